@@ -220,8 +220,8 @@ func TestStartFails(t *testing.T) {
 
 // TestNeeds counts what a model of 8B needs on each of two ranks, without making it.
 func TestNeeds(t *testing.T) {
-	c := Config{Vocabulary: 128256, Hidden: 4096, Intermediate: 14336, Layers: 32, Heads: 32, KeyHeads: 8, HeadSize: 128,
-		Positions: 8192, Epsilon: 1e-5, Theta: 500000}
+	c := large
+	c.Layers = 32
 	needs, err := Spec{Ranks: 2, Options: Usual}.Needs(c)
 	if err != nil {
 		t.Fatal(err)

@@ -18,10 +18,17 @@ const seed = 1
 // small has buckets in which few rows of a prompt are not spread, and more are.
 var small = Options{Type: device.FP32, Sequences: 3, Room: 128, Many: 16, Prefill: []int{4, 16}, Decode: []int{1, 4}}
 
-// tiny writes the tiny model.
-func tiny(t *testing.T) (dir string, weights map[string]Array) {
-	dir, weights = t.TempDir(), Random(Tiny, seed)
-	if err := WriteCheckpoint(dir, Tiny, weights); err != nil {
+// other is a model with heads that are wider than their share, three heads of keys, which two ranks share, a tied head
+// and the plain rotary embedding.
+var other = Config{
+	Vocabulary: 259, Hidden: 96, Intermediate: 192, Layers: 2, Heads: 12, KeyHeads: 3, HeadSize: 16, Positions: 512,
+	Epsilon: 1e-5, Theta: 10000, Tied: true,
+}
+
+// tiny writes a model of random weights.
+func tiny(t *testing.T, c Config) (dir string, weights map[string]Array) {
+	dir, weights = t.TempDir(), Random(c, seed)
+	if err := WriteCheckpoint(dir, c, weights); err != nil {
 		t.Fatal(err)
 	}
 	return dir, weights
@@ -60,8 +67,8 @@ func prompt(n int, seed uint64) (tokens []int) {
 }
 
 // greedy is the reference's tokens behind a prompt, and the logits that they and the one behind them were chosen by.
-func greedy(t *testing.T, weights map[string]Array, prompt []int, n int) (tokens []int, logits [][]float64) {
-	m := newReference(Tiny, weights)
+func greedy(t *testing.T, c Config, weights map[string]Array, prompt []int, n int) (tokens []int, logits [][]float64) {
+	m := newReference(c, weights)
 	for _, token := range prompt {
 		logits = [][]float64{m.next(token)}
 	}
@@ -141,6 +148,7 @@ func near(t *testing.T, got, want []float64, most, rms float64) {
 
 // decoding is what TestTokens and TestLogits decode, which make example does for longer.
 type decoding struct {
+	c       Config
 	prompts []int // tokens of each
 	n       int   // tokens to make
 	most    int   // rows of a step that reads a prompt
@@ -149,27 +157,27 @@ type decoding struct {
 
 func decodings() []decoding {
 	list := []decoding{
-		{[]int{20}, 8, 16, small}, // 16 rows that are spread, and 4 that are not
+		{Tiny, []int{20}, 8, 16, small}, // 16 rows that are spread, and 4 that are not
 	}
 	if os.Getenv("OVGEN_EXAMPLE") != "" {
-		list = append(list, long, decoding{[]int{65, 1, 3, 130}, 64, 130,
+		list = append(list, long, decoding{Tiny, []int{65, 1, 3, 130}, 64, 130,
 			Options{Sequences: 4, Room: 320, Many: 64, Prefill: []int{1, 16, 130}, Decode: []int{1, 2, 4}}})
 	}
 	return list
 }
 
 // long has more context than a block of the kernels takes, tiles that are not full, and a row that fills a bucket.
-var long = decoding{[]int{270, 5}, 2, 256,
+var long = decoding{other, []int{270, 5}, 2, 256,
 	Options{Sequences: 3, Room: 320, Many: 100, Prefill: []int{8, 70, 256}, Decode: []int{3}}}
 
 // each runs f for each decoding on numbers of ranks, with the sequences in the cache and what they have to be.
 func (d decoding) each(t *testing.T, typ device.Type, ranks []int,
 	f func(t *testing.T, crew Goroutines, list []*sequence, want [][][]float64, tokens [][]int)) {
-	dir, weights := tiny(t)
+	dir, weights := tiny(t, d.c)
 	var tokens [][]int
 	var logits [][][]float64
 	for i, n := range d.prompts {
-		made, l := greedy(t, weights, prompt(n, seed+uint64(i)), d.n)
+		made, l := greedy(t, d.c, weights, prompt(n, seed+uint64(i)), d.n)
 		tokens, logits = append(tokens, made), append(logits, l)
 	}
 	for _, n := range ranks {

@@ -14,7 +14,7 @@ import (
 // TestRaces runs steps of every kind under the simulator's seeded scheduler, which finds accesses that nothing orders:
 // also of the decoder's own kernels, which say what they read and write.
 func TestRaces(t *testing.T) {
-	dir, _ := tiny(t)
+	dir, _ := tiny(t, Tiny)
 	c, tensors, arena, err := Spec{dir, 2, small}.open()
 	if err != nil {
 		t.Fatal(err)

@@ -45,6 +45,9 @@ func (m *reference) next(token int) []float64 {
 		}
 	}
 	m.written++
+	if m.c.Tied {
+		return m.times("model.embed_tokens.weight", m.norm(x, "model.norm.weight"))
+	}
 	return m.times("lm_head.weight", m.norm(x, "model.norm.weight"))
 }
 

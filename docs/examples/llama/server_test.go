@@ -322,7 +322,7 @@ func TestText(t *testing.T) {
 // TestRankDies ends a rank of a group in the simulator in the middle of a stream: the stream gets an error, the ranks
 // join again, and the same request has the same tokens as before.
 func TestRankDies(t *testing.T) {
-	dir, _ := tiny(t)
+	dir, _ := tiny(t, Tiny)
 	for _, x := range []struct {
 		name  string
 		start func(context.Context) (Crew, error)

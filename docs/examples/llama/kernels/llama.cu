@@ -20,7 +20,7 @@
 
 #define each_item(i, n) for (u64 i = blockIdx.x; i < (n); i += gridDim.x)
 #define each_thread(i, n) for (u64 i = threadIdx.x; i < (n); i += blockDim.x)
-#define each_head(k) _Pragma("unroll") for (unsigned k = 0; k < group_most; k++)
+#define each_head(k) _Pragma("unroll") for (unsigned k = 0; k < G; k++)
 #define MINUS_INFINITY __uint_as_float(0xff800000u)
 
 enum { head_most = 128, group_most = 16 };  // elements of a head, query heads of a head of keys
@@ -30,6 +30,19 @@ DEVICE float load(const char *from, u64 i) { return E::widen(((const typename E:
 
 template <typename E>
 DEVICE void save(char *to, u64 i, float x) { ((typename E::bits *)to)[i] = (typename E::bits)E::narrow(x); }
+
+// load_unit is the elements of 16 bytes.
+template <typename E>
+DEVICE void load_unit(float *x, const char *from, u64 i)
+{
+  typedef typename E::bits bits;
+  const uint4 v = *(const uint4 *)(from + i * sizeof(bits));
+  const unsigned words[4] = {v.x, v.y, v.z, v.w};
+  for (unsigned j = 0; j < 16 / sizeof(bits); j++) {
+    const unsigned word = words[j * sizeof(bits) / 4];
+    x[j] = E::widen(sizeof(bits) == 4 ? word : j % 2 == 0 ? word & 0xffffu : word >> 16);
+  }
+}
 
 struct rows {
   u64 count;
@@ -124,18 +137,17 @@ DEVICE float *part(const struct attend &p, u64 row, u64 query, u64 at)
   return p.parts + ((row * p.heads.queries + query) * p.stretches + at) * (2 + p.heads.size);
 }
 
-// of_block is the sum of a number of each thread for each head, or the greatest: it is left at all[head][0].
-DEVICE void of_block(float (*all)[decode_threads], const float *mine, u64 heads, bool greatest)
+// of_block is the sum of a number of each thread for each of G heads, or the greatest: it is left in all[head][0].
+template <unsigned G>
+DEVICE void of_block(float (*all)[decode_threads], const float *mine, bool greatest)
 {
   __syncthreads();
   each_head(k) {
-    if (k < heads) {
-      all[k][threadIdx.x] = mine[k];
-    }
+    all[k][threadIdx.x] = mine[k];
   }
   for (unsigned half = decode_threads / 2; half > 0; half /= 2) {
     __syncthreads();
-    for (u64 i = threadIdx.x; i < half * heads; i += decode_threads) {
+    for (unsigned i = threadIdx.x; i < half * G; i += decode_threads) {
       float *const x = &all[i / half][i % half];
       x[0] = greatest ? (x[half] > x[0] ? x[half] : x[0]) : x[0] + x[half];
     }
@@ -143,13 +155,13 @@ DEVICE void of_block(float (*all)[decode_threads], const float *mine, u64 heads,
   __syncthreads();
 }
 
-template <typename E>
-DEVICE void decode_of(const struct attend &p)
+// A rank has G query heads of a head of keys at most; those that it lacks have queries of zeros. q has the queries, s
+// the scores, and r a number of each thread.
+template <typename E, unsigned G>
+DEVICE void decode_by(const struct attend &p, float *q, float *s, float *r)
 {
+  enum { unit = 16 / sizeof(typename E::bits) };  // elements that a thread loads at once
   const struct heads &h = p.heads;
-  SHARED(float, q, group_most * head_most);
-  SHARED(float, s, group_most * stretch);
-  SHARED(float, r, group_most * decode_threads);
   float(*const all)[decode_threads] = (float(*)[decode_threads])r;
   each_item(i, p.rows.count * h.keys * p.stretches) {
     const u64 at = i % p.stretches, head = i / p.stretches % h.keys, row = i / p.stretches / h.keys;
@@ -160,73 +172,83 @@ DEVICE void decode_of(const struct attend &p)
     if (first > position || from >= to) {
       continue;
     }
-    const u64 heads = to - from, keys = position - first < stretch ? position - first + 1 : stretch;
+    const unsigned heads = (unsigned)(to - from), size = (unsigned)h.size;
+    const unsigned keys = position - first < stretch ? (unsigned)(position - first) + 1 : stretch;
     const u64 apart = h.keys * h.size, start = cached(p.rows.sequences[row], first, head, h);
     __syncthreads();
-    each_thread(e, heads * h.size) {
-      q[e / h.size * head_most + e % h.size] =
-          rotated<E>(p.query, row * h.queries + from + e / h.size, e % h.size, position, h) * p.scale;
+    for (unsigned e = threadIdx.x; e < G * size; e += decode_threads) {
+      q[e / size * head_most + e % size] = e / size >= heads ? 0.0f : p.scale *
+          rotated<E>(p.query, row * h.queries + from + e / size, e % size, position, h);
     }
     __syncthreads();
 
-    float x[group_most], most[group_most];
+    float x[G], most[G];
     each_head(k) {
       most[k] = MINUS_INFINITY;
     }
-    each_thread(key, keys) {
+    for (unsigned key = threadIdx.x; key < keys; key += decode_threads) {
       each_head(k) {
         x[k] = 0.0f;
       }
-      for (u64 e = 0; e < h.size; e++) {
-        const float y = load<E>(p.keys, start + key * apart + e);
+      for (unsigned e = 0; e < size; e += unit) {
+        float y[unit];
+        load_unit<E>(y, p.keys, start + key * apart + e);
         each_head(k) {
-          x[k] += k < heads ? q[k * head_most + e] * y : 0.0f;
+          for (unsigned j = 0; j < unit; j++) {
+            x[k] += q[k * head_most + e + j] * y[j];
+          }
         }
       }
       each_head(k) {
-        if (k < heads) {
-          s[k * stretch + key] = x[k];
-          most[k] = x[k] > most[k] ? x[k] : most[k];
-        }
+        s[k * stretch + key] = x[k];
+        most[k] = x[k] > most[k] ? x[k] : most[k];
       }
     }
-    of_block(all, most, heads, true);
+    of_block<G>(all, most, true);
     each_head(k) {
-      most[k] = k < heads ? all[k][0] : 0.0f;
+      most[k] = all[k][0];
       x[k] = 0.0f;
     }
-    each_thread(key, keys) {
+    for (unsigned key = threadIdx.x; key < keys; key += decode_threads) {
       each_head(k) {
-        if (k < heads) {
-          x[k] += s[k * stretch + key] = exponential(s[k * stretch + key] - most[k]);
-        }
+        x[k] += s[k * stretch + key] = exponential(s[k * stretch + key] - most[k]);
       }
     }
-    of_block(all, x, heads, false);
-    if (threadIdx.x < heads) {
-      float *const to = part(p, row, from + threadIdx.x, at);
-      to[0] = most[0];
-      for (unsigned k = 1; k < group_most; k++) {
-        to[0] = k == threadIdx.x ? most[k] : to[0];
+    of_block<G>(all, x, false);
+    each_head(k) {
+      if (threadIdx.x == 0 && k < heads) {
+        part(p, row, from + k, at)[0] = most[k];
+        part(p, row, from + k, at)[1] = all[k][0];
       }
-      to[1] = all[threadIdx.x][0];
+      x[k] = 0.0f;
     }
-    each_thread(e, h.size) {
-      each_head(k) {
-        x[k] = 0.0f;
-      }
-      for (u64 key = 0; key < keys; key++) {
-        const float y = load<E>(p.values, start + key * apart + e);
+    if (threadIdx.x < size) {
+#pragma unroll 8
+      for (unsigned key = 0; key < keys; key++) {
+        const float y = load<E>(p.values, start + key * apart + threadIdx.x);
         each_head(k) {
-          x[k] += k < heads ? s[k * stretch + key] * y : 0.0f;
+          x[k] += s[k * stretch + key] * y;
         }
       }
       each_head(k) {
         if (k < heads) {
-          part(p, row, from + k, at)[2 + e] = x[k];
+          part(p, row, from + k, at)[2 + threadIdx.x] = x[k];
         }
       }
     }
+  }
+}
+
+template <typename E>
+DEVICE void decode_of(const struct attend &p)
+{
+  SHARED(float, q, group_most * head_most);
+  SHARED(float, s, group_most * stretch);
+  SHARED(float, r, group_most * decode_threads);
+  if (p.heads.group <= 4) {
+    decode_by<E, 4>(p, q, s, r);
+  } else {
+    decode_by<E, group_most>(p, q, s, r);
   }
 }
 
