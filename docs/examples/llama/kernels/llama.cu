@@ -282,9 +282,24 @@ DEVICE void merge_of(const struct attend &p)
 template <typename E>
 struct tile {
   typedef typename E::bits bits;
-  enum { rows = 128 / sizeof(bits), keys = 64 / sizeof(bits), threads = 2 * rows };
+  enum { rows = 128 / sizeof(bits), keys = 64 / sizeof(bits), threads = 2 * rows, unit = 16 / sizeof(bits) };
   enum { deep = head_most + 8, wide = 64 / sizeof(bits) + 4 };  // elements from row to row: of heads, of scores
 };
+
+// copy_rows copies rows of heads from the cache to shared memory, 16 bytes at a time, and zeros behind their elements
+// and behind the last row.
+template <typename E>
+DEVICE void copy_rows(typename E::bits *to, const char *from, u64 first, u64 apart, unsigned rows, unsigned size,
+                      unsigned deep)
+{
+  typedef tile<E> T;
+  const uint4 zeros = {0, 0, 0, 0};
+  for (unsigned i = threadIdx.x; i < T::keys * deep / T::unit; i += T::threads) {
+    const unsigned r = i / (deep / T::unit), c = i % (deep / T::unit) * T::unit;
+    const char *const at = from + (first + r * apart + c) * sizeof(typename E::bits);
+    *(uint4 *)(to + r * T::deep + c) = r < rows && c < size ? *(const uint4 *)at : zeros;
+  }
+}
 
 // multiply adds to c, elements (g, 2t), (g, 2t+1), (g+8, 2t) and (g+8, 2t+1) of a [16, 8] in thread 4g+t of a warp, the
 // product of a [16, 16] and b [16, 8]. ldb leads to b's next row, and of to its next column.
@@ -308,12 +323,11 @@ DEVICE void multiply(bf16, float *c, const unsigned short *a, unsigned lda, cons
   const unsigned g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   unsigned x[4], y[2];
   for (unsigned i = 0; i < 4; i++) {
-    const unsigned short *const from = a + (g + i % 2 * 8) * lda + 2 * t + i / 2 * 8;
-    x[i] = from[0] | (unsigned)from[1] << 16;
+    x[i] = *(const unsigned *)(a + (g + i % 2 * 8) * lda + 2 * t + i / 2 * 8);
   }
   for (unsigned i = 0; i < 2; i++) {
     const unsigned short *const from = b + (2 * t + i * 8) * ldb + g * of;
-    y[i] = from[0] | (unsigned)from[ldb] << 16;
+    y[i] = ldb == 1 ? *(const unsigned *)from : from[0] | (unsigned)from[ldb] << 16;
   }
   asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
@@ -328,9 +342,10 @@ DEVICE void prefill_of(const struct attend &p)
   typedef tile<E> T;
   typedef typename E::bits bits;
   const struct heads &h = p.heads;
-  SHARED(bits, q, T::rows * T::deep);
-  SHARED(bits, k, T::keys * T::deep);
-  SHARED(bits, v, T::keys * T::deep);
+  SHARED(uint4, queries, T::rows * T::deep / T::unit);
+  SHARED(uint4, keys, T::keys * T::deep / T::unit);
+  SHARED(uint4, values, T::keys * T::deep / T::unit);
+  bits *const q = (bits *)queries, *const k = (bits *)keys, *const v = (bits *)values;
   SHARED(float, s, T::rows * T::wide);  // scores, then their exponentials in the tensors' type
   SHARED(float, shrink, T::rows);       // of what a row has summed so far, or in the end 1 / sum
   SHARED(int, where, T::rows);          // position; -1: no row of this sequence
@@ -349,20 +364,18 @@ DEVICE void prefill_of(const struct attend &p)
     for (unsigned r = 0; r < T::rows; r++) {
       last = where[r] > last ? where[r] : last;
     }
-    each_thread(e, T::rows * deep) {
-      const u64 r = e / deep, c = e % deep;
+    for (unsigned e = threadIdx.x; e < T::rows * deep; e += T::threads) {
+      const unsigned r = e / deep, c = e % deep;
       q[r * T::deep + c] = where[r] < 0 || c >= h.size ? 0 : (bits)E::narrow(
           rotated<E>(p.query, (first + r) * h.queries + query, c, where[r], h));
     }
     float sums[head_most / 8][4] = {}, most = MINUS_INFINITY, sum = 0.0f;  // most and sum of row threadIdx.x
     for (int from = 0; from <= last; from += T::keys) {
       __syncthreads();
-      each_thread(e, T::keys * deep) {
-        const u64 r = e / deep, c = e % deep, at = cached(sequence, from + r, head, h) + c;
-        const bool real = from + (int)r <= last && c < h.size;
-        k[r * T::deep + c] = real ? ((const bits *)p.keys)[at] : 0;
-        v[r * T::deep + c] = real ? ((const bits *)p.values)[at] : 0;
-      }
+      const u64 at = cached(sequence, from, head, h);
+      const unsigned real = (unsigned)(last - from) + 1;
+      copy_rows<E>(k, p.keys, at, h.keys * h.size, real, (unsigned)h.size, deep);
+      copy_rows<E>(v, p.values, at, h.keys * h.size, real, (unsigned)h.size, deep);
       __syncthreads();
       for (unsigned n = 0; n < T::keys; n += 8) {
         float c[4] = {};
