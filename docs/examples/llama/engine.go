@@ -78,6 +78,7 @@ func (e *Engine) Ready() bool { return e.ready.Load() }
 
 // Run serves until ctx ends. It returns the error of the first crew that could not start; later ones it tries again.
 func (e *Engine) Run(ctx context.Context) error {
+	defer e.drain()
 	for first := true; ; first = false {
 		crew, err := e.Start(ctx)
 		switch {
@@ -99,6 +100,18 @@ func (e *Engine) Run(ctx context.Context) error {
 		}
 		if !first && err != nil {
 			time.Sleep(100 * time.Millisecond) // it may be its end that kept the last crew from starting
+		}
+	}
+}
+
+// drain ends the requests that still wait.
+func (e *Engine) drain() {
+	for {
+		select {
+		case r := <-e.queue:
+			r.Made <- Event{Err: errClosed}
+		default:
+			return
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"net/rpc"
 	"os"
 	"path/filepath"
+	"time"
 
 	"ovgen/runtime/group"
 	"ovgen/runtime/launch"
@@ -80,13 +81,17 @@ func (p *Processes) Step(_ context.Context, rows Batch) ([]int32, error) {
 // Done is closed when a process has ended.
 func (p *Processes) Done() <-chan struct{} { return p.done }
 
+// closeTimeout bounds what ranks take to end by themselves.
+const closeTimeout = 30 * time.Second
+
 // Close ends the processes: by themselves where they can.
 func (p *Processes) Close(context.Context) error {
 	for _, c := range p.calls {
 		_ = c.Close() // tells the rank to leave
 	}
-	defer p.stop()
+	defer time.AfterFunc(closeTimeout, p.stop).Stop()
 	<-p.done
+	p.stop()
 	if errors.Is(p.err, launch.ErrInterrupted) { // the signal was for this process too
 		return nil
 	}

@@ -293,6 +293,39 @@ func TestTogether(t *testing.T) {
 	}
 }
 
+// TestEnd ends an engine in the middle of a step: a request that runs and one that waits are told.
+func TestEnd(t *testing.T) {
+	c := &counter{died: make(chan struct{}), hold: make(chan struct{}), begun: make(chan struct{}, 1)}
+	o := few
+	o.Sequences = 1
+	e := NewEngine(counting(c), o, nil)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- e.Run(ctx) }()
+	var both []*Request
+	for len(both) < 2 {
+		r, err := e.Submit(t.Context(), []int{1}, 9)
+		if errors.Is(err, ErrJoins) {
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		both = append(both, r)
+	}
+	<-c.begun
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	for i, r := range both {
+		if got := <-r.Made; !errors.Is(got.Err, errClosed) {
+			t.Errorf("request %d: %v", i, got)
+		}
+	}
+}
+
 // TestText holds back what may not be said yet.
 func TestText(t *testing.T) {
 	for _, x := range []struct {
