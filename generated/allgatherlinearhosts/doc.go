@@ -12,7 +12,7 @@
 //	  B    [N, K]
 //	  Bias [N]
 //	  C    [Stream(D), M/D, N]
-//	A by Rails
+//	A by Rails: Parts 1
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
@@ -23,10 +23,9 @@
 //	main:   Post ready -> every peer                                           # one batch, before the forks
 //	nccl, copy, relay[1..H-1], work[1..D-1]: Synchronize(main)
 //	for phase in 1..H-1:  from = (h + H - phase) % H*L + l  to = (h + phase) % H*L + l
-//	  nccl:          nccl{Exchange(Agathered[from], A, to to, from from)}
-//	  nccl:          Post arrived[phase] -> every peer
-//	  relay[phase]:  Synchronize(nccl)
-//	  work[phase*L]: Synchronize(nccl)
+//	  nccl:         nccl{Exchange(Agathered[from], A, to to, from from)}
+//	  nccl:         Post arrived[phase] -> every peer
+//	  relay[phase]: Synchronize(nccl)
 //	main:   Linear(C[r], A, B, Bias)                                           # own shard, in place
 //	for i in 1..L-1:  from = h*L + (l + i) % L
 //	  copy:    Wait ready[from];  Set(Agathered[from], A@from)
@@ -34,7 +33,7 @@
 //	for i in 1..L-1:  from = h*L + (l + i) % L
 //	  work[i]: Linear(C[from], Agathered[from], B, Bias)
 //	for phase in 1..H-1:  from = (h + H - phase) % H*L + l
-//	  work[phase*L]:     Linear(C[from], Agathered[from], B, Bias)
+//	  work[phase*L]:     Synchronize(relay[phase]);  Linear(C[from], Agathered[from], B, Bias)
 //	  for i in 1..L-1:  peer = h*L + (l + i) % L  from = (h + H - phase) % H*L + (l + i) % L
 //	    relay[phase]:      Wait arrived[phase] <- peer;  Set(Agathered[from], Agathered@peer[from])
 //	    work[phase*L + i]: Synchronize(relay[phase]);  Linear(C[from], Agathered[from], B, Bias)
@@ -45,5 +44,5 @@
 // NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp ce3cc3d3e73840d0.
+// Proof: proven for D = 1..8, stamp 561dafdfcc3d6baa.
 package allgatherlinearhosts

@@ -9,7 +9,7 @@
 //	C = sum(A)
 //	  A    [DIDx(D), M, N]
 //	  C    [M, N]
-//	C by Rails
+//	C by Rails: Parts 1
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
@@ -56,5 +56,5 @@
 // NCCL, which is loaded when a plan is made, does all that ranks do together. Sums are made by kernels. The kernels
 // are in allreducehosts.cu.
 //
-// Proof: proven for D = 1..8, stamp bdc23d3c858868ca.
+// Proof: proven for D = 1..8, stamp 4a20d83f66fb93b0.
 package allreducehosts

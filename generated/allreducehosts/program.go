@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreducehosts",
-	Hash:     "2d34dd86d95e229e54b48fe408aca4b66661e7648de3231a00ff29bb7ac2cfd5",
-	Proof:    "proven for D = 1..8, stamp bdc23d3c858868ca",
+	Hash:     "eff3c093935bc1a6aa050a0969d4936208eb52cee46e69dc76d14f39f4a57fdc",
+	Proof:    "proven for D = 1..8, stamp 4a20d83f66fb93b0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,

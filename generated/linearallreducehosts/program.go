@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducehosts",
-	Hash:     "3a4cfcf658e11f1c953987a526c78335c3a5adc16decf574f86463025541a20f",
-	Proof:    "proven for D = 1..8, stamp b686d37acb61092b",
+	Hash:     "866e2db61a30d1958dcf4d3fb754bdd2a0796630fd90cd2afb1aeba02f547758",
+	Proof:    "proven for D = 1..8, stamp 1fb67758d30ab68a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,

@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterhosts",
-	Hash:     "6aa396ac8ca621244d3dd484e779fce9435e3490bea2cfb5daa3bc9c0df9e291",
-	Proof:    "proven for D = 1..8, stamp a801a333583a0f82",
+	Hash:     "6abaf52b06b666f33efc79b34c8382ca9a7b52e293031f33bbd0e3778d9ff9bb",
+	Proof:    "proven for D = 1..8, stamp f4457eb6cecfdf4a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,

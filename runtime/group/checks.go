@@ -19,6 +19,7 @@ type identity struct {
 	Protocol int
 	Host     string // boot id and host name
 	Plays    string // Config.Host, for which Host is another's
+	Spans    bool   // Config.Network joins several machines
 	Pid      int
 	Process  string // no other process has it
 	Local    bool
@@ -83,11 +84,12 @@ func checkAlike(all []identity) error {
 			return &CheckError{"protocol", pair,
 				fmt.Sprintf("rank 0 speaks version %d, rank %d version %d "+
 					"(run the same binary on all ranks)", first.Protocol, r, id.Protocol)}
-		case id.Host != first.Host && (id.Plays == "" || first.Plays == ""):
+		case id.Host != first.Host && !id.Spans && (id.Plays == "" || first.Plays == ""):
 			return &CheckError{"host", pair,
 				fmt.Sprintf("rank 0 is on %q, rank %d on %q "+
-					"(start all ranks of a group on one machine, in one container; to play several hosts there, set %s "+
-					"or Config.Host for each rank)", first.Host, r, id.Host, launch.EnvHost)}
+					"(start all ranks of a group on one machine, in one container; to play several hosts there, set "+
+					"%s or Config.Host for each rank; for several machines, set %s)", first.Host, r, id.Host,
+					launch.EnvHost, launch.EnvAddress)}
 		case id.Local != first.Local:
 			return &CheckError{"process", pair,
 				fmt.Sprintf("Config.Local is %v on rank 0 and %v on rank %d (set it to the same on all ranks)",

@@ -72,7 +72,8 @@ type Config struct {
 	// RunTimeout bounds a run from its Begin until it has drained, and a Watch,
 	// unless its context has a deadline of its own.
 	RunTimeout time.Duration
-	// Network connects the ranks; nil means store.Unix().
+	// Network connects the ranks. Nil means store.TCP where OVGEN_ADDR is set, with the token of OVGEN_TOKEN or
+	// OVGEN_TOKEN_FILE, and else store.Unix(), of one machine.
 	Network store.Network
 
 	place *launch.Place // that the launcher gave, where Size was 0

@@ -126,7 +126,8 @@ func (g *Group) tryDriver(ctx context.Context, name string) (why string, err err
 	d, err := g.config.openDriver(name)
 	g.drv, g.owned = d, d != nil && g.config.Driver == nil
 	id := identity{Protocol: protocol, Pid: os.Getpid(), Process: process, Local: g.config.Local,
-		Arena: g.config.Arena, Apart: g.config.Apart, Driver: name, Plays: g.config.Host}
+		Arena: g.config.Arena, Apart: g.config.Apart, Driver: name, Plays: g.config.Host,
+		Spans: store.Spans(g.config.Network)}
 	unavailable := errors.Is(err, driver.ErrUnavailable)
 	if unavailable {
 		id.Driver, id.Why, err = "", err.Error(), nil
@@ -198,11 +199,11 @@ func (g *Group) closeDriver() error {
 	return g.drv.Close()
 }
 
-// makePage lets every rank map rank 0's memory.
+// makePage lets every rank map the memory of its host's first.
 func (g *Group) makePage(ctx context.Context) error {
 	var path []byte
 	var err error
-	if g.Rank() == 0 {
+	if g.Local() == 0 {
 		f, failed := newPage(g.Size())
 		if err = failed; err == nil {
 			defer f.Close()
@@ -213,7 +214,7 @@ func (g *Group) makePage(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g.page, err = mapPage(string(blobs[0]), g.Rank(), g.Size(), g.drv)
+	g.page, err = mapPage(string(blobs[g.Host()*g.PerHost()]), g.Rank(), g.Size(), g.PerHost(), g.drv)
 	_, err = g.agree(ctx, "map the shared page", nil, err)
 	return err
 }

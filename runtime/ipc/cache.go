@@ -51,7 +51,8 @@ func New(d driver.Driver, rank int) *Cache { return newCache(d, d, rank) }
 func NewLocal(d driver.Driver, rank int) *Cache { return newCache(d, addresses{d}, rank) }
 
 func newCache(d, handles driver.Driver, rank int) *Cache {
-	c := &Cache{driver: handles, rank: rank, reaches: func(int) bool { return true }, exports: map[identity]*exported{}, imports: map[key]*imported{}}
+	c := &Cache{driver: handles, rank: rank, reaches: func(int) bool { return true },
+		exports: map[identity]*exported{}, imports: map[key]*imported{}}
 	c.guarded = &guarded{Driver: d, cache: c}
 	return c
 }

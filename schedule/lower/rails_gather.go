@@ -53,8 +53,8 @@ func (g gatheringRails) gather() {
 // gatherBareRails is an all-gather alone.
 func gatherBareRails(d *draft) error {
 	if d.uneven("A") {
-		return &schedule.FieldError{Path: "Mesh", Msg: "no pass gathers uneven parts of " + d.form.tensor("A") + " over hosts",
-			Hint: "use equal parts, or leave the mesh out"}
+		return &schedule.FieldError{Path: "Mesh", Hint: "use equal parts, or leave the mesh out",
+			Msg: "no pass gathers uneven parts of " + d.form.tensor("A") + " over hosts"}
 	}
 	if err := d.tensors(); err != nil {
 		return err

@@ -98,7 +98,8 @@ func (d *draft) multipliedParts() summing {
 		work := hostir.StreamAt(workName, hostir.Mul(phase, hostir.PerHost))
 		q := hostir.Var(hostir.RankIndex)
 		return []hostir.Node{
-				d.rowsOf(work, hostir.Chunk(slots, slot), slot).Described("this rank's part last, straight into its slot"),
+				d.rowsOf(work, hostir.Chunk(slots, slot), slot).
+					Described("this rank's part last, straight into its slot"),
 				hostir.After(ncclRef, work),
 			}, []hostir.View{hostir.Chunk(slots, hostir.OnHost(host, q)).
 				Over(hostir.RankIndex, hostir.Const(0), hostir.PerHost)}

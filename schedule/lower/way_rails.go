@@ -27,10 +27,15 @@ var overRails = []lowering{
 }
 
 func byRails(m moves, write func(*draft) error) lowering {
-	return by(m, func(d *draft, _ schedule.Rails) error { return write(d) })
+	return by(m, func(d *draft, w schedule.Rails) error {
+		if d.with.parts = w.Parts; w.Parts > 0 && m != gatherHosts {
+			return d.refusal("Parts", "leave it out", "no pass cuts what the %s exchanges", m)
+		}
+		return write(d)
+	})
 }
 
-// relayName is the streams of the copies, on a host, of what its ranks got from others: one a phase.
+// relayName is the streams of the copies, on a host, of what its ranks got from others: one for each exchange.
 const relayName = "relay"
 
 // phaseIndex counts the exchanges of a rail.
@@ -56,53 +61,55 @@ func locals(body ...hostir.Node) hostir.For {
 func onRail(host hostir.Expr) hostir.Expr { return hostir.OnHost(host, hostir.Local) }
 
 // gatherRails multiplies the own shard, those of the own host, and in each phase the one that the
-// network brought and those that it brought to the peers.
+// network brought and those that it brought to the peers, in parts where shards are cut.
 func gatherRails(d *draft) error {
 	g, err := d.gatherTensors()
 	if err != nil {
 		return err
 	}
 	d.share("A")
+	cut := d.shards()
+	parts := hostir.Const(cut.n)
 	d.semaphore(ready, count(1))
-	d.semaphore(arrived, hostir.Hosts)
+	d.semaphore(arrived, hostir.Mul(hostir.Hosts, parts))
 	d.semaphore(read, count(1))
 	set := workStreams(d)
-	work := func(p, i hostir.Expr) hostir.StreamRef {
-		return hostir.StreamAt(workName, hostir.Add(hostir.Mul(p, hostir.PerHost), i))
-	}
+	relays := hostir.StreamSet{Name: relayName, First: parts, Count: hostir.Mul(hostir.Hosts, parts), High: true}
 	from, peer, to := hostir.Var("from"), hostir.Var("peer"), hostir.Var("to")
-	own, first := work(hostir.Const(0), step), work(phase, hostir.Const(0))
-	first.Index = hostir.Mul(phase, hostir.PerHost)
-	products := func(s hostir.StreamRef) []hostir.Node {
-		return d.multiplied(s, hostir.Chunk("C", from), hostir.Chunk(g, from))
+	number := cut.chunk(phase) // of an exchange
+	relay := hostir.StreamAt(relayName, number)
+	own, first := hostir.StreamAt(workName, step), hostir.StreamAt(workName, hostir.Mul(phase, hostir.PerHost))
+	relayed := hostir.StreamAt(workName, hostir.Add(hostir.Mul(phase, hostir.PerHost), step))
+	part := func(s hostir.StreamRef) []hostir.Node {
+		return d.multiplied(s, hostir.Chunk("C", cut.chunk(from)), hostir.Chunk(g, cut.chunk(from)))
 	}
 
 	d.add(hostir.Post(mainRef, ready, every).Described("one batch, before the forks").AskedBy("Moves"),
-		d.fork(ncclSet, copySet, relaySet, set))
-	d.add(phases(
-		hostir.Bind("from", onRail(hostir.HostBehind(phase))), hostir.Bind("to", onRail(hostir.HostAhead(phase))),
-		hostir.Exchanged(ncclRef, hostir.Chunk(g, from), hostir.Whole("A"), to, from),
-		hostir.Post(ncclRef, arrived, every).Member(phase),
-		hostir.After(relayRef, ncclRef),
-		hostir.After(first, ncclRef)))
-	d.add(d.ownShard(hostir.Chunk("C", hostir.Rank))...)
+		d.fork(ncclSet, copySet, relays, set))
+	d.add(phases(append([]hostir.Node{
+		hostir.Bind("from", onRail(hostir.HostBehind(phase))), hostir.Bind("to", onRail(hostir.HostAhead(phase)))},
+		cut.inTurn(
+			hostir.Exchanged(ncclRef, hostir.Chunk(g, cut.chunk(from)), hostir.Chunk("A", cut.part()), to, from),
+			hostir.Post(ncclRef, arrived, every).Member(number),
+			hostir.After(relay, ncclRef))...)...))
+	d.add(d.ownShard(cut.rows("C", hostir.Rank))...)
 	d.add(locals(
 		hostir.Bind("from", hostir.Beside(step)),
 		hostir.Wait(copyRef, ready, from),
-		hostir.Set(copyRef, hostir.Chunk(g, from), hostir.Whole("A").At(from)),
+		hostir.Set(copyRef, cut.rows(g, from), hostir.Whole("A").At(from)),
 		hostir.After(own, copyRef)))
-	d.add(locals(append([]hostir.Node{hostir.Bind("from", hostir.Beside(step))}, products(own)...)...))
-	relayed := work(phase, step)
-	d.add(phases(
-		append(append([]hostir.Node{hostir.Bind("from", onRail(hostir.HostBehind(phase)))}, products(first)...),
-			locals(append([]hostir.Node{
-				hostir.Bind("peer", hostir.Beside(step)),
-				hostir.Bind("from", hostir.OnHost(hostir.HostBehind(phase), hostir.AheadLocal(step))),
-				hostir.Wait(relayRef, arrived, peer).Member(phase),
-				hostir.Set(relayRef, hostir.Chunk(g, from), hostir.Remote(g, peer, from)),
-				hostir.After(relayed, relayRef)}, products(relayed)...)...))...))
+	d.add(locals(append([]hostir.Node{hostir.Bind("from", hostir.Beside(step))},
+		d.multiplied(own, cut.rows("C", from), cut.rows(g, from))...)...))
+	d.add(phases(cut.inTurn(append(append([]hostir.Node{
+		hostir.Bind("from", onRail(hostir.HostBehind(phase))), hostir.After(first, relay)}, part(first)...),
+		locals(append([]hostir.Node{
+			hostir.Bind("peer", hostir.Beside(step)),
+			hostir.Bind("from", hostir.OnHost(hostir.HostBehind(phase), hostir.AheadLocal(step))),
+			hostir.Wait(relay, arrived, peer).Member(number),
+			hostir.Set(relay, hostir.Chunk(g, cut.chunk(from)), hostir.Remote(g, peer, cut.chunk(from))),
+			hostir.After(relayed, relay)}, part(relayed)...)...))...)...))
 	const remark = "A and what was gathered may be overwritten afterwards"
-	d.add(hostir.Synchronize{Streams: []hostir.StreamRef{copyRef}, On: refs([]hostir.StreamSet{relaySet})},
+	d.add(hostir.Synchronize{Streams: []hostir.StreamRef{copyRef}, On: refs([]hostir.StreamSet{relays})},
 		hostir.Post(copyRef, read, every).Described(remark).AskedBy("Moves"),
 		hostir.Wait(copyRef, read, every).AskedBy("Moves"),
 		join(ncclSet, copySet, set))

@@ -54,8 +54,10 @@ func TestCatalog(t *testing.T) {
 func TestHosts(t *testing.T) {
 	gather, scatter := catalog.AllGather, catalog.ReduceScatter
 	gather.Mesh, scatter.Mesh = schedule.Hosts(), schedule.Hosts()
+	parts := catalog.AllGatherLinearHosts
+	parts.Moves = []schedule.Move{{Of: "A", Way: schedule.Rails{Parts: 2}}}
 	for _, c := range append(catalog.All(), catalog.Named{Name: "AllGatherHosts", Schedule: gather},
-		catalog.Named{Name: "ReduceScatterHosts", Schedule: scatter}) {
+		catalog.Named{Name: "ReduceScatterHosts", Schedule: scatter}, catalog.Named{Name: "InParts", Schedule: parts}) {
 		p, err := lower.Lower(c.Name, c.Schedule)
 		if err != nil {
 			t.Fatal(err)

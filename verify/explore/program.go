@@ -100,7 +100,8 @@ func (s Shape) Unroll(p *hostir.Program) ([][]ops.Op, error) {
 // Of is the system of a program: each rank's results have the values and the places that
 // its schedule gives them. Nil lists are unrolled from the program.
 func Of(p *hostir.Program, shape Shape, lists [][]ops.Op, modes ...Mode) (System, error) {
-	s := System{Ranks: lists, Hosts: shape.Hosts, Modes: modes, ElementSize: shape.ElementSize, Words: map[string]int64{},
+	s := System{Ranks: lists, Hosts: shape.Hosts, Modes: modes, ElementSize: shape.ElementSize,
+		Words:   map[string]int64{},
 		Ordered: (&meaning{schedule: p.Schedule, shape: shape}).promises()}
 	if lists == nil {
 		var err error

@@ -177,20 +177,18 @@ func TestNamed(t *testing.T) {
 
 // Mistakes of programs over hosts; where OVGEN_SOAK is set, all mutants.
 func TestHosts(t *testing.T) {
+	const exchange = "nccl: nccl{Exchange(Agathered[from], A, to to, from from)}"
 	named := map[string]map[string]mutate.Class{
 		"AllGatherLinearHosts": {
-			"exchange with another nccl: nccl{Exchange(Agathered[from], A, to to, from from)} sends to the rank of the next " +
-				"rail": mutate.Caught,
-			"exchange with another nccl: nccl{Exchange(Agathered[from], A, to to, from from)} gets from the rank of the next " +
-				"host": mutate.Caught,
-			"exchange with another nccl: nccl{Exchange(Agathered[from], A, to to, from from)} both with the ranks of the next " +
-				"host": mutate.Caught,
-			"drop relay[phase]: Synchronize(nccl)":                                              mutate.Caught,
-			"move nccl: Post arrived[phase] -> every peer from place 4 to 5":                    mutate.Caught,
-			"move nccl: nccl{Exchange(Agathered[from], A, to to, from from)} from place 3 to 4": mutate.Caught,
-			"drop copy: Synchronize(relay[1..H-1])":                                             mutate.Caught,
-			"drop the acknowledgement arrived":                                                  mutate.Caught,
-			"move relay[phase]: Synchronize(nccl) from place 5 to 6":                            mutate.Safe,
+			"exchange with another " + exchange + " sends to the rank of the next rail":   mutate.Caught,
+			"exchange with another " + exchange + " gets from the rank of the next host":  mutate.Caught,
+			"exchange with another " + exchange + " both with the ranks of the next host": mutate.Caught,
+			"drop relay[phase]: Synchronize(nccl)":                                        mutate.Caught,
+			"move nccl: Post arrived[phase] -> every peer from place 4 to 5":              mutate.Caught,
+			"move " + exchange + " from place 3 to 4":                                     mutate.Caught,
+			"drop copy: Synchronize(relay[1..H-1])":                                       mutate.Caught,
+			"drop the acknowledgement arrived":                                            mutate.Caught,
+			"drop work[phase*L]: Synchronize(relay[phase])":                               mutate.Caught,
 		},
 		"LinearReduceScatterHosts": {
 			"drop nccl: Synchronize(copy)":                 mutate.Caught,

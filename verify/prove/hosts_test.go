@@ -17,6 +17,13 @@ func over(s schedule.Schedule) schedule.Schedule {
 	return s
 }
 
+// inParts is an all-gather whose shards cross the network in parts.
+func inParts(n int) schedule.Schedule {
+	s := catalog.AllGatherLinearHosts
+	s.Moves = []schedule.Move{{Of: "A", Way: schedule.Rails{Parts: n}}}
+	return s
+}
+
 // Each communication over hosts is proven, and can be replayed; where OVGEN_SOAK is set, on up to 16 ranks.
 func TestHosts(t *testing.T) {
 	ranks := []int{1, 4, 6}
@@ -32,6 +39,7 @@ func TestHosts(t *testing.T) {
 		"a bare reduce-scatter":    over(catalog.ReduceScatter),
 		"three products":           over(catalog.AllGatherQKV),
 		"bias and residual":        over(catalog.RowParallelLinear),
+		"in parts":                 inParts(3),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := prove.Schedule(t.Context(), program(t, name, s), prove.Options{Ranks: ranks})

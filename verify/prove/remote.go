@@ -17,7 +17,8 @@ func (p *proof) remoteWrites() *Counterexample {
 	for r, list := range p.lists {
 		for i, o := range list {
 			if away, ok := p.away(r, o); ok {
-				return p.against(Remote, p.find(r, i), -1, fmt.Sprintf("rank %d is on another host than rank %d", away, r),
+				return p.against(Remote, p.find(r, i), -1,
+					fmt.Sprintf("rank %d is on another host than rank %d", away, r),
 					"let an exchange bring it to this rank's number there, and a peer of that host copy it")
 			}
 			for _, u := range o.Uses {

@@ -71,8 +71,8 @@ func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
 		return nil, err
 	}
 	if n := r.Hosts(); n != o.hosts {
-		return nil, errors.Join(fmt.Errorf("-hosts %d: the ranks are on %d (set %s for each)", o.hosts, n, launch.EnvHost),
-			r.close(ctx))
+		err := fmt.Errorf("-hosts %d: the ranks are on %d (set %s for each)", o.hosts, n, launch.EnvHost)
+		return nil, errors.Join(err, r.close(ctx))
 	}
 	if err := r.prepare(code); err != nil {
 		return nil, errors.Join(err, r.close(ctx))

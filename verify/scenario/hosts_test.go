@@ -95,8 +95,8 @@ func TestHosts(t *testing.T) {
 	overHosts(t, 1, true, func(ctx context.Context, h *hosted) error {
 		if g := h.g; g.Hosts() != 3 || g.PerHost() != 2 || g.Host() != g.Rank()/2 || g.Local() != g.Rank()%2 ||
 			!strings.HasSuffix(g.Choice(), "; 3 hosts of 2 ranks") {
-			return fmt.Errorf("%d hosts of %d, host %d, number %d, choice %q", g.Hosts(), g.PerHost(), g.Host(), g.Local(),
-				g.Choice())
+			return fmt.Errorf("%d hosts of %d, host %d, number %d, choice %q", g.Hosts(), g.PerHost(), g.Host(),
+				g.Local(), g.Choice())
 		}
 		for r := range h.g.Size() {
 			if mapped := h.g.Arena().Base(r) != 0; mapped != (r/2 == h.g.Host()) {
@@ -138,7 +138,8 @@ func TestHostsAborted(t *testing.T) {
 			if failed := aborted(err); failed != nil {
 				return failed
 			}
-			if want := "for rank 5 at plan 1 (allreducehosts), step "; seed%2 == 1 && !strings.Contains(err.Error(), want) {
+			want := "for rank 5 at plan 1 (allreducehosts), step "
+			if seed%2 == 1 && !strings.Contains(err.Error(), want) {
 				return fmt.Errorf("the error does not say %q: %w", want, err)
 			}
 			return h.g.Driver().CtxSynchronize()

@@ -378,8 +378,8 @@ func (w *World) collect(o *op, got int) {
 			return
 		}
 		if goes := int(m.board.sent(r, n, sentTo).Load()); d.Kind == driver.Exchange && goes != m.rank {
-			w.fault(o, "collective %d of the communicator: rank %d gets from rank %d, which sends to rank %d", n+1, m.rank, r,
-				goes)
+			w.fault(o, "collective %d of the communicator: rank %d gets from rank %d, which sends to rank %d", n+1,
+				m.rank, r, goes)
 			return
 		}
 		sent, _ := d.Sizes(m.ranks)

@@ -108,7 +108,10 @@ func TestCollectives(t *testing.T) {
 					k := uint32(2 * r)
 					return []uint32{k, k + 1, 100 + k, 101 + k, 200 + k, 201 + k}
 				}},
-				{driver.Exchange, func(r int) []uint32 { return []uint32{100 * uint32((r+2)%3), 100*uint32((r+2)%3) + 1} }},
+				{driver.Exchange, func(r int) []uint32 {
+					k := 100 * uint32((r+2)%3)
+					return []uint32{k, k + 1}
+				}},
 			} {
 				for r, m := range list {
 					d := part(x.kind)

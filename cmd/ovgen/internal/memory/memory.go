@@ -29,11 +29,10 @@ func Of(p *hostir.Program, c ops.Case) (most plan.Memory, err error) {
 
 // onRank is what rank c.Rank needs.
 func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
-	hosts := 1
 	if p.OverHosts() { // no other number takes more
-		hosts = c.Ranks
+		c.Hosts = c.Ranks
 	}
-	env := hostir.Env{"M": c.M, "K": c.K, "N": c.N}.Place(c.Rank, c.Ranks, hosts)
+	env := hostir.Env{"M": c.M, "K": c.K, "N": c.N}.Place(c.Rank, c.Ranks, c.Hosts)
 	maps.Copy(env, c.Extents)
 	maps.Copy(env, p.Constants)
 	for _, b := range p.Buffers {
