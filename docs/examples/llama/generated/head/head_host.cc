@@ -2,7 +2,7 @@
 
 // The kernels of head.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 6516519d863fe08217f0b806e436ab4712bef19272e6a2ccb2c9232874a7cf62
+// 67289c4b3bc543720ee79c15c8a6563ece14990b020320c969a8771896642c3b
 
 namespace {
 

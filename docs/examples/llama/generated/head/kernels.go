@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "head",
-	Source:  "979523046cfdb4cd851b2ae8f353182aea12c118a95ab5bca0422dda13badd8e",
+	Source:  "7ccefe4e1f788159dfe8d3e7d72b261d8b19e3bcc1dabe8c6253582ff4e60fd3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }
