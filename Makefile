@@ -21,7 +21,7 @@ export GOGC    ?= 800
 
 .DEFAULT_GOAL := help
 .PHONY: help run test check cross rename renamed generate toolchain tools mutants bench soak fuzz vuln \
-  gpu-build gpu-test
+  gpu-build gpu-test example
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,6 +69,10 @@ $(STAMP):
 # Fetches the toolchain if it can: without one, checks compare stamps instead of bytes.
 tools:
 	@$(MAKE) --no-print-directory toolchain || echo "no toolchain: PTX is checked by its stamps, not compiled again"
+
+example: ## decode with a tiny Llama on 1 to 4 simulated ranks, and hold its logits against float64
+	$(GO) test -count=1 ./docs/examples/llama/generated/programs
+	OVGEN_EXAMPLE=1 $(GO) test -count=1 -v -run 'TestTokens|TestLogits' ./docs/examples/llama
 
 mutants: ## break schedules, kernels and emitted Go, and see that it is noticed
 	$(GO) run ./verify/mutate/cmd

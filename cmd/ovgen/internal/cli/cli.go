@@ -73,6 +73,7 @@ type verb struct {
 	long     string // the rest of its help
 	examples []string
 	emits    bool // it has the flags of generation
+	compiles bool // it has the flag of the compiler
 	proves   bool // it has the flags of a proof
 	draws    bool // it has the flags of a drawing
 	explains bool // it has the flags of an explanation
@@ -82,7 +83,7 @@ type verb struct {
 	run      func(*call) error
 }
 
-var verbs = []*verb{genVerb, diffVerb, vetVerb, showVerb, explainVerb, versionVerb}
+var verbs = []*verb{genVerb, diffVerb, vetVerb, showVerb, explainVerb, ptxVerb, versionVerb}
 
 // errFound is the end of a verb that found something and has printed it.
 var errFound = errors.New("found")
@@ -164,10 +165,12 @@ func find(name string) *verb {
 func (v *verb) flags(c *call) *flag.FlagSet {
 	f := flag.NewFlagSet(v.name, flag.ContinueOnError)
 	f.SetOutput(io.Discard)
-	if v.emits {
-		f.StringVar(&c.output, "o", "generated", "the `folder` of the generated packages, in a Go module")
+	if v.emits || v.compiles {
 		f.StringVar(&c.nvrtc, "nvrtc", "", "the `path` of a libnvrtc.so to compile device code with; by default "+
 			"$OVGEN_NVRTC, then .toolchain in this folder or one above")
+	}
+	if v.emits {
+		f.StringVar(&c.output, "o", "generated", "the `folder` of the generated packages, in a Go module")
 		f.StringVar(&c.library, "c", "", "the `folder` of a C library of the schedules, in the same module: its "+
 			"header ovgen.h and a main to build with -buildmode=c-shared; by default none")
 	}

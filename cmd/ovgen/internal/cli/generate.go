@@ -87,13 +87,7 @@ func (c *call) options(g *generation) (emit.Options, error) {
 	if err := c.libraryFolder(g.dir, &opt); err != nil {
 		return opt, err
 	}
-	named := c.nvrtc
-	if named == "" {
-		named = c.env.lookup("OVGEN_NVRTC")
-	} else {
-		named = c.path(named)
-	}
-	compiler, err := nvrtc.Find(named, c.env.Dir)
+	compiler, err := c.compiler()
 	switch {
 	case errors.Is(err, nvrtc.ErrMissing):
 		opt.Missing = err

@@ -57,11 +57,11 @@ func help(w io.Writer) {
 	table.Flush()
 	fmt.Fprint(w, packages)
 	for _, v := range verbs {
-		if v.args != "" {
+		if v.args != "" && !v.compiles {
 			fmt.Fprintln(w, "  "+v.examples[0])
 		}
 	}
-	fmt.Fprintln(w, "\nExit status: 0 done, 1 mistakes in schedules or drift, 2 trouble.")
+	fmt.Fprintln(w, "Exit status: 0 done, 1 mistakes in schedules or drift, 2 trouble.")
 }
 
 // help prints the verb's help.

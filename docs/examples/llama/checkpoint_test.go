@@ -1,0 +1,243 @@
+package main
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ovgen/runtime/device"
+	"ovgen/runtime/group"
+)
+
+// TestConfigRefused has configs that are not served: the error names the field.
+func TestConfigRefused(t *testing.T) {
+	for _, x := range []struct{ name, field, value, want string }{
+		{"another model", "model_type", `"mistral"`, `model_type is "mistral" (only "llama" is served)`},
+		{"quantized", "quantization_config", `{"quant_method": "fp8"}`, "quantization_config is {"},
+		{"a window", "sliding_window", "4096", "sliding_window is 4096 (only null is served)"},
+		{"GELU", "hidden_act", `"gelu"`, `hidden_act is "gelu"`},
+		{"a bias", "attention_bias", "true", "attention_bias is true (only false is served)"},
+		{"another bias", "mlp_bias", "true", "mlp_bias is true"},
+		{"epsilon", "rms_norm_eps", "1e-6", "rms_norm_eps is 1e-06 (schedule.RMSNorm has 1e-05)"},
+		{"no layers", "num_hidden_layers", "null", "num_hidden_layers is 0 (it must be above 0)"},
+		{"a text", "vocab_size", `"many"`, "vocab_size"},
+		{"heads of keys", "num_key_value_heads", "5", "num_key_value_heads is 5 of 12 heads"},
+		{"large heads", "head_dim", "256", "head_dim is 256 (multiples of 8 up to 128 are served)"},
+		{"yarn", "rope_scaling", `{"type": "yarn"}`, `rope_scaling.rope_type is "yarn"`},
+		{"newer yarn", "rope_parameters", `{"rope_type": "yarn"}`, `rope_scaling.rope_type is "yarn"`},
+		{"no factor", "rope_scaling", `{"rope_type": "llama3"}`, "rope_scaling has no factor"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			_, err := parseConfig(changed(t, x.field, x.value))
+			if err == nil || !strings.Contains(err.Error(), x.want) {
+				t.Errorf("%v, want %q", err, x.want)
+			}
+		})
+	}
+	if _, err := parseConfig([]byte("{")); err == nil {
+		t.Error("half an object is a config")
+	}
+	if _, err := ReadConfig(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// changed is the tiny model's config with another value of a field.
+func changed(t *testing.T, field, value string) []byte {
+	dir := t.TempDir()
+	if err := WriteCheckpoint(dir, Tiny, nil); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "config.json"))
+	fields := map[string]json.RawMessage{}
+	if err := errors.Join(err, json.Unmarshal(text, &fields)); err != nil {
+		t.Fatal(err)
+	}
+	fields[field] = json.RawMessage(value)
+	if text, err = json.Marshal(fields); err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestConfigRead takes what files of several ages have.
+func TestConfigRead(t *testing.T) {
+	for _, x := range []struct {
+		field, value string
+		good         func(c Config) bool
+	}{
+		{"eos_token_id", "7", func(c Config) bool { return len(c.Ends) == 1 && c.Ends[0] == 7 }},
+		{"eos_token_id", "[7, 9]", func(c Config) bool { return len(c.Ends) == 2 && c.Ends[1] == 9 }},
+		{"eos_token_id", "null", func(c Config) bool { return c.Ends == nil }},
+		{"head_dim", "null", func(c Config) bool { return c.HeadSize == 8 }},
+		{"num_key_value_heads", "null", func(c Config) bool { return c.KeyHeads == 12 }},
+		{"rope_scaling", "null", func(c Config) bool { return c.Scaling == nil && c.Theta == 500000 }},
+		{"rope_parameters", `{"rope_type": "default", "rope_theta": 9}`, func(c Config) bool {
+			return c.Scaling == nil && c.Theta == 9
+		}},
+		{"sliding_window", "null", func(c Config) bool { return c.Layers == 2 }},
+	} {
+		if c, err := parseConfig(changed(t, x.field, x.value)); err != nil || !x.good(c) {
+			t.Errorf("%s %s: %+v, %v", x.field, x.value, c, err)
+		}
+	}
+}
+
+// file is a safetensors file of a header and so many bytes.
+func file(header string, data int) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
+	return append(append(b, header...), make([]byte, data)...)
+}
+
+// TestTensorsRefused has files that break the format's rules.
+func TestTensorsRefused(t *testing.T) {
+	const x = `"x": {"dtype": "BF16", "shape": [2, 2], "data_offsets": [0, 8]}`
+	for _, c := range []struct {
+		name string
+		file []byte
+		want string
+	}{
+		{"empty", nil, "the header's length"},
+		{"a header that ends early", file("{"+x+"}", 0)[:20], "truncated"},
+		{"an endless header", binary.LittleEndian.AppendUint64(nil, 1<<60), "truncated, or no safetensors file"},
+		{"no object", file("[]", 0), "no JSON object"},
+		{"half an object", file("{"+x, 8), "the header"},
+		{"no tensor", file(`{"x": 3}`, 8), "x: json"},
+		{"data that ends early", file("{"+x+"}", 7), "7 bytes of tensors, and the header tells of 8"},
+		{"a tail", file("{"+x+"}", 9), "9 bytes of tensors"},
+		{"one name twice", file("{"+x+`, "x": {"dtype": "F32", "shape": [1], "data_offsets": [8, 12]}}`, 12),
+			"it is there twice"},
+		{"a hole", file("{"+x+`, "y": {"dtype": "F32", "shape": [1], "data_offsets": [12, 16]}}`, 16),
+			"tensor y: it lies at [12 16], and its place is 4 bytes from 8 on"},
+		{"another size", file(`{"x": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 8]}}`, 8),
+			"its place is 16 bytes"},
+		{"overflow", file(`{"x": {"dtype": "F32", "shape": [4294967296, 4294967296], "data_offsets": [0, 0]}}`, 0),
+			"larger than the file"},
+		{"a type", file(`{"x": {"dtype": "F8_E4M3", "shape": [8], "data_offsets": [0, 8]}}`, 8),
+			`type "F8_E4M3" is not served`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "model.safetensors"), c.file, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := OpenTensors(dir); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+	if _, err := OpenTensors(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// TestTensorsRead reads parts of tensors of two files, in either type.
+func TestTensorsRead(t *testing.T) {
+	dir := t.TempDir()
+	first := file(`{"x": {"dtype": "BF16", "shape": [3, 2], "data_offsets": [0, 12]}}  `, 0)
+	for i := range 6 {
+		first = binary.LittleEndian.AppendUint16(first, rounded(float32(i)))
+	}
+	second := file(`{"y": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}`, 4)
+	index := `{"weight_map": {"x": "1.safetensors", "y": "2.safetensors"}}`
+	for name, data := range map[string][]byte{"1.safetensors": first, "2.safetensors": second,
+		"model.safetensors.index.json": []byte(index)} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tensors, err := OpenTensors(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tensors.Close()
+	for _, x := range []struct {
+		part Part
+		want []float32
+	}{
+		{Part{Rows: 3, Columns: 2}, []float32{0, 1, 2, 3, 4, 5}},
+		{Part{Row: 1, Rows: 1, Columns: 2}, []float32{2, 3}},
+		{Part{Rows: 3, Column: 1, Columns: 1}, []float32{1, 3, 5}},
+		{Part{Row: 2, Rows: 2, Columns: 2}, []float32{4, 5, 0, 0}},
+		{Part{Row: 4, Rows: 1, Columns: 2}, []float32{0, 0}},
+	} {
+		var want32, want16 []byte
+		for _, f := range x.want {
+			want16 = binary.LittleEndian.AppendUint16(want16, rounded(f))
+			want32 = binary.LittleEndian.AppendUint32(want32, uint32(rounded(f))<<16)
+		}
+		for typ, want := range map[device.Type][]byte{device.BF16: want16, device.FP32: want32} {
+			if got, err := tensors.Read("x", []int{3, 2}, x.part, typ); err != nil || string(got) != string(want) {
+				t.Errorf("%+v %v: %v %v, want %v", x.part, typ, got, err, want)
+			}
+		}
+	}
+	if got, err := tensors.Read("y", []int{1}, Part{Rows: 1, Columns: 1}, device.BF16); err != nil || len(got) != 2 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// TestStartFails starts ranks with checkpoints that lack something: all ranks get the error.
+func TestStartFails(t *testing.T) {
+	for _, x := range []struct {
+		name   string
+		change func(w map[string]Array)
+		ranks  int
+		room   int
+		want   string
+	}{
+		{"a missing tensor", func(w map[string]Array) { delete(w, "model.layers.1.mlp.up_proj.weight") }, 2, 64,
+			"tensor model.layers.1.mlp.up_proj.weight: it is not in the checkpoint"},
+		{"a misshapen tensor", func(w map[string]Array) {
+			w["model.norm.weight"] = Array{[]int{2}, make([]float32, 2)}
+		}, 2, 64, "tensor model.norm.weight: its shape is [2], and the config makes it [96]"},
+		{"5 ranks", func(map[string]Array) {}, 5, 64,
+			"cut the model for 5 ranks: num_attention_heads is 12, no multiple"},
+		{"no ranks", func(map[string]Array) {}, 0, 64, "cut the model for 0 ranks: at least 1 is needed"},
+		{"no room", func(map[string]Array) {}, 1, 0, "3 sequences with room for 0 tokens"},
+		{"more room than positions", func(map[string]Array) {}, 1, 1024, "max_position_embeddings is 512"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			weights, dir := Random(Tiny, seed), t.TempDir()
+			x.change(weights)
+			if err := WriteCheckpoint(dir, Tiny, weights); err != nil {
+				t.Fatal(err)
+			}
+			o := small
+			o.Room = x.room
+			_, err := StartGoroutines(t.Context(), Spec{dir, x.ranks, o}, group.Config{Backend: "sim"})
+			if err == nil || !strings.Contains(err.Error(), x.want) {
+				t.Errorf("%v, want %q", err, x.want)
+			}
+		})
+	}
+}
+
+// TestNeeds counts what a model of 8B needs on each of two ranks, without making it.
+func TestNeeds(t *testing.T) {
+	c := large
+	c.Layers = 32
+	needs, err := Spec{Ranks: 2, Options: Usual}.Needs(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const h, half, bf16, fp32 = 4096, 2, 2, 4
+	layer := (2*h*h+2*8*128*h+3*14336*h)*bf16/half + 2*h*bf16
+	vocabulary := 128256 / half * h
+	angles := Usual.Room * 64 * 2 * fp32
+	if want := int64(32*layer + vocabulary*(bf16+fp32) + h*bf16 + angles); needs.Weights != want {
+		t.Errorf("weights %d, want %d", needs.Weights, want)
+	}
+	if want := int64(2 * 32 * (64 + 1) * 4096 * 4 * 128 * bf16); needs.Cache != want {
+		t.Errorf("cache %d, want %d", needs.Cache, want)
+	}
+	if needs.Activations <= 0 || needs.Arena <= 0 || needs.Workspaces <= 0 {
+		t.Errorf("%v", needs)
+	}
+	t.Log(needs)
+}

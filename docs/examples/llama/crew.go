@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"ovgen/runtime/group"
+)
+
+// Crew is all ranks of the decoder.
+type Crew interface {
+	// Step runs rows on all ranks and returns their next tokens (Rank.Step). Behind an error the crew can only be
+	// closed.
+	Step(ctx context.Context, rows Batch) ([]int32, error)
+	// Done is closed when a rank has died.
+	Done() <-chan struct{}
+	Close(ctx context.Context) error
+}
+
+// Spec is which model is decoded on how many ranks.
+type Spec struct {
+	Model string // the folder of its checkpoint
+	Ranks int
+	Options
+}
+
+// open reads the checkpoint's config and headers, and what arena the plans need.
+func (s Spec) open() (c Config, t *Tensors, arena int64, err error) {
+	if c, err = ReadConfig(s.Model); err != nil {
+		return c, nil, 0, err
+	}
+	if err = s.check(c); err != nil {
+		return c, nil, 0, err
+	}
+	needs, err := s.Needs(c)
+	if err != nil {
+		return c, nil, 0, err
+	}
+	t, err = OpenTensors(s.Model)
+	return c, t, needs.Arena, err
+}
+
+// Goroutines are ranks of this process.
+type Goroutines []*Rank
+
+// StartGoroutines joins ranks of this process and loads the model. Of the group's Config it sets Size and Arena.
+func StartGoroutines(ctx context.Context, s Spec, g group.Config) (Goroutines, error) {
+	c, t, arena, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	g.Size, g.Arena = s.Ranks, arena
+	g.LocalOnGPUs = g.LocalOnGPUs || s.Ranks == 1 // which waits for no other
+	groups, err := group.JoinAll(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	crew := make(Goroutines, len(groups))
+	err = groups.Each(func(g *group.Group) (err error) {
+		crew[g.Rank()], err = NewRank(ctx, g, c, t, s.Options)
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(err, groups.Close(ctx))
+	}
+	return crew, nil
+}
+
+// Step runs the rows on all ranks.
+func (all Goroutines) Step(ctx context.Context, rows Batch) ([]int32, error) {
+	next := make([][]int32, len(all))
+	err := group.Each(len(all), func(r int) (err error) {
+		next[r], err = all[r].Step(ctx, rows)
+		return err
+	})
+	return next[0], err
+}
+
+// Done is closed when the group has been aborted.
+func (all Goroutines) Done() <-chan struct{} { return all[0].group.Done() }
+
+// Close closes all ranks.
+func (all Goroutines) Close(ctx context.Context) error {
+	return group.Each(len(all), func(r int) error { return all[r].Close(ctx) })
+}

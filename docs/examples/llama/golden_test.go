@@ -1,0 +1,44 @@
+package main
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"os"
+	"testing"
+)
+
+// TestGolden holds the reference against what transformers made of the tiny model (golden.py): its tokens, its logits
+// in fp32, and as the measure of bf16 its logits in bf16.
+func TestGolden(t *testing.T) {
+	var golden struct {
+		Prompt, Tokens []int
+		FP32, BF16     []byte // [1 + tokens, vocabulary] of float32
+	}
+	text, err := os.ReadFile("testdata/golden.json")
+	if err == nil {
+		err = json.Unmarshal(text, &golden)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newReference(Tiny, Random(Tiny, seed))
+	var logits []float64
+	for _, token := range golden.Prompt {
+		logits = m.next(token)
+	}
+	row := func(raw []byte, i int) (list []float64) {
+		for raw = raw[4*i*Tiny.Vocabulary:]; len(list) < Tiny.Vocabulary; raw = raw[4:] {
+			list = append(list, float64(math.Float32frombits(binary.LittleEndian.Uint32(raw))))
+		}
+		return list
+	}
+	for i, token := range golden.Tokens {
+		if best, _ := first(logits); best != token {
+			t.Errorf("token %d is %d, and transformers made %d", i, best, token)
+		}
+		near(t, row(golden.FP32, i), logits, 5e-5, 5e-5)
+		near(t, row(golden.BF16, i), logits, .5, .05)
+		logits = m.next(token)
+	}
+}

@@ -1,0 +1,352 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Server answers OpenAI's completions requests with an engine.
+type Server struct {
+	Engine     *Engine
+	Model      string
+	Vocabulary int
+	// Bytes says that a token below 256 is a byte, so that requests and replies may have text. Other models' text
+	// takes a tokenizer: their requests and replies have token ids.
+	Bytes bool
+}
+
+// completion is a request; fields that are not here are ignored.
+type completion struct {
+	Model       string          `json:"model"`
+	Prompt      json.RawMessage `json:"prompt"`
+	Most        *int            `json:"max_tokens"`
+	Stream      bool            `json:"stream"`
+	StreamUsage struct {
+		Include bool `json:"include_usage"`
+	} `json:"stream_options"`
+	Temperature float64         `json:"temperature"`
+	N           *int            `json:"n"`
+	Echo        bool            `json:"echo"`
+	Logprobs    *int            `json:"logprobs"`
+	Stop        json.RawMessage `json:"stop"`
+
+	prompt []int
+	stops  []string
+}
+
+// Reply is an answer, and in a stream a part of it.
+type Reply struct {
+	ID      string   `json:"id"`
+	Object  string   `json:"object"`
+	Created int64    `json:"created"`
+	Model   string   `json:"model"`
+	Choices []Choice `json:"choices"`
+	Usage   *Usage   `json:"usage,omitempty"`
+}
+
+// Choice is the text, and its tokens, which OpenAI's replies lack.
+type Choice struct {
+	Index    int     `json:"index"`
+	Text     string  `json:"text"`
+	Tokens   []int   `json:"token_ids"`
+	Logprobs *int    `json:"logprobs"`
+	Finish   *string `json:"finish_reason"`
+}
+
+// Usage counts tokens.
+type Usage struct {
+	Prompt     int `json:"prompt_tokens"`
+	Completion int `json:"completion_tokens"`
+	Total      int `json:"total_tokens"`
+}
+
+// Problem is an error as clients read it.
+type Problem struct {
+	Status  int     `json:"-"`
+	Message string  `json:"message"`
+	Type    string  `json:"type"`
+	Param   *string `json:"param"`
+	Code    *string `json:"code"`
+}
+
+// Error is the message.
+func (p *Problem) Error() string { return p.Message }
+
+func bad(status int, param, format string, args ...any) *Problem {
+	return &Problem{Status: status, Message: param + ": " + fmt.Sprintf(format, args...), Type: "invalid_request_error",
+		Param: &param}
+}
+
+// Handler has the server's paths.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/completions", func(w http.ResponseWriter, r *http.Request) {
+		if err := s.complete(w, r); err != nil {
+			fail(w, err)
+		}
+	})
+	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, r *http.Request) {
+		send(w, http.StatusOK, map[string]any{"object": "list", "data": []any{
+			map[string]any{"id": s.Model, "object": "model", "owned_by": "ovgen"}}})
+	})
+	mux.HandleFunc("GET /health", func(w http.ResponseWriter, r *http.Request) {
+		if !s.Engine.Ready() {
+			fail(w, ErrJoins)
+		}
+	})
+	return mux
+}
+
+func send(w http.ResponseWriter, status int, x any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(x) // a client that is gone needs no answer
+}
+
+// problem is any error as clients read it.
+func problem(err error) *Problem {
+	if p := (*Problem)(nil); errors.As(err, &p) {
+		return p
+	}
+	p := &Problem{Status: http.StatusInternalServerError, Message: err.Error(), Type: "server_error"}
+	switch {
+	case errors.Is(err, ErrFull):
+		p.Status = http.StatusTooManyRequests
+	case errors.Is(err, ErrJoins), errors.Is(err, errDied), errors.Is(err, errClosed):
+		p.Status = http.StatusServiceUnavailable
+	}
+	return p
+}
+
+func fail(w http.ResponseWriter, err error) {
+	p := problem(err)
+	if p.Status == http.StatusTooManyRequests || p.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
+	send(w, p.Status, map[string]any{"error": p})
+}
+
+// parse reads and checks a request.
+func (s *Server) parse(r *http.Request) (*completion, error) {
+	var c completion
+	if err := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 8<<20)).Decode(&c); err != nil {
+		return nil, bad(http.StatusBadRequest, "body", "%v", err)
+	}
+	most := 16
+	if c.Most != nil {
+		most = *c.Most
+	}
+	c.Most = &most
+	switch {
+	case c.Model != s.Model:
+		return nil, bad(http.StatusNotFound, "model", "there is no model %q (there is %q)", c.Model, s.Model)
+	case most < 1:
+		return nil, bad(http.StatusBadRequest, "max_tokens", "it is %d, and at least 1 is made", most)
+	case c.Temperature != 0:
+		return nil, bad(http.StatusBadRequest, "temperature", "it is %g, and only 0 is served", c.Temperature)
+	case c.N != nil && *c.N != 1:
+		return nil, bad(http.StatusBadRequest, "n", "it is %d, and only 1 is served", *c.N)
+	case c.Echo:
+		return nil, bad(http.StatusBadRequest, "echo", "only false is served")
+	case c.Logprobs != nil:
+		return nil, bad(http.StatusBadRequest, "logprobs", "only null is served")
+	}
+	if err := s.readPrompt(&c); err != nil {
+		return nil, err
+	}
+	return &c, c.readStops()
+}
+
+// readPrompt takes text, token ids, or a list of one of them.
+func (s *Server) readPrompt(c *completion) error {
+	var several []json.RawMessage
+	if json.Unmarshal(c.Prompt, &several) == nil && len(several) == 1 && several[0][0] != '-' &&
+		(several[0][0] < '0' || several[0][0] > '9') {
+		c.Prompt = several[0]
+	}
+	var text string
+	if json.Unmarshal(c.Prompt, &text) == nil && c.Prompt != nil {
+		if !s.Bytes {
+			return bad(http.StatusBadRequest, "prompt", "it is text, and the server has no tokenizer (send token ids)")
+		}
+		for _, b := range []byte(text) {
+			c.prompt = append(c.prompt, int(b))
+		}
+	} else if err := json.Unmarshal(c.Prompt, &c.prompt); err != nil {
+		return bad(http.StatusBadRequest, "prompt", "it is neither one text nor one list of token ids")
+	}
+	if len(c.prompt) == 0 {
+		return bad(http.StatusBadRequest, "prompt", "it is empty")
+	}
+	for _, token := range c.prompt {
+		if token < 0 || token >= s.Vocabulary {
+			return bad(http.StatusBadRequest, "prompt", "token %d is not in the vocabulary of %d", token, s.Vocabulary)
+		}
+	}
+	if room := s.Engine.Room; len(c.prompt) >= room {
+		return bad(http.StatusRequestEntityTooLarge, "prompt", "it has %d tokens, and a sequence has room for %d with "+
+			"its answer", len(c.prompt), room)
+	}
+	return nil
+}
+
+// readStops takes a text or a list of texts.
+func (c *completion) readStops() error {
+	var one string
+	if c.Stop == nil || json.Unmarshal(c.Stop, &c.stops) == nil {
+		return nil
+	}
+	if err := json.Unmarshal(c.Stop, &one); err != nil {
+		return bad(http.StatusBadRequest, "stop", "it is neither a text nor a list of texts")
+	}
+	c.stops = []string{one}
+	return nil
+}
+
+// writeTimeout bounds each write to a client, so that one that does not read is given up.
+const writeTimeout = 10 * time.Second
+
+// complete answers a request. An error that it returns is the answer; a later one is the last event of the stream.
+func (s *Server) complete(w http.ResponseWriter, r *http.Request) error {
+	c, err := s.parse(r)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel() // gives the request up, however the answer ends
+	q, err := s.Engine.Submit(ctx, c.prompt, min(*c.Most, s.Engine.Room))
+	if err != nil {
+		return err
+	}
+	id := fmt.Sprintf("cmpl-%x", time.Now().UnixNano())
+	a := answer{text: text{stops: c.stops}, bytes: s.Bytes, reply: Reply{ID: id,
+		Object: "text_completion", Created: time.Now().Unix(), Model: s.Model}}
+	for a.choice.Finish == nil {
+		var e Event
+		select {
+		case e = <-q.Made:
+		case <-ctx.Done():
+			return nil // the client has gone
+		}
+		if e.Err != nil && (!c.Stream || a.made == 0) {
+			return e.Err
+		}
+		if e.Err != nil {
+			_ = event(w, map[string]any{"error": problem(e.Err)})
+			break
+		}
+		if part := a.add(e); c.Stream && event(w, a.with(part)) != nil {
+			return nil // the client has gone
+		}
+	}
+	usage := &Usage{Prompt: len(c.prompt), Completion: a.made, Total: len(c.prompt) + a.made}
+	switch {
+	case !c.Stream:
+		whole := a.with(a.choice)
+		whole.Usage = usage
+		send(w, http.StatusOK, whole)
+		return nil
+	case c.StreamUsage.Include && a.choice.Finish != nil:
+		last := a.with()
+		last.Usage = usage
+		_ = event(w, last)
+	}
+	_, _ = fmt.Fprint(w, "data: [DONE]\n\n")
+	return nil
+}
+
+// answer is what has been made for a request.
+type answer struct {
+	reply  Reply
+	choice Choice // all of it so far
+	text   text
+	bytes  bool
+	made   int
+}
+
+// add adds a token or the end, and returns what is new.
+func (a *answer) add(e Event) Choice {
+	part := Choice{Tokens: []int{}}
+	switch {
+	case e.Finish != "":
+		part.Text, part.Finish = a.text.rest(), &e.Finish
+	default:
+		a.made++
+		part.Tokens = append(part.Tokens, e.Token)
+		if a.bytes && e.Token < 256 {
+			part.Text = a.text.add(byte(e.Token))
+		}
+		if a.text.stopped {
+			stop := "stop"
+			part.Finish = &stop
+		}
+	}
+	a.choice.Text, a.choice.Finish = a.choice.Text+part.Text, part.Finish
+	a.choice.Tokens = append(a.choice.Tokens, part.Tokens...)
+	return part
+}
+
+// with is the reply with these choices.
+func (a *answer) with(choices ...Choice) Reply {
+	r := a.reply
+	r.Choices = append([]Choice{}, choices...)
+	return r
+}
+
+// event writes one event of a stream.
+func event(w http.ResponseWriter, x any) error {
+	w.Header().Set("Content-Type", "text/event-stream")
+	out := http.NewResponseController(w)
+	_ = out.SetWriteDeadline(time.Now().Add(writeTimeout)) // a recorder of tests has none
+	b, err := json.Marshal(x)
+	if err == nil {
+		_, err = fmt.Fprintf(w, "data: %s\n\n", b)
+	}
+	return cmp.Or(err, out.Flush())
+}
+
+// text makes text of bytes: whole characters, and nothing that may be the beginning of a stop.
+type text struct {
+	stops   []string
+	held    string
+	stopped bool
+}
+
+func (t *text) add(b byte) (out string) {
+	t.held += string([]byte{b})
+	for _, stop := range t.stops {
+		if i := strings.Index(t.held, stop); i >= 0 && stop != "" {
+			t.stopped = true
+			return t.held[:i]
+		}
+	}
+	n := len(t.held)
+	for back := 1; back <= min(utf8.UTFMax-1, len(t.held)); back++ { // the beginning of a character
+		if tail := t.held[len(t.held)-back:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRuneInString(tail) {
+				n -= back
+			}
+			break
+		}
+	}
+	for _, stop := range t.stops {
+		for k := min(len(stop)-1, len(t.held)); k > 0; k-- {
+			if strings.HasSuffix(t.held, stop[:k]) {
+				n = min(n, len(t.held)-k)
+				break
+			}
+		}
+	}
+	out, t.held = t.held[:n], t.held[n:]
+	return strings.ToValidUTF8(out, "\ufffd")
+}
+
+// rest is what was held back.
+func (t *text) rest() string { return strings.ToValidUTF8(t.held, "\ufffd") }

@@ -1,0 +1,106 @@
+// Command llama serves a model of Llama's architecture, cut over several ranks, by OpenAI's completions requests.
+//
+//	llama -model DIR -ranks 4 -processes
+//	curl localhost:8080/v1/completions -d '{"model": "DIR", "prompt": [128000, 9906], "stream": true}'
+//
+// docs/llama.md walks through it.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"ovgen/runtime/device"
+	"ovgen/runtime/driver"
+	_ "ovgen/runtime/driver/cuda"
+	"ovgen/runtime/group"
+	_ "ovgen/verify/sim"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	mine, err := RankProcess(ctx)
+	if !mine {
+		err = run(ctx)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "llama:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	s := Spec{Options: Usual}
+	flag.StringVar(&s.Model, "model", "", "the `folder` of config.json and model.safetensors")
+	flag.IntVar(&s.Ranks, "ranks", 1, "how many ranks the model is cut for")
+	flag.IntVar(&s.Sequences, "sequences", s.Sequences, "requests at a time")
+	flag.IntVar(&s.Room, "room", s.Room, "tokens of a request, with its answer")
+	processes := flag.Bool("processes", false, "start a process a rank, instead of a goroutine a rank in this one")
+	typ := flag.String("type", "bf16", "element type: bf16 or fp32")
+	bytes := flag.Bool("bytes", false, "a token below 256 is a byte: take and give text")
+	addr := flag.String("addr", "localhost:8080", "where to listen")
+	tiny := flag.Bool("make-tiny", false, "write a tiny model of random weights to -model, and end")
+	flag.Parse()
+	if *tiny {
+		return WriteCheckpoint(s.Model, Tiny, Random(Tiny, 1))
+	}
+	var known bool
+	if s.Type, known = driver.ParseType(*typ); !known || s.Type == device.FP16 {
+		return fmt.Errorf("-type %s: it is bf16 or fp32", *typ)
+	}
+	c, err := ReadConfig(s.Model)
+	if err != nil {
+		return err
+	}
+	s.Room = min(s.Room, c.Positions)
+	needs, err := s.Needs(c)
+	if err != nil {
+		return err
+	}
+	log.Printf("each of %d ranks needs %v", s.Ranks, needs)
+	engine := NewEngine(func(ctx context.Context) (Crew, error) {
+		began := time.Now()
+		crew, err := s.start(ctx, *processes)
+		log.Printf("%d ranks joined in %v: %v", s.Ranks, time.Since(began).Round(time.Millisecond), err)
+		return crew, err
+	}, s.Options, c.Ends)
+	server := &Server{Engine: engine, Model: filepath.Base(s.Model), Vocabulary: c.Vocabulary, Bytes: *bytes}
+	return serve(ctx, engine, &http.Server{Addr: *addr, Handler: server.Handler()})
+}
+
+// start joins the ranks and loads the model.
+func (s Spec) start(ctx context.Context, processes bool) (Crew, error) {
+	if processes {
+		return StartProcesses(ctx, s)
+	}
+	return StartGoroutines(ctx, s, group.Config{})
+}
+
+// serve runs engine and server until ctx ends or one of them fails.
+func serve(ctx context.Context, engine *Engine, server *http.Server) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	failed := make(chan error, 1)
+	go func() {
+		failed <- server.ListenAndServe()
+		stop()
+	}()
+	err := engine.Run(ctx)
+	bound, done := context.WithTimeout(context.Background(), 5*time.Second)
+	defer done()
+	_ = server.Shutdown(bound) // streams that go on past it are cut
+	if e := <-failed; !errors.Is(e, http.ErrServerClosed) {
+		err = errors.Join(err, e)
+	}
+	return err
+}

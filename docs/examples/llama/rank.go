@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"ovgen/docs/examples/llama/kernels"
+	"ovgen/runtime/device"
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+)
+
+// Options are what a rank is made by, beside the model.
+type Options struct {
+	Type      device.Type // of weights, activations and the cache: BF16 or FP32
+	Sequences int         // at a time
+	Room      int         // positions of a sequence
+	Prefill   []int       // buckets: rows of a step that reads a prompt, ascending
+	Decode    []int       // buckets: sequences of a step that makes a token of each, ascending
+	Many      int         // rows from which on a step of a prompt spreads them over the ranks
+}
+
+// Usual are the options of a server.
+var Usual = Options{Type: device.BF16, Sequences: 64, Room: 4096, Many: 512,
+	Prefill: []int{16, 64, 256, 512, 1024, 2048},
+	Decode:  []int{1, 2, 4, 8, 16, 24, 32, 48, 64}}
+
+// check refuses options that no step of the model has room for.
+func (o Options) check(c Config) error {
+	switch {
+	case o.Sequences < 1 || o.Room < 2:
+		return fmt.Errorf("%d sequences with room for %d tokens: at least 1 with room for 2 is needed", o.Sequences,
+			o.Room)
+	case o.Room > c.Positions:
+		return &FieldError{"max_position_embeddings",
+			fmt.Sprintf("is %d, and a sequence has room for %d", c.Positions, o.Room)}
+	}
+	return nil
+}
+
+// Rank is one rank's part of the decoder. Its device memory lives as long as the group's device.
+type Rank struct {
+	Config
+	Options
+	Cut
+	group   *group.Group
+	driver  driver.Driver
+	kernels *kernels.Set
+	stream  *device.Stream
+	heads   kernels.Heads
+
+	embedding, norm, head device.Ptr // head: fp32
+	layers                []layer
+	memory                activations
+	decode, prefill       []*bucket
+}
+
+// layer is the weights of one, and its part of the cache: [sequences+1, room, keys, size]. The last sequence is that
+// of rows that only fill a bucket.
+type layer struct {
+	norm, query, key, value, output, norm2, gate, up, down device.Ptr
+	keys, values                                           device.Ptr
+}
+
+// activations are used by all steps in turn.
+type activations struct {
+	input    device.Ptr    // int32: tokens, sequences, positions of each row; the wanted rows
+	embedded device.Ptr    // this rank's share of the embedding
+	x        [2]device.Ptr // the residual: a layer reads one and writes the other
+	parts    device.Ptr    // of attention
+	last     device.Ptr    // fp32: normed rows
+	logits   device.Ptr    // fp32 [rows, tokens of the rank]
+	best     device.Ptr    // pairs of this rank
+	all      device.Ptr    // pairs of all ranks
+	next     device.Ptr    // int32
+}
+
+// NewRank loads this rank's part of a checkpoint and makes the plans and graphs of all buckets. It is collective.
+func NewRank(ctx context.Context, g *group.Group, c Config, t *Tensors, o Options) (*Rank, error) {
+	r := &Rank{Config: c, Options: o, group: g, driver: g.Driver()}
+	err := r.load(t)
+	if all, e := g.Gather(ctx, "load the model", said(err)); e != nil { // one rank's error is that of all
+		return nil, e
+	} else if err == nil {
+		for rank, text := range all {
+			if len(text) > 0 {
+				err = fmt.Errorf("rank %d: %s", rank, text)
+			}
+		}
+	}
+	if err == nil {
+		err = r.plan(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make the decoder: %w", err)
+	}
+	return r, nil
+}
+
+func said(err error) []byte {
+	if err == nil {
+		return nil
+	}
+	return []byte(err.Error())
+}
+
+// Rank is the rank's number.
+func (r *Rank) Rank() int { return r.Cut.Rank }
+
+// Batch is the rows of one step: either rows of a prompt, which follow each other in one sequence, or one row each of
+// several sequences.
+type Batch struct {
+	Prompt                       bool
+	Tokens, Sequences, Positions []int32
+}
+
+// Add adds a row.
+func (b *Batch) Add(token, sequence, position int) {
+	b.Tokens = append(b.Tokens, int32(token))
+	b.Sequences = append(b.Sequences, int32(sequence))
+	b.Positions = append(b.Positions, int32(position))
+}
+
+// Step runs the rows through the model, and returns the likeliest next token behind each row, or behind the last row
+// of a prompt. All ranks call it with the same rows.
+func (r *Rank) Step(ctx context.Context, rows Batch) ([]int32, error) {
+	b, err := r.bucket(rows)
+	if err != nil {
+		return nil, err
+	}
+	n := len(rows.Tokens)
+	input := make([]int32, 3*b.rows+b.wanted/r.Ranks)
+	copy(input, rows.Tokens)
+	copy(input[b.rows:], rows.Sequences)
+	copy(input[2*b.rows:], rows.Positions)
+	for i := n; i < b.rows; i++ {
+		input[b.rows+i] = int32(r.Sequences)
+	}
+	answers := b.want(r.Cut, n, input[3*b.rows:])
+	if err := r.driver.MemcpyHtoD(r.memory.input, words(input)); err != nil {
+		return nil, fmt.Errorf("step: %w", err)
+	}
+	if err := errors.Join(b.graph.Launch(r.stream.Handle()), r.group.Watch(ctx, r.stream.Handle())); err != nil {
+		r.group.Abort(err) // the other ranks wait for this one
+		return nil, fmt.Errorf("step: %w", err)
+	}
+	next := make([]byte, 4*b.wanted)
+	if err := r.driver.MemcpyDtoH(next, r.memory.next); err != nil {
+		return nil, fmt.Errorf("step: %w", err)
+	}
+	tokens := make([]int32, len(answers))
+	for i, at := range answers {
+		tokens[i] = int32(binary.LittleEndian.Uint32(next[4*at:]))
+	}
+	return tokens, nil
+}
+
+// bucket is the smallest that has the rows.
+func (r *Rank) bucket(rows Batch) (*bucket, error) {
+	list := r.decode
+	if rows.Prompt {
+		list = r.prefill
+	}
+	i := slices.IndexFunc(list, func(b *bucket) bool { return b.rows >= len(rows.Tokens) })
+	if i < 0 || len(rows.Tokens) == 0 {
+		return nil, fmt.Errorf("step of %d rows: no bucket has them", len(rows.Tokens))
+	}
+	return list[i], nil
+}
+
+func words(list []int32) []byte {
+	out := make([]byte, 0, 4*len(list))
+	for _, x := range list {
+		out = binary.LittleEndian.AppendUint32(out, uint32(x))
+	}
+	return out
+}
+
+// Close leaves the group, which closes the plans.
+func (r *Rank) Close(ctx context.Context) error {
+	var errs []error
+	for _, b := range append(slices.Clone(r.decode), r.prefill...) {
+		errs = append(errs, b.graph.Close())
+	}
+	return errors.Join(append(errs, r.stream.Close(), r.kernels.Close(), r.group.Close(ctx))...)
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"math"
+)
+
+// reference is the decoder in float64, a token at a time, by the plain formulas and nothing of the program's.
+type reference struct {
+	c       Config
+	w       map[string]Array
+	keys    [][][]float64 // by layer and position
+	values  [][][]float64
+	written int
+}
+
+func newReference(c Config, w map[string]Array) *reference {
+	return &reference{c: c, w: w, keys: make([][][]float64, c.Layers), values: make([][][]float64, c.Layers)}
+}
+
+// next is the logits behind one more token.
+func (m *reference) next(token int) []float64 {
+	x := make([]float64, m.c.Hidden)
+	for i := range x {
+		x[i] = float64(m.w["model.embed_tokens.weight"].Data[token*len(x)+i])
+	}
+	for l := range m.c.Layers {
+		at := fmt.Sprintf("model.layers.%d.", l)
+		y := m.norm(x, at+"input_layernorm.weight")
+		q, k, v := m.times(at+"self_attn.q_proj.weight", y), m.times(at+"self_attn.k_proj.weight", y),
+			m.times(at+"self_attn.v_proj.weight", y)
+		m.turn(q)
+		m.turn(k)
+		m.keys[l], m.values[l] = append(m.keys[l], k), append(m.values[l], v)
+		for i, o := range m.times(at+"self_attn.o_proj.weight", m.attend(l, q)) {
+			x[i] += o
+		}
+		y = m.norm(x, at+"post_attention_layernorm.weight")
+		gate, up := m.times(at+"mlp.gate_proj.weight", y), m.times(at+"mlp.up_proj.weight", y)
+		for i, g := range gate {
+			gate[i] = g / (1 + math.Exp(-g)) * up[i]
+		}
+		for i, o := range m.times(at+"mlp.down_proj.weight", gate) {
+			x[i] += o
+		}
+	}
+	m.written++
+	if m.c.Tied {
+		return m.times("model.embed_tokens.weight", m.norm(x, "model.norm.weight"))
+	}
+	return m.times("lm_head.weight", m.norm(x, "model.norm.weight"))
+}
+
+func (m *reference) norm(x []float64, weight string) []float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v * v
+	}
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = v / math.Sqrt(sum/float64(len(x))+1e-5) * float64(m.w[weight].Data[i])
+	}
+	return y
+}
+
+func (m *reference) times(weight string, x []float64) []float64 {
+	w := m.w[weight]
+	y := make([]float64, w.Shape[0])
+	for i := range y {
+		for j, v := range x {
+			y[i] += float64(w.Data[i*len(x)+j]) * v
+		}
+	}
+	return y
+}
+
+// turn is the rotary embedding of all heads at the position that is being written, as complex numbers.
+func (m *reference) turn(x []float64) {
+	half := m.c.HeadSize / 2
+	for i := range half {
+		f := math.Exp(-math.Log(m.c.Theta) * float64(i) / float64(half))
+		if s := m.c.Scaling; s != nil {
+			turns := s.Original * f / (2 * math.Pi) // of the wave in the original context
+			mix := math.Max(0, math.Min(1, (turns-s.Low)/(s.High-s.Low)))
+			f = mix*f + (1-mix)*f/s.Factor
+		}
+		angle := float64(m.written) * f
+		for h := 0; h < len(x); h += m.c.HeadSize {
+			z := complex(x[h+i], x[h+i+half]) * complex(math.Cos(angle), math.Sin(angle))
+			x[h+i], x[h+i+half] = real(z), imag(z)
+		}
+	}
+}
+
+func (m *reference) attend(l int, q []float64) []float64 {
+	out := make([]float64, len(q))
+	d := m.c.HeadSize
+	for h := range m.c.Heads {
+		kv := h * m.c.KeyHeads / m.c.Heads * d
+		weights, total := make([]float64, len(m.keys[l])), 0.0
+		for p, k := range m.keys[l] {
+			score := 0.0
+			for i := range d {
+				score += q[h*d+i] * k[kv+i]
+			}
+			weights[p] = math.Exp(score / math.Sqrt(float64(d)))
+			total += weights[p]
+		}
+		for p, v := range m.values[l] {
+			for i := range d {
+				out[h*d+i] += weights[p] / total * v[kv+i]
+			}
+		}
+	}
+	return out
+}
+
+// first is the greatest logit's token, the lowest of equal ones, and how far the next logit is below it.
+func first(logits []float64) (token int, gap float64) {
+	second := math.Inf(-1)
+	for i, x := range logits {
+		if x > logits[token] {
+			token, second = i, logits[token]
+		} else if i != token {
+			second = max(second, x)
+		}
+	}
+	return token, logits[token] - second
+}
+
+// spread is the standard deviation.
+func spread(list []float64) float64 {
+	sum, squares := 0.0, 0.0
+	for _, x := range list {
+		sum, squares = sum+x, squares+x*x
+	}
+	n := float64(len(list))
+	return math.Sqrt(squares/n - sum/n*sum/n)
+}

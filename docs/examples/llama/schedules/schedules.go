@@ -1,0 +1,42 @@
+// Package schedules declares the two programs of the decoder that the catalog lacks.
+package schedules
+
+//go:generate go run ovgen/cmd/ovgen gen -o ../generated .
+
+import (
+	s "ovgen/schedule"
+	"ovgen/schedule/catalog"
+)
+
+// Decode is a layer of few rows, which are whole on each rank: the heads and the MLP are cut, and each of
+// the two row-parallel products ends in an all-reduce by one kernel, which adds the residual as well. It
+// takes any number of rows, from one on. catalog.LlamaLayer is the same layer for many rows.
+var Decode = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K)}},
+		{Name: "Norm", Axes: []s.Axis{s.Dim(s.K)}},
+		{Name: "Wq", Axes: []s.Axis{s.Dim(s.N, s.DIDx(s.D)), s.Dim(s.K)}},
+		{Name: "Wk", Axes: []s.Axis{s.Dim(s.N2, s.DIDx(s.D)), s.Dim(s.K)}},
+		{Name: "Wv", Axes: []s.Axis{s.Dim(s.N2, s.DIDx(s.D)), s.Dim(s.K)}},
+		{Name: "Wo", Axes: []s.Axis{s.Dim(s.K), s.Dim(s.N, s.DIDx(s.D))}},
+		{Name: "Norm2", Axes: []s.Axis{s.Dim(s.K)}},
+		{Name: "Gate", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.K)}},
+		{Name: "Up", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.K)}},
+		{Name: "Down", Axes: []s.Axis{s.Dim(s.K), s.Dim(s.F, s.DIDx(s.D))}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K)}},
+	},
+	Ops:   catalog.LlamaLayer.Ops,
+	Moves: []s.Move{{Of: "R", Way: s.Shot{}}, {Of: "C", Way: s.Shot{}}},
+}
+
+// Head makes the logits of some rows, of which each rank brings a part. N is a rank's part of the vocabulary, which is
+// read once: one kernel gathers the rows.
+var Head = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}},
+		{Name: "Vocabulary", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K)}},
+		{Name: "Logits", Axes: []s.Axis{s.Dim(s.M, s.Stream(s.D)), s.Dim(s.N)}},
+	},
+	Ops:   []s.Op{s.Linear("Logits", "A", "Vocabulary")},
+	Moves: []s.Move{{Of: "A", Way: s.GatherShot{}}},
+}

@@ -1,0 +1,403 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ovgen/runtime/group"
+)
+
+// TestMain is also what the processes of ranks run.
+func TestMain(m *testing.M) {
+	mine, err := RankProcess(context.Background())
+	switch {
+	case err != nil:
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	case !mine:
+		if flag.Parse(); !testing.Verbose() {
+			log.SetOutput(io.Discard)
+		}
+		os.Exit(m.Run())
+	}
+}
+
+// counter is a crew whose next token is the last one's successor. It can hold its steps and end.
+type counter struct {
+	mu    sync.Mutex
+	steps []Batch
+	hold  chan struct{} // a step takes one, where there is a channel
+	begun chan struct{} // gets one when a step begins, where there is a channel
+	died  chan struct{}
+}
+
+func (c *counter) Step(ctx context.Context, rows Batch) (next []int32, err error) {
+	select {
+	case c.begun <- struct{}{}:
+	default:
+	}
+	if c.hold != nil {
+		select {
+		case <-c.hold:
+		case <-c.died:
+			return nil, errors.New("rank 1 is gone")
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.steps = append(c.steps, rows)
+	if rows.Prompt {
+		return []int32{rows.Tokens[len(rows.Tokens)-1] + 1}, nil
+	}
+	for _, token := range rows.Tokens {
+		next = append(next, token+1)
+	}
+	return next, nil
+}
+
+func (c *counter) Done() <-chan struct{} { return c.died }
+
+func (c *counter) Close(context.Context) error { return nil }
+
+// serving is a server with crews that start makes.
+type serving struct {
+	*httptest.Server
+	t      *testing.T
+	engine *Engine
+}
+
+func serveBy(t *testing.T, o Options, start func(context.Context) (Crew, error), ends ...int) *serving {
+	s := &serving{t: t, engine: NewEngine(start, o, ends)}
+	s.Server = httptest.NewServer((&Server{Engine: s.engine, Model: "tiny", Vocabulary: 259, Bytes: true}).Handler())
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- s.engine.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		s.Close()
+	})
+	s.healthy()
+	return s
+}
+
+func (s *serving) healthy() {
+	s.t.Helper()
+	for range 1000 {
+		if r, err := http.Get(s.URL + "/health"); err == nil && r.Body.Close() == nil && r.StatusCode == http.StatusOK {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	s.t.Fatal("the ranks do not join")
+}
+
+// post sends a request and returns status and body.
+func (s *serving) post(body string) (int, string) {
+	s.t.Helper()
+	r, err := http.Post(s.URL+"/v1/completions", "application/json", strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return r.StatusCode, string(text)
+}
+
+// tokens are those of an answer.
+func (s *serving) tokens(body string) []int {
+	s.t.Helper()
+	var r Reply
+	status, text := s.post(body)
+	if err := json.Unmarshal([]byte(text), &r); err != nil || status != http.StatusOK || len(r.Choices) != 1 {
+		s.t.Fatalf("status %d: %s", status, text)
+	}
+	return r.Choices[0].Tokens
+}
+
+var few = Options{Sequences: 2, Room: 32, Prefill: []int{2, 4}, Decode: []int{1, 2}}
+
+func counting(c *counter) func(context.Context) (Crew, error) {
+	return func(context.Context) (Crew, error) { return c, nil }
+}
+
+// TestRequests sends requests that are served, and those that are refused: the server goes on.
+func TestRequests(t *testing.T) {
+	s := serveBy(t, few, counting(&counter{died: make(chan struct{})}), 'z'+1)
+	for _, x := range []struct {
+		name, body string
+		status     int
+		want       string
+	}{
+		{"text", `{"model": "tiny", "prompt": "abc", "max_tokens": 3}`, 200,
+			`"text":"def","token_ids":[100,101,102],"logprobs":null,"finish_reason":"length"}],` +
+				`"usage":{"prompt_tokens":3,"completion_tokens":3,"total_tokens":6}`},
+		{"tokens", `{"model": "tiny", "prompt": [96], "max_tokens": 1}`, 200, `"token_ids":[97]`},
+		{"a list of a text", `{"model": "tiny", "prompt": ["a"], "max_tokens": 1, "user": "me"}`, 200, `"text":"b"`},
+		{"a list of tokens", `{"model": "tiny", "prompt": [[96]], "max_tokens": 1}`, 200, `"token_ids":[97]`},
+		{"chunks", `{"model": "tiny", "prompt": "0123456789", "max_tokens": 1}`, 200, `"text":":"`},
+		{"an end", `{"model": "tiny", "prompt": "y", "max_tokens": 9}`, 200,
+			`"text":"z","token_ids":[122],"logprobs":null,"finish_reason":"stop"`},
+		{"a stop", `{"model": "tiny", "prompt": "a", "max_tokens": 9, "stop": "de"}`, 200, `"text":"bc"`},
+		{"stops", `{"model": "tiny", "prompt": "a", "max_tokens": 9, "stop": ["x", "bcd"]}`, 200,
+			`"text":"","token_ids":[98,99,100]`},
+		{"no room left", `{"model": "tiny", "prompt": "0", "max_tokens": 1000, "stop": []}`, 200,
+			`"completion_tokens":31,`},
+		{"half a body", `{"model": "tiny"`, 400, `"param":"body"`},
+		{"another model", `{"model": "huge", "prompt": "a"}`, 404, `"param":"model"`},
+		{"no prompt", `{"model": "tiny"}`, 400, `"param":"prompt"`},
+		{"an empty prompt", `{"model": "tiny", "prompt": ""}`, 400, "it is empty"},
+		{"two prompts", `{"model": "tiny", "prompt": ["a", "b"]}`, 400, "neither one text nor one list"},
+		{"an unknown token", `{"model": "tiny", "prompt": [259]}`, 400, "token 259 is not in the vocabulary of 259"},
+		{"a long prompt", `{"model": "tiny", "prompt": "` + strings.Repeat("a", 32) + `"}`, 413, "it has 32 tokens"},
+		{"heat", `{"model": "tiny", "prompt": "a", "temperature": 0.7}`, 400, `"param":"temperature"`},
+		{"several answers", `{"model": "tiny", "prompt": "a", "n": 2}`, 400, `"param":"n"`},
+		{"echo", `{"model": "tiny", "prompt": "a", "echo": true}`, 400, `"param":"echo"`},
+		{"logprobs", `{"model": "tiny", "prompt": "a", "logprobs": 1}`, 400, `"param":"logprobs"`},
+		{"nothing wanted", `{"model": "tiny", "prompt": "a", "max_tokens": 0}`, 400, `"param":"max_tokens"`},
+		{"a number to stop at", `{"model": "tiny", "prompt": "a", "stop": 3}`, 400, `"param":"stop"`},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			if status, text := s.post(x.body); status != x.status || !strings.Contains(text, x.want) {
+				t.Errorf("status %d: %s\nwant %d, %s", status, text, x.status, x.want)
+			}
+		})
+	}
+}
+
+// TestStream reads a stream to its end.
+func TestStream(t *testing.T) {
+	s := serveBy(t, few, counting(&counter{died: make(chan struct{})}))
+	_, text := s.post(`{"model": "tiny", "prompt": "a", "max_tokens": 3, "stream": true,
+		"stream_options": {"include_usage": true}}`)
+	var parts []string
+	for _, line := range strings.Split(strings.TrimSpace(text), "\n\n") {
+		var r Reply
+		data, ok := strings.CutPrefix(line, "data: ")
+		if err := json.Unmarshal([]byte(data), &r); !ok || err != nil {
+			parts = append(parts, data)
+		} else if r.Usage != nil {
+			parts = append(parts, fmt.Sprint(len(r.Choices), " ", r.Usage.Total))
+		} else {
+			parts = append(parts, r.Choices[0].Text)
+		}
+	}
+	if want := []string{"b", "c", "d", "", "0 4", "[DONE]"}; !slices.Equal(parts, want) {
+		t.Errorf("%q, want %q\n%s", parts, want, text)
+	}
+}
+
+// TestCancel closes a client's connection in the middle of an endless answer: the only place is free again.
+func TestCancel(t *testing.T) {
+	c := &counter{died: make(chan struct{}), hold: make(chan struct{})}
+	o := few
+	o.Sequences, o.Room = 1, 100_000
+	s := serveBy(t, o, counting(c))
+	over := make(chan struct{})
+	defer close(over)
+	go func() { // steps that take so long that the answer's end would be minutes away
+		for {
+			select {
+			case c.hold <- struct{}{}:
+				time.Sleep(5 * time.Millisecond)
+			case <-over:
+				return
+			}
+		}
+	}()
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/v1/completions",
+		strings.NewReader(`{"model": "tiny", "prompt": "a", "max_tokens": 99999, "stream": true}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	if _, err := bufio.NewReader(reply.Body).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if got := s.tokens(`{"model": "tiny", "prompt": "0", "max_tokens": 2}`); !slices.Equal(got, []int{'1', '2'}) {
+		t.Errorf("the second request got %v", got)
+	}
+}
+
+// TestFull refuses what the queue has no room for.
+func TestFull(t *testing.T) {
+	c := &counter{died: make(chan struct{}), hold: make(chan struct{}), begun: make(chan struct{}, 1)}
+	s := serveBy(t, few, counting(c))
+	if _, err := s.engine.Submit(t.Context(), []int{1}, 1); err != nil {
+		t.Fatal(err)
+	}
+	<-c.begun // the engine takes nothing from the queue until its step ends
+	for {
+		if _, err := s.engine.Submit(t.Context(), []int{1}, 1); errors.Is(err, ErrFull) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status, text := s.post(`{"model": "tiny", "prompt": "a"}`); status != http.StatusTooManyRequests {
+		t.Errorf("status %d: %s", status, text)
+	}
+	close(c.hold)
+}
+
+// TestTogether has many requests at once: each gets its own tokens, by steps of several rows.
+func TestTogether(t *testing.T) {
+	c := &counter{died: make(chan struct{}), hold: make(chan struct{}), begun: make(chan struct{}, 1)}
+	s := serveBy(t, few, counting(c))
+	var all []*Request
+	for i := range 20 {
+		r, err := s.engine.Submit(t.Context(), []int{i}, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	close(c.hold)
+	for i, r := range all {
+		want := []Event{{Token: i + 1}, {Token: i + 2}, {Token: i + 3}, {Finish: "length"}}
+		for _, e := range want {
+			if got := <-r.Made; got != e {
+				t.Errorf("request %d: %v, want %v", i, got, e)
+			}
+		}
+	}
+	if !slices.ContainsFunc(c.steps, func(b Batch) bool { return !b.Prompt && len(b.Tokens) == 2 }) {
+		t.Error("no step had two requests")
+	}
+}
+
+// TestEnd ends an engine in the middle of a step: a request that runs and one that waits are told.
+func TestEnd(t *testing.T) {
+	c := &counter{died: make(chan struct{}), hold: make(chan struct{}), begun: make(chan struct{}, 1)}
+	o := few
+	o.Sequences = 1
+	e := NewEngine(counting(c), o, nil)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- e.Run(ctx) }()
+	var both []*Request
+	for len(both) < 2 {
+		r, err := e.Submit(t.Context(), []int{1}, 9)
+		if errors.Is(err, ErrJoins) {
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		both = append(both, r)
+	}
+	<-c.begun
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	for i, r := range both {
+		if got := <-r.Made; !errors.Is(got.Err, errClosed) {
+			t.Errorf("request %d: %v", i, got)
+		}
+	}
+}
+
+// TestText holds back what may not be said yet.
+func TestText(t *testing.T) {
+	for _, x := range []struct {
+		in    string
+		stops []string
+		want  []string // behind each byte, and in the end
+	}{
+		{"ab", nil, []string{"a", "b", ""}},
+		{"é!", nil, []string{"", "é", "!", ""}},
+		{"\xff!", nil, []string{"\ufffd", "!", ""}},
+		{"\xc3", nil, []string{"", "\ufffd"}},
+		{"\xf0\x9f\x98\x80", nil, []string{"", "", "", "😀", ""}},
+		{"abac", []string{"abx"}, []string{"", "", "ab", "ac", ""}},
+		{"xab", []string{"ab"}, []string{"x", "", "", "ab"}},
+	} {
+		text := &text{stops: x.stops}
+		var got []string
+		for _, b := range []byte(x.in) {
+			got = append(got, text.add(b))
+		}
+		if got = append(got, text.rest()); !slices.Equal(got, x.want) {
+			t.Errorf("%q: %q, want %q", x.in, got, x.want)
+		}
+	}
+}
+
+// TestRankDies ends a rank of a group in the simulator in the middle of a stream: the stream gets an error, the ranks
+// join again, and the same request has the same tokens as before.
+func TestRankDies(t *testing.T) {
+	dir, _ := tiny(t, Tiny)
+	for _, x := range []struct {
+		name  string
+		start func(context.Context) (Crew, error)
+		kill  func(t *testing.T, crew Crew)
+	}{
+		{"goroutines", func(ctx context.Context) (Crew, error) {
+			return StartGoroutines(ctx, Spec{dir, 2, small}, group.Config{Backend: "sim"})
+		}, func(t *testing.T, crew Crew) { crew.(Goroutines)[1].group.Abort(errors.New("the device is gone")) }},
+		{"processes", func(ctx context.Context) (Crew, error) {
+			return StartProcesses(ctx, Spec{dir, 2, small})
+		}, func(t *testing.T, _ Crew) { killRank(t, 1) }},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			t.Setenv("OVGEN_DRIVER", "sim")
+			crews := make(chan Crew, 9)
+			s := serveBy(t, small, func(ctx context.Context) (Crew, error) {
+				crew, err := x.start(ctx)
+				crews <- crew
+				return crew, err
+			})
+			const short = `{"model": "tiny", "prompt": [256, 84, 104, 101, 32], "max_tokens": 4}`
+			want := s.tokens(short)
+			r, err := http.Post(s.URL+"/v1/completions", "application/json",
+				strings.NewReader(`{"model": "tiny", "prompt": "Hello", "max_tokens": 100, "stream": true}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Body.Close()
+			lines := bufio.NewReader(r.Body)
+			if _, err := lines.ReadString('\n'); err != nil {
+				t.Fatal(err)
+			}
+			x.kill(t, <-crews)
+			rest, err := io.ReadAll(lines)
+			if err != nil || !strings.Contains(string(rest), `{"error":{"message":"a rank died`) ||
+				!strings.HasSuffix(string(rest), "data: [DONE]\n\n") {
+				t.Errorf("%v\n%s", err, rest)
+			}
+			s.healthy()
+			if got := s.tokens(short); !slices.Equal(got, want) {
+				t.Errorf("%v, and before %v", got, want)
+			}
+		})
+	}
+}
