@@ -147,6 +147,8 @@ func transportList() []kernels.Kernel {
 			ByBlocks: true},
 		{Kind: kernels.SwiGLU, Terms: 2},
 		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
+		{Kind: kernels.Tiles, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7, Rows: 1,
+			Tile: kernels.Tile{Columns: 112, Cluster: 2}},
 	}
 }
 

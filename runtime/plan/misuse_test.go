@@ -163,7 +163,7 @@ func TestNewRefusesOneRank(t *testing.T) {
 }
 
 // firstWord is where an arena's semaphores begin.
-const firstWord = 2048
+const firstWord = (1 + group.CountWords) * group.StepBytes
 
 func disagrees(_ int, err error) bool { return errors.As(err, new(*DisagreementError)) }
 

@@ -27,6 +27,8 @@ type Step struct {
 	// reduce, get, put, shot or gather; or NCCL. Empty: the copy engine, the library of
 	// products, or a stream memory operation.
 	By string
+	// Tile is how a kernel of tiles makes its product.
+	Tile Tile
 	// ByBlocks: each block of the kernel does all of this for its part of each view, and posts
 	// and awaits words of its own, from the blocks of its number at the peers.
 	ByBlocks bool
@@ -39,7 +41,9 @@ type Work string
 // that it reads, one after another, to one that they fill; a sum adds up the views that it reads
 // in their order, in fp32, and rounds once; a product is a contraction. A function is applied to the
 // first view, and takes the other views as further operands. A call is work of the caller's own, which
-// reads all of its views.
+// reads all of its views. Tiles multiply the own shard, and pull those of the peers and multiply each when it is there:
+// they read the own shard, the peers' in the order of their tiles, the second operand and perhaps a bias, and write all
+// results and all other shards.
 const (
 	Nothing Work = ""
 	Copy    Work = "copy"
@@ -48,6 +52,7 @@ const (
 	Product Work = "product"
 	Apply   Work = "apply"
 	Call    Work = "call"
+	Tiles   Work = "tiles"
 )
 
 // Collectives are work that all ranks do together: each brings the view that it reads, and gets the
@@ -184,6 +189,10 @@ func (s Step) check() error {
 		if !one || len(s.Reads) == 0 || s.Func == "" || s.By != "" {
 			return fmt.Errorf("a call has a name, reads views and writes one, and nothing else carries it")
 		}
+	case Tiles:
+		if err := s.checkTiles(); err != nil {
+			return err
+		}
 	case AllGather, ReduceScatter, AllReduce, AllToAll:
 		if err := s.checkCollective(); err != nil {
 			return err
@@ -201,7 +210,7 @@ func (s Step) check() error {
 	if s.By == NCCL && !s.Do.Collective() {
 		return fmt.Errorf("NCCL does collectives only")
 	}
-	if s.Do != Product && (s.Index != "" || s.Func != "" && s.Do != Apply && s.Do != Call || s.Accumulate) {
+	if s.Do != Product && s.Do != Tiles && (s.Index != "" || s.Func != "" && s.Do != Apply && s.Do != Call || s.Accumulate) {
 		return fmt.Errorf("only products have indices and a result that they add to; only they, functions and calls " +
 			"name a function")
 	}
@@ -212,14 +221,31 @@ func (s Step) check() error {
 		return fmt.Errorf("only blocks of a kernel that signals around its work have words of their own")
 	}
 	for i, v := range slices.Concat(s.Reads, s.Writes) {
-		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather {
-			return fmt.Errorf("%s: only a sum and a gather read a view for each value of an index", v.Buffer)
+		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather && s.Do != Tiles {
+			return fmt.Errorf("%s: only a sum, a gather and tiles read a view for each value of an index", v.Buffer)
 		}
 		behind := i >= len(s.Reads)-s.rows() && i < len(s.Reads)
 		if v.Row && (i == 0 || v.Each.Index != "" || !behind || s.Do == Sum && s.rows() > 1) || behind && !v.Row {
 			return fmt.Errorf("%s: only the last view that a sum reads is a row, or the last ones of a function",
 				v.Buffer)
 		}
+	}
+	return nil
+}
+
+// checkTiles refuses tiles that can't be made.
+func (s Step) checkTiles() error {
+	f, err := ParseProduct(s.Index)
+	switch {
+	case err != nil:
+		return err
+	case f.Name != "Linear" || s.Func != "" || s.Accumulate:
+		return fmt.Errorf("tiles are those of a linear, and of no function")
+	case len(s.Writes) != 2 || len(s.Reads) != 3 && len(s.Reads) != 4 || s.Reads[1].Each.Index == "":
+		return fmt.Errorf("tiles read the own shard, those of the peers, a second operand and perhaps a bias, and write " +
+			"results and shards")
+	case s.By == "" || !s.Fused():
+		return fmt.Errorf("a kernel makes tiles between its signals")
 	}
 	return nil
 }

@@ -91,6 +91,8 @@ func (s Step) work() string {
 		name = s.Do.Title()
 	case Gather:
 		name = "Gather"
+	case Tiles:
+		name = "Tiles " + s.Tile.String() + ": Linear"
 	case Sum:
 		name = "Reduce"
 	case Product:

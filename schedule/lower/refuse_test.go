@@ -111,7 +111,7 @@ var refusalCases = []refusalCase{
 	{"a way of sums for a gather", scheduletest.By(catalog.AllGatherLinear, "A", schedule.Slots{}), []string{
 		"Moves[0].Way: no pass does the all-gather of A by Slots (use Pull, Push, Grouped, Ring, PushRing, " +
 			"Broadcast, " +
-			"Naive, GatherShot, NCCL, or leave it out)"}},
+			"Naive, GatherShot, Tiles, NCCL, or leave it out)"}},
 	{"streams of a bare all-gather", scheduletest.By(catalog.AllGather, "A", schedule.Pull{Streams: 4}), []string{
 		"Moves[0].Way: no pass does the bare all-gather of A by Pull (use Get, GatherShot, Padded, NCCL, or " +
 			"leave it out)"}},

@@ -99,6 +99,7 @@ static const struct {
     SUM(reduce4), KERNEL(get), KERNEL(get2), KERNEL(put),
     SUM(shot), SUM(shot2), SUM(shot3), SUM(shot4), SUM(shot5),
     KERNEL(gather), SUM(silu), SUM(swiglu), SUM(gelu), SUM(relu), SUM(rmsnorm), SUM(layernorm),
+    TYPED(tiles, bf16), TYPED(tiles, fp16),
 };
 
 static void play(World &w, unsigned r, unsigned seed)

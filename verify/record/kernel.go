@@ -18,6 +18,9 @@ type kind struct {
 	waits    bool // each of its blocks awaits its words, a thread each
 	posts    bool // it posts its words, a thread each
 	gathers  bool // it makes a copy for each tensor that it reads
+	// tiles: its launch has a beginning, a part for each shard, and an end, and its blocks need each other: no more
+	// than there are multiprocessors.
+	tiles bool
 }
 
 // kinds of kernels, by the first part of their names; their templates say how each is launched.
@@ -30,6 +33,7 @@ var kinds = map[string]kind{
 	"put":    {waits: true},
 	"shot":   {waits: true, sum: true},
 	"gather": {waits: true, gathers: true},
+	"tiles":  {waits: true, tiles: true},
 
 	"silu":    {function: true},
 	"swiglu":  {function: true},
@@ -53,6 +57,9 @@ const threads = 1024
 // blocks are the operations of the launch, which all of its blocks do together, or each for its
 // part: then they are those of the first block for the parts of all.
 func (l *launch) blocks(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
+	if k.tiles {
+		return l.parts(n, o)
+	}
 	if len(l.touches) == 0 || l.touches[0].Block == 0 {
 		return l.split(n, o, k)
 	}
@@ -143,6 +150,9 @@ func (l *launch) check(k kind) error {
 		return fmt.Errorf("a grid has a block, and a block 1 to %d threads", threads)
 	case k.oneBlock && l.grid.X != 1:
 		return errors.New("it is right with one block only")
+	case k.tiles && (l.block.X != tileThreads || l.grid.X > multiprocessors || int(l.grid.X)%l.kernel.Cluster != 0):
+		return fmt.Errorf("a block that makes tiles has %d threads, and a grid whole clusters, at most %d blocks", tileThreads,
+			multiprocessors)
 	case int(l.block.X) < words:
 		return fmt.Errorf("%d words, and a thread for each is needed", words)
 	}

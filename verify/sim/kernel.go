@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 
@@ -17,11 +18,14 @@ type module struct {
 
 // function is one kernel.
 type function struct {
-	name    string
-	module  *module
-	kernel  *hostKernel
-	params  int
-	touches func(unsafe.Pointer, []driver.Touch) []driver.Touch
+	name   string
+	module *module
+	kernel *hostKernel
+	params int
+	// together: all blocks of a launch must be there at once; cluster: they come in so many.
+	together bool
+	cluster  int
+	touches  func(unsafe.Pointer, []driver.Touch) []driver.Touch
 }
 
 // kernelRun is a launch that has begun.
@@ -86,7 +90,8 @@ func (c *Context) ModuleGetFunction(h driver.Module, name string) (driver.Functi
 				m.code.Name, k.Params)
 		}
 		f := driver.Function(c.world.handle())
-		c.functions[f] = &function{name: name, module: m, kernel: m.kernels[name], params: k.Params, touches: k.Touches}
+		c.functions[f] = &function{name: name, module: m, kernel: m.kernels[name], params: k.Params,
+			together: k.Together, cluster: k.Cluster, touches: k.Touches}
 		return f, nil
 	}
 	return 0, fail(call, notFound)
@@ -126,7 +131,8 @@ func (c *Context) LaunchKernel(h driver.Function, grid, block driver.Dim3, s dri
 	}
 	threads := uint64(block.X) * uint64(block.Y) * uint64(block.Z)
 	if grid.X == 0 || grid.Y == 0 || grid.Z == 0 || grid.X > 1<<31-1 || grid.Y > 65535 || grid.Z > 65535 ||
-		threads == 0 || threads > 1024 || block.Z > 64 || f.params > 0 && params == nil {
+		threads == 0 || threads > 1024 || block.Z > 64 || f.params > 0 && params == nil ||
+		int(grid.X)%max(f.cluster, 1) != 0 {
 		return fail(call, invalidValue)
 	}
 	c.params = append(c.params[:0], make([]uint64, (f.params+7)/8)...)
@@ -138,6 +144,20 @@ func (c *Context) LaunchKernel(h driver.Function, grid, block driver.Dim3, s dri
 		grid: [3]uint32{grid.X, grid.Y, grid.Z}, block: [3]uint32{block.X, block.Y, block.Z},
 	}, 1)
 	return err
+}
+
+// TensorMapEncodeTiled refuses what CUDA refuses; kernels for the host read tensors by their addresses.
+func (c *Context) TensorMapEncodeTiled(to *driver.TensorMap, d driver.TensorMapDesc) error {
+	const call = "cuTensorMapEncodeTiled"
+	if err := c.enter(call); err != nil {
+		return err
+	}
+	defer c.leave()
+	if !d.Valid() {
+		return fail(call, invalidValue)
+	}
+	*to = driver.TensorMap{uint64(d.At)}
+	return nil
 }
 
 // beginKernel starts a launch once all memory that it declares is mapped.
@@ -164,7 +184,7 @@ func (w *World) beginKernel(o *op) {
 			return
 		}
 	}
-	r.launch = o.function.kernel.start(params, &o.grid, &o.block, w.random.Uint64())
+	r.launch = o.function.kernel.start(params, &o.grid, &o.block, w.random.Uint64(), o.function.together)
 	r.seen = w.words - 1
 }
 
@@ -198,6 +218,9 @@ func (w *World) resumeKernel(o *op) bool {
 		w.words++
 	case waits:
 		r.word, r.value = driver.Ptr(r.where), r.want
+		if !r.awaits(r.word) {
+			break // a word of the launch's own: its other blocks go on
+		}
 		if at := r.next(driver.TouchWait, r.word); at < len(r.touches) {
 			w.count(o, at)
 		} else {
@@ -210,6 +233,11 @@ func (w *World) resumeKernel(o *op) bool {
 		}
 	}
 	return state == finished
+}
+
+// awaits reports whether the launch awaits others at that word.
+func (r *kernelRun) awaits(at driver.Ptr) bool {
+	return slices.ContainsFunc(r.touches, func(t driver.Touch) bool { return t.Kind == driver.TouchWait && t.At == at })
 }
 
 // next is the first touch of a kind and address that has not been taken in, or the number

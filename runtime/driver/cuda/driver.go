@@ -32,6 +32,7 @@ type Driver struct {
 	folder   string         // of their file, where the caller has named one
 	products map[driver.MatmulDesc]*product
 	modules  map[*driver.Code]*module
+	shared   sync.Map // of functions: bytes of dynamic shared memory
 }
 
 var (

@@ -70,7 +70,26 @@ func (d *Driver) ModuleGetFunction(m driver.Module, name string) (driver.Functio
 	if r := C.ovgen_module_function(d.ctx, C.uintptr_t(m), c, &f); r != 0 {
 		return 0, fmt.Errorf("find kernel %s: %w", name, status("cuModuleGetFunction", r))
 	}
-	return driver.Function(f), nil
+	return driver.Function(f), d.share(m, name, driver.Function(f))
+}
+
+// share lets blocks of a kernel have the shared memory that they need, and notes it for launches.
+func (d *Driver) share(m driver.Module, name string, f driver.Function) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for code, x := range d.modules {
+		for _, k := range code.Kernels {
+			if x.handle != m || k.Name != name || k.Shared == 0 {
+				continue
+			}
+			if r := C.ovgen_function_shared(d.ctx, C.uintptr_t(f), C.int(k.Shared)); r != 0 {
+				return fmt.Errorf("give kernel %s %d bytes of shared memory: %w", name, k.Shared,
+					status("cuFuncSetAttribute", r))
+			}
+			d.shared.Store(f, k.Shared)
+		}
+	}
+	return nil
 }
 
 // ModuleUnload unloads the kernels where it was called as often as ModuleLoadData.
@@ -93,9 +112,23 @@ func (d *Driver) ModuleUnload(m driver.Module) error {
 // parameter. The struct is read before the call returns.
 func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver.Stream,
 	params unsafe.Pointer) error {
+	shared := 0
+	if n, ok := d.shared.Load(f); ok {
+		shared = n.(int)
+	}
 	return check("cuLaunchKernel", C.ovgen_launch(d.ctx, C.uintptr_t(f), (*C.uint32_t)(unsafe.Pointer(&grid)),
-		(*C.uint32_t)(unsafe.Pointer(&block)), C.uintptr_t(s), (*C.char)(params)))
+		(*C.uint32_t)(unsafe.Pointer(&block)), C.uint32_t(shared), C.uintptr_t(s), (*C.char)(params)))
 }
+
+// TensorMapEncodeTiled describes a tensor for copies by kernels.
+func (d *Driver) TensorMapEncodeTiled(to *driver.TensorMap, x driver.TensorMapDesc) error {
+	return check("cuTensorMapEncodeTiled", C.ovgen_tensor_map((*C.uint64_t)(&to[0]), C.int(tensorTypes[x.Type]),
+		C.uint64_t(x.At), C.uint64_t(x.Shards), C.uint64_t(x.Rows), C.uint64_t(x.Columns), C.uint32_t(x.BoxRows)))
+}
+
+// tensorTypes are the CUtensorMapDataType of elements.
+var tensorTypes = map[driver.Type]int{driver.FP16: C.CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+	driver.BF16: C.CU_TENSOR_MAP_DATA_TYPE_BFLOAT16}
 
 // StreamBeginCapture starts a capture in relaxed mode.
 func (d *Driver) StreamBeginCapture(s driver.Stream) error {

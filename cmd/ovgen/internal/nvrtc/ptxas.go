@@ -14,7 +14,7 @@ import (
 type Assembler struct{ path string }
 
 // arch is the GPU for which registers are counted.
-const arch = "sm_90"
+const arch = "sm_90a"
 
 var (
 	entryLine = regexp.MustCompile(`Compiling entry function '([^']+)'`)

@@ -1,0 +1,15 @@
+package schedule
+
+// Tiles lets one kernel of a rank pull and multiply: it begins with the tiles of its own shard, and those of
+// another are made as soon as that shard is there. It runs on GPUs of compute capability 9.0 alone, and takes bf16
+// and fp16.
+type Tiles struct {
+	// Columns of a tile, which has 128 rows: a multiple of 16, from 64 on.
+	Columns int `zero:"112" most:"256"`
+	// Cluster is how many blocks share their copies of the weights.
+	Cluster int `zero:"2" most:"2"`
+	// Together has the two warpgroups of a block make half of each tile, not a tile each in turn.
+	Together bool
+}
+
+func (Tiles) way() {}
