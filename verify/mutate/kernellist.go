@@ -252,4 +252,53 @@ var Kernels = []KernelMutant{
 	{File: "device/layernorm.h", Text: "a row rounded before the bias", Old: "E::narrow(normed + ",
 		New: "E::narrow(E::widen(E::narrow(normed)) + "},
 	{File: "layernorm.cu.tmpl", Text: "weight and bias swapped", Old: "p.weight, p.bias", New: "p.bias, p.weight"},
+
+	// Tiles: who waits for which shard, who says that it is there, and who ends.
+	{File: "tiles.cu.tmpl", Text: "a shard pulled before its owner posts", Old: "await_word(p.pre_wait[ahead - 1]);",
+		New: ""},
+	{File: "tiles.cu.tmpl", Text: "tiles made before their shard is there", Old: "await_word(pulled(p, ahead));",
+		New: "(void)pulled(p, ahead);"},
+	{File: "tiles.cu.tmpl", Text: "tiles that wait for the first shard alone", Old: "await_word(pulled(p, ahead));",
+		New: "await_word(pulled(p, 1));"},
+	{File: "tiles.cu.tmpl", Text: "a shard that is there when the first warp has pulled",
+		Old: "increment(pulling(p, ahead), last) == last", New: "increment(pulling(p, ahead), last) == 0"},
+	{File: "tiles.cu.tmpl", Text: "a shard that is there when one block has pulled",
+		Old: "const unsigned last = gridDim.x * puller.warps - 1;", New: "const unsigned last = puller.warps - 1;"},
+	{File: "tiles.cu.tmpl", Text: "warps counted before they have pulled",
+		Old: "    copy_as<uint4>(p.dst + shard * bytes, p.shards[ahead - 1], bytes, threads);\n    warp_meet();\n" +
+			"    if (puller.leads && increment(pulling(p, ahead), last) == last) {",
+		New: "    const bool ends = puller.leads && increment(pulling(p, ahead), last) == last;\n" +
+			"    copy_as<uint4>(p.dst + shard * bytes, p.shards[ahead - 1], bytes, threads);\n    if (ends) {"},
+	{File: "tiles.cu.tmpl", Text: "a shard that is there without release", Old: "store_release(pulled(p, ahead), 1u);",
+		New: "store_relaxed(pulled(p, ahead), 1u);"},
+	{File: "tiles.cu.tmpl", Text: "no reset of an owner's post", Old: "store_relaxed(p.pre_wait[ahead - 1], 0u);",
+		New: ""},
+	{File: "tiles.cu.tmpl", Text: "the reset behind the post that ends it",
+		Old: "      store_relaxed(p.pre_wait[ahead - 1], 0u);\n      store_release(pulled(p, ahead), 1u);\n" +
+			"      store_release(p.post_post[ahead - 1], 1u);\n",
+		New: "      store_release(pulled(p, ahead), 1u);\n      store_release(p.post_post[ahead - 1], 1u);\n" +
+			"      store_relaxed(p.pre_wait[ahead - 1], 0u);\n"},
+	{File: "tiles.cu.tmpl", Text: "no owner is told that its shard was read",
+		Old: "store_release(p.post_post[ahead - 1], 1u);", New: ""},
+	{File: "tiles.cu.tmpl", Text: "an owner is told so without release",
+		Old: "store_release(p.post_post[ahead - 1], 1u);", New: "store_relaxed(p.post_post[ahead - 1], 1u);"},
+	{File: "tiles.cu.tmpl", Text: "the first owner is told so of every shard",
+		Old: "store_release(p.post_post[ahead - 1], 1u);", New: "store_release(p.post_post[0], 1u);"},
+	{File: "tiles.cu.tmpl", Text: "an end before all have read the own shard", Old: "await_word(p.post_wait[i]);",
+		New: ""},
+	{File: "tiles.cu.tmpl", Text: "no reset of what ends the run",
+		Old: "reset_words(p.post_wait, p.peers, p.step, p.value);", New: "store_relaxed(p.step, (unsigned)p.value);"},
+	{File: "tiles.cu.tmpl", Text: "shards that stay there", Old: "store_relaxed(pulled(p, ahead), 0u);", New: ""},
+	{File: "tiles.cu.tmpl", Text: "an end when half of the counts are there", Old: "last_block(p.blocks, 2)",
+		New: "last_block(p.blocks, 1)"},
+	{File: "tiles.cu.tmpl", Text: "no post that the own shard may be read", Old: "post_words(p.pre_post, p.peers);",
+		New: ""},
+	{File: "tiles.cu.tmpl", Text: "shards put in the order in which they come", Old: "p.dst + shard * bytes, p.shards",
+		New: "p.dst + ahead * bytes, p.shards"},
+	{File: "tiles.cu.tmpl", Text: "the own shard read where the others are", Old: "tile.ahead == 0 ? p.from : p.dst",
+		New: "tile.ahead == ~0u ? p.from : p.dst"},
+	{File: "tiles.cu.tmpl", Text: "the last tile is left out", Old: "i < tiles_of(p); i += gridDim.x / cluster) {\n" +
+		"      const struct Tile tile = tile_at(p, i, blockIdx.x % cluster);",
+		New: "i + 1 < tiles_of(p); i += gridDim.x / cluster) {\n" +
+			"      const struct Tile tile = tile_at(p, i, blockIdx.x % cluster);"},
 }

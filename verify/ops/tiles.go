@@ -1,22 +1,18 @@
 package ops
 
-import (
-	"fmt"
-
-	"ovgen/schedule/hostir"
-)
+import "ovgen/schedule/hostir"
 
 // tiles adds a launch of a kernel of tiles: its post, a part for the tiles of each shard, and its last wait. The part of
 // a peer's shard waits for the peer's post, pulls the shard, posts that it was read, and multiplies.
 func (u *unroller) tiles(n hostir.Step) {
 	at := Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By}
-	if len(n.Pre) != 2 || len(n.Post) != 2 || n.Pre[0].Wait || !n.Pre[1].Wait || n.Post[0].Wait || !n.Post[1].Wait {
-		u.fail(fmt.Errorf("tiles post, await, post and await"))
-		return
-	}
 	counted := at
 	counted.Count = Loc{Rank: u.c.Rank, Buffer: "count[" + at.Stream + "]"}
-	u.signal(counted, n, n.Pre[0])
+	for _, w := range n.Pre {
+		if !w.Wait {
+			u.signal(counted, n, w)
+		}
+	}
 	c, result := u.shardOf(n.Writes[0])
 	gathered, shard := u.shardOf(n.Writes[1])
 	own, _ := u.view(n.Reads[0])
@@ -27,27 +23,36 @@ func (u *unroller) tiles(n hostir.Step) {
 	u.each(shards.Each.Index, shards.Each.From, shards.Each.To, func() {
 		from, bytes := u.view(shards)
 		part.Part++
-		word := func(w hostir.Word, wait bool) {
-			o := part
-			o.Kind = Signal
-			if !wait {
-				o.Words = []Word{{Write: true, Value: 1, At: u.word(from.Rank, w, u.c.Rank)}}
-			} else {
-				own := u.word(u.c.Rank, w, from.Rank)
-				o.Words = []Word{{At: own, Value: 1}, {Write: true, At: own, Value: 0}}
-			}
-			u.add(o)
-		}
 		to := gathered(from.Rank)
-		word(n.Pre[1], true)
+		u.shardWords(part, n.Pre, true, from.Rank)
 		pull := part
 		pull.Kind = Copy
 		pull.use(Use{At: from, Bytes: bytes}, Use{Write: true, At: to, Bytes: shard})
 		u.add(pull)
-		word(n.Post[0], false)
+		u.shardWords(part, n.Post, false, from.Rank)
 		u.shardProduct(part, n, c(from.Rank), Use{At: to, Bytes: shard}, result)
 	})
-	u.signal(counted, n, n.Post[1])
+	for _, w := range n.Post {
+		if w.Wait {
+			u.signal(counted, n, w)
+		}
+	}
+}
+
+// shardWords adds the waits for the owner of a shard, or the posts to it.
+func (u *unroller) shardWords(o Op, words []hostir.Word, wait bool, owner int) {
+	o.Kind = Signal
+	for _, w := range words {
+		if w.Wait != wait {
+			continue
+		}
+		if own := u.word(u.c.Rank, w, owner); wait {
+			o.Words = []Word{{At: own, Value: 1}, {Write: true, At: own, Value: 0}}
+		} else {
+			o.Words = []Word{{Write: true, Value: 1, At: u.word(owner, w, u.c.Rank)}}
+		}
+		u.add(o)
+	}
 }
 
 // shardOf is where each rank's part of a view lies that has one for every rank, and its bytes.
