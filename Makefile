@@ -17,7 +17,7 @@ RANKS  ?= 4
 # garbage a tenth of all: the cold `make test` is bound by both. A shared library needs code that can be moved, and what
 # else is built so need not be compiled twice.
 export GOFLAGS ?= -buildvcs=false -buildmode=pie -ldflags=-w -gcflags=all=-dwarf=false -vet=off
-export GOGC    ?= 400
+export GOGC    ?= 800
 
 .DEFAULT_GOAL := help
 .PHONY: help run test check cross rename renamed generate toolchain tools mutants bench soak fuzz vuln \
@@ -52,7 +52,7 @@ cross: ## build and vet everything without cgo, for Linux, Linux on arm64 and ma
 rename: ## move the module to where its owner publishes it: make rename MODULE=example.com/x/ovgen
 	@GO="$(GO)" .ci/rename '$(MODULE)'
 
-renamed: ## make rename in a copy of the tree: it builds, and a user's module requires it
+renamed: ## make rename in a copy of the tree, without cgo: it builds, is tested, and a user's module requires it
 	@GO="$(GO)" .ci/renamed
 
 generate: tools ## write generated/ anew from schedule/catalog
@@ -77,6 +77,7 @@ bench: ## measure the generated packages on this machine
 	$(GO) run ./generated/run bench all -ranks $(RANKS)
 
 soak: fuzz ## make fuzz (4 minutes), then many more seeds of every package in the simulator: about an hour on 2 cores
+	$(GO) test -C bench/plot .
 	OVGEN_SOAK=1 $(GO) test -timeout 3h ./verify/... ./generated/programs
 	OVGEN_SOAK=1 $(GO) test -count=1 -run TestScripts/bytes ./cmd/ovgen
 

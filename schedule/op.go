@@ -17,6 +17,8 @@ type Op struct {
 	Then []Func
 	// Call names the function of the caller's that makes the result; empty: the Index says how.
 	Call string
+	// Kernel of a call does it; without a File a function in Go has to.
+	Kernel Kernel
 }
 
 // Linear is Out [M,N] = A [M,K] * B [N,K]ᵀ.
@@ -57,13 +59,16 @@ func (o Op) Name() string {
 	return o.Index
 }
 
-// String is "C = linear(A, B), bias(Bias), gelu", or "O = call Attention(Q, K, V)".
+// String is "C = linear(A, B), bias(Bias), gelu", or "O = call Attention(Q, K, V) by attention of attention.cu".
 func (o Op) String() string {
 	name := o.Name()
 	if o.Call != "" {
 		name += " " + o.Call
 	}
 	text := o.Out + " = " + name + "(" + strings.Join(o.In, ", ") + ")"
+	if o.Kernel.File != "" {
+		text += " by " + o.Kernel.Name + " of " + o.Kernel.File
+	}
 	for _, f := range o.Then {
 		text += ", " + f.String()
 	}

@@ -1,5 +1,12 @@
 package schedule
 
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
 // Call is work of the caller's own, such as attention: a function of that name, a field of the
 // generated Plan, enqueues it on a stream of the run. On each rank it reads all that the rank has of
 // each operand, all rows of it, and makes all that the rank has of Out. Index gives the axes letters
@@ -7,4 +14,105 @@ package schedule
 // letter of Out's own asks that Out is declared.
 func Call(out, name, index string, in ...string) Op {
 	return Op{Out: out, In: in, Index: index, Call: name}
+}
+
+// CallKernel is a Call that a kernel does, which a .cu beside the schedules has. The Plan's field may
+// name a function that does it instead.
+func CallKernel(out, name, index string, k Kernel, in ...string) Op {
+	return Op{Out: out, In: in, Index: index, Call: name, Kernel: k}
+}
+
+// Kernel is a kernel of the caller's own: a function of CUDA C++ that takes the tensors of a Call, the
+// result first and then the operands in their order, and behind them numbers. docs/calls.md says how it
+// is written.
+type Kernel struct {
+	File string // in the folder of the schedules: "attention.cu"
+	Name string // of the function: "attention"
+	// Blocks of a launch, an expression in extents as Go and C have them: "(M+63)/64*N/D".
+	Blocks string
+	// Threads of a block; 0 means 256.
+	Threads int
+	// Args are the numbers that the function takes, each an expression in extents: "N/D".
+	Args []string
+}
+
+// Threads of a block of a Kernel.
+const (
+	defaultThreads = 256
+	mostThreads    = 1024
+)
+
+// BlockThreads are the threads of a block.
+func (k Kernel) BlockThreads() int {
+	if k.Threads == 0 {
+		return defaultThreads
+	}
+	return k.Threads
+}
+
+// named are the names that a .cu and a function in it may have.
+var (
+	fileNamed     = regexp.MustCompile(`^[A-Za-z0-9_-]+\.cu$`)
+	functionNamed = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+// checkCall refuses a call that no plan can have, and a result whose axes nothing says.
+func (s Schedule) checkCall(v *validation, path string, i int) {
+	o := s.Ops[i]
+	if o.Call == "" {
+		if o.Kernel.File != "" || o.Kernel.Name != "" {
+			v.add(path+".Kernel", "write schedule.CallKernel", "only a call has a kernel of the caller's own")
+		}
+		return
+	}
+	switch again := slices.IndexFunc(s.Ops[:i], func(x Op) bool { return x.Call == o.Call }); {
+	case !named.MatchString(o.Call):
+		v.add(path+".Call", "use a capital, then letters and digits", "%q is no name of a plan's field", o.Call)
+	case again >= 0:
+		v.add(path+".Call", "use another name", "Ops[%d] is called %s already", again, o.Call)
+	}
+	if len(o.In) == 0 {
+		v.add(path+".In", "name a tensor", "a call of no operands")
+	}
+	if len(o.Then) > 0 {
+		v.add(path+".Then", "leave it out, and apply it in a schedule.Copy of "+o.Out,
+			"what a call makes has no functions behind it")
+	}
+	o.Kernel.check(v, path+".Kernel")
+	c, err := s.Contraction(o)
+	if _, declared := s.Tensor(o.Out); err != nil || declared {
+		return
+	}
+	for _, l := range c.Out {
+		if !strings.ContainsRune(strings.Join(c.In, ""), l) {
+			v.add(path+".Index", "declare "+o.Out+", or use a letter of an operand's",
+				"nothing says how long the axis %c of %s is", l, o.Out)
+		}
+	}
+}
+
+// check refuses a kernel that nothing can launch. Expressions are read where the schedule is lowered.
+func (k Kernel) check(v *validation, path string) {
+	if k.File == "" {
+		if k.Name != "" || k.Blocks != "" || k.Threads != 0 || len(k.Args) > 0 {
+			v.add(path+".File", `name the file in the folder of the schedules: "attention.cu"`,
+				"the kernel is in no file")
+		}
+		return
+	}
+	if !fileNamed.MatchString(k.File) {
+		v.add(path+".File", `name a file in the folder of the schedules: "attention.cu"`,
+			"%q is no name of a .cu", k.File)
+	}
+	if !functionNamed.MatchString(k.Name) {
+		v.add(path+".Name", "name the function in "+k.File, "%q is no name of a function", k.Name)
+	}
+	if k.Blocks == "" {
+		v.add(path+".Blocks", fmt.Sprintf("write an expression in extents: %q", "(M+63)/64"),
+			"nothing says how many blocks a launch has")
+	}
+	if k.Threads < 0 || k.Threads > mostThreads {
+		v.add(path+".Threads", fmt.Sprintf("use 1 to %d, or 0 for %d", mostThreads, defaultThreads),
+			"no block has %d threads", k.Threads)
+	}
 }

@@ -15,13 +15,24 @@ const (
 	FP32 Type = "fp32"
 )
 
-// types are all element types. Packages take one that is asked only where Types names it.
+// I32 is a type of tensors that calls alone read, such as a position: 32-bit integers.
+const I32 Type = "i32"
+
+// Bytes of an element of a type that a tensor has of its own; 0 where it has that of the plan.
+func (t Type) Bytes() int64 {
+	if t == I32 {
+		return 4
+	}
+	return 0
+}
+
+// types are all element types of plans. Packages take one that is asked only where Types names it.
 var types = []struct {
 	name  Type
 	asked bool
 }{{name: BF16}, {name: FP16}, {name: FP32}}
 
-// ElementTypes are all element types.
+// ElementTypes are all element types of plans.
 func ElementTypes() (list []Type) {
 	for _, t := range types {
 		list = append(list, t.name)
@@ -42,8 +53,7 @@ func (s Schedule) WithDefaults() Schedule {
 	return s
 }
 
-// checkTypes refuses unknown element types, and types of single tensors, which nothing
-// lowers yet.
+// checkTypes refuses unknown element types, and types of single tensors that nothing lowers.
 func (s Schedule) checkTypes(v *validation) {
 	all := ElementTypes()
 	for i, t := range s.Types {
@@ -57,9 +67,28 @@ func (s Schedule) checkTypes(v *validation) {
 	}
 	for i, t := range s.Tensors {
 		path := fmt.Sprintf("Tensors[%d].Type", i)
-		oneOf(v, path, t.Type, all...)
-		if slices.Contains(all, t.Type) {
+		oneOf(v, path, t.Type, append(all, I32)...)
+		switch {
+		case slices.Contains(all, t.Type):
 			v.add(path, "leave it out, and set Types", "no pass lowers a tensor with an element type of its own")
+		case t.Type == I32 && !s.calledFor(t.Name):
+			v.add(path, "leave it out", "only calls read tensors of integers, as second operands or later ones")
 		}
 	}
+}
+
+// calledFor says that nothing but calls has a tensor, behind a first operand.
+func (s Schedule) calledFor(tensor string) bool {
+	t, _ := s.Tensor(tensor)
+	return t.Within == "" && !slices.ContainsFunc(s.Ops, func(o Op) bool {
+		return o.Out == tensor || o.operands()[0] == tensor || o.Call == "" && slices.Contains(o.operands(), tensor)
+	})
+}
+
+// OfPlan are the tensors of a list that have the type of the plan.
+func (s Schedule) OfPlan(tensors []string) []string {
+	return slices.DeleteFunc(slices.Clone(tensors), func(name string) bool {
+		t, _ := s.Tensor(name)
+		return t.Type != ""
+	})
 }

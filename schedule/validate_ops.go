@@ -53,37 +53,6 @@ func (o Op) checkFuncs(v *validation, path string) {
 	}
 }
 
-// checkCall refuses a call that no plan can have, and a result whose axes nothing says.
-func (s Schedule) checkCall(v *validation, path string, i int) {
-	o := s.Ops[i]
-	if o.Call == "" {
-		return
-	}
-	switch again := slices.IndexFunc(s.Ops[:i], func(x Op) bool { return x.Call == o.Call }); {
-	case !named.MatchString(o.Call):
-		v.add(path+".Call", "use a capital, then letters and digits", "%q is no name of a plan's field", o.Call)
-	case again >= 0:
-		v.add(path+".Call", "use another name", "Ops[%d] is called %s already", again, o.Call)
-	}
-	if len(o.In) == 0 {
-		v.add(path+".In", "name a tensor", "a call of no operands")
-	}
-	if len(o.Then) > 0 {
-		v.add(path+".Then", "leave it out, and apply it in a schedule.Copy of "+o.Out,
-			"what a call makes has no functions behind it")
-	}
-	c, err := s.Contraction(o)
-	if _, declared := s.Tensor(o.Out); err != nil || declared {
-		return
-	}
-	for _, l := range c.Out {
-		if !strings.ContainsRune(strings.Join(c.In, ""), l) {
-			v.add(path+".Index", "declare "+o.Out+", or use a letter of an operand's",
-				"nothing says how long the axis %c of %s is", l, o.Out)
-		}
-	}
-}
-
 // operands are all tensors that an operation reads.
 func (o Op) operands() []string {
 	list := slices.Clone(o.In)

@@ -7,7 +7,7 @@ type Place string
 
 // Places.
 const (
-	AllOf  Place = "all of it"        // the two have as much of the same rows on each rank
+	AllOf  Place = "all of it"        // the two have the same rows and columns on each rank
 	PartOf Place = "this rank's part" // of as many equal parts, cut from the outside, as there are ranks
 )
 
@@ -19,6 +19,9 @@ func (t Tensor) PlaceWithin(outer Tensor) (p Place, ok bool) {
 	if t.Root || outer.Root {
 		return "", false
 	}
+	if axis, _, sharded := t.Sharded(); sharded && axis > 0 && slices.EqualFunc(t.Axes, outer.Axes, Axis.evenly) {
+		return AllOf, true
+	}
 	mine, parts, even := t.rows()
 	all, others, fine := outer.rows()
 	switch {
@@ -28,6 +31,12 @@ func (t Tensor) PlaceWithin(outer Tensor) (p Place, ok bool) {
 		return PartOf, true
 	}
 	return AllOf, true
+}
+
+// evenly reports whether two axes are cut alike, into even parts.
+func (a Axis) evenly(b Axis) bool {
+	return a.Extent == b.Extent && slices.Equal(a.Outer, b.Outer) &&
+		!slices.ContainsFunc(a.Outer, func(s Split) bool { return s.Uneven })
 }
 
 // rows are the extents of the axes that a rank has anything of but one index, and whether

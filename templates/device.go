@@ -15,6 +15,8 @@ type Device struct {
 	From  string   // what the code was generated from: "schedule AllGatherLinear"
 	About []string // lines of the .cu's head comment
 	Table kernels.Table
+	Own   []Own  // files of the caller's
+	Calls []Call // kernels in them
 }
 
 // Kernel is one kernel of a Device as its template sees it.
@@ -59,19 +61,22 @@ func (d Device) Headers() (names []string) {
 			names = append(names, list...)
 		}
 	}
-	add(len(d.Table.Kernels) > 0, "ptx.h")
+	computes := len(d.Calls) > 0 || d.any(kernels.Kernel.Computes)
+	add(len(d.Calls) > 0 || len(d.Table.Kernels) > 0, "ptx.h")
 	add(d.any(kernels.Kernel.Waits), "words.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Signals() && !k.ByBlocks }), "blocks.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.ByBlocks }), "byblock.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Copies() || k.Gathers() || k.Multiplies() }), "bytes.h")
 	for _, t := range d.Table.Types {
-		add(d.any(kernels.Kernel.Computes), t.String()+".h")
+		add(computes, t.String()+".h")
 	}
-	add(d.any(kernels.Kernel.Computes), "sum.h")
+	add(computes, "sum.h")
 	add(d.any(kernels.Kernel.Multiplies), "tiles.h", "hopper.h")
 	for _, h := range functionHeaders {
-		add(d.any(func(k kernels.Kernel) bool { return slices.Contains(h.of, k.Kind) }), h.name)
+		add(d.any(func(k kernels.Kernel) bool { return slices.Contains(h.of, k.Kind) }) ||
+			len(d.Calls) > 0 && h.name == blockSum, h.name)
 	}
+	add(len(d.Calls) > 0, "call.h")
 	return names
 }
 
@@ -82,10 +87,13 @@ var functionHeaders = []struct {
 }{
 	{"each.h", []kernels.Kind{kernels.GELU, kernels.ReLU}},
 	{"gate.h", []kernels.Kind{kernels.SiLU, kernels.SwiGLU, kernels.GELU, kernels.ReLU}},
-	{"blocksum.h", []kernels.Kind{kernels.RMSNorm, kernels.LayerNorm}},
+	{blockSum, []kernels.Kind{kernels.RMSNorm, kernels.LayerNorm}},
 	{"norm.h", []kernels.Kind{kernels.RMSNorm}},
 	{"layernorm.h", []kernels.Kind{kernels.LayerNorm}},
 }
+
+// blockSum is the header of sums over a block, which calls may use as well.
+const blockSum = "blocksum.h"
 
 // Function is the function of each element that a gate applies.
 func (k Kernel) Function() kernels.Kind {
@@ -101,7 +109,7 @@ func (d Device) Source() []Part {
 	for _, k := range d.Kernels() {
 		parts = append(parts, Part{k.template(), k})
 	}
-	return parts
+	return append(parts, d.own()...)
 }
 
 // Adds says whether sums and functions have a header for elements of that type.
@@ -134,7 +142,7 @@ func (d Device) Host() (list []HostKernel) {
 			list = append(list, HostKernel{k.Name + "_" + t.String(), k.Name})
 		}
 	}
-	return list
+	return append(list, d.hostCalls()...)
 }
 
 // List is the bound of a field of words: none for one word.

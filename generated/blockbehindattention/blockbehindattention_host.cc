@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// c12aa15754132ba62872ed63be9491fa0fe0533ce7a1e8724c098df239513229
+// 47ac45e1c7834ea3bb082fb89b42378992157974b5178a6e4387d4d73511a28a
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 // The kernels of llamalayer.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b3dfd5e17967755415ad238445d1d7e5c094b06b5e0385718ddce15f59cb2476
+// fc56f3c7649e6adc61165d880cdee8a0cb1016d2f11dbe1c847ab1a0d13af32d
 
 namespace {
 

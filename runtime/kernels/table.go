@@ -12,6 +12,7 @@ type Table struct {
 	Types   []driver.Type // element types that sums are compiled for
 	Peers   int           // of a rank, at most
 	Kernels []Kernel
+	Calls   []Call // kernels of the caller's own, for each element type
 }
 
 // Kernel describes one kernel as a package has it. Around its work it posts words and awaits
@@ -203,6 +204,11 @@ func (t *Table) Code() []driver.Kernel {
 		for _, typ := range types {
 			list = append(list, driver.Kernel{Name: k.Name(typ), Params: 8 * l.size, Touches: l.touches(typ),
 				Shared: k.shared(), Cluster: k.cluster(), Only: k.only(), Together: k.Multiplies()})
+		}
+	}
+	for _, c := range t.Calls {
+		for _, typ := range t.Types {
+			list = append(list, c.code(typ))
 		}
 	}
 	return list

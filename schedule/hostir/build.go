@@ -83,9 +83,9 @@ func ApplyTo(s StreamRef, function string, dst, x View, operands ...View) Step {
 		By: function}
 }
 
-// CallOf is work of the caller's own.
-func CallOf(s StreamRef, name string, dst View, operands ...View) Step {
-	return Step{Stream: s, Do: Call, Func: name, Reads: operands, Writes: []View{dst}}
+// CallOf is work of the caller's own, by a kernel where the launch has a file.
+func CallOf(s StreamRef, name string, l Launch, dst View, operands ...View) Step {
+	return Step{Stream: s, Do: Call, Func: name, Launch: l, Reads: operands, Writes: []View{dst}}
 }
 
 // Collect copies views one after another to dst, by a kernel that signals around that.

@@ -111,6 +111,7 @@ func (n Step) With(p Parts) Node {
 	n.Pre, n.Post = p.words(n.Pre), p.words(n.Post)
 	n.Writes = p.views(n.Writes, func(int) string { return n.Do.result() })
 	n.Reads = p.views(n.Reads, n.Do.operand)
+	n.Launch = n.Launch.with(p)
 	return n
 }
 

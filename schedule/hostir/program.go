@@ -46,6 +46,14 @@ type Buffer struct {
 	Room Expr
 }
 
+// ElementSize is the bytes of an element in a plan whose elements have so many.
+func (b Buffer) ElementSize(plan int64) int64 {
+	if n := b.Tensor.Type.Bytes(); n > 0 {
+		return n
+	}
+	return plan
+}
+
 // Inner is a tensor in the memory of another: all of it or, where Part is set, chunk r of
 // it on rank r.
 type Inner struct {

@@ -29,6 +29,8 @@ type Step struct {
 	By string
 	// Tile is how a kernel of tiles makes its product.
 	Tile Tile
+	// Launch is of a call by a kernel of the caller's.
+	Launch Launch
 	// ByBlocks: each block of the kernel does all of this for its part of each view, and posts
 	// and awaits words of its own, from the blocks of its number at the peers.
 	ByBlocks bool
@@ -216,6 +218,9 @@ func (s Step) check() error {
 	}
 	if s.Fused() && s.By == "" {
 		return fmt.Errorf("only a kernel signals around its work")
+	}
+	if s.Launch.File != "" && s.Do != Call {
+		return fmt.Errorf("only a call is done by a kernel of the caller's")
 	}
 	if s.ByBlocks && !s.Fused() {
 		return fmt.Errorf("only blocks of a kernel that signals around its work have words of their own")

@@ -111,7 +111,7 @@ func (s Step) work() string {
 	for _, v := range s.Writes {
 		results = append(results, v.String())
 	}
-	return name + "(" + strings.Join(results, ", ") + into + strings.Join(operands, ", ") + ")"
+	return name + "(" + strings.Join(results, ", ") + into + strings.Join(operands, ", ") + ")" + s.Launch.String()
 }
 
 // Title is the work as one word: AllGather.

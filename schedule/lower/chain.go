@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"ovgen/schedule"
+	"ovgen/schedule/hostir"
 )
 
 // A chain is operations of which later ones read results of earlier ones. The placements of the weights
@@ -25,10 +26,11 @@ type flow struct {
 
 // stage is the operations on rows from one communication to the next.
 type stage struct {
-	input   string // its first operand
-	gathers bool   // the rows of the input have to come from their owners
-	own     bool   // it works on each rank's own rows only
-	calls   bool   // it is the caller's own work
+	input   string        // its first operand
+	gathers bool          // the rows of the input have to come from their owners
+	own     bool          // it works on each rank's own rows only
+	calls   bool          // it is the caller's own work
+	launch  hostir.Launch // of that, where a kernel does it
 	ops     []schedule.Op
 	sums    string // the result of the last operation, of which the ranks have partial results; empty: none
 	toAll   bool   // every rank gets the sums of all rows, else of its own
@@ -188,7 +190,7 @@ func (c *chain) placed(d *draft, name string, f flow, steps bool) error {
 	if !declared {
 		return nil
 	}
-	want := schedule.Tensor{Axes: slices.Clone(t.Axes)}
+	want := schedule.Tensor{Axes: slices.Clone(t.Axes), Within: t.Within}
 	split := func(axis int, spread bool, otherwise ...schedule.Split) {
 		want.Axes[axis].Outer = otherwise
 		if spread {

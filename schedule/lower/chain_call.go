@@ -3,6 +3,7 @@ package lower
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ovgen/schedule"
@@ -25,7 +26,11 @@ func (c *chain) call(d *draft, path string, o schedule.Op) error {
 		}
 		out.columns = out.columns || x.columns
 	}
-	c.stages = append(c.stages, stage{input: o.In[0], calls: true, ops: []schedule.Op{o}})
+	l, err := launch(d, path+".Kernel", o.Kernel)
+	if err != nil {
+		return err
+	}
+	c.stages = append(c.stages, stage{input: o.In[0], calls: true, launch: l, ops: []schedule.Op{o}})
 	c.at[o.Out] = out
 	return c.placed(d, o.Out, out, false)
 }
@@ -44,13 +49,72 @@ func (c *chain) handed(d *draft, name string, first bool) (flow, error) {
 	return flow{own: sharded && axis == 0, columns: sharded && axis > 0}, nil
 }
 
+// calledWithin reports whether a call makes a tensor where an operand of its own is, all of it, or takes it so.
+func (d *draft) calledWithin(t schedule.Tensor) bool {
+	outer, _ := d.schedule.Tensor(t.Within)
+	place, _ := t.PlaceWithin(outer)
+	return place == schedule.AllOf && slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool {
+		return o.Call != "" && (o.Out == t.Name && slices.Contains(o.In, outer.Name) ||
+			o.Out == outer.Name && slices.Contains(o.In, t.Name))
+	})
+}
+
+// launch is how a kernel of the caller's is launched.
+func launch(d *draft, path string, k schedule.Kernel) (l hostir.Launch, err error) {
+	if k.File == "" {
+		return l, nil
+	}
+	l = hostir.Launch{File: k.File, Kernel: k.Name, Threads: k.BlockThreads()}
+	if l.Blocks, err = d.number(path+".Blocks", k.Blocks); err != nil {
+		return l, err
+	}
+	for i, text := range k.Args {
+		e, err := d.number(fmt.Sprintf("%s.Args[%d]", path, i), text)
+		if err != nil {
+			return l, err
+		}
+		l.Args = append(l.Args, e)
+	}
+	return l, nil
+}
+
+// number reads an expression in the extents of the schedule's tensors.
+func (d *draft) number(path, text string) (hostir.Expr, error) {
+	e, err := hostir.ParseExpr(text)
+	if err != nil {
+		return e, &schedule.FieldError{Path: path, Msg: err.Error(), Hint: "write it like M*N/D"}
+	}
+	known := d.symbols()
+	e.Vars(func(name string) {
+		if !slices.Contains(known, name) && err == nil {
+			err = &schedule.FieldError{Path: path, Msg: fmt.Sprintf("%q has %s, which is no extent here", text, name),
+				Hint: "use " + strings.Join(known, ", ")}
+		}
+	})
+	return e, err
+}
+
+// symbols are the extents that tensors have, and the ranks.
+func (d *draft) symbols() []string {
+	known := []string{string(schedule.D)}
+	for _, t := range d.schedule.Tensors {
+		for _, a := range t.Axes {
+			name := string(a.Extent)
+			if _, err := strconv.Atoi(name); err != nil && !slices.Contains(known, name) {
+				known = append(known, name)
+			}
+		}
+	}
+	return known
+}
+
 // called is the step of a call.
-func called(on hostir.StreamRef, o schedule.Op) hostir.Step {
+func called(on hostir.StreamRef, o schedule.Op, l hostir.Launch) hostir.Step {
 	var operands []hostir.View
 	for _, name := range o.In {
 		operands = append(operands, hostir.Whole(name))
 	}
-	return hostir.CallOf(on, o.Call, hostir.Whole(o.Out), operands...)
+	return hostir.CallOf(on, o.Call, l, hostir.Whole(o.Out), operands...)
 }
 
 // columnsOfCall is the axis of the columns of what a call makes: those of the operand of the same letter.

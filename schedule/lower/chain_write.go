@@ -308,7 +308,7 @@ func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, ra
 	here hostir.View) (nodes []hostir.Node) {
 	for _, o := range ops {
 		if o.Call != "" {
-			nodes = append(nodes, called(on, o))
+			nodes = append(nodes, called(on, o, s.launch))
 			continue
 		}
 		x := here

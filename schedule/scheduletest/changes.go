@@ -97,7 +97,7 @@ func Clone(s schedule.Schedule) schedule.Schedule {
 	s.Ops = slices.Clone(s.Ops)
 	for i := range s.Ops {
 		o := &s.Ops[i]
-		o.In, o.Then = slices.Clone(o.In), slices.Clone(o.Then)
+		o.In, o.Then, o.Kernel.Args = slices.Clone(o.In), slices.Clone(o.Then), slices.Clone(o.Kernel.Args)
 		for j := range o.Then {
 			o.Then[j].In = slices.Clone(o.Then[j].In)
 		}
@@ -187,6 +187,17 @@ func (c *changes) op(i int) {
 	}
 	for _, f := range []schedule.Func{schedule.GELU(), schedule.Bias("Bias"), schedule.Bias("B"), {Do: "sine"}} {
 		c.add(fmt.Sprintf("%s.Then and %s", at, f), of(func(o *schedule.Op) { o.Then = append(o.Then, f) }))
+	}
+	if c.from.Ops[i].Call != "" {
+		kernel := func(name string, set func(*schedule.Kernel)) {
+			c.add(at+".Kernel."+name, of(func(o *schedule.Op) { set(&o.Kernel) }))
+		}
+		kernel("File", func(k *schedule.Kernel) { k.File = "other.cu" })
+		kernel("File none", func(k *schedule.Kernel) { k.File = "" })
+		kernel("Name", func(k *schedule.Kernel) { k.Name = "other" })
+		kernel("Blocks", func(k *schedule.Kernel) { k.Blocks = "2*M" })
+		kernel("Threads", func(k *schedule.Kernel) { k.Threads = 96 })
+		kernel("Args", func(k *schedule.Kernel) { k.Args = append(k.Args, "M+1") })
 	}
 	for j := range c.from.Ops[i].Then {
 		c.add(fmt.Sprintf("%s.Then without %d", at, j), of(func(o *schedule.Op) {

@@ -14,6 +14,8 @@ const struct Engine {
   void (*store_release)(unsigned *word, unsigned value);
   void (*store_relaxed)(unsigned *word, unsigned value);
   unsigned (*increment)(unsigned *word, unsigned last);
+  void *(*shared)(const void *name, unsigned long long bytes);
+  void (*outside)(const char *call, const char *tensor, int writes, long long offset, unsigned long long bytes);
 } *engine;
 
 #define threadIdx engine->threadIdx
@@ -34,12 +36,14 @@ const struct Engine {
 #define __threadfence_system() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define exponential __builtin_expf
 #define square_root __builtin_sqrtf
-// Memory of a block; a launch has at most so many.
-#define SHARED(type, name, count) static type name##_of[512][count]; type *const name = name##_of[blockIdx.x]
+// Memory of a block.
+#define SHARED(type, name, count) static char name##_name; \
+  type *const name = static_cast<type *>(engine->shared(&name##_name, sizeof(type) * (count)))
 #define __global__ static
 #define __device__
 #define __forceinline__ inline __attribute__((always_inline, unused))
 #define __grid_constant__
+#define __launch_bounds__(threads)
 #define OVGEN_HOST
 
 struct alignas(16) uint4 { unsigned x, y, z, w; };

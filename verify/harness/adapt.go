@@ -19,7 +19,7 @@ func Of[P plan.Runner, S sized, B any](p *plan.Program, s schedule.Schedule,
 	}
 	return Program{
 		Name: p.Name, Proof: p.Proof, Ranks: p.Ranks, Eager: p.Eager, Schedule: s, Checks: checks,
-		Types: p.Types, New: calling(s.Ops, adapt(make, bind)), Memory: memoryOf[S],
+		Types: p.Types, New: calling(s, adapt(make, bind)), Memory: memoryOf[S],
 	}
 }
 

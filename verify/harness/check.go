@@ -100,7 +100,7 @@ func Check(ctx context.Context, g *group.Group, p *Program, s Shape, seed uint32
 			return fmt.Errorf("counts %v: %w", counts.Counts, err)
 		}
 	}
-	return nil
+	return t.launched(plan, stream)
 }
 
 // compared makes the runs, each with its own inputs, and compares their results.

@@ -157,7 +157,11 @@ func (p *Program) holdsBuffers(need plan.Memory, g *group.Group, s Shape) error 
 		if err != nil {
 			return err
 		}
-		if want := int64(part.Count) * s.Type.Size(); b.Bytes != want && !(p.uneven() && b.Bytes > want) {
+		size := s.Type.Size()
+		if n := x.Tensor(b.Name).Type.Bytes(); n > 0 {
+			size = n
+		}
+		if want := int64(part.Count) * size; b.Bytes != want && !(p.uneven() && b.Bytes > want) {
 			return fmt.Errorf("Shape.Memory gives %s %d bytes, and its placement %d", b.Name, b.Bytes, want)
 		}
 	}

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -39,7 +40,10 @@ func (m *Member) Tensors(p *Program, s Shape) (*Tensors, error) {
 		part, err := x.Part(tensor.Name, m.Rank())
 		if err == nil {
 			t.Parts[tensor.Name], t.rooms[tensor.Name] = part, room(x, tensor, part)
-			if tensor.Within == "" {
+			switch {
+			case tensor.Type == schedule.I32:
+				err = t.integers(tensor.Name)
+			case tensor.Within == "":
 				t.At[tensor.Name], err = t.Alloc(t.rooms[tensor.Name])
 			}
 		}
@@ -49,6 +53,20 @@ func (m *Member) Tensors(p *Program, s Shape) (*Tensors, error) {
 	}
 	t.within()
 	return t, nil
+}
+
+// integers makes a tensor of integers, of zeros and ones, with room for them: only calls read it, whose stand-ins
+// leave it out.
+func (t *Tensors) integers(name string) (err error) {
+	n := t.Parts[name].Count
+	if t.At[name], err = t.Alloc(4 * n); err != nil {
+		return err
+	}
+	var raw []byte
+	for i := range n {
+		raw = binary.LittleEndian.AppendUint32(raw, reference.Hash(t.Member.Seed, int64(t.Parts[name].At(i)))&1)
+	}
+	return t.Member.Driver().MemcpyHtoD(t.At[name], raw)
 }
 
 // within gives tensors that lie within others their addresses.
@@ -175,7 +193,7 @@ func (t *Tensors) Recount(ctx context.Context, plan Plan, counts []int) error {
 func (t *Tensors) Inputs(run uint32, real bool) map[string]reference.Input {
 	in := map[string]reference.Input{}
 	for i, tensor := range t.Program.Schedule.Tensors {
-		if t.Program.Made(tensor.Name) {
+		if t.Program.Made(tensor.Name) || tensor.Type != "" {
 			continue
 		}
 		seed := t.Member.Seed + uint32(i+1)<<24

@@ -7,6 +7,15 @@ import (
 	"ovgen/schedule/hostir"
 )
 
+// LaunchOf is a launch of a kernel of the caller's: "4 blocks of 256 threads, 64, 128", the arguments last.
+func LaunchOf(blocks, threads int64, args ...int64) string {
+	text := fmt.Sprintf("%d blocks of %d threads", blocks, threads)
+	for _, a := range args {
+		text += fmt.Sprintf(", %d", a)
+	}
+	return text
+}
+
 // Op is one operation that a host enqueues on a stream.
 type Op struct {
 	Kind   Kind
@@ -35,6 +44,8 @@ type Op struct {
 	// follows: linear gelu. Of a Collective: which one, as package hostir names it. Of an Apply: the
 	// function. Of a Call: the name of the caller's.
 	Form string
+	// Launch of a Call by a kernel, as LaunchOf has it.
+	Launch string
 	// Accumulate: a Product adds to its result, the last operand that it reads. No other
 	// operand may lie in the result.
 	Accumulate bool
@@ -143,6 +154,9 @@ func (o Op) append(b []byte) []byte {
 	}
 	if o.Form != "" {
 		b = append(append(b, ' '), o.Form...)
+	}
+	if o.Launch != "" {
+		b = append(append(b, " in "...), o.Launch...)
 	}
 	if o.Accumulate {
 		b = append(b, " accumulate"...)

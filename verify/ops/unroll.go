@@ -158,6 +158,7 @@ func (u *unroller) enqueue(n hostir.Step) {
 	case hostir.Apply:
 		u.function(Apply, at, n)
 	case hostir.Call:
+		at.Launch = u.launch(n.Launch)
 		u.function(Call, at, n)
 	case hostir.AllGather, hostir.ReduceScatter, hostir.AllReduce, hostir.AllToAll:
 		u.collective(at, n)
@@ -240,6 +241,18 @@ func (u *unroller) function(kind Kind, op Op, n hostir.Step) {
 	u.work(op, n)
 }
 
+// launch is how a kernel of the caller's is launched; empty without one.
+func (u *unroller) launch(l hostir.Launch) string {
+	if l.File == "" {
+		return ""
+	}
+	var args []int64
+	for _, a := range l.Args {
+		args = append(args, u.eval(a))
+	}
+	return LaunchOf(u.eval(l.Blocks), int64(l.Threads), args...)
+}
+
 // work adds an operation of what a step reads, each view as often as it stands for, and of the one that it writes.
 // For a result of no bytes it reads no row.
 func (u *unroller) work(op Op, n hostir.Step) {
@@ -312,7 +325,7 @@ func (u *unroller) view(v hostir.View) (Loc, int64) {
 		at.Rank = int(u.eval(v.Peer))
 	}
 	if v.Index.IsZero() && b.Counts.IsZero() {
-		return at, u.eval(b.Elements) * u.c.ElementSize
+		return at, u.eval(b.Elements) * b.ElementSize(u.c.ElementSize)
 	}
 	first, count := int64(0), int64(1)
 	if !v.Index.IsZero() {
@@ -322,7 +335,7 @@ func (u *unroller) view(v hostir.View) (Loc, int64) {
 		count = u.eval(v.Count)
 	}
 	if !b.Room.IsZero() {
-		room := u.eval(b.Room) * u.c.ElementSize
+		room := u.eval(b.Room) * b.ElementSize(u.c.ElementSize)
 		at.Offset = first * room
 		if v.Padded {
 			return at, room
@@ -335,7 +348,7 @@ func (u *unroller) view(v hostir.View) (Loc, int64) {
 
 // chunks is the bytes of consecutive chunks of a buffer of a rank.
 func (u *unroller) chunks(b hostir.Buffer, rank int, first, count int64) int64 {
-	bytes := u.eval(b.Chunk) * u.c.ElementSize
+	bytes := u.eval(b.Chunk) * b.ElementSize(u.c.ElementSize)
 	if b.Counts.IsZero() {
 		return count * bytes
 	}

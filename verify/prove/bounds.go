@@ -45,11 +45,12 @@ func (p *proof) bounds() *Counterexample {
 
 // inPlace reports whether an operation may write, by its use j, the memory that its use i
 // reads: the result that a product adds to, or a term of a sum or an operand of a function, whose
-// every element is read before it is overwritten.
+// every element is read before it is overwritten; or all that an operand of a call has, where the
+// caller's work replaces it.
 func inPlace(o ops.Op, i, j int) bool {
 	u, v := o.Uses[i], o.Uses[j]
-	return accumulated(o, i, j) ||
-		(o.Kind == ops.Sum || o.Kind == ops.Apply) && !u.Write && v.Write && u.At == v.At && u.Bytes == v.Bytes
+	replaces := o.Kind == ops.Sum || o.Kind == ops.Apply || o.Kind == ops.Call
+	return accumulated(o, i, j) || replaces && !u.Write && v.Write && u.At == v.At && u.Bytes == v.Bytes
 }
 
 // addend is the last use that a product reads: the result it adds to, where it accumulates.

@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -99,7 +100,8 @@ func (x *expectation) cut(p placement, b *Buffer, in *Inner) error {
 			if in != nil {
 				from, to = from-in.Offsets[r], to-in.Offsets[r]
 			}
-			from, to = from/x.ElementSize, to/x.ElementSize
+			element := cmp.Or(p.Type.Bytes(), x.ElementSize)
+			from, to = from/element, to/element
 			if from >= elements && from < to || !p.has(r) {
 				break // room for more chunks than exist
 			}

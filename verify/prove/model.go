@@ -110,7 +110,8 @@ func (x *Buffer) layOut(b hostir.Buffer, env hostir.Env, c ops.Case) error {
 	if chunk <= 0 || elements < 0 {
 		return fmt.Errorf("%d elements in chunks of %d", elements, chunk)
 	}
-	x.Bytes, x.Chunk = elements*c.ElementSize, chunk*c.ElementSize
+	element := b.ElementSize(c.ElementSize)
+	x.Bytes, x.Chunk = elements*element, chunk*element
 	if b.Counts.IsZero() {
 		return nil
 	}
@@ -147,7 +148,7 @@ func (x *Buffer) layOutPadded(b hostir.Buffer, env hostir.Env, c ops.Case) error
 	if err != nil {
 		return err
 	}
-	room *= c.ElementSize
+	room *= b.ElementSize(c.ElementSize)
 	for q := range c.Ranks {
 		starts := []int64{0}
 		for i := range x.Bytes / room {

@@ -8,6 +8,16 @@ import (
 	"ovgen/verify/ops"
 )
 
+// called is how a launch of a kernel of the caller's was made. Its parameters are two words for each tensor that it
+// touches, and then its arguments.
+func (l *launch) called() string {
+	var args []int64
+	for _, w := range l.words[min(2*len(l.touches), len(l.words)):] {
+		args = append(args, int64(w))
+	}
+	return ops.LaunchOf(int64(l.grid.X), int64(l.block.X), args...)
+}
+
 // called records work of the caller's own, with the memory that it is given.
 func (d *Driver) called(name string) plan.Call {
 	return func(on driver.Stream, to plan.Range, from []plan.Range) error {

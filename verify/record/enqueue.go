@@ -100,6 +100,7 @@ func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driv
 	l := launch{kernel: k, grid: grid, block: block}
 	if known && k.Touches != nil {
 		l.touches = k.Touches(params, nil)
+		l.words = slices.Clone(unsafe.Slice((*uint64)(params), k.Params/8))
 	}
 	return d.take(call{stream: s, kind: ops.Signal, operations: func(n *Names, o ops.Op) ([]ops.Op, error) {
 		if !known || k.Touches == nil {

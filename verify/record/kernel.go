@@ -21,6 +21,7 @@ type kind struct {
 	// tiles: its launch has a beginning, a part for each shard, and an end, and its blocks need each other: no more
 	// than there are multiprocessors.
 	tiles bool
+	call  bool // it is the caller's own, whose name follows
 }
 
 // kinds of kernels, by the first part of their names; their templates say how each is launched.
@@ -42,6 +43,8 @@ var kinds = map[string]kind{
 	"relu":    {function: true},
 
 	"layernorm": {function: true},
+
+	"call": {call: true},
 }
 
 // launch is one launch of a kernel.
@@ -49,6 +52,7 @@ type launch struct {
 	kernel      driver.Kernel
 	grid, block driver.Dim3
 	touches     []driver.Touch
+	words       []uint64 // of the parameters
 }
 
 // threads are the most of a block.
@@ -163,7 +167,7 @@ func (l *launch) check(k kind) error {
 // posts and waits after it, the waits with their resets. A kernel that does no work is one
 // operation, any other has one for each of the five that it does.
 func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
-	name, _, _ := strings.Cut(l.kernel.Name, "_") // the rest is the element type of a sum
+	name, rest, _ := strings.Cut(l.kernel.Name, "_") // the rest is the element type of a sum
 	name = strings.TrimRight(name, "0123456789")
 	k, known := kinds[name]
 	if !known {
@@ -172,7 +176,10 @@ func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 	if err := l.check(k); err != nil {
 		return nil, fmt.Errorf("kernel %s, grid %v, block %v: %w", name, l.grid, l.block, err)
 	}
-	o.Kernel = name
+	if o.Kernel = name; k.call {
+		o.Kernel, o.Launch = "", l.called()
+		o.Form, _, _ = strings.Cut(rest, "_")
+	}
 	list, err := l.blocks(n, o, k)
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", name, err)
@@ -188,6 +195,9 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	}
 	if k.function {
 		p.work.Kind, p.work.Form = ops.Apply, p.work.Kernel
+	}
+	if k.call {
+		p.work.Kind = ops.Call
 	}
 	for _, t := range l.touches {
 		if err := p.take(t); err != nil {

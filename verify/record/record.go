@@ -14,6 +14,7 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/runtime/group/store"
 	"ovgen/runtime/plan"
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/harness"
 	"ovgen/verify/ops"
@@ -121,7 +122,12 @@ func (r *rank) record(ctx context.Context, g *group.Group) (err error) {
 		return err
 	}
 	if x, ok := r.run.(harness.Calling); ok {
-		x.Calls(r.Made.Schedule.Ops, r.driver.called)
+		x.Calls(r.Made.Schedule.Ops, func(o schedule.Op) plan.Call {
+			if o.Kernel.File != "" {
+				return nil // its launch is recorded
+			}
+			return r.driver.called(o.Call)
+		})
 	}
 	if r.stream, err = device.NewStream(r.driver, driver.Normal); err != nil {
 		return err
@@ -168,7 +174,7 @@ func (r *rank) memory() (harness.Buffers, error) {
 		if err != nil {
 			return to, err
 		}
-		if to.At[b.Name], err = r.driver.MemAlloc(max(n*r.at.ElementSize, 1)); err != nil {
+		if to.At[b.Name], err = r.driver.MemAlloc(max(n*b.ElementSize(r.at.ElementSize), 1)); err != nil {
 			return to, err
 		}
 	}

@@ -177,7 +177,7 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 		return Step{}, err
 	}
 	if o.Call != "" {
-		return Step{Does: Calls, C: o.Out, A: o.In[0], In: o.In}, nil
+		return Step{Does: Calls, C: o.Out, A: o.In[0], In: p.schedule().OfPlan(o.In)}, nil
 	}
 	s := Step{C: o.Out, A: o.In[0], Bias: o.Bias(), Added: o.Added(), Product: Product{Type: p.Type}}
 	for _, f := range o.Then {

@@ -23,7 +23,8 @@ type Product struct {
 	TransposedA bool              // A is [K,M], else [M,K]
 	Func        schedule.FuncKind // of each element of that; empty is none
 	// Parts of K whose sums are made on ranks of their own: these partial sums and
-	// the sums of some of them are rounded to the type before the last is added.
+	// the sums of some of them are rounded to the type before the last is added, also
+	// where there is one rank. 0 is a product that is rounded once.
 	Parts int
 	Real  bool // with bounds
 }
@@ -112,6 +113,7 @@ type row struct {
 	Product
 	unit, subnormal float64 // of the element type
 	function        function
+	summed          bool      // over ranks
 	partial         []float64 // the sum over one part
 	total           []float64
 	travel          []float64 // sum of the magnitudes of the partial sums, and of the bias
@@ -124,7 +126,7 @@ func (p Product) newRow() *row {
 	for _, v := range []*[]float64{&r.partial, &r.total, &r.travel, &r.size, &r.inherited} {
 		*v = make([]float64, p.N)
 	}
-	r.Parts = max(p.Parts, 1)
+	r.Parts, r.summed = max(p.Parts, 1), p.Parts > 0
 	return r
 }
 
@@ -171,7 +173,7 @@ func (r *row) finish(j int, bias Values) (want, bound float64) {
 		r.travel[j] += math.Abs(bias.Want[j])
 	}
 	bound = r.inherited[j] + float64(r.K+r.Parts+1)*single*(r.size[j]+r.inherited[j])
-	if r.Parts > 1 {
+	if r.summed {
 		bound += 2*n*u*(r.travel[j]+bound) + 2*n*r.subnormal
 	}
 	if f := r.function; f.of != nil {

@@ -145,7 +145,7 @@ func TestLimit(t *testing.T) {
 // order, against float64: they are within the bound, and results further off are not.
 func TestBound(t *testing.T) {
 	for _, typ := range []driver.Type{driver.BF16, driver.FP16, driver.FP32} {
-		for _, p := range []Product{{}, {Parts: 4}, {Func: schedule.ApplyGELU}} {
+		for _, p := range []Product{{}, {Parts: 1}, {Parts: 4}, {Func: schedule.ApplyGELU}} {
 			p.M, p.K, p.N, p.Type, p.Real = 7, 52, 11, typ, true
 			a, b, bias := Input{Seed: 1, Real: true}, Input{Seed: 2, Real: true}, Input{Seed: 3, Real: true}
 			v := of(p, a, b, bias)
@@ -176,7 +176,7 @@ func onWay(p Product, a, b, bias Input, row, column int) float32 {
 		for k := p.K*(part+1)/parts - 1; k >= p.K*part/parts; k-- {
 			partial += Round(p.Type, a.At(int64(row*p.K+k))) * Round(p.Type, b.At(int64(k*p.N+column)))
 		}
-		if parts > 1 {
+		if p.Parts > 0 {
 			partial = Round(p.Type, partial)
 			sum = Round(p.Type, sum+partial)
 			continue

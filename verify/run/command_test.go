@@ -218,6 +218,8 @@ var commandCases = []commandCase{
 		[]string{`"mode":"replayed","runs":3,"result":"bit-exact"}`}},
 	{"verify allgatherlinear allreduceoneshot -driver sim -ranks 3 -type bf16 -iters 1 -oneprocess", 0,
 		[]string{"3 ranks on simulated device", "\nbit-exact: 8, within bound: 4 runs on 3 ranks, driver sim"}},
+	{"verify rowparallellinear -driver sim -ranks 1 -type bf16 -iters 1", 0,
+		[]string{"\nbit-exact: 4, within bound: 2 runs on 1 ranks, driver sim"}},
 	{"verify allgathermatmul -driver sim -ranks 2 -type fp32 -iters 1 -m 512 -k 256 -n 256", 0,
 		[]string{"bit-exact: 2 runs"}},
 	{"bench allgatherlinear -driver sim -ranks 2 -iters 2 -nosteps -m 64 -k 64 -n 64", 0,

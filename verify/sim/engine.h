@@ -25,6 +25,9 @@ struct ovgen_engine {
   void (*store_release)(unsigned *word, unsigned value);
   void (*store_relaxed)(unsigned *word, unsigned value);
   unsigned (*increment)(unsigned *word, unsigned last);
+  void *(*shared)(const void *name, unsigned long long bytes); /* of the block, by the declaration's own address */
+  /* Ends the launch: a call has left one of its tensors. */
+  void (*outside)(const char *call, const char *tensor, int writes, long long offset, unsigned long long bytes);
 };
 
 /* One kernel of a package's table, which ends with a null name. */
@@ -48,9 +51,13 @@ void engine_together(void *launch);
  * Runs until the launch has finished (0), or every thread waits (1): *addr is the first of the
  * words that they spin on until it is 1, or 0 when all of them wait for their blocks, which
  * nothing can end; call it again when a word may have changed. Or until it pauses (2) after it
- * has written the word *addr; call it again at any time.
+ * has written the word *addr; call it again at any time. Or until it fails (3), which
+ * engine_fault explains.
  */
 int engine_resume(void *launch, unsigned long long *addr, unsigned *value);
+
+/* What a launch that has failed did wrong. */
+const char *engine_fault(void *launch);
 
 /* Ends a launch, finished or not. */
 void engine_destroy(void *launch);

@@ -14,7 +14,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <mutex>
+#include <string>
 #include <vector>
 
 // ----------------------------------------------------------------------------
@@ -43,11 +45,12 @@ struct Fiber {
   char *stack;
   unsigned long long thread;  // that it runs
   const unsigned *seen;       // the word that the thread looked at last and that was not 1
-  enum { idle, spinning, at_barrier, paused } state;
+  enum { idle, spinning, at_barrier, paused, failed } state;
   unsigned barrier;  // that it waits for
 };
 
 struct Block {
+  std::map<const void *, std::vector<unsigned long long>> shared;  // its memory, by the declaration
   unsigned arrived;   // threads at the current barrier
   unsigned finished;  // threads that have returned
   unsigned barrier;   // barriers that have opened
@@ -68,6 +71,7 @@ struct Launch {
   std::vector<Fiber *> fibers, idle;
   Fiber *current;
   unsigned *written;  // the word after which the launch pauses; null: it does not
+  std::string fault;  // of a call; empty: none
   jmp_buf host;
 };
 
@@ -146,7 +150,10 @@ void run_threads()
     l->thread(l->params.data());
     Block *b = block_of(f);
     b->finished++;
-    l->there -= b->finished == l->threads;
+    if (b->finished == l->threads) {
+      l->there--;
+      b->shared.clear();
+    }
     open_barrier(l, b);
   } while (l->next % l->threads != 0);
   f->state = Fiber::idle;
@@ -270,6 +277,22 @@ void sync_threads()
   }
 }
 
+void *shared(const void *name, unsigned long long bytes)
+{
+  std::vector<unsigned long long> &words = block_of(current->current)->shared[name];
+  words.resize((bytes + 7) / 8, ~0ull);  // NaN until a thread writes it
+  return words.data();
+}
+
+void outside(const char *call, const char *tensor, int writes, long long offset, unsigned long long bytes)
+{
+  Fiber *f = current->current;
+  current->fault = std::string("call ") + call + (writes ? " writes " : " reads ") + tensor + " at byte " +
+                   std::to_string(offset) + " of " + std::to_string(bytes);
+  f->state = Fiber::failed;
+  leave(f);
+}
+
 unsigned long long globaltimer()
 {
   timespec now;
@@ -319,7 +342,7 @@ unsigned float_to_bfloat(float x)
 
 ovgen_engine engine = {
     {}, {}, {}, {}, sync_threads, half_to_float, float_to_half, float_to_bfloat, globaltimer,
-    load_acquire, store_release, store_relaxed, increment,
+    load_acquire, store_release, store_relaxed, increment, shared, outside,
 };
 
 // ----------------------------------------------------------------------------
@@ -330,7 +353,7 @@ bool let_go_on(Launch *l)
 {
   bool moved = false;
   const size_t n = l->fibers.size(), from = n > 0 ? pick(l, n) : 0;
-  for (size_t i = 0; i < n && l->written == nullptr; i++) {
+  for (size_t i = 0; i < n && l->written == nullptr && l->fault.empty(); i++) {
     Fiber *f = l->fibers[(from + i) % n];
     if (ready(f) && pick(l, 8) != 0) {
       place(l, f->thread);
@@ -345,7 +368,8 @@ bool let_go_on(Launch *l)
 bool start_threads(Launch *l)
 {
   bool moved = false;
-  while (room(l) && l->written == nullptr && !(moved && (l->next % l->threads == 0 || pick(l, 64) == 0))) {
+  while (room(l) && l->written == nullptr && l->fault.empty() &&
+         !(moved && (l->next % l->threads == 0 || pick(l, 64) == 0))) {
     Fiber *f;
     if (l->idle.empty()) {
       f = new_fiber(l);
@@ -410,6 +434,9 @@ int engine_resume(void *launch, unsigned long long *addr, unsigned *value)
     if (l->written == nullptr) {
       more = let_go_on(l) || more;
     }
+    if (!l->fault.empty()) {
+      return 3;
+    }
     if (l->written != nullptr) {
       *addr = reinterpret_cast<unsigned long long>(l->written);
       l->written = nullptr;
@@ -428,6 +455,8 @@ int engine_resume(void *launch, unsigned long long *addr, unsigned *value)
   *addr = first != nullptr ? reinterpret_cast<unsigned long long>(first->seen) : 0;
   return waiting;
 }
+
+const char *engine_fault(void *launch) { return static_cast<Launch *>(launch)->fault.c_str(); }
 
 void engine_destroy(void *launch)
 {

@@ -28,4 +28,6 @@ func (*hostKernel) start(_ unsafe.Pointer, _, _ *[3]uint32, _ uint64, _ bool) un
 
 func (*hostKernel) resume(unsafe.Pointer, *uint64, *uint32) (state int) { return finished }
 
+func (*hostKernel) fault(unsafe.Pointer) string { return "" }
+
 func (*hostKernel) destroy(unsafe.Pointer) {}

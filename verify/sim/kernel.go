@@ -199,6 +199,7 @@ const (
 	finished = iota
 	waits    // all its threads do
 	paused   // after a write to a word
+	failed   // a call left one of its tensors
 )
 
 // resumeKernel runs a launch until it is finished, until all its threads wait, or until
@@ -226,6 +227,9 @@ func (w *World) resumeKernel(o *op) bool {
 		} else {
 			w.countAll(o)
 		}
+	case failed:
+		w.fault(o, "%s", o.function.kernel.fault(r.launch))
+		return true
 	case paused:
 		if at := r.next(driver.TouchPost, driver.Ptr(r.where)); at < len(r.touches) {
 			w.count(o, at)

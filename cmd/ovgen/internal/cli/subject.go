@@ -48,8 +48,12 @@ func (c *call) lower(dir string) (*subjects, error) {
 			if err != nil {
 				return err
 			}
-			x.input = emit.Input{Program: p, Doc: d.Doc}
-			return emit.CheckNames(x.input)
+			own, err := x.own()
+			if err != nil {
+				return err
+			}
+			x.input = emit.Input{Program: p, Doc: d.Doc, Own: own}
+			return errors.Join(emit.CheckNames(x.input), emit.CheckCalls(x.input))
 		}))
 	}
 	s.checkFamilies()

@@ -13,10 +13,13 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// calls reports whether the schedule has work of the caller's own.
+// calls reports whether a schedule has work of the caller's own.
 func calls(s schedule.Schedule) bool {
 	return slices.ContainsFunc(s.Ops, func(o schedule.Op) bool { return o.Call != "" })
 }
+
+// needsFunctions reports whether the schedule has work of the caller's own that no kernel does.
+func (u *unit) needsFunctions() bool { return len(u.calls()) > len(u.kernelCalls()) }
 
 // calls are the steps that the caller enqueues himself.
 func (u *unit) calls() (list []hostir.Step) {
@@ -28,6 +31,9 @@ func (u *unit) calls() (list []hostir.Step) {
 	return list
 }
 
+// callKernel is the field of a Plan for the kernel of a call.
+func callKernel(call string) string { return "kernel" + call }
+
 // callFields are the fields of a Plan for the caller's functions.
 func (u *unit) callFields(g *jen.Group) {
 	for _, s := range u.calls() {
@@ -35,8 +41,12 @@ func (u *unit) callFields(g *jen.Group) {
 		for _, v := range s.Reads {
 			from = append(from, v.Buffer)
 		}
-		g.Add(doc(fmt.Sprintf("%s enqueues the caller's own work, %s of %s. Set it before Bind.", s.Func,
-			s.Writes[0].Buffer, strings.Join(from, ", "))))
+		text := fmt.Sprintf("%s enqueues the caller's own work, %s of %s. Set it before Bind", s.Func,
+			s.Writes[0].Buffer, strings.Join(from, ", "))
+		if s.Launch.File != "" {
+			text += ", or leave it nil: " + s.Launch.Kernel + " of " + s.Launch.File + " does it then"
+		}
+		g.Add(doc(text + "."))
 		g.Id(s.Func).Qual(planPath, "Call")
 		g.Line()
 	}
@@ -50,11 +60,42 @@ func (b *body) called(n hostir.Step) jen.Code {
 		}
 		return jen.Id("p").Dot(unexported(v.Buffer)).Dot("All").Call()
 	}
-	args := []jen.Code{b.stream(n.Stream), jen.Lit(n.Func), jen.Id("p").Dot(n.Func), all(n.Writes[0])}
+	function := jen.Id("p").Dot(n.Func)
+	args := []jen.Code{b.stream(n.Stream), jen.Lit(n.Func), function, all(n.Writes[0])}
+	call := jen.Id("q").Dot("Call")
+	if n.Launch.File != "" {
+		args = append([]jen.Code{jen.Id("q"), b.stream(n.Stream)}, args[2:]...)
+		call = jen.Id("p").Dot(callKernel(n.Func)).Dot("Launch")
+	}
 	for _, v := range n.Reads {
 		args = append(args, all(v))
 	}
-	return jen.Id("q").Dot("Call").Call(args...)
+	return call.Call(args...)
+}
+
+// kernelCallFields declares the kernels of calls.
+func (u *unit) kernelCallFields(g *jen.Group) {
+	for _, s := range u.kernelCalls() {
+		g.Id(callKernel(s.Func)).Op("*").Qual(kernelsPath, "PlanCall")
+	}
+}
+
+// declareCalls makes the kernels of calls a part of the plan.
+func (u *unit) declareCalls(expr goExpr) (code []jen.Code) {
+	for _, s := range u.kernelCalls() {
+		args := []jen.Code{jen.Id("b"), jen.Lit(s.Func), jen.Id("s").Dot("Type"), expr(s.Launch.Blocks),
+			jen.Lit(s.Launch.Threads)}
+		for _, a := range s.Launch.Args {
+			args = append(args, expr(a))
+		}
+		code = append(code, setField(callKernel(s.Func), jen.Id("table").Dot("Call").Call(args...)))
+	}
+	return code
+}
+
+// kernelCalls are the calls that kernels of the caller's do.
+func (u *unit) kernelCalls() []hostir.Step {
+	return slices.DeleteFunc(u.calls(), func(s hostir.Step) bool { return s.Launch.File == "" })
 }
 
 // checkCalls refuses names that a Plan has another use for.

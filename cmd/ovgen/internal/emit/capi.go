@@ -15,14 +15,14 @@ import (
 const libraryHeader = "ovgen.h"
 
 // emitLibrary adds the C library of all schedules to the folder that Options.Library
-// names: its header, and the main that exports what the header declares. Schedules with calls are left out:
-// their functions are Go's.
+// names: its header, and the main that exports what the header declares. Schedules with calls that
+// have no kernel are left out: their functions are Go's.
 func emitLibrary(units []*unit, opt Options, files map[string][]byte) error {
 	if err := checkLibrary(opt); err != nil {
 		return err
 	}
 	all := len(units)
-	units = slices.DeleteFunc(slices.Clone(units), func(u *unit) bool { return calls(u.program.Schedule) })
+	units = slices.DeleteFunc(slices.Clone(units), func(u *unit) bool { return u.needsFunctions() })
 	data := libraryData(units)
 	data.LeftOut = len(units) < all
 	header, err := templates.Render(templates.Part{Template: "c.h.tmpl", Data: data})

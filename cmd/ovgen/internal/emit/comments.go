@@ -31,8 +31,12 @@ func (u *unit) held(b hostir.Buffer) string {
 			axes = append(axes, x)
 		}
 	}
-	elements += " elements"
-	if shape := "[" + strings.Join(axes, ", ") + "]"; shape != b.Tensor.String() {
+	if elements += " elements"; elements == " elements" {
+		elements = "1 element"
+	}
+	of := b.Tensor
+	of.Type = ""
+	if shape := "[" + strings.Join(axes, ", ") + "]"; shape != of.String() {
 		return shape + " in memory, " + elements
 	}
 	return elements

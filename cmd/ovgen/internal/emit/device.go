@@ -20,6 +20,7 @@ type device struct {
 	source   templates.Text
 	host     []templates.HostKernel
 	arch     arch
+	own      []Own
 }
 
 // render makes the text of a .cu.
@@ -29,6 +30,7 @@ func (d device) render(parts []templates.Part) (*device, error) {
 		return nil, err
 	}
 	d.source, err = templates.Render(parts...)
+	d.source = d.source.Numbered(d.name + ".cu")
 	return &d, err
 }
 

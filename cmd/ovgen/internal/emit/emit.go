@@ -17,6 +17,7 @@ type Input struct {
 	Program *hostir.Program // Name is that of the schedule's variable
 	Doc     string          // comment of that variable
 	Proof   *prove.Report   // what was proven of it; nil for nothing
+	Own     []Own           // the files that its calls name
 }
 
 // Options of a generation.
@@ -122,7 +123,10 @@ func newUnit(in Input, opt Options) (*unit, error) {
 	if u.kernels, err = u.table(); err != nil {
 		return nil, err
 	}
-	if u.device = len(u.kernels.Kernels) > 0; !u.device {
+	if u.kernels.Calls, err = u.ownKernels(); err != nil {
+		return nil, err
+	}
+	if u.device = len(u.kernels.Kernels)+len(u.kernels.Calls) > 0; !u.device {
 		return u, nil
 	}
 	u.code, err = u.deviceCode()

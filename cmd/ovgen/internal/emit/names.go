@@ -94,6 +94,9 @@ func (u *unit) checkNames() error {
 	for _, s := range u.program.Semaphores {
 		take(s.Name, "semaphore "+s.Name)
 	}
+	for _, s := range u.kernelCalls() {
+		take(callKernel(s.Func), "the kernel of call "+s.Func)
+	}
 	for _, s := range u.program.Streams {
 		take(s.Name, "stream "+s.Name)
 	}

@@ -43,7 +43,8 @@ func (u *unit) planType(f *jen.File) {
 		u.semaphoreFields(g)
 		u.streamFields(g)
 		u.productFields(g)
-		if u.device {
+		u.kernelCallFields(g)
+		if u.launches() {
 			g.Id("kernels").Op("*").Qual(kernelsPath, "Set")
 		}
 		if u.terms {
@@ -249,11 +250,11 @@ func (u *unit) declare(expr goExpr) []jen.Code {
 	if u.program.Schedule.UsesNCCL() {
 		code = append(code, builderCall("Collectives", jen.Id("s").Dot("Type")))
 	}
-	if u.device {
+	if u.launches() {
 		code = append(code, setField("kernels",
 			jen.Id("table").Dot("Declare").Call(jen.Id("b"), jen.Id("s").Dot("Type"))))
 	}
-	return code
+	return append(code, u.declareCalls(expr)...)
 }
 
 // goExpr is the Go of an index expression.
@@ -276,7 +277,11 @@ func sizeOf(elements jen.Code) jen.Code { return jen.Id("s").Dot("Type").Dot("By
 func (u *unit) declareBuffers(expr goExpr) (code []jen.Code) {
 	written := u.program.Written()
 	for _, x := range u.program.Buffers {
-		value := builderCall(u.builder(x), jen.Lit(x.Name), sizeOf(expr(x.Elements)))
+		bytes := sizeOf(expr(x.Elements))
+		if n := x.ElementSize(0); n > 0 {
+			bytes = jen.Int64().Call(expr(hostir.Mul(hostir.Const(n), x.Elements).Simplify()))
+		}
+		value := builderCall(u.builder(x), jen.Lit(x.Name), bytes)
 		if x.Tensor.Root {
 			value = builderCall("Root", value)
 		}

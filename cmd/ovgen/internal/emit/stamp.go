@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,7 +57,7 @@ func (s stamp) version(file []byte) (string, bool) {
 var logLine = regexp.MustCompile(`(?m)^(\S+)\.cu\((\d+)\): `)
 
 // inTemplates names the template beside each line of generated text that the compiler
-// complains of.
+// complains of, and the file of the caller's that has the line.
 func (d *device) inTemplates(err error) error {
 	var wrong *nvrtc.SourceError
 	if !errors.As(err, &wrong) {
@@ -65,6 +66,9 @@ func (d *device) inTemplates(err error) error {
 	log := logLine.ReplaceAllStringFunc(wrong.Log, func(at string) string {
 		m := logLine.FindStringSubmatch(at)
 		line, _ := strconv.Atoi(m[2])
+		if i := slices.IndexFunc(d.own, func(o Own) bool { return o.Name == m[1]+".cu" }); i >= 0 {
+			return fmt.Sprintf("%s:%d: ", d.own[i].Path, line)
+		}
 		return fmt.Sprintf("%s.cu:%d (template %s): ", m[1], line, d.source.At(line))
 	})
 	return &nvrtc.SourceError{Name: wrong.Name, Log: log}

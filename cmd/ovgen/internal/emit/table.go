@@ -206,9 +206,10 @@ func (u *unit) limited() bool {
 // deviceCode is the device code of a package with kernels.
 func (u *unit) deviceCode() (*device, error) {
 	from := "schedule " + u.program.Name
-	d := templates.Device{From: from, Table: u.kernels, About: append([]string{
-		"The kernels of " + u.program.Name + "'s transport, launched by the host program in program.go:"},
-		templates.Summary(u.kernels)...)}
-	return device{name: u.name, from: from, includes: d.Headers(), host: d.Host(), arch: archOf(u.kernels)}.
-		render(d.Source())
+	d := templates.Device{From: from, Table: u.kernels}
+	d.Own, d.Calls = u.ownCode()
+	d.About = append([]string{"The kernels of " + u.program.Name +
+		"'s transport, launched by the host program in program.go:"}, d.Summary()...)
+	return device{name: u.name, from: from, includes: d.Headers(), host: d.Host(), own: u.Own,
+		arch: archOf(u.kernels)}.render(d.Source())
 }

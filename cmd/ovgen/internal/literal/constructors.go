@@ -36,6 +36,8 @@ var constructors = map[string]constructor{
 		lists: []sublist{{"In", 1, 2}, {"Then", 2, 0}}},
 	"Call": {value: schedule.Call("", "", ""), fields: []string{"Out", "Call", "Index"},
 		lists: []sublist{{"In", 3, 0}}},
+	"CallKernel": {value: schedule.CallKernel("", "", "", schedule.Kernel{}),
+		fields: []string{"Out", "Call", "Index", "Kernel"}, lists: []sublist{{"In", 4, 0}}},
 	"LayerNorm": {value: schedule.LayerNorm("", ""), lists: []sublist{{"In", 0, 2}}},
 
 	"Bias":    {value: schedule.Bias(""), lists: []sublist{{"In", 0, 1}}},

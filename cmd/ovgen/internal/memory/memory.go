@@ -37,7 +37,7 @@ func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 		if err != nil {
 			return m, fmt.Errorf("buffer %s: %w", b.Name, err)
 		}
-		if bytes := elements * c.ElementSize; b.Owner == hostir.Plan {
+		if bytes := elements * b.ElementSize(c.ElementSize); b.Owner == hostir.Plan {
 			m.Staging += group.StagingBytes(bytes)
 		} else {
 			m.Buffers = append(m.Buffers, plan.BufferMemory{Name: b.Name, Bytes: bytes, Shared: b.Shared})

@@ -1,0 +1,27 @@
+package cli
+
+// callsTopic is the word after help that asks how a schedule calls work of the caller's own.
+const callsTopic = "calls"
+
+// callsHelp is what docs/calls.md says, for a screen.
+const callsHelp = `A call is an operation of a schedule that you do yourself, such as attention:
+
+  s.Call("O", "Attention", "mq,mk,mk->mq", "Query", "Key", "Value")
+
+makes O of the others by a function, the generated Plan's field Attention; and
+
+  s.CallKernel("O", "Attention", "mq,mk,mk->mq", s.Kernel{File: "attention.cu",
+  	Name: "attention", Blocks: "M*N/D/64", Threads: 128,
+  	Args: []string{"M", "N/D"}}, "Query", "Key", "Value")
+
+by a kernel of a .cu in the folder of the schedules, unless the field is set:
+
+  template <typename E>
+  DEVICE void attention(Out<E> o, In<E> query, In<E> key, In<E> value,
+                        i64 rows, i64 columns)
+
+The parameters are the result, the operands and the numbers, in their order.
+query[i] is a float, and o[i] = x rounds once. gen compiles the file to PTX, and
+for the simulator, where an access outside of a tensor is an error. A result that
+is declared Within an operand is made in place. docs/calls.md has the rest.
+`

@@ -1,0 +1,98 @@
+package templates
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/kernels"
+)
+
+// Own is a .cu that lies beside the schedules.
+type Own struct {
+	Name string // "attention.cu"
+	Text string
+}
+
+// Namespace keeps the names in the file apart from those of other files: "attention_cu".
+func (o Own) Namespace() string {
+	return strings.NewReplacer(".", "_", "-", "_").Replace("own_" + o.Name)
+}
+
+// Call is a kernel of the caller's own.
+type Call struct {
+	kernels.Call
+	File, Function string
+	Out            string
+	In             []string
+	Threads        int // of a block
+	Types          []driver.Type
+}
+
+// Namespace is that of the file.
+func (c Call) Namespace() string { return Own{Name: c.File}.Namespace() }
+
+// Numbers are the indices of the arguments.
+func (c Call) Numbers() []int {
+	list := make([]int, c.Args)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+// calls are the kernels that the table has of the caller's own.
+func (d Device) calls() (list []Call) {
+	for _, c := range d.Calls {
+		c.Types = d.Table.Types
+		list = append(list, c)
+	}
+	return list
+}
+
+// own are the parts of the .cu that are the caller's.
+func (d Device) own() (parts []Part) {
+	for _, o := range d.Own {
+		o.Text = strings.TrimRight(o.Text, "\n")
+		parts = append(parts, Part{"own.cu.tmpl", o})
+	}
+	for _, c := range d.calls() {
+		parts = append(parts, Part{"call.cu.tmpl", c})
+	}
+	return parts
+}
+
+// here is the line behind a text of the caller's, which says that the lines are the file's own again.
+const here = "#line here"
+
+// Numbered is the text of a file with its own numbers of lines behind those of other files.
+func (t Text) Numbered(name string) Text {
+	lines := bytes.Split(t.Bytes, []byte("\n"))
+	for i, l := range lines {
+		if string(l) == here {
+			lines[i] = fmt.Appendf(nil, "#line %d %q", i+2, name)
+		}
+	}
+	t.Bytes = bytes.Join(lines, []byte("\n"))
+	return t
+}
+
+// hostCalls are the kernels of calls with their structs.
+func (d Device) hostCalls() (list []HostKernel) {
+	for _, c := range d.calls() {
+		for _, t := range c.Types {
+			list = append(list, HostKernel{c.Base() + "_" + t.String(), c.Base()})
+		}
+	}
+	return list
+}
+
+// Summary says of each kernel what it does, a line each.
+func (d Device) Summary() []string {
+	lines := Summary(d.Table)
+	for _, c := range d.Calls {
+		lines = append(lines, fmt.Sprintf("  %s  is %s of %s", c.Base(), c.Function, c.File))
+	}
+	return lines
+}
