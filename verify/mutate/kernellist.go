@@ -293,8 +293,8 @@ var Kernels = []KernelMutant{
 		New: "last_block(p.blocks, 1)"},
 	{File: "tiles.cu.tmpl", Text: "no post that the own shard may be read", Old: "post_words(p.pre_post, p.peers);",
 		New: ""},
-	{File: "tiles.cu.tmpl", Text: "shards put in the order in which they come", Old: "p.dst + shard * bytes, p.shards",
-		New: "p.dst + ahead * bytes, p.shards"},
+	{File: "tiles.cu.tmpl", Text: "shards put in each other's place", Old: "p.dst + shard * bytes, p.shards",
+		New: "p.dst + (shard + 1) % p.ranks * bytes, p.shards"},
 	{File: "tiles.cu.tmpl", Text: "the own shard read where the others are", Old: "tile.ahead == 0 ? p.from : p.dst",
 		New: "tile.ahead == ~0u ? p.from : p.dst"},
 	{File: "tiles.cu.tmpl", Text: "the last tile is left out", Old: "i < tiles_of(p); i += gridDim.x / cluster) {\n" +
