@@ -132,7 +132,7 @@ func (c *Context) LaunchKernel(h driver.Function, grid, block driver.Dim3, s dri
 	threads := uint64(block.X) * uint64(block.Y) * uint64(block.Z)
 	if grid.X == 0 || grid.Y == 0 || grid.Z == 0 || grid.X > 1<<31-1 || grid.Y > 65535 || grid.Z > 65535 ||
 		threads == 0 || threads > 1024 || block.Z > 64 || f.params > 0 && params == nil ||
-		int(grid.X)%max(f.cluster, 1) != 0 {
+		int(grid.X)%max(f.cluster, 1) != 0 || f.together && int(grid.X) > c.Properties().Multiprocessors {
 		return fail(call, invalidValue)
 	}
 	c.params = append(c.params[:0], make([]uint64, (f.params+7)/8)...)
