@@ -18,13 +18,13 @@
 
 // ----------------------------------------------------------------------------
 // tiles gathers shards and multiplies them: C = A Bᵀ + bias, where A is the shards of all ranks,
-// one below the other, and B is [columns, depth]. It posts that its own shard may be read, and pulls the others. The tiles of a shard
-// are made when it is there; those of the own shard, which is read in place, come first.
+// one below the other, and B is [columns, depth]. It posts that its own shard may be read, and pulls the others. The
+// tiles of a shard are made when it is there; those of the own shard, which is read in place, come first.
 //
 // Blocks make tiles of C of 128 rows and 112 columns, one after another. Of a block's first warpgroup, one
 // thread copies operands, 64 elements deep, to a ring of 7 stages, and three warps pull. The other two
 // warpgroups multiply a tile each in turn, so that one stores its tile while the other multiplies.
-// The 2 blocks of a cluster make tiles one below the other, and each copies its part of B to all of them.
+// The 2 blocks of a cluster make tiles one below the other; each copies its part of B to all.
 // Launch: no more blocks than multiprocessors, since tiles wait for what all blocks pull; 384 threads and
 // 231536 bytes of shared memory each.
 
@@ -357,7 +357,7 @@ DEVICE void consume(const struct tiles &p, const struct Memory &m, unsigned of_c
       continue;
     }
     struct Tile tile = tile_at(p, i, of_cluster);
-    const unsigned half = 0;  // of the tile's rows, that it begins with
+    const unsigned half = 0;  // of the tile's rows, its first
     tile.row += half * 64;
     float d[subtiles][wide / 2];
 #pragma unroll

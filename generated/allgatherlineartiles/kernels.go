@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlineartiles",
-	Source:  "96871c7be5bb71d4e4ebda87f0597aaabd6be445a611dc61d82943c0e4ccbbe5",
+	Source:  "75f7f6970b40f0e6dd312219783dae8a08a7749333951e63341c40d0d4fd37ca",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "4e709363869633a38910f0a89b9089cee28957cd97ca202186d5ed88133e6eb8",
+	Hash:     "f748a1783f4ea73aa99b684af4eed6c2486eeba461116c1606e0080c371fc719",
 	Proof:    "proven for D = 1..8, stamp ec13ec0a2e09dc6c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

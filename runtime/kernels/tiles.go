@@ -97,7 +97,8 @@ func (s *Set) Tiles(q *plan.Queue, on *plan.Stream, x plan.Signals, d driver.Mat
 	k.enqueue(q, on, k.tiles(q.Multiprocessors(), q.Size(), d), TileThreads)
 }
 
-// tiles are launched by as many blocks as there are tiles, or 16 bytes of shards for a puller's load: no more than multiprocessors.
+// tiles are launched by as many blocks as there are tiles, or as it takes to pull all shards at once: no more than
+// multiprocessors.
 func (k *kernel) tiles(multiprocessors, ranks int, d driver.MatmulDesc) (blocks int) {
 	c := k.Tile.Cluster
 	tall, wide := c*TileRows, k.Tile.Columns

@@ -305,8 +305,9 @@ func (p *Plan) load() (err error) {
 func (p *Plan) warmUp() error {
 	for _, k := range p.kernels {
 		clear(k.params)
-		err := p.driver.LaunchKernel(k.handle, driver.Dim3{X: uint32(max(1, k.cluster)), Y: 1, Z: 1}, driver.Dim3{X: 32, Y: 1, Z: 1},
-			p.main.own, unsafe.Pointer(unsafe.SliceData(k.params)))
+		cluster := driver.Dim3{X: uint32(max(1, k.cluster)), Y: 1, Z: 1}
+		err := p.driver.LaunchKernel(k.handle, cluster, driver.Dim3{X: 32, Y: 1, Z: 1}, p.main.own,
+			unsafe.Pointer(unsafe.SliceData(k.params)))
 		if err != nil {
 			return fmt.Errorf("launch %s for the first time: %w", k.name, err)
 		}

@@ -212,7 +212,8 @@ func (s Step) check() error {
 	if s.By == NCCL && !s.Do.Collective() {
 		return fmt.Errorf("NCCL does collectives only")
 	}
-	if s.Do != Product && s.Do != Tiles && (s.Index != "" || s.Func != "" && s.Do != Apply && s.Do != Call || s.Accumulate) {
+	if s.Do != Product && s.Do != Tiles &&
+		(s.Index != "" || s.Func != "" && s.Do != Apply && s.Do != Call || s.Accumulate) {
 		return fmt.Errorf("only products have indices and a result that they add to; only they, functions and calls " +
 			"name a function")
 	}
@@ -247,8 +248,8 @@ func (s Step) checkTiles() error {
 	case f.Name != "Linear" || s.Func != "" || s.Accumulate:
 		return fmt.Errorf("tiles are those of a linear, and of no function")
 	case len(s.Writes) != 2 || len(s.Reads) != 3 && len(s.Reads) != 4 || s.Reads[1].Each.Index == "":
-		return fmt.Errorf("tiles read the own shard, those of the peers, a second operand and perhaps a bias, and write " +
-			"results and shards")
+		return fmt.Errorf("tiles read the own shard, those of the peers, a second operand and perhaps a bias, and " +
+			"write results and shards")
 	case s.By == "" || !s.Fused():
 		return fmt.Errorf("a kernel makes tiles between its signals")
 	}

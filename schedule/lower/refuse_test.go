@@ -112,8 +112,9 @@ var refusalCases = []refusalCase{
 		"Moves[0].Way: no pass does the all-gather of A by Slots (use Pull, Push, Grouped, Ring, PushRing, " +
 			"Broadcast, " +
 			"Naive, GatherShot, Tiles, NCCL, or leave it out)"}},
-	{"tiles of an odd width", scheduletest.By(catalog.AllGatherLinearTiles, "A", schedule.Tiles{Columns: 100}), []string{
-		"Moves[0].Way.Columns: a tile has a multiple of 16 columns, from 64 on (use 112, 128 or 224)"}},
+	{"tiles of an odd width", scheduletest.By(catalog.AllGatherLinearTiles, "A", schedule.Tiles{Columns: 100}),
+		[]string{
+			"Moves[0].Way.Columns: a tile has a multiple of 16 columns, from 64 on (use 112, 128 or 224)"}},
 	{"wide tiles in turn", scheduletest.By(catalog.AllGatherLinearTiles, "A", schedule.Tiles{Columns: 224}), []string{
 		"Moves[0].Way.Columns: one warpgroup has no registers for as many (use at most 160, or set Together)"}},
 	{"tiles of fp32", scheduletest.By(catalog.AllGatherLinear, "A", schedule.Tiles{}), []string{

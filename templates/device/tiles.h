@@ -4,8 +4,8 @@
 #define OVGEN_LOOPS
 #endif
 
-// Puller is the place of a thread among those of its block that pull: so many threads in so many warps, each of which one
-// thread leads.
+// Puller is the place of a thread among those of its block that pull: so many threads in so many warps, each of which
+// one thread leads.
 struct Puller { unsigned index, count, warps; bool leads; };
 
 #ifdef OVGEN_LOOPS

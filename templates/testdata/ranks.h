@@ -654,7 +654,8 @@ static const Kind kinds[] = {
     {"get", get_round}, {"put", put_round},
     {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
     {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},
-    {"shot by blocks that posts and waits twice", shot5_round}, {"gather by blocks", gather_round}, {"tiles", tiles_round},
+    {"shot by blocks that posts and waits twice", shot5_round}, {"gather by blocks", gather_round},
+    {"tiles", tiles_round},
 };
 
 static std::unique_ptr<World> world(const Kind &k)

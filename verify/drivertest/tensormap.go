@@ -2,8 +2,8 @@ package drivertest
 
 import "ovgen/runtime/driver"
 
-// tensorMaps describes tensors for copies by kernels, and others that can't be described. GPUs before compute capability
-// 9.0 have no such copies.
+// tensorMaps describes tensors for copies by kernels, and others that can't be described. GPUs before compute
+// capability 9.0 have no such copies.
 func tensorMaps(b *bench) {
 	if b.d.Properties().Major < 9 {
 		b.Skip("the device copies no boxes of tensors")

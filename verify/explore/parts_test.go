@@ -12,9 +12,9 @@ import (
 	"ovgen/verify/prove"
 )
 
-// A launch of parts that run side by side: the prover and the explorer agree on what each part needs. The list of a rank
-// is its start, a post, the product of its own shard, then of each other shard a wait, a copy, a post and a product, the
-// last wait, and the end.
+// A launch of parts that run side by side: the prover and the explorer agree on what each part needs. The list of a
+// rank is its start, a post, the product of its own shard, then of each other shard a wait, a copy, a post and a
+// product, the last wait, and the end.
 func TestParts(t *testing.T) {
 	program, err := lower.Lower("AllGatherLinearTiles", catalog.AllGatherLinearTiles)
 	if err != nil {

@@ -2,8 +2,8 @@ package ops
 
 import "ovgen/schedule/hostir"
 
-// tiles adds a launch of a kernel of tiles: its post, a part for the tiles of each shard, and its last wait. The part of
-// a peer's shard waits for the peer's post, pulls the shard, posts that it was read, and multiplies.
+// tiles adds a launch of a kernel of tiles: its post, a part for the tiles of each shard, and its last wait. The part
+// of a peer's shard waits for the peer's post, pulls the shard, posts that it was read, and multiplies.
 func (u *unroller) tiles(n hostir.Step) {
 	at := Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By}
 	counted := at

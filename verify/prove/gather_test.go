@@ -50,7 +50,8 @@ func TestMatmulGathers(t *testing.T) {
 	tried := 0
 	for _, n := range catalog.All() {
 		s := n.Schedule
-		if _, tiles := s.Way("A").(schedule.Tiles); tiles || s.Ops[0].Name() != "linear" || s.Reduces() || len(s.Hidden()) > 0 {
+		_, tiles := s.Way("A").(schedule.Tiles)
+		if tiles || s.Ops[0].Name() != "linear" || s.Reduces() || len(s.Hidden()) > 0 {
 			continue
 		}
 		tried++

@@ -154,9 +154,10 @@ func (l *launch) check(k kind) error {
 		return fmt.Errorf("a grid has a block, and a block 1 to %d threads", threads)
 	case k.oneBlock && l.grid.X != 1:
 		return errors.New("it is right with one block only")
-	case k.tiles && (l.block.X != tileThreads || l.grid.X > multiprocessors || int(l.grid.X)%max(1, l.kernel.Cluster) != 0):
-		return fmt.Errorf("a block that makes tiles has %d threads, and a grid whole clusters, at most %d blocks", tileThreads,
-			multiprocessors)
+	case k.tiles && (l.block.X != tileThreads || l.grid.X > multiprocessors ||
+		int(l.grid.X)%max(1, l.kernel.Cluster) != 0):
+		return fmt.Errorf("a block that makes tiles has %d threads, and a grid whole clusters, at most %d blocks",
+			tileThreads, multiprocessors)
 	case int(l.block.X) < words:
 		return fmt.Errorf("%d words, and a thread for each is needed", words)
 	}

@@ -24,8 +24,8 @@ type program struct {
 	want          func(l *layer, seed int) []float64
 }
 
-// The programs: of copies and stream memory operations, of a kernel a pull, of one kernel that pulls and multiplies, and
-// of one kernel of several blocks.
+// The programs: of copies and stream memory operations, of a kernel a pull, of one kernel that pulls and multiplies,
+// and of one kernel of several blocks.
 var (
 	copied = product(func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (*plan.Plan, error) {
 		return base(allgatherlinear.New(ctx, g, s))

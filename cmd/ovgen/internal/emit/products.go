@@ -84,7 +84,8 @@ func (u *unit) countOf(v hostir.View) hostir.Expr {
 
 func (u *unit) find(g gemm) *gemm {
 	for i, o := range u.gemms {
-		if o.m.Equal(g.m) && o.k.Equal(g.k) && o.n.Equal(g.n) && o.parts == g.parts && o.tiles == g.tiles && o.form == g.form {
+		if o.m.Equal(g.m) && o.k.Equal(g.k) && o.n.Equal(g.n) && o.parts == g.parts && o.tiles == g.tiles &&
+			o.form == g.form {
 			return &u.gemms[i]
 		}
 	}

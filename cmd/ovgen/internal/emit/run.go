@@ -17,7 +17,8 @@ func emitRun(units []*unit, opt Options, files map[string][]byte) error {
 		"  compare  holds one tensor against another",
 		"  spin     keeps a stream busy for a time",
 	}}
-	code, err := device{name: runName, from: runFrom, host: templates.Checks, arch: sm80}.render(templates.CheckSource(about))
+	code, err := device{name: runName, from: runFrom, host: templates.Checks, arch: sm80}.
+		render(templates.CheckSource(about))
 	if err != nil {
 		return err
 	}
