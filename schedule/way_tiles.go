@@ -6,8 +6,8 @@ package schedule
 type Tiles struct {
 	// Columns of a tile, which has 128 rows: a multiple of 16, from 64 on.
 	Columns int `zero:"112" most:"256"`
-	// Cluster is how many blocks share their copies of the weights.
-	Cluster int `zero:"2" most:"2"`
+	// Cluster is how many blocks, with tiles one below the other, share their copies of the weights.
+	Cluster int `zero:"1" most:"2"`
 	// Together has the two warpgroups of a block make half of each tile, not a tile each in turn.
 	Together bool
 }

@@ -24,9 +24,8 @@
 // Blocks make tiles of C of 128 rows and 112 columns, one after another. Of a block's first warpgroup, one
 // thread copies operands, 64 elements deep, to a ring of 7 stages, and three warps pull. The other two
 // warpgroups multiply a tile each in turn, so that one stores its tile while the other multiplies.
-// The 2 blocks of a cluster make tiles one below the other; each copies its part of B to all.
-// Launch: no more blocks than multiprocessors, since tiles wait for what all blocks pull; 384 threads and
-// 231536 bytes of shared memory each.
+// Launch: any grid of one dimension of whole clusters; blocks of 384 threads and 231536 bytes of shared
+// memory.
 
 struct tiles {
   struct Map own, a, b, c;  // this rank's shard, all shards, weights, result
@@ -43,20 +42,18 @@ struct tiles {
   u64 ranks, rank;
   u64 rows, depth, columns;  // rows are of a shard
   const char *shards[7];  // at the peers, of rank + 1 first
-  const char *from, *weights;  // own shard, B
   const char *bias;  // of [columns]
-  char *to;  // C
-  u64 unused[6];  // a Map is aligned to 64 bytes
+  u64 unused[1];  // a Map is aligned to 64 bytes
 };
 
 namespace tiles_code {
 
 enum {
-  wide = 112, tall = 128, deep = 64, stages = 7, cluster = 2,
+  wide = 112, tall = 128, deep = 64, stages = 7, cluster = 1,
 };
 
 // Tiles below each other that follow on each other, for the sake of the cache.
-const unsigned sweep = 8;
+const unsigned sweep = 16;
 
 // Tile is a place in C: rows of a shard, of the rank that is so many after this one.
 struct Tile { unsigned ahead, shard, row, column; };
@@ -78,30 +75,48 @@ DEVICE unsigned tiles_of(const struct tiles &p)
   return (unsigned)(p.ranks * ((p.rows + tall * cluster - 1) / (tall * cluster)) * ((p.columns + wide - 1) / wide));
 }
 
-// Count words of the stream: the first counts blocks; of each shard one counts who has pulled, and one says that all
-// have.
-DEVICE unsigned *pulling(const struct tiles &p, unsigned ahead) { return p.blocks + ahead * p.apart; }
-DEVICE unsigned *pulled(const struct tiles &p, unsigned ahead) { return p.blocks + (7 + ahead) * p.apart; }
+// Count words of the stream: the first counts blocks, the second the pieces that warps have taken; of each shard one
+// counts the pieces that are there, and one says that all are.
+DEVICE unsigned *taken(const struct tiles &p) { return p.blocks + p.apart; }
+DEVICE unsigned *arrived(const struct tiles &p, unsigned ahead) { return p.blocks + (1 + ahead) * p.apart; }
+DEVICE unsigned *there(const struct tiles &p, unsigned ahead) { return p.blocks + (1 + 7 + ahead) * p.apart; }
 
-// pull copies this thread's part of every shard, once its owner has posted. The last warp to finish a shard posts that
-// it was read, and lets its tiles be made.
+// begin posts that peers may read the own shard, by one thread of the first block to come.
+DEVICE void begin(const struct tiles &p)
+{
+  if (increment(p.blocks, 2 * gridDim.x - 1) == 0) {
+    post_words(p.pre_post, p.peers);
+  }
+}
+
+// pull copies shards piece by piece, each by the warp that takes it: a block that starts late finds none left, and none
+// waits for it. The warp that brings the last piece of a shard posts that the shard was read, and lets its tiles be made.
 DEVICE void pull(const struct tiles &p)
 {
-  const u64 bytes = p.rows * p.depth * 2;
-  const struct Puller puller = puller_of_block();
-  const struct Threads threads = {(u64)blockIdx.x * puller.count + puller.index, (u64)gridDim.x * puller.count};
-  const unsigned last = gridDim.x * puller.warps - 1;
-  for (unsigned ahead = 1; ahead < p.ranks; ahead++) {
-    const unsigned shard = (unsigned)((p.rank + ahead) % p.ranks);
-    if (puller.leads) {
+  const struct Puller warp = puller_of_warp();
+  if (p.ranks > 1 && warp.begins) {
+    begin(p);
+  }
+  const u64 bytes = p.rows * p.depth * 2, piece = piece_of(bytes, gridDim.x * warp.of_block);
+  const unsigned pieces = (unsigned)((bytes + piece - 1) / piece);
+  for (;;) {
+    unsigned i = warp.lane == 0 ? increment(taken(p), ~0u) : 0;
+    i = of_leader(i);
+    const unsigned ahead = 1 + i / pieces;
+    if (ahead >= p.ranks) {
+      break;
+    }
+    if (warp.lane == 0) {
       await_word(p.pre_wait[ahead - 1]);
     }
     warp_meet();
-    copy_as<uint4>(p.dst + shard * bytes, p.shards[ahead - 1], bytes, threads);
+    const u64 from = i % pieces * piece, count = bytes - from < piece ? bytes - from : piece;
+    copy_as<uint4>(p.dst + (p.rank + ahead) % p.ranks * bytes + from, p.shards[ahead - 1] + from, count,
+                   {warp.lane, warp.lanes});
     warp_meet();
-    if (puller.leads && increment(pulling(p, ahead), last) == last) {
+    if (warp.lane == 0 && increment(arrived(p, ahead), pieces - 1) == pieces - 1) {
       store_relaxed(p.pre_wait[ahead - 1], 0u);
-      store_release(pulled(p, ahead), 1u);
+      store_release(there(p, ahead), 1u);
       store_release(p.post_post[ahead - 1], 1u);
     }
   }
@@ -111,16 +126,8 @@ DEVICE void pull(const struct tiles &p)
 DEVICE void await_shard(const struct tiles &p, unsigned ahead)
 {
   if (ahead > 0) {
-    await_word(pulled(p, ahead));
+    await_word(there(p, ahead));
     copies_see();
-  }
-}
-
-// begin posts that peers may read the own shard.
-DEVICE void begin(const struct tiles &p)
-{
-  if (p.ranks > 1 && first_block(p.blocks)) {
-    post_words(p.pre_post, p.peers);
   }
 }
 
@@ -128,8 +135,9 @@ DEVICE void begin(const struct tiles &p)
 DEVICE void end(const struct tiles &p)
 {
   if (p.ranks > 1 && last_block(p.blocks, 2)) {
+    store_relaxed(taken(p), 0u);
     for (unsigned ahead = 1; ahead < p.ranks; ahead++) {
-      store_relaxed(pulled(p, ahead), 0u);
+      store_relaxed(there(p, ahead), 0u);
     }
     for (unsigned i = 0; i < p.peers; i++) {
       await_word(p.post_wait[i]);
@@ -145,15 +153,16 @@ template <typename E>
 DEVICE void make(const struct tiles &p, struct Tile tile)
 {
   typedef typename E::bits bits;
-  const bits *const a = (const bits *)(tile.ahead == 0 ? p.from : p.dst + tile.shard * p.rows * p.depth * 2);
+  const bits *const a = (const bits *)(tile.ahead == 0 ? p.own : p.a).bits[0] +
+                        (tile.ahead == 0 ? 0 : tile.shard * p.rows * p.depth);
   for (u64 row = tile.row; row < p.rows && row < tile.row + tall; row++) {
     for (u64 column = tile.column; column < p.columns && column < tile.column + wide; column++) {
       float sum = 0.0f;
       for (u64 k = 0; k < p.depth; k++) {
-        sum += E::widen(a[row * p.depth + k]) * E::widen(((const bits *)p.weights)[column * p.depth + k]);
+        sum += E::widen(a[row * p.depth + k]) * E::widen(((const bits *)p.b.bits[0])[column * p.depth + k]);
       }
       sum += E::widen(((const bits *)p.bias)[column]);
-      ((bits *)p.to)[(tile.shard * p.rows + row) * p.columns + column] = (bits)E::narrow(sum);
+      ((bits *)p.c.bits[0])[(tile.shard * p.rows + row) * p.columns + column] = (bits)E::narrow(sum);
     }
   }
 }
@@ -161,7 +170,6 @@ DEVICE void make(const struct tiles &p, struct Tile tile)
 template <typename E>
 DEVICE void run(const struct tiles &p)
 {
-  begin(p);
   if (threadIdx.x == 0) {
     for (unsigned i = blockIdx.x / cluster; i < tiles_of(p); i += gridDim.x / cluster) {
       const struct Tile tile = tile_at(p, i, blockIdx.x % cluster);
@@ -265,7 +273,8 @@ DEVICE void init(const struct Memory &m)
     }
     barriers_ready();
   }
-  cluster_meet();
+  warp_meet();
+  __syncthreads();
 }
 
 // load fills a stage, of every block of the cluster: this block's rows of A, and its part of B for all.
@@ -275,8 +284,7 @@ DEVICE void load(const struct tiles &p, const struct Memory &m, unsigned stage, 
   const unsigned to = m.ring + stage * stage_bytes, barrier = m.full + 8 * stage;
   barrier_expect(barrier, stage_bytes);
   load_box(to, tile.ahead == 0 ? &p.own : &p.a, barrier, k, tile.row, tile.ahead == 0 ? 0 : tile.shard);
-  load_box_to_all(to + a_bytes + of_cluster * (b_bytes / cluster), &p.b, barrier, k,
-                  tile.column + of_cluster * (wide / cluster), 0, (1 << cluster) - 1);
+  load_box(to + a_bytes, &p.b, barrier, k, tile.column, 0);
 }
 
 // produce is the thread that copies the operands of all tiles of the block.
@@ -291,10 +299,6 @@ DEVICE void produce(const struct tiles &p, const struct Memory &m, unsigned of_c
       load(p, m, at.stage, tile, k * deep, of_cluster);
       at.next();
     }
-  }
-  for (unsigned i = 0; i < stages; i++) {  // a block stays while others may arrive at its barriers
-    barrier_wait(m.empty + 8 * at.stage, at.round ^ 1);
-    at.next();
   }
 }
 
@@ -425,21 +429,21 @@ template <typename E>
 DEVICE void run(const struct tiles &p)
 {
   const struct Memory m = memory_of_block();
-  const unsigned of_cluster = rank_in_cluster();
+  const unsigned of_cluster = 0;
   const unsigned steps = (unsigned)((p.depth + deep - 1) / deep);
-  begin(p);
   init(m);
   if (threadIdx.x < 128) {
-    fewer_registers<56>();
+    fewer_registers<72>();
     if (threadIdx.x == 0) {
       produce(p, m, of_cluster, steps);
     } else if (threadIdx.x >= 32) {
       pull(p);
     }
   } else {
-    more_registers<224>();
+    more_registers<216>();
     consume<E>(p, m, of_cluster, steps);
   }
+  warp_meet();
   end(p);
 }
 
@@ -448,14 +452,14 @@ DEVICE void run(const struct tiles &p)
 }  // namespace tiles_code
 
 extern "C" {
-__global__ void CLUSTER(2) BLOCK(384) tiles_bf16(
+__global__ void BLOCK(384) tiles_bf16(
     const __grid_constant__ struct tiles p)
 {
   if (p.blocks != 0) {
     tiles_code::run<struct bf16>(p);
   }
 }
-__global__ void CLUSTER(2) BLOCK(384) tiles_fp16(
+__global__ void BLOCK(384) tiles_fp16(
     const __grid_constant__ struct tiles p)
 {
   if (p.blocks != 0) {

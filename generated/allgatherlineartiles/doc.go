@@ -10,7 +10,7 @@
 //	  B    [N, K]
 //	  Bias [N]
 //	  C    [Stream(D), M/D, N]
-//	A by Tiles: Columns 112, Cluster 2, Together no
+//	A by Tiles: Columns 112, Cluster 1, Together no
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
@@ -18,7 +18,7 @@
 //	plan:   Agathered [Stream(D), M/D, K] by M/D*K
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	main:   tiles{Post ready -> every peer;  Wait ready[every peer]
-//	              Tiles 128x112 by 2, in turn: Linear(C, Agathered, A, A@((r + i) % D), i = 1..D-1, B, Bias)
+//	              Tiles 128x112 by 1, in turn: Linear(C, Agathered, A, A@((r + i) % D), i = 1..D-1, B, Bias)
 //	              Post read -> every peer;  Wait read[every peer]}
 //	                # peers may read A; A may be overwritten afterwards
 //

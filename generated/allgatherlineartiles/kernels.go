@@ -15,7 +15,7 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Tiles, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer,
-			PostWait: kernels.EachPeer, Terms: 7, Rows: 1, Tile: kernels.Tile{Columns: 112, Cluster: 2}},
+			PostWait: kernels.EachPeer, Terms: 7, Rows: 1, Tile: kernels.Tile{Columns: 112, Cluster: 1}},
 	},
 }
 
@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlineartiles",
-	Source:  "75f7f6970b40f0e6dd312219783dae8a08a7749333951e63341c40d0d4fd37ca",
+	Source:  "6ecd71584d11361cbd104b1dbd2964fd02a38f2bfb4029617fca7f498c0230e9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

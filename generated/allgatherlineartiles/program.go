@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "f748a1783f4ea73aa99b684af4eed6c2486eeba461116c1606e0080c371fc719",
+	Hash:     "2acfad52f292549bfd2d0bd0fc6f8ece972e97f9795e5fa287a465b07ab3d47c",
 	Proof:    "proven for D = 1..8, stamp ec13ec0a2e09dc6c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -227,9 +227,6 @@ type Kernel struct {
 	Shared, Cluster int
 	// Only is the compute capability, 90 for 9.0, whose GPUs alone run the kernel; 0: any from 8.0 on.
 	Only int
-	// Together: blocks wait for each other, so that all of a launch must run at once: no more than there are
-	// multiprocessors.
-	Together bool
 	// Touches appends what a launch with these parameters reads and writes, in the
 	// order in which it does: the simulator checks races by it, the recorder compares
 	// runs by it. A kernel that signals around its work lists the word in which its

@@ -1,6 +1,7 @@
 package driver
 
-// TensorMap is an opaque CUtensorMap, which a kernel takes within its parameters at a multiple of 64 bytes.
+// TensorMap is a CUtensorMap, which a kernel takes within its parameters at a multiple of 64 bytes. It is opaque but in
+// drivers without a GPU, where it begins with the tensor's address.
 type TensorMap [16]uint64
 
 // TensorMapDesc describes a tensor [Shards, Rows, Columns] of elements of 16 bits, row-major, and the box of it

@@ -203,7 +203,7 @@ func (t *Table) Code() []driver.Kernel {
 		}
 		for _, typ := range types {
 			list = append(list, driver.Kernel{Name: k.Name(typ), Params: 8 * l.size, Touches: l.touches(typ),
-				Shared: k.shared(), Cluster: k.cluster(), Only: k.only(), Together: k.Multiplies()})
+				Shared: k.shared(), Cluster: k.cluster(), Only: k.only()})
 		}
 	}
 	for _, c := range t.Calls {

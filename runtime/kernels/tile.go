@@ -1,6 +1,10 @@
 package kernels
 
-import "fmt"
+import (
+	"fmt"
+
+	"ovgen/runtime/group"
+)
 
 // Tile describes how a product is made: tiles of 128 rows by the tensor cores of compute capability 9.0a.
 type Tile struct {
@@ -13,6 +17,9 @@ type Tile struct {
 const (
 	TileRows    = 128
 	TileThreads = 3 * 128
+
+	// MostShards are the most of peers: two count words each, and two besides.
+	MostShards = (group.CountWords - 2) / 2
 
 	tileDepth        = 64     // elements of a stage
 	mostShared       = 232448 // bytes of shared memory that a block can have

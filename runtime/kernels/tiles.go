@@ -11,19 +11,29 @@ import (
 // plan.NoBias.
 type Operands struct{ C, Gathered, A, B, Bias driver.Ptr }
 
-// maps of a product: the own shard, all shards, weights and results.
-const maps = 4
+// maps of a product: the own shard, all shards, weights and results. Drivers that run no kernels on a GPU begin a map
+// with the tensor's address.
+const (
+	ownMap = iota
+	gatheredMap
+	weightsMap
+	resultMap
+	maps
+)
+
+// mapped is the address with which a map begins.
+func (t tiled) mapped(p []uint64, which int) uint64 { return p[t.maps+which*len(driver.TensorMap{})] }
 
 // tiled are places of the parameters of a product, in 64-bit words.
 type tiled struct {
-	maps          int // the first one's
-	apart         int // distance in words between count words
-	gathered      int // address
-	ranks, rank   int
-	rows, k, n    int
-	shards        int // the first one's address
-	a, b, bias, c int // addresses
-	padding       int // words at the end
+	maps        int // the first one's
+	apart       int // distance in words between count words
+	gathered    int // address
+	ranks, rank int
+	rows, k, n  int
+	shards      int // the first one's address
+	bias        int // address
+	padding     int // words at the end
 }
 
 // tile lays out the parameters behind the words.
@@ -32,7 +42,7 @@ func (l *layout) tile(next func(words int) int) {
 	t.apart, t.gathered, t.ranks, t.rank = next(1), next(1), next(1), next(1)
 	t.rows, t.k, t.n = next(1), next(1), next(1)
 	t.shards = next(l.Terms)
-	t.a, t.b, t.bias, t.c = next(1), next(1), next(1), next(1)
+	t.bias = next(1)
 	const alignment = 8 // of a tensor map, in words
 	t.padding = (alignment - l.size%alignment) % alignment
 	next(t.padding)
@@ -90,10 +100,7 @@ func (s *Set) Tiles(q *plan.Queue, on *plan.Stream, x plan.Signals, d driver.Mat
 	for i, shard := range shards {
 		at(t.shards+i, shard)
 	}
-	at(t.a, o.A)
-	at(t.b, o.B)
 	at(t.bias, o.Bias)
-	at(t.c, o.C)
 	k.enqueue(q, on, k.tiles(q.Multiprocessors(), q.Size(), d), TileThreads)
 }
 
@@ -124,8 +131,9 @@ func (k *kernel) describe(q *plan.Queue, d driver.MatmulDesc, o Operands) {
 			continue
 		}
 		to := &k.params[k.tiled.maps+i*len(driver.TensorMap{})]
-		q.TensorMap((*driver.TensorMap)(unsafe.Pointer(to)), m)
-		k.mapped[i] = m
+		if q.TensorMap((*driver.TensorMap)(unsafe.Pointer(to)), m) {
+			k.mapped[i] = m
+		}
 	}
 }
 
@@ -152,7 +160,7 @@ func (x *launched) tiles(typ driver.Type) {
 	for ahead := range ranks {
 		x.number++
 		of := (rank + ahead) % ranks
-		a := p[t.a]
+		a := t.mapped(p, ownMap)
 		if ahead > 0 {
 			i := int(ahead) - 1
 			a = p[t.gathered] + of*uint64(shard)
@@ -163,11 +171,11 @@ func (x *launched) tiles(typ driver.Type) {
 			word(driver.TouchPost, p[x.lists[postPost].at+i], 1)
 		}
 		use(read, a, shard)
-		use(read, p[t.b], int64(p[t.n]*p[t.k])*typ.Size())
+		use(read, t.mapped(p, weightsMap), int64(p[t.n]*p[t.k])*typ.Size())
 		if x.Rows > 0 {
 			use(read, p[t.bias], int64(p[t.n])*typ.Size())
 		}
-		use(write, p[t.c]+of*uint64(result), result)
+		use(write, t.mapped(p, resultMap)+of*uint64(result), result)
 	}
 	x.number++
 	if ranks > 1 {

@@ -13,12 +13,14 @@ func (q *Queue) Multiprocessors() int {
 	return q.plan.driver.Properties().Multiprocessors
 }
 
-// TensorMap sets *to to a description of a tensor by which the kernel of the next Launch copies.
-func (q *Queue) TensorMap(to *driver.TensorMap, d driver.TensorMapDesc) {
+// TensorMap sets *to to a description of a tensor by which the kernel of the next Launch copies. It is false where
+// nothing is enqueued, and *to stays as it was.
+func (q *Queue) TensorMap(to *driver.TensorMap, d driver.TensorMapDesc) bool {
 	if q.dry || q.err != nil {
-		return
+		return false
 	}
 	q.check(q.plan.driver.TensorMapEncodeTiled(to, d))
+	return q.err == nil
 }
 
 // CountWord is the word in which a kernel of several blocks on s counts its blocks as they

@@ -33,11 +33,7 @@ static u64 seed = 1;
 static void *begin(const ovgen_kernel *k, const void *params, unsigned blocks, unsigned threads)
 {
   const unsigned grid[3] = {blocks, 1, 1}, block[3] = {threads, 1, 1};
-  void *l = engine_start(k, params, grid, block, seed++);
-  if (strncmp(k->name, "tiles", 5) == 0) {
-    engine_together(l);
-  }
-  return l;
+  return engine_start(k, params, grid, block, seed++);
 }
 
 [[maybe_unused]] static int run(const char *name, const void *params, unsigned blocks, unsigned threads)

@@ -615,10 +615,11 @@ static void tiles_round(World &w, unsigned r, unsigned round)
   p.rows = tile_rows;
   p.depth = tile_depth;
   p.columns = tile_columns;
-  p.from = (const char *)own_rank.shard.data();
-  p.weights = (const char *)own_rank.weights.data();
+  p.own.bits[0] = (u64)own_rank.shard.data();
+  p.a.bits[0] = (u64)own_rank.shards.data();
+  p.b.bits[0] = (u64)own_rank.weights.data();
+  p.c.bits[0] = (u64)own_rank.product.data();
   p.bias = (const char *)own_rank.bias.data();
-  p.to = (char *)own_rank.product.data();
   launch(w, r, of("tiles", type), p, 2);
   counted(w, r, round);
   host(w, r, [&w, &own_rank, r, round, type] {

@@ -114,7 +114,7 @@ func (d *Driver) Name() string { return "record" }
 func (d *Driver) Properties() driver.Properties {
 	return driver.Properties{Ordinal: d.rank, Name: "recorder", UUID: driver.UUID{byte(d.rank + 1),
 		byte((d.rank + 1) >> 8)},
-		Multiprocessors: multiprocessors, Major: 9, Memory: int64(space), Version: 12040}
+		Multiprocessors: 132, Major: 9, Memory: int64(space), Version: 12040}
 }
 
 // Context is a number of the rank's own.
@@ -208,8 +208,11 @@ func (d *Driver) ModuleGetFunction(m driver.Module, name string) (driver.Functio
 	return 0, fmt.Errorf("get function %s: the module does not hold it", name)
 }
 
-// TensorMapEncodeTiled leaves the map empty, as no kernel runs.
-func (d *Driver) TensorMapEncodeTiled(*driver.TensorMap, driver.TensorMapDesc) error { return nil }
+// TensorMapEncodeTiled is the tensor's address.
+func (d *Driver) TensorMapEncodeTiled(to *driver.TensorMap, x driver.TensorMapDesc) error {
+	*to = driver.TensorMap{uint64(x.At)}
+	return nil
+}
 
 // ModuleUnload does nothing.
 func (d *Driver) ModuleUnload(driver.Module) error { return nil }

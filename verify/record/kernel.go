@@ -18,10 +18,8 @@ type kind struct {
 	waits    bool // each of its blocks awaits its words, a thread each
 	posts    bool // it posts its words, a thread each
 	gathers  bool // it makes a copy for each tensor that it reads
-	// tiles: its launch has a beginning, a part for each shard, and an end, and its blocks need each other: no more
-	// than there are multiprocessors.
-	tiles bool
-	call  bool // it is the caller's own, whose name follows
+	tiles    bool // its launch has a beginning, a part for each shard, and an end
+	call     bool // it is the caller's own, whose name follows
 }
 
 // kinds of kernels, by the first part of their names; their templates say how each is launched.
@@ -154,10 +152,8 @@ func (l *launch) check(k kind) error {
 		return fmt.Errorf("a grid has a block, and a block 1 to %d threads", threads)
 	case k.oneBlock && l.grid.X != 1:
 		return errors.New("it is right with one block only")
-	case k.tiles && (l.block.X != tileThreads || l.grid.X > multiprocessors ||
-		int(l.grid.X)%max(1, l.kernel.Cluster) != 0):
-		return fmt.Errorf("a block that makes tiles has %d threads, and a grid whole clusters, at most %d blocks",
-			tileThreads, multiprocessors)
+	case k.tiles && (l.block.X != tileThreads || int(l.grid.X)%max(1, l.kernel.Cluster) != 0):
+		return fmt.Errorf("a block that makes tiles has %d threads, and a grid whole clusters", tileThreads)
 	case int(l.block.X) < words:
 		return fmt.Errorf("%d words, and a thread for each is needed", words)
 	}

@@ -9,11 +9,8 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Geometry of kernels of tiles, and of the device.
-const (
-	tileThreads     = 384
-	multiprocessors = 132
-)
+// tileThreads are those of a block that makes tiles.
+const tileThreads = 384
 
 // parts are the operations of a launch of tiles: block 0 of its touches is its beginning, the last is its end, and
 // each other one is a part.

@@ -73,7 +73,6 @@ main: signal by kernel tiles counting in count[main]@0+0: ready@0+12 == 1, ready
 		}, "part 2: address 0x10000000000 lies in no buffer"},
 		{"half a cluster", 3, 384, nil, "whole clusters"},
 		{"fewer threads", 4, 128, nil, "384 threads"},
-		{"more blocks than multiprocessors", 134, 384, nil, "at most 132 blocks"},
 	} {
 		touches := tileTouches()
 		if c.edit != nil {

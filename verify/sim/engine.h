@@ -44,8 +44,6 @@ const struct ovgen_kernel *engine_load(void *kernels);
 void *engine_start(const struct ovgen_kernel *kernel, const void *params, const unsigned grid[3],
                    const unsigned block[3], unsigned long long seed);
 
-/* All blocks of a launch that has just been started are there at once; else as many as its seed picks. */
-void engine_together(void *launch);
 
 /*
  * Runs until the launch has finished (0), or every thread waits (1): *addr is the first of the

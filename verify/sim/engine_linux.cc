@@ -416,12 +416,6 @@ void *engine_start(const ovgen_kernel *kernel, const void *params, const unsigne
   return l;
 }
 
-void engine_together(void *launch)
-{
-  Launch *l = static_cast<Launch *>(launch);
-  l->resident = static_cast<unsigned>(l->blocks.size());
-}
-
 int engine_resume(void *launch, unsigned long long *addr, unsigned *value)
 {
   std::lock_guard<std::mutex> lock(running);

@@ -18,14 +18,12 @@ type module struct {
 
 // function is one kernel.
 type function struct {
-	name   string
-	module *module
-	kernel *hostKernel
-	params int
-	// together: all blocks of a launch must be there at once; cluster: they come in so many.
-	together bool
-	cluster  int
-	touches  func(unsafe.Pointer, []driver.Touch) []driver.Touch
+	name    string
+	module  *module
+	kernel  *hostKernel
+	params  int
+	cluster int // blocks come in so many
+	touches func(unsafe.Pointer, []driver.Touch) []driver.Touch
 }
 
 // kernelRun is a launch that has begun.
@@ -91,7 +89,7 @@ func (c *Context) ModuleGetFunction(h driver.Module, name string) (driver.Functi
 		}
 		f := driver.Function(c.world.handle())
 		c.functions[f] = &function{name: name, module: m, kernel: m.kernels[name], params: k.Params,
-			together: k.Together, cluster: k.Cluster, touches: k.Touches}
+			cluster: k.Cluster, touches: k.Touches}
 		return f, nil
 	}
 	return 0, fail(call, notFound)
@@ -132,7 +130,7 @@ func (c *Context) LaunchKernel(h driver.Function, grid, block driver.Dim3, s dri
 	threads := uint64(block.X) * uint64(block.Y) * uint64(block.Z)
 	if grid.X == 0 || grid.Y == 0 || grid.Z == 0 || grid.X > 1<<31-1 || grid.Y > 65535 || grid.Z > 65535 ||
 		threads == 0 || threads > 1024 || block.Z > 64 || f.params > 0 && params == nil ||
-		int(grid.X)%max(f.cluster, 1) != 0 || f.together && int(grid.X) > c.Properties().Multiprocessors {
+		int(grid.X)%max(f.cluster, 1) != 0 {
 		return fail(call, invalidValue)
 	}
 	c.params = append(c.params[:0], make([]uint64, (f.params+7)/8)...)
@@ -146,7 +144,8 @@ func (c *Context) LaunchKernel(h driver.Function, grid, block driver.Dim3, s dri
 	return err
 }
 
-// TensorMapEncodeTiled refuses what CUDA refuses; kernels for the host read tensors by their addresses.
+// TensorMapEncodeTiled refuses what CUDA refuses. A map begins with the tensor's address, where kernels for the host
+// look for it.
 func (c *Context) TensorMapEncodeTiled(to *driver.TensorMap, d driver.TensorMapDesc) error {
 	const call = "cuTensorMapEncodeTiled"
 	if err := c.enter(call); err != nil {
@@ -184,7 +183,7 @@ func (w *World) beginKernel(o *op) {
 			return
 		}
 	}
-	r.launch = o.function.kernel.start(params, &o.grid, &o.block, w.random.Uint64(), o.function.together)
+	r.launch = o.function.kernel.start(params, &o.grid, &o.block, w.random.Uint64())
 	r.seen = w.words - 1
 }
 

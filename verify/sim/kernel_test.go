@@ -103,16 +103,13 @@ func TestKernelRefusals(t *testing.T) {
 		wants(t, "no parameters", r.LaunchKernel(f, one, one, r.main, nil), 1)
 		must(t, r.ModuleUnload(m))
 		whole := testkernel.Code()
-		whole.Kernels[0].Cluster, whole.Kernels[0].Together = 2, true
+		whole.Kernels[0].Cluster = 2
 		n, err := r.ModuleLoadData(whole)
 		must(t, err)
 		g, err := r.ModuleGetFunction(n, "fill")
 		must(t, err)
-		for _, blocks := range []uint32{1, 131, 134} {
-			wants(t, "half a cluster, or more blocks than multiprocessors",
-				r.LaunchKernel(g, driver.Dim3{X: blocks, Y: 1, Z: 1}, one, r.main, unsafe.Pointer(&p)), 1)
-		}
-		must(t, r.LaunchKernel(g, driver.Dim3{X: 132, Y: 1, Z: 1}, one, r.main, unsafe.Pointer(&p)))
+		wants(t, "half a cluster", r.LaunchKernel(g, driver.Dim3{X: 3, Y: 1, Z: 1}, one, r.main, unsafe.Pointer(&p)), 1)
+		must(t, r.LaunchKernel(g, driver.Dim3{X: 4, Y: 1, Z: 1}, one, r.main, unsafe.Pointer(&p)))
 		must(t, r.CtxSynchronize())
 		wants(t, "an unloaded kernel", r.LaunchKernel(f, one, one, r.main, unsafe.Pointer(&p)), 400)
 		wants(t, "unload twice", r.ModuleUnload(m), 400)
