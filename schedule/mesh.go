@@ -4,7 +4,7 @@ import "fmt"
 
 // MeshAxis is a direction of the mesh of ranks.
 type MeshAxis struct {
-	Name SplitKind // as placements have it: DeviceX or DeviceY
+	Name SplitKind // DeviceX, the ranks of a host, or DeviceY, the hosts
 	Link Link      // what joins the ranks along it
 }
 
@@ -17,22 +17,63 @@ const (
 	Network Link = "network" // ranks of different hosts
 )
 
-// checkMesh refuses a list of axes that is no mesh, and the axis of hosts, which nothing
-// lowers yet.
+// Hosts is the mesh of several hosts, each of as many ranks, which number the mesh host by host. A
+// placement over D, DIDx(D), is over all of them: rank r is the (r % L)-th of the L ranks of host r / L.
+func Hosts() []MeshAxis {
+	return []MeshAxis{{Name: DeviceY, Link: Network}, {Name: DeviceX, Link: NVLink}}
+}
+
+// OverHosts says that the mesh has an axis of hosts: only ranks of one host reach each other's memory.
+func (s Schedule) OverHosts() bool {
+	for _, a := range s.Mesh {
+		if a.Name == DeviceY {
+			return true
+		}
+	}
+	return false
+}
+
+// HostsOf are the numbers of hosts that so many ranks may be on, as many on each: one, and over hosts
+// all that divide the ranks.
+func (s Schedule) HostsOf(ranks int) []int {
+	list := []int{1}
+	for h := 2; s.OverHosts() && h <= ranks; h++ {
+		if ranks%h == 0 {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// FewestHosts is the least number of several hosts that so many ranks may be on, or one.
+func (s Schedule) FewestHosts(ranks int) int {
+	list := s.HostsOf(ranks)
+	return list[min(1, len(list)-1)]
+}
+
+// links are what joins the ranks along each axis.
+var links = map[SplitKind]Link{DeviceX: NVLink, DeviceY: Network}
+
+// checkMesh refuses a list of axes that is no mesh, and links that nothing lowers.
 func (s Schedule) checkMesh(v *validation) {
+	seen := map[SplitKind]bool{}
 	for i, a := range s.Mesh {
 		path := fmt.Sprintf("Mesh[%d]", i)
 		oneOf(v, path+".Link", a.Link, NVLink, Network)
+		want, known := links[a.Name]
 		switch {
-		case a.Name == DeviceY:
-			v.add(path+".Name", "leave it out: the mesh is DIDx, the ranks of one host",
-				"no pass lowers an axis of hosts")
-		case a.Name != DeviceX:
-			v.add(path+".Name", "use schedule.DeviceX", "unknown axis %q of the mesh", a.Name)
-		case i > 0:
+		case !known:
+			v.add(path+".Name", "use schedule.DeviceX or schedule.DeviceY", "unknown axis %q of the mesh", a.Name)
+		case seen[a.Name]:
 			v.add(path+".Name", "leave it out", "the mesh has the axis %s already", a.Name)
-		case a.Link == Network:
-			v.add(path+".Link", "leave it out, or use schedule.NVLink", "no pass lowers ranks that a network joins")
+		case a.Name == DeviceX && i > 0 && !seen[DeviceY] || a.Name == DeviceY && i > 0:
+			v.add(path+".Name", "use schedule.Hosts()", "the axis of hosts comes first")
+		case a.Name == DeviceY && len(s.Mesh) == 1:
+			v.add(path+".Name", "use schedule.Hosts()", "the mesh lacks DIDx, the ranks of a host")
+		case (a.Link == NVLink || a.Link == Network) && a.Link != want:
+			v.add(path+".Link", fmt.Sprintf("leave it out, or use %q", want),
+				"no pass lowers an axis %s that %s joins", a.Name, a.Link)
 		}
+		seen[a.Name] = true
 	}
 }

@@ -2,7 +2,8 @@ package schedule
 
 // Schedule says what is computed, how its tensors are placed on the mesh and how they travel.
 type Schedule struct {
-	// Mesh of the ranks; nil is one axis, DIDx, of D ranks that reach each other's memory.
+	// Mesh of the ranks; nil is one axis, DIDx, of D ranks that reach each other's memory. Hosts() is
+	// for several hosts.
 	Mesh []MeshAxis
 	// Tensors of the caller: what the operations read, and the results that leave them.
 	Tensors []Tensor
@@ -76,7 +77,7 @@ type SplitKind string
 const (
 	Plain      SplitKind = "plain"  // memory only
 	DeviceX    SplitKind = "DIDx"   // the ranks of the mesh: a rank holds its part only
-	DeviceY    SplitKind = "DIDy"   // the hosts of the mesh
+	DeviceY    SplitKind = "DIDy"   // the hosts, an axis of the mesh and of no placement
 	StreamAxis SplitKind = "Stream" // steps: a part is made at a time
 )
 
@@ -91,6 +92,3 @@ func Stream(n Extent) Split { return Split{Kind: StreamAxis, Count: n} }
 
 // Dim is an axis of extent e after the given splits.
 func Dim(e Extent, outer ...Split) Axis { return Axis{Extent: e, Outer: outer} }
-
-// DIDy shards an axis over n hosts.
-func DIDy(n Extent) Split { return Split{Kind: DeviceY, Count: n} }

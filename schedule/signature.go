@@ -20,6 +20,9 @@ func (s Schedule) Signature() string {
 			b.WriteString(" on rank 0")
 		}
 	}
+	if s.OverHosts() {
+		b.WriteString(" over hosts")
+	}
 	return b.String()
 }
 

@@ -118,7 +118,8 @@ func (t Tensor) check(v *validation, path string) {
 						"an axis is sharded over the mesh D, not %q", s.Count)
 				}
 			case DeviceY:
-				v.add(in+".Kind", "use schedule.DIDx", "no pass lowers an axis that is spread over hosts")
+				v.add(in+".Kind", "use schedule.DIDx(schedule.D), over the ranks of all hosts",
+					"no pass spreads an axis over hosts alone")
 			case StreamAxis:
 				streams++
 			case Plain:

@@ -80,11 +80,19 @@ var validateCases = []validateCase{
 
 // tensorCases are mistakes of tensors and of the mesh.
 var tensorCases = []validateCase{
-	{"hosts", matmulWith(func(s *schedule.Schedule) {
-		s.Mesh = []schedule.MeshAxis{{Name: schedule.DeviceX, Link: schedule.NVLink},
-			{Name: schedule.DeviceY, Link: schedule.Network}}
-		s.Tensors[0].Axes = []schedule.Axis{schedule.Dim(schedule.M, schedule.DIDy("2")), schedule.Dim(schedule.K)}
-	}), []string{"Mesh[1].Name", "Tensors[0].Axes[0].Outer[0].Kind"}},
+	{"hosts", matmulWith(func(s *schedule.Schedule) { s.Mesh = schedule.Hosts() }), nil},
+	{"an axis over hosts alone", matmulWith(func(s *schedule.Schedule) {
+		s.Mesh = schedule.Hosts()
+		s.Tensors[0].Axes = []schedule.Axis{schedule.Dim(schedule.M, schedule.Split{Kind: schedule.DeviceY,
+			Count: "2"}), schedule.Dim(schedule.K)}
+	}), []string{"Tensors[0].Axes[0].Outer[0].Kind"}},
+	{"hosts within a host", matmulWith(func(s *schedule.Schedule) {
+		s.Mesh = []schedule.MeshAxis{{Name: schedule.DeviceX}, {Name: schedule.DeviceY}}
+	}), []string{"Mesh[1].Name"}},
+	{"hosts alone", matmulWith(func(s *schedule.Schedule) { s.Mesh = schedule.Hosts()[:1] }), []string{"Mesh[0].Name"}},
+	{"hosts by NVLink", matmulWith(func(s *schedule.Schedule) {
+		s.Mesh = []schedule.MeshAxis{{Name: schedule.DeviceY, Link: schedule.NVLink}, {Name: schedule.DeviceX}}
+	}), []string{"Mesh[0].Link"}},
 	{"meshes", matmulWith(func(s *schedule.Schedule) {
 		s.Mesh = []schedule.MeshAxis{{Name: schedule.DeviceX, Link: schedule.Network}, {Name: schedule.DeviceX},
 			{Name: "DIDz", Link: "rope"}}

@@ -12,12 +12,12 @@ type NCCL struct {
 func (NCCL) way()       {}
 func (NCCL) unordered() {}
 
-// UsesNCCL says that a move is NCCL's, so the generated package needs that library.
+// UsesNCCL says that a move is NCCL's, or goes over hosts, so the generated package needs that library.
 func (s Schedule) UsesNCCL() bool {
 	for _, m := range s.Moves {
 		if _, ok := m.Way.(NCCL); ok {
 			return true
 		}
 	}
-	return false
+	return s.OverHosts()
 }

@@ -18,6 +18,7 @@ import (
 	"ovgen/generated/allgatherlinearfused"
 	"ovgen/generated/allgatherlineargrouped"
 	"ovgen/generated/allgatherlinearhandlesinloop"
+	"ovgen/generated/allgatherlinearhosts"
 	"ovgen/generated/allgatherlinearkernels"
 	"ovgen/generated/allgatherlinearnccl"
 	"ovgen/generated/allgatherlinearnccl4"
@@ -36,6 +37,7 @@ import (
 	"ovgen/generated/allgatherqkv"
 	"ovgen/generated/allgatherv"
 	"ovgen/generated/allgathervpadded"
+	"ovgen/generated/allreducehosts"
 	"ovgen/generated/allreduceinplace"
 	"ovgen/generated/allreducenccl"
 	"ovgen/generated/allreduceoneshot"
@@ -49,6 +51,7 @@ import (
 	"ovgen/generated/columnweightgradient"
 	"ovgen/generated/gatedmlp"
 	"ovgen/generated/linearallreduce"
+	"ovgen/generated/linearallreducehosts"
 	"ovgen/generated/linearallreducenccl"
 	"ovgen/generated/linearallreduceoneshot"
 	"ovgen/generated/linearallreducetwoshot"
@@ -56,6 +59,7 @@ import (
 	"ovgen/generated/linearreducescatterbalanced"
 	"ovgen/generated/linearreducescatterbalancedoneshot"
 	"ovgen/generated/linearreducescatterget"
+	"ovgen/generated/linearreducescatterhosts"
 	"ovgen/generated/linearreducescatterinorder"
 	"ovgen/generated/linearreducescatterinslot"
 	"ovgen/generated/linearreducescatterkernels"
@@ -105,6 +109,8 @@ var All = []harness.Program{
 		(*allgatherlineargrouped.Plan).Bind),
 	harness.Of(&allgatherlinearhandlesinloop.Program, allgatherlinearhandlesinloop.Schedule,
 		allgatherlinearhandlesinloop.New, (*allgatherlinearhandlesinloop.Plan).Bind),
+	harness.Of(&allgatherlinearhosts.Program, allgatherlinearhosts.Schedule, allgatherlinearhosts.New,
+		(*allgatherlinearhosts.Plan).Bind),
 	harness.Of(&allgatherlinearkernels.Program, allgatherlinearkernels.Schedule, allgatherlinearkernels.New,
 		(*allgatherlinearkernels.Plan).Bind),
 	harness.Of(&allgatherlinearnccl.Program, allgatherlinearnccl.Schedule, allgatherlinearnccl.New,
@@ -137,6 +143,7 @@ var All = []harness.Program{
 	harness.Of(&allgatherv.Program, allgatherv.Schedule, allgatherv.New, (*allgatherv.Plan).Bind),
 	harness.Of(&allgathervpadded.Program, allgathervpadded.Schedule, allgathervpadded.New,
 		(*allgathervpadded.Plan).Bind),
+	harness.Of(&allreducehosts.Program, allreducehosts.Schedule, allreducehosts.New, (*allreducehosts.Plan).Bind),
 	harness.Of(&allreduceinplace.Program, allreduceinplace.Schedule, allreduceinplace.New,
 		(*allreduceinplace.Plan).Bind),
 	harness.Of(&allreducenccl.Program, allreducenccl.Schedule, allreducenccl.New, (*allreducenccl.Plan).Bind),
@@ -156,6 +163,8 @@ var All = []harness.Program{
 		(*columnweightgradient.Plan).Bind),
 	harness.Of(&gatedmlp.Program, gatedmlp.Schedule, gatedmlp.New, (*gatedmlp.Plan).Bind),
 	harness.Of(&linearallreduce.Program, linearallreduce.Schedule, linearallreduce.New, (*linearallreduce.Plan).Bind),
+	harness.Of(&linearallreducehosts.Program, linearallreducehosts.Schedule, linearallreducehosts.New,
+		(*linearallreducehosts.Plan).Bind),
 	harness.Of(&linearallreducenccl.Program, linearallreducenccl.Schedule, linearallreducenccl.New,
 		(*linearallreducenccl.Plan).Bind),
 	harness.Of(&linearallreduceoneshot.Program, linearallreduceoneshot.Schedule, linearallreduceoneshot.New,
@@ -170,6 +179,8 @@ var All = []harness.Program{
 		linearreducescatterbalancedoneshot.New, (*linearreducescatterbalancedoneshot.Plan).Bind),
 	harness.Of(&linearreducescatterget.Program, linearreducescatterget.Schedule, linearreducescatterget.New,
 		(*linearreducescatterget.Plan).Bind),
+	harness.Of(&linearreducescatterhosts.Program, linearreducescatterhosts.Schedule, linearreducescatterhosts.New,
+		(*linearreducescatterhosts.Plan).Bind),
 	harness.Of(&linearreducescatterinorder.Program, linearreducescatterinorder.Schedule, linearreducescatterinorder.New,
 		(*linearreducescatterinorder.Plan).Bind),
 	harness.Of(&linearreducescatterinslot.Program, linearreducescatterinslot.Schedule, linearreducescatterinslot.New,

@@ -22,16 +22,18 @@ const (
 	ReduceScatter CollectiveKind = "reduce-scatter" // sends a part for each rank, and gets the sum of its own
 	AllReduce     CollectiveKind = "all-reduce"     // sends a part, and gets the sum of all
 	AllToAll      CollectiveKind = "all-to-all"     // sends a part to each rank, and gets one of each
+	Exchange      CollectiveKind = "exchange"       // sends a part to rank To, and gets the one of rank From
 )
 
 // Sums says that the collective adds up.
 func (k CollectiveKind) Sums() bool { return k == ReduceScatter || k == AllReduce }
 
-// CollectiveDesc describes a collective, equally on all ranks.
+// CollectiveDesc describes a collective, equally on all ranks but for To and From.
 type CollectiveDesc struct {
-	Kind  CollectiveKind
-	Bytes int64 // of one part
-	Type  Type  // of the elements that are added up
+	Kind     CollectiveKind
+	Bytes    int64 // of one part
+	Type     Type  // of the elements that are added up
+	To, From int   // ranks of the communicator, of an exchange: rank To gets from this one
 }
 
 // Sizes are the bytes that each rank sends and receives; of an unknown kind, which Check refuses, none.
@@ -44,7 +46,7 @@ func (d CollectiveDesc) Sizes(ranks int) (send, recv int64) {
 		return all, d.Bytes
 	case AllToAll:
 		return all, all
-	case AllReduce:
+	case AllReduce, Exchange:
 		return d.Bytes, d.Bytes
 	}
 	return 0, 0
@@ -53,7 +55,7 @@ func (d CollectiveDesc) Sizes(ranks int) (send, recv int64) {
 // Check refuses an unknown kind.
 func (d CollectiveDesc) Check() error {
 	switch d.Kind {
-	case AllGather, ReduceScatter, AllReduce, AllToAll:
+	case AllGather, ReduceScatter, AllReduce, AllToAll, Exchange:
 		return nil
 	}
 	return fmt.Errorf("communicate: unknown collective %q", d.Kind)

@@ -64,6 +64,10 @@ func (g *Group) perform() {
 		e.Cause = g.page.restore(e.By)
 	}
 	g.abort.mu.Unlock()
+	heard := g.news(e.By, e.Cause)
+	if e.By == e.Rank {
+		g.tell(heard) // at once: other hosts do not see the page
+	}
 	plans, flying := g.inFlight()
 	words, err := g.readSteps()
 	histories := g.page.history()
@@ -71,13 +75,19 @@ func (g *Group) perform() {
 		e.Cause = fmt.Errorf("%w (rank %d could not read its step words: %w)", e.Cause, e.Rank, err)
 	} else if w, ok := g.diagnose(plans, words, histories, e.Cause); ok && flying {
 		g.page.report(w)
+		heard.Wait = &w
 	}
 	g.page.own(sectionState).Store(1)
-	g.await(sectionState, reportGrace)
+	heard.Report, heard.Runs, heard.Recent = true, histories[e.Rank].runs, histories[e.Rank].recent
+	g.tell(heard)
+	g.await(sectionState, reportGrace, g.Size())
 	g.page.own(sectionState).Store(2)
 	g.watch.wg.Go(g.release)
 
 	e.Waits = g.page.waits()
+	if g.Hosts() > 1 {
+		histories = g.page.history() // with what the others have told
+	}
 	e.Order = order(histories, g.planName)
 	g.abort.mu.Lock()
 	g.abort.err = e
@@ -121,11 +131,15 @@ func (g *Group) readSteps() ([]uint32, error) {
 	return words, nil
 }
 
-// await polls until every rank that may live has set a word of its section, or the limit has passed.
-func (g *Group) await(offset int, limit time.Duration) {
+// await polls until every rank that may live, of so many from this one's host on, has set a word of its section, or
+// the limit has passed.
+func (g *Group) await(offset int, limit time.Duration, ranks int) {
+	first := g.Host() * g.PerHost()
 	for end := time.Now().Add(limit); ; time.Sleep(time.Millisecond) {
+		g.hearAll()
 		missing := false
-		for r := range g.Size() {
+		for i := range ranks {
+			r := (first + i) % g.Size()
 			missing = missing || g.page.word(section(r, offset)).Load() == 0 && !g.gone(r)
 		}
 		if !missing || !time.Now().Before(end) {

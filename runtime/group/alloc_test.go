@@ -28,7 +28,7 @@ func stillGroup(tb testing.TB) *Group {
 		tb.Fatal(err)
 	}
 	defer f.Close()
-	p, err := mapPage(fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), f.Fd()), 0, 1, still{})
+	p, err := mapPage(fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), f.Fd()), 0, 1, 1, still{})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -18,6 +18,8 @@ const protocol = 1
 type identity struct {
 	Protocol int
 	Host     string // boot id and host name
+	Plays    string // Config.Host, for which Host is another's
+	Spans    bool   // Config.Network joins several machines
 	Pid      int
 	Process  string // no other process has it
 	Local    bool
@@ -56,7 +58,8 @@ func (e *PeerError) Error() string { return fmt.Sprintf("rank %d: %s", e.Rank, e
 // Unwrap returns Err.
 func (e *PeerError) Unwrap() error { return e.Err }
 
-func hostIdentity() (string, error) {
+// hostIdentity tells this machine from others and, where it plays several hosts, these from each other.
+func hostIdentity(plays string) (string, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return "", fmt.Errorf("read the host's boot id: %w", err)
@@ -64,6 +67,9 @@ func hostIdentity() (string, error) {
 	name, err := os.Hostname()
 	if err != nil {
 		return "", fmt.Errorf("read the host's name: %w", err)
+	}
+	if plays != "" {
+		name += " as " + plays
 	}
 	return strings.TrimSpace(string(boot)) + " " + name, nil
 }
@@ -78,11 +84,12 @@ func checkAlike(all []identity) error {
 			return &CheckError{"protocol", pair,
 				fmt.Sprintf("rank 0 speaks version %d, rank %d version %d "+
 					"(run the same binary on all ranks)", first.Protocol, r, id.Protocol)}
-		case id.Host != first.Host:
+		case id.Host != first.Host && !id.Spans && (id.Plays == "" || first.Plays == ""):
 			return &CheckError{"host", pair,
 				fmt.Sprintf("rank 0 is on %q, rank %d on %q "+
-					"(start all ranks of a group on one machine, in one container)", first.Host, r,
-					id.Host)}
+					"(start all ranks of a group on one machine, in one container; to play several hosts there, set "+
+					"%s or Config.Host for each rank; for several machines, set %s)", first.Host, r, id.Host,
+					launch.EnvHost, launch.EnvAddress)}
 		case id.Local != first.Local:
 			return &CheckError{"process", pair,
 				fmt.Sprintf("Config.Local is %v on rank 0 and %v on rank %d (set it to the same on all ranks)",
@@ -105,7 +112,7 @@ func checkAlike(all []identity) error {
 					"(set it to the same on all ranks)", first.Apart, r, id.Apart)}
 		}
 		for other := range r {
-			if all[other].UUID == id.UUID {
+			if all[other].UUID == id.UUID && all[other].Host == id.Host {
 				return &CheckError{"device", []int{other, r},
 					fmt.Sprintf("ranks %d and %d both run on %s, %x "+
 						"(give each rank its own: Config.Devices)", other, r, id.Device,
@@ -116,11 +123,11 @@ func checkAlike(all []identity) error {
 	return nil
 }
 
-// access is a rank's error about its way to each peer: empty is good.
+// access is a rank's error about its way to each peer of its host: empty is good.
 func access(d driver.Driver, rank int, all []identity) []string {
 	why := make([]string, len(all))
 	for r, id := range all {
-		if r == rank {
+		if r == rank || id.Host != all[rank].Host {
 			continue
 		}
 		if ok, err := d.DeviceCanAccessPeer(id.UUID); err != nil {
@@ -136,7 +143,7 @@ func access(d driver.Driver, rank int, all []identity) []string {
 func linked(d driver.Driver, rank int, all []identity) ([]bool, error) {
 	links := make([]bool, len(all))
 	for r, id := range all {
-		if r == rank {
+		if r == rank || id.Host != all[rank].Host {
 			continue
 		}
 		n, err := d.DeviceGetP2PAttribute(driver.NativeAtomics, id.UUID)
@@ -151,7 +158,7 @@ func linked(d driver.Driver, rank int, all []identity) ([]bool, error) {
 // enableAccess lets this rank's device use the memory of the others, whose contexts are in this process.
 func enableAccess(d driver.Driver, rank int, all []identity) error {
 	for r, id := range all {
-		if r == rank {
+		if r == rank || id.Host != all[rank].Host {
 			continue
 		}
 		if err := d.CtxEnablePeerAccess(id.Context); err != nil {

@@ -58,12 +58,39 @@ func (c Config) resolve() (Config, error) {
 		errs = append(errs, err)
 	}
 	if c.Network == nil {
-		c.Network = store.Unix()
+		network, err := meeting()
+		c.Network = network
+		errs = append(errs, err)
+	}
+	if host := os.Getenv(launch.EnvHost); c.Host == "" && host != "" {
+		c.Host = host
+		errs = append(errs, os.Setenv("NCCL_HOSTID", host)) // NCCL too takes the rank to be there
 	}
 	if c.Devices != nil && len(c.Devices) != c.Size {
 		errs = append(errs, fmt.Errorf("%d devices for %d ranks", len(c.Devices), c.Size))
 	}
 	return c, errors.Join(errs...)
+}
+
+// meeting is the network that the environment asks for: that of several machines, or this one's.
+func meeting() (store.Network, error) {
+	address, token := launch.Address(), os.Getenv(launch.EnvToken)
+	if address == "" {
+		return store.Unix(), nil
+	}
+	if file := os.Getenv(launch.EnvTokenFile); token == "" && file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return store.Unix(), fmt.Errorf("read the token of %s: %w", launch.EnvTokenFile, err)
+		}
+		token = strings.TrimSpace(string(text))
+	}
+	n, err := store.TCP(address, token)
+	if err != nil {
+		return store.Unix(), fmt.Errorf("%w (set %s, and %s, or %s to a file that holds it)", err, launch.EnvAddress,
+			launch.EnvToken, launch.EnvTokenFile)
+	}
+	return n, nil
 }
 
 // bound fills in the timeouts.
@@ -122,16 +149,21 @@ func (c Config) openDriver(name string) (driver.Driver, error) {
 	if err != nil {
 		return nil, fmt.Errorf("count %s devices: %w", name, err)
 	}
-	need := c.Size
-	if c.Devices != nil {
+	need, device := c.Size, c.device()
+	switch {
+	case c.Devices != nil:
 		need = slices.Max(c.Devices) + 1
+	case c.Host != "" && n > 0: // hosts that one machine plays share its devices
+		need, device = 1, device%n
+	case store.Spans(c.Network): // some of the ranks are elsewhere
+		need = device + 1
 	}
 	if n < need {
 		return nil, fmt.Errorf("%s has %d devices, %d are needed: %w", name, n, need, driver.ErrUnavailable)
 	}
-	d, err := b.Open(c.device(), c.Context)
+	d, err := b.Open(device, c.Context)
 	if err != nil {
-		return nil, fmt.Errorf("open %s device %d: %w", name, c.device(), err)
+		return nil, fmt.Errorf("open %s device %d: %w", name, device, err)
 	}
 	if r, ok := d.(driver.Remembers); ok {
 		r.Remember(c.Cache)

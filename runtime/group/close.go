@@ -190,7 +190,7 @@ func (g *Group) freeArena() error {
 		g.page.own(sectionClosed).Store(1)
 	}
 	if a.export != nil {
-		g.await(sectionClosed, leaveTimeout)
+		g.await(sectionClosed, leaveTimeout, g.PerHost())
 		errs = append(errs, a.export.Close())
 	}
 	if p := a.bases[g.Rank()]; p != 0 {

@@ -12,8 +12,9 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// communicator is this rank's part of the communicator that the collectives of all plans run in. The
-// first plan with a collective makes it, and it lives as long as the group.
+// communicator is this rank's part of the communicator that the collectives of all plans run in: of all ranks of a
+// host or, of several hosts, of the ranks that have one number on theirs. The first plan with a collective makes it,
+// and it lives as long as the group.
 type communicator struct {
 	mu      sync.Mutex // of calls; a caller that waits for one to end unlocks it between two questions
 	library driver.Collectives
@@ -33,30 +34,37 @@ func (g *Group) Connected() bool {
 	return g.communicator.comm != 0
 }
 
-// CommunicatorID loads NCCL and returns, on rank 0, the id that all ranks bring to Connect; on the
-// other ranks it returns nothing.
+// CommunicatorID loads NCCL and returns, on the first rank of each communicator, its id; on the other ranks it
+// returns nothing.
 func (g *Group) CommunicatorID() ([]byte, error) {
 	c := &g.communicator
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var err error
-	if c.library, err = driver.CollectivesOf(g.drv); err != nil || g.Rank() > 0 {
+	_, rank := g.rail()
+	if c.library, err = driver.CollectivesOf(g.drv); err != nil || rank > 0 {
 		return nil, err
 	}
 	id, err := c.library.CommGetUniqueID()
 	return id[:], err
 }
 
-// Connect makes the group's communicator, by the id of rank 0. It is collective: if it fails, it aborts
-// the group, since the peers would wait.
-func (g *Group) Connect(ctx context.Context, id []byte) error {
+// Connect makes this rank's communicator, by the ids that all ranks have brought. It is collective: if it fails, it
+// aborts the group, since the peers would wait.
+func (g *Group) Connect(ctx context.Context, ids [][]byte) error {
 	c := &g.communicator
-	if len(id) != len(driver.CommID{}) {
-		return fmt.Errorf("connect: rank 0 sent %d bytes for an id (run the same binary on all ranks)", len(id))
+	first := 0
+	if g.Hosts() > 1 {
+		first = g.Local()
 	}
+	id := ids[first]
+	if len(id) != len(driver.CommID{}) {
+		return fmt.Errorf("connect: rank %d sent %d bytes for an id (run the same binary on all ranks)", first, len(id))
+	}
+	ranks, rank := g.rail()
 	c.mu.Lock()
 	var err error
-	c.comm, err = c.library.CommInitRank(driver.CommID(id), g.Size(), g.Rank())
+	c.comm, err = c.library.CommInitRank(driver.CommID(id), ranks, rank)
 	if errors.Is(err, driver.ErrInProgress) {
 		err = nil
 	}
@@ -65,7 +73,7 @@ func (g *Group) Connect(ctx context.Context, id []byte) error {
 		err = g.settled(ctx)
 	}
 	if err != nil {
-		return g.broken(fmt.Errorf("connect %d ranks by NCCL: %w", g.Size(), err))
+		return g.broken(fmt.Errorf("connect %d ranks by NCCL: %w", ranks, err))
 	}
 	return nil
 }

@@ -23,6 +23,10 @@ type Config struct {
 	// LocalOnGPUs lets Local ranks join on GPUs, where their runs have been seen to wait for each other until
 	// their timeout (docs/limits.md); without it Join refuses with ErrLocalOnGPUs.
 	LocalOnGPUs bool
+	// Host names the host that this rank counts as, so that ranks of one machine can play several hosts:
+	// only ranks of one name reach each other's memory, and between hosts NCCL carries. Ranks are numbered host
+	// by host, as many on each. Empty reads OVGEN_HOST, and is the machine without it.
+	Host string
 	// Driver is an opened device, left open by Close; nil opens one of Backend.
 	Driver driver.Driver
 	// Decorate wraps the driver that Join opens, for tests that delay or fail
@@ -68,7 +72,8 @@ type Config struct {
 	// RunTimeout bounds a run from its Begin until it has drained, and a Watch,
 	// unless its context has a deadline of its own.
 	RunTimeout time.Duration
-	// Network connects the ranks; nil means store.Unix().
+	// Network connects the ranks. Nil means store.TCP where OVGEN_ADDR is set, with the token of OVGEN_TOKEN or
+	// OVGEN_TOKEN_FILE, and else store.Unix(), of one machine.
 	Network store.Network
 
 	place *launch.Place // that the launcher gave, where Size was 0

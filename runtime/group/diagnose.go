@@ -168,17 +168,17 @@ func (s shares) list(text func(uint64) string) string {
 	return strings.Join(parts, "; ")
 }
 
-// report writes this rank's wait into its section.
+// report writes a rank's wait into its section.
 func (p *page) report(w Wait) {
 	for i, v := range []int{w.Plan, w.Step, w.Peer + 1} {
-		p.own(sectionWait + 4*i).Store(uint32(v))
+		p.word(section(w.Rank, sectionWait+4*i)).Store(uint32(v))
 	}
 	for i, set := range []bool{w.Sure, w.Posted} {
 		if set {
-			p.own(sectionWait + 4*(3+i)).Store(1)
+			p.word(section(w.Rank, sectionWait+4*(3+i))).Store(1)
 		}
 	}
-	p.writeText(sectionText, textBytes, w.Text)
+	p.writeTextOf(w.Rank, sectionText, textBytes, w.Text)
 }
 
 // waits is the waits that all ranks have reported.

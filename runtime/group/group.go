@@ -23,6 +23,7 @@ type Group struct {
 	owned        bool // Join opened the driver, so Close closes it
 	client       *store.Client
 	pids         []int // of the ranks' processes
+	place        place
 	links        []bool
 	apart        bool // ranks can't reach each other's memory
 	arena        *Arena

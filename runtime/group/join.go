@@ -126,7 +126,8 @@ func (g *Group) tryDriver(ctx context.Context, name string) (why string, err err
 	d, err := g.config.openDriver(name)
 	g.drv, g.owned = d, d != nil && g.config.Driver == nil
 	id := identity{Protocol: protocol, Pid: os.Getpid(), Process: process, Local: g.config.Local,
-		Arena: g.config.Arena, Apart: g.config.Apart, Driver: name}
+		Arena: g.config.Arena, Apart: g.config.Apart, Driver: name, Plays: g.config.Host,
+		Spans: store.Spans(g.config.Network)}
 	unavailable := errors.Is(err, driver.ErrUnavailable)
 	if unavailable {
 		id.Driver, id.Why, err = "", err.Error(), nil
@@ -134,7 +135,7 @@ func (g *Group) tryDriver(ctx context.Context, name string) (why string, err err
 		p := d.Properties()
 		id.UUID, id.Context = p.UUID, d.Context()
 		id.Device = fmt.Sprintf("%s (device %d)", p.Name, p.Ordinal)
-		id.Host, err = hostIdentity()
+		id.Host, err = hostIdentity(g.config.Host)
 	}
 	blob, _ := json.Marshal(id)
 	blobs, err := g.agree(ctx, "open device", blob, err)
@@ -157,6 +158,9 @@ func (g *Group) tryDriver(ctx context.Context, name string) (why string, err err
 	if err := checkAlike(all); err != nil {
 		return "", err
 	}
+	if g.place, err = places(all, g.Rank()); err != nil {
+		return "", err
+	}
 	blob, _ = json.Marshal(access(d, g.Rank(), all))
 	if blobs, err = g.agree(ctx, "check peer access", blob, nil); err != nil {
 		return "", err
@@ -171,6 +175,9 @@ func (g *Group) tryDriver(ctx context.Context, name string) (why string, err err
 		return "", nil
 	case err != nil:
 		return err.Error(), errors.Join(err, g.closeDriver())
+	}
+	if n := g.Hosts(); n > 1 {
+		g.choice = fmt.Sprintf("; %d hosts of %d ranks", n, g.PerHost())
 	}
 	g.links, err = linked(d, g.Rank(), all)
 	switch {
@@ -192,11 +199,11 @@ func (g *Group) closeDriver() error {
 	return g.drv.Close()
 }
 
-// makePage lets every rank map rank 0's memory.
+// makePage lets every rank map the memory of its host's first.
 func (g *Group) makePage(ctx context.Context) error {
 	var path []byte
 	var err error
-	if g.Rank() == 0 {
+	if g.Local() == 0 {
 		f, failed := newPage(g.Size())
 		if err = failed; err == nil {
 			defer f.Close()
@@ -207,7 +214,7 @@ func (g *Group) makePage(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g.page, err = mapPage(string(blobs[0]), g.Rank(), g.Size(), g.drv)
+	g.page, err = mapPage(string(blobs[g.Host()*g.PerHost()]), g.Rank(), g.Size(), g.PerHost(), g.drv)
 	_, err = g.agree(ctx, "map the shared page", nil, err)
 	return err
 }
@@ -217,6 +224,7 @@ func (g *Group) makeArena(ctx context.Context) error {
 	if g.imports = ipc.New(g.drv, g.Rank()); g.config.Local {
 		g.imports = ipc.NewLocal(g.drv, g.Rank())
 	}
+	g.imports.Reach(g.beside)
 	a := &Arena{bytes: g.config.Arena, rank: g.Rank(), bases: make([]driver.Ptr, g.Size())}
 	g.arena = a
 	export, err := g.exportArena()
@@ -238,7 +246,7 @@ func (g *Group) makeArena(ctx context.Context) error {
 	}
 	if err == nil {
 		for r, peer := range a.peers {
-			if r != g.Rank() {
+			if r != g.Rank() && g.beside(r) {
 				a.bases[r] = peer[0].Ptr()
 			}
 		}

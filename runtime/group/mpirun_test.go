@@ -21,7 +21,8 @@ import (
 // rankMode makes the test binary a rank that does what modes says.
 const rankMode = "OVGEN_TEST_MODE"
 
-var modes = map[string]func(rank int, dir string){"joined": joinedRank, "broken": brokenRank, "toy": toyRank}
+var modes = map[string]func(rank int, dir string){"joined": joinedRank, "broken": brokenRank, "toy": toyRank,
+	"hosts": hostsRank}
 
 func TestMain(m *testing.M) {
 	mode, dir, _ := strings.Cut(os.Getenv(rankMode), "|")

@@ -12,9 +12,10 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Layout of the page that all ranks of a group map, in bytes. Every word has one
+// Layout of the page that all ranks of a host map, in bytes. Every word has one
 // writer, the rank whose section it lies in, except the abort word, which the
-// first rank to abort swaps from 0 to its rank plus one.
+// first rank to abort swaps from 0 to its rank plus one, and the sections of ranks on
+// other hosts, in which all ranks of this one write the same, as they have been told.
 const (
 	pageAbort    = 0
 	pageSections = 256
@@ -39,11 +40,12 @@ const (
 	textBytes   = sectionSteps - sectionText - 4
 )
 
-// page is the group's shared memory: a memfd of rank 0, so nothing lies in the
-// file system, that the peers open through /proc and pin for their device.
+// page is the host's shared memory: a memfd of its first rank, so nothing lies in the
+// file system, that the others open through /proc and pin for their device.
 type page struct {
 	rank int
 	size int
+	each int // ranks of a host; the sections of others hold what they have told
 
 	mu     sync.RWMutex // held to read where Close may unmap meanwhile
 	mem    []byte
@@ -56,7 +58,7 @@ func pageBytes(size int) int {
 	return (n + os.Getpagesize() - 1) / os.Getpagesize() * os.Getpagesize()
 }
 
-// newPage makes the memory, at rank 0.
+// newPage makes the memory, at a host's first rank.
 func newPage(size int) (*os.File, error) {
 	f, err := memfd("ovgen")
 	if err != nil {
@@ -70,7 +72,7 @@ func newPage(size int) (*os.File, error) {
 }
 
 // mapPage maps the page from its place in /proc and pins it.
-func mapPage(path string, rank, size int, d driver.Driver) (*page, error) {
+func mapPage(path string, rank, size, each int, d driver.Driver) (*page, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, fmt.Errorf("open the shared page (ranks must share a pid namespace): %w", err)
@@ -85,7 +87,7 @@ func mapPage(path string, rank, size int, d driver.Driver) (*page, error) {
 		unix.Munmap(mem)
 		return nil, fmt.Errorf("pin the shared page: %w", err)
 	}
-	return &page{rank: rank, size: size, mem: mem, device: dev, drv: d}, nil
+	return &page{rank: rank, size: size, each: each, mem: mem, device: dev, drv: d}, nil
 }
 
 // close unpins and unmaps the page.
@@ -148,11 +150,13 @@ func (p *page) released() bool {
 }
 
 // writeText stores a length and a text in this rank's section.
-func (p *page) writeText(offset, limit int, text string) {
+func (p *page) writeText(offset, limit int, text string) { p.writeTextOf(p.rank, offset, limit, text) }
+
+func (p *page) writeTextOf(rank, offset, limit int, text string) {
 	if len(text) > limit {
 		text = text[:limit]
 	}
-	at := section(p.rank, offset)
+	at := section(rank, offset)
 	copy(p.mem[at+4:at+4+limit], text)
 	p.word(at).Store(uint32(len(text)))
 }
@@ -188,13 +192,17 @@ type history struct {
 	recent [recentRuns]uint32
 }
 
-// history of every rank.
+// history of every rank; of one on another host that has told nothing, this rank's.
 func (p *page) history() []history {
 	all := make([]history, p.size)
-	for r := range all {
-		all[r].runs = p.runs(r).Load()
-		for i := range all[r].recent {
-			all[r].recent[i] = p.word(section(r, sectionRecent+4*i)).Load()
+	for i := range all {
+		r := i
+		if r/p.each != p.rank/p.each && p.word(section(r, sectionState)).Load() == 0 {
+			r = p.rank
+		}
+		all[i].runs = p.runs(r).Load()
+		for n := range all[i].recent {
+			all[i].recent[n] = p.word(section(r, sectionRecent+4*n)).Load()
 		}
 	}
 	return all

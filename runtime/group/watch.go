@@ -50,6 +50,8 @@ func (g *Group) observe() {
 		case <-timer.C:
 		case <-g.watch.wake:
 		case <-cancelled:
+		case m := <-g.told():
+			g.hear(m)
 		case <-gone:
 			gone = nil
 			g.Abort(g.client.Err())
@@ -124,5 +126,5 @@ func (g *Group) gone(rank int) bool {
 	if errors.As(g.client.Err(), &e) && e.Rank == rank {
 		return true
 	}
-	return rank < len(g.pids) && errors.Is(unix.Kill(g.pids[rank], 0), unix.ESRCH)
+	return rank < len(g.pids) && g.beside(rank) && errors.Is(unix.Kill(g.pids[rank], 0), unix.ESRCH)
 }

@@ -14,6 +14,7 @@ type Cache struct {
 	driver  driver.Driver
 	guarded *guarded
 	rank    int
+	reaches func(peer int) bool // whose memory is opened
 
 	mu      sync.Mutex
 	exports map[identity]*exported
@@ -50,10 +51,15 @@ func New(d driver.Driver, rank int) *Cache { return newCache(d, d, rank) }
 func NewLocal(d driver.Driver, rank int) *Cache { return newCache(d, addresses{d}, rank) }
 
 func newCache(d, handles driver.Driver, rank int) *Cache {
-	c := &Cache{driver: handles, rank: rank, exports: map[identity]*exported{}, imports: map[key]*imported{}}
+	c := &Cache{driver: handles, rank: rank, reaches: func(int) bool { return true },
+		exports: map[identity]*exported{}, imports: map[key]*imported{}}
 	c.guarded = &guarded{Driver: d, cache: c}
 	return c
 }
+
+// Reach leaves the memory of other peers than these unopened: they are on other hosts. It is called before the
+// first Exchange.
+func (c *Cache) Reach(peers func(peer int) bool) { c.reaches = peers }
 
 // Counters returns the cache's counts so far.
 func (c *Cache) Counters() Counters {
@@ -67,7 +73,7 @@ func (c *Cache) Counters() Counters {
 type Gather func(mine []byte) ([][]byte, error)
 
 // Exchange tells all peers of our exports and opens theirs: the result holds, for
-// each rank, its buffers in the order that rank listed them, and nothing for our
+// each rank that this one reaches, its buffers in the order that rank listed them, and nothing for our
 // own. Only allocations that the peers do not have carry their handle. After an
 // error nothing of this exchange stays open.
 func (c *Cache) Exchange(gather Gather, mine []*Export) ([][]*Import, error) {
@@ -78,7 +84,7 @@ func (c *Cache) Exchange(gather Gather, mine []*Export) ([][]*Import, error) {
 	c.sent(mine)
 	theirs := make([][]*Import, len(blobs))
 	for peer, b := range blobs {
-		if peer == c.rank {
+		if peer == c.rank || !c.reaches(peer) {
 			continue
 		}
 		theirs[peer], err = c.open(peer, b)

@@ -22,6 +22,7 @@ import (
 // whatever ends that.
 type Command struct {
 	Ranks  int
+	Hosts  int      // that the ranks play, each as many (see PlayedHost); 0 and 1 leave them on this one
 	Path   string   // the binary; empty means this one
 	Args   []string // its arguments
 	Env    []string // added to this process's environment
@@ -136,6 +137,9 @@ func (l *Command) command(path, job string, rank int, out *outputs) *exec.Cmd {
 	}
 	c.Env = append(c.Env, fmt.Sprintf("%s=%d", EnvRank, rank), fmt.Sprintf("%s=%d", EnvSize, l.Ranks),
 		EnvJob+"="+job)
+	if host := PlayedHost(rank, l.Ranks, l.Hosts); host != "" {
+		c.Env = append(c.Env, EnvHost+"="+host)
+	}
 	c.Stdout, c.Stderr = out.of(rank)
 	c.WaitDelay = time.Second
 	c.SysProcAttr = rankAttributes()

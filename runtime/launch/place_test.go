@@ -79,6 +79,40 @@ func TestFindPlaceRefuses(t *testing.T) {
 	}
 }
 
+// Ranks on several machines have a place where they know where to meet.
+func TestFindPlaceOverHosts(t *testing.T) {
+	torchrun := map[string]string{"RANK": "5", "WORLD_SIZE": "8", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "4"}
+	for _, x := range []struct {
+		env  map[string]string
+		want string
+	}{
+		{map[string]string{EnvAddress: "a:1"}, "a:1"},
+		{map[string]string{"MASTER_ADDR": "node0", "MASTER_PORT": "29500"}, "node0:29542"},
+		{map[string]string{"MASTER_ADDR": "node0", "MASTER_PORT": "29500", EnvAddress: "a:1"}, "a:1"},
+		{map[string]string{"MASTER_ADDR": "node0", "MASTER_PORT": "29500", "LOCAL_WORLD_SIZE": "8"}, ""},
+	} {
+		t.Run(x.want, func(t *testing.T) {
+			setPlace(t, torchrun, x.env)
+			p, err := FindPlace()
+			if at := Address(); err != nil || p.Rank != 5 || p.Local != 1 || p.Size != 8 || at != x.want {
+				t.Errorf("%+v at %q, %v", p, at, err)
+			}
+		})
+	}
+}
+
+// The hosts that ranks play.
+func TestPlayedHost(t *testing.T) {
+	for _, x := range []struct {
+		rank, ranks, hosts int
+		want               string
+	}{{0, 4, 0, ""}, {3, 4, 1, ""}, {1, 4, 2, "host0"}, {2, 4, 2, "host1"}, {5, 6, 3, "host2"}} {
+		if got := PlayedHost(x.rank, x.ranks, x.hosts); got != x.want {
+			t.Errorf("rank %d of %d on %d: %q, want %q", x.rank, x.ranks, x.hosts, got, x.want)
+		}
+	}
+}
+
 // setPlace sets these variables and none else that a launcher would.
 func setPlace(t *testing.T, env ...map[string]string) {
 	for _, l := range launchers {

@@ -112,17 +112,22 @@ int ovgen_nccl_state(ovgen_comm *c) {
 
 static int fails(int result) { return result != ncclSuccess && result != ncclInProgress; }
 
-/* Part r of the send buffer goes to rank r. All calls are in one group, whose state is the thread's: the
-   group must end after an error too. */
-static int all_to_all(ovgen_comm *c, const ovgen_collective *x) {
+/* A part goes to one rank and another comes from one. */
+static int send_and_recv(ovgen_comm *c, const ovgen_collective *x, uintptr_t send, int to, uintptr_t recv, int from) {
+  cudaStream_t stream = (cudaStream_t)x->stream;
+  int failed = nccl.Send((void *)send, x->bytes, ncclUint8, to, c->comm, stream);
+  return fails(failed) ? failed : nccl.Recv((void *)recv, x->bytes, ncclUint8, from, c->comm, stream);
+}
+
+/* One part, or part r of the send buffer to each rank r. All calls are in one group, whose state is the
+   thread's: the group must end after an error too. */
+static int grouped(ovgen_comm *c, const ovgen_collective *x) {
   int failed = nccl.GroupStart();
   if (fails(failed)) return failed;
   failed = ncclSuccess;
-  for (int r = 0; r < c->ranks && !fails(failed); r++) {
-    failed = nccl.Send((char *)x->send + r * x->bytes, x->bytes, ncclUint8, r, c->comm, (cudaStream_t)x->stream);
-    if (!fails(failed))
-      failed = nccl.Recv((char *)x->recv + r * x->bytes, x->bytes, ncclUint8, r, c->comm, (cudaStream_t)x->stream);
-  }
+  if (x->kind == 'e') failed = send_and_recv(c, x, x->send, x->to, x->recv, x->from);
+  for (int r = 0; x->kind == 'x' && r < c->ranks && !fails(failed); r++)
+    failed = send_and_recv(c, x, x->send + r * x->bytes, r, x->recv + r * x->bytes, r);
   int ended = nccl.GroupEnd();
   return fails(failed) ? failed : ended;
 }
@@ -136,7 +141,8 @@ int ovgen_nccl_run(uintptr_t ctx, ovgen_comm *c, const ovgen_collective *x) {
     case 'g': return nccl.AllGather(send, recv, x->bytes, ncclUint8, c->comm, stream);
     case 'r': return nccl.ReduceScatter(send, recv, x->count, x->type, ncclSum, c->comm, stream);
     case 'a': return nccl.AllReduce(send, recv, x->count, x->type, ncclSum, c->comm, stream);
-    case 'x': return all_to_all(c, x);
+    case 'x':
+    case 'e': return grouped(c, x);
   }
   return ncclInvalidArgument;
 }

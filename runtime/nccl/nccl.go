@@ -146,7 +146,7 @@ func (d *device) CommGetAsyncError(c driver.Comm) error {
 
 // kinds are the collectives as nccl.h names them.
 var kinds = map[driver.CollectiveKind]C.int{driver.AllGather: 'g', driver.ReduceScatter: 'r', driver.AllReduce: 'a',
-	driver.AllToAll: 'x'}
+	driver.AllToAll: 'x', driver.Exchange: 'e'}
 
 // types are the element types of which NCCL makes sums here.
 var types = map[driver.Type]C.int{driver.BF16: C.ncclBfloat16, driver.FP16: C.ncclFloat16, driver.FP32: C.ncclFloat32}
@@ -157,7 +157,7 @@ func (d *device) Collective(x driver.CollectiveDesc, recv, send driver.Ptr, c dr
 		return err
 	}
 	what := C.ovgen_collective{kind: kinds[x.Kind], bytes: C.size_t(x.Bytes), send: C.uintptr_t(send),
-		recv: C.uintptr_t(recv), stream: C.uintptr_t(s)}
+		recv: C.uintptr_t(recv), stream: C.uintptr_t(s), to: C.int(x.To), from: C.int(x.From)}
 	if x.Kind.Sums() {
 		t, ok := types[x.Type]
 		if !ok {

@@ -70,10 +70,10 @@ typedef struct {
   int ranks;
 } ovgen_comm;
 
-/* One collective of kind 'g' all-gather, 'r' reduce-scatter, 'a' all-reduce or 'x' all-to-all, of
-   parts of count elements of a type. */
+/* One collective of kind 'g' all-gather, 'r' reduce-scatter, 'a' all-reduce, 'x' all-to-all or 'e' exchange
+   with the ranks to and from, of parts of count elements of a type. */
 typedef struct {
-  int kind, type;
+  int kind, type, to, from;
   size_t count, bytes;
   uintptr_t send, recv, stream;
 } ovgen_collective;

@@ -19,15 +19,17 @@ type Builder struct {
 // Build begins a plan of prog on g. shape says what New was called with, as
 // errors quote it: "m=512 k=64 n=32 bf16".
 func Build(g *group.Group, prog *Program, shape string) *Builder {
-	b := begin(g.Rank(), g.Size(), prog, shape)
+	b := begin(g.Rank(), g.Size(), g.Hosts(), prog, shape)
 	b.plan.group, b.plan.driver = g, g.Driver()
 	return b
 }
 
-func begin(rank, ranks int, prog *Program, shape string) *Builder {
-	p := &Plan{rank: rank, ranks: ranks, program: prog, shape: shape, turn: make(chan struct{}, 1)}
-	for i := 1; i < ranks; i++ {
-		p.peers = append(p.peers, (rank+i)%ranks)
+func begin(rank, ranks, hosts int, prog *Program, shape string) *Builder {
+	p := &Plan{rank: rank, ranks: ranks, hosts: hosts, program: prog, shape: shape, turn: make(chan struct{}, 1)}
+	each := ranks / hosts
+	first := rank / each * each // of the host
+	for i := 1; i < each; i++ {
+		p.peers = append(p.peers, first+(rank-first+i)%each)
 	}
 	p.queue.plan = p
 	b := &Builder{plan: p}
@@ -40,6 +42,12 @@ func (b *Builder) Rank() int { return b.plan.Rank() }
 
 // Size is the number of ranks.
 func (b *Builder) Size() int { return b.plan.Size() }
+
+// Hosts is the number of hosts that the ranks are on.
+func (b *Builder) Hosts() int { return b.plan.hosts }
+
+// PerHost is the number of ranks of each host.
+func (b *Builder) PerHost() int { return b.plan.ranks / b.plan.hosts }
 
 // Plan is the plan being built: Rank and Size may be used at once, the rest once
 // Finish has returned.

@@ -33,12 +33,24 @@ func (q *Queue) AllToAll(s *Stream, recv, send driver.Ptr, bytes int64) {
 	q.together(driver.AllToAll, s, recv, send, bytes)
 }
 
+// Exchange sends bytes to a rank of another host that has this rank's number there, and gets as many from one.
+func (q *Queue) Exchange(s *Stream, recv, send driver.Ptr, bytes int64, to, from int) {
+	each := q.PerHost()
+	q.enqueueTogether(s, recv, send, driver.CollectiveDesc{Kind: driver.Exchange, Bytes: bytes, Type: q.plan.summed,
+		To: to / each, From: from / each}, from)
+}
+
 // together enqueues a collective of all ranks.
 func (q *Queue) together(kind driver.CollectiveKind, s *Stream, recv, send driver.Ptr, bytes int64) {
-	d := driver.CollectiveDesc{Kind: kind, Bytes: bytes, Type: q.plan.summed}
+	q.enqueueTogether(s, recv, send, driver.CollectiveDesc{Kind: kind, Bytes: bytes, Type: q.plan.summed},
+		EveryPeer)
+}
+
+// enqueueTogether enqueues a collective, which waits for one rank or for all of the communicator.
+func (q *Queue) enqueueTogether(s *Stream, recv, send driver.Ptr, d driver.CollectiveDesc, from int) {
 	live := q.begin(s)
 	if q.numbering() {
-		q.plan.note(s, true, q.plan.peers, "NCCL "+string(kind))
+		q.plan.note(s, true, q.plan.rail(from), "NCCL "+string(d.Kind))
 		q.plan.steps[len(q.plan.steps)-1].Unmarked = true
 		if !slices.Contains(q.plan.collectives, d) {
 			q.plan.collectives = append(q.plan.collectives, d)
@@ -47,6 +59,21 @@ func (q *Queue) together(kind driver.CollectiveKind, s *Stream, recv, send drive
 	if live {
 		q.check(q.plan.group.Collective(d, recv, send, s.handle))
 	}
+}
+
+// rail is one rank as a list or, for EveryPeer, the others of this rank's communicator.
+func (p *Plan) rail(one int) (list []int) {
+	switch {
+	case one != EveryPeer:
+		return []int{one}
+	case p.hosts == 1:
+		return p.peers
+	}
+	each := p.ranks / p.hosts
+	for h := 1; h < p.hosts; h++ {
+		list = append(list, (p.rank+h*each)%p.ranks)
+	}
+	return list
 }
 
 // connect makes the group's communicator, unless a plan before has, and tries each of the plan's
@@ -66,7 +93,7 @@ func (p *Plan) connect(ctx context.Context, failed error) error {
 	}
 	all, err := p.agree(ctx, fmt.Sprintf("make plan %d by NCCL", p.id), id, failed)
 	if err == nil && !connected {
-		err = p.group.Connect(ctx, all[0])
+		err = p.group.Connect(ctx, all)
 	}
 	if err == nil {
 		err = p.group.Rehearse(ctx, p.collectives, memory+driver.Ptr(group.StagingBytes(send)), memory, p.main.own)
@@ -79,8 +106,12 @@ func (p *Plan) connect(ctx context.Context, failed error) error {
 
 // rehearsal is what the largest collectives send and receive, in bytes.
 func (p *Plan) rehearsal() (send, recv int64) {
+	ranks := p.ranks
+	if p.hosts > 1 {
+		ranks = p.hosts
+	}
 	for _, d := range p.collectives {
-		s, r := d.Sizes(p.Size())
+		s, r := d.Sizes(ranks)
 		send, recv = max(send, s), max(recv, r)
 	}
 	return send, recv

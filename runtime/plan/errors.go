@@ -48,6 +48,18 @@ func (e *ApartError) Error() string {
 		"(Group.Choice says which; use a schedule by schedule.NCCL)", e.Program)
 }
 
+// HostsError says that a program is for ranks of one host, in a group of ranks on several.
+type HostsError struct {
+	Program string
+	Hosts   int
+}
+
+// Error says what to use instead.
+func (e *HostsError) Error() string {
+	return fmt.Sprintf("%s is for ranks of one host, and this group's are on %d (use a schedule whose Mesh is "+
+		"schedule.Hosts())", e.Program, e.Hosts)
+}
+
 // BlocksError says that a kernel's blocks, of which each waits for one at each peer, may not all be
 // on the device at once.
 type BlocksError struct {

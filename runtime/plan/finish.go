@@ -53,8 +53,8 @@ type Shape interface {
 // stream that runs products has a workspace of 32 MiB besides, which it shares with the group's
 // other plans.
 //
-// Its errors come from Shape.Check, or wrap *DisagreementError, *RanksError, *CapabilityError, *ApartError,
-// *group.ArenaError, *group.WordsError, *RankError for what only another rank found, or
+// Its errors come from Shape.Check, or wrap *DisagreementError, *RanksError, *HostsError, *CapabilityError,
+// *ApartError, *group.ArenaError, *group.WordsError, *RankError for what only another rank found, or
 // *group.AbortError where a rank did not come in time. All but the last leave the group whole.
 func Make[P any](ctx context.Context, g *group.Group, prog *Program, s Shape,
 	declare func(*Builder) P) (p P, err error) {
@@ -124,6 +124,9 @@ func (p *Plan) supported() error {
 	if err := p.capable(); err != nil {
 		return err
 	}
+	if n := p.group.Hosts(); n > 1 && !p.program.Hosts {
+		return &HostsError{Program: p.program.Name, Hosts: n}
+	}
 	if p.group.Apart() && p.reaches() {
 		return &ApartError{Program: p.program.Name}
 	}
@@ -169,7 +172,7 @@ func (p *Plan) layOut() error {
 	}
 	for i, f := range p.staged {
 		for r := range f.at {
-			f.at[r] = arena.Base(r) + driver.Ptr(offsets[i])
+			f.at[r] = within(arena, r, offsets[i])
 		}
 	}
 	for _, s := range p.semaphores {
@@ -182,10 +185,18 @@ func (p *Plan) layOut() error {
 		}
 		s.offset = offset
 		for r := range p.Size() {
-			s.base = append(s.base, arena.Base(r)+driver.Ptr(offset))
+			s.base = append(s.base, within(arena, r, offset))
 		}
 	}
 	return p.number()
+}
+
+// within is a place in a rank's arena as mapped here, zero where it is not.
+func within(a *group.Arena, rank int, offset int64) driver.Ptr {
+	if base := a.Base(rank); base != 0 {
+		return base + driver.Ptr(offset)
+	}
+	return 0
 }
 
 // number issues a run without enqueuing it.

@@ -28,6 +28,9 @@ func (p *Plan) Layout() []Region {
 	}
 	for _, s := range p.semaphores {
 		for r, at := range s.base {
+			if at == 0 { // of another host
+				continue
+			}
 			list = append(list, Region{s.name, r, at, 4 * int64(s.words(p.Size()))})
 		}
 	}

@@ -97,8 +97,12 @@ func Measure[P any](ranks int, prog *Program, s Shape, declare func(*Builder) P)
 		return Memory{}, err
 	}
 	var most Memory
+	hosts := 1
+	if prog.Hosts {
+		hosts = ranks // no other number takes more
+	}
 	for r := range ranks {
-		b := begin(r, ranks, prog, s.String())
+		b := begin(r, ranks, hosts, prog, s.String())
 		declare(b)
 		m, err := b.measure()
 		if err != nil {

@@ -18,12 +18,13 @@ type Plan struct {
 	group   *group.Group
 	rank    int
 	ranks   int
+	hosts   int
 	driver  driver.Driver
 	program *Program
 	shape   string
 	id      int
 	issue   func(*Queue)
-	peers   []int // r+1, r+2, ...
+	peers   []int // r+1, r+2, ..., of the own host
 
 	main        *Stream
 	bindable    []*Buffer // in the order of Bind's addresses

@@ -14,6 +14,7 @@ type Program struct {
 	// stream memory operations.
 	Puts  bool
 	Ranks []int // group sizes it was proven for
+	Hosts bool  // it is for ranks on several hosts, or on one
 	// Extents names the extents of a shape, in the order in which Check and Shape take them;
 	// Constants are the extents of its tensors that are numbers.
 	Extents   []string

@@ -32,11 +32,23 @@ func (q *Queue) Rank() int { return q.plan.Rank() }
 // Size is the number of ranks.
 func (q *Queue) Size() int { return q.plan.Size() }
 
+// Hosts is the number of hosts that the ranks are on.
+func (q *Queue) Hosts() int { return q.plan.hosts }
+
+// PerHost is the number of ranks of each host.
+func (q *Queue) PerHost() int { return q.plan.ranks / q.plan.hosts }
+
+// Host is the number of this rank's host.
+func (q *Queue) Host() int { return q.plan.rank / q.PerHost() }
+
+// Local is the number of this rank on its host.
+func (q *Queue) Local() int { return q.plan.rank % q.PerHost() }
+
 // Main is the stream that the run was enqueued on.
 func (q *Queue) Main() *Stream { return q.plan.main }
 
 // Post writes 1 into the word that each peer keeps for this rank, in one batch;
-// no peers means every peer in the order r+1, r+2, ...
+// no peers means every peer of the own host in the order r+1, r+2, ...
 func (q *Queue) Post(s *Stream, sem *Semaphore, peers ...int) {
 	if !q.signal(s, "Post", sem, peers) {
 		return

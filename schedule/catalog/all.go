@@ -88,6 +88,10 @@ var all = []Named{
 	{"AllReduceNCCL", AllReduceNCCL},
 	{"AllGatherNCCL", AllGatherNCCL},
 	{"AllToAllNCCL", AllToAllNCCL},
+	{"AllGatherLinearHosts", AllGatherLinearHosts},
+	{"LinearReduceScatterHosts", LinearReduceScatterHosts},
+	{"LinearAllReduceHosts", LinearAllReduceHosts},
+	{"AllReduceHosts", AllReduceHosts},
 }
 
 // Alias is an operation that a schedule of the catalog computes under another name. It has no package of its own.

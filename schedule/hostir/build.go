@@ -98,9 +98,16 @@ func Multiply(s StreamRef, index string, c, a, b View, bias ...View) Step {
 	return Step{Stream: s, Do: Product, Index: index, Reads: append([]View{a, b}, bias...), Writes: []View{c}}
 }
 
-// Together is a collective of all ranks.
+// Together is a collective of all ranks, or of those of a rail.
 func Together(s StreamRef, do Work, dst, src View) Step {
 	return Step{Stream: s, Do: do, Reads: []View{src}, Writes: []View{dst}, By: NCCL}
+}
+
+// Exchanged sends src to one rank of the rail and gets dst from another.
+func Exchanged(s StreamRef, dst, src View, to, from Expr) Step {
+	step := Together(s, Exchange, dst, src)
+	step.To, step.From = to, from
+	return step
 }
 
 // After makes a stream wait for others.

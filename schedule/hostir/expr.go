@@ -26,6 +26,23 @@ var (
 	Size = Var("D") // of the mesh
 )
 
+// Variables of the hosts: where there is one, H is 1, L is D, h is 0 and l is r.
+var (
+	Hosts   = Var("H") // of the mesh
+	PerHost = Var("L") // ranks of each
+	Host    = Var("h") // of the rank that runs the program
+	Local   = Var("l") // its number there
+)
+
+// Place gives the variables of a rank's place their values, of D ranks on so many hosts; none are one.
+func (e Env) Place(rank, ranks, hosts int) Env {
+	hosts = max(hosts, 1)
+	each := max(ranks/hosts, 1)
+	e["r"], e["D"], e["H"], e["L"] = int64(rank), int64(ranks), int64(hosts), int64(each)
+	e["h"], e["l"] = int64(rank/each), int64(rank%each)
+	return e
+}
+
 // Add is x + y.
 func Add(x, y Expr) Expr { return Expr{op: '+', x: &x, y: &y} }
 

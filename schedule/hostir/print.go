@@ -18,6 +18,9 @@ const (
 // which they are enqueued. Programs that enqueue different operations print differently.
 func Print(p *Program) string {
 	w := &printer{}
+	if p.OverHosts() {
+		w.wrapped("mesh:", []string{"H hosts of L ranks, rank r = h*L + l; every peer is of the own host"})
+	}
 	for _, owner := range []Owner{Caller, Plan} {
 		var texts []string
 		for _, b := range p.Buffers {

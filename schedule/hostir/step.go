@@ -22,7 +22,9 @@ type Step struct {
 	Index      string
 	Func       string
 	Accumulate bool
-	Post       []Word
+	// To and From are the ranks of an exchange.
+	To, From Expr
+	Post     []Word
 	// By is the emitted kernel that does all of this in one launch: post, wait, copy,
 	// reduce, get, put, shot or gather; or NCCL. Empty: the copy engine, the library of
 	// products, or a stream memory operation.
@@ -57,21 +59,23 @@ const (
 	Tiles   Work = "tiles"
 )
 
-// Collectives are work that all ranks do together: each brings the view that it reads, and gets the
-// one that it writes. The n-th that a rank enqueues meets the n-th of every other.
+// Collectives are work that ranks do together: all of them or, in a program over hosts, those of a
+// rail, which have one number on their hosts. Each brings the view that it reads, and gets the one that
+// it writes. The n-th that a rank enqueues meets the n-th of every other.
 const (
 	AllGather     Work = "all-gather"     // the views that all ranks read, in their order
 	ReduceScatter Work = "reduce-scatter" // of as many parts as there are ranks, the sum of this rank's
 	AllReduce     Work = "all-reduce"     // the sum of the views that all ranks read
 	AllToAll      Work = "all-to-all"     // part r of each rank's view, in the order of ranks
+	Exchange      Work = "exchange"       // the view that rank From reads; this rank's goes to rank To
 )
 
 // NCCL carries collectives.
 const NCCL = "nccl"
 
-// Collective says that all ranks do the work together.
+// Collective says that ranks do the work together.
 func (w Work) Collective() bool {
-	return w == AllGather || w == ReduceScatter || w == AllReduce || w == AllToAll
+	return w == AllGather || w == ReduceScatter || w == AllReduce || w == AllToAll || w == Exchange
 }
 
 // Kernels that do one thing.
@@ -87,7 +91,7 @@ type Word struct {
 	Wait      bool
 	Semaphore string
 	Index     Expr // the member; absent: the only one, or the first
-	Peer      Expr // absent: every peer, r+1 first
+	Peer      Expr // absent: every peer, r+1 first, of its own host in a program over hosts
 }
 
 // View is a buffer, or Count chunks of it from chunk Index on; this rank's or a peer's. With
@@ -195,7 +199,7 @@ func (s Step) check() error {
 		if err := s.checkTiles(); err != nil {
 			return err
 		}
-	case AllGather, ReduceScatter, AllReduce, AllToAll:
+	case AllGather, ReduceScatter, AllReduce, AllToAll, Exchange:
 		if err := s.checkCollective(); err != nil {
 			return err
 		}
@@ -211,6 +215,9 @@ func (s Step) check() error {
 	}
 	if s.By == NCCL && !s.Do.Collective() {
 		return fmt.Errorf("NCCL does collectives only")
+	}
+	if exchanges := s.Do == Exchange; s.To.IsZero() == exchanges || s.From.IsZero() == exchanges {
+		return fmt.Errorf("an exchange names the ranks that it is with, and nothing else does")
 	}
 	if s.Do != Product && s.Do != Tiles &&
 		(s.Index != "" || s.Func != "" && s.Do != Apply && s.Do != Call || s.Accumulate) {

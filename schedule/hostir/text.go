@@ -89,6 +89,9 @@ func (s Step) work() string {
 		name = "Call " + s.Func
 	case AllGather, ReduceScatter, AllReduce, AllToAll:
 		name = s.Do.Title()
+	case Exchange:
+		name = "Exchange"
+		operands = append(operands, "to "+s.To.String(), "from "+s.From.String())
 	case Gather:
 		name = "Gather"
 	case Tiles:

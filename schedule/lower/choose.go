@@ -39,7 +39,8 @@ type lowering struct {
 // lowerings are all lowerings, a file a way. The first of a communication is the fastest
 // known.
 var lowerings = slices.Concat(pulls, pushes, groups, rings, broadcasts, collectives, naives,
-	slotted, stagings, stored, puts, shots, sumRings, gets, gatherShots, tilings, paddings, overNCCL)
+	slotted, stagings, stored, puts, shots, sumRings, gets, gatherShots, tilings, paddings, overNCCL,
+	overRails)
 
 // by is a lowering by a way.
 func by[W schedule.Way](m moves, write func(d *draft, w W) error) lowering {
@@ -109,7 +110,7 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 	return nil, &schedule.FieldError{Path: d.at,
 		Msg: fmt.Sprintf("no pass does the %s of %s by %s", of.moves, d.form.tensor(of.operand),
 			schedule.WayName(way)),
-		Hint: "use " + strings.Join(names, ", ") + ", or leave it out"}
+		Hint: "use " + strings.Join(names, ", ") + ", or leave it out" + d.orOneHost()}
 }
 
 // refusal refuses an option of the way that is being lowered.
@@ -124,7 +125,7 @@ func (l *lowering) gathers(d *draft) error {
 		return nil
 	}
 	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", i),
-		Msg: schedule.WayName(l.way) + " gathers into memory of the plan only", Hint: "leave it out"}
+		Msg: schedule.WayName(l.way) + " gathers into memory of the plan only", Hint: "leave it out" + d.orOneHost()}
 }
 
 // shares refuses a tensor within another where the lowering does not work in place.
@@ -136,8 +137,17 @@ func (l *lowering) shares(d *draft) error {
 		return nil
 	}
 	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Within", i),
-		Msg:  schedule.WayName(l.way) + " does not work in place",
-		Hint: "leave it out, or take a bare all-gather or reduce-scatter, or a bare all-reduce by schedule.TwoShot"}
+		Msg: schedule.WayName(l.way) + " does not work in place",
+		Hint: "leave it out, or take a bare all-gather or reduce-scatter, or a bare all-reduce by schedule.TwoShot" +
+			d.orOneHost()}
+}
+
+// orOneHost is the end of a hint to a schedule over hosts.
+func (d *draft) orOneHost() string {
+	if d.original.OverHosts() {
+		return "; or leave out Mesh, for ranks of one host"
+	}
+	return ""
 }
 
 // noKernel refuses one kernel for each step.

@@ -38,6 +38,10 @@ var rules = slices.Concat(gatherRules, reduceRules, copyRules, layerRules)
 // infer finds the row that has the schedule's placements.
 func infer(d *draft) error {
 	if d.form.kind == chains {
+		if d.original.OverHosts() {
+			return &schedule.FieldError{Path: "Mesh", Hint: "leave the mesh out, for ranks of one host",
+				Msg: fmt.Sprintf("no pass makes %s by a chain over hosts", d.schedule.Ops[0].Out)}
+		}
 		return chained(d)
 	}
 	if err := columns(d); err != nil {
@@ -56,7 +60,21 @@ func infer(d *draft) error {
 	}
 	d.comm = r.communication
 	d.chunks = chunksOf(d.schedule)
-	return r.unread(d)
+	return errorsOf(r.unread(d), d.spread())
+}
+
+// spread finds the communication of ranks on several hosts, where the mesh has them.
+func (d *draft) spread() error {
+	if !d.original.OverHosts() {
+		return nil
+	}
+	other, ok := overHosts[d.comm.moves]
+	if !ok {
+		return &schedule.FieldError{Path: "Mesh", Hint: "leave the mesh out, for ranks of one host",
+			Msg: fmt.Sprintf("no pass does the %s of %s over hosts", d.comm.moves, d.form.tensor(d.comm.operand))}
+	}
+	d.comm.moves = other
+	return nil
 }
 
 // nearest is the row of the schedule's operation that the fewest tensors contradict, and their

@@ -12,6 +12,7 @@ import (
 const (
 	opsField   = "Ops"
 	movesField = "Moves"
+	meshField  = "Mesh"
 )
 
 // asking has the field that asks for each work where its writer names none.
@@ -29,6 +30,7 @@ var asking = map[hostir.Work]string{
 	hostir.ReduceScatter: movesField,
 	hostir.AllReduce:     movesField,
 	hostir.AllToAll:      movesField,
+	hostir.Exchange:      meshField,
 }
 
 // origins names the schedule's field for each node without one, and the move of each option that a writer named.
@@ -58,7 +60,7 @@ func origins(d *draft) (err error) {
 
 // field is the path of an option: of the one way that has it or, of several, of the one that sets it; else the moves.
 func (d *draft) field(option string) string {
-	if option == opsField || option == movesField {
+	if option == opsField || option == movesField || option == meshField {
 		return option
 	}
 	var has, sets []string

@@ -11,7 +11,7 @@ import (
 	"ovgen/schedule/lower"
 )
 
-// The field of each node of each program is the operations, the moves, or an option that a move's way has.
+// The field of each node of each program is the operations, the moves, the mesh, or an option that a move's way has.
 func TestOrigins(t *testing.T) {
 	for _, n := range catalog.All() {
 		p, err := lower.Lower(n.Name, n.Schedule)
@@ -23,7 +23,7 @@ func TestOrigins(t *testing.T) {
 			t.Errorf("%s: no field", n.Name)
 		}
 		for _, f := range fields {
-			if !slices.Contains(append(paths(p.Schedule), "Ops", "Moves"), f) {
+			if !slices.Contains(append(paths(p.Schedule), "Ops", "Moves", "Mesh"), f) {
 				t.Errorf("%s: field %q is not of the schedule", n.Name, f)
 			}
 		}

@@ -23,13 +23,24 @@ const (
 	gatherLink moves = "all-gather in a chain"
 	reduceLink moves = "reduce-scatter in a chain"
 	allLink    moves = "all-reduce in a chain"
+	// Communications of ranks on several hosts.
+	gatherHosts     moves = "all-gather over hosts"
+	reduceHosts     moves = "reduce-scatter over hosts"
+	allHosts        moves = "all-reduce over hosts"
+	gatherBareHosts moves = "bare all-gather over hosts"
+	reduceBareHosts moves = "bare reduce-scatter over hosts"
+	allBareHosts    moves = "bare all-reduce over hosts"
 )
 
 // further says that the communication serves several products of one operand.
-func (m moves) further() bool { return m == gather || m == gatherChunks || m == gatherBalanced }
+func (m moves) further() bool {
+	return m == gather || m == gatherChunks || m == gatherBalanced || m == gatherHosts
+}
 
 // reduces says that partial results of a product meet.
-func (m moves) reduces() bool { return m == reduce || m == reduceAll || m == reduceBalanced }
+func (m moves) reduces() bool {
+	return m == reduce || m == reduceAll || m == reduceBalanced || m == reduceHosts || m == allHosts
+}
 
 // places is where a row wants tensors.
 type places = map[string]string

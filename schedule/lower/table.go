@@ -28,6 +28,15 @@ func Table() []Communication {
 		}
 		list[i].Needed = append(list[i].Needed, r.text())
 	}
+	for _, r := range rules {
+		if over, ok := overHosts[r.moves]; ok {
+			i := slices.IndexFunc(list, func(c Communication) bool { return c.Name == string(over) })
+			if i < 0 {
+				i, list = len(list), append(list, Communication{Name: string(over), Ways: waysOf(over)})
+			}
+			list[i].Needed = append(list[i].Needed, r.text()+", Mesh schedule.Hosts()")
+		}
+	}
 	for _, l := range links {
 		list = append(list, Communication{Name: string(l.moves), Needed: []string{l.needed}, Ways: waysOf(l.moves)})
 	}

@@ -110,6 +110,7 @@ func (c *changes) mesh() {
 		{Name: schedule.DeviceX, Link: schedule.Network}} {
 		c.add(fmt.Sprintf("Mesh %v", a), func(s *schedule.Schedule) { s.Mesh = []schedule.MeshAxis{a} })
 	}
+	c.add("Mesh over hosts", func(s *schedule.Schedule) { s.Mesh = schedule.Hosts() })
 }
 
 func (c *changes) types() {
@@ -137,8 +138,8 @@ func (c *changes) tensor(i int) {
 		for _, e := range []schedule.Extent{schedule.M, schedule.F, schedule.D, "24", "0"} {
 			c.add(axis+".Extent "+string(e), of(func(t *schedule.Tensor) { t.Axes[j].Extent = e }))
 		}
-		for _, s := range []schedule.Split{schedule.DIDx(schedule.D), schedule.DIDy("2"), schedule.Stream(schedule.D),
-			{Kind: schedule.Plain, Count: "2"}} {
+		for _, s := range []schedule.Split{schedule.DIDx(schedule.D), {Kind: schedule.DeviceY, Count: "2"},
+			schedule.Stream(schedule.D), {Kind: schedule.Plain, Count: "2"}} {
 			c.add(fmt.Sprintf("%s.Outer and %v", axis, s),
 				of(func(t *schedule.Tensor) { t.Axes[j].Outer = append(t.Axes[j].Outer, s) }))
 		}

@@ -17,7 +17,8 @@ type Drawn struct {
 
 // Random draws a schedule of the list, changes one item in one of ten, and draws a way with
 // options: a way for a tensor that is spread over the ranks or for partial sums, of all ways
-// for the one or the other, each option set one time in three.
+// for the one or the other, each option set one time in three; over hosts one time in two the way
+// of these.
 func Random(r *rand.Rand, of []schedule.Schedule) Drawn {
 	from := Clone(of[r.IntN(len(of))])
 	from.Moves = nil
@@ -30,7 +31,11 @@ func Random(r *rand.Rand, of []schedule.Schedule) Drawn {
 		return d
 	}
 	name, sums := travels(r, d.Schedule)
-	d.Moves, d.Items = []schedule.Move{{Of: name, Way: Way(r, sums)}}, append(d.Items, "Moves[0]")
+	way := Way(r, sums)
+	if d.OverHosts() && r.IntN(2) == 0 {
+		way = schedule.Rails{}
+	}
+	d.Moves, d.Items = []schedule.Move{{Of: name, Way: way}}, append(d.Items, "Moves[0]")
 	return d
 }
 

@@ -32,7 +32,7 @@ func lowered(t *testing.T, name string, s schedule.Schedule) *hostir.Program {
 	return p
 }
 
-// Every schedule of the catalog can be predicted, and its account is whole.
+// Every schedule of the catalog but those over hosts can be predicted, and its account is whole.
 func TestCatalog(t *testing.T) {
 	for _, n := range catalog.All() {
 		p := lowered(t, n.Name, n.Schedule)
@@ -44,6 +44,12 @@ func TestCatalog(t *testing.T) {
 					c.Counts = append(c.Counts, 512)
 				}
 				x, err := cost.Predict(p, c, h200(t))
+				if p.OverHosts() {
+					if err == nil || !strings.Contains(err.Error(), "the model knows no network between hosts") {
+						t.Errorf("%s: %v", n.Name, err)
+					}
+					continue
+				}
 				if err != nil {
 					t.Errorf("D = %d, eager %v: %v", d, eager, err)
 					continue

@@ -70,6 +70,9 @@ func Predict(p *hostir.Program, c Case, m *Machine) (*Prediction, error) {
 	if err := c.Check(p); err != nil {
 		return nil, fmt.Errorf("predict %s: %w", p.Name, err)
 	}
+	if p.OverHosts() {
+		return nil, fmt.Errorf("predict %s: the model knows no network between hosts", p.Name)
+	}
 	if m.Rate[c.ElementSize] == 0 {
 		return nil, fmt.Errorf("predict %s: %s has no rate for elements of %d bytes", p.Name, m.Name, c.ElementSize)
 	}

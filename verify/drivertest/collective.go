@@ -38,7 +38,7 @@ func collectives(b *bench) {
 		b.must(b.d.StreamSynchronize(s))
 	}
 	for _, kind := range []driver.CollectiveKind{driver.AllGather, driver.ReduceScatter, driver.AllReduce,
-		driver.AllToAll} {
+		driver.AllToAll, driver.Exchange} {
 		settled(c.Collective(driver.CollectiveDesc{Kind: kind, Bytes: 256, Type: driver.FP32}, dst, src, comm, s))
 		gone(string(kind))
 	}

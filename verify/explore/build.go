@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ovgen/verify/ops"
@@ -111,6 +112,7 @@ func (m *machine) checkWords() {
 // checkOperations reports operations of unknown kinds, and uses and words of ranks that do
 // not exist.
 func (m *machine) checkOperations() {
+	away := func(a, b int) bool { return a/m.eachHost() != b/m.eachHost() }
 	for r, list := range m.Ranks {
 		for _, o := range list {
 			wrong := o.Kind > ops.Done
@@ -122,6 +124,10 @@ func (m *machine) checkOperations() {
 			}
 			if wrong {
 				m.report(WellFormed, "rank %d: no operation has this form: %s", r, &o)
+			}
+			if slices.ContainsFunc(o.Uses, func(u ops.Use) bool { return away(u.At.Rank, r) }) ||
+				slices.ContainsFunc(o.Words, func(w ops.Word) bool { return away(w.At.Rank, r) }) {
+				m.report(Reached, "rank %d: it uses another host: %s", r, &o)
 			}
 		}
 	}

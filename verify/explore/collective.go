@@ -10,7 +10,8 @@ import (
 )
 
 // A collective is two steps of a rank. The first takes what the rank brings out of its memory;
-// the second, once all ranks have taken their first, puts what the rank gets into its memory.
+// the second, once all ranks of the communicator have taken their first, puts what the rank gets into its
+// memory. The second step of an exchange comes once the rank that it gets from has taken its first.
 // Both use all of the operation's memory, since the transfer between them uses it too. Nothing
 // says when another rank takes its second step.
 
@@ -20,13 +21,33 @@ type meeting struct {
 	messages     []int32 // an atom for each rank
 }
 
-// at names the n-th collective of a run.
-type at struct{ run, n int }
+// at names the n-th collective of a run of the ranks that have one communicator.
+type at struct{ run, comm, n int }
+
+// eachHost is how many ranks a host has.
+func (s *System) eachHost() int { return len(s.Ranks) / max(s.Hosts, 1) }
+
+// comm is the communicator of a rank, and how many ranks it has.
+func (s *System) comm(rank int) (number, ranks int) {
+	if s.Hosts == 0 {
+		return 0, len(s.Ranks)
+	}
+	return rank % s.eachHost(), s.Hosts
+}
+
+// place is the number of a rank in its communicator.
+func (s *System) place(rank int) int {
+	if s.Hosts == 0 {
+		return rank
+	}
+	return rank / s.eachHost()
+}
 
 // collective adds the two steps of a collective. Those of one rank all write an atom of the
 // rank's, so that two at once conflict: a communicator does one at a time.
 func (b *rankBuilder) collective(o *ops.Op) {
-	which := at{b.run, b.met}
+	comm, _ := b.comm(b.rank)
+	which := at{b.run, comm, b.met}
 	b.met++
 	if len(o.Uses) != 2 || o.Uses[0].Write || !o.Uses[1].Write {
 		b.report(WellFormed, "rank %d: a collective reads one range and writes one: %s", b.rank, o)
@@ -53,14 +74,13 @@ func (b *rankBuilder) collective(o *ops.Op) {
 // meet makes each rank's second step come after all first ones, and hands it what they brought.
 func (m *machine) meet() {
 	inOrder := slices.SortedFunc(maps.Keys(m.meetings), func(a, b at) int {
-		return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.n, b.n))
+		return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.n, b.n), cmp.Compare(a.comm, b.comm))
 	})
 	for _, which := range inOrder {
 		x := m.meetings[which]
 		first := m.steps[x.begins[0]].op
-		if len(x.begins) != len(m.Ranks) {
-			m.report(Agreed, "%d of %d ranks have collective %d of a run: %s",
-				len(x.begins), len(m.Ranks), which.n+1, first)
+		if _, ranks := m.comm(m.steps[x.begins[0]].rank); len(x.begins) != ranks {
+			m.report(Agreed, "%d of %d ranks have collective %d of a run: %s", len(x.begins), ranks, which.n+1, first)
 		}
 		for i, e := range x.ends {
 			end := m.steps[e]
@@ -69,15 +89,33 @@ func (m *machine) meet() {
 				m.report(Agreed, "ranks differ in collective %d of a run: %s; %s", which.n+1, first, o)
 			}
 			for j, b := range x.begins {
-				if i != j {
+				gets, needs := m.between(end, m.steps[b])
+				if needs && i != j {
 					end.before = append(end.before, b)
 				}
+				if a := x.messages[j]; gets {
+					end.reads, end.operands = append(end.reads, a), append(end.operands, []int32{a})
+				}
 			}
-			for _, a := range x.messages {
-				end.reads, end.operands = append(end.reads, a), append(end.operands, []int32{a})
+			if end.op.Form == "exchange" && len(end.operands) != 1 {
+				m.report(Agreed, "rank %d gets from no rank of its communicator: %s", end.rank, end.op)
 			}
 		}
 	}
+}
+
+// between reports whether the end of a rank's collective gets what another rank's begin brings, and whether it
+// needs that begin.
+func (m *machine) between(end, begin *step) (gets, needs bool) {
+	if end.op.Form != "exchange" {
+		return true, true
+	}
+	from, to := begin.rank == end.op.From, begin.rank == end.op.To
+	if from && begin.op.To != end.rank {
+		m.report(Agreed, "rank %d gets from rank %d, which sends to rank %d: %s", end.rank, begin.rank, begin.op.To,
+			begin.op)
+	}
+	return from, from || to && m.Unbuffered
 }
 
 // together takes a step of a collective.
@@ -103,7 +141,7 @@ func (x *search) together(s *state, st *step) {
 
 // gotten is what a rank gets of what all have brought; nothing where that does not fit.
 func (x *search) gotten(st *step, brought [][]Number) (all []Number) {
-	if len(brought) != len(x.Ranks) {
+	if _, ranks := x.comm(st.rank); st.op.Form != "exchange" && len(brought) != ranks {
 		return nil
 	}
 	mine := brought
@@ -111,13 +149,13 @@ func (x *search) gotten(st *step, brought [][]Number) (all []Number) {
 		mine = nil
 		for _, m := range brought {
 			n := len(m) / len(brought)
-			mine = append(mine, m[st.rank*n:][:n])
+			mine = append(mine, m[x.place(st.rank)*n:][:n])
 		}
 	}
 	switch st.op.Form {
 	case "reduce-scatter", "all-reduce":
 		return x.added(mine, len(mine[0]))
-	case "all-gather", "all-to-all":
+	case "all-gather", "all-to-all", "exchange":
 		for _, m := range mine {
 			all = append(all, m...)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"ovgen/schedule"
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
@@ -27,6 +28,9 @@ func TestCatalog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if p.OverHosts() {
+			continue // TestHosts has them
+		}
 		for d := 2; d <= 4; d++ {
 			for _, m := range modes {
 				t.Run(fmt.Sprintf("%s/%d/%v", c.Name, d, m), func(t *testing.T) {
@@ -40,6 +44,46 @@ func TestCatalog(t *testing.T) {
 					safe(t, explore.Explore(sys))
 					safe(t, explore.ExploreSerial(sys))
 				})
+			}
+		}
+	}
+}
+
+// Every schedule over hosts keeps every property on each number of them, whether NCCL keeps what is sent
+// or waits for who gets it.
+func TestHosts(t *testing.T) {
+	gather, scatter := catalog.AllGather, catalog.ReduceScatter
+	gather.Mesh, scatter.Mesh = schedule.Hosts(), schedule.Hosts()
+	parts := catalog.AllGatherLinearHosts
+	parts.Moves = []schedule.Move{{Of: "A", Way: schedule.Rails{Parts: 2}}}
+	for _, c := range append(catalog.All(), catalog.Named{Name: "AllGatherHosts", Schedule: gather},
+		catalog.Named{Name: "ReduceScatterHosts", Schedule: scatter}, catalog.Named{Name: "InParts", Schedule: parts}) {
+		p, err := lower.Lower(c.Name, c.Schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !p.OverHosts() {
+			continue
+		}
+		for d := 2; d <= 4; d++ {
+			for _, hosts := range p.HostsOf(d) {
+				shape := explore.ShapeOf(p, d)
+				shape.Hosts = hosts
+				for i, m := range modes {
+					if i > 1 && (hosts == 1 || os.Getenv("OVGEN_SOAK") == "") {
+						continue // eager runs and replays alone, unless OVGEN_SOAK is set
+					}
+					t.Run(fmt.Sprintf("%s/%d on %d/%v", c.Name, d, hosts, m), func(t *testing.T) {
+						sys, err := explore.Of(p, shape, nil, m...)
+						if err != nil {
+							t.Fatal(err)
+						}
+						safe(t, explore.Explore(sys))
+						safe(t, explore.ExploreSerial(sys))
+						sys.Unbuffered = true
+						safe(t, explore.Explore(sys))
+					})
+				}
 			}
 		}
 	}

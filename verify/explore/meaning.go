@@ -387,7 +387,7 @@ func (s spelling) summed() (list []rune) {
 func (m *meaning) promises() bool {
 	for _, move := range m.schedule.Moves {
 		switch move.Way.(type) {
-		case schedule.RingSum, schedule.RingAccumulate, schedule.NCCL:
+		case schedule.RingSum, schedule.RingAccumulate, schedule.NCCL, schedule.Rails:
 			return false
 		}
 	}

@@ -12,6 +12,7 @@ import (
 // Shape is the sizes that a program is unrolled for.
 type Shape struct {
 	Ranks       int
+	Hosts       int // of a program over hosts; 0 of another
 	M, K, N     int64
 	ElementSize int64
 	// Extents of other symbols, and Counts of uneven chunks.
@@ -19,7 +20,8 @@ type Shape struct {
 	Counts  []int64
 }
 
-// ShapeOf is a small shape that fits a program on a mesh of a size. Its extents differ from
+// ShapeOf is a small shape that fits a program on a mesh of a size, on the fewest of several hosts where it is for
+// hosts. Its extents differ from
 // each other, so that no two dimensions can be mistaken for each other, and no step has one
 // row, and none of several ranks' columns one column: its product would be the same with its operands swapped.
 func ShapeOf(p *hostir.Program, ranks int) Shape {
@@ -32,7 +34,11 @@ func ShapeOf(p *hostir.Program, ranks int) Shape {
 			columns = 7 * d
 		}
 	}
-	s := Shape{Ranks: ranks, ElementSize: 4, K: 3 * d, N: columns, M: 2 * rows,
+	hosts := 0
+	if p.OverHosts() {
+		hosts = p.FewestHosts(ranks)
+	}
+	s := Shape{Ranks: ranks, Hosts: hosts, ElementSize: 4, K: 3 * d, N: columns, M: 2 * rows,
 		Extents: map[string]int64{"N2": 2 * d, "N3": 4 * d, "F": 5 * d}}
 	for _, t := range p.Schedule.Tensors {
 		if axis, split, ok := t.Sharded(); ok && t.Axes[axis].Outer[split].Uneven {
@@ -66,13 +72,13 @@ func (s *Shape) uneven(p *hostir.Program, pairs bool) {
 
 // Case is the shape as a rank unrolls a program for it.
 func (s Shape) Case(rank int) ops.Case {
-	return ops.Case{Ranks: s.Ranks, Rank: rank, M: s.M, K: s.K, N: s.N, ElementSize: s.ElementSize,
+	return ops.Case{Ranks: s.Ranks, Rank: rank, Hosts: s.Hosts, M: s.M, K: s.K, N: s.N, ElementSize: s.ElementSize,
 		Extents: s.Extents, Counts: s.Counts}
 }
 
 // env gives a rank's names their values.
 func (s Shape) env(p *hostir.Program, rank int) hostir.Env {
-	env := hostir.Env{"r": int64(rank), "D": int64(s.Ranks), "M": s.M, "K": s.K, "N": s.N}
+	env := hostir.Env{"M": s.M, "K": s.K, "N": s.N}.Place(rank, s.Ranks, s.Hosts)
 	maps.Copy(env, s.Extents)
 	maps.Copy(env, p.Constants)
 	return env
@@ -94,7 +100,8 @@ func (s Shape) Unroll(p *hostir.Program) ([][]ops.Op, error) {
 // Of is the system of a program: each rank's results have the values and the places that
 // its schedule gives them. Nil lists are unrolled from the program.
 func Of(p *hostir.Program, shape Shape, lists [][]ops.Op, modes ...Mode) (System, error) {
-	s := System{Ranks: lists, Modes: modes, ElementSize: shape.ElementSize, Words: map[string]int64{},
+	s := System{Ranks: lists, Hosts: shape.Hosts, Modes: modes, ElementSize: shape.ElementSize,
+		Words:   map[string]int64{},
 		Ordered: (&meaning{schedule: p.Schedule, shape: shape}).promises()}
 	if lists == nil {
 		var err error

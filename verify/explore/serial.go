@@ -21,6 +21,7 @@ func ExploreSerial(sys System) Verdict {
 			sys.Modes[i] = Captured
 		}
 	}
+	sys.Unbuffered = true // to be safe it must not rest on what NCCL may keep
 	m := build(sys)
 	if m.Limit == 0 {
 		m.Limit = 20000

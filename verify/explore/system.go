@@ -15,6 +15,10 @@ type System struct {
 	Words map[string]int64
 	// ElementSize is the bytes of an element; 4 if zero.
 	ElementSize int64
+	// Hosts that the ranks are on, each as many; zero is one. Ranks of one number on their hosts have a communicator.
+	Hosts int
+	// Unbuffered: an exchange also needs that the rank it sends to has begun. NCCL may wait for that or not.
+	Unbuffered bool
 	// Ordered: results depend on the order in which a Sum adds its terms.
 	Ordered bool
 	// Modes of the runs, one each, the same on all ranks.
@@ -77,11 +81,12 @@ const (
 	InRun      Property = "in run"      // operations, and accesses by peers, lie between a run's start and end
 	Owned      Property = "plan-owned"  // peers write no caller's memory, and read only shared memory
 	Capturable Property = "capturable"  // a run forks from main and joins it
-	Agreed     Property = "agreed"      // all ranks have the same collectives
+	Agreed     Property = "agreed"      // all ranks of a communicator have the same collectives
 	Serial     Property = "serial-safe" // no deadlock one operation of a rank at a time
 	// ranks and memory exist; a wait is followed by its reset at once, and a reset follows a wait; a stream notes
 	// its own steps
 	WellFormed Property = "well formed"
+	Reached    Property = "reached" // a rank uses memory and words of its own host
 )
 
 // Violation is a property that does not hold, and an order of steps that shows it.

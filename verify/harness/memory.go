@@ -139,6 +139,10 @@ func (p *Program) holds(x measured, g *group.Group, s Shape, most took) error {
 	if p.uneven() && most.Staging < want.Staging {
 		most.Staging = want.Staging // the counts of a Bind will say
 	}
+	if p.Schedule.OverHosts() && g.Hosts() < g.Size() { // Memory is enough for any number of hosts
+		most.Words, most.Staging = max(most.Words, want.Words), max(most.Staging, want.Staging)
+		most.Workspaces = max(most.Workspaces, want.Workspaces)
+	}
 	if most != want {
 		return fmt.Errorf("New took %+v, and Shape.Memory is %+v", most, want)
 	}

@@ -36,6 +36,11 @@ func Explore(c Case) (Opinion, error) {
 		if o := opinion(explore.Explore(sys), m); !o.Safe {
 			return o, nil
 		}
+		if sys.Unbuffered = true; c.Shape.Hosts > 2 { // of two, each gets from the one that it sends to
+			if o := opinion(explore.Explore(sys), m); !o.Safe {
+				return o, nil
+			}
+		}
 	}
 	sys, err := explore.Of(c.Program, c.Shape, c.Lists, explore.Captured, explore.Captured)
 	if err != nil {

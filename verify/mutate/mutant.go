@@ -32,10 +32,18 @@ type Case struct {
 // Sizes of the mesh that mutants are tried with.
 var Sizes = []int{2, 3}
 
+// sizes are those of a program: over hosts three hosts of one rank, and two of two.
+func sizes(p *hostir.Program) []int {
+	if p.OverHosts() {
+		return []int{3, 4}
+	}
+	return Sizes
+}
+
 // Right are the systems of a program without a mistake.
 func Right(p *hostir.Program) ([]Case, error) {
 	var list []Case
-	for _, d := range Sizes {
+	for _, d := range sizes(p) {
 		lists, err := unroll(p, d)
 		if err != nil {
 			return nil, err
@@ -49,7 +57,7 @@ func Right(p *hostir.Program) ([]Case, error) {
 // ranks as they are, or make the same ones as another mutant.
 func All(p *hostir.Program) ([]Mutant, error) {
 	m := &maker{program: p, right: map[int][][]ops.Op{}, seen: map[[32]byte]bool{}, names: map[string]int{}}
-	for _, d := range Sizes {
+	for _, d := range sizes(p) {
 		lists, err := unroll(p, d)
 		if err != nil {
 			return nil, err
@@ -78,7 +86,7 @@ func (m *maker) add(kind, what string, lists func(d int) ([][]ops.Op, error)) {
 	if m.names[x.Name()]++; m.names[x.Name()] > 1 {
 		x.Text += fmt.Sprintf(" (%d)", m.names[x.Name()])
 	}
-	for _, d := range Sizes {
+	for _, d := range sizes(m.program) {
 		l, err := lists(d)
 		if err != nil || m.seen[text(d, l)] {
 			continue

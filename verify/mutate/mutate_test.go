@@ -175,6 +175,50 @@ func TestNamed(t *testing.T) {
 	}
 }
 
+// Mistakes of programs over hosts; where OVGEN_SOAK is set, all mutants.
+func TestHosts(t *testing.T) {
+	const exchange = "nccl: nccl{Exchange(Agathered[from], A, to to, from from)}"
+	named := map[string]map[string]mutate.Class{
+		"AllGatherLinearHosts": {
+			"exchange with another " + exchange + " sends to the rank of the next rail":   mutate.Caught,
+			"exchange with another " + exchange + " gets from the rank of the next host":  mutate.Caught,
+			"exchange with another " + exchange + " both with the ranks of the next host": mutate.Caught,
+			"drop relay[phase]: Synchronize(nccl)":                                        mutate.Caught,
+			"move nccl: Post arrived[phase] -> every peer from place 4 to 5":              mutate.Caught,
+			"move " + exchange + " from place 3 to 4":                                     mutate.Caught,
+			"drop copy: Synchronize(relay[1..H-1])":                                       mutate.Caught,
+			"drop the acknowledgement arrived":                                            mutate.Caught,
+			"drop work[phase*L]: Synchronize(relay[phase])":                               mutate.Caught,
+		},
+		"LinearReduceScatterHosts": {
+			"drop nccl: Synchronize(copy)":                 mutate.Caught,
+			"drop nccl: Wait arrived[phase] <- every peer": mutate.Caught,
+			"drop nccl: Synchronize(work[phase*L])":        mutate.Caught,
+			"drop copy: Wait free[every peer]":             mutate.Caught,
+		},
+	}
+	for name, want := range named {
+		i := slices.IndexFunc(catalog.All(), func(n catalog.Named) bool { return n.Name == name })
+		found := 0
+		for _, m := range mutants(t, name, catalog.All()[i].Schedule) {
+			class, known := want[m.Kind+" "+m.Text]
+			if !known && os.Getenv("OVGEN_SOAK") == "" {
+				continue
+			}
+			j, err := mutate.Judge(m, mutate.Prove)
+			if err != nil || j.Class == mutate.Survivor || known && j.Class != class {
+				t.Errorf("%s is %s, want %s: %v %v", m.Name(), j.Class, class, j.Why, err)
+			}
+			if known {
+				found++
+			}
+		}
+		if found != len(want) {
+			t.Errorf("%d of %d mutants of %s are there", found, len(want), name)
+		}
+	}
+}
+
 // A checker that accepts everything, or nothing, lets mutants survive.
 func TestJudgeDisagrees(t *testing.T) {
 	all := mutants(t, "AllGatherMatmul", catalog.AllGatherMatmul)

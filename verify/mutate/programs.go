@@ -121,7 +121,10 @@ func (m *maker) variants(n hostir.Node) []variant {
 		case hostir.Product:
 			flip(n, add)
 		}
-		if n.Do.Collective() {
+		switch {
+		case n.Do == hostir.Exchange:
+			withAnother(n, add)
+		case n.Do.Collective():
 			another(n, add)
 		}
 	default:
@@ -137,6 +140,28 @@ func another(n hostir.Step, add adder) {
 			c.Do = do
 			add("another collective", do.Title(), c)
 		}
+	}
+}
+
+// withAnother is an exchange with the ranks of another rail, or of another host, on one side of it or on both.
+func withAnother(n hostir.Step, add adder) {
+	for _, x := range []struct {
+		what string
+		to   func(hostir.Expr) hostir.Expr
+	}{
+		{"of the next rail", following},
+		{"of the next host", func(e hostir.Expr) hostir.Expr {
+			return hostir.Mod(hostir.Add(e, hostir.PerHost), hostir.Size)
+		}},
+	} {
+		c := n
+		c.To = x.to(n.To)
+		add("exchange with another", "sends to the rank "+x.what, c)
+		c = n
+		c.From = x.to(n.From)
+		add("exchange with another", "gets from the rank "+x.what, c)
+		c.To = x.to(n.To)
+		add("exchange with another", "both with the ranks "+x.what, c)
 	}
 }
 

@@ -49,6 +49,8 @@ type Op struct {
 	// Accumulate: a Product adds to its result, the last operand that it reads. No other
 	// operand may lie in the result.
 	Accumulate bool
+	// To and From are the ranks that an exchange sends to and gets from.
+	To, From int
 	// Step is the number of the node in issue order, from 1; zero for After and Done.
 	Step int
 	// Node of the host program; absent in a recorded operation.
@@ -74,8 +76,9 @@ const (
 	Sum     // the sum of its operands, in their order; the last may be one row, added to each row
 	Apply   // a function of the first operand, of its elements or rows, with the others
 	Call    // work of the caller's own, which takes all of its operands
-	// Collective is work of all ranks together, by one communicator: the n-th of a rank's list
-	// meets the n-th of every other. It reads and writes memory of its own rank.
+	// Collective is work of ranks together, by one communicator: the n-th of a rank's list meets the n-th of
+	// every other. The communicator is of all ranks; of those on several hosts, of a rail, the ranks that have one
+	// number on their hosts. It reads and writes memory of its own rank.
 	Collective
 	Done // main's end of the run, for which the next run waits
 )
@@ -157,6 +160,10 @@ func (o Op) append(b []byte) []byte {
 	}
 	if o.Launch != "" {
 		b = append(append(b, " in "...), o.Launch...)
+	}
+	if o.To != o.From || o.To != 0 {
+		b = strconv.AppendInt(append(b, " to "...), int64(o.To), 10)
+		b = strconv.AppendInt(append(b, " from "...), int64(o.From), 10)
 	}
 	if o.Accumulate {
 		b = append(b, " accumulate"...)

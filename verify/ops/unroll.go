@@ -12,6 +12,7 @@ import (
 type Case struct {
 	Ranks       int   // D
 	Rank        int   // r
+	Hosts       int   // H, of a program over hosts; 0 is one
 	M, K, N     int64 // of the whole operation
 	ElementSize int64 // bytes of an element
 	// Extents of other symbols, and Counts of uneven chunks as Bind is called with; those of balanced parts follow.
@@ -21,8 +22,7 @@ type Case struct {
 
 // Unroll lists the operations that rank c.Rank enqueues for one run of p, in enqueue order.
 func Unroll(p *hostir.Program, c Case) ([]Op, error) {
-	u := &unroller{program: p, c: c, env: hostir.Env{
-		"r": int64(c.Rank), "D": int64(c.Ranks), "M": c.M, "K": c.K, "N": c.N}}
+	u := &unroller{program: p, c: c, env: hostir.Env{"M": c.M, "K": c.K, "N": c.N}.Place(c.Rank, c.Ranks, c.Hosts)}
 	maps.Copy(u.env, c.Extents)
 	maps.Copy(u.env, p.Constants)
 	if c.Counts == nil {
@@ -160,7 +160,7 @@ func (u *unroller) enqueue(n hostir.Step) {
 	case hostir.Call:
 		at.Launch = u.launch(n.Launch)
 		u.function(Call, at, n)
-	case hostir.AllGather, hostir.ReduceScatter, hostir.AllReduce, hostir.AllToAll:
+	case hostir.AllGather, hostir.ReduceScatter, hostir.AllReduce, hostir.AllToAll, hostir.Exchange:
 		u.collective(at, n)
 	default:
 		u.fail(fmt.Errorf("work %q has no operations", n.Do))
@@ -211,6 +211,9 @@ func (u *unroller) copy(op Op, n hostir.Step) {
 // collective adds a collective: what this rank brings, and what it gets.
 func (u *unroller) collective(op Op, n hostir.Step) {
 	op.Kind, op.Form, op.Kernel = Collective, string(n.Do), ""
+	if n.Do == hostir.Exchange {
+		op.To, op.From = int(u.eval(n.To)), int(u.eval(n.From))
+	}
 	u.work(op, n)
 }
 
@@ -369,14 +372,16 @@ func (u *unroller) chunks(b hostir.Buffer, rank int, first, count int64) int64 {
 	return rows * bytes
 }
 
-// peers is one peer, or all in the order r+1, r+2, ...
+// peers is one peer, or all of the own host in the order r+1, r+2, ...
 func (u *unroller) peers(one hostir.Expr) []int {
 	if !one.IsZero() {
 		return []int{int(u.eval(one))}
 	}
+	each := u.c.Ranks / max(u.c.Hosts, 1)
+	first := u.c.Rank / each * each
 	var all []int
-	for i := 1; i < u.c.Ranks; i++ {
-		all = append(all, (u.c.Rank+i)%u.c.Ranks)
+	for i := 1; i < each; i++ {
+		all = append(all, first+(u.c.Rank-first+i)%each)
 	}
 	return all
 }

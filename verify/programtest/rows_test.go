@@ -23,7 +23,7 @@ func TestBalancedRows(t *testing.T) {
 		for _, x := range []struct{ ranks, rows int }{{2, 1}, {3, 7}, {4, 6}, {5, 3}} {
 			s := harness.Shape{M: x.rows, K: 8 * x.ranks, N: 12, Type: driver.BF16}.Fit(p, x.ranks)
 			synctest.Test(t, func(t *testing.T) {
-				if err := runShape(t.Context(), p, s, x.ranks, uint64(x.rows)); err != nil {
+				if err := runShape(t.Context(), p, s, x.ranks, 1, uint64(x.rows)); err != nil {
 					t.Errorf("%s, %d ranks, %d rows: %v", name, x.ranks, x.rows, err)
 				}
 			})
@@ -47,7 +47,7 @@ func TestFewRows(t *testing.T) {
 				for _, rows := range rows {
 					s := harness.Shape{M: rows, K: 12, N: 12, Type: driver.BF16}.Fit(p, ranks)
 					synctest.Test(t, func(t *testing.T) {
-						if err := runShape(t.Context(), p, s, ranks, uint64(rows)); err != nil {
+						if err := runShape(t.Context(), p, s, ranks, 1, uint64(rows)); err != nil {
 							t.Errorf("%d rows: %v", rows, err)
 						}
 					})

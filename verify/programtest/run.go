@@ -10,6 +10,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/launch"
 	"ovgen/verify/harness"
 	"ovgen/verify/sim"
 	"ovgen/verify/simtest"
@@ -30,23 +31,42 @@ func Run(t *testing.T, p harness.Program) {
 					t.Logf("not %d ranks, %s %s: it is large, or OVGEN_SOAK is not set", ranks, s, typ)
 					continue
 				}
-				t.Run(fmt.Sprintf("%d ranks, %s %s", ranks, s, typ), func(t *testing.T) {
-					for more := range seeds() {
-						seed := uint64(10*ranks + n + 100*more)
-						synctest.Test(t, func(t *testing.T) {
-							switch err := runShape(t.Context(), &p, s, ranks, seed); {
-							case sim.Missing() != nil &&
-								errors.Is(err, driver.ErrUnavailable):
-								t.Skip(err)
-							case err != nil:
-								t.Error(err)
-							}
-						})
-					}
-				})
+				for _, hosts := range hostsOf(&p, ranks) {
+					t.Run(fmt.Sprintf("%s, %s %s", placed(ranks, hosts), s, typ), func(t *testing.T) {
+						for more := range seeds() {
+							seed := uint64(10*ranks + n + 100*more)
+							synctest.Test(t, func(t *testing.T) {
+								switch err := runShape(t.Context(), &p, s, ranks, hosts, seed); {
+								case sim.Missing() != nil &&
+									errors.Is(err, driver.ErrUnavailable):
+									t.Skip(err)
+								case err != nil:
+									t.Error(err)
+								}
+							})
+						}
+					})
+				}
 			}
 		}
 	}
+}
+
+// hostsOf are the numbers of hosts to run a program on: the fewest of several or, where OVGEN_SOAK is set, all.
+func hostsOf(p *harness.Program, ranks int) []int {
+	if soak() {
+		return p.Schedule.HostsOf(ranks)
+	}
+	return []int{p.Schedule.FewestHosts(ranks)}
+}
+
+// placed is a number of ranks, and of their hosts where there are several.
+func placed(ranks, hosts int) string {
+	text := fmt.Sprintf("%d ranks", ranks)
+	if hosts > 1 {
+		text += fmt.Sprintf(" on %d hosts", hosts)
+	}
+	return text
 }
 
 // Each runs a test of every program, side by side.
@@ -70,11 +90,15 @@ func seeds() int {
 func soak() bool { return os.Getenv("OVGEN_SOAK") != "" }
 
 // runShape returns the errors of all ranks, and the races.
-func runShape(ctx context.Context, p *harness.Program, s harness.Shape, ranks int, seed uint64) error {
+func runShape(ctx context.Context, p *harness.Program, s harness.Shape, ranks, hosts int, seed uint64) error {
 	meters := make([]*harness.Meter, ranks)
-	c := simtest.Config{Config: sim.Config{Devices: ranks, Seed: seed}, Change: func(c *group.Config) {
+	each := ranks / hosts
+	beside := func(from, to int) bool { return from/each == to/each }
+	world := sim.Config{Devices: ranks, Seed: seed, PeerAccess: beside}
+	c := simtest.Config{Config: world, Change: func(c *group.Config) {
 		meters[c.Rank] = &harness.Meter{Driver: c.Driver}
 		c.Driver, c.Arena = meters[c.Rank], p.Arena(s, ranks)
+		c.Host = launch.PlayedHost(c.Rank, ranks, hosts)
 	}}
 	return simtest.Run(ctx, c, func(ctx context.Context, g *group.Group) error {
 		return harness.Check(ctx, g, meters[g.Rank()].Metered(p), s, uint32(seed))

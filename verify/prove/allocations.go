@@ -21,8 +21,8 @@ func (p *proof) allocations() *Counterexample {
 			}
 		}
 	}
-	if len(p.lists) == 1 {
-		return nil // alone, a rank exchanges nothing
+	if n := len(p.lists); n == 1 || p.model.Hosts == 1 || p.model.Hosts == n {
+		return nil // alone, a rank exchanges nothing; nor does a host alone, or a rank alone on its host
 	}
 	names := append([]string{}, p.model.Semaphores...)
 	for _, b := range p.model.Buffers {

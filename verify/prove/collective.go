@@ -9,10 +9,14 @@ import (
 )
 
 // A collective is two nodes of each rank: enter and leave. Each rank needs what all bring, so
-// leave comes after every rank's enter; no edge leads from another rank's leave, since a
-// collective ends on a rank once that rank has what it gets. Every way from an enter leads to a
-// leave first, which comes after all enters: so a node that is ordered with both is never
+// leave comes after the enter of every rank of the communicator; no edge leads from another rank's
+// leave, since a collective ends on a rank once that rank has what it gets. Every way from an enter
+// leads to a leave first, which comes after all enters: so a node that is ordered with both is never
 // between them.
+//
+// An exchange needs what one rank brings: its leave comes after that rank's enter, and no other. NCCL
+// may keep what is sent until the peer asks for it, or make the sender wait for that, so a sender is
+// ordered behind its receiver in a second graph only, by which no program may get stuck.
 
 // meeting is the nodes of one collective in one run.
 type meeting struct{ enters, leaves []int32 }
@@ -23,25 +27,56 @@ func (b *builder) collective(n node, k int, after []int32) int32 {
 	first := b.add(n, after...)
 	n.kind = leave
 	last := b.add(n, first)
-	for len(b.meetings) <= k {
-		b.meetings = append(b.meetings, meeting{})
+	rail := b.rail(n.rank)
+	for len(b.meetings[rail]) <= k {
+		b.meetings[rail] = append(b.meetings[rail], meeting{})
 	}
-	m := &b.meetings[k]
+	m := &b.meetings[rail][k]
 	m.enters, m.leaves = append(m.enters, first), append(m.leaves, last)
 	return last
 }
 
 // meet adds the edges between ranks.
 func (b *builder) meet() {
-	for _, m := range b.meetings {
+	for _, m := range slices.Concat(b.meetings...) {
 		for _, from := range m.enters {
 			for _, to := range m.leaves {
-				if b.nodes[from].rank != b.nodes[to].rank {
+				if b.needs(to, b.nodes[from].rank) {
 					b.edge(from, to)
 				}
 			}
 		}
 	}
+}
+
+// needs reports whether a collective ends on its rank only once another rank has begun it.
+func (b *builder) needs(leave, rank int32) bool {
+	o, r := b.operation(leave), int(rank)
+	if o.Form != exchange {
+		return b.nodes[leave].rank != rank
+	}
+	return b.nodes[leave].rank != rank && (o.From == r || b.both && o.To == r)
+}
+
+const exchange = string(hostir.Exchange)
+
+// rails is the number of communicators: one or, over hosts, one for each rank of a host.
+func (g *graph) rails() int {
+	if g.model.Hosts == 0 {
+		return 1
+	}
+	return len(g.lists) / g.model.Hosts
+}
+
+// rail is the communicator of a rank.
+func (g *graph) rail(rank int32) int { return int(rank) % g.rails() }
+
+// members are the ranks of a rank's communicator.
+func (g *graph) members(rank int) (list []int) {
+	for r := rank % g.rails(); r < len(g.lists); r += g.rails() {
+		list = append(list, r)
+	}
+	return list
 }
 
 // entered are the enters that a leave comes after: the rank's own, and its peers'.
@@ -72,34 +107,54 @@ func collectives(list []ops.Op) (of []int) {
 // rank's own are of sizes that fit. NCCL compares none of it: ranks that disagree hang, or
 // write garbage.
 func (p *proof) agreement() *Counterexample {
-	first := collectives(p.lists[0])
 	for r, list := range p.lists {
-		mine := collectives(list)
+		members := p.members(r)
+		other := members[0]
+		first, mine := collectives(p.lists[other]), collectives(list)
 		if n := min(len(mine), len(first)); len(mine) != len(first) {
 			longer, at := r, mine
 			if len(first) > len(mine) {
-				longer, at = 0, first
+				longer, at = other, first
 			}
 			return p.against(Agreement, p.find(longer, at[n]), -1,
-				fmt.Sprintf("rank 0 has %d collectives in a run, rank %d has %d", len(first), r, len(mine)),
+				fmt.Sprintf("rank %d has %d collectives in a run, rank %d has %d", other, len(first), r, len(mine)),
 				"let no branch that depends on the rank hold one")
 		}
 		for k, i := range mine {
-			a, b := p.lists[0][first[k]], list[i]
-			if wrong := misfit(b, int64(len(p.lists))); wrong != "" {
+			a, b := p.lists[other][first[k]], list[i]
+			if wrong := misfit(b, int64(len(members))); wrong != "" {
 				return p.against(Agreement, p.find(r, i), -1, wrong, "give each rank's part one size")
 			}
 			if a.Form != b.Form || volumes(a) != volumes(b) {
-				c := p.against(Agreement, p.find(0, first[k]), p.find(r, i),
+				c := p.against(Agreement, p.find(other, first[k]), p.find(r, i),
 					fmt.Sprintf("collective %d of a run is %s here, and %s on rank %d", k+1,
 						signature(a), signature(b), r),
 					"enqueue the same on all ranks, in one order")
 				c.ToFirst, c.ToSecond, c.Missing = nil, nil, ""
 				return c
 			}
+			if wrong := p.mispaired(r, k, b, members); b.Form == exchange && wrong != "" {
+				return p.against(Agreement, p.find(r, i), -1, wrong,
+					"let each rank send to the one that gets from it, on the rail of both")
+			}
 		}
 	}
 	return nil
+}
+
+// mispaired says why exchange k of a rank does not fit those of its peers.
+func (p *proof) mispaired(r, k int, o ops.Op, members []int) string {
+	for _, peer := range []int{o.To, o.From} {
+		if !slices.Contains(members, peer) {
+			return fmt.Sprintf("rank %d is on another rail than rank %d", peer, r)
+		}
+	}
+	theirs := p.lists[o.To]
+	if at := collectives(theirs); k < len(at) && theirs[at[k]].From != r {
+		return fmt.Sprintf("rank %d sends to rank %d, which gets from rank %d in collective %d of its run", r, o.To,
+			theirs[at[k]].From, k+1)
+	}
+	return ""
 }
 
 // volumes are the bytes that a collective reads and writes.
@@ -127,6 +182,7 @@ func misfit(o ops.Op, ranks int64) string {
 		hostir.ReduceScatter: v[0] == ranks*v[1],
 		hostir.AllReduce:     v[0] == v[1],
 		hostir.AllToAll:      v[0] == v[1] && v[0]%ranks == 0,
+		hostir.Exchange:      v[0] == v[1],
 	}[hostir.Work(o.Form)]
 	switch {
 	case !known:
@@ -210,7 +266,7 @@ func (s *symbols) bring(n int32) *Counterexample {
 		}
 	}
 	if s.brought == nil {
-		s.brought = map[[2]int32][]sent{}
+		s.brought = map[[3]int32][]sent{}
 	}
 	at := s.collective(x)
 	if s.brought[at] == nil {
@@ -220,9 +276,9 @@ func (s *symbols) bring(n int32) *Counterexample {
 	return nil
 }
 
-// collective is the run of a node, and the number of its collective there.
-func (s *symbols) collective(x node) [2]int32 {
-	return [2]int32{x.run, int32(len(collectives(s.lists[x.rank][:x.op])))}
+// collective is the run of a node, its communicator and the number of its collective there.
+func (s *symbols) collective(x node) [3]int32 {
+	return [3]int32{x.run, int32(s.rail(x.rank)), int32(len(collectives(s.lists[x.rank][:x.op])))}
 }
 
 // get is what a rank gets of a collective: parts of what all have brought, one after the other
@@ -235,9 +291,14 @@ func (s *symbols) get(n int32) *Counterexample {
 	}
 	var row sent
 	var terms []sent
-	for _, m := range s.brought[s.collective(x)] {
+	members := s.members(int(x.rank))
+	if form == hostir.Exchange {
+		members = []int{o.From}
+	}
+	for _, r := range members {
+		m := s.brought[s.collective(x)][r]
 		if form == hostir.ReduceScatter || form == hostir.AllToAll {
-			mine, ok := m.part(int(x.rank), len(s.lists))
+			mine, ok := m.part(slices.Index(members, int(x.rank)), len(members))
 			if !ok {
 				return s.wrong(n, fmt.Sprintf("the part of rank %d is not whole chunks", x.rank))
 			}

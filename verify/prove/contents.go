@@ -63,7 +63,7 @@ type symbols struct {
 	// ranks have.
 	same map[output]expr
 	// brought is what each rank has brought to a collective, by run and number.
-	brought map[[2]int32][]sent
+	brought map[[3]int32][]sent
 }
 
 // output is a chunk of an output in a run.

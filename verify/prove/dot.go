@@ -18,7 +18,7 @@ func Dot(w io.Writer, p *hostir.Program, d int) error {
 	if err != nil {
 		return err
 	}
-	x := &proof{graph: build(m, lists, 1)}
+	x := &proof{graph: build(m, lists, 1, false)}
 	x.observed = x.follow()
 	for _, seen := range x.seen {
 		for i, n := range seen {

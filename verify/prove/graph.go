@@ -35,6 +35,7 @@ type graph struct {
 	model Model
 	lists [][]ops.Op
 	runs  int
+	both  bool // an exchange ends once the rank that it sends to has begun it, too
 	nodes []node
 	// before lists the nodes that come directly before node n:
 	// edges[first[n]:first[n+1]].
@@ -95,22 +96,22 @@ type builder struct {
 	number   map[ops.Loc]int32
 	tails    map[string]*tail // of each stream of the rank in the run
 	events   map[int]int32
-	// meetings are the nodes of each collective of the run.
-	meetings []meeting
+	// meetings are the nodes of each collective of the run, by communicator.
+	meetings [][]meeting
 }
 
 // build makes the graph of the order that streams, events and the sequence of runs
 // give; no wait has its post yet. A stream's order is not carried from run to run:
 // a replay keeps none (see the package comment).
-func build(m Model, lists [][]ops.Op, runs int) *graph {
-	b := &builder{graph: &graph{model: m, lists: lists, runs: runs}, number: map[ops.Loc]int32{}}
+func build(m Model, lists [][]ops.Op, runs int, both bool) *graph {
+	b := &builder{graph: &graph{model: m, lists: lists, runs: runs, both: both}, number: map[ops.Loc]int32{}}
 	open := b.add(node{kind: opened})
 	last := make([]int32, len(lists))
 	for r := range last {
 		last[r] = open
 	}
 	for run := range runs {
-		b.meetings = nil
+		b.meetings = make([][]meeting, b.rails())
 		b.start = append(b.start, make([]int32, len(lists)))
 		b.end = append(b.end, make([]int32, len(lists)))
 		for r := range lists {

@@ -61,7 +61,7 @@ func TestModesAndRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &proof{graph: build(m, lists, 3)}
+		p := &proof{graph: build(m, lists, 3, false)}
 		for _, check := range checks {
 			if c := check(p); c != nil {
 				t.Fatal(c)

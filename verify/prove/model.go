@@ -20,6 +20,8 @@ type Model struct {
 	Semaphores []string // each a word for every rank, in every rank's memory
 	// Members of the semaphores that have several: such a set of words each.
 	Members map[string]int64
+	// Hosts that the ranks are on, of a program over hosts, each as many; zero is one.
+	Hosts int
 	// Computes defines the expected outputs; nil: contents are not checked.
 	Computes *Computation
 }
@@ -64,12 +66,15 @@ type Computation struct {
 // Of is the model of a program for one mesh size and shape.
 func Of(p *hostir.Program, c ops.Case) (Model, error) {
 	env := hostir.Env{"D": int64(c.Ranks), "M": c.M, "K": c.K, "N": c.N}
+	if c.Hosts > 0 {
+		env.Place(0, c.Ranks, c.Hosts)
+	}
 	maps.Copy(env, c.Extents)
 	maps.Copy(env, p.Constants)
 	if c.Counts == nil {
 		c.Counts = p.Counts(env)
 	}
-	m := Model{Program: p.Name, Semaphores: p.SemaphoreNames(),
+	m := Model{Program: p.Name, Semaphores: p.SemaphoreNames(), Hosts: c.Hosts,
 		Computes: &Computation{Schedule: p.Schedule, Extents: env, Counts: c.Counts, ElementSize: c.ElementSize}}
 	for _, s := range p.Semaphores {
 		if s.Count.IsZero() {

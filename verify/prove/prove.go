@@ -3,6 +3,7 @@ package prove
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -124,9 +125,38 @@ func Schedule(ctx context.Context, p *hostir.Program, o Options) (*Report, error
 	return report, nil
 }
 
-// mesh proves a program for one mesh size; one with uneven parts for several counts.
-func mesh(ctx context.Context, p *hostir.Program, d, runs int, stamp stamp) (*Size, error) {
-	m, lists, err := Unroll(p, d)
+// mesh proves a program for one mesh size: for each number of hosts that so many ranks may be on.
+func mesh(ctx context.Context, p *hostir.Program, d, runs int, stamp stamp) (size *Size, err error) {
+	for _, hosts := range p.HostsOf(d) {
+		one, err := meshOn(ctx, p, d, hosts, runs, stamp)
+		if err != nil && hosts > 1 {
+			err = fmt.Errorf("on %d hosts: %w", hosts, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		size = size.and(one)
+	}
+	return size, nil
+}
+
+// and is two results of one mesh size as one.
+func (s *Size) and(other *Size) *Size {
+	if s == nil {
+		return other
+	}
+	s.Operations += other.Operations
+	s.Time += other.Time
+	if s.Captured == nil {
+		s.Captured = other.Captured
+	}
+	s.Warnings = append(s.Warnings, other.Warnings...)
+	return s
+}
+
+// meshOn proves a program for one mesh; one with uneven parts for several counts.
+func meshOn(ctx context.Context, p *hostir.Program, d, hosts, runs int, stamp stamp) (*Size, error) {
+	m, lists, err := unroll(p, d, hosts)
 	if err != nil {
 		return nil, err
 	}
@@ -145,11 +175,8 @@ func mesh(ctx context.Context, p *hostir.Program, d, runs int, stamp stamp) (*Si
 			return nil, fmt.Errorf("with counts %v: %w", counts, err)
 		}
 		stamp.add(m, lists)
-		size.Operations += other.Operations
-		size.Time += other.Time
-		if size.Captured == nil {
-			size.Captured = other.Captured
-		}
+		other.Warnings = nil
+		size = size.and(other)
 	}
 	return size, nil
 }
@@ -168,16 +195,21 @@ func Lists(ctx context.Context, m Model, lists [][]ops.Op, runs int) (*Size, err
 	if err := wellFormed(lists); err != nil {
 		return nil, fmt.Errorf("prove %s: %w", m.Program, err)
 	}
-	p := &proof{graph: build(m, lists, runs)}
-	for _, check := range checks {
-		if err := context.Cause(ctx); err != nil {
-			return nil, fmt.Errorf("prove %s for D = %d: %w", m.Program, len(lists), err)
-		}
-		if c := check(p); c != nil {
-			return nil, c
+	p := &proof{graph: build(m, lists, runs, false)}
+	if err := p.check(ctx, checks); err != nil {
+		return nil, err
+	}
+	stuck := p
+	if p.exchanges() {
+		stuck = &proof{graph: build(m, lists, runs, true)}
+		if err := stuck.check(ctx, stuckChecks); err != nil {
+			return nil, err
 		}
 	}
-	size := &Size{Ranks: len(lists), Runs: runs, Captured: p.serial(captured), Warnings: p.warnings()}
+	if c := stuck.serial(eager); c != nil {
+		return nil, c
+	}
+	size := &Size{Ranks: len(lists), Runs: runs, Captured: stuck.serial(captured), Warnings: p.warnings()}
 	if size.Captured != nil && p.spins() {
 		return nil, size.Captured.spinning()
 	}
@@ -193,6 +225,30 @@ type proof struct {
 	*graph
 	*observed
 }
+
+// check makes checks in their order.
+func (p *proof) check(ctx context.Context, list []func(*proof) *Counterexample) error {
+	for _, check := range list {
+		if err := context.Cause(ctx); err != nil {
+			return fmt.Errorf("prove %s for D = %d: %w", p.model.Program, len(p.lists), err)
+		}
+		if c := check(p); c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// exchanges reports whether a rank exchanges with others.
+func (p *proof) exchanges() bool {
+	return slices.ContainsFunc(p.lists, func(list []ops.Op) bool {
+		return slices.ContainsFunc(list, func(o ops.Op) bool { return o.Form == exchange })
+	})
+}
+
+// stuckChecks are those of the second graph, in which a sender waits for its receiver: no execution
+// gets stuck there. The others hold in it as well, since it has all edges of the first.
+var stuckChecks = []func(*proof) *Counterexample{(*proof).matching, (*proof).deadlock}
 
 // checks, in order: each may rest on the ones before it.
 var checks = []func(*proof) *Counterexample{
@@ -215,5 +271,4 @@ var checks = []func(*proof) *Counterexample{
 	(*proof).window,
 	(*proof).races,
 	(*proof).contents,
-	func(p *proof) *Counterexample { return p.serial(eager) },
 }

@@ -12,11 +12,16 @@ import (
 
 // Unroll is the model and the operations of all ranks for a mesh size, at a small shape. It
 // refuses, with a *Counterexample of Shapes, a program whose proof at one shape would not
-// hold at others. A program with uneven parts is unrolled with equal counts.
+// hold at others. A program with uneven parts is unrolled with equal counts, one over hosts for the
+// fewest of several.
 func Unroll(p *hostir.Program, d int) (Model, [][]ops.Op, error) {
 	if d < 1 {
 		return Model{}, nil, fmt.Errorf("prove %s: %d ranks", p.Name, d)
 	}
+	return unroll(p, d, p.FewestHosts(d))
+}
+
+func unroll(p *hostir.Program, d, hosts int) (Model, [][]ops.Op, error) {
 	if err := hostir.Check(append(p.Setup[:len(p.Setup):len(p.Setup)], p.Body...)); err != nil {
 		return Model{}, nil, fmt.Errorf("prove %s: %w", p.Name, err)
 	}
@@ -26,6 +31,9 @@ func Unroll(p *hostir.Program, d int) (Model, [][]ops.Op, error) {
 	counts := samples(p, d)[0]
 	small := shape(p, d, counts, sizes{2, 3, 5, 2}, 2)
 	large := shape(p, d, counts, sizes{3, 7, 4, 5}, 4)
+	if p.OverHosts() {
+		small.Hosts, large.Hosts = hosts, hosts
+	}
 	m, lists, err := at(p, small)
 	if err != nil {
 		return Model{}, nil, err

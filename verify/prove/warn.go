@@ -76,10 +76,21 @@ func (p *proof) needs() (first, edges []int32) {
 			continue
 		}
 		m.list = slices.DeleteFunc(m.list, func(a access) bool {
-			return p.nodes[a.node].run != 0 || p.nodes[a.node].kind != whole
+			x := p.nodes[a.node]
+			return x.run != 0 || x.kind != whole && x.kind != enter && x.kind != leave
 		})
 		for _, w := range m.overlaps() {
 			from, to = append(from, w.from), append(to, w.to)
+		}
+	}
+	for n, x := range p.nodes {
+		if x.run != 0 || x.kind != leave {
+			continue
+		}
+		for _, b := range p.before(int32(n)) { // a collective needs what its ranks bring
+			if p.nodes[b].kind == enter {
+				from, to = append(from, b), append(to, int32(n))
+			}
 		}
 	}
 	return compress(len(p.nodes), from, to)

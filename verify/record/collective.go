@@ -14,6 +14,18 @@ func (d *Driver) Collectives() (driver.Collectives, error) { return d, nil }
 // CommGetUniqueID makes an id.
 func (d *Driver) CommGetUniqueID() (driver.CommID, error) { return driver.CommID{1}, nil }
 
+// Over says that the ranks are on several hosts, so many on each: the communicator is then of the ranks of this one's
+// number on each host.
+func (d *Driver) Over(each int) { d.each = each }
+
+// member is the rank of the program that a rank of the communicator is.
+func (d *Driver) member(rank int) int {
+	if d.each == 0 {
+		return rank
+	}
+	return rank*d.each + d.rank%d.each
+}
+
 // CommInitRank makes a communicator.
 func (d *Driver) CommInitRank(_ driver.CommID, ranks, _ int) (driver.Comm, error) {
 	c := driver.Comm(d.handle())
@@ -45,7 +57,9 @@ func (d *Driver) Collective(x driver.CollectiveDesc, recv, send driver.Ptr, c dr
 			return nil, fmt.Errorf("a sum of %s in a plan of %s", x.Type, n.Type)
 		}
 		sent, got := x.Sizes(ranks)
-		o.Form = string(x.Kind)
+		if o.Form = string(x.Kind); x.Kind == driver.Exchange {
+			o.To, o.From = d.member(x.To), d.member(x.From)
+		}
 		err := n.uses(&o, use{send, sent, false}, use{recv, got, true})
 		return []ops.Op{o}, err
 	}})

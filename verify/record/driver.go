@@ -26,6 +26,7 @@ type Driver struct {
 	calls    []call // since Start
 	comm     driver.Comm
 	ranks    int // of the communicator
+	each     int // ranks of a host, where the communicator is of a rail; else 0
 }
 
 // graph has the calls captured from a stream.

@@ -13,6 +13,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/group/store"
+	places "ovgen/runtime/launch"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -43,6 +44,9 @@ func (s *Subject) Record(ctx context.Context, at ops.Case, t driver.Type) ([][]o
 				return
 			}
 			x := &rank{Subject: s, at: c, typ: t, driver: New(r), want: want}
+			if c.Hosts > 1 {
+				x.driver.Over(c.Ranks / c.Hosts)
+			}
 			err = x.join(ctx, network)
 			if first[r] = x.first; err != nil {
 				errs[r] = fmt.Errorf("rank %d: %w", r, err)
@@ -98,7 +102,7 @@ const arena = int64(space >> 8)
 // join makes a group and records in it.
 func (r *rank) join(ctx context.Context, network store.Network) error {
 	g, err := group.Join(ctx, group.Config{Rank: r.at.Rank, Size: r.at.Ranks, Job: "record",
-		Driver: r.driver, Arena: arena,
+		Driver: r.driver, Arena: arena, Host: places.PlayedHost(r.at.Rank, r.at.Ranks, r.at.Hosts),
 		Timeout: 10 * time.Second, Network: network})
 	if err != nil {
 		return err

@@ -47,7 +47,13 @@ func Test(t *testing.T, p harness.Program) {
 				if !each && (d+i)%len(p.Types) != n {
 					continue // another size of the group has it in this type
 				}
-				t.Run(fmt.Sprintf("%d ranks, %s %s", d, c, typ), func(t *testing.T) {
+				name := fmt.Sprintf("%d ranks, %s %s", d, c, typ)
+				if program.OverHosts() {
+					hosts := program.HostsOf(d)
+					c.Hosts = hosts[i%len(hosts)]
+					name = fmt.Sprintf("%d ranks on %d hosts, %s %s", d, c.Hosts, c, typ)
+				}
+				t.Run(name, func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						lists, err := subject.Record(t.Context(), c.Case, typ)
 						if err == nil && !c.large {

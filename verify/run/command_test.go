@@ -50,6 +50,8 @@ var parseCases = []parseCase{
 	{"layers allgatherlinear -shapes 8,8,8;16,8,8", "layers takes one shape, not 2"},
 	{"layers allgatherlinear -layers 0", "-layers 0, -buckets 20: at least 1 of each"},
 	{"layers allgatherlinear -seed 2", "layers has no flag -seed (verify, bench, tune, trace)"},
+	{"verify all -hosts 3", "-hosts 3: it must divide the 4 ranks"}, {"verify all -hosts 0", "-hosts 0: it must"},
+	{"verify allgatherlinear -hosts 2", "allgatherlinear is for ranks of one host, and this group's are on 2 (use a"},
 	{"verify all -oneprocess -ranks 2", ""}, {"list -oneprocess", "list has no flag -oneprocess"},
 	{"verify all -layers 3", "verify has no flag -layers (layers)"},
 	{"trace allgatherlinear -iters 2", "trace has no flag -iters"},

@@ -73,7 +73,7 @@ func Main(programs []harness.Program, code *driver.Code) int {
 // start starts the ranks, copies of this process, and waits for them.
 func start(o *options) int {
 	own := &listener{to: os.Stderr}
-	l := launch.Command{Ranks: o.ranks, Args: os.Args[1:], Driver: o.driver, Stderr: own}
+	l := launch.Command{Ranks: o.ranks, Hosts: o.hosts, Args: os.Args[1:], Driver: o.driver, Stderr: own}
 	if onTerminal() {
 		l.Env = []string{showProgress + "=1"}
 	}

@@ -24,6 +24,8 @@ const usage = `usage: run list [flags]
        run layers NAME... [flags]         the operations of a model's layers
 
   -ranks N       ranks to start (4); torchrun, mpirun and srun set it themselves
+  -hosts N       hosts that they play, each as many (1): only ranks of one reach each other's
+                 memory; all are then the programs over hosts
   -m -k -n N     one shape: C[m,n] = A[m,k] * B, over all ranks where an extent is
                  spread; an MLP without F has n*ranks columns between its layers and k at
                  the end; what a program has as a constant, or not at all, is left out
@@ -68,6 +70,7 @@ type options struct {
 	programs  []harness.Program
 	arguments [][]*harness.Program // the programs of each name on the command line
 	ranks     int
+	hosts     int
 	shapes    []harness.Shape // without type; empty means the defaults
 	extents   harness.Shape   // values that replace every shape's
 	types     []driver.Type
@@ -174,6 +177,9 @@ func (o *options) unproven() error {
 		if len(p.Ranks) > 0 && !slices.Contains(p.Ranks, o.ranks) {
 			return &plan.RanksError{Program: p.Name, Proven: p.Ranks, Size: o.ranks}
 		}
+		if o.hosts > 1 && !p.Schedule.OverHosts() {
+			return &plan.HostsError{Program: p.Name, Hosts: o.hosts}
+		}
 	}
 	return nil
 }
@@ -190,6 +196,7 @@ func (o *options) flags(t *texts) *flag.FlagSet {
 	f := flag.NewFlagSet("run "+o.command, flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.IntVar(&o.ranks, "ranks", 4, "")
+	f.IntVar(&o.hosts, "hosts", 1, "")
 	f.IntVar(&t.one.M, "m", 0, "")
 	f.IntVar(&t.one.K, "k", 0, "")
 	f.IntVar(&t.one.N, "n", 0, "")
@@ -265,6 +272,9 @@ func (o *options) choose(names []string, programs []harness.Program) error {
 	for _, argument := range names {
 		if argument == "all" {
 			for i := range programs {
+				if o.hosts > 1 && !programs[i].Schedule.OverHosts() {
+					continue
+				}
 				o.arguments = append(o.arguments, []*harness.Program{&programs[i]})
 			}
 			continue
@@ -316,6 +326,8 @@ func (o *options) check() error {
 	switch {
 	case o.ranks < 1:
 		return fmt.Errorf("-ranks %d: at least 1", o.ranks)
+	case o.hosts < 1 || o.ranks%o.hosts != 0:
+		return fmt.Errorf("-hosts %d: it must divide the %d ranks", o.hosts, o.ranks)
 	case o.oneProcess && launch.IsRank():
 		return errors.New("-oneprocess starts all ranks itself, but a launcher has started this one")
 	case o.iters < 0 || o.rounds < 1:

@@ -49,6 +49,7 @@ func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
 	if s := o.seat; s != nil {
 		c.Rank, c.Size, c.Job, c.Local, c.Network = s.rank, o.ranks, "of one process", true, s.network
 		c.LocalOnGPUs = true // who asks for -oneprocess tries it
+		c.Host = launch.PlayedHost(s.rank, o.ranks, o.hosts)
 	}
 	switch {
 	case o.command == "layers":
@@ -68,6 +69,10 @@ func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
 	var err error
 	if r.Group, err = group.Join(ctx, c); err != nil {
 		return nil, err
+	}
+	if n := r.Hosts(); n != o.hosts {
+		err := fmt.Errorf("-hosts %d: the ranks are on %d (set %s for each)", o.hosts, n, launch.EnvHost)
+		return nil, errors.Join(err, r.close(ctx))
 	}
 	if err := r.prepare(code); err != nil {
 		return nil, errors.Join(err, r.close(ctx))

@@ -23,7 +23,7 @@ type board struct {
 const (
 	rowJoined  = iota
 	rowEntered // collectives that the rank has brought its data to
-	rowLeft    // collectives that it has ended
+	rowLeft    // collectives that it has ended, or of an exchange what it gets
 	rowSent    // of each of two collectives: its call, and the place of its data
 	rowWords   = rowSent + 2*sentWords
 )
@@ -32,6 +32,7 @@ const (
 	sentSignature = iota
 	sentFile      // process and file number
 	sentID        // of the file
+	sentTo        // of an exchange: the rank that gets it
 	sentWords
 )
 

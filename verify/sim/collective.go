@@ -21,7 +21,8 @@ type communicator struct {
 	queued      int // enqueued one by one, and not ended
 	graphs      int // graphs and executables that hold it
 	aborted     bool
-	lost        bool // a rank has gone, and its data with it
+	lost        bool   // a rank has gone, and its data with it
+	readers     [2]int // of the data in its files: a rank, or everyRank
 	random      *rand.Rand
 	busy        int // how many more questions answer that the call before is in progress
 	clocks      *clocks
@@ -152,6 +153,9 @@ func (c *Context) Collective(d driver.CollectiveDesc, recv, send driver.Ptr, h d
 		return failNCCL(call, ncclInvalidUsage, "the communicator was aborted")
 	}
 	sent, got := d.Sizes(m.ranks)
+	if outside := d.To < 0 || d.To >= m.ranks || d.From < 0 || d.From >= m.ranks; outside {
+		return failNCCL(call, ncclInvalidArgument, "to rank %d, from rank %d of %d", d.To, d.From, m.ranks)
+	}
 	if d.Bytes < 0 || d.Kind.Sums() && (!d.Type.Valid() || d.Bytes%d.Type.Size() != 0) ||
 		c.bytes(send, sent) == nil || c.bytes(recv, got) == nil {
 		return failNCCL(call, ncclInvalidArgument, "%d bytes from %#x to %#x", d.Bytes, send, recv)
@@ -229,9 +233,11 @@ func (w *World) collectiveReady(o *op) bool {
 	case !o.started:
 		return m.running == nil
 	case o.step == bring: // the file is free again
-		ready = ready || o.turn < 2 || m.board.all(m.ranks, rowLeft, o.turn-1)
+		ready = ready || o.turn < 2 || m.came(m.readers[o.turn%2], rowLeft, o.turn-1)
 	case o.step == collect:
-		ready = ready || !m.lost && m.board.all(m.ranks, rowEntered, o.turn+1)
+		ready = ready || !m.lost && m.came(from(o.together), rowEntered, o.turn+1)
+	case o.step == putLower && m.meets(o): // the last one
+		ready = ready || m.came(o.together.To, rowEntered, o.turn+1)
 	default:
 		ready = true
 	}
@@ -239,6 +245,35 @@ func (w *World) collectiveReady(o *op) bool {
 		w.polling = true
 	}
 	return ready
+}
+
+// everyRank stands for all ranks of a communicator.
+const everyRank = -1
+
+// from and to are the rank whose data one rank needs for a collective, and the rank that needs its own.
+func from(d driver.CollectiveDesc) int { return partner(d, d.From) }
+func to(d driver.CollectiveDesc) int   { return partner(d, d.To) }
+
+func partner(d driver.CollectiveDesc, rank int) int {
+	if d.Kind == driver.Exchange {
+		return rank
+	}
+	return everyRank
+}
+
+// meets reports whether an exchange waits for the rank that gets from it: NCCL may do so, or keep what is sent until
+// that rank asks for it. The seed decides.
+func (m *communicator) meets(o *op) bool {
+	return o.together.Kind == driver.Exchange &&
+		rand.New(rand.NewPCG(m.ctx.world.cfg.Seed^o.turn, uint64(m.rank))).IntN(2) == 0
+}
+
+// came reports whether a word of a rank's row, or of each, is at least n.
+func (m *communicator) came(rank, word int, n uint64) bool {
+	if rank == everyRank {
+		return m.board.all(m.ranks, word, n)
+	}
+	return m.board.word(rank, word).Load() >= n
 }
 
 func (w *World) beginCollective(o *op) {
@@ -256,10 +291,13 @@ func (w *World) beginCollective(o *op) {
 	}
 }
 
+// kinds of collectives, by their number in a signature.
+var kinds = []driver.CollectiveKind{"nothing", driver.AllGather, driver.ReduceScatter, driver.AllReduce,
+	driver.AllToAll, driver.Exchange}
+
 // signature is a rank's call, as a word.
 func signature(d driver.CollectiveDesc) uint64 {
-	kinds := []driver.CollectiveKind{driver.AllGather, driver.ReduceScatter, driver.AllReduce, driver.AllToAll}
-	return uint64(slices.Index(kinds, d.Kind)+1)<<56 | uint64(d.Type)<<48 | uint64(d.Bytes)
+	return uint64(slices.Index(kinds, d.Kind))<<56 | uint64(d.Type)<<48 | uint64(d.Bytes)
 }
 
 // collectiveStep takes a step after the first; it is false where a rank has gone.
@@ -310,7 +348,9 @@ func (w *World) bring(o *op, src []byte) {
 		m.files[n%2] = f
 	}
 	copy(f.mem, src)
+	m.readers[n%2] = to(o.together)
 	m.board.sent(m.rank, n, sentSignature).Store(signature(o.together))
+	m.board.sent(m.rank, n, sentTo).Store(uint64(o.together.To))
 	m.board.sent(m.rank, n, sentFile).Store(f.place())
 	m.board.sent(m.rank, n, sentID).Store(f.id)
 	if !w.cfg.NoRaces {
@@ -329,9 +369,17 @@ func (w *World) collect(o *op, got int) {
 		if d.Kind.Sums() { // in an order of its own, the same on all ranks
 			r = (i + int(n)) % m.ranks
 		}
+		if d.Kind == driver.Exchange && r != d.From {
+			continue
+		}
 		if have, want := m.board.sent(r, n, sentSignature).Load(), signature(d); have != want {
 			w.fault(o, "collective %d of the communicator: rank %d calls %s, rank %d %s", n+1, m.rank, called(want), r,
 				called(have))
+			return
+		}
+		if goes := int(m.board.sent(r, n, sentTo).Load()); d.Kind == driver.Exchange && goes != m.rank {
+			w.fault(o, "collective %d of the communicator: rank %d gets from rank %d, which sends to rank %d", n+1,
+				m.rank, r, goes)
 			return
 		}
 		sent, _ := d.Sizes(m.ranks)
@@ -365,6 +413,9 @@ func (w *World) collect(o *op, got int) {
 		narrow(d.Type, out, sum)
 	}
 	o.scratch = out
+	if d.Kind == driver.Exchange { // the peer may send again
+		m.board.word(m.rank, rowLeft).Store(n + 1)
+	}
 }
 
 // add adds one list to another.
@@ -376,7 +427,6 @@ func add(sum, more []float32) {
 
 // called is a signature for people.
 func called(s uint64) string {
-	kinds := []string{"nothing", "all-gather", "reduce-scatter", "all-reduce", "all-to-all"}
 	return fmt.Sprintf("%s of %d bytes of %s", kinds[s>>56], s&(1<<48-1), driver.Type(s>>48&255))
 }
 

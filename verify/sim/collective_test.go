@@ -108,9 +108,17 @@ func TestCollectives(t *testing.T) {
 					k := uint32(2 * r)
 					return []uint32{k, k + 1, 100 + k, 101 + k, 200 + k, 201 + k}
 				}},
+				{driver.Exchange, func(r int) []uint32 {
+					k := 100 * uint32((r+2)%3)
+					return []uint32{k, k + 1}
+				}},
 			} {
-				for _, m := range list {
-					if err := m.call(part(x.kind)); err != nil {
+				for r, m := range list {
+					d := part(x.kind)
+					if x.kind == driver.Exchange {
+						d.To, d.From = (r+1)%3, (r+2)%3
+					}
+					if err := m.call(d); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -158,6 +166,14 @@ func TestCollectivesRefused(t *testing.T) {
 			other := driver.CollectiveDesc{Kind: driver.AllReduce, Bytes: 8, Type: driver.FP32}
 			return errors.Join(a.call(gather), b.call(other), a.StreamSynchronize(a.s))
 		}, "collective 1 of the communicator: rank 0 calls all-gather of 8 bytes of no type, rank 1 all-reduce of 8"},
+		{"exchanges that miss each other", func(_ *testing.T, _ *sim.World, a, b *member) error {
+			one := driver.CollectiveDesc{Kind: driver.Exchange, Bytes: 8, To: 1, From: 1}
+			two := driver.CollectiveDesc{Kind: driver.Exchange, Bytes: 8, To: 1, From: 0}
+			return errors.Join(a.call(one), b.call(two), a.StreamSynchronize(a.s))
+		}, "rank 0 gets from rank 1, which sends to rank 1"},
+		{"an exchange with a rank of another communicator", func(_ *testing.T, _ *sim.World, a, _ *member) error {
+			return a.call(driver.CollectiveDesc{Kind: driver.Exchange, Bytes: 8, To: 2})
+		}, "to rank 2, from rank 0 of 2"},
 		{"a rank twice", func(_ *testing.T, _ *sim.World, a, _ *member) error {
 			id, err := a.CommGetUniqueID()
 			_, first := a.CommInitRank(id, 2, 0)

@@ -40,6 +40,8 @@ type Client struct {
 	turn   chan struct{} // one Gather at a time
 	broken error         // of a Gather left early; guarded by turn
 	answer chan answer   // from the reader to Gather
+	told   chan Message  // from the reader to whoever hears
+	write  sync.Mutex    // held by who writes a frame
 
 	gone   chan struct{} // closed by the reader when the membership ends
 	ended  error         // why, set before gone is closed
@@ -61,7 +63,7 @@ func Join(ctx context.Context, c Config) (*Client, error) {
 		return nil, fmt.Errorf("join: %w", err)
 	}
 	client := &Client{config: c, turn: make(chan struct{}, 1), answer: make(chan answer, 1),
-		gone: make(chan struct{}), closed: make(chan struct{})}
+		told: make(chan Message, 4*c.Size), gone: make(chan struct{}), closed: make(chan struct{})}
 	client.bound.Store(int64(c.Timeout))
 	if c.Rank == 0 {
 		s, err := listen(c)
@@ -121,7 +123,7 @@ func (c *Client) enter(ctx context.Context) error {
 				heard = err
 			}
 		}
-		if errors.As(err, new(*RefusedError)) || errors.Is(err, ErrForeign) {
+		if errors.As(err, new(*RefusedError)) || errors.Is(err, ErrForeign) || errors.Is(err, ErrToken) {
 			return err
 		}
 		select { // not there yet, or too busy to take us
@@ -243,6 +245,18 @@ func (c *Client) read() {
 			c.ended = ended(err)
 			return
 		}
+		if k == told {
+			m := Message{Rank: f.rank(c.config.Size), Blob: f.bytes()}
+			if f.end() != nil {
+				c.ended = ended(ErrFrame)
+				return
+			}
+			select {
+			case c.told <- m:
+			default: // nobody hears
+			}
+			continue
+		}
 		a, err := readAnswer(k, f, c.config.Size)
 		if err != nil {
 			c.ended = err
@@ -308,8 +322,7 @@ func (c *Client) Gather(ctx context.Context, key string, blob []byte) ([][]byte,
 	bound := time.Duration(c.bound.Load())
 	limit := time.NewTimer(bound + margin)
 	defer limit.Stop()
-	c.conn.SetWriteDeadline(time.Now().Add(bound))
-	if err := newFrame(gather).text(key).bytes(blob).send(c.conn); err != nil {
+	if err := c.send(newFrame(gather).text(key).bytes(blob), bound); err != nil {
 		c.broken = err // half a frame may be on its way
 		return nil, fmt.Errorf("%s: %w", key, c.why())
 	}
@@ -328,11 +341,39 @@ func (c *Client) Gather(ctx context.Context, key string, blob []byte) ([][]byte,
 		return nil, fmt.Errorf("%s: rank 0 did not answer within %v: %w", key, bound+margin, context.DeadlineExceeded)
 	case <-ctx.Done():
 		c.broken = context.Cause(ctx)
-		c.conn.SetWriteDeadline(time.Now().Add(flushTimeout))
-		newFrame(giveUp).text(key).bytes([]byte(context.Cause(ctx).Error())).send(c.conn)
+		_ = c.send(newFrame(giveUp).text(key).bytes([]byte(context.Cause(ctx).Error())), flushTimeout)
 		return nil, fmt.Errorf("%s: %w", key, context.Cause(ctx))
 	}
 }
+
+// send writes a frame within a limit.
+func (c *Client) send(f frame, limit time.Duration) error {
+	c.write.Lock()
+	defer c.write.Unlock()
+	c.conn.SetWriteDeadline(time.Now().Add(limit))
+	return f.send(c.conn)
+}
+
+// Message is what a rank has told the others.
+type Message struct {
+	Rank int
+	Blob []byte
+}
+
+// Tell sends a blob to all other ranks, which need not wait for it: it comes by Told, also after the job has ended,
+// as long as rank 0 and the connections live.
+func (c *Client) Tell(blob []byte) error {
+	if len(blob) > MaxBlob {
+		return fmt.Errorf("tell: a blob of %d bytes (at most %d)", len(blob), MaxBlob)
+	}
+	if err := c.send(newFrame(tell).text("").bytes(blob), flushTimeout); err != nil {
+		return fmt.Errorf("tell: %w", err)
+	}
+	return nil
+}
+
+// Told has what the other ranks tell. What nobody takes in time is lost.
+func (c *Client) Told() <-chan Message { return c.told }
 
 // Bound sets the bound of each Gather from now on, from its first rank on. Rank 0's
 // counts for all ranks; the others wait a little longer than their own for rank 0.

@@ -1,6 +1,7 @@
 // Package store brings the ranks of a group together and lets them exchange small blobs.
 // Rank 0 serves; every rank, rank 0 too, is one connection, and membership is that
 // connection: when it ends the rank is gone and all others learn it at once. There is one
-// operation, Gather. Frames are a length, a kind and a payload, bounded in size; a frame
-// that breaks the protocol is refused or dropped and can't hang a rank.
+// operation, Gather; and what a rank tells reaches the others without their asking. Frames
+// are a length, a kind and a payload, bounded in size; a frame that breaks the protocol is
+// refused or dropped and can't hang a rank.
 package store

@@ -27,6 +27,7 @@ func FuzzReadRequest(f *testing.F) {
 	f.Add(joined(newFrame(hello).number(version + 1)))
 	f.Add(joined(newFrame(gather).text("bind plan 1").bytes([]byte("blob"))))
 	f.Add(joined(newFrame(giveUp).text("k").bytes([]byte("why"))))
+	f.Add(joined(newFrame(tell).text("").bytes([]byte("news"))))
 	f.Add([]byte{255, 255, 255, 255, byte(gather)})
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		if g, err := readGreeting(bytes.NewReader(sent)); err == nil && g.version == version {

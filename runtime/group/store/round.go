@@ -21,6 +21,13 @@ func (s *server) member(e event) {
 	switch {
 	case m.rank < 0 || s.members[m.rank] != m:
 		return
+	case e.kind == tell: // also where the job has ended: it may be about that
+		for _, other := range slices.Clone(s.members) {
+			if other != nil && other != m {
+				s.push(other, newFrame(told).number(m.rank).bytes(e.blob))
+			}
+		}
+		return
 	case s.dead != nil:
 		s.push(m, s.dead)
 		return

@@ -131,7 +131,7 @@ func (s *server) read(c net.Conn) {
 		s.hangUp(c)
 		return
 	}
-	m := &member{conn: c, out: make(chan frame, 16)}
+	m := &member{conn: c, out: make(chan frame, 16+4*s.Size)}
 	c.SetReadDeadline(time.Time{})
 	select { // in case it was cut short just before
 	case <-s.quit:
@@ -186,7 +186,7 @@ func readRequest(r io.Reader) (event, error) {
 		return event{}, err
 	}
 	e := event{kind: k, key: f.text(), blob: f.bytes()}
-	if f.end() != nil || k != gather && k != giveUp || len(e.key) > maxText || len(e.blob) > MaxBlob {
+	if f.end() != nil || k != gather && k != giveUp && k != tell || len(e.key) > maxText || len(e.blob) > MaxBlob {
 		return event{}, ErrFrame
 	}
 	return e, nil

@@ -74,6 +74,47 @@ func TestGather(t *testing.T) {
 	})
 }
 
+// What a rank tells reaches all others, and no Gather.
+func TestTell(t *testing.T) {
+	networks(t, 5*time.Second, func(t *testing.T, c Config) {
+		clients := joinAll(t, c, 3)
+		heard := func(r, from int, want string) {
+			t.Helper()
+			select {
+			case m := <-clients[r].Told():
+				if m.Rank != from || string(m.Blob) != want {
+					t.Errorf("rank %d heard %q of rank %d, want %q of %d", r, m.Blob, m.Rank, want, from)
+				}
+			case <-time.After(time.Second):
+				t.Errorf("rank %d heard nothing of %q", r, want)
+			}
+		}
+		if err := clients[1].Tell([]byte("stop")); err != nil {
+			t.Error(err)
+		}
+		each(3, func(r int) {
+			if _, err := clients[r].Gather(t.Context(), "round", nil); err != nil {
+				t.Errorf("rank %d: %v", r, err)
+			}
+		})
+		heard(0, 1, "stop")
+		heard(2, 1, "stop")
+		if err := clients[0].Tell(bytes.Repeat([]byte{1}, MaxBlob+1)); err == nil {
+			t.Error("a blob that is too large was sent")
+		}
+		if err := clients[0].Tell([]byte("again")); err != nil {
+			t.Error(err)
+		}
+		heard(1, 0, "again")
+		heard(2, 0, "again")
+		select {
+		case m := <-clients[1].Told():
+			t.Errorf("rank 1 heard %q as well", m.Blob)
+		default:
+		}
+	})
+}
+
 func TestMismatchNamesEveryRankAndGoesOn(t *testing.T) {
 	networks(t, 5*time.Second, func(t *testing.T, c Config) {
 		clients := joinAll(t, c, 3)

@@ -8,7 +8,7 @@ import (
 )
 
 // version of the protocol; ranks of different versions refuse each other.
-const version = 1
+const version = 2
 
 // Bounds of messages.
 const (
@@ -35,6 +35,8 @@ const (
 	gone                     // server: rank
 	decline                  // client, instead of hello: the same, and why it can't join
 	declined                 // server: rank that can't join, why
+	tell                     // client: nothing, a blob for the others
+	told                     // server: rank, its blob
 )
 
 // frame builds a message: length of the rest, kind, fields.

@@ -20,7 +20,8 @@ var explainVerb = &verb{
 	long: `explain lists what one rank does in one run of the schedule NAME, in words: grouped by
 stream and numbered in the order in which the host enqueues, with the bytes that move,
 and for each wait which post, of which rank, it waits for. A number in brackets is that
-of a step in the list of the rank that it names. PACKAGE is ` + catalog + `
+of a step in the list of the rank that it names. A schedule over hosts is told for the fewest
+of several that divide the ranks. PACKAGE is ` + catalog + `
 unless it is given. A shape that is not given is ` + fmt.Sprint(rowsOfARank) + ` a rank in each extent.
 Above the steps it lists each communication with the products that it is pipelined with, or
 the field that is why not; below them the device memory that a plan takes. With -json it prints all this as
@@ -73,7 +74,9 @@ func explained(c *call) error {
 
 // explanation prints the rank's steps and its memory.
 func (c *call) explanation(p *hostir.Program, x cost.Case) error {
-	told, err := explain.Explain(p, listOf(x, c.rank))
+	at := listOf(x, c.rank)
+	at.Hosts = p.FewestHosts(x.Ranks)
+	told, err := explain.Explain(p, at)
 	if err != nil {
 		return err
 	}

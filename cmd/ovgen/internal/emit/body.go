@@ -8,7 +8,6 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
-	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
@@ -38,9 +37,9 @@ func (u *unit) issue() ([]jen.Code, error) {
 	b := &body{unit: u, renamed: rename(u.program.Body)}
 	code, used := b.nodes(u.program.Body)
 	var locals, values []jen.Code
-	for _, v := range []struct{ name, call string }{{"r", "Rank"}, {"d", "Size"}} {
-		if used[v.name] {
-			locals, values = append(locals, jen.Id(v.name)), append(values, jen.Id("q").Dot(v.call).Call())
+	for _, v := range places {
+		if used[v.local] {
+			locals, values = append(locals, jen.Id(v.local)), append(values, jen.Id("q").Dot(v.call).Call())
 		}
 	}
 	var head []jen.Code
@@ -239,10 +238,19 @@ func (b *body) local(name string) string {
 	if other, ok := b.renamed[name]; ok {
 		return other
 	}
-	if name == string(schedule.D) {
-		return "d"
+	for _, v := range places {
+		if v.name == name {
+			return v.local
+		}
 	}
 	return constant(name)
+}
+
+// places are the variables of a rank's place: in programs, in Go, and the call of a queue or a builder that has the
+// value.
+var places = []struct{ name, local, call string }{
+	{"r", "r", "Rank"}, {"D", "d", "Size"}, {"H", "hosts", "Hosts"}, {"L", "each", "PerHost"}, {"h", "h", "Host"},
+	{"l", "l", "Local"},
 }
 
 // rename finds names for the variables of a program that it calls as issue calls the

@@ -147,7 +147,11 @@ func (b *body) together(n hostir.Step) jen.Code {
 	case hostir.AllToAll:
 		part = hostir.Chunk(src.Buffer, hostir.Const(0))
 	}
-	return jen.Id("q").Dot(n.Do.Title()).Call(b.stream(n.Stream), b.address(dst), b.address(src), b.bytes(part))
+	args := []jen.Code{b.stream(n.Stream), b.address(dst), b.address(src), b.bytes(part)}
+	if n.Do == hostir.Exchange {
+		args = append(args, b.expr(n.To), b.expr(n.From))
+	}
+	return jen.Id("q").Dot(n.Do.Title()).Call(args...)
 }
 
 // sum is a sum by a kernel.

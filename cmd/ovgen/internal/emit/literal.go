@@ -78,7 +78,7 @@ func axis(a schedule.Axis) *jen.Statement {
 
 // cuts are the functions of package schedule that make a split of a count alone.
 var cuts = map[schedule.SplitKind]string{
-	schedule.DeviceX: "DIDx", schedule.DeviceY: "DIDy", schedule.StreamAxis: "Stream",
+	schedule.DeviceX: "DIDx", schedule.StreamAxis: "Stream",
 }
 
 // named is a type by its name.

@@ -197,26 +197,21 @@ func (u *unit) declaration(f *jen.File) {
 			if name == string(schedule.P) {
 				return "s.P" // p is the plan
 			}
-			name = strings.ToLower(name)
 			used[name] = true
-			return name
+			return declared(name)
 		}))
 	}
 	setup := u.declare(expr)
 	var locals []jen.Code
 	var values []jen.Code
-	for _, s := range append([]string{"r", "D"}, u.symbols()...) {
-		if !used[strings.ToLower(s)] {
-			continue
+	for _, v := range places {
+		if used[v.name] {
+			locals, values = append(locals, jen.Id(v.local)), append(values, builderCall(v.call))
 		}
-		locals = append(locals, jen.Id(strings.ToLower(s)))
-		switch s {
-		case "r":
-			values = append(values, jen.Id("b").Dot("Rank").Call())
-		case string(schedule.D):
-			values = append(values, jen.Id("b").Dot("Size").Call())
-		default:
-			values = append(values, jen.Id("s").Dot(s))
+	}
+	for _, s := range u.symbols() {
+		if used[s] {
+			locals, values = append(locals, jen.Id(declared(s))), append(values, jen.Id("s").Dot(s))
 		}
 	}
 	body := []jen.Code{
@@ -228,6 +223,16 @@ func (u *unit) declaration(f *jen.File) {
 	f.Add(doc("declare tells a builder what a plan of the shape consists of."))
 	f.Func().Params(jen.Id("s").Id("Shape")).Id("declare").
 		Params(jen.Id("b").Op("*").Qual(planPath, "Builder")).Op("*").Id("Plan").Block(body...)
+}
+
+// declared is the Go name of a variable in declare.
+func declared(name string) string {
+	for _, v := range places {
+		if v.name == name {
+			return v.local
+		}
+	}
+	return strings.ToLower(name)
 }
 
 // declare makes the plan and tells the builder what it consists of.

@@ -71,6 +71,9 @@ func (u *unit) programFields() []jen.Code {
 	if u.puts() {
 		values = append(values, set("Puts", jen.True()))
 	}
+	if u.program.OverHosts() {
+		values = append(values, set("Hosts", jen.True()))
+	}
 	values = append(values, u.takes()...)
 	if u.device {
 		values = append(values, set("Code", jen.Op("&").Id("code")))

@@ -46,7 +46,7 @@ func (u *unit) table() (kernels.Table, error) {
 		add(u.kernelOf(s))
 	})
 	kinds := kernels.Kinds()
-	errs = append(errs, u.unable(t)...)
+	errs = append(errs, unable(t)...)
 	slices.SortStableFunc(t.Kernels, func(a, b kernels.Kernel) int {
 		return slices.Index(kinds, a.Kind) - slices.Index(kinds, b.Kind)
 	})
@@ -59,12 +59,12 @@ func (u *unit) table() (kernels.Table, error) {
 }
 
 // unable refuses kernels that don't exist for an element type.
-func (u *unit) unable(t kernels.Table) (errs []error) {
+func unable(t kernels.Table) (errs []error) {
 	for _, k := range t.Kernels {
 		for _, typ := range t.Types {
 			if k.Multiplies() && k.Terms > kernels.MostShards {
 				errs = append(errs, fmt.Errorf("kernel %s pulls %d shards at most, and it was proven for %d ranks (prove it "+
-					"for fewer)", k.Kind, kernels.MostShards, u.maxRanks()))
+					"for fewer)", k.Kind, kernels.MostShards, t.Peers+1))
 			}
 			if k.Multiplies() && typ.Size() != 2 {
 				errs = append(errs, fmt.Errorf("kernel %s multiplies no %s (leave it out of Types)", k.Kind, typ))

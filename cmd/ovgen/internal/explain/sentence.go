@@ -140,6 +140,10 @@ func (t *teller) copied(o ops.Op) string {
 // together is a collective: what this rank brings to it, and what it gets.
 func (t *teller) together(o ops.Op) string {
 	src, dst := o.Uses[0], o.Uses[1]
+	if o.Form == string(hostir.Exchange) {
+		return fmt.Sprintf("between hosts, by NCCL: sends %s of %s to rank %d, gets as much of rank %d into %s",
+			memory.Size(src.Bytes), t.place(src), o.To, o.From, t.place(dst))
+	}
 	return fmt.Sprintf("%s with all ranks, by NCCL: brings %s of %s, gets %s into %s", o.Form,
 		memory.Size(src.Bytes), t.place(src), memory.Size(dst.Bytes), t.place(dst))
 }
@@ -279,7 +283,7 @@ func (t *teller) bytes(elements hostir.Expr, rank int) int64 {
 }
 
 func (t *teller) env(rank int) hostir.Env {
-	env := hostir.Env{"r": int64(rank), "D": int64(t.c.Ranks), "M": t.c.M, "K": t.c.K, "N": t.c.N}
+	env := hostir.Env{"M": t.c.M, "K": t.c.K, "N": t.c.N}.Place(rank, t.c.Ranks, t.c.Hosts)
 	for name, x := range t.c.Extents {
 		env[name] = x
 	}

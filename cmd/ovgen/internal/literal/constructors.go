@@ -23,7 +23,6 @@ type sublist struct {
 var constructors = map[string]constructor{
 	"Dim":      {value: schedule.Axis{}, fields: []string{"Extent"}, lists: []sublist{{"Outer", 1, 0}}},
 	"DIDx":     {value: schedule.DIDx(""), fields: []string{"Count"}},
-	"DIDy":     {value: schedule.DIDy(""), fields: []string{"Count"}},
 	"Balanced": {value: schedule.Balanced(""), fields: []string{"Count"}},
 	"Stream":   {value: schedule.Stream(""), fields: []string{"Count"}},
 	"Linear": {value: schedule.Linear("", "", ""), fields: []string{"Out"},

@@ -29,7 +29,10 @@ func Of(p *hostir.Program, c ops.Case) (most plan.Memory, err error) {
 
 // onRank is what rank c.Rank needs.
 func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
-	env := hostir.Env{"r": int64(c.Rank), "D": int64(c.Ranks), "M": c.M, "K": c.K, "N": c.N}
+	if p.OverHosts() { // no other number takes more
+		c.Hosts = c.Ranks
+	}
+	env := hostir.Env{"M": c.M, "K": c.K, "N": c.N}.Place(c.Rank, c.Ranks, c.Hosts)
 	maps.Copy(env, c.Extents)
 	maps.Copy(env, p.Constants)
 	for _, b := range p.Buffers {

@@ -1,0 +1,93 @@
+package group
+
+import (
+	"encoding/json"
+
+	"ovgen/runtime/group/store"
+)
+
+// news is what a rank tells those of other hosts about an abort: ranks of one host see it in their page.
+type news struct {
+	By     int // the rank that set the abort word
+	Kind   uint32
+	Gone   uint32
+	Reason string
+	// Report says that the rest is there: the rank's wait, if it has one, and the runs that it has begun.
+	Report bool
+	Wait   *Wait
+	Runs   uint64
+	Recent [recentRuns]uint32
+}
+
+// news of an abort.
+func (g *Group) news(by int, cause error) news {
+	n := news{By: by, Reason: cause.Error()}
+	n.Reason = n.Reason[:min(len(n.Reason), reasonBytes)]
+	n.Kind, n.Gone = classify(cause)
+	return n
+}
+
+// tell sends news to the other hosts. Where that fails the connection has ended, and they learn that.
+func (g *Group) tell(n news) {
+	if g.Hosts() == 1 {
+		return
+	}
+	if blob, err := json.Marshal(n); err == nil {
+		_ = g.client.Tell(blob)
+	}
+}
+
+// told has the news of other ranks, where there are several hosts.
+func (g *Group) told() <-chan store.Message {
+	if g.Hosts() == 1 {
+		return nil
+	}
+	return g.client.Told()
+}
+
+// hearAll takes the news that are there.
+func (g *Group) hearAll() {
+	for {
+		select {
+		case m := <-g.told():
+			g.hear(m)
+		default:
+			return
+		}
+	}
+}
+
+// hear writes the news of a rank of another host into this host's page: all ranks of the host write the same.
+func (g *Group) hear(m store.Message) {
+	var n news
+	if g.beside(m.Rank) || json.Unmarshal(m.Blob, &n) != nil || n.By < 0 || n.By >= g.Size() ||
+		n.Wait != nil && (n.Wait.Rank != m.Rank || n.Wait.Peer < 0 || n.Wait.Peer >= g.Size()) {
+		return
+	}
+	g.page.adopt(m.Rank, n, g.beside(n.By))
+}
+
+// adopt writes the news of a rank; known: the abort is that of a rank which has written its reason here itself.
+func (p *page) adopt(rank int, n news, known bool) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.mem == nil {
+		return
+	}
+	if n.Report {
+		p.runs(rank).Store(n.Runs)
+		for i, plan := range n.Recent {
+			p.word(section(rank, sectionRecent+4*i)).Store(plan)
+		}
+		if n.Wait != nil {
+			p.report(*n.Wait)
+		}
+		p.word(section(rank, sectionState)).Store(1)
+	}
+	if !known {
+		p.word(section(n.By, sectionKind)).Store(n.Kind)
+		p.word(section(n.By, sectionGone)).Store(n.Gone)
+		p.writeTextOf(n.By, sectionReason, reasonBytes, n.Reason)
+		p.word(pageAbort).CompareAndSwap(0, uint32(n.By+1))
+	}
+}

@@ -1,0 +1,25 @@
+package hostir
+
+// OverHosts says that the program is for ranks on several hosts.
+func (p *Program) OverHosts() bool { return p.Schedule.OverHosts() }
+
+// HostsOf are the numbers of hosts that so many ranks may be on.
+func (p *Program) HostsOf(ranks int) []int { return p.Schedule.HostsOf(ranks) }
+
+// FewestHosts is the least number of several hosts that so many ranks may be on, or one.
+func (p *Program) FewestHosts(ranks int) int { return p.Schedule.FewestHosts(ranks) }
+
+// OnHost is the rank of a host that has a number there.
+func OnHost(host, local Expr) Expr { return Add(Mul(host, PerHost), local) }
+
+// Beside is the rank i places further on, on this rank's host.
+func Beside(i Expr) Expr { return OnHost(Host, AheadLocal(i)) }
+
+// AheadLocal is the number, on its host, of the rank i places further on.
+func AheadLocal(i Expr) Expr { return Mod(Add(Local, i), PerHost) }
+
+// HostAhead is the host i places further on.
+func HostAhead(i Expr) Expr { return Mod(Add(Host, i), Hosts) }
+
+// HostBehind is the host i places back.
+func HostBehind(i Expr) Expr { return Mod(Sub(Add(Host, Hosts), i), Hosts) }
