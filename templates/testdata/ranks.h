@@ -573,8 +573,8 @@ static void shot3_round(World &w, unsigned r, unsigned round)
   wait(w, r, &Rank::read);
 }
 
-// Tiles of the shards of all ranks, two beside each other; rounds of fp32 take bf16.
-enum { tile_rows = 2, tile_depth = 8, tile_columns = 120 };
+// Tiles of the shards of all ranks, which travel in three pieces; rounds of fp32 take bf16.
+enum { tile_rows = 2, tile_depth = 1288, tile_columns = 8 };
 
 static unsigned tile_type(unsigned round) { return type_of(round) == 3 ? 1 : type_of(round); }
 
@@ -635,7 +635,7 @@ static void tiles_round(World &w, unsigned r, unsigned round)
         sum += tile_number(7 * round + from, row % tile_rows * tile_depth + k) *
                tile_number(100 + r, column * tile_depth + k);
       }
-      if (value(type, own_rank.product[i]) != sum) {
+      if (value(type, own_rank.product[i]) != rounded(type, sum)) {
         return wrong(w, r, round, "the product is wrong");
       }
     }
