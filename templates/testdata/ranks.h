@@ -573,8 +573,8 @@ static void shot3_round(World &w, unsigned r, unsigned round)
   wait(w, r, &Rank::read);
 }
 
-// Tiles of the shards of all ranks, which travel in three pieces; rounds of fp32 take bf16.
-enum { tile_rows = 2, tile_depth = 1288, tile_columns = 8 };
+// Tiles of the shards of all ranks, which travel in two pieces; rounds of fp32 take bf16.
+enum { tile_rows = 2, tile_depth = 776, tile_columns = 8 };
 
 static unsigned tile_type(unsigned round) { return type_of(round) == 3 ? 1 : type_of(round); }
 
