@@ -6,6 +6,8 @@ package cuda
 #cgo noescape ovgen_launch
 #cgo nocallback ovgen_launch
 #cgo nocallback ovgen_graph_launch
+#cgo noescape ovgen_tensor_map
+#cgo nocallback ovgen_tensor_map
 #include <stdlib.h>
 #include "calls.h"
 */
@@ -13,6 +15,7 @@ import "C"
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"unsafe"
 
@@ -73,10 +76,16 @@ func (d *Driver) ModuleGetFunction(m driver.Module, name string) (driver.Functio
 	return driver.Function(f), d.share(m, name, driver.Function(f))
 }
 
-// share lets blocks of a kernel have the shared memory that they need, and notes it for launches.
+// share lets blocks of a kernel have the shared memory that they need, and notes it for launches. The handle may have
+// been that of a kernel which was unloaded.
 func (d *Driver) share(m driver.Module, name string, f driver.Function) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	all := map[driver.Function]int{}
+	if before := d.shared.Load(); before != nil {
+		maps.Copy(all, *before)
+	}
+	delete(all, f)
 	for code, x := range d.modules {
 		for _, k := range code.Kernels {
 			if x.handle != m || k.Name != name || k.Shared == 0 {
@@ -86,9 +95,10 @@ func (d *Driver) share(m driver.Module, name string, f driver.Function) error {
 				return fmt.Errorf("give kernel %s %d bytes of shared memory: %w", name, k.Shared,
 					status("cuFuncSetAttribute", r))
 			}
-			d.shared.Store(f, k.Shared)
+			all[f] = k.Shared
 		}
 	}
+	d.shared.Store(&all)
 	return nil
 }
 
@@ -113,8 +123,8 @@ func (d *Driver) ModuleUnload(m driver.Module) error {
 func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver.Stream,
 	params unsafe.Pointer) error {
 	shared := 0
-	if n, ok := d.shared.Load(f); ok {
-		shared = n.(int)
+	if all := d.shared.Load(); all != nil {
+		shared = (*all)[f]
 	}
 	return check("cuLaunchKernel", C.ovgen_launch(d.ctx, C.uintptr_t(f), (*C.uint32_t)(unsafe.Pointer(&grid)),
 		(*C.uint32_t)(unsafe.Pointer(&block)), C.uint32_t(shared), C.uintptr_t(s), (*C.char)(params)))
