@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearbalancedonce",
-	Source:  "0f4564c4695f42fbf358064a5dd9c369c4b6708a018abc40f41d6709e105bf09",
+	Source:  "6ace95378f214f58967636e1d855eb0c04b8b1941813e4c62cfe4c3c5ec3591e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

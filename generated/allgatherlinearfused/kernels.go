@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearfused",
-	Source:  "3ecf9cd410ec0a61645cc7c9d2d6fe3d35b2f3aa30688ebf9c6ee7655cb93927",
+	Source:  "018f11b661321e307b44fbc8352932262d9794b89292451843905badf989750e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -31,7 +31,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearfused",
-	Hash:     "20f8090c7f32f52378dfe80337be0ef3e05d33d2eb6bb302a7127166b390a848",
+	Hash:     "0d96a5cb3f8607f2b4efe5579071040dadd721c23c75cd769a3515e6598f8151",
 	Proof:    "proven for D = 1..8, stamp 29a778737810e6b2",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearkernels",
-	Source:  "b921c57bef0ebe5598a77e553e1a343b4164e692e7ed89fde34dbed82064afa3",
+	Source:  "cfe4f0d162be76aafa839149bc2e980a8203af9ea6109a9e24605ba3c09e0370",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

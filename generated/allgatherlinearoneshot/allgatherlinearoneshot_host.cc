@@ -2,7 +2,7 @@
 
 // The kernels of allgatherlinearoneshot.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b5710029b9c7899fd7827496e9c8e1e3d045a8ebc8daa3d52aef2828cb02c6ba
+// d1796e11e5a4e8e962baa9df4fdcd52913d7823e73b9ddc8cfa63cbdcb6ba4de
 
 namespace {
 

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearoneshot",
-	Source:  "9606f99c251a7cc6b7c403724136dd54db1f4c91db7c61dea81e397464775868",
+	Source:  "633758bae616cecdbc6cc4be1c3e260f4d299ed60e5968effe24572bb6f7ace6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatheroneshot",
-	Source:  "86c7121b04fade56a4953ef6f712996eacec389a18d90650bc20be515b9bd877",
+	Source:  "a64ccbc835eb57fcd104cd3efa511471b3fb5f026e6ffa73e1795b0cd70d9311",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

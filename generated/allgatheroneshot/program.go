@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatheroneshot",
-	Hash:     "0774dd2a949b92aa17a1ee726b40950ead46018b67c8d3d2efa792b80f6c90b0",
+	Hash:     "49de4b4dd4fd3c70167dd9c9a54b74c1029213d5206eed26319047e1d87803c6",
 	Proof:    "proven for D = 1..8, stamp 334fe1ce71869bab",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

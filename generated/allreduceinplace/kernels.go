@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "1f9c70948e03218a53765790b98b15f7154ab4e39a4dab7971528faf0a9ae58f",
+	Source:  "99ddc157368b4b2aaa13733024f7514d9622fa313bbf382573838b8269146ae0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

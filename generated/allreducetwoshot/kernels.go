@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "7af2249aafdd8ab665da810702d4abe97b6f97e5252bad1ec532a5a4b440b150",
+	Source:  "c2a3280e12c91d20e3d1dc507cdbf6e91b7f563a8c632920d9760bf28e9372b8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -16,21 +16,30 @@ DEVICE void copy_as(char *dst, const char *src, u64 bytes, struct Threads t)
   const u64 units = (bytes - head) / sizeof(T);
   T *to = (T *)(dst + head);
   const T *from = (const T *)(src + head);
-  for (u64 i = t.first; i < units; i += 4 * stride) {
-    T v[4] = {};
+  u64 i = t.first;
+  for (; i + 3 * stride < units; i += 4 * stride) {
+    T v[4];
     for (unsigned u = 0; u < 4; u++) {
-      if (i + u * stride < units) {
-        v[u] = from[i + u * stride];
-      }
+      v[u] = from[i + u * stride];
     }
     for (unsigned u = 0; u < 4; u++) {
-      if (i + u * stride < units) {
-        to[i + u * stride] = v[u];
-      }
+      to[i + u * stride] = v[u];
+    }
+  }
+  // At most three are left. Asking for each costs a branch, so only these are asked for.
+  T v[3] = {};
+  for (unsigned u = 0; u < 3; u++) {
+    if (i + u * stride < units) {
+      v[u] = from[i + u * stride];
+    }
+  }
+  for (unsigned u = 0; u < 3; u++) {
+    if (i + u * stride < units) {
+      to[i + u * stride] = v[u];
     }
   }
   const u64 middle = units * sizeof(T);
-  for (u64 i = t.first; i < bytes - middle; i += stride) {
+  for (i = t.first; i < bytes - middle; i += stride) {
     const u64 at = i < head ? i : i + middle;
     dst[at] = src[at];
   }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "fbb68e9653186a3525b788cdc8d19a434f43d874775b239e4a04240341cbbcb0",
+	Source:  "d2e4598cd9bce5270c2fc6fddbcd7edcd3c33dcc12c851481e686c90ffff8fc0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "2aed2fda07e73e7ea0ec3dd2075ecec241bc1d7943365741b82e8716e74e1de2",
+	Source:  "dfe58ef606db4957078003d5ade6f8044a5907c0c84d872a11309aa01d4e0658",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

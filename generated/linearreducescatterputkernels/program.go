@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterputkernels",
-	Hash:     "9d4e24f338a63161f3cc866e26ab84b7afb28a8d027dadee73140b56b1f16043",
+	Hash:     "f4bcf5e81a656b062e58b33306326747221d6fad609d3c4568043d59c24382cc",
 	Proof:    "proven for D = 1..8, stamp 28ad00b7a3b90f80",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

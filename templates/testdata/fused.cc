@@ -18,6 +18,7 @@ static void number_of_terms(struct reduce &p, unsigned n) { p.n = n; }
 static void number_of_terms(struct reduce2 &, unsigned) {}
 static void number_of_terms(struct reduce3 &p, unsigned n) { p.n = n; }
 static void number_of_terms(struct reduce4 &p, unsigned n) { p.n = n; }
+static void number_of_terms(struct reduce5 &p, unsigned n) { p.n = n; }
 
 // A row of five elements that a kernel adds to each row, or none; whatever is added to -0 stays as it is.
 enum { columns = 5 };
@@ -259,6 +260,7 @@ int main()
             sums<struct reduce3>("reduce3", type, terms, shift, count, in_place);
             sums<struct reduce4>("reduce4", type, terms, shift, count, in_place);
           }
+          sums<struct reduce5>("reduce5", type, 64, shift, count, in_place);
         }
       }
     }

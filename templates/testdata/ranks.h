@@ -228,18 +228,23 @@ static void copy_round(World &w, unsigned r, unsigned round)
   wait(w, r, &Rank::read);
 }
 
-static void reduce_round(World &w, unsigned r, unsigned round)
+template <typename Params>
+static void reduced(World &w, unsigned r, unsigned round, const char *kernel)
 {
   post(w, r, &Rank::ready);
   wait(w, r, &Rank::ready);
-  struct reduce p = {};
+  Params p = {};
   terms(w, r, p);
   p.n = ranks;
-  launch(w, r, of("reduce", type_of(round)), p, blocks);
+  launch(w, r, of(kernel, type_of(round)), p, blocks);
   summed(w, r, round);
   post(w, r, &Rank::read);
   wait(w, r, &Rank::read);
 }
+
+static void reduce_round(World &w, unsigned r, unsigned round) { reduced<struct reduce>(w, r, round, "reduce"); }
+
+static void reduce5_round(World &w, unsigned r, unsigned round) { reduced<struct reduce5>(w, r, round, "reduce5"); }
 
 static void reduce2_round(World &w, unsigned r, unsigned round)
 {
@@ -649,7 +654,7 @@ struct Kind {
 
 static const Kind kinds[] = {
     {"post, wait, copy", copy_round}, {"post, wait, reduce", reduce_round}, {"reduce of two", reduce2_round},
-    {"reduce with a row", reduce3_round}, {"reduce with a tensor", reduce4_round},
+    {"reduce with a row", reduce3_round}, {"reduce with a tensor", reduce4_round}, {"reduce of hosts", reduce5_round},
     {"silu", silu_round}, {"swiglu", swiglu_round}, {"gelu", gelu_round}, {"relu", relu_round},
     {"rmsnorm", rmsnorm_round}, {"layernorm", layernorm_round},
     {"get", get_round}, {"put", put_round},
