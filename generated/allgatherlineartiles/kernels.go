@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlineartiles",
-	Source:  "6ecd71584d11361cbd104b1dbd2964fd02a38f2bfb4029617fca7f498c0230e9",
+	Source:  "f1061342a6fcc6b5d7ad0aed749c0b71af3a1fe2b07b8908d8cbf7514b438ca8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }
