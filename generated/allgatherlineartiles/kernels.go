@@ -15,7 +15,7 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Tiles, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer,
-			PostWait: kernels.EachPeer, Terms: 7, Rows: 1, Tile: kernels.Tile{Columns: 112, Cluster: 1}},
+			PostWait: kernels.EachPeer, Terms: 7, Rows: 1, Tile: kernels.Tile{Columns: 128, Cluster: 1}},
 	},
 }
 
@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlineartiles",
-	Source:  "f1061342a6fcc6b5d7ad0aed749c0b71af3a1fe2b07b8908d8cbf7514b438ca8",
+	Source:  "df0518bc89ce189109dfe7e24af93cec1fb4a8feef2d1dac3047ad49e2fc582a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

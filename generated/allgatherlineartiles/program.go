@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "2517e7493d516b282f33011e6a38dbca9bd90ae03c9714a790912eef339f6a4a",
+	Hash:     "6c7af91a3783ccf89f33b2fc94a5ee9b8e57c1be8100ddda50037e0ce8e6c115",
 	Proof:    "proven for D = 1..8, stamp ec13ec0a2e09dc6c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

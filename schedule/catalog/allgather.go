@@ -119,7 +119,8 @@ var AllGatherLinearOneShot = s.Schedule{
 }
 
 // AllGatherLinearTiles is one launch: its kernel multiplies the own shard while it pulls those of the others, and each
-// of them as soon as it is there. It runs on GPUs of compute capability 9.0 alone.
+// of them as soon as it is there. It runs on GPUs of compute capability 9.0 alone, and reads the weights once for each
+// shard: choose it for 512 rows or more, and AllGatherLinearOneShot for fewer.
 var AllGatherLinearTiles = s.Schedule{
 	Tensors: linearTensors,
 	Ops:     linear,

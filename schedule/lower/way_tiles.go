@@ -17,7 +17,7 @@ var tilings = []lowering{by(gather, func(d *draft, w schedule.Tiles) error {
 	case w.Columns > most && !w.Together:
 		return d.refusal("Columns", "use at most 160, or set Together", "one warpgroup has no registers for as many")
 	}
-	return gatherTiles(d, hostir.Tile{Columns: cmp.Or(w.Columns, 112), Cluster: cmp.Or(w.Cluster, 1),
+	return gatherTiles(d, hostir.Tile{Columns: cmp.Or(w.Columns, 128), Cluster: cmp.Or(w.Cluster, 1),
 		Together: w.Together})
 })}
 
