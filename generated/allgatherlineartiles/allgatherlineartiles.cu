@@ -24,8 +24,8 @@
 // Blocks make tiles of C of 128 rows and 128 columns, one after another. Of a block's first warpgroup, one
 // thread copies operands, 64 elements deep, to a ring of 6 stages, and three warps pull. The other two
 // warpgroups multiply a tile each in turn, so that one stores its tile while the other multiplies.
-// Launch: any grid of one dimension of whole clusters; blocks of 384 threads and 229472 bytes of shared
-// memory.
+// Launch: any grid of one dimension, of whole clusters; blocks of 384 threads with 229472 bytes of
+// shared memory.
 
 struct tiles {
   struct Map own, a, b, c;  // this rank's shard, all shards, weights, result
@@ -79,7 +79,10 @@ DEVICE unsigned tiles_of(const struct tiles &p)
 // counts the pieces that are there, and one says that all are.
 DEVICE unsigned *taken(const struct tiles &p) { return p.blocks + p.apart; }
 DEVICE unsigned *arrived(const struct tiles &p, unsigned ahead) { return p.blocks + (1 + ahead) * p.apart; }
-DEVICE unsigned *there(const struct tiles &p, unsigned ahead) { return p.blocks + (1 + 7 + ahead) * p.apart; }
+DEVICE unsigned *there(const struct tiles &p, unsigned ahead)
+{
+  return p.blocks + (1 + 7 + ahead) * p.apart;
+}
 
 // begin posts that peers may read the own shard, by one thread of the first block to come.
 DEVICE void begin(const struct tiles &p)
@@ -90,7 +93,8 @@ DEVICE void begin(const struct tiles &p)
 }
 
 // pull copies shards piece by piece, each by the warp that takes it: a block that starts late finds none left, and none
-// waits for it. The warp that brings the last piece of a shard posts that the shard was read, and lets its tiles be made.
+// waits for it. The warp that brings the last piece of a shard posts that the shard was read, and lets its tiles be
+// made.
 DEVICE void pull(const struct tiles &p)
 {
   const struct Puller warp = puller_of_warp();

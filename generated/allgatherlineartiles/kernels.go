@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlineartiles",
-	Source:  "df0518bc89ce189109dfe7e24af93cec1fb4a8feef2d1dac3047ad49e2fc582a",
+	Source:  "dce923b46b3c7a7ad885d6bdf2d603ee6ffb41b93eda03d946b68233d7a161b7",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

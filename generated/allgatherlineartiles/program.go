@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "6c7af91a3783ccf89f33b2fc94a5ee9b8e57c1be8100ddda50037e0ce8e6c115",
+	Hash:     "cec517d8d10acc85146ec88fc5969779d4a4752fbd2b5a1dae26157daac46d4d",
 	Proof:    "proven for D = 1..8, stamp ec13ec0a2e09dc6c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -6,8 +6,8 @@
 #define OVGEN_LOOPS
 #endif
 
-// Puller is a thread's place in a warp that pulls: which of its lanes, how many such warps its block has, and whether it
-// is the one of its block that begins.
+// Puller is a thread's place in a warp that pulls: which of its lanes, how many such warps its block has, and whether
+// it is the one of its block that begins.
 struct Puller { unsigned lane, lanes, of_block; bool begins; };
 
 // piece_of is the bytes that a warp pulls at a time: a part for each of so many, but neither few nor many.
@@ -43,6 +43,6 @@ DEVICE void warp_meet() { __syncwarp(); }
 
 #endif
 
-// Map is a CUtensorMap: where a tensor of [shards, rows, columns] lies, and the box of it that one copy moves. On a host
-// it begins with the tensor's address.
+// Map is a CUtensorMap: where a tensor of [shards, rows, columns] lies, and the box of it that one copy moves. On a
+// host it begins with the tensor's address.
 struct ALIGNED(64) Map { u64 bits[16]; };

@@ -63,8 +63,8 @@ func unable(t kernels.Table) (errs []error) {
 	for _, k := range t.Kernels {
 		for _, typ := range t.Types {
 			if k.Multiplies() && k.Terms > kernels.MostShards {
-				errs = append(errs, fmt.Errorf("kernel %s pulls %d shards at most, and it was proven for %d ranks (prove it "+
-					"for fewer)", k.Kind, kernels.MostShards, t.Peers+1))
+				errs = append(errs, fmt.Errorf("kernel %s pulls %d shards at most, and it was proven for %d ranks "+
+					"(prove it for fewer)", k.Kind, kernels.MostShards, t.Peers+1))
 			}
 			if k.Multiplies() && typ.Size() != 2 {
 				errs = append(errs, fmt.Errorf("kernel %s multiplies no %s (leave it out of Types)", k.Kind, typ))
