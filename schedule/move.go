@@ -29,8 +29,8 @@ func Sums(w Way) bool {
 }
 
 // ways are the zero values of all ways.
-var ways = []Way{Pull{}, Push{}, Grouped{}, Ring{}, PushRing{}, Broadcast{}, Collective{}, GatherShot{}, Naive{},
-	Slots{}, SlotsToAll{}, LayerSlots{}, Staged{}, Stores{}, Shot{}, TwoShot{}, RingSum{}, RingAccumulate{},
+var ways = []Way{Pull{}, Push{}, Grouped{}, Ring{}, PushRing{}, Broadcast{}, Collective{}, GatherShot{}, Tiles{},
+	Naive{}, Slots{}, SlotsToAll{}, LayerSlots{}, Staged{}, Stores{}, Shot{}, TwoShot{}, RingSum{}, RingAccumulate{},
 	Get{}, Put{}, Padded{}, NCCL{}, Rails{}}
 
 // Ways lists the zero values of all ways.

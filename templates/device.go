@@ -25,6 +25,9 @@ type Kernel struct {
 	Name  string // of its struct, and in PTX but for the element type
 	Peers int
 	Types []driver.Type
+	Tile  Tile
+	// Padding words end the parameters of a product.
+	Padding int
 }
 
 // Host is the data of the file that compiles kernels for the host.
@@ -40,7 +43,7 @@ type HostKernel struct{ Name, Params string }
 // Kernels are the kernels of the table.
 func (d Device) Kernels() (list []Kernel) {
 	for _, k := range d.Table.Kernels {
-		list = append(list, Kernel{k, k.Base(), d.Table.Peers, d.Table.Types})
+		list = append(list, Kernel{k, k.Base(), d.Table.Peers, d.Table.TypesOf(k), Tile{k.Tile}, d.Table.Padding(k)})
 	}
 	return list
 }
@@ -63,11 +66,12 @@ func (d Device) Headers() (names []string) {
 	add(d.any(kernels.Kernel.Waits), "words.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Signals() && !k.ByBlocks }), "blocks.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.ByBlocks }), "byblock.h")
-	add(d.any(func(k kernels.Kernel) bool { return k.Copies() || k.Gathers() }), "bytes.h")
+	add(d.any(func(k kernels.Kernel) bool { return k.Copies() || k.Gathers() || k.Multiplies() }), "bytes.h")
 	for _, t := range d.Table.Types {
 		add(computes, t.String()+".h")
 	}
 	add(computes, "sum.h")
+	add(d.any(kernels.Kernel.Multiplies), "tiles.h", "hopper.h")
 	for _, h := range functionHeaders {
 		add(d.any(func(k kernels.Kernel) bool { return slices.Contains(h.of, k.Kind) }) ||
 			len(d.Calls) > 0 && h.name == blockSum, h.name)

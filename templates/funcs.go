@@ -7,7 +7,7 @@ import (
 )
 
 // functions are all functions that templates may call beside text/template's own: those of sprig
-// that one calls. They depend on nothing but their arguments and don't turn mistakes into values.
+// that one calls, and our own. They depend on nothing but their arguments and don't turn mistakes into values.
 func functions() template.FuncMap {
-	return template.FuncMap{"join": sprig.TxtFuncMap()["join"]}
+	return template.FuncMap{"join": sprig.TxtFuncMap()["join"], "mma": mma}
 }

@@ -30,6 +30,7 @@ import (
 	"ovgen/generated/allgatherlinearringget"
 	"ovgen/generated/allgatherlinearringput"
 	"ovgen/generated/allgatherlinearstartinloop"
+	"ovgen/generated/allgatherlineartiles"
 	"ovgen/generated/allgathermatmul"
 	"ovgen/generated/allgathernccl"
 	"ovgen/generated/allgatheroneshot"
@@ -133,6 +134,8 @@ var All = []harness.Program{
 		(*allgatherlinearringput.Plan).Bind),
 	harness.Of(&allgatherlinearstartinloop.Program, allgatherlinearstartinloop.Schedule, allgatherlinearstartinloop.New,
 		(*allgatherlinearstartinloop.Plan).Bind),
+	harness.Of(&allgatherlineartiles.Program, allgatherlineartiles.Schedule, allgatherlineartiles.New,
+		(*allgatherlineartiles.Plan).Bind),
 	harness.Of(&allgathermatmul.Program, allgathermatmul.Schedule, allgathermatmul.New, (*allgathermatmul.Plan).Bind),
 	harness.Of(&allgathernccl.Program, allgathernccl.Schedule, allgathernccl.New, (*allgathernccl.Plan).Bind),
 	harness.Of(&allgatheroneshot.Program, allgatheroneshot.Schedule, allgatheroneshot.New,

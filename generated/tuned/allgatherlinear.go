@@ -19,6 +19,7 @@ import (
 	"ovgen/generated/allgatherlinearringboth"
 	"ovgen/generated/allgatherlinearringget"
 	"ovgen/generated/allgatherlinearringput"
+	"ovgen/generated/allgatherlineartiles"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
 )
@@ -100,4 +101,7 @@ var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgath
 		func(x allgatherlinear.Buffers) allgatherlinearringput.Buffers {
 			return allgatherlinearringput.Buffers(x)
 		}),
+	plan.Other(&allgatherlineartiles.Program, allgatherlineartiles.New, (*allgatherlineartiles.Plan).Bind,
+		func(s allgatherlinear.Shape) allgatherlineartiles.Shape { return allgatherlineartiles.Shape(s) },
+		func(x allgatherlinear.Buffers) allgatherlineartiles.Buffers { return allgatherlineartiles.Buffers(x) }),
 }

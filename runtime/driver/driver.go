@@ -115,6 +115,8 @@ type Driver interface {
 	// LaunchKernel launches f with one by-value parameter struct of the size
 	// declared in its Kernel, laid out as C lays it out.
 	LaunchKernel(f Function, grid, block Dim3, s Stream, params unsafe.Pointer) error
+	// TensorMapEncodeTiled sets *to to a description of a tensor by which kernels copy boxes of it.
+	TensorMapEncodeTiled(to *TensorMap, d TensorMapDesc) error
 
 	// StreamBeginCapture starts a capture in CU_STREAM_CAPTURE_MODE_RELAXED.
 	// It must be ended on the same thread.
@@ -221,13 +223,18 @@ type PointerAttributes struct {
 type Kernel struct {
 	Name   string
 	Params int // size of its parameter struct in bytes
+	// Shared is the dynamic shared memory of a block in bytes; Cluster how many blocks a cluster has, 0 for none.
+	Shared, Cluster int
+	// Only is the compute capability, 90 for 9.0, whose GPUs alone run the kernel; 0: any from 8.0 on.
+	Only int
 	// Touches appends what a launch with these parameters reads and writes, in the
 	// order in which it does: the simulator checks races by it, the recorder compares
 	// runs by it. A kernel that signals around its work lists the word in which its
 	// blocks count themselves, its posts and waits before the work, reads, writes, the
 	// count word again, resets of the words awaited, the step word, its posts after
 	// the work, its waits after these, their resets and the step word. One whose blocks signal
-	// each for itself lists all of that block by block, without the count word.
+	// each for itself lists all of that block by block, without the count word. One whose parts run side by
+	// side lists its beginning, each part, and its end, as blocks 0, 1 and so on.
 	Touches func(params unsafe.Pointer, to []Touch) []Touch
 }
 

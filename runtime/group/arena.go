@@ -10,13 +10,13 @@ import (
 )
 
 // Layout of an arena, the same on every rank, in bytes from its base: first the
-// step words of the pooled streams, then their count words, then the words of
+// step words of the pooled streams, then their count words, CountWords times one of each, then the words of
 // semaphores, then staging. The arena has a semaphore word for each bytesPerWord of its
 // bytes, and leastWords at least.
 const (
 	stepWords    = 256
 	countAt      = StepBytes
-	semaphoreAt  = countAt + stepWords*4
+	semaphoreAt  = countAt + CountWords*StepBytes
 	leastWords   = 1 << 16
 	bytesPerWord = 256
 	align        = 256

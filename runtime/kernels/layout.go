@@ -1,6 +1,10 @@
 package kernels
 
-import "slices"
+import (
+	"slices"
+
+	"ovgen/runtime/driver"
+)
 
 // layout is the place of each of a kernel's parameters, in 64-bit words: addresses and
 // numbers alike. The struct in the .cu has them in this order.
@@ -19,6 +23,7 @@ type layout struct {
 	terms int     // the first one's address
 	rows  int     // the first one's address
 	wide  int     // elements that each of them has
+	tiled tiled   // of a product
 	size  int     // of all
 }
 
@@ -46,6 +51,9 @@ func (t *Table) layout(k Kernel) layout {
 		l.size += words
 		return at
 	}
+	if k.Multiplies() {
+		l.tiled.maps = next(maps * len(driver.TensorMap{}))
+	}
 	all := k.words()
 	for i, words := range all {
 		n := int(words)
@@ -69,7 +77,7 @@ func (t *Table) layout(k Kernel) layout {
 	if k.Copies() {
 		l.dst, l.src, l.bytes = next(1), next(1), next(1)
 	}
-	if k.Computes() || k.Gathers() {
+	if k.Computes() && !k.Multiplies() || k.Gathers() {
 		l.dst, l.bytes = next(1), next(1)
 		if k.Varies {
 			l.n = next(1)
@@ -78,6 +86,9 @@ func (t *Table) layout(k Kernel) layout {
 		if k.Rows > 0 {
 			l.rows, l.wide = next(k.Rows), next(1)
 		}
+	}
+	if k.Multiplies() {
+		l.tile(next)
 	}
 	return l
 }

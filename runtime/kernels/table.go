@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"fmt"
+	"slices"
 
 	"ovgen/runtime/driver"
 )
@@ -31,6 +32,7 @@ type Kernel struct {
 	Rows   int
 	// Width of the heads that a function is made for; 0: of none.
 	Width int
+	Tile  Tile // of a product
 	// ByBlocks: each block does all of this for its part of the work, by words of its own.
 	ByBlocks bool
 }
@@ -67,6 +69,9 @@ const (
 
 	LayerNorm Kind = "layernorm"
 	Rotary    Kind = "rotary"
+
+	// Tiles gathers shards and multiplies them.
+	Tiles Kind = "tiles"
 )
 
 // Work is the work of a kernel between its words, as host programs name it. It decides
@@ -74,14 +79,15 @@ const (
 type Work string
 
 // Kinds of work. A copy moves bytes; a gather moves several tensors of one size, one behind the
-// other; a sum adds up tensors, and a function is applied to a tensor with further ones. The latter
-// two are compiled for each element type.
+// other; a sum adds up tensors, a function is applied to a tensor with further ones, and a product multiplies
+// matrices. The latter three are compiled for each element type.
 const (
-	Nothing Work = ""
-	Copies  Work = "copy"
-	Gathers Work = "gather"
-	Sums    Work = "sum"
-	Applies Work = "apply"
+	Nothing    Work = ""
+	Copies     Work = "copy"
+	Gathers    Work = "gather"
+	Sums       Work = "sum"
+	Applies    Work = "apply"
+	Multiplies Work = "tiles"
 )
 
 // row describes the kernels of one kind.
@@ -113,6 +119,7 @@ var rows = []row{
 	{ReLU, "ReLU", Applies, "is max(x, 0) of each element", 264},
 	{LayerNorm, "LayerNorm", Applies, "norms rows about their means, a block each", 264},
 	{Rotary, "Rotary", Applies, "turns pairs of columns by angles of their rows", 264},
+	{Tiles, "Tiles", Multiplies, "gathers shards and multiplies them", 132},
 }
 
 // threads of a block that moves bytes, 16 bytes each.
@@ -152,7 +159,10 @@ func (k Kind) Blocks() int64 { return k.row().blocks }
 func (k Kernel) Sums() bool { return k.Kind.Work() == Sums }
 
 // Computes reports whether the kernel makes numbers of others; it is then compiled for each element type.
-func (k Kernel) Computes() bool { return k.Sums() || k.Kind.Work() == Applies }
+func (k Kernel) Computes() bool { return k.Sums() || k.Kind.Work() == Applies || k.Multiplies() }
+
+// Multiplies reports whether the kernel makes a product; it is compiled for elements of 16 bits.
+func (k Kernel) Multiplies() bool { return k.Kind.Work() == Multiplies }
 
 // Copies reports whether the kernel copies.
 func (k Kernel) Copies() bool { return k.Kind.Work() == Copies }
@@ -182,16 +192,25 @@ func (k Kernel) Name(typ driver.Type) string {
 	return k.Base()
 }
 
+// TypesOf are the element types that a kernel which computes is compiled for.
+func (t *Table) TypesOf(k Kernel) []driver.Type {
+	if !k.Multiplies() {
+		return t.Types
+	}
+	return slices.DeleteFunc(slices.Clone(t.Types), func(typ driver.Type) bool { return typ.Size() != 2 })
+}
+
 // Code lists the kernels as a driver loads them.
 func (t *Table) Code() []driver.Kernel {
 	var list []driver.Kernel
 	for _, k := range t.Kernels {
 		l, types := t.layout(k), []driver.Type{0}
 		if k.Computes() {
-			types = t.Types
+			types = t.TypesOf(k)
 		}
 		for _, typ := range types {
-			list = append(list, driver.Kernel{Name: k.Name(typ), Params: 8 * l.size, Touches: l.touches(typ)})
+			list = append(list, driver.Kernel{Name: k.Name(typ), Params: 8 * l.size, Touches: l.touches(typ),
+				Shared: k.shared(), Cluster: k.cluster(), Only: k.only()})
 		}
 	}
 	for _, c := range t.Calls {

@@ -34,6 +34,10 @@ func (l layout) touches(typ driver.Type) func(unsafe.Pointer, []driver.Touch) []
 			x.each(driver.TouchPost, 1, postPost)
 			return x.to
 		}
+		if l.Multiplies() {
+			x.tiles(typ)
+			return x.to
+		}
 		if l.ByBlocks {
 			x.blocks(typ)
 			return x.to

@@ -75,6 +75,19 @@ func (e *BlocksError) Error() string {
 		e.Program, MostBlocks, e.Have)
 }
 
+// CapabilityError says that a kernel of a program was made for other GPUs.
+type CapabilityError struct {
+	Program, Kernel string
+	Needs, Have     int // compute capabilities: 90 for 9.0
+}
+
+// Error names what to use instead.
+func (e *CapabilityError) Error() string {
+	return fmt.Sprintf("kernel %s of %s runs on GPUs of compute capability %d.%d alone, and this one has %d.%d (use a "+
+		"schedule without tiles, such as one by schedule.Pull)", e.Kernel, e.Program, e.Needs/10, e.Needs%10, e.Have/10,
+		e.Have%10)
+}
+
 // RanksError says that a program was not proven for the size of the group.
 type RanksError struct {
 	Program string

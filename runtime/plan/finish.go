@@ -53,8 +53,8 @@ type Shape interface {
 // stream that runs products has a workspace of 32 MiB besides, which it shares with the group's
 // other plans.
 //
-// Its errors come from Shape.Check, or wrap *DisagreementError, *RanksError, *HostsError, *ApartError,
-// *group.ArenaError, *group.WordsError, *RankError for what only another rank found, or
+// Its errors come from Shape.Check, or wrap *DisagreementError, *RanksError, *HostsError, *CapabilityError,
+// *ApartError, *group.ArenaError, *group.WordsError, *RankError for what only another rank found, or
 // *group.AbortError where a rank did not come in time. All but the last leave the group whole.
 func Make[P any](ctx context.Context, g *group.Group, prog *Program, s Shape,
 	declare func(*Builder) P) (p P, err error) {
@@ -121,6 +121,9 @@ func (p *Plan) supported() error {
 	case !slices.Contains(proven, p.Size()):
 		return &RanksError{Program: p.program.Name, Proven: proven, Size: p.Size()}
 	}
+	if err := p.capable(); err != nil {
+		return err
+	}
 	if n := p.group.Hosts(); n > 1 && !p.program.Hosts {
 		return &HostsError{Program: p.program.Name, Hosts: n}
 	}
@@ -135,6 +138,17 @@ func (p *Plan) supported() error {
 	byBlocks := slices.ContainsFunc(p.semaphores, func(s *semaphores) bool { return s.blocks > 1 })
 	if have := p.driver.Properties().Multiprocessors; byBlocks && have < MostBlocks {
 		return &BlocksError{Program: p.program.Name, Have: have}
+	}
+	return nil
+}
+
+// capable refuses a device that the kernels were not made for.
+func (p *Plan) capable() error {
+	x := p.driver.Properties()
+	for _, k := range p.kernels {
+		if have := 10*x.Major + x.Minor; k.only != 0 && k.only != have {
+			return &CapabilityError{Program: p.program.Name, Kernel: k.name, Needs: k.only, Have: have}
+		}
 	}
 	return nil
 }
@@ -302,8 +316,9 @@ func (p *Plan) load() (err error) {
 func (p *Plan) warmUp() error {
 	for _, k := range p.kernels {
 		clear(k.params)
-		err := p.driver.LaunchKernel(k.handle, driver.Dim3{X: 1, Y: 1, Z: 1}, driver.Dim3{X: 32, Y: 1, Z: 1},
-			p.main.own, unsafe.Pointer(unsafe.SliceData(k.params)))
+		cluster := driver.Dim3{X: uint32(max(1, k.cluster)), Y: 1, Z: 1}
+		err := p.driver.LaunchKernel(k.handle, cluster, driver.Dim3{X: 32, Y: 1, Z: 1}, p.main.own,
+			unsafe.Pointer(unsafe.SliceData(k.params)))
 		if err != nil {
 			return fmt.Errorf("launch %s for the first time: %w", k.name, err)
 		}

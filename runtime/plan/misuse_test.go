@@ -163,7 +163,7 @@ func TestNewRefusesOneRank(t *testing.T) {
 }
 
 // firstWord is where an arena's semaphores begin.
-const firstWord = 2048
+const firstWord = (1 + group.CountWords) * group.StepBytes
 
 func disagrees(_ int, err error) bool { return errors.As(err, new(*DisagreementError)) }
 
@@ -329,6 +329,27 @@ func TestPutsNeedNVLink(t *testing.T) {
 	inWorld(t, 3, sim.Config{}, nil, func(w *world) {
 		toys := w.toysOf(&puts)
 		w.all(toys, func(t *toy) error { return t.close(w.Context()) })
+	})
+}
+
+// A kernel that was made for other GPUs is refused before anything is loaded.
+func TestKernelsNeedTheirGPU(t *testing.T) {
+	program := *toyProgram
+	program.Code = &driver.Code{Name: "toy", Kernels: []driver.Kernel{{Name: "any"}, {Name: "its", Only: 90},
+		{Name: "other", Only: 100}}}
+	inWorld(t, 1, sim.Config{}, nil, func(w *world) {
+		w.each(func(r int) {
+			b := Build(w.groups[r], &program, "kernels")
+			b.Kernel("any")
+			b.Kernel("its")
+			b.Kernel("other")
+			_, err := b.Finish(w.Context(), func(*Queue) {})
+			if wrong := new(CapabilityError); !errors.As(err, &wrong) ||
+				*wrong != (CapabilityError{Program: "toy", Kernel: "other", Needs: 100, Have: 90}) ||
+				!strings.Contains(err.Error(), "capability 10.0 alone, and this one has 9.0") {
+				w.Errorf("rank %d: %v", r, err)
+			}
+		})
 	})
 }
 

@@ -116,8 +116,10 @@ func (p *Product) empty() bool { return p.desc.M == 0 }
 
 // Kernel is a kernel of a plan.
 type Kernel struct {
-	name   string
-	bytes  int      // of its parameter struct
-	params []uint64 // where Launch copies them, so that the caller's stay on its stack
-	handle driver.Function
+	name    string
+	bytes   int      // of its parameter struct
+	cluster int      // blocks of a cluster; 0: it has none
+	only    int      // compute capability; 0: any
+	params  []uint64 // where Launch copies them, so that the caller's stay on its stack
+	handle  driver.Function
 }

@@ -27,6 +27,7 @@ var all = []Named{
 	{"AllGatherLinearCopied", AllGatherLinearCopied},
 	{"AllGatherLinearGrouped", AllGatherLinearGrouped},
 	{"AllGatherLinearFused", AllGatherLinearFused},
+	{"AllGatherLinearTiles", AllGatherLinearTiles},
 	{"AllGatherLinearOneShot", AllGatherLinearOneShot},
 	{"AllGatherLinearBroadcast", AllGatherLinearBroadcast},
 	{"AllGatherLinearStartInLoop", AllGatherLinearStartInLoop},

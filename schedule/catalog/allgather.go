@@ -118,6 +118,16 @@ var AllGatherLinearOneShot = s.Schedule{
 	Moves:   []s.Move{{Of: "A", Way: s.GatherShot{}}},
 }
 
+// AllGatherLinearTiles is one launch: its kernel multiplies the own shard while it pulls those of the others, and each
+// of them as soon as it is there. It runs on GPUs of compute capability 9.0 alone, and reads the weights once for each
+// shard: choose it for 512 rows or more, and AllGatherLinearOneShot for fewer.
+var AllGatherLinearTiles = s.Schedule{
+	Tensors: linearTensors,
+	Ops:     linear,
+	Types:   []s.Type{s.BF16, s.FP16},
+	Moves:   []s.Move{{Of: "A", Way: s.Tiles{}}},
+}
+
 // AllGatherLinearBroadcast takes a root a step: in step i rank i pushes its shard to
 // all peers, and every rank multiplies the shards in the order of ranks. It is
 // nvFuser's pipeline without an index offset. All ranks multiply rows 0 first, so all

@@ -161,6 +161,7 @@ func TestCheck(t *testing.T) {
 	post := hostir.Post(s, "ready", hostir.Rank)
 	product := func(index string) hostir.Step { return hostir.Multiply(s, index, c, a, a) }
 	gather := hostir.Fuse("gather", hostir.Collect(s, c, a.EachRank()), post)
+	tiles := hostir.Fuse("tiles", hostir.TilesOf(s, hostir.Tile{}, c, c, a, a.EachRank(), a), post)
 	edit := func(n hostir.Step, f func(*hostir.Step)) hostir.Step { f(&n); return n }
 	for _, x := range []struct {
 		name string
@@ -181,6 +182,17 @@ func TestCheck(t *testing.T) {
 		{"a gather of nothing", edit(gather, func(n *hostir.Step) { n.Reads = nil }), "a gather reads views"},
 		{"a gather by nobody", edit(gather, func(n *hostir.Step) { n.By = "" }), "a kernel does it"},
 		{"a gather without signals", edit(gather, func(n *hostir.Step) { n.Post = nil }), "between its signals"},
+		{"tiles", tiles, ""},
+		{"tiles of no shards", edit(tiles, func(n *hostir.Step) { n.Reads = []hostir.View{a, a, a} }),
+			"those of the peers"},
+		{"tiles of two biases", edit(tiles, func(n *hostir.Step) { n.Reads = append(n.Reads, a, a) }),
+			"perhaps a bias"},
+		{"tiles that gather nothing", edit(tiles, func(n *hostir.Step) { n.Writes = n.Writes[:1] }),
+			"results and shards"},
+		{"tiles of a gradient", edit(tiles, func(n *hostir.Step) { n.Index = hostir.Gradient }), "those of a linear"},
+		{"tiles of no indices", edit(tiles, func(n *hostir.Step) { n.Index = "" }), "no two operands"},
+		{"tiles with a function", edit(tiles, func(n *hostir.Step) { n.Func = "gelu" }), "of no function"},
+		{"tiles that signal nothing", edit(tiles, func(n *hostir.Step) { n.Post = nil }), "between its signals"},
 		{"a sum by nobody", edit(hostir.Reduce(s, c, a), func(n *hostir.Step) { n.By = "" }), "a kernel does it"},
 		{"signals by nobody", edit(hostir.Fuse("get", hostir.Set(s, c, a), post), func(n *hostir.Step) { n.By = "" }),
 			"only a kernel signals around its work"},

@@ -29,6 +29,8 @@ type Step struct {
 	// reduce, get, put, shot or gather; or NCCL. Empty: the copy engine, the library of
 	// products, or a stream memory operation.
 	By string
+	// Tile is how a kernel of tiles makes its product.
+	Tile Tile
 	// Launch is of a call by a kernel of the caller's.
 	Launch Launch
 	// ByBlocks: each block of the kernel does all of this for its part of each view, and posts
@@ -43,7 +45,9 @@ type Work string
 // that it reads, one after another, to one that they fill; a sum adds up the views that it reads
 // in their order, in fp32, and rounds once; a product is a contraction. A function is applied to the
 // first view, and takes the other views as further operands. A call is work of the caller's own, which
-// reads all of its views.
+// reads all of its views. Tiles multiply the own shard, and pull those of the peers and multiply each when it is there:
+// they read the own shard, the peers' in the order of their tiles, the second operand and perhaps a bias, and write all
+// results and all other shards.
 const (
 	Nothing Work = ""
 	Copy    Work = "copy"
@@ -52,6 +56,7 @@ const (
 	Product Work = "product"
 	Apply   Work = "apply"
 	Call    Work = "call"
+	Tiles   Work = "tiles"
 )
 
 // Collectives are work that ranks do together: all of them or, in a program over hosts, those of a
@@ -190,6 +195,10 @@ func (s Step) check() error {
 		if !one || len(s.Reads) == 0 || s.Func == "" || s.By != "" {
 			return fmt.Errorf("a call has a name, reads views and writes one, and nothing else carries it")
 		}
+	case Tiles:
+		if err := s.checkTiles(); err != nil {
+			return err
+		}
 	case AllGather, ReduceScatter, AllReduce, AllToAll, Exchange:
 		if err := s.checkCollective(); err != nil {
 			return err
@@ -210,7 +219,8 @@ func (s Step) check() error {
 	if exchanges := s.Do == Exchange; s.To.IsZero() == exchanges || s.From.IsZero() == exchanges {
 		return fmt.Errorf("an exchange names the ranks that it is with, and nothing else does")
 	}
-	if s.Do != Product && (s.Index != "" || s.Func != "" && s.Do != Apply && s.Do != Call || s.Accumulate) {
+	if s.Do != Product && s.Do != Tiles &&
+		(s.Index != "" || s.Func != "" && s.Do != Apply && s.Do != Call || s.Accumulate) {
 		return fmt.Errorf("only products have indices and a result that they add to; only they, functions and calls " +
 			"name a function")
 	}
@@ -224,14 +234,31 @@ func (s Step) check() error {
 		return fmt.Errorf("only blocks of a kernel that signals around its work have words of their own")
 	}
 	for i, v := range slices.Concat(s.Reads, s.Writes) {
-		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather {
-			return fmt.Errorf("%s: only a sum and a gather read a view for each value of an index", v.Buffer)
+		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather && s.Do != Tiles {
+			return fmt.Errorf("%s: only a sum, a gather and tiles read a view for each value of an index", v.Buffer)
 		}
 		behind := i >= len(s.Reads)-s.rows() && i < len(s.Reads)
 		if v.Row && (i == 0 || v.Each.Index != "" || !behind || s.Do == Sum && s.rows() > 1) || behind && !v.Row {
 			return fmt.Errorf("%s: only the last view that a sum reads is a row, or the last ones of a function",
 				v.Buffer)
 		}
+	}
+	return nil
+}
+
+// checkTiles refuses tiles that can't be made.
+func (s Step) checkTiles() error {
+	f, err := ParseProduct(s.Index)
+	switch {
+	case err != nil:
+		return err
+	case f.Name != "Linear" || s.Func != "" || s.Accumulate:
+		return fmt.Errorf("tiles are those of a linear, and of no function")
+	case len(s.Writes) != 2 || len(s.Reads) != 3 && len(s.Reads) != 4 || s.Reads[1].Each.Index == "":
+		return fmt.Errorf("tiles read the own shard, those of the peers, a second operand and perhaps a bias, and " +
+			"write results and shards")
+	case s.By == "" || !s.Fused():
+		return fmt.Errorf("a kernel makes tiles between its signals")
 	}
 	return nil
 }

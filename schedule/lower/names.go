@@ -28,6 +28,8 @@ const (
 	shotKernel = "shot" // a post, a wait, a sum, a post, a wait
 	// gatherKernel is the same around a gather.
 	gatherKernel = "gather"
+	// tilesKernel is the same around tiles.
+	tilesKernel = "tiles"
 )
 
 // extent is the expression of a symbol or constant.

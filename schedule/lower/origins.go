@@ -24,6 +24,7 @@ var asking = map[hostir.Work]string{
 	hostir.Nothing:       movesField,
 	hostir.Copy:          movesField,
 	hostir.Gather:        movesField,
+	hostir.Tiles:         movesField,
 	hostir.Sum:           movesField,
 	hostir.AllGather:     movesField,
 	hostir.ReduceScatter: movesField,

@@ -22,6 +22,8 @@ func TestOverlaps(t *testing.T) {
 		{"a gather", catalog.AllGatherMatmul, []string{"A: all-gather by Pull, pipelined with C = matmul(A, B)"}},
 		{"once", catalog.AllGatherLinearBalancedOnce, []string{"A: all-gather of balanced parts by Pull, " +
 			"not pipelined: Moves[0].Way.Once: all rows are multiplied when all shards are there"}},
+		{"tiles", catalog.AllGatherLinearTiles, []string{
+			"A: all-gather by Tiles, pipelined with C = linear(A, B), bias(Bias)"}},
 		{"one shot", catalog.LinearAllReduceOneShot, []string{
 			"C: all-reduce by Shot, not pipelined: Moves[0].Way: " + oneStream}},
 		{"a ring", catalog.LinearReduceScatterRing, []string{

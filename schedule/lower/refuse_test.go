@@ -128,7 +128,23 @@ var refusalCases = []refusalCase{
 	{"a way of sums for a gather", scheduletest.By(catalog.AllGatherLinear, "A", schedule.Slots{}), []string{
 		"Moves[0].Way: no pass does the all-gather of A by Slots (use Pull, Push, Grouped, Ring, PushRing, " +
 			"Broadcast, " +
-			"Naive, GatherShot, NCCL, or leave it out)"}},
+			"Naive, GatherShot, Tiles, NCCL, or leave it out)"}},
+	{"tiles of an odd width", scheduletest.By(catalog.AllGatherLinearTiles, "A", schedule.Tiles{Columns: 100}),
+		[]string{
+			"Moves[0].Way.Columns: a tile has a multiple of 16 columns, from 64 on (use 112, 128 or 224)"}},
+	{"wide tiles in turn", scheduletest.By(catalog.AllGatherLinearTiles, "A", schedule.Tiles{Columns: 224}), []string{
+		"Moves[0].Way.Columns: one warpgroup has no registers for as many (use at most 160, or set Together)"}},
+	{"tiles of fp32", scheduletest.By(catalog.AllGatherLinear, "A", schedule.Tiles{}), []string{
+		"Moves[0].Way: tiles are made of bf16 and fp16 (set Types to those, or use schedule.Pull)"}},
+	{"tiles of two products", copyWith(scheduletest.By(catalog.AllGatherQKV, "A", schedule.Tiles{}),
+		func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
+		"Moves[0].Way: tiles are those of one linear (use schedule.Pull)"}},
+	{"tiles of a matmul", copyWith(scheduletest.By(catalog.AllGatherMatmul, "A", schedule.Tiles{}),
+		func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
+		"Moves[0].Way: tiles are those of one linear (use schedule.Pull)"}},
+	{"tiles for a chain", copyWith(scheduletest.By(catalog.TensorParallelMLP, "A", schedule.Tiles{}),
+		func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
+		"Moves[0].Way: no pass does the all-gather in a chain of A by Tiles (use Get, or leave it out)"}},
 	{"streams of a bare all-gather", scheduletest.By(catalog.AllGather, "A", schedule.Pull{Streams: 4}), []string{
 		"Moves[0].Way: no pass does the bare all-gather of A by Pull (use Get, GatherShot, Padded, NCCL, or " +
 			"leave it out)"}},

@@ -25,8 +25,9 @@ struct Step {
 struct Rank {
   Word ready[ranks], read[ranks];  // one a peer
   Word ready_by[blocks][ranks], read_by[blocks][ranks];  // and one a block
-  Word step, count;
+  Word step, count, counts[15];  // the first counts blocks
   std::vector<unsigned char> term, sum, gathered[ranks], all;
+  std::vector<unsigned short> shard, shards, weights, bias, product;
   std::vector<Step> steps;
   unsigned numbered;  // waits
 };
@@ -595,6 +596,75 @@ static void shot3_round(World &w, unsigned r, unsigned round)
   wait(w, r, &Rank::read);
 }
 
+// Tiles of the shards of all ranks, which travel in two pieces; rounds of fp32 take bf16.
+enum { tile_rows = 2, tile_depth = 776, tile_columns = 8 };
+
+static unsigned tile_type(unsigned round) { return type_of(round) == 3 ? 1 : type_of(round); }
+
+// Integers, so that every sum is exact.
+static double tile_number(unsigned seed, unsigned i) { return (int)((seed * 31 + i * 2654435761u) >> 28) % 3; }
+
+static void number_all(std::vector<unsigned short> &v, unsigned type, unsigned seed, size_t count)
+{
+  v.resize(count);
+  for (unsigned i = 0; i < count; i++) {
+    put_bits(type, (unsigned char *)v.data(), i, bits_of(type, tile_number(seed, i)));
+  }
+}
+
+static void tiles_round(World &w, unsigned r, unsigned round)
+{
+  const unsigned type = tile_type(round);
+  Rank &own_rank = w.of[r];
+  host(w, r, [&own_rank, r, round, type] {
+    number_all(own_rank.shard, type, 7 * round + r, tile_rows * tile_depth);
+    number_all(own_rank.weights, type, 100 + r, tile_columns * tile_depth);
+    number_all(own_rank.bias, type, 200 + r, tile_columns);
+    std::fill(own_rank.product.begin(), own_rank.product.end(), 0x7fff);
+    std::fill(own_rank.shards.begin(), own_rank.shards.end(), 0x7fff);
+  });
+  struct tiles p = {};
+  pre_wait(w, r, p);
+  pre_post(w, r, p);
+  post_post(w, r, p);
+  for (unsigned i = 0; i < ranks - 1; i++) {
+    p.post_wait[i] = own(w, &Rank::read, r, peer_of(r, i));
+    p.shards[i] = (const char *)w.of[peer_of(r, i)].shard.data();
+  }
+  p.apart = sizeof(Word) / sizeof(unsigned);
+  p.dst = (char *)own_rank.shards.data();
+  p.ranks = ranks;
+  p.rank = r;
+  p.rows = tile_rows;
+  p.depth = tile_depth;
+  p.columns = tile_columns;
+  p.own.bits[0] = (u64)own_rank.shard.data();
+  p.a.bits[0] = (u64)own_rank.shards.data();
+  p.b.bits[0] = (u64)own_rank.weights.data();
+  p.c.bits[0] = (u64)own_rank.product.data();
+  p.bias = (const char *)own_rank.bias.data();
+  launch(w, r, of("tiles", type), p, 2);
+  counted(w, r, round);
+  host(w, r, [&w, &own_rank, r, round, type] {
+    for (const Word &word : own_rank.counts) {
+      if (word.value != 0) {
+        wrong(w, r, round, "a count of shards is not 0");
+      }
+    }
+    for (unsigned i = 0; i < ranks * tile_rows * tile_columns; i++) {
+      const unsigned row = i / tile_columns, column = i % tile_columns, from = row / tile_rows;
+      double sum = tile_number(200 + r, column);
+      for (unsigned k = 0; k < tile_depth; k++) {
+        sum += tile_number(7 * round + from, row % tile_rows * tile_depth + k) *
+               tile_number(100 + r, column * tile_depth + k);
+      }
+      if (value(type, own_rank.product[i]) != rounded(type, sum)) {
+        return wrong(w, r, round, "the product is wrong");
+      }
+    }
+  });
+}
+
 struct Kind {
   const char *name;
   void (*round)(World &w, unsigned r, unsigned round);
@@ -609,6 +679,7 @@ static const Kind kinds[] = {
     {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
     {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},
     {"shot by blocks that posts and waits twice", shot5_round}, {"gather by blocks", gather_round},
+    {"tiles", tiles_round},
 };
 
 static std::unique_ptr<World> world(const Kind &k)
@@ -619,6 +690,11 @@ static std::unique_ptr<World> world(const Kind &k)
     r.term.resize(elements * 4 + 16);
     r.sum.resize(elements * 4 + 16);
     r.all.resize(ranks * elements * 4 + 16);
+    r.shard.resize(tile_rows * tile_depth);
+    r.shards.resize(ranks * tile_rows * tile_depth);
+    r.weights.resize(tile_columns * tile_depth);
+    r.bias.resize(tile_columns);
+    r.product.resize(ranks * tile_rows * tile_columns);
     for (auto &g : r.gathered) {
       g.resize(elements * 4 + 16);
     }

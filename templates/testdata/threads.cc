@@ -98,7 +98,9 @@ static const struct {
     KERNEL(wait), KERNEL(post), KERNEL(copy), SUM(reduce), SUM(reduce2), SUM(reduce3),
     SUM(reduce4), SUM(reduce5), KERNEL(get), KERNEL(get2), KERNEL(put),
     SUM(shot), SUM(shot2), SUM(shot3), SUM(shot4), SUM(shot5),
-    KERNEL(gather), SUM(silu), SUM(swiglu), SUM(gelu), SUM(relu), SUM(rmsnorm), SUM(layernorm), SUM(rotary128),
+    KERNEL(gather), SUM(silu), SUM(swiglu), SUM(gelu), SUM(relu), SUM(rmsnorm), SUM(layernorm),
+    SUM(rotary128),
+    TYPED(tiles, bf16), TYPED(tiles, fp16),
 };
 
 static void play(World &w, unsigned r, unsigned seed)

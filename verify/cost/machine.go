@@ -87,7 +87,7 @@ var machines = map[string]*Machine{
 		Put: Curve{{4 << 10, 2.0}, {64 << 10, 2.26}, {1 << 20, 5.02}, {16 << 20, 46.2}, {1 << 30, 2753}},
 		Blocks: map[string]int{"copy": 16, "get": 16, "put": 16, "reduce": 264, "shot": 132, "gather": 132,
 			"silu": 264, "swiglu": 264, "rmsnorm": 264, "gelu": 264, "relu": 264, "rotary": 264,
-			"layernorm": 264},
+			"layernorm": 264, "tiles": 132},
 		NCCL: NCCL{Host: 165, SMs: 24, Times: map[string]Curve{ // on two GPUs, in a graph
 			"all-gather": {{32 << 10, 6.9}, {128 << 10, 7.3}, {512 << 10, 10.8}, {2 << 20, 25.9}, {8 << 20, 53},
 				{32 << 20, 156}, {128 << 20, 545}},

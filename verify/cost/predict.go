@@ -214,6 +214,10 @@ func Symbols(p *hostir.Program) []string {
 
 // Run simulates the lists of all ranks. priority ranks the streams.
 func Run(lists [][]ops.Op, c Case, m *Machine, priority func(stream string) int) (*Prediction, error) {
+	lists = slices.Clone(lists)
+	for r := range lists {
+		lists[r] = apart(lists[r])
+	}
 	all := whole(lists[0], 0, c.ElementSize)
 	s := &simulation{m: m, ranks: len(lists), l: m.Replayed, element: c.ElementSize, slow: m.slowdown(all),
 		words: map[ops.Loc]uint32{}, waiting: map[ops.Loc][]func(){}}
@@ -265,6 +269,8 @@ func (m *Machine) enqueued(list []ops.Op, c Case) []float64 {
 // of is the time of enqueueing an operation after another.
 func (h HostTimes) of(o, last ops.Op) float64 {
 	switch {
+	case o.Part > 0: // the launch's
+		return 0
 	case o.Kind == ops.Record || o.Kind == ops.WaitEvent:
 		return h.Event
 	case o.Kind == ops.After || o.Kind == ops.Done:

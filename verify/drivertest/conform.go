@@ -35,6 +35,7 @@ func Conform(t *testing.T, open func() driver.Driver) {
 		{"chunks of a product", chunks},
 		{"bad products", badProducts},
 		{"a product over its operand", inPlace},
+		{"tensor maps", tensorMaps},
 		{"collectives", collectives},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(&bench{T: t, d: d}) })

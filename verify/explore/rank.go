@@ -130,6 +130,10 @@ func (b *rankBuilder) launch(list []ops.Op) int {
 		b.byBlocks(list[:n])
 		return n
 	}
+	if slices.ContainsFunc(list[:n], func(o ops.Op) bool { return o.Part > 0 }) {
+		b.byParts(list[:n])
+		return n
+	}
 	for i := range list[:n] {
 		b.op(&list[i])
 	}

@@ -37,6 +37,9 @@ type Op struct {
 	// of each use, and has words of its own beside those named here, which the blocks of its
 	// number in other launches post and await. Two uses of the same bytes have the same parts.
 	ByBlocks bool
+	// Part of a kernel's launch that the operation belongs to, from 1: parts begin when the launch's operations before
+	// the first part, which have none, have ended, and run side by side; those after the last part follow all.
+	Part int
 	// Form of a Product: matmul, linear or gradient, and the function of each element that
 	// follows: linear gelu. Of a Collective: which one, as package hostir names it. Of an Apply: the
 	// function. Of a Call: the name of the caller's.
@@ -170,6 +173,9 @@ func (o Op) append(b []byte) []byte {
 	}
 	if o.ByBlocks {
 		b = append(b, " by blocks"...)
+	}
+	if o.Part > 0 {
+		b = strconv.AppendInt(append(b, " part "...), int64(o.Part), 10)
 	}
 	if o.Count.Buffer != "" {
 		b = o.Count.append(append(b, " counting in "...))

@@ -134,6 +134,10 @@ func (u *unroller) synchronize(n hostir.Synchronize) {
 // is done.
 func (u *unroller) enqueue(n hostir.Step) {
 	u.step++
+	if n.Do == hostir.Tiles {
+		u.tiles(n)
+		return
+	}
 	at := Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By, ByBlocks: n.ByBlocks}
 	if n.Fused() && !n.ByBlocks {
 		at.Count = Loc{Rank: u.c.Rank, Buffer: "count[" + at.Stream + "]"}

@@ -191,6 +191,9 @@ func carried(t *testing.T, s schedule.Schedule) string {
 		if h, ok := n.(hostir.Share); ok {
 			fmt.Fprintf(&b, "handles of %v in the loop\n", h.Buffers)
 		}
+		if s, ok := n.(hostir.Step); ok && s.Do == hostir.Tiles {
+			fmt.Fprintf(&b, "tiles of %s\n", s.Tile)
+		}
 	})
 	return b.String()
 }

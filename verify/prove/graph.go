@@ -94,7 +94,7 @@ type builder struct {
 	*graph
 	from, to []int32 // edges
 	number   map[ops.Loc]int32
-	tail     map[string]int32 // of each stream of the rank in the run
+	tails    map[string]*tail // of each stream of the rank in the run
 	events   map[int]int32
 	// meetings are the nodes of each collective of the run, by communicator.
 	meetings [][]meeting
@@ -154,14 +154,14 @@ func (b *builder) edge(from, to int32) {
 
 // rank adds one run of one rank after its caller's own work, and returns its end.
 func (b *builder) rank(r, run int, free int32) int32 {
-	b.tail, b.events = map[string]int32{}, map[int]int32{}
+	b.tails, b.events = map[string]*tail{}, map[int]int32{}
 	collectives := 0
 	for i, o := range b.lists[r] {
 		n := node{rank: int32(r), run: int32(run), op: int32(i)}
-		var after []int32
-		if p, ok := b.tail[o.Stream]; ok {
-			after = append(after, p)
+		if b.tails[o.Stream] == nil {
+			b.tails[o.Stream] = &tail{}
 		}
+		after := b.tails[o.Stream].before(&o)
 		switch o.Kind {
 		case ops.After:
 			after = append(after, free)
@@ -182,7 +182,7 @@ func (b *builder) rank(r, run int, free int32) int32 {
 		default:
 			last = b.add(n, after...)
 		}
-		b.tail[o.Stream] = last
+		b.tails[o.Stream].add(&o, last)
 		switch o.Kind {
 		case ops.Record:
 			b.events[o.Event] = last

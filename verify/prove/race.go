@@ -133,7 +133,8 @@ func (p *proof) trivial(a, b int32) bool {
 	if x.kind == caller || y.kind == caller || x.run != y.run {
 		return true
 	}
-	return p.operation(a).Stream == p.operation(b).Stream
+	of, with := p.operation(a), p.operation(b)
+	return of.Stream == with.Stream && !apart(of, with)
 }
 
 // common names bytes that both nodes use.

@@ -20,6 +20,7 @@ type kind struct {
 	posts    bool // it posts its words, a thread each
 	heads    bool // its name ends with the width of a head
 	gathers  bool // it makes a copy for each tensor that it reads
+	tiles    bool // its launch has a beginning, a part for each shard, and an end
 	call     bool // it is the caller's own, whose name follows
 }
 
@@ -33,6 +34,7 @@ var kinds = map[string]kind{
 	"put":    {waits: true},
 	"shot":   {waits: true, sum: true},
 	"gather": {waits: true, gathers: true},
+	"tiles":  {waits: true, tiles: true},
 
 	"silu":    {function: true},
 	"swiglu":  {function: true},
@@ -60,6 +62,9 @@ const threads = 1024
 // blocks are the operations of the launch, which all of its blocks do together, or each for its
 // part: then they are those of the first block for the parts of all.
 func (l *launch) blocks(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
+	if k.tiles {
+		return l.parts(n, o)
+	}
 	if len(l.touches) == 0 || l.touches[0].Block == 0 {
 		return l.split(n, o, k)
 	}
@@ -150,6 +155,8 @@ func (l *launch) check(k kind) error {
 		return fmt.Errorf("a grid has a block, and a block 1 to %d threads", threads)
 	case k.oneBlock && l.grid.X != 1:
 		return errors.New("it is right with one block only")
+	case k.tiles && (l.block.X != tileThreads || int(l.grid.X)%max(1, l.kernel.Cluster) != 0):
+		return fmt.Errorf("a block that makes tiles has %d threads, and a grid whole clusters", tileThreads)
 	case int(l.block.X) < words:
 		return fmt.Errorf("%d words, and a thread for each is needed", words)
 	}

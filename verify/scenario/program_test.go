@@ -5,6 +5,7 @@ import (
 
 	"ovgen/generated/allgatherlinear"
 	"ovgen/generated/allgatherlinearfused"
+	"ovgen/generated/allgatherlineartiles"
 	"ovgen/generated/allreduceoneshot"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
@@ -23,13 +24,17 @@ type program struct {
 	want          func(l *layer, seed int) []float64
 }
 
-// The programs: of copies and stream memory operations, of a kernel a pull, and of one kernel of several blocks.
+// The programs: of copies and stream memory operations, of a kernel a pull, of one kernel that pulls and multiplies,
+// and of one kernel of several blocks.
 var (
 	copied = product(func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (*plan.Plan, error) {
 		return base(allgatherlinear.New(ctx, g, s))
 	})
 	fused = product(func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (*plan.Plan, error) {
 		return base(allgatherlinearfused.New(ctx, g, allgatherlinearfused.Shape(s)))
+	})
+	tiles = product(func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (*plan.Plan, error) {
+		return base(allgatherlineartiles.New(ctx, g, allgatherlineartiles.Shape(s)))
 	})
 	shot = &program{
 		make: func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (*plan.Plan, error) {

@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 
@@ -21,6 +22,7 @@ type function struct {
 	module  *module
 	kernel  *hostKernel
 	params  int
+	cluster int // blocks come in so many
 	touches func(unsafe.Pointer, []driver.Touch) []driver.Touch
 }
 
@@ -86,7 +88,8 @@ func (c *Context) ModuleGetFunction(h driver.Module, name string) (driver.Functi
 				m.code.Name, k.Params)
 		}
 		f := driver.Function(c.world.handle())
-		c.functions[f] = &function{name: name, module: m, kernel: m.kernels[name], params: k.Params, touches: k.Touches}
+		c.functions[f] = &function{name: name, module: m, kernel: m.kernels[name], params: k.Params,
+			cluster: k.Cluster, touches: k.Touches}
 		return f, nil
 	}
 	return 0, fail(call, notFound)
@@ -126,7 +129,8 @@ func (c *Context) LaunchKernel(h driver.Function, grid, block driver.Dim3, s dri
 	}
 	threads := uint64(block.X) * uint64(block.Y) * uint64(block.Z)
 	if grid.X == 0 || grid.Y == 0 || grid.Z == 0 || grid.X > 1<<31-1 || grid.Y > 65535 || grid.Z > 65535 ||
-		threads == 0 || threads > 1024 || block.Z > 64 || f.params > 0 && params == nil {
+		threads == 0 || threads > 1024 || block.Z > 64 || f.params > 0 && params == nil ||
+		int(grid.X)%max(f.cluster, 1) != 0 {
 		return fail(call, invalidValue)
 	}
 	c.params = append(c.params[:0], make([]uint64, (f.params+7)/8)...)
@@ -138,6 +142,21 @@ func (c *Context) LaunchKernel(h driver.Function, grid, block driver.Dim3, s dri
 		grid: [3]uint32{grid.X, grid.Y, grid.Z}, block: [3]uint32{block.X, block.Y, block.Z},
 	}, 1)
 	return err
+}
+
+// TensorMapEncodeTiled refuses what CUDA refuses. A map begins with the tensor's address, where kernels for the host
+// look for it.
+func (c *Context) TensorMapEncodeTiled(to *driver.TensorMap, d driver.TensorMapDesc) error {
+	const call = "cuTensorMapEncodeTiled"
+	if err := c.enter(call); err != nil {
+		return err
+	}
+	defer c.leave()
+	if !d.Valid() {
+		return fail(call, invalidValue)
+	}
+	*to = driver.TensorMap{uint64(d.At)}
+	return nil
 }
 
 // beginKernel starts a launch once all memory that it declares is mapped.
@@ -199,6 +218,9 @@ func (w *World) resumeKernel(o *op) bool {
 		w.words++
 	case waits:
 		r.word, r.value = driver.Ptr(r.where), r.want
+		if !r.awaits(r.word) {
+			break // a word of the launch's own: its other blocks go on
+		}
 		if at := r.next(driver.TouchWait, r.word); at < len(r.touches) {
 			w.count(o, at)
 		} else {
@@ -214,6 +236,11 @@ func (w *World) resumeKernel(o *op) bool {
 		}
 	}
 	return state == finished
+}
+
+// awaits reports whether the launch awaits others at that word.
+func (r *kernelRun) awaits(at driver.Ptr) bool {
+	return slices.ContainsFunc(r.touches, func(t driver.Touch) bool { return t.Kind == driver.TouchWait && t.At == at })
 }
 
 // next is the first touch of a kind and address that has not been taken in, or the number

@@ -132,6 +132,14 @@ _Static_assert(sizeof(CUmemAllocationProp) == 32, "a kind of allocation");
 _Static_assert(offsetof(CUmemAllocationProp, location) == 8, "its location");
 _Static_assert(sizeof(CUmemAccessDesc) == 12, "an access right");
 
+typedef uint32_t cuuint32_t;
+typedef enum { CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 } CUfunction_attribute;
+typedef enum { CU_TENSOR_MAP_DATA_TYPE_FLOAT16 = 6, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 = 9 } CUtensorMapDataType;
+typedef enum { CU_TENSOR_MAP_INTERLEAVE_NONE = 0 } CUtensorMapInterleave;
+typedef enum { CU_TENSOR_MAP_SWIZZLE_128B = 3 } CUtensorMapSwizzle;
+typedef enum { CU_TENSOR_MAP_L2_PROMOTION_L2_256B = 3 } CUtensorMapL2promotion;
+typedef enum { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0 } CUtensorMapFloatOOBfill;
+
 /* X(name without cu, CUDA version that brought this signature, suffix of its
    symbol, parameters). Every function returns a CUresult. */
 #define OVGEN_CUDA_REQUIRED(X)                                                                     \
@@ -205,8 +213,13 @@ _Static_assert(sizeof(CUmemAccessDesc) == 12, "an access right");
   X(GraphAddDependencies, 10000, "", (CUgraph, const CUgraphNode *, const CUgraphNode *, size_t))  \
   X(GraphRemoveDependencies, 10000, "", (CUgraph, const CUgraphNode *, const CUgraphNode *, size_t))
 
-/* Functions that only tests use: a null entry makes the call answer "not supported". */
+/* Functions that few programs or only tests use: a null entry makes the call answer "not supported". */
 #define OVGEN_CUDA_OPTIONAL(X)                                                                     \
+  X(FuncSetAttribute, 9000, "", (CUfunction, CUfunction_attribute, int))                           \
+  X(TensorMapEncodeTiled, 12000, "",                                                               \
+    (void *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *, const cuuint64_t *,      \
+     const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,            \
+     CUtensorMapL2promotion, CUtensorMapFloatOOBfill))                                             \
   X(MemAllocAsync, 11020, "", (CUdeviceptr *, size_t, CUstream))                                   \
   X(MemGetAllocationGranularity, 10020, "",                                                        \
     (size_t *, const CUmemAllocationProp *, CUmemAllocationGranularity_flags))                     \

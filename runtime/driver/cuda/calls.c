@@ -165,11 +165,30 @@ CUresult ovgen_module_function(uintptr_t ctx, uintptr_t m, const char *name, uin
 
 CUresult ovgen_module_unload(uintptr_t ctx, uintptr_t m) { RELAXED(ctx, cu.ModuleUnload((CUmodule)m)); }
 
-CUresult ovgen_launch(uintptr_t ctx, uintptr_t f, const uint32_t grid[3], const uint32_t block[3], uintptr_t s,
-                      char *params) {
+CUresult ovgen_function_shared(uintptr_t ctx, uintptr_t f, int bytes) {
+  if (!cu.FuncSetAttribute) return NOT_SUPPORTED;
+  RELAXED(ctx, cu.FuncSetAttribute((CUfunction)f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes));
+}
+
+/* Elements have 2 bytes. The driver writes to a multiple of 64 bytes only. */
+CUresult ovgen_tensor_map(uint64_t map[16], int type, uint64_t at, uint64_t shards, uint64_t rows, uint64_t columns,
+                          uint32_t box_rows) {
+  if (!cu.TensorMapEncodeTiled) return NOT_SUPPORTED;
+  _Alignas(64) uint64_t made[16];
+  const cuuint64_t dims[3] = {columns, rows, shards}, strides[2] = {2 * columns, 2 * columns * rows};
+  const cuuint32_t box[3] = {64, box_rows, 1}, step[3] = {1, 1, 1};
+  CUresult r = cu.TensorMapEncodeTiled(made, (CUtensorMapDataType)type, 3, (void *)(uintptr_t)at, dims, strides, box,
+                                       step, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                                       CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (r == CUDA_SUCCESS) memcpy(map, made, sizeof made);
+  return r;
+}
+
+CUresult ovgen_launch(uintptr_t ctx, uintptr_t f, const uint32_t grid[3], const uint32_t block[3], uint32_t shared,
+                      uintptr_t s, char *params) {
   void *list[] = {params};
-  IN(ctx, cu.LaunchKernel((CUfunction)f, grid[0], grid[1], grid[2], block[0], block[1], block[2], 0, (CUstream)s,
-                          list, NULL));
+  IN(ctx, cu.LaunchKernel((CUfunction)f, grid[0], grid[1], grid[2], block[0], block[1], block[2], shared,
+                          (CUstream)s, list, NULL));
 }
 
 CUresult ovgen_capture_begin(uintptr_t ctx, uintptr_t s, int mode) {

@@ -80,9 +80,13 @@ CUresult ovgen_event_elapsed(uintptr_t ctx, uintptr_t from, uintptr_t to, float 
 
 CUresult ovgen_module_load(uintptr_t ctx, const char *ptx, uintptr_t *m, char *log, size_t size);
 CUresult ovgen_module_function(uintptr_t ctx, uintptr_t m, const char *name, uintptr_t *f);
+/* Lets blocks of f have so many bytes of dynamic shared memory. */
+CUresult ovgen_function_shared(uintptr_t ctx, uintptr_t f, int bytes);
+CUresult ovgen_tensor_map(uint64_t map[16], int type, uint64_t at, uint64_t shards, uint64_t rows, uint64_t columns,
+                          uint32_t box_rows);
 CUresult ovgen_module_unload(uintptr_t ctx, uintptr_t m);
-CUresult ovgen_launch(uintptr_t ctx, uintptr_t f, const uint32_t grid[3], const uint32_t block[3], uintptr_t s,
-                      char *params);
+CUresult ovgen_launch(uintptr_t ctx, uintptr_t f, const uint32_t grid[3], const uint32_t block[3], uint32_t shared,
+                      uintptr_t s, char *params);
 CUresult ovgen_capture_begin(uintptr_t ctx, uintptr_t s, int mode);
 CUresult ovgen_capture_end(uintptr_t ctx, uintptr_t s, uintptr_t *graph);
 CUresult ovgen_graph_instantiate(uintptr_t ctx, uintptr_t graph, uintptr_t *exec);

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"ovgen/runtime/driver"
@@ -32,6 +33,9 @@ type Driver struct {
 	folder   string         // of their file, where the caller has named one
 	products map[driver.MatmulDesc]*product
 	modules  map[*driver.Code]*module
+	// shared is the bytes of dynamic shared memory of functions that need any. It is replaced, never changed, so that
+	// launches take no lock.
+	shared atomic.Pointer[map[driver.Function]int]
 }
 
 var (

@@ -4,6 +4,8 @@
 
 #include "api.h"
 
+enum { NOT_SUPPORTED = 801 }; /* CUDA_ERROR_NOT_SUPPORTED: the driver has no such function */
+
 /* Makes ctx current; asking first costs a third of setting it. */
 static inline CUresult ovgen_enter(uintptr_t ctx) {
   CUcontext now;

@@ -6,6 +6,8 @@ package cuda
 #cgo noescape ovgen_launch
 #cgo nocallback ovgen_launch
 #cgo nocallback ovgen_graph_launch
+#cgo noescape ovgen_tensor_map
+#cgo nocallback ovgen_tensor_map
 #include <stdlib.h>
 #include "calls.h"
 */
@@ -13,6 +15,7 @@ import "C"
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"unsafe"
@@ -71,7 +74,33 @@ func (d *Driver) ModuleGetFunction(m driver.Module, name string) (driver.Functio
 	if r := C.ovgen_module_function(d.ctx, C.uintptr_t(m), c, &f); r != 0 {
 		return 0, fmt.Errorf("find kernel %s: %w", name, status("cuModuleGetFunction", r))
 	}
-	return driver.Function(f), nil
+	return driver.Function(f), d.share(m, name, driver.Function(f))
+}
+
+// share lets blocks of a kernel have the shared memory that they need, and notes it for launches. The handle may have
+// been that of a kernel which was unloaded.
+func (d *Driver) share(m driver.Module, name string, f driver.Function) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := map[driver.Function]int{}
+	if before := d.shared.Load(); before != nil {
+		maps.Copy(all, *before)
+	}
+	delete(all, f)
+	for code, x := range d.modules {
+		for _, k := range code.Kernels {
+			if x.handle != m || k.Name != name || k.Shared == 0 {
+				continue
+			}
+			if r := C.ovgen_function_shared(d.ctx, C.uintptr_t(f), C.int(k.Shared)); r != 0 {
+				return fmt.Errorf("give kernel %s %d bytes of shared memory: %w", name, k.Shared,
+					status("cuFuncSetAttribute", r))
+			}
+			all[f] = k.Shared
+		}
+	}
+	d.shared.Store(&all)
+	return nil
 }
 
 // ModuleUnload unloads the kernels where it was called as often as ModuleLoadData.
@@ -94,9 +123,23 @@ func (d *Driver) ModuleUnload(m driver.Module) error {
 // parameter. The struct is read before the call returns.
 func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver.Stream,
 	params unsafe.Pointer) error {
+	shared := 0
+	if all := d.shared.Load(); all != nil {
+		shared = (*all)[f]
+	}
 	return check("cuLaunchKernel", C.ovgen_launch(d.ctx, C.uintptr_t(f), (*C.uint32_t)(unsafe.Pointer(&grid)),
-		(*C.uint32_t)(unsafe.Pointer(&block)), C.uintptr_t(s), (*C.char)(params)))
+		(*C.uint32_t)(unsafe.Pointer(&block)), C.uint32_t(shared), C.uintptr_t(s), (*C.char)(params)))
 }
+
+// TensorMapEncodeTiled describes a tensor for copies by kernels.
+func (d *Driver) TensorMapEncodeTiled(to *driver.TensorMap, x driver.TensorMapDesc) error {
+	return check("cuTensorMapEncodeTiled", C.ovgen_tensor_map((*C.uint64_t)(&to[0]), C.int(tensorTypes[x.Type]),
+		C.uint64_t(x.At), C.uint64_t(x.Shards), C.uint64_t(x.Rows), C.uint64_t(x.Columns), C.uint32_t(x.BoxRows)))
+}
+
+// tensorTypes are the CUtensorMapDataType of elements.
+var tensorTypes = map[driver.Type]int{driver.FP16: C.CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+	driver.BF16: C.CU_TENSOR_MAP_DATA_TYPE_BFLOAT16}
 
 // StreamBeginCapture starts a capture in relaxed mode.
 func (d *Driver) StreamBeginCapture(s driver.Stream) error {

@@ -82,8 +82,6 @@ CUresult ovgen_memset(uintptr_t ctx, uint64_t dst, uint32_t value, size_t words,
   RELAXED(ctx, cu.MemsetD32Async(dst, value, words, (CUstream)s));
 }
 
-enum { NOT_SUPPORTED = 801 }; /* CUDA_ERROR_NOT_SUPPORTED */
-
 CUresult ovgen_alloc_pooled(uintptr_t ctx, uint64_t *p, size_t bytes, uintptr_t s) {
   if (!cu.MemAllocAsync) return NOT_SUPPORTED;
   RELAXED(ctx, cu.MemAllocAsync((CUdeviceptr *)p, bytes, (CUstream)s));

@@ -231,6 +231,9 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 	case hostir.Gather:
 		before, terms = b.terms(n.Reads)
 		work = append([]jen.Code{b.address(dst), b.bytes(n.Reads[0])}, terms...)
+	case hostir.Tiles:
+		before, terms = b.terms([]hostir.View{n.Shards()})
+		work = append(b.tiles(n), terms...)
 	default:
 		work = []jen.Code{b.address(dst), b.address(n.Reads[0]), b.bytes(dst)}
 	}
@@ -240,6 +243,21 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 	}
 	args := append([]jen.Code{b.stream(n.Stream), jen.Qual(planPath, "Signals").Values(signals...)}, work...)
 	return append(before, b.summing(n, args...))
+}
+
+// tiles are the product of a shard, and what a kernel of tiles works at.
+func (b *body) tiles(n hostir.Step) []jen.Code {
+	field, _, err := b.unit.gemmOf(n)
+	if err != nil {
+		b.fail("%w", err)
+		return nil
+	}
+	fields := []jen.Code{set("C", b.address(n.Writes[0])), set("Gathered", b.address(n.Writes[1])),
+		set("A", b.address(n.Reads[0])), set("B", b.address(n.Reads[2]))}
+	for _, bias := range n.Reads[3:] {
+		fields = append(fields, set("Bias", b.address(bias)))
+	}
+	return []jen.Code{jen.Id("p").Dot(field), jen.Qual(kernelsPath, "Operands").Values(fields...)}
 }
 
 // signals are the fields of a launch's plan.Signals.

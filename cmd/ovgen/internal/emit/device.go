@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/kernels"
 	"ovgen/templates"
 )
 
@@ -17,6 +19,7 @@ type device struct {
 	headers  map[string][]byte // all of them, by name
 	source   templates.Text
 	host     []templates.HostKernel
+	arch     arch
 	own      []Own
 }
 
@@ -43,7 +46,7 @@ func (d *device) texts() [][]byte {
 // digest is the hash of the source that PTX is compiled from.
 func (d *device) digest() string { return driver.Digest(d.texts()...) }
 
-// emit adds NAME.cu, NAME_host.cc and NAME_sm80.ptx.
+// emit adds NAME.cu, NAME_host.cc and the PTX: NAME_sm80.ptx.
 func (d *device) emit(opt Options, files map[string][]byte) error {
 	included := driver.Digest(append(d.texts(), d.headers[templates.HostHeader])...)
 	host, err := templates.Render(templates.Part{Template: "host.cc.tmpl",
@@ -56,25 +59,25 @@ func (d *device) emit(opt Options, files map[string][]byte) error {
 	files[stem+"_host.cc"] = host.Bytes
 	current := d.current(opt)
 	if current != nil && !opt.Again {
-		files[stem+ptxSuffix] = current
+		files[stem+d.arch.suffix] = current
 		return nil
 	}
 	ptx, err := d.ptx(opt, current)
 	if missing := (*MissingError)(nil); errors.As(err, &missing) {
-		files[stem+ptxSuffix] = ptx
+		files[stem+d.arch.suffix] = ptx
 		opt.missing(missing)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	files[stem+ptxSuffix] = ptx
+	files[stem+d.arch.suffix] = ptx
 	if opt.Assembler == nil {
 		return nil
 	}
 	lines, err := opt.Assembler.Usage(ptx)
 	if err != nil {
-		return fmt.Errorf("%s: %w", stem+ptxSuffix, err)
+		return fmt.Errorf("%s: %w", stem+d.arch.suffix, err)
 	}
 	for _, l := range lines {
 		if opt.Report != nil {
@@ -84,16 +87,33 @@ func (d *device) emit(opt Options, files map[string][]byte) error {
 	return nil
 }
 
-// ptxSuffix ends the name of a PTX file for compute capability 8.0 and later.
-const ptxSuffix = "_sm80.ptx"
+// arch is the GPUs that PTX is for.
+type arch struct{ suffix, option string }
+
+// Compute capability 8.0 and later, and 9.0 alone, whose tensor cores tiles use.
+var (
+	sm80  = arch{"_sm80.ptx", "--gpu-architecture=compute_80"}
+	sm90a = arch{"_sm90a.ptx", "--gpu-architecture=compute_90a"}
+)
+
+// archOf is what the kernels of a table need.
+func archOf(t kernels.Table) arch {
+	if slices.ContainsFunc(t.Kernels, kernels.Kernel.Multiplies) {
+		return sm90a
+	}
+	return sm80
+}
+
+// options of the compiler.
+func (a arch) options() []string { return []string{a.option, "--std=c++17"} }
 
 // stamp heads the PTX of this source.
-func (d *device) stamp() stamp { return stamp{name: d.name, source: d.digest()} }
+func (d *device) stamp() stamp { return stamp{name: d.name, source: d.digest(), arch: d.arch} }
 
 // current is the existing PTX if it was compiled from this source, as the compiler would or,
 // where there is none, by any version of NVRTC; else nil.
 func (d *device) current(opt Options) []byte {
-	have := opt.Existing[path.Join(d.name, d.name+ptxSuffix)]
+	have := opt.Existing[path.Join(d.name, d.name+d.arch.suffix)]
 	version, ok := d.stamp().version(have)
 	if !ok || opt.Compiler != nil && version != opt.Compiler.Version() {
 		return nil
@@ -108,13 +128,13 @@ func (d *device) ptx(opt Options, current []byte) ([]byte, error) {
 		if current != nil {
 			return current, nil
 		}
-		return d.stamp().absent(), &MissingError{File: path.Join(d.name, d.name+ptxSuffix), Why: opt.Missing}
+		return d.stamp().absent(), &MissingError{File: path.Join(d.name, d.name+d.arch.suffix), Why: opt.Missing}
 	}
 	headers := map[string][]byte{}
 	for name, text := range d.headers {
 		headers["../"+headersName+"/"+name] = text
 	}
-	ptx, err := opt.Compiler.Compile(d.name+".cu", d.source.Bytes, headers, compileOptions)
+	ptx, err := opt.Compiler.Compile(d.name+".cu", d.source.Bytes, headers, d.arch.options())
 	if err != nil {
 		return nil, d.inTemplates(err)
 	}

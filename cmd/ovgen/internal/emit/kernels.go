@@ -14,7 +14,7 @@ func (u *unit) kernelFiles(files map[string][]byte) error {
 	f.Var().Id("table").Op("=").Add(named(reflect.TypeOf(u.kernels))).
 		Add(fieldsOf(reflect.ValueOf(u.kernels), lineByLine))
 	f.Line()
-	declareCode(f, u.name, u.code.digest(), jen.Id("table").Dot("Code").Call())
+	declareCode(f, u.name, u.code, jen.Id("table").Dot("Code").Call())
 	if err := add(f, path.Join(u.name, "kernels.go"), files); err != nil {
 		return err
 	}
@@ -22,15 +22,15 @@ func (u *unit) kernelFiles(files map[string][]byte) error {
 }
 
 // declareCode writes the embedded PTX and var code.
-func declareCode(f *jen.File, name, source string, kernels jen.Code) {
+func declareCode(f *jen.File, name string, code *device, kernels jen.Code) {
 	f.Anon("embed")
-	f.Comment("//go:embed " + name + ptxSuffix)
+	f.Comment("//go:embed " + name + code.arch.suffix)
 	f.Var().Id("ptx").Index().Byte()
 	f.Line()
 	f.Add(doc("code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host."))
 	f.Var().Id("code").Op("=").Qual(driverPath, "Code").Custom(lineByLine,
 		set("Name", jen.Lit(name)),
-		set("Source", jen.Lit(source)),
+		set("Source", jen.Lit(code.digest())),
 		set("PTX", jen.Id("ptx")),
 		set("Kernels", kernels),
 	)

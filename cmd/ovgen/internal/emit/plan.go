@@ -83,6 +83,10 @@ func (u *unit) streamFields(g *jen.Group) {
 func (u *unit) productFields(g *jen.Group) {
 	var single, sets []string
 	for _, p := range u.gemms {
+		if p.tiles {
+			g.Id(p.field).Qual(driverPath, "MatmulDesc").Comment("of a shard")
+			continue
+		}
 		if p.parts {
 			sets = append(sets, p.field)
 		} else {
@@ -359,7 +363,10 @@ func (u *unit) declareProducts(expr goExpr) (code []jen.Code) {
 		if p.parts {
 			declare = "Parts"
 		}
-		value := builderCall(declare, jen.Qual(driverPath, "MatmulDesc").Values(desc...))
+		value := jen.Qual(driverPath, "MatmulDesc").Values(desc...)
+		if !p.tiles {
+			value = builderCall(declare, value)
+		}
 		code = append(code, setField(p.field, value))
 	}
 	return code

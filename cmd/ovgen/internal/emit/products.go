@@ -3,6 +3,7 @@ package emit
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 
 	"ovgen/schedule/hostir"
@@ -12,6 +13,7 @@ import (
 type gemm struct {
 	field   string
 	m, k, n hostir.Expr
+	tiles   bool // a kernel makes it, of a shard
 	parts   bool // it has as many rows as a balanced part: there is one for each, and no m
 	form
 }
@@ -29,7 +31,7 @@ func (u *unit) findProducts() error {
 	several := map[string]bool{}
 	var err error
 	hostir.Steps(u.program.Body, func(s hostir.Step) {
-		if s.Do != hostir.Product || err != nil {
+		if s.Do != hostir.Product && s.Do != hostir.Tiles || err != nil {
 			return
 		}
 		var g gemm
@@ -82,7 +84,8 @@ func (u *unit) countOf(v hostir.View) hostir.Expr {
 
 func (u *unit) find(g gemm) *gemm {
 	for i, o := range u.gemms {
-		if o.m.Equal(g.m) && o.k.Equal(g.k) && o.n.Equal(g.n) && o.parts == g.parts && o.form == g.form {
+		if o.m.Equal(g.m) && o.k.Equal(g.k) && o.n.Equal(g.n) && o.parts == g.parts && o.tiles == g.tiles &&
+			o.form == g.form {
 			return &u.gemms[i]
 		}
 	}
@@ -92,6 +95,13 @@ func (u *unit) find(g gemm) *gemm {
 // shapeOf is what New declares for a product: how many rows it has may depend on the
 // rank, but on nothing that changes during a run.
 func (u *unit) shapeOf(x hostir.Step) (gemm, error) {
+	if x.Do == hostir.Tiles { // the product of the own shard
+		x.Do, x.Reads = hostir.Product, slices.Delete(slices.Clone(x.Reads), 1, 2)
+		x.Writes = []hostir.View{hostir.Chunk(x.Writes[0].Buffer, hostir.Rank)}
+		g, err := u.shapeOf(x)
+		g.tiles = true
+		return g, err
+	}
 	c, a := x.Writes[0], x.Reads[0]
 	f, err := hostir.ParseProduct(x.Index)
 	g := gemm{form: form{f.TransposedB, f.TransposedA, len(x.Reads) == 3, x.Accumulate, x.Func}}

@@ -15,11 +15,11 @@ func PTX(c Compiler, name string, source []byte, headers map[string][]byte) ([]b
 	for _, h := range slices.Sorted(maps.Keys(headers)) {
 		texts = append(texts, headers[h])
 	}
-	ptx, err := c.Compile(name+".cu", source, headers, compileOptions)
+	ptx, err := c.Compile(name+".cu", source, headers, sm80.options())
 	if err != nil {
 		return nil, err
 	}
-	return stamp{name: name, source: driver.Digest(texts...)}.file(c.Version(), ptx), nil
+	return stamp{name: name, source: driver.Digest(texts...), arch: sm80}.file(c.Version(), ptx), nil
 }
 
 var include = regexp.MustCompile(`(?m)^\s*#\s*include\s+"([^"]+)"`)

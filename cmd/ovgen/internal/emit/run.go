@@ -17,7 +17,8 @@ func emitRun(units []*unit, opt Options, files map[string][]byte) error {
 		"  compare  holds one tensor against another",
 		"  spin     keeps a stream busy for a time",
 	}}
-	code, err := device{name: runName, from: runFrom, host: templates.Checks}.render(templates.CheckSource(about))
+	code, err := device{name: runName, from: runFrom, host: templates.Checks, arch: sm80}.
+		render(templates.CheckSource(about))
 	if err != nil {
 		return err
 	}
@@ -28,7 +29,7 @@ func emitRun(units []*unit, opt Options, files map[string][]byte) error {
 		return err
 	}
 	f := runFile()
-	declareCode(f, runName, code.digest(), jen.Qual(harnessPath, "CheckKernels").Call())
+	declareCode(f, runName, code, jen.Qual(harnessPath, "CheckKernels").Call())
 	if err := add(f, path.Join(runName, "kernels.go"), files); err != nil {
 		return err
 	}

@@ -12,14 +12,12 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// compileOptions of every .cu.
-var compileOptions = []string{"--gpu-architecture=compute_80", "--std=c++17"}
-
 // stamp is the head of a PTX file: what it was compiled from, and how. It holds no
 // path and no time.
 type stamp struct {
 	name   string // of the package
 	source string // device.digest
+	arch   arch
 }
 
 // head starts every PTX file.
@@ -30,7 +28,7 @@ func (s stamp) head() string {
 
 // file is the PTX file of what a version of NVRTC compiled.
 func (s stamp) file(version string, ptx []byte) []byte {
-	return append([]byte(s.head()+driver.PTXLine+driver.Digest(ptx)+"\n"+compilerWord+version+optionsWord()+"\n//\n"),
+	return append([]byte(s.head()+driver.PTXLine+driver.Digest(ptx)+"\n"+compilerWord+version+s.optionsWord()+"\n//\n"),
 		ptx...)
 }
 
@@ -41,7 +39,7 @@ func (s stamp) absent() []byte {
 
 const compilerWord = "// NVRTC "
 
-func optionsWord() string { return ", options " + strings.Join(compileOptions, " ") }
+func (s stamp) optionsWord() string { return ", options " + strings.Join(s.arch.options(), " ") }
 
 // version is that of the NVRTC which made a file's PTX. It is false if the PTX was not
 // compiled from this source with these options, or was changed since.

@@ -25,7 +25,9 @@ func (u *unit) table() (kernels.Table, error) {
 	var errs []error
 	t := kernels.Table{Peers: max(u.maxRanks()-1, 1), Types: u.elementTypes()}
 	add := func(k kernels.Kernel) {
-		same := func(o kernels.Kernel) bool { return o.Kind == k.Kind && o.Rows == k.Rows && signalsAlike(o, k) }
+		same := func(o kernels.Kernel) bool {
+			return o.Kind == k.Kind && o.Rows == k.Rows && o.Tile == k.Tile && signalsAlike(o, k)
+		}
 		i := slices.IndexFunc(t.Kernels, same)
 		if i < 0 {
 			t.Kernels = append(t.Kernels, k)
@@ -62,6 +64,14 @@ func (u *unit) table() (kernels.Table, error) {
 func unable(t kernels.Table) (errs []error) {
 	for _, k := range t.Kernels {
 		for _, typ := range t.Types {
+			if k.Multiplies() && k.Terms > kernels.MostShards {
+				errs = append(errs, fmt.Errorf("kernel %s pulls %d shards at most, and it was proven for %d ranks "+
+					"(prove it for fewer)", k.Kind, kernels.MostShards, t.Peers+1))
+			}
+			if k.Multiplies() && typ.Size() != 2 {
+				errs = append(errs, fmt.Errorf("kernel %s multiplies no %s (leave it out of Types)", k.Kind, typ))
+				continue
+			}
 			if k.Computes() && !templates.Adds(typ) {
 				errs = append(errs, fmt.Errorf("kernel %s adds up no %s (leave it out of Types)", k.Kind, typ))
 			}
@@ -114,6 +124,11 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 	}
 	words(s.Pre, &k.PrePost, &k.PreWait)
 	words(s.Post, &k.PostPost, &k.PostWait)
+	if s.Do == hostir.Tiles {
+		k.Terms, _ = u.termsOf([]hostir.View{s.Shards()})
+		k.Rows = len(s.Reads) - 3
+		k.Tile = kernels.Tile{Columns: s.Tile.Columns, Cluster: s.Tile.Cluster, Together: s.Tile.Together}
+	}
 	if s.Do == hostir.Sum || s.Do == hostir.Gather || s.Do == hostir.Apply {
 		k.Terms, k.Varies = u.termsOf(s.Reads)
 		k.Rows = len(s.Rows())
@@ -204,5 +219,6 @@ func (u *unit) deviceCode() (*device, error) {
 	d.Own, d.Calls = u.ownCode()
 	d.About = append([]string{"The kernels of " + u.program.Name +
 		"'s transport, launched by the host program in program.go:"}, d.Summary()...)
-	return device{name: u.name, from: from, includes: d.Headers(), host: d.Host(), own: u.Own}.render(d.Source())
+	return device{name: u.name, from: from, includes: d.Headers(), host: d.Host(), own: u.Own,
+		arch: archOf(u.kernels)}.render(d.Source())
 }

@@ -69,7 +69,7 @@ func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 		if o.Kind == ops.Collective {
 			tried[0], tried[1] = max(tried[0], o.Uses[0].Bytes), max(tried[1], o.Uses[1].Bytes)
 		}
-		if o.Kind == ops.Product {
+		if o.Kind == ops.Product && o.Kernel == "" { // of the library of products
 			multiplies[o.Stream] = true
 			m.Tuning = max(m.Tuning, tuning(o, c.ElementSize))
 		}

@@ -132,6 +132,10 @@ ptxas info    : Used 8 registers, 272 bytes cmem[0]
 	if diff := cmp.Diff([]string{"copy: 32 registers", "wait: 8 registers"}, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
+	const slow = "ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized\n"
+	if _, err := usage(slow + clean); err == nil || !strings.Contains(err.Error(), "are serialized") {
+		t.Errorf("got %v, want the loss", err)
+	}
 	spilled := strings.Replace(clean, "0 bytes spill stores, 0 bytes spill loads\nptxas info    : Used 8",
 		"16 bytes spill stores, 20 bytes spill loads\nptxas info    : Used 255", 1)
 	if _, err := usage(spilled); err == nil || !strings.Contains(err.Error(), "kernel wait spills") {

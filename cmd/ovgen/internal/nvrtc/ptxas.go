@@ -14,16 +14,17 @@ import (
 type Assembler struct{ path string }
 
 // arch is the GPU for which registers are counted.
-const arch = "sm_90"
+const arch = "sm_90a"
 
 var (
 	entryLine = regexp.MustCompile(`Compiling entry function '([^']+)'`)
 	spillLine = regexp.MustCompile(`(\d+) bytes spill stores, (\d+) bytes spill loads`)
+	lossLine  = regexp.MustCompile(`Potential Performance Loss|setmaxnreg.*ignored`)
 	usedLine  = regexp.MustCompile(`Used (\d+) registers`)
 )
 
 // Usage assembles PTX and returns a line for each kernel: "wait: 12 registers". It is
-// an error when a kernel spills registers to memory.
+// an error when a kernel spills registers to memory, or waits for each of its multiplications.
 func (a *Assembler) Usage(ptx []byte) ([]string, error) {
 	dir, err := os.MkdirTemp("", "ovgen")
 	if err != nil {
@@ -50,6 +51,9 @@ func usage(log string) ([]string, error) {
 	for line := range strings.Lines(log) {
 		if m := entryLine.FindStringSubmatch(line); m != nil {
 			kernel = m[1]
+		}
+		if m := lossLine.FindString(line); m != "" {
+			return nil, fmt.Errorf("kernel %s: ptxas makes slow code of it: %s", kernel, strings.TrimSpace(line))
 		}
 		if m := spillLine.FindStringSubmatch(line); m != nil && (m[1] != "0" || m[2] != "0") {
 			return nil, fmt.Errorf("kernel %s spills registers: %s bytes stored, %s loaded (use fewer values at a "+

@@ -3,9 +3,40 @@
 // Moving bytes, from a peer's memory or to it as well as within its own. A thread keeps four loads
 // in flight, since a load over NVLink takes a microsecond.
 
+// rest_one_by_one moves the rest of fewer than four units a thread. It takes few registers, so that a copy fits beside a
+// product on a multiprocessor.
+struct rest_one_by_one {
+  template <typename T>
+  static __device__ __forceinline__ void rest(T *to, const T *from, u64 i, u64 units, u64 stride)
+  {
+    for (; i < units; i += stride) {
+      to[i] = from[i];
+    }
+  }
+};
+
+// rest_at_once has the loads of the rest in flight at once too, for copies of few units a thread.
+struct rest_at_once {
+  template <typename T>
+  static __device__ __forceinline__ void rest(T *to, const T *from, u64 i, u64 units, u64 stride)
+  {
+    T v[3] = {};
+    for (unsigned u = 0; u < 3; u++) {
+      if (i + u * stride < units) {
+        v[u] = from[i + u * stride];
+      }
+    }
+    for (unsigned u = 0; u < 3; u++) {
+      if (i + u * stride < units) {
+        to[i + u * stride] = v[u];
+      }
+    }
+  }
+};
+
 // copy_as moves units of T, for which dst and src must be aligned alike, and the bytes before the
 // first unit and after the last one by one.
-template <typename T>
+template <typename T, typename Rest>
 DEVICE void copy_as(char *dst, const char *src, u64 bytes, struct Threads t)
 {
   const u64 stride = t.stride;
@@ -18,26 +49,16 @@ DEVICE void copy_as(char *dst, const char *src, u64 bytes, struct Threads t)
   const T *from = (const T *)(src + head);
   u64 i = t.first;
   for (; i + 3 * stride < units; i += 4 * stride) {
-    T v[4];
-    for (unsigned u = 0; u < 4; u++) {
-      v[u] = from[i + u * stride];
-    }
-    for (unsigned u = 0; u < 4; u++) {
-      to[i + u * stride] = v[u];
-    }
+    const T a = from[i];
+    const T b = from[i + stride];
+    const T c = from[i + 2 * stride];
+    const T d = from[i + 3 * stride];
+    to[i] = a;
+    to[i + stride] = b;
+    to[i + 2 * stride] = c;
+    to[i + 3 * stride] = d;
   }
-  // At most three are left. Asking for each costs a branch, so only these are asked for.
-  T v[3] = {};
-  for (unsigned u = 0; u < 3; u++) {
-    if (i + u * stride < units) {
-      v[u] = from[i + u * stride];
-    }
-  }
-  for (unsigned u = 0; u < 3; u++) {
-    if (i + u * stride < units) {
-      to[i + u * stride] = v[u];
-    }
-  }
+  Rest::rest(to, from, i, units, stride);
   const u64 middle = units * sizeof(T);
   for (i = t.first; i < bytes - middle; i += stride) {
     const u64 at = i < head ? i : i + middle;
@@ -46,14 +67,15 @@ DEVICE void copy_as(char *dst, const char *src, u64 bytes, struct Threads t)
 }
 
 // copy_bytes is a thread's part in a copy. Elements have two bytes or more.
+template <typename Rest>
 DEVICE void copy_bytes(char *dst, const char *src, u64 bytes, struct Threads t)
 {
   const u64 apart = (u64)dst ^ (u64)src;  // where both are aligned alike, low bits are 0
   if (apart % 16 == 0) {
-    copy_as<uint4>(dst, src, bytes, t);
+    copy_as<uint4, Rest>(dst, src, bytes, t);
   } else if (apart % 4 == 0) {
-    copy_as<unsigned>(dst, src, bytes, t);
+    copy_as<unsigned, Rest>(dst, src, bytes, t);
   } else {
-    copy_as<unsigned short>(dst, src, bytes, t);
+    copy_as<unsigned short, Rest>(dst, src, bytes, t);
   }
 }

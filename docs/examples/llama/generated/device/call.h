@@ -6,25 +6,25 @@
 
 typedef long long i64;
 
-// Tensor is the memory of one.
-struct Tensor { char *at; u64 bytes; };
+// Memory of one.
+struct Memory { char *at; u64 bytes; };
 
 #ifdef OVGEN_HOST
 
-#define expf __builtin_expf
-#define sqrtf __builtin_sqrtf
-#define fmaxf __builtin_fmaxf
-#define fminf __builtin_fminf
-#define fabsf __builtin_fabsf
+DEVICE float expf(float x) { return __builtin_expf(x); }
+DEVICE float sqrtf(float x) { return __builtin_sqrtf(x); }
+DEVICE float fabsf(float x) { return __builtin_fabsf(x); }
+DEVICE float fmaxf(float x, float y) { return __builtin_fmaxf(x, y); }
+DEVICE float fminf(float x, float y) { return __builtin_fminf(x, y); }
 #define INFINITY __builtin_inff()
 
-struct Span { struct Tensor of; const char *call, *name; };
+struct Span { struct Memory of; const char *call, *name; };
 
 #define SPAN(tensor, call, name) Span{tensor, call, name}
 
 DEVICE char *inside(const struct Span &s, u64 first, u64 count, u64 size, int writes)
 {
-  if (first >= s.of.bytes / size || count > s.of.bytes / size - first) {
+  if (first > s.of.bytes / size || count > s.of.bytes / size - first) {
     engine->outside(s.call, s.name, writes, (i64)(first * size), s.of.bytes);
   }
   return s.of.at + first * size;
@@ -34,7 +34,7 @@ DEVICE char *inside(const struct Span &s, u64 first, u64 count, u64 size, int wr
 
 #define INFINITY __uint_as_float(0x7f800000u)
 
-struct Span { struct Tensor of; };
+struct Span { struct Memory of; };
 
 #define SPAN(tensor, call, name) Span{tensor}
 

@@ -45,7 +45,7 @@ const struct Engine {
 #define __device__
 #define __forceinline__ inline __attribute__((always_inline, unused))
 #define __grid_constant__
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 #define OVGEN_HOST
 
 struct alignas(16) uint4 { unsigned x, y, z, w; };

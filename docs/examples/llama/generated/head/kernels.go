@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "head",
-	Source:  "7ccefe4e1f788159dfe8d3e7d72b261d8b19e3bcc1dabe8c6253582ff4e60fd3",
+	Source:  "779e65f9d525207bd725944ea27861fc4a7adf5772524e919a46247ff1e64286",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -2,7 +2,7 @@
 
 // The kernels of run.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 6190f034ae8366273d225723554699b414c046c37ce5b19a1a559076ae4e8559
+// 6475444c7f9df0bc868ff4d4f9eef6a91da332fda83a316a83a1d77f28eccf34
 
 namespace {
 

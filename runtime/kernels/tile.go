@@ -1,0 +1,62 @@
+package kernels
+
+import (
+	"fmt"
+
+	"ovgen/runtime/group"
+)
+
+// Tile describes how a product is made: tiles of 128 rows by the tensor cores of compute capability 9.0a.
+type Tile struct {
+	Columns  int  // of a tile: a multiple of 16, from 64 to 256
+	Cluster  int  // blocks that make tiles one below the other and share the copies of B: 1 or 2
+	Together bool // two warpgroups make half of each tile, and not a tile each in turn
+}
+
+// Of a block that makes tiles of elements of 16 bits.
+const (
+	TileRows    = 128
+	TileThreads = 3 * 128
+
+	// MostShards are the most of peers: two count words each, and two besides.
+	MostShards = (group.CountWords - 2) / 2
+
+	tileDepth        = 64     // elements of a stage
+	mostShared       = 232448 // bytes of shared memory that a block can have
+	mostAccumulators = 160    // of a thread
+	boxRows          = 64
+	boxBytes         = boxRows * 64 * 2
+)
+
+// stage is the bytes of a stage of operands and of its barriers.
+func (t Tile) stage() int { return (TileRows+t.Columns)*tileDepth*2 + 16 }
+
+// Stages of the ring of operands: as many as fit beside a box for each of the warpgroups that store.
+func (t Tile) Stages() int { return (mostShared - 2*boxBytes) / t.stage() }
+
+// Boxes are the boxes of 64 rows and columns that a warpgroup stores its results through.
+func (t Tile) Boxes() int { return min(2, (mostShared-t.Stages()*t.stage())/(2*boxBytes)) }
+
+// Shared is the bytes of shared memory that a block needs.
+func (t Tile) Shared() int { return t.Stages()*t.stage() + 2*t.Boxes()*boxBytes }
+
+// Clustered says that blocks share copies.
+func (t Tile) Clustered() bool { return t.Cluster > 1 }
+
+// Sweep is how many tiles of a cluster, one below the other, follow on each other: 2048 rows share what the cache
+// holds of B.
+func (t Tile) Sweep() int { return 2048 / (TileRows * t.Cluster) }
+
+// Check refuses a tile that can't be made.
+func (t Tile) Check() error {
+	switch {
+	case t.Columns < 64 || t.Columns > 256 || t.Columns%16 != 0:
+		return fmt.Errorf("tiles of %d columns: they have a multiple of 16, from 64 to 256", t.Columns)
+	case !t.Together && t.Columns > mostAccumulators:
+		return fmt.Errorf("tiles of %d columns in turn: threads have no registers for more than %d", t.Columns,
+			mostAccumulators)
+	case t.Cluster != 1 && t.Cluster != 2:
+		return fmt.Errorf("tiles by clusters of %d blocks: they have 1 or 2", t.Cluster)
+	}
+	return nil
+}

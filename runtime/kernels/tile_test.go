@@ -1,0 +1,111 @@
+package kernels
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"ovgen/runtime/driver"
+)
+
+func TestTileCheck(t *testing.T) {
+	for _, c := range []struct {
+		tile                  Tile
+		stages, boxes, shared int
+		want                  string // part of the error
+	}{
+		{Tile{Columns: 112, Cluster: 2}, 7, 1, 231536, ""},
+		{Tile{Columns: 128, Cluster: 1}, 6, 2, 229472, ""},
+		{Tile{Columns: 224, Cluster: 1, Together: true}, 4, 2, 213056, ""},
+		{Tile{Columns: 256, Cluster: 2, Together: true}, 4, 2, 229440, ""},
+		{Tile{Columns: 120, Cluster: 1}, 0, 0, 0, "a multiple of 16"},
+		{Tile{Columns: 48, Cluster: 1}, 0, 0, 0, "from 64 to 256"},
+		{Tile{Columns: 272, Cluster: 1, Together: true}, 0, 0, 0, "from 64 to 256"},
+		{Tile{Columns: 176, Cluster: 1}, 0, 0, 0, "registers"},
+		{Tile{Columns: 128}, 0, 0, 0, "clusters of 0"},
+		{Tile{Columns: 128, Cluster: 4}, 0, 0, 0, "clusters of 4"},
+	} {
+		err := c.tile.Check()
+		if c.want != "" {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%+v: got %v, want %q", c.tile, err, c.want)
+			}
+			continue
+		}
+		if got := [3]int{c.tile.Stages(), c.tile.Boxes(), c.tile.Shared()}; err != nil ||
+			got != [3]int{c.stages, c.boxes, c.shared} || got[2] > mostShared {
+			t.Errorf("%+v: %v, %v, want %d stages, %d boxes, %d bytes", c.tile, err, got, c.stages, c.boxes, c.shared)
+		}
+	}
+}
+
+// TestTileBlocks: whole clusters, as many as there are tiles or as pulling takes, and no more than multiprocessors.
+func TestTileBlocks(t *testing.T) {
+	for _, c := range []struct{ cluster, ranks, m, k, n, want int }{
+		{1, 1, 128, 64, 112, 1},
+		{2, 1, 128, 64, 112, 2},
+		{2, 1, 256, 64, 113, 4},
+		{1, 3, 1, 64, 1, 3},
+		{2, 2, 1, 64, 1, 4},
+		{2, 2, 128, 4096, 1, 132}, // a shard of a megabyte
+		{2, 2, 4096, 4096, 4096, 132},
+	} {
+		k := &kernel{layout: layout{Kernel: Kernel{Kind: Tiles, Tile: Tile{Columns: 112, Cluster: c.cluster}}}}
+		if got := k.tiles(133, c.ranks, driver.MatmulDesc{M: c.m, K: c.k, N: c.n}); got != c.want {
+			t.Errorf("%+v: got %d blocks", c, got)
+		}
+	}
+}
+
+// TestTileTouches: a launch's beginning, a part for each shard, and its end, as blocks.
+func TestTileTouches(t *testing.T) {
+	table := Table{Peers: 2, Types: []driver.Type{driver.BF16, driver.FP32}, Kernels: []Kernel{{Kind: Tiles,
+		PrePost: EachPeer, PreWait: EachPeer, PostPost: EachPeer, PostWait: EachPeer, Terms: 2, Rows: 1,
+		Tile: Tile{Columns: 112, Cluster: 2}}}}
+	list := table.Code()
+	if len(list) != 1 || list[0].Name != "tiles_bf16" || list[0].Params != 88*8 || list[0].Only != 90 ||
+		list[0].Cluster != 2 || list[0].Shared != 231536 {
+		t.Fatalf("got %+v, want one kernel of 88 words, of elements of 16 bits", list)
+	}
+	l := table.layout(table.Kernels[0])
+	p := make([]uint64, l.size)
+	for place, words := range [][]uint64{prePost: {100, 104}, preWait: {110, 114}, postPost: {120, 124},
+		postWait: {130, 134}} {
+		copy(p[l.lists[place].at:], words)
+	}
+	p[l.count], p[l.step], p[l.value], p[l.block] = 2, 200, 7, 208
+	x := l.tiled
+	p[x.gathered], p[x.ranks], p[x.rank] = 1000, 3, 1
+	p[x.rows], p[x.k], p[x.n] = 4, 8, 2
+	p[x.shards], p[x.shards+1] = 5000, 6000
+	p[x.maps], p[x.maps+16], p[x.maps+32], p[x.maps+48], p[x.bias] = 2000, 1000, 3000, 4000, 3500
+	word := func(block int, kind driver.TouchKind, at driver.Ptr, value uint32) driver.Touch {
+		return driver.Touch{Kind: kind, At: at, Bytes: 4, Value: value, Block: block}
+	}
+	data := func(block int, kind driver.TouchKind, at driver.Ptr, bytes int64) driver.Touch {
+		return driver.Touch{Kind: kind, At: at, Bytes: bytes, Type: driver.BF16, Block: block}
+	}
+	const read, write, wait, post = driver.TouchRead, driver.TouchWrite, driver.TouchWait, driver.TouchPost
+	product := func(block int, a, c driver.Ptr) []driver.Touch {
+		return []driver.Touch{data(block, read, a, 64), data(block, read, 3000, 32), data(block, read, 3500, 4),
+			data(block, write, c, 16)}
+	}
+	pulled := func(block int, ready, from, to, done driver.Ptr) []driver.Touch {
+		return []driver.Touch{word(block, wait, ready, 1), data(block, read, from, 64), data(block, write, to, 64),
+			word(block, write, ready, 0), word(block, post, done, 1)}
+	}
+	want := slices.Concat(
+		[]driver.Touch{word(0, write, 208, 0), word(0, post, 100, 1), word(0, post, 104, 1)},
+		product(1, 2000, 4016),
+		pulled(2, 110, 5000, 1128, 120), product(2, 1128, 4032), // of rank 2
+		pulled(3, 114, 6000, 1000, 124), product(3, 1000, 4000), // of rank 0
+		[]driver.Touch{word(4, write, 208, 0), word(4, wait, 130, 1), word(4, wait, 134, 1), word(4, write, 130, 0),
+			word(4, write, 134, 0), word(4, write, 200, 7)})
+	if got := list[0].Touches(unsafe.Pointer(&p[0]), nil); !slices.Equal(got, want) {
+		t.Errorf("got\n%v\nwant\n%v", got, want)
+	}
+	if got := list[0].Touches(unsafe.Pointer(&make([]uint64, l.size)[0]), nil); len(got) != 0 {
+		t.Errorf("the first launch, which does nothing, touches %v", got)
+	}
+}

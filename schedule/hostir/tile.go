@@ -1,0 +1,28 @@
+package hostir
+
+import "fmt"
+
+// Tile says how a kernel makes a product by tiles of 128 rows.
+type Tile struct {
+	Columns  int  // of a tile
+	Cluster  int  // blocks that share copies of the second operand
+	Together bool // two warpgroups make half of each tile, and not a tile each in turn
+}
+
+// String is 128x112 by 2, in turn.
+func (t Tile) String() string {
+	how := "in turn"
+	if t.Together {
+		how = "together"
+	}
+	return fmt.Sprintf("128x%d by %d, %s", t.Columns, t.Cluster, how)
+}
+
+// Shards is the view of the peers' shards that tiles read.
+func (s Step) Shards() View { return s.Reads[1] }
+
+// TilesOf makes the tiles of a linear, of results, of all shards, and of a bias or none.
+func TilesOf(s StreamRef, t Tile, c, gathered, own, shards, b View, bias ...View) Step {
+	return Step{Stream: s, Do: Tiles, Tile: t, Index: Linear, Reads: append([]View{own, shards, b}, bias...),
+		Writes: []View{c, gathered}}
+}

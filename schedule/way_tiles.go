@@ -1,0 +1,16 @@
+package schedule
+
+// Tiles lets one kernel of a rank pull and multiply: it begins with the tiles of its own shard, and those of
+// another are made as soon as that shard is there. It runs on GPUs of compute capability 9.0 alone, and takes bf16
+// and fp16.
+type Tiles struct {
+	// Columns of a tile, which has 128 rows: a multiple of 16, from 64 on. Fewer tiles than multiprocessors, or a few
+	// more, are worth another number: 112, or 224 together.
+	Columns int `zero:"128" most:"256"`
+	// Cluster is how many blocks, with tiles one below the other, share their copies of the weights.
+	Cluster int `zero:"1" most:"2"`
+	// Together has the two warpgroups of a block make half of each tile, not a tile each in turn.
+	Together bool
+}
+
+func (Tiles) way() {}

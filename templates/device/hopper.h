@@ -1,0 +1,166 @@
+// Instructions of compute capability 9.0a: barriers in shared memory, copies of boxes, and what threads of a
+// warpgroup do together. Shared memory is named by its 32-bit address.
+
+#ifndef OVGEN_LOOPS
+
+// copies_see lets copies that the thread starts read what others wrote before it awaited them.
+DEVICE void copies_see() { asm volatile("fence.proxy.async;" : : : "memory"); }
+
+DEVICE unsigned shared_address(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
+
+DEVICE unsigned rank_in_cluster()
+{
+  unsigned rank;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+
+// cluster_meet holds every thread until all threads of the cluster are here. It orders nothing: new barriers
+// are shown by barriers_ready, and a release would wait for copies.
+DEVICE void cluster_meet()
+{
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;\n\tbarrier.cluster.wait.aligned;" : : : "memory");
+}
+
+DEVICE void barrier_init(unsigned barrier, unsigned arrivals)
+{
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" : : "r"(barrier), "r"(arrivals) : "memory");
+}
+
+// barriers_ready shows new barriers to the cluster and to copies.
+DEVICE void barriers_ready()
+{
+  asm volatile("fence.mbarrier_init.release.cluster;\n\tfence.proxy.async.shared::cta;" : : : "memory");
+}
+
+// barrier_expect arrives, and has the barrier's phase last until so many bytes more have been copied.
+DEVICE void barrier_expect(unsigned barrier, unsigned bytes)
+{
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" : : "r"(barrier), "r"(bytes) : "memory");
+}
+
+// barrier_arrive arrives at the barrier that a block of the cluster has at this address.
+DEVICE void barrier_arrive(unsigned barrier, unsigned block)
+{
+  asm volatile(
+      "{\n\t.reg .b32 at;\n\tmapa.shared::cluster.u32 at, %0, %1;\n\t"
+      "mbarrier.arrive.shared::cluster.b64 _, [at];\n\t}" : : "r"(barrier), "r"(block) : "memory");
+}
+
+// barrier_wait holds the thread until the phase of that parity is over.
+DEVICE void barrier_wait(unsigned barrier, unsigned parity)
+{
+  unsigned over;
+  do {
+    asm volatile(
+        "{\n\t.reg .pred p;\n\tmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\tselp.u32 %0, 1, 0, p;\n\t}"
+        : "=r"(over) : "r"(barrier), "r"(parity) : "memory");
+  } while (!over);
+}
+
+// load_box copies a box to shared memory, and its bytes arrive at the barrier.
+DEVICE void load_box(unsigned to, const struct Map *from, unsigned barrier, unsigned column, unsigned row,
+                     unsigned shard)
+{
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];"
+      : : "r"(to), "l"(from), "r"(barrier), "r"(column), "r"(row), "r"(shard) : "memory");
+}
+
+// load_box_to_all is load_box to the same place in each block of the mask, where the bytes arrive too.
+DEVICE void load_box_to_all(unsigned to, const struct Map *from, unsigned barrier, unsigned column, unsigned row,
+                            unsigned shard, unsigned mask)
+{
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+      "[%0], [%1, {%3, %4, %5}], [%2], %6;"
+      : : "r"(to), "l"(from), "r"(barrier), "r"(column), "r"(row), "r"(shard), "h"((unsigned short)mask)
+      : "memory");
+}
+
+// store_box copies a box from shared memory. boxes_left holds the thread until no more than so many of its
+// copies still read shared memory.
+DEVICE void store_box(const struct Map *to, unsigned from, unsigned column, unsigned row, unsigned shard)
+{
+  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];\n\t"
+               "cp.async.bulk.commit_group;"
+               : : "l"(to), "r"(from), "r"(column), "r"(row), "r"(shard) : "memory");
+}
+
+template <int left>
+DEVICE void boxes_left()
+{
+  asm volatile("cp.async.bulk.wait_group.read %0;" : : "n"(left) : "memory");
+}
+
+// shared_written shows what the thread stored in shared memory to copies.
+DEVICE void shared_written() { asm volatile("fence.proxy.async.shared::cta;" : : : "memory"); }
+
+// meet holds so many threads until all of them are here; arrive counts as one that is, and goes on.
+DEVICE void meet(unsigned number, unsigned threads)
+{
+  asm volatile("bar.sync %0, %1;" : : "r"(number), "r"(threads) : "memory");
+}
+
+DEVICE void arrive(unsigned number, unsigned threads)
+{
+  asm volatile("bar.arrive %0, %1;" : : "r"(number), "r"(threads) : "memory");
+}
+
+// A warpgroup gives registers back, or takes more.
+template <int registers>
+DEVICE void fewer_registers() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(registers)); }
+
+template <int registers>
+DEVICE void more_registers() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"(registers)); }
+
+// operand describes rows of 128 bytes in shared memory to the tensor cores, swizzled by 128 bytes as copies of
+// boxes leave them: 8 rows are 1024 bytes.
+DEVICE u64 operand(unsigned at)
+{
+  return (u64)((at & 0x3ffff) >> 4) | (u64)1 << 16 | (u64)(1024 >> 4) << 32 | (u64)1 << 62;
+}
+
+// multiply_begin and multiply_end enclose multiplications, which run behind the thread; multiplied holds it
+// until no more than so many groups of them do.
+DEVICE void multiply_begin() { asm volatile("wgmma.fence.sync.aligned;" : : : "memory"); }
+DEVICE void multiply_end() { asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory"); }
+
+template <int left>
+DEVICE void multiplied()
+{
+  asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(left) : "memory");
+}
+
+// store_matrices stores four 8x8 matrices of 16-bit elements; lane 8i + j has the address of row j of matrix i.
+DEVICE void store_matrices(unsigned to, const unsigned (&x)[4])
+{
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
+               : : "r"(to), "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]) : "memory");
+}
+
+// Ring is the place of a thread in a ring of stages, which it goes round again and again.
+template <unsigned stages>
+struct Ring {
+  unsigned stage, round;
+
+  __device__ __forceinline__ void next()
+  {
+    if (++stage == stages) {
+      stage = 0;
+      round ^= 1;
+    }
+  }
+
+  __device__ __forceinline__ void skip(unsigned count)
+  {
+    round ^= count / stages & 1;
+    stage += count % stages;
+    if (stage >= stages) {
+      stage -= stages;
+      round ^= 1;
+    }
+  }
+};
+
+#endif

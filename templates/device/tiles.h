@@ -1,0 +1,46 @@
+// Kernels of tiles: what a GPU and a host have under one name. On a host loops stand for the tensor cores.
+
+#ifdef OVGEN_HOST
+#define OVGEN_LOOPS
+#endif
+
+// Puller is a thread's place in a warp that pulls: which of its lanes, how many such warps its block has, and whether
+// it is the one of its block that begins.
+struct Puller { unsigned lane, lanes, of_block; bool begins; };
+
+// piece_of is the bytes that a warp pulls at a time: a part for each of so many, but neither few nor many.
+DEVICE u64 piece_of(u64 bytes, unsigned warps)
+{
+  const u64 least = 2048, most = 8192, part = (bytes / warps + least - 1) / least * least;
+  return part < least ? least : part > most ? most : part;
+}
+
+#ifdef OVGEN_LOOPS
+
+// Of structs; of kernels with clusters of blocks, and with blocks of so many threads that have a multiprocessor each.
+#define ALIGNED(bytes)
+#define CLUSTER(blocks)
+#define BLOCK(threads)
+
+// Each thread is a warp, and all but the first pull.
+DEVICE struct Puller puller_of_warp() { return {0, 1, blockDim.x - 1, threadIdx.x == 1}; }
+DEVICE unsigned of_leader(unsigned x) { return x; }
+DEVICE void warp_meet() {}
+DEVICE void copies_see() {}
+
+#else
+
+#define ALIGNED(bytes) alignas(bytes)
+#define CLUSTER(blocks) __cluster_dims__(blocks, 1, 1)
+#define BLOCK(threads) __launch_bounds__(threads, 1)
+
+// Of the first warpgroup, all but the first warp pull.
+DEVICE struct Puller puller_of_warp() { return {threadIdx.x % 32, 32, 3, threadIdx.x == 32}; }
+DEVICE unsigned of_leader(unsigned x) { return __shfl_sync(~0u, x, 0); }
+DEVICE void warp_meet() { __syncwarp(); }
+
+#endif
+
+// Map is a CUtensorMap: where a tensor of [shards, rows, columns] lies, and the box of it that one copy moves. On a
+// host it begins with the tensor's address.
+struct ALIGNED(64) Map { u64 bits[16]; };

@@ -1,0 +1,131 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"ovgen/runtime/driver"
+	"ovgen/verify/ops"
+)
+
+// tileThreads are those of a block that makes tiles.
+const tileThreads = 384
+
+// parts are the operations of a launch of tiles: block 0 of its touches is its beginning, the last is its end, and
+// each other one is a part.
+func (l *launch) parts(n *Names, o ops.Op) (list []ops.Op, err error) {
+	last := 0
+	for _, t := range l.touches {
+		last = max(last, t.Block)
+	}
+	for block := 0; block <= last; block++ {
+		x := tilePart{names: n, plain: o}
+		if block > 0 && block < last || block == last && !l.ends(last) {
+			x.plain.Part = block
+		}
+		for _, t := range l.touches {
+			if t.Block == block {
+				if err := x.take(t); err != nil {
+					return nil, fmt.Errorf("part %d: %w", block, err)
+				}
+			}
+		}
+		if err := x.flush(); err != nil {
+			return nil, fmt.Errorf("part %d: %w", block, err)
+		}
+		list = append(list, x.list...)
+	}
+	return list, nil
+}
+
+// ends says that the last part of a launch is its end, which reads nothing.
+func (l *launch) ends(last int) bool {
+	for _, t := range l.touches {
+		if t.Block == last && t.Kind == driver.TouchRead {
+			return false
+		}
+	}
+	return true
+}
+
+// tilePart makes operations of the touches of one part, in their order: words until memory is read, a copy where one
+// tensor is read and then written, a product where several are.
+type tilePart struct {
+	names   *Names
+	plain   ops.Op
+	list    []ops.Op
+	count   ops.Loc
+	signal  wait // words that are awaited, with their resets and notes
+	posts   ops.Op
+	work    ops.Op
+	written bool
+}
+
+func (x *tilePart) take(t driver.Touch) error {
+	at, err := x.names.loc(t.At)
+	if err != nil {
+		return err
+	}
+	word := func(o *ops.Op) error { return x.names.word(o, t.At, t.Value, t.Kind != driver.TouchWait) }
+	switch {
+	case strings.HasPrefix(at.Buffer, "count["):
+		if x.count.Buffer != "" && x.count != at || t.Kind != driver.TouchWrite {
+			return fmt.Errorf("it counts in %s and in %s", x.count, at)
+		}
+		x.count = at
+		return nil
+	case t.Kind == driver.TouchWait:
+		return word(&x.signal.words)
+	case t.Kind == driver.TouchPost:
+		return word(&x.posts)
+	case isStep(at):
+		return word(&x.signal.notes)
+	case t.Kind == driver.TouchWrite && x.signal.awaits(at):
+		return word(&x.signal.resets)
+	case t.Type != x.names.Type:
+		return fmt.Errorf("a product of %s in a plan of %s", t.Type, x.names.Type)
+	}
+	if t.Kind == driver.TouchRead && x.written {
+		if err := x.flush(); err != nil {
+			return err
+		}
+	}
+	x.written = x.written || t.Kind == driver.TouchWrite
+	x.work.Uses = append(x.work.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes})
+	return nil
+}
+
+// flush ends the words and the work that have been collected: a wait, the work, and posts.
+func (x *tilePart) flush() error {
+	words, err := x.signal.list()
+	if err != nil {
+		return err
+	}
+	add := func(kind ops.Kind, words []ops.Word, uses []ops.Use) {
+		if len(words)+len(uses) == 0 {
+			return
+		}
+		o := x.plain
+		o.Kind, o.Words, o.Uses = kind, words, uses
+		if kind == ops.Signal {
+			o.Count = x.count
+		}
+		if kind == ops.Product {
+			o.Form = "linear"
+		}
+		x.list = append(x.list, o)
+	}
+	add(ops.Signal, words, nil)
+	kind := ops.Copy
+	if len(x.work.Uses) > 2 {
+		kind = ops.Product
+	}
+	if n := len(x.work.Uses); n == 1 || n > 0 && !x.work.Uses[n-1].Write {
+		return errors.New("it reads and writes no results")
+	}
+	add(kind, nil, x.work.Uses)
+	add(ops.Signal, x.posts.Words, nil)
+	x.signal, x.posts, x.work, x.written = wait{}, ops.Op{}, ops.Op{}, false
+	return nil
+}
