@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearbalancedonce",
-	Source:  "5f6941c7aca857ec67a288676812dbf8f46495d8337d9709990e90054fa89426",
+	Source:  "48ae3bcd5e0af6ee05ab429ba4aebef0a54df641c7c2fe0a872743334c674611",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearfused",
-	Source:  "9cb35a78f8938e65a954a3034b2e05f8e1603b2b421a7007cd1c25f71a18ba34",
+	Source:  "ffee2379cfb5bb43ef96b14e20ac01fdd0199f1bf3ed2b8ed2d5f62c8d486fe8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearkernels",
-	Source:  "206ca5dd0dc60189b9e90eecbbc5283f8cb24e6f939c4793d80a989230d8b29a",
+	Source:  "66a6ffc1231449ef402cbbfa19313ac6243644d9f69cf604c56553187a8beedd",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

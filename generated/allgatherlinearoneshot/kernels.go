@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearoneshot",
-	Source:  "a7173f5d7e67bf1187a15787d95459090a9523ca0ad826feb7882119e100f74b",
+	Source:  "029d062b17a53dd038a5aa937fa6dc4ca6ff69de81d44dcc53d9edffa481eb49",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

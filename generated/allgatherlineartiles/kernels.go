@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlineartiles",
-	Source:  "3b412ad537a059f7ab2e6f655ecde649053626dc24d9d01139d2d1e6bd9eb0f9",
+	Source:  "19dd2f14811ee94871d47e1d8d5ed21a3ce384fb76c816efe1f77fd71f69ea82",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "d470c485bd4a4654823a163875970f351a86adc1c79c4c98e5aec8d92f6d3f44",
+	Hash:     "393261250727493ba1bf173e2f0d608a86a3d6d1055d7504b1183d83031b10d4",
 	Proof:    "proven for D = 1..8, stamp ec13ec0a2e09dc6c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatheroneshot",
-	Source:  "d2622d7adae4d95d896631995ee4a4fffd197c4dd65faa6b3d0d2297813b6fb2",
+	Source:  "bb3e29e4f8529bbad97e5a251496f3f244edcbc42113efef9afc851f65c68497",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

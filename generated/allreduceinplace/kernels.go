@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "c39496c46ccb60cced1dead8d5633e470e9cbdd36032ff9cf7ba929c0330630d",
+	Source:  "6c7d966e3612a325b1b400f6b4acaefcd87c1ce1137d5edff82bfcd0b5a137b2",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

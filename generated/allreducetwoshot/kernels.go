@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "10566cd457da6011c4fb49a153fe954bda0b51ef0cb195acf0312a78c33b40e8",
+	Source:  "ac4a716da0a8cbcfa8025b9bcf406d2a570a72c90c61125db6a16d2b7ec08133",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -27,7 +27,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshot",
-	Hash:     "05e5d05322a95cfaa911988f9dbd5075fdabfa8b16d122f3133ad5802bf98fa7",
+	Hash:     "0c4e5a5aabc7eac04f7bc497957ad7d208c2914491d385c2724a616f3886b05e",
 	Proof:    "proven for D = 1..8, stamp 2edceb55b646e715",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -3,8 +3,8 @@
 // Moving bytes, from a peer's memory or to it as well as within its own. A thread keeps four loads
 // in flight, since a load over NVLink takes a microsecond.
 
-// rest_one_by_one moves the rest of fewer than four units a thread. It takes few registers, so that a copy fits beside a
-// product on a multiprocessor.
+// rest_one_by_one moves the rest of fewer than four units a thread. It takes few registers, so that a
+// copy fits beside a product on a multiprocessor.
 struct rest_one_by_one {
   template <typename T>
   static __device__ __forceinline__ void rest(T *to, const T *from, u64 i, u64 units, u64 stride)

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "194653b04faa20117f4feb056cd59f3266690d590567def613393372e602837f",
+	Source:  "0f8fb2c4f68773619fcf5ce5724c7b05249e1e9bc9c11c292ad9e2689ea510bc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "25af165da1314a36706ba46d71be147ca3dec164dc362351438829356b93bec4",
+	Hash:     "ed90b4688665eb7f89e8a446c4479c96a68a9cc7bde107b9e490b047b0462775",
 	Proof:    "proven for D = 1..8, stamp f4400f3c368a7a8b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

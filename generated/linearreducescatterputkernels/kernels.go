@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "120072f49af793a3eb03bb2caf93b4ab3102279d2807a10282d1aa524e361f61",
+	Source:  "d1482392d8dc497bf63e92db5fa7d4e3c710070c2b0f2289ccc8bfff03754603",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -157,8 +157,8 @@ func (d *Driver) StreamEndCapture(s driver.Stream) (driver.Graph, error) {
 	return driver.Graph(g), check("cuStreamEndCapture", r)
 }
 
-// graphs keeps calls of this process that instantiate, upload or launch graphs apart, since the first launches of two
-// devices' graphs have waited for each other where these calls overlapped (docs/results/2026-11-22-oneprocess-lock-2.txt).
+// graphs keeps calls of this process that instantiate, upload or launch graphs apart: where they overlapped, the first
+// launches of two devices' graphs waited for each other (docs/results/2026-11-22-oneprocess-lock-2.txt).
 var graphs sync.Mutex
 
 // GraphInstantiate makes a graph that can be launched (cuGraphInstantiateWithFlags); its

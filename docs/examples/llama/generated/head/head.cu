@@ -42,7 +42,8 @@ __global__ void gather(const __grid_constant__ struct gather p)
   block_take(p.pre_wait, p.peers, p.stride, p.step, p.value);
   const struct Part part = part_of_block(p.bytes, p.blocks);
   for (unsigned t = 0; t < p.n; t++) {
-    copy_bytes<rest_at_once>(p.dst + t * p.bytes + part.from, p.terms[t] + part.from, part.bytes, threads_of_block());
+    copy_bytes<rest_at_once>(p.dst + t * p.bytes + part.from, p.terms[t] + part.from, part.bytes,
+                             threads_of_block());
   }
   block_post(p.post_post, p.peers, p.stride);
   block_take(p.post_wait, p.peers, p.stride, p.step, p.value);

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "head",
-	Source:  "779e65f9d525207bd725944ea27861fc4a7adf5772524e919a46247ff1e64286",
+	Source:  "5c8053a0d408b59ec36f682ae70227dbe3dfb79a93ac62025448d79d6fb80686",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }
