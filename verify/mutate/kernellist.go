@@ -118,9 +118,10 @@ var ownKernels = []KernelMutant{
 		Old: "{{else}}  sum<E>(p.dst, p.terms, n, 0, p.count, all_threads()",
 		New: "{{else}}{{template \"before\" .}}  sum<E>(p.dst, p.terms, n, 0, p.count, all_threads()"},
 	{File: "copies.cu.tmpl", Text: "the post before the work",
-		Old: "{{else}}  copy_bytes(p.dst, p.src, p.bytes, all_threads());\n{{end}}{{template \"after\" .}}",
-		New: "{{template \"after\" .}}{{else}}{{template \"after\" .}}  copy_bytes(p.dst, p.src, p.bytes, " +
-			"all_threads());\n{{end}}"},
+		Old: "{{else}}  copy_bytes<rest_one_by_one>(p.dst, p.src, p.bytes, all_threads());\n" +
+			"{{end}}{{template \"after\" .}}",
+		New: "{{template \"after\" .}}{{else}}{{template \"after\" .}}  copy_bytes<rest_one_by_one>(p.dst, p.src, " +
+			"p.bytes, all_threads());\n{{end}}"},
 	{File: "copies.cu.tmpl", Text: "no wait", Old: "{{template \"before\" .}}", New: ""},
 
 	// Loops.
@@ -280,9 +281,9 @@ var ownKernels = []KernelMutant{
 		Old: "increment(arrived(p, ahead), pieces - 1) == pieces - 1",
 		New: "increment(arrived(p, ahead), pieces - 1) + 2 >= pieces"},
 	{File: "tiles.cu.tmpl", Text: "pieces counted before they are there",
-		Old: "    copy_as<uint4>(p.dst",
+		Old: "    copy_as<uint4, rest_at_once>(p.dst",
 		New: "    const bool ends = increment(arrived(p, ahead), 2 * pieces - 1) == pieces - 1;\n" +
-			"    if (ends) {\n      store_release(there(p, ahead), 1u);\n    }\n    copy_as<uint4>(p.dst"},
+			"    if (ends) {\n      store_release(there(p, ahead), 1u);\n    }\n    copy_as<uint4, rest_at_once>(p.dst"},
 	{File: "tiles.cu.tmpl", Text: "a shard that is there without release", Old: "store_release(there(p, ahead), 1u);",
 		New: "store_relaxed(there(p, ahead), 1u);"},
 	{File: "tiles.cu.tmpl", Text: "no reset of an owner's post", Old: "store_relaxed(p.pre_wait[ahead - 1], 0u);",
