@@ -283,7 +283,8 @@ var ownKernels = []KernelMutant{
 	{File: "tiles.cu.tmpl", Text: "pieces counted before they are there",
 		Old: "    copy_as<uint4, rest_at_once>(p.dst",
 		New: "    const bool ends = increment(arrived(p, ahead), 2 * pieces - 1) == pieces - 1;\n" +
-			"    if (ends) {\n      store_release(there(p, ahead), 1u);\n    }\n    copy_as<uint4, rest_at_once>(p.dst"},
+			"    if (ends) {\n      store_release(there(p, ahead), 1u);\n    }\n" +
+			"    copy_as<uint4, rest_at_once>(p.dst"},
 	{File: "tiles.cu.tmpl", Text: "a shard that is there without release", Old: "store_release(there(p, ahead), 1u);",
 		New: "store_relaxed(there(p, ahead), 1u);"},
 	{File: "tiles.cu.tmpl", Text: "no reset of an owner's post", Old: "store_relaxed(p.pre_wait[ahead - 1], 0u);",
