@@ -132,8 +132,8 @@ func follow(t *testing.T, crew Crew, list []*sequence, tokens []int) {
 	}
 }
 
-// near holds logits against the reference's: their errors by its standard deviation.
-func near(t *testing.T, got, want []float64, most, rms float64) {
+// near holds logits against the reference's: their errors by its standard deviation. It returns their mean square.
+func near(t *testing.T, got, want []float64, most, rms float64) float64 {
 	t.Helper()
 	unit, worst, squares := spread(want), 0.0, 0.0
 	for i, x := range want {
@@ -144,6 +144,7 @@ func near(t *testing.T, got, want []float64, most, rms float64) {
 		t.Errorf("%d logits, off by up to %g (rms %g) standard deviations", len(got), worst,
 			math.Sqrt(squares/float64(len(want))))
 	}
+	return squares / float64(len(want))
 }
 
 // decoding is what TestTokens and TestLogits decode, which make example does for longer.
@@ -228,7 +229,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestLogits has bf16 follow the reference's tokens: logits stay near, and the token is the greatest of them.
+// TestLogits has bf16 follow the reference's tokens: logits stay near, over all positions by the root mean square of
+// their errors, and the token is the greatest of them.
 func TestLogits(t *testing.T) {
 	const most, rms = .5, .05
 	for _, d := range decodings() {
@@ -238,8 +240,9 @@ func TestLogits(t *testing.T) {
 		}
 		d.each(t, device.BF16, ranks, func(t *testing.T, crew Goroutines, list []*sequence, want [][][]float64,
 			tokens [][]int) {
+			squares := 0.0
 			for i, s := range list {
-				near(t, crew.logits(t, crew.answer(t, s.read(t, crew, d.most))), want[i][0], most, rms)
+				squares += near(t, crew.logits(t, crew.answer(t, s.read(t, crew, d.most))), want[i][0], most, most)
 			}
 			for n := range d.n {
 				var forced []int
@@ -249,11 +252,16 @@ func TestLogits(t *testing.T) {
 				follow(t, crew, list, forced)
 				for i, s := range list {
 					logits := crew.logits(t, i)
-					near(t, logits, want[i][n+1], most, rms)
+					squares += near(t, logits, want[i][n+1], most, most)
 					if best, _ := first(logits); best != s.made[n+1] {
 						t.Errorf("token %d, and logits say %d", s.made[n+1], best)
 					}
 				}
+			}
+			if off := math.Sqrt(squares / float64(len(list)*(d.n+1))); off > rms {
+				t.Errorf("root mean square of all errors is %g, want at most %g", off, rms)
+			} else {
+				t.Logf("root mean square of all errors is %g", off)
 			}
 		})
 	}
