@@ -12,10 +12,6 @@ type Named struct {
 	Schedule s.Schedule
 }
 
-// All lists the catalog in the order of its files' families, for tools that take every
-// schedule in turn.
-func All() []Named { return slices.Clone(all) }
-
 var all = []Named{
 	{"AllGatherMatmul", AllGatherMatmul},
 	{"AllGatherLinear", AllGatherLinear},
@@ -94,6 +90,10 @@ var all = []Named{
 	{"LinearAllReduceHosts", LinearAllReduceHosts},
 	{"AllReduceHosts", AllReduceHosts},
 }
+
+// All lists the catalog in the order of its files' families, for tools that take every
+// schedule in turn.
+func All() []Named { return slices.Clone(all) }
 
 // Alias is an operation that a schedule of the catalog computes under another name. It has no package of its own.
 type Alias struct {

@@ -169,6 +169,16 @@ func (s Step) Signal() (Word, bool) {
 
 // check refuses a step that can't be done.
 func (s Step) check() error {
+	for _, part := range []func() error{s.checkWork, s.checkParts, s.checkViews} {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkWork refuses work that lacks what it needs.
+func (s Step) checkWork() error {
 	one := len(s.Writes) == 1
 	switch s.Do {
 	case Nothing:
@@ -196,13 +206,9 @@ func (s Step) check() error {
 			return fmt.Errorf("a call has a name, reads views and writes one, and nothing else carries it")
 		}
 	case Tiles:
-		if err := s.checkTiles(); err != nil {
-			return err
-		}
+		return s.checkTiles()
 	case AllGather, ReduceScatter, AllReduce, AllToAll, Exchange:
-		if err := s.checkCollective(); err != nil {
-			return err
-		}
+		return s.checkCollective()
 	case Product:
 		if _, err := ParseProduct(s.Index); err != nil {
 			return err
@@ -213,6 +219,11 @@ func (s Step) check() error {
 	default:
 		return fmt.Errorf("there is no work %q", s.Do)
 	}
+	return nil
+}
+
+// checkParts refuses parts of a step that belong to other work.
+func (s Step) checkParts() error {
 	if s.By == NCCL && !s.Do.Collective() {
 		return fmt.Errorf("NCCL does collectives only")
 	}
@@ -233,6 +244,11 @@ func (s Step) check() error {
 	if s.ByBlocks && !s.Fused() {
 		return fmt.Errorf("only blocks of a kernel that signals around its work have words of their own")
 	}
+	return nil
+}
+
+// checkViews refuses views that the work can't read or write so.
+func (s Step) checkViews() error {
 	for i, v := range slices.Concat(s.Reads, s.Writes) {
 		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather && s.Do != Tiles {
 			return fmt.Errorf("%s: only a sum, a gather and tiles read a view for each value of an index", v.Buffer)
