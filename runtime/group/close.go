@@ -42,7 +42,7 @@ func (g *Group) leave(ctx context.Context) error {
 	var refused error
 	if !aborted {
 		if refused = g.part(ctx); refused == nil {
-			stop() // peers that leave are no news any more
+			stop()
 		}
 	}
 	g.communicator.disconnect(aborted)
@@ -99,6 +99,7 @@ func (g *Group) part(ctx context.Context) error {
 	case <-g.done:
 		return g.aborted()
 	}
+	g.leaving.Store(true)
 	_, err := g.gather(ctx, "close the group", nil)
 	if err != nil && g.failure() == nil { // the peers are elsewhere
 		g.Abort(err)

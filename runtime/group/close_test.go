@@ -71,3 +71,26 @@ func TestCloseIsBounded(t *testing.T) {
 		})
 	}
 }
+
+// A rank that has met its peers in order to close does not abort when one of them has gone before it: on other hosts
+// none waits for it.
+func TestCloseAfterPeer(t *testing.T) {
+	inWorld(t, sim.Config{Devices: 3}, func(w *world) {
+		groups := w.groups(0, 3)
+		each(3, func(r int) {
+			if err := groups[r].Part(w.Context()); err != nil {
+				w.Errorf("rank %d: %v", r, err)
+			}
+		})
+		groups[0].Disconnect()
+		time.Sleep(time.Second)
+		for r, g := range groups {
+			select {
+			case <-g.Done():
+				w.Errorf("rank %d: %v", r, g.Err())
+			default:
+			}
+		}
+		each(3, func(r int) { groups[r].Close(w.Context()) }) // says that the others are gone
+	})
+}

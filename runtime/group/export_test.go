@@ -12,6 +12,12 @@ const DrainTimeout = drainTimeout
 // StagingOf is where the staging of an arena begins.
 func StagingOf(bytes int64) int64 { return stagingOf(bytes) }
 
+// Part meets the peers as Close does.
+func (g *Group) Part(ctx context.Context) error {
+	defer func() { <-g.collective }()
+	return g.part(ctx)
+}
+
 // Disconnect ends the rank's connection.
 func (g *Group) Disconnect() { g.client.Close() }
 

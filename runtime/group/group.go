@@ -40,6 +40,7 @@ type Group struct {
 	collective chan struct{} // one collective call at a time
 	done       chan struct{} // closed by the abort, else by Close
 	closing    atomic.Bool
+	leaving    atomic.Bool // Close meets the peers, after which each may go
 	closeOnce  sync.Once
 	closeErr   error
 }

@@ -54,7 +54,9 @@ func (g *Group) observe() {
 			g.hear(m)
 		case <-gone:
 			gone = nil
-			g.Abort(g.client.Err())
+			if !g.leaving.Load() { // else it may have left after all had met; the meeting says if it had not
+				g.Abort(g.client.Err())
+			}
 		case <-g.watch.stop:
 			return
 		}
