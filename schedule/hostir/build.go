@@ -77,12 +77,14 @@ func Reduce(s StreamRef, dst View, terms ...View) Step {
 	return Step{Stream: s, Do: Sum, Reads: terms, Writes: []View{dst}, By: ReduceKernel}
 }
 
-// ApplyTo is a function of a view and of its further operands, by the kernel of its name; a number that ends the
-// name is of heads, and the kernel's name has none.
+// ApplyTo is a function of a view and of its further operands, by the kernel of its name.
 func ApplyTo(s StreamRef, function string, dst, x View, operands ...View) Step {
 	return Step{Stream: s, Do: Apply, Func: function, Reads: append([]View{x}, operands...), Writes: []View{dst},
-		By: strings.TrimRight(function, "0123456789")}
+		By: kernelOf(function)}
 }
+
+// kernelOf is the kernel of a function: its name, without the number of columns of a head at its end.
+func kernelOf(function string) string { return strings.TrimRight(function, "0123456789") }
 
 // CallOf is work of the caller's own, by a kernel where the launch has a file.
 func CallOf(s StreamRef, name string, l Launch, dst View, operands ...View) Step {

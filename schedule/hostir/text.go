@@ -63,7 +63,7 @@ func (s Step) alone() string {
 	switch {
 	case s.Do == Sum:
 		return ReduceKernel
-	case s.Do == Apply && strings.TrimRight(s.Func, "0123456789") == s.By:
+	case s.Do == Apply && kernelOf(s.Func) == s.By:
 		return s.By
 	case s.Do == Copy:
 		return CopyKernel
