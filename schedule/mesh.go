@@ -66,7 +66,7 @@ func (s Schedule) checkMesh(v *validation) {
 			v.add(path+".Name", "use schedule.DeviceX or schedule.DeviceY", "unknown axis %q of the mesh", a.Name)
 		case seen[a.Name]:
 			v.add(path+".Name", "leave it out", "the mesh has the axis %s already", a.Name)
-		case a.Name == DeviceX && i > 0 && !seen[DeviceY] || a.Name == DeviceY && i > 0:
+		case a.Name == DeviceY && i > 0:
 			v.add(path+".Name", "use schedule.Hosts()", "the axis of hosts comes first")
 		case a.Name == DeviceY && len(s.Mesh) == 1:
 			v.add(path+".Name", "use schedule.Hosts()", "the mesh lacks DIDx, the ranks of a host")

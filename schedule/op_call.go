@@ -50,7 +50,7 @@ func (k Kernel) BlockThreads() int {
 	return k.Threads
 }
 
-// named are the names that a .cu and a function in it may have.
+// The names that a .cu and a function in it may have.
 var (
 	fileNamed     = regexp.MustCompile(`^[A-Za-z0-9_-]+\.cu$`)
 	functionNamed = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

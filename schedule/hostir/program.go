@@ -1,6 +1,7 @@
 package hostir
 
 import (
+	"cmp"
 	"strconv"
 
 	"ovgen/schedule"
@@ -47,12 +48,7 @@ type Buffer struct {
 }
 
 // ElementSize is the bytes of an element in a plan whose elements have so many.
-func (b Buffer) ElementSize(plan int64) int64 {
-	if n := b.Tensor.Type.Bytes(); n > 0 {
-		return n
-	}
-	return plan
-}
+func (b Buffer) ElementSize(plan int64) int64 { return cmp.Or(b.Tensor.Type.Bytes(), plan) }
 
 // Inner is a tensor in the memory of another: all of it or, where Part is set, chunk r of
 // it on rank r.

@@ -26,7 +26,7 @@ func (c *chain) call(d *draft, path string, o schedule.Op) error {
 		}
 		out.columns = out.columns || x.columns
 	}
-	l, err := launch(d, path+".Kernel", o.Kernel)
+	l, err := d.launchOf(path+".Kernel", o.Kernel)
 	if err != nil {
 		return err
 	}
@@ -59,8 +59,8 @@ func (d *draft) calledWithin(t schedule.Tensor) bool {
 	})
 }
 
-// launch is how a kernel of the caller's is launched.
-func launch(d *draft, path string, k schedule.Kernel) (l hostir.Launch, err error) {
+// launchOf is how a kernel of the caller's is launched.
+func (d *draft) launchOf(path string, k schedule.Kernel) (l hostir.Launch, err error) {
 	if k.File == "" {
 		return l, nil
 	}

@@ -186,7 +186,7 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 		nodes = hostir.MovesOf(s.input, hostir.Post(mainRef, w.named(ready, s), every).
 			Described("peers may read "+s.input), hostir.After(copyRef, mainRef))
 	case i > 0:
-		nodes = append(nodes, hostir.Synchronize{Origin: hostir.Origin{Field: "Moves"},
+		nodes = append(nodes, hostir.Synchronize{Origin: hostir.Origin{Field: movesField},
 			Streams: refs([]hostir.StreamSet{w.set}), On: []hostir.StreamRef{mainRef}})
 	}
 	nodes = append(nodes, w.parts.inTurn(w.rowsInTurn(s)...)...)
@@ -220,7 +220,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 		nodes = append(nodes, steps(hostir.MovesOf(s.input, gather...)...))
 	}
 	nodes = append(nodes, steps(append([]hostir.Node{peerIs}, w.operations(w.work, s, s.ops, peer, here)...)...))
-	done := hostir.Synchronize{Origin: hostir.Origin{Field: "Moves"}, Streams: []hostir.StreamRef{mainRef},
+	done := hostir.Synchronize{Origin: hostir.Origin{Field: movesField}, Streams: []hostir.StreamRef{mainRef},
 		On: refs([]hostir.StreamSet{w.set})}
 	if !w.puts(s) {
 		if s == &w.chain.stages[len(w.chain.stages)-1] {

@@ -29,9 +29,9 @@ func gatherCollective(d *draft) error {
 		}
 		from := hostir.Ahead(hostir.Var(hostir.RankIndex))
 		return []hostir.Node{
-			hostir.Set(s, of(hostir.Rank), hostir.Chunk("A", step)).AskedBy("Moves"),
+			hostir.Set(s, of(hostir.Rank), hostir.Chunk("A", step)),
 			hostir.Loop(hostir.RankIndex, one, hostir.Size,
-				hostir.Set(s, of(from), hostir.Remote("A", from, step)).AskedBy("Moves"))}
+				hostir.Set(s, of(from), hostir.Remote("A", from, step)))}
 	}
 	multiplying := d.multiplied(work, all("C"), all(g))
 	if !d.with.withStep {

@@ -44,7 +44,7 @@ func gatherShift(d *draft) error {
 	if x.batched {
 		d.add(x.each(func(p hostir.Expr) hostir.Node {
 			return hostir.Post(mainRef, ready, every).Member(p).
-				Described("one batch, before the forks").AskedBy("Moves")
+				Described("one batch, before the forks")
 		})...)
 	}
 	d.add(x.start()...)
@@ -98,7 +98,7 @@ func (x gathering) steps() []hostir.Node {
 		join.Origin = joinAt
 		products = append(products, join)
 	case !x.apart:
-		join.Field = "Moves"
+		join.Field = movesField
 		products = append(products, join)
 	}
 	if x.hoisted && (x.apart || x.batched) {
@@ -126,7 +126,7 @@ func (x gathering) exchange(from, to hostir.Expr) []hostir.Node {
 		return nodes
 	}
 	own := hostir.Set(x.copies, hostir.Chunk(x.g, from), hostir.Chunk("A", hostir.Const(0))).
-		Described("i = 0: the own shard").AskedBy("Moves")
+		Described("i = 0: the own shard")
 	return []hostir.Node{hostir.If{X: to, Y: hostir.Rank, Then: []hostir.Node{own}, Else: nodes}}
 }
 
@@ -142,9 +142,8 @@ func (x gathering) end() {
 			Described("the caller gets all shards").AskedBy("Tensors"))
 	}
 	if x.batched {
-		const remark, field = "A may be overwritten afterwards", "Moves"
-		x.add(hostir.Post(s, read, every).Described(remark).AskedBy(field),
-			hostir.Wait(s, read, every).AskedBy(field))
+		x.add(hostir.Post(s, read, every).Described("A may be overwritten afterwards"),
+			hostir.Wait(s, read, every))
 	}
 	if x.apart {
 		end := join(copySet, x.set)

@@ -39,6 +39,6 @@ func (d *draft) multiply(s hostir.StreamRef, dst, a hostir.View) hostir.Step {
 // ownShard are the products of the own shard, in place.
 func (d *draft) ownShard(c hostir.View) []hostir.Node {
 	nodes := d.multiplied(mainRef, c, hostir.Whole("A"))
-	nodes[0] = nodes[0].(hostir.Step).Described("own shard, in place").AskedBy("Moves")
+	nodes[0] = nodes[0].(hostir.Step).Described("own shard, in place").AskedBy(movesField)
 	return nodes
 }

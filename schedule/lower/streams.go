@@ -40,7 +40,7 @@ func poolIndex(d *draft, step hostir.Expr) hostir.Expr {
 // Where forks and joins come from.
 var (
 	forkAt = hostir.Origin{Field: "StartInLoop"}
-	joinAt = hostir.Origin{Remark: "join", Field: "Moves"}
+	joinAt = hostir.Origin{Remark: "join", Field: movesField}
 )
 
 // fork declares streams and makes them wait for the caller's.

@@ -84,7 +84,7 @@ func gatherRails(d *draft) error {
 		return d.multiplied(s, hostir.Chunk("C", cut.chunk(from)), hostir.Chunk(g, cut.chunk(from)))
 	}
 
-	d.add(hostir.Post(mainRef, ready, every).Described("one batch, before the forks").AskedBy("Moves"),
+	d.add(hostir.Post(mainRef, ready, every).Described("one batch, before the forks"),
 		d.fork(ncclSet, copySet, relays, set))
 	d.add(phases(append([]hostir.Node{
 		hostir.Bind("from", onRail(hostir.HostBehind(phase))), hostir.Bind("to", onRail(hostir.HostAhead(phase)))},
@@ -110,8 +110,8 @@ func gatherRails(d *draft) error {
 			hostir.After(relayed, relay)}, part(relayed)...)...))...)...))
 	const remark = "A and what was gathered may be overwritten afterwards"
 	d.add(hostir.Synchronize{Streams: []hostir.StreamRef{copyRef}, On: refs([]hostir.StreamSet{relays})},
-		hostir.Post(copyRef, read, every).Described(remark).AskedBy("Moves"),
-		hostir.Wait(copyRef, read, every).AskedBy("Moves"),
+		hostir.Post(copyRef, read, every).Described(remark),
+		hostir.Wait(copyRef, read, every),
 		join(ncclSet, copySet, set))
 	return nil
 }

@@ -23,7 +23,7 @@ var tilings = []lowering{by(gather, func(d *draft, w schedule.Tiles) error {
 
 // gatherTiles is one launch that pulls all shards and multiplies each when it is there.
 func gatherTiles(d *draft, t hostir.Tile) error {
-	if i := slices.Index(d.schedule.Types, schedule.FP32); i >= 0 {
+	if slices.Contains(d.schedule.Types, schedule.FP32) {
 		return &schedule.FieldError{Path: d.at, Msg: "tiles are made of bf16 and fp16",
 			Hint: "set Types to those, or use schedule.Pull"}
 	}

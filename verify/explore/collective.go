@@ -71,7 +71,7 @@ func (b *rankBuilder) collective(o *ops.Op) {
 	b.meetings[which] = m
 }
 
-// meet makes each rank's second step come after all first ones, and hands it what they brought.
+// meet makes each rank's second step come after the first ones that it needs, and hands it what they brought.
 func (m *machine) meet() {
 	inOrder := slices.SortedFunc(maps.Keys(m.meetings), func(a, b at) int {
 		return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.n, b.n), cmp.Compare(a.comm, b.comm))

@@ -177,7 +177,7 @@ func (m *meaning) made(run int, op schedule.Op, index []int64) Number {
 	if m.partial(s) {
 		return m.behind(run, op, index, sum)
 	}
-	for _, f := range op.Then {
+	for n, f := range op.Then {
 		switch {
 		case f.Do == schedule.AddBias:
 			sum = plus(m.element(run, f.In[0], index[len(index)-1:]), sum)
@@ -188,7 +188,7 @@ func (m *meaning) made(run int, op schedule.Op, index []int64) Number {
 		case f.Do == schedule.ApplySwiGLU:
 			sum = mixed(hashed(string(f.Do)), uint64(sum), uint64(m.element(run, f.In[0], index)))
 		case f.Do == schedule.ApplyRotary:
-			sum = m.turned(run, op, s, index)
+			sum = m.turned(run, op, n, index)
 		case (f.Do == schedule.ApplyRMSNorm || f.Do == schedule.ApplyLayerNorm) && len(op.Then) == 1 && len(op.In) == 1:
 			sum = m.normed(run, op, index)
 		default: // a number that no program makes

@@ -21,9 +21,8 @@ type Shape struct {
 }
 
 // ShapeOf is a small shape that fits a program on a mesh of a size, on the fewest of several hosts where it is for
-// hosts. Its extents differ from
-// each other, so that no two dimensions can be mistaken for each other, and no step has one
-// row, and none of several ranks' columns one column: its product would be the same with its operands swapped.
+// hosts. Its extents differ from each other, so that no two dimensions can be mistaken for each other, and no step has
+// one row, and none of several ranks' columns one column: its product would be the same with its operands swapped.
 func ShapeOf(p *hostir.Program, ranks int) Shape {
 	d, rows, columns := int64(ranks), int64(ranks), int64(ranks)
 	for _, c := range p.Checks {

@@ -2,7 +2,6 @@ package explore
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -42,27 +41,16 @@ func turned(function string, operands [][]Number, size, width int) []Number {
 	return made
 }
 
-// turned is an element of a result that a rotary embedding turns.
-func (m *meaning) turned(run int, op schedule.Op, s spelling, index []int64) Number {
-	last := op.Then[len(op.Then)-1]
-	table := last.In[0]
+// turned is an element of a result that its n-th function, a rotary embedding, turns.
+func (m *meaning) turned(run int, op schedule.Op, n int, index []int64) Number {
+	turns := op.Then[n]
+	table := turns.In[0]
 	width := m.sizes(table)[1]
 	j, half := index[1]%width, width/2
-	before := func(column int64) Number {
-		at := slices.Clone(index)
-		at[1] = column
-		values := map[rune]int64{}
-		for i, l := range s.out {
-			values[l] = at[i]
-		}
-		sum := m.total(run, s, s.summed(), values)
-		if bias := op.Bias(); bias != "" {
-			sum = plus(m.element(run, bias, at[1:]), sum)
-		}
-		return sum
-	}
+	op.Then = op.Then[:n]
+	before := func(column int64) Number { return m.made(run, op, []int64{index[0], column}) }
 	angle := func(j int64) Number { return m.element(run, table, []int64{index[0], j}) }
 	first := index[1] - j + j%half
-	return turnedOf(fmt.Sprint(last.Do, width), before(first), before(first+half), angle(j%half),
+	return turnedOf(fmt.Sprint(turns.Do, width), before(first), before(first+half), angle(j%half),
 		angle(j%half+half), j >= half)
 }

@@ -43,7 +43,7 @@ func standIn(d driver.Driver, s Shape, p schedule.Schedule, o Op) plan.Call {
 	return func(on driver.Stream, to plan.Range, from []plan.Range) error {
 		var of []plan.Range
 		for i, name := range o.In {
-			if len(p.OfPlan([]string{name})) > 0 {
+			if t, _ := p.Tensor(name); t.Type == "" {
 				of = append(of, from[i])
 			}
 		}

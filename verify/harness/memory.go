@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -161,10 +162,7 @@ func (p *Program) holdsBuffers(need plan.Memory, g *group.Group, s Shape) error 
 		if err != nil {
 			return err
 		}
-		size := s.Type.Size()
-		if n := x.Tensor(b.Name).Type.Bytes(); n > 0 {
-			size = n
-		}
+		size := cmp.Or(x.Tensor(b.Name).Type.Bytes(), s.Type.Size())
 		if want := int64(part.Count) * size; b.Bytes != want && !(p.uneven() && b.Bytes > want) {
 			return fmt.Errorf("Shape.Memory gives %s %d bytes, and its placement %d", b.Name, b.Bytes, want)
 		}

@@ -51,11 +51,11 @@ func (b *builder) meet() {
 
 // needs reports whether a collective ends on its rank only once another rank has begun it.
 func (b *builder) needs(leave, rank int32) bool {
-	o, r := b.operation(leave), int(rank)
-	if o.Form != exchange {
-		return b.nodes[leave].rank != rank
+	if b.nodes[leave].rank == rank {
+		return false
 	}
-	return b.nodes[leave].rank != rank && (o.From == r || b.both && o.To == r)
+	o, r := b.operation(leave), int(rank)
+	return o.Form != exchange || o.From == r || b.both && o.To == r
 }
 
 const exchange = string(hostir.Exchange)
@@ -103,9 +103,9 @@ func collectives(list []ops.Op) (of []int) {
 	return of
 }
 
-// agreement: the lists of collectives of all ranks are equal in kinds and sizes, and each
-// rank's own are of sizes that fit. NCCL compares none of it: ranks that disagree hang, or
-// write garbage.
+// agreement: the lists of collectives of all ranks of a communicator are equal in kinds and sizes, each rank's own are
+// of sizes that fit, and of each exchange sender and receiver name each other. NCCL compares none of it: ranks that
+// disagree hang, or write garbage.
 func (p *proof) agreement() *Counterexample {
 	for r, list := range p.lists {
 		members := p.members(r)
@@ -133,7 +133,7 @@ func (p *proof) agreement() *Counterexample {
 				c.ToFirst, c.ToSecond, c.Missing = nil, nil, ""
 				return c
 			}
-			if wrong := p.mispaired(r, k, b, members); b.Form == exchange && wrong != "" {
+			if wrong := p.mispaired(r, k, b, members); wrong != "" {
 				return p.against(Agreement, p.find(r, i), -1, wrong,
 					"let each rank send to the one that gets from it, on the rail of both")
 			}
@@ -142,8 +142,11 @@ func (p *proof) agreement() *Counterexample {
 	return nil
 }
 
-// mispaired says why exchange k of a rank does not fit those of its peers.
+// mispaired says why collective k of a rank, an exchange, does not fit those of its peers.
 func (p *proof) mispaired(r, k int, o ops.Op, members []int) string {
+	if o.Form != exchange {
+		return ""
+	}
 	for _, peer := range []int{o.To, o.From} {
 		if !slices.Contains(members, peer) {
 			return fmt.Sprintf("rank %d is on another rail than rank %d", peer, r)

@@ -18,9 +18,9 @@ const (
 
 // serial: draw w -> w' where w needs an operation of the rank of w' that may still be
 // outstanding while w' holds the device. No circle goes through different ranks. A wait needs
-// its post, and a collective that all other ranks begin theirs. Stuck devices would each be
-// held by one of these, which needs something of a stuck device: such a circle. One run is
-// enough, since by bracket the posts of a run come after the waits of earlier runs.
+// its post, and a collective that the other ranks which it needs begin theirs. Stuck devices
+// would each be held by one of these, which needs something of a stuck device: such a circle.
+// One run is enough, since by bracket the posts of a run come after the waits of earlier runs.
 func (p *proof) serial(f form) *Counterexample {
 	holders, byRank := p.holders()
 	next := make([][]int32, len(holders)) // w -> w', by index in holders

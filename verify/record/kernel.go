@@ -167,7 +167,7 @@ func (l *launch) check(k kind) error {
 // posts and waits after it, the waits with their resets. A kernel that does no work is one
 // operation, any other has one for each of the five that it does.
 func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
-	name, rest, _ := strings.Cut(l.kernel.Name, "_") // the rest is the element type of a sum
+	name, rest, _ := strings.Cut(l.kernel.Name, "_") // the rest is the element type, behind the name of a call
 	full := name
 	name = strings.TrimRight(name, "0123456789")
 	k, known := kinds[name]

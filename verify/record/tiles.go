@@ -122,7 +122,7 @@ func (x *tilePart) flush() error {
 		kind = ops.Product
 	}
 	if n := len(x.work.Uses); n == 1 || n > 0 && !x.work.Uses[n-1].Write {
-		return errors.New("it reads and writes no results")
+		return errors.New("it writes no results of its operands")
 	}
 	add(kind, nil, x.work.Uses)
 	add(ops.Signal, x.posts.Words, nil)

@@ -10,11 +10,12 @@ import (
 	"ovgen/verify/prove"
 )
 
-// within declares that a tensor lies where another does, and integers that one has them.
+// within declares that a tensor lies where another does.
 func (f form) within(inner, outer string) form {
 	return f.changed(inner, func(t *s.Tensor) { t.Within = outer })
 }
 
+// integers declares a tensor of integers.
 func (f form) integers(name string) form {
 	return f.changed(name, func(t *s.Tensor) { t.Type = s.I32 })
 }
@@ -35,11 +36,11 @@ func by(blocks string, args ...string) s.Kernel {
 }
 
 // cached is attention over a cache of P rows that grows in place, from a position on.
-func cached(append, read s.Kernel) form {
+func cached(appends, reads s.Kernel) form {
 	return of("A[M K] Wq[N/D K] Wk[N2/D K] Wo[K N/D] Position[1] Keys[P N2/D] Longer[P N2/D] C[M K]",
 		s.Linear("Q", "A", "Wq"), s.Linear("Key", "A", "Wk"),
-		s.CallKernel("Longer", "Append", "pk,mk,o->pk", append, "Keys", "Key", "Position"),
-		s.CallKernel("O", "Attention", "mq,pk,o->mq", read, "Q", "Longer", "Position"),
+		s.CallKernel("Longer", "Append", "pk,mk,o->pk", appends, "Keys", "Key", "Position"),
+		s.CallKernel("O", "Attention", "mq,pk,o->mq", reads, "Q", "Longer", "Position"),
 		s.Linear("C", "O", "Wo")).within("Longer", "Keys").integers("Position")
 }
 
