@@ -12,9 +12,8 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// communicator is this rank's part of the communicator that the collectives of all plans run in: of all ranks of a
-// host or, of several hosts, of the ranks that have one number on theirs. The first plan with a collective makes it,
-// and it lives as long as the group.
+// communicator is this rank's part of the communicator that the collectives of all plans run in (see rail). The
+// first plan with a collective makes it, and it lives as long as the group.
 type communicator struct {
 	mu      sync.Mutex // of calls; a caller that waits for one to end unlocks it between two questions
 	library driver.Collectives
@@ -41,7 +40,7 @@ func (g *Group) CommunicatorID() ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var err error
-	_, rank := g.rail()
+	_, _, rank := g.rail()
 	if c.library, err = driver.CollectivesOf(g.drv); err != nil || rank > 0 {
 		return nil, err
 	}
@@ -53,15 +52,11 @@ func (g *Group) CommunicatorID() ([]byte, error) {
 // aborts the group, since the peers would wait.
 func (g *Group) Connect(ctx context.Context, ids [][]byte) error {
 	c := &g.communicator
-	first := 0
-	if g.Hosts() > 1 {
-		first = g.Local()
-	}
+	first, ranks, rank := g.rail()
 	id := ids[first]
 	if len(id) != len(driver.CommID{}) {
 		return fmt.Errorf("connect: rank %d sent %d bytes for an id (run the same binary on all ranks)", first, len(id))
 	}
-	ranks, rank := g.rail()
 	c.mu.Lock()
 	var err error
 	c.comm, err = c.library.CommInitRank(driver.CommID(id), ranks, rank)

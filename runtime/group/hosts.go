@@ -24,13 +24,13 @@ func (g *Group) Local() int { return g.place.local }
 // beside reports whether a rank is on this rank's host.
 func (g *Group) beside(rank int) bool { return rank/g.place.each == g.place.host }
 
-// rail is how many ranks the group's communicator has, and this rank's number in it: all ranks of one host;
-// of several hosts, those that have one number on theirs.
-func (g *Group) rail() (ranks, rank int) {
+// rail describes this rank's communicator: its first rank in the group, how many ranks it has, and this rank's number
+// in it. On one host it has all ranks. On several it has one rank of each, all with the same number on their hosts.
+func (g *Group) rail() (first, ranks, rank int) {
 	if g.place.hosts == 1 {
-		return g.Size(), g.Rank()
+		return 0, g.Size(), g.Rank()
 	}
-	return g.place.hosts, g.place.host
+	return g.place.local, g.place.hosts, g.place.host
 }
 
 // places finds the hosts of the ranks, and where one of them is.

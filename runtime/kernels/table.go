@@ -209,8 +209,11 @@ func (t *Table) Code() []driver.Kernel {
 			types = t.TypesOf(k)
 		}
 		for _, typ := range types {
-			list = append(list, driver.Kernel{Name: k.Name(typ), Params: 8 * l.size, Touches: l.touches(typ),
-				Shared: k.shared(), Cluster: k.cluster(), Only: k.only()})
+			code := driver.Kernel{Name: k.Name(typ), Params: 8 * l.size, Touches: l.touches(typ)}
+			if k.Multiplies() {
+				code.Shared, code.Cluster, code.Only = k.Tile.Shared(), k.Tile.Cluster, tileCapability
+			}
+			list = append(list, code)
 		}
 	}
 	for _, c := range t.Calls {

@@ -18,9 +18,11 @@ const (
 	TileRows    = 128
 	TileThreads = 3 * 128
 
-	// MostShards are the most of peers: two count words each, and two besides.
+	// MostShards is how many shards a kernel can pull: each takes two of the stream's count words, and two more count
+	// blocks and pieces.
 	MostShards = (group.CountWords - 2) / 2
 
+	tileCapability   = 90     // compute capability 9.0
 	tileDepth        = 64     // elements of a stage
 	mostShared       = 232448 // bytes of shared memory that a block can have
 	mostAccumulators = 160    // of a thread

@@ -51,28 +51,6 @@ func (l *layout) tile(next func(words int) int) {
 // Padding is the words at the end of a kernel's parameters that it does not read.
 func (t *Table) Padding(k Kernel) int { return t.layout(k).tiled.padding }
 
-func (k Kernel) shared() int {
-	if !k.Multiplies() {
-		return 0
-	}
-	return k.Tile.Shared()
-}
-
-func (k Kernel) cluster() int {
-	if !k.Multiplies() {
-		return 0
-	}
-	return k.Tile.Cluster
-}
-
-// only is the compute capability that tiles are for.
-func (k Kernel) only() int {
-	if !k.Multiplies() {
-		return 0
-	}
-	return 90
-}
-
 // Tiles posts that the own shard may be read, pulls the shards of the peers, rank+1's first, and multiplies each as
 // soon as it is there; it posts to each when its shard was pulled, and ends when all have pulled the own one. d is the
 // product of one shard.

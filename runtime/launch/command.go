@@ -22,7 +22,7 @@ import (
 // whatever ends that.
 type Command struct {
 	Ranks  int
-	Hosts  int      // that the ranks play, each as many (see PlayedHost); 0 and 1 leave them on this one
+	Hosts  int      // number of hosts that the ranks play (see PlayedHost); 0 and 1 leave them on this one
 	Path   string   // the binary; empty means this one
 	Args   []string // its arguments
 	Env    []string // added to this process's environment
@@ -71,6 +71,9 @@ type exit struct {
 func (l *Command) Run(ctx context.Context) error {
 	if l.Ranks < 1 {
 		return fmt.Errorf("launch %d ranks: at least 1 is needed", l.Ranks)
+	}
+	if l.Hosts < 0 || l.Hosts > 1 && l.Ranks%l.Hosts != 0 {
+		return fmt.Errorf("launch %d ranks on %d hosts: each host must have as many", l.Ranks, l.Hosts)
 	}
 	if err := Supported(); err != nil {
 		return fmt.Errorf("launch: %w", err)

@@ -159,7 +159,8 @@ func TestLauncherEnds(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
-	for _, l := range []launch.Command{{Ranks: 0}, {Ranks: 2, Path: "/no/such/binary"}} {
+	for _, l := range []launch.Command{{Ranks: 0}, {Ranks: 2, Path: "/no/such/binary"}, {Ranks: 3, Hosts: 2},
+		{Ranks: 1, Hosts: 2}, {Ranks: 1, Hosts: -1}} {
 		if err := l.Run(t.Context()); err == nil {
 			t.Errorf("%+v ran", l)
 		}

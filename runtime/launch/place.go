@@ -22,8 +22,8 @@ const (
 // Environment variables of ranks on several machines, which group.Join reads.
 const (
 	EnvAddress   = "OVGEN_ADDR"       // host:port of rank 0, at which the ranks meet
-	EnvToken     = "OVGEN_TOKEN"      // that they know each other by
-	EnvTokenFile = "OVGEN_TOKEN_FILE" // or a file that holds it
+	EnvToken     = "OVGEN_TOKEN"      // secret of the ranks, by which they know each other
+	EnvTokenFile = "OVGEN_TOKEN_FILE" // file that holds the token
 )
 
 // Place is where a launcher has put this process.
@@ -34,8 +34,8 @@ type Place struct {
 	Job        string // the same for all ranks of one start, and for no other on this host
 }
 
-// PlayedHost is the host that a rank plays where so many ranks play so many hosts, each as many: the value of
-// OVGEN_HOST. It is empty for one host.
+// PlayedHost is the name of the host that a rank plays, as OVGEN_HOST takes it. Each of the hosts has as many of the
+// ranks; hosts divides ranks. The name is empty where hosts is 0 or 1.
 func PlayedHost(rank, ranks, hosts int) string {
 	if hosts < 2 {
 		return ""
@@ -49,7 +49,7 @@ type launcher struct {
 	rank, size  string
 	local, here string   // rank and number of processes on this host
 	job         []string // together they name the start
-	// master are the host of rank 0 and a port there that the launcher has taken.
+	// master names the variables of rank 0's host and of a port there that the launcher has taken.
 	master [2]string
 }
 

@@ -115,6 +115,7 @@ func TestPlayedHost(t *testing.T) {
 
 // setPlace sets these variables and none else that a launcher would.
 func setPlace(t *testing.T, env ...map[string]string) {
+	t.Setenv(EnvAddress, "")
 	for _, l := range launchers {
 		for _, name := range append([]string{l.rank, l.size, l.local, l.here}, l.job...) {
 			if name != "" {

@@ -47,7 +47,7 @@ func (b *Builder) Size() int { return b.plan.Size() }
 func (b *Builder) Hosts() int { return b.plan.hosts }
 
 // PerHost is the number of ranks of each host.
-func (b *Builder) PerHost() int { return b.plan.ranks / b.plan.hosts }
+func (b *Builder) PerHost() int { return b.plan.perHost() }
 
 // Plan is the plan being built: Rank and Size may be used at once, the rest once
 // Finish has returned.

@@ -61,7 +61,7 @@ func (q *Queue) enqueueTogether(s *Stream, recv, send driver.Ptr, d driver.Colle
 	}
 }
 
-// rail is one rank as a list or, for EveryPeer, the others of this rank's communicator.
+// rail lists one rank or, for EveryPeer, the other ranks of this rank's communicator.
 func (p *Plan) rail(one int) (list []int) {
 	switch {
 	case one != EveryPeer:
@@ -69,9 +69,8 @@ func (p *Plan) rail(one int) (list []int) {
 	case p.hosts == 1:
 		return p.peers
 	}
-	each := p.ranks / p.hosts
 	for h := 1; h < p.hosts; h++ {
-		list = append(list, (p.rank+h*each)%p.ranks)
+		list = append(list, (p.rank+h*p.perHost())%p.ranks)
 	}
 	return list
 }
@@ -106,12 +105,8 @@ func (p *Plan) connect(ctx context.Context, failed error) error {
 
 // rehearsal is what the largest collectives send and receive, in bytes.
 func (p *Plan) rehearsal() (send, recv int64) {
-	ranks := p.ranks
-	if p.hosts > 1 {
-		ranks = p.hosts
-	}
 	for _, d := range p.collectives {
-		s, r := d.Sizes(ranks)
+		s, r := d.Sizes(1 + len(p.rail(EveryPeer)))
 		send, recv = max(send, s), max(recv, r)
 	}
 	return send, recv

@@ -60,6 +60,9 @@ type Plan struct {
 // Base is the plan without its package's fields.
 func (p *Plan) Base() *Plan { return p }
 
+// perHost is the number of ranks of each host.
+func (p *Plan) perHost() int { return p.ranks / p.hosts }
+
 // Rank of this process in the group.
 func (p *Plan) Rank() int { return p.rank }
 

@@ -36,7 +36,7 @@ func (q *Queue) Size() int { return q.plan.Size() }
 func (q *Queue) Hosts() int { return q.plan.hosts }
 
 // PerHost is the number of ranks of each host.
-func (q *Queue) PerHost() int { return q.plan.ranks / q.plan.hosts }
+func (q *Queue) PerHost() int { return q.plan.perHost() }
 
 // Host is the number of this rank's host.
 func (q *Queue) Host() int { return q.plan.rank / q.PerHost() }

@@ -6,10 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bounded ends a connection whose bytes nobody takes for as long as probes would.
+// bounded ends a connection whose bytes nobody takes, after as long as a connection without answers to its probes.
 func bounded(_, _ string, c syscall.RawConn) (err error) {
 	set := c.Control(func(fd uintptr) {
-		err = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int((1+probes)*probeEvery/1e6))
+		limit := (1 + probes) * probeEvery
+		err = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(limit.Milliseconds()))
 	})
 	if set != nil {
 		return set

@@ -52,7 +52,7 @@ func (u *unit) callFields(g *jen.Group) {
 	}
 }
 
-// called is a call of one.
+// called enqueues a call: by its kernel, or by the caller's function.
 func (b *body) called(n hostir.Step) jen.Code {
 	all := func(v hostir.View) jen.Code {
 		if !v.Index.IsZero() || !v.Peer.IsZero() || b.unit.counted(v) {
@@ -60,20 +60,18 @@ func (b *body) called(n hostir.Step) jen.Code {
 		}
 		return jen.Id("p").Dot(unexported(v.Buffer)).Dot("All").Call()
 	}
-	function := jen.Id("p").Dot(n.Func)
-	args := []jen.Code{b.stream(n.Stream), jen.Lit(n.Func), function, all(n.Writes[0])}
-	call := jen.Id("q").Dot("Call")
+	call, args := jen.Id("q").Dot("Call"), []jen.Code{b.stream(n.Stream), jen.Lit(n.Func)}
 	if n.Launch.File != "" {
-		args = append([]jen.Code{jen.Id("q"), b.stream(n.Stream)}, args[2:]...)
-		call = jen.Id("p").Dot(callKernel(n.Func)).Dot("Launch")
+		call, args = jen.Id("p").Dot(callKernel(n.Func)).Dot("Launch"), []jen.Code{jen.Id("q"), b.stream(n.Stream)}
 	}
+	args = append(args, jen.Id("p").Dot(n.Func), all(n.Writes[0]))
 	for _, v := range n.Reads {
 		args = append(args, all(v))
 	}
 	return call.Call(args...)
 }
 
-// kernelCallFields declares the kernels of calls.
+// kernelCallFields are the fields of a Plan for the kernels of calls.
 func (u *unit) kernelCallFields(g *jen.Group) {
 	for _, s := range u.kernelCalls() {
 		g.Id(callKernel(s.Func)).Op("*").Qual(kernelsPath, "PlanCall")

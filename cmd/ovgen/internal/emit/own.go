@@ -9,6 +9,7 @@ import (
 
 	"ovgen/runtime/kernels"
 	"ovgen/schedule"
+	"ovgen/schedule/hostir"
 	"ovgen/templates"
 )
 
@@ -24,26 +25,25 @@ func (u *unit) launches() bool { return len(u.kernels.Kernels) > 0 }
 
 // ownKernels describes the kernels of the caller's, and refuses files that don't have them.
 func (u *unit) ownKernels() (list []kernels.Call, err error) {
-	var errs []error
-	for i, o := range u.program.Schedule.Ops {
-		if o.Kernel.File == "" {
-			continue
-		}
-		errs = append(errs, u.Input.checkKernel(fmt.Sprintf("Ops[%d].Kernel", i), o))
-		list = append(list, kernels.Call{Name: o.Call, Operands: len(o.In), Args: len(o.Kernel.Args)})
+	for _, s := range u.kernelCalls() {
+		list = append(list, ownKernel(s))
 	}
-	return list, errors.Join(errs...)
+	return list, CheckCalls(u.Input)
+}
+
+// ownKernel describes the kernel of a call.
+func ownKernel(s hostir.Step) kernels.Call {
+	return kernels.Call{Name: s.Func, Operands: len(s.Reads), Args: len(s.Launch.Args)}
 }
 
 // ownCode is the caller's device code.
 func (u *unit) ownCode() (files []templates.Own, calls []templates.Call) {
 	for _, s := range u.kernelCalls() {
-		c := templates.Call{File: s.Launch.File, Function: s.Launch.Kernel, Out: s.Writes[0].Buffer,
-			Threads: s.Launch.Threads}
+		c := templates.Call{Call: ownKernel(s), File: s.Launch.File, Function: s.Launch.Kernel,
+			Out: s.Writes[0].Buffer, Threads: s.Launch.Threads}
 		for _, v := range s.Reads {
 			c.In = append(c.In, v.Buffer)
 		}
-		c.Call = kernels.Call{Name: s.Func, Operands: len(s.Reads), Args: len(s.Launch.Args)}
 		calls = append(calls, c)
 	}
 	for _, o := range u.Own {
@@ -83,7 +83,7 @@ func (in Input) checkKernel(path string, o schedule.Op) error {
 			file.at(at[1]))
 	}
 	f, found := function(text, k.Name)
-	want := append([]string{"Out<E> " + o.Out}, make([]string, 0, len(o.In))...)
+	want := []string{"Out<E> " + o.Out}
 	for _, name := range o.In {
 		want = append(want, "In<E> "+name)
 	}
@@ -114,7 +114,7 @@ func (o Own) at(offset int) string {
 	return fmt.Sprintf("%s:%d", o.Path, 1+strings.Count(o.Text[:offset], "\n"))
 }
 
-// comments are those of C++, and its literals of characters.
+// comments matches comments and string literals of C++.
 var comments = regexp.MustCompile(`//[^\n]*|(?s:/\*.*?\*/)|"(?:\\.|[^"\\\n])*"`)
 
 // code is a text with blanks in place of comments and literals, each line where it is.

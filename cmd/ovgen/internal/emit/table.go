@@ -60,14 +60,19 @@ func (u *unit) table() (kernels.Table, error) {
 	return t, errors.Join(errs...)
 }
 
-// unable refuses kernels that don't exist for an element type.
+// unable refuses kernels that can't be made, or don't exist for an element type.
 func unable(t kernels.Table) (errs []error) {
 	for _, k := range t.Kernels {
-		for _, typ := range t.Types {
-			if k.Multiplies() && k.Terms > kernels.MostShards {
+		if k.Multiplies() {
+			if err := k.Tile.Check(); err != nil {
+				errs = append(errs, fmt.Errorf("kernel %s: %w", k.Kind, err))
+			}
+			if k.Terms > kernels.MostShards {
 				errs = append(errs, fmt.Errorf("kernel %s pulls %d shards at most, and it was proven for %d ranks "+
 					"(prove it for fewer)", k.Kind, kernels.MostShards, t.Peers+1))
 			}
+		}
+		for _, typ := range t.Types {
 			if k.Multiplies() && typ.Size() != 2 {
 				errs = append(errs, fmt.Errorf("kernel %s multiplies no %s (leave it out of Types)", k.Kind, typ))
 				continue
@@ -127,7 +132,7 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 	if s.Do == hostir.Tiles {
 		k.Terms, _ = u.termsOf([]hostir.View{s.Shards()})
 		k.Rows = len(s.Reads) - 3
-		k.Tile = kernels.Tile{Columns: s.Tile.Columns, Cluster: s.Tile.Cluster, Together: s.Tile.Together}
+		k.Tile = kernels.Tile(s.Tile)
 	}
 	if s.Do == hostir.Sum || s.Do == hostir.Gather || s.Do == hostir.Apply {
 		k.Terms, k.Varies = u.termsOf(s.Reads)

@@ -21,12 +21,27 @@ func TestElementTypes(t *testing.T) {
 	}
 }
 
-// A kernel that adds up no elements of a type is refused by both names.
+// A kernel that adds up no elements of a type is refused by both names, and a kernel of tiles for its tile and shards,
+// once for all types.
 func TestUnable(t *testing.T) {
-	table := kernels.Table{Types: []driver.Type{driver.BF16, 0},
-		Kernels: []kernels.Kernel{{Kind: kernels.Reduce, Terms: 2}}}
-	errs := unable(table)
-	if want := "kernel reduce adds up no no type (leave it out of Types)"; len(errs) != 1 || errs[0].Error() != want {
-		t.Errorf("got %v, want %s", errs, want)
+	both, tile := []driver.Type{driver.BF16, driver.FP16}, kernels.Tile{Columns: 128, Cluster: 1}
+	for _, c := range []struct {
+		types  []driver.Type
+		kernel kernels.Kernel
+		want   string
+	}{
+		{[]driver.Type{driver.BF16, 0}, kernels.Kernel{Kind: kernels.Reduce, Terms: 2},
+			"kernel reduce adds up no no type (leave it out of Types)"},
+		{both, kernels.Kernel{Kind: kernels.Tiles, Tile: kernels.Tile{Columns: 272, Cluster: 1, Together: true}},
+			"kernel tiles: tiles of 272 columns: they have a multiple of 16, from 64 to 256"},
+		{both, kernels.Kernel{Kind: kernels.Tiles, Tile: tile, Terms: kernels.MostShards + 1},
+			"kernel tiles pulls 7 shards at most, and it was proven for 9 ranks (prove it for fewer)"},
+		{[]driver.Type{driver.BF16, driver.FP32}, kernels.Kernel{Kind: kernels.Tiles, Tile: tile, Terms: 7},
+			"kernel tiles multiplies no fp32 (leave it out of Types)"},
+	} {
+		errs := unable(kernels.Table{Types: c.types, Peers: c.kernel.Terms, Kernels: []kernels.Kernel{c.kernel}})
+		if len(errs) != 1 || errs[0].Error() != c.want {
+			t.Errorf("got %v, want %s", errs, c.want)
+		}
 	}
 }
