@@ -172,6 +172,7 @@ func TestRequests(t *testing.T) {
 		{"an unknown token", `{"model": "tiny", "prompt": [259]}`, 400, "token 259 is not in the vocabulary of 259"},
 		{"a long prompt", `{"model": "tiny", "prompt": "` + strings.Repeat("a", 32) + `"}`, 413, "it has 32 tokens"},
 		{"heat", `{"model": "tiny", "prompt": "a", "temperature": 0.7}`, 400, `"param":"temperature"`},
+		{"defaults", `{"model": "tiny", "prompt": "0", "max_tokens": null, "n": null}`, 200, `"completion_tokens":16,`},
 		{"several answers", `{"model": "tiny", "prompt": "a", "n": 2}`, 400, `"param":"n"`},
 		{"echo", `{"model": "tiny", "prompt": "a", "echo": true}`, 400, `"param":"echo"`},
 		{"logprobs", `{"model": "tiny", "prompt": "a", "logprobs": 1}`, 400, `"param":"logprobs"`},
