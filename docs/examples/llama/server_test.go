@@ -17,8 +17,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"ovgen/runtime/group"
 )
 
 // TestMain is also what the processes of ranks run.
@@ -142,7 +140,7 @@ func counting(c *counter) func(context.Context) (Crew, error) {
 	return func(context.Context) (Crew, error) { return c, nil }
 }
 
-// TestRequests sends requests that are served, and those that are refused: the server goes on.
+// TestRequests sends good and bad requests to one server, which answers all of them.
 func TestRequests(t *testing.T) {
 	s := serveBy(t, few, counting(&counter{died: make(chan struct{})}), 'z'+1)
 	for _, x := range []struct {
@@ -363,7 +361,7 @@ func TestRankDies(t *testing.T) {
 		kill  func(t *testing.T, crew Crew)
 	}{
 		{"goroutines", func(ctx context.Context) (Crew, error) {
-			return StartGoroutines(ctx, Spec{dir, 2, small}, group.Config{Backend: "sim"})
+			return simulated(ctx, Spec{dir, 2, small})
 		}, func(t *testing.T, crew Crew) { crew.(Goroutines)[1].group.Abort(errors.New("the device is gone")) }},
 		{"processes", func(ctx context.Context) (Crew, error) {
 			return StartProcesses(ctx, Spec{dir, 2, small})
