@@ -28,7 +28,7 @@ func NewCut(c Config, rank, ranks int) (Cut, error) {
 		}
 	}
 	x := Cut{Rank: rank, Ranks: ranks, Queries: c.Heads / ranks, Columns: c.Intermediate / ranks,
-		Tokens: (c.Vocabulary + 64*ranks - 1) / (64 * ranks) * 64}
+		Tokens: multiple(c.Vocabulary, 64*ranks) / ranks}
 	x.FirstQuery = rank * x.Queries
 	group := c.Heads / c.KeyHeads
 	for r := range ranks { // which head of keys a rank's first and last query heads read

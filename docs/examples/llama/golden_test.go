@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/binary"
 	"encoding/json"
-	"math"
 	"os"
 	"testing"
 )
@@ -27,18 +25,15 @@ func TestGolden(t *testing.T) {
 	for _, token := range golden.Prompt {
 		logits = m.next(token)
 	}
-	row := func(raw []byte, i int) (list []float64) {
-		for raw = raw[4*i*Tiny.Vocabulary:]; len(list) < Tiny.Vocabulary; raw = raw[4:] {
-			list = append(list, float64(math.Float32frombits(binary.LittleEndian.Uint32(raw))))
-		}
-		return list
+	row := func(raw []byte, i int) []float64 {
+		return floats(raw[4*i*Tiny.Vocabulary : 4*(i+1)*Tiny.Vocabulary])
 	}
 	for i, token := range golden.Tokens {
 		if best, _ := first(logits); best != token {
 			t.Errorf("token %d is %d, and transformers made %d", i, best, token)
 		}
-		near(t, row(golden.FP32, i), logits, 5e-5, 5e-5)
-		near(t, row(golden.BF16, i), logits, .5, .05)
+		near(t, row(golden.FP32, i), logits, exact)
+		near(t, row(golden.BF16, i), logits, bounds{most: .5, row: .05})
 		logits = m.next(token)
 	}
 }

@@ -26,13 +26,13 @@ type Server struct {
 type completion struct {
 	Model       string          `json:"model"`
 	Prompt      json.RawMessage `json:"prompt"`
-	Most        *int            `json:"max_tokens"`
+	Most        int             `json:"max_tokens"`
 	Stream      bool            `json:"stream"`
 	StreamUsage struct {
 		Include bool `json:"include_usage"`
 	} `json:"stream_options"`
 	Temperature float64         `json:"temperature"`
-	N           *int            `json:"n"`
+	N           int             `json:"n"`
 	Echo        bool            `json:"echo"`
 	Logprobs    *int            `json:"logprobs"`
 	Stop        json.RawMessage `json:"stop"`
@@ -135,24 +135,19 @@ func fail(w http.ResponseWriter, err error) {
 
 // parse reads and checks a request.
 func (s *Server) parse(r *http.Request) (*completion, error) {
-	var c completion
+	c := completion{Most: 16, N: 1}
 	if err := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 8<<20)).Decode(&c); err != nil {
 		return nil, bad(http.StatusBadRequest, "body", "%v", err)
 	}
-	most := 16
-	if c.Most != nil {
-		most = *c.Most
-	}
-	c.Most = &most
 	switch {
 	case c.Model != s.Model:
 		return nil, bad(http.StatusNotFound, "model", "there is no model %q (there is %q)", c.Model, s.Model)
-	case most < 1:
-		return nil, bad(http.StatusBadRequest, "max_tokens", "it is %d, and at least 1 is made", most)
+	case c.Most < 1:
+		return nil, bad(http.StatusBadRequest, "max_tokens", "it is %d, and at least 1 is made", c.Most)
 	case c.Temperature != 0:
 		return nil, bad(http.StatusBadRequest, "temperature", "it is %g, and only 0 is served", c.Temperature)
-	case c.N != nil && *c.N != 1:
-		return nil, bad(http.StatusBadRequest, "n", "it is %d, and only 1 is served", *c.N)
+	case c.N != 1:
+		return nil, bad(http.StatusBadRequest, "n", "it is %d, and only 1 is served", c.N)
 	case c.Echo:
 		return nil, bad(http.StatusBadRequest, "echo", "only false is served")
 	case c.Logprobs != nil:
@@ -221,7 +216,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel() // gives the request up, however the answer ends
-	q, err := s.Engine.Submit(ctx, c.prompt, min(*c.Most, s.Engine.Room))
+	q, err := s.Engine.Submit(ctx, c.prompt, min(c.Most, s.Engine.Room))
 	if err != nil {
 		return err
 	}

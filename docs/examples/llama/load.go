@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 
 	"ovgen/docs/examples/llama/kernels"
 	"ovgen/runtime/device"
@@ -47,7 +45,7 @@ func (r *Rank) load(t *Tensors) (err error) {
 	if r.stream, err = device.NewStream(r.driver, device.Normal); err != nil {
 		return err
 	}
-	m := loader{r: r, tensors: t}
+	m := loader{r: r, tensors: t, shapes: r.tensors()}
 	m.load()
 	return m.err
 }
@@ -56,6 +54,7 @@ func (r *Rank) load(t *Tensors) (err error) {
 type loader struct {
 	r       *Rank
 	tensors *Tensors
+	shapes  map[string][]int // of the weights, by name
 	needs   Needs
 	of      *int64 // the part of needs that grows
 	err     error
@@ -79,30 +78,30 @@ func (m *loader) weights() {
 	h, d, group := r.Hidden, r.HeadSize, r.Heads/r.KeyHeads
 	r.heads = kernels.Heads{Queries: uint64(r.Queries), Keys: uint64(r.Keys), Group: uint64(group),
 		Offset: uint64(r.FirstQuery - r.FirstKey*group), Size: uint64(d), Sequences: uint64(r.Sequences + 1),
-		Room: uint64(r.Room), Angles: m.numbers(r.Angles(r.Room))}
+		Room: uint64(r.Room), Angles: m.fill(little(r.Angles(r.Room)))}
 	vocabulary := Part{Row: r.FirstToken(), Rows: r.Tokens, Columns: h}
-	r.embedding = m.weight("model.embed_tokens.weight", []int{r.Vocabulary, h}, vocabulary, r.Type)
+	r.embedding = m.weight("model.embed_tokens.weight", vocabulary, r.Type)
 	name := "lm_head.weight"
 	if r.Tied {
 		name = "model.embed_tokens.weight"
 	}
-	r.head = m.weight(name, []int{r.Vocabulary, h}, vocabulary, device.FP32)
+	r.head = m.weight(name, vocabulary, device.FP32)
 	r.norm = m.vector("model.norm.weight")
 	query := Part{Row: r.FirstQuery * d, Rows: r.Queries * d, Columns: h}
 	key := Part{Row: r.FirstKey * d, Rows: r.Keys * d, Columns: h}
-	up := Part{Row: r.Rank() * r.Columns, Rows: r.Columns, Columns: h}
+	up := Part{Row: r.Rank * r.Columns, Rows: r.Columns, Columns: h}
 	for i := range r.Layers {
 		at := fmt.Sprintf("model.layers.%d.", i)
 		r.layers = append(r.layers, layer{
 			norm:   m.vector(at + "input_layernorm.weight"),
-			query:  m.weight(at+"self_attn.q_proj.weight", []int{r.Heads * d, h}, query, r.Type),
-			key:    m.weight(at+"self_attn.k_proj.weight", []int{r.KeyHeads * d, h}, key, r.Type),
-			value:  m.weight(at+"self_attn.v_proj.weight", []int{r.KeyHeads * d, h}, key, r.Type),
-			output: m.weight(at+"self_attn.o_proj.weight", []int{h, r.Heads * d}, transposed(query), r.Type),
+			query:  m.weight(at+"self_attn.q_proj.weight", query, r.Type),
+			key:    m.weight(at+"self_attn.k_proj.weight", key, r.Type),
+			value:  m.weight(at+"self_attn.v_proj.weight", key, r.Type),
+			output: m.weight(at+"self_attn.o_proj.weight", transposed(query), r.Type),
 			norm2:  m.vector(at + "post_attention_layernorm.weight"),
-			gate:   m.weight(at+"mlp.gate_proj.weight", []int{r.Intermediate, h}, up, r.Type),
-			up:     m.weight(at+"mlp.up_proj.weight", []int{r.Intermediate, h}, up, r.Type),
-			down:   m.weight(at+"mlp.down_proj.weight", []int{h, r.Intermediate}, transposed(up), r.Type),
+			gate:   m.weight(at+"mlp.gate_proj.weight", up, r.Type),
+			up:     m.weight(at+"mlp.up_proj.weight", up, r.Type),
+			down:   m.weight(at+"mlp.down_proj.weight", transposed(up), r.Type),
 		})
 	}
 }
@@ -150,15 +149,7 @@ func (m *loader) fill(data []byte) device.Ptr {
 	return at
 }
 
-func (m *loader) numbers(list []float32) device.Ptr {
-	data := make([]byte, 0, 4*len(list))
-	for _, x := range list {
-		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
-	}
-	return m.fill(data)
-}
-
-func (m *loader) weight(name string, shape []int, p Part, typ device.Type) device.Ptr {
+func (m *loader) weight(name string, p Part, typ device.Type) device.Ptr {
 	if m.tensors == nil {
 		return m.alloc(typ.Bytes(p.Rows * p.Columns))
 	}
@@ -166,10 +157,10 @@ func (m *loader) weight(name string, shape []int, p Part, typ device.Type) devic
 		return 0
 	}
 	var data []byte
-	data, m.err = m.tensors.Read(name, shape, p, typ)
+	data, m.err = m.tensors.Read(name, m.shapes[name], p, typ)
 	return m.fill(data)
 }
 
 func (m *loader) vector(name string) device.Ptr {
-	return m.weight(name, []int{m.r.Hidden}, Part{Rows: 1, Columns: m.r.Hidden}, m.r.Type)
+	return m.weight(name, Part{Rows: 1, Columns: m.r.Hidden}, m.r.Type)
 }

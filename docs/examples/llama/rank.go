@@ -87,7 +87,7 @@ func NewRank(ctx context.Context, g *group.Group, c Config, t *Tensors, o Option
 	} else if err == nil {
 		for rank, text := range all {
 			if len(text) > 0 {
-				err = fmt.Errorf("rank %d: %s", rank, text)
+				err = &group.PeerError{Rank: rank, Text: string(text)}
 			}
 		}
 	}
@@ -106,9 +106,6 @@ func said(err error) []byte {
 	}
 	return []byte(err.Error())
 }
-
-// Rank is the rank's number.
-func (r *Rank) Rank() int { return r.Cut.Rank }
 
 // Batch is the rows of one step: either rows of a prompt, which follow each other in one sequence, or one row each of
 // several sequences.
@@ -140,7 +137,7 @@ func (r *Rank) Step(ctx context.Context, rows Batch) ([]int32, error) {
 		input[b.rows+i] = int32(r.Sequences)
 	}
 	answers := b.want(r.Cut, n, input[3*b.rows:])
-	if err := r.driver.MemcpyHtoD(r.memory.input, words(input)); err != nil {
+	if err := r.driver.MemcpyHtoD(r.memory.input, little(input)); err != nil {
 		return nil, fmt.Errorf("step: %w", err)
 	}
 	if err := errors.Join(b.graph.Launch(r.stream.Handle()), r.group.Watch(ctx, r.stream.Handle())); err != nil {
@@ -171,11 +168,9 @@ func (r *Rank) bucket(rows Batch) (*bucket, error) {
 	return list[i], nil
 }
 
-func words(list []int32) []byte {
-	out := make([]byte, 0, 4*len(list))
-	for _, x := range list {
-		out = binary.LittleEndian.AppendUint32(out, uint32(x))
-	}
+// little is numbers of 4 bytes as the device has them.
+func little[T int32 | float32](list []T) []byte {
+	out, _ := binary.Append(nil, binary.LittleEndian, list) // it refuses only types without a size
 	return out
 }
 

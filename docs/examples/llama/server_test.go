@@ -17,8 +17,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"ovgen/runtime/group"
 )
 
 // TestMain is also what the processes of ranks run.
@@ -142,7 +140,7 @@ func counting(c *counter) func(context.Context) (Crew, error) {
 	return func(context.Context) (Crew, error) { return c, nil }
 }
 
-// TestRequests sends requests that are served, and those that are refused: the server goes on.
+// TestRequests sends good and bad requests to one server, which answers all of them.
 func TestRequests(t *testing.T) {
 	s := serveBy(t, few, counting(&counter{died: make(chan struct{})}), 'z'+1)
 	for _, x := range []struct {
@@ -172,6 +170,7 @@ func TestRequests(t *testing.T) {
 		{"an unknown token", `{"model": "tiny", "prompt": [259]}`, 400, "token 259 is not in the vocabulary of 259"},
 		{"a long prompt", `{"model": "tiny", "prompt": "` + strings.Repeat("a", 32) + `"}`, 413, "it has 32 tokens"},
 		{"heat", `{"model": "tiny", "prompt": "a", "temperature": 0.7}`, 400, `"param":"temperature"`},
+		{"defaults", `{"model": "tiny", "prompt": "0", "max_tokens": null, "n": null}`, 200, `"completion_tokens":16,`},
 		{"several answers", `{"model": "tiny", "prompt": "a", "n": 2}`, 400, `"param":"n"`},
 		{"echo", `{"model": "tiny", "prompt": "a", "echo": true}`, 400, `"param":"echo"`},
 		{"logprobs", `{"model": "tiny", "prompt": "a", "logprobs": 1}`, 400, `"param":"logprobs"`},
@@ -362,7 +361,7 @@ func TestRankDies(t *testing.T) {
 		kill  func(t *testing.T, crew Crew)
 	}{
 		{"goroutines", func(ctx context.Context) (Crew, error) {
-			return StartGoroutines(ctx, Spec{dir, 2, small}, group.Config{Backend: "sim"})
+			return simulated(ctx, Spec{dir, 2, small})
 		}, func(t *testing.T, crew Crew) { crew.(Goroutines)[1].group.Abort(errors.New("the device is gone")) }},
 		{"processes", func(ctx context.Context) (Crew, error) {
 			return StartProcesses(ctx, Spec{dir, 2, small})

@@ -138,8 +138,10 @@ type entry struct {
 // entries reads the header token by token, so that a name that is there twice is not lost.
 func entries(r io.Reader) (list []entry, err error) {
 	d := json.NewDecoder(r)
-	if open, err := d.Token(); err != nil || open != json.Delim('{') {
-		return nil, fmt.Errorf("it is no JSON object: %w", errors.Join(err))
+	if open, err := d.Token(); err != nil {
+		return nil, err
+	} else if open != json.Delim('{') {
+		return nil, errors.New("it is no JSON object")
 	}
 	for d.More() {
 		name, err := d.Token()
@@ -159,12 +161,6 @@ func entries(r io.Reader) (list []entry, err error) {
 	}
 	_, err = d.Token()
 	return list, err
-}
-
-// Has reports whether there is a tensor of that name.
-func (t *Tensors) Has(name string) bool {
-	_, ok := t.named[name]
-	return ok
 }
 
 // Part is a part of a tensor: of so many rows and columns from one on. A vector has one row.

@@ -25,25 +25,6 @@ type Array struct {
 	Data  []float32 // values that bf16 has
 }
 
-// tensors are the shapes of a model's weights, by name.
-func (c Config) tensors() map[string][]int {
-	h, q, k := c.Hidden, c.Heads*c.HeadSize, c.KeyHeads*c.HeadSize
-	all := map[string][]int{"model.embed_tokens.weight": {c.Vocabulary, h}, "model.norm.weight": {h}}
-	if !c.Tied {
-		all["lm_head.weight"] = []int{c.Vocabulary, h}
-	}
-	for i := range c.Layers {
-		for name, shape := range map[string][]int{
-			"input_layernorm": {h}, "self_attn.q_proj": {q, h}, "self_attn.k_proj": {k, h}, "self_attn.v_proj": {k, h},
-			"self_attn.o_proj": {h, q}, "post_attention_layernorm": {h}, "mlp.gate_proj": {c.Intermediate, h},
-			"mlp.up_proj": {c.Intermediate, h}, "mlp.down_proj": {h, c.Intermediate},
-		} {
-			all[fmt.Sprintf("model.layers.%d.%s.weight", i, name)] = shape
-		}
-	}
-	return all
-}
-
 // Random makes the weights of a model by a seed: of norms around 1, of others around 0.
 func Random(c Config, seed uint64) map[string]Array {
 	all, shapes := map[string]Array{}, c.tensors()
@@ -67,14 +48,19 @@ func Random(c Config, seed uint64) map[string]Array {
 }
 
 // WriteCheckpoint writes config.json and model.safetensors, in bf16, to a folder.
-func WriteCheckpoint(dir string, c Config, weights map[string]Array) error {
+func WriteCheckpoint(dir string, c Config, weights map[string]Array) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("write a checkpoint: %w", err)
+		}
+	}()
 	config, err := json.MarshalIndent(struct {
 		Type       string `json:"model_type"`
 		Activation string `json:"hidden_act"`
 		Config
 	}{"llama", "silu", c}, "", "  ")
 	if err != nil {
-		return fmt.Errorf("write a checkpoint: %w", err)
+		return err
 	}
 	header := map[string]any{"__metadata__": map[string]string{"format": "pt"}}
 	var data []byte
@@ -87,18 +73,15 @@ func WriteCheckpoint(dir string, c Config, weights map[string]Array) error {
 	}
 	text, err := json.Marshal(header)
 	if err != nil {
-		return fmt.Errorf("write a checkpoint: %w", err)
+		return err
 	}
 	file := binary.LittleEndian.AppendUint64(nil, uint64(len(text)))
 	file = append(append(file, text...), data...)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("write a checkpoint: %w", err)
+		return err
 	}
 	if err := os.WriteFile(filepath.Join(dir, "config.json"), config, 0o644); err != nil {
-		return fmt.Errorf("write a checkpoint: %w", err)
+		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "model.safetensors"), file, 0o644); err != nil {
-		return fmt.Errorf("write a checkpoint: %w", err)
-	}
-	return nil
+	return os.WriteFile(filepath.Join(dir, "model.safetensors"), file, 0o644)
 }

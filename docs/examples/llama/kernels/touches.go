@@ -22,12 +22,12 @@ type params interface {
 }
 
 // touched is what a driver asks of a kernel by its parameters P.
-func touched[P any, _ interface {
+func touched[P any, T interface {
 	*P
 	params
 }](name string, size uint64) func(unsafe.Pointer, []driver.Touch) []driver.Touch {
 	return func(at unsafe.Pointer, to []driver.Touch) []driver.Touch {
-		return append(to, any((*P)(at)).(params).touches(name, size)...)
+		return append(to, T(at).touches(name, size)...)
 	}
 }
 

@@ -4,6 +4,8 @@ package schedules
 //go:generate go run ovgen/cmd/ovgen gen -o ../generated .
 
 import (
+	"slices"
+
 	s "ovgen/schedule"
 	"ovgen/schedule/catalog"
 )
@@ -12,21 +14,20 @@ import (
 // the two row-parallel products ends in an all-reduce by one kernel, which adds the residual as well. It
 // takes any number of rows, from one on. catalog.LlamaLayer is the same layer for many rows.
 var Decode = s.Schedule{
-	Tensors: []s.Tensor{
-		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K)}},
-		{Name: "Norm", Axes: []s.Axis{s.Dim(s.K)}},
-		{Name: "Wq", Axes: []s.Axis{s.Dim(s.N, s.DIDx(s.D)), s.Dim(s.K)}},
-		{Name: "Wk", Axes: []s.Axis{s.Dim(s.N2, s.DIDx(s.D)), s.Dim(s.K)}},
-		{Name: "Wv", Axes: []s.Axis{s.Dim(s.N2, s.DIDx(s.D)), s.Dim(s.K)}},
-		{Name: "Wo", Axes: []s.Axis{s.Dim(s.K), s.Dim(s.N, s.DIDx(s.D))}},
-		{Name: "Norm2", Axes: []s.Axis{s.Dim(s.K)}},
-		{Name: "Gate", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.K)}},
-		{Name: "Up", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.K)}},
-		{Name: "Down", Axes: []s.Axis{s.Dim(s.K), s.Dim(s.F, s.DIDx(s.D))}},
-		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K)}},
-	},
-	Ops:   catalog.LlamaLayer.Ops,
-	Moves: []s.Move{{Of: "R", Way: s.Shot{}}, {Of: "C", Way: s.Shot{}}},
+	Tensors: whole(catalog.LlamaLayer.Tensors, "A", "C"),
+	Ops:     catalog.LlamaLayer.Ops,
+	Moves:   []s.Move{{Of: "R", Way: s.Shot{}}, {Of: "C", Way: s.Shot{}}},
+}
+
+// whole is the tensors with all rows of the named ones on each rank.
+func whole(tensors []s.Tensor, names ...string) []s.Tensor {
+	tensors = slices.Clone(tensors)
+	for i, t := range tensors {
+		if slices.Contains(names, t.Name) {
+			tensors[i].Axes = []s.Axis{s.Dim(s.M), s.Dim(s.K)}
+		}
+	}
+	return tensors
 }
 
 // Head makes the logits of some rows, of which each rank brings a part. N is a rank's part of the vocabulary, which is
