@@ -65,13 +65,18 @@ func (g *Group) assemble(ctx context.Context) error {
 	return err
 }
 
-// agree is a gather that carries a failure: if any rank has one, all do.
+// agree is a gather of Join that carries a failure: if any rank has one, all do.
 func (g *Group) agree(ctx context.Context, what string, blob []byte, err error) ([][]byte, error) {
+	return agreed(what, blob, err, func(mine []byte) ([][]byte, error) { return g.client.Gather(ctx, what, mine) })
+}
+
+// agreed is a gather that carries a failure: if any rank has one, all do.
+func agreed(what string, blob []byte, err error, gather ipc.Gather) ([][]byte, error) {
 	message := append([]byte{0}, blob...)
 	if err != nil {
 		message = append([]byte{1}, err.Error()...)
 	}
-	all, gathered := g.client.Gather(ctx, what, message)
+	all, gathered := gather(message)
 	if gathered != nil {
 		return nil, errors.Join(err, gathered)
 	}
