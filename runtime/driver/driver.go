@@ -134,6 +134,9 @@ type Driver interface {
 	// where package choices knows the algorithm.
 	MatmulCreate(d MatmulDesc) (Product, error)
 	MatmulDestroy(m Product) error
+	// MatmulAlgorithm is the algorithm that was chosen for a product, for a person to compare: cuBLASLt's, as the file
+	// of package choices has it.
+	MatmulAlgorithm(m Product) string
 	// Matmul enqueues the product. workspace holds WorkspaceBytes and is used by
 	// one stream only; bias is ignored unless MatmulDesc.Bias is set. c may be
 	// imported from a peer, and must meet none of a, b and bias.

@@ -230,6 +230,9 @@ func (d *Driver) MatmulCreate(desc driver.MatmulDesc) (driver.Product, error) {
 // MatmulDestroy does nothing.
 func (d *Driver) MatmulDestroy(driver.Product) error { return nil }
 
+// MatmulAlgorithm is none: products are not computed.
+func (d *Driver) MatmulAlgorithm(driver.Product) string { return "none" }
+
 // StreamBeginCapture starts a capture, to which all calls that follow belong.
 func (d *Driver) StreamBeginCapture(s driver.Stream) error {
 	d.mu.Lock()
