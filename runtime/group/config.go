@@ -51,7 +51,8 @@ type Config struct {
 	// of them does.
 	Arena int64
 	// Apart lets ranks join whose devices have no access to each other's memory: the group then
-	// makes plans of schedules by NCCL only, and Group.Choice says so. It is the same on all ranks.
+	// makes plans of schedules by NCCL only and, where each rank reaches those before and after it, by rings.
+	// Group.Choice says so. It is the same on all ranks.
 	Apart bool
 	// Graphs is how many graphs of its own each plan keeps, for the bindings that Replay or Run used
 	// last; 0 means DefaultGraphs. The layers that share a plan need one each, unless the caller captures
