@@ -36,7 +36,7 @@ var rules = []rule{
 	{"verify/ops/opstest", []string{"schedule", "verify/ops", "pgregory.net/rapid"}}, // for tests alone
 	{"verify/ops", []string{"schedule"}},
 	{"verify/prove", []string{"schedule", "verify/ops"}},
-	{"verify/cost", []string{"schedule", "verify/ops"}},
+	{"verify/cost", []string{"schedule", "runtime/kernels", "verify/ops"}},
 	{"verify/explore", []string{"schedule", "verify/ops"}},
 	{"verify/functions", nil},
 	{"verify/sim", []string{"runtime/driver", "verify/sim", "verify/functions", "golang.org/x/sys",
