@@ -30,8 +30,6 @@ type Machine struct {
 	// times of a copy-engine copy by its bytes; KernelLink is the rate that kernels reach.
 	Link, KernelLink float64
 	Get, Put         Curve
-	// Blocks are the blocks of each emitted kernel that has more than one, by its name.
-	Blocks map[string]int
 	// NCCL has the times of NCCL's collectives, Network those of its exchanges between hosts.
 	NCCL    NCCL
 	Network Network
@@ -85,9 +83,6 @@ var machines = map[string]*Machine{
 		Link:      390e3, KernelLink: 325e3,
 		Get: Curve{{4 << 10, 2.8}, {64 << 10, 2.85}, {1 << 20, 6.35}, {16 << 20, 48.8}, {1 << 30, 2886}},
 		Put: Curve{{4 << 10, 2.0}, {64 << 10, 2.26}, {1 << 20, 5.02}, {16 << 20, 46.2}, {1 << 30, 2753}},
-		Blocks: map[string]int{"copy": 16, "get": 16, "put": 16, "reduce": 264, "shot": 132, "gather": 132,
-			"silu": 264, "swiglu": 264, "rmsnorm": 264, "gelu": 264, "relu": 264, "rotary": 264,
-			"layernorm": 264, "tiles": 132},
 		NCCL: NCCL{Host: 165, SMs: 24, Times: map[string]Curve{ // on two GPUs, in a graph
 			"all-gather": {{32 << 10, 6.9}, {128 << 10, 7.3}, {512 << 10, 10.8}, {2 << 20, 25.9}, {8 << 20, 53},
 				{32 << 20, 156}, {128 << 20, 545}},

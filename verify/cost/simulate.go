@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"ovgen/runtime/kernels"
 	"ovgen/verify/ops"
 )
 
@@ -266,7 +267,8 @@ func (st *stream) launch(i int, o ops.Op) {
 		body()
 		return
 	}
-	l := &launch{kernel: o.Kernel, step: o.Step, blocks: max(1, st.s.m.Blocks[o.Kernel])}
+	blocks := max(1, int(kernels.Kind(o.Kernel).Blocks()))
+	l := &launch{kernel: o.Kernel, step: o.Step, blocks: blocks}
 	st.running = l
 	st.s.after(st.latency(), func() {
 		first := true
