@@ -11,8 +11,7 @@ import (
 // in a unit per microsecond.
 type Machine struct {
 	Name string
-	// GPUs that one host joins by NVLink. A mesh of more is predicted as if it were joined
-	// alike.
+	// GPUs that one host joins by NVLink. More on a host are predicted as if they were joined alike.
 	GPUs int
 	// Multiprocessors, and the FLOP of one in its tensor cores by bytes of an element.
 	SMs  int
@@ -31,8 +30,9 @@ type Machine struct {
 	// times of a copy-engine copy by its bytes; KernelLink is the rate that kernels reach.
 	Link, KernelLink float64
 	Get, Put         Curve
-	// NCCL has the times of NCCL's collectives.
-	NCCL NCCL
+	// NCCL has the times of NCCL's collectives, Network those of its exchanges between hosts.
+	NCCL    NCCL
+	Network Network
 	// Eager and Replayed are the latencies of operations as the host enqueues them
 	// and in a graph.
 	Eager, Replayed Latencies
@@ -93,6 +93,7 @@ var machines = map[string]*Machine{
 			"all-to-all": {{32 << 10, 6.9}, {128 << 10, 7.3}, {512 << 10, 10.8}, {2 << 20, 25.9}, {8 << 20, 53},
 				{32 << 20, 156}, {128 << 20, 545}}, // as an all-gather: an estimate
 		}},
+		Network:  Network{Rate: 45e3, Latency: 25, SMs: 4}, // an estimate: NCCL by a NIC of 400 Gb/s a GPU
 		Eager:    Latencies{Launch: 4, Next: 4, Copy: 5, Batch: 3, Write: 0.6, Poll: 0.5, Visible: 1, Event: 1.5},
 		Replayed: Latencies{Launch: 2.5, Next: 1.2, Copy: 4.5, Batch: 2.2, Write: 0.6, Poll: 0.5, Visible: 1, Event: 0},
 		Host:     HostTimes{Product: 3, Kernel: 2.5, Copy: 1.5, Batch: 1, Event: 0.4, Graph: 4},

@@ -61,6 +61,9 @@ func (b *bench) product(desc driver.MatmulDesc, workspace driver.Ptr) {
 	}
 	defer func() { b.must(b.d.MatmulDestroy(m)) }()
 	again, err := b.d.MatmulCreate(desc) // equal products are tuned once
+	if a := b.d.MatmulAlgorithm(m); a == "" || a != b.d.MatmulAlgorithm(again) {
+		b.Errorf("algorithms %q and %q of equal products", a, b.d.MatmulAlgorithm(again))
+	}
 	b.must(err)
 	b.must(b.d.MatmulDestroy(again))
 	o := newOperands(desc)

@@ -39,6 +39,9 @@ func (c *Context) MatmulDestroy(m driver.Product) error {
 	return nil
 }
 
+// MatmulAlgorithm names the only one.
+func (c *Context) MatmulAlgorithm(driver.Product) string { return "the simulator's" }
+
 // Matmul enqueues a product. cuBLASLt doesn't look at addresses; a wrong one is
 // found when the product runs.
 func (c *Context) Matmul(m driver.Product, dst, a, b, bias, workspace driver.Ptr, s driver.Stream) error {
