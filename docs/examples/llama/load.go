@@ -80,7 +80,7 @@ func (m *loader) weights() {
 		Offset: uint64(r.FirstQuery - r.FirstKey*group), Size: uint64(d), Sequences: uint64(r.Sequences + 1),
 		Room: uint64(r.Room), Angles: m.fill(little(r.Angles(r.Room)))}
 	vocabulary := Part{Row: r.FirstToken(), Rows: r.Tokens, Columns: h}
-	r.embedding = m.weight("model.embed_tokens.weight", vocabulary, r.Type)
+	r.embedding = m.weight("model.embed_tokens.weight", Part{Rows: r.Vocabulary, Columns: h}, r.Type)
 	name := "lm_head.weight"
 	if r.Tied {
 		name = "model.embed_tokens.weight"
@@ -123,10 +123,10 @@ func (m *loader) activations() {
 	}
 	rows := r.Type.Bytes(most * r.Hidden)
 	r.memory = activations{
-		input: m.alloc(4 * int64(3*most+few)), embedded: m.alloc(rows), x: [2]device.Ptr{m.alloc(rows), m.alloc(rows)},
+		input: m.alloc(4 * int64(3*most+few)), x: [2]device.Ptr{m.alloc(rows), m.alloc(rows)},
 		parts: m.alloc(4 * int64(parts)), last: m.alloc(4 * int64(few/r.Ranks*r.Hidden)),
-		logits: m.alloc(4 * int64(few*r.Tokens)), best: m.alloc(kernels.PairBytes * int64(few)),
-		all: m.alloc(kernels.PairBytes * int64(few*r.Ranks)), next: m.alloc(4 * int64(few)),
+		zeros: m.fill(make([]byte, 4*r.Tokens)), logits: m.alloc(4 * int64(few*r.Tokens)),
+		best: m.alloc(kernels.PairBytes * int64(few)),
 	}
 }
 

@@ -20,6 +20,7 @@ type Options struct {
 	Room      int         // positions of a sequence
 	Prefill   []int       // buckets: rows of a step that reads a prompt, ascending
 	Decode    []int       // buckets: sequences of a step that makes a token of each, ascending
+	NCCL      bool        // communicates, in place of ovgen's own ways
 	Many      int         // rows from which on a step of a prompt spreads them over the ranks
 }
 
@@ -67,15 +68,19 @@ type layer struct {
 
 // activations are used by all steps in turn.
 type activations struct {
-	input    device.Ptr    // int32: tokens, sequences, positions of each row; the wanted rows
-	embedded device.Ptr    // this rank's share of the embedding
-	x        [2]device.Ptr // the residual: a layer reads one and writes the other
-	parts    device.Ptr    // of attention
-	last     device.Ptr    // fp32: normed rows
-	logits   device.Ptr    // fp32 [rows, tokens of the rank]
-	best     device.Ptr    // pairs of this rank
-	all      device.Ptr    // pairs of all ranks
-	next     device.Ptr    // int32
+	input  device.Ptr    // int32: tokens, sequences, positions of each row; the wanted rows
+	x      [2]device.Ptr // the residual: a layer reads one and writes the other
+	parts  device.Ptr    // of attention
+	last   device.Ptr    // fp32: normed rows
+	zeros  device.Ptr    // fp32 [tokens of the rank]
+	logits device.Ptr    // fp32 [rows, tokens of the rank]
+	best   device.Ptr    // a Best each row
+}
+
+// Best is the greatest logit of a row on a rank, and its token.
+type Best struct {
+	Logit float32
+	Token int32
 }
 
 // NewRank loads this rank's part of a checkpoint and makes the plans and graphs of all buckets. It is collective.
@@ -121,9 +126,9 @@ func (b *Batch) Add(token, sequence, position int) {
 	b.Positions = append(b.Positions, int32(position))
 }
 
-// Step runs the rows through the model, and returns the likeliest next token behind each row, or behind the last row
-// of a prompt. All ranks call it with the same rows.
-func (r *Rank) Step(ctx context.Context, rows Batch) ([]int32, error) {
+// Step runs the rows through the model, and returns the likeliest of this rank's tokens behind each row, or behind the
+// last row of a prompt. All ranks call it with the same rows.
+func (r *Rank) Step(ctx context.Context, rows Batch) ([]Best, error) {
 	b, err := r.bucket(rows)
 	if err != nil {
 		return nil, err
@@ -144,15 +149,18 @@ func (r *Rank) Step(ctx context.Context, rows Batch) ([]int32, error) {
 		r.group.Abort(err) // the other ranks wait for this one
 		return nil, fmt.Errorf("step: %w", err)
 	}
-	next := make([]byte, 4*b.wanted)
-	if err := r.driver.MemcpyDtoH(next, r.memory.next); err != nil {
+	raw, best := make([]byte, kernels.PairBytes*b.wanted), make([]Best, b.wanted)
+	if err := r.driver.MemcpyDtoH(raw, r.memory.best); err != nil {
 		return nil, fmt.Errorf("step: %w", err)
 	}
-	tokens := make([]int32, len(answers))
-	for i, at := range answers {
-		tokens[i] = int32(binary.LittleEndian.Uint32(next[4*at:]))
+	if _, err := binary.Decode(raw, binary.LittleEndian, best); err != nil {
+		return nil, fmt.Errorf("step: %w", err)
 	}
-	return tokens, nil
+	var next []Best
+	for _, at := range answers {
+		next = append(next, best[at])
+	}
+	return next, nil
 }
 
 // bucket is the smallest that has the rows.
