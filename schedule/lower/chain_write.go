@@ -342,7 +342,7 @@ func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, rank host
 	}
 	n := hostir.Multiply(on, hostir.Linear, w.rowsAt(o.Out, rank), x, hostir.Whole(o.In[1]), bias...)
 	for _, f := range o.Then {
-		if slices.Contains(ofProducts[1:], f.Do) {
+		if ofProduct(f) {
 			n.Func = string(f.Do)
 		}
 	}
