@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log"
 	"slices"
 	"sync/atomic"
@@ -50,14 +49,6 @@ type Event struct {
 	Finish string // "stop" or "length": there is no token
 	Err    error  // there is no token
 }
-
-// Errors of Submit.
-var (
-	ErrFull   = errors.New("too many requests wait (try again later)")
-	ErrJoins  = errors.New("the ranks are joining (try again later)")
-	errDied   = errors.New("a rank died; the ranks join again (try again later)")
-	errClosed = errors.New("the server ends")
-)
 
 // Submit hands in a request. It is given up between two steps when ctx ends.
 func (e *Engine) Submit(ctx context.Context, prompt []int, most int) (*Request, error) {

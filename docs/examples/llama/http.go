@@ -79,7 +79,19 @@ type Problem struct {
 // Error is the message.
 func (p *Problem) Error() string { return p.Message }
 
-func bad(status int, param, format string, args ...any) *Problem {
+// What an engine says of requests that may be sent again.
+var (
+	ErrFull   = later(http.StatusTooManyRequests, "too many requests wait")
+	ErrJoins  = later(http.StatusServiceUnavailable, "the ranks are joining")
+	errDied   = later(http.StatusServiceUnavailable, "a rank died; the ranks join again")
+	errClosed = later(http.StatusServiceUnavailable, "the server ends")
+)
+
+func later(status int, message string) error {
+	return &Problem{Status: status, Message: message + " (try again later)", Type: "server_error"}
+}
+
+func bad(status int, param, format string, args ...any) error {
 	return &Problem{Status: status, Message: param + ": " + fmt.Sprintf(format, args...), Type: "invalid_request_error",
 		Param: &param}
 }
@@ -115,14 +127,7 @@ func problem(err error) *Problem {
 	if p := (*Problem)(nil); errors.As(err, &p) {
 		return p
 	}
-	p := &Problem{Status: http.StatusInternalServerError, Message: err.Error(), Type: "server_error"}
-	switch {
-	case errors.Is(err, ErrFull):
-		p.Status = http.StatusTooManyRequests
-	case errors.Is(err, ErrJoins), errors.Is(err, errDied), errors.Is(err, errClosed):
-		p.Status = http.StatusServiceUnavailable
-	}
-	return p
+	return &Problem{Status: http.StatusInternalServerError, Message: err.Error(), Type: "server_error"}
 }
 
 func fail(w http.ResponseWriter, err error) {
@@ -161,23 +166,21 @@ func (s *Server) parse(r *http.Request) (*completion, error) {
 
 // readPrompt takes text, token ids, or a list of one of them.
 func (s *Server) readPrompt(c *completion) error {
-	var several []json.RawMessage
-	if json.Unmarshal(c.Prompt, &several) == nil && len(several) == 1 && several[0][0] != '-' &&
-		(several[0][0] < '0' || several[0][0] > '9') {
-		c.Prompt = several[0]
+	var list []json.RawMessage
+	if json.Unmarshal(c.Prompt, &list) == nil && len(list) == 1 && strings.ContainsRune(`["`, rune(list[0][0])) {
+		c.Prompt = list[0]
 	}
 	var text string
-	if json.Unmarshal(c.Prompt, &text) == nil && c.Prompt != nil {
-		if !s.Bytes {
-			return bad(http.StatusBadRequest, "prompt", "it is text, and the server has no tokenizer (send token ids)")
-		}
-		for _, b := range []byte(text) {
-			c.prompt = append(c.prompt, int(b))
-		}
-	} else if err := json.Unmarshal(c.Prompt, &c.prompt); err != nil {
-		return bad(http.StatusBadRequest, "prompt", "it is neither one text nor one list of token ids")
+	isText := c.Prompt != nil && json.Unmarshal(c.Prompt, &text) == nil
+	for _, b := range []byte(text) {
+		c.prompt = append(c.prompt, int(b))
 	}
-	if len(c.prompt) == 0 {
+	switch {
+	case isText && !s.Bytes:
+		return bad(http.StatusBadRequest, "prompt", "it is text, and the server has no tokenizer (send token ids)")
+	case !isText && json.Unmarshal(c.Prompt, &c.prompt) != nil:
+		return bad(http.StatusBadRequest, "prompt", "it is neither one text nor one list of token ids")
+	case len(c.prompt) == 0:
 		return bad(http.StatusBadRequest, "prompt", "it is empty")
 	}
 	for _, token := range c.prompt {

@@ -36,8 +36,7 @@ func (o Options) check(c Config) error {
 		return fmt.Errorf("%d sequences with room for %d tokens: at least 1 with room for 2 is needed", o.Sequences,
 			o.Room)
 	case o.Room > c.Positions:
-		return &FieldError{"max_position_embeddings",
-			fmt.Sprintf("is %d, and a sequence has room for %d", c.Positions, o.Room)}
+		return fmt.Errorf("max_position_embeddings is %d, and a sequence has room for %d", c.Positions, o.Room)
 	}
 	return nil
 }
