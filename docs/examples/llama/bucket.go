@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"ovgen/docs/examples/llama/kernels"
 	"ovgen/runtime/device"
@@ -25,19 +26,19 @@ type bucket struct {
 	graph *device.Graph
 }
 
-// buckets are those of the options.
-func (o Options) buckets(ranks int) (decode, prefill []*bucket) {
+// buckets are those of the options, of each kind the smallest first.
+func (o Options) buckets(ranks int) (list []*bucket) {
 	for _, n := range o.Decode {
-		decode = append(decode, &bucket{rows: n, wanted: multiple(n, ranks)})
+		list = append(list, &bucket{rows: n, wanted: multiple(n, ranks)})
 	}
 	for _, n := range o.Prefill {
 		b := &bucket{rows: n, prompt: true, wanted: ranks}
 		if n >= o.Many {
 			b.rows, b.spread = multiple(n, ranks), true
 		}
-		prefill = append(prefill, b)
+		list = append(list, b)
 	}
-	return decode, prefill
+	return list
 }
 
 // shapes are those of a bucket's plans.
@@ -49,8 +50,7 @@ func (b *bucket) shapes(c Config, x Cut, typ device.Type) (layerShape, headShape
 // planned is what the plans of all buckets need: Config.Arena of their group, and workspaces.
 func planned(c Config, o Options, x Cut) (arena, workspaces int64, err error) {
 	var staging, words int64
-	decoding, prefill := o.buckets(x.Ranks)
-	for _, b := range append(decoding, prefill...) {
+	for _, b := range o.buckets(x.Ranks) {
 		l, h := b.shapes(c, x, o.Type)
 		layer, err := layerPackages[by{b.spread, o.NCCL}].memory(l, x.Ranks)
 		if err != nil {
@@ -68,24 +68,16 @@ func planned(c Config, o Options, x Cut) (arena, workspaces int64, err error) {
 
 // plan makes the plans of all buckets and captures their steps, the largest first.
 func (r *Rank) plan(ctx context.Context) error {
-	r.decode, r.prefill = r.buckets(r.Ranks)
-	for _, list := range [][]*bucket{r.prefill, r.decode} {
-		for i := len(list) - 1; i >= 0; i-- {
-			b := list[i]
-			err := r.plans(ctx, b)
-			if err == nil {
-				b.graph, err = device.Capture(r.driver, r.stream.Handle(), func() error { return r.enqueue(ctx, b) })
-			}
-			if err != nil {
-				return fmt.Errorf("steps of %d rows: %w", b.rows, err)
-			}
+	r.all = r.buckets(r.Ranks)
+	for _, b := range slices.Backward(r.all) {
+		if err := r.capture(ctx, b); err != nil {
+			return fmt.Errorf("steps of %d rows: %w", b.rows, err)
 		}
 	}
 	return nil
 }
 
-// plans makes those of a bucket, and binds the head's. The head's bias is 0.
-func (r *Rank) plans(ctx context.Context, b *bucket) (err error) {
+func (r *Rank) capture(ctx context.Context, b *bucket) (err error) {
 	l, h := b.shapes(r.Config, r.Cut, r.Type)
 	if b.layer, err = layerPackages[by{b.spread, r.NCCL}].make(ctx, r.group, l); err != nil {
 		return err
@@ -93,7 +85,12 @@ func (r *Rank) plans(ctx context.Context, b *bucket) (err error) {
 	if b.head, err = headPackages[r.NCCL].make(ctx, r.group, h); err != nil {
 		return err
 	}
-	return b.head.bind(ctx, headBuffers{A: r.memory.last, B: r.head, Bias: r.memory.zeros, C: r.memory.logits})
+	m := r.memory
+	if err := b.head.bind(ctx, headBuffers{A: m.last, B: r.head, Bias: m.zeros, C: m.logits}); err != nil {
+		return err
+	}
+	b.graph, err = device.Capture(r.driver, r.stream.Handle(), func() error { return r.enqueue(ctx, b) })
+	return err
 }
 
 // enqueue is a whole step. Only numbers in device memory differ from one to the next, so that its graph can be
@@ -111,9 +108,8 @@ func (r *Rank) enqueue(ctx context.Context, b *bucket) error {
 		Table: r.embedding, Dst: m.x[0]})}
 	from, to := m.x[0], m.x[1]
 	for _, l := range r.layers {
-		*b.layer.attention = r.attention(b, rows, l)
-		errs = append(errs, b.layer.bind(ctx, layerBuffers{A: from, Norm: l.norm, Wq: l.query, Wk: l.key, Wv: l.value,
-			Wo: l.output, Norm2: l.norm2, Gate: l.gate, Up: l.up, Down: l.down, C: to}), b.layer.Enqueue(on))
+		l.A, l.C, *b.layer.attention = from, to, r.attention(b, rows, l)
+		errs = append(errs, b.layer.bind(ctx, l.layerBuffers), b.layer.Enqueue(on))
 		from, to = to, from
 	}
 	wanted := uint64(b.wanted)

@@ -92,17 +92,17 @@ func (m *loader) weights() {
 	up := Part{Row: r.Rank * r.Columns, Rows: r.Columns, Columns: h}
 	for i := range r.Layers {
 		at := fmt.Sprintf("model.layers.%d.", i)
-		r.layers = append(r.layers, layer{
-			norm:   m.vector(at + "input_layernorm.weight"),
-			query:  m.weight(at+"self_attn.q_proj.weight", query, r.Type),
-			key:    m.weight(at+"self_attn.k_proj.weight", key, r.Type),
-			value:  m.weight(at+"self_attn.v_proj.weight", key, r.Type),
-			output: m.weight(at+"self_attn.o_proj.weight", transposed(query), r.Type),
-			norm2:  m.vector(at + "post_attention_layernorm.weight"),
-			gate:   m.weight(at+"mlp.gate_proj.weight", up, r.Type),
-			up:     m.weight(at+"mlp.up_proj.weight", up, r.Type),
-			down:   m.weight(at+"mlp.down_proj.weight", transposed(up), r.Type),
-		})
+		r.layers = append(r.layers, layer{layerBuffers: layerBuffers{
+			Norm:  m.vector(at + "input_layernorm.weight"),
+			Wq:    m.weight(at+"self_attn.q_proj.weight", query, r.Type),
+			Wk:    m.weight(at+"self_attn.k_proj.weight", key, r.Type),
+			Wv:    m.weight(at+"self_attn.v_proj.weight", key, r.Type),
+			Wo:    m.weight(at+"self_attn.o_proj.weight", transposed(query), r.Type),
+			Norm2: m.vector(at + "post_attention_layernorm.weight"),
+			Gate:  m.weight(at+"mlp.gate_proj.weight", up, r.Type),
+			Up:    m.weight(at+"mlp.up_proj.weight", up, r.Type),
+			Down:  m.weight(at+"mlp.down_proj.weight", transposed(up), r.Type),
+		}})
 	}
 }
 

@@ -55,14 +55,14 @@ type Rank struct {
 	embedding, norm, head device.Ptr // head: fp32
 	layers                []layer
 	memory                activations
-	decode, prefill       []*bucket
+	all                   []*bucket
 }
 
 // layer is the weights of one, and its part of the cache: [sequences+1, room, keys, size]. The last sequence is that
 // of rows that only fill a bucket.
 type layer struct {
-	norm, query, key, value, output, norm2, gate, up, down device.Ptr
-	keys, values                                           device.Ptr
+	layerBuffers // but for A and C
+	keys, values device.Ptr
 }
 
 // activations are used by all steps in turn.
@@ -86,29 +86,14 @@ type Best struct {
 func NewRank(ctx context.Context, g *group.Group, c Config, t *Tensors, o Options) (*Rank, error) {
 	r := &Rank{Config: c, Options: o, group: g, driver: g.Driver()}
 	err := r.load(t)
-	if all, e := g.Gather(ctx, "load the model", said(err)); e != nil { // one rank's error is that of all
-		return nil, e
-	} else if err == nil {
-		for rank, text := range all {
-			if len(text) > 0 {
-				err = &group.PeerError{Rank: rank, Text: string(text)}
-			}
-		}
-	}
 	if err == nil {
 		err = r.plan(ctx)
 	}
 	if err != nil {
+		g.Abort(err) // the other ranks wait for this one
 		return nil, fmt.Errorf("make the decoder: %w", err)
 	}
 	return r, nil
-}
-
-func said(err error) []byte {
-	if err == nil {
-		return nil
-	}
-	return []byte(err.Error())
 }
 
 // Batch is the rows of one step: either rows of a prompt, which follow each other in one sequence, or one row each of
@@ -164,15 +149,12 @@ func (r *Rank) Step(ctx context.Context, rows Batch) ([]Best, error) {
 
 // bucket is the smallest that has the rows.
 func (r *Rank) bucket(rows Batch) (*bucket, error) {
-	list := r.decode
-	if rows.Prompt {
-		list = r.prefill
+	n := len(rows.Tokens)
+	i := slices.IndexFunc(r.all, func(b *bucket) bool { return b.prompt == rows.Prompt && b.rows >= n })
+	if i < 0 || n == 0 {
+		return nil, fmt.Errorf("step of %d rows: no bucket has them", n)
 	}
-	i := slices.IndexFunc(list, func(b *bucket) bool { return b.rows >= len(rows.Tokens) })
-	if i < 0 || len(rows.Tokens) == 0 {
-		return nil, fmt.Errorf("step of %d rows: no bucket has them", len(rows.Tokens))
-	}
-	return list[i], nil
+	return r.all[i], nil
 }
 
 // little is numbers of 4 bytes as the device has them.
@@ -184,7 +166,7 @@ func little[T int32 | float32](list []T) []byte {
 // Close leaves the group, which closes the plans.
 func (r *Rank) Close(ctx context.Context) error {
 	var errs []error
-	for _, b := range append(slices.Clone(r.decode), r.prefill...) {
+	for _, b := range r.all {
 		errs = append(errs, b.graph.Close())
 	}
 	return errors.Join(append(errs, r.stream.Close(), r.kernels.Close(), r.group.Close(ctx))...)
