@@ -238,7 +238,7 @@ func TestNeeds(t *testing.T) {
 		t.Errorf("cache %d, want %d", needs.Cache, want)
 	}
 	if needs.Activations <= 0 || needs.Arena <= 0 || needs.Workspaces <= 0 {
-		t.Errorf("%v", needs)
+		t.Errorf("%+v", needs)
 	}
-	t.Log(needs)
+	t.Logf("%+v", needs)
 }

@@ -14,14 +14,6 @@ type Needs struct {
 	Workspaces                  int64 // of the plans, which New allocates
 }
 
-// String is one line.
-func (n Needs) String() string {
-	const gib = 1 << 30
-	return fmt.Sprintf("weights %.2f GiB, cache %.2f, activations %.2f, arena %.2f, workspaces %.2f",
-		float64(n.Weights)/gib, float64(n.Cache)/gib, float64(n.Activations)/gib, float64(n.Arena)/gib,
-		float64(n.Workspaces)/gib)
-}
-
 // Needs is what each rank needs, at most. It allocates nothing, and asks no GPU.
 func (s Spec) Needs(c Config) (Needs, error) {
 	x, err := NewCut(c, 0, s.Ranks)

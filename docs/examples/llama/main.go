@@ -68,7 +68,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	log.Printf("each of %d ranks needs %v", s.Ranks, needs)
+	log.Printf("each of %d ranks needs, in bytes, %+v", s.Ranks, needs)
 	engine := NewEngine(func(ctx context.Context) (Crew, error) {
 		began := time.Now()
 		crew, err := s.start(ctx, *processes)
