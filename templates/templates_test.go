@@ -148,7 +148,7 @@ func transportList() []kernels.Kernel {
 			ByBlocks: true},
 		{Kind: kernels.SwiGLU, Terms: 2},
 		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
-		{Kind: kernels.Rotary, Terms: 1, Rows: 1, Width: 128},
+		{Kind: kernels.Rotary, Terms: 1, Rows: 1},
 		{Kind: kernels.Tiles, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7, Rows: 1,
 			Tile: kernels.Tile{Columns: 128, Cluster: 1}},
 	}
@@ -168,7 +168,7 @@ func functionKernels(t *testing.T) code {
 	}
 	d := device(append(functionList(), kernels.Kernel{Kind: kernels.SwiGLU, Terms: 2},
 		kernels.Kernel{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
-		kernels.Kernel{Kind: kernels.Rotary, Terms: 1, Rows: 1, Width: 128})...)
+		kernels.Kernel{Kind: kernels.Rotary, Terms: 1, Rows: 1})...)
 	d.Own = []Own{{Name: "own.cu", Text: string(own)}, attention(t)}
 	d.Calls = []Call{
 		{Call: kernels.Call{Name: "Scale", Operands: 2, Args: 2}, File: "own.cu", Function: "scaled", Out: "O",

@@ -40,17 +40,18 @@
 //	main:   Apply rmsnorm(X, A, Norm to each row) by kernel;  Post ready -> every peer  # peers may read X
 //	copy:   Synchronize(main)
 //	main:   Linear(Query[r], X, Wq)                                            # own rows, in place
-//	main:   Apply rotary128(Query[r], Query[r], Angles[r] to each row) by kernel
-//	main:   Linear(Key[r], X, Wk);  Apply rotary128(Key[r], Key[r], Angles[r] to each row) by kernel
+//	main:   Apply rotary(Query[r], Query[r], Angles[r] to each row, heads of 128) by kernel
+//	main:   Linear(Key[r], X, Wk)
+//	main:   Apply rotary(Key[r], Key[r], Angles[r] to each row, heads of 128) by kernel
 //	main:   Linear(Value[r], X, Wv)
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  copy:    Wait ready[peer];  Set(Xgathered[peer], X@peer)
 //	  work[i]: Synchronize(copy)
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  work[i]: Linear(Query[peer], Xgathered[peer], Wq)
-//	  work[i]: Apply rotary128(Query[peer], Query[peer], Angles[peer] to each row) by kernel
+//	  work[i]: Apply rotary(Query[peer], Query[peer], Angles[peer] to each row, heads of 128) by kernel
 //	  work[i]: Linear(Key[peer], Xgathered[peer], Wk)
-//	  work[i]: Apply rotary128(Key[peer], Key[peer], Angles[peer] to each row) by kernel
+//	  work[i]: Apply rotary(Key[peer], Key[peer], Angles[peer] to each row, heads of 128) by kernel
 //	  work[i]: Linear(Value[peer], Xgathered[peer], Wv)
 //	main:   Synchronize(work[1..D-1])
 //	main:   Call Attention(O, Query, Key, Value) by causal(M, N/D, N2/D) of attention.cu, M*(N/D/128) x 128 threads
@@ -70,5 +71,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in rotaryattention.cu.
 //
-// Proof: proven for D = 1..8, stamp 41096681f6ede3ac.
+// Proof: proven for D = 1..8, stamp 5bda8a3c36d6daf8.
 package rotaryattention

@@ -16,7 +16,7 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Reduce, Terms: 9, Varies: true},
 		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
-		{Kind: kernels.Rotary, Terms: 1, Rows: 1, Width: 128},
+		{Kind: kernels.Rotary, Terms: 1, Rows: 1},
 	},
 	Calls: []kernels.Call{{Name: "Attention", Operands: 3, Args: 3}},
 }
@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "rotaryattention",
-	Source:  "7ee227c33cb27402a21627f296ae0fcc478a0d331d25eb93c47f193f9d43c202",
+	Source:  "67249315372224083b4b7f8eb7519d3ff4b94e8e93ff2e68bd892e3b3870826d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

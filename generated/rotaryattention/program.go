@@ -42,8 +42,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:      "rotaryattention",
-	Hash:      "e23997cbd19538fa2ee5fff5cb09970c168ab1b9926e2edbd31ef87ad9dc4897",
-	Proof:     "proven for D = 1..8, stamp 41096681f6ede3ac",
+	Hash:      "f5fc1a4596ae3ece9d9da86eb509f83bffd9b5eaaffd2e32516f0f5f3c610f6d",
+	Proof:     "proven for D = 1..8, stamp 5bda8a3c36d6daf8",
 	Ranks:     []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:      true,
 	Extents:   []string{"M", "K", "N", "N2"},
@@ -186,10 +186,10 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	// Own rows, in place.
 	q.Linear(main, p.gemmQuery, p.query.At(int64(r)*p.chunkQuery), p.x.At(0), p.wq.At(0), plan.NoBias)
-	p.kernels.Row(p.angles.At(int64(r)*p.chunkAngles), p.chunkAngles).Apply(q, main, kernels.Rotary,
+	p.kernels.Row(p.angles.At(int64(r)*p.chunkAngles), p.chunkAngles).Heads(128).Apply(q, main, kernels.Rotary,
 		p.query.At(int64(r)*p.chunkQuery), p.chunkQuery, p.query.At(int64(r)*p.chunkQuery))
 	q.Linear(main, p.gemmKey, p.key.At(int64(r)*p.chunkKey), p.x.At(0), p.wk.At(0), plan.NoBias)
-	p.kernels.Row(p.angles.At(int64(r)*p.chunkAngles), p.chunkAngles).Apply(q, main, kernels.Rotary,
+	p.kernels.Row(p.angles.At(int64(r)*p.chunkAngles), p.chunkAngles).Heads(128).Apply(q, main, kernels.Rotary,
 		p.key.At(int64(r)*p.chunkKey), p.chunkKey, p.key.At(int64(r)*p.chunkKey))
 	q.Linear(main, p.gemmKey, p.value.At(int64(r)*p.chunkKey), p.x.At(0), p.wv.At(0), plan.NoBias)
 
@@ -204,12 +204,12 @@ func (p *Plan) issue(q *plan.Queue) {
 		peer := (r + i) % d
 		q.Linear(p.work[i], p.gemmQuery, p.query.At(int64(peer)*p.chunkQuery), p.xgathered.At(int64(peer)*p.bytesX),
 			p.wq.At(0), plan.NoBias)
-		p.kernels.Row(p.angles.At(int64(peer)*p.chunkAngles), p.chunkAngles).Apply(q, p.work[i], kernels.Rotary,
-			p.query.At(int64(peer)*p.chunkQuery), p.chunkQuery, p.query.At(int64(peer)*p.chunkQuery))
+		p.kernels.Row(p.angles.At(int64(peer)*p.chunkAngles), p.chunkAngles).Heads(128).Apply(q, p.work[i],
+			kernels.Rotary, p.query.At(int64(peer)*p.chunkQuery), p.chunkQuery, p.query.At(int64(peer)*p.chunkQuery))
 		q.Linear(p.work[i], p.gemmKey, p.key.At(int64(peer)*p.chunkKey), p.xgathered.At(int64(peer)*p.bytesX),
 			p.wk.At(0), plan.NoBias)
-		p.kernels.Row(p.angles.At(int64(peer)*p.chunkAngles), p.chunkAngles).Apply(q, p.work[i], kernels.Rotary,
-			p.key.At(int64(peer)*p.chunkKey), p.chunkKey, p.key.At(int64(peer)*p.chunkKey))
+		p.kernels.Row(p.angles.At(int64(peer)*p.chunkAngles), p.chunkAngles).Heads(128).Apply(q, p.work[i],
+			kernels.Rotary, p.key.At(int64(peer)*p.chunkKey), p.chunkKey, p.key.At(int64(peer)*p.chunkKey))
 		q.Linear(p.work[i], p.gemmKey, p.value.At(int64(peer)*p.chunkKey), p.xgathered.At(int64(peer)*p.bytesX),
 			p.wv.At(0), plan.NoBias)
 	}

@@ -156,12 +156,12 @@ static void rotations(unsigned type, size_t rows, size_t heads, bool in_place)
     most[i] = 1e-6 * (std::fabs(from[0]) + std::fabs(from[1]));
   }
   unsigned char *dst = in_place ? x.at : to.at;
-  struct rotary128 p = {(char *)dst, count, (const char *)x.at, (const char *)table.at, rows * width};
-  EXPECT(run(of("rotary128", type).c_str(), &p, 3, 7) == 0);
+  struct rotary p = {(char *)dst, count, (const char *)x.at, (const char *)table.at, rows * width, width};
+  EXPECT(run(of("rotary", type).c_str(), &p, 3, 7) == 0);
   for (size_t i = 0; i < count; i++) {
     const double got = value(type, get(type, dst, i));
     if (!near(type, got, want[i]) && std::fabs(got - want[i]) > most[i]) {
-      return report("rotary128", type, columns, count, i, got, want[i]);
+      return report("rotary", type, columns, count, i, got, want[i]);
     }
   }
   EXPECT(get(type, dst, count) == (type == 3 ? 0xeeeeeeeeu : 0xeeeeu));

@@ -99,7 +99,7 @@ static const struct {
     SUM(reduce4), SUM(reduce5), KERNEL(get), KERNEL(get2), KERNEL(put),
     SUM(shot), SUM(shot2), SUM(shot3), SUM(shot4), SUM(shot5),
     KERNEL(gather), SUM(silu), SUM(swiglu), SUM(gelu), SUM(relu), SUM(rmsnorm), SUM(layernorm),
-    SUM(rotary128),
+    SUM(rotary),
     TYPED(tiles, bf16), TYPED(tiles, fp16),
 };
 

@@ -2,7 +2,6 @@ package prove
 
 import (
 	"fmt"
-	"strconv"
 
 	"ovgen/schedule"
 )
@@ -47,7 +46,7 @@ func (x *expectation) functions(op schedule.Op, list []schedule.Func, made expr,
 			if err != nil {
 				return stale, err
 			}
-			made = x.applied(string(f.Do)+strconv.FormatInt(table.width, 10), append(args, table.expr))
+			made = x.applied(ofHeads(string(f.Do), table.width), append(args, table.expr))
 			continue
 		case schedule.ApplyRMSNorm, schedule.ApplyLayerNorm:
 			for _, name := range f.In {
@@ -66,6 +65,14 @@ func (x *expectation) functions(op schedule.Op, list []schedule.Func, made expr,
 		made = x.applied(string(f.Do), args)
 	}
 	return made, nil
+}
+
+// ofHeads is the name of a function of heads so wide; 0: it knows none.
+func ofHeads(function string, width int64) string {
+	if width == 0 {
+		return function
+	}
+	return fmt.Sprintf("%s of heads of %d", function, width)
 }
 
 // table is some rows of a rotary embedding's angles.

@@ -28,6 +28,10 @@ var functions = []declared{
 		s.Copy("X", "A", s.Rotary("T")), s.Linear("C", "X", "W")), served},
 	{"angles of other rows", "each row has its own", rotary("N", "128"),
 		at("Tensors[6].Axes[0].Extent", `extent "N" where A has "M"`)},
+	{"heads of two widths", "a launch says how wide they are", of(
+		"A[M/D K] T[M 64] U[M 32] Wq[N/D K] Wk[N2/D K] Wv[N2/D K] Wo[K N/D] C[M/D K]",
+		append([]s.Op{s.Linear("Q", "A", "Wq", s.Rotary("T")), s.Linear("Key", "A", "Wk", s.Rotary("U"))},
+			projected[2:]...)...), served},
 	{"heads of an odd width", "no column has a partner", rotary("M", "127"),
 		at("Ops[0].Then[1].In[0]", "the width of a head is an even number")},
 	{"heads of any width", "a kernel is made for one", rotary("M", "F"),

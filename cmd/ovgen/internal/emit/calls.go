@@ -179,6 +179,9 @@ func (b *body) summing(n hostir.Step, args ...jen.Code) jen.Code {
 	if n.Do == hostir.Apply {
 		name = "Apply"
 	}
+	if !n.Width.IsZero() {
+		set = set.Dot("Heads").Call(b.expr(n.Width))
+	}
 	return set.Dot(name).Call(append([]jen.Code{jen.Id("q")}, args...)...)
 }
 
