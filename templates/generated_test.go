@@ -73,7 +73,7 @@ func attention(t *testing.T) Own {
 }
 
 // attentionCall is how the catalog calls it.
-var attentionCall = Call{Call: kernels.Call{Name: "Attention", Operands: 3, Args: 3}, File: "attention.cu",
+var attentionCall = Call{Call: kernels.Call{Name: "Attention", Operands: 3, Args: 4}, File: "attention.cu",
 	Function: "causal", Out: "O", In: []string{"Query", "Key", "Value"}, Threads: 128}
 
 // withAttention has the kernels of the transports, and attention.

@@ -103,12 +103,18 @@ func (w *writer) heads() {
 				continue
 			}
 			width, _ := w.schedule.HeadWidth(f.In[0]) // turned has read it
-			check := hostir.Divide{Extent: w.columnsOf(o.Out).Extent, Times: int64(width)}
+			check := hostir.Divide{Extent: w.columnsOf(o.Out).Extent, Heads: width}
 			if w.chain.at[o.Out].columns {
 				check.By = schedule.D
 			}
-			if !slices.Contains(w.program.Checks, check) {
-				w.program.Checks = append(w.program.Checks, check)
+			checks := []hostir.Divide{check}
+			if width == schedule.W {
+				checks = []hostir.Divide{{Extent: width, By: "2"}, check}
+			}
+			for _, c := range checks {
+				if !slices.Contains(w.program.Checks, c) {
+					w.program.Checks = append(w.program.Checks, c)
+				}
 			}
 		}
 	}
@@ -119,7 +125,7 @@ func (c *chain) turned(d *draft, path string, o schedule.Op, table string) error
 	_, err := d.schedule.HeadWidth(table)
 	wrong := func(format string, args ...any) error {
 		return &schedule.FieldError{Path: path + ".In[0]", Msg: fmt.Sprintf(format, args...),
-			Hint: "declare " + table + " with a row for each row, and a constant such as 128 for the width of a head"}
+			Hint: "declare " + table + " with a row for each row, and W or a constant such as 128 for the width of a head"}
 	}
 	switch {
 	case d.schedule.Made(table):

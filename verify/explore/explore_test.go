@@ -11,7 +11,6 @@ import (
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
-	"ovgen/schedule/scheduletest"
 	"ovgen/verify/explore"
 )
 
@@ -25,7 +24,7 @@ var modes = [][]explore.Mode{
 // Every schedule of the catalog keeps every property.
 func TestCatalog(t *testing.T) {
 	for _, c := range catalog.All() {
-		p, err := lower.Lower(c.Name, scheduletest.Narrow(c.Schedule))
+		p, err := lower.Lower(c.Name, c.Schedule)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,10 +8,10 @@ import (
 
 	"ovgen/docs/examples/llama/generated/decode"
 	"ovgen/docs/examples/llama/generated/head"
+	"ovgen/docs/examples/llama/generated/prefill"
 	"ovgen/docs/examples/llama/kernels"
 	"ovgen/generated/allgatheroneshot"
 	"ovgen/generated/allreduceoneshot"
-	"ovgen/generated/llamalayer"
 	"ovgen/generated/reducescatteroneshot"
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
@@ -28,7 +28,7 @@ type bucket struct {
 
 	embed, layer, head, gather *plan.Plan
 	// bind gives the layers' plan one layer.
-	bind  func(ctx context.Context, x llamalayer.Buffers, attention plan.Call) error
+	bind  func(ctx context.Context, x prefill.Buffers, attention plan.Call) error
 	graph *device.Graph
 }
 
@@ -50,7 +50,7 @@ func (o Options) buckets(ranks int) (decode, prefill []*bucket) {
 // shapes are those of a bucket's plans. Two programs have the same: one for rows that are spread, and one for others.
 type shapes struct {
 	embed  allreduceoneshot.Shape
-	layer  llamalayer.Shape
+	layer  prefill.Shape
 	head   head.Shape
 	gather allgatheroneshot.Shape
 }
@@ -58,7 +58,7 @@ type shapes struct {
 func (b *bucket) shapes(c Config, x Cut, typ device.Type) shapes {
 	return shapes{
 		embed: allreduceoneshot.Shape{M: b.rows, N: c.Hidden, Type: typ},
-		layer: llamalayer.Shape{M: b.rows, K: c.Hidden, N: c.Heads * c.HeadSize, N2: x.Ranks * x.Keys * c.HeadSize,
+		layer: prefill.Shape{M: b.rows, K: c.Hidden, N: c.Heads * c.HeadSize, N2: x.Ranks * x.Keys * c.HeadSize,
 			F: c.Intermediate, Type: typ},
 		head:   head.Shape{M: b.wanted, K: c.Hidden, N: x.Tokens, Type: device.FP32},
 		gather: allgatheroneshot.Shape{M: x.Ranks * b.wanted, N: kernels.PairBytes / 4, Type: device.FP32},
@@ -117,11 +117,11 @@ func (r *Rank) plans(ctx context.Context, b *bucket) error {
 		if err != nil {
 			return err
 		}
-		l, err := llamalayer.New(ctx, r.group, s.layer)
+		l, err := prefill.New(ctx, r.group, s.layer)
 		if err != nil {
 			return err
 		}
-		b.layer, b.bind = l.Plan, func(ctx context.Context, x llamalayer.Buffers, attention plan.Call) error {
+		b.layer, b.bind = l.Plan, func(ctx context.Context, x prefill.Buffers, attention plan.Call) error {
 			l.Attention = attention
 			return l.Bind(ctx, x)
 		}
@@ -137,7 +137,7 @@ func (r *Rank) plans(ctx context.Context, b *bucket) error {
 		if err != nil {
 			return err
 		}
-		b.layer, b.bind = l.Plan, func(ctx context.Context, x llamalayer.Buffers, attention plan.Call) error {
+		b.layer, b.bind = l.Plan, func(ctx context.Context, x prefill.Buffers, attention plan.Call) error {
 			l.Attention = attention
 			return l.Bind(ctx, decode.Buffers(x))
 		}
@@ -169,7 +169,7 @@ func (r *Rank) enqueue(ctx context.Context, b *bucket) error {
 	}
 	from, to := m.x[0], m.x[1]
 	for _, l := range r.layers {
-		errs = append(errs, b.bind(ctx, llamalayer.Buffers{A: from, Norm: l.norm, Wq: l.query, Wk: l.key, Wv: l.value,
+		errs = append(errs, b.bind(ctx, prefill.Buffers{A: from, Norm: l.norm, Wq: l.query, Wk: l.key, Wv: l.value,
 			Wo: l.output, Norm2: l.norm2, Gate: l.gate, Up: l.up, Down: l.down, C: to}, r.attention(b, rows, l)),
 			b.layer.Enqueue(on))
 		from, to = to, from
