@@ -18,7 +18,7 @@ var table = kernels.Table{
 		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
 		{Kind: kernels.Rotary, Terms: 1, Rows: 1},
 	},
-	Calls: []kernels.Call{{Name: "Attention", Operands: 3, Args: 3}},
+	Calls: []kernels.Call{{Name: "Attention", Operands: 3, Args: 4}},
 }
 
 //go:embed rotaryattention_sm80.ptx
@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "rotaryattention",
-	Source:  "67249315372224083b4b7f8eb7519d3ff4b94e8e93ff2e68bd892e3b3870826d",
+	Source:  "6e9fbe21adbc719c9d5eb94b12a2b67c9f871dfaf82d54d39d602379f7201eee",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -2,7 +2,7 @@
 
 // The kernels of rotaryattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 23de69716b6c6e607f4f5b06a4126748c0124b1e9ddaac93cf8d24ad87112416
+// 1bc9b32be08a5694356feb3241ff9b35570a8d2eefa9b09c4876685c4616199a
 
 namespace {
 

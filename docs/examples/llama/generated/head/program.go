@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "head",
-	Hash:     "cbb919fb062c8e8c2a33be62e92e729e9390c37b317837c0176edbac65dee865",
-	Proof:    "proven for D = 1..8, stamp 7218cdeb746ae070",
+	Hash:     "4e68527af4b925aeadd3094f17a5df775e3ef6917d6c4187f32fa9504eb18b2d",
+	Proof:    "proven for D = 1..8, stamp 193465463552fd07",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

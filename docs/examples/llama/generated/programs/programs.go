@@ -6,6 +6,7 @@ package programs
 import (
 	"ovgen/docs/examples/llama/generated/decode"
 	"ovgen/docs/examples/llama/generated/head"
+	"ovgen/docs/examples/llama/generated/prefill"
 	"ovgen/verify/harness"
 )
 
@@ -13,4 +14,5 @@ import (
 var All = []harness.Program{
 	harness.Of(&decode.Program, decode.Schedule, decode.New, (*decode.Plan).Bind),
 	harness.Of(&head.Program, head.Schedule, head.New, (*head.Plan).Bind),
+	harness.Of(&prefill.Program, prefill.Schedule, prefill.New, (*prefill.Plan).Bind),
 }
