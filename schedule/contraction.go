@@ -191,7 +191,7 @@ func (s Schedule) named(o Op, f func(letter rune, at axisAt)) {
 	}
 	each(o.Out, c.Out)
 	for _, then := range o.Then {
-		for i, x := range funcs[then.Do] {
+		for i, x := range funcs[then.Do].in {
 			if i < len(then.In) && x.last <= len(c.Out) {
 				axes := c.Out[len(c.Out)-x.last:]
 				if x.own {

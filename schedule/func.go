@@ -1,6 +1,10 @@
 package schedule
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // Func is applied to a result, element by element or, a norm, row by row; it may take further operands.
 type Func struct {
@@ -23,18 +27,11 @@ func Bias(tensor string) Func { return Func{Do: AddBias, In: []string{tensor}} }
 // GELU is applied to each element.
 func GELU() Func { return Func{Do: ApplyGELU} }
 
-// funcs describe the functions: the axes that each further operand has, counted from the end
-// of the result's.
-var funcs = map[FuncKind][]operand{
-	AddBias:        {{last: 1}},
-	AddTensor:      {{last: 2}},
-	ApplyGELU:      {},
-	ApplyReLU:      {},
-	ApplySiLU:      {},
-	ApplySwiGLU:    {{last: 2}},
-	ApplyRMSNorm:   {{last: 1}},
-	ApplyLayerNorm: {{last: 1}, {last: 1}},
-	ApplyRotary:    {{last: 2, own: true}},
+// function describes a function.
+type function struct {
+	in   []operand // its further operands
+	by   parts     // what applies it
+	norm bool      // what it makes of an element depends on the whole row
 }
 
 // operand of a function has the result's last axes, so many; own: but for its last one, which is its own.
@@ -42,6 +39,33 @@ type operand struct {
 	last int
 	own  bool
 }
+
+// Operands.
+var (
+	row   = operand{last: 1}
+	alike = operand{last: 2}
+	table = operand{last: 2, own: true}
+)
+
+// parts apply functions: the library of products, behind a product; the kernel that adds up partial results,
+// behind their sum; or a kernel of the function's own.
+type parts struct{ product, sum, kernel bool }
+
+// funcs are all functions.
+var funcs = map[FuncKind]function{
+	AddBias:        {in: []operand{row}, by: parts{product: true, sum: true}},
+	AddTensor:      {in: []operand{alike}, by: parts{sum: true}},
+	ApplyGELU:      {by: parts{product: true, kernel: true}},
+	ApplyReLU:      {by: parts{product: true, kernel: true}},
+	ApplySiLU:      {by: parts{kernel: true}},
+	ApplySwiGLU:    {in: []operand{alike}, by: parts{kernel: true}},
+	ApplyRMSNorm:   {in: []operand{row}, by: parts{kernel: true}, norm: true},
+	ApplyLayerNorm: {in: []operand{row, row}, by: parts{kernel: true}, norm: true},
+	ApplyRotary:    {in: []operand{table}, by: parts{kernel: true}},
+}
+
+// Functions are the names of all functions, sorted.
+func Functions() []FuncKind { return slices.Sorted(maps.Keys(funcs)) }
 
 // String is "bias(Bias)" or "gelu".
 func (f Func) String() string {
@@ -69,6 +93,24 @@ func (o Op) with(do FuncKind) string {
 
 // Elementwise says that the function takes an element and nothing else.
 func (f Func) Elementwise() bool {
-	operands, known := funcs[f.Do]
-	return known && len(operands) == 0
+	x, known := funcs[f.Do]
+	return known && len(x.in) == 0 && !x.norm
 }
+
+// Norm says that what the function makes of an element depends on the whole row.
+func (f Func) Norm() bool { return funcs[f.Do].norm }
+
+// Row says that operand i is a row of numbers, the same for each row of the result.
+func (f Func) Row(i int) bool {
+	in := funcs[f.Do].in
+	return i < len(in) && in[i] == row
+}
+
+// ByProduct says that the library of products applies the function, behind a product.
+func (f Func) ByProduct() bool { return funcs[f.Do].by.product }
+
+// BySum says that the kernel which adds up partial results applies the function, behind their sum.
+func (f Func) BySum() bool { return funcs[f.Do].by.sum }
+
+// ByKernel says that the function has a kernel of its own.
+func (f Func) ByKernel() bool { return funcs[f.Do].by.kernel }

@@ -22,10 +22,16 @@ type Move struct {
 // option is the fastest known choice.
 type Way interface{ way() }
 
-// Sums says that a way is for partial sums that have to meet, not for a tensor that travels.
+// Sums says that a way is for partial sums that have to meet.
 func Sums(w Way) bool {
 	_, ok := w.(interface{ sums() })
 	return ok
+}
+
+// Travels says that a way is for a tensor that travels, as those that aren't for sums are, and some that are.
+func Travels(w Way) bool {
+	_, ok := w.(interface{ travels() })
+	return ok || !Sums(w)
 }
 
 // ways are the zero values of all ways.

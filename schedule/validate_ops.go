@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -43,12 +42,12 @@ func (s Schedule) checkOps(v *validation) {
 func (o Op) checkFuncs(v *validation, path string) {
 	for i, f := range o.Then {
 		at := fmt.Sprintf("%s.Then[%d]", path, i)
-		operands, ok := funcs[f.Do]
+		x, ok := funcs[f.Do]
 		switch {
 		case !ok:
-			v.add(at+".Do", fmt.Sprintf("use one of %q", slices.Sorted(maps.Keys(funcs))), "unknown function %q", f.Do)
-		case len(f.In) != len(operands):
-			v.add(at+".In", fmt.Sprintf("name %d", len(operands)), "a %s has %d operands", f.Do, len(f.In))
+			v.add(at+".Do", fmt.Sprintf("use one of %q", Functions()), "unknown function %q", f.Do)
+		case len(f.In) != len(x.in):
+			v.add(at+".In", fmt.Sprintf("name %d", len(x.in)), "a %s has %d operands", f.Do, len(f.In))
 		}
 	}
 }
@@ -158,7 +157,7 @@ func (s Schedule) wantedAxes(o Op, tensor string) (n int, ok bool) {
 		}
 	}
 	for _, f := range o.Then {
-		for i, x := range funcs[f.Do] {
+		for i, x := range funcs[f.Do].in {
 			if i < len(f.In) && f.In[i] == tensor {
 				return x.last, true
 			}

@@ -72,6 +72,8 @@ func (d Device) Headers() (names []string) {
 	}
 	add(computes, "sum.h")
 	add(d.any(kernels.Kernel.Multiplies), "tiles.h", "hopper.h")
+	add(d.any(func(k kernels.Kernel) bool { return ofElements(k) && function(k.Kind) != kernels.SiLU }), "each.h")
+	add(d.any(ofElements), "gate.h")
 	for _, h := range functionHeaders {
 		add(d.any(func(k kernels.Kernel) bool { return slices.Contains(h.of, k.Kind) }) ||
 			len(d.Calls) > 0 && h.name == blockSum, h.name)
@@ -80,13 +82,11 @@ func (d Device) Headers() (names []string) {
 	return names
 }
 
-// functionHeaders are the headers of functions.
+// functionHeaders are the headers of functions of rows.
 var functionHeaders = []struct {
 	name string
 	of   []kernels.Kind
 }{
-	{"each.h", []kernels.Kind{kernels.GELU, kernels.ReLU}},
-	{"gate.h", []kernels.Kind{kernels.SiLU, kernels.SwiGLU, kernels.GELU, kernels.ReLU}},
 	{blockSum, []kernels.Kind{kernels.RMSNorm, kernels.LayerNorm}},
 	{"norm.h", []kernels.Kind{kernels.RMSNorm}},
 	{"layernorm.h", []kernels.Kind{kernels.LayerNorm}},
@@ -97,18 +97,20 @@ var functionHeaders = []struct {
 const blockSum = "blocksum.h"
 
 // Function is the function of each element that a gate applies.
-func (k Kernel) Function() kernels.Kind {
-	if k.Kind == kernels.SwiGLU {
+func (k Kernel) Function() kernels.Kind { return function(k.Kind) }
+
+func function(k kernels.Kind) kernels.Kind {
+	if k == kernels.SwiGLU {
 		return kernels.SiLU
 	}
-	return k.Kind
+	return k
 }
 
 // Source are the parts of the .cu.
 func (d Device) Source() []Part {
 	parts := []Part{{"head.cu.tmpl", d}}
 	for _, k := range d.Kernels() {
-		parts = append(parts, Part{k.template(), k})
+		parts = append(parts, Part{templateOf(k.Kernel), k})
 	}
 	return append(parts, d.own()...)
 }
@@ -119,18 +121,24 @@ func Adds(t driver.Type) bool {
 	return err == nil
 }
 
+// gates is the template of functions of each element.
+const gates = "gates.cu.tmpl"
+
 // works are the templates of kernels by their work; a kind may have one of its own.
 var works = map[kernels.Work]string{kernels.Copies: "copies.cu.tmpl", kernels.Sums: "sums.cu.tmpl",
-	kernels.Applies: "gates.cu.tmpl"}
+	kernels.Applies: gates}
 
-// template is that of the kernel's code: of its kind, else of its work.
-func (k Kernel) template() string {
+// templateOf is that of the kernel's code: of its kind, else of its work.
+func templateOf(k kernels.Kernel) string {
 	own := string(k.Kind) + ".cu.tmpl"
 	if _, err := fs.Stat(files, own); err != nil && works[k.Kind.Work()] != "" {
 		return works[k.Kind.Work()]
 	}
 	return own
 }
+
+// ofElements reports whether the kernel makes each element of the elements at its place.
+func ofElements(k kernels.Kernel) bool { return templateOf(k) == gates }
 
 // Host are the kernels with their structs.
 func (d Device) Host() (list []HostKernel) {

@@ -34,7 +34,7 @@ func TestGeneratedText(t *testing.T) {
 			t.Errorf("%s: the tests run another text", file)
 		}
 	}
-	run, checked := sections(t, withAttention(t)), sections(t, checking())
+	run, checked := sections(t, withAttention(t, every())), sections(t, checking())
 	files, err := filepath.Glob("../generated/*/*.cu")
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func TestGeneratedText(t *testing.T) {
 			t.Errorf("%s: no test runs this:\n%s", file, wrong)
 		}
 	}
-	for _, s := range append(run, checked...) {
+	for _, s := range append(sections(t, withAttention(t, transportList())), checked...) {
 		if !used[s.name] {
 			t.Errorf("no package has what %s says, or none was looked at", s.name)
 		}
@@ -76,9 +76,9 @@ func attention(t *testing.T) Own {
 var attentionCall = Call{Call: kernels.Call{Name: "Attention", Operands: 3, Args: 4}, File: "attention.cu",
 	Function: "causal", Out: "O", In: []string{"Query", "Key", "Value"}, Threads: 128}
 
-// withAttention has the kernels of the transports, and attention.
-func withAttention(t *testing.T) code {
-	d := device(transportList()...)
+// withAttention has these kernels, and attention.
+func withAttention(t *testing.T, list []kernels.Kernel) code {
+	d := device(list...)
 	d.Own, d.Calls = []Own{attention(t)}, []Call{attentionCall}
 	return d.checked()
 }

@@ -3,6 +3,8 @@ package templates
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,11 +36,34 @@ func build(t *testing.T, c code, main string, flags ...string) string {
 	return out
 }
 
-// code is device code of a package.
+// code is device code of a package, of these kernels and others.
 type code struct {
-	name  string
-	parts []Part
-	host  Host
+	name    string
+	parts   []Part
+	host    Host
+	kernels []Kernel
+}
+
+// lists are macros that list the kernels, for programs that run them: KERNELS(X) is X(name, struct) of each; COPIES(X)
+// and FUNCTIONS(X) are X(name) of each that copies, and of each that makes an element of one, and signals nothing.
+func (c code) lists() []byte {
+	list := map[string]string{"KERNELS": "", "COPIES": "", "FUNCTIONS": ""}
+	for _, k := range c.host.Kernels {
+		list["KERNELS"] += fmt.Sprintf(" X(%s, %s)", k.Name, k.Params)
+	}
+	for _, k := range c.kernels {
+		switch {
+		case k.Copies() && !k.Signals():
+			list["COPIES"] += fmt.Sprintf(" X(%s)", k.Name)
+		case ofElements(k.Kernel) && k.Terms == 1:
+			list["FUNCTIONS"] += fmt.Sprintf(" X(%s)", k.Name)
+		}
+	}
+	text := "#pragma once\n"
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		text += fmt.Sprintf("#define %s(X)%s\n", name, list[name])
+	}
+	return []byte(text)
 }
 
 // run runs a program, which a mistake in a kernel may keep from ending.
@@ -57,7 +82,7 @@ const packageDir = "package"
 // write writes the code and the headers to a folder, as packages have them.
 func (c code) write(t *testing.T) string {
 	t.Helper()
-	files := map[string][]byte{}
+	files := map[string][]byte{filepath.Join(packageDir, "list.h"): c.lists()}
 	headers, err := Headers()
 	if err != nil {
 		t.Fatal(err)
@@ -154,21 +179,13 @@ func transportList() []kernels.Kernel {
 	}
 }
 
-// functionList has the kernels of those functions that no package here has.
-func functionList() []kernels.Kernel {
-	return []kernels.Kernel{{Kind: kernels.SiLU, Terms: 1}, {Kind: kernels.GELU, Terms: 1},
-		{Kind: kernels.ReLU, Terms: 1}, {Kind: kernels.LayerNorm, Terms: 1, Rows: 2}}
-}
-
-// functionKernels has those of all functions, and of calls.
+// functionKernels has the kernels of all functions, and of calls.
 func functionKernels(t *testing.T) code {
 	own, err := os.ReadFile("testdata/own.cu")
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := device(append(functionList(), kernels.Kernel{Kind: kernels.SwiGLU, Terms: 2},
-		kernels.Kernel{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
-		kernels.Kernel{Kind: kernels.Rotary, Terms: 1, Rows: 1})...)
+	d := device(slices.DeleteFunc(every(), func(k kernels.Kernel) bool { return k.Kind.Work() != kernels.Applies })...)
 	d.Own = []Own{{Name: "own.cu", Text: string(own)}, attention(t)}
 	d.Calls = []Call{
 		{Call: kernels.Call{Name: "Scale", Operands: 2, Args: 2}, File: "own.cu", Function: "scaled", Out: "O",
@@ -180,8 +197,21 @@ func functionKernels(t *testing.T) code {
 	return d.checked()
 }
 
-// every has one of each kind, and of each way to post and to wait.
-func every() []kernels.Kernel { return append(transportList(), functionList()...) }
+// every has kernels of each kind, as packages list them: those of the transports, and where there are none the plain
+// one of its work.
+func every() (list []kernels.Kernel) {
+	plain := map[kernels.Work]kernels.Kernel{kernels.Sums: {Terms: 8, Varies: true}, kernels.Applies: {Terms: 1}}
+	for _, kind := range kernels.Kinds() {
+		of := slices.DeleteFunc(append(transportList(), kernels.Kernel{Kind: kernels.LayerNorm, Terms: 1, Rows: 2}),
+			func(k kernels.Kernel) bool { return k.Kind != kind })
+		if k := plain[kind.Work()]; len(of) == 0 {
+			k.Kind = kind
+			of = append(of, k)
+		}
+		list = append(list, of...)
+	}
+	return list
+}
 
 // device has these kernels, for all types.
 func device(list ...kernels.Kernel) tested {
@@ -193,7 +223,7 @@ func device(list ...kernels.Kernel) tested {
 type tested struct{ Device }
 
 func (d tested) checked() code {
-	return code{"check", d.Source(), Host{Package: "check", From: d.From, Kernels: d.Host()}}
+	return code{"check", d.Source(), Host{Package: "check", From: d.From, Kernels: d.Host()}, d.Kernels()}
 }
 
 // check is the package check with these kernels.
@@ -202,7 +232,7 @@ func check(list ...kernels.Kernel) code { return device(list...).checked() }
 // checking has the kernels that fill, compare and spin.
 func checking() code {
 	d := Device{From: "a test", About: []string{"Kernels."}}
-	return code{"run", CheckSource(d), Host{Package: "run", From: d.From, Kernels: Checks}}
+	return code{name: "run", parts: CheckSource(d), host: Host{Package: "run", From: d.From, Kernels: Checks}}
 }
 
 // The norm adds the epsilon that schedules promise.

@@ -69,6 +69,7 @@ import (
 	"ovgen/generated/linearreducescatterring"
 	"ovgen/generated/linearreducescatterringkernel"
 	"ovgen/generated/llamalayer"
+	"ovgen/generated/llamalayernccl"
 	"ovgen/generated/matmulreducescatter"
 	"ovgen/generated/permutation"
 	"ovgen/generated/reducescatter"
@@ -199,6 +200,7 @@ var All = []harness.Program{
 	harness.Of(&linearreducescatterringkernel.Program, linearreducescatterringkernel.Schedule,
 		linearreducescatterringkernel.New, (*linearreducescatterringkernel.Plan).Bind),
 	harness.Of(&llamalayer.Program, llamalayer.Schedule, llamalayer.New, (*llamalayer.Plan).Bind),
+	harness.Of(&llamalayernccl.Program, llamalayernccl.Schedule, llamalayernccl.New, (*llamalayernccl.Plan).Bind),
 	harness.Of(&matmulreducescatter.Program, matmulreducescatter.Schedule, matmulreducescatter.New,
 		(*matmulreducescatter.Plan).Bind),
 	harness.Of(&permutation.Program, permutation.Schedule, permutation.New, (*permutation.Plan).Bind),

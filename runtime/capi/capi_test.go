@@ -4,6 +4,7 @@ package capi
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -103,6 +104,8 @@ func TestHandles(t *testing.T) {
 		"plan close":  func(h uintptr) error { return ClosePlan(h, 0) },
 		"synchronize": func(h uintptr) error { return Synchronize(h, 0) },
 		"watch":       func(h uintptr) error { return Watch(h, 0, 0) },
+		"peers":       func(h uintptr) error { _, _, _, err := Peers(h, 0, 1, 0, 0); return err },
+		"peers close": func(h uintptr) error { return ClosePeers(h, 0) },
 		"alloc":       func(h uintptr) error { _, err := Alloc(h, 1); return err },
 	} {
 		for _, h := range []uintptr{0, 1 << 40} {
@@ -137,6 +140,26 @@ func TestGroup(t *testing.T) {
 	}
 	if err := Watch(h, 0, -1); err == nil {
 		t.Error("watched for -1 ms")
+	}
+	shared, buffers, words, err := Peers(h, p, 8, 2, 20000)
+	if err != nil || words != buffers+8 {
+		t.Errorf("tables at %#x and %#x, %v", buffers, words, err)
+	}
+	var own [8]byte
+	if err := CopyFrom(h, unsafe.Pointer(&own[0]), buffers, 8); err != nil || binary.NativeEndian.Uint64(own[:]) != p {
+		t.Errorf("the own buffer is at %v, want %#x; %v", own, p, err)
+	}
+	if err := Free(h, p); err == nil {
+		t.Error("freed what is shared")
+	}
+	if err := ClosePeers(shared, 0); err != nil {
+		t.Error(err)
+	}
+	if err := ClosePeers(shared, 0); !errors.As(err, new(*HandleError)) {
+		t.Errorf("closed twice: %v", err)
+	}
+	if _, _, _, err := Peers(h, p, 9, 2, 0); err == nil {
+		t.Error("shared more than there is")
 	}
 	if err := errors.Join(Synchronize(h, 0), Watch(h, 0, 0), Free(h, p), Free(h, 0), Err(h)); err != nil {
 		t.Error(err)

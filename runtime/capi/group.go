@@ -27,11 +27,11 @@ type Config struct {
 	Timeout, JoinTimeout, CallTimeout, RunTimeout int64
 }
 
-// member is a group with the plans that were made in it.
+// member is a group with what was made in it.
 type member struct {
 	*group.Group
 	mu    sync.Mutex
-	plans []uintptr // open ones, in the order they were made
+	parts []uintptr // open plans and shared buffers, in the order they were made
 }
 
 // Join joins a group and returns its handle.
@@ -133,7 +133,7 @@ func Watch(handle, stream uintptr, ms int64) error {
 	return m.Watch(ctx, driver.Stream(stream))
 }
 
-// Close closes the group, which closes the plans that are still open. Their handles
+// Close closes the group, which closes the plans and shared buffers that are still open. Their handles
 // and its own are gone afterwards, also after an error.
 func Close(handle uintptr, ms int64) error {
 	m, err := find[*member](handle, "group")
@@ -153,9 +153,9 @@ func Close(handle uintptr, ms int64) error {
 	return err
 }
 
-// open lists the plans that are not closed.
+// open lists what is not closed.
 func (m *member) open() []uintptr {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.Clone(m.plans)
+	return slices.Clone(m.parts)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime/cgo"
-	"slices"
 	"unsafe"
 
 	"ovgen/runtime/driver"
@@ -36,7 +35,7 @@ func New[P plan.Runner, S any](handle uintptr, ms int64, make func(context.Conte
 	}
 	h := uintptr(cgo.NewHandle(&made{p, m}))
 	m.mu.Lock()
-	m.plans = append(m.plans, h)
+	m.parts = append(m.parts, h)
 	m.mu.Unlock()
 	return h, nil
 }
@@ -103,10 +102,7 @@ func ClosePlan(handle uintptr, ms int64) error {
 	}
 	defer cancel()
 	err = x.Close(ctx)
-	x.of.mu.Lock()
-	x.of.plans = slices.DeleteFunc(x.of.plans, func(h uintptr) bool { return h == handle })
-	x.of.mu.Unlock()
-	forget(handle)
+	x.of.drop(handle)
 	return err
 }
 

@@ -46,6 +46,9 @@ type Driver interface {
 	DeviceCanAccessPeer(peer UUID) (bool, error)
 	// DeviceGetP2PAttribute is an attribute of the link to the device with that UUID.
 	DeviceGetP2PAttribute(a P2PAttribute, peer UUID) (int, error)
+	// DeviceGetNVLinks counts the NVLink connections of this device that are up. The error wraps ErrUnavailable where
+	// the machine does not say: CUDA knows nothing of them, NVML does.
+	DeviceGetNVLinks(peer UUID) (NVLinks, error)
 	// Context is the device's context (CUcontext), which other drivers of this process name it by.
 	Context() uintptr
 	// CtxEnablePeerAccess lets this device use the memory of another context of this process, at the
@@ -134,6 +137,9 @@ type Driver interface {
 	// where package choices knows the algorithm.
 	MatmulCreate(d MatmulDesc) (Product, error)
 	MatmulDestroy(m Product) error
+	// MatmulAlgorithm is the algorithm that was chosen for a product, for a person to compare: cuBLASLt's, as the file
+	// of package choices has it.
+	MatmulAlgorithm(m Product) string
 	// Matmul enqueues the product. workspace holds WorkspaceBytes and is used by
 	// one stream only; bias is ignored unless MatmulDesc.Bias is set. c may be
 	// imported from a peer, and must meet none of a, b and bias.
@@ -192,6 +198,9 @@ type P2PAttribute int
 // NativeAtomics is 1 where the link carries atomic operations, as NVLink does and PCIe
 // does not (CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED).
 const NativeAtomics P2PAttribute = 3
+
+// NVLinks are connections of a device: those that end at a given peer, and those that end at a switch.
+type NVLinks struct{ Direct, Switch int }
 
 // UUID identifies a physical device across processes.
 type UUID [16]byte

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/fabric"
 	"ovgen/runtime/launch"
 )
 
@@ -123,66 +124,64 @@ func checkAlike(all []identity) error {
 	return nil
 }
 
-// access is a rank's error about its way to each peer of its host: empty is good.
-func access(d driver.Driver, rank int, all []identity) []string {
-	why := make([]string, len(all))
-	for r, id := range all {
-		if r == rank || id.Host != all[rank].Host {
-			continue
-		}
-		if ok, err := d.DeviceCanAccessPeer(id.UUID); err != nil {
-			why[r] = err.Error()
-		} else if !ok {
-			why[r] = "the devices have no peer access to each other"
-		}
-	}
-	return why
+// way is what a rank finds on its way to another.
+type way struct {
+	Link fabric.Link
+	Why  string // it is not known, or leads nowhere
 }
 
-// linked reports for each rank whether NVLink joins its device to this rank's.
-func linked(d driver.Driver, rank int, all []identity) ([]bool, error) {
-	links := make([]bool, len(all))
+// ways are a rank's to each rank.
+func ways(d driver.Driver, rank int, all []identity) []way {
+	list := make([]way, len(all))
 	for r, id := range all {
-		if r == rank || id.Host != all[rank].Host {
-			continue
-		}
-		n, err := d.DeviceGetP2PAttribute(driver.NativeAtomics, id.UUID)
-		if err != nil {
-			return nil, fmt.Errorf("look at the link to rank %d: %w", r, err)
-		}
-		links[r] = n == 1
-	}
-	return links, nil
-}
-
-// enableAccess lets this rank's device use the memory of the others, whose contexts are in this process.
-func enableAccess(d driver.Driver, rank int, all []identity) error {
-	for r, id := range all {
-		if r == rank || id.Host != all[rank].Host {
-			continue
-		}
-		if err := d.CtxEnablePeerAccess(id.Context); err != nil {
-			return fmt.Errorf("reach the memory of rank %d: %w", r, err)
+		switch {
+		case r == rank:
+			list[r].Link = fabric.Self
+		case id.Host != all[rank].Host:
+			list[r].Link = fabric.Network
+		default:
+			l, err := fabric.Read(d, id.UUID)
+			if list[r].Link = l; err != nil {
+				list[r].Why = err.Error()
+			} else if l == fabric.None {
+				list[r].Why = "the devices have no peer access to each other"
+			}
 		}
 	}
-	return nil
+	return list
 }
 
-// checkAccess reads every rank's answers.
-func checkAccess(all [][]byte) error {
+// readFabric reads every rank's ways; err is a *CheckError of the first that leads nowhere.
+func readFabric(all [][]byte) (f fabric.Fabric, err error) {
 	for r, blob := range all {
-		var why []string
-		if err := json.Unmarshal(blob, &why); err != nil || len(why) != len(all) {
-			return &PeerError{Rank: r, Text: fmt.Sprintf("it sent no list of its peers (%v)", err)}
+		var list []way
+		if err := json.Unmarshal(blob, &list); err != nil || len(list) != len(all) {
+			return nil, &PeerError{Rank: r, Text: fmt.Sprintf("it sent no list of its peers (%v)", err)}
 		}
-		for to, text := range why {
-			if text != "" {
-				return &CheckError{"peer access", []int{r, to},
+		links := make([]fabric.Link, len(list))
+		for to, w := range list {
+			links[to] = w.Link
+			if w.Why != "" && err == nil {
+				err = &CheckError{"peer access", []int{r, to},
 					fmt.Sprintf("rank %d can't map rank %d's memory: %s "+
 						"(choose devices joined by NVLink or PCIe peer access, as nvidia-smi topo -p2p r shows, "+
-						"or set Config.Apart for plans by NCCL alone)",
-						r, to, text)}
+						"or set Config.Apart for plans by NCCL, and by rings where neighbours reach each other)",
+						r, to, w.Why)}
 			}
+		}
+		f = append(f, links)
+	}
+	return f, err
+}
+
+// enableAccess lets this rank's device use the memory of those that it reaches, whose contexts are in this process.
+func (g *Group) enableAccess(all []identity) error {
+	for r, id := range all {
+		if r == g.Rank() || !g.Reaches(r) {
+			continue
+		}
+		if err := g.drv.CtxEnablePeerAccess(id.Context); err != nil {
+			return fmt.Errorf("reach the memory of rank %d: %w", r, err)
 		}
 	}
 	return nil

@@ -53,6 +53,9 @@ func (c Config) resolve() (Config, error) {
 		errs = append(errs, fmt.Errorf("Config.Graphs is %d (leave it 0 for the default, %d)", c.Graphs, DefaultGraphs))
 	}
 	c.Graphs = cmp.Or(c.Graphs, DefaultGraphs)
+	var err error
+	c.dumps, err = dumps(cmp.Or(c.Dump, os.Getenv(launch.EnvDump)), c.DumpTo)
+	errs = append(errs, err)
 	errs = append(errs, c.bound())
 	if _, err := driver.Lookup(c.Backend); err != nil && c.Driver == nil && c.Backend != auto {
 		errs = append(errs, err)

@@ -1,6 +1,7 @@
 package group
 
 import (
+	"io"
 	"time"
 
 	"ovgen/runtime/driver"
@@ -50,7 +51,8 @@ type Config struct {
 	// of them does.
 	Arena int64
 	// Apart lets ranks join whose devices have no access to each other's memory: the group then
-	// makes plans of schedules by NCCL only, and Group.Choice says so. It is the same on all ranks.
+	// makes plans of schedules by NCCL only and, where each rank reaches those before and after it, by rings.
+	// Group.Choice says so. It is the same on all ranks.
 	Apart bool
 	// Graphs is how many graphs of its own each plan keeps, for the bindings that Replay or Run used
 	// last; 0 means DefaultGraphs. The layers that share a plan need one each, unless the caller captures
@@ -59,6 +61,12 @@ type Config struct {
 	// Cache is the folder of the file in which the driver that Join opens keeps the algorithms that products were
 	// tuned to; "off" keeps none. Empty reads OVGEN_CACHE, and is ovgen in the user's cache folder without it.
 	Cache string
+	// Dump asks for what each plan has been bound to, in words with commas: host, the steps of a run; ops, the calls
+	// that enqueue it, with addresses and sizes; plans, its buffers, semaphores, streams and tuned products; and json,
+	// for a line of JSON in place of text. Empty reads OVGEN_DUMP. Other words are refused.
+	Dump string
+	// DumpTo takes that, a Write for each Bind of a rank; nil is the standard error.
+	DumpTo io.Writer
 	// Timeout is the default of the three bounds that follow; 0 means
 	// DefaultTimeout. A negative bound is refused.
 	Timeout time.Duration
@@ -76,6 +84,7 @@ type Config struct {
 	// OVGEN_TOKEN_FILE, and else store.Unix(), of one machine.
 	Network store.Network
 
+	dumps Dumps         // of Dump
 	place *launch.Place // that the launcher gave, where Size was 0
 }
 

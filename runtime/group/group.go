@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/fabric"
 	"ovgen/runtime/group/store"
 	"ovgen/runtime/ipc"
 )
@@ -24,8 +25,8 @@ type Group struct {
 	client       *store.Client
 	pids         []int // of the ranks' processes
 	place        place
-	links        []bool
-	apart        bool // ranks can't reach each other's memory
+	fabric       fabric.Fabric
+	apart        bool // some ranks can't reach each other's memory
 	arena        *Arena
 	imports      *ipc.Cache
 	page         *page
@@ -57,12 +58,6 @@ func (g *Group) Driver() driver.Driver { return g.imports.Driver() }
 
 // Choice names the driver and the reason for it, for a program to print.
 func (g *Group) Choice() string { return g.choice }
-
-// NVLink reports whether NVLink joins this rank's device to that of another rank.
-func (g *Group) NVLink(rank int) bool { return g.links[rank] }
-
-// Apart reports whether ranks can't reach each other's memory, as Config.Apart allows.
-func (g *Group) Apart() bool { return g.apart }
 
 // Side is the stream on which the group orders its runs where it must not use a caller's: verifiers know by it
 // that an event there is no part of a run.

@@ -65,13 +65,18 @@ func (g *Group) assemble(ctx context.Context) error {
 	return err
 }
 
-// agree is a gather that carries a failure: if any rank has one, all do.
+// agree is a gather of Join that carries a failure: if any rank has one, all do.
 func (g *Group) agree(ctx context.Context, what string, blob []byte, err error) ([][]byte, error) {
+	return agreed(what, blob, err, func(mine []byte) ([][]byte, error) { return g.client.Gather(ctx, what, mine) })
+}
+
+// agreed is a gather that carries a failure: if any rank has one, all do.
+func agreed(what string, blob []byte, err error, gather ipc.Gather) ([][]byte, error) {
 	message := append([]byte{0}, blob...)
 	if err != nil {
 		message = append([]byte{1}, err.Error()...)
 	}
-	all, gathered := g.client.Gather(ctx, what, message)
+	all, gathered := gather(message)
 	if gathered != nil {
 		return nil, errors.Join(err, gathered)
 	}
@@ -161,33 +166,28 @@ func (g *Group) tryDriver(ctx context.Context, name string) (why string, err err
 	if g.place, err = places(all, g.Rank()); err != nil {
 		return "", err
 	}
-	blob, _ = json.Marshal(access(d, g.Rank(), all))
-	if blobs, err = g.agree(ctx, "check peer access", blob, nil); err != nil {
+	blob, _ = json.Marshal(ways(d, g.Rank(), all))
+	if blobs, err = g.agree(ctx, "look at the links", blob, nil); err != nil {
 		return "", err
 	}
-	err = checkAccess(blobs)
+	g.fabric, err = readFabric(blobs)
 	var unreached *CheckError
 	switch {
 	case errors.As(err, &unreached) && g.config.Apart:
-		g.apart, g.links = true, make([]bool, g.Size())
-		g.choice = fmt.Sprintf("; plans by NCCL alone, since rank %d can't map rank %d's memory", unreached.Ranks[0],
-			unreached.Ranks[1])
-		return "", nil
+		g.apart = true
+		err = nil
 	case err != nil:
 		return err.Error(), errors.Join(err, g.closeDriver())
 	}
-	if n := g.Hosts(); n > 1 {
-		g.choice = fmt.Sprintf("; %d hosts of %d ranks", n, g.PerHost())
-	}
-	g.links, err = linked(d, g.Rank(), all)
+	g.choice = g.links(unreached)
 	switch {
-	case err != nil || !g.config.Local:
+	case !g.config.Local:
 	case d.Name() == "cuda" && !g.config.LocalOnGPUs:
 		err = ErrLocalOnGPUs
 	default:
-		err = enableAccess(d, g.Rank(), all)
+		err = g.enableAccess(all)
 	}
-	_, err = g.agree(ctx, "look at the links", nil, err)
+	_, err = g.agree(ctx, "open the links", nil, err)
 	return "", err
 }
 
@@ -224,14 +224,15 @@ func (g *Group) makeArena(ctx context.Context) error {
 	if g.imports = ipc.New(g.drv, g.Rank()); g.config.Local {
 		g.imports = ipc.NewLocal(g.drv, g.Rank())
 	}
-	g.imports.Reach(g.beside)
+	g.imports.Reach(g.Reaches)
 	a := &Arena{bytes: g.config.Arena, rank: g.Rank(), bases: make([]driver.Ptr, g.Size())}
 	g.arena = a
 	export, err := g.exportArena()
-	if err == nil && g.apart { // each rank keeps its own
+	alone := g.apart && !g.Ring() // each rank keeps its own
+	if err == nil && alone {
 		err = export.Close()
 	}
-	if err != nil || g.apart {
+	if err != nil || alone {
 		_, err = g.agree(ctx, "exchange arenas", nil, err)
 		return err
 	}
@@ -246,7 +247,7 @@ func (g *Group) makeArena(ctx context.Context) error {
 	}
 	if err == nil {
 		for r, peer := range a.peers {
-			if r != g.Rank() && g.beside(r) {
+			if r != g.Rank() && g.Reaches(r) {
 				a.bases[r] = peer[0].Ptr()
 			}
 		}

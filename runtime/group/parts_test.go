@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/fabric"
 	"ovgen/runtime/group/store"
 	"ovgen/runtime/launch"
 )
@@ -139,23 +140,27 @@ func TestCheckAlike(t *testing.T) {
 	}
 }
 
-func TestCheckAccess(t *testing.T) {
+func TestReadFabric(t *testing.T) {
+	const good = `[{"Link":"-"},{"Link":"nvlink"}]`
 	for _, x := range []struct {
 		blobs []string
 		want  string
 	}{
-		{[]string{`["",""]`, `["",""]`}, ""},
-		{[]string{`["",""]`, `["no way",""]`}, "rank 1 can't map rank 0's memory: no way"},
-		{[]string{`["",""]`, `[""]`}, "rank 1"},
-		{[]string{`garbage`, `["",""]`}, "rank 0"},
+		{[]string{good, `[{"Link":"pcie"},{"Link":"-"}]`}, ""},
+		{[]string{good, `[{"Link":"none","Why":"no way"},{"Link":"-"}]`}, "rank 1 can't map rank 0's memory: no way"},
+		{[]string{good, `[{}]`}, "rank 1: it sent no list"},
+		{[]string{`garbage`, good}, "rank 0: it sent no list"},
 	} {
 		var blobs [][]byte
 		for _, b := range x.blobs {
 			blobs = append(blobs, []byte(b))
 		}
-		if err := checkAccess(blobs); (err == nil) != (x.want == "") || err != nil &&
-			!strings.Contains(err.Error(), x.want) {
+		f, err := readFabric(blobs)
+		if (err == nil) != (x.want == "") || err != nil && !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%v: %v, want %q", x.blobs, err, x.want)
+		}
+		if err == nil && (f.Pair(0, 1) != fabric.PCIe || f[0][1] != fabric.NVLink) {
+			t.Errorf("%v: %v", x.blobs, f)
 		}
 	}
 }

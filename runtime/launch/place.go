@@ -16,6 +16,7 @@ const (
 	EnvLocal  = "OVGEN_LOCAL_RANK" // ordinal of the rank's device; the rank where nothing says another
 	EnvJob    = "OVGEN_JOB"
 	EnvDriver = "OVGEN_DRIVER"
+	EnvDump   = "OVGEN_DUMP" // what plans write about themselves (see group.Config.Dump)
 	EnvHost   = "OVGEN_HOST" // the host that the rank plays (see group.Config.Host)
 )
 

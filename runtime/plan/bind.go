@@ -49,7 +49,8 @@ type target struct {
 // buffer of a peer that its peers use; two that runs only read may be one. Bind can't see the other
 // buffers of a peer: ranks of one process keep those apart themselves. After an error the plan is not
 // bound. All ranks get that of a collective Bind, and this rank alone that of a local one: ErrBusy,
-// ErrClosed, *DisagreementError, *RankError for what another rank found, or *group.AbortError.
+// ErrClosed, *DisagreementError, *RankError for what another rank found, *group.AbortError, or this rank's alone for
+// what group.Config.DumpTo did not take.
 func (p *Plan) Bind(ctx context.Context, addr ...driver.Ptr) error {
 	return p.BindCounts(ctx, nil, addr...)
 }
@@ -85,6 +86,9 @@ func (p *Plan) BindCounts(ctx context.Context, counts []int, addr ...driver.Ptr)
 	}
 	if wrong != nil {
 		return fmt.Errorf("bind %s: %w", p, wrong)
+	}
+	if err := p.dump(); err != nil {
+		return fmt.Errorf("bind %s: %w", p, err)
 	}
 	p.bound = true
 	return nil

@@ -40,6 +40,10 @@ func (q *Queue) Call(s *Stream, name string, f Call, to Range, from ...Range) {
 	if !q.node(s, "Call ", name) {
 		return
 	}
+	if q.listing != nil {
+		q.check(q.listing.call(s.handle, name, to, from))
+		return
+	}
 	if f == nil {
 		q.check(&CallError{Program: q.plan.program.Name, Call: name})
 		return

@@ -56,7 +56,11 @@ func (q *Queue) enqueueTogether(s *Stream, recv, send driver.Ptr, d driver.Colle
 			q.plan.collectives = append(q.plan.collectives, d)
 		}
 	}
-	if live {
+	switch {
+	case !live:
+	case q.listing != nil:
+		q.check(q.listing.collective(d, recv, send, s.handle))
+	default:
 		q.check(q.plan.group.Collective(d, recv, send, s.handle))
 	}
 }

@@ -22,6 +22,7 @@ type Plan struct {
 	driver  driver.Driver
 	program *Program
 	shape   string
+	chosen  string // by Tune: the schedule, and why
 	id      int
 	issue   func(*Queue)
 	peers   []int // r+1, r+2, ..., of the own host

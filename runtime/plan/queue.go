@@ -24,6 +24,8 @@ type Queue struct {
 	ranges []Range // that the next call reads
 	one    [1]int  // a peer as a list
 	shares shares
+	// listing takes what would be enqueued, while a bound plan is written about; else nil.
+	listing *listing
 }
 
 // Rank of this process in the group.

@@ -25,7 +25,7 @@ type shares struct {
 // the arena, which every rank has mapped.
 func (q *Queue) Share(b *Buffer, to, from int) {
 	switch {
-	case !b.inLoop:
+	case !b.inLoop, q.listing != nil:
 	case q.shares.passing:
 		q.exchange(b, from)
 	case q.dry:

@@ -74,6 +74,7 @@ func Tune[S fmt.Stringer, B any](ctx context.Context, g *group.Group, t *Tuning,
 	if p.Runner, p.bind, err = c.New(ctx, g, s); err != nil {
 		return nil, fmt.Errorf("%w (chosen: %s)", err, p.choice)
 	}
+	p.Base().chosen = choice.String()
 	return p, nil
 }
 

@@ -82,6 +82,7 @@ var all = []Named{
 	{"AllGatherLinearNCCL4", AllGatherLinearNCCL4},
 	{"LinearReduceScatterNCCL", LinearReduceScatterNCCL},
 	{"LinearAllReduceNCCL", LinearAllReduceNCCL},
+	{"LlamaLayerNCCL", LlamaLayerNCCL},
 	{"AllReduceNCCL", AllReduceNCCL},
 	{"AllGatherNCCL", AllGatherNCCL},
 	{"AllToAllNCCL", AllToAllNCCL},

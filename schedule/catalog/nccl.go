@@ -39,6 +39,15 @@ var LinearAllReduceNCCL = s.Schedule{
 	Moves:   []s.Move{{Of: "C", Way: s.NCCL{Parts: 2}}},
 }
 
+// LlamaLayerNCCL is LlamaLayer as frameworks have it: NCCL gathers all rows before the products, and scatters the
+// partial results behind them, with nothing overlapped. A kernel adds the residuals afterwards.
+var LlamaLayerNCCL = s.Schedule{
+	Tensors: LlamaLayer.Tensors,
+	Ops:     LlamaLayer.Ops,
+	Moves: []s.Move{{Of: "X", Way: s.NCCL{}}, {Of: "R", Way: s.NCCL{}}, {Of: "Y", Way: s.NCCL{}},
+		{Of: "C", Way: s.NCCL{}}},
+}
+
 // AllReduceNCCL is the sum of all ranks' A on each of them, by NCCL.
 var AllReduceNCCL = s.Schedule{
 	Tensors: summed,

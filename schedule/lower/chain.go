@@ -35,6 +35,22 @@ type stage struct {
 	sums    string // the result of the last operation, of which the ranks have partial results; empty: none
 	toAll   bool   // every rank gets the sums of all rows, else of its own
 	shot    bool   // a rank adds up its peers' partial results where they are, else slots of its own
+	// NCCL gathers the rows, or adds up the partial results, all at once.
+	gathersAtOnce, sumsAtOnce bool
+}
+
+// pulls says that the rows of a stage's input are copied from their owners, one rank's after the other.
+func (s *stage) pulls() bool { return s.gathers && !s.gathersAtOnce }
+
+// meets says that a collective, or the kernel of a sum, needs all ranks while it holds the device.
+func (s *stage) meets() bool { return s.gathersAtOnce || s.sumsAtOnce || s.shot }
+
+// here is the buffer in which a stage works on all ranks' rows of its input.
+func (s *stage) here() string {
+	if s.gathers {
+		return s.input + gatheredSuffix
+	}
+	return s.input
 }
 
 // makes says that an open stage has a tensor.

@@ -8,23 +8,14 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// Three parts apply functions in a chain: the library of products, after a product and in this
-// order; the kernel that sums partial results; or a kernel of the function's own, on rows that are
-// there.
-var (
-	ofProducts = []schedule.FuncKind{schedule.AddBias, schedule.ApplyGELU, schedule.ApplyReLU}
-	ofSums     = []schedule.FuncKind{schedule.AddBias, schedule.AddTensor}
-	ofKernels  = append([]schedule.FuncKind{schedule.ApplySiLU, schedule.ApplySwiGLU, schedule.ApplyRotary}, norms...)
-)
-
-// norms are the functions of whole rows.
-var norms = []schedule.FuncKind{schedule.ApplyRMSNorm, schedule.ApplyLayerNorm}
-
-// byKernel says that a function of an operation has a kernel of its own. A product applies functions of each element
-// by the library, where a copy has no product.
+// byKernel says that a kernel of its own applies a function of an operation: behind a product, only where the
+// library of products does not.
 func byKernel(o schedule.Op, f schedule.Func) bool {
-	return slices.Contains(ofKernels, f.Do) || kind(o.Name()) == copied && f.Elementwise()
+	return f.ByKernel() && (kind(o.Name()) == copied || !f.ByProduct())
 }
+
+// ofProduct says that the library applies a function to each element of a product.
+func ofProduct(f schedule.Func) bool { return f.ByProduct() && f.Elementwise() }
 
 // functions refuses a function that nothing applies at its place, and an operand of another placement.
 func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error {
@@ -33,8 +24,8 @@ func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error 
 		if err := c.function(at, o, i, s); err != nil {
 			return err
 		}
-		for _, name := range f.In {
-			if err := c.beside(d, at, o, f, name, s); err != nil {
+		for k := range f.In {
+			if err := c.beside(d, at, o, f, k, s); err != nil {
 				return err
 			}
 		}
@@ -45,25 +36,24 @@ func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error 
 // function refuses function i of an operation where nothing applies it.
 func (c *chain) function(path string, o schedule.Op, i int, s *stage) error {
 	f, sum := o.Then[i], s.sums == o.Out
-	before := func(list []schedule.FuncKind) bool {
-		return slices.ContainsFunc(o.Then[:i], func(x schedule.Func) bool { return slices.Contains(list, x.Do) })
-	}
-	byProduct := slices.Contains(ofProducts, f.Do) && kind(o.Name()) == linear
+	before := func(is func(schedule.Func) bool) bool { return slices.ContainsFunc(o.Then[:i], is) }
+	byProduct := f.ByProduct() && kind(o.Name()) == linear
 	wrong := ""
 	switch {
-	case before([]schedule.FuncKind{f.Do}):
+	case before(func(x schedule.Func) bool { return x.Do == f.Do }):
 		wrong = fmt.Sprintf("%s is there already", f.Do)
-	case sum && !slices.Contains(ofSums, f.Do):
+	case sum && !f.BySum():
 		return &schedule.FieldError{Path: path,
 			Msg:  fmt.Sprintf("no pass applies %s to a sum of partial results", f.Do),
 			Hint: "leave it out, and apply it to " + o.Out + " in a schedule.Copy"}
 	case sum:
-	case slices.Contains(norms, f.Do) && (kind(o.Name()) != copied || len(o.Then) > 1 || c.at[o.Out].columns):
+	case f.Norm() && (kind(o.Name()) != copied || len(o.Then) > 1 || c.at[o.Out].columns):
 		wrong = "rows are normed alone, by a schedule.Copy of a tensor whose rows are whole"
 	case f.Do == schedule.ApplyRotary && (i != len(o.Then)-1 || i > 1 || i == 1 && o.Bias() == ""):
 		wrong = "heads are turned last, behind a product or its bias"
 	case byKernel(o, f):
-	case byProduct && !before(ofKernels) && (f.Do != schedule.AddBias || i == 0) && !before(ofProducts[1:]):
+	case byProduct && (f.Elementwise() || i == 0) && !before(ofProduct) &&
+		!before(func(x schedule.Func) bool { return byKernel(o, x) }):
 	case byProduct:
 		wrong = "a product adds a bias, and then applies one function of each element"
 	default:
@@ -75,24 +65,23 @@ func (c *chain) function(path string, o schedule.Op, i int, s *stage) error {
 	return &schedule.FieldError{Path: path, Msg: wrong, Hint: "leave it out"}
 }
 
-// beside checks that an operand of a function is placed like the result.
-func (c *chain) beside(d *draft, path string, o schedule.Op, f schedule.Func, name string, s *stage) error {
+// beside checks that operand i of a function is placed like the result.
+func (c *chain) beside(d *draft, path string, o schedule.Op, f schedule.Func, i int, s *stage) error {
+	name := f.In[i]
 	out, x := c.at[o.Out], c.at[name]
-	if f.Do == schedule.ApplyRotary {
+	switch {
+	case f.Do == schedule.ApplyRotary:
 		return c.turned(d, path, o, name)
-	}
-	if f.Do == schedule.AddBias || slices.Contains(norms, f.Do) {
+	case f.Row(i):
 		return c.placed(d, name, out, false)
-	}
-	if f.Do == schedule.ApplySwiGLU && !s.makes(name) {
+	case f.ByKernel() && !s.makes(name):
 		return &schedule.FieldError{Path: path, Hint: "make it before " + o.Out + ", of the same operand",
 			Msg: fmt.Sprintf("%s is not made beside %s", name, o.Out)}
-	}
-	if d.schedule.Made(name) && x != out {
+	case d.schedule.Made(name) && x != out:
 		return &schedule.FieldError{Path: path, Hint: "add a tensor that is where " + o.Out + " is",
 			Msg: fmt.Sprintf("%s and %s have their rows on different ranks", name, o.Out)}
 	}
-	return c.placed(d, name, out, s.gathers && f.Do == schedule.ApplySwiGLU)
+	return c.placed(d, name, out, s.gathers && f.ByKernel())
 }
 
 // heads asks of the shape that heads are whole on each rank.
@@ -145,9 +134,9 @@ func (w *writer) apply(on hostir.StreamRef, o schedule.Op, rank hostir.Expr, x h
 			continue
 		}
 		var operands []hostir.View
-		for _, name := range f.In {
+		for i, name := range f.In {
 			switch {
-			case slices.Contains(norms, f.Do):
+			case f.Row(i):
 				operands = append(operands, hostir.EachRow(name))
 			case f.Do == schedule.ApplyRotary:
 				table := w.rowsAt(name, rank)

@@ -15,7 +15,7 @@ func (w *writer) memories() {
 	for i := range w.chain.stages {
 		s := &w.chain.stages[i]
 		if s.gathers {
-			if b := w.buffer(s.input); b.Owner == hostir.Caller {
+			if b := w.buffer(s.input); b.Owner == hostir.Caller && s.pulls() {
 				b.Shared = true
 			}
 			w.eachRank(s.input+gatheredSuffix, w.columnsOf(s.input))
@@ -25,7 +25,7 @@ func (w *writer) memories() {
 		}
 	}
 	for i := range w.chain.stages {
-		if s := &w.chain.stages[i]; w.inTurns(s) {
+		if s := &w.chain.stages[i]; w.byRanks(s) {
 			w.indexed(s)
 		}
 	}
@@ -37,7 +37,7 @@ func (w *writer) results(s *stage, o schedule.Op) {
 	_, declared := w.schedule.Tensor(o.Out)
 	switch {
 	case o.Out != s.sums && declared:
-	case o.Out != s.sums && w.inTurns(s):
+	case o.Out != s.sums && w.byRanks(s):
 		w.eachRank(o.Out, columns)
 	case o.Out != s.sums:
 		w.memory(o.Out, w.rowElements(s.own, columns), w.rowAxis(s.own), columns)
@@ -47,6 +47,8 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		if s.toAll {
 			w.memory(w.named(reduced, s), w.rowElements(true, columns), w.rowAxis(true), columns)
 		}
+	case w.byRanks(s) && !s.shot:
+		w.eachRank(w.named(partial, s), columns)
 	default:
 		var cut []schedule.Extent
 		if !s.toAll {
@@ -54,6 +56,9 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		}
 		t := schedule.Tensor{Axes: []schedule.Axis{w.rowAxis(false), columns}}
 		w.memory(w.named(partial, s), part(t, cut...), t.Axes...)
+	}
+	if o.Out == s.sums && s.sumsAtOnce && adds(o) {
+		w.memory(w.named(reduced, s), w.rowElements(!s.toAll, columns), w.rowAxis(!s.toAll), columns)
 	}
 	if o.Out == s.sums && !declared {
 		w.memory(o.Out, w.rowElements(!s.toAll, columns), w.rowAxis(!s.toAll), columns)
@@ -127,6 +132,9 @@ func (w *writer) indexed(s *stage) {
 		if o.Out != s.sums || s.toAll {
 			whole(o.Out)
 			whole(o.Added())
+		}
+		if o.Out == s.sums && s.toAll {
+			whole(w.named(reduced, s))
 		}
 		for _, f := range o.Then {
 			if f.Do == schedule.ApplyRotary {

@@ -9,11 +9,11 @@ func linked(*draft) error { return nil }
 func linkedShot(d *draft) error {
 	i := slices.IndexFunc(d.chain.stages, func(s stage) bool { return s.sums == d.of })
 	s := &d.chain.stages[i]
-	if s.gathers {
+	if s.pulls() {
 		return d.refusal("Signals", "use schedule.LayerSlots, or leave it out",
 			"the rows of %s come one rank's after the other", s.input)
 	}
-	if g := slices.IndexFunc(d.chain.stages[:i], func(s stage) bool { return s.gathers }); g >= 0 && d.with.signals {
+	if g := slices.IndexFunc(d.chain.stages[:i], func(s stage) bool { return s.pulls() }); g >= 0 && d.with.signals {
 		return d.refusal("Signals", "use schedule.MemOps, or schedule.LayerSlots",
 			"a kernel that waits for peers holds the device, and %s is gathered before it", d.chain.stages[g].input)
 	}

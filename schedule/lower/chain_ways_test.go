@@ -37,6 +37,12 @@ func TestMovesOfAChain(t *testing.T) {
 		{"no kernel but for the gather", schedule.Shot{Signals: schedule.MemOps}, schedule.Get{By: schedule.Kernels},
 			nil, map[string]string{"R": "post; reduce: sum; wait",
 				"X": "copy: copy; post: post; wait: wait", "C": puts}},
+		{"NCCL", schedule.NCCL{}, schedule.NCCL{}, schedule.NCCL{}, map[string]string{
+			"R": "nccl: reduce-scatter; reduce: sum", "X": "nccl: all-gather", "C": "nccl: reduce-scatter; reduce: sum"}},
+		{"NCCL gathers for one kernel", schedule.NCCL{}, schedule.NCCL{}, schedule.Shot{}, map[string]string{
+			"R": "nccl: reduce-scatter; reduce: sum", "X": "nccl: all-gather", "C": shot}},
+		{"NCCL adds up what came in turn", nil, nil, schedule.NCCL{}, map[string]string{
+			"R": puts, "X": gets, "C": "nccl: reduce-scatter; reduce: sum"}},
 	} {
 		s := scheduletest.Clone(catalog.BlockBehindAttention)
 		s.Moves = []schedule.Move{{Of: "R", Way: test.r}, {Of: "X", Way: test.x}, {Of: "C", Way: test.c}}
@@ -61,7 +67,7 @@ func carriers(p *hostir.Program) map[string]string {
 			does = "wait"
 		} else if signals {
 			does = "post"
-		} else if !s.Remote() && s.Do != hostir.Sum {
+		} else if !s.Remote() && s.Do != hostir.Sum && !s.Do.Collective() {
 			return
 		}
 		if s.By != "" {

@@ -32,21 +32,26 @@ func writeChain(d *draft) error {
 	w.head()
 	for i := range d.chain.stages {
 		s := &d.chain.stages[i]
+		w.add(w.gatherAtOnce(s)...)
 		if w.inTurns(s) {
 			w.add(w.batches(s, i)...)
 		} else {
 			w.add(w.atOnce(s)...)
 		}
+		w.add(w.sumAtOnce(s)...)
 	}
 	w.tail()
 	return nil
 }
 
 // inTurns says that the rows of the ranks go through a stage one after the other, else all at once.
-func (w *writer) inTurns(s *stage) bool { return s.gathers || w.puts(s) }
+func (w *writer) inTurns(s *stage) bool { return s.pulls() || w.puts(s) }
+
+// byRanks says that each rank's rows of a stage are chunks of their own: they go through it, or have come, so.
+func (w *writer) byRanks(s *stage) bool { return w.inTurns(s) || s.gathersAtOnce }
 
 // puts says that partial results of a stage are put into slots at their owners.
-func (w *writer) puts(s *stage) bool { return s.sums != "" && !s.shot }
+func (w *writer) puts(s *stage) bool { return s.sums != "" && !s.shot && !s.sumsAtOnce }
 
 // spreads says that the sums of a stage, each made by its owner, are copied to all.
 func (w *writer) spreads(s *stage) bool { return w.puts(s) && s.toAll }
@@ -55,8 +60,6 @@ func (w *writer) spreads(s *stage) bool { return w.puts(s) && s.toAll }
 func (d *draft) any(is func(*stage) bool) bool {
 	return slices.ContainsFunc(d.chain.stages, func(s stage) bool { return is(&s) })
 }
-
-func (s *stage) gathering() bool { return s.gathers }
 
 // named is the name of a stage's memory or semaphore, with a number from the second stage that communicates on.
 func (w *writer) named(name string, s *stage) string {
@@ -77,7 +80,7 @@ func (w *writer) named(name string, s *stage) string {
 func (w *writer) words() {
 	for i := range w.chain.stages {
 		s := &w.chain.stages[i]
-		if s.gathers {
+		if s.pulls() {
 			w.semaphores(w.named(ready, s))
 		}
 		switch {
@@ -87,18 +90,18 @@ func (w *writer) words() {
 			if s.toAll {
 				w.semaphores(w.named(summed, s))
 			}
-		case s.sums != "":
+		case s.shot:
 			w.semaphores(w.named(ready, s), w.named(summed, s)) // read is of gathers
 		}
 	}
-	if w.any((*stage).gathering) || w.any(w.spreads) {
+	if w.any((*stage).pulls) || w.any(w.spreads) {
 		w.semaphores(read)
 	}
 }
 
 // head forks the streams and posts the words that let peers begin.
 func (w *writer) head() {
-	gathers, puts := w.any((*stage).gathering), w.any(w.puts)
+	gathers, puts := w.any((*stage).pulls), w.any(w.puts)
 	first := w.put
 	var sets []hostir.StreamSet
 	if gathers {
@@ -112,7 +115,7 @@ func (w *writer) head() {
 	} else {
 		w.program.Streams = []hostir.StreamSet{{Name: mainName}}
 	}
-	if s := &w.chain.stages[0]; s.gathers {
+	if s := &w.chain.stages[0]; s.pulls() {
 		w.moves(s.input, hostir.Post(copyRef, w.named(ready, s), every).Described("beside the first product"))
 	}
 	for i := range w.chain.stages {
@@ -132,7 +135,7 @@ func (w *writer) head() {
 
 // tail lets the owners of what was gathered overwrite it, and joins.
 func (w *writer) tail() {
-	gathers, puts := w.any((*stage).gathering), w.any(w.puts)
+	gathers, puts := w.any((*stage).pulls), w.any(w.puts)
 	last, set := w.put, hostir.StreamSet{Name: putName}
 	if !puts {
 		last, set = copyRef, copySet
@@ -150,6 +153,9 @@ func (w *writer) tail() {
 	}
 	if spreads {
 		w.moves(of, post(w.put))
+	}
+	if (gathers || spreads) && w.any((*stage).meets) {
+		w.add(hostir.After(last, mainRef)) // peers need it before they can post
 	}
 	if gathers || spreads {
 		w.moves(of, hostir.Wait(last, read, every))
@@ -169,7 +175,7 @@ func (w *writer) moves(of string, nodes ...hostir.Node) { w.add(hostir.MovesOf(o
 func (w *writer) readAcross() string {
 	for i := range w.chain.stages {
 		switch s := &w.chain.stages[i]; {
-		case s.gathers:
+		case s.pulls():
 			return s.input
 		case w.spreads(s):
 			return s.sums
@@ -182,10 +188,10 @@ func (w *writer) readAcross() string {
 func (w *writer) batches(s *stage, i int) []hostir.Node {
 	var nodes []hostir.Node
 	switch {
-	case i > 0 && s.gathers:
+	case i > 0 && s.pulls():
 		nodes = hostir.MovesOf(s.input, hostir.Post(mainRef, w.named(ready, s), every).
 			Described("peers may read "+s.input), hostir.After(copyRef, mainRef))
-	case i > 0:
+	case i > 0 || s.gathersAtOnce:
 		nodes = append(nodes, hostir.Synchronize{Origin: hostir.Origin{Field: movesField},
 			Streams: refs([]hostir.StreamSet{w.set}), On: []hostir.StreamRef{mainRef}})
 	}
@@ -205,12 +211,11 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 		ops = ops[:len(ops)-1]
 	}
 	nodes := w.operations(mainRef, s, ops, hostir.Rank, w.own(s))
-	if len(nodes) > 0 && s.gathers {
+	if len(nodes) > 0 && s.pulls() {
 		nodes[0] = nodes[0].(hostir.Step).Described("own rows, in place")
 	}
-	here := w.rowsAt(s.input, peer)
-	if s.gathers {
-		here = w.rowsAt(s.input+gatheredSuffix, peer)
+	here := w.rowsAt(s.here(), peer)
+	if s.pulls() {
 		gather := []hostir.Node{peerIs}
 		if w.n == 1 {
 			gather = append(gather, hostir.Wait(copyRef, w.named(ready, s), peer))
@@ -223,7 +228,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	done := hostir.Synchronize{Origin: hostir.Origin{Field: movesField}, Streams: []hostir.StreamRef{mainRef},
 		On: refs([]hostir.StreamSet{w.set})}
 	if !w.puts(s) {
-		if s == &w.chain.stages[len(w.chain.stages)-1] {
+		if s == &w.chain.stages[len(w.chain.stages)-1] && !s.sumsAtOnce {
 			return nodes // the join waits for them
 		}
 		return append(nodes, done)
@@ -241,10 +246,10 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 
 // own are this rank's rows of a stage's input, where they are.
 func (w *writer) own(s *stage) hostir.View {
-	if s.gathers {
+	if s.pulls() {
 		return hostir.Chunk(s.input, w.part())
 	}
-	return w.rowsAt(s.input, hostir.Rank)
+	return w.rowsAt(s.here(), hostir.Rank)
 }
 
 // leave puts the partial results into the slots of their owners, who add them up.
@@ -289,8 +294,8 @@ func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, ter
 
 // atOnce is a stage on all of its rows.
 func (w *writer) atOnce(s *stage) []hostir.Node {
-	nodes := w.operations(mainRef, s, s.ops, hostir.Expr{}, hostir.Whole(s.input))
-	if s.sums == "" {
+	nodes := w.operations(mainRef, s, s.ops, hostir.Expr{}, hostir.Whole(s.here()))
+	if !s.shot {
 		return nodes
 	}
 	from := w.named(partial, s)
@@ -337,7 +342,7 @@ func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, rank host
 	}
 	n := hostir.Multiply(on, hostir.Linear, w.rowsAt(o.Out, rank), x, hostir.Whole(o.In[1]), bias...)
 	for _, f := range o.Then {
-		if slices.Contains(ofProducts[1:], f.Do) {
+		if ofProduct(f) {
 			n.Func = string(f.Do)
 		}
 	}

@@ -39,6 +39,7 @@ func Overlaps(p *hostir.Program) (list []Overlap) {
 		o := Overlap{Of: m.Of, Communication: m.Communication, Way: schedule.WayName(m.Way),
 			With: products(d.beside(m.Of))}
 		_, shot := m.Way.(schedule.Shot)
+		_, nccl := m.Way.(schedule.NCCL)
 		_, tiles := m.Way.(schedule.Tiles) // one kernel does both
 		pull, _ := m.Way.(schedule.Pull)
 		switch {
@@ -47,7 +48,7 @@ func Overlaps(p *hostir.Program) (list []Overlap) {
 		case pull.Once:
 			o.With, o.Field = nil, fmt.Sprintf("Moves[%d].Way.Once", i)
 			o.Why = "all rows are multiplied when all shards are there"
-		case len(p.Streams) == 1 && !tiles, d.chain != nil && shot:
+		case len(p.Streams) == 1 && !tiles, d.chain != nil && (shot || nccl):
 			o.With, o.Field = nil, fmt.Sprintf("Moves[%d].Way", i)
 			o.Why = "this way communicates on the stream of the products"
 		}

@@ -43,6 +43,10 @@ func TestOverlaps(t *testing.T) {
 				"C = linear(G, Down), add(R)",
 			"C: reduce-scatter in a chain by LayerSlots, pipelined with U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)"}},
+		{"a chain with NCCL", scheduletest.By(catalog.TensorParallelMLP, "A", schedule.NCCL{}), []string{
+			"A: all-gather in a chain by NCCL, not pipelined: Moves[0].Way: " + oneStream,
+			"C: reduce-scatter in a chain by LayerSlots, pipelined with H = linear(A, B), bias(Bias), gelu; " +
+				"C = linear(H, B2)"}},
 	} {
 		p, err := lower.Lower("X", test.s)
 		if err != nil {

@@ -142,9 +142,14 @@ var refusalCases = []refusalCase{
 	{"tiles of a matmul", copyWith(scheduletest.By(catalog.AllGatherMatmul, "A", schedule.Tiles{}),
 		func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
 		"Moves[0].Way: tiles are those of one linear (use schedule.Pull)"}},
+	{"parts by NCCL in a chain", scheduletest.By(catalog.TensorParallelMLP, "C", schedule.NCCL{Parts: 2}), []string{
+		"Moves[0].Way.Parts: NCCL does the reduce-scatter in a chain at once (leave it out)"}},
+	{"batches by NCCL", scheduletest.By(catalog.TensorParallelMLPBatches, "A", schedule.NCCL{}), []string{
+		"Moves[0].Way: NCCL takes all rows at once, and those of A are in 2 batches (leave the batches out, or use " +
+			"another way)"}},
 	{"tiles for a chain", copyWith(scheduletest.By(catalog.TensorParallelMLP, "A", schedule.Tiles{}),
 		func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
-		"Moves[0].Way: no pass does the all-gather in a chain of A by Tiles (use Get, or leave it out)"}},
+		"Moves[0].Way: no pass does the all-gather in a chain of A by Tiles (use Get, NCCL, or leave it out)"}},
 	{"streams of a bare all-gather", scheduletest.By(catalog.AllGather, "A", schedule.Pull{Streams: 4}), []string{
 		"Moves[0].Way: no pass does the bare all-gather of A by Pull (use Get, GatherShot, Padded, NCCL, or " +
 			"leave it out)"}},

@@ -12,7 +12,7 @@ const (
 	rotation     moves = "permutation"                  // each shard to another rank
 	reduceBare   moves = "bare reduce-scatter"          // without a product
 	allBare      moves = "bare all-reduce"              // without a product
-	gatherSum    moves = "all-gather of a sum"          // every rank sums over all shards' rows
+	gatherSum    moves = "all-gather for a gradient"    // every rank sums over all shards' rows
 	gradientAll  moves = "all-reduce of a gradient"     // of each rank's rows, the sum to all
 	gradientOwn  moves = "reduce-scatter of a gradient" // the same, each part's sum to its owner
 	// Variants that other programs serve.

@@ -12,13 +12,16 @@ var ncclRef = hostir.Stream(ncclName)
 
 var overNCCL = []lowering{
 	byNCCL(gather, gatherNCCL),
-	byNCCL(gatherChunks, whole(gatherChunksNCCL)),
+	atOnceByNCCL(gatherChunks, gatherChunksNCCL),
 	byNCCL(reduce, reduceNCCL),
 	byNCCL(reduceAll, reduceAllNCCL),
-	byNCCL(gatherBare, bareNCCL(hostir.AllGather, "C")),
-	byNCCL(reduceBare, bareNCCL(hostir.ReduceScatter, "A")),
-	byNCCL(allBare, bareNCCL(hostir.AllReduce)),
-	byNCCL(exchange, bareNCCL(hostir.AllToAll, "A", "C")),
+	atOnceByNCCL(gatherBare, bareNCCL(hostir.AllGather, "C")),
+	atOnceByNCCL(reduceBare, bareNCCL(hostir.ReduceScatter, "A")),
+	atOnceByNCCL(allBare, bareNCCL(hostir.AllReduce)),
+	atOnceByNCCL(exchange, bareNCCL(hostir.AllToAll, "A", "C")),
+	atOnceByNCCL(gatherLink, linkedNCCL),
+	atOnceByNCCL(reduceLink, linkedNCCL),
+	atOnceByNCCL(allLink, linkedNCCL),
 }
 
 func byNCCL(m moves, write func(*draft) error) lowering {
@@ -28,24 +31,24 @@ func byNCCL(m moves, write func(*draft) error) lowering {
 	})
 }
 
-// whole refuses parts of a communication that the way does not cut.
-func whole(write func(*draft) error) func(*draft) error {
-	return func(d *draft) error {
-		if d.with.parts > 0 {
+// atOnceByNCCL refuses parts of a communication that the way does not cut.
+func atOnceByNCCL(m moves, write func(*draft) error) lowering {
+	return by(m, func(d *draft, w schedule.NCCL) error {
+		if w.Parts > 0 {
 			hint := "leave it out"
-			if d.comm.moves == gatherChunks {
+			if m == gatherChunks {
 				hint += ": the stream axis has as many steps as there are collectives"
 			}
-			return d.refusal("Parts", hint, "NCCL does the %s at once", d.comm.moves)
+			return d.refusal("Parts", hint, "NCCL does the %s at once", m)
 		}
 		return write(d)
-	}
+	})
 }
 
 // bareNCCL is a collective and nothing else, between tensors of which some have a part for each
 // rank.
 func bareNCCL(do hostir.Work, parts ...string) func(*draft) error {
-	return whole(func(d *draft) error {
+	return func(d *draft) error {
 		if d.uneven("A") {
 			return &schedule.FieldError{Path: d.at, Msg: "NCCL's collectives have equal parts", Hint: "use another way"}
 		}
@@ -58,7 +61,7 @@ func bareNCCL(do hostir.Work, parts ...string) func(*draft) error {
 		d.program.Streams = []hostir.StreamSet{{Name: mainName}}
 		d.add(hostir.Together(mainRef, do, hostir.Whole("C"), hostir.Whole("A")))
 		return nil
-	})
+	}
 }
 
 // gatherNCCL gathers a part of every shard by one collective, and multiplies it while the next

@@ -62,3 +62,26 @@ func Usual(kind string, s schedule.Schedule) schedule.Schedule {
 	s.Ops = Ops(kind, s.Tensors)
 	return s
 }
+
+// ByEach are the schedules in which each of some tensors moves by one of some ways, and another by another or the
+// same. A nil way leaves it open.
+func ByEach(s schedule.Schedule, of []string, ways ...schedule.Way) []schedule.Schedule {
+	list := []schedule.Schedule{s}
+	for i, name := range of {
+		var next []schedule.Schedule
+		for _, before := range list {
+			for _, w := range ways {
+				x := Clone(before)
+				if i == 0 {
+					x.Moves = nil
+				}
+				if w != nil {
+					x.Moves = append(x.Moves, schedule.Move{Of: name, Way: w})
+				}
+				next = append(next, x)
+			}
+		}
+		list = next
+	}
+	return list
+}

@@ -18,7 +18,7 @@ type Drawn struct {
 // Random draws a schedule of the list, changes one item in one of ten, and draws a way with
 // options: a way for a tensor that is spread over the ranks or for partial sums, of all ways
 // for the one or the other, each option set one time in three; over hosts one time in two the way
-// of these.
+// of these. Of a chain of operations NCCL does one move in three, and one time in two there is a second move.
 func Random(r *rand.Rand, of []schedule.Schedule) Drawn {
 	from := Clone(of[r.IntN(len(of))])
 	from.Moves = nil
@@ -36,6 +36,17 @@ func Random(r *rand.Rand, of []schedule.Schedule) Drawn {
 		way = schedule.Rails{}
 	}
 	d.Moves, d.Items = []schedule.Move{{Of: name, Way: way}}, append(d.Items, "Moves[0]")
+	if len(d.Ops) == 1 {
+		return d
+	}
+	if other, sums := travels(r, d.Schedule); other != name && r.IntN(2) == 0 {
+		d.Moves, d.Items = append(d.Moves, schedule.Move{Of: other, Way: Way(r, sums)}), append(d.Items, "Moves[1]")
+	}
+	for i := range d.Moves {
+		if r.IntN(3) == 0 {
+			d.Moves[i].Way = schedule.NCCL{}
+		}
+	}
 	return d
 }
 
@@ -49,7 +60,10 @@ func travels(r *rand.Rand, s schedule.Schedule) (of string, sums bool) {
 		}
 		for _, in := range o.In {
 			t, _ := s.Tensor(in)
-			if _, _, sharded := t.Sharded(); (sharded || t.Root) && !slices.Contains(operands, in) {
+			maker, made := s.Maker(in)
+			_, _, sharded := t.Sharded()
+			copied := made && len(maker.In) == 1 // which lies as its operand does
+			if (sharded || t.Root || copied) && !slices.Contains(operands, in) {
 				operands = append(operands, in)
 			}
 		}
@@ -67,7 +81,9 @@ func travels(r *rand.Rand, s schedule.Schedule) (of string, sums bool) {
 // Way is one of all ways for partial sums, or for tensors that travel, each of its options set
 // one time in three.
 func Way(r *rand.Rand, sums bool) schedule.Way {
-	ways := slices.DeleteFunc(schedule.Ways(), func(w schedule.Way) bool { return schedule.Sums(w) != sums })
+	ways := slices.DeleteFunc(schedule.Ways(), func(w schedule.Way) bool {
+		return sums && !schedule.Sums(w) || !sums && !schedule.Travels(w)
+	})
 	w := ways[r.IntN(len(ways))]
 	x := reflect.New(reflect.TypeOf(w)).Elem()
 	for i := range x.NumField() {

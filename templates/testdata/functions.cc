@@ -4,6 +4,7 @@
 #include "check_host.cc"
 
 #include "drive.h"
+#include "list.h"
 #include "numbers.h"
 
 #include <string>
@@ -44,7 +45,7 @@ static void gates(unsigned type, size_t shift, size_t count, bool in_place)
     Tensor to(type, count, shift, 3);
     std::vector<double> want(count);
     for (size_t i = 0; i < count; i++) {
-      want[i] = gated(value(type, get(type, x.at, i))) * (two ? value(type, get(type, up.at, i)) : 1);
+      want[i] = silu_in_double(value(type, get(type, x.at, i))) * (two ? value(type, get(type, up.at, i)) : 1);
     }
     unsigned char *dst = in_place ? x.at : to.at;
     struct swiglu p = {(char *)dst, count, {(const char *)x.at, (const char *)up.at}};
@@ -291,8 +292,8 @@ int main()
         }
       }
       for (size_t count : {0, 9, 131}) {
-        each<struct gelu>("gelu", gelu_by_tanh, type, count, in_place);
-        each<struct relu>("relu", positive, type, count, in_place);
+#define EACH(name) each<struct name>(#name, name##_in_double, type, count, in_place);
+        FUNCTIONS(EACH)
       }
       for (size_t rows : {0, 1, 3}) {
         rotations(type, rows, 1, 128, in_place);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "expect.h"
+#include "list.h"
 #include "numbers.h"
 #include "sizes.h"
 #include "word.h"
@@ -214,14 +215,15 @@ static void summed(World &w, unsigned r, unsigned round, unsigned n = ranks,
 // ----------------------------------------------------------------------------
 // The steps of a rank in one round, for each kind of kernel
 
-static void copy_round(World &w, unsigned r, unsigned round)
+template <typename Params>
+static void copy_round(World &w, unsigned r, unsigned round, const char *kernel)
 {
   post(w, r, &Rank::ready);
   wait(w, r, &Rank::ready);
   for (unsigned i = 0; i < ranks - 1; i++) {
-    struct copy p = {};
+    Params p = {};
     copied(w, p, peer_of(r, i), r, round);
-    launch(w, r, "copy", p, blocks);
+    launch(w, r, kernel, p, blocks);
   }
   gathered(w, r, round);
   post(w, r, &Rank::read);
@@ -326,28 +328,13 @@ static void function_round(World &w, unsigned r, unsigned round, const char *ker
   apply(w, r, round, kernel, p, [r, round](size_t i, double &) { return f(number_of(next_of(r), round, i)); });
 }
 
-static void silu_round(World &w, unsigned r, unsigned round)
-{
-  function_round<struct silu, gated>(w, r, round, "silu");
-}
-
-static void gelu_round(World &w, unsigned r, unsigned round)
-{
-  function_round<struct gelu, gelu_by_tanh>(w, r, round, "gelu");
-}
-
-static void relu_round(World &w, unsigned r, unsigned round)
-{
-  function_round<struct relu, positive>(w, r, round, "relu");
-}
-
 static void swiglu_round(World &w, unsigned r, unsigned round)
 {
   struct swiglu p = {};
   p.operands[0] = term(w, next_of(r));
   p.operands[1] = term(w, r);
   apply(w, r, round, "swiglu", p, [r, round](size_t i, double &) {
-    return gated(number_of(next_of(r), round, i)) * number_of(r, round, i);
+    return silu_in_double(number_of(next_of(r), round, i)) * number_of(r, round, i);
   });
 }
 
@@ -670,11 +657,17 @@ struct Kind {
   void (*round)(World &w, unsigned r, unsigned round);
 };
 
+#define COPY(name) {#name, [](World &w, unsigned r, unsigned round) { copy_round<struct name>(w, r, round, #name); }},
+#define FUNCTION(name) \
+  {#name, [](World &w, unsigned r, unsigned round) { \
+     function_round<struct name, name##_in_double>(w, r, round, #name); \
+   }},
+
 static const Kind kinds[] = {
-    {"post, wait, copy", copy_round}, {"post, wait, reduce", reduce_round}, {"reduce of two", reduce2_round},
+    COPIES(COPY) FUNCTIONS(FUNCTION)
+    {"post, wait, reduce", reduce_round}, {"reduce of two", reduce2_round},
     {"reduce with a row", reduce3_round}, {"reduce with a tensor", reduce4_round}, {"reduce of hosts", reduce5_round},
-    {"silu", silu_round}, {"swiglu", swiglu_round}, {"gelu", gelu_round}, {"relu", relu_round},
-    {"rmsnorm", rmsnorm_round}, {"layernorm", layernorm_round}, {"rotary", rotary_round},
+    {"swiglu", swiglu_round}, {"rmsnorm", rmsnorm_round}, {"layernorm", layernorm_round}, {"rotary", rotary_round},
     {"get", get_round}, {"put", put_round},
     {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
     {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},

@@ -92,15 +92,8 @@ static const struct {
   const char *name;
   void (*run)(const Step &s, unsigned device, unsigned seed);
 } kernels[] = {
-#define KERNEL(name) {#name, run<struct name, name>}
-#define TYPED(name, type) {#name "_" #type, run<struct name, name##_##type>}
-#define SUM(name) TYPED(name, bf16), TYPED(name, fp16), TYPED(name, fp32)
-    KERNEL(wait), KERNEL(post), KERNEL(copy), SUM(reduce), SUM(reduce2), SUM(reduce3),
-    SUM(reduce4), SUM(reduce5), KERNEL(get), KERNEL(get2), KERNEL(put),
-    SUM(shot), SUM(shot2), SUM(shot3), SUM(shot4), SUM(shot5),
-    KERNEL(gather), SUM(silu), SUM(swiglu), SUM(gelu), SUM(relu), SUM(rmsnorm), SUM(layernorm),
-    SUM(rotary),
-    TYPED(tiles, bf16), TYPED(tiles, fp16),
+#define KERNEL(name, params) {#name, run<struct params, name>},
+    KERNELS(KERNEL)
 };
 
 static void play(World &w, unsigned r, unsigned seed)

@@ -25,9 +25,13 @@ func (p *Prediction) account(list []ops.Op) {
 	}
 	in, out := traffic(list, p.Slowest, p.Case.Ranks)
 	p.LinkBound = max(in, out) / p.Machine.Link
+	p.NetworkBound = network(list) / p.Machine.Network.Rate
 	bound, limit := p.Pure, ByCompute
 	if p.LinkBound > bound {
 		bound, limit = p.LinkBound, ByLink
+	}
+	if p.NetworkBound > bound {
+		bound, limit = p.NetworkBound, ByNetwork
 	}
 	if p.Limit = limit; p.Time > near*bound {
 		p.Limit = ByLatency
@@ -45,7 +49,9 @@ func (p *Prediction) share(from, to float64) *float64 {
 		switch {
 		case s.Kind == ops.Product:
 			return &p.Products
-		case !s.Kind.Works():
+		case s.Network:
+			kind = &p.Network
+		case !s.Kind.Works() || kind == &p.Network:
 		case s.Bytes > 0:
 			kind = &p.Link
 		case kind != &p.Link:
@@ -59,7 +65,7 @@ func (p *Prediction) share(from, to float64) *float64 {
 // to its memory are as many bytes in the other direction, on a mesh that is symmetric.
 func traffic(list []ops.Op, rank, ranks int) (in, out float64) {
 	for _, o := range list {
-		if o.Kind == ops.Collective {
+		if o.Kind == ops.Collective && !exchanges(o) {
 			in, out = in+travels(o, ranks), out+travels(o, ranks)
 		}
 		for _, u := range o.Uses {
@@ -73,4 +79,16 @@ func traffic(list []ops.Op, rank, ranks int) (in, out float64) {
 		}
 	}
 	return in, out
+}
+
+// network is the bytes that a rank exchanges with other hosts, in the busier direction.
+func network(list []ops.Op) float64 {
+	sent, got := 0.0, 0.0
+	for _, o := range list {
+		if exchanges(o) {
+			out, in := exchanged(o)
+			sent, got = sent+out, got+in
+		}
+	}
+	return max(sent, got)
 }

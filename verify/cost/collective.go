@@ -1,6 +1,9 @@
 package cost
 
-import "ovgen/verify/ops"
+import (
+	"ovgen/schedule/hostir"
+	"ovgen/verify/ops"
+)
 
 // NCCL is the library's collectives on a machine.
 type NCCL struct {
@@ -16,6 +19,19 @@ type meeting struct {
 	start []func() // of the ranks that are there
 }
 
+// Network is a NIC for each GPU, by which NCCL carries exchanges between hosts.
+type Network struct {
+	Rate    float64 // the bytes that one direction of a NIC carries
+	Latency float64 // of an exchange, besides its bytes
+	SMs     int     // that one takes
+}
+
+// message is one end of what an exchange sends or gets, and waits for the other end.
+type message struct {
+	sends   bool
+	arrived func()
+}
+
 // travels is the bytes that a rank has to bring in for a collective, at least.
 func travels(o ops.Op, ranks int) float64 {
 	var most int64
@@ -27,6 +43,60 @@ func travels(o ops.Op, ranks int) float64 {
 		bytes *= 2 // out as parts, and back as sums
 	}
 	return bytes
+}
+
+// exchanges says that a collective is an exchange between hosts.
+func exchanges(o ops.Op) bool { return o.Kind == ops.Collective && o.Form == string(hostir.Exchange) }
+
+// exchanged is the bytes that an exchange sends and those that it gets.
+func exchanged(o ops.Op) (sent, got float64) {
+	for _, u := range o.Uses {
+		if u.Write {
+			got += float64(u.Bytes)
+		} else {
+			sent += float64(u.Bytes)
+		}
+	}
+	return sent, got
+}
+
+// exchange holds its multiprocessors from its own start until what it sends and what it gets have arrived.
+func (st *stream) exchange(i int, o ops.Op) {
+	s, r := st.s, st.rank
+	n, held := s.m.Network.SMs, 0
+	r.pool.take(&claim{priority: st.priority, order: i, blocks: n, start: func(more int) {
+		if held += more; held < n {
+			return
+		}
+		began, left := s.now, 2
+		arrived := func() {
+			if left--; left == 0 {
+				r.pool.give(n)
+				st.finish(i, began)
+			}
+		}
+		sent, got := exchanged(o)
+		s.meet(r.number, o.To, sent, message{true, arrived})
+		s.meet(o.From, r.number, got, message{false, arrived})
+	}})
+}
+
+// meet brings one end of a message from a rank to another. When both have begun, its bytes go over the NICs.
+func (s *simulation) meet(from, to int, bytes float64, end message) {
+	way := [2]int{from, to}
+	waiting := s.messages[way]
+	if len(waiting) == 0 || waiting[0].sends == end.sends {
+		s.messages[way] = append(waiting, end)
+		return
+	}
+	other := waiting[0]
+	s.messages[way] = waiting[1:]
+	s.after(s.m.Network.Latency, func() {
+		s.nics.add(&transfer{from: from, to: to, left: bytes, limit: s.m.Network.Rate, done: func() {
+			end.arrived()
+			other.arrived()
+		}})
+	})
 }
 
 // together runs a collective: it holds its multiprocessors from its own start on, and all ranks end

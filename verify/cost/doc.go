@@ -13,6 +13,8 @@
 //   - A product that writes a peer's memory waits for the link in each tile.
 //   - A copy has a latency and a rate, both by size. Copies share the link out of
 //     their source and the link into their destination.
+//   - An exchange between hosts begins when both its ranks have come to it; its bytes share
+//     a NIC of each GPU. What the table has of it is an estimate.
 //   - Each operation has a latency on the device, larger in an eager run than in a
 //     replayed one, and a time that the host takes to enqueue it.
 //

@@ -11,8 +11,7 @@ import (
 // in a unit per microsecond.
 type Machine struct {
 	Name string
-	// GPUs that one host joins by NVLink. A mesh of more is predicted as if it were joined
-	// alike.
+	// GPUs that one host joins by NVLink. More on a host are predicted as if they were joined alike.
 	GPUs int
 	// Multiprocessors, and the FLOP of one in its tensor cores by bytes of an element.
 	SMs  int
@@ -31,10 +30,9 @@ type Machine struct {
 	// times of a copy-engine copy by its bytes; KernelLink is the rate that kernels reach.
 	Link, KernelLink float64
 	Get, Put         Curve
-	// Blocks are the blocks of each emitted kernel that has more than one, by its name.
-	Blocks map[string]int
-	// NCCL has the times of NCCL's collectives.
-	NCCL NCCL
+	// NCCL has the times of NCCL's collectives, Network those of its exchanges between hosts.
+	NCCL    NCCL
+	Network Network
 	// Eager and Replayed are the latencies of operations as the host enqueues them
 	// and in a graph.
 	Eager, Replayed Latencies
@@ -85,9 +83,6 @@ var machines = map[string]*Machine{
 		Link:      390e3, KernelLink: 325e3,
 		Get: Curve{{4 << 10, 2.8}, {64 << 10, 2.85}, {1 << 20, 6.35}, {16 << 20, 48.8}, {1 << 30, 2886}},
 		Put: Curve{{4 << 10, 2.0}, {64 << 10, 2.26}, {1 << 20, 5.02}, {16 << 20, 46.2}, {1 << 30, 2753}},
-		Blocks: map[string]int{"copy": 16, "get": 16, "put": 16, "reduce": 264, "shot": 132, "gather": 132,
-			"silu": 264, "swiglu": 264, "rmsnorm": 264, "gelu": 264, "relu": 264, "rotary": 264,
-			"layernorm": 264, "tiles": 132},
 		NCCL: NCCL{Host: 165, SMs: 24, Times: map[string]Curve{ // on two GPUs, in a graph
 			"all-gather": {{32 << 10, 6.9}, {128 << 10, 7.3}, {512 << 10, 10.8}, {2 << 20, 25.9}, {8 << 20, 53},
 				{32 << 20, 156}, {128 << 20, 545}},
@@ -98,6 +93,7 @@ var machines = map[string]*Machine{
 			"all-to-all": {{32 << 10, 6.9}, {128 << 10, 7.3}, {512 << 10, 10.8}, {2 << 20, 25.9}, {8 << 20, 53},
 				{32 << 20, 156}, {128 << 20, 545}}, // as an all-gather: an estimate
 		}},
+		Network:  Network{Rate: 45e3, Latency: 25, SMs: 4}, // an estimate: NCCL by a NIC of 400 Gb/s a GPU
 		Eager:    Latencies{Launch: 4, Next: 4, Copy: 5, Batch: 3, Write: 0.6, Poll: 0.5, Visible: 1, Event: 1.5},
 		Replayed: Latencies{Launch: 2.5, Next: 1.2, Copy: 4.5, Batch: 2.2, Write: 0.6, Poll: 0.5, Visible: 1, Event: 0},
 		Host:     HostTimes{Product: 3, Kernel: 2.5, Copy: 1.5, Batch: 1, Event: 0.4, Graph: 4},

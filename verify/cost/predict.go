@@ -16,6 +16,7 @@ import (
 // Case is the program, machine and sizes of a prediction.
 type Case struct {
 	Ranks       int
+	Hosts       int // that the ranks are on, of a program over hosts; 0 is one
 	M, K, N     int64
 	ElementSize int64
 	// Extents of other symbols, and counts of uneven chunks.
@@ -35,14 +36,15 @@ type Prediction struct {
 	// each whole.
 	Time, Pure float64
 	// Slowest is that rank. Its time is the sum of: Products, while one runs; and
-	// while none does, Link, while bytes are on the way to or from it by its own
-	// copies and sums; Memory, while another copy or sum runs; Latency, the rest.
-	Slowest                         int
-	Products, Link, Memory, Latency float64
-	// LinkBound is the time of its bytes at the full rate of the busier direction.
-	LinkBound float64
-	Limit     Limit
-	Spans     []Span
+	// while none does, Network, while it exchanges with another host; Link, while bytes are on the way to or from
+	// it by its own copies and sums; Memory, while another copy or sum runs; Latency, the rest.
+	Slowest                                  int
+	Products, Network, Link, Memory, Latency float64
+	// LinkBound is the time of its bytes at the full rate of the busier direction, NetworkBound that of the bytes
+	// that it exchanges with other hosts.
+	LinkBound, NetworkBound float64
+	Limit                   Limit
+	Spans                   []Span
 }
 
 // Limit is the resource that limits a run.
@@ -52,6 +54,7 @@ type Limit string
 const (
 	ByCompute Limit = "compute"
 	ByLink    Limit = "link"
+	ByNetwork Limit = "network"
 	ByLatency Limit = "latency"
 )
 
@@ -63,15 +66,20 @@ const near = 1.25
 func (p *Prediction) Efficiency() float64 { return p.Pure / p.Time }
 
 // Exposed is the communication that no product hides.
-func (p *Prediction) Exposed() float64 { return p.Link + p.Memory + p.Latency }
+func (p *Prediction) Exposed() float64 { return p.Network + p.Link + p.Memory + p.Latency }
+
+// Beside is the time of the products that run beside the network: of all hosts' rows but one's, since those of the
+// last to arrive, or to leave, have none beside them. The network hides where it takes no longer.
+func (p *Prediction) Beside() float64 { return p.Pure - p.Pure/float64(max(p.Case.Hosts, 1)) }
+
+// OneHost is the least time of the same layer on one host: that of all products on its ranks, and nothing else. Several
+// hosts that take no less are not worth it.
+func (p *Prediction) OneHost() float64 { return p.Pure * float64(max(p.Case.Hosts, 1)) }
 
 // Predict runs a program for a case.
 func Predict(p *hostir.Program, c Case, m *Machine) (*Prediction, error) {
 	if err := c.Check(p); err != nil {
 		return nil, fmt.Errorf("predict %s: %w", p.Name, err)
-	}
-	if p.OverHosts() {
-		return nil, fmt.Errorf("predict %s: the model knows no network between hosts", p.Name)
 	}
 	if m.Rate[c.ElementSize] == 0 {
 		return nil, fmt.Errorf("predict %s: %s has no rate for elements of %d bytes", p.Name, m.Name, c.ElementSize)
@@ -79,7 +87,7 @@ func Predict(p *hostir.Program, c Case, m *Machine) (*Prediction, error) {
 	lists := make([][]ops.Op, c.Ranks)
 	for r := range lists {
 		var err error
-		lists[r], err = ops.Unroll(p, ops.Case{Ranks: c.Ranks, Rank: r, M: c.M, K: c.K, N: c.N,
+		lists[r], err = ops.Unroll(p, ops.Case{Ranks: c.Ranks, Rank: r, Hosts: c.Hosts, M: c.M, K: c.K, N: c.N,
 			ElementSize: c.ElementSize, Extents: c.Extents, Counts: c.Counts})
 		if err != nil {
 			return nil, fmt.Errorf("predict: %w", err)
@@ -115,6 +123,9 @@ func priority(p *hostir.Program, stream string) int {
 func (c Case) Check(p *hostir.Program) error {
 	if c.Ranks < 1 {
 		return fmt.Errorf("%d ranks: at least 1", c.Ranks)
+	}
+	if c.Hosts > 1 && !slices.Contains(p.HostsOf(c.Ranks), c.Hosts) {
+		return fmt.Errorf("%d ranks on %d hosts: the schedule takes %v", c.Ranks, c.Hosts, p.HostsOf(c.Ranks))
 	}
 	env := hostir.Env{"M": c.M, "K": c.K, "N": c.N, "D": int64(c.Ranks)}
 	for name, x := range c.Extents {
@@ -220,11 +231,11 @@ func Run(lists [][]ops.Op, c Case, m *Machine, priority func(stream string) int)
 	}
 	all := whole(lists[0], 0, c.ElementSize)
 	s := &simulation{m: m, ranks: len(lists), l: m.Replayed, element: c.ElementSize, slow: m.slowdown(all),
-		words: map[ops.Loc]uint32{}, waiting: map[ops.Loc][]func(){}}
+		words: map[ops.Loc]uint32{}, waiting: map[ops.Loc][]func(){}, messages: map[[2]int][]message{}}
 	if c.Eager {
 		s.l = m.Eager
 	}
-	s.links = links{engine: &s.engine, rate: m.Link}
+	s.links, s.nics = links{engine: &s.engine, rate: m.Link}, links{engine: &s.engine, rate: m.Network.Rate}
 	for r, list := range lists {
 		s.add(r, list, m.enqueued(list, c), priority)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"ovgen/runtime/kernels"
 	"ovgen/verify/ops"
 )
 
@@ -15,6 +16,7 @@ type Span struct {
 	Kind       ops.Kind
 	Start, End float64 // microseconds; of a kernel, from its first block's start
 	Bytes      int64   // that a copy or a sum moves over the link
+	Network    bool    // an exchange between hosts
 	Step       int
 }
 
@@ -32,6 +34,8 @@ type simulation struct {
 	spans    []Span
 	ranks    int
 	meetings []*meeting // the collectives of a run, in the order of each rank's
+	nics     links
+	messages map[[2]int][]message // ends that wait for the others, by sender and receiver
 }
 
 // stream runs a rank's operations of one stream in order.
@@ -122,7 +126,7 @@ func (st *stream) advance() {
 func (st *stream) finish(i int, began float64) {
 	o, s := st.rank.list[i], st.s
 	s.spans = append(s.spans, Span{Rank: st.rank.number, Stream: st.name, Kind: o.Kind,
-		Start: began, End: s.now, Bytes: carried(o, st.rank.number), Step: o.Step})
+		Start: began, End: s.now, Bytes: carried(o, st.rank.number), Network: exchanges(o), Step: o.Step})
 	if o.Kind != ops.Record {
 		st.warm = o.Kind == ops.Product || o.Kind == ops.Call || o.Kernel != ""
 	}
@@ -176,6 +180,8 @@ func (st *stream) start(i int) {
 func (st *stream) work(i int, o ops.Op) {
 	s := st.s
 	switch {
+	case exchanges(o):
+		st.exchange(i, o)
 	case o.Kind == ops.Collective:
 		st.together(i, o)
 	case o.Kind == ops.Product:
@@ -261,7 +267,8 @@ func (st *stream) launch(i int, o ops.Op) {
 		body()
 		return
 	}
-	l := &launch{kernel: o.Kernel, step: o.Step, blocks: max(1, st.s.m.Blocks[o.Kernel])}
+	blocks := max(1, int(kernels.Kind(o.Kernel).Blocks()))
+	l := &launch{kernel: o.Kernel, step: o.Step, blocks: blocks}
 	st.running = l
 	st.s.after(st.latency(), func() {
 		first := true

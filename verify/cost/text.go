@@ -32,6 +32,9 @@ func (p *Prediction) summary() string {
 	row("predicted", p.Time, fmt.Sprintf("of rank %d, the slowest", p.Slowest))
 	row("products", p.Products, "while one runs")
 	row("exposed", p.Exposed(), "communication that no product hides:")
+	if p.Case.Hosts > 1 {
+		row("  network", p.Network, "an exchange between hosts is under way")
+	}
 	row("  link", p.Link, "a copy, a sum or a collective is on the link")
 	row("  memory", p.Memory, "a copy, a sum, a function or a call is in the GPU's own memory")
 	row("  latency", p.Latency, "signals, events, starts")
@@ -39,15 +42,44 @@ func (p *Prediction) summary() string {
 		row("pure", p.Pure, fmt.Sprintf("the products alone, each whole: efficiency %.2f", p.Efficiency()))
 	}
 	row("link alone", p.LinkBound, "its bytes at the full rate of one direction")
+	if p.Case.Hosts > 1 {
+		row("network", p.NetworkBound, "its bytes at the full rate of one direction of a NIC"+p.beside())
+	}
+	if p.Case.Hosts > 1 && p.Pure > 0 {
+		row("one host", p.OneHost(), p.advice())
+	}
 	fmt.Fprintf(&b, "limited by %s\n", p.reason())
 	return b.String()
 }
 
+// beside compares the network with the products.
+func (p *Prediction) beside() string {
+	switch beside := p.Beside(); {
+	case beside == 0:
+		return ""
+	case p.NetworkBound <= beside:
+		return fmt.Sprintf(": the products beside take %.1f us and hide it", beside)
+	default:
+		return fmt.Sprintf(": the products beside take %.1f us and can't hide all of it", beside)
+	}
+}
+
+// advice says whether several hosts are worth it.
+func (p *Prediction) advice() string {
+	what := fmt.Sprintf("all products on %d ranks: %d hosts are", p.Case.Ranks/p.Case.Hosts, p.Case.Hosts)
+	if p.Time >= p.OneHost() {
+		return what + " no faster (keep the layer on one)"
+	}
+	return fmt.Sprintf("%s at most %.2f times as fast", what, p.OneHost()/p.Time)
+}
+
 func (p *Prediction) reason() string {
-	bound := max(p.Pure, p.LinkBound)
+	bound := max(p.Pure, p.LinkBound, p.NetworkBound)
 	switch p.Limit {
 	case ByLatency:
 		return fmt.Sprintf("latency: it takes %.2f times the larger of pure and link alone", p.Time/bound)
+	case ByNetwork:
+		return fmt.Sprintf("the network: its bytes are %.0f %% of the time", 100*p.NetworkBound/p.Time)
 	case ByLink:
 		return fmt.Sprintf("the link: link alone is %.0f %% of the time", 100*p.LinkBound/p.Time)
 	}

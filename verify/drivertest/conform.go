@@ -126,4 +126,6 @@ func properties(b *bench) {
 	b.refused(err, "peer access to a device that does not exist", driver.ErrPeerInvisible)
 	_, err = b.d.DeviceGetP2PAttribute(driver.NativeAtomics, driver.UUID{0xff, 1: 0xee, 15: 0x77})
 	b.refused(err, "the link to a device that does not exist", driver.ErrPeerInvisible)
+	_, err = b.d.DeviceGetNVLinks(driver.UUID{0xff, 1: 0xee, 15: 0x77})
+	b.refused(err, "the wires to a device that does not exist", driver.ErrPeerInvisible)
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"ovgen/runtime/driver"
+	"ovgen/verify/functions"
 )
 
 // products multiplies small integers, whose sums are exact in every type, so
@@ -36,8 +37,8 @@ func forms(b *bench) {
 				if desc.TransposedA || desc.Accumulate {
 					b.product(desc, workspace)
 				}
-				for _, f := range driver.Funcs() {
-					if desc.Func = f; !desc.Accumulate {
+				for _, f := range functions.OfProducts() {
+					if desc.Func = driver.Func(f); !desc.Accumulate {
 						b.product(desc, workspace)
 					}
 				}
@@ -60,6 +61,9 @@ func (b *bench) product(desc driver.MatmulDesc, workspace driver.Ptr) {
 	}
 	defer func() { b.must(b.d.MatmulDestroy(m)) }()
 	again, err := b.d.MatmulCreate(desc) // equal products are tuned once
+	if a := b.d.MatmulAlgorithm(m); a == "" || a != b.d.MatmulAlgorithm(again) {
+		b.Errorf("algorithms %q and %q of equal products", a, b.d.MatmulAlgorithm(again))
+	}
 	b.must(err)
 	b.must(b.d.MatmulDestroy(again))
 	o := newOperands(desc)
@@ -155,7 +159,7 @@ func badProducts(b *bench) {
 		{M: 1, K: -1, N: 1, Type: driver.BF16},
 		{M: 1, K: 1, N: 0, Type: driver.FP32},
 		{M: 8, K: 8, N: 8},
-		{M: 8, K: 8, N: 8, Type: driver.FP32, Func: driver.GELU, Accumulate: true},
+		{M: 8, K: 8, N: 8, Type: driver.FP32, Func: "gelu", Accumulate: true},
 		{M: 8, K: 8, N: 8, Type: driver.FP32, Func: "sine"},
 	} {
 		if _, err := b.d.MatmulCreate(desc); err == nil {
@@ -196,20 +200,6 @@ func inPlace(b *bench) {
 // accumulations is how often a product is added to C.
 const accumulations = 3
 
-// function is a function of each element as the operands here have it: of multiples of unit.
-type function struct {
-	unit int
-	of   func(float32) float32
-}
-
-// functions are all functions. GELU of a number at least 16 away from zero is that number, or
-// zero.
-var functions = map[driver.Func]function{
-	"":          {1, func(x float32) float32 { return x }},
-	driver.GELU: {16, func(x float32) float32 { return max(x, 0) }},
-	driver.ReLU: {1, func(x float32) float32 { return max(x, 0) }},
-}
-
 // operands of a product: integers in -2..2, of which all but B are multiplied by the function's unit.
 type operands struct{ a, b, bias, c []float32 }
 
@@ -223,12 +213,14 @@ func newOperands(d driver.MatmulDesc) operands {
 		}
 		return v
 	}
-	unit := functions[d.Func].unit
+	f, _ := functions.Find(string(d.Func))
+	unit := max(f.Unit, 1)
 	return operands{a: fill(d.M*d.K, unit), b: fill(d.K*d.N, 1), bias: fill(d.N, unit), c: fill(d.M*d.N, unit)}
 }
 
 func (o operands) product(d driver.MatmulDesc) []float32 {
 	c := make([]float32, d.M*d.N)
+	f, applies := functions.Find(string(d.Func))
 	for i := range d.M {
 		for j := range d.N {
 			var sum float32
@@ -249,7 +241,10 @@ func (o operands) product(d driver.MatmulDesc) []float32 {
 			if d.Accumulate {
 				sum = o.c[i*d.N+j] + accumulations*sum
 			}
-			c[i*d.N+j] = functions[d.Func].of(sum)
+			if applies {
+				sum = float32(f.Of(float64(sum)))
+			}
+			c[i*d.N+j] = sum
 		}
 	}
 	return c

@@ -11,6 +11,7 @@ import (
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
+	"ovgen/schedule/scheduletest"
 	"ovgen/verify/explore"
 )
 
@@ -46,6 +47,32 @@ func TestCatalog(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// The moves of a chain keep every property, whichever of them NCCL, the copy engine and one kernel do.
+func TestMovesOfAChain(t *testing.T) {
+	all := scheduletest.ByEach(catalog.BlockBehindAttention, []string{"R", "X", "C"}, nil, schedule.NCCL{}, schedule.Shot{})
+	lowered := 0
+	for _, s := range all {
+		p, err := lower.Lower("X", s)
+		if err != nil {
+			continue // Shot gathers nothing, and adds up nothing whose rows come in turn
+		}
+		lowered++
+		for _, m := range modes[:2] {
+			t.Run(fmt.Sprintf("%+v/%v", s.Moves, m), func(t *testing.T) {
+				sys, err := explore.Of(p, explore.ShapeOf(p, 2), nil, m...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				safe(t, explore.Explore(sys))
+				safe(t, explore.ExploreSerial(sys))
+			})
+		}
+	}
+	if want := 3 * (3 + 2); lowered != want {
+		t.Errorf("%d of %d are lowered, want %d", lowered, len(all), want)
 	}
 }
 

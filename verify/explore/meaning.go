@@ -181,21 +181,31 @@ func (m *meaning) made(run int, op schedule.Op, index []int64) Number {
 		switch {
 		case f.Do == schedule.AddBias:
 			sum = plus(m.element(run, f.In[0], index[len(index)-1:]), sum)
-		case f.Do == schedule.ApplyGELU || f.Do == schedule.ApplyReLU: // functions that products apply
-			sum = applied(string(f.Do), sum)
-		case f.Do == schedule.ApplySiLU:
-			sum = mixed(hashed(string(f.Do)), uint64(sum))
-		case f.Do == schedule.ApplySwiGLU:
-			sum = mixed(hashed(string(f.Do)), uint64(sum), uint64(m.element(run, f.In[0], index)))
 		case f.Do == schedule.ApplyRotary:
 			sum = m.turned(run, op, n, index)
-		case (f.Do == schedule.ApplyRMSNorm || f.Do == schedule.ApplyLayerNorm) && len(op.Then) == 1 && len(op.In) == 1:
+		case !m.ofRows(f) && !f.Norm():
+			sum = m.ofElement(run, f, index, sum)
+		case m.ofRows(f) && len(op.Then) == 1 && len(op.In) == 1:
 			sum = m.normed(run, op, index)
 		default: // a number that no program makes
 			sum = applied("unknown "+f.String(), sum)
 		}
 	}
 	return sum
+}
+
+// ofRows reports whether a function is one of rows: it has operands that are rows.
+func (m *meaning) ofRows(f schedule.Func) bool {
+	return slices.ContainsFunc(f.In, func(name string) bool { return len(m.sizes(name)) == 1 })
+}
+
+// ofElement is a function of an element, and of those of its operands at the same place.
+func (m *meaning) ofElement(run int, f schedule.Func, index []int64, x Number) Number {
+	of := []uint64{hashed(string(f.Do)), uint64(x)}
+	for _, name := range f.In {
+		of = append(of, uint64(m.element(run, name, index)))
+	}
+	return mixed(of...)
 }
 
 // normed is an element of a tensor whose rows an operation norms.

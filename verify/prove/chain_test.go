@@ -13,6 +13,32 @@ import (
 	"ovgen/verify/prove"
 )
 
+// The moves of a chain are proven, whichever of them NCCL, the copy engine and one kernel do, and whether its sum is
+// for all ranks or for each rank's rows.
+func TestChainsByNCCL(t *testing.T) {
+	bias := schedule.Tensor{Name: "Bias", Axes: []schedule.Axis{schedule.Dim(schedule.N)}}
+	own, all := catalog.BlockBehindAttention, scheduletest.Clone(catalog.BlockBehindAttention)
+	last, c := &all.Ops[len(all.Ops)-1], &all.Tensors[len(all.Tensors)-1]
+	last.Then, c.Axes[0].Outer = []schedule.Func{schedule.Bias(bias.Name)}, nil
+	all.Tensors = append(all.Tensors, bias)
+	for _, of := range []schedule.Schedule{own, all} {
+		lowered := 0
+		for _, s := range scheduletest.ByEach(of, []string{"R", "X", "C"}, nil, schedule.NCCL{}, schedule.Shot{}) {
+			p, err := lower.Lower("X", s)
+			if err != nil {
+				continue // Shot gathers nothing, and adds up nothing whose rows come in turn
+			}
+			lowered++
+			if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{1, 2, 3}}); err != nil {
+				t.Errorf("%v: %v", s.Moves, err)
+			}
+		}
+		if want := 3 * (3 + 2); lowered != want {
+			t.Errorf("%d are lowered, want %d", lowered, want)
+		}
+	}
+}
+
 // A chain whose moves are carried by one kernel, by kernels and by the copy engine is proven; without a signal of
 // one of them it is not.
 func TestMovesOfAChain(t *testing.T) {

@@ -59,7 +59,7 @@ func TestRandomSchedules(t *testing.T) {
 		of = append(of, n.Schedule)
 	}
 	const drawn = 10_000
-	r, lowered, changed := rand.New(rand.NewPCG(1, 2)), 0, 0
+	r, lowered, changed, chains := rand.New(rand.NewPCG(1, 2)), 0, 0, 0
 	seen := map[string]string{} // what schedules do, by their text
 	done := func(s schedule.Schedule) string {
 		text, err := json.Marshal(s)
@@ -80,6 +80,9 @@ func TestRandomSchedules(t *testing.T) {
 			continue
 		}
 		lowered++
+		if slices.ContainsFunc(lower.Read(p), chainedByNCCL) {
+			chains++
+		}
 		c := scheduletest.OneOf(r, s)
 		if q, err := lower.Lower("X", c.Schedule); err != nil {
 			blamed(t, c.Name, []string{c.Item()}, s, c.Schedule, err)
@@ -101,6 +104,15 @@ func TestRandomSchedules(t *testing.T) {
 	if least := drawn * 30 / 100; lowered < least {
 		t.Errorf("%d of %d random schedules are lowered, fewer than %d", lowered, drawn, least)
 	}
+	if least := drawn / 200; chains < least {
+		t.Errorf("%d random schedules are chains by NCCL, fewer than %d", chains, least)
+	}
+}
+
+// chainedByNCCL says that a move is of a chain, and NCCL's.
+func chainedByNCCL(m lower.Moved) bool {
+	_, nccl := m.Way.(schedule.NCCL)
+	return nccl && strings.HasSuffix(m.Communication, "in a chain")
 }
 
 // alike reports whether two lowered schedules have the same ways, an option that is left open being

@@ -13,7 +13,7 @@ func ofProduct(op schedule.Op) int {
 	if n < len(op.Then) && op.Then[n].Do == schedule.AddBias {
 		n++
 	}
-	if n < len(op.Then) && (op.Then[n].Do == schedule.ApplyGELU || op.Then[n].Do == schedule.ApplyReLU) {
+	if n < len(op.Then) && op.Then[n].ByProduct() && op.Then[n].Elementwise() {
 		n++
 	}
 	return n
@@ -24,45 +24,26 @@ func ofProduct(op schedule.Op) int {
 func (x *expectation) functions(op schedule.Op, list []schedule.Func, made expr, out []rune, rank int,
 	bound map[rune]interval) (expr, error) {
 	for _, f := range list {
-		args := []expr{made}
-		switch f.Do {
-		case schedule.ApplySiLU:
-		case schedule.ApplyGELU, schedule.ApplyReLU:
-			if len(op.In) > 1 {
-				return stale, fmt.Errorf("no rule for %s of %s", f, op)
-			}
-		case schedule.ApplySwiGLU:
-			part, err := x.boxOf(out, bound)
-			if err != nil {
-				return stale, err
-			}
-			up, err := x.chunk(f.In[0], rank, part)
-			if err != nil {
-				return stale, err
-			}
-			args = append(args, up)
-		case schedule.ApplyRotary:
-			table, err := x.turning(f.In[0], rank, bound[out[0]])
-			if err != nil {
-				return stale, err
-			}
-			made = x.applied(ofHeads(string(f.Do), table.width), append(args, table.expr))
-			continue
-		case schedule.ApplyRMSNorm, schedule.ApplyLayerNorm:
-			for _, name := range f.In {
-				row, err := x.operand(name, rank, box{bound[out[len(out)-1]]})
+		if !f.ByKernel() || f.ByProduct() && len(op.In) > 1 || f.Norm() && !x.wholeRows(f, bound[out[len(out)-1]]) {
+			return stale, fmt.Errorf("no rule for %s of %s", f, op)
+		}
+		name, args := string(f.Do), []expr{made}
+		for i := range f.In {
+			if f.Do == schedule.ApplyRotary {
+				table, err := x.turning(f.In[i], rank, bound[out[0]])
 				if err != nil {
 					return stale, err
 				}
-				if bound[out[0]].len() > 1 {
-					row = x.row(row)
-				}
-				args = append(args, row)
+				name, args = ofHeads(name, table.width), append(args, table.expr)
+				continue
 			}
-		default:
-			return stale, fmt.Errorf("no rule for %s of %s", f, op)
+			arg, err := x.beside(f, i, out, rank, bound)
+			if err != nil {
+				return stale, err
+			}
+			args = append(args, arg)
 		}
-		made = x.applied(string(f.Do), args)
+		made = x.applied(name, args)
 	}
 	return made, nil
 }
@@ -73,6 +54,35 @@ func ofHeads(function string, width int64) string {
 		return function
 	}
 	return fmt.Sprintf("%s of heads of %d", function, width)
+}
+
+// wholeRows reports whether columns are all that the row has which a norm takes.
+func (x *expectation) wholeRows(f schedule.Func, columns interval) bool {
+	if !f.Row(0) || len(f.In) == 0 {
+		return false
+	}
+	p, declared := x.tensors[f.In[0]]
+	if !declared || len(p.Axes) != 1 {
+		return false
+	}
+	width, err := p.extent(p.Axes[0].Extent)
+	return err == nil && columns == interval{0, width}
+}
+
+// beside is operand i of a function of a chunk: a row for all of its rows, or a tensor's chunk of the same rows.
+func (x *expectation) beside(f schedule.Func, i int, out []rune, rank int, bound map[rune]interval) (expr, error) {
+	if !f.Row(i) {
+		part, err := x.boxOf(out, bound)
+		if err != nil {
+			return stale, err
+		}
+		return x.chunk(f.In[i], rank, part)
+	}
+	row, err := x.operand(f.In[i], rank, box{bound[out[len(out)-1]]})
+	if err == nil && bound[out[0]].len() > 1 {
+		row = x.row(row)
+	}
+	return row, err
 }
 
 // table is some rows of a rotary embedding's angles.

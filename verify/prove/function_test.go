@@ -1,6 +1,7 @@
 package prove_test
 
 import (
+	"slices"
 	"testing"
 
 	"ovgen/schedule"
@@ -13,10 +14,17 @@ import (
 
 // Two layers with a function between them are proven, and not with another in its place or none.
 func TestFunctions(t *testing.T) {
-	for _, f := range []schedule.Func{schedule.GELU(), schedule.ReLU()} {
-		s := scheduletest.Clone(catalog.TensorParallelMLP)
+	names := slices.DeleteFunc(schedule.Functions(), func(do schedule.FuncKind) bool {
+		f := schedule.Func{Do: do}
+		return !f.ByProduct() || !f.Elementwise()
+	})
+	if len(names) < 2 {
+		t.Fatalf("products apply %v", names)
+	}
+	for _, do := range names {
+		s, f := scheduletest.Clone(catalog.TensorParallelMLP), schedule.Func{Do: do}
 		s.Ops[0].Then[1] = f
-		for _, does := range []schedule.FuncKind{schedule.ApplyGELU, schedule.ApplyReLU, ""} {
+		for _, does := range append(slices.Clone(names), "") {
 			p, err := lower.Lower("Layers", s)
 			if err != nil {
 				t.Fatal(err)

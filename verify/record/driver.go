@@ -130,6 +130,9 @@ func (d *Driver) DeviceCanAccessPeer(driver.UUID) (bool, error) { return true, n
 // DeviceGetP2PAttribute reports a link that can do everything.
 func (d *Driver) DeviceGetP2PAttribute(driver.P2PAttribute, driver.UUID) (int, error) { return 1, nil }
 
+// DeviceGetNVLinks reports one connection to each peer.
+func (d *Driver) DeviceGetNVLinks(driver.UUID) (driver.NVLinks, error) { return driver.NVLinks{Direct: 1}, nil }
+
 // CtxSynchronize has nothing to wait for.
 func (d *Driver) CtxSynchronize() error { return d.wait() }
 
@@ -229,6 +232,9 @@ func (d *Driver) MatmulCreate(desc driver.MatmulDesc) (driver.Product, error) {
 
 // MatmulDestroy does nothing.
 func (d *Driver) MatmulDestroy(driver.Product) error { return nil }
+
+// MatmulAlgorithm is none: products are not computed.
+func (d *Driver) MatmulAlgorithm(driver.Product) string { return "none" }
 
 // StreamBeginCapture starts a capture, to which all calls that follow belong.
 func (d *Driver) StreamBeginCapture(s driver.Stream) error {

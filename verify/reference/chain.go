@@ -5,34 +5,58 @@ import (
 	"slices"
 
 	"ovgen/schedule"
+	"ovgen/verify/functions"
 )
 
-// ofKernel reports whether no product applies a function of an operation.
-func ofKernel(o schedule.Op, f schedule.Func) bool {
-	switch f.Do {
-	case schedule.ApplySiLU, schedule.ApplySwiGLU, schedule.ApplyRMSNorm, schedule.ApplyLayerNorm,
-		schedule.ApplyRotary:
-		return true
+// function is a function that a kernel of its own applies.
+type function struct {
+	// of is what it makes of x, with bounds where bounded asks for them.
+	of func(f schedule.Func, x Values, v map[string]Values, p *Problem, bounded bool) Values
+	// leaves is the distribution of what it makes of x. It draws the operands that nobody has drawn.
+	leaves  func(f schedule.Func, x drawn, d map[string]drawn) drawn
+	inexact bool // of integers too: there are always bounds
+}
+
+// ofRows are the functions of more than one element of a tensor.
+var ofRows = map[schedule.FuncKind]function{
+	schedule.ApplyRMSNorm:   {normed, norm, true},
+	schedule.ApplyLayerNorm: {normedAboutMean, norm, true},
+	schedule.ApplyRotary:    {turned, turn, false},
+}
+
+// functionOf is a function of rows, or one of each element, of which there may be a second tensor.
+func functionOf(f schedule.Func) (x function, known bool) {
+	if x, known = ofRows[f.Do]; known {
+		return x, true
 	}
-	return len(o.In) == 1 && f.Elementwise()
+	_, known = functions.Find(string(f.Do))
+	x = function{of: gated, leaves: half}
+	if len(f.In) > 0 {
+		x.leaves = gate
+	}
+	return x, known
+}
+
+// ofKernel reports whether a kernel of its own applies a function of an operation: no product does.
+func ofKernel(o schedule.Op, f schedule.Func) bool {
+	_, known := functionOf(f)
+	return known && (len(o.In) == 1 || !ofProduct(f.Do))
+}
+
+// ofProduct reports whether products apply a function.
+func ofProduct(do schedule.FuncKind) bool { return elementwise(do).Product != nil }
+
+// elementwise is a function of each element; of no function, it is zero.
+func elementwise(do schedule.FuncKind) functions.Function {
+	f, _ := functions.Find(string(do))
+	return f
 }
 
 // apply is a step's result after the functions that no product applies.
 func (s Step) apply(x Values, v map[string]Values, p *Problem, bounded bool) Values {
 	for _, f := range s.Then {
-		switch f.Do {
-		case schedule.ApplySiLU, schedule.ApplyGELU, schedule.ApplyReLU:
-			x = x.gated(f.Do, nil, p.Type, bounded)
-		case schedule.ApplySwiGLU:
-			up := v[f.In[0]]
-			x = x.gated(f.Do, &up, p.Type, bounded)
-		case schedule.ApplyRotary:
-			x = x.turned(v[f.In[0]], p.rows(f.In[0]), p.Type, bounded)
-		case schedule.ApplyRMSNorm:
-			x = x.normed(v[f.In[0]], p.Elements(f.In[0]), p.Type)
-		case schedule.ApplyLayerNorm:
-			x = x.normedAboutMean(v[f.In[0]], v[f.In[1]], p.Elements(f.In[0]), p.Type)
-		}
+		known, _ := functionOf(f)
+		x = known.of(f, x, v, p, bounded)
 	}
 	return x
 }
@@ -44,19 +68,15 @@ func (p *Problem) Chained() bool {
 
 // Exact reports whether results are exact on integer inputs; else they are within bounds.
 func (p *Problem) Exact() bool {
-	return !p.applies(schedule.ApplyRMSNorm) && !p.applies(schedule.ApplyLayerNorm)
+	return !slices.ContainsFunc(p.steps, func(s Step) bool {
+		return slices.ContainsFunc(s.Then, func(f schedule.Func) bool { return ofRows[f.Do].inexact })
+	})
 }
 
 // HostOnly reports whether operations apply functions, or call some, that only the host makes apart from a program.
 func HostOnly(operations []schedule.Op) bool {
 	return slices.ContainsFunc(operations, func(o schedule.Op) bool {
 		return o.Call != "" || slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return ofKernel(o, f) })
-	})
-}
-
-func (p *Problem) applies(do schedule.FuncKind) bool {
-	return slices.ContainsFunc(p.steps, func(s Step) bool {
-		return slices.ContainsFunc(s.Then, func(f schedule.Func) bool { return f.Do == do })
 	})
 }
 
@@ -84,7 +104,7 @@ func (p *Problem) Unit() int {
 		return unit
 	}
 	for _, s := range p.steps {
-		unit = max(unit, functions[s.Func].unit)
+		unit = max(unit, elementwise(s.Func).Unit)
 	}
 	return unit
 }
@@ -106,7 +126,8 @@ func (p *Problem) drawn() map[string]drawn {
 			}
 		}
 		for _, f := range s.Then {
-			d[s.C] = leaves[f.Do](f, d[s.C], d)
+			known, _ := functionOf(f)
+			d[s.C] = known.leaves(f, d[s.C], d)
 		}
 	}
 	return d
@@ -146,7 +167,7 @@ func (p *Problem) draw(s Step, d map[string]drawn) drawn {
 		d[s.B] = drawn{min(1, variance/(float64(s.K)*a.density)), unit}
 	}
 	sum := drawn{float64(s.K) * a.density * d[s.B].density, unit * a.unit}
-	if f := functions[s.Func]; f.of != nil {
+	if s.Func != "" {
 		sum.density /= 2
 	}
 	return sum
@@ -154,9 +175,9 @@ func (p *Problem) draw(s Step, d map[string]drawn) drawn {
 
 // unitOf is the unit that the functions of what a step makes are exact on, its own and those of copies of it.
 func (p *Problem) unitOf(s Step) int {
-	unit := max(functions[s.Func].unit, 1)
+	unit := max(elementwise(s.Func).Unit, 1)
 	for _, f := range s.Then {
-		unit = max(unit, gates[f.Do].unit)
+		unit = max(unit, elementwise(f.Do).Unit)
 	}
 	for _, o := range p.steps {
 		if o.A == s.C && o.Does == Copies && len(s.Then) == 0 && s.Func == "" {
@@ -178,17 +199,6 @@ func (p *Problem) variance(name string, unit int) float64 {
 	}
 	most := min(float64(Exact(p.Type)), math.Ldexp(1, bias(p.Type))/float64(unit)) / sigmas
 	return most * most
-}
-
-// leaves has the distribution of each function's result.
-var leaves = map[schedule.FuncKind]func(f schedule.Func, x drawn, d map[string]drawn) drawn{
-	schedule.ApplySiLU:      half,
-	schedule.ApplyGELU:      half,
-	schedule.ApplyReLU:      half,
-	schedule.ApplySwiGLU:    gate,
-	schedule.ApplyRotary:    turn,
-	schedule.ApplyRMSNorm:   norm,
-	schedule.ApplyLayerNorm: norm,
 }
 
 // half is of a function that takes half of the elements to zero.

@@ -153,8 +153,8 @@ func (s Step) onDevice(v map[string][]float32) (made []float32) {
 			if s.Bias != "" {
 				sum += v[s.Bias][j]
 			}
-			if f, ok := functions[s.Func]; ok {
-				sum = float32(f.of(float64(sum)))
+			if f := elementwise(s.Func); f.Of != nil {
+				sum = float32(f.Of(float64(sum)))
 			}
 			made = append(made, sum)
 		}

@@ -7,27 +7,6 @@ import (
 	"ovgen/schedule"
 )
 
-// gates are the functions of each element that kernels of their own apply. Of fp32: off is what a GPU's own exponential
-// and division may be off, of the result; it grows with the exponential's argument where that is rounded.
-var gates = map[schedule.FuncKind]struct {
-	function
-	off func(x float64) float64
-}{
-	schedule.ApplySiLU:   {siluGate, func(float64) float64 { return 16 * single }},
-	schedule.ApplySwiGLU: {siluGate, func(float64) float64 { return 16 * single }},
-	schedule.ApplyGELU: {functions[schedule.ApplyGELU],
-		func(x float64) float64 { return (16 + 8*math.Abs(x+0.05*x*x*x)) * single }},
-	schedule.ApplyReLU: {functions[schedule.ApplyReLU], func(float64) float64 { return 0 }},
-}
-
-// gateUnit is a whole number: silu maps a positive multiple of it to itself and any other to 0,
-// exactly in fp32.
-const gateUnit = 128
-
-var siluGate = function{of: silu, slope: 1.1, unit: gateUnit}
-
-func silu(x float64) float64 { return x / (1 + math.Exp(-x)) }
-
 // off is how far off an element may be.
 func (v Values) off(i int) float64 {
 	if v.Bound == nil {
@@ -38,36 +17,36 @@ func (v Values) off(i int) float64 {
 
 // gated is a function of each element, times another tensor's where there is one, rounded once; bounded asks for bounds
 // where the tensor has none.
-func (v Values) gated(do schedule.FuncKind, up *Values, t driver.Type, bounded bool) Values {
-	f := gates[do]
-	made := Values{Want: make([]float64, len(v.Want)), Largest: v.Largest}
+func gated(f schedule.Func, v Values, all map[string]Values, p *Problem, bounded bool) Values {
+	made, each := Values{Want: make([]float64, len(v.Want)), Largest: v.Largest}, elementwise(f.Do)
 	if bounded = bounded || v.Bound != nil; bounded {
 		made.Bound = make([]float64, len(v.Want))
 	}
 	for i, x := range v.Want {
-		y, other, offOther := f.of(x), 1.0, 0.0
-		if up != nil {
-			other, offOther = up.Want[i], up.off(i)
+		y, other, offOther := each.Of(x), 1.0, 0.0
+		for _, name := range f.In {
+			other, offOther = all[name].Want[i], all[name].off(i)
 		}
 		made.Want[i] = y * other
 		if bounded {
-			off := f.slope*v.off(i) + f.off(x)*math.Abs(y)
-			made.Bound[i] = rounding(made.Want[i], off*math.Abs(other)+(math.Abs(y)+off)*offOther, t)
+			off := each.Slope*v.off(i) + each.Kernel(x)
+			made.Bound[i] = rounding(made.Want[i], off*math.Abs(other)+(math.Abs(y)+off)*offOther, p.Type)
 		}
 	}
 	if !bounded { // as the type holds them: an element far below zero is zero
 		for i, x := range made.Want {
-			made.Want[i] = float64(formatOf(t).round(t, float32(x)))
+			made.Want[i] = float64(formatOf(p.Type).round(p.Type, float32(x)))
 		}
 	}
 	return made
 }
 
-// normed divides each row of so many columns by the root of the mean of its squares, and multiplies it by a weight.
+// normed divides each row by the root of the mean of its squares, and multiplies it by a weight.
 // The result is never exact, so it always has bounds. Of a row x with errors e, the mean m of squares is off by 2 *
 // mean(|x| e) + mean(e²) and by rounding, (columns + 8) * 2^-24 of it; the root halves what is relative, to first
 // order, and the product adds x's own error.
-func (v Values) normed(weight Values, columns int, t driver.Type) Values {
+func normed(f schedule.Func, v Values, all map[string]Values, p *Problem, _ bool) Values {
+	weight, columns := all[f.In[0]], p.Elements(f.In[0])
 	made := Values{Want: make([]float64, len(v.Want)), Bound: make([]float64, len(v.Want))}
 	for first := 0; first < len(v.Want); first += columns {
 		mean, err := schedule.RMSNormEpsilon, 0.0
@@ -81,7 +60,7 @@ func (v Values) normed(weight Values, columns int, t driver.Type) Values {
 			w := weight.Want[i-first]
 			made.Want[i] = v.Want[i] * scale * w
 			made.Bound[i] = rounding(made.Want[i],
-				math.Abs(made.Want[i])*relative+v.off(i)*scale*math.Abs(w)*(1+relative), t)
+				math.Abs(made.Want[i])*relative+v.off(i)*scale*math.Abs(w)*(1+relative), p.Type)
 		}
 	}
 	return made

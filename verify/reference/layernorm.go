@@ -3,15 +3,15 @@ package reference
 import (
 	"math"
 
-	"ovgen/runtime/driver"
 	"ovgen/schedule"
 )
 
-// normedAboutMean takes its mean from each row of so many columns, divides what is left by the root of the mean of its
+// normedAboutMean takes its mean from each row, divides what is left by the root of the mean of its
 // squares, multiplies it by a weight and adds a bias. The result is never exact: there are always bounds. Of a row x
 // with errors e, the mean is off by mean(e) and by rounding; the rest by that and by its own rounding; and from there
 // it is as for normed. Where the mean of squares may be wholly wrong, so may the root.
-func (v Values) normedAboutMean(weight, bias Values, columns int, t driver.Type) Values {
+func normedAboutMean(f schedule.Func, v Values, all map[string]Values, p *Problem, _ bool) Values {
+	weight, bias, columns := all[f.In[0]], all[f.In[1]], p.Elements(f.In[0])
 	made := Values{Want: make([]float64, len(v.Want)), Bound: make([]float64, len(v.Want))}
 	left, off := make([]float64, columns), make([]float64, columns)
 	n := float64(columns)
@@ -38,7 +38,7 @@ func (v Values) normedAboutMean(weight, bias Values, columns int, t driver.Type)
 				wrong = (math.Abs(left[i]) + off[i]) * math.Abs(w) / math.Sqrt(schedule.LayerNormEpsilon) * 2
 			}
 			made.Want[first+i] = want
-			made.Bound[first+i] = rounding(want, wrong+2*single*(math.Abs(want)+math.Abs(b)+wrong), t)
+			made.Bound[first+i] = rounding(want, wrong+2*single*(math.Abs(want)+math.Abs(b)+wrong), p.Type)
 		}
 	}
 	return made

@@ -181,11 +181,10 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 	}
 	s := Step{C: o.Out, A: o.In[0], Bias: o.Bias(), Added: o.Added(), Product: Product{Type: p.Type}}
 	for _, f := range o.Then {
-		_, ofProduct := functions[f.Do]
 		switch {
-		case ofKernel(o, f) && leaves[f.Do] != nil:
+		case ofKernel(o, f):
 			s.Then = append(s.Then, f)
-		case ofProduct:
+		case ofProduct(f.Do):
 			s.Func = f.Do
 		case f.Do == schedule.AddBias, f.Do == schedule.AddTensor:
 		default:

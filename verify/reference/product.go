@@ -5,6 +5,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/schedule"
+	"ovgen/verify/functions"
 )
 
 // Values are a matrix in float64, row-major, with a bound for each element on how
@@ -49,7 +50,7 @@ func subnormal(t driver.Type) float64 { return math.Ldexp(1, 1-bias(t)-t.Digits(
 //     the running sums at most Parts times. Each of those is at most P = sum |p|
 //     plus the errors so far, so all rounding is within 2 * Parts * u * (P + s),
 //     (Parts + 1) * u to first order and the rest for the higher ones;
-//   - a function widens an error by its slope, and a GPU's own adds one (functions);
+//   - a function widens an error by its slope, and a GPU's own adds one (package functions);
 //   - the result is rounded once: u * (|want| + all that), and may lie half of
 //     the least number off near zero at each rounding.
 func (p Product) Of(a, b, bias Values) Values {
@@ -112,7 +113,7 @@ func (v Values) plus(added Values, t driver.Type) Values {
 type row struct {
 	Product
 	unit, subnormal float64 // of the element type
-	function        function
+	function        functions.Function
 	summed          bool      // over ranks
 	partial         []float64 // the sum over one part
 	total           []float64
@@ -122,7 +123,7 @@ type row struct {
 }
 
 func (p Product) newRow() *row {
-	r := &row{Product: p, unit: unit(p.Type), subnormal: subnormal(p.Type), function: functions[p.Func]}
+	r := &row{Product: p, unit: unit(p.Type), subnormal: subnormal(p.Type), function: elementwise(p.Func)}
 	for _, v := range []*[]float64{&r.partial, &r.total, &r.travel, &r.size, &r.inherited} {
 		*v = make([]float64, p.N)
 	}
@@ -176,9 +177,9 @@ func (r *row) finish(j int, bias Values) (want, bound float64) {
 	if r.summed {
 		bound += 2*n*u*(r.travel[j]+bound) + 2*n*r.subnormal
 	}
-	if f := r.function; f.of != nil {
-		bound = f.slope*bound + f.own*math.Abs(want)
-		want = f.of(want)
+	if f := r.function; r.Func != "" {
+		bound = f.Slope*bound + f.Product(want)
+		want = f.Of(want)
 	}
 	return want, bound + u*(math.Abs(want)+bound) + r.subnormal
 }

@@ -184,8 +184,8 @@ func onWay(p Product, a, b, bias Input, row, column int) float32 {
 		sum = partial
 	}
 	sum += Round(p.Type, bias.At(int64(column)))
-	if f, ok := functions[p.Func]; ok {
-		sum = float32(f.of(float64(sum)))
+	if f := elementwise(p.Func); f.Of != nil {
+		sum = float32(f.Of(float64(sum)))
 	}
 	return Round(p.Type, sum)
 }

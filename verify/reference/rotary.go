@@ -3,7 +3,6 @@ package reference
 import (
 	"math"
 
-	"ovgen/runtime/driver"
 	"ovgen/schedule"
 )
 
@@ -13,10 +12,11 @@ func (p *Problem) rows(name string) int {
 	return n
 }
 
-// turned turns the pairs of columns of each of so many rows by the angles that a table has for the row: of a head as
+// turned turns the pairs of columns of each row by the angles that a table has for the row: of a head as
 // wide as the table, column j and the one half a head further on. It is exact where the elements and the angles are
 // integers; bounded asks for bounds where the tensor has none.
-func (v Values) turned(table Values, rows int, t driver.Type, bounded bool) Values {
+func turned(f schedule.Func, v Values, all map[string]Values, p *Problem, bounded bool) Values {
+	table, rows := all[f.In[0]], p.rows(f.In[0])
 	made := Values{Want: make([]float64, len(v.Want)), Largest: 2 * v.Largest}
 	if bounded = bounded || v.Bound != nil; bounded {
 		made.Bound = make([]float64, len(v.Want))
@@ -37,7 +37,7 @@ func (v Values) turned(table Values, rows int, t driver.Type, bounded bool) Valu
 		made.Want[i] = x + y
 		if bounded {
 			off := v.off(i)*math.Abs(cosine) + v.off(partner)*math.Abs(sine)
-			made.Bound[i] = rounding(made.Want[i], off+2*single*(math.Abs(x)+math.Abs(y)+off), t)
+			made.Bound[i] = rounding(made.Want[i], off+2*single*(math.Abs(x)+math.Abs(y)+off), p.Type)
 		}
 	}
 	return made

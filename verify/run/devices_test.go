@@ -1,7 +1,6 @@
 package run
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -27,26 +26,11 @@ func TestDevices(t *testing.T) {
 	for _, want := range []string{
 		"device  name              memory  0       1       2",
 		"0       simulated device  64 GiB  -       nvlink  none",
-		"2       simulated device  64 GiB  mapped  mapped  -",
+		"2       simulated device  64 GiB  pcie    pcie    -",
 		"0-1: NVLink: every", "1-2: access without NVLink: ", "0-2: no access: a group with both joins by Config.Apart",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
-		}
-	}
-}
-
-func TestFollows(t *testing.T) {
-	for _, x := range []struct {
-		table [][]link
-		want  []string
-	}{
-		{[][]link{{self}}, nil},
-		{[][]link{{self, nvlink}, {nvlink, self}}, []string{"NVLink joins every pair: every program runs."}},
-		{[][]link{{self, unknown}, {nvlink, self}}, []string{"0-1: not known: CUDA answers with an error."}},
-	} {
-		if got := follows(x.table); !slices.Equal(got, x.want) {
-			t.Errorf("%v: %q, want %q", x.table, got, x.want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -95,7 +96,7 @@ func (r *rank) prepare(code *driver.Code) (err error) {
 		r.filter.Before = inject.Delay(r.Kernels.SpinFor, uint64(r.o.seed)<<8+uint64(r.Rank()), 4,
 			100*time.Microsecond)
 	}
-	r.shown = progress{on: r.Rank() == 0, terminal: os.Getenv(showProgress) != ""}
+	r.shown = progress{to: os.Stderr, on: r.Rank() == 0, terminal: os.Getenv(showProgress) != ""}
 	return nil
 }
 
@@ -148,6 +149,7 @@ func (r *rank) greet() {
 // progress is one line on a terminal for work that takes more than two seconds, elsewhere a
 // line every half minute.
 type progress struct {
+	to           io.Writer
 	on, terminal bool
 	began, last  time.Time
 	drawn        bool
@@ -163,17 +165,17 @@ func (p *progress) show(format string, args ...any) {
 	case !p.on:
 	case p.terminal && now.Sub(p.began) >= 2*time.Second && now.Sub(p.last) >= 200*time.Millisecond:
 		p.last, p.drawn = now, true
-		fmt.Fprintf(os.Stderr, "\r\x1b[K"+format, args...)
+		fmt.Fprintf(p.to, "\r\x1b[K"+format, args...)
 	case !p.terminal && now.Sub(p.last) >= 30*time.Second:
 		p.last = now
-		fmt.Fprintf(os.Stderr, format+"\n", args...)
+		fmt.Fprintf(p.to, format+"\n", args...)
 	}
 }
 
 // clear removes the line.
 func (p *progress) clear() {
 	if p.drawn {
-		fmt.Fprint(os.Stderr, "\r\x1b[K")
+		fmt.Fprint(p.to, "\r\x1b[K")
 	}
 	p.drawn = false
 }

@@ -33,6 +33,8 @@ type Config struct {
 	// NVLink reports whether that joins one device to another; it joins all if nil.
 	// Without it the link has no atomic operations.
 	NVLink func(from, to int) bool
+	// Switched says that what NVLink joins, it joins by switches.
+	Switched bool
 	Costs  Costs
 	// Delay adds time to an operation: a slow kernel, a slow copy. It is called
 	// when the operation starts, with the world locked.

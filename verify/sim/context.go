@@ -176,6 +176,18 @@ func (c *Context) DeviceGetP2PAttribute(a driver.P2PAttribute, peer driver.UUID)
 	return 0, fmt.Errorf("look for device %x: %w", peer, driver.ErrPeerInvisible)
 }
 
+// DeviceGetNVLinks follows Config.NVLink and Config.Switched.
+func (c *Context) DeviceGetNVLinks(peer driver.UUID) (driver.NVLinks, error) {
+	n, err := c.DeviceGetP2PAttribute(driver.NativeAtomics, peer)
+	switch {
+	case err != nil || n == 0:
+		return driver.NVLinks{}, err
+	case c.world.cfg.Switched:
+		return driver.NVLinks{Switch: 1}, nil
+	}
+	return driver.NVLinks{Direct: 1}, nil
+}
+
 // Context is a number that no other context of this machine has.
 func (c *Context) Context() uintptr { return uintptr(c.id) }
 

@@ -2,12 +2,12 @@ package sim
 
 import (
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"ovgen/runtime/driver"
+	"ovgen/verify/functions"
 )
 
 // MatmulCreate checks the product's shape; there is one algorithm.
@@ -17,7 +17,7 @@ func (c *Context) MatmulCreate(d driver.MatmulDesc) (driver.Product, error) {
 		return 0, err
 	}
 	defer c.leave()
-	if d.Check() != nil || d.Func != "" && functions[d.Func] == nil {
+	if f, _ := functions.Find(string(d.Func)); d.Check() != nil || d.Func != "" && f.Product == nil {
 		return 0, failBlas(call, blasInvalidValue)
 	}
 	h := driver.Product(c.world.handle())
@@ -38,6 +38,9 @@ func (c *Context) MatmulDestroy(m driver.Product) error {
 	delete(c.products, m)
 	return nil
 }
+
+// MatmulAlgorithm names the only one.
+func (c *Context) MatmulAlgorithm(driver.Product) string { return "the simulator's" }
 
 // Matmul enqueues a product. cuBLASLt doesn't look at addresses; a wrong one is
 // found when the product runs.
@@ -154,11 +157,11 @@ func (w *World) loadSum(o *op) {
 	give(&w.pools.floats, bias)
 }
 
-// multiply adds the product to f[2], which has the addends.
-func multiply(d *driver.MatmulDesc, f [3][]float32) {
-	a := blas32.General{Rows: d.M, Cols: d.K, Stride: d.K, Data: f[0]}
-	b := blas32.General{Rows: d.K, Cols: d.N, Stride: d.N, Data: f[1]}
-	c := blas32.General{Rows: d.M, Cols: d.N, Stride: d.N, Data: f[2]}
+// multiply adds the product to floats[2], which has the addends.
+func multiply(d *driver.MatmulDesc, floats [3][]float32) {
+	a := blas32.General{Rows: d.M, Cols: d.K, Stride: d.K, Data: floats[0]}
+	b := blas32.General{Rows: d.K, Cols: d.N, Stride: d.N, Data: floats[1]}
+	c := blas32.General{Rows: d.M, Cols: d.N, Stride: d.N, Data: floats[2]}
 	trans := blas.NoTrans
 	if d.Transposed {
 		trans = blas.Trans
@@ -170,23 +173,11 @@ func multiply(d *driver.MatmulDesc, f [3][]float32) {
 		a.Rows, a.Cols, a.Stride = d.K, d.M, d.M
 	}
 	blas32.Gemm(transA, trans, 1, a, b, 1, c)
-	if of := functions[d.Func]; of != nil {
-		for i, x := range f[2] {
-			f[2][i] = of(x)
+	if f, ok := functions.Find(string(d.Func)); ok {
+		for i, x := range floats[2] {
+			floats[2][i] = float32(f.Of(float64(x)))
 		}
 	}
-}
-
-// functions are the functions of each element.
-var functions = map[driver.Func]func(float32) float32{driver.GELU: gelu, driver.ReLU: relu}
-
-func relu(x float32) float32 { return max(x, 0) }
-
-// gelu is GELU by its tanh approximation: x itself, or zero, far from zero.
-func gelu(x float32) float32 {
-	const scale = 0.7978845608028654 // sqrt(2/pi)
-	u := scale * (x + 0.044715*x*x*x)
-	return 0.5 * x * (1 + float32(math.Tanh(float64(u))))
 }
 
 // store rounds rows of the product to the type.

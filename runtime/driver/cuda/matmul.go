@@ -9,10 +9,13 @@ package cuda
 import "C"
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"unsafe"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/driver/choices"
 )
 
 // product is a tuned product; it lives until the driver is closed, so that an
@@ -59,6 +62,13 @@ func (d *Driver) MatmulDestroy(m driver.Product) error {
 		}
 	}
 	return fmt.Errorf("destroy product %#x: there is none, or it was destroyed as often as created", uintptr(m))
+}
+
+// MatmulAlgorithm is cublasLtMatmulAlgo_t in base64, as the file of package choices has it.
+func (d *Driver) MatmulAlgorithm(m driver.Product) string {
+	var a choices.Algorithm
+	C.ovgen_product_algorithm(C.uintptr_t(m), unsafe.Pointer(&a))
+	return base64.StdEncoding.EncodeToString(a[:])
 }
 
 // Matmul enqueues the product. Each address must be aligned as far as the

@@ -13,6 +13,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/driver/choices"
 	"ovgen/verify/drivertest"
+	"ovgen/verify/functions"
 )
 
 // forms of a product of m,k,n 8,16,24 and how cuBLASLt, which counts columns first and
@@ -24,13 +25,13 @@ var forms = []struct {
 	{driver.MatmulDesc{}, "op 0 0 epilogue 1 bias (nil) alpha 1 beta 0 a 24x16/24 b 16x8/16 c 24x8/24"},
 	{driver.MatmulDesc{Transposed: true, Bias: true},
 		"op 1 0 epilogue 4 bias 0x300 alpha 1 beta 0 a 16x24/16 b 16x8/16 c 24x8/24"},
-	{driver.MatmulDesc{Transposed: true, Bias: true, Func: driver.GELU},
+	{driver.MatmulDesc{Transposed: true, Bias: true, Func: "gelu"},
 		"op 1 0 epilogue 36 bias 0x300 alpha 1 beta 0 a 16x24/16 b 16x8/16 c 24x8/24"},
-	{driver.MatmulDesc{Func: driver.GELU},
+	{driver.MatmulDesc{Func: "gelu"},
 		"op 0 0 epilogue 32 bias (nil) alpha 1 beta 0 a 24x16/24 b 16x8/16 c 24x8/24"},
-	{driver.MatmulDesc{Bias: true, Func: driver.ReLU},
+	{driver.MatmulDesc{Bias: true, Func: "relu"},
 		"op 0 0 epilogue 6 bias 0x300 alpha 1 beta 0 a 24x16/24 b 16x8/16 c 24x8/24"},
-	{driver.MatmulDesc{Func: driver.ReLU},
+	{driver.MatmulDesc{Func: "relu"},
 		"op 0 0 epilogue 2 bias (nil) alpha 1 beta 0 a 24x16/24 b 16x8/16 c 24x8/24"},
 	{driver.MatmulDesc{TransposedA: true}, "op 0 1 epilogue 1 bias (nil) alpha 1 beta 0 a 24x16/24 b 8x16/8 c 24x8/24"},
 	{driver.MatmulDesc{TransposedA: true, Accumulate: true},
@@ -65,6 +66,18 @@ func TestFakeForms(t *testing.T) {
 		if want := "product " + f.want + " at 0x200 0x100 in place\n"; !strings.Contains(out, want) {
 			t.Errorf("%+v: no %q in\n%s", f.desc, want, out)
 		}
+	}
+}
+
+// TestEpilogues finds a number for each function that products apply, and for no other.
+func TestEpilogues(t *testing.T) {
+	for _, f := range functions.OfProducts() {
+		if e := epilogues[driver.Func(f)]; e == 0 {
+			t.Errorf("cuBLASLt applies no %s", f)
+		}
+	}
+	if got := len(epilogues) - 1; got != len(functions.OfProducts()) {
+		t.Errorf("cuBLASLt applies %d functions, and others %v", got, functions.OfProducts())
 	}
 }
 

@@ -20,11 +20,19 @@ import (
 // types maps element types to CUDA's.
 var types = map[driver.Type]C.int{driver.BF16: C.CUDA_R_16BF, driver.FP16: C.CUDA_R_16F, driver.FP32: C.CUDA_R_32F}
 
-// epilogues are the functions that cuBLASLt applies to a product: without a bias, and with one.
-var epilogues = map[driver.Func][2]C.int{
-	"":          {C.CUBLASLT_EPILOGUE_DEFAULT, C.CUBLASLT_EPILOGUE_BIAS},
-	driver.GELU: {C.CUBLASLT_EPILOGUE_GELU, C.CUBLASLT_EPILOGUE_GELU_BIAS},
-	driver.ReLU: {C.CUBLASLT_EPILOGUE_RELU, C.CUBLASLT_EPILOGUE_RELU_BIAS},
+// epilogues are cuBLASLt's numbers of the functions that it applies to each element, without a bias.
+var epilogues = map[driver.Func]C.int{"": 0, "relu": 2, "gelu": 32 /* the tanh approximation */}
+
+// epilogue is a function and a bias, or neither.
+func epilogue(desc driver.MatmulDesc) C.int {
+	e := epilogues[desc.Func]
+	if desc.Bias {
+		e |= C.CUBLASLT_EPILOGUE_BIAS
+	}
+	if e == 0 {
+		e = C.CUBLASLT_EPILOGUE_DEFAULT
+	}
+	return e
 }
 
 // scratch is the memory, the stream and the events of one tuning, which frees them.
@@ -110,7 +118,7 @@ func (d *Driver) tune(desc driver.MatmulDesc) (m driver.Product, err error) {
 func shapeOf(desc driver.MatmulDesc) C.ovgen_shape {
 	return C.ovgen_shape{m: C.uint64_t(desc.M), k: C.uint64_t(desc.K), n: C.uint64_t(desc.N), _type: types[desc.Type],
 		transposed: flag(desc.Transposed), transposed_a: flag(desc.TransposedA), bias: flag(desc.Bias),
-		epilogue: epilogues[desc.Func][flag(desc.Bias)], accumulate: flag(desc.Accumulate)}
+		epilogue: epilogue(desc), accumulate: flag(desc.Accumulate)}
 }
 
 // ask makes the product with the heuristic's choices.

@@ -81,13 +81,6 @@ func beyond(p *hostir.Program) (what string) {
 			what = string(s.Do)
 		}
 	})
-	for _, o := range p.Schedule.Ops {
-		for _, f := range o.Then {
-			if f.Do == schedule.ApplyRotary {
-				what = string(f.Do)
-			}
-		}
-	}
 	return what
 }
 
@@ -117,21 +110,24 @@ func fails(t *testing.T, c mutate.Case, seeds uint64) (text string) {
 // many mutants, so theirs are tried where OVGEN_SOAK is set.
 func TestMutants(t *testing.T) {
 	all := mutants(t, "AllGatherLinear", catalog.AllGatherLinear)
-	for _, s := range catalog.All() {
-		switch what := beyond(lowered(t, s.Name, s.Schedule)); {
+	schedules := catalog.All()
+	for n, s := range schedules {
+		p := lowered(t, s.Name, s.Schedule)
+		switch what := beyond(p); {
 		case s.Name == "AllGatherLinear":
 			continue
 		case what != "":
 			t.Logf("no mutants of %s: it has %s", s.Name, what)
 			continue
-		case os.Getenv("OVGEN_SOAK") == "" && applies(lowered(t, s.Name, s.Schedule)):
+		case os.Getenv("OVGEN_SOAK") == "" && applies(p):
 			t.Logf("no mutants of %s: OVGEN_SOAK is not set", s.Name)
 			continue
 		}
-		list := mutants(t, s.Name, s.Schedule)
-		for i := len(s.Name) % few; i < len(list); i += len(list)/few + 1 {
-			all = append(all, list[i])
+		list, err := mutate.All(p)
+		if err != nil {
+			t.Fatal(err)
 		}
+		all = append(all, list[len(list)*n/len(schedules)]) // another part of the list for each schedule
 	}
 	caught, failed := 0, 0
 	for _, m := range all {
@@ -161,9 +157,6 @@ func TestMutants(t *testing.T) {
 		t.Errorf("%d of %d mutants that were caught fail: too few", failed, caught)
 	}
 }
-
-// few is how many mutants of a schedule are tried where not all are.
-const few = 1
 
 // Mutants that matter, each with what the simulator shows with a seed.
 func TestNamedMutants(t *testing.T) {

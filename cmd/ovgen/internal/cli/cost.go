@@ -18,6 +18,7 @@ type costFlags struct {
 	on       bool
 	timeline string
 	gpu      string
+	hosts    int
 	eager    bool
 }
 
@@ -25,6 +26,7 @@ func (c *costFlags) bind(f *flag.FlagSet) {
 	f.BoolVar(&c.on, "cost", false, "predict the time of a run instead, and draw it")
 	f.StringVar(&c.timeline, "timeline", "", "the SVG `file` to draw the predicted streams of all ranks in")
 	f.StringVar(&c.gpu, "gpu", "h200", "the `machine`: "+strings.Join(cost.Names(), ", "))
+	f.IntVar(&c.hosts, "hosts", 0, "the `number` of hosts, of a schedule over hosts; 0: the fewest of several")
 	f.BoolVar(&c.eager, "eager", false, "draw an eager run, not the replay of a graph")
 }
 
@@ -46,6 +48,9 @@ func (c *call) cost(p *hostir.Program) error {
 	if err != nil {
 		return wrong(err)
 	}
+	if x.Hosts = cmp.Or(c.price.hosts, p.FewestHosts(ranks)); x.Hosts < 1 {
+		return wrong(fmt.Errorf("-hosts %d: at least 1", x.Hosts))
+	}
 	x.Eager, x.Gated = c.price.eager, true
 	drawn, err := cost.Predict(p, x, machine)
 	if err != nil {
@@ -56,15 +61,19 @@ func (c *call) cost(p *hostir.Program) error {
 	if err != nil {
 		return fmt.Errorf("show: %w", err)
 	}
-	if ranks > machine.GPUs {
+	if ranks/x.Hosts > machine.GPUs {
 		fmt.Fprintf(c.stderr, "ovgen: show: a host joins %d %s: for %d ranks the prediction is of a machine that "+
-			"nobody has measured\n",
-			machine.GPUs, machine.Name, ranks)
+			"nobody has measured\n", machine.GPUs, machine.Name, ranks/x.Hosts)
+	}
+	on := fmt.Sprintf("%d %s", ranks, machine.Name)
+	if x.Hosts > 1 {
+		on += fmt.Sprintf(" of %d hosts", x.Hosts)
+		fmt.Fprintln(c.stderr, "ovgen: show: the network is an estimate, a NIC of 400 Gb/s a GPU: nobody has measured it")
 	}
 	if c.json {
 		return c.costJSON(p, drawn, other)
 	}
-	title := fmt.Sprintf("%s %s %s on %d %s, %s: %.1f us", p.Name, extentsText(x, p), c.shape.typ, ranks, machine.Name,
+	title := fmt.Sprintf("%s %s %s on %s, %s: %.1f us", p.Name, extentsText(x, p), c.shape.typ, on,
 		mode(c.price.eager), drawn.Time)
 	fmt.Fprintf(c.stdout, "%s (%s: %.1f us)\n", title, mode(!c.price.eager), other.Time)
 	if c.price.timeline != "" {
@@ -98,21 +107,40 @@ func (c *call) costJSON(p *hostir.Program, drawn, other *cost.Prediction) error 
 		Schedule string `json:"schedule"`
 		GPU      string `json:"gpu"`
 		caseJSON
-		Mode      string      `json:"mode"`
-		Time      float64     `json:"us"`
-		Otherwise float64     `json:"other_mode_us"` // eager where Mode is replayed, and the reverse
-		Slowest   int         `json:"slowest_rank"`
-		Products  float64     `json:"products_us"`
-		Link      float64     `json:"exposed_link_us"`
-		Local     float64     `json:"exposed_memory_us"`
-		Latency   float64     `json:"latency_us"`
-		Pure      float64     `json:"pure_us"`
-		LinkAlone float64     `json:"link_alone_us"`
-		Limit     cost.Limit  `json:"limit"`
-		Memory    plan.Memory `json:"memory"`
+		Mode      string  `json:"mode"`
+		Time      float64 `json:"us"`
+		Otherwise float64 `json:"other_mode_us"` // eager where Mode is replayed, and the reverse
+		Slowest   int     `json:"slowest_rank"`
+		Products  float64 `json:"products_us"`
+		Link      float64 `json:"exposed_link_us"`
+		Local     float64 `json:"exposed_memory_us"`
+		Latency   float64 `json:"latency_us"`
+		Pure      float64 `json:"pure_us"`
+		LinkAlone float64 `json:"link_alone_us"`
+		*hostsJSON
+		Limit  cost.Limit  `json:"limit"`
+		Memory plan.Memory `json:"memory"`
 	}{p.Name, drawn.Machine.Name, jsonCase(drawn.Case, p, c.shape.typ), mode(c.price.eager), drawn.Time, other.Time,
 		drawn.Slowest,
-		drawn.Products, drawn.Link, drawn.Memory, drawn.Latency, drawn.Pure, drawn.LinkBound, drawn.Limit, needed})
+		drawn.Products, drawn.Link, drawn.Memory, drawn.Latency, drawn.Pure, drawn.LinkBound, jsonHosts(drawn),
+		drawn.Limit, needed})
+}
+
+// hostsJSON is what a prediction says of several hosts.
+type hostsJSON struct {
+	Hosts        int     `json:"hosts"`
+	Network      float64 `json:"exposed_network_us"`
+	NetworkAlone float64 `json:"network_alone_us"`
+	Beside       float64 `json:"products_beside_us"`
+	OneHost      float64 `json:"one_host_us"` // at least
+}
+
+// jsonHosts is nil for one host.
+func jsonHosts(p *cost.Prediction) *hostsJSON {
+	if p.Case.Hosts < 2 {
+		return nil
+	}
+	return &hostsJSON{p.Case.Hosts, p.Network, p.NetworkBound, p.Beside(), p.OneHost()}
 }
 
 // extentsText is "4096,8192,7168", with " N2=1024" after it where the program has more.

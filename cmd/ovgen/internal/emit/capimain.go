@@ -26,6 +26,7 @@ func libraryMain() *jen.File {
 	exportGroup(f)
 	exportPlan(f)
 	exportMemory(f)
+	exportPeers(f)
 	return f
 }
 
@@ -112,4 +113,19 @@ func exportMemory(f *jen.File) {
 		jen.Return(capi("CopyTo", handle("g"), address("to"), jen.Id("from"), int64Of("bytes"))))
 	export(f, "ovgen_copy_from", []parameter{groupIn, host("to"), cin("from", "ovgen_ptr"), bytes}, nil,
 		jen.Return(capi("CopyFrom", handle("g"), jen.Id("to"), address("from"), int64Of("bytes"))))
+}
+
+// exportPeers writes the functions of a buffer for kernels of the caller's own.
+func exportPeers(f *jen.File) {
+	export(f, "ovgen_peers", []parameter{groupIn, cin("memory", "ovgen_ptr"), cin("bytes", "int64_t"), cin("words", "int"),
+		timeIn, pointer("p", "ovgen_shared"), pointer("buffers", "ovgen_ptr"), pointer("first", "ovgen_ptr")},
+		[]string{"p", "buffers", "first"},
+		jen.List(jen.Id("h"), jen.Id("b"), jen.Id("w"), jen.Err()).Op(":=").Add(capi("Peers", handle("g"),
+			jen.Uint64().Call(jen.Id("memory")), int64Of("bytes"), jen.Int().Call(jen.Id("words")), int64Of("ms"))),
+		assign("p", "ovgen_shared").Call(jen.Id("h")),
+		jen.List(jen.Op("*").Id("buffers"), jen.Op("*").Id("first")).Op("=").List(ctype("ovgen_ptr").Call(jen.Id("b")),
+			ctype("ovgen_ptr").Call(jen.Id("w"))),
+		jen.Return(jen.Err()))
+	export(f, "ovgen_peers_close", []parameter{cin("p", "ovgen_shared"), timeIn}, nil,
+		jen.Return(capi("ClosePeers", handle("p"), int64Of("ms"))))
 }

@@ -60,10 +60,21 @@ func (u *unit) carriers() string {
 	if u.program.OverHosts() {
 		copies = "NCCL, which is loaded when a plan is made on several hosts, carries between them. On a host copies " +
 			"go by " + carried[schedule.CopyEngine]
-	} else if u.program.Schedule.UsesNCCL() {
-		copies = "NCCL, which is loaded when a plan is made, does all that ranks do together"
 	}
 	moved := lower.Read(u.program)
+	var byNCCL []string
+	for _, m := range moved {
+		if _, ok := m.Way.(schedule.NCCL); ok {
+			byNCCL = append(byNCCL, m.Of)
+		}
+	}
+	switch {
+	case len(byNCCL) == 0:
+	case len(byNCCL) == len(moved):
+		copies = "NCCL, which is loaded when a plan is made, does all that ranks do together"
+	default:
+		signals = ". NCCL, which is loaded when a plan is made, moves " + strings.Join(byNCCL, ", ")
+	}
 	for _, m := range moved {
 		for _, o := range m.Options {
 			by := "Copies between ranks go by " + carried[o.Value]
@@ -73,7 +84,7 @@ func (u *unit) carriers() string {
 			case o.Field == "By" && copies != by:
 				copies += ", those of " + m.Of + " by " + carried[o.Value]
 			case o.Field == "Signals" && len(moved) == 1:
-				signals = ". Signals go by " + signalled[o.Value]
+				signals += ". Signals go by " + signalled[o.Value]
 			case o.Field == "Signals":
 				signals += ". Signals of " + m.Of + " go by " + signalled[o.Value]
 			}

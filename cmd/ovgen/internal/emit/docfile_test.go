@@ -46,6 +46,9 @@ func TestCarriers(t *testing.T) {
 		{"one shot", catalog.AllReduceOneShot, "No rank copies from or to another. Signals go by kernels" + code},
 		{"one kernel", catalog.AllGatherOneShot,
 			"Copies between ranks go by kernels and signals by kernels. The kernels are in x.cu."},
+		{"NCCL and one kernel", schedule.Schedule{Tensors: catalog.LlamaLayer.Tensors, Ops: catalog.LlamaLayer.Ops,
+			Moves: []schedule.Move{{Of: "X", Way: schedule.NCCL{}}, {Of: "R", Way: schedule.NCCL{}}}},
+			engine + ". NCCL, which is loaded when a plan is made, moves X, R" + code},
 		{"NCCL", catalog.AllGatherLinearNCCL, "NCCL, which is loaded when a plan is made, does all that ranks do " +
 			"together: there is no device code in this package."},
 		{"a chain", block(), engine + code},

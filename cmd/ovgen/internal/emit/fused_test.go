@@ -9,7 +9,6 @@ import (
 
 	"ovgen/runtime/kernels"
 	"ovgen/schedule/hostir"
-	"ovgen/verify/cost"
 )
 
 // wholesale launches every kind of kernel.
@@ -106,25 +105,6 @@ func TestLimited(t *testing.T) {
 		u := &unit{kernels: kernels.Table{Kernels: []kernels.Kernel{c.kernel}}}
 		if got := u.limited(); got != c.want {
 			t.Errorf("%+v: limited %v, want %v", c.kernel, got, c.want)
-		}
-	}
-}
-
-// The cost model counts the blocks that kernels are launched with.
-func TestBlocksAreThoseOfTheModel(t *testing.T) {
-	for _, name := range cost.Names() {
-		m, err := cost.Find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		blocks := map[string]int{}
-		for _, kind := range kernels.Kinds() {
-			if n := kind.Blocks(); n > 1 {
-				blocks[string(kind)] = int(n)
-			}
-		}
-		if diff := cmp.Diff(blocks, m.Blocks); diff != "" {
-			t.Errorf("%s (-launched +model):\n%s", name, diff)
 		}
 	}
 }

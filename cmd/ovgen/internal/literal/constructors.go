@@ -1,7 +1,10 @@
 package literal
 
 import (
+	"go/types"
 	"reflect"
+	"slices"
+	"strings"
 
 	"ovgen/schedule"
 )
@@ -19,7 +22,7 @@ type sublist struct {
 	from, to int // to is 0 for all
 }
 
-// constructors are the functions that a schedule is written with.
+// constructors are the functions that a schedule is written with, but for those that make a Func.
 var constructors = map[string]constructor{
 	"Dim":      {value: schedule.Axis{}, fields: []string{"Extent"}, lists: []sublist{{"Outer", 1, 0}}},
 	"DIDx":     {value: schedule.DIDx(""), fields: []string{"Count"}},
@@ -37,16 +40,19 @@ var constructors = map[string]constructor{
 		lists: []sublist{{"In", 3, 0}}},
 	"CallKernel": {value: schedule.CallKernel("", "", "", schedule.Kernel{}),
 		fields: []string{"Out", "Call", "Index", "Kernel"}, lists: []sublist{{"In", 4, 0}}},
-	"LayerNorm": {value: schedule.LayerNorm("", ""), lists: []sublist{{"In", 0, 2}}},
+}
 
-	"Bias":    {value: schedule.Bias(""), lists: []sublist{{"In", 0, 1}}},
-	"Add":     {value: schedule.Add(""), lists: []sublist{{"In", 0, 1}}},
-	"GELU":    {value: schedule.GELU()},
-	"ReLU":    {value: schedule.ReLU()},
-	"RMSNorm": {value: schedule.RMSNorm(""), lists: []sublist{{"In", 0, 1}}},
-	"Rotary":  {value: schedule.Rotary(""), lists: []sublist{{"In", 0, 1}}},
-	"SiLU":    {value: schedule.SiLU()},
-	"SwiGLU":  {value: schedule.SwiGLU(""), lists: []sublist{{"In", 0, 1}}},
+// constructorOf is the meaning of a function of package schedule. One that makes a Func has the Func's name but for
+// capitals, and takes its operands.
+func constructorOf(f *types.Func) (c constructor, ok bool) {
+	if c, ok = constructors[f.Name()]; ok {
+		return c, true
+	}
+	do := schedule.FuncKind(strings.ToLower(f.Name()))
+	if !slices.Contains(schedule.Functions(), do) {
+		return c, false
+	}
+	return constructor{value: schedule.Func{Do: do}, lists: []sublist{{"In", 0, f.Signature().Params().Len()}}}, true
 }
 
 // list is the range of the arguments that a field is made of.

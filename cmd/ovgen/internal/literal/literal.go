@@ -185,7 +185,7 @@ func element(lit *ast.CompositeLit, i int) (place, bool) {
 // argument finds a field among the arguments of a constructor. Arguments that a field has
 // from one on are a literal of their own, and stay at the call.
 func (s *Source) argument(call *ast.CallExpr, name string) (place, bool) {
-	c, ok := constructors[s.constructor(call)]
+	c, ok := s.constructor(call)
 	if !ok || call.Ellipsis.IsValid() {
 		return place{}, false
 	}
@@ -201,8 +201,8 @@ func (s *Source) argument(call *ast.CallExpr, name string) (place, bool) {
 	return place{}, false
 }
 
-// constructor is the name of the function of package schedule that is called.
-func (s *Source) constructor(call *ast.CallExpr) string {
+// constructor is the function of package schedule that is called.
+func (s *Source) constructor(call *ast.CallExpr) (c constructor, ok bool) {
 	var id *ast.Ident
 	switch f := call.Fun.(type) {
 	case *ast.Ident:
@@ -210,13 +210,13 @@ func (s *Source) constructor(call *ast.CallExpr) string {
 	case *ast.SelectorExpr:
 		id = f.Sel
 	default:
-		return ""
+		return c, false
 	}
 	f, ok := s.info.Uses[id].(*types.Func)
 	if !ok || f.Pkg() == nil || f.Pkg().Path() != Path {
-		return ""
+		return c, false
 	}
-	return f.Name()
+	return constructorOf(f)
 }
 
 // Changed reports whether something in the package assigns to a variable, or to a part of

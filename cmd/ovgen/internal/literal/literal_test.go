@@ -6,6 +6,8 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,6 +44,8 @@ func way() s.Way       { return s.Shot{} }
 func names() []string  { return nil }
 func extent() s.Extent { return s.K }
 func init()            { changed = "" }
+
+var Chain = s.Schedule{Ops: []s.Op{s.Copy("Y", a, s.LayerNorm("W", "V"), s.SiLU())}}
 `
 
 // source is the text with its types, and the values of its variables.
@@ -82,6 +86,10 @@ func TestValue(t *testing.T) {
 	want.Tensors[0].Axes[0].Outer = []schedule.Split{schedule.DIDx("D")}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("value (-want +got):\n%s", diff)
+	}
+	chain := schedule.Schedule{Ops: []schedule.Op{schedule.Copy("Y", "A", schedule.LayerNorm("W", "V"), schedule.SiLU())}}
+	if got, _ := s.Value(values["Chain"]); !cmp.Equal(chain, got) {
+		t.Errorf("value (-want +got):\n%s", cmp.Diff(chain, got))
 	}
 	wantUnknown := []string{"Ops[1].In", "Tensors[0].Axes[1].Extent", "Tensors[1].Axes[0].Outer[1]",
 		"Moves[0].Way.Streams", "Moves[0].Way.By", "Moves[1].Way"}
@@ -134,5 +142,32 @@ func TestLoop(t *testing.T) {
 	}
 	if p := s.Find(values["Loop"], "Ops"); p.At != nil {
 		t.Errorf("a loop has a field: %+v", p)
+	}
+}
+
+// Every function of a schedule is made by the function of package schedule that has its name, and every operand is an
+// argument.
+func TestFunctions(t *testing.T) {
+	p, err := importer.ForCompiler(token.NewFileSet(), "source", nil).Import(literal.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var made []schedule.FuncKind
+	for _, name := range p.Scope().Names() {
+		f, ok := p.Scope().Lookup(name).(*types.Func)
+		if !ok || f.Signature().Results().Len() != 1 ||
+			!types.Identical(f.Signature().Results().At(0).Type(), p.Scope().Lookup("Func").Type()) {
+			continue
+		}
+		made = append(made, schedule.FuncKind(strings.ToLower(name)))
+		for v := range f.Signature().Params().Variables() {
+			if !types.Identical(v.Type(), types.Typ[types.String]) {
+				t.Errorf("%s is no operand of %s", v, name)
+			}
+		}
+	}
+	slices.Sort(made)
+	if diff := cmp.Diff(schedule.Functions(), made); diff != "" {
+		t.Errorf("functions (-named +made):\n%s", diff)
 	}
 }

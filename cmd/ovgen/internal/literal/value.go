@@ -117,7 +117,7 @@ func join(path, name string) string {
 
 // call reads the result of a constructor of package schedule.
 func (v *reading) call(to reflect.Value, call *ast.CallExpr, path string) {
-	c, ok := constructors[v.constructor(call)]
+	c, ok := v.constructor(call)
 	if !ok || !c.takes(to) || call.Ellipsis.IsValid() || len(call.Args) < len(c.fields) {
 		v.fails(path)
 		return

@@ -1,0 +1,11 @@
+package peers
+
+import "unsafe"
+
+/*
+#cgo CXXFLAGS: -std=c++17 -O2 -fno-strict-aliasing
+const void *peers_kernels(const void *engine);
+*/
+import "C"
+
+func init() { host = unsafe.Pointer(C.peers_kernels) }

@@ -1,0 +1,202 @@
+package fabric
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Fabric has the link from each device, or rank, to each.
+type Fabric [][]Link
+
+// Pair is the worse of the links between two: the directions may differ.
+func (f Fabric) Pair(a, b int) Link {
+	if l, back := f[a][b], f[b][a]; order[back] <= order[l] {
+		return l
+	}
+	return f[b][a]
+}
+
+// Kind is the form of a fabric.
+type Kind string
+
+// Kinds, as they are printed.
+const (
+	Alone    Kind = "one device"
+	Switched Kind = "NVLink joins every pair, by switches"
+	Full     Kind = "NVLink joins every pair"
+	Cube     Kind = "NVLink joins a hybrid cube mesh: two fours, and each of one to one of the other"
+	Rings    Kind = "NVLink joins neighbours alone"
+	Bus      Kind = "PCIe joins every pair"
+	Mixed    Kind = "NVLink joins some pairs, and PCIe the others"
+	Apart    Kind = "not every pair has peer access"
+	Doubtful Kind = "CUDA does not say what joins every pair"
+)
+
+// Kind finds the form. Devices of different hosts don't count.
+func (f Fabric) Kind() Kind {
+	count := map[Link]int{}
+	for a := range f {
+		for b := range a {
+			count[f.Pair(a, b)]++
+		}
+	}
+	delete(count, Network)
+	all := func(l Link) bool { return len(count) == 1 && count[l] > 0 }
+	switch {
+	case len(count) == 0:
+		return Alone
+	case count[Unknown] > 0:
+		return Doubtful
+	case all(Switch):
+		return Switched
+	case count[PCIe]+count[None] == 0:
+		return Full
+	case all(PCIe):
+		return Bus
+	case f.cube():
+		return Cube
+	case f.FastRing():
+		return Rings
+	case count[None] > 0:
+		return Apart
+	}
+	return Mixed
+}
+
+// cube reports whether eight devices are joined as in a hybrid cube mesh.
+func (f Fabric) cube() bool {
+	if len(f) != 8 {
+		return false
+	}
+	// The fours are the devices that have all neighbours but one in common.
+	joined := func(a, b int) bool { return a != b && f.Pair(a, b).Fast() }
+	four := []int{0}
+	for b := 1; b < 8; b++ {
+		common := 0
+		for c := range 8 {
+			if joined(0, c) && joined(b, c) {
+				common++
+			}
+		}
+		if joined(0, b) && common == 2 {
+			four = append(four, b)
+		}
+	}
+	if len(four) != 4 {
+		return false
+	}
+	for a := range 8 {
+		inside, across := 0, 0
+		for b := range 8 {
+			switch same := slices.Contains(four, a) == slices.Contains(four, b); {
+			case joined(a, b) && same:
+				inside++
+			case joined(a, b):
+				across++
+			}
+		}
+		if inside != 3 || across != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// Ring reports whether each device reaches the memory of those before and after it, and they its.
+func (f Fabric) Ring() bool { return f.around(Link.Reaches) }
+
+// FastRing reports whether NVLink joins each device to those before and after it.
+func (f Fabric) FastRing() bool { return f.around(Link.Fast) }
+
+func (f Fabric) around(good func(Link) bool) bool {
+	for a := range f {
+		if b := (a + 1) % len(f); a != b && !good(f.Pair(a, b)) {
+			return false
+		}
+	}
+	return true
+}
+
+// Order is an order of the devices in which NVLink joins each to the next, and the last to the first; nil where there
+// is none, or more than sixteen devices.
+func (f Fabric) Order() []int {
+	if len(f) < 3 || len(f) > 16 {
+		return nil
+	}
+	path := []int{0}
+	var extend func() bool
+	extend = func() bool {
+		last := path[len(path)-1]
+		if len(path) == len(f) {
+			return f.Pair(last, 0).Fast()
+		}
+		for next := range f {
+			if slices.Contains(path, next) || !f.Pair(last, next).Fast() {
+				continue
+			}
+			path = append(path, next)
+			if extend() {
+				return true
+			}
+			path = path[:len(path)-1]
+		}
+		return false
+	}
+	if !extend() {
+		return nil
+	}
+	return path
+}
+
+// Follows says which programs run on the fabric, a line each.
+func (f Fabric) Follows() []string {
+	kind := f.Kind()
+	switch kind {
+	case Alone:
+		return nil
+	case Switched, Full:
+		return []string{string(kind) + ": every program runs."}
+	}
+	pairs := map[Link][]string{}
+	for a := range f {
+		for b := range a {
+			l := f.Pair(a, b)
+			if l == Switch {
+				l = NVLink
+			}
+			pairs[l] = append(pairs[l], fmt.Sprintf("%d-%d", b, a))
+		}
+	}
+	lines := []string{string(kind) + "."}
+	for _, x := range []struct {
+		Link
+		what string
+	}{
+		{NVLink, "NVLink: every program runs between them"},
+		{PCIe, "access without NVLink: programs that put into peers' memory and signal that by stream memory " +
+			"operations are refused (plan.LinkError)"},
+		{None, "no access: a group with both joins by Config.Apart, and runs programs by NCCL" + f.besides()},
+		{Unknown, "not known: CUDA answers with an error"},
+	} {
+		if list := pairs[x.Link]; list != nil {
+			lines = append(lines, strings.Join(list, ", ")+": "+x.what+".")
+		}
+	}
+	switch path := f.Order(); {
+	case f.FastRing():
+		lines = append(lines, "Rings use NVLink alone: package tuned prefers them where nothing was measured.")
+	case path != nil:
+		lines = append(lines, fmt.Sprintf("In the order %s NVLink joins neighbours, and rings use it alone "+
+			"(Config.Devices).", strings.Trim(strings.ReplaceAll(fmt.Sprint(path), " ", ", "), "[]")))
+	}
+	return lines
+}
+
+// besides is what else runs where some have no access.
+func (f Fabric) besides() string {
+	if f.Ring() {
+		return " and rings"
+	}
+	return " alone"
+}

@@ -1,0 +1,53 @@
+package group
+
+import (
+	"fmt"
+	"strings"
+
+	"ovgen/runtime/fabric"
+)
+
+// Fabric has the links between the ranks' devices, by rank, as all ranks know them.
+func (g *Group) Fabric() fabric.Fabric { return g.fabric }
+
+// NVLink reports whether NVLink joins the devices of this rank and another.
+func (g *Group) NVLink(rank int) bool { return g.fabric.Pair(g.Rank(), rank).Fast() }
+
+// Apart reports whether some ranks can't reach each other's memory, as Config.Apart allows.
+func (g *Group) Apart() bool { return g.apart }
+
+// Ring reports whether each rank reaches the memory of those before and after it.
+func (g *Group) Ring() bool { return g.Hosts() == 1 && g.fabric.Ring() }
+
+// Reaches reports whether this rank maps the memory of another one: of all ranks of its host or, in a group of ranks
+// that are apart, of those before and after it, if all ranks reach theirs.
+func (g *Group) Reaches(rank int) bool {
+	if !g.apart || rank == g.Rank() {
+		return g.beside(rank)
+	}
+	n := g.Size()
+	return g.Ring() && (rank == (g.Rank()+1)%n || rank == (g.Rank()+n-1)%n)
+}
+
+// links is what Choice says of the fabric, and what follows.
+func (g *Group) links(unreached *CheckError) string {
+	var text []string
+	if kind := g.fabric.Kind(); kind != fabric.Alone && kind != fabric.Apart {
+		text = append(text, string(kind))
+	}
+	if n := g.Hosts(); n > 1 {
+		text = append(text, fmt.Sprintf("%d hosts of %d ranks", n, g.PerHost()))
+	}
+	if unreached != nil {
+		plans := "plans by NCCL alone"
+		if g.Ring() {
+			plans = "plans by NCCL and by rings alone"
+		}
+		text = append(text, fmt.Sprintf("%s, since rank %d can't map rank %d's memory", plans, unreached.Ranks[0],
+			unreached.Ranks[1]))
+	}
+	if len(text) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(text, "; ")
+}

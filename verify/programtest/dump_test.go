@@ -1,0 +1,139 @@
+//go:build cgo
+
+package programtest
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ovgen/generated/allgatherlinear"
+	"ovgen/generated/allgatherlinearnccl"
+	"ovgen/generated/allreduceoneshot"
+	"ovgen/generated/rotaryattention"
+	"ovgen/generated/tuned"
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+	"ovgen/runtime/plan"
+	"ovgen/verify/sim"
+	"ovgen/verify/simtest"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// numbers are addresses, handles, hashes and stamps.
+var numbers = regexp.MustCompile(`0x[0-9a-f]+|[0-9a-f]{16,}`)
+
+// dumped is what rank 0 of two writes about a plan that bind makes and binds to memory at x, with numbers masked.
+func dumped(t *testing.T, words string, bind func(ctx context.Context, g *group.Group, x driver.Ptr) error) []byte {
+	t.Helper()
+	var text bytes.Buffer
+	synctest.Test(t, func(t *testing.T) {
+		c := simtest.Config{Config: sim.Config{Devices: 2}, Change: func(c *group.Config) {
+			if c.Dump, c.DumpTo = words, io.Discard; c.Rank == 0 {
+				c.DumpTo = &text
+			}
+		}}
+		err := simtest.Run(t.Context(), c, func(ctx context.Context, g *group.Group) error {
+			x, err := g.Driver().MemAlloc(1 << 20)
+			if err != nil {
+				return err
+			}
+			return bind(ctx, g, x)
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	return numbers.ReplaceAll(text.Bytes(), []byte("*"))
+}
+
+// TestDump holds what OVGEN_DUMP writes of a plan with products and copies, of one with a kernel that signals, of one
+// by NCCL, and of a tuned one.
+func TestDump(t *testing.T) {
+	allGather := allgatherlinear.Shape{M: 32, K: 16, N: 24, Type: driver.BF16}
+	for _, x := range []struct {
+		name, words string
+		bind        func(ctx context.Context, g *group.Group, x driver.Ptr) error
+	}{
+		{"products", "host,ops,plans", func(ctx context.Context, g *group.Group, x driver.Ptr) error {
+			p, err := allgatherlinear.New(ctx, g, allGather)
+			if err != nil {
+				return err
+			}
+			return p.Bind(ctx, allgatherlinear.Buffers{A: x, B: x + 4096, Bias: x + 8192, C: x + 12288})
+		}},
+		{"kernel", "ops, plans", func(ctx context.Context, g *group.Group, x driver.Ptr) error {
+			p, err := allreduceoneshot.New(ctx, g, allreduceoneshot.Shape{M: 1, N: 64, Type: driver.FP32})
+			if err != nil {
+				return err
+			}
+			return p.Bind(ctx, allreduceoneshot.Buffers{A: x, C: x + 4096})
+		}},
+		{"nccl", "ops", func(ctx context.Context, g *group.Group, x driver.Ptr) error {
+			s := allgatherlinearnccl.Shape{M: 32, K: 16, N: 24, Type: driver.BF16}
+			p, err := allgatherlinearnccl.New(ctx, g, s)
+			if err != nil {
+				return err
+			}
+			return p.Bind(ctx, allgatherlinearnccl.Buffers{A: x, B: x + 4096, Bias: x + 8192, C: x + 12288})
+		}},
+		{"tuned", "plans,json", func(ctx context.Context, g *group.Group, x driver.Ptr) error {
+			p, err := tuned.NewAllGatherLinear(ctx, g, &plan.Tuning{}, allGather)
+			if err != nil {
+				return err
+			}
+			return p.Bind(ctx, allgatherlinear.Buffers{A: x, B: x + 4096, Bias: x + 8192, C: x + 12288})
+		}},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			got := dumped(t, x.words, x.bind)
+			golden := filepath.Join("testdata", "dump", x.name+".golden")
+			if *update {
+				if err := os.WriteFile(golden, got, 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), string(got)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestDumpCalls: a function of the caller's is listed, and not called for it.
+func TestDumpCalls(t *testing.T) {
+	for words, listed := range map[string]int{"": 0, "ops": 1} {
+		called := 0
+		text := dumped(t, words, func(ctx context.Context, g *group.Group, x driver.Ptr) error {
+			p, err := rotaryattention.New(ctx, g, rotaryattention.Shape{M: 2, K: 16, N: 256, N2: 256, Type: driver.FP32})
+			if err != nil {
+				return err
+			}
+			p.Attention = func(driver.Stream, plan.Range, []plan.Range) error {
+				if g.Rank() == 0 {
+					called++
+				}
+				return nil
+			}
+			at := func(n driver.Ptr) driver.Ptr { return x + n*65536 }
+			return p.Bind(ctx, rotaryattention.Buffers{A: at(0), Norm: at(1), Angles: at(2), Wq: at(3), Wk: at(4), Wv: at(5),
+				Wo: at(6), C: at(7)})
+		})
+		if n := bytes.Count(text, []byte("call Attention\n")); called != 0 || n != listed {
+			t.Errorf("%q: called %d times, listed %d times, want 0 and %d", words, called, n, listed)
+		}
+	}
+}
