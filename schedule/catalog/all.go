@@ -70,6 +70,7 @@ var all = []Named{
 	{"AllGatherVPadded", AllGatherVPadded},
 	{"ReduceScatterV", ReduceScatterV},
 	{"AllToAllV", AllToAllV},
+	{"AllGatherWeightLinear", AllGatherWeightLinear},
 	{"ColumnWeightGradient", ColumnWeightGradient},
 	{"RowWeightGradient", RowWeightGradient},
 	{"TensorParallelMLP", TensorParallelMLP},

@@ -33,7 +33,7 @@ type rule struct {
 // producer and consumer: DIDx to none or to Stream is an all-gather (a shard a step
 // where Stream is on the axis of DIDx), a reduced DIDx to DIDx a reduce-scatter, to
 // none an all-reduce.
-var rules = slices.Concat(gatherRules, reduceRules, copyRules, layerRules)
+var rules = slices.Concat(gatherRules, reduceRules, copyRules, weightRules, layerRules)
 
 // infer finds the row that has the schedule's placements.
 func infer(d *draft) error {

@@ -15,6 +15,7 @@ const (
 	gatherSum    moves = "all-gather for a gradient"    // every rank sums over all shards' rows
 	gradientAll  moves = "all-reduce of a gradient"     // of each rank's rows, the sum to all
 	gradientOwn  moves = "reduce-scatter of a gradient" // the same, each part's sum to its owner
+	gatherWeight moves = "all-gather of a weight"       // every rank multiplies its own rows by all of it
 	// Variants that other programs serve.
 	reduceUneven   moves = "bare reduce-scatter of uneven parts"
 	gatherBalanced moves = "all-gather of balanced parts"
@@ -93,6 +94,12 @@ var links = []struct {
 	{gatherLink, "linear: an operand [DIDx(D), M/D, K], and a weight [DIDx(D), N/D, K]"},
 	{reduceLink, "linear: an operand [M, DIDx(D), K/D], a weight [N, DIDx(D), K/D], and a result [DIDx(D), M/D, N]"},
 	{allLink, "linear: an operand [M, DIDx(D), K/D], a weight [N, DIDx(D), K/D], and a result [M, N]"},
+}
+
+// weightRules: each rank has its own rows of A and of C, and a part of B.
+var weightRules = []rule{
+	{communication{gatherWeight, "B"}, linear,
+		places{"A": "[DIDx(D), M/D, K]", "B": "[DIDx(D), N/D, K]", "C": "[DIDx(D), M/D, N]"}},
 }
 
 // layerRules: what backward passes need.

@@ -9,6 +9,7 @@ var gets = []lowering{
 	get(broadcast, broadcastCopy),
 	get(gatherSum, gradientShift),
 	get(gatherLink, linked),
+	get(gatherWeight, weightGather),
 }
 
 // get copies by a writer.

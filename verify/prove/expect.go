@@ -243,7 +243,7 @@ func (x *expectation) operandOf(op schedule.Op, in [][]rune, i, rank int, bound 
 	return x.chunk(op.In[i], rank, part)
 }
 
-// columnsAt is the chunk of a tensor at a box, or a part of the columns of one that has them all.
+// columnsAt is the chunk of a tensor at a box, or a part of the columns of one of which a rank has them all.
 func (x *expectation) columnsAt(tensor string, rank int, part box) (expr, error) {
 	p, declared := x.tensors[tensor]
 	if !declared || len(p.Axes) != 2 {
@@ -251,7 +251,8 @@ func (x *expectation) columnsAt(tensor string, rank int, part box) (expr, error)
 	}
 	all, err := p.extent(p.Axes[1].Extent)
 	n := part[1].len()
-	if err != nil || n == 0 || n == all || all%n != 0 || part[1].lo%n != 0 {
+	axis, _, sharded := p.Sharded()
+	if err != nil || sharded && axis == 1 || n == 0 || n == all || all%n != 0 || part[1].lo%n != 0 {
 		return x.chunk(tensor, rank, part)
 	}
 	whole, err := x.chunk(tensor, rank, box{part[0], {0, all}})

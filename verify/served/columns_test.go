@@ -38,6 +38,8 @@ var columns = []declared{
 		at("Ops[0].Then[0].Do", "unknown function \"max\"")},
 	{"C19", "a weight of FSDP", linear("A[M K] B[N/D K] C[M N:D]"),
 		owed("Tensors[2].Axes[1]", "B is spread over the ranks by them: no pass gathers columns")},
+	{"C19b", "a weight of FSDP, and rows of each rank", linear("A[M/D K] B[N/D K] C[M/D N]"), served},
+	{"C19c", "a weight of FSDP, with a bias", linear("A[M/D K] B[N/D K] Bias[N] C[M/D N]"), served},
 	{"C20", "a weight of FSDP along K", linear("A[M K] B[N K/D] C[M N]"),
 		owed("Tensors[0]", "no communication leads from A [M, K] to C [M, N]")},
 	{"C21", "LoRA", linear("A[M/D K] B[N K] B2[16 K] C[M:D N] C2[M:D 16]"), served},
