@@ -37,6 +37,7 @@ import (
 	"ovgen/generated/allgatherqkv"
 	"ovgen/generated/allgatherv"
 	"ovgen/generated/allgathervpadded"
+	"ovgen/generated/allgatherweightlinear"
 	"ovgen/generated/allreducehosts"
 	"ovgen/generated/allreduceinplace"
 	"ovgen/generated/allreducenccl"
@@ -145,6 +146,8 @@ var All = []harness.Program{
 	harness.Of(&allgatherv.Program, allgatherv.Schedule, allgatherv.New, (*allgatherv.Plan).Bind),
 	harness.Of(&allgathervpadded.Program, allgathervpadded.Schedule, allgathervpadded.New,
 		(*allgathervpadded.Plan).Bind),
+	harness.Of(&allgatherweightlinear.Program, allgatherweightlinear.Schedule, allgatherweightlinear.New,
+		(*allgatherweightlinear.Plan).Bind),
 	harness.Of(&allreducehosts.Program, allreducehosts.Schedule, allreducehosts.New, (*allreducehosts.Plan).Bind),
 	harness.Of(&allreduceinplace.Program, allreduceinplace.Schedule, allreduceinplace.New,
 		(*allreduceinplace.Plan).Bind),
