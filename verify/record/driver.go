@@ -131,7 +131,9 @@ func (d *Driver) DeviceCanAccessPeer(driver.UUID) (bool, error) { return true, n
 func (d *Driver) DeviceGetP2PAttribute(driver.P2PAttribute, driver.UUID) (int, error) { return 1, nil }
 
 // DeviceGetNVLinks reports one connection to each peer.
-func (d *Driver) DeviceGetNVLinks(driver.UUID) (driver.NVLinks, error) { return driver.NVLinks{Direct: 1}, nil }
+func (d *Driver) DeviceGetNVLinks(driver.UUID) (driver.NVLinks, error) {
+	return driver.NVLinks{Direct: 1}, nil
+}
 
 // CtxSynchronize has nothing to wait for.
 func (d *Driver) CtxSynchronize() error { return d.wait() }

@@ -35,7 +35,7 @@ type Config struct {
 	NVLink func(from, to int) bool
 	// Switched says that what NVLink joins, it joins by switches.
 	Switched bool
-	Costs  Costs
+	Costs    Costs
 	// Delay adds time to an operation: a slow kernel, a slow copy. It is called
 	// when the operation starts, with the world locked.
 	Delay func(Op) time.Duration

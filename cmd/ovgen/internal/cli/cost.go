@@ -68,7 +68,8 @@ func (c *call) cost(p *hostir.Program) error {
 	on := fmt.Sprintf("%d %s", ranks, machine.Name)
 	if x.Hosts > 1 {
 		on += fmt.Sprintf(" of %d hosts", x.Hosts)
-		fmt.Fprintln(c.stderr, "ovgen: show: the network is an estimate, a NIC of 400 Gb/s a GPU: nobody has measured it")
+		fmt.Fprintln(c.stderr,
+			"ovgen: show: the network is an estimate, a NIC of 400 Gb/s a GPU: nobody has measured it")
 	}
 	if c.json {
 		return c.costJSON(p, drawn, other)

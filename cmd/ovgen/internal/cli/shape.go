@@ -134,8 +134,8 @@ func enough(x cost.Case, p *hostir.Program) bool {
 
 // listOf is the case of one rank's list of operations.
 func listOf(x cost.Case, rank int) ops.Case {
-	return ops.Case{Ranks: x.Ranks, Rank: rank, Hosts: x.Hosts, M: x.M, K: x.K, N: x.N, ElementSize: x.ElementSize, Extents: x.Extents,
-		Counts: x.Counts}
+	return ops.Case{Ranks: x.Ranks, Rank: rank, Hosts: x.Hosts, M: x.M, K: x.K, N: x.N, ElementSize: x.ElementSize,
+		Extents: x.Extents, Counts: x.Counts}
 }
 
 // uneven reports whether Bind takes counts.

@@ -112,7 +112,8 @@ func (c *call) together() error {
 	case c.hb:
 		allowed, what = []string{"hb", "ranks"}, "-hb"
 	case c.predicts():
-		allowed = []string{"cost", "timeline", "gpu", "eager", "ranks", "hosts", "m", "k", "n", "type", "extents", "counts"}
+		allowed = []string{"cost", "timeline", "gpu", "hosts", "eager", "ranks", "m", "k", "n", "type", "extents",
+			"counts"}
 		what = "-cost"
 		if c.price.on && c.price.timeline == "" {
 			allowed = append(allowed, "json")
