@@ -63,11 +63,12 @@ func (x *expectation) given(buffer, rank, run, chunk int32) expr {
 }
 
 // alike finds the inputs that must be equal on all ranks: whole operands of functions of results that other ranks
-// read, or of sums that every rank gets, since the rank that makes an element takes its own.
+// read, or of sums that every rank gets and what it makes of them, since the rank that makes an element takes its own.
 func (x *expectation) alike() {
 	for _, o := range x.Schedule.Ops {
 		goesOn := slices.ContainsFunc(x.Schedule.Ops, func(p schedule.Op) bool { return slices.Contains(p.In, o.Out) })
-		if !goesOn && (x.tensors[o.Out].sharded() || !x.Schedule.Partial(o)) {
+		toAll := !x.tensors[o.Out].sharded() && (x.Schedule.Partial(o) || x.Schedule.Made(o.In[0]))
+		if !goesOn && !toAll {
 			continue
 		}
 		for _, f := range o.Then {
