@@ -35,18 +35,26 @@ func columns(d *draft) error {
 				continue
 			}
 			if !overRanks(t, axis) {
-				each := d.form.tensor(b.Name)
-				return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Axes[%d]", i, axis),
-					Msg: fmt.Sprintf("%s has all columns %s, and %s is spread over the ranks by them: no pass gathers "+
-						"columns",
-						d.form.tensor(t.Name), t.Axes[axis].Extent, each),
-					Hint: fmt.Sprintf("spread it as well, by schedule.DIDx(schedule.D), and gather %[1]s afterwards; "+
-						"or let each rank have a whole %[2]s", d.form.tensor("C"+number(b.Name)), each)}
+				return d.apart(i, axis, b.Name)
 			}
 			d.columns[t.Name] = axis
 		}
 	}
 	return nil
+}
+
+// apart is the refusal of a tensor that has all columns of a result, of which its weight has a rank's.
+func (d *draft) apart(i, axis int, weight string) error {
+	t := d.schedule.Tensors[i]
+	name, each := d.form.tensor(t.Name), d.form.tensor(weight)
+	hint := fmt.Sprintf("spread it as well, by schedule.DIDx(schedule.D), and gather %s afterwards; or let each rank have "+
+		"a whole %s", d.form.tensor("C"+number(weight)), each)
+	if strings.HasPrefix(t.Name, "C") {
+		hint += ", or rows of its own, for which it gathers " + each
+	}
+	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Axes[%d]", i, axis), Hint: hint,
+		Msg: fmt.Sprintf("%s has all columns %s, and %s is spread over the ranks by them: no pass gathers columns", name,
+			t.Axes[axis].Extent, each)}
 }
 
 // columns is the tensor's axis with the result's columns; below zero: none.

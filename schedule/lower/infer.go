@@ -147,18 +147,17 @@ func placement(f form, t schedule.Tensor) string {
 	return text
 }
 
-// chunksOf is the number of steps that C is cut into, zero where it is not a constant.
+// chunksOf is the number of steps or of batches that C is cut into, zero where there is no constant.
 func chunksOf(s schedule.Schedule) int {
 	c, _ := s.Tensor("C")
-	axis, split, ok := c.Streamed()
-	if !ok {
-		return 0
+	for _, a := range c.Axes {
+		for _, split := range a.Outer {
+			if n, err := strconv.Atoi(string(split.Count)); err == nil {
+				return max(n, 0)
+			}
+		}
 	}
-	n, err := strconv.Atoi(string(c.Axes[axis].Outer[split].Count))
-	if err != nil {
-		return 0
-	}
-	return max(n, 0)
+	return 0
 }
 
 // tensors declares a buffer for each tensor, indexed by the parts of its first axis,

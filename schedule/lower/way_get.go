@@ -10,6 +10,7 @@ var gets = []lowering{
 	get(gatherSum, gradientShift),
 	get(gatherLink, linked),
 	get(gatherWeight, weightGather),
+	get(gatherBatch, gatherBatches),
 }
 
 // get copies by a writer.
