@@ -10,6 +10,7 @@ import (
 	"ovgen/generated/allgatherlinear"
 	"ovgen/generated/allgatherlinearbalanced"
 	"ovgen/generated/allgatherlinearbalancedonce"
+	"ovgen/generated/allgatherlinearbatches"
 	"ovgen/generated/allgatherlinearbroadcast"
 	"ovgen/generated/allgatherlinearcollective1"
 	"ovgen/generated/allgatherlinearcollective2"
@@ -59,6 +60,7 @@ import (
 	"ovgen/generated/linearreducescatter"
 	"ovgen/generated/linearreducescatterbalanced"
 	"ovgen/generated/linearreducescatterbalancedoneshot"
+	"ovgen/generated/linearreducescatterbatches"
 	"ovgen/generated/linearreducescatterget"
 	"ovgen/generated/linearreducescatterhosts"
 	"ovgen/generated/linearreducescatterinorder"
@@ -96,6 +98,8 @@ var All = []harness.Program{
 		(*allgatherlinearbalanced.Plan).Bind),
 	harness.Of(&allgatherlinearbalancedonce.Program, allgatherlinearbalancedonce.Schedule,
 		allgatherlinearbalancedonce.New, (*allgatherlinearbalancedonce.Plan).Bind),
+	harness.Of(&allgatherlinearbatches.Program, allgatherlinearbatches.Schedule, allgatherlinearbatches.New,
+		(*allgatherlinearbatches.Plan).Bind),
 	harness.Of(&allgatherlinearbroadcast.Program, allgatherlinearbroadcast.Schedule, allgatherlinearbroadcast.New,
 		(*allgatherlinearbroadcast.Plan).Bind),
 	harness.Of(&allgatherlinearcollective1.Program, allgatherlinearcollective1.Schedule, allgatherlinearcollective1.New,
@@ -182,6 +186,8 @@ var All = []harness.Program{
 		linearreducescatterbalanced.New, (*linearreducescatterbalanced.Plan).Bind),
 	harness.Of(&linearreducescatterbalancedoneshot.Program, linearreducescatterbalancedoneshot.Schedule,
 		linearreducescatterbalancedoneshot.New, (*linearreducescatterbalancedoneshot.Plan).Bind),
+	harness.Of(&linearreducescatterbatches.Program, linearreducescatterbatches.Schedule, linearreducescatterbatches.New,
+		(*linearreducescatterbatches.Plan).Bind),
 	harness.Of(&linearreducescatterget.Program, linearreducescatterget.Schedule, linearreducescatterget.New,
 		(*linearreducescatterget.Plan).Bind),
 	harness.Of(&linearreducescatterhosts.Program, linearreducescatterhosts.Schedule, linearreducescatterhosts.New,
