@@ -78,19 +78,22 @@ func (d Device) Headers() (names []string) {
 		add(d.any(func(k kernels.Kernel) bool { return slices.Contains(h.of, k.Kind) }) ||
 			len(d.Calls) > 0 && h.name == blockSum, h.name)
 	}
+	for _, k := range d.Table.Kernels {
+		own := string(k.Kind) + ".h"
+		_, err := fs.Stat(files, "device/"+own)
+		add(k.Kind.Work() == kernels.Applies && err == nil && !slices.Contains(names, own), own)
+	}
 	add(len(d.Calls) > 0, "call.h")
 	return names
 }
 
-// functionHeaders are the headers of functions of rows.
+// functionHeaders are headers of functions besides those with the function's name.
 var functionHeaders = []struct {
 	name string
 	of   []kernels.Kind
 }{
 	{blockSum, []kernels.Kind{kernels.RMSNorm, kernels.LayerNorm}},
 	{"norm.h", []kernels.Kind{kernels.RMSNorm}},
-	{"layernorm.h", []kernels.Kind{kernels.LayerNorm}},
-	{"rotary.h", []kernels.Kind{kernels.Rotary}},
 }
 
 // blockSum is the header of sums over a block, which calls may use as well.

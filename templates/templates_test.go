@@ -200,17 +200,29 @@ func functionKernels(t *testing.T) code {
 // every has kernels of each kind, as packages list them: those of the transports, and where there are none the plain
 // one of its work.
 func every() (list []kernels.Kernel) {
-	plain := map[kernels.Work]kernels.Kernel{kernels.Sums: {Terms: 8, Varies: true}, kernels.Applies: {Terms: 1}}
 	for _, kind := range kernels.Kinds() {
-		of := slices.DeleteFunc(append(transportList(), kernels.Kernel{Kind: kernels.LayerNorm, Terms: 1, Rows: 2}),
-			func(k kernels.Kernel) bool { return k.Kind != kind })
-		if k := plain[kind.Work()]; len(of) == 0 {
-			k.Kind = kind
-			of = append(of, k)
+		of := slices.DeleteFunc(transportList(), func(k kernels.Kernel) bool { return k.Kind != kind })
+		if len(of) == 0 {
+			of = append(of, plain(kind))
 		}
 		list = append(list, of...)
 	}
 	return list
+}
+
+// plain is a kernel without words.
+func plain(kind kernels.Kind) kernels.Kernel {
+	k := kernels.Kernel{Kind: kind}
+	switch kind.Work() {
+	case kernels.Sums:
+		k.Terms, k.Varies = 8, true
+	case kernels.Applies:
+		k.Terms = 1
+		for f := (schedule.Func{Do: schedule.FuncKind(kind)}); f.Row(k.Rows); {
+			k.Rows++
+		}
+	}
+	return k
 }
 
 // device has these kernels, for all types.

@@ -33,6 +33,7 @@ var Program = plan.Program{
 	Hash:    "6aa1cfedf8704a7d179bdc1fda8c3b0b2ccbf96b075aef70f16195f0549ac665",
 	Proof:   "proven for D = 1..8, stamp bd641b1a62657c59",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Ring:    true,
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},

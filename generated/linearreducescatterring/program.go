@@ -31,6 +31,7 @@ var Program = plan.Program{
 	Hash:    "b85290023575281b2eee58c9b2908536162461cbfa8458bdf56d4a9b2a511580",
 	Proof:   "proven for D = 1..8, stamp 292126e5c87d555b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Ring:    true,
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},

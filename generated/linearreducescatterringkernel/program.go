@@ -32,6 +32,7 @@ var Program = plan.Program{
 	Hash:    "3a1f54a06a50feaa068c6400fc38f6a72106b447dd8246b0ce3bef3dbe33e4bf",
 	Proof:   "proven for D = 1..8, stamp d08b2346b9c59b7c",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Ring:    true,
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},

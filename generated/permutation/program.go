@@ -31,6 +31,7 @@ var Program = plan.Program{
 	Hash:    "c14bdf95badf315daf571fdf6f9593725ca503633e7e1aba7d0d9f5af25fd84e",
 	Proof:   "proven for D = 1..8, stamp 14b30f769012a00a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Ring:    true,
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},

@@ -14,6 +14,9 @@ import (
 // queries and keys as they read them, which is two launches fewer.
 var Prefill = s.Schedule{Tensors: unturned(catalog.LlamaLayer.Tensors), Ops: plain(catalog.LlamaLayer.Ops)}
 
+// PrefillNCCL is Prefill with NCCL's all-gathers and reduce-scatters.
+var PrefillNCCL = s.Schedule{Tensors: Prefill.Tensors, Ops: Prefill.Ops, Moves: catalog.LlamaLayerNCCL.Moves}
+
 // Decode is Prefill of few rows, which are whole on each rank: the heads and the MLP are cut, and each of
 // the two row-parallel products ends in an all-reduce by one kernel, which adds the residual as well. It
 // takes any number of rows, from one on.
@@ -21,6 +24,13 @@ var Decode = s.Schedule{
 	Tensors: whole(Prefill.Tensors, "A", "C"),
 	Ops:     Prefill.Ops,
 	Moves:   []s.Move{{Of: "R", Way: s.Shot{}}, {Of: "C", Way: s.Shot{}}},
+}
+
+// DecodeNCCL is Decode with NCCL's all-reduce.
+var DecodeNCCL = s.Schedule{
+	Tensors: Decode.Tensors,
+	Ops:     Decode.Ops,
+	Moves:   []s.Move{{Of: "R", Way: s.NCCL{}}, {Of: "C", Way: s.NCCL{}}},
 }
 
 // unturned is the tensors without the angles.
@@ -46,16 +56,4 @@ func whole(tensors []s.Tensor, names ...string) []s.Tensor {
 		}
 	}
 	return tensors
-}
-
-// Head makes the logits of some rows, of which each rank brings a part. N is a rank's part of the vocabulary, which is
-// read once: one kernel gathers the rows.
-var Head = s.Schedule{
-	Tensors: []s.Tensor{
-		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}},
-		{Name: "Vocabulary", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K)}},
-		{Name: "Logits", Axes: []s.Axis{s.Dim(s.M, s.Stream(s.D)), s.Dim(s.N)}},
-	},
-	Ops:   []s.Op{s.Linear("Logits", "A", "Vocabulary")},
-	Moves: []s.Move{{Of: "A", Way: s.GatherShot{}}},
 }
