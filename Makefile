@@ -107,6 +107,7 @@ gpu-build: ## build what bench/gpu.sh runs on a machine with GPUs and without Go
 	$(GO) build -o .gpu/run ./generated/run
 	$(GO) test -c -o .gpu/cuda.test ./runtime/driver/cuda
 	$(GO) test -c -o .gpu/scenario.test ./verify/scenario
+	$(GO) test -c -o .gpu/llama.test ./docs/examples/llama
 	rm -rf .gpu/lib && $(GO) run ./cmd/ovgen gen -o generated -c .gpu/lib ./schedule/catalog >/dev/null
 	$(GO) build -buildmode=c-shared -o .gpu/libovgen.so ./.gpu/lib && rm -rf .gpu/lib
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Tests and measures on this machine's GPUs with the binaries that `make gpu-build` put
 # into BIN; needs no Go here. Writes one file a part into OUT and prints how each ended.
-#   bench/gpu.sh [test|join|bench|grid|small|compare|all]
+#   bench/gpu.sh [test|join|bench|grid|small|compare|llama|all]
 # test: bits, delays, scenarios. join: torchrun, PyTorch, compute-sanitizer. bench: all
 # schedules. grid: the models' layers beside NCCL and PyTorch. small: few bytes and rows. compare:
-# BIN/run and an older binary, OLD, in turn. all: test and bench.
+# BIN/run and an older binary, OLD, in turn. llama: the decoder by ovgen's own ways and by NCCL, in turn.
+# all: test and bench.
 set -u
 BIN=${BIN:-.gpu}
 OUT=${OUT:-docs/results}
@@ -53,6 +54,14 @@ fi
 if [ "$PART" = small ]; then
   part "small-$gpus" "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" bench/small.py \
     --library "$BIN/libovgen.so" --rounds "${ROUNDS:-15}"
+  exit $failed
+fi
+
+# llama: the decoder's tokens, and what its steps take; OVGEN_NCCL may name NCCL's library.
+if [ "$PART" = llama ]; then
+  part "llama-tokens-$gpus" env OVGEN_EXAMPLE_GPUS="$gpus" "$BIN/llama.test" -test.v -test.run TestOnGPUs
+  part "llama-$gpus" env OVGEN_EXAMPLE_SPEED="$gpus" "$BIN/llama.test" -test.v -test.run TestSpeed
+  grep '^ *|' "$OUT/llama-$gpus.txt"
   exit $failed
 fi
 

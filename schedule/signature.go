@@ -42,6 +42,17 @@ func Families[T any](list []T, of func(T) Schedule) [][]T {
 	return families
 }
 
+// Last orders two schedules of a family: one by NCCL, which a machine may lack, comes after one that is not.
+func Last(a, b Schedule) int {
+	switch x, y := a.UsesNCCL(), b.UsesNCCL(); {
+	case x == y:
+		return 0
+	case x:
+		return 1
+	}
+	return -1
+}
+
 // SlowOnPurpose says that the schedule makes a choice whose only use is to show what
 // it costs: it is never one that a tuning may take.
 func (s Schedule) SlowOnPurpose() bool {

@@ -34,6 +34,7 @@ var Program = plan.Program{
 	Proof:   "proven for D = 1..8, stamp 003e7231fa030b04",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
+	Ring:    true,
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 2}},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},

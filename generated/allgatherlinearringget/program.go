@@ -33,6 +33,7 @@ var Program = plan.Program{
 	Hash:    "8a03c23a92f5e63c0f9c911b1b70ece4936e044f753ec93844858973dd062fe3",
 	Proof:   "proven for D = 1..8, stamp e1d05720eef6e680",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Ring:    true,
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},

@@ -31,6 +31,7 @@ var Program = plan.Program{
 	Hash:    "5a672737eb22833253316683b06b787da80a9018ef8435751cd0dcf45af4e972",
 	Proof:   "proven for D = 1..8, stamp f69d507585b85e2b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Ring:    true,
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},

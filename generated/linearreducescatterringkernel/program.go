@@ -32,6 +32,7 @@ var Program = plan.Program{
 	Hash:    "97ba2dfde3d2834ce8717fc45901f4a4d033b02474b30ceb789d3874743dcfb9",
 	Proof:   "proven for D = 1..8, stamp 01e75ee3c6993457",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Ring:    true,
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},

@@ -31,6 +31,7 @@ var Program = plan.Program{
 	Hash:    "33921ccc2ca295e0176a8eccd8d0025414324ae07806e3cae2e37379aabfa039",
 	Proof:   "proven for D = 1..8, stamp dd9c8b96d158a2ff",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Ring:    true,
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"ovgen/generated/allgather"
+	"ovgen/generated/allgathernccl"
 	"ovgen/generated/allgatheroneshot"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
@@ -15,8 +16,8 @@ import (
 type AllGather = plan.Tuned[allgather.Shape, allgather.Buffers]
 
 // NewAllGather makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape whose
-// fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s makes it.
-// NewAllGather is collective, and all ranks need the same tuning.
+// fastest schedule serves s. Where t has none, or is nil, the first schedule below that serves makes it, as
+// plan.Tune says. NewAllGather is collective, and all ranks need the same tuning.
 func NewAllGather(ctx context.Context, g *group.Group, t *plan.Tuning, s allgather.Shape) (*AllGather, error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfAllGather)
 }
@@ -27,4 +28,7 @@ var schedulesOfAllGather = []plan.Candidate[allgather.Shape, allgather.Buffers]{
 	plan.Other(&allgatheroneshot.Program, allgatheroneshot.New, (*allgatheroneshot.Plan).Bind,
 		func(s allgather.Shape) allgatheroneshot.Shape { return allgatheroneshot.Shape(s) },
 		func(x allgather.Buffers) allgatheroneshot.Buffers { return allgatheroneshot.Buffers(x) }),
+	plan.Other(&allgathernccl.Program, allgathernccl.New, (*allgathernccl.Plan).Bind,
+		func(s allgather.Shape) allgathernccl.Shape { return allgathernccl.Shape(s) },
+		func(x allgather.Buffers) allgathernccl.Buffers { return allgathernccl.Buffers(x) }),
 }

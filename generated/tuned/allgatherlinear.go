@@ -12,6 +12,7 @@ import (
 	"ovgen/generated/allgatherlinearfused"
 	"ovgen/generated/allgatherlineargrouped"
 	"ovgen/generated/allgatherlinearkernels"
+	"ovgen/generated/allgatherlinearnccl"
 	"ovgen/generated/allgatherlinearoneshot"
 	"ovgen/generated/allgatherlinearparts"
 	"ovgen/generated/allgatherlinearput"
@@ -28,8 +29,8 @@ import (
 type AllGatherLinear = plan.Tuned[allgatherlinear.Shape, allgatherlinear.Buffers]
 
 // NewAllGatherLinear makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape
-// whose fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s makes it.
-// NewAllGatherLinear is collective, and all ranks need the same tuning.
+// whose fastest schedule serves s. Where t has none, or is nil, the first schedule below that serves makes it, as
+// plan.Tune says. NewAllGatherLinear is collective, and all ranks need the same tuning.
 func NewAllGatherLinear(ctx context.Context, g *group.Group, t *plan.Tuning, s allgatherlinear.Shape) (*AllGatherLinear,
 	error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfAllGatherLinear)
@@ -104,4 +105,7 @@ var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgath
 	plan.Other(&allgatherlineartiles.Program, allgatherlineartiles.New, (*allgatherlineartiles.Plan).Bind,
 		func(s allgatherlinear.Shape) allgatherlineartiles.Shape { return allgatherlineartiles.Shape(s) },
 		func(x allgatherlinear.Buffers) allgatherlineartiles.Buffers { return allgatherlineartiles.Buffers(x) }),
+	plan.Other(&allgatherlinearnccl.Program, allgatherlinearnccl.New, (*allgatherlinearnccl.Plan).Bind,
+		func(s allgatherlinear.Shape) allgatherlinearnccl.Shape { return allgatherlinearnccl.Shape(s) },
+		func(x allgatherlinear.Buffers) allgatherlinearnccl.Buffers { return allgatherlinearnccl.Buffers(x) }),
 }

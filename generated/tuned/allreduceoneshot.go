@@ -5,6 +5,7 @@ package tuned
 import (
 	"context"
 
+	"ovgen/generated/allreducenccl"
 	"ovgen/generated/allreduceoneshot"
 	"ovgen/generated/allreducetwoshot"
 	"ovgen/runtime/group"
@@ -15,8 +16,8 @@ import (
 type AllReduceOneShot = plan.Tuned[allreduceoneshot.Shape, allreduceoneshot.Buffers]
 
 // NewAllReduceOneShot makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape
-// whose fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s makes it.
-// NewAllReduceOneShot is collective, and all ranks need the same tuning.
+// whose fastest schedule serves s. Where t has none, or is nil, the first schedule below that serves makes it, as
+// plan.Tune says. NewAllReduceOneShot is collective, and all ranks need the same tuning.
 func NewAllReduceOneShot(ctx context.Context, g *group.Group, t *plan.Tuning,
 	s allreduceoneshot.Shape) (*AllReduceOneShot, error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfAllReduceOneShot)
@@ -28,4 +29,7 @@ var schedulesOfAllReduceOneShot = []plan.Candidate[allreduceoneshot.Shape, allre
 	plan.Other(&allreducetwoshot.Program, allreducetwoshot.New, (*allreducetwoshot.Plan).Bind,
 		func(s allreduceoneshot.Shape) allreducetwoshot.Shape { return allreducetwoshot.Shape(s) },
 		func(x allreduceoneshot.Buffers) allreducetwoshot.Buffers { return allreducetwoshot.Buffers(x) }),
+	plan.Other(&allreducenccl.Program, allreducenccl.New, (*allreducenccl.Plan).Bind,
+		func(s allreduceoneshot.Shape) allreducenccl.Shape { return allreducenccl.Shape(s) },
+		func(x allreduceoneshot.Buffers) allreducenccl.Buffers { return allreducenccl.Buffers(x) }),
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"ovgen/generated/linearallreduce"
+	"ovgen/generated/linearallreducenccl"
 	"ovgen/generated/linearallreduceoneshot"
 	"ovgen/generated/linearallreducetwoshot"
 	"ovgen/runtime/group"
@@ -16,8 +17,8 @@ import (
 type LinearAllReduce = plan.Tuned[linearallreduce.Shape, linearallreduce.Buffers]
 
 // NewLinearAllReduce makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape
-// whose fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s makes it.
-// NewLinearAllReduce is collective, and all ranks need the same tuning.
+// whose fastest schedule serves s. Where t has none, or is nil, the first schedule below that serves makes it, as
+// plan.Tune says. NewLinearAllReduce is collective, and all ranks need the same tuning.
 func NewLinearAllReduce(ctx context.Context, g *group.Group, t *plan.Tuning, s linearallreduce.Shape) (*LinearAllReduce,
 	error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfLinearAllReduce)
@@ -36,4 +37,7 @@ var schedulesOfLinearAllReduce = []plan.Candidate[linearallreduce.Shape, lineara
 		func(x linearallreduce.Buffers) linearallreducetwoshot.Buffers {
 			return linearallreducetwoshot.Buffers(x)
 		}),
+	plan.Other(&linearallreducenccl.Program, linearallreducenccl.New, (*linearallreducenccl.Plan).Bind,
+		func(s linearallreduce.Shape) linearallreducenccl.Shape { return linearallreducenccl.Shape(s) },
+		func(x linearallreduce.Buffers) linearallreducenccl.Buffers { return linearallreducenccl.Buffers(x) }),
 }

@@ -10,6 +10,7 @@ import (
 	"ovgen/generated/linearreducescatterinorder"
 	"ovgen/generated/linearreducescatterinslot"
 	"ovgen/generated/linearreducescatterkernels"
+	"ovgen/generated/linearreducescatternccl"
 	"ovgen/generated/linearreducescatteroneshot"
 	"ovgen/generated/linearreducescatterputkernels"
 	"ovgen/generated/linearreducescatterring"
@@ -22,8 +23,8 @@ import (
 type LinearReduceScatter = plan.Tuned[linearreducescatter.Shape, linearreducescatter.Buffers]
 
 // NewLinearReduceScatter makes a plan by the fastest schedule that t has measured at s, or else at the nearest
-// shape whose fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s
-// makes it. NewLinearReduceScatter is collective, and all ranks need the same tuning.
+// shape whose fastest schedule serves s. Where t has none, or is nil, the first schedule below that serves makes
+// it, as plan.Tune says. NewLinearReduceScatter is collective, and all ranks need the same tuning.
 func NewLinearReduceScatter(ctx context.Context, g *group.Group, t *plan.Tuning,
 	s linearreducescatter.Shape) (*LinearReduceScatter, error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfLinearReduceScatter)
@@ -91,5 +92,12 @@ var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape,
 		},
 		func(x linearreducescatter.Buffers) linearreducescatterringkernel.Buffers {
 			return linearreducescatterringkernel.Buffers(x)
+		}),
+	plan.Other(&linearreducescatternccl.Program, linearreducescatternccl.New, (*linearreducescatternccl.Plan).Bind,
+		func(s linearreducescatter.Shape) linearreducescatternccl.Shape {
+			return linearreducescatternccl.Shape(s)
+		},
+		func(x linearreducescatter.Buffers) linearreducescatternccl.Buffers {
+			return linearreducescatternccl.Buffers(x)
 		}),
 }

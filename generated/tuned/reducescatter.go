@@ -15,8 +15,8 @@ import (
 type ReduceScatter = plan.Tuned[reducescatter.Shape, reducescatter.Buffers]
 
 // NewReduceScatter makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape
-// whose fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s makes it.
-// NewReduceScatter is collective, and all ranks need the same tuning.
+// whose fastest schedule serves s. Where t has none, or is nil, the first schedule below that serves makes it, as
+// plan.Tune says. NewReduceScatter is collective, and all ranks need the same tuning.
 func NewReduceScatter(ctx context.Context, g *group.Group, t *plan.Tuning, s reducescatter.Shape) (*ReduceScatter,
 	error) {
 	return plan.Tune(ctx, g, t, s, schedulesOfReduceScatter)

@@ -126,6 +126,24 @@ func (a *Arena) Stage(sizes ...int64) (offsets []int64, err error) {
 	return offsets, nil
 }
 
+// Room says what keeps the arena from a plan that stages so many bytes, as StagingBytes counts each buffer, and holds so
+// many words: an *ArenaError or a *WordsError.
+func (a *Arena) Room(staging, words int64) error {
+	if stagingOf(a.bytes)+staging > a.bytes {
+		return &ArenaError{Need: ArenaBytes(staging, 0), Have: a.bytes}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	taken := int64(0)
+	for _, s := range a.taken {
+		taken += s.words
+	}
+	if have := wordsOf(a.bytes); taken+words > have {
+		return &WordsError{Want: words, Have: have, Arena: ArenaBytes(0, taken+words)}
+	}
+	return nil
+}
+
 // ArenaError reports that a plan's staging does not fit the arena.
 type ArenaError struct {
 	Need, Have int64 // bytes of the whole arena

@@ -31,6 +31,7 @@ type identity struct {
 	Device   string // "NVIDIA H200 (device 2)"
 	Arena    int64
 	Apart    bool
+	FallBack bool
 }
 
 // process tells this process from all others.
@@ -38,7 +39,7 @@ var process = rand.Text()
 
 // CheckError reports that the ranks don't fit together. Every rank gets the same.
 type CheckError struct {
-	Check string // "host", "protocol", "process", "driver", "device", "peer access", "arena"
+	Check string // "host", "protocol", "process", "driver", "device", "peer access", "arena", "fall-back"
 	Ranks []int  // that don't fit
 	Text  string // the mistake, and what to do
 }
@@ -111,6 +112,10 @@ func checkAlike(all []identity) error {
 			return &CheckError{"peer access", pair,
 				fmt.Sprintf("rank 0 has Config.Apart %t, rank %d %t "+
 					"(set it to the same on all ranks)", first.Apart, r, id.Apart)}
+		case id.FallBack != first.FallBack:
+			return &CheckError{"fall-back", pair,
+				fmt.Sprintf("rank 0 has Config.FallBack %t, rank %d %t "+
+					"(set it to the same on all ranks)", first.FallBack, r, id.FallBack)}
 		}
 		for other := range r {
 			if all[other].UUID == id.UUID && all[other].Host == id.Host {

@@ -54,6 +54,10 @@ type Config struct {
 	// makes plans of schedules by NCCL only and, where each rank reaches those before and after it, by rings.
 	// Group.Choice says so. It is the same on all ranks.
 	Apart bool
+	// FallBack lets operations of package tuned run by NCCL where the links or the arena keep every other schedule from
+	// it, and plans by NCCL take memory of their own for what the arena has no room for. Choice says so. Ranks that are
+	// Apart fall back in any case. It is the same on all ranks.
+	FallBack bool
 	// Graphs is how many graphs of its own each plan keeps, for the bindings that Replay or Run used
 	// last; 0 means DefaultGraphs. The layers that share a plan need one each, unless the caller captures
 	// them in a graph of its own: CUDA takes device memory for every one.

@@ -131,7 +131,7 @@ func (g *Group) tryDriver(ctx context.Context, name string) (why string, err err
 	d, err := g.config.openDriver(name)
 	g.drv, g.owned = d, d != nil && g.config.Driver == nil
 	id := identity{Protocol: protocol, Pid: os.Getpid(), Process: process, Local: g.config.Local,
-		Arena: g.config.Arena, Apart: g.config.Apart, Driver: name, Plays: g.config.Host,
+		Arena: g.config.Arena, Apart: g.config.Apart, FallBack: g.config.FallBack, Driver: name, Plays: g.config.Host,
 		Spans: store.Spans(g.config.Network)}
 	unavailable := errors.Is(err, driver.ErrUnavailable)
 	if unavailable {

@@ -16,6 +16,9 @@ func (g *Group) NVLink(rank int) bool { return g.fabric.Pair(g.Rank(), rank).Fas
 // Apart reports whether some ranks can't reach each other's memory, as Config.Apart allows.
 func (g *Group) Apart() bool { return g.apart }
 
+// FallsBack reports whether schedules by NCCL may stand in for others: Config.FallBack, or ranks that are apart.
+func (g *Group) FallsBack() bool { return g.apart || g.config.FallBack }
+
 // Ring reports whether each rank reaches the memory of those before and after it.
 func (g *Group) Ring() bool { return g.Hosts() == 1 && g.fabric.Ring() }
 

@@ -100,7 +100,7 @@ func (p *Peers) make(ctx context.Context, what string, at driver.Ptr) (err error
 func (p *Peers) offer(at driver.Ptr) (err error) {
 	g := p.group
 	switch {
-	case g.Apart():
+	case g.Apart() && !g.Ring():
 		return ErrNoPeers
 	case p.bytes <= 0 || p.words < 0:
 		return errors.New("at least 1 byte and 0 words")
@@ -169,17 +169,17 @@ func (p *Peers) tabulate(at driver.Ptr) (err error) {
 }
 
 // Buffers is an array in this rank's device memory: for each rank of the group the 8 bytes of its buffer's address
-// here. It is 0 for a rank of another host.
+// here. It is 0 for a rank that this one does not reach: of another host, or apart.
 func (p *Peers) Buffers() driver.Ptr { return p.table }
 
 // Words is such an array of the address of each rank's word 0 of rank 0. Its word n of rank from lies at
 // ((n * Group.Size) + from) * 4 bytes from there. All are 0 where Peers was called with no words.
 func (p *Peers) Words() driver.Ptr { return p.table + driver.Ptr(8*p.group.Size()) }
 
-// Buffer is where a rank's buffer is mapped here, 0 for a rank of another host.
+// Buffer is where a rank's buffer is mapped here, 0 for a rank that this one does not reach.
 func (p *Peers) Buffer(rank int) driver.Ptr { return p.at[rank] }
 
-// Word is where word n of a rank is mapped here that rank from sets: 0 for a rank of another host.
+// Word is where word n of a rank is mapped here that rank from sets: 0 for a rank that this one does not reach.
 func (p *Peers) Word(rank, n, from int) driver.Ptr {
 	if p.words == 0 || p.group.arena.Base(rank) == 0 {
 		return 0

@@ -50,26 +50,29 @@ type launcher struct {
 	rank, size  string
 	local, here string   // rank and number of processes on this host
 	job         []string // together they name the start
-	// master names the variables of rank 0's host and of a port there that the launcher has taken.
-	master [2]string
+	nodes, list string   // how many hosts there are, and which
 }
+
+// Variables of rank 0's host, and of a port there that is taken: torchrun's, and by custom every launcher's.
+const (
+	masterAddress = "MASTER_ADDR"
+	masterPort    = "MASTER_PORT"
+)
 
 // launchers in the order in which they are looked for: a rank that a launcher has
 // started may itself run another.
 var launchers = []launcher{
-	{"ovgen", EnvRank, EnvSize, EnvLocal, "", []string{EnvJob}, [2]string{}},
+	{name: "ovgen", rank: EnvRank, size: EnvSize, local: EnvLocal, job: []string{EnvJob}},
 	// pytorch.org/docs/stable/elastic/run.html: the port is that of the job's own
 	// store, so no two jobs of a host share it.
-	{"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE",
-		[]string{"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR", "MASTER_PORT"},
-		[2]string{"MASTER_ADDR", "MASTER_PORT"}},
+	{name: "torchrun", rank: "RANK", size: "WORLD_SIZE", local: "LOCAL_RANK", here: "LOCAL_WORLD_SIZE",
+		job: []string{"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", masterAddress, masterPort}},
 	// Open MPI; the name space is PMIx's.
-	{"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
-		"OMPI_COMM_WORLD_LOCAL_SIZE",
-		[]string{"PMIX_NAMESPACE"}, [2]string{}},
+	{name: "mpirun", rank: "OMPI_COMM_WORLD_RANK", size: "OMPI_COMM_WORLD_SIZE", local: "OMPI_COMM_WORLD_LOCAL_RANK",
+		here: "OMPI_COMM_WORLD_LOCAL_SIZE", job: []string{"PMIX_NAMESPACE"}},
 	// slurm.schedmd.com/srun.html: set in a step only, not in the batch script.
-	{"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "",
-		[]string{"SLURM_JOB_ID", "SLURM_STEP_ID"}, [2]string{}},
+	{name: "srun", rank: "SLURM_PROCID", size: "SLURM_STEP_NUM_TASKS", local: "SLURM_LOCALID",
+		job: []string{slurmJob, slurmStep}, nodes: "SLURM_STEP_NUM_NODES", list: "SLURM_STEP_NODELIST"},
 }
 
 // IsRank reports whether this process was started as a rank, by a Command or by another
@@ -117,17 +120,16 @@ func FindPlace() (Place, error) {
 			p.Local = number(name)
 		}
 	}
-	here := p.Size
 	if l.here != "" && os.Getenv(l.here) != "" {
-		here = number(l.here)
+		number(l.here)
 	}
 	if err == nil && p.Rank >= p.Size {
 		err = fmt.Errorf("find this rank's place: rank %d of %d, as set by %s", p.Rank, p.Size, l.name)
 	}
-	if err == nil && here != p.Size && Address() == "" {
-		err = fmt.Errorf("find this rank's place: %s runs %d of %d ranks on this host "+
-			"(for a group over hosts set %s, and %s, for all ranks; else start one group on each, or set Config.Rank, "+
-			"Size and Job)", l.name, here, p.Size, EnvAddress, EnvToken)
+	if err == nil && l.spread() && Address() == "" {
+		err = fmt.Errorf("find this rank's place: %s runs some of the %d ranks on other hosts "+
+			"(for a group over hosts set %s, or %s and %s, and %s, for all ranks; else start one group on each, or "+
+			"set Config.Rank, Size and Job)", l.name, p.Size, EnvAddress, masterAddress, masterPort, EnvToken)
 	}
 	p.Job = l.jobName()
 	return p, err
@@ -136,19 +138,36 @@ func FindPlace() (Place, error) {
 // besides is how far a group's port is from the launcher's own.
 const besides = 42
 
-// Address is the host and port at which ranks on several hosts meet: OVGEN_ADDR or, where the launcher has put some of
-// the ranks elsewhere, a port beside the one that it has taken on the host of rank 0. It is empty where all are here.
+// Address is the host and port at which ranks on several hosts meet. It is OVGEN_ADDR or, where the launcher has put
+// some of the ranks elsewhere, MASTER_ADDR with a port beside MASTER_PORT. Under srun the first of the step's hosts
+// stands for the one, and a port by the job's number for the other, where they are not set. It is empty where all ranks
+// are here.
 func Address() string {
 	if address := os.Getenv(EnvAddress); address != "" {
 		return address
 	}
 	l, _ := launchedBy()
-	host, port := os.Getenv(l.master[0]), os.Getenv(l.master[1])
+	if !l.spread() {
+		return ""
+	}
+	host, port := os.Getenv(masterAddress), os.Getenv(masterPort)
+	if host == "" {
+		host = firstNode(os.Getenv(l.list))
+	}
+	if port == "" && l.list != "" {
+		port = slurmPort()
+	}
 	n, err := strconv.Atoi(port)
-	if l.here == "" || os.Getenv(l.here) == os.Getenv(l.size) || host == "" || err != nil {
+	if host == "" || err != nil {
 		return ""
 	}
 	return net.JoinHostPort(host, strconv.Itoa(n+besides))
+}
+
+// spread reports whether some of the ranks are on other hosts, as far as the launcher says.
+func (l launcher) spread() bool {
+	here, nodes := os.Getenv(l.here), os.Getenv(l.nodes)
+	return here != "" && here != os.Getenv(l.size) || nodes != "" && nodes != "1"
 }
 
 // jobName joins the variables that name the start; OVGEN_JOB replaces them all.

@@ -68,7 +68,9 @@ func TestFindPlaceRefuses(t *testing.T) {
 		"negative":       {map[string]string{EnvRank: "-1", EnvSize: "2"}, `OVGEN_RANK="-1"`},
 		"outside":        {map[string]string{EnvRank: "2", EnvSize: "2"}, "rank 2 of 2"},
 		"two hosts": {map[string]string{"RANK": "5", "WORLD_SIZE": "8", "LOCAL_RANK": "1",
-			"LOCAL_WORLD_SIZE": "4"}, "4 of 8 ranks on this host"},
+			"LOCAL_WORLD_SIZE": "4"}, "torchrun runs some of the 8 ranks on other hosts"},
+		"two hosts by mpirun": {map[string]string{"OMPI_COMM_WORLD_RANK": "5", "OMPI_COMM_WORLD_SIZE": "8",
+			"OMPI_COMM_WORLD_LOCAL_RANK": "1", "OMPI_COMM_WORLD_LOCAL_SIZE": "4"}, "set OVGEN_ADDR, or MASTER_ADDR"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			setPlace(t, x.env)
@@ -82,22 +84,44 @@ func TestFindPlaceRefuses(t *testing.T) {
 // Ranks on several machines have a place where they know where to meet.
 func TestFindPlaceOverHosts(t *testing.T) {
 	torchrun := map[string]string{"RANK": "5", "WORLD_SIZE": "8", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "4"}
+	mpirun := map[string]string{"OMPI_COMM_WORLD_RANK": "5", "OMPI_COMM_WORLD_SIZE": "8",
+		"OMPI_COMM_WORLD_LOCAL_RANK": "1", "OMPI_COMM_WORLD_LOCAL_SIZE": "4"}
+	srun := map[string]string{"SLURM_PROCID": "5", "SLURM_STEP_NUM_TASKS": "8", "SLURM_LOCALID": "1",
+		"SLURM_JOB_ID": "123456", "SLURM_STEP_ID": "2", "SLURM_STEP_NUM_NODES": "2",
+		"SLURM_STEP_NODELIST": "gpu[01-02]"}
+	master := map[string]string{"MASTER_ADDR": "node0", "MASTER_PORT": "29500"}
 	for _, x := range []struct {
-		env  map[string]string
-		want string
+		launcher map[string]string
+		env      []map[string]string
+		want     string
 	}{
-		{map[string]string{EnvAddress: "a:1"}, "a:1"},
-		{map[string]string{"MASTER_ADDR": "node0", "MASTER_PORT": "29500"}, "node0:29542"},
-		{map[string]string{"MASTER_ADDR": "node0", "MASTER_PORT": "29500", EnvAddress: "a:1"}, "a:1"},
-		{map[string]string{"MASTER_ADDR": "node0", "MASTER_PORT": "29500", "LOCAL_WORLD_SIZE": "8"}, ""},
+		{torchrun, []map[string]string{{EnvAddress: "a:1"}}, "a:1"},
+		{torchrun, []map[string]string{master}, "node0:29542"},
+		{torchrun, []map[string]string{master, {EnvAddress: "a:1"}}, "a:1"},
+		{torchrun, []map[string]string{master, {"LOCAL_WORLD_SIZE": "8"}}, ""},
+		{mpirun, []map[string]string{master}, "node0:29542"},
+		{srun, nil, "gpu01:23500"},
+		{srun, []map[string]string{{"MASTER_ADDR": "node0"}}, "node0:23500"},
+		{srun, []map[string]string{master}, "node0:29542"},
+		{srun, []map[string]string{{"SLURM_STEP_NUM_NODES": "1"}}, ""},
 	} {
 		t.Run(x.want, func(t *testing.T) {
-			setPlace(t, torchrun, x.env)
+			setPlace(t, append([]map[string]string{x.launcher}, x.env...)...)
 			p, err := FindPlace()
 			if at := Address(); err != nil || p.Rank != 5 || p.Local != 1 || p.Size != 8 || at != x.want {
 				t.Errorf("%+v at %q, %v", p, at, err)
 			}
 		})
+	}
+}
+
+// The first host of each list of Slurm's.
+func TestFirstNode(t *testing.T) {
+	for list, want := range map[string]string{"": "", "a": "a", "a,b": "a", "a[01-03,7],b2": "a01",
+		"r[2,4]n[11-12]": "r2n11", "gpu-[3]-x,b": "gpu-3-x"} {
+		if got := firstNode(list); got != want {
+			t.Errorf("%s: %q, want %q", list, got, want)
+		}
 	}
 }
 
@@ -115,9 +139,11 @@ func TestPlayedHost(t *testing.T) {
 
 // setPlace sets these variables and none else that a launcher would.
 func setPlace(t *testing.T, env ...map[string]string) {
-	t.Setenv(EnvAddress, "")
+	for _, name := range []string{EnvAddress, masterAddress, masterPort} {
+		t.Setenv(name, "")
+	}
 	for _, l := range launchers {
-		for _, name := range append([]string{l.rank, l.size, l.local, l.here}, l.job...) {
+		for _, name := range append([]string{l.rank, l.size, l.local, l.here, l.nodes, l.list}, l.job...) {
 			if name != "" {
 				t.Setenv(name, "")
 			}

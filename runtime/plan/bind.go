@@ -303,7 +303,7 @@ func (p *Plan) adopt(to *target, imports [][]*ipc.Import) error {
 		}
 		for _, r := range p.peers {
 			bytes := to.chunks.size(f, r)
-			if bytes == 0 {
+			if bytes == 0 || !p.group.Reaches(r) {
 				f.at[r] = 0
 				continue
 			}

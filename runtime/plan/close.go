@@ -70,6 +70,9 @@ func (p *Plan) release() error {
 	if p.module != 0 {
 		errs = append(errs, p.driver.ModuleUnload(p.module))
 	}
+	if p.staging != 0 {
+		errs = append(errs, p.driver.MemFree(p.staging))
+	}
 	for _, s := range p.semaphores {
 		if s.base != nil {
 			p.group.Arena().FreeWords(s.offset)

@@ -29,23 +29,30 @@ func (e *UnprovenError) Error() string {
 // LinkError says that a program needs NVLink between two ranks that it does not join.
 type LinkError struct {
 	Program string
-	Rank    int // whose device is not joined to this rank's
+	Ranks   [2]int // whose devices are joined otherwise
 }
 
 // Error says what to use instead.
 func (e *LinkError) Error() string {
 	return fmt.Sprintf("%s puts into peers' memory and signals that by stream memory operations, whose order CUDA "+
-		"keeps over NVLink only, and the device of rank %d is joined otherwise "+
-		"(let kernels signal: By: schedule.KernelSignals; or let peers pull)", e.Program, e.Rank)
+		"keeps over NVLink only, and the devices of ranks %d and %d are joined otherwise "+
+		"(let kernels signal: By: schedule.KernelSignals; or let peers pull)", e.Program, e.Ranks[0], e.Ranks[1])
 }
 
 // ApartError says that a program uses peers' memory, in a group of ranks that can't reach it.
-type ApartError struct{ Program string }
+type ApartError struct {
+	Program string
+	Ring    bool // the ranks reach their neighbours'
+}
 
 // Error says what to use instead.
 func (e *ApartError) Error() string {
+	use := "a schedule by schedule.NCCL"
+	if e.Ring {
+		use += ", or by schedule.Ring, which uses neighbours' memory alone"
+	}
 	return fmt.Sprintf("%s uses peers' memory, and ranks of this group can't map each other's "+
-		"(Group.Choice says which; use a schedule by schedule.NCCL)", e.Program)
+		"(Group.Choice says which; use %s)", e.Program, use)
 }
 
 // HostsError says that a program is for ranks of one host, in a group of ranks on several.

@@ -124,16 +124,8 @@ func (p *Plan) supported() error {
 	if err := p.capable(); err != nil {
 		return err
 	}
-	if n := p.group.Hosts(); n > 1 && !p.program.Hosts {
-		return &HostsError{Program: p.program.Name, Hosts: n}
-	}
-	if p.group.Apart() && p.reaches() {
-		return &ApartError{Program: p.program.Name}
-	}
-	for _, r := range p.peers {
-		if p.program.Puts && !p.group.NVLink(r) {
-			return &LinkError{Program: p.program.Name, Rank: r}
-		}
+	if err := suits(p.group, p.program, p.reaches()); err != nil {
+		return err
 	}
 	byBlocks := slices.ContainsFunc(p.semaphores, func(s *semaphores) bool { return s.blocks > 1 })
 	if have := p.driver.Properties().Multiprocessors; byBlocks && have < MostBlocks {
@@ -168,9 +160,17 @@ func (p *Plan) layOut() error {
 	}
 	offsets, err := arena.Stage(sizes...)
 	if err != nil {
+		offsets, err = p.outside(sizes, err)
+	}
+	if err != nil {
 		return err
 	}
 	for i, f := range p.staged {
+		f.offset = offsets[i]
+		if p.staging != 0 {
+			f.at[p.rank] = p.staging + driver.Ptr(offsets[i])
+			continue
+		}
 		for r := range f.at {
 			f.at[r] = within(arena, r, offsets[i])
 		}
@@ -227,9 +227,8 @@ func (p *Plan) identity() []part {
 	for _, f := range p.bindable {
 		layout = append(layout, fmt.Sprintf("%s:%d", f.name, f.bytes))
 	}
-	base := p.group.Arena().Base(p.Rank())
 	for _, f := range p.staged {
-		layout = append(layout, fmt.Sprintf("%s:%d@%d", f.name, f.bytes, f.at[p.Rank()]-base))
+		layout = append(layout, fmt.Sprintf("%s:%d@%d", f.name, f.bytes, f.offset))
 	}
 	for _, s := range p.semaphores {
 		layout = append(layout, fmt.Sprintf("%s@%d", s, s.offset))

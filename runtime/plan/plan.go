@@ -30,9 +30,10 @@ type Plan struct {
 	main        *Stream
 	bindable    []*Buffer // in the order of Bind's addresses
 	staged      []*Buffer
-	counts      int       // of uneven parts, how many Bind takes
-	balanced    []int     // rows of each rank's part, where New knows them
-	chunks      *chunking // by the counts of the last Bind, or balanced; nil without, and until a Bind has succeeded
+	staging     driver.Ptr // memory of staging outside the arena; 0 without
+	counts      int        // of uneven parts, how many Bind takes
+	balanced    []int      // rows of each rank's part, where New knows them
+	chunks      *chunking  // by the counts of the last Bind, or balanced; nil without, and until a Bind has succeeded
 	semaphores  []*semaphores
 	streams     []*Stream
 	products    []*Product

@@ -12,7 +12,9 @@ type Program struct {
 	Eager bool
 	// Puts says that a run writes into peers' memory, and that peers wait for that by
 	// stream memory operations.
-	Puts  bool
+	Puts bool
+	// Ring says that a rank uses memory of the ranks before and after it, and of no other peer.
+	Ring  bool
 	Ranks []int // group sizes it was proven for
 	Hosts bool  // it is for ranks on several hosts, or on one
 	// Extents names the extents of a shape, in the order in which Check and Shape take them;

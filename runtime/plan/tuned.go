@@ -3,7 +3,6 @@ package plan
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
@@ -20,28 +19,36 @@ type Runner interface {
 }
 
 // Candidate is one schedule of an operation whose shape is an S and whose buffers
-// are a B. Check says what keeps so many ranks from running a shape; New makes the
+// are a B. Check says what keeps so many ranks from running a shape, and Memory what that needs; New makes the
 // plan and returns how to bind it.
 type Candidate[S fmt.Stringer, B any] struct {
-	Program string
+	Program *Program
 	Check   func(s S, ranks int) error
+	Memory  func(s S, ranks int) (Memory, error)
 	New     func(context.Context, *group.Group, S) (Runner, func(context.Context, B) error, error)
 }
 
+// Sized is the Shape of a generated package.
+type Sized interface {
+	Shape
+	Memory(ranks int) (Memory, error) // of a plan, on a rank at most
+}
+
 // Own is the candidate whose own shape and buffers all others take.
-func Own[S Shape, B any, P Runner](prog *Program, make func(context.Context, *group.Group, S) (P, error),
+func Own[S Sized, B any, P Runner](prog *Program, make func(context.Context, *group.Group, S) (P, error),
 	bind func(P, context.Context, B) error) Candidate[S, B] {
 	return Other(prog, make, bind, func(s S) S { return s }, func(x B) B { return x })
 }
 
 // Other is a candidate whose shape and buffers have the fields of the first's under other type
 // names: shape and buffers convert them.
-func Other[S fmt.Stringer, B any, P Runner, T Shape, C any](prog *Program,
+func Other[S fmt.Stringer, B any, P Runner, T Sized, C any](prog *Program,
 	make func(context.Context, *group.Group, T) (P, error), bind func(P, context.Context, C) error,
 	shape func(S) T, buffers func(B) C) Candidate[S, B] {
 	return Candidate[S, B]{
-		Program: prog.Name,
+		Program: prog,
 		Check:   func(s S, ranks int) error { return shape(s).Check(ranks) },
+		Memory:  func(s S, ranks int) (Memory, error) { return shape(s).Memory(ranks) },
 		New: func(ctx context.Context, g *group.Group, s S) (Runner, func(context.Context, B) error, error) {
 			p, err := make(ctx, g, shape(s))
 			return p, func(ctx context.Context, x B) error { return bind(p, ctx, buffers(x)) }, err
@@ -58,60 +65,49 @@ type Tuned[S fmt.Stringer, B any] struct {
 
 // Tune makes a plan of an operation, which is named by the first candidate. It takes the
 // candidate that t has measured as the fastest at s, or else at the nearest shape whose
-// fastest candidate accepts s, or else the first candidate that accepts s. Choice says
-// which and why. It is collective, as each candidate's New is: ranks that choose
-// differently all get a *DisagreementError, and where no candidate takes the shape all get
+// fastest candidate serves s, or else the first candidate that serves s: rings before others where NVLink joins
+// neighbours alone, and those by NCCL, which come last, where the group may fall back. A candidate serves where
+// it takes the shape and the ranks, the group's links carry it, and the arena has room for it. Choice says
+// which it is and why. It is collective, as each candidate's New is: ranks that choose
+// differently all get a *DisagreementError, and where no candidate serves all get
 // a *NoChoiceError.
 func Tune[S fmt.Stringer, B any](ctx context.Context, g *group.Group, t *Tuning, s S,
 	candidates []Candidate[S, B]) (*Tuned[S, B], error) {
-	operation := candidates[0].Program
+	operation := candidates[0].Program.Name
 	key := Measured{Operation: operation, GPU: g.Driver().Properties().Name, Ranks: g.Size(), Shape: s.String()}
-	c, choice, err := choose(t, key, s, candidates)
+	options := make([]option, len(candidates))
+	for i, c := range candidates {
+		options[i] = option{Program: c.Program, serves: func() error { return c.serves(g, s) },
+			nccl: func() bool { return !c.reaches(g, s) }}
+	}
+	i, choice, err := choose(t, key, options, prefers{rings: ringsFirst(g.Fabric()), nccl: g.FallsBack()})
 	if err != nil {
 		return nil, refuse(ctx, g, &Program{Name: operation}, err)
 	}
 	p := &Tuned[S, B]{choice: choice}
-	if p.Runner, p.bind, err = c.New(ctx, g, s); err != nil {
+	if p.Runner, p.bind, err = candidates[i].New(ctx, g, s); err != nil {
 		return nil, fmt.Errorf("%w (chosen: %s)", err, p.choice)
 	}
 	p.Base().chosen = choice.String()
 	return p, nil
 }
 
-// choose finds the candidate for a shape; key lacks only the program.
-func choose[S fmt.Stringer, B any](t *Tuning, key Measured, s S,
-	candidates []Candidate[S, B]) (c Candidate[S, B], choice Choice, err error) {
-	refused := map[string]error{}
-	for _, c := range candidates {
-		refused[c.Program] = c.Check(s, key.Ranks)
+// serves says what keeps the group from running a shape by the candidate.
+func (c *Candidate[S, B]) serves(g *group.Group, s S) error {
+	if err := c.Check(s, g.Size()); err != nil {
+		return err
 	}
-	named := func(program string) int {
-		return slices.IndexFunc(candidates, func(c Candidate[S, B]) bool { return c.Program == program })
+	need, err := c.Memory(s, g.Size())
+	if err != nil {
+		return err
 	}
-	for _, m := range t.nearest(key) {
-		i := named(m.Program)
-		if i < 0 && m.same(key) {
-			var known []string
-			for _, c := range candidates {
-				known = append(known, c.Program)
-			}
-			return c, choice, &UnknownChoiceError{key.Operation, m.Program, known}
-		}
-		if i >= 0 && refused[m.Program] == nil {
-			return candidates[i], Choice{m.Program, m.Replayed, m.why(key)}, nil
-		}
-	}
-	for _, c := range candidates {
-		if refused[c.Program] == nil {
-			why := unmeasured(key, candidates[0].Program, refused[candidates[0].Program])
-			return c, Choice{c.Program, true, why}, nil
-		}
-	}
-	none := &NoChoiceError{Operation: key.Operation, Shape: key.Shape, Ranks: key.Ranks}
-	for _, c := range candidates {
-		none.Refused = append(none.Refused, fmt.Errorf("%s: %w", c.Program, refused[c.Program]))
-	}
-	return c, choice, none
+	return fits(g, c.Program, need)
+}
+
+// reaches says that the candidate uses peers' memory, and so is none by NCCL.
+func (c *Candidate[S, B]) reaches(g *group.Group, s S) bool {
+	need, err := c.Memory(s, g.Size())
+	return err != nil || need.reaches()
 }
 
 // Choice is which schedule runs, and why.

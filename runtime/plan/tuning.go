@@ -173,17 +173,7 @@ func (m Measured) why(key Measured) string {
 		m.Ranks, m.GPU, m.Shape, m.Milliseconds, key.Shape)
 }
 
-// unmeasured words that no entry fits key, and why the first schedule was passed over,
-// if it was.
-func unmeasured(key Measured, first string, refused error) string {
-	text := fmt.Sprintf("not measured on %d of %s at %s", key.Ranks, key.GPU, key.Shape)
-	if refused != nil {
-		text += fmt.Sprintf(", and %s does not take it: %s", first, strings.ReplaceAll(refused.Error(), "\n", "; "))
-	}
-	return text
-}
-
-// NoChoiceError says that no schedule of an operation takes a shape.
+// NoChoiceError says that no schedule of an operation serves a shape on a group.
 type NoChoiceError struct {
 	Operation, Shape string
 	Ranks            int
@@ -194,9 +184,9 @@ type NoChoiceError struct {
 func (e *NoChoiceError) Error() string {
 	list := make([]string, len(e.Refused))
 	for i, err := range e.Refused {
-		list[i] = strings.ReplaceAll(err.Error(), "\n", "; ")
+		list[i] = line(err)
 	}
-	return fmt.Sprintf("choose a schedule for %s at %s on %d ranks: none takes it: %s",
+	return fmt.Sprintf("choose a schedule for %s at %s on %d ranks: none serves: %s",
 		e.Operation, e.Shape, e.Ranks, strings.Join(list, ", "))
 }
 

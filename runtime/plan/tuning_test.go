@@ -45,17 +45,23 @@ type extents struct{ m, n int }
 
 func (e extents) String() string { return fmt.Sprintf("M %d, N %d, bf16", e.m, e.n) }
 
-// A shape gets the schedule of the nearest measured one, if that takes it.
+// A shape gets the schedule of the nearest measured one, if that serves.
 func TestChoose(t *testing.T) {
-	multiple := func(program string, of int) Candidate[extents, int] {
-		return Candidate[extents, int]{Program: program, Check: func(s extents, ranks int) error {
-			if s.m < 1 || of > 0 && s.m%(of*ranks) != 0 {
-				return fmt.Errorf("M is %d: it must be a multiple of %d", s.m, of*ranks)
-			}
-			return nil
-		}}
+	options := func(s extents) (list []option) {
+		for _, x := range []struct {
+			program string
+			of      int
+		}{{"sum", 2}, {"sumoneshot", 0}, {"sumtwoshot", 1}} {
+			list = append(list, option{Program: &Program{Name: x.program}, nccl: func() bool { return false },
+				serves: func() error {
+					if s.m < 1 || x.of > 0 && s.m%(x.of*4) != 0 {
+						return fmt.Errorf("M is %d: it must be a multiple of %d", s.m, x.of*4)
+					}
+					return nil
+				}})
+		}
+		return list
 	}
-	candidates := []Candidate[extents, int]{multiple("sum", 2), multiple("sumoneshot", 0), multiple("sumtwoshot", 1)}
 	measured := func(m, n int, program string) Measured {
 		return Measured{Operation: "sum", GPU: "H200", Ranks: 4, Shape: extents{m, n}.String(), Program: program,
 			Milliseconds: 0.5}
@@ -85,22 +91,23 @@ func TestChoose(t *testing.T) {
 		{table, extents{64, 4096}, "sumtwoshot: measured on 4 of H200 at M 64, N 64"},
 		{nil, extents{16, 64}, "sum: not measured on 4 of H200 at M 16, N 64, bf16"},
 		{nil, extents{1, 64}, "sumoneshot: not measured on 4 of H200 at M 1, N 64, bf16, " +
-			"and sum does not take it: M is 1: it must be a multiple of 8"},
+			"and sum does not serve: M is 1: it must be a multiple of 8"},
 		{&Tuning{Entries: []Measured{measured(16, 64, "sum")}}, extents{12, 64},
 			"sumoneshot: not measured on 4 of H200 at M 12"},
 	} {
 		key := measured(x.at.m, x.at.n, "")
-		c, choice, err := choose(x.table, key, x.at, candidates)
-		if err != nil || c.Program != choice.Program || !strings.HasPrefix(choice.String(), x.want) {
+		list := options(x.at)
+		i, choice, err := choose(x.table, key, list, prefers{})
+		if err != nil || list[i].Name != choice.Program || !strings.HasPrefix(choice.String(), x.want) {
 			t.Errorf("%v: %s, %v; want %s", x.at, choice, err, x.want)
 		}
 	}
-	_, choice, err := choose(table, measured(64, 8192, ""), extents{64, 8192}, candidates)
+	_, choice, err := choose(table, measured(64, 8192, ""), options(extents{64, 8192}), prefers{})
 	if !errors.As(err, new(*UnknownChoiceError)) {
 		t.Errorf("a schedule that is gone: %s, %v", choice, err)
 	}
-	_, choice, err = choose(table, measured(0, 64, ""), extents{0, 64}, candidates)
-	want := "choose a schedule for sum at M 0, N 64, bf16 on 4 ranks: none takes it: " +
+	_, choice, err = choose(table, measured(0, 64, ""), options(extents{0, 64}), prefers{})
+	want := "choose a schedule for sum at M 0, N 64, bf16 on 4 ranks: none serves: " +
 		"sum: M is 0: it must be a multiple of 8, sumoneshot: M is 0: it must be a multiple of 0, " +
 		"sumtwoshot: M is 0: it must be a multiple of 4"
 	if !errors.As(err, new(*NoChoiceError)) || err.Error() != want {

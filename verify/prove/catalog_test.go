@@ -3,6 +3,7 @@ package prove_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"ovgen/schedule"
@@ -55,6 +56,9 @@ func TestCatalog(t *testing.T) {
 			}
 			if lossy[c.Name] && !warned {
 				t.Error("no overlap is lost")
+			}
+			if ring := strings.Contains(c.Name, "Ring") || c.Name == "Permutation"; r.Ring() != ring {
+				t.Errorf("it is among neighbours alone: %t, want %t", r.Ring(), ring)
 			}
 		})
 	}

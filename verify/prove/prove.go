@@ -41,6 +41,8 @@ type Size struct {
 	// where it is. Such a program is emitted without replay, and rests on InOrder.
 	Captured *Counterexample
 	Warnings []Warning
+	// Around: each rank uses memory of the ranks before and after it, and of no other peer.
+	Around bool
 }
 
 // Replay reports whether the program is serial-safe at all sizes when replayed as a graph.
@@ -146,6 +148,7 @@ func (s *Size) and(other *Size) *Size {
 		return other
 	}
 	s.Operations += other.Operations
+	s.Around = s.Around && other.Around
 	s.Time += other.Time
 	if s.Captured == nil {
 		s.Captured = other.Captured
@@ -209,7 +212,8 @@ func Lists(ctx context.Context, m Model, lists [][]ops.Op, runs int) (*Size, err
 	if c := stuck.serial(eager); c != nil {
 		return nil, c
 	}
-	size := &Size{Ranks: len(lists), Runs: runs, Captured: stuck.serial(captured), Warnings: p.warnings()}
+	size := &Size{Ranks: len(lists), Runs: runs, Captured: stuck.serial(captured), Warnings: p.warnings(),
+		Around: around(lists)}
 	if size.Captured != nil && p.spins() {
 		return nil, size.Captured.spinning()
 	}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +15,7 @@ import (
 )
 
 // families are the programs that compute the same from the same buffers, by the operation's
-// name: the first program's. Programs that are slow on purpose are left out.
+// name: the first program's, as in package tuned. Programs that are slow on purpose are left out.
 func families(programs []harness.Program) [][]*harness.Program {
 	var list []*harness.Program
 	for i := range programs {
@@ -22,7 +23,9 @@ func families(programs []harness.Program) [][]*harness.Program {
 			list = append(list, &programs[i])
 		}
 	}
-	slices.SortFunc(list, func(a, b *harness.Program) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(list, func(a, b *harness.Program) int {
+		return cmp.Or(schedule.Last(a.Schedule, b.Schedule), strings.Compare(a.Name, b.Name))
+	})
 	return schedule.Families(list, func(p *harness.Program) schedule.Schedule {
 		return p.Schedule
 	})

@@ -55,3 +55,47 @@ func runApart(ctx context.Context, g *group.Group, aborts bool) error {
 	}
 	return aborted(err)
 }
+
+// Ranks of which each reaches its neighbours alone run rings, in runs of whichever some rank aborts; a program that
+// uses other peers' memory is refused.
+func TestNeighbours(t *testing.T) {
+	for seed := range uint64(3) {
+		synctest.Test(t, func(t *testing.T) {
+			world := sim.Config{Devices: 4, Seed: seed, NoRaces: true,
+				PeerAccess: func(from, to int) bool { return (from+1)%4 == to || (to+1)%4 == from }}
+			change := func(c *group.Config) { c.Apart = true }
+			err := simtest.Run(t.Context(), simtest.Config{Config: world, Change: change}, runNeighbours)
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func runNeighbours(ctx context.Context, g *group.Group) error {
+	if !g.Apart() || !g.Ring() || g.Reaches((g.Rank()+2)%4) || !g.Reaches((g.Rank()+3)%4) {
+		return fmt.Errorf("choice %q", g.Choice())
+	}
+	var refused *plan.ApartError
+	if _, err := newLayer(ctx, copied, g, shape(g.Size())); !errors.As(err, &refused) || !refused.Ring {
+		return fmt.Errorf("a plan that uses all peers' memory: %w", err)
+	}
+	l, err := newLayer(ctx, ringed, g, shape(g.Size()))
+	for seed := 0; err == nil && seed < 3; seed++ {
+		err = l.right(ctx, l.a.Ptr(), seed)
+	}
+	switch {
+	case err != nil: // the abort came sooner
+	case g.Rank() == 2: // its neighbours wait for it, and rank 0 for them
+		g.Abort(errReason)
+		<-g.Done()
+		err = g.Err()
+	default:
+		err = l.Run(ctx)
+	}
+	var a *group.AbortError
+	if !errors.As(err, &a) || a.By != 2 {
+		return fmt.Errorf("not the abort of rank 2: %w", err)
+	}
+	return nil
+}

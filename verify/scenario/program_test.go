@@ -5,6 +5,7 @@ import (
 
 	"ovgen/generated/allgatherlinear"
 	"ovgen/generated/allgatherlinearfused"
+	"ovgen/generated/allgatherlinearringget"
 	"ovgen/generated/allgatherlineartiles"
 	"ovgen/generated/allreduceoneshot"
 	"ovgen/runtime/driver"
@@ -24,11 +25,14 @@ type program struct {
 	want          func(l *layer, seed int) []float64
 }
 
-// The programs: of copies and stream memory operations, of a kernel a pull, of one kernel that pulls and multiplies,
+// The programs: of copies and stream memory operations, of such around a ring, of a kernel a pull, of one kernel that pulls and multiplies,
 // and of one kernel of several blocks.
 var (
 	copied = product(func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (*plan.Plan, error) {
 		return base(allgatherlinear.New(ctx, g, s))
+	})
+	ringed = product(func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (*plan.Plan, error) {
+		return base(allgatherlinearringget.New(ctx, g, allgatherlinearringget.Shape(s)))
 	})
 	fused = product(func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (*plan.Plan, error) {
 		return base(allgatherlinearfused.New(ctx, g, allgatherlinearfused.Shape(s)))

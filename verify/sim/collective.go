@@ -19,7 +19,7 @@ type communicator struct {
 	begun       uint64     // collectives
 	running     *op
 	queued      int // enqueued one by one, and not ended
-	graphs      int // graphs and executables that hold it
+	graphs      int // graphs, executables and launches in flight that hold it
 	aborted     bool
 	lost        bool   // a rank has gone, and its data with it
 	readers     [2]int // of the data in its files: a rank, or everyRank

@@ -255,3 +255,32 @@ func TestCollectivesAborted(t *testing.T) {
 		})
 	}
 }
+
+// An abort waits for launches in flight, also where their executable graph is gone and they have more than one
+// collective.
+func TestLaunchHoldsCommunicator(t *testing.T) {
+	for seed := range uint64(8) {
+		synctest.Test(t, func(t *testing.T) {
+			w := sim.NewWorld(sim.Config{Devices: 2, Seed: seed})
+			defer w.Close()
+			a := members(t, w, 2)[0]
+			gather := driver.CollectiveDesc{Kind: driver.AllGather, Bytes: 8}
+			if err := a.settle(); err != nil {
+				t.Fatal(err)
+			}
+			err := errors.Join(a.StreamBeginCapture(a.s), a.call(gather), a.call(gather), a.call(gather))
+			graph, ended := a.StreamEndCapture(a.s)
+			exec, made := a.GraphInstantiate(graph)
+			if err := errors.Join(err, ended, made, a.GraphDestroy(graph), a.GraphLaunch(exec, a.s)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second) // the first waits for rank 1
+			if err := errors.Join(a.GraphExecDestroy(exec), a.CommAbort(a.comm)); err != nil {
+				t.Fatal(err)
+			}
+			if done, err := a.StreamQuery(a.s); !done || err != nil {
+				t.Errorf("seed %d: the communicator is freed, and its launch has not ended: %v", seed, err)
+			}
+		})
+	}
+}

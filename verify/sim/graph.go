@@ -112,6 +112,7 @@ func (c *Context) GraphLaunch(h driver.GraphExec, s driver.Stream) error {
 	}
 	o.turn = x.issued
 	x.issued++
+	holdComms(x.nodes, (*execNode).work, 1)
 	if x.events == 0 {
 		return nil
 	}
@@ -203,6 +204,7 @@ func (w *World) finishNode(o *op) {
 func (w *World) finishGraph(o *op) {
 	x := o.exec
 	x.turn++
+	holdComms(x.nodes, (*execNode).work, -1)
 	if w.cfg.NoRaces {
 		return
 	}

@@ -78,6 +78,8 @@ func (c *Context) IpcOpenMemHandle(in driver.IpcMemHandle) (driver.Ptr, error) {
 		return 0, fail(call, invalidValue)
 	case h.context == c.id || c.world.real && int(h.pid) == os.Getpid():
 		return 0, fail(call, invalidContext)
+	case c.world.cfg.PeerAccess != nil && !c.world.cfg.PeerAccess(c.ordinal, int(h.owner)):
+		return 0, fail(call, peerUnsupported)
 	}
 	for _, m := range c.live {
 		if m.kind == imported && m.handle == in {

@@ -203,6 +203,14 @@ func TestPeerAccess(t *testing.T) {
 			}
 		}
 	}
+	at, err := p[1].MemAlloc(64)
+	must(t, err)
+	h, err := p[1].IpcGetMemHandle(at)
+	must(t, err)
+	_, err = p[2].IpcOpenMemHandle(h)
+	wants(t, "map memory of a device without peer access", err, 217)
+	_, err = p[0].IpcOpenMemHandle(h)
+	must(t, err)
 	for _, i := range []int{-1, 3} {
 		_, err := w.Open(i)
 		wants(t, "open a device that is not there", err, 101)

@@ -229,16 +229,16 @@ func TestNeeds(t *testing.T) {
 	}
 	const h, half, bf16, fp32 = 4096, 2, 2, 4
 	layer := (2*h*h+2*8*128*h+3*14336*h)*bf16/half + 2*h*bf16
-	vocabulary := 128256 / half * h
+	embedding, head := 128256*h*bf16, 128256/half*h*fp32
 	angles := Usual.Room * 64 * 2 * fp32
-	if want := int64(32*layer + vocabulary*(bf16+fp32) + h*bf16 + angles); needs.Weights != want {
+	if want := int64(32*layer + embedding + head + h*bf16 + angles); needs.Weights != want {
 		t.Errorf("weights %d, want %d", needs.Weights, want)
 	}
 	if want := int64(2 * 32 * (64 + 1) * 4096 * 4 * 128 * bf16); needs.Cache != want {
 		t.Errorf("cache %d, want %d", needs.Cache, want)
 	}
 	if needs.Activations <= 0 || needs.Arena <= 0 || needs.Workspaces <= 0 {
-		t.Errorf("%v", needs)
+		t.Errorf("%+v", needs)
 	}
-	t.Log(needs)
+	t.Logf("%+v", needs)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,7 +26,8 @@ type Config struct {
 	Tied         bool     `json:"tie_word_embeddings"`
 	Theta        float64  `json:"rope_theta"`
 	Scaling      *Scaling `json:"rope_scaling"`
-	Ends         ids      `json:"eos_token_id"` // tokens behind which nothing follows
+	Newer        *Scaling `json:"rope_parameters,omitempty"` // the same in newer files
+	Ends         ids      `json:"eos_token_id"`              // tokens behind which nothing follows
 }
 
 // Scaling is Llama 3's stretching of the rotary embedding's waves.
@@ -36,7 +38,7 @@ type Scaling struct {
 	High     float64 `json:"high_freq_factor"`
 	Original float64 `json:"original_max_position_embeddings"`
 	OldType  string  `json:"type,omitempty"`
-	Theta    float64 `json:"rope_theta,omitempty"` // newer files have it here
+	Theta    float64 `json:"rope_theta,omitempty"` // that newer files have here
 }
 
 // ids are token ids: a number, a list or null.
@@ -44,10 +46,8 @@ type ids []int
 
 // UnmarshalJSON reads any of the three.
 func (l *ids) UnmarshalJSON(b []byte) error {
-	var one int
-	if json.Unmarshal(b, &one) == nil && string(b) != "null" {
-		*l = ids{one}
-		return nil
+	if b[0] != '[' && b[0] != 'n' {
+		b = fmt.Appendf(nil, "[%s]", b)
 	}
 	return json.Unmarshal(b, (*[]int)(l))
 }
@@ -58,51 +58,40 @@ var refused = map[string]string{
 	"quantization_config": "null", "sliding_window": "null",
 }
 
-// FieldError says that a config is not served, because of one field.
-type FieldError struct{ Field, Problem string }
-
-// Error names the field.
-func (e *FieldError) Error() string { return e.Field + " " + e.Problem }
-
-// ReadConfig reads config.json of a folder. Errors are the file's, or one *FieldError each joined.
+// ReadConfig reads config.json of a folder. Its error names each field that keeps the model from being served.
 func ReadConfig(dir string) (c Config, err error) {
-	text, err := os.ReadFile(filepath.Join(dir, "config.json"))
-	if err != nil {
-		return c, fmt.Errorf("read the config: %w", err)
+	path := filepath.Join(dir, "config.json")
+	text, err := os.ReadFile(path)
+	if err == nil {
+		c, err = parseConfig(text)
 	}
-	if c, err = parseConfig(text); err != nil {
-		return c, fmt.Errorf("read %s: %w", filepath.Join(dir, "config.json"), err)
+	if err != nil {
+		return c, fmt.Errorf("read %s: %w", path, err)
 	}
 	return c, nil
 }
 
 func parseConfig(text []byte) (c Config, err error) {
 	var fields map[string]json.RawMessage
+	c = Config{Epsilon: 1e-6, Theta: 10000, Positions: 2048}
 	if err := json.Unmarshal(text, &fields); err != nil {
 		return c, err
 	}
-	c = Config{Epsilon: 1e-6, Theta: 10000, Positions: 2048}
 	if err := json.Unmarshal(text, &c); err != nil {
 		return c, err
 	}
-	if newer, ok := fields["rope_parameters"]; ok && string(newer) != "null" {
-		if err := json.Unmarshal(newer, &c.Scaling); err != nil {
-			return c, fmt.Errorf("rope_parameters: %w", err)
-		}
+	if c.Newer != nil {
+		c.Scaling = c.Newer
 	}
-	if c.KeyHeads == 0 {
-		c.KeyHeads = c.Heads
-	}
-	if c.HeadSize == 0 && c.Heads > 0 {
-		c.HeadSize = c.Hidden / c.Heads
-	}
-	errs := []error{c.rope()}
+	c.KeyHeads = cmp.Or(c.KeyHeads, c.Heads)
+	c.HeadSize = cmp.Or(c.HeadSize, c.Hidden/max(c.Heads, 1))
+	errs := append(c.check(), c.rope())
 	for field, only := range refused {
 		if has, ok := fields[field]; ok && string(has) != only && string(has) != "null" {
-			errs = append(errs, &FieldError{field, fmt.Sprintf("is %s (only %s is served)", has, only)})
+			errs = append(errs, fmt.Errorf("%s is %s (only %s is served)", field, has, only))
 		}
 	}
-	return c, errors.Join(append(errs, c.check()...)...)
+	return c, errors.Join(errs...)
 }
 
 // rope settles the rotary embedding.
@@ -111,20 +100,15 @@ func (c *Config) rope() error {
 	if s == nil {
 		return nil
 	}
-	if s.Type == "" {
-		s.Type = s.OldType
-	}
-	if s.Theta != 0 {
-		c.Theta = s.Theta
-	}
-	switch {
-	case s.Type == "default" || s.Type == "":
+	c.Theta = cmp.Or(s.Theta, c.Theta)
+	switch kind := cmp.Or(s.Type, s.OldType, "default"); {
+	case kind == "default":
 		c.Scaling = nil
-	case s.Type != "llama3":
-		return &FieldError{"rope_scaling.rope_type", fmt.Sprintf("is %q (default and llama3 are served)", s.Type)}
+	case kind != "llama3":
+		return fmt.Errorf("rope_scaling.rope_type is %q (default and llama3 are served)", kind)
 	case s.Factor <= 0 || s.Low <= 0 || s.High <= s.Low || s.Original <= 0:
-		return &FieldError{"rope_scaling", "has no factor, low_freq_factor, high_freq_factor above it, and " +
-			"original_max_position_embeddings, all above 0"}
+		return errors.New("rope_scaling has no factor, low_freq_factor, high_freq_factor above it, and " +
+			"original_max_position_embeddings, all above 0")
 	}
 	return nil
 }
@@ -137,22 +121,22 @@ func (c *Config) check() (errs []error) {
 		{"num_hidden_layers", c.Layers}, {"num_attention_heads", c.Heads}, {"num_key_value_heads", c.KeyHeads},
 		{"head_dim", c.HeadSize}, {"max_position_embeddings", c.Positions}} {
 		if f.value <= 0 {
-			errs = append(errs, &FieldError{f.name, fmt.Sprintf("is %d (it must be above 0)", f.value)})
+			errs = append(errs, fmt.Errorf("%s is %d (it must be above 0)", f.name, f.value))
 		}
 	}
 	if len(errs) > 0 {
 		return errs
 	}
 	if c.Heads%c.KeyHeads != 0 || c.Heads/c.KeyHeads > kernels.MostGroup {
-		errs = append(errs, &FieldError{"num_key_value_heads", fmt.Sprintf("is %d of %d heads (it must divide them "+
-			"into groups of at most %d)", c.KeyHeads, c.Heads, kernels.MostGroup)})
+		errs = append(errs, fmt.Errorf("num_key_value_heads is %d of %d heads (it must divide them into groups of at "+
+			"most %d)", c.KeyHeads, c.Heads, kernels.MostGroup))
 	}
 	if c.HeadSize%8 != 0 || c.HeadSize > kernels.MostSize {
-		errs = append(errs, &FieldError{"head_dim", fmt.Sprintf("is %d (multiples of 8 up to %d are served)",
-			c.HeadSize, kernels.MostSize)})
+		errs = append(errs, fmt.Errorf("head_dim is %d (multiples of 8 up to %d are served)", c.HeadSize,
+			kernels.MostSize))
 	}
 	if c.Epsilon != 1e-5 {
-		errs = append(errs, &FieldError{"rms_norm_eps", fmt.Sprintf("is %g (schedule.RMSNorm has 1e-05)", c.Epsilon)})
+		errs = append(errs, fmt.Errorf("rms_norm_eps is %g (schedule.RMSNorm has 1e-05)", c.Epsilon))
 	}
 	return errs
 }
@@ -177,11 +161,9 @@ func (c Config) tensors() map[string][]int {
 }
 
 // Angles are cosine and sine of each position and pair of a head: [positions, HeadSize/2, 2].
-func (c *Config) Angles(positions int) []float32 {
-	half := c.HeadSize / 2
-	table := make([]float32, 0, positions*half*2)
+func (c *Config) Angles(positions int) (table []float32) {
 	for p := range positions {
-		for i := range half {
+		for i := range c.HeadSize / 2 {
 			sin, cos := math.Sincos(float64(p) * c.frequency(i))
 			table = append(table, float32(cos), float32(sin))
 		}

@@ -9,7 +9,7 @@ import (
 
 // Crew is all ranks of the decoder.
 type Crew interface {
-	// Step runs rows on all ranks and returns their next tokens (Rank.Step). Behind an error the crew can only be
+	// Step runs rows on all ranks and returns their next tokens. Behind an error the crew can only be
 	// closed.
 	Step(ctx context.Context, rows Batch) ([]int32, error)
 	// Done is closed when a rank has died.
@@ -38,6 +38,23 @@ func (s Spec) open() (c Config, t *Tensors, arena int64, err error) {
 	}
 	t, err = OpenTensors(s.Model)
 	return c, t, needs.Arena, err
+}
+
+// likeliest runs a step on all ranks. Of equal logits the lowest token wins: that of the first rank.
+func likeliest(ranks int, step func(rank int) ([]Best, error)) (next []int32, err error) {
+	all := make([][]Best, ranks)
+	if err := group.Each(ranks, func(r int) (err error) { all[r], err = step(r); return err }); err != nil {
+		return nil, err
+	}
+	for row, best := range all[0] {
+		for _, other := range all[1:] {
+			if other[row].Logit > best.Logit {
+				best = other[row]
+			}
+		}
+		next = append(next, best.Token)
+	}
+	return next, nil
 }
 
 // Goroutines are ranks of this process.
@@ -69,12 +86,7 @@ func StartGoroutines(ctx context.Context, s Spec, g group.Config) (Goroutines, e
 
 // Step runs the rows on all ranks.
 func (all Goroutines) Step(ctx context.Context, rows Batch) ([]int32, error) {
-	next := make([][]int32, len(all))
-	err := group.Each(len(all), func(r int) (err error) {
-		next[r], err = all[r].Step(ctx, rows)
-		return err
-	})
-	return next[0], err
+	return likeliest(len(all), func(r int) ([]Best, error) { return all[r].Step(ctx, rows) })
 }
 
 // Done is closed when the group has been aborted.

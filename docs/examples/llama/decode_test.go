@@ -185,7 +185,11 @@ func (d decoding) hold(t *testing.T, typ device.Type, ranks []int, b bounds,
 		tokens, logits = append(tokens, made), append(logits, l)
 	}
 	for _, n := range ranks {
-		t.Run(fmt.Sprint(d.prompts, " ", typ, " on ", n, " ranks"), func(t *testing.T) {
+		name := fmt.Sprint(d.prompts, " ", typ, " on ", n, " ranks")
+		if d.o.NCCL {
+			name += " by NCCL"
+		}
+		t.Run(name, func(t *testing.T) {
 			crew, err := start(t.Context(), Spec{dir, n, d.o})
 			if err != nil {
 				t.Fatal(err)
@@ -246,12 +250,14 @@ func (d decoding) follow(t *testing.T, crew Crew, tokens [][]int, logits [][][]f
 	}
 }
 
-// TestTokens decodes in fp32: whatever the ranks, and whatever else is decoded at the same time, logits are near those
-// of the reference in float64, and all tokens its tokens.
+// TestTokens decodes in fp32: whatever the ranks, whoever carries between them, and whatever else is decoded at the same
+// time, logits are near those of the reference in float64, and all tokens its tokens.
 func TestTokens(t *testing.T) {
 	long.hold(t, device.FP32, []int{2}, exact, simulated)
 	for _, d := range decodings() {
 		d.hold(t, device.FP32, []int{1, 2, 3, 4}, exact, simulated)
+		d.o.NCCL = true
+		d.hold(t, device.FP32, []int{2}, exact, simulated)
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log"
 	"slices"
 	"sync/atomic"
@@ -51,14 +50,6 @@ type Event struct {
 	Err    error  // there is no token
 }
 
-// Errors of Submit.
-var (
-	ErrFull   = errors.New("too many requests wait (try again later)")
-	ErrJoins  = errors.New("the ranks are joining (try again later)")
-	errDied   = errors.New("a rank died; the ranks join again (try again later)")
-	errClosed = errors.New("the server ends")
-)
-
 // Submit hands in a request. It is given up between two steps when ctx ends.
 func (e *Engine) Submit(ctx context.Context, prompt []int, most int) (*Request, error) {
 	r := &Request{Prompt: prompt, Most: most, Made: make(chan Event, most+1), ctx: ctx}
@@ -78,7 +69,11 @@ func (e *Engine) Ready() bool { return e.ready.Load() }
 
 // Run serves until ctx ends. It returns the error of the first crew that could not start; later ones it tries again.
 func (e *Engine) Run(ctx context.Context) error {
-	defer e.drain()
+	defer func() { // ends the requests that still wait
+		for len(e.queue) > 0 {
+			(<-e.queue).Made <- Event{Err: errClosed}
+		}
+	}()
 	for first := true; ; first = false {
 		crew, err := e.Start(ctx)
 		switch {
@@ -104,18 +99,6 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 }
 
-// drain ends the requests that still wait.
-func (e *Engine) drain() {
-	for {
-		select {
-		case r := <-e.queue:
-			r.Made <- Event{Err: errClosed}
-		default:
-			return
-		}
-	}
-}
-
 // serve runs requests until ctx ends or a step fails.
 func (e *Engine) serve(ctx context.Context, crew Crew) (err error) {
 	var running []*Request
@@ -134,21 +117,25 @@ func (e *Engine) serve(ctx context.Context, crew Crew) (err error) {
 			}
 		}
 	}()
+	admit := func(r *Request) {
+		r.sequence, free = free[0], free[1:]
+		running = append(running, r)
+	}
 	for {
-		for len(free) > 0 {
-			r := e.next(ctx, crew, len(running) == 0)
-			if r == nil {
-				break
+		if len(running) == 0 {
+			select {
+			case r := <-e.queue:
+				admit(r)
+			case <-crew.Done():
+				return errDied
+			case <-ctx.Done():
 			}
-			r.sequence, free = free[0], free[1:]
-			running = append(running, r)
 		}
-		select {
-		case <-ctx.Done():
+		for len(free) > 0 && len(e.queue) > 0 { // which nothing else takes from
+			admit(<-e.queue)
+		}
+		if ctx.Err() != nil {
 			return ctx.Err()
-		case <-crew.Done():
-			return errDied
-		default:
 		}
 		running = slices.DeleteFunc(running, func(r *Request) bool {
 			if r.ctx.Err() == nil && !r.ended {
@@ -164,25 +151,6 @@ func (e *Engine) serve(ctx context.Context, crew Crew) (err error) {
 			return err
 		}
 	}
-}
-
-// next is a request of the queue; where nothing else runs it waits for one.
-func (e *Engine) next(ctx context.Context, crew Crew, wait bool) *Request {
-	if !wait {
-		select {
-		case r := <-e.queue:
-			return r
-		default:
-			return nil
-		}
-	}
-	select {
-	case r := <-e.queue:
-		return r
-	case <-crew.Done():
-	case <-ctx.Done():
-	}
-	return nil
 }
 
 // read puts the next rows of one prompt into the cache, behind whose last the first token follows.

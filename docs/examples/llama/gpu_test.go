@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,6 +30,8 @@ func TestOnGPUs(t *testing.T) {
 	for _, d := range append(decodings(), long) {
 		d.hold(t, device.FP32, ranks, exact, start)
 		d.hold(t, device.BF16, ranks, bounds{most: .5, row: .5, all: .05}, start)
+		d.o.NCCL = true
+		d.hold(t, device.FP32, ranks, exact, start)
 	}
 }
 
@@ -39,7 +39,7 @@ func TestOnGPUs(t *testing.T) {
 var large = Config{Vocabulary: 128256, Hidden: 4096, Intermediate: 14336, Layers: 4, Heads: 32, KeyHeads: 8,
 	HeadSize: 128, Positions: 8192, Epsilon: 1e-5, Theta: 500000}
 
-// TestSpeed says what steps take on so many GPUs as OVGEN_EXAMPLE_SPEED says, a process each, with a model of random
+// TestSpeed prints what steps take on so many GPUs as OVGEN_EXAMPLE_SPEED says, a process each, with a model of random
 // weights, which it writes to a folder of its own.
 func TestSpeed(t *testing.T) {
 	ranks, err := strconv.Atoi(os.Getenv("OVGEN_EXAMPLE_SPEED"))
@@ -50,75 +50,84 @@ func TestSpeed(t *testing.T) {
 	writeRandom(t, dir, large)
 	o := Usual
 	o.Decode, o.Prefill = []int{1, 16, 64}, []int{128, 2048}
-	began := time.Now()
-	crew, err := StartProcesses(t.Context(), Spec{dir, ranks, o})
-	if err != nil {
-		t.Fatal(err)
+	t.Setenv("OVGEN_DRIVER", "cuda")
+	t.Logf("%d layers on %d GPUs, %v\n%s", large.Layers, ranks, o.Type,
+		compared(t, Spec{dir, ranks, o}, 30, []int{15, 2047}))
+}
+
+// TestCompared makes the table of TestSpeed of a small model in the simulator, whose times say nothing.
+func TestCompared(t *testing.T) {
+	dir, _ := tiny(t, Tiny)
+	t.Setenv("OVGEN_DRIVER", "sim")
+	table := compared(t, Spec{dir, 2, small}, 1, []int{15})
+	if rows := strings.Count(table, "\n"); rows != 2+len(small.Prefill)+len(small.Decode) {
+		t.Errorf("%d rows:\n%s", rows, table)
 	}
-	t.Logf("%d layers on %d ranks, %v: ready in %v", large.Layers, ranks, o.Type, time.Since(began))
-	times := func(what string, rows int, b Batch) {
-		var took []time.Duration
-		for range 30 {
-			began := time.Now()
-			step(t, crew, b)
-			took = append(took, time.Since(began))
+}
+
+// compared is a table of steps by ovgen's own ways and by NCCL's collectives: medians of so many rounds, in each of
+// which both crews step. Rows that decode have a position each.
+func compared(t *testing.T, s Spec, rounds int, positions []int) string {
+	var crews [2]Crew
+	for i := range crews {
+		s.NCCL = i == 1
+		var err error
+		if crews[i], err = StartProcesses(t.Context(), s); err != nil {
+			t.Fatal(err)
 		}
-		slices.Sort(took)
-		t.Logf("%s: median %v, least %v, %.0f tokens/s", what, took[15], took[0], float64(rows)/took[15].Seconds())
 	}
-	for _, n := range o.Prefill {
+	var table strings.Builder
+	table.WriteString("| step | ovgen, ms | NCCL, ms | ovgen, tokens/s | NCCL, tokens/s |\n|---|---|---|---|---|\n")
+	times := func(what string, b Batch) {
+		var ms [2][]float64
+		for round := range rounds {
+			for k := range crews {
+				i := (round + k) % 2
+				began := time.Now()
+				step(t, crews[i], b)
+				ms[i] = append(ms[i], time.Since(began).Seconds()*1e3)
+			}
+		}
+		slices.Sort(ms[0])
+		slices.Sort(ms[1])
+		own, nccl, rows := ms[0][rounds/2], ms[1][rounds/2], float64(len(b.Tokens))
+		fmt.Fprintf(&table, "| %s | %.2f | %.2f | %.0f | %.0f |\n", what, own, nccl, rows/own*1e3, rows/nccl*1e3)
+	}
+	for _, n := range s.Prefill {
 		b := Batch{Prompt: true}
 		for p := range n {
-			b.Add(p, 0, p)
+			b.Add(p%256, 0, p)
 		}
-		times(fmt.Sprint("prompt of ", n), n, b)
+		times(fmt.Sprint("prompt of ", n), b)
 	}
-	for _, n := range o.Decode {
-		for _, position := range []int{15, 2047} {
+	for _, n := range s.Decode {
+		for _, position := range positions {
 			var b Batch
-			for s := range n {
-				b.Add(s, s, position)
+			for i := range min(n, s.Sequences) {
+				b.Add(i, i, position)
 			}
-			times(fmt.Sprint("decode ", n, " at position ", position), n, b)
+			times(fmt.Sprintf("decode %d at position %d", n, position), b)
 		}
 	}
-	if err := crew.Close(t.Context()); err != nil {
-		t.Error(err)
+	for _, crew := range crews {
+		if err := crew.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
 	}
+	return table.String()
 }
 
 // writeRandom writes a checkpoint of which every tensor repeats the same random numbers.
 func writeRandom(t *testing.T, dir string, c Config) {
-	if err := WriteCheckpoint(dir, c, nil); err != nil {
-		t.Fatal(err)
+	source, block := rand.New(rand.NewPCG(seed, 2)), make([]float32, 1<<19)
+	for i := range block {
+		block[i] = float32(.02 * source.NormFloat64())
 	}
-	source, block := rand.New(rand.NewPCG(seed, 2)), make([]byte, 1<<20)
-	for i := 0; i < len(block); i += 2 {
-		binary.LittleEndian.PutUint16(block[i:], rounded(float32(.02*source.NormFloat64())))
-	}
-	header, end := map[string]stored{}, int64(0)
+	weights := map[string]Array{}
 	for name, shape := range c.tensors() {
-		bytes := int64(2)
-		for _, x := range shape {
-			bytes *= int64(x)
-		}
-		header[name] = stored{Type: "BF16", Shape: shape, Range: [2]int64{end, end + bytes}}
-		end += bytes
+		weights[name] = Array{shape, block}
 	}
-	text, err := json.Marshal(header)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Create(filepath.Join(dir, "model.safetensors"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	_, err = f.Write(append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...))
-	for at := int64(0); at < end && err == nil; at += int64(len(block)) {
-		_, err = f.Write(block[:min(int64(len(block)), end-at)])
-	}
-	if err != nil {
+	if err := WriteCheckpoint(dir, c, weights); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -79,7 +79,19 @@ type Problem struct {
 // Error is the message.
 func (p *Problem) Error() string { return p.Message }
 
-func bad(status int, param, format string, args ...any) *Problem {
+// What an engine says of requests that may be sent again.
+var (
+	ErrFull   = later(http.StatusTooManyRequests, "too many requests wait")
+	ErrJoins  = later(http.StatusServiceUnavailable, "the ranks are joining")
+	errDied   = later(http.StatusServiceUnavailable, "a rank died; the ranks join again")
+	errClosed = later(http.StatusServiceUnavailable, "the server ends")
+)
+
+func later(status int, message string) error {
+	return &Problem{Status: status, Message: message + " (try again later)", Type: "server_error"}
+}
+
+func bad(status int, param, format string, args ...any) error {
 	return &Problem{Status: status, Message: param + ": " + fmt.Sprintf(format, args...), Type: "invalid_request_error",
 		Param: &param}
 }
@@ -115,14 +127,7 @@ func problem(err error) *Problem {
 	if p := (*Problem)(nil); errors.As(err, &p) {
 		return p
 	}
-	p := &Problem{Status: http.StatusInternalServerError, Message: err.Error(), Type: "server_error"}
-	switch {
-	case errors.Is(err, ErrFull):
-		p.Status = http.StatusTooManyRequests
-	case errors.Is(err, ErrJoins), errors.Is(err, errDied), errors.Is(err, errClosed):
-		p.Status = http.StatusServiceUnavailable
-	}
-	return p
+	return &Problem{Status: http.StatusInternalServerError, Message: err.Error(), Type: "server_error"}
 }
 
 func fail(w http.ResponseWriter, err error) {
@@ -161,23 +166,21 @@ func (s *Server) parse(r *http.Request) (*completion, error) {
 
 // readPrompt takes text, token ids, or a list of one of them.
 func (s *Server) readPrompt(c *completion) error {
-	var several []json.RawMessage
-	if json.Unmarshal(c.Prompt, &several) == nil && len(several) == 1 && several[0][0] != '-' &&
-		(several[0][0] < '0' || several[0][0] > '9') {
-		c.Prompt = several[0]
+	var list []json.RawMessage
+	if json.Unmarshal(c.Prompt, &list) == nil && len(list) == 1 && strings.ContainsRune(`["`, rune(list[0][0])) {
+		c.Prompt = list[0]
 	}
 	var text string
-	if json.Unmarshal(c.Prompt, &text) == nil && c.Prompt != nil {
-		if !s.Bytes {
-			return bad(http.StatusBadRequest, "prompt", "it is text, and the server has no tokenizer (send token ids)")
-		}
-		for _, b := range []byte(text) {
-			c.prompt = append(c.prompt, int(b))
-		}
-	} else if err := json.Unmarshal(c.Prompt, &c.prompt); err != nil {
-		return bad(http.StatusBadRequest, "prompt", "it is neither one text nor one list of token ids")
+	isText := c.Prompt != nil && json.Unmarshal(c.Prompt, &text) == nil
+	for _, b := range []byte(text) {
+		c.prompt = append(c.prompt, int(b))
 	}
-	if len(c.prompt) == 0 {
+	switch {
+	case isText && !s.Bytes:
+		return bad(http.StatusBadRequest, "prompt", "it is text, and the server has no tokenizer (send token ids)")
+	case !isText && json.Unmarshal(c.Prompt, &c.prompt) != nil:
+		return bad(http.StatusBadRequest, "prompt", "it is neither one text nor one list of token ids")
+	case len(c.prompt) == 0:
 		return bad(http.StatusBadRequest, "prompt", "it is empty")
 	}
 	for _, token := range c.prompt {
@@ -220,79 +223,58 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	id := fmt.Sprintf("cmpl-%x", time.Now().UnixNano())
-	a := answer{text: text{stops: c.stops}, bytes: s.Bytes, reply: Reply{ID: id,
-		Object: "text_completion", Created: time.Now().Unix(), Model: s.Model}}
-	for a.choice.Finish == nil {
+	reply := Reply{ID: fmt.Sprintf("cmpl-%x", time.Now().UnixNano()), Object: "text_completion",
+		Created: time.Now().Unix(), Model: s.Model}
+	all, held := Choice{Tokens: []int{}}, text{stops: c.stops}
+	for all.Finish == nil {
 		var e Event
 		select {
 		case e = <-q.Made:
 		case <-ctx.Done():
 			return nil // the client has gone
 		}
-		if e.Err != nil && (!c.Stream || a.made == 0) {
+		if e.Err != nil && (!c.Stream || len(all.Tokens) == 0) {
 			return e.Err
 		}
 		if e.Err != nil {
 			_ = event(w, map[string]any{"error": problem(e.Err)})
 			break
 		}
-		if part := a.add(e); c.Stream && event(w, a.with(part)) != nil {
+		part := s.part(&held, e)
+		all = Choice{Text: all.Text + part.Text, Tokens: append(all.Tokens, part.Tokens...), Finish: part.Finish}
+		if reply.Choices = []Choice{part}; c.Stream && event(w, reply) != nil {
 			return nil // the client has gone
 		}
 	}
-	usage := &Usage{Prompt: len(c.prompt), Completion: a.made, Total: len(c.prompt) + a.made}
+	made := len(all.Tokens)
+	reply.Usage = &Usage{Prompt: len(c.prompt), Completion: made, Total: len(c.prompt) + made}
 	switch {
 	case !c.Stream:
-		whole := a.with(a.choice)
-		whole.Usage = usage
-		send(w, http.StatusOK, whole)
+		reply.Choices = []Choice{all}
+		send(w, http.StatusOK, reply)
 		return nil
-	case c.StreamUsage.Include && a.choice.Finish != nil:
-		last := a.with()
-		last.Usage = usage
-		_ = event(w, last)
+	case c.StreamUsage.Include && all.Finish != nil:
+		reply.Choices = []Choice{}
+		_ = event(w, reply)
 	}
 	_, _ = fmt.Fprint(w, "data: [DONE]\n\n")
 	return nil
 }
 
-// answer is what has been made for a request.
-type answer struct {
-	reply  Reply
-	choice Choice // all of it so far
-	text   text
-	bytes  bool
-	made   int
-}
-
-// add adds a token or the end, and returns what is new.
-func (a *answer) add(e Event) Choice {
-	part := Choice{Tokens: []int{}}
-	switch {
-	case e.Finish != "":
-		part.Text, part.Finish = a.text.rest(), &e.Finish
-	default:
-		a.made++
-		part.Tokens = append(part.Tokens, e.Token)
-		if a.bytes && e.Token < 256 {
-			part.Text = a.text.add(byte(e.Token))
-		}
-		if a.text.stopped {
-			stop := "stop"
-			part.Finish = &stop
-		}
+// part is what a token, or the end, adds to an answer.
+func (s *Server) part(held *text, e Event) Choice {
+	if e.Finish != "" {
+		return Choice{Text: held.rest(), Tokens: []int{}, Finish: &e.Finish}
 	}
-	a.choice.Text, a.choice.Finish = a.choice.Text+part.Text, part.Finish
-	a.choice.Tokens = append(a.choice.Tokens, part.Tokens...)
+	part := Choice{Tokens: []int{e.Token}}
+	if s.Bytes && e.Token < 256 {
+		part.Text = held.add(byte(e.Token))
+	}
+	if held.stopped {
+		stop := "stop"
+		part.Finish = &stop
+	}
 	return part
-}
-
-// with is the reply with these choices.
-func (a *answer) with(choices ...Choice) Reply {
-	r := a.reply
-	r.Choices = append([]Choice{}, choices...)
-	return r
 }
 
 // event writes one event of a stream.

@@ -14,14 +14,6 @@ type Needs struct {
 	Workspaces                  int64 // of the plans, which New allocates
 }
 
-// String is one line.
-func (n Needs) String() string {
-	const gib = 1 << 30
-	return fmt.Sprintf("weights %.2f GiB, cache %.2f, activations %.2f, arena %.2f, workspaces %.2f",
-		float64(n.Weights)/gib, float64(n.Cache)/gib, float64(n.Activations)/gib, float64(n.Arena)/gib,
-		float64(n.Workspaces)/gib)
-}
-
 // Needs is what each rank needs, at most. It allocates nothing, and asks no GPU.
 func (s Spec) Needs(c Config) (Needs, error) {
 	x, err := NewCut(c, 0, s.Ranks)
@@ -80,7 +72,7 @@ func (m *loader) weights() {
 		Offset: uint64(r.FirstQuery - r.FirstKey*group), Size: uint64(d), Sequences: uint64(r.Sequences + 1),
 		Room: uint64(r.Room), Angles: m.fill(little(r.Angles(r.Room)))}
 	vocabulary := Part{Row: r.FirstToken(), Rows: r.Tokens, Columns: h}
-	r.embedding = m.weight("model.embed_tokens.weight", vocabulary, r.Type)
+	r.embedding = m.weight("model.embed_tokens.weight", Part{Rows: r.Vocabulary, Columns: h}, r.Type)
 	name := "lm_head.weight"
 	if r.Tied {
 		name = "model.embed_tokens.weight"
@@ -92,17 +84,17 @@ func (m *loader) weights() {
 	up := Part{Row: r.Rank * r.Columns, Rows: r.Columns, Columns: h}
 	for i := range r.Layers {
 		at := fmt.Sprintf("model.layers.%d.", i)
-		r.layers = append(r.layers, layer{
-			norm:   m.vector(at + "input_layernorm.weight"),
-			query:  m.weight(at+"self_attn.q_proj.weight", query, r.Type),
-			key:    m.weight(at+"self_attn.k_proj.weight", key, r.Type),
-			value:  m.weight(at+"self_attn.v_proj.weight", key, r.Type),
-			output: m.weight(at+"self_attn.o_proj.weight", transposed(query), r.Type),
-			norm2:  m.vector(at + "post_attention_layernorm.weight"),
-			gate:   m.weight(at+"mlp.gate_proj.weight", up, r.Type),
-			up:     m.weight(at+"mlp.up_proj.weight", up, r.Type),
-			down:   m.weight(at+"mlp.down_proj.weight", transposed(up), r.Type),
-		})
+		r.layers = append(r.layers, layer{layerBuffers: layerBuffers{
+			Norm:  m.vector(at + "input_layernorm.weight"),
+			Wq:    m.weight(at+"self_attn.q_proj.weight", query, r.Type),
+			Wk:    m.weight(at+"self_attn.k_proj.weight", key, r.Type),
+			Wv:    m.weight(at+"self_attn.v_proj.weight", key, r.Type),
+			Wo:    m.weight(at+"self_attn.o_proj.weight", transposed(query), r.Type),
+			Norm2: m.vector(at + "post_attention_layernorm.weight"),
+			Gate:  m.weight(at+"mlp.gate_proj.weight", up, r.Type),
+			Up:    m.weight(at+"mlp.up_proj.weight", up, r.Type),
+			Down:  m.weight(at+"mlp.down_proj.weight", transposed(up), r.Type),
+		}})
 	}
 }
 
@@ -123,10 +115,10 @@ func (m *loader) activations() {
 	}
 	rows := r.Type.Bytes(most * r.Hidden)
 	r.memory = activations{
-		input: m.alloc(4 * int64(3*most+few)), embedded: m.alloc(rows), x: [2]device.Ptr{m.alloc(rows), m.alloc(rows)},
+		input: m.alloc(4 * int64(3*most+few)), x: [2]device.Ptr{m.alloc(rows), m.alloc(rows)},
 		parts: m.alloc(4 * int64(parts)), last: m.alloc(4 * int64(few/r.Ranks*r.Hidden)),
-		logits: m.alloc(4 * int64(few*r.Tokens)), best: m.alloc(kernels.PairBytes * int64(few)),
-		all: m.alloc(kernels.PairBytes * int64(few*r.Ranks)), next: m.alloc(4 * int64(few)),
+		zeros: m.fill(make([]byte, 4*r.Tokens)), logits: m.alloc(4 * int64(few*r.Tokens)),
+		best: m.alloc(kernels.PairBytes * int64(few)),
 	}
 }
 

@@ -45,6 +45,7 @@ func run(ctx context.Context) error {
 	flag.IntVar(&s.Ranks, "ranks", 1, "how many ranks the model is cut for")
 	flag.IntVar(&s.Sequences, "sequences", s.Sequences, "requests at a time")
 	flag.IntVar(&s.Room, "room", s.Room, "tokens of a request, with its answer")
+	flag.BoolVar(&s.NCCL, "nccl", false, "let NCCL communicate, in place of ovgen's own ways")
 	processes := flag.Bool("processes", false, "start a process a rank, instead of a goroutine a rank in this one")
 	typ := flag.String("type", "bf16", "element type: bf16 or fp32")
 	bytes := flag.Bool("bytes", false, "a token below 256 is a byte: take and give text")
@@ -67,7 +68,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	log.Printf("each of %d ranks needs %v", s.Ranks, needs)
+	log.Printf("each of %d ranks needs, in bytes, %+v", s.Ranks, needs)
 	engine := NewEngine(func(ctx context.Context) (Crew, error) {
 		began := time.Now()
 		crew, err := s.start(ctx, *processes)

@@ -73,9 +73,10 @@ func StartProcesses(ctx context.Context, s Spec) (*Processes, error) {
 
 // Step runs the rows on all ranks.
 func (p *Processes) Step(_ context.Context, rows Batch) ([]int32, error) {
-	next := make([][]int32, len(p.calls))
-	err := group.Each(len(p.calls), func(r int) error { return p.calls[r].Call("Rank.Step", rows, &next[r]) })
-	return next[0], err
+	return likeliest(len(p.calls), func(r int) (best []Best, err error) {
+		err = p.calls[r].Call("Rank.Step", rows, &best)
+		return best, err
+	})
 }
 
 // Done is closed when a process has ended.
@@ -144,7 +145,7 @@ type remote struct {
 }
 
 // Step is Rank.Step.
-func (r *remote) Step(rows Batch, next *[]int32) (err error) {
-	*next, err = r.rank.Step(r.ctx, rows)
+func (r *remote) Step(rows Batch, best *[]Best) (err error) {
+	*best, err = r.rank.Step(r.ctx, rows)
 	return err
 }

@@ -20,12 +20,14 @@ func TestRaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tensors.Close()
-	for seed := range uint64(2) {
+	for seed := range uint64(3) {
+		o := small
+		o.NCCL = seed == 2
 		synctest.Test(t, func(t *testing.T) {
 			world := simtest.Config{Config: sim.Config{Devices: 2, Seed: seed},
 				Change: func(c *group.Config) { c.Arena = arena }}
 			if err := simtest.Run(t.Context(), world, func(ctx context.Context, g *group.Group) error {
-				return steps(ctx, g, c, tensors)
+				return steps(ctx, g, c, tensors, o)
 			}); err != nil {
 				t.Error(err)
 			}
@@ -33,8 +35,8 @@ func TestRaces(t *testing.T) {
 	}
 }
 
-func steps(ctx context.Context, g *group.Group, c Config, tensors *Tensors) error {
-	r, err := NewRank(ctx, g, c, tensors, small)
+func steps(ctx context.Context, g *group.Group, c Config, tensors *Tensors, o Options) error {
+	r, err := NewRank(ctx, g, c, tensors, o)
 	if err != nil {
 		return err
 	}
@@ -52,7 +54,7 @@ func steps(ctx context.Context, g *group.Group, c Config, tensors *Tensors) erro
 		if err != nil {
 			return err
 		}
-		if len(next) == 0 || next[0] < 0 || int(next[0]) >= c.Vocabulary {
+		if len(next) == 0 || next[0].Token < 0 || int(next[0].Token) >= c.Vocabulary {
 			return fmt.Errorf("the next tokens are %v", next)
 		}
 	}

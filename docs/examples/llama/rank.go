@@ -20,6 +20,7 @@ type Options struct {
 	Room      int         // positions of a sequence
 	Prefill   []int       // buckets: rows of a step that reads a prompt, ascending
 	Decode    []int       // buckets: sequences of a step that makes a token of each, ascending
+	NCCL      bool        // communicates, in place of ovgen's own ways
 	Many      int         // rows from which on a step of a prompt spreads them over the ranks
 }
 
@@ -35,8 +36,7 @@ func (o Options) check(c Config) error {
 		return fmt.Errorf("%d sequences with room for %d tokens: at least 1 with room for 2 is needed", o.Sequences,
 			o.Room)
 	case o.Room > c.Positions:
-		return &FieldError{"max_position_embeddings",
-			fmt.Sprintf("is %d, and a sequence has room for %d", c.Positions, o.Room)}
+		return fmt.Errorf("max_position_embeddings is %d, and a sequence has room for %d", c.Positions, o.Room)
 	}
 	return nil
 }
@@ -55,56 +55,45 @@ type Rank struct {
 	embedding, norm, head device.Ptr // head: fp32
 	layers                []layer
 	memory                activations
-	decode, prefill       []*bucket
+	all                   []*bucket
 }
 
 // layer is the weights of one, and its part of the cache: [sequences+1, room, keys, size]. The last sequence is that
 // of rows that only fill a bucket.
 type layer struct {
-	norm, query, key, value, output, norm2, gate, up, down device.Ptr
-	keys, values                                           device.Ptr
+	layerBuffers // but for A and C
+	keys, values device.Ptr
 }
 
 // activations are used by all steps in turn.
 type activations struct {
-	input    device.Ptr    // int32: tokens, sequences, positions of each row; the wanted rows
-	embedded device.Ptr    // this rank's share of the embedding
-	x        [2]device.Ptr // the residual: a layer reads one and writes the other
-	parts    device.Ptr    // of attention
-	last     device.Ptr    // fp32: normed rows
-	logits   device.Ptr    // fp32 [rows, tokens of the rank]
-	best     device.Ptr    // pairs of this rank
-	all      device.Ptr    // pairs of all ranks
-	next     device.Ptr    // int32
+	input  device.Ptr    // int32: tokens, sequences, positions of each row; the wanted rows
+	x      [2]device.Ptr // the residual: a layer reads one and writes the other
+	parts  device.Ptr    // of attention
+	last   device.Ptr    // fp32: normed rows
+	zeros  device.Ptr    // fp32 [tokens of the rank]
+	logits device.Ptr    // fp32 [rows, tokens of the rank]
+	best   device.Ptr    // a Best each row
+}
+
+// Best is the greatest logit of a row on a rank, and its token.
+type Best struct {
+	Logit float32
+	Token int32
 }
 
 // NewRank loads this rank's part of a checkpoint and makes the plans and graphs of all buckets. It is collective.
 func NewRank(ctx context.Context, g *group.Group, c Config, t *Tensors, o Options) (*Rank, error) {
 	r := &Rank{Config: c, Options: o, group: g, driver: g.Driver()}
 	err := r.load(t)
-	if all, e := g.Gather(ctx, "load the model", said(err)); e != nil { // one rank's error is that of all
-		return nil, e
-	} else if err == nil {
-		for rank, text := range all {
-			if len(text) > 0 {
-				err = &group.PeerError{Rank: rank, Text: string(text)}
-			}
-		}
-	}
 	if err == nil {
 		err = r.plan(ctx)
 	}
 	if err != nil {
+		g.Abort(err) // the other ranks wait for this one
 		return nil, fmt.Errorf("make the decoder: %w", err)
 	}
 	return r, nil
-}
-
-func said(err error) []byte {
-	if err == nil {
-		return nil
-	}
-	return []byte(err.Error())
 }
 
 // Batch is the rows of one step: either rows of a prompt, which follow each other in one sequence, or one row each of
@@ -121,9 +110,9 @@ func (b *Batch) Add(token, sequence, position int) {
 	b.Positions = append(b.Positions, int32(position))
 }
 
-// Step runs the rows through the model, and returns the likeliest next token behind each row, or behind the last row
-// of a prompt. All ranks call it with the same rows.
-func (r *Rank) Step(ctx context.Context, rows Batch) ([]int32, error) {
+// Step runs the rows through the model, and returns the likeliest of this rank's tokens behind each row, or behind the
+// last row of a prompt. All ranks call it with the same rows.
+func (r *Rank) Step(ctx context.Context, rows Batch) ([]Best, error) {
 	b, err := r.bucket(rows)
 	if err != nil {
 		return nil, err
@@ -144,28 +133,28 @@ func (r *Rank) Step(ctx context.Context, rows Batch) ([]int32, error) {
 		r.group.Abort(err) // the other ranks wait for this one
 		return nil, fmt.Errorf("step: %w", err)
 	}
-	next := make([]byte, 4*b.wanted)
-	if err := r.driver.MemcpyDtoH(next, r.memory.next); err != nil {
+	raw, best := make([]byte, kernels.PairBytes*b.wanted), make([]Best, b.wanted)
+	if err := r.driver.MemcpyDtoH(raw, r.memory.best); err != nil {
 		return nil, fmt.Errorf("step: %w", err)
 	}
-	tokens := make([]int32, len(answers))
-	for i, at := range answers {
-		tokens[i] = int32(binary.LittleEndian.Uint32(next[4*at:]))
+	if _, err := binary.Decode(raw, binary.LittleEndian, best); err != nil {
+		return nil, fmt.Errorf("step: %w", err)
 	}
-	return tokens, nil
+	var next []Best
+	for _, at := range answers {
+		next = append(next, best[at])
+	}
+	return next, nil
 }
 
 // bucket is the smallest that has the rows.
 func (r *Rank) bucket(rows Batch) (*bucket, error) {
-	list := r.decode
-	if rows.Prompt {
-		list = r.prefill
+	n := len(rows.Tokens)
+	i := slices.IndexFunc(r.all, func(b *bucket) bool { return b.prompt == rows.Prompt && b.rows >= n })
+	if i < 0 || n == 0 {
+		return nil, fmt.Errorf("step of %d rows: no bucket has them", n)
 	}
-	i := slices.IndexFunc(list, func(b *bucket) bool { return b.rows >= len(rows.Tokens) })
-	if i < 0 || len(rows.Tokens) == 0 {
-		return nil, fmt.Errorf("step of %d rows: no bucket has them", len(rows.Tokens))
-	}
-	return list[i], nil
+	return r.all[i], nil
 }
 
 // little is numbers of 4 bytes as the device has them.
@@ -177,7 +166,7 @@ func little[T int32 | float32](list []T) []byte {
 // Close leaves the group, which closes the plans.
 func (r *Rank) Close(ctx context.Context) error {
 	var errs []error
-	for _, b := range append(slices.Clone(r.decode), r.prefill...) {
+	for _, b := range r.all {
 		errs = append(errs, b.graph.Close())
 	}
 	return errors.Join(append(errs, r.stream.Close(), r.kernels.Close(), r.group.Close(ctx))...)

@@ -363,6 +363,11 @@ func TestRankDies(t *testing.T) {
 		{"goroutines", func(ctx context.Context) (Crew, error) {
 			return simulated(ctx, Spec{dir, 2, small})
 		}, func(t *testing.T, crew Crew) { crew.(Goroutines)[1].group.Abort(errors.New("the device is gone")) }},
+		{"goroutines by NCCL", func(ctx context.Context) (Crew, error) {
+			o := small
+			o.NCCL = true
+			return simulated(ctx, Spec{dir, 2, o})
+		}, func(t *testing.T, crew Crew) { crew.(Goroutines)[1].group.Abort(errors.New("the device is gone")) }},
 		{"processes", func(ctx context.Context) (Crew, error) {
 			return StartProcesses(ctx, Spec{dir, 2, small})
 		}, func(t *testing.T, _ Crew) { killRank(t, 1) }},

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -24,20 +26,15 @@ type Tensors struct {
 
 // stored is where a tensor lies.
 type stored struct {
-	file  *os.File
 	Type  string   `json:"dtype"`
 	Shape []int    `json:"shape"`
-	Range [2]int64 `json:"data_offsets"` // in the file's data; from OpenTensors on, in the file
+	Range [2]int64 `json:"data_offsets"` // in the file's data
+	file  *os.File
+	at    int64 // in the file
 }
 
 // elementBytes are the types that a weight may have.
 var elementBytes = map[string]int64{"BF16": 2, "F32": 4}
-
-// TensorError says what is wrong with a tensor.
-type TensorError struct{ Name, Problem string }
-
-// Error names the tensor.
-func (e *TensorError) Error() string { return fmt.Sprintf("tensor %s: %s", e.Name, e.Problem) }
 
 // mostHeader is the format's bound of a header in bytes.
 const mostHeader = 100_000_000
@@ -45,89 +42,84 @@ const mostHeader = 100_000_000
 // OpenTensors opens the checkpoint in a folder and reads the files' headers.
 func OpenTensors(dir string) (*Tensors, error) {
 	t := &Tensors{named: map[string]stored{}}
-	names := []string{"model.safetensors"}
+	list := struct {
+		Files map[string]string `json:"weight_map"`
+	}{map[string]string{"": "model.safetensors"}}
 	index, err := os.ReadFile(filepath.Join(dir, "model.safetensors.index.json"))
 	if err == nil {
-		var list struct {
-			Files map[string]string `json:"weight_map"`
-		}
-		if err := json.Unmarshal(index, &list); err != nil {
-			return nil, fmt.Errorf("read model.safetensors.index.json: %w", err)
-		}
-		names = names[:0]
-		for _, file := range list.Files {
-			names = append(names, file)
-		}
-		slices.Sort(names)
-		names = slices.Compact(names)
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("open the checkpoint: %w", err)
+		list.Files = nil
+		err = json.Unmarshal(index, &list)
 	}
-	for _, name := range names {
-		if err := t.open(filepath.Join(dir, filepath.Base(name))); err != nil {
-			return nil, errors.Join(err, t.Close())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read model.safetensors.index.json: %w", err)
+	}
+	for _, name := range slices.Compact(slices.Sorted(maps.Values(list.Files))) {
+		path := filepath.Join(dir, filepath.Base(name))
+		if err := t.open(path); err != nil {
+			return nil, errors.Join(fmt.Errorf("read %s: %w", path, err), t.Close())
 		}
 	}
 	return t, nil
 }
 
+// open reads a file's header: a length of 8 bytes, and JSON.
 func (t *Tensors) open(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("open the checkpoint: %w", err)
+		return err
 	}
 	t.files = append(t.files, f)
 	info, err := f.Stat()
-	if err == nil {
-		err = t.header(f, info.Size())
-	}
 	if err != nil {
-		return fmt.Errorf("read %s: %w", path, err)
+		return err
 	}
-	return nil
-}
-
-// header reads a file's header: a length of 8 bytes, and JSON.
-func (t *Tensors) header(f *os.File, size int64) error {
 	var n uint64
 	if err := binary.Read(io.NewSectionReader(f, 0, 8), binary.LittleEndian, &n); err != nil {
 		return fmt.Errorf("the header's length: %w", err)
 	}
-	if n > mostHeader || int64(n) > size-8 {
-		return fmt.Errorf("a header of %d bytes in a file of %d (it is truncated, or no safetensors file)", n, size)
+	size := info.Size() - 8
+	if n > mostHeader || int64(n) > size {
+		return fmt.Errorf("a header of %d bytes in a file of %d (it is truncated, or no safetensors file)", n, size+8)
 	}
+	size -= int64(n)
 	list, err := entries(io.NewSectionReader(f, 8, int64(n)))
 	if err != nil {
 		return fmt.Errorf("the header: %w", err)
 	}
-	slices.SortFunc(list, func(a, b entry) int { return int(min(max(a.Range[0]-b.Range[0], -1), 1)) })
 	end := int64(0)
 	for _, e := range list {
-		bytes := elementBytes[e.Type]
-		if bytes == 0 {
-			return &TensorError{e.name, fmt.Sprintf("type %q is not served (BF16 and F32 are)", e.Type)}
-		}
-		for _, x := range e.Shape {
-			if x < 0 || x > 0 && bytes > size/int64(x) {
-				return &TensorError{e.name, fmt.Sprintf("shape %v is larger than the file", e.Shape)}
-			}
-			bytes *= int64(x)
-		}
-		if e.Range[0] != end || e.Range[1]-e.Range[0] != bytes {
-			return &TensorError{e.name, fmt.Sprintf("it lies at %v, and its place is %d bytes from %d on", e.Range,
-				bytes, end)}
-		}
 		if _, twice := t.named[e.name]; twice {
-			return &TensorError{e.name, "it is there twice"}
+			return fmt.Errorf("tensor %s: it is there twice", e.name)
 		}
-		end = e.Range[1]
-		e.file, e.Range = f, [2]int64{8 + int64(n) + e.Range[0], 8 + int64(n) + e.Range[1]}
+		bytes, err := e.bytes(info.Size())
+		if err != nil {
+			return fmt.Errorf("tensor %s: %w", e.name, err)
+		}
+		if e.Range != [2]int64{end, end + bytes} {
+			return fmt.Errorf("tensor %s: it lies at %v, and its place is %d bytes from %d on", e.name, e.Range, bytes, end)
+		}
+		e.file, e.at, end = f, 8+int64(n)+end, end+bytes
 		t.named[e.name] = e.stored
 	}
-	if have := size - 8 - int64(n); have != end {
-		return fmt.Errorf("%d bytes of tensors, and the header tells of %d (it is truncated, or has a tail)", have, end)
+	if size != end {
+		return fmt.Errorf("%d bytes of tensors, and the header tells of %d (it is truncated, or has a tail)", size, end)
 	}
 	return nil
+}
+
+// bytes is the size of a tensor in a file of at most so many.
+func (s stored) bytes(most int64) (int64, error) {
+	bytes := elementBytes[s.Type]
+	if bytes == 0 {
+		return 0, fmt.Errorf("type %q is not served (BF16 and F32 are)", s.Type)
+	}
+	for _, x := range s.Shape {
+		if x < 0 || x > 0 && bytes > most/int64(x) {
+			return 0, fmt.Errorf("shape %v is larger than the file", s.Shape)
+		}
+		bytes *= int64(x)
+	}
+	return bytes, nil
 }
 
 type entry struct {
@@ -135,7 +127,7 @@ type entry struct {
 	stored
 }
 
-// entries reads the header token by token, so that a name that is there twice is not lost.
+// entries reads the header token by token, so that a name that is there twice is not lost, and sorts it by place.
 func entries(r io.Reader) (list []entry, err error) {
 	d := json.NewDecoder(r)
 	if open, err := d.Token(); err != nil {
@@ -148,10 +140,10 @@ func entries(r io.Reader) (list []entry, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if name == "__metadata__" {
+		e := entry{name: name.(string)}
+		if e.name == "__metadata__" {
 			err = d.Decode(&map[string]string{})
 		} else {
-			e := entry{name: name.(string)}
 			err = d.Decode(&e.stored)
 			list = append(list, e)
 		}
@@ -159,6 +151,7 @@ func entries(r io.Reader) (list []entry, err error) {
 			return nil, fmt.Errorf("%v: %w", name, err)
 		}
 	}
+	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(a.Range[0], b.Range[0]) })
 	_, err = d.Token()
 	return list, err
 }
@@ -170,33 +163,22 @@ type Part struct{ Row, Rows, Column, Columns int }
 func (t *Tensors) Read(name string, shape []int, p Part, typ driver.Type) ([]byte, error) {
 	s, ok := t.named[name]
 	if !ok {
-		return nil, &TensorError{name, "it is not in the checkpoint"}
+		return nil, fmt.Errorf("tensor %s: it is not in the checkpoint", name)
 	}
 	if !slices.Equal(s.Shape, shape) {
-		return nil, &TensorError{name, fmt.Sprintf("its shape is %v, and the config makes it %v", s.Shape, shape)}
+		return nil, fmt.Errorf("tensor %s: its shape is %v, and the config makes it %v", name, s.Shape, shape)
 	}
 	rows, columns := 1, shape[len(shape)-1]
 	if len(shape) == 2 {
 		rows = shape[0]
 	}
-	size := elementBytes[s.Type]
-	raw := make([]byte, int64(p.Rows)*int64(p.Columns)*size)
-	step := int64(p.Columns) * size
-	read := func(i, n int64) error { // n rows from p.Row+i on
-		at := s.Range[0] + ((int64(p.Row)+i)*int64(columns)+int64(p.Column))*size
-		_, err := s.file.ReadAt(raw[i*step:(i+n)*step], at)
-		return err
-	}
-	var err error
-	if real := int64(max(0, min(p.Rows, rows-p.Row))); p.Columns == columns {
-		err = read(0, real)
-	} else {
-		for i := int64(0); i < real && err == nil; i++ {
-			err = read(i, 1)
+	size := int(elementBytes[s.Type])
+	raw := make([]byte, p.Rows*p.Columns*size)
+	for i := range max(0, min(p.Rows, rows-p.Row)) {
+		at := s.at + int64(((p.Row+i)*columns+p.Column)*size)
+		if _, err := s.file.ReadAt(raw[i*p.Columns*size:(i+1)*p.Columns*size], at); err != nil {
+			return nil, fmt.Errorf("tensor %s: %w", name, err)
 		}
-	}
-	if err != nil {
-		return nil, &TensorError{name, err.Error()}
 	}
 	return convert(raw, s.Type, typ), nil
 }

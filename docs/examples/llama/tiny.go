@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -19,10 +21,19 @@ var Tiny = Config{
 	Epsilon: 1e-5, Theta: 500000, Scaling: &Scaling{Type: "llama3", Factor: 8, Low: 1, High: 4, Original: 64},
 }
 
-// Array is a tensor in host memory.
+// Array is a tensor in host memory. Less data than the shape asks for is repeated.
 type Array struct {
 	Shape []int
 	Data  []float32 // values that bf16 has
+}
+
+// size counts the elements.
+func (a Array) size() int64 {
+	n := int64(1)
+	for _, x := range a.Shape {
+		n *= int64(x)
+	}
+	return n
 }
 
 // Random makes the weights of a model by a seed: of norms around 1, of others around 0.
@@ -30,58 +41,65 @@ func Random(c Config, seed uint64) map[string]Array {
 	all, shapes := map[string]Array{}, c.tensors()
 	source := rand.New(rand.NewPCG(seed, 0))
 	for _, name := range slices.Sorted(maps.Keys(shapes)) {
-		shape, n := shapes[name], 1
-		for _, x := range shape {
-			n *= x
-		}
-		data := make([]float32, n)
-		for i := range data {
+		a := Array{Shape: shapes[name]}
+		for range a.size() {
 			x := .2 * source.NormFloat64()
-			if len(shape) == 1 {
+			if len(a.Shape) == 1 {
 				x = 1 + x/2
 			}
-			data[i] = math.Float32frombits(uint32(rounded(float32(x))) << 16)
+			a.Data = append(a.Data, math.Float32frombits(uint32(rounded(float32(x)))<<16))
 		}
-		all[name] = Array{shape, data}
+		all[name] = a
 	}
 	return all
 }
 
 // WriteCheckpoint writes config.json and model.safetensors, in bf16, to a folder.
-func WriteCheckpoint(dir string, c Config, weights map[string]Array) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("write a checkpoint: %w", err)
-		}
-	}()
+func WriteCheckpoint(dir string, c Config, weights map[string]Array) error {
 	config, err := json.MarshalIndent(struct {
 		Type       string `json:"model_type"`
 		Activation string `json:"hidden_act"`
 		Config
 	}{"llama", "silu", c}, "", "  ")
-	if err != nil {
-		return err
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
 	}
-	header := map[string]any{"__metadata__": map[string]string{"format": "pt"}}
-	var data []byte
-	for _, name := range slices.Sorted(maps.Keys(weights)) {
-		start := len(data)
-		for _, x := range weights[name].Data {
-			data = binary.LittleEndian.AppendUint16(data, rounded(x))
-		}
-		header[name] = stored{Type: "BF16", Shape: weights[name].Shape, Range: [2]int64{int64(start), int64(len(data))}}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "config.json"), config, 0o644)
+	}
+	if err == nil {
+		err = writeTensors(filepath.Join(dir, "model.safetensors"), weights)
+	}
+	if err != nil {
+		return fmt.Errorf("write a checkpoint: %w", err)
+	}
+	return nil
+}
+
+func writeTensors(path string, weights map[string]Array) error {
+	header, end, names := map[string]any{}, int64(0), slices.Sorted(maps.Keys(weights))
+	header["__metadata__"] = map[string]string{"format": "pt"}
+	for _, name := range names {
+		start := end
+		end += 2 * weights[name].size()
+		header[name] = stored{Type: "BF16", Shape: weights[name].Shape, Range: [2]int64{start, end}}
 	}
 	text, err := json.Marshal(header)
 	if err != nil {
 		return err
 	}
-	file := binary.LittleEndian.AppendUint64(nil, uint64(len(text)))
-	file = append(append(file, text...), data...)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	f, err := os.Create(path)
+	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "config.json"), config, 0o644); err != nil {
-		return err
+	w := bufio.NewWriter(f) // it keeps its first error for Flush
+	_, _ = w.Write(append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...))
+	for _, name := range names {
+		data := weights[name].Data
+		for i := range weights[name].size() {
+			b := rounded(data[i%int64(len(data))])
+			_, _ = w.Write([]byte{byte(b), byte(b >> 8)})
+		}
 	}
-	return os.WriteFile(filepath.Join(dir, "model.safetensors"), file, 0o644)
+	return errors.Join(w.Flush(), f.Close())
 }

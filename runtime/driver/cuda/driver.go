@@ -153,14 +153,6 @@ func (d *Driver) DeviceGetP2PAttribute(a driver.P2PAttribute, peer driver.UUID) 
 	return int(value), check("cuDeviceGetP2PAttribute", r)
 }
 
-// DeviceGetNVLinks does not know yet.
-func (d *Driver) DeviceGetNVLinks(peer driver.UUID) (driver.NVLinks, error) {
-	if _, err := find(peer); err != nil {
-		return driver.NVLinks{}, err
-	}
-	return driver.NVLinks{}, driver.ErrUnavailable
-}
-
 // find is the number of a device in this process.
 func find(id driver.UUID) (C.int, error) {
 	var count C.int

@@ -71,6 +71,9 @@ func (u *unit) programFields() []jen.Code {
 	if u.puts() {
 		values = append(values, set("Puts", jen.True()))
 	}
+	if u.Proof != nil && u.Proof.Ring() {
+		values = append(values, set("Ring", jen.True()))
+	}
 	if u.program.OverHosts() {
 		values = append(values, set("Hosts", jen.True()))
 	}

@@ -15,16 +15,18 @@ import (
 // tunedName is the package that chooses among the schedules of an operation.
 const tunedName = "tuned"
 
-// family is the schedules of one signature, in the order of their names: all compute the
-// same. The first names the operation.
+// family is the schedules of one signature, in the order of their names and those by NCCL, which a machine may lack,
+// last: all compute the same. The first names the operation.
 type family []*unit
 
 // families are the families of two schedules or more, without schedules that are slow on
-// purpose, by NCCL, which a machine may lack, or with calls, which no plan of theirs has fields for.
+// purpose, over hosts, or with calls, which no plan of theirs has fields for.
 func families(units []*unit) []family {
 	units = slices.DeleteFunc(slices.Clone(units), func(u *unit) bool {
-		return u.program.Schedule.SlowOnPurpose() || u.program.Schedule.UsesNCCL() || calls(u.program.Schedule)
+		s := u.program.Schedule
+		return s.SlowOnPurpose() || s.OverHosts() || calls(s)
 	})
+	slices.SortStableFunc(units, func(a, b *unit) int { return schedule.Last(a.program.Schedule, b.program.Schedule) })
 	var several []family
 	for _, f := range schedule.Families(units, func(u *unit) schedule.Schedule { return u.program.Schedule }) {
 		if len(f) > 1 {
@@ -99,10 +101,8 @@ func (l family) file(opt Options, name string) ([]byte, error) {
 	f.Type().Id(typ).Op("=").Add(of("Tuned"))
 	f.Line()
 	f.Add(docf("New%s makes a plan by the fastest schedule that t has measured at s, or else at the nearest "+
-		"shape whose "+
-		"fastest schedule accepts s. Where t has none, or is nil, the first schedule below that accepts s makes "+
-		"it. New%s "+
-		"is collective, and all ranks need the same tuning.", typ, typ))
+		"shape whose fastest schedule serves s. Where t has none, or is nil, the first schedule below that serves makes it, "+
+		"as plan.Tune says. New%s is collective, and all ranks need the same tuning.", typ, typ))
 	f.Func().Id("New"+typ).Params(jen.Id("ctx").Qual("context", "Context"),
 		jen.Id("g").Op("*").Qual(groupPath, "Group"),
 		jen.Id("t").Op("*").Qual(planPath, "Tuning"), jen.Id("s").Qual(base.importPath(opt), "Shape")).

@@ -12,6 +12,7 @@ import (
 
 	"ovgen/cmd/ovgen/internal/imports"
 	"ovgen/cmd/ovgen/internal/module"
+	"ovgen/docs/examples/llama/schedules"
 	"ovgen/schedule/catalog"
 )
 
@@ -51,6 +52,7 @@ func nccl(t *testing.T, all []imports.Package) {
 	for _, c := range catalog.All() {
 		named[module.Package("generated/"+strings.ToLower(c.Name))] = c.Schedule.UsesNCCL()
 	}
+	named[module.Package("docs/examples/llama/generated/decodenccl")] = schedules.DecodeNCCL.UsesNCCL()
 	for _, p := range all {
 		if has := slices.Contains(p.Imports, module.Package("runtime/nccl")); has != named[p.Path] {
 			t.Errorf("%s imports NCCL: %t, and its schedule names it: %t", p.Path, has, named[p.Path])

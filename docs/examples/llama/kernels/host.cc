@@ -13,7 +13,7 @@ const Kernel kernels[] = {
     KERNEL(embed, embed_bf16), KERNEL(embed, embed_fp32), KERNEL(store, store_bf16), KERNEL(store, store_fp32),
     KERNEL(attend, decode_bf16), KERNEL(attend, decode_fp32), KERNEL(attend, merge_bf16), KERNEL(attend, merge_fp32),
     KERNEL(attend, prefill_bf16), KERNEL(attend, prefill_fp32), KERNEL(last, last_bf16), KERNEL(last, last_fp32),
-    KERNEL(best, best), KERNEL(choose, choose), {},
+    KERNEL(best, best), {},
 };
 
 }  // namespace

@@ -35,11 +35,10 @@ const (
 	Stretch   = 256 // keys that a block of Decode takes
 )
 
-// Embed are the parameters of embed: the rank has so many Tokens from First on.
+// Embed are the parameters of embed.
 type Embed struct {
-	Rows                   Rows
-	Dst, Table             driver.Ptr
-	Columns, First, Tokens uint64
+	Count, Columns     uint64
+	Tokens, Table, Dst driver.Ptr
 }
 
 // Store are those of store.
@@ -77,13 +76,7 @@ type Best struct {
 	Logits, Dst                  driver.Ptr
 }
 
-// Choose are those of choose.
-type Choose struct {
-	Rows, Ranks uint64
-	From, Dst   driver.Ptr
-}
-
-// PairBytes is the size of what best leaves of a row.
+// PairBytes is the size of what best leaves of a row: a logit and its token.
 const PairBytes = 8
 
 //go:embed llama.cu
@@ -110,7 +103,6 @@ var kernels = []kernel{
 	{"prefill", true, unsafe.Sizeof(Attend{}), touched[Attend]},
 	{"last", true, unsafe.Sizeof(Last{}), touched[Last]},
 	{"best", false, unsafe.Sizeof(Best{}), touched[Best]},
-	{"choose", false, unsafe.Sizeof(Choose{}), touched[Choose]},
 }
 
 func (k kernel) of(typ driver.Type) string {
@@ -166,7 +158,7 @@ func (s *Set) Close() error { return s.driver.ModuleUnload(s.module) }
 
 // Embed enqueues embed.
 func (s *Set) Embed(on driver.Stream, p Embed) error {
-	return s.launch(on, "embed", p.Rows.Count, 256, unsafe.Pointer(&p))
+	return s.launch(on, "embed", p.Count, 256, unsafe.Pointer(&p))
 }
 
 // Store enqueues store.
@@ -196,11 +188,6 @@ func (s *Set) Last(on driver.Stream, p Last) error {
 // Best enqueues best.
 func (s *Set) Best(on driver.Stream, p Best) error {
 	return s.launch(on, "best", p.Rows, 256, unsafe.Pointer(&p))
-}
-
-// Choose enqueues choose.
-func (s *Set) Choose(on driver.Stream, p Choose) error {
-	return s.launch(on, "choose", (p.Rows+63)/64, 64, unsafe.Pointer(&p))
 }
 
 // mostBlocks of a launch: the simulator has memory for as many, and four for each multiprocessor fill an H200.

@@ -1,14 +1,13 @@
 // The decoder's own kernels. A row is a token at a position of a sequence. The cache has the rotated key and the value
 // of each sequence, position and head of keys of this rank.
 //
-//   embed    rows of the embedding: of the tokens that this rank has, and zeros for the others
+//   embed    rows of the embedding
 //   store    rotates keys, and puts keys and values into the cache
 //   decode   attention of rows of any sequences, over stretches of the context
 //   merge    joins the stretches
 //   prefill  attention of rows that follow each other in one sequence, by tiles
 //   last     the norm of chosen rows, in fp32
 //   best     the greatest logit of each row on this rank, and of equal ones the lowest token
-//   choose   the same over all ranks
 //
 // Every kernel takes one struct by value, and does nothing by a struct of zeros. Grid and blocks have one dimension; a
 // block takes items of work until none is left.
@@ -76,19 +75,19 @@ DEVICE u64 cached(u64 sequence, u64 position, u64 head, const struct heads &h)
 // ----------------------------------------------------------------------------
 
 struct embed {
-  struct rows rows;
-  char *dst;
+  u64 count, columns;
+  const int *tokens;
   const char *table;
-  u64 columns, first, tokens;  // that this rank has: so many, from the first on
+  char *dst;
 };
 
 template <typename E>
 DEVICE void embed_of(const struct embed &p)
 {
-  each_item(row, p.rows.count) {
-    const u64 token = (u64)p.rows.tokens[row] - p.first;
+  each_item(row, p.count) {
+    const u64 token = (u64)p.tokens[row];
     each_thread(i, p.columns) {
-      save<E>(p.dst, row * p.columns + i, token < p.tokens ? load<E>(p.table, token * p.columns + i) : 0.0f);
+      save<E>(p.dst, row * p.columns + i, load<E>(p.table, token * p.columns + i));
     }
   }
 }
@@ -508,23 +507,6 @@ DEVICE void best_of(const struct best &p)
   }
 }
 
-struct choose {
-  u64 rows, ranks;
-  const struct pair *from;  // [ranks, rows]
-  int *dst;
-};
-
-DEVICE void choose_of(const struct choose &p)
-{
-  for (u64 row = blockIdx.x * blockDim.x + threadIdx.x; row < p.rows; row += gridDim.x * blockDim.x) {
-    struct pair most = p.from[row];
-    for (u64 r = 1; r < p.ranks; r++) {
-      most = better(p.from[r * p.rows + row], most) ? p.from[r * p.rows + row] : most;
-    }
-    p.dst[row] = most.token;
-  }
-}
-
 // ----------------------------------------------------------------------------
 
 extern "C" {
@@ -541,5 +523,4 @@ __global__ void prefill_fp32(const __grid_constant__ struct attend p) { prefill_
 __global__ void last_bf16(const __grid_constant__ struct last p) { last_of<bf16>(p); }
 __global__ void last_fp32(const __grid_constant__ struct last p) { last_of<fp32>(p); }
 __global__ void best(const __grid_constant__ struct best p) { best_of(p); }
-__global__ void choose(const __grid_constant__ struct choose p) { choose_of(p); }
 }

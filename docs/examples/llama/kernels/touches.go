@@ -41,7 +41,8 @@ func (h Heads) cache(size uint64) uint64 { return h.Sequences * h.Room * h.Keys 
 func (h Heads) angles() driver.Touch { return read(h.Angles, h.Room*h.Size*4) }
 
 func (p *Embed) touches(_ string, size uint64) []driver.Touch {
-	return append(p.Rows.touches(), read(p.Table, p.Tokens*p.Columns*size), write(p.Dst, p.Rows.Count*p.Columns*size))
+	// Which rows of Table are read stands in Tokens.
+	return []driver.Touch{read(p.Tokens, 4*p.Count), write(p.Dst, p.Count*p.Columns*size)}
 }
 
 func (p *Store) touches(_ string, size uint64) []driver.Touch {
@@ -72,8 +73,4 @@ func (p *Last) touches(_ string, size uint64) []driver.Touch {
 
 func (p *Best) touches(string, uint64) []driver.Touch {
 	return []driver.Touch{read(p.Logits, p.Rows*p.Columns*4), write(p.Dst, p.Rows*PairBytes)}
-}
-
-func (p *Choose) touches(string, uint64) []driver.Touch {
-	return []driver.Touch{read(p.From, p.Rows*p.Ranks*PairBytes), write(p.Dst, p.Rows*4)}
 }

@@ -1,4 +1,4 @@
-// Package schedules declares the two programs of the decoder that the catalog lacks.
+// Package schedules declares the programs of the decoder that the catalog lacks.
 package schedules
 
 //go:generate go run ovgen/cmd/ovgen gen -o ../generated .
@@ -19,6 +19,13 @@ var Decode = s.Schedule{
 	Moves:   []s.Move{{Of: "R", Way: s.Shot{}}, {Of: "C", Way: s.Shot{}}},
 }
 
+// DecodeNCCL is Decode with NCCL's all-reduce.
+var DecodeNCCL = s.Schedule{
+	Tensors: Decode.Tensors,
+	Ops:     Decode.Ops,
+	Moves:   []s.Move{{Of: "R", Way: s.NCCL{}}, {Of: "C", Way: s.NCCL{}}},
+}
+
 // whole is the tensors with all rows of the named ones on each rank.
 func whole(tensors []s.Tensor, names ...string) []s.Tensor {
 	tensors = slices.Clone(tensors)
@@ -28,16 +35,4 @@ func whole(tensors []s.Tensor, names ...string) []s.Tensor {
 		}
 	}
 	return tensors
-}
-
-// Head makes the logits of some rows, of which each rank brings a part. N is a rank's part of the vocabulary, which is
-// read once: one kernel gathers the rows.
-var Head = s.Schedule{
-	Tensors: []s.Tensor{
-		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}},
-		{Name: "Vocabulary", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K)}},
-		{Name: "Logits", Axes: []s.Axis{s.Dim(s.M, s.Stream(s.D)), s.Dim(s.N)}},
-	},
-	Ops:   []s.Op{s.Linear("Logits", "A", "Vocabulary")},
-	Moves: []s.Move{{Of: "A", Way: s.GatherShot{}}},
 }

@@ -5,12 +5,12 @@ package programs
 
 import (
 	"ovgen/docs/examples/llama/generated/decode"
-	"ovgen/docs/examples/llama/generated/head"
+	"ovgen/docs/examples/llama/generated/decodenccl"
 	"ovgen/verify/harness"
 )
 
 // All are the generated packages by name.
 var All = []harness.Program{
 	harness.Of(&decode.Program, decode.Schedule, decode.New, (*decode.Plan).Bind),
-	harness.Of(&head.Program, head.Schedule, head.New, (*head.Plan).Bind),
+	harness.Of(&decodenccl.Program, decodenccl.Schedule, decodenccl.New, (*decodenccl.Plan).Bind),
 }

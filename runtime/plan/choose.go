@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ovgen/runtime/fabric"
+)
+
+// option is a candidate to choose, of whatever shape.
+type option struct {
+	*Program
+	serves func() error // what keeps the group from it
+	nccl   func() bool  // no peer's memory is used
+}
+
+// prefers is what a choice without measurements goes by.
+type prefers struct {
+	rings bool // NVLink joins neighbours alone
+	nccl  bool // where nothing else serves
+}
+
+// ringsFirst reports whether NVLink joins neighbours, and not every pair.
+func ringsFirst(f fabric.Fabric) bool {
+	kind := f.Kind()
+	return f.FastRing() && kind != fabric.Full && kind != fabric.Switched && kind != fabric.Alone
+}
+
+// choose finds the option for a shape; key lacks only the program.
+func choose(t *Tuning, key Measured, options []option, by prefers) (i int, choice Choice, err error) {
+	refused := make([]error, len(options))
+	known := make([]bool, len(options))
+	refusal := func(i int) error { // asked once of each, and of no more than are looked at
+		if !known[i] {
+			refused[i], known[i] = options[i].serves(), true
+		}
+		return refused[i]
+	}
+	for _, m := range t.nearest(key) {
+		i := slices.IndexFunc(options, func(o option) bool { return o.Name == m.Program })
+		if i < 0 && m.same(key) {
+			var names []string
+			for _, o := range options {
+				names = append(names, o.Name)
+			}
+			return 0, choice, &UnknownChoiceError{key.Operation, m.Program, names}
+		}
+		if i >= 0 && refusal(i) == nil {
+			return i, Choice{m.Program, m.Replayed, m.why(key)}, nil
+		}
+	}
+	if by.rings {
+		i := slices.IndexFunc(options, func(o option) bool { return o.Ring })
+		for ; i >= 0 && i < len(options); i++ {
+			if options[i].Ring && refusal(i) == nil {
+				return i, Choice{options[i].Name, true, unmeasured(key) + ", and NVLink joins neighbours alone"}, nil
+			}
+		}
+	}
+	for i, o := range options {
+		if refusal(i) != nil {
+			continue
+		}
+		if o.nccl() && !by.nccl && i > 0 {
+			refused[i] = ErrByNCCL
+			continue
+		}
+		why := unmeasured(key)
+		if i > 0 {
+			why += fmt.Sprintf(", and %s does not serve: %s", options[0].Name, line(refused[0]))
+		}
+		if o.nccl() && i > 0 {
+			why += "; NCCL does"
+		}
+		return i, Choice{o.Name, true, why}, nil
+	}
+	none := &NoChoiceError{Operation: key.Operation, Shape: key.Shape, Ranks: key.Ranks}
+	for i, o := range options {
+		none.Refused = append(none.Refused, fmt.Errorf("%s: %w", o.Name, refused[i]))
+	}
+	return 0, choice, none
+}
+
+// unmeasured words that no entry fits key.
+func unmeasured(key Measured) string {
+	return fmt.Sprintf("not measured on %d of %s at %s", key.Ranks, key.GPU, key.Shape)
+}
+
+// line is an error's text as one line.
+func line(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }

@@ -1,0 +1,77 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+
+	"ovgen/runtime/fabric"
+	"ovgen/runtime/group"
+)
+
+// ErrByNCCL says that a schedule by NCCL is a fall-back that the group's configuration does not ask for.
+var ErrByNCCL = errors.New("it is by NCCL (set Config.FallBack to run it where no other schedule serves)")
+
+// suits says which of the group's links keep a program from running, equally on all ranks. reaches says that the program
+// uses peers' memory.
+func suits(g *group.Group, prog *Program, reaches bool) error {
+	if n := g.Hosts(); n > 1 && !prog.Hosts {
+		return &HostsError{Program: prog.Name, Hosts: n}
+	}
+	if g.Apart() && reaches && (!prog.Ring || !g.Ring()) {
+		return &ApartError{Program: prog.Name, Ring: g.Ring()}
+	}
+	if !prog.Puts {
+		return nil
+	}
+	links, n := g.Fabric(), g.Size()
+	for a := range n {
+		for b := range a {
+			near := a-b == 1 || a-b == n-1
+			if l := links.Pair(a, b); l != fabric.Network && !l.Fast() && (near || !prog.Ring) {
+				return &LinkError{Program: prog.Name, Ranks: [2]int{b, a}}
+			}
+		}
+	}
+	return nil
+}
+
+// reaches says that a plan of these needs uses peers' memory: it signals, or peers use what the caller binds. One by
+// NCCL alone does neither.
+func (m Memory) reaches() bool {
+	for _, b := range m.Buffers {
+		if b.Shared {
+			return true
+		}
+	}
+	return m.Words > 0
+}
+
+// fits says what of a group keeps it from a plan: its links, or an arena that has no room for the plan. A plan that uses
+// no peer's memory may have its staging elsewhere.
+func fits(g *group.Group, prog *Program, need Memory) error {
+	reaches := need.reaches()
+	if err := suits(g, prog, reaches); err != nil {
+		return err
+	}
+	if !reaches && g.FallsBack() {
+		return nil
+	}
+	return g.Arena().Room(need.Staging, need.Words)
+}
+
+// outside allocates staging that the arena has no room for, where no peer uses it and the group's configuration allows
+// the fall-back; else it returns err.
+func (p *Plan) outside(sizes []int64, err error) ([]int64, error) {
+	if !errors.As(err, new(*group.ArenaError)) || p.reaches() || !p.group.FallsBack() {
+		return nil, err
+	}
+	offsets, total := make([]int64, len(sizes)), int64(0)
+	for i, n := range sizes {
+		offsets[i] = total
+		total += group.StagingBytes(n)
+	}
+	if p.staging, err = p.driver.MemAlloc(total); err != nil {
+		return nil, fmt.Errorf("allocate staging of %d bytes, for which the arena has no room: %w", total, err)
+	}
+	return offsets, nil
+}
