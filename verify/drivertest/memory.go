@@ -53,12 +53,15 @@ func copies(b *bench) {
 }
 
 func memset(b *bench) {
-	p, s := b.put(make([]byte, 64)), b.stream(driver.Normal)
-	b.must(b.d.MemsetD32Async(p+8, 0xdeadbeef, 4, s))
-	b.must(b.d.StreamSynchronize(s))
-	for i, w := range words(b.get(p, 64)) {
-		if want := map[bool]uint32{true: 0xdeadbeef}[i >= 2 && i < 6]; w != want {
-			b.Errorf("word %d is %#x, want %#x", i, w, want)
+	s := b.stream(driver.Normal)
+	for _, x := range []struct{ first, count int }{{2, 4}, {2, 1}, {3, 1}, {3, 2}, {3, 6}, {0, 7}} {
+		p := b.put(make([]byte, 64))
+		b.must(b.d.MemsetD32Async(p+driver.Ptr(4*x.first), 0xdeadbeef, int64(x.count), s))
+		b.must(b.d.StreamSynchronize(s))
+		for i, w := range words(b.get(p, 64)) {
+			if want := map[bool]uint32{true: 0xdeadbeef}[i >= x.first && i < x.first+x.count]; w != want {
+				b.Errorf("%d words from %d on: word %d is %#x, want %#x", x.count, x.first, i, w, want)
+			}
 		}
 	}
 }

@@ -145,8 +145,15 @@ func (w *World) fill(o *op) {
 		w.fault(o, "memset %d bytes at %#x", o.bytes, uint64(o.dst))
 		return
 	}
-	for i := range words(b) {
-		atomic.StoreUint32(&words(b)[i], o.value)
+	list := words(b)
+	for ; len(list) > 0 && uintptr(unsafe.Pointer(&list[0]))%8 != 0; list = list[1:] {
+		atomic.StoreUint32(&list[0], o.value)
+	}
+	for ; len(list) > 1; list = list[2:] { // a store of two words takes as long as one of one
+		atomic.StoreUint64((*uint64)(unsafe.Pointer(&list[0])), uint64(o.value)<<32|uint64(o.value))
+	}
+	for i := range list {
+		atomic.StoreUint32(&list[i], o.value)
 	}
 	w.words++
 }
