@@ -67,7 +67,8 @@ type Config struct {
 	Cache string
 	// Dump asks for what each plan has been bound to, in words with commas: host, the steps of a run; ops, the calls
 	// that enqueue it, with addresses and sizes; plans, its buffers, semaphores, streams and tuned products; and json,
-	// for a line of JSON in place of text. Empty reads OVGEN_DUMP. Other words are refused.
+	// for a line of JSON in place of text. An address that a run exchanges itself is "-". Empty reads OVGEN_DUMP. Other
+	// words are refused.
 	Dump string
 	// DumpTo takes that, a Write for each Bind of a rank; nil is the standard error.
 	DumpTo io.Writer

@@ -5,6 +5,7 @@ package programtest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"io"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ovgen/generated/allgatherlinear"
+	"ovgen/generated/allgatherlinearhandlesinloop"
 	"ovgen/generated/allgatherlinearnccl"
 	"ovgen/generated/allreduceoneshot"
 	"ovgen/generated/rotaryattention"
@@ -57,7 +59,7 @@ func dumped(t *testing.T, words string, bind func(ctx context.Context, g *group.
 }
 
 // TestDump holds what OVGEN_DUMP writes of a plan with products and copies, of one with a kernel that signals, of one
-// by NCCL, and of a tuned one.
+// by NCCL, of one that exchanges handles in its loop, and of a tuned one.
 func TestDump(t *testing.T) {
 	allGather := allgatherlinear.Shape{M: 32, K: 16, N: 24, Type: driver.BF16}
 	for _, x := range []struct {
@@ -85,6 +87,15 @@ func TestDump(t *testing.T) {
 				return err
 			}
 			return p.Bind(ctx, allgatherlinearnccl.Buffers{A: x, B: x + 4096, Bias: x + 8192, C: x + 12288})
+		}},
+		{"loop", "ops", func(ctx context.Context, g *group.Group, x driver.Ptr) error {
+			// Peers' addresses come in a run.
+			s := allgatherlinearhandlesinloop.Shape{M: 32, K: 16, N: 24, Type: driver.BF16}
+			p, err := allgatherlinearhandlesinloop.New(ctx, g, s)
+			if err != nil {
+				return err
+			}
+			return p.Bind(ctx, allgatherlinearhandlesinloop.Buffers{A: x, B: x + 4096, Bias: x + 8192, C: x + 12288})
 		}},
 		{"tuned", "plans,json", func(ctx context.Context, g *group.Group, x driver.Ptr) error {
 			p, err := tuned.NewAllGatherLinear(ctx, g, &plan.Tuning{}, allGather)
@@ -137,4 +148,49 @@ func TestDumpCalls(t *testing.T) {
 			t.Errorf("%q: called %d times, listed %d times, want 0 and %d", words, called, n, listed)
 		}
 	}
+}
+
+// full is a disk without room, at first.
+type full struct{ writes int }
+
+func (f *full) Write(text []byte) (int, error) {
+	if f.writes++; f.writes == 1 {
+		return 0, io.ErrShortWrite
+	}
+	return len(text), nil
+}
+
+// TestDumpFails: where nobody takes what is written, the plan is not bound, on that rank, and a Bind again binds it.
+func TestDumpFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := simtest.Config{Config: sim.Config{Devices: 2}, Change: func(c *group.Config) {
+			if c.Rank == 0 {
+				c.Dump, c.DumpTo = "host", &full{}
+			}
+		}}
+		err := simtest.Run(t.Context(), c, func(ctx context.Context, g *group.Group) error {
+			x, err := g.Driver().MemAlloc(1 << 20)
+			if err != nil {
+				return err
+			}
+			p, err := allreduceoneshot.New(ctx, g, allreduceoneshot.Shape{M: 1, N: 64, Type: driver.FP32})
+			if err != nil {
+				return err
+			}
+			buffers := allreduceoneshot.Buffers{A: x, C: x + 4096}
+			if err := p.Bind(ctx, buffers); errors.Is(err, io.ErrShortWrite) != (g.Rank() == 0) {
+				t.Errorf("rank %d: bind: %v", g.Rank(), err)
+			}
+			if err := p.Enqueue(0); errors.Is(err, plan.ErrNotBound) != (g.Rank() == 0) {
+				t.Errorf("rank %d: enqueue: %v", g.Rank(), err)
+			}
+			if g.Rank() == 0 {
+				err = errors.Join(p.Bind(ctx, buffers), p.Enqueue(0))
+			}
+			return errors.Join(err, p.Close(ctx))
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
 }
