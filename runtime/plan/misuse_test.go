@@ -330,7 +330,8 @@ func TestPutsNeedNVLink(t *testing.T) {
 		w.each(func(r int) {
 			_, err := newToy(w.Context(), w.groups[r], &puts, "small")
 			var link *LinkError
-			if !errors.As(err, &link) || link.Ranks != [2]int{0, 2} || !strings.Contains(err.Error(), "let kernels signal") {
+			if !errors.As(err, &link) || link.Ranks != [2]int{0, 2} ||
+				!strings.Contains(err.Error(), "let kernels signal") {
 				w.Errorf("rank %d: %v, want that there is no NVLink", r, err)
 			}
 		})

@@ -74,7 +74,8 @@ func TestFunctionInPlace(t *testing.T) {
 
 // The moves of a chain keep every property, whichever of them NCCL, the copy engine and one kernel do.
 func TestMovesOfAChain(t *testing.T) {
-	all := scheduletest.ByEach(catalog.BlockBehindAttention, []string{"R", "X", "C"}, nil, schedule.NCCL{}, schedule.Shot{})
+	all := scheduletest.ByEach(catalog.BlockBehindAttention, []string{"R", "X", "C"}, nil, schedule.NCCL{},
+		schedule.Shot{})
 	lowered := 0
 	for _, s := range all {
 		p, err := lower.Lower("X", s)

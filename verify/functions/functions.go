@@ -34,7 +34,8 @@ func Find(name string) (f Function, ok bool) {
 
 // OfProducts are the names of the functions that products apply, sorted.
 func OfProducts() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(rows)), func(name string) bool { return rows[name].Product == nil })
+	names := slices.Sorted(maps.Keys(rows))
+	return slices.DeleteFunc(names, func(name string) bool { return rows[name].Product == nil })
 }
 
 // single is the rounding of fp32.

@@ -87,7 +87,8 @@ func TestValue(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("value (-want +got):\n%s", diff)
 	}
-	chain := schedule.Schedule{Ops: []schedule.Op{schedule.Copy("Y", "A", schedule.LayerNorm("W", "V"), schedule.SiLU())}}
+	chain := schedule.Schedule{
+		Ops: []schedule.Op{schedule.Copy("Y", "A", schedule.LayerNorm("W", "V"), schedule.SiLU())}}
 	if got, _ := s.Value(values["Chain"]); !cmp.Equal(chain, got) {
 		t.Errorf("value (-want +got):\n%s", cmp.Diff(chain, got))
 	}
