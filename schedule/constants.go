@@ -69,6 +69,9 @@ func (s Schedule) called(d *dimension, taken []Extent) Extent {
 	if d.letter >= 'a' {
 		likely = append([]Extent{Extent(strings.ToUpper(string(d.letter))), N2, N3}, likely...)
 	}
+	if d.letter == headsLetter {
+		likely = append([]Extent{W}, likely...)
+	}
 	if d.between {
 		likely = append([]Extent{F}, likely...)
 	}
@@ -100,3 +103,6 @@ func (e Extent) value() (int64, bool) {
 
 // symbol says that the extent is bound at run time.
 func (e Extent) symbol() bool { return e.valid() && !e.constant() }
+
+// Extents are the symbols that a shape binds, in the order of its fields.
+func Extents() []Extent { return []Extent{M, K, N, N2, N3, F, W, P} }

@@ -15,6 +15,9 @@ type Contraction struct {
 // ranksLetter is the letter of an index of ranks.
 const ranksLetter = 'd'
 
+// headsLetter is the letter of the columns of a head, which no operation names.
+const headsLetter = 'W'
+
 // Summed are the letters that are summed over, in the order in which the operands have them.
 func (c Contraction) Summed() string {
 	summed := ""
@@ -192,7 +195,7 @@ func (s Schedule) named(o Op, f func(letter rune, at axisAt)) {
 			if i < len(then.In) && x.last <= len(c.Out) {
 				axes := c.Out[len(c.Out)-x.last:]
 				if x.own {
-					axes = axes[:len(axes)-1]
+					axes = axes[:len(axes)-1] + string(headsLetter)
 				}
 				each(then.In[i], axes)
 			}

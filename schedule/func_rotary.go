@@ -14,15 +14,16 @@ const ApplyRotary FuncKind = "rotary"
 // Rotary turns the heads of a result by the angles of a table [rows, width of a head].
 func Rotary(table string) Func { return Func{Do: ApplyRotary, In: []string{table}} }
 
-// HeadWidth is how many columns the heads have that a table turns: a constant, even.
-func (s Schedule) HeadWidth(table string) (int, error) {
+// HeadWidth is how many columns the heads have that a table turns: W, or a constant that is even.
+func (s Schedule) HeadWidth(table string) (Extent, error) {
 	t, _ := s.Tensor(table)
 	if len(t.Axes) != 2 {
-		return 0, fmt.Errorf("%s has no rows and columns", table)
+		return "", fmt.Errorf("%s has no rows and columns", table)
 	}
-	n, err := strconv.Atoi(string(t.Axes[1].Extent))
-	if err != nil || n%2 != 0 || n < 2 {
-		return 0, fmt.Errorf("the width of a head is an even number, and %s has %q columns", table, t.Axes[1].Extent)
+	width := t.Axes[1].Extent
+	n, err := strconv.Atoi(string(width))
+	if width != W && (err != nil || n%2 != 0 || n < 2) {
+		return "", fmt.Errorf("the width of a head is an even number or W, and %s has %q columns", table, width)
 	}
-	return n, nil
+	return width, nil
 }

@@ -36,7 +36,7 @@ type Axis struct {
 	Outer  []Split // outermost first; the rest is the inner extent
 }
 
-// Extent is a symbol bound at run time (M, K, N, F, P, N2, N3, and D for the mesh), or
+// Extent is a symbol bound at run time (M, K, N, F, W, P, N2, N3, and D for the mesh), or
 // a positive decimal constant such as "128".
 type Extent string
 
@@ -48,6 +48,7 @@ const (
 	N2 Extent = "N2" // columns of C2
 	N3 Extent = "N3" // columns of C3
 	F  Extent = "F"  // columns between the two layers of an MLP
+	W  Extent = "W"  // columns of a head
 	P  Extent = "P"  // the most rows of one rank's uneven part
 	D  Extent = "D"  // ranks of the mesh
 )

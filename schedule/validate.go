@@ -182,5 +182,5 @@ func (e Extent) constant() bool {
 }
 
 func (e Extent) valid() bool {
-	return slices.Contains([]Extent{M, K, N, N2, N3, F, P, D}, e) || e.constant()
+	return e == D || slices.Contains(Extents(), e) || e.constant()
 }

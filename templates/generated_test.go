@@ -73,7 +73,7 @@ func attention(t *testing.T) Own {
 }
 
 // attentionCall is how the catalog calls it.
-var attentionCall = Call{Call: kernels.Call{Name: "Attention", Operands: 3, Args: 3}, File: "attention.cu",
+var attentionCall = Call{Call: kernels.Call{Name: "Attention", Operands: 3, Args: 4}, File: "attention.cu",
 	Function: "causal", Out: "O", In: []string{"Query", "Key", "Value"}, Threads: 128}
 
 // withAttention has these kernels, and attention.
@@ -108,7 +108,7 @@ const preamble = "// is launched once before the first run.\n"
 type section struct{ name, text string }
 
 // sections are the parts of a .cu after its head comment. The second kernel of a kind has the name of the first, as in
-// a package that has no other; one of heads is named after their width.
+// a package that has no other.
 func sections(t *testing.T, c code) (parts []section) {
 	t.Helper()
 	for i, p := range c.parts {
@@ -123,7 +123,7 @@ func sections(t *testing.T, c code) (parts []section) {
 			for line := range strings.Lines(includes) {
 				parts = append(parts, section{strings.TrimSpace(line), line})
 			}
-		case ok && k.Width == 0:
+		case ok:
 			parts = append(parts, section{k.Name, strings.ReplaceAll(text, k.Name, string(k.Kind))})
 		default:
 			parts = append(parts, section{p.Template, text})

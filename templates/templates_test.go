@@ -173,7 +173,7 @@ func transportList() []kernels.Kernel {
 			ByBlocks: true},
 		{Kind: kernels.SwiGLU, Terms: 2},
 		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
-		{Kind: kernels.Rotary, Terms: 1, Rows: 1, Width: 128},
+		{Kind: kernels.Rotary, Terms: 1, Rows: 1},
 		{Kind: kernels.Tiles, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7, Rows: 1,
 			Tile: kernels.Tile{Columns: 128, Cluster: 1}},
 	}

@@ -26,8 +26,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgather",
-	Hash:    "e87a5c3d35a66a7b474750b2fe19b31ba04a0525e3b6d5192b41ee1cb3b3d17f",
-	Proof:   "proven for D = 1..8, stamp b31af57cecf9d4d9",
+	Hash:    "1028ff5fde2c9c0b7c17c691fa6a0fff2e8038b0c6a6e89cc0959c64f8ff67c7",
+	Proof:   "proven for D = 1..8, stamp 7db0e1d1fa881700",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

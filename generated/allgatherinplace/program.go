@@ -26,8 +26,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherinplace",
-	Hash:    "81b23d590602720d6af0010d411f814c04d08fa10df222cacccc11777eb40543",
-	Proof:   "proven for D = 1..8, stamp f4047c03640f3486",
+	Hash:    "f4ff243bf542b07988b104db0ecd4b9e9c957f6462164ffb4e457fe0dc8d81a0",
+	Proof:   "proven for D = 1..8, stamp a8323810d0417a11",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

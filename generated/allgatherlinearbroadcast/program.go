@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearbroadcast",
-	Hash:    "15590870af9ca0238dec9006963d7e2adba88d5fe1dca048491a851b4ec41a1d",
-	Proof:   "proven for D = 1..8, stamp 6b644dabc2edfeba",
+	Hash:    "969dace1671ef9c8fb9971b681284ab5c241bb158158de01733819abf394e1b5",
+	Proof:   "proven for D = 1..8, stamp 6e0a7185d8210267",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

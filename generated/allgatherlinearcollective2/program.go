@@ -40,8 +40,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearcollective2",
-	Hash:    "2ba638fde081ac0103bdfe1e5d6889a8f3236ee70e2637ec4eb9ba2240550f13",
-	Proof:   "proven for D = 1..8, stamp 6f15b4a211f42942",
+	Hash:    "cc4149126909d6a62d426df79345f752ec022dafebfbfa27ee08a1ce353123ab",
+	Proof:   "proven for D = 1..8, stamp 86bfe1094e706888",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 2}},

@@ -40,8 +40,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearcollective8",
-	Hash:    "c78c61863df9b97bf9db0bb8ec151a80f1e78e9cb6b4a8168fcc555be96a1980",
-	Proof:   "proven for D = 1..8, stamp eb57ce73b33c8d44",
+	Hash:    "305d99074aa2d34775c9f047eac85b10c032d3b61c8757e33e906bbfc5199be0",
+	Proof:   "proven for D = 1..8, stamp b48a0706885ada7b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 8}},

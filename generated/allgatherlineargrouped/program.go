@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlineargrouped",
-	Hash:    "5f81ec29725c8ccf4626876ad421c1423e7be4ad1a04d60f3bc341bdb4307edd",
-	Proof:   "proven for D = 1..8, stamp 85666cd8e694c570",
+	Hash:    "7a664e9815ec81a65d2832f10d7cacfbf44234afe10393faf0851439e776f00b",
+	Proof:   "proven for D = 1..8, stamp 649a77aaa915901d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearparts",
-	Hash:    "4d35a6b327128fdf572a0313d998c7a76207f4a38fe17c478fe9656ffb6623a6",
-	Proof:   "proven for D = 1..8, stamp faf06481d783abd3",
+	Hash:    "9dae30e66b901a16e40e7005699144f89d6ac1799b1de6042e33cf29c984ed8f",
+	Proof:   "proven for D = 1..8, stamp 69bb15c224c79486",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 2}},

@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearput",
-	Hash:    "d548624ab5f90f7a881a2758222b35a9b95cce66818b1c1a8e528c64a62c4988",
-	Proof:   "proven for D = 1..8, stamp 760624a9434e4a30",
+	Hash:    "b6d52fccfb501ed1a7772b103f38450829a3a90e6a043b495c19afc85a57ba34",
+	Proof:   "proven for D = 1..8, stamp 04eafe60f04b3ce7",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringget",
-	Hash:    "8a03c23a92f5e63c0f9c911b1b70ece4936e044f753ec93844858973dd062fe3",
-	Proof:   "proven for D = 1..8, stamp e1d05720eef6e680",
+	Hash:    "6aa1cfedf8704a7d179bdc1fda8c3b0b2ccbf96b075aef70f16195f0549ac665",
+	Proof:   "proven for D = 1..8, stamp bd641b1a62657c59",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Ring:    true,
 	Extents: []string{"M", "K", "N"},

@@ -36,5 +36,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp 919c3644660cf7da.
+// Proof: proven for D = 1..8, stamp cf834aef3007ff94.
 package allgatherlinearringput

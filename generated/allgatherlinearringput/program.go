@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringput",
-	Hash:    "e1b49bb78233a9f3fadef00977462176c38493242ab90799a7077465a44b6517",
-	Proof:   "proven for D = 1..8, stamp 919c3644660cf7da",
+	Hash:    "9b8b21cb5511ae1efabf996ad13c90d3e96b58867fa3eaeee4014be9ea75e0fd",
+	Proof:   "proven for D = 1..8, stamp cf834aef3007ff94",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Ring:    true,

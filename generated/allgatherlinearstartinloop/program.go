@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearstartinloop",
-	Hash:    "dc024f1774a624e9fb9e0803dd6a6219e07a2c2394e4eb9dca35576c4346a7e0",
-	Proof:   "proven for D = 1..8, stamp bc2000d62a0db866",
+	Hash:    "3549ac64d747e2d61f506ce8a4cfdc06be09fe90d1a43da889f090b1b17a079d",
+	Proof:   "proven for D = 1..8, stamp 3a8bc449fe09bfc8",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

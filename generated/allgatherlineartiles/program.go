@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "393261250727493ba1bf173e2f0d608a86a3d6d1055d7504b1183d83031b10d4",
-	Proof:    "proven for D = 1..8, stamp ec13ec0a2e09dc6c",
+	Hash:     "42fb475eb64fb8b41bcfc0f3e77e0f784a91431c4a23907545047c1e13f224e6",
+	Proof:    "proven for D = 1..8, stamp 4dbb2aeacce85a6a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}, {Extent: "K", By: "8"}, {Extent: "N", By: "8"}},

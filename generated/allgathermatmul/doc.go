@@ -33,5 +33,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp ca3203fa95c29205.
+// Proof: proven for D = 1..8, stamp a85c07f6998dbc42.
 package allgathermatmul

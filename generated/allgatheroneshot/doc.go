@@ -21,5 +21,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatheroneshot.cu.
 //
-// Proof: proven for D = 1..8, stamp 334fe1ce71869bab.
+// Proof: proven for D = 1..8, stamp ea3dd5503ddca2d0.
 package allgatheroneshot

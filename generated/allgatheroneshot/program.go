@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatheroneshot",
-	Hash:     "3560198978b9176aa570a666e941638ae6348303cc910916d043efc0b3ef5c84",
-	Proof:    "proven for D = 1..8, stamp 334fe1ce71869bab",
+	Hash:     "c629b6fa08f287d48c301c1540be9e82dcee0c211efe7da0c575a9cd151b440f",
+	Proof:    "proven for D = 1..8, stamp ea3dd5503ddca2d0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

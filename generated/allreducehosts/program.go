@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreducehosts",
-	Hash:     "eff3c093935bc1a6aa050a0969d4936208eb52cee46e69dc76d14f39f4a57fdc",
-	Proof:    "proven for D = 1..8, stamp 4a20d83f66fb93b0",
+	Hash:     "34787a0e8c1607cf8a07fbe87aba87aae85269676bb4face9143ac063d38c2f2",
+	Proof:    "proven for D = 1..8, stamp 9b0b23e3e6445ae5",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,

@@ -27,5 +27,5 @@
 // Copies between ranks go by kernels and signals by kernels. Sums are made by kernels. The kernels are in
 // allreduceinplace.cu.
 //
-// Proof: proven for D = 1..8, stamp 818b9010a8d5b109.
+// Proof: proven for D = 1..8, stamp 1827a826d9ab19b1.
 package allreduceinplace

@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreduceinplace",
-	Hash:     "c3706a74466e5a7dc95ad89f350828f3e02b7654ac4264fe116fc1baa91b08d1",
-	Proof:    "proven for D = 1..8, stamp 818b9010a8d5b109",
+	Hash:     "a93c63df64f30f4f090fa46e0e4f5ff8895b03665e2ff1c0e11a875800b70611",
+	Proof:    "proven for D = 1..8, stamp 1827a826d9ab19b1",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D", With: "N"}},

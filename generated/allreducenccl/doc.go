@@ -17,5 +17,5 @@
 // NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp 612e3778f8cd3b13.
+// Proof: proven for D = 1..8, stamp fb9c01a99478a812.
 package allreducenccl

@@ -27,5 +27,5 @@
 // Copies between ranks go by kernels and signals by kernels. Sums are made by kernels. The kernels are in
 // allreducetwoshot.cu.
 //
-// Proof: proven for D = 1..8, stamp 2edceb55b646e715.
+// Proof: proven for D = 1..8, stamp 0e4997b9d34449f8.
 package allreducetwoshot

@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshot",
-	Hash:     "0c4e5a5aabc7eac04f7bc497957ad7d208c2914491d385c2724a616f3886b05e",
-	Proof:    "proven for D = 1..8, stamp 2edceb55b646e715",
+	Hash:     "b80b6fcd4175f94e40b249166a3fc5914635d1b78d06bd6d0d7481f1aa638973",
+	Proof:    "proven for D = 1..8, stamp 0e4997b9d34449f8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D", With: "N"}},

@@ -26,5 +26,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp b9c78c11873da0bf.
+// Proof: proven for D = 1..8, stamp 4ab66a83a4d95d16.
 package alltoall

@@ -40,8 +40,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "17f28e465572e5f126ee2b2002ceb89dec88af7ec3e8caaf5556c176cd10ac8f",
-	Proof:    "proven for D = 1..8, stamp a06b4d0385213bc2",
+	Hash:     "b40030a2058e3db0a7210bd4166de20651a17ed197e97470c876c6d8959287d4",
+	Proof:    "proven for D = 1..8, stamp 3916e629194820d9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

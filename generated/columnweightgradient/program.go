@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "columnweightgradient",
-	Hash:    "10a1a7be3cc32ae57efb0d55c5eadb58ff2b3065f0b12d7e7e238c2e76adc5c9",
-	Proof:   "proven for D = 1..8, stamp 0556dfe504a7cd24",
+	Hash:    "f293d91676155394a0328f6a139a6c6d8cfe2296b31b79f6a7c9230d0b99fd29",
+	Proof:   "proven for D = 1..8, stamp 3ddd41a591c8dbb1",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -35,8 +35,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "fc7445522d133d2b781e642e36be66deb178e98b40d72910c49e800e2dcc0c16",
-	Proof:    "proven for D = 1..8, stamp e15fe2c0147992ab",
+	Hash:     "a582440d47dac205c6488d6c2287c6ecfd8396accd3439b34eb3539682f6af9b",
+	Proof:    "proven for D = 1..8, stamp c44b5f3874265a71",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

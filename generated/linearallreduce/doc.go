@@ -42,5 +42,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in linearallreduce.cu.
 //
-// Proof: proven for D = 1..8, stamp d0a6fad2bf0e3bdf.
+// Proof: proven for D = 1..8, stamp 6a8d45188ee9d38a.
 package linearallreduce

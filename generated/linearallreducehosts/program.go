@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducehosts",
-	Hash:     "866e2db61a30d1958dcf4d3fb754bdd2a0796630fd90cd2afb1aeba02f547758",
-	Proof:    "proven for D = 1..8, stamp 1fb67758d30ab68a",
+	Hash:     "d5cb0e1ffcfd1be1524aa88ec2930e6c52b33435fe844d9d5470d6386d7885ab",
+	Proof:    "proven for D = 1..8, stamp 6433bad7ba11e183",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "ed90b4688665eb7f89e8a446c4479c96a68a9cc7bde107b9e490b047b0462775",
-	Proof:    "proven for D = 1..8, stamp f4400f3c368a7a8b",
+	Hash:     "194452e255975ca90daf5a54775ec139810c73c4f527f254e3c75fcd5f353bfa",
+	Proof:    "proven for D = 1..8, stamp 5e941777f523dad0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", With: "N"}},

@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "bad72eab51c6d7e8f5ad3aae57b3d7e9edfe7b5bea5eb688d5bac24927e830e0",
-	Proof:    "proven for D = 1..8, stamp 14d57b6d4721d71b",
+	Hash:     "38e8aae444e07abd86e8cdb96ac4d5d5dc7207ed538d344d6fdd01c799dd44f9",
+	Proof:    "proven for D = 1..8, stamp 10f46cb6a4163600",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

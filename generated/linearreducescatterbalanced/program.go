@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalanced",
-	Hash:     "78e55cc9083a5f86109c37865ac06a3d2ae2e9c8f6a8460ef5618514eda9b344",
-	Proof:    "proven for D = 1..8, stamp e143e1274ef82717",
+	Hash:     "7207f29744de5440e031b53d263740c307420292a9b1419d9c80db43a7f632e8",
+	Proof:    "proven for D = 1..8, stamp 9340be23c6c69d21",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

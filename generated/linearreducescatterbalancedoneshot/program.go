@@ -31,8 +31,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalancedoneshot",
-	Hash:     "d16a7ca3489d1521c4d8f01fa3c7347768669c22937af00c9ba384aebed0bc06",
-	Proof:    "proven for D = 1..8, stamp 1c466ed3c0ca5fb5",
+	Hash:     "cfcfea516f46f557d8a8f284783a43d29b177ef32fa97bf30c7155442161216d",
+	Proof:    "proven for D = 1..8, stamp ced5b93b457bfa96",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

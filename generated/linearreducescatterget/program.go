@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "991168d154dce868d3875f74d367acd1fa7b0aa4986c91194cde67ab03a2c9d4",
-	Proof:    "proven for D = 1..8, stamp 198bfffd607a6d23",
+	Hash:     "3e20cb530b610c67d6a8f78d4bc473ae00635b04fcc78f79e7fcaf2da4ecf7e0",
+	Proof:    "proven for D = 1..8, stamp 06781ea9188ba8fe",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

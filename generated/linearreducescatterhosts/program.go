@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterhosts",
-	Hash:     "6abaf52b06b666f33efc79b34c8382ca9a7b52e293031f33bbd0e3778d9ff9bb",
-	Proof:    "proven for D = 1..8, stamp f4457eb6cecfdf4a",
+	Hash:     "00be3af1774a5be2479860865afffeec7a52d5b9542fd37480821ba62ba6d790",
+	Proof:    "proven for D = 1..8, stamp d95572734ae5549d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,

@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "711a3a43aa9443892b093d458a806e4ac01ba931a52ea93cc86d4b83bc17382c",
-	Proof:    "proven for D = 1..8, stamp 8554eb9f83d0db30",
+	Hash:     "e3c799d14ffefb5617e73ed436a83a8b16dcc9e8771c0c7130b37dc4f9f0270a",
+	Proof:    "proven for D = 1..8, stamp badfc17296498c48",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

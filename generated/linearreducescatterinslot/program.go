@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "9aeba04c62f90009bb4cf5fe7737c4ee9ab16268ab84dc15381b18c2c2a79a66",
-	Proof:    "proven for D = 1..8, stamp 5ac593c640855d93",
+	Hash:     "56a73f128cd1679dca93dcd8bb32a0b6b78aef0b13ca15eadf7171aa12539972",
+	Proof:    "proven for D = 1..8, stamp 540b951e517b21aa",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatternccl",
-	Hash:    "51c695d7973b94ca1f68d39ba51afa60678fac3fa347e3ed02c7060d438aee3a",
-	Proof:   "proven for D = 1..8, stamp 1db0643a3b9921c8",
+	Hash:    "c65e300bb6ddad20a9791c73f37283125c9c3f57cdb557c0fb790bc75e7545c7",
+	Proof:   "proven for D = 1..8, stamp d4d11ff722a3644b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", Times: 2}},

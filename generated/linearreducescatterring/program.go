@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterring",
-	Hash:    "5a672737eb22833253316683b06b787da80a9018ef8435751cd0dcf45af4e972",
-	Proof:   "proven for D = 1..8, stamp f69d507585b85e2b",
+	Hash:    "b85290023575281b2eee58c9b2908536162461cbfa8458bdf56d4a9b2a511580",
+	Proof:   "proven for D = 1..8, stamp 292126e5c87d555b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Ring:    true,
 	Extents: []string{"M", "K", "N"},

@@ -2,16 +2,17 @@
 
 // Package llamalayer is a whole layer of Llama under tensor and sequence parallelism, in one host program and one
 // graph: the norm of each rank's own rows and the gather of what it leaves, query, key and value of the rank's
-// heads, attention, the projection with its reduce-scatter and the residual, and the gated MLP likewise. Attention
-// is the caller's: a Go function that enqueues it between the products, for all rows and this rank's heads, and
-// that has the cache and the positions to itself. What ovgen proves is the rest, and that attention reads and
-// writes nothing too early or too late.
+// heads, of which queries and keys are turned by the angles of their positions, attention, the projection with its
+// reduce-scatter and the residual, and the gated MLP likewise. Heads are W columns wide; Angles has W/2 cosines and
+// then as many sines for each row. Attention is the caller's: a Go function that enqueues it between the products,
+// for all rows and this rank's heads, and that has the cache to itself. What ovgen proves is the rest, and that
+// attention reads and writes nothing too early or too late.
 //
 // The schedule:
 //
 //	X = copy(A), rmsnorm(Norm)
-//	Query = linear(X, Wq)
-//	Key = linear(X, Wk)
+//	Query = linear(X, Wq), rotary(Angles)
+//	Key = linear(X, Wk), rotary(Angles)
 //	Value = linear(X, Wv)
 //	O = call Attention(Query, Key, Value)
 //	R = linear(O, Wo), add(A)
@@ -19,17 +20,18 @@
 //	U = linear(Y, Up)
 //	G = linear(Y, Gate), swiglu(U)
 //	C = linear(G, Down), add(R)
-//	  A     [DIDx(D), M/D, K]
-//	  Norm  [K]
-//	  Wq    [DIDx(D), N/D, K]
-//	  Wk    [DIDx(D), N2/D, K]
-//	  Wv    [DIDx(D), N2/D, K]
-//	  Wo    [K, DIDx(D), N/D]
-//	  Norm2 [K]
-//	  Gate  [DIDx(D), F/D, K]
-//	  Up    [DIDx(D), F/D, K]
-//	  Down  [K, DIDx(D), F/D]
-//	  C     [DIDx(D), M/D, K]
+//	  A      [DIDx(D), M/D, K]
+//	  Norm   [K]
+//	  Angles [M, W]
+//	  Wq     [DIDx(D), N/D, K]
+//	  Wk     [DIDx(D), N2/D, K]
+//	  Wv     [DIDx(D), N2/D, K]
+//	  Wo     [K, DIDx(D), N/D]
+//	  Norm2  [K]
+//	  Gate   [DIDx(D), F/D, K]
+//	  Up     [DIDx(D), F/D, K]
+//	  Down   [K, DIDx(D), F/D]
+//	  C      [DIDx(D), M/D, K]
 //	X by Get: By copy engine
 //	R by LayerSlots: Streams one for each step, Equal no, By copy engine
 //	Y by Get: By copy engine
@@ -37,9 +39,9 @@
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
-//	caller: A [DIDx(D), M/D, K];  Norm [K];  Wq [DIDx(D), N/D, K];  Wk [DIDx(D), N2/D, K]
-//	        Wv [DIDx(D), N2/D, K];  Wo [K, DIDx(D), N/D];  Norm2 [K];  Gate [DIDx(D), F/D, K]
-//	        Up [DIDx(D), F/D, K];  Down [K, DIDx(D), F/D];  C [DIDx(D), M/D, K]
+//	caller: A [DIDx(D), M/D, K];  Norm [K];  Angles [M, W] by M/D*W;  Wq [DIDx(D), N/D, K]
+//	        Wk [DIDx(D), N2/D, K];  Wv [DIDx(D), N2/D, K];  Wo [K, DIDx(D), N/D];  Norm2 [K]
+//	        Gate [DIDx(D), F/D, K];  Up [DIDx(D), F/D, K];  Down [K, DIDx(D), F/D];  C [DIDx(D), M/D, K]
 //	plan:   X [DIDx(D), M/D, K];  Xgathered [D, M/D, K] by M/D*K;  Query [D, M/D, DIDx(D), N/D] by M/D*(N/D)
 //	        Key [D, M/D, DIDx(D), N2/D] by M/D*(N2/D);  Value [D, M/D, DIDx(D), N2/D] by M/D*(N2/D)
 //	        O [M, DIDx(D), N/D] by M/D*(N/D);  partial2 [D, M/D, K] by M/D*K;  slots2 [D, M/D, K] by M/D*K
@@ -52,12 +54,19 @@
 //	put:    Synchronize(copy)
 //	main:   Apply rmsnorm(X, A, Norm to each row) by kernel;  Post ready -> every peer  # peers may read X
 //	copy:   Synchronize(main)
-//	main:   Linear(Query[r], X, Wq);  Linear(Key[r], X, Wk);  Linear(Value[r], X, Wv)  # own rows, in place
+//	main:   Linear(Query[r], X, Wq)                                            # own rows, in place
+//	main:   Apply rotary(Query[r], Query[r], Angles[r] to each row, heads of W) by kernel
+//	main:   Linear(Key[r], X, Wk)
+//	main:   Apply rotary(Key[r], Key[r], Angles[r] to each row, heads of W) by kernel
+//	main:   Linear(Value[r], X, Wv)
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  copy:    Wait ready[peer];  Set(Xgathered[peer], X@peer)
 //	  work[i]: Synchronize(copy)
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  work[i]: Linear(Query[peer], Xgathered[peer], Wq);  Linear(Key[peer], Xgathered[peer], Wk)
+//	  work[i]: Linear(Query[peer], Xgathered[peer], Wq)
+//	  work[i]: Apply rotary(Query[peer], Query[peer], Angles[peer] to each row, heads of W) by kernel
+//	  work[i]: Linear(Key[peer], Xgathered[peer], Wk)
+//	  work[i]: Apply rotary(Key[peer], Key[peer], Angles[peer] to each row, heads of W) by kernel
 //	  work[i]: Linear(Value[peer], Xgathered[peer], Wv)
 //	main:   Synchronize(work[1..D-1]);  Call Attention(O, Query, Key, Value)
 //	work[1..D-1]: Synchronize(main)
@@ -94,5 +103,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in llamalayer.cu.
 //
-// Proof: proven for D = 1..8, stamp 7af9789d611dfae7.
+// Proof: proven for D = 1..8, stamp 72e6266d71d7f62d.
 package llamalayer

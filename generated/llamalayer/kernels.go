@@ -17,6 +17,7 @@ var table = kernels.Table{
 		{Kind: kernels.Reduce, Terms: 9, Varies: true},
 		{Kind: kernels.SwiGLU, Terms: 2},
 		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
+		{Kind: kernels.Rotary, Terms: 1, Rows: 1},
 	},
 }
 
@@ -26,7 +27,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "llamalayer",
-	Source:  "fece1e52c1bce27def3872954a0576f85f6ebeb1fb1beaaf238dde3c8881101c",
+	Source:  "e1047854d25804fd58580fff65720a2eef6089bec7b6a1affa7d498a472b63da",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -4,6 +4,7 @@
 //   reduce   adds up tensors in order and in fp32
 //   swiglu   is x σ(x) of each element, times that of another tensor
 //   rmsnorm  norms rows, a block each
+//   rotary   turns pairs of columns by angles of their rows
 //
 // Every kernel takes one struct by value. A struct of zeros makes it do nothing, which is how it
 // is launched once before the first run.
@@ -16,6 +17,7 @@
 #include "../device/gate.h"
 #include "../device/blocksum.h"
 #include "../device/norm.h"
+#include "../device/rotary.h"
 
 // ----------------------------------------------------------------------------
 // reduce adds up tensors in order and in fp32.
@@ -85,4 +87,29 @@ extern "C" {
 __global__ void rmsnorm_bf16(const __grid_constant__ struct rmsnorm p) { rmsnorm_of<bf16>(p); }
 __global__ void rmsnorm_fp16(const __grid_constant__ struct rmsnorm p) { rmsnorm_of<fp16>(p); }
 __global__ void rmsnorm_fp32(const __grid_constant__ struct rmsnorm p) { rmsnorm_of<fp32>(p); }
+}
+
+// ----------------------------------------------------------------------------
+// rotary turns pairs of columns by angles of their rows, head by head.
+// Launch: any grid and blocks of one dimension.
+
+struct rotary {
+  char *dst;  // may be the operand
+  u64 count;  // elements
+  const char *operand;
+  const char *table;
+  u64 entries;  // elements of the table, as many a row as a head has columns
+  u64 width;    // columns of a head
+};
+
+template <typename E>
+DEVICE void rotary_of(const struct rotary &p)
+{
+  turn_heads<E>(p.dst, p.operand, p.count, p.table, p.entries, p.width, all_threads());
+}
+
+extern "C" {
+__global__ void rotary_bf16(const __grid_constant__ struct rotary p) { rotary_of<bf16>(p); }
+__global__ void rotary_fp16(const __grid_constant__ struct rotary p) { rotary_of<fp16>(p); }
+__global__ void rotary_fp32(const __grid_constant__ struct rotary p) { rotary_of<fp32>(p); }
 }

@@ -2,7 +2,7 @@
 
 // The kernels of llamalayer.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// a91f5653661e35e6134e2b8f306bb4a80dba760a18c83cdefdbf222aeab823a4
+// 13f86884fe164bed25212b9b63836b340ada8596473711a0afb9bd0056fa557d
 
 namespace {
 
@@ -19,6 +19,9 @@ const Kernel kernels[] = {
     {"rmsnorm_bf16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_bf16>},
     {"rmsnorm_fp16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp16>},
     {"rmsnorm_fp32", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp32>},
+    {"rotary_bf16", sizeof(struct rotary), thread<struct rotary, rotary_bf16>},
+    {"rotary_fp16", sizeof(struct rotary), thread<struct rotary, rotary_fp16>},
+    {"rotary_fp32", sizeof(struct rotary), thread<struct rotary, rotary_fp32>},
     {},
 };
 

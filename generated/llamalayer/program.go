@@ -18,6 +18,7 @@ var Schedule = schedule.Schedule{
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("K")}},
 		{Name: "Norm", Axes: []schedule.Axis{schedule.Dim("K")}},
+		{Name: "Angles", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("W")}},
 		{Name: "Wq", Axes: []schedule.Axis{schedule.Dim("N", schedule.DIDx("D")), schedule.Dim("K")}},
 		{Name: "Wk", Axes: []schedule.Axis{schedule.Dim("N2", schedule.DIDx("D")), schedule.Dim("K")}},
 		{Name: "Wv", Axes: []schedule.Axis{schedule.Dim("N2", schedule.DIDx("D")), schedule.Dim("K")}},
@@ -30,8 +31,10 @@ var Schedule = schedule.Schedule{
 	},
 	Ops: []schedule.Op{
 		{Out: "X", In: []string{"A"}, Index: "...->...", Then: []schedule.Func{{Do: "rmsnorm", In: []string{"Norm"}}}},
-		{Out: "Query", In: []string{"X", "Wq"}, Index: "mk,nk->mn"},
-		{Out: "Key", In: []string{"X", "Wk"}, Index: "mk,nk->mn"},
+		{Out: "Query", In: []string{"X", "Wq"}, Index: "mk,nk->mn",
+			Then: []schedule.Func{{Do: "rotary", In: []string{"Angles"}}}},
+		{Out: "Key", In: []string{"X", "Wk"}, Index: "mk,nk->mn",
+			Then: []schedule.Func{{Do: "rotary", In: []string{"Angles"}}}},
 		{Out: "Value", In: []string{"X", "Wv"}, Index: "mk,nk->mn"},
 		{Out: "O", In: []string{"Query", "Key", "Value"}, Index: "mn,mo,mo->mn", Call: "Attention"},
 		{Out: "R", In: []string{"O", "Wo"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "add", In: []string{"A"}}}},
@@ -47,45 +50,49 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "llamalayer",
-	Hash:    "29062cfe282e8183a6474f55679431f6720481e912e9534814c4c2d2ee7065e4",
-	Proof:   "proven for D = 1..8, stamp 7af9789d611dfae7",
+	Hash:    "7504265b1ac23ab717436b06c05bd6b205ad6bb335e17192dcdca69447f2073b",
+	Proof:   "proven for D = 1..8, stamp 72e6266d71d7f62d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
-	Extents: []string{"M", "K", "N", "N2", "F"},
+	Extents: []string{"M", "K", "N", "N2", "F", "W"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},
-		{Extent: "F", By: "D"}},
+		{Extent: "F", By: "D"}, {Extent: "W", By: "2"}, {Extent: "N", By: "D", Heads: "W"},
+		{Extent: "N2", By: "D", Heads: "W"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	MaxRanks: 8,
 	Code:     &code,
 }
 
 // Shape is the size and element type of a LlamaLayer, the same on all ranks. M, N, N2 and F are counted over all
-// ranks, of which each has a part. K is of each rank's own tensors.
+// ranks, of which each has a part. K and W are of each rank's own tensors.
 type Shape struct {
-	M, K, N, N2, F int
-	Type           device.Type // BF16, FP16, FP32
+	M, K, N, N2, F, W int
+	Type              device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N, s.N2, s.F) }
+func (s Shape) Check(ranks int) error {
+	return Program.Check(ranks, s.Type, s.M, s.K, s.N, s.N2, s.F, s.W)
+}
 
 // String is the shape as errors print it.
-func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.F) }
+func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.F, s.W) }
 
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
 // of it. Runs write C, which must overlap no other.
 type Buffers struct {
-	A     device.Ptr // [DIDx(D), M/D, K]: this rank's part; [M/D, K] in memory, M/D*K elements
-	Norm  device.Ptr // [K]; K elements
-	Wq    device.Ptr // [DIDx(D), N/D, K]: this rank's part; [N/D, K] in memory, N/D*K elements
-	Wk    device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
-	Wv    device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
-	Wo    device.Ptr // [K, DIDx(D), N/D]: this rank's part; [K, N/D] in memory, K*(N/D) elements
-	Norm2 device.Ptr // [K]; K elements
-	Gate  device.Ptr // [DIDx(D), F/D, K]: this rank's part; [F/D, K] in memory, F/D*K elements
-	Up    device.Ptr // [DIDx(D), F/D, K]: this rank's part; [F/D, K] in memory, F/D*K elements
-	Down  device.Ptr // [K, DIDx(D), F/D]: this rank's part; [K, F/D] in memory, K*(F/D) elements
-	C     device.Ptr // [DIDx(D), M/D, K]: this rank's part; [M/D, K] in memory, M/D*K elements
+	A      device.Ptr // [DIDx(D), M/D, K]: this rank's part; [M/D, K] in memory, M/D*K elements
+	Norm   device.Ptr // [K]; K elements
+	Angles device.Ptr // [M, W]; M*W elements
+	Wq     device.Ptr // [DIDx(D), N/D, K]: this rank's part; [N/D, K] in memory, N/D*K elements
+	Wk     device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
+	Wv     device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
+	Wo     device.Ptr // [K, DIDx(D), N/D]: this rank's part; [K, N/D] in memory, K*(N/D) elements
+	Norm2  device.Ptr // [K]; K elements
+	Gate   device.Ptr // [DIDx(D), F/D, K]: this rank's part; [F/D, K] in memory, F/D*K elements
+	Up     device.Ptr // [DIDx(D), F/D, K]: this rank's part; [F/D, K] in memory, F/D*K elements
+	Down   device.Ptr // [K, DIDx(D), F/D]: this rank's part; [K, F/D] in memory, K*(F/D) elements
+	C      device.Ptr // [DIDx(D), M/D, K]: this rank's part; [M/D, K] in memory, M/D*K elements
 }
 
 // Plan is a LlamaLayer of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not
@@ -96,17 +103,19 @@ type Plan struct {
 	// Attention enqueues the caller's own work, O of Query, Key, Value. Set it before Bind.
 	Attention plan.Call
 
-	bytesNorm  int64 // bytes of K elements
-	bytesX     int64 // bytes of M/D*K elements
-	chunkKey   int64 // bytes of M/D*(N2/D) elements
-	chunkQuery int64 // bytes of M/D*(N/D) elements
-	chunkU     int64 // bytes of M/D*(F/D) elements
+	bytesNorm   int64 // bytes of K elements
+	bytesX      int64 // bytes of M/D*K elements
+	chunkAngles int64 // bytes of M/D*W elements
+	chunkKey    int64 // bytes of M/D*(N2/D) elements
+	chunkQuery  int64 // bytes of M/D*(N/D) elements
+	chunkU      int64 // bytes of M/D*(F/D) elements
+	width       int64 // columns of a head
 
-	a, norm, wq, wk, wv, wo                               *plan.Buffer
-	norm2, gate, up, down, c, x                           *plan.Buffer
-	xgathered, query, key, value, o, partial2             *plan.Buffer
-	slots2, r, y, ygathered, u, g                         *plan.Buffer
-	partial3, slots3                                      *plan.Buffer
+	a, norm, angles, wq, wk, wv                           *plan.Buffer
+	wo, norm2, gate, up, down, c                          *plan.Buffer
+	x, xgathered, query, key, value, o                    *plan.Buffer
+	partial2, slots2, r, y, ygathered, u                  *plan.Buffer
+	g, partial3, slots3                                   *plan.Buffer
 	ready, free2, arrived2, ready3, free3, arrived3       *plan.Semaphore
 	read                                                  *plan.Semaphore
 	copy, put                                             *plan.Stream
@@ -128,21 +137,24 @@ func (s Shape) Memory(ranks int) (plan.Memory, error) {
 
 // Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
-	return p.Plan.Bind(ctx, x.A, x.Norm, x.Wq, x.Wk, x.Wv, x.Wo, x.Norm2, x.Gate, x.Up, x.Down, x.C)
+	return p.Plan.Bind(ctx, x.A, x.Norm, x.Angles, x.Wq, x.Wk, x.Wv, x.Wo, x.Norm2, x.Gate, x.Up, x.Down, x.C)
 }
 
 // declare tells a builder what a plan of the shape consists of.
 func (s Shape) declare(b *plan.Builder) *Plan {
-	d, m, k, n, n2, f := b.Size(), s.M, s.K, s.N, s.N2, s.F
+	d, m, k, n, n2, f, w := b.Size(), s.M, s.K, s.N, s.N2, s.F, s.W
 	p := &Plan{Plan: b.Plan()}
 	p.bytesNorm = s.Type.Bytes(k)
 	p.bytesX = s.Type.Bytes(m / d * k)
+	p.chunkAngles = s.Type.Bytes(m / d * w)
 	p.chunkKey = s.Type.Bytes(m / d * (n2 / d))
 	p.chunkQuery = s.Type.Bytes(m / d * (n / d))
 	p.chunkU = s.Type.Bytes(m / d * (f / d))
+	p.width = int64(w)
 
 	p.a = b.Caller("A", s.Type.Bytes(m/d*k))
 	p.norm = b.Caller("Norm", s.Type.Bytes(k))
+	p.angles = b.Caller("Angles", s.Type.Bytes(m*w))
 	p.wq = b.Caller("Wq", s.Type.Bytes(n/d*k))
 	p.wk = b.Caller("Wk", s.Type.Bytes(n2/d*k))
 	p.wv = b.Caller("Wv", s.Type.Bytes(n2/d*k))
@@ -209,7 +221,11 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	// Own rows, in place.
 	q.Linear(main, p.gemmQuery, p.query.At(int64(r)*p.chunkQuery), p.x.At(0), p.wq.At(0), plan.NoBias)
+	p.kernels.Row(p.angles.At(int64(r)*p.chunkAngles), p.chunkAngles).Heads(p.width).Apply(q, main, kernels.Rotary,
+		p.query.At(int64(r)*p.chunkQuery), p.chunkQuery, p.query.At(int64(r)*p.chunkQuery))
 	q.Linear(main, p.gemmKey, p.key.At(int64(r)*p.chunkKey), p.x.At(0), p.wk.At(0), plan.NoBias)
+	p.kernels.Row(p.angles.At(int64(r)*p.chunkAngles), p.chunkAngles).Heads(p.width).Apply(q, main, kernels.Rotary,
+		p.key.At(int64(r)*p.chunkKey), p.chunkKey, p.key.At(int64(r)*p.chunkKey))
 	q.Linear(main, p.gemmKey, p.value.At(int64(r)*p.chunkKey), p.x.At(0), p.wv.At(0), plan.NoBias)
 
 	for i := 1; i < d; i++ {
@@ -223,8 +239,12 @@ func (p *Plan) issue(q *plan.Queue) {
 		peer := (r + i) % d
 		q.Linear(p.work[i], p.gemmQuery, p.query.At(int64(peer)*p.chunkQuery), p.xgathered.At(int64(peer)*p.bytesX),
 			p.wq.At(0), plan.NoBias)
+		p.kernels.Row(p.angles.At(int64(peer)*p.chunkAngles), p.chunkAngles).Heads(p.width).Apply(q, p.work[i],
+			kernels.Rotary, p.query.At(int64(peer)*p.chunkQuery), p.chunkQuery, p.query.At(int64(peer)*p.chunkQuery))
 		q.Linear(p.work[i], p.gemmKey, p.key.At(int64(peer)*p.chunkKey), p.xgathered.At(int64(peer)*p.bytesX),
 			p.wk.At(0), plan.NoBias)
+		p.kernels.Row(p.angles.At(int64(peer)*p.chunkAngles), p.chunkAngles).Heads(p.width).Apply(q, p.work[i],
+			kernels.Rotary, p.key.At(int64(peer)*p.chunkKey), p.chunkKey, p.key.At(int64(peer)*p.chunkKey))
 		q.Linear(p.work[i], p.gemmKey, p.value.At(int64(peer)*p.chunkKey), p.xgathered.At(int64(peer)*p.bytesX),
 			p.wv.At(0), plan.NoBias)
 	}

@@ -6,8 +6,8 @@
 // The schedule:
 //
 //	X = copy(A), rmsnorm(Norm)
-//	Query = linear(X, Wq)
-//	Key = linear(X, Wk)
+//	Query = linear(X, Wq), rotary(Angles)
+//	Key = linear(X, Wk), rotary(Angles)
 //	Value = linear(X, Wv)
 //	O = call Attention(Query, Key, Value)
 //	R = linear(O, Wo), add(A)
@@ -15,17 +15,18 @@
 //	U = linear(Y, Up)
 //	G = linear(Y, Gate), swiglu(U)
 //	C = linear(G, Down), add(R)
-//	  A     [DIDx(D), M/D, K]
-//	  Norm  [K]
-//	  Wq    [DIDx(D), N/D, K]
-//	  Wk    [DIDx(D), N2/D, K]
-//	  Wv    [DIDx(D), N2/D, K]
-//	  Wo    [K, DIDx(D), N/D]
-//	  Norm2 [K]
-//	  Gate  [DIDx(D), F/D, K]
-//	  Up    [DIDx(D), F/D, K]
-//	  Down  [K, DIDx(D), F/D]
-//	  C     [DIDx(D), M/D, K]
+//	  A      [DIDx(D), M/D, K]
+//	  Norm   [K]
+//	  Angles [M, W]
+//	  Wq     [DIDx(D), N/D, K]
+//	  Wk     [DIDx(D), N2/D, K]
+//	  Wv     [DIDx(D), N2/D, K]
+//	  Wo     [K, DIDx(D), N/D]
+//	  Norm2  [K]
+//	  Gate   [DIDx(D), F/D, K]
+//	  Up     [DIDx(D), F/D, K]
+//	  Down   [K, DIDx(D), F/D]
+//	  C      [DIDx(D), M/D, K]
 //	X by NCCL: Parts 1
 //	R by NCCL: Parts 1
 //	Y by NCCL: Parts 1
@@ -33,25 +34,28 @@
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
-//	caller: A [DIDx(D), M/D, K];  Norm [K];  Wq [DIDx(D), N/D, K];  Wk [DIDx(D), N2/D, K]
-//	        Wv [DIDx(D), N2/D, K];  Wo [K, DIDx(D), N/D];  Norm2 [K];  Gate [DIDx(D), F/D, K]
-//	        Up [DIDx(D), F/D, K];  Down [K, DIDx(D), F/D];  C [DIDx(D), M/D, K]
+//	caller: A [DIDx(D), M/D, K];  Norm [K];  Angles [M, W] by M/D*W;  Wq [DIDx(D), N/D, K]
+//	        Wk [DIDx(D), N2/D, K];  Wv [DIDx(D), N2/D, K];  Wo [K, DIDx(D), N/D];  Norm2 [K]
+//	        Gate [DIDx(D), F/D, K];  Up [DIDx(D), F/D, K];  Down [K, DIDx(D), F/D];  C [DIDx(D), M/D, K]
 //	plan:   X [DIDx(D), M/D, K];  Xgathered [D, M/D, K] by M/D*K;  Query [D, M/D, DIDx(D), N/D] by M/D*(N/D)
 //	        Key [D, M/D, DIDx(D), N2/D] by M/D*(N2/D);  Value [D, M/D, DIDx(D), N2/D] by M/D*(N2/D)
 //	        O [M, DIDx(D), N/D];  partial2 [M, K] by M/D*K;  reduced2 [DIDx(D), M/D, K];  R [DIDx(D), M/D, K]
 //	        Y [DIDx(D), M/D, K];  Ygathered [D, M/D, K] by M/D*K;  U [D, M/D, DIDx(D), F/D] by M/D*(F/D)
 //	        G [D, M/D, DIDx(D), F/D] by M/D*(F/D);  partial3 [D, M/D, K] by M/D*K;  reduced3 [DIDx(D), M/D, K]
 //	main:   Apply rmsnorm(X, A, Norm to each row) by kernel;  nccl{AllGather(Xgathered, X)}
-//	main:   Linear(Query, Xgathered, Wq);  Linear(Key, Xgathered, Wk);  Linear(Value, Xgathered, Wv)
-//	main:   Call Attention(O, Query, Key, Value);  Linear(partial2, O, Wo)
-//	main:   nccl{ReduceScatter(reduced2, partial2)};  Reduce(R, reduced2, A)
-//	main:   Apply rmsnorm(Y, R, Norm2 to each row) by kernel;  nccl{AllGather(Ygathered, Y)}
-//	main:   Linear(U, Ygathered, Up);  Linear(G, Ygathered, Gate);  Apply swiglu(G, G, U) by kernel
-//	main:   Linear(partial3, G, Down);  nccl{ReduceScatter(reduced3, partial3)}
-//	main:   Reduce(C, reduced3, R)
+//	main:   Linear(Query, Xgathered, Wq)
+//	main:   Apply rotary(Query, Query, Angles to each row, heads of W) by kernel
+//	main:   Linear(Key, Xgathered, Wk)
+//	main:   Apply rotary(Key, Key, Angles to each row, heads of W) by kernel
+//	main:   Linear(Value, Xgathered, Wv);  Call Attention(O, Query, Key, Value)
+//	main:   Linear(partial2, O, Wo);  nccl{ReduceScatter(reduced2, partial2)}
+//	main:   Reduce(R, reduced2, A);  Apply rmsnorm(Y, R, Norm2 to each row) by kernel
+//	main:   nccl{AllGather(Ygathered, Y)};  Linear(U, Ygathered, Up);  Linear(G, Ygathered, Gate)
+//	main:   Apply swiglu(G, G, U) by kernel;  Linear(partial3, G, Down)
+//	main:   nccl{ReduceScatter(reduced3, partial3)};  Reduce(C, reduced3, R)
 //
 // NCCL, which is loaded when a plan is made, does all that ranks do together. Sums are made by kernels. The kernels
 // are in llamalayernccl.cu.
 //
-// Proof: proven for D = 1..8, stamp d7645f1ab24dc7f8.
+// Proof: proven for D = 1..8, stamp 9cdd9a7e89d909c9.
 package llamalayernccl

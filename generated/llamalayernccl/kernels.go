@@ -17,6 +17,7 @@ var table = kernels.Table{
 		{Kind: kernels.Reduce, Terms: 2},
 		{Kind: kernels.SwiGLU, Terms: 2},
 		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
+		{Kind: kernels.Rotary, Terms: 1, Rows: 1},
 	},
 }
 
@@ -26,7 +27,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "llamalayernccl",
-	Source:  "c44c007ca8b2fea31500fec03c4b685c8585b19095eac3f362ecf582b230d0f6",
+	Source:  "cdba895ebbaa8fcb2f83ecc667032b7f3e47294e5e1c6b142fbe0493f1633472",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -2,7 +2,7 @@
 
 // The kernels of llamalayernccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 1dc8ae5bf4c7873cb08afbb311f2d7f5b86c06f9fd23e49e530f9d3b728dec1a
+// 61f0ded47e26b80fa2c373f44357f686700bd2fb87324c25b17f524aab4190a3
 
 namespace {
 
@@ -19,6 +19,9 @@ const Kernel kernels[] = {
     {"rmsnorm_bf16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_bf16>},
     {"rmsnorm_fp16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp16>},
     {"rmsnorm_fp32", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp32>},
+    {"rotary_bf16", sizeof(struct rotary), thread<struct rotary, rotary_bf16>},
+    {"rotary_fp16", sizeof(struct rotary), thread<struct rotary, rotary_fp16>},
+    {"rotary_fp32", sizeof(struct rotary), thread<struct rotary, rotary_fp32>},
     {},
 };
 

@@ -19,6 +19,7 @@ var Schedule = schedule.Schedule{
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("K")}},
 		{Name: "Norm", Axes: []schedule.Axis{schedule.Dim("K")}},
+		{Name: "Angles", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("W")}},
 		{Name: "Wq", Axes: []schedule.Axis{schedule.Dim("N", schedule.DIDx("D")), schedule.Dim("K")}},
 		{Name: "Wk", Axes: []schedule.Axis{schedule.Dim("N2", schedule.DIDx("D")), schedule.Dim("K")}},
 		{Name: "Wv", Axes: []schedule.Axis{schedule.Dim("N2", schedule.DIDx("D")), schedule.Dim("K")}},
@@ -31,8 +32,10 @@ var Schedule = schedule.Schedule{
 	},
 	Ops: []schedule.Op{
 		{Out: "X", In: []string{"A"}, Index: "...->...", Then: []schedule.Func{{Do: "rmsnorm", In: []string{"Norm"}}}},
-		{Out: "Query", In: []string{"X", "Wq"}, Index: "mk,nk->mn"},
-		{Out: "Key", In: []string{"X", "Wk"}, Index: "mk,nk->mn"},
+		{Out: "Query", In: []string{"X", "Wq"}, Index: "mk,nk->mn",
+			Then: []schedule.Func{{Do: "rotary", In: []string{"Angles"}}}},
+		{Out: "Key", In: []string{"X", "Wk"}, Index: "mk,nk->mn",
+			Then: []schedule.Func{{Do: "rotary", In: []string{"Angles"}}}},
 		{Out: "Value", In: []string{"X", "Wv"}, Index: "mk,nk->mn"},
 		{Out: "O", In: []string{"Query", "Key", "Value"}, Index: "mn,mo,mo->mn", Call: "Attention"},
 		{Out: "R", In: []string{"O", "Wo"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "add", In: []string{"A"}}}},
@@ -50,43 +53,47 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "llamalayernccl",
-	Hash:    "fd58569998598c0e663f8a90e21f7d79428ef48e283054830e28d48b5d399580",
-	Proof:   "proven for D = 1..8, stamp d7645f1ab24dc7f8",
+	Hash:    "1fddd104d4a7a49f8036f781afde244247705f7464edcca23028d1cfb19ddb52",
+	Proof:   "proven for D = 1..8, stamp 9cdd9a7e89d909c9",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
-	Extents: []string{"M", "K", "N", "N2", "F"},
+	Extents: []string{"M", "K", "N", "N2", "F", "W"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},
-		{Extent: "F", By: "D"}},
+		{Extent: "F", By: "D"}, {Extent: "W", By: "2"}, {Extent: "N", By: "D", Heads: "W"},
+		{Extent: "N2", By: "D", Heads: "W"}},
 	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	Code:  &code,
 }
 
 // Shape is the size and element type of a LlamaLayerNCCL, the same on all ranks. M, N, N2 and F are counted over
-// all ranks, of which each has a part. K is of each rank's own tensors.
+// all ranks, of which each has a part. K and W are of each rank's own tensors.
 type Shape struct {
-	M, K, N, N2, F int
-	Type           device.Type // BF16, FP16, FP32
+	M, K, N, N2, F, W int
+	Type              device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N, s.N2, s.F) }
+func (s Shape) Check(ranks int) error {
+	return Program.Check(ranks, s.Type, s.M, s.K, s.N, s.N2, s.F, s.W)
+}
 
 // String is the shape as errors print it.
-func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.F) }
+func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.F, s.W) }
 
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
 // of it. Runs write C, which must overlap no other.
 type Buffers struct {
-	A     device.Ptr // [DIDx(D), M/D, K]: this rank's part; [M/D, K] in memory, M/D*K elements
-	Norm  device.Ptr // [K]; K elements
-	Wq    device.Ptr // [DIDx(D), N/D, K]: this rank's part; [N/D, K] in memory, N/D*K elements
-	Wk    device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
-	Wv    device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
-	Wo    device.Ptr // [K, DIDx(D), N/D]: this rank's part; [K, N/D] in memory, K*(N/D) elements
-	Norm2 device.Ptr // [K]; K elements
-	Gate  device.Ptr // [DIDx(D), F/D, K]: this rank's part; [F/D, K] in memory, F/D*K elements
-	Up    device.Ptr // [DIDx(D), F/D, K]: this rank's part; [F/D, K] in memory, F/D*K elements
-	Down  device.Ptr // [K, DIDx(D), F/D]: this rank's part; [K, F/D] in memory, K*(F/D) elements
-	C     device.Ptr // [DIDx(D), M/D, K]: this rank's part; [M/D, K] in memory, M/D*K elements
+	A      device.Ptr // [DIDx(D), M/D, K]: this rank's part; [M/D, K] in memory, M/D*K elements
+	Norm   device.Ptr // [K]; K elements
+	Angles device.Ptr // [M, W]; M*W elements
+	Wq     device.Ptr // [DIDx(D), N/D, K]: this rank's part; [N/D, K] in memory, N/D*K elements
+	Wk     device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
+	Wv     device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
+	Wo     device.Ptr // [K, DIDx(D), N/D]: this rank's part; [K, N/D] in memory, K*(N/D) elements
+	Norm2  device.Ptr // [K]; K elements
+	Gate   device.Ptr // [DIDx(D), F/D, K]: this rank's part; [F/D, K] in memory, F/D*K elements
+	Up     device.Ptr // [DIDx(D), F/D, K]: this rank's part; [F/D, K] in memory, F/D*K elements
+	Down   device.Ptr // [K, DIDx(D), F/D]: this rank's part; [K, F/D] in memory, K*(F/D) elements
+	C      device.Ptr // [DIDx(D), M/D, K]: this rank's part; [M/D, K] in memory, M/D*K elements
 }
 
 // Plan is a LlamaLayerNCCL of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are
@@ -97,15 +104,19 @@ type Plan struct {
 	// Attention enqueues the caller's own work, O of Query, Key, Value. Set it before Bind.
 	Attention plan.Call
 
-	bytesG    int64 // bytes of M*(F/D) elements
-	bytesNorm int64 // bytes of K elements
-	bytesX    int64 // bytes of M/D*K elements
+	bytesAngles int64 // bytes of M*W elements
+	bytesG      int64 // bytes of M*(F/D) elements
+	bytesKey    int64 // bytes of M*(N2/D) elements
+	bytesNorm   int64 // bytes of K elements
+	bytesQuery  int64 // bytes of M*(N/D) elements
+	bytesX      int64 // bytes of M/D*K elements
+	width       int64 // columns of a head
 
-	a, norm, wq, wk, wv, wo                               *plan.Buffer
-	norm2, gate, up, down, c, x                           *plan.Buffer
-	xgathered, query, key, value, o, partial2             *plan.Buffer
-	reduced2, r, y, ygathered, u, g                       *plan.Buffer
-	partial3, reduced3                                    *plan.Buffer
+	a, norm, angles, wq, wk, wv                           *plan.Buffer
+	wo, norm2, gate, up, down, c                          *plan.Buffer
+	x, xgathered, query, key, value, o                    *plan.Buffer
+	partial2, reduced2, r, y, ygathered, u                *plan.Buffer
+	g, partial3, reduced3                                 *plan.Buffer
 	gemmQuery, gemmKey, gemmPartial2, gemmU, gemmPartial3 *plan.Product
 	kernels                                               *kernels.Set
 }
@@ -122,19 +133,24 @@ func (s Shape) Memory(ranks int) (plan.Memory, error) {
 
 // Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
-	return p.Plan.Bind(ctx, x.A, x.Norm, x.Wq, x.Wk, x.Wv, x.Wo, x.Norm2, x.Gate, x.Up, x.Down, x.C)
+	return p.Plan.Bind(ctx, x.A, x.Norm, x.Angles, x.Wq, x.Wk, x.Wv, x.Wo, x.Norm2, x.Gate, x.Up, x.Down, x.C)
 }
 
 // declare tells a builder what a plan of the shape consists of.
 func (s Shape) declare(b *plan.Builder) *Plan {
-	d, m, k, n, n2, f := b.Size(), s.M, s.K, s.N, s.N2, s.F
+	d, m, k, n, n2, f, w := b.Size(), s.M, s.K, s.N, s.N2, s.F, s.W
 	p := &Plan{Plan: b.Plan()}
+	p.bytesAngles = s.Type.Bytes(m * w)
 	p.bytesG = s.Type.Bytes(m * (f / d))
+	p.bytesKey = s.Type.Bytes(m * (n2 / d))
 	p.bytesNorm = s.Type.Bytes(k)
+	p.bytesQuery = s.Type.Bytes(m * (n / d))
 	p.bytesX = s.Type.Bytes(m / d * k)
+	p.width = int64(w)
 
 	p.a = b.Caller("A", s.Type.Bytes(m/d*k))
 	p.norm = b.Caller("Norm", s.Type.Bytes(k))
+	p.angles = b.Caller("Angles", s.Type.Bytes(m*w))
 	p.wq = b.Caller("Wq", s.Type.Bytes(n/d*k))
 	p.wk = b.Caller("Wk", s.Type.Bytes(n2/d*k))
 	p.wv = b.Caller("Wv", s.Type.Bytes(n2/d*k))
@@ -176,7 +192,11 @@ func (p *Plan) issue(q *plan.Queue) {
 	p.kernels.Row(p.norm.At(0), p.bytesNorm).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.bytesX, p.a.At(0))
 	q.AllGather(main, p.xgathered.At(0), p.x.At(0), p.bytesX)
 	q.Linear(main, p.gemmQuery, p.query.At(0), p.xgathered.At(0), p.wq.At(0), plan.NoBias)
+	p.kernels.Row(p.angles.At(0), p.bytesAngles).Heads(p.width).Apply(q, main, kernels.Rotary, p.query.At(0),
+		p.bytesQuery, p.query.At(0))
 	q.Linear(main, p.gemmKey, p.key.At(0), p.xgathered.At(0), p.wk.At(0), plan.NoBias)
+	p.kernels.Row(p.angles.At(0), p.bytesAngles).Heads(p.width).Apply(q, main, kernels.Rotary, p.key.At(0), p.bytesKey,
+		p.key.At(0))
 	q.Linear(main, p.gemmKey, p.value.At(0), p.xgathered.At(0), p.wv.At(0), plan.NoBias)
 	q.Call(main, "Attention", p.Attention, p.o.All(), p.query.All(), p.key.All(), p.value.All())
 	q.Linear(main, p.gemmPartial2, p.partial2.At(0), p.o.At(0), p.wo.At(0), plan.NoBias)

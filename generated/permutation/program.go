@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "permutation",
-	Hash:    "33921ccc2ca295e0176a8eccd8d0025414324ae07806e3cae2e37379aabfa039",
-	Proof:   "proven for D = 1..8, stamp dd9c8b96d158a2ff",
+	Hash:    "c14bdf95badf315daf571fdf6f9593725ca503633e7e1aba7d0d9f5af25fd84e",
+	Proof:   "proven for D = 1..8, stamp 14b30f769012a00a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Ring:    true,
 	Extents: []string{"M", "N"},

@@ -10,6 +10,7 @@ import (
 	"ovgen/generated/allgatherlinear"
 	"ovgen/generated/allgatherlinearbalanced"
 	"ovgen/generated/allgatherlinearbalancedonce"
+	"ovgen/generated/allgatherlinearbatches"
 	"ovgen/generated/allgatherlinearbroadcast"
 	"ovgen/generated/allgatherlinearcollective1"
 	"ovgen/generated/allgatherlinearcollective2"
@@ -37,6 +38,7 @@ import (
 	"ovgen/generated/allgatherqkv"
 	"ovgen/generated/allgatherv"
 	"ovgen/generated/allgathervpadded"
+	"ovgen/generated/allgatherweightlinear"
 	"ovgen/generated/allreducehosts"
 	"ovgen/generated/allreduceinplace"
 	"ovgen/generated/allreducenccl"
@@ -58,6 +60,7 @@ import (
 	"ovgen/generated/linearreducescatter"
 	"ovgen/generated/linearreducescatterbalanced"
 	"ovgen/generated/linearreducescatterbalancedoneshot"
+	"ovgen/generated/linearreducescatterbatches"
 	"ovgen/generated/linearreducescatterget"
 	"ovgen/generated/linearreducescatterhosts"
 	"ovgen/generated/linearreducescatterinorder"
@@ -95,6 +98,8 @@ var All = []harness.Program{
 		(*allgatherlinearbalanced.Plan).Bind),
 	harness.Of(&allgatherlinearbalancedonce.Program, allgatherlinearbalancedonce.Schedule,
 		allgatherlinearbalancedonce.New, (*allgatherlinearbalancedonce.Plan).Bind),
+	harness.Of(&allgatherlinearbatches.Program, allgatherlinearbatches.Schedule, allgatherlinearbatches.New,
+		(*allgatherlinearbatches.Plan).Bind),
 	harness.Of(&allgatherlinearbroadcast.Program, allgatherlinearbroadcast.Schedule, allgatherlinearbroadcast.New,
 		(*allgatherlinearbroadcast.Plan).Bind),
 	harness.Of(&allgatherlinearcollective1.Program, allgatherlinearcollective1.Schedule, allgatherlinearcollective1.New,
@@ -145,6 +150,8 @@ var All = []harness.Program{
 	harness.Of(&allgatherv.Program, allgatherv.Schedule, allgatherv.New, (*allgatherv.Plan).Bind),
 	harness.Of(&allgathervpadded.Program, allgathervpadded.Schedule, allgathervpadded.New,
 		(*allgathervpadded.Plan).Bind),
+	harness.Of(&allgatherweightlinear.Program, allgatherweightlinear.Schedule, allgatherweightlinear.New,
+		(*allgatherweightlinear.Plan).Bind),
 	harness.Of(&allreducehosts.Program, allreducehosts.Schedule, allreducehosts.New, (*allreducehosts.Plan).Bind),
 	harness.Of(&allreduceinplace.Program, allreduceinplace.Schedule, allreduceinplace.New,
 		(*allreduceinplace.Plan).Bind),
@@ -179,6 +186,8 @@ var All = []harness.Program{
 		linearreducescatterbalanced.New, (*linearreducescatterbalanced.Plan).Bind),
 	harness.Of(&linearreducescatterbalancedoneshot.Program, linearreducescatterbalancedoneshot.Schedule,
 		linearreducescatterbalancedoneshot.New, (*linearreducescatterbalancedoneshot.Plan).Bind),
+	harness.Of(&linearreducescatterbatches.Program, linearreducescatterbatches.Schedule, linearreducescatterbatches.New,
+		(*linearreducescatterbatches.Plan).Bind),
 	harness.Of(&linearreducescatterget.Program, linearreducescatterget.Schedule, linearreducescatterget.New,
 		(*linearreducescatterget.Plan).Bind),
 	harness.Of(&linearreducescatterhosts.Program, linearreducescatterhosts.Schedule, linearreducescatterhosts.New,

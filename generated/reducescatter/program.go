@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatter",
-	Hash:     "c86d6a3a4808ce79b47aa1da6532fc0f30e41841591e7206627a9d1ce80b9a15",
-	Proof:    "proven for D = 1..8, stamp 870e59777e05e72e",
+	Hash:     "fe2a001f9242a0ffda7e12104821154555f58985b56461d536df6028a5ec9fa0",
+	Proof:    "proven for D = 1..8, stamp bb04926c3487faae",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

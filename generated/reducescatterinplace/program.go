@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterinplace",
-	Hash:     "2b4d6a565c66ea50e5bf87924d86c06b9cec2f470accc4942062020fe6ff3882",
-	Proof:    "proven for D = 1..8, stamp a1ec49bcaab64847",
+	Hash:     "7360cbc35e99147c32ddbecdfa099ef4705622755ee6e7d95cc518d5517327bf",
+	Proof:    "proven for D = 1..8, stamp 6721bddfede02f2d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatteroneshot",
-	Hash:     "731b0e1e4e045a5403ac0b980ca4417237fc1e079c6ad3257c992ee0547ce2fc",
-	Proof:    "proven for D = 1..8, stamp 4e2fdd43ff8fca94",
+	Hash:     "ef3d0d8d6ee20f84a1af2f762590864d2d008dbc05829f2d3056d21a908bda1e",
+	Proof:    "proven for D = 1..8, stamp 4749baf642382dcb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

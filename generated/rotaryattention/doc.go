@@ -3,8 +3,8 @@
 // Package rotaryattention is the attention half of a layer of Llama under tensor and sequence parallelism: the norm
 // of each rank's own rows and the gather of what it leaves, query, key and value of the rank's heads, of which
 // queries and keys are turned by the angles of their positions, causal attention over the gathered rows, and the
-// projection with its reduce-scatter and the residual. Heads are 128 columns wide; Angles has 64 cosines and then
-// 64 sines for each row. The attention is a kernel in attention.cu beside this file, as plain as can be: set the
+// projection with its reduce-scatter and the residual. Heads are W columns wide; Angles has W/2 cosines and then as
+// many sines for each row. The attention is a kernel in attention.cu beside this file, as plain as can be: set the
 // Plan's field to call a faster one. BlockBehindAttention is what follows.
 //
 // The schedule:
@@ -17,7 +17,7 @@
 //	C = linear(O, Wo), add(A)
 //	  A      [DIDx(D), M/D, K]
 //	  Norm   [K]
-//	  Angles [M, 128]
+//	  Angles [M, W]
 //	  Wq     [DIDx(D), N/D, K]
 //	  Wk     [DIDx(D), N2/D, K]
 //	  Wv     [DIDx(D), N2/D, K]
@@ -28,7 +28,7 @@
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
-//	caller: A [DIDx(D), M/D, K];  Norm [K];  Angles [M, 128] by 128*(M/D);  Wq [DIDx(D), N/D, K]
+//	caller: A [DIDx(D), M/D, K];  Norm [K];  Angles [M, W] by M/D*W;  Wq [DIDx(D), N/D, K]
 //	        Wk [DIDx(D), N2/D, K];  Wv [DIDx(D), N2/D, K];  Wo [K, DIDx(D), N/D];  C [DIDx(D), M/D, K]
 //	plan:   X [DIDx(D), M/D, K];  Xgathered [D, M/D, K] by M/D*K;  Query [D, M/D, DIDx(D), N/D] by M/D*(N/D)
 //	        Key [D, M/D, DIDx(D), N2/D] by M/D*(N2/D);  Value [D, M/D, DIDx(D), N2/D] by M/D*(N2/D)
@@ -40,20 +40,21 @@
 //	main:   Apply rmsnorm(X, A, Norm to each row) by kernel;  Post ready -> every peer  # peers may read X
 //	copy:   Synchronize(main)
 //	main:   Linear(Query[r], X, Wq)                                            # own rows, in place
-//	main:   Apply rotary128(Query[r], Query[r], Angles[r] to each row) by kernel
-//	main:   Linear(Key[r], X, Wk);  Apply rotary128(Key[r], Key[r], Angles[r] to each row) by kernel
+//	main:   Apply rotary(Query[r], Query[r], Angles[r] to each row, heads of W) by kernel
+//	main:   Linear(Key[r], X, Wk)
+//	main:   Apply rotary(Key[r], Key[r], Angles[r] to each row, heads of W) by kernel
 //	main:   Linear(Value[r], X, Wv)
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  copy:    Wait ready[peer];  Set(Xgathered[peer], X@peer)
 //	  work[i]: Synchronize(copy)
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  work[i]: Linear(Query[peer], Xgathered[peer], Wq)
-//	  work[i]: Apply rotary128(Query[peer], Query[peer], Angles[peer] to each row) by kernel
+//	  work[i]: Apply rotary(Query[peer], Query[peer], Angles[peer] to each row, heads of W) by kernel
 //	  work[i]: Linear(Key[peer], Xgathered[peer], Wk)
-//	  work[i]: Apply rotary128(Key[peer], Key[peer], Angles[peer] to each row) by kernel
+//	  work[i]: Apply rotary(Key[peer], Key[peer], Angles[peer] to each row, heads of W) by kernel
 //	  work[i]: Linear(Value[peer], Xgathered[peer], Wv)
 //	main:   Synchronize(work[1..D-1])
-//	main:   Call Attention(O, Query, Key, Value) by causal(M, N/D, N2/D) of attention.cu, M*(N/D/128) x 128 threads
+//	main:   Call Attention(O, Query, Key, Value) by causal(M, N/D, N2/D, W) of attention.cu, M*(N/D/W) x 128 threads
 //	work[1..D-1]: Synchronize(main)
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  work[i]: Linear(partial2[peer], O[peer], Wo)
@@ -70,5 +71,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in rotaryattention.cu.
 //
-// Proof: proven for D = 1..8, stamp 41096681f6ede3ac.
+// Proof: proven for D = 1..8, stamp 67187cef963e0fb8.
 package rotaryattention

@@ -16,9 +16,9 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Reduce, Terms: 9, Varies: true},
 		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
-		{Kind: kernels.Rotary, Terms: 1, Rows: 1, Width: 128},
+		{Kind: kernels.Rotary, Terms: 1, Rows: 1},
 	},
-	Calls: []kernels.Call{{Name: "Attention", Operands: 3, Args: 3}},
+	Calls: []kernels.Call{{Name: "Attention", Operands: 3, Args: 4}},
 }
 
 //go:embed rotaryattention_sm80.ptx
@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "rotaryattention",
-	Source:  "7ee227c33cb27402a21627f296ae0fcc478a0d331d25eb93c47f193f9d43c202",
+	Source:  "6e9fbe21adbc719c9d5eb94b12a2b67c9f871dfaf82d54d39d602379f7201eee",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -18,7 +18,7 @@ var Schedule = schedule.Schedule{
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("K")}},
 		{Name: "Norm", Axes: []schedule.Axis{schedule.Dim("K")}},
-		{Name: "Angles", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("128")}},
+		{Name: "Angles", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("W")}},
 		{Name: "Wq", Axes: []schedule.Axis{schedule.Dim("N", schedule.DIDx("D")), schedule.Dim("K")}},
 		{Name: "Wk", Axes: []schedule.Axis{schedule.Dim("N2", schedule.DIDx("D")), schedule.Dim("K")}},
 		{Name: "Wv", Axes: []schedule.Axis{schedule.Dim("N2", schedule.DIDx("D")), schedule.Dim("K")}},
@@ -33,47 +33,46 @@ var Schedule = schedule.Schedule{
 			Then: []schedule.Func{{Do: "rotary", In: []string{"Angles"}}}},
 		{Out: "Value", In: []string{"X", "Wv"}, Index: "mk,nk->mn"},
 		{Out: "O", In: []string{"Query", "Key", "Value"}, Index: "mn,mo,mo->mn", Call: "Attention",
-			Kernel: schedule.Kernel{File: "attention.cu", Name: "causal", Blocks: "M*(N/D/128)", Threads: 128,
-				Args: []string{"M", "N/D", "N2/D"}}},
+			Kernel: schedule.Kernel{File: "attention.cu", Name: "causal", Blocks: "M*(N/D/W)", Threads: 128,
+				Args: []string{"M", "N/D", "N2/D", "W"}}},
 		{Out: "C", In: []string{"O", "Wo"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "add", In: []string{"A"}}}},
 	},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
-	Name:      "rotaryattention",
-	Hash:      "e23997cbd19538fa2ee5fff5cb09970c168ab1b9926e2edbd31ef87ad9dc4897",
-	Proof:     "proven for D = 1..8, stamp 41096681f6ede3ac",
-	Ranks:     []int{1, 2, 3, 4, 5, 6, 7, 8},
-	Puts:      true,
-	Extents:   []string{"M", "K", "N", "N2"},
-	Constants: []int{128},
+	Name:    "rotaryattention",
+	Hash:    "641483516092477cf71757a126be149269540e7b6f6478d93ae922754b2d4f5e",
+	Proof:   "proven for D = 1..8, stamp 67187cef963e0fb8",
+	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Puts:    true,
+	Extents: []string{"M", "K", "N", "N2", "W"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},
-		{Extent: "N", By: "D", Times: 128}, {Extent: "N2", By: "D", Times: 128}},
+		{Extent: "W", By: "2"}, {Extent: "N", By: "D", Heads: "W"}, {Extent: "N2", By: "D", Heads: "W"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	MaxRanks: 8,
 	Code:     &code,
 }
 
 // Shape is the size and element type of a RotaryAttention, the same on all ranks. M, N and N2 are counted over all
-// ranks, of which each has a part. K is of each rank's own tensors.
+// ranks, of which each has a part. K and W are of each rank's own tensors.
 type Shape struct {
-	M, K, N, N2 int
-	Type        device.Type // BF16, FP16, FP32
+	M, K, N, N2, W int
+	Type           device.Type // BF16, FP16, FP32
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N, s.N2) }
+func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N, s.N2, s.W) }
 
 // String is the shape as errors print it.
-func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.N2) }
+func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.W) }
 
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
 // of it. Runs write C, which must overlap no other.
 type Buffers struct {
 	A      device.Ptr // [DIDx(D), M/D, K]: this rank's part; [M/D, K] in memory, M/D*K elements
 	Norm   device.Ptr // [K]; K elements
-	Angles device.Ptr // [M, 128]; 128*M elements
+	Angles device.Ptr // [M, W]; M*W elements
 	Wq     device.Ptr // [DIDx(D), N/D, K]: this rank's part; [N/D, K] in memory, N/D*K elements
 	Wk     device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
 	Wv     device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
@@ -92,9 +91,10 @@ type Plan struct {
 
 	bytesNorm   int64 // bytes of K elements
 	bytesX      int64 // bytes of M/D*K elements
-	chunkAngles int64 // bytes of 128*(M/D) elements
+	chunkAngles int64 // bytes of M/D*W elements
 	chunkKey    int64 // bytes of M/D*(N2/D) elements
 	chunkQuery  int64 // bytes of M/D*(N/D) elements
+	width       int64 // columns of a head
 
 	a, norm, angles, wq, wk, wv      *plan.Buffer
 	wo, c, x, xgathered, query, key  *plan.Buffer
@@ -125,17 +125,18 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 
 // declare tells a builder what a plan of the shape consists of.
 func (s Shape) declare(b *plan.Builder) *Plan {
-	d, m, k, n, n2 := b.Size(), s.M, s.K, s.N, s.N2
+	d, m, k, n, n2, w := b.Size(), s.M, s.K, s.N, s.N2, s.W
 	p := &Plan{Plan: b.Plan()}
 	p.bytesNorm = s.Type.Bytes(k)
 	p.bytesX = s.Type.Bytes(m / d * k)
-	p.chunkAngles = s.Type.Bytes(128 * (m / d))
+	p.chunkAngles = s.Type.Bytes(m / d * w)
 	p.chunkKey = s.Type.Bytes(m / d * (n2 / d))
 	p.chunkQuery = s.Type.Bytes(m / d * (n / d))
+	p.width = int64(w)
 
 	p.a = b.Caller("A", s.Type.Bytes(m/d*k))
 	p.norm = b.Caller("Norm", s.Type.Bytes(k))
-	p.angles = b.Caller("Angles", s.Type.Bytes(128*m))
+	p.angles = b.Caller("Angles", s.Type.Bytes(m*w))
 	p.wq = b.Caller("Wq", s.Type.Bytes(n/d*k))
 	p.wk = b.Caller("Wk", s.Type.Bytes(n2/d*k))
 	p.wv = b.Caller("Wv", s.Type.Bytes(n2/d*k))
@@ -160,7 +161,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.gemmKey = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: n2 / d, Type: s.Type, Transposed: true})
 	p.gemmPartial2 = b.Matmul(driver.MatmulDesc{M: m / d, K: n / d, N: k, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
-	p.kernelAttention = table.Call(b, "Attention", s.Type, m*(n/d/128), 128, m, n/d, n2/d)
+	p.kernelAttention = table.Call(b, "Attention", s.Type, m*(n/d/w), 128, m, n/d, n2/d, w)
 	b.Issue(p.issue)
 	return p
 }
@@ -186,10 +187,10 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	// Own rows, in place.
 	q.Linear(main, p.gemmQuery, p.query.At(int64(r)*p.chunkQuery), p.x.At(0), p.wq.At(0), plan.NoBias)
-	p.kernels.Row(p.angles.At(int64(r)*p.chunkAngles), p.chunkAngles).Apply(q, main, kernels.Rotary,
+	p.kernels.Row(p.angles.At(int64(r)*p.chunkAngles), p.chunkAngles).Heads(p.width).Apply(q, main, kernels.Rotary,
 		p.query.At(int64(r)*p.chunkQuery), p.chunkQuery, p.query.At(int64(r)*p.chunkQuery))
 	q.Linear(main, p.gemmKey, p.key.At(int64(r)*p.chunkKey), p.x.At(0), p.wk.At(0), plan.NoBias)
-	p.kernels.Row(p.angles.At(int64(r)*p.chunkAngles), p.chunkAngles).Apply(q, main, kernels.Rotary,
+	p.kernels.Row(p.angles.At(int64(r)*p.chunkAngles), p.chunkAngles).Heads(p.width).Apply(q, main, kernels.Rotary,
 		p.key.At(int64(r)*p.chunkKey), p.chunkKey, p.key.At(int64(r)*p.chunkKey))
 	q.Linear(main, p.gemmKey, p.value.At(int64(r)*p.chunkKey), p.x.At(0), p.wv.At(0), plan.NoBias)
 
@@ -204,12 +205,12 @@ func (p *Plan) issue(q *plan.Queue) {
 		peer := (r + i) % d
 		q.Linear(p.work[i], p.gemmQuery, p.query.At(int64(peer)*p.chunkQuery), p.xgathered.At(int64(peer)*p.bytesX),
 			p.wq.At(0), plan.NoBias)
-		p.kernels.Row(p.angles.At(int64(peer)*p.chunkAngles), p.chunkAngles).Apply(q, p.work[i], kernels.Rotary,
-			p.query.At(int64(peer)*p.chunkQuery), p.chunkQuery, p.query.At(int64(peer)*p.chunkQuery))
+		p.kernels.Row(p.angles.At(int64(peer)*p.chunkAngles), p.chunkAngles).Heads(p.width).Apply(q, p.work[i],
+			kernels.Rotary, p.query.At(int64(peer)*p.chunkQuery), p.chunkQuery, p.query.At(int64(peer)*p.chunkQuery))
 		q.Linear(p.work[i], p.gemmKey, p.key.At(int64(peer)*p.chunkKey), p.xgathered.At(int64(peer)*p.bytesX),
 			p.wk.At(0), plan.NoBias)
-		p.kernels.Row(p.angles.At(int64(peer)*p.chunkAngles), p.chunkAngles).Apply(q, p.work[i], kernels.Rotary,
-			p.key.At(int64(peer)*p.chunkKey), p.chunkKey, p.key.At(int64(peer)*p.chunkKey))
+		p.kernels.Row(p.angles.At(int64(peer)*p.chunkAngles), p.chunkAngles).Heads(p.width).Apply(q, p.work[i],
+			kernels.Rotary, p.key.At(int64(peer)*p.chunkKey), p.chunkKey, p.key.At(int64(peer)*p.chunkKey))
 		q.Linear(p.work[i], p.gemmKey, p.value.At(int64(peer)*p.chunkKey), p.xgathered.At(int64(peer)*p.bytesX),
 			p.wv.At(0), plan.NoBias)
 	}

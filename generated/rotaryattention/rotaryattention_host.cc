@@ -2,7 +2,7 @@
 
 // The kernels of rotaryattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 26e4a23da573f4aec283d2992cff02d6586771920411044da463bf8e1808c27a
+// 1bc9b32be08a5694356feb3241ff9b35570a8d2eefa9b09c4876685c4616199a
 
 namespace {
 
@@ -16,9 +16,9 @@ const Kernel kernels[] = {
     {"rmsnorm_bf16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_bf16>},
     {"rmsnorm_fp16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp16>},
     {"rmsnorm_fp32", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp32>},
-    {"rotary128_bf16", sizeof(struct rotary128), thread<struct rotary128, rotary128_bf16>},
-    {"rotary128_fp16", sizeof(struct rotary128), thread<struct rotary128, rotary128_fp16>},
-    {"rotary128_fp32", sizeof(struct rotary128), thread<struct rotary128, rotary128_fp32>},
+    {"rotary_bf16", sizeof(struct rotary), thread<struct rotary, rotary_bf16>},
+    {"rotary_fp16", sizeof(struct rotary), thread<struct rotary, rotary_fp16>},
+    {"rotary_fp32", sizeof(struct rotary), thread<struct rotary, rotary_fp32>},
     {"call_Attention_bf16", sizeof(struct call_Attention), thread<struct call_Attention, call_Attention_bf16>},
     {"call_Attention_fp16", sizeof(struct call_Attention), thread<struct call_Attention, call_Attention_fp16>},
     {"call_Attention_fp32", sizeof(struct call_Attention), thread<struct call_Attention, call_Attention_fp32>},

@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "rowweightgradient",
-	Hash:    "dda48f67248ab3ff76ac6896904c89ce345cc8e8042adeb5ddae09babc6553c2",
-	Proof:   "proven for D = 1..8, stamp ca869343fd51662f",
+	Hash:    "db742f324a4ddae56faa0421e7121d9db70e369a08e8408ebfae0582aa06b1c0",
+	Proof:   "proven for D = 1..8, stamp dffcf2d383baf956",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

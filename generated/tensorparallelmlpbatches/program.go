@@ -38,8 +38,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "b15b98043232010ee39d37f1f5086ad002b17a1a1fbc54abcb75b81568b2288b",
-	Proof:    "proven for D = 1..8, stamp c5bfd31c23874666",
+	Hash:     "bf3e3e12905ae6ed4e2d491fb32aeee4864ccc8912dda9c4fa9e0787b9751b53",
+	Proof:    "proven for D = 1..8, stamp 7e77e6822c4f3a23",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

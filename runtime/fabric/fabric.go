@@ -109,6 +109,9 @@ func (f Fabric) Ring() bool { return f.around(Link.Reaches) }
 // FastRing reports whether NVLink joins each device to those before and after it.
 func (f Fabric) FastRing() bool { return f.around(Link.Fast) }
 
+// RingsFirst reports whether rings use NVLink alone, and other programs do not.
+func (f Fabric) RingsFirst() bool { return f.FastRing() && order[f.worst()] > order[NVLink] }
+
 func (f Fabric) around(good func(Link) bool) bool {
 	for a := range f {
 		if b := (a + 1) % len(f); a != b && !good(f.Pair(a, b)) {
@@ -184,13 +187,38 @@ func (f Fabric) Follows() []string {
 		}
 	}
 	switch path := f.Order(); {
-	case f.FastRing():
+	case f.RingsFirst():
 		lines = append(lines, "Rings use NVLink alone: package tuned prefers them where nothing was measured.")
 	case path != nil:
 		lines = append(lines, fmt.Sprintf("In the order %s NVLink joins neighbours, and rings use it alone "+
 			"(Config.Devices).", strings.Trim(strings.ReplaceAll(fmt.Sprint(path), " ", ", "), "[]")))
 	}
 	return lines
+}
+
+// String is the kind, and in a clause what follows from it.
+func (f Fabric) String() string {
+	text := string(f.Kind())
+	if f.worst() == PCIe {
+		text += ", so programs that put and signal that by stream memory operations are refused"
+	}
+	if f.RingsFirst() {
+		text += ", and rings come first where nothing was measured"
+	}
+	return text
+}
+
+// worst is the worst link of a pair on one host.
+func (f Fabric) worst() Link {
+	worst := Self
+	for a := range f {
+		for b := range a {
+			if l := f.Pair(a, b); l != Network && order[l] > order[worst] {
+				worst = l
+			}
+		}
+	}
+	return worst
 }
 
 // besides is what else runs where some have no access.

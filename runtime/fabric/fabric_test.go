@@ -44,10 +44,9 @@ func read(t *testing.T, c sim.Config) fabric.Fabric {
 // cube joins the devices of a DGX-1: two fours, and each of one to one of the other.
 func cube(a, b int) bool { return a/4 == b/4 || a%4 == b%4 }
 
-// cubeAnew is that with other numbers.
-func cubeAnew(a, b int) bool {
-	at := []int{3, 5, 0, 6, 1, 4, 7, 2}
-	return cube(at[a], at[b])
+// numbered is a cube whose devices have other numbers.
+func numbered(at ...int) func(a, b int) bool {
+	return func(a, b int) bool { return cube(at[a], at[b]) }
 }
 
 func neighbours(n int) func(a, b int) bool {
@@ -75,17 +74,21 @@ func TestFabrics(t *testing.T) {
 			[]int{0, 1, 2, 3, 7, 5, 6, 4}, []string{"hybrid cube mesh", "0-1", "programs that put",
 				"In the order 0, 1, 2, 3, 7, 5, 6, 4 NVLink joins neighbours"}},
 		{"hybrid cube mesh", sim.Config{Devices: 8, NVLink: cube, PeerAccess: cube}, fabric.Cube, false, false,
-			[]int{0, 1, 2, 3, 7, 5, 6, 4}, []string{"hybrid cube mesh", "no access: a group with both joins by Config.Apart, " +
-				"and runs programs by NCCL alone."}},
-		{"hybrid cube mesh, other numbers", sim.Config{Devices: 8, NVLink: cubeAnew}, fabric.Cube, false, false, nil, nil},
+			[]int{0, 1, 2, 3, 7, 5, 6, 4}, []string{"hybrid cube mesh",
+				"no access: a group with both joins by Config.Apart, and runs programs by NCCL alone."}},
+		{"hybrid cube mesh anew", sim.Config{Devices: 8, NVLink: numbered(3, 5, 0, 6, 1, 4, 7, 2)}, fabric.Cube,
+			true, false, []int{0, 2, 4, 1, 5, 6, 3, 7}, []string{"hybrid cube mesh"}},
+		{"hybrid cube mesh around", sim.Config{Devices: 8, NVLink: numbered(0, 1, 2, 3, 7, 5, 6, 4)}, fabric.Cube,
+			true, true, []int{0, 1, 2, 3, 4, 5, 6, 7}, []string{"hybrid cube mesh", "Rings use NVLink alone"}},
 		{"neighbours with PCIe", sim.Config{Devices: 5, NVLink: neighbours(5)}, fabric.Rings, true, true,
 			[]int{0, 1, 2, 3, 4}, []string{"NVLink joins neighbours alone.", "Rings use NVLink alone"}},
-		{"neighbours", sim.Config{Devices: 4, NVLink: neighbours(4), PeerAccess: neighbours(4)}, fabric.Rings, true, true,
-			[]int{0, 1, 2, 3}, []string{"0-2, 1-3: no access", "runs programs by NCCL and rings.", "Rings use"}},
+		{"neighbours", sim.Config{Devices: 4, NVLink: neighbours(4), PeerAccess: neighbours(4)}, fabric.Rings,
+			true, true, []int{0, 1, 2, 3},
+			[]string{"0-2, 1-3: no access", "runs programs by NCCL and rings.", "Rings use"}},
 		{"PCIe", sim.Config{Devices: 4, NVLink: never}, fabric.Bus, true, false, nil,
 			[]string{"PCIe joins every pair.", "access without NVLink"}},
-		{"two pairs", sim.Config{Devices: 4, NVLink: func(a, b int) bool { return a/2 == b/2 }}, fabric.Mixed, true, false,
-			nil, []string{"NVLink joins some pairs, and PCIe the others.", "0-1, 2-3: NVLink"}},
+		{"two pairs", sim.Config{Devices: 4, NVLink: func(a, b int) bool { return a/2 == b/2 }}, fabric.Mixed,
+			true, false, nil, []string{"NVLink joins some pairs, and PCIe the others.", "0-1, 2-3: NVLink"}},
 		{"none", sim.Config{Devices: 4, PeerAccess: never}, fabric.Apart, false, false, nil,
 			[]string{"not every pair has peer access.", "runs programs by NCCL alone."}},
 		{"one way only", sim.Config{Devices: 2, PeerAccess: func(a, b int) bool { return a < b }}, fabric.Apart, false,
@@ -96,12 +99,14 @@ func TestFabrics(t *testing.T) {
 			if f.Kind() != x.kind {
 				t.Errorf("%s, want %s", f.Kind(), x.kind)
 			}
-			if x.follows == nil && x.order == nil && x.kind != fabric.Alone {
-				return
+			all := []fabric.Kind{fabric.Full, fabric.Switched, fabric.Alone}
+			rings, want := f.RingsFirst(), x.fast && !slices.Contains(all, x.kind)
+			if rings != want || strings.Contains(f.String(), "rings come first") != want {
+				t.Errorf("rings first: %t, want %t; %s", rings, want, f)
 			}
 			if f.Ring() != x.ring || f.FastRing() != x.fast || !slices.Equal(f.Order(), x.order) {
-				t.Errorf("ring %t, by NVLink %t, order %v; want %t, %t, %v", f.Ring(), f.FastRing(), f.Order(), x.ring, x.fast,
-					x.order)
+				t.Errorf("ring %t, by NVLink %t, order %v; want %t, %t, %v", f.Ring(), f.FastRing(), f.Order(), x.ring,
+					x.fast, x.order)
 			}
 			text := strings.Join(f.Follows(), "\n")
 			for _, want := range x.follows {

@@ -126,8 +126,8 @@ func (a *Arena) Stage(sizes ...int64) (offsets []int64, err error) {
 	return offsets, nil
 }
 
-// Room says what keeps the arena from a plan that stages so many bytes, as StagingBytes counts each buffer, and holds so
-// many words: an *ArenaError or a *WordsError.
+// Room says what keeps the arena from a plan that stages so many bytes, as StagingBytes counts each buffer, and holds
+// so many words: an *ArenaError or a *WordsError.
 func (a *Arena) Room(staging, words int64) error {
 	if stagingOf(a.bytes)+staging > a.bytes {
 		return &ArenaError{Need: ArenaBytes(staging, 0), Have: a.bytes}

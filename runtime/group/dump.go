@@ -50,7 +50,8 @@ func dumps(words string, to io.Writer) (Dumps, error) {
 		*wanted = true
 	}
 	if !d.Any() {
-		return d, fmt.Errorf("%s is %q, and json alone asks for nothing (add host, ops or plans)", launch.EnvDump, words)
+		return d, fmt.Errorf("%s is %q, and json alone asks for nothing (add host, ops or plans)", launch.EnvDump,
+			words)
 	}
 	return d, nil
 }

@@ -36,7 +36,7 @@ func (g *Group) Reaches(rank int) bool {
 func (g *Group) links(unreached *CheckError) string {
 	var text []string
 	if kind := g.fabric.Kind(); kind != fabric.Alone && kind != fabric.Apart {
-		text = append(text, string(kind))
+		text = append(text, g.fabric.String())
 	}
 	if n := g.Hosts(); n > 1 {
 		text = append(text, fmt.Sprintf("%d hosts of %d ranks", n, g.PerHost()))

@@ -13,6 +13,7 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/runtime/group/store"
 	"ovgen/runtime/ipc"
+	"ovgen/runtime/launch"
 	"ovgen/verify/sim"
 )
 
@@ -84,7 +85,8 @@ func TestPeers(t *testing.T) {
 				}
 				for _, from := range []driver.Ptr{p.Word(r, 1, 0), memory[r] + 64} {
 					text := make([]byte, 4*ranks)
-					if err := g.Driver().MemcpyDtoH(text, from); err != nil || strings.Count(string(text), "\x01") != ranks {
+					err := g.Driver().MemcpyDtoH(text, from)
+					if err != nil || strings.Count(string(text), "\x01") != ranks {
 						w.Errorf("rank %d: %v has arrived, %v", r, text, err)
 					}
 				}
@@ -127,11 +129,11 @@ func TestPeersRefuses(t *testing.T) {
 			{name: "words", bytes: [2]int64{64, 64}, words: [2]int{1, 2}, is: as[*store.MismatchError],
 				want: "rank 0: share 64 bytes and 1 words; rank 1: share 64 bytes and 2 words"},
 			{name: "too many bytes", bytes: [2]int64{65, 65}, want: "65 bytes wanted, and its allocation holds 64"},
-			{name: "too many words", bytes: [2]int64{64, 64}, words: [2]int{1 << 20, 1 << 20}, is: as[*group.WordsError],
-				want: "allocate 2097152 semaphore words"},
+			{name: "too many words", bytes: [2]int64{64, 64}, words: [2]int{1 << 20, 1 << 20},
+				is: as[*group.WordsError], want: "allocate 2097152 semaphore words"},
 			{name: "no bytes", want: "at least 1 byte"},
-			{name: "freed", bytes: [2]int64{64, 64}, do: func() { w.free(groups[1], &memory[1]) }, is: as[*group.PeerError],
-				want: "rank 1: export"},
+			{name: "freed", bytes: [2]int64{64, 64}, do: func() { w.free(groups[1], &memory[1]) },
+				is: as[*group.PeerError], want: "rank 1: export"},
 			{name: "another plan's words", bytes: [2]int64{32, 32}, words: [2]int{1, 1}, is: as[*group.CheckError],
 				do: func() {
 					memory[1] = w.alloc(groups[1], 64)
@@ -220,6 +222,42 @@ func TestPeersApart(t *testing.T) {
 				w.Errorf("rank %d: %v", r, err)
 			}
 			w.free(groups[r], &memory)
+		})
+		w.leave(groups)
+	})
+}
+
+// TestPeersHosts: ranks of another host are not reached, and ranks of one host are.
+func TestPeersHosts(t *testing.T) {
+	beside := func(a, b int) bool { return a/2 == b/2 }
+	inBubble(t, sim.Config{Devices: 4, PeerAccess: beside}, false, func(w *world) {
+		cs := w.configs(0, 4)
+		for r := range cs {
+			cs[r].Host = launch.PlayedHost(r, 4, 2)
+		}
+		groups, errs := w.join(cs)
+		if err := errors.Join(errs...); err != nil {
+			w.Fatal(err)
+		}
+		each(4, func(r int) {
+			g := groups[r]
+			memory := w.alloc(g, 64)
+			p, err := g.Peers(w.Context(), memory, 64, 1)
+			if err != nil {
+				w.Errorf("rank %d: %v", r, err)
+				return
+			}
+			for _, table := range []driver.Ptr{p.Buffers(), p.Words()} {
+				for s, at := range w.addresses(g, table, 4) {
+					if (at != 0) != (r/2 == s/2) {
+						w.Errorf("rank %d: rank %d at %#x", r, s, at)
+					}
+				}
+			}
+			if err := p.Close(w.Context()); err != nil {
+				w.Errorf("rank %d: %v", r, err)
+			}
+			w.free(g, &memory)
 		})
 		w.leave(groups)
 	})

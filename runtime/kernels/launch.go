@@ -27,8 +27,9 @@ type rowed struct {
 // WithRow is a set whose sums add a row to each row of their result, behind the terms, and whose
 // functions take one row or several for each.
 type WithRow struct {
-	set  *Set
-	rows rowed
+	set   *Set
+	rows  rowed
+	width int64 // columns of a head
 }
 
 // kernel is one of them, with the parameters of the launch that is being enqueued.
@@ -115,6 +116,12 @@ func (w WithRow) Row(at driver.Ptr, bytes int64) WithRow {
 		w.rows.at[w.rows.n] = at
 	}
 	w.rows.n, w.rows.bytes = w.rows.n+1, bytes // too many: no kernel takes them
+	return w
+}
+
+// Heads is the set for a function of heads of so many columns.
+func (w WithRow) Heads(width int64) WithRow {
+	w.width = width
 	return w
 }
 
@@ -219,6 +226,9 @@ func (w WithRow) sum(q *plan.Queue, on *plan.Stream, k *kernel, dst driver.Ptr, 
 			k.params[k.layout.rows+i] = uint64(at)
 		}
 		k.params[k.wide] = uint64(w.rows.bytes / size)
+	}
+	if k != nil && k.OfHeads() {
+		k.params[k.width] = uint64(w.width)
 	}
 	k.terms(q, on, size, dst, bytes, terms)
 }

@@ -23,6 +23,7 @@ type layout struct {
 	terms int     // the first one's address
 	rows  int     // the first one's address
 	wide  int     // elements that each of them has
+	width int     // columns of a head
 	tiled tiled   // of a product
 	size  int     // of all
 }
@@ -85,6 +86,9 @@ func (t *Table) layout(k Kernel) layout {
 		l.terms = next(k.Terms)
 		if k.Rows > 0 {
 			l.rows, l.wide = next(k.Rows), next(1)
+		}
+		if k.OfHeads() {
+			l.width = next(1)
 		}
 	}
 	if k.Multiplies() {

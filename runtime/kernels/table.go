@@ -30,9 +30,7 @@ type Kernel struct {
 	Terms  int
 	Varies bool
 	Rows   int
-	// Width of the heads that a function is made for; 0: of none.
-	Width int
-	Tile  Tile // of a product
+	Tile   Tile // of a product
 	// ByBlocks: each block does all of this for its part of the work, by words of its own.
 	ByBlocks bool
 }
@@ -158,6 +156,9 @@ func (k Kind) Blocks() int64 { return k.row().blocks }
 // Sums reports whether the kernel adds up.
 func (k Kernel) Sums() bool { return k.Kind.Work() == Sums }
 
+// OfHeads reports whether the kernel takes rows apart into heads, whose width is a parameter of each launch.
+func (k Kernel) OfHeads() bool { return k.Kind == Rotary }
+
 // Computes reports whether the kernel makes numbers of others; it is then compiled for each element type.
 func (k Kernel) Computes() bool { return k.Sums() || k.Kind.Work() == Applies || k.Multiplies() }
 
@@ -175,9 +176,6 @@ func (k Kernel) Signals() bool { return k.Kind.Work() != Nothing && k.words() !=
 
 // Base is the kernel's name but for the element type: "shot", or "shot2".
 func (k Kernel) Base() string {
-	if k.Width > 0 {
-		return fmt.Sprintf("%s%d", k.Kind, k.Width)
-	}
 	if k.Number > 1 {
 		return fmt.Sprintf("%s%d", k.Kind, k.Number)
 	}

@@ -11,12 +11,13 @@ import (
 )
 
 // Divide is a requirement on a shape: Extent, or Extent times With where With is set, is a multiple of
-// By, or of Times By where Times is above one.
+// By, or of Times By where Times is above one, and of as many times the width of Heads.
 type Divide struct {
 	Extent string // one of Program.Extents, or a number
 	By     string // one of Program.Extents, "D" for the ranks, or a number
 	Times  int
 	With   string // as Extent
+	Heads  string // as Extent
 }
 
 // MaxExtent is the largest extent of a shape: it keeps the bytes of every tensor within an int64.
@@ -62,6 +63,9 @@ func (p *Program) divides(d Divide, ranks int, extents []int) error {
 	x, y, times := p.value(d.Extent, ranks, extents), 1, max(d.Times, 1)
 	if d.With != "" {
 		y = p.value(d.With, ranks, extents)
+	}
+	if d.Heads != "" {
+		times *= p.value(d.Heads, ranks, extents)
 	}
 	by := times * p.value(d.By, ranks, extents)
 	if by == 0 || x%by*(y%by)%by == 0 { // the product itself may be too large

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"ovgen/runtime/fabric"
 )
 
 // option is a candidate to choose, of whatever shape.
@@ -19,12 +17,6 @@ type option struct {
 type prefers struct {
 	rings bool // NVLink joins neighbours alone
 	nccl  bool // where nothing else serves
-}
-
-// ringsFirst reports whether NVLink joins neighbours, and not every pair.
-func ringsFirst(f fabric.Fabric) bool {
-	kind := f.Kind()
-	return f.FastRing() && kind != fabric.Full && kind != fabric.Switched && kind != fabric.Alone
 }
 
 // choose finds the option for a shape; key lacks only the program.

@@ -18,12 +18,10 @@ import (
 func (p *Plan) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.group.CallTimeout())
 	defer cancel()
-	select {
-	case p.turn <- struct{}{}:
-		defer p.leave()
-	case <-ctx.Done():
+	if !p.take(ctx) {
 		return fmt.Errorf("close %s: %w: %w", p, ErrBusy, context.Cause(ctx))
 	}
+	defer p.leave()
 	if p.closed {
 		return p.closeErr
 	}
@@ -32,6 +30,21 @@ func (p *Plan) Close(ctx context.Context) error {
 		p.closeErr = fmt.Errorf("close %s: %w", p, err)
 	}
 	return p.closeErr
+}
+
+// take has the plan's turn, or waits for it until ctx ends.
+func (p *Plan) take(ctx context.Context) bool {
+	select {
+	case p.turn <- struct{}{}: // also where ctx has ended
+		return true
+	default:
+	}
+	select {
+	case p.turn <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // shut drains, closes the imports, and when all ranks have, gives up the rest.

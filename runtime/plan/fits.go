@@ -11,8 +11,8 @@ import (
 // ErrByNCCL says that a schedule by NCCL is a fall-back that the group's configuration does not ask for.
 var ErrByNCCL = errors.New("it is by NCCL (set Config.FallBack to run it where no other schedule serves)")
 
-// suits says which of the group's links keep a program from running, equally on all ranks. reaches says that the program
-// uses peers' memory.
+// suits says which of the group's links keep a program from running, equally on all ranks. reaches says that the
+// program uses peers' memory.
 func suits(g *group.Group, prog *Program, reaches bool) error {
 	if n := g.Hosts(); n > 1 && !prog.Hosts {
 		return &HostsError{Program: prog.Name, Hosts: n}
@@ -46,8 +46,8 @@ func (m Memory) reaches() bool {
 	return m.Words > 0
 }
 
-// fits says what of a group keeps it from a plan: its links, or an arena that has no room for the plan. A plan that uses
-// no peer's memory may have its staging elsewhere.
+// fits says what of a group keeps it from a plan: its links, or an arena that has no room for the plan. A plan that
+// uses no peer's memory may have its staging elsewhere.
 func fits(g *group.Group, prog *Program, need Memory) error {
 	reaches := need.reaches()
 	if err := suits(g, prog, reaches); err != nil {
@@ -56,7 +56,11 @@ func fits(g *group.Group, prog *Program, need Memory) error {
 	if !reaches && g.FallsBack() {
 		return nil
 	}
-	return g.Arena().Room(need.Staging, need.Words)
+	err := g.Arena().Room(need.Staging, need.Words)
+	if err != nil && !reaches {
+		return fmt.Errorf("%w; with Config.FallBack it takes memory of its own", err)
+	}
+	return err
 }
 
 // outside allocates staging that the arena has no room for, where no peer uses it and the group's configuration allows

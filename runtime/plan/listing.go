@@ -122,7 +122,8 @@ var kinds = map[driver.TouchKind]string{driver.TouchRead: "read", driver.TouchWr
 	driver.TouchPost: "post"}
 
 // LaunchKernel lists a launch, with what the kernel's table says that it touches.
-func (l *listing) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver.Stream, params unsafe.Pointer) error {
+func (l *listing) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver.Stream,
+	params unsafe.Pointer) error {
 	i := slices.IndexFunc(l.plan.kernels, func(k *Kernel) bool { return k.handle == f })
 	if i < 0 {
 		return l.add(s, "kernel")

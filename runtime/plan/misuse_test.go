@@ -208,6 +208,23 @@ func TestMisuse(t *testing.T) {
 	})
 }
 
+// A plan that nobody uses is not busy, also where the context of its Close has ended.
+func TestCloseEnded(t *testing.T) {
+	for range 10 {
+		inWorld(t, 1, sim.Config{}, nil, func(w *world) {
+			t, err := newToy(w.Context(), w.groups[0], toyProgram, "small")
+			if err != nil {
+				w.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(w.Context())
+			cancel()
+			if err := t.plan.Close(ctx); !errors.Is(err, context.Canceled) || errors.Is(err, ErrBusy) {
+				w.Error(err)
+			}
+		})
+	}
+}
+
 // TestTwoGoroutines runs one plan from two goroutines: one of them gets an error.
 func TestTwoGoroutines(t *testing.T) {
 	inWorld(t, 2, sim.Config{}, nil, func(w *world) {
@@ -313,7 +330,8 @@ func TestPutsNeedNVLink(t *testing.T) {
 		w.each(func(r int) {
 			_, err := newToy(w.Context(), w.groups[r], &puts, "small")
 			var link *LinkError
-			if !errors.As(err, &link) || link.Ranks != [2]int{0, 2} || !strings.Contains(err.Error(), "let kernels signal") {
+			if !errors.As(err, &link) || link.Ranks != [2]int{0, 2} ||
+				!strings.Contains(err.Error(), "let kernels signal") {
 				w.Errorf("rank %d: %v, want that there is no NVLink", r, err)
 			}
 		})

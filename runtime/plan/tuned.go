@@ -80,7 +80,7 @@ func Tune[S fmt.Stringer, B any](ctx context.Context, g *group.Group, t *Tuning,
 		options[i] = option{Program: c.Program, serves: func() error { return c.serves(g, s) },
 			nccl: func() bool { return !c.reaches(g, s) }}
 	}
-	i, choice, err := choose(t, key, options, prefers{rings: ringsFirst(g.Fabric()), nccl: g.FallsBack()})
+	i, choice, err := choose(t, key, options, prefers{rings: g.Fabric().RingsFirst(), nccl: g.FallsBack()})
 	if err != nil {
 		return nil, refuse(ctx, g, &Program{Name: operation}, err)
 	}

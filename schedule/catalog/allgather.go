@@ -165,3 +165,15 @@ var linearTensors = []s.Tensor{
 }
 
 var linear = []s.Op{s.Linear("C", "A", "B", s.Bias("Bias"))}
+
+// AllGatherLinearBatches is AllGatherLinear of several sequences side by side, of each of which every rank has a part:
+// [b, s, h] spread along s, as rows [b*s, h]. A step gathers a rank's rows of all sequences, and multiplies each
+// sequence's where they belong, so that nothing is copied to bring them together.
+var AllGatherLinearBatches = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.Split{Kind: s.Plain, Count: "4"}, s.DIDx(s.D)), s.Dim(s.K)}},
+		{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.Split{Kind: s.Plain, Count: "4"}, s.Stream(s.D)), s.Dim(s.N)}},
+	},
+	Ops: []s.Op{s.Linear("C", "A", "B")},
+}

@@ -1,15 +1,16 @@
-// Causal attention of all rows: query heads of 128 columns, a group of which shares a head of keys and values. A block
-// takes a row of a head, a tile of keys at a time: a thread has a key while scores are made, and a column after that.
+// Causal attention of all rows: query heads, a group of which shares a head of keys and values. A block takes a row of
+// a head, a tile of keys at a time: a thread has a key while scores are made, and a column after that.
 
-static const i64 width = 128, tile = 128;
+static const i64 tile = 128;
 
 template <typename E>
-DEVICE void causal(Out<E> o, In<E> query, In<E> key, In<E> value, i64 rows, i64 columns, i64 shared)
+DEVICE void causal(Out<E> o, In<E> query, In<E> key, In<E> value, i64 rows, i64 columns, i64 shared, i64 width)
 {
   SHARED(float, scores, tile);
-  const i64 heads = columns / width, groups = shared / width;
-  for (i64 item = blockIdx.x; item < rows * heads; item += gridDim.x) {
-    const i64 row = item / heads, head = item % heads, group = head * groups / heads, t = threadIdx.x;
+  const i64 heads = columns / width, groups = shared / width, parts = (width + tile - 1) / tile;
+  for (i64 item = blockIdx.x; item < rows * heads * parts; item += gridDim.x) {
+    const i64 row = item / parts / heads, head = item / parts % heads, group = head * groups / heads, t = threadIdx.x;
+    const i64 column = item % parts * tile + t;
     float most = -INFINITY, sum = 0.0f, made = 0.0f;
     for (i64 first = 0; first <= row; first += tile) {
       const i64 keys = row + 1 - first < tile ? row + 1 - first : tile;
@@ -32,10 +33,14 @@ DEVICE void causal(Out<E> o, In<E> query, In<E> key, In<E> value, i64 rows, i64 
       for (i64 k = 0; k < keys; k++) {
         const float weight = expf(scores[k] - most);
         sum += weight;
-        made += weight * value[(first + k) * shared + group * width + t];
+        if (column < width) {
+          made += weight * value[(first + k) * shared + group * width + column];
+        }
       }
       __syncthreads();  // all have read the scores
     }
-    o[row * columns + head * width + t] = made / sum;
+    if (column < width) {
+      o[row * columns + head * width + column] = made / sum;
+    }
   }
 }

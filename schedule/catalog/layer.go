@@ -4,14 +4,16 @@ import s "ovgen/schedule"
 
 // LlamaLayer is a whole layer of Llama under tensor and sequence parallelism, in one host program and
 // one graph: the norm of each rank's own rows and the gather of what it leaves, query, key and value of
-// the rank's heads, attention, the projection with its reduce-scatter and the residual, and the gated MLP
-// likewise. Attention is the caller's: a Go function that enqueues it between the products, for all rows
-// and this rank's heads, and that has the cache and the positions to itself. What ovgen proves is
-// the rest, and that attention reads and writes nothing too early or too late.
+// the rank's heads, of which queries and keys are turned by the angles of their positions, attention, the
+// projection with its reduce-scatter and the residual, and the gated MLP likewise. Heads are W columns wide;
+// Angles has W/2 cosines and then as many sines for each row. Attention is the caller's: a Go function that
+// enqueues it between the products, for all rows and this rank's heads, and that has the cache to itself. What
+// ovgen proves is the rest, and that attention reads and writes nothing too early or too late.
 var LlamaLayer = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}},
 		{Name: "Norm", Axes: []s.Axis{s.Dim(s.K)}},
+		{Name: "Angles", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.W)}},
 		{Name: "Wq", Axes: []s.Axis{s.Dim(s.N, s.DIDx(s.D)), s.Dim(s.K)}},
 		{Name: "Wk", Axes: []s.Axis{s.Dim(s.N2, s.DIDx(s.D)), s.Dim(s.K)}},
 		{Name: "Wv", Axes: []s.Axis{s.Dim(s.N2, s.DIDx(s.D)), s.Dim(s.K)}},
@@ -24,7 +26,8 @@ var LlamaLayer = s.Schedule{
 	},
 	Ops: []s.Op{
 		s.Copy("X", "A", s.RMSNorm("Norm")),
-		s.Linear("Query", "X", "Wq"), s.Linear("Key", "X", "Wk"), s.Linear("Value", "X", "Wv"),
+		s.Linear("Query", "X", "Wq", s.Rotary("Angles")), s.Linear("Key", "X", "Wk", s.Rotary("Angles")),
+		s.Linear("Value", "X", "Wv"),
 		s.Call("O", "Attention", "mq,mk,mk->mq", "Query", "Key", "Value"),
 		s.Linear("R", "O", "Wo", s.Add("A")),
 		s.Copy("Y", "R", s.RMSNorm("Norm2")),

@@ -160,3 +160,15 @@ var LinearReduceScatterRingKernel = s.Schedule{
 	Ops:     product,
 	Moves:   []s.Move{{Of: "C", Way: s.RingSum{}}},
 }
+
+// LinearReduceScatterBatches is LinearReduceScatter of several sequences side by side, of each of which every rank gets
+// a part: [b, s, h] spread along s, as rows [b*s, h]. A step multiplies one rank's rows of all sequences, one sequence
+// after the other, and puts them at once.
+var LinearReduceScatterBatches = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
+		{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K, s.DIDx(s.D))}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.Split{Kind: s.Plain, Count: "4"}, s.DIDx(s.D)), s.Dim(s.N)}},
+	},
+	Ops: []s.Op{s.Linear("C", "A", "B")},
+}

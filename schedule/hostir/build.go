@@ -80,11 +80,11 @@ func Reduce(s StreamRef, dst View, terms ...View) Step {
 // ApplyTo is a function of a view and of its further operands, by its kernel.
 func ApplyTo(s StreamRef, function string, dst, x View, operands ...View) Step {
 	return Step{Stream: s, Do: Apply, Func: function, Reads: append([]View{x}, operands...), Writes: []View{dst},
-		By: kernelOf(function)}
+		By: function}
 }
 
-// kernelOf is the kernel of a function: rotary for rotary128, whose heads are 128 wide.
-func kernelOf(function string) string { return strings.TrimRight(function, "0123456789") }
+// OfHeads is the step of a function of heads of so many columns.
+func (s Step) OfHeads(width Expr) Step { s.Width = width; return s }
 
 // CallOf is work of the caller's own, by a kernel where the launch has a file.
 func CallOf(s StreamRef, name string, l Launch, dst View, operands ...View) Step {

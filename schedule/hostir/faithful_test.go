@@ -51,7 +51,7 @@ func enqueued(p *hostir.Program) string {
 		for r := range d {
 			side := int64(48 * d)
 			c := ops.Case{Ranks: d, Rank: r, M: side, K: 2 * side, N: 4 * side, ElementSize: 4,
-				Extents: map[string]int64{"N2": side, "N3": side, "F": side, "P": side}}
+				Extents: map[string]int64{"N2": side, "N3": side, "F": side, "W": 4, "P": side}}
 			for i := range d * d {
 				c.Counts = append(c.Counts, int64(i+1))
 			}

@@ -105,13 +105,14 @@ func (n Share) With(p Parts) Node {
 	return n
 }
 
-// With rewrites the stream, the words, the views and the ranks of an exchange.
+// With rewrites the stream, the words, the views and the ranks of an exchange, the width of heads and a launch.
 func (n Step) With(p Parts) Node {
 	n.Stream = p.stream(n.Stream)
 	n.To, n.From = p.expr("the rank that gets", n.To), p.expr("the rank that sends", n.From)
 	n.Pre, n.Post = p.words(n.Pre), p.words(n.Post)
 	n.Writes = p.views(n.Writes, func(int) string { return n.Do.result() })
 	n.Reads = p.views(n.Reads, n.Do.operand)
+	n.Width = p.expr("the width of heads of "+n.Func, n.Width)
 	n.Launch = n.Launch.with(p)
 	return n
 }

@@ -75,28 +75,38 @@ type StreamSet struct {
 }
 
 // Divide is a requirement on the shape: By, or Times By where Times is above one,
-// divides Extent, or Extent times With where With is set.
+// divides Extent, or Extent times With where With is set. Where Heads is set, each of so many parts
+// is of whole heads, of so many columns each.
 type Divide struct {
 	Extent, By schedule.Extent
 	Times      int64
 	With       schedule.Extent
+	Heads      schedule.Extent
 }
 
-// Divisor is the number that must divide the extent on a mesh of so many ranks.
-func (d Divide) Divisor(ranks int64) int64 {
-	by := int64(1)
-	if d.By == schedule.D {
-		by = ranks
-	} else if n, err := strconv.ParseInt(string(d.By), 10, 64); err == nil {
-		by = n
+// Divisor is the number that must divide the extent on a mesh of so many ranks; width is W's value, 0 where it
+// has none.
+func (d Divide) Divisor(ranks, width int64) int64 {
+	n := max(d.Times, 1)
+	for _, e := range []schedule.Extent{d.By, d.Heads} {
+		switch e {
+		case "":
+		case schedule.D:
+			n *= ranks
+		case schedule.W:
+			n *= max(width, 1)
+		default:
+			by, _ := strconv.ParseInt(string(e), 10, 64) // lowering writes a number
+			n *= max(by, 1)
+		}
 	}
-	return by * max(d.Times, 1)
+	return n
 }
 
 // Holds reports whether extents x and with, which is 1 where With is unset, meet the requirement on a mesh of so many
 // ranks. Their product itself may be too large for an int64.
-func (d Divide) Holds(x, with, ranks int64) bool {
-	by := d.Divisor(ranks)
+func (d Divide) Holds(x, with, ranks, width int64) bool {
+	by := d.Divisor(ranks, width)
 	return by > 0 && x%by*(with%by)%by == 0
 }
 

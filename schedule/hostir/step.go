@@ -22,6 +22,9 @@ type Step struct {
 	Index      string
 	Func       string
 	Accumulate bool
+	// Width is how many columns the heads have that a function takes the rows apart into; absent: it knows none. It
+	// is a number or an extent, and no memory that the step touches depends on it.
+	Width Expr
 	// To and From are the ranks of an exchange.
 	To, From Expr
 	Post     []Word
@@ -234,6 +237,9 @@ func (s Step) checkParts() error {
 		(s.Index != "" || s.Func != "" && s.Do != Apply && s.Do != Call || s.Accumulate) {
 		return fmt.Errorf("only products have indices and a result that they add to; only they, functions and calls " +
 			"name a function")
+	}
+	if s.Do != Apply && !s.Width.IsZero() {
+		return fmt.Errorf("only functions have heads")
 	}
 	if s.Fused() && s.By == "" {
 		return fmt.Errorf("only a kernel signals around its work")

@@ -63,7 +63,7 @@ func (s Step) alone() string {
 	switch {
 	case s.Do == Sum:
 		return ReduceKernel
-	case s.Do == Apply && kernelOf(s.Func) == s.By:
+	case s.Do == Apply && s.Func == s.By:
 		return s.By
 	case s.Do == Copy:
 		return CopyKernel
@@ -85,6 +85,9 @@ func (s Step) work() string {
 	switch s.Do {
 	case Apply:
 		name = "Apply " + s.Func
+		if !s.Width.IsZero() {
+			operands = append(operands, "heads of "+s.Width.String())
+		}
 	case Call:
 		name = "Call " + s.Func
 	case AllGather, ReduceScatter, AllReduce, AllToAll:

@@ -16,7 +16,6 @@ import (
 type chain struct {
 	stages []stage
 	at     map[string]flow // tensors
-	width  int             // of heads that rotary embeddings turn
 }
 
 // flow is where the rows and columns of a tensor are.

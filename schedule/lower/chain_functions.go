@@ -3,7 +3,6 @@ package lower
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -88,33 +87,41 @@ func (c *chain) beside(d *draft, path string, o schedule.Op, f schedule.Func, i 
 // heads asks of the shape that heads are whole on each rank.
 func (w *writer) heads() {
 	for _, o := range w.schedule.Ops {
-		check := hostir.Divide{Extent: w.columnsOf(o.Out).Extent, Times: int64(w.chain.width)}
-		if w.chain.at[o.Out].columns {
-			check.By = schedule.D
-		}
-		turns := slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return f.Do == schedule.ApplyRotary })
-		if turns && !slices.Contains(w.program.Checks, check) {
-			w.program.Checks = append(w.program.Checks, check)
+		for _, f := range o.Then {
+			if f.Do != schedule.ApplyRotary {
+				continue
+			}
+			width, _ := w.schedule.HeadWidth(f.In[0]) // turned has read it
+			check := hostir.Divide{Extent: w.columnsOf(o.Out).Extent, Heads: width}
+			if w.chain.at[o.Out].columns {
+				check.By = schedule.D
+			}
+			checks := []hostir.Divide{check}
+			if width == schedule.W {
+				checks = []hostir.Divide{{Extent: width, By: "2"}, check}
+			}
+			for _, c := range checks {
+				if !slices.Contains(w.program.Checks, c) {
+					w.program.Checks = append(w.program.Checks, c)
+				}
+			}
 		}
 	}
 }
 
 // turned checks the table of a rotary embedding, which has the rows of the result.
 func (c *chain) turned(d *draft, path string, o schedule.Op, table string) error {
-	width, err := d.schedule.HeadWidth(table)
+	_, err := d.schedule.HeadWidth(table)
 	wrong := func(format string, args ...any) error {
 		return &schedule.FieldError{Path: path + ".In[0]", Msg: fmt.Sprintf(format, args...),
-			Hint: "declare " + table + " with a row for each row, and a constant such as 128 for the width of a head"}
+			Hint: "declare " + table + " with a row for each row, and W or a constant such as 128 for the width of a head"}
 	}
 	switch {
 	case d.schedule.Made(table):
 		return wrong("no pass turns heads by %s, which an operation makes", table)
 	case err != nil:
 		return wrong("%v", err)
-	case c.width != 0 && c.width != width:
-		return wrong("heads of %d columns, and %d before: a package has a kernel for one", width, c.width)
 	}
-	c.width = width
 	return c.placed(d, table, flow{own: c.at[o.Out].own}, false)
 }
 
@@ -139,11 +146,11 @@ func (w *writer) apply(on hostir.StreamRef, o schedule.Op, rank hostir.Expr, x h
 				operands = append(operands, w.rowsAt(name, rank))
 			}
 		}
-		function := string(f.Do)
+		step := hostir.ApplyTo(on, string(f.Do), out, x, operands...)
 		if f.Do == schedule.ApplyRotary {
-			function += strconv.Itoa(w.chain.width)
+			step = step.OfHeads(extent(w.columnsOf(f.In[0]).Extent))
 		}
-		nodes = append(nodes, hostir.ApplyTo(on, function, out, x, operands...))
+		nodes = append(nodes, step)
 		x = out
 	}
 	return nodes

@@ -38,7 +38,8 @@ func TestMovesOfAChain(t *testing.T) {
 			nil, map[string]string{"R": "post; reduce: sum; wait",
 				"X": "copy: copy; post: post; wait: wait", "C": puts}},
 		{"NCCL", schedule.NCCL{}, schedule.NCCL{}, schedule.NCCL{}, map[string]string{
-			"R": "nccl: reduce-scatter; reduce: sum", "X": "nccl: all-gather", "C": "nccl: reduce-scatter; reduce: sum"}},
+			"R": "nccl: reduce-scatter; reduce: sum", "X": "nccl: all-gather",
+			"C": "nccl: reduce-scatter; reduce: sum"}},
 		{"NCCL gathers for one kernel", schedule.NCCL{}, schedule.NCCL{}, schedule.Shot{}, map[string]string{
 			"R": "nccl: reduce-scatter; reduce: sum", "X": "nccl: all-gather", "C": shot}},
 		{"NCCL adds up what came in turn", nil, nil, schedule.NCCL{}, map[string]string{

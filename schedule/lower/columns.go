@@ -13,11 +13,18 @@ import (
 
 // columns finds these tensors. It refuses a product of which only some tensors are spread so.
 func columns(d *draft) error {
-	d.columns = map[string]bool{}
+	d.columns = map[string]int{}
+	if d.form.kind == gradient {
+		d.sides()
+		return nil
+	}
 	if d.form.kind != linear && d.form.kind != matmul {
 		return nil
 	}
 	tensors := d.schedule.Tensors
+	if c, _ := d.schedule.Tensor("C"); overRanks(c, 0) {
+		return nil // each rank multiplies its own rows, and gathers the weight
+	}
 	for _, b := range tensors {
 		if !strings.HasPrefix(b.Name, "B") || !overRanks(b, d.form.columns(b.Name)) {
 			continue
@@ -28,18 +35,26 @@ func columns(d *draft) error {
 				continue
 			}
 			if !overRanks(t, axis) {
-				each := d.form.tensor(b.Name)
-				return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Axes[%d]", i, axis),
-					Msg: fmt.Sprintf("%s has all columns %s, and %s is spread over the ranks by them: no pass gathers "+
-						"columns",
-						d.form.tensor(t.Name), t.Axes[axis].Extent, each),
-					Hint: fmt.Sprintf("spread it as well, by schedule.DIDx(schedule.D), and gather %[1]s afterwards; "+
-						"or let each rank have a whole %[2]s", d.form.tensor("C"+number(b.Name)), each)}
+				return d.apart(i, axis, b.Name)
 			}
-			d.columns[t.Name] = true
+			d.columns[t.Name] = axis
 		}
 	}
 	return nil
+}
+
+// apart is the refusal of a tensor that has all columns of a result, of which its weight has a rank's.
+func (d *draft) apart(i, axis int, weight string) error {
+	t := d.schedule.Tensors[i]
+	name, each := d.form.tensor(t.Name), d.form.tensor(weight)
+	hint := fmt.Sprintf("spread it as well, by schedule.DIDx(schedule.D), and gather %s afterwards; or let each rank have "+
+		"a whole %s", d.form.tensor("C"+number(weight)), each)
+	if strings.HasPrefix(t.Name, "C") {
+		hint += ", or rows of its own, for which it gathers " + each
+	}
+	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Axes[%d]", i, axis), Hint: hint,
+		Msg: fmt.Sprintf("%s has all columns %s, and %s is spread over the ranks by them: no pass gathers columns", name,
+			t.Axes[axis].Extent, each)}
 }
 
 // columns is the tensor's axis with the result's columns; below zero: none.
@@ -69,9 +84,20 @@ func overRanks(t schedule.Tensor, axis int) bool {
 
 // ownColumns is a tensor without the split that leaves each rank its columns.
 func (d *draft) ownColumns(t schedule.Tensor) schedule.Tensor {
-	if d.columns[t.Name] {
+	if axis, ok := d.columns[t.Name]; ok {
 		t.Axes = slices.Clone(t.Axes)
-		t.Axes[d.form.columns(t.Name)].Outer = nil
+		t.Axes[axis].Outer = nil
 	}
 	return t
+}
+
+// sides finds the operand of a gradient whose columns are spread over the ranks, as rows or columns of the result are:
+// a rank makes the gradient of its part of the weight.
+func (d *draft) sides() {
+	c, _ := d.schedule.Tensor("C")
+	for axis, role := range []string{"A", "B"} {
+		if t, _ := d.schedule.Tensor(role); overRanks(t, 1) && overRanks(c, axis) {
+			d.columns[role], d.columns["C"] = 1, axis
+		}
+	}
 }

@@ -33,7 +33,7 @@ type rule struct {
 // producer and consumer: DIDx to none or to Stream is an all-gather (a shard a step
 // where Stream is on the axis of DIDx), a reduced DIDx to DIDx a reduce-scatter, to
 // none an all-reduce.
-var rules = slices.Concat(gatherRules, reduceRules, copyRules, layerRules)
+var rules = slices.Concat(gatherRules, reduceRules, copyRules, weightRules, layerRules)
 
 // infer finds the row that has the schedule's placements.
 func infer(d *draft) error {
@@ -147,18 +147,17 @@ func placement(f form, t schedule.Tensor) string {
 	return text
 }
 
-// chunksOf is the number of steps that C is cut into, zero where it is not a constant.
+// chunksOf is the number of steps or of batches that C is cut into, zero where there is no constant.
 func chunksOf(s schedule.Schedule) int {
 	c, _ := s.Tensor("C")
-	axis, split, ok := c.Streamed()
-	if !ok {
-		return 0
+	for _, a := range c.Axes {
+		for _, split := range a.Outer {
+			if n, err := strconv.Atoi(string(split.Count)); err == nil {
+				return max(n, 0)
+			}
+		}
 	}
-	n, err := strconv.Atoi(string(c.Axes[axis].Outer[split].Count))
-	if err != nil {
-		return 0
-	}
-	return max(n, 0)
+	return 0
 }
 
 // tensors declares a buffer for each tensor, indexed by the parts of its first axis,

@@ -34,7 +34,7 @@ type draft struct {
 	comm     communication
 	chain    *chain              // of a schedule that is one
 	leg      map[string]carriage // of each move, by its tensor
-	columns  map[string]bool     // roles of tensors that are spread over the ranks by the columns of a result
+	columns  map[string]int      // the axis by which tensors, by role, are spread over the ranks as a result is
 	chunks   int                 // that the stream axis has, where they are a constant
 	with     options             // of the ways
 	of       string              // what travels by the way that is being lowered

@@ -15,6 +15,8 @@ func (r *rule) reads(tensor string) bool {
 		return true
 	case tensor == "A" || tensor == "B" || tensor == "C":
 		return true
+	case r.moves == gatherWeight && tensor == "Bias":
+		return true
 	case r.moves.reduces() && (tensor == "Bias" || tensor == "Added"):
 		return true
 	}
@@ -146,7 +148,8 @@ func idle(d *draft) bool {
 	if k != linear && k != matmul || spread(a) {
 		return false
 	}
-	return !byB && !byC || d.columns["B"]
+	_, own := d.columns["B"]
+	return !byB && !byC || own
 }
 
 // moved refuses parts that are moved on by another number of ranks than one.

@@ -15,6 +15,9 @@ const (
 	gatherSum    moves = "all-gather for a gradient"    // every rank sums over all shards' rows
 	gradientAll  moves = "all-reduce of a gradient"     // of each rank's rows, the sum to all
 	gradientOwn  moves = "reduce-scatter of a gradient" // the same, each part's sum to its owner
+	gatherBatch  moves = "all-gather in batches"        // every rank needs all shards, each of rows of each batch
+	reduceBatch  moves = "reduce-scatter in batches"    // partial results, of each batch a part's sum to its owner
+	gatherWeight moves = "all-gather of a weight"       // every rank multiplies its own rows by all of it
 	// Variants that other programs serve.
 	reduceUneven   moves = "bare reduce-scatter of uneven parts"
 	gatherBalanced moves = "all-gather of balanced parts"
@@ -34,12 +37,12 @@ const (
 
 // further says that the communication serves several products of one operand.
 func (m moves) further() bool {
-	return m == gather || m == gatherChunks || m == gatherBalanced || m == gatherHosts
+	return m == gather || m == gatherChunks || m == gatherBatch || m == gatherBalanced || m == gatherHosts
 }
 
 // reduces says that partial results of a product meet.
 func (m moves) reduces() bool {
-	return m == reduce || m == reduceAll || m == reduceBalanced || m == reduceHosts || m == allHosts
+	return m == reduce || m == reduceBatch || m == reduceAll || m == reduceBalanced || m == reduceHosts || m == allHosts
 }
 
 // places is where a row wants tensors.
@@ -55,6 +58,10 @@ var gatherRules = []rule{
 		places{"A": "[S, DIDx(D), M/(S*D), K]", "C": "[Stream(S), D, M/(S*D), N]"}},
 	{communication{gatherChunks, "A"}, linear,
 		places{"A": "[S, DIDx(D), M/(S*D), K]", "C": "[Stream(S), D, M/(S*D), N]"}},
+	{communication{gatherBatch, "A"}, matmul,
+		places{"A": "[S, DIDx(D), M/(S*D), K]", "C": "[S, Stream(D), M/(S*D), N]"}},
+	{communication{gatherBatch, "A"}, linear,
+		places{"A": "[S, DIDx(D), M/(S*D), K]", "C": "[S, Stream(D), M/(S*D), N]"}},
 }
 
 // reduceRules: the contracted dimension is sharded, so each rank has a partial C.
@@ -67,6 +74,10 @@ var reduceRules = []rule{
 		places{"A": "[M, DIDx(D), K/D]", "B": "[DIDx(D), K/D, N]", "C": "[DIDx(D, balanced), M/D, N]"}},
 	{communication{reduceBalanced, "C"}, linear,
 		places{"A": "[M, DIDx(D), K/D]", "B": "[N, DIDx(D), K/D]", "C": "[DIDx(D, balanced), M/D, N]"}},
+	{communication{reduceBatch, "C"}, matmul,
+		places{"A": "[M, DIDx(D), K/D]", "B": "[DIDx(D), K/D, N]", "C": "[S, DIDx(D), M/(S*D), N]"}},
+	{communication{reduceBatch, "C"}, linear,
+		places{"A": "[M, DIDx(D), K/D]", "B": "[N, DIDx(D), K/D]", "C": "[S, DIDx(D), M/(S*D), N]"}},
 	{communication{reduceAll, "C"}, matmul, places{"A": "[M, DIDx(D), K/D]", "B": "[DIDx(D), K/D, N]", "C": "[M, N]"}},
 	{communication{reduceAll, "C"}, linear, places{"A": "[M, DIDx(D), K/D]", "B": "[N, DIDx(D), K/D]", "C": "[M, N]"}},
 	{communication{reduceBare, "C"}, summedUp, places{"A": "[DIDx(D), M, N]", "C": "[DIDx(D), M/D, N]"}},
@@ -93,6 +104,12 @@ var links = []struct {
 	{gatherLink, "linear: an operand [DIDx(D), M/D, K], and a weight [DIDx(D), N/D, K]"},
 	{reduceLink, "linear: an operand [M, DIDx(D), K/D], a weight [N, DIDx(D), K/D], and a result [DIDx(D), M/D, N]"},
 	{allLink, "linear: an operand [M, DIDx(D), K/D], a weight [N, DIDx(D), K/D], and a result [M, N]"},
+}
+
+// weightRules: each rank has its own rows of A and of C, and a part of B.
+var weightRules = []rule{
+	{communication{gatherWeight, "B"}, linear,
+		places{"A": "[DIDx(D), M/D, K]", "B": "[DIDx(D), N/D, K]", "C": "[DIDx(D), M/D, N]"}},
 }
 
 // layerRules: what backward passes need.

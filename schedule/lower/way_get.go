@@ -9,6 +9,8 @@ var gets = []lowering{
 	get(broadcast, broadcastCopy),
 	get(gatherSum, gradientShift),
 	get(gatherLink, linked),
+	get(gatherWeight, weightGather),
+	get(gatherBatch, gatherBatches),
 }
 
 // get copies by a writer.

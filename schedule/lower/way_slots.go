@@ -20,6 +20,10 @@ var slotted = []lowering{
 		d.with.carriage = carried(w.By, schedule.CopyEngine)
 		return errors.Join(d.prioritize(w.Streams, w.Equal), reducePut(d))
 	}),
+	by(reduceBatch, func(d *draft, w schedule.Slots) error {
+		d.with.carriage = carried(w.By, schedule.CopyEngine)
+		return errors.Join(d.prioritize(w.Streams, w.Equal), reduceBatches(d))
+	}),
 	by(reduceAll, func(d *draft, w schedule.SlotsToAll) error {
 		d.with.parts, d.with.carriage = w.Parts, carried(w.By, schedule.CopyEngine)
 		if err := d.prioritize(w.Streams, w.Equal); err != nil {

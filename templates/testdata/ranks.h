@@ -365,11 +365,11 @@ static void rmsnorm_round(World &w, unsigned r, unsigned round)
 static void rotary_round(World &w, unsigned r, unsigned round)
 {
   const size_t width = 128;
-  struct rotary128 p = {};
+  struct rotary p = {};
   p.operand = term(w, next_of(r));
   p.table = term(w, r);
-  p.entries = width;
-  apply(w, r, round, "rotary128", p, [r, round](size_t i, double &most) {
+  p.entries = p.width = width;
+  apply(w, r, round, "rotary", p, [r, round](size_t i, double &most) {
     const size_t j = i % (width / 2);
     const double x = number_of(next_of(r), round, i), y = number_of(next_of(r), round, i ^ width / 2);
     const double a = x * number_of(r, round, j), b = y * number_of(r, round, j + width / 2);

@@ -39,7 +39,7 @@ func TestCatalog(t *testing.T) {
 		for _, d := range []int{2, 4, 8} {
 			for _, eager := range []bool{false, true} {
 				c := cost.Case{Ranks: d, Hosts: p.FewestHosts(d), M: 4096, K: 8192, N: 7168, ElementSize: 2, Eager: eager,
-					Extents: map[string]int64{"F": 16384, "N2": 1024, "N3": 1024, "P": 512}}
+					Extents: map[string]int64{"F": 16384, "W": 128, "N2": 1024, "N3": 1024, "P": 512}}
 				for range d * d {
 					c.Counts = append(c.Counts, 512)
 				}

@@ -152,13 +152,13 @@ func (c Case) Check(p *hostir.Program) error {
 			if err != nil {
 				return err
 			}
-			if by := d.Divisor(int64(c.Ranks)); !d.Holds(x, y, int64(c.Ranks)) {
+			if by := d.Divisor(int64(c.Ranks), env["W"]); !d.Holds(x, y, int64(c.Ranks), env["W"]) {
 				return fmt.Errorf("%s times %s is %d times %d: it must be a multiple of %s", d.Extent, d.With, x, y,
 					multipleOf(d, by))
 			}
 			continue
 		}
-		if by := d.Divisor(int64(c.Ranks)); by < 1 || x%by != 0 {
+		if by := d.Divisor(int64(c.Ranks), env["W"]); by < 1 || x%by != 0 {
 			return fmt.Errorf("%s: it must be a multiple of %s", named(d.Extent, x), multipleOf(d, by))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ovgen/schedule"
 	"ovgen/verify/ops"
 )
 
@@ -158,7 +159,7 @@ func (x *search) compute(s *state, st *step) []Number {
 	case ops.Product:
 		return x.multiplied(st.op, operands, size)
 	case ops.Apply:
-		return functionOf(st.op.Form, operands, size)
+		return functionOf(st.op.Form, st.op.Width, operands, size)
 	case ops.Call:
 		made := make([]Number, size)
 		for i := range made {
@@ -191,10 +192,10 @@ func isRow(n int, operands [][]Number, size int) bool {
 }
 
 // functionOf is a function of the first operand: of each element and the other operands' elements at its place, or,
-// where the last ones are rows, of rows.
-func functionOf(function string, operands [][]Number, size int) []Number {
-	if width, turns := headWidth(function); turns {
-		return turned(function, operands, size, width)
+// where the last ones are rows, of rows; a rotary embedding is of heads of that width.
+func functionOf(function string, width int64, operands [][]Number, size int) []Number {
+	if function == string(schedule.ApplyRotary) {
+		return turned(operands, size, int(width))
 	}
 	row := 0
 	for n, list := range operands {

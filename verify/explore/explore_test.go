@@ -25,7 +25,7 @@ var modes = [][]explore.Mode{
 // Every schedule of the catalog keeps every property.
 func TestCatalog(t *testing.T) {
 	for _, c := range catalog.All() {
-		p, err := lower.Lower(c.Name, scheduletest.Narrow(c.Schedule))
+		p, err := lower.Lower(c.Name, c.Schedule)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,9 +50,32 @@ func TestCatalog(t *testing.T) {
 	}
 }
 
+// A function overwrites a result of the caller's that a product made.
+func TestFunctionInPlace(t *testing.T) {
+	for _, x := range []struct {
+		tensors string
+		f       schedule.Func
+	}{
+		{"A[M/D K] B[N/D K] C[M:D N/D]", schedule.SiLU()},
+		{"A[M/D K] T[M W] B[N/D K] C[M:D N/D]", schedule.Rotary("T")},
+	} {
+		p, err := lower.Lower("X", schedule.Schedule{Tensors: scheduletest.Tensors(x.tensors),
+			Ops: []schedule.Op{schedule.Linear("C", "A", "B", x.f)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sys, err := explore.Of(p, explore.ShapeOf(p, 2), nil, explore.Eager, explore.Captured)
+		if err != nil {
+			t.Fatal(err)
+		}
+		safe(t, explore.Explore(sys))
+	}
+}
+
 // The moves of a chain keep every property, whichever of them NCCL, the copy engine and one kernel do.
 func TestMovesOfAChain(t *testing.T) {
-	all := scheduletest.ByEach(catalog.BlockBehindAttention, []string{"R", "X", "C"}, nil, schedule.NCCL{}, schedule.Shot{})
+	all := scheduletest.ByEach(catalog.BlockBehindAttention, []string{"R", "X", "C"}, nil, schedule.NCCL{},
+		schedule.Shot{})
 	lowered := 0
 	for _, s := range all {
 		p, err := lower.Lower("X", s)

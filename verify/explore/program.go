@@ -28,8 +28,8 @@ func ShapeOf(p *hostir.Program, ranks int) Shape {
 	for _, c := range p.Checks {
 		switch {
 		case c.Extent == schedule.M:
-			rows = max(rows, c.Divisor(d))
-		case c.Extent == schedule.N && c.Divisor(d) > 1:
+			rows = max(rows, c.Divisor(d, headWidth))
+		case c.Extent == schedule.N && c.Divisor(d, headWidth) > 1:
 			columns = 7 * d
 		}
 	}
@@ -38,7 +38,7 @@ func ShapeOf(p *hostir.Program, ranks int) Shape {
 		hosts = p.FewestHosts(ranks)
 	}
 	s := Shape{Ranks: ranks, Hosts: hosts, ElementSize: 4, K: 3 * d, N: columns, M: 2 * rows,
-		Extents: map[string]int64{"N2": 2 * d, "N3": 4 * d, "F": 5 * d}}
+		Extents: map[string]int64{"N2": 2 * d, "N3": 4 * d, "F": 5 * d, "W": headWidth}}
 	s.heads(p)
 	for _, t := range p.Schedule.Tensors {
 		if axis, split, ok := t.Sharded(); ok && t.Axes[axis].Outer[split].Uneven {
@@ -49,16 +49,19 @@ func ShapeOf(p *hostir.Program, ranks int) Shape {
 	return s
 }
 
+// headWidth is what heads have columns whose width is an extent: two pairs.
+const headWidth = 4
+
 // heads makes extents of columns that are cut into heads, as a check on the shape says, multiples of those: one head a
 // rank, two, and so on.
 func (s *Shape) heads(p *hostir.Program) {
 	times := int64(0)
 	for _, c := range p.Checks {
-		if c.Times < 2 || c.Extent == schedule.M {
+		if c.Heads == "" {
 			continue
 		}
 		times++
-		switch n := times * c.Divisor(int64(s.Ranks)); c.Extent {
+		switch n := times * c.Divisor(int64(s.Ranks), headWidth); c.Extent {
 		case schedule.K:
 			s.K = n
 		case schedule.N:

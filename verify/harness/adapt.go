@@ -15,7 +15,8 @@ func Of[P plan.Runner, S sized, B any](p *plan.Program, s schedule.Schedule,
 	var checks []Divide
 	for _, d := range p.Divides {
 		checks = append(checks, Divide{Extent: schedule.Extent(d.Extent), By: schedule.Extent(d.By),
-			Times: int64(d.Times), With: schedule.Extent(d.With)})
+			Times: int64(d.Times), With: schedule.Extent(d.With),
+			Heads: schedule.Extent(d.Heads)})
 	}
 	return Program{
 		Name: p.Name, Proof: p.Proof, Ranks: p.Ranks, Eager: p.Eager, Schedule: s, Checks: checks,

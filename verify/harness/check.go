@@ -35,7 +35,7 @@ func (p *Program) TestShapes(t driver.Type, ranks int) (list []Shape) {
 	for _, s := range p.VerifyShapes(t, ranks, false) {
 		s = s.Fit(p, ranks)
 		if p.Large(s, ranks) && !constant {
-			s.M = p.divisor(schedule.M, ranks)
+			s.M = p.divisor(schedule.M, s, ranks)
 			s.P = 0
 			s = s.Fit(p, ranks)
 		}

@@ -34,7 +34,7 @@ func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 		list = append(list, Shape{M: 500 * ranks, K: 4096, N: 3584})
 	}
 	for i, s := range list {
-		rows := p.divisor(schedule.M, ranks)
+		rows := p.divisor(schedule.M, s, ranks)
 		s.M = multiple(s.M, rows)
 		if i == 1 && (s.M/rows%2 == 0 && rows > 2*ranks || rows == 1 && (!p.uneven() || p.balanced())) {
 			s.M += rows
@@ -52,7 +52,7 @@ func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 func (p *Program) PlainShape(rows, ranks int) Shape {
 	n := rows * ranks
 	s := p.widened(Shape{M: n, K: n, N: n}.Fit(p, ranks), ranks, 1)
-	s.M = multiple(s.M, p.divisor(schedule.M, ranks))
+	s.M = multiple(s.M, p.divisor(schedule.M, s, ranks))
 	return s
 }
 
@@ -60,12 +60,15 @@ func (p *Program) PlainShape(rows, ranks int) Shape {
 // being multiples of granule; constants stand for themselves.
 func (p *Program) widened(s Shape, ranks, granule int) Shape {
 	constants := p.Schedule.Constants()
+	if p.Measures(schedule.W) && s.W == 0 {
+		s.W = heads(s.K)
+	}
 	for _, e := range Symbols {
 		at := s.At(e)
 		if n, constant := constants[e]; constant && !(e == schedule.N && p.shares(s)) {
 			*at = int(n)
 		} else if *at != 0 && e != schedule.M {
-			*at = p.widen(e, *at, ranks, granule)
+			*at = p.widen(e, s, ranks, granule)
 		}
 	}
 	if c, ok := p.flat(); ok && !s.meets(c, ranks) {
@@ -73,7 +76,7 @@ func (p *Program) widened(s Shape, ranks, granule int) Shape {
 		if at == nil { // a constant
 			at = s.At(c.Extent)
 		}
-		*at = multiple(*at, int(c.Divisor(int64(ranks))))
+		*at = multiple(*at, int(c.Divisor(int64(ranks), int64(s.W))))
 	}
 	if s.P > 0 && p.Measures(schedule.P) {
 		s.M = min(s.M, s.P*ranks)
@@ -82,12 +85,12 @@ func (p *Program) widened(s Shape, ranks, granule int) Shape {
 }
 
 // widen makes an extent a multiple of its number of parts, of so many elements each; heads have as many already.
-func (p *Program) widen(x schedule.Extent, value, ranks, granule int) int {
-	d := p.divisor(x, ranks)
-	if heads := x != schedule.M && d%(ranks*granule) == 0; d > 1 && !heads {
+func (p *Program) widen(x schedule.Extent, s Shape, ranks, granule int) int {
+	d := p.divisor(x, s, ranks)
+	if heads := x == schedule.W || x != schedule.M && d%(ranks*granule) == 0; d > 1 && !heads {
 		d *= granule
 	}
-	return multiple(value, d)
+	return multiple(*s.At(x), d)
 }
 
 func multiple(x, of int) int { return (x + of - 1) / of * of }
@@ -115,7 +118,7 @@ func (p *Program) BenchShapes(ranks int, onGPU bool) []Shape {
 		}
 	}
 	for i, s := range list {
-		s.M = p.widen(schedule.M, s.M, ranks, 2)
+		s.M = p.widen(schedule.M, s, ranks, 2)
 		list[i] = p.widened(s, ranks, 8)
 	}
 	return list

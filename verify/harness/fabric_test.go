@@ -13,7 +13,6 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 	"ovgen/verify/sim"
 	"ovgen/verify/simtest"
 )
@@ -36,6 +35,8 @@ func TestFabrics(t *testing.T) {
 	const (
 		gather  = "allgatherlinear"
 		scatter = "linearreducescatter"
+		bare    = ", so programs that put and signal that by stream memory operations are refused"
+		rings   = ", and rings come first where nothing was measured"
 		puts    = "and linearreducescatter does not serve: linearreducescatter puts into peers' memory"
 		apart   = "does not serve: allgatherlinear uses peers' memory, and ranks of this group can't map each other's"
 	)
@@ -54,22 +55,27 @@ func TestFabrics(t *testing.T) {
 		{name: "switches", world: sim.Config{Switched: true}, gather: gather, scatter: scatter,
 			group: "NVLink joins every pair, by switches"},
 		{name: "PCIe", world: sim.Config{NVLink: never}, gather: gather, scatter: "linearreducescatterget",
-			group: "PCIe joins every pair", whyScatter: puts},
+			group:      "PCIe joins every pair" + bare,
+			whyScatter: puts},
 		{name: "neighbours and PCIe", world: sim.Config{NVLink: around}, gather: "allgatherlinearringbackward",
-			scatter: "linearreducescatterring", group: "NVLink joins neighbours alone",
-			why: ", and NVLink joins neighbours alone", whyScatter: ", and NVLink joins neighbours alone"},
+			scatter: "linearreducescatterring",
+			group:   "NVLink joins neighbours alone" + bare + rings,
+			why:     ", and NVLink joins neighbours alone", whyScatter: ", and NVLink joins neighbours alone"},
 		{name: "neighbours", world: sim.Config{NVLink: around, PeerAccess: around}, apart: true,
 			gather: "allgatherlinearringbackward", scatter: "linearreducescatterring",
-			group: "NVLink joins neighbours alone; plans by NCCL and by rings alone, since rank 0 can't map rank 2's memory"},
+			group: "NVLink joins neighbours alone" + rings + "; plans by NCCL and by rings alone, since rank 0 can't " +
+				"map rank 2's memory"},
 		{name: "neighbours by PCIe", world: sim.Config{NVLink: never, PeerAccess: around}, apart: true,
 			gather: "allgatherlinearringget", scatter: "linearreducescatterring", why: apart,
 			group: "; plans by NCCL and by rings alone, since rank 0"},
-		{name: "two pairs and PCIe", world: sim.Config{NVLink: func(a, b int) bool { return a/2 == b/2 }}, gather: gather,
-			scatter: "linearreducescatterget", group: "NVLink joins some pairs, and PCIe the others", whyScatter: puts},
+		{name: "two pairs and PCIe", world: sim.Config{NVLink: func(a, b int) bool { return a/2 == b/2 }},
+			gather: gather, scatter: "linearreducescatterget", whyScatter: puts,
+			group: "NVLink joins some pairs, and PCIe the others" + bare},
 		{name: "none", world: sim.Config{PeerAccess: never}, apart: true, gather: "allgatherlinearnccl",
-			scatter: "linearreducescatternccl", why: apart, group: "plans by NCCL alone, since rank 0 can't map rank 1's memory"},
+			scatter: "linearreducescatternccl", why: apart,
+			group: "plans by NCCL alone, since rank 0 can't map rank 1's memory"},
 		{name: "a small arena", arena: small, refuses: "set Config.Arena to at least",
-			refuses2: "allgatherlinearnccl: lay out staging"},
+			refuses2: "with Config.FallBack it takes memory of its own"},
 		{name: "a small arena, and NCCL", arena: small, fallBack: true, gather: "allgatherlinearnccl",
 			scatter: "linearreducescatternccl", group: "NVLink joins every pair",
 			why:        "and allgatherlinear does not serve: lay out staging: the arena has",
@@ -140,7 +146,7 @@ func untuned(seen func(plan.Choice)) *Program {
 // untunedScatter is the product and reduce-scatter without a tuning.
 func untunedScatter(seen func(plan.Choice)) *Program {
 	return ofKindPtr("linear", Program{Name: "tuned", Types: []driver.Type{driver.BF16},
-		Schedule: of(tensor("A", inM, columnsK), tensor("B", inN, columnsK), tensor("C", schedule.Dim(schedule.M, schedule.DIDx(schedule.D)), inN)),
+		Schedule: of(tensor("A", inM, columnsK), tensor("B", inN, columnsK), tensor("C", rows, inN)),
 		New: func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
 			p, err := tuned.NewLinearReduceScatter(ctx, g, nil, linearreducescatter.Shape{M: s.M, K: s.K, N: s.N,
 				Type: s.Type})

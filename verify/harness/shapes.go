@@ -13,17 +13,17 @@ import (
 // Shape gives the symbols of an operation their values. They are of whole tensors, over all
 // ranks. A program ignores extents that it does not have.
 type Shape struct {
-	M, K, N, N2, N3, F, P int
-	Type                  driver.Type
+	M, K, N, N2, N3, F, W, P int
+	Type                     driver.Type
 }
 
 // Symbols of a shape: the first three have flags of their own.
-var Symbols = []schedule.Extent{schedule.M, schedule.K, schedule.N, schedule.N2, schedule.N3, schedule.F, schedule.P}
+var Symbols = schedule.Extents()
 
 // At is the field of a symbol.
 func (s *Shape) At(e schedule.Extent) *int {
 	return map[schedule.Extent]*int{schedule.M: &s.M, schedule.K: &s.K, schedule.N: &s.N, schedule.N2: &s.N2,
-		schedule.N3: &s.N3, schedule.F: &s.F, schedule.P: &s.P}[e]
+		schedule.N3: &s.N3, schedule.F: &s.F, schedule.W: &s.W, schedule.P: &s.P}[e]
 }
 
 // String is "m,k,n", with ",N2=1024" and so on after it where they are known.
@@ -74,16 +74,17 @@ func (s Shape) Fit(p *Program, ranks int) Shape {
 	}
 	set(schedule.M, 0)
 	set(schedule.K, 0)
+	set(schedule.W, heads(s.K))
 	if p.layers() {
-		set(schedule.N, multiple(s.K, p.divisor(schedule.N, ranks)))
+		set(schedule.N, multiple(s.K, p.divisor(schedule.N, s, ranks)))
 	}
 	set(schedule.N, 0)
 	narrow := max(s.N/4/8*8, 8)
 	if !p.Measures(schedule.N3) {
 		narrow = s.N
 	}
-	set(schedule.N2, multiple(narrow, p.divisor(schedule.N2, ranks)))
-	set(schedule.N3, multiple(narrow, p.divisor(schedule.N3, ranks)))
+	set(schedule.N2, multiple(narrow, p.divisor(schedule.N2, s, ranks)))
+	set(schedule.N3, multiple(narrow, p.divisor(schedule.N3, s, ranks)))
 	set(schedule.F, 0)
 	set(schedule.P, slices.Max(counts(s.M, ranks, s.M)))
 	return s
@@ -151,7 +152,7 @@ func (p *Program) Fits(s Shape, ranks int) error {
 		}
 	}
 	for _, e := range Symbols {
-		if d := p.divisor(e, ranks); *full.At(e)%d != 0 {
+		if d := p.divisor(e, full, ranks); *full.At(e)%d != 0 {
 			return fmt.Errorf("shape %s: %s is %d, and must be a multiple of %d for %s on %d ranks", s, e,
 				*full.At(e), d, p.Name, ranks)
 		}
@@ -159,7 +160,7 @@ func (p *Program) Fits(s Shape, ranks int) error {
 	if c, ok := p.flat(); ok && !full.meets(c, ranks) {
 		m, n := full.value(c.Extent), full.value(c.With)
 		return fmt.Errorf("shape %s: %s times %s is %d times %d, and must be a multiple of %d for %s on %d ranks", s,
-			c.Extent, c.With, m, n, c.Divisor(int64(ranks)), p.Name, ranks)
+			c.Extent, c.With, m, n, c.Divisor(int64(ranks), int64(full.W)), p.Name, ranks)
 	}
 	if most := full.P; p.Measures(schedule.P) && most*ranks < full.M {
 		return fmt.Errorf("shape %s: %d rows are more than %d ranks have with %d at most, for %s", s,
@@ -168,8 +169,16 @@ func (p *Program) Fits(s Shape, ranks int) error {
 	return nil
 }
 
-// divisor divides every value of a symbol: for the placements, and as New requires.
-func (p *Program) divisor(symbol schedule.Extent, ranks int) int {
+// heads is the usual width of heads in a layer of so many columns.
+func heads(columns int) int {
+	if columns < 1024 {
+		return 8
+	}
+	return 128
+}
+
+// divisor divides every value of a symbol: for the placements, and as New requires of a shape with heads so wide.
+func (p *Program) divisor(symbol schedule.Extent, s Shape, ranks int) int {
 	extents := []schedule.Extent{symbol}
 	if n, constant := p.Schedule.Constants()[symbol]; constant {
 		extents = append(extents, schedule.Extent(strconv.FormatInt(n, 10)))
@@ -179,7 +188,7 @@ func (p *Program) divisor(symbol schedule.Extent, ranks int) int {
 		d = lcm(d, reference.Divisor(e, p.Schedule.Tensors, reference.Extents{schedule.D: ranks}))
 		for _, c := range p.Checks {
 			if c.Extent == e && c.With == "" {
-				d = lcm(d, int(c.Divisor(int64(ranks))))
+				d = lcm(d, int(c.Divisor(int64(ranks), int64(s.W))))
 			}
 		}
 	}
@@ -197,7 +206,7 @@ func (s Shape) value(e schedule.Extent) int64 {
 
 // meets reports whether a shape meets a requirement on the product of two extents.
 func (s Shape) meets(c Divide, ranks int) bool {
-	return c.Holds(s.value(c.Extent), s.value(c.With), int64(ranks))
+	return c.Holds(s.value(c.Extent), s.value(c.With), int64(ranks), int64(s.W))
 }
 
 // flat is the requirement on the elements of the result, if New has one.

@@ -9,6 +9,7 @@ import (
 	"ovgen/schedule"
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/lower"
+	"ovgen/schedule/scheduletest"
 	"ovgen/verify/mutate"
 )
 
@@ -133,6 +134,25 @@ func TestSwappedOperands(t *testing.T) {
 				t.Error("there is no such mutant")
 			}
 		})
+	}
+}
+
+// Heads of another width on one rank are noticed.
+func TestHeads(t *testing.T) {
+	found := 0
+	turned := schedule.Schedule{Tensors: scheduletest.Tensors("A[M/D K] T[M/D 4] W[N/D K] C[M:D N/D]"),
+		Ops: []schedule.Op{schedule.Copy("X", "A", schedule.Rotary("T")), schedule.Linear("C", "X", "W")}}
+	for _, m := range mutants(t, "Turned", turned) {
+		if m.Kind != "halve the width of heads" {
+			continue
+		}
+		found++
+		if j, err := mutate.Judge(m, mutate.Prove); err != nil || j.Class != mutate.Caught {
+			t.Errorf("%s: %s %v, %v", m.Name(), j.Class, j.Why, err)
+		}
+	}
+	if found == 0 {
+		t.Error("there is no such mutant")
 	}
 }
 

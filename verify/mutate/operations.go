@@ -81,6 +81,10 @@ func (m *maker) items(list []ops.Op, i int) {
 		c.Uses[0], c.Uses[1] = o.Uses[1], o.Uses[0]
 		change("swap operands", o.Form+" of "+o.Uses[0].String()+" and "+o.Uses[1].String(), c)
 	}
+	if c := o; o.Width > 0 {
+		c.Width /= 2
+		change("halve the width of heads", o.String(), c)
+	}
 	for w, word := range o.Words {
 		c := o
 		c.Words = slices.Delete(slices.Clone(o.Words), w, w+1)

@@ -60,6 +60,8 @@ var Packages = []PackageMutant{
 		{callKey + ", p.value.All())\n", callKey + ", plan.Range{At: p.value.At(0), Bytes: p.chunkKey})\n"}}},
 	{Package: "llamalayer", File: "program.go", Text: "a call on the stream of sums", Edits: []Edit{
 		{"q.Call(main", "q.Call(p.put"}}},
+	{Package: "llamalayer", File: "program.go", Text: "heads of half as many columns", Edits: []Edit{
+		{"p.width = int64(w)", "p.width = int64(w / 2)"}}},
 	{Package: "llamalayer", File: "program.go", Text: "no call", Edits: []Edit{
 		{"	" + callKey + ", p.value.All())\n", ""}}},
 

@@ -44,6 +44,8 @@ type Op struct {
 	// follows: linear gelu. Of a Collective: which one, as package hostir names it. Of an Apply: the
 	// function. Of a Call: the name of the caller's.
 	Form string
+	// Width of the heads that an Apply takes rows apart into; 0: it knows none.
+	Width int64
 	// Launch of a Call by a kernel, as LaunchOf has it.
 	Launch string
 	// Accumulate: a Product adds to its result, the last operand that it reads. No other
@@ -157,6 +159,9 @@ func (o Op) append(b []byte) []byte {
 	}
 	if o.Form != "" {
 		b = append(append(b, ' '), o.Form...)
+	}
+	if o.Width > 0 {
+		b = strconv.AppendInt(append(b, " of heads of "...), o.Width, 10)
 	}
 	if o.Launch != "" {
 		b = append(append(b, " in "...), o.Launch...)

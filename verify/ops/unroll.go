@@ -241,6 +241,9 @@ func (u *unroller) sum(op Op, n hostir.Step) {
 // function adds a function, or a call.
 func (u *unroller) function(kind Kind, op Op, n hostir.Step) {
 	op.Kind, op.Form = kind, n.Func
+	if !n.Width.IsZero() {
+		op.Width = u.eval(n.Width)
+	}
 	u.work(op, n)
 }
 

@@ -118,7 +118,8 @@ func TestDumpCalls(t *testing.T) {
 	for words, listed := range map[string]int{"": 0, "ops": 1} {
 		called := 0
 		text := dumped(t, words, func(ctx context.Context, g *group.Group, x driver.Ptr) error {
-			p, err := rotaryattention.New(ctx, g, rotaryattention.Shape{M: 2, K: 16, N: 256, N2: 256, Type: driver.FP32})
+			s := rotaryattention.Shape{M: 2, K: 16, N: 256, N2: 256, Type: driver.FP32}
+			p, err := rotaryattention.New(ctx, g, s)
 			if err != nil {
 				return err
 			}
@@ -129,8 +130,8 @@ func TestDumpCalls(t *testing.T) {
 				return nil
 			}
 			at := func(n driver.Ptr) driver.Ptr { return x + n*65536 }
-			return p.Bind(ctx, rotaryattention.Buffers{A: at(0), Norm: at(1), Angles: at(2), Wq: at(3), Wk: at(4), Wv: at(5),
-				Wo: at(6), C: at(7)})
+			return p.Bind(ctx, rotaryattention.Buffers{A: at(0), Norm: at(1), Angles: at(2), Wq: at(3), Wk: at(4),
+				Wv: at(5), Wo: at(6), C: at(7)})
 		})
 		if n := bytes.Count(text, []byte("call Attention\n")); called != 0 || n != listed {
 			t.Errorf("%q: called %d times, listed %d times, want 0 and %d", words, called, n, listed)

@@ -185,7 +185,7 @@ func carried(t *testing.T, s schedule.Schedule) string {
 			size := int64(d * 12)
 			list, err := ops.Unroll(p, ops.Case{Ranks: d, Rank: r, M: size, K: size, N: size, ElementSize: elements,
 				Counts:  slices.Repeat([]int64{3}, d*d),
-				Extents: map[string]int64{"F": size, "P": 3, "N2": size, "N3": size}})
+				Extents: map[string]int64{"F": size, "W": 2, "P": 3, "N2": size, "N3": size}})
 			if err != nil {
 				t.Fatalf("%v\n%s", err, hostir.Print(p))
 			}
@@ -218,7 +218,8 @@ func blamed(t *testing.T, name string, items []string, before, after schedule.Sc
 	if len(fields) == 0 {
 		t.Errorf("%s: no field is named: %v", name, err)
 	}
-	found := false
+	found, left := false, extentsOf(after)
+	gone := slices.DeleteFunc(extentsOf(before), func(e string) bool { return slices.Contains(left, e) })
 	for _, e := range fields {
 		if e.Path == "" || e.Msg == "" || e.Hint == "" {
 			t.Errorf("%s: a refusal without words or hint: %#v", name, e)
@@ -226,6 +227,8 @@ func blamed(t *testing.T, name string, items []string, before, after schedule.Sc
 		if strings.HasPrefix(e.Path, "Moves[-1]") {
 			t.Errorf("%s: a field is blamed that nobody wrote: %v", name, e)
 		}
+		// What an extent was for is blamed where no tensor has it any more.
+		found = found || slices.ContainsFunc(wordsOf(e.Msg), func(w string) bool { return slices.Contains(gone, w) })
 		for _, item := range items {
 			at, _, _ := strings.Cut(e.Path, ".")
 			called := append(wordsOf(e.Msg+" "+e.Hint), namesOf(after, at)...)
@@ -250,6 +253,16 @@ func kindOf(item string) string {
 // wordsOf are the words of a message.
 func wordsOf(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,;:()[]\"*/", r) })
+}
+
+// extentsOf are the extents of a schedule's tensors.
+func extentsOf(s schedule.Schedule) (list []string) {
+	for _, t := range s.Tensors {
+		for _, a := range t.Axes {
+			list = append(list, string(a.Extent))
+		}
+	}
+	return list
 }
 
 // namesOf are the names by which messages call an item of a schedule: a tensor's own, the

@@ -23,7 +23,7 @@ func divisible(p *hostir.Program, ranks []int) error {
 		if err != nil {
 			continue
 		}
-		fits := func(d int) bool { return check.Holds(extent, with, int64(d)) }
+		fits := func(d int) bool { return check.Holds(extent, with, int64(d), 0) }
 		at := slices.IndexFunc(ranks, func(d int) bool { return !fits(d) })
 		if at < 0 {
 			continue
@@ -32,7 +32,7 @@ func divisible(p *hostir.Program, ranks []int) error {
 		if some := numbers(slices.DeleteFunc(slices.Clone(ranks), func(d int) bool { return !fits(d) })); some != "" {
 			hint = "prove for -ranks " + some
 		}
-		by := check.Divisor(int64(ranks[at]))
+		by := check.Divisor(int64(ranks[at]), 0)
 		msg := fmt.Sprintf("%s is no multiple of %d", text, by)
 		if parts := by / int64(ranks[at]); parts > 1 {
 			msg += fmt.Sprintf(", %d parts for each of %d ranks", parts, ranks[at])

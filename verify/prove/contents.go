@@ -14,7 +14,7 @@ type cell struct {
 
 // contents: when a rank's run ends, each chunk of each output equals the schedule's sum
 // over the inputs as the callers left them before that run: the same terms, each once. It
-// was written once, except by products that add to it. Without races every order of the
+// was written once, except by products that add to it and functions of what it has. Without races every order of the
 // nodes gives the same bytes, so one order is followed.
 func (p *proof) contents() *Counterexample {
 	if p.model.Computes == nil {
@@ -129,7 +129,8 @@ func (s *symbols) operate(n int32) *Counterexample {
 	if c != nil {
 		return c
 	}
-	return s.write(n, o.Accumulate, to, made)
+	inPlace := o.Kind == ops.Apply && reads[0].At == to.At && reads[0].Bytes == to.Bytes
+	return s.write(n, o.Accumulate || inPlace, to, made)
 }
 
 // chunks is the chunks of a use, empty ones left out.
@@ -169,12 +170,12 @@ func (s *symbols) at(u ops.Use) *chunks {
 }
 
 // write stores chunks. A chunk of an output is written once a run, except by a product that
-// adds to it.
-func (s *symbols) write(n int32, adds bool, to *chunks, made []expr) *Counterexample {
+// adds to it, or a function of what it had.
+func (s *symbols) write(n int32, again bool, to *chunks, made []expr) *Counterexample {
 	b, _ := s.model.buffer(to.At.Buffer)
 	for i, c := range to.list {
 		from, end := b.chunk(to.At.Rank, to.index[i])
-		if b.output(to.At.Rank, from, end) && !adds && s.nodes[c.by].kind < caller {
+		if b.output(to.At.Rank, from, end) && !again && s.nodes[c.by].kind < caller {
 			x := s.against(Contents, c.by, n, fmt.Sprintf("chunk %d of %s@%d is written twice in a run", to.index[i],
 				b.Name, to.At.Rank), "give each step chunks of its own")
 			x.Missing = ""

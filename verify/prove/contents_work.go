@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"strings"
 
 	"ovgen/schedule"
 	"ovgen/verify/ops"
@@ -47,7 +46,7 @@ func (s *symbols) sumUp(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 // apply is a function, chunk by chunk; an operand that is shorter than the result is a row.
 func (s *symbols) apply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr, *Counterexample) {
 	rows := make([]expr, len(reads)) // stale where an operand is as long as the result
-	turns := strings.HasPrefix(o.Form, string(schedule.ApplyRotary))
+	turns := o.Form == string(schedule.ApplyRotary)
 	for k, a := range reads {
 		var c *Counterexample
 		switch {
@@ -76,7 +75,7 @@ func (s *symbols) apply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 				return nil, s.misread(n, a, i)
 			}
 		}
-		made[i] = s.applied(o.Form, args)
+		made[i] = s.applied(ofHeads(o.Form, o.Width), args)
 	}
 	return made, nil
 }

@@ -63,11 +63,12 @@ func (x *expectation) given(buffer, rank, run, chunk int32) expr {
 }
 
 // alike finds the inputs that must be equal on all ranks: whole operands of functions of results that other ranks
-// read, or of sums that every rank gets, since the rank that makes an element takes its own.
+// read, or of sums that every rank gets and what it makes of them, since the rank that makes an element takes its own.
 func (x *expectation) alike() {
 	for _, o := range x.Schedule.Ops {
 		goesOn := slices.ContainsFunc(x.Schedule.Ops, func(p schedule.Op) bool { return slices.Contains(p.In, o.Out) })
-		if !goesOn && (x.tensors[o.Out].sharded() || !x.Schedule.Partial(o)) {
+		toAll := !x.tensors[o.Out].sharded() && (x.Schedule.Partial(o) || x.Schedule.Made(o.In[0]))
+		if !goesOn && !toAll {
 			continue
 		}
 		for _, f := range o.Then {
@@ -243,7 +244,7 @@ func (x *expectation) operandOf(op schedule.Op, in [][]rune, i, rank int, bound 
 	return x.chunk(op.In[i], rank, part)
 }
 
-// columnsAt is the chunk of a tensor at a box, or a part of the columns of one that has them all.
+// columnsAt is the chunk of a tensor at a box, or a part of the columns of one of which a rank has them all.
 func (x *expectation) columnsAt(tensor string, rank int, part box) (expr, error) {
 	p, declared := x.tensors[tensor]
 	if !declared || len(p.Axes) != 2 {
@@ -251,7 +252,8 @@ func (x *expectation) columnsAt(tensor string, rank int, part box) (expr, error)
 	}
 	all, err := p.extent(p.Axes[1].Extent)
 	n := part[1].len()
-	if err != nil || n == 0 || n == all || all%n != 0 || part[1].lo%n != 0 {
+	axis, _, sharded := p.Sharded()
+	if err != nil || sharded && axis == 1 || n == 0 || n == all || all%n != 0 || part[1].lo%n != 0 {
 		return x.chunk(tensor, rank, part)
 	}
 	whole, err := x.chunk(tensor, rank, box{part[0], {0, all}})

@@ -40,14 +40,43 @@ func (x *expectation) buffer(tensor string) int32 {
 // operand is the chunks of an input that make up a box.
 func (x *expectation) operand(tensor string, at int, part box) (expr, error) {
 	h, err := x.find(tensor, at, part)
+	all := []held{h}
 	if err != nil {
-		return stale, err
+		if all = x.ofAll(tensor, part); all == nil {
+			return stale, err
+		}
 	}
 	var list []expr
-	for _, c := range h.chunks {
-		list = append(list, x.given(x.buffer(tensor), int32(h.rank), x.run, c))
+	for _, h := range all {
+		for _, c := range h.chunks {
+			list = append(list, x.given(x.buffer(tensor), int32(h.rank), x.run, c))
+		}
 	}
 	return x.tuple(list), nil
+}
+
+// ofAll are the chunks of all ranks, in their order, where they are the rows of a box one after the other, each
+// whole; nil where they are not.
+func (x *expectation) ofAll(tensor string, part box) (all []held) {
+	end := part[0].lo
+	for r, boxes := range x.boxes[tensor] {
+		h := held{rank: r}
+		for i, b := range boxes {
+			if b == (box{}) {
+				continue
+			}
+			rest := b
+			if rest[0] = part[0]; rest != part || b[0].lo != end {
+				return nil
+			}
+			h.chunks, end = append(h.chunks, int32(i)), b[0].hi
+		}
+		all = append(all, h)
+	}
+	if end != part[0].hi {
+		return nil
+	}
+	return all
 }
 
 // find locates a box of an input: on the given rank, or, where the tensor is spread, on the

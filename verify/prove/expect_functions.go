@@ -2,7 +2,6 @@ package prove
 
 import (
 	"fmt"
-	"strconv"
 
 	"ovgen/schedule"
 )
@@ -35,7 +34,7 @@ func (x *expectation) functions(op schedule.Op, list []schedule.Func, made expr,
 				if err != nil {
 					return stale, err
 				}
-				name, args = name+strconv.FormatInt(table.width, 10), append(args, table.expr)
+				name, args = ofHeads(name, table.width), append(args, table.expr)
 				continue
 			}
 			arg, err := x.beside(f, i, out, rank, bound)
@@ -47,6 +46,14 @@ func (x *expectation) functions(op schedule.Op, list []schedule.Func, made expr,
 		made = x.applied(name, args)
 	}
 	return made, nil
+}
+
+// ofHeads is the name of a function of heads so wide; 0: it knows none.
+func ofHeads(function string, width int64) string {
+	if width == 0 {
+		return function
+	}
+	return fmt.Sprintf("%s of heads of %d", function, width)
 }
 
 // wholeRows reports whether columns are all that the row has which a norm takes.

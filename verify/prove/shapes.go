@@ -83,10 +83,13 @@ type sizes struct{ m, k, n, f int64 }
 // shape is a shape that New accepts, with about that many rows a part.
 func shape(p *hostir.Program, d int, counts []int64, s sizes, element int64) ops.Case {
 	extents := map[schedule.Extent]int64{schedule.M: s.m, schedule.K: s.k, schedule.N: s.n, schedule.F: s.f,
-		schedule.N2: s.n + 1, schedule.N3: s.n + 2}
+		schedule.N2: s.n + 1, schedule.N3: s.n + 2, schedule.W: 2 * s.f}
 	parts := map[schedule.Extent]int64{}
 	for _, check := range p.Checks {
-		parts[check.Extent] = multiple(max(parts[check.Extent], 1), check.Divisor(int64(d)))
+		if check.Extent == schedule.W {
+			continue // it is even
+		}
+		parts[check.Extent] = multiple(max(parts[check.Extent], 1), check.Divisor(int64(d), extents[schedule.W]))
 	}
 	for e, n := range parts {
 		extents[e] *= n
@@ -101,7 +104,7 @@ func shape(p *hostir.Program, d int, counts []int64, s sizes, element int64) ops
 	c := ops.Case{Ranks: d, M: extents[schedule.M], K: extents[schedule.K], N: extents[schedule.N],
 		ElementSize: element, Counts: counts,
 		Extents: map[string]int64{}}
-	for _, e := range []schedule.Extent{schedule.F, schedule.P, schedule.N2, schedule.N3} {
+	for _, e := range schedule.Extents()[3:] {
 		c.Extents[string(e)] = extents[e]
 	}
 	return c
@@ -142,7 +145,7 @@ func units(m Model, lists [][]ops.Op) ([][]string, error) {
 	lines := make([][]string, len(lists))
 	for r, list := range lists {
 		for _, o := range list {
-			o.Uses, o.Launch = slices.Clone(o.Uses), ""
+			o.Uses, o.Launch, o.Width = slices.Clone(o.Uses), "", 0
 			for i, u := range o.Uses {
 				b, ok := m.buffer(u.At.Buffer)
 				if !ok || u.At.Rank < 0 || u.At.Rank >= len(lists) {
@@ -164,14 +167,14 @@ func units(m Model, lists [][]ops.Op) ([][]string, error) {
 func dependsOnShape(p *hostir.Program) (wrong string) {
 	see := func(what string, e hostir.Expr) {
 		e.Vars(func(v string) {
-			if wrong == "" && ofShape[v] {
+			if wrong == "" && slices.Contains(schedule.Extents(), schedule.Extent(v)) {
 				wrong = fmt.Sprintf("%s %s depends on %s", what, e, v)
 			}
 		})
 	}
 	hostir.Walk(p.Body, func(n hostir.Node) {
 		if s, ok := n.(hostir.Step); ok {
-			s.Launch = hostir.Launch{} // a call touches the same, however it is launched
+			s.Launch, s.Width = hostir.Launch{}, hostir.Expr{} // which change nothing of what the step touches
 			n = s
 		}
 		hostir.Exprs(n, see)
@@ -184,9 +187,6 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 	}
 	return wrong
 }
-
-// ofShape are the symbols on which a program's steps must not depend.
-var ofShape = map[string]bool{"M": true, "K": true, "N": true, "N2": true, "N3": true, "F": true, "P": true}
 
 // samples are counts to prove a program with uneven parts for: equal ones, growing ones,
 // one that is zero, and all in one part; for balanced parts, every number of longer parts. Without

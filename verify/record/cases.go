@@ -10,13 +10,11 @@ import (
 	"ovgen/verify/ops"
 )
 
-// symbols are the extents that a shape binds.
-var symbols = []schedule.Extent{schedule.M, schedule.K, schedule.N, schedule.N2, schedule.N3, schedule.F, schedule.P}
-
 // bases are the extents to begin with: of a small shape, and of an odd one.
 var bases = []map[schedule.Extent]int64{
-	{schedule.M: 1, schedule.K: 2, schedule.N: 4, schedule.N2: 2, schedule.N3: 8, schedule.F: 2, schedule.P: 6},
-	{schedule.M: 3, schedule.K: 5, schedule.N: 7, schedule.N2: 9, schedule.N3: 11, schedule.F: 13, schedule.P: 15},
+	{schedule.M: 1, schedule.K: 2, schedule.N: 4, schedule.N2: 2, schedule.N3: 8, schedule.F: 2, schedule.P: 6, schedule.W: 4},
+	{schedule.M: 3, schedule.K: 5, schedule.N: 7, schedule.N2: 9, schedule.N3: 11, schedule.F: 13, schedule.P: 15,
+		schedule.W: 6},
 }
 
 const (
@@ -56,12 +54,13 @@ func cases(p *hostir.Program, ranks int, element int64) ([]shape, error) {
 	return list, err
 }
 
-// scaled multiplies all extents.
+// scaled multiplies all extents, and gives heads their usual width.
 func scaled(base map[schedule.Extent]int64, by int64) map[schedule.Extent]int64 {
 	large := maps.Clone(base)
 	for e := range large {
 		large[e] *= by
 	}
+	large[schedule.W] = 128
 	return large
 }
 
@@ -98,7 +97,7 @@ func fit(p *hostir.Program, ranks int, element int64, base map[schedule.Extent]i
 	extents := maps.Clone(base)
 	for range 2 { // a second check of an extent may undo the first
 		for _, c := range p.Checks {
-			by := c.Divisor(int64(ranks))
+			by := c.Divisor(int64(ranks), extents[schedule.W])
 			if n, ok := extents[c.Extent]; ok && n%by != 0 {
 				extents[c.Extent] *= by
 			}
@@ -115,7 +114,7 @@ func fit(p *hostir.Program, ranks int, element int64, base map[schedule.Extent]i
 	maps.Copy(extents, p.Schedule.Constants())
 	c := ops.Case{Ranks: ranks, Counts: counts, M: extents[schedule.M], K: extents[schedule.K], N: extents[schedule.N],
 		ElementSize: element, Extents: map[string]int64{}}
-	for _, e := range symbols[3:] {
+	for _, e := range schedule.Extents()[3:] {
 		c.Extents[string(e)] = extents[e]
 	}
 	return c
@@ -182,7 +181,7 @@ func grown(p *hostir.Program, c ops.Case) (ops.Case, error) {
 			if n*c.ElementSize >= wide {
 				break
 			}
-			for _, e := range symbols {
+			for _, e := range schedule.Extents() {
 				if used[e] {
 					double(e, env)
 				}
@@ -192,12 +191,12 @@ func grown(p *hostir.Program, c ops.Case) (ops.Case, error) {
 	return c, nil
 }
 
-// extentsOf are the symbols that a chunk of a buffer is measured by.
+// extentsOf are the symbols that a chunk of a buffer is measured by, but for the width of heads, which stays.
 func extentsOf(b hostir.Buffer) map[schedule.Extent]bool {
 	used := map[schedule.Extent]bool{}
 	b.Chunk.Vars(func(v string) {
-		if slices.Contains(symbols, schedule.Extent(v)) {
-			used[schedule.Extent(v)] = true
+		if e := schedule.Extent(v); e != schedule.W && slices.Contains(schedule.Extents(), e) {
+			used[e] = true
 		}
 	})
 	return used

@@ -18,7 +18,7 @@ type kind struct {
 	oneBlock bool // it is correct with one block only
 	waits    bool // each of its blocks awaits its words, a thread each
 	posts    bool // it posts its words, a thread each
-	heads    bool // its name ends with the width of a head
+	heads    bool // the last of its parameters is the width of a head
 	gathers  bool // it makes a copy for each tensor that it reads
 	tiles    bool // its launch has a beginning, a part for each shard, and an end
 	call     bool // it is the caller's own, whose name follows
@@ -168,7 +168,6 @@ func (l *launch) check(k kind) error {
 // operation, any other has one for each of the five that it does.
 func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 	name, rest, _ := strings.Cut(l.kernel.Name, "_") // the rest is the element type, behind the name of a call
-	full := name
 	name = strings.TrimRight(name, "0123456789")
 	k, known := kinds[name]
 	if !known {
@@ -177,8 +176,8 @@ func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 	if err := l.check(k); err != nil {
 		return nil, fmt.Errorf("kernel %s, grid %v, block %v: %w", name, l.grid, l.block, err)
 	}
-	if k.heads {
-		o.Form = full
+	if n := len(l.words); k.heads && n > 0 {
+		o.Width = int64(l.words[n-1])
 	}
 	if o.Kernel = name; k.call {
 		o.Kernel, o.Launch = "", l.called()

@@ -118,7 +118,7 @@ func (r *rank) join(ctx context.Context, network store.Network) error {
 func (r *rank) record(ctx context.Context, g *group.Group) (err error) {
 	x := r.at.Extents
 	r.run, err = r.Made.New(ctx, g, harness.Shape{M: int(r.at.M), K: int(r.at.K), N: int(r.at.N), N2: int(x["N2"]),
-		N3: int(x["N3"]), F: int(x["F"]), P: int(x["P"]), Type: r.typ})
+		N3: int(x["N3"]), F: int(x["F"]), W: int(x["W"]), P: int(x["P"]), Type: r.typ})
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ var parseCases = []parseCase{
 	{"bench other,nosuch", `no program "nosuch"`}, {"bench all -type fp8", `no type "fp8"`},
 	{"verify all -driver gpu", `no driver "gpu"`}, {"verify all -ranks 0", "-ranks 0: at least 1"},
 	{"verify all -extents N2=8", "no program that was named has an extent N2"},
-	{"verify all -extents K=8", `"K" is none of [N2 N3 F P] (m, k and n have flags of their own)`},
+	{"verify all -extents K=8", `"K" is none of [N2 N3 F W P] (m, k and n have flags of their own)`},
 	{"verify all -extents N2", `"N2" is not NAME=NUMBER`},
 	{"verify all -iters -1", "must be positive"},
 	{"verify all -nosuch", "verify: flag provided but not defined"},

@@ -16,6 +16,7 @@ type figure struct {
 	N2      int     `json:"n2,omitempty"`
 	N3      int     `json:"n3,omitempty"`
 	F       int     `json:"f,omitempty"`
+	W       int     `json:"w,omitempty"`
 	P       int     `json:"p,omitempty"`
 	Ranks   int     `json:"ranks"`
 	Variant string  `json:"variant"`
@@ -42,7 +43,7 @@ func (l *lab) figures(all []*series) []figure {
 		device, host := x.sorted()
 		f := figure{Program: l.Program.Name, Driver: l.r.drv.Name(), Type: l.Shape.Type.String(), M: l.Shape.M,
 			K: l.Shape.K, N: l.Shape.N,
-			N2: l.Shape.N2, N3: l.Shape.N3, F: l.Shape.F, P: l.Shape.P, Ranks: l.r.Size(),
+			N2: l.Shape.N2, N3: l.Shape.N3, F: l.Shape.F, W: l.Shape.W, P: l.Shape.P, Ranks: l.r.Size(),
 			Variant: x.variant.name, Gated: x.gated, Median: median(device), Min: device[0],
 			Max:  device[len(device)-1],
 			Host: median(host), Rounds: len(device)}

@@ -25,6 +25,7 @@ type row struct {
 	N2      int                 `json:"n2,omitempty"`
 	N3      int                 `json:"n3,omitempty"`
 	F       int                 `json:"f,omitempty"`
+	W       int                 `json:"w,omitempty"`
 	P       int                 `json:"p,omitempty"`
 	Counts  []int               `json:"counts,omitempty"` // of uneven parts
 	Parts   string              `json:"parts,omitempty"`  // of these, where they are not the usual ones
@@ -54,7 +55,8 @@ func (c *checker) gather(ctx context.Context, mode string, runs int, first *harn
 		return row{}, err
 	}
 	w := row{Program: c.Program.Name, Proof: c.Program.Proof, Driver: c.r.drv.Name(), Type: c.Shape.Type.String(),
-		M: c.Shape.M, K: c.Shape.K, N: c.Shape.N, N2: c.Shape.N2, N3: c.Shape.N3, F: c.Shape.F, P: c.Shape.P,
+		M: c.Shape.M, K: c.Shape.K, N: c.Shape.N, N2: c.Shape.N2, N3: c.Shape.N3, F: c.Shape.F, W: c.Shape.W,
+		P:      c.Shape.P,
 		Counts: c.Problem.Counts,
 		Ranks:  c.r.Size(), Mode: mode, Runs: runs, Result: bitExact}
 	if mode == modeReal || !c.Problem.Exact() {
@@ -129,7 +131,7 @@ func counted(rows []row) string {
 
 // shape is as Shape has it, and which parts are meant where they are not the usual ones.
 func (w *row) shape() string {
-	text := harness.Shape{M: w.M, K: w.K, N: w.N, N2: w.N2, N3: w.N3, F: w.F, P: w.P}.String()
+	text := harness.Shape{M: w.M, K: w.K, N: w.N, N2: w.N2, N3: w.N3, F: w.F, W: w.W, P: w.P}.String()
 	if w.Parts != "" {
 		text += ", " + w.Parts
 	}

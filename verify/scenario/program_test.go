@@ -25,7 +25,8 @@ type program struct {
 	want          func(l *layer, seed int) []float64
 }
 
-// The programs: of copies and stream memory operations, of such around a ring, of a kernel a pull, of one kernel that pulls and multiplies,
+// The programs: of copies and stream memory operations, of such around a ring,
+// of a kernel a pull, of one kernel that pulls and multiplies,
 // and of one kernel of several blocks.
 var (
 	copied = product(func(ctx context.Context, g *group.Group, s allgatherlinear.Shape) (*plan.Plan, error) {

@@ -28,10 +28,22 @@ var functions = []declared{
 		s.Copy("X", "A", s.Rotary("T")), s.Linear("C", "X", "W")), served},
 	{"angles of other rows", "each row has its own", rotary("N", "128"),
 		at("Tensors[6].Axes[0].Extent", `extent "N" where A has "M"`)},
+	{"heads of two widths", "a launch says how wide they are", of(
+		"A[M/D K] T[M 64] U[M 32] Wq[N/D K] Wk[N2/D K] Wv[N2/D K] Wo[K N/D] C[M/D K]",
+		append([]s.Op{s.Linear("Q", "A", "Wq", s.Rotary("T")), s.Linear("Key", "A", "Wk", s.Rotary("U"))},
+			projected[2:]...)...), served},
 	{"heads of an odd width", "no column has a partner", rotary("M", "127"),
 		at("Ops[0].Then[1].In[0]", "the width of a head is an even number")},
-	{"heads of any width", "a kernel is made for one", rotary("M", "F"),
+	{"heads of any width", "a launch says it", rotary("M", "W"), served},
+	{"heads as wide as something else", "it has a name of its own", rotary("M", "F"),
 		at("Ops[0].Then[1].In[0]", `and T has "F" columns`)},
+	{"a function of a result that the caller gets", "the product's is overwritten where it is", of(
+		"A[M/D K] W[N/D K] C[M:D N/D]", s.Linear("C", "A", "W", s.SiLU())), served},
+	{"a gate that the caller gets", "and what it is multiplied by", of(
+		"A[M/D K] W[F/D K] V[F/D K] U[M:D F/D] C[M:D F/D]", s.Linear("U", "A", "V"),
+		s.Linear("C", "A", "W", s.SwiGLU("U"))), served},
+	{"heads that the caller gets", "turned in place", of("A[M/D K] T[M W] B[N/D K] C[M:D N/D]",
+		s.Linear("C", "A", "B", s.Rotary("T"))), served},
 	{"a rotary embedding of a sum", "it is not there yet", of("A[M K/D] T[M 64] W[N K/D] V[N2/D N] C[M N2/D]",
 		s.Linear("H", "A", "W", s.Rotary("T")), s.Linear("C", "H", "V")),
 		at("Ops[0].Then[0]", "no pass applies rotary to a sum of partial results")},

@@ -23,7 +23,8 @@ func NewCut(c Config, rank, ranks int) (Cut, error) {
 		value int
 	}{{"num_attention_heads", c.Heads}, {"intermediate_size", c.Intermediate}} {
 		if f.value%ranks != 0 {
-			return Cut{}, fmt.Errorf("cut the model for %d ranks: %s is %d, no multiple of them", ranks, f.field, f.value)
+			return Cut{}, fmt.Errorf("cut the model for %d ranks: %s is %d, no multiple of them", ranks, f.field,
+				f.value)
 		}
 	}
 	x := Cut{Rank: rank, Ranks: ranks, Queries: c.Heads / ranks, Columns: c.Intermediate / ranks,

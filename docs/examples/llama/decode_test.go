@@ -250,8 +250,8 @@ func (d decoding) follow(t *testing.T, crew Crew, tokens [][]int, logits [][][]f
 	}
 }
 
-// TestTokens decodes in fp32: whatever the ranks, whoever carries between them, and whatever else is decoded at the same
-// time, logits are near those of the reference in float64, and all tokens its tokens.
+// TestTokens decodes in fp32: whatever the ranks, whoever carries between them, and whatever else is decoded at the
+// same time, logits are near those of the reference in float64, and all tokens its tokens.
 func TestTokens(t *testing.T) {
 	long.hold(t, device.FP32, []int{2}, exact, simulated)
 	for _, d := range decodings() {

@@ -5,10 +5,10 @@ import (
 
 	"ovgen/docs/examples/llama/generated/decode"
 	"ovgen/docs/examples/llama/generated/decodenccl"
+	"ovgen/docs/examples/llama/generated/prefill"
+	"ovgen/docs/examples/llama/generated/prefillnccl"
 	"ovgen/generated/allgatherlinearnccl"
 	"ovgen/generated/allgatherlinearoneshot"
-	"ovgen/generated/llamalayer"
-	"ovgen/generated/llamalayernccl"
 	"ovgen/runtime/device"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
@@ -37,12 +37,12 @@ var layerPackages = map[by]program[layerShape, layerBuffers]{
 	{nccl: true}: of(decodenccl.New, func(s layerShape) decodenccl.Shape { return s },
 		func(x layerBuffers) decodenccl.Buffers { return x },
 		func(p *decodenccl.Plan) *plan.Call { return &p.Attention }),
-	{spread: true}: of(llamalayer.New, func(s layerShape) llamalayer.Shape { return s },
-		func(x layerBuffers) llamalayer.Buffers { return x },
-		func(p *llamalayer.Plan) *plan.Call { return &p.Attention }),
-	{spread: true, nccl: true}: of(llamalayernccl.New, func(s layerShape) llamalayernccl.Shape { return s },
-		func(x layerBuffers) llamalayernccl.Buffers { return x },
-		func(p *llamalayernccl.Plan) *plan.Call { return &p.Attention }),
+	{spread: true}: of(prefill.New, func(s layerShape) prefill.Shape { return s },
+		func(x layerBuffers) prefill.Buffers { return x },
+		func(p *prefill.Plan) *plan.Call { return &p.Attention }),
+	{spread: true, nccl: true}: of(prefillnccl.New, func(s layerShape) prefillnccl.Shape { return s },
+		func(x layerBuffers) prefillnccl.Buffers { return x },
+		func(p *prefillnccl.Plan) *plan.Call { return &p.Attention }),
 }
 
 // headPackages gather the rows that logits are made of: by NCCL, or not.

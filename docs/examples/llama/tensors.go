@@ -96,7 +96,8 @@ func (t *Tensors) open(path string) error {
 			return fmt.Errorf("tensor %s: %w", e.name, err)
 		}
 		if e.Range != [2]int64{end, end + bytes} {
-			return fmt.Errorf("tensor %s: it lies at %v, and its place is %d bytes from %d on", e.name, e.Range, bytes, end)
+			return fmt.Errorf("tensor %s: it lies at %v, and its place is %d bytes from %d on", e.name, e.Range,
+				bytes, end)
 		}
 		e.file, e.at, end = f, 8+int64(n)+end, end+bytes
 		t.named[e.name] = e.stored

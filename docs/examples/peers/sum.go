@@ -110,11 +110,13 @@ func (s *Sum) touches(at unsafe.Pointer, to []driver.Touch) []driver.Touch {
 			break
 		}
 		to = s.meet(to, b, 2*b)
+		use := driver.Touch{Kind: driver.TouchRead, Bytes: 4 * n, Block: b + 1}
 		for r := range s.ranks {
-			to = append(to, driver.Touch{Kind: driver.TouchRead, At: s.peers.Buffer(r) + driver.Ptr(4*first), Bytes: 4 * n,
-				Block: b + 1})
+			use.At = s.peers.Buffer(r) + driver.Ptr(4*first)
+			to = append(to, use)
 		}
-		to = append(to, driver.Touch{Kind: driver.TouchWrite, At: p.dst + driver.Ptr(4*first), Bytes: 4 * n, Block: b + 1})
+		use.Kind, use.At = driver.TouchWrite, p.dst+driver.Ptr(4*first)
+		to = append(to, use)
 		to = s.meet(to, b, 2*b+1)
 	}
 	return to

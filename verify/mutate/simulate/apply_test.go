@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"unsafe"
 
-	"ovgen/generated/blockbehindattention"
+	"ovgen/generated/llamalayer"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
@@ -27,7 +27,7 @@ func (r *rank) load(function string) error {
 	if r.functions[function] != 0 {
 		return nil
 	}
-	m, err := r.ModuleLoadData(blockbehindattention.Program.Code)
+	m, err := r.ModuleLoadData(llamalayer.Program.Code)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (r *rank) load(function string) error {
 }
 
 // apply launches a function's kernel: its parameters are the result, how many elements that has, the operands and,
-// where the last is a row, how many elements that has.
+// where the last is a row or a table, how many elements that has, and then how wide heads are.
 func (r *rank) apply(s driver.Stream, o ops.Op) error {
 	n := len(o.Uses) - 1
 	if n != 2 {
@@ -47,8 +47,11 @@ func (r *rank) apply(s driver.Stream, o ops.Op) error {
 	for _, u := range o.Uses[:n] {
 		params = append(params, uint64(r.ptr(u.At)))
 	}
-	if o.Form == string(schedule.ApplyRMSNorm) {
+	switch schedule.FuncKind(o.Form) {
+	case schedule.ApplyRMSNorm:
 		params = append(params, uint64(last.Bytes/4))
+	case schedule.ApplyRotary:
+		params = append(params, uint64(last.Bytes/4), uint64(o.Width))
 	}
 	return r.LaunchKernel(r.functions[o.Form], driver.Dim3{X: 2, Y: 1, Z: 1}, driver.Dim3{X: 4, Y: 1, Z: 1}, s,
 		unsafe.Pointer(&params[0]))

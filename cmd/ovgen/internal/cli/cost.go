@@ -148,7 +148,7 @@ func jsonHosts(p *cost.Prediction) *hostsJSON {
 func extentsText(x cost.Case, p *hostir.Program) string {
 	c := p.Schedule.Constants()
 	text := fmt.Sprintf("%d,%d,%d", cmp.Or(x.M, c[schedule.M]), cmp.Or(x.K, c[schedule.K]), cmp.Or(x.N, c[schedule.N]))
-	for _, e := range []schedule.Extent{schedule.N2, schedule.N3, schedule.F} {
+	for _, e := range []schedule.Extent{schedule.N2, schedule.N3, schedule.F, schedule.W} {
 		if n := cmp.Or(x.Extents[string(e)], c[e]); n != 0 {
 			text += fmt.Sprintf(" %s=%d", e, n)
 		}

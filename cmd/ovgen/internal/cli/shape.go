@@ -90,8 +90,8 @@ func (s *shapeFlags) known(p *hostir.Program) error {
 	return nil
 }
 
-// rowsOfARank are the rows a rank of the default shape.
-const rowsOfARank = 2048
+// rowsOfARank are the rows a rank of the default shape, and columnsOfAHead divide them.
+const rowsOfARank, columnsOfAHead = 2048, 128
 
 // filled gives a program's symbols that have no value one that all its checks take,
 // and uneven parts counts that differ.
@@ -103,6 +103,9 @@ func filled(x cost.Case, p *hostir.Program) cost.Case {
 	for _, name := range cost.Symbols(p) {
 		if x.Extents[name] == 0 && name != "M" && name != "K" && name != "N" && name != "P" {
 			x.Extents[name] = usual
+			if name == string(schedule.W) {
+				x.Extents[name] = columnsOfAHead
+			}
 		}
 	}
 	if !uneven(p) || len(x.Counts) > 0 {

@@ -179,7 +179,19 @@ func (b *body) summing(n hostir.Step, args ...jen.Code) jen.Code {
 	if n.Do == hostir.Apply {
 		name = "Apply"
 	}
+	if !n.Width.IsZero() {
+		set = set.Dot("Heads").Call(b.width(n.Width))
+	}
 	return set.Dot(name).Call(append([]jen.Code{jen.Id("q")}, args...)...)
+}
+
+// width is how many columns a head has: a number, or what the plan keeps of its shape.
+func (b *body) width(e hostir.Expr) jen.Code {
+	if _, err := e.Eval(nil); err == nil {
+		return b.expr(e)
+	}
+	b.unit.width = e
+	return jen.Id("p").Dot(widthField)
 }
 
 // terms are the arguments of a sum; a loop before the call collects the terms over an index

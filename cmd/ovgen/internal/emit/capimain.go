@@ -117,8 +117,9 @@ func exportMemory(f *jen.File) {
 
 // exportPeers writes the functions of a buffer for kernels of the caller's own.
 func exportPeers(f *jen.File) {
-	export(f, "ovgen_peers", []parameter{groupIn, cin("memory", "ovgen_ptr"), cin("bytes", "int64_t"), cin("words", "int"),
-		timeIn, pointer("p", "ovgen_shared"), pointer("buffers", "ovgen_ptr"), pointer("first", "ovgen_ptr")},
+	export(f, "ovgen_peers", []parameter{groupIn, cin("memory", "ovgen_ptr"), cin("bytes", "int64_t"),
+		cin("words", "int"), timeIn, pointer("p", "ovgen_shared"), pointer("buffers", "ovgen_ptr"),
+		pointer("first", "ovgen_ptr")},
 		[]string{"p", "buffers", "first"},
 		jen.List(jen.Id("h"), jen.Id("b"), jen.Id("w"), jen.Err()).Op(":=").Add(capi("Peers", handle("g"),
 			jen.Uint64().Call(jen.Id("memory")), int64Of("bytes"), jen.Int().Call(jen.Id("words")), int64Of("ms"))),

@@ -71,7 +71,8 @@ type unit struct {
 	code    *device
 	chunks  []chunk
 	gemms   []gemm
-	terms   bool // a sum collects its terms in a loop
+	terms   bool        // a sum collects its terms in a loop
+	width   hostir.Expr // of heads, where it is an extent
 }
 
 // Packages emits a package for each input and, when there is one, the program that

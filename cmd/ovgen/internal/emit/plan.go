@@ -36,6 +36,9 @@ func (u *unit) planType(f *jen.File) {
 		for _, c := range u.chunks {
 			g.Id(c.field).Int64().Comment("bytes of " + c.elements.String() + " elements")
 		}
+		if !u.width.IsZero() {
+			g.Id(widthField).Int64().Comment("columns of a head")
+		}
 		if len(u.chunks) > 0 {
 			g.Line()
 		}
@@ -136,6 +139,9 @@ func (u *unit) sideStreams() []hostir.StreamSet {
 	return slices.DeleteFunc(slices.Clone(u.program.Streams),
 		func(s hostir.StreamSet) bool { return s.Name == mainStream })
 }
+
+// widthField is the field of a plan for the width of heads, where it is an extent.
+const widthField = "width"
 
 // mainStream is the stream that Enqueue is called with.
 const mainStream = "main"
@@ -242,6 +248,9 @@ func (u *unit) declare(expr goExpr) []jen.Code {
 	}
 	for _, c := range u.chunks {
 		code = append(code, setField(c.field, sizeOf(expr(c.elements))))
+	}
+	if !u.width.IsZero() {
+		code = append(code, setField(widthField, jen.Int64().Call(expr(u.width))))
 	}
 	code = append(code, jen.Line())
 	if n, _ := u.counts(); n != nil {

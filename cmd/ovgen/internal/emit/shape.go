@@ -94,7 +94,8 @@ func (u *unit) takes() []jen.Code {
 	}
 	for _, c := range u.program.Checks {
 		divides = append(divides, fieldsOf(reflect.ValueOf(plan.Divide{
-			Extent: string(c.Extent), By: string(c.By), Times: int(c.Times), With: string(c.With)}), inLine))
+			Extent: string(c.Extent), By: string(c.By), Times: int(c.Times), With: string(c.With),
+			Heads: string(c.Heads)}), inLine))
 	}
 	for _, t := range u.typeWords() {
 		types = append(types, jen.Qual(driverPath, t))
@@ -127,9 +128,6 @@ func (u *unit) constantExtents() (list []jen.Code) {
 	return list
 }
 
-// symbols that a shape can bind, in the order of its fields.
-var symbols = []schedule.Extent{schedule.M, schedule.K, schedule.N, schedule.N2, schedule.N3, schedule.F, schedule.P}
-
 // typeWords are the accepted types as texts.
 func (u *unit) typeWords() []string {
 	var words []string
@@ -151,7 +149,7 @@ func (u *unit) symbols() []string {
 		}
 	}
 	var list []string
-	for _, e := range symbols {
+	for _, e := range schedule.Extents() {
 		if used[e] {
 			list = append(list, string(e))
 		}

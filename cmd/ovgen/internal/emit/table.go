@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/kernels"
@@ -137,9 +135,6 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 	if s.Do == hostir.Sum || s.Do == hostir.Gather || s.Do == hostir.Apply {
 		k.Terms, k.Varies = u.termsOf(s.Reads)
 		k.Rows = len(s.Rows())
-		if s.Do == hostir.Apply {
-			k.Width, _ = strconv.Atoi(strings.TrimPrefix(s.Func, s.By)) // no number: no heads
-		}
 	}
 	return k
 }

@@ -35,16 +35,14 @@ func TestAsGenerated(t *testing.T) {
 			typ := made.Types[len(made.Types)-1]
 			for _, ranks := range []int{1, 2, 3, 4} {
 				x := harness.Shape{M: 48 * ranks, K: 24 * ranks, N: 72 * ranks, N2: 16 * ranks, N3: 40 * ranks,
-					F: 56 * ranks, P: 48, Type: typ}
-				if _, heads := p.Schedule.Tensor("Angles"); heads {
-					x.N, x.N2 = 3*128*ranks, 128*ranks
-				}
+					F: 56 * ranks, W: 8, P: 48, Type: typ}
 				want, err := made.Memory(ranks, x)
 				if err != nil {
 					t.Fatal(err)
 				}
 				c := ops.Case{Ranks: ranks, M: int64(x.M), K: int64(x.K), N: int64(x.N), ElementSize: typ.Size(),
-					Extents: map[string]int64{"N2": int64(x.N2), "N3": int64(x.N3), "F": int64(x.F), "P": int64(x.P)}}
+					Extents: map[string]int64{"N2": int64(x.N2), "N3": int64(x.N3), "F": int64(x.F), "W": int64(x.W),
+						"P": int64(x.P)}}
 				_, balanced := p.Balanced()
 				for range ranks * ranks {
 					if balanced {

@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 	},
 	Ops: []schedule.Op{
 		{Out: "X", In: []string{"A"}, Index: "...->...", Then: []schedule.Func{{Do: "rmsnorm", In: []string{"Norm"}}}},
-		{Out: "Query", In: []string{"X", "Wq"}, Index: "mk,nk->mn"},
-		{Out: "Key", In: []string{"X", "Wk"}, Index: "mk,nk->mn"},
+		{Out: "Query", In: []string{"X", "Wq"}, Index: "mk,nk->mn", Then: []schedule.Func{}},
+		{Out: "Key", In: []string{"X", "Wk"}, Index: "mk,nk->mn", Then: []schedule.Func{}},
 		{Out: "Value", In: []string{"X", "Wv"}, Index: "mk,nk->mn"},
 		{Out: "O", In: []string{"Query", "Key", "Value"}, Index: "mn,mo,mo->mn", Call: "Attention"},
 		{Out: "R", In: []string{"O", "Wo"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "add", In: []string{"A"}}}},
@@ -48,8 +48,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "decode",
-	Hash:     "82938f5661dffab5f3af3f931732045bc1090003284f26945d46213dd879c193",
-	Proof:    "proven for D = 1..8, stamp ab24a4867d2cfc12",
+	Hash:     "b9bdb8df94cae8d4b41782f43ceafd46eaed8971962903ec2bc49512fe847c7f",
+	Proof:    "proven for D = 1..8, stamp def5d09e8b4babd3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},
 	Divides:  []plan.Divide{{Extent: "N", By: "D"}, {Extent: "N2", By: "D"}, {Extent: "F", By: "D"}},

@@ -31,8 +31,8 @@ var Schedule = schedule.Schedule{
 	},
 	Ops: []schedule.Op{
 		{Out: "X", In: []string{"A"}, Index: "...->...", Then: []schedule.Func{{Do: "rmsnorm", In: []string{"Norm"}}}},
-		{Out: "Query", In: []string{"X", "Wq"}, Index: "mk,nk->mn"},
-		{Out: "Key", In: []string{"X", "Wk"}, Index: "mk,nk->mn"},
+		{Out: "Query", In: []string{"X", "Wq"}, Index: "mk,nk->mn", Then: []schedule.Func{}},
+		{Out: "Key", In: []string{"X", "Wk"}, Index: "mk,nk->mn", Then: []schedule.Func{}},
 		{Out: "Value", In: []string{"X", "Wv"}, Index: "mk,nk->mn"},
 		{Out: "O", In: []string{"Query", "Key", "Value"}, Index: "mn,mo,mo->mn", Call: "Attention"},
 		{Out: "R", In: []string{"O", "Wo"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "add", In: []string{"A"}}}},
@@ -49,8 +49,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "513f02d560a5923afec4b8f9923f070744569d808e763cfe6b9410fa1801a0c4",
-	Proof:   "proven for D = 1..8, stamp 4ef9c585a9d02a52",
+	Hash:    "f61526da1abaae27347b19e7ef9bd3a5432566606982674c049aba75a3ff1681",
+	Proof:   "proven for D = 1..8, stamp 6175537ac354b698",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},
 	Divides: []plan.Divide{{Extent: "N", By: "D"}, {Extent: "N2", By: "D"}, {Extent: "F", By: "D"}},

@@ -6,6 +6,8 @@ package programs
 import (
 	"ovgen/docs/examples/llama/generated/decode"
 	"ovgen/docs/examples/llama/generated/decodenccl"
+	"ovgen/docs/examples/llama/generated/prefill"
+	"ovgen/docs/examples/llama/generated/prefillnccl"
 	"ovgen/verify/harness"
 )
 
@@ -13,4 +15,6 @@ import (
 var All = []harness.Program{
 	harness.Of(&decode.Program, decode.Schedule, decode.New, (*decode.Plan).Bind),
 	harness.Of(&decodenccl.Program, decodenccl.Schedule, decodenccl.New, (*decodenccl.Plan).Bind),
+	harness.Of(&prefill.Program, prefill.Schedule, prefill.New, (*prefill.Plan).Bind),
+	harness.Of(&prefillnccl.Program, prefillnccl.Schedule, prefillnccl.New, (*prefillnccl.Plan).Bind),
 }
