@@ -114,7 +114,7 @@ func (c *chain) turned(d *draft, path string, o schedule.Op, table string) error
 	_, err := d.schedule.HeadWidth(table)
 	wrong := func(format string, args ...any) error {
 		return &schedule.FieldError{Path: path + ".In[0]", Msg: fmt.Sprintf(format, args...),
-			Hint: "declare " + table + " with a row for each row, and W or a constant such as 128 for the width of a head"}
+			Hint: "declare " + table + " with a row for each row, and W or a constant such as 128 as a head's width"}
 	}
 	switch {
 	case d.schedule.Made(table):

@@ -16,11 +16,11 @@ func turnedOf(width int64, x, y, cosine, sine Number, second bool) Number {
 
 // turned is a rotary embedding of the first operand by the second, a table.
 func turned(operands [][]Number, size, width int) []Number {
-	if width < 2 || width%2 != 0 || len(operands) != 2 || len(operands[0]) != size || len(operands[1]) == 0 || len(operands[1])%width != 0 {
+	if width < 2 || width%2 != 0 || len(operands) != 2 {
 		return nil
 	}
 	x, table, rows := operands[0], operands[1], len(operands[1])/width
-	if size%(rows*width) != 0 {
+	if len(x) != size || rows == 0 || len(table) != rows*width || size%(rows*width) != 0 {
 		return nil
 	}
 	made, columns, half := make([]Number, size), size/rows, width/2

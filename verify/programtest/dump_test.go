@@ -129,8 +129,8 @@ func TestDumpCalls(t *testing.T) {
 	for words, listed := range map[string]int{"": 0, "ops": 1} {
 		called := 0
 		text := dumped(t, words, func(ctx context.Context, g *group.Group, x driver.Ptr) error {
-			s := rotaryattention.Shape{M: 2, K: 16, N: 256, N2: 256, W: 128, Type: driver.FP32}
-			p, err := rotaryattention.New(ctx, g, s)
+			p, err := rotaryattention.New(ctx, g, rotaryattention.Shape{M: 2, K: 16, N: 256, N2: 256, W: 128,
+				Type: driver.FP32})
 			if err != nil {
 				return err
 			}

@@ -45,8 +45,8 @@ func TestEveryGather(t *testing.T) {
 	}
 }
 
-// A matmul takes every way that a linear layer does, but for tiles. No part of its weight's columns lies together, to be
-// gathered.
+// A matmul takes every way that a linear layer does, but for tiles. No part of its weight's columns lies together, so
+// that it could be gathered.
 func TestMatmulGathers(t *testing.T) {
 	tried := 0
 	for _, n := range catalog.All() {

@@ -12,7 +12,8 @@ import (
 
 // bases are the extents to begin with: of a small shape, and of an odd one.
 var bases = []map[schedule.Extent]int64{
-	{schedule.M: 1, schedule.K: 2, schedule.N: 4, schedule.N2: 2, schedule.N3: 8, schedule.F: 2, schedule.P: 6, schedule.W: 4},
+	{schedule.M: 1, schedule.K: 2, schedule.N: 4, schedule.N2: 2, schedule.N3: 8, schedule.F: 2, schedule.P: 6,
+		schedule.W: 4},
 	{schedule.M: 3, schedule.K: 5, schedule.N: 7, schedule.N2: 9, schedule.N3: 11, schedule.F: 13, schedule.P: 15,
 		schedule.W: 6},
 }

@@ -29,12 +29,11 @@ func functionOf(f schedule.Func) (x function, known bool) {
 	if x, known = ofRows[f.Do]; known {
 		return x, true
 	}
-	_, known = functions.Find(string(f.Do))
 	x = function{of: gated, leaves: half}
 	if len(f.In) > 0 {
 		x.leaves = gate
 	}
-	return x, known
+	return x, elementwise(f.Do).Kernel != nil
 }
 
 // ofKernel reports whether a kernel of its own applies a function of an operation: no product does.

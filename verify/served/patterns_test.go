@@ -26,7 +26,8 @@ const (
 
 // patterns are the graphs by their numbers.
 var patterns = []pattern{
-	{declared{"1", "an all-gather and a product", linear("A[M/D K] B[N K] C[M:D N]"), served}, finds, []string{"A Pull"}},
+	{declared{"1", "an all-gather and a product", linear("A[M/D K] B[N K] C[M:D N]"), served}, finds,
+		[]string{"A Pull"}},
 	{declared{"2, 3, 31", "one tensor gathered for three products", linear("A[M/D K] B[N/D K] B2[N2/D K] B3[N3/D K] " +
 		"C[M:D N/D] C2[M:D N2/D] C3[M:D N3/D]"), served}, finds, []string{"A Pull"}},
 	{declared{"4", "an all-gather along the second of three axes, as rows of the first two", linear(
@@ -48,7 +49,8 @@ var patterns = []pattern{
 	{declared{"12", "a product with a residual and a reduce-scatter", of("A[M K/D] B[N K/D] R[M/D N] C[M/D N]",
 		s.Linear("C", "A", "B", s.Add("R"))), served}, misses, []string{"C Slots"}},
 	{declared{"14", "a product, a cast and a reduce-scatter", of("A[M K/D] B[N K/D] C[M/D N]",
-		s.Linear("C", "A", "B", function("cast")...)), at("Ops[0].Then[0].Do", `unknown function "cast"`)}, misses, nil},
+		s.Linear("C", "A", "B", function("cast")...)), at("Ops[0].Then[0].Do", `unknown function "cast"`)}, misses,
+		nil},
 	{declared{"15", "a product and an all-reduce", linear("A[M K/D] B[N K/D] C[M N]"), served}, misses,
 		[]string{"C SlotsToAll"}},
 	{declared{"16", "an MLP with an all-reduce", mlp("A[M K] B[F/D K] B2[N F/D] C[M N]"), served}, misses,
@@ -72,8 +74,8 @@ var patterns = []pattern{
 	{declared{"26", "an all-reduce, a residual and a norm", of("A[M K/D] B[N K/D] R[M N] Norm[N] X[M N] C[M N]",
 		s.Linear("X", "A", "B", s.Add("R")), s.Copy("C", "X", s.RMSNorm("Norm"))), served}, misses,
 		[]string{"X LayerSlots"}},
-	{declared{"27", "a block behind attention, across its sums and gathers", form{catalog.BlockBehindAttention}, served},
-		finds, []string{"R LayerSlots", "X Get", "C LayerSlots"}},
+	{declared{"27", "a block behind attention, across its sums and gathers", form{catalog.BlockBehindAttention},
+		served}, finds, []string{"R LayerSlots", "X Get", "C LayerSlots"}},
 	{declared{"28", "an all-to-all from rows to columns", moved("A[M/D N] C[M N/D]"),
 		at("Tensors[1]", "no communication leads from A [DIDx(D), M/D, N] to C [M, DIDx(D), N/D]")}, misses, nil},
 	{declared{"29", "a gathered tensor transposed", gradient("A[M N] B[M/D K] C[N K]"), served}, misses,

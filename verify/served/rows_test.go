@@ -45,7 +45,8 @@ var rows = []declared{
 	{"R25b", "reduce scatter of 4 batches", linear("A[M K/D] B[N K/D] C[M*4/D N]"), served},
 	{"R25c", "the same of a matmul", matmul("A[M K/D] B[K/D N] C[M*4/D N]"), served},
 	{"R25d", "reduce scatter of 4 batches, with a bias and a residual", of(
-		"A[M K/D] B[N K/D] Bias[N] R[M*4/D N] C[M*4/D N]", s.Linear("C", "A", "B", s.Bias("Bias"), s.Add("R"))), served},
+		"A[M K/D] B[N K/D] Bias[N] R[M*4/D N] C[M*4/D N]", s.Linear("C", "A", "B", s.Bias("Bias"), s.Add("R"))),
+		served},
 	{"R26", "two products", linear("A[M K/D] B[N K/D] B2[N2 K/D] C[M/D N] C2[M/D N2]"),
 		at("Tensors[2]", "the reduce-scatter of one product does not read B2")},
 	{"R27", "all reduce in 8 parts", linear("A[M K/D] B[N K/D] C[M N]").by("C", s.SlotsToAll{Parts: 8}), served},

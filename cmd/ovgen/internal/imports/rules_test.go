@@ -53,6 +53,7 @@ func nccl(t *testing.T, all []imports.Package) {
 		named[module.Package("generated/"+strings.ToLower(c.Name))] = c.Schedule.UsesNCCL()
 	}
 	named[module.Package("docs/examples/llama/generated/decodenccl")] = schedules.DecodeNCCL.UsesNCCL()
+	named[module.Package("docs/examples/llama/generated/prefillnccl")] = schedules.PrefillNCCL.UsesNCCL()
 	for _, p := range all {
 		if has := slices.Contains(p.Imports, module.Package("runtime/nccl")); has != named[p.Path] {
 			t.Errorf("%s imports NCCL: %t, and its schedule names it: %t", p.Path, has, named[p.Path])
