@@ -38,8 +38,8 @@ func TestCatalog(t *testing.T) {
 		p := lowered(t, n.Name, n.Schedule)
 		for _, d := range []int{2, 4, 8} {
 			for _, eager := range []bool{false, true} {
-				c := cost.Case{Ranks: d, Hosts: p.FewestHosts(d), M: 4096, K: 8192, N: 7168, ElementSize: 2, Eager: eager,
-					Extents: map[string]int64{"F": 16384, "W": 128, "N2": 1024, "N3": 1024, "P": 512}}
+				c := cost.Case{Ranks: d, Hosts: p.FewestHosts(d), M: 4096, K: 8192, N: 7168, ElementSize: 2,
+					Eager: eager, Extents: map[string]int64{"F": 16384, "W": 128, "N2": 1024, "N3": 1024, "P": 512}}
 				for range d * d {
 					c.Counts = append(c.Counts, 512)
 				}
@@ -256,7 +256,8 @@ func TestHosts(t *testing.T) {
 			if want := bytes / h200(t).Network.Rate; math.Abs(p.NetworkBound-want) > 1e-6*want {
 				t.Errorf("%+v: %.1f us of bytes, want %.1f", l.Case, p.NetworkBound, want)
 			}
-			if hides, worth := p.NetworkBound <= p.Beside(), p.Time < p.OneHost(); hides != x.hides || worth != x.worth {
+			hides, worth := p.NetworkBound <= p.Beside(), p.Time < p.OneHost()
+			if hides != x.hides || worth != x.worth {
 				t.Errorf("%+v: hides %t, worth %t; want %t, %t: %+.1f us of %.1f on one host", l.Case, hides, worth,
 					x.hides, x.worth, p.Time, p.OneHost())
 			}
