@@ -56,7 +56,7 @@ func FindAssembler(dir string) (*Assembler, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("find ptxas: %w", err)
 	}
-	return &Assembler{path: path}, nil
+	return &Assembler{path: path, used: map[string][]string{}}, nil
 }
 
 // above returns a file of the toolchain folder nearest to dir, or nothing.

@@ -21,6 +21,7 @@ type Compiler struct {
 	library *C.ovgen_nvrtc
 	path    string
 	version string
+	made    map[string][]byte // PTX by what it was made of
 }
 
 // Open loads the library at path.
@@ -36,7 +37,8 @@ func Open(path string) (*Compiler, error) {
 	if r := C.ovgen_nvrtc_version(n, &major, &minor); r != 0 {
 		return nil, fmt.Errorf("open NVRTC at %s: nvrtcVersion: %s", path, C.GoString(C.ovgen_nvrtc_error(n, r)))
 	}
-	return &Compiler{library: n, path: path, version: fmt.Sprintf("%d.%d", major, minor)}, nil
+	return &Compiler{library: n, path: path, version: fmt.Sprintf("%d.%d", major, minor),
+		made: map[string][]byte{}}, nil
 }
 
 // Version is "12.4".
@@ -45,9 +47,21 @@ func (c *Compiler) Version() string { return c.version }
 // Path is where the library was found.
 func (c *Compiler) Path() string { return c.path }
 
-// Compile compiles a program to PTX. The program may include headers by name and
-// nothing else. An error in the program is a *SourceError.
+// Compile compiles a program to PTX. The program may include headers by name and nothing else. An error in the program
+// is a *SourceError. What ovgen has generated is compiled once for all packages that share it. It is for one goroutine.
 func (c *Compiler) Compile(name string, source []byte, headers map[string][]byte, options []string) ([]byte, error) {
+	key := keyOf(name, source, headers, options)
+	if ptx, ok := c.made[key]; ok {
+		return slices.Clone(ptx), nil
+	}
+	ptx, err := c.compile(name, source, headers, options)
+	if err == nil {
+		c.made[key] = slices.Clone(ptx)
+	}
+	return ptx, err
+}
+
+func (c *Compiler) compile(name string, source []byte, headers map[string][]byte, options []string) ([]byte, error) {
 	var texts cTexts
 	defer texts.free()
 	var names, sources, opts []*C.char

@@ -7,11 +7,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
 // Assembler is a ptxas.
-type Assembler struct{ path string }
+type Assembler struct {
+	path string
+	used map[string][]string // lines by what was assembled
+}
 
 // arch is the GPU for which registers are counted.
 const arch = "sm_90a"
@@ -24,8 +28,21 @@ var (
 )
 
 // Usage assembles PTX and returns a line for each kernel: "wait: 12 registers". It is
-// an error when a kernel spills registers to memory, or waits for each of its multiplications.
+// an error when a kernel spills registers to memory, or waits for each of its multiplications. What
+// packages share is assembled once. It is for one goroutine.
 func (a *Assembler) Usage(ptx []byte) ([]string, error) {
+	key := keyOf("", ptx, nil, nil)
+	if lines, ok := a.used[key]; ok {
+		return slices.Clone(lines), nil
+	}
+	lines, err := a.assemble(ptx)
+	if err == nil {
+		a.used[key] = slices.Clone(lines)
+	}
+	return lines, err
+}
+
+func (a *Assembler) assemble(ptx []byte) ([]string, error) {
 	dir, err := os.MkdirTemp("", "ovgen")
 	if err != nil {
 		return nil, fmt.Errorf("assemble PTX: %w", err)
