@@ -48,8 +48,12 @@ func (c *Compiler) Version() string { return c.version }
 func (c *Compiler) Path() string { return c.path }
 
 // Compile compiles a program to PTX. The program may include headers by name and nothing else. An error in the program
-// is a *SourceError. What ovgen has generated is compiled once for all packages that share it. It is for one goroutine.
+// is a *SourceError. What ovgen has generated is compiled once for all packages that share it, under one name. It is
+// for one goroutine.
 func (c *Compiler) Compile(name string, source []byte, headers map[string][]byte, options []string) ([]byte, error) {
+	if _, _, own := split(source); !own {
+		name = shared
+	}
 	key := keyOf(name, source, headers, options)
 	if ptx, ok := c.made[key]; ok {
 		return slices.Clone(ptx), nil
