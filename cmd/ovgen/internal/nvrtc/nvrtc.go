@@ -10,6 +10,7 @@ package nvrtc
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -51,14 +52,18 @@ func (c *Compiler) Path() string { return c.path }
 // is a *SourceError. What ovgen has generated is compiled once for all packages that share it, under one name. It is
 // for one goroutine.
 func (c *Compiler) Compile(name string, source []byte, headers map[string][]byte, options []string) ([]byte, error) {
+	as := name
 	if _, _, own := split(source); !own {
-		name = shared
+		as = shared
 	}
-	key := keyOf(name, source, headers, options)
+	key := keyOf(as, source, headers, options)
 	if ptx, ok := c.made[key]; ok {
 		return slices.Clone(ptx), nil
 	}
-	ptx, err := c.compile(name, source, headers, options)
+	ptx, err := c.compile(as, source, headers, options)
+	if wrong := (*SourceError)(nil); errors.As(err, &wrong) {
+		wrong.Name = name
+	}
 	if err == nil {
 		c.made[key] = slices.Clone(ptx)
 	}
