@@ -199,7 +199,7 @@ type P2PAttribute int
 // does not (CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED).
 const NativeAtomics P2PAttribute = 3
 
-// NVLinks are connections of a device: those that end at a given peer, and those that end at a switch.
+// NVLinks counts connections of a device: Direct end at a given peer, Switch at a switch.
 type NVLinks struct{ Direct, Switch int }
 
 // UUID identifies a physical device across processes.

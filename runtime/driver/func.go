@@ -2,8 +2,8 @@ package driver
 
 import "fmt"
 
-// Func is a function of each element of a product, by the name that schedules have for it. A driver refuses those that
-// it doesn't apply.
+// Func is a function of each element of a product, by the name that schedules have for it. A driver refuses a function
+// that it doesn't apply.
 type Func string
 
 // Check refuses a product that no driver makes: of no size, of no element type, or with a function of a product that

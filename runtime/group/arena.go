@@ -10,7 +10,7 @@ import (
 )
 
 // Layout of an arena, the same on every rank, in bytes from its base: first the
-// step words of the pooled streams, then their count words, CountWords times one of each, then the words of
+// step words of the pooled streams, then CountWords count words of each stream, then the words of
 // semaphores, then staging. The arena has a semaphore word for each bytesPerWord of its
 // bytes, and leastWords at least.
 const (

@@ -39,7 +39,7 @@ var process = rand.Text()
 
 // CheckError reports that the ranks don't fit together. Every rank gets the same.
 type CheckError struct {
-	Check string // "host", "protocol", "process", "driver", "device", "peer access", "arena", "fall-back"
+	Check string // "host", "protocol", "process", "driver", "device", "peer access", "arena", "fall-back", "words"
 	Ranks []int  // that don't fit
 	Text  string // the mistake, and what to do
 }
@@ -179,7 +179,7 @@ func readFabric(all [][]byte) (f fabric.Fabric, err error) {
 	return f, err
 }
 
-// enableAccess lets this rank's device use the memory of those that it reaches, whose contexts are in this process.
+// enableAccess lets this rank's device use the memory of the ranks that it reaches, whose contexts are in this process.
 func (g *Group) enableAccess(all []identity) error {
 	for r, id := range all {
 		if r == g.Rank() || !g.Reaches(r) {

@@ -10,9 +10,6 @@ import (
 // Fabric has the links between the ranks' devices, by rank, as all ranks know them.
 func (g *Group) Fabric() fabric.Fabric { return g.fabric }
 
-// NVLink reports whether NVLink joins the devices of this rank and another.
-func (g *Group) NVLink(rank int) bool { return g.fabric.Pair(g.Rank(), rank).Fast() }
-
 // Apart reports whether some ranks can't reach each other's memory, as Config.Apart allows.
 func (g *Group) Apart() bool { return g.apart }
 

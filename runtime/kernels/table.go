@@ -78,7 +78,7 @@ type Work string
 
 // Kinds of work. A copy moves bytes; a gather moves several tensors of one size, one behind the
 // other; a sum adds up tensors, a function is applied to a tensor with further ones, and a product multiplies
-// matrices. The latter three are compiled for each element type.
+// matrices. The last three are compiled for each element type, but a product only for types of 16 bits.
 const (
 	Nothing    Work = ""
 	Copies     Work = "copy"
@@ -159,7 +159,7 @@ func (k Kernel) Sums() bool { return k.Kind.Work() == Sums }
 // OfHeads reports whether the kernel takes rows apart into heads, whose width is a parameter of each launch.
 func (k Kernel) OfHeads() bool { return k.Kind == Rotary }
 
-// Computes reports whether the kernel makes numbers of others; it is then compiled for each element type.
+// Computes reports whether the kernel makes numbers of others; it is then compiled for each of TypesOf.
 func (k Kernel) Computes() bool { return k.Sums() || k.Kind.Work() == Applies || k.Multiplies() }
 
 // Multiplies reports whether the kernel makes a product; it is compiled for elements of 16 bits.

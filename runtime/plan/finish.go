@@ -53,9 +53,9 @@ type Shape interface {
 // stream that runs products has a workspace of 32 MiB besides, which it shares with the group's
 // other plans.
 //
-// Its errors come from Shape.Check, or wrap *DisagreementError, *RanksError, *HostsError, *CapabilityError,
-// *ApartError, *group.ArenaError, *group.WordsError, *RankError for what only another rank found, or
-// *group.AbortError where a rank did not come in time. All but the last leave the group whole.
+// Its errors come from Shape.Check, or wrap *DisagreementError, *UnprovenError, *RanksError, *CapabilityError,
+// *HostsError, *ApartError, *LinkError, *BlocksError, *group.ArenaError, *group.WordsError, *RankError for what only
+// another rank found, or *group.AbortError where a rank did not come in time. All but the last leave the group whole.
 func Make[P any](ctx context.Context, g *group.Group, prog *Program, s Shape,
 	declare func(*Builder) P) (p P, err error) {
 	if err := s.Check(g.Size()); err != nil {

@@ -43,7 +43,7 @@ func (u use) String() string {
 	return text
 }
 
-// listing is a plan's driver while its calls are listed: those that enqueue do nothing.
+// listing is a plan's driver while its calls are listed: a call that enqueues does nothing.
 type listing struct {
 	driver.Driver
 	plan    *Plan
