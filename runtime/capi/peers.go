@@ -38,7 +38,8 @@ func Peers(handle uintptr, at uint64, bytes int64, words int, ms int64) (h uintp
 	return h, uint64(p.Buffers()), uint64(p.Words()), nil
 }
 
-// ClosePeers ends the use of a shared buffer. Its handle is gone afterwards, also after an error.
+// ClosePeers ends the use of a shared buffer. Its handle is gone afterwards, also after an error, but for
+// a bound that is refused.
 func ClosePeers(handle uintptr, ms int64) error {
 	x, err := find[*shared](handle, "shared buffer")
 	if err != nil {

@@ -90,7 +90,7 @@ func Run(handle uintptr, ms int64) error {
 	return x.Run(ctx)
 }
 
-// ClosePlan closes a plan. Its handle is gone afterwards, also after an error.
+// ClosePlan closes a plan. Its handle is gone afterwards, also after an error, but for a bound that is refused.
 func ClosePlan(handle uintptr, ms int64) error {
 	x, err := find[*made](handle, "plan")
 	if err != nil {

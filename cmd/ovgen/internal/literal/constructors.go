@@ -22,7 +22,7 @@ type sublist struct {
 	from, to int // to is 0 for all
 }
 
-// constructors are the functions that a schedule is written with, but for those that make a Func.
+// constructors has each function that a schedule is written with, unless it makes a Func.
 var constructors = map[string]constructor{
 	"Dim":      {value: schedule.Axis{}, fields: []string{"Extent"}, lists: []sublist{{"Outer", 1, 0}}},
 	"DIDx":     {value: schedule.DIDx(""), fields: []string{"Count"}},
