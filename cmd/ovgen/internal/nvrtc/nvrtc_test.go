@@ -46,7 +46,7 @@ func pinnedAssembler(t *testing.T) *Assembler {
 }
 
 func TestCompile(t *testing.T) {
-	c := pinned(t)
+	c, other := pinned(t), pinned(t) // each keeps what it has compiled
 	one, err := c.Compile("k.cu", []byte(source), headers, options)
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestCompile(t *testing.T) {
 		}
 	}
 	t.Chdir(t.TempDir())
-	two, err := c.Compile("k.cu", []byte(source), headers, options)
+	two, err := other.Compile("k.cu", []byte(source), headers, options)
 	if err != nil {
 		t.Fatal(err)
 	}
