@@ -56,8 +56,8 @@ func runApart(ctx context.Context, g *group.Group, aborts bool) error {
 	return aborted(err)
 }
 
-// Ranks of which each reaches its neighbours alone run rings, in runs of whichever some rank aborts; a program that
-// uses other peers' memory is refused.
+// Ranks of which each reaches its neighbours alone run rings, and a rank that aborts in place of a run ends the others'
+// runs; a program that uses other peers' memory is refused.
 func TestNeighbours(t *testing.T) {
 	for seed := range uint64(3) {
 		synctest.Test(t, func(t *testing.T) {

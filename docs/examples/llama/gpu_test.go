@@ -17,10 +17,7 @@ import (
 // TestOnGPUs decodes on up to as many GPUs as OVGEN_EXAMPLE_GPUS says. It compares logits on one GPU, where no process
 // but this one has them, and says how many tokens in bf16 are the reference's.
 func TestOnGPUs(t *testing.T) {
-	most, err := strconv.Atoi(os.Getenv("OVGEN_EXAMPLE_GPUS"))
-	if err != nil {
-		t.Skip("OVGEN_EXAMPLE_GPUS is not set")
-	}
+	most := number(t, "OVGEN_EXAMPLE_GPUS")
 	t.Setenv("OVGEN_DRIVER", "cuda")
 	start := func(ctx context.Context, s Spec) (Crew, error) { return s.start(ctx, s.Ranks > 1) }
 	var ranks []int
@@ -35,6 +32,20 @@ func TestOnGPUs(t *testing.T) {
 	}
 }
 
+// number is how many GPUs a variable says; without it the test is skipped.
+func number(t *testing.T, variable string) int {
+	t.Helper()
+	text := os.Getenv(variable)
+	if text == "" {
+		t.Skip(variable + " is not set")
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("%s is %q, want a number of GPUs", variable, text)
+	}
+	return n
+}
+
 // large has the sizes of an 8B model, but for its layers.
 var large = Config{Vocabulary: 128256, Hidden: 4096, Intermediate: 14336, Layers: 4, Heads: 32, KeyHeads: 8,
 	HeadSize: 128, Positions: 8192, Epsilon: 1e-5, Theta: 500000}
@@ -42,10 +53,7 @@ var large = Config{Vocabulary: 128256, Hidden: 4096, Intermediate: 14336, Layers
 // TestSpeed prints what steps take on so many GPUs as OVGEN_EXAMPLE_SPEED says, a process each, with a model of random
 // weights, which it writes to a folder of its own.
 func TestSpeed(t *testing.T) {
-	ranks, err := strconv.Atoi(os.Getenv("OVGEN_EXAMPLE_SPEED"))
-	if err != nil {
-		t.Skip("OVGEN_EXAMPLE_SPEED is not set")
-	}
+	ranks := number(t, "OVGEN_EXAMPLE_SPEED")
 	dir := t.TempDir()
 	writeRandom(t, dir, large)
 	o := Usual

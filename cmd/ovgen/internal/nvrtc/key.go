@@ -5,11 +5,15 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 )
 
 // shared is the name under which generated code is compiled: names of variables have it, and packages share code.
 const shared = "generated.cu"
+
+// sharedInLog finds it in what the compiler says, and not in longer names.
+var sharedInLog = regexp.MustCompile(`(?m)(^|[\s"])generated\.cu\b`)
 
 // split returns a program without the comments that name its package, if ovgen has generated it, and how many lines
 // they have; own: it has not.

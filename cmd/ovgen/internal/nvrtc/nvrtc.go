@@ -63,6 +63,9 @@ func (c *Compiler) Compile(name string, source []byte, headers map[string][]byte
 	ptx, err := c.compile(as, source, headers, options)
 	if wrong := (*SourceError)(nil); errors.As(err, &wrong) {
 		wrong.Name = name
+		if as == shared {
+			wrong.Log = sharedInLog.ReplaceAllString(wrong.Log, "${1}"+name)
+		}
 	}
 	if err == nil {
 		c.made[key] = slices.Clone(ptx)
