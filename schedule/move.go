@@ -28,7 +28,7 @@ func Sums(w Way) bool {
 	return ok
 }
 
-// Travels says that a way is for a tensor that travels, as those that aren't for sums are, and some that are.
+// Travels says that a way is for a tensor that travels: every way that is not for sums, and some ways for sums too.
 func Travels(w Way) bool {
 	_, ok := w.(interface{ travels() })
 	return ok || !Sums(w)

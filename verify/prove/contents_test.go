@@ -1,6 +1,7 @@
 package prove_test
 
 import (
+	"slices"
 	"testing"
 
 	"ovgen/schedule"
@@ -48,6 +49,12 @@ var contentsCases = []listCase{
 			"matmul(A@1[0], B@0[0])"}},
 	{name: "a chunk twice", ranks: []string{gather("0", "1", "0:8", "0:8"), gatherOfOne}, want: prove.Contents,
 		text: []string{"chunk 0 of C@0 is written twice"}},
+	{name: "a function of another chunk", ranks: gatherOfBoth, want: prove.Contents,
+		edit: func(l [][]ops.Op) { l[0] = applied(l[0], ops.Use{At: ops.Loc{Buffer: "S"}, Bytes: 8}) },
+		text: []string{"chunk 0 of C@0 is written twice"}},
+	{name: "a function in place that the schedule lacks", ranks: gatherOfBoth, want: prove.Contents,
+		edit: func(l [][]ops.Op) { l[0] = applied(l[0], ops.Use{At: ops.Loc{Buffer: "C"}, Bytes: 8}) },
+		text: []string{"chunk 0 of C@0 lacks matmul(A@0[0], B@0[0])"}},
 	{name: "a chunk missing", ranks: gatherOfBoth, edit: func(l [][]ops.Op) { l[0] = append(l[0][:7:7], l[0][8:]...) },
 		want: prove.Contents,
 		text: []string{"chunk 2 of C@0 holds what nothing in this run has written"}},
@@ -97,6 +104,14 @@ var contentsCases = []listCase{
 		"main wait ready 1; main S[0:8] = A@1; main post read 1; main wait read 1; main C[8:16] = S[0:8] * B",
 		gatherOfOne},
 		want: prove.Contents, text: []string{"chunk 0 of C@0 has more than once matmul(A@0[0], B@0[0])"}},
+}
+
+// applied is rank 0's list with a function of a chunk, whose result is the product's, behind the copy.
+func applied(list []ops.Op, of ops.Use) []ops.Op {
+	relu := list[4]
+	relu.Kind, relu.Form = ops.Apply, string(schedule.ApplyReLU)
+	relu.Uses = []ops.Use{of, {Write: true, At: ops.Loc{Buffer: "C"}, Bytes: 8}}
+	return slices.Insert(slices.Clone(list), 5, relu)
 }
 
 func TestContents(t *testing.T) {

@@ -50,7 +50,8 @@
 //     system-wide fence (templates/device/blocks.h).
 //   - Aligned 32-bit words are written whole.
 //   - NCCL's collectives of one communicator need all of its ranks, each with the same call;
-//     one has ended on a rank when that rank has what it gets.
+//     one has ended on a rank when that rank has what it gets. An exchange needs the rank that
+//     it gets from; it may or may not wait for the rank that it sends to (collective.go).
 //   - Loads, allocations, opens and instantiation may synchronise the device, and lie in
 //     New, Bind and Close only, where no run is in flight (package plan drains first).
 //

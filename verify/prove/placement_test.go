@@ -122,3 +122,29 @@ func TestWholeRows(t *testing.T) {
 		t.Error("the rows of no weight are whole")
 	}
 }
+
+// The rows of a gathered tensor are those of all ranks in their order, without a gap, and of all columns.
+func TestRowsOfAll(t *testing.T) {
+	const columns = 4
+	rows := func(lo, hi int64) box { return box{{lo, hi}, {0, columns}} }
+	all := rows(0, 6)
+	for _, c := range []struct {
+		name  string
+		boxes [][]box
+		want  bool
+	}{
+		{"a chunk each", [][]box{{rows(0, 3)}, {rows(3, 6)}}, true},
+		{"two chunks, and room for one", [][]box{{rows(0, 1), rows(1, 3)}, {{}, rows(3, 6)}}, true},
+		{"in another order", [][]box{{rows(3, 6)}, {rows(0, 3)}}, false},
+		{"a gap", [][]box{{rows(0, 2)}, {rows(3, 6)}}, false},
+		{"rows twice", [][]box{{rows(0, 4)}, {rows(3, 6)}}, false},
+		{"too few", [][]box{{rows(0, 3)}, {rows(3, 5)}}, false},
+		{"all on each rank", [][]box{{all}, {all}}, false},
+		{"columns", [][]box{{{{0, 6}, {0, 2}}}, {{{0, 6}, {2, columns}}}}, false},
+	} {
+		x := &expectation{boxes: map[string][][]box{"B": c.boxes}}
+		if got := x.ofAll("B", all); (got != nil) != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
