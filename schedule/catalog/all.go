@@ -67,6 +67,7 @@ var all = []Named{
 	{"AllReduceInPlace", AllReduceInPlace},
 	{"Broadcast", Broadcast},
 	{"AllToAll", AllToAll},
+	{"AllToAllColumns", AllToAllColumns},
 	{"Permutation", Permutation},
 	{"AllGatherV", AllGatherV},
 	{"AllGatherVPadded", AllGatherVPadded},

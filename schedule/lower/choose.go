@@ -39,7 +39,7 @@ type lowering struct {
 // lowerings are all lowerings, a file a way. The first of a communication is the fastest
 // known.
 var lowerings = slices.Concat(pulls, pushes, groups, rings, broadcasts, collectives, naives,
-	slotted, stagings, stored, puts, shots, sumRings, gets, gatherShots, tilings, paddings, overNCCL,
+	slotted, stagings, stored, puts, shots, sumRings, gets, columnGets, gatherShots, tilings, paddings, overNCCL,
 	overRails)
 
 // by is a lowering by a way.
@@ -107,10 +107,13 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 			return l, errors.Join(l.gathers(d), l.shares(d))
 		}
 	}
-	return nil, &schedule.FieldError{Path: d.at,
+	hint := "use " + strings.Join(names, ", ") + ", or leave it out" + d.orOneHost()
+	if d.form.kind == copied {
+		hint += fmt.Sprintf("; or place %s otherwise", d.form.tensor("C"))
+	}
+	return nil, &schedule.FieldError{Path: d.at, Hint: hint,
 		Msg: fmt.Sprintf("no pass does the %s of %s by %s", of.moves, d.form.tensor(of.operand),
-			schedule.WayName(way)),
-		Hint: "use " + strings.Join(names, ", ") + ", or leave it out" + d.orOneHost()}
+			schedule.WayName(way))}
 }
 
 // refusal refuses an option of the way that is being lowered.

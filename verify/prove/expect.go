@@ -110,7 +110,7 @@ func (x *expectation) cut(p placement, b *Buffer, in *Inner) error {
 				boxes = append(boxes, box{})
 				continue
 			}
-			part, err := p.box(r, from, to)
+			part, err := p.boxIn(x.model.Columns[b.Name], r, from, to)
 			if err != nil {
 				return err
 			}

@@ -26,8 +26,11 @@ var columns = []declared{
 		owed("Tensors[2].Axes[1]", "B is spread over the ranks by them: no pass gathers columns")},
 	{"C13", "logits, sequence-parallel", linear("A[M/D K] B[N/D K] C[M N]"),
 		owed("Tensors[2].Axes[1]", "B is spread over the ranks by them: no pass gathers columns")},
-	{"C14", "gather of columns", moved("A[M N/D] C[M N]"),
-		owed("Tensors[0]", "no communication leads from A [M, DIDx(D), N/D] to C [M, N]")},
+	{"C14", "gather of columns", moved("A[M N/D] C[M N]"), served},
+	{"C14b", "gather of columns, signals by kernels", moved("A[M N/D] C[M N]").
+		by("A", s.GetColumns{By: s.KernelSignals}), served},
+	{"C14c", "gather of columns by kernels", moved("A[M N/D] C[M N]").by("A", s.GetColumns{By: s.Kernels}),
+		at("Moves[0].Way.By", "unknown choice \"kernels\"")},
 	{"C15", "gather of 128256 rows", moved("A[128256/D N] C[128256 N]"), served},
 	{"C16", "cross entropy", of("A[M N/D] C[M]",
 		s.Op{Out: "C", In: []string{"A"}, Index: "mn->m", Then: function("log-sum-exp")}),
