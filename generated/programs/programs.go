@@ -45,6 +45,7 @@ import (
 	"ovgen/generated/allreduceoneshot"
 	"ovgen/generated/allreducetwoshot"
 	"ovgen/generated/alltoall"
+	"ovgen/generated/alltoallcolumns"
 	"ovgen/generated/alltoallnccl"
 	"ovgen/generated/alltoallv"
 	"ovgen/generated/blockbehindattention"
@@ -161,6 +162,7 @@ var All = []harness.Program{
 	harness.Of(&allreducetwoshot.Program, allreducetwoshot.Schedule, allreducetwoshot.New,
 		(*allreducetwoshot.Plan).Bind),
 	harness.Of(&alltoall.Program, alltoall.Schedule, alltoall.New, (*alltoall.Plan).Bind),
+	harness.Of(&alltoallcolumns.Program, alltoallcolumns.Schedule, alltoallcolumns.New, (*alltoallcolumns.Plan).Bind),
 	harness.Of(&alltoallnccl.Program, alltoallnccl.Schedule, alltoallnccl.New, (*alltoallnccl.Plan).Bind),
 	harness.Of(&alltoallv.Program, alltoallv.Schedule, alltoallv.New, (*alltoallv.Plan).Bind),
 	harness.Of(&blockbehindattention.Program, blockbehindattention.Schedule, blockbehindattention.New,
