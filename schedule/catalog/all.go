@@ -81,6 +81,7 @@ var all = []Named{
 	{"GatedMLP", GatedMLP},
 	{"BlockBehindAttention", BlockBehindAttention},
 	{"LlamaLayer", LlamaLayer},
+	{"Logits", Logits},
 	{"RotaryAttention", RotaryAttention},
 	{"AllGatherLinearNCCL", AllGatherLinearNCCL},
 	{"AllGatherLinearNCCL4", AllGatherLinearNCCL4},

@@ -198,6 +198,9 @@ func (d *draft) legs() (list []leg) {
 		if s.gathers {
 			list = append(list, leg{gatherLink, s.input})
 		}
+		if s.gathersColumns() {
+			list = append(list, leg{columnLink, s.widened})
+		}
 		switch {
 		case s.sums == "":
 		case s.toAll:

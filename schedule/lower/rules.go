@@ -29,6 +29,7 @@ const (
 	gatherLink moves = "all-gather in a chain"
 	reduceLink moves = "reduce-scatter in a chain"
 	allLink    moves = "all-reduce in a chain"
+	columnLink moves = "all-gather of columns in a chain"
 	// Communications of ranks on several hosts.
 	gatherHosts     moves = "all-gather over hosts"
 	reduceHosts     moves = "reduce-scatter over hosts"
@@ -109,6 +110,7 @@ var links = []struct {
 }{
 	{gatherLink, "linear: an operand [DIDx(D), M/D, K], and a weight [DIDx(D), N/D, K]"},
 	{reduceLink, "linear: an operand [M, DIDx(D), K/D], a weight [N, DIDx(D), K/D], and a result [DIDx(D), M/D, N]"},
+	{columnLink, "linear: a weight [DIDx(D), N/D, K], and a result [M, N]"},
 	{allLink, "linear: an operand [M, DIDx(D), K/D], a weight [N, DIDx(D), K/D], and a result [M, N]"},
 }
 

@@ -5,6 +5,7 @@ import "ovgen/schedule"
 var columnGets = []lowering{
 	getColumns(exchangeColumns, columnExchange),
 	getColumns(gatherColumns, columnGather),
+	getColumns(columnLink, linked),
 }
 
 // getColumns copies parts of columns by a writer.
