@@ -74,6 +74,7 @@ import (
 	"ovgen/generated/linearreducescatterringkernel"
 	"ovgen/generated/llamalayer"
 	"ovgen/generated/llamalayernccl"
+	"ovgen/generated/logits"
 	"ovgen/generated/matmulreducescatter"
 	"ovgen/generated/permutation"
 	"ovgen/generated/reducescatter"
@@ -212,6 +213,7 @@ var All = []harness.Program{
 		linearreducescatterringkernel.New, (*linearreducescatterringkernel.Plan).Bind),
 	harness.Of(&llamalayer.Program, llamalayer.Schedule, llamalayer.New, (*llamalayer.Plan).Bind),
 	harness.Of(&llamalayernccl.Program, llamalayernccl.Schedule, llamalayernccl.New, (*llamalayernccl.Plan).Bind),
+	harness.Of(&logits.Program, logits.Schedule, logits.New, (*logits.Plan).Bind),
 	harness.Of(&matmulreducescatter.Program, matmulreducescatter.Schedule, matmulreducescatter.New,
 		(*matmulreducescatter.Plan).Bind),
 	harness.Of(&permutation.Program, permutation.Schedule, permutation.New, (*permutation.Plan).Bind),
