@@ -60,6 +60,8 @@ type Driver interface {
 	// destroyed; a second call does nothing.
 	Close() error
 
+	VirtualMemory
+
 	MemAlloc(bytes int64) (Ptr, error)
 	MemFree(p Ptr) error
 	// MemGetAddressRange returns base and size of the allocation p lies in.

@@ -189,7 +189,7 @@ func oneProcess(t *testing.T, s scenario, ranks int, seed uint64) {
 	err := simtest.Each(ranks, func(r int) error {
 		e := s.env(ctx, r, ranks, seed)
 		e.config = group.Config{Job: "scenario", Arena: arena, Timeout: timeout, Backend: *driverFlag, Local: true,
-			LocalOnGPUs: true, Network: network, Decorate: e.open}
+			Network: network, Decorate: e.open}
 		if err := s.run(e); err != nil {
 			return fmt.Errorf("seed %d, rank %d of %d: %w", seed, r, ranks, err)
 		}
