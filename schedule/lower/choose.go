@@ -39,7 +39,7 @@ type lowering struct {
 // lowerings are all lowerings, a file a way. The first of a communication is the fastest
 // known.
 var lowerings = slices.Concat(pulls, pushes, groups, rings, broadcasts, collectives, naives,
-	slotted, stagings, stored, puts, shots, pushShots, sumRings, gets, gatherShots, tilings, paddings, overNCCL,
+	slotted, stagings, stored, puts, shots, pushShots, sumRings, gets, gatherShots, pushGathers, tilings, paddings, overNCCL,
 	overRails)
 
 // by is a lowering by a way.
