@@ -57,7 +57,6 @@ func barePushScatter(d *draft) error {
 func (d *draft) landSums(each hostir.View) hostir.Step {
 	c := d.buffer("C").Tensor
 	d.landing(elements(c), c.Axes...)
-	d.summed = true
 	return hostir.SumPackets(mainRef, hostir.Whole("C"), *d.buffer(landed), each.EachRank()).
 		Described("q's part to rank q; the order of ranks")
 }
