@@ -48,6 +48,7 @@ import (
 	"ovgen/generated/allreducepackets"
 	"ovgen/generated/allreducetwoshot"
 	"ovgen/generated/alltoall"
+	"ovgen/generated/alltoallcolumns"
 	"ovgen/generated/alltoallnccl"
 	"ovgen/generated/alltoallv"
 	"ovgen/generated/blockbehindattention"
@@ -77,6 +78,7 @@ import (
 	"ovgen/generated/linearreducescatterringkernel"
 	"ovgen/generated/llamalayer"
 	"ovgen/generated/llamalayernccl"
+	"ovgen/generated/logits"
 	"ovgen/generated/matmulreducescatter"
 	"ovgen/generated/permutation"
 	"ovgen/generated/reducescatter"
@@ -172,6 +174,7 @@ var All = []harness.Program{
 	harness.Of(&allreducetwoshot.Program, allreducetwoshot.Schedule, allreducetwoshot.New,
 		(*allreducetwoshot.Plan).Bind),
 	harness.Of(&alltoall.Program, alltoall.Schedule, alltoall.New, (*alltoall.Plan).Bind),
+	harness.Of(&alltoallcolumns.Program, alltoallcolumns.Schedule, alltoallcolumns.New, (*alltoallcolumns.Plan).Bind),
 	harness.Of(&alltoallnccl.Program, alltoallnccl.Schedule, alltoallnccl.New, (*alltoallnccl.Plan).Bind),
 	harness.Of(&alltoallv.Program, alltoallv.Schedule, alltoallv.New, (*alltoallv.Plan).Bind),
 	harness.Of(&blockbehindattention.Program, blockbehindattention.Schedule, blockbehindattention.New,
@@ -223,6 +226,7 @@ var All = []harness.Program{
 		linearreducescatterringkernel.New, (*linearreducescatterringkernel.Plan).Bind),
 	harness.Of(&llamalayer.Program, llamalayer.Schedule, llamalayer.New, (*llamalayer.Plan).Bind),
 	harness.Of(&llamalayernccl.Program, llamalayernccl.Schedule, llamalayernccl.New, (*llamalayernccl.Plan).Bind),
+	harness.Of(&logits.Program, logits.Schedule, logits.New, (*logits.Plan).Bind),
 	harness.Of(&matmulreducescatter.Program, matmulreducescatter.Schedule, matmulreducescatter.New,
 		(*matmulreducescatter.Plan).Bind),
 	harness.Of(&permutation.Program, permutation.Schedule, permutation.New, (*permutation.Plan).Bind),

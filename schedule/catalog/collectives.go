@@ -102,13 +102,23 @@ var Broadcast = s.Schedule{
 	Ops: []s.Op{s.Copy("C", "A")},
 }
 
-// AllToAll gives part p of every rank's A to rank p, as experts of a mixture and
-// attention that is sharded by heads (DeepSpeed-Ulysses) need: each rank pulls its part
-// from every other, r+1 first, so that no two pull from one at a time.
+// AllToAll gives part p of every rank's A to rank p, as experts of a mixture need: each
+// rank pulls its part from every other, r+1 first, so that no two pull from one at a time.
 var AllToAll = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.D), s.Dim(s.M)}},
 		{Name: "C", Axes: []s.Axis{s.Dim(s.D), s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M)}},
+	},
+	Ops: []s.Op{s.Copy("C", "A")},
+}
+
+// AllToAllColumns gives each rank all rows of its columns, where it had its rows of all columns, as attention that is
+// spread by heads (DeepSpeed-Ulysses) needs: rows are tokens, columns heads. Each rank pulls its columns of every
+// other's rows in one strided copy. The way back is the same with the placements of A and C exchanged.
+var AllToAllColumns = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N, s.DIDx(s.D))}},
 	},
 	Ops: []s.Op{s.Copy("C", "A")},
 }

@@ -266,6 +266,9 @@ func (b Buffer) text() string {
 	if !b.Chunk.Equal(b.Elements) {
 		text += " by " + compact(b.Chunk)
 	}
+	if !b.Rows.IsZero() {
+		text += " of columns"
+	}
 	if !b.Counts.IsZero() {
 		text += fmt.Sprintf(" times count[%s] of at most %s", b.Counts, compact(b.Elements))
 	}

@@ -39,6 +39,9 @@ type Buffer struct {
 	// Counts is set if chunks differ: chunk c of rank q has Chunk times the Counts(q, c)-th
 	// of Bind's counts. Elements is then the most that New makes room for.
 	Counts Expr
+	// Rows is set if chunks are parts of the columns: chunk c has the c-th part of each of so many rows. Copies take
+	// such a chunk, other work all of the buffer.
+	Rows Expr
 	// Inner is a tensor that lies in the buffer's memory beside the buffer's own. Without a
 	// name there is none.
 	Inner Inner

@@ -109,8 +109,10 @@ type View struct {
 	Count  Expr // absent: one chunk
 	Padded bool // a chunk with all its room
 	Row    bool
-	Peer   Expr // absent: this rank's
-	Each   Range
+	// Columns: the chunk is of columns, as Buffer.Rows says.
+	Columns bool
+	Peer    Expr // absent: this rank's
+	Each    Range
 }
 
 // Range is the values of an index from From up to, not including, To. Without an index it
@@ -263,6 +265,9 @@ func (s Step) checkViews() error {
 	for i, v := range slices.Concat(s.Reads, s.Writes) {
 		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather && s.Do != Tiles && !s.Do.Lands() {
 			return fmt.Errorf("%s: only a sum, a gather, tiles and packets read a view for each value of an index", v.Buffer)
+		}
+		if v.Columns && (s.Do != Copy || s.By != "" || v.Index.IsZero() || !v.Count.IsZero()) {
+			return fmt.Errorf("%s: only a copy by the copy engine takes a part of the columns", v.Buffer)
 		}
 		behind := i >= len(s.Reads)-s.rows() && i < len(s.Reads)
 		if v.Row && (i == 0 || v.Each.Index != "" || !behind || s.Do == Sum && s.rows() > 1) || behind && !v.Row {

@@ -176,6 +176,9 @@ func (v View) String() string {
 		if v.Padded {
 			index += ", padded"
 		}
+		if v.Columns {
+			index = ":, " + index
+		}
 	}
 	peer := ""
 	if !v.Peer.IsZero() {

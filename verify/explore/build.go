@@ -155,6 +155,7 @@ func (m *machine) checkBounds() {
 	}
 	for r, list := range m.Ranks {
 		for _, o := range list {
+			m.checkColumns(r, &o)
 			for _, u := range o.Uses {
 				if !within(u.At, u.Bytes) {
 					m.report(WellFormed, "rank %d: %s is out of bounds: %s", r, u, &o)

@@ -173,6 +173,9 @@ func (s *System) buffer(p *hostir.Program, shape Shape, b hostir.Buffer, rank in
 	t, declared := p.Schedule.Tensor(b.Name)
 	if !memory.Plan && declared && !(t.Root && rank > 0) {
 		places, err := m.places(t)
+		if err == nil {
+			places, err = s.inParts(places, b, shape.env(p, rank))
+		}
 		if err != nil {
 			return err
 		}

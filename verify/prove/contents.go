@@ -108,6 +108,9 @@ func (s *symbols) operate(n int32) *Counterexample {
 		if a == nil {
 			return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", u))
 		}
+		if s.model.Columns[u.At.Buffer] > 1 && !u.Columns {
+			return s.wrong(n, fmt.Sprintf("%s is in parts of columns, which copies alone take", u))
+		}
 		if u.Write {
 			writes = append(writes, a)
 		} else {

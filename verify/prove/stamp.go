@@ -31,6 +31,9 @@ func (s stamp) add(m Model, lists [][]ops.Op) {
 	if len(m.Halves) > 0 {
 		fmt.Fprintf(s, "%v\n", m.Halves)
 	}
+	if m.Columns != nil {
+		fmt.Fprintf(s, "%v\n", m.Columns)
+	}
 	if m.Hosts > 0 {
 		fmt.Fprintf(s, "H=%d\n", m.Hosts)
 	}

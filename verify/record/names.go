@@ -146,6 +146,27 @@ func (n *Names) word(o *ops.Op, at driver.Ptr, value uint32, write bool) error {
 // isStep reports whether a place is a stream's step word.
 func isStep(l ops.Loc) bool { return strings.HasPrefix(l.Buffer, "step[") }
 
+// rows are rows of so many bytes each: one range where they lie one after another, else a part of the columns of a
+// buffer, of all of whose rows they must be.
+func (n *Names) rows(at driver.Ptr, pitch, width, height int64) (ops.Use, error) {
+	loc, err := n.loc(at)
+	u := ops.Use{At: loc, Bytes: width * height}
+	if err != nil || pitch == width {
+		return u, err
+	}
+	for _, r := range n.Regions {
+		if r.Rank != loc.Rank || r.Name != loc.Buffer {
+			continue
+		}
+		if width <= 0 || pitch*height != r.Bytes || pitch%width != 0 || loc.Offset%width != 0 || loc.Offset >= pitch {
+			return u, fmt.Errorf("%d rows of %d bytes from %s on, %d bytes apart, are no part of its columns", height,
+				width, loc, pitch)
+		}
+		u.Columns, u.At.Offset = true, loc.Offset*height
+	}
+	return u, nil
+}
+
 type use struct {
 	at    driver.Ptr
 	bytes int64
