@@ -177,6 +177,7 @@ func transportList() []kernels.Kernel {
 		{Kind: kernels.Tiles, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7, Rows: 1,
 			Tile: kernels.Tile{Columns: 128, Cluster: 1}},
 		{Kind: kernels.Packets, Terms: 8, Varies: true, ByBlocks: true},
+		{Kind: kernels.PacketGather, Terms: 8, Varies: true, ByBlocks: true},
 	}
 }
 

@@ -45,8 +45,8 @@ type Config struct {
 	// Arena is the device memory for words and staging in bytes, the same on all
 	// ranks; 0 means DefaultArena. Plans share the staging, and each keeps a word for
 	// each of its semaphores and ranks: there is one for each 256 bytes of the arena,
-	// 65536 at least. ArenaBytes computes what plans need, and plan.Memory what each
-	// of them does.
+	// 65536 at least. A plan by packets keeps the memory in which they land as well.
+	// ArenaBytes computes what plans need, and plan.Memory what each of them does.
 	Arena int64
 	// Apart lets ranks join whose devices have no access to each other's memory: the group then
 	// makes plans of schedules by NCCL only and, where each rank reaches those before and after it, by rings.

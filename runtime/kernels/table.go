@@ -73,6 +73,8 @@ const (
 	Tiles Kind = "tiles"
 	// Packets sends tensors and adds up what lands.
 	Packets Kind = "packets"
+	// PacketGather sends tensors and puts what lands one after another.
+	PacketGather Kind = "packetgather"
 )
 
 // Work is the work of a kernel between its words, as host programs name it. It decides
@@ -91,6 +93,7 @@ const (
 	Applies    Work = "apply"
 	Multiplies Work = "tiles"
 	Lands      Work = "packets"
+	LandsApart Work = "packetgather" // the same, and what lands is put one after another
 )
 
 // row describes the kernels of one kind.
@@ -124,6 +127,8 @@ var rows = []row{
 	{Rotary, "Rotary", Applies, "turns pairs of columns by angles of their rows", 264},
 	{Tiles, "Tiles", Multiplies, "gathers shards and multiplies them", 132},
 	{Packets, "Packets", Lands, "sends tensors as packets, and adds up what lands in order and in fp32", plan.MostBlocks},
+	{PacketGather, "PacketGather", LandsApart, "sends tensors as packets, and puts what lands one after another",
+		plan.MostBlocks},
 }
 
 // threads of a block that moves bytes, 16 bytes each.
@@ -167,7 +172,7 @@ func (k Kernel) OfHeads() bool { return k.Kind == Rotary }
 
 // Computes reports whether the kernel makes numbers of others; it is then compiled for each of TypesOf.
 func (k Kernel) Computes() bool {
-	return k.Sums() || k.Kind.Work() == Applies || k.Multiplies() || k.Lands()
+	return k.Sums() || k.Kind.Work() == Applies || k.Multiplies() || k.Kind.Work() == Lands
 }
 
 // Multiplies reports whether the kernel makes a product; it is compiled for elements of 16 bits.

@@ -61,6 +61,8 @@ const (
 	Call    Work = "call"
 	Tiles   Work = "tiles"
 	Packets Work = "packets"
+	// PacketGather brings a view to each rank and puts what comes one after another (GatherPackets).
+	PacketGather Work = "packetgather"
 )
 
 // Collectives are work that ranks do together: all of them or, in a program over hosts, those of a
@@ -213,7 +215,7 @@ func (s Step) checkWork() error {
 		}
 	case Tiles:
 		return s.checkTiles()
-	case Packets:
+	case Packets, PacketGather:
 		return s.checkPackets()
 	case AllGather, ReduceScatter, AllReduce, AllToAll, Exchange:
 		return s.checkCollective()
@@ -261,7 +263,7 @@ func (s Step) checkParts() error {
 // checkViews refuses views that the work can't read or write so.
 func (s Step) checkViews() error {
 	for i, v := range slices.Concat(s.Reads, s.Writes) {
-		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather && s.Do != Tiles && s.Do != Packets {
+		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather && s.Do != Tiles && !s.Do.Lands() {
 			return fmt.Errorf("%s: only a sum, a gather, tiles and packets read a view for each value of an index", v.Buffer)
 		}
 		if v.Columns && (s.Do != Copy || s.By != "" || v.Index.IsZero() || !v.Count.IsZero()) {

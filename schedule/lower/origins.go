@@ -26,6 +26,7 @@ var asking = map[hostir.Work]string{
 	hostir.Gather:        movesField,
 	hostir.Tiles:         movesField,
 	hostir.Packets:       movesField,
+	hostir.PacketGather:  movesField,
 	hostir.Sum:           movesField,
 	hostir.AllGather:     movesField,
 	hostir.ReduceScatter: movesField,

@@ -13,7 +13,7 @@
 #include "word.h"
 
 enum { rounds = 4, elements = 203, columns = 29 };  // in seven rows
-enum { sent = 170, packets = sent * 4 / 8 };  // elements that go to each rank; pairs of packets of the largest
+enum { sent = 170, pairs = sent * 4 / 8 };  // elements that go to each rank; pairs of packets of the largest
 
 // A step is a launch of a kernel or, without one, what the rank's host does.
 struct Step {
@@ -28,7 +28,7 @@ struct Rank {
   Word ready[ranks], read[ranks];  // one a peer
   Word ready_by[blocks][ranks], read_by[blocks][ranks];  // and one a block
   Word step, count, counts[15];  // the first counts blocks
-  alignas(16) u64 landed[2][ranks][2 * packets];  // by half and sender
+  alignas(16) u64 landed[2][ranks][2 * pairs];  // by half and sender
   unsigned turns[blocks];
   std::vector<unsigned char> term, sum, gathered[ranks], all;
   std::vector<unsigned short> shard, shards, weights, bias, product;
@@ -656,14 +656,12 @@ static void tiles_round(World &w, unsigned r, unsigned round)
 }
 
 // Each rank gets a part of every rank's term, which begins eight elements behind the part of the rank before it.
-static void packets_round(World &w, unsigned r, unsigned round)
+template <typename Params>
+static void land(World &w, unsigned r, unsigned round, Params &p)
 {
-  struct packets p = {};
   p.step = &w.of[r].step.value;
   p.value = ++w.of[r].numbered;
   p.blocks = blocks;
-  p.dst = (char *)at(w.of[r].sum, r % 2);
-  p.count = sent;
   p.n = ranks;
   for (unsigned q = 0; q < ranks; q++) {
     p.terms[q] = term(w, r) + 8 * q * size_of(type_of(round));
@@ -674,9 +672,22 @@ static void packets_round(World &w, unsigned r, unsigned round)
   p.half = sizeof w.of[r].landed[0];
   p.turn = w.of[r].turns;
   p.rank = r;
+}
+
+static void packets_round(World &w, unsigned r, unsigned round)
+{
+  struct packets p = {};
+  land(w, r, round, p);
+  p.dst = (char *)at(w.of[r].sum, r % 2);
+  p.count = sent;
+  unsigned char *const behind = (unsigned char *)p.dst + sent * size_of(type_of(round));
+  host(w, r, [behind] { *behind = 0xee; });
   launch(w, r, of("packets", type_of(round)), p, blocks);
-  host(w, r, [&w, r, round] {
+  host(w, r, [&w, r, round, behind] {
     const unsigned type = type_of(round);
+    if (*behind != 0xee) {
+      return wrong(w, r, round, "a byte behind the sum is written");
+    }
     for (size_t i = 0; i < sent; i++) {
       float x = -0.0f;
       for (unsigned t = 0; t < ranks; t++) {
@@ -685,6 +696,28 @@ static void packets_round(World &w, unsigned r, unsigned round)
       if (value(type, get(type, at(w.of[r].sum, r % 2), i)) != rounded(type, x)) {
         return wrong(w, r, round, "the sum of packets is wrong");
       }
+    }
+  });
+}
+
+static void packetgather_round(World &w, unsigned r, unsigned round)
+{
+  struct packetgather p = {};
+  land(w, r, round, p);
+  p.dst = (char *)at(w.of[r].all, r % 2);
+  p.count = sent * size_of(type_of(round));
+  unsigned char *const behind = (unsigned char *)p.dst + ranks * p.count;
+  host(w, r, [behind] { *behind = 0xee; });
+  launch(w, r, "packetgather", p, blocks);
+  host(w, r, [&w, r, round, behind] {
+    for (size_t i = 0; i < ranks * sent; i++) {
+      if (get(type_of(round), at(w.of[r].all, r % 2), i) !=
+          wanted(type_of(round), (unsigned)(i / sent), round, i % sent + 8 * r)) {
+        return wrong(w, r, round, "a part that landed is wrong");
+      }
+    }
+    if (*behind != 0xee) {
+      wrong(w, r, round, "a byte behind what landed is written");
     }
   });
 }
@@ -710,6 +743,7 @@ static const Kind kinds[] = {
     {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},
     {"shot by blocks that posts and waits twice", shot5_round}, {"gather by blocks", gather_round},
     {"tiles", tiles_round}, {"packets", packets_round},
+    {"packetgather", packetgather_round},
 };
 
 static std::unique_ptr<World> world(const Kind &k)

@@ -22,7 +22,7 @@ type kind struct {
 	gathers  bool // it makes a copy for each tensor that it reads
 	tiles    bool // its launch has a beginning, a part for each shard, and an end
 	call     bool // it is the caller's own, whose name follows
-	packets  bool // it sends packets, a copy to each peer, and adds up what lands
+	packets  bool // it sends packets, a copy to each peer, and adds up what lands, or copies that
 }
 
 // kinds of kernels, by the first part of their names; their templates say how each is launched.
@@ -37,7 +37,8 @@ var kinds = map[string]kind{
 	"gather": {waits: true, gathers: true},
 	"tiles":  {waits: true, tiles: true},
 
-	"packets": {packets: true},
+	"packets":      {packets: true},
+	"packetgather": {packets: true, gathers: true},
 
 	"silu":    {function: true},
 	"swiglu":  {function: true},
@@ -195,7 +196,7 @@ func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 
 func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	if k.packets {
-		return l.packets(n, o)
+		return l.packets(n, o, k)
 	}
 	p := phases{names: n, kind: k, opens: o, work: o, posts: o}
 	p.work.Kind = ops.Copy
