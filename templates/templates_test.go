@@ -176,6 +176,8 @@ func transportList() []kernels.Kernel {
 		{Kind: kernels.Rotary, Terms: 1, Rows: 1},
 		{Kind: kernels.Tiles, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7, Rows: 1,
 			Tile: kernels.Tile{Columns: 128, Cluster: 1}},
+		{Kind: kernels.Scatter, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
+			Tile: kernels.Tile{Columns: 128, Cluster: 1}},
 	}
 }
 
@@ -206,6 +208,11 @@ func every() (list []kernels.Kernel) {
 			of = append(of, plain(kind))
 		}
 		list = append(list, of...)
+		if kind == kernels.Scatter { // and one with a bias
+			k := of[0]
+			k.Number, k.Rows = 2, 1
+			list = append(list, k)
+		}
 	}
 	return list
 }

@@ -68,8 +68,9 @@ const (
 	LayerNorm Kind = "layernorm"
 	Rotary    Kind = "rotary"
 
-	// Tiles gathers shards and multiplies them.
-	Tiles Kind = "tiles"
+	// Tiles gathers shards and multiplies them; Scatter multiplies, and adds up what all ranks made.
+	Tiles   Kind = "tiles"
+	Scatter Kind = "scatter"
 )
 
 // Work is the work of a kernel between its words, as host programs name it. It decides
@@ -78,7 +79,7 @@ type Work string
 
 // Kinds of work. A copy moves bytes; a gather moves several tensors of one size, one behind the
 // other; a sum adds up tensors, a function is applied to a tensor with further ones, and a product multiplies
-// matrices. The last three are compiled for each element type, but a product only for types of 16 bits.
+// matrices, between the ranks' shards or partial results. The last three are compiled for each element type, but a product only for types of 16 bits.
 const (
 	Nothing    Work = ""
 	Copies     Work = "copy"
@@ -86,6 +87,7 @@ const (
 	Sums       Work = "sum"
 	Applies    Work = "apply"
 	Multiplies Work = "tiles"
+	Scatters   Work = "scatter"
 )
 
 // row describes the kernels of one kind.
@@ -118,6 +120,7 @@ var rows = []row{
 	{LayerNorm, "LayerNorm", Applies, "norms rows about their means, a block each", 264},
 	{Rotary, "Rotary", Applies, "turns pairs of columns by angles of their rows", 264},
 	{Tiles, "Tiles", Multiplies, "gathers shards and multiplies them", 132},
+	{Scatter, "Scatter", Scatters, "multiplies and sums", 132},
 }
 
 // threads of a block that moves bytes, 16 bytes each.
@@ -163,7 +166,10 @@ func (k Kernel) OfHeads() bool { return k.Kind == Rotary }
 func (k Kernel) Computes() bool { return k.Sums() || k.Kind.Work() == Applies || k.Multiplies() }
 
 // Multiplies reports whether the kernel makes a product; it is compiled for elements of 16 bits.
-func (k Kernel) Multiplies() bool { return k.Kind.Work() == Multiplies }
+func (k Kernel) Multiplies() bool { return k.Kind.Work() == Multiplies || k.Scatters() }
+
+// Scatters reports whether the product's rows go to their ranks, which add them up.
+func (k Kernel) Scatters() bool { return k.Kind.Work() == Scatters }
 
 // Copies reports whether the kernel copies.
 func (k Kernel) Copies() bool { return k.Kind.Work() == Copies }

@@ -22,7 +22,7 @@ func TestTileCheck(t *testing.T) {
 		{Tile{Columns: 120, Cluster: 1}, 0, 0, 0, "a multiple of 16"},
 		{Tile{Columns: 48, Cluster: 1}, 0, 0, 0, "from 64 to 256"},
 		{Tile{Columns: 272, Cluster: 1, Together: true}, 0, 0, 0, "from 64 to 256"},
-		{Tile{Columns: 176, Cluster: 1}, 0, 0, 0, "registers"},
+		{Tile{Columns: 208, Cluster: 1}, 0, 0, 0, "registers"},
 		{Tile{Columns: 128}, 0, 0, 0, "clusters of 0"},
 		{Tile{Columns: 128, Cluster: 4}, 0, 0, 0, "clusters of 4"},
 	} {

@@ -131,7 +131,7 @@ var refusalCases = []refusalCase{
 		[]string{
 			"Moves[0].Way.Columns: a tile has a multiple of 16 columns, from 64 on (use 112, 128 or 224)"}},
 	{"wide tiles in turn", scheduletest.By(catalog.AllGatherLinearTiles, "A", schedule.Tiles{Columns: 224}), []string{
-		"Moves[0].Way.Columns: one warpgroup has no registers for as many (use at most 160, or set Together)"}},
+		"Moves[0].Way.Columns: one warpgroup has no registers for as many (use at most 192, or set Together)"}},
 	{"tiles of fp32", scheduletest.By(catalog.AllGatherLinear, "A", schedule.Tiles{}), []string{
 		"Moves[0].Way: tiles are made of bf16 and fp16 (set Types to those, or use schedule.Pull)"}},
 	{"tiles of two products", copyWith(scheduletest.By(catalog.AllGatherQKV, "A", schedule.Tiles{}),

@@ -28,7 +28,7 @@ struct Rank {
   Word ready_by[blocks][ranks], read_by[blocks][ranks];  // and one a block
   Word step, count, counts[15];  // the first counts blocks
   std::vector<unsigned char> term, sum, gathered[ranks], all;
-  std::vector<unsigned short> shard, shards, weights, bias, product;
+  std::vector<unsigned short> shard, shards, weights, bias, slots, product;
   std::vector<Step> steps;
   unsigned numbered;  // waits
 };
@@ -652,6 +652,74 @@ static void tiles_round(World &w, unsigned r, unsigned round)
   });
 }
 
+// What rank `by` makes of row i of rank `of`, rounded to an element.
+enum { scatter_depth = 40 };
+
+static float scattered(unsigned type, unsigned round, unsigned by, unsigned of, unsigned i, unsigned column)
+{
+  double sum = 0;
+  for (unsigned k = 0; k < scatter_depth; k++) {
+    sum += tile_number(7 * round + by, (of * tile_rows + i) * scatter_depth + k) *
+           tile_number(100 + by, column * scatter_depth + k);
+  }
+  return (float)rounded(type, sum);
+}
+
+template <typename Params>
+static void scatter_round(World &w, unsigned r, unsigned round, const char *kernel, bool biased)
+{
+  const unsigned type = tile_type(round);
+  Rank &own_rank = w.of[r];
+  host(w, r, [&own_rank, r, round, type] {
+    number_all(own_rank.shards, type, 7 * round + r, ranks * tile_rows * scatter_depth);
+    number_all(own_rank.weights, type, 100 + r, tile_columns * scatter_depth);
+    number_all(own_rank.bias, type, 200 + r, tile_columns);
+    std::fill(own_rank.product.begin(), own_rank.product.end(), 0x7fff);
+    std::fill(own_rank.slots.begin(), own_rank.slots.end(), 0x7fff);
+  });
+  Params p = {};
+  pre_wait(w, r, p);
+  pre_post(w, r, p);
+  post_post(w, r, p);
+  for (unsigned i = 0; i < ranks - 1; i++) {
+    p.post_wait[i] = own(w, &Rank::read, r, peer_of(r, i));
+    p.to[i].bits[0] = (u64)&w.of[peer_of(r, i)].slots[r * tile_rows * tile_columns];
+  }
+  p.apart = sizeof(Word) / sizeof(unsigned);
+  p.ranks = ranks;
+  p.rank = r;
+  p.rows = tile_rows;
+  p.depth = scatter_depth;
+  p.columns = tile_columns;
+  p.slots.bits[0] = (u64)own_rank.slots.data();
+  p.a.bits[0] = (u64)own_rank.shards.data();
+  p.b.bits[0] = (u64)own_rank.weights.data();
+  p.c.bits[0] = (u64)own_rank.product.data();
+  p.bias = (const char *)own_rank.bias.data();
+  launch(w, r, of(kernel, type), p, 2);
+  counted(w, r, round);
+  host(w, r, [&w, &own_rank, r, round, type, biased] {
+    for (const Word &word : own_rank.counts) {
+      if (word.value != 0) {
+        wrong(w, r, round, "a count of tiles is not 0");
+      }
+    }
+    for (unsigned i = 0; i < tile_rows * tile_columns; i++) {
+      const unsigned row = i / tile_columns, column = i % tile_columns;
+      float sum = 0;
+      for (unsigned by = 0; by < ranks; by++) {
+        sum += scattered(type, round, by, r, row, column);
+      }
+      if (biased) {
+        sum += (float)tile_number(200 + r, column);
+      }
+      if (value(type, own_rank.product[i]) != rounded(type, sum)) {
+        return wrong(w, r, round, "the sum is wrong");
+      }
+    }
+  });
+}
+
 struct Kind {
   const char *name;
   void (*round)(World &w, unsigned r, unsigned round);
@@ -672,7 +740,11 @@ static const Kind kinds[] = {
     {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
     {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},
     {"shot by blocks that posts and waits twice", shot5_round}, {"gather by blocks", gather_round},
-    {"tiles", tiles_round},
+    {"tiles", tiles_round}, 
+    {"scatter", [](World &w, unsigned r, unsigned i) { scatter_round<struct scatter>(w, r, i, "scatter", false); }},
+    {"scatter with a bias", [](World &w, unsigned r, unsigned i) {
+       scatter_round<struct scatter2>(w, r, i, "scatter2", true);
+     }},
 };
 
 static std::unique_ptr<World> world(const Kind &k)
@@ -687,6 +759,7 @@ static std::unique_ptr<World> world(const Kind &k)
     r.shards.resize(ranks * tile_rows * tile_depth);
     r.weights.resize(tile_columns * tile_depth);
     r.bias.resize(tile_columns);
+    r.slots.resize(ranks * tile_rows * tile_columns);
     r.product.resize(ranks * tile_rows * tile_columns);
     for (auto &g : r.gathered) {
       g.resize(elements * 4 + 16);

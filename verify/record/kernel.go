@@ -21,6 +21,7 @@ type kind struct {
 	heads    bool // the last of its parameters is the width of a head
 	gathers  bool // it makes a copy for each tensor that it reads
 	tiles    bool // its launch has a beginning, a part for each shard, and an end
+	once     bool // all of its blocks must run at the same time
 	call     bool // it is the caller's own, whose name follows
 }
 
@@ -35,6 +36,8 @@ var kinds = map[string]kind{
 	"shot":   {waits: true, sum: true},
 	"gather": {waits: true, gathers: true},
 	"tiles":  {waits: true, tiles: true},
+
+	"scatter": {waits: true, tiles: true, sum: true, once: true},
 
 	"silu":    {function: true},
 	"swiglu":  {function: true},
@@ -63,7 +66,8 @@ const threads = 1024
 // part: then they are those of the first block for the parts of all.
 func (l *launch) blocks(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	if k.tiles {
-		return l.parts(n, o)
+		o.AtOnce = k.once
+		return l.parts(n, o, k.sum)
 	}
 	if len(l.touches) == 0 || l.touches[0].Block == 0 {
 		return l.split(n, o, k)
