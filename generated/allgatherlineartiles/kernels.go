@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlineartiles",
-	Source:  "19dd2f14811ee94871d47e1d8d5ed21a3ce384fb76c816efe1f77fd71f69ea82",
+	Source:  "9a83fe0908fc3e7045ef4295ecd95a059ad6c37cf6156d1055eafe2949131235",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }
