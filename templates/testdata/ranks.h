@@ -652,8 +652,8 @@ static void tiles_round(World &w, unsigned r, unsigned round)
   });
 }
 
-// What rank `by` makes of row i of rank `of`, rounded to an element.
-enum { scatter_depth = 40 };
+// The element that rank `by` makes of row i of rank `of`.
+enum { scatter_depth = 400 };  // so that parts are rounded
 
 static float scattered(unsigned type, unsigned round, unsigned by, unsigned of, unsigned i, unsigned column)
 {
