@@ -216,6 +216,7 @@ func (t *Table) Code() []driver.Kernel {
 			code := driver.Kernel{Name: k.Name(typ), Params: 8 * l.size, Touches: l.touches(typ)}
 			if k.Multiplies() {
 				code.Shared, code.Cluster, code.Only = k.Tile.Shared(), k.Tile.Cluster, tileCapability
+				code.AtOnce = k.Scatters()
 			}
 			list = append(list, code)
 		}

@@ -652,14 +652,17 @@ static void tiles_round(World &w, unsigned r, unsigned round)
   });
 }
 
-// The element that rank `by` makes of row i of rank `of`.
-enum { scatter_depth = 400 };  // so that parts are rounded
+enum { scatter_depth = 72, scatter_columns = 136 };  // of two tiles
 
+// Five times the numbers of tiles, so that sums have more digits than an element.
+static double scatter_number(unsigned seed, unsigned i) { return 5 * tile_number(seed, i); }
+
+// The element that rank `by` makes of row i of rank `of`.
 static float scattered(unsigned type, unsigned round, unsigned by, unsigned of, unsigned i, unsigned column)
 {
   double sum = 0;
   for (unsigned k = 0; k < scatter_depth; k++) {
-    sum += tile_number(7 * round + by, (of * tile_rows + i) * scatter_depth + k) *
+    sum += scatter_number(7 * round + by, (of * tile_rows + i) * scatter_depth + k) *
            tile_number(100 + by, column * scatter_depth + k);
   }
   return (float)rounded(type, sum);
@@ -671,9 +674,11 @@ static void scatter_round(World &w, unsigned r, unsigned round, const char *kern
   const unsigned type = tile_type(round);
   Rank &own_rank = w.of[r];
   host(w, r, [&own_rank, r, round, type] {
-    number_all(own_rank.shards, type, 7 * round + r, ranks * tile_rows * scatter_depth);
-    number_all(own_rank.weights, type, 100 + r, tile_columns * scatter_depth);
-    number_all(own_rank.bias, type, 200 + r, tile_columns);
+    for (unsigned i = 0; i < ranks * tile_rows * scatter_depth; i++) {
+      put_bits(type, (unsigned char *)own_rank.shards.data(), i, bits_of(type, scatter_number(7 * round + r, i)));
+    }
+    number_all(own_rank.weights, type, 100 + r, scatter_columns * scatter_depth);
+    number_all(own_rank.bias, type, 200 + r, scatter_columns);
     std::fill(own_rank.product.begin(), own_rank.product.end(), 0x7fff);
     std::fill(own_rank.slots.begin(), own_rank.slots.end(), 0x7fff);
   });
@@ -683,14 +688,14 @@ static void scatter_round(World &w, unsigned r, unsigned round, const char *kern
   post_post(w, r, p);
   for (unsigned i = 0; i < ranks - 1; i++) {
     p.post_wait[i] = own(w, &Rank::read, r, peer_of(r, i));
-    p.to[i].bits[0] = (u64)&w.of[peer_of(r, i)].slots[r * tile_rows * tile_columns];
+    p.to[i].bits[0] = (u64)&w.of[peer_of(r, i)].slots[r * tile_rows * scatter_columns];
   }
   p.apart = sizeof(Word) / sizeof(unsigned);
   p.ranks = ranks;
   p.rank = r;
   p.rows = tile_rows;
   p.depth = scatter_depth;
-  p.columns = tile_columns;
+  p.columns = scatter_columns;
   p.slots.bits[0] = (u64)own_rank.slots.data();
   p.a.bits[0] = (u64)own_rank.shards.data();
   p.b.bits[0] = (u64)own_rank.weights.data();
@@ -704,8 +709,8 @@ static void scatter_round(World &w, unsigned r, unsigned round, const char *kern
         wrong(w, r, round, "a count of tiles is not 0");
       }
     }
-    for (unsigned i = 0; i < tile_rows * tile_columns; i++) {
-      const unsigned row = i / tile_columns, column = i % tile_columns;
+    for (unsigned i = 0; i < tile_rows * scatter_columns; i++) {
+      const unsigned row = i / scatter_columns, column = i % scatter_columns;
       float sum = 0;
       for (unsigned by = 0; by < ranks; by++) {
         sum += scattered(type, round, by, r, row, column);
@@ -757,10 +762,10 @@ static std::unique_ptr<World> world(const Kind &k)
     r.all.resize(ranks * elements * 4 + 16);
     r.shard.resize(tile_rows * tile_depth);
     r.shards.resize(ranks * tile_rows * tile_depth);
-    r.weights.resize(tile_columns * tile_depth);
-    r.bias.resize(tile_columns);
-    r.slots.resize(ranks * tile_rows * tile_columns);
-    r.product.resize(ranks * tile_rows * tile_columns);
+    r.weights.resize(scatter_columns * scatter_depth);
+    r.bias.resize(scatter_columns);
+    r.slots.resize(ranks * tile_rows * scatter_columns);
+    r.product.resize(ranks * tile_rows * scatter_columns);
     for (auto &g : r.gathered) {
       g.resize(elements * 4 + 16);
     }

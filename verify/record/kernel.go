@@ -59,8 +59,8 @@ type launch struct {
 	words       []uint64 // of the parameters
 }
 
-// threads are the most of a block.
-const threads = 1024
+// threads are the most of a block, and multiprocessors those of the simulated device.
+const threads, multiprocessors = 1024, 132
 
 // blocks are the operations of the launch, which all of its blocks do together, or each for its
 // part: then they are those of the first block for the parts of all.
@@ -161,6 +161,9 @@ func (l *launch) check(k kind) error {
 		return errors.New("it is right with one block only")
 	case k.tiles && (l.block.X != tileThreads || int(l.grid.X)%max(1, l.kernel.Cluster) != 0):
 		return fmt.Errorf("a block that makes tiles has %d threads, and a grid whole clusters", tileThreads)
+	case k.once && l.grid.X > multiprocessors:
+		return fmt.Errorf("its blocks must run at the same time, and %d have no room on %d multiprocessors", l.grid.X,
+			multiprocessors)
 	case int(l.block.X) < words:
 		return fmt.Errorf("%d words, and a thread for each is needed", words)
 	}
