@@ -178,6 +178,7 @@ func transportList() []kernels.Kernel {
 			Tile: kernels.Tile{Columns: 128, Cluster: 1}},
 		{Kind: kernels.Scatter, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
 			Tile: kernels.Tile{Columns: 128, Cluster: 1}},
+		{Kind: kernels.Packets, Terms: 8, Varies: true, ByBlocks: true},
 	}
 }
 

@@ -65,4 +65,6 @@ func (t Tile) Fewer() int { return 40 }
 func (t Tile) More() int  { return 232 }
 
 // BiasAhead says that a thread has registers for the bias of its columns beside its accumulators.
-func (k Kernel) BiasAhead() bool { return !k.Scatters() && (k.Kernel.Tile.Together || k.Kernel.Tile.Columns <= 160) }
+func (k Kernel) BiasAhead() bool {
+	return !k.Scatters() && (k.Kernel.Tile.Together || k.Kernel.Tile.Columns <= 160)
+}

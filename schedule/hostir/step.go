@@ -52,7 +52,8 @@ type Work string
 // they read the own shard, the peers' in the order of their tiles, the second operand and perhaps a bias, and write all
 // results and all other shards. A scatter multiplies each peer's rows into this rank's slot there, then the own rows, and
 // adds up the slots of all ranks in their order: it reads all rows, the second operand, the slots and perhaps a bias, and
-// writes the results, the slots at the peers in the order of their tiles, and the own slot.
+// writes the results, the slots at the peers in the order of their tiles, and the own slot. Packets
+// bring a view to each rank and add up what comes (SumPackets).
 const (
 	Nothing Work = ""
 	Copy    Work = "copy"
@@ -63,6 +64,7 @@ const (
 	Call    Work = "call"
 	Tiles   Work = "tiles"
 	Scatter Work = "scatter"
+	Packets Work = "packets"
 )
 
 // Collectives are work that ranks do together: all of them or, in a program over hosts, those of a
@@ -109,8 +111,10 @@ type View struct {
 	Count  Expr // absent: one chunk
 	Padded bool // a chunk with all its room
 	Row    bool
-	Peer   Expr // absent: this rank's
-	Each   Range
+	// Columns: the chunk is of columns, as Buffer.Rows says.
+	Columns bool
+	Peer    Expr // absent: this rank's
+	Each    Range
 }
 
 // Range is the values of an index from From up to, not including, To. Without an index it
@@ -213,6 +217,8 @@ func (s Step) checkWork() error {
 		}
 	case Tiles, Scatter:
 		return s.checkTiles()
+	case Packets:
+		return s.checkPackets()
 	case AllGather, ReduceScatter, AllReduce, AllToAll, Exchange:
 		return s.checkCollective()
 	case Product:
@@ -259,8 +265,12 @@ func (s Step) checkParts() error {
 // checkViews refuses views that the work can't read or write so.
 func (s Step) checkViews() error {
 	for i, v := range slices.Concat(s.Reads, s.Writes) {
-		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather && s.Do != Tiles && s.Do != Scatter {
-			return fmt.Errorf("%s: only a sum, a gather and tiles have a view for each value of an index", v.Buffer)
+		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather && s.Do != Tiles && s.Do != Scatter &&
+			s.Do != Packets {
+			return fmt.Errorf("%s: only a sum, a gather, tiles and packets have a view for each value of an index", v.Buffer)
+		}
+		if v.Columns && (s.Do != Copy || s.By != "" || v.Index.IsZero() || !v.Count.IsZero()) {
+			return fmt.Errorf("%s: only a copy by the copy engine takes a part of the columns", v.Buffer)
 		}
 		behind := i >= len(s.Reads)-s.rows() && i < len(s.Reads)
 		if v.Row && (i == 0 || v.Each.Index != "" || !behind || s.Do == Sum && s.rows() > 1) || behind && !v.Row {

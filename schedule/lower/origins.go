@@ -26,6 +26,7 @@ var asking = map[hostir.Work]string{
 	hostir.Gather:        movesField,
 	hostir.Tiles:         movesField,
 	hostir.Scatter:       movesField,
+	hostir.Packets:       movesField,
 	hostir.Sum:           movesField,
 	hostir.AllGather:     movesField,
 	hostir.ReduceScatter: movesField,

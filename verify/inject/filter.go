@@ -32,6 +32,11 @@ func New(d driver.Driver) *Filter { return &Filter{Driver: d} }
 // Captures are the driver's, whose calls Before does not see.
 func (f *Filter) Captures() (driver.Captures, bool) { return driver.CapturesOf(f.Driver) }
 
+// VirtualMemory is the driver's, whose calls Before does not see.
+func (f *Filter) VirtualMemory() (driver.VirtualMemory, bool) {
+	return driver.VirtualMemoryOf(f.Driver)
+}
+
 func (f *Filter) before(name string) error {
 	if f.Before == nil {
 		return nil
@@ -140,6 +145,14 @@ func (f *Filter) MemcpyDtoDAsync(dst, src driver.Ptr, n int64, s driver.Stream) 
 		return err
 	}
 	return f.Driver.MemcpyDtoDAsync(dst, src, n, s)
+}
+
+// Memcpy2DAsync is the driver's, if Before allows.
+func (f *Filter) Memcpy2DAsync(c driver.Memcpy2D, s driver.Stream) error {
+	if err := f.enqueue("Memcpy2DAsync", s); err != nil {
+		return err
+	}
+	return f.Driver.Memcpy2DAsync(c, s)
 }
 
 // StreamBatchMemOp is the driver's, if Before allows, without the items that Without names.

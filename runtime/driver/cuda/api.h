@@ -18,6 +18,7 @@ typedef int CUstreamCaptureMode;
 typedef int CUstreamCaptureStatus;
 typedef int CUstreamBatchMemOpType;
 typedef int CUmemAllocationGranularity_flags;
+typedef int CUmemAllocationHandleType;
 typedef int CUdriverProcAddressQueryResult;
 typedef unsigned long long CUdeviceptr;
 typedef unsigned long long CUmemGenericAllocationHandle;
@@ -38,6 +39,22 @@ typedef struct CUuuid_st {
 typedef struct CUipcMemHandle_st {
   char reserved[64];
 } CUipcMemHandle;
+
+typedef struct CUDA_MEMCPY2D_st {
+  size_t srcXInBytes, srcY;
+  int srcMemoryType;
+  const void *srcHost;
+  CUdeviceptr srcDevice;
+  void *srcArray;
+  size_t srcPitch;
+  size_t dstXInBytes, dstY;
+  int dstMemoryType;
+  void *dstHost;
+  CUdeviceptr dstDevice;
+  void *dstArray;
+  size_t dstPitch;
+  size_t WidthInBytes, Height;
+} CUDA_MEMCPY2D;
 
 /* Waits and writes have the same fields, in the same places. */
 typedef union CUstreamBatchMemOpParams_union {
@@ -92,6 +109,7 @@ enum {
   CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE = 10,
   CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17,
   CU_MEMORYTYPE_DEVICE = 2,
+  CU_MEMORYTYPE_UNIFIED = 4,
 
   CU_MEMHOSTREGISTER_PORTABLE = 1,
   CU_MEMHOSTREGISTER_DEVICEMAP = 2,
@@ -119,6 +137,8 @@ enum {
   CU_MEM_LOCATION_TYPE_DEVICE = 1,
   CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3,
   CU_MEM_ALLOC_GRANULARITY_MINIMUM = 0,
+  CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1,
+  CU_MEM_HANDLE_TYPE_FABRIC = 8,
 };
 #endif
 
@@ -176,6 +196,7 @@ typedef enum { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0 } CUtensorMapFloatOOBfill;
   X(MemcpyHtoD, 3020, "_v2", (CUdeviceptr, const void *, size_t))                                  \
   X(MemcpyDtoH, 3020, "_v2", (void *, CUdeviceptr, size_t))                                        \
   X(MemcpyDtoDAsync, 3020, "_v2", (CUdeviceptr, CUdeviceptr, size_t, CUstream))                    \
+  X(Memcpy2DAsync, 3020, "_v2", (const CUDA_MEMCPY2D *, CUstream))                                 \
   X(MemcpyDtoHAsync, 3020, "_v2", (void *, CUdeviceptr, size_t, CUstream))                         \
   X(MemsetD32Async, 3020, "", (CUdeviceptr, unsigned int, size_t, CUstream))                       \
   X(StreamCreateWithPriority, 5050, "", (CUstream *, unsigned int, int))                           \
@@ -232,7 +253,14 @@ typedef enum { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0 } CUtensorMapFloatOOBfill;
   X(MemMap, 10020, "",                                                                             \
     (CUdeviceptr, size_t, size_t, CUmemGenericAllocationHandle, unsigned long long))               \
   X(MemUnmap, 10020, "", (CUdeviceptr, size_t))                                                    \
-  X(MemSetAccess, 10020, "", (CUdeviceptr, size_t, const CUmemAccessDesc *, size_t))
+  X(MemSetAccess, 10020, "", (CUdeviceptr, size_t, const CUmemAccessDesc *, size_t))               \
+  X(MemRetainAllocationHandle, 11000, "", (CUmemGenericAllocationHandle *, void *))                \
+  X(MemGetAllocationPropertiesFromHandle, 10020, "",                                               \
+    (CUmemAllocationProp *, CUmemGenericAllocationHandle))                                         \
+  X(MemExportToShareableHandle, 10020, "",                                                         \
+    (void *, CUmemGenericAllocationHandle, CUmemAllocationHandleType, unsigned long long))         \
+  X(MemImportFromShareableHandle, 10020, "",                                                       \
+    (CUmemGenericAllocationHandle *, void *, CUmemAllocationHandleType))
 
 #define OVGEN_CUDA_FIELD(name, version, suffix, params) CUresult(*name) params;
 struct ovgen_cuda {

@@ -74,6 +74,17 @@ CUresult ovgen_copy(uintptr_t ctx, uint64_t dst, uint64_t src, size_t bytes, uin
   IN(ctx, cu.MemcpyDtoDAsync(dst, src, bytes, (CUstream)s));
 }
 
+CUresult ovgen_copy_2d(uintptr_t ctx, uint64_t dst, size_t dst_pitch, uint64_t src, size_t src_pitch, size_t width,
+                       size_t height, uintptr_t s) {
+  CUDA_MEMCPY2D c;
+  memset(&c, 0, sizeof c);
+  c.srcMemoryType = c.dstMemoryType = CU_MEMORYTYPE_UNIFIED; /* either side may be a peer's */
+  c.srcDevice = src, c.srcPitch = src_pitch;
+  c.dstDevice = dst, c.dstPitch = dst_pitch;
+  c.WidthInBytes = width, c.Height = height;
+  IN(ctx, cu.Memcpy2DAsync(&c, (CUstream)s));
+}
+
 CUresult ovgen_copy_out_async(uintptr_t ctx, char *dst, uint64_t src, size_t bytes, uintptr_t s) {
   RELAXED(ctx, cu.MemcpyDtoHAsync(dst, src, bytes, (CUstream)s));
 }
@@ -86,51 +97,3 @@ CUresult ovgen_alloc_pooled(uintptr_t ctx, uint64_t *p, size_t bytes, uintptr_t 
   if (!cu.MemAllocAsync) return NOT_SUPPORTED;
   RELAXED(ctx, cu.MemAllocAsync((CUdeviceptr *)p, bytes, (CUstream)s));
 }
-
-/* Makes physical memory, an address range, joins the two and allows access; what
-   was made is taken back when a later step fails. */
-static CUresult map(CUdevice device, size_t bytes, ovgen_mapping *m) {
-  CUmemAllocationProp prop;
-  CUmemAccessDesc access;
-  CUmemGenericAllocationHandle handle;
-  CUdeviceptr address;
-  size_t unit = 0;
-  memset(&prop, 0, sizeof prop);
-  memset(&access, 0, sizeof access);
-  prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  prop.location.id = device;
-  access.location = prop.location;
-  access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-  CUresult r = cu.MemGetAllocationGranularity(&unit, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM);
-  if (r != CUDA_SUCCESS) return r;
-  bytes = (bytes + unit - 1) / unit * unit;
-  if ((r = cu.MemCreate(&handle, bytes, &prop, 0)) != CUDA_SUCCESS) return r;
-  if ((r = cu.MemAddressReserve(&address, bytes, 0, 0, 0)) == CUDA_SUCCESS) {
-    if ((r = cu.MemMap(address, bytes, 0, handle, 0)) == CUDA_SUCCESS) {
-      if ((r = cu.MemSetAccess(address, bytes, &access, 1)) == CUDA_SUCCESS) {
-        *m = (ovgen_mapping){address, handle, bytes};
-        return CUDA_SUCCESS;
-      }
-      cu.MemUnmap(address, bytes);
-    }
-    cu.MemAddressFree(address, bytes);
-  }
-  cu.MemRelease(handle);
-  return r;
-}
-
-CUresult ovgen_map(uintptr_t ctx, int ordinal, size_t bytes, ovgen_mapping *m) {
-  if (!cu.MemGetAllocationGranularity || !cu.MemCreate || !cu.MemAddressReserve || !cu.MemMap || !cu.MemSetAccess)
-    return NOT_SUPPORTED;
-  RELAXED(ctx, map(ordinal, bytes, m));
-}
-
-static CUresult unmap(const ovgen_mapping *m) {
-  CUresult r = cu.MemUnmap(m->address, m->bytes);
-  if (r == CUDA_SUCCESS) r = cu.MemAddressFree(m->address, m->bytes);
-  if (r == CUDA_SUCCESS) r = cu.MemRelease(m->handle);
-  return r;
-}
-
-CUresult ovgen_unmap(uintptr_t ctx, const ovgen_mapping *m) { RELAXED(ctx, unmap(m)); }

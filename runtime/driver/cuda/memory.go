@@ -6,6 +6,7 @@ package cuda
 #cgo noescape ovgen_copy_out_async
 #cgo nocallback ovgen_copy_out_async
 #cgo nocallback ovgen_copy
+#cgo nocallback ovgen_copy_2d
 #cgo nocallback ovgen_memset
 #include "calls.h"
 */
@@ -120,6 +121,12 @@ func (d *Driver) MemcpyDtoDAsync(dst, src driver.Ptr, bytes int64, s driver.Stre
 		C.size_t(bytes), C.uintptr_t(s)))
 }
 
+// Memcpy2DAsync enqueues a copy of rows by the copy engine.
+func (d *Driver) Memcpy2DAsync(c driver.Memcpy2D, s driver.Stream) error {
+	return check("cuMemcpy2DAsync", C.ovgen_copy_2d(d.ctx, C.uint64_t(c.Dst), C.size_t(c.DstPitch), C.uint64_t(c.Src),
+		C.size_t(c.SrcPitch), C.size_t(c.Width), C.size_t(c.Height), C.uintptr_t(s)))
+}
+
 // MemcpyDtoHAsync enqueues a copy into host memory that MemHostRegister pinned.
 func (d *Driver) MemcpyDtoHAsync(dst unsafe.Pointer, src driver.Ptr, bytes int64, s driver.Stream) error {
 	return check("cuMemcpyDtoHAsync", C.ovgen_copy_out_async(d.ctx, (*C.char)(dst), C.uint64_t(src),
@@ -138,14 +145,4 @@ func (d *Driver) MemAllocPooled(bytes int64, s driver.Stream) (driver.Ptr, error
 	var p C.uint64_t
 	r := C.ovgen_alloc_pooled(d.ctx, &p, C.size_t(bytes), C.uintptr_t(s))
 	return driver.Ptr(p), check("cuMemAllocAsync", r)
-}
-
-// MemMapped makes physical memory and maps it (cuMemCreate, cuMemMap), which
-// CUDA IPC can't export; release undoes it. For tests of that refusal.
-func (d *Driver) MemMapped(bytes int64) (p driver.Ptr, release func() error, err error) {
-	var m C.ovgen_mapping
-	if r := C.ovgen_map(d.ctx, C.int(d.properties.Ordinal), C.size_t(bytes), &m); r != 0 {
-		return 0, nil, status("cuMemMap", r)
-	}
-	return driver.Ptr(m.address), func() error { return check("cuMemUnmap", C.ovgen_unmap(d.ctx, &m)) }, nil
 }
