@@ -13,7 +13,7 @@
 #include "word.h"
 
 enum { rounds = 4, elements = 203, columns = 29 };  // in seven rows
-enum { sent = 170, packets = sent * 4 / 8 };  // elements that go to each rank; pairs of packets of the largest
+enum { sent = 170, pairs = sent * 4 / 8 };  // elements that go to each rank; pairs of packets of the largest
 
 // A step is a launch of a kernel or, without one, what the rank's host does.
 struct Step {
@@ -28,7 +28,7 @@ struct Rank {
   Word ready[ranks], read[ranks];  // one a peer
   Word ready_by[blocks][ranks], read_by[blocks][ranks];  // and one a block
   Word step, count, counts[15];  // the first counts blocks
-  alignas(16) u64 landed[2][ranks][2 * packets];  // by half and sender
+  alignas(16) u64 landed[2][ranks][2 * pairs];  // by half and sender
   unsigned turns[blocks];
   std::vector<unsigned char> term, sum, gathered[ranks], all;
   std::vector<unsigned short> shard, shards, weights, bias, slots, product;
