@@ -253,6 +253,9 @@ type Kernel struct {
 	Shared, Cluster int
 	// Only is the compute capability, 90 for 9.0, whose GPUs alone run the kernel; 0: any from 8.0 on.
 	Only int
+	// AtOnce: all blocks of a launch run at the same time, since some wait for what others make. So a grid has no more
+	// blocks than the device has room for.
+	AtOnce bool
 	// Touches appends what a launch with these parameters reads and writes, in the
 	// order in which it does: the simulator checks races by it, the recorder compares
 	// runs by it. A kernel that signals around its work lists the word in which its
