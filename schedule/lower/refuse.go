@@ -15,7 +15,7 @@ func (r *rule) reads(tensor string) bool {
 		return true
 	case tensor == "A" || tensor == "B" || tensor == "C":
 		return true
-	case r.moves == gatherWeight && tensor == "Bias":
+	case (r.moves == gatherWeight || r.moves == gatherInputs) && tensor == "Bias":
 		return true
 	case r.moves.reduces() && (tensor == "Bias" || tensor == "Added"):
 		return true

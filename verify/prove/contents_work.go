@@ -144,7 +144,7 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 		made = []expr{s.sum(terms)}
 	case (len(reads) == 2 && o.Form == "matmul" || biased && (len(reads) == 2 || len(reads) == 3)) &&
 		len(reads[0].list) == len(to.list):
-		b, bias := s.tuple(reads[1].exprs()), stale
+		b, bias := s.whole(reads[1]), stale
 		if len(reads) == 3 {
 			bias = s.tuple(reads[2].exprs())
 		}
@@ -165,6 +165,21 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 		}
 	}
 	return made, nil
+}
+
+// whole is an operand that is taken as a whole: of rows one after another or, of a buffer whose columns are cut, of
+// parts side by side.
+func (s *symbols) whole(a *chunks) expr {
+	list := a.exprs()
+	parts := int(s.model.Columns[a.At.Buffer])
+	if parts <= 1 || len(list)%parts != 0 {
+		return s.tuple(list)
+	}
+	var columns []expr
+	for part := range slices.Chunk(list, len(list)/parts) {
+		columns = append(columns, s.tuple(part))
+	}
+	return s.sideBySide(columns)
 }
 
 // even reports whether chunks are equal parts.

@@ -368,7 +368,7 @@ func (x *expectation) parts(op schedule.Op, in [][]rune, letter rune, rank int) 
 	if axis < 0 {
 		return nil, false, fmt.Errorf("no tensor says how much %q sums over", op.Index)
 	}
-	if !spread {
+	if !spread || !all && forms[op.Index] == "linear" { // columns of one operand alone: each rank needs all
 		n, err := along.extent(along.Axes[axis].Extent)
 		return []contracted{{interval{0, n}, rank}}, false, err
 	}

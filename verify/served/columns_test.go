@@ -51,8 +51,9 @@ var columns = []declared{
 		at("Tensors[2].Axes[1]", "or rows of its own, for which it gathers B")},
 	{"C19b", "a weight of FSDP, and rows of each rank", linear("A[M/D K] B[N/D K] C[M/D N]"), served},
 	{"C19c", "a weight of FSDP, with a bias", linear("A[M/D K] B[N/D K] Bias[N] C[M/D N]"), served},
-	{"C20", "a weight of FSDP along K", linear("A[M K] B[N K/D] C[M N]"),
-		owed("Tensors[0]", "no communication leads from A [M, K] to C [M, N]")},
+	{"C20", "a weight of FSDP along K", linear("A[M K] B[N K/D] C[M N]"), served},
+	{"C20b", "a weight of FSDP along K, rows of each rank, with a bias", linear(
+		"A[M/D K] B[N K/D] Bias[N] C[M/D N]"), served},
 	{"C21", "LoRA", linear("A[M/D K] B[N K] B2[16 K] C[M:D N] C2[M:D 16]"), served},
 	{"C22", "four products", linear("A[M/D K] B[N K] B2[N2 K] B3[N3 K] B4[16 K] C[M:D N] C2[M:D N2] C3[M:D N3] " +
 		"C4[M:D 16]"),
