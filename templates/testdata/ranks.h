@@ -678,7 +678,8 @@ static const Kind kinds[] = {
     COPIES(COPY) FUNCTIONS(FUNCTION)
     {"post, wait, reduce", reduce_round}, {"reduce of two", reduce2_round},
     {"reduce with a row", reduce3_round}, {"reduce with a tensor", reduce4_round}, {"reduce of hosts", reduce5_round},
-    {"swiglu", swiglu_round}, {"geglu", geglu_round}, {"rmsnorm", rmsnorm_round}, {"layernorm", layernorm_round}, {"rotary", rotary_round},
+    {"swiglu", swiglu_round}, {"geglu", geglu_round}, {"rmsnorm", rmsnorm_round}, {"layernorm", layernorm_round},
+    {"rotary", rotary_round},
     {"get", get_round}, {"put", put_round},
     {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
     {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},
