@@ -43,6 +43,7 @@ import (
 	"ovgen/generated/allreduceinplace"
 	"ovgen/generated/allreducenccl"
 	"ovgen/generated/allreduceoneshot"
+	"ovgen/generated/allreducepackets"
 	"ovgen/generated/allreducetwoshot"
 	"ovgen/generated/alltoall"
 	"ovgen/generated/alltoallcolumns"
@@ -57,6 +58,7 @@ import (
 	"ovgen/generated/linearallreducehosts"
 	"ovgen/generated/linearallreducenccl"
 	"ovgen/generated/linearallreduceoneshot"
+	"ovgen/generated/linearallreducepackets"
 	"ovgen/generated/linearallreducetwoshot"
 	"ovgen/generated/linearreducescatter"
 	"ovgen/generated/linearreducescatterbalanced"
@@ -160,6 +162,8 @@ var All = []harness.Program{
 	harness.Of(&allreducenccl.Program, allreducenccl.Schedule, allreducenccl.New, (*allreducenccl.Plan).Bind),
 	harness.Of(&allreduceoneshot.Program, allreduceoneshot.Schedule, allreduceoneshot.New,
 		(*allreduceoneshot.Plan).Bind),
+	harness.Of(&allreducepackets.Program, allreducepackets.Schedule, allreducepackets.New,
+		(*allreducepackets.Plan).Bind),
 	harness.Of(&allreducetwoshot.Program, allreducetwoshot.Schedule, allreducetwoshot.New,
 		(*allreducetwoshot.Plan).Bind),
 	harness.Of(&alltoall.Program, alltoall.Schedule, alltoall.New, (*alltoall.Plan).Bind),
@@ -181,6 +185,8 @@ var All = []harness.Program{
 		(*linearallreducenccl.Plan).Bind),
 	harness.Of(&linearallreduceoneshot.Program, linearallreduceoneshot.Schedule, linearallreduceoneshot.New,
 		(*linearallreduceoneshot.Plan).Bind),
+	harness.Of(&linearallreducepackets.Program, linearallreducepackets.Schedule, linearallreducepackets.New,
+		(*linearallreducepackets.Plan).Bind),
 	harness.Of(&linearallreducetwoshot.Program, linearallreducetwoshot.Schedule, linearallreducetwoshot.New,
 		(*linearallreducetwoshot.Plan).Bind),
 	harness.Of(&linearreducescatter.Program, linearreducescatter.Schedule, linearreducescatter.New,

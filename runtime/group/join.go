@@ -225,6 +225,7 @@ func (g *Group) makeArena(ctx context.Context) error {
 		g.imports = ipc.NewLocal(g.drv, g.Rank())
 	}
 	g.imports.Reach(g.Reaches)
+	g.imports.Carry(carrier{g})
 	a := &Arena{bytes: g.config.Arena, rank: g.Rank(), bases: make([]driver.Ptr, g.Size())}
 	g.arena = a
 	export, err := g.exportArena()

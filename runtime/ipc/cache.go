@@ -3,6 +3,7 @@ package ipc
 import (
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 
 	"ovgen/runtime/driver"
@@ -14,7 +15,9 @@ type Cache struct {
 	driver  driver.Driver
 	guarded *guarded
 	rank    int
+	local   bool                // the peers are in this process
 	reaches func(peer int) bool // whose memory is opened
+	carrier Carrier
 
 	mu      sync.Mutex
 	exports map[identity]*exported
@@ -27,8 +30,9 @@ type Counters struct {
 	Messages int // exchanges that this rank took part in
 	Bytes    int // of the messages this rank sent
 	Handles  int // carried by the messages this rank sent
-	Opens    int // allocations of peers mapped (cuIpcOpenMemHandle)
-	Closes   int // and unmapped (cuIpcCloseMemHandle)
+	Files    int // handed beside them
+	Opens    int // allocations of peers mapped (cuIpcOpenMemHandle, or cuMemMap of all that a buffer lies in)
+	Closes   int // and unmapped
 	Hits     int // buffers of peers found in an allocation already mapped
 }
 
@@ -43,12 +47,17 @@ type key struct {
 	identity
 }
 
-// New makes the cache of one rank, which reaches its peers' memory by CUDA IPC.
+// New makes the cache of one rank, which reaches its peers' memory by CUDA IPC, and mapped memory by open files and
+// fabric handles.
 func New(d driver.Driver, rank int) *Cache { return newCache(d, d, rank) }
 
 // NewLocal makes the cache of one rank whose peers are in its process. Its device must have access to
 // theirs (CtxEnablePeerAccess).
-func NewLocal(d driver.Driver, rank int) *Cache { return newCache(d, addresses{d}, rank) }
+func NewLocal(d driver.Driver, rank int) *Cache {
+	c := newCache(d, addresses{d}, rank)
+	c.local = true
+	return c
+}
 
 func newCache(d, handles driver.Driver, rank int) *Cache {
 	c := &Cache{driver: handles, rank: rank, reaches: func(int) bool { return true },
@@ -74,10 +83,22 @@ type Gather func(mine []byte) ([][]byte, error)
 
 // Exchange tells all peers of our exports and opens theirs: the result holds, for
 // each rank that this one reaches, its buffers in the order that rank listed them, and nothing for our
-// own. Only allocations that the peers do not have carry their handle. After an
-// error nothing of this exchange stays open.
+// own. Only allocations that the peers do not have carry their handle. Where handles are open files, the ranks gather
+// a second time when all have taken them. After an error nothing of this exchange stays open.
 func (c *Cache) Exchange(gather Gather, mine []*Export) ([][]*Import, error) {
-	blobs, err := gather(c.message(mine))
+	blob, files := c.message(mine)
+	done, refused := c.hand(files)
+	defer done()
+	blobs, err := gather(blob)
+	if err != nil {
+		return nil, errors.Join(refused, err)
+	}
+	taken, err := c.takeAll(gather, blobs, refused)
+	defer func() {
+		for _, list := range taken {
+			closeFiles(list)
+		}
+	}()
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +108,7 @@ func (c *Cache) Exchange(gather Gather, mine []*Export) ([][]*Import, error) {
 		if peer == c.rank || !c.reaches(peer) {
 			continue
 		}
-		theirs[peer], err = c.open(peer, b)
+		theirs[peer], err = c.open(peer, b, taken[peer])
 		if err != nil {
 			return nil, errors.Join(err, CloseImports(theirs))
 		}
@@ -95,7 +116,8 @@ func (c *Cache) Exchange(gather Gather, mine []*Export) ([][]*Import, error) {
 	return theirs, nil
 }
 
-func (c *Cache) message(mine []*Export) []byte {
+// message is what this rank tells, and the files that go beside it.
+func (c *Cache) message(mine []*Export) (blob []byte, files []*os.File) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m := Message{Owner: c.rank}
@@ -105,13 +127,15 @@ func (c *Cache) message(mine []*Export) []byte {
 		if !e.of.sent && !carried[e.of] {
 			o.Handle, carried[e.of] = &e.of.handle, true
 			c.count.Handles++
+			files = append(files, e.of.files...)
 		}
 		m.Offers = append(m.Offers, o)
 	}
 	b := m.Encode()
 	c.count.Messages++
 	c.count.Bytes += len(b)
-	return b
+	c.count.Files += len(files)
+	return b, files
 }
 
 func (c *Cache) sent(mine []*Export) {
@@ -119,10 +143,12 @@ func (c *Cache) sent(mine []*Export) {
 	defer c.mu.Unlock()
 	for _, e := range mine {
 		e.of.sent = true
+		closeFiles(e.of.files)
+		e.of.files = nil
 	}
 }
 
-func (c *Cache) open(peer int, blob []byte) ([]*Import, error) {
+func (c *Cache) open(peer int, blob []byte, files []*os.File) ([]*Import, error) {
 	m, err := Decode(blob)
 	if err != nil {
 		return nil, fmt.Errorf("open rank %d's memory: %w", peer, err)
@@ -132,7 +158,9 @@ func (c *Cache) open(peer int, blob []byte) ([]*Import, error) {
 	}
 	var opened []*Import
 	for i, o := range m.Offers {
-		im, err := c.acquire(peer, o)
+		n := o.files()
+		im, err := c.acquire(peer, o, files[:n])
+		files = files[n:]
 		if err != nil {
 			err = fmt.Errorf("open rank %d's buffer %d: %w", peer, i, err)
 			return nil, errors.Join(err, CloseImports([][]*Import{opened}))

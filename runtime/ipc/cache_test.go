@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/group/store"
 	"ovgen/verify/sim"
 )
 
@@ -16,8 +17,9 @@ import (
 // both, then both open.
 type pair struct {
 	*testing.T
-	drivers [2]driver.Driver
-	caches  [2]*Cache
+	drivers  [2]driver.Driver
+	caches   [2]*Cache
+	carriers [2]*carrier
 }
 
 // inPair runs f with two processes, and again with two ranks of one process.
@@ -40,10 +42,13 @@ func newPair(t *testing.T, w *sim.World, local bool) *pair {
 	if local {
 		make = NewLocal
 	}
+	network := store.Memory()
 	for r := range p.caches {
 		d, err := w.Open(r)
 		p.must(err)
 		p.drivers[r], p.caches[r] = d, make(d, r)
+		p.carriers[r] = &carrier{network: network, rank: r}
+		p.caches[r].Carry(p.carriers[r])
 	}
 	for r, d := range p.drivers {
 		if local {
@@ -77,17 +82,30 @@ func (p *pair) export(r int, at driver.Ptr, bytes int64) *Export {
 // toOne lets rank 1 open what rank 0 exports.
 func (p *pair) toOne(mine ...*Export) ([]*Import, error) {
 	p.Helper()
-	var blobs [2][]byte
-	_, err := p.caches[0].Exchange(func(b []byte) ([][]byte, error) {
-		blobs[0] = b
-		return [][]byte{b, Message{Owner: 1}.Encode()}, nil
-	}, mine)
-	p.must(err)
-	theirs, err := p.caches[1].Exchange(func(b []byte) ([][]byte, error) { return [][]byte{blobs[0], b}, nil }, nil)
-	if err != nil {
-		return nil, err
+	theirs, errs := p.exchange(mine, nil)
+	if errs[1] == nil {
+		p.must(errs[0])
 	}
-	return theirs[0], nil
+	return theirs[0], errs[1]
+}
+
+// exchange lets both ranks exchange: imports are what rank 1 has of rank 0 and the reverse.
+func (p *pair) exchange(first, second []*Export) (imports [2][]*Import, errs [2]error) {
+	meeting := newMeeting()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		list, err := p.caches[1].Exchange(meeting.gather(1), second)
+		if errs[1] = err; err == nil {
+			imports[0] = list[0]
+		}
+	}()
+	list, err := p.caches[0].Exchange(meeting.gather(0), first)
+	if errs[0] = err; err == nil {
+		imports[1] = list[1]
+	}
+	<-done
+	return imports, errs
 }
 
 func (p *pair) count(r int, want Counters) {
@@ -169,8 +187,6 @@ func TestExportRefuses(t *testing.T) {
 		c := p.drivers[0].(*sim.Context)
 		pooled, err := c.MemAllocPooled(64)
 		p.must(err)
-		mapped, err := c.MemMapped(64)
-		p.must(err)
 		plain, theirs := p.alloc(0, 64), p.alloc(1, 64)
 		foreign := "export" // another process's address is none here
 		if a, err := c.PointerGetAttributes(theirs); err == nil && a.Ordinal == 1 {
@@ -183,7 +199,6 @@ func TestExportRefuses(t *testing.T) {
 			is    error
 		}{
 			{pooled, 64, "stream-ordered pool", driver.ErrNotExportable},
-			{mapped, 64, "mapped virtual memory", driver.ErrNotExportable},
 			{plain, 65, "65 bytes wanted, and its allocation holds 64", nil},
 			{plain + 16, 64, "64 bytes wanted, and its allocation holds 48", nil},
 			{plain, 0, "0 bytes wanted", nil},
@@ -221,7 +236,7 @@ func TestBadMessages(t *testing.T) {
 		bare.BufferID++
 		other.Size = 128
 		broken := good
-		broken.BufferID, broken.Handle = 99, &driver.IpcMemHandle{1}
+		broken.BufferID, broken.Handle = 99, &Handle{Legacy: driver.IpcMemHandle{1}}
 		for name, blob := range map[string][]byte{
 			"garbage":          []byte("garbage"),
 			"another's":        Message{Owner: 1, Offers: []Offer{good}}.Encode(),

@@ -3,6 +3,7 @@ package ipc
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"ovgen/runtime/driver"
 )
@@ -15,12 +16,14 @@ var ErrInUse = errors.New("peers may still have the memory open (bind the plan t
 var ErrFreed = errors.New("exported memory was freed while peers had it open (keep it until Close has " +
 	"returned on all ranks)")
 
-// exported is one allocation of ours that peers may have open.
+// exported is one allocation of ours that peers may have open, or mapped memory of several.
 type exported struct {
 	identity
 	size   int64
-	handle driver.IpcMemHandle
-	sent   bool // every peer has the handle
+	mapped mappings // nil: one allocation of cuMemAlloc
+	handle Handle
+	files  []*os.File // of the handle's parts, until it is sent
+	sent   bool       // every peer has the handle
 	refs   int
 }
 
@@ -43,33 +46,53 @@ func (c *Cache) Export(p driver.Ptr, bytes int64) (*Export, error) {
 	if why := refusal(attributes, c.driver.Properties().Ordinal); why != "" {
 		return nil, fmt.Errorf("export %#x: it is %s: %w", p, why, driver.ErrNotExportable)
 	}
-	base, size, err := c.driver.MemGetAddressRange(p)
+	var of *exported
+	if attributes.LegacyIpcCapable {
+		of, err = c.allocation(p, attributes.BufferID)
+	} else {
+		of, err = c.segment(p, bytes)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("export %#x: %w", p, err)
 	}
-	offset := int64(p - base)
-	if bytes <= 0 || bytes > size-offset {
+	offset := int64(p - of.base)
+	if bytes <= 0 || bytes > of.size-offset {
 		return nil, fmt.Errorf("export %#x: %d bytes wanted, and its allocation holds %d from there",
-			p, bytes, size-offset)
+			p, bytes, of.size-offset)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	id := identity{base, attributes.BufferID}
-	e := c.exports[id]
-	if e == nil {
-		h, err := c.driver.IpcGetMemHandle(base)
-		if err != nil {
-			return nil, fmt.Errorf("export %#x: %w", p, err)
-		}
-		e = &exported{identity: id, size: size, handle: h}
-		c.exports[id] = e
+	if e := c.exports[of.identity]; e != nil {
+		of = e
+	} else if err := c.ready(of); err != nil {
+		return nil, fmt.Errorf("export %#x: %w", p, err)
 	}
-	e.refs++
-	return &Export{cache: c, of: e, offset: offset, bytes: bytes}, nil
+	c.exports[of.identity] = of
+	of.refs++
+	return &Export{cache: c, of: of, offset: offset, bytes: bytes}, nil
 }
 
-// refusal says why neither CUDA IPC nor peer access lets peers reach memory with these attributes, or that
-// it is another device's than the rank's.
+// allocation is what CUDA IPC exports at an address.
+func (c *Cache) allocation(p driver.Ptr, id uint64) (*exported, error) {
+	base, size, err := c.driver.MemGetAddressRange(p)
+	return &exported{identity: identity{base, id}, size: size}, err
+}
+
+// ready makes the handle.
+func (c *Cache) ready(e *exported) (err error) {
+	switch {
+	case e.mapped == nil:
+		e.handle.Legacy, err = c.driver.IpcGetMemHandle(e.base)
+	case c.local:
+		e.handle.Legacy = address(e.base, e.size)
+	default:
+		err = c.share(e)
+	}
+	return err
+}
+
+// refusal says why peers can't reach memory with these attributes in any way, or that it is another device's than the
+// rank's.
 func refusal(a driver.PointerAttributes, device int) string {
 	switch {
 	case !a.Device:
@@ -79,8 +102,6 @@ func refusal(a driver.PointerAttributes, device int) string {
 	case a.Pooled:
 		return "from a stream-ordered pool, cuMemAllocAsync (allocate it with cuMemAlloc; in PyTorch use " +
 			"the native allocator)"
-	case !a.LegacyIpcCapable:
-		return "mapped virtual memory, cuMemMap (allocate it with cuMemAlloc; in PyTorch turn expandable_segments off)"
 	}
 	return ""
 }
@@ -97,13 +118,27 @@ func (e *Export) Close() error {
 	e.closed = true
 	if e.of.refs--; e.of.refs == 0 {
 		delete(c.exports, e.of.identity)
+		closeFiles(e.of.files)
 	}
-	a, err := c.driver.PointerGetAttributes(e.of.base)
+	id, err := c.identify(e.of)
 	if driver.Faulted(err) {
 		return fmt.Errorf("close export %#x: %w", e.of.base, err)
 	}
-	if err != nil || a.BufferID != e.of.bufferID {
+	if err != nil || id != e.of.bufferID {
 		return fmt.Errorf("close export %#x: %w", e.of.base, ErrFreed)
 	}
 	return nil
+}
+
+// identify asks again what tells the memory from other memory at its address.
+func (c *Cache) identify(e *exported) (id uint64, err error) {
+	if e.mapped != nil {
+		now, err := c.walk(e.base, e.size)
+		if err != nil {
+			return 0, err
+		}
+		return now.id(), nil
+	}
+	a, err := c.driver.PointerGetAttributes(e.base)
+	return a.BufferID, err
 }

@@ -3,6 +3,7 @@ package ipc
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"ovgen/runtime/driver"
 )
@@ -11,6 +12,7 @@ import (
 type imported struct {
 	key  key
 	at   driver.Ptr
+	view *view // of mapped memory
 	size int64
 	refs int
 }
@@ -30,8 +32,8 @@ func (i *Import) Ptr() driver.Ptr { return i.of.at + driver.Ptr(i.offset) }
 // Bytes is the buffer's size.
 func (i *Import) Bytes() int64 { return i.bytes }
 
-// acquire maps the allocation an offer lies in, or counts one more reference.
-func (c *Cache) acquire(peer int, o Offer) (*Import, error) {
+// acquire maps the allocation an offer lies in, by the offer's files where it has any, or counts one more reference.
+func (c *Cache) acquire(peer int, o Offer, files []*os.File) (*Import, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k := key{peer, identity{o.Base, o.BufferID}}
@@ -45,16 +47,26 @@ func (c *Cache) acquire(peer int, o Offer) (*Import, error) {
 		return nil, fmt.Errorf("allocation %#x comes without its handle and is not in the cache: %w", o.Base,
 			ErrMessage)
 	default:
-		at, err := c.driver.IpcOpenMemHandle(*o.Handle)
-		if err != nil {
+		a = &imported{key: k, size: o.Size}
+		if err := c.openHandle(a, o, files); err != nil {
 			return nil, err
 		}
 		c.count.Opens++
-		a = &imported{key: k, at: at, size: o.Size}
 		c.imports[k] = a
 	}
 	a.refs++
 	return &Import{cache: c, of: a, offset: o.Offset, bytes: o.Bytes}, nil
+}
+
+func (c *Cache) openHandle(a *imported, o Offer, files []*os.File) (err error) {
+	if o.Handle.Parts == nil {
+		a.at, err = c.driver.IpcOpenMemHandle(o.Handle.Legacy)
+		return err
+	}
+	if a.view, err = c.openParts(o, files); err == nil {
+		a.at = a.view.at
+	}
+	return err
 }
 
 // ErrForgotten says that an import is not in the cache any more.
@@ -87,7 +99,13 @@ func (i *Import) Close() error {
 	}
 	delete(c.imports, i.of.key)
 	c.count.Closes++
-	if err := c.driver.IpcCloseMemHandle(i.of.at); err != nil {
+	var err error
+	if i.of.view != nil {
+		err = i.of.view.close()
+	} else {
+		err = c.driver.IpcCloseMemHandle(i.of.at)
+	}
+	if err != nil {
 		return fmt.Errorf("close rank %d's memory: %w", i.of.key.peer, err)
 	}
 	return nil

@@ -9,12 +9,13 @@ import (
 )
 
 // version of the message; ranks of different versions refuse each other.
-const version = 1
+const version = 2
 
 const (
 	headerBytes = 8
 	offerBytes  = 6 * 8
 	maxOffers   = 1 << 12
+	maxParts    = 1 << 13 // of a message
 )
 
 // ErrMessage says that a peer's message can't be understood.
@@ -28,8 +29,47 @@ type Offer struct {
 	Size     int64      // of the allocation in bytes
 	Offset   int64      // of the buffer in the allocation
 	Bytes    int64      // of the buffer
-	Handle   *driver.IpcMemHandle
+	Handle   *Handle
 }
+
+// Handle is by what a peer opens an allocation: CUDA IPC's handle, or the parts of mapped memory.
+type Handle struct {
+	Legacy driver.IpcMemHandle
+	Parts  []Part // nil: Legacy
+}
+
+// Part is one of the allocations that mapped memory consists of.
+type Part struct {
+	Bytes  int64
+	Fabric *[64]byte // its fabric handle; nil: the next of the files that the owner hands
+}
+
+// files is how many files an offer needs.
+func (o Offer) files() (n int) {
+	if o.Handle != nil {
+		for _, p := range o.Handle.Parts {
+			if p.Fabric == nil {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Files is how many files the message needs.
+func (m Message) Files() (n int) {
+	for _, o := range m.Offers {
+		n += o.files()
+	}
+	return n
+}
+
+// What follows an offer.
+const (
+	nothing uint64 = iota
+	legacyHandle
+	mappedParts
+)
 
 // Message is one rank's part of an exchange.
 type Message struct {
@@ -50,12 +90,28 @@ func (m Message) Encode() []byte {
 		b = le.AppendUint64(b, uint64(o.Size))
 		b = le.AppendUint64(b, uint64(o.Offset))
 		b = le.AppendUint64(b, uint64(o.Bytes))
-		if o.Handle == nil {
+		b = o.Handle.append(b)
+	}
+	return b
+}
+
+func (h *Handle) append(b []byte) []byte {
+	le := binary.LittleEndian
+	switch {
+	case h == nil:
+		return le.AppendUint64(b, nothing)
+	case h.Parts == nil:
+		return append(le.AppendUint64(b, legacyHandle), h.Legacy[:]...)
+	}
+	b = le.AppendUint64(b, mappedParts)
+	b = le.AppendUint64(b, uint64(len(h.Parts)))
+	for _, p := range h.Parts {
+		b = le.AppendUint64(b, uint64(p.Bytes))
+		if p.Fabric == nil {
 			b = le.AppendUint64(b, 0)
-			continue
+		} else {
+			b = append(le.AppendUint64(b, 1), p.Fabric[:]...)
 		}
-		b = le.AppendUint64(b, 1)
-		b = append(b, o.Handle[:]...)
 	}
 	return b
 }
@@ -97,17 +153,64 @@ func decodeOffer(b []byte) (Offer, []byte, error) {
 		Bytes: int64(word(4))}
 	carries := word(5)
 	b = b[offerBytes:]
-	switch {
-	case o.Base == 0 || o.Size <= 0 || o.Offset < 0 || o.Bytes <= 0 || o.Offset > o.Size || o.Bytes > o.Size-o.Offset:
+	if o.Base == 0 || o.Size <= 0 || o.Offset < 0 || o.Bytes <= 0 || o.Offset > o.Size || o.Bytes > o.Size-o.Offset {
 		return Offer{}, nil, fmt.Errorf("%d bytes at %d of %d at %#x: %w", o.Bytes, o.Offset,
 			o.Size, o.Base, ErrMessage)
-	case carries > 1:
-		return Offer{}, nil, fmt.Errorf("handle mark %d: %w", carries, ErrMessage)
-	case carries == 1 && len(b) < len(driver.IpcMemHandle{}):
-		return Offer{}, nil, fmt.Errorf("handle cut short: %w", ErrMessage)
-	case carries == 1:
-		h := driver.IpcMemHandle(b[:len(driver.IpcMemHandle{})])
-		o.Handle, b = &h, b[len(h):]
 	}
-	return o, b, nil
+	switch carries {
+	case nothing:
+		return o, b, nil
+	case legacyHandle:
+		o.Handle = &Handle{}
+		if len(b) < len(o.Handle.Legacy) {
+			return Offer{}, nil, fmt.Errorf("handle cut short: %w", ErrMessage)
+		}
+		return o, b[copy(o.Handle.Legacy[:], b):], nil
+	case mappedParts:
+		parts, rest, err := decodeParts(b, o.Size)
+		o.Handle = &Handle{Parts: parts}
+		return o, rest, err
+	}
+	return Offer{}, nil, fmt.Errorf("handle mark %d: %w", carries, ErrMessage)
+}
+
+// decodeParts reads the parts of so many bytes in all.
+func decodeParts(b []byte, size int64) (parts []Part, rest []byte, err error) {
+	short := fmt.Errorf("parts cut short: %w", ErrMessage)
+	next := func() (n uint64, ok bool) {
+		if len(b) < 8 {
+			return 0, false
+		}
+		n, b = binary.LittleEndian.Uint64(b), b[8:]
+		return n, true
+	}
+	count, ok := next()
+	if !ok {
+		return nil, nil, short
+	}
+	if count == 0 || count > maxParts {
+		return nil, nil, fmt.Errorf("%d parts: %w", count, ErrMessage)
+	}
+	for range count {
+		bytes, ok := next()
+		fabric, also := next()
+		if !ok || !also {
+			return nil, nil, short
+		}
+		p := Part{Bytes: int64(bytes)}
+		if p.Bytes <= 0 || p.Bytes > size || fabric > 1 {
+			return nil, nil, fmt.Errorf("a part of %d bytes, mark %d: %w", p.Bytes, fabric, ErrMessage)
+		}
+		if size -= p.Bytes; fabric == 1 {
+			if p.Fabric = new([64]byte); len(b) < len(p.Fabric) {
+				return nil, nil, short
+			}
+			b = b[copy(p.Fabric[:], b):]
+		}
+		parts = append(parts, p)
+	}
+	if size != 0 {
+		return nil, nil, fmt.Errorf("parts that leave %d bytes: %w", size, ErrMessage)
+	}
+	return parts, b, nil
 }

@@ -12,8 +12,11 @@ import (
 
 func sample() Message {
 	return Message{Owner: 3, Offers: []Offer{
-		{Base: 1 << 40, BufferID: 7, Size: 4096, Offset: 256, Bytes: 1024, Handle: &driver.IpcMemHandle{1, 2, 3}},
+		{Base: 1 << 40, BufferID: 7, Size: 4096, Offset: 256, Bytes: 1024,
+			Handle: &Handle{Legacy: driver.IpcMemHandle{1, 2, 3}}},
 		{Base: 1 << 41, BufferID: 8, Size: 64, Offset: 0, Bytes: 64},
+		{Base: 1 << 42, BufferID: 9, Size: 96, Offset: 0, Bytes: 64, Handle: &Handle{Parts: []Part{{Bytes: 64},
+			{Bytes: 32, Fabric: &[64]byte{4, 5}}}}},
 	}}
 }
 
@@ -37,13 +40,14 @@ func TestDecodeRefuses(t *testing.T) {
 		return m
 	}
 	const first = headerBytes
+	parts := len(good) - (8 + 16 + 16 + 64)
 	negative := []byte{0, 0, 0, 0, 0, 0, 0, 0x80}
 	bad := map[string][]byte{
 		"nothing":          nil,
-		"other version":    spoil(0, 2),
+		"other version":    spoil(0, 1),
 		"too many offers":  spoil(4, 255, 255),
-		"one offer more":   spoil(4, 3),
-		"one offer less":   spoil(4, 1),
+		"one offer more":   spoil(4, 4),
+		"one offer less":   spoil(4, 2),
 		"a byte more":      append(bytes.Clone(good), 0),
 		"no base":          spoil(first, make([]byte, 8)...),
 		"negative size":    spoil(first+16, negative...),
@@ -52,8 +56,15 @@ func TestDecodeRefuses(t *testing.T) {
 		"no bytes":         spoil(first+32, make([]byte, 8)...),
 		"bytes past end":   spoil(first+32, 1, 15),
 		"bytes overflow":   spoil(first+32, 255, 255, 255, 255, 255, 255, 255, 127),
-		"odd handle mark":  spoil(first+40, 2),
+		"odd handle mark":  spoil(first+40, 3),
 		"wide handle mark": spoil(first+47, 1),
+		"no parts":         spoil(parts, 0),
+		"many parts":       spoil(parts, 1, 0x20),
+		"a part less":      spoil(parts, 1),
+		"an empty part":    spoil(parts+8, 0),
+		"a smaller part":   spoil(parts+8, 60),
+		"a greater part":   spoil(parts+8, 97),
+		"an odd part":      spoil(parts+16, 2),
 	}
 	for n := range good {
 		bad["cut"+string(rune(n))] = good[:n]

@@ -180,11 +180,14 @@ func (p *Plan) examine(f *Buffer, at driver.Ptr, bytes int64) (id uint64, err er
 	if err != nil {
 		return 0, fmt.Errorf("look at %#x: %w", at, err)
 	}
-	if !a.LegacyIpcCapable {
-		if !a.Device && !f.shared { // Export says it of shared ones
-			return a.BufferID, fmt.Errorf("%#x is not device memory", at)
-		}
-		return a.BufferID, nil // one buffer may span several mappings
+	switch {
+	case a.LegacyIpcCapable:
+	case !a.Device && !f.shared: // Export says it of shared ones
+		return a.BufferID, fmt.Errorf("%#x is not device memory", at)
+	case f.shared && ipc.Mapped(a, p.driver.Properties().Ordinal): // in several parts, any of which may be new
+		return p.group.Imports().Identify(at, bytes)
+	default:
+		return a.BufferID, nil
 	}
 	base, size, err := p.driver.MemGetAddressRange(at)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/ipc"
+	"ovgen/verify/drivertest"
 	"ovgen/verify/sim"
 )
 
@@ -180,11 +181,19 @@ const badRank = 1
 
 func pooled(w *world) driver.Ptr { return w.special((*sim.Context).MemAllocPooled) }
 
+// mapped is memory that reaches no other process.
+func mapped(c *sim.Context, _ int64) (driver.Ptr, error) {
+	s, err := drivertest.NewSegment(c, 1, 1, 0)
+	return s.At, err
+}
+
 var bindCases = []bindCase{
 	{"pooled", at(0, pooled), "a: export", driver.ErrNotExportable},
 	{"pooled, the reason", at(0, pooled), "stream-ordered pool", nil},
-	{"mapped", at(0, func(w *world) driver.Ptr { return w.special((*sim.Context).MemMapped) }),
-		"mapped virtual memory", driver.ErrNotExportable},
+	{"mapped", at(0, func(w *world) driver.Ptr { return w.special(mapped) }), "made for no process but this one",
+		driver.ErrNotExportable},
+	{"mapped, too small", at(0, func(w *world) driver.Ptr { return w.special(mapped) + 2<<20 - 16 }),
+		"allocations hold 16 from there", nil},
 	{"absent", at(2, func(*world) driver.Ptr { return 0 }), "bias: no address", nil},
 	{"nowhere", at(1, func(*world) driver.Ptr { return 4096 }), "b: look at 0x1000", nil},
 	{"not aligned", at(3, func(*world) driver.Ptr { return 4097 }),

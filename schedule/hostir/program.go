@@ -48,6 +48,8 @@ type Buffer struct {
 	// Room is the stride of such chunks, in elements. Absent: one chunk begins where the
 	// last ends.
 	Room Expr
+	// Lands says that packets land in the buffer.
+	Lands Landing
 }
 
 // ElementSize is the bytes of an element in a plan whose elements have so many.

@@ -23,6 +23,8 @@ func Conform(t *testing.T, open func() driver.Driver) {
 		{"invalid memory", invalidMemory},
 		{"registered host memory", registered},
 		{"export", export},
+		{"mapped memory", mappedMemory},
+		{"bad mapped memory", badMappedMemory},
 		{"streams", streams},
 		{"wait and write", waitAndWrite},
 		{"long batch", longBatch},

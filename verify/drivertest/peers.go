@@ -27,7 +27,37 @@ func Peers(t *testing.T, open func(device int) driver.Driver) {
 	}
 	for r, b := range ranks {
 		usePeer(b, ranks[1-r])
+		usePeersMapping(b, ranks[1-r])
 	}
+}
+
+// usePeersMapping copies to and from memory that a peer has mapped, once this device has access to it.
+func usePeersMapping(b, peer *bench) {
+	v := b.virtual()
+	s, err := NewSegment(peer.d, 2, 1, 0)
+	b.must(err)
+	b.must(v.MemSetAccess(s.At, s.Bytes, b.d.Properties().Ordinal))
+	data := pattern(4096)
+	mine, err := b.d.MemAlloc(int64(len(data)))
+	b.must(err)
+	b.must(b.d.MemcpyHtoD(mine, data))
+	here, err := b.d.StreamCreateWithPriority(driver.Normal)
+	b.must(err)
+	across := s.Part(1) - 2048
+	b.must(b.d.MemcpyDtoDAsync(across, mine, int64(len(data)), here))
+	b.must(b.d.StreamSynchronize(here))
+	if got := peer.get(across, int64(len(data))); !bytes.Equal(got, data) {
+		b.Error("a copy to the peer's mapped memory went wrong")
+	}
+	b.must(peer.d.MemcpyHtoD(across, data[1:]))
+	b.must(b.d.MemcpyDtoDAsync(mine, across, int64(len(data)), here))
+	b.must(b.d.StreamSynchronize(here))
+	if got := b.get(mine, int64(len(data))-1); !bytes.Equal(got, data[1:]) {
+		b.Error("a copy from the peer's mapped memory went wrong")
+	}
+	b.must(b.d.StreamDestroy(here))
+	b.must(b.d.MemFree(mine))
+	b.must(s.Close())
 }
 
 // usePeer copies from and to a peer's memory, and signals to its streams.

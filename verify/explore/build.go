@@ -56,6 +56,9 @@ func (m *machine) cutMemory() {
 	for _, list := range m.Ranks {
 		for _, o := range list {
 			uses = append(uses, o.Uses...)
+			for run := range m.Modes {
+				uses = append(uses, m.turned(&o, run).Uses...)
+			}
 		}
 	}
 	for _, b := range m.Memory {
@@ -142,6 +145,9 @@ func (m *machine) checkBounds() {
 	}
 	within := func(at ops.Loc, bytes int64) bool {
 		end, ok := m.Words[at.Buffer]
+		if t, turns := m.Turns[at.Buffer]; turns {
+			end, ok = t.Bytes, true
+		}
 		if !ok {
 			end, ok = size[place{at.Rank, at.Buffer}]
 		}

@@ -139,6 +139,10 @@ func (u *unroller) enqueue(n hostir.Step) {
 		return
 	}
 	at := Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By, ByBlocks: n.ByBlocks}
+	if n.Do == hostir.Packets {
+		u.packets(at, n)
+		return
+	}
 	if n.Fused() && !n.ByBlocks {
 		at.Count = Loc{Rank: u.c.Rank, Buffer: "count[" + at.Stream + "]"}
 	}
@@ -174,9 +178,11 @@ func (u *unroller) enqueue(n hostir.Step) {
 // signal is the words of a post, or of a wait, each with its reset, and the stream's step
 // word. A single rank signals nobody; only a kernel that does nothing but signal is still
 // enqueued.
-func (u *unroller) signal(op Op, n hostir.Step, w hostir.Word) {
+func (u *unroller) signal(op Op, n hostir.Step, w hostir.Word) { u.signals(op, n, w, u.peers(w.Peer)) }
+
+// signals is signal of these peers.
+func (u *unroller) signals(op Op, n hostir.Step, w hostir.Word, peers []int) {
 	op.Kind = Signal
-	peers := u.peers(w.Peer)
 	for _, p := range peers {
 		if !w.Wait {
 			op.Words = append(op.Words, Word{Write: true, Value: 1, At: u.word(p, w, u.c.Rank)})

@@ -20,6 +20,8 @@ type Model struct {
 	Semaphores []string // each a word for every rank, in every rank's memory
 	// Members of the semaphores that have several: such a set of words each.
 	Members map[string]int64
+	// Halves of the buffers that packets land in, and of the semaphores of their flags: runs use them in turn.
+	Halves map[string]int
 	// Columns of a buffer are cut into so many parts, each a chunk or more; of others chunks are no parts of columns.
 	Columns map[string]int64
 	// Hosts that the ranks are on, of a program over hosts, each as many; zero is one.
@@ -78,6 +80,12 @@ func Of(p *hostir.Program, c ops.Case) (Model, error) {
 	}
 	m := Model{Program: p.Name, Semaphores: p.SemaphoreNames(), Hosts: c.Hosts,
 		Computes: &Computation{Schedule: p.Schedule, Extents: env, Counts: c.Counts, ElementSize: c.ElementSize}}
+	for flags, b := range p.Landings() {
+		if m.Halves == nil {
+			m.Halves = map[string]int{}
+		}
+		m.Halves[flags], m.Halves[b.Name] = b.Lands.Halves, b.Lands.Halves
+	}
 	for _, s := range p.Semaphores {
 		if s.Count.IsZero() {
 			continue

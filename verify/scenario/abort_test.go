@@ -82,6 +82,7 @@ var hangs = map[string]hang{
 		<-l.g.Done()
 		return nil
 	}, want: "rank 1 is gone", dies: true},
+	"killed as it hands files": {run: bindMapped, away: bindMapped, want: "rank 1 is gone", dies: true},
 	"left": {run: runOnce, away: func(e *env, l *layer) error {
 		return errors.Join(l.Close(e), l.g.Err()) // a Close that the peers don't join
 	}, want: "close"},

@@ -11,14 +11,15 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/runtime/ipc"
 	"ovgen/runtime/plan"
+	"ovgen/verify/drivertest"
 )
 
 // since is the difference between two counts of a cache.
 func since(g *group.Group, before ipc.Counters) ipc.Counters {
 	c := g.Imports().Counters()
 	return ipc.Counters{Messages: c.Messages - before.Messages, Bytes: c.Bytes - before.Bytes,
-		Handles: c.Handles - before.Handles,
-		Opens:   c.Opens - before.Opens, Closes: c.Closes - before.Closes, Hits: c.Hits - before.Hits}
+		Handles: c.Handles - before.Handles, Files: c.Files - before.Files,
+		Opens: c.Opens - before.Opens, Closes: c.Closes - before.Closes, Hits: c.Hits - before.Hits}
 }
 
 // bindAgain binds to the same, to other, to neighbouring and to reborn memory.
@@ -186,24 +187,31 @@ func bindAlone(e *env) error {
 	})
 }
 
-// refused binds to memory that CUDA IPC can't export.
+// refused binds to memory that can't be exported.
 func refused(e *env) error {
 	return e.with("", func(g *group.Group, l *layer) error {
-		pooled, mapped, release, err := unexportable(e.raw, l.a.Bytes())
+		pool, err := pooled(e.raw, l.a.Bytes())
+		if err != nil {
+			return err
+		}
+		own, err := drivertest.NewSegment(l.d, 1, 1, 0)
 		if err != nil {
 			return err
 		}
 		for _, x := range []struct {
 			at   driver.Ptr
 			want string
-		}{{pooled, "cuMemAllocAsync"}, {mapped, "cuMemMap"}} {
+		}{{pool, "cuMemAllocAsync"}, {own.At, "made for no process but this one"}} {
+			if x.at == own.At && e.config.Local { // whose ranks need no more
+				continue
+			}
 			err := l.bind(e, x.at)
 			if err == nil || !errors.Is(err, driver.ErrNotExportable) ||
 				!strings.Contains(err.Error(), x.want) {
-				return fmt.Errorf("bind to memory of %s: %w", x.want, err)
+				return fmt.Errorf("bind to memory of which is said %q: %w", x.want, err)
 			}
 		}
-		if err := release(); err != nil {
+		if err := errors.Join(own.Close(), e.raw.MemFree(pool)); err != nil {
 			return err
 		}
 		at, last := l.a.Ptr(), e.rank == e.size-1
@@ -224,27 +232,17 @@ func refused(e *env) error {
 	})
 }
 
-// unexportable allocates from a pool, and maps virtual memory.
-func unexportable(d driver.Driver, bytes int64) (pooled, mapped driver.Ptr, release func() error, err error) {
-	var undo func() error
+// pooled allocates from a stream-ordered pool.
+func pooled(d driver.Driver, bytes int64) (driver.Ptr, error) {
 	switch d := d.(type) {
 	case interface {
 		MemAllocPooled(int64) (driver.Ptr, error)
-		MemMapped(int64) (driver.Ptr, error)
 	}:
-		if pooled, err = d.MemAllocPooled(bytes); err == nil {
-			mapped, err = d.MemMapped(bytes)
-		}
-		undo = func() error { return nil }
+		return d.MemAllocPooled(bytes)
 	case interface {
 		MemAllocPooled(int64, driver.Stream) (driver.Ptr, error)
-		MemMapped(int64) (driver.Ptr, func() error, error)
 	}:
-		if pooled, err = d.MemAllocPooled(bytes, 0); err == nil {
-			mapped, undo, err = d.MemMapped(bytes)
-		}
-	default:
-		return 0, 0, nil, fmt.Errorf("driver %T makes no such memory", d)
+		return d.MemAllocPooled(bytes, 0)
 	}
-	return pooled, mapped, func() error { return errors.Join(undo(), d.MemFree(pooled)) }, err
+	return 0, fmt.Errorf("driver %T has no pool", d)
 }

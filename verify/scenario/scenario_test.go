@@ -30,6 +30,8 @@ var scenarios = []scenario{
 	{name: "bind locally", run: bindLocally, clean: true},
 	{name: "bind alone", run: bindAlone},
 	{name: "refused memory", run: refused, clean: true},
+	{name: "mapped memory", run: mappedMemory, clean: true},
+	{name: "killed as it hands files", run: killedHanding, kills: true},
 	{name: "fifty plans", run: fiftyPlans, clean: true},
 	{name: "two groups side by side", run: sideBySide, clean: true, size: 4},
 	{name: "ranks disagree", run: disagree, clean: true},

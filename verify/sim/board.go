@@ -51,7 +51,7 @@ type shared struct {
 func createShared(bytes int64) (*shared, error) {
 	s := &shared{id: globalID()}
 	var err error
-	if s.fd, err = createFile(s.id, bytes); err != nil {
+	if s.fd, err = createFile(fileName(s.id, 0), bytes); err != nil {
 		return nil, err
 	}
 	if s.mem, err = unix.Mmap(s.fd, 0, int(pages(bytes)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {

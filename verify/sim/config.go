@@ -35,7 +35,9 @@ type Config struct {
 	NVLink func(from, to int) bool
 	// Switched says that what NVLink joins, it joins by switches.
 	Switched bool
-	Costs    Costs
+	// Fabric says that memory may reach other processes by fabric handles.
+	Fabric bool
+	Costs  Costs
 	// Delay adds time to an operation: a slow kernel, a slow copy. It is called
 	// when the operation starts, with the world locked.
 	Delay func(Op) time.Duration

@@ -8,7 +8,7 @@ import (
 )
 
 // Context is a simulated device as one rank sees it. Beside the calls of
-// driver.Driver it has two that make memory which CUDA IPC can't export.
+// driver.Driver and its optional interfaces it has MemAllocPooled.
 type Context struct {
 	world   *World
 	ordinal int
@@ -20,6 +20,8 @@ type Context struct {
 	peers                    []*Context // of this process, whose memory this one may use
 	space                    space
 	live                     []*mapping // by address
+	reserved                 []*reservation
+	physicals                map[driver.Physical]*physical
 	recent                   driver.Ptr // the address freed last
 	host                     []*mapping // registered host memory, by address
 	order                    []*stream  // as made
@@ -38,8 +40,9 @@ type Context struct {
 }
 
 var (
-	_ driver.Driver      = (*Context)(nil)
-	_ driver.Collectives = (*Context)(nil)
+	_ driver.Driver        = (*Context)(nil)
+	_ driver.Collectives   = (*Context)(nil)
+	_ driver.VirtualMemory = (*Context)(nil)
 )
 
 // enter locks the world for a call; with an error it is not locked.
@@ -244,6 +247,10 @@ func (c *Context) Close() error {
 	}
 	for len(c.live) > 0 {
 		c.unmap(c.live[0])
+	}
+	for _, p := range c.physicals {
+		p.handles = 0
+		c.let(p)
 	}
 	for _, m := range c.comms {
 		m.close()

@@ -111,7 +111,7 @@ func (h handle) file() (int, error) {
 		return -1, fmt.Errorf("open memory of process %d: %w", h.pid, err)
 	}
 	name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
-	if err == nil && !strings.Contains(name, fileName(h.block)) {
+	if err == nil && !strings.Contains(name, fileName(h.block, int(h.owner))) {
 		err = fmt.Errorf("open memory of process %d: it was freed", h.pid)
 	}
 	if err != nil {

@@ -31,6 +31,10 @@ type mapping struct {
 	bufferID uint64
 	opens    int // of an import
 	handle   driver.IpcMemHandle
+	// Of memory that MemMap has mapped: what, where, and the devices that have access.
+	of     *physical
+	in     *reservation
+	access []int
 }
 
 // origin is how memory was made.
@@ -39,8 +43,8 @@ type origin int
 const (
 	allocated origin = iota
 	pooled           // by cuMemAllocAsync
-	mapped           // by cuMemMap
 	imported         // by cuIpcOpenMemHandle
+	mapped           // by cuMemMap
 	hostPages        // by cuMemHostRegister
 )
 
@@ -59,37 +63,48 @@ func (c *Context) MemAllocPooled(bytes int64) (driver.Ptr, error) {
 	return c.alloc("cuMemAllocAsync", bytes, pooled)
 }
 
-// MemMapped makes memory as cuMemCreate and cuMemMap do, which CUDA IPC can't export.
-func (c *Context) MemMapped(bytes int64) (driver.Ptr, error) {
-	return c.alloc("cuMemMap", bytes, mapped)
-}
-
 func (c *Context) alloc(call string, bytes int64, kind origin) (driver.Ptr, error) {
 	if err := c.enterQuiet(call); err != nil {
 		return 0, err
 	}
 	defer c.leave()
-	if bytes <= 0 {
-		return 0, fail(call, invalidValue)
-	}
-	if bytes > c.world.cfg.Memory-c.used {
-		return 0, fail(call, outOfMemory)
-	}
-	b := &block{id: globalID(), owner: c.ordinal, bytes: bytes}
-	fd, err := createFile(b.id, bytes)
+	b, fd, err := c.newBlock(call, bytes)
 	if err != nil {
-		return 0, fail(call, outOfMemory)
+		return 0, err
 	}
 	m := &mapping{bytes: bytes, block: b, fd: fd, kind: kind}
 	if err := c.enterMapping(m, fd); err != nil {
-		unix.Close(fd)
+		c.freeBlock(b, fd)
 		return 0, fail(call, outOfMemory)
+	}
+	return m.base, nil
+}
+
+// newBlock makes memory of this device.
+func (c *Context) newBlock(call string, bytes int64) (*block, int, error) {
+	if bytes <= 0 {
+		return nil, -1, fail(call, invalidValue)
+	}
+	if bytes > c.world.cfg.Memory-c.used {
+		return nil, -1, fail(call, outOfMemory)
+	}
+	b := &block{id: globalID(), owner: c.ordinal, bytes: bytes}
+	fd, err := createFile(fileName(b.id, b.owner), bytes)
+	if err != nil {
+		return nil, -1, fail(call, outOfMemory)
 	}
 	c.allocations++
 	b.number = c.allocations
 	c.used += bytes
 	c.world.blocks[b.id] = b
-	return m.base, nil
+	return b, fd, nil
+}
+
+// freeBlock undoes newBlock; importers keep the memory.
+func (c *Context) freeBlock(b *block, fd int) {
+	unix.Close(fd)
+	c.used -= b.bytes
+	delete(c.world.blocks, b.id)
 }
 
 // enterMapping gives m an address and a buffer id.
@@ -98,6 +113,11 @@ func (c *Context) enterMapping(m *mapping, fd int) error {
 	if !ok {
 		return unix.ENOMEM
 	}
+	return c.enterAt(m, base, fd)
+}
+
+// enterAt maps m at an address that is free.
+func (c *Context) enterAt(m *mapping, base driver.Ptr, fd int) error {
 	mem, err := c.space.mapAt(base, fd, m.bytes)
 	if err != nil {
 		return err
@@ -128,10 +148,12 @@ func (c *Context) unmap(m *mapping) {
 	c.space.forget(m.base, m.bytes)
 	c.recent = m.base
 	m.mem = nil
-	if m.kind != imported {
-		unix.Close(m.fd)
-		c.used -= m.bytes
-		delete(c.world.blocks, m.block.id)
+	switch m.kind {
+	case mapped:
+		m.of.maps--
+		c.let(m.of)
+	case allocated, pooled:
+		c.freeBlock(m.block, m.fd)
 	}
 }
 
@@ -143,7 +165,7 @@ func (c *Context) MemFree(p driver.Ptr) error {
 	}
 	defer c.leave()
 	m := find(c.live, p)
-	if m == nil || m.base != p || m.kind > mapped {
+	if m == nil || m.base != p || m.kind > pooled {
 		return fail(call, invalidValue)
 	}
 	c.world.hostTouch(c, m, "free")
@@ -151,13 +173,16 @@ func (c *Context) MemFree(p driver.Ptr) error {
 	return nil
 }
 
-// at finds the memory that p lies in.
+// at finds the memory that p lies in, as far as this device has access to it.
 func (c *Context) at(p driver.Ptr) *mapping {
 	if m := find(c.live, p); m != nil {
+		if m.kind == mapped && !slices.Contains(m.access, c.ordinal) {
+			return nil
+		}
 		return m
 	}
 	for _, peer := range c.peers {
-		if m := find(peer.live, p); m != nil && m.kind == allocated {
+		if m := find(peer.live, p); m != nil && (m.kind == allocated || slices.Contains(m.access, c.ordinal)) {
 			return m
 		}
 	}
@@ -179,14 +204,24 @@ func find(list []*mapping, p driver.Ptr) *mapping {
 	return list[lo-1]
 }
 
-// bytes at an address, or nil where they are not all of one allocation.
+// bytes at an address, or nil where they are not all of one allocation, or of mappings of one reservation.
 func (c *Context) bytes(p driver.Ptr, n int64) []byte {
 	m := c.at(p)
-	if m == nil || n < 0 || n > m.bytes-int64(p-m.base) {
+	if m == nil || n < 0 {
 		return nil
 	}
-	return m.mem[p-m.base:][:n:n]
+	for last := m; p+driver.Ptr(n) > last.end(); {
+		next := c.at(last.end())
+		if next == nil || last.in == nil || next.in != last.in {
+			return nil
+		}
+		last = next
+	}
+	return unsafe.Slice(&m.mem[p-m.base], n)
 }
+
+// end is the address behind m.
+func (m *mapping) end() driver.Ptr { return m.base + driver.Ptr(m.bytes) }
 
 // word at an address, nil if there is none.
 func (c *Context) word(p driver.Ptr) *uint32 {
@@ -221,7 +256,10 @@ func (c *Context) PointerGetAttributes(p driver.Ptr) (driver.PointerAttributes, 
 		return driver.PointerAttributes{}, err
 	}
 	defer c.leave()
-	m := c.at(p)
+	m := find(c.live, p)
+	if m == nil {
+		m = c.at(p)
+	}
 	if m == nil {
 		return driver.PointerAttributes{}, fail(call, invalidValue)
 	}
@@ -229,7 +267,7 @@ func (c *Context) PointerGetAttributes(p driver.Ptr) (driver.PointerAttributes, 
 		Device: m.kind != hostPages, Ordinal: c.ordinal, BufferID: m.bufferID,
 		LegacyIpcCapable: m.kind == allocated, Pooled: m.kind == pooled,
 	}
-	if m.kind == allocated { // it may be a peer's
+	if m.kind == allocated || m.kind == mapped { // it may be a peer's
 		a.Ordinal = m.block.owner
 	}
 	return a, nil

@@ -75,29 +75,24 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// TestNotExportable: pools and mapped memory are known and refused.
+// TestNotExportable: pools are known and refused.
 func TestNotExportable(t *testing.T) {
 	bubble(t, sim.Config{Devices: 1}, func(t *testing.T, w *sim.World) {
 		c := open(t, w, 0)
-		for _, m := range []struct {
-			alloc  func(int64) (driver.Ptr, error)
-			pooled bool
-		}{{c.MemAllocPooled, true}, {c.MemMapped, false}} {
-			p, err := m.alloc(4096)
-			must(t, err)
-			a, err := c.PointerGetAttributes(p + 100)
-			must(t, err)
-			if !a.Device || a.LegacyIpcCapable || a.Pooled != m.pooled {
-				t.Errorf("attributes %+v", a)
-			}
-			_, err = c.IpcGetMemHandle(p)
-			wants(t, "export", err, 1)
-			if !errors.Is(err, driver.ErrNotExportable) {
-				t.Errorf("%v does not wrap ErrNotExportable", err)
-			}
-			must(t, c.MemcpyHtoD(p, []byte("x")))
-			must(t, c.MemFree(p))
+		p, err := c.MemAllocPooled(4096)
+		must(t, err)
+		a, err := c.PointerGetAttributes(p + 100)
+		must(t, err)
+		if !a.Device || a.LegacyIpcCapable || !a.Pooled {
+			t.Errorf("attributes %+v", a)
 		}
+		_, err = c.IpcGetMemHandle(p)
+		wants(t, "export", err, 1)
+		if !errors.Is(err, driver.ErrNotExportable) {
+			t.Errorf("%v does not wrap ErrNotExportable", err)
+		}
+		must(t, c.MemcpyHtoD(p, []byte("x")))
+		must(t, c.MemFree(p))
 	})
 }
 

@@ -94,12 +94,18 @@ func (w *World) access(o *op, p driver.Ptr, n int64, k accessKind) {
 	if w.cfg.NoRaces || n <= 0 {
 		return
 	}
-	m := o.ctx.at(p)
-	if m == nil || m.block == nil || n > m.bytes-int64(p-m.base) {
-		return // host memory, or a step will report the fault
+	if o.ctx.bytes(p, n) == nil {
+		return // a step will report the fault
 	}
-	lo := int64(p - m.base)
-	w.touch(m.block, lo, lo+n, access{o.clock.epoch(o.strand), k, o.who()}, *o.clock)
+	for end := p + driver.Ptr(n); p < end; {
+		m := o.ctx.at(p)
+		if m.block == nil {
+			return // host memory
+		}
+		upto := min(end, m.end())
+		w.touch(m.block, int64(p-m.base), int64(upto-m.base), access{o.clock.epoch(o.strand), k, o.who()}, *o.clock)
+		p = upto
+	}
 }
 
 // hostTouch is a host's write to all of an allocation.

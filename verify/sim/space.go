@@ -1,8 +1,11 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -59,24 +62,43 @@ func pages(bytes int64) int64 { return (bytes + pageSize - 1) / pageSize * pageS
 // place finds a hole for bytes, first at the address freed last.
 func (c *Context) place(bytes int64) (driver.Ptr, bool) {
 	first, at := driver.Ptr(0), c.space.base
-	for i := 0; i <= len(c.live); i++ {
-		end := c.space.base + driver.Ptr(c.space.bytes)
-		if i < len(c.live) {
-			end = c.live[i].base
-		}
-		if int64(end-at) >= pages(bytes) {
-			if c.recent >= at && c.recent < end && int64(end-c.recent) >= pages(bytes) {
+	taken := append(c.taken(), reservation{c.space.base + driver.Ptr(c.space.bytes), 0})
+	for _, t := range taken {
+		if int64(t.base-at) >= pages(bytes) {
+			if c.recent >= at && c.recent < t.base && int64(t.base-c.recent) >= pages(bytes) {
 				return c.recent, true
 			}
 			if first == 0 {
 				first = at
 			}
 		}
-		if i < len(c.live) {
-			at = c.live[i].base + driver.Ptr(pages(c.live[i].bytes))
-		}
+		at = t.base + driver.Ptr(pages(t.bytes))
 	}
 	return first, first != 0
 }
 
-func fileName(id uint64) string { return fmt.Sprintf("ovgen-sim-%016x", id) }
+// taken are the addresses in use: reservations, and mappings outside of them.
+func (c *Context) taken() (list []reservation) {
+	for _, m := range c.live {
+		if m.in == nil {
+			list = append(list, reservation{m.base, m.bytes})
+		}
+	}
+	for _, r := range c.reserved {
+		list = append(list, *r)
+	}
+	slices.SortFunc(list, func(a, b reservation) int { return cmp.Compare(a.base, b.base) })
+	return list
+}
+
+// fileName tells importers that a memfd is the block that they mean, and whose it is.
+func fileName(id uint64, owner int) string { return fmt.Sprintf("ovgen-sim-%016x-%d", id, owner) }
+
+// readName is the reverse.
+func readName(name string) (id uint64, owner int, err error) {
+	_, name, _ = strings.Cut(name, "ovgen-sim-")
+	if _, err := fmt.Sscanf(name, "%16x-%d", &id, &owner); err != nil {
+		return 0, 0, fmt.Errorf("it is no file of a simulated device: %w", err)
+	}
+	return id, owner, nil
+}

@@ -10,8 +10,8 @@ import (
 func supported() error { return nil }
 
 // createFile makes an empty memfd; its name tells importers that it is the one they mean.
-func createFile(id uint64, bytes int64) (int, error) {
-	fd, err := unix.MemfdCreate(fileName(id), unix.MFD_CLOEXEC)
+func createFile(name string, bytes int64) (int, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {
 		return -1, err
 	}

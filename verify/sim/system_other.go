@@ -15,6 +15,6 @@ func supported() error {
 	return fmt.Errorf("the simulator needs Linux, this is %s: %w", runtime.GOOS, driver.ErrUnavailable)
 }
 
-func createFile(uint64, int64) (int, error) { return -1, supported() }
+func createFile(string, int64) (int, error) { return -1, supported() }
 
 func shortSleep(d time.Duration) { time.Sleep(d) }

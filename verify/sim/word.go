@@ -84,25 +84,36 @@ const mostForced = 1 << 16
 // releaseRange is a memset or copy over words, such as an abort's: it signals
 // too, and takes the place of posts.
 func (w *World) releaseRange(o *op, p driver.Ptr, n int64) {
-	_, m := w.wordAt(o.ctx, p&^3)
-	if m == nil || n > m.bytes-int64(p-m.base) {
+	if w.cfg.NoRaces || o.ctx.bytes(p, n) == nil {
 		return
 	}
-	force := func(x *word) {
+	for end := p + driver.Ptr(n); p < end; {
+		m := o.ctx.at(p)
+		if m.block == nil {
+			return
+		}
+		upto := min(end, m.end())
+		w.force(o, &m.block.shadow, int64(p-m.base), int64(upto-m.base))
+		p = upto
+	}
+	o.clock.tick(o.strand)
+}
+
+// force takes the words of a range for set.
+func (w *World) force(o *op, s *shadow, lo, hi int64) {
+	set := func(x *word) {
 		x.full, x.forced, x.last, x.reset = false, true, o.who(), access{}
 		x.clock.join(*o.clock)
 	}
-	s, lo := &m.block.shadow, int64(p-m.base)
-	if o.kind == setMemory && o.value != 0 && n <= 4*mostForced {
-		for at := lo; at < lo+n; at += 4 {
-			force(s.word(at))
+	if o.kind == setMemory && o.value != 0 && hi-lo <= 4*mostForced {
+		for at := lo; at < hi; at += 4 {
+			set(s.word(at))
 		}
-	} else {
-		for at, x := range s.words {
-			if at >= lo && at < lo+n {
-				force(x)
-			}
+		return
+	}
+	for at, x := range s.words {
+		if at >= lo && at < hi {
+			set(x)
 		}
 	}
-	o.clock.tick(o.strand)
 }

@@ -93,7 +93,8 @@ func (w *World) open(ordinal int) (*Context, error) {
 		streams: map[driver.Stream]*stream{}, events: map[driver.Event]*event{},
 		graphs: map[driver.Graph]*graph{}, execs: map[driver.GraphExec]*exec{},
 		modules: map[driver.Module]*module{}, functions: map[driver.Function]*function{},
-		products: map[driver.Product]*driver.MatmulDesc{}, comms: map[driver.Comm]*communicator{},
+		physicals: map[driver.Physical]*physical{},
+		products:  map[driver.Product]*driver.MatmulDesc{}, comms: map[driver.Comm]*communicator{},
 	}
 	c.addStream(0)
 	w.contexts = append(w.contexts, c)

@@ -18,6 +18,7 @@ typedef int CUstreamCaptureMode;
 typedef int CUstreamCaptureStatus;
 typedef int CUstreamBatchMemOpType;
 typedef int CUmemAllocationGranularity_flags;
+typedef int CUmemAllocationHandleType;
 typedef int CUdriverProcAddressQueryResult;
 typedef unsigned long long CUdeviceptr;
 typedef unsigned long long CUmemGenericAllocationHandle;
@@ -136,6 +137,8 @@ enum {
   CU_MEM_LOCATION_TYPE_DEVICE = 1,
   CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3,
   CU_MEM_ALLOC_GRANULARITY_MINIMUM = 0,
+  CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1,
+  CU_MEM_HANDLE_TYPE_FABRIC = 8,
 };
 #endif
 
@@ -250,7 +253,14 @@ typedef enum { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0 } CUtensorMapFloatOOBfill;
   X(MemMap, 10020, "",                                                                             \
     (CUdeviceptr, size_t, size_t, CUmemGenericAllocationHandle, unsigned long long))               \
   X(MemUnmap, 10020, "", (CUdeviceptr, size_t))                                                    \
-  X(MemSetAccess, 10020, "", (CUdeviceptr, size_t, const CUmemAccessDesc *, size_t))
+  X(MemSetAccess, 10020, "", (CUdeviceptr, size_t, const CUmemAccessDesc *, size_t))               \
+  X(MemRetainAllocationHandle, 11000, "", (CUmemGenericAllocationHandle *, void *))                \
+  X(MemGetAllocationPropertiesFromHandle, 10020, "",                                               \
+    (CUmemAllocationProp *, CUmemGenericAllocationHandle))                                         \
+  X(MemExportToShareableHandle, 10020, "",                                                         \
+    (void *, CUmemGenericAllocationHandle, CUmemAllocationHandleType, unsigned long long))         \
+  X(MemImportFromShareableHandle, 10020, "",                                                       \
+    (CUmemGenericAllocationHandle *, void *, CUmemAllocationHandleType))
 
 #define OVGEN_CUDA_FIELD(name, version, suffix, params) CUresult(*name) params;
 struct ovgen_cuda {

@@ -21,12 +21,6 @@ typedef struct {
   uint64_t type, buffer, managed, legacy_ipc, pool, ordinal;
 } ovgen_attributes;
 
-/* A piece of mapped virtual memory and what it takes to give it back. */
-typedef struct {
-  uint64_t address, handle;
-  size_t bytes;
-} ovgen_mapping;
-
 CUresult ovgen_init(void);
 CUresult ovgen_version(int *version);
 void ovgen_error(CUresult code, const char **name, const char **text);
@@ -63,8 +57,20 @@ CUresult ovgen_copy_2d(uintptr_t ctx, uint64_t dst, size_t dst_pitch, uint64_t s
 CUresult ovgen_copy_out_async(uintptr_t ctx, char *dst, uint64_t src, size_t bytes, uintptr_t s);
 CUresult ovgen_memset(uintptr_t ctx, uint64_t dst, uint32_t value, size_t words, uintptr_t s);
 CUresult ovgen_alloc_pooled(uintptr_t ctx, uint64_t *p, size_t bytes, uintptr_t s);
-CUresult ovgen_map(uintptr_t ctx, int ordinal, size_t bytes, ovgen_mapping *m);
-CUresult ovgen_unmap(uintptr_t ctx, const ovgen_mapping *m);
+
+CUresult ovgen_physical_granularity(uintptr_t ctx, int ordinal, size_t *unit);
+CUresult ovgen_physical_create(uintptr_t ctx, int ordinal, size_t bytes, int types, uint64_t *h);
+CUresult ovgen_physical_retain(uintptr_t ctx, uint64_t p, uint64_t *h);
+CUresult ovgen_physical_types(uintptr_t ctx, uint64_t h, int *types);
+/* A file's descriptor goes to *file and comes by file, a fabric's handle by the 64 bytes. */
+CUresult ovgen_physical_export(uintptr_t ctx, uint64_t h, int type, int *file, char fabric[64]);
+CUresult ovgen_physical_import(uintptr_t ctx, int type, int file, const char fabric[64], uint64_t *h);
+CUresult ovgen_physical_release(uintptr_t ctx, uint64_t h);
+CUresult ovgen_address_reserve(uintptr_t ctx, size_t bytes, uint64_t *p);
+CUresult ovgen_address_free(uintptr_t ctx, uint64_t p, size_t bytes);
+CUresult ovgen_map(uintptr_t ctx, uint64_t p, size_t bytes, uint64_t h);
+CUresult ovgen_unmap(uintptr_t ctx, uint64_t p, size_t bytes);
+CUresult ovgen_set_access(uintptr_t ctx, uint64_t p, size_t bytes, int ordinal);
 
 CUresult ovgen_stream_create(uintptr_t ctx, int priority, uintptr_t *s);
 CUresult ovgen_stream_destroy(uintptr_t ctx, uintptr_t s);

@@ -111,14 +111,14 @@ func TestUnexportable(t *testing.T) {
 	must(t, err)
 	pooled, err := d.MemAllocPooled(1<<20, s)
 	must(t, err)
-	mapped, release, err := d.MemMapped(1 << 20)
+	segment, err := drivertest.NewSegment(d, 1, 1, 0)
 	must(t, err)
 	must(t, d.StreamSynchronize(s))
 	for _, c := range []struct {
 		name   string
 		at     driver.Ptr
 		pooled bool
-	}{{"pooled", pooled, true}, {"mapped", mapped, false}} {
+	}{{"pooled", pooled, true}, {"mapped", segment.At, false}} {
 		a, err := d.PointerGetAttributes(c.at)
 		must(t, err)
 		if !a.Device || a.LegacyIpcCapable || a.Pooled != c.pooled {
@@ -129,7 +129,7 @@ func TestUnexportable(t *testing.T) {
 		}
 		must(t, d.MemcpyHtoD(c.at, []byte{1, 2, 3, 4}))
 	}
-	must(t, errors.Join(d.MemFree(pooled), release(), d.StreamDestroy(s)))
+	must(t, errors.Join(d.MemFree(pooled), segment.Close(), d.StreamDestroy(s)))
 }
 
 // TestForeignCapture makes, on another thread, every call that a watch, an abort or

@@ -18,8 +18,8 @@ import (
 	"ovgen/runtime/driver/choices"
 )
 
-// Driver is one device with its context. Beyond driver.Driver it has
-// MemAllocPooled and MemMapped, for tests.
+// Driver is one device with its context. Beyond driver.Driver and the optional
+// interfaces it has MemAllocPooled, for tests.
 type Driver struct {
 	ctx             C.uintptr_t
 	primary         bool // the context was retained here and is released by Close
@@ -39,8 +39,9 @@ type Driver struct {
 }
 
 var (
-	_ driver.Driver    = (*Driver)(nil)
-	_ driver.Remembers = (*Driver)(nil)
+	_ driver.Driver        = (*Driver)(nil)
+	_ driver.Remembers     = (*Driver)(nil)
+	_ driver.VirtualMemory = (*Driver)(nil)
 )
 
 func open(ordinal int, context uintptr) (*Driver, error) {

@@ -146,13 +146,3 @@ func (d *Driver) MemAllocPooled(bytes int64, s driver.Stream) (driver.Ptr, error
 	r := C.ovgen_alloc_pooled(d.ctx, &p, C.size_t(bytes), C.uintptr_t(s))
 	return driver.Ptr(p), check("cuMemAllocAsync", r)
 }
-
-// MemMapped makes physical memory and maps it (cuMemCreate, cuMemMap), which
-// CUDA IPC can't export; release undoes it. For tests of that refusal.
-func (d *Driver) MemMapped(bytes int64) (p driver.Ptr, release func() error, err error) {
-	var m C.ovgen_mapping
-	if r := C.ovgen_map(d.ctx, C.int(d.properties.Ordinal), C.size_t(bytes), &m); r != 0 {
-		return 0, nil, status("cuMemMap", r)
-	}
-	return driver.Ptr(m.address), func() error { return check("cuMemUnmap", C.ovgen_unmap(d.ctx, &m)) }, nil
-}

@@ -1,0 +1,46 @@
+package group
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"ovgen/runtime/group/store"
+)
+
+// carrier takes open files between the ranks of this machine, beside the store.
+type carrier struct{ group *Group }
+
+// Hand lets the peers take files.
+func (c carrier) Hand(files []*os.File) (done func(), err error) {
+	config := &c.group.config
+	h, err := store.Hand(config.Network, config.Job, config.Rank, files)
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = h.Close() }, nil
+}
+
+// Take takes a peer's, within Config.CallTimeout and until the group is aborted.
+func (c carrier) Take(peer, count int) ([]*os.File, error) {
+	config := &c.group.config
+	ctx, cancel := context.WithTimeout(context.Background(), config.CallTimeout)
+	defer cancel()
+	go func() { // an abort ends the wait
+		select {
+		case <-c.group.done:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	files, err := store.Take(ctx, config.Network, config.Job, peer, count)
+	if errors.Is(err, store.ErrFiles) { // the peer has died, most likely, which the group is about to learn
+		select {
+		case <-c.group.done:
+			err = errors.Join(err, c.group.failure())
+		case <-time.After(time.Second):
+		}
+	}
+	return files, err
+}

@@ -1,0 +1,225 @@
+package ipc
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+
+	"ovgen/runtime/driver"
+)
+
+// mapping is one allocation where it is mapped (cuMemMap).
+type mapping struct {
+	at       driver.Ptr
+	bytes    int64
+	bufferID uint64
+}
+
+// mappings follow one another, as the allocations of an expandable segment of PyTorch's do.
+type mappings []mapping
+
+func (m mappings) size() (bytes int64) {
+	for _, x := range m {
+		bytes += x.bytes
+	}
+	return bytes
+}
+
+// id tells the memory from other memory that begins at the same address: CUDA's of one allocation, and of several a sum
+// over theirs.
+func (m mappings) id() uint64 {
+	if len(m) == 1 {
+		return m[0].bufferID
+	}
+	h := fnv.New64a()
+	for _, x := range m {
+		var b [16]byte
+		binary.LittleEndian.PutUint64(b[:], x.bufferID)
+		binary.LittleEndian.PutUint64(b[8:], uint64(x.bytes))
+		h.Write(b[:])
+	}
+	return ours | h.Sum64()
+}
+
+// Mapped says of memory with these attributes that it is a device's own and neither of cuMemAlloc nor of a pool: it
+// is mapped, or a peer's.
+func Mapped(a driver.PointerAttributes, device int) bool {
+	return !a.LegacyIpcCapable && refusal(a, device) == ""
+}
+
+// walk finds the mappings that a range of addresses lies in. It asks CUDA twice a mapping.
+func (c *Cache) walk(p driver.Ptr, bytes int64) (list mappings, err error) {
+	for at := p; len(list) == 0 || at < p+driver.Ptr(bytes); {
+		m, err := c.find(at)
+		switch {
+		case err != nil && (len(list) == 0 || driver.Faulted(err)):
+			return nil, err
+		case err != nil || len(list) > 0 && m.at != at:
+			return list, fmt.Errorf("%d bytes wanted, and its allocations hold %d from there", bytes, at-p)
+		}
+		list, at = append(list, m), m.at+driver.Ptr(m.bytes)
+	}
+	return list, nil
+}
+
+// find is the mapping that an address lies in.
+func (c *Cache) find(p driver.Ptr) (m mapping, err error) {
+	a, err := c.driver.PointerGetAttributes(p)
+	if err != nil {
+		return m, err
+	}
+	if !Mapped(a, c.driver.Properties().Ordinal) {
+		return m, fmt.Errorf("%#x is no mapped memory of this device", p)
+	}
+	m.bufferID = a.BufferID
+	m.at, m.bytes, err = c.driver.MemGetAddressRange(p)
+	return m, err
+}
+
+// Identify is an id of mapped memory, which changes where any of the allocations that a range lies in does.
+func (c *Cache) Identify(p driver.Ptr, bytes int64) (uint64, error) {
+	list, err := c.walk(p, bytes)
+	if len(list) == 0 {
+		return 0, err
+	}
+	return list.id(), err
+}
+
+// segment is the mapped memory that a buffer lies in: whole allocations.
+func (c *Cache) segment(p driver.Ptr, bytes int64) (*exported, error) {
+	list, err := c.walk(p, bytes)
+	if err != nil {
+		return nil, err
+	}
+	return &exported{identity: identity{list[0].at, list.id()}, size: list.size(), mapped: list}, nil
+}
+
+// ways are those in which an allocation may reach another process, the best first: a file reaches each process of the
+// machine, and a fabric handle needs a device that has a fabric.
+var ways = []driver.HandleType{driver.FileDescriptor, driver.FabricHandle}
+
+// share readies each part for the peers' processes.
+func (c *Cache) share(e *exported) error {
+	if len(e.mapped) > maxParts {
+		return fmt.Errorf("it consists of %d allocations, and at most %d are shared (allocate it in fewer): %w",
+			len(e.mapped), maxParts, driver.ErrNotExportable)
+	}
+	for _, m := range e.mapped {
+		p := Part{Bytes: m.bytes}
+		s, err := c.shareable(m.at)
+		if err != nil {
+			closeFiles(e.files)
+			return err
+		}
+		if s.Type == driver.FabricHandle {
+			p.Fabric = &s.Fabric
+		} else {
+			e.files = append(e.files, os.NewFile(uintptr(s.File), "device memory"))
+		}
+		e.handle.Parts = append(e.handle.Parts, p)
+	}
+	return nil
+}
+
+// shareable exports the allocation that is mapped at an address.
+func (c *Cache) shareable(at driver.Ptr) (s driver.Shareable, err error) {
+	v, ok := driver.VirtualMemoryOf(c.driver)
+	if !ok {
+		return s, fmt.Errorf("it is mapped virtual memory, cuMemMap, which driver %s does not export "+
+			"(allocate it with cuMemAlloc): %w", c.driver.Name(), driver.ErrNotExportable)
+	}
+	h, err := v.MemRetainAllocationHandle(at)
+	if err != nil {
+		return s, fmt.Errorf("it is memory neither of cuMemAlloc nor of cuMemCreate, such as a peer's: %w: %w",
+			driver.ErrNotExportable, err)
+	}
+	defer func() { err = errors.Join(err, v.MemRelease(h)) }()
+	types, err := v.MemGetAllocationPropertiesFromHandle(h)
+	if err != nil {
+		return s, err
+	}
+	for _, way := range ways {
+		if types&way != 0 {
+			if s, err = v.MemExportToShareableHandle(h, way); err != nil {
+				err = fmt.Errorf("%w: %w", driver.ErrNotExportable, err)
+			}
+			return s, err
+		}
+	}
+	return s, fmt.Errorf("it is mapped virtual memory, cuMemMap, that was made for no process but this one (give "+
+		"cuMemCreate CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR; in PyTorch before 2.5 turn expandable_segments off): %w",
+		driver.ErrNotExportable)
+}
+
+// view is a peer's mapped memory, mapped here.
+type view struct {
+	v     driver.VirtualMemory
+	at    driver.Ptr
+	bytes int64
+	parts []int64 // those mapped
+}
+
+// openParts maps a peer's parts one behind the other. It takes their files from the front of a list.
+func (c *Cache) openParts(o Offer, files []*os.File) (*view, error) {
+	v, ok := driver.VirtualMemoryOf(c.driver)
+	if !ok {
+		return nil, fmt.Errorf("it is mapped virtual memory, and driver %s maps none: %w", c.driver.Name(),
+			driver.ErrUnavailable)
+	}
+	at, err := v.MemAddressReserve(o.Size)
+	if err != nil {
+		return nil, err
+	}
+	w := &view{v: v, at: at, bytes: o.Size}
+	for _, p := range o.Handle.Parts {
+		s := driver.Shareable{Type: driver.FabricHandle}
+		if p.Fabric != nil {
+			s.Fabric = *p.Fabric
+		} else {
+			s, files = driver.Shareable{Type: driver.FileDescriptor, File: int(files[0].Fd())}, files[1:]
+		}
+		if err := w.add(s, p.Bytes); err != nil {
+			return nil, errors.Join(err, w.close())
+		}
+	}
+	if err := v.MemSetAccess(at, o.Size, c.driver.Properties().Ordinal); err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	return w, nil
+}
+
+// add maps the next part, which then lives as long as the mapping.
+func (w *view) add(s driver.Shareable, bytes int64) error {
+	h, err := w.v.MemImportFromShareableHandle(s)
+	if err != nil {
+		return err
+	}
+	at := w.at
+	for _, n := range w.parts {
+		at += driver.Ptr(n)
+	}
+	if err := w.v.MemMap(at, bytes, h); err != nil {
+		return errors.Join(err, w.v.MemRelease(h))
+	}
+	w.parts = append(w.parts, bytes)
+	return w.v.MemRelease(h)
+}
+
+// close unmaps the parts.
+func (w *view) close() error {
+	var errs []error
+	at := w.at
+	for _, n := range w.parts {
+		errs = append(errs, w.v.MemUnmap(at, n))
+		at += driver.Ptr(n)
+	}
+	return errors.Join(append(errs, w.v.MemAddressFree(w.at, w.bytes))...)
+}
+
+func closeFiles(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close()
+	}
+}
