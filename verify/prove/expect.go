@@ -264,7 +264,8 @@ func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune
 }
 
 // forms are the known products, by the axes they contract.
-var forms = map[string]string{"mk,nk->mn": "linear", "mk,kn->mn": "matmul", "mn,mk->nk": "gradient"}
+var forms = map[string]string{"mk,nk->mn": "linear", "smk,nk->smn": "linear",
+	"mk,kn->mn": "matmul", "mn,mk->nk": "gradient"}
 
 // operandOf is the chunk of operand i at the bound letters.
 func (x *expectation) operandOf(op schedule.Op, in [][]rune, i, rank int, bound map[rune]interval) (expr, error) {
