@@ -227,6 +227,9 @@ func plain(kind kernels.Kind) kernels.Kernel {
 		k.Terms, k.Varies = 8, true
 	case kernels.Applies:
 		k.Terms = 1
+		if function(kind) != kind { // a gate has another tensor
+			k.Terms = 2
+		}
 		for f := (schedule.Func{Do: schedule.FuncKind(kind)}); f.Row(k.Rows); {
 			k.Rows++
 		}

@@ -160,7 +160,7 @@ type Memcpy2D struct {
 	Width, Height int64
 }
 
-// MaxPitch is the largest pitch in bytes that CUDA copies with (CU_DEVICE_ATTRIBUTE_MAX_PITCH).
+// MaxPitch is the largest pitch in bytes that CUDA copies several rows with (CU_DEVICE_ATTRIBUTE_MAX_PITCH).
 const MaxPitch = 1<<31 - 1
 
 // WorkspaceBytes is the size of the workspace each compute stream hands to Matmul.

@@ -65,6 +65,7 @@ const (
 	RMSNorm Kind = "rmsnorm"
 	GELU    Kind = "gelu"
 	ReLU    Kind = "relu"
+	GeGLU   Kind = "geglu"
 
 	LayerNorm Kind = "layernorm"
 	Rotary    Kind = "rotary"
@@ -125,6 +126,7 @@ var rows = []row{
 	{RMSNorm, "RMSNorm", Applies, "norms rows, a block each", 264},
 	{GELU, "GELU", Applies, "is gelu, by tanh, of each element", 264},
 	{ReLU, "ReLU", Applies, "is max(x, 0) of each element", 264},
+	{GeGLU, "GeGLU", Applies, "is gelu, by tanh, of each element, times that of another tensor", 264},
 	{LayerNorm, "LayerNorm", Applies, "norms rows about their means, a block each", 264},
 	{Rotary, "Rotary", Applies, "turns pairs of columns by angles of their rows", 264},
 	{Tiles, "Tiles", Multiplies, "gathers shards and multiplies them", 132},

@@ -331,14 +331,25 @@ static void function_round(World &w, unsigned r, unsigned round, const char *ker
   apply(w, r, round, kernel, p, [r, round](size_t i, double &) { return f(number_of(next_of(r), round, i)); });
 }
 
-static void swiglu_round(World &w, unsigned r, unsigned round)
+template <typename Params, double (*f)(double)>
+static void gate_round(World &w, unsigned r, unsigned round, const char *kernel)
 {
-  struct swiglu p = {};
+  Params p = {};
   p.operands[0] = term(w, next_of(r));
   p.operands[1] = term(w, r);
-  apply(w, r, round, "swiglu", p, [r, round](size_t i, double &) {
-    return silu_in_double(number_of(next_of(r), round, i)) * number_of(r, round, i);
+  apply(w, r, round, kernel, p, [r, round](size_t i, double &) {
+    return f(number_of(next_of(r), round, i)) * number_of(r, round, i);
   });
+}
+
+static void swiglu_round(World &w, unsigned r, unsigned round)
+{
+  gate_round<struct swiglu, silu_in_double>(w, r, round, "swiglu");
+}
+
+static void geglu_round(World &w, unsigned r, unsigned round)
+{
+  gate_round<struct geglu, gelu_in_double>(w, r, round, "geglu");
 }
 
 // The mean of a power of what is left of a row's elements without their mean.
@@ -810,7 +821,8 @@ static const Kind kinds[] = {
     COPIES(COPY) FUNCTIONS(FUNCTION)
     {"post, wait, reduce", reduce_round}, {"reduce of two", reduce2_round},
     {"reduce with a row", reduce3_round}, {"reduce with a tensor", reduce4_round}, {"reduce of hosts", reduce5_round},
-    {"swiglu", swiglu_round}, {"rmsnorm", rmsnorm_round}, {"layernorm", layernorm_round}, {"rotary", rotary_round},
+    {"swiglu", swiglu_round}, {"geglu", geglu_round}, {"rmsnorm", rmsnorm_round}, {"layernorm", layernorm_round},
+    {"rotary", rotary_round},
     {"get", get_round}, {"put", put_round},
     {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
     {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},

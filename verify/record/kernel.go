@@ -48,6 +48,7 @@ var kinds = map[string]kind{
 	"rmsnorm": {function: true},
 	"gelu":    {function: true},
 	"relu":    {function: true},
+	"geglu":   {function: true},
 
 	"layernorm": {function: true},
 	"rotary":    {function: true, heads: true},
