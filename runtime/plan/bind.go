@@ -44,11 +44,11 @@ type target struct {
 // The caller owns the memory and keeps it until the runs with it have drained, and what peers use
 // until another Bind has replaced it, or Close has returned, on all ranks.
 //
-// Addresses are multiples of 16 bytes. Memory that peers read must be memory that CUDA
-// IPC can export. A buffer that runs write must overlap no other buffer of this rank, no arena, and no
-// buffer of a peer that its peers use; two that runs only read may be one. Bind can't see the other
-// buffers of a peer: ranks of one process keep those apart themselves. After an error the plan is not
-// bound. All ranks get that of a collective Bind, and this rank alone that of a local one: ErrBusy,
+// Addresses are multiples of 16 bytes. Memory that peers read must be memory that can be exported: of
+// cuMemAlloc, or of cuMemCreate with a handle for other processes, also in several parts. A buffer that
+// runs write must overlap no other buffer of this rank, no arena, and no buffer of a peer that its peers
+// use; two that runs only read may be one. Bind can't see the other buffers of a peer: ranks of one process
+// keep those apart themselves. After an error the plan is not bound. All ranks get that of a collective Bind, and this rank alone that of a local one: ErrBusy,
 // ErrClosed, *DisagreementError, *RankError for what another rank found, *group.AbortError, or this rank's alone for
 // what group.Config.DumpTo did not take.
 func (p *Plan) Bind(ctx context.Context, addr ...driver.Ptr) error {
