@@ -176,6 +176,7 @@ func transportList() []kernels.Kernel {
 		{Kind: kernels.Rotary, Terms: 1, Rows: 1},
 		{Kind: kernels.Tiles, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7, Rows: 1,
 			Tile: kernels.Tile{Columns: 128, Cluster: 1}},
+		{Kind: kernels.Packets, Terms: 8, Varies: true, ByBlocks: true},
 	}
 }
 

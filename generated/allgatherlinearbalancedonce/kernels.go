@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearbalancedonce",
-	Source:  "48ae3bcd5e0af6ee05ab429ba4aebef0a54df641c7c2fe0a872743334c674611",
+	Source:  "cba815af889a13ed98539a48d9fe5dcdfb71eac5b4f0421f14eaaec88da1b157",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearfused",
-	Source:  "ffee2379cfb5bb43ef96b14e20ac01fdd0199f1bf3ed2b8ed2d5f62c8d486fe8",
+	Source:  "0f442fc97dc826cb8f461a648fef90fba0e17b30c731ef24c1d81122528b19a4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -31,7 +31,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearfused",
-	Hash:     "a0b0ba4419ceaf9a97d93bc4abbb6a10e6b7b882d69cc47c2266fc3ca0d99ef6",
+	Hash:     "a18bedeeaf84c0f3db3e77bd9fa10cd3a63434e52dd9f83b45f4a29b44b6fb01",
 	Proof:    "proven for D = 1..8, stamp a3ae2189e76f36d9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

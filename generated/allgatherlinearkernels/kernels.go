@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearkernels",
-	Source:  "66a6ffc1231449ef402cbbfa19313ac6243644d9f69cf604c56553187a8beedd",
+	Source:  "cabe95d99edf0b2434e4fbb2f1c47a402aa70a8fa0c24d4c23c873217d19f902",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

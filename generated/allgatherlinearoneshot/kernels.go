@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearoneshot",
-	Source:  "029d062b17a53dd038a5aa937fa6dc4ca6ff69de81d44dcc53d9edffa481eb49",
+	Source:  "22c9712d8096d1174ce7fef0ac2b40f179d8e79074dbecc5c3b8418d9d582c27",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

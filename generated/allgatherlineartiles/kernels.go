@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlineartiles",
-	Source:  "19dd2f14811ee94871d47e1d8d5ed21a3ce384fb76c816efe1f77fd71f69ea82",
+	Source:  "5f11a65ec56f48f542211b7b16ea798efe1ecf3474ea16e7b7f04e5c38396610",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

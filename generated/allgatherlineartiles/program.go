@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "42fb475eb64fb8b41bcfc0f3e77e0f784a91431c4a23907545047c1e13f224e6",
+	Hash:     "e8c6df307193432d5296808babe12c83c03d9d3cbcbf24f88551136beb28c71d",
 	Proof:    "proven for D = 1..8, stamp 4dbb2aeacce85a6a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatheroneshot",
-	Source:  "bb3e29e4f8529bbad97e5a251496f3f244edcbc42113efef9afc851f65c68497",
+	Source:  "878406bdb0eee6ddce3ea0fcdb2ef9e64b112df8862667bc5a338642d0184b2f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

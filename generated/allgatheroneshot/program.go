@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatheroneshot",
-	Hash:     "c629b6fa08f287d48c301c1540be9e82dcee0c211efe7da0c575a9cd151b440f",
+	Hash:     "b24fc97b3e61577c0c5604603469af80bce01c57124064f75b3ac4a79f36a4bb",
 	Proof:    "proven for D = 1..8, stamp ea3dd5503ddca2d0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

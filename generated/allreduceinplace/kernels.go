@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "6c7d966e3612a325b1b400f6b4acaefcd87c1ce1137d5edff82bfcd0b5a137b2",
+	Source:  "3cc20e0b7655c179008d4f3657be50c1310d6c344ee6894e28f9952057064bf7",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "ac4a716da0a8cbcfa8025b9bcf406d2a570a72c90c61125db6a16d2b7ec08133",
+	Source:  "309d61607130508c95ccf85ef6f5d0786f9fdf7f6c460158477491fd72e92676",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

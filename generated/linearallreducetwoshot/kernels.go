@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "0f8fb2c4f68773619fcf5ce5724c7b05249e1e9bc9c11c292ad9e2689ea510bc",
+	Source:  "4bf4591ec4fa246fb7de63cde3b2e441bf13553a50bdf97352ba21cc6d923334",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "d1482392d8dc497bf63e92db5fa7d4e3c710070c2b0f2289ccc8bfff03754603",
+	Source:  "f6147ba735c7511610e015ca1868e15010d564038b15b948170f198d534eea4c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

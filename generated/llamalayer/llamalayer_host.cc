@@ -2,7 +2,7 @@
 
 // The kernels of llamalayer.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 13f86884fe164bed25212b9b63836b340ada8596473711a0afb9bd0056fa557d
+// e06da35c834f6f7aa98e2690f34391d410c11cc998761c5ef7e413e5a161ab05
 
 namespace {
 

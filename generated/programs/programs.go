@@ -43,8 +43,10 @@ import (
 	"ovgen/generated/allreduceinplace"
 	"ovgen/generated/allreducenccl"
 	"ovgen/generated/allreduceoneshot"
+	"ovgen/generated/allreducepackets"
 	"ovgen/generated/allreducetwoshot"
 	"ovgen/generated/alltoall"
+	"ovgen/generated/alltoallcolumns"
 	"ovgen/generated/alltoallnccl"
 	"ovgen/generated/alltoallv"
 	"ovgen/generated/blockbehindattention"
@@ -56,6 +58,7 @@ import (
 	"ovgen/generated/linearallreducehosts"
 	"ovgen/generated/linearallreducenccl"
 	"ovgen/generated/linearallreduceoneshot"
+	"ovgen/generated/linearallreducepackets"
 	"ovgen/generated/linearallreducetwoshot"
 	"ovgen/generated/linearreducescatter"
 	"ovgen/generated/linearreducescatterbalanced"
@@ -73,6 +76,7 @@ import (
 	"ovgen/generated/linearreducescatterringkernel"
 	"ovgen/generated/llamalayer"
 	"ovgen/generated/llamalayernccl"
+	"ovgen/generated/logits"
 	"ovgen/generated/matmulreducescatter"
 	"ovgen/generated/permutation"
 	"ovgen/generated/reducescatter"
@@ -158,9 +162,12 @@ var All = []harness.Program{
 	harness.Of(&allreducenccl.Program, allreducenccl.Schedule, allreducenccl.New, (*allreducenccl.Plan).Bind),
 	harness.Of(&allreduceoneshot.Program, allreduceoneshot.Schedule, allreduceoneshot.New,
 		(*allreduceoneshot.Plan).Bind),
+	harness.Of(&allreducepackets.Program, allreducepackets.Schedule, allreducepackets.New,
+		(*allreducepackets.Plan).Bind),
 	harness.Of(&allreducetwoshot.Program, allreducetwoshot.Schedule, allreducetwoshot.New,
 		(*allreducetwoshot.Plan).Bind),
 	harness.Of(&alltoall.Program, alltoall.Schedule, alltoall.New, (*alltoall.Plan).Bind),
+	harness.Of(&alltoallcolumns.Program, alltoallcolumns.Schedule, alltoallcolumns.New, (*alltoallcolumns.Plan).Bind),
 	harness.Of(&alltoallnccl.Program, alltoallnccl.Schedule, alltoallnccl.New, (*alltoallnccl.Plan).Bind),
 	harness.Of(&alltoallv.Program, alltoallv.Schedule, alltoallv.New, (*alltoallv.Plan).Bind),
 	harness.Of(&blockbehindattention.Program, blockbehindattention.Schedule, blockbehindattention.New,
@@ -178,6 +185,8 @@ var All = []harness.Program{
 		(*linearallreducenccl.Plan).Bind),
 	harness.Of(&linearallreduceoneshot.Program, linearallreduceoneshot.Schedule, linearallreduceoneshot.New,
 		(*linearallreduceoneshot.Plan).Bind),
+	harness.Of(&linearallreducepackets.Program, linearallreducepackets.Schedule, linearallreducepackets.New,
+		(*linearallreducepackets.Plan).Bind),
 	harness.Of(&linearallreducetwoshot.Program, linearallreducetwoshot.Schedule, linearallreducetwoshot.New,
 		(*linearallreducetwoshot.Plan).Bind),
 	harness.Of(&linearreducescatter.Program, linearreducescatter.Schedule, linearreducescatter.New,
@@ -210,6 +219,7 @@ var All = []harness.Program{
 		linearreducescatterringkernel.New, (*linearreducescatterringkernel.Plan).Bind),
 	harness.Of(&llamalayer.Program, llamalayer.Schedule, llamalayer.New, (*llamalayer.Plan).Bind),
 	harness.Of(&llamalayernccl.Program, llamalayernccl.Schedule, llamalayernccl.New, (*llamalayernccl.Plan).Bind),
+	harness.Of(&logits.Program, logits.Schedule, logits.New, (*logits.Plan).Bind),
 	harness.Of(&matmulreducescatter.Program, matmulreducescatter.Schedule, matmulreducescatter.New,
 		(*matmulreducescatter.Plan).Bind),
 	harness.Of(&permutation.Program, permutation.Schedule, permutation.New, (*permutation.Plan).Bind),

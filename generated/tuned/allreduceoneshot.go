@@ -7,6 +7,7 @@ import (
 
 	"ovgen/generated/allreducenccl"
 	"ovgen/generated/allreduceoneshot"
+	"ovgen/generated/allreducepackets"
 	"ovgen/generated/allreducetwoshot"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
@@ -26,6 +27,9 @@ func NewAllReduceOneShot(ctx context.Context, g *group.Group, t *plan.Tuning,
 // schedulesOfAllReduceOneShot are the schedules to choose from.
 var schedulesOfAllReduceOneShot = []plan.Candidate[allreduceoneshot.Shape, allreduceoneshot.Buffers]{
 	plan.Own(&allreduceoneshot.Program, allreduceoneshot.New, (*allreduceoneshot.Plan).Bind),
+	plan.Other(&allreducepackets.Program, allreducepackets.New, (*allreducepackets.Plan).Bind,
+		func(s allreduceoneshot.Shape) allreducepackets.Shape { return allreducepackets.Shape(s) },
+		func(x allreduceoneshot.Buffers) allreducepackets.Buffers { return allreducepackets.Buffers(x) }),
 	plan.Other(&allreducetwoshot.Program, allreducetwoshot.New, (*allreducetwoshot.Plan).Bind,
 		func(s allreduceoneshot.Shape) allreducetwoshot.Shape { return allreducetwoshot.Shape(s) },
 		func(x allreduceoneshot.Buffers) allreducetwoshot.Buffers { return allreducetwoshot.Buffers(x) }),

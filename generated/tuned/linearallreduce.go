@@ -8,6 +8,7 @@ import (
 	"ovgen/generated/linearallreduce"
 	"ovgen/generated/linearallreducenccl"
 	"ovgen/generated/linearallreduceoneshot"
+	"ovgen/generated/linearallreducepackets"
 	"ovgen/generated/linearallreducetwoshot"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
@@ -31,6 +32,11 @@ var schedulesOfLinearAllReduce = []plan.Candidate[linearallreduce.Shape, lineara
 		func(s linearallreduce.Shape) linearallreduceoneshot.Shape { return linearallreduceoneshot.Shape(s) },
 		func(x linearallreduce.Buffers) linearallreduceoneshot.Buffers {
 			return linearallreduceoneshot.Buffers(x)
+		}),
+	plan.Other(&linearallreducepackets.Program, linearallreducepackets.New, (*linearallreducepackets.Plan).Bind,
+		func(s linearallreduce.Shape) linearallreducepackets.Shape { return linearallreducepackets.Shape(s) },
+		func(x linearallreduce.Buffers) linearallreducepackets.Buffers {
+			return linearallreducepackets.Buffers(x)
 		}),
 	plan.Other(&linearallreducetwoshot.Program, linearallreducetwoshot.New, (*linearallreducetwoshot.Plan).Bind,
 		func(s linearallreduce.Shape) linearallreducetwoshot.Shape { return linearallreducetwoshot.Shape(s) },

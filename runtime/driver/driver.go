@@ -84,6 +84,8 @@ type Driver interface {
 	// MemcpyDtoDAsync enqueues a copy by the copy engine. Either side may be
 	// imported from a peer.
 	MemcpyDtoDAsync(dst, src Ptr, bytes int64, s Stream) error
+	// Memcpy2DAsync enqueues a copy of rows by the copy engine. Either side may be imported from a peer.
+	Memcpy2DAsync(c Memcpy2D, s Stream) error
 	// MemcpyDtoHAsync reads one word into host memory that MemHostRegister pinned.
 	MemcpyDtoHAsync(dst unsafe.Pointer, src Ptr, bytes int64, s Stream) error
 	MemsetD32Async(dst Ptr, value uint32, words int64, s Stream) error
@@ -145,6 +147,19 @@ type Driver interface {
 	// imported from a peer, and must meet none of a, b and bias.
 	Matmul(m Product, c, a, b, bias, workspace Ptr, s Stream) error
 }
+
+// Memcpy2D is a copy of Height rows of Width bytes each. Rows begin Pitch bytes after one another, which is at least
+// Width and at most MaxPitch (CUDA_MEMCPY2D).
+type Memcpy2D struct {
+	Dst           Ptr
+	DstPitch      int64
+	Src           Ptr
+	SrcPitch      int64
+	Width, Height int64
+}
+
+// MaxPitch is the largest pitch in bytes that CUDA copies with (CU_DEVICE_ATTRIBUTE_MAX_PITCH).
+const MaxPitch = 1<<31 - 1
 
 // WorkspaceBytes is the size of the workspace each compute stream hands to Matmul.
 const WorkspaceBytes = 32 << 20
@@ -256,6 +271,11 @@ type Touch struct {
 	Type  Type   // of the elements of a kernel that computes with them
 	// Block that does this, from 1, of a kernel whose blocks signal each for itself; 0: any.
 	Block int
+	// Turn is set where the range is of packets: Bytes are those of their data, of which each 4 lie beside a flag, or
+	// the range is the first packet's flag. At is in the first of two halves; it is the other one, Half bytes further,
+	// in a launch that finds 1 in the word at Turn, which it leaves at the other value.
+	Turn Ptr
+	Half int64
 }
 
 // TouchKind is how a kernel uses a range.

@@ -192,15 +192,17 @@ func (g *Group) release() {
 
 // releaseOnce enqueues one round, own words first. Failed writes are tried again.
 func (g *Group) releaseOnce() {
-	words := g.arena.used()
-	if words == 0 {
-		return
-	}
+	words, low := g.arena.used(), g.arena.lowest()
 	for i := range g.Size() {
 		r := (g.Rank() + i) % g.Size()
 		if g.arena.Base(r) == 0 {
 			continue // a rank that is apart has no word of this one's
 		}
-		_ = g.drv.MemsetD32Async(g.arena.Base(r)+semaphoreAt, 1, words, g.abort.stream)
+		if words > 0 {
+			_ = g.drv.MemsetD32Async(g.arena.Base(r)+semaphoreAt, 1, words, g.abort.stream)
+		}
+		if kept := (g.arena.Bytes() - low) / 4; kept > 0 {
+			_ = g.drv.MemsetD32Async(g.arena.Base(r)+driver.Ptr(low), 1, kept, g.abort.stream)
+		}
 	}
 }

@@ -64,10 +64,16 @@ type Arena struct {
 	export *ipc.Export
 	peers  [][]*ipc.Import
 
-	mu    sync.Mutex
-	taken []span // words in use, sorted
-	high  int64  // words ever used
+	mu     sync.Mutex
+	taken  []span // words in use, sorted
+	high   int64  // words ever used
+	staged int64  // where the staging of all plans so far ends
+	kept   []kept // memory of one plan, the last of the arena first
+	low    int64  // where memory begins that was ever kept; 0: none was
 }
+
+// kept is memory of one plan, in bytes from the base.
+type kept struct{ from, to int64 }
 
 type span struct{ at, words int64 }
 
@@ -106,6 +112,41 @@ func (a *Arena) FreeWords(offset int64) {
 	a.taken = slices.DeleteFunc(a.taken, func(s span) bool { return semaphoreAt+s.at*4 == offset })
 }
 
+// Keep takes memory that no other plan has until FreeKept, at the arena's end, behind the staging of the plans so far,
+// and returns its offset from the base, a multiple of 256. It holds anything; the abort sets all its words to 1.
+func (a *Arena) Keep(bytes int64) (offset int64, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	bytes = alignUp(bytes)
+	end, i := a.bytes/align*align, 0
+	for ; i < len(a.kept) && end-bytes < a.kept[i].to; i++ {
+		end = a.kept[i].from
+	}
+	if least := max(a.staged, stagingOf(a.bytes)); end-bytes < least {
+		return 0, &ArenaError{Need: ArenaBytes(least-stagingOf(a.bytes)+a.bytes-end+bytes, 0), Have: a.bytes}
+	}
+	a.kept = slices.Insert(a.kept, i, kept{end - bytes, end})
+	if a.low == 0 || end-bytes < a.low {
+		a.low = end - bytes
+	}
+	return end - bytes, nil
+}
+
+// FreeKept gives back the memory that Keep returned at offset.
+func (a *Arena) FreeKept(offset int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.kept = slices.DeleteFunc(a.kept, func(k kept) bool { return k.from == offset })
+}
+
+// ends is where memory that plans keep begins, or the arena's end.
+func (a *Arena) ends() int64 {
+	if n := len(a.kept); n > 0 {
+		return a.kept[n-1].from
+	}
+	return a.bytes
+}
+
 // Stage lays out buffers of these sizes in the staging region and returns their
 // offsets from the base, each a multiple of 256. All plans of a group stage from
 // the same start: their runs follow one another, and no rank touches a peer's
@@ -120,20 +161,28 @@ func (a *Arena) Stage(sizes ...int64) (offsets []int64, err error) {
 		offsets = append(offsets, at)
 		at += alignUp(n)
 	}
-	if at > a.bytes {
-		return nil, &ArenaError{Need: ArenaBytes(at-start, 0), Have: a.bytes}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if end := a.ends(); at > end {
+		return nil, &ArenaError{Need: ArenaBytes(at-start+a.bytes-end, 0), Have: a.bytes}
 	}
+	a.staged = max(a.staged, at)
 	return offsets, nil
 }
 
-// Room says what keeps the arena from a plan that stages so many bytes, as StagingBytes counts each buffer, and holds
-// so many words: an *ArenaError or a *WordsError.
-func (a *Arena) Room(staging, words int64) error {
-	if stagingOf(a.bytes)+staging > a.bytes {
-		return &ArenaError{Need: ArenaBytes(staging, 0), Have: a.bytes}
-	}
+// Room says what keeps the arena from a plan that stages so many bytes, as StagingBytes counts each buffer, keeps so
+// many in one piece, and holds so many words: an *ArenaError or a *WordsError.
+func (a *Arena) Room(staging, keeps, words int64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	start, end := stagingOf(a.bytes), a.ends()
+	need := start + staging + keeps
+	if keeps > 0 {
+		need = max(need, a.staged+keeps)
+	}
+	if need > end {
+		return &ArenaError{Need: ArenaBytes(need-start+a.bytes-end, 0), Have: a.bytes}
+	}
 	taken := int64(0)
 	for _, s := range a.taken {
 		taken += s.words
@@ -167,6 +216,16 @@ func (e *WordsError) Error() string {
 		"and no such stretch is free"+
 		" (set Config.Arena to at least %d on all ranks, or close plans that are not used any more)",
 		e.Want, e.Have, bytesPerWord, e.Arena)
+}
+
+// lowest is where memory begins that was ever kept, or the arena's end.
+func (a *Arena) lowest() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.low == 0 {
+		return a.bytes
+	}
+	return a.low
 }
 
 // used is the number of semaphore words that may hold or await a value.

@@ -259,7 +259,10 @@ func (k *kernel) work(q *plan.Queue, on *plan.Stream, bytes int64) {
 	if k.ByBlocks {
 		most = plan.MostBlocks
 	}
-	blocks := int(min(bytes/(16*threads)+1, most))
+	blocks, threads := int(min(bytes/(16*threads)+1, most)), threads
+	if k.Lands() {
+		blocks, threads = packetGrid(bytes)
+	}
 	if k.ByBlocks {
 		k.params[k.block] = uint64(blocks)
 	}

@@ -25,6 +25,7 @@ type layout struct {
 	wide  int     // elements that each of them has
 	width int     // columns of a head
 	tiled tiled   // of a product
+	lands landing // of packets
 	size  int     // of all
 }
 
@@ -43,7 +44,7 @@ type list struct{ at, most int }
 func (k Kernel) words() [4]Words { return [4]Words{k.PrePost, k.PreWait, k.PostPost, k.PostWait} }
 
 // Waits reports whether the kernel awaits words.
-func (k Kernel) Waits() bool { return k.PreWait != 0 || k.PostWait != 0 }
+func (k Kernel) Waits() bool { return k.PreWait != 0 || k.PostWait != 0 || k.Lands() }
 
 func (t *Table) layout(k Kernel) layout {
 	l := layout{Kernel: k}
@@ -69,7 +70,7 @@ func (t *Table) layout(k Kernel) layout {
 	if k.Waits() {
 		l.step, l.value = next(1), next(1)
 	}
-	if k.ByBlocks {
+	if k.ByBlocks && !k.Lands() {
 		l.away = next(1)
 	}
 	if k.Signals() {
@@ -89,6 +90,9 @@ func (t *Table) layout(k Kernel) layout {
 		}
 		if k.OfHeads() {
 			l.width = next(1)
+		}
+		if k.Lands() {
+			l.land(next)
 		}
 	}
 	if k.Multiplies() {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/plan"
 )
 
 // Table describes the kernels of one package.
@@ -70,6 +71,8 @@ const (
 
 	// Tiles gathers shards and multiplies them.
 	Tiles Kind = "tiles"
+	// Packets sends tensors and adds up what lands.
+	Packets Kind = "packets"
 )
 
 // Work is the work of a kernel between its words, as host programs name it. It decides
@@ -78,7 +81,8 @@ type Work string
 
 // Kinds of work. A copy moves bytes; a gather moves several tensors of one size, one behind the
 // other; a sum adds up tensors, a function is applied to a tensor with further ones, and a product multiplies
-// matrices. The last three are compiled for each element type, but a product only for types of 16 bits.
+// matrices. These three are compiled for each element type, but a product only for types of 16 bits; so is one that
+// sends a tensor to each rank as packets and adds up what lands.
 const (
 	Nothing    Work = ""
 	Copies     Work = "copy"
@@ -86,6 +90,7 @@ const (
 	Sums       Work = "sum"
 	Applies    Work = "apply"
 	Multiplies Work = "tiles"
+	Lands      Work = "packets"
 )
 
 // row describes the kernels of one kind.
@@ -118,6 +123,7 @@ var rows = []row{
 	{LayerNorm, "LayerNorm", Applies, "norms rows about their means, a block each", 264},
 	{Rotary, "Rotary", Applies, "turns pairs of columns by angles of their rows", 264},
 	{Tiles, "Tiles", Multiplies, "gathers shards and multiplies them", 132},
+	{Packets, "Packets", Lands, "sends tensors as packets, and adds up what lands in order and in fp32", plan.MostBlocks},
 }
 
 // threads of a block that moves bytes, 16 bytes each.
@@ -160,7 +166,9 @@ func (k Kernel) Sums() bool { return k.Kind.Work() == Sums }
 func (k Kernel) OfHeads() bool { return k.Kind == Rotary }
 
 // Computes reports whether the kernel makes numbers of others; it is then compiled for each of TypesOf.
-func (k Kernel) Computes() bool { return k.Sums() || k.Kind.Work() == Applies || k.Multiplies() }
+func (k Kernel) Computes() bool {
+	return k.Sums() || k.Kind.Work() == Applies || k.Multiplies() || k.Lands()
+}
 
 // Multiplies reports whether the kernel makes a product; it is compiled for elements of 16 bits.
 func (k Kernel) Multiplies() bool { return k.Kind.Work() == Multiplies }
@@ -172,7 +180,9 @@ func (k Kernel) Copies() bool { return k.Kind.Work() == Copies }
 func (k Kernel) Gathers() bool { return k.Kind.Work() == Gathers }
 
 // Signals reports whether the kernel posts or awaits around work of its own.
-func (k Kernel) Signals() bool { return k.Kind.Work() != Nothing && k.words() != [4]Words{} }
+func (k Kernel) Signals() bool {
+	return k.Kind.Work() != Nothing && k.words() != [4]Words{} || k.Lands()
+}
 
 // Base is the kernel's name but for the element type: "shot", or "shot2".
 func (k Kernel) Base() string {

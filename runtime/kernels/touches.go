@@ -38,6 +38,10 @@ func (l layout) touches(typ driver.Type) func(unsafe.Pointer, []driver.Touch) []
 			x.tiles(typ)
 			return x.to
 		}
+		if l.Lands() {
+			x.packets(typ)
+			return x.to
+		}
 		if l.ByBlocks {
 			x.blocks(typ)
 			return x.to

@@ -91,6 +91,11 @@ func (p *Plan) release() error {
 			p.group.Arena().FreeWords(s.offset)
 		}
 	}
+	for _, x := range p.packets {
+		if x.base != nil {
+			p.group.Arena().FreeKept(x.offset)
+		}
+	}
 	p.group.Unregister(p.id)
 	return driver.Fold(nil, errs...)
 }

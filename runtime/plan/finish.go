@@ -127,7 +127,8 @@ func (p *Plan) supported() error {
 	if err := suits(p.group, p.program, p.reaches()); err != nil {
 		return err
 	}
-	byBlocks := slices.ContainsFunc(p.semaphores, func(s *semaphores) bool { return s.blocks > 1 })
+	byBlocks := len(p.packets) > 0 ||
+		slices.ContainsFunc(p.semaphores, func(s *semaphores) bool { return s.blocks > 1 })
 	if have := p.driver.Properties().Multiprocessors; byBlocks && have < MostBlocks {
 		return &BlocksError{Program: p.program.Name, Have: have}
 	}
@@ -147,7 +148,7 @@ func (p *Plan) capable() error {
 
 // reaches says that a run uses peers' memory: it signals, or peers use what the caller binds.
 func (p *Plan) reaches() bool {
-	return slices.ContainsFunc(p.semaphores, func(s *semaphores) bool { return s.count > 0 }) ||
+	return len(p.packets) > 0 || slices.ContainsFunc(p.semaphores, func(s *semaphores) bool { return s.count > 0 }) ||
 		slices.ContainsFunc(p.bindable, func(f *Buffer) bool { return f.shared })
 }
 
@@ -187,6 +188,9 @@ func (p *Plan) layOut() error {
 		for r := range p.Size() {
 			s.base = append(s.base, within(arena, r, offset))
 		}
+	}
+	if err := p.land(); err != nil {
+		return err
 	}
 	return p.number()
 }
@@ -232,6 +236,9 @@ func (p *Plan) identity() []part {
 	}
 	for _, s := range p.semaphores {
 		layout = append(layout, fmt.Sprintf("%s@%d", s, s.offset))
+	}
+	for _, x := range p.packets {
+		layout = append(layout, fmt.Sprintf("%s:%d@%d", x.name, x.bytes, x.offset))
 	}
 	for _, s := range p.streams {
 		layout = append(layout, fmt.Sprintf("%s!%d", s, s.priority))
@@ -298,6 +305,9 @@ func (p *Plan) load() (err error) {
 		if k.handle, err = p.driver.ModuleGetFunction(p.module, k.name); err != nil {
 			return fmt.Errorf("load kernel %s: %w", k.name, err)
 		}
+	}
+	if err := p.clearPackets(); err != nil {
+		return err
 	}
 	for range p.queue.events {
 		e, err := p.driver.EventCreate(false)

@@ -43,7 +43,7 @@ func (m Memory) reaches() bool {
 			return true
 		}
 	}
-	return m.Words > 0
+	return m.Words+m.Packets > 0
 }
 
 // fits says what of a group keeps it from a plan: its links, or an arena that has no room for the plan. A plan that
@@ -56,7 +56,7 @@ func fits(g *group.Group, prog *Program, need Memory) error {
 	if !reaches && g.FallsBack() {
 		return nil
 	}
-	err := g.Arena().Room(need.Staging, need.Words)
+	err := g.Arena().Room(need.Staging, need.Packets, need.Words)
 	if err != nil && !reaches {
 		return fmt.Errorf("%w; with Config.FallBack it takes memory of its own", err)
 	}

@@ -11,6 +11,11 @@ type Region struct {
 	Rank  int
 	Base  driver.Ptr
 	Bytes int64
+	// Flags are what the words are called that are packets' flags, where packets land there. Data is then the bytes of
+	// data of each rank, Part those of its packets, and Half those of one of two halves; behind them are the words of
+	// blocks.
+	Flags            string
+	Data, Part, Half int64
 }
 
 // Layout lists all memory that a run of the bound plan uses, for whoever records
@@ -21,7 +26,7 @@ func (p *Plan) Layout() []Region {
 		for _, b := range buffers {
 			for r, at := range b.at {
 				if at != 0 && b.present(r) {
-					list = append(list, Region{b.name, r, at, b.size(r)})
+					list = append(list, Region{Name: b.name, Rank: r, Base: at, Bytes: b.size(r)})
 				}
 			}
 		}
@@ -31,14 +36,23 @@ func (p *Plan) Layout() []Region {
 			if at == 0 { // of another host
 				continue
 			}
-			list = append(list, Region{s.name, r, at, 4 * int64(s.words(p.Size()))})
+			list = append(list, Region{Name: s.name, Rank: r, Base: at, Bytes: 4 * int64(s.words(p.Size()))})
+		}
+	}
+	for _, x := range p.packets {
+		for r, at := range x.base {
+			list = append(list, Region{Name: x.name, Rank: r, Base: at, Bytes: x.size(p.Size()), Flags: x.flags,
+				Data: x.bytes / int64(p.Size()), Part: x.part(p.Size()), Half: x.half(p.Size())})
 		}
 	}
 	for _, s := range p.streams {
-		list = append(list, Region{"step[" + s.String() + "]", p.Rank(), s.step, 4},
-			Region{"count[" + s.String() + "]", p.Rank(), group.CountWord(s.step), 4})
+		own := func(name string, at driver.Ptr, bytes int64) {
+			list = append(list, Region{Name: name + "[" + s.String() + "]", Rank: p.Rank(), Base: at, Bytes: bytes})
+		}
+		own("step", s.step, 4)
+		own("count", group.CountWord(s.step), 4)
 		if s.workspace != 0 {
-			list = append(list, Region{"workspace[" + s.String() + "]", p.Rank(), s.workspace, driver.WorkspaceBytes})
+			own("workspace", s.workspace, driver.WorkspaceBytes)
 		}
 	}
 	return list

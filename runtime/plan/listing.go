@@ -94,6 +94,13 @@ func (l *listing) MemcpyDtoDAsync(dst, src driver.Ptr, bytes int64, s driver.Str
 	return l.add(s, "copy", l.use("read", src, bytes), l.use("write", dst, bytes))
 }
 
+// Memcpy2DAsync lists a copy of rows: where the first begins, up to where the last ends.
+func (l *listing) Memcpy2DAsync(c driver.Memcpy2D, s driver.Stream) error {
+	reach := func(pitch int64) int64 { return (c.Height-1)*pitch + c.Width }
+	return l.add(s, fmt.Sprintf("copy of %d rows of %d bytes, from %d to %d bytes apart", c.Height, c.Width, c.SrcPitch,
+		c.DstPitch), l.use("read", c.Src, reach(c.SrcPitch)), l.use("write", c.Dst, reach(c.DstPitch)))
+}
+
 // StreamBatchMemOp lists waits and writes.
 func (l *listing) StreamBatchMemOp(s driver.Stream, items []driver.MemOp) error {
 	var uses []use

@@ -20,6 +20,8 @@ type Memory struct {
 	// Words are the 32-bit semaphore words of the arena that the plan keeps until its
 	// Close.
 	Words int64
+	// Packets is in bytes of the arena, in which packets land. The plan keeps them until its Close.
+	Packets int64
 	// Workspaces is how many streams run products, each of which has a workspace of
 	// driver.WorkspaceBytes. Plans of a group share streams of one name and priority,
 	// and so their workspaces.
@@ -51,18 +53,22 @@ func (m Memory) Caller() (bytes int64) {
 func (m Memory) Workspace() int64 { return int64(m.Workspaces) * driver.WorkspaceBytes }
 
 // Arena is the least Config.Arena of a group with this plan alone, in bytes. Of several
-// plans, group.ArenaBytes takes the largest Staging and the sum of Words.
-func (m Memory) Arena() int64 { return group.ArenaBytes(m.Staging, m.Words) }
+// plans, group.ArenaBytes takes the largest Staging and the sums of Packets and Words.
+func (m Memory) Arena() int64 { return group.ArenaBytes(m.Staging+m.Packets, m.Words) }
 
 // String is one line: "A 8388608, C 16777216; staging 8388608, 8 words; workspaces 2 of
-// 33554432; tuning 58720256", in bytes.
+// 33554432; tuning 58720256", in bytes; with packets also "packets 65792".
 func (m Memory) String() string {
 	var buffers []string
 	for _, b := range m.Buffers {
 		buffers = append(buffers, fmt.Sprintf("%s %d", b.Name, b.Bytes))
 	}
-	return fmt.Sprintf("%s; staging %d, %d words; workspaces %d of %d; tuning %d",
-		strings.Join(buffers, ", "), m.Staging, m.Words, m.Workspaces, driver.WorkspaceBytes, m.Tuning)
+	packets := ""
+	if m.Packets > 0 {
+		packets = fmt.Sprintf(", packets %d", m.Packets)
+	}
+	return fmt.Sprintf("%s; staging %d%s, %d words; workspaces %d of %d; tuning %d",
+		strings.Join(buffers, ", "), m.Staging, packets, m.Words, m.Workspaces, driver.WorkspaceBytes, m.Tuning)
 }
 
 // MarshalJSON has the amounts and what follows from them, in bytes but for words and
@@ -81,12 +87,13 @@ func (m Memory) MarshalJSON() ([]byte, error) {
 		Buffers    []buffer `json:"buffers"`
 		Caller     int64    `json:"caller_bytes"`
 		Staging    int64    `json:"staging_bytes"`
+		Packets    int64    `json:"packets_bytes,omitempty"`
 		Words      int64    `json:"words"`
 		Arena      int64    `json:"arena_bytes"`
 		Workspaces int      `json:"workspaces"`
 		Workspace  int64    `json:"workspace_bytes"`
 		Tuning     int64    `json:"tuning_bytes"`
-	}{buffers, m.Caller(), m.Staging, m.Words, m.Arena(), m.Workspaces, m.Workspace(), m.Tuning})
+	}{buffers, m.Caller(), m.Staging, m.Packets, m.Words, m.Arena(), m.Workspaces, m.Workspace(), m.Tuning})
 }
 
 // Measure is Memory of every generated package's Shape: the device memory that a rank of so many
@@ -122,7 +129,7 @@ func (m *Memory) Cover(n Memory) {
 	for i, f := range n.Buffers {
 		m.Buffers[i].Bytes = max(m.Buffers[i].Bytes, f.Bytes)
 	}
-	m.Staging, m.Words = max(m.Staging, n.Staging), max(m.Words, n.Words)
+	m.Staging, m.Packets, m.Words = max(m.Staging, n.Staging), max(m.Packets, n.Packets), max(m.Words, n.Words)
 	m.Workspaces, m.Tuning = max(m.Workspaces, n.Workspaces), max(m.Tuning, n.Tuning)
 }
 
@@ -147,6 +154,9 @@ func (b *Builder) measure() (Memory, error) {
 	}
 	for _, s := range p.semaphores {
 		m.Words += int64(s.words(p.Size()))
+	}
+	for _, x := range p.packets {
+		m.Packets += x.size(p.Size())
 	}
 	for _, s := range p.streams {
 		if s.multiply {

@@ -35,6 +35,7 @@ type Plan struct {
 	balanced    []int      // rows of each rank's part, where New knows them
 	chunks      *chunking  // by the counts of the last Bind, or balanced; nil without, and until a Bind has succeeded
 	semaphores  []*semaphores
+	packets     []*Packets
 	streams     []*Stream
 	products    []*Product
 	kernels     []*Kernel

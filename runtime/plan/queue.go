@@ -252,6 +252,23 @@ func (q *Queue) Set(s *Stream, dst, src driver.Ptr, bytes int64) {
 	}
 }
 
+// Rows are rows of bytes in memory, of which each begins Pitch bytes after the one before it.
+type Rows struct {
+	At    driver.Ptr
+	Pitch int64
+}
+
+// SetColumns copies rows of width bytes each, so many bytes in all, by the copy engine.
+func (q *Queue) SetColumns(s *Stream, dst, src Rows, width, bytes int64) {
+	if q.Idle(s, bytes) {
+		return
+	}
+	if q.node(s, "SetColumns", "") {
+		q.check(q.plan.driver.Memcpy2DAsync(driver.Memcpy2D{Dst: dst.At, DstPitch: dst.Pitch, Src: src.At,
+			SrcPitch: src.Pitch, Width: width, Height: bytes / width}, s.handle))
+	}
+}
+
 // Matmul enqueues c = a * b, or c += a * b where the product accumulates.
 func (q *Queue) Matmul(s *Stream, p *Product, c, a, b driver.Ptr) {
 	q.product("Matmul", s, p, c, a, b, 0)

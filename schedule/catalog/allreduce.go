@@ -27,6 +27,14 @@ var LinearAllReduceOneShot = s.Schedule{
 	Moves:   []s.Move{{Of: "C", Way: s.Shot{}}},
 }
 
+// LinearAllReducePackets is LinearAllReduceOneShot whose ranks send their partial results as packets, as AllReducePackets
+// does. Choose it up to about half a megabyte of output.
+var LinearAllReducePackets = s.Schedule{
+	Tensors: linearReduced,
+	Ops:     product,
+	Moves:   []s.Move{{Of: "C", Way: s.PushShot{}}},
+}
+
 // LinearAllReduceTwoShot is LinearAllReduceOneShot with each rank adding its own rows
 // only and reading the other sums from the ranks that made them: two exchanges of 1/D
 // of the output with each peer in place of one of all of it. Choose it from about two

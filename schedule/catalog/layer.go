@@ -34,3 +34,15 @@ var LlamaLayer = s.Schedule{
 		s.Linear("U", "Y", "Up"), s.Linear("G", "Y", "Gate", s.SwiGLU("U")), s.Linear("C", "G", "Down", s.Add("R")),
 	},
 }
+
+// Logits multiplies what a model ends with by the vocabulary's weight, which is spread over the ranks by words
+// (Megatron's parallel output layer, gathered): each rank makes the logits of its words, and then copies those of its
+// peers beside them in each row. A is the same on all ranks, as behind an all-reduce.
+var Logits = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K)}},
+		{Name: "B", Axes: []s.Axis{s.Dim(s.N, s.DIDx(s.D)), s.Dim(s.K)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+	},
+	Ops: []s.Op{s.Linear("C", "A", "B")},
+}

@@ -14,6 +14,9 @@ func Whole(buffer string) View { return View{Buffer: buffer} }
 // Chunk is one chunk of a buffer.
 func Chunk(buffer string, index Expr) View { return View{Buffer: buffer, Index: index} }
 
+// Columns is one part of a buffer's columns.
+func Columns(buffer string, part Expr) View { return View{Buffer: buffer, Index: part, Columns: true} }
+
 // Chunks are chunks of a buffer from one on.
 func Chunks(buffer string, first, count Expr) View {
 	return View{Buffer: buffer, Index: first, Count: count}

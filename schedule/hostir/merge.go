@@ -65,6 +65,6 @@ func (p *Program) Merge(inner, outer string) error {
 
 // equal says that two views are of the same chunks.
 func (v View) equal(o View) bool {
-	return v.Buffer == o.Buffer && v.Padded == o.Padded &&
+	return v.Buffer == o.Buffer && v.Padded == o.Padded && v.Columns == o.Columns &&
 		v.Index.Equal(o.Index) && v.Count.Equal(o.Count) && v.Peer.Equal(o.Peer)
 }

@@ -129,7 +129,7 @@ func (w *printer) list(nodes []Node, indent string, width int) {
 func (w *printer) phases(s Step, head string) string {
 	head += s.open()
 	var last string
-	for _, words := range [][]string{texts(s.Pre), {s.work()}, texts(s.Post)} {
+	for _, words := range [][]string{s.before(), {s.work()}, texts(s.Post)} {
 		if len(words) == 0 {
 			continue
 		}
@@ -266,11 +266,17 @@ func (b Buffer) text() string {
 	if !b.Chunk.Equal(b.Elements) {
 		text += " by " + compact(b.Chunk)
 	}
+	if !b.Rows.IsZero() {
+		text += " of columns"
+	}
 	if !b.Counts.IsZero() {
 		text += fmt.Sprintf(" times count[%s] of at most %s", b.Counts, compact(b.Elements))
 	}
 	if !b.Room.IsZero() {
 		text += " with room for " + compact(b.Room)
+	}
+	if b.Lands.Flags != "" {
+		text += fmt.Sprintf(" in %d halves, of packets with flags %s", b.Lands.Halves, b.Lands.Flags)
 	}
 	return text
 }

@@ -39,12 +39,17 @@ type Buffer struct {
 	// Counts is set if chunks differ: chunk c of rank q has Chunk times the Counts(q, c)-th
 	// of Bind's counts. Elements is then the most that New makes room for.
 	Counts Expr
+	// Rows is set if chunks are parts of the columns: chunk c has the c-th part of each of so many rows. Copies take
+	// such a chunk, other work all of the buffer.
+	Rows Expr
 	// Inner is a tensor that lies in the buffer's memory beside the buffer's own. Without a
 	// name there is none.
 	Inner Inner
 	// Room is the stride of such chunks, in elements. Absent: one chunk begins where the
 	// last ends.
 	Room Expr
+	// Lands says that packets land in the buffer.
+	Lands Landing
 }
 
 // ElementSize is the bytes of an element in a plan whose elements have so many.

@@ -50,7 +50,7 @@ type Work string
 // first view, and takes the other views as further operands. A call is work of the caller's own, which
 // reads all of its views. Tiles multiply the own shard, and pull those of the peers and multiply each when it is there:
 // they read the own shard, the peers' in the order of their tiles, the second operand and perhaps a bias, and write all
-// results and all other shards.
+// results and all other shards. Packets bring a view to each rank and add up what comes (SumPackets).
 const (
 	Nothing Work = ""
 	Copy    Work = "copy"
@@ -60,6 +60,7 @@ const (
 	Apply   Work = "apply"
 	Call    Work = "call"
 	Tiles   Work = "tiles"
+	Packets Work = "packets"
 )
 
 // Collectives are work that ranks do together: all of them or, in a program over hosts, those of a
@@ -106,8 +107,10 @@ type View struct {
 	Count  Expr // absent: one chunk
 	Padded bool // a chunk with all its room
 	Row    bool
-	Peer   Expr // absent: this rank's
-	Each   Range
+	// Columns: the chunk is of columns, as Buffer.Rows says.
+	Columns bool
+	Peer    Expr // absent: this rank's
+	Each    Range
 }
 
 // Range is the values of an index from From up to, not including, To. Without an index it
@@ -210,6 +213,8 @@ func (s Step) checkWork() error {
 		}
 	case Tiles:
 		return s.checkTiles()
+	case Packets:
+		return s.checkPackets()
 	case AllGather, ReduceScatter, AllReduce, AllToAll, Exchange:
 		return s.checkCollective()
 	case Product:
@@ -256,8 +261,11 @@ func (s Step) checkParts() error {
 // checkViews refuses views that the work can't read or write so.
 func (s Step) checkViews() error {
 	for i, v := range slices.Concat(s.Reads, s.Writes) {
-		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather && s.Do != Tiles {
-			return fmt.Errorf("%s: only a sum, a gather and tiles read a view for each value of an index", v.Buffer)
+		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather && s.Do != Tiles && s.Do != Packets {
+			return fmt.Errorf("%s: only a sum, a gather, tiles and packets read a view for each value of an index", v.Buffer)
+		}
+		if v.Columns && (s.Do != Copy || s.By != "" || v.Index.IsZero() || !v.Count.IsZero()) {
+			return fmt.Errorf("%s: only a copy by the copy engine takes a part of the columns", v.Buffer)
 		}
 		behind := i >= len(s.Reads)-s.rows() && i < len(s.Reads)
 		if v.Row && (i == 0 || v.Each.Index != "" || !behind || s.Do == Sum && s.rows() > 1) || behind && !v.Row {

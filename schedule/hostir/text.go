@@ -26,7 +26,7 @@ func text(n Node) string {
 
 // text is a step: its parts in their order, in braces where one kernel does them all.
 func (s Step) text() string {
-	parts := texts(s.Pre)
+	parts := s.before()
 	if s.Do != Nothing {
 		parts = append(parts, s.work())
 	}
@@ -39,6 +39,15 @@ func (s Step) text() string {
 		return list + " by kernel"
 	}
 	return s.open() + list + "}"
+}
+
+// before is what comes before the work: what packets bring, and words.
+func (s Step) before() []string {
+	list := texts(s.Pre)
+	if s.Do == Packets {
+		list = append([]string{fmt.Sprintf("Send(%s, %s)", s.Writes[1], s.Reads[0])}, list...)
+	}
+	return list
 }
 
 // open begins what one kernel does, all of it or each of its blocks.
@@ -99,6 +108,8 @@ func (s Step) work() string {
 		name = "Gather"
 	case Tiles:
 		name = "Tiles " + s.Tile.String() + ": Linear"
+	case Packets:
+		name, operands = "Reduce", []string{s.Writes[1].String() + " and " + s.Reads[0].String()}
 	case Sum:
 		name = "Reduce"
 	case Product:
@@ -114,8 +125,10 @@ func (s Step) work() string {
 		}
 	}
 	var results []string
-	for _, v := range s.Writes {
-		results = append(results, v.String())
+	for i, v := range s.Writes {
+		if i == 0 || s.Do != Packets {
+			results = append(results, v.String())
+		}
 	}
 	return name + "(" + strings.Join(results, ", ") + into + strings.Join(operands, ", ") + ")" + s.Launch.String()
 }
@@ -159,6 +172,9 @@ func (v View) String() string {
 		}
 		if v.Padded {
 			index += ", padded"
+		}
+		if v.Columns {
+			index = ":, " + index
 		}
 	}
 	peer := ""

@@ -34,10 +34,14 @@ type stage struct {
 	ops     []schedule.Op
 	sums    string // the result of the last operation, of which the ranks have partial results; empty: none
 	toAll   bool   // every rank gets the sums of all rows, else of its own
+	widened string // a result of which the ranks make columns, and every rank gets all; empty: none
 	shot    bool   // a rank adds up its peers' partial results where they are, else slots of its own
 	// NCCL gathers the rows, or adds up the partial results, all at once.
 	gathersAtOnce, sumsAtOnce bool
 }
+
+// copies says that the copy engine brings rows of the input, or columns of a result, from peers.
+func (s *stage) copies() bool { return s.pulls() || s.gathersColumns() }
 
 // pulls says that the rows of a stage's input are copied from their owners, one rank's after the other.
 func (s *stage) pulls() bool { return s.gathers && !s.gathersAtOnce }
@@ -55,7 +59,7 @@ func (s *stage) here() string {
 
 // makes says that an open stage has a tensor.
 func (s *stage) makes(name string) bool {
-	return s.sums == "" && !s.calls && (s.input == name && !s.gathers ||
+	return s.sums == "" && !s.calls && s.widened != name && (s.input == name && !s.gathers ||
 		slices.ContainsFunc(s.ops, func(o schedule.Op) bool { return o.Out == name }))
 }
 
@@ -144,6 +148,10 @@ func (c *chain) follow(d *draft, path string, o schedule.Op, x, out flow, own bo
 	c.at[o.Out] = out
 	if err := c.functions(d, path, o, s); err != nil {
 		return err
+	}
+	if out.columns && s.sums != o.Out && s.widened == "" && undividedMatrix(d.schedule, o.Out) {
+		s.widened = o.Out
+		return nil
 	}
 	return c.placed(d, o.Out, out, s.gathers && s.sums != o.Out)
 }

@@ -33,14 +33,18 @@ func (w *writer) memories() {
 
 // results declares memory for partial results of an operation, and for a result that the caller does not get.
 func (w *writer) results(s *stage, o schedule.Op) {
-	columns := w.columnsOf(o.Out)
+	columns, made := w.columnsOf(o.Out), w.madeIn(o.Out)
 	_, declared := w.schedule.Tensor(o.Out)
+	if made != o.Out {
+		w.cutColumns(o.Out)
+		columns.Outer = []schedule.Split{schedule.DIDx(schedule.D)}
+	}
 	switch {
-	case o.Out != s.sums && declared:
+	case o.Out != s.sums && declared && made == o.Out:
 	case o.Out != s.sums && w.byRanks(s):
-		w.eachRank(o.Out, columns)
+		w.eachRank(made, columns)
 	case o.Out != s.sums:
-		w.memory(o.Out, w.rowElements(s.own, columns), w.rowAxis(s.own), columns)
+		w.memory(made, w.rowElements(s.own, columns), w.rowAxis(s.own), columns)
 	case w.puts(s):
 		w.eachRank(w.named(partial, s), columns)
 		w.eachRank(w.named(slots, s), columns)
@@ -129,7 +133,7 @@ func (w *writer) indexed(s *stage) {
 		whole(s.input)
 	}
 	for _, o := range s.ops {
-		if o.Out != s.sums || s.toAll {
+		if (o.Out != s.sums || s.toAll) && o.Out != s.widened {
 			whole(o.Out)
 			whole(o.Added())
 		}

@@ -39,6 +39,7 @@ func writeChain(d *draft) error {
 			w.add(w.atOnce(s)...)
 		}
 		w.add(w.sumAtOnce(s)...)
+		w.add(w.widen(s)...)
 	}
 	w.tail()
 	return nil
@@ -66,7 +67,7 @@ func (w *writer) named(name string, s *stage) string {
 	n := 0
 	for i := range w.chain.stages {
 		x := &w.chain.stages[i]
-		if x.gathers || x.sums != "" {
+		if x.gathers || x.sums != "" || x.gathersColumns() {
 			n++
 		}
 		if x == s {
@@ -83,6 +84,9 @@ func (w *writer) words() {
 		if s.pulls() {
 			w.semaphores(w.named(ready, s))
 		}
+		if s.gathersColumns() {
+			w.semaphores(w.named(columnsName, s))
+		}
 		switch {
 		case w.puts(s):
 			w.semaphores(w.named(free, s))
@@ -94,14 +98,14 @@ func (w *writer) words() {
 			w.semaphores(w.named(ready, s), w.named(summed, s)) // read is of gathers
 		}
 	}
-	if w.any((*stage).pulls) || w.any(w.spreads) {
+	if w.any((*stage).copies) || w.any(w.spreads) {
 		w.semaphores(read)
 	}
 }
 
 // head forks the streams and posts the words that let peers begin.
 func (w *writer) head() {
-	gathers, puts := w.any((*stage).pulls), w.any(w.puts)
+	gathers, puts := w.any((*stage).copies), w.any(w.puts)
 	first := w.put
 	var sets []hostir.StreamSet
 	if gathers {
@@ -110,8 +114,11 @@ func (w *writer) head() {
 	if puts {
 		sets = append(sets, hostir.StreamSet{Name: putName, High: true})
 	}
+	if w.any(w.inTurns) {
+		sets = append(sets, w.set)
+	}
 	if gathers || puts {
-		w.add(w.fork(append(sets, w.set)...))
+		w.add(w.fork(sets...))
 	} else {
 		w.program.Streams = []hostir.StreamSet{{Name: mainName}}
 	}
@@ -135,7 +142,7 @@ func (w *writer) head() {
 
 // tail lets the owners of what was gathered overwrite it, and joins.
 func (w *writer) tail() {
-	gathers, puts := w.any((*stage).pulls), w.any(w.puts)
+	gathers, puts := w.any((*stage).copies), w.any(w.puts)
 	last, set := w.put, hostir.StreamSet{Name: putName}
 	if !puts {
 		last, set = copyRef, copySet
@@ -143,7 +150,7 @@ func (w *writer) tail() {
 	spreads := w.any(w.spreads)
 	of := w.readAcross()
 	post := func(on hostir.StreamRef) hostir.Node {
-		return hostir.Post(on, read, every).Described(of + " may be overwritten afterwards")
+		return hostir.Post(on, read, every).Described(w.madeIn(of) + " may be overwritten afterwards")
 	}
 	if gathers && !spreads {
 		w.moves(of, post(copyRef))
@@ -163,8 +170,10 @@ func (w *writer) tail() {
 	switch {
 	case w.puts(&w.chain.stages[len(w.chain.stages)-1]): // the own rows of its sum waited for all products
 		w.add(join(set))
-	case gathers || puts:
+	case w.any(w.inTurns):
 		w.add(join(set, w.set))
+	case gathers:
+		w.add(join(set))
 	}
 }
 
@@ -179,6 +188,8 @@ func (w *writer) readAcross() string {
 			return s.input
 		case w.spreads(s):
 			return s.sums
+		case s.gathersColumns():
+			return s.widened
 		}
 	}
 	return ""
@@ -228,7 +239,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	done := hostir.Synchronize{Origin: hostir.Origin{Field: movesField}, Streams: []hostir.StreamRef{mainRef},
 		On: refs([]hostir.StreamSet{w.set})}
 	if !w.puts(s) {
-		if s == &w.chain.stages[len(w.chain.stages)-1] && !s.sumsAtOnce {
+		if s == &w.chain.stages[len(w.chain.stages)-1] && !s.sumsAtOnce && !s.gathersColumns() {
 			return nodes // the join waits for them
 		}
 		return append(nodes, done)
@@ -351,7 +362,7 @@ func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, rank host
 
 // rowsAt are a rank's rows of the step's batch in a buffer of all ranks' rows; all where rank is absent.
 func (w *writer) rowsAt(buffer string, rank hostir.Expr) hostir.View {
-	if rank.IsZero() {
+	if buffer = w.madeIn(buffer); rank.IsZero() {
 		return hostir.Whole(buffer)
 	}
 	return hostir.Chunk(buffer, w.chunk(rank))

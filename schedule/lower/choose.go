@@ -39,8 +39,8 @@ type lowering struct {
 // lowerings are all lowerings, a file a way. The first of a communication is the fastest
 // known.
 var lowerings = slices.Concat(pulls, pushes, groups, rings, broadcasts, collectives, naives,
-	slotted, stagings, stored, puts, shots, sumRings, gets, gatherShots, tilings, paddings, overNCCL,
-	overRails)
+	slotted, stagings, stored, puts, shots, pushShots, sumRings, gets, columnGets, gatherShots, tilings, paddings,
+	overNCCL, overRails)
 
 // by is a lowering by a way.
 func by[W schedule.Way](m moves, write func(d *draft, w W) error) lowering {
@@ -107,10 +107,13 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 			return l, errors.Join(l.gathers(d), l.shares(d))
 		}
 	}
-	return nil, &schedule.FieldError{Path: d.at,
+	hint := "use " + strings.Join(names, ", ") + ", or leave it out" + d.orOneHost()
+	if d.form.kind == copied {
+		hint += fmt.Sprintf("; or place %s otherwise", d.form.tensor("C"))
+	}
+	return nil, &schedule.FieldError{Path: d.at, Hint: hint,
 		Msg: fmt.Sprintf("no pass does the %s of %s by %s", of.moves, d.form.tensor(of.operand),
-			schedule.WayName(way)),
-		Hint: "use " + strings.Join(names, ", ") + ", or leave it out" + d.orOneHost()}
+			schedule.WayName(way))}
 }
 
 // refusal refuses an option of the way that is being lowered.
@@ -194,6 +197,9 @@ func (d *draft) legs() (list []leg) {
 	for _, s := range d.chain.stages {
 		if s.gathers {
 			list = append(list, leg{gatherLink, s.input})
+		}
+		if s.gathersColumns() {
+			list = append(list, leg{columnLink, s.widened})
 		}
 		switch {
 		case s.sums == "":

@@ -16,7 +16,7 @@ func gatherCopy(d *draft) error {
 		d.counted("A", hostir.Var(countRank))
 		d.counted("C", hostir.Var(countChunk))
 	}
-	return d.exchange(hostir.Whole("A"),
+	return d.exchange(hostir.Chunk, hostir.Whole("A"),
 		func(from hostir.Expr) hostir.View { return hostir.View{Buffer: "A", Peer: from} })
 }
 
@@ -36,12 +36,13 @@ func allToAllCopy(d *draft) error {
 		d.counted("A", hostir.Add(hostir.Mul(from, hostir.Size), to))
 		d.counted("C", hostir.Add(hostir.Mul(to, hostir.Size), from))
 	}
-	return d.exchange(hostir.Chunk("A", hostir.Rank),
+	return d.exchange(hostir.Chunk, hostir.Chunk("A", hostir.Rank),
 		func(from hostir.Expr) hostir.View { return hostir.Remote("A", from, hostir.Rank) })
 }
 
 // exchange copies a part of C from every rank, r+1 first, and the own one beside that.
-func (d *draft) exchange(own hostir.View, of func(from hostir.Expr) hostir.View) error {
+func (d *draft) exchange(part func(buffer string, of hostir.Expr) hostir.View, own hostir.View,
+	of func(from hostir.Expr) hostir.View) error {
 	d.semaphores(ready, read)
 	from := hostir.Var("from")
 	d.program.Body = []hostir.Node{
@@ -49,8 +50,8 @@ func (d *draft) exchange(own hostir.View, of func(from hostir.Expr) hostir.View)
 		d.fork(copySet),
 		steps(hostir.Bind("from", hostir.Ahead(step)),
 			hostir.Wait(copyRef, ready, from),
-			hostir.Set(copyRef, hostir.Chunk("C", from), of(from))),
-		hostir.Set(mainRef, hostir.Chunk("C", hostir.Rank), own),
+			hostir.Set(copyRef, part("C", from), of(from))),
+		hostir.Set(mainRef, part("C", hostir.Rank), own),
 		hostir.Post(copyRef, read, every).Described("A may be overwritten afterwards"),
 		hostir.Wait(copyRef, read, every),
 		join(copySet),

@@ -49,12 +49,19 @@ func (d *draft) apart(i, axis int, weight string) error {
 	name, each := d.form.tensor(t.Name), d.form.tensor(weight)
 	hint := fmt.Sprintf("spread it as well, by schedule.DIDx(schedule.D), and gather %s afterwards; or let each rank "+
 		"have a whole %s", d.form.tensor("C"+number(weight)), each)
+	of := ""
 	if strings.HasPrefix(t.Name, "C") {
 		hint += ", or rows of its own, for which it gathers " + each
+		switch {
+		case d.form.kind == matmul:
+			of = " of a matmul"
+		case len(t.Axes[0].Outer) > 0:
+			of, hint = " in steps", "make all rows at once; or "+hint
+		}
 	}
 	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Axes[%d]", i, axis), Hint: hint,
-		Msg: fmt.Sprintf("%s has all columns %s, and %s is spread over the ranks by them: no pass gathers columns",
-			name, t.Axes[axis].Extent, each)}
+		Msg: fmt.Sprintf("%s has all columns %s, and %s is spread over the ranks by them: no pass gathers columns%s",
+			name, t.Axes[axis].Extent, each, of)}
 }
 
 // columns is the tensor's axis with the result's columns; below zero: none.

@@ -79,7 +79,7 @@ func recognise(d *draft) error {
 	case len(ops) == 1 && (first.Name() == string(copied) || first.Name() == string(summedUp)) && len(first.Then) == 0:
 		f.kind = kind(first.Name())
 		err = errorsOf(f.plays("A", first.In[0], "Ops[0].In[0]"), f.plays("C", first.Out, "Ops[0].Out"))
-	case slices.ContainsFunc(ops, func(o schedule.Op) bool {
+	case wantsColumns(d.schedule), slices.ContainsFunc(ops, func(o schedule.Op) bool {
 		return o.Call != "" || d.schedule.Made(o.In[0]) || kind(o.Name()) == copied && len(o.Then) > 0 ||
 			slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return byKernel(o, f) })
 	}):

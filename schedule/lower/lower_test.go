@@ -203,10 +203,11 @@ func TestCommunications(t *testing.T) {
 			hint: "nearest is the bare all-gather: place A [DIDx(D), M/D, N]"},
 		{what: "none to DID is nothing", a: dims(m, n), c: dims(rows, n), wrong: "Tensors[0]",
 			hint: "there is bare all-gather: A "},
-		{what: "DID of columns", a: dims(m, columns), c: dims(m, n), wrong: "Tensors[0]",
+		{what: "none to DID of columns is nothing", a: dims(m, n), c: dims(m, columns), wrong: "Tensors[0]",
 			hint: "there is bare all-gather: A "},
-		{what: "DID to columns", a: dims(rows, n), c: dims(m, columns), wrong: "Tensors[1]",
-			hint: "there is bare all-gather: A "},
+		{what: "DID of columns to none is an all-gather", a: dims(m, columns), c: dims(m, n)},
+		{what: "DID of rows to columns is an all-to-all", a: dims(rows, n), c: dims(m, columns)},
+		{what: "DID of columns to rows is an all-to-all", a: dims(m, columns), c: dims(rows, n)},
 	}
 	for _, test := range tests {
 		t.Run(test.what, func(t *testing.T) {

@@ -16,6 +16,7 @@ const (
 	free           = "free"    // the owner's slots may be written
 	arrived        = "arrived" // a partial result is in its slot
 	partial        = "partial" // partial results for their owners
+	landed         = "landed"  // packets of the ranks, a part of it for each
 	slots          = "slots"   // partial results of this rank's rows, a slot for each rank
 	padded         = "Apadded"
 	ready          = "ready" // the owner's shard may be read

@@ -25,6 +25,7 @@ var asking = map[hostir.Work]string{
 	hostir.Copy:          movesField,
 	hostir.Gather:        movesField,
 	hostir.Tiles:         movesField,
+	hostir.Packets:       movesField,
 	hostir.Sum:           movesField,
 	hostir.AllGather:     movesField,
 	hostir.ReduceScatter: movesField,

@@ -45,6 +45,9 @@ func Overlaps(p *hostir.Program) (list []Overlap) {
 		switch {
 		case len(o.With) == 0:
 			o.Field, o.Why = "Ops", "no product stands beside it"
+		case m.Communication == string(columnLink):
+			o.With, o.Field = nil, "Ops"
+			o.Why = "columns travel when all products are made"
 		case pull.Once:
 			o.With, o.Field = nil, fmt.Sprintf("Moves[%d].Way.Once", i)
 			o.Why = "all rows are multiplied when all shards are there"
@@ -64,7 +67,7 @@ func (d *draft) beside(of string) []schedule.Op {
 		return d.original.Ops
 	}
 	for _, s := range d.chain.stages {
-		if s.gathers && s.input == of || s.sums == of {
+		if s.gathers && s.input == of || s.sums == of || s.widened == of {
 			return s.ops
 		}
 	}

@@ -75,7 +75,8 @@ func (r *rule) refuse(d *draft, wrong []int) error {
 			written(a), written(c))
 	}
 	hint := known(d)
-	if len(wrong) == 1 && !spread(t) {
+	cutHere := d.form.kind == copied && t.Name == "A" && spread(c) // each rank has what it needs
+	if len(wrong) == 1 && !spread(t) && !cutHere {
 		hint = fmt.Sprintf("nearest is the %s: place %s %s", r.moves, t.Name,
 			withSteps(s, d.form.own(r.place(d.form, t), t)))
 	}

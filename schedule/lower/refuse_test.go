@@ -98,10 +98,10 @@ var refusalCases = []refusalCase{
 		tensor("C", wholeM, wholeN)), []string{
 		"Tensors[2]: no communication leads from A [DIDx(D), M/D, K] to C [M, N] (nearest is the all-gather: " +
 			"place C [Stream(D), M/D, N])"}},
-	{"logits", linearOf(tensor("A", wholeM, wholeK), tensor("B", shardedN, wholeK), tensor("C", wholeM, wholeN)),
-		[]string{
-			"Tensors[2].Axes[1]: C has all columns N, and B is spread over the ranks by them: no pass gathers " +
-				"columns (spread it as well, "}},
+	{"logits in steps", linearOf(tensor("A", shardedM, wholeK), tensor("B", shardedN, wholeK),
+		tensor("C", streamedM, wholeN)), []string{
+		"Tensors[2].Axes[1]: C has all columns N, and B is spread over the ranks by them: no pass gathers " +
+			"columns in steps (make all rows at once; or spread it as well, "}},
 	{"a chain of three axes", schedule.Schedule{Ops: []schedule.Op{schedule.Copy("C", "A", schedule.SiLU())},
 		Tensors: []schedule.Tensor{
 			tensor("A", schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), schedule.Dim(schedule.D), wholeM),

@@ -2,22 +2,25 @@ package lower
 
 // Kinds of communication.
 const (
-	gather       moves = "all-gather"                   // every rank needs all shards
-	gatherChunks moves = "all-gather in chunks"         // the same, in steps that cut each shard
-	reduce       moves = "reduce-scatter"               // partial results, each part's sum to its owner
-	reduceAll    moves = "all-reduce"                   // partial results, the sum to all
-	gatherBare   moves = "bare all-gather"              // without a product
-	broadcast    moves = "broadcast"                    // of rank 0's tensor
-	exchange     moves = "all-to-all"                   // part p of each rank to rank p
-	rotation     moves = "permutation"                  // each shard to another rank
-	reduceBare   moves = "bare reduce-scatter"          // without a product
-	allBare      moves = "bare all-reduce"              // without a product
-	gatherSum    moves = "all-gather for a gradient"    // every rank sums over all shards' rows
-	gradientAll  moves = "all-reduce of a gradient"     // of each rank's rows, the sum to all
-	gradientOwn  moves = "reduce-scatter of a gradient" // the same, each part's sum to its owner
-	gatherBatch  moves = "all-gather in batches"        // every rank needs all shards, each of rows of each batch
-	reduceBatch  moves = "reduce-scatter in batches"    // partial results, of each batch a part's sum to its owner
-	gatherWeight moves = "all-gather of a weight"       // every rank multiplies its own rows by all of it
+	gather       moves = "all-gather"           // every rank needs all shards
+	gatherChunks moves = "all-gather in chunks" // the same, in steps that cut each shard
+	reduce       moves = "reduce-scatter"       // partial results, each part's sum to its owner
+	reduceAll    moves = "all-reduce"           // partial results, the sum to all
+	gatherBare   moves = "bare all-gather"      // without a product
+	broadcast    moves = "broadcast"            // of rank 0's tensor
+	exchange     moves = "all-to-all"           // part p of each rank to rank p
+	rotation     moves = "permutation"          // each shard to another rank
+	// Of columns.
+	exchangeColumns moves = "all-to-all of rows and columns" // a part of the rows for a part of the columns, or back
+	gatherColumns   moves = "all-gather of columns"          // every rank needs all parts of each row
+	reduceBare      moves = "bare reduce-scatter"            // without a product
+	allBare         moves = "bare all-reduce"                // without a product
+	gatherSum       moves = "all-gather for a gradient"      // every rank sums over all shards' rows
+	gradientAll     moves = "all-reduce of a gradient"       // of each rank's rows, the sum to all
+	gradientOwn     moves = "reduce-scatter of a gradient"   // the same, each part's sum to its owner
+	gatherBatch     moves = "all-gather in batches"          // every rank needs all shards, each of rows of each batch
+	reduceBatch     moves = "reduce-scatter in batches"      // partial results, of each batch a part's sum to its owner
+	gatherWeight    moves = "all-gather of a weight"         // every rank multiplies its own rows by all of it
 	// Variants that other programs serve.
 	reduceUneven   moves = "bare reduce-scatter of uneven parts"
 	gatherBalanced moves = "all-gather of balanced parts"
@@ -26,6 +29,7 @@ const (
 	gatherLink moves = "all-gather in a chain"
 	reduceLink moves = "reduce-scatter in a chain"
 	allLink    moves = "all-reduce in a chain"
+	columnLink moves = "all-gather of columns in a chain"
 	// Communications of ranks on several hosts.
 	gatherHosts     moves = "all-gather over hosts"
 	reduceHosts     moves = "reduce-scatter over hosts"
@@ -93,6 +97,9 @@ var copyRules = []rule{
 	{communication{exchange, "A"}, copied, places{"A": "[DIDx(D), D, M]", "C": "[D, DIDx(D), M]"}},
 	{communication{exchange, "A"}, copied, places{"A": "[DIDx(D), D, M, N]", "C": "[D, DIDx(D), M, N]"}},
 	{communication{exchange, "A"}, copied, places{"A": "[DIDx(D, uneven), D, M]", "C": "[D, DIDx(D, uneven), M]"}},
+	{communication{exchangeColumns, "A"}, copied, places{"A": "[DIDx(D), M/D, N]", "C": "[M, DIDx(D), N/D]"}},
+	{communication{exchangeColumns, "A"}, copied, places{"A": "[M, DIDx(D), N/D]", "C": "[DIDx(D), M/D, N]"}},
+	{communication{gatherColumns, "A"}, copied, places{"A": "[M, DIDx(D), N/D]", "C": "[M, N]"}},
 	{communication{rotation, "A"}, copied, places{"A": "[DIDx(D), M/D, N]", "C": "[DIDx(D, shift 1), M/D, N]"}},
 }
 
@@ -103,6 +110,7 @@ var links = []struct {
 }{
 	{gatherLink, "linear: an operand [DIDx(D), M/D, K], and a weight [DIDx(D), N/D, K]"},
 	{reduceLink, "linear: an operand [M, DIDx(D), K/D], a weight [N, DIDx(D), K/D], and a result [DIDx(D), M/D, N]"},
+	{columnLink, "linear: a weight [DIDx(D), N/D, K], and a result [M, N]"},
 	{allLink, "linear: an operand [M, DIDx(D), K/D], a weight [N, DIDx(D), K/D], and a result [M, N]"},
 }
 

@@ -9,7 +9,7 @@ func simplify(d *draft) error {
 	p.Body = hostir.Rewrite(p.Body, hostir.Parts{Expr: simple})
 	for i, b := range p.Buffers {
 		b.Elements, b.Chunk = b.Elements.Simplify(), b.Chunk.Simplify()
-		b.Counts, b.Room = b.Counts.Simplify(), b.Room.Simplify()
+		b.Counts, b.Room, b.Rows = b.Counts.Simplify(), b.Room.Simplify(), b.Rows.Simplify()
 		p.Buffers[i] = b
 	}
 	for i, s := range p.Semaphores {

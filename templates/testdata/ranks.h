@@ -13,6 +13,7 @@
 #include "word.h"
 
 enum { rounds = 4, elements = 203, columns = 29 };  // in seven rows
+enum { sent = 170, packets = sent * 4 / 8 };  // elements that go to each rank; pairs of packets of the largest
 
 // A step is a launch of a kernel or, without one, what the rank's host does.
 struct Step {
@@ -27,6 +28,8 @@ struct Rank {
   Word ready[ranks], read[ranks];  // one a peer
   Word ready_by[blocks][ranks], read_by[blocks][ranks];  // and one a block
   Word step, count, counts[15];  // the first counts blocks
+  alignas(16) u64 landed[2][ranks][2 * packets];  // by half and sender
+  unsigned turns[blocks];
   std::vector<unsigned char> term, sum, gathered[ranks], all;
   std::vector<unsigned short> shard, shards, weights, bias, product;
   std::vector<Step> steps;
@@ -652,6 +655,40 @@ static void tiles_round(World &w, unsigned r, unsigned round)
   });
 }
 
+// Each rank gets a part of every rank's term, which begins eight elements behind the part of the rank before it.
+static void packets_round(World &w, unsigned r, unsigned round)
+{
+  struct packets p = {};
+  p.step = &w.of[r].step.value;
+  p.value = ++w.of[r].numbered;
+  p.blocks = blocks;
+  p.dst = (char *)at(w.of[r].sum, r % 2);
+  p.count = sent;
+  p.n = ranks;
+  for (unsigned q = 0; q < ranks; q++) {
+    p.terms[q] = term(w, r) + 8 * q * size_of(type_of(round));
+    p.to[q] = q == r ? nullptr : (char *)w.of[q].landed[0][r];
+  }
+  p.from = (char *)w.of[r].landed;
+  p.part = sizeof w.of[r].landed[0][0];
+  p.half = sizeof w.of[r].landed[0];
+  p.turn = w.of[r].turns;
+  p.rank = r;
+  launch(w, r, of("packets", type_of(round)), p, blocks);
+  host(w, r, [&w, r, round] {
+    const unsigned type = type_of(round);
+    for (size_t i = 0; i < sent; i++) {
+      float x = -0.0f;
+      for (unsigned t = 0; t < ranks; t++) {
+        x += (float)value(type, wanted(type, t, round, i + 8 * r));
+      }
+      if (value(type, get(type, at(w.of[r].sum, r % 2), i)) != rounded(type, x)) {
+        return wrong(w, r, round, "the sum of packets is wrong");
+      }
+    }
+  });
+}
+
 struct Kind {
   const char *name;
   void (*round)(World &w, unsigned r, unsigned round);
@@ -672,7 +709,7 @@ static const Kind kinds[] = {
     {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
     {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},
     {"shot by blocks that posts and waits twice", shot5_round}, {"gather by blocks", gather_round},
-    {"tiles", tiles_round},
+    {"tiles", tiles_round}, {"packets", packets_round},
 };
 
 static std::unique_ptr<World> world(const Kind &k)
@@ -712,6 +749,15 @@ static void ended(World &w)
       for (unsigned b = 0; b < blocks; b++) {
         if (w.of[r].ready_by[b][peer].value != 0 || w.of[r].read_by[b][peer].value != 0) {
           wrong(w, r, rounds, "a word of a block is not 0");
+        }
+      }
+    }
+    for (const auto &half : w.of[r].landed) {
+      for (const auto &of : half) {
+        for (u64 packet : of) {
+          if (packet != 0) {
+            return wrong(w, r, rounds, "a packet is not 0");
+          }
         }
       }
     }

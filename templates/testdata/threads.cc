@@ -75,7 +75,9 @@ static void run(const Step &s, unsigned device, unsigned seed)
         fenced = 0;
         unseen.clear();
         delay();
+        begins();
         kernel(*(const Params *)s.params.data());
+        ends();
         progress.fetch_add(1, std::memory_order_relaxed);
         team->leave();
       });

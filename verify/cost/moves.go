@@ -1,6 +1,9 @@
 package cost
 
-import "ovgen/verify/ops"
+import (
+	"ovgen/schedule/hostir"
+	"ovgen/verify/ops"
+)
 
 // carry does the work of a running kernel.
 func (st *stream) carry(o ops.Op, done func()) {
@@ -15,11 +18,11 @@ func (st *stream) carry(o ops.Op, done func()) {
 }
 
 // move is a copy or a sum by kernel: each block moves an equal share, as fast as
-// memory or the links let it, and leaves its multiprocessor, unless the launch goes on with
-// another copy.
+// memory or the links let it, and leaves its multiprocessor, unless the launch has more to
+// move.
 func (st *stream) move(o ops.Op, done func()) {
 	s, l := st.s, st.running
-	left, stays := l.blocks, st.goesOn(o) && len(st.rank.list[st.list[st.next+1]].Uses) > 0
+	left, stays := l.blocks, st.worksAgain(o)
 	l.share = func(n int) {
 		parts := 1
 		part := func() {
@@ -49,7 +52,11 @@ func (st *stream) move(o ops.Op, done func()) {
 				from, to = to, from
 			}
 			parts++
-			s.links.add(&transfer{from: from, to: to, left: float64(u.Bytes) * fraction,
+			bytes := float64(u.Bytes) * fraction
+			if o.Kernel == string(hostir.Packets) {
+				bytes *= 2 // a flag beside each 4 bytes
+			}
+			s.links.add(&transfer{from: from, to: to, left: bytes,
 				limit: s.m.KernelLink * fraction, done: part})
 		}
 		s.after(s.l.Visible+local/s.m.Memory, part)

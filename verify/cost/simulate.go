@@ -294,6 +294,20 @@ func (st *stream) goesOn(o ops.Op) bool {
 	return n.Kernel == o.Kernel && n.Step == o.Step && n.Kind != ops.Record
 }
 
+// worksAgain reports whether a later operation of this one's launch moves something.
+func (st *stream) worksAgain(o ops.Op) bool {
+	for _, i := range st.list[st.next+1:] {
+		n := st.rank.list[i]
+		if n.Kernel != o.Kernel || n.Step != o.Step || n.Kind == ops.Record {
+			return false
+		}
+		if len(n.Uses) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // signal writes and awaits words in order.
 func (st *stream) signal(words []ops.Word, done func()) {
 	s := st.s

@@ -24,7 +24,11 @@ func NoAllocs(t *testing.T, open func() driver.Driver) {
 	c, a, w, bias, ws := b.alloc(512), b.put(make([]byte, 512)), b.put(make([]byte, 512)), b.put(make([]byte, 32)),
 		b.alloc(driver.WorkspaceBytes)
 	for name, call := range map[string]func() error{
-		"StreamBatchMemOp":     func() error { return d.StreamBatchMemOp(s, items) },
+		"StreamBatchMemOp": func() error { return d.StreamBatchMemOp(s, items) },
+		"Memcpy2DAsync": func() error {
+			return d.Memcpy2DAsync(driver.Memcpy2D{Dst: p + 2048, DstPitch: 64, Src: p, SrcPitch: 32, Width: 16,
+				Height: 8}, s)
+		},
 		"MemcpyDtoDAsync":      func() error { return d.MemcpyDtoDAsync(p+2048, p, 1024, s) },
 		"MemsetD32Async":       func() error { return d.MemsetD32Async(p, 0, 4, s) },
 		"EventRecordWithFlags": func() error { return d.EventRecordWithFlags(e, s, 0) },

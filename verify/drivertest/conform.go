@@ -16,6 +16,7 @@ func Conform(t *testing.T, open func() driver.Driver) {
 	}{
 		{"properties", properties},
 		{"copies", copies},
+		{"copies of rows", rowCopies},
 		{"memset", memset},
 		{"allocation ranges", ranges},
 		{"pointer attributes", attributes},

@@ -52,6 +52,33 @@ func copies(b *bench) {
 	}
 }
 
+// rowCopies copies a stretch of each row out of rows that lie apart, and back into others.
+func rowCopies(b *bench) {
+	const height, width, wide, far = 37, 5, 11, 16
+	data := pattern(height * wide)
+	src, dense, dst := b.put(data), b.put(make([]byte, height*width)), b.put(make([]byte, height*far))
+	s := b.stream(driver.High)
+	b.must(b.d.Memcpy2DAsync(driver.Memcpy2D{Dst: dense, DstPitch: width, Src: src + 3, SrcPitch: wide, Width: width,
+		Height: height}, s))
+	b.must(b.d.Memcpy2DAsync(driver.Memcpy2D{Dst: dst + 7, DstPitch: far, Src: dense, SrcPitch: width, Width: width,
+		Height: height}, s))
+	b.must(b.d.StreamSynchronize(s))
+	want := make([]byte, height*far)
+	for i := range height {
+		copy(want[i*far+7:][:width], data[i*wide+3:])
+	}
+	if !bytes.Equal(b.get(dst, int64(len(want))), want) {
+		b.Error("the copies of rows wrote something else")
+	}
+	for name, x := range map[string]driver.Memcpy2D{
+		"rows that overlap": {Dst: dst, DstPitch: 4, Src: src, SrcPitch: wide, Width: width, Height: 2},
+		"too large a pitch": {Dst: dst, DstPitch: far, Src: src, SrcPitch: driver.MaxPitch + 1, Width: width,
+			Height: 1},
+	} {
+		b.status(b.d.Memcpy2DAsync(x, s), "copy "+name)
+	}
+}
+
 func memset(b *bench) {
 	s := b.stream(driver.Normal)
 	for _, x := range []struct{ first, count int }{{2, 4}, {2, 1}, {3, 1}, {3, 2}, {3, 6}, {0, 7}} {

@@ -56,6 +56,9 @@ func (m *machine) cutMemory() {
 	for _, list := range m.Ranks {
 		for _, o := range list {
 			uses = append(uses, o.Uses...)
+			for run := range m.Modes {
+				uses = append(uses, m.turned(&o, run).Uses...)
+			}
 		}
 	}
 	for _, b := range m.Memory {
@@ -142,6 +145,9 @@ func (m *machine) checkBounds() {
 	}
 	within := func(at ops.Loc, bytes int64) bool {
 		end, ok := m.Words[at.Buffer]
+		if t, turns := m.Turns[at.Buffer]; turns {
+			end, ok = t.Bytes, true
+		}
 		if !ok {
 			end, ok = size[place{at.Rank, at.Buffer}]
 		}
@@ -149,6 +155,7 @@ func (m *machine) checkBounds() {
 	}
 	for r, list := range m.Ranks {
 		for _, o := range list {
+			m.checkColumns(r, &o)
 			for _, u := range o.Uses {
 				if !within(u.At, u.Bytes) {
 					m.report(WellFormed, "rank %d: %s is out of bounds: %s", r, u, &o)

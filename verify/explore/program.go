@@ -145,8 +145,14 @@ func Of(p *hostir.Program, shape Shape, lists [][]ops.Op, modes ...Mode) (System
 	for name := range p.BlockSemaphores() {
 		s.Words[name] *= blocks
 	}
+	if err := s.turns(p, shape); err != nil {
+		return System{}, fmt.Errorf("size landings: %w", err)
+	}
 	for r := range shape.Ranks {
 		for _, b := range p.Buffers {
+			if _, ok := s.Turns[b.Name]; ok {
+				continue
+			}
 			if err := s.buffer(p, shape, b, r); err != nil {
 				return System{}, err
 			}
@@ -167,6 +173,9 @@ func (s *System) buffer(p *hostir.Program, shape Shape, b hostir.Buffer, rank in
 	t, declared := p.Schedule.Tensor(b.Name)
 	if !memory.Plan && declared && !(t.Root && rank > 0) {
 		places, err := m.places(t)
+		if err == nil {
+			places, err = s.inParts(places, b, shape.env(p, rank))
+		}
 		if err != nil {
 			return err
 		}

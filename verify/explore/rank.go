@@ -141,6 +141,7 @@ func (b *rankBuilder) launch(list []ops.Op) int {
 }
 
 func (b *rankBuilder) op(o *ops.Op) {
+	o = b.turned(o, b.run)
 	switch o.Kind {
 	case ops.After, ops.Done:
 		b.add(o.Stream, &step{op: o, name: o.Kind.String(), writes: []int32{b.life[b.rank]}})
@@ -246,7 +247,9 @@ func (b *rankBuilder) access(o *ops.Op) {
 			b.report(WellFormed, "%s: there is no rank %d", o, u.At.Rank)
 			continue
 		}
-		s.lives = append(s.lives, b.life[u.At.Rank])
+		if _, turns := b.Turns[u.At.Buffer]; !turns {
+			s.lives = append(s.lives, b.life[u.At.Rank])
+		}
 		if b.foreign(u) {
 			b.report(Owned, "rank %d: %s", b.rank, o)
 		}

@@ -13,6 +13,10 @@ type System struct {
 	Results []Result
 	// Words are the bytes of each semaphore's words on a rank, where they are known.
 	Words map[string]int64
+	// Turns are the buffers and semaphores that runs use in turn.
+	Turns map[string]Turn
+	// Columns of the buffers whose columns are cut into parts.
+	Columns map[string]Columns
 	// ElementSize is the bytes of an element; 4 if zero.
 	ElementSize int64
 	// Hosts that the ranks are on, each as many; zero is one. Ranks of one number on their hosts have a communicator.

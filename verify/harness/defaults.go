@@ -132,14 +132,24 @@ func (p *Program) Arena(s Shape, ranks int) int64 {
 	return group.ArenaBytes(p.Staging(s, ranks)+slack, 0)
 }
 
-// Staging bounds the bytes that a plan of the program stages at a shape; zero for one
-// that it does not take.
+// Staging bounds the bytes that a plan of the program stages at a shape, or lets packets land in; zero for
+// one that it does not take.
 func (p *Program) Staging(s Shape, ranks int) int64 {
 	x, err := p.Problem(s, ranks)
 	if err != nil {
 		return 0
 	}
-	return staged(x)
+	return staged(x) + p.landing(x)
+}
+
+// landing bounds the bytes in which packets land: two halves, of twice each rank's partial result.
+func (p *Program) landing(x *reference.Problem) (bytes int64) {
+	for _, m := range p.Schedule.Moves {
+		if _, ok := m.Way.(schedule.PushShot); ok {
+			bytes += 4*int64(x.Extents[schedule.D]*x.Elements(m.Of))*x.Type.Size() + slack
+		}
+	}
+	return bytes
 }
 
 // staged bounds the bytes that a plan of any schedule stages: gathered operands, the tensor

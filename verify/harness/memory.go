@@ -51,7 +51,7 @@ type measured interface {
 }
 
 // took is the memory that a plan's New took on one rank.
-type took struct{ Workspaces, Words, Staging int64 }
+type took struct{ Workspaces, Words, Packets, Staging int64 }
 
 // Metered is the program with a New that compares the memory it takes, as the first of a
 // group, with Shape.Memory.
@@ -74,6 +74,11 @@ func (m *Meter) Metered(p *Program) *Program {
 			return nil, err
 		}
 		mine.Words = (after - word) / 4
+		for _, r := range x.Base().Layout() {
+			if r.Flags != "" && r.Rank == g.Rank() {
+				mine.Packets += r.Bytes
+			}
+		}
 		if mine.Staging, err = staging(g, x.Base()); err != nil {
 			return nil, err
 		}
@@ -103,7 +108,7 @@ func staging(g *group.Group, p *plan.Plan) (bytes int64, err error) {
 	first := g.Arena().Base(g.Rank()) + driver.Ptr(start[0])
 	end := first
 	for _, r := range p.Layout() {
-		if r.Rank == g.Rank() && r.Base >= first && r.Base < first+driver.Ptr(g.Arena().Bytes()-start[0]) {
+		if r.Flags == "" && r.Rank == g.Rank() && r.Base >= first && r.Base < first+driver.Ptr(g.Arena().Bytes()-start[0]) {
 			end = max(end, r.Base+driver.Ptr(group.StagingBytes(r.Bytes)))
 		}
 	}
@@ -125,7 +130,8 @@ func largest(ctx context.Context, g *group.Group, mine took) (most took, err err
 		if err := json.Unmarshal(b, &x); err != nil {
 			return most, err
 		}
-		most = took{max(most.Workspaces, x.Workspaces), max(most.Words, x.Words), max(most.Staging, x.Staging)}
+		most = took{max(most.Workspaces, x.Workspaces), max(most.Words, x.Words), max(most.Packets, x.Packets),
+			max(most.Staging, x.Staging)}
 	}
 	return most, nil
 }
@@ -136,7 +142,7 @@ func (p *Program) holds(x measured, g *group.Group, s Shape, most took) error {
 	if err != nil {
 		return err
 	}
-	want := took{need.Workspace(), need.Words, need.Staging}
+	want := took{need.Workspace(), need.Words, need.Packets, need.Staging}
 	if p.uneven() && most.Staging < want.Staging {
 		most.Staging = want.Staging // the counts of a Bind will say
 	}

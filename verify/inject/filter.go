@@ -147,6 +147,14 @@ func (f *Filter) MemcpyDtoDAsync(dst, src driver.Ptr, n int64, s driver.Stream) 
 	return f.Driver.MemcpyDtoDAsync(dst, src, n, s)
 }
 
+// Memcpy2DAsync is the driver's, if Before allows.
+func (f *Filter) Memcpy2DAsync(c driver.Memcpy2D, s driver.Stream) error {
+	if err := f.enqueue("Memcpy2DAsync", s); err != nil {
+		return err
+	}
+	return f.Driver.Memcpy2DAsync(c, s)
+}
+
 // StreamBatchMemOp is the driver's, if Before allows, without the items that Without names.
 func (f *Filter) StreamBatchMemOp(s driver.Stream, items []driver.MemOp) error {
 	if err := f.enqueue("StreamBatchMemOp", s); err != nil {

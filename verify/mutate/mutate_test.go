@@ -42,6 +42,7 @@ func TestSchedule(t *testing.T) {
 		{"LinearReduceScatter", catalog.LinearReduceScatter, []string{"drop a term", "double a term",
 			"accumulate or not"}},
 		{"AllReduceOneShot", catalog.AllReduceOneShot, []string{"drop", "move", "drop a term", "double a term"}},
+		{"AllToAllColumns", catalog.AllToAllColumns, []string{"rows for columns", "shift an index"}},
 		{"ColumnWeightGradient", catalog.ColumnWeightGradient, []string{"accumulate or not", "shift an index"}},
 		{"AllGatherLinearFused", catalog.AllGatherLinearFused, []string{"share a count word"}},
 		{"LinearReduceScatterNCCL", catalog.LinearReduceScatterNCCL, []string{"another collective", "drop", "swap",

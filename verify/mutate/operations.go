@@ -99,6 +99,12 @@ func (m *maker) items(list []ops.Op, i int) {
 		change("shift an index", word.String()+" to "+c.Words[w].String(), c)
 	}
 	for n, u := range o.Uses {
+		if u.Columns {
+			c := o
+			c.Uses = slices.Clone(o.Uses)
+			c.Uses[n].Columns = false
+			change("rows for columns", u.String(), c)
+		}
 		if u.At.Rank == oneRank {
 			continue
 		}

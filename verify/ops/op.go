@@ -115,6 +115,9 @@ type Use struct {
 	Write bool
 	At    Loc
 	Bytes int64
+	// Columns: it is a part of the columns of a buffer, a stretch of each of its rows. Offset and Bytes count as if the
+	// parts lay one after another, each row by row.
+	Columns bool
 }
 
 // String is ready@2+4: the buffer, its rank and the offset in bytes.
@@ -149,7 +152,11 @@ func (u Use) append(b []byte) []byte {
 	if u.Write {
 		verb = "write "
 	}
-	return append(strconv.AppendInt(append(u.At.append(append(b, verb...)), ' '), u.Bytes, 10), 'B')
+	b = append(strconv.AppendInt(append(u.At.append(append(b, verb...)), ' '), u.Bytes, 10), 'B')
+	if u.Columns {
+		b = append(b, " of columns"...)
+	}
+	return b
 }
 
 func (o Op) append(b []byte) []byte {

@@ -139,6 +139,10 @@ func (u *unroller) enqueue(n hostir.Step) {
 		return
 	}
 	at := Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By, ByBlocks: n.ByBlocks}
+	if n.Do == hostir.Packets {
+		u.packets(at, n)
+		return
+	}
 	if n.Fused() && !n.ByBlocks {
 		at.Count = Loc{Rank: u.c.Rank, Buffer: "count[" + at.Stream + "]"}
 	}
@@ -174,9 +178,11 @@ func (u *unroller) enqueue(n hostir.Step) {
 // signal is the words of a post, or of a wait, each with its reset, and the stream's step
 // word. A single rank signals nobody; only a kernel that does nothing but signal is still
 // enqueued.
-func (u *unroller) signal(op Op, n hostir.Step, w hostir.Word) {
+func (u *unroller) signal(op Op, n hostir.Step, w hostir.Word) { u.signals(op, n, w, u.peers(w.Peer)) }
+
+// signals is signal of these peers.
+func (u *unroller) signals(op Op, n hostir.Step, w hostir.Word, peers []int) {
 	op.Kind = Signal
-	peers := u.peers(w.Peer)
 	for _, p := range peers {
 		if !w.Wait {
 			op.Words = append(op.Words, Word{Write: true, Value: 1, At: u.word(p, w, u.c.Rank)})
@@ -204,8 +210,15 @@ func (u *unroller) copy(op Op, n hostir.Step) {
 		return
 	}
 	op.Kind = Copy
-	op.use(Use{At: src, Bytes: bytes}, Use{Write: true, At: dst, Bytes: bytes})
+	op.use(Use{At: src, Bytes: bytes, Columns: u.ofColumns(n.Reads[0])},
+		Use{Write: true, At: dst, Bytes: bytes, Columns: u.ofColumns(n.Writes[0])})
 	u.add(op)
+}
+
+// ofColumns says that a view is a part of the columns of its buffer: not all of them.
+func (u *unroller) ofColumns(v hostir.View) bool {
+	b, _ := u.program.Buffer(v.Buffer)
+	return v.Columns && u.eval(b.Chunk) != u.eval(b.Elements)
 }
 
 // collective adds a collective: what this rank brings, and what it gets.
@@ -329,6 +342,10 @@ func (u *unroller) view(v hostir.View) (Loc, int64) {
 	at := Loc{Rank: u.c.Rank, Buffer: v.Buffer}
 	if !v.Peer.IsZero() {
 		at.Rank = int(u.eval(v.Peer))
+	}
+	if !v.Index.IsZero() && v.Columns == b.Rows.IsZero() {
+		u.fail(fmt.Errorf("%s: chunks are parts of columns where the buffer has rows for them, and nowhere else", v))
+		return Loc{}, 0
 	}
 	if v.Index.IsZero() && b.Counts.IsZero() {
 		return at, u.eval(b.Elements) * b.ElementSize(u.c.ElementSize)

@@ -93,11 +93,14 @@ func (p *proof) outside(rank int, u ops.Use) string {
 		return ""
 	}
 	b, ok := p.model.buffer(at.Buffer)
+	cut := p.model.Columns[b.Name] > 1
 	switch {
 	case !ok:
 		return fmt.Sprintf("%s: the program has no buffer %s", at, at.Buffer)
 	case u.Bytes < 0 || at.Offset < 0 || at.Offset+u.Bytes > b.Bytes:
 		return fmt.Sprintf("%s and %d bytes from there: %s has %d bytes", at, u.Bytes, b.Name, b.Bytes)
+	case u.Columns && !cut || !u.Columns && cut && u.Bytes != b.Bytes:
+		return fmt.Sprintf("%s takes a part of %s, whose parts are of columns: %t", u, b.Name, cut)
 	case b.Root && at.Rank != 0:
 		return fmt.Sprintf("%s: only rank 0 has %s", at, b.Name)
 	case at.Rank != rank && !b.remote():

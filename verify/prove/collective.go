@@ -259,7 +259,7 @@ func (m sent) part(i, of int) (s sent, ok bool) {
 // bring keeps what a rank brings to a collective, as it is when the rank begins.
 func (s *symbols) bring(n int32) *Counterexample {
 	x, o := s.nodes[n], s.operation(n)
-	from := s.at(o.Uses[0])
+	from := s.at(o.Uses[0], s.nodes[n].run)
 	if from == nil {
 		return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", o.Uses[0]))
 	}
@@ -288,7 +288,7 @@ func (s *symbols) collective(x node) [3]int32 {
 // or added up. NCCL promises no order of a sum, and that all ranks get one.
 func (s *symbols) get(n int32) *Counterexample {
 	x, o := s.nodes[n], s.operation(n)
-	form, to := hostir.Work(o.Form), s.at(o.Uses[1])
+	form, to := hostir.Work(o.Form), s.at(o.Uses[1], s.nodes[n].run)
 	if to == nil {
 		return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", o.Uses[1]))
 	}

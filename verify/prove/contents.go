@@ -24,7 +24,8 @@ func (p *proof) contents() *Counterexample {
 	s := &symbols{proof: p, expressions: newExpressions(&p.model), cells: make([][][]cell, len(p.lists))}
 	for r := range p.lists {
 		for i := range p.model.Buffers {
-			s.cells[r] = append(s.cells[r], make([]cell, p.model.Buffers[i].chunks(r)))
+			b := &p.model.Buffers[i]
+			s.cells[r] = append(s.cells[r], make([]cell, b.chunks(r)*max(p.model.Halves[b.Name], 1)))
 		}
 	}
 	var err error
@@ -76,6 +77,9 @@ type output struct {
 func (s *symbols) overwrite(n int32) {
 	x := s.nodes[n]
 	for i, b := range s.model.Buffers {
+		if s.model.landing(b.Name) {
+			continue
+		}
 		for c := range s.cells[x.rank][i] {
 			v := cell{by: n}
 			if from, to := b.chunk(int(x.rank), c); b.input(int(x.rank), from, to) {
@@ -100,9 +104,12 @@ func (s *symbols) operate(n int32) *Counterexample {
 		if ofStream(u.At.Buffer) {
 			continue
 		}
-		a := s.at(u)
+		a := s.at(u, s.nodes[n].run)
 		if a == nil {
 			return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", u))
+		}
+		if s.model.Columns[u.At.Buffer] > 1 && !u.Columns {
+			return s.wrong(n, fmt.Sprintf("%s is in parts of columns, which copies alone take", u))
 		}
 		if u.Write {
 			writes = append(writes, a)
@@ -150,8 +157,8 @@ func (a *chunks) exprs() []expr {
 	return list
 }
 
-// at is the chunks of a use; nil where it is not whole chunks.
-func (s *symbols) at(u ops.Use) *chunks {
+// at is the chunks of a use in a run; nil where it is not whole chunks.
+func (s *symbols) at(u ops.Use, run int32) *chunks {
 	i := s.model.index(u.At.Buffer)
 	b := &s.model.Buffers[i]
 	from, to, ok := b.span(u.At.Rank, u.At.Offset, u.Bytes)
@@ -159,9 +166,10 @@ func (s *symbols) at(u ops.Use) *chunks {
 		return nil
 	}
 	a := &chunks{Use: u}
+	half := int(s.model.half(b.Name, run)) * b.chunks(u.At.Rank)
 	for c := from; c < to; c++ {
 		if lo, hi := b.chunk(u.At.Rank, c); lo < hi {
-			a.list = append(a.list, &s.cells[u.At.Rank][i][c])
+			a.list = append(a.list, &s.cells[u.At.Rank][i][half+c])
 			a.index = append(a.index, c)
 			a.sizes = append(a.sizes, hi-lo)
 		}

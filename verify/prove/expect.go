@@ -66,6 +66,9 @@ func (x *expectation) given(buffer, rank, run, chunk int32) expr {
 // read, or of sums that every rank gets and what it makes of them, since the rank that makes an element takes its own.
 func (x *expectation) alike() {
 	for _, o := range x.Schedule.Ops {
+		if x.widened(o) {
+			x.operandsAlike(o.In[0])
+		}
 		goesOn := slices.ContainsFunc(x.Schedule.Ops, func(p schedule.Op) bool { return slices.Contains(p.In, o.Out) })
 		toAll := !x.tensors[o.Out].sharded() && (x.Schedule.Partial(o) || x.Schedule.Made(o.In[0]))
 		if !goesOn && !toAll {
@@ -76,6 +79,34 @@ func (x *expectation) alike() {
 				if p, ok := x.tensors[name]; ok && !p.sharded() {
 					x.same[x.buffer(name)] = true
 				}
+			}
+		}
+	}
+}
+
+// widened reports whether each rank makes columns of a result of which every rank gets all.
+func (x *expectation) widened(o schedule.Op) bool {
+	in, out, err := x.axes(o)
+	c, declared := x.tensors[o.Out]
+	if err != nil || !declared || c.sharded() || len(o.In) != 2 || len(out) != 2 {
+		return false
+	}
+	axis, _, sharded := x.tensors[o.In[1]].Sharded()
+	return sharded && axis < len(in[1]) && in[1][axis] == out[1]
+}
+
+// operandsAlike takes the whole inputs that a tensor is made of for equal on all ranks.
+func (x *expectation) operandsAlike(tensor string) {
+	if p, ok := x.tensors[tensor]; ok && !p.sharded() && !x.Schedule.Made(tensor) {
+		x.same[x.buffer(tensor)] = true
+	}
+	if o, made := x.Schedule.Maker(tensor); made {
+		for _, in := range o.In {
+			x.operandsAlike(in)
+		}
+		for _, f := range o.Then {
+			for _, in := range f.In {
+				x.operandsAlike(in)
 			}
 		}
 	}
@@ -110,7 +141,7 @@ func (x *expectation) cut(p placement, b *Buffer, in *Inner) error {
 				boxes = append(boxes, box{})
 				continue
 			}
-			part, err := p.box(r, from, to)
+			part, err := p.boxIn(x.model.Columns[b.Name], r, from, to)
 			if err != nil {
 				return err
 			}

@@ -93,18 +93,24 @@ func (g *graph) isWait(n int32) bool {
 type builder struct {
 	*graph
 	from, to []int32 // edges
-	number   map[ops.Loc]int32
+	number   map[turned]int32
 	tails    map[string]*tail // of each stream of the rank in the run
 	events   map[int]int32
 	// meetings are the nodes of each collective of the run, by communicator.
 	meetings [][]meeting
 }
 
+// turned is a word, of which each half has one.
+type turned struct {
+	ops.Loc
+	half int32
+}
+
 // build makes the graph of the order that streams, events and the sequence of runs
 // give; no wait has its post yet. A stream's order is not carried from run to run:
 // a replay keeps none (see the package comment).
 func build(m Model, lists [][]ops.Op, runs int, both bool) *graph {
-	b := &builder{graph: &graph{model: m, lists: lists, runs: runs, both: both}, number: map[ops.Loc]int32{}}
+	b := &builder{graph: &graph{model: m, lists: lists, runs: runs, both: both}, number: map[turned]int32{}}
 	open := b.add(node{kind: opened})
 	last := make([]int32, len(lists))
 	for r := range last {
@@ -134,10 +140,11 @@ func (b *builder) add(n node, after ...int32) int32 {
 	b.nodes = append(b.nodes, n)
 	id := int32(-1)
 	if w, ok := b.item(i); ok && b.model.semaphore(w.At.Buffer) {
-		if id, ok = b.number[w.At]; !ok {
+		at := turned{w.At, b.model.half(w.At.Buffer, n.run)}
+		if id, ok = b.number[at]; !ok {
 			id = int32(len(b.words))
 			b.words = append(b.words, w.At)
-			b.number[w.At] = id
+			b.number[at] = id
 		}
 	}
 	b.id = append(b.id, id)

@@ -20,6 +20,10 @@ type Model struct {
 	Semaphores []string // each a word for every rank, in every rank's memory
 	// Members of the semaphores that have several: such a set of words each.
 	Members map[string]int64
+	// Halves of the buffers that packets land in, and of the semaphores of their flags: runs use them in turn.
+	Halves map[string]int
+	// Columns of a buffer are cut into so many parts, each a chunk or more; of others chunks are no parts of columns.
+	Columns map[string]int64
 	// Hosts that the ranks are on, of a program over hosts, each as many; zero is one.
 	Hosts int
 	// Computes defines the expected outputs; nil: contents are not checked.
@@ -76,6 +80,12 @@ func Of(p *hostir.Program, c ops.Case) (Model, error) {
 	}
 	m := Model{Program: p.Name, Semaphores: p.SemaphoreNames(), Hosts: c.Hosts,
 		Computes: &Computation{Schedule: p.Schedule, Extents: env, Counts: c.Counts, ElementSize: c.ElementSize}}
+	for flags, b := range p.Landings() {
+		if m.Halves == nil {
+			m.Halves = map[string]int{}
+		}
+		m.Halves[flags], m.Halves[b.Name] = b.Lands.Halves, b.Lands.Halves
+	}
 	for _, s := range p.Semaphores {
 		if s.Count.IsZero() {
 			continue
@@ -93,6 +103,9 @@ func Of(p *hostir.Program, c ops.Case) (Model, error) {
 		x := Buffer{Name: b.Name, Owner: b.Owner, Shared: b.Shared, Root: b.Tensor.Root}
 		x.Output = b.Owner == hostir.Caller && p.Schedule.Made(b.Name)
 		err := x.layOut(b, env, c)
+		if err == nil {
+			err = m.cutColumns(b, &x, env)
+		}
 		if err != nil {
 			return Model{}, fmt.Errorf("model %s: buffer %s: %w", p.Name, b.Name, err)
 		}
@@ -143,6 +156,25 @@ func (x *Buffer) layOut(b hostir.Buffer, env hostir.Env, c ops.Case) error {
 		}
 		x.Offsets = append(x.Offsets, starts)
 	}
+	return nil
+}
+
+// cutColumns counts the parts that a buffer's columns are cut into.
+func (m *Model) cutColumns(b hostir.Buffer, x *Buffer, env hostir.Env) error {
+	if b.Rows.IsZero() {
+		return nil
+	}
+	rows, err := b.Rows.Eval(env)
+	if err != nil {
+		return err
+	}
+	if rows <= 0 || x.Chunk%rows != 0 || x.Bytes%x.Chunk != 0 || b.Inner.Tensor.Name != "" || !b.Counts.IsZero() {
+		return fmt.Errorf("%d bytes in parts of columns of %d, of %d rows", x.Bytes, x.Chunk, rows)
+	}
+	if m.Columns == nil {
+		m.Columns = map[string]int64{}
+	}
+	m.Columns[b.Name] = x.Bytes / x.Chunk
 	return nil
 }
 

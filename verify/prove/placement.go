@@ -209,6 +209,36 @@ func (p placement) box(rank int, lo, hi int64) (box, error) {
 	return b, nil
 }
 
+// boxIn is box, of a range in the order of a buffer whose columns are cut into so many parts, if they are: one part's
+// rows after another's.
+func (p placement) boxIn(parts int64, rank int, lo, hi int64) (box, error) {
+	if parts <= 1 {
+		return p.box(rank, lo, hi)
+	}
+	axes, err := p.axes(rank)
+	if err != nil {
+		return box{}, err
+	}
+	if len(axes) != 2 || p.ragged() || axes[1].local%parts != 0 {
+		return box{}, fmt.Errorf("%s %s has no columns to cut into %d parts", p.Name, p.Tensor, parts)
+	}
+	rows, width := axes[0], axes[1].local/parts
+	part := lo / (rows.local * width)
+	lo, hi = lo-part*rows.local*width, hi-part*rows.local*width
+	if lo%width != 0 || hi%width != 0 || lo >= hi || hi > rows.local*width {
+		return box{}, fmt.Errorf("elements %d to %d of part %d of the columns of %s@%d are no rows of it", lo, hi, part,
+			p.Name, rank)
+	}
+	first, last := rows.global(lo/width), rows.global(hi/width-1)
+	from, to := axes[1].global(part*width), axes[1].global((part+1)*width-1)
+	found := box{{first, last + 1}, {from, to + 1}}
+	if found[0].len() != (hi-lo)/width || found[1].len() != width {
+		return box{}, fmt.Errorf("elements %d to %d of part %d of the columns of %s@%d are no box of the whole tensor",
+			lo, hi, part, p.Name, rank)
+	}
+	return found, nil
+}
+
 func (p placement) axes(rank int) ([]axis, error) {
 	var list []axis
 	for i := range p.Axes {

@@ -14,7 +14,7 @@ import (
 // Options of a proof. Zero values are the defaults.
 type Options struct {
 	Ranks []int // mesh sizes; 1 to 8 by default
-	Runs  int   // consecutive runs; 2 by default and at least: the buffers' period is 1
+	Runs  int   // consecutive runs; by default, and at least, one more than the buffers' period: 2, or 3 with halves
 	// Done, where there is one, is called for each mesh size when it is proven.
 	Done func(Size)
 }
@@ -185,15 +185,16 @@ func meshOn(ctx context.Context, p *hostir.Program, d, hosts, runs int, stamp st
 }
 
 // Lists proves the operations of one run of all ranks, unrolled or recorded. Zero runs
-// are two.
+// are as many as stand for all.
 func Lists(ctx context.Context, m Model, lists [][]ops.Op, runs int) (*Size, error) {
 	begun := time.Now()
+	least := m.leastRuns()
 	if runs == 0 {
-		runs = 2
+		runs = least
 	}
-	if runs < 2 || len(lists) == 0 {
-		return nil, fmt.Errorf("prove %s: %d runs of %d ranks: a proof needs at least two runs",
-			m.Program, runs, len(lists))
+	if runs < least || len(lists) == 0 {
+		return nil, fmt.Errorf("prove %s: %d runs of %d ranks: a proof needs at least %d runs",
+			m.Program, runs, len(lists), least)
 	}
 	if err := wellFormed(lists); err != nil {
 		return nil, fmt.Errorf("prove %s: %w", m.Program, err)
@@ -261,6 +262,7 @@ var checks = []func(*proof) *Counterexample{
 	(*proof).drains,
 	(*proof).signals,
 	(*proof).blocks,
+	(*proof).landings,
 	(*proof).resets,
 	(*proof).remoteWrites,
 	(*proof).allocations,

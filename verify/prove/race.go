@@ -16,15 +16,16 @@ type access struct {
 	write  bool
 }
 
-// memory is one buffer of one rank.
+// memory is one buffer of one rank, or a half of it.
 type memory struct {
 	rank   int
 	buffer string
+	half   int32
 }
 
 // races: two uses of common bytes of which one writes are ordered. The caller and the
-// group's other plans write all of a rank's memory before and after each run; New and
-// Close, of all ranks. Uses on one stream are ordered, and so, by bracket, are operations
+// group's other plans write all of a rank's memory before and after each run, landings
+// apart; New and Close, of all ranks. Uses on one stream are ordered, and so, by bracket, are operations
 // of one rank in different runs.
 func (p *proof) races() *Counterexample {
 	var pairs []pair
@@ -77,7 +78,7 @@ func (p *proof) memories() []region {
 			if end(u) == u.At.Offset {
 				continue // of an empty uneven part
 			}
-			m := memory{u.At.Rank, u.At.Buffer}
+			m := memory{u.At.Rank, u.At.Buffer, p.model.half(u.At.Buffer, p.nodes[n].run)}
 			i, ok := number[m]
 			if !ok {
 				i = len(all)
@@ -92,7 +93,8 @@ func (p *proof) memories() []region {
 			continue
 		}
 		for i := range all {
-			if x.kind != caller || int(x.rank) == all[i].rank {
+			own := int(x.rank) == all[i].rank && !p.model.landing(all[i].buffer)
+			if x.kind != caller || own {
 				all[i].list = append(all[i].list, access{int32(n), 0, math.MaxInt64, true})
 			}
 		}
@@ -143,7 +145,7 @@ func (p *proof) common(w pair) (at memory, text string) {
 		for _, v := range p.used(w.to) {
 			if (u.Write || v.Write) && overlap(u, v) {
 				lo := max(u.At.Offset, v.At.Offset)
-				return memory{u.At.Rank, u.At.Buffer}, fmt.Sprintf("bytes %d to %d", lo,
+				return memory{rank: u.At.Rank, buffer: u.At.Buffer}, fmt.Sprintf("bytes %d to %d", lo,
 					max(lo+1, min(u.At.Offset+u.Bytes, v.At.Offset+v.Bytes)))
 			}
 		}
@@ -154,7 +156,8 @@ func (p *proof) common(w pair) (at memory, text string) {
 	}
 	for _, u := range p.used(other) {
 		if p.nodes[world].kind > caller || u.At.Rank == int(p.nodes[world].rank) {
-			return memory{u.At.Rank, u.At.Buffer}, fmt.Sprintf("bytes %d to %d", u.At.Offset, u.At.Offset+u.Bytes)
+			return memory{rank: u.At.Rank, buffer: u.At.Buffer}, fmt.Sprintf("bytes %d to %d", u.At.Offset,
+				u.At.Offset+u.Bytes)
 		}
 	}
 	return at, ""

@@ -123,7 +123,7 @@ func TestErrors(t *testing.T) {
 		want  string
 	}{
 		{"no ranks", t.Context(), nil, 0, "0 ranks"},
-		{"one run", t.Context(), good, 1, "at least two runs"},
+		{"one run", t.Context(), good, 1, "at least 2 runs"},
 		{"no start", t.Context(), [][]ops.Op{good[0][1:]}, 0, "begins with After"},
 		{"no end", t.Context(), [][]ops.Op{good[0][:2]}, 0, "ends with Done"},
 		{"two runs in a list", t.Context(), [][]ops.Op{append(append([]ops.Op{}, good[0]...), good[0]...)}, 0,

@@ -28,6 +28,12 @@ func newStamp() stamp {
 
 func (s stamp) add(m Model, lists [][]ops.Op) {
 	fmt.Fprintf(s, "%s D=%d\n%+v\n%v %v\n", m.Program, len(lists), m.Buffers, m.Semaphores, m.Members)
+	if len(m.Halves) > 0 {
+		fmt.Fprintf(s, "%v\n", m.Halves)
+	}
+	if m.Columns != nil {
+		fmt.Fprintf(s, "%v\n", m.Columns)
+	}
 	if m.Hosts > 0 {
 		fmt.Fprintf(s, "H=%d\n", m.Hosts)
 	}

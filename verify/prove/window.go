@@ -4,7 +4,8 @@ import "fmt"
 
 // window: a rank uses another's buffers only after the owner's start of that run and before
 // its end. Hence no peer touches the caller's memory between runs, and plans of one group
-// may share staging. Words are never shared; alternation and rest order their uses instead.
+// may share staging. Words and landings are never shared; alternation, rest and races order
+// their uses instead.
 func (p *proof) window() *Counterexample {
 	var pairs []pair
 	for n, x := range p.nodes {
@@ -13,7 +14,7 @@ func (p *proof) window() *Counterexample {
 			continue
 		}
 		for _, u := range o.Uses {
-			if u.At.Rank != int(x.rank) {
+			if u.At.Rank != int(x.rank) && !p.model.landing(u.At.Buffer) {
 				pairs = append(pairs, pair{p.start[x.run][u.At.Rank], int32(n)},
 					pair{int32(n), p.end[x.run][u.At.Rank]})
 			}

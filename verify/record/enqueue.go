@@ -39,6 +39,20 @@ func (d *Driver) MemcpyDtoDAsync(dst, src driver.Ptr, bytes int64, s driver.Stre
 	}})
 }
 
+// Memcpy2DAsync records a copy of rows by the copy engine.
+func (d *Driver) Memcpy2DAsync(c driver.Memcpy2D, s driver.Stream) error {
+	return d.take(call{stream: s, kind: ops.Copy, operations: func(n *Names, o ops.Op) ([]ops.Op, error) {
+		from, err := n.rows(c.Src, c.SrcPitch, c.Width, c.Height)
+		if err != nil {
+			return nil, err
+		}
+		to, err := n.rows(c.Dst, c.DstPitch, c.Width, c.Height)
+		to.Write = true
+		o.Uses = append(o.Uses, from, to)
+		return []ops.Op{o}, err
+	}})
+}
+
 // Matmul records a product.
 func (d *Driver) Matmul(m driver.Product, c, a, b, bias, workspace driver.Ptr, s driver.Stream) error {
 	d.mu.Lock()

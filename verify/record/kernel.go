@@ -22,6 +22,7 @@ type kind struct {
 	gathers  bool // it makes a copy for each tensor that it reads
 	tiles    bool // its launch has a beginning, a part for each shard, and an end
 	call     bool // it is the caller's own, whose name follows
+	packets  bool // it sends packets, a copy to each peer, and adds up what lands
 }
 
 // kinds of kernels, by the first part of their names; their templates say how each is launched.
@@ -35,6 +36,8 @@ var kinds = map[string]kind{
 	"shot":   {waits: true, sum: true},
 	"gather": {waits: true, gathers: true},
 	"tiles":  {waits: true, tiles: true},
+
+	"packets": {packets: true},
 
 	"silu":    {function: true},
 	"swiglu":  {function: true},
@@ -191,6 +194,9 @@ func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 }
 
 func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
+	if k.packets {
+		return l.packets(n, o)
+	}
 	p := phases{names: n, kind: k, opens: o, work: o, posts: o}
 	p.work.Kind = ops.Copy
 	if k.sum {

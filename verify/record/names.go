@@ -19,12 +19,13 @@ type Names struct {
 	// orders its runs, and the plan's own main where the run is on another, on which the plan drains.
 	Beside []driver.Stream
 	Type   driver.Type // of the plan's elements
+	Rank   int
 }
 
 // Of are the names of a bound plan whose runs are enqueued on main.
 func Of(p *plan.Plan, main driver.Stream, t driver.Type) Names {
 	n := Names{Regions: p.Layout(), Streams: map[driver.Stream]string{main: "main"}, Type: t,
-		Beside: []driver.Stream{p.Side()}}
+		Rank: p.Rank(), Beside: []driver.Stream{p.Side()}}
 	for s, name := range p.Streams() {
 		if name != "main" {
 			n.Streams[s] = name
@@ -114,12 +115,18 @@ func normalise(list []ops.Op) []ops.Op {
 
 // loc names an address.
 func (n *Names) loc(p driver.Ptr) (ops.Loc, error) {
+	r, err := n.region(p)
+	return ops.Loc{Rank: r.Rank, Buffer: r.Name, Offset: int64(p - r.Base)}, err
+}
+
+// region is the one that an address lies in.
+func (n *Names) region(p driver.Ptr) (plan.Region, error) {
 	for _, r := range n.Regions {
 		if p >= r.Base && p < r.Base+driver.Ptr(r.Bytes) {
-			return ops.Loc{Rank: r.Rank, Buffer: r.Name, Offset: int64(p - r.Base)}, nil
+			return r, nil
 		}
 	}
-	return ops.Loc{}, fmt.Errorf("address %#x lies in no buffer of the plan", p)
+	return plan.Region{Base: p}, fmt.Errorf("address %#x lies in no buffer of the plan", p)
 }
 
 // word adds a word to a Signal. A step word's value holds the plan's id above the
@@ -138,6 +145,27 @@ func (n *Names) word(o *ops.Op, at driver.Ptr, value uint32, write bool) error {
 
 // isStep reports whether a place is a stream's step word.
 func isStep(l ops.Loc) bool { return strings.HasPrefix(l.Buffer, "step[") }
+
+// rows are rows of so many bytes each: one range where they lie one after another, else a part of the columns of a
+// buffer, of all of whose rows they must be.
+func (n *Names) rows(at driver.Ptr, pitch, width, height int64) (ops.Use, error) {
+	loc, err := n.loc(at)
+	u := ops.Use{At: loc, Bytes: width * height}
+	if err != nil || pitch == width {
+		return u, err
+	}
+	for _, r := range n.Regions {
+		if r.Rank != loc.Rank || r.Name != loc.Buffer {
+			continue
+		}
+		if width <= 0 || pitch*height != r.Bytes || pitch%width != 0 || loc.Offset%width != 0 || loc.Offset >= pitch {
+			return u, fmt.Errorf("%d rows of %d bytes from %s on, %d bytes apart, are no part of its columns", height,
+				width, loc, pitch)
+		}
+		u.Columns, u.At.Offset = true, loc.Offset*height
+	}
+	return u, nil
+}
 
 type use struct {
 	at    driver.Ptr

@@ -137,10 +137,23 @@ func (p *Problem) Copied(name string) (of string, ok bool) {
 // whole on every rank and that no other rank's result depends on.
 func (p *Problem) Own(name string) bool {
 	t := p.Tensor(name)
-	if p.Result(name) || t.Root || sharded(t) || p.Reduces() || !p.Multiplies() || len(p.Hidden()) > 0 {
+	if p.Result(name) || t.Root || sharded(t) || p.Reduces() || !p.Multiplies() || len(p.Hidden()) > 0 || p.widened() {
 		return false
 	}
 	return !slices.ContainsFunc(p.Tensors, func(t schedule.Tensor) bool { return p.Result(t.Name) && sharded(t) })
+}
+
+// widened reports whether each rank makes columns of a result of which every rank gets all: what it makes them of is
+// then the same on all ranks.
+func (p *Problem) widened() bool {
+	return slices.ContainsFunc(p.Ops, func(o schedule.Op) bool {
+		c, err := p.schedule().Contraction(o)
+		if err != nil || len(o.In) != 2 || o.Call != "" || sharded(p.Tensor(o.Out)) {
+			return false
+		}
+		axis, _, spread := p.Tensor(o.In[1]).Sharded()
+		return spread && c.In[1][axis] == c.Out[len(c.Out)-1]
+	})
 }
 
 func sharded(t schedule.Tensor) bool {

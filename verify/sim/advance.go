@@ -51,6 +51,8 @@ func (w *World) begin(o *op) {
 	switch o.kind {
 	case copyMemory, copyIn, copyOut:
 		w.beginCopy(o)
+	case copyRows:
+		w.beginRows(o)
 	case setMemory:
 		w.access(o, o.dst, o.bytes, accessWrite|accessWord)
 		w.releaseRange(o, o.dst, o.bytes)
@@ -91,10 +93,15 @@ func (w *World) follow(o *op) {
 	o.clock.tick(o.strand)
 }
 
+// copies says that the operation takes the time of its bytes on a link.
+func (o *op) copies() bool {
+	return o.kind == copyMemory || o.kind == copyIn || o.kind == copyOut || o.kind == copyRows || o.kind == collective
+}
+
 func (w *World) cost(o *op) (d time.Duration) {
 	k := &w.cfg.Costs
 	switch {
-	case (o.kind == copyMemory || o.kind == copyIn || o.kind == copyOut || o.kind == collective) && k.Copy > 0:
+	case o.copies() && k.Copy > 0:
 		d = time.Duration(float64(o.bytes) / k.Copy * float64(time.Second))
 	case o.kind == matmul && k.Matmul > 0:
 		operations := 2 * float64(o.desc.M) * float64(o.desc.N) * float64(o.desc.K)
@@ -113,6 +120,8 @@ func (w *World) perform(o *op) bool {
 	switch o.kind {
 	case copyMemory, copyIn, copyOut:
 		w.copyPiece(o)
+	case copyRows:
+		w.copyRows(o)
 	case setMemory:
 		w.fill(o)
 	case batch:

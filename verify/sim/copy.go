@@ -46,6 +46,25 @@ func (c *Context) MemcpyDtoHAsync(dst unsafe.Pointer, src driver.Ptr, bytes int6
 		s)
 }
 
+// Memcpy2DAsync enqueues a copy of rows.
+func (c *Context) Memcpy2DAsync(x driver.Memcpy2D, s driver.Stream) error {
+	const call = "cuMemcpy2DAsync"
+	if err := c.enter(call); err != nil {
+		return err
+	}
+	defer c.leave()
+	reach := func(pitch int64) int64 { return (x.Height-1)*pitch + x.Width }
+	wrong := func(p driver.Ptr, pitch int64) bool {
+		return pitch < x.Width || pitch > driver.MaxPitch || c.bytes(p, reach(pitch)) == nil
+	}
+	if x.Width <= 0 || x.Height <= 0 || x.Height > 1<<40/x.Width || wrong(x.Dst, x.DstPitch) ||
+		wrong(x.Src, x.SrcPitch) {
+		return fail(call, invalidValue)
+	}
+	_, err := c.enqueue(call, s, &task{kind: copyRows, rows: x, dst: x.Dst, src: x.Src, bytes: x.Width * x.Height}, 1)
+	return err
+}
+
 func (c *Context) copyLater(call string, t task, s driver.Stream) error {
 	if err := c.enter(call); err != nil {
 		return err
@@ -133,6 +152,41 @@ func (w *World) copyPiece(o *op) {
 	default:
 		copy(dst, o.scratch[:n])
 		w.words++
+	}
+}
+
+// beginRows begins a copy of rows, all of which are read at one moment and written at another.
+func (w *World) beginRows(o *op) {
+	o.steps = 3
+	for i := range o.rows.Height {
+		w.access(o, o.src+driver.Ptr(i*o.rows.SrcPitch), o.rows.Width, 0)
+		to := o.dst + driver.Ptr(i*o.rows.DstPitch)
+		w.access(o, to, o.rows.Width, accessWrite)
+		w.releaseRange(o, to, o.rows.Width)
+	}
+	o.scratch = take(&w.bytes, int(o.bytes))
+}
+
+// copyRows reads all rows at the first step and writes them at the second.
+func (w *World) copyRows(o *op) {
+	x := &o.rows
+	for i := range x.Height {
+		kept := o.scratch[i*x.Width:][:x.Width]
+		at := o.src + driver.Ptr(i*x.SrcPitch)
+		if o.step == 2 {
+			at = o.dst + driver.Ptr(i*x.DstPitch)
+		}
+		b := o.ctx.bytes(at, x.Width)
+		switch {
+		case b == nil:
+			w.fault(o, "copy %d rows of %d bytes from %#x to %#x", x.Height, x.Width, uint64(o.src), uint64(o.dst))
+			return
+		case o.step == 1:
+			copy(kept, b)
+		default:
+			copy(b, kept)
+			w.words++
+		}
 	}
 }
 

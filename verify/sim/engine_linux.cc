@@ -256,6 +256,41 @@ void store_relaxed(unsigned *word, unsigned value)
   written(word, value);
 }
 
+unsigned *flag_of(const unsigned long long *packet)
+{
+  return const_cast<unsigned *>(reinterpret_cast<const unsigned *>(packet)) + 1;
+}
+
+// Of the packets of a block those of its first thread let others have a turn, for the simulator takes in what the
+// block did before them, and some of the others.
+void store_packets(unsigned long long *to, unsigned long long a, unsigned long long b)
+{
+  __atomic_store_n(to, a, __ATOMIC_RELEASE);
+  __atomic_store_n(to + 1, b, __ATOMIC_RELEASE);
+  Launch *l = current;
+  if (index(l->current) == 0 || pick(l, 32) == 0) {
+    written(flag_of(to), static_cast<unsigned>(a >> 32));
+  }
+}
+
+// A thread that looks again at packets of which one was not there spins on that one's flag.
+void load_packets(const unsigned long long *from, unsigned long long *a, unsigned long long *b)
+{
+  Fiber *f = current->current;
+  const auto missing = [&]() -> const unsigned * {
+    *a = __atomic_load_n(from, __ATOMIC_ACQUIRE);
+    *b = __atomic_load_n(from + 1, __ATOMIC_ACQUIRE);
+    return *a >> 32 != 1 ? flag_of(from) : *b >> 32 != 1 ? flag_of(from + 1) : nullptr;
+  };
+  const unsigned *flag = missing();
+  if (flag != nullptr && f->seen == flag) {
+    f->state = Fiber::spinning;
+    leave(f);
+    flag = missing();
+  }
+  f->seen = flag;
+}
+
 unsigned increment(unsigned *word, unsigned last)
 {
   const unsigned old = *word;
@@ -342,7 +377,7 @@ unsigned float_to_bfloat(float x)
 
 ovgen_engine engine = {
     {}, {}, {}, {}, sync_threads, half_to_float, float_to_half, float_to_bfloat, globaltimer,
-    load_acquire, store_release, store_relaxed, increment, shared, outside,
+    load_acquire, store_release, store_relaxed, increment, shared, store_packets, load_packets, outside,
 };
 
 // ----------------------------------------------------------------------------

@@ -170,9 +170,13 @@ func (w *World) beginKernel(o *op) {
 	if o.function.touches != nil {
 		r.touches = o.function.touches(params, r.touches)
 	}
-	for i, t := range r.touches {
+	for i := range r.touches {
+		t := &r.touches[i]
 		for len(r.counted) <= t.Block {
 			r.counted = append(r.counted, i)
+		}
+		if t.Turn != 0 && !w.turn(o, t) {
+			return
 		}
 		n := t.Bytes
 		if t.At != 0 && (t.Kind == driver.TouchWait || t.Kind == driver.TouchPost) {
@@ -186,6 +190,26 @@ func (w *World) beginKernel(o *op) {
 	r.launch = o.function.kernel.start(params, &o.grid, &o.block, w.random.Uint64())
 	r.seen = w.words - 1
 }
+
+// turn moves a touch of packets to the half that its launch uses, and to all bytes that lie there: those of whole
+// packets.
+func (w *World) turn(o *op, t *driver.Touch) bool {
+	word := o.ctx.word(t.Turn)
+	if word == nil {
+		w.fault(o, "4 bytes at %#x", uint64(t.Turn))
+		return false
+	}
+	if atomic.LoadUint32(word) != 0 {
+		t.At += driver.Ptr(t.Half)
+	}
+	if !ofFlag(t) {
+		t.Bytes = (t.Bytes + 7) / 8 * 16
+	}
+	return true
+}
+
+// ofFlag says that a touch of packets is of the flag of one, which lies above the data.
+func ofFlag(t *driver.Touch) bool { return t.At%8 == 4 }
 
 // kernelReady reports whether a launch may get further than when it was resumed last.
 func (w *World) kernelReady(o *op) bool {
@@ -292,11 +316,15 @@ func (w *World) countOne(o *op, i int) {
 	if t.At == 0 {
 		return
 	}
+	whole := accessKind(0) // a reset of a flag races with the post that it may wipe out
+	if t.Turn != 0 && !ofFlag(t) {
+		whole = accessWord
+	}
 	switch t.Kind {
 	case driver.TouchRead:
-		w.access(o, t.At, t.Bytes, 0)
+		w.access(o, t.At, t.Bytes, whole)
 	case driver.TouchWrite:
-		w.access(o, t.At, t.Bytes, accessWrite)
+		w.access(o, t.At, t.Bytes, accessWrite|whole)
 	case driver.TouchWait:
 		w.acquire(o, t.At)
 	case driver.TouchPost:

@@ -14,6 +14,7 @@ const (
 	copyMemory kind = iota
 	copyIn          // from the host
 	copyOut         // to the host
+	copyRows        // of memory, a stretch of each
 	setMemory
 	batch
 	record
@@ -26,7 +27,7 @@ const (
 )
 
 var kindNames = [...]string{
-	"copy", "copy from host", "copy to host", "memset", "batch", "record event",
+	"copy", "copy from host", "copy to host", "copy of rows", "memset", "batch", "record event",
 	"wait for event", "matmul", "kernel", "graph", "upload graph", "collective",
 }
 
@@ -35,10 +36,11 @@ type task struct {
 	kind     kind
 	dst, src driver.Ptr
 	bytes    int64
-	value    uint32         // of a memset
-	host     []byte         // the host's side of a copy
-	items    []driver.MemOp // of a batch
-	event    *event         // of an external record or wait in a graph
+	rows     driver.Memcpy2D // of a copy of rows
+	value    uint32          // of a memset
+	host     []byte          // the host's side of a copy
+	items    []driver.MemOp  // of a batch
+	event    *event          // of an external record or wait in a graph
 	desc     driver.MatmulDesc
 	a, b     driver.Ptr // of a matmul, beside dst
 	bias     driver.Ptr

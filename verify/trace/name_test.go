@@ -20,7 +20,8 @@ func TestNameKernels(t *testing.T) {
 		{"LaunchKernel reduce_bf16", timeline.Sum}, {"gather, Post ready[1], Wait ready[1]", timeline.Copy},
 		{"LaunchKernel mine", timeline.Other}, {"LaunchKernel postbox", timeline.Other}}
 	works := map[kernels.Work]timeline.Kind{kernels.Copies: timeline.Copy, kernels.Gathers: timeline.Copy,
-		kernels.Sums: timeline.Sum, kernels.Applies: timeline.Sum, kernels.Multiplies: timeline.Product}
+		kernels.Sums: timeline.Sum, kernels.Applies: timeline.Sum, kernels.Multiplies: timeline.Product,
+		kernels.Lands: timeline.Sum}
 	for _, k := range kernels.Kinds() {
 		if k.Work() == kernels.Nothing {
 			continue

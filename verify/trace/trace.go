@@ -115,6 +115,12 @@ func (d *Driver) MemcpyDtoDAsync(dst, src driver.Ptr, bytes int64, s driver.Stre
 		func() error { return d.Driver.MemcpyDtoDAsync(dst, src, bytes, s) })
 }
 
+// Memcpy2DAsync is a copy of rows.
+func (d *Driver) Memcpy2DAsync(c driver.Memcpy2D, s driver.Stream) error {
+	return d.time(s, timeline.Copy, fmt.Sprintf("copy %d rows of %d bytes", c.Height, c.Width),
+		func() error { return d.Driver.Memcpy2DAsync(c, s) })
+}
+
 // Matmul is a product.
 func (d *Driver) Matmul(m driver.Product, c, a, b, bias, workspace driver.Ptr, s driver.Stream) error {
 	return d.time(s, timeline.Product, "product",

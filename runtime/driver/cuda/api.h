@@ -40,6 +40,22 @@ typedef struct CUipcMemHandle_st {
   char reserved[64];
 } CUipcMemHandle;
 
+typedef struct CUDA_MEMCPY2D_st {
+  size_t srcXInBytes, srcY;
+  int srcMemoryType;
+  const void *srcHost;
+  CUdeviceptr srcDevice;
+  void *srcArray;
+  size_t srcPitch;
+  size_t dstXInBytes, dstY;
+  int dstMemoryType;
+  void *dstHost;
+  CUdeviceptr dstDevice;
+  void *dstArray;
+  size_t dstPitch;
+  size_t WidthInBytes, Height;
+} CUDA_MEMCPY2D;
+
 /* Waits and writes have the same fields, in the same places. */
 typedef union CUstreamBatchMemOpParams_union {
   CUstreamBatchMemOpType operation;
@@ -93,6 +109,7 @@ enum {
   CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE = 10,
   CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17,
   CU_MEMORYTYPE_DEVICE = 2,
+  CU_MEMORYTYPE_UNIFIED = 4,
 
   CU_MEMHOSTREGISTER_PORTABLE = 1,
   CU_MEMHOSTREGISTER_DEVICEMAP = 2,
@@ -179,6 +196,7 @@ typedef enum { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0 } CUtensorMapFloatOOBfill;
   X(MemcpyHtoD, 3020, "_v2", (CUdeviceptr, const void *, size_t))                                  \
   X(MemcpyDtoH, 3020, "_v2", (void *, CUdeviceptr, size_t))                                        \
   X(MemcpyDtoDAsync, 3020, "_v2", (CUdeviceptr, CUdeviceptr, size_t, CUstream))                    \
+  X(Memcpy2DAsync, 3020, "_v2", (const CUDA_MEMCPY2D *, CUstream))                                 \
   X(MemcpyDtoHAsync, 3020, "_v2", (void *, CUdeviceptr, size_t, CUstream))                         \
   X(MemsetD32Async, 3020, "", (CUdeviceptr, unsigned int, size_t, CUstream))                       \
   X(StreamCreateWithPriority, 5050, "", (CUstream *, unsigned int, int))                           \

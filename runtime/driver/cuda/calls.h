@@ -52,6 +52,8 @@ CUresult ovgen_ipc_close(uintptr_t ctx, uint64_t p);
 CUresult ovgen_copy_in(uintptr_t ctx, uint64_t dst, const char *src, size_t bytes);
 CUresult ovgen_copy_out(uintptr_t ctx, char *dst, uint64_t src, size_t bytes);
 CUresult ovgen_copy(uintptr_t ctx, uint64_t dst, uint64_t src, size_t bytes, uintptr_t s);
+CUresult ovgen_copy_2d(uintptr_t ctx, uint64_t dst, size_t dst_pitch, uint64_t src, size_t src_pitch, size_t width,
+                       size_t height, uintptr_t s);
 CUresult ovgen_copy_out_async(uintptr_t ctx, char *dst, uint64_t src, size_t bytes, uintptr_t s);
 CUresult ovgen_memset(uintptr_t ctx, uint64_t dst, uint32_t value, size_t words, uintptr_t s);
 CUresult ovgen_alloc_pooled(uintptr_t ctx, uint64_t *p, size_t bytes, uintptr_t s);

@@ -74,6 +74,17 @@ CUresult ovgen_copy(uintptr_t ctx, uint64_t dst, uint64_t src, size_t bytes, uin
   IN(ctx, cu.MemcpyDtoDAsync(dst, src, bytes, (CUstream)s));
 }
 
+CUresult ovgen_copy_2d(uintptr_t ctx, uint64_t dst, size_t dst_pitch, uint64_t src, size_t src_pitch, size_t width,
+                       size_t height, uintptr_t s) {
+  CUDA_MEMCPY2D c;
+  memset(&c, 0, sizeof c);
+  c.srcMemoryType = c.dstMemoryType = CU_MEMORYTYPE_UNIFIED; /* either side may be a peer's */
+  c.srcDevice = src, c.srcPitch = src_pitch;
+  c.dstDevice = dst, c.dstPitch = dst_pitch;
+  c.WidthInBytes = width, c.Height = height;
+  IN(ctx, cu.Memcpy2DAsync(&c, (CUstream)s));
+}
+
 CUresult ovgen_copy_out_async(uintptr_t ctx, char *dst, uint64_t src, size_t bytes, uintptr_t s) {
   RELAXED(ctx, cu.MemcpyDtoHAsync(dst, src, bytes, (CUstream)s));
 }

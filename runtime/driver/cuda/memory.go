@@ -6,6 +6,7 @@ package cuda
 #cgo noescape ovgen_copy_out_async
 #cgo nocallback ovgen_copy_out_async
 #cgo nocallback ovgen_copy
+#cgo nocallback ovgen_copy_2d
 #cgo nocallback ovgen_memset
 #include "calls.h"
 */
@@ -118,6 +119,12 @@ func (d *Driver) MemcpyDtoH(dst []byte, src driver.Ptr) error {
 func (d *Driver) MemcpyDtoDAsync(dst, src driver.Ptr, bytes int64, s driver.Stream) error {
 	return check("cuMemcpyDtoDAsync", C.ovgen_copy(d.ctx, C.uint64_t(dst), C.uint64_t(src),
 		C.size_t(bytes), C.uintptr_t(s)))
+}
+
+// Memcpy2DAsync enqueues a copy of rows by the copy engine.
+func (d *Driver) Memcpy2DAsync(c driver.Memcpy2D, s driver.Stream) error {
+	return check("cuMemcpy2DAsync", C.ovgen_copy_2d(d.ctx, C.uint64_t(c.Dst), C.size_t(c.DstPitch), C.uint64_t(c.Src),
+		C.size_t(c.SrcPitch), C.size_t(c.Width), C.size_t(c.Height), C.uintptr_t(s)))
 }
 
 // MemcpyDtoHAsync enqueues a copy into host memory that MemHostRegister pinned.

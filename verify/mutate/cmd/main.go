@@ -8,12 +8,16 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"runtime"
 	"slices"
 
 	"ovgen/schedule/catalog"
 	"ovgen/verify/mutate"
 )
+
+// named is what the name of a mutant of kernels or packages must match.
+var named = regexp.MustCompile("")
 
 // kind is a kind of mutants, and the function that judges them.
 type kind struct {
@@ -25,9 +29,11 @@ var kinds = []kind{{"schedules", schedules}, {"kernels", kernels}, {"packages", 
 
 func main() {
 	all := flag.Bool("v", false, "say of each mutant caught what it breaks, in full")
+	flag.Func("run", "of kernels and packages, judge only the mutants whose name matches this `expression`",
+		func(text string) (err error) { named, err = regexp.Compile(text); return err })
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(),
-			"usage: mutants [-v] [schedules] [kernels] [packages]; without a kind, all three")
+			"usage: mutants [-v] [-run EXPRESSION] [schedules] [kernels] [packages]; without a kind, all three")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -88,6 +94,7 @@ const cores = 8
 // judge judges mutants of the text of files in a folder.
 func judge[M interface{ Name() string }](score mutate.Score, dir string, list []M,
 	of func(ctx context.Context, dir string, m M) (mutate.Class, string, error)) error {
+	list = slices.DeleteFunc(slices.Clone(list), func(m M) bool { return !named.MatchString(m.Name()) })
 	verdicts, err := mutate.Each(list, max(1, runtime.GOMAXPROCS(0)/cores), func(m M) (v verdict, err error) {
 		v.class, v.why, err = of(context.Background(), dir, m)
 		return v, err

@@ -2,10 +2,12 @@ package simulate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"ovgen/runtime/driver"
+	"ovgen/schedule/hostir"
 	"ovgen/verify/explore"
 	"ovgen/verify/ops"
 )
@@ -113,7 +115,7 @@ func (r *rank) operation(run int, o ops.Op) error {
 	case ops.Signal:
 		return r.signal(s, o)
 	case ops.Copy:
-		return r.MemcpyDtoDAsync(r.ptr(o.Uses[1].At), r.ptr(o.Uses[0].At), o.Uses[0].Bytes, s)
+		return r.copy(s, o)
 	case ops.Product:
 		return r.multiply(s, o)
 	case ops.Sum:
@@ -126,6 +128,56 @@ func (r *rank) operation(run int, o ops.Op) error {
 		return r.collective(s, o)
 	}
 	return fmt.Errorf("no such operation")
+}
+
+// copy is a copy of bytes or, from or to a part of columns, of rows.
+func (r *rank) copy(s driver.Stream, o ops.Op) error {
+	src, dst := o.Uses[0], o.Uses[1]
+	rows := max(r.rows(src), r.rows(dst))
+	if rows == 0 {
+		return r.MemcpyDtoDAsync(r.ptr(dst.At), r.ptr(src.At), src.Bytes, s)
+	}
+	x := driver.Memcpy2D{Dst: r.ptr(dst.At), Src: r.ptr(src.At), Width: src.Bytes / rows, Height: rows}
+	x.DstPitch, x.SrcPitch = x.Width, x.Width
+	for _, side := range []struct {
+		ops.Use
+		at    *driver.Ptr
+		pitch *int64
+	}{{src, &x.Src, &x.SrcPitch}, {dst, &x.Dst, &x.DstPitch}} {
+		if rows := r.rows(side.Use); rows > 0 {
+			first := side.At
+			first.Offset /= rows
+			*side.at, *side.pitch = r.ptr(first), r.bytes(side.At.Buffer)/rows
+		}
+	}
+	return r.Memcpy2DAsync(x, s)
+}
+
+// rows of the buffer of which a use is a part of the columns, 0 of another.
+func (r *rank) rows(u ops.Use) int64 {
+	b, _ := r.Program.Buffer(u.At.Buffer)
+	if !u.Columns || b.Rows.IsZero() {
+		return 0
+	}
+	return r.value(b.Rows)
+}
+
+// bytes of a buffer.
+func (r *rank) bytes(buffer string) int64 {
+	b, _ := r.Program.Buffer(buffer)
+	return 4 * r.value(b.Elements)
+}
+
+// value is an expression's at the case's shape.
+func (r *rank) value(e hostir.Expr) int64 {
+	env := hostir.Env{"M": r.Shape.M, "K": r.Shape.K, "N": r.Shape.N}.Place(r.number, r.Shape.Ranks, r.Shape.Hosts)
+	maps.Copy(env, r.Shape.Extents)
+	maps.Copy(env, r.Program.Constants)
+	n, err := e.Eval(env)
+	if err != nil {
+		panic(err)
+	}
+	return n
 }
 
 func (r *rank) signal(s driver.Stream, o ops.Op) error {

@@ -79,6 +79,9 @@ func (u *unit) semaphore(name string) (hostir.Semaphore, bool) {
 // copy is a copy.
 func (b *body) copy(n hostir.Step) jen.Code {
 	dst, src := n.Writes[0], n.Reads[0]
+	if dst.Columns || src.Columns {
+		return b.copyColumns(n.Stream, dst, src)
+	}
 	of := dst
 	if !b.unit.counted(of) && b.unit.counted(src) {
 		of = src
@@ -88,6 +91,33 @@ func (b *body) copy(n hostir.Step) jen.Code {
 		name = exported(n.By)
 	}
 	return b.call(name, n.By != "", []jen.Code{b.stream(n.Stream), b.address(dst), b.address(src), b.bytes(of)})
+}
+
+// copyColumns is a copy from or to a part of the columns of a buffer: its rows lie apart there, and one after another
+// on the other side, if that is none.
+func (b *body) copyColumns(s hostir.StreamRef, dst, src hostir.View) jen.Code {
+	of := dst
+	if !of.Columns {
+		of = src
+	}
+	width := b.stretch(of, false)
+	rows := func(v hostir.View) jen.Code {
+		at, pitch := b.address(v), width
+		if v.Columns {
+			at, pitch = b.at(v, b.times(v.Index, b.stretch(v, false))), b.stretch(v, true)
+		}
+		return jen.Qual(planPath, "Rows").Values(set("At", at), set("Pitch", pitch))
+	}
+	return jen.Id("q").Dot("SetColumns").Call(b.stream(s), rows(dst), rows(src), width, b.chunk(of))
+}
+
+// stretch is the field with the bytes of one row of a part of a buffer's columns, or of all columns.
+func (b *body) stretch(v hostir.View, all bool) *jen.Statement {
+	field, err := b.unit.stretch(v.Buffer, all)
+	if err != nil {
+		b.fail("%w", err)
+	}
+	return jen.Id("p").Dot(field)
 }
 
 // call is a call of the queue, or of the kernel that does the same.
@@ -243,6 +273,10 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 	case hostir.Gather:
 		before, terms = b.terms(n.Reads)
 		work = append([]jen.Code{b.address(dst), b.bytes(n.Reads[0])}, terms...)
+	case hostir.Packets:
+		before, terms = b.terms(n.Reads)
+		return append(before, b.kernel(exported(n.By), append([]jen.Code{b.stream(n.Stream),
+			planField(n.Writes[1].Buffer), b.address(dst), b.bytes(dst)}, terms...)...))
 	case hostir.Tiles:
 		before, terms = b.terms([]hostir.View{n.Shards()})
 		work = append(b.tiles(n), terms...)
@@ -315,6 +349,11 @@ func (b *body) address(v hostir.View) jen.Code {
 	if !v.Index.IsZero() && !v.Index.Equal(hostir.Const(0)) {
 		offset = b.times(v.Index, b.chunk(v))
 	}
+	return b.at(v, offset)
+}
+
+// at is an address in the buffer of a view.
+func (b *body) at(v hostir.View, offset *jen.Statement) jen.Code {
 	buffer := jen.Id("p").Dot(unexported(v.Buffer))
 	if v.Peer.IsZero() {
 		return buffer.Dot("At").Call(offset)

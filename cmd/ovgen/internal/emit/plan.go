@@ -42,7 +42,9 @@ func (u *unit) planType(f *jen.File) {
 		if len(u.chunks) > 0 {
 			g.Line()
 		}
-		fields(g, names(u.program.Buffers, func(b hostir.Buffer) string { return b.Name }), "Buffer")
+		buffers, landings := u.memories()
+		fields(g, names(buffers, func(b hostir.Buffer) string { return b.Name }), "Buffer")
+		fields(g, names(landings, func(b hostir.Buffer) string { return b.Name }), "Packets")
 		u.semaphoreFields(g)
 		u.streamFields(g)
 		u.productFields(g)
@@ -56,10 +58,31 @@ func (u *unit) planType(f *jen.File) {
 	})
 }
 
+// memories are the buffers of plain memory, and those that packets land in.
+func (u *unit) memories() (buffers, landings []hostir.Buffer) {
+	for _, b := range u.program.Buffers {
+		if b.Lands.Flags != "" {
+			landings = append(landings, b)
+		} else {
+			buffers = append(buffers, b)
+		}
+	}
+	return buffers, landings
+}
+
+// semaphores are those that are not the flags of packets.
+func (u *unit) semaphores() []hostir.Semaphore {
+	landings := u.program.Landings()
+	return slices.DeleteFunc(slices.Clone(u.program.Semaphores), func(s hostir.Semaphore) bool {
+		_, flags := landings[s.Name]
+		return flags
+	})
+}
+
 // semaphoreFields declares the semaphores.
 func (u *unit) semaphoreFields(g *jen.Group) {
 	var single, sets []string
-	for _, s := range u.program.Semaphores {
+	for _, s := range u.semaphores() {
 		if s.Count.IsZero() {
 			single = append(single, s.Name)
 		} else {
@@ -296,6 +319,9 @@ func (u *unit) declareBuffers(expr goExpr) (code []jen.Code) {
 			bytes = jen.Int64().Call(expr(hostir.Mul(hostir.Const(n), x.Elements).Simplify()))
 		}
 		value := builderCall(u.builder(x), jen.Lit(x.Name), bytes)
+		if x.Lands.Flags != "" {
+			value = builderCall("Packets", jen.Lit(x.Name), jen.Lit(x.Lands.Flags), bytes)
+		}
 		if x.Tensor.Root {
 			value = builderCall("Root", value)
 		}
@@ -316,7 +342,7 @@ func (u *unit) declareBuffers(expr goExpr) (code []jen.Code) {
 
 func (u *unit) declareSemaphores(expr goExpr) (code []jen.Code) {
 	byBlocks := u.program.BlockSemaphores()
-	for _, s := range u.program.Semaphores {
+	for _, s := range u.semaphores() {
 		value := builderCall("Semaphore", jen.Lit(s.Name))
 		if !s.Count.IsZero() {
 			value = builderCall("Semaphores", jen.Lit(s.Name), expr(s.Count))

@@ -34,11 +34,6 @@ func (u *unit) chunk(v hostir.View) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, c := range u.chunks {
-		if c.elements.Equal(elements) {
-			return c.field, nil
-		}
-	}
 	name, prefix := v.Buffer, "bytes"
 	if !whole {
 		// Prefer the name of a caller's tensor that is multiplied or made: chunkA, not chunkAgathered, and chunkC,
@@ -51,9 +46,35 @@ func (u *unit) chunk(v hostir.View) (string, error) {
 			name = u.program.Buffers[i].Name
 		}
 	}
-	field := prefix + exported(name)
-	u.chunks = append(u.chunks, chunk{field: field, elements: elements})
-	return field, nil
+	return u.field(prefix+exported(name), elements), nil
+}
+
+// stretch returns the field that holds the bytes of one row of a buffer whose columns are cut: of a part, or of all.
+func (u *unit) stretch(buffer string, all bool) (string, error) {
+	b, ok := u.program.Buffer(buffer)
+	if !ok || b.Rows.IsZero() {
+		return "", fmt.Errorf("the columns of %s are not cut", buffer)
+	}
+	of, prefix := b.Chunk, "part"
+	if all {
+		of, prefix = b.Elements, "row"
+	}
+	elements, ok := of.Without(b.Rows)
+	if !ok {
+		elements = hostir.Div(of, b.Rows)
+	}
+	return u.field(prefix+exported(buffer), elements.Simplify()), nil
+}
+
+// field returns the one that holds the bytes of so many elements, under a name where there is none yet.
+func (u *unit) field(name string, elements hostir.Expr) string {
+	for _, c := range u.chunks {
+		if c.elements.Equal(elements) {
+			return c.field
+		}
+	}
+	u.chunks = append(u.chunks, chunk{field: name, elements: elements})
+	return name
 }
 
 // onlyAdded says that functions alone read a tensor: a bias, a residual or the weight of a norm.

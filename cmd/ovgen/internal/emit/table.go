@@ -125,14 +125,16 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 			}
 		}
 	}
-	words(s.Pre, &k.PrePost, &k.PreWait)
-	words(s.Post, &k.PostPost, &k.PostWait)
+	if s.Do != hostir.Packets { // which bring their flags
+		words(s.Pre, &k.PrePost, &k.PreWait)
+		words(s.Post, &k.PostPost, &k.PostWait)
+	}
 	if s.Do == hostir.Tiles {
 		k.Terms, _ = u.termsOf([]hostir.View{s.Shards()})
 		k.Rows = len(s.Reads) - 3
 		k.Tile = kernels.Tile(s.Tile)
 	}
-	if s.Do == hostir.Sum || s.Do == hostir.Gather || s.Do == hostir.Apply {
+	if s.Do == hostir.Sum || s.Do == hostir.Gather || s.Do == hostir.Apply || s.Do == hostir.Packets {
 		k.Terms, k.Varies = u.termsOf(s.Reads)
 		k.Rows = len(s.Rows())
 	}

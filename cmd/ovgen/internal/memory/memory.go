@@ -40,14 +40,19 @@ func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 		if err != nil {
 			return m, fmt.Errorf("buffer %s: %w", b.Name, err)
 		}
-		if bytes := elements * b.ElementSize(c.ElementSize); b.Owner == hostir.Plan {
+		if bytes := elements * b.ElementSize(c.ElementSize); b.Lands.Flags != "" {
+			m.Packets += plan.PacketBytes(bytes, c.Ranks)
+		} else if b.Owner == hostir.Plan {
 			m.Staging += group.StagingBytes(bytes)
 		} else {
 			m.Buffers = append(m.Buffers, plan.BufferMemory{Name: b.Name, Bytes: bytes, Shared: b.Shared})
 		}
 	}
-	byBlocks := p.BlockSemaphores()
+	byBlocks, landings := p.BlockSemaphores(), p.Landings()
 	for _, s := range p.Semaphores {
+		if _, flags := landings[s.Name]; flags {
+			continue
+		}
 		count := int64(1)
 		if byBlocks[s.Name] {
 			count = plan.MostBlocks

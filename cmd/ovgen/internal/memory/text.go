@@ -20,8 +20,12 @@ func Text(m plan.Memory) string {
 	}
 	b.WriteString("device memory of a rank, at most:\n")
 	row("buffers", m.Caller(), "the caller's: "+strings.Join(buffers, ", "))
-	row("arena", m.Arena(), fmt.Sprintf("the least of a group with this plan alone: it stages %s and keeps %d words",
-		Size(m.Staging), m.Words))
+	keeps := fmt.Sprintf("%d words", m.Words)
+	if m.Packets > 0 {
+		keeps = Size(m.Packets) + " for packets"
+	}
+	row("arena", m.Arena(), fmt.Sprintf("the least of a group with this plan alone: it stages %s and keeps %s",
+		Size(m.Staging), keeps))
 	streams := "no stream runs products"
 	switch {
 	case m.Workspaces == 1:

@@ -7,10 +7,11 @@
 // copy fits beside a product on a multiprocessor.
 struct rest_one_by_one {
   template <typename T>
-  static __device__ __forceinline__ void rest(T *to, const T *from, u64 i, u64 units, u64 stride)
+  static __device__ __forceinline__ void rest(T *to, const T *from, const T *end, u64 stride)
   {
-    for (; i < units; i += stride) {
-      to[i] = from[i];
+#pragma unroll 1
+    for (; from < end; from += stride, to += stride) {
+      *to = *from;
     }
   }
 };
@@ -18,17 +19,17 @@ struct rest_one_by_one {
 // rest_at_once has the loads of the rest in flight at once too, for copies of few units a thread.
 struct rest_at_once {
   template <typename T>
-  static __device__ __forceinline__ void rest(T *to, const T *from, u64 i, u64 units, u64 stride)
+  static __device__ __forceinline__ void rest(T *to, const T *from, const T *end, u64 stride)
   {
     T v[3] = {};
     for (unsigned u = 0; u < 3; u++) {
-      if (i + u * stride < units) {
-        v[u] = from[i + u * stride];
+      if (from + u * stride < end) {
+        v[u] = from[u * stride];
       }
     }
     for (unsigned u = 0; u < 3; u++) {
-      if (i + u * stride < units) {
-        to[i + u * stride] = v[u];
+      if (from + u * stride < end) {
+        to[u * stride] = v[u];
       }
     }
   }
@@ -45,22 +46,23 @@ DEVICE void copy_as(char *dst, const char *src, u64 bytes, struct Threads t)
     head = bytes;
   }
   const u64 units = (bytes - head) / sizeof(T);
-  T *to = (T *)(dst + head);
+  T *to = (T *)(dst + head) + t.first;
   const T *from = (const T *)(src + head);
-  u64 i = t.first;
-  for (; i + 3 * stride < units; i += 4 * stride) {
-    const T a = from[i];
-    const T b = from[i + stride];
-    const T c = from[i + 2 * stride];
-    const T d = from[i + 3 * stride];
-    to[i] = a;
-    to[i + stride] = b;
-    to[i + 2 * stride] = c;
-    to[i + 3 * stride] = d;
+  const T *end = from + units;
+  for (from += t.first; from + 3 * stride < end; from += 4 * stride, to += 4 * stride) {
+    const T a = from[0];
+    const T b = from[stride];
+    const T c = from[2 * stride];
+    const T d = from[3 * stride];
+    to[0] = a;
+    to[stride] = b;
+    to[2 * stride] = c;
+    to[3 * stride] = d;
   }
-  Rest::rest(to, from, i, units, stride);
+  Rest::rest(to, from, end, stride);
   const u64 middle = units * sizeof(T);
-  for (i = t.first; i < bytes - middle; i += stride) {
+#pragma unroll 1
+  for (u64 i = t.first; i < bytes - middle; i += stride) {
     const u64 at = i < head ? i : i + middle;
     dst[at] = src[at];
   }

@@ -1,0 +1,110 @@
+package kernels
+
+import (
+	"slices"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/plan"
+)
+
+// landing are places of the parameters of a kernel of packets, in 64-bit words.
+type landing struct {
+	to   int // addresses, by rank: this rank's part of that rank's landing
+	from int // address of the own landing
+	part int // bytes of a part of it
+	half int // bytes from one half to the other
+	turn int // address of the first block's word that says which half it is
+	rank int
+}
+
+// land lays out the parameters behind the terms.
+func (l *layout) land(next func(words int) int) {
+	l.lands = landing{next(l.Terms), next(1), next(1), next(1), next(1), next(1)}
+}
+
+// Lands reports whether the kernel sends packets and takes those that land.
+func (k Kernel) Lands() bool { return k.Kind.Work() == Lands }
+
+// Packets sends each rank its part, of so many bytes, as packets, and sets dst to the sum of the own part and of what
+// lands, in the order of ranks. parts are by rank; the own one stays.
+func (s *Set) Packets(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
+	parts ...driver.Ptr) {
+	k := s.find(q, Packets, nil, rowed{})
+	if k == nil {
+		return
+	}
+	w := q.PacketWords(on, landing, string(Packets))
+	p := k.params
+	for r, at := range w.To {
+		p[k.lands.to+r] = uint64(at)
+	}
+	p[k.lands.from], p[k.lands.part], p[k.lands.half] = uint64(w.From), uint64(w.Part), uint64(w.Half)
+	p[k.lands.turn], p[k.lands.rank] = uint64(w.Turn), uint64(q.Rank())
+	p[k.step], p[k.value] = uint64(w.Step), uint64(w.Value)
+	k.terms(q, on, s.element.Size(), dst, bytes, parts)
+}
+
+// pairBytes are the bytes of a tensor that two packets bring side by side.
+const pairBytes = 8
+
+// packetGrid is how many blocks of how many threads send so many bytes, each block a part of whole lines. A pair a
+// thread and few threads are the fastest on H200s, until the blocks are as many as may be.
+func packetGrid(bytes int64) (blocks, threads int) {
+	for threads = 256; threads < 512 && bytes > int64(pairBytes*threads*plan.MostBlocks); {
+		threads *= 2
+	}
+	most := min((bytes+int64(pairBytes*threads)-1)/int64(pairBytes*threads), plan.MostBlocks)
+	_, each := part(bytes, 0, max(most, 1))
+	return int(max(1, (bytes+each-1)/max(each, 1))), threads
+}
+
+// packets adds what each block does: it sends its part to each peer, posts by that, awaits what lands, and adds up.
+func (x *launched) packets(typ driver.Type) {
+	p, l := x.p, x.layout.lands
+	all, blocks := int64(p[x.bytes])*typ.Size(), int64(p[x.block])
+	ranks, rank := int(p[x.n]), int(p[l.rank])
+	var peers, others []int // from the next rank on; in the order of ranks
+	for i := 1; i < ranks; i++ {
+		peers = append(peers, (rank+i)%ranks)
+	}
+	others = slices.Sorted(slices.Values(peers))
+	for b := range blocks {
+		x.number = int(b) + 1
+		from, bytes := part(all, b, blocks)
+		packet := func(kind driver.TouchKind, at uint64, t driver.Touch) {
+			t.Kind, t.At = kind, driver.Ptr(at+2*uint64(from))
+			t.Turn, t.Half = driver.Ptr(p[l.turn]+4*uint64(b)), int64(p[l.half])
+			x.add(t)
+		}
+		data := func(kind driver.TouchKind, at uint64) {
+			x.add(driver.Touch{Kind: kind, At: driver.Ptr(at + uint64(from)), Bytes: bytes, Type: typ})
+		}
+		landed := driver.Touch{Bytes: bytes, Type: typ}
+		flag := func(value uint32) driver.Touch { return driver.Touch{Bytes: 4, Value: value} }
+		own := func(rank int) uint64 { return p[l.from] + uint64(rank)*p[l.part] }
+		for _, r := range peers {
+			data(driver.TouchRead, p[x.layout.terms+r])
+			packet(driver.TouchWrite, p[l.to+r], landed)
+		}
+		for _, r := range peers {
+			packet(driver.TouchPost, p[l.to+r]+4, flag(1))
+		}
+		for _, r := range others {
+			packet(driver.TouchWait, own(r)+4, flag(1))
+		}
+		for _, r := range others {
+			packet(driver.TouchWrite, own(r)+4, flag(0))
+		}
+		if ranks > 1 {
+			x.note()
+		}
+		for r := range ranks {
+			if r == rank {
+				data(driver.TouchRead, p[x.layout.terms+r])
+			} else {
+				packet(driver.TouchRead, own(r), landed)
+			}
+		}
+		data(driver.TouchWrite, p[x.dst])
+	}
+}

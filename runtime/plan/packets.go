@@ -1,0 +1,113 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+)
+
+// Packets is memory of a plan in which packets of all ranks land, at one offset of every rank's arena: two halves, of a
+// part for each rank, and a word for each block that says which half its next run uses. A packet is 4 bytes of data
+// and a flag, which is 0 between runs.
+type Packets struct {
+	name, flags string
+	bytes       int64 // of data, of all parts
+	offset      int64
+	base        []driver.Ptr
+}
+
+// Packets declares memory for packets of so many bytes of data in all, as many of each rank, and what their flags are
+// called. No other plan shares it.
+func (b *Builder) Packets(name, flags string, bytes int64) *Packets {
+	if bytes < 0 {
+		b.mistake("buffer %s has %d bytes", name, bytes)
+	}
+	p := &Packets{name: name, flags: flags, bytes: bytes}
+	b.plan.packets = append(b.plan.packets, p)
+	return p
+}
+
+// part is the bytes of a rank's packets in a half.
+func (x *Packets) part(ranks int) int64 {
+	return group.StagingBytes((x.bytes/int64(ranks) + 7) / 8 * 16)
+}
+
+// half is the bytes of a half.
+func (x *Packets) half(ranks int) int64 { return int64(ranks) * x.part(ranks) }
+
+// turn is where the words of blocks begin.
+func (x *Packets) turn(ranks int) int64 { return 2 * x.half(ranks) }
+
+// size is the bytes of all.
+func (x *Packets) size(ranks int) int64 { return group.StagingBytes(x.turn(ranks) + 4*MostBlocks) }
+
+// PacketBytes is the bytes of the arena that so many ranks' packets take, of so many bytes of data in all.
+func PacketBytes(data int64, ranks int) int64 { return (&Packets{bytes: data}).size(ranks) }
+
+// land takes the plan's places for packets in the arena.
+func (p *Plan) land() error {
+	arena := p.group.Arena()
+	for _, x := range p.packets {
+		offset, err := arena.Keep(x.size(p.Size()))
+		if err != nil {
+			return err
+		}
+		x.offset = offset
+		for r := range p.Size() {
+			x.base = append(x.base, within(arena, r, offset))
+		}
+	}
+	return nil
+}
+
+// clearPackets takes the plan's own packets and their turns to 0. The ranks meet before one sends any.
+func (p *Plan) clearPackets() error {
+	for _, x := range p.packets {
+		if err := p.driver.MemsetD32Async(x.base[p.rank], 0, x.size(p.Size())/4, p.main.own); err != nil {
+			return fmt.Errorf("clear packets %s: %w", x.name, err)
+		}
+	}
+	return nil
+}
+
+// PacketWords are what a kernel of packets works with: its part of each rank's landing, by rank, of which its own is 0;
+// its own landing, the bytes of a part of it and from one half to the other; the first block's turn; and its step.
+type PacketWords struct {
+	To         []driver.Ptr
+	From       driver.Ptr
+	Part, Half int64
+	Turn       driver.Ptr
+	Step       driver.Ptr
+	Value      uint32
+}
+
+// PacketWords counts the step of such a kernel, which the Launch that follows enqueues. The addresses are valid until
+// the next call.
+func (q *Queue) PacketWords(s *Stream, x *Packets, kind string) (w PacketWords) {
+	q.begin(s)
+	q.named = true
+	if q.numbering() {
+		peers := slices.Clone(q.plan.peers)
+		q.plan.note(s, true, peers, fmt.Sprintf("%s, Post %s%s, Wait %s%s", kind, x.flags, peerList(peers), x.flags,
+			peerList(peers)))
+	}
+	n, rank := q.Size(), q.Rank()
+	w.Part, w.Half = x.part(n), x.half(n)
+	w.Step, w.Value = s.step, group.StepValue(q.plan.id, q.step)
+	q.words = q.words[:0]
+	for r := range n {
+		to := driver.Ptr(0)
+		if r != rank && len(x.base) > 0 {
+			to = x.base[r] + driver.Ptr(int64(rank)*w.Part)
+		}
+		q.words = append(q.words, to)
+	}
+	w.To = q.words
+	if len(x.base) > 0 {
+		w.From = x.base[rank]
+		w.Turn = w.From + driver.Ptr(x.turn(n))
+	}
+	return w
+}

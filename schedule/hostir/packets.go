@@ -1,0 +1,44 @@
+package hostir
+
+import "fmt"
+
+// Halves is how many places a buffer of packets has for each of its bytes, which runs use in turn: a rank writes to a
+// peer's half that the peer has done with since the run before the last, and waits for nobody's leave.
+const Halves = 2
+
+// Landing says what lands in a buffer: packets, which are words of data and a flag. Their flags are the words of a
+// semaphore, and both the buffer and the words have so many halves that runs use in turn. Without a semaphore, none do.
+type Landing struct {
+	Flags  string
+	Halves int
+}
+
+// Landings are the semaphores that are flags of packets, with the buffer of each.
+func (p *Program) Landings() map[string]Buffer {
+	found := map[string]Buffer{}
+	for _, b := range p.Buffers {
+		if b.Lands.Flags != "" {
+			found[b.Lands.Flags] = b
+		}
+	}
+	return found
+}
+
+// SumPackets sends each rank a view, as packets into the part of that rank's landing which is this rank's, and adds up
+// what the others send and the own view, in the order of ranks. The flags are posted and awaited between.
+func SumPackets(s StreamRef, dst View, landing Buffer, each View) Step {
+	flags := landing.Lands.Flags
+	return Step{Stream: s, Do: Packets, Reads: []View{each}, Writes: []View{dst, Whole(landing.Name)},
+		Pre: []Word{{Semaphore: flags}, {Wait: true, Semaphore: flags}}, By: string(Packets), ByBlocks: true}
+}
+
+// checkPackets refuses a sum of packets that can't be made.
+func (s Step) checkPackets() error {
+	if len(s.Writes) != 2 || len(s.Reads) != 1 || s.Reads[0].Each.Index != RankIndex || !s.Reads[0].Peer.IsZero() {
+		return fmt.Errorf("a sum of packets reads a view for each rank, of its own, and writes the sum and its landing")
+	}
+	if s.By == "" || !s.ByBlocks {
+		return fmt.Errorf("a kernel sends packets, its blocks each for itself")
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package ops
+
+import "ovgen/schedule/hostir"
+
+// packets adds a sum of packets, for one of them: what goes to each peer is copied to this rank's part of the peer's
+// landing, the flags are posted and awaited, and the sum is of the parts that landed here and of the own view.
+func (u *unroller) packets(at Op, n hostir.Step) {
+	each, to := n.Reads[0], n.Writes[1]
+	for _, p := range u.peers(hostir.Every) {
+		var src Loc
+		var bytes int64
+		u.forRank(each, p, func(l Loc, n int64) { src, bytes = l, n })
+		dst, _ := u.view(hostir.Remote(to.Buffer, hostir.Const(int64(p)), hostir.Rank))
+		send := at
+		send.Kind = Copy
+		send.use(Use{At: src, Bytes: bytes}, Use{Write: true, At: dst, Bytes: bytes})
+		u.add(send)
+	}
+	var others []int // in their order, in which they are awaited
+	for q := range u.c.Ranks {
+		if q != u.c.Rank {
+			others = append(others, q)
+		}
+	}
+	for _, w := range n.Pre {
+		if w.Wait {
+			u.signals(at, n, w, others)
+		} else {
+			u.signal(at, n, w)
+		}
+	}
+	sum := at
+	sum.Kind = Sum
+	for q := range u.c.Ranks {
+		if q != u.c.Rank {
+			l, bytes := u.view(hostir.Chunk(to.Buffer, hostir.Const(int64(q))))
+			sum.use(Use{At: l, Bytes: bytes})
+			continue
+		}
+		u.forRank(each, q, func(l Loc, bytes int64) { sum.use(Use{At: l, Bytes: bytes}) })
+	}
+	dst, bytes := u.view(n.Writes[0])
+	sum.use(Use{Write: true, At: dst, Bytes: bytes})
+	u.add(sum)
+	for _, w := range n.Post {
+		u.signal(at, n, w)
+	}
+}
+
+// forRank calls f with a view that there is one of for each rank, for one of them.
+func (u *unroller) forRank(v hostir.View, rank int, f func(Loc, int64)) {
+	u.each(v.Each.Index, hostir.Const(int64(rank)), hostir.Const(int64(rank+1)), func() { f(u.view(v)) })
+}

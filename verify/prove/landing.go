@@ -1,0 +1,54 @@
+package prove
+
+import (
+	"fmt"
+
+	"ovgen/schedule/hostir"
+	"ovgen/verify/ops"
+)
+
+// packets is the kernel that sends packets: a packet's data and its flag are stored and loaded as one.
+const packets = string(hostir.Packets)
+
+// half is which of a buffer's halves, or of a semaphore's words, a run uses; 0 where there is one.
+func (m *Model) half(name string, run int32) int32 {
+	if n := m.Halves[name]; n > 1 {
+		return run % int32(n)
+	}
+	return 0
+}
+
+// landing says that packets land in a buffer. It is the plan's alone, as words are: no other plan writes it.
+func (m *Model) landing(name string) bool { return m.Halves[name] > 0 }
+
+// leastRuns is how many runs stand for all: one more than the period of the buffer that has the longest.
+func (m *Model) leastRuns() int {
+	least := 2
+	for _, halves := range m.Halves {
+		least = max(least, halves+1)
+	}
+	return least
+}
+
+// landings: only kernels of packets use a landing and its flags, since only theirs are stored and loaded as one.
+func (p *proof) landings() *Counterexample {
+	for r, list := range p.lists {
+		for i, o := range list {
+			if at, found := p.lands(o); found && (o.Kernel != packets || !o.ByBlocks) {
+				return p.against(Blocks, p.find(r, i), -1, fmt.Sprintf("%s holds packets, and this is no kernel of "+
+					"packets", at), "let kernels of packets alone use it")
+			}
+		}
+	}
+	return nil
+}
+
+// lands is a place in a landing or of a flag that an operation uses.
+func (p *proof) lands(o ops.Op) (at ops.Loc, found bool) {
+	for _, at := range places(o) {
+		if p.model.landing(at.Buffer) {
+			return at, true
+		}
+	}
+	return ops.Loc{}, false
+}

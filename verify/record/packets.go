@@ -1,0 +1,100 @@
+package record
+
+import (
+	"fmt"
+
+	"ovgen/runtime/driver"
+	"ovgen/verify/ops"
+)
+
+// packets are the operations of a block of a kernel of packets: a copy to each peer, the posts and the waits by flags,
+// and the sum.
+func (l *launch) packets(n *Names, o ops.Op) (list []ops.Op, err error) {
+	copied, sum, signal := o, o, o
+	copied.Kind, sum.Kind, signal.Kind = ops.Copy, ops.Sum, ops.Signal
+	posts, waits, resets := signal, wait{}, 0
+	for _, t := range l.touches {
+		at, flag, err := l.landed(n, t)
+		if err != nil {
+			return nil, err
+		}
+		word := ops.Word{Write: t.Kind != driver.TouchWait, At: at, Value: t.Value}
+		switch {
+		case flag && t.Kind == driver.TouchPost:
+			posts.Words = append(posts.Words, word)
+		case flag && t.Kind == driver.TouchWait:
+			waits.words.Words = append(waits.words.Words, word)
+		case flag:
+			waits.resets.Words = append(waits.resets.Words, word)
+			resets++
+		case isStep(at):
+			err = n.word(&waits.notes, t.At, t.Value, true)
+		case t.Type != n.Type:
+			err = fmt.Errorf("a sum of %s in a plan of %s", t.Type, n.Type)
+		case len(posts.Words)+resets > 0 || len(list) == 0 && len(copied.Uses) == 0 && l.alone():
+			sum.Uses = append(sum.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes})
+		default:
+			copied.Uses = append(copied.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes})
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(copied.Uses) == 2 {
+			list = append(list, copied)
+			copied.Uses = nil
+		}
+	}
+	waited := signal
+	if waited.Words, err = waits.list(); err != nil {
+		return nil, err
+	}
+	for _, part := range []ops.Op{posts, waited, sum} {
+		if len(part.Words)+len(part.Uses) > 0 {
+			list = append(list, part)
+		}
+	}
+	return list, nil
+}
+
+// alone says that the launch sends nothing.
+func (l *launch) alone() bool {
+	for _, t := range l.touches {
+		if t.Kind == driver.TouchPost {
+			return false
+		}
+	}
+	return true
+}
+
+// landed names the place of a touch. Of packets it is the one in the rank's data, or the word for their sender, which
+// each block has one of; the half and the block's turn must be those of the memory that they land in.
+func (l *launch) landed(n *Names, t driver.Touch) (at ops.Loc, flag bool, err error) {
+	r, err := n.region(t.At)
+	if err != nil {
+		return at, false, err
+	}
+	at = ops.Loc{Rank: r.Rank, Buffer: r.Name, Offset: int64(t.At - r.Base)}
+	switch {
+	case t.Turn == 0 && r.Flags == "":
+		return at, false, nil
+	case t.Turn == 0 || r.Flags == "":
+		return at, false, fmt.Errorf("it uses %s, and takes it for packets or does not where they land", at)
+	case at.Offset >= r.Half:
+		return at, false, fmt.Errorf("it uses %s, which is not in the first half", at)
+	}
+	own, err := n.loc(t.Turn)
+	if err != nil {
+		return at, false, err
+	}
+	if want := 2*r.Half + 4*int64(t.Block-1); own.Buffer != r.Name || own.Rank != n.Rank || own.Offset != want ||
+		t.Half != r.Half {
+		return at, false, fmt.Errorf("it takes turns by %s and halves of %d bytes", own, t.Half)
+	}
+	sender, within := at.Offset/r.Part, at.Offset%r.Part
+	if flag = within%8 == 4; flag {
+		ranks := r.Half / r.Part
+		return ops.Loc{Rank: r.Rank, Buffer: r.Flags, Offset: 4 * (int64(t.Block-1)*ranks + sender)}, true, nil
+	}
+	at.Offset = sender*r.Data + within/2
+	return at, false, nil
+}
