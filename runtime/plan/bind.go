@@ -102,7 +102,7 @@ func (p *Plan) changes(to *target) (same, local bool) {
 	local = same && p.met && p.everywhere()
 	for i, f := range p.bindable {
 		if (binding{f.At(0), f.id}) != to.memory[i] {
-			same, local = false, local && !f.shared
+			same, local = false, local && !f.shared && !p.symmetric(f.At(0)) && !p.symmetric(to.memory[i].at)
 		}
 	}
 	return same, local
@@ -228,6 +228,9 @@ func (p *Plan) rebind(ctx context.Context, to *target, wrong error) error {
 		detail = fmt.Sprintf("; rank %d has new memory for %s", p.Rank(), strings.Join(changed, ", "))
 	}
 	if err := p.agreeOnCounts(ctx, what+" counts", to, wrong); err != nil {
+		return err
+	}
+	if err := p.agreeOnPlaces(ctx, what+" symmetric memory", to, wrong); err != nil {
 		return err
 	}
 	exports, refused := p.export(to, wrong)
