@@ -40,7 +40,9 @@ var process = rand.Text()
 
 // CheckError reports that the ranks don't fit together. Every rank gets the same.
 type CheckError struct {
-	Check string // "host", "protocol", "process", "driver", "device", "peer access", "arena", "fall-back", "symmetric memory", "words"
+	// Check is "host", "protocol", "process", "driver", "device", "peer access", "arena", "fall-back", "symmetric memory"
+	// or "words".
+	Check string
 	Ranks []int  // that don't fit
 	Text  string // the mistake, and what to do
 }

@@ -36,8 +36,8 @@ type UnabortableError struct{ Why string }
 
 // Error names the way out.
 func (e *UnabortableError) Error() string {
-	return fmt.Sprintf("an abort would not end collectives of symmetric memory: %s; or set Config.Unabortable, and end "+
-		"the processes of a group that is aborted", e.Why)
+	return fmt.Sprintf("an abort would not end collectives of symmetric memory: %s; or set Config.Unabortable, and "+
+		"end the processes of a group that is aborted", e.Why)
 }
 
 // SymmetricError says that the symmetric memory is used up.
@@ -45,8 +45,8 @@ type SymmetricError struct{ Want, Free, Bytes int64 }
 
 // Error names the setting to raise.
 func (e *SymmetricError) Error() string {
-	return fmt.Sprintf("take %d bytes of symmetric memory: %d of %d are free (set Config.Symmetric to at least %d on all "+
-		"ranks)", e.Want, e.Free, e.Bytes, e.Bytes+e.Want-e.Free)
+	return fmt.Sprintf("take %d bytes of symmetric memory: %d of %d are free (set Config.Symmetric to at least %d on "+
+		"all ranks)", e.Want, e.Free, e.Bytes, e.Bytes+e.Want-e.Free)
 }
 
 // symmetricUnit is the alignment of what Symmetric returns, by which NCCL's kernels move whole vectors.

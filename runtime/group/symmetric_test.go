@@ -30,7 +30,8 @@ func TestSymmetric(t *testing.T) {
 			t.Fatal(err)
 		}
 		for r, g := range groups {
-			if !strings.HasSuffix(g.Choice(), "; 8192 bytes of symmetric memory, which NCCL says it reaches on all ranks") {
+			const says = "; 8192 bytes of symmetric memory, which NCCL says it reaches on all ranks"
+			if !strings.HasSuffix(g.Choice(), says) {
 				t.Errorf("rank %d: %s", r, g.Choice())
 			}
 			for i, want := range []int64{0, 1024, 1536} {
@@ -97,8 +98,8 @@ func TestSymmetricRefused(t *testing.T) {
 			"symmetric memory of 2047 bytes (0 for none, or at least 2048)", nil},
 		{"negative", driver.WindowLimits{}, false, func(_, c *group.Config) { c.Symmetric = -1 },
 			"symmetric memory of -1 bytes", nil},
-		{"two hosts", driver.WindowLimits{}, false, func(first, c *group.Config) { first.Host, c.Host = "one", "other" },
-			"they are not all of one host", group.ErrNotSymmetric},
+		{"two hosts", driver.WindowLimits{}, false,
+			func(first, c *group.Config) { first.Host, c.Host = "one", "other" }, "they are not all of one host", group.ErrNotSymmetric},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			inBubble(t, sim.Config{Devices: 2, Windows: x.limits}, false, func(w *world) {
@@ -122,8 +123,8 @@ func TestSymmetricRefused(t *testing.T) {
 						t.Errorf("rank %d: %v, want %q", r, err, x.want)
 					}
 				}
-				var unabortable *group.UnabortableError
-				if x.is != nil && !errors.Is(errs[0], x.is) || x.name == "unabortable" && !errors.As(errs[0], &unabortable) {
+				typed := errors.As(errs[0], new(*group.UnabortableError))
+				if x.is != nil && !errors.Is(errs[0], x.is) || typed != (x.name == "unabortable") {
 					t.Errorf("%v", errs[0])
 				}
 			})
@@ -171,7 +172,7 @@ func (nothing) Collective(driver.CollectiveDesc, driver.Ptr, driver.Ptr, driver.
 	return nil
 }
 
-// BenchmarkCollective is what a collective costs where there is no symmetric memory: beside "bare", which does not look.
+// BenchmarkCollective is what a collective costs where there is no symmetric memory, beside "bare", which does not look.
 func BenchmarkCollective(b *testing.B) {
 	g := group.Stub(nothing{})
 	for name, call := range map[string]func(driver.CollectiveDesc, driver.Ptr, driver.Ptr, driver.Stream) error{

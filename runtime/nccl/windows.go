@@ -65,7 +65,8 @@ func (d *device) CommWindowRegister(c driver.Comm, p driver.Ptr, bytes int64) er
 func (d *device) CommWindow(c driver.Comm) (w driver.WindowState, err error) {
 	var symmetric C.int
 	err = check("ncclCommQueryProperties", C.ovgen_nccl_symmetric(d.context, communicator(c), &symmetric))
-	return driver.WindowState{Made: communicator(c).window != nil, Asked: symmetric >= 0, Symmetric: symmetric == 1}, err
+	made := communicator(c).window != nil
+	return driver.WindowState{Made: made, Asked: symmetric >= 0, Symmetric: symmetric == 1}, err
 }
 
 // CommWindowDeregister ends the window.

@@ -48,9 +48,9 @@ type target struct {
 // cuMemAlloc, or of cuMemCreate with a handle for other processes, also in several parts. A buffer that
 // runs write must overlap no other buffer of this rank, no arena, and no buffer of a peer that its peers
 // use; two that runs only read may be one. Bind can't see the other buffers of a peer: ranks of one process
-// keep those apart themselves. After an error the plan is not bound. All ranks get that of a collective Bind, and this rank alone that of a local one: ErrBusy,
-// ErrClosed, *DisagreementError, *RankError for what another rank found, *group.AbortError, or this rank's alone for
-// what group.Config.DumpTo did not take.
+// keep those apart themselves. After an error the plan is not bound. All ranks get that of a collective
+// Bind, and this rank alone that of a local one: ErrBusy, ErrClosed, *DisagreementError, *RankError for what
+// another rank found, *group.AbortError, or this rank's alone for what group.Config.DumpTo did not take.
 func (p *Plan) Bind(ctx context.Context, addr ...driver.Ptr) error {
 	return p.BindCounts(ctx, nil, addr...)
 }
