@@ -40,8 +40,8 @@ var process = rand.Text()
 
 // CheckError reports that the ranks don't fit together. Every rank gets the same.
 type CheckError struct {
-	// Check is "host", "protocol", "process", "driver", "device", "peer access", "arena", "fall-back", "symmetric memory"
-	// or "words".
+	// Check is "host", "protocol", "process", "driver", "device", "peer access", "arena", "fall-back", "words" or
+	// "symmetric memory".
 	Check string
 	Ranks []int  // that don't fit
 	Text  string // the mistake, and what to do

@@ -99,7 +99,8 @@ func TestSymmetricRefused(t *testing.T) {
 		{"negative", driver.WindowLimits{}, false, func(_, c *group.Config) { c.Symmetric = -1 },
 			"symmetric memory of -1 bytes", nil},
 		{"two hosts", driver.WindowLimits{}, false,
-			func(first, c *group.Config) { first.Host, c.Host = "one", "other" }, "they are not all of one host", group.ErrNotSymmetric},
+			func(first, c *group.Config) { first.Host, c.Host = "one", "other" },
+			"they are not all of one host", group.ErrNotSymmetric},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			inBubble(t, sim.Config{Devices: 2, Windows: x.limits}, false, func(w *world) {
@@ -172,7 +173,7 @@ func (nothing) Collective(driver.CollectiveDesc, driver.Ptr, driver.Ptr, driver.
 	return nil
 }
 
-// BenchmarkCollective is what a collective costs where there is no symmetric memory, beside "bare", which does not look.
+// BenchmarkCollective is what a collective costs without symmetric memory, beside "bare", which does not look.
 func BenchmarkCollective(b *testing.B) {
 	g := group.Stub(nothing{})
 	for name, call := range map[string]func(driver.CollectiveDesc, driver.Ptr, driver.Ptr, driver.Stream) error{
