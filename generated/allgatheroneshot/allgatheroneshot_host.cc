@@ -2,7 +2,7 @@
 
 // The kernels of allgatheroneshot.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// c6318675415cc5226b3351564f15a45e4c3b5cea98e4235626cf791965734636
+// 0f253509178247a0e0d7eaa3088b39e51146cec0664a50b1d4f052eff850f1d8
 
 namespace {
 

@@ -17,6 +17,8 @@ const struct Engine {
   void (*store_relaxed)(unsigned *word, unsigned value);
   unsigned (*increment)(unsigned *word, unsigned last);
   void *(*shared)(const void *name, unsigned long long bytes);
+  void (*store_packets)(unsigned long long *to, unsigned long long a, unsigned long long b);
+  void (*load_packets)(const unsigned long long *from, unsigned long long *a, unsigned long long *b);
   void (*outside)(const char *call, const char *tensor, int writes, long long offset, unsigned long long bytes);
 } *engine;
 
@@ -33,6 +35,8 @@ const struct Engine {
 #define store_release engine->store_release
 #define store_relaxed engine->store_relaxed
 #define increment engine->increment
+#define store_packets engine->store_packets
+#define load_packets(from, a, b) engine->load_packets(from, &a, &b)
 #define __float_as_uint(x) __builtin_bit_cast(unsigned, static_cast<float>(x))
 #define __uint_as_float(x) __builtin_bit_cast(float, static_cast<unsigned>(x))
 #define __threadfence_system() __atomic_thread_fence(__ATOMIC_SEQ_CST)

@@ -2,7 +2,7 @@
 
 // The kernels of prefill.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 5c2f341cbac742ceee4503b4a9eb003c13dbfcb009fc29abb869c02c10d1452c
+// f672b00715f8ffe17eda930799db020f19a20ecc6d0241d4c7d4c3e43324e260
 
 namespace {
 
