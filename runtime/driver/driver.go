@@ -64,7 +64,7 @@ type Driver interface {
 
 	MemAlloc(bytes int64) (Ptr, error)
 	MemFree(p Ptr) error
-	// MemGetAddressRange returns base and size of the allocation p lies in.
+	// MemGetAddressRange returns base and size of the allocation p lies in; of mapped memory, of one mapping.
 	MemGetAddressRange(p Ptr) (base Ptr, bytes int64, err error)
 	PointerGetAttributes(p Ptr) (PointerAttributes, error)
 	// MemHostRegister pins host memory and maps it into the device

@@ -36,6 +36,7 @@ type Group struct {
 	abort        abort
 	watch        watch
 	communicator communicator
+	symmetric    symmetric
 	reported     atomic.Bool // a caller has got the whole reason why the group was aborted
 
 	collective chan struct{} // one collective call at a time

@@ -46,6 +46,9 @@ func Join(ctx context.Context, c Config) (*Group, error) {
 	}
 	client.Bound(c.CallTimeout)
 	g.watch.wg.Go(g.observe)
+	if err := g.makeSymmetric(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("join job %q: %w", c.Job, err), g.Close(ctx))
+	}
 	return g, nil
 }
 
@@ -132,7 +135,7 @@ func (g *Group) tryDriver(ctx context.Context, name string) (why string, err err
 	g.drv, g.owned = d, d != nil && g.config.Driver == nil
 	id := identity{Protocol: protocol, Pid: os.Getpid(), Process: process, Local: g.config.Local,
 		Arena: g.config.Arena, Apart: g.config.Apart, FallBack: g.config.FallBack, Driver: name, Plays: g.config.Host,
-		Spans: store.Spans(g.config.Network)}
+		Spans: store.Spans(g.config.Network), Symmetric: g.config.Symmetric}
 	unavailable := errors.Is(err, driver.ErrUnavailable)
 	if unavailable {
 		id.Driver, id.Why, err = "", err.Error(), nil

@@ -70,6 +70,8 @@ var scenarios = []scenario{
 	{name: "abort anywhere in collectives", run: collectivesAnywhere, solo: true, many: 30},
 	{name: "late for collectives", run: collectiveLate},
 	{name: "killed in collectives", run: collectivesKilled, parted: true, kills: true, many: 2},
+	{name: "symmetric memory", run: symmetricMemory, clean: true},
+	{name: "killed in symmetric memory", run: symmetricKilled, parted: true, kills: true, many: 2},
 	{name: "collectives in a graph through an abort", run: collectiveKept, solo: true},
 }
 

@@ -240,6 +240,16 @@ func (c *Context) MemAddressFree(p driver.Ptr, bytes int64) error {
 	return nil
 }
 
+// reservation is the one that all of a range lies in, nil if none.
+func (c *Context) reservation(p driver.Ptr, bytes int64) *reservation {
+	for _, r := range c.reserved {
+		if p >= r.base && p+driver.Ptr(bytes) <= r.base+driver.Ptr(r.bytes) {
+			return r
+		}
+	}
+	return nil
+}
+
 // MemMap maps memory at addresses of a reservation that are free.
 func (c *Context) MemMap(at driver.Ptr, bytes int64, h driver.Physical) error {
 	const call = "cuMemMap"
@@ -247,16 +257,12 @@ func (c *Context) MemMap(at driver.Ptr, bytes int64, h driver.Physical) error {
 		return err
 	}
 	defer c.leave()
-	p := c.held(h)
-	end := at + driver.Ptr(bytes)
-	i := slices.IndexFunc(c.reserved, func(r *reservation) bool {
-		return at >= r.base && end <= r.base+driver.Ptr(r.bytes)
-	})
-	if p == nil || bytes != p.block.bytes || i < 0 || (at-c.reserved[i].base)%granularity != 0 ||
+	p, r, end := c.held(h), c.reservation(at, bytes), at+driver.Ptr(bytes)
+	if p == nil || bytes != p.block.bytes || r == nil || (at-r.base)%granularity != 0 ||
 		slices.ContainsFunc(c.live, func(m *mapping) bool { return at < m.end() && m.base < end }) {
 		return fail(call, invalidValue)
 	}
-	m := &mapping{bytes: bytes, block: p.block, fd: -1, kind: mapped, of: p, in: c.reserved[i]}
+	m := &mapping{bytes: bytes, block: p.block, fd: -1, kind: mapped, of: p, in: r}
 	if err := c.enterAt(m, at, p.fd); err != nil {
 		return fmt.Errorf("%w (%w)", fail(call, outOfMemory), err)
 	}
@@ -264,7 +270,7 @@ func (c *Context) MemMap(at driver.Ptr, bytes int64, h driver.Physical) error {
 	return nil
 }
 
-// MemUnmap undoes one MemMap.
+// MemUnmap undoes one MemMap. It is no error to unmap what is reserved and not mapped.
 func (c *Context) MemUnmap(p driver.Ptr, bytes int64) error {
 	const call = "cuMemUnmap"
 	if err := c.enterQuiet(call); err != nil {
@@ -272,6 +278,9 @@ func (c *Context) MemUnmap(p driver.Ptr, bytes int64) error {
 	}
 	defer c.leave()
 	m := find(c.live, p)
+	if m == nil && c.reservation(p, bytes) != nil {
+		return nil
+	}
 	if m == nil || m.base != p || m.bytes != bytes || m.kind != mapped {
 		return fail(call, invalidValue)
 	}
