@@ -51,9 +51,6 @@ type Driver interface {
 	DeviceGetNVLinks(peer UUID) (NVLinks, error)
 	// Context is the device's context (CUcontext), which other drivers of this process name it by.
 	Context() uintptr
-	// CtxEnablePeerAccess lets this device use the memory of another context of this process, at the
-	// addresses that it has there. It is no error that it could before.
-	CtxEnablePeerAccess(peer uintptr) error
 	// CtxSynchronize waits for everything enqueued in the context.
 	CtxSynchronize() error
 	// Close releases the context. Everything made by the driver must have been

@@ -103,11 +103,11 @@ func (f *failing) StreamCreateWithPriority(p driver.Priority) (driver.Stream, er
 	return f.Driver.StreamCreateWithPriority(p)
 }
 
-func (f *failing) CtxEnablePeerAccess(peer uintptr) error {
+func (f *failing) MemCreate(bytes int64, types driver.HandleType) (driver.Physical, error) {
 	if err := f.now(); err != nil {
-		return err
+		return 0, err
 	}
-	return f.Driver.CtxEnablePeerAccess(peer)
+	return f.Driver.MemCreate(bytes, types)
 }
 
 func (f *failing) EventCreate(timing bool) (driver.Event, error) {

@@ -20,10 +20,6 @@ func Peers(t *testing.T, open func(device int) driver.Driver) {
 		if b.d.Context() == 0 || b.d.Context() == peer.Context() {
 			t.Errorf("the contexts are %#x and %#x", b.d.Context(), peer.Context())
 		}
-		b.status(b.d.CtxEnablePeerAccess(b.d.Context()), "access to the own context")
-		for range 2 { // two groups of the process
-			b.must(b.d.CtxEnablePeerAccess(peer.Context()))
-		}
 	}
 	for r, b := range ranks {
 		usePeer(b, ranks[1-r])
@@ -65,8 +61,10 @@ func usePeer(b, peer *bench) {
 	const n = 4096
 	mine, err := b.d.MemAlloc(n)
 	b.must(err)
-	theirs, err := peer.d.MemAlloc(2 * n)
+	s, err := NewSegment(peer.d, 1, 1, 0)
 	b.must(err)
+	theirs := s.At
+	b.must(b.d.MemSetAccess(theirs, s.Bytes, b.d.Properties().Ordinal))
 	a, err := b.d.PointerGetAttributes(theirs)
 	b.must(err)
 	if want := peer.d.Properties().Ordinal; a.Ordinal != want || !a.Device {
@@ -98,5 +96,5 @@ func usePeer(b, peer *bench) {
 	b.must(b.d.StreamDestroy(here))
 	b.must(peer.d.StreamDestroy(there))
 	b.must(b.d.MemFree(mine))
-	b.must(peer.d.MemFree(theirs))
+	b.must(s.Close())
 }

@@ -122,9 +122,6 @@ func (d *Driver) Properties() driver.Properties {
 // Context is a number of the rank's own.
 func (d *Driver) Context() uintptr { return uintptr(d.rank + 1) }
 
-// CtxEnablePeerAccess succeeds.
-func (d *Driver) CtxEnablePeerAccess(uintptr) error { return nil }
-
 // DeviceCanAccessPeer is true.
 func (d *Driver) DeviceCanAccessPeer(driver.UUID) (bool, error) { return true, nil }
 

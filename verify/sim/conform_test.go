@@ -4,7 +4,6 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"ovgen/runtime/driver"
 	"ovgen/verify/drivertest"
@@ -45,59 +44,23 @@ func TestPeers(t *testing.T) {
 	})
 }
 
-// TestPeersRefused: a context of another process, one that was closed, a device out of reach; and what
-// no device may use before it has access.
+// TestPeersRefused: what no device may use before it has access, and a device out of reach.
 func TestPeersRefused(t *testing.T) {
-	bubble(t, sim.Config{Devices: 3, PeerAccess: func(from, to int) bool { return to != 2 }},
+	bubble(t, sim.Config{Devices: 3, PeerAccess: func(from, to int) bool { return from != 2 }},
 		func(t *testing.T, w *sim.World) {
-			a, b, far, gone := open(t, w, 0), open(t, w, 1), open(t, w, 2), open(t, w, 1)
-			must(t, gone.Close())
-			wants(t, "no context", a.CtxEnablePeerAccess(1), 201)
-			wants(t, "a closed context", a.CtxEnablePeerAccess(gone.Context()), 201)
-			wants(t, "no peer access", a.CtxEnablePeerAccess(far.Context()), 217)
-			p, err := b.MemAlloc(64)
-			must(t, err)
-			wants(t, "memory without access", a.MemcpyHtoD(p, make([]byte, 64)), 1)
-			must(t, a.CtxEnablePeerAccess(b.Context()))
-			must(t, a.MemcpyHtoD(p, make([]byte, 64)))
-			wants(t, "free a peer's memory", a.MemFree(p), 1)
-			pooled, err := b.MemAllocPooled(64)
-			must(t, err)
-			wants(t, "a peer's pool", a.MemcpyHtoD(pooled, make([]byte, 64)), 1)
-			must(t, b.MemFree(p))
-			wants(t, "freed memory", a.MemcpyHtoD(p, make([]byte, 64)), 1)
-		})
-}
-
-// TestPeersWait: a device's memory is mapped on those with access to it, so an allocation waits for
-// their work too; without access it does not.
-func TestPeersWait(t *testing.T) {
-	for _, access := range []bool{false, true} {
-		bubble(t, sim.Config{Devices: 2}, func(t *testing.T, w *sim.World) {
 			a, b := open(t, w, 0), open(t, w, 1)
-			word, err := a.MemAlloc(4)
+			plain, err := b.MemAlloc(64)
 			must(t, err)
-			if access {
-				must(t, a.CtxEnablePeerAccess(b.Context()))
-			}
-			s, err := a.StreamCreateWithPriority(driver.Normal)
+			wants(t, "a peer's allocation", a.MemcpyHtoD(plain, make([]byte, 64)), 1)
+			s, err := drivertest.NewSegment(b, 1, 1, 0)
 			must(t, err)
-			must(t, a.StreamBatchMemOp(s, []driver.MemOp{{Kind: driver.WaitEqual, Value: 1, Address: word}}))
-			done := make(chan error, 1)
-			go func() {
-				_, err := b.MemAlloc(64)
-				done <- err
-			}()
-			time.Sleep(time.Second)
-			if waits := len(done) == 0; waits != access {
-				t.Errorf("with access %v the allocation waits: %v", access, waits)
-			}
-			other, err := a.StreamCreateWithPriority(driver.High)
-			must(t, err)
-			must(t, a.MemsetD32Async(word, 1, 1, other))
-			must(t, <-done)
+			wants(t, "memory without access", a.MemcpyHtoD(s.At, make([]byte, 64)), 1)
+			wants(t, "no peer access", a.MemSetAccess(s.At, s.Bytes, 2), 101)
+			must(t, a.MemSetAccess(s.At, s.Bytes, 0))
+			must(t, a.MemcpyHtoD(s.At, make([]byte, 64)))
+			must(t, errors.Join(s.Close(), b.MemFree(plain)))
+			wants(t, "freed memory", a.MemcpyHtoD(s.At, make([]byte, 64)), 1)
 		})
-	}
 }
 
 func TestNoAllocs(t *testing.T) {

@@ -17,7 +17,6 @@ type Context struct {
 	fault   error // sticky: every later call answers with it
 	used    int64 // bytes of device memory
 
-	peers                    []*Context // of this process, whose memory this one may use
 	space                    space
 	live                     []*mapping // by address
 	reserved                 []*reservation
@@ -93,10 +92,6 @@ func (c *Context) idle() bool {
 // enterIdle is enter for a call that may synchronise the device.
 func (c *Context) enterIdle(call string) error { return c.enterWhen(call, c.idle) }
 
-// enterQuiet is enter for a call that may also synchronise the devices with access to this one:
-// it changes what is mapped there.
-func (c *Context) enterQuiet(call string) error { return c.enterWhen(call, c.quiet) }
-
 func (c *Context) enterWhen(call string, still func() bool) error {
 	if err := c.enter(call); err != nil {
 		return err
@@ -110,17 +105,6 @@ func (c *Context) enterWhen(call string, still func() bool) error {
 	}
 	c.learnAll()
 	return nil
-}
-
-// quiet reports whether nothing is enqueued here and on the devices that have access to
-// this one, on which its memory is mapped too.
-func (c *Context) quiet() bool {
-	for _, o := range c.world.contexts {
-		if (o == c || slices.Contains(o.peers, c)) && !o.idle() {
-			return false
-		}
-	}
-	return true
 }
 
 // learnAll adds the completed work of all streams to the host's knowledge.
@@ -193,27 +177,6 @@ func (c *Context) DeviceGetNVLinks(peer driver.UUID) (driver.NVLinks, error) {
 
 // Context is a number that no other context of this machine has.
 func (c *Context) Context() uintptr { return uintptr(c.id) }
-
-// CtxEnablePeerAccess follows Config.PeerAccess. It takes contexts of this process only.
-func (c *Context) CtxEnablePeerAccess(peer uintptr) error {
-	const call = "cuCtxEnablePeerAccess"
-	if err := c.enter(call); err != nil {
-		return err
-	}
-	defer c.leave()
-	i := slices.IndexFunc(c.world.contexts, func(o *Context) bool { return !o.closed && uintptr(o.id) == peer })
-	if i < 0 || c.world.contexts[i] == c {
-		return fail(call, invalidContext)
-	}
-	p := c.world.contexts[i]
-	if f := c.world.cfg.PeerAccess; p.ordinal == c.ordinal || f != nil && !f(c.ordinal, p.ordinal) {
-		return fail(call, peerUnsupported)
-	}
-	if !slices.Contains(c.peers, p) {
-		c.peers = append(c.peers, p)
-	}
-	return nil
-}
 
 // CtxSynchronize waits until no work is enqueued.
 func (c *Context) CtxSynchronize() error {

@@ -64,7 +64,7 @@ func (c *Context) MemAllocPooled(bytes int64) (driver.Ptr, error) {
 }
 
 func (c *Context) alloc(call string, bytes int64, kind origin) (driver.Ptr, error) {
-	if err := c.enterQuiet(call); err != nil {
+	if err := c.enterIdle(call); err != nil {
 		return 0, err
 	}
 	defer c.leave()
@@ -160,7 +160,7 @@ func (c *Context) unmap(m *mapping) {
 // MemFree frees memory of MemAlloc. Importers keep their mapping.
 func (c *Context) MemFree(p driver.Ptr) error {
 	const call = "cuMemFree"
-	if err := c.enterQuiet(call); err != nil {
+	if err := c.enterIdle(call); err != nil {
 		return err
 	}
 	defer c.leave()
@@ -182,10 +182,7 @@ func (c *Context) at(p driver.Ptr) *mapping {
 		return m
 	}
 	for _, o := range c.world.contexts {
-		m := find(o.live, p)
-		switch {
-		case o == c || m == nil:
-		case m.kind == mapped && slices.Contains(m.access, c.ordinal), m.kind == allocated && slices.Contains(c.peers, o):
+		if m := find(o.live, p); m != nil && m.kind == mapped && slices.Contains(m.access, c.ordinal) {
 			return m
 		}
 	}

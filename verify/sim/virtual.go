@@ -49,7 +49,7 @@ func (c *Context) MemGetAllocationGranularity() (int64, error) { return granular
 // MemCreate makes memory without an address; it reads as zeros.
 func (c *Context) MemCreate(bytes int64, types driver.HandleType) (driver.Physical, error) {
 	const call = "cuMemCreate"
-	if err := c.enterQuiet(call); err != nil {
+	if err := c.enterIdle(call); err != nil {
 		return 0, err
 	}
 	defer c.leave()
@@ -194,7 +194,7 @@ func (c *Context) blockOf(fd int) (*block, error) {
 // MemRelease gives up a handle.
 func (c *Context) MemRelease(h driver.Physical) error {
 	const call = "cuMemRelease"
-	if err := c.enterQuiet(call); err != nil {
+	if err := c.enterIdle(call); err != nil {
 		return err
 	}
 	defer c.leave()
@@ -273,7 +273,7 @@ func (c *Context) MemMap(at driver.Ptr, bytes int64, h driver.Physical) error {
 // MemUnmap undoes one MemMap. It is no error to unmap what is reserved and not mapped.
 func (c *Context) MemUnmap(p driver.Ptr, bytes int64) error {
 	const call = "cuMemUnmap"
-	if err := c.enterQuiet(call); err != nil {
+	if err := c.enterIdle(call); err != nil {
 		return err
 	}
 	defer c.leave()

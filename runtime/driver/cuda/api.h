@@ -180,7 +180,6 @@ typedef enum { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0 } CUtensorMapFloatOOBfill;
   X(CtxSetCurrent, 4000, "", (CUcontext))                                                          \
   X(CtxGetCurrent, 4000, "", (CUcontext *))                                                        \
   X(CtxGetDevice, 2000, "", (CUdevice *))                                                          \
-  X(CtxEnablePeerAccess, 4000, "", (CUcontext, unsigned int))                                      \
   X(CtxSynchronize, 2000, "", (void))                                                              \
   X(CtxGetStreamPriorityRange, 5050, "", (int *, int *))                                           \
   X(MemAlloc, 3020, "_v2", (CUdeviceptr *, size_t))                                                \

@@ -64,14 +64,6 @@ CUresult ovgen_ctx_priorities(uintptr_t ctx, int *least, int *greatest) {
   IN(ctx, cu.CtxGetStreamPriorityRange(least, greatest));
 }
 
-/* Another group of the process may have enabled it before: contexts are shared, and stay so. */
-static CUresult enable_peer(uintptr_t peer) {
-  CUresult r = cu.CtxEnablePeerAccess((CUcontext)peer, 0);
-  return r == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED ? CUDA_SUCCESS : r;
-}
-
-CUresult ovgen_ctx_enable_peer(uintptr_t ctx, uintptr_t peer) { RELAXED(ctx, enable_peer(peer)); }
-
 CUresult ovgen_ctx_synchronize(uintptr_t ctx) { RELAXED(ctx, cu.CtxSynchronize()); }
 
 CUresult ovgen_capture_mode(uintptr_t ctx, int *mode) {

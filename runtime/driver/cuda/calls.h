@@ -35,7 +35,6 @@ CUresult ovgen_ctx_retain(int ordinal, uintptr_t *ctx);
 CUresult ovgen_ctx_release(int ordinal);
 CUresult ovgen_ctx_device(uintptr_t ctx, int *device);
 CUresult ovgen_ctx_priorities(uintptr_t ctx, int *least, int *greatest);
-CUresult ovgen_ctx_enable_peer(uintptr_t ctx, uintptr_t peer);
 CUresult ovgen_ctx_synchronize(uintptr_t ctx);
 /* Makes the context current and exchanges the thread's capture mode with *mode. */
 CUresult ovgen_capture_mode(uintptr_t ctx, int *mode);

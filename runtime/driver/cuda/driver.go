@@ -175,11 +175,6 @@ func find(id driver.UUID) (C.int, error) {
 // Context is the CUcontext.
 func (d *Driver) Context() uintptr { return uintptr(d.ctx) }
 
-// CtxEnablePeerAccess lasts as long as the two contexts.
-func (d *Driver) CtxEnablePeerAccess(peer uintptr) error {
-	return check("cuCtxEnablePeerAccess", C.ovgen_ctx_enable_peer(d.ctx, C.uintptr_t(peer)))
-}
-
 // CtxSynchronize waits for everything enqueued in the context.
 func (d *Driver) CtxSynchronize() error {
 	return check("cuCtxSynchronize", C.ovgen_ctx_synchronize(d.ctx))

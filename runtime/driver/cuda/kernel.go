@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"maps"
 	"strings"
-	"sync"
 	"unsafe"
 
 	"ovgen/runtime/driver"
@@ -157,15 +156,9 @@ func (d *Driver) StreamEndCapture(s driver.Stream) (driver.Graph, error) {
 	return driver.Graph(g), check("cuStreamEndCapture", r)
 }
 
-// graphs keeps calls of this process that instantiate, upload or launch graphs apart: where they overlapped, the first
-// launches of two devices' graphs waited for each other (docs/results/2026-11-22-oneprocess-lock-2.txt).
-var graphs sync.Mutex
-
 // GraphInstantiate makes a graph that can be launched (cuGraphInstantiateWithFlags); its
 // kernels keep the priorities of the streams that they were captured on.
 func (d *Driver) GraphInstantiate(g driver.Graph) (driver.GraphExec, error) {
-	graphs.Lock()
-	defer graphs.Unlock()
 	var e C.uintptr_t
 	r := C.ovgen_graph_instantiate(d.ctx, C.uintptr_t(g), &e)
 	return driver.GraphExec(e), check("cuGraphInstantiateWithFlags", r)
@@ -173,15 +166,11 @@ func (d *Driver) GraphInstantiate(g driver.Graph) (driver.GraphExec, error) {
 
 // GraphUpload brings the graph to the device, so that the first launch need not.
 func (d *Driver) GraphUpload(g driver.GraphExec, s driver.Stream) error {
-	graphs.Lock()
-	defer graphs.Unlock()
 	return check("cuGraphUpload", C.ovgen_graph_upload(d.ctx, C.uintptr_t(g), C.uintptr_t(s)))
 }
 
 // GraphLaunch enqueues the graph.
 func (d *Driver) GraphLaunch(g driver.GraphExec, s driver.Stream) error {
-	graphs.Lock()
-	defer graphs.Unlock()
 	return check("cuGraphLaunch", C.ovgen_graph_launch(d.ctx, C.uintptr_t(g), C.uintptr_t(s)))
 }
 

@@ -82,13 +82,6 @@ CUresult cuCtxGetCurrent(CUcontext *ctx) { return *ctx = current, 0; }
 CUresult cuCtxGetDevice(CUdevice *device) { return *device = (int)((uintptr_t)current & 0xf), 0; }
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) { return *least = 0, *greatest = -5, 0; }
 
-/* The second call for a peer finds access enabled, and there is no context 0x1002. */
-CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags) {
-  static int enabled;
-  dprintf(2, "peer %p of %p flags %u mode %d\n", (void *)peer, (void *)current, flags, mode);
-  return peer == (CUcontext)0x1002 ? 217 : enabled++ ? 704 : 0;
-}
-
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *m) {
   int old = mode;
   mode = *m;
