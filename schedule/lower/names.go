@@ -30,8 +30,9 @@ const (
 	shotKernel     = "shot" // a post, a wait, a sum, a post, a wait
 	// gatherKernel is the same around a gather.
 	gatherKernel = "gather"
-	// tilesKernel is the same around tiles.
-	tilesKernel = "tiles"
+	// tilesKernel is the same around tiles, and scatterKernel around those of a scatter.
+	tilesKernel   = "tiles"
+	scatterKernel = "scatter"
 )
 
 // extent is the expression of a symbol or constant.
