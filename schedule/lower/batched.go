@@ -23,8 +23,9 @@ func batched(d *draft) error {
 			role := d.form.roles[name]
 			at := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool { return t.Name == role })
 			if d.form.kind != linear || at < 0 {
-				return &schedule.FieldError{Path: fmt.Sprintf("Ops[%d]", i), Hint: "use schedule.Linear of all their rows",
-					Msg: "no pass takes batches that are an axis through a chain"}
+				return &schedule.FieldError{Path: fmt.Sprintf("Ops[%d]", i),
+					Msg:  "no pass takes batches that are an axis through a chain",
+					Hint: "use schedule.Linear of all their rows"}
 			}
 			if err := d.joined(at); err != nil {
 				return err

@@ -59,7 +59,7 @@ func choose(d *draft) error {
 		if !slices.Contains(of, m.Of) {
 			return &schedule.FieldError{Path: fmt.Sprintf("Moves[%d].Of", i),
 				Msg:  fmt.Sprintf("%s does not travel", m.Of),
-				Hint: "move " + strings.Join(of, " or ")}
+				Hint: "move " + strings.Join(of, " or ") + d.besides(m.Of)}
 		}
 	}
 	var moves []schedule.Move
@@ -86,6 +86,16 @@ func choose(d *draft) error {
 		return writeChain(d)
 	}
 	return nil
+}
+
+// besides says that whether a tensor travels follows from where those beside it in an operation are.
+func (d *draft) besides(tensor string) string {
+	for _, o := range d.original.Ops {
+		if list := append(slices.Clone(o.In), o.Out); len(o.In) > 1 && slices.Contains(list, tensor) {
+			return "; what travels follows from the placements of " + strings.Join(list, ", ")
+		}
+	}
+	return ""
 }
 
 // Default is the way of a communication that a schedule leaves open.

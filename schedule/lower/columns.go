@@ -22,6 +22,9 @@ func columns(d *draft) error {
 		return nil
 	}
 	tensors := d.schedule.Tensors
+	if b, _ := d.schedule.Tensor("B"); overRanks(b, 1-d.form.columns("B")) {
+		return nil // what is summed over is spread
+	}
 	if c, _ := d.schedule.Tensor("C"); overRanks(c, 0) {
 		return nil // each rank multiplies its own rows, and gathers the weight
 	}

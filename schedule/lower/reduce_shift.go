@@ -84,19 +84,42 @@ func reducePut(d *draft) error {
 		d.counted(partial, hostir.Var(countChunk))
 		d.alike(slots)
 	}
+	return d.putParts(d.rowsOf, "rows")
+}
+
+// putParts makes the partial result of each rank's part, puts it into the slot at its owner, and adds up the own slots.
+func (d *draft) putParts(of func(on hostir.StreamRef, dst hostir.View, rank hostir.Expr) hostir.Step,
+	what string) error {
 	d.semaphores(free, arrived)
 	set, work, last := d.ownLast()
 	copies, put := d.puts()
 	to := hostir.Var("to")
 	peer, freed := hostir.Bind("to", hostir.Ahead(step)), hostir.Wait(put, free, to)
-	multiply := d.rowsOf(work, hostir.Chunk(partial, to), to)
+	multiply := of(work, hostir.Chunk(partial, to), to)
+	own := of(last, hostir.Chunk(slots, hostir.Rank), hostir.Rank).
+		Described("own " + what + " last, straight into their slot")
 	moved := []hostir.Node{hostir.Set(put, hostir.Remote(slots, to, hostir.Rank), hostir.Chunk(partial, to)),
 		hostir.Post(put, arrived, to)}
 	exchange := append([]hostir.Node{peer, freed, multiply, hostir.After(put, work)}, moved...)
 	d.add(d.forkAndPost(set, copies)...)
-	d.add(steps(exchange...), d.ownRows(last, "last, "), join(copies, set))
+	d.add(steps(exchange...), own, join(copies, set))
 	d.add(d.sumArrived()...)
 	return nil
+}
+
+// reducePutColumns is reducePut of the columns of a rank: those of the result are rows of the weight.
+func reducePutColumns(d *draft) error {
+	if err := d.tensors(); err != nil {
+		return err
+	}
+	c := d.buffer("C")
+	d.cut("B", schedule.D)
+	for _, name := range []string{slots, partial} {
+		d.memory(name, c.Elements, append([]schedule.Axis{schedule.Dim(schedule.D)}, c.Tensor.Axes...)...)
+	}
+	return d.putParts(func(on hostir.StreamRef, dst hostir.View, rank hostir.Expr) hostir.Step {
+		return hostir.Multiply(on, hostir.Linear, dst, hostir.Whole("A"), hostir.Chunk("B", rank))
+	}, "columns")
 }
 
 // postFree posts to every peer that it may write its slot.

@@ -159,7 +159,7 @@ var refusalCases = []refusalCase{
 	{"streams of a bare all-gather", scheduletest.By(catalog.AllGather, "A", schedule.Pull{Streams: 4}), []string{
 		"Moves[0].Way: no pass does the bare all-gather of A by Pull (use Get, "}},
 	{"a move of a weight", scheduletest.By(catalog.TensorParallelMLP, "B", schedule.Get{}), []string{
-		"Moves[0].Of: B does not travel (move A or C)"}},
+		"Moves[0].Of: B does not travel (move A or C; what travels follows from the placements of A, B, "}},
 	{"one kernel for a ring's step", scheduletest.By(catalog.AllGatherLinear, "A",
 		schedule.Ring{By: schedule.OneKernel}), []string{
 		`Moves[0].Way.By: unknown choice "one kernel" ` +

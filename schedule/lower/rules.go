@@ -19,6 +19,7 @@ const (
 	gradientAll     moves = "all-reduce of a gradient"       // of each rank's rows, the sum to all
 	gradientOwn     moves = "reduce-scatter of a gradient"   // the same, each part's sum to its owner
 	gatherBatch     moves = "all-gather in batches"          // every rank needs all shards, each of rows of each batch
+	reduceColumns   moves = "reduce-scatter of columns"      // the same, of parts of the columns
 	reduceBatch     moves = "reduce-scatter in batches"      // partial results, of each batch a part's sum to its owner
 	gatherWeight    moves = "all-gather of a weight"         // every rank multiplies its own rows by all of it
 	gatherInputs    moves = "all-gather of weight columns"   // the same, of one that is spread along K
@@ -47,7 +48,8 @@ func (m moves) further() bool {
 
 // reduces says that partial results of a product meet.
 func (m moves) reduces() bool {
-	return m == reduce || m == reduceBatch || m == reduceAll || m == reduceBalanced || m == reduceHosts || m == allHosts
+	return m == reduce || m == reduceColumns || m == reduceBatch || m == reduceAll || m == reduceBalanced ||
+		m == reduceHosts || m == allHosts
 }
 
 // places is where a row wants tensors.
@@ -75,6 +77,8 @@ var reduceRules = []rule{
 		places{"A": "[M, DIDx(D), K/D]", "B": "[DIDx(D), K/D, N]", "C": "[DIDx(D), M/D, N]"}},
 	{communication{reduce, "C"}, linear,
 		places{"A": "[M, DIDx(D), K/D]", "B": "[N, DIDx(D), K/D]", "C": "[DIDx(D), M/D, N]"}},
+	{communication{reduceColumns, "C"}, linear, places{"A": "[M, DIDx(D), K/D]", "B": "[N, DIDx(D), K/D]",
+		"C": "[M, DIDx(D), N/D]", "Bias": "[DIDx(D), N/D]"}},
 	{communication{reduceBalanced, "C"}, matmul,
 		places{"A": "[M, DIDx(D), K/D]", "B": "[DIDx(D), K/D, N]", "C": "[DIDx(D, balanced), M/D, N]"}},
 	{communication{reduceBalanced, "C"}, linear,

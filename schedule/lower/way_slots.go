@@ -16,6 +16,10 @@ var slotted = []lowering{
 		}
 		return reducePut(d)
 	}),
+	by(reduceColumns, func(d *draft, w schedule.Slots) error {
+		d.with.carriage = carried(w.By, schedule.CopyEngine)
+		return errors.Join(d.prioritize(w.Streams, w.Equal), reducePutColumns(d))
+	}),
 	by(reduceBalanced, func(d *draft, w schedule.Slots) error {
 		d.with.carriage = carried(w.By, schedule.CopyEngine)
 		return errors.Join(d.prioritize(w.Streams, w.Equal), reducePut(d))

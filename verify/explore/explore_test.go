@@ -60,6 +60,7 @@ func TestColumns(t *testing.T) {
 		{"A[M N/D] C[M N]", schedule.Copy("C", "A")},
 		{"A[M/D K] B[N/D K] C[M N]", schedule.Linear("C", "A", "B")},
 		{"A[M K] B[N K/D] C[M N]", schedule.Linear("C", "A", "B")},
+		{"A[M K/D] B[N K/D] Bias[N/D] C[M N/D]", schedule.Linear("C", "A", "B", schedule.Bias("Bias"))},
 		{"A[3 M/D K] B[N K] C[3 M:D N]", schedule.BatchedLinear("C", "A", "B")},
 		{"A[3 M K/D] B[N K/D] C[3 M/D N]", schedule.BatchedLinear("C", "A", "B")},
 		{"A[M/D K] B[N K/D] Bias[N] C[M/D N]", schedule.Linear("C", "A", "B", schedule.Bias("Bias"))},

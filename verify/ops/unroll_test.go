@@ -95,6 +95,7 @@ func TestUnrolledListsFit(t *testing.T) {
 }
 
 func TestUnrollRefuses(t *testing.T) {
+	none, one := hostir.Const(0), hostir.Const(1)
 	for name, x := range map[string]struct {
 		node hostir.Node
 		want string
@@ -103,8 +104,17 @@ func TestUnrollRefuses(t *testing.T) {
 		"unknown variable": {hostir.Let{Name: "x", Value: hostir.Var("q")}, "q has no value"},
 		"unknown work":     {hostir.Step{Do: "more"}, `there is no work "more"`},
 		"nil":              {nil, "nil"},
+		"columns of a buffer of rows": {
+			hostir.Set(hostir.StreamRef{}, hostir.Columns("A", one), hostir.Chunk("A", none)),
+			"A[:, 1]: chunks are parts of columns where the buffer has rows for them"},
+		"rows of a buffer of columns": {hostir.Set(hostir.StreamRef{}, hostir.Chunk("A", none), hostir.Chunk("C", one)),
+			"C[1]: chunks are parts of columns where the buffer has rows for them"},
+		"columns of a product": {hostir.Multiply(hostir.StreamRef{}, hostir.Linear, hostir.Whole("A"),
+			hostir.Whole("A"), hostir.Columns("C", one)), "only a copy by the copy engine takes a part of the columns"},
 	} {
-		list, err := ops.Unroll(&hostir.Program{Name: "Broken", Body: []hostir.Node{x.node}}, ops.Case{Ranks: 2})
+		list, err := ops.Unroll(&hostir.Program{Name: "Broken", Body: []hostir.Node{x.node}, Buffers: []hostir.Buffer{
+			{Name: "A", Elements: hostir.Const(8), Chunk: hostir.Const(4)},
+			{Name: "C", Elements: hostir.Const(8), Chunk: hostir.Const(4), Rows: hostir.Const(2)}}}, ops.Case{Ranks: 2})
 		if err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: got %d operations and %v, want %q", name, len(list), err, x.want)
 		}

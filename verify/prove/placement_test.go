@@ -151,3 +151,28 @@ func TestRowsOfAll(t *testing.T) {
 		}
 	}
 }
+
+// Parts of columns are boxes of rows and columns, and no range across them is.
+func TestPartsOfColumns(t *testing.T) {
+	p := placement{Tensor: schedule.Tensor{Name: "C", Axes: []schedule.Axis{schedule.Dim(schedule.M),
+		schedule.Dim(schedule.N, schedule.DIDx(schedule.D))}}, ranks: 2,
+		Computation: &Computation{Extents: hostir.Env{"D": 2, "M": 4, "N": 12}}} // a rank has 4 rows of 6
+	for _, c := range []struct {
+		parts, lo, hi int64
+		want          box
+	}{
+		{3, 0, 8, box{{0, 4}, {6, 8}}},
+		{3, 8, 16, box{{0, 4}, {8, 10}}},
+		{3, 18, 22, box{{1, 3}, {10, 12}}},
+		{1, 6, 12, box{{1, 2}, {6, 12}}},
+		{3, 4, 12, box{}},  // of two parts
+		{3, 1, 3, box{}},   // of half a row
+		{3, 20, 28, box{}}, // beyond the end
+		{4, 0, 6, box{}},   // columns that 4 does not divide
+	} {
+		got, err := p.boxIn(c.parts, 1, c.lo, c.hi)
+		if got != c.want || (err != nil) != (c.want == box{}) {
+			t.Errorf("elements %d to %d of %d parts: %v, %v", c.lo, c.hi, c.parts, got, err)
+		}
+	}
+}

@@ -92,6 +92,18 @@ var callCases = []callCase{
 		"was not made"},
 	{"foreign memory", func(d *Driver) error { return d.MemcpyDtoDAsync(4096, 1<<40, 4, callStream) },
 		"lies in no buffer"},
+	{"rows that are no part of columns", func(d *Driver) error { // A has 64 bytes: 4 rows of 16
+		return d.Memcpy2DAsync(driver.Memcpy2D{Dst: 4096 + 4, DstPitch: 16, Src: 4096, SrcPitch: 8, Width: 8,
+			Height: 4}, callStream)
+	}, "4 rows of 8 bytes from A@0+4 on, 16 bytes apart, are no part of its columns"},
+	{"some rows of columns", func(d *Driver) error {
+		return d.Memcpy2DAsync(driver.Memcpy2D{Dst: 4096, DstPitch: 8, Src: 4096 + 8, SrcPitch: 16, Width: 8,
+			Height: 3}, callStream)
+	}, "3 rows of 8 bytes from A@0+8 on, 16 bytes apart, are no part of its columns"},
+	{"rows of foreign memory", func(d *Driver) error {
+		return d.Memcpy2DAsync(driver.Memcpy2D{Dst: 1 << 40, DstPitch: 8, Src: 4096, SrcPitch: 8, Width: 8, Height: 2},
+			callStream)
+	}, "lies in no buffer"},
 	{"foreign stream", func(d *Driver) error { return d.MemcpyDtoDAsync(4096, 4096, 4, 8) }, "is not the plan's"},
 	{"record on a foreign stream", func(d *Driver) error { return d.EventRecordWithFlags(1, 8, 0) },
 		"record of an event: stream 0x8 is not the plan's"},

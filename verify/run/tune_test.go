@@ -62,6 +62,14 @@ func TestTuneCommand(t *testing.T) {
 	if want := `"shape":"M 8, K 8, N 8, N2 24, bf16"`; !strings.Contains(out, want) {
 		t.Errorf("no %s in\n%s", want, out)
 	}
+	// A chain is measured whole: a layer in ways of the schedule against the same by NCCL.
+	out = succeed(t, dir, "tune llamalayer llamalayernccl -driver sim -ranks 2 -iters 1 -type bf16 -shapes 8,16,16 "+
+		"-extents N2=16,F=16,W=8 -o chain.json")
+	table, err := plan.ReadTuning(filepath.Join(dir, "chain.json"))
+	if err != nil || len(table.Entries) != 1 || table.Entries[0].Operation != "llamalayer" ||
+		!strings.Contains(out, "llamalayer by ") && !strings.Contains(out, "llamalayernccl by ") {
+		t.Errorf("%+v, %v\n%s", table, err, out)
+	}
 	if err := os.WriteFile(filepath.Join(dir, "tuning.json"), []byte("{"), 0o666); err != nil {
 		t.Fatal(err)
 	}

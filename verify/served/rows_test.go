@@ -16,7 +16,12 @@ var rows = []declared{
 	{"R07", "ring backward", linear("A[M K/D] B[N K/D] C[M/D N]").by("C", s.RingSum{}), unsaid("Direction")},
 	{"R09", "stores, signals by kernels", linear("A[M K/D] B[N K/D] C[M/D N]").by("C", s.Stores{Signals: s.Kernels}),
 		served},
-	{"R10", "scatter columns", linear("A[M K/D] B[N K/D] C[M N/D]"),
+	{"R10", "scatter columns", linear("A[M K/D] B[N K/D] C[M N/D]"), served},
+	{"R10b", "scatter columns, with a bias and a residual", of("A[M K/D] B[N K/D] Bias[N/D] R[M N/D] C[M N/D]",
+		s.Linear("C", "A", "B", s.Bias("Bias"), s.Add("R"))), served},
+	{"R10c", "scatter columns by one kernel a step", linear("A[M K/D] B[N K/D] C[M N/D]").
+		by("C", s.Slots{By: s.OneKernel}), served},
+	{"R10d", "scatter columns of a matmul", matmul("A[M K/D] B[K/D N] C[M N/D]"),
 		at("Tensors[2]", "no communication leads from A [M, DIDx(D), K/D] to C [M, DIDx(D), N/D]")},
 	{"R11", "all reduce round a ring", linear("A[M K/D] B[N K/D] C[M N]").by("C", s.RingAccumulate{}),
 		at("Moves[0].Way", "no pass does the all-reduce of C by RingAccumulate")},
