@@ -66,7 +66,7 @@ func (d Device) Headers() (names []string) {
 	add(d.any(func(k kernels.Kernel) bool { return k.Waits() && (!k.Lands() || k.ByBlocks) }), "words.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Signals() && !k.ByBlocks }), "blocks.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.ByBlocks }), "byblock.h")
-	add(d.any(func(k kernels.Kernel) bool { return k.Copies() || k.Gathers() || k.Multiplies() }), "bytes.h")
+	add(d.any(func(k kernels.Kernel) bool { return k.Copies() || k.Gathers() }), "bytes.h")
 	for _, t := range d.Table.Types {
 		add(computes, t.String()+".h")
 	}
@@ -104,8 +104,11 @@ const blockSum = "blocksum.h"
 func (k Kernel) Function() kernels.Kind { return function(k.Kind) }
 
 func function(k kernels.Kind) kernels.Kind {
-	if k == kernels.SwiGLU {
+	switch k {
+	case kernels.SwiGLU:
 		return kernels.SiLU
+	case kernels.GeGLU:
+		return kernels.GELU
 	}
 	return k
 }

@@ -185,16 +185,3 @@ func readFabric(all [][]byte) (f fabric.Fabric, err error) {
 	}
 	return f, err
 }
-
-// enableAccess lets this rank's device use the memory of the ranks that it reaches, whose contexts are in this process.
-func (g *Group) enableAccess(all []identity) error {
-	for r, id := range all {
-		if r == g.Rank() || !g.Reaches(r) {
-			continue
-		}
-		if err := g.drv.CtxEnablePeerAccess(id.Context); err != nil {
-			return fmt.Errorf("reach the memory of rank %d: %w", r, err)
-		}
-	}
-	return nil
-}

@@ -206,7 +206,7 @@ func (g *Group) freeArena() error {
 		errs = append(errs, a.export.Close())
 	}
 	if p := a.bases[g.Rank()]; p != 0 {
-		errs = append(errs, g.drv.MemFree(p))
+		errs = append(errs, g.Driver().MemFree(p))
 	}
 	return errors.Join(errs...)
 }

@@ -128,10 +128,6 @@ func (g *Group) Alive() error {
 	return nil
 }
 
-// ErrLocalOnGPUs is returned by Join for ranks of one process on GPUs, unless Config.LocalOnGPUs is set.
-var ErrLocalOnGPUs = errors.New("ranks of one process are hardly tried on GPUs (start a process a rank, or set " +
-	"Config.LocalOnGPUs to try it)")
-
 // ErrClosed is returned by calls on a group that has been closed.
 var ErrClosed = errors.New("group is closed")
 

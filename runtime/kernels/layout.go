@@ -54,7 +54,7 @@ func (t *Table) layout(k Kernel) layout {
 		return at
 	}
 	if k.Multiplies() {
-		l.tiled.maps = next(maps * len(driver.TensorMap{}))
+		l.tiled.maps = next(k.maps() * len(driver.TensorMap{}))
 	}
 	all := k.words()
 	for i, words := range all {
@@ -79,7 +79,7 @@ func (t *Table) layout(k Kernel) layout {
 	if k.Copies() {
 		l.dst, l.src, l.bytes = next(1), next(1), next(1)
 	}
-	if k.Computes() && !k.Multiplies() || k.Gathers() {
+	if k.Computes() && !k.Multiplies() || k.Gathers() || k.Lands() {
 		l.dst, l.bytes = next(1), next(1)
 		if k.Varies {
 			l.n = next(1)

@@ -77,12 +77,20 @@ func (c *Context) MemRetainAllocationHandle(p driver.Ptr) (driver.Physical, erro
 		return 0, err
 	}
 	defer c.leave()
-	m := find(c.live, p)
-	if m == nil || m.kind != mapped {
-		return 0, fail(call, invalidValue)
+	if m := find(c.live, p); m != nil && m.kind == mapped {
+		m.of.handles++
+		return m.of.handle, nil
 	}
-	m.of.handles++
-	return m.of.handle, nil
+	for _, o := range c.world.contexts { // of this process
+		if m := find(o.live, p); m != nil && m.kind == mapped {
+			fd, err := unix.FcntlInt(uintptr(m.of.fd), unix.F_DUPFD_CLOEXEC, 0)
+			if err != nil {
+				return 0, fmt.Errorf("%w (%w)", fail(call, outOfMemory), err)
+			}
+			return c.give(&physical{block: m.block, fd: fd, types: m.of.types}), nil
+		}
+	}
+	return 0, fail(call, invalidValue)
 }
 
 // held is what a handle stands for, nil if nothing.
@@ -311,7 +319,7 @@ func (c *Context) MemSetAccess(p driver.Ptr, bytes int64, device int) error {
 
 // mappings are the whole ones that a range consists of, nil where it consists of none.
 func (c *Context) mappings(p driver.Ptr, bytes int64) (list []*mapping) {
-	for _, o := range append([]*Context{c}, c.peers...) {
+	for _, o := range append([]*Context{c}, c.world.contexts...) {
 		for at := p; at < p+driver.Ptr(bytes); {
 			m := find(o.live, at)
 			if m == nil || m.kind != mapped || m.base != at || m.end() > p+driver.Ptr(bytes) ||

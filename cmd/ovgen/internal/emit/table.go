@@ -66,7 +66,7 @@ func unable(t kernels.Table) (errs []error) {
 				errs = append(errs, fmt.Errorf("kernel %s: %w", k.Kind, err))
 			}
 			if k.Terms > kernels.MostShards {
-				errs = append(errs, fmt.Errorf("kernel %s pulls %d shards at most, and it was proven for %d ranks "+
+				errs = append(errs, fmt.Errorf("kernel %s takes %d peers at most, and it was proven for %d ranks "+
 					"(prove it for fewer)", k.Kind, kernels.MostShards, t.Peers+1))
 			}
 		}
@@ -78,7 +78,7 @@ func unable(t kernels.Table) (errs []error) {
 			if k.Computes() && !templates.Adds(typ) {
 				errs = append(errs, fmt.Errorf("kernel %s adds up no %s (leave it out of Types)", k.Kind, typ))
 			}
-			if (k.Copies() || k.Gathers()) && typ.Size() < 2 {
+			if (k.Copies() || k.Gathers() || k.Lands()) && typ.Size() < 2 {
 				errs = append(errs, fmt.Errorf("kernel %s copies elements of at least 2 bytes, not %s "+
 					"(leave it out of Types, or let the copy engine copy)", k.Kind, typ))
 			}
@@ -125,16 +125,16 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 			}
 		}
 	}
-	if s.Do != hostir.Packets { // which bring their flags
+	if !s.Do.Lands() { // which bring their flags
 		words(s.Pre, &k.PrePost, &k.PreWait)
 		words(s.Post, &k.PostPost, &k.PostWait)
 	}
-	if s.Do == hostir.Tiles {
-		k.Terms, _ = u.termsOf([]hostir.View{s.Shards()})
+	if s.Do == hostir.Tiles || s.Do == hostir.Scatter {
+		k.Terms, _ = u.termsOf([]hostir.View{s.Peers()})
 		k.Rows = len(s.Reads) - 3
 		k.Tile = kernels.Tile(s.Tile)
 	}
-	if s.Do == hostir.Sum || s.Do == hostir.Gather || s.Do == hostir.Apply || s.Do == hostir.Packets {
+	if s.Do == hostir.Sum || s.Do == hostir.Gather || s.Do == hostir.Apply || s.Do.Lands() {
 		k.Terms, k.Varies = u.termsOf(s.Reads)
 		k.Rows = len(s.Rows())
 	}
