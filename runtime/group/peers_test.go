@@ -299,8 +299,8 @@ func TestPeersMapped(t *testing.T) {
 			if _, err := g.Gather(w.Context(), "written", nil); err != nil {
 				w.Error(err)
 			}
-			got := make([]byte, 4)
-			if err := g.Driver().MemcpyDtoH(got, s.Part(1)-2); err != nil || !bytes.Equal(got, []byte{1, 2, 3, byte(1 - r)}) {
+			got, want := make([]byte, 4), []byte{1, 2, 3, byte(1 - r)}
+			if err := g.Driver().MemcpyDtoH(got, s.Part(1)-2); err != nil || !bytes.Equal(got, want) {
 				w.Errorf("rank %d: %v has arrived, %v", r, got, err)
 			}
 			if err := errors.Join(p.Close(w.Context()), s.Close()); err != nil {
