@@ -9,8 +9,8 @@ type Windows interface {
 	// WindowMemAlloc makes memory for a window (ncclMemAlloc), and WindowMemFree frees it.
 	WindowMemAlloc(bytes int64) (Ptr, error)
 	WindowMemFree(p Ptr) error
-	// CommWindowRegister begins to make the window of all of an allocation, on all ranks. The communicator has had a
-	// collective before, and nothing is captured.
+	// CommWindowRegister begins to make the window of all of an allocation, on all ranks. NCCL may go on with it also
+	// where it returns nil. The communicator has had a collective before, and nothing is captured.
 	CommWindowRegister(c Comm, p Ptr, bytes int64) error
 	// CommWindow says what has come of it.
 	CommWindow(c Comm) (WindowState, error)

@@ -3,6 +3,7 @@
 package group_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"ovgen/runtime/group/store"
 	"ovgen/runtime/ipc"
 	"ovgen/runtime/launch"
+	"ovgen/verify/drivertest"
 	"ovgen/verify/sim"
 )
 
@@ -258,6 +260,52 @@ func TestPeersHosts(t *testing.T) {
 				w.Errorf("rank %d: %v", r, err)
 			}
 			w.free(g, &memory)
+		})
+		w.leave(groups)
+	})
+}
+
+// TestPeersMapped shares mapped memory of two allocations, across their border.
+func TestPeersMapped(t *testing.T) {
+	inWorld(t, sim.Config{Devices: 2, NoRaces: true}, func(w *world) {
+		cs, err := w.Configs(0, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r := range cs {
+			cs[r].Local = w.local
+		}
+		groups, errs := w.join(cs)
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		segments := make([]*drivertest.Segment, 2)
+		each(2, func(r int) {
+			g := groups[r]
+			s, err := drivertest.NewSegment(g.Driver(), 2, 1, driver.FileDescriptor)
+			if err != nil {
+				w.Error(err)
+				return
+			}
+			segments[r] = s
+			p, err := g.Peers(w.Context(), s.Part(1)-2, 4, 0)
+			if err != nil {
+				w.Error(err)
+				return
+			}
+			if err := g.Driver().MemcpyHtoD(p.Buffer(1-r), []byte{1, 2, 3, byte(r)}); err != nil {
+				w.Error(err)
+			}
+			if _, err := g.Gather(w.Context(), "written", nil); err != nil {
+				w.Error(err)
+			}
+			got, want := make([]byte, 4), []byte{1, 2, 3, byte(1 - r)}
+			if err := g.Driver().MemcpyDtoH(got, s.Part(1)-2); err != nil || !bytes.Equal(got, want) {
+				w.Errorf("rank %d: %v has arrived, %v", r, got, err)
+			}
+			if err := errors.Join(p.Close(w.Context()), s.Close()); err != nil {
+				w.Error(err)
+			}
 		})
 		w.leave(groups)
 	})

@@ -165,7 +165,7 @@ func (g *Group) register(ctx context.Context) error {
 	c.mu.Lock()
 	err := s.windows.CommWindowRegister(c.comm, s.base, s.bytes)
 	c.mu.Unlock()
-	if errors.Is(err, driver.ErrInProgress) {
+	if err == nil || errors.Is(err, driver.ErrInProgress) {
 		err = g.settled(ctx)
 	}
 	if err != nil {

@@ -217,9 +217,9 @@ int ovgen_nccl_symmetric(uintptr_t ctx, ovgen_comm *c, int *symmetric) {
 int ovgen_nccl_window_end(uintptr_t ctx, ovgen_comm *c) {
   ENTER(ctx);
   if (!c->window) return ncclSuccess;
-  int r = settle(c, nccl.CommWindowDeregister(c->comm, c->window));
+  int r = nccl.CommWindowDeregister(c->comm, c->window);
   c->window = NULL;
-  return r;
+  return fails(r) ? r : settle(c, ovgen_nccl_state(c));
 }
 
 _Static_assert(offsetof(ncclCommProperties_t, version) == 12, "ncclCommProperties_t");

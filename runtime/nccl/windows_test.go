@@ -38,7 +38,7 @@ func TestWindows(t *testing.T) {
 			if strings.Contains(out, asked) != x.asks {
 				t.Errorf("asked for properties: %t, in\n%s", !x.asks, out)
 			}
-			ended := strings.Contains(out, "no window of 0x99: 0x77\n")
+			ended := strings.Contains(out, "no window of 0x99: 0x77 busy 0\n")
 			if made := !strings.Contains(x.env, "WINDOW"); ended != made {
 				t.Errorf("a window was made: %t, and ended: %t, in\n%s", made, ended, out)
 			}
@@ -59,7 +59,8 @@ func TestFakeWindows(t *testing.T) {
 	settle(t, c, comm, err)
 	p, err := w.WindowMemAlloc(4096)
 	must(t, err)
-	settle(t, c, comm, w.CommWindowRegister(comm, p, 4096))
+	must(t, w.CommWindowRegister(comm, p, 4096))
+	settle(t, c, comm, driver.ErrInProgress)
 	state, err := w.CommWindow(comm)
 	must(t, err)
 	fmt.Printf("state %v\n", state)

@@ -74,8 +74,8 @@ func (c *Context) CommWindowRegister(h driver.Comm, p driver.Ptr, bytes int64) e
 		return failNCCL(call, ncclInvalidArgument, "%d bytes at %#x", bytes, p)
 	}
 	m.window = &window{p, bytes}
-	m.busy = m.random.IntN(3)
-	return driver.ErrInProgress
+	m.busy = 1 + m.random.IntN(3)
+	return nil // though it goes on, as 2.28.9 does
 }
 
 // CommWindow says that the window serves.
@@ -89,7 +89,7 @@ func (c *Context) CommWindow(h driver.Comm) (driver.WindowState, error) {
 	if err != nil {
 		return driver.WindowState{}, err
 	}
-	return driver.WindowState{Made: m.window != nil, Asked: true, Symmetric: true}, nil
+	return driver.WindowState{Made: m.window != nil && !m.inProgress(), Asked: true, Symmetric: true}, nil
 }
 
 // CommWindowDeregister ends the window, which nothing uses any more.
@@ -102,6 +102,9 @@ func (c *Context) CommWindowDeregister(h driver.Comm) error {
 	m, err := c.communicator(call, h)
 	if err != nil {
 		return err
+	}
+	if m.inProgress() {
+		return failNCCL(call, ncclInvalidArgument, "the previous operation is in progress")
 	}
 	if m.window == nil || m.running != nil || m.queued > 0 {
 		return failNCCL(call, ncclInvalidUsage, "there is no window, or collectives use it")

@@ -132,12 +132,14 @@ int ncclMemFree(void *p) {
 int ncclCommWindowRegister(void *comm, void *p, size_t bytes, void **window, int flags) {
   printf("window of %p: %zu at %p flags %d\n", comm, bytes, p, flags);
   *window = getenv("FAKE_WINDOW") ? NULL : (void *)0x77;
-  return begun();
+  begun();
+  return 0; /* though it goes on, as 2.28.9 does */
 }
 
 int ncclCommWindowDeregister(void *comm, void *window) {
-  printf("no window of %p: %p\n", comm, window);
-  return begun();
+  printf("no window of %p: %p busy %d\n", comm, window, busy);
+  begun();
+  return 0;
 }
 
 int ncclCommQueryProperties(void *comm, char *properties) {
