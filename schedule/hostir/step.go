@@ -32,8 +32,9 @@ type Step struct {
 	// reduce, get, put, shot or gather; or NCCL. Empty: the copy engine, the library of
 	// products, or a stream memory operation.
 	By string
-	// Tile is how a kernel of tiles makes its product.
-	Tile Tile
+	// Tiles are how a kernel of tiles makes its product: one way or, by shape, that of several with the least work for
+	// each multiprocessor.
+	Tiles []Tile
 	// Launch is of a call by a kernel of the caller's.
 	Launch Launch
 	// ByBlocks: each block of the kernel does all of this for its part of each view, and posts
