@@ -146,8 +146,8 @@ def reduce(job, group, rounds):
         point.add("torch-one-shot", lambda: torch.ops.symm_mem.one_shot_all_reduce(x, "sum", job.group.group_name))
         y = symmetric(job, m, n).zero_()
         point.add("torch-two-shot", lambda: torch.ops.symm_mem.two_shot_all_reduce_(y, "sum", job.group.group_name))
-        for name in ("allreduceoneshot", "allreducetwoshot"):
-            if name == "allreduceoneshot" or m * n % job.ranks == 0:
+        for name in ("allreduceoneshot", "allreducepackets", "allreducetwoshot"):
+            if name != "allreducetwoshot" or m * n % job.ranks == 0:
                 point.package(name, Plain(m, n, ovgen.BF16), c, reference, A=a, C=c)
         report(job, f"all-reduce {m * n * 2 >> 10} KiB", point, rounds)
 
@@ -168,7 +168,8 @@ def linear(job, group, rounds):
             torch.ops.symm_mem.one_shot_all_reduce(x, "sum", name)))
         point.add("torch-two-shot", lambda: (torch.mm(a, w.t(), out=x),
             torch.ops.symm_mem.two_shot_all_reduce_(x, "sum", name)))
-        point.package("linearallreduceoneshot", ovgen.Shape(m, k, n, ovgen.BF16), c, reference, A=a, B=w, C=c)
+        for name in ("linearallreduceoneshot", "linearallreducepackets"):
+            point.package(name, ovgen.Shape(m, k, n, ovgen.BF16), c, reference, A=a, B=w, C=c)
         report(job, f"linear + all-reduce {m}", point, rounds)
 
 
@@ -185,7 +186,8 @@ def gather(job, group, rounds):
             reference = torch.mm(whole, w.t())
             point.add("product", lambda: torch.mm(whole, w.t(), out=c))
             point.add("nccl", lambda: (dist.all_gather_into_tensor(whole, a), torch.mm(whole, w.t(), out=c)))
-            for name in ("allgatherlinearoneshot", "allgatherlinearkernels", "allgatherlinear"):
+            for name in ("allgatherlinearoneshot", "allgatherlinearpackets", "allgatherlinearkernels",
+                "allgatherlinear"):
                 point.package(name, ovgen.Shape(m, k, n, ovgen.BF16), c, reference, A=a, B=w, Bias=bias, C=c)
             report(job, f"{model} fc1 {m}", point, rounds)
     for kb in (16, 64, 256, 1024, 4096):
@@ -195,14 +197,14 @@ def gather(job, group, rounds):
         reference = torch.empty_like(c)
         dist.all_gather_into_tensor(reference, a)
         point.add("nccl", lambda: dist.all_gather_into_tensor(c, a))
-        for name in ("allgatheroneshot", "allgather"):
+        for name in ("allgatheroneshot", "allgatherpackets", "allgather"):
             point.package(name, Plain(m * job.ranks, n, ovgen.BF16), c, reference, A=a, C=c)
         report(job, f"all-gather {kb} KiB a rank", point, rounds)
         point, whole = Point(job, group), make(job, m * job.ranks, n)
         c, reference = torch.empty_like(a), torch.empty_like(a)
         dist.reduce_scatter_tensor(reference, whole)
         point.add("nccl", lambda: dist.reduce_scatter_tensor(c, whole))
-        for name in ("reducescatteroneshot", "reducescatter"):
+        for name in ("reducescatteroneshot", "reducescatterpackets", "reducescatter"):
             point.package(name, Plain(m * job.ranks, n, ovgen.BF16), c, reference, A=whole, C=c)
         report(job, f"reduce-scatter {kb} KiB a rank", point, rounds)
 

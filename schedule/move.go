@@ -36,8 +36,8 @@ func Travels(w Way) bool {
 
 // ways are the zero values of all ways.
 var ways = []Way{Pull{}, Push{}, Grouped{}, Ring{}, PushRing{}, Broadcast{}, Collective{}, GatherShot{}, Tiles{},
-	Naive{}, Slots{}, SlotsToAll{}, LayerSlots{}, Staged{}, Stores{}, Shot{}, TwoShot{}, PushShot{}, RingSum{},
-	RingAccumulate{}, Get{}, GetColumns{}, Put{}, Padded{}, NCCL{}, Rails{}}
+	Naive{}, Slots{}, SlotsToAll{}, LayerSlots{}, Staged{}, Stores{}, Shot{}, TwoShot{}, PushShot{}, PushGather{},
+	RingSum{}, RingAccumulate{}, Get{}, GetColumns{}, Put{}, Padded{}, NCCL{}, Rails{}}
 
 // Ways lists the zero values of all ways.
 func Ways() []Way { return append([]Way{}, ways...) }

@@ -2,7 +2,8 @@ package schedule
 
 // PushShot is Shot whose ranks send their partial results to all others as soon as they have them, into memory of two
 // halves that runs use in turn, and ask nobody first: the link is crossed once. They go as packets, words of data and
-// a flag, twice the bytes: that is the fastest way up to half a megabyte.
+// a flag, twice the bytes: that is the fastest way up to half a megabyte. Each plan has memory for four times what all
+// ranks send it in a run.
 type PushShot struct{}
 
 func (PushShot) way()  {}

@@ -104,8 +104,11 @@ const blockSum = "blocksum.h"
 func (k Kernel) Function() kernels.Kind { return function(k.Kind) }
 
 func function(k kernels.Kind) kernels.Kind {
-	if k == kernels.SwiGLU {
+	switch k {
+	case kernels.SwiGLU:
 		return kernels.SiLU
+	case kernels.GeGLU:
+		return kernels.GELU
 	}
 	return k
 }

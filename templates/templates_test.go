@@ -183,6 +183,7 @@ func transportList() []kernels.Kernel {
 		{Kind: kernels.Scatter, Number: 2, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
 			Tile: kernels.Tile{Columns: 160, Cluster: 1}},
 		{Kind: kernels.Packets, Terms: 8, Varies: true, ByBlocks: true},
+		{Kind: kernels.PacketGather, Terms: 8, Varies: true, ByBlocks: true},
 	}
 }
 
@@ -230,6 +231,9 @@ func plain(kind kernels.Kind) kernels.Kernel {
 		k.Terms, k.Varies = 8, true
 	case kernels.Applies:
 		k.Terms = 1
+		if function(kind) != kind { // a gate has another tensor
+			k.Terms = 2
+		}
 		for f := (schedule.Func{Do: schedule.FuncKind(kind)}); f.Row(k.Rows); {
 			k.Rows++
 		}

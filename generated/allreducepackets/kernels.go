@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducepackets",
-	Source:  "ec5a0b526140443da07d60df7624b6667185654aec091135a32a137f1b0f1cdc",
+	Source:  "22a3e6d9dcd849b9d7f4bfbcae343ef4664ec7837ac01647496a2c7d661cf705",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

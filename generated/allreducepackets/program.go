@@ -28,7 +28,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreducepackets",
-	Hash:     "5671c7adbce4fe470962d37b35bca7799ba56388048ace0ac31aca7c4480f0e4",
+	Hash:     "fc14c35d860a3ad398bfb35ff952170cb5d4430f9f3490a2be0dc061d60bd32d",
 	Proof:    "proven for D = 1..8, stamp 96acf57d3e845a63",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
@@ -62,7 +62,7 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	bytesC int64 // bytes of M*N elements
+	bytesA int64 // bytes of M*N elements
 
 	a, c    *plan.Buffer
 	landed  *plan.Packets
@@ -89,7 +89,7 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, n := b.Size(), s.M, s.N
 	p := &Plan{Plan: b.Plan()}
-	p.bytesC = s.Type.Bytes(m * n)
+	p.bytesA = s.Type.Bytes(m * n)
 
 	p.a = b.Caller("A", s.Type.Bytes(m*n))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
@@ -103,10 +103,10 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	d := q.Size()
 	main := q.Main()
-	// Own part to rank q; the order of ranks.
+	// Q's part to rank q; the order of ranks.
 	p.terms = p.terms[:0]
 	for range d {
 		p.terms = append(p.terms, p.a.At(0))
 	}
-	p.kernels.Packets(q, main, p.landed, p.c.At(0), p.bytesC, p.terms...)
+	p.kernels.Packets(q, main, p.landed, p.c.At(0), p.bytesA, p.terms...)
 }

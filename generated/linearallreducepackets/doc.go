@@ -18,7 +18,7 @@
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Linear(partial, A, B)
 //	main:   packets by blocks{Send(landed, partial, q = 0..D-1);  Post arrived -> every peer;  Wait arrived[every peer]
-//	                          Reduce(C, landed and partial, q = 0..D-1)}  # own part to rank q; the order of ranks
+//	                          Reduce(C, landed and partial, q = 0..D-1)}  # q's part to rank q; the order of ranks
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in linearallreducepackets.cu.
 //

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducepackets",
-	Source:  "8274c1f629005d87c17a30fc1cd5974aac40d2ca35dd5a631754145369fc4e6a",
+	Source:  "22c94c3d006c51019d3d32567170bf92f9f90b46ed845de8a240aafae423522e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ struct packets {
   u64 value;  // what that gets
   u64 blocks;  // of the launch; 0: the kernel does nothing
   char *dst;
-  u64 count;  // elements
+  u64 count;  // elements of each rank's
   u64 n;  // ranks
   const char *terms[8];  // what goes to each rank; the own one stays
   char *to[8];  // this rank's part of each rank's landing, in the first half

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducepackets",
-	Hash:     "cceadfafbfb3fdd680b53c593f7b11988cd70f25141d28f7ce6c9b2ca2a92d08",
+	Hash:     "1b20cc82ba978b598f7c221e0fd55a02bb40ec92ea35fa60e957b771a090231c",
 	Proof:    "proven for D = 1..8, stamp 6558d9e7b255c483",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -65,7 +65,7 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	bytesC int64 // bytes of M*N elements
+	bytesPartial int64 // bytes of M*N elements
 
 	a, b, c, partial *plan.Buffer
 	landed           *plan.Packets
@@ -93,7 +93,7 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n := b.Size(), s.M, s.K, s.N
 	p := &Plan{Plan: b.Plan()}
-	p.bytesC = s.Type.Bytes(m * n)
+	p.bytesPartial = s.Type.Bytes(m * n)
 
 	p.a = b.Caller("A", s.Type.Bytes(m*(k/d)))
 	p.b = b.Caller("B", s.Type.Bytes(n*(k/d)))
@@ -112,10 +112,10 @@ func (p *Plan) issue(q *plan.Queue) {
 	main := q.Main()
 	q.Linear(main, p.gemm, p.partial.At(0), p.a.At(0), p.b.At(0), plan.NoBias)
 
-	// Own part to rank q; the order of ranks.
+	// Q's part to rank q; the order of ranks.
 	p.terms = p.terms[:0]
 	for range d {
 		p.terms = append(p.terms, p.partial.At(0))
 	}
-	p.kernels.Packets(q, main, p.landed, p.c.At(0), p.bytesC, p.terms...)
+	p.kernels.Packets(q, main, p.landed, p.c.At(0), p.bytesPartial, p.terms...)
 }

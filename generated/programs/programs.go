@@ -24,6 +24,7 @@ import (
 	"ovgen/generated/allgatherlinearnccl"
 	"ovgen/generated/allgatherlinearnccl4"
 	"ovgen/generated/allgatherlinearoneshot"
+	"ovgen/generated/allgatherlinearpackets"
 	"ovgen/generated/allgatherlinearparts"
 	"ovgen/generated/allgatherlinearput"
 	"ovgen/generated/allgatherlinearringbackward"
@@ -35,6 +36,7 @@ import (
 	"ovgen/generated/allgathermatmul"
 	"ovgen/generated/allgathernccl"
 	"ovgen/generated/allgatheroneshot"
+	"ovgen/generated/allgatherpackets"
 	"ovgen/generated/allgatherqkv"
 	"ovgen/generated/allgatherv"
 	"ovgen/generated/allgathervpadded"
@@ -83,6 +85,7 @@ import (
 	"ovgen/generated/reducescatter"
 	"ovgen/generated/reducescatterinplace"
 	"ovgen/generated/reducescatteroneshot"
+	"ovgen/generated/reducescatterpackets"
 	"ovgen/generated/reducescatterv"
 	"ovgen/generated/rotaryattention"
 	"ovgen/generated/rowparallellinear"
@@ -131,6 +134,8 @@ var All = []harness.Program{
 		(*allgatherlinearnccl4.Plan).Bind),
 	harness.Of(&allgatherlinearoneshot.Program, allgatherlinearoneshot.Schedule, allgatherlinearoneshot.New,
 		(*allgatherlinearoneshot.Plan).Bind),
+	harness.Of(&allgatherlinearpackets.Program, allgatherlinearpackets.Schedule, allgatherlinearpackets.New,
+		(*allgatherlinearpackets.Plan).Bind),
 	harness.Of(&allgatherlinearparts.Program, allgatherlinearparts.Schedule, allgatherlinearparts.New,
 		(*allgatherlinearparts.Plan).Bind),
 	harness.Of(&allgatherlinearput.Program, allgatherlinearput.Schedule, allgatherlinearput.New,
@@ -151,6 +156,8 @@ var All = []harness.Program{
 	harness.Of(&allgathernccl.Program, allgathernccl.Schedule, allgathernccl.New, (*allgathernccl.Plan).Bind),
 	harness.Of(&allgatheroneshot.Program, allgatheroneshot.Schedule, allgatheroneshot.New,
 		(*allgatheroneshot.Plan).Bind),
+	harness.Of(&allgatherpackets.Program, allgatherpackets.Schedule, allgatherpackets.New,
+		(*allgatherpackets.Plan).Bind),
 	harness.Of(&allgatherqkv.Program, allgatherqkv.Schedule, allgatherqkv.New, (*allgatherqkv.Plan).Bind),
 	harness.Of(&allgatherv.Program, allgatherv.Schedule, allgatherv.New, (*allgatherv.Plan).Bind),
 	harness.Of(&allgathervpadded.Program, allgathervpadded.Schedule, allgathervpadded.New,
@@ -231,6 +238,8 @@ var All = []harness.Program{
 		(*reducescatterinplace.Plan).Bind),
 	harness.Of(&reducescatteroneshot.Program, reducescatteroneshot.Schedule, reducescatteroneshot.New,
 		(*reducescatteroneshot.Plan).Bind),
+	harness.Of(&reducescatterpackets.Program, reducescatterpackets.Schedule, reducescatterpackets.New,
+		(*reducescatterpackets.Plan).Bind),
 	harness.Of(&reducescatterv.Program, reducescatterv.Schedule, reducescatterv.New, (*reducescatterv.Plan).Bind),
 	harness.Of(&rotaryattention.Program, rotaryattention.Schedule, rotaryattention.New, (*rotaryattention.Plan).Bind),
 	harness.Of(&rowparallellinear.Program, rowparallellinear.Schedule, rowparallellinear.New,

@@ -8,6 +8,7 @@ import (
 	"ovgen/generated/allgather"
 	"ovgen/generated/allgathernccl"
 	"ovgen/generated/allgatheroneshot"
+	"ovgen/generated/allgatherpackets"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
 )
@@ -28,6 +29,9 @@ var schedulesOfAllGather = []plan.Candidate[allgather.Shape, allgather.Buffers]{
 	plan.Other(&allgatheroneshot.Program, allgatheroneshot.New, (*allgatheroneshot.Plan).Bind,
 		func(s allgather.Shape) allgatheroneshot.Shape { return allgatheroneshot.Shape(s) },
 		func(x allgather.Buffers) allgatheroneshot.Buffers { return allgatheroneshot.Buffers(x) }),
+	plan.Other(&allgatherpackets.Program, allgatherpackets.New, (*allgatherpackets.Plan).Bind,
+		func(s allgather.Shape) allgatherpackets.Shape { return allgatherpackets.Shape(s) },
+		func(x allgather.Buffers) allgatherpackets.Buffers { return allgatherpackets.Buffers(x) }),
 	plan.Other(&allgathernccl.Program, allgathernccl.New, (*allgathernccl.Plan).Bind,
 		func(s allgather.Shape) allgathernccl.Shape { return allgathernccl.Shape(s) },
 		func(x allgather.Buffers) allgathernccl.Buffers { return allgathernccl.Buffers(x) }),

@@ -14,6 +14,7 @@ import (
 	"ovgen/generated/allgatherlinearkernels"
 	"ovgen/generated/allgatherlinearnccl"
 	"ovgen/generated/allgatherlinearoneshot"
+	"ovgen/generated/allgatherlinearpackets"
 	"ovgen/generated/allgatherlinearparts"
 	"ovgen/generated/allgatherlinearput"
 	"ovgen/generated/allgatherlinearringbackward"
@@ -72,6 +73,11 @@ var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgath
 		func(s allgatherlinear.Shape) allgatherlinearoneshot.Shape { return allgatherlinearoneshot.Shape(s) },
 		func(x allgatherlinear.Buffers) allgatherlinearoneshot.Buffers {
 			return allgatherlinearoneshot.Buffers(x)
+		}),
+	plan.Other(&allgatherlinearpackets.Program, allgatherlinearpackets.New, (*allgatherlinearpackets.Plan).Bind,
+		func(s allgatherlinear.Shape) allgatherlinearpackets.Shape { return allgatherlinearpackets.Shape(s) },
+		func(x allgatherlinear.Buffers) allgatherlinearpackets.Buffers {
+			return allgatherlinearpackets.Buffers(x)
 		}),
 	plan.Other(&allgatherlinearparts.Program, allgatherlinearparts.New, (*allgatherlinearparts.Plan).Bind,
 		func(s allgatherlinear.Shape) allgatherlinearparts.Shape { return allgatherlinearparts.Shape(s) },

@@ -7,6 +7,7 @@ import (
 
 	"ovgen/generated/reducescatter"
 	"ovgen/generated/reducescatteroneshot"
+	"ovgen/generated/reducescatterpackets"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
 )
@@ -28,4 +29,7 @@ var schedulesOfReduceScatter = []plan.Candidate[reducescatter.Shape, reducescatt
 	plan.Other(&reducescatteroneshot.Program, reducescatteroneshot.New, (*reducescatteroneshot.Plan).Bind,
 		func(s reducescatter.Shape) reducescatteroneshot.Shape { return reducescatteroneshot.Shape(s) },
 		func(x reducescatter.Buffers) reducescatteroneshot.Buffers { return reducescatteroneshot.Buffers(x) }),
+	plan.Other(&reducescatterpackets.Program, reducescatterpackets.New, (*reducescatterpackets.Plan).Bind,
+		func(s reducescatter.Shape) reducescatterpackets.Shape { return reducescatterpackets.Shape(s) },
+		func(x reducescatter.Buffers) reducescatterpackets.Buffers { return reducescatterpackets.Buffers(x) }),
 }

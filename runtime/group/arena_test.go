@@ -60,3 +60,55 @@ func TestManyPlans(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestKeep takes memory of single plans at the arena's end and gives it back, beside staging.
+func TestKeep(t *testing.T) {
+	a := &Arena{bytes: leastArena + 4096}
+	room := a.bytes/align*align - stagingOf(a.bytes)
+	keep := func(bytes int64) int64 {
+		t.Helper()
+		at, err := a.Keep(bytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at%align != 0 {
+			t.Errorf("%d bytes are kept at %d", bytes, at)
+		}
+		return at
+	}
+	first := keep(1000)
+	if end := a.bytes / align * align; first != end-1024 || a.lowest() != first {
+		t.Errorf("1000 bytes are kept at %d of %d, the lowest at %d", first, end, a.lowest())
+	}
+	second, third := keep(256), keep(256)
+	a.FreeKept(second)
+	if again := keep(256); again != second {
+		t.Errorf("what is free at %d is kept at %d", second, again)
+	}
+	var full *ArenaError
+	if _, err := a.Stage(room - 1536 + 1); !errors.As(err, &full) {
+		t.Errorf("staging overlaps what is kept: %v", err)
+	}
+	if err := a.Room(room-1536, 256, 0); !errors.As(err, &full) {
+		t.Errorf("there is no room, and the error is %v", err)
+	}
+	if err := errors.Join(a.Room(room-1536, 0, 0), a.Room(0, room-1536, 0)); err != nil {
+		t.Error(err)
+	}
+	if _, err := a.Stage(room - 1536); err != nil {
+		t.Error(err)
+	}
+	if _, err := a.Keep(1); !errors.As(err, &full) || full.Need <= full.Have {
+		t.Errorf("what is kept overlaps staging: %v", err)
+	}
+	a.FreeKept(third)
+	if err := a.Room(0, 512, 0); !errors.As(err, &full) {
+		t.Errorf("256 bytes are free behind the staging, and there is room for 512: %v", err)
+	}
+	if keep(200) != third {
+		t.Error("what was given back is not taken again")
+	}
+	if (&Arena{bytes: 4096}).lowest() != 4096 {
+		t.Error("something was kept in a new arena")
+	}
+}

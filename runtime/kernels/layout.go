@@ -79,7 +79,7 @@ func (t *Table) layout(k Kernel) layout {
 	if k.Copies() {
 		l.dst, l.src, l.bytes = next(1), next(1), next(1)
 	}
-	if k.Computes() && !k.Multiplies() || k.Gathers() {
+	if k.Computes() && !k.Multiplies() || k.Gathers() || k.Lands() {
 		l.dst, l.bytes = next(1), next(1)
 		if k.Varies {
 			l.n = next(1)

@@ -23,17 +23,33 @@ func (l *layout) land(next func(words int) int) {
 }
 
 // Lands reports whether the kernel sends packets and takes those that land.
-func (k Kernel) Lands() bool { return k.Kind.Work() == Lands }
+func (k Kernel) Lands() bool { return k.Kind.Work() == Lands || k.Kind.Work() == LandsApart }
 
 // Packets sends each rank its part, of so many bytes, as packets, and sets dst to the sum of the own part and of what
 // lands, in the order of ranks. parts are by rank; the own one stays.
 func (s *Set) Packets(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
 	parts ...driver.Ptr) {
-	k := s.find(q, Packets, nil, rowed{})
-	if k == nil {
-		return
+	if k := s.send(q, on, Packets, landing); k != nil {
+		k.terms(q, on, s.element.Size(), dst, bytes, parts)
 	}
-	w := q.PacketWords(on, landing, string(Packets))
+}
+
+// PacketGather sends each rank its part, of so many bytes, as packets, and puts the own part and what lands one after
+// another from dst on, in the order of ranks.
+func (s *Set) PacketGather(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
+	parts ...driver.Ptr) {
+	if k := s.send(q, on, PacketGather, landing); k != nil {
+		k.terms(q, on, 1, dst, bytes, parts)
+	}
+}
+
+// send counts the step of a kernel of packets, and fills in where they land.
+func (s *Set) send(q *plan.Queue, on *plan.Stream, kind Kind, landing *plan.Packets) *kernel {
+	k := s.find(q, kind, nil, rowed{})
+	if k == nil {
+		return nil
+	}
+	w := q.PacketWords(on, landing, string(kind))
 	p := k.params
 	for r, at := range w.To {
 		p[k.lands.to+r] = uint64(at)
@@ -41,7 +57,7 @@ func (s *Set) Packets(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst
 	p[k.lands.from], p[k.lands.part], p[k.lands.half] = uint64(w.From), uint64(w.Part), uint64(w.Half)
 	p[k.lands.turn], p[k.lands.rank] = uint64(w.Turn), uint64(q.Rank())
 	p[k.step], p[k.value] = uint64(w.Step), uint64(w.Value)
-	k.terms(q, on, s.element.Size(), dst, bytes, parts)
+	return k
 }
 
 // pairBytes are the bytes of a tensor that two packets bring side by side.
@@ -58,10 +74,14 @@ func packetGrid(bytes int64) (blocks, threads int) {
 	return int(max(1, (bytes+each-1)/max(each, 1))), threads
 }
 
-// packets adds what each block does: it sends its part to each peer, posts by that, awaits what lands, and adds up.
+// packets adds what each block does: it sends its part to each peer, posts by that, awaits what lands, and adds up or
+// copies.
 func (x *launched) packets(typ driver.Type) {
 	p, l := x.p, x.layout.lands
-	all, blocks := int64(p[x.bytes])*typ.Size(), int64(p[x.block])
+	all, blocks := int64(p[x.bytes]), int64(p[x.block])
+	if x.Computes() {
+		all *= typ.Size()
+	}
 	ranks, rank := int(p[x.n]), int(p[l.rank])
 	var peers, others []int // from the next rank on; in the order of ranks
 	for i := 1; i < ranks; i++ {
@@ -104,7 +124,12 @@ func (x *launched) packets(typ driver.Type) {
 			} else {
 				packet(driver.TouchRead, own(r), landed)
 			}
+			if !x.Computes() {
+				data(driver.TouchWrite, p[x.dst]+uint64(int64(r)*all))
+			}
 		}
-		data(driver.TouchWrite, p[x.dst])
+		if x.Computes() {
+			data(driver.TouchWrite, p[x.dst])
+		}
 	}
 }

@@ -65,6 +65,7 @@ const (
 	RMSNorm Kind = "rmsnorm"
 	GELU    Kind = "gelu"
 	ReLU    Kind = "relu"
+	GeGLU   Kind = "geglu"
 
 	LayerNorm Kind = "layernorm"
 	Rotary    Kind = "rotary"
@@ -74,6 +75,8 @@ const (
 	Scatter Kind = "scatter"
 	// Packets sends tensors and adds up what lands.
 	Packets Kind = "packets"
+	// PacketGather sends tensors and puts what lands one after another.
+	PacketGather Kind = "packetgather"
 )
 
 // Work is the work of a kernel between its words, as host programs name it. It decides
@@ -93,6 +96,7 @@ const (
 	Multiplies Work = "tiles"
 	Scatters   Work = "scatter"
 	Lands      Work = "packets"
+	LandsApart Work = "packetgather" // the same, and what lands is put one after another
 )
 
 // row describes the kernels of one kind.
@@ -122,11 +126,14 @@ var rows = []row{
 	{RMSNorm, "RMSNorm", Applies, "norms rows, a block each", 264},
 	{GELU, "GELU", Applies, "is gelu, by tanh, of each element", 264},
 	{ReLU, "ReLU", Applies, "is max(x, 0) of each element", 264},
+	{GeGLU, "GeGLU", Applies, "is gelu, by tanh, of each element, times that of another tensor", 264},
 	{LayerNorm, "LayerNorm", Applies, "norms rows about their means, a block each", 264},
 	{Rotary, "Rotary", Applies, "turns pairs of columns by angles of their rows", 264},
 	{Tiles, "Tiles", Multiplies, "gathers shards and multiplies them", 132},
 	{Scatter, "Scatter", Scatters, "multiplies and sums", 132},
 	{Packets, "Packets", Lands, "sends tensors as packets, and adds up what lands in order and in fp32", plan.MostBlocks},
+	{PacketGather, "PacketGather", LandsApart, "sends tensors as packets, and puts what lands one after another",
+		plan.MostBlocks},
 }
 
 // threads of a block that moves bytes, 16 bytes each.
@@ -170,7 +177,7 @@ func (k Kernel) OfHeads() bool { return k.Kind == Rotary }
 
 // Computes reports whether the kernel makes numbers of others; it is then compiled for each of TypesOf.
 func (k Kernel) Computes() bool {
-	return k.Sums() || k.Kind.Work() == Applies || k.Multiplies() || k.Lands()
+	return k.Sums() || k.Kind.Work() == Applies || k.Multiplies() || k.Kind.Work() == Lands
 }
 
 // Multiplies reports whether the kernel makes a product; it is compiled for elements of 16 bits.

@@ -118,6 +118,14 @@ var AllGatherLinearOneShot = s.Schedule{
 	Moves:   []s.Move{{Of: "A", Way: s.GatherShot{}}},
 }
 
+// AllGatherLinearPackets is AllGatherLinearOneShot whose ranks send their shards, as words of data and a flag that the
+// peer polls: nobody asks whether the peer is ready. Choose it for shards of up to half a megabyte.
+var AllGatherLinearPackets = s.Schedule{
+	Tensors: linearTensors,
+	Ops:     linear,
+	Moves:   []s.Move{{Of: "A", Way: s.PushGather{}}},
+}
+
 // AllGatherLinearTiles is one launch: its kernel multiplies the own shard while it pulls those of the others, and each
 // of them as soon as it is there. It runs on GPUs of compute capability 9.0 alone, and reads the weights once for each
 // shard: choose it for 512 rows or more, and AllGatherLinearOneShot for fewer.

@@ -23,6 +23,14 @@ var AllGatherOneShot = s.Schedule{
 	Moves:   []s.Move{{Of: "A", Way: s.GatherShot{}}},
 }
 
+// AllGatherPackets is AllGatherOneShot whose ranks send their rows, as AllReducePackets does. Choose it up to half a
+// megabyte a rank.
+var AllGatherPackets = s.Schedule{
+	Tensors: spread,
+	Ops:     []s.Op{s.Copy("C", "A")},
+	Moves:   []s.Move{{Of: "A", Way: s.PushGather{}}},
+}
+
 // ReduceScatter sums the ranks' A and leaves each its rows of the sum: peers' rows are
 // put into slots at their owner, which adds them once, in fp32 and in the order of
 // ranks. The bits are the same in every run, as NCCL's, which adds along its rings, are
@@ -43,6 +51,14 @@ var ReduceScatterOneShot = s.Schedule{
 	Tensors: scattered,
 	Ops:     []s.Op{s.Sum("C", "A")},
 	Moves:   []s.Move{{Of: "C", Way: s.Shot{}}},
+}
+
+// ReduceScatterPackets is ReduceScatterOneShot whose ranks send each other the rows, as AllReducePackets does. Choose
+// it up to half a megabyte a rank.
+var ReduceScatterPackets = s.Schedule{
+	Tensors: scattered,
+	Ops:     []s.Op{s.Sum("C", "A")},
+	Moves:   []s.Move{{Of: "C", Way: s.PushShot{}}},
 }
 
 // AllReduceOneShot sums the ranks' A on every rank: one kernel waits for the peers and

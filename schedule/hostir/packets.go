@@ -32,10 +32,21 @@ func SumPackets(s StreamRef, dst View, landing Buffer, each View) Step {
 		Pre: []Word{{Semaphore: flags}, {Wait: true, Semaphore: flags}}, By: string(Packets), ByBlocks: true}
 }
 
-// checkPackets refuses a sum of packets that can't be made.
+// GatherPackets is SumPackets that puts what the others send, and the own view, one after another.
+func GatherPackets(s StreamRef, dst View, landing Buffer, each View) Step {
+	step := SumPackets(s, dst, landing, each)
+	step.Do, step.By = PacketGather, string(PacketGather)
+	return step
+}
+
+// Lands says that packets land for the work.
+func (w Work) Lands() bool { return w == Packets || w == PacketGather }
+
+// checkPackets refuses work with packets that can't be done.
 func (s Step) checkPackets() error {
 	if len(s.Writes) != 2 || len(s.Reads) != 1 || s.Reads[0].Each.Index != RankIndex || !s.Reads[0].Peer.IsZero() {
-		return fmt.Errorf("a sum of packets reads a view for each rank, of its own, and writes the sum and its landing")
+		return fmt.Errorf("a kernel of packets reads a view for each rank, of its own, and writes its result and its " +
+			"landing")
 	}
 	if s.By == "" || !s.ByBlocks {
 		return fmt.Errorf("a kernel sends packets, its blocks each for itself")

@@ -66,6 +66,8 @@ const (
 	Tiles   Work = "tiles"
 	Scatter Work = "scatter"
 	Packets Work = "packets"
+	// PacketGather brings a view to each rank and puts what comes one after another (GatherPackets).
+	PacketGather Work = "packetgather"
 )
 
 // Collectives are work that ranks do together: all of them or, in a program over hosts, those of a
@@ -218,7 +220,7 @@ func (s Step) checkWork() error {
 		}
 	case Tiles, Scatter:
 		return s.checkTiles()
-	case Packets:
+	case Packets, PacketGather:
 		return s.checkPackets()
 	case AllGather, ReduceScatter, AllReduce, AllToAll, Exchange:
 		return s.checkCollective()
@@ -266,8 +268,7 @@ func (s Step) checkParts() error {
 // checkViews refuses views that the work can't read or write so.
 func (s Step) checkViews() error {
 	for i, v := range slices.Concat(s.Reads, s.Writes) {
-		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather && s.Do != Tiles && s.Do != Scatter &&
-			s.Do != Packets {
+		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather && s.Do != Tiles && s.Do != Scatter && !s.Do.Lands() {
 			return fmt.Errorf("%s: only a sum, a gather, tiles and packets have a view for each value of an index", v.Buffer)
 		}
 		if v.Columns && (s.Do != Copy || s.By != "" || v.Index.IsZero() || !v.Count.IsZero()) {

@@ -44,7 +44,7 @@ func (s Step) text() string {
 // before is what comes before the work: what packets bring, and words.
 func (s Step) before() []string {
 	list := texts(s.Pre)
-	if s.Do == Packets {
+	if s.Do.Lands() {
 		list = append([]string{fmt.Sprintf("Send(%s, %s)", s.Writes[1], s.Reads[0])}, list...)
 	}
 	return list
@@ -108,8 +108,11 @@ func (s Step) work() string {
 		name = "Gather"
 	case Tiles, Scatter:
 		name = s.Do.Title() + " " + tileNames(s.Tiles) + ": Linear"
-	case Packets:
-		name, operands = "Reduce", []string{s.Writes[1].String() + " and " + s.Reads[0].String()}
+	case Packets, PacketGather:
+		if name = "Reduce"; s.Do == PacketGather {
+			name = "Gather"
+		}
+		operands = []string{s.Writes[1].String() + " and " + s.Reads[0].String()}
 	case Sum:
 		name = "Reduce"
 	case Product:
@@ -126,7 +129,7 @@ func (s Step) work() string {
 	}
 	var results []string
 	for i, v := range s.Writes {
-		if i == 0 || s.Do != Packets {
+		if i == 0 || !s.Do.Lands() {
 			results = append(results, v.String())
 		}
 	}

@@ -39,8 +39,8 @@ type lowering struct {
 // lowerings are all lowerings, a file a way. The first of a communication is the fastest
 // known.
 var lowerings = slices.Concat(pulls, pushes, groups, rings, broadcasts, collectives, naives,
-	slotted, stagings, stored, puts, shots, pushShots, sumRings, gets, columnGets, gatherShots, tilings, paddings,
-	overNCCL, overRails)
+	slotted, stagings, stored, puts, shots, pushShots, sumRings, gets, columnGets, gatherShots, pushGathers, tilings,
+	paddings, overNCCL, overRails)
 
 // by is a lowering by a way.
 func by[W schedule.Way](m moves, write func(d *draft, w W) error) lowering {

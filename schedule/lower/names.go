@@ -40,5 +40,8 @@ func extent(e schedule.Extent) hostir.Expr {
 	if n, err := strconv.ParseInt(string(e), 10, 64); err == nil {
 		return hostir.Const(n)
 	}
+	if batches, rows, ok := factors(e); ok {
+		return hostir.Mul(extent(batches), extent(rows))
+	}
 	return hostir.Var(string(e))
 }

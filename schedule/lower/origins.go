@@ -27,6 +27,7 @@ var asking = map[hostir.Work]string{
 	hostir.Tiles:         movesField,
 	hostir.Scatter:       movesField,
 	hostir.Packets:       movesField,
+	hostir.PacketGather:  movesField,
 	hostir.Sum:           movesField,
 	hostir.AllGather:     movesField,
 	hostir.ReduceScatter: movesField,

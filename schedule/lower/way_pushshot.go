@@ -5,12 +5,17 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var pushShots = []lowering{pushShotOf(reduceAll), pushShotOf(allBare)}
+var pushShots = []lowering{
+	pushShotOf(reduceAll, pushShot),
+	pushShotOf(allBare, pushShot),
+	pushShotOf(reduce, pushScatter),
+	pushShotOf(reduceBare, barePushScatter),
+}
 
-func pushShotOf(m moves) lowering {
+func pushShotOf(m moves, write func(*draft) error) lowering {
 	return by(m, func(d *draft, _ schedule.PushShot) error {
 		d.with.carriage = carriage{signals: true, fused: true, byBlocks: true}
-		return pushShot(d)
+		return write(d)
 	})
 }
 
@@ -22,11 +27,38 @@ func pushShot(d *draft) error {
 	}
 	input := d.shotInput()
 	d.buffer(input).Shared = false
-	c := d.buffer("C").Tensor
-	d.landing(part(c), c.Axes...)
-	d.add(hostir.SumPackets(mainRef, hostir.Whole("C"), *d.buffer(landed), hostir.Whole(input).EachRank()).
-		Described("own part to rank q; the order of ranks"))
+	d.add(d.landSums(hostir.Whole(input)))
 	return nil
+}
+
+// pushScatter lets every rank multiply all rows, send each rank its own, and sum those that land.
+func pushScatter(d *draft) error {
+	if err := d.reduceBuffers(partial); err != nil {
+		return err
+	}
+	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+	d.add(d.multiply(mainRef, hostir.Whole(partial), hostir.Whole("A")))
+	d.add(d.landSums(hostir.Chunk(partial, hostir.Var(hostir.RankIndex))))
+	return nil
+}
+
+// barePushScatter lets every rank send each rank its rows of A, and sum those that land.
+func barePushScatter(d *draft) error {
+	if err := d.tensors(); err != nil {
+		return err
+	}
+	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+	d.cut("A", schedule.D)
+	d.add(d.landSums(hostir.Chunk("A", hostir.Var(hostir.RankIndex))))
+	return nil
+}
+
+// landSums sends each rank a view, and sums to C what lands, in the order of ranks.
+func (d *draft) landSums(each hostir.View) hostir.Step {
+	c := d.buffer("C").Tensor
+	d.landing(elements(c), c.Axes...)
+	return hostir.SumPackets(mainRef, hostir.Whole("C"), *d.buffer(landed), each.EachRank()).
+		Described("q's part to rank q; the order of ranks")
 }
 
 // landing declares memory in which a part of every rank's lands as packets, of so many elements and such axes.

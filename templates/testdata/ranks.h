@@ -331,14 +331,25 @@ static void function_round(World &w, unsigned r, unsigned round, const char *ker
   apply(w, r, round, kernel, p, [r, round](size_t i, double &) { return f(number_of(next_of(r), round, i)); });
 }
 
-static void swiglu_round(World &w, unsigned r, unsigned round)
+template <typename Params, double (*f)(double)>
+static void gate_round(World &w, unsigned r, unsigned round, const char *kernel)
 {
-  struct swiglu p = {};
+  Params p = {};
   p.operands[0] = term(w, next_of(r));
   p.operands[1] = term(w, r);
-  apply(w, r, round, "swiglu", p, [r, round](size_t i, double &) {
-    return silu_in_double(number_of(next_of(r), round, i)) * number_of(r, round, i);
+  apply(w, r, round, kernel, p, [r, round](size_t i, double &) {
+    return f(number_of(next_of(r), round, i)) * number_of(r, round, i);
   });
+}
+
+static void swiglu_round(World &w, unsigned r, unsigned round)
+{
+  gate_round<struct swiglu, silu_in_double>(w, r, round, "swiglu");
+}
+
+static void geglu_round(World &w, unsigned r, unsigned round)
+{
+  gate_round<struct geglu, gelu_in_double>(w, r, round, "geglu");
 }
 
 // The mean of a power of what is left of a row's elements without their mean.
@@ -730,14 +741,12 @@ static void scatter_round(World &w, unsigned r, unsigned round, const char *kern
 }
 
 // Each rank gets a part of every rank's term, which begins eight elements behind the part of the rank before it.
-static void packets_round(World &w, unsigned r, unsigned round)
+template <typename Params>
+static void land(World &w, unsigned r, unsigned round, Params &p)
 {
-  struct packets p = {};
   p.step = &w.of[r].step.value;
   p.value = ++w.of[r].numbered;
   p.blocks = blocks;
-  p.dst = (char *)at(w.of[r].sum, r % 2);
-  p.count = sent;
   p.n = ranks;
   for (unsigned q = 0; q < ranks; q++) {
     p.terms[q] = term(w, r) + 8 * q * size_of(type_of(round));
@@ -748,9 +757,22 @@ static void packets_round(World &w, unsigned r, unsigned round)
   p.half = sizeof w.of[r].landed[0];
   p.turn = w.of[r].turns;
   p.rank = r;
+}
+
+static void packets_round(World &w, unsigned r, unsigned round)
+{
+  struct packets p = {};
+  land(w, r, round, p);
+  p.dst = (char *)at(w.of[r].sum, r % 2);
+  p.count = sent;
+  unsigned char *const behind = (unsigned char *)p.dst + sent * size_of(type_of(round));
+  host(w, r, [behind] { *behind = 0xee; });
   launch(w, r, of("packets", type_of(round)), p, blocks);
-  host(w, r, [&w, r, round] {
+  host(w, r, [&w, r, round, behind] {
     const unsigned type = type_of(round);
+    if (*behind != 0xee) {
+      return wrong(w, r, round, "a byte behind the sum is written");
+    }
     for (size_t i = 0; i < sent; i++) {
       float x = -0.0f;
       for (unsigned t = 0; t < ranks; t++) {
@@ -759,6 +781,28 @@ static void packets_round(World &w, unsigned r, unsigned round)
       if (value(type, get(type, at(w.of[r].sum, r % 2), i)) != rounded(type, x)) {
         return wrong(w, r, round, "the sum of packets is wrong");
       }
+    }
+  });
+}
+
+static void packetgather_round(World &w, unsigned r, unsigned round)
+{
+  struct packetgather p = {};
+  land(w, r, round, p);
+  p.dst = (char *)at(w.of[r].all, r % 2);
+  p.count = sent * size_of(type_of(round));
+  unsigned char *const behind = (unsigned char *)p.dst + ranks * p.count;
+  host(w, r, [behind] { *behind = 0xee; });
+  launch(w, r, "packetgather", p, blocks);
+  host(w, r, [&w, r, round, behind] {
+    for (size_t i = 0; i < ranks * sent; i++) {
+      if (get(type_of(round), at(w.of[r].all, r % 2), i) !=
+          wanted(type_of(round), (unsigned)(i / sent), round, i % sent + 8 * r)) {
+        return wrong(w, r, round, "a part that landed is wrong");
+      }
+    }
+    if (*behind != 0xee) {
+      wrong(w, r, round, "a byte behind what landed is written");
     }
   });
 }
@@ -778,12 +822,13 @@ static const Kind kinds[] = {
     COPIES(COPY) FUNCTIONS(FUNCTION)
     {"post, wait, reduce", reduce_round}, {"reduce of two", reduce2_round},
     {"reduce with a row", reduce3_round}, {"reduce with a tensor", reduce4_round}, {"reduce of hosts", reduce5_round},
-    {"swiglu", swiglu_round}, {"rmsnorm", rmsnorm_round}, {"layernorm", layernorm_round}, {"rotary", rotary_round},
+    {"swiglu", swiglu_round}, {"geglu", geglu_round}, {"rmsnorm", rmsnorm_round}, {"layernorm", layernorm_round},
+    {"rotary", rotary_round},
     {"get", get_round}, {"put", put_round},
     {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
     {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},
     {"shot by blocks that posts and waits twice", shot5_round}, {"gather by blocks", gather_round},
-    {"packets", packets_round},
+    {"packets", packets_round}, {"packetgather", packetgather_round},
     {"tiles", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles"); }},
     {"wide tiles", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles2>(w, r, i, "tiles2"); }},
     {"scatter", [](World &w, unsigned r, unsigned i) { scatter_round<struct scatter>(w, r, i, "scatter", false); }},

@@ -53,7 +53,7 @@ func (st *stream) move(o ops.Op, done func()) {
 			}
 			parts++
 			bytes := float64(u.Bytes) * fraction
-			if o.Kernel == string(hostir.Packets) {
+			if hostir.Work(o.Kernel).Lands() {
 				bytes *= 2 // a flag beside each 4 bytes
 			}
 			s.links.add(&transfer{from: from, to: to, left: bytes,

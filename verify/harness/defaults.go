@@ -142,10 +142,11 @@ func (p *Program) Staging(s Shape, ranks int) int64 {
 	return staged(x) + p.landing(x)
 }
 
-// landing bounds the bytes in which packets land: two halves, of twice each rank's partial result.
+// landing bounds the bytes in which packets land: two halves, of twice each rank's shard or partial result.
 func (p *Program) landing(x *reference.Problem) (bytes int64) {
 	for _, m := range p.Schedule.Moves {
-		if _, ok := m.Way.(schedule.PushShot); ok {
+		switch m.Way.(type) {
+		case schedule.PushShot, schedule.PushGather:
 			bytes += 4*int64(x.Extents[schedule.D]*x.Elements(m.Of))*x.Type.Size() + slack
 		}
 	}

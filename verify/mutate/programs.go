@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ovgen/schedule/hostir"
+	"ovgen/verify/explore"
 	"ovgen/verify/ops"
 )
 
@@ -15,6 +16,7 @@ func (m *maker) programs() {
 	m.sharedWords()
 	m.acknowledgement()
 	m.slots()
+	m.halves()
 }
 
 // bodies mutates the nodes of a body; whole makes the program's body of it.
@@ -303,5 +305,24 @@ func (m *maker) slots() {
 		}
 		m.body("reuse a buffer early", "one slice of "+b.Name+" for all steps",
 			hostir.Rewrite(m.program.Body, hostir.Parts{View: one}))
+	}
+}
+
+// halves lets all runs use one half of the memory that packets land in, where they use two in turn: the operations of a
+// run are the same.
+func (m *maker) halves() {
+	for i, b := range m.program.Buffers {
+		if b.Lands.Halves < 2 {
+			continue
+		}
+		p := *m.program
+		p.Buffers = slices.Clone(p.Buffers)
+		p.Buffers[i].Lands.Halves = 1
+		x := Mutant{Schedule: p.Name, Kind: "reuse a buffer early", Text: "one half of " + b.Name + " for all runs"}
+		for _, d := range sizes(&p) {
+			x.Cases = append(x.Cases, Case{Program: &p, Shape: explore.ShapeOf(&p, d), Right: m.right[d],
+				Lists: m.right[d]})
+		}
+		m.list = append(m.list, x)
 	}
 }

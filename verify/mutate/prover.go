@@ -18,7 +18,7 @@ func Prove(c Case) (Opinion, error) {
 		return Opinion{}, err
 	}
 	m.Semaphores = used(m.Semaphores, c.Lists)
-	size, err := prove.Lists(context.Background(), m, c.Lists, 2)
+	size, err := prove.Lists(context.Background(), m, c.Lists, 0)
 	var refused *prove.Counterexample
 	switch {
 	case errors.As(err, &refused):

@@ -2,8 +2,9 @@ package ops
 
 import "ovgen/schedule/hostir"
 
-// packets adds a sum of packets, for one of them: what goes to each peer is copied to this rank's part of the peer's
-// landing, the flags are posted and awaited, and the sum is of the parts that landed here and of the own view.
+// packets adds work with packets, for one of them: what goes to each peer is copied to this rank's part of the peer's
+// landing, the flags are posted and awaited, and the sum, or the copies of a gather, are of the parts that landed here
+// and of the own view.
 func (u *unroller) packets(at Op, n hostir.Step) {
 	each, to := n.Reads[0], n.Writes[1]
 	for _, p := range u.peers(hostir.Every) {
@@ -31,17 +32,27 @@ func (u *unroller) packets(at Op, n hostir.Step) {
 	}
 	sum := at
 	sum.Kind = Sum
+	dst, bytes := u.view(n.Writes[0])
 	for q := range u.c.Ranks {
-		if q != u.c.Rank {
-			l, bytes := u.view(hostir.Chunk(to.Buffer, hostir.Const(int64(q))))
-			sum.use(Use{At: l, Bytes: bytes})
+		var from Use
+		from.At, from.Bytes = u.view(hostir.Chunk(to.Buffer, hostir.Const(int64(q))))
+		if q == u.c.Rank {
+			u.forRank(each, q, func(l Loc, bytes int64) { from = Use{At: l, Bytes: bytes} })
+		}
+		if n.Do == hostir.Packets {
+			sum.use(from)
 			continue
 		}
-		u.forRank(each, q, func(l Loc, bytes int64) { sum.use(Use{At: l, Bytes: bytes}) })
+		one := at
+		one.Kind = Copy
+		one.use(from, Use{Write: true, At: dst, Bytes: from.Bytes})
+		u.add(one)
+		dst.Offset += from.Bytes
 	}
-	dst, bytes := u.view(n.Writes[0])
-	sum.use(Use{Write: true, At: dst, Bytes: bytes})
-	u.add(sum)
+	if n.Do == hostir.Packets {
+		sum.use(Use{Write: true, At: dst, Bytes: bytes})
+		u.add(sum)
+	}
 	for _, w := range n.Post {
 		u.signal(at, n, w)
 	}

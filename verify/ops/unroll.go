@@ -143,7 +143,7 @@ func (u *unroller) enqueue(n hostir.Step) {
 		return
 	}
 	at := Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By, ByBlocks: n.ByBlocks}
-	if n.Do == hostir.Packets {
+	if n.Do.Lands() {
 		u.packets(at, n)
 		return
 	}

@@ -28,6 +28,8 @@
 //	                 does and posts, in that order         word, until its work is done: written
 //	fused by blocks  the same for each block, blocks       its part of each use, words of
 //	                 in any order to each other            its own; no count word
+//	packets          the same for each packet, whose flag  the same
+//	                 is its word
 //	Collective:      stream order                          own sources read, own destination
 //	begin, end       end: every rank's begin               written, from begin to end
 //	Done             stream order of main                  nothing
@@ -48,7 +50,7 @@
 //     H200, with replays and eager runs mixed).
 //   - Emitted kernels wait with ld.acquire.sys and post with st.release.sys behind a
 //     system-wide fence (templates/device/blocks.h).
-//   - Aligned 32-bit words are written whole.
+//   - Aligned 32-bit words are written whole; so are packets, of 64 bits.
 //   - NCCL's collectives of one communicator need all of its ranks, each with the same call;
 //     one has ended on a rank when that rank has what it gets. An exchange needs the rank that
 //     it gets from; it may or may not wait for the rank that it sends to (collective.go).
@@ -82,11 +84,11 @@
 // and any circle over several blocks would be one over the list's own operations. By blocks,
 // only blocks of one number conflict with each other, and those have the list's order.
 //
-// Runs. Buffers have period 1: a run uses the same bytes as the one before. By bracket all
-// of a rank's operations in a run lie between After and Done. Two conflicting operations x
-// of run i and y of run j > i: y has a twin in run i+1. x comes before the twin, as shown
-// for two neighbouring runs, and the twin comes before y by the sequence of its rank's
-// runs. So P + 1 = 2 runs show it for all.
+// Runs. Buffers have period P = 1: a run uses the same bytes as the one before; where packets
+// land, of two halves in turn, P = 2. By bracket all of a rank's operations in a run lie between
+// After and Done. Two conflicting operations x of run i and y of run j > i: y has a twin in run
+// i+P. x comes before the twin, as shown for P + 1 neighbouring runs, and the twin comes before
+// y by the sequence of its rank's runs. So P + 1 runs show it for all, and fewer use no half twice.
 //
 // Modes. By bracket, the order that streams carry from run to run in eager mode is in the
 // graph already, so eager, replayed and mixed runs have one graph. They differ only where a
@@ -94,7 +96,8 @@
 //
 // Plans. Window says that whoever uses a rank's memory does so between that rank's After
 // and Done; words are shared by no two plans and 0 between runs. So the plans of a group,
-// in one sequence, are as safe together as each is alone, and may share staging.
+// in one sequence, are as safe together as each is alone, and may share staging. Memory that
+// packets land in is a plan's own, as words are.
 //
 // Shapes. Indices, bounds, peers and branches mention no extents (checked), and every use
 // is whole chunks: so, in units of chunks, all shapes have the same operations and the same

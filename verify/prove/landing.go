@@ -7,8 +7,8 @@ import (
 	"ovgen/verify/ops"
 )
 
-// packets is the kernel that sends packets: a packet's data and its flag are stored and loaded as one.
-const packets = string(hostir.Packets)
+// packets says that a kernel is one of packets: a packet's data and its flag are stored and loaded as one.
+func packets(kernel string) bool { return hostir.Work(kernel).Lands() }
 
 // half is which of a buffer's halves, or of a semaphore's words, a run uses; 0 where there is one.
 func (m *Model) half(name string, run int32) int32 {
@@ -34,7 +34,7 @@ func (m *Model) leastRuns() int {
 func (p *proof) landings() *Counterexample {
 	for r, list := range p.lists {
 		for i, o := range list {
-			if at, found := p.lands(o); found && (o.Kernel != packets || !o.ByBlocks) {
+			if at, found := p.lands(o); found && (!packets(o.Kernel) || !o.ByBlocks) {
 				return p.against(Blocks, p.find(r, i), -1, fmt.Sprintf("%s holds packets, and this is no kernel of "+
 					"packets", at), "let kernels of packets alone use it")
 			}

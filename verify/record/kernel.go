@@ -23,7 +23,7 @@ type kind struct {
 	tiles    bool // its launch has a beginning, a part for each shard, and an end
 	once     bool // all of its blocks must run at the same time
 	call     bool // it is the caller's own, whose name follows
-	packets  bool // it sends packets, a copy to each peer, and adds up what lands
+	packets  bool // it sends packets, a copy to each peer, and adds up what lands, or copies that
 }
 
 // kinds of kernels, by the first part of their names; their templates say how each is launched.
@@ -39,13 +39,16 @@ var kinds = map[string]kind{
 	"tiles":  {waits: true, tiles: true},
 
 	"scatter": {waits: true, tiles: true, sum: true, once: true},
-	"packets": {packets: true},
+
+	"packets":      {packets: true},
+	"packetgather": {packets: true, gathers: true},
 
 	"silu":    {function: true},
 	"swiglu":  {function: true},
 	"rmsnorm": {function: true},
 	"gelu":    {function: true},
 	"relu":    {function: true},
+	"geglu":   {function: true},
 
 	"layernorm": {function: true},
 	"rotary":    {function: true, heads: true},
@@ -201,7 +204,7 @@ func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 
 func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	if k.packets {
-		return l.packets(n, o)
+		return l.packets(n, o, k)
 	}
 	p := phases{names: n, kind: k, opens: o, work: o, posts: o}
 	p.work.Kind = ops.Copy

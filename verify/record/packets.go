@@ -8,8 +8,8 @@ import (
 )
 
 // packets are the operations of a block of a kernel of packets: a copy to each peer, the posts and the waits by flags,
-// and the sum.
-func (l *launch) packets(n *Names, o ops.Op) (list []ops.Op, err error) {
+// and the sum, or the copies of a gather.
+func (l *launch) packets(n *Names, o ops.Op, k kind) (list []ops.Op, err error) {
 	copied, sum, signal := o, o, o
 	copied.Kind, sum.Kind, signal.Kind = ops.Copy, ops.Sum, ops.Signal
 	posts, waits, resets := signal, wait{}, 0
@@ -29,7 +29,7 @@ func (l *launch) packets(n *Names, o ops.Op) (list []ops.Op, err error) {
 			resets++
 		case isStep(at):
 			err = n.word(&waits.notes, t.At, t.Value, true)
-		case t.Type != n.Type:
+		case t.Type != n.Type && !k.gathers:
 			err = fmt.Errorf("a sum of %s in a plan of %s", t.Type, n.Type)
 		case len(posts.Words)+resets > 0 || len(list) == 0 && len(copied.Uses) == 0 && l.alone():
 			sum.Uses = append(sum.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes})
@@ -48,7 +48,12 @@ func (l *launch) packets(n *Names, o ops.Op) (list []ops.Op, err error) {
 	if waited.Words, err = waits.list(); err != nil {
 		return nil, err
 	}
-	for _, part := range []ops.Op{posts, waited, sum} {
+	parts := []ops.Op{posts, waited, sum}
+	if k.gathers {
+		sum.Kind = ops.Copy
+		parts = append(parts[:2], copies(sum)...)
+	}
+	for _, part := range parts {
 		if len(part.Words)+len(part.Uses) > 0 {
 			list = append(list, part)
 		}

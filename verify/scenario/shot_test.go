@@ -1,12 +1,14 @@
 package scenario
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"ovgen/generated/allreduceoneshot"
+	"ovgen/generated/allreducepackets"
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
@@ -16,6 +18,37 @@ import (
 // shotAnywhere is anywhere for a run that is one kernel of several blocks, which waits
 // before its sum and after it.
 func shotAnywhere(e *env) error {
+	return sumsAnywhere(e, func(g *group.Group, a, c driver.Ptr) (sums, error) {
+		p, err := allreduceoneshot.New(e, g, allreduceoneshot.Shape{M: sumRows, N: sumColumns, Type: driver.FP32})
+		if err != nil {
+			return nil, err
+		}
+		return p, p.Bind(e, allreduceoneshot.Buffers{A: a, C: c})
+	})
+}
+
+// packetsAnywhere is anywhere for one whose threads each wait for packets.
+func packetsAnywhere(e *env) error {
+	return sumsAnywhere(e, func(g *group.Group, a, c driver.Ptr) (sums, error) {
+		p, err := allreducepackets.New(e, g, allreducepackets.Shape{M: sumRows, N: sumColumns, Type: driver.FP32})
+		if err != nil {
+			return nil, err
+		}
+		return p, p.Bind(e, allreducepackets.Buffers{A: a, C: c})
+	})
+}
+
+// sums is a plan that adds up the ranks' tensors.
+type sums interface {
+	Run(ctx context.Context) error
+	Close(ctx context.Context) error
+}
+
+// The tensors of such plans.
+const sumRows, sumColumns = 5, 1024
+
+// sumsAnywhere runs a plan until one rank aborts.
+func sumsAnywhere(e *env, bound func(g *group.Group, a, c driver.Ptr) (sums, error)) error {
 	victim := e.random.IntN(e.size)
 	after := time.Duration(e.random.IntN(400)) * time.Microsecond
 	g, err := e.join("")
@@ -25,13 +58,12 @@ func shotAnywhere(e *env) error {
 	if e.rank == victim {
 		defer time.AfterFunc(after, func() { g.Abort(errReason) }).Stop()
 	}
-	return errors.Join(shots(e, g), g.Close(e))
+	return errors.Join(shots(e, g, bound), g.Close(e))
 }
 
 // shots runs until the group ends.
-func shots(e *env, g *group.Group) error {
-	s := allreduceoneshot.Shape{M: 5, N: 1024, Type: driver.FP32}
-	a, err := device.Alloc(g.Driver(), int64(s.M*s.N)*s.Type.Size())
+func shots(e *env, g *group.Group, bound func(g *group.Group, a, c driver.Ptr) (sums, error)) error {
+	a, err := device.Alloc(g.Driver(), sumRows*sumColumns*driver.FP32.Size())
 	if err != nil {
 		return err
 	}
@@ -39,16 +71,13 @@ func shots(e *env, g *group.Group) error {
 	if err != nil {
 		return err
 	}
-	p, err := allreduceoneshot.New(e, g, s)
-	if err == nil {
-		err = p.Bind(e, allreduceoneshot.Buffers{A: a.Ptr(), C: c.Ptr()})
-	}
+	p, err := bound(g, a.Ptr(), c.Ptr())
 	began := time.Now()
 	for i := 0; err == nil; i++ {
 		if time.Since(began) > within {
 			return errors.New("runs go on after the end of the group")
 		}
-		err = e.shot(p, s, a, c, i)
+		err = e.shot(p, a, c, i)
 	}
 	if p != nil {
 		_ = p.Close(e) // the abort, which is checked below
@@ -57,10 +86,10 @@ func shots(e *env, g *group.Group) error {
 }
 
 // shot runs once, with rank r's input all i + r, and checks the sum.
-func (e *env) shot(p *allreduceoneshot.Plan, s allreduceoneshot.Shape, a, c *device.Buffer, i int) error {
-	own := slices.Repeat([]float32{float32(i + e.rank)}, s.M*s.N)
-	want := slices.Repeat([]float32{float32(e.size*i + e.size*(e.size-1)/2)}, s.M*s.N)
-	if err := e.raw.MemcpyHtoD(a.Ptr(), reference.Encode(s.Type, own)); err != nil {
+func (e *env) shot(p sums, a, c *device.Buffer, i int) error {
+	own := slices.Repeat([]float32{float32(i + e.rank)}, sumRows*sumColumns)
+	want := slices.Repeat([]float32{float32(e.size*i + e.size*(e.size-1)/2)}, sumRows*sumColumns)
+	if err := e.raw.MemcpyHtoD(a.Ptr(), reference.Encode(driver.FP32, own)); err != nil {
 		return err
 	}
 	if err := p.Run(e); err != nil {
@@ -70,7 +99,7 @@ func (e *env) shot(p *allreduceoneshot.Plan, s allreduceoneshot.Shape, a, c *dev
 	if err := e.raw.MemcpyDtoH(raw, c.Ptr()); err != nil {
 		return err
 	}
-	if got, err := reference.Decode(s.Type, raw); err != nil || !slices.Equal(got, want) {
+	if got, err := reference.Decode(driver.FP32, raw); err != nil || !slices.Equal(got, want) {
 		return errors.Join(fmt.Errorf("run %d: a sum is not %g", i, want[0]), err)
 	}
 	return nil

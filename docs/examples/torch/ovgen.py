@@ -33,7 +33,7 @@ class Config(ctypes.Structure):
 class Memory(ctypes.Structure):
     """struct ovgen_memory: what a plan needs on a rank, in bytes but for words."""
     _fields_ = [(n, ctypes.c_int64) for n in ("caller_bytes", "arena_bytes", "staging_bytes", "words",
-        "workspace_bytes", "tuning_bytes")]
+        "packets_bytes", "workspace_bytes", "tuning_bytes")]
 
 
 HANDLE, ADDRESS, TIME, STREAM = ctypes.c_size_t, ctypes.c_uint64, ctypes.c_int64, ctypes.c_void_p

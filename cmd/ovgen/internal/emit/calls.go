@@ -273,10 +273,10 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 	case hostir.Gather:
 		before, terms = b.terms(n.Reads)
 		work = append([]jen.Code{b.address(dst), b.bytes(n.Reads[0])}, terms...)
-	case hostir.Packets:
+	case hostir.Packets, hostir.PacketGather:
 		before, terms = b.terms(n.Reads)
-		return append(before, b.kernel(exported(n.By), append([]jen.Code{b.stream(n.Stream),
-			planField(n.Writes[1].Buffer), b.address(dst), b.bytes(dst)}, terms...)...))
+		return append(before, b.kernel(kernels.Kind(n.By).Ident(), append([]jen.Code{b.stream(n.Stream),
+			planField(n.Writes[1].Buffer), b.address(dst), b.bytes(n.Reads[0])}, terms...)...))
 	case hostir.Tiles, hostir.Scatter:
 		before, terms = b.terms([]hostir.View{n.Peers()})
 		work = append(b.tiles(n), terms...)

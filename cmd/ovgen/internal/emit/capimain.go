@@ -42,6 +42,7 @@ func memoryOf(f *jen.File) {
 			jen.Id("arena_bytes"):     bytes(need().Dot("Arena").Call()),
 			jen.Id("staging_bytes"):   bytes(need().Dot("Staging")),
 			jen.Id("words"):           bytes(need().Dot("Words")),
+			jen.Id("packets_bytes"):   bytes(need().Dot("Packets")),
 			jen.Id("workspace_bytes"): bytes(need().Dot("Workspace").Call()),
 			jen.Id("tuning_bytes"):    bytes(need().Dot("Tuning")),
 		})))

@@ -85,7 +85,7 @@ func unable(t kernels.Table) (errs []error) {
 			if k.Computes() && !templates.Adds(typ) {
 				errs = append(errs, fmt.Errorf("kernel %s adds up no %s (leave it out of Types)", k.Kind, typ))
 			}
-			if (k.Copies() || k.Gathers()) && typ.Size() < 2 {
+			if (k.Copies() || k.Gathers() || k.Lands()) && typ.Size() < 2 {
 				errs = append(errs, fmt.Errorf("kernel %s copies elements of at least 2 bytes, not %s "+
 					"(leave it out of Types, or let the copy engine copy)", k.Kind, typ))
 			}
@@ -132,7 +132,7 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 			}
 		}
 	}
-	if s.Do != hostir.Packets { // which bring their flags
+	if !s.Do.Lands() { // which bring their flags
 		words(s.Pre, &k.PrePost, &k.PreWait)
 		words(s.Post, &k.PostPost, &k.PostWait)
 	}
@@ -140,7 +140,7 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 		k.Terms, _ = u.termsOf([]hostir.View{s.Peers()})
 		k.Rows = len(s.Reads) - 3
 	}
-	if s.Do == hostir.Sum || s.Do == hostir.Gather || s.Do == hostir.Apply || s.Do == hostir.Packets {
+	if s.Do == hostir.Sum || s.Do == hostir.Gather || s.Do == hostir.Apply || s.Do.Lands() {
 		k.Terms, k.Varies = u.termsOf(s.Reads)
 		k.Rows = len(s.Rows())
 	}

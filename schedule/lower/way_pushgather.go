@@ -1,0 +1,51 @@
+package lower
+
+import (
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+var pushGathers = []lowering{
+	intoCallers(pushGatherOf(gather, pushGather)),
+	pushGatherOf(gatherBare, barePushGather),
+}
+
+func pushGatherOf(m moves, write func(*draft) error) lowering {
+	return by(m, func(d *draft, _ schedule.PushGather) error {
+		d.with.carriage = carriage{signals: true, fused: true, byBlocks: true}
+		return write(d)
+	})
+}
+
+// pushGather sends the own shard to each peer as packets, and multiplies all rows at once.
+func pushGather(d *draft) error {
+	g, err := d.gatherTensors()
+	if err != nil {
+		return err
+	}
+	d.add(d.landShards(g))
+	d.add(d.multiplied(mainRef, hostir.Whole("C"), hostir.Whole(g))...)
+	return nil
+}
+
+// barePushGather sends the own shard to each peer as packets; C is made of those that land.
+func barePushGather(d *draft) error {
+	if d.uneven("A") {
+		return &schedule.FieldError{Path: d.at, Msg: "one kernel sends shards of one size only",
+			Hint: "use schedule.Get"}
+	}
+	if err := d.tensors(); err != nil {
+		return err
+	}
+	d.cut("C", schedule.D)
+	d.add(d.landShards("C"))
+	return nil
+}
+
+// landShards brings every rank's A, in the order of ranks, to a buffer that they fill.
+func (d *draft) landShards(to string) hostir.Step {
+	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+	a := d.buffer("A").Tensor
+	d.landing(elements(a), a.Axes...)
+	return hostir.GatherPackets(mainRef, hostir.Whole(to), *d.buffer(landed), hostir.Whole("A").EachRank())
+}
