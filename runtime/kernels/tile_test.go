@@ -136,7 +136,8 @@ func TestLeast(t *testing.T) {
 		for first := range s.kernels {
 			got := s.least(s.kernels[first], 132, c.ranks, driver.MatmulDesc{M: c.m, N: c.n})
 			if got.Tile != c.want {
-				t.Errorf("%d x %d rows, %d columns, from tile %d: got %v, want %v", c.ranks, c.m, c.n, first, got.Tile, c.want)
+				t.Errorf("%d x %d rows, %d columns, from tile %d: got %v, want %v", c.ranks, c.m, c.n, first, got.Tile,
+					c.want)
 			}
 		}
 	}

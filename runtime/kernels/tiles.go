@@ -120,7 +120,10 @@ func (s *Set) product(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals,
 func (s *Set) least(k *kernel, multiprocessors, ranks int, d driver.MatmulDesc) (best *kernel) {
 	least := 0
 	for _, o := range s.kernels {
-		if load := o.load(multiprocessors, ranks, d); o.Kind == k.Kind && o.Rows == k.Rows && (best == nil || load < least) {
+		if o.Kind != k.Kind || o.Rows != k.Rows {
+			continue
+		}
+		if load := o.load(multiprocessors, ranks, d); best == nil || load < least {
 			best, least = o, load
 		}
 	}

@@ -22,8 +22,8 @@ var tilings = []lowering{
 			return err
 		}
 		if w.Cluster > 1 {
-			return d.refusal("Cluster", "leave it out", "sums wait for all blocks of the peers, and clusters of blocks "+
-				"may not all run at the same time")
+			return d.refusal("Cluster", "leave it out",
+				"sums wait for all blocks of the peers, and clusters of blocks may not all run at the same time")
 		}
 		return scatterTiles(d, t)
 	}),
