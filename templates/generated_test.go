@@ -123,6 +123,8 @@ func sections(t *testing.T, c code) (parts []section) {
 			for line := range strings.Lines(includes) {
 				parts = append(parts, section{strings.TrimSpace(line), line})
 			}
+		case ok && k.Multiplies(): // of which a package has several, by shape
+			parts = append(parts, section{k.Name, text})
 		case ok:
 			parts = append(parts, section{k.Name, strings.ReplaceAll(text, k.Name, string(k.Kind))})
 		default:

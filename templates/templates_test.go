@@ -175,9 +175,13 @@ func transportList() []kernels.Kernel {
 		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
 		{Kind: kernels.Rotary, Terms: 1, Rows: 1},
 		{Kind: kernels.Tiles, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7, Rows: 1,
-			Tile: kernels.Tile{Columns: 128, Cluster: 1}},
+			Tile: kernels.Tile{Columns: 112, Cluster: 2}},
+		{Kind: kernels.Tiles, Number: 2, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
+			Rows: 1, Tile: kernels.Tile{Columns: 176, Cluster: 2}},
 		{Kind: kernels.Scatter, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
-			Tile: kernels.Tile{Columns: 128, Cluster: 1}},
+			Tile: kernels.Tile{Columns: 112, Cluster: 1}},
+		{Kind: kernels.Scatter, Number: 2, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
+			Tile: kernels.Tile{Columns: 160, Cluster: 1}},
 		{Kind: kernels.Packets, Terms: 8, Varies: true, ByBlocks: true},
 		{Kind: kernels.PacketGather, Terms: 8, Varies: true, ByBlocks: true},
 	}
@@ -212,7 +216,7 @@ func every() (list []kernels.Kernel) {
 		list = append(list, of...)
 		if kind == kernels.Scatter { // and one with a bias
 			k := of[0]
-			k.Number, k.Rows = 2, 1
+			k.Number, k.Rows = 3, 1
 			list = append(list, k)
 		}
 	}

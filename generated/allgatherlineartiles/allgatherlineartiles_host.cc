@@ -2,7 +2,7 @@
 
 // The kernels of allgatherlineartiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 0511cd23a984b40b7d943a8f7a76946e5a4a94b26fd762e2710ebf2ae7d0183e
+// 767e2a8227aa2e9402695442c3fcdad5c1d30de92993505e0bda92cfac52d38c
 
 namespace {
 
@@ -12,6 +12,8 @@ namespace {
 const Kernel kernels[] = {
     {"tiles_bf16", sizeof(struct tiles), thread<struct tiles, tiles_bf16>},
     {"tiles_fp16", sizeof(struct tiles), thread<struct tiles, tiles_fp16>},
+    {"tiles2_bf16", sizeof(struct tiles2), thread<struct tiles2, tiles2_bf16>},
+    {"tiles2_fp16", sizeof(struct tiles2), thread<struct tiles2, tiles2_fp16>},
     {},
 };
 

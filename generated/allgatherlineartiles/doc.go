@@ -11,7 +11,7 @@
 //	  B    [N, K]
 //	  Bias [N]
 //	  C    [Stream(D), M/D, N]
-//	A by Tiles: Columns 128, Cluster 1, Together no
+//	A by Tiles: Columns by shape, Cluster 1, Together no
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
@@ -19,7 +19,7 @@
 //	plan:   Agathered [Stream(D), M/D, K] by M/D*K
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	main:   tiles{Post ready -> every peer;  Wait ready[every peer]
-//	              Tiles 128x128 by 1, in turn: Linear(C, Agathered, A, A@((r + i) % D), i = 1..D-1, B, Bias)
+//	              Tiles 128x112 by 2, in turn or 128x176 by 2, in turn: Linear(C, Agathered, A, A@((r + i) % D), i = 1..D-1, B, Bias)
 //	              Post read -> every peer;  Wait read[every peer]}
 //	                # peers may read A; A may be overwritten afterwards
 //

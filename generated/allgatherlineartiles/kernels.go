@@ -15,7 +15,10 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Tiles, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer,
-			PostWait: kernels.EachPeer, Terms: 7, Rows: 1, Tile: kernels.Tile{Columns: 128, Cluster: 1}},
+			PostWait: kernels.EachPeer, Terms: 7, Rows: 1, Tile: kernels.Tile{Columns: 112, Cluster: 2}},
+		{Kind: kernels.Tiles, Number: 2, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer,
+			PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 7, Rows: 1,
+			Tile: kernels.Tile{Columns: 176, Cluster: 2}},
 	},
 }
 
@@ -25,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlineartiles",
-	Source:  "9a83fe0908fc3e7045ef4295ecd95a059ad6c37cf6156d1055eafe2949131235",
+	Source:  "87f982905679350ad8cb9bb13df4c2d3d4f0d20281fc7328b98ba790e7185e33",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "a8c05d6f301a13f1efd3ce6ad182ae1264d3a843ec5414062858d2268be4a378",
+	Hash:     "9ad0a88bb529d38c7863f69d4c7c4cafc9c3be8c61d3b3f0f49e3c31e9aba1fa",
 	Proof:    "proven for D = 1..8, stamp 4dbb2aeacce85a6a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

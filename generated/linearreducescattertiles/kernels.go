@@ -15,7 +15,10 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Scatter, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer,
-			PostWait: kernels.EachPeer, Terms: 7, Tile: kernels.Tile{Columns: 128, Cluster: 1}},
+			PostWait: kernels.EachPeer, Terms: 7, Tile: kernels.Tile{Columns: 112, Cluster: 1}},
+		{Kind: kernels.Scatter, Number: 2, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer,
+			PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 7,
+			Tile: kernels.Tile{Columns: 160, Cluster: 1}},
 	},
 }
 
@@ -25,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescattertiles",
-	Source:  "b2ef40758a75507b19ff4c87bb6d942f0972e4a28e6bfe1ff67a6f599524f752",
+	Source:  "bb2c9c4b35dea086d66f94fda239685eafbe0d2ba488c350fa7b4d29251921ee",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

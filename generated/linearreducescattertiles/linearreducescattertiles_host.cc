@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescattertiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 991eeb1080d6dea6f102dee12d8406f487a88539690fb14add6fc0487532e4af
+// 8469143c3ed9108d6fc2ff93a07838d47bb882ffd2aa9e57653f52be7455e259
 
 namespace {
 
@@ -12,6 +12,8 @@ namespace {
 const Kernel kernels[] = {
     {"scatter_bf16", sizeof(struct scatter), thread<struct scatter, scatter_bf16>},
     {"scatter_fp16", sizeof(struct scatter), thread<struct scatter, scatter_fp16>},
+    {"scatter2_bf16", sizeof(struct scatter2), thread<struct scatter2, scatter2_bf16>},
+    {"scatter2_fp16", sizeof(struct scatter2), thread<struct scatter2, scatter2_fp16>},
     {},
 };
 

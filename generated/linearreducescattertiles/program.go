@@ -30,7 +30,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearreducescattertiles",
-	Hash:    "99a022ae0ae8c3673b3c4542bd073a5e3f2dd9783274d0760e9996e92e747c34",
+	Hash:    "5fb6945f7ab06ac6b75d2b20c1b78a14290dd1f7ad78e96a28c005a670116e88",
 	Proof:   "proven for D = 1..8, stamp 48c9bd64de040878",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

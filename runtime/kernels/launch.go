@@ -185,7 +185,12 @@ func (s *Set) signal(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals, 
 	if k == nil {
 		return nil
 	}
-	w := q.StepWords(on, string(kind), x)
+	return k.signal(q, on, x)
+}
+
+// signal counts the step, and fills in the words.
+func (k *kernel) signal(q *plan.Queue, on *plan.Stream, x plan.Signals) *kernel {
+	w := q.StepWords(on, string(k.Kind), x)
 	k.put(prePost, w.PrePost)
 	k.put(preWait, w.PreWait)
 	k.put(postPost, w.PostPost)

@@ -118,6 +118,34 @@ func TestScatterTouches(t *testing.T) {
 	}
 }
 
+// TestLeast: of tiles by shape a launch takes those that leave the fewest multiprocessors idle.
+func TestLeast(t *testing.T) {
+	s := &Set{}
+	for _, tile := range []Tile{{Columns: 112, Cluster: 2}, {Columns: 176, Cluster: 2}, {Columns: 176, Cluster: 1}} {
+		s.kernels = append(s.kernels, &kernel{layout: layout{Kernel: Kernel{Kind: Tiles, Tile: tile}}})
+	}
+	for _, c := range []struct {
+		ranks, m, n int
+		want        Tile
+	}{
+		{2, 256, 7168, Tile{Columns: 112, Cluster: 2}},  // 2 waves of 112, or 2 of 176
+		{2, 1024, 7168, Tile{Columns: 176, Cluster: 2}}, // 8 waves of 112, or 5 of 176
+		{2, 64, 14336, Tile{Columns: 176, Cluster: 1}},  // half of each cluster of two would be idle
+		{1, 128, 112, Tile{Columns: 112, Cluster: 2}},
+	} {
+		for first := range s.kernels {
+			got := s.least(s.kernels[first], 132, c.ranks, driver.MatmulDesc{M: c.m, N: c.n})
+			if got.Tile != c.want {
+				t.Errorf("%d x %d rows, %d columns, from tile %d: got %v, want %v", c.ranks, c.m, c.n, first, got.Tile,
+					c.want)
+			}
+		}
+	}
+	if got := s.least(s.kernels[1], 0, 1, driver.MatmulDesc{M: 1, N: 1}); got == nil {
+		t.Error("no tile for a device without multiprocessors")
+	}
+}
+
 // TestTileTouches: a launch's beginning, a part for each shard, and its end, as blocks.
 func TestTileTouches(t *testing.T) {
 	table := Table{Peers: 2, Types: []driver.Type{driver.BF16, driver.FP32}, Kernels: []Kernel{{Kind: Tiles,

@@ -92,10 +92,11 @@ func (s *Set) product(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals,
 	if d.Bias {
 		rows.n = 1
 	}
-	k := s.signal(q, on, kind, x, rows)
+	k := s.find(q, kind, &x, rows)
 	if k == nil {
 		return
 	}
+	k = s.least(k, q.Multiprocessors(), q.Size(), d).signal(q, on, x)
 	k.describe(q, d, o, peers)
 	at := func(place int, value driver.Ptr) { k.params[place] = uint64(value) }
 	t := k.tiled
@@ -115,12 +116,36 @@ func (s *Set) product(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals,
 	k.enqueue(q, on, k.tiles(q.Multiprocessors(), q.Size(), d), TileThreads)
 }
 
+// least is the first of the kernels like k, of other tiles, with the least work for each multiprocessor.
+func (s *Set) least(k *kernel, multiprocessors, ranks int, d driver.MatmulDesc) (best *kernel) {
+	least := 0
+	for _, o := range s.kernels {
+		if o.Kind != k.Kind || o.Rows != k.Rows {
+			continue
+		}
+		if load := o.load(multiprocessors, ranks, d); best == nil || load < least {
+			best, least = o, load
+		}
+	}
+	return best
+}
+
+// load is the columns of all tiles that one multiprocessor makes, at most.
+func (k *kernel) load(multiprocessors, ranks int, d driver.MatmulDesc) int {
+	at := max(multiprocessors/k.Tile.Cluster, 1) // clusters at once
+	return (k.clusters(ranks, d) + at - 1) / at * k.Tile.Columns
+}
+
+// clusters are those of all tiles, each of which makes one for each of its blocks.
+func (k *kernel) clusters(ranks int, d driver.MatmulDesc) int {
+	tall, wide := k.Tile.Cluster*TileRows, k.Tile.Columns
+	return ranks * ((d.M + tall - 1) / tall) * ((d.N + wide - 1) / wide)
+}
+
 // tiles are launched by as many blocks as there are tiles, or as it takes to pull all shards at once: no more than
 // multiprocessors.
 func (k *kernel) tiles(multiprocessors, ranks int, d driver.MatmulDesc) (blocks int) {
-	c := k.Tile.Cluster
-	tall, wide := c*TileRows, k.Tile.Columns
-	clusters := ranks * ((d.M + tall - 1) / tall) * ((d.N + wide - 1) / wide)
+	c, clusters := k.Tile.Cluster, k.clusters(ranks, d)
 	if !k.Scatters() {
 		const pulled = 4 * 16 * 96 // bytes that a block has in flight
 		clusters = max(clusters, ((ranks-1)*d.M*d.K*2/pulled+c-1)/c)

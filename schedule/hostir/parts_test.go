@@ -161,8 +161,8 @@ func TestCheck(t *testing.T) {
 	post := hostir.Post(s, "ready", hostir.Rank)
 	product := func(index string) hostir.Step { return hostir.Multiply(s, index, c, a, a) }
 	gather := hostir.Fuse("gather", hostir.Collect(s, c, a.EachRank()), post)
-	tiles := hostir.Fuse("tiles", hostir.TilesOf(s, hostir.Tile{}, c, c, a, a.EachRank(), a), post)
-	scatter := hostir.Fuse("scatter", hostir.ScatterOf(s, hostir.Tile{}, c, a.EachRank(), a, a, a, a), post)
+	tiles := hostir.Fuse("tiles", hostir.TilesOf(s, nil, c, c, a, a.EachRank(), a), post)
+	scatter := hostir.Fuse("scatter", hostir.ScatterOf(s, nil, c, a.EachRank(), a, a, a, a), post)
 	edit := func(n hostir.Step, f func(*hostir.Step)) hostir.Step { f(&n); return n }
 	for _, x := range []struct {
 		name string
@@ -195,7 +195,8 @@ func TestCheck(t *testing.T) {
 		{"tiles with a function", edit(tiles, func(n *hostir.Step) { n.Func = "gelu" }), "of no function"},
 		{"tiles that signal nothing", edit(tiles, func(n *hostir.Step) { n.Post = nil }), "between its signals"},
 		{"a scatter", scatter, ""},
-		{"a scatter of no slots", edit(scatter, func(n *hostir.Step) { n.Reads = n.Reads[:2] }), "a scatter reads all rows"},
+		{"a scatter of no slots", edit(scatter, func(n *hostir.Step) { n.Reads = n.Reads[:2] }),
+			"a scatter reads all rows"},
 		{"a scatter to no peers", edit(scatter, func(n *hostir.Step) { n.Writes = []hostir.View{c, a, a} }),
 			"slots at the peers"},
 		{"a scatter without its own slot", edit(scatter, func(n *hostir.Step) { n.Writes = n.Writes[:2] }),

@@ -32,8 +32,9 @@ type Step struct {
 	// reduce, get, put, shot or gather; or NCCL. Empty: the copy engine, the library of
 	// products, or a stream memory operation.
 	By string
-	// Tile is how a kernel of tiles makes its product.
-	Tile Tile
+	// Tiles are how a kernel of tiles makes its product: one way or, by shape, that of several with the least work for
+	// each multiprocessor.
+	Tiles []Tile
 	// Launch is of a call by a kernel of the caller's.
 	Launch Launch
 	// ByBlocks: each block of the kernel does all of this for its part of each view, and posts
@@ -50,9 +51,9 @@ type Work string
 // first view, and takes the other views as further operands. A call is work of the caller's own, which
 // reads all of its views. Tiles multiply the own shard, and pull those of the peers and multiply each when it is there:
 // they read the own shard, the peers' in the order of their tiles, the second operand and perhaps a bias, and write all
-// results and all other shards. A scatter multiplies each peer's rows into this rank's slot there, then the own rows, and
-// adds up the slots of all ranks in their order: it reads all rows, the second operand, the slots and perhaps a bias, and
-// writes the results, the slots at the peers in the order of their tiles, and the own slot. Packets
+// results and all other shards. A scatter multiplies each peer's rows into this rank's slot there, then the own rows,
+// and adds up the slots of all ranks in their order: it reads all rows, the second operand, the slots and perhaps a
+// bias, and writes the results, the slots at the peers in the order of their tiles, and the own slot. Packets
 // bring a view to each rank and add up what comes (SumPackets).
 const (
 	Nothing Work = ""
@@ -268,7 +269,8 @@ func (s Step) checkParts() error {
 func (s Step) checkViews() error {
 	for i, v := range slices.Concat(s.Reads, s.Writes) {
 		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather && s.Do != Tiles && s.Do != Scatter && !s.Do.Lands() {
-			return fmt.Errorf("%s: only a sum, a gather, tiles and packets have a view for each value of an index", v.Buffer)
+			return fmt.Errorf("%s: only a sum, a gather, tiles and packets have a view for each value of an index",
+				v.Buffer)
 		}
 		if v.Columns && (s.Do != Copy || s.By != "" || v.Index.IsZero() || !v.Count.IsZero()) {
 			return fmt.Errorf("%s: only a copy by the copy engine takes a part of the columns", v.Buffer)

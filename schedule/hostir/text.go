@@ -107,7 +107,7 @@ func (s Step) work() string {
 	case Gather:
 		name = "Gather"
 	case Tiles, Scatter:
-		name = s.Do.Title() + " " + s.Tile.String() + ": Linear"
+		name = s.Do.Title() + " " + tileNames(s.Tiles) + ": Linear"
 	case Packets, PacketGather:
 		if name = "Reduce"; s.Do == PacketGather {
 			name = "Gather"

@@ -1,6 +1,9 @@
 package hostir
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Tile says how a kernel makes a product by tiles of 128 rows.
 type Tile struct {
@@ -18,6 +21,15 @@ func (t Tile) String() string {
 	return fmt.Sprintf("128x%d by %d, %s", t.Columns, t.Cluster, how)
 }
 
+// tileNames are tiles of which one is taken.
+func tileNames(list []Tile) string {
+	var names []string
+	for _, t := range list {
+		names = append(names, t.String())
+	}
+	return strings.Join(names, " or ")
+}
+
 // Peers is the view of the peers' memory: of the shards that tiles read, or of the slots that a scatter writes.
 func (s Step) Peers() View {
 	if s.Do == Scatter {
@@ -27,14 +39,14 @@ func (s Step) Peers() View {
 }
 
 // TilesOf makes the tiles of a linear, of results, of all shards, and of a bias or none.
-func TilesOf(s StreamRef, t Tile, c, gathered, own, shards, b View, bias ...View) Step {
-	return Step{Stream: s, Do: Tiles, Tile: t, Index: Linear, Reads: append([]View{own, shards, b}, bias...),
+func TilesOf(s StreamRef, t []Tile, c, gathered, own, shards, b View, bias ...View) Step {
+	return Step{Stream: s, Do: Tiles, Tiles: t, Index: Linear, Reads: append([]View{own, shards, b}, bias...),
 		Writes: []View{c, gathered}}
 }
 
 // ScatterOf makes the tiles of a linear of all ranks' rows, of the result, of the slots at the peers, of the own slots
 // and the one among them that is this rank's, and of a bias or none.
-func ScatterOf(s StreamRef, t Tile, c, peers, slots, own, a, b View, bias ...View) Step {
-	return Step{Stream: s, Do: Scatter, Tile: t, Index: Linear, Reads: append([]View{a, b, slots}, bias...),
+func ScatterOf(s StreamRef, t []Tile, c, peers, slots, own, a, b View, bias ...View) Step {
+	return Step{Stream: s, Do: Scatter, Tiles: t, Index: Linear, Reads: append([]View{a, b, slots}, bias...),
 		Writes: []View{c, peers, own}}
 }

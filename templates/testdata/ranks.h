@@ -613,7 +613,8 @@ static void number_all(std::vector<unsigned short> &v, unsigned type, unsigned s
   }
 }
 
-static void tiles_round(World &w, unsigned r, unsigned round)
+template <typename Params>
+static void tiles_round(World &w, unsigned r, unsigned round, const char *kernel)
 {
   const unsigned type = tile_type(round);
   Rank &own_rank = w.of[r];
@@ -624,7 +625,7 @@ static void tiles_round(World &w, unsigned r, unsigned round)
     std::fill(own_rank.product.begin(), own_rank.product.end(), 0x7fff);
     std::fill(own_rank.shards.begin(), own_rank.shards.end(), 0x7fff);
   });
-  struct tiles p = {};
+  Params p = {};
   pre_wait(w, r, p);
   pre_post(w, r, p);
   post_post(w, r, p);
@@ -644,7 +645,7 @@ static void tiles_round(World &w, unsigned r, unsigned round)
   p.b.bits[0] = (u64)own_rank.weights.data();
   p.c.bits[0] = (u64)own_rank.product.data();
   p.bias = (const char *)own_rank.bias.data();
-  launch(w, r, of("tiles", type), p, 2);
+  launch(w, r, of(kernel, type), p, 2);
   counted(w, r, round);
   host(w, r, [&w, &own_rank, r, round, type] {
     for (const Word &word : own_rank.counts) {
@@ -827,12 +828,16 @@ static const Kind kinds[] = {
     {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
     {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},
     {"shot by blocks that posts and waits twice", shot5_round}, {"gather by blocks", gather_round},
-    {"tiles", tiles_round}, {"packets", packets_round},
-    {"packetgather", packetgather_round},
+    {"packets", packets_round}, {"packetgather", packetgather_round},
+    {"tiles", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles"); }},
+    {"wide tiles", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles2>(w, r, i, "tiles2"); }},
     {"scatter", [](World &w, unsigned r, unsigned i) { scatter_round<struct scatter>(w, r, i, "scatter", false); }},
+    {"wide scatter", [](World &w, unsigned r, unsigned i) {
+       scatter_round<struct scatter2>(w, r, i, "scatter2", false);
+     }},
     {"scatter with a bias", [](World &w, unsigned r, unsigned i) {
-        scatter_round<struct scatter2>(w, r, i, "scatter2", true);
-      }},
+       scatter_round<struct scatter3>(w, r, i, "scatter3", true);
+     }},
 };
 
 static std::unique_ptr<World> world(const Kind &k)

@@ -30,8 +30,8 @@ func (u *unroller) tiles(n hostir.Step) {
 }
 
 // scatter adds a launch of a kernel that scatters: its post, a part for each peer's rows, and one for the own rows. The
-// part of a peer's rows waits for the peer's post, multiplies into the slot there, and posts that it was written; that of
-// the own rows multiplies into the own slot, waits for all peers, and adds up the slots.
+// part of a peer's rows waits for the peer's post, multiplies into the slot there, and posts that it was written; that
+// of the own rows multiplies into the own slot, waits for all peers, and adds up the slots.
 func (u *unroller) scatter(n hostir.Step) {
 	at, counted := u.tiled(n)
 	at.AtOnce, counted.AtOnce = true, true

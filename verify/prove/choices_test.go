@@ -204,7 +204,7 @@ func carried(t *testing.T, s schedule.Schedule) string {
 			fmt.Fprintf(&b, "handles of %v in the loop\n", h.Buffers)
 		}
 		if s, ok := n.(hostir.Step); ok && (s.Do == hostir.Tiles || s.Do == hostir.Scatter) {
-			fmt.Fprintf(&b, "tiles of %s\n", s.Tile)
+			fmt.Fprintf(&b, "tiles of %s\n", s.Tiles)
 		}
 	})
 	return b.String()

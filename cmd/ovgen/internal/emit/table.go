@@ -43,7 +43,14 @@ func (u *unit) table() (kernels.Table, error) {
 			errs = append(errs, fmt.Errorf("kernel %s does no %s", s.By, s.Do))
 			return
 		}
-		add(u.kernelOf(s))
+		k := u.kernelOf(s)
+		for _, tile := range s.Tiles {
+			k.Tile = kernels.Tile(tile)
+			add(k)
+		}
+		if len(s.Tiles) == 0 {
+			add(k)
+		}
 	})
 	kinds := kernels.Kinds()
 	errs = append(errs, unable(t)...)
@@ -132,7 +139,6 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 	if s.Do == hostir.Tiles || s.Do == hostir.Scatter {
 		k.Terms, _ = u.termsOf([]hostir.View{s.Peers()})
 		k.Rows = len(s.Reads) - 3
-		k.Tile = kernels.Tile(s.Tile)
 	}
 	if s.Do == hostir.Sum || s.Do == hostir.Gather || s.Do == hostir.Apply || s.Do.Lands() {
 		k.Terms, k.Varies = u.termsOf(s.Reads)
