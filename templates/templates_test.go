@@ -133,7 +133,7 @@ func compile(t *testing.T, dir, main string, flags ...string) string {
 	}
 	program := filepath.Join(dir, main)
 	readSources(t)
-	args := append(flags, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fno-strict-aliasing",
+	args := append(flags, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-fno-strict-aliasing",
 		"-I", filepath.Join(dir, packageDir), "-I", "testdata", source, "-o", program)
 	if !slices.Contains(flags, "-fsanitize=thread") {
 		args = append(args, "-I", engine, filepath.Join(engine, "engine_linux.cc"),
@@ -178,6 +178,7 @@ func transportList() []kernels.Kernel {
 			Tile: kernels.Tile{Columns: 128, Cluster: 1}},
 		{Kind: kernels.Packets, Terms: 8, Varies: true, ByBlocks: true},
 		{Kind: kernels.PacketGather, Terms: 8, Varies: true, ByBlocks: true},
+		{Kind: kernels.Push, Terms: 8, Varies: true, ByBlocks: true},
 	}
 }
 

@@ -66,6 +66,7 @@ var all = []Named{
 	{"ReduceScatterPackets", ReduceScatterPackets},
 	{"AllReduceOneShot", AllReduceOneShot},
 	{"AllReducePackets", AllReducePackets},
+	{"AllReducePush", AllReducePush},
 	{"AllReduceTwoShot", AllReduceTwoShot},
 	{"AllGatherInPlace", AllGatherInPlace},
 	{"ReduceScatterInPlace", ReduceScatterInPlace},

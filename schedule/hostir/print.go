@@ -276,7 +276,11 @@ func (b Buffer) text() string {
 		text += " with room for " + compact(b.Room)
 	}
 	if b.Lands.Flags != "" {
-		text += fmt.Sprintf(" in %d halves, of packets with flags %s", b.Lands.Halves, b.Lands.Flags)
+		of := "of packets"
+		if b.Lands.Words {
+			of = "of data"
+		}
+		text += fmt.Sprintf(" in %d halves, %s with flags %s", b.Lands.Halves, of, b.Lands.Flags)
 	}
 	return text
 }

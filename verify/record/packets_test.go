@@ -13,8 +13,8 @@ import (
 // packetTouches is what a kernel of packets touches on rank 0 of 2, which has one block: 16 bytes go to the peer.
 func packetTouches() []driver.Touch {
 	const read, write, wait, post = driver.TouchRead, driver.TouchWrite, driver.TouchWait, driver.TouchPost
-	packet := driver.Touch{Bytes: 16, Type: driver.FP16, Turn: 8192 + 512, Half: 256}
-	flag := driver.Touch{Bytes: 4, Turn: 8192 + 512, Half: 256}
+	packet := driver.Touch{Bytes: 16, Type: driver.FP16, Turn: 8192 + 512, Half: 256, Packets: true}
+	flag := driver.Touch{Bytes: 4, Turn: 8192 + 512, Half: 256, Packets: true}
 	as := func(t driver.Touch, kind driver.TouchKind, at driver.Ptr, value uint32) driver.Touch {
 		t.Kind, t.At, t.Value = kind, at, value
 		return t
@@ -61,7 +61,9 @@ main: sum by kernel packets by blocks: read A@0+0 16B, read landed@0+16 16B, wri
 			"turns by landed@1+512"},
 		{"no packets where they land", func(l []driver.Touch) []driver.Touch { l[1].Turn = 0; return l },
 			"takes it for packets or does not"},
-		{"packets elsewhere", func(l []driver.Touch) []driver.Touch { l[8].Turn = l[1].Turn; return l },
+		{"packets elsewhere", func(l []driver.Touch) []driver.Touch { l[8].Turn, l[8].Packets = l[1].Turn, true; return l },
+			"takes it for packets or does not"},
+		{"data where packets land", func(l []driver.Touch) []driver.Touch { l[1].Packets = false; return l },
 			"takes it for packets or does not"},
 		{"foreign memory", func(l []driver.Touch) []driver.Touch { l[1].At = 1 << 40; return l }, "lies in no buffer"},
 	} {
