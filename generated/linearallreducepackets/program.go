@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducepackets",
-	Hash:     "1b20cc82ba978b598f7c221e0fd55a02bb40ec92ea35fa60e957b771a090231c",
-	Proof:    "proven for D = 1..8, stamp 6558d9e7b255c483",
+	Hash:     "2c84cf29f580a5286fec7e94074ddaa0f88b333859ff791cebf83618984f5e27",
+	Proof:    "proven for D = 1..8, stamp 7b927241085a767f",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

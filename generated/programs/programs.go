@@ -46,6 +46,7 @@ import (
 	"ovgen/generated/allreducenccl"
 	"ovgen/generated/allreduceoneshot"
 	"ovgen/generated/allreducepackets"
+	"ovgen/generated/allreducepush"
 	"ovgen/generated/allreducetwoshot"
 	"ovgen/generated/alltoall"
 	"ovgen/generated/alltoallcolumns"
@@ -171,6 +172,7 @@ var All = []harness.Program{
 		(*allreduceoneshot.Plan).Bind),
 	harness.Of(&allreducepackets.Program, allreducepackets.Schedule, allreducepackets.New,
 		(*allreducepackets.Plan).Bind),
+	harness.Of(&allreducepush.Program, allreducepush.Schedule, allreducepush.New, (*allreducepush.Plan).Bind),
 	harness.Of(&allreducetwoshot.Program, allreducetwoshot.Schedule, allreducetwoshot.New,
 		(*allreducetwoshot.Plan).Bind),
 	harness.Of(&alltoall.Program, alltoall.Schedule, alltoall.New, (*alltoall.Plan).Bind),

@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterpackets",
-	Hash:     "306e97e4f3c4bc52221740a1e4842c7a81be37ddca342ae4425a5ec448d68f48",
-	Proof:    "proven for D = 1..8, stamp db81599d92be9e21",
+	Hash:     "c858b8a409788198be5b3070fd78ed591f3cbd8e5d8e089457e5d2c35f99f7a7",
+	Proof:    "proven for D = 1..8, stamp d7ac1300683da66c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},
