@@ -11,7 +11,7 @@ var usual = []struct {
 	Op
 }{
 	{"linear", Linear("", "", "")}, {"matmul", Matmul("", "", "")}, {"gradient", Gradient("", "", "")},
-	{"sum", Sum("", "")}, {"copy", Copy("", "")},
+	{"sum", Sum("", "")}, {"copy", Copy("", "")}, {"linear", BatchedLinear("", "", "")},
 }
 
 // Contractions are the operations that have a name, in the usual letters and without tensors.

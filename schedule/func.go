@@ -59,6 +59,7 @@ var funcs = map[FuncKind]function{
 	ApplyReLU:      {by: parts{product: true, kernel: true}},
 	ApplySiLU:      {by: parts{kernel: true}},
 	ApplySwiGLU:    {in: []operand{alike}, by: parts{kernel: true}},
+	ApplyGeGLU:     {in: []operand{alike}, by: parts{kernel: true}},
 	ApplyRMSNorm:   {in: []operand{row}, by: parts{kernel: true}, norm: true},
 	ApplyLayerNorm: {in: []operand{row, row}, by: parts{kernel: true}, norm: true},
 	ApplyRotary:    {in: []operand{table}, by: parts{kernel: true}},

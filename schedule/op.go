@@ -26,6 +26,14 @@ func Linear(out, a, b string, then ...Func) Op {
 	return Op{Out: out, In: []string{a, b}, Index: "mk,nk->mn", Then: then}
 }
 
+// BatchedLinear is Linear of each of several batches of rows, by one weight: Out [S,M,N] = A [S,M,K] * B [N,K]ᵀ.
+func BatchedLinear(out, a, b string, then ...Func) Op {
+	return Op{Out: out, In: []string{a, b}, Index: "smk,nk->smn", Then: then}
+}
+
+// Batched says that the operation is one of batches of rows, which are the first axis of its operand and its result.
+func (o Op) Batched() bool { return o.Call == "" && o.Index == BatchedLinear("", "", "").Index }
+
 // Matmul is Out [M,N] = A [M,K] * B [K,N].
 func Matmul(out, a, b string, then ...Func) Op {
 	return Op{Out: out, In: []string{a, b}, Index: "mk,kn->mn", Then: then}

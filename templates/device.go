@@ -63,13 +63,10 @@ func (d Device) Headers() (names []string) {
 	}
 	computes := len(d.Calls) > 0 || d.any(kernels.Kernel.Computes)
 	add(len(d.Calls) > 0 || len(d.Table.Kernels) > 0, "ptx.h")
-	add(d.any(func(k kernels.Kernel) bool { return k.Waits() }), "words.h")
+	add(d.any(kernels.Kernel.Waits), "words.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Signals() && !k.ByBlocks }), "blocks.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.ByBlocks }), "byblock.h")
-	add(d.any(func(k kernels.Kernel) bool {
-		return k.Copies() || k.Gathers() || k.Multiplies() || k.Kind == kernels.Push
-	}),
-		"bytes.h")
+	add(d.any(func(k kernels.Kernel) bool { return k.Copies() || k.Gathers() || k.Kind == kernels.Push }), "bytes.h")
 	for _, t := range d.Table.Types {
 		add(computes, t.String()+".h")
 	}
@@ -107,8 +104,11 @@ const blockSum = "blocksum.h"
 func (k Kernel) Function() kernels.Kind { return function(k.Kind) }
 
 func function(k kernels.Kind) kernels.Kind {
-	if k == kernels.SwiGLU {
+	switch k {
+	case kernels.SwiGLU:
 		return kernels.SiLU
+	case kernels.GeGLU:
+		return kernels.GELU
 	}
 	return k
 }

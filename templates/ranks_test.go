@@ -70,7 +70,7 @@ func withoutTensorCores(source string) string {
 		return source
 	}
 	_, after, _ := strings.Cut(rest, "#endif  // the tensor cores\n")
-	return before + "#endif\n" + after
+	return before + "#endif\n" + withoutTensorCores(after)
 }
 
 // ofBlock is how device code declares memory of a block: with threads of the host each block has its own.

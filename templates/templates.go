@@ -80,12 +80,12 @@ func Render(parts ...Part) (Text, error) {
 	return text, nil
 }
 
-// shared holds what templates of kernels have in common.
-const shared = "signals.tmpl"
+// shared are files of what templates of kernels have in common.
+var shared = []string{"signals.tmpl", "tiles.tmpl"}
 
 // execute returns what was written also when it fails.
 func execute(name, source string, data any) ([]byte, error) {
-	t, err := template.New(shared).Option("missingkey=error").Funcs(functions()).ParseFS(files, shared)
+	t, err := template.New(shared[0]).Option("missingkey=error").Funcs(functions()).ParseFS(files, shared...)
 	if err == nil {
 		t, err = t.New(name).Parse(source)
 	}

@@ -176,6 +176,8 @@ func transportList() []kernels.Kernel {
 		{Kind: kernels.Rotary, Terms: 1, Rows: 1},
 		{Kind: kernels.Tiles, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7, Rows: 1,
 			Tile: kernels.Tile{Columns: 128, Cluster: 1}},
+		{Kind: kernels.Scatter, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
+			Tile: kernels.Tile{Columns: 128, Cluster: 1}},
 		{Kind: kernels.Packets, Terms: 8, Varies: true, ByBlocks: true},
 		{Kind: kernels.PacketGather, Terms: 8, Varies: true, ByBlocks: true},
 		{Kind: kernels.Push, Terms: 8, Varies: true, ByBlocks: true},
@@ -209,6 +211,11 @@ func every() (list []kernels.Kernel) {
 			of = append(of, plain(kind))
 		}
 		list = append(list, of...)
+		if kind == kernels.Scatter { // and one with a bias
+			k := of[0]
+			k.Number, k.Rows = 2, 1
+			list = append(list, k)
+		}
 	}
 	return list
 }
@@ -221,6 +228,9 @@ func plain(kind kernels.Kind) kernels.Kernel {
 		k.Terms, k.Varies = 8, true
 	case kernels.Applies:
 		k.Terms = 1
+		if function(kind) != kind { // a gate has another tensor
+			k.Terms = 2
+		}
 		for f := (schedule.Func{Do: schedule.FuncKind(kind)}); f.Row(k.Rows); {
 			k.Rows++
 		}

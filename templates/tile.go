@@ -58,3 +58,13 @@ func mma(t driver.Type) (string, error) {
 	}
 	return "", fmt.Errorf("tiles are made of bf16 and fp16, not of %s", t)
 }
+
+// Fewer and More are the registers of a thread that copies and of one that multiplies. Each block has one warpgroup of
+// the former and two of the latter, and got 168 a thread at its start.
+func (t Tile) Fewer() int { return 40 }
+func (t Tile) More() int  { return 232 }
+
+// BiasAhead says that a thread has registers for the bias of its columns beside its accumulators.
+func (k Kernel) BiasAhead() bool {
+	return !k.Scatters() && (k.Kernel.Tile.Together || k.Kernel.Tile.Columns <= 160)
+}

@@ -9,7 +9,6 @@
 #include "../device/ptx.h"
 #include "../device/words.h"
 #include "../device/blocks.h"
-#include "../device/bytes.h"
 #include "../device/bf16.h"
 #include "../device/fp16.h"
 #include "../device/sum.h"
@@ -22,8 +21,8 @@
 // tiles of a shard are made when it is there; those of the own shard, which is read in place, come first.
 //
 // Blocks make tiles of C of 128 rows and 128 columns, one after another. Of a block's first warpgroup, one
-// thread copies operands, 64 elements deep, to a ring of 6 stages, and three warps pull. The other two
-// warpgroups multiply a tile each in turn, so that one stores its tile while the other multiplies.
+// thread copies operands, 64 elements deep, to a ring of 6 stages, and three warps pull. The other
+// two warpgroups multiply a tile each in turn, so that one stores its tile while the other multiplies.
 // Launch: any grid of one dimension, of whole clusters; blocks of 384 threads with 229472 bytes of
 // shared memory.
 
@@ -58,21 +57,25 @@ const unsigned sweep = 16;
 // Tile is a place in C: rows of a shard, of the rank that is so many after this one.
 struct Tile { unsigned ahead, shard, row, column; };
 
-// tile_at is the i-th tile of a block of a cluster: shard by shard, down a band of rows, then the next columns.
+// A shard's tiles: so many of a cluster below each other, and so many beside each other.
+DEVICE unsigned high_of(const struct tiles &p)
+{
+  return ((unsigned)p.rows + tall * cluster - 1) / (tall * cluster);
+}
+DEVICE unsigned across_of(const struct tiles &p) { return ((unsigned)p.columns + wide - 1) / wide; }
+DEVICE unsigned tiles_of(const struct tiles &p) { return (unsigned)p.ranks * high_of(p) * across_of(p); }
+
+// tile_at is the i-th tile of a block of a cluster: shard by shard, the own one first; of each down a band of
+// rows, then the next columns.
 DEVICE struct Tile tile_at(const struct tiles &p, unsigned i, unsigned of_cluster)
 {
-  const unsigned high = (unsigned)((p.rows + tall * cluster - 1) / (tall * cluster));
-  const unsigned across = (unsigned)((p.columns + wide - 1) / wide);
-  const unsigned ahead = i / (high * across), in_shard = i % (high * across);
+  const unsigned high = high_of(p), across = across_of(p), ranks = (unsigned)p.ranks;
+  const unsigned in_shard = i % (high * across);
+  const unsigned ahead = i / (high * across);
   const unsigned first = in_shard / (sweep * across) * sweep;
   const unsigned band = high - first < sweep ? high - first : sweep, at = in_shard - first * across;
-  const unsigned shard = (unsigned)((p.rank + ahead) % p.ranks);
+  const unsigned shard = ((unsigned)p.rank + ahead) % ranks;
   return {ahead, shard, ((first + at % band) * cluster + of_cluster) * tall, at / band * wide};
-}
-
-DEVICE unsigned tiles_of(const struct tiles &p)
-{
-  return (unsigned)(p.ranks * ((p.rows + tall * cluster - 1) / (tall * cluster)) * ((p.columns + wide - 1) / wide));
 }
 
 // Count words of the stream: the first counts blocks, the second the pieces that warps have taken; of each shard one
@@ -87,7 +90,7 @@ DEVICE unsigned *there(const struct tiles &p, unsigned ahead)
 // begin posts that peers may read the own shard, by one thread of the first block to come.
 DEVICE void begin(const struct tiles &p)
 {
-  if (increment(p.blocks, 2 * gridDim.x - 1) == 0) {
+  if (p.ranks > 1 && puller_of_warp().begins && increment(p.blocks, 2 * gridDim.x - 1) == 0) {
     post_words(p.pre_post, p.peers);
   }
 }
@@ -98,9 +101,7 @@ DEVICE void begin(const struct tiles &p)
 DEVICE void pull(const struct tiles &p)
 {
   const struct Puller warp = puller_of_warp();
-  if (p.ranks > 1 && warp.begins) {
-    begin(p);
-  }
+  begin(p);
   const u64 bytes = p.rows * p.depth * 2, piece = piece_of(bytes, gridDim.x * warp.of_block);
   const unsigned pieces = (unsigned)((bytes + piece - 1) / piece);
   for (;;) {
@@ -115,8 +116,8 @@ DEVICE void pull(const struct tiles &p)
     }
     warp_meet();
     const u64 from = i % pieces * piece, count = bytes - from < piece ? bytes - from : piece;
-    copy_as<uint4, rest_at_once>(p.dst + (p.rank + ahead) % p.ranks * bytes + from, p.shards[ahead - 1] + from, count,
-                                 {warp.lane, warp.lanes});
+    copy_units((uint4 *)(p.dst + (unsigned)(p.rank + ahead) % (unsigned)p.ranks * bytes + from),
+               (const uint4 *)(p.shards[ahead - 1] + from), (unsigned)count / 16, warp);
     warp_meet();
     if (warp.lane == 0 && increment(arrived(p, ahead), pieces - 1) == pieces - 1) {
       store_relaxed(p.pre_wait[ahead - 1], 0u);
@@ -152,6 +153,18 @@ DEVICE void end(const struct tiles &p)
 
 #ifdef OVGEN_LOOPS
 
+// number_of is an element of a product by one thread: of a row of A, and of a column.
+template <typename E>
+DEVICE float number_of(const struct tiles &p, const typename E::bits *row, u64 column)
+{
+  const typename E::bits *const b = (const typename E::bits *)p.b.bits[0] + column * p.depth;
+  float sum = 0.0f;
+  for (u64 k = 0; k < p.depth; k++) {
+    sum += E::widen(row[k]) * E::widen(b[k]);
+  }
+  return sum;
+}
+
 // make is a tile by one thread, element by element.
 template <typename E>
 DEVICE void make(const struct tiles &p, struct Tile tile)
@@ -161,10 +174,7 @@ DEVICE void make(const struct tiles &p, struct Tile tile)
                         (tile.ahead == 0 ? 0 : tile.shard * p.rows * p.depth);
   for (u64 row = tile.row; row < p.rows && row < tile.row + tall; row++) {
     for (u64 column = tile.column; column < p.columns && column < tile.column + wide; column++) {
-      float sum = 0.0f;
-      for (u64 k = 0; k < p.depth; k++) {
-        sum += E::widen(a[row * p.depth + k]) * E::widen(((const bits *)p.b.bits[0])[column * p.depth + k]);
-      }
+      float sum = number_of<E>(p, a + row * p.depth, column);
       sum += E::widen(((const bits *)p.bias)[column]);
       ((bits *)p.c.bits[0])[(tile.shard * p.rows + row) * p.columns + column] = (bits)E::narrow(sum);
     }
@@ -274,35 +284,66 @@ DEVICE struct Memory memory_of_block()
 
 DEVICE void init(const struct Memory &m)
 {
-  if (threadIdx.x == 0) {
-    for (unsigned i = 0; i < stages; i++) {
-      barrier_init(m.full + 8 * i, 1);
-      barrier_init(m.empty + 8 * i, releases * cluster);
-    }
-    barriers_ready();
+  for (unsigned i = 0; i < stages; i++) {
+    barrier_init(m.full + 8 * i, 1);
+    barrier_init(m.empty + 8 * i, releases * cluster);
   }
-  warp_meet();
-  __syncthreads();
+  barriers_ready();
 }
 
-// load fills a stage, of every block of the cluster: this block's rows of A, and its part of B for all.
+// load_rows begins to fill a stage: by rows of A.
+DEVICE void load_rows(const struct tiles &p, const struct Memory &m, unsigned stage, struct Tile tile, unsigned k)
+{
+  barrier_expect(m.full + 8 * stage, stage_bytes);
+  load_box(m.ring + stage * stage_bytes, tile.ahead == 0 ? &p.own : &p.a, m.full + 8 * stage, k, tile.row,
+           tile.ahead == 0 ? 0 : tile.shard);
+}
+
+// load fills a stage.
 DEVICE void load(const struct tiles &p, const struct Memory &m, unsigned stage, struct Tile tile, unsigned k,
                  unsigned of_cluster)
 {
-  const unsigned to = m.ring + stage * stage_bytes, barrier = m.full + 8 * stage;
-  barrier_expect(barrier, stage_bytes);
-  load_box(to, tile.ahead == 0 ? &p.own : &p.a, barrier, k, tile.row, tile.ahead == 0 ? 0 : tile.shard);
-  load_box(to + a_bytes, &p.b, barrier, k, tile.column, 0);
+  const unsigned to = m.ring + stage * stage_bytes + a_bytes, barrier = m.full + 8 * stage;
+  load_rows(p, m, stage, tile, k);
+  load_box(to, &p.b, barrier, k, tile.column, 0);
 }
 
+// load_first fills the first stages of a block before all threads are there. It returns how many: none
+// where the first tile is not of the own shard.
+DEVICE unsigned load_first(const struct tiles &p, const struct Memory &m, unsigned of_cluster, unsigned steps)
+{
+  if (blockIdx.x / cluster >= tiles_of(p)) {
+    return 0;
+  }
+  const struct Tile tile = tile_at(p, blockIdx.x / cluster, of_cluster);
+  if (tile.ahead > 0) {
+    return 0;
+  }
+  const unsigned most = stages, count = steps < most ? steps : most;
+  for (unsigned k = 0; k < count; k++) {
+    load_rows(p, m, k, tile, k * deep);
+    for (unsigned i = 0; i < cluster; i++) {
+      load_box(m.ring + k * stage_bytes + a_bytes + i * (b_bytes / cluster), &p.b, m.full + 8 * k, k * deep,
+               tile.column + i * (wide / cluster), 0);
+    }
+  }
+  return count;
+}
+
+// first_of is the first column of a box.
+DEVICE constexpr unsigned first_of(unsigned box) { return box * 64 < wide - 64 ? box * 64 : wide - 64; }
+
 // produce is the thread that copies the operands of all tiles of the block.
-DEVICE void produce(const struct tiles &p, const struct Memory &m, unsigned of_cluster, unsigned steps)
+DEVICE void produce(const struct tiles &p, const struct Memory &m, unsigned of_cluster, unsigned steps,
+                    unsigned filled)
 {
   struct Ring<stages> at = {};
-  for (unsigned i = blockIdx.x / cluster; i < tiles_of(p); i += gridDim.x / cluster) {
+  at.skip(filled);
+  unsigned k = filled;
+  for (unsigned i = blockIdx.x / cluster; i < tiles_of(p); i += gridDim.x / cluster, k = 0) {
     const struct Tile tile = tile_at(p, i, of_cluster);
     await_shard(p, tile.ahead);
-    for (unsigned k = 0; k < steps; k++) {
+    for (; k < steps; k++) {
       barrier_wait(m.empty + 8 * at.stage, at.round ^ 1);
       load(p, m, at.stage, tile, k * deep, of_cluster);
       at.next();
@@ -310,24 +351,40 @@ DEVICE void produce(const struct tiles &p, const struct Memory &m, unsigned of_c
   }
 }
 
-// bias_at is the bias of a column.
+// load_bias loads the bias of a thread's columns, two at a time.
 template <typename E>
-DEVICE float bias_at(const struct tiles &p, unsigned column)
+DEVICE void load_bias(const struct tiles &p, unsigned (&bias)[wide / 8], unsigned first)
 {
-  return column < (unsigned)p.columns ? E::widen(((const typename E::bits *)p.bias)[column]) : 0.0f;
+  const typename E::bits *const from = (const typename E::bits *)p.bias;
+#pragma unroll
+  for (unsigned i = 0; i < wide / 8; i++) {
+    const unsigned column = first + i * 8 + threadIdx.x % 4 * 2;
+    bias[i] = column < (unsigned)p.columns ? from[column] | (unsigned)from[column + 1] << 16 : 0;
+  }
 }
 
-// store brings 64 rows to C, by boxes of 64 columns. Behind the last tile of a block each box has a place of its own
-// in the ring, which is idle then; else the boxes take turns.
 template <typename E>
-DEVICE void store(const struct tiles &p, const float (&d)[wide / 2], unsigned at, unsigned apart, bool last,
-                  unsigned &turn, struct Tile tile)
+DEVICE void add_bias(float (&d)[subtiles][wide / 2], const unsigned (&bias)[wide / 8])
+{
+#pragma unroll
+  for (unsigned s = 0; s < subtiles; s++) {
+#pragma unroll
+    for (unsigned i = 0; i < wide / 2; i++) {
+      d[s][i] += E::widen(i % 2 == 0 ? bias[i / 4] & 0xffff : bias[i / 4] >> 16);
+    }
+  }
+}
+
+// store brings 64 rows to C, by boxes of 64 columns. Behind the last tile of a block each box has a
+// place of its own in the ring, which is idle then; else the boxes take turns.
+template <typename E>
+DEVICE void store(const struct Map *c, unsigned shard, const float (&d)[wide / 2], unsigned at, unsigned apart,
+                  bool last, unsigned &turn, struct Tile tile)
 {
   const unsigned thread = threadIdx.x % 128, group = threadIdx.x / 128, lane = threadIdx.x % 32;
   const unsigned line = thread / 32 * 16 + lane % 16;
 #pragma unroll
   for (unsigned box = 0; box < box_columns; box++) {
-    const unsigned first = box * 64 < wide - 64 ? box * 64 : wide - 64;
     const unsigned to = at + (last ? box : turn++ % boxes) * apart;
     if (!last) {
       if (thread == 0) {
@@ -337,19 +394,18 @@ DEVICE void store(const struct tiles &p, const float (&d)[wide / 2], unsigned at
     }
 #pragma unroll
     for (unsigned quarter = 0; quarter < 4; quarter++) {
-      const unsigned i = first / 2 + quarter * 8;
+      const unsigned i = first_of(box) / 2 + quarter * 8;
       unsigned x[4];  // of two columns each, in rows 8 apart, and then of columns 8 further on
 #pragma unroll
       for (unsigned j = 0; j < 4; j++) {
-        const unsigned c = tile.column + first + quarter * 16 + j / 2 * 8 + lane % 4 * 2;
-        x[j] = pair(E(), d[i + 2 * j] + bias_at<E>(p, c), d[i + 2 * j + 1] + bias_at<E>(p, c + 1));
+        x[j] = pair(E(), d[i + 2 * j], d[i + 2 * j + 1]);
       }
       store_matrices(to + line * 128 + ((2 * quarter + lane / 16) ^ line % 8) * 16, x);
     }
     shared_written();
     meet(group, 128);
     if (thread == 0) {
-      store_box(&p.c, to, tile.column + first, tile.row, tile.shard);
+      store_box(c, to, tile.column + first_of(box), tile.row, shard);
     }
   }
 }
@@ -406,6 +462,8 @@ DEVICE void consume(const struct tiles &p, const struct Memory &m, unsigned of_c
     if (i + stride < tiles) {
       arrive(2 + (3 - group), 256);
     }
+    unsigned bias[wide / 8];  // under way while the last numbers are made
+    load_bias<E>(p, bias, tile.column);
     multiplied<0>();
 #pragma unroll
     for (unsigned s = 0; s < subtiles; s++) {
@@ -417,14 +475,16 @@ DEVICE void consume(const struct tiles &p, const struct Memory &m, unsigned of_c
     if (thread < cluster) {
       barrier_arrive(m.empty + 8 * before, thread);
     }
+    const struct Map *const c = &p.c;
+    add_bias<E>(d, bias);
     const bool last = i + stride >= tiles;
+    const unsigned to = last ? m.ring + half * box_bytes : m.box + (group - 1) * boxes * box_bytes;
     if (last) {
       meet(group, 128);
     }
 #pragma unroll
     for (unsigned s = 0; s < subtiles; s++) {
-      store<E>(p, d[s], last ? m.ring + (half + s) * box_bytes : m.box + (group - 1) * boxes * box_bytes,
-               last ? stage_bytes : box_bytes, last, turn, tile);
+      store<E>(c, tile.shard, d[s], last ? to + s * box_bytes : to, last ? stage_bytes : box_bytes, last, turn, tile);
       tile.row += 64;
     }
   }
@@ -439,16 +499,22 @@ DEVICE void run(const struct tiles &p)
   const struct Memory m = memory_of_block();
   const unsigned of_cluster = 0;
   const unsigned steps = (unsigned)((p.depth + deep - 1) / deep);
-  init(m);
+  unsigned filled = 0;
+  if (threadIdx.x == 0) {
+    init(m);
+    filled = load_first(p, m, of_cluster, steps);
+  }
+  warp_meet();
+  __syncthreads();
   if (threadIdx.x < 128) {
-    fewer_registers<72>();
+    fewer_registers<40>();
     if (threadIdx.x == 0) {
-      produce(p, m, of_cluster, steps);
+      produce(p, m, of_cluster, steps, filled);
     } else if (threadIdx.x >= 32) {
       pull(p);
     }
   } else {
-    more_registers<216>();
+    more_registers<232>();
     consume<E>(p, m, of_cluster, steps);
   }
   warp_meet();

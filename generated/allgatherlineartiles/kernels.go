@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlineartiles",
-	Source:  "5f11a65ec56f48f542211b7b16ea798efe1ecf3474ea16e7b7f04e5c38396610",
+	Source:  "9a83fe0908fc3e7045ef4295ecd95a059ad6c37cf6156d1055eafe2949131235",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

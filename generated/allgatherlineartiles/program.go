@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "e8c6df307193432d5296808babe12c83c03d9d3cbcbf24f88551136beb28c71d",
+	Hash:     "a8c05d6f301a13f1efd3ce6ad182ae1264d3a843ec5414062858d2268be4a378",
 	Proof:    "proven for D = 1..8, stamp 4dbb2aeacce85a6a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -121,6 +121,6 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 	p.kernels.Tiles(q, main, plan.Signals{PrePost: p.ready, PreWait: p.ready, PostPost: p.read, PostWait: p.read},
 		p.gemm,
-		kernels.Operands{C: p.c.At(0), Gathered: p.agathered.At(0), A: p.a.At(0), B: p.b.At(0), Bias: p.bias.At(0)},
+		kernels.Operands{C: p.c.At(0), Staging: p.agathered.At(0), A: p.a.At(0), B: p.b.At(0), Bias: p.bias.At(0)},
 		p.terms...)
 }

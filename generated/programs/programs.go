@@ -77,6 +77,7 @@ import (
 	"ovgen/generated/linearreducescatterputkernels"
 	"ovgen/generated/linearreducescatterring"
 	"ovgen/generated/linearreducescatterringkernel"
+	"ovgen/generated/linearreducescattertiles"
 	"ovgen/generated/llamalayer"
 	"ovgen/generated/llamalayernccl"
 	"ovgen/generated/logits"
@@ -226,6 +227,8 @@ var All = []harness.Program{
 		(*linearreducescatterring.Plan).Bind),
 	harness.Of(&linearreducescatterringkernel.Program, linearreducescatterringkernel.Schedule,
 		linearreducescatterringkernel.New, (*linearreducescatterringkernel.Plan).Bind),
+	harness.Of(&linearreducescattertiles.Program, linearreducescattertiles.Schedule, linearreducescattertiles.New,
+		(*linearreducescattertiles.Plan).Bind),
 	harness.Of(&llamalayer.Program, llamalayer.Schedule, llamalayer.New, (*llamalayer.Plan).Bind),
 	harness.Of(&llamalayernccl.Program, llamalayernccl.Schedule, llamalayernccl.New, (*llamalayernccl.Plan).Bind),
 	harness.Of(&logits.Program, logits.Schedule, logits.New, (*logits.Plan).Bind),

@@ -15,6 +15,7 @@ import (
 	"ovgen/generated/linearreducescatterputkernels"
 	"ovgen/generated/linearreducescatterring"
 	"ovgen/generated/linearreducescatterringkernel"
+	"ovgen/generated/linearreducescattertiles"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
 )
@@ -92,6 +93,13 @@ var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape,
 		},
 		func(x linearreducescatter.Buffers) linearreducescatterringkernel.Buffers {
 			return linearreducescatterringkernel.Buffers(x)
+		}),
+	plan.Other(&linearreducescattertiles.Program, linearreducescattertiles.New, (*linearreducescattertiles.Plan).Bind,
+		func(s linearreducescatter.Shape) linearreducescattertiles.Shape {
+			return linearreducescattertiles.Shape(s)
+		},
+		func(x linearreducescatter.Buffers) linearreducescattertiles.Buffers {
+			return linearreducescattertiles.Buffers(x)
 		}),
 	plan.Other(&linearreducescatternccl.Program, linearreducescatternccl.New, (*linearreducescatternccl.Plan).Bind,
 		func(s linearreducescatter.Shape) linearreducescatternccl.Shape {

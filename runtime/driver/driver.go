@@ -60,9 +60,11 @@ type Driver interface {
 	// destroyed; a second call does nothing.
 	Close() error
 
+	VirtualMemory
+
 	MemAlloc(bytes int64) (Ptr, error)
 	MemFree(p Ptr) error
-	// MemGetAddressRange returns base and size of the allocation p lies in.
+	// MemGetAddressRange returns base and size of the allocation p lies in; of mapped memory, of one mapping.
 	MemGetAddressRange(p Ptr) (base Ptr, bytes int64, err error)
 	PointerGetAttributes(p Ptr) (PointerAttributes, error)
 	// MemHostRegister pins host memory and maps it into the device
@@ -158,7 +160,7 @@ type Memcpy2D struct {
 	Width, Height int64
 }
 
-// MaxPitch is the largest pitch in bytes that CUDA copies with (CU_DEVICE_ATTRIBUTE_MAX_PITCH).
+// MaxPitch is the largest pitch in bytes that CUDA copies several rows with (CU_DEVICE_ATTRIBUTE_MAX_PITCH).
 const MaxPitch = 1<<31 - 1
 
 // WorkspaceBytes is the size of the workspace each compute stream hands to Matmul.
@@ -251,6 +253,9 @@ type Kernel struct {
 	Shared, Cluster int
 	// Only is the compute capability, 90 for 9.0, whose GPUs alone run the kernel; 0: any from 8.0 on.
 	Only int
+	// AtOnce: all blocks of a launch run at the same time, since some wait for what others make. So a grid has no more
+	// blocks than the device has room for.
+	AtOnce bool
 	// Touches appends what a launch with these parameters reads and writes, in the
 	// order in which it does: the simulator checks races by it, the recorder compares
 	// runs by it. A kernel that signals around its work lists the word in which its

@@ -14,8 +14,7 @@ var (
 	// ErrPeerInvisible says that a peer's device is hidden from this process.
 	ErrPeerInvisible = errors.New("peer device is not visible to this process (unset CUDA_VISIBLE_DEVICES or " +
 		"list all ranks' devices)")
-	// ErrNotExportable says that peers can't reach a piece of memory: CUDA IPC can't export it, or peer
-	// access leaves it out.
+	// ErrNotExportable says that peers can't reach a piece of memory, since nothing can export it.
 	ErrNotExportable = errors.New("peers can't reach the memory")
 )
 

@@ -19,8 +19,8 @@ type Shareable struct {
 	Fabric [64]byte
 }
 
-// VirtualMemory is an optional interface of a Driver: device memory and its addresses apart, as CUDA's virtual memory
-// management has them. Sizes and addresses are multiples of the granularity.
+// VirtualMemory are the calls of a Driver for device memory and its addresses apart, as CUDA's virtual memory management
+// has them. Sizes and addresses are multiples of the granularity.
 type VirtualMemory interface {
 	// MemGetAllocationGranularity is the least one of this device's memory.
 	MemGetAllocationGranularity() (int64, error)
@@ -47,21 +47,4 @@ type VirtualMemory interface {
 	// MemSetAccess lets a device of this process, by its Ordinal, read and write whole mappings, which follow one
 	// another.
 	MemSetAccess(p Ptr, bytes int64, device int) error
-}
-
-// A Virtualising driver decorates another and forwards its VirtualMemory.
-type Virtualising interface {
-	VirtualMemory() (v VirtualMemory, ok bool)
-}
-
-// VirtualMemoryOf returns the virtual memory of a driver, or of the driver that it decorates; ok is false where it has
-// none.
-func VirtualMemoryOf(d Driver) (v VirtualMemory, ok bool) {
-	if v, ok = d.(VirtualMemory); ok {
-		return v, true
-	}
-	if x, decorates := d.(Virtualising); decorates {
-		return x.VirtualMemory()
-	}
-	return nil, false
 }

@@ -17,21 +17,22 @@ const protocol = 1
 
 // identity is a rank's message to the others before anything is shared.
 type identity struct {
-	Protocol int
-	Host     string // boot id and host name
-	Plays    string // Config.Host, for which Host is another's
-	Spans    bool   // Config.Network joins several machines
-	Pid      int
-	Process  string // no other process has it
-	Local    bool
-	Context  uintptr // of the device, for ranks of one process
-	Driver   string  // "cuda", or empty where it is not available
-	Why      string  // it is not
-	UUID     driver.UUID
-	Device   string // "NVIDIA H200 (device 2)"
-	Arena    int64
-	Apart    bool
-	FallBack bool
+	Protocol  int
+	Host      string // boot id and host name
+	Plays     string // Config.Host, for which Host is another's
+	Spans     bool   // Config.Network joins several machines
+	Pid       int
+	Process   string // no other process has it
+	Local     bool
+	Context   uintptr // of the device, for ranks of one process
+	Driver    string  // "cuda", or empty where it is not available
+	Why       string  // it is not
+	UUID      driver.UUID
+	Device    string // "NVIDIA H200 (device 2)"
+	Arena     int64
+	Apart     bool
+	FallBack  bool
+	Symmetric int64
 }
 
 // process tells this process from all others.
@@ -39,7 +40,9 @@ var process = rand.Text()
 
 // CheckError reports that the ranks don't fit together. Every rank gets the same.
 type CheckError struct {
-	Check string // "host", "protocol", "process", "driver", "device", "peer access", "arena", "fall-back", "words"
+	// Check is "host", "protocol", "process", "driver", "device", "peer access", "arena", "fall-back", "words" or
+	// "symmetric memory".
+	Check string
 	Ranks []int  // that don't fit
 	Text  string // the mistake, and what to do
 }
@@ -112,6 +115,10 @@ func checkAlike(all []identity) error {
 			return &CheckError{"peer access", pair,
 				fmt.Sprintf("rank 0 has Config.Apart %t, rank %d %t "+
 					"(set it to the same on all ranks)", first.Apart, r, id.Apart)}
+		case id.Symmetric != first.Symmetric:
+			return &CheckError{"symmetric memory", pair,
+				fmt.Sprintf("rank 0 has Config.Symmetric %d, rank %d %d "+
+					"(set it to the same on all ranks)", first.Symmetric, r, id.Symmetric)}
 		case id.FallBack != first.FallBack:
 			return &CheckError{"fall-back", pair,
 				fmt.Sprintf("rank 0 has Config.FallBack %t, rank %d %t "+
@@ -177,17 +184,4 @@ func readFabric(all [][]byte) (f fabric.Fabric, err error) {
 		f = append(f, links)
 	}
 	return f, err
-}
-
-// enableAccess lets this rank's device use the memory of the ranks that it reaches, whose contexts are in this process.
-func (g *Group) enableAccess(all []identity) error {
-	for r, id := range all {
-		if r == g.Rank() || !g.Reaches(r) {
-			continue
-		}
-		if err := g.drv.CtxEnablePeerAccess(id.Context); err != nil {
-			return fmt.Errorf("reach the memory of rank %d: %w", r, err)
-		}
-	}
-	return nil
 }

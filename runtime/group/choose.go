@@ -46,6 +46,9 @@ func (c Config) resolve() (Config, error) {
 	if c.Arena == 0 {
 		c.Arena = DefaultArena
 	}
+	if least := leastSymmetric(c.Size); c.Symmetric < 0 || c.Symmetric > 0 && c.Symmetric < least {
+		errs = append(errs, fmt.Errorf("symmetric memory of %d bytes (0 for none, or at least %d)", c.Symmetric, least))
+	}
 	if c.Arena < leastArena {
 		errs = append(errs, fmt.Errorf("an arena of %d bytes (at least %d)", c.Arena, leastArena))
 	}

@@ -84,7 +84,11 @@ func (g *Group) settle() error {
 	case <-time.After(drainTimeout):
 		return errors.New("a run is still being issued")
 	}
-	return g.idle(context.Background(), drainTimeout)
+	err := g.idle(context.Background(), drainTimeout)
+	if why := g.symmetric.unabortable; err != nil && why != "" {
+		err = fmt.Errorf("%w: %s (end the process)", err, why)
+	}
+	return err
 }
 
 // part drains the own runs and meets the peers.
@@ -148,6 +152,10 @@ func (g *Group) busy() (bool, error) {
 			return true, err
 		}
 	}
+	if s := g.symmetric.stream; s != 0 {
+		done, err := g.drv.StreamQuery(s)
+		return !done, err
+	}
 	return false, nil
 }
 
@@ -167,6 +175,9 @@ func (g *Group) teardown() error {
 				errs = append(errs, g.drv.StreamDestroy(s))
 			}
 		}
+	}
+	if g.drv != nil {
+		errs = append(errs, g.symmetric.free(g.drv, g.communicator.gone()))
 	}
 	errs = append(errs, g.freeArena())
 	if g.page != nil {
@@ -195,7 +206,7 @@ func (g *Group) freeArena() error {
 		errs = append(errs, a.export.Close())
 	}
 	if p := a.bases[g.Rank()]; p != 0 {
-		errs = append(errs, g.drv.MemFree(p))
+		errs = append(errs, g.Driver().MemFree(p))
 	}
 	return errors.Join(errs...)
 }

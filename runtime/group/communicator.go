@@ -17,8 +17,9 @@ import (
 type communicator struct {
 	mu      sync.Mutex // of calls; a caller that waits for one to end unlocks it between two questions
 	library driver.Collectives
-	comm    driver.Comm // zero until it is made
-	dead    bool        // given to CommAbort or CommDestroy
+	comm    driver.Comm    // zero until it is made
+	dead    bool           // given to CommAbort or CommDestroy
+	window  driver.Windows // of Group.Symmetric's memory, once it is registered
 	freed   chan struct{}
 	err     error // of freeing, once freed is closed
 }
@@ -83,6 +84,20 @@ func (g *Group) broken(err error) error {
 // Collective enqueues a collective behind the stream's work. The n-th of each rank meets the n-th of
 // every other rank; no two goroutines call it at once. It returns when NCCL has enqueued all of it.
 func (g *Group) Collective(d driver.CollectiveDesc, recv, send driver.Ptr, s driver.Stream) error {
+	x := &g.symmetric
+	if !x.holds(recv) && !x.holds(send) {
+		return g.enqueueCollective(d, recv, send, s)
+	}
+	if err := behind(g.drv, x.stream, s, x.events[0]); err != nil {
+		return err
+	}
+	if err := g.enqueueCollective(d, recv, send, x.stream); err != nil {
+		return err
+	}
+	return behind(g.drv, s, x.stream, x.events[1])
+}
+
+func (g *Group) enqueueCollective(d driver.CollectiveDesc, recv, send driver.Ptr, s driver.Stream) error {
 	c := &g.communicator
 	c.mu.Lock()
 	if c.dead {
@@ -162,13 +177,31 @@ func (c *communicator) disconnect(abort bool) {
 	}
 	c.dead, c.freed = true, make(chan struct{})
 	free := c.library.CommDestroy
-	if abort {
+	switch {
+	case abort:
 		free = c.library.CommAbort
+	case c.window != nil:
+		free = func(comm driver.Comm) error {
+			return errors.Join(c.window.CommWindowDeregister(comm), c.library.CommDestroy(comm))
+		}
 	}
 	go func() {
 		c.err = free(c.comm)
 		close(c.freed)
 	}()
+}
+
+// gone reports whether there is no communicator, or none any more.
+func (c *communicator) gone() bool {
+	if c.freed == nil {
+		return c.comm == 0
+	}
+	select {
+	case <-c.freed:
+		return true
+	default:
+		return false
+	}
 }
 
 // freed waits until the communicator is freed. A graph of a caller may keep it for ever.
@@ -181,6 +214,9 @@ func (g *Group) freed(limit time.Duration) error {
 	case <-c.freed:
 		return c.err
 	case <-time.After(limit):
+	}
+	if why := g.symmetric.unabortable; why != "" {
+		return fmt.Errorf("free NCCL's communicator: it is not done after %v: %s (end the process)", limit, why)
 	}
 	return fmt.Errorf("free NCCL's communicator: it is not done after %v: graphs that the caller captured may hold it "+
 		"(destroy them before the group is closed)", limit)

@@ -19,11 +19,9 @@ type Config struct {
 	// Job names the group on this machine: all its ranks and no others use it.
 	Job string
 	// Local says that all ranks of the group are in this process, each on a device of its own and driven by
-	// its own goroutine. They reach each other's memory by peer access instead of CUDA IPC. JoinAll sets it.
+	// its own goroutine. Instead of CUDA IPC they give each other's devices access to memory of the group's
+	// Driver, and to other memory that is mapped (cuMemMap). JoinAll sets it.
 	Local bool
-	// LocalOnGPUs lets Local ranks join on GPUs, where they are hardly tried yet (docs/limits.md); without it Join
-	// refuses with ErrLocalOnGPUs.
-	LocalOnGPUs bool
 	// Host names the host that this rank counts as, so that ranks of one machine can play several hosts:
 	// only ranks of one name reach each other's memory, and between hosts NCCL carries. Ranks are numbered host
 	// by host, as many on each. Empty reads OVGEN_HOST, and is the machine without it.
@@ -58,6 +56,12 @@ type Config struct {
 	// it, and plans by NCCL take memory of their own for what the arena has no room for. Choice says so. Ranks that are
 	// Apart fall back in any case. It is the same on all ranks.
 	FallBack bool
+	// Symmetric is how much memory Group.Symmetric has, in bytes, the same on all ranks; 0 means none, and nothing of
+	// it is made. It needs NCCL 2.27 or newer and ranks of one host. Join makes NCCL's communicator then.
+	Symmetric int64
+	// Unabortable takes symmetric memory also where an abort would not end its collectives, as by NCCL before 2.29.7:
+	// where one hangs, the process must end. Else Join refuses it with an *UnabortableError.
+	Unabortable bool
 	// Graphs is how many graphs of its own each plan keeps, for the bindings that Replay or Run used
 	// last; 0 means DefaultGraphs. The layers that share a plan need one each, unless the caller captures
 	// them in a graph of its own: CUDA takes device memory for every one.

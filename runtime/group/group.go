@@ -36,6 +36,7 @@ type Group struct {
 	abort        abort
 	watch        watch
 	communicator communicator
+	symmetric    symmetric
 	reported     atomic.Bool // a caller has got the whole reason why the group was aborted
 
 	collective chan struct{} // one collective call at a time
@@ -126,10 +127,6 @@ func (g *Group) Alive() error {
 	}
 	return nil
 }
-
-// ErrLocalOnGPUs is returned by Join for ranks of one process on GPUs, unless Config.LocalOnGPUs is set.
-var ErrLocalOnGPUs = errors.New("ranks of one process are hardly tried on GPUs (start a process a rank, or set " +
-	"Config.LocalOnGPUs to try it)")
 
 // ErrClosed is returned by calls on a group that has been closed.
 var ErrClosed = errors.New("group is closed")

@@ -46,6 +46,9 @@ func Join(ctx context.Context, c Config) (*Group, error) {
 	}
 	client.Bound(c.CallTimeout)
 	g.watch.wg.Go(g.observe)
+	if err := g.makeSymmetric(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("join job %q: %w", c.Job, err), g.Close(ctx))
+	}
 	return g, nil
 }
 
@@ -132,7 +135,7 @@ func (g *Group) tryDriver(ctx context.Context, name string) (why string, err err
 	g.drv, g.owned = d, d != nil && g.config.Driver == nil
 	id := identity{Protocol: protocol, Pid: os.Getpid(), Process: process, Local: g.config.Local,
 		Arena: g.config.Arena, Apart: g.config.Apart, FallBack: g.config.FallBack, Driver: name, Plays: g.config.Host,
-		Spans: store.Spans(g.config.Network)}
+		Spans: store.Spans(g.config.Network), Symmetric: g.config.Symmetric}
 	unavailable := errors.Is(err, driver.ErrUnavailable)
 	if unavailable {
 		id.Driver, id.Why, err = "", err.Error(), nil
@@ -180,15 +183,7 @@ func (g *Group) tryDriver(ctx context.Context, name string) (why string, err err
 		return err.Error(), errors.Join(err, g.closeDriver())
 	}
 	g.choice = g.links(unreached)
-	switch {
-	case !g.config.Local:
-	case d.Name() == "cuda" && !g.config.LocalOnGPUs:
-		err = ErrLocalOnGPUs
-	default:
-		err = g.enableAccess(all)
-	}
-	_, err = g.agree(ctx, "open the links", nil, err)
-	return "", err
+	return "", nil
 }
 
 // closeDriver closes the device if Join opened it.
@@ -258,7 +253,7 @@ func (g *Group) makeArena(ctx context.Context) error {
 }
 
 func (g *Group) exportArena() (*ipc.Export, error) {
-	p, err := g.drv.MemAlloc(g.config.Arena)
+	p, err := g.Driver().MemAlloc(g.config.Arena)
 	if err != nil {
 		return nil, fmt.Errorf("allocate the arena of %d bytes: %w", g.config.Arena, err)
 	}

@@ -21,10 +21,10 @@ type Ranks []*Group
 // first Config.Size devices, or for all that the backend shows. Config.Rank, Driver and Context belong to one
 // rank and must be zero; Job is not needed. Decorate is called by all ranks at once. Errors are those of Join.
 //
-// While a run of one rank waits for another rank, a call that allocates or frees device memory on any of
-// the devices may wait for that run: let every rank make its buffers before the first of them runs.
-//
-// On GPUs it fails with ErrLocalOnGPUs unless Config.LocalOnGPUs is set: it is not ready for them.
+// Buffers that peers read or write are memory of Group.Driver, which takes a multiple of 2 MiB for each, or other
+// mapped memory (cuMemMap); Bind refuses that of cuMemAlloc. No device may have access to all memory of another's
+// context (cuCtxEnablePeerAccess, as PyTorch asks for to copy between devices): allocations and new graphs would
+// then wait for runs, and these for ranks that allocate.
 func JoinAll(ctx context.Context, c Config) (Ranks, error) {
 	if err := c.spread(); err != nil {
 		return nil, fmt.Errorf("join all ranks: %w", err)

@@ -194,29 +194,3 @@ func TestJoinAllRefuses(t *testing.T) {
 		t.Errorf("cancelled: %v, %v", all, err)
 	}
 }
-
-// named is a driver under another name.
-type named struct {
-	driver.Driver
-	name string
-}
-
-func (n named) Name() string { return n.name }
-
-// Ranks of one process join on GPUs only where they ask to.
-func TestLocalOnGPUs(t *testing.T) {
-	for _, try := range []bool{false, true} {
-		c := local(0, 1)
-		c.LocalOnGPUs = try
-		c.Decorate = func(d driver.Driver) driver.Driver { return named{d, "cuda"} }
-		all, err := group.JoinAll(t.Context(), c)
-		if !try && !errors.Is(err, group.ErrLocalOnGPUs) || try && err != nil {
-			t.Errorf("LocalOnGPUs %v: %v", try, err)
-		}
-		if all != nil {
-			if err := all.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-}

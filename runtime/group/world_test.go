@@ -266,6 +266,9 @@ func (d *tally) left() string {
 	return s
 }
 
+// Collectives are the driver's.
+func (d *tally) Collectives() (driver.Collectives, error) { return driver.CollectivesOf(d.Driver) }
+
 func (d *tally) MemAlloc(n int64) (driver.Ptr, error) {
 	p, err := d.Driver.MemAlloc(n)
 	return p, d.add("allocations", 1, err)

@@ -87,11 +87,6 @@ func (g *guarded) Collectives() (driver.Collectives, error) { return driver.Coll
 // Captures are those of the cache's driver.
 func (g *guarded) Captures() (driver.Captures, bool) { return driver.CapturesOf(g.Driver) }
 
-// VirtualMemory is that of the cache's driver, without a guard.
-func (g *guarded) VirtualMemory() (driver.VirtualMemory, bool) {
-	return driver.VirtualMemoryOf(g.Driver)
-}
-
 // MemAlloc allocates and remembers.
 func (g *guarded) MemAlloc(bytes int64) (driver.Ptr, error) {
 	p, err := g.Driver.MemAlloc(bytes)

@@ -49,18 +49,18 @@ type key struct {
 
 // New makes the cache of one rank, which reaches its peers' memory by CUDA IPC, and mapped memory by open files and
 // fabric handles.
-func New(d driver.Driver, rank int) *Cache { return newCache(d, d, rank) }
+func New(d driver.Driver, rank int) *Cache { return newCache(d, rank) }
 
-// NewLocal makes the cache of one rank whose peers are in its process. Its device must have access to
-// theirs (CtxEnablePeerAccess).
+// NewLocal makes the cache of one rank whose peers are in its process. They map each other's mapped memory, such as that
+// of the cache's Driver, and reach no other.
 func NewLocal(d driver.Driver, rank int) *Cache {
-	c := newCache(d, addresses{d}, rank)
+	c := newCache(&local{Driver: d, sizes: map[driver.Ptr]int64{}}, rank)
 	c.local = true
 	return c
 }
 
-func newCache(d, handles driver.Driver, rank int) *Cache {
-	c := &Cache{driver: handles, rank: rank, reaches: func(int) bool { return true },
+func newCache(d driver.Driver, rank int) *Cache {
+	c := &Cache{driver: d, rank: rank, reaches: func(int) bool { return true },
 		exports: map[identity]*exported{}, imports: map[key]*imported{}}
 	c.guarded = &guarded{Driver: d, cache: c}
 	return c

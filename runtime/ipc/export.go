@@ -56,9 +56,12 @@ func (c *Cache) Export(p driver.Ptr, bytes int64) (*Export, error) {
 		return nil, fmt.Errorf("export %#x: %w", p, err)
 	}
 	offset := int64(p - of.base)
-	if bytes <= 0 || bytes > of.size-offset {
-		return nil, fmt.Errorf("export %#x: %d bytes wanted, and its allocation holds %d from there",
-			p, bytes, of.size-offset)
+	room := of.size - offset
+	if a, ok := c.Allocated(p); ok { // mapped memory is larger than what was asked for
+		room = min(room, int64(a.end()-p))
+	}
+	if bytes <= 0 || bytes > room {
+		return nil, fmt.Errorf("export %#x: %d bytes wanted, and its allocation holds %d from there", p, bytes, room)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -81,10 +84,12 @@ func (c *Cache) allocation(p driver.Ptr, id uint64) (*exported, error) {
 // ready makes the handle.
 func (c *Cache) ready(e *exported) (err error) {
 	switch {
+	case e.mapped == nil && c.local:
+		err = fmt.Errorf("it is memory of cuMemAlloc, which ranks of one process would reach only with access to all "+
+			"memory of its device (allocate it with the group's Driver, or map it, cuMemMap; in PyTorch turn "+
+			"expandable_segments on): %w", driver.ErrNotExportable)
 	case e.mapped == nil:
 		e.handle.Legacy, err = c.driver.IpcGetMemHandle(e.base)
-	case c.local:
-		e.handle.Legacy = address(e.base, e.size)
 	default:
 		err = c.share(e)
 	}

@@ -108,6 +108,11 @@ func (c *Cache) share(e *exported) error {
 	}
 	for _, m := range e.mapped {
 		p := Part{Bytes: m.bytes}
+		if c.local {
+			p.At = m.at
+			e.handle.Parts = append(e.handle.Parts, p)
+			continue
+		}
 		s, err := c.shareable(m.at)
 		if err != nil {
 			closeFiles(e.files)
@@ -125,11 +130,7 @@ func (c *Cache) share(e *exported) error {
 
 // shareable exports the allocation that is mapped at an address.
 func (c *Cache) shareable(at driver.Ptr) (s driver.Shareable, err error) {
-	v, ok := driver.VirtualMemoryOf(c.driver)
-	if !ok {
-		return s, fmt.Errorf("it is mapped virtual memory, cuMemMap, which driver %s does not export "+
-			"(allocate it with cuMemAlloc): %w", c.driver.Name(), driver.ErrNotExportable)
-	}
+	v := c.driver
 	h, err := v.MemRetainAllocationHandle(at)
 	if err != nil {
 		return s, fmt.Errorf("it is memory neither of cuMemAlloc nor of cuMemCreate, such as a peer's: %w: %w",
@@ -163,24 +164,21 @@ type view struct {
 
 // openParts maps a peer's parts one behind the other. It takes their files from the front of a list.
 func (c *Cache) openParts(o Offer, files []*os.File) (*view, error) {
-	v, ok := driver.VirtualMemoryOf(c.driver)
-	if !ok {
-		return nil, fmt.Errorf("it is mapped virtual memory, and driver %s maps none: %w", c.driver.Name(),
-			driver.ErrUnavailable)
-	}
+	v := c.driver
 	at, err := v.MemAddressReserve(o.Size)
 	if err != nil {
 		return nil, err
 	}
 	w := &view{v: v, at: at, bytes: o.Size}
 	for _, p := range o.Handle.Parts {
-		s := driver.Shareable{Type: driver.FabricHandle}
-		if p.Fabric != nil {
-			s.Fabric = *p.Fabric
-		} else {
-			s, files = driver.Shareable{Type: driver.FileDescriptor, File: int(files[0].Fd())}, files[1:]
+		h, err := c.physical(p, files)
+		if p.file() {
+			files = files[1:]
 		}
-		if err := w.add(s, p.Bytes); err != nil {
+		if err == nil {
+			err = w.add(h, p.Bytes)
+		}
+		if err != nil {
 			return nil, errors.Join(err, w.close())
 		}
 	}
@@ -190,12 +188,22 @@ func (c *Cache) openParts(o Offer, files []*os.File) (*view, error) {
 	return w, nil
 }
 
-// add maps the next part, which then lives as long as the mapping.
-func (w *view) add(s driver.Shareable, bytes int64) error {
-	h, err := w.v.MemImportFromShareableHandle(s)
-	if err != nil {
-		return err
+// physical is a peer's part, by its address in this process, its fabric handle, or the first of the files.
+func (c *Cache) physical(p Part, files []*os.File) (driver.Physical, error) {
+	switch {
+	case p.At != 0 && !c.local:
+		return 0, fmt.Errorf("a part by its address, %#x, in another process: %w", p.At, ErrMessage)
+	case p.At != 0:
+		return c.driver.MemRetainAllocationHandle(p.At)
+	case p.Fabric != nil:
+		return c.driver.MemImportFromShareableHandle(driver.Shareable{Type: driver.FabricHandle, Fabric: *p.Fabric})
 	}
+	file := int(files[0].Fd())
+	return c.driver.MemImportFromShareableHandle(driver.Shareable{Type: driver.FileDescriptor, File: file})
+}
+
+// add maps the next part, which then lives as long as the mapping.
+func (w *view) add(h driver.Physical, bytes int64) error {
 	at := w.at
 	for _, n := range w.parts {
 		at += driver.Ptr(n)

@@ -229,3 +229,24 @@ func TestFabric(t *testing.T) {
 		})
 	}
 }
+
+// A part by its address is for ranks of one process: of a peer elsewhere it would name this rank's own memory.
+func TestAddressesStayInTheProcess(t *testing.T) {
+	inPair(t, func(p *pair) {
+		s, err := drivertest.NewSegment(p.drivers[0], 1, 1, 0)
+		p.must(err)
+		o := Offer{Base: s.At, Size: s.Bytes, Bytes: s.Bytes, Handle: &Handle{Parts: []Part{{Bytes: s.Bytes, At: s.At}}}}
+		w, err := p.caches[1].openParts(o, nil)
+		switch {
+		case !p.caches[1].local:
+			if !errors.Is(err, ErrMessage) {
+				t.Errorf("got %v, want ErrMessage", err)
+			}
+		case err != nil:
+			t.Error(err)
+		default:
+			p.must(w.close())
+		}
+		p.must(s.Close())
+	})
+}

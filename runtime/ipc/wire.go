@@ -41,14 +41,18 @@ type Handle struct {
 // Part is one of the allocations that mapped memory consists of.
 type Part struct {
 	Bytes  int64
-	Fabric *[64]byte // its fabric handle; nil: the next of the files that the owner hands
+	Fabric *[64]byte  // its fabric handle
+	At     driver.Ptr // where a peer of this process has mapped it; 0 without Fabric: the owner hands a file
 }
+
+// file says whether a file is handed for the part.
+func (p Part) file() bool { return p.Fabric == nil && p.At == 0 }
 
 // files is how many files an offer needs.
 func (o Offer) files() (n int) {
 	if o.Handle != nil {
 		for _, p := range o.Handle.Parts {
-			if p.Fabric == nil {
+			if p.file() {
 				n++
 			}
 		}
@@ -70,6 +74,9 @@ const (
 	legacyHandle
 	mappedParts
 )
+
+// fabricMark stands before a part's fabric handle, where other parts have their address or 0.
+const fabricMark = 1
 
 // Message is one rank's part of an exchange.
 type Message struct {
@@ -108,9 +115,9 @@ func (h *Handle) append(b []byte) []byte {
 	for _, p := range h.Parts {
 		b = le.AppendUint64(b, uint64(p.Bytes))
 		if p.Fabric == nil {
-			b = le.AppendUint64(b, 0)
+			b = le.AppendUint64(b, uint64(p.At))
 		} else {
-			b = append(le.AppendUint64(b, 1), p.Fabric[:]...)
+			b = append(le.AppendUint64(b, fabricMark), p.Fabric[:]...)
 		}
 	}
 	return b
@@ -193,15 +200,17 @@ func decodeParts(b []byte, size int64) (parts []Part, rest []byte, err error) {
 	}
 	for range count {
 		bytes, ok := next()
-		fabric, also := next()
+		mark, also := next()
 		if !ok || !also {
 			return nil, nil, short
 		}
 		p := Part{Bytes: int64(bytes)}
-		if p.Bytes <= 0 || p.Bytes > size || fabric > 1 {
-			return nil, nil, fmt.Errorf("a part of %d bytes, mark %d: %w", p.Bytes, fabric, ErrMessage)
+		if p.Bytes <= 0 || p.Bytes > size {
+			return nil, nil, fmt.Errorf("a part of %d bytes: %w", p.Bytes, ErrMessage)
 		}
-		if size -= p.Bytes; fabric == 1 {
+		if size -= p.Bytes; mark != fabricMark {
+			p.At = driver.Ptr(mark)
+		} else {
 			if p.Fabric = new([64]byte); len(b) < len(p.Fabric) {
 				return nil, nil, short
 			}

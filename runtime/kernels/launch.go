@@ -37,7 +37,7 @@ type kernel struct {
 	layout
 	handle *plan.Kernel
 	params []uint64
-	mapped [maps]driver.TensorMapDesc // by the parameters of a product
+	mapped []driver.TensorMapDesc // by the parameters of a product
 }
 
 // Declare tells a builder of a plan which kernels it launches; sums are of elements of type typ.
@@ -45,7 +45,8 @@ func (t *Table) Declare(b *plan.Builder, typ driver.Type) *Set {
 	s := &Set{element: typ}
 	for _, k := range t.Kernels {
 		l := t.layout(k)
-		s.kernels = append(s.kernels, &kernel{layout: l, handle: b.Kernel(k.Name(typ)), params: make([]uint64, l.size)})
+		s.kernels = append(s.kernels, &kernel{layout: l, handle: b.Kernel(k.Name(typ)), params: make([]uint64, l.size),
+			mapped: make([]driver.TensorMapDesc, k.maps())})
 	}
 	return s
 }

@@ -54,7 +54,7 @@ func (t *Table) layout(k Kernel) layout {
 		return at
 	}
 	if k.Multiplies() {
-		l.tiled.maps = next(maps * len(driver.TensorMap{}))
+		l.tiled.maps = next(k.maps() * len(driver.TensorMap{}))
 	}
 	all := k.words()
 	for i, words := range all {

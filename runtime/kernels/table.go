@@ -65,12 +65,14 @@ const (
 	RMSNorm Kind = "rmsnorm"
 	GELU    Kind = "gelu"
 	ReLU    Kind = "relu"
+	GeGLU   Kind = "geglu"
 
 	LayerNorm Kind = "layernorm"
 	Rotary    Kind = "rotary"
 
-	// Tiles gathers shards and multiplies them.
-	Tiles Kind = "tiles"
+	// Tiles gathers shards and multiplies them; Scatter multiplies, and adds up what all ranks made.
+	Tiles   Kind = "tiles"
+	Scatter Kind = "scatter"
 	// Packets sends tensors and adds up what lands.
 	Packets Kind = "packets"
 	// PacketGather sends tensors and puts what lands one after another.
@@ -85,8 +87,8 @@ type Work string
 
 // Kinds of work. A copy moves bytes; a gather moves several tensors of one size, one behind the
 // other; a sum adds up tensors, a function is applied to a tensor with further ones, and a product multiplies
-// matrices. These three are compiled for each element type, but a product only for types of 16 bits; so is one that
-// sends a tensor to each rank as packets and adds up what lands.
+// matrices, between the ranks' shards or partial results. These three are compiled for each element type, but a
+// product only for types of 16 bits; so is one that sends a tensor to each rank as packets and adds up what lands.
 const (
 	Nothing    Work = ""
 	Copies     Work = "copy"
@@ -94,6 +96,7 @@ const (
 	Sums       Work = "sum"
 	Applies    Work = "apply"
 	Multiplies Work = "tiles"
+	Scatters   Work = "scatter"
 	Lands      Work = "packets"
 	LandsApart Work = "packetgather" // the same, and what lands is put one after another
 )
@@ -125,9 +128,11 @@ var rows = []row{
 	{RMSNorm, "RMSNorm", Applies, "norms rows, a block each", 264},
 	{GELU, "GELU", Applies, "is gelu, by tanh, of each element", 264},
 	{ReLU, "ReLU", Applies, "is max(x, 0) of each element", 264},
+	{GeGLU, "GeGLU", Applies, "is gelu, by tanh, of each element, times that of another tensor", 264},
 	{LayerNorm, "LayerNorm", Applies, "norms rows about their means, a block each", 264},
 	{Rotary, "Rotary", Applies, "turns pairs of columns by angles of their rows", 264},
 	{Tiles, "Tiles", Multiplies, "gathers shards and multiplies them", 132},
+	{Scatter, "Scatter", Scatters, "multiplies and sums", 132},
 	{Packets, "Packets", Lands, "sends tensors as packets, and adds up what lands in order and in fp32", plan.MostBlocks},
 	{PacketGather, "PacketGather", LandsApart, "sends tensors as packets, and puts what lands one after another",
 		plan.MostBlocks},
@@ -179,7 +184,10 @@ func (k Kernel) Computes() bool {
 }
 
 // Multiplies reports whether the kernel makes a product; it is compiled for elements of 16 bits.
-func (k Kernel) Multiplies() bool { return k.Kind.Work() == Multiplies }
+func (k Kernel) Multiplies() bool { return k.Kind.Work() == Multiplies || k.Scatters() }
+
+// Scatters reports whether the product's rows go to their ranks, which add them up.
+func (k Kernel) Scatters() bool { return k.Kind.Work() == Scatters }
 
 // Copies reports whether the kernel copies.
 func (k Kernel) Copies() bool { return k.Kind.Work() == Copies }
@@ -228,6 +236,7 @@ func (t *Table) Code() []driver.Kernel {
 			code := driver.Kernel{Name: k.Name(typ), Params: 8 * l.size, Touches: l.touches(typ)}
 			if k.Multiplies() {
 				code.Shared, code.Cluster, code.Only = k.Tile.Shared(), k.Tile.Cluster, tileCapability
+				code.AtOnce = k.Scatters()
 			}
 			list = append(list, code)
 		}

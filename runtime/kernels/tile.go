@@ -25,7 +25,7 @@ const (
 	tileCapability   = 90     // compute capability 9.0
 	tileDepth        = 64     // elements of a stage
 	mostShared       = 232448 // bytes of shared memory that a block can have
-	mostAccumulators = 160    // of a thread
+	mostAccumulators = 192    // of a thread
 	boxRows          = 64
 	boxBytes         = boxRows * 64 * 2
 )

@@ -22,7 +22,7 @@ func TestTileCheck(t *testing.T) {
 		{Tile{Columns: 120, Cluster: 1}, 0, 0, 0, "a multiple of 16"},
 		{Tile{Columns: 48, Cluster: 1}, 0, 0, 0, "from 64 to 256"},
 		{Tile{Columns: 272, Cluster: 1, Together: true}, 0, 0, 0, "from 64 to 256"},
-		{Tile{Columns: 176, Cluster: 1}, 0, 0, 0, "registers"},
+		{Tile{Columns: 208, Cluster: 1}, 0, 0, 0, "registers"},
 		{Tile{Columns: 128}, 0, 0, 0, "clusters of 0"},
 		{Tile{Columns: 128, Cluster: 4}, 0, 0, 0, "clusters of 4"},
 	} {
@@ -58,6 +58,66 @@ func TestTileBlocks(t *testing.T) {
 	}
 }
 
+// tileWords are the parameters of a launch on rank 1 of 3, with words at 100, 110 and so on.
+func tileWords(table Table) ([]uint64, layout) {
+	l := table.layout(table.Kernels[0])
+	p := make([]uint64, l.size)
+	for place, words := range [][]uint64{prePost: {100, 104}, preWait: {110, 114}, postPost: {120, 124},
+		postWait: {130, 134}} {
+		copy(p[l.lists[place].at:], words)
+	}
+	p[l.count], p[l.step], p[l.value], p[l.block] = 2, 200, 7, 208
+	x := l.tiled
+	p[x.ranks], p[x.rank], p[x.rows], p[x.k], p[x.n] = 3, 1, 4, 8, 2
+	return p, l
+}
+
+func tileWord(block int, kind driver.TouchKind, at driver.Ptr, value uint32) driver.Touch {
+	return driver.Touch{Kind: kind, At: at, Bytes: 4, Value: value, Block: block}
+}
+
+func tileData(block int, kind driver.TouchKind, at driver.Ptr, bytes int64) driver.Touch {
+	return driver.Touch{Kind: kind, At: at, Bytes: bytes, Type: driver.BF16, Block: block}
+}
+
+// TestScatterTouches: a launch's beginning, a part for each peer's rows, and the own rows with their sum, as blocks.
+func TestScatterTouches(t *testing.T) {
+	table := Table{Peers: 2, Types: []driver.Type{driver.BF16}, Kernels: []Kernel{{Kind: Scatter,
+		PrePost: EachPeer, PreWait: EachPeer, PostPost: EachPeer, PostWait: EachPeer, Terms: 2, Rows: 1,
+		Tile: Tile{Columns: 128, Cluster: 1}}}}
+	list := table.Code()
+	if len(list) != 1 || list[0].Name != "scatter_bf16" || !list[0].AtOnce || list[0].Only != 90 {
+		t.Fatalf("got %+v, want one kernel of blocks that run at once", list)
+	}
+	p, l := tileWords(table)
+	x := l.tiled
+	for i, at := range []uint64{1000, 2000, 3000, 4000, 5000, 6000} {
+		p[x.maps+i*len(driver.TensorMap{})] = at
+	}
+	p[x.bias] = 3500
+	const read, write, wait, post = driver.TouchRead, driver.TouchWrite, driver.TouchWait, driver.TouchPost
+	part := func(block int, ready, a, to, done driver.Ptr) []driver.Touch {
+		return []driver.Touch{tileWord(block, wait, ready, 1), tileData(block, read, a, 64),
+			tileData(block, read, 3000, 32), tileData(block, write, to, 16), tileWord(block, write, ready, 0),
+			tileWord(block, post, done, 1)}
+	}
+	want := slices.Concat(
+		[]driver.Touch{tileWord(0, write, 208, 0), tileWord(0, post, 100, 1), tileWord(0, post, 104, 1)},
+		part(1, 110, 2128, 5000, 120), // the rows of rank 2
+		part(2, 114, 2000, 6000, 124), // of rank 0
+		[]driver.Touch{tileData(3, read, 2064, 64), tileData(3, read, 3000, 32), tileData(3, write, 1016, 16),
+			tileWord(3, write, 208, 0), tileWord(3, wait, 130, 1), tileWord(3, wait, 134, 1),
+			tileData(3, read, 1000, 16), tileData(3, read, 1016, 16), tileData(3, read, 1032, 16),
+			tileData(3, read, 3500, 4), tileData(3, write, 4000, 16), tileWord(3, write, 130, 0),
+			tileWord(3, write, 134, 0), tileWord(3, write, 200, 7)})
+	if got := list[0].Touches(unsafe.Pointer(&p[0]), nil); !slices.Equal(got, want) {
+		t.Errorf("got\n%v\nwant\n%v", got, want)
+	}
+	if got := list[0].Touches(unsafe.Pointer(&make([]uint64, l.size)[0]), nil); len(got) != 0 {
+		t.Errorf("the first launch, which does nothing, touches %v", got)
+	}
+}
+
 // TestTileTouches: a launch's beginning, a part for each shard, and its end, as blocks.
 func TestTileTouches(t *testing.T) {
 	table := Table{Peers: 2, Types: []driver.Type{driver.BF16, driver.FP32}, Kernels: []Kernel{{Kind: Tiles,
@@ -68,24 +128,12 @@ func TestTileTouches(t *testing.T) {
 		list[0].Cluster != 2 || list[0].Shared != 231536 {
 		t.Fatalf("got %+v, want one kernel of 88 words, of elements of 16 bits", list)
 	}
-	l := table.layout(table.Kernels[0])
-	p := make([]uint64, l.size)
-	for place, words := range [][]uint64{prePost: {100, 104}, preWait: {110, 114}, postPost: {120, 124},
-		postWait: {130, 134}} {
-		copy(p[l.lists[place].at:], words)
-	}
-	p[l.count], p[l.step], p[l.value], p[l.block] = 2, 200, 7, 208
+	p, l := tileWords(table)
 	x := l.tiled
-	p[x.gathered], p[x.ranks], p[x.rank] = 1000, 3, 1
-	p[x.rows], p[x.k], p[x.n] = 4, 8, 2
+	p[x.gathered] = 1000
 	p[x.shards], p[x.shards+1] = 5000, 6000
 	p[x.maps], p[x.maps+16], p[x.maps+32], p[x.maps+48], p[x.bias] = 2000, 1000, 3000, 4000, 3500
-	word := func(block int, kind driver.TouchKind, at driver.Ptr, value uint32) driver.Touch {
-		return driver.Touch{Kind: kind, At: at, Bytes: 4, Value: value, Block: block}
-	}
-	data := func(block int, kind driver.TouchKind, at driver.Ptr, bytes int64) driver.Touch {
-		return driver.Touch{Kind: kind, At: at, Bytes: bytes, Type: driver.BF16, Block: block}
-	}
+	word, data := tileWord, tileData
 	const read, write, wait, post = driver.TouchRead, driver.TouchWrite, driver.TouchWait, driver.TouchPost
 	product := func(block int, a, c driver.Ptr) []driver.Touch {
 		return []driver.Touch{data(block, read, a, 64), data(block, read, 3000, 32), data(block, read, 3500, 4),

@@ -7,31 +7,42 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Operands are what tiles work at: the results, all shards but the own one, the own shard, the weights, and a bias or
-// plan.NoBias.
-type Operands struct{ C, Gathered, A, B, Bias driver.Ptr }
+// Operands are what tiles work at: the results, the plan's memory, which is of all shards but the own one or of a slot
+// for each rank's partial results, the own shard or the rows of all ranks, the weights, and a bias or plan.NoBias.
+type Operands struct{ C, Staging, A, B, Bias driver.Ptr }
 
-// maps of a product: the own shard, all shards, weights and results. Drivers that run no kernels on a GPU begin a map
-// with the tensor's address.
+// maps of a product: the own shard or the own slots, all shards or rows, weights and results; where ranks add up, also
+// this rank's slot at each peer. Drivers that run no kernels on a GPU begin a map with the tensor's address.
 const (
 	ownMap = iota
-	gatheredMap
+	rowsMap
 	weightsMap
 	resultMap
 	maps
 )
 
+// slotsMap is of the slots.
+const slotsMap = ownMap
+
 // mapped is the address with which a map begins.
 func (t tiled) mapped(p []uint64, which int) uint64 { return p[t.maps+which*len(driver.TensorMap{})] }
+
+// maps are how many the kernel's parameters have.
+func (k Kernel) maps() int {
+	if k.Scatters() {
+		return maps + k.Terms
+	}
+	return maps
+}
 
 // tiled are places of the parameters of a product, in 64-bit words.
 type tiled struct {
 	maps        int // the first one's
 	apart       int // distance in words between count words
-	gathered    int // address
+	gathered    int // address, of a gather
 	ranks, rank int
 	rows, k, n  int
-	shards      int // the first one's address
+	shards      int // the first one's address, of a gather
 	bias        int // address
 	padding     int // words at the end
 }
@@ -39,9 +50,15 @@ type tiled struct {
 // tile lays out the parameters behind the words.
 func (l *layout) tile(next func(words int) int) {
 	t := &l.tiled
-	t.apart, t.gathered, t.ranks, t.rank = next(1), next(1), next(1), next(1)
+	t.apart = next(1)
+	if !l.Scatters() {
+		t.gathered = next(1)
+	}
+	t.ranks, t.rank = next(1), next(1)
 	t.rows, t.k, t.n = next(1), next(1), next(1)
-	t.shards = next(l.Terms)
+	if !l.Scatters() {
+		t.shards = next(l.Terms)
+	}
 	t.bias = next(1)
 	const alignment = 8 // of a tensor map, in words
 	t.padding = (alignment - l.size%alignment) % alignment
@@ -56,27 +73,43 @@ func (t *Table) Padding(k Kernel) int { return t.layout(k).tiled.padding }
 // product of one shard.
 func (s *Set) Tiles(q *plan.Queue, on *plan.Stream, x plan.Signals, d driver.MatmulDesc, o Operands,
 	shards ...driver.Ptr) {
+	s.product(q, on, Tiles, x, d, o, shards)
+}
+
+// Scatter posts that the own slots may be written, multiplies the rows of the peers, rank+1's first, into this rank's
+// slots there, and posts to each when its rows are there. It multiplies the own rows last, and adds to them what the
+// peers made, when they have posted. d is the product of one rank's rows.
+func (s *Set) Scatter(q *plan.Queue, on *plan.Stream, x plan.Signals, d driver.MatmulDesc, o Operands,
+	slots ...driver.Ptr) {
+	s.product(q, on, Scatter, x, d, o, slots)
+}
+
+// product launches tiles that read or write the peers' memory at these addresses.
+func (s *Set) product(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals, d driver.MatmulDesc, o Operands,
+	peers []driver.Ptr) {
 	x.From, x.To = plan.EveryPeer, plan.EveryPeer
 	rows := rowed{}
 	if d.Bias {
 		rows.n = 1
 	}
-	k := s.signal(q, on, Tiles, x, rows)
+	k := s.signal(q, on, kind, x, rows)
 	if k == nil {
 		return
 	}
-	k.describe(q, d, o)
+	k.describe(q, d, o, peers)
 	at := func(place int, value driver.Ptr) { k.params[place] = uint64(value) }
 	t := k.tiled
 	at(t.apart, plan.CountApart)
-	at(t.gathered, o.Gathered)
 	at(t.ranks, driver.Ptr(q.Size()))
 	at(t.rank, driver.Ptr(q.Rank()))
 	at(t.rows, driver.Ptr(d.M))
 	at(t.k, driver.Ptr(d.K))
 	at(t.n, driver.Ptr(d.N))
-	for i, shard := range shards {
-		at(t.shards+i, shard)
+	if !k.Scatters() {
+		at(t.gathered, o.Staging)
+		for i, shard := range peers {
+			at(t.shards+i, shard)
+		}
 	}
 	at(t.bias, o.Bias)
 	k.enqueue(q, on, k.tiles(q.Multiprocessors(), q.Size(), d), TileThreads)
@@ -88,30 +121,47 @@ func (k *kernel) tiles(multiprocessors, ranks int, d driver.MatmulDesc) (blocks 
 	c := k.Tile.Cluster
 	tall, wide := c*TileRows, k.Tile.Columns
 	clusters := ranks * ((d.M + tall - 1) / tall) * ((d.N + wide - 1) / wide)
-	const pulled = 4 * 16 * 96 // bytes that a block has in flight
-	pulls := ((ranks-1)*d.M*d.K*2/pulled + c - 1) / c
-	return min(max(clusters, pulls), multiprocessors/c) * c
+	if !k.Scatters() {
+		const pulled = 4 * 16 * 96 // bytes that a block has in flight
+		clusters = max(clusters, ((ranks-1)*d.M*d.K*2/pulled+c-1)/c)
+	}
+	return min(clusters, multiprocessors/c) * c
 }
 
-// describe encodes the maps that have changed since the last launch.
-func (k *kernel) describe(q *plan.Queue, d driver.MatmulDesc, o Operands) {
-	ranks, gathered := q.Size(), o.Gathered
+// describe encodes the maps of a launch.
+func (k *kernel) describe(q *plan.Queue, d driver.MatmulDesc, o Operands, peers []driver.Ptr) {
+	ranks := q.Size()
+	encode := func(i int, at driver.Ptr, shards, rows, columns, box int) {
+		k.encode(q, i, driver.TensorMapDesc{At: at, Type: d.Type, Shards: shards, Rows: rows, Columns: columns,
+			BoxRows: box})
+	}
+	encode(weightsMap, o.B, 1, d.N, d.K, k.Tile.Columns/k.Tile.Cluster)
+	if k.Scatters() {
+		encode(slotsMap, o.Staging, ranks, d.M, d.N, TileRows)
+		encode(rowsMap, o.A, ranks, d.M, d.K, TileRows)
+		encode(resultMap, o.C, 1, d.M, d.N, boxRows)
+		for i, slot := range peers {
+			encode(maps+i, slot, 1, d.M, d.N, boxRows)
+		}
+		return
+	}
+	gathered := o.Staging
 	if ranks == 1 {
 		gathered = o.A // which is not read by this map
 	}
-	for i, m := range [maps]driver.TensorMapDesc{
-		{At: o.A, Type: d.Type, Shards: 1, Rows: d.M, Columns: d.K, BoxRows: TileRows},
-		{At: gathered, Type: d.Type, Shards: ranks, Rows: d.M, Columns: d.K, BoxRows: TileRows},
-		{At: o.B, Type: d.Type, Shards: 1, Rows: d.N, Columns: d.K, BoxRows: k.Tile.Columns / k.Tile.Cluster},
-		{At: o.C, Type: d.Type, Shards: ranks, Rows: d.M, Columns: d.N, BoxRows: boxRows},
-	} {
-		if m == k.mapped[i] {
-			continue
-		}
-		to := &k.params[k.tiled.maps+i*len(driver.TensorMap{})]
-		if q.TensorMap((*driver.TensorMap)(unsafe.Pointer(to)), m) {
-			k.mapped[i] = m
-		}
+	encode(ownMap, o.A, 1, d.M, d.K, TileRows)
+	encode(rowsMap, gathered, ranks, d.M, d.K, TileRows)
+	encode(resultMap, o.C, ranks, d.M, d.N, boxRows)
+}
+
+// encode makes a map, where it has changed since the last launch.
+func (k *kernel) encode(q *plan.Queue, i int, m driver.TensorMapDesc) {
+	if m == k.mapped[i] {
+		return
+	}
+	to := &k.params[k.tiled.maps+i*len(driver.TensorMap{})]
+	if q.TensorMap((*driver.TensorMap)(unsafe.Pointer(to)), m) {
+		k.mapped[i] = m
 	}
 }
 
@@ -121,47 +171,118 @@ func (x *launched) tiles(typ driver.Type) {
 	if p[x.block] == 0 {
 		return
 	}
-	read, write := driver.TouchRead, driver.TouchWrite
-	shard := int64(p[t.rows]*p[t.k]) * typ.Size()
-	result := int64(p[t.rows]*p[t.n]) * typ.Size()
-	use := func(kind driver.TouchKind, at uint64, bytes int64) {
-		x.add(driver.Touch{Kind: kind, At: driver.Ptr(at), Bytes: bytes, Type: typ})
-	}
-	word := func(kind driver.TouchKind, at uint64, value uint32) {
-		x.add(driver.Touch{Kind: kind, At: driver.Ptr(at), Bytes: 4, Value: value})
-	}
+	m := x.memory(typ)
 	ranks, rank := p[t.ranks], p[t.rank]
-	if ranks > 1 {
-		word(write, p[x.block], 0)
-		x.each(driver.TouchPost, 1, prePost)
-	}
+	x.begins(ranks)
 	for ahead := range ranks {
 		x.number++
 		of := (rank + ahead) % ranks
 		a := t.mapped(p, ownMap)
 		if ahead > 0 {
 			i := int(ahead) - 1
-			a = p[t.gathered] + of*uint64(shard)
-			word(driver.TouchWait, p[x.lists[preWait].at+i], 1)
-			use(read, p[t.shards+i], shard)
-			use(write, a, shard)
-			word(write, p[x.lists[preWait].at+i], 0)
-			word(driver.TouchPost, p[x.lists[postPost].at+i], 1)
+			a = p[t.gathered] + of*uint64(m.shard)
+			x.word(driver.TouchWait, p[x.lists[preWait].at+i], 1)
+			m.use(driver.TouchRead, p[t.shards+i], m.shard)
+			m.use(driver.TouchWrite, a, m.shard)
+			x.word(driver.TouchWrite, p[x.lists[preWait].at+i], 0)
+			x.word(driver.TouchPost, p[x.lists[postPost].at+i], 1)
 		}
-		use(read, a, shard)
-		use(read, t.mapped(p, weightsMap), int64(p[t.n]*p[t.k])*typ.Size())
-		if x.Rows > 0 {
-			use(read, p[t.bias], int64(p[t.n])*typ.Size())
-		}
-		use(write, t.mapped(p, resultMap)+of*uint64(result), result)
+		m.operands(a)
+		m.bias()
+		m.use(driver.TouchWrite, t.mapped(p, resultMap)+of*uint64(m.result), m.result)
 	}
 	x.number++
 	if ranks > 1 {
-		word(write, p[x.block], 0)
+		x.word(driver.TouchWrite, p[x.block], 0)
 		x.each(driver.TouchWait, 1, postWait)
-		x.each(write, 0, postWait)
-		if at := p[x.step]; at != 0 {
-			word(write, at, uint32(p[x.value]))
-		}
+		x.each(driver.TouchWrite, 0, postWait)
+		x.noted()
+	}
+}
+
+// scatter adds what a launch does: its beginning, the tiles of each peer's rows, and those of the own rows with their
+// sum. What this rank makes of its own rows stays on its multiprocessors: it is listed as if it went through its slot.
+func (x *launched) scatter(typ driver.Type) {
+	t, p := x.tiled, x.p
+	if p[x.block] == 0 {
+		return
+	}
+	m := x.memory(typ)
+	ranks, rank := p[t.ranks], p[t.rank]
+	x.begins(ranks)
+	rows := func(of uint64) uint64 { return t.mapped(p, rowsMap) + of*uint64(m.shard) }
+	for ahead := uint64(1); ahead < ranks; ahead++ {
+		x.number++
+		i := int(ahead) - 1
+		x.word(driver.TouchWait, p[x.lists[preWait].at+i], 1)
+		m.operands(rows((rank + ahead) % ranks))
+		m.use(driver.TouchWrite, t.mapped(p, maps+i), m.result)
+		x.word(driver.TouchWrite, p[x.lists[preWait].at+i], 0)
+		x.word(driver.TouchPost, p[x.lists[postPost].at+i], 1)
+	}
+	x.number++
+	slot := func(of uint64) uint64 { return t.mapped(p, slotsMap) + of*uint64(m.result) }
+	m.operands(rows(rank))
+	m.use(driver.TouchWrite, slot(rank), m.result)
+	if ranks > 1 {
+		x.word(driver.TouchWrite, p[x.block], 0)
+		x.each(driver.TouchWait, 1, postWait)
+	}
+	for of := range ranks {
+		m.use(driver.TouchRead, slot(of), m.result)
+	}
+	m.bias()
+	m.use(driver.TouchWrite, t.mapped(p, resultMap), m.result)
+	if ranks > 1 {
+		x.each(driver.TouchWrite, 0, postWait)
+		x.noted()
+	}
+}
+
+// begins adds the beginning of a launch of tiles: a block counts itself, and the first one posts.
+func (x *launched) begins(ranks uint64) {
+	if ranks > 1 {
+		x.word(driver.TouchWrite, x.p[x.block], 0)
+		x.each(driver.TouchPost, 1, prePost)
+	}
+}
+
+func (x *launched) word(kind driver.TouchKind, at uint64, value uint32) {
+	x.add(driver.Touch{Kind: kind, At: driver.Ptr(at), Bytes: 4, Value: value})
+}
+
+// noted adds the step word, where the launch has one.
+func (x *launched) noted() {
+	if at := x.p[x.step]; at != 0 {
+		x.word(driver.TouchWrite, at, uint32(x.p[x.value]))
+	}
+}
+
+// tiledMemory adds the memory that tiles of a type touch. A shard is the rows of one rank, and so is a result.
+type tiledMemory struct {
+	x             *launched
+	typ           driver.Type
+	shard, result int64 // bytes
+}
+
+func (x *launched) memory(typ driver.Type) tiledMemory {
+	t, p := x.tiled, x.p
+	return tiledMemory{x, typ, int64(p[t.rows]*p[t.k]) * typ.Size(), int64(p[t.rows]*p[t.n]) * typ.Size()}
+}
+
+func (m tiledMemory) use(kind driver.TouchKind, at uint64, bytes int64) {
+	m.x.add(driver.Touch{Kind: kind, At: driver.Ptr(at), Bytes: bytes, Type: m.typ})
+}
+
+// operands are a shard and the weights.
+func (m tiledMemory) operands(a uint64) {
+	t, p := m.x.tiled, m.x.p
+	m.use(driver.TouchRead, a, m.shard)
+	m.use(driver.TouchRead, t.mapped(p, weightsMap), int64(p[t.n]*p[t.k])*m.typ.Size())
+}
+
+func (m tiledMemory) bias() {
+	if m.x.Rows > 0 {
+		m.use(driver.TouchRead, m.x.p[m.x.tiled.bias], int64(m.x.p[m.x.tiled.n])*m.typ.Size())
 	}
 }

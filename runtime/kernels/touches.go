@@ -34,7 +34,11 @@ func (l layout) touches(typ driver.Type) func(unsafe.Pointer, []driver.Touch) []
 			x.each(driver.TouchPost, 1, postPost)
 			return x.to
 		}
-		if l.Multiplies() {
+		switch {
+		case l.Scatters():
+			x.scatter(typ)
+			return x.to
+		case l.Multiplies():
 			x.tiles(typ)
 			return x.to
 		}

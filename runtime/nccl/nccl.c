@@ -10,7 +10,9 @@
 
 static struct {
 #define FIELD(name, result, parameters) result(*name) parameters;
+#define OPTIONAL(name, from, parameters) int(*name) parameters;
   OVGEN_NCCL(FIELD)
+  OVGEN_NCCL_WINDOWS(OPTIONAL)
 } nccl;
 
 /* NCCL asks for the thread's device, which is that of its context. */
@@ -26,6 +28,11 @@ static int (*set_current)(void *);
   }                                                       \
   memcpy(&nccl.name, &function, sizeof function);
 
+/* A version below that which a function is used from has none, or another. */
+#define LOOK(name, from, parameters)                                  \
+  function = version >= from ? dlsym(library, "nccl" #name) : NULL;   \
+  memcpy(&nccl.name, &function, sizeof function);
+
 int ovgen_nccl_load(const char *path, char *why, size_t size) {
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
@@ -34,6 +41,8 @@ int ovgen_nccl_load(const char *path, char *why, size_t size) {
   }
   void *function;
   OVGEN_NCCL(FIND)
+  int version = ovgen_nccl_version();
+  OVGEN_NCCL_WINDOWS(LOOK)
   void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   function = cuda ? dlsym(cuda, "cuCtxSetCurrent") : NULL;
   memcpy(&set_current, &function, sizeof function);
@@ -152,18 +161,69 @@ int ovgen_nccl_abort(uintptr_t ctx, ovgen_comm *c) {
   return nccl.CommAbort(c->comm);
 }
 
-/* Finalizing goes on in the background, and must have ended before the communicator is destroyed. */
-int ovgen_nccl_destroy(uintptr_t ctx, ovgen_comm *c) {
-  ENTER(ctx);
-  int r = nccl.CommFinalize(c->comm);
+/* Waits until a call has ended that has answered so. */
+static int settle(ovgen_comm *c, int r) {
   while (r == ncclInProgress) {
     struct timespec a_while = {0, 100 * 1000};
     nanosleep(&a_while, NULL);
     r = ovgen_nccl_state(c);
   }
+  return r;
+}
+
+/* Finalizing goes on in the background, and must have ended before the communicator is destroyed. */
+int ovgen_nccl_destroy(uintptr_t ctx, ovgen_comm *c) {
+  ENTER(ctx);
+  int r = settle(c, nccl.CommFinalize(c->comm));
   return r != ncclSuccess ? r : nccl.CommDestroy(c->comm);
 }
 
+int ovgen_nccl_windows(void) {
+  return nccl.MemAlloc && nccl.MemFree && nccl.CommWindowRegister && nccl.CommWindowDeregister;
+}
+
+int ovgen_nccl_mem_alloc(uintptr_t ctx, size_t bytes, uint64_t *p) {
+  ENTER(ctx);
+  void *at = NULL;
+  int r = nccl.MemAlloc(&at, bytes);
+  *p = (uintptr_t)at;
+  return r;
+}
+
+int ovgen_nccl_mem_free(uintptr_t ctx, uint64_t p) {
+  ENTER(ctx);
+  return nccl.MemFree((void *)(uintptr_t)p);
+}
+
+int ovgen_nccl_window(uintptr_t ctx, ovgen_comm *c, uint64_t p, size_t bytes) {
+  ENTER(ctx);
+  return nccl.CommWindowRegister(c->comm, (void *)(uintptr_t)p, bytes, &c->window, NCCL_WIN_COLL_SYMMETRIC);
+}
+
+int ovgen_nccl_symmetric(uintptr_t ctx, ovgen_comm *c, int *symmetric) {
+  ENTER(ctx);
+  *symmetric = -1;
+  if (!nccl.CommQueryProperties) return ncclSuccess;
+  ncclCommProperties_t properties;
+  memset(&properties, 0, sizeof properties);
+  properties.size = sizeof properties;
+  properties.magic = 0xcafebeef;
+  properties.version = ovgen_nccl_version();
+  int r = nccl.CommQueryProperties(c->comm, &properties);
+  *symmetric = properties.deviceApiSupport;
+  return r;
+}
+
+int ovgen_nccl_window_end(uintptr_t ctx, ovgen_comm *c) {
+  ENTER(ctx);
+  if (!c->window) return ncclSuccess;
+  int r = settle(c, nccl.CommWindowDeregister(c->comm, c->window));
+  c->window = NULL;
+  return r;
+}
+
+_Static_assert(offsetof(ncclCommProperties_t, version) == 12, "ncclCommProperties_t");
+_Static_assert(offsetof(ncclCommProperties_t, multimemSupport) == 33, "ncclCommProperties_t");
 _Static_assert(sizeof(ncclConfig_t) == 120, "ncclConfig_t of 2.32");
 _Static_assert(offsetof(ncclConfig_t, commName) == 48, "ncclConfig_t of 2.27");
 _Static_assert(offsetof(ncclConfig_t, nChannelsPerNetPeer) == 72, "ncclConfig_t of 2.28");

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 typedef struct ncclComm *ncclComm_t;
+typedef struct ncclWindow *ncclWindow_t;
 typedef struct CUstream_st *cudaStream_t; /* a CUstream */
 
 typedef struct {
@@ -24,7 +25,22 @@ enum {
   ncclBfloat16 = 9,
 
   ncclSum = 0,
+
+  NCCL_WIN_COLL_SYMMETRIC = 1,
 };
+
+/* The beginning of ncclCommProperties_t, of which a library fills in what it knows. */
+typedef union {
+  struct {
+    size_t size;
+    unsigned magic, version;
+  };
+  struct {
+    char unused[32];
+    unsigned char deviceApiSupport, multimemSupport;
+  };
+  char room[256];
+} ncclCommProperties_t;
 
 /* ncclConfig_t as of 2.32. Each release has appended to the one before, or used its padding: a
    library reads as many bytes as size says, and of these the fields of that version. */
@@ -64,9 +80,18 @@ typedef struct {
   X(Send, int, (const void *, size_t, int, int, ncclComm_t, cudaStream_t))                        \
   X(Recv, int, (void *, size_t, int, int, ncclComm_t, cudaStream_t))
 
-/* The place of a communicator, which NCCL writes from a thread of its own. */
+/* Functions of windows, each with the version that it is used from; a library may lack them. */
+#define OVGEN_NCCL_WINDOWS(X)                                                                     \
+  X(MemAlloc, 21900, (void **, size_t))                                                           \
+  X(MemFree, 21900, (void *))                                                                     \
+  X(CommWindowRegister, 22700, (ncclComm_t, void *, size_t, ncclWindow_t *, int))                 \
+  X(CommWindowDeregister, 22700, (ncclComm_t, ncclWindow_t))                                      \
+  X(CommQueryProperties, 22902, (ncclComm_t, ncclCommProperties_t *))
+
+/* The places of a communicator and its window, which NCCL writes from a thread of its own. */
 typedef struct {
   ncclComm_t comm;
+  ncclWindow_t window;
   int ranks;
 } ovgen_comm;
 
@@ -90,5 +115,13 @@ int ovgen_nccl_state(ovgen_comm *c);
 int ovgen_nccl_run(uintptr_t ctx, ovgen_comm *c, const ovgen_collective *x);
 int ovgen_nccl_abort(uintptr_t ctx, ovgen_comm *c);
 int ovgen_nccl_destroy(uintptr_t ctx, ovgen_comm *c);
+
+int ovgen_nccl_windows(void); /* whether the library has them */
+int ovgen_nccl_mem_alloc(uintptr_t ctx, size_t bytes, uint64_t *p);
+int ovgen_nccl_mem_free(uintptr_t ctx, uint64_t p);
+int ovgen_nccl_window(uintptr_t ctx, ovgen_comm *c, uint64_t p, size_t bytes);
+/* Whether kernels reach the memory of all ranks: 1 or 0, and -1 where the library does not say. */
+int ovgen_nccl_symmetric(uintptr_t ctx, ovgen_comm *c, int *symmetric);
+int ovgen_nccl_window_end(uintptr_t ctx, ovgen_comm *c);
 
 #endif

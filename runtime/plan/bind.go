@@ -44,13 +44,13 @@ type target struct {
 // The caller owns the memory and keeps it until the runs with it have drained, and what peers use
 // until another Bind has replaced it, or Close has returned, on all ranks.
 //
-// Addresses are multiples of 16 bytes. Memory that peers read must be memory that CUDA
-// IPC can export. A buffer that runs write must overlap no other buffer of this rank, no arena, and no
-// buffer of a peer that its peers use; two that runs only read may be one. Bind can't see the other
-// buffers of a peer: ranks of one process keep those apart themselves. After an error the plan is not
-// bound. All ranks get that of a collective Bind, and this rank alone that of a local one: ErrBusy,
-// ErrClosed, *DisagreementError, *RankError for what another rank found, *group.AbortError, or this rank's alone for
-// what group.Config.DumpTo did not take.
+// Addresses are multiples of 16 bytes. Memory that peers read must be memory that can be exported: of
+// cuMemAlloc, or of cuMemCreate with a handle for other processes, also in several parts. A buffer that
+// runs write must overlap no other buffer of this rank, no arena, and no buffer of a peer that its peers
+// use; two that runs only read may be one. Bind can't see the other buffers of a peer: ranks of one process
+// keep those apart themselves. After an error the plan is not bound. All ranks get that of a collective
+// Bind, and this rank alone that of a local one: ErrBusy, ErrClosed, *DisagreementError, *RankError for what
+// another rank found, *group.AbortError, or this rank's alone for what group.Config.DumpTo did not take.
 func (p *Plan) Bind(ctx context.Context, addr ...driver.Ptr) error {
 	return p.BindCounts(ctx, nil, addr...)
 }
@@ -102,7 +102,7 @@ func (p *Plan) changes(to *target) (same, local bool) {
 	local = same && p.met && p.everywhere()
 	for i, f := range p.bindable {
 		if (binding{f.At(0), f.id}) != to.memory[i] {
-			same, local = false, local && !f.shared
+			same, local = false, local && !f.shared && !p.symmetric(f.At(0)) && !p.symmetric(to.memory[i].at)
 		}
 	}
 	return same, local
@@ -228,6 +228,9 @@ func (p *Plan) rebind(ctx context.Context, to *target, wrong error) error {
 		detail = fmt.Sprintf("; rank %d has new memory for %s", p.Rank(), strings.Join(changed, ", "))
 	}
 	if err := p.agreeOnCounts(ctx, what+" counts", to, wrong); err != nil {
+		return err
+	}
+	if err := p.agreeOnPlaces(ctx, what+" symmetric memory", to, wrong); err != nil {
 		return err
 	}
 	exports, refused := p.export(to, wrong)

@@ -134,6 +134,16 @@ var LinearReduceScatterOneShot = s.Schedule{
 	Moves:   []s.Move{{Of: "C", Way: s.Shot{}}},
 }
 
+// LinearReduceScatterTiles is one launch: its kernel multiplies the peers' rows by tiles, which leave for their owner as
+// they are made, then its own rows, and adds to them what the peers made of them. It runs on GPUs of compute capability
+// 9.0 alone, and its blocks must all run at the same time: nothing else may hold multiprocessors for long.
+var LinearReduceScatterTiles = s.Schedule{
+	Tensors: linearScattered,
+	Ops:     product,
+	Types:   []s.Type{s.BF16, s.FP16},
+	Moves:   []s.Move{{Of: "C", Way: s.Tiles{}}},
+}
+
 var linearScattered = []s.Tensor{
 	{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
 	{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K, s.DIDx(s.D))}},

@@ -95,7 +95,7 @@ func TestPrintIsFaithful(t *testing.T) {
 	}
 	before, drawn := len(f.operations), 0
 	r := rand.New(rand.NewPCG(3, 4))
-	for range 4_000 {
+	for range 6_000 {
 		if s := scheduletest.Random(r, all).Schedule; lowered(s) != nil {
 			drawn++
 		}

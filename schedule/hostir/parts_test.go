@@ -162,6 +162,7 @@ func TestCheck(t *testing.T) {
 	product := func(index string) hostir.Step { return hostir.Multiply(s, index, c, a, a) }
 	gather := hostir.Fuse("gather", hostir.Collect(s, c, a.EachRank()), post)
 	tiles := hostir.Fuse("tiles", hostir.TilesOf(s, hostir.Tile{}, c, c, a, a.EachRank(), a), post)
+	scatter := hostir.Fuse("scatter", hostir.ScatterOf(s, hostir.Tile{}, c, a.EachRank(), a, a, a, a), post)
 	edit := func(n hostir.Step, f func(*hostir.Step)) hostir.Step { f(&n); return n }
 	for _, x := range []struct {
 		name string
@@ -193,6 +194,14 @@ func TestCheck(t *testing.T) {
 		{"tiles of no indices", edit(tiles, func(n *hostir.Step) { n.Index = "" }), "no two operands"},
 		{"tiles with a function", edit(tiles, func(n *hostir.Step) { n.Func = "gelu" }), "of no function"},
 		{"tiles that signal nothing", edit(tiles, func(n *hostir.Step) { n.Post = nil }), "between its signals"},
+		{"a scatter", scatter, ""},
+		{"a scatter of no slots", edit(scatter, func(n *hostir.Step) { n.Reads = n.Reads[:2] }), "a scatter reads all rows"},
+		{"a scatter to no peers", edit(scatter, func(n *hostir.Step) { n.Writes = []hostir.View{c, a, a} }),
+			"slots at the peers"},
+		{"a scatter without its own slot", edit(scatter, func(n *hostir.Step) { n.Writes = n.Writes[:2] }),
+			"and the own one"},
+		{"a scatter that adds", edit(scatter, func(n *hostir.Step) { n.Accumulate = true }), "those of a linear"},
+		{"a scatter that signals nothing", edit(scatter, func(n *hostir.Step) { n.Post = nil }), "between its signals"},
 		{"a sum by nobody", edit(hostir.Reduce(s, c, a), func(n *hostir.Step) { n.By = "" }), "a kernel does it"},
 		{"signals by nobody", edit(hostir.Fuse("get", hostir.Set(s, c, a), post), func(n *hostir.Step) { n.By = "" }),
 			"only a kernel signals around its work"},

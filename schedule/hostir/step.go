@@ -50,7 +50,10 @@ type Work string
 // first view, and takes the other views as further operands. A call is work of the caller's own, which
 // reads all of its views. Tiles multiply the own shard, and pull those of the peers and multiply each when it is there:
 // they read the own shard, the peers' in the order of their tiles, the second operand and perhaps a bias, and write all
-// results and all other shards. Packets bring a view to each rank and add up what comes (SumPackets).
+// results and all other shards. A scatter multiplies each peer's rows into this rank's slot there, then the own rows, and
+// adds up the slots of all ranks in their order: it reads all rows, the second operand, the slots and perhaps a bias, and
+// writes the results, the slots at the peers in the order of their tiles, and the own slot. Packets
+// bring a view to each rank and add up what comes (SumPackets).
 const (
 	Nothing Work = ""
 	Copy    Work = "copy"
@@ -60,6 +63,7 @@ const (
 	Apply   Work = "apply"
 	Call    Work = "call"
 	Tiles   Work = "tiles"
+	Scatter Work = "scatter"
 	Packets Work = "packets"
 	// PacketGather brings a view to each rank and puts what comes one after another (GatherPackets).
 	PacketGather Work = "packetgather"
@@ -213,7 +217,7 @@ func (s Step) checkWork() error {
 		if !one || len(s.Reads) == 0 || s.Func == "" || s.By != "" {
 			return fmt.Errorf("a call has a name, reads views and writes one, and nothing else carries it")
 		}
-	case Tiles:
+	case Tiles, Scatter:
 		return s.checkTiles()
 	case Packets, PacketGather:
 		return s.checkPackets()
@@ -240,7 +244,7 @@ func (s Step) checkParts() error {
 	if exchanges := s.Do == Exchange; s.To.IsZero() == exchanges || s.From.IsZero() == exchanges {
 		return fmt.Errorf("an exchange names the ranks that it is with, and nothing else does")
 	}
-	if s.Do != Product && s.Do != Tiles &&
+	if s.Do != Product && s.Do != Tiles && s.Do != Scatter &&
 		(s.Index != "" || s.Func != "" && s.Do != Apply && s.Do != Call || s.Accumulate) {
 		return fmt.Errorf("only products have indices and a result that they add to; only they, functions and calls " +
 			"name a function")
@@ -263,8 +267,8 @@ func (s Step) checkParts() error {
 // checkViews refuses views that the work can't read or write so.
 func (s Step) checkViews() error {
 	for i, v := range slices.Concat(s.Reads, s.Writes) {
-		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather && s.Do != Tiles && !s.Do.Lands() {
-			return fmt.Errorf("%s: only a sum, a gather, tiles and packets read a view for each value of an index", v.Buffer)
+		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather && s.Do != Tiles && s.Do != Scatter && !s.Do.Lands() {
+			return fmt.Errorf("%s: only a sum, a gather, tiles and packets have a view for each value of an index", v.Buffer)
 		}
 		if v.Columns && (s.Do != Copy || s.By != "" || v.Index.IsZero() || !v.Count.IsZero()) {
 			return fmt.Errorf("%s: only a copy by the copy engine takes a part of the columns", v.Buffer)
@@ -286,7 +290,11 @@ func (s Step) checkTiles() error {
 		return err
 	case f.Name != "Linear" || s.Func != "" || s.Accumulate:
 		return fmt.Errorf("tiles are those of a linear, and of no function")
-	case len(s.Writes) != 2 || len(s.Reads) != 3 && len(s.Reads) != 4 || s.Reads[1].Each.Index == "":
+	case s.Do == Scatter && (len(s.Writes) != 3 || len(s.Reads) != 3 && len(s.Reads) != 4 ||
+		s.Writes[1].Each.Index == ""):
+		return fmt.Errorf("a scatter reads all rows, a second operand, slots and perhaps a bias, and writes results, " +
+			"slots at the peers and the own one")
+	case s.Do == Tiles && (len(s.Writes) != 2 || len(s.Reads) != 3 && len(s.Reads) != 4 || s.Reads[1].Each.Index == ""):
 		return fmt.Errorf("tiles read the own shard, those of the peers, a second operand and perhaps a bias, and " +
 			"write results and shards")
 	case s.By == "" || !s.Fused():

@@ -106,8 +106,8 @@ func (s Step) work() string {
 		operands = append(operands, "to "+s.To.String(), "from "+s.From.String())
 	case Gather:
 		name = "Gather"
-	case Tiles:
-		name = "Tiles " + s.Tile.String() + ": Linear"
+	case Tiles, Scatter:
+		name = s.Do.Title() + " " + s.Tile.String() + ": Linear"
 	case Packets, PacketGather:
 		if name = "Reduce"; s.Do == PacketGather {
 			name = "Gather"

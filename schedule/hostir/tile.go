@@ -18,11 +18,23 @@ func (t Tile) String() string {
 	return fmt.Sprintf("128x%d by %d, %s", t.Columns, t.Cluster, how)
 }
 
-// Shards is the view of the peers' shards that tiles read.
-func (s Step) Shards() View { return s.Reads[1] }
+// Peers is the view of the peers' memory: of the shards that tiles read, or of the slots that a scatter writes.
+func (s Step) Peers() View {
+	if s.Do == Scatter {
+		return s.Writes[1]
+	}
+	return s.Reads[1]
+}
 
 // TilesOf makes the tiles of a linear, of results, of all shards, and of a bias or none.
 func TilesOf(s StreamRef, t Tile, c, gathered, own, shards, b View, bias ...View) Step {
 	return Step{Stream: s, Do: Tiles, Tile: t, Index: Linear, Reads: append([]View{own, shards, b}, bias...),
 		Writes: []View{c, gathered}}
+}
+
+// ScatterOf makes the tiles of a linear of all ranks' rows, of the result, of the slots at the peers, of the own slots
+// and the one among them that is this rank's, and of a bias or none.
+func ScatterOf(s StreamRef, t Tile, c, peers, slots, own, a, b View, bias ...View) Step {
+	return Step{Stream: s, Do: Scatter, Tile: t, Index: Linear, Reads: append([]View{a, b, slots}, bias...),
+		Writes: []View{c, peers, own}}
 }

@@ -102,7 +102,7 @@ func recognise(d *draft) error {
 		t.Name, t.Within = f.roles[t.Name], f.roles[t.Within]
 		d.schedule.Tensors[i] = t
 	}
-	return nil
+	return batched(d)
 }
 
 // contractions names the contractions that are lowered.

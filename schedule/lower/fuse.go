@@ -31,7 +31,7 @@ func (d *draft) fused(nodes []hostir.Node) []hostir.Node {
 
 // meetings are the kernels that work between two meetings of all ranks.
 var meetings = map[hostir.Work]string{hostir.Sum: shotKernel, hostir.Gather: gatherKernel,
-	hostir.Tiles: tilesKernel}
+	hostir.Tiles: tilesKernel, hostir.Scatter: scatterKernel}
 
 // launch is the kernel that does the first nodes of a list, and how many.
 func (d *draft) launch(nodes []hostir.Node) (kernel string, n int) {

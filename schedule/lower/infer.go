@@ -60,7 +60,7 @@ func infer(d *draft) error {
 	}
 	d.comm = r.communication
 	d.chunks = chunksOf(d.schedule)
-	return errorsOf(r.unread(d), d.spread())
+	return errorsOf(r.unread(d), d.eachTravels(), d.spread())
 }
 
 // spread finds the communication of ranks on several hosts, where the mesh has them.
@@ -203,8 +203,13 @@ func (d *draft) chunked(i int, t schedule.Tensor) (schedule.Tensor, error) {
 // divisible asks that an axis can be cut into its parts, once for each extent.
 func (d *draft) divisible(a schedule.Axis) {
 	check := hostir.Divide{Extent: a.Extent}
+	_, rows, joined := factors(a.Extent)
+	if joined {
+		check.Extent = rows
+	}
 	for _, s := range a.Outer {
 		switch {
+		case joined && s.Kind == schedule.Plain:
 		case s.Uneven || s.Count == a.Extent:
 		case s.Count == schedule.D:
 			check.By = s.Count

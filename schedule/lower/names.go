@@ -30,14 +30,18 @@ const (
 	shotKernel     = "shot" // a post, a wait, a sum, a post, a wait
 	// gatherKernel is the same around a gather.
 	gatherKernel = "gather"
-	// tilesKernel is the same around tiles.
-	tilesKernel = "tiles"
+	// tilesKernel is the same around tiles, and scatterKernel around those of a scatter.
+	tilesKernel   = "tiles"
+	scatterKernel = "scatter"
 )
 
 // extent is the expression of a symbol or constant.
 func extent(e schedule.Extent) hostir.Expr {
 	if n, err := strconv.ParseInt(string(e), 10, 64); err == nil {
 		return hostir.Const(n)
+	}
+	if batches, rows, ok := factors(e); ok {
+		return hostir.Mul(extent(batches), extent(rows))
 	}
 	return hostir.Var(string(e))
 }

@@ -25,6 +25,7 @@ var asking = map[hostir.Work]string{
 	hostir.Copy:          movesField,
 	hostir.Gather:        movesField,
 	hostir.Tiles:         movesField,
+	hostir.Scatter:       movesField,
 	hostir.Packets:       movesField,
 	hostir.PacketGather:  movesField,
 	hostir.Sum:           movesField,

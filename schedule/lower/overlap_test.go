@@ -24,6 +24,8 @@ func TestOverlaps(t *testing.T) {
 			"not pipelined: Moves[0].Way.Once: all rows are multiplied when all shards are there"}},
 		{"tiles", catalog.AllGatherLinearTiles, []string{
 			"A: all-gather by Tiles, pipelined with C = linear(A, B), bias(Bias)"}},
+		{"tiles and sums", catalog.LinearReduceScatterTiles, []string{
+			"C: reduce-scatter by Tiles, pipelined with C = linear(A, B)"}},
 		{"one shot", catalog.LinearAllReduceOneShot, []string{
 			"C: all-reduce by Shot, not pipelined: Moves[0].Way: " + oneStream}},
 		{"a ring", catalog.LinearReduceScatterRing, []string{

@@ -15,7 +15,7 @@ func (r *rule) reads(tensor string) bool {
 		return true
 	case tensor == "A" || tensor == "B" || tensor == "C":
 		return true
-	case r.moves == gatherWeight && tensor == "Bias":
+	case (r.moves == gatherWeight || r.moves == gatherInputs) && tensor == "Bias":
 		return true
 	case r.moves.reduces() && (tensor == "Bias" || tensor == "Added"):
 		return true
@@ -66,13 +66,13 @@ func (r *rule) refuse(d *draft, wrong []int) error {
 	t := s.Tensors[wrong[0]]
 	a, _ := s.Tensor("A")
 	c, _ := s.Tensor("C")
-	problem := fmt.Sprintf("no communication leads from A %s to C %s", written(a), written(c))
+	problem := fmt.Sprintf("no communication leads from A %s to C %s", written(d.declared(a)), written(d.declared(c)))
 	if t.Name != "A" && t.Name != "C" {
-		problem += fmt.Sprintf(" with %s %s", t.Name, written(t))
+		problem += fmt.Sprintf(" with %s %s", t.Name, written(d.declared(t)))
 	}
 	if idle(d) {
 		problem = fmt.Sprintf("nothing travels from A %s to C %s: each rank makes its result of what it has",
-			written(a), written(c))
+			written(d.declared(a)), written(d.declared(c)))
 	}
 	hint := known(d)
 	cutHere := d.form.kind == copied && t.Name == "A" && spread(c) // each rank has what it needs

@@ -131,7 +131,7 @@ var refusalCases = []refusalCase{
 		[]string{
 			"Moves[0].Way.Columns: a tile has a multiple of 16 columns, from 64 on (use 112, 128 or 224)"}},
 	{"wide tiles in turn", scheduletest.By(catalog.AllGatherLinearTiles, "A", schedule.Tiles{Columns: 224}), []string{
-		"Moves[0].Way.Columns: one warpgroup has no registers for as many (use at most 160, or set Together)"}},
+		"Moves[0].Way.Columns: one warpgroup has no registers for as many (use at most 192, or set Together)"}},
 	{"tiles of fp32", scheduletest.By(catalog.AllGatherLinear, "A", schedule.Tiles{}), []string{
 		"Moves[0].Way: tiles are made of bf16 and fp16 (set Types to those, or use schedule.Pull)"}},
 	{"tiles of two products", copyWith(scheduletest.By(catalog.AllGatherQKV, "A", schedule.Tiles{}),
@@ -140,6 +140,14 @@ var refusalCases = []refusalCase{
 	{"tiles of a matmul", copyWith(scheduletest.By(catalog.AllGatherMatmul, "A", schedule.Tiles{}),
 		func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
 		"Moves[0].Way: tiles are those of one linear (use schedule.Pull)"}},
+	{"clusters for a sum", scheduletest.By(catalog.LinearReduceScatterTiles, "C", schedule.Tiles{Cluster: 2}), []string{
+		"Moves[0].Way.Cluster: sums wait for all blocks of the peers, and clusters of blocks may not all run at the " +
+			"same time (leave it out)"}},
+	{"a sum of tiles of fp32", scheduletest.By(catalog.LinearReduceScatter, "C", schedule.Tiles{}), []string{
+		"Moves[0].Way: tiles are made of bf16 and fp16 (set Types to those, or use schedule.Slots)"}},
+	{"a residual behind tiles", copyWith(scheduletest.By(catalog.RowParallelLinear, "C", schedule.Tiles{}),
+		func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
+		"Moves[0].Way: tiles add no tensor to their sum (use schedule.Slots)"}},
 	{"parts by NCCL in a chain", scheduletest.By(catalog.TensorParallelMLP, "C", schedule.NCCL{Parts: 2}), []string{
 		"Moves[0].Way.Parts: NCCL does the reduce-scatter in a chain at once (leave it out)"}},
 	{"batches by NCCL", scheduletest.By(catalog.TensorParallelMLPBatches, "A", schedule.NCCL{}), []string{

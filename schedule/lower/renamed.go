@@ -10,6 +10,7 @@ import (
 // renamed gives the buffers the names that the schedule has for them.
 func renamed(d *draft) error {
 	d.program.Schedule = d.original
+	apart(d)
 	names := map[string]string{}
 	for name, role := range d.form.roles {
 		if name != role {

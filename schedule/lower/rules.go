@@ -21,6 +21,7 @@ const (
 	gatherBatch     moves = "all-gather in batches"          // every rank needs all shards, each of rows of each batch
 	reduceBatch     moves = "reduce-scatter in batches"      // partial results, of each batch a part's sum to its owner
 	gatherWeight    moves = "all-gather of a weight"         // every rank multiplies its own rows by all of it
+	gatherInputs    moves = "all-gather of weight columns"   // the same, of one that is spread along K
 	// Variants that other programs serve.
 	reduceUneven   moves = "bare reduce-scatter of uneven parts"
 	gatherBalanced moves = "all-gather of balanced parts"
@@ -118,6 +119,9 @@ var links = []struct {
 var weightRules = []rule{
 	{communication{gatherWeight, "B"}, linear,
 		places{"A": "[DIDx(D), M/D, K]", "B": "[DIDx(D), N/D, K]", "C": "[DIDx(D), M/D, N]"}},
+	{communication{gatherInputs, "B"}, linear,
+		places{"A": "[DIDx(D), M/D, K]", "B": "[N, DIDx(D), K/D]", "C": "[DIDx(D), M/D, N]"}},
+	{communication{gatherInputs, "B"}, linear, places{"B": "[N, DIDx(D), K/D]"}},
 }
 
 // layerRules: what backward passes need.

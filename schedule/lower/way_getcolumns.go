@@ -5,6 +5,7 @@ import "ovgen/schedule"
 var columnGets = []lowering{
 	getColumns(exchangeColumns, columnExchange),
 	getColumns(gatherColumns, columnGather),
+	getColumns(gatherInputs, inputsGather),
 	getColumns(columnLink, linked),
 }
 

@@ -8,28 +8,55 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var tilings = []lowering{by(gather, func(d *draft, w schedule.Tiles) error {
+var tilings = []lowering{
+	by(gather, func(d *draft, w schedule.Tiles) error {
+		t, err := d.tile(w, "schedule.Pull")
+		if err != nil {
+			return err
+		}
+		return gatherTiles(d, t)
+	}),
+	by(reduce, func(d *draft, w schedule.Tiles) error {
+		t, err := d.tile(w, "schedule.Slots")
+		if err != nil {
+			return err
+		}
+		if w.Cluster > 1 {
+			return d.refusal("Cluster", "leave it out", "sums wait for all blocks of the peers, and clusters of blocks "+
+				"may not all run at the same time")
+		}
+		return scatterTiles(d, t)
+	}),
+}
+
+// tile is the tile that a way asks for, where there are such; another way is the hint where there are none.
+func (d *draft) tile(w schedule.Tiles, another string) (hostir.Tile, error) {
 	d.with.carriage = carriage{signals: true, fused: true}
-	const most = 160 // columns of a tile that one warpgroup has registers for
+	const most = 192 // columns of a tile that one warpgroup has registers for
 	switch {
 	case w.Columns != 0 && (w.Columns < 64 || w.Columns%16 != 0):
-		return d.refusal("Columns", "use 112, 128 or 224", "a tile has a multiple of 16 columns, from 64 on")
+		return hostir.Tile{}, d.refusal("Columns", "use 112, 128 or 224", "a tile has a multiple of 16 columns, from 64 on")
 	case w.Columns > most && !w.Together:
-		return d.refusal("Columns", "use at most 160, or set Together", "one warpgroup has no registers for as many")
+		return hostir.Tile{}, d.refusal("Columns", "use at most 192, or set Together",
+			"one warpgroup has no registers for as many")
+	case slices.Contains(d.schedule.Types, schedule.FP32):
+		return hostir.Tile{}, &schedule.FieldError{Path: d.at, Msg: "tiles are made of bf16 and fp16",
+			Hint: "set Types to those, or use " + another}
 	}
-	return gatherTiles(d, hostir.Tile{Columns: cmp.Or(w.Columns, 128), Cluster: cmp.Or(w.Cluster, 1),
-		Together: w.Together})
-})}
+	if _, two := d.schedule.Tensor("B2"); two || d.form.kind != linear {
+		return hostir.Tile{}, &schedule.FieldError{Path: d.at, Msg: "tiles are those of one linear",
+			Hint: "use " + another}
+	}
+	return hostir.Tile{Columns: cmp.Or(w.Columns, 128), Cluster: cmp.Or(w.Cluster, 1), Together: w.Together}, nil
+}
+
+// units asks for rows of whole units of 16 bytes; those of an operand have so many elements.
+func (d *draft) units(k hostir.Divide) {
+	d.program.Checks = append(d.program.Checks, k, hostir.Divide{Extent: schedule.N, By: "8"})
+}
 
 // gatherTiles is one launch that pulls all shards and multiplies each when it is there.
 func gatherTiles(d *draft, t hostir.Tile) error {
-	if slices.Contains(d.schedule.Types, schedule.FP32) {
-		return &schedule.FieldError{Path: d.at, Msg: "tiles are made of bf16 and fp16",
-			Hint: "set Types to those, or use schedule.Pull"}
-	}
-	if _, two := d.schedule.Tensor("B2"); two || d.form.kind != linear {
-		return &schedule.FieldError{Path: d.at, Msg: "tiles are those of one linear", Hint: "use schedule.Pull"}
-	}
 	g, err := d.gatherTensors()
 	if err != nil {
 		return err
@@ -41,9 +68,7 @@ func gatherTiles(d *draft, t hostir.Tile) error {
 	if product.Func != "" {
 		return &schedule.FieldError{Path: d.at, Msg: "tiles apply no function", Hint: "use schedule.Pull"}
 	}
-	for _, extent := range []schedule.Extent{schedule.K, schedule.N} {
-		d.program.Checks = append(d.program.Checks, hostir.Divide{Extent: extent, By: "8"}) // rows of 16 bytes
-	}
+	d.units(hostir.Divide{Extent: schedule.K, By: "8"})
 	const index = "i"
 	d.add(
 		hostir.Post(mainRef, ready, every).Described("peers may read A"),
@@ -54,5 +79,37 @@ func gatherTiles(d *draft, t hostir.Tile) error {
 		hostir.Post(mainRef, read, every),
 		hostir.Wait(mainRef, read, every).Described("A may be overwritten afterwards"),
 	)
+	return nil
+}
+
+// scatterTiles is one launch that multiplies the peers' rows into their slots, then the own rows, and adds up.
+func scatterTiles(d *draft, t hostir.Tile) error {
+	if err := d.reduceBuffers(slots); err != nil {
+		return err
+	}
+	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+	d.semaphores(free, arrived)
+	product := d.rowsOf(mainRef, hostir.Chunk(slots, hostir.Rank), hostir.Rank)
+	if product.Func != "" {
+		return &schedule.FieldError{Path: d.at, Msg: "tiles apply no function", Hint: "use schedule.Slots"}
+	}
+	if d.has("Added") {
+		return &schedule.FieldError{Path: d.at, Msg: "tiles add no tensor to their sum", Hint: "use schedule.Slots"}
+	}
+	d.units(hostir.Divide{Extent: schedule.K, By: schedule.D, Times: 8})
+	var bias []hostir.View
+	if d.summed = true; d.has("Bias") {
+		bias = []hostir.View{hostir.Whole("Bias")}
+	}
+	const index = "i"
+	to := hostir.Remote(slots, hostir.Ahead(hostir.Var(index)), hostir.Rank)
+	d.add(
+		postFree(),
+		hostir.Wait(mainRef, free, every),
+		hostir.ScatterOf(mainRef, t, hostir.Whole("C"), to.Over(index, hostir.Const(1), hostir.Size),
+			hostir.Whole(slots), product.Writes[0], hostir.Whole("A"), product.Reads[1], bias...).
+			Described("own rows last, and once, in the order of ranks"),
+		hostir.Post(mainRef, arrived, every),
+		hostir.Wait(mainRef, arrived, every))
 	return nil
 }

@@ -37,7 +37,9 @@ static void report(const char *kernel, unsigned type, size_t shift, size_t count
 }
 
 // Gates at every alignment, dst apart from the operands, one of two aligned otherwise, or the first of them.
-static void gates(unsigned type, size_t shift, size_t count, bool in_place)
+template <typename Gate, typename Function>
+static void gates(const char *gate, const char *function, double (*f)(double), unsigned type, size_t shift,
+                  size_t count, bool in_place)
 {
   for (const bool two : {false, true}) {
     const size_t other = two && !in_place ? shift + 1 : shift;
@@ -45,15 +47,15 @@ static void gates(unsigned type, size_t shift, size_t count, bool in_place)
     Tensor to(type, count, shift, 3);
     std::vector<double> want(count);
     for (size_t i = 0; i < count; i++) {
-      want[i] = silu_in_double(value(type, get(type, x.at, i))) * (two ? value(type, get(type, up.at, i)) : 1);
+      want[i] = f(value(type, get(type, x.at, i))) * (two ? value(type, get(type, up.at, i)) : 1);
     }
     unsigned char *dst = in_place ? x.at : to.at;
-    struct swiglu p = {(char *)dst, count, {(const char *)x.at, (const char *)up.at}};
-    struct silu q = {(char *)dst, count, {(const char *)x.at}};
-    EXPECT(run(of(two ? "swiglu" : "silu", type).c_str(), two ? (const void *)&p : (const void *)&q, 2, 4) == 0);
+    Gate p = {(char *)dst, count, {(const char *)x.at, (const char *)up.at}};
+    Function q = {(char *)dst, count, {(const char *)x.at}};
+    EXPECT(run(of(two ? gate : function, type).c_str(), two ? (const void *)&p : (const void *)&q, 2, 4) == 0);
     for (size_t i = 0; i < count; i++) {
       if (const double got = value(type, get(type, dst, i)); !near(type, got, want[i])) {
-        return report(two ? "swiglu" : "silu", type, shift, count, i, got, want[i]);
+        return report(two ? gate : function, type, shift, count, i, got, want[i]);
       }
     }
     EXPECT(get(type, dst, count) == (type == 3 ? 0xeeeeeeeeu : 0xeeeeu));
@@ -288,7 +290,8 @@ int main()
     for (const bool in_place : {false, true}) {
       for (size_t count : {0, 1, 7, 8, 9, 40, 131}) {
         for (size_t shift : {0, 1, 5}) {
-          gates(type, shift, count, in_place);
+          gates<struct swiglu, struct silu>("swiglu", "silu", silu_in_double, type, shift, count, in_place);
+          gates<struct geglu, struct gelu>("geglu", "gelu", gelu_in_double, type, shift, count, in_place);
         }
       }
       for (size_t count : {0, 9, 131}) {

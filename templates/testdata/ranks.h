@@ -35,7 +35,7 @@ struct Rank {
     Word words[blocks];
   } pushed[2][ranks];
   std::vector<unsigned char> term, sum, gathered[ranks], all;
-  std::vector<unsigned short> shard, shards, weights, bias, product;
+  std::vector<unsigned short> shard, shards, weights, bias, slots, product;
   std::vector<Step> steps;
   unsigned numbered;  // waits
 };
@@ -335,14 +335,25 @@ static void function_round(World &w, unsigned r, unsigned round, const char *ker
   apply(w, r, round, kernel, p, [r, round](size_t i, double &) { return f(number_of(next_of(r), round, i)); });
 }
 
-static void swiglu_round(World &w, unsigned r, unsigned round)
+template <typename Params, double (*f)(double)>
+static void gate_round(World &w, unsigned r, unsigned round, const char *kernel)
 {
-  struct swiglu p = {};
+  Params p = {};
   p.operands[0] = term(w, next_of(r));
   p.operands[1] = term(w, r);
-  apply(w, r, round, "swiglu", p, [r, round](size_t i, double &) {
-    return silu_in_double(number_of(next_of(r), round, i)) * number_of(r, round, i);
+  apply(w, r, round, kernel, p, [r, round](size_t i, double &) {
+    return f(number_of(next_of(r), round, i)) * number_of(r, round, i);
   });
+}
+
+static void swiglu_round(World &w, unsigned r, unsigned round)
+{
+  gate_round<struct swiglu, silu_in_double>(w, r, round, "swiglu");
+}
+
+static void geglu_round(World &w, unsigned r, unsigned round)
+{
+  gate_round<struct geglu, gelu_in_double>(w, r, round, "geglu");
 }
 
 // The mean of a power of what is left of a row's elements without their mean.
@@ -659,6 +670,79 @@ static void tiles_round(World &w, unsigned r, unsigned round)
   });
 }
 
+enum { scatter_depth = 72, scatter_columns = 136 };  // of two tiles
+
+// Five times the numbers of tiles, so that sums have more digits than an element.
+static double scatter_number(unsigned seed, unsigned i) { return 5 * tile_number(seed, i); }
+
+// The element that rank `by` makes of row i of rank `of`.
+static float scattered(unsigned type, unsigned round, unsigned by, unsigned of, unsigned i, unsigned column)
+{
+  double sum = 0;
+  for (unsigned k = 0; k < scatter_depth; k++) {
+    sum += scatter_number(7 * round + by, (of * tile_rows + i) * scatter_depth + k) *
+           tile_number(100 + by, column * scatter_depth + k);
+  }
+  return (float)rounded(type, sum);
+}
+
+template <typename Params>
+static void scatter_round(World &w, unsigned r, unsigned round, const char *kernel, bool biased)
+{
+  const unsigned type = tile_type(round);
+  Rank &own_rank = w.of[r];
+  host(w, r, [&own_rank, r, round, type] {
+    for (unsigned i = 0; i < ranks * tile_rows * scatter_depth; i++) {
+      put_bits(type, (unsigned char *)own_rank.shards.data(), i, bits_of(type, scatter_number(7 * round + r, i)));
+    }
+    number_all(own_rank.weights, type, 100 + r, scatter_columns * scatter_depth);
+    number_all(own_rank.bias, type, 200 + r, scatter_columns);
+    std::fill(own_rank.product.begin(), own_rank.product.end(), 0x7fff);
+    std::fill(own_rank.slots.begin(), own_rank.slots.end(), 0x7fff);
+  });
+  Params p = {};
+  pre_wait(w, r, p);
+  pre_post(w, r, p);
+  post_post(w, r, p);
+  for (unsigned i = 0; i < ranks - 1; i++) {
+    p.post_wait[i] = own(w, &Rank::read, r, peer_of(r, i));
+    p.to[i].bits[0] = (u64)&w.of[peer_of(r, i)].slots[r * tile_rows * scatter_columns];
+  }
+  p.apart = sizeof(Word) / sizeof(unsigned);
+  p.ranks = ranks;
+  p.rank = r;
+  p.rows = tile_rows;
+  p.depth = scatter_depth;
+  p.columns = scatter_columns;
+  p.slots.bits[0] = (u64)own_rank.slots.data();
+  p.a.bits[0] = (u64)own_rank.shards.data();
+  p.b.bits[0] = (u64)own_rank.weights.data();
+  p.c.bits[0] = (u64)own_rank.product.data();
+  p.bias = (const char *)own_rank.bias.data();
+  launch(w, r, of(kernel, type), p, 2);
+  counted(w, r, round);
+  host(w, r, [&w, &own_rank, r, round, type, biased] {
+    for (const Word &word : own_rank.counts) {
+      if (word.value != 0) {
+        wrong(w, r, round, "a count of tiles is not 0");
+      }
+    }
+    for (unsigned i = 0; i < tile_rows * scatter_columns; i++) {
+      const unsigned row = i / scatter_columns, column = i % scatter_columns;
+      float sum = 0;
+      for (unsigned by = 0; by < ranks; by++) {
+        sum += scattered(type, round, by, r, row, column);
+      }
+      if (biased) {
+        sum += (float)tile_number(200 + r, column);
+      }
+      if (value(type, own_rank.product[i]) != rounded(type, sum)) {
+        return wrong(w, r, round, "the sum is wrong");
+      }
+    }
+  });
+}
+
 // Each rank gets a part of every rank's term, which begins eight elements behind the part of the rank before it.
 template <typename Params>
 static void land(World &w, unsigned r, unsigned round, Params &p)
@@ -764,13 +848,18 @@ static const Kind kinds[] = {
     COPIES(COPY) FUNCTIONS(FUNCTION)
     {"post, wait, reduce", reduce_round}, {"reduce of two", reduce2_round},
     {"reduce with a row", reduce3_round}, {"reduce with a tensor", reduce4_round}, {"reduce of hosts", reduce5_round},
-    {"swiglu", swiglu_round}, {"rmsnorm", rmsnorm_round}, {"layernorm", layernorm_round}, {"rotary", rotary_round},
+    {"swiglu", swiglu_round}, {"geglu", geglu_round}, {"rmsnorm", rmsnorm_round}, {"layernorm", layernorm_round},
+    {"rotary", rotary_round},
     {"get", get_round}, {"put", put_round},
     {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
     {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},
     {"shot by blocks that posts and waits twice", shot5_round}, {"gather by blocks", gather_round},
     {"tiles", tiles_round}, {"packets", packets_round},
     {"packetgather", packetgather_round}, {"push", push_round},
+    {"scatter", [](World &w, unsigned r, unsigned i) { scatter_round<struct scatter>(w, r, i, "scatter", false); }},
+    {"scatter with a bias", [](World &w, unsigned r, unsigned i) {
+        scatter_round<struct scatter2>(w, r, i, "scatter2", true);
+      }},
 };
 
 static std::unique_ptr<World> world(const Kind &k)
@@ -783,9 +872,10 @@ static std::unique_ptr<World> world(const Kind &k)
     r.all.resize(ranks * elements * 4 + 16);
     r.shard.resize(tile_rows * tile_depth);
     r.shards.resize(ranks * tile_rows * tile_depth);
-    r.weights.resize(tile_columns * tile_depth);
-    r.bias.resize(tile_columns);
-    r.product.resize(ranks * tile_rows * tile_columns);
+    r.weights.resize(scatter_columns * scatter_depth);
+    r.bias.resize(scatter_columns);
+    r.slots.resize(ranks * tile_rows * scatter_columns);
+    r.product.resize(ranks * tile_rows * scatter_columns);
     for (auto &g : r.gathered) {
       g.resize(elements * 4 + 16);
     }

@@ -70,13 +70,8 @@ func rowCopies(b *bench) {
 	if !bytes.Equal(b.get(dst, int64(len(want))), want) {
 		b.Error("the copies of rows wrote something else")
 	}
-	for name, x := range map[string]driver.Memcpy2D{
-		"rows that overlap": {Dst: dst, DstPitch: 4, Src: src, SrcPitch: wide, Width: width, Height: 2},
-		"too large a pitch": {Dst: dst, DstPitch: far, Src: src, SrcPitch: driver.MaxPitch + 1, Width: width,
-			Height: 1},
-	} {
-		b.status(b.d.Memcpy2DAsync(x, s), "copy "+name)
-	}
+	b.status(b.d.Memcpy2DAsync(driver.Memcpy2D{Dst: dst, DstPitch: width - 1, Src: src, SrcPitch: wide, Width: width,
+		Height: 2}, s), "copy rows that overlap")
 }
 
 func memset(b *bench) {

@@ -33,7 +33,7 @@ func Peers(t *testing.T, open func(device int) driver.Driver) {
 
 // usePeersMapping copies to and from memory that a peer has mapped, once this device has access to it.
 func usePeersMapping(b, peer *bench) {
-	v := b.virtual()
+	v := b.d
 	s, err := NewSegment(peer.d, 2, 1, 0)
 	b.must(err)
 	b.must(v.MemSetAccess(s.At, s.Bytes, b.d.Properties().Ordinal))

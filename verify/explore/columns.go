@@ -35,43 +35,54 @@ func (c Columns) rowByRow(list []Number) []Number {
 	return rows
 }
 
-// inParts are the places of a buffer in the order in which operations count them.
-func (s *System) inParts(places []int64, b hostir.Buffer, env hostir.Env) ([]int64, error) {
+// cutColumns notes the parts of a buffer of so many elements, if its columns are cut.
+func (s *System) cutColumns(b hostir.Buffer, n int64, env hostir.Env) error {
 	if b.Rows.IsZero() {
-		return places, nil
+		return nil
 	}
 	rows, err := b.Rows.Eval(env)
 	if err != nil {
-		return nil, fmt.Errorf("cut the columns of %s: %w", b.Name, err)
+		return fmt.Errorf("cut the columns of %s: %w", b.Name, err)
 	}
 	chunk, err := b.Chunk.Eval(env)
 	if err != nil {
-		return nil, fmt.Errorf("cut the columns of %s: %w", b.Name, err)
+		return fmt.Errorf("cut the columns of %s: %w", b.Name, err)
 	}
-	n := int64(len(places))
 	if rows <= 0 || chunk <= 0 || n%chunk != 0 || chunk%rows != 0 {
-		return nil, fmt.Errorf("cut the columns of %s: %d elements of %d rows into parts of %d", b.Name, n, rows, chunk)
+		return fmt.Errorf("cut the columns of %s: %d elements of %d rows into parts of %d", b.Name, n, rows, chunk)
 	}
-	c := Columns{int(rows), int(n / chunk)}
-	if c.Parts == 1 {
-		return places, nil
+	if n == chunk {
+		return nil
 	}
 	if s.Columns == nil {
 		s.Columns = map[string]Columns{}
 	}
-	s.Columns[b.Name] = c
-	list := make([]int64, n)
-	for i, at := range c.order(int(n)) {
+	s.Columns[b.Name] = Columns{int(rows), int(n / chunk)}
+	return nil
+}
+
+// inParts are the places of a buffer in the order in which operations count them.
+func (s *System) inParts(buffer string, places []int64) []int64 {
+	c, cut := s.Columns[buffer]
+	if !cut {
+		return places
+	}
+	list := make([]int64, len(places))
+	for i, at := range c.order(len(places)) {
 		list[i] = places[at]
 	}
-	return list, nil
+	return list
 }
 
 // checkColumns reports uses of parts of columns that a buffer does not have, and work that would take a buffer with
-// such parts for one of rows.
+// such parts for one of rows: copies take parts, and a product all of it, as its second operand.
 func (m *machine) checkColumns(rank int, o *ops.Op) {
-	for _, u := range o.Uses {
-		if _, cut := m.Columns[u.At.Buffer]; cut != u.Columns || cut && o.Kind != ops.Copy {
+	for i, u := range o.Uses {
+		_, cut := m.Columns[u.At.Buffer]
+		if whole := cut && !u.Columns && o.Kind == ops.Product && i == 1; whole {
+			continue
+		}
+		if cut != u.Columns || cut && o.Kind != ops.Copy {
 			m.report(WellFormed, "rank %d: %s does not fit the rows and columns of the buffer: %s", rank, u, o)
 		}
 	}

@@ -141,8 +141,12 @@ func (x *search) made(s *state, st *step) {
 // fit.
 func (x *search) compute(s *state, st *step) []Number {
 	var operands [][]Number
-	for _, atoms := range st.operands {
-		operands = append(operands, x.elements(s, atoms))
+	for i, atoms := range st.operands {
+		list := x.elements(s, atoms)
+		if c, cut := x.Columns[st.op.Uses[i].At.Buffer]; cut && st.op.Kind == ops.Product {
+			list = c.rowByRow(list)
+		}
+		operands = append(operands, list)
 	}
 	if len(operands) == 0 || len(st.results) == 0 {
 		return nil

@@ -50,6 +50,37 @@ func TestCatalog(t *testing.T) {
 	}
 }
 
+// Parts of columns travel, and rows of batches that are an axis.
+func TestColumns(t *testing.T) {
+	for _, x := range []struct {
+		tensors string
+		op      schedule.Op
+	}{
+		{"A[M N/D] C[M/D N]", schedule.Copy("C", "A")},
+		{"A[M N/D] C[M N]", schedule.Copy("C", "A")},
+		{"A[M/D K] B[N/D K] C[M N]", schedule.Linear("C", "A", "B")},
+		{"A[M K] B[N K/D] C[M N]", schedule.Linear("C", "A", "B")},
+		{"A[3 M/D K] B[N K] C[3 M:D N]", schedule.BatchedLinear("C", "A", "B")},
+		{"A[3 M K/D] B[N K/D] C[3 M/D N]", schedule.BatchedLinear("C", "A", "B")},
+		{"A[M/D K] B[N K/D] Bias[N] C[M/D N]", schedule.Linear("C", "A", "B", schedule.Bias("Bias"))},
+	} {
+		p, err := lower.Lower("X", schedule.Schedule{Tensors: scheduletest.Tensors(x.tensors),
+			Ops: []schedule.Op{x.op}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for d := 1; d <= 3; d++ {
+			sys, err := explore.Of(p, explore.ShapeOf(p, d), nil, explore.Eager, explore.Eager)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := explore.Explore(sys); len(v.Violations) > 0 {
+				t.Errorf("%s on %d ranks: %v", x.tensors, d, v.Violations)
+			}
+		}
+	}
+}
+
 // A function overwrites a result of the caller's that a product made.
 func TestFunctionInPlace(t *testing.T) {
 	for _, x := range []struct {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"ovgen/schedule"
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/lower"
 	"ovgen/verify/explore"
@@ -12,20 +13,19 @@ import (
 	"ovgen/verify/prove"
 )
 
+// change is a mistake in the list of each rank, and the property that it breaks; empty: the program stays safe.
+type change struct {
+	name   string
+	change func(list []ops.Op) []ops.Op
+	refuse prove.Property
+}
+
 // A launch of parts that run side by side: the prover and the explorer agree on what each part needs. The list of a
 // rank is its start, a post, the product of its own shard, then of each other shard a wait, a copy, a post and a
 // product, the last wait, and the end.
 func TestParts(t *testing.T) {
-	program, err := lower.Lower("AllGatherLinearTiles", catalog.AllGatherLinearTiles)
-	if err != nil {
-		t.Fatal(err)
-	}
 	const post, own, wait, pull, read, product = 1, 2, 3, 4, 5, 6
-	for _, c := range []struct {
-		name   string
-		change func(list []ops.Op) []ops.Op
-		refuse prove.Property // empty: safe
-	}{
+	agree(t, "AllGatherLinearTiles", catalog.AllGatherLinearTiles, []change{
 		{"as they are", func(l []ops.Op) []ops.Op { return l }, ""},
 		{"a shard pulled before its owner posts", func(l []ops.Op) []ops.Op {
 			l[wait].Part = 1 // that of the own shard waits instead
@@ -48,7 +48,56 @@ func TestParts(t *testing.T) {
 			l[product].Uses = uses
 			return l
 		}, prove.Race},
-	} {
+	})
+}
+
+// The same of a scatter: its start, a post, then of each peer's rows a wait, a product and a post, and the product of
+// the own rows, a wait, a sum, and the end.
+func TestPartsThatSum(t *testing.T) {
+	const post, wait, product, written, own, arrived, sum = 1, 2, 3, 4, 5, 6, 7
+	agree(t, "LinearReduceScatterTiles", catalog.LinearReduceScatterTiles, []change{
+		{"as they are", func(l []ops.Op) []ops.Op { return l }, ""},
+		{"blocks that may run one after another", func(l []ops.Op) []ops.Op {
+			for i := range l {
+				l[i].AtOnce = false
+			}
+			return l
+		}, prove.Serial},
+		{"a slot written before its owner posts", func(l []ops.Op) []ops.Op {
+			l[wait], l[product] = l[product], l[wait]
+			return l
+		}, prove.Window},
+		{"an owner told so before its slot is written", func(l []ops.Op) []ops.Op {
+			l[product], l[written] = l[written], l[product]
+			return l
+		}, prove.Window},
+		{"a sum before the peers have posted", func(l []ops.Op) []ops.Op {
+			l[arrived], l[sum] = l[sum], l[arrived]
+			return l
+		}, prove.Race},
+		{"a sum in another part than its wait", func(l []ops.Op) []ops.Op {
+			l[sum].Part = 1
+			return l
+		}, prove.Race},
+		{"a wait for the peers before the slots may be written", func(l []ops.Op) []ops.Op {
+			l[post], l[arrived] = l[arrived], l[post]
+			l[post].Part, l[arrived].Part = 0, l[own].Part
+			return l
+		}, prove.Deadlock},
+		{"no post that the slots may be written", func(l []ops.Op) []ops.Op {
+			return slices.Delete(l, post, post+1)
+		}, prove.Matching},
+	})
+}
+
+// agree holds the prover and the explorer to what each change breaks.
+func agree(t *testing.T, name string, s schedule.Schedule, changes []change) {
+	t.Helper()
+	program, err := lower.Lower(name, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range changes {
 		t.Run(c.name, func(t *testing.T) {
 			shape := explore.ShapeOf(program, 2)
 			lists, err := shape.Unroll(program)
@@ -68,6 +117,9 @@ func TestParts(t *testing.T) {
 				t.Fatal(wrong)
 			}
 			verdict := explore.Explore(sys)
+			if len(verdict.Violations) == 0 {
+				verdict = explore.ExploreSerial(sys)
+			}
 			refused := (*prove.Counterexample)(nil)
 			switch {
 			case c.refuse == "":

@@ -167,18 +167,19 @@ func (s *System) buffer(p *hostir.Program, shape Shape, b hostir.Buffer, rank in
 	if err != nil {
 		return fmt.Errorf("size %s: %w", b.Name, err)
 	}
+	if err := s.cutColumns(b, n, shape.env(p, rank)); err != nil {
+		return err
+	}
 	m := &meaning{schedule: p.Schedule, shape: shape, rank: rank, ordered: s.Ordered}
 	use := ops.Use{At: ops.Loc{Rank: rank, Buffer: b.Name}, Bytes: n * shape.ElementSize}
 	memory := Buffer{Use: use, Plan: b.Owner == hostir.Plan, Private: b.Owner == hostir.Caller && !b.Shared}
 	t, declared := p.Schedule.Tensor(b.Name)
 	if !memory.Plan && declared && !(t.Root && rank > 0) {
 		places, err := m.places(t)
-		if err == nil {
-			places, err = s.inParts(places, b, shape.env(p, rank))
-		}
 		if err != nil {
 			return err
 		}
+		places = s.inParts(b.Name, places)
 		if !b.Counts.IsZero() && int64(len(places)) <= n {
 			n = int64(len(places)) // the buffer has room for more
 			memory.Bytes, use.Bytes = n*shape.ElementSize, n*shape.ElementSize

@@ -123,9 +123,7 @@ func (b *rankBuilder) launch(list []ops.Op) int {
 		n++
 	}
 	b.group++
-	for i := range list[:n] {
-		b.waits = b.waits || slices.ContainsFunc(list[i].Words, func(w ops.Word) bool { return !w.Write })
-	}
+	b.waits = b.waits || waits(list[:n])
 	if first.ByBlocks {
 		b.byBlocks(list[:n])
 		return n

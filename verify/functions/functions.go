@@ -20,10 +20,12 @@ type Function struct {
 
 // rows are the functions by their names in schedules.
 var rows = map[string]Function{
-	"relu":   {Of: relu, Slope: 1, Unit: 1, Product: exact, Kernel: exact},
-	"gelu":   {Of: gelu, Slope: 1.13, Unit: 16, Product: geluByProduct, Kernel: geluByKernel},
-	"silu":   {Of: silu, Slope: 1.1, Unit: 128, Kernel: siluByKernel},
-	"swiglu": {Of: silu, Slope: 1.1, Unit: 128, Kernel: siluByKernel}, // times the element of another tensor
+	"relu": {Of: relu, Slope: 1, Unit: 1, Product: exact, Kernel: exact},
+	"gelu": {Of: gelu, Slope: 1.13, Unit: 16, Product: geluByProduct, Kernel: geluByKernel},
+	"silu": {Of: silu, Slope: 1.1, Unit: 128, Kernel: siluByKernel},
+	// Times the element of another tensor.
+	"swiglu": {Of: silu, Slope: 1.1, Unit: 128, Kernel: siluByKernel},
+	"geglu":  {Of: gelu, Slope: 1.13, Unit: 16, Kernel: geluByKernel},
 }
 
 // Find is the function of that name.

@@ -32,11 +32,6 @@ func New(d driver.Driver) *Filter { return &Filter{Driver: d} }
 // Captures are the driver's, whose calls Before does not see.
 func (f *Filter) Captures() (driver.Captures, bool) { return driver.CapturesOf(f.Driver) }
 
-// VirtualMemory is the driver's, whose calls Before does not see.
-func (f *Filter) VirtualMemory() (driver.VirtualMemory, bool) {
-	return driver.VirtualMemoryOf(f.Driver)
-}
-
 func (f *Filter) before(name string) error {
 	if f.Before == nil {
 		return nil

@@ -40,6 +40,9 @@ type Op struct {
 	// Part of a kernel's launch that the operation belongs to, from 1: parts begin when the launch's operations before
 	// the first part, which have none, have ended, and run side by side; those after the last part follow all.
 	Part int
+	// AtOnce: all blocks of the launch run at the same time, so a part of it that waits keeps the device from no other
+	// part.
+	AtOnce bool
 	// Form of a Product: matmul, linear or gradient, and the function of each element that
 	// follows: linear gelu. Of a Collective: which one, as package hostir names it. Of an Apply: the
 	// function. Of a Call: the name of the caller's.
@@ -188,6 +191,9 @@ func (o Op) append(b []byte) []byte {
 	}
 	if o.Part > 0 {
 		b = strconv.AppendInt(append(b, " part "...), int64(o.Part), 10)
+	}
+	if o.AtOnce {
+		b = append(b, " at once"...)
 	}
 	if o.Count.Buffer != "" {
 		b = o.Count.append(append(b, " counting in "...))

@@ -5,21 +5,15 @@ import "ovgen/schedule/hostir"
 // tiles adds a launch of a kernel of tiles: its post, a part for the tiles of each shard, and its last wait. The part
 // of a peer's shard waits for the peer's post, pulls the shard, posts that it was read, and multiplies.
 func (u *unroller) tiles(n hostir.Step) {
-	at := Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By}
-	counted := at
-	counted.Count = Loc{Rank: u.c.Rank, Buffer: "count[" + at.Stream + "]"}
-	for _, w := range n.Pre {
-		if !w.Wait {
-			u.signal(counted, n, w)
-		}
-	}
+	at, counted := u.tiled(n)
+	u.tileWords(counted, n, n.Pre, false)
 	c, result := u.shardOf(n.Writes[0])
 	gathered, shard := u.shardOf(n.Writes[1])
 	own, _ := u.view(n.Reads[0])
 	part := at
 	part.Part = 1
-	u.shardProduct(part, n, c(u.c.Rank), Use{At: own, Bytes: shard}, result)
-	shards := n.Shards()
+	u.shardProduct(part, n.Reads[2:], c(u.c.Rank), Use{At: own, Bytes: shard}, result)
+	shards := n.Peers()
 	u.each(shards.Each.Index, shards.Each.From, shards.Each.To, func() {
 		from, bytes := u.view(shards)
 		part.Part++
@@ -30,11 +24,59 @@ func (u *unroller) tiles(n hostir.Step) {
 		pull.use(Use{At: from, Bytes: bytes}, Use{Write: true, At: to, Bytes: shard})
 		u.add(pull)
 		u.shardWords(part, n.Post, false, from.Rank)
-		u.shardProduct(part, n, c(from.Rank), Use{At: to, Bytes: shard}, result)
+		u.shardProduct(part, n.Reads[2:], c(from.Rank), Use{At: to, Bytes: shard}, result)
 	})
-	for _, w := range n.Post {
-		if w.Wait {
-			u.signal(counted, n, w)
+	u.tileWords(counted, n, n.Post, true)
+}
+
+// scatter adds a launch of a kernel that scatters: its post, a part for each peer's rows, and one for the own rows. The
+// part of a peer's rows waits for the peer's post, multiplies into the slot there, and posts that it was written; that of
+// the own rows multiplies into the own slot, waits for all peers, and adds up the slots.
+func (u *unroller) scatter(n hostir.Step) {
+	at, counted := u.tiled(n)
+	at.AtOnce, counted.AtOnce = true, true
+	u.tileWords(counted, n, n.Pre, false)
+	a, rows := u.shardOf(n.Reads[0])
+	part, slots := at, n.Peers()
+	u.each(slots.Each.Index, slots.Each.From, slots.Each.To, func() {
+		to, bytes := u.view(slots)
+		part.Part++
+		u.shardWords(part, n.Pre, true, to.Rank)
+		u.shardProduct(part, n.Reads[1:2], to, Use{At: a(to.Rank), Bytes: rows}, bytes)
+		u.shardWords(part, n.Post, false, to.Rank)
+	})
+	part.Part++
+	own, bytes := u.view(n.Writes[2])
+	u.shardProduct(part, n.Reads[1:2], own, Use{At: a(u.c.Rank), Bytes: rows}, bytes)
+	counted.Part = part.Part
+	u.tileWords(counted, n, n.Post, true)
+	slot, _ := u.shardOf(n.Reads[2])
+	part.Kind = Sum
+	for rank := range u.c.Ranks {
+		part.use(Use{At: slot(rank), Bytes: bytes})
+	}
+	for _, v := range n.Reads[3:] {
+		bias, size := u.view(v)
+		part.use(Use{At: bias, Bytes: size})
+	}
+	c, _ := u.view(n.Writes[0])
+	part.use(Use{Write: true, At: c, Bytes: bytes})
+	u.add(part)
+}
+
+// tiled is an operation of a launch of tiles, as it is and with the word in which blocks count themselves.
+func (u *unroller) tiled(n hostir.Step) (at, counted Op) {
+	at = Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By}
+	counted = at
+	counted.Count = Loc{Rank: u.c.Rank, Buffer: "count[" + at.Stream + "]"}
+	return at, counted
+}
+
+// tileWords adds the waits among words, or the posts.
+func (u *unroller) tileWords(o Op, n hostir.Step, words []hostir.Word, wait bool) {
+	for _, w := range words {
+		if w.Wait == wait {
+			u.signal(o, n, w)
 		}
 	}
 }
@@ -66,11 +108,11 @@ func (u *unroller) shardOf(v hostir.View) (at func(rank int) Loc, bytes int64) {
 	}, bytes
 }
 
-// shardProduct adds the product of a shard.
-func (u *unroller) shardProduct(o Op, n hostir.Step, to Loc, a Use, bytes int64) {
-	o.Kind, o.Form = Product, form(n)
+// shardProduct adds the product of a shard with a second operand and perhaps a bias.
+func (u *unroller) shardProduct(o Op, others []hostir.View, to Loc, a Use, bytes int64) {
+	o.Kind, o.Form = Product, form(o.Node.(hostir.Step))
 	o.Uses = []Use{a}
-	for _, v := range n.Reads[2:] {
+	for _, v := range others {
 		at, size := u.view(v)
 		o.Uses = append(o.Uses, Use{At: at, Bytes: size})
 	}

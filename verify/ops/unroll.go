@@ -134,8 +134,12 @@ func (u *unroller) synchronize(n hostir.Synchronize) {
 // is done.
 func (u *unroller) enqueue(n hostir.Step) {
 	u.step++
-	if n.Do == hostir.Tiles {
+	switch n.Do {
+	case hostir.Tiles:
 		u.tiles(n)
+		return
+	case hostir.Scatter:
+		u.scatter(n)
 		return
 	}
 	at := Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By, ByBlocks: n.ByBlocks}

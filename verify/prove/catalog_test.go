@@ -164,12 +164,12 @@ func parts(s hostir.Step) (list []hostir.Node) {
 	return list
 }
 
-// lacking is a step without one of its parts. A gather, tiles and packets keep the signals that are left, without
+// lacking is a step without one of its parts. A gather, tiles, a scatter and packets keep the signals that are left, without
 // which there are none.
 func lacking(s hostir.Step, part int) []hostir.Node {
 	at := part - len(s.Pre)
 	switch {
-	case s.Do != hostir.Gather && s.Do != hostir.Tiles && !s.Do.Lands() || at == 0:
+	case s.Do != hostir.Gather && s.Do != hostir.Tiles && s.Do != hostir.Scatter && !s.Do.Lands() || at == 0:
 		return slices.Delete(parts(s), part, part+1)
 	case at < 0:
 		s.Pre = slices.Delete(slices.Clone(s.Pre), part, part+1)

@@ -203,7 +203,7 @@ func carried(t *testing.T, s schedule.Schedule) string {
 		if h, ok := n.(hostir.Share); ok {
 			fmt.Fprintf(&b, "handles of %v in the loop\n", h.Buffers)
 		}
-		if s, ok := n.(hostir.Step); ok && s.Do == hostir.Tiles {
+		if s, ok := n.(hostir.Step); ok && (s.Do == hostir.Tiles || s.Do == hostir.Scatter) {
 			fmt.Fprintf(&b, "tiles of %s\n", s.Tile)
 		}
 	})

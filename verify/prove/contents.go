@@ -100,7 +100,7 @@ func (s *symbols) operate(n int32) *Counterexample {
 		return nil
 	}
 	var reads, writes []*chunks
-	for _, u := range o.Uses {
+	for i, u := range o.Uses {
 		if ofStream(u.At.Buffer) {
 			continue
 		}
@@ -108,8 +108,9 @@ func (s *symbols) operate(n int32) *Counterexample {
 		if a == nil {
 			return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", u))
 		}
-		if s.model.Columns[u.At.Buffer] > 1 && !u.Columns {
-			return s.wrong(n, fmt.Sprintf("%s is in parts of columns, which copies alone take", u))
+		if s.model.Columns[u.At.Buffer] > 1 && !u.Columns && (o.Kind != ops.Product || i != 1) {
+			return s.wrong(n, fmt.Sprintf("%s is in parts of columns, which copies take, and a product as its second "+
+				"operand", u))
 		}
 		if u.Write {
 			writes = append(writes, a)

@@ -14,8 +14,9 @@ func (s *symbols) sumUp(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 	if o.Kind == ops.Copy && len(reads) != 1 {
 		return nil, s.wrong(n, "a copy is of one range")
 	}
-	row, c := stale, (*Counterexample)(nil)
+	row, width, c := stale, int64(0), (*Counterexample)(nil)
 	if last := len(reads) - 1; o.Kind == ops.Sum && last > 0 && isRow(reads[last].Use, to.Use) {
+		width = reads[last].Bytes
 		if row, c = s.rowToAll(n, reads[last], to); c != nil {
 			return nil, c
 		}
@@ -36,7 +37,7 @@ func (s *symbols) sumUp(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 			terms = append(terms, a.list[i].expr)
 		}
 		if row != stale {
-			terms = append(terms, row)
+			terms = append(terms, s.toEach(row, width, to.sizes[i]))
 		}
 		made[i] = s.sum(terms)
 	}
@@ -69,6 +70,7 @@ func (s *symbols) apply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 		args := slices.Clone(rows)
 		for k, a := range reads {
 			if rows[k] != stale {
+				args[k] = s.toEach(rows[k], a.Bytes, to.sizes[i])
 				continue
 			}
 			if args[k] = a.list[i].expr; args[k] == stale {
@@ -110,7 +112,15 @@ func (s *symbols) rowToAll(n int32, a, to *chunks) (expr, *Counterexample) {
 				a.Bytes, size))
 		}
 	}
-	return s.row(s.tuple(a.exprs())), nil
+	return s.tuple(a.exprs()), nil
+}
+
+// toEach is a row of so many bytes for each row of a chunk, which may be one row.
+func (s *symbols) toEach(row expr, bytes, chunk int64) expr {
+	if chunk == bytes {
+		return row
+	}
+	return s.row(row)
 }
 
 // multiply is a product of A's chunks: one of C for each, or for a gradient one of all.
@@ -144,7 +154,7 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 		made = []expr{s.sum(terms)}
 	case (len(reads) == 2 && o.Form == "matmul" || biased && (len(reads) == 2 || len(reads) == 3)) &&
 		len(reads[0].list) == len(to.list):
-		b, bias := s.tuple(reads[1].exprs()), stale
+		b, bias := s.whole(reads[1]), stale
 		if len(reads) == 3 {
 			bias = s.tuple(reads[2].exprs())
 		}
@@ -165,6 +175,21 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 		}
 	}
 	return made, nil
+}
+
+// whole is an operand that is taken as a whole: of rows one after another or, of a buffer whose columns are cut, of
+// parts side by side.
+func (s *symbols) whole(a *chunks) expr {
+	list := a.exprs()
+	parts := int(s.model.Columns[a.At.Buffer])
+	if parts <= 1 || len(list)%parts != 0 {
+		return s.tuple(list)
+	}
+	var columns []expr
+	for part := range slices.Chunk(list, len(list)/parts) {
+		columns = append(columns, s.tuple(part))
+	}
+	return s.sideBySide(columns)
 }
 
 // even reports whether chunks are equal parts.

@@ -264,7 +264,8 @@ func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune
 }
 
 // forms are the known products, by the axes they contract.
-var forms = map[string]string{"mk,nk->mn": "linear", "mk,kn->mn": "matmul", "mn,mk->nk": "gradient"}
+var forms = map[string]string{"mk,nk->mn": "linear", "smk,nk->smn": "linear",
+	"mk,kn->mn": "matmul", "mn,mk->nk": "gradient"}
 
 // operandOf is the chunk of operand i at the bound letters.
 func (x *expectation) operandOf(op schedule.Op, in [][]rune, i, rank int, bound map[rune]interval) (expr, error) {
@@ -368,7 +369,7 @@ func (x *expectation) parts(op schedule.Op, in [][]rune, letter rune, rank int) 
 	if axis < 0 {
 		return nil, false, fmt.Errorf("no tensor says how much %q sums over", op.Index)
 	}
-	if !spread {
+	if !spread || !all && forms[op.Index] == "linear" { // columns of one operand alone: each rank needs all
 		n, err := along.extent(along.Axes[axis].Extent)
 		return []contracted{{interval{0, n}, rank}}, false, err
 	}

@@ -42,23 +42,36 @@ func (x *expectation) operand(tensor string, at int, part box) (expr, error) {
 	h, err := x.find(tensor, at, part)
 	all := []held{h}
 	if err != nil {
-		if all = x.ofAll(tensor, part); all == nil {
+		if all = x.ofAll(tensor, part, 1); all != nil {
+			var columns []expr
+			for _, h := range all {
+				columns = append(columns, x.tuple(x.chunksOf(tensor, h)))
+			}
+			return x.sideBySide(columns), nil
+		}
+		if all = x.ofAll(tensor, part, 0); all == nil {
 			return stale, err
 		}
 	}
 	var list []expr
 	for _, h := range all {
-		for _, c := range h.chunks {
-			list = append(list, x.given(x.buffer(tensor), int32(h.rank), x.run, c))
-		}
+		list = append(list, x.chunksOf(tensor, h)...)
 	}
 	return x.tuple(list), nil
 }
 
+// chunksOf are the contents of chunks of an input.
+func (x *expectation) chunksOf(tensor string, h held) (list []expr) {
+	for _, c := range h.chunks {
+		list = append(list, x.given(x.buffer(tensor), int32(h.rank), x.run, c))
+	}
+	return list
+}
+
 // ofAll are the chunks of all ranks, in their order, where they are the rows of a box one after the other, each
-// whole; nil where they are not.
-func (x *expectation) ofAll(tensor string, part box) (all []held) {
-	end := part[0].lo
+// whole, or along another axis its columns; nil where they are not.
+func (x *expectation) ofAll(tensor string, part box, along int) (all []held) {
+	end := part[along].lo
 	for r, boxes := range x.boxes[tensor] {
 		h := held{rank: r}
 		for i, b := range boxes {
@@ -66,14 +79,14 @@ func (x *expectation) ofAll(tensor string, part box) (all []held) {
 				continue
 			}
 			rest := b
-			if rest[0] = part[0]; rest != part || b[0].lo != end {
+			if rest[along] = part[along]; rest != part || b[along].lo != end {
 				return nil
 			}
-			h.chunks, end = append(h.chunks, int32(i)), b[0].hi
+			h.chunks, end = append(h.chunks, int32(i)), b[along].hi
 		}
 		all = append(all, h)
 	}
-	if end != part[0].hi {
+	if end != part[along].hi {
 		return nil
 	}
 	return all

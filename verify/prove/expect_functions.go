@@ -2,6 +2,7 @@ package prove
 
 import (
 	"fmt"
+	"slices"
 
 	"ovgen/schedule"
 )
@@ -79,10 +80,15 @@ func (x *expectation) beside(f schedule.Func, i int, out []rune, rank int, bound
 		return x.chunk(f.In[i], rank, part)
 	}
 	row, err := x.operand(f.In[i], rank, box{bound[out[len(out)-1]]})
-	if err == nil && bound[out[0]].len() > 1 {
+	if err == nil && severalRows(out, bound) {
 		row = x.row(row)
 	}
 	return row, err
+}
+
+// severalRows reports whether a result has more than one row there.
+func severalRows(out []rune, bound map[rune]interval) bool {
+	return slices.ContainsFunc(out[:len(out)-1], func(l rune) bool { return bound[l].len() > 1 })
 }
 
 // table is some rows of a rotary embedding's angles.
@@ -132,7 +138,7 @@ func (x *expectation) behind(op schedule.Op, out []rune, rank int, bound map[run
 		if err != nil {
 			return nil, err
 		}
-		if bound[out[0]].len() > 1 {
+		if severalRows(out, bound) {
 			added = x.row(added)
 		}
 		rows = append(rows, added)

@@ -54,7 +54,9 @@ func TestMatmulGathers(t *testing.T) {
 		_, tiles := s.Way("A").(schedule.Tiles)
 		c, _ := s.Tensor("C")
 		axis, _, spread := c.Sharded()
-		weight := spread && axis == 0 // is gathered
+		b, _ := s.Tensor("B")
+		_, _, cut := b.Sharded()
+		weight := spread && axis == 0 || cut && !spread // is gathered, or columns of the result are
 		if tiles || weight || s.Ops[0].Name() != "linear" || s.Reduces() || len(s.Hidden()) > 0 {
 			continue
 		}

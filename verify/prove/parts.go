@@ -39,3 +39,9 @@ func (t *tail) add(o *ops.Op, last int32) {
 
 // apart says that two operations may be in different parts of one launch.
 func apart(a, b *ops.Op) bool { return a.Part > 0 && b.Part > 0 && a.Part != b.Part }
+
+// beside says that a part of a launch holds the device and does not keep another operation of its rank from it, since
+// that is in another part of the same launch, all blocks of which run at once.
+func (p *proof) beside(holds, o *ops.Op) bool {
+	return holds.AtOnce && o.AtOnce && holds.Step == o.Step && holds.Stream == o.Stream && apart(holds, o)
+}

@@ -143,8 +143,11 @@ func TestRowsOfAll(t *testing.T) {
 		{"columns", [][]box{{{{0, 6}, {0, 2}}}, {{{0, 6}, {2, columns}}}}, false},
 	} {
 		x := &expectation{boxes: map[string][][]box{"B": c.boxes}}
-		if got := x.ofAll("B", all); (got != nil) != c.want {
+		if got := x.ofAll("B", all, 0); (got != nil) != c.want {
 			t.Errorf("%s: %v", c.name, got)
+		}
+		if got := x.ofAll("B", all, 1); (got != nil) != (c.name == "columns") {
+			t.Errorf("%s, as columns: %v", c.name, got)
 		}
 	}
 }

@@ -119,6 +119,9 @@ func (p *proof) needed(holder int32) []int32 {
 // isAfter reports whether a holder can hold the device only after what is needed has happened.
 func (p *proof) isAfter(f form, needed int32, lane int, holder int32, reach []mask) bool {
 	x, w := p.nodes[needed], p.nodes[holder]
+	if p.beside(&p.lists[w.rank][w.op], &p.lists[x.rank][x.op]) {
+		return true
+	}
 	if f == eager && x.op < w.op || x.kind == enter && x.op == w.op {
 		return true
 	}

@@ -14,6 +14,7 @@ import (
 // implements every method of driver.Driver itself: each that enqueues records its call.
 type Driver struct {
 	memory
+	unmapped
 
 	mu       sync.Mutex
 	handles  uintptr // of streams, events, graphs, ... made so far

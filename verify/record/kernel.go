@@ -21,6 +21,7 @@ type kind struct {
 	heads    bool // the last of its parameters is the width of a head
 	gathers  bool // it makes a copy for each tensor that it reads
 	tiles    bool // its launch has a beginning, a part for each shard, and an end
+	once     bool // all of its blocks must run at the same time
 	call     bool // it is the caller's own, whose name follows
 	packets  bool // it sends packets, a copy to each peer, and adds up what lands, or copies that
 }
@@ -37,6 +38,8 @@ var kinds = map[string]kind{
 	"gather": {waits: true, gathers: true},
 	"tiles":  {waits: true, tiles: true},
 
+	"scatter": {waits: true, tiles: true, sum: true, once: true},
+
 	"packets":      {packets: true},
 	"packetgather": {packets: true, gathers: true},
 	"push":         {packets: true},
@@ -46,6 +49,7 @@ var kinds = map[string]kind{
 	"rmsnorm": {function: true},
 	"gelu":    {function: true},
 	"relu":    {function: true},
+	"geglu":   {function: true},
 
 	"layernorm": {function: true},
 	"rotary":    {function: true, heads: true},
@@ -61,14 +65,15 @@ type launch struct {
 	words       []uint64 // of the parameters
 }
 
-// threads are the most of a block.
-const threads = 1024
+// threads are the most of a block, and multiprocessors those of the simulated device.
+const threads, multiprocessors = 1024, 132
 
 // blocks are the operations of the launch, which all of its blocks do together, or each for its
 // part: then they are those of the first block for the parts of all.
 func (l *launch) blocks(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	if k.tiles {
-		return l.parts(n, o)
+		o.AtOnce = k.once
+		return l.parts(n, o, k.sum)
 	}
 	if len(l.touches) == 0 || l.touches[0].Block == 0 {
 		return l.split(n, o, k)
@@ -162,6 +167,9 @@ func (l *launch) check(k kind) error {
 		return errors.New("it is right with one block only")
 	case k.tiles && (l.block.X != tileThreads || int(l.grid.X)%max(1, l.kernel.Cluster) != 0):
 		return fmt.Errorf("a block that makes tiles has %d threads, and a grid whole clusters", tileThreads)
+	case k.once && l.grid.X > multiprocessors:
+		return fmt.Errorf("its blocks must run at the same time, and %d have no room on %d multiprocessors", l.grid.X,
+			multiprocessors)
 	case int(l.block.X) < words:
 		return fmt.Errorf("%d words, and a thread for each is needed", words)
 	}

@@ -12,15 +12,15 @@ import (
 // tileThreads are those of a block that makes tiles.
 const tileThreads = 384
 
-// parts are the operations of a launch of tiles: block 0 of its touches is its beginning, the last is its end, and
-// each other one is a part.
-func (l *launch) parts(n *Names, o ops.Op) (list []ops.Op, err error) {
+// parts are the operations of a launch of tiles: block 0 of its touches is its beginning, the last is its end where it
+// reads nothing, and each other one is a part. Tiles that are summed are so behind a wait, or as what was just made.
+func (l *launch) parts(n *Names, o ops.Op, sums bool) (list []ops.Op, err error) {
 	last := 0
 	for _, t := range l.touches {
 		last = max(last, t.Block)
 	}
 	for block := 0; block <= last; block++ {
-		x := tilePart{names: n, plain: o}
+		x := tilePart{names: n, plain: o, sums: sums}
 		if block > 0 && block < last || block == last && !l.ends(last) {
 			x.plain.Part = block
 		}
@@ -60,6 +60,8 @@ type tilePart struct {
 	posts   ops.Op
 	work    ops.Op
 	written bool
+	sums    bool // the work behind a product is a sum
+	made    bool // a product of the part is listed
 }
 
 func (x *tilePart) take(t driver.Touch) error {
@@ -76,6 +78,11 @@ func (x *tilePart) take(t driver.Touch) error {
 		x.count = at
 		return nil
 	case t.Kind == driver.TouchWait:
+		if x.written {
+			if err := x.flush(); err != nil {
+				return err
+			}
+		}
 		return word(&x.signal.words)
 	case t.Kind == driver.TouchPost:
 		return word(&x.posts)
@@ -118,9 +125,13 @@ func (x *tilePart) flush() error {
 	}
 	add(ops.Signal, words, nil)
 	kind := ops.Copy
-	if len(x.work.Uses) > 2 {
+	switch {
+	case x.sums && x.made:
+		kind = ops.Sum
+	case len(x.work.Uses) > 2:
 		kind = ops.Product
 	}
+	x.made = x.made || kind == ops.Product
 	if n := len(x.work.Uses); n == 1 || n > 0 && !x.work.Uses[n-1].Write {
 		return errors.New("it writes no results of its operands")
 	}

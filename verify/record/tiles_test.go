@@ -35,6 +35,21 @@ func tileTouches() (list []driver.Touch) {
 	return list
 }
 
+// TestAtOnce: blocks that must run at the same time are no more than multiprocessors.
+func TestAtOnce(t *testing.T) {
+	for _, c := range []struct {
+		grid uint32
+		want string
+	}{{132, "it waits for 1 words and resets 0"}, {133, "133 have no room on 132 multiprocessors"}} {
+		l := touched("scatter_fp16", driver.Dim3{X: c.grid, Y: 1, Z: 1}, driver.Dim3{X: tileThreads, Y: 1, Z: 1},
+			driver.Touch{Kind: driver.TouchWait, At: 8192, Bytes: 4, Value: 1})
+		names := Names{Regions: []plan.Region{{Name: "ready", Base: 8192, Bytes: 64}}}
+		if _, err := l.operations(&names, ops.Op{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%d blocks: %v, want %q", c.grid, err, c.want)
+		}
+	}
+}
+
 // TestTiles: a launch of tiles is recorded part by part, and refused where a part is none.
 func TestTiles(t *testing.T) {
 	names := Names{Type: driver.FP16, Regions: []plan.Region{{Name: "A", Base: 4096, Bytes: 64},

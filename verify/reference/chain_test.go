@@ -29,6 +29,7 @@ func chain(tensors string, ops ...schedule.Op) *Problem {
 // chains are operations of every sort that go on, or apply what no product applies.
 var chains = map[string]*Problem{
 	"silu":   chain("A[MN] C[MN]", schedule.Copy("C", "A", schedule.SiLU())),
+	"geglu":  chain("A[MN] U[MN] C[MN]", schedule.Copy("C", "A", schedule.GeGLU("U"))),
 	"swiglu": chain("A[MN] U[MN] C[MN]", schedule.Copy("C", "A", schedule.SwiGLU("U"))),
 	"norm": chain("A[MN] Norm[N] C[MN]",
 		schedule.Copy("C", "A", schedule.RMSNorm("Norm"))),
@@ -176,10 +177,13 @@ func (p *Problem) functionOnDevice(f schedule.Func, x []float32, v map[string][]
 		}
 		scale := 1 / float32(math.Sqrt(float64(squares/float32(columns)+schedule.RMSNormEpsilon)))
 		for i := first; i < first+columns; i++ {
+			u := 0.7978845608 * (x[i] + 0.044715*x[i]*x[i]*x[i])
 			gate := x[i] / (1 + float32(math.Exp(float64(-x[i]))))
 			switch f.Do {
 			case schedule.ApplySiLU:
 				made[i] = gate
+			case schedule.ApplyGeGLU:
+				made[i] = x[i] / (1 + float32(math.Exp(float64(-2*u)))) * v[f.In[0]][i]
 			case schedule.ApplySwiGLU:
 				made[i] = gate * v[f.In[0]][i]
 			case schedule.ApplyRMSNorm:

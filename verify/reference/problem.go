@@ -214,6 +214,13 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 	case len(o.In) == 1 && len(summed) == 1 && c.In[0] == summed+c.Out && len(o.Then) == 0:
 		s.Does = AddsUp
 		return s, nil
+	}
+	whole, batches := c, 1
+	if len(o.In) == 2 && len(c.In[0]) == 3 && len(c.Out) == 3 && c.In[0][0] == c.Out[0] { // rows of several batches
+		batches = p.length(o, c, c.Out[:1])
+		c.In, c.Out = []string{c.In[0][1:], c.In[1]}, c.Out[1:]
+	}
+	switch {
 	case len(o.In) == 1 || len(c.In[0]) != 2 || len(c.In[1]) != 2 || len(c.Out) != 2:
 		return s, fmt.Errorf("no reference for %s", o)
 	}
@@ -223,8 +230,8 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 	if !s.TransposedA && c.In[0] != m+summed || !s.Transposed && c.In[1] != summed+n {
 		return s, fmt.Errorf("no reference for %s", o)
 	}
-	s.M, s.K, s.N = p.length(o, c, m), p.length(o, c, summed), p.length(o, c, n)
-	if p.spread(o, c, summed) {
+	s.M, s.K, s.N = batches*p.length(o, whole, m), p.length(o, whole, summed), p.length(o, whole, n)
+	if p.spread(o, whole, summed) {
 		s.Parts = p.Extents[schedule.D]
 	}
 	return s, nil

@@ -49,7 +49,6 @@ func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
 	}
 	if s := o.seat; s != nil {
 		c.Rank, c.Size, c.Job, c.Local, c.Network = s.rank, o.ranks, "of one process", true, s.network
-		c.LocalOnGPUs = true // who asks for -oneprocess tries it
 		c.Host = launch.PlayedHost(s.rank, o.ranks, o.hosts)
 	}
 	switch {

@@ -70,6 +70,8 @@ var scenarios = []scenario{
 	{name: "abort anywhere in collectives", run: collectivesAnywhere, solo: true, many: 30},
 	{name: "late for collectives", run: collectiveLate},
 	{name: "killed in collectives", run: collectivesKilled, parted: true, kills: true, many: 2},
+	{name: "symmetric memory", run: symmetricMemory, clean: true},
+	{name: "killed in symmetric memory", run: symmetricKilled, parted: true, kills: true, many: 2},
 	{name: "collectives in a graph through an abort", run: collectiveKept, solo: true},
 }
 
@@ -190,7 +192,7 @@ func oneProcess(t *testing.T, s scenario, ranks int, seed uint64) {
 	err := simtest.Each(ranks, func(r int) error {
 		e := s.env(ctx, r, ranks, seed)
 		e.config = group.Config{Job: "scenario", Arena: arena, Timeout: timeout, Backend: *driverFlag, Local: true,
-			LocalOnGPUs: true, Network: network, Decorate: e.open}
+			Network: network, Decorate: e.open}
 		if err := s.run(e); err != nil {
 			return fmt.Errorf("seed %d, rank %d of %d: %w", seed, r, ranks, err)
 		}

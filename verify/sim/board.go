@@ -33,6 +33,8 @@ const (
 	sentFile      // process and file number
 	sentID        // of the file
 	sentTo        // of an exchange: the rank that gets it
+	sentSend      // where its buffers lie in the window
+	sentRecv
 	sentWords
 )
 

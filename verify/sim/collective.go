@@ -26,6 +26,7 @@ type communicator struct {
 	random      *rand.Rand
 	busy        int // how many more questions answer that the call before is in progress
 	clocks      *clocks
+	window      *window
 }
 
 // clocks are each rank's knowledge before it began, for each of two collectives.
@@ -228,7 +229,7 @@ const (
 // collectiveReady reports whether the next step of a collective can be taken.
 func (w *World) collectiveReady(o *op) bool {
 	m := o.comm
-	ready := m.aborted
+	ready := o.ended()
 	switch {
 	case !o.started:
 		return m.running == nil
@@ -311,9 +312,9 @@ func (w *World) collectiveStep(o *op) bool {
 		return true
 	}
 	switch {
-	case o.step == bring && !m.aborted:
+	case o.step == bring && !o.ended():
 		w.bring(o, src)
-	case o.step == collect && !m.aborted:
+	case o.step == collect && !o.ended():
 		w.collect(o, int(got))
 		return !m.lost
 	case o.step == putUpper || o.step == putLower:
@@ -353,6 +354,9 @@ func (w *World) bring(o *op, src []byte) {
 	m.board.sent(m.rank, n, sentTo).Store(uint64(o.together.To))
 	m.board.sent(m.rank, n, sentFile).Store(f.place())
 	m.board.sent(m.rank, n, sentID).Store(f.id)
+	send, recv := o.lies()
+	m.board.sent(m.rank, n, sentSend).Store(send)
+	m.board.sent(m.rank, n, sentRecv).Store(recv)
 	if !w.cfg.NoRaces {
 		m.clocks[n%2][m.rank].set(o.before)
 	}
@@ -375,6 +379,10 @@ func (w *World) collect(o *op, got int) {
 		if have, want := m.board.sent(r, n, sentSignature).Load(), signature(d); have != want {
 			w.fault(o, "collective %d of the communicator: rank %d calls %s, rank %d %s", n+1, m.rank, called(want), r,
 				called(have))
+			return
+		}
+		if err := m.apart(o, r); err != nil {
+			w.fault(o, "collective %d of the communicator: %v", n+1, err)
 			return
 		}
 		if goes := int(m.board.sent(r, n, sentTo).Load()); d.Kind == driver.Exchange && goes != m.rank {

@@ -3,6 +3,8 @@ package sim
 import (
 	"errors"
 	"time"
+
+	"ovgen/runtime/driver"
 )
 
 // Config of a World. The zero value of each field but Devices is a good default.
@@ -37,7 +39,9 @@ type Config struct {
 	Switched bool
 	// Fabric says that memory may reach other processes by fabric handles.
 	Fabric bool
-	Costs  Costs
+	// Windows are the limits of NCCL's symmetric memory; there are none if it is zero.
+	Windows driver.WindowLimits
+	Costs   Costs
 	// Delay adds time to an operation: a slow kernel, a slow copy. It is called
 	// when the operation starts, with the world locked.
 	Delay func(Op) time.Duration

@@ -55,7 +55,7 @@ func (c *Context) Memcpy2DAsync(x driver.Memcpy2D, s driver.Stream) error {
 	defer c.leave()
 	reach := func(pitch int64) int64 { return (x.Height-1)*pitch + x.Width }
 	wrong := func(p driver.Ptr, pitch int64) bool {
-		return pitch < x.Width || pitch > driver.MaxPitch || c.bytes(p, reach(pitch)) == nil
+		return pitch < x.Width || pitch > driver.MaxPitch && x.Height > 1 || c.bytes(p, reach(pitch)) == nil
 	}
 	if x.Width <= 0 || x.Height <= 0 || x.Height > 1<<40/x.Width || wrong(x.Dst, x.DstPitch) ||
 		wrong(x.Src, x.SrcPitch) {

@@ -47,6 +47,9 @@ const struct ovgen_kernel *engine_load(void *kernels);
 void *engine_start(const struct ovgen_kernel *kernel, const void *params, const unsigned grid[3],
                    const unsigned block[3], unsigned long long seed);
 
+/* Lets all blocks of a launch be there at a time; else they are a few, by seed. */
+void engine_at_once(void *launch);
+
 /*
  * Runs until the launch has finished (0), or every thread waits (1): *addr is the first of the
  * words that they spin on until it is 1, or 0 when all of them wait for their blocks, which

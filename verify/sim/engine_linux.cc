@@ -451,6 +451,8 @@ void *engine_start(const ovgen_kernel *kernel, const void *params, const unsigne
   return l;
 }
 
+void engine_at_once(void *launch) { static_cast<Launch *>(launch)->resident = ~0u; }
+
 int engine_resume(void *launch, unsigned long long *addr, unsigned *value)
 {
   std::lock_guard<std::mutex> lock(running);

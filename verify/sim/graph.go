@@ -31,7 +31,7 @@ func (e *execNode) work() *task { return &e.op.task }
 // GraphInstantiate makes a graph that can be launched.
 func (c *Context) GraphInstantiate(h driver.Graph) (driver.GraphExec, error) {
 	const call = "cuGraphInstantiate"
-	if err := c.enterIdle(call); err != nil {
+	if err := c.enterQuiet(call); err != nil {
 		return 0, err
 	}
 	defer c.leave()

@@ -29,11 +29,15 @@ func hostKernels(table unsafe.Pointer) map[string]*hostKernel {
 // bytes is the size of the kernel's parameters in C.
 func (k *hostKernel) bytes() int { return int(k.c.bytes) }
 
-// start begins a launch whose threads take turns by seed; params are as the kernel's C
-// struct has them.
-func (k *hostKernel) start(params unsafe.Pointer, grid, block *[3]uint32, seed uint64) unsafe.Pointer {
-	return C.engine_start(k.c, params, (*C.uint)(unsafe.Pointer(grid)),
+// start begins a launch whose threads take turns by seed, of a few blocks at a time or of all; params are as the
+// kernel's C struct has them.
+func (k *hostKernel) start(params unsafe.Pointer, grid, block *[3]uint32, seed uint64, atOnce bool) unsafe.Pointer {
+	launch := C.engine_start(k.c, params, (*C.uint)(unsafe.Pointer(grid)),
 		(*C.uint)(unsafe.Pointer(block)), C.ulonglong(seed))
+	if atOnce {
+		C.engine_at_once(launch)
+	}
+	return launch
 }
 
 // resume runs a launch until it is finished; until all its threads wait, the first of

@@ -22,7 +22,9 @@ func hostKernels(unsafe.Pointer) map[string]*hostKernel { return nil }
 
 func (*hostKernel) bytes() int { return 0 }
 
-func (*hostKernel) start(_ unsafe.Pointer, _, _ *[3]uint32, _ uint64) unsafe.Pointer { return nil }
+func (*hostKernel) start(_ unsafe.Pointer, _, _ *[3]uint32, _ uint64, _ bool) unsafe.Pointer {
+	return nil
+}
 
 func (*hostKernel) resume(unsafe.Pointer, *uint64, *uint32) (state int) { return finished }
 

@@ -23,6 +23,7 @@ type function struct {
 	kernel  *hostKernel
 	params  int
 	cluster int // blocks come in so many
+	atOnce  bool
 	touches func(unsafe.Pointer, []driver.Touch) []driver.Touch
 }
 
@@ -89,7 +90,7 @@ func (c *Context) ModuleGetFunction(h driver.Module, name string) (driver.Functi
 		}
 		f := driver.Function(c.world.handle())
 		c.functions[f] = &function{name: name, module: m, kernel: m.kernels[name], params: k.Params,
-			cluster: k.Cluster, touches: k.Touches}
+			cluster: k.Cluster, atOnce: k.AtOnce, touches: k.Touches}
 		return f, nil
 	}
 	return 0, fail(call, notFound)
@@ -187,7 +188,7 @@ func (w *World) beginKernel(o *op) {
 			return
 		}
 	}
-	r.launch = o.function.kernel.start(params, &o.grid, &o.block, w.random.Uint64())
+	r.launch = o.function.kernel.start(params, &o.grid, &o.block, w.random.Uint64(), o.function.atOnce)
 	r.seen = w.words - 1
 }
 

@@ -181,8 +181,11 @@ func (c *Context) at(p driver.Ptr) *mapping {
 		}
 		return m
 	}
-	for _, peer := range c.peers {
-		if m := find(peer.live, p); m != nil && (m.kind == allocated || slices.Contains(m.access, c.ordinal)) {
+	for _, o := range c.world.contexts {
+		m := find(o.live, p)
+		switch {
+		case o == c || m == nil:
+		case m.kind == mapped && slices.Contains(m.access, c.ordinal), m.kind == allocated && slices.Contains(c.peers, o):
 			return m
 		}
 	}

@@ -77,12 +77,20 @@ func (c *Context) MemRetainAllocationHandle(p driver.Ptr) (driver.Physical, erro
 		return 0, err
 	}
 	defer c.leave()
-	m := find(c.live, p)
-	if m == nil || m.kind != mapped {
-		return 0, fail(call, invalidValue)
+	if m := find(c.live, p); m != nil && m.kind == mapped {
+		m.of.handles++
+		return m.of.handle, nil
 	}
-	m.of.handles++
-	return m.of.handle, nil
+	for _, o := range c.world.contexts { // of this process
+		if m := find(o.live, p); m != nil && m.kind == mapped {
+			fd, err := unix.FcntlInt(uintptr(m.of.fd), unix.F_DUPFD_CLOEXEC, 0)
+			if err != nil {
+				return 0, fmt.Errorf("%w (%w)", fail(call, outOfMemory), err)
+			}
+			return c.give(&physical{block: m.block, fd: fd, types: m.of.types}), nil
+		}
+	}
+	return 0, fail(call, invalidValue)
 }
 
 // held is what a handle stands for, nil if nothing.
@@ -232,6 +240,16 @@ func (c *Context) MemAddressFree(p driver.Ptr, bytes int64) error {
 	return nil
 }
 
+// reservation is the one that all of a range lies in, nil if none.
+func (c *Context) reservation(p driver.Ptr, bytes int64) *reservation {
+	for _, r := range c.reserved {
+		if p >= r.base && p+driver.Ptr(bytes) <= r.base+driver.Ptr(r.bytes) {
+			return r
+		}
+	}
+	return nil
+}
+
 // MemMap maps memory at addresses of a reservation that are free.
 func (c *Context) MemMap(at driver.Ptr, bytes int64, h driver.Physical) error {
 	const call = "cuMemMap"
@@ -239,16 +257,12 @@ func (c *Context) MemMap(at driver.Ptr, bytes int64, h driver.Physical) error {
 		return err
 	}
 	defer c.leave()
-	p := c.held(h)
-	end := at + driver.Ptr(bytes)
-	i := slices.IndexFunc(c.reserved, func(r *reservation) bool {
-		return at >= r.base && end <= r.base+driver.Ptr(r.bytes)
-	})
-	if p == nil || bytes != p.block.bytes || i < 0 || (at-c.reserved[i].base)%granularity != 0 ||
+	p, r, end := c.held(h), c.reservation(at, bytes), at+driver.Ptr(bytes)
+	if p == nil || bytes != p.block.bytes || r == nil || (at-r.base)%granularity != 0 ||
 		slices.ContainsFunc(c.live, func(m *mapping) bool { return at < m.end() && m.base < end }) {
 		return fail(call, invalidValue)
 	}
-	m := &mapping{bytes: bytes, block: p.block, fd: -1, kind: mapped, of: p, in: c.reserved[i]}
+	m := &mapping{bytes: bytes, block: p.block, fd: -1, kind: mapped, of: p, in: r}
 	if err := c.enterAt(m, at, p.fd); err != nil {
 		return fmt.Errorf("%w (%w)", fail(call, outOfMemory), err)
 	}
@@ -256,7 +270,7 @@ func (c *Context) MemMap(at driver.Ptr, bytes int64, h driver.Physical) error {
 	return nil
 }
 
-// MemUnmap undoes one MemMap.
+// MemUnmap undoes one MemMap. It is no error to unmap what is reserved and not mapped.
 func (c *Context) MemUnmap(p driver.Ptr, bytes int64) error {
 	const call = "cuMemUnmap"
 	if err := c.enterQuiet(call); err != nil {
@@ -264,6 +278,9 @@ func (c *Context) MemUnmap(p driver.Ptr, bytes int64) error {
 	}
 	defer c.leave()
 	m := find(c.live, p)
+	if m == nil && c.reservation(p, bytes) != nil {
+		return nil
+	}
 	if m == nil || m.base != p || m.bytes != bytes || m.kind != mapped {
 		return fail(call, invalidValue)
 	}
@@ -302,7 +319,7 @@ func (c *Context) MemSetAccess(p driver.Ptr, bytes int64, device int) error {
 
 // mappings are the whole ones that a range consists of, nil where it consists of none.
 func (c *Context) mappings(p driver.Ptr, bytes int64) (list []*mapping) {
-	for _, o := range append([]*Context{c}, c.peers...) {
+	for _, o := range append([]*Context{c}, c.world.contexts...) {
 		for at := p; at < p+driver.Ptr(bytes); {
 			m := find(o.live, at)
 			if m == nil || m.kind != mapped || m.base != at || m.end() > p+driver.Ptr(bytes) ||

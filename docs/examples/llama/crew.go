@@ -68,7 +68,6 @@ func StartGoroutines(ctx context.Context, s Spec, g group.Config) (Goroutines, e
 	}
 	defer t.Close()
 	g.Size, g.Arena = s.Ranks, arena
-	g.LocalOnGPUs = g.LocalOnGPUs || s.Ranks == 1 // which waits for no other
 	groups, err := group.JoinAll(ctx, g)
 	if err != nil {
 		return nil, err

@@ -115,6 +115,41 @@ int ncclSend(const void *send, size_t count, int type, int peer, void *comm, voi
   return failing("Send") ? 4 : 7;
 }
 
+/* Windows. FAKE_WINDOW is the one that is made, and FAKE_SYMMETRIC what the library says of it. */
+int ncclMemAlloc(void **p, size_t bytes) {
+  printf("memory %zu\n", bytes);
+  fflush(stdout);
+  *p = (void *)0x200000;
+  return failing("MemAlloc") ? 4 : 0;
+}
+
+int ncclMemFree(void *p) {
+  printf("free %p\n", p);
+  fflush(stdout);
+  return 0;
+}
+
+int ncclCommWindowRegister(void *comm, void *p, size_t bytes, void **window, int flags) {
+  printf("window of %p: %zu at %p flags %d\n", comm, bytes, p, flags);
+  *window = getenv("FAKE_WINDOW") ? NULL : (void *)0x77;
+  return begun();
+}
+
+int ncclCommWindowDeregister(void *comm, void *window) {
+  printf("no window of %p: %p\n", comm, window);
+  return begun();
+}
+
+int ncclCommQueryProperties(void *comm, char *properties) {
+  size_t size;
+  memcpy(&size, properties, sizeof size);
+  printf("properties of %p size %zu magic %x version %u\n", comm, size, *(unsigned *)(properties + 8),
+         *(unsigned *)(properties + 12));
+  fflush(stdout);
+  properties[32] = getenv("FAKE_SYMMETRIC") != NULL;
+  return 0;
+}
+
 #ifndef WITHOUT_RECV
 int ncclRecv(void *recv, size_t count, int type, int peer, void *comm, void *stream) {
   printf("recv %p, %zu of type %d from %d on %p of %p grouped %d\n", recv, count, type, peer, stream, comm, grouped);

@@ -91,7 +91,7 @@ func applies(p *hostir.Program) (found bool) {
 // beyond is what of a program this package can't carry out, operation by operation; its package's own test runs it.
 func beyond(p *hostir.Program) (what string) {
 	hostir.Steps(p.Body, func(s hostir.Step) {
-		if s.Do == hostir.Tiles || s.Do == hostir.Exchange || s.Do.Lands() {
+		if s.Do == hostir.Tiles || s.Do == hostir.Scatter || s.Do == hostir.Exchange || s.Do.Lands() {
 			what = string(s.Do)
 		}
 	})

@@ -277,8 +277,8 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 		before, terms = b.terms(n.Reads)
 		return append(before, b.kernel(kernels.Kind(n.By).Ident(), append([]jen.Code{b.stream(n.Stream),
 			planField(n.Writes[1].Buffer), b.address(dst), b.bytes(n.Reads[0])}, terms...)...))
-	case hostir.Tiles:
-		before, terms = b.terms([]hostir.View{n.Shards()})
+	case hostir.Tiles, hostir.Scatter:
+		before, terms = b.terms([]hostir.View{n.Peers()})
 		work = append(b.tiles(n), terms...)
 	default:
 		work = []jen.Code{b.address(dst), b.address(n.Reads[0]), b.bytes(dst)}
@@ -298,8 +298,12 @@ func (b *body) tiles(n hostir.Step) []jen.Code {
 		b.fail("%w", err)
 		return nil
 	}
-	fields := []jen.Code{set("C", b.address(n.Writes[0])), set("Gathered", b.address(n.Writes[1])),
-		set("A", b.address(n.Reads[0])), set("B", b.address(n.Reads[2]))}
+	staging, weights := n.Writes[1], n.Reads[2]
+	if n.Do == hostir.Scatter {
+		staging, weights = n.Reads[2], n.Reads[1]
+	}
+	fields := []jen.Code{set("C", b.address(n.Writes[0])), set("Staging", b.address(staging)),
+		set("A", b.address(n.Reads[0])), set("B", b.address(weights))}
 	for _, bias := range n.Reads[3:] {
 		fields = append(fields, set("Bias", b.address(bias)))
 	}

@@ -31,7 +31,7 @@ func (u *unit) findProducts() error {
 	several := map[string]bool{}
 	var err error
 	hostir.Steps(u.program.Body, func(s hostir.Step) {
-		if s.Do != hostir.Product && s.Do != hostir.Tiles || err != nil {
+		if s.Do != hostir.Product && s.Do != hostir.Tiles && s.Do != hostir.Scatter || err != nil {
 			return
 		}
 		var g gemm
@@ -95,7 +95,15 @@ func (u *unit) find(g gemm) *gemm {
 // shapeOf is what New declares for a product: how many rows it has may depend on the
 // rank, but on nothing that changes during a run.
 func (u *unit) shapeOf(x hostir.Step) (gemm, error) {
-	if x.Do == hostir.Tiles { // the product of the own shard
+	switch x.Do {
+	case hostir.Scatter: // the product of the own rows
+		x.Do, x.Reads = hostir.Product, slices.Delete(slices.Clone(x.Reads), 2, 3)
+		x.Reads[0] = hostir.Chunk(x.Reads[0].Buffer, hostir.Rank)
+		x.Writes = x.Writes[2:]
+		g, err := u.shapeOf(x)
+		g.tiles = true
+		return g, err
+	case hostir.Tiles: // the product of the own shard
 		x.Do, x.Reads = hostir.Product, slices.Delete(slices.Clone(x.Reads), 1, 2)
 		x.Writes = []hostir.View{hostir.Chunk(x.Writes[0].Buffer, hostir.Rank)}
 		g, err := u.shapeOf(x)

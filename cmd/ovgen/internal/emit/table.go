@@ -66,7 +66,7 @@ func unable(t kernels.Table) (errs []error) {
 				errs = append(errs, fmt.Errorf("kernel %s: %w", k.Kind, err))
 			}
 			if k.Terms > kernels.MostShards {
-				errs = append(errs, fmt.Errorf("kernel %s pulls %d shards at most, and it was proven for %d ranks "+
+				errs = append(errs, fmt.Errorf("kernel %s takes %d peers at most, and it was proven for %d ranks "+
 					"(prove it for fewer)", k.Kind, kernels.MostShards, t.Peers+1))
 			}
 		}
@@ -129,8 +129,8 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 		words(s.Pre, &k.PrePost, &k.PreWait)
 		words(s.Post, &k.PostPost, &k.PostWait)
 	}
-	if s.Do == hostir.Tiles {
-		k.Terms, _ = u.termsOf([]hostir.View{s.Shards()})
+	if s.Do == hostir.Tiles || s.Do == hostir.Scatter {
+		k.Terms, _ = u.termsOf([]hostir.View{s.Peers()})
 		k.Rows = len(s.Reads) - 3
 		k.Tile = kernels.Tile(s.Tile)
 	}

@@ -81,7 +81,7 @@ DEVICE void load_box_to_all(unsigned to, const struct Map *from, unsigned barrie
 }
 
 // store_box copies a box from shared memory. boxes_left holds the thread until no more than so many of its
-// copies still read shared memory.
+// copies still read shared memory, boxes_written until all have written memory.
 DEVICE void store_box(const struct Map *to, unsigned from, unsigned column, unsigned row, unsigned shard)
 {
   asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];\n\t"
@@ -94,6 +94,8 @@ DEVICE void boxes_left()
 {
   asm volatile("cp.async.bulk.wait_group.read %0;" : : "n"(left) : "memory");
 }
+
+DEVICE void boxes_written() { asm volatile("cp.async.bulk.wait_group 0;" : : : "memory"); }
 
 // shared_written shows what the thread stored in shared memory to copies.
 DEVICE void shared_written() { asm volatile("fence.proxy.async.shared::cta;" : : : "memory"); }
@@ -139,6 +141,13 @@ DEVICE void store_matrices(unsigned to, const unsigned (&x)[4])
 {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
                : : "r"(to), "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]) : "memory");
+}
+
+// load_matrices loads four 8x8 matrices as store_matrices stores them.
+DEVICE void load_matrices(unsigned (&x)[4], unsigned from)
+{
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3]) : "r"(from) : "memory");
 }
 
 // Ring is the place of a thread in a ring of stages, which it goes round again and again.

@@ -40,6 +40,9 @@ DEVICE bool look(const char *from, u64 *v)
 // clear takes two packets back to 0.
 DEVICE void clear(char *at) { store_packets((u64 *)at, 0, 0); }
 
+// Elements of 16 bits, of which every tensor that is only moved consists.
+struct halves { typedef unsigned short bits; };
+
 // load_8 is 8 bytes of a tensor of so many bytes, with zeros behind its end.
 template <typename E>
 DEVICE u64 load_8(const char *tensor, u64 at, u64 bytes)

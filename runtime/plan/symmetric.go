@@ -1,0 +1,54 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"ovgen/runtime/driver"
+)
+
+// symmetric reports whether the plan's collectives use memory of Group.Symmetric at an address. NCCL takes it that this
+// lies at the same place on all ranks, and does not look, so a Bind of it is collective.
+func (p *Plan) symmetric(at driver.Ptr) bool {
+	_, ok := p.group.SymmetricOffset(at)
+	return ok && len(p.collectives) > 0
+}
+
+// elsewhere is the place of a buffer outside of symmetric memory.
+const elsewhere = -1
+
+// agreeOnPlaces compares where the buffers of a plan with collectives lie in the ranks' symmetric memory. A group
+// without any needs no such step.
+func (p *Plan) agreeOnPlaces(ctx context.Context, what string, to *target, wrong error) error {
+	if p.group.SymmetricBytes() == 0 || len(p.collectives) == 0 {
+		return nil
+	}
+	places := make([]int64, len(p.bindable))
+	for i, f := range p.bindable {
+		places[i] = elsewhere
+		offset, ok := p.group.SymmetricOffset(to.memory[i].at)
+		if !ok {
+			continue
+		}
+		places[i] = offset
+		if wrong == nil {
+			wrong = room(to.memory[i].at, to.memory[i].at, p.group.SymmetricBytes()-offset, to.chunks.size(f, p.Rank()))
+		}
+	}
+	mine, _ := json.Marshal(places)
+	all, err := p.agree(ctx, what, mine, wrong)
+	if err != nil {
+		return err
+	}
+	values := make([]string, len(all))
+	for r, b := range all {
+		values[r] = string(b)
+	}
+	if len(slices.Compact(slices.Clone(values))) > 1 {
+		return &DisagreementError{What: "places of its buffers in symmetric memory", Values: values,
+			Do: "call Group.Symmetric for the same sizes in the same order on all ranks, and bind the same to each " +
+				"buffer; -1 is elsewhere"}
+	}
+	return nil
+}
