@@ -168,7 +168,7 @@ def linear(job, group, rounds):
             torch.ops.symm_mem.one_shot_all_reduce(x, "sum", name)))
         point.add("torch-two-shot", lambda: (torch.mm(a, w.t(), out=x),
             torch.ops.symm_mem.two_shot_all_reduce_(x, "sum", name)))
-        for name in ("linearallreduceoneshot", "linearallreducepackets"):
+        for name in ("linearallreduceoneshot", "linearallreducepackets", "linearallreducepush"):
             point.package(name, ovgen.Shape(m, k, n, ovgen.BF16), c, reference, A=a, B=w, C=c)
         report(job, f"linear + all-reduce {m}", point, rounds)
 

@@ -58,6 +58,7 @@ var all = []Named{
 	{"LinearAllReduce", LinearAllReduce},
 	{"LinearAllReduceOneShot", LinearAllReduceOneShot},
 	{"LinearAllReducePackets", LinearAllReducePackets},
+	{"LinearAllReducePush", LinearAllReducePush},
 	{"LinearAllReduceTwoShot", LinearAllReduceTwoShot},
 	{"AllGather", AllGather},
 	{"AllGatherOneShot", AllGatherOneShot},
