@@ -62,6 +62,7 @@ import (
 	"ovgen/generated/linearallreducenccl"
 	"ovgen/generated/linearallreduceoneshot"
 	"ovgen/generated/linearallreducepackets"
+	"ovgen/generated/linearallreducepush"
 	"ovgen/generated/linearallreducetwoshot"
 	"ovgen/generated/linearreducescatter"
 	"ovgen/generated/linearreducescatterbalanced"
@@ -197,6 +198,8 @@ var All = []harness.Program{
 		(*linearallreduceoneshot.Plan).Bind),
 	harness.Of(&linearallreducepackets.Program, linearallreducepackets.Schedule, linearallreducepackets.New,
 		(*linearallreducepackets.Plan).Bind),
+	harness.Of(&linearallreducepush.Program, linearallreducepush.Schedule, linearallreducepush.New,
+		(*linearallreducepush.Plan).Bind),
 	harness.Of(&linearallreducetwoshot.Program, linearallreducetwoshot.Schedule, linearallreducetwoshot.New,
 		(*linearallreducetwoshot.Plan).Bind),
 	harness.Of(&linearreducescatter.Program, linearreducescatter.Schedule, linearreducescatter.New,
