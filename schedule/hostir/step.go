@@ -268,7 +268,8 @@ func (s Step) checkParts() error {
 func (s Step) checkViews() error {
 	for i, v := range slices.Concat(s.Reads, s.Writes) {
 		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather && s.Do != Tiles && s.Do != Scatter && !s.Do.Lands() {
-			return fmt.Errorf("%s: only a sum, a gather, tiles and packets have a view for each value of an index", v.Buffer)
+			return fmt.Errorf("%s: only a sum, a gather, tiles and packets have a view for each value of an index",
+				v.Buffer)
 		}
 		if v.Columns && (s.Do != Copy || s.By != "" || v.Index.IsZero() || !v.Count.IsZero()) {
 			return fmt.Errorf("%s: only a copy by the copy engine takes a part of the columns", v.Buffer)

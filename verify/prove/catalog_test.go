@@ -164,8 +164,8 @@ func parts(s hostir.Step) (list []hostir.Node) {
 	return list
 }
 
-// lacking is a step without one of its parts. A gather, tiles, a scatter and packets keep the signals that are left, without
-// which there are none.
+// lacking is a step without one of its parts. A gather, tiles, a scatter and packets keep the signals that are left,
+// without which there are none.
 func lacking(s hostir.Step, part int) []hostir.Node {
 	at := part - len(s.Pre)
 	switch {

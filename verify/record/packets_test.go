@@ -53,7 +53,8 @@ main: sum by kernel packets by blocks: read A@0+0 16B, read landed@0+16 16B, wri
 		{"no reset", func(l []driver.Touch) []driver.Touch { return slices.Delete(l, 4, 5) }, "resets 0"},
 		{"another type", func(l []driver.Touch) []driver.Touch { l[8].Type = driver.BF16; return l },
 			"a sum of bf16 in a plan of fp16"},
-		{"the second half", func(l []driver.Touch) []driver.Touch { l[1].At += 256; return l }, "not in the first half"},
+		{"the second half", func(l []driver.Touch) []driver.Touch { l[1].At += 256; return l },
+			"not in the first half"},
 		{"other halves", func(l []driver.Touch) []driver.Touch { l[1].Half = 128; return l }, "halves of 128 bytes"},
 		{"another block's turn", func(l []driver.Touch) []driver.Touch { l[1].Turn += 4; return l },
 			"turns by landed@0+516"},
@@ -61,7 +62,10 @@ main: sum by kernel packets by blocks: read A@0+0 16B, read landed@0+16 16B, wri
 			"turns by landed@1+512"},
 		{"no packets where they land", func(l []driver.Touch) []driver.Touch { l[1].Turn = 0; return l },
 			"takes it for packets or does not"},
-		{"packets elsewhere", func(l []driver.Touch) []driver.Touch { l[8].Turn, l[8].Packets = l[1].Turn, true; return l },
+		{"packets elsewhere", func(l []driver.Touch) []driver.Touch {
+			l[8].Turn, l[8].Packets = l[1].Turn, true
+			return l
+		},
 			"takes it for packets or does not"},
 		{"data where packets land", func(l []driver.Touch) []driver.Touch { l[1].Packets = false; return l },
 			"takes it for packets or does not"},
