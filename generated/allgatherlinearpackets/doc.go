@@ -20,7 +20,8 @@
 //	plan:   Agathered [Stream(D), M/D, K] by M/D*K
 //	        landed [D, DIDx(D), M/D, K] by M/D*K in 2 halves, of packets with flags arrived
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   packetgather by blocks{Send(landed, A, q = 0..D-1);  Post arrived -> every peer;  Wait arrived[every peer]
+//	main:   packetgather by blocks{Send(landed, A, q = 0..D-1)
+//	                               Post arrived -> every peer;  Wait arrived[every peer]
 //	                               Gather(Agathered, landed and A, q = 0..D-1)}
 //	main:   Linear(C, Agathered, B, Bias)
 //

@@ -18,7 +18,8 @@
 //	caller: A [DIDx(D), M, N];  C [M, N]
 //	plan:   landed [D, M, N] by M*N in 2 halves, of packets with flags arrived
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   packets by blocks{Send(landed, A, q = 0..D-1);  Post arrived -> every peer;  Wait arrived[every peer]
+//	main:   packets by blocks{Send(landed, A, q = 0..D-1)
+//	                          Post arrived -> every peer;  Wait arrived[every peer]
 //	                          Reduce(C, landed and A, q = 0..D-1)}  # q's part to rank q; the order of ranks
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allreducepackets.cu.

@@ -17,7 +17,8 @@
 //	plan:   partial [M, N];  landed [D, M, N] by M*N in 2 halves, of data with flags arrived
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Linear(partial, A, B)
-//	main:   push by blocks{Send(landed, partial, q = 0..D-1);  Post arrived -> every peer;  Wait arrived[every peer]
+//	main:   push by blocks{Send(landed, partial, q = 0..D-1)
+//	                       Post arrived -> every peer;  Wait arrived[every peer]
 //	                       Reduce(C, landed and partial, q = 0..D-1)}  # q's part to rank q; the order of ranks
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in linearallreducepush.cu.

@@ -29,7 +29,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducepush",
-	Hash:     "93e6124d407a7443307124a273966b0a234d7046463d3b38f37a3a7e700097e1",
+	Hash:     "b10636addc6d729aba1fb18fedc5bbbdaa3bd4128f25426859d60b1a0a1f5d9b",
 	Proof:    "proven for D = 1..8, stamp f706659f228fabfd",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -15,7 +15,8 @@
 //	caller: A [DIDx(D), M, N] by M/D*N;  C [DIDx(D), M/D, N]
 //	plan:   landed [D, DIDx(D), M/D, N] by M/D*N in 2 halves, of packets with flags arrived
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   packets by blocks{Send(landed, A[0..D-1]);  Post arrived -> every peer;  Wait arrived[every peer]
+//	main:   packets by blocks{Send(landed, A[0..D-1])
+//	                          Post arrived -> every peer;  Wait arrived[every peer]
 //	                          Reduce(C, landed and A[0..D-1])}  # q's part to rank q; the order of ranks
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in reducescatterpackets.cu.
