@@ -146,7 +146,7 @@ def reduce(job, group, rounds):
         point.add("torch-one-shot", lambda: torch.ops.symm_mem.one_shot_all_reduce(x, "sum", job.group.group_name))
         y = symmetric(job, m, n).zero_()
         point.add("torch-two-shot", lambda: torch.ops.symm_mem.two_shot_all_reduce_(y, "sum", job.group.group_name))
-        for name in ("allreduceoneshot", "allreducepackets", "allreducetwoshot"):
+        for name in ("allreduceoneshot", "allreducepackets", "allreducepush", "allreducetwoshot"):
             if name != "allreducetwoshot" or m * n % job.ranks == 0:
                 point.package(name, Plain(m, n, ovgen.BF16), c, reference, A=a, C=c)
         report(job, f"all-reduce {m * n * 2 >> 10} KiB", point, rounds)
@@ -168,7 +168,7 @@ def linear(job, group, rounds):
             torch.ops.symm_mem.one_shot_all_reduce(x, "sum", name)))
         point.add("torch-two-shot", lambda: (torch.mm(a, w.t(), out=x),
             torch.ops.symm_mem.two_shot_all_reduce_(x, "sum", name)))
-        for name in ("linearallreduceoneshot", "linearallreducepackets"):
+        for name in ("linearallreduceoneshot", "linearallreducepackets", "linearallreducepush"):
             point.package(name, ovgen.Shape(m, k, n, ovgen.BF16), c, reference, A=a, B=w, C=c)
         report(job, f"linear + all-reduce {m}", point, rounds)
 

@@ -63,15 +63,15 @@ func (d Device) Headers() (names []string) {
 	}
 	computes := len(d.Calls) > 0 || d.any(kernels.Kernel.Computes)
 	add(len(d.Calls) > 0 || len(d.Table.Kernels) > 0, "ptx.h")
-	add(d.any(func(k kernels.Kernel) bool { return k.Waits() && (!k.Lands() || k.ByBlocks) }), "words.h")
+	add(d.any(kernels.Kernel.Waits), "words.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Signals() && !k.ByBlocks }), "blocks.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.ByBlocks }), "byblock.h")
-	add(d.any(func(k kernels.Kernel) bool { return k.Copies() || k.Gathers() }), "bytes.h")
+	add(d.any(func(k kernels.Kernel) bool { return k.Copies() || k.Gathers() || k.Kind == kernels.Push }), "bytes.h")
 	for _, t := range d.Table.Types {
 		add(computes, t.String()+".h")
 	}
 	add(computes, "sum.h")
-	add(d.any(kernels.Kernel.Lands), "packets.h")
+	add(d.any(func(k kernels.Kernel) bool { return k.Lands() && k.Kind != kernels.Push }), "packets.h")
 	add(d.any(kernels.Kernel.Multiplies), "tiles.h", "hopper.h")
 	add(d.any(func(k kernels.Kernel) bool { return ofElements(k) && function(k.Kind) != kernels.SiLU }), "each.h")
 	add(d.any(ofElements), "gate.h")

@@ -184,6 +184,7 @@ func transportList() []kernels.Kernel {
 			Tile: kernels.Tile{Columns: 160, Cluster: 1}},
 		{Kind: kernels.Packets, Terms: 8, Varies: true, ByBlocks: true},
 		{Kind: kernels.PacketGather, Terms: 8, Varies: true, ByBlocks: true},
+		{Kind: kernels.Push, Terms: 8, Varies: true, ByBlocks: true},
 	}
 }
 

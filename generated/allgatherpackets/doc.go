@@ -15,7 +15,8 @@
 //	caller: A [DIDx(D), M/D, N];  C [M, N] by M/D*N
 //	plan:   landed [D, DIDx(D), M/D, N] by M/D*N in 2 halves, of packets with flags arrived
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   packetgather by blocks{Send(landed, A, q = 0..D-1);  Post arrived -> every peer;  Wait arrived[every peer]
+//	main:   packetgather by blocks{Send(landed, A, q = 0..D-1)
+//	                               Post arrived -> every peer;  Wait arrived[every peer]
 //	                               Gather(C, landed and A, q = 0..D-1)}
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatherpackets.cu.

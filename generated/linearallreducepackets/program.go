@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducepackets",
-	Hash:     "1b20cc82ba978b598f7c221e0fd55a02bb40ec92ea35fa60e957b771a090231c",
-	Proof:    "proven for D = 1..8, stamp 6558d9e7b255c483",
+	Hash:     "47753862e80c865ed56fed0f08a02f2883ef3df94353e42e1415ceb76ba2d280",
+	Proof:    "proven for D = 1..8, stamp 7b927241085a767f",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

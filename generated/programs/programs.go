@@ -46,6 +46,7 @@ import (
 	"ovgen/generated/allreducenccl"
 	"ovgen/generated/allreduceoneshot"
 	"ovgen/generated/allreducepackets"
+	"ovgen/generated/allreducepush"
 	"ovgen/generated/allreducetwoshot"
 	"ovgen/generated/alltoall"
 	"ovgen/generated/alltoallcolumns"
@@ -61,6 +62,7 @@ import (
 	"ovgen/generated/linearallreducenccl"
 	"ovgen/generated/linearallreduceoneshot"
 	"ovgen/generated/linearallreducepackets"
+	"ovgen/generated/linearallreducepush"
 	"ovgen/generated/linearallreducetwoshot"
 	"ovgen/generated/linearreducescatter"
 	"ovgen/generated/linearreducescatterbalanced"
@@ -172,6 +174,7 @@ var All = []harness.Program{
 		(*allreduceoneshot.Plan).Bind),
 	harness.Of(&allreducepackets.Program, allreducepackets.Schedule, allreducepackets.New,
 		(*allreducepackets.Plan).Bind),
+	harness.Of(&allreducepush.Program, allreducepush.Schedule, allreducepush.New, (*allreducepush.Plan).Bind),
 	harness.Of(&allreducetwoshot.Program, allreducetwoshot.Schedule, allreducetwoshot.New,
 		(*allreducetwoshot.Plan).Bind),
 	harness.Of(&alltoall.Program, alltoall.Schedule, alltoall.New, (*alltoall.Plan).Bind),
@@ -195,6 +198,8 @@ var All = []harness.Program{
 		(*linearallreduceoneshot.Plan).Bind),
 	harness.Of(&linearallreducepackets.Program, linearallreducepackets.Schedule, linearallreducepackets.New,
 		(*linearallreducepackets.Plan).Bind),
+	harness.Of(&linearallreducepush.Program, linearallreducepush.Schedule, linearallreducepush.New,
+		(*linearallreducepush.Plan).Bind),
 	harness.Of(&linearallreducetwoshot.Program, linearallreducetwoshot.Schedule, linearallreducetwoshot.New,
 		(*linearallreducetwoshot.Plan).Bind),
 	harness.Of(&linearreducescatter.Program, linearreducescatter.Schedule, linearreducescatter.New,

@@ -8,17 +8,18 @@
 //	C = sum(A)
 //	  A    [DIDx(D), M, N]
 //	  C    [DIDx(D), M/D, N]
-//	C by PushShot
+//	C by PushShot: Words no
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [DIDx(D), M, N] by M/D*N;  C [DIDx(D), M/D, N]
 //	plan:   landed [D, DIDx(D), M/D, N] by M/D*N in 2 halves, of packets with flags arrived
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   packets by blocks{Send(landed, A[0..D-1]);  Post arrived -> every peer;  Wait arrived[every peer]
+//	main:   packets by blocks{Send(landed, A[0..D-1])
+//	                          Post arrived -> every peer;  Wait arrived[every peer]
 //	                          Reduce(C, landed and A[0..D-1])}  # q's part to rank q; the order of ranks
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in reducescatterpackets.cu.
 //
-// Proof: proven for D = 1..8, stamp db81599d92be9e21.
+// Proof: proven for D = 1..8, stamp d7ac1300683da66c.
 package reducescatterpackets

@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterpackets",
-	Hash:     "306e97e4f3c4bc52221740a1e4842c7a81be37ddca342ae4425a5ec448d68f48",
-	Proof:    "proven for D = 1..8, stamp db81599d92be9e21",
+	Hash:     "fc847cebc500ad3653bd103569615ca566c20ad26149a1769955600f930fabdc",
+	Proof:    "proven for D = 1..8, stamp d7ac1300683da66c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -8,6 +8,7 @@ import (
 	"ovgen/generated/allreducenccl"
 	"ovgen/generated/allreduceoneshot"
 	"ovgen/generated/allreducepackets"
+	"ovgen/generated/allreducepush"
 	"ovgen/generated/allreducetwoshot"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
@@ -30,6 +31,9 @@ var schedulesOfAllReduceOneShot = []plan.Candidate[allreduceoneshot.Shape, allre
 	plan.Other(&allreducepackets.Program, allreducepackets.New, (*allreducepackets.Plan).Bind,
 		func(s allreduceoneshot.Shape) allreducepackets.Shape { return allreducepackets.Shape(s) },
 		func(x allreduceoneshot.Buffers) allreducepackets.Buffers { return allreducepackets.Buffers(x) }),
+	plan.Other(&allreducepush.Program, allreducepush.New, (*allreducepush.Plan).Bind,
+		func(s allreduceoneshot.Shape) allreducepush.Shape { return allreducepush.Shape(s) },
+		func(x allreduceoneshot.Buffers) allreducepush.Buffers { return allreducepush.Buffers(x) }),
 	plan.Other(&allreducetwoshot.Program, allreducetwoshot.New, (*allreducetwoshot.Plan).Bind,
 		func(s allreduceoneshot.Shape) allreducetwoshot.Shape { return allreducetwoshot.Shape(s) },
 		func(x allreduceoneshot.Buffers) allreducetwoshot.Buffers { return allreducetwoshot.Buffers(x) }),

@@ -9,6 +9,7 @@ import (
 	"ovgen/generated/linearallreducenccl"
 	"ovgen/generated/linearallreduceoneshot"
 	"ovgen/generated/linearallreducepackets"
+	"ovgen/generated/linearallreducepush"
 	"ovgen/generated/linearallreducetwoshot"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
@@ -38,6 +39,9 @@ var schedulesOfLinearAllReduce = []plan.Candidate[linearallreduce.Shape, lineara
 		func(x linearallreduce.Buffers) linearallreducepackets.Buffers {
 			return linearallreducepackets.Buffers(x)
 		}),
+	plan.Other(&linearallreducepush.Program, linearallreducepush.New, (*linearallreducepush.Plan).Bind,
+		func(s linearallreduce.Shape) linearallreducepush.Shape { return linearallreducepush.Shape(s) },
+		func(x linearallreduce.Buffers) linearallreducepush.Buffers { return linearallreducepush.Buffers(x) }),
 	plan.Other(&linearallreducetwoshot.Program, linearallreducetwoshot.New, (*linearallreducetwoshot.Plan).Bind,
 		func(s linearallreduce.Shape) linearallreducetwoshot.Shape { return linearallreducetwoshot.Shape(s) },
 		func(x linearallreduce.Buffers) linearallreducetwoshot.Buffers {

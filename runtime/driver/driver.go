@@ -273,11 +273,12 @@ type Touch struct {
 	Type  Type   // of the elements of a kernel that computes with them
 	// Block that does this, from 1, of a kernel whose blocks signal each for itself; 0: any.
 	Block int
-	// Turn is set where the range is of packets: Bytes are those of their data, of which each 4 lie beside a flag, or
-	// the range is the first packet's flag. At is in the first of two halves; it is the other one, Half bytes further,
-	// in a launch that finds 1 in the word at Turn, which it leaves at the other value.
+	// Turn is set where launches use two halves in turn. At is in the first; the range is in the other one, Half bytes
+	// further, in a launch that finds 1 in the word at Turn, which it leaves at the other value.
 	Turn Ptr
 	Half int64
+	// Packets: Bytes are those of data of which each 4 lie beside a flag, or the range is the first packet's flag.
+	Packets bool
 }
 
 // TouchKind is how a kernel uses a range.

@@ -11,7 +11,8 @@ import (
 
 // Layout of an arena, the same on every rank, in bytes from its base: first the
 // step words of the pooled streams, then CountWords count words of each stream, then the words of
-// semaphores, then staging; from its end on down what single plans keep. The arena has a semaphore word for each bytesPerWord of its
+// semaphores, then staging; from its end on down what single plans keep. The arena has a semaphore
+// word for each bytesPerWord of its
 // bytes, and leastWords at least.
 const (
 	stepWords    = 256

@@ -23,6 +23,7 @@ var all = Table{Peers: 2, Types: []driver.Type{driver.BF16, driver.FP32}, Kernel
 	{Kind: Gather, PreWait: EachPeer, Terms: 3, Varies: true, ByBlocks: true},
 	{Kind: Packets, Terms: 3, Varies: true, ByBlocks: true},
 	{Kind: PacketGather, Terms: 3, Varies: true, ByBlocks: true},
+	{Kind: Push, Terms: 2, ByBlocks: true},
 }}
 
 // TestCode: sums have a kernel for each element type, and parameters are of 8 bytes each.
@@ -39,6 +40,7 @@ func TestCode(t *testing.T) {
 		{"shot2_bf16", 4 + 1 + 2 + 2 + 2 + 2}, {"shot2_fp32", 4 + 1 + 2 + 2 + 2 + 2},
 		{"gather", 2 + 1 + 2 + 2 + 3 + 3},
 		{"packets_bf16", 3 + 3 + 3 + 3 + 5}, {"packets_fp32", 3 + 3 + 3 + 3 + 5}, {"packetgather", 3 + 3 + 3 + 3 + 5},
+		{"push_bf16", 3 + 2 + 2 + 2 + 7}, {"push_fp32", 3 + 2 + 2 + 2 + 7},
 	}
 	var got []kernel
 	for _, k := range all.Code() {
@@ -65,7 +67,8 @@ func TestTouches(t *testing.T) {
 	}
 	landed := func(kind driver.TouchKind, at driver.Ptr, bytes int64, value uint32, turn driver.Ptr,
 		typ driver.Type) driver.Touch {
-		return driver.Touch{Kind: kind, At: at, Bytes: bytes, Value: value, Turn: turn, Half: 1024, Type: typ}
+		return driver.Touch{Kind: kind, At: at, Bytes: bytes, Value: value, Turn: turn, Half: 1024, Packets: true,
+			Type: typ}
 	}
 	const read, write, wait, post = driver.TouchRead, driver.TouchWrite, driver.TouchWait, driver.TouchPost
 	for _, c := range []struct {
@@ -111,7 +114,8 @@ func TestTouches(t *testing.T) {
 			slices.Concat(
 				of(1, data(read, 1000, 128, driver.FP32), landed(write, 5000, 128, 0, 8000, driver.FP32),
 					landed(post, 5004, 4, 1, 8000, 0), landed(wait, 6004, 4, 1, 8000, 0),
-					landed(write, 6004, 4, 0, 8000, 0), word(write, 200, 7), landed(read, 6000, 128, 0, 8000, driver.FP32),
+					landed(write, 6004, 4, 0, 8000, 0), word(write, 200, 7),
+					landed(read, 6000, 128, 0, 8000, driver.FP32),
 					data(read, 2000, 128, driver.FP32), data(write, 300, 128, driver.FP32)),
 				of(2, data(read, 1128, 32, driver.FP32), landed(write, 5256, 32, 0, 8004, driver.FP32),
 					landed(post, 5260, 4, 1, 8004, 0), landed(wait, 6260, 4, 1, 8004, 0),
@@ -146,8 +150,8 @@ func TestPacketGrid(t *testing.T) {
 		blocks, threads := packetGrid(bytes)
 		from, last := part(bytes, int64(blocks)-1, int64(blocks))
 		if blocks < 1 || blocks > plan.MostBlocks || threads < 256 || threads > 512 || last < 1 || from+last != bytes {
-			t.Errorf("%d bytes: %d blocks of %d threads, the last with %d bytes from %d on", bytes, blocks, threads, last,
-				from)
+			t.Errorf("%d bytes: %d blocks of %d threads, the last with %d bytes from %d on", bytes, blocks, threads,
+				last, from)
 		}
 	}
 }

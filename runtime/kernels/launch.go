@@ -266,7 +266,10 @@ func (k *kernel) work(q *plan.Queue, on *plan.Stream, bytes int64) {
 		most = plan.MostBlocks
 	}
 	blocks, threads := int(min(bytes/(16*threads)+1, most)), threads
-	if k.Lands() {
+	switch {
+	case k.Kind == Push:
+		blocks, threads = pushGrid(bytes)
+	case k.Lands():
 		blocks, threads = packetGrid(bytes)
 	}
 	if k.ByBlocks {

@@ -15,11 +15,16 @@ type landing struct {
 	half int // bytes from one half to the other
 	turn int // address of the first block's word that says which half it is
 	rank int
+	word int // bytes from a part to its first block's word, where plain data lands
+	next int // bytes from a block's word to the next one's
 }
 
 // land lays out the parameters behind the terms.
 func (l *layout) land(next func(words int) int) {
-	l.lands = landing{next(l.Terms), next(1), next(1), next(1), next(1), next(1)}
+	l.lands = landing{to: next(l.Terms), from: next(1), part: next(1), half: next(1), turn: next(1), rank: next(1)}
+	if l.Kind == Push {
+		l.lands.word, l.lands.next = next(1), next(1)
+	}
 }
 
 // Lands reports whether the kernel sends packets and takes those that land.
@@ -30,6 +35,14 @@ func (k Kernel) Lands() bool { return k.Kind.Work() == Lands || k.Kind.Work() ==
 func (s *Set) Packets(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
 	parts ...driver.Ptr) {
 	if k := s.send(q, on, Packets, landing); k != nil {
+		k.terms(q, on, s.element.Size(), dst, bytes, parts)
+	}
+}
+
+// Push is Packets of plain data.
+func (s *Set) Push(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
+	parts ...driver.Ptr) {
+	if k := s.send(q, on, Push, landing); k != nil {
 		k.terms(q, on, s.element.Size(), dst, bytes, parts)
 	}
 }
@@ -57,6 +70,9 @@ func (s *Set) send(q *plan.Queue, on *plan.Stream, kind Kind, landing *plan.Pack
 	p[k.lands.from], p[k.lands.part], p[k.lands.half] = uint64(w.From), uint64(w.Part), uint64(w.Half)
 	p[k.lands.turn], p[k.lands.rank] = uint64(w.Turn), uint64(q.Rank())
 	p[k.step], p[k.value] = uint64(w.Step), uint64(w.Value)
+	if kind == Push {
+		p[k.lands.word], p[k.lands.next] = uint64(w.Flags), 4
+	}
 	return k
 }
 
@@ -65,13 +81,19 @@ const pairBytes = 8
 
 // packetGrid is how many blocks of how many threads send so many bytes, each block a part of whole lines. A pair a
 // thread and few threads are the fastest on H200s, until the blocks are as many as may be.
-func packetGrid(bytes int64) (blocks, threads int) {
-	for threads = 256; threads < 512 && bytes > int64(pairBytes*threads*plan.MostBlocks); {
+func packetGrid(bytes int64) (blocks, threads int) { return grid(bytes, pairBytes) }
+
+// pushGrid is packetGrid of plain data, of which a thread moves 16 bytes at a time.
+func pushGrid(bytes int64) (blocks, threads int) { return grid(bytes, 16) }
+
+func grid(bytes, each int64) (blocks, threads int) {
+	for threads = 256; threads < 512 && bytes > each*int64(threads*plan.MostBlocks); {
 		threads *= 2
 	}
-	most := min((bytes+int64(pairBytes*threads)-1)/int64(pairBytes*threads), plan.MostBlocks)
-	_, each := part(bytes, 0, max(most, 1))
-	return int(max(1, (bytes+each-1)/max(each, 1))), threads
+	unit := each * int64(threads)
+	most := min((bytes+unit-1)/unit, plan.MostBlocks)
+	_, whole := part(bytes, 0, max(most, 1))
+	return int(max(1, (bytes+whole-1)/max(whole, 1))), threads
 }
 
 // packets adds what each block does: it sends its part to each peer, posts by that, awaits what lands, and adds up or
@@ -92,9 +114,13 @@ func (x *launched) packets(typ driver.Type) {
 		x.number = int(b) + 1
 		from, bytes := part(all, b, blocks)
 		packet := func(kind driver.TouchKind, at uint64, t driver.Touch) {
-			t.Kind, t.At = kind, driver.Ptr(at+2*uint64(from))
+			t.Kind, t.At, t.Packets = kind, driver.Ptr(at), x.Kind != Push
 			t.Turn, t.Half = driver.Ptr(p[l.turn]+4*uint64(b)), int64(p[l.half])
 			x.add(t)
+		}
+		lands, word := 2*uint64(from), 2*uint64(from)+4 // in a part
+		if x.Kind == Push {
+			lands, word = uint64(from), p[l.word]+uint64(b)*p[l.next]
 		}
 		data := func(kind driver.TouchKind, at uint64) {
 			x.add(driver.Touch{Kind: kind, At: driver.Ptr(at + uint64(from)), Bytes: bytes, Type: typ})
@@ -104,16 +130,16 @@ func (x *launched) packets(typ driver.Type) {
 		own := func(rank int) uint64 { return p[l.from] + uint64(rank)*p[l.part] }
 		for _, r := range peers {
 			data(driver.TouchRead, p[x.layout.terms+r])
-			packet(driver.TouchWrite, p[l.to+r], landed)
+			packet(driver.TouchWrite, p[l.to+r]+lands, landed)
 		}
 		for _, r := range peers {
-			packet(driver.TouchPost, p[l.to+r]+4, flag(1))
+			packet(driver.TouchPost, p[l.to+r]+word, flag(1))
 		}
 		for _, r := range others {
-			packet(driver.TouchWait, own(r)+4, flag(1))
+			packet(driver.TouchWait, own(r)+word, flag(1))
 		}
 		for _, r := range others {
-			packet(driver.TouchWrite, own(r)+4, flag(0))
+			packet(driver.TouchWrite, own(r)+word, flag(0))
 		}
 		if ranks > 1 {
 			x.note()
@@ -122,7 +148,7 @@ func (x *launched) packets(typ driver.Type) {
 			if r == rank {
 				data(driver.TouchRead, p[x.layout.terms+r])
 			} else {
-				packet(driver.TouchRead, own(r), landed)
+				packet(driver.TouchRead, own(r)+lands, landed)
 			}
 			if !x.Computes() {
 				data(driver.TouchWrite, p[x.dst]+uint64(int64(r)*all))

@@ -77,6 +77,8 @@ const (
 	Packets Kind = "packets"
 	// PacketGather sends tensors and puts what lands one after another.
 	PacketGather Kind = "packetgather"
+	// Push is Packets of plain data, with a word for each block.
+	Push Kind = "push"
 )
 
 // Work is the work of a kernel between its words, as host programs name it. It decides
@@ -131,9 +133,11 @@ var rows = []row{
 	{Rotary, "Rotary", Applies, "turns pairs of columns by angles of their rows", 264},
 	{Tiles, "Tiles", Multiplies, "gathers shards and multiplies them", 132},
 	{Scatter, "Scatter", Scatters, "multiplies and sums", 132},
-	{Packets, "Packets", Lands, "sends tensors as packets, and adds up what lands in order and in fp32", plan.MostBlocks},
+	{Packets, "Packets", Lands, "sends tensors as packets, and adds up what lands in order and in fp32",
+		plan.MostBlocks},
 	{PacketGather, "PacketGather", LandsApart, "sends tensors as packets, and puts what lands one after another",
 		plan.MostBlocks},
+	{Push, "Push", Lands, "sends tensors, and adds up what lands in order and in fp32", plan.MostBlocks},
 }
 
 // threads of a block that moves bytes, 16 bytes each.

@@ -13,9 +13,9 @@ type Region struct {
 	Bytes int64
 	// Flags are what the words are called that are packets' flags, where packets land there. Data is then the bytes of
 	// data of each rank, Part those of its packets, and Half those of one of two halves; behind them are the words of
-	// blocks.
-	Flags            string
-	Data, Part, Half int64
+	// blocks. Where plain data lands, Words is where in each part the flags begin, a word for each block.
+	Flags                   string
+	Data, Part, Half, Words int64
 }
 
 // Layout lists all memory that a run of the bound plan uses, for whoever records
@@ -42,7 +42,8 @@ func (p *Plan) Layout() []Region {
 	for _, x := range p.packets {
 		for r, at := range x.base {
 			list = append(list, Region{Name: x.name, Rank: r, Base: at, Bytes: x.size(p.Size()), Flags: x.flags,
-				Data: x.bytes / int64(p.Size()), Part: x.part(p.Size()), Half: x.half(p.Size())})
+				Data: x.bytes / int64(p.Size()), Part: x.part(p.Size()), Half: x.half(p.Size()),
+				Words: x.flagsAt(p.Size())})
 		}
 	}
 	for _, s := range p.streams {

@@ -14,6 +14,7 @@ import (
 type Packets struct {
 	name, flags string
 	bytes       int64 // of data, of all parts
+	words       bool  // plain data lands, and behind each part is a word for each block
 	offset      int64
 	base        []driver.Ptr
 }
@@ -29,9 +30,26 @@ func (b *Builder) Packets(name, flags string, bytes int64) *Packets {
 	return p
 }
 
-// part is the bytes of a rank's packets in a half.
+// Words says that plain data lands, and that its flags are a word for each block of the kernel that sends it.
+func (b *Builder) Words(p *Packets) *Packets {
+	p.words = true
+	return p
+}
+
+// part is the bytes of a rank's packets in a half, or of its data and words.
 func (x *Packets) part(ranks int) int64 {
+	if x.words {
+		return x.flagsAt(ranks) + group.StagingBytes(4*MostBlocks)
+	}
 	return group.StagingBytes((x.bytes/int64(ranks) + 7) / 8 * 16)
+}
+
+// flagsAt is where the words of plain data begin in a part; 0 for packets.
+func (x *Packets) flagsAt(ranks int) int64 {
+	if !x.words {
+		return 0
+	}
+	return group.StagingBytes(x.bytes / int64(ranks))
 }
 
 // half is the bytes of a half.
@@ -43,8 +61,11 @@ func (x *Packets) turn(ranks int) int64 { return 2 * x.half(ranks) }
 // size is the bytes of all.
 func (x *Packets) size(ranks int) int64 { return group.StagingBytes(x.turn(ranks) + 4*MostBlocks) }
 
-// PacketBytes is the bytes of the arena that so many ranks' packets take, of so many bytes of data in all.
-func PacketBytes(data int64, ranks int) int64 { return (&Packets{bytes: data}).size(ranks) }
+// PacketBytes is the bytes of the arena that so many ranks' packets take, or plain data with words, of so many bytes
+// of data in all.
+func PacketBytes(data int64, ranks int, words bool) int64 {
+	return (&Packets{bytes: data, words: words}).size(ranks)
+}
 
 // land takes the plan's places for packets in the arena.
 func (p *Plan) land() error {
@@ -73,11 +94,13 @@ func (p *Plan) clearPackets() error {
 }
 
 // PacketWords are what a kernel of packets works with: its part of each rank's landing, by rank, of which its own is 0;
-// its own landing, the bytes of a part of it and from one half to the other; the first block's turn; and its step.
+// its own landing, the bytes of a part of it, from there to the first block's word where plain data lands, and from one
+// half to the other; the first block's turn; and its step.
 type PacketWords struct {
 	To         []driver.Ptr
 	From       driver.Ptr
 	Part, Half int64
+	Flags      int64
 	Turn       driver.Ptr
 	Step       driver.Ptr
 	Value      uint32
@@ -94,7 +117,7 @@ func (q *Queue) PacketWords(s *Stream, x *Packets, kind string) (w PacketWords) 
 			peerList(peers)))
 	}
 	n, rank := q.Size(), q.Rank()
-	w.Part, w.Half = x.part(n), x.half(n)
+	w.Part, w.Half, w.Flags = x.part(n), x.half(n), x.flagsAt(n)
 	w.Step, w.Value = s.step, group.StepValue(q.plan.id, q.step)
 	q.words = q.words[:0]
 	for r := range n {

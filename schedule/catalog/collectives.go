@@ -71,15 +71,25 @@ var AllReduceOneShot = s.Schedule{
 	Moves:   []s.Move{{Of: "C", Way: s.Shot{}}},
 }
 
-// AllReducePackets is AllReduceOneShot whose ranks send each peer their A at once, as words of data and a flag
-// that the peer polls: nobody asks whether the peer is ready, and the link is crossed once. It carries each byte
-// twice, and the plan has memory for four times D tensors: choose it up to half a megabyte (two H200s, kernels like these: 16
-// KiB in 2.5 us where AllReduceOneShot's kernel takes 5.0, 512 KiB in 5.5 and 7.4, 2 MiB in 14.5 and 12.1). NCCL's LL
-// protocol and MSCCL++ send small messages so.
+// AllReducePackets is AllReduceOneShot whose ranks send each peer their A at once, as words of data and a flag that
+// the peer polls: nobody asks whether the peer is ready, and the link is crossed once. It carries each byte twice,
+// and the plan has memory for four times D tensors: choose it up to half a megabyte (two H200s: 16 KiB in 3.2 us
+// where AllReduceOneShot takes 6.3, 512 KiB in 6.6 and 8.3, 1 MiB in 12.5 and 9.8). NCCL's LL protocol and MSCCL++
+// send small messages so.
 var AllReducePackets = s.Schedule{
 	Tensors: summed,
 	Ops:     []s.Op{s.Sum("C", "A")},
 	Moves:   []s.Move{{Of: "C", Way: s.PushShot{}}},
+}
+
+// AllReducePush is AllReducePackets for larger tensors: the data are sent as they are, and each block of the kernel
+// sets a word behind its part. Choose it above half a megabyte (a program of kernels like these, two H200s: 1 MiB in
+// 7.3 us where packets take 8.6 and pulls 8.8, 2 MiB in 10.7 where pulls take 12.1; the package itself has not run on
+// GPUs).
+var AllReducePush = s.Schedule{
+	Tensors: summed,
+	Ops:     []s.Op{s.Sum("C", "A")},
+	Moves:   []s.Move{{Of: "C", Way: s.PushShot{Words: true}}},
 }
 
 // AllReduceTwoShot is AllReduceOneShot with each rank adding its own rows only and

@@ -8,10 +8,21 @@ const Halves = 2
 
 // Landing says what lands in a buffer: packets, which are words of data and a flag. Their flags are the words of a
 // semaphore, and both the buffer and the words have so many halves that runs use in turn. Without a semaphore, none do.
+// Or plain data lands, and the flags are words, one for each block of the kernel that sends.
 type Landing struct {
 	Flags  string
 	Halves int
+	Words  bool
 }
+
+// PushKernel sends plain data where PacketsKernel sends packets.
+const (
+	PacketsKernel = string(Packets)
+	PushKernel    = "push"
+)
+
+// Pushes says that a kernel sends what lands.
+func Pushes(kernel string) bool { return kernel == PushKernel || Work(kernel).Lands() }
 
 // Landings are the semaphores that are flags of packets, with the buffer of each.
 func (p *Program) Landings() map[string]Buffer {
@@ -27,9 +38,12 @@ func (p *Program) Landings() map[string]Buffer {
 // SumPackets sends each rank a view, as packets into the part of that rank's landing which is this rank's, and adds up
 // what the others send and the own view, in the order of ranks. The flags are posted and awaited between.
 func SumPackets(s StreamRef, dst View, landing Buffer, each View) Step {
-	flags := landing.Lands.Flags
+	flags, by := landing.Lands.Flags, PacketsKernel
+	if landing.Lands.Words {
+		by = PushKernel
+	}
 	return Step{Stream: s, Do: Packets, Reads: []View{each}, Writes: []View{dst, Whole(landing.Name)},
-		Pre: []Word{{Semaphore: flags}, {Wait: true, Semaphore: flags}}, By: string(Packets), ByBlocks: true}
+		Pre: []Word{{Semaphore: flags}, {Wait: true, Semaphore: flags}}, By: by, ByBlocks: true}
 }
 
 // GatherPackets is SumPackets that puts what the others send, and the own view, one after another.

@@ -129,7 +129,7 @@ func (w *printer) list(nodes []Node, indent string, width int) {
 func (w *printer) phases(s Step, head string) string {
 	head += s.open()
 	var last string
-	for _, words := range [][]string{s.before(), {s.work()}, texts(s.Post)} {
+	for _, words := range [][]string{s.sent(), texts(s.Pre), {s.work()}, texts(s.Post)} {
 		if len(words) == 0 {
 			continue
 		}
@@ -276,7 +276,11 @@ func (b Buffer) text() string {
 		text += " with room for " + compact(b.Room)
 	}
 	if b.Lands.Flags != "" {
-		text += fmt.Sprintf(" in %d halves, of packets with flags %s", b.Lands.Halves, b.Lands.Flags)
+		of := "of packets"
+		if b.Lands.Words {
+			of = "of data"
+		}
+		text += fmt.Sprintf(" in %d halves, %s with flags %s", b.Lands.Halves, of, b.Lands.Flags)
 	}
 	return text
 }

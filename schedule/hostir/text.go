@@ -26,7 +26,7 @@ func text(n Node) string {
 
 // text is a step: its parts in their order, in braces where one kernel does them all.
 func (s Step) text() string {
-	parts := s.before()
+	parts := append(s.sent(), texts(s.Pre)...)
 	if s.Do != Nothing {
 		parts = append(parts, s.work())
 	}
@@ -41,13 +41,12 @@ func (s Step) text() string {
 	return s.open() + list + "}"
 }
 
-// before is what comes before the work: what packets bring, and words.
-func (s Step) before() []string {
-	list := texts(s.Pre)
-	if s.Do.Lands() {
-		list = append([]string{fmt.Sprintf("Send(%s, %s)", s.Writes[1], s.Reads[0])}, list...)
+// sent is what packets bring, before their flags.
+func (s Step) sent() []string {
+	if !s.Do.Lands() {
+		return nil
 	}
-	return list
+	return []string{fmt.Sprintf("Send(%s, %s)", s.Writes[1], s.Reads[0])}
 }
 
 // open begins what one kernel does, all of it or each of its blocks.

@@ -17,6 +17,7 @@ type options struct {
 	parts, compute    int // parts of a shard; streams of products, zero for one a step
 	direction         schedule.Direction
 	withStep, falling bool // copies on the streams of products; these of falling priority
+	words             bool // what is sent has a word for each block
 	carriage
 
 	copied, inStep, startInLoop, handlesInLoop bool // as Naive has them

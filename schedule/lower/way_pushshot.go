@@ -13,7 +13,8 @@ var pushShots = []lowering{
 }
 
 func pushShotOf(m moves, write func(*draft) error) lowering {
-	return by(m, func(d *draft, _ schedule.PushShot) error {
+	return by(m, func(d *draft, w schedule.PushShot) error {
+		d.with.words = w.Words
 		d.with.carriage = carriage{signals: true, fused: true, byBlocks: true}
 		return write(d)
 	})
@@ -64,6 +65,6 @@ func (d *draft) landSums(each hostir.View) hostir.Step {
 // landing declares memory in which a part of every rank's lands as packets, of so many elements and such axes.
 func (d *draft) landing(chunk hostir.Expr, axes ...schedule.Axis) {
 	d.memory(landed, chunk, append([]schedule.Axis{schedule.Dim(schedule.D)}, axes...)...)
-	d.buffer(landed).Lands = hostir.Landing{Flags: arrived, Halves: hostir.Halves}
+	d.buffer(landed).Lands = hostir.Landing{Flags: arrived, Halves: hostir.Halves, Words: d.with.words}
 	d.semaphores(arrived)
 }

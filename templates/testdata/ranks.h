@@ -30,6 +30,10 @@ struct Rank {
   Word step, count, counts[15];  // the first counts blocks
   alignas(16) u64 landed[2][ranks][2 * pairs];  // by half and sender
   unsigned turns[blocks];
+  struct Part {
+    alignas(16) unsigned char data[sent * 4 + 8];
+    Word words[blocks];
+  } pushed[2][ranks];
   std::vector<unsigned char> term, sum, gathered[ranks], all;
   std::vector<unsigned short> shard, shards, weights, bias, slots, product;
   std::vector<Step> steps;
@@ -759,15 +763,12 @@ static void land(World &w, unsigned r, unsigned round, Params &p)
   p.rank = r;
 }
 
-static void packets_round(World &w, unsigned r, unsigned round)
+// The sum of what landed, and nothing behind it.
+static void landed_sum(World &w, unsigned r, unsigned round, char *dst, const std::function<void()> &launches)
 {
-  struct packets p = {};
-  land(w, r, round, p);
-  p.dst = (char *)at(w.of[r].sum, r % 2);
-  p.count = sent;
-  unsigned char *const behind = (unsigned char *)p.dst + sent * size_of(type_of(round));
+  unsigned char *const behind = (unsigned char *)dst + sent * size_of(type_of(round));
   host(w, r, [behind] { *behind = 0xee; });
-  launch(w, r, of("packets", type_of(round)), p, blocks);
+  launches();
   host(w, r, [&w, r, round, behind] {
     const unsigned type = type_of(round);
     if (*behind != 0xee) {
@@ -783,6 +784,32 @@ static void packets_round(World &w, unsigned r, unsigned round)
       }
     }
   });
+}
+
+static void packets_round(World &w, unsigned r, unsigned round)
+{
+  struct packets p = {};
+  land(w, r, round, p);
+  p.dst = (char *)at(w.of[r].sum, r % 2);
+  p.count = sent;
+  landed_sum(w, r, round, p.dst, [&] { launch(w, r, of("packets", type_of(round)), p, blocks); });
+}
+
+static void push_round(World &w, unsigned r, unsigned round)
+{
+  struct push p = {};
+  land(w, r, round, p);
+  for (unsigned q = 0; q < ranks; q++) {
+    p.to[q] = q == r ? nullptr : (char *)&w.of[q].pushed[0][r];
+  }
+  p.from = (char *)w.of[r].pushed;
+  p.part = sizeof w.of[r].pushed[0][0];
+  p.half = sizeof w.of[r].pushed[0];
+  p.word = offsetof(Rank::Part, words);
+  p.next = sizeof(Word);
+  p.dst = (char *)at(w.of[r].sum, r % 2);
+  p.count = sent;
+  landed_sum(w, r, round, p.dst, [&] { launch(w, r, of("push", type_of(round)), p, blocks); });
 }
 
 static void packetgather_round(World &w, unsigned r, unsigned round)
@@ -828,7 +855,7 @@ static const Kind kinds[] = {
     {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
     {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},
     {"shot by blocks that posts and waits twice", shot5_round}, {"gather by blocks", gather_round},
-    {"packets", packets_round}, {"packetgather", packetgather_round},
+    {"packets", packets_round}, {"packetgather", packetgather_round}, {"push", push_round},
     {"tiles", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles"); }},
     {"wide tiles", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles2>(w, r, i, "tiles2"); }},
     {"scatter", [](World &w, unsigned r, unsigned i) { scatter_round<struct scatter>(w, r, i, "scatter", false); }},
@@ -878,6 +905,15 @@ static void ended(World &w)
       for (unsigned b = 0; b < blocks; b++) {
         if (w.of[r].ready_by[b][peer].value != 0 || w.of[r].read_by[b][peer].value != 0) {
           wrong(w, r, rounds, "a word of a block is not 0");
+        }
+      }
+    }
+    for (const auto &half : w.of[r].pushed) {
+      for (const auto &of : half) {
+        for (const Word &word : of.words) {
+          if (word.value != 0) {
+            return wrong(w, r, rounds, "a word of what was pushed is not 0");
+          }
         }
       }
     }

@@ -108,7 +108,8 @@ func staging(g *group.Group, p *plan.Plan) (bytes int64, err error) {
 	first := g.Arena().Base(g.Rank()) + driver.Ptr(start[0])
 	end := first
 	for _, r := range p.Layout() {
-		if r.Flags == "" && r.Rank == g.Rank() && r.Base >= first && r.Base < first+driver.Ptr(g.Arena().Bytes()-start[0]) {
+		if r.Flags == "" && r.Rank == g.Rank() && r.Base >= first &&
+			r.Base < first+driver.Ptr(g.Arena().Bytes()-start[0]) {
 			end = max(end, r.Base+driver.Ptr(group.StagingBytes(r.Bytes)))
 		}
 	}

@@ -42,7 +42,8 @@ func (d *oneHalf) LaunchKernel(f driver.Function, grid, block driver.Dim3, s dri
 	return d.Driver.LaunchKernel(f, grid, block, s, unsafe.Pointer(&p[0]))
 }
 
-// TestOneHalf: where packets land in one half, and runs follow each other, the simulator finds a reset and the next packet in no order.
+// TestOneHalf: where packets land in one half, and runs follow each other, the simulator finds a reset and the next
+// packet in no order.
 func TestOneHalf(t *testing.T) {
 	const ranks = 3
 	s := allreducepackets.Shape{M: 7, N: 40, Type: driver.BF16}

@@ -7,9 +7,6 @@ import (
 	"ovgen/verify/ops"
 )
 
-// packets says that a kernel is one of packets: a packet's data and its flag are stored and loaded as one.
-func packets(kernel string) bool { return hostir.Work(kernel).Lands() }
-
 // half is which of a buffer's halves, or of a semaphore's words, a run uses; 0 where there is one.
 func (m *Model) half(name string, run int32) int32 {
 	if n := m.Halves[name]; n > 1 {
@@ -30,13 +27,13 @@ func (m *Model) leastRuns() int {
 	return least
 }
 
-// landings: only kernels of packets use a landing and its flags, since only theirs are stored and loaded as one.
+// landings: only kernels that send and take what lands use it and its flags: they know the form.
 func (p *proof) landings() *Counterexample {
 	for r, list := range p.lists {
 		for i, o := range list {
-			if at, found := p.lands(o); found && (!packets(o.Kernel) || !o.ByBlocks) {
-				return p.against(Blocks, p.find(r, i), -1, fmt.Sprintf("%s holds packets, and this is no kernel of "+
-					"packets", at), "let kernels of packets alone use it")
+			if at, found := p.lands(o); found && (!hostir.Pushes(o.Kernel) || !o.ByBlocks) {
+				return p.against(Blocks, p.find(r, i), -1, fmt.Sprintf("%s is of what lands, and this is no "+
+					"kernel that sends it", at), "let kernels of packets alone use it")
 			}
 		}
 	}

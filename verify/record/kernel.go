@@ -42,6 +42,7 @@ var kinds = map[string]kind{
 
 	"packets":      {packets: true},
 	"packetgather": {packets: true, gathers: true},
+	"push":         {packets: true},
 
 	"silu":    {function: true},
 	"swiglu":  {function: true},

@@ -82,7 +82,7 @@ func (l *launch) landed(n *Names, t driver.Touch) (at ops.Loc, flag bool, err er
 	switch {
 	case t.Turn == 0 && r.Flags == "":
 		return at, false, nil
-	case t.Turn == 0 || r.Flags == "":
+	case t.Turn == 0 || r.Flags == "" || t.Packets != (r.Words == 0):
 		return at, false, fmt.Errorf("it uses %s, and takes it for packets or does not where they land", at)
 	case at.Offset >= r.Half:
 		return at, false, fmt.Errorf("it uses %s, which is not in the first half", at)
@@ -96,10 +96,17 @@ func (l *launch) landed(n *Names, t driver.Touch) (at ops.Loc, flag bool, err er
 		return at, false, fmt.Errorf("it takes turns by %s and halves of %d bytes", own, t.Half)
 	}
 	sender, within := at.Offset/r.Part, at.Offset%r.Part
-	if flag = within%8 == 4; flag {
+	plain := r.Words > 0
+	if flag = !plain && within%8 == 4 || plain && within >= r.Words; flag {
+		if plain && within != r.Words+4*int64(t.Block-1) {
+			return at, false, fmt.Errorf("it uses %s, which is not its block's word", at)
+		}
 		ranks := r.Half / r.Part
 		return ops.Loc{Rank: r.Rank, Buffer: r.Flags, Offset: 4 * (int64(t.Block-1)*ranks + sender)}, true, nil
 	}
-	at.Offset = sender*r.Data + within/2
+	if !plain {
+		within /= 2
+	}
+	at.Offset = sender*r.Data + within
 	return at, false, nil
 }

@@ -13,8 +13,8 @@ import (
 // packetTouches is what a kernel of packets touches on rank 0 of 2, which has one block: 16 bytes go to the peer.
 func packetTouches() []driver.Touch {
 	const read, write, wait, post = driver.TouchRead, driver.TouchWrite, driver.TouchWait, driver.TouchPost
-	packet := driver.Touch{Bytes: 16, Type: driver.FP16, Turn: 8192 + 512, Half: 256}
-	flag := driver.Touch{Bytes: 4, Turn: 8192 + 512, Half: 256}
+	packet := driver.Touch{Bytes: 16, Type: driver.FP16, Turn: 8192 + 512, Half: 256, Packets: true}
+	flag := driver.Touch{Bytes: 4, Turn: 8192 + 512, Half: 256, Packets: true}
 	as := func(t driver.Touch, kind driver.TouchKind, at driver.Ptr, value uint32) driver.Touch {
 		t.Kind, t.At, t.Value = kind, at, value
 		return t
@@ -53,7 +53,8 @@ main: sum by kernel packets by blocks: read A@0+0 16B, read landed@0+16 16B, wri
 		{"no reset", func(l []driver.Touch) []driver.Touch { return slices.Delete(l, 4, 5) }, "resets 0"},
 		{"another type", func(l []driver.Touch) []driver.Touch { l[8].Type = driver.BF16; return l },
 			"a sum of bf16 in a plan of fp16"},
-		{"the second half", func(l []driver.Touch) []driver.Touch { l[1].At += 256; return l }, "not in the first half"},
+		{"the second half", func(l []driver.Touch) []driver.Touch { l[1].At += 256; return l },
+			"not in the first half"},
 		{"other halves", func(l []driver.Touch) []driver.Touch { l[1].Half = 128; return l }, "halves of 128 bytes"},
 		{"another block's turn", func(l []driver.Touch) []driver.Touch { l[1].Turn += 4; return l },
 			"turns by landed@0+516"},
@@ -61,7 +62,12 @@ main: sum by kernel packets by blocks: read A@0+0 16B, read landed@0+16 16B, wri
 			"turns by landed@1+512"},
 		{"no packets where they land", func(l []driver.Touch) []driver.Touch { l[1].Turn = 0; return l },
 			"takes it for packets or does not"},
-		{"packets elsewhere", func(l []driver.Touch) []driver.Touch { l[8].Turn = l[1].Turn; return l },
+		{"packets elsewhere", func(l []driver.Touch) []driver.Touch {
+			l[8].Turn, l[8].Packets = l[1].Turn, true
+			return l
+		},
+			"takes it for packets or does not"},
+		{"data where packets land", func(l []driver.Touch) []driver.Touch { l[1].Packets = false; return l },
 			"takes it for packets or does not"},
 		{"foreign memory", func(l []driver.Touch) []driver.Touch { l[1].At = 1 << 40; return l }, "lies in no buffer"},
 	} {

@@ -192,7 +192,7 @@ func (w *World) beginKernel(o *op) {
 	r.seen = w.words - 1
 }
 
-// turn moves a touch of packets to the half that its launch uses, and to all bytes that lie there: those of whole
+// turn moves a touch to the half that its launch uses, and one of packets to all bytes that lie there: those of whole
 // packets.
 func (w *World) turn(o *op, t *driver.Touch) bool {
 	word := o.ctx.word(t.Turn)
@@ -203,7 +203,7 @@ func (w *World) turn(o *op, t *driver.Touch) bool {
 	if atomic.LoadUint32(word) != 0 {
 		t.At += driver.Ptr(t.Half)
 	}
-	if !ofFlag(t) {
+	if t.Packets && !ofFlag(t) {
 		t.Bytes = (t.Bytes + 7) / 8 * 16
 	}
 	return true
@@ -318,7 +318,7 @@ func (w *World) countOne(o *op, i int) {
 		return
 	}
 	whole := accessKind(0) // a reset of a flag races with the post that it may wipe out
-	if t.Turn != 0 && !ofFlag(t) {
+	if t.Packets && !ofFlag(t) {
 		whole = accessWord
 	}
 	switch t.Kind {

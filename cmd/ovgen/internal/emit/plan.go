@@ -321,6 +321,9 @@ func (u *unit) declareBuffers(expr goExpr) (code []jen.Code) {
 		value := builderCall(u.builder(x), jen.Lit(x.Name), bytes)
 		if x.Lands.Flags != "" {
 			value = builderCall("Packets", jen.Lit(x.Name), jen.Lit(x.Lands.Flags), bytes)
+			if x.Lands.Words {
+				value = builderCall("Words", value)
+			}
 		}
 		if x.Tensor.Root {
 			value = builderCall("Root", value)

@@ -41,7 +41,7 @@ func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 			return m, fmt.Errorf("buffer %s: %w", b.Name, err)
 		}
 		if bytes := elements * b.ElementSize(c.ElementSize); b.Lands.Flags != "" {
-			m.Packets += plan.PacketBytes(bytes, c.Ranks)
+			m.Packets += plan.PacketBytes(bytes, c.Ranks, b.Lands.Words)
 		} else if b.Owner == hostir.Plan {
 			m.Staging += group.StagingBytes(bytes)
 		} else {
