@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearbalancedonce",
-	Source:  "cba815af889a13ed98539a48d9fe5dcdfb71eac5b4f0421f14eaaec88da1b157",
+	Source:  "9b3069d6a22c38ded8d11ec403a08920413386bbf8c37339bb2d1ca10b776bbe",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearfused",
-	Source:  "0f442fc97dc826cb8f461a648fef90fba0e17b30c731ef24c1d81122528b19a4",
+	Source:  "7918525e3de0eb522fa88bc8e85b965e0350cb8b5a4a40067f62f8d8735f74cd",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

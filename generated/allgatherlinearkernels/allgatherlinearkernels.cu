@@ -69,7 +69,8 @@ struct copy {
 };
 
 extern "C" {
-// At most 32 registers a thread: with 40, no block fits beside those of a product, and the copy waits for its end.
+// At most 32 registers a thread: with 40, no block fits beside those of a product, and the copy
+// waits for its end.
 __global__ void __launch_bounds__(512, 4) copy(const __grid_constant__ struct copy p)
 {
   copy_bytes<rest_one_by_one>(p.dst, p.src, p.bytes, all_threads());

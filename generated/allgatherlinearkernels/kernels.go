@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearkernels",
-	Source:  "cabe95d99edf0b2434e4fbb2f1c47a402aa70a8fa0c24d4c23c873217d19f902",
+	Source:  "cd8cd0b2f9adc86ff57ec90ee6a608cbd3d8eee3a050de96054afdde3b71cf4a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

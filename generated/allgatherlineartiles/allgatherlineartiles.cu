@@ -25,8 +25,8 @@
 // thread copies operands, 64 elements deep, to a ring of 7 stages, and three warps pull. The other
 // two warpgroups multiply a tile each in turn, so that one stores its tile while the other multiplies.
 // The 2 blocks of a cluster make tiles one below the other; each copies its part of B to all.
-// Launch: any grid of one dimension, of whole clusters; blocks of 384 threads with 231536 bytes of
-// shared memory.
+// Launch: any grid of one dimension, of whole clusters; blocks of 384 threads
+// with 231536 bytes of shared memory.
 
 struct tiles {
   struct Map own, a, b, c;  // this rank's shard, all shards, weights, result
@@ -67,8 +67,8 @@ DEVICE unsigned high_of(const struct tiles &p)
 DEVICE unsigned across_of(const struct tiles &p) { return ((unsigned)p.columns + wide - 1) / wide; }
 DEVICE unsigned tiles_of(const struct tiles &p) { return (unsigned)p.ranks * high_of(p) * across_of(p); }
 
-// tile_at is the i-th tile of a block of a cluster: shard by shard, the own one first; of each down a band of
-// rows, then the next columns.
+// tile_at is the i-th tile of a block of a cluster: shard by shard, the own one
+// first; of each down a band of rows, then the next columns.
 DEVICE struct Tile tile_at(const struct tiles &p, unsigned i, unsigned of_cluster)
 {
   const unsigned high = high_of(p), across = across_of(p), ranks = (unsigned)p.ranks;
@@ -554,8 +554,8 @@ __global__ void CLUSTER(2) BLOCK(384) tiles_fp16(
 // thread copies operands, 64 elements deep, to a ring of 5 stages, and three warps pull. The other
 // two warpgroups multiply a tile each in turn, so that one stores its tile while the other multiplies.
 // The 2 blocks of a cluster make tiles one below the other; each copies its part of B to all.
-// Launch: any grid of one dimension, of whole clusters; blocks of 384 threads with 227408 bytes of
-// shared memory.
+// Launch: any grid of one dimension, of whole clusters; blocks of 384 threads
+// with 227408 bytes of shared memory.
 
 struct tiles2 {
   struct Map own, a, b, c;  // this rank's shard, all shards, weights, result
@@ -596,8 +596,8 @@ DEVICE unsigned high_of(const struct tiles2 &p)
 DEVICE unsigned across_of(const struct tiles2 &p) { return ((unsigned)p.columns + wide - 1) / wide; }
 DEVICE unsigned tiles_of(const struct tiles2 &p) { return (unsigned)p.ranks * high_of(p) * across_of(p); }
 
-// tile_at is the i-th tile of a block of a cluster: shard by shard, the own one first; of each down a band of
-// rows, then the next columns.
+// tile_at is the i-th tile of a block of a cluster: shard by shard, the own one
+// first; of each down a band of rows, then the next columns.
 DEVICE struct Tile tile_at(const struct tiles2 &p, unsigned i, unsigned of_cluster)
 {
   const unsigned high = high_of(p), across = across_of(p), ranks = (unsigned)p.ranks;

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlineartiles",
-	Source:  "87f982905679350ad8cb9bb13df4c2d3d4f0d20281fc7328b98ba790e7185e33",
+	Source:  "1d241dbefa090a091535a65967fdcc6be0ae3b28966d4c58ed169c90c07492ac",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

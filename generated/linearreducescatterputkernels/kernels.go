@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "f6147ba735c7511610e015ca1868e15010d564038b15b948170f198d534eea4c",
+	Source:  "3080be8cc1c0ef19636dbcbb4cd218cb7b91423063acb9af8687c914892381b5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

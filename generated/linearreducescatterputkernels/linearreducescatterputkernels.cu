@@ -54,7 +54,8 @@ struct put {
 };
 
 extern "C" {
-// At most 32 registers a thread: with 40, no block fits beside those of a product, and the copy waits for its end.
+// At most 32 registers a thread: with 40, no block fits beside those of a product, and the copy
+// waits for its end.
 __global__ void __launch_bounds__(512, 4) put(const __grid_constant__ struct put p)
 {
   if (p.blocks == 0) {

@@ -15,10 +15,10 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Scatter, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer,
-			PostWait: kernels.EachPeer, Terms: 7, Tile: kernels.Tile{Columns: 112, Cluster: 1}},
+			PostWait: kernels.EachPeer, Terms: 7, Tile: kernels.Tile{Columns: 128, Cluster: 1}},
 		{Kind: kernels.Scatter, Number: 2, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer,
 			PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 7,
-			Tile: kernels.Tile{Columns: 160, Cluster: 1}},
+			Tile: kernels.Tile{Columns: 144, Cluster: 1}},
 	},
 }
 
@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescattertiles",
-	Source:  "bb2c9c4b35dea086d66f94fda239685eafbe0d2ba488c350fa7b4d29251921ee",
+	Source:  "90b1fb0cee05dc1edec26b3c6efd5a96f75ded4c5e8662a3513fbe8567be9288",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

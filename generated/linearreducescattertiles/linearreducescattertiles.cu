@@ -23,11 +23,11 @@
 // arrived. Those of the own rows come last: when the peers have posted, each is added to what lies in the slots, in the
 // order of ranks. All blocks must run at the same time, since tiles wait for what the peers' blocks make.
 //
-// Blocks make tiles of C of 128 rows and 112 columns, one after another. Of a block's first warpgroup, one
-// thread copies operands, 64 elements deep, to a ring of 7 stages. The other
+// Blocks make tiles of C of 128 rows and 128 columns, one after another. Of a block's first warpgroup, one
+// thread copies operands, 64 elements deep, to a ring of 6 stages. The other
 // two warpgroups multiply a tile each in turn, so that one stores its tile while the other multiplies.
 // Launch: a grid of one dimension, of no more blocks than multiprocessors; blocks of 384 threads with
-// 231536 bytes of shared memory.
+// 229472 bytes of shared memory.
 
 struct scatter {
   struct Map slots, a, b, c;  // a slot for each rank, all rows, weights, result
@@ -50,7 +50,7 @@ struct scatter {
 namespace scatter_code {
 
 enum {
-  wide = 112, tall = 128, deep = 64, stages = 7, cluster = 1,
+  wide = 128, tall = 128, deep = 64, stages = 6, cluster = 1,
 };
 
 // Tiles below each other that follow on each other, for the sake of the cache.
@@ -67,8 +67,8 @@ DEVICE unsigned high_of(const struct scatter &p)
 DEVICE unsigned across_of(const struct scatter &p) { return ((unsigned)p.columns + wide - 1) / wide; }
 DEVICE unsigned tiles_of(const struct scatter &p) { return (unsigned)p.ranks * high_of(p) * across_of(p); }
 
-// tile_at is the i-th tile of a block of a cluster: shard by shard, the own one last; of each down a band of
-// rows, then the next columns.
+// tile_at is the i-th tile of a block of a cluster: shard by shard, the own one
+// last; of each down a band of rows, then the next columns.
 DEVICE struct Tile tile_at(const struct scatter &p, unsigned i, unsigned of_cluster)
 {
   const unsigned high = high_of(p), across = across_of(p), ranks = (unsigned)p.ranks;
@@ -188,31 +188,33 @@ enum {
   subtiles = 2,  // of 64 rows, that one warpgroup makes
   releases = 1,  // of a stage by each block of the cluster
   a_bytes = tall * deep * 2, b_bytes = wide * deep * 2, stage_bytes = a_bytes + b_bytes,
-  box_bytes = 64 * 64 * 2, boxes = 1,  // through which a warpgroup stores C
+  box_bytes = 64 * 64 * 2, boxes = 2,  // through which a warpgroup stores C
   box_columns = (wide + 63) / 64,  // boxes beside each other; the last one may overlap the one before
 };
 
-// multiply adds the product of 64 rows and 112 columns, 16 elements deep, to d.
+// multiply adds the product of 64 rows and 128 columns, 16 elements deep, to d.
 DEVICE void multiply(struct bf16, float (&d)[wide / 2], u64 a, u64 b)
 {
   asm volatile(
       "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
-      "wgmma.mma_async.sync.aligned.m64n112k16.f32.bf16.bf16 {"
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
       "%0, %1, %2, %3, %4, %5, %6, %7, "
       "%8, %9, %10, %11, %12, %13, %14, %15, "
       "%16, %17, %18, %19, %20, %21, %22, %23, "
       "%24, %25, %26, %27, %28, %29, %30, %31, "
       "%32, %33, %34, %35, %36, %37, %38, %39, "
       "%40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55"
-      "}, %56, %57, yes, 1, 1, 0, 0;\n\t}"
+      "%48, %49, %50, %51, %52, %53, %54, %55, "
+      "%56, %57, %58, %59, %60, %61, %62, %63"
+      "}, %64, %65, yes, 1, 1, 0, 0;\n\t}"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
         "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
         "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
         "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
         "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
         "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
-        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55])
+        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
+        "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
       : "l"(a), "l"(b));
 }
 
@@ -223,27 +225,29 @@ DEVICE unsigned pair(struct bf16, float low, float high)
   return both;
 }
 
-// multiply adds the product of 64 rows and 112 columns, 16 elements deep, to d.
+// multiply adds the product of 64 rows and 128 columns, 16 elements deep, to d.
 DEVICE void multiply(struct fp16, float (&d)[wide / 2], u64 a, u64 b)
 {
   asm volatile(
       "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
-      "wgmma.mma_async.sync.aligned.m64n112k16.f32.f16.f16 {"
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
       "%0, %1, %2, %3, %4, %5, %6, %7, "
       "%8, %9, %10, %11, %12, %13, %14, %15, "
       "%16, %17, %18, %19, %20, %21, %22, %23, "
       "%24, %25, %26, %27, %28, %29, %30, %31, "
       "%32, %33, %34, %35, %36, %37, %38, %39, "
       "%40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55"
-      "}, %56, %57, yes, 1, 1, 0, 0;\n\t}"
+      "%48, %49, %50, %51, %52, %53, %54, %55, "
+      "%56, %57, %58, %59, %60, %61, %62, %63"
+      "}, %64, %65, yes, 1, 1, 0, 0;\n\t}"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
         "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
         "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
         "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
         "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
         "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
-        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55])
+        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
+        "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
       : "l"(a), "l"(b));
 }
 
@@ -594,11 +598,11 @@ __global__ void BLOCK(384) scatter_fp16(
 // arrived. Those of the own rows come last: when the peers have posted, each is added to what lies in the slots, in the
 // order of ranks. All blocks must run at the same time, since tiles wait for what the peers' blocks make.
 //
-// Blocks make tiles of C of 128 rows and 160 columns, one after another. Of a block's first warpgroup, one
-// thread copies operands, 64 elements deep, to a ring of 5 stages. The other
+// Blocks make tiles of C of 128 rows and 144 columns, one after another. Of a block's first warpgroup, one
+// thread copies operands, 64 elements deep, to a ring of 6 stages. The other
 // two warpgroups multiply a tile each in turn, so that one stores its tile while the other multiplies.
 // Launch: a grid of one dimension, of no more blocks than multiprocessors; blocks of 384 threads with
-// 217168 bytes of shared memory.
+// 225376 bytes of shared memory.
 
 struct scatter2 {
   struct Map slots, a, b, c;  // a slot for each rank, all rows, weights, result
@@ -621,7 +625,7 @@ struct scatter2 {
 namespace scatter2_code {
 
 enum {
-  wide = 160, tall = 128, deep = 64, stages = 5, cluster = 1,
+  wide = 144, tall = 128, deep = 64, stages = 6, cluster = 1,
 };
 
 // Tiles below each other that follow on each other, for the sake of the cache.
@@ -638,8 +642,8 @@ DEVICE unsigned high_of(const struct scatter2 &p)
 DEVICE unsigned across_of(const struct scatter2 &p) { return ((unsigned)p.columns + wide - 1) / wide; }
 DEVICE unsigned tiles_of(const struct scatter2 &p) { return (unsigned)p.ranks * high_of(p) * across_of(p); }
 
-// tile_at is the i-th tile of a block of a cluster: shard by shard, the own one last; of each down a band of
-// rows, then the next columns.
+// tile_at is the i-th tile of a block of a cluster: shard by shard, the own one
+// last; of each down a band of rows, then the next columns.
 DEVICE struct Tile tile_at(const struct scatter2 &p, unsigned i, unsigned of_cluster)
 {
   const unsigned high = high_of(p), across = across_of(p), ranks = (unsigned)p.ranks;
@@ -759,16 +763,16 @@ enum {
   subtiles = 2,  // of 64 rows, that one warpgroup makes
   releases = 1,  // of a stage by each block of the cluster
   a_bytes = tall * deep * 2, b_bytes = wide * deep * 2, stage_bytes = a_bytes + b_bytes,
-  box_bytes = 64 * 64 * 2, boxes = 2,  // through which a warpgroup stores C
+  box_bytes = 64 * 64 * 2, boxes = 1,  // through which a warpgroup stores C
   box_columns = (wide + 63) / 64,  // boxes beside each other; the last one may overlap the one before
 };
 
-// multiply adds the product of 64 rows and 160 columns, 16 elements deep, to d.
+// multiply adds the product of 64 rows and 144 columns, 16 elements deep, to d.
 DEVICE void multiply(struct bf16, float (&d)[wide / 2], u64 a, u64 b)
 {
   asm volatile(
       "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
-      "wgmma.mma_async.sync.aligned.m64n160k16.f32.bf16.bf16 {"
+      "wgmma.mma_async.sync.aligned.m64n144k16.f32.bf16.bf16 {"
       "%0, %1, %2, %3, %4, %5, %6, %7, "
       "%8, %9, %10, %11, %12, %13, %14, %15, "
       "%16, %17, %18, %19, %20, %21, %22, %23, "
@@ -777,9 +781,8 @@ DEVICE void multiply(struct bf16, float (&d)[wide / 2], u64 a, u64 b)
       "%40, %41, %42, %43, %44, %45, %46, %47, "
       "%48, %49, %50, %51, %52, %53, %54, %55, "
       "%56, %57, %58, %59, %60, %61, %62, %63, "
-      "%64, %65, %66, %67, %68, %69, %70, %71, "
-      "%72, %73, %74, %75, %76, %77, %78, %79"
-      "}, %80, %81, yes, 1, 1, 0, 0;\n\t}"
+      "%64, %65, %66, %67, %68, %69, %70, %71"
+      "}, %72, %73, yes, 1, 1, 0, 0;\n\t}"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
         "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
         "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -788,8 +791,7 @@ DEVICE void multiply(struct bf16, float (&d)[wide / 2], u64 a, u64 b)
         "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
         "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
         "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]),
-        "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71]),
-        "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]), "+f"(d[78]), "+f"(d[79])
+        "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71])
       : "l"(a), "l"(b));
 }
 
@@ -800,12 +802,12 @@ DEVICE unsigned pair(struct bf16, float low, float high)
   return both;
 }
 
-// multiply adds the product of 64 rows and 160 columns, 16 elements deep, to d.
+// multiply adds the product of 64 rows and 144 columns, 16 elements deep, to d.
 DEVICE void multiply(struct fp16, float (&d)[wide / 2], u64 a, u64 b)
 {
   asm volatile(
       "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
-      "wgmma.mma_async.sync.aligned.m64n160k16.f32.f16.f16 {"
+      "wgmma.mma_async.sync.aligned.m64n144k16.f32.f16.f16 {"
       "%0, %1, %2, %3, %4, %5, %6, %7, "
       "%8, %9, %10, %11, %12, %13, %14, %15, "
       "%16, %17, %18, %19, %20, %21, %22, %23, "
@@ -814,9 +816,8 @@ DEVICE void multiply(struct fp16, float (&d)[wide / 2], u64 a, u64 b)
       "%40, %41, %42, %43, %44, %45, %46, %47, "
       "%48, %49, %50, %51, %52, %53, %54, %55, "
       "%56, %57, %58, %59, %60, %61, %62, %63, "
-      "%64, %65, %66, %67, %68, %69, %70, %71, "
-      "%72, %73, %74, %75, %76, %77, %78, %79"
-      "}, %80, %81, yes, 1, 1, 0, 0;\n\t}"
+      "%64, %65, %66, %67, %68, %69, %70, %71"
+      "}, %72, %73, yes, 1, 1, 0, 0;\n\t}"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
         "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
         "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -825,8 +826,7 @@ DEVICE void multiply(struct fp16, float (&d)[wide / 2], u64 a, u64 b)
         "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
         "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
         "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]),
-        "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71]),
-        "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]), "+f"(d[78]), "+f"(d[79])
+        "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71])
       : "l"(a), "l"(b));
 }
 

@@ -30,7 +30,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearreducescattertiles",
-	Hash:    "5fb6945f7ab06ac6b75d2b20c1b78a14290dd1f7ad78e96a28c005a670116e88",
+	Hash:    "3491a41954247b47be551b69fe1372ff2ab1c1813b5f66d83828377d7648f4cc",
 	Proof:   "proven for D = 1..8, stamp 48c9bd64de040878",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

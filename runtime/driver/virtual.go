@@ -19,8 +19,8 @@ type Shareable struct {
 	Fabric [64]byte
 }
 
-// VirtualMemory are the calls of a Driver for device memory and its addresses apart, as CUDA's virtual memory management
-// has them. Sizes and addresses are multiples of the granularity.
+// VirtualMemory are the calls of a Driver for device memory and its addresses apart, as CUDA's virtual memory
+// management has them. Sizes and addresses are multiples of the granularity.
 type VirtualMemory interface {
 	// MemGetAllocationGranularity is the least one of this device's memory.
 	MemGetAllocationGranularity() (int64, error)

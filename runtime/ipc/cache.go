@@ -51,8 +51,8 @@ type key struct {
 // fabric handles.
 func New(d driver.Driver, rank int) *Cache { return newCache(d, rank) }
 
-// NewLocal makes the cache of one rank whose peers are in its process. They map each other's mapped memory, such as that
-// of the cache's Driver, and reach no other.
+// NewLocal makes the cache of one rank whose peers are in its process. They map each other's mapped memory, such as
+// that of the cache's Driver, and reach no other.
 func NewLocal(d driver.Driver, rank int) *Cache {
 	c := newCache(&local{Driver: d, sizes: map[driver.Ptr]int64{}}, rank)
 	c.local = true

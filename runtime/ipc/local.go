@@ -8,10 +8,10 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// local is the driver of a rank whose peers are in its process. Its memory is mapped (cuMemMap), and each peer maps the
-// allocations that it needs once more, for its own device. With access to all memory of a device (cuCtxEnablePeerAccess)
-// each allocation on it, a graph's included, would wait for what runs on the peers' devices, for this rank perhaps
-// (docs/results/2026-11-22-oneprocess-access-2.txt).
+// local is the driver of a rank whose peers are in its process. Its memory is mapped (cuMemMap), and each peer maps
+// the allocations that it needs once more, for its own device. With access to all memory of a device
+// (cuCtxEnablePeerAccess) each allocation on it, a graph's included, would wait for the peers' runs, and these perhaps
+// for this rank (docs/results/2026-11-22-oneprocess-access-2.txt).
 type local struct {
 	driver.Driver
 	mu    sync.Mutex

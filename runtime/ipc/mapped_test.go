@@ -235,7 +235,8 @@ func TestAddressesStayInTheProcess(t *testing.T) {
 	inPair(t, func(p *pair) {
 		s, err := drivertest.NewSegment(p.drivers[0], 1, 1, 0)
 		p.must(err)
-		o := Offer{Base: s.At, Size: s.Bytes, Bytes: s.Bytes, Handle: &Handle{Parts: []Part{{Bytes: s.Bytes, At: s.At}}}}
+		o := Offer{Base: s.At, Size: s.Bytes, Bytes: s.Bytes}
+		o.Handle = &Handle{Parts: []Part{{Bytes: s.Bytes, At: s.At}}}
 		w, err := p.caches[1].openParts(o, nil)
 		switch {
 		case !p.caches[1].local:

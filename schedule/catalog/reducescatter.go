@@ -134,9 +134,9 @@ var LinearReduceScatterOneShot = s.Schedule{
 	Moves:   []s.Move{{Of: "C", Way: s.Shot{}}},
 }
 
-// LinearReduceScatterTiles is one launch: its kernel multiplies the peers' rows by tiles, which leave for their owner as
-// they are made, then its own rows, and adds to them what the peers made of them. It runs on GPUs of compute capability
-// 9.0 alone, and its blocks must all run at the same time: nothing else may hold multiprocessors for long.
+// LinearReduceScatterTiles is one launch: its kernel multiplies the peers' rows by tiles, which leave for their owner
+// as they are made, then its own rows, and adds to them what the peers made of them. It runs on GPUs of compute
+// capability 9.0 alone, and its blocks must all run at the same time: nothing else may hold multiprocessors for long.
 var LinearReduceScatterTiles = s.Schedule{
 	Tensors: linearScattered,
 	Ops:     product,

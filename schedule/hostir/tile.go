@@ -12,13 +12,16 @@ type Tile struct {
 	Together bool // two warpgroups make half of each tile, and not a tile each in turn
 }
 
-// String is 128x112 by 2, in turn.
+// String is 128x112 of tiles in turn, 128x112/2 where two blocks share copies, and 128x112/2 together.
 func (t Tile) String() string {
-	how := "in turn"
-	if t.Together {
-		how = "together"
+	name := fmt.Sprintf("128x%d", t.Columns)
+	if t.Cluster > 1 {
+		name += fmt.Sprintf("/%d", t.Cluster)
 	}
-	return fmt.Sprintf("128x%d by %d, %s", t.Columns, t.Cluster, how)
+	if t.Together {
+		name += " together"
+	}
+	return name
 }
 
 // tileNames are tiles of which one is taken.

@@ -32,7 +32,7 @@ var tilings = []lowering{
 // Tiles by shape, measured on H200s: wide ones where they leave no multiprocessor idle.
 var (
 	tilesOfGather  = []hostir.Tile{{Columns: 112, Cluster: 2}, {Columns: 176, Cluster: 2}}
-	tilesOfScatter = []hostir.Tile{{Columns: 112, Cluster: 1}, {Columns: 160, Cluster: 1}}
+	tilesOfScatter = []hostir.Tile{{Columns: 128, Cluster: 1}, {Columns: 144, Cluster: 1}}
 )
 
 // tiles are those that a way asks for, or by shape, where there are such; another way is the hint where there are none.

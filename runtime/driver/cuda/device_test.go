@@ -300,8 +300,8 @@ func TestPeers(t *testing.T) {
 	drivertest.Peers(t, func(i int) driver.Driver { return pair[i] })
 }
 
-// TestPeersWait makes calls on device 1 while a stream of device 0, which has access to mapped memory of it, is blocked.
-// None may wait for it. With access to all memory (cuCtxEnablePeerAccess) they would.
+// TestPeersWait makes calls on device 1 while a stream of device 0, which has access to mapped memory of it, is
+// blocked. None may wait for it. With access to all memory (cuCtxEnablePeerAccess) they would.
 func TestPeersWait(t *testing.T) {
 	pair := two(t)
 	a, b := pair[0], pair[1]
