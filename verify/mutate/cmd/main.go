@@ -16,7 +16,7 @@ import (
 	"ovgen/verify/mutate"
 )
 
-// named is what the name of a mutant of kernels or packages must match.
+// named is what the name of a schedule, or of a mutant of kernels or packages, must match.
 var named = regexp.MustCompile("")
 
 // kind is a kind of mutants, and the function that judges them.
@@ -29,7 +29,7 @@ var kinds = []kind{{"schedules", schedules}, {"kernels", kernels}, {"packages", 
 
 func main() {
 	all := flag.Bool("v", false, "say of each mutant caught what it breaks, in full")
-	flag.Func("run", "of kernels and packages, judge only the mutants whose name matches this `expression`",
+	flag.Func("run", "judge only schedules, and mutants of kernels and packages, whose name matches this `expression`",
 		func(text string) (err error) { named, err = regexp.Compile(text); return err })
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(),
@@ -62,6 +62,9 @@ func main() {
 // schedules judges the mutants of host programs and of the operations made of them.
 func schedules(score mutate.Score, all bool) error {
 	for _, s := range catalog.All() {
+		if !named.MatchString(s.Name) {
+			continue
+		}
 		list, err := mutate.Schedule(s.Name, s.Schedule, mutate.Prove)
 		if err != nil {
 			return err
