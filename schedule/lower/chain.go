@@ -46,6 +46,12 @@ func (s *stage) copies() bool { return s.pulls() || s.gathersColumns() }
 // pulls says that the rows of a stage's input are copied from their owners, one rank's after the other.
 func (s *stage) pulls() bool { return s.gathers && !s.gathersAtOnce }
 
+// widens says that the sums of a stage are kept in fp32.
+func (s *stage) widens() bool {
+	return s.sums != "" && slices.ContainsFunc(s.ops[len(s.ops)-1].Then,
+		func(f schedule.Func) bool { return f.Do == schedule.ApplyToFP32 })
+}
+
 // meets says that a collective, or the kernel of a sum, needs all ranks while it holds the device.
 func (s *stage) meets() bool { return s.gathersAtOnce || s.sumsAtOnce || s.shot }
 
@@ -214,7 +220,7 @@ func (c *chain) placed(d *draft, name string, f flow, steps bool) error {
 	if !declared {
 		return nil
 	}
-	want := schedule.Tensor{Axes: slices.Clone(t.Axes), Within: t.Within}
+	want := schedule.Tensor{Axes: slices.Clone(t.Axes), Within: t.Within, Type: t.Type}
 	split := func(axis int, spread bool, otherwise ...schedule.Split) {
 		want.Axes[axis].Outer = otherwise
 		if spread {

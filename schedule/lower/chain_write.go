@@ -300,7 +300,11 @@ func (w *writer) leave(s *stage, peerIs hostir.Node, peer hostir.Expr) []hostir.
 // result that it belongs to, wherever it is made.
 func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, terms ...hostir.View) hostir.Step {
 	o := s.ops[len(s.ops)-1]
-	return sumAnd(o.Added(), o.Bias(), on, dst, rows, terms...)
+	sum := sumAnd(o.Added(), o.Bias(), on, dst, rows, terms...)
+	if s.widens() {
+		sum.By = hostir.WidenKernel
+	}
+	return sum
 }
 
 // atOnce is a stage on all of its rows.

@@ -52,7 +52,7 @@ func (f finer) operation(o ops.Op) bool {
 	case o.Kind == ops.Copy, o.Kind == ops.Sum, o.Kind == ops.Apply:
 		changed := false
 		for _, u := range uses[1:] {
-			if u.Bytes == uses[0].Bytes {
+			if f.of(u).elements(u.Bytes) == f.of(uses[0]).elements(uses[0].Bytes) {
 				changed = f.tie(uses[0], u) || changed
 			}
 		}
