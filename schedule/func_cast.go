@@ -46,9 +46,9 @@ func (s Schedule) checkCasts(v *validation, path string, o Op) {
 		if !f.Cast() || len(o.In) == 0 {
 			continue
 		}
-		of, there := o.Out, i == len(o.Then)-1 && o.Name() != "copy"
+		of, there := o.Out, i == len(o.Then)-1 && len(o.In) == 2
 		if f.Do == ApplyFromFP32 {
-			of, there = o.In[0], i == 0 && o.Name() == "copy"
+			of, there = o.In[0], i == 0 && len(o.In) == 1
 		}
 		at := fmt.Sprintf("%s.Then[%d]", path, i)
 		if t, _ := s.Tensor(of); !there {
