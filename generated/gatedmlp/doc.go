@@ -52,5 +52,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in gatedmlp.cu.
 //
-// Proof: proven for D = 1..8, stamp c44b5f3874265a71.
+// Proof: proven for D = 1..8, stamp 43d179bb954a4664.
 package gatedmlp

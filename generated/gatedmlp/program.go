@@ -35,8 +35,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "a582440d47dac205c6488d6c2287c6ecfd8396accd3439b34eb3539682f6af9b",
-	Proof:    "proven for D = 1..8, stamp c44b5f3874265a71",
+	Hash:     "ec710b1ea288e39c0f63cb2c73735e93d817bd3246f82258f18d486b8596ef76",
+	Proof:    "proven for D = 1..8, stamp 43d179bb954a4664",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -50,8 +50,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "llamalayer",
-	Hash:    "7504265b1ac23ab717436b06c05bd6b205ad6bb335e17192dcdca69447f2073b",
-	Proof:   "proven for D = 1..8, stamp 72e6266d71d7f62d",
+	Hash:    "6eae988d71e872891b2a1da83c9faced9c37e8eea4ce63da96a82b08a4c8cc91",
+	Proof:   "proven for D = 1..8, stamp da347443265553d7",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

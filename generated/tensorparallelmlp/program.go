@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "bc12a99b4ede3fd0bcbcbcd1ca97026a0023885a6cfe952881ff712f24f0cad5",
-	Proof:    "proven for D = 1..8, stamp a334d7c7c41dafeb",
+	Hash:     "bd9371749356be453462c30808a1951c5f0ee39b1b54be51e2e9f3d148ad3873",
+	Proof:    "proven for D = 1..8, stamp e365d0751a46763d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},
