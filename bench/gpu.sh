@@ -3,8 +3,9 @@
 # into BIN; needs no Go here. Writes one file a part into OUT and prints how each ended.
 #   bench/gpu.sh [test|join|bench|grid|small|block|compare|llama|all]
 # test: bits, delays, scenarios. join: torchrun, PyTorch, compute-sanitizer. bench: all
-# schedules. grid: the models' layers beside NCCL and PyTorch. small: few bytes and rows. block: a layer
-# of Llama as a chain, as plans and by torch, and the bits of forms without a package. compare: BIN/run and an older binary, OLD, in turn. llama: the decoder by ovgen's own ways and by NCCL, in turn.
+# schedules. grid: the models' layers beside NCCL and PyTorch. small: few bytes and rows. block: a
+# layer of Llama as a chain, as plans and by torch, and the bits of forms without a package. compare:
+# BIN/run and an older binary, OLD, in turn. llama: the decoder by ovgen's own ways and by NCCL, in turn.
 # all: test and bench.
 set -u
 BIN=${BIN:-.gpu}
