@@ -279,17 +279,19 @@ func TestEpsilon(t *testing.T) {
 	}
 }
 
+// A unit of 16 bytes that is not aligned would be read all the same on a host: the program is made to end there.
+var aligned = []string{"-fsanitize=alignment", "-fsanitize-undefined-trap-on-error"}
+
 func TestTransportKernels(t *testing.T) {
 	for _, main := range []string{"shim", "fused"} {
-		if out := build(t, transport(), main); out != "" {
+		if out := build(t, transport(), main, aligned...); out != "" {
 			t.Errorf("%s: the kernels do wrong:\n%s", main, out)
 		}
 	}
 }
 
-// A unit of 16 bytes that is not aligned would be read all the same on a host: the program is made to end there.
 func TestFunctionKernels(t *testing.T) {
-	out := build(t, functionKernels(t), "functions", "-fsanitize=alignment", "-fsanitize-undefined-trap-on-error")
+	out := build(t, functionKernels(t), "functions", aligned...)
 	if out != "" {
 		t.Errorf("the kernels do wrong:\n%s", out)
 	}

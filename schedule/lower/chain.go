@@ -35,6 +35,8 @@ type stage struct {
 	sums    string // the result of the last operation, of which the ranks have partial results; empty: none
 	toAll   bool   // every rank gets the sums of all rows, else of its own
 	widened string // a result of which the ranks make columns, and every rank gets all; empty: none
+	parts   int    // that own rows go on in from the sum to what follows; 0 and 1: whole
+	partsAt string // the field that says so
 	shot    bool   // a rank adds up its peers' partial results where they are, else slots of its own
 	// NCCL gathers the rows, or adds up the partial results, all at once.
 	gathersAtOnce, sumsAtOnce bool

@@ -137,7 +137,9 @@ func (t *Tensors) alloc(bytes int64) (driver.Ptr, error) {
 }
 
 // BytesOf is the size of so many elements of a tensor, which may have a type of its own.
-func (t *Tensors) BytesOf(name string, elements int) int64 { return int64(elements) * t.typeOf(name).Size() }
+func (t *Tensors) BytesOf(name string, elements int) int64 {
+	return int64(elements) * t.typeOf(name).Size()
+}
 
 // typeOf is the type of a tensor's elements.
 func (t *Tensors) typeOf(name string) driver.Type { return t.Problem.TypeOf(name) }
