@@ -11,6 +11,7 @@ of the residual and its share of each weight. The variants, taken in turn in eac
                  add; outputs preallocated where torch can; eager, and captured in one CUDA graph
     plans        projection, gate and projection again, with the shapes of both sums; enqueued, and replayed
     chain        enqueued, and replayed
+    in parts     the chain whose own rows go on from the first sum in two parts; enqueued, and replayed
 
 each eager (the host enqueues when the ranks have met) and gated (all is queued after a sleeping kernel before). A time
 is the device's, of the slowest rank; the median over the rounds is given, and the range. Results are compared with
@@ -95,9 +96,9 @@ class Block:
 
     def ways(self, ours):
         """The chain and the plans, each enqueued and replayed."""
-        chain = self.plan(ours, "chain", dict(M=self.rows, K=WIDTH, N=WIDTH, F=INNER), Attention=self.attention,
+        chain, parts = (self.plan(ours, name, dict(M=self.rows, K=WIDTH, N=WIDTH, F=INNER), Attention=self.attention,
             Projection=self.projection, Residual=self.residual, Norm=self.norm, Gate=self.gate, Up=self.up,
-            Down=self.down, C=self.c)
+            Down=self.down, C=self.c) for name in ("chain", "chaininparts"))
         stages = [
             self.plan(ours, "projection", dict(M=self.rows, K=WIDTH, N=WIDTH), Attention=self.attention,
                 Weight=self.projection, Residual=self.residual, R=self.r),
@@ -113,7 +114,7 @@ class Block:
                     getattr(p, how)(stream)
                 return self.c
             return run
-        return {f"{name} {word}": way(plans, how) for name, plans in (("plans", stages), ("chain", [chain]))
+        return {f"{name} {word}": way(plans, how) for name, plans in (("plans", stages), ("chain", [chain]), ("in parts", [parts]))
                 for word, how in (("enqueued", "enqueue"), ("replayed", "replay"))}
 
     def close(self):
@@ -125,7 +126,8 @@ class Block:
 def arena(library, ranks, rows):
     """Bytes of the arena that all plans of so many rows need."""
     import ovgen
-    sizes = [("chain", dict(M=rows, K=WIDTH, N=WIDTH, F=INNER)), ("projection", dict(M=rows, K=WIDTH, N=WIDTH)),
+    sizes = [("chain", dict(M=rows, K=WIDTH, N=WIDTH, F=INNER)),
+             ("chaininparts", dict(M=rows, K=WIDTH, N=WIDTH, F=INNER)), ("projection", dict(M=rows, K=WIDTH, N=WIDTH)),
              ("gate", dict(M=rows, K=WIDTH, F=INNER)), ("projection", dict(M=rows, K=INNER, N=WIDTH))]
     return sum(library.memory(name, shape(None, ovgen.BF16, **x), ranks).arena_bytes for name, x in sizes)
 

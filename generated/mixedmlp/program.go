@@ -33,8 +33,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "mixedmlp",
-	Hash:     "134d2ee13286e7ea5282f3388c7e8195e42d21e00a275af456833a76aef725f9",
-	Proof:    "proven for D = 1..8, stamp 981c80821e774d24",
+	Hash:     "3704558191f5319a1be3e655ac8025f749fecf54db36cc81d0be67908713ad64",
+	Proof:    "proven for D = 1..8, stamp 90e48a1581df60ad",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -42,8 +42,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "rotaryattention",
-	Hash:    "ed272aa57e08ed688493876cda84eb68e189b15a7193cca8fc61b200ee7221e2",
-	Proof:   "proven for D = 1..8, stamp ba075dc9a76ac11e",
+	Hash:    "66c7984ec7d06fa15569094ceabf8fab6c56f3a0574a3bfe760985d25dc89e80",
+	Proof:   "proven for D = 1..8, stamp 511ed5b98337fe6f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "W"},

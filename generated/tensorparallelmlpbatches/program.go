@@ -38,8 +38,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "a18201306971b36a7fd1932c0517db22e894e5e8631a5a9b76fdfd96a624c3ff",
-	Proof:    "proven for D = 1..8, stamp 6460487f14a56fea",
+	Hash:     "6b9aadad83afc3572c19fff5edf20290fe1bfb469b464e694c7cf1eff41f8857",
+	Proof:    "proven for D = 1..8, stamp 97305c8703b47002",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},
