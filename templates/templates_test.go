@@ -160,6 +160,8 @@ func transportList() []kernels.Kernel {
 		{Kind: kernels.Reduce, Number: 3, Terms: 9, Varies: true, Rows: 1},
 		{Kind: kernels.Reduce, Number: 4, Terms: 9, Varies: true},
 		{Kind: kernels.Reduce, Number: 5, Terms: 64, Varies: true}, // over hosts
+		{Kind: kernels.Widen, Terms: 9, Varies: true},
+		{Kind: kernels.Widen, Number: 2, Terms: 9, Varies: true, Rows: 1},
 		{Kind: kernels.Get, PreWait: one, PostPost: one},
 		{Kind: kernels.Get, Number: 2, PreWait: one, ByBlocks: true},
 		{Kind: kernels.Put, PreWait: one, PostPost: one},
@@ -278,17 +280,19 @@ func TestEpsilon(t *testing.T) {
 	}
 }
 
+// A unit of 16 bytes that is not aligned would be read all the same on a host: the program is made to end there.
+var aligned = []string{"-fsanitize=alignment", "-fsanitize-undefined-trap-on-error"}
+
 func TestTransportKernels(t *testing.T) {
 	for _, main := range []string{"shim", "fused"} {
-		if out := build(t, transport(), main); out != "" {
+		if out := build(t, transport(), main, aligned...); out != "" {
 			t.Errorf("%s: the kernels do wrong:\n%s", main, out)
 		}
 	}
 }
 
-// A unit of 16 bytes that is not aligned would be read all the same on a host: the program is made to end there.
 func TestFunctionKernels(t *testing.T) {
-	out := build(t, functionKernels(t), "functions", "-fsanitize=alignment", "-fsanitize-undefined-trap-on-error")
+	out := build(t, functionKernels(t), "functions", aligned...)
 	if out != "" {
 		t.Errorf("the kernels do wrong:\n%s", out)
 	}
