@@ -28,9 +28,7 @@ var overRails = []lowering{
 
 func byRails(m moves, write func(*draft) error) lowering {
 	return by(m, func(d *draft, w schedule.Rails) error {
-		if d.with.parts = w.Parts; w.Parts > 0 && m != gatherHosts {
-			return d.refusal("Parts", "leave it out", "no pass cuts what the %s exchanges", m)
-		}
+		d.with.parts = w.Parts
 		return write(d)
 	})
 }
@@ -41,11 +39,7 @@ const relayName = "relay"
 // phaseIndex counts the exchanges of a rail.
 const phaseIndex = "phase"
 
-var (
-	phase    = hostir.Var(phaseIndex)
-	relayRef = hostir.StreamAt(relayName, phase)
-	relaySet = hostir.StreamSet{Name: relayName, First: one, Count: hostir.Hosts, High: true}
-)
+var phase = hostir.Var(phaseIndex)
 
 // phases is the loop over the other hosts.
 func phases(body ...hostir.Node) hostir.For {
