@@ -86,20 +86,15 @@ func (s summing) ofHosts(into, rows hostir.View) hostir.Node {
 		Described("the hosts' sums, in their order, rounded once more")
 }
 
-// multipliedParts is the sums of products. Each product has a stream of its own, of falling priority; where a rank's
-// rows are cut, those of one part share one.
+// multipliedParts is the sums of products. Each product has a stream of its own, of falling priority.
 func (d *draft) multipliedParts(cut parts) summing {
 	d.perRank(slots, partial)
 	d.with.falling = true
 	set := workStreams(d)
-	set.First, set.Count = one, hostir.Add(hostir.Size, one)
-	work := hostir.StreamAt(workName, hostir.Add(hostir.Mul(hostir.Sub(phase, one), hostir.PerHost), step))
-	last := hostir.StreamAt(workName, hostir.Mul(phase, hostir.PerHost))
-	if cut.n > 1 {
-		set.First, set.Count = hostir.Const(cut.n), cut.all(hostir.Add(hostir.Hosts, one))
-		work = hostir.StreamAt(workName, cut.chunk(phase))
-		last = work
-	}
+	set.First, set.Count = one, hostir.Add(cut.all(hostir.Size), one)
+	turn := cut.chunk(hostir.Sub(phase, one))
+	work := hostir.StreamAt(workName, hostir.Add(hostir.Mul(turn, hostir.PerHost), step))
+	last := hostir.StreamAt(workName, hostir.Mul(hostir.Add(turn, one), hostir.PerHost))
 	x := summing{draft: d, cut: cut, streams: []hostir.StreamSet{set}}
 	x.part = func(to hostir.Expr) ([]hostir.Node, hostir.View) {
 		made := hostir.Chunk(partial, cut.chunk(to))

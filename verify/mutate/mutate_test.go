@@ -199,6 +199,7 @@ func TestNamed(t *testing.T) {
 // Mistakes of programs over hosts; where OVGEN_SOAK is set, all mutants.
 func TestHosts(t *testing.T) {
 	const (
+		inParts  = "sums in parts"
 		exchange = "nccl: nccl{Exchange(Agathered[from], A, to to, from from)}"
 		sum      = "nccl: Reduce(sums[2*host + j], slots[(host*L + q)*2 + j], q = 0..L-1)"
 		part     = "collective exchange to 2 from 0: read sums@1+96 24B, write others@1+0 24B"
@@ -222,9 +223,15 @@ func TestHosts(t *testing.T) {
 				"Agathered@1+144 72B": mutate.Caught,
 		},
 		"LinearReduceScatterHosts": {
+			"drop nccl: Synchronize(copy)":                 mutate.Caught,
+			"drop nccl: Wait arrived[phase] <- every peer": mutate.Caught,
+			"drop nccl: Synchronize(work[phase*L])":        mutate.Caught,
+			"drop copy: Wait free[every peer]":             mutate.Caught,
+		},
+		inParts: {
 			"drop nccl: Synchronize(copy)":                                           mutate.Caught,
 			"drop nccl: Wait arrived[2*phase + j] <- every peer":                     mutate.Caught,
-			"drop nccl: Synchronize(work[2*phase + j])":                              mutate.Caught,
+			"drop nccl: Synchronize(work[((phase - 1)*2 + j + 1)*L])":                mutate.Caught,
 			"drop copy: Wait free[every peer]":                                       mutate.Caught,
 			"reuse a buffer early one slice of slots for all steps":                  mutate.Caught,
 			"other stream " + sum + " on copy":                                       mutate.Caught,
@@ -232,10 +239,12 @@ func TestHosts(t *testing.T) {
 			"swap collectives on rank 1 of 3: nccl: " + part + " with nccl: " + next: mutate.Caught,
 		},
 	}
+	all := append(catalog.All(), catalog.Named{Name: inParts,
+		Schedule: scheduletest.By(catalog.LinearReduceScatterHosts, "C", schedule.Rails{Parts: 2})})
 	for name, want := range named {
-		i := slices.IndexFunc(catalog.All(), func(n catalog.Named) bool { return n.Name == name })
+		i := slices.IndexFunc(all, func(n catalog.Named) bool { return n.Name == name })
 		found := 0
-		for _, m := range mutants(t, name, catalog.All()[i].Schedule) {
+		for _, m := range mutants(t, name, all[i].Schedule) {
 			class, known := want[m.Kind+" "+m.Text]
 			if !known && os.Getenv("OVGEN_SOAK") == "" {
 				continue
