@@ -25,19 +25,18 @@ var Schedule = schedule.Schedule{
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
 	},
-	Moves: []schedule.Move{{Of: "C", Way: schedule.Rails{Parts: 2}}},
 }
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterhosts",
-	Hash:     "11b4fd0a6aa31f0b16aebc243ed9638972d7fe6188f3ffdca20861809784fb4c",
-	Proof:    "proven for D = 1..8, stamp 29718f079c304ad6",
+	Hash:     "53438f6f841c672ed966cf6b7d9406f6680afe3a60870e329cd69b2f9d27ebfb",
+	Proof:    "proven for D = 1..8, stamp 8e0ad7092a1f0a27",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,
 	Extents:  []string{"M", "K", "N"},
-	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", Times: 2}},
+	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	MaxRanks: 8,
 	Code:     &code,
@@ -69,8 +68,8 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	chunkA int64 // bytes of M/(2*D)*(K/D) elements
-	chunkC int64 // bytes of M/(2*D)*N elements
+	chunkA int64 // bytes of M/D*(K/D) elements
+	chunkC int64 // bytes of M/D*N elements
 
 	a, b, c, slots, partial, sums *plan.Buffer
 	others                        *plan.Buffer
@@ -102,8 +101,8 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, hosts, m, k, n := b.Size(), b.Hosts(), s.M, s.K, s.N
 	p := &Plan{Plan: b.Plan()}
-	p.chunkA = s.Type.Bytes(m / (2 * d) * (k / d))
-	p.chunkC = s.Type.Bytes(m / (2 * d) * n)
+	p.chunkA = s.Type.Bytes(m / d * (k / d))
+	p.chunkC = s.Type.Bytes(m / d * n)
 
 	p.a = b.Caller("A", s.Type.Bytes(m*(k/d)))
 	p.b = b.Caller("B", s.Type.Bytes(n*(k/d)))
@@ -113,11 +112,11 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.sums = b.Allocate("sums", s.Type.Bytes(hosts*(m/d)*n))
 	p.others = b.Allocate("others", s.Type.Bytes(hosts*(m/d)*n))
 	p.free = b.Semaphore("free")
-	p.arrived = b.Semaphores("arrived", (hosts+1)*2)
+	p.arrived = b.Semaphores("arrived", hosts+1)
 	p.nccl = b.Stream("nccl", driver.High)
 	p.copy = b.Stream("copy", driver.High)
-	p.work = b.FallingStreams("work", 2, (hosts+1)*2)
-	p.gemm = b.Matmul(driver.MatmulDesc{M: m / (2 * d), K: k / d, N: n, Type: s.Type, Transposed: true})
+	p.work = b.FallingStreams("work", 1, d+1)
+	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
 	b.Collectives(s.Type)
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
@@ -126,13 +125,13 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 
 // issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
-	hosts, each, h, l := q.Hosts(), q.PerHost(), q.Host(), q.Local()
+	d, hosts, each, h, l := q.Size(), q.Hosts(), q.PerHost(), q.Host(), q.Local()
 	main := q.Main()
 	// The slots may be written.
 	q.Post(main, p.free)
 	q.Synchronize(p.nccl, main)
 	q.Synchronize(p.copy, main)
-	for i := 2; i < (hosts+1)*2; i++ {
+	for i := 1; i <= d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
 	q.Wait(p.copy, p.free)
@@ -141,77 +140,70 @@ func (p *Plan) issue(q *plan.Queue) {
 		host := (h + phase) % hosts
 		from := (h + hosts - phase) % hosts
 
-		for j := range 2 {
-			for i := 1; i < each; i++ {
-				peer := h*each + (l+i)%each
-				to := host*each + (l+i)%each
-				q.Linear(p.work[2*phase+j], p.gemm, p.partial.At(int64(2*to+j)*p.chunkC),
-					p.a.At(int64(2*to+j)*p.chunkA), p.b.At(0), plan.NoBias)
-				q.Synchronize(p.copy, p.work[2*phase+j])
-				q.Set(p.copy, p.slots.Peer(peer, int64((host*each+l)*2+j)*p.chunkC),
-					p.partial.At(int64(2*to+j)*p.chunkC), p.chunkC)
-				q.Post(p.copy, p.arrived[2*phase+j], peer)
-			}
-
-			// This rank's part last, straight into its slot.
-			q.Linear(p.work[2*phase+j], p.gemm, p.slots.At(int64((host*each+l)*2+j)*p.chunkC),
-				p.a.At(int64((host*each+l)*2+j)*p.chunkA), p.b.At(0), plan.NoBias)
-			q.Synchronize(p.nccl, p.work[2*phase+j])
-			q.Synchronize(p.nccl, p.copy)
-			q.Wait(p.nccl, p.arrived[2*phase+j])
-
-			// In the order of the host's ranks.
-			p.terms = p.terms[:0]
-			for k := range each {
-				p.terms = append(p.terms, p.slots.At(int64((host*each+k)*2+j)*p.chunkC))
-			}
-			p.kernels.Reduce(q, p.nccl, p.sums.At(int64(2*host+j)*p.chunkC), p.chunkC, p.terms...)
-			q.Exchange(p.nccl, p.others.At(int64(2*from+j)*p.chunkC), p.sums.At(int64(2*host+j)*p.chunkC), p.chunkC,
-				host*each+l, from*each+l)
-		}
-	}
-
-	for j := range 2 {
-		phase := hosts
-		host := h
-
 		for i := 1; i < each; i++ {
 			peer := h*each + (l+i)%each
 			to := host*each + (l+i)%each
-			q.Linear(p.work[2*phase+j], p.gemm, p.partial.At(int64(2*to+j)*p.chunkC), p.a.At(int64(2*to+j)*p.chunkA),
+			q.Linear(p.work[(phase-1)*each+i], p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA),
 				p.b.At(0), plan.NoBias)
-			q.Synchronize(p.copy, p.work[2*phase+j])
-			q.Set(p.copy, p.slots.Peer(peer, int64((host*each+l)*2+j)*p.chunkC), p.partial.At(int64(2*to+j)*p.chunkC),
-				p.chunkC)
-			q.Post(p.copy, p.arrived[2*phase+j], peer)
+			q.Synchronize(p.copy, p.work[(phase-1)*each+i])
+			q.Set(p.copy, p.slots.Peer(peer, int64(host*each+l)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
+			q.Post(p.copy, p.arrived[phase], peer)
 		}
 
 		// This rank's part last, straight into its slot.
-		q.Linear(p.work[2*phase+j], p.gemm, p.slots.At(int64((host*each+l)*2+j)*p.chunkC),
-			p.a.At(int64((host*each+l)*2+j)*p.chunkA), p.b.At(0), plan.NoBias)
-		q.Synchronize(p.nccl, p.work[2*phase+j])
+		q.Linear(p.work[phase*each], p.gemm, p.slots.At(int64(host*each+l)*p.chunkC),
+			p.a.At(int64(host*each+l)*p.chunkA), p.b.At(0), plan.NoBias)
+		q.Synchronize(p.nccl, p.work[phase*each])
 		q.Synchronize(p.nccl, p.copy)
-		q.Wait(p.nccl, p.arrived[2*phase+j])
+		q.Wait(p.nccl, p.arrived[phase])
 
 		// In the order of the host's ranks.
 		p.terms = p.terms[:0]
-		for k := range each {
-			p.terms = append(p.terms, p.slots.At(int64((host*each+k)*2+j)*p.chunkC))
+		for j := range each {
+			p.terms = append(p.terms, p.slots.At(int64(host*each+j)*p.chunkC))
 		}
-		p.kernels.Reduce(q, p.nccl, p.others.At(int64(2*host+j)*p.chunkC), p.chunkC, p.terms...)
-
-		// The hosts' sums, in their order, rounded once more.
-		p.terms = p.terms[:0]
-		for k := range hosts {
-			p.terms = append(p.terms, p.others.At(int64(2*k+j)*p.chunkC))
-		}
-		p.kernels.Reduce(q, p.nccl, p.c.At(int64(j)*p.chunkC), p.chunkC, p.terms...)
+		p.kernels.Reduce(q, p.nccl, p.sums.At(int64(host)*p.chunkC), p.chunkC, p.terms...)
+		q.Exchange(p.nccl, p.others.At(int64(from)*p.chunkC), p.sums.At(int64(host)*p.chunkC), p.chunkC, host*each+l,
+			from*each+l)
 	}
+	phase := hosts
+	host := h
+
+	for i := 1; i < each; i++ {
+		peer := h*each + (l+i)%each
+		to := host*each + (l+i)%each
+		q.Linear(p.work[(phase-1)*each+i], p.gemm, p.partial.At(int64(to)*p.chunkC), p.a.At(int64(to)*p.chunkA),
+			p.b.At(0), plan.NoBias)
+		q.Synchronize(p.copy, p.work[(phase-1)*each+i])
+		q.Set(p.copy, p.slots.Peer(peer, int64(host*each+l)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
+		q.Post(p.copy, p.arrived[phase], peer)
+	}
+
+	// This rank's part last, straight into its slot.
+	q.Linear(p.work[phase*each], p.gemm, p.slots.At(int64(host*each+l)*p.chunkC), p.a.At(int64(host*each+l)*p.chunkA),
+		p.b.At(0), plan.NoBias)
+	q.Synchronize(p.nccl, p.work[phase*each])
+	q.Synchronize(p.nccl, p.copy)
+	q.Wait(p.nccl, p.arrived[phase])
+
+	// In the order of the host's ranks.
+	p.terms = p.terms[:0]
+	for j := range each {
+		p.terms = append(p.terms, p.slots.At(int64(host*each+j)*p.chunkC))
+	}
+	p.kernels.Reduce(q, p.nccl, p.others.At(int64(host)*p.chunkC), p.chunkC, p.terms...)
+
+	// The hosts' sums, in their order, rounded once more.
+	p.terms = p.terms[:0]
+	for j := range hosts {
+		p.terms = append(p.terms, p.others.At(int64(j)*p.chunkC))
+	}
+	p.kernels.Reduce(q, p.nccl, p.c.At(0), p.chunkC, p.terms...)
 
 	// Join.
 	q.Synchronize(main, p.nccl)
 	q.Synchronize(main, p.copy)
-	for i := 2; i < (hosts+1)*2; i++ {
+	for i := 1; i <= d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
 }
