@@ -78,12 +78,14 @@ func (s summing) sumUp(last ...hostir.Node) {
 	d.add(cut.inTurn(append(append(own, sum(railSums)...), last...)...)...)
 }
 
+const ofHostsRemark = "the hosts' sums, in their order, rounded once more"
+
 // ofHosts is the sum of all hosts, in their order; rows is the part of C that it is.
 func (s summing) ofHosts(into, rows hostir.View) hostir.Node {
 	q := hostir.Var(hostir.RankIndex)
 	return s.sum(ncclRef, into, rows,
 		hostir.Chunk(railSums, s.cut.chunk(q)).Over(hostir.RankIndex, hostir.Const(0), hostir.Hosts)).
-		Described("the hosts' sums, in their order, rounded once more")
+		Described(ofHostsRemark)
 }
 
 // multipliedParts is the sums of products. Each product has a stream of its own, of falling priority.

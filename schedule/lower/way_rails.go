@@ -1,6 +1,9 @@
 package lower
 
 import (
+	"maps"
+	"slices"
+
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
@@ -15,7 +18,12 @@ import (
 
 // overHosts are the communications of ranks on several hosts.
 var overHosts = map[moves]moves{gather: gatherHosts, reduce: reduceHosts, reduceAll: allHosts,
-	gatherBare: gatherBareHosts, reduceBare: reduceBareHosts, allBare: allBareHosts}
+	gatherBare: gatherBareHosts, reduceBare: reduceBareHosts, allBare: allBareHosts,
+	gatherLink: gatherLinkHosts, reduceLink: reduceLinkHosts}
+
+func isOverHosts(m moves) bool {
+	return slices.Contains(slices.Collect(maps.Values(overHosts)), m)
+}
 
 var overRails = []lowering{
 	byRails(gatherHosts, gatherRails),
@@ -24,6 +32,8 @@ var overRails = []lowering{
 	byRails(gatherBareHosts, gatherBareRails),
 	byRails(reduceBareHosts, reduceRails((*draft).bareParts)),
 	byRails(allBareHosts, reduceAllRails((*draft).bareParts)),
+	byRails(gatherLinkHosts, linkedRails),
+	byRails(reduceLinkHosts, linkedRails),
 }
 
 func byRails(m moves, write func(*draft) error) lowering {

@@ -45,6 +45,8 @@ func TestHosts(t *testing.T) {
 		"bias, residual, parts":    inParts(catalog.RowParallelLinear, "C", 3),
 		"sums to all in parts":     inParts(catalog.LinearAllReduce, "C", 2),
 		"bare sums in parts":       inParts(catalog.ReduceScatter, "C", 3),
+		"a gated MLP":              over(catalog.GatedMLP),
+		"a layer":                  over(catalog.LlamaLayer),
 		"bare, to all, in parts":   inParts(catalog.AllReduceHosts, "C", 2),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -48,6 +48,8 @@ var others = []catalog.Named{
 		schedule.Rails{Parts: 2})},
 	{Name: "sums to all hosts in parts", Schedule: scheduletest.By(catalog.LinearAllReduceHosts, "C",
 		schedule.Rails{Parts: 3})},
+	{Name: "an MLP over hosts", Schedule: schedule.Schedule{Mesh: schedule.Hosts(), Tensors: catalog.GatedMLP.Tensors,
+		Ops: catalog.GatedMLP.Ops}},
 	{Name: "columns of a gradient", Schedule: of("A[M/D N] B[M K/D] C[N K/D]", schedule.Gradient("C", "A", "B"))},
 }
 
