@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"ovgen/runtime/group"
 )
@@ -24,23 +25,27 @@ type Spec struct {
 	Options
 }
 
-// open reads the checkpoint's config and headers, and what arena the plans need.
-func (s Spec) open() (c Config, t *Tensors, arena int64, err error) {
+// open reads the checkpoint's config and headers, and what each rank needs.
+func (s Spec) open() (c Config, t *Tensors, needs Needs, err error) {
 	if c, err = ReadConfig(s.Model); err != nil {
-		return c, nil, 0, err
+		return c, nil, needs, err
 	}
-	if err = s.check(c); err != nil {
-		return c, nil, 0, err
+	switch {
+	case s.Sequences < 1 || s.Room < 2:
+		err = fmt.Errorf("%d sequences with room for %d tokens: at least 1 with room for 2 is needed", s.Sequences,
+			s.Room)
+	case s.Room > c.Positions:
+		err = fmt.Errorf("max_position_embeddings is %d, and a sequence has room for %d", c.Positions, s.Room)
+	default:
+		needs, err = s.Needs(c)
 	}
-	needs, err := s.Needs(c)
-	if err != nil {
-		return c, nil, 0, err
+	if err == nil {
+		t, err = OpenTensors(s.Model)
 	}
-	t, err = OpenTensors(s.Model)
-	return c, t, needs.Arena, err
+	return c, t, needs, err
 }
 
-// likeliest runs a step on all ranks. Of equal logits the lowest token wins: that of the first rank.
+// likeliest runs a step on all ranks. Of equal logits the lowest token wins.
 func likeliest(ranks int, step func(rank int) ([]Best, error)) (next []int32, err error) {
 	all := make([][]Best, ranks)
 	if err := group.Each(ranks, func(r int) (err error) { all[r], err = step(r); return err }); err != nil {
@@ -48,8 +53,8 @@ func likeliest(ranks int, step func(rank int) ([]Best, error)) (next []int32, er
 	}
 	for row, best := range all[0] {
 		for _, other := range all[1:] {
-			if other[row].Logit > best.Logit {
-				best = other[row]
+			if x := other[row]; x.Logit > best.Logit || x.Logit == best.Logit && x.Token < best.Token {
+				best = x
 			}
 		}
 		next = append(next, best.Token)
@@ -62,12 +67,12 @@ type Goroutines []*Rank
 
 // StartGoroutines joins ranks of this process and loads the model. Of the group's Config it sets Size and Arena.
 func StartGoroutines(ctx context.Context, s Spec, g group.Config) (Goroutines, error) {
-	c, t, arena, err := s.open()
+	c, t, needs, err := s.open()
 	if err != nil {
 		return nil, err
 	}
 	defer t.Close()
-	g.Size, g.Arena = s.Ranks, arena
+	g.Size, g.Arena = s.Ranks, needs.Arena
 	groups, err := group.JoinAll(ctx, g)
 	if err != nil {
 		return nil, err

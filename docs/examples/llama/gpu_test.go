@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ovgen/runtime/device"
+	"ovgen/runtime/group"
 )
 
 // TestOnGPUs decodes on up to as many GPUs as OVGEN_EXAMPLE_GPUS says. It compares logits on one GPU, where no process
@@ -19,7 +20,12 @@ import (
 func TestOnGPUs(t *testing.T) {
 	most := number(t, "OVGEN_EXAMPLE_GPUS")
 	t.Setenv("OVGEN_DRIVER", "cuda")
-	start := func(ctx context.Context, s Spec) (Crew, error) { return s.start(ctx, s.Ranks > 1) }
+	start := func(ctx context.Context, s Spec) (Crew, error) {
+		if s.Ranks > 1 {
+			return StartProcesses(ctx, s)
+		}
+		return StartGoroutines(ctx, s, group.Config{})
+	}
 	var ranks []int
 	for n := range most {
 		ranks = append(ranks, n+1)

@@ -17,13 +17,13 @@ import (
 
 // Processes are ranks in a process each, which are called over a socket.
 type Processes struct {
-	calls []*rpc.Client // by rank
+	ranks []*rpc.Client // in any order
 	done  chan struct{} // closed when a process has ended
 	err   error         // with which they ended, once done is closed
 	stop  context.CancelFunc
 }
 
-// task is what a process finds in its environment.
+// task is what a process finds in its environment, as taskVariable.
 type task struct {
 	Spec
 	Socket string
@@ -35,21 +35,21 @@ const taskVariable = "LLAMA_RANK"
 func StartProcesses(ctx context.Context, s Spec) (*Processes, error) {
 	dir, err := os.MkdirTemp("", "llama")
 	if err != nil {
-		return nil, fmt.Errorf("start processes: %w", err)
+		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	socket := filepath.Join(dir, "ranks")
-	listener, err := net.Listen("unix", socket)
+	t := task{s, filepath.Join(dir, "ranks")}
+	listener, err := net.Listen("unix", t.Socket)
 	if err != nil {
-		return nil, fmt.Errorf("start processes: %w", err)
+		return nil, err
 	}
 	defer listener.Close()
-	text, err := json.Marshal(task{s, socket})
+	text, err := json.Marshal(t)
 	if err != nil {
-		return nil, fmt.Errorf("start processes: %w", err)
+		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	p := &Processes{calls: make([]*rpc.Client, s.Ranks), done: make(chan struct{}), stop: stop}
+	p := &Processes{done: make(chan struct{}), stop: stop}
 	go func() {
 		defer close(p.done)
 		p.err = (&launch.Command{Ranks: s.Ranks, Env: []string{taskVariable + "=" + string(text)}}).Run(ctx)
@@ -57,24 +57,20 @@ func StartProcesses(ctx context.Context, s Spec) (*Processes, error) {
 	}()
 	for range s.Ranks {
 		c, err := listener.Accept()
-		var rank [1]byte
-		if err == nil {
-			_, err = c.Read(rank[:])
-		}
 		if err != nil { // a process has ended
 			stop()
 			<-p.done
 			return nil, fmt.Errorf("start processes: %w", p.err)
 		}
-		p.calls[rank[0]] = rpc.NewClient(c)
+		p.ranks = append(p.ranks, rpc.NewClient(c))
 	}
 	return p, nil
 }
 
 // Step runs the rows on all ranks.
 func (p *Processes) Step(_ context.Context, rows Batch) ([]int32, error) {
-	return likeliest(len(p.calls), func(r int) (best []Best, err error) {
-		err = p.calls[r].Call("Rank.Step", rows, &best)
+	return likeliest(len(p.ranks), func(r int) (best []Best, err error) {
+		err = p.ranks[r].Call("Rank.Step", rows, &best)
 		return best, err
 	})
 }
@@ -87,8 +83,8 @@ const closeTimeout = 30 * time.Second
 
 // Close ends the processes: by themselves where they can.
 func (p *Processes) Close(context.Context) error {
-	for _, c := range p.calls {
-		_ = c.Close() // tells the rank to leave
+	for _, r := range p.ranks {
+		_ = r.Close() // tells the rank to leave
 	}
 	defer time.AfterFunc(closeTimeout, p.stop).Stop()
 	<-p.done
@@ -113,12 +109,12 @@ func RankProcess(ctx context.Context) (mine bool, err error) {
 }
 
 func (t task) serve(ctx context.Context) error {
-	c, tensors, arena, err := t.open()
+	c, tensors, needs, err := t.open()
 	if err != nil {
 		return err
 	}
 	defer tensors.Close()
-	g, err := group.Join(ctx, group.Config{Arena: arena})
+	g, err := group.Join(ctx, group.Config{Arena: needs.Arena})
 	if err != nil {
 		return err
 	}
@@ -127,9 +123,6 @@ func (t task) serve(ctx context.Context) error {
 		return errors.Join(err, g.Close(ctx))
 	}
 	conn, err := net.Dial("unix", t.Socket)
-	if err == nil {
-		_, err = conn.Write([]byte{byte(g.Rank())})
-	}
 	if err == nil {
 		server := rpc.NewServer()
 		err = server.RegisterName("Rank", &remote{ctx, r})
