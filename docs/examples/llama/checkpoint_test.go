@@ -163,15 +163,16 @@ func TestTensorsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tensors.Close()
+	shape := []int{3, 2}
 	for _, x := range []struct {
 		part Part
 		want []float32
 	}{
-		{Part{Rows: 3, Columns: 2}, []float32{0, 1, 2, 3, 4, 5}},
-		{Part{Row: 1, Rows: 1, Columns: 2}, []float32{2, 3}},
-		{Part{Rows: 3, Column: 1, Columns: 1}, []float32{1, 3, 5}},
-		{Part{Row: 2, Rows: 2, Columns: 2}, []float32{4, 5, 0, 0}},
-		{Part{Row: 4, Rows: 1, Columns: 2}, []float32{0, 0}},
+		{Part{Shape: shape, Count: 3}, []float32{0, 1, 2, 3, 4, 5}},
+		{Part{Shape: shape, From: 1, Count: 1}, []float32{2, 3}},
+		{Part{Shape: shape, Axis: 1, From: 1, Count: 1}, []float32{1, 3, 5}},
+		{Part{Shape: shape, From: 2, Count: 2}, []float32{4, 5, 0, 0}},
+		{Part{Shape: shape, From: 4, Count: 1}, []float32{0, 0}},
 	} {
 		var want32, want16 []byte
 		for _, f := range x.want {
@@ -179,12 +180,12 @@ func TestTensorsRead(t *testing.T) {
 			want32 = binary.LittleEndian.AppendUint32(want32, uint32(rounded(f))<<16)
 		}
 		for typ, want := range map[device.Type][]byte{device.BF16: want16, device.FP32: want32} {
-			if got, err := tensors.Read("x", []int{3, 2}, x.part, typ); err != nil || string(got) != string(want) {
+			if got, err := tensors.Read("x", x.part, typ); err != nil || string(got) != string(want) {
 				t.Errorf("%+v %v: %v %v, want %v", x.part, typ, got, err, want)
 			}
 		}
 	}
-	if got, err := tensors.Read("y", []int{1}, Part{Rows: 1, Columns: 1}, device.BF16); err != nil || len(got) != 2 {
+	if got, err := tensors.Read("y", Part{Shape: []int{1}, Count: 1}, device.BF16); err != nil || len(got) != 2 {
 		t.Errorf("%v, %v", got, err)
 	}
 }

@@ -37,7 +37,7 @@ func (r *Rank) load(t *Tensors) (err error) {
 	if r.stream, err = device.NewStream(r.driver, device.Normal); err != nil {
 		return err
 	}
-	m := loader{Rank: r, tensors: t, shapes: r.tensors()}
+	m := loader{Rank: r, tensors: t}
 	m.load()
 	return m.err
 }
@@ -46,7 +46,6 @@ func (r *Rank) load(t *Tensors) (err error) {
 type loader struct {
 	*Rank
 	tensors *Tensors
-	shapes  map[string][]int // of the weights, by name
 	needs   Needs
 	of      *int64 // the part of needs that grows
 	err     error
@@ -69,32 +68,30 @@ func (m *loader) weights() {
 	m.heads = kernels.Heads{Queries: uint64(m.Queries), Keys: uint64(m.Keys), Group: uint64(group),
 		Offset: uint64(m.FirstQuery - m.FirstKey*group), Size: uint64(d), Sequences: uint64(m.Sequences + 1),
 		Room: uint64(m.Room), Angles: m.fill(little(m.Angles(m.Room)))}
-	m.embedding = m.weight("model.embed_tokens", Part{Rows: m.Vocabulary, Columns: h}, m.Type)
+	vocabulary := []int{m.Vocabulary, h}
+	m.embedding = m.weight("model.embed_tokens", Part{Shape: vocabulary, Count: m.Vocabulary}, m.Type)
 	head := "lm_head"
 	if m.Tied {
 		head = "model.embed_tokens"
 	}
-	m.head = m.weight(head, Part{Row: m.FirstToken(), Rows: m.Tokens, Columns: h}, device.FP32)
-	vector := Part{Rows: 1, Columns: h}
-	m.norm = m.weight("model.norm", vector, m.Type)
-	query := Part{Row: m.FirstQuery * d, Rows: m.Queries * d, Columns: h}
-	key := Part{Row: m.FirstKey * d, Rows: m.Keys * d, Columns: h}
-	up := Part{Row: m.Cut.Rank * m.Columns, Rows: m.Columns, Columns: h}
+	m.head = m.weight(head, Part{Shape: vocabulary, From: m.FirstToken(), Count: m.Tokens}, device.FP32)
+	norm := Part{Shape: []int{h}, Count: h}
+	m.norm = m.weight("model.norm", norm, m.Type)
+	query := Part{Shape: []int{m.Heads * d, h}, From: m.FirstQuery * d, Count: m.Queries * d}
+	key := Part{Shape: []int{m.KeyHeads * d, h}, From: m.FirstKey * d, Count: m.Keys * d}
+	up := Part{Shape: []int{m.Intermediate, h}, From: m.Cut.Rank * m.Columns, Count: m.Columns}
 	for i := range m.Layers {
 		part := func(name string, p Part) device.Ptr {
 			return m.weight(fmt.Sprintf("model.layers.%d.%s", i, name), p, m.Type)
 		}
 		m.layers = append(m.layers, layer{layerBuffers: layerBuffers{
-			Norm: part("input_layernorm", vector), Wq: part("self_attn.q_proj", query),
+			Norm: part("input_layernorm", norm), Norm2: part("post_attention_layernorm", norm),
+			Wq: part("self_attn.q_proj", query), Wo: part("self_attn.o_proj", query.transposed()),
 			Wk: part("self_attn.k_proj", key), Wv: part("self_attn.v_proj", key),
-			Wo: part("self_attn.o_proj", transposed(query)), Norm2: part("post_attention_layernorm", vector),
-			Gate: part("mlp.gate_proj", up), Up: part("mlp.up_proj", up), Down: part("mlp.down_proj", transposed(up)),
+			Gate: part("mlp.gate_proj", up), Up: part("mlp.up_proj", up), Down: part("mlp.down_proj", up.transposed()),
 		}})
 	}
 }
-
-// transposed is the part of the second product's weight that belongs to a part of the first one's.
-func transposed(p Part) Part { return Part{Rows: p.Columns, Column: p.Row, Columns: p.Rows} }
 
 // stretches are the parts in which attention of one row takes the context.
 func (r *Rank) stretches() int { return (r.Room + kernels.Stretch - 1) / kernels.Stretch }
@@ -134,10 +131,10 @@ func (m *loader) fill(data []byte) device.Ptr {
 
 func (m *loader) weight(name string, p Part, typ device.Type) device.Ptr {
 	if m.tensors == nil || m.err != nil {
-		return m.alloc(typ.Bytes(p.Rows * p.Columns))
+		n, each := p.runs()
+		return m.alloc(typ.Bytes(n * p.Count * each))
 	}
-	name += ".weight"
-	data, err := m.tensors.Read(name, m.shapes[name], p, typ)
+	data, err := m.tensors.Read(name+".weight", p, typ)
 	m.err = err
 	return m.fill(data)
 }

@@ -125,26 +125,45 @@ func (s stored) bytes(most int64) (int64, error) {
 	return bytes, nil
 }
 
-// Part is a part of a tensor: of so many rows and columns from one on. A vector has one row.
-type Part struct{ Row, Rows, Column, Columns int }
+// Part is so many rows of a tensor of a shape from one on; of Axis 1, columns.
+type Part struct {
+	Shape             []int
+	Axis, From, Count int
+}
 
-// Read reads a part of a tensor of a shape as elements of a type. Rows behind the tensor's last are zeros.
-func (t *Tensors) Read(name string, shape []int, p Part, typ driver.Type) ([]byte, error) {
+// transposed is the part of the second product's weight that belongs to a part of the first one's.
+func (p Part) transposed() Part { return Part{[]int{p.Shape[1], p.Shape[0]}, 1, p.From, p.Count} }
+
+// runs are the runs of elements that lie side by side in the tensor: how many, and how many a row of the axis has.
+func (p Part) runs() (n, each int) {
+	n, each = 1, 1
+	for _, x := range p.Shape[:p.Axis] {
+		n *= x
+	}
+	for _, x := range p.Shape[p.Axis+1:] {
+		each *= x
+	}
+	return n, each
+}
+
+// Read reads a part of a tensor as elements of a type. Rows behind the tensor's last are zeros.
+func (t *Tensors) Read(name string, p Part, typ driver.Type) ([]byte, error) {
 	s, ok := t.named[name]
 	if !ok {
 		return nil, fmt.Errorf("tensor %s: it is not in the checkpoint", name)
 	}
-	if !slices.Equal(s.Shape, shape) {
-		return nil, fmt.Errorf("tensor %s: its shape is %v, and the config makes it %v", name, s.Shape, shape)
+	if !slices.Equal(s.Shape, p.Shape) {
+		return nil, fmt.Errorf("tensor %s: its shape is %v, and the config makes it %v", name, s.Shape, p.Shape)
 	}
-	columns, size := shape[len(shape)-1], int(elementBytes[s.Type])
-	raw := make([]byte, p.Rows*p.Columns*size)
-	for i := range p.Rows {
-		at := int64(((p.Row+i)*columns + p.Column) * size)
-		if at >= s.data.Size() {
+	n, each := p.runs()
+	each *= int(elementBytes[s.Type])
+	raw, run, real := make([]byte, n*p.Count*each), p.Count*each, min(p.Count, p.Shape[p.Axis]-p.From)*each
+	for i := range n {
+		if real <= 0 {
 			break
 		}
-		if _, err := s.data.ReadAt(raw[i*p.Columns*size:(i+1)*p.Columns*size], at); err != nil {
+		at := int64(i*p.Shape[p.Axis]+p.From) * int64(each)
+		if _, err := s.data.ReadAt(raw[i*run:i*run+real], at); err != nil {
 			return nil, fmt.Errorf("tensor %s: %w", name, err)
 		}
 	}

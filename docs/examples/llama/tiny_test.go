@@ -35,6 +35,25 @@ func TestTiny(t *testing.T) {
 	}
 }
 
+// tensors are the shapes of a model's weights, by name.
+func (c Config) tensors() map[string][]int {
+	h, q, k := c.Hidden, c.Heads*c.HeadSize, c.KeyHeads*c.HeadSize
+	all := map[string][]int{"model.embed_tokens.weight": {c.Vocabulary, h}, "model.norm.weight": {h}}
+	if !c.Tied {
+		all["lm_head.weight"] = []int{c.Vocabulary, h}
+	}
+	for i := range c.Layers {
+		for name, shape := range map[string][]int{
+			"input_layernorm": {h}, "self_attn.q_proj": {q, h}, "self_attn.k_proj": {k, h}, "self_attn.v_proj": {k, h},
+			"self_attn.o_proj": {h, q}, "post_attention_layernorm": {h}, "mlp.gate_proj": {c.Intermediate, h},
+			"mlp.up_proj": {c.Intermediate, h}, "mlp.down_proj": {h, c.Intermediate},
+		} {
+			all[fmt.Sprintf("model.layers.%d.%s.weight", i, name)] = shape
+		}
+	}
+	return all
+}
+
 // Array is a tensor in host memory. Less data than the shape asks for is repeated.
 type Array struct {
 	Shape []int
