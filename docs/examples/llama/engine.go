@@ -11,7 +11,7 @@ import (
 // Engine keeps a crew busy: it reads the prompts of requests and decodes all of them a token at a time. When a rank
 // dies, the requests that run get its error, and the engine starts another crew.
 type Engine struct {
-	Start func(ctx context.Context) (Crew, error)
+	Start func(ctx context.Context) (*Crew, error)
 	Options
 	Ends []int // tokens behind which nothing follows
 
@@ -23,7 +23,7 @@ type Engine struct {
 const Queued = 256
 
 // NewEngine is an engine that does not run yet.
-func NewEngine(start func(ctx context.Context) (Crew, error), o Options, ends []int) *Engine {
+func NewEngine(start func(ctx context.Context) (*Crew, error), o Options, ends []int) *Engine {
 	o.Sequences = min(o.Sequences, slices.Max(o.Decode))
 	return &Engine{Start: start, Options: o, Ends: ends, queue: make(chan *Request, Queued)}
 }
@@ -92,7 +92,7 @@ func (e *Engine) Run(ctx context.Context) error {
 }
 
 // serve runs requests until ctx ends or a step fails.
-func (e *Engine) serve(ctx context.Context, crew Crew) (err error) {
+func (e *Engine) serve(ctx context.Context, crew *Crew) (err error) {
 	running := make([]*Request, e.Sequences) // by their places in the cache
 	e.ready.Store(true)
 	defer func() {
@@ -111,7 +111,7 @@ func (e *Engine) serve(ctx context.Context, crew Crew) (err error) {
 		if e.admit(running) == 0 {
 			select {
 			case running[0] = <-e.queue:
-			case <-crew.Done():
+			case <-crew.Done:
 				return errDied
 			case <-ctx.Done():
 				return ctx.Err()
@@ -147,7 +147,7 @@ func (e *Engine) admit(running []*Request) (n int) {
 }
 
 // prefill puts the next rows of one prompt into the cache.
-func (e *Engine) prefill(ctx context.Context, crew Crew, running []*Request) error {
+func (e *Engine) prefill(ctx context.Context, crew *Crew, running []*Request) error {
 	i := slices.IndexFunc(running, func(r *Request) bool { return r != nil && len(r.all)-r.read > 1 })
 	if i < 0 {
 		return nil
@@ -160,7 +160,7 @@ func (e *Engine) prefill(ctx context.Context, crew Crew, running []*Request) err
 }
 
 // decode reads the last token of each request that has no other unread.
-func (e *Engine) decode(ctx context.Context, crew Crew, running []*Request) error {
+func (e *Engine) decode(ctx context.Context, crew *Crew, running []*Request) error {
 	var b Batch
 	var of []*Request
 	for i, r := range running {
@@ -177,7 +177,7 @@ func (e *Engine) decode(ctx context.Context, crew Crew, running []*Request) erro
 }
 
 // step runs rows, and hands the token that follows to each request of which all tokens have been read.
-func (e *Engine) step(ctx context.Context, crew Crew, b Batch, of ...*Request) error {
+func (e *Engine) step(ctx context.Context, crew *Crew, b Batch, of ...*Request) error {
 	next, err := crew.Step(ctx, b)
 	if err != nil {
 		return err

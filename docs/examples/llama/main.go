@@ -65,7 +65,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	log.Printf("each of %d ranks needs, in bytes, %+v", s.Ranks, needs)
-	engine := NewEngine(func(ctx context.Context) (crew Crew, err error) {
+	engine := NewEngine(func(ctx context.Context) (crew *Crew, err error) {
 		began := time.Now()
 		if *processes {
 			crew, err = StartProcesses(ctx, s)

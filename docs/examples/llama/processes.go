@@ -15,14 +15,6 @@ import (
 	"ovgen/runtime/launch"
 )
 
-// Processes are ranks in a process each, which are called over a socket.
-type Processes struct {
-	ranks []*rpc.Client // in any order
-	done  chan struct{} // closed when a process has ended
-	err   error         // with which they ended, once done is closed
-	stop  context.CancelFunc
-}
-
 // task is what a process finds in its environment, as taskVariable.
 type task struct {
 	Spec
@@ -31,8 +23,12 @@ type task struct {
 
 const taskVariable = "LLAMA_RANK"
 
-// StartProcesses starts copies of this program, which call RankProcess, and returns when all have loaded the model.
-func StartProcesses(ctx context.Context, s Spec) (*Processes, error) {
+// closeTimeout bounds what processes take to end by themselves.
+const closeTimeout = 30 * time.Second
+
+// StartProcesses starts copies of this program, which call RankProcess, a rank each, and returns when all have loaded
+// the model. They are called over a socket.
+func StartProcesses(ctx context.Context, s Spec) (*Crew, error) {
 	dir, err := os.MkdirTemp("", "llama")
 	if err != nil {
 		return nil, err
@@ -49,50 +45,35 @@ func StartProcesses(ctx context.Context, s Spec) (*Processes, error) {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	p := &Processes{done: make(chan struct{}), stop: stop}
+	done, ended := make(chan struct{}), error(nil)
 	go func() {
-		defer close(p.done)
-		p.err = (&launch.Command{Ranks: s.Ranks, Env: []string{taskVariable + "=" + string(text)}}).Run(ctx)
+		defer close(done)
+		ended = (&launch.Command{Ranks: s.Ranks, Env: []string{taskVariable + "=" + string(text)}}).Run(ctx)
 		listener.Close()
 	}()
+	crew := &Crew{Done: done}
+	crew.Close = func(context.Context) error {
+		for _, r := range crew.Ranks {
+			_ = r.(client).Close() // tells the rank to leave
+		}
+		defer time.AfterFunc(closeTimeout, stop).Stop()
+		<-done
+		stop()
+		if errors.Is(ended, launch.ErrInterrupted) { // the signal was for this process too
+			return nil
+		}
+		return ended
+	}
 	for range s.Ranks {
-		c, err := listener.Accept()
+		conn, err := listener.Accept()
 		if err != nil { // a process has ended
 			stop()
-			<-p.done
-			return nil, fmt.Errorf("start processes: %w", p.err)
+			<-done
+			return nil, fmt.Errorf("start processes: %w", ended)
 		}
-		p.ranks = append(p.ranks, rpc.NewClient(c))
+		crew.Ranks = append(crew.Ranks, client{rpc.NewClient(conn)})
 	}
-	return p, nil
-}
-
-// Step runs the rows on all ranks.
-func (p *Processes) Step(_ context.Context, rows Batch) ([]int32, error) {
-	return likeliest(len(p.ranks), func(r int) (best []Best, err error) {
-		err = p.ranks[r].Call("Rank.Step", rows, &best)
-		return best, err
-	})
-}
-
-// Done is closed when a process has ended.
-func (p *Processes) Done() <-chan struct{} { return p.done }
-
-// closeTimeout bounds what ranks take to end by themselves.
-const closeTimeout = 30 * time.Second
-
-// Close ends the processes: by themselves where they can.
-func (p *Processes) Close(context.Context) error {
-	for _, r := range p.ranks {
-		_ = r.Close() // tells the rank to leave
-	}
-	defer time.AfterFunc(closeTimeout, p.stop).Stop()
-	<-p.done
-	p.stop()
-	if errors.Is(p.err, launch.ErrInterrupted) { // the signal was for this process too
-		return nil
-	}
-	return p.err
+	return crew, nil
 }
 
 // RankProcess is the whole of a process that StartProcesses has started; others return at once.
@@ -129,6 +110,15 @@ func (t task) serve(ctx context.Context) error {
 		server.ServeConn(conn) // until the other end closes
 	}
 	return errors.Join(err, r.Close(context.WithoutCancel(ctx)))
+}
+
+// client is a rank of another process.
+type client struct{ *rpc.Client }
+
+// Step is remote.Step over there.
+func (c client) Step(_ context.Context, rows Batch) (best []Best, err error) {
+	err = c.Call("Rank.Step", rows, &best)
+	return best, err
 }
 
 // remote is a rank as the socket has it.

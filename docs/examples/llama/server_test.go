@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// counter is a crew whose next token is the last one's successor. It can hold its steps and end.
+// counter is the only rank of a crew. Its next token is the last one's successor. It can hold its steps and end.
 type counter struct {
 	mu    sync.Mutex
 	steps []Batch
@@ -43,7 +43,7 @@ type counter struct {
 	died  chan struct{}
 }
 
-func (c *counter) Step(ctx context.Context, rows Batch) (next []int32, err error) {
+func (c *counter) Step(ctx context.Context, rows Batch) (next []Best, err error) {
 	select {
 	case c.begun <- struct{}{}:
 	default:
@@ -60,18 +60,13 @@ func (c *counter) Step(ctx context.Context, rows Batch) (next []int32, err error
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.steps = append(c.steps, rows)
-	if rows.Prompt {
-		return []int32{rows.Tokens[len(rows.Tokens)-1] + 1}, nil
-	}
-	for _, token := range rows.Tokens {
-		next = append(next, token+1)
+	for i, token := range rows.Tokens {
+		if !rows.Prompt || i == len(rows.Tokens)-1 {
+			next = append(next, Best{Token: token + 1})
+		}
 	}
 	return next, nil
 }
-
-func (c *counter) Done() <-chan struct{} { return c.died }
-
-func (c *counter) Close(context.Context) error { return nil }
 
 // serving is a server with crews that start makes.
 type serving struct {
@@ -80,7 +75,7 @@ type serving struct {
 	engine *Engine
 }
 
-func serveBy(t *testing.T, o Options, start func(context.Context) (Crew, error), ends ...int) *serving {
+func serveBy(t *testing.T, o Options, start func(context.Context) (*Crew, error), ends ...int) *serving {
 	s := &serving{t: t, engine: NewEngine(start, o, ends)}
 	s.Server = httptest.NewServer((&Server{Engine: s.engine, Model: "tiny", Vocabulary: 259, Bytes: true}).Handler())
 	ctx, stop := context.WithCancel(context.Background())
@@ -136,8 +131,10 @@ func (s *serving) tokens(body string) []int {
 
 var few = Options{Sequences: 2, Room: 32, Prefill: []int{2, 4}, Decode: []int{1, 2}}
 
-func counting(c *counter) func(context.Context) (Crew, error) {
-	return func(context.Context) (Crew, error) { return c, nil }
+func counting(c *counter) func(context.Context) (*Crew, error) {
+	return func(context.Context) (*Crew, error) {
+		return &Crew{[]Stepper{c}, c.died, func(context.Context) error { return nil }}, nil
+	}
 }
 
 // TestRequests sends good and bad requests to one server, which answers all of them.
@@ -357,25 +354,25 @@ func TestRankDies(t *testing.T) {
 	dir, _ := tiny(t, Tiny)
 	for _, x := range []struct {
 		name  string
-		start func(context.Context) (Crew, error)
-		kill  func(t *testing.T, crew Crew)
+		start func(context.Context) (*Crew, error)
+		kill  func(t *testing.T, crew *Crew)
 	}{
-		{"goroutines", func(ctx context.Context) (Crew, error) {
+		{"goroutines", func(ctx context.Context) (*Crew, error) {
 			return simulated(ctx, Spec{dir, 2, small})
-		}, func(t *testing.T, crew Crew) { crew.(Goroutines)[1].group.Abort(errors.New("the device is gone")) }},
-		{"goroutines by NCCL", func(ctx context.Context) (Crew, error) {
+		}, func(t *testing.T, crew *Crew) { crew.here()[1].group.Abort(errors.New("the device is gone")) }},
+		{"goroutines by NCCL", func(ctx context.Context) (*Crew, error) {
 			o := small
 			o.NCCL = true
 			return simulated(ctx, Spec{dir, 2, o})
-		}, func(t *testing.T, crew Crew) { crew.(Goroutines)[1].group.Abort(errors.New("the device is gone")) }},
-		{"processes", func(ctx context.Context) (Crew, error) {
+		}, func(t *testing.T, crew *Crew) { crew.here()[1].group.Abort(errors.New("the device is gone")) }},
+		{"processes", func(ctx context.Context) (*Crew, error) {
 			return StartProcesses(ctx, Spec{dir, 2, small})
-		}, func(t *testing.T, _ Crew) { killRank(t, 1) }},
+		}, func(t *testing.T, _ *Crew) { killRank(t, 1) }},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Setenv("OVGEN_DRIVER", "sim")
-			crews := make(chan Crew, 9)
-			s := serveBy(t, small, func(ctx context.Context) (Crew, error) {
+			crews := make(chan *Crew, 9)
+			s := serveBy(t, small, func(ctx context.Context) (*Crew, error) {
 				crew, err := x.start(ctx)
 				crews <- crew
 				return crew, err

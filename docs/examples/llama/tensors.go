@@ -136,14 +136,13 @@ func (p Part) transposed() Part { return Part{[]int{p.Shape[1], p.Shape[0]}, 1, 
 
 // runs are the runs of elements that lie side by side in the tensor: how many, and how many a row of the axis has.
 func (p Part) runs() (n, each int) {
-	n, each = 1, 1
-	for _, x := range p.Shape[:p.Axis] {
-		n *= x
+	switch {
+	case p.Axis == 1:
+		return p.Shape[0], 1
+	case len(p.Shape) == 2:
+		return 1, p.Shape[1]
 	}
-	for _, x := range p.Shape[p.Axis+1:] {
-		each *= x
-	}
-	return n, each
+	return 1, 1
 }
 
 // Read reads a part of a tensor as elements of a type. Rows behind the tensor's last are zeros.
