@@ -117,11 +117,18 @@ func (e *Engine) serve(ctx context.Context, crew *Crew) (err error) {
 				return ctx.Err()
 			}
 		}
-		if err := e.prefill(ctx, crew, running); err != nil {
-			return err
-		}
-		if err := e.decode(ctx, crew, running); err != nil {
-			return err
+		for _, prompt := range []bool{true, false} {
+			b, of := e.rows(running, prompt)
+			if len(of) == 0 {
+				continue
+			}
+			next, err := crew.Step(ctx, b)
+			if err != nil {
+				return err
+			}
+			for i, r := range of {
+				e.give(r, int(next[i]))
+			}
 		}
 	}
 }
@@ -146,55 +153,40 @@ func (e *Engine) admit(running []*Request) (n int) {
 	return n
 }
 
-// prefill puts the next rows of one prompt into the cache.
-func (e *Engine) prefill(ctx context.Context, crew *Crew, running []*Request) error {
-	i := slices.IndexFunc(running, func(r *Request) bool { return r != nil && len(r.all)-r.read > 1 })
-	if i < 0 {
-		return nil
-	}
-	r, b := running[i], Batch{Prompt: true}
-	for most := r.read + slices.Max(e.Prefill); r.read < min(most, len(r.all)); r.read++ {
-		b.Add(r.all[r.read], i, r.read)
-	}
-	return e.step(ctx, crew, b, r)
-}
-
-// decode reads the last token of each request that has no other unread.
-func (e *Engine) decode(ctx context.Context, crew *Crew, running []*Request) error {
-	var b Batch
-	var of []*Request
+// rows are those of the next step, and the requests that they are of: many of one prompt, or else the last token of each
+// request of which all others have been read.
+func (e *Engine) rows(running []*Request, prompt bool) (b Batch, of []*Request) {
+	b.Prompt = prompt
 	for i, r := range running {
-		if r != nil && !r.ended && len(r.all)-r.read == 1 {
+		if r == nil || r.ended || (len(r.all)-r.read > 1) != prompt {
+			continue
+		}
+		n := 1
+		if prompt {
+			n = min(len(r.all)-r.read, slices.Max(e.Prefill))
+		}
+		for range n {
 			b.Add(r.all[r.read], i, r.read)
 			r.read++
-			of = append(of, r)
+		}
+		if of = append(of, r); prompt {
+			break
 		}
 	}
-	if len(of) == 0 {
-		return nil
-	}
-	return e.step(ctx, crew, b, of...)
+	return b, of
 }
 
-// step runs rows, and hands the token that follows to each request of which all tokens have been read.
-func (e *Engine) step(ctx context.Context, crew *Crew, b Batch, of ...*Request) error {
-	next, err := crew.Step(ctx, b)
-	if err != nil {
-		return err
-	}
-	for i, r := range of {
-		token := int(next[i])
-		switch {
-		case r.read < len(r.all):
-		case slices.Contains(e.Ends, token):
-			r.end("stop", nil)
-		default:
-			r.all = append(r.all, token)
-			r.Tokens <- token
-			if len(r.all) == r.most {
-				r.end("length", nil)
-			}
+// give hands a request the token that follows what has been read of it, if that is all.
+func (e *Engine) give(r *Request, token int) {
+	switch {
+	case r.read < len(r.all):
+	case slices.Contains(e.Ends, token):
+		r.end("stop", nil)
+	default:
+		r.all = append(r.all, token)
+		r.Tokens <- token
+		if len(r.all) == r.most {
+			r.end("length", nil)
 		}
 	}
-	return nil
 }
