@@ -29,6 +29,11 @@ const closeTimeout = 30 * time.Second
 // StartProcesses starts copies of this program, which call RankProcess, a rank each, and returns when all have loaded
 // the model. They are called over a socket.
 func StartProcesses(ctx context.Context, s Spec) (*Crew, error) {
+	_, tensors, _, err := s.open() // what keeps all of them from it is told here
+	if err != nil {
+		return nil, err
+	}
+	tensors.Close()
 	dir, err := os.MkdirTemp("", "llama")
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -348,8 +349,22 @@ func TestCharacters(t *testing.T) {
 	}
 }
 
-// TestRankDies ends a rank of a group in the simulator in the middle of a stream: the stream gets an error, the ranks
-// join again, and the same request has the same tokens as before.
+// truncate cuts a file's end off, which restore writes again.
+func truncate(t *testing.T, path string) (restore func()) {
+	whole, err := os.ReadFile(path)
+	if err = errors.Join(err, os.Truncate(path, int64(len(whole)-1))); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := os.WriteFile(path, whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestRankDies ends a rank of a group in the simulator in the middle of a stream: the stream gets an error. The server
+// stays up while the checkpoint is truncated, so that the ranks can't join, and when it is whole again they do, and the
+// same request has the same tokens as before.
 func TestRankDies(t *testing.T) {
 	dir, _ := tiny(t, Tiny)
 	for _, x := range []struct {
@@ -371,10 +386,14 @@ func TestRankDies(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Setenv("OVGEN_DRIVER", "sim")
-			crews := make(chan *Crew, 9)
+			crews, failed := make(chan *Crew, 9), make(chan error, 9)
 			s := serveBy(t, small, func(ctx context.Context) (*Crew, error) {
 				crew, err := x.start(ctx)
-				crews <- crew
+				if err == nil {
+					crews <- crew
+				} else if len(failed) == 0 {
+					failed <- err
+				}
 				return crew, err
 			})
 			const short = `{"model": "tiny", "prompt": [256, 84, 104, 101, 32], "max_tokens": 4}`
@@ -389,12 +408,20 @@ func TestRankDies(t *testing.T) {
 			if _, err := lines.ReadString('\n'); err != nil {
 				t.Fatal(err)
 			}
+			restore := truncate(t, filepath.Join(dir, "model.safetensors"))
 			x.kill(t, <-crews)
 			rest, err := io.ReadAll(lines)
 			if err != nil || !strings.Contains(string(rest), `{"error":{"message":"a rank died`) ||
 				!strings.HasSuffix(string(rest), "data: [DONE]\n\n") {
 				t.Errorf("%v\n%s", err, rest)
 			}
+			if err := <-failed; !strings.Contains(err.Error(), "truncated") {
+				t.Errorf("the ranks join with a truncated file: %v", err)
+			}
+			if status, text := s.post(short); status != http.StatusServiceUnavailable {
+				t.Errorf("status %d while the ranks can't join: %s", status, text)
+			}
+			restore()
 			s.healthy()
 			if got := s.tokens(short); !slices.Equal(got, want) {
 				t.Errorf("%v, and before %v", got, want)
