@@ -10,7 +10,6 @@ import (
 	"ovgen/docs/examples/llama/kernels"
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
-	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
 )
 
@@ -47,23 +46,22 @@ func (b *bucket) shapes(c Config, x Cut, typ device.Type) (layerShape, headShape
 		F: c.Intermediate, Type: typ}, headShape{M: b.wanted, K: c.Hidden, N: x.Tokens, Type: device.FP32}
 }
 
-// planned is what the plans of all buckets need: Config.Arena of their group, and workspaces.
-func planned(c Config, o Options, x Cut) (arena, workspaces int64, err error) {
-	var staging, words int64
+// planned is what the plans of all buckets need.
+func planned(c Config, o Options, x Cut) (all plan.Memory, err error) {
 	for _, b := range o.buckets(x.Ranks) {
 		l, h := b.shapes(c, x, o.Type)
 		layer, err := layerPackages[by{b.spread, o.NCCL}].memory(l, x.Ranks)
 		if err != nil {
-			return 0, 0, err
+			return all, err
 		}
 		head, err := headPackages[o.NCCL].memory(h, x.Ranks)
 		if err != nil {
-			return 0, 0, err
+			return all, err
 		}
-		staging, words = max(staging, layer.Staging, head.Staging), words+layer.Words+head.Words
-		workspaces = max(workspaces, layer.Workspace(), head.Workspace())
+		all.Beside(layer)
+		all.Beside(head)
 	}
-	return group.ArenaBytes(staging, words), workspaces, nil
+	return all, nil
 }
 
 // plan makes the plans of all buckets and captures their steps, the largest first.

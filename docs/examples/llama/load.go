@@ -22,7 +22,8 @@ func (s Spec) Needs(c Config) (Needs, error) {
 	}
 	m := loader{Rank: &Rank{Config: c, Options: s.Options, Cut: x}}
 	m.load()
-	m.needs.Arena, m.needs.Workspaces, err = planned(c, s.Options, x)
+	plans, err := planned(c, s.Options, x)
+	m.needs.Arena, m.needs.Workspaces = plans.Arena(), plans.Workspace()
 	return m.needs, err
 }
 
