@@ -15,6 +15,7 @@ type meaning struct {
 	shape    Shape
 	rank     int
 	ordered  bool                  // promises says so
+	extents  map[string][]int64    // of tensors and results that were read
 	spelt    map[string]spelling   // of the results of operations that were read
 	known    map[numbered]Number   // elements of results that were read
 	handed   map[string][][]Number // the operands of calls that were read
@@ -320,7 +321,18 @@ func (m *meaning) spread(s spelling, l rune) (axis schedule.Axis, n int64, ok bo
 }
 
 // sizes are the extents of a tensor, or of an operation's result.
-func (m *meaning) sizes(name string) (list []int64) {
+func (m *meaning) sizes(name string) []int64 {
+	list, read := m.extents[name]
+	if !read {
+		if list = m.extentsOf(name); m.extents == nil {
+			m.extents = map[string][]int64{}
+		}
+		m.extents[name] = list
+	}
+	return list
+}
+
+func (m *meaning) extentsOf(name string) (list []int64) {
 	if t, ok := m.schedule.Tensor(name); ok {
 		for _, a := range t.Axes {
 			n, _ := m.shape.extent(a.Extent) // places has seen every axis
