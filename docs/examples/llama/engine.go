@@ -153,8 +153,8 @@ func (e *Engine) admit(running []*Request) (n int) {
 	return n
 }
 
-// rows are those of the next step, and the requests that they are of: many of one prompt, or else the last token of each
-// request of which all others have been read.
+// rows are those of the next step, and the requests that they are of: many of one prompt, or else the last token of
+// each request of which all others have been read.
 func (e *Engine) rows(running []*Request, prompt bool) (b Batch, of []*Request) {
 	b.Prompt = prompt
 	for i, r := range running {
