@@ -104,7 +104,7 @@ fuzz: ## feed nonsense to the code that reads input of others, FUZZTIME each (30
 vuln: ## look for known vulnerabilities in the parts of Go and of other modules that are used
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK) -db $(VULNDB) ./...
 
-gpu-build: ## build what bench/gpu.sh runs on a machine with GPUs and without Go, into .gpu
+gpu-build: tools ## build what bench/gpu.sh runs on a machine with GPUs and without Go, into .gpu
 	mkdir -p .gpu
 	$(GO) build -o .gpu/run ./generated/run
 	$(GO) test -c -o .gpu/cuda.test ./runtime/driver/cuda
@@ -112,6 +112,9 @@ gpu-build: ## build what bench/gpu.sh runs on a machine with GPUs and without Go
 	$(GO) test -c -o .gpu/llama.test ./docs/examples/llama
 	rm -rf .gpu/lib && $(GO) run ./cmd/ovgen gen -o generated -c .gpu/lib ./schedule/catalog >/dev/null
 	$(GO) build -buildmode=c-shared -o .gpu/libovgen.so ./.gpu/lib && rm -rf .gpu/lib
+	rm -rf .gpu/block && $(GO) run ./cmd/ovgen gen -o .gpu/block -c .gpu/lib ./bench/block >/dev/null
+	$(GO) build -o .gpu/block-run ./.gpu/block/run
+	$(GO) build -buildmode=c-shared -o .gpu/libblock.so ./.gpu/lib && rm -rf .gpu/lib .gpu/block
 
 gpu-test: gpu-build ## test and measure on this machine's GPUs, figures to docs/results
 	bench/gpu.sh all

@@ -57,5 +57,5 @@
 // NCCL, which is loaded when a plan is made on several hosts, carries between them. On a host copies go by the copy
 // engine and signals by stream memory operations. Sums are made by kernels. The kernels are in allreducehosts.cu.
 //
-// Proof: proven for D = 1..8, stamp 9b0b23e3e6445ae5.
+// Proof: proven for D = 1..8, stamp 04fdb171635771a5.
 package allreducehosts

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreducehosts",
-	Hash:     "34787a0e8c1607cf8a07fbe87aba87aae85269676bb4face9143ac063d38c2f2",
-	Proof:    "proven for D = 1..8, stamp 9b0b23e3e6445ae5",
+	Hash:     "c9519ec6dc257851e489de3e5a7740cbe9eabf534bfde3438fc50968cf8d6769",
+	Proof:    "proven for D = 1..8, stamp 04fdb171635771a5",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,

@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducehosts",
-	Hash:     "d5cb0e1ffcfd1be1524aa88ec2930e6c52b33435fe844d9d5470d6386d7885ab",
-	Proof:    "proven for D = 1..8, stamp 6433bad7ba11e183",
+	Hash:     "0738ac364cf111c79850cb14d9963a827a7f191f0244a48c2b5cca8598c22412",
+	Proof:    "proven for D = 1..8, stamp 70ce0b31b6a20b15",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,

@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterhosts",
-	Hash:     "00be3af1774a5be2479860865afffeec7a52d5b9542fd37480821ba62ba6d790",
-	Proof:    "proven for D = 1..8, stamp d95572734ae5549d",
+	Hash:     "ec070ddd1231291f148b492fb3aea4ff3a868d62df0044f3e7fb16d220a457ea",
+	Proof:    "proven for D = 1..8, stamp d08c5b835595b1d4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,

@@ -182,6 +182,8 @@ func (m *meaning) made(run int, op schedule.Op, index []int64) Number {
 		switch {
 		case f.Do == schedule.AddBias:
 			sum = plus(m.element(run, f.In[0], index[len(index)-1:]), sum)
+		case f.Do == schedule.ApplyFromFP32 && n == 0 && len(op.In) == 1:
+			sum = rounded(halves(sum))
 		case f.Do == schedule.ApplyRotary:
 			sum = m.turned(run, op, n, index)
 		case !m.ofRows(f) && !f.Norm():
@@ -247,7 +249,10 @@ func (m *meaning) behind(run int, op schedule.Op, index []int64, sum Number) Num
 			}
 		}
 	}
-	for _, f := range op.Then {
+	for n, f := range op.Then {
+		if f.Do == schedule.ApplyToFP32 && n == len(op.Then)-1 {
+			return kept(sum)
+		}
 		if f.Do != schedule.AddTensor && f.Do != schedule.AddBias { // a number that no program makes
 			sum = applied("unknown "+f.String(), sum)
 		}
