@@ -23,7 +23,7 @@ const (
 	reduceBatch     moves = "reduce-scatter in batches"      // partial results, of each batch a part's sum to its owner
 	gatherWeight    moves = "all-gather of a weight"         // every rank multiplies its own rows by all of it
 	gatherInputs    moves = "all-gather of weight columns"   // the same, of one that is spread along K
-	gatherRow       moves = "all-gather along the sum"       // every rank needs all of each row of A, which it has parts of
+	gatherRow       moves = "all-gather along the sum"       // every rank needs whole rows of A, and has parts
 	// Variants that other programs serve.
 	reduceUneven   moves = "bare reduce-scatter of uneven parts"
 	gatherBalanced moves = "all-gather of balanced parts"

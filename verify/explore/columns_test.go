@@ -18,7 +18,8 @@ func TestColumnsOfOperands(t *testing.T) {
 			return o.Kind == ops.Copy && (o.Uses[0].At.Rank == o.Uses[1].At.Rank) == own
 		})
 	}
-	for name, tensors := range map[string]string{"first": "A[M K/D] B[N K] C[M N]", "second": "A[M K] B[N K/D] C[M N]"} {
+	for name, tensors := range map[string]string{
+		"first": "A[M K/D] B[N K] C[M N]", "second": "A[M K] B[N K/D] C[M N]"} {
 		t.Run(name, func(t *testing.T) {
 			s := scheduletest.Usual("linear", schedule.Schedule{Tensors: scheduletest.Tensors(tensors)})
 			agree(t, "Columns", s, []change{
