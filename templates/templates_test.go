@@ -124,7 +124,8 @@ func readSources(t *testing.T) {
 }
 
 // compile compiles testdata/NAME.cc in a folder with device code and returns the program, not optimised unless flags
-// say so, since compiling most takes longer than running. A fence of a smaller scope compiles too: running it shows its fault.
+// say so, since compiling most takes longer than running. A fence of a smaller scope compiles too: running it shows its
+// fault.
 func compile(t *testing.T, dir, main string, flags ...string) string {
 	t.Helper()
 	source, err := filepath.Abs(filepath.Join("testdata", main+".cc"))

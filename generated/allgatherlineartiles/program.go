@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "96673f282504d24780951a0c6985a90f5c5f90b93d69f745cd28b0224e1fbbc5",
+	Hash:     "b7772a622a86110d43a7510f3141dc893905dfaab2fdea5119987aa4234e2d1d",
 	Proof:    "proven for D = 1..8, stamp 6d250533159b04ef",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
