@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearreducescattertiles",
-	Hash:    "55e48c4c97b13f1fc0fd38e9a8f702650fc4712c3b33b767f991f7aeecbd496b",
-	Proof:   "proven for D = 1..8, stamp 03e157920b64864d",
+	Hash:    "44a7b03307fd6e98f5727e8d1a4b381b99c026a85334a439324458969f219fb4",
+	Proof:   "proven for D = 1..8, stamp 48c9bd64de040878",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}, {Extent: "K", By: "D", Times: 8},

@@ -52,6 +52,7 @@ var all = []Named{
 	{"LinearReduceScatterPutKernels", LinearReduceScatterPutKernels},
 	{"LinearReduceScatterInOrder", LinearReduceScatterInOrder},
 	{"LinearReduceScatterOneShot", LinearReduceScatterOneShot},
+	{"LinearReduceScatterPush", LinearReduceScatterPush},
 	{"LinearReduceScatterTiles", LinearReduceScatterTiles},
 	{"LinearReduceScatterRing", LinearReduceScatterRing},
 	{"LinearReduceScatterRingKernel", LinearReduceScatterRingKernel},

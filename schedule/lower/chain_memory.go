@@ -48,6 +48,9 @@ func (w *writer) results(s *stage, o schedule.Op) {
 	case w.puts(s):
 		w.eachRank(w.named(partial, s), columns)
 		w.eachRank(w.named(slots, s), columns)
+		if w.original.OverHosts() {
+			w.perHostRows(s, columns)
+		}
 		if s.toAll {
 			w.memory(w.named(reduced, s), w.rowElements(true, columns), w.rowAxis(true), columns)
 			sum, _ := w.schedule.Tensor(s.sums)

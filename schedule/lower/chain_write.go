@@ -96,7 +96,12 @@ func (w *writer) words() {
 		if s.gathersColumns() {
 			w.semaphores(w.named(columnsName, s))
 		}
+		if w.original.OverHosts() {
+			w.overRailsWords(s)
+		}
 		switch {
+		case w.puts(s) && w.original.OverHosts():
+			w.semaphores(w.named(free, s))
 		case w.puts(s):
 			w.semaphores(w.named(free, s))
 			w.program.Semaphores = append(w.program.Semaphores, w.parts.semaphore(w.named(arrived, s)))
@@ -126,6 +131,9 @@ func (w *writer) head() {
 	if w.any(w.inTurns) {
 		sets = append(sets, w.set)
 	}
+	if w.original.OverHosts() {
+		sets = append(sets, ncclSet, relays)
+	}
 	if gathers || puts {
 		w.add(w.fork(sets...))
 	} else {
@@ -141,6 +149,9 @@ func (w *writer) head() {
 	}
 	if gathers && puts {
 		w.add(hostir.After(w.put, copyRef))
+	}
+	if w.original.OverHosts() {
+		w.add(hostir.After(ncclRef, first)) // peers need these posts before they can exchange
 	}
 	if w.n > 1 {
 		s := &w.chain.stages[0]
@@ -158,6 +169,15 @@ func (w *writer) tail() {
 	}
 	spreads := w.any(w.spreads)
 	of := w.readAcross()
+	join := func(sets ...hostir.StreamSet) hostir.Synchronize {
+		if w.original.OverHosts() {
+			sets = append(sets, ncclSet)
+		}
+		return join(sets...)
+	}
+	if gathers && w.original.OverHosts() {
+		w.add(hostir.Synchronize{Streams: []hostir.StreamRef{copyRef}, On: refs([]hostir.StreamSet{relays})})
+	}
 	post := func(on hostir.StreamRef) hostir.Node {
 		return hostir.Post(on, read, every).Described(w.madeIn(of) + " may be overwritten afterwards")
 	}
@@ -169,6 +189,9 @@ func (w *writer) tail() {
 	}
 	if spreads {
 		w.moves(of, post(w.put))
+	}
+	if gathers && w.original.OverHosts() {
+		w.add(hostir.After(last, ncclRef)) // peers' exchanges need this rank's
 	}
 	if (gathers || spreads) && w.any((*stage).meets) {
 		w.add(hostir.After(last, mainRef)) // peers need it before they can post
@@ -212,13 +235,21 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	case i > 0 && s.pulls():
 		nodes = hostir.MovesOf(s.input, hostir.Post(mainRef, w.named(ready, s), every).
 			Described("peers may read "+s.input), hostir.After(copyRef, mainRef))
+		if w.original.OverHosts() {
+			nodes = append(nodes, hostir.After(ncclRef, mainRef))
+		}
 	case i > 0 || s.gathersAtOnce:
 		nodes = append(nodes, hostir.Synchronize{Origin: hostir.Origin{Field: movesField},
 			Streams: refs([]hostir.StreamSet{w.set}), On: []hostir.StreamRef{mainRef}})
 	}
-	nodes = append(nodes, w.parts.inTurn(w.rowsInTurn(s)...)...)
+	sums := w.put
+	if w.original.OverHosts() {
+		nodes, sums = append(nodes, w.hostsInTurn(s)...), ncclRef
+	} else {
+		nodes = append(nodes, w.parts.inTurn(w.rowsInTurn(s)...)...)
+	}
 	if _, goesOn := w.across[s]; w.puts(s) && !goesOn && i < len(w.chain.stages)-1 {
-		nodes = append(nodes, hostir.After(mainRef, w.put))
+		nodes = append(nodes, hostir.After(mainRef, sums))
 	}
 	return nodes
 }

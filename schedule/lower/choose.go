@@ -210,8 +210,20 @@ type leg struct {
 	operand string // its role
 }
 
-// legs are the communications of a program: one, or in a chain those of its stages.
-func (d *draft) legs() (list []leg) {
+// legs are the communications of a program: one, or in a chain those of its stages; over hosts where the mesh has them
+// and there are such.
+func (d *draft) legs() []leg {
+	list := d.onOneHost()
+	for i, l := range list {
+		if over, ok := overHosts[l.moves]; ok && d.original.OverHosts() {
+			list[i].moves = over
+		}
+	}
+	return list
+}
+
+// onOneHost are the legs that the placements ask for.
+func (d *draft) onOneHost() (list []leg) {
 	if d.chain == nil {
 		return []leg{{d.comm.moves, d.comm.operand}}
 	}

@@ -44,6 +44,12 @@ var others = []catalog.Named{
 	{Name: "a function in place", Schedule: of("A[M/D K] V[F/D K] W[F/D K] U[M:D F/D] C[M:D F/D]",
 		schedule.Linear("U", "A", "V"), schedule.Linear("C", "A", "W", schedule.SwiGLU("U")))},
 	{Name: "rows of a gradient", Schedule: of("A[M N/D] B[M/D K] C[N/D K]", schedule.Gradient("C", "A", "B"))},
+	{Name: "sums over hosts in parts", Schedule: scheduletest.By(catalog.LinearReduceScatterHosts, "C",
+		schedule.Rails{Parts: 2})},
+	{Name: "sums to all hosts in parts", Schedule: scheduletest.By(catalog.LinearAllReduceHosts, "C",
+		schedule.Rails{Parts: 3})},
+	{Name: "an MLP over hosts", Schedule: schedule.Schedule{Mesh: schedule.Hosts(), Tensors: catalog.GatedMLP.Tensors,
+		Ops: catalog.GatedMLP.Ops}},
 	{Name: "columns of a gradient", Schedule: of("A[M/D N] B[M K/D] C[N K/D]", schedule.Gradient("C", "A", "B"))},
 }
 
@@ -91,7 +97,7 @@ func applies(p *hostir.Program) (found bool) {
 // beyond is what of a program this package can't carry out, operation by operation; its package's own test runs it.
 func beyond(p *hostir.Program) (what string) {
 	hostir.Steps(p.Body, func(s hostir.Step) {
-		if s.Do == hostir.Tiles || s.Do == hostir.Scatter || s.Do == hostir.Exchange || s.Do.Lands() {
+		if s.Do == hostir.Tiles || s.Do == hostir.Scatter || s.Do.Lands() {
 			what = string(s.Do)
 		}
 	})
