@@ -2,7 +2,7 @@
 
 // The kernels of allgatherlineartiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// bfdd1a0d54c8349ecab159ce43f9a0e51357fff201ee5c76da87c2060abf405f
+// 80cd64e1fb3e66b4e1c1b9f4b664cdb0ec078d8d42dc1a6a079b0cf238de9eec
 
 namespace {
 
@@ -14,6 +14,10 @@ const Kernel kernels[] = {
     {"tiles_fp16", sizeof(struct tiles), thread<struct tiles, tiles_fp16>},
     {"tiles2_bf16", sizeof(struct tiles2), thread<struct tiles2, tiles2_bf16>},
     {"tiles2_fp16", sizeof(struct tiles2), thread<struct tiles2, tiles2_fp16>},
+    {"tiles3_bf16", sizeof(struct tiles3), thread<struct tiles3, tiles3_bf16>},
+    {"tiles3_fp16", sizeof(struct tiles3), thread<struct tiles3, tiles3_fp16>},
+    {"tiles4_bf16", sizeof(struct tiles4), thread<struct tiles4, tiles4_bf16>},
+    {"tiles4_fp16", sizeof(struct tiles4), thread<struct tiles4, tiles4_fp16>},
     {},
 };
 

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "69995fb1c385338848a90736c121186a016071cede23341bac25e93c1b115483",
+	Hash:     "b53045889443ed52f497d7158e371773411a8a77dfc3b5a74ce9f2beb59305f0",
 	Proof:    "proven for D = 1..8, stamp 4dbb2aeacce85a6a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

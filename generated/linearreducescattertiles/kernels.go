@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescattertiles",
-	Source:  "90b1fb0cee05dc1edec26b3c6efd5a96f75ded4c5e8662a3513fbe8567be9288",
+	Source:  "40b92440e61f7716f13a5da42f21b2ac61bbf4bfd7a0ddccd3ca974f92f2b30b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -54,7 +54,7 @@ enum {
 };
 
 // Tiles below each other that follow on each other, for the sake of the cache.
-const unsigned sweep = 16;
+const unsigned sweep = 4;
 
 // Tile is a place in C: rows of a shard, of the rank that is so many after this one.
 struct Tile { unsigned ahead, shard, row, column; };
@@ -629,7 +629,7 @@ enum {
 };
 
 // Tiles below each other that follow on each other, for the sake of the cache.
-const unsigned sweep = 16;
+const unsigned sweep = 4;
 
 // Tile is a place in C: rows of a shard, of the rank that is so many after this one.
 struct Tile { unsigned ahead, shard, row, column; };

@@ -30,7 +30,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearreducescattertiles",
-	Hash:    "3491a41954247b47be551b69fe1372ff2ab1c1813b5f66d83828377d7648f4cc",
+	Hash:    "44a7b03307fd6e98f5727e8d1a4b381b99c026a85334a439324458969f219fb4",
 	Proof:   "proven for D = 1..8, stamp 48c9bd64de040878",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

@@ -134,6 +134,14 @@ var LinearReduceScatterOneShot = s.Schedule{
 	Moves:   []s.Move{{Of: "C", Way: s.Shot{}}},
 }
 
+// LinearReduceScatterPush is LinearReduceScatterOneShot whose ranks send each other the rows as soon as the product has
+// made them, as AllReducePush does: nobody asks whether the peer is ready. Choose it for up to about 256 rows.
+var LinearReduceScatterPush = s.Schedule{
+	Tensors: linearScattered,
+	Ops:     product,
+	Moves:   []s.Move{{Of: "C", Way: s.PushShot{Words: true}}},
+}
+
 // LinearReduceScatterTiles is one launch: its kernel multiplies the peers' rows by tiles, which leave for their owner
 // as they are made, then its own rows, and adds to them what the peers made of them. It runs on GPUs of compute
 // capability 9.0 alone, and its blocks must all run at the same time: nothing else may hold multiprocessors for long.

@@ -53,6 +53,8 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		}
 		if s.toAll {
 			w.memory(w.named(reduced, s), w.rowElements(true, columns), w.rowAxis(true), columns)
+			sum, _ := w.schedule.Tensor(s.sums)
+			w.buffer(w.named(reduced, s)).Tensor.Type = sum.Type
 		}
 	case w.byRanks(s) && !s.shot:
 		w.eachRank(w.named(partial, s), columns)
