@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterpush",
-	Hash:     "340d19cc84ac813a9d79e16c65a4c82a3d2457e9d07f5f3eda2fab3d3615b019",
-	Proof:    "proven for D = 1..8, stamp cd4a169be4b0a00e",
+	Hash:     "4b87f7a7ea875bc97ae19b1617429e16a00723c1a37b8738a5f049d0eee55eac",
+	Proof:    "proven for D = 1..8, stamp eef26df15e1a287c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
