@@ -56,8 +56,9 @@ const symmetricUnit = 512
 // Symmetric takes memory that NCCL's kernels reach on every rank, Config.Symmetric bytes in all; it lives until the
 // group is closed. The ranks ask for the same sizes in the same order, and make their plans at the same places among
 // that: plans by NCCL alone stage there too, where there is room. Collectives between such memory are done by NCCL's
-// symmetric kernels, with no copy on the way; those of a buffer that lies elsewhere by its ordinary ones. A Bind of such
-// memory is collective, and refuses memory that does not lie at the same place on all ranks. The error is ErrNoSymmetric or a *SymmetricError.
+// symmetric kernels, with no copy on the way; those of a buffer that lies elsewhere by its ordinary ones. A Bind of
+// such memory is collective, and refuses memory that does not lie at the same place on all ranks. The error is
+// ErrNoSymmetric or a *SymmetricError.
 func (g *Group) Symmetric(bytes int64) (driver.Ptr, error) {
 	s := &g.symmetric
 	if s.base == 0 {

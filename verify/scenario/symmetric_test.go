@@ -17,7 +17,8 @@ import (
 )
 
 // symmetric is a group with the collectives of NCCL's symmetric kernels, over memory of Group.Symmetric: an all-gather
-// of a to c, a reduce-scatter of c to b, an all-reduce of c to d, and one to e of products of a, which are staged there.
+// of a to c, a reduce-scatter of c to b, an all-reduce of c to d, and one to e of products of a, which are staged
+// there.
 type symmetric struct {
 	g             *group.Group
 	s             *device.Stream
