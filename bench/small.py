@@ -221,7 +221,7 @@ def scatter(job, group, rounds):
         dist.reduce_scatter_tensor(reference, partial)
         point.add("product", lambda: torch.mm(a, w.t(), out=partial))
         point.add("nccl", lambda: (torch.mm(a, w.t(), out=partial), dist.reduce_scatter_tensor(c, partial)))
-        for name in ("linearreducescatteroneshot", "linearreducescatterpush", "linearreducescattertiles"):
+        for name in ("linearreducescatteroneshot", "linearreducescatterpackets", "linearreducescattertiles"):
             point.package(name, ovgen.Shape(m, f, n, ovgen.BF16), c, reference, A=a, B=w, C=c)
         report(job, f"8B fc2 {m}", point, rounds)
 

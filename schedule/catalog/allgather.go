@@ -118,10 +118,10 @@ var AllGatherLinearOneShot = s.Schedule{
 	Moves:   []s.Move{{Of: "A", Way: s.GatherShot{}}},
 }
 
-// AllGatherLinearPackets is AllGatherLinearOneShot whose ranks send their shards, as words of data and a flag that
-// the peer polls: nobody asks whether the peer is ready. Choose it for shards of up to half a megabyte (two H200s,
-// 8B's first layer at 64 and 128 rows: 23.4 and 26.7 us where AllGatherLinearOneShot takes 26.2 and 28.0; at 256 rows
-// 38.7 and 35.1).
+// AllGatherLinearPackets is AllGatherLinearOneShot whose ranks send their shards as packets, words that the peer polls:
+// nobody asks whether the peer is ready. Choose it for shards of up to a megabyte or two (two H200s, 8B's first layer,
+// a like kernel before cuBLASLt's product: .80, .78 and .80 of that alone at 128, 256 and 512 rows, where pulls are at
+// .71, .70 and .75).
 var AllGatherLinearPackets = s.Schedule{
 	Tensors: linearTensors,
 	Ops:     linear,

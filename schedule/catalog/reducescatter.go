@@ -134,12 +134,13 @@ var LinearReduceScatterOneShot = s.Schedule{
 	Moves:   []s.Move{{Of: "C", Way: s.Shot{}}},
 }
 
-// LinearReduceScatterPush is LinearReduceScatterOneShot whose ranks send each other the rows as soon as the product has
-// made them, as AllReducePush does: nobody asks whether the peer is ready. Choose it for up to about 256 rows.
-var LinearReduceScatterPush = s.Schedule{
+// LinearReduceScatterPackets is LinearReduceScatterOneShot whose ranks send each other the rows as packets, as soon as
+// the product has made them: nobody asks whether the peer is ready. Choose it for few rows (two H200s, 8B's second
+// layer, like kernels behind cuBLASLt's product: .82, .77, .77 and .82 of that alone at 128, 256, 512 and 1024 rows).
+var LinearReduceScatterPackets = s.Schedule{
 	Tensors: linearScattered,
 	Ops:     product,
-	Moves:   []s.Move{{Of: "C", Way: s.PushShot{Words: true}}},
+	Moves:   []s.Move{{Of: "C", Way: s.PushShot{}}},
 }
 
 // LinearReduceScatterTiles is one launch: its kernel multiplies the peers' rows by tiles, which leave for their owner
