@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearpackets",
-	Source:  "92f4ab77007d7cde26d07590899c8a3386168eac121972d6eb98dbc948112fec",
+	Source:  "531a6e1332e8484586634aed189e89e665b01d60c44c640aaf69d25f0d2166d4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

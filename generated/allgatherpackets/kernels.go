@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherpackets",
-	Source:  "51fef36a45c389ccf1a07c8e5402da594d52d6aff0ff9301e2e80b26a8e1b493",
+	Source:  "54e4bd513b157b435eaccf9dd11578e9c6c9a2fb843f791abca97b3c9479c75a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducepackets",
-	Source:  "22a3e6d9dcd849b9d7f4bfbcae343ef4664ec7837ac01647496a2c7d661cf705",
+	Source:  "fc3216d49aa1629e9f32c3636801636be62108759734a8c02b3cba2deeee1577",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducepackets",
-	Source:  "22c94c3d006c51019d3d32567170bf92f9f90b46ed845de8a240aafae423522e",
+	Source:  "07d5fba55798a1578e6f6f4904f70f05cead90f4d3a85bcb659c3624c00e0cd4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

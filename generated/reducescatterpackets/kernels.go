@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterpackets",
-	Source:  "6a38457af2a914f29c21701a0d2d4d9773fee84dda070d77deff3abb3d3791f6",
+	Source:  "437d9d9154b8cc040a73ec6bece135fd6a0a3f5ca1927f0b64f5869649231397",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }
