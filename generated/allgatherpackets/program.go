@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherpackets",
-	Hash:     "77242cf18b84ec53d1673a52c9c1933504632efe4229c1b70ed1a49f06ace620",
-	Proof:    "proven for D = 1..8, stamp 1a644052b4b09a57",
+	Hash:     "4a5c05be8d7d35b0d8668f8cd29d742ae9c8c89580d5e075674f38d2d7082310",
+	Proof:    "proven for D = 1..8, stamp add6cd6feade9c80",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

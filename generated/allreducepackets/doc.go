@@ -24,5 +24,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allreducepackets.cu.
 //
-// Proof: proven for D = 1..8, stamp 85220556bf84467f.
+// Proof: proven for D = 1..8, stamp 6b2b7a27d1012359.
 package allreducepackets

@@ -22,5 +22,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allreducepush.cu.
 //
-// Proof: proven for D = 1..8, stamp 03a0521b745774ca.
+// Proof: proven for D = 1..8, stamp 301e7fe195e2734d.
 package allreducepush

@@ -24,5 +24,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in linearallreducepackets.cu.
 //
-// Proof: proven for D = 1..8, stamp 7b927241085a767f.
+// Proof: proven for D = 1..8, stamp 93c87eb4cf916775.
 package linearallreducepackets

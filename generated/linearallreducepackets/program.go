@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducepackets",
-	Hash:     "908ee3edda1e28600e73f80c52a57856745705029e1d9f53635fdc257979eb6c",
-	Proof:    "proven for D = 1..8, stamp 7b927241085a767f",
+	Hash:     "faf5905112fb7674009306ad0c962fadb52dfcd0a2a6d39a1d2fd7e88f123f37",
+	Proof:    "proven for D = 1..8, stamp 93c87eb4cf916775",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

@@ -84,6 +84,7 @@ import (
 	"ovgen/generated/llamalayernccl"
 	"ovgen/generated/logits"
 	"ovgen/generated/matmulreducescatter"
+	"ovgen/generated/mixedmlp"
 	"ovgen/generated/permutation"
 	"ovgen/generated/reducescatter"
 	"ovgen/generated/reducescatterinplace"
@@ -240,6 +241,7 @@ var All = []harness.Program{
 	harness.Of(&logits.Program, logits.Schedule, logits.New, (*logits.Plan).Bind),
 	harness.Of(&matmulreducescatter.Program, matmulreducescatter.Schedule, matmulreducescatter.New,
 		(*matmulreducescatter.Plan).Bind),
+	harness.Of(&mixedmlp.Program, mixedmlp.Schedule, mixedmlp.New, (*mixedmlp.Plan).Bind),
 	harness.Of(&permutation.Program, permutation.Schedule, permutation.New, (*permutation.Plan).Bind),
 	harness.Of(&reducescatter.Program, reducescatter.Schedule, reducescatter.New, (*reducescatter.Plan).Bind),
 	harness.Of(&reducescatterinplace.Program, reducescatterinplace.Schedule, reducescatterinplace.New,

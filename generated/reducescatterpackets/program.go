@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterpackets",
-	Hash:     "f901bdae63aff8adce518a3a79050723e529e43d547e0fb5f2771c38a9627412",
-	Proof:    "proven for D = 1..8, stamp d7ac1300683da66c",
+	Hash:     "e39fb7bc72b5b0d0c6ed9dd55c7dc34144ccd58e8d99fe99655b9c3f12fffb56",
+	Proof:    "proven for D = 1..8, stamp fa19c3d270b81ff4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

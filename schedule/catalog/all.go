@@ -88,6 +88,7 @@ var all = []Named{
 	{"TensorParallelMLP", TensorParallelMLP},
 	{"TensorParallelMLPBatches", TensorParallelMLPBatches},
 	{"GatedMLP", GatedMLP},
+	{"MixedMLP", MixedMLP},
 	{"BlockBehindAttention", BlockBehindAttention},
 	{"LlamaLayer", LlamaLayer},
 	{"Logits", Logits},

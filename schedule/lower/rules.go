@@ -39,6 +39,8 @@ const (
 	gatherBareHosts moves = "bare all-gather over hosts"
 	reduceBareHosts moves = "bare reduce-scatter over hosts"
 	allBareHosts    moves = "bare all-reduce over hosts"
+	gatherLinkHosts moves = "all-gather in a chain over hosts"
+	reduceLinkHosts moves = "reduce-scatter in a chain over hosts"
 )
 
 // further says that the communication serves several products of one operand.

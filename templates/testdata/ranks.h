@@ -396,6 +396,61 @@ static void rotary_round(World &w, unsigned r, unsigned round)
   }, width);
 }
 
+// As many elements of fp32 as the next rank's term has bytes for, whatever they are.
+static void fromfp32_round(World &w, unsigned r, unsigned round)
+{
+  struct fromfp32 p = {};
+  const size_t count = elements * size_of(type_of(round)) / 4;
+  p.operand = term(w, next_of(r));
+  apply(w, r, round, "fromfp32", p, [r, round](size_t i, double &) {
+    const unsigned type = type_of(round), from = next_of(r);
+    if (type == 3) {
+      return number_of(from, round, i);
+    }
+    return value(3, wanted(type, from, round, 2 * i) | wanted(type, from, round, 2 * i + 1) << 16);
+  }, count);
+}
+
+// A sum that is kept in fp32, and what more says behind it.
+template <typename Params>
+static void widened(World &w, unsigned r, unsigned round, const char *kernel, Params &p,
+                    std::function<double(size_t)> more = nullptr)
+{
+  post(w, r, &Rank::ready);
+  wait(w, r, &Rank::ready);
+  terms(w, r, p);
+  p.n = ranks;
+  launch(w, r, of(kernel, type_of(round)), p, blocks);
+  host(w, r, [&w, r, round, more] {
+    for (size_t i = 0; i < elements; i++) {
+      float x = (float)number_of(0, round, i);
+      for (unsigned t = 1; t < ranks; t++) {
+        x += (float)number_of(t, round, i);
+      }
+      x += more ? (float)more(i) : -0.0f;
+      if (value(3, get(3, at(w.of[r].sum, r % 2), i)) != x) {
+        return wrong(w, r, round, "the sum is wrong");
+      }
+    }
+  });
+  post(w, r, &Rank::read);
+  wait(w, r, &Rank::read);
+}
+
+static void widen_round(World &w, unsigned r, unsigned round)
+{
+  struct widen p = {};
+  widened(w, r, round, "widen", p);
+}
+
+static void widen2_round(World &w, unsigned r, unsigned round)
+{
+  struct widen2 p = {};
+  p.row = (const char *)at(w.of[r].term, r % 2);
+  p.columns = columns;
+  widened(w, r, round, "widen2", p, [r, round](size_t i) { return number_of(r, round, i % columns); });
+}
+
 static void layernorm_round(World &w, unsigned r, unsigned round)
 {
   struct layernorm p = {};
@@ -874,7 +929,8 @@ static const Kind kinds[] = {
     {"post, wait, reduce", reduce_round}, {"reduce of two", reduce2_round},
     {"reduce with a row", reduce3_round}, {"reduce with a tensor", reduce4_round}, {"reduce of hosts", reduce5_round},
     {"swiglu", swiglu_round}, {"geglu", geglu_round}, {"rmsnorm", rmsnorm_round}, {"layernorm", layernorm_round},
-    {"rotary", rotary_round},
+    {"rotary", rotary_round}, {"fromfp32", fromfp32_round}, {"widen", widen_round},
+    {"widen with a row", widen2_round},
     {"get", get_round}, {"put", put_round},
     {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
     {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},

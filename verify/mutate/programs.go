@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/explore"
 	"ovgen/verify/ops"
@@ -120,6 +121,9 @@ func (m *maker) variants(n hostir.Node) []variant {
 		switch n.Do {
 		case hostir.Sum:
 			reduce(n, add)
+			uncast(n, add)
+		case hostir.Apply:
+			uncast(n, add)
 		case hostir.Product:
 			flip(n, add)
 		}
@@ -243,6 +247,17 @@ func reduce(n hostir.Step, add adder) {
 			list[i] = c
 			add("drop a term", fmt.Sprintf("of %s: from %s to %s", name, c.Each.From, c.Each.To), terms(list))
 		}
+	}
+}
+
+// uncast rounds a sum that is kept in fp32, and copies the bytes of fp32 that are to be rounded.
+func uncast(n hostir.Step, add adder) {
+	switch {
+	case n.By == hostir.WidenKernel:
+		n.By = hostir.ReduceKernel
+		add("drop a cast", "to fp32", n)
+	case n.Func == string(schedule.ApplyFromFP32):
+		add("drop a cast", "from fp32", hostir.Set(n.Stream, n.Writes[0], n.Reads[0]))
 	}
 }
 

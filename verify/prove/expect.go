@@ -216,7 +216,11 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 		if err != nil {
 			return stale, err
 		}
-		return x.sum(append(list, behind...)), nil
+		sum := x.sum(append(list, behind...))
+		if last := len(op.Then) - 1; last >= 0 && op.Then[last].Do == schedule.ApplyToFP32 {
+			sum = x.applied(string(schedule.ApplyToFP32), []expr{sum})
+		}
+		return sum, nil
 	}
 	return x.functions(op, op.Then[ofProduct(op):], x.sum(list), out, rank, bound)
 }

@@ -49,10 +49,10 @@ func (f finer) operation(o ops.Op) bool {
 		part := min(uses[0].Bytes, uses[1].Bytes)
 		uses[0].Bytes, uses[1].Bytes = part, part
 		return part%f.of(uses[0]).Chunk == 0 && part%f.of(uses[1]).Chunk == 0 && f.tie(uses[0], uses[1])
-	case o.Kind == ops.Copy, o.Kind == ops.Sum, o.Kind == ops.Apply:
+	case o.Kind == ops.Copy, o.Kind == ops.Sum, o.Kind == ops.Apply: // a table of a rotary embedding has their rows
 		changed := false
 		for _, u := range uses[1:] {
-			if u.Bytes == uses[0].Bytes {
+			if o.Width > 0 || f.of(u).elements(u.Bytes) == f.of(uses[0]).elements(uses[0].Bytes) {
 				changed = f.tie(uses[0], u) || changed
 			}
 		}

@@ -141,7 +141,7 @@ func capi(name string, args ...jen.Code) *jen.Statement {
 func handle(name string) jen.Code            { return jen.Uintptr().Call(jen.Id(name)) }
 func int64Of(name string) jen.Code           { return jen.Int64().Call(jen.Id(name)) }
 func goString(x jen.Code) jen.Code           { return jen.Qual("C", "GoString").Call(x) }
-func member(of, name string) jen.Code        { return jen.Id(of).Dot(name) }
+func member(of, name string) *jen.Statement  { return jen.Id(of).Dot(name) }
 func assign(name, typ string) *jen.Statement { return jen.Op("*").Id(name).Op("=").Add(ctype(typ)) }
 
 // exports is the file of one schedule: its new and its bind.
