@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "b53045889443ed52f497d7158e371773411a8a77dfc3b5a74ce9f2beb59305f0",
-	Proof:    "proven for D = 1..8, stamp 4dbb2aeacce85a6a",
+	Hash:     "b7772a622a86110d43a7510f3141dc893905dfaab2fdea5119987aa4234e2d1d",
+	Proof:    "proven for D = 1..8, stamp 6d250533159b04ef",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}, {Extent: "K", By: "8"}, {Extent: "N", By: "8"}},

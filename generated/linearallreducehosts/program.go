@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducehosts",
-	Hash:     "a1fd75fa1195ccd5d030f79494521b758536813e231a925da202b92bd266f684",
-	Proof:    "proven for D = 1..8, stamp 4ceb42ebb6f4dd7f",
+	Hash:     "146b0945a2095a9f33ad97bb13798eca508f65977456831924a471a77109d256",
+	Proof:    "proven for D = 1..8, stamp df3a4fb50bac7dc2",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,

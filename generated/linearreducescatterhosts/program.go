@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterhosts",
-	Hash:     "53438f6f841c672ed966cf6b7d9406f6680afe3a60870e329cd69b2f9d27ebfb",
-	Proof:    "proven for D = 1..8, stamp 8e0ad7092a1f0a27",
+	Hash:     "cff14225850f30c8c93d021febdce4bb0cfd0e5d9a5f15acdc326daab3381c2c",
+	Proof:    "proven for D = 1..8, stamp 6fcfaeab0a3e4f2a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterpackets",
-	Hash:     "55782f2cf917cd8e2f82284186aa5231b45a519ab80024d8b33ac018afc4ddc3",
-	Proof:    "proven for D = 1..8, stamp 221b4c02d5f7b66d",
+	Hash:     "85e916e9425bbaf5bb60929aad6049e2ee0b0e9abe18617d8e8c9f2571a6fd81",
+	Proof:    "proven for D = 1..8, stamp ad2778f2ac7dbedb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearreducescattertiles",
-	Hash:    "44a7b03307fd6e98f5727e8d1a4b381b99c026a85334a439324458969f219fb4",
-	Proof:   "proven for D = 1..8, stamp 48c9bd64de040878",
+	Hash:    "b57c3bf64a8a2460858fa51e7a6ee2e5d8ceeef609687ac1afacaaeba6df49d4",
+	Proof:   "proven for D = 1..8, stamp 03e157920b64864d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}, {Extent: "K", By: "D", Times: 8},
