@@ -188,7 +188,7 @@ def gather(job, group, rounds):
             point.add("product", lambda: torch.mm(whole, w.t(), out=c))
             point.add("nccl", lambda: (dist.all_gather_into_tensor(whole, a), torch.mm(whole, w.t(), out=c)))
             for name in ("allgatherlinearoneshot", "allgatherlinearpackets", "allgatherlinearkernels",
-                "allgatherlinear"):
+                "allgatherlinear", "allgatherlineartiles"):
                 point.package(name, ovgen.Shape(m, k, n, ovgen.BF16), c, reference, A=a, B=w, Bias=bias, C=c)
             report(job, f"{model} fc1 {m}", point, rounds)
     for kb in (16, 64, 256, 1024, 4096):

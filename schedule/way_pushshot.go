@@ -4,7 +4,7 @@ package schedule
 // halves that runs use in turn, and ask nobody first: the link is crossed once. They go as packets, words that are
 // not 0 when they are there: that is the fastest way up to a few megabytes. Each plan has memory for six times what all
 // ranks send it in a run. With Words the data go as they are, and each block of the kernel sets a word behind its part:
-// that takes a third of the memory.
+// that takes a third of the memory, and is faster from there on.
 type PushShot struct{ Words bool }
 
 func (PushShot) way()  {}
