@@ -2,8 +2,8 @@
 
 // Package allgatherlinearpackets is AllGatherLinearOneShot whose ranks send their shards as packets, words that the
 // peer polls: nobody asks whether the peer is ready. Choose it for shards of up to a megabyte or two (two H200s,
-// 8B's first layer, a like kernel before cuBLASLt's product: .80, .78 and .80 of that alone at 128, 256 and 512
-// rows, where pulls are at .71, .70 and .75).
+// 8B's first layer at 128, 256 and 512 rows: 25.3, 31.1 and 50.2 us where AllGatherLinearOneShot takes 28.4, 34.7
+// and 52.6).
 //
 // The schedule:
 //

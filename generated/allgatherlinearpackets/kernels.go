@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearpackets",
-	Source:  "531a6e1332e8484586634aed189e89e665b01d60c44c640aaf69d25f0d2166d4",
+	Source:  "ba86773e984226ba46f562e6c01a162cd71ec31e9bb122f4e006b5651c0d2076",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

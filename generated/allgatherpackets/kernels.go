@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherpackets",
-	Source:  "54e4bd513b157b435eaccf9dd11578e9c6c9a2fb843f791abca97b3c9479c75a",
+	Source:  "ce651f24ae3fab03eb045d9a88c7727c7fd361aa127a43d5c36888464e7741a4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

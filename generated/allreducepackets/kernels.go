@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducepackets",
-	Source:  "fc3216d49aa1629e9f32c3636801636be62108759734a8c02b3cba2deeee1577",
+	Source:  "27e04facf9ecfde79c6071709b4a051a9db4fbe44188f47aa5928414055a46c3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

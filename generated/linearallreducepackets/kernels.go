@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducepackets",
-	Source:  "07d5fba55798a1578e6f6f4904f70f05cead90f4d3a85bcb659c3624c00e0cd4",
+	Source:  "a203f5edd35bd16fe05ab1960487aa3906746c25cfa6eb117d84d6867d75fc45",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterpackets",
-	Source:  "7c2adf34daaaef6204646f09dcfc553fc9e5b3fa675a71f7a868ef908a2edb89",
+	Source:  "4e129ac5ef7eeb12bb3d1ac4c85b3de6f5438ef31a5058fa7985917d5c3e792a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterpackets",
-	Source:  "437d9d9154b8cc040a73ec6bece135fd6a0a3f5ca1927f0b64f5869649231397",
+	Source:  "a043f6cedb0e76db7f35f69a81b30be0fd9bdf2cf052921b9617cd9598db7243",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

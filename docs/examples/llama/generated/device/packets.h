@@ -48,13 +48,14 @@ DEVICE void send(char *to, char *beside, uint4 v)
   const unsigned data[4] = {v.x, v.y, v.z, v.w};
   unsigned x[4];
   for (unsigned i = 0; i < 4; i++) {
-    x[i] = ~data[i];
-    if (x[i] <= 1) {
-      store_beside((u64 *)beside + i, data[i] | flag);
-      x[i] = 1;
-    }
+    x[i] = ~data[i] == 0 ? 1 : ~data[i];
   }
   store_packets((unsigned *)to, x);
+  for (unsigned i = 0; i < 4; i++) {
+    if (x[i] == 1) {
+      store_beside((u64 *)beside + i, data[i] | flag);
+    }
+  }
 }
 
 // look loads four packets, and says whether all are there.
