@@ -114,7 +114,8 @@ class Block:
                     getattr(p, how)(stream)
                 return self.c
             return run
-        return {f"{name} {word}": way(plans, how) for name, plans in (("plans", stages), ("chain", [chain]), ("in parts", [parts]))
+        kinds = (("plans", stages), ("chain", [chain]), ("in parts", [parts]))
+        return {f"{name} {word}": way(plans, how) for name, plans in kinds
                 for word, how in (("enqueued", "enqueue"), ("replayed", "replay"))}
 
     def close(self):

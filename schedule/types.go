@@ -71,7 +71,7 @@ func (s Schedule) checkTypes(v *validation) {
 		switch {
 		case t.Type == FP32 && s.castAlone(t):
 		case t.Type == FP32:
-			v.add(path, "leave it out, and set Types; or read it by schedule.FromFP32 alone, or make it by schedule.ToFP32",
+			v.add(path, "leave it out, and set Types; or take it by schedule.FromFP32 or ToFP32 alone",
 				"only casts take a tensor of fp32 in plans of other types")
 		case slices.Contains(all, t.Type):
 			v.add(path, "leave it out, and set Types", "no pass lowers a tensor with an element type of its own")

@@ -31,7 +31,7 @@ func (SlotsToAll) sums() {}
 // earlier operations still come.
 type LayerSlots struct {
 	// Parts in which a rank's own rows go on from the sum: while one part is summed, and normed where a norm follows,
-	// the next products take the part before.
+	// the next products take the part before. Two were slower than one on two H200s.
 	Parts int `zero:"1" most:"64"`
 	// Streams of the chain's products, which steps take in turn.
 	Streams int `zero:"one for each step" most:"64"`

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "mixedmlp",
-	Source:  "ea454c84a1bd34ee1c7ef2b70e5024c5bc67951f474777f3b0314c0941c66e70",
+	Source:  "dfd8766734b11c13d129a518eb718519d0860ef4db4d8eff7acc72c76595fac5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

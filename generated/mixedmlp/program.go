@@ -33,7 +33,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "mixedmlp",
-	Hash:     "3704558191f5319a1be3e655ac8025f749fecf54db36cc81d0be67908713ad64",
+	Hash:     "8ebbad39fe701c3adf9141a5e72be55bdfe6185749d012b6c987f61cae877d2e",
 	Proof:    "proven for D = 1..8, stamp 90e48a1581df60ad",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -9,9 +9,9 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// Across a sum: a rank's own rows go from a sum of partial results through what follows it, such as a norm, and into the
-// next products in parts. While the kernels sum and norm one part, the products of the part before run, and those of
-// the partial results of the part behind it. Rows of peers travel whole, as they do without parts.
+// Across a sum: a rank's own rows go from a sum of partial results through what follows it, such as a norm, and into
+// the next products in parts. While the kernels sum and norm one part, the products of the part before run, and those
+// of the partial results of the part behind it. Rows of peers travel whole, as they do without parts.
 
 // junction is a sum whose own rows go on in parts.
 type junction struct {

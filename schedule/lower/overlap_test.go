@@ -39,7 +39,7 @@ func TestOverlaps(t *testing.T) {
 				"C = linear(G, Down), add(R)",
 			"C: reduce-scatter in a chain by LayerSlots, pipelined with U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)"}},
-		{"a chain in parts", scheduletest.By(catalog.BlockBehindAttention, "R", schedule.LayerSlots{Parts: 2}), []string{
+		{"in parts", scheduletest.By(catalog.BlockBehindAttention, "R", schedule.LayerSlots{Parts: 2}), []string{
 			"R: reduce-scatter in a chain by LayerSlots, pipelined with R = linear(Attention, Projection), " +
 				"add(Residual); own rows are summed in 2 parts beside X = copy(R), rmsnorm(Norm); U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U)",

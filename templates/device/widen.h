@@ -1,8 +1,9 @@
-// Sums that are kept in fp32: element i is the terms' elements i, added in the order of the terms, and no rounding after
-// that.
+// Sums that are kept in fp32: element i is the terms' elements i, added in the order of the terms, with no rounding
+// after that.
 
 // sum_in_fp32 is a thread's part in a sum of n terms and of a row: by units of 16 bytes of the terms where those are
-// aligned alike and what they make is aligned too, and the elements before the first unit and after the last one by one.
+// aligned alike and what they make is aligned too, and the elements before the first unit and after the last one by
+// one.
 template <typename E, typename Row = no_row>
 DEVICE void sum_in_fp32(char *dst, const char *const *terms, unsigned n, u64 count, struct Threads thread,
                         Row row = Row())

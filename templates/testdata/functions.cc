@@ -173,7 +173,7 @@ static void rotations(unsigned type, size_t rows, size_t heads, size_t width, bo
 // Elements of fp32, aligned like dst or otherwise, rounded to the type.
 static void narrowed(unsigned type, size_t shift, size_t count, bool alike)
 {
-  const size_t at = alike ? 0 : 1;
+  const size_t at = alike ? shift : shift + 1;
   Tensor x(3, count + 8, at, 1), to(type, count, shift, 3);
   struct fromfp32 p = {(char *)to.at, count, (const char *)x.at};
   EXPECT(run(of("fromfp32", type).c_str(), &p, 2, 4) == 0);

@@ -80,7 +80,8 @@ static void sums(const char *kernel, unsigned type, unsigned terms, size_t shift
   for (size_t i = 0; i < count; i++) {
     want[i] = (float)((float)want[i] + of_row(p, type, i));
   }
-  unsigned char *dst = in_place == 1 ? (unsigned char *)p.terms[terms / 2] : &memory[terms][shift % 8 * size_of(to)];
+  const size_t there = to == type ? shift % 8 : shift % 8 + count % 2;  // aligned with the terms, or not
+  unsigned char *dst = in_place == 1 ? (unsigned char *)p.terms[terms / 2] : &memory[terms][there * size_of(to)];
   p.dst = (char *)dst;
   p.count = count;
   number_of_terms(p, terms);

@@ -16,7 +16,8 @@ func TestAcross(t *testing.T) {
 		parts  int
 		beside bool
 	}{{0, false}, {2, true}, {4, true}} {
-		p := lowered(t, "Across", scheduletest.By(catalog.BlockBehindAttention, "R", schedule.LayerSlots{Parts: test.parts}))
+		p := lowered(t, "Across", scheduletest.By(catalog.BlockBehindAttention, "R",
+			schedule.LayerSlots{Parts: test.parts}))
 		x, err := cost.Predict(p, cost.Case{Ranks: 2, M: 4096, K: 4096, N: 4096, ElementSize: 2, Gated: true,
 			Extents: map[string]int64{"F": 14336}}, h200(t))
 		if err != nil {

@@ -20,7 +20,7 @@ func (p *proof) contents() *Counterexample {
 	if p.model.Computes == nil {
 		return nil
 	}
-	p.model.Buffers = refine(p.model.Buffers, p.lists)
+	p.model.Buffers = refine(p.model.Buffers, p.model.Columns, p.lists)
 	s := &symbols{proof: p, expressions: newExpressions(&p.model), cells: make([][][]cell, len(p.lists))}
 	for r := range p.lists {
 		for i := range p.model.Buffers {
@@ -108,9 +108,9 @@ func (s *symbols) operate(n int32) *Counterexample {
 		if a == nil {
 			return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", u))
 		}
-		if s.model.Columns[u.At.Buffer] > 1 && !u.Columns && (o.Kind != ops.Product || i != 1) {
-			return s.wrong(n, fmt.Sprintf("%s is in parts of columns, which copies take, and a product as its second "+
-				"operand", u))
+		if s.model.Columns[u.At.Buffer] > 1 && !u.Columns && (o.Kind != ops.Product || i > 1) {
+			return s.wrong(n, fmt.Sprintf("%s is in parts of columns, which copies take, and a product as one of its "+
+				"operands", u))
 		}
 		if u.Write {
 			writes = append(writes, a)

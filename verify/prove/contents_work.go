@@ -138,7 +138,12 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 		return nil, s.wrong(n, "no product has operands and a result of these sizes")
 	}
 	var made []expr
+	cut := s.model.Columns[reads[0].At.Buffer] > 1
 	switch biased := o.Form == "linear" || nonlinear(o.Form); {
+	case cut && o.Form == "linear" && len(reads) == 2 && len(to.list) == 1: // of all columns together
+		made = append(made, s.product(o.Form, s.whole(reads[0]), s.whole(reads[1]), stale))
+	case cut:
+		return nil, s.wrong(n, fmt.Sprintf("no %q takes parts of columns as its first operand", o.Form))
 	case o.Form == "gradient" && len(reads) == 2 && len(reads[0].list) == 1 && len(reads[1].list) == 1 && even(to):
 		for i := range to.list { // rows of the result are columns of the first operand
 			a := s.columnsOf(reads[0].list[0].expr, i, len(to.list))
@@ -212,6 +217,9 @@ func (s *symbols) fits(form string, reads []*chunks, to *chunks) bool {
 	}
 	if form == "gradient" && m%int64(len(reads[0].list)) != 0 {
 		return false
+	}
+	if s.model.Columns[reads[0].At.Buffer] > 1 { // in which rows lie apart
+		return len(reads) < 3
 	}
 	alike := form != "gradient" && len(reads[0].sizes) == len(to.sizes)
 	for i, size := range reads[0].sizes {

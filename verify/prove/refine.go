@@ -10,8 +10,8 @@ import (
 // into smaller chunks of another buffer: afterwards each chunk on one side is one chunk on
 // the other. The number of cuts depends on the numbers of chunks alone. Buffers with uneven
 // chunks are left as they are.
-func refine(buffers []Buffer, lists [][]ops.Op) []Buffer {
-	f := finer{slices.Clone(buffers)}
+func refine(buffers []Buffer, columns map[string]int64, lists [][]ops.Op) []Buffer {
+	f := finer{slices.Clone(buffers), columns}
 	for changed := true; changed; {
 		changed = false
 		for _, list := range lists {
@@ -23,7 +23,10 @@ func refine(buffers []Buffer, lists [][]ops.Op) []Buffer {
 	return f.buffers
 }
 
-type finer struct{ buffers []Buffer }
+type finer struct {
+	buffers []Buffer
+	columns map[string]int64
+}
 
 // operation cuts for one operation, and reports whether it did.
 func (f finer) operation(o ops.Op) bool {
@@ -43,6 +46,8 @@ func (f finer) operation(o ops.Op) bool {
 		return false
 	case o.Kind == ops.Product && o.Form == "gradient":
 		return f.tie(uses[0], uses[1])
+	case o.Kind == ops.Product && f.columns[uses[0].At.Buffer] > 1: // no part of it makes rows of the result
+		return false
 	case o.Kind == ops.Product:
 		return f.tie(uses[0], uses[len(uses)-1])
 	case o.Kind == ops.Collective && len(uses) == 2:

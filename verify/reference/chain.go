@@ -76,7 +76,8 @@ func (p *Problem) Exact() bool {
 // HostOnly reports whether operations apply functions, or call some, that only the host makes apart from a program.
 func HostOnly(operations []schedule.Op) bool {
 	return slices.ContainsFunc(operations, func(o schedule.Op) bool {
-		return o.Call != "" || slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return f.Cast() || ofKernel(o, f) })
+		return o.Call != "" ||
+			slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return f.Cast() || ofKernel(o, f) })
 	})
 }
 

@@ -10,7 +10,8 @@ import (
 // across are chains whose own rows go on from a sum in parts.
 var across = []declared{
 	{"a block", "through a norm", form{catalog.BlockBehindAttention}.by("R", s.LayerSlots{Parts: 2}), served},
-	{"a block in three parts", "through a norm", form{catalog.BlockBehindAttention}.by("R", s.LayerSlots{Parts: 3}), served},
+	{"a block in three parts", "through a norm", form{catalog.BlockBehindAttention}.by("R", s.LayerSlots{Parts: 3}),
+		served},
 	{"a layer", "with attention before it", form{catalog.LlamaLayer}.by("R", s.LayerSlots{Parts: 2}), served},
 	{"without a norm", "the sum is gathered as it is", of(
 		"O[M K/D] Wo[N K/D] R[M/D N] X[M/D N] Wq[F/D N] Q[M:D F/D]", s.Linear("X", "O", "Wo", s.Add("R")),
@@ -41,8 +42,8 @@ var across = []declared{
 func twoBlocks(first, second s.Way) form {
 	f := of("O[M K/D] Wo[N K/D] Norm[N] W1[F/D N] W2[N F/D] Norm2[N] W3[F/D N] W4[N F/D] C[M/D N]",
 		s.Linear("R", "O", "Wo"), s.Copy("X", "R", s.RMSNorm("Norm")), s.Linear("H", "X", "W1", s.GELU()),
-		s.Linear("R2", "H", "W2", s.Add("R")), s.Copy("Y", "R2", s.RMSNorm("Norm2")), s.Linear("H2", "Y", "W3", s.GELU()),
-		s.Linear("C", "H2", "W4", s.Add("R2")))
+		s.Linear("R2", "H", "W2", s.Add("R")), s.Copy("Y", "R2", s.RMSNorm("Norm2")),
+		s.Linear("H2", "Y", "W3", s.GELU()), s.Linear("C", "H2", "W4", s.Add("R2")))
 	for of, w := range map[string]s.Way{"R": first, "R2": second} {
 		if w != nil && of == "R" {
 			f.Moves = append([]s.Move{{Of: of, Way: w}}, f.Moves...)

@@ -16,10 +16,11 @@ func (f form) in32(names ...string) form {
 
 // casts are chains with tensors of fp32 in plans of other types.
 var casts = []declared{
-	{"a cast before a gather", "half of the bytes travel", of("A[M/D K] B[N K] C[M:D N]", s.Copy("X", "A", s.FromFP32()),
-		s.Linear("C", "X", "B")).in32("A"), served},
+	{"a cast before a gather", "half of the bytes travel", of("A[M/D K] B[N K] C[M:D N]",
+		s.Copy("X", "A", s.FromFP32()), s.Linear("C", "X", "B")).in32("A"), served},
 	{"a cast, a norm and a gather", "the norm is of rounded rows", of("A[M/D K] Norm[K] B[N/D K] C[M:D N/D]",
-		s.Copy("X", "A", s.FromFP32()), s.Copy("Y", "X", s.RMSNorm("Norm")), s.Linear("C", "Y", "B")).in32("A"), served},
+		s.Copy("X", "A", s.FromFP32()), s.Copy("Y", "X", s.RMSNorm("Norm")), s.Linear("C", "Y", "B")).in32("A"),
+		served},
 	{"a cast and an activation", "two kernels", of("A[M/D K] B[N K] C[M:D N]",
 		s.Copy("X", "A", s.FromFP32(), s.SiLU()), s.Linear("C", "X", "B")).in32("A"), served},
 	{"a reduce-scatter in fp32", "partial results are rounded, and their sum is not", of("A[M K/D] B[N K/D] C[M/D N]",

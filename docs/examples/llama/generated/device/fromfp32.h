@@ -2,8 +2,8 @@
 
 // Elements of fp32, each rounded once to nearest, ties to even.
 
-// from_fp32 is a thread's part in that: by units of 16 bytes of dst where both sides are aligned to it, and the elements
-// before the first unit and after the last one by one. Elements of fp32 itself may stay where they are.
+// from_fp32 is a thread's part in that: by units of 16 bytes of dst where both sides are aligned to it, and the
+// elements before the first unit and after the last one by one. Elements of fp32 itself may stay where they are.
 template <typename E>
 DEVICE void from_fp32(char *dst, const char *from, u64 count, struct Threads thread)
 {
