@@ -277,7 +277,7 @@ type Touch struct {
 	// further, in a launch that finds 1 in the word at Turn, which it leaves at the other value.
 	Turn Ptr
 	Half int64
-	// Packets: Bytes are those of data that lie there as packets, each its own flag, or, with Flag, of the first of them.
+	// Packets: Bytes are those of data that lie there as packets, each its own flag; with Flag, of the first of them.
 	Packets, Flag bool
 }
 

@@ -153,7 +153,8 @@ func TestPacketGrid(t *testing.T) {
 	for bytes := int64(1); bytes < 4<<20; bytes = bytes*5/4 + 1 {
 		blocks, threads := packetGrid(bytes)
 		from, last := part(bytes, int64(blocks)-1, int64(blocks))
-		if blocks < 1 || blocks > plan.MostPacketBlocks || threads < 256 || threads > 512 || last < 1 || from+last != bytes {
+		if blocks < 1 || blocks > plan.MostPacketBlocks || threads < 256 || threads > 512 || last < 1 ||
+			from+last != bytes {
 			t.Errorf("%d bytes: %d blocks of %d threads, the last with %d bytes from %d on", bytes, blocks, threads,
 				last, from)
 		}

@@ -66,7 +66,9 @@ func (x *Packets) half(ranks int) int64 { return int64(ranks) * x.part(ranks) }
 func (x *Packets) turn(ranks int) int64 { return 2 * x.half(ranks) }
 
 // size is the bytes of all.
-func (x *Packets) size(ranks int) int64 { return group.StagingBytes(x.turn(ranks) + 4*MostPacketBlocks) }
+func (x *Packets) size(ranks int) int64 {
+	return group.StagingBytes(x.turn(ranks) + 4*MostPacketBlocks)
+}
 
 // PacketBytes is the bytes of the arena that so many ranks' packets take, or plain data with words, of so many bytes
 // of data in all.
