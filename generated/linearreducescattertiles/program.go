@@ -30,7 +30,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearreducescattertiles",
-	Hash:    "442fe23b40267fbeeea02c26dba2b0c36e3efbf14f735bd2a06130ab7480c02b",
+	Hash:    "7e3f894e4f9dec20e08463e849697cba7ad491034b3fb00cc0f53e55e83d858b",
 	Proof:   "proven for D = 1..8, stamp 03e157920b64864d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
