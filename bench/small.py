@@ -188,7 +188,7 @@ def gather(job, group, rounds):
             point.add("product", lambda: torch.mm(whole, w.t(), out=c))
             point.add("nccl", lambda: (dist.all_gather_into_tensor(whole, a), torch.mm(whole, w.t(), out=c)))
             for name in ("allgatherlinearoneshot", "allgatherlinearpackets", "allgatherlinearkernels",
-                "allgatherlinear"):
+                "allgatherlinear", "allgatherlineartiles"):
                 point.package(name, ovgen.Shape(m, k, n, ovgen.BF16), c, reference, A=a, B=w, Bias=bias, C=c)
             report(job, f"{model} fc1 {m}", point, rounds)
     for kb in (16, 64, 256, 1024, 4096):
@@ -221,7 +221,7 @@ def scatter(job, group, rounds):
         dist.reduce_scatter_tensor(reference, partial)
         point.add("product", lambda: torch.mm(a, w.t(), out=partial))
         point.add("nccl", lambda: (torch.mm(a, w.t(), out=partial), dist.reduce_scatter_tensor(c, partial)))
-        for name in ("linearreducescatteroneshot", "linearreducescatterpush", "linearreducescattertiles"):
+        for name in ("linearreducescatteroneshot", "linearreducescatterpackets", "linearreducescattertiles"):
             point.package(name, ovgen.Shape(m, f, n, ovgen.BF16), c, reference, A=a, B=w, C=c)
         report(job, f"8B fc2 {m}", point, rounds)
 

@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlineartiles",
-	Source:  "36d1426634342c235a513742fa760cf4b7b02c9be1c9e1be6eab6a3044259730",
+	Source:  "baaeb302b2a7f5965ce201c4242191a29864b49a7aca6a263a203d85257f40fc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

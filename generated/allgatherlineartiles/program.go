@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "b7772a622a86110d43a7510f3141dc893905dfaab2fdea5119987aa4234e2d1d",
+	Hash:     "1f277f1152dd025998e193c055ebff8b2ecf79b836881e0e4b7f2bcf39cb4780",
 	Proof:    "proven for D = 1..8, stamp 6d250533159b04ef",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

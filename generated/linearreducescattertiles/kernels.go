@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescattertiles",
-	Source:  "40b92440e61f7716f13a5da42f21b2ac61bbf4bfd7a0ddccd3ca974f92f2b30b",
+	Source:  "f98df795266c7d689d80b1ce15dffd048a98e5b43a8631894c627edeec6984eb",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -75,7 +75,7 @@ import (
 	"ovgen/generated/linearreducescatterkernels"
 	"ovgen/generated/linearreducescatternccl"
 	"ovgen/generated/linearreducescatteroneshot"
-	"ovgen/generated/linearreducescatterpush"
+	"ovgen/generated/linearreducescatterpackets"
 	"ovgen/generated/linearreducescatterputkernels"
 	"ovgen/generated/linearreducescatterring"
 	"ovgen/generated/linearreducescatterringkernel"
@@ -226,8 +226,8 @@ var All = []harness.Program{
 		(*linearreducescatternccl.Plan).Bind),
 	harness.Of(&linearreducescatteroneshot.Program, linearreducescatteroneshot.Schedule, linearreducescatteroneshot.New,
 		(*linearreducescatteroneshot.Plan).Bind),
-	harness.Of(&linearreducescatterpush.Program, linearreducescatterpush.Schedule, linearreducescatterpush.New,
-		(*linearreducescatterpush.Plan).Bind),
+	harness.Of(&linearreducescatterpackets.Program, linearreducescatterpackets.Schedule, linearreducescatterpackets.New,
+		(*linearreducescatterpackets.Plan).Bind),
 	harness.Of(&linearreducescatterputkernels.Program, linearreducescatterputkernels.Schedule,
 		linearreducescatterputkernels.New, (*linearreducescatterputkernels.Plan).Bind),
 	harness.Of(&linearreducescatterring.Program, linearreducescatterring.Schedule, linearreducescatterring.New,

@@ -12,7 +12,7 @@ import (
 	"ovgen/generated/linearreducescatterkernels"
 	"ovgen/generated/linearreducescatternccl"
 	"ovgen/generated/linearreducescatteroneshot"
-	"ovgen/generated/linearreducescatterpush"
+	"ovgen/generated/linearreducescatterpackets"
 	"ovgen/generated/linearreducescatterputkernels"
 	"ovgen/generated/linearreducescatterring"
 	"ovgen/generated/linearreducescatterringkernel"
@@ -72,12 +72,13 @@ var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape,
 		func(x linearreducescatter.Buffers) linearreducescatteroneshot.Buffers {
 			return linearreducescatteroneshot.Buffers(x)
 		}),
-	plan.Other(&linearreducescatterpush.Program, linearreducescatterpush.New, (*linearreducescatterpush.Plan).Bind,
-		func(s linearreducescatter.Shape) linearreducescatterpush.Shape {
-			return linearreducescatterpush.Shape(s)
+	plan.Other(&linearreducescatterpackets.Program, linearreducescatterpackets.New,
+		(*linearreducescatterpackets.Plan).Bind,
+		func(s linearreducescatter.Shape) linearreducescatterpackets.Shape {
+			return linearreducescatterpackets.Shape(s)
 		},
-		func(x linearreducescatter.Buffers) linearreducescatterpush.Buffers {
-			return linearreducescatterpush.Buffers(x)
+		func(x linearreducescatter.Buffers) linearreducescatterpackets.Buffers {
+			return linearreducescatterpackets.Buffers(x)
 		}),
 	plan.Other(&linearreducescatterputkernels.Program, linearreducescatterputkernels.New,
 		(*linearreducescatterputkernels.Plan).Bind,

@@ -279,10 +279,7 @@ func (k *kernel) work(q *plan.Queue, on *plan.Stream, bytes int64) {
 		most = plan.MostBlocks
 	}
 	blocks, threads := int(min(bytes/(16*threads)+1, most)), threads
-	switch {
-	case k.Kind == Push:
-		blocks, threads = pushGrid(bytes)
-	case k.Lands():
+	if k.Lands() {
 		blocks, threads = packetGrid(bytes)
 	}
 	if k.ByBlocks {

@@ -138,10 +138,11 @@ var rows = []row{
 	{Tiles, "Tiles", Multiplies, "gathers shards and multiplies them", 132},
 	{Scatter, "Scatter", Scatters, "multiplies and sums", 132},
 	{Packets, "Packets", Lands, "sends tensors as packets, and adds up what lands in order and in fp32",
-		plan.MostBlocks},
+		plan.MostPacketBlocks},
 	{PacketGather, "PacketGather", LandsApart, "sends tensors as packets, and puts what lands one after another",
-		plan.MostBlocks},
-	{Push, "Push", Lands, "sends tensors, and adds up what lands in order and in fp32", plan.MostBlocks},
+		plan.MostPacketBlocks},
+	{Push, "Push", Lands, "sends tensors, and adds up what lands in order and in fp32",
+		plan.MostPacketBlocks},
 }
 
 // threads of a block that moves bytes, 16 bytes each.

@@ -116,8 +116,8 @@ func (s *Set) product(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals,
 	k.enqueue(q, on, k.tiles(q.Multiprocessors(), q.Size(), d), TileThreads)
 }
 
-// least is the one of the kernels like k, of other tiles, with the least work for each multiprocessor. Of those that are
-// level it is the first, or a wider one that has each multiprocessor make a tile of every shard: it has fewer
+// least is the one of the kernels like k, of other tiles, with the least work for each multiprocessor. Of those that
+// are level it is the first, or a wider one that has each multiprocessor make a tile of every shard: it has fewer
 // operands to bring, and there is work while shards are under way.
 func (s *Set) least(k *kernel, multiprocessors, ranks int, d driver.MatmulDesc) (best *kernel) {
 	least := 0 // columns of all tiles that one multiprocessor makes, at most

@@ -52,7 +52,7 @@ var all = []Named{
 	{"LinearReduceScatterPutKernels", LinearReduceScatterPutKernels},
 	{"LinearReduceScatterInOrder", LinearReduceScatterInOrder},
 	{"LinearReduceScatterOneShot", LinearReduceScatterOneShot},
-	{"LinearReduceScatterPush", LinearReduceScatterPush},
+	{"LinearReduceScatterPackets", LinearReduceScatterPackets},
 	{"LinearReduceScatterTiles", LinearReduceScatterTiles},
 	{"LinearReduceScatterRing", LinearReduceScatterRing},
 	{"LinearReduceScatterRingKernel", LinearReduceScatterRingKernel},

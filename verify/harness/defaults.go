@@ -156,12 +156,12 @@ func (p *Program) betweenHosts(x *reference.Problem) (bytes int64) {
 	return bytes
 }
 
-// landing bounds the bytes in which packets land: two halves, of twice each rank's shard or partial result.
+// landing bounds the bytes in which packets land: two halves, of three times each rank's shard or partial result.
 func (p *Program) landing(x *reference.Problem) (bytes int64) {
 	for _, m := range p.Schedule.Moves {
 		switch m.Way.(type) {
 		case schedule.PushShot, schedule.PushGather:
-			bytes += 4*int64(x.Extents[schedule.D]*x.Elements(m.Of))*x.Type.Size() + slack
+			bytes += 6*int64(x.Extents[schedule.D]*x.Elements(m.Of))*x.Type.Size() + slack
 		}
 	}
 	return bytes
