@@ -43,7 +43,7 @@ func Table() []Communication {
 	for _, l := range links {
 		if over, ok := overHosts[l.moves]; ok {
 			list = append(list, Communication{Name: string(over), Ways: waysOf(over),
-				Needed: []string{l.needed + ", Mesh schedule.Hosts()"}})
+				Needed: []string{strings.Replace(l.needed, ", and a", ", a", 1) + ", Mesh schedule.Hosts()"}})
 		}
 	}
 	return list
