@@ -100,7 +100,8 @@ func (w *writer) leaveHosts(s *stage) []hostir.Node {
 		slot := hostir.OnHost(host, hostir.Local)
 		theirs := hostir.Chunk(slots, hostir.OnHost(host, q))
 		return []hostir.Node{
-			locals(hostir.Bind("peer", hostir.Beside(step)), hostir.Bind("to", hostir.OnHost(host, hostir.AheadLocal(step))),
+			locals(hostir.Bind("peer", hostir.Beside(step)),
+				hostir.Bind("to", hostir.OnHost(host, hostir.AheadLocal(step))),
 				hostir.After(w.put, work),
 				hostir.Set(w.put, hostir.Remote(slots, peer, slot), w.rowsAt(partial, to)),
 				hostir.Post(w.put, arrived, peer).Member(phase)),

@@ -42,8 +42,8 @@ func Table() []Communication {
 	}
 	for _, l := range links {
 		if over, ok := overHosts[l.moves]; ok {
-			list = append(list, Communication{Name: string(over), Needed: []string{l.needed + ", Mesh schedule.Hosts()"},
-				Ways: waysOf(over)})
+			list = append(list, Communication{Name: string(over), Ways: waysOf(over),
+				Needed: []string{l.needed + ", Mesh schedule.Hosts()"}})
 		}
 	}
 	return list

@@ -139,7 +139,21 @@ func (p *Program) Staging(s Shape, ranks int) int64 {
 	if err != nil {
 		return 0
 	}
-	return staged(x) + p.landing(x)
+	return staged(x) + p.landing(x) + p.betweenHosts(x)
+}
+
+// betweenHosts bounds the bytes of sums that travel between hosts: what each host sums and gets, and what is gathered
+// afterwards, beside the partial results of few ranks.
+func (p *Program) betweenHosts(x *reference.Problem) (bytes int64) {
+	if !p.Schedule.OverHosts() || !x.Reduces() {
+		return 0
+	}
+	for _, t := range x.Tensors {
+		if x.Result(t.Name) {
+			bytes += 6 * int64(x.Elements(t.Name)) * x.Type.Size()
+		}
+	}
+	return bytes
 }
 
 // landing bounds the bytes in which packets land: two halves, of twice each rank's shard or partial result.

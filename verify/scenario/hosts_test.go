@@ -185,7 +185,9 @@ func hostsAnywhere(e *env) error {
 	if failed := aborted(err); failed != nil {
 		return failed
 	}
-	if took := time.Since(ended); took > time.Second || !strings.Contains(err.Error(), fmt.Sprintf("rank %d", victim)) {
+	took, text := time.Since(ended), err.Error()
+	if took > time.Second || !strings.Contains(text, fmt.Sprintf("rank %d", victim)) ||
+		!strings.Contains(text, "; ranks 4 to 5 are on host ") || !strings.HasSuffix(text, `as host2"`) {
 		return fmt.Errorf("rank %d ended the group %v ago: %w", victim, took, err)
 	}
 	if err := errors.Join(g.Driver().CtxSynchronize(), g.Close(e)); err != nil {

@@ -15,7 +15,7 @@ const testProgram = "testProgram"
 // compiled once more for them.
 func (u *unit) testFile() ([]byte, error) {
 	f := newFile(u.name+"_test", "schedule "+u.program.Name)
-	f.ImportName(u.importPath(u.options), u.name)
+	u.importAs(f, u.options)
 	f.Add(doc(testProgram + " is the package as the tests drive it."))
 	f.Var().Id(testProgram).Op("=").Add(entry(func(name string) *jen.Statement {
 		return jen.Qual(u.importPath(u.options), name)
