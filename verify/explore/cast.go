@@ -42,13 +42,17 @@ func rounded(halves []Number) Number {
 	return mixed(hashed(string(schedule.ApplyFromFP32)), uint64(halves[0]), uint64(halves[1]))
 }
 
-// narrowed is a tensor of so many elements, each rounded from two halves.
+// narrowed is a tensor of so many elements, each rounded from two halves, or in a plan of fp32 from one number.
 func narrowed(operands [][]Number, size int) []Number {
-	if len(operands) != 1 || len(operands[0]) != 2*size {
+	if len(operands) != 1 || len(operands[0]) != 2*size && len(operands[0]) != size {
 		return nil
 	}
 	made := make([]Number, size)
 	for i := range made {
+		if len(operands[0]) == size {
+			made[i] = rounded(halves(operands[0][i]))
+			continue
+		}
 		made[i] = rounded(operands[0][2*i : 2*i+2])
 	}
 	return made
@@ -60,14 +64,20 @@ func kept(sum Number) Number { return applied(string(schedule.ApplyToFP32), sum)
 // widens reports whether an operation keeps a sum in fp32.
 func widens(o *ops.Op) bool { return o.Kind == ops.Sum && o.Kernel == hostir.WidenKernel }
 
-// widened is a sum that is kept in fp32, of so many numbers.
+// widened is a sum that is kept in fp32, of so many numbers: two for each of its terms', or one in a plan of fp32.
 func (x *search) widened(operands [][]Number, size int) []Number {
 	var made []Number
-	for _, sum := range x.added(operands, size/2) {
-		made = append(made, halves(kept(sum))...)
+	if len(operands[0]) == size {
+		for _, sum := range x.added(operands, size) {
+			made = append(made, kept(sum))
+		}
+		return made
 	}
 	if size%2 != 0 {
 		return nil
+	}
+	for _, sum := range x.added(operands, size/2) {
+		made = append(made, halves(kept(sum))...)
 	}
 	return made
 }
