@@ -2,7 +2,8 @@
 """Measures small collectives, and products of few rows beside them, on the GPUs of one host: NCCL,
 PyTorch's symmetric memory (torch 2.11) and ovgen's packages in the same rounds.
 
-    torchrun --nproc-per-node 2 bench/small.py --library libovgen.so [--tables reduce,linear,gather,scatter] [--rounds 15]
+    torchrun --nproc-per-node 2 bench/small.py --library libovgen.so \\
+        [--tables reduce,linear,gather,scatter] [--rounds 15]
 
 Each variant is captured in a CUDA graph of 20 calls, and in each round every variant's graph is launched
 once, behind a meeting of all ranks on the device. A time is that of the slowest rank over 20, in us; the median

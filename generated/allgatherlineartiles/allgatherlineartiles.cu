@@ -309,8 +309,8 @@ DEVICE void load(const struct tiles &p, const struct Memory &m, unsigned stage, 
                   tile.column + of_cluster * (wide / cluster), 0, (1 << cluster) - 1);
 }
 
-// load_first fills the first stages of a block before all threads are there, those of its cluster too. It returns how many: none
-// where the first tile is not of the own shard.
+// load_first fills the first stages of a block before all threads are there, those of its cluster too.
+// It returns how many: none where the first tile is not of the own shard.
 DEVICE unsigned load_first(const struct tiles &p, const struct Memory &m, unsigned of_cluster, unsigned steps)
 {
   if (blockIdx.x / cluster >= tiles_of(p)) {
@@ -840,8 +840,8 @@ DEVICE void load(const struct tiles2 &p, const struct Memory &m, unsigned stage,
   load_box(to, &p.b, barrier, k, tile.column, 0);
 }
 
-// load_first fills the first stages of a block before all threads are there. It returns how many: none
-// where the first tile is not of the own shard.
+// load_first fills the first stages of a block before all threads are there.
+// It returns how many: none where the first tile is not of the own shard.
 DEVICE unsigned load_first(const struct tiles2 &p, const struct Memory &m, unsigned of_cluster, unsigned steps)
 {
   if (blockIdx.x / cluster >= tiles_of(p)) {
@@ -1381,8 +1381,8 @@ DEVICE void load(const struct tiles3 &p, const struct Memory &m, unsigned stage,
                   tile.column + of_cluster * (wide / cluster), 0, (1 << cluster) - 1);
 }
 
-// load_first fills the first stages of a block before all threads are there, those of its cluster too. It returns how many: none
-// where the first tile is not of the own shard.
+// load_first fills the first stages of a block before all threads are there, those of its cluster too.
+// It returns how many: none where the first tile is not of the own shard.
 DEVICE unsigned load_first(const struct tiles3 &p, const struct Memory &m, unsigned of_cluster, unsigned steps)
 {
   if (blockIdx.x / cluster >= tiles_of(p)) {
@@ -1944,8 +1944,8 @@ DEVICE void load(const struct tiles4 &p, const struct Memory &m, unsigned stage,
                   tile.column + of_cluster * (wide / cluster), 0, (1 << cluster) - 1);
 }
 
-// load_first fills the first stages of a block before all threads are there, those of its cluster too. It returns how many: none
-// where the first tile is not of the own shard.
+// load_first fills the first stages of a block before all threads are there, those of its cluster too.
+// It returns how many: none where the first tile is not of the own shard.
 DEVICE unsigned load_first(const struct tiles4 &p, const struct Memory &m, unsigned of_cluster, unsigned steps)
 {
   if (blockIdx.x / cluster >= tiles_of(p)) {

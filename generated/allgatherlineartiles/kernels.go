@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlineartiles",
-	Source:  "baaeb302b2a7f5965ce201c4242191a29864b49a7aca6a263a203d85257f40fc",
+	Source:  "aff06c25ce58e4cc4da5774a2f433f0e5483e497f19333a759c4771ac10d5ce3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

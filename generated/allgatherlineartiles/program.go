@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "1f277f1152dd025998e193c055ebff8b2ecf79b836881e0e4b7f2bcf39cb4780",
+	Hash:     "d95e50524b784c28dea1d690e8054d6143649d8d6429ffb34a7886e292a7fc0e",
 	Proof:    "proven for D = 1..8, stamp 6d250533159b04ef",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescattertiles",
-	Source:  "f98df795266c7d689d80b1ce15dffd048a98e5b43a8631894c627edeec6984eb",
+	Source:  "c32e93f0f0f827e595678659ab6fe24e4028740c81661cf46ad66a9de24e0337",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -293,7 +293,8 @@ DEVICE void load(const struct scatter &p, const struct Memory &m, unsigned stage
   load_box(to, &p.b, barrier, k, tile.column, 0);
 }
 
-// load_first fills the first stages of a block before all threads are there. It returns how many.
+// load_first fills the first stages of a block before all threads are there.
+// It returns how many.
 DEVICE unsigned load_first(const struct scatter &p, const struct Memory &m, unsigned of_cluster, unsigned steps)
 {
   if (blockIdx.x / cluster >= tiles_of(p)) {
@@ -532,7 +533,8 @@ DEVICE void consume(const struct scatter &p, const struct Memory &m, unsigned of
     }
 #pragma unroll
     for (unsigned s = 0; s < subtiles; s++) {
-      store<E>(c, 0, d[s], last ? to + s * box_bytes : to, last ? stage_bytes : box_bytes, last, turn, tile, tile.ahead > 0 ? 36 * steps : 0);
+      store<E>(c, 0, d[s], last ? to + s * box_bytes : to, last ? stage_bytes : box_bytes, last, turn, tile,
+        tile.ahead > 0 ? 36 * steps : 0);
       tile.row += 64;
     }
     if (tile.ahead > 0 && thread == 0) {
@@ -875,7 +877,8 @@ DEVICE void load(const struct scatter2 &p, const struct Memory &m, unsigned stag
   load_box(to, &p.b, barrier, k, tile.column, 0);
 }
 
-// load_first fills the first stages of a block before all threads are there. It returns how many.
+// load_first fills the first stages of a block before all threads are there.
+// It returns how many.
 DEVICE unsigned load_first(const struct scatter2 &p, const struct Memory &m, unsigned of_cluster, unsigned steps)
 {
   if (blockIdx.x / cluster >= tiles_of(p)) {
@@ -1114,7 +1117,8 @@ DEVICE void consume(const struct scatter2 &p, const struct Memory &m, unsigned o
     }
 #pragma unroll
     for (unsigned s = 0; s < subtiles; s++) {
-      store<E>(c, 0, d[s], last ? to + s * box_bytes : to, last ? stage_bytes : box_bytes, last, turn, tile, tile.ahead > 0 ? 36 * steps : 0);
+      store<E>(c, 0, d[s], last ? to + s * box_bytes : to, last ? stage_bytes : box_bytes, last, turn, tile,
+        tile.ahead > 0 ? 36 * steps : 0);
       tile.row += 64;
     }
     if (tile.ahead > 0 && thread == 0) {

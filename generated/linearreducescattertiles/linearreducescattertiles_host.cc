@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescattertiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// aff4386119f8a30111896ea281b214e64c3fc9c66b7211b29d5932264434e42c
+// d33374a24aa9ce13aabffbe758a6d964380a143b62891bcc2d9fd991a74a6789
 
 namespace {
 

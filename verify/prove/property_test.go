@@ -123,6 +123,8 @@ var propertyCases = []listCase{
 		edit: set(0, func(o *ops.Op) { o.Uses[3].At.Offset = 64 }), want: prove.Bounds},
 	{name: "another rank's count word", ranks: exchangeOfTwo, want: prove.Bounds, text: []string{"count word"},
 		edit: set(0, func(o *ops.Op) { o.Count = ops.Loc{Rank: 1, Buffer: "count[main]"} })},
+	{name: "blocks counted beside the word", ranks: exchangeOfTwo, want: prove.Bounds, text: []string{"count word"},
+		edit: set(0, func(o *ops.Op) { o.Count = ops.Loc{Buffer: "count[main]", Offset: 4} })},
 	{name: "blocks counted in a semaphore", ranks: exchangeOfTwo, want: prove.Bounds,
 		edit: set(0, func(o *ops.Op) { o.Count = ops.Loc{Buffer: "read"} })},
 

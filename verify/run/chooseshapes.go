@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -15,6 +16,8 @@ import (
 func (o *options) chooseShapes(one harness.Shape, list, extents string) error {
 	if one != (harness.Shape{}) {
 		o.shapes = append(o.shapes, one)
+	} else if o.sized {
+		return errors.New("-m, -k, -n: each is 0 (give one that is above 0, or none of them for the default shape)")
 	}
 	for _, text := range strings.FieldsFunc(list, func(r rune) bool { return r == ';' || r == ' ' }) {
 		s, err := parseShape(text)

@@ -75,6 +75,7 @@ var parseCases = []parseCase{
 	{"bench all -shapes 8,x,8", `"x" is no number`},
 	{"bench all -type bf16,fp32", ""}, {"bench allgatherlinear,other other", ""},
 	{"bench other,nosuch", `no program "nosuch"`}, {"bench all -type fp8", `no type "fp8"`},
+	{"list -m 0", "-m, -k, -n: each is 0"}, {"bench all -k 0 -m 0", "-m, -k, -n: each is 0"},
 	{"verify all -driver gpu", `no driver "gpu"`}, {"verify all -ranks 0", "-ranks 0: at least 1"},
 	{"verify all -extents N2=8", "no program that was named has an extent N2"},
 	{"verify all -extents K=8", `"K" is none of [N2 N3 F W P] (m, k and n have flags of their own)`},

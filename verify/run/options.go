@@ -82,6 +82,7 @@ type options struct {
 	timeout   time.Duration
 	timed     bool // the timeout was asked for
 	counted   bool // the ranks were
+	sized     bool // -m, -k or -n was
 	delays    bool
 	straggler bool
 	rounds    int
@@ -235,6 +236,7 @@ func (o *options) settle(f *flag.FlagSet, t *texts) {
 	f.Visit(func(f *flag.Flag) {
 		o.timed = o.timed || f.Name == "timeout"
 		o.counted = o.counted || f.Name == "ranks"
+		o.sized = o.sized || slices.Contains([]string{"m", "k", "n"}, f.Name)
 	})
 	if o.long && !o.timed {
 		o.timeout = time.Hour
