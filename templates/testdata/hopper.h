@@ -145,6 +145,17 @@ static void await(Ready ready)
   }
 }
 
+static unsigned turns, paused;
+
+// Lets others have a few turns.
+static void pause_here()
+{
+  const unsigned until = turns + 1 + below(40);
+  paused++;
+  await([until] { return turns >= until; });
+  paused--;
+}
+
 static void join(Meeting &m, unsigned threads, bool stays = true)
 {
   const unsigned turn = m.turn;
@@ -249,7 +260,11 @@ HERE void ptx_ld_acquire_sys_u32(unsigned &out, const unsigned *word)
   }
   out = *word;
 }
-HERE void ptx_st_release_sys_u32(unsigned *word, unsigned value) { *word = value; }
+HERE void ptx_st_release_sys_u32(unsigned *word, unsigned value)
+{
+  *word = value;
+  pause_here();
+}
 HERE void ptx_st_relaxed_sys_u32(unsigned *word, unsigned value) { *word = value; }
 HERE void ptx_atom_acq_rel_gpu_inc_u32(unsigned &old, unsigned *word, unsigned last)
 {
@@ -586,7 +601,8 @@ static std::shared_ptr<Launch> start(unsigned grid, unsigned cluster, unsigned t
 // Lets each thread that can go on; false where none can.
 static bool turn()
 {
-  bool moved = false;
+  bool moved = paused > 0;
+  turns++;
   const size_t n = fibers.size(), first = below((unsigned)n);
   for (size_t i = 0; i < n; i++) {
     Fiber *const f = fibers[(first + i) % n].get();
