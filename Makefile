@@ -31,8 +31,10 @@ run: ## generated code is current, and four ranks compute the right bits: on GPU
 	$(GO) run ./generated/run verify all -ranks $(RANKS)
 
 # The test of generated/programs runs what each generated package's own test does, linked once instead of for each.
-# make check has vetted; some tests wait for more than they work.
+# make check has vetted; some tests wait for more than they work. Check and renamed both build ovgen, and would
+# compile the standard library twice at the same time.
 test: ## make check, make renamed and all tests
+	$(GO) build -o /dev/null ./cmd/ovgen
 	@$(MAKE) --no-print-directory -j2 check renamed
 	$(GO) test -p 4 -timeout 10m ./generated/programs $$($(GO) list ./... | grep -v /generated/)
 
@@ -102,7 +104,7 @@ fuzz: ## feed nonsense to the code that reads input of others, FUZZTIME each (30
 vuln: ## look for known vulnerabilities in the parts of Go and of other modules that are used
 	$(GO) run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK) -db $(VULNDB) ./...
 
-gpu-build: ## build what bench/gpu.sh runs on a machine with GPUs and without Go, into .gpu
+gpu-build: tools ## build what bench/gpu.sh runs on a machine with GPUs and without Go, into .gpu
 	mkdir -p .gpu
 	$(GO) build -o .gpu/run ./generated/run
 	$(GO) test -c -o .gpu/cuda.test ./runtime/driver/cuda
@@ -110,6 +112,9 @@ gpu-build: ## build what bench/gpu.sh runs on a machine with GPUs and without Go
 	$(GO) test -c -o .gpu/llama.test ./docs/examples/llama
 	rm -rf .gpu/lib && $(GO) run ./cmd/ovgen gen -o generated -c .gpu/lib ./schedule/catalog >/dev/null
 	$(GO) build -buildmode=c-shared -o .gpu/libovgen.so ./.gpu/lib && rm -rf .gpu/lib
+	rm -rf .gpu/block && $(GO) run ./cmd/ovgen gen -o .gpu/block -c .gpu/lib ./bench/block >/dev/null
+	$(GO) build -o .gpu/block-run ./.gpu/block/run
+	$(GO) build -buildmode=c-shared -o .gpu/libblock.so ./.gpu/lib && rm -rf .gpu/lib .gpu/block
 
 gpu-test: gpu-build ## test and measure on this machine's GPUs, figures to docs/results
 	bench/gpu.sh all

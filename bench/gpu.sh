@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Tests and measures on this machine's GPUs with the binaries that `make gpu-build` put
 # into BIN; needs no Go here. Writes one file a part into OUT and prints how each ended.
-#   bench/gpu.sh [test|join|bench|grid|small|compare|llama|all]
+#   bench/gpu.sh [test|join|bench|grid|small|block|compare|llama|all]
 # test: bits, delays, scenarios. join: torchrun, PyTorch, compute-sanitizer. bench: all
-# schedules. grid: the models' layers beside NCCL and PyTorch. small: few bytes and rows. compare:
+# schedules. grid: the models' layers beside NCCL and PyTorch. small: few bytes and rows. block: a
+# layer of Llama as a chain, as plans and by torch, and the bits of forms without a package. compare:
 # BIN/run and an older binary, OLD, in turn. llama: the decoder by ovgen's own ways and by NCCL, in turn.
 # all: test and bench.
 set -u
@@ -54,6 +55,14 @@ fi
 if [ "$PART" = small ]; then
   part "small-$gpus" "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" bench/small.py \
     --library "$BIN/libovgen.so" --rounds "${ROUNDS:-15}"
+  exit $failed
+fi
+
+# block: the bits of the schedules of bench/block, and the times of a layer of Llama behind attention.
+if [ "$PART" = block ]; then
+  part "forms-$gpus" timeout 120 "$BIN/block-run" verify all -ranks "$gpus" -driver cuda -iters "${ITERS:-5}"
+  part "block-$gpus" timeout 120 "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" \
+    bench/block.py --library "$BIN/libblock.so" --rounds "${ROUNDS:-15}"
   exit $failed
 fi
 

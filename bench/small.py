@@ -2,7 +2,7 @@
 """Measures small collectives, and products of few rows beside them, on the GPUs of one host: NCCL,
 PyTorch's symmetric memory (torch 2.11) and ovgen's packages in the same rounds.
 
-    torchrun --nproc-per-node 2 bench/small.py --library libovgen.so [--tables reduce,linear,gather] [--rounds 15]
+    torchrun --nproc-per-node 2 bench/small.py --library libovgen.so [--tables reduce,linear,gather,scatter] [--rounds 15]
 
 Each variant is captured in a CUDA graph of 20 calls, and in each round every variant's graph is launched
 once, behind a meeting of all ranks on the device. A time is that of the slowest rank over 20, in us; the median
@@ -12,6 +12,7 @@ over the rounds is given. Results of ovgen's packages are compared with NCCL's b
     linear   product and all-reduce at decoding: k = 28672 over the ranks, n = 8192
     gather   all-gather and product of few rows: 8B's and 70B's first layer; all-gather and
              reduce-scatter alone, 16 KiB to 4 MiB a rank
+    scatter  product and reduce-scatter of few rows: 8B's second layer
 """
 import peers  # first: it sets the variables that CUDA and NCCL read when they start
 
@@ -23,7 +24,7 @@ import sys
 
 CALLS = 20
 SLEEP = 400_000  # cycles, in which the host enqueues the graph
-TABLES = ("reduce", "linear", "gather")
+TABLES = ("reduce", "linear", "gather", "scatter")
 
 
 class Plain(ctypes.Structure):
@@ -187,7 +188,7 @@ def gather(job, group, rounds):
             point.add("product", lambda: torch.mm(whole, w.t(), out=c))
             point.add("nccl", lambda: (dist.all_gather_into_tensor(whole, a), torch.mm(whole, w.t(), out=c)))
             for name in ("allgatherlinearoneshot", "allgatherlinearpackets", "allgatherlinearkernels",
-                "allgatherlinear"):
+                "allgatherlinear", "allgatherlineartiles"):
                 point.package(name, ovgen.Shape(m, k, n, ovgen.BF16), c, reference, A=a, B=w, Bias=bias, C=c)
             report(job, f"{model} fc1 {m}", point, rounds)
     for kb in (16, 64, 256, 1024, 4096):
@@ -207,6 +208,22 @@ def gather(job, group, rounds):
         for name in ("reducescatteroneshot", "reducescatterpackets", "reducescatter"):
             point.package(name, Plain(m * job.ranks, n, ovgen.BF16), c, reference, A=whole, C=c)
         report(job, f"reduce-scatter {kb} KiB a rank", point, rounds)
+
+
+def scatter(job, group, rounds):
+    n, f = peers.MODELS["8B"]
+    for m in (64, 128, 256, 512, 1024):
+        point, a, w = Point(job, group), make(job, m, f // job.ranks), make(job, n, f // job.ranks)
+        partial = torch.empty(m, n, dtype=a.dtype, device=a.device)
+        c = torch.empty(m // job.ranks, n, dtype=a.dtype, device=a.device)
+        reference = torch.empty_like(c)
+        torch.mm(a, w.t(), out=partial)
+        dist.reduce_scatter_tensor(reference, partial)
+        point.add("product", lambda: torch.mm(a, w.t(), out=partial))
+        point.add("nccl", lambda: (torch.mm(a, w.t(), out=partial), dist.reduce_scatter_tensor(c, partial)))
+        for name in ("linearreducescatteroneshot", "linearreducescatterpackets", "linearreducescattertiles"):
+            point.package(name, ovgen.Shape(m, f, n, ovgen.BF16), c, reference, A=a, B=w, C=c)
+        report(job, f"8B fc2 {m}", point, rounds)
 
 
 def main():

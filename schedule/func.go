@@ -32,6 +32,7 @@ type function struct {
 	in   []operand // its further operands
 	by   parts     // what applies it
 	norm bool      // what it makes of an element depends on the whole row
+	cast bool      // it takes elements of one type to another
 }
 
 // operand of a function has the result's last axes, so many; own: but for its last one, which is its own.
@@ -63,6 +64,8 @@ var funcs = map[FuncKind]function{
 	ApplyRMSNorm:   {in: []operand{row}, by: parts{kernel: true}, norm: true},
 	ApplyLayerNorm: {in: []operand{row, row}, by: parts{kernel: true}, norm: true},
 	ApplyRotary:    {in: []operand{table}, by: parts{kernel: true}},
+	ApplyFromFP32:  {by: parts{kernel: true}, cast: true},
+	ApplyToFP32:    {by: parts{sum: true}, cast: true},
 }
 
 // Functions are the names of all functions, sorted.
@@ -92,10 +95,10 @@ func (o Op) with(do FuncKind) string {
 	return ""
 }
 
-// Elementwise says that the function takes an element and nothing else.
+// Elementwise says that the function takes an element and nothing else, and makes one of its type.
 func (f Func) Elementwise() bool {
 	x, known := funcs[f.Do]
-	return known && len(x.in) == 0 && !x.norm
+	return known && len(x.in) == 0 && !x.norm && !x.cast
 }
 
 // Norm says that what the function makes of an element depends on the whole row.

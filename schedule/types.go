@@ -20,7 +20,7 @@ const I32 Type = "i32"
 
 // Bytes of an element of a type that a tensor has of its own; 0 where it has that of the plan.
 func (t Type) Bytes() int64 {
-	if t == I32 {
+	if t == I32 || t == FP32 {
 		return 4
 	}
 	return 0
@@ -69,6 +69,10 @@ func (s Schedule) checkTypes(v *validation) {
 		path := fmt.Sprintf("Tensors[%d].Type", i)
 		oneOf(v, path, t.Type, append(all, I32)...)
 		switch {
+		case t.Type == FP32 && s.castAlone(t):
+		case t.Type == FP32:
+			v.add(path, "leave it out, and set Types; or take it by schedule.FromFP32 or ToFP32 alone",
+				"only casts take a tensor of fp32 in plans of other types")
 		case slices.Contains(all, t.Type):
 			v.add(path, "leave it out, and set Types", "no pass lowers a tensor with an element type of its own")
 		case t.Type == I32 && !s.calledFor(t.Name):

@@ -34,6 +34,7 @@ func (s Schedule) checkOps(v *validation) {
 			v.add(path+"."+e.Path, e.Hint, "%s", e.Msg)
 		}
 		o.checkFuncs(v, path)
+		s.checkCasts(v, path, o)
 		s.checkCall(v, path, i)
 	}
 }

@@ -30,6 +30,9 @@ func (SlotsToAll) sums() {}
 // LayerSlots is Slots, or SlotsToAll, in a chain of operations: partial results leave while rows for
 // earlier operations still come.
 type LayerSlots struct {
+	// Parts in which a rank's own rows go on from the sum: while one part is summed, and normed where a norm follows,
+	// the next products take the part before. Two were slower than one on two H200s.
+	Parts int `zero:"1" most:"64"`
 	// Streams of the chain's products, which steps take in turn.
 	Streams int `zero:"one for each step" most:"64"`
 	// Equal gives the products of all steps one priority; else an earlier step has a higher one.

@@ -95,6 +95,7 @@ var functionHeaders = []struct {
 }{
 	{blockSum, []kernels.Kind{kernels.RMSNorm, kernels.LayerNorm}},
 	{"norm.h", []kernels.Kind{kernels.RMSNorm}},
+	{"widen.h", []kernels.Kind{kernels.Widen}},
 }
 
 // blockSum is the header of sums over a block, which calls may use as well.

@@ -123,8 +123,9 @@ func readSources(t *testing.T) {
 	}
 }
 
-// compile compiles testdata/NAME.cc in a folder with device code and returns the program, not optimised since
-// compiling takes longer than running. A fence of a smaller scope compiles too: running it shows its fault.
+// compile compiles testdata/NAME.cc in a folder with device code and returns the program, not optimised unless flags
+// say so, since compiling most takes longer than running. A fence of a smaller scope compiles too: running it shows its
+// fault.
 func compile(t *testing.T, dir, main string, flags ...string) string {
 	t.Helper()
 	source, err := filepath.Abs(filepath.Join("testdata", main+".cc"))
@@ -159,6 +160,8 @@ func transportList() []kernels.Kernel {
 		{Kind: kernels.Reduce, Number: 3, Terms: 9, Varies: true, Rows: 1},
 		{Kind: kernels.Reduce, Number: 4, Terms: 9, Varies: true},
 		{Kind: kernels.Reduce, Number: 5, Terms: 64, Varies: true}, // over hosts
+		{Kind: kernels.Widen, Terms: 9, Varies: true},
+		{Kind: kernels.Widen, Number: 2, Terms: 9, Varies: true, Rows: 1},
 		{Kind: kernels.Get, PreWait: one, PostPost: one},
 		{Kind: kernels.Get, Number: 2, PreWait: one, ByBlocks: true},
 		{Kind: kernels.Put, PreWait: one, PostPost: one},
@@ -177,7 +180,11 @@ func transportList() []kernels.Kernel {
 		{Kind: kernels.Tiles, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7, Rows: 1,
 			Tile: kernels.Tile{Columns: 112, Cluster: 2}},
 		{Kind: kernels.Tiles, Number: 2, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
+			Rows: 1, Tile: kernels.Tile{Columns: 128, Cluster: 1}},
+		{Kind: kernels.Tiles, Number: 3, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
 			Rows: 1, Tile: kernels.Tile{Columns: 176, Cluster: 2}},
+		{Kind: kernels.Tiles, Number: 4, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
+			Rows: 1, Tile: kernels.Tile{Columns: 224, Cluster: 2, Together: true}},
 		{Kind: kernels.Scatter, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
 			Tile: kernels.Tile{Columns: 128, Cluster: 1}},
 		{Kind: kernels.Scatter, Number: 2, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
@@ -277,17 +284,19 @@ func TestEpsilon(t *testing.T) {
 	}
 }
 
+// A unit of 16 bytes that is not aligned would be read all the same on a host: the program is made to end there.
+var aligned = []string{"-fsanitize=alignment", "-fsanitize-undefined-trap-on-error"}
+
 func TestTransportKernels(t *testing.T) {
 	for _, main := range []string{"shim", "fused"} {
-		if out := build(t, transport(), main); out != "" {
+		if out := build(t, transport(), main, aligned...); out != "" {
 			t.Errorf("%s: the kernels do wrong:\n%s", main, out)
 		}
 	}
 }
 
-// A unit of 16 bytes that is not aligned would be read all the same on a host: the program is made to end there.
 func TestFunctionKernels(t *testing.T) {
-	out := build(t, functionKernels(t), "functions", "-fsanitize=alignment", "-fsanitize-undefined-trap-on-error")
+	out := build(t, functionKernels(t), "functions", aligned...)
 	if out != "" {
 		t.Errorf("the kernels do wrong:\n%s", out)
 	}

@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgathergateup",
-	Hash:    "5cd2da4ddaa47f3c6b65fcb0b3350a46af921180d79d21ff2da33c812fdc506e",
-	Proof:   "proven for D = 1..8, stamp 04977d9707941ef7",
+	Hash:    "0e18fcae4860880249581065183bd8031575766f7420ed4db05606fd14fa152d",
+	Proof:   "proven for D = 1..8, stamp 117812f5377acd87",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

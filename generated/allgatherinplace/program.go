@@ -26,8 +26,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherinplace",
-	Hash:    "f4ff243bf542b07988b104db0ecd4b9e9c957f6462164ffb4e457fe0dc8d81a0",
-	Proof:   "proven for D = 1..8, stamp a8323810d0417a11",
+	Hash:    "36322581afa17a57d09526083f27e7ca87e217c0b5149d985b88e36422d94805",
+	Proof:   "proven for D = 1..8, stamp f57748e4be2847c5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -31,5 +31,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp a04b2559d03213ea.
+// Proof: proven for D = 1..8, stamp 621f60cd6e75f8a2.
 package allgatherlinear

@@ -33,5 +33,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp c16b901f0dea0eef.
+// Proof: proven for D = 1..8, stamp e708ddca12c0a8dc.
 package allgatherlinearbalanced

@@ -34,8 +34,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearbatches",
-	Hash:    "a31dd7babbb888dd654e43b9df3afe15c79ec8e99691cabca73f9f46a23d20c4",
-	Proof:   "proven for D = 1..8, stamp 4a0716c603f3d4dd",
+	Hash:    "a2f68b34432e2703f11bac35837f21ba34068ab0312e8e6bee529ed286909187",
+	Proof:   "proven for D = 1..8, stamp da4a5b568c36648d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 4}},

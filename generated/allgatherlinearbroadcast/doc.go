@@ -38,5 +38,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp 6e0a7185d8210267.
+// Proof: proven for D = 1..8, stamp 3400eef706e28a82.
 package allgatherlinearbroadcast

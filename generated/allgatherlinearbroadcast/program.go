@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearbroadcast",
-	Hash:    "969dace1671ef9c8fb9971b681284ab5c241bb158158de01733819abf394e1b5",
-	Proof:   "proven for D = 1..8, stamp 6e0a7185d8210267",
+	Hash:    "552c88cf48ce8bfc6be478a8557d9995a429a582305d6859b7d873877a212dc5",
+	Proof:   "proven for D = 1..8, stamp 3400eef706e28a82",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

@@ -34,5 +34,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp de9e2a2d477e058e.
+// Proof: proven for D = 1..8, stamp 0bb431d4c3f5f196.
 package allgatherlinearcollective1

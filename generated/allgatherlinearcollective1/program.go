@@ -40,8 +40,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearcollective1",
-	Hash:    "4b31b3daaa158d29a9d2d775660516aeded903cf5533ec459f3206b71b7dd859",
-	Proof:   "proven for D = 1..8, stamp de9e2a2d477e058e",
+	Hash:    "43a50114203758ee1a6f48060a7a040ff715c27746fc6fb869e9119ce071c5b8",
+	Proof:   "proven for D = 1..8, stamp 0bb431d4c3f5f196",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 1}},

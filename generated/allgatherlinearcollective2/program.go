@@ -40,8 +40,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearcollective2",
-	Hash:    "cc4149126909d6a62d426df79345f752ec022dafebfbfa27ee08a1ce353123ab",
-	Proof:   "proven for D = 1..8, stamp 86bfe1094e706888",
+	Hash:    "026f223c281e22b1f5976f271f7e79b480295066ed8c841c1a463333c0020084",
+	Proof:   "proven for D = 1..8, stamp 6a13928e7d652c1a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 2}},

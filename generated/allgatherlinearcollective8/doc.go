@@ -35,5 +35,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp b48a0706885ada7b.
+// Proof: proven for D = 1..8, stamp 83721d344bb62e67.
 package allgatherlinearcollective8

@@ -40,8 +40,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearcollective8",
-	Hash:    "305d99074aa2d34775c9f047eac85b10c032d3b61c8757e33e906bbfc5199be0",
-	Proof:   "proven for D = 1..8, stamp b48a0706885ada7b",
+	Hash:    "236db491ba1a46d83db2794eeb11e26e72114893866c516f046bb3de571fd3b0",
+	Proof:   "proven for D = 1..8, stamp 83721d344bb62e67",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 8}},

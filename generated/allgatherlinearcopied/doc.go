@@ -35,5 +35,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp 0790e56f90098499.
+// Proof: proven for D = 1..8, stamp e2c8e9ccd7b32859.
 package allgatherlinearcopied

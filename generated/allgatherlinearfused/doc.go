@@ -31,5 +31,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatherlinearfused.cu.
 //
-// Proof: proven for D = 1..8, stamp a3ae2189e76f36d9.
+// Proof: proven for D = 1..8, stamp 661b98ef3b9a45ef.
 package allgatherlinearfused

@@ -31,8 +31,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearfused",
-	Hash:     "a1375f4223d993b9ff0f2b10b53b3c72905a5641a65857606dd98b60089c11a6",
-	Proof:    "proven for D = 1..8, stamp a3ae2189e76f36d9",
+	Hash:     "6a6d03f75fac0cc42315b5af6091a17a268fd80702ca532bb8c613d1feda93a8",
+	Proof:    "proven for D = 1..8, stamp 661b98ef3b9a45ef",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -32,5 +32,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp a273e61697f604f6, eager only: it exchanges handles in the loop.
+// Proof: proven for D = 1..8, stamp 4fcec5f0c0b0c5d1, eager only: it exchanges handles in the loop.
 package allgatherlinearhandlesinloop

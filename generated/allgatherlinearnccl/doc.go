@@ -22,5 +22,5 @@
 // NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp c0e901e2b7113c59.
+// Proof: proven for D = 1..8, stamp 737c3d646473325c.
 package allgatherlinearnccl

@@ -31,8 +31,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearoneshot",
-	Hash:     "1b0e2abafc82fee2678d3aed7e2f5e21a512b2d377f0951805b8e892e4de41c8",
-	Proof:    "proven for D = 1..8, stamp 7c8de5d1b4d63f08",
+	Hash:     "685e085e520f406e85d5bf2b496d0515d172baf643c24bdf63b25480adc4c9d8",
+	Proof:    "proven for D = 1..8, stamp ad1f079dc170371f",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearpackets",
-	Source:  "92f4ab77007d7cde26d07590899c8a3386168eac121972d6eb98dbc948112fec",
+	Source:  "ba86773e984226ba46f562e6c01a162cd71ec31e9bb122f4e006b5651c0d2076",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

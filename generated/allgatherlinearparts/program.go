@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearparts",
-	Hash:    "9dae30e66b901a16e40e7005699144f89d6ac1799b1de6042e33cf29c984ed8f",
-	Proof:   "proven for D = 1..8, stamp 69bb15c224c79486",
+	Hash:    "fc230ca4cb28456848cd2c0656923368d90e2b012eb365cb179f487acd692cc2",
+	Proof:   "proven for D = 1..8, stamp da2df6b2008d51eb",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 2}},

@@ -33,5 +33,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp 04eafe60f04b3ce7.
+// Proof: proven for D = 1..8, stamp 678405fa12daedda.
 package allgatherlinearput

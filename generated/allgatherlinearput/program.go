@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearput",
-	Hash:    "b6d52fccfb501ed1a7772b103f38450829a3a90e6a043b495c19afc85a57ba34",
-	Proof:   "proven for D = 1..8, stamp 04eafe60f04b3ce7",
+	Hash:    "478d60ae48217c55b11c92255dd9191530e69c587195300ce56db7c491e2046b",
+	Proof:   "proven for D = 1..8, stamp 678405fa12daedda",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

@@ -35,5 +35,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp f2e4de07f318eb97.
+// Proof: proven for D = 1..8, stamp c0e84a52d5970331.
 package allgatherlinearringbackward

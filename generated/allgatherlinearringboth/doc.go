@@ -41,5 +41,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp dc5de51942d3e551.
+// Proof: proven for D = 1..8, stamp 7602203147e2f8df.
 package allgatherlinearringboth

@@ -41,5 +41,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp bd641b1a62657c59.
+// Proof: proven for D = 1..8, stamp ed4faac76e61aec1.
 package allgatherlinearringget

@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringget",
-	Hash:    "6aa1cfedf8704a7d179bdc1fda8c3b0b2ccbf96b075aef70f16195f0549ac665",
-	Proof:   "proven for D = 1..8, stamp bd641b1a62657c59",
+	Hash:    "60a5f5543fa4a1aef8cfe0a55878e4a214bc36b666abab08f349d2e52c7c8b0e",
+	Proof:   "proven for D = 1..8, stamp ed4faac76e61aec1",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Ring:    true,
 	Extents: []string{"M", "K", "N"},

@@ -36,5 +36,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp cf834aef3007ff94.
+// Proof: proven for D = 1..8, stamp 046ab75066b6cd2c.
 package allgatherlinearringput

@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringput",
-	Hash:    "9b8b21cb5511ae1efabf996ad13c90d3e96b58867fa3eaeee4014be9ea75e0fd",
-	Proof:   "proven for D = 1..8, stamp cf834aef3007ff94",
+	Hash:    "4d116b143790253b68398a0e6fa2918a00da3862da3347d57cf859d44f8af5fe",
+	Proof:   "proven for D = 1..8, stamp 046ab75066b6cd2c",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Ring:    true,

@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearstartinloop",
-	Hash:    "3549ac64d747e2d61f506ce8a4cfdc06be09fe90d1a43da889f090b1b17a079d",
-	Proof:   "proven for D = 1..8, stamp 3a8bc449fe09bfc8",
+	Hash:    "7590ad79d30361fdbeb53bc9d187e8bdd197a0453437633059c17ec802b470b4",
+	Proof:   "proven for D = 1..8, stamp cc820f0764eb00f1",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -2,7 +2,7 @@
 
 // The kernels of allgatherlineartiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// bfdd1a0d54c8349ecab159ce43f9a0e51357fff201ee5c76da87c2060abf405f
+// 38815fb31fdf78df8d73ef140899c7d2e6734af776b0be72023c4e129c98ae0e
 
 namespace {
 
@@ -14,6 +14,10 @@ const Kernel kernels[] = {
     {"tiles_fp16", sizeof(struct tiles), thread<struct tiles, tiles_fp16>},
     {"tiles2_bf16", sizeof(struct tiles2), thread<struct tiles2, tiles2_bf16>},
     {"tiles2_fp16", sizeof(struct tiles2), thread<struct tiles2, tiles2_fp16>},
+    {"tiles3_bf16", sizeof(struct tiles3), thread<struct tiles3, tiles3_bf16>},
+    {"tiles3_fp16", sizeof(struct tiles3), thread<struct tiles3, tiles3_fp16>},
+    {"tiles4_bf16", sizeof(struct tiles4), thread<struct tiles4, tiles4_bf16>},
+    {"tiles4_fp16", sizeof(struct tiles4), thread<struct tiles4, tiles4_fp16>},
     {},
 };
 

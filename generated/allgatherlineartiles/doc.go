@@ -19,11 +19,11 @@
 //	plan:   Agathered [Stream(D), M/D, K] by M/D*K
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	main:   tiles{Post ready -> every peer;  Wait ready[every peer]
-//	              Tiles 128x112/2 or 128x176/2: Linear(C, Agathered, A, A@((r + i) % D), i = 1..D-1, B, Bias)
+//	              Tiles 112/2|128|176/2|224/2 together: Linear(C, Agathered, A, A@((r + i) % D), i = 1..D-1, B, Bias)
 //	              Post read -> every peer;  Wait read[every peer]}
 //	                # peers may read A; A may be overwritten afterwards
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatherlineartiles.cu.
 //
-// Proof: proven for D = 1..8, stamp 4dbb2aeacce85a6a.
+// Proof: proven for D = 1..8, stamp 6d250533159b04ef.
 package allgatherlineartiles

@@ -18,7 +18,13 @@ var table = kernels.Table{
 			PostWait: kernels.EachPeer, Terms: 7, Rows: 1, Tile: kernels.Tile{Columns: 112, Cluster: 2}},
 		{Kind: kernels.Tiles, Number: 2, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer,
 			PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 7, Rows: 1,
+			Tile: kernels.Tile{Columns: 128, Cluster: 1}},
+		{Kind: kernels.Tiles, Number: 3, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer,
+			PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 7, Rows: 1,
 			Tile: kernels.Tile{Columns: 176, Cluster: 2}},
+		{Kind: kernels.Tiles, Number: 4, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer,
+			PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 7, Rows: 1,
+			Tile: kernels.Tile{Columns: 224, Cluster: 2, Together: true}},
 	},
 }
 
@@ -28,7 +34,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlineartiles",
-	Source:  "1d241dbefa090a091535a65967fdcc6be0ae3b28966d4c58ed169c90c07492ac",
+	Source:  "baaeb302b2a7f5965ce201c4242191a29864b49a7aca6a263a203d85257f40fc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

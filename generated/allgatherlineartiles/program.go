@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "69995fb1c385338848a90736c121186a016071cede23341bac25e93c1b115483",
-	Proof:    "proven for D = 1..8, stamp 4dbb2aeacce85a6a",
+	Hash:     "1f277f1152dd025998e193c055ebff8b2ecf79b836881e0e4b7f2bcf39cb4780",
+	Proof:    "proven for D = 1..8, stamp 6d250533159b04ef",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}, {Extent: "K", By: "8"}, {Extent: "N", By: "8"}},

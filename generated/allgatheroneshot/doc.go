@@ -21,5 +21,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatheroneshot.cu.
 //
-// Proof: proven for D = 1..8, stamp ea3dd5503ddca2d0.
+// Proof: proven for D = 1..8, stamp 82cc7d5536a60564.
 package allgatheroneshot

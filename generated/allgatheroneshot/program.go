@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatheroneshot",
-	Hash:     "b24fc97b3e61577c0c5604603469af80bce01c57124064f75b3ac4a79f36a4bb",
-	Proof:    "proven for D = 1..8, stamp ea3dd5503ddca2d0",
+	Hash:     "15d7c3c8681733d4a23fc2b222e98a73c69d08bc06a524c8cbc4d3cb56803037",
+	Proof:    "proven for D = 1..8, stamp 82cc7d5536a60564",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -29,6 +29,7 @@ struct packetgather {
   u64 half;  // bytes from one half to the other
   unsigned *turn;  // the first block's word: which half this launch uses
   u64 rank;
+  u64 beside;  // bytes from the first packet of a part to what lies beside it
 };
 
 extern "C" {
@@ -41,42 +42,42 @@ __global__ void packetgather(const __grid_constant__ struct packetgather p)
   const u64 half = turn == 0 ? 0 : p.half;
   const u64 bytes = p.count;
   const struct Part part = part_of_block(bytes, p.blocks);
-  const u64 end = part.from + part.bytes, stride = 8 * (u64)blockDim.x;
-  for (u64 i = part.from + 8 * threadIdx.x; i < end; i += pairs_at_once * stride) {
-    u64 v[pairs_at_once];
+  const u64 end = part.from + part.bytes, stride = 16 * (u64)blockDim.x;
+  for (u64 i = part.from + 16 * threadIdx.x; i < end; i += units_at_once * stride) {
+    uint4 v[units_at_once];
     for (unsigned ahead = 1; ahead <= p.n; ahead++) {  // the own one last
       const u64 q = (p.rank + ahead) % p.n;
-      for (unsigned u = 0; u < pairs_at_once; u++) {
+      for (unsigned u = 0; u < units_at_once; u++) {
         const u64 at = i + u * stride;
-        v[u] = at < end ? load_8<halves>(p.terms[q], at, bytes) : 0;
+        v[u] = at < end ? load_16<halves>(p.terms[q], at, bytes) : uint4();
       }
-      for (unsigned u = 0; u < pairs_at_once; u++) {
+      for (unsigned u = 0; u < units_at_once; u++) {
         const u64 at = i + u * stride;
         if (at >= end) {
           break;
         }
         if (q == p.rank) {
-          store_8<halves>(p.dst + q * bytes, at, bytes, v[u]);
+          store_16<halves>(p.dst + q * bytes, at, bytes, v[u]);
         } else {
-          send(p.to[q] + half + 2 * at, v[u]);
+          send(p.to[q] + half + at, p.to[q] + half + p.beside + 2 * at, v[u]);
         }
       }
     }
     for (unsigned q = 0; q < p.n; q++) {
       char *const from = p.from + half + q * p.part;
-      bool there[pairs_at_once];
-      for (unsigned u = 0; u < pairs_at_once; u++) {
+      bool there[units_at_once];
+      for (unsigned u = 0; u < units_at_once; u++) {
         const u64 at = i + u * stride;
-        there[u] = q == p.rank || at >= end || look(from + 2 * at, &v[u]);
+        there[u] = q == p.rank || at >= end || look(from + at, &v[u]);
       }
-      for (unsigned u = 0; u < pairs_at_once; u++) {
+      for (unsigned u = 0; u < units_at_once; u++) {
         const u64 at = i + u * stride;
         while (!there[u]) {
-          there[u] = look(from + 2 * at, &v[u]);
+          there[u] = look(from + at, &v[u]);
         }
         if (q != p.rank && at < end) {
-          clear(from + 2 * at);
-          store_8<halves>(p.dst + q * bytes, at, bytes, v[u]);
+          v[u] = take(from + at, from + p.beside + 2 * at, v[u]);
+          store_16<halves>(p.dst + q * bytes, at, bytes, v[u]);
         }
       }
     }

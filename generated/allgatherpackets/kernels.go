@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherpackets",
-	Source:  "51fef36a45c389ccf1a07c8e5402da594d52d6aff0ff9301e2e80b26a8e1b493",
+	Source:  "ce651f24ae3fab03eb045d9a88c7727c7fd361aa127a43d5c36888464e7741a4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

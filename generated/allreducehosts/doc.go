@@ -16,9 +16,8 @@
 //
 //	mesh:   H hosts of L ranks, rank r = h*L + l; every peer is of the own host
 //	caller: A [DIDx(D), M, N] by M/D*N;  C [M, N] by M/D*N
-//	plan:   slots [Stream(D), M/D, N] by M/D*N;  sums [H, DIDx(D), M/D, N] by M/D*N
-//	        others [H, DIDx(D), M/D, N] by M/D*N;  reduced [DIDx(D), M/D, N]
-//	        railed [H, DIDx(D), M/D, N] by M/D*N
+//	plan:   slots [Stream(D), M/D, N] by M/D*N;  reduced [DIDx(D), M/D, N];  sums [H, DIDx(D), M/D, N] by M/D*N
+//	        others [H, DIDx(D), M/D, N] by M/D*N;  railed [H, DIDx(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Post free -> every peer                                            # the slots may be written
 //	nccl, copy: Synchronize(main)
@@ -34,28 +33,27 @@
 //	for i in 1..L-1:  peer = h*L + (l + i) % L  to = host*L + (l + i) % L
 //	  copy:   Set(slots@peer[host*L + l], A[to]);  Post arrived[phase] -> peer
 //	nccl:   Synchronize(copy);  Wait arrived[phase] <- every peer
-//	nccl:   Reduce(others[h], slots[host*L + q], q = 0..l-1, A[host*L + l], slots[host*L + q], q = l+1..L-1)
+//	nccl:   Reduce(others[host], slots[host*L + q], q = 0..l-1, A[host*L + l], slots[host*L + q], q = l+1..L-1)
 //	  # in the order of the host's ranks
 //	nccl:   Reduce(reduced, others[0..H-1])  # the hosts' sums, in their order, rounded once more
 //	nccl:   Post summed -> every peer                                          # peers may read reduced
-//	copy:   Synchronize(nccl)
+//	relay[0]: Synchronize(nccl)
 //	for phase in 1..H-1:  host = (h + H - phase) % H
 //	  nccl:         nccl{Exchange(railed[host], reduced, to (h + phase) % H*L + l, from host*L + l)}
 //	  nccl:         Post passed[phase] -> every peer
 //	  relay[phase]: Synchronize(nccl)
-//	copy:   Set(C[r], reduced)
+//	relay[0]: Set(C[r], reduced)
 //	for i in 1..L-1:  from = h*L + (l + i) % L
-//	  copy:   Wait summed[from];  Set(C[from], reduced@from)
+//	  relay[0]: Wait summed[from];  Set(C[from], reduced@from)
 //	for phase in 1..H-1:  host = (h + H - phase) % H
 //	  relay[phase]: Set(C[host*L + l], railed[host])
 //	  for i in 1..L-1:  peer = h*L + (l + i) % L
 //	    relay[phase]: Wait passed[phase] <- peer;  Set(C[host*L + (l + i) % L], railed@peer[host])
-//	copy:   Synchronize(relay[1..H-1]);  Post read -> every peer;  Wait read[every peer]
-//	  # what peers read may be overwritten afterwards
-//	main:   Synchronize(nccl), Synchronize(copy)                               # join
+//	main:   Synchronize(nccl), Synchronize(relay[0..H-1]), Synchronize(copy)   # join
+//	main:   Post read -> every peer;  Wait read[every peer]  # what peers read may be overwritten afterwards
 //
 // NCCL, which is loaded when a plan is made on several hosts, carries between them. On a host copies go by the copy
 // engine and signals by stream memory operations. Sums are made by kernels. The kernels are in allreducehosts.cu.
 //
-// Proof: proven for D = 1..8, stamp 9b0b23e3e6445ae5.
+// Proof: proven for D = 1..8, stamp 9b17d7a6bb85dfd8.
 package allreducehosts

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreducehosts",
-	Hash:     "34787a0e8c1607cf8a07fbe87aba87aae85269676bb4face9143ac063d38c2f2",
-	Proof:    "proven for D = 1..8, stamp 9b0b23e3e6445ae5",
+	Hash:     "72143e37f86d698365e91102d5bd054b4b5135bf144f8f380874e2d4d0b8de13",
+	Proof:    "proven for D = 1..8, stamp 9b17d7a6bb85dfd8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,
@@ -68,7 +68,7 @@ type Plan struct {
 
 	chunkA int64 // bytes of M/D*N elements
 
-	a, c, slots, sums, others, reduced *plan.Buffer
+	a, c, slots, reduced, sums, others *plan.Buffer
 	railed                             *plan.Buffer
 	free, summed, read                 *plan.Semaphore
 	arrived, passed                    []*plan.Semaphore
@@ -102,9 +102,9 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.a = b.Caller("A", s.Type.Bytes(m*n))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
 	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
+	p.reduced = b.Allocate("reduced", s.Type.Bytes(m/d*n))
 	p.sums = b.Allocate("sums", s.Type.Bytes(hosts*(m/d)*n))
 	p.others = b.Allocate("others", s.Type.Bytes(hosts*(m/d)*n))
-	p.reduced = b.Allocate("reduced", s.Type.Bytes(m/d*n))
 	p.railed = b.Allocate("railed", s.Type.Bytes(hosts*(m/d)*n))
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphores("arrived", hosts+1)
@@ -113,7 +113,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.read = b.Semaphore("read")
 	p.nccl = b.Stream("nccl", driver.High)
 	p.copy = b.Stream("copy", driver.High)
-	p.relay = b.Streams("relay", 1, hosts, driver.High)
+	p.relay = b.Streams("relay", 0, hosts, driver.High)
 	b.Collectives(s.Type)
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
@@ -177,7 +177,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := l + 1; j < each; j++ {
 		p.terms = append(p.terms, p.slots.At(int64(host*each+j)*p.chunkA))
 	}
-	p.kernels.Reduce(q, p.nccl, p.others.At(int64(h)*p.chunkA), p.chunkA, p.terms...)
+	p.kernels.Reduce(q, p.nccl, p.others.At(int64(host)*p.chunkA), p.chunkA, p.terms...)
 
 	// The hosts' sums, in their order, rounded once more.
 	p.terms = p.terms[:0]
@@ -188,7 +188,7 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	// Peers may read reduced.
 	q.Post(p.nccl, p.summed)
-	q.Synchronize(p.copy, p.nccl)
+	q.Synchronize(p.relay[0], p.nccl)
 
 	for phase := 1; phase < hosts; phase++ {
 		host := (h + hosts - phase) % hosts
@@ -197,12 +197,12 @@ func (p *Plan) issue(q *plan.Queue) {
 		q.Post(p.nccl, p.passed[phase])
 		q.Synchronize(p.relay[phase], p.nccl)
 	}
-	q.Set(p.copy, p.c.At(int64(r)*p.chunkA), p.reduced.At(0), p.chunkA)
+	q.Set(p.relay[0], p.c.At(int64(r)*p.chunkA), p.reduced.At(0), p.chunkA)
 
 	for i := 1; i < each; i++ {
 		from := h*each + (l+i)%each
-		q.Wait(p.copy, p.summed, from)
-		q.Set(p.copy, p.c.At(int64(from)*p.chunkA), p.reduced.Peer(from, 0), p.chunkA)
+		q.Wait(p.relay[0], p.summed, from)
+		q.Set(p.relay[0], p.c.At(int64(from)*p.chunkA), p.reduced.Peer(from, 0), p.chunkA)
 	}
 
 	for phase := 1; phase < hosts; phase++ {
@@ -216,15 +216,15 @@ func (p *Plan) issue(q *plan.Queue) {
 				p.railed.Peer(peer, int64(host)*p.chunkA), p.chunkA)
 		}
 	}
-	for i := 1; i < hosts; i++ {
-		q.Synchronize(p.copy, p.relay[i])
-	}
-
-	// What peers read may be overwritten afterwards.
-	q.Post(p.copy, p.read)
-	q.Wait(p.copy, p.read)
 
 	// Join.
 	q.Synchronize(main, p.nccl)
+	for i := range hosts {
+		q.Synchronize(main, p.relay[i])
+	}
 	q.Synchronize(main, p.copy)
+
+	// What peers read may be overwritten afterwards.
+	q.Post(main, p.read)
+	q.Wait(main, p.read)
 }

@@ -27,5 +27,5 @@
 // Copies between ranks go by kernels and signals by kernels. Sums are made by kernels. The kernels are in
 // allreduceinplace.cu.
 //
-// Proof: proven for D = 1..8, stamp 1827a826d9ab19b1.
+// Proof: proven for D = 1..8, stamp aac3e72fd1c18c8e.
 package allreduceinplace

@@ -23,5 +23,5 @@
 // No rank copies from or to another. Signals go by kernels. Sums are made by kernels. The kernels are in
 // allreduceoneshot.cu.
 //
-// Proof: proven for D = 1..8, stamp 593b9323eb7aeb2e.
+// Proof: proven for D = 1..8, stamp a50f41d0f052a879.
 package allreduceoneshot

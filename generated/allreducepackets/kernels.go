@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducepackets",
-	Source:  "22a3e6d9dcd849b9d7f4bfbcae343ef4664ec7837ac01647496a2c7d661cf705",
+	Source:  "27e04facf9ecfde79c6071709b4a051a9db4fbe44188f47aa5928414055a46c3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

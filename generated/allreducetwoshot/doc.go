@@ -27,5 +27,5 @@
 // Copies between ranks go by kernels and signals by kernels. Sums are made by kernels. The kernels are in
 // allreducetwoshot.cu.
 //
-// Proof: proven for D = 1..8, stamp 0e4997b9d34449f8.
+// Proof: proven for D = 1..8, stamp ae83857926759b25.
 package allreducetwoshot

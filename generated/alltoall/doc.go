@@ -25,5 +25,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp 4ab66a83a4d95d16.
+// Proof: proven for D = 1..8, stamp a5ccab27be75f2ce.
 package alltoall

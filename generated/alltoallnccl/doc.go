@@ -17,5 +17,5 @@
 // NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp 0048b0423db009b3.
+// Proof: proven for D = 1..8, stamp 4cef4220f2d64308.
 package alltoallnccl

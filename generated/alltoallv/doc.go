@@ -26,5 +26,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp edf3e464667df28a.
+// Proof: proven for D = 1..8, stamp 4c7b037a63b54655.
 package alltoallv

@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 47b763a38bb921c173daec387e26afbcaabbce2743ea55867bef34b416373993
+// 73195578cf775716a3d344d1b66291339b41c43cf5b0508ab900c95e8bd13deb
 
 namespace {
 

@@ -40,8 +40,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "b40030a2058e3db0a7210bd4166de20651a17ed197e97470c876c6d8959287d4",
-	Proof:    "proven for D = 1..8, stamp 3916e629194820d9",
+	Hash:     "bcfc45e474373f07e520fccacb1f4173ae1c207369f2c2fc8af599562c864a30",
+	Proof:    "proven for D = 1..8, stamp c50af63bc6e76125",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

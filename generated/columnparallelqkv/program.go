@@ -36,8 +36,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "columnparallelqkv",
-	Hash:    "216560008704051974f5fcc9ea71af75291eb6a9cb4d757316ddd75c4deaa2e4",
-	Proof:   "proven for D = 1..8, stamp 1c44fe8dc4af9a8e",
+	Hash:    "92490872ea84d3e651ea780ff735451cad16437e6f944b85edb152300bc72c3d",
+	Proof:   "proven for D = 1..8, stamp d6b1955146fa8be4",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},

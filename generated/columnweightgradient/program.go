@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "columnweightgradient",
-	Hash:    "f293d91676155394a0328f6a139a6c6d8cfe2296b31b79f6a7c9230d0b99fd29",
-	Proof:   "proven for D = 1..8, stamp 3ddd41a591c8dbb1",
+	Hash:    "c1f1496e7d3398684163890244004e1d03bb7b081d2467f21b470198fb5ea6b5",
+	Proof:   "proven for D = 1..8, stamp 3a2a2fd21c436fb0",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -17,8 +17,10 @@ const struct Engine {
   void (*store_relaxed)(unsigned *word, unsigned value);
   unsigned (*increment)(unsigned *word, unsigned last);
   void *(*shared)(const void *name, unsigned long long bytes);
-  void (*store_packets)(unsigned long long *to, unsigned long long a, unsigned long long b);
-  void (*load_packets)(const unsigned long long *from, unsigned long long *a, unsigned long long *b);
+  void (*store_packets)(unsigned *to, const unsigned *x);
+  void (*load_packets)(const unsigned *from, unsigned *x);
+  void (*store_beside)(unsigned long long *to, unsigned long long x);
+  unsigned long long (*load_beside)(const unsigned long long *from);
   void (*outside)(const char *call, const char *tensor, int writes, long long offset, unsigned long long bytes);
 } *engine;
 
@@ -36,7 +38,9 @@ const struct Engine {
 #define store_relaxed engine->store_relaxed
 #define increment engine->increment
 #define store_packets engine->store_packets
-#define load_packets(from, a, b) engine->load_packets(from, &a, &b)
+#define load_packets engine->load_packets
+#define store_beside engine->store_beside
+#define load_beside engine->load_beside
 #define __float_as_uint(x) __builtin_bit_cast(unsigned, static_cast<float>(x))
 #define __uint_as_float(x) __builtin_bit_cast(float, static_cast<unsigned>(x))
 #define __threadfence_system() __atomic_thread_fence(__ATOMIC_SEQ_CST)

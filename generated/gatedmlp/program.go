@@ -35,8 +35,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "a582440d47dac205c6488d6c2287c6ecfd8396accd3439b34eb3539682f6af9b",
-	Proof:    "proven for D = 1..8, stamp c44b5f3874265a71",
+	Hash:     "446ada405cf33d3bc75810ec2afc5121c5e14cb7dae2bfbe3bc708a7bd9ba950",
+	Proof:    "proven for D = 1..8, stamp 7cee23fed6855c09",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

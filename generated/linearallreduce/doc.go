@@ -42,5 +42,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in linearallreduce.cu.
 //
-// Proof: proven for D = 1..8, stamp 6a8d45188ee9d38a.
+// Proof: proven for D = 1..8, stamp 482b03ecbd828d7e.
 package linearallreduce

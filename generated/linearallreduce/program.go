@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreduce",
-	Hash:     "4880f531fd638b351124a6d7576e3ec3a92a062f7599e07180f77210b24c0b0a",
-	Proof:    "proven for D = 1..8, stamp 6a8d45188ee9d38a",
+	Hash:     "02026b8c461173f371b61835a5404cb78d986d3e3882f0d994cf3c5bba551655",
+	Proof:    "proven for D = 1..8, stamp 482b03ecbd828d7e",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

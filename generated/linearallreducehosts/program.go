@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducehosts",
-	Hash:     "d5cb0e1ffcfd1be1524aa88ec2930e6c52b33435fe844d9d5470d6386d7885ab",
-	Proof:    "proven for D = 1..8, stamp 6433bad7ba11e183",
+	Hash:     "146b0945a2095a9f33ad97bb13798eca508f65977456831924a471a77109d256",
+	Proof:    "proven for D = 1..8, stamp df3a4fb50bac7dc2",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,
@@ -71,15 +71,15 @@ type Plan struct {
 	chunkA int64 // bytes of M/D*(K/D) elements
 	chunkC int64 // bytes of M/D*N elements
 
-	a, b, c, slots, partial, sums *plan.Buffer
-	others, reduced, railed       *plan.Buffer
-	free, summed, read            *plan.Semaphore
-	arrived, passed               []*plan.Semaphore
-	nccl, copy                    *plan.Stream
-	work, relay                   []*plan.Stream
-	gemm                          *plan.Product
-	kernels                       *kernels.Set
-	terms                         []driver.Ptr // of the sum that issue enqueues
+	a, b, c, slots, partial, reduced *plan.Buffer
+	sums, others, railed             *plan.Buffer
+	free, summed, read               *plan.Semaphore
+	arrived, passed                  []*plan.Semaphore
+	nccl, copy                       *plan.Stream
+	work, relay                      []*plan.Stream
+	gemm                             *plan.Product
+	kernels                          *kernels.Set
+	terms                            []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -109,9 +109,9 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
 	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
 	p.partial = b.Allocate("partial", s.Type.Bytes(m*n))
+	p.reduced = b.Allocate("reduced", s.Type.Bytes(m/d*n))
 	p.sums = b.Allocate("sums", s.Type.Bytes(hosts*(m/d)*n))
 	p.others = b.Allocate("others", s.Type.Bytes(hosts*(m/d)*n))
-	p.reduced = b.Allocate("reduced", s.Type.Bytes(m/d*n))
 	p.railed = b.Allocate("railed", s.Type.Bytes(hosts*(m/d)*n))
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphores("arrived", hosts+1)
@@ -121,7 +121,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.nccl = b.Stream("nccl", driver.High)
 	p.copy = b.Stream("copy", driver.High)
 	p.work = b.FallingStreams("work", 1, d+1)
-	p.relay = b.Streams("relay", 1, hosts, driver.High)
+	p.relay = b.Streams("relay", 0, hosts, driver.High)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
 	b.Collectives(s.Type)
 	p.kernels = table.Declare(b, s.Type)
@@ -197,7 +197,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range each {
 		p.terms = append(p.terms, p.slots.At(int64(host*each+j)*p.chunkC))
 	}
-	p.kernels.Reduce(q, p.nccl, p.others.At(int64(h)*p.chunkC), p.chunkC, p.terms...)
+	p.kernels.Reduce(q, p.nccl, p.others.At(int64(host)*p.chunkC), p.chunkC, p.terms...)
 
 	// The hosts' sums, in their order, rounded once more.
 	p.terms = p.terms[:0]
@@ -208,7 +208,7 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	// Peers may read reduced.
 	q.Post(p.nccl, p.summed)
-	q.Synchronize(p.copy, p.nccl)
+	q.Synchronize(p.relay[0], p.nccl)
 
 	for phase := 1; phase < hosts; phase++ {
 		host := (h + hosts - phase) % hosts
@@ -217,12 +217,12 @@ func (p *Plan) issue(q *plan.Queue) {
 		q.Post(p.nccl, p.passed[phase])
 		q.Synchronize(p.relay[phase], p.nccl)
 	}
-	q.Set(p.copy, p.c.At(int64(r)*p.chunkC), p.reduced.At(0), p.chunkC)
+	q.Set(p.relay[0], p.c.At(int64(r)*p.chunkC), p.reduced.At(0), p.chunkC)
 
 	for i := 1; i < each; i++ {
 		from := h*each + (l+i)%each
-		q.Wait(p.copy, p.summed, from)
-		q.Set(p.copy, p.c.At(int64(from)*p.chunkC), p.reduced.Peer(from, 0), p.chunkC)
+		q.Wait(p.relay[0], p.summed, from)
+		q.Set(p.relay[0], p.c.At(int64(from)*p.chunkC), p.reduced.Peer(from, 0), p.chunkC)
 	}
 
 	for phase := 1; phase < hosts; phase++ {
@@ -236,18 +236,18 @@ func (p *Plan) issue(q *plan.Queue) {
 				p.railed.Peer(peer, int64(host)*p.chunkC), p.chunkC)
 		}
 	}
-	for i := 1; i < hosts; i++ {
-		q.Synchronize(p.copy, p.relay[i])
-	}
-
-	// What peers read may be overwritten afterwards.
-	q.Post(p.copy, p.read)
-	q.Wait(p.copy, p.read)
 
 	// Join.
 	q.Synchronize(main, p.nccl)
+	for i := range hosts {
+		q.Synchronize(main, p.relay[i])
+	}
 	q.Synchronize(main, p.copy)
 	for i := 1; i <= d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
+
+	// What peers read may be overwritten afterwards.
+	q.Post(main, p.read)
+	q.Wait(main, p.read)
 }

@@ -24,5 +24,5 @@
 // NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp 11e4e2ace80d61c5.
+// Proof: proven for D = 1..8, stamp a3be6aff6bb0d583.
 package linearallreducenccl

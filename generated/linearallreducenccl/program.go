@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearallreducenccl",
-	Hash:    "1a7bcc25f6d6d6cdaff04e8da080799f159dc81dff7b28f209a6566c49da5b8f",
-	Proof:   "proven for D = 1..8, stamp 11e4e2ace80d61c5",
+	Hash:    "61a3fd75837c64071dd6288006281903f350c1558de16977479e0c41f88b4f42",
+	Proof:   "proven for D = 1..8, stamp a3be6aff6bb0d583",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "2"}},

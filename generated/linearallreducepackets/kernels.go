@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducepackets",
-	Source:  "22c94c3d006c51019d3d32567170bf92f9f90b46ed845de8a240aafae423522e",
+	Source:  "a203f5edd35bd16fe05ab1960487aa3906746c25cfa6eb117d84d6867d75fc45",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -33,6 +33,7 @@ struct packets {
   u64 half;  // bytes from one half to the other
   unsigned *turn;  // the first block's word: which half this launch uses
   u64 rank;
+  u64 beside;  // bytes from the first packet of a part to what lies beside it
 };
 
 template <typename E>
@@ -45,52 +46,52 @@ DEVICE void packets_of(const struct packets &p)
   const u64 half = turn == 0 ? 0 : p.half;
   const u64 bytes = p.count * sizeof(typename E::bits);
   const struct Part part = part_of_block(bytes, p.blocks);
-  const u64 end = part.from + part.bytes, stride = 8 * (u64)blockDim.x;
-  for (u64 i = part.from + 8 * threadIdx.x; i < end; i += pairs_at_once * stride) {
-    u64 own[pairs_at_once], v[pairs_at_once];
-    float x[pairs_at_once][8 / sizeof(typename E::bits)];
+  const u64 end = part.from + part.bytes, stride = 16 * (u64)blockDim.x;
+  for (u64 i = part.from + 16 * threadIdx.x; i < end; i += units_at_once * stride) {
+    uint4 own[units_at_once], v[units_at_once];
+    float x[units_at_once][16 / sizeof(typename E::bits)];
     for (unsigned ahead = 1; ahead <= p.n; ahead++) {  // the own one last
       const u64 q = (p.rank + ahead) % p.n;
-      for (unsigned u = 0; u < pairs_at_once; u++) {
+      for (unsigned u = 0; u < units_at_once; u++) {
         const u64 at = i + u * stride;
-        v[u] = at < end ? load_8<E>(p.terms[q], at, bytes) : 0;
+        v[u] = at < end ? load_16<E>(p.terms[q], at, bytes) : uint4();
       }
-      for (unsigned u = 0; u < pairs_at_once; u++) {
+      for (unsigned u = 0; u < units_at_once; u++) {
         const u64 at = i + u * stride;
         if (q == p.rank) {
           own[u] = v[u];
         } else if (at < end) {
-          send(p.to[q] + half + 2 * at, v[u]);
+          send(p.to[q] + half + at, p.to[q] + half + p.beside + 2 * at, v[u]);
         }
       }
     }
-    for (unsigned u = 0; u < pairs_at_once; u++) {
-      for (unsigned k = 0; k < 8 / sizeof(typename E::bits); k++) {
+    for (unsigned u = 0; u < units_at_once; u++) {
+      for (unsigned k = 0; k < 16 / sizeof(typename E::bits); k++) {
         x[u][k] = -0.0f;  // whatever is added to -0 stays as it is
       }
     }
     for (unsigned q = 0; q < p.n; q++) {
       char *const from = p.from + half + q * p.part;
-      bool there[pairs_at_once];
-      for (unsigned u = 0; u < pairs_at_once; u++) {
+      bool there[units_at_once];
+      for (unsigned u = 0; u < units_at_once; u++) {
         const u64 at = i + u * stride;
         v[u] = own[u];
-        there[u] = q == p.rank || at >= end || look(from + 2 * at, &v[u]);
+        there[u] = q == p.rank || at >= end || look(from + at, &v[u]);
       }
-      for (unsigned u = 0; u < pairs_at_once; u++) {
+      for (unsigned u = 0; u < units_at_once; u++) {
         const u64 at = i + u * stride;
         while (!there[u]) {
-          there[u] = look(from + 2 * at, &v[u]);
+          there[u] = look(from + at, &v[u]);
         }
         if (q != p.rank && at < end) {
-          clear(from + 2 * at);
+          v[u] = take(from + at, from + p.beside + 2 * at, v[u]);
         }
-        add_8<E>(x[u], v[u]);
+        add<E>(x[u], v[u]);
       }
     }
-    for (unsigned u = 0; u < pairs_at_once; u++) {
+    for (unsigned u = 0; u < units_at_once; u++) {
       if (i + u * stride < end) {
-        store_8<E>(p.dst, i + u * stride, bytes, rounded_8<E>(x[u]));
+        store_16<E>(p.dst, i + u * stride, bytes, rounded<E>(x[u]));
       }
     }
   }

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducepackets",
-	Hash:     "47753862e80c865ed56fed0f08a02f2883ef3df94353e42e1415ceb76ba2d280",
-	Proof:    "proven for D = 1..8, stamp 7b927241085a767f",
+	Hash:     "7ca8f0d4f607ff39ff6f615844efeeb2ada6a723546d3bce8cfab0510d3f07f0",
+	Proof:    "proven for D = 1..8, stamp 93c87eb4cf916775",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducepush",
-	Hash:     "b10636addc6d729aba1fb18fedc5bbbdaa3bd4128f25426859d60b1a0a1f5d9b",
-	Proof:    "proven for D = 1..8, stamp f706659f228fabfd",
+	Hash:     "2f0c19e99e95d9d3d4f4a802eb080d8912d41a68857a09cef4275eb3f4ea7770",
+	Proof:    "proven for D = 1..8, stamp 4d974118c94bfcf7",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

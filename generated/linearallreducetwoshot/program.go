@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "2a0fdff120e60e5656b46eb03904cdde3bd10ed811c7ede150f4835e57f56f32",
-	Proof:    "proven for D = 1..8, stamp 5e941777f523dad0",
+	Hash:     "d613568ec5d603180ff906ea0ab8110505af23aa29301b76df2fd650bb248fe7",
+	Proof:    "proven for D = 1..8, stamp b446da7bd6e80e04",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D", With: "N"}},

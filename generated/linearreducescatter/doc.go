@@ -37,5 +37,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in linearreducescatter.cu.
 //
-// Proof: proven for D = 1..8, stamp 10f46cb6a4163600.
+// Proof: proven for D = 1..8, stamp b7095c18bf7cc9cd.
 package linearreducescatter

@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "38e8aae444e07abd86e8cdb96ac4d5d5dc7207ed538d344d6fdd01c799dd44f9",
-	Proof:    "proven for D = 1..8, stamp 10f46cb6a4163600",
+	Hash:     "f0d5255c1704eaf407d99b3f6c5e88f59e0b3e836522a76e8f844e94d02b6274",
+	Proof:    "proven for D = 1..8, stamp b7095c18bf7cc9cd",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

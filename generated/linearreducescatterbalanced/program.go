@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalanced",
-	Hash:     "7207f29744de5440e031b53d263740c307420292a9b1419d9c80db43a7f632e8",
-	Proof:    "proven for D = 1..8, stamp 9340be23c6c69d21",
+	Hash:     "8164f7479f0e27cf59ada8a1c2355f8d2ca54de595adcf1e7a25295cc08aec7f",
+	Proof:    "proven for D = 1..8, stamp 1344e51431ec1cd9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

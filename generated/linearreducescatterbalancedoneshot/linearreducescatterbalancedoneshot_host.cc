@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescatterbalancedoneshot.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// a34543fb1cc47efdc0eb031497d3d220d44bc40723a7bc92903c770e8767b091
+// 0154712b66f5d6baf8546f872c538320eb5d99ffb5408ba3d6d0cd0afa4f7cdf
 
 namespace {
 

@@ -31,8 +31,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalancedoneshot",
-	Hash:     "cfcfea516f46f557d8a8f284783a43d29b177ef32fa97bf30c7155442161216d",
-	Proof:    "proven for D = 1..8, stamp ced5b93b457bfa96",
+	Hash:     "80ba80aaf7f80edcfa52069b9a29aff7f0c948ac1b5eec65a4b57032f5111a38",
+	Proof:    "proven for D = 1..8, stamp c69a984e3556d6af",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

@@ -33,8 +33,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbatches",
-	Hash:     "5a9b07668059796925aa35ebe23b44d611cce0f6a4d81726bdfc1ae91e2d51e8",
-	Proof:    "proven for D = 1..8, stamp 1c44d19b712c0159",
+	Hash:     "eed6bbfdd15a5a8294bd30c181991ca05b693c05e8fea0002933f95ee12eaf7e",
+	Proof:    "proven for D = 1..8, stamp fbd1e9b4248ecdf7",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

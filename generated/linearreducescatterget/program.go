@@ -32,8 +32,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "3e20cb530b610c67d6a8f78d4bc473ae00635b04fcc78f79e7fcaf2da4ecf7e0",
-	Proof:    "proven for D = 1..8, stamp 06781ea9188ba8fe",
+	Hash:     "15cf6dae95f495fd2537a8a5997780b4817e7f4784aae3738a85479198581b10",
+	Proof:    "proven for D = 1..8, stamp 780bd2b382b84c34",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

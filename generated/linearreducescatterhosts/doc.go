@@ -3,7 +3,8 @@
 // Package linearreducescatterhosts is LinearReduceScatter for ranks on several hosts. Each host sums what its ranks
 // have for another host's, and one sum a rank crosses the network; the own host is done with last, beside the
 // network. Choose it behind AllGatherLinearHosts, where K over all ranks is as large as the columns there. Sums of
-// hosts are rounded before they are added up, so runs on other numbers of hosts differ in bits.
+// hosts are rounded before they are added up, so runs on other numbers of hosts differ in bits. Where products are
+// long and the network is not, schedule.Rails{Parts: 2} sends a part while the next is multiplied.
 //
 // The schedule:
 //
@@ -45,13 +46,13 @@
 //	work[phase*L]: Linear(slots[host*L + l], A[host*L + l], B)  # this rank's part last, straight into its slot
 //	nccl:   Synchronize(work[phase*L])
 //	nccl:   Synchronize(copy);  Wait arrived[phase] <- every peer
-//	nccl:   Reduce(others[h], slots[host*L + q], q = 0..L-1)                   # in the order of the host's ranks
+//	nccl:   Reduce(others[host], slots[host*L + q], q = 0..L-1)                # in the order of the host's ranks
+//	nccl:   Reduce(C, others[0..H-1])  # the hosts' sums, in their order, rounded once more
 //	main:   Synchronize(nccl), Synchronize(copy), Synchronize(work[1..D])      # join
-//	main:   Reduce(C, others[0..H-1])  # the hosts' sums, in their order, rounded once more
 //
 // NCCL, which is loaded when a plan is made on several hosts, carries between them. On a host copies go by the copy
 // engine and signals by stream memory operations. Sums are made by kernels. The kernels are in
 // linearreducescatterhosts.cu.
 //
-// Proof: proven for D = 1..8, stamp d95572734ae5549d.
+// Proof: proven for D = 1..8, stamp 6fcfaeab0a3e4f2a.
 package linearreducescatterhosts

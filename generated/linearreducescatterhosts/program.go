@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterhosts",
-	Hash:     "00be3af1774a5be2479860865afffeec7a52d5b9542fd37480821ba62ba6d790",
-	Proof:    "proven for D = 1..8, stamp d95572734ae5549d",
+	Hash:     "cff14225850f30c8c93d021febdce4bb0cfd0e5d9a5f15acdc326daab3381c2c",
+	Proof:    "proven for D = 1..8, stamp 6fcfaeab0a3e4f2a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,
@@ -191,7 +191,14 @@ func (p *Plan) issue(q *plan.Queue) {
 	for j := range each {
 		p.terms = append(p.terms, p.slots.At(int64(host*each+j)*p.chunkC))
 	}
-	p.kernels.Reduce(q, p.nccl, p.others.At(int64(h)*p.chunkC), p.chunkC, p.terms...)
+	p.kernels.Reduce(q, p.nccl, p.others.At(int64(host)*p.chunkC), p.chunkC, p.terms...)
+
+	// The hosts' sums, in their order, rounded once more.
+	p.terms = p.terms[:0]
+	for j := range hosts {
+		p.terms = append(p.terms, p.others.At(int64(j)*p.chunkC))
+	}
+	p.kernels.Reduce(q, p.nccl, p.c.At(0), p.chunkC, p.terms...)
 
 	// Join.
 	q.Synchronize(main, p.nccl)
@@ -199,11 +206,4 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i <= d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
-
-	// The hosts' sums, in their order, rounded once more.
-	p.terms = p.terms[:0]
-	for j := range hosts {
-		p.terms = append(p.terms, p.others.At(int64(j)*p.chunkC))
-	}
-	p.kernels.Reduce(q, main, p.c.At(0), p.chunkC, p.terms...)
 }

@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescatterinorder.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// afccc39956e430256b3e97fc56ce8fb19bcef6cdafb083e0f92bb82d83be5f19
+// 72c1172869b7564add5e5e09f5ecf7c90bf26f8eb4def819802c3f5cf92ca8ed
 
 namespace {
 

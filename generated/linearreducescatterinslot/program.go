@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "56a73f128cd1679dca93dcd8bb32a0b6b78aef0b13ca15eadf7171aa12539972",
-	Proof:    "proven for D = 1..8, stamp 540b951e517b21aa",
+	Hash:     "35bdcb8cfa640b517a97cfeea58981ed50d00e655d8d3b17c59f5c12507a4b72",
+	Proof:    "proven for D = 1..8, stamp bc9e05f123486c24",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

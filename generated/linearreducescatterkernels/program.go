@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterkernels",
-	Hash:     "daffbe90d192575a607163b5cd5c82c0e5ab91f57cb63918c89052c015adaeef",
-	Proof:    "proven for D = 1..8, stamp c86c5de36717bf7f",
+	Hash:     "c2f0204e9fdf66d17478fe553eac3e10b367d8ab0b3822ebe5081b5e018e0ffc",
+	Proof:    "proven for D = 1..8, stamp d83248d288b34610",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

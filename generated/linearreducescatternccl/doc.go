@@ -25,5 +25,5 @@
 // NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp d4d11ff722a3644b.
+// Proof: proven for D = 1..8, stamp 9002298838a827d2.
 package linearreducescatternccl

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatteroneshot",
-	Hash:     "e67d3ce8cb6cc7841f3bebc500661298f17b1ace79577b382fecbe021dd0e314",
-	Proof:    "proven for D = 1..8, stamp f81e7b5d523d719d",
+	Hash:     "ca3e98d2b9732867acd40a4b4a6d262bc9baa5598ef07649499bb681534af9bf",
+	Proof:    "proven for D = 1..8, stamp 566077d757c61674",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -29,8 +29,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterputkernels",
-	Hash:     "27d0485945c191ef7aee4e4cacc9be696e2e4297ac825fdaa81340b0a15e8266",
-	Proof:    "proven for D = 1..8, stamp 41b9e910ff77f07e",
+	Hash:     "b03db54840089fb1f906714ec27314929b7eac07feabcdae685e92de09f06207",
+	Proof:    "proven for D = 1..8, stamp ef8cb69565c13a48",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

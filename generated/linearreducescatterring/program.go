@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterring",
-	Hash:    "b85290023575281b2eee58c9b2908536162461cbfa8458bdf56d4a9b2a511580",
-	Proof:   "proven for D = 1..8, stamp 292126e5c87d555b",
+	Hash:    "63c40c5d0bfa9b684b320cc10fb1b81073bfe68daea5a2d35329e901df01274f",
+	Proof:   "proven for D = 1..8, stamp da46fc88a9fa8bc1",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Ring:    true,
 	Extents: []string{"M", "K", "N"},

@@ -3,7 +3,8 @@
 // Package linearreducescattertiles is one launch: its kernel multiplies the peers' rows by tiles, which leave for
 // their owner as they are made, then its own rows, and adds to them what the peers made of them. It runs on GPUs of
 // compute capability 9.0 alone, and its blocks must all run at the same time: nothing else may hold multiprocessors
-// for long.
+// for long. Choose it from 1024 rows on (two H200s, 8B's second layer: 83.6 us where LinearReduceScatterOneShot
+// takes 90.2).
 //
 // The schedule:
 //
@@ -19,11 +20,11 @@
 //	plan:   slots [Stream(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   scatter{Post free -> every peer;  Wait free[every peer]
-//	                Scatter 128x128 or 128x144: Linear(C, slots@((r + i) % D)[r], i = 1..D-1, slots[r], A, B, slots)
+//	                Scatter 128|144: Linear(C, slots@((r + i) % D)[r], i = 1..D-1, slots[r], A, B, slots)
 //	                Post arrived -> every peer;  Wait arrived[every peer]}
 //	                  # the slots may be written; own rows last, and once, in the order of ranks
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in linearreducescattertiles.cu.
 //
-// Proof: proven for D = 1..8, stamp 48c9bd64de040878.
+// Proof: proven for D = 1..8, stamp 03e157920b64864d.
 package linearreducescattertiles

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescattertiles",
-	Source:  "90b1fb0cee05dc1edec26b3c6efd5a96f75ded4c5e8662a3513fbe8567be9288",
+	Source:  "f98df795266c7d689d80b1ce15dffd048a98e5b43a8631894c627edeec6984eb",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -54,7 +54,7 @@ enum {
 };
 
 // Tiles below each other that follow on each other, for the sake of the cache.
-const unsigned sweep = 16;
+const unsigned sweep = 4;
 
 // Tile is a place in C: rows of a shard, of the rank that is so many after this one.
 struct Tile { unsigned ahead, shard, row, column; };
@@ -416,10 +416,12 @@ DEVICE void add_terms(const struct scatter &p, const struct Memory &m, struct Ri
 }
 
 // store brings 64 rows to C, or to a slot, by boxes of 64 columns. Behind the last tile of a block each box has a
-// place of its own in the ring, which is idle then; else the boxes take turns.
+// place of its own in the ring, which is idle then; else the boxes take turns, with so many nanoseconds between them.
+// Boxes on their way to a peer hold up the loads of operands behind them: they leave one by one while the other
+// warpgroup multiplies.
 template <typename E>
 DEVICE void store(const struct Map *c, unsigned shard, const float (&d)[wide / 2], unsigned at, unsigned apart,
-                  bool last, unsigned &turn, struct Tile tile)
+                  bool last, unsigned &turn, struct Tile tile, unsigned pause)
 {
   const unsigned thread = threadIdx.x % 128, group = threadIdx.x / 128, lane = threadIdx.x % 32;
   const unsigned line = thread / 32 * 16 + lane % 16;
@@ -429,6 +431,7 @@ DEVICE void store(const struct Map *c, unsigned shard, const float (&d)[wide / 2
     if (!last) {
       if (thread == 0) {
         boxes_left<boxes - 1>();
+        rest(pause);
       }
       meet(group, 128);
     }
@@ -529,7 +532,7 @@ DEVICE void consume(const struct scatter &p, const struct Memory &m, unsigned of
     }
 #pragma unroll
     for (unsigned s = 0; s < subtiles; s++) {
-      store<E>(c, 0, d[s], last ? to + s * box_bytes : to, last ? stage_bytes : box_bytes, last, turn, tile);
+      store<E>(c, 0, d[s], last ? to + s * box_bytes : to, last ? stage_bytes : box_bytes, last, turn, tile, tile.ahead > 0 ? 36 * steps : 0);
       tile.row += 64;
     }
     if (tile.ahead > 0 && thread == 0) {
@@ -629,7 +632,7 @@ enum {
 };
 
 // Tiles below each other that follow on each other, for the sake of the cache.
-const unsigned sweep = 16;
+const unsigned sweep = 4;
 
 // Tile is a place in C: rows of a shard, of the rank that is so many after this one.
 struct Tile { unsigned ahead, shard, row, column; };
@@ -995,10 +998,12 @@ DEVICE void add_terms(const struct scatter2 &p, const struct Memory &m, struct R
 }
 
 // store brings 64 rows to C, or to a slot, by boxes of 64 columns. Behind the last tile of a block each box has a
-// place of its own in the ring, which is idle then; else the boxes take turns.
+// place of its own in the ring, which is idle then; else the boxes take turns, with so many nanoseconds between them.
+// Boxes on their way to a peer hold up the loads of operands behind them: they leave one by one while the other
+// warpgroup multiplies.
 template <typename E>
 DEVICE void store(const struct Map *c, unsigned shard, const float (&d)[wide / 2], unsigned at, unsigned apart,
-                  bool last, unsigned &turn, struct Tile tile)
+                  bool last, unsigned &turn, struct Tile tile, unsigned pause)
 {
   const unsigned thread = threadIdx.x % 128, group = threadIdx.x / 128, lane = threadIdx.x % 32;
   const unsigned line = thread / 32 * 16 + lane % 16;
@@ -1008,6 +1013,7 @@ DEVICE void store(const struct Map *c, unsigned shard, const float (&d)[wide / 2
     if (!last) {
       if (thread == 0) {
         boxes_left<boxes - 1>();
+        rest(pause);
       }
       meet(group, 128);
     }
@@ -1108,7 +1114,7 @@ DEVICE void consume(const struct scatter2 &p, const struct Memory &m, unsigned o
     }
 #pragma unroll
     for (unsigned s = 0; s < subtiles; s++) {
-      store<E>(c, 0, d[s], last ? to + s * box_bytes : to, last ? stage_bytes : box_bytes, last, turn, tile);
+      store<E>(c, 0, d[s], last ? to + s * box_bytes : to, last ? stage_bytes : box_bytes, last, turn, tile, tile.ahead > 0 ? 36 * steps : 0);
       tile.row += 64;
     }
     if (tile.ahead > 0 && thread == 0) {

@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearreducescattertiles",
-	Hash:    "3491a41954247b47be551b69fe1372ff2ab1c1813b5f66d83828377d7648f4cc",
-	Proof:   "proven for D = 1..8, stamp 48c9bd64de040878",
+	Hash:    "7e3f894e4f9dec20e08463e849697cba7ad491034b3fb00cc0f53e55e83d858b",
+	Proof:   "proven for D = 1..8, stamp 03e157920b64864d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}, {Extent: "K", By: "D", Times: 8},

@@ -2,7 +2,7 @@
 
 // The kernels of llamalayer.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// e06da35c834f6f7aa98e2690f34391d410c11cc998761c5ef7e413e5a161ab05
+// b08aeb3d1e6053f19cfda0107f2c1b6272e6e758177d8505d57c8e1158ce7c6f
 
 namespace {
 

@@ -50,8 +50,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "llamalayer",
-	Hash:    "7504265b1ac23ab717436b06c05bd6b205ad6bb335e17192dcdca69447f2073b",
-	Proof:   "proven for D = 1..8, stamp 72e6266d71d7f62d",
+	Hash:    "77bc436a8c50922cbd11f2fe4f1793783c93c49dbeb57d9cd2196595e97b4025",
+	Proof:   "proven for D = 1..8, stamp 7d73b573f98f0569",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

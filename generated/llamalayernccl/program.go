@@ -53,8 +53,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "llamalayernccl",
-	Hash:    "1fddd104d4a7a49f8036f781afde244247705f7464edcca23028d1cfb19ddb52",
-	Proof:   "proven for D = 1..8, stamp 9cdd9a7e89d909c9",
+	Hash:    "55500822666202606b5f14c0087bb5c61a6841fd832f9467c754b6d56d35e6c5",
+	Proof:   "proven for D = 1..8, stamp 614b7e272a948621",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},

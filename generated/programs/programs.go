@@ -75,6 +75,7 @@ import (
 	"ovgen/generated/linearreducescatterkernels"
 	"ovgen/generated/linearreducescatternccl"
 	"ovgen/generated/linearreducescatteroneshot"
+	"ovgen/generated/linearreducescatterpackets"
 	"ovgen/generated/linearreducescatterputkernels"
 	"ovgen/generated/linearreducescatterring"
 	"ovgen/generated/linearreducescatterringkernel"
@@ -83,6 +84,7 @@ import (
 	"ovgen/generated/llamalayernccl"
 	"ovgen/generated/logits"
 	"ovgen/generated/matmulreducescatter"
+	"ovgen/generated/mixedmlp"
 	"ovgen/generated/permutation"
 	"ovgen/generated/reducescatter"
 	"ovgen/generated/reducescatterinplace"
@@ -224,6 +226,8 @@ var All = []harness.Program{
 		(*linearreducescatternccl.Plan).Bind),
 	harness.Of(&linearreducescatteroneshot.Program, linearreducescatteroneshot.Schedule, linearreducescatteroneshot.New,
 		(*linearreducescatteroneshot.Plan).Bind),
+	harness.Of(&linearreducescatterpackets.Program, linearreducescatterpackets.Schedule, linearreducescatterpackets.New,
+		(*linearreducescatterpackets.Plan).Bind),
 	harness.Of(&linearreducescatterputkernels.Program, linearreducescatterputkernels.Schedule,
 		linearreducescatterputkernels.New, (*linearreducescatterputkernels.Plan).Bind),
 	harness.Of(&linearreducescatterring.Program, linearreducescatterring.Schedule, linearreducescatterring.New,
@@ -237,6 +241,7 @@ var All = []harness.Program{
 	harness.Of(&logits.Program, logits.Schedule, logits.New, (*logits.Plan).Bind),
 	harness.Of(&matmulreducescatter.Program, matmulreducescatter.Schedule, matmulreducescatter.New,
 		(*matmulreducescatter.Plan).Bind),
+	harness.Of(&mixedmlp.Program, mixedmlp.Schedule, mixedmlp.New, (*mixedmlp.Plan).Bind),
 	harness.Of(&permutation.Program, permutation.Schedule, permutation.New, (*permutation.Plan).Bind),
 	harness.Of(&reducescatter.Program, reducescatter.Schedule, reducescatter.New, (*reducescatter.Plan).Bind),
 	harness.Of(&reducescatterinplace.Program, reducescatterinplace.Schedule, reducescatterinplace.New,

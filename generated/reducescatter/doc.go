@@ -26,5 +26,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in reducescatter.cu.
 //
-// Proof: proven for D = 1..8, stamp bb04926c3487faae.
+// Proof: proven for D = 1..8, stamp 7e7e59bc9eda9852.
 package reducescatter

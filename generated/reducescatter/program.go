@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatter",
-	Hash:     "fe2a001f9242a0ffda7e12104821154555f58985b56461d536df6028a5ec9fa0",
-	Proof:    "proven for D = 1..8, stamp bb04926c3487faae",
+	Hash:     "d883050e8240490cb0e4fb0b731cbf641e3255b93111833c116ba54407e09514",
+	Proof:    "proven for D = 1..8, stamp 7e7e59bc9eda9852",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

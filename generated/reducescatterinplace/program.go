@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterinplace",
-	Hash:     "7360cbc35e99147c32ddbecdfa099ef4705622755ee6e7d95cc518d5517327bf",
-	Proof:    "proven for D = 1..8, stamp 6721bddfede02f2d",
+	Hash:     "6985f12b2f31e48451c000c5a541c19cd4acdbb393afbef613aca9a2a10a972c",
+	Proof:    "proven for D = 1..8, stamp 20bd712ca3087f5e",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

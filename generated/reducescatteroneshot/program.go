@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatteroneshot",
-	Hash:     "ef3d0d8d6ee20f84a1af2f762590864d2d008dbc05829f2d3056d21a908bda1e",
-	Proof:    "proven for D = 1..8, stamp 4749baf642382dcb",
+	Hash:     "5318cd148c1ce43c1179405c160f67e29a8c243f57062ce3cee46613ccfe2d3a",
+	Proof:    "proven for D = 1..8, stamp 16b347c7974ddbe6",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

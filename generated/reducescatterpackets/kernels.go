@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterpackets",
-	Source:  "6a38457af2a914f29c21701a0d2d4d9773fee84dda070d77deff3abb3d3791f6",
+	Source:  "a043f6cedb0e76db7f35f69a81b30be0fd9bdf2cf052921b9617cd9598db7243",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

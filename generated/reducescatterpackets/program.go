@@ -28,8 +28,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterpackets",
-	Hash:     "fc847cebc500ad3653bd103569615ca566c20ad26149a1769955600f930fabdc",
-	Proof:    "proven for D = 1..8, stamp d7ac1300683da66c",
+	Hash:     "7ea5b123296e127674f772152f26019457d666349c4e33d88bbb5e9bc125c61a",
+	Proof:    "proven for D = 1..8, stamp fa19c3d270b81ff4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -42,8 +42,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "rotaryattention",
-	Hash:    "641483516092477cf71757a126be149269540e7b6f6478d93ae922754b2d4f5e",
-	Proof:   "proven for D = 1..8, stamp 67187cef963e0fb8",
+	Hash:    "66c7984ec7d06fa15569094ceabf8fab6c56f3a0574a3bfe760985d25dc89e80",
+	Proof:   "proven for D = 1..8, stamp 511ed5b98337fe6f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "W"},

@@ -2,7 +2,7 @@
 
 // The kernels of rotaryattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 8a9927050d9d18fd091ffc0ae1ecaed033ddcc857eb6bea78a5eb4e476b2ab6f
+// 3352b053964d789f950222028f5a37ef7041196f8319c80079aa989fb76e5167
 
 namespace {
 

@@ -31,8 +31,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "rowparallellinear",
-	Hash:     "baadbd781682122c2b063d0474e2b7e5d36e4e1f749c49df5a7a9af9a3e2a7f2",
-	Proof:    "proven for D = 1..8, stamp f81973b821c8124d",
+	Hash:     "cad4b88149de4620be2edab3308f42ebd55b45aba74114ad1fc0c7df0a1750db",
+	Proof:    "proven for D = 1..8, stamp 6273d5475416603d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -27,8 +27,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "rowweightgradient",
-	Hash:    "db742f324a4ddae56faa0421e7121d9db70e369a08e8408ebfae0582aa06b1c0",
-	Proof:   "proven for D = 1..8, stamp dffcf2d383baf956",
+	Hash:    "398e53405beba29274ca6d86c7b84b36d8131cced2397c0cb05a1a498bdf0b37",
+	Proof:   "proven for D = 1..8, stamp 6bf13d7e9bbe269a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

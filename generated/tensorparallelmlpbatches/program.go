@@ -38,8 +38,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "bf3e3e12905ae6ed4e2d491fb32aeee4864ccc8912dda9c4fa9e0787b9751b53",
-	Proof:    "proven for D = 1..8, stamp 7e77e6822c4f3a23",
+	Hash:     "6b9aadad83afc3572c19fff5edf20290fe1bfb469b464e694c7cf1eff41f8857",
+	Proof:    "proven for D = 1..8, stamp 97305c8703b47002",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -12,6 +12,7 @@ import (
 	"ovgen/generated/linearreducescatterkernels"
 	"ovgen/generated/linearreducescatternccl"
 	"ovgen/generated/linearreducescatteroneshot"
+	"ovgen/generated/linearreducescatterpackets"
 	"ovgen/generated/linearreducescatterputkernels"
 	"ovgen/generated/linearreducescatterring"
 	"ovgen/generated/linearreducescatterringkernel"
@@ -70,6 +71,14 @@ var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape,
 		},
 		func(x linearreducescatter.Buffers) linearreducescatteroneshot.Buffers {
 			return linearreducescatteroneshot.Buffers(x)
+		}),
+	plan.Other(&linearreducescatterpackets.Program, linearreducescatterpackets.New,
+		(*linearreducescatterpackets.Plan).Bind,
+		func(s linearreducescatter.Shape) linearreducescatterpackets.Shape {
+			return linearreducescatterpackets.Shape(s)
+		},
+		func(x linearreducescatter.Buffers) linearreducescatterpackets.Buffers {
+			return linearreducescatterpackets.Buffers(x)
 		}),
 	plan.Other(&linearreducescatterputkernels.Program, linearreducescatterputkernels.New,
 		(*linearreducescatterputkernels.Plan).Bind,

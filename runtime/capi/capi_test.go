@@ -106,6 +106,7 @@ func TestHandles(t *testing.T) {
 		"watch":       func(h uintptr) error { return Watch(h, 0, 0) },
 		"peers":       func(h uintptr) error { _, _, _, err := Peers(h, 0, 1, 0, 0); return err },
 		"peers close": func(h uintptr) error { return ClosePeers(h, 0) },
+		"symmetric":   func(h uintptr) error { _, err := Symmetric(h, 1); return err },
 		"alloc":       func(h uintptr) error { _, err := Alloc(h, 1); return err },
 	} {
 		for _, h := range []uintptr{0, 1 << 40} {
@@ -119,9 +120,16 @@ func TestHandles(t *testing.T) {
 // A group of one rank: its memory, and its end under the hands of several threads.
 func TestGroup(t *testing.T) {
 	nowhere(t)
-	h, err := Join(Config{Size: 1, Job: fmt.Sprintf("capi-%d", os.Getpid()), Backend: "sim", Arena: 4 << 20}, 20000)
+	h, err := Join(Config{Size: 1, Job: fmt.Sprintf("capi-%d", os.Getpid()), Backend: "sim", Arena: 4 << 20,
+		Symmetric: 4096}, 20000)
 	if err != nil {
 		t.Fatal(err)
+	}
+	first, err := Symmetric(h, 8)
+	second, err2 := Symmetric(h, 8)
+	if _, err3 := Symmetric(h, 4096); err != nil || err2 != nil || first == 0 || second <= first ||
+		!errors.As(err3, new(*group.SymmetricError)) {
+		t.Errorf("symmetric memory at %#x and %#x: %v, %v; too much: %v", first, second, err, err2, err3)
 	}
 	p, err := Alloc(h, 8)
 	if err != nil {

@@ -25,6 +25,8 @@ type Config struct {
 	Arena      int64
 	// Milliseconds; 0 is group.Config's default.
 	Timeout, JoinTimeout, CallTimeout, RunTimeout int64
+	Symmetric                                     int64 // bytes for Symmetric
+	Unabortable                                   bool  // takes them where an abort does not end their collectives
 }
 
 // member is a group with what was made in it.
@@ -56,7 +58,8 @@ func Join(c Config, ms int64) (uintptr, error) {
 // resolve makes a group.Config. Unlike a Go program, which imports the simulator or
 // does not, a library takes it only where it was asked for.
 func (c Config) resolve() (group.Config, error) {
-	g := group.Config{Rank: c.Rank, Size: c.Size, Job: c.Job, Context: c.Context, Arena: c.Arena}
+	g := group.Config{Rank: c.Rank, Size: c.Size, Job: c.Job, Context: c.Context, Arena: c.Arena,
+		Symmetric: c.Symmetric, Unabortable: c.Unabortable}
 	g.Backend = cmp.Or(c.Backend, os.Getenv(launch.EnvDriver), "cuda")
 	for _, b := range []struct {
 		to *time.Duration

@@ -26,6 +26,16 @@ func Free(handle uintptr, at uint64) error {
 	return m.Driver().MemFree(driver.Ptr(at))
 }
 
+// Symmetric takes memory that NCCL's kernels reach on every rank. It lives as long as the group.
+func Symmetric(handle uintptr, bytes int64) (uint64, error) {
+	m, err := find[*member](handle, "group")
+	if err != nil {
+		return 0, err
+	}
+	p, err := m.Group.Symmetric(bytes)
+	return uint64(p), err
+}
+
 // CopyTo copies host memory to the device and waits.
 func CopyTo(handle uintptr, dst uint64, src unsafe.Pointer, bytes int64) error {
 	m, host, err := hostRange(handle, src, bytes)

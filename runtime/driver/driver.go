@@ -277,8 +277,8 @@ type Touch struct {
 	// further, in a launch that finds 1 in the word at Turn, which it leaves at the other value.
 	Turn Ptr
 	Half int64
-	// Packets: Bytes are those of data of which each 4 lie beside a flag, or the range is the first packet's flag.
-	Packets bool
+	// Packets: Bytes are those of data that lie there as packets, each its own flag; with Flag, of the first of them.
+	Packets, Flag bool
 }
 
 // TouchKind is how a kernel uses a range.

@@ -59,6 +59,9 @@ func (a *abort) failure() error {
 // blocked in an enqueue may hold.
 func (g *Group) perform() {
 	e := &AbortError{Rank: g.Rank(), By: g.page.abortedBy()}
+	if g.place.hosts > 1 {
+		e.Hosts, e.PerHost = g.place.names, g.place.each
+	}
 	g.abort.mu.Lock()
 	if e.Cause = g.abort.cause; e.By != e.Rank || e.Cause == nil {
 		e.Cause = g.page.restore(e.By)

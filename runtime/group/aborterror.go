@@ -19,6 +19,10 @@ type AbortError struct {
 	Cause error  // why
 	Waits []Wait // who waited for whom when the abort came, by rank, as far as the ranks could tell
 	Order string // how the ranks' sequences of plans differ; empty if they don't
+	// Hosts are the names of the hosts of a group on several; each has as many ranks, host by host. PerHost says how
+	// many.
+	Hosts   []string
+	PerHost int
 }
 
 // Wait is a step that kept a rank waiting for a peer.
@@ -40,7 +44,7 @@ type Wait struct {
 // or left; *store.GoneError names it on the rank that noticed.
 var ErrPeerGone = store.ErrGone
 
-// Error names who aborted and why, who waited for whom, and how sequences differ.
+// Error names who aborted and why, who waited for whom, how sequences differ, and which ranks are on which host.
 func (e *AbortError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "rank %d aborted the group: %v", e.By, e.Cause)
@@ -57,6 +61,9 @@ func (e *AbortError) Error() string {
 	}
 	if e.Order != "" {
 		b.WriteString("; " + e.Order)
+	}
+	for i, name := range e.Hosts {
+		fmt.Fprintf(&b, "; ranks %d to %d are on host %q", i*e.PerHost, (i+1)*e.PerHost-1, name)
 	}
 	return b.String()
 }

@@ -1,12 +1,17 @@
 package group
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // place is where a rank is among the hosts of a group. Ranks are numbered host by host, and each
 // host has as many.
 type place struct {
 	hosts, each int // hosts of the group, ranks of each
 	host, local int // of this rank: its host, and its number there
+
+	names []string // of the hosts
 }
 
 // Hosts is the number of hosts that the group's ranks are on.
@@ -64,5 +69,9 @@ func places(all []identity, rank int) (place, error) {
 	}
 	p.hosts = len(first)
 	p.host, p.local = rank/p.each, rank%p.each
+	for _, f := range first {
+		_, name, _ := strings.Cut(all[f].Host, " ") // behind the boot id
+		p.names = append(p.names, name)
+	}
 	return p, nil
 }

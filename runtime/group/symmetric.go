@@ -21,8 +21,9 @@ type symmetric struct {
 	stream driver.Stream
 	events [2]driver.Event
 
-	mu   sync.Mutex
-	used int64
+	mu     sync.Mutex
+	used   int64
+	staged int64 // at the end, of the plan that stages the most
 }
 
 // ErrNoSymmetric says that a group has no symmetric memory.
@@ -53,10 +54,11 @@ func (e *SymmetricError) Error() string {
 const symmetricUnit = 512
 
 // Symmetric takes memory that NCCL's kernels reach on every rank, Config.Symmetric bytes in all; it lives until the
-// group is closed. The ranks ask for the same sizes in the same order. Where a plan with collectives of NCCL's is bound
-// to such memory alone, these are done by NCCL's symmetric kernels, with no copy on the way; where some of its buffers
-// lie elsewhere, by its ordinary ones. A Bind of such memory is collective, and refuses memory that does not lie at the
-// same place on all ranks. The error is ErrNoSymmetric or a *SymmetricError.
+// group is closed. The ranks ask for the same sizes in the same order, and make their plans at the same places among
+// that: plans by NCCL alone stage there too, where there is room. Collectives between such memory are done by NCCL's
+// symmetric kernels, with no copy on the way; those of a buffer that lies elsewhere by its ordinary ones. A Bind of
+// such memory is collective, and refuses memory that does not lie at the same place on all ranks. The error is
+// ErrNoSymmetric or a *SymmetricError.
 func (g *Group) Symmetric(bytes int64) (driver.Ptr, error) {
 	s := &g.symmetric
 	if s.base == 0 {
@@ -67,12 +69,30 @@ func (g *Group) Symmetric(bytes int64) (driver.Ptr, error) {
 	if bytes <= 0 {
 		return 0, fmt.Errorf("take %d bytes of symmetric memory", bytes)
 	}
-	if bytes > s.bytes-s.used {
-		return 0, &SymmetricError{bytes, s.bytes - s.used, s.bytes}
+	free := s.bytes - s.staged - s.used
+	if bytes > free {
+		return 0, &SymmetricError{bytes, free, s.bytes}
 	}
 	at := s.base + driver.Ptr(s.used)
-	s.used = min(s.bytes, s.used+(bytes+symmetricUnit-1)/symmetricUnit*symmetricUnit)
+	s.used += min(free, (bytes+symmetricUnit-1)/symmetricUnit*symmetricUnit)
 	return at, nil
+}
+
+// StageSymmetric is where a plan stages so many bytes in the memory of Symmetric: at its end, where all plans do, since
+// their runs follow one another. Zero says that there is no such memory, or too little left.
+func (g *Group) StageSymmetric(bytes int64) driver.Ptr {
+	s := &g.symmetric
+	if s.base == 0 {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := (s.bytes - bytes) / symmetricUnit * symmetricUnit
+	if at < s.used || bytes > s.bytes {
+		return 0
+	}
+	s.staged = max(s.staged, s.bytes-at)
+	return s.base + driver.Ptr(at)
 }
 
 // SymmetricOffset is where an address lies in the memory of Symmetric; ok is false elsewhere.

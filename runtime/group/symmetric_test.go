@@ -48,6 +48,9 @@ func TestSymmetric(t *testing.T) {
 					}
 				}
 			}
+			if p := g.StageSymmetric(1); p != 0 {
+				t.Errorf("staged at %#x in memory that is used up", p)
+			}
 			var full *group.SymmetricError
 			if _, err := g.Symmetric(1); !errors.As(err, &full) || full.Free != 0 ||
 				!strings.Contains(err.Error(), "set Config.Symmetric to at least 8193") {

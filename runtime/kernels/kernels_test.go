@@ -39,7 +39,7 @@ func TestCode(t *testing.T) {
 		{"get3", 2 + 2 + 2 + 3}, {"shot_bf16", 8 + 1 + 2 + 1 + 3 + 3}, {"shot_fp32", 8 + 1 + 2 + 1 + 3 + 3},
 		{"shot2_bf16", 4 + 1 + 2 + 2 + 2 + 2}, {"shot2_fp32", 4 + 1 + 2 + 2 + 2 + 2},
 		{"gather", 2 + 1 + 2 + 2 + 3 + 3},
-		{"packets_bf16", 3 + 3 + 3 + 3 + 5}, {"packets_fp32", 3 + 3 + 3 + 3 + 5}, {"packetgather", 3 + 3 + 3 + 3 + 5},
+		{"packets_bf16", 3 + 3 + 3 + 3 + 6}, {"packets_fp32", 3 + 3 + 3 + 3 + 6}, {"packetgather", 3 + 3 + 3 + 3 + 6},
 		{"push_bf16", 3 + 2 + 2 + 2 + 7}, {"push_fp32", 3 + 2 + 2 + 2 + 7},
 	}
 	var got []kernel
@@ -69,6 +69,11 @@ func TestTouches(t *testing.T) {
 		typ driver.Type) driver.Touch {
 		return driver.Touch{Kind: kind, At: at, Bytes: bytes, Value: value, Turn: turn, Half: 1024, Packets: true,
 			Type: typ}
+	}
+	flag := func(kind driver.TouchKind, at driver.Ptr, value uint32, turn driver.Ptr) driver.Touch {
+		t := landed(kind, at, 4, value, turn, 0)
+		t.Flag = true
+		return t
 	}
 	const read, write, wait, post = driver.TouchRead, driver.TouchWrite, driver.TouchWait, driver.TouchPost
 	for _, c := range []struct {
@@ -109,21 +114,20 @@ func TestTouches(t *testing.T) {
 			of(2, word(post, 112, 1), word(wait, 122, 1),
 				data(read, 1128, 32, driver.FP32),
 				data(read, 2128, 32, driver.FP32), data(write, 428, 32, driver.FP32), word(write, 122, 0)))},
-		// Rank 1 of 2: packets take twice the bytes, and a flag is behind the data.
-		{"packets_fp32", []uint64{200, 7, 2, 300, 40, 2, 1000, 2000, 0, 5000, 0, 0, 6000, 512, 1024, 8000, 1},
+		// Rank 1 of 2: packets lie as their data would, and the first of a block is their flag.
+		{"packets_fp32", []uint64{200, 7, 2, 300, 40, 2, 1000, 2000, 0, 5000, 0, 0, 6000, 512, 1024, 8000, 1, 256},
 			slices.Concat(
 				of(1, data(read, 1000, 128, driver.FP32), landed(write, 5000, 128, 0, 8000, driver.FP32),
-					landed(post, 5004, 4, 1, 8000, 0), landed(wait, 6004, 4, 1, 8000, 0),
-					landed(write, 6004, 4, 0, 8000, 0), word(write, 200, 7),
-					landed(read, 6000, 128, 0, 8000, driver.FP32),
+					flag(post, 5000, 1, 8000), flag(wait, 6000, 1, 8000), flag(write, 6000, 0, 8000),
+					word(write, 200, 7), landed(read, 6000, 128, 0, 8000, driver.FP32),
 					data(read, 2000, 128, driver.FP32), data(write, 300, 128, driver.FP32)),
-				of(2, data(read, 1128, 32, driver.FP32), landed(write, 5256, 32, 0, 8004, driver.FP32),
-					landed(post, 5260, 4, 1, 8004, 0), landed(wait, 6260, 4, 1, 8004, 0),
-					landed(write, 6260, 4, 0, 8004, 0), landed(read, 6256, 32, 0, 8004, driver.FP32),
+				of(2, data(read, 1128, 32, driver.FP32), landed(write, 5128, 32, 0, 8004, driver.FP32),
+					flag(post, 5128, 1, 8004), flag(wait, 6128, 1, 8004), flag(write, 6128, 0, 8004),
+					landed(read, 6128, 32, 0, 8004, driver.FP32),
 					data(read, 2128, 32, driver.FP32), data(write, 428, 32, driver.FP32)))},
-		{"packetgather", []uint64{200, 7, 1, 300, 40, 2, 1000, 1000, 0, 5000, 0, 0, 6000, 512, 1024, 8000, 1},
-			of(1, data(read, 1000, 40, 0), landed(write, 5000, 40, 0, 8000, 0), landed(post, 5004, 4, 1, 8000, 0),
-				landed(wait, 6004, 4, 1, 8000, 0), landed(write, 6004, 4, 0, 8000, 0), word(write, 200, 7),
+		{"packetgather", []uint64{200, 7, 1, 300, 40, 2, 1000, 1000, 0, 5000, 0, 0, 6000, 512, 1024, 8000, 1, 256},
+			of(1, data(read, 1000, 40, 0), landed(write, 5000, 40, 0, 8000, 0), flag(post, 5000, 1, 8000),
+				flag(wait, 6000, 1, 8000), flag(write, 6000, 0, 8000), word(write, 200, 7),
 				landed(read, 6000, 40, 0, 8000, 0), data(write, 300, 40, 0), data(read, 1000, 40, 0),
 				data(write, 340, 40, 0))},
 	} {
@@ -143,13 +147,14 @@ func TestTouches(t *testing.T) {
 	}
 }
 
-// TestPacketGrid: each block has a part, no more of them than may wait for each other, and threads a pair each where
+// TestPacketGrid: each block has a part, no more of them than may wait for each other, and threads a unit each where
 // there are enough.
 func TestPacketGrid(t *testing.T) {
 	for bytes := int64(1); bytes < 4<<20; bytes = bytes*5/4 + 1 {
 		blocks, threads := packetGrid(bytes)
 		from, last := part(bytes, int64(blocks)-1, int64(blocks))
-		if blocks < 1 || blocks > plan.MostBlocks || threads < 256 || threads > 512 || last < 1 || from+last != bytes {
+		if blocks < 1 || blocks > plan.MostPacketBlocks || threads < 256 || threads > 512 || last < 1 ||
+			from+last != bytes {
 			t.Errorf("%d bytes: %d blocks of %d threads, the last with %d bytes from %d on", bytes, blocks, threads,
 				last, from)
 		}

@@ -97,6 +97,11 @@ func (s *Set) Reduce(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64
 	WithRow{set: s}.Reduce(q, on, dst, bytes, terms...)
 }
 
+// Widen is Reduce that keeps the sum in fp32: dst has so many bytes of that.
+func (s *Set) Widen(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
+	WithRow{set: s}.Widen(q, on, dst, bytes, terms...)
+}
+
 // Shot is Reduce that posts to every peer and waits for all of them, before and after.
 func (s *Set) Shot(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
 	WithRow{set: s}.Shot(q, on, x, dst, bytes, terms...)
@@ -129,6 +134,11 @@ func (w WithRow) Heads(width int64) WithRow {
 // Reduce is Set.Reduce with the row.
 func (w WithRow) Reduce(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
 	w.sum(q, on, w.set.find(q, Reduce, nil, w.rows), dst, bytes, terms)
+}
+
+// Widen is Set.Widen with the row.
+func (w WithRow) Widen(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
+	w.sum(q, on, w.set.find(q, Widen, nil, w.rows), dst, bytes, terms)
 }
 
 // Shot is Set.Shot with the row.
@@ -236,6 +246,9 @@ func (w WithRow) sum(q *plan.Queue, on *plan.Stream, k *kernel, dst driver.Ptr, 
 	if k != nil && k.OfHeads() {
 		k.params[k.width] = uint64(w.width)
 	}
+	if k != nil {
+		size = k.To(w.set.element).Size()
+	}
 	k.terms(q, on, size, dst, bytes, terms)
 }
 
@@ -266,10 +279,7 @@ func (k *kernel) work(q *plan.Queue, on *plan.Stream, bytes int64) {
 		most = plan.MostBlocks
 	}
 	blocks, threads := int(min(bytes/(16*threads)+1, most)), threads
-	switch {
-	case k.Kind == Push:
-		blocks, threads = pushGrid(bytes)
-	case k.Lands():
+	if k.Lands() {
 		blocks, threads = packetGrid(bytes)
 	}
 	if k.ByBlocks {

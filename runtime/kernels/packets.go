@@ -15,15 +15,16 @@ type landing struct {
 	half int // bytes from one half to the other
 	turn int // address of the first block's word that says which half it is
 	rank int
-	word int // bytes from a part to its first block's word, where plain data lands
+	word int // bytes from a part to its first block's word, where plain data lands, or to what lies beside packets
 	next int // bytes from a block's word to the next one's
 }
 
 // land lays out the parameters behind the terms.
 func (l *layout) land(next func(words int) int) {
-	l.lands = landing{to: next(l.Terms), from: next(1), part: next(1), half: next(1), turn: next(1), rank: next(1)}
+	l.lands = landing{to: next(l.Terms), from: next(1), part: next(1), half: next(1), turn: next(1), rank: next(1),
+		word: next(1)}
 	if l.Kind == Push {
-		l.lands.word, l.lands.next = next(1), next(1)
+		l.lands.next = next(1)
 	}
 }
 
@@ -70,28 +71,22 @@ func (s *Set) send(q *plan.Queue, on *plan.Stream, kind Kind, landing *plan.Pack
 	p[k.lands.from], p[k.lands.part], p[k.lands.half] = uint64(w.From), uint64(w.Part), uint64(w.Half)
 	p[k.lands.turn], p[k.lands.rank] = uint64(w.Turn), uint64(q.Rank())
 	p[k.step], p[k.value] = uint64(w.Step), uint64(w.Value)
+	p[k.lands.word] = uint64(w.Flags)
 	if kind == Push {
-		p[k.lands.word], p[k.lands.next] = uint64(w.Flags), 4
+		p[k.lands.next] = 4
 	}
 	return k
 }
 
-// pairBytes are the bytes of a tensor that two packets bring side by side.
-const pairBytes = 8
-
-// packetGrid is how many blocks of how many threads send so many bytes, each block a part of whole lines. A pair a
-// thread and few threads are the fastest on H200s, until the blocks are as many as may be.
-func packetGrid(bytes int64) (blocks, threads int) { return grid(bytes, pairBytes) }
-
-// pushGrid is packetGrid of plain data, of which a thread moves 16 bytes at a time.
-func pushGrid(bytes int64) (blocks, threads int) { return grid(bytes, 16) }
-
-func grid(bytes, each int64) (blocks, threads int) {
-	for threads = 256; threads < 512 && bytes > each*int64(threads*plan.MostBlocks); {
+// packetGrid is how many blocks of how many threads send so many bytes, each block a part of whole lines. A unit of 16
+// bytes a thread and few threads are the fastest on H200s, until the blocks are as many as may be.
+func packetGrid(bytes int64) (blocks, threads int) {
+	const each = 16
+	for threads = 256; threads < 512 && bytes > each*int64(threads*plan.MostPacketBlocks); {
 		threads *= 2
 	}
 	unit := each * int64(threads)
-	most := min((bytes+unit-1)/unit, plan.MostBlocks)
+	most := min((bytes+unit-1)/unit, plan.MostPacketBlocks)
 	_, whole := part(bytes, 0, max(most, 1))
 	return int(max(1, (bytes+whole-1)/max(whole, 1))), threads
 }
@@ -118,15 +113,17 @@ func (x *launched) packets(typ driver.Type) {
 			t.Turn, t.Half = driver.Ptr(p[l.turn]+4*uint64(b)), int64(p[l.half])
 			x.add(t)
 		}
-		lands, word := 2*uint64(from), 2*uint64(from)+4 // in a part
+		lands, word := uint64(from), uint64(from) // in a part: a packet is its own flag
 		if x.Kind == Push {
-			lands, word = uint64(from), p[l.word]+uint64(b)*p[l.next]
+			word = p[l.word] + uint64(b)*p[l.next]
 		}
 		data := func(kind driver.TouchKind, at uint64) {
 			x.add(driver.Touch{Kind: kind, At: driver.Ptr(at + uint64(from)), Bytes: bytes, Type: typ})
 		}
 		landed := driver.Touch{Bytes: bytes, Type: typ}
-		flag := func(value uint32) driver.Touch { return driver.Touch{Bytes: 4, Value: value} }
+		flag := func(value uint32) driver.Touch {
+			return driver.Touch{Bytes: 4, Value: value, Flag: x.Kind != Push}
+		}
 		own := func(rank int) uint64 { return p[l.from] + uint64(rank)*p[l.part] }
 		for _, r := range peers {
 			data(driver.TouchRead, p[x.layout.terms+r])

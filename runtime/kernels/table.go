@@ -54,6 +54,7 @@ const (
 	Post   Kind = "post"
 	Copy   Kind = "copy"
 	Reduce Kind = "reduce"
+	Widen  Kind = "widen"
 	Get    Kind = "get"
 	Put    Kind = "put"
 	Shot   Kind = "shot"
@@ -69,6 +70,7 @@ const (
 
 	LayerNorm Kind = "layernorm"
 	Rotary    Kind = "rotary"
+	FromFP32  Kind = "fromfp32"
 
 	// Tiles gathers shards and multiplies them; Scatter multiplies, and adds up what all ranks made.
 	Tiles   Kind = "tiles"
@@ -119,6 +121,7 @@ var rows = []row{
 	{Post, "Post", Nothing, "posts to peers", 1},
 	{Copy, "Copy", Copies, "copies, out of a peer's memory or its own", 16},
 	{Reduce, "Reduce", Sums, "adds up tensors in order and in fp32", 264},
+	{Widen, "Widen", Sums, "adds up tensors in order and in fp32, and keeps that", 264},
 	{Get, "Get", Copies, "copies from it", 16},
 	{Put, "Put", Copies, "copies to it", 16},
 	{Shot, "Shot", Sums, "adds up tensors in order and in fp32", 132},
@@ -131,13 +134,15 @@ var rows = []row{
 	{GeGLU, "GeGLU", Applies, "is gelu, by tanh, of each element, times that of another tensor", 264},
 	{LayerNorm, "LayerNorm", Applies, "norms rows about their means, a block each", 264},
 	{Rotary, "Rotary", Applies, "turns pairs of columns by angles of their rows", 264},
+	{FromFP32, "FromFP32", Applies, "rounds each element, which is of fp32", 264},
 	{Tiles, "Tiles", Multiplies, "gathers shards and multiplies them", 132},
 	{Scatter, "Scatter", Scatters, "multiplies and sums", 132},
 	{Packets, "Packets", Lands, "sends tensors as packets, and adds up what lands in order and in fp32",
-		plan.MostBlocks},
+		plan.MostPacketBlocks},
 	{PacketGather, "PacketGather", LandsApart, "sends tensors as packets, and puts what lands one after another",
-		plan.MostBlocks},
-	{Push, "Push", Lands, "sends tensors, and adds up what lands in order and in fp32", plan.MostBlocks},
+		plan.MostPacketBlocks},
+	{Push, "Push", Lands, "sends tensors, and adds up what lands in order and in fp32",
+		plan.MostPacketBlocks},
 }
 
 // threads of a block that moves bytes, 16 bytes each.
@@ -199,6 +204,22 @@ func (k Kernel) Gathers() bool { return k.Kind.Work() == Gathers }
 // Signals reports whether the kernel posts or awaits around work of its own.
 func (k Kernel) Signals() bool {
 	return k.Kind.Work() != Nothing && k.words() != [4]Words{} || k.Lands()
+}
+
+// From is the type of the elements that the kernel reads, in a plan of elements of a type.
+func (k Kernel) From(plan driver.Type) driver.Type {
+	if k.Kind == FromFP32 {
+		return driver.FP32
+	}
+	return plan
+}
+
+// To is the type of the elements that the kernel makes, in a plan of elements of a type.
+func (k Kernel) To(plan driver.Type) driver.Type {
+	if k.Kind == Widen {
+		return driver.FP32
+	}
+	return plan
 }
 
 // Base is the kernel's name but for the element type: "shot", or "shot2".

@@ -121,16 +121,21 @@ func TestScatterTouches(t *testing.T) {
 // TestLeast: of tiles by shape a launch takes those that leave the fewest multiprocessors idle.
 func TestLeast(t *testing.T) {
 	s := &Set{}
-	for _, tile := range []Tile{{Columns: 112, Cluster: 2}, {Columns: 176, Cluster: 2}, {Columns: 176, Cluster: 1}} {
+	wide := Tile{Columns: 224, Cluster: 2, Together: true}
+	for _, tile := range []Tile{{Columns: 112, Cluster: 2}, {Columns: 128, Cluster: 1}, {Columns: 176, Cluster: 2},
+		{Columns: 176, Cluster: 1}, wide} {
 		s.kernels = append(s.kernels, &kernel{layout: layout{Kernel: Kernel{Kind: Tiles, Tile: tile}}})
 	}
 	for _, c := range []struct {
 		ranks, m, n int
 		want        Tile
 	}{
-		{2, 256, 7168, Tile{Columns: 112, Cluster: 2}},  // 2 waves of 112, or 2 of 176
+		{2, 256, 7168, Tile{Columns: 112, Cluster: 2}},  // 2 waves of 112, or 1 of 224 in which half would wait
+		{2, 512, 7168, wide},                            // 4 waves of 112, or 2 of 224
+		{1, 512, 7168, wide},                            // 2 waves of 112, or 1 of 224
+		{1, 512, 4096, Tile{Columns: 128, Cluster: 1}},  // 1 wave of 128, or 2 of 112
 		{2, 1024, 7168, Tile{Columns: 176, Cluster: 2}}, // 8 waves of 112, or 5 of 176
-		{2, 64, 14336, Tile{Columns: 176, Cluster: 1}},  // half of each cluster of two would be idle
+		{2, 64, 14336, Tile{Columns: 128, Cluster: 1}},  // half of each cluster of two would be idle
 		{1, 128, 112, Tile{Columns: 112, Cluster: 2}},
 	} {
 		for first := range s.kernels {

@@ -116,24 +116,28 @@ func (s *Set) product(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals,
 	k.enqueue(q, on, k.tiles(q.Multiprocessors(), q.Size(), d), TileThreads)
 }
 
-// least is the first of the kernels like k, of other tiles, with the least work for each multiprocessor.
+// least is the one of the kernels like k, of other tiles, with the least work for each multiprocessor. Of those that
+// are level it is the first, or a wider one that has each multiprocessor make a tile of every shard: it has fewer
+// operands to bring, and there is work while shards are under way.
 func (s *Set) least(k *kernel, multiprocessors, ranks int, d driver.MatmulDesc) (best *kernel) {
-	least := 0
+	least := 0 // columns of all tiles that one multiprocessor makes, at most
 	for _, o := range s.kernels {
 		if o.Kind != k.Kind || o.Rows != k.Rows {
 			continue
 		}
-		if load := o.load(multiprocessors, ranks, d); best == nil || load < least {
+		waves := o.waves(multiprocessors, ranks, d)
+		load := waves * o.Tile.Columns
+		if best == nil || load < least || load == least && o.Tile.Columns > best.Tile.Columns && waves >= ranks {
 			best, least = o, load
 		}
 	}
 	return best
 }
 
-// load is the columns of all tiles that one multiprocessor makes, at most.
-func (k *kernel) load(multiprocessors, ranks int, d driver.MatmulDesc) int {
+// waves is how many tiles one multiprocessor makes, at most.
+func (k *kernel) waves(multiprocessors, ranks int, d driver.MatmulDesc) int {
 	at := max(multiprocessors/k.Tile.Cluster, 1) // clusters at once
-	return (k.clusters(ranks, d) + at - 1) / at * k.Tile.Columns
+	return (k.clusters(ranks, d) + at - 1) / at
 }
 
 // clusters are those of all tiles, each of which makes one for each of its blocks.

@@ -184,9 +184,9 @@ func (x *launched) work(typ driver.Type) {
 		}
 		return
 	}
-	bytes *= typ.Size()
+	from, made := x.From(typ), x.To(typ)
 	for _, term := range terms {
-		x.add(driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(term), Bytes: bytes, Type: typ})
+		x.add(driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(term), Bytes: bytes * from.Size(), Type: from})
 	}
 	rows := x.Rows
 	if bytes == 0 { // then no row is read
@@ -196,7 +196,7 @@ func (x *launched) work(typ driver.Type) {
 		x.add(driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(x.p[x.rows+i]),
 			Bytes: int64(x.p[x.wide]) * typ.Size(), Type: typ})
 	}
-	x.add(driver.Touch{Kind: driver.TouchWrite, At: to, Bytes: bytes, Type: typ})
+	x.add(driver.Touch{Kind: driver.TouchWrite, At: to, Bytes: bytes * made.Size(), Type: made})
 }
 
 func (x *launched) after() {

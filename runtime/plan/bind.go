@@ -27,8 +27,9 @@ type target struct {
 }
 
 // Bind gives the plan its buffers, in the order of their declarations. It is collective where memory
-// that peers use, or a count, is not that of the plan's last collective Bind, as in the first one: it
-// waits for the runs in flight, exchanges what the peers do not have, and captures the plan's graph.
+// that peers use, or a count, is not that of the plan's last collective Bind, and so is the first Bind of
+// a plan that has such memory: it waits for the runs in flight, exchanges what the peers do not have, and
+// captures the plan's graph.
 // So is every Bind where a rank has nothing of a buffer that peers use; but of balanced parts a rank without
 // rows binds memory all the same, old where the others' is old and new where it is new.
 //

@@ -251,3 +251,19 @@ func TestFirstBindAlone(t *testing.T) {
 		w.each(func(r int) { w.must(errors.Join(plans[r].Close(w.Context()), memory[r].Close())) })
 	})
 }
+
+// TestConflicts: memory is shared by two buffers if either is written, whichever comes first.
+func TestConflicts(t *testing.T) {
+	read := stretch{"a", false, 256, 512}
+	written := stretch{"c", true, 384, 640}
+	apart := stretch{"d", true, 640, 768}
+	for _, x := range []struct {
+		one, other stretch
+		want       bool
+	}{{read, written, true}, {written, read, true}, {written, written, true}, {read, read, false},
+		{written, apart, false}, {apart, read, false}} {
+		if got := x.one.conflicts(x.other); got != x.want {
+			t.Errorf("%s and %s: %t", x.one, x.other, got)
+		}
+	}
+}

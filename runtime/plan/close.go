@@ -83,7 +83,7 @@ func (p *Plan) release() error {
 	if p.module != 0 {
 		errs = append(errs, p.driver.ModuleUnload(p.module))
 	}
-	if p.staging != 0 {
+	if p.staging != 0 && !p.inWindow {
 		errs = append(errs, p.driver.MemFree(p.staging))
 	}
 	for _, s := range p.semaphores {

@@ -11,7 +11,7 @@ import (
 )
 
 // Collectives declares that runs have collectives of NCCL, which add up elements of a type.
-func (b *Builder) Collectives(t driver.Type) { b.plan.summed = t }
+func (b *Builder) Collectives(t driver.Type) { b.plan.collective, b.plan.summed = true, t }
 
 // AllGather brings bytes of each rank together on all, in the order of ranks.
 func (q *Queue) AllGather(s *Stream, recv, send driver.Ptr, bytes int64) {

@@ -18,6 +18,9 @@ type stretch struct {
 // overlaps is false of an empty stretch.
 func (s stretch) overlaps(o stretch) bool { return max(s.from, o.from) < min(s.to, o.to) }
 
+// conflicts reports whether runs write memory of one that is also the other's.
+func (s stretch) conflicts(o stretch) bool { return (s.written || o.written) && s.overlaps(o) }
+
 // String is "C at [0x1000, 0x1400)".
 func (s stretch) String() string { return fmt.Sprintf("%s at [%#x, %#x)", s.name, s.from, s.to) }
 
@@ -35,7 +38,7 @@ func (p *Plan) disjoint(to *target) error {
 	for i, f := range p.bindable {
 		one := to.of(i, f)
 		for j, g := range p.bindable[:i] {
-			if other := to.of(j, g); (one.written || other.written) && one.overlaps(other) {
+			if other := to.of(j, g); one.conflicts(other) {
 				errs = append(errs, overlap(other, one))
 			}
 		}

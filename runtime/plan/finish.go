@@ -159,10 +159,7 @@ func (p *Plan) layOut() error {
 	for i, f := range p.staged {
 		sizes[i] = f.bytes
 	}
-	offsets, err := arena.Stage(sizes...)
-	if err != nil {
-		offsets, err = p.outside(sizes, err)
-	}
+	offsets, err := p.stage(sizes)
 	if err != nil {
 		return err
 	}
@@ -233,6 +230,10 @@ func (p *Plan) identity() []part {
 	}
 	for _, f := range p.staged {
 		layout = append(layout, fmt.Sprintf("%s:%d@%d", f.name, f.bytes, f.offset))
+	}
+	if p.inWindow {
+		at, _ := p.group.SymmetricOffset(p.staging)
+		layout = append(layout, fmt.Sprintf("symmetric@%d", at))
 	}
 	for _, s := range p.semaphores {
 		layout = append(layout, fmt.Sprintf("%s@%d", s, s.offset))

@@ -63,17 +63,41 @@ func fits(g *group.Group, prog *Program, need Memory) error {
 	return err
 }
 
+// stage takes a place for buffers of these sizes, and returns where in it each lies: in the arena, or outside, at
+// p.staging. What collectives alone use is staged in symmetric memory where the group has some left.
+func (p *Plan) stage(sizes []int64) ([]int64, error) {
+	if p.collective && !p.reaches() && p.group.SymmetricBytes() > 0 {
+		offsets, total := apart(sizes)
+		if total > 0 {
+			p.staging = p.group.StageSymmetric(total)
+		}
+		if p.inWindow = p.staging != 0; p.inWindow {
+			return offsets, nil
+		}
+	}
+	offsets, err := p.group.Arena().Stage(sizes...)
+	if err != nil {
+		return p.outside(sizes, err)
+	}
+	return offsets, nil
+}
+
+// apart lays buffers out one behind the other.
+func apart(sizes []int64) (offsets []int64, total int64) {
+	for _, n := range sizes {
+		offsets = append(offsets, total)
+		total += group.StagingBytes(n)
+	}
+	return offsets, total
+}
+
 // outside allocates staging that the arena has no room for, where no peer uses it and the group's configuration allows
 // the fall-back; else it returns err.
 func (p *Plan) outside(sizes []int64, err error) ([]int64, error) {
 	if !errors.As(err, new(*group.ArenaError)) || p.reaches() || !p.group.FallsBack() {
 		return nil, err
 	}
-	offsets, total := make([]int64, len(sizes)), int64(0)
-	for i, n := range sizes {
-		offsets[i] = total
-		total += group.StagingBytes(n)
-	}
+	offsets, total := apart(sizes)
 	if p.staging, err = p.driver.MemAlloc(total); err != nil {
 		return nil, fmt.Errorf("allocate staging of %d bytes, for which the arena has no room: %w", total, err)
 	}

@@ -43,7 +43,7 @@ func (p *Plan) Layout() []Region {
 		for r, at := range x.base {
 			list = append(list, Region{Name: x.name, Rank: r, Base: at, Bytes: x.size(p.Size()), Flags: x.flags,
 				Data: x.bytes / int64(p.Size()), Part: x.part(p.Size()), Half: x.half(p.Size()),
-				Words: x.flagsAt(p.Size())})
+				Words: x.wordsAt(p.Size())})
 		}
 	}
 	for _, s := range p.streams {

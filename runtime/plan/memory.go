@@ -52,8 +52,17 @@ func (m Memory) Caller() (bytes int64) {
 // Workspace is what the workspaces take in bytes.
 func (m Memory) Workspace() int64 { return int64(m.Workspaces) * driver.WorkspaceBytes }
 
+// Beside makes m what its plans and one that needs n take together in a group. They share
+// the staging and the workspaces; each has words and packets of its own.
+func (m *Memory) Beside(n Memory) {
+	m.Buffers = append(m.Buffers, n.Buffers...)
+	m.Words, m.Packets = m.Words+n.Words, m.Packets+n.Packets
+	m.Staging, m.Workspaces = max(m.Staging, n.Staging), max(m.Workspaces, n.Workspaces)
+	m.Tuning = max(m.Tuning, n.Tuning)
+}
+
 // Arena is the least Config.Arena of a group with this plan alone, in bytes. Of several
-// plans, group.ArenaBytes takes the largest Staging and the sums of Packets and Words.
+// plans, it is that of their Memory beside each other.
 func (m Memory) Arena() int64 { return group.ArenaBytes(m.Staging+m.Packets, m.Words) }
 
 // String is one line: "A 8388608, C 16777216; staging 8388608, 8 words; workspaces 2 of

@@ -9,8 +9,8 @@ import (
 )
 
 // Packets is memory of a plan in which packets of all ranks land, at one offset of every rank's arena: two halves, of a
-// part for each rank, and a word for each block that says which half its next run uses. A packet is 4 bytes of data
-// and a flag, which is 0 between runs.
+// part for each rank, and a word for each block that says which half its next run uses. A packet has 4 bytes and is 0
+// between runs. Behind the packets of a part, 8 bytes for each lie beside them, for data that are no packet.
 type Packets struct {
 	name, flags string
 	bytes       int64 // of data, of all parts
@@ -36,20 +36,27 @@ func (b *Builder) Words(p *Packets) *Packets {
 	return p
 }
 
+// MostPacketBlocks is how many blocks, of 512 threads at most, a kernel has at most that sends packets: two for each of
+// MostBlocks multiprocessors.
+const MostPacketBlocks = 2 * MostBlocks
+
 // part is the bytes of a rank's packets in a half, or of its data and words.
 func (x *Packets) part(ranks int) int64 {
 	if x.words {
-		return x.flagsAt(ranks) + group.StagingBytes(4*MostBlocks)
+		return x.flagsAt(ranks) + group.StagingBytes(4*MostPacketBlocks)
 	}
-	return group.StagingBytes((x.bytes/int64(ranks) + 7) / 8 * 16)
+	return 3 * x.flagsAt(ranks)
 }
 
-// flagsAt is where the words of plain data begin in a part; 0 for packets.
-func (x *Packets) flagsAt(ranks int) int64 {
+// flagsAt is where in a part the words of plain data begin, or what lies beside packets.
+func (x *Packets) flagsAt(ranks int) int64 { return group.StagingBytes(x.bytes / int64(ranks)) }
+
+// wordsAt is flagsAt of plain data; 0 for packets.
+func (x *Packets) wordsAt(ranks int) int64 {
 	if !x.words {
 		return 0
 	}
-	return group.StagingBytes(x.bytes / int64(ranks))
+	return x.flagsAt(ranks)
 }
 
 // half is the bytes of a half.
@@ -59,7 +66,9 @@ func (x *Packets) half(ranks int) int64 { return int64(ranks) * x.part(ranks) }
 func (x *Packets) turn(ranks int) int64 { return 2 * x.half(ranks) }
 
 // size is the bytes of all.
-func (x *Packets) size(ranks int) int64 { return group.StagingBytes(x.turn(ranks) + 4*MostBlocks) }
+func (x *Packets) size(ranks int) int64 {
+	return group.StagingBytes(x.turn(ranks) + 4*MostPacketBlocks)
+}
 
 // PacketBytes is the bytes of the arena that so many ranks' packets take, or plain data with words, of so many bytes
 // of data in all.
@@ -94,8 +103,8 @@ func (p *Plan) clearPackets() error {
 }
 
 // PacketWords are what a kernel of packets works with: its part of each rank's landing, by rank, of which its own is 0;
-// its own landing, the bytes of a part of it, from there to the first block's word where plain data lands, and from one
-// half to the other; the first block's turn; and its step.
+// its own landing, the bytes of a part of it, from there to the first block's word or to what lies beside packets, and
+// from one half to the other; the first block's turn; and its step.
 type PacketWords struct {
 	To         []driver.Ptr
 	From       driver.Ptr

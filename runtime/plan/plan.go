@@ -31,6 +31,8 @@ type Plan struct {
 	bindable    []*Buffer // in the order of Bind's addresses
 	staged      []*Buffer
 	staging     driver.Ptr // memory of staging outside the arena; 0 without
+	inWindow    bool       // it is of Group.Symmetric's memory, else the plan's own
+	collective  bool       // it has collectives
 	counts      int        // of uneven parts, how many Bind takes
 	balanced    []int      // rows of each rank's part, where New knows them
 	chunks      *chunking  // by the counts of the last Bind, or balanced; nil without, and until a Bind has succeeded

@@ -15,6 +15,9 @@ func (p *Plan) symmetric(at driver.Ptr) bool {
 	return ok && len(p.collectives) > 0
 }
 
+// InSymmetric says that the plan stages in memory of Group.Symmetric.
+func (p *Plan) InSymmetric() bool { return p.inWindow }
+
 // elsewhere is the place of a buffer outside of symmetric memory.
 const elsewhere = -1
 

@@ -23,8 +23,8 @@ var AllGatherOneShot = s.Schedule{
 	Moves:   []s.Move{{Of: "A", Way: s.GatherShot{}}},
 }
 
-// AllGatherPackets is AllGatherOneShot whose ranks send their rows, as AllReducePackets does. Choose it up to half a
-// megabyte a rank.
+// AllGatherPackets is AllGatherOneShot whose ranks send their rows, as AllReducePackets does. Choose it up to a
+// megabyte or two a rank.
 var AllGatherPackets = s.Schedule{
 	Tensors: spread,
 	Ops:     []s.Op{s.Copy("C", "A")},
@@ -54,7 +54,7 @@ var ReduceScatterOneShot = s.Schedule{
 }
 
 // ReduceScatterPackets is ReduceScatterOneShot whose ranks send each other the rows, as AllReducePackets does. Choose
-// it up to half a megabyte a rank.
+// it up to a megabyte or two a rank.
 var ReduceScatterPackets = s.Schedule{
 	Tensors: scattered,
 	Ops:     []s.Op{s.Sum("C", "A")},
@@ -71,11 +71,11 @@ var AllReduceOneShot = s.Schedule{
 	Moves:   []s.Move{{Of: "C", Way: s.Shot{}}},
 }
 
-// AllReducePackets is AllReduceOneShot whose ranks send each peer their A at once, as words of data and a flag that
-// the peer polls: nobody asks whether the peer is ready, and the link is crossed once. It carries each byte twice,
-// and the plan has memory for four times D tensors: choose it up to half a megabyte (two H200s: 16 KiB in 3.2 us
-// where AllReduceOneShot takes 6.3, 512 KiB in 6.6 and 8.3, 1 MiB in 12.5 and 9.8). NCCL's LL protocol and MSCCL++
-// send small messages so.
+// AllReducePackets is AllReduceOneShot whose ranks send each peer their A at once, as words that the peer
+// polls until they are not 0: nobody asks whether the peer is ready, and the link is crossed once. The plan has memory
+// for six times D tensors: choose it up to two megabytes (two H200s: 16 KiB in 3.3 us where
+// AllReduceOneShot takes 6.6, 512 KiB in 5.0 and 8.3, 2 MiB in 10.7 and 13.3). NCCL's LL protocol and MSCCL++ send
+// small messages so, with a flag for each word.
 var AllReducePackets = s.Schedule{
 	Tensors: summed,
 	Ops:     []s.Op{s.Sum("C", "A")},
@@ -83,8 +83,8 @@ var AllReducePackets = s.Schedule{
 }
 
 // AllReducePush is AllReducePackets for larger tensors: the data are sent as they are, and each block of the kernel
-// sets a word behind its part. Choose it from a megabyte to four (two H200s: 1 MiB in 8.6 us where AllReducePackets
-// takes 12.4 and AllReduceOneShot 9.9, 4 MiB in 19.1 and 19.3, 8 MiB in 33.0 and 32.0).
+// sets a word behind its part. Choose it from four megabytes on (two H200s: 4 MiB in 18.4 us where AllReducePackets
+// takes 18.6 and AllReduceOneShot 19.4, 8 MiB in 31.7, 35.4 and 32.0), or for a third of the memory.
 var AllReducePush = s.Schedule{
 	Tensors: summed,
 	Ops:     []s.Op{s.Sum("C", "A")},

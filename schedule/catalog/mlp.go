@@ -56,6 +56,23 @@ var GatedMLP = s.Schedule{
 	},
 }
 
+// MixedMLP is TensorParallelMLP between tensors of fp32, in plans of 16 bits: each rank rounds its rows before they are
+// gathered, so half of the bytes travel, and the sums of the second layer stay in fp32 as they are added up. Choose it
+// where a residual or a gradient is kept in fp32.
+var MixedMLP = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}, Type: s.FP32},
+		{Name: "B", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.K)}},
+		{Name: "B2", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.F, s.DIDx(s.D))}},
+		{Name: "Bias2", Axes: []s.Axis{s.Dim(s.N)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}, Type: s.FP32},
+	},
+	Ops: []s.Op{
+		s.Copy("X", "A", s.FromFP32()), s.Linear("H", "X", "B", s.GELU()),
+		s.Linear("C", "H", "B2", s.Bias("Bias2"), s.ToFP32()),
+	},
+}
+
 // BlockBehindAttention is a layer of Llama from the attention's output to the next residual, in one host
 // program and one graph: the row-parallel projection and its reduce-scatter with the residual, the norm
 // of each rank's own rows, the gather of what that leaves, and the gated MLP with the second residual.

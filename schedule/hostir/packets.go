@@ -6,7 +6,7 @@ import "fmt"
 // peer's half that the peer has done with since the run before the last, and waits for nobody's leave.
 const Halves = 2
 
-// Landing says what lands in a buffer: packets, which are words of data and a flag. Their flags are the words of a
+// Landing says what lands in a buffer: packets, which are words of 4 bytes and flags of themselves: the words of a
 // semaphore, and both the buffer and the words have so many halves that runs use in turn. Without a semaphore, none do.
 // Or plain data lands, and the flags are words, one for each block of the kernel that sends.
 type Landing struct {

@@ -95,6 +95,7 @@ const (
 	WaitKernel   = "wait"
 	CopyKernel   = "copy"
 	ReduceKernel = "reduce"
+	WidenKernel  = "widen" // a sum that is kept in fp32
 )
 
 // Word is a post to a peer's word or a wait for one's own, which the wait resets.

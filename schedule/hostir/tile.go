@@ -12,9 +12,9 @@ type Tile struct {
 	Together bool // two warpgroups make half of each tile, and not a tile each in turn
 }
 
-// String is 128x112 of tiles in turn, 128x112/2 where two blocks share copies, and 128x112/2 together.
+// String is 112 of tiles of as many columns in turn, 112/2 where two blocks share copies, and 112/2 together.
 func (t Tile) String() string {
-	name := fmt.Sprintf("128x%d", t.Columns)
+	name := fmt.Sprint(t.Columns)
 	if t.Cluster > 1 {
 		name += fmt.Sprintf("/%d", t.Cluster)
 	}
@@ -30,7 +30,7 @@ func tileNames(list []Tile) string {
 	for _, t := range list {
 		names = append(names, t.String())
 	}
-	return strings.Join(names, " or ")
+	return strings.Join(names, "|")
 }
 
 // Peers is the view of the peers' memory: of the shards that tiles read, or of the slots that a scatter writes.

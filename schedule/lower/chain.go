@@ -35,6 +35,8 @@ type stage struct {
 	sums    string // the result of the last operation, of which the ranks have partial results; empty: none
 	toAll   bool   // every rank gets the sums of all rows, else of its own
 	widened string // a result of which the ranks make columns, and every rank gets all; empty: none
+	parts   int    // that own rows go on in from the sum to what follows; 0 and 1: whole
+	partsAt string // the field that says so
 	shot    bool   // a rank adds up its peers' partial results where they are, else slots of its own
 	// NCCL gathers the rows, or adds up the partial results, all at once.
 	gathersAtOnce, sumsAtOnce bool
@@ -45,6 +47,12 @@ func (s *stage) copies() bool { return s.pulls() || s.gathersColumns() }
 
 // pulls says that the rows of a stage's input are copied from their owners, one rank's after the other.
 func (s *stage) pulls() bool { return s.gathers && !s.gathersAtOnce }
+
+// widens says that the sums of a stage are kept in fp32.
+func (s *stage) widens() bool {
+	return s.sums != "" && slices.ContainsFunc(s.ops[len(s.ops)-1].Then,
+		func(f schedule.Func) bool { return f.Do == schedule.ApplyToFP32 })
+}
 
 // meets says that a collective, or the kernel of a sum, needs all ranks while it holds the device.
 func (s *stage) meets() bool { return s.gathersAtOnce || s.sumsAtOnce || s.shot }
@@ -214,7 +222,7 @@ func (c *chain) placed(d *draft, name string, f flow, steps bool) error {
 	if !declared {
 		return nil
 	}
-	want := schedule.Tensor{Axes: slices.Clone(t.Axes), Within: t.Within}
+	want := schedule.Tensor{Axes: slices.Clone(t.Axes), Within: t.Within, Type: t.Type}
 	split := func(axis int, spread bool, otherwise ...schedule.Split) {
 		want.Axes[axis].Outer = otherwise
 		if spread {

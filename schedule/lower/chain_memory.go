@@ -48,8 +48,13 @@ func (w *writer) results(s *stage, o schedule.Op) {
 	case w.puts(s):
 		w.eachRank(w.named(partial, s), columns)
 		w.eachRank(w.named(slots, s), columns)
+		if w.original.OverHosts() {
+			w.perHostRows(s, columns)
+		}
 		if s.toAll {
 			w.memory(w.named(reduced, s), w.rowElements(true, columns), w.rowAxis(true), columns)
+			sum, _ := w.schedule.Tensor(s.sums)
+			w.buffer(w.named(reduced, s)).Tensor.Type = sum.Type
 		}
 	case w.byRanks(s) && !s.shot:
 		w.eachRank(w.named(partial, s), columns)

@@ -18,6 +18,10 @@ func linkedNCCL(d *draft) error {
 	}
 	for i := range d.chain.stages {
 		s := &d.chain.stages[i]
+		if s.sums == d.of && s.widens() {
+			return &schedule.FieldError{Path: d.at, Hint: "use schedule.LayerSlots, or leave it out",
+				Msg: fmt.Sprintf("NCCL rounds the sums of %s to the type of the plan", d.of)}
+		}
 		s.gathersAtOnce = s.gathersAtOnce || s.gathers && s.input == d.of
 		s.sumsAtOnce = s.sumsAtOnce || s.sums == d.of
 	}

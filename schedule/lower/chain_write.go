@@ -16,6 +16,9 @@ const putName = "put"
 type writer struct {
 	*draft
 	inBatches
+	across    map[*stage]junction // sums that go on in parts
+	through   map[*stage]bool     // stages that such a sum does the own rows of
+	fine      map[string]int64    // how many parts each rank's rows have in memory that such a sum is about
 	set       hostir.StreamSet
 	work, put hostir.StreamRef
 }
@@ -28,10 +31,16 @@ func writeChain(d *draft) error {
 	w := &writer{draft: d, inBatches: d.inBatches(), set: workStreams(d), work: poolRef(d), put: hostir.Stream(putName)}
 	w.heads()
 	w.memories()
+	if err := w.junctions(); err != nil {
+		return err
+	}
 	w.words()
 	w.head()
 	for i := range d.chain.stages {
 		s := &d.chain.stages[i]
+		if w.through[s] && s.own {
+			continue
+		}
 		w.add(w.gatherAtOnce(s)...)
 		if w.inTurns(s) {
 			w.add(w.batches(s, i)...)
@@ -87,7 +96,12 @@ func (w *writer) words() {
 		if s.gathersColumns() {
 			w.semaphores(w.named(columnsName, s))
 		}
+		if w.original.OverHosts() {
+			w.overRailsWords(s)
+		}
 		switch {
+		case w.puts(s) && w.original.OverHosts():
+			w.semaphores(w.named(free, s))
 		case w.puts(s):
 			w.semaphores(w.named(free, s))
 			w.program.Semaphores = append(w.program.Semaphores, w.parts.semaphore(w.named(arrived, s)))
@@ -117,6 +131,9 @@ func (w *writer) head() {
 	if w.any(w.inTurns) {
 		sets = append(sets, w.set)
 	}
+	if w.original.OverHosts() {
+		sets = append(sets, ncclSet, relays)
+	}
 	if gathers || puts {
 		w.add(w.fork(sets...))
 	} else {
@@ -132,6 +149,9 @@ func (w *writer) head() {
 	}
 	if gathers && puts {
 		w.add(hostir.After(w.put, copyRef))
+	}
+	if w.original.OverHosts() {
+		w.add(hostir.After(ncclRef, first)) // peers need these posts before they can exchange
 	}
 	if w.n > 1 {
 		s := &w.chain.stages[0]
@@ -149,6 +169,15 @@ func (w *writer) tail() {
 	}
 	spreads := w.any(w.spreads)
 	of := w.readAcross()
+	join := func(sets ...hostir.StreamSet) hostir.Synchronize {
+		if w.original.OverHosts() {
+			sets = append(sets, ncclSet)
+		}
+		return join(sets...)
+	}
+	if gathers && w.original.OverHosts() {
+		w.add(hostir.Synchronize{Streams: []hostir.StreamRef{copyRef}, On: refs([]hostir.StreamSet{relays})})
+	}
 	post := func(on hostir.StreamRef) hostir.Node {
 		return hostir.Post(on, read, every).Described(w.madeIn(of) + " may be overwritten afterwards")
 	}
@@ -160,6 +189,9 @@ func (w *writer) tail() {
 	}
 	if spreads {
 		w.moves(of, post(w.put))
+	}
+	if gathers && w.original.OverHosts() {
+		w.add(hostir.After(last, ncclRef)) // peers' exchanges need this rank's
 	}
 	if (gathers || spreads) && w.any((*stage).meets) {
 		w.add(hostir.After(last, mainRef)) // peers need it before they can post
@@ -199,16 +231,25 @@ func (w *writer) readAcross() string {
 func (w *writer) batches(s *stage, i int) []hostir.Node {
 	var nodes []hostir.Node
 	switch {
+	case w.through[s]: // peers may read its input already
 	case i > 0 && s.pulls():
 		nodes = hostir.MovesOf(s.input, hostir.Post(mainRef, w.named(ready, s), every).
 			Described("peers may read "+s.input), hostir.After(copyRef, mainRef))
+		if w.original.OverHosts() {
+			nodes = append(nodes, hostir.After(ncclRef, mainRef))
+		}
 	case i > 0 || s.gathersAtOnce:
 		nodes = append(nodes, hostir.Synchronize{Origin: hostir.Origin{Field: movesField},
 			Streams: refs([]hostir.StreamSet{w.set}), On: []hostir.StreamRef{mainRef}})
 	}
-	nodes = append(nodes, w.parts.inTurn(w.rowsInTurn(s)...)...)
-	if w.puts(s) && i < len(w.chain.stages)-1 {
-		nodes = append(nodes, hostir.After(mainRef, w.put))
+	sums := w.put
+	if w.original.OverHosts() {
+		nodes, sums = append(nodes, w.hostsInTurn(s)...), ncclRef
+	} else {
+		nodes = append(nodes, w.parts.inTurn(w.rowsInTurn(s)...)...)
+	}
+	if _, goesOn := w.across[s]; w.puts(s) && !goesOn && i < len(w.chain.stages)-1 {
+		nodes = append(nodes, hostir.After(mainRef, sums))
 	}
 	return nodes
 }
@@ -221,7 +262,10 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	if w.puts(s) {
 		ops = ops[:len(ops)-1]
 	}
-	nodes := w.operations(mainRef, s, ops, hostir.Rank, w.own(s))
+	var nodes []hostir.Node
+	if !w.through[s] {
+		nodes = w.operations(mainRef, s, ops, hostir.Rank, w.own(s))
+	}
 	if len(nodes) > 0 && s.pulls() {
 		nodes[0] = nodes[0].(hostir.Step).Described("own rows, in place")
 	}
@@ -251,8 +295,12 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	}
 	last := w.product(mainRef, s, sum, hostir.Rank, x).
 		Described("own rows last, straight into their slot")
-	last.Writes[0].Buffer = w.named(slots, s)
-	return append(nodes, slices.Concat([]hostir.Node{done, last}, w.leave(s, peerIs, peer))...)
+	last.Writes[0] = w.rowsAt(w.named(slots, s), hostir.Rank)
+	nodes = append(nodes, done)
+	if j, ok := w.across[s]; ok {
+		return append(nodes, w.goOn(j, last, w.sent(s, peerIs, peer), w.ownSum(s))...)
+	}
+	return append(append(nodes, last), w.leave(s, peerIs, peer)...)
 }
 
 // own are this rank's rows of a stage's input, where they are.
@@ -263,29 +311,38 @@ func (w *writer) own(s *stage) hostir.View {
 	return w.rowsAt(s.here(), hostir.Rank)
 }
 
-// leave puts the partial results into the slots of their owners, who add them up.
-func (w *writer) leave(s *stage, peerIs hostir.Node, peer hostir.Expr) []hostir.Node {
+// sent puts the partial results of the peers' rows into slots at their owners.
+func (w *writer) sent(s *stage, peerIs hostir.Node, peer hostir.Expr) []hostir.Node {
 	moved := []hostir.Node{peerIs, hostir.After(w.put, w.work)}
 	if w.n == 1 {
 		moved = append(moved, hostir.Wait(w.put, w.named(free, s), peer))
 	}
 	moved = append(moved,
-		hostir.Set(w.put, hostir.Remote(w.named(slots, s), peer, w.chunk(hostir.Rank)),
-			w.rowsAt(w.named(partial, s), peer)),
+		hostir.Set(w.put, w.rowsAt(w.named(slots, s), hostir.Rank).At(peer), w.rowsAt(w.named(partial, s), peer)),
 		hostir.Post(w.put, w.named(arrived, s), peer).Member(w.part()))
+	return []hostir.Node{steps(moved...)}
+}
+
+// ownSum adds up the slots of the own rows.
+func (w *writer) ownSum(s *stage) hostir.Step {
 	rows := hostir.Chunk(s.sums, w.part())
 	dst := rows
 	if s.toAll {
 		rows, dst = hostir.Chunk(s.sums, hostir.Rank), hostir.Whole(w.named(reduced, s))
 	}
-	nodes := []hostir.Node{
-		steps(moved...),
+	return w.sumOf(w.put, s, dst, rows, w.rowsAt(w.named(slots, s), hostir.Var(hostir.RankIndex)).EachRank()).
+		Described("once, in the order of ranks")
+}
+
+// leave puts the partial results into the slots of their owners, who add them up.
+func (w *writer) leave(s *stage, peerIs hostir.Node, peer hostir.Expr) []hostir.Node {
+	sum := w.ownSum(s)
+	nodes := append(w.sent(s, peerIs, peer),
 		hostir.After(w.put, mainRef),
 		hostir.Wait(w.put, w.named(arrived, s), every).Member(w.part()),
-		w.sumOf(w.put, s, dst, rows, w.rowsAt(w.named(slots, s), hostir.Var(hostir.RankIndex)).EachRank()).
-			Described("once, in the order of ranks"),
-	}
+		sum)
 	if s.toAll {
+		rows, dst := hostir.Chunk(s.sums, hostir.Rank), sum.Writes[0]
 		nodes = append(nodes,
 			hostir.Post(w.put, w.named(summed, s), every),
 			hostir.Set(w.put, rows, dst),
@@ -300,7 +357,11 @@ func (w *writer) leave(s *stage, peerIs hostir.Node, peer hostir.Expr) []hostir.
 // result that it belongs to, wherever it is made.
 func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, terms ...hostir.View) hostir.Step {
 	o := s.ops[len(s.ops)-1]
-	return sumAnd(o.Added(), o.Bias(), on, dst, rows, terms...)
+	sum := sumAnd(o.Added(), o.Bias(), on, dst, rows, terms...)
+	if s.widens() {
+		sum.By = hostir.WidenKernel
+	}
+	return sum
 }
 
 // atOnce is a stage on all of its rows.
@@ -364,6 +425,9 @@ func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, rank host
 func (w *writer) rowsAt(buffer string, rank hostir.Expr) hostir.View {
 	if buffer = w.madeIn(buffer); rank.IsZero() {
 		return hostir.Whole(buffer)
+	}
+	if n := w.fine[buffer]; n > 0 {
+		return hostir.Chunks(buffer, hostir.Mul(rank, hostir.Const(n)), hostir.Const(n))
 	}
 	return hostir.Chunk(buffer, w.chunk(rank))
 }

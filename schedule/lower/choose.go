@@ -69,7 +69,9 @@ func choose(d *draft) error {
 		d.at = fmt.Sprintf("Moves[%d].Way", slices.IndexFunc(d.original.Moves,
 			func(m schedule.Move) bool { return m.Of == of[i] }))
 		way := d.original.Way(of[i])
-		if way == nil {
+		if way == nil || !l.takes(way) && slices.ContainsFunc(legs, func(other leg) bool {
+			return other.operand == l.operand && other.takes(way)
+		}) {
 			way = Default(l.moves)
 		}
 		moves = append(moves, schedule.Move{Of: of[i], Way: way})
@@ -87,6 +89,14 @@ func choose(d *draft) error {
 		return writeChain(d)
 	}
 	return nil
+}
+
+// takes says that some lowering of the communication is by a way of that type. A sum that is gathered as it is has two
+// communications of one name.
+func (l leg) takes(way schedule.Way) bool {
+	return slices.ContainsFunc(lowerings, func(x lowering) bool {
+		return x.moves == l.moves && reflect.TypeOf(x.way) == reflect.TypeOf(way)
+	})
 }
 
 // besides says that whether a tensor travels follows from where those beside it in an operation are.
@@ -200,8 +210,20 @@ type leg struct {
 	operand string // its role
 }
 
-// legs are the communications of a program: one, or in a chain those of its stages.
-func (d *draft) legs() (list []leg) {
+// legs are the communications of a program: one, or in a chain those of its stages; over hosts where the mesh has them
+// and there are such.
+func (d *draft) legs() []leg {
+	list := d.onOneHost()
+	for i, l := range list {
+		if over, ok := overHosts[l.moves]; ok && d.original.OverHosts() {
+			list[i].moves = over
+		}
+	}
+	return list
+}
+
+// onOneHost are the legs that the placements ask for.
+func (d *draft) onOneHost() (list []leg) {
 	if d.chain == nil {
 		return []leg{{d.comm.moves, d.comm.operand}}
 	}

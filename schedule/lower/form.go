@@ -81,7 +81,7 @@ func recognise(d *draft) error {
 		err = errorsOf(f.plays("A", first.In[0], "Ops[0].In[0]"), f.plays("C", first.Out, "Ops[0].Out"))
 	case wantsColumns(d.schedule), slices.ContainsFunc(ops, func(o schedule.Op) bool {
 		return o.Call != "" || d.schedule.Made(o.In[0]) || kind(o.Name()) == copied && len(o.Then) > 0 ||
-			slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return byKernel(o, f) })
+			slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return f.Cast() || byKernel(o, f) })
 	}):
 		f.kind = chains
 		for _, t := range d.schedule.Tensors {

@@ -38,11 +38,7 @@ var rules = slices.Concat(gatherRules, reduceRules, copyRules, weightRules, laye
 // infer finds the row that has the schedule's placements.
 func infer(d *draft) error {
 	if d.form.kind == chains {
-		if d.original.OverHosts() {
-			return &schedule.FieldError{Path: "Mesh", Hint: "leave the mesh out, for ranks of one host",
-				Msg: fmt.Sprintf("no pass makes %s by a chain over hosts", d.schedule.Ops[0].Out)}
-		}
-		return chained(d)
+		return errorsOf(chained(d), d.spread())
 	}
 	if err := columns(d); err != nil {
 		return err
@@ -63,17 +59,20 @@ func infer(d *draft) error {
 	return errorsOf(r.unread(d), d.eachTravels(), d.spread())
 }
 
-// spread finds the communication of ranks on several hosts, where the mesh has them.
+// spread finds the communications of ranks on several hosts, where the mesh has them.
 func (d *draft) spread() error {
 	if !d.original.OverHosts() {
 		return nil
 	}
-	other, ok := overHosts[d.comm.moves]
-	if !ok {
-		return &schedule.FieldError{Path: "Mesh", Hint: "leave the mesh out, for ranks of one host",
-			Msg: fmt.Sprintf("no pass does the %s of %s over hosts", d.comm.moves, d.form.tensor(d.comm.operand))}
+	for _, l := range d.legs() {
+		if !isOverHosts(l.moves) {
+			return &schedule.FieldError{Path: "Mesh", Hint: "leave the mesh out, for ranks of one host",
+				Msg: fmt.Sprintf("no pass does the %s of %s over hosts", l.moves, d.form.tensor(l.operand))}
+		}
 	}
-	d.comm.moves = other
+	if d.chain == nil {
+		d.comm.moves = d.legs()[0].moves
+	}
 	return nil
 }
 

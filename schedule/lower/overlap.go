@@ -13,8 +13,10 @@ type Overlap struct {
 	Of            string   `json:"of"` // the tensor that travels, or whose partial results meet
 	Communication string   `json:"communication"`
 	Way           string   `json:"way"`
-	With          []string `json:"with,omitempty"`  // products that are pipelined with it; none: Why
-	Field         string   `json:"field,omitempty"` // of the schedule, that is why not
+	With          []string `json:"with,omitempty"`   // products that are pipelined with it; none: Why
+	Parts         int      `json:"parts,omitempty"`  // in which own rows go on from a sum; 0: whole
+	Across        []string `json:"across,omitempty"` // operations that take one part while the next is summed
+	Field         string   `json:"field,omitempty"`  // of the schedule, that is why not
 	Why           string   `json:"why,omitempty"`
 }
 
@@ -24,7 +26,11 @@ func (o Overlap) String() string {
 	if len(o.With) == 0 {
 		return text + "not pipelined: " + o.Field + ": " + o.Why
 	}
-	return text + "pipelined with " + strings.Join(o.With, "; ")
+	text += "pipelined with " + strings.Join(o.With, "; ")
+	if o.Parts > 1 {
+		text += fmt.Sprintf("; own rows are summed in %d parts beside %s", o.Parts, strings.Join(o.Across, "; "))
+	}
+	return text
 }
 
 // Overlaps lists the communications of a lowered program, each with the products that are pipelined with
@@ -42,6 +48,7 @@ func Overlaps(p *hostir.Program) (list []Overlap) {
 		_, nccl := m.Way.(schedule.NCCL)
 		_, tiles := m.Way.(schedule.Tiles) // one kernel does both
 		pull, _ := m.Way.(schedule.Pull)
+		slots, _ := m.Way.(schedule.LayerSlots)
 		switch {
 		case len(o.With) == 0:
 			o.Field, o.Why = "Ops", "no product stands beside it"
@@ -54,6 +61,8 @@ func Overlaps(p *hostir.Program) (list []Overlap) {
 		case len(p.Streams) == 1 && !tiles, d.chain != nil && (shot || nccl):
 			o.With, o.Field = nil, fmt.Sprintf("Moves[%d].Way", i)
 			o.Why = "this way communicates on the stream of the products"
+		case slots.Parts > 1:
+			o.Parts, o.Across = slots.Parts, d.acrossSum(m.Of)
 		}
 		list = append(list, o)
 	}
@@ -72,6 +81,25 @@ func (d *draft) beside(of string) []schedule.Op {
 		}
 	}
 	return nil
+}
+
+// acrossSum are the operations that take own rows from a sum on before another communication.
+func (d *draft) acrossSum(of string) (list []string) {
+	for i, s := range d.chain.stages {
+		j, ok := d.chain.junctionAt(i)
+		if s.sums != of || !ok {
+			continue
+		}
+		if j.own != nil {
+			for _, o := range j.own.ops {
+				list = append(list, o.String())
+			}
+		}
+		for _, o := range j.next.beforeSum() {
+			list = append(list, o.String())
+		}
+	}
+	return list
 }
 
 // products are the products among operations, as text.

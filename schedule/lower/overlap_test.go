@@ -39,6 +39,14 @@ func TestOverlaps(t *testing.T) {
 				"C = linear(G, Down), add(R)",
 			"C: reduce-scatter in a chain by LayerSlots, pipelined with U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)"}},
+		{"in parts", scheduletest.By(catalog.BlockBehindAttention, "R", schedule.LayerSlots{Parts: 2}), []string{
+			"R: reduce-scatter in a chain by LayerSlots, pipelined with R = linear(Attention, Projection), " +
+				"add(Residual); own rows are summed in 2 parts beside X = copy(R), rmsnorm(Norm); U = linear(X, Up); " +
+				"G = linear(X, Gate), swiglu(U)",
+			"X: all-gather in a chain by Get, pipelined with U = linear(X, Up); G = linear(X, Gate), swiglu(U); " +
+				"C = linear(G, Down), add(R)",
+			"C: reduce-scatter in a chain by LayerSlots, pipelined with U = linear(X, Up); " +
+				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)"}},
 		{"a chain with one shot", scheduletest.By(catalog.BlockBehindAttention, "R", schedule.Shot{}), []string{
 			"R: reduce-scatter in a chain by Shot, not pipelined: Moves[0].Way: " + oneStream,
 			"X: all-gather in a chain by Get, pipelined with U = linear(X, Up); G = linear(X, Gate), swiglu(U); " +

@@ -33,6 +33,14 @@ func (p parts) chunkOf(rank, part hostir.Expr) hostir.Expr {
 	return hostir.Add(hostir.Mul(rank, hostir.Const(p.n)), part)
 }
 
+// all counts the parts of so many ranks or hosts.
+func (p parts) all(n hostir.Expr) hostir.Expr {
+	if p.n == 1 {
+		return n
+	}
+	return hostir.Mul(n, hostir.Const(p.n))
+}
+
 // rows is all parts of a rank.
 func (p parts) rows(buffer string, rank hostir.Expr) hostir.View {
 	if p.n == 1 {

@@ -36,128 +36,158 @@ func (d *draft) chunksOfC(names []string, axes func(rows schedule.Extent) []sche
 // exchange the sums along the rails.
 type summing struct {
 	*draft
+	cut     parts              // in which a rank's rows are summed and sent
 	streams []hostir.StreamSet // of products, none where A is summed
-	// part makes what this rank has for a rank, in step i of a phase, and returns the view of it.
-	part func(i, to hostir.Expr) (made []hostir.Node, at hostir.View)
+	// part makes what this rank has for a rank, in a step of a turn, and returns the view of it.
+	part func(to hostir.Expr) (made []hostir.Node, at hostir.View)
 	// own makes this rank's part of its own sum for a host, and returns the terms of that sum.
-	own func(slot, host hostir.Expr) (made []hostir.Node, terms []hostir.View)
+	own func(host hostir.Expr) (made []hostir.Node, terms []hostir.View)
 }
 
-// sumUp leaves the sums of all hosts for this rank in railSums. The other hosts come first, each host's peers before
-// this rank. Sums and exchanges share a stream: a wait for parts must not hold up the exchange before it, which others
-// need.
-func (s summing) sumUp() {
-	d := s.draft
+// sumUp leaves the sums of all hosts for this rank in railSums, and enqueues last behind each part of them. The other
+// hosts come first, each host's peers before this rank. Sums and exchanges share a stream: a wait for parts must not
+// hold up the exchange before it, which others need.
+func (s summing) sumUp(last ...hostir.Node) {
+	d, cut := s.draft, s.cut
 	d.perHost(hostSums, railSums)
 	d.semaphore(free, count(1))
-	d.semaphore(arrived, hostir.Add(hostir.Hosts, one))
+	d.semaphore(arrived, cut.all(hostir.Add(hostir.Hosts, one)))
 	host, to, peer, from := hostir.Var("host"), hostir.Var("to"), hostir.Var("peer"), hostir.Var("from")
-	slot := hostir.OnHost(host, hostir.Local)
-	parts := func(sum hostir.View) (nodes []hostir.Node) {
-		made, at := s.part(step, to)
-		own, terms := s.own(slot, host)
+	slot, number := hostir.OnHost(host, hostir.Local), cut.chunk(phase)
+	sum := func(into string) (nodes []hostir.Node) {
+		made, at := s.part(to)
+		own, terms := s.own(host)
 		nodes = append(nodes, locals(append(append([]hostir.Node{hostir.Bind("peer", hostir.Beside(step)),
 			hostir.Bind("to", hostir.OnHost(host, hostir.AheadLocal(step)))}, made...),
-			hostir.Set(copyRef, hostir.Remote(slots, peer, slot), at),
-			hostir.Post(copyRef, arrived, peer).Member(phase))...))
+			hostir.Set(copyRef, hostir.Remote(slots, peer, cut.chunk(slot)), at),
+			hostir.Post(copyRef, arrived, peer).Member(number))...))
 		nodes = append(nodes, own...)
 		return append(nodes, hostir.After(ncclRef, copyRef),
-			hostir.Wait(ncclRef, arrived, every).Member(phase),
-			hostir.Reduce(ncclRef, sum, terms...).Described("in the order of the host's ranks"))
+			hostir.Wait(ncclRef, arrived, every).Member(number),
+			hostir.Reduce(ncclRef, hostir.Chunk(into, cut.chunk(host)), terms...).
+				Described("in the order of the host's ranks"))
 	}
 	d.add(hostir.Post(mainRef, free, every).Described("the slots may be written"),
 		d.fork(append([]hostir.StreamSet{ncclSet, copySet}, s.streams...)...),
 		hostir.Wait(copyRef, free, every))
-	d.add(phases(append(append([]hostir.Node{hostir.Bind("host", hostir.HostAhead(phase)),
-		hostir.Bind("from", hostir.HostBehind(phase))}, parts(hostir.Chunk(hostSums, host))...),
-		hostir.Exchanged(ncclRef, hostir.Chunk(railSums, from), hostir.Chunk(hostSums, host), slot, onRail(from)))...))
-	d.add(hostir.Bind(phaseIndex, hostir.Hosts), hostir.Bind("host", hostir.Host))
-	d.add(parts(hostir.Chunk(railSums, hostir.Host))...)
-}
-
-// ofHosts are the terms of the sum of all hosts, in their order.
-func ofHosts() hostir.View {
-	return hostir.Chunk(railSums, hostir.Var(hostir.RankIndex)).Over(hostir.RankIndex, hostir.Const(0), hostir.Hosts)
+	d.add(phases(append([]hostir.Node{hostir.Bind("host", hostir.HostAhead(phase)),
+		hostir.Bind("from", hostir.HostBehind(phase))}, cut.inTurn(append(sum(hostSums),
+		hostir.Exchanged(ncclRef, hostir.Chunk(railSums, cut.chunk(from)), hostir.Chunk(hostSums, cut.chunk(host)),
+			slot, onRail(from)))...)...)...))
+	own := []hostir.Node{hostir.Bind(phaseIndex, hostir.Hosts), hostir.Bind("host", hostir.Host)}
+	d.add(cut.inTurn(append(append(own, sum(railSums)...), last...)...)...)
 }
 
 const ofHostsRemark = "the hosts' sums, in their order, rounded once more"
 
-// multipliedParts is the sums of products: each part has a stream of its own, of falling priority.
-func (d *draft) multipliedParts() summing {
+// ofHosts is the sum of all hosts, in their order; rows is the part of C that it is.
+func (s summing) ofHosts(into, rows hostir.View) hostir.Node {
+	q := hostir.Var(hostir.RankIndex)
+	return s.sum(ncclRef, into, rows,
+		hostir.Chunk(railSums, s.cut.chunk(q)).Over(hostir.RankIndex, hostir.Const(0), hostir.Hosts)).
+		Described(ofHostsRemark)
+}
+
+// multipliedParts is the sums of products. Each product has a stream of its own, of falling priority.
+func (d *draft) multipliedParts(cut parts) summing {
 	d.perRank(slots, partial)
 	d.with.falling = true
 	set := workStreams(d)
-	set.First, set.Count = one, hostir.Add(hostir.Size, one)
-	x := summing{draft: d, streams: []hostir.StreamSet{set}}
-	x.part = func(i, to hostir.Expr) ([]hostir.Node, hostir.View) {
-		work := hostir.StreamAt(workName, hostir.Add(hostir.Mul(hostir.Sub(phase, one), hostir.PerHost), i))
-		return []hostir.Node{d.rowsOf(work, hostir.Chunk(partial, to), to), hostir.After(copyRef, work)},
-			hostir.Chunk(partial, to)
+	set.First, set.Count = one, hostir.Add(cut.all(hostir.Size), one)
+	turn := cut.chunk(hostir.Sub(phase, one))
+	work := hostir.StreamAt(workName, hostir.Add(hostir.Mul(turn, hostir.PerHost), step))
+	last := hostir.StreamAt(workName, hostir.Mul(hostir.Add(turn, one), hostir.PerHost))
+	x := summing{draft: d, cut: cut, streams: []hostir.StreamSet{set}}
+	x.part = func(to hostir.Expr) ([]hostir.Node, hostir.View) {
+		made := hostir.Chunk(partial, cut.chunk(to))
+		return []hostir.Node{d.rowsOf(work, made, cut.chunk(to)), hostir.After(copyRef, work)}, made
 	}
-	x.own = func(slot, host hostir.Expr) ([]hostir.Node, []hostir.View) {
-		work := hostir.StreamAt(workName, hostir.Mul(phase, hostir.PerHost))
-		q := hostir.Var(hostir.RankIndex)
+	x.own = func(host hostir.Expr) ([]hostir.Node, []hostir.View) {
+		slot := cut.chunk(hostir.OnHost(host, hostir.Local))
 		return []hostir.Node{
-				d.rowsOf(work, hostir.Chunk(slots, slot), slot).
-					Described("this rank's part last, straight into its slot"),
-				hostir.After(ncclRef, work),
-			}, []hostir.View{hostir.Chunk(slots, hostir.OnHost(host, q)).
-				Over(hostir.RankIndex, hostir.Const(0), hostir.PerHost)}
+			d.rowsOf(last, hostir.Chunk(slots, slot), slot).
+				Described("this rank's part last, straight into its slot"),
+			hostir.After(ncclRef, last),
+		}, []hostir.View{x.ofRanks(host, hostir.Const(0), hostir.PerHost)}
 	}
 	return x
+}
+
+// ofRanks is what some of this host's ranks put into their slots for a host.
+func (s summing) ofRanks(host, from, to hostir.Expr) hostir.View {
+	slot := hostir.OnHost(host, hostir.Var(hostir.RankIndex))
+	return hostir.Chunk(slots, s.cut.chunk(slot)).Over(hostir.RankIndex, from, to)
 }
 
 // bareParts is the sums of A's parts, where they are.
-func (d *draft) bareParts() summing {
+func (d *draft) bareParts(cut parts) summing {
 	d.perRank(slots)
-	x := summing{draft: d}
-	x.part = func(_, to hostir.Expr) ([]hostir.Node, hostir.View) { return nil, hostir.Chunk("A", to) }
-	x.own = func(slot, host hostir.Expr) ([]hostir.Node, []hostir.View) {
-		theirs := hostir.Chunk(slots, hostir.OnHost(host, hostir.Var(hostir.RankIndex)))
+	x := summing{draft: d, cut: cut}
+	x.part = func(to hostir.Expr) ([]hostir.Node, hostir.View) { return nil, hostir.Chunk("A", cut.chunk(to)) }
+	x.own = func(host hostir.Expr) ([]hostir.Node, []hostir.View) {
 		return nil, []hostir.View{
-			theirs.Over(hostir.RankIndex, hostir.Const(0), hostir.Local),
-			hostir.Chunk("A", slot),
-			theirs.Over(hostir.RankIndex, hostir.Add(hostir.Local, one), hostir.PerHost),
+			x.ofRanks(host, hostir.Const(0), hostir.Local),
+			hostir.Chunk("A", cut.chunk(hostir.OnHost(host, hostir.Local))),
+			x.ofRanks(host, hostir.Add(hostir.Local, one), hostir.PerHost),
 		}
 	}
 	return x
 }
 
+// cutSums declares the tensors, with A and each rank's rows of C in the parts that are summed and sent. extents are
+// what C's rows are divided by before that.
+func (d *draft) cutSums(extents ...schedule.Extent) (parts, error) {
+	p := d.rowParts()
+	if err := d.tensors(); err != nil {
+		return p, err
+	}
+	cut := []schedule.Extent{schedule.D}
+	if p.n > 1 {
+		cut, extents = append(cut, decimal(int(p.n))), append(extents, decimal(int(p.n)))
+	}
+	d.cut("A", cut...)
+	d.cut("C", extents...)
+	d.cutRows(d.buffer("C").Tensor.Axes[0].Extent, p.n)
+	return p, nil
+}
+
 // reduceRails leaves each rank its rows of the sum.
-func reduceRails(of func(*draft) summing) func(*draft) error {
+func reduceRails(of func(*draft, parts) summing) func(*draft) error {
 	return func(d *draft) error {
-		if err := d.tensors(); err != nil {
+		cut, err := d.cutSums()
+		if err != nil {
 			return err
 		}
-		d.cut("A", schedule.D)
-		x := of(d)
-		x.sumUp()
-		c := hostir.Whole("C")
-		d.add(join(append([]hostir.StreamSet{ncclSet, copySet}, x.streams...)...),
-			d.sum(mainRef, c, c, ofHosts()).Described(ofHostsRemark))
+		x := of(d, cut)
+		rows := hostir.Chunk("C", cut.part())
+		if cut.n == 1 {
+			rows = hostir.Whole("C")
+		}
+		x.sumUp(x.ofHosts(rows, rows))
+		d.add(join(append([]hostir.StreamSet{ncclSet, copySet}, x.streams...)...))
 		return nil
 	}
 }
 
-// reduceAllRails sums likewise, and then gathers the ranks' rows of the sum.
-func reduceAllRails(of func(*draft) summing) func(*draft) error {
+// reduceAllRails sums likewise, and then gathers the ranks' rows of the sum, each part while the next one is summed.
+func reduceAllRails(of func(*draft, parts) summing) func(*draft) error {
 	return func(d *draft) error {
-		if err := d.tensors(); err != nil {
+		cut, err := d.cutSums(schedule.D)
+		if err != nil {
 			return err
 		}
-		d.cut("A", schedule.D)
-		d.cut("C", schedule.D)
-		c := d.buffer("C").Tensor
-		d.cutRows(c.Axes[0].Extent, 1)
-		x := of(d)
-		x.sumUp()
-		d.memory(reduced, d.buffer("C").Chunk, append([]schedule.Axis{schedule.Dim(c.Axes[0].Extent,
-			schedule.DIDx(schedule.D))}, c.Axes[1:]...)...)
-		d.add(d.sum(ncclRef, hostir.Whole(reduced), hostir.Chunk("C", hostir.Rank), ofHosts()).Described(ofHostsRemark))
-		d.program.Streams = append(d.program.Streams, relaySet)
-		gatheringRails{draft: d, own: reduced, ready: summed, arrived: passed, ahead: ncclRef,
-			started: []hostir.StreamRef{copyRef}}.gather()
-		d.add(join(append([]hostir.StreamSet{ncclSet, copySet}, x.streams...)...))
+		x := of(d, cut)
+		c := d.buffer("C")
+		d.memory(reduced, c.Chunk, append([]schedule.Axis{schedule.Dim(c.Tensor.Axes[0].Extent,
+			schedule.DIDx(schedule.D))}, c.Tensor.Axes[1:]...)...)
+		g := gatheringRails{draft: d, cut: cut, own: reduced, ready: summed, arrived: passed}
+		x.sumUp(append([]hostir.Node{
+			x.ofHosts(g.part(), hostir.Chunk("C", cut.chunk(hostir.Rank))),
+			hostir.Post(ncclRef, summed, every).Member(cut.part()).Described("peers may read " + reduced),
+			hostir.After(g.relay(hostir.Const(0)), ncclRef),
+		}, g.exchanges())...)
+		d.program.Streams = append(d.program.Streams, g.declare())
+		g.spread(append([]hostir.StreamSet{copySet}, x.streams...)...)
 		return nil
 	}
 }

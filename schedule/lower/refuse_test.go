@@ -54,8 +54,12 @@ func onHosts(s schedule.Schedule, of string, way schedule.Way) schedule.Schedule
 }
 
 var refusalCases = []refusalCase{
-	{"sums over hosts in parts", onHosts(catalog.LinearReduceScatter, "C", schedule.Rails{Parts: 2}), []string{
-		"Moves[0].Way.Parts: no pass cuts what the reduce-scatter over hosts exchanges (leave it out)"}},
+	{"an all-gather alone over hosts in parts", onHosts(catalog.AllGather, "A", schedule.Rails{Parts: 2}), []string{
+		"Moves[0].Way.Parts: no product runs beside what the bare all-gather over hosts exchanges (leave it out)"}},
+	{"uneven parts over hosts", onHosts(catalog.AllGatherV, "A", nil), []string{
+		"Mesh: no pass gathers uneven parts of A over hosts (use equal parts, or leave the mesh out)"}},
+	{"balanced rows over hosts", onHosts(catalog.AllGatherLinearBalanced, "A", nil), []string{"Mesh: "}},
+	{"uneven sums over hosts", onHosts(catalog.ReduceScatterV, "C", nil), []string{"Mesh: "}},
 	{"another way over hosts", onHosts(catalog.AllGatherLinear, "A", schedule.Pull{}), []string{
 		"Moves[0].Way: no pass does the all-gather over hosts of A by Pull (use Rails, or leave it out; or leave out " +
 			"Mesh, for ranks of one host)"}},
@@ -64,7 +68,13 @@ var refusalCases = []refusalCase{
 		"Moves[0].Way: no pass does the all-gather of A by Rails (use Pull, "}},
 	{"a broadcast over hosts", onHosts(catalog.Broadcast, "A", nil), []string{
 		"Mesh: no pass does the broadcast of A over hosts (leave the mesh out, for ranks of one host)"}},
-	{"a chain over hosts", onHosts(catalog.TensorParallelMLP, "A", nil), []string{"Mesh: no pass makes "}},
+	{"a chain over hosts in parts", onHosts(catalog.TensorParallelMLP, "C", schedule.Rails{Parts: 2}), []string{
+		"Moves[0].Way.Parts: no pass cuts what a chain exchanges (leave it out)"}},
+	{"a chain over hosts by slots", onHosts(catalog.TensorParallelMLP, "C", schedule.LayerSlots{}), []string{
+		"Moves[0].Way: no pass does the reduce-scatter in a chain over hosts of C by LayerSlots (use Rails, "}},
+	{"batches of a chain over hosts", copyWith(catalog.TensorParallelMLPBatches, func(s *schedule.Schedule) {
+		s.Mesh, s.Moves = schedule.Hosts(), nil
+	}), []string{"Mesh: no pass takes batches through a chain over hosts, such as those of A "}},
 	{"column-parallel, and a whole bias", linearOf(
 		tensor("A", shardedM, wholeK), tensor("B", shardedN, wholeK), tensor("Bias", wholeN),
 		tensor("C", streamedM, shardedN)), []string{

@@ -23,6 +23,7 @@ const (
 	reduceBatch     moves = "reduce-scatter in batches"      // partial results, of each batch a part's sum to its owner
 	gatherWeight    moves = "all-gather of a weight"         // every rank multiplies its own rows by all of it
 	gatherInputs    moves = "all-gather of weight columns"   // the same, of one that is spread along K
+	gatherRow       moves = "all-gather along the sum"       // every rank needs whole rows of A, and has parts
 	// Variants that other programs serve.
 	reduceUneven   moves = "bare reduce-scatter of uneven parts"
 	gatherBalanced moves = "all-gather of balanced parts"
@@ -39,6 +40,8 @@ const (
 	gatherBareHosts moves = "bare all-gather over hosts"
 	reduceBareHosts moves = "bare reduce-scatter over hosts"
 	allBareHosts    moves = "bare all-reduce over hosts"
+	gatherLinkHosts moves = "all-gather in a chain over hosts"
+	reduceLinkHosts moves = "reduce-scatter in a chain over hosts"
 )
 
 // further says that the communication serves several products of one operand.
@@ -126,6 +129,7 @@ var weightRules = []rule{
 	{communication{gatherInputs, "B"}, linear,
 		places{"A": "[DIDx(D), M/D, K]", "B": "[N, DIDx(D), K/D]", "C": "[DIDx(D), M/D, N]"}},
 	{communication{gatherInputs, "B"}, linear, places{"B": "[N, DIDx(D), K/D]"}},
+	{communication{gatherRow, "A"}, linear, places{"A": "[M, DIDx(D), K/D]"}},
 }
 
 // layerRules: what backward passes need.

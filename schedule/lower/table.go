@@ -29,7 +29,7 @@ func Table() []Communication {
 		list[i].Needed = append(list[i].Needed, r.text())
 	}
 	for _, r := range rules {
-		if over, ok := overHosts[r.moves]; ok {
+		if over, ok := overHosts[r.moves]; ok && !strings.Contains(r.places["A"], "uneven") {
 			i := slices.IndexFunc(list, func(c Communication) bool { return c.Name == string(over) })
 			if i < 0 {
 				i, list = len(list), append(list, Communication{Name: string(over), Ways: waysOf(over)})
@@ -39,6 +39,12 @@ func Table() []Communication {
 	}
 	for _, l := range links {
 		list = append(list, Communication{Name: string(l.moves), Needed: []string{l.needed}, Ways: waysOf(l.moves)})
+	}
+	for _, l := range links {
+		if over, ok := overHosts[l.moves]; ok {
+			list = append(list, Communication{Name: string(over), Ways: waysOf(over),
+				Needed: []string{strings.Replace(l.needed, ", and a", ", a", 1) + ", Mesh schedule.Hosts()"}})
+		}
 	}
 	return list
 }

@@ -6,6 +6,7 @@ var columnGets = []lowering{
 	getColumns(exchangeColumns, columnExchange),
 	getColumns(gatherColumns, columnGather),
 	getColumns(gatherInputs, inputsGather),
+	getColumns(gatherRow, rowGather),
 	getColumns(columnLink, linked),
 }
 

@@ -1,6 +1,9 @@
 package lower
 
 import (
+	"maps"
+	"slices"
+
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
@@ -15,7 +18,12 @@ import (
 
 // overHosts are the communications of ranks on several hosts.
 var overHosts = map[moves]moves{gather: gatherHosts, reduce: reduceHosts, reduceAll: allHosts,
-	gatherBare: gatherBareHosts, reduceBare: reduceBareHosts, allBare: allBareHosts}
+	gatherBare: gatherBareHosts, reduceBare: reduceBareHosts, allBare: allBareHosts,
+	gatherLink: gatherLinkHosts, reduceLink: reduceLinkHosts}
+
+func isOverHosts(m moves) bool {
+	return slices.Contains(slices.Collect(maps.Values(overHosts)), m)
+}
 
 var overRails = []lowering{
 	byRails(gatherHosts, gatherRails),
@@ -24,13 +32,13 @@ var overRails = []lowering{
 	byRails(gatherBareHosts, gatherBareRails),
 	byRails(reduceBareHosts, reduceRails((*draft).bareParts)),
 	byRails(allBareHosts, reduceAllRails((*draft).bareParts)),
+	byRails(gatherLinkHosts, linkedRails),
+	byRails(reduceLinkHosts, linkedRails),
 }
 
 func byRails(m moves, write func(*draft) error) lowering {
 	return by(m, func(d *draft, w schedule.Rails) error {
-		if d.with.parts = w.Parts; w.Parts > 0 && m != gatherHosts {
-			return d.refusal("Parts", "leave it out", "no pass cuts what the %s exchanges", m)
-		}
+		d.with.parts = w.Parts
 		return write(d)
 	})
 }
@@ -41,11 +49,7 @@ const relayName = "relay"
 // phaseIndex counts the exchanges of a rail.
 const phaseIndex = "phase"
 
-var (
-	phase    = hostir.Var(phaseIndex)
-	relayRef = hostir.StreamAt(relayName, phase)
-	relaySet = hostir.StreamSet{Name: relayName, First: one, Count: hostir.Hosts, High: true}
-)
+var phase = hostir.Var(phaseIndex)
 
 // phases is the loop over the other hosts.
 func phases(body ...hostir.Node) hostir.For {

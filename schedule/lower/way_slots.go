@@ -42,6 +42,8 @@ var slotted = []lowering{
 func linkedSlots(m moves) lowering {
 	return by(m, func(d *draft, w schedule.LayerSlots) error {
 		d.with.carriage = carried(w.By, schedule.CopyEngine)
+		i := slices.IndexFunc(d.chain.stages, func(s stage) bool { return s.sums == d.of })
+		d.chain.stages[i].parts, d.chain.stages[i].partsAt = w.Parts, d.at+".Parts"
 		return d.prioritize(w.Streams, w.Equal)
 	})
 }

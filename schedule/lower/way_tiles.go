@@ -31,7 +31,8 @@ var tilings = []lowering{
 
 // Tiles by shape, measured on H200s: wide ones where they leave no multiprocessor idle.
 var (
-	tilesOfGather  = []hostir.Tile{{Columns: 112, Cluster: 2}, {Columns: 176, Cluster: 2}}
+	tilesOfGather = []hostir.Tile{{Columns: 112, Cluster: 2}, {Columns: 128, Cluster: 1}, {Columns: 176, Cluster: 2},
+		{Columns: 224, Cluster: 2, Together: true}}
 	tilesOfScatter = []hostir.Tile{{Columns: 128, Cluster: 1}, {Columns: 144, Cluster: 1}}
 )
 

@@ -1,94 +1,126 @@
-// Packets: 8 bytes that are stored and loaded as one, 4 of data and a flag above them. A rank stores them in its
-// peers' memory; the peer looks at a packet until its flag is 1, and takes the packet back to 0. So nothing has to be
-// ordered with the data, and nobody posts. Two packets, of 8 bytes of a tensor, travel together.
+// Packets: 4 bytes that are stored and loaded as one, the complement of 4 bytes of data. A rank stores them in its
+// peers' memory; the peer looks at a packet until it is not 0, and takes it back to 0. So nothing has to be ordered
+// with the data, and nobody posts. Where the complement is 0 or 1 the packet is 1 and its data lie beside: 8 bytes
+// that are stored and loaded as one, the data and a flag above them. Four packets travel together.
 
 #ifndef OVGEN_HOST
 
-// store_packets stores two packets side by side, each as one.
-DEVICE void store_packets(u64 *to, u64 a, u64 b)
+// store_packets stores four packets side by side, each as one.
+DEVICE void store_packets(unsigned *to, const unsigned (&x)[4])
 {
-  asm volatile("st.relaxed.sys.v2.u64 [%0], {%1, %2};" : : "l"(to), "l"(a), "l"(b) : "memory");
+  const unsigned a = x[0], b = x[1], c = x[2], d = x[3];
+  asm volatile("st.relaxed.sys.v4.u32 [%0], {%1, %2, %3, %4};" : : "l"(to), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
 }
 
-// load_packets loads two packets side by side, each as one.
-DEVICE void load_packets(const u64 *from, u64 &a, u64 &b)
+// load_packets loads four packets side by side, each as one.
+DEVICE void load_packets(const unsigned *w, unsigned (&x)[4])
 {
-  asm volatile("ld.relaxed.sys.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(from) : "memory");
+  unsigned a, b, c, d;
+  asm volatile("ld.relaxed.sys.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "l"(w) : "memory");
+  x[0] = a, x[1] = b, x[2] = c, x[3] = d;
+}
+
+// store_beside and load_beside are of the data of one packet with their flag.
+DEVICE void store_beside(u64 *to, u64 x)
+{
+  asm volatile("st.relaxed.sys.u64 [%0], %1;" : : "l"(to), "l"(x) : "memory");
+}
+
+DEVICE u64 load_beside(const u64 *from)
+{
+  u64 x;
+  asm volatile("ld.relaxed.sys.u64 %0, [%1];" : "=l"(x) : "l"(from) : "memory");
+  return x;
 }
 
 #endif
 
-// A thread has so many pairs of packets in flight of each rank.
-enum { pairs_at_once = 2 };
+// A thread has so many units of 16 bytes in flight of each rank.
+enum { units_at_once = 2 };
 
 static const u64 flag = 1ull << 32;
 
-// send stores 8 bytes as two packets.
-DEVICE void send(char *to, u64 v) { store_packets((u64 *)to, (v & 0xffffffffu) | flag, v >> 32 | flag); }
-
-// look loads two packets, and says whether both are there.
-DEVICE bool look(const char *from, u64 *v)
+// send stores 16 bytes as four packets.
+DEVICE void send(char *to, char *beside, uint4 v)
 {
-  u64 a, b;
-  load_packets((const u64 *)from, a, b);
-  *v = (a & 0xffffffffu) | b << 32;
-  return (a & b & flag) != 0;
+  const unsigned data[4] = {v.x, v.y, v.z, v.w};
+  unsigned x[4];
+  for (unsigned i = 0; i < 4; i++) {
+    x[i] = ~data[i] == 0 ? 1 : ~data[i];
+  }
+  store_packets((unsigned *)to, x);
+  for (unsigned i = 0; i < 4; i++) {
+    if (x[i] == 1) {
+      store_beside((u64 *)beside + i, data[i] | flag);
+    }
+  }
 }
 
-// clear takes two packets back to 0.
-DEVICE void clear(char *at) { store_packets((u64 *)at, 0, 0); }
+// look loads four packets, and says whether all are there.
+DEVICE bool look(const char *from, uint4 *v)
+{
+  unsigned x[4];
+  load_packets((const unsigned *)from, x);
+  *v = {x[0], x[1], x[2], x[3]};
+  return x[0] != 0 && x[1] != 0 && x[2] != 0 && x[3] != 0;
+}
+
+// take_beside is the data beside a packet, which it takes back to 0.
+DEVICE unsigned take_beside(u64 *at)
+{
+  u64 x;
+  do {
+    x = load_beside(at);
+  } while (x < flag);
+  store_beside(at, 0);
+  return (unsigned)x;
+}
+
+// take makes 16 bytes of four packets that are there, and takes them back to 0.
+DEVICE uint4 take(char *from, char *beside, uint4 v)
+{
+  const unsigned packets[4] = {v.x, v.y, v.z, v.w}, nothing[4] = {};
+  unsigned x[4];
+  store_packets((unsigned *)from, nothing);
+  for (unsigned i = 0; i < 4; i++) {
+    x[i] = packets[i] == 1 ? take_beside((u64 *)beside + i) : ~packets[i];
+  }
+  return {x[0], x[1], x[2], x[3]};
+}
 
 // Elements of 16 bits, of which every tensor that is only moved consists.
 struct halves { typedef unsigned short bits; };
 
-// load_8 is 8 bytes of a tensor of so many bytes, with zeros behind its end.
+// load_16 is 16 bytes of a tensor of so many bytes, with zeros behind its end.
 template <typename E>
-DEVICE u64 load_8(const char *tensor, u64 at, u64 bytes)
+DEVICE uint4 load_16(const char *tensor, u64 at, u64 bytes)
 {
   typedef typename E::bits bits;
-  if ((u64)tensor % 8 == 0 && at + 8 <= bytes) {
-    return *(const u64 *)(tensor + at);
+  if ((u64)tensor % 16 == 0 && at + 16 <= bytes) {
+    return *(const uint4 *)(tensor + at);
   }
-  u64 v = 0;
-  for (unsigned i = 0; i < 8; i += sizeof(bits)) {
+  unsigned x[4] = {};
+  for (unsigned i = 0; i < 16; i += sizeof(bits)) {
     if (at + i < bytes) {
-      v |= (u64) * (const bits *)(tensor + at + i) << 8 * i;
+      x[i / 4] |= (unsigned)*(const bits *)(tensor + at + i) << 8 * (i % 4);
     }
   }
-  return v;
+  return {x[0], x[1], x[2], x[3]};
 }
 
-// store_8 is the other way round.
+// store_16 is the other way round.
 template <typename E>
-DEVICE void store_8(char *tensor, u64 at, u64 bytes, u64 v)
+DEVICE void store_16(char *tensor, u64 at, u64 bytes, uint4 v)
 {
   typedef typename E::bits bits;
-  if ((u64)tensor % 8 == 0 && at + 8 <= bytes) {
-    *(u64 *)(tensor + at) = v;
+  if ((u64)tensor % 16 == 0 && at + 16 <= bytes) {
+    *(uint4 *)(tensor + at) = v;
     return;
   }
-  for (unsigned i = 0; i < 8; i += sizeof(bits)) {
+  const unsigned x[4] = {v.x, v.y, v.z, v.w};
+  for (unsigned i = 0; i < 16; i += sizeof(bits)) {
     if (at + i < bytes) {
-      *(bits *)(tensor + at + i) = (bits)(v >> 8 * i);
+      *(bits *)(tensor + at + i) = (bits)(x[i / 4] >> 8 * (i % 4));
     }
   }
-}
-
-// add_8 adds the elements of 8 bytes, rounded_8 makes 8 bytes of them.
-template <typename E>
-DEVICE void add_8(float *x, u64 v)
-{
-  for (unsigned i = 0; i < 8 / sizeof(typename E::bits); i++) {
-    x[i] += E::widen((typename E::bits)(v >> 8 * sizeof(typename E::bits) * i));
-  }
-}
-
-template <typename E>
-DEVICE u64 rounded_8(const float *x)
-{
-  u64 v = 0;
-  for (unsigned i = 0; i < 8 / sizeof(typename E::bits); i++) {
-    v |= (u64)E::narrow(x[i]) << 8 * sizeof(typename E::bits) * i;
-  }
-  return v;
 }

@@ -170,6 +170,22 @@ static void rotations(unsigned type, size_t rows, size_t heads, size_t width, bo
   EXPECT(get(type, dst, count) == (type == 3 ? 0xeeeeeeeeu : 0xeeeeu));
 }
 
+// Elements of fp32, aligned like dst or otherwise, rounded to the type.
+static void narrowed(unsigned type, size_t shift, size_t count, bool alike)
+{
+  const size_t at = alike ? shift : shift + 1;
+  Tensor x(3, count + 8, at, 1), to(type, count, shift, 3);
+  struct fromfp32 p = {(char *)to.at, count, (const char *)x.at};
+  EXPECT(run(of("fromfp32", type).c_str(), &p, 2, 4) == 0);
+  for (size_t i = 0; i < count; i++) {
+    const double got = value(type, get(type, to.at, i)), want = rounded(type, value(3, get(3, x.at, i)));
+    if (got != want || std::signbit(got) != std::signbit(want)) {
+      return report("fromfp32", type, shift, count, i, got, want);
+    }
+  }
+  EXPECT(get(type, to.at, count) == (type == 3 ? 0xeeeeeeeeu : 0xeeeeu));
+}
+
 // Far from zero a gate is x itself or zero, to the last bit.
 static void far()
 {
@@ -297,6 +313,10 @@ int main()
       for (size_t count : {0, 9, 131}) {
 #define EACH(name) each<struct name>(#name, name##_in_double, type, count, in_place);
         FUNCTIONS(EACH)
+      }
+      for (size_t count : {0, 1, 7, 8, 9, 40, 131}) {
+        narrowed(type, in_place ? 0 : 3, count, true);
+        narrowed(type, in_place ? 0 : 3, count, false);
       }
       for (size_t rows : {0, 1, 3}) {
         rotations(type, rows, 1, 128, in_place);

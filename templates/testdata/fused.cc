@@ -19,6 +19,8 @@ static void number_of_terms(struct reduce2 &, unsigned) {}
 static void number_of_terms(struct reduce3 &p, unsigned n) { p.n = n; }
 static void number_of_terms(struct reduce4 &p, unsigned n) { p.n = n; }
 static void number_of_terms(struct reduce5 &p, unsigned n) { p.n = n; }
+static void number_of_terms(struct widen &p, unsigned n) { p.n = n; }
+static void number_of_terms(struct widen2 &p, unsigned n) { p.n = n; }
 
 // A row of five elements that a kernel adds to each row, or none; whatever is added to -0 stays as it is.
 enum { columns = 5 };
@@ -27,6 +29,11 @@ static void give_row(Params &, unsigned char *)
 {
 }
 static void give_row(struct reduce3 &p, unsigned char *row)
+{
+  p.row = (const char *)row;
+  p.columns = columns;
+}
+static void give_row(struct widen2 &p, unsigned char *row)
 {
   p.row = (const char *)row;
   p.columns = columns;
@@ -40,13 +47,18 @@ static float of_row(const struct reduce3 &p, unsigned type, size_t i)
 {
   return (float)value(type, get(type, (unsigned char *)p.row, i % columns));
 }
+static float of_row(const struct widen2 &p, unsigned type, size_t i)
+{
+  return (float)value(type, get(type, (unsigned char *)p.row, i % columns));
+}
 
 // Terms at every alignment, counts around a unit and a round of all threads, dst apart
-// from the terms or one of them.
+// from the terms or one of them; what is made has a type of its own.
 template <typename Params>
-static void sums(const char *kernel, unsigned type, unsigned terms, size_t shift, size_t count, int in_place)
+static void sums(const char *kernel, unsigned type, unsigned terms, size_t shift, size_t count, int in_place,
+                 unsigned to)
 {
-  const size_t size = size_of(type), room = (count + 64) * size;
+  const size_t size = size_of(type), room = (count + 64) * size_of(to);
   std::vector<std::vector<unsigned char>> memory(terms + 1, std::vector<unsigned char>(room, 0xee));
   std::vector<double> want(count);
   Params p = {};
@@ -68,13 +80,14 @@ static void sums(const char *kernel, unsigned type, unsigned terms, size_t shift
   for (size_t i = 0; i < count; i++) {
     want[i] = (float)((float)want[i] + of_row(p, type, i));
   }
-  unsigned char *dst = in_place == 1 ? (unsigned char *)p.terms[terms / 2] : &memory[terms][shift % 8 * size];
+  const size_t there = to == type ? shift % 8 : shift % 8 + count % 2;  // aligned with the terms, or not
+  unsigned char *dst = in_place == 1 ? (unsigned char *)p.terms[terms / 2] : &memory[terms][there * size_of(to)];
   p.dst = (char *)dst;
   p.count = count;
   number_of_terms(p, terms);
   EXPECT(run(of(kernel, type).c_str(), &p, 2, 4) == 0);
   for (size_t i = 0; i < count; i++) {
-    const double got = value(type, get(type, dst, i)), expected = rounded(type, want[i]);
+    const double got = value(to, get(to, dst, i)), expected = rounded(to, want[i]);
     if (got != expected) {
       printf("%s: type %u, %u terms, shift %zu, count %zu, in place %d: element %zu is %.9g, want %.9g\n", kernel, type,
              terms, shift, count, in_place, i, got, expected);
@@ -82,7 +95,7 @@ static void sums(const char *kernel, unsigned type, unsigned terms, size_t shift
       return;
     }
   }
-  EXPECT(get(type, dst, count) == (type == 3 ? 0xeeeeeeeeu : 0xeeeeu));
+  EXPECT(get(to, dst, count) == (to == 3 ? 0xeeeeeeeeu : 0xeeeeu));
 }
 
 // Sums that the type can't hold, NaN, and a zero that keeps its sign.
@@ -253,14 +266,18 @@ int main()
       for (size_t shift : {0, 1, 5}) {
         for (int in_place = 0; in_place < 3; in_place++) {
           for (unsigned terms : {1u, 2u, 4u, 5u, 7u, 8u}) {
-            sums<struct reduce>("reduce", type, terms, shift, count, in_place);
+            sums<struct reduce>("reduce", type, terms, shift, count, in_place, type);
           }
-          sums<struct reduce2>("reduce2", type, 2, shift, count, in_place);
+          sums<struct reduce2>("reduce2", type, 2, shift, count, in_place, type);
           for (unsigned terms : {1u, 2u, 9u}) {
-            sums<struct reduce3>("reduce3", type, terms, shift, count, in_place);
-            sums<struct reduce4>("reduce4", type, terms, shift, count, in_place);
+            sums<struct reduce3>("reduce3", type, terms, shift, count, in_place, type);
+            sums<struct reduce4>("reduce4", type, terms, shift, count, in_place, type);
           }
-          sums<struct reduce5>("reduce5", type, 64, shift, count, in_place);
+          sums<struct reduce5>("reduce5", type, 64, shift, count, in_place, type);
+          if (in_place != 1 || type == 3) {
+            sums<struct widen>("widen", type, 3, shift, count, in_place, 3);
+            sums<struct widen2>("widen2", type, 3, shift, count, in_place, 3);
+          }
         }
       }
     }

@@ -265,6 +265,7 @@ HERE void ptx_st_release_sys_u32(unsigned *word, unsigned value)
   *word = value;
   pause_here();
 }
+HERE void __nanosleep(unsigned) { pause_here(); }
 HERE void ptx_st_relaxed_sys_u32(unsigned *word, unsigned value) { *word = value; }
 HERE void ptx_atom_acq_rel_gpu_inc_u32(unsigned &old, unsigned *word, unsigned last)
 {
@@ -575,14 +576,19 @@ static std::shared_ptr<Launch> start(unsigned grid, unsigned cluster, unsigned t
   l->clusters.resize(grid / cluster);
   l->start = view();
   for (unsigned b = 0; b < grid; b++) {
+    const unsigned from = turns + below(20);
     l->blocks[b] = {};
     l->blocks[b].generic.assign(shared_bytes, (char)0xff);
     l->blocks[b].async = l->blocks[b].generic;
     l->blocks[b].left = threads;
     for (unsigned t = 0; t < threads; t++) {
       auto f = std::make_unique<Fiber>();
-      f->run = kernel;
-      f->ready = [] { return true; };
+      paused++;  // until its block is there
+      f->run = [kernel] {
+        paused--;
+        kernel();
+      };
+      f->ready = [from] { return turns >= from; };
       f->over = false, f->launch = l.get(), f->block = &l->blocks[b], f->thread = t, f->of = b, f->grid = grid;
       f->open = 0, f->multiplies = false;
       f->sees = l->start;

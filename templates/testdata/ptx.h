@@ -186,7 +186,7 @@ static void store(unsigned *word, unsigned value, Order order, Scope s)
 }
 
 // The end of a launch and the start of the next are fences for the system. What is before them is all that packets
-// order: one carries the fence before its launch above its flag, and who has taken it knows that after its own launch.
+// order: the fence before its launch goes with each, and who has taken it knows that after its own launch.
 static thread_local unsigned before_launch;
 static thread_local std::vector<unsigned> taken;
 
@@ -202,25 +202,27 @@ static void ends()
 
 // A packet comes after the reset of the one before it: what the reset writes, it reads.
 struct Turns {
-  unsigned resets;
+  unsigned resets, launch;
   unsigned char turns[12];
 };
 
 static Turns *turns_of(const void *packet)
 {
-  static Turns all[1 << 16];
-  return &all[(unsigned long long)packet / 8 % (1 << 16)];
+  static Turns all[1 << 17];
+  return &all[(unsigned long long)packet / 4 % (1 << 17)];
 }
 
-[[maybe_unused]] static void store_packet(unsigned long long *to, unsigned long long x)
+// T is a packet, or 8 bytes beside one; 0 is a reset.
+template <typename T>
+static void store_packet(T *to, T x)
 {
   delay();
   Turns *const t = turns_of(to);
   const unsigned turn = __atomic_load_n(&t->resets, __ATOMIC_RELAXED);
-  if (x >> 32 == 1) {
+  if (x != 0) {
     volatile unsigned char look = t->turns[turn];
     (void)look;
-    x |= (unsigned long long)before_launch << 33;
+    __atomic_store_n(&t->launch, before_launch, __ATOMIC_RELAXED);
   } else {
     t->turns[(turn + 1) % sizeof t->turns] = 1;
     __atomic_store_n(&t->resets, (turn + 1) % sizeof t->turns, __ATOMIC_RELAXED);
@@ -229,15 +231,16 @@ static Turns *turns_of(const void *packet)
   progress.fetch_add(1, std::memory_order_relaxed);
 }
 
-[[maybe_unused]] static unsigned long long load_packet(const unsigned long long *from)
+template <typename T>
+static T load_packet(const T *from)
 {
-  const unsigned long long x = __atomic_load_n(from, __ATOMIC_RELAXED);
-  if ((x >> 32 & 1) == 0) {
+  const T x = __atomic_load_n(from, __ATOMIC_RELAXED);
+  if (x == 0) {
     usleep(20);
     return x;
   }
-  taken.push_back((unsigned)(x >> 33));
-  return (x & 0xffffffff) | 1ull << 32;
+  taken.push_back(__atomic_load_n(&turns_of(from)->launch, __ATOMIC_RELAXED));
+  return x;
 }
 
 template <typename Next>
@@ -316,18 +319,31 @@ SCOPES(COUNT, acquire)
 SCOPES(COUNT, release)
 SCOPES(COUNT, acq_rel)
 
-[[maybe_unused]] static void ptx_st_relaxed_sys_v2_u64(unsigned long long *to, unsigned long long a,
-                                                       unsigned long long b)
+[[maybe_unused]] static void ptx_st_relaxed_sys_v4_u32(unsigned *to, unsigned a, unsigned b, unsigned c, unsigned d)
 {
   store_packet(to, a);
   store_packet(to + 1, b);
+  store_packet(to + 2, c);
+  store_packet(to + 3, d);
 }
 
-[[maybe_unused]] static void ptx_ld_relaxed_sys_v2_u64(unsigned long long &a, unsigned long long &b,
-                                                       const unsigned long long *from)
+[[maybe_unused]] static void ptx_ld_relaxed_sys_v4_u32(unsigned &a, unsigned &b, unsigned &c, unsigned &d,
+                                                       const unsigned *from)
 {
   a = load_packet(from);
   b = load_packet(from + 1);
+  c = load_packet(from + 2);
+  d = load_packet(from + 3);
+}
+
+[[maybe_unused]] static void ptx_st_relaxed_sys_u64(unsigned long long *to, unsigned long long x)
+{
+  store_packet(to, x);
+}
+
+[[maybe_unused]] static void ptx_ld_relaxed_sys_u64(unsigned long long &x, const unsigned long long *from)
+{
+  x = load_packet(from);
 }
 
 [[maybe_unused]] static void ptx_cvt_f32_f16(float &out, unsigned short bits) { out = (float)value(2, bits); }

@@ -13,7 +13,7 @@
 #include "word.h"
 
 enum { rounds = 4, elements = 203, columns = 29 };  // in seven rows
-enum { sent = 170, pairs = sent * 4 / 8 };  // elements that go to each rank; pairs of packets of the largest
+enum { sent = 170, units = (sent * 4 + 15) / 16 };  // elements that go to each rank; 16 bytes of the largest
 
 // A step is a launch of a kernel or, without one, what the rank's host does.
 struct Step {
@@ -28,7 +28,7 @@ struct Rank {
   Word ready[ranks], read[ranks];  // one a peer
   Word ready_by[blocks][ranks], read_by[blocks][ranks];  // and one a block
   Word step, count, counts[15];  // the first counts blocks
-  alignas(16) u64 landed[2][ranks][2 * pairs];  // by half and sender
+  alignas(16) u64 landed[2][ranks][units * (2 + 4)];  // by half and sender: packets, and what lies beside them
   unsigned turns[blocks];
   struct Part {
     alignas(16) unsigned char data[sent * 4 + 8];
@@ -396,6 +396,61 @@ static void rotary_round(World &w, unsigned r, unsigned round)
   }, width);
 }
 
+// As many elements of fp32 as the next rank's term has bytes for, whatever they are.
+static void fromfp32_round(World &w, unsigned r, unsigned round)
+{
+  struct fromfp32 p = {};
+  const size_t count = elements * size_of(type_of(round)) / 4;
+  p.operand = term(w, next_of(r));
+  apply(w, r, round, "fromfp32", p, [r, round](size_t i, double &) {
+    const unsigned type = type_of(round), from = next_of(r);
+    if (type == 3) {
+      return number_of(from, round, i);
+    }
+    return value(3, wanted(type, from, round, 2 * i) | wanted(type, from, round, 2 * i + 1) << 16);
+  }, count);
+}
+
+// A sum that is kept in fp32, and what more says behind it.
+template <typename Params>
+static void widened(World &w, unsigned r, unsigned round, const char *kernel, Params &p,
+                    std::function<double(size_t)> more = nullptr)
+{
+  post(w, r, &Rank::ready);
+  wait(w, r, &Rank::ready);
+  terms(w, r, p);
+  p.n = ranks;
+  launch(w, r, of(kernel, type_of(round)), p, blocks);
+  host(w, r, [&w, r, round, more] {
+    for (size_t i = 0; i < elements; i++) {
+      float x = (float)number_of(0, round, i);
+      for (unsigned t = 1; t < ranks; t++) {
+        x += (float)number_of(t, round, i);
+      }
+      x += more ? (float)more(i) : -0.0f;
+      if (value(3, get(3, at(w.of[r].sum, r % 2), i)) != x) {
+        return wrong(w, r, round, "the sum is wrong");
+      }
+    }
+  });
+  post(w, r, &Rank::read);
+  wait(w, r, &Rank::read);
+}
+
+static void widen_round(World &w, unsigned r, unsigned round)
+{
+  struct widen p = {};
+  widened(w, r, round, "widen", p);
+}
+
+static void widen2_round(World &w, unsigned r, unsigned round)
+{
+  struct widen2 p = {};
+  p.row = (const char *)at(w.of[r].term, r % 2);
+  p.columns = columns;
+  widened(w, r, round, "widen2", p, [r, round](size_t i) { return number_of(r, round, i % columns); });
+}
+
 static void layernorm_round(World &w, unsigned r, unsigned round)
 {
   struct layernorm p = {};
@@ -744,10 +799,22 @@ static void scatter_round(World &w, unsigned r, unsigned round, const char *kern
   });
 }
 
+// What is sent: also words that no packet is for, of which all bits are 1, or all but the lowest.
+static unsigned moved(unsigned type, unsigned rank, unsigned round, size_t i)
+{
+  const unsigned word = (unsigned)(i * size_of(type) / 4 % 7), ones = size_of(type) == 4 ? ~0u : 0xffffu;
+  return word > 1 ? wanted(type, rank, round, i) : i * size_of(type) % 4 == 0 ? ones - word : ones;
+}
+
 // Each rank gets a part of every rank's term, which begins eight elements behind the part of the rank before it.
 template <typename Params>
 static void land(World &w, unsigned r, unsigned round, Params &p)
 {
+  host(w, r, [&w, r, round] {
+    for (size_t i = 0; i < elements; i++) {
+      put_bits(type_of(round), at(w.of[r].term, r % 2), i, moved(type_of(round), r, round, i));
+    }
+  });
   p.step = &w.of[r].step.value;
   p.value = ++w.of[r].numbered;
   p.blocks = blocks;
@@ -763,6 +830,11 @@ static void land(World &w, unsigned r, unsigned round, Params &p)
   p.rank = r;
 }
 
+static bool is_nan(unsigned type, unsigned bits)
+{
+  return type == 3 ? (bits & 0x7fffffff) > 0x7f800000 : (bits & 0x7fff) > (type == 1 ? 0x7f80u : 0x7c00u);
+}
+
 // The sum of what landed, and nothing behind it.
 static void landed_sum(World &w, unsigned r, unsigned round, char *dst, const std::function<void()> &launches)
 {
@@ -776,10 +848,15 @@ static void landed_sum(World &w, unsigned r, unsigned round, char *dst, const st
     }
     for (size_t i = 0; i < sent; i++) {
       float x = -0.0f;
+      bool number = true;
       for (unsigned t = 0; t < ranks; t++) {
-        x += (float)value(type, wanted(type, t, round, i + 8 * r));
+        const unsigned bits = moved(type, t, round, i + 8 * r);
+        number = number && !is_nan(type, bits);
+        x += (float)value(type, bits);
       }
-      if (value(type, get(type, at(w.of[r].sum, r % 2), i)) != rounded(type, x)) {
+      const unsigned got = get(type, at(w.of[r].sum, r % 2), i);
+      // Conversions of 16 bits by numbers.h know no NaN.
+      if (number ? value(type, got) != rounded(type, x) : type == 3 && !is_nan(type, got)) {
         return wrong(w, r, round, "the sum of packets is wrong");
       }
     }
@@ -790,6 +867,7 @@ static void packets_round(World &w, unsigned r, unsigned round)
 {
   struct packets p = {};
   land(w, r, round, p);
+  p.beside = units * 16;
   p.dst = (char *)at(w.of[r].sum, r % 2);
   p.count = sent;
   landed_sum(w, r, round, p.dst, [&] { launch(w, r, of("packets", type_of(round)), p, blocks); });
@@ -816,6 +894,7 @@ static void packetgather_round(World &w, unsigned r, unsigned round)
 {
   struct packetgather p = {};
   land(w, r, round, p);
+  p.beside = units * 16;
   p.dst = (char *)at(w.of[r].all, r % 2);
   p.count = sent * size_of(type_of(round));
   unsigned char *const behind = (unsigned char *)p.dst + ranks * p.count;
@@ -824,7 +903,7 @@ static void packetgather_round(World &w, unsigned r, unsigned round)
   host(w, r, [&w, r, round, behind] {
     for (size_t i = 0; i < ranks * sent; i++) {
       if (get(type_of(round), at(w.of[r].all, r % 2), i) !=
-          wanted(type_of(round), (unsigned)(i / sent), round, i % sent + 8 * r)) {
+          moved(type_of(round), (unsigned)(i / sent), round, i % sent + 8 * r)) {
         return wrong(w, r, round, "a part that landed is wrong");
       }
     }
@@ -850,14 +929,17 @@ static const Kind kinds[] = {
     {"post, wait, reduce", reduce_round}, {"reduce of two", reduce2_round},
     {"reduce with a row", reduce3_round}, {"reduce with a tensor", reduce4_round}, {"reduce of hosts", reduce5_round},
     {"swiglu", swiglu_round}, {"geglu", geglu_round}, {"rmsnorm", rmsnorm_round}, {"layernorm", layernorm_round},
-    {"rotary", rotary_round},
+    {"rotary", rotary_round}, {"fromfp32", fromfp32_round}, {"widen", widen_round},
+    {"widen with a row", widen2_round},
     {"get", get_round}, {"put", put_round},
     {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
     {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},
     {"shot by blocks that posts and waits twice", shot5_round}, {"gather by blocks", gather_round},
     {"packets", packets_round}, {"packetgather", packetgather_round}, {"push", push_round},
     {"tiles", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles"); }},
-    {"wide tiles", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles2>(w, r, i, "tiles2"); }},
+    {"tiles alone", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles2>(w, r, i, "tiles2"); }},
+    {"wide tiles", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles3>(w, r, i, "tiles3"); }},
+    {"tiles together", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles4>(w, r, i, "tiles4"); }},
     {"scatter", [](World &w, unsigned r, unsigned i) { scatter_round<struct scatter>(w, r, i, "scatter", false); }},
     {"wide scatter", [](World &w, unsigned r, unsigned i) {
        scatter_round<struct scatter2>(w, r, i, "scatter2", false);

@@ -159,6 +159,9 @@ func (x *search) compute(s *state, st *step) []Number {
 	case ops.Copy:
 		return operands[0]
 	case ops.Sum:
+		if widens(st.op) {
+			return x.widened(operands, size)
+		}
 		return x.added(operands, size)
 	case ops.Product:
 		return x.multiplied(st.op, operands, size)
@@ -198,6 +201,9 @@ func isRow(n int, operands [][]Number, size int) bool {
 // functionOf is a function of the first operand: of each element and the other operands' elements at its place, or,
 // where the last ones are rows, of rows; a rotary embedding is of heads of that width.
 func functionOf(function string, width int64, operands [][]Number, size int) []Number {
+	if function == string(schedule.ApplyFromFP32) {
+		return narrowed(operands, size)
+	}
 	if function == string(schedule.ApplyRotary) {
 		return turned(operands, size, int(width))
 	}

@@ -2,8 +2,9 @@
 // over several runs with the caller's writes and reads between them, and looks at every
 // state it reaches. A race is two conflicting operations that may run in one state; a
 // deadlock is a state in which nothing may run though work is left; a lost post is a post
-// to a word that still holds one. It is the second opinion on package prove and shares no
-// code and no idea with it: it derives no order, it tries all orders.
+// to a word that still holds one. It is the second opinion on package prove: both read a
+// schedule and the operations' declared reads, writes, posts and waits, and no more is shared.
+// It derives no order, it tries all orders.
 //
 // Orders that differ only in independent steps lead to the same states, so from each state
 // only a stubborn set is taken: no step outside the set can conflict with a step of the

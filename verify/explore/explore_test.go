@@ -136,10 +136,14 @@ func TestMovesOfAChain(t *testing.T) {
 func TestHosts(t *testing.T) {
 	gather, scatter := catalog.AllGather, catalog.ReduceScatter
 	gather.Mesh, scatter.Mesh = schedule.Hosts(), schedule.Hosts()
-	parts := catalog.AllGatherLinearHosts
+	parts, sums := catalog.AllGatherLinearHosts, catalog.LinearReduceScatterHosts
 	parts.Moves = []schedule.Move{{Of: "A", Way: schedule.Rails{Parts: 2}}}
+	layers := catalog.TensorParallelMLP
+	layers.Mesh = schedule.Hosts()
+	sums.Moves = []schedule.Move{{Of: "C", Way: schedule.Rails{Parts: 2}}}
 	for _, c := range append(catalog.All(), catalog.Named{Name: "AllGatherHosts", Schedule: gather},
-		catalog.Named{Name: "ReduceScatterHosts", Schedule: scatter}, catalog.Named{Name: "InParts", Schedule: parts}) {
+		catalog.Named{Name: "ReduceScatterHosts", Schedule: scatter}, catalog.Named{Name: "InParts", Schedule: parts},
+		catalog.Named{Name: "SumsInParts", Schedule: sums}, catalog.Named{Name: "MLP", Schedule: layers}) {
 		p, err := lower.Lower(c.Name, c.Schedule)
 		if err != nil {
 			t.Fatal(err)

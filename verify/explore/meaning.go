@@ -15,6 +15,7 @@ type meaning struct {
 	shape    Shape
 	rank     int
 	ordered  bool                  // promises says so
+	extents  map[string][]int64    // of tensors and results that were read
 	spelt    map[string]spelling   // of the results of operations that were read
 	known    map[numbered]Number   // elements of results that were read
 	handed   map[string][][]Number // the operands of calls that were read
@@ -181,6 +182,8 @@ func (m *meaning) made(run int, op schedule.Op, index []int64) Number {
 		switch {
 		case f.Do == schedule.AddBias:
 			sum = plus(m.element(run, f.In[0], index[len(index)-1:]), sum)
+		case f.Do == schedule.ApplyFromFP32 && n == 0 && len(op.In) == 1:
+			sum = rounded(halves(sum))
 		case f.Do == schedule.ApplyRotary:
 			sum = m.turned(run, op, n, index)
 		case !m.ofRows(f) && !f.Norm():
@@ -246,7 +249,10 @@ func (m *meaning) behind(run int, op schedule.Op, index []int64, sum Number) Num
 			}
 		}
 	}
-	for _, f := range op.Then {
+	for n, f := range op.Then {
+		if f.Do == schedule.ApplyToFP32 && n == len(op.Then)-1 {
+			return kept(sum)
+		}
 		if f.Do != schedule.AddTensor && f.Do != schedule.AddBias { // a number that no program makes
 			sum = applied("unknown "+f.String(), sum)
 		}
@@ -320,7 +326,18 @@ func (m *meaning) spread(s spelling, l rune) (axis schedule.Axis, n int64, ok bo
 }
 
 // sizes are the extents of a tensor, or of an operation's result.
-func (m *meaning) sizes(name string) (list []int64) {
+func (m *meaning) sizes(name string) []int64 {
+	list, read := m.extents[name]
+	if !read {
+		if list = m.extentsOf(name); m.extents == nil {
+			m.extents = map[string][]int64{}
+		}
+		m.extents[name] = list
+	}
+	return list
+}
+
+func (m *meaning) extentsOf(name string) (list []int64) {
 	if t, ok := m.schedule.Tensor(name); ok {
 		for _, a := range t.Axes {
 			n, _ := m.shape.extent(a.Extent) // places has seen every axis

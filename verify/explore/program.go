@@ -37,7 +37,11 @@ func ShapeOf(p *hostir.Program, ranks int) Shape {
 	if p.OverHosts() {
 		hosts = p.FewestHosts(ranks)
 	}
-	s := Shape{Ranks: ranks, Hosts: hosts, ElementSize: 4, K: 3 * d, N: columns, M: 2 * rows,
+	size := int64(4)
+	if mixes(p.Schedule) {
+		size = 2
+	}
+	s := Shape{Ranks: ranks, Hosts: hosts, ElementSize: size, K: 3 * d, N: columns, M: 2 * rows,
 		Extents: map[string]int64{"N2": 2 * d, "N3": 4 * d, "F": 5 * d, "W": headWidth}}
 	s.heads(p)
 	for _, t := range p.Schedule.Tensors {
@@ -171,7 +175,8 @@ func (s *System) buffer(p *hostir.Program, shape Shape, b hostir.Buffer, rank in
 		return err
 	}
 	m := &meaning{schedule: p.Schedule, shape: shape, rank: rank, ordered: s.Ordered}
-	use := ops.Use{At: ops.Loc{Rank: rank, Buffer: b.Name}, Bytes: n * shape.ElementSize}
+	element := b.ElementSize(shape.ElementSize)
+	use := ops.Use{At: ops.Loc{Rank: rank, Buffer: b.Name}, Bytes: n * element}
 	memory := Buffer{Use: use, Plan: b.Owner == hostir.Plan, Private: b.Owner == hostir.Caller && !b.Shared}
 	t, declared := p.Schedule.Tensor(b.Name)
 	if !memory.Plan && declared && !(t.Root && rank > 0) {
@@ -182,17 +187,17 @@ func (s *System) buffer(p *hostir.Program, shape Shape, b hostir.Buffer, rank in
 		places = s.inParts(b.Name, places)
 		if !b.Counts.IsZero() && int64(len(places)) <= n {
 			n = int64(len(places)) // the buffer has room for more
-			memory.Bytes, use.Bytes = n*shape.ElementSize, n*shape.ElementSize
+			memory.Bytes, use.Bytes = n*element, n*element
 		}
 		if int64(len(places)) != n {
 			return fmt.Errorf("%s of rank %d has %d elements, its placement %s gives it %d", b.Name,
 				rank, n, t, len(places))
 		}
 		if memory.Input = !p.Schedule.Made(b.Name); memory.Input {
-			memory.Values = func(run int) []Number { return m.inputs(run, b.Name, places) }
+			memory.Values = func(run int) []Number { return shape.inMemory(t, m.inputs(run, b.Name, places)) }
 		} else if n > 0 {
 			s.Results = append(s.Results, Result{At: use,
-				Want: func(run int) []Number { return m.outputs(run, b.Name, places) }})
+				Want: func(run int) []Number { return shape.inMemory(t, m.outputs(run, b.Name, places)) }})
 		}
 	}
 	if n > 0 {

@@ -138,7 +138,7 @@ func (t *Tensors) onDevice(name string, in reference.Input) []byte {
 	for i := range values {
 		values[i] = in.At(int64(part.At(i)))
 	}
-	return reference.Encode(t.Shape.Type, values)
+	return reference.Encode(t.typeOf(name), values)
 }
 
 // equalOnHost compares every result with the reference, and the inputs with their values
@@ -172,7 +172,7 @@ func (t *Tensors) equalOnHost(in map[string]reference.Input) error {
 		}
 		was := t.onDevice(name, in[name])
 		for _, k := range t.kept(name) {
-			from, now := t.Bytes(k.from), make([]byte, t.Bytes(k.to-k.from))
+			from, now := t.BytesOf(name, k.from), make([]byte, t.BytesOf(name, k.to-k.from))
 			if err := t.Member.Driver().MemcpyDtoH(now, t.At[name]+driver.Ptr(from)); err != nil {
 				return err
 			}

@@ -139,15 +139,29 @@ func (p *Program) Staging(s Shape, ranks int) int64 {
 	if err != nil {
 		return 0
 	}
-	return staged(x) + p.landing(x)
+	return staged(x) + p.landing(x) + p.betweenHosts(x)
 }
 
-// landing bounds the bytes in which packets land: two halves, of twice each rank's shard or partial result.
+// betweenHosts bounds the bytes of sums that travel between hosts: what each host sums and gets, and what is gathered
+// afterwards, beside the partial results of few ranks.
+func (p *Program) betweenHosts(x *reference.Problem) (bytes int64) {
+	if !p.Schedule.OverHosts() || !x.Reduces() {
+		return 0
+	}
+	for _, t := range x.Tensors {
+		if x.Result(t.Name) {
+			bytes += 6 * int64(x.Elements(t.Name)) * x.Type.Size()
+		}
+	}
+	return bytes
+}
+
+// landing bounds the bytes in which packets land: two halves, of three times each rank's shard or partial result.
 func (p *Program) landing(x *reference.Problem) (bytes int64) {
 	for _, m := range p.Schedule.Moves {
 		switch m.Way.(type) {
 		case schedule.PushShot, schedule.PushGather:
-			bytes += 4*int64(x.Extents[schedule.D]*x.Elements(m.Of))*x.Type.Size() + slack
+			bytes += 6*int64(x.Extents[schedule.D]*x.Elements(m.Of))*x.Type.Size() + slack
 		}
 	}
 	return bytes

@@ -44,7 +44,7 @@ func (m *Member) Tensors(p *Program, s Shape) (*Tensors, error) {
 			case tensor.Type == schedule.I32:
 				err = t.integers(tensor.Name)
 			case tensor.Within == "":
-				t.At[tensor.Name], err = t.Alloc(t.rooms[tensor.Name])
+				t.At[tensor.Name], err = t.alloc(t.BytesOf(tensor.Name, max(t.rooms[tensor.Name], 1)))
 			}
 		}
 		if err != nil {
@@ -59,7 +59,7 @@ func (m *Member) Tensors(p *Program, s Shape) (*Tensors, error) {
 // leave it out.
 func (t *Tensors) integers(name string) (err error) {
 	n := t.Parts[name].Count
-	if t.At[name], err = t.Alloc(4 * n); err != nil {
+	if t.At[name], err = t.alloc(4 * int64(max(n, 1))); err != nil {
 		return err
 	}
 	var raw []byte
@@ -123,9 +123,12 @@ func room(x *reference.Problem, t Tensor, part reference.Part) int {
 	return part.Count
 }
 
-// Alloc makes room for so many elements, in whole words that can be poisoned.
-func (t *Tensors) Alloc(elements int) (driver.Ptr, error) {
-	b, err := device.Alloc(t.Member.Driver(), 4*words(t.Bytes(max(elements, 1))))
+// Alloc makes room for so many elements of the plan's type.
+func (t *Tensors) Alloc(elements int) (driver.Ptr, error) { return t.alloc(t.Bytes(max(elements, 1))) }
+
+// alloc makes room for so many bytes, in whole words that can be poisoned.
+func (t *Tensors) alloc(bytes int64) (driver.Ptr, error) {
+	b, err := device.Alloc(t.Member.Driver(), 4*words(bytes))
 	if err != nil {
 		return 0, err
 	}
@@ -133,7 +136,15 @@ func (t *Tensors) Alloc(elements int) (driver.Ptr, error) {
 	return b.Ptr(), nil
 }
 
-// Bytes is the size of so many elements.
+// BytesOf is the size of so many elements of a tensor, which may have a type of its own.
+func (t *Tensors) BytesOf(name string, elements int) int64 {
+	return int64(elements) * t.typeOf(name).Size()
+}
+
+// typeOf is the type of a tensor's elements.
+func (t *Tensors) typeOf(name string) driver.Type { return t.Problem.TypeOf(name) }
+
+// Bytes is the size of so many elements of the plan's type.
 func (t *Tensors) Bytes(elements int) int64 { return int64(elements) * t.Shape.Type.Size() }
 
 func words(bytes int64) int64 { return (bytes + 3) / 4 }
@@ -193,7 +204,7 @@ func (t *Tensors) Recount(ctx context.Context, plan Plan, counts []int) error {
 func (t *Tensors) Inputs(run uint32, real bool) map[string]reference.Input {
 	in := map[string]reference.Input{}
 	for i, tensor := range t.Program.Schedule.Tensors {
-		if t.Program.Made(tensor.Name) || tensor.Type != "" {
+		if t.Program.Made(tensor.Name) || tensor.Type == schedule.I32 {
 			continue
 		}
 		seed := t.Member.Seed + uint32(i+1)<<24
@@ -215,7 +226,7 @@ func (t *Tensors) Fill(in map[string]reference.Input, s driver.Stream) error {
 	var errs []error
 	for name, x := range in {
 		if !t.absent(name) {
-			errs = append(errs, t.Member.Kernels.Make(t.At[name], t.Shape.Type, x, t.Parts[name], s))
+			errs = append(errs, t.Member.Kernels.Make(t.At[name], t.typeOf(name), x, t.Parts[name], s))
 		}
 	}
 	return errors.Join(errs...)
@@ -238,7 +249,7 @@ func (t *Tensors) Spoil(s driver.Stream) error {
 	for name, at := range t.At {
 		if t.Program.Made(name) || t.absent(name) {
 			errs = append(errs, t.Member.Driver().MemsetD32Async(at, poison,
-				words(t.Bytes(max(t.Parts[name].Count, 1))), s))
+				words(t.BytesOf(name, max(t.Parts[name].Count, 1))), s))
 		}
 	}
 	return errors.Join(errs...)

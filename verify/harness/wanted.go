@@ -38,19 +38,19 @@ func (t *Tensors) Small() bool {
 func (t *Tensors) Wanted() (*Wanted, error) {
 	w := &Wanted{Tensors: t, full: map[string]driver.Ptr{}}
 	names := t.results()
-	largest := 0
+	largest, widest := 0, int64(1)
 	for _, tensor := range t.Program.Schedule.Tensors {
-		largest = max(largest, t.rooms[tensor.Name])
+		largest, widest = max(largest, t.rooms[tensor.Name]), max(widest, t.BytesOf(tensor.Name, t.rooms[tensor.Name]))
 	}
 	var err error
 	if t.Small() {
-		w.scratch, err = t.Alloc(largest)
+		w.scratch, err = t.alloc(widest)
 	} else {
 		names = append(names, w.operands()...)
 	}
 	for _, name := range names {
 		if err == nil && w.full[name] == 0 {
-			w.full[name], err = t.Alloc(t.Problem.Elements(name))
+			w.full[name], err = t.alloc(t.BytesOf(name, max(t.Problem.Elements(name), 1)))
 		}
 	}
 	if err == nil {
@@ -117,7 +117,7 @@ func (w *Wanted) make(in map[string]reference.Input, real bool, s driver.Stream)
 			continue
 		}
 		if err := w.Member.Driver().MemcpyHtoD(w.full[name],
-			reference.Encode(w.Shape.Type, single(v.Want))); err != nil {
+			reference.Encode(w.typeOf(name), single(v.Want))); err != nil {
 			return err
 		}
 	}
@@ -221,8 +221,8 @@ func (w *Wanted) same(name string, whole driver.Ptr, s driver.Stream) (first *Mi
 		if x.Count == 0 {
 			continue
 		}
-		at := w.At[name] + driver.Ptr(w.Bytes(done))
-		if err := errors.Join(w.Member.Kernels.judge(at, whole, w.verdicts, w.Shape.Type, x, s),
+		at := w.At[name] + driver.Ptr(w.BytesOf(name, done))
+		if err := errors.Join(w.Member.Kernels.judge(at, whole, w.verdicts, w.typeOf(name), x, s),
 			w.drained(s)); err != nil {
 			return nil, 0, err
 		}
@@ -233,8 +233,8 @@ func (w *Wanted) same(name string, whole driver.Ptr, s driver.Stream) (first *Mi
 		largest = max(largest, v.Largest)
 		if v.First >= 0 && first == nil {
 			i := done + int(v.First)
-			got, err := w.element(w.At[name], i)
-			want, wrong := w.element(whole, w.Parts[name].At(i))
+			got, err := w.element(name, w.At[name], i)
+			want, wrong := w.element(name, whole, w.Parts[name].At(i))
 			if err := errors.Join(err, wrong); err != nil {
 				return nil, 0, err
 			}
@@ -257,12 +257,12 @@ func (w *Wanted) untouched(in map[string]reference.Input, s driver.Stream) (*Mis
 			continue
 		}
 		part, at := w.Parts[name], w.At[name]
-		if err := w.Member.Kernels.Make(w.scratch, w.Shape.Type, x, part, s); err != nil {
+		if err := w.Member.Kernels.Make(w.scratch, w.typeOf(name), x, part, s); err != nil {
 			return nil, err
 		}
 		for _, k := range kept {
 			w.Parts[name] = reference.Stretch(k.from, k.to-k.from) // scratch holds the part alone
-			w.At[name] = at + driver.Ptr(w.Bytes(k.from))
+			w.At[name] = at + driver.Ptr(w.BytesOf(name, k.from))
 			m, _, err := w.same(name, w.scratch, s)
 			w.Parts[name], w.At[name] = part, at
 			if err != nil || m != nil {
@@ -317,14 +317,14 @@ func (w *Wanted) within(name string, got []float32) (first *Mismatch) {
 
 // download reads this rank's part of a tensor.
 func (t *Tensors) download(name string) ([]float32, error) {
-	raw := make([]byte, t.Bytes(t.Parts[name].Count))
+	raw := make([]byte, t.BytesOf(name, t.Parts[name].Count))
 	if len(raw) == 0 {
 		return nil, nil
 	}
 	if err := t.Member.Driver().MemcpyDtoH(raw, t.At[name]); err != nil {
 		return nil, err
 	}
-	return reference.Decode(t.Shape.Type, raw)
+	return reference.Decode(t.typeOf(name), raw)
 }
 
 // drained waits for the stream; an error of the group means that the result does not count.
@@ -335,12 +335,12 @@ func (t *Tensors) drained(s driver.Stream) error {
 	return t.Member.Err()
 }
 
-func (t *Tensors) element(at driver.Ptr, i int) (float32, error) {
-	raw := make([]byte, t.Shape.Type.Size())
-	if err := t.Member.Driver().MemcpyDtoH(raw, at+driver.Ptr(t.Bytes(i))); err != nil {
+func (t *Tensors) element(name string, at driver.Ptr, i int) (float32, error) {
+	raw := make([]byte, t.BytesOf(name, 1))
+	if err := t.Member.Driver().MemcpyDtoH(raw, at+driver.Ptr(t.BytesOf(name, i))); err != nil {
 		return 0, err
 	}
-	x, err := reference.Decode(t.Shape.Type, raw)
+	x, err := reference.Decode(t.typeOf(name), raw)
 	if err != nil {
 		return 0, err
 	}

@@ -38,7 +38,7 @@ func (m KernelMutant) tests() string {
 	switch m.File {
 	case "device/gate.h", "device/norm.h", "gates.cu.tmpl", "rmsnorm.cu.tmpl",
 		"device/call.h", "call.cu.tmpl", "device/rotary.h", "rotary.cu.tmpl",
-		"device/blocksum.h", "device/each.h", "device/layernorm.h", "layernorm.cu.tmpl":
+		"device/blocksum.h", "device/each.h", "device/layernorm.h", "layernorm.cu.tmpl", "device/fromfp32.h":
 		return functionTests
 	}
 	return transportTests

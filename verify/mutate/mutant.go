@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 
+	"ovgen/runtime/driver"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/explore"
 	"ovgen/verify/ops"
@@ -48,7 +49,7 @@ func Right(p *hostir.Program) ([]Case, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, Case{Program: p, Shape: explore.ShapeOf(p, d), Right: lists, Lists: lists})
+		list = append(list, Case{Program: p, Shape: shapeOf(p, d), Right: lists, Lists: lists})
 	}
 	return list, nil
 }
@@ -92,7 +93,7 @@ func (m *maker) add(kind, what string, lists func(d int) ([][]ops.Op, error)) {
 			continue
 		}
 		m.seen[text(d, l)] = true
-		x.Cases = append(x.Cases, Case{Program: m.program, Shape: explore.ShapeOf(m.program, d),
+		x.Cases = append(x.Cases, Case{Program: m.program, Shape: shapeOf(m.program, d),
 			Right: m.right[d], Lists: l})
 	}
 	if len(x.Cases) > 0 {
@@ -101,7 +102,7 @@ func (m *maker) add(kind, what string, lists func(d int) ([][]ops.Op, error)) {
 }
 
 func unroll(p *hostir.Program, d int) ([][]ops.Op, error) {
-	return explore.ShapeOf(p, d).Unroll(p)
+	return shapeOf(p, d).Unroll(p)
 }
 
 // text is equal for systems that do the same.
@@ -111,4 +112,11 @@ func text(d int, lists [][]ops.Op) [32]byte {
 		s += ops.Lines(l) + "\n"
 	}
 	return sha256.Sum256([]byte(s))
+}
+
+// shapeOf is the explorer's shape, in elements of fp32, in which simulated ranks run mutants.
+func shapeOf(p *hostir.Program, ranks int) explore.Shape {
+	s := explore.ShapeOf(p, ranks)
+	s.ElementSize = driver.FP32.Size()
+	return s
 }

@@ -198,7 +198,13 @@ func TestNamed(t *testing.T) {
 
 // Mistakes of programs over hosts; where OVGEN_SOAK is set, all mutants.
 func TestHosts(t *testing.T) {
-	const exchange = "nccl: nccl{Exchange(Agathered[from], A, to to, from from)}"
+	const (
+		inParts  = "sums in parts"
+		exchange = "nccl: nccl{Exchange(Agathered[from], A, to to, from from)}"
+		sum      = "nccl: Reduce(sums[2*host + j], slots[(host*L + q)*2 + j], q = 0..L-1)"
+		part     = "collective exchange to 2 from 0: read sums@1+96 24B, write others@1+0 24B"
+		next     = "collective exchange to 2 from 0: read sums@1+120 24B, write others@1+24 24B"
+	)
 	named := map[string]map[string]mutate.Class{
 		"AllGatherLinearHosts": {
 			"exchange with another " + exchange + " sends to the rank of the next rail":   mutate.Caught,
@@ -210,6 +216,11 @@ func TestHosts(t *testing.T) {
 			"drop copy: Synchronize(relay[1..H-1])":                                       mutate.Caught,
 			"drop the acknowledgement arrived":                                            mutate.Caught,
 			"drop work[phase*L]: Synchronize(relay[phase])":                               mutate.Caught,
+			"halve a count on rank 1 of 3: nccl: read A@1+0 72B":                          mutate.Caught,
+			"halve a count on rank 1 of 3: nccl: write Agathered@1+144 72B":               mutate.Caught,
+			"swap collectives on rank 1 of 3: nccl: collective exchange to 2 from 0: read A@1+0 72B, write " +
+				"Agathered@1+0 72B with nccl: collective exchange to 0 from 2: read A@1+0 72B, write " +
+				"Agathered@1+144 72B": mutate.Caught,
 		},
 		"LinearReduceScatterHosts": {
 			"drop nccl: Synchronize(copy)":                 mutate.Caught,
@@ -217,11 +228,23 @@ func TestHosts(t *testing.T) {
 			"drop nccl: Synchronize(work[phase*L])":        mutate.Caught,
 			"drop copy: Wait free[every peer]":             mutate.Caught,
 		},
+		inParts: {
+			"drop nccl: Synchronize(copy)":                                           mutate.Caught,
+			"drop nccl: Wait arrived[2*phase + j] <- every peer":                     mutate.Caught,
+			"drop nccl: Synchronize(work[((phase - 1)*2 + j + 1)*L])":                mutate.Caught,
+			"drop copy: Wait free[every peer]":                                       mutate.Caught,
+			"reuse a buffer early one slice of slots for all steps":                  mutate.Caught,
+			"other stream " + sum + " on copy":                                       mutate.Caught,
+			"halve a count on rank 1 of 3: nccl: write others@1+120 24B":             mutate.Caught,
+			"swap collectives on rank 1 of 3: nccl: " + part + " with nccl: " + next: mutate.Caught,
+		},
 	}
+	all := append(catalog.All(), catalog.Named{Name: inParts,
+		Schedule: scheduletest.By(catalog.LinearReduceScatterHosts, "C", schedule.Rails{Parts: 2})})
 	for name, want := range named {
-		i := slices.IndexFunc(catalog.All(), func(n catalog.Named) bool { return n.Name == name })
+		i := slices.IndexFunc(all, func(n catalog.Named) bool { return n.Name == name })
 		found := 0
-		for _, m := range mutants(t, name, catalog.All()[i].Schedule) {
+		for _, m := range mutants(t, name, all[i].Schedule) {
 			class, known := want[m.Kind+" "+m.Text]
 			if !known && os.Getenv("OVGEN_SOAK") == "" {
 				continue

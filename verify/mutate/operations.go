@@ -28,6 +28,11 @@ func (m *maker) operations() {
 			swapped[i], swapped[j] = list[j], list[i]
 			m.rank("swap", o.String()+" with "+list[j].String(), swapped)
 		}
+		if j := m.nextCollective(list, i); j > 0 {
+			swapped := slices.Clone(list)
+			swapped[i], swapped[j] = list[j], list[i]
+			m.rank("swap collectives", o.String()+" with "+list[j].String(), swapped)
+		}
 		m.items(list, i)
 	}
 	m.shares()
@@ -59,6 +64,17 @@ func (m *maker) nextOnStream(list []ops.Op, i int) int {
 	return 0
 }
 
+// nextCollective is the next collective after one.
+func (m *maker) nextCollective(list []ops.Op, i int) int {
+	if list[i].Kind != ops.Collective {
+		return 0
+	}
+	if j := slices.IndexFunc(list[i+1:], func(o ops.Op) bool { return o.Kind == ops.Collective }); j >= 0 {
+		return i + 1 + j
+	}
+	return 0
+}
+
 // items drops, swaps and shifts the waits, writes and uses of an operation.
 func (m *maker) items(list []ops.Op, i int) {
 	change := func(kind, what string, o ops.Op) {
@@ -80,6 +96,14 @@ func (m *maker) items(list []ops.Op, i int) {
 		c.Uses = slices.Clone(o.Uses)
 		c.Uses[0], c.Uses[1] = o.Uses[1], o.Uses[0]
 		change("swap operands", o.Form+" of "+o.Uses[0].String()+" and "+o.Uses[1].String(), c)
+	}
+	if o.Kind == ops.Collective {
+		for n, u := range o.Uses {
+			c := o
+			c.Uses = slices.Clone(o.Uses)
+			c.Uses[n].Bytes /= 2
+			change("halve a count", u.String(), c)
+		}
 	}
 	if c := o; o.Width > 0 {
 		c.Width /= 2

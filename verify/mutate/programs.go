@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
-	"ovgen/verify/explore"
 	"ovgen/verify/ops"
 )
 
@@ -120,6 +120,9 @@ func (m *maker) variants(n hostir.Node) []variant {
 		switch n.Do {
 		case hostir.Sum:
 			reduce(n, add)
+			uncast(n, add)
+		case hostir.Apply:
+			uncast(n, add)
 		case hostir.Product:
 			flip(n, add)
 		}
@@ -246,6 +249,17 @@ func reduce(n hostir.Step, add adder) {
 	}
 }
 
+// uncast rounds a sum that is kept in fp32, and copies the bytes of fp32 that are to be rounded.
+func uncast(n hostir.Step, add adder) {
+	switch {
+	case n.By == hostir.WidenKernel:
+		n.By = hostir.ReduceKernel
+		add("drop a cast", "to fp32", n)
+	case n.Func == string(schedule.ApplyFromFP32):
+		add("drop a cast", "from fp32", hostir.Set(n.Stream, n.Writes[0], n.Reads[0]))
+	}
+}
+
 // flip adds to a result or does not, and leaves out the function of each element and the bias.
 func flip(n hostir.Step, add adder) {
 	more, plain, bias := n, n, n
@@ -320,7 +334,7 @@ func (m *maker) halves() {
 		p.Buffers[i].Lands.Halves = 1
 		x := Mutant{Schedule: p.Name, Kind: "reuse a buffer early", Text: "one half of " + b.Name + " for all runs"}
 		for _, d := range sizes(&p) {
-			x.Cases = append(x.Cases, Case{Program: &p, Shape: explore.ShapeOf(&p, d), Right: m.right[d],
+			x.Cases = append(x.Cases, Case{Program: &p, Shape: shapeOf(&p, d), Right: m.right[d],
 				Lists: m.right[d]})
 		}
 		m.list = append(m.list, x)

@@ -20,7 +20,7 @@ func (p *proof) contents() *Counterexample {
 	if p.model.Computes == nil {
 		return nil
 	}
-	p.model.Buffers = refine(p.model.Buffers, p.lists)
+	p.model.Buffers = refine(p.model.Buffers, p.model.Columns, p.lists)
 	s := &symbols{proof: p, expressions: newExpressions(&p.model), cells: make([][][]cell, len(p.lists))}
 	for r := range p.lists {
 		for i := range p.model.Buffers {
@@ -108,9 +108,9 @@ func (s *symbols) operate(n int32) *Counterexample {
 		if a == nil {
 			return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", u))
 		}
-		if s.model.Columns[u.At.Buffer] > 1 && !u.Columns && (o.Kind != ops.Product || i != 1) {
-			return s.wrong(n, fmt.Sprintf("%s is in parts of columns, which copies take, and a product as its second "+
-				"operand", u))
+		if s.model.Columns[u.At.Buffer] > 1 && !u.Columns && (o.Kind != ops.Product || i > 1) {
+			return s.wrong(n, fmt.Sprintf("%s is in parts of columns, which copies take, and a product as one of its "+
+				"operands", u))
 		}
 		if u.Write {
 			writes = append(writes, a)
@@ -122,6 +122,9 @@ func (s *symbols) operate(n int32) *Counterexample {
 		return s.wrong(n, "an operation has one result and at least one operand")
 	}
 	to := writes[0]
+	if c := s.uncast(n, o, reads, to); c != nil {
+		return c
+	}
 	var made []expr
 	var c *Counterexample
 	switch o.Kind {
@@ -144,9 +147,10 @@ func (s *symbols) operate(n int32) *Counterexample {
 // chunks is the chunks of a use, empty ones left out.
 type chunks struct {
 	ops.Use
-	list  []*cell
-	index []int
-	sizes []int64
+	list    []*cell
+	index   []int
+	sizes   []int64
+	element int64 // bytes of one
 }
 
 // exprs are the contents of the chunks.
@@ -166,7 +170,7 @@ func (s *symbols) at(u ops.Use, run int32) *chunks {
 	if !ok {
 		return nil
 	}
-	a := &chunks{Use: u}
+	a := &chunks{Use: u, element: max(b.Element, 1)}
 	half := int(s.model.half(b.Name, run)) * b.chunks(u.At.Rank)
 	for c := from; c < to; c++ {
 		if lo, hi := b.chunk(u.At.Rank, c); lo < hi {

@@ -15,15 +15,15 @@ func (s *symbols) sumUp(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 		return nil, s.wrong(n, "a copy is of one range")
 	}
 	row, width, c := stale, int64(0), (*Counterexample)(nil)
-	if last := len(reads) - 1; o.Kind == ops.Sum && last > 0 && isRow(reads[last].Use, to.Use) {
-		width = reads[last].Bytes
+	if last := len(reads) - 1; o.Kind == ops.Sum && last > 0 && isRow(reads[last], to) {
+		width = reads[last].in(to)
 		if row, c = s.rowToAll(n, reads[last], to); c != nil {
 			return nil, c
 		}
 		reads = reads[:last]
 	}
 	for _, a := range reads {
-		if !slices.Equal(a.sizes, to.sizes) {
+		if !alike(a, to) {
 			return nil, s.wrong(n, fmt.Sprintf("chunks of %v bytes can't be copied to chunks of %v", a.sizes, to.sizes))
 		}
 	}
@@ -39,7 +39,7 @@ func (s *symbols) sumUp(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 		if row != stale {
 			terms = append(terms, s.toEach(row, width, to.sizes[i]))
 		}
-		made[i] = s.sum(terms)
+		made[i] = s.widened(o, s.sum(terms))
 	}
 	return made, nil
 }
@@ -56,11 +56,11 @@ func (s *symbols) apply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 				return nil, s.wrong(n, fmt.Sprintf("a table in chunks of %v bytes has no rows of chunks of %v", a.sizes,
 					to.sizes))
 			}
-		case k > 0 && isRow(a.Use, to.Use):
+		case k > 0 && isRow(a, to):
 			if rows[k], c = s.rowToAll(n, a, to); c != nil {
 				return nil, c
 			}
-		case !slices.Equal(a.sizes, to.sizes):
+		case !alike(a, to):
 			return nil, s.wrong(n, fmt.Sprintf("a function of chunks of %v bytes does not make chunks of %v",
 				a.sizes, to.sizes))
 		}
@@ -70,7 +70,7 @@ func (s *symbols) apply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 		args := slices.Clone(rows)
 		for k, a := range reads {
 			if rows[k] != stale {
-				args[k] = s.toEach(rows[k], a.Bytes, to.sizes[i])
+				args[k] = s.toEach(rows[k], a.in(to), to.sizes[i])
 				continue
 			}
 			if args[k] = a.list[i].expr; args[k] == stale {
@@ -95,9 +95,6 @@ func proportional(a, b *chunks) bool {
 	return true
 }
 
-// isRow reports whether an operand behind the first is a row, for each row of the result: it is shorter.
-func isRow(operand, result ops.Use) bool { return operand.Bytes < result.Bytes }
-
 // rowToAll is a row that a sum adds to each row of its result, or a function takes for each, of which
 // each chunk must be whole rows.
 func (s *symbols) rowToAll(n int32, a, to *chunks) (expr, *Counterexample) {
@@ -106,10 +103,11 @@ func (s *symbols) rowToAll(n int32, a, to *chunks) (expr, *Counterexample) {
 			return stale, s.misread(n, a, i)
 		}
 	}
+	row := a.in(to)
 	for _, size := range to.sizes {
-		if a.Bytes == 0 || size%a.Bytes != 0 {
+		if row == 0 || size%row != 0 {
 			return stale, s.wrong(n, fmt.Sprintf("a row of %d bytes does not fit each row of a chunk of %d",
-				a.Bytes, size))
+				row, size))
 		}
 	}
 	return s.tuple(a.exprs()), nil
@@ -140,7 +138,12 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 		return nil, s.wrong(n, "no product has operands and a result of these sizes")
 	}
 	var made []expr
+	cut := s.model.Columns[reads[0].At.Buffer] > 1
 	switch biased := o.Form == "linear" || nonlinear(o.Form); {
+	case cut && o.Form == "linear" && len(reads) == 2 && len(to.list) == 1: // of all columns together
+		made = append(made, s.product(o.Form, s.whole(reads[0]), s.whole(reads[1]), stale))
+	case cut:
+		return nil, s.wrong(n, fmt.Sprintf("no %q takes parts of columns as its first operand", o.Form))
 	case o.Form == "gradient" && len(reads) == 2 && len(reads[0].list) == 1 && len(reads[1].list) == 1 && even(to):
 		for i := range to.list { // rows of the result are columns of the first operand
 			a := s.columnsOf(reads[0].list[0].expr, i, len(to.list))
@@ -214,6 +217,9 @@ func (s *symbols) fits(form string, reads []*chunks, to *chunks) bool {
 	}
 	if form == "gradient" && m%int64(len(reads[0].list)) != 0 {
 		return false
+	}
+	if s.model.Columns[reads[0].At.Buffer] > 1 { // in which rows lie apart
+		return len(reads) < 3
 	}
 	alike := form != "gradient" && len(reads[0].sizes) == len(to.sizes)
 	for i, size := range reads[0].sizes {

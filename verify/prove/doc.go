@@ -50,7 +50,7 @@
 //     H200, with replays and eager runs mixed).
 //   - Emitted kernels wait with ld.acquire.sys and post with st.release.sys behind a
 //     system-wide fence (templates/device/blocks.h).
-//   - Aligned 32-bit words are written whole; so are packets, of 64 bits.
+//   - Aligned 32-bit words are written whole; so are packets, and 64 bits beside one.
 //   - NCCL's collectives of one communicator need all of its ranks, each with the same call;
 //     one has ended on a rank when that rank has what it gets. An exchange needs the rank that
 //     it gets from; it may or may not wait for the rank that it sends to (collective.go).

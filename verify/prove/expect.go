@@ -216,7 +216,11 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 		if err != nil {
 			return stale, err
 		}
-		return x.sum(append(list, behind...)), nil
+		sum := x.sum(append(list, behind...))
+		if last := len(op.Then) - 1; last >= 0 && op.Then[last].Do == schedule.ApplyToFP32 {
+			sum = x.applied(string(schedule.ApplyToFP32), []expr{sum})
+		}
+		return sum, nil
 	}
 	return x.functions(op, op.Then[ofProduct(op):], x.sum(list), out, rank, bound)
 }
@@ -225,6 +229,9 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 // functions apply to it where it is the whole sum.
 func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune]interval, whole bool) (expr, error) {
 	a, err := x.operandOf(op, in, 0, rank, bound)
+	if err != nil && forms[op.Index] == "linear" {
+		a, err = x.sideBySideOf(op.In[0], box{bound[in[0][0]], bound[in[0][1]]}, err)
+	}
 	if forms[op.Index] == "gradient" {
 		a, err = x.columnsAt(op.In[0], rank, box{bound[in[0][0]], bound[in[0][1]]})
 	}

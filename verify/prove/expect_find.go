@@ -42,12 +42,8 @@ func (x *expectation) operand(tensor string, at int, part box) (expr, error) {
 	h, err := x.find(tensor, at, part)
 	all := []held{h}
 	if err != nil {
-		if all = x.ofAll(tensor, part, 1); all != nil {
-			var columns []expr
-			for _, h := range all {
-				columns = append(columns, x.tuple(x.chunksOf(tensor, h)))
-			}
-			return x.sideBySide(columns), nil
+		if columns, err := x.sideBySideOf(tensor, part, err); err == nil {
+			return columns, nil
 		}
 		if all = x.ofAll(tensor, part, 0); all == nil {
 			return stale, err
@@ -58,6 +54,19 @@ func (x *expectation) operand(tensor string, at int, part box) (expr, error) {
 		list = append(list, x.chunksOf(tensor, h)...)
 	}
 	return x.tuple(list), nil
+}
+
+// sideBySideOf is a box of an input of which each rank has some columns of every row; else the error.
+func (x *expectation) sideBySideOf(tensor string, part box, err error) (expr, error) {
+	all := x.ofAll(tensor, part, 1)
+	if all == nil || x.Schedule.Made(tensor) {
+		return stale, err
+	}
+	var columns []expr
+	for _, h := range all {
+		columns = append(columns, x.tuple(x.chunksOf(tensor, h)))
+	}
+	return x.sideBySide(columns), nil
 }
 
 // chunksOf are the contents of chunks of an input.

@@ -114,7 +114,10 @@ func (x *expectation) turning(name string, rank int, rows interval) (table, erro
 // behind are the terms that the functions add to a sum of partial results: tensors, and then rows.
 func (x *expectation) behind(op schedule.Op, out []rune, rank int, bound map[rune]interval) (list []expr, err error) {
 	var rows []expr
-	for _, f := range op.Then {
+	for i, f := range op.Then {
+		if f.Do == schedule.ApplyToFP32 && i == len(op.Then)-1 {
+			continue // of the sum
+		}
 		if len(f.In) != 1 || f.Do != schedule.AddBias && f.Do != schedule.AddTensor {
 			return nil, fmt.Errorf("no rule for %s behind a sum", f)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"ovgen/schedule"
 	"ovgen/schedule/catalog"
+	"ovgen/schedule/scheduletest"
 	"ovgen/verify/ops"
 	"ovgen/verify/prove"
 )
@@ -17,11 +18,9 @@ func over(s schedule.Schedule) schedule.Schedule {
 	return s
 }
 
-// inParts is an all-gather whose shards cross the network in parts.
-func inParts(n int) schedule.Schedule {
-	s := catalog.AllGatherLinearHosts
-	s.Moves = []schedule.Move{{Of: "A", Way: schedule.Rails{Parts: n}}}
-	return s
+// inParts is a schedule over hosts whose tensor, or sums, cross the network in parts.
+func inParts(s schedule.Schedule, of string, n int) schedule.Schedule {
+	return scheduletest.By(over(s), of, schedule.Rails{Parts: n})
 }
 
 // Each communication over hosts is proven, and can be replayed; where OVGEN_SOAK is set, on up to 16 ranks.
@@ -41,7 +40,14 @@ func TestHosts(t *testing.T) {
 		"a bare reduce-scatter":    over(catalog.ReduceScatter),
 		"three products":           over(catalog.AllGatherQKV),
 		"bias and residual":        over(catalog.RowParallelLinear),
-		"in parts":                 inParts(3),
+		"in parts":                 inParts(catalog.AllGatherLinear, "A", 3),
+		"sums in parts":            inParts(catalog.LinearReduceScatter, "C", 2),
+		"bias, residual, parts":    inParts(catalog.RowParallelLinear, "C", 3),
+		"sums to all in parts":     inParts(catalog.LinearAllReduce, "C", 2),
+		"bare sums in parts":       inParts(catalog.ReduceScatter, "C", 3),
+		"a gated MLP":              over(catalog.GatedMLP),
+		"a layer":                  over(catalog.LlamaLayer),
+		"bare, to all, in parts":   inParts(catalog.AllReduceHosts, "C", 2),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := prove.Schedule(t.Context(), program(t, name, s), prove.Options{Ranks: ranks})

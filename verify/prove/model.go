@@ -44,6 +44,8 @@ type Buffer struct {
 	// Root: only rank 0 has it.
 	Root  bool
 	Bytes int64
+	// Element is the bytes of an element; zero: as in all other buffers.
+	Element int64
 	// Chunk is the bytes of a chunk, in which contents are followed; zero: all of it.
 	Chunk int64
 	// Offsets are, where chunks differ, the starts of each rank's chunks and the end
@@ -129,7 +131,7 @@ func (x *Buffer) layOut(b hostir.Buffer, env hostir.Env, c ops.Case) error {
 		return fmt.Errorf("%d elements in chunks of %d", elements, chunk)
 	}
 	element := b.ElementSize(c.ElementSize)
-	x.Bytes, x.Chunk = elements*element, chunk*element
+	x.Bytes, x.Chunk, x.Element = elements*element, chunk*element, element
 	if b.Counts.IsZero() {
 		return nil
 	}

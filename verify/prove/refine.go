@@ -10,8 +10,8 @@ import (
 // into smaller chunks of another buffer: afterwards each chunk on one side is one chunk on
 // the other. The number of cuts depends on the numbers of chunks alone. Buffers with uneven
 // chunks are left as they are.
-func refine(buffers []Buffer, lists [][]ops.Op) []Buffer {
-	f := finer{slices.Clone(buffers)}
+func refine(buffers []Buffer, columns map[string]int64, lists [][]ops.Op) []Buffer {
+	f := finer{slices.Clone(buffers), columns}
 	for changed := true; changed; {
 		changed = false
 		for _, list := range lists {
@@ -23,7 +23,10 @@ func refine(buffers []Buffer, lists [][]ops.Op) []Buffer {
 	return f.buffers
 }
 
-type finer struct{ buffers []Buffer }
+type finer struct {
+	buffers []Buffer
+	columns map[string]int64
+}
 
 // operation cuts for one operation, and reports whether it did.
 func (f finer) operation(o ops.Op) bool {
@@ -43,16 +46,18 @@ func (f finer) operation(o ops.Op) bool {
 		return false
 	case o.Kind == ops.Product && o.Form == "gradient":
 		return f.tie(uses[0], uses[1])
+	case o.Kind == ops.Product && f.columns[uses[0].At.Buffer] > 1: // no part of it makes rows of the result
+		return false
 	case o.Kind == ops.Product:
 		return f.tie(uses[0], uses[len(uses)-1])
 	case o.Kind == ops.Collective && len(uses) == 2:
 		part := min(uses[0].Bytes, uses[1].Bytes)
 		uses[0].Bytes, uses[1].Bytes = part, part
 		return part%f.of(uses[0]).Chunk == 0 && part%f.of(uses[1]).Chunk == 0 && f.tie(uses[0], uses[1])
-	case o.Kind == ops.Copy, o.Kind == ops.Sum, o.Kind == ops.Apply:
+	case o.Kind == ops.Copy, o.Kind == ops.Sum, o.Kind == ops.Apply: // a table of a rotary embedding has their rows
 		changed := false
 		for _, u := range uses[1:] {
-			if u.Bytes == uses[0].Bytes {
+			if o.Width > 0 || f.of(u).elements(u.Bytes) == f.of(uses[0]).elements(uses[0].Bytes) {
 				changed = f.tie(uses[0], u) || changed
 			}
 		}

@@ -14,6 +14,8 @@ import (
 // kind is the recorder's knowledge of an emitted kernel beside its touches.
 type kind struct {
 	sum      bool // its result is the sum of all it reads
+	widens   bool // which it keeps in fp32
+	narrows  bool // what it reads is of fp32
 	function bool // its result is that function of all it reads
 	oneBlock bool // it is correct with one block only
 	waits    bool // each of its blocks awaits its words, a thread each
@@ -32,6 +34,7 @@ var kinds = map[string]kind{
 	"post":   {oneBlock: true, posts: true},
 	"copy":   {},
 	"reduce": {sum: true},
+	"widen":  {sum: true, widens: true},
 	"get":    {waits: true},
 	"put":    {waits: true},
 	"shot":   {waits: true, sum: true},
@@ -53,6 +56,7 @@ var kinds = map[string]kind{
 
 	"layernorm": {function: true},
 	"rotary":    {function: true, heads: true},
+	"fromfp32":  {function: true, narrows: true},
 
 	"call": {call: true},
 }
@@ -251,7 +255,11 @@ func (p *phases) take(t driver.Touch) error {
 	if to := p.words(t, at); to != nil {
 		return p.names.word(to, t.At, t.Value, t.Kind != driver.TouchWait)
 	}
-	if (p.kind.sum || p.kind.function) && t.Type != p.names.Type {
+	typ := p.names.Type
+	if p.kind.widens && t.Kind == driver.TouchWrite || p.kind.narrows && t.Kind == driver.TouchRead {
+		typ = driver.FP32
+	}
+	if (p.kind.sum || p.kind.function) && t.Type != typ {
 		made := "sum"
 		if p.kind.function {
 			made = "function"

@@ -121,9 +121,9 @@ func (n *Names) loc(p driver.Ptr) (ops.Loc, error) {
 
 // region is the one that an address lies in.
 func (n *Names) region(p driver.Ptr) (plan.Region, error) {
-	for _, r := range n.Regions {
-		if p >= r.Base && p < r.Base+driver.Ptr(r.Bytes) {
-			return r, nil
+	for i := range n.Regions {
+		if r := &n.Regions[i]; p >= r.Base && p < r.Base+driver.Ptr(r.Bytes) {
+			return *r, nil
 		}
 	}
 	return plan.Region{Base: p}, fmt.Errorf("address %#x lies in no buffer of the plan", p)

@@ -97,15 +97,12 @@ func (l *launch) landed(n *Names, t driver.Touch) (at ops.Loc, flag bool, err er
 	}
 	sender, within := at.Offset/r.Part, at.Offset%r.Part
 	plain := r.Words > 0
-	if flag = !plain && within%8 == 4 || plain && within >= r.Words; flag {
+	if flag = t.Flag || plain && within >= r.Words; flag {
 		if plain && within != r.Words+4*int64(t.Block-1) {
 			return at, false, fmt.Errorf("it uses %s, which is not its block's word", at)
 		}
 		ranks := r.Half / r.Part
 		return ops.Loc{Rank: r.Rank, Buffer: r.Flags, Offset: 4 * (int64(t.Block-1)*ranks + sender)}, true, nil
-	}
-	if !plain {
-		within /= 2
 	}
 	at.Offset = sender*r.Data + within
 	return at, false, nil

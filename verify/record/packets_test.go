@@ -14,15 +14,15 @@ import (
 func packetTouches() []driver.Touch {
 	const read, write, wait, post = driver.TouchRead, driver.TouchWrite, driver.TouchWait, driver.TouchPost
 	packet := driver.Touch{Bytes: 16, Type: driver.FP16, Turn: 8192 + 512, Half: 256, Packets: true}
-	flag := driver.Touch{Bytes: 4, Turn: 8192 + 512, Half: 256, Packets: true}
+	flag := driver.Touch{Bytes: 4, Turn: 8192 + 512, Half: 256, Packets: true, Flag: true}
 	as := func(t driver.Touch, kind driver.TouchKind, at driver.Ptr, value uint32) driver.Touch {
 		t.Kind, t.At, t.Value = kind, at, value
 		return t
 	}
 	data := driver.Touch{Bytes: 16, Type: driver.FP16}
 	list := []driver.Touch{
-		as(data, read, 4096, 0), as(packet, write, 16384, 0), as(flag, post, 16388, 1), as(flag, wait, 8192+132, 1),
-		as(flag, write, 8192+132, 0), as(driver.Touch{Bytes: 4}, write, 9100, 1), as(data, read, 4096, 0),
+		as(data, read, 4096, 0), as(packet, write, 16384, 0), as(flag, post, 16384, 1), as(flag, wait, 8192+128, 1),
+		as(flag, write, 8192+128, 0), as(driver.Touch{Bytes: 4}, write, 9100, 1), as(data, read, 4096, 0),
 		as(packet, read, 8192+128, 0), as(data, write, 6000, 0)}
 	for i := range list {
 		list[i].Block = 1

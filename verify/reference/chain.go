@@ -22,6 +22,7 @@ var ofRows = map[schedule.FuncKind]function{
 	schedule.ApplyRMSNorm:   {normed, norm, true},
 	schedule.ApplyLayerNorm: {normedAboutMean, norm, true},
 	schedule.ApplyRotary:    {turned, turn, false},
+	schedule.ApplyFromFP32:  {narrowed, as, false},
 }
 
 // functionOf is a function of rows, or one of each element, of which there may be a second tensor.
@@ -75,7 +76,8 @@ func (p *Problem) Exact() bool {
 // HostOnly reports whether operations apply functions, or call some, that only the host makes apart from a program.
 func HostOnly(operations []schedule.Op) bool {
 	return slices.ContainsFunc(operations, func(o schedule.Op) bool {
-		return o.Call != "" || slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return ofKernel(o, f) })
+		return o.Call != "" ||
+			slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return f.Cast() || ofKernel(o, f) })
 	})
 }
 

@@ -200,6 +200,8 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 		case ofProduct(f.Do):
 			s.Func = f.Do
 		case f.Do == schedule.AddBias, f.Do == schedule.AddTensor:
+		case f.Do == schedule.ApplyToFP32:
+			s.Sum = driver.FP32
 		default:
 			return s, fmt.Errorf("no reference for %s", f)
 		}
@@ -304,7 +306,7 @@ func (p *Problem) addsUp() bool {
 func (p *Problem) Results(inputs map[string]Input, bounded bool) map[string]Values {
 	v := map[string]Values{}
 	for name, in := range inputs {
-		v[name] = in.Values(p.Type, p.Elements(name))
+		v[name] = in.Values(p.TypeOf(name), p.Elements(name))
 	}
 	out := map[string]Values{}
 	for _, s := range p.steps {
@@ -319,7 +321,7 @@ func (p *Problem) Results(inputs map[string]Input, bounded bool) map[string]Valu
 			s.Real = bounded
 			v[s.C] = s.Of(v[s.A], v[s.B], v[s.Bias])
 			if s.Added != "" {
-				v[s.C] = v[s.C].plus(v[s.Added], p.Type)
+				v[s.C] = v[s.C].plus(v[s.Added], s.rounds())
 			}
 			v[s.C] = s.apply(v[s.C], v, p, bounded)
 		}

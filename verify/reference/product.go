@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"math"
 
 	"ovgen/runtime/driver"
@@ -27,8 +28,13 @@ type Product struct {
 	// the sums of some of them are rounded to the type before the last is added, also
 	// where there is one rank. 0 is a product that is rounded once.
 	Parts int
-	Real  bool // with bounds
+	// Sum is the type that the sum of all parts is rounded to; zero is Type.
+	Sum  driver.Type
+	Real bool // with bounds
 }
+
+// rounds is the type that the result is rounded to.
+func (p Product) rounds() driver.Type { return cmp.Or(p.Sum, p.Type) }
 
 // unit is the unit of rounding to nearest.
 func unit(t driver.Type) float64 { return math.Ldexp(1, -t.Digits()) }
@@ -181,5 +187,5 @@ func (r *row) finish(j int, bias Values) (want, bound float64) {
 		bound = f.Slope*bound + f.Product(want)
 		want = f.Of(want)
 	}
-	return want, bound + u*(math.Abs(want)+bound) + r.subnormal
+	return want, bound + unit(r.rounds())*(math.Abs(want)+bound) + subnormal(r.rounds())
 }

@@ -221,6 +221,8 @@ var commandCases = []commandCase{
 		[]string{`"mode":"replayed","runs":3,"result":"bit-exact"}`}},
 	{"verify allgatherlinear allreduceoneshot -driver sim -ranks 3 -type bf16 -iters 1 -oneprocess", 0,
 		[]string{"3 ranks on simulated device", "\nbit-exact: 8, within bound: 4 runs on 3 ranks, driver sim"}},
+	{"verify linearallreducehosts -driver sim -ranks 2 -hosts 2 -type bf16 -iters 1 -shapes 2048,8,256", 0,
+		[]string{"bit-exact"}},
 	{"verify all -driver sim -ranks 4 -hosts 2 -type bf16 -iters 1", 0,
 		[]string{"2 hosts of 2 ranks", "linearreducescatterhosts: proven for D = 1..8",
 			"\nbit-exact: 16, within bound: 8 runs on 4 ranks, driver sim"}},

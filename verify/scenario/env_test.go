@@ -24,7 +24,9 @@ type scenario struct {
 	of     *program // of its layers; nil: copied
 	size   int      // the only number of ranks it runs on; 0: any
 	solo   bool     // in the seeded simulator only
+	hosts  int      // that the ranks play, where there are several
 	many   int      // seeds; 0: a few in the simulator, one in processes
+	soaked int      // seeds where OVGEN_SOAK is set; 0: ten times as many
 	parted bool     // in processes only: one of them is killed
 	kills  bool     // one of the ranks, in the simulator too: they can't be in one process
 	// apart: ranks in one process, and the seeded simulator, run the like of it with other layers. They run it

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -50,6 +51,7 @@ type hosted struct {
 	g    *group.Group
 	sum  *allreducehosts.Plan
 	a, c *device.Buffer
+	s    *device.Stream
 }
 
 func newHosted(ctx context.Context, g *group.Group) (h *hosted, err error) {
@@ -61,10 +63,21 @@ func newHosted(ctx context.Context, g *group.Group) (h *hosted, err error) {
 	if h.c, err = device.Alloc(g.Driver(), bytes); err != nil {
 		return h, err
 	}
+	if h.s, err = device.NewStream(g.Driver(), driver.Normal); err != nil {
+		return h, err
+	}
 	if h.sum, err = allreducehosts.New(ctx, g, allreducehosts.Shape{M: g.Size(), N: 1, Type: driver.FP32}); err != nil {
 		return h, err
 	}
 	return h, h.sum.Bind(ctx, allreducehosts.Buffers{A: h.a.Ptr(), C: h.c.Ptr()})
+}
+
+// run makes a sum: replayed, or in every third turn eager.
+func (h *hosted) run(ctx context.Context, turn int) error {
+	if turn%3 != 2 {
+		return h.sum.Run(ctx)
+	}
+	return errors.Join(h.sum.Enqueue(h.s.Handle()), h.s.Synchronize(), h.g.Err())
 }
 
 // right makes a sum and looks at it: as bits of the smallest fp32, whole numbers add up as such.
@@ -76,7 +89,7 @@ func (h *hosted) right(ctx context.Context, turn int) error {
 	for r := range h.g.Size() {
 		want += turn%8 + r
 	}
-	if err := errors.Join(d.MemcpyHtoD(h.a.Ptr(), bytes), h.sum.Run(ctx)); err != nil {
+	if err := errors.Join(d.MemcpyHtoD(h.a.Ptr(), bytes), h.run(ctx, turn)); err != nil {
 		return err
 	}
 	if err := d.MemcpyDtoH(bytes, h.c.Ptr()); err != nil {
@@ -145,4 +158,60 @@ func TestHostsAborted(t *testing.T) {
 			return h.g.Driver().CtxSynchronize()
 		})
 	}
+}
+
+// hostsAnywhere aborts, or kills a rank, at a random moment from the joining on: in the making of the rails, in an
+// exchange between hosts, in a sum within one, captured or not. Runs that report success have the right bits, all learn
+// of the end in time and whose it is, Close is bounded, the device stays usable, and the ranks of whole hosts make
+// another group.
+func hostsAnywhere(e *env) error {
+	victim, kills := e.random.IntN(e.size), e.random.IntN(2) == 0 && !e.config.Local
+	after := time.Duration(e.random.IntN(6000)) * time.Microsecond
+	g, err := e.join("")
+	if err != nil {
+		return err
+	}
+	ended := time.Now().Add(after)
+	defer e.end(g, victim, after, kills)()
+	h, err := newHosted(e, g)
+	for turn := 0; err == nil && time.Since(ended) < within; turn++ {
+		err = h.right(e, turn)
+	}
+	if e.dead.Load() {
+		<-g.Done()
+		_ = g.Close(e)
+		return nil
+	}
+	if failed := aborted(err); failed != nil {
+		return failed
+	}
+	took, text := time.Since(ended), err.Error()
+	if took > time.Second || !strings.Contains(text, fmt.Sprintf("rank %d", victim)) ||
+		!strings.Contains(text, "; ranks 4 to 5 are on host ") || !strings.HasSuffix(text, `as host2"`) {
+		return fmt.Errorf("rank %d ended the group %v ago: %w", victim, took, err)
+	}
+	if err := errors.Join(g.Driver().CtxSynchronize(), g.Close(e)); err != nil {
+		return fmt.Errorf("after an abort: %w", err)
+	}
+	return e.hostsAgain(victim, kills)
+}
+
+// hostsAgain runs in another group, without the host of a rank that died.
+func (e *env) hostsAgain(victim int, dead bool) error {
+	ranks, each := e.all(), e.size/3
+	if first := victim / each * each; dead {
+		ranks = slices.Delete(ranks, first, first+each)
+	}
+	if !slices.Contains(ranks, e.rank) {
+		return nil
+	}
+	g, err := e.joinSome("again", ranks)
+	if err != nil {
+		return err
+	}
+	h, err := newHosted(e, g)
+	if err == nil {
+		err = h.right(e, 1)
+	}
+	return errors.Join(err, g.Close(e))
 }

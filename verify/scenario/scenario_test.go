@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -68,6 +69,7 @@ var scenarios = []scenario{
 	{name: "one shot: watched graph", run: hanging("watched graph"), of: shot, apart: true},
 	{name: "collectives", run: collectives, clean: true},
 	{name: "abort anywhere in collectives", run: collectivesAnywhere, solo: true, many: 30},
+	{name: "abort anywhere over hosts", run: hostsAnywhere, solo: true, size: 6, hosts: 3, many: 6, soaked: 300},
 	{name: "late for collectives", run: collectiveLate},
 	{name: "killed in collectives", run: collectivesKilled, parted: true, kills: true, many: 2},
 	{name: "symmetric memory", run: symmetricMemory, clean: true},
@@ -241,7 +243,7 @@ func TestSeeded(t *testing.T) {
 				seeds = min(seeds, 20)
 			}
 			if soak {
-				seeds *= 10
+				seeds = cmp.Or(s.soaked, 10*seeds)
 			}
 			for seed := range uint64(seeds) {
 				size := 2 + int(seed)%3
@@ -259,12 +261,13 @@ func TestSeeded(t *testing.T) {
 func seeded(t *testing.T, s scenario, size int, seed uint64) {
 	synctest.Test(t, func(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 9))
+		each := size / max(s.hosts, 1)
 		node := simtest.NewNode(sim.Config{Devices: size, Seed: seed, Delay: func(sim.Op) time.Duration {
 			if random.IntN(16) == 0 {
 				return time.Duration(random.IntN(50)) * time.Microsecond
 			}
 			return 0
-		}})
+		}, PeerAccess: func(from, to int) bool { return from/each == to/each }})
 		defer node.Close()
 		ranks, err := node.Configs(0, size)
 		if err != nil {
@@ -275,6 +278,9 @@ func seeded(t *testing.T, s scenario, size int, seed uint64) {
 			e.seeded, e.net, e.raw, e.config = true, &wire{Network: node.Network}, ranks[r].Driver, ranks[r]
 			e.config.Arena, e.config.Timeout, e.config.Network = arena, timeout, e.net
 			e.config.Local = seed%2 == 0 && !s.kills
+			if s.hosts > 0 {
+				e.config.Host = launch.PlayedHost(r, size, s.hosts)
+			}
 			if err := s.run(e); err != nil {
 				return fmt.Errorf("seed %d, rank %d of %d: %w", seed, r, size, err)
 			}

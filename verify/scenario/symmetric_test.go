@@ -8,6 +8,7 @@ import (
 
 	"ovgen/generated/allgathernccl"
 	"ovgen/generated/allreducenccl"
+	"ovgen/generated/linearallreducenccl"
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
@@ -16,13 +17,15 @@ import (
 )
 
 // symmetric is a group with the collectives of NCCL's symmetric kernels, over memory of Group.Symmetric: an all-gather
-// of a to c, a reduce-scatter of c to b, and an all-reduce of c to d.
+// of a to c, a reduce-scatter of c to b, an all-reduce of c to d, and one to e of products of a, which are staged
+// there.
 type symmetric struct {
-	g          *group.Group
-	s          *device.Stream
-	gather     *allgathernccl.Plan
-	reduce     *allreducenccl.Plan
-	a, b, c, d driver.Ptr
+	g             *group.Group
+	s             *device.Stream
+	gather        *allgathernccl.Plan
+	reduce        *allreducenccl.Plan
+	product       *linearallreducenccl.Plan
+	a, b, c, d, e driver.Ptr
 }
 
 // columns of the tensors, of 4 bytes each.
@@ -34,7 +37,7 @@ func newSymmetric(ctx context.Context, g *group.Group) (x *symmetric, err error)
 	for _, to := range []struct {
 		at   *driver.Ptr
 		rows int
-	}{{&x.a, 1}, {&x.b, 1}, {&x.c, n}, {&x.d, n}} {
+	}{{&x.a, 1}, {&x.b, 1}, {&x.c, n}, {&x.d, n}, {&x.e, 1}} {
 		if *to.at, err = g.Symmetric(int64(to.rows * columns * 4)); err != nil {
 			return x, err
 		}
@@ -48,18 +51,23 @@ func newSymmetric(ctx context.Context, g *group.Group) (x *symmetric, err error)
 	if x.reduce, err = allreducenccl.New(ctx, g, allreducenccl.Shape{M: n, N: columns, Type: driver.FP32}); err != nil {
 		return x, err
 	}
+	shape := linearallreducenccl.Shape{M: 4, K: 4 * n, N: 4, Type: driver.FP32}
+	if x.product, err = linearallreducenccl.New(ctx, g, shape); err != nil {
+		return x, err
+	}
 	return x, x.bind(ctx, x.a)
 }
 
 func (x *symmetric) bind(ctx context.Context, a driver.Ptr) error {
 	return errors.Join(x.gather.Bind(ctx, allgathernccl.Buffers{A: a, C: x.c}),
-		x.reduce.Bind(ctx, allreducenccl.Buffers{A: x.c, C: x.d}))
+		x.reduce.Bind(ctx, allreducenccl.Buffers{A: x.c, C: x.d}),
+		x.product.Bind(ctx, linearallreducenccl.Buffers{A: x.a, B: x.a, C: x.e}))
 }
 
-// enqueue enqueues all three.
+// enqueue enqueues all.
 func (x *symmetric) enqueue() error {
 	s := x.s.Handle()
-	return errors.Join(x.gather.Enqueue(s), x.scatter(), x.reduce.Enqueue(s))
+	return errors.Join(x.gather.Enqueue(s), x.scatter(), x.reduce.Enqueue(s), x.product.Enqueue(s))
 }
 
 // scatter is the reduce-scatter, of which the catalog has no schedule by NCCL.
@@ -81,6 +89,10 @@ func (x *symmetric) right(turn int, run func() error) error {
 	if err := errors.Join(run(), x.s.Synchronize(), x.g.Err()); err != nil {
 		return err
 	}
+	squares := float32(0)
+	for r := range n {
+		squares += float32(4 * (turn + r) * (turn + r))
+	}
 	for _, y := range []struct {
 		what string
 		at   driver.Ptr
@@ -90,6 +102,7 @@ func (x *symmetric) right(turn int, run func() error) error {
 		{"all-gather", x.c, n, func(row int) float32 { return float32(turn + row) }},
 		{"reduce-scatter", x.b, 1, func(int) float32 { return float32(n * (turn + x.g.Rank())) }},
 		{"all-reduce", x.d, n, func(row int) float32 { return float32(n * (turn + row)) }},
+		{"sum of products", x.e, 1, func(int) float32 { return squares }},
 	} {
 		got := make([]byte, 4*columns*y.rows)
 		if err := d.MemcpyDtoH(got, y.at); err != nil {
@@ -130,7 +143,7 @@ func symmetricMemory(e *env) error {
 	}
 	replay := func() error {
 		s := x.s.Handle()
-		return errors.Join(x.gather.Replay(s), x.scatter(), x.reduce.Replay(s))
+		return errors.Join(x.gather.Replay(s), x.scatter(), x.reduce.Replay(s), x.product.Replay(s))
 	}
 	for turn := 0; err == nil && turn < 3; turn++ {
 		err = errors.Join(x.right(3*turn, x.enqueue), x.right(3*turn+1, replay),
@@ -157,11 +170,15 @@ func (x *symmetric) misplaced(e *env) error {
 	if !errors.As(err, &differ) || !strings.Contains(err.Error(), "places of its buffers in symmetric memory") {
 		return fmt.Errorf("bind to memory at two places: %w", err)
 	}
-	rest := int64(1<<16) - int64(last-x.a) - 512
+	const staged = 512 // of the products
+	rest := int64(1<<16) - int64(last-x.a) - 512 - staged
 	if _, err := x.g.Symmetric(rest + 1); !errors.As(err, new(*group.SymmetricError)) {
 		return fmt.Errorf("take more than there is: %w", err)
 	}
 	if _, err := x.g.Symmetric(rest); err != nil {
+		return err
+	}
+	if err := x.tooLate(e); err != nil {
 		return err
 	}
 	err = x.gather.Bind(e, allgathernccl.Buffers{A: x.a + 1<<16 - 32, C: x.c})
@@ -169,6 +186,19 @@ func (x *symmetric) misplaced(e *env) error {
 		return fmt.Errorf("bind to memory beyond the end: %w", err)
 	}
 	return x.bind(e, x.a)
+}
+
+// tooLate makes a plan that finds no symmetric memory to stage in, and stages in the arena.
+func (x *symmetric) tooLate(e *env) error {
+	shape := linearallreducenccl.Shape{M: 16, K: 4 * e.size, N: 64, Type: driver.FP32}
+	p, err := linearallreducenccl.New(e, x.g, shape)
+	if err != nil {
+		return fmt.Errorf("a plan without room in symmetric memory: %w", err)
+	}
+	if p.InSymmetric() || !x.product.InSymmetric() {
+		return errors.New("a plan stages in the wrong memory")
+	}
+	return p.Close(e)
 }
 
 // symmetricKilled kills rank 1 in the midst of collectives of symmetric memory: the others learn it, close, and join

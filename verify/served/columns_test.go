@@ -99,8 +99,11 @@ var columns = []declared{
 	{"C31", "a norm ahead of the gather", of("A[M/D K] Norm[K] B[N K] C[M:D N]", s.Copy("X", "A", s.RMSNorm("Norm")),
 		s.Linear("C", "X", "B")),
 		served},
-	{"C32", "a gather along K", linear("A[M K/D] B[N K] C[M N]"),
-		at("Tensors[0]", "no communication leads from A [M, DIDx(D), K/D] to C [M, N]")},
+	{"C32", "a gather along K", linear("A[M K/D] B[N K] C[M N]"), served},
+	{"C32b", "a gather along K, with a bias", linear("A[M K/D] B[N K] Bias[N] C[M N]"),
+		at("Tensors[2]", "the all-gather along the sum of one product does not read Bias")},
+	{"C32c", "a gather along K, the result by rows", linear("A[M K/D] B[N K] C[M/D N]"),
+		at("Tensors[1]", "nearest is the reduce-scatter: place B [N, DIDx(D), K/D]")},
 	{"C33", "no steps", linear("A[M/D K] B[N K] C[M N]"),
 		at("Tensors[2]", "no communication leads from A [DIDx(D), M/D, K] to C [M, N]")},
 }

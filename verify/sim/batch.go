@@ -36,8 +36,17 @@ func (w *World) batchReady(o *op) bool {
 
 // holds reports whether a word has the value that somebody waits for.
 func (w *World) holds(o *op, p driver.Ptr, value uint32) bool {
+	return w.look(o, p, func(x uint32) bool { return x == value })
+}
+
+// posted reports whether a word that a kernel awaits is no longer 0: of words it is 1 then, of packets anything.
+func (w *World) posted(o *op, p driver.Ptr) bool {
+	return w.look(o, p, func(x uint32) bool { return x != 0 })
+}
+
+func (w *World) look(o *op, p driver.Ptr, there func(uint32) bool) bool {
 	word := o.ctx.word(p)
-	if word == nil || atomic.LoadUint32(word) == value {
+	if word == nil || there(atomic.LoadUint32(word)) {
 		return true // no word: its step reports the fault
 	}
 	if w.real || o.ctx.at(p).kind == hostPages {

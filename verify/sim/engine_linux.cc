@@ -207,7 +207,7 @@ bool ready(Fiber *f)
 {
   switch (f->state) {
   case Fiber::spinning:
-    return __atomic_load_n(f->seen, __ATOMIC_ACQUIRE) == 1;
+    return __atomic_load_n(f->seen, __ATOMIC_ACQUIRE) != 0;
   case Fiber::at_barrier:
     return block_of(f)->barrier != f->barrier;
   default:
@@ -256,39 +256,63 @@ void store_relaxed(unsigned *word, unsigned value)
   written(word, value);
 }
 
-unsigned *flag_of(const unsigned long long *packet)
-{
-  return const_cast<unsigned *>(reinterpret_cast<const unsigned *>(packet)) + 1;
-}
-
 // Of the packets of a block those of its first thread let others have a turn, for the simulator takes in what the
 // block did before them, and some of the others.
-void store_packets(unsigned long long *to, unsigned long long a, unsigned long long b)
+void store_packets(unsigned *to, const unsigned *x)
 {
-  __atomic_store_n(to, a, __ATOMIC_RELEASE);
-  __atomic_store_n(to + 1, b, __ATOMIC_RELEASE);
+  for (int i = 0; i < 4; i++) {
+    __atomic_store_n(to + i, x[i], __ATOMIC_RELEASE);
+  }
   Launch *l = current;
   if (index(l->current) == 0 || pick(l, 32) == 0) {
-    written(flag_of(to), static_cast<unsigned>(a >> 32));
+    written(to, x[0]);
   }
 }
 
-// A thread that looks again at packets of which one was not there spins on that one's flag.
-void load_packets(const unsigned long long *from, unsigned long long *a, unsigned long long *b)
+// A thread that looks again at packets of which one was not there spins on that one.
+void load_packets(const unsigned *from, unsigned *x)
 {
   Fiber *f = current->current;
   const auto missing = [&]() -> const unsigned * {
-    *a = __atomic_load_n(from, __ATOMIC_ACQUIRE);
-    *b = __atomic_load_n(from + 1, __ATOMIC_ACQUIRE);
-    return *a >> 32 != 1 ? flag_of(from) : *b >> 32 != 1 ? flag_of(from + 1) : nullptr;
+    const unsigned *first = nullptr;
+    for (int i = 3; i >= 0; i--) {
+      x[i] = __atomic_load_n(from + i, __ATOMIC_ACQUIRE);
+      first = x[i] == 0 ? from + i : first;
+    }
+    return first;
   };
-  const unsigned *flag = missing();
-  if (flag != nullptr && f->seen == flag) {
+  const unsigned *packet = missing();
+  if (packet != nullptr && f->seen == packet) {
     f->state = Fiber::spinning;
     leave(f);
-    flag = missing();
+    packet = missing();
   }
-  f->seen = flag;
+  f->seen = packet;
+}
+
+unsigned *flag_of(const unsigned long long *beside)
+{
+  return const_cast<unsigned *>(reinterpret_cast<const unsigned *>(beside)) + 1;
+}
+
+void store_beside(unsigned long long *to, unsigned long long x)
+{
+  __atomic_store_n(to, x, __ATOMIC_RELEASE);
+  written(flag_of(to), static_cast<unsigned>(x >> 32));
+}
+
+// A thread that looks again spins on the flag.
+unsigned long long load_beside(const unsigned long long *from)
+{
+  Fiber *f = current->current;
+  const unsigned *const flag = flag_of(from);
+  if (f->seen == flag) {
+    f->state = Fiber::spinning;
+    leave(f);
+  }
+  const unsigned long long x = __atomic_load_n(from, __ATOMIC_ACQUIRE);
+  f->seen = x >> 32 != 0 ? nullptr : flag;
+  return x;
 }
 
 unsigned increment(unsigned *word, unsigned last)
@@ -377,7 +401,8 @@ unsigned float_to_bfloat(float x)
 
 ovgen_engine engine = {
     {}, {}, {}, {}, sync_threads, half_to_float, float_to_half, float_to_bfloat, globaltimer,
-    load_acquire, store_release, store_relaxed, increment, shared, store_packets, load_packets, outside,
+    load_acquire, store_release, store_relaxed, increment, shared, store_packets, load_packets,
+    store_beside, load_beside, outside,
 };
 
 // ----------------------------------------------------------------------------

@@ -193,7 +193,7 @@ func (w *World) beginKernel(o *op) {
 }
 
 // turn moves a touch to the half that its launch uses, and one of packets to all bytes that lie there: those of whole
-// packets.
+// units.
 func (w *World) turn(o *op, t *driver.Touch) bool {
 	word := o.ctx.word(t.Turn)
 	if word == nil {
@@ -203,19 +203,17 @@ func (w *World) turn(o *op, t *driver.Touch) bool {
 	if atomic.LoadUint32(word) != 0 {
 		t.At += driver.Ptr(t.Half)
 	}
-	if t.Packets && !ofFlag(t) {
-		t.Bytes = (t.Bytes + 7) / 8 * 16
+	if t.Packets && !t.Flag {
+		const unit = 16
+		t.Bytes = (t.Bytes + unit - 1) / unit * unit
 	}
 	return true
 }
 
-// ofFlag says that a touch of packets is of the flag of one, which lies above the data.
-func ofFlag(t *driver.Touch) bool { return t.At%8 == 4 }
-
 // kernelReady reports whether a launch may get further than when it was resumed last.
 func (w *World) kernelReady(o *op) bool {
 	r := &o.running
-	return !r.waiting || w.holds(o, r.word, r.value) || r.seen != w.words
+	return !r.waiting || w.posted(o, r.word) || r.seen != w.words
 }
 
 // Results of resuming a launch.
@@ -318,7 +316,7 @@ func (w *World) countOne(o *op, i int) {
 		return
 	}
 	whole := accessKind(0) // a reset of a flag races with the post that it may wipe out
-	if t.Packets && !ofFlag(t) {
+	if t.Packets && !t.Flag {
 		whole = accessWord
 	}
 	switch t.Kind {

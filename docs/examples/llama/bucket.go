@@ -10,7 +10,6 @@ import (
 	"ovgen/docs/examples/llama/kernels"
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
-	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
 )
 
@@ -47,23 +46,22 @@ func (b *bucket) shapes(c Config, x Cut, typ device.Type) (layerShape, headShape
 		F: c.Intermediate, Type: typ}, headShape{M: b.wanted, K: c.Hidden, N: x.Tokens, Type: device.FP32}
 }
 
-// planned is what the plans of all buckets need: Config.Arena of their group, and workspaces.
-func planned(c Config, o Options, x Cut) (arena, workspaces int64, err error) {
-	var staging, words int64
+// planned is what the plans of all buckets need.
+func planned(c Config, o Options, x Cut) (all plan.Memory, err error) {
 	for _, b := range o.buckets(x.Ranks) {
 		l, h := b.shapes(c, x, o.Type)
 		layer, err := layerPackages[by{b.spread, o.NCCL}].memory(l, x.Ranks)
 		if err != nil {
-			return 0, 0, err
+			return all, err
 		}
 		head, err := headPackages[o.NCCL].memory(h, x.Ranks)
 		if err != nil {
-			return 0, 0, err
+			return all, err
 		}
-		staging, words = max(staging, layer.Staging, head.Staging), words+layer.Words+head.Words
-		workspaces = max(workspaces, layer.Workspace(), head.Workspace())
+		all.Beside(layer)
+		all.Beside(head)
 	}
-	return group.ArenaBytes(staging, words), workspaces, nil
+	return all, nil
 }
 
 // plan makes the plans of all buckets and captures their steps, the largest first.
@@ -104,7 +102,7 @@ func (r *Rank) enqueue(ctx context.Context, b *bucket) error {
 		count /= r.Ranks
 		first = r.Cut.Rank * count
 	}
-	errs := []error{r.kernels.Embed(on, kernels.Embed{Count: uint64(count), Columns: h, Tokens: word(first),
+	errs := []error{r.kernels.Launch(on, &kernels.Embed{Count: uint64(count), Columns: h, Tokens: word(first),
 		Table: r.embedding, Dst: m.x[0]})}
 	from, to := m.x[0], m.x[1]
 	for _, l := range r.layers {
@@ -112,51 +110,60 @@ func (r *Rank) enqueue(ctx context.Context, b *bucket) error {
 		errs = append(errs, b.layer.bind(ctx, l.layerBuffers), b.layer.Enqueue(on))
 		from, to = to, from
 	}
-	wanted := uint64(b.wanted)
+	wanted, each := uint64(b.wanted), uint64(b.wanted/r.Ranks)
 	return errors.Join(append(errs,
-		r.kernels.Last(on, kernels.Last{Count: wanted / uint64(r.Ranks), Columns: h, Rows: word(3 * b.rows), Src: from,
-			Weight: r.norm, Dst: m.last, Epsilon: float32(r.Epsilon)}),
+		r.kernels.Launch(on, &kernels.Last{Count: each, Columns: h, Rows: word(3 * b.rows), Src: from, Weight: r.norm,
+			Dst: m.last, Epsilon: float32(r.Epsilon)}),
 		b.head.Enqueue(on),
-		r.kernels.Best(on, kernels.Best{Rows: wanted, Columns: uint64(r.Tokens), First: uint64(r.FirstToken()),
+		r.kernels.Launch(on, &kernels.Best{Rows: wanted, Columns: uint64(r.Tokens), First: uint64(r.FirstToken()),
 			Tokens: uint64(r.RealTokens(r.Config)), Logits: m.logits, Dst: m.best}))...)
 }
 
 // attention is the call between a layer's products: it turns and keeps the new keys, and looks back.
 func (r *Rank) attention(b *bucket, rows kernels.Rows, l layer) plan.Call {
 	return func(on driver.Stream, to plan.Range, from []plan.Range) error {
-		look := r.kernels.Decode
+		store := &kernels.Store{Rows: rows, Heads: r.heads, Key: from[1].At, Value: from[2].At, Keys: l.keys,
+			Values: l.values}
+		look := kernels.Attend{Rows: rows, Heads: r.heads, Query: from[0].At, Keys: l.keys, Values: l.values,
+			Dst: to.At, Parts: r.memory.parts, Stretches: uint64(r.stretches()),
+			Scale: float32(1 / math.Sqrt(float64(r.HeadSize)))}
 		if b.prompt {
-			look = r.kernels.Prefill
+			return r.kernels.Launch(on, store, &kernels.Prefill{Attend: look})
 		}
-		return errors.Join(
-			r.kernels.Store(on, kernels.Store{Rows: rows, Heads: r.heads, Key: from[1].At, Value: from[2].At,
-				Keys: l.keys, Values: l.values}),
-			look(on, kernels.Attend{Rows: rows, Heads: r.heads, Query: from[0].At, Keys: l.keys, Values: l.values,
-				Dst: to.At, Parts: r.memory.parts, Stretches: uint64(r.stretches()),
-				Scale: float32(1 / math.Sqrt(float64(r.HeadSize)))}))
+		return r.kernels.Launch(on, store, &kernels.Decode{Attend: look}, &kernels.Merge{Attend: look})
 	}
 }
 
-// want writes which rows this rank norms for the logits, -1 for none, and returns the rows of logits that answer.
-func (b *bucket) want(x Cut, rows int, wanted []int32) (answers []int) {
-	for i := range wanted {
-		wanted[i] = -1
+// input is what the kernels read of a step: tokens, sequences and positions of its rows, and which rows this rank norms
+// for the logits, -1 for none. Of the logits' rows, answers are those of the rows, or of a prompt's last row.
+func (b *bucket) input(r *Rank, rows Batch) (input []int32, answers []int) {
+	n, each := len(rows.Tokens), b.wanted/r.Ranks
+	input = make([]int32, 3*b.rows+each)
+	copy(input, rows.Tokens)
+	copy(input[b.rows:], rows.Sequences)
+	copy(input[2*b.rows:], rows.Positions)
+	for i := n; i < b.rows; i++ {
+		input[b.rows+i] = int32(r.Sequences)
 	}
-	if b.prompt {
-		owner, row := 0, rows-1
-		if b.spread {
-			owner, row = row/(b.rows/x.Ranks), row%(b.rows/x.Ranks)
-		}
-		if owner == x.Rank {
-			wanted[0] = int32(row)
-		}
-		return []int{owner}
+	normed := input[3*b.rows:]
+	for i := range normed {
+		normed[i] = -1
 	}
-	for i := range rows {
-		if at := i - x.Rank*len(wanted); at >= 0 && at < len(wanted) {
-			wanted[at] = int32(i)
+	want := func(rank, at, row int) {
+		if rank == r.Cut.Rank {
+			normed[at] = int32(row)
 		}
-		answers = append(answers, i)
+		answers = append(answers, rank*each+at)
 	}
-	return answers
+	switch last, part := n-1, b.rows/r.Ranks; {
+	case b.spread:
+		want(last/part, 0, last%part)
+	case b.prompt:
+		want(0, 0, last)
+	default:
+		for i := range n {
+			want(i/each, i%each, i)
+		}
+	}
+	return input, answers
 }

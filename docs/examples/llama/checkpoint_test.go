@@ -105,17 +105,23 @@ func TestTensorsRefused(t *testing.T) {
 		{"empty", nil, "the header's length"},
 		{"a header that ends early", file("{"+x+"}", 0)[:20], "truncated"},
 		{"an endless header", binary.LittleEndian.AppendUint64(nil, 1<<60), "truncated, or no safetensors file"},
-		{"no object", file("[]", 0), "no JSON object"},
+		{"no object", file("[]", 0), "the header: json: cannot unmarshal array"},
 		{"half an object", file("{"+x, 8), "the header"},
-		{"no tensor", file(`{"x": 3}`, 8), "x: json"},
-		{"data that ends early", file("{"+x+"}", 7), "7 bytes of tensors, and the header tells of 8"},
+		{"no tensor", file(`{"x": 3}`, 8), "the header: json: cannot unmarshal number"},
+		{"data that ends early", file("{"+x+"}", 7), "shape [2 2] is larger than the file, which may be truncated"},
 		{"a tail", file("{"+x+"}", 9), "9 bytes of tensors"},
 		{"one name twice", file("{"+x+`, "x": {"dtype": "F32", "shape": [1], "data_offsets": [8, 12]}}`, 12),
-			"it is there twice"},
+			"12 bytes of tensors, and the header tells of 4"},
 		{"a hole", file("{"+x+`, "y": {"dtype": "F32", "shape": [1], "data_offsets": [12, 16]}}`, 16),
-			"tensor y: it lies at [12 16], and its place is 4 bytes from 8 on"},
+			"16 bytes of tensors, and the header tells of 12"},
 		{"another size", file(`{"x": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 8]}}`, 8),
-			"its place is 16 bytes"},
+			"larger than the file"},
+		{"a place that is too small", file(`{"x": {"dtype": "F32", "shape": [2], "data_offsets": [0, 4]}}`, 8),
+			"tensor x: [0 4] of 8 bytes is no place for its 8"},
+		{"a place behind the end", file("{"+x+`, "y": {"dtype": "F32", "shape": [1], "data_offsets": [8, 12]}}`, 10),
+			"tensor y: [8 12] of 10 bytes is no place for its 4 (the file may be truncated)"},
+		{"a place before the data", file(`{"x": {"dtype": "F32", "shape": [1], "data_offsets": [-4, 0]}}`, 4),
+			"tensor x: [-4 0] of 4 bytes is no place for its 4"},
 		{"overflow", file(`{"x": {"dtype": "F32", "shape": [4294967296, 4294967296], "data_offsets": [0, 0]}}`, 0),
 			"larger than the file"},
 		{"a type", file(`{"x": {"dtype": "F8_E4M3", "shape": [8], "data_offsets": [0, 8]}}`, 8),
@@ -157,15 +163,16 @@ func TestTensorsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tensors.Close()
+	shape := []int{3, 2}
 	for _, x := range []struct {
 		part Part
 		want []float32
 	}{
-		{Part{Rows: 3, Columns: 2}, []float32{0, 1, 2, 3, 4, 5}},
-		{Part{Row: 1, Rows: 1, Columns: 2}, []float32{2, 3}},
-		{Part{Rows: 3, Column: 1, Columns: 1}, []float32{1, 3, 5}},
-		{Part{Row: 2, Rows: 2, Columns: 2}, []float32{4, 5, 0, 0}},
-		{Part{Row: 4, Rows: 1, Columns: 2}, []float32{0, 0}},
+		{Part{Shape: shape, Count: 3}, []float32{0, 1, 2, 3, 4, 5}},
+		{Part{Shape: shape, From: 1, Count: 1}, []float32{2, 3}},
+		{Part{Shape: shape, Axis: 1, From: 1, Count: 1}, []float32{1, 3, 5}},
+		{Part{Shape: shape, From: 2, Count: 2}, []float32{4, 5, 0, 0}},
+		{Part{Shape: shape, From: 4, Count: 1}, []float32{0, 0}},
 	} {
 		var want32, want16 []byte
 		for _, f := range x.want {
@@ -173,12 +180,12 @@ func TestTensorsRead(t *testing.T) {
 			want32 = binary.LittleEndian.AppendUint32(want32, uint32(rounded(f))<<16)
 		}
 		for typ, want := range map[device.Type][]byte{device.BF16: want16, device.FP32: want32} {
-			if got, err := tensors.Read("x", []int{3, 2}, x.part, typ); err != nil || string(got) != string(want) {
+			if got, err := tensors.Read("x", x.part, typ); err != nil || string(got) != string(want) {
 				t.Errorf("%+v %v: %v %v, want %v", x.part, typ, got, err, want)
 			}
 		}
 	}
-	if got, err := tensors.Read("y", []int{1}, Part{Rows: 1, Columns: 1}, device.BF16); err != nil || len(got) != 2 {
+	if got, err := tensors.Read("y", Part{Shape: []int{1}, Count: 1}, device.BF16); err != nil || len(got) != 2 {
 		t.Errorf("%v, %v", got, err)
 	}
 }
@@ -198,7 +205,7 @@ func TestStartFails(t *testing.T) {
 			w["model.norm.weight"] = Array{[]int{2}, make([]float32, 2)}
 		}, 2, 64, "tensor model.norm.weight: its shape is [2], and the config makes it [96]"},
 		{"5 ranks", func(map[string]Array) {}, 5, 64,
-			"cut the model for 5 ranks: num_attention_heads is 12, no multiple"},
+			"cut the model for 5 ranks: they must divide num_attention_heads, 12"},
 		{"no ranks", func(map[string]Array) {}, 0, 64, "cut the model for 0 ranks: at least 1 is needed"},
 		{"no room", func(map[string]Array) {}, 1, 0, "3 sequences with room for 0 tokens"},
 		{"more room than positions", func(map[string]Array) {}, 1, 1024, "max_position_embeddings is 512"},

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"ovgen/docs/examples/llama/kernels"
 )
@@ -52,11 +54,9 @@ func (l *ids) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]int)(l))
 }
 
-// refused are fields that change the model in a way that is not served, unless they have this value or none.
-var refused = map[string]string{
-	"model_type": `"llama"`, "hidden_act": `"silu"`, "attention_bias": "false", "mlp_bias": "false",
-	"quantization_config": "null", "sliding_window": "null",
-}
+// onlyConfigs are fields that change the model, with the values that are served.
+var onlyConfigs = map[string]any{"model_type": "llama", "hidden_act": "silu", "attention_bias": false,
+	"mlp_bias": false, "quantization_config": nil, "sliding_window": nil}
 
 // ReadConfig reads config.json of a folder. Its error names each field that keeps the model from being served.
 func ReadConfig(dir string) (c Config, err error) {
@@ -71,27 +71,15 @@ func ReadConfig(dir string) (c Config, err error) {
 	return c, nil
 }
 
-func parseConfig(text []byte) (c Config, err error) {
-	var fields map[string]json.RawMessage
-	c = Config{Epsilon: 1e-6, Theta: 10000, Positions: 2048}
-	if err := json.Unmarshal(text, &fields); err != nil {
-		return c, err
-	}
-	if err := json.Unmarshal(text, &c); err != nil {
-		return c, err
-	}
+func parseConfig(text []byte) (Config, error) {
+	c := Config{Epsilon: 1e-6, Theta: 10000, Positions: 2048}
+	err := readJSON(text, &c, onlyConfigs)
 	if c.Newer != nil {
 		c.Scaling = c.Newer
 	}
 	c.KeyHeads = cmp.Or(c.KeyHeads, c.Heads)
 	c.HeadSize = cmp.Or(c.HeadSize, c.Hidden/max(c.Heads, 1))
-	errs := append(c.check(), c.rope())
-	for field, only := range refused {
-		if has, ok := fields[field]; ok && string(has) != only && string(has) != "null" {
-			errs = append(errs, fmt.Errorf("%s is %s (only %s is served)", field, has, only))
-		}
-	}
-	return c, errors.Join(errs...)
+	return c, errors.Join(err, c.rope(), c.check())
 }
 
 // rope settles the rotary embedding.
@@ -113,20 +101,17 @@ func (c *Config) rope() error {
 	return nil
 }
 
-func (c *Config) check() (errs []error) {
-	for _, f := range []struct {
-		name  string
-		value int
-	}{{"vocab_size", c.Vocabulary}, {"hidden_size", c.Hidden}, {"intermediate_size", c.Intermediate},
-		{"num_hidden_layers", c.Layers}, {"num_attention_heads", c.Heads}, {"num_key_value_heads", c.KeyHeads},
-		{"head_dim", c.HeadSize}, {"max_position_embeddings", c.Positions}} {
-		if f.value <= 0 {
-			errs = append(errs, fmt.Errorf("%s is %d (it must be above 0)", f.name, f.value))
+// check refuses numbers that no kernel or product is made for.
+func (c *Config) check() error {
+	sizes := map[string]int{"vocab_size": c.Vocabulary, "hidden_size": c.Hidden, "intermediate_size": c.Intermediate,
+		"num_hidden_layers": c.Layers, "num_attention_heads": c.Heads, "num_key_value_heads": c.KeyHeads,
+		"head_dim": c.HeadSize, "max_position_embeddings": c.Positions}
+	for _, name := range slices.Sorted(maps.Keys(sizes)) {
+		if sizes[name] <= 0 {
+			return fmt.Errorf("%s is %d (it must be above 0)", name, sizes[name])
 		}
 	}
-	if len(errs) > 0 {
-		return errs
-	}
+	var errs []error
 	if c.Heads%c.KeyHeads != 0 || c.Heads/c.KeyHeads > kernels.MostGroup {
 		errs = append(errs, fmt.Errorf("num_key_value_heads is %d of %d heads (it must divide them into groups of at "+
 			"most %d)", c.KeyHeads, c.Heads, kernels.MostGroup))
@@ -138,26 +123,7 @@ func (c *Config) check() (errs []error) {
 	if c.Epsilon != 1e-5 {
 		errs = append(errs, fmt.Errorf("rms_norm_eps is %g (schedule.RMSNorm has 1e-05)", c.Epsilon))
 	}
-	return errs
-}
-
-// tensors are the shapes of a model's weights, by name.
-func (c Config) tensors() map[string][]int {
-	h, q, k := c.Hidden, c.Heads*c.HeadSize, c.KeyHeads*c.HeadSize
-	all := map[string][]int{"model.embed_tokens.weight": {c.Vocabulary, h}, "model.norm.weight": {h}}
-	if !c.Tied {
-		all["lm_head.weight"] = []int{c.Vocabulary, h}
-	}
-	for i := range c.Layers {
-		for name, shape := range map[string][]int{
-			"input_layernorm": {h}, "self_attn.q_proj": {q, h}, "self_attn.k_proj": {k, h}, "self_attn.v_proj": {k, h},
-			"self_attn.o_proj": {h, q}, "post_attention_layernorm": {h}, "mlp.gate_proj": {c.Intermediate, h},
-			"mlp.up_proj": {c.Intermediate, h}, "mlp.down_proj": {h, c.Intermediate},
-		} {
-			all[fmt.Sprintf("model.layers.%d.%s.weight", i, name)] = shape
-		}
-	}
-	return all
+	return errors.Join(errs...)
 }
 
 // Angles are cosine and sine of each position and pair of a head: [positions, HeadSize/2, 2].

@@ -15,17 +15,12 @@ type Cut struct {
 
 // NewCut cuts a model for a rank. Ranks must divide the query heads and the MLP's columns.
 func NewCut(c Config, rank, ranks int) (Cut, error) {
-	if ranks < 1 {
+	switch {
+	case ranks < 1:
 		return Cut{}, fmt.Errorf("cut the model for %d ranks: at least 1 is needed", ranks)
-	}
-	for _, f := range []struct {
-		field string
-		value int
-	}{{"num_attention_heads", c.Heads}, {"intermediate_size", c.Intermediate}} {
-		if f.value%ranks != 0 {
-			return Cut{}, fmt.Errorf("cut the model for %d ranks: %s is %d, no multiple of them", ranks, f.field,
-				f.value)
-		}
+	case c.Heads%ranks != 0 || c.Intermediate%ranks != 0:
+		return Cut{}, fmt.Errorf("cut the model for %d ranks: they must divide num_attention_heads, %d, and "+
+			"intermediate_size, %d", ranks, c.Heads, c.Intermediate)
 	}
 	x := Cut{Rank: rank, Ranks: ranks, Queries: c.Heads / ranks, Columns: c.Intermediate / ranks,
 		Tokens: multiple(c.Vocabulary, 64*ranks) / ranks}

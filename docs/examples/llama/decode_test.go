@@ -35,12 +35,25 @@ func tiny(t *testing.T, c Config) (dir string, weights map[string]Array) {
 }
 
 // simulated starts a crew in the simulator.
-func simulated(ctx context.Context, s Spec) (Crew, error) {
+func simulated(ctx context.Context, s Spec) (*Crew, error) {
 	return StartGoroutines(ctx, s, group.Config{Backend: "sim"})
 }
 
+// ranks are those of a crew of this process.
+type ranks []*Rank
+
+// here are the crew's ranks, if they are in this process.
+func (c *Crew) here() (all ranks) {
+	for _, s := range c.Ranks {
+		if r, ok := s.(*Rank); ok {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
 // logits are one row of the last step, with the parts of all ranks.
-func (all Goroutines) logits(t *testing.T, answer int) (list []float64) {
+func (all ranks) logits(t *testing.T, answer int) (list []float64) {
 	for _, r := range all {
 		raw := make([]byte, 4*r.RealTokens(r.Config))
 		if err := r.driver.MemcpyDtoH(raw, r.memory.logits+device.Ptr(4*answer*r.Tokens)); err != nil {
@@ -92,7 +105,7 @@ type sequence struct {
 }
 
 // read puts the prompt into the cache by steps of so many rows, and returns how many the last one had.
-func (s *sequence) read(t *testing.T, crew Crew, most int) (rows int) {
+func (s *sequence) read(t *testing.T, crew *Crew, most int) (rows int) {
 	t.Helper()
 	for from := 0; from < len(s.prompt); from += most {
 		b := Batch{Prompt: true}
@@ -105,15 +118,16 @@ func (s *sequence) read(t *testing.T, crew Crew, most int) (rows int) {
 }
 
 // answer is the row of logits behind a prompt whose last step had so many rows.
-func (all Goroutines) answer(t *testing.T, rows int) int {
+func (all ranks) answer(t *testing.T, rows int) int {
 	b, err := all[0].bucket(Batch{Prompt: true, Tokens: make([]int32, rows)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b.want(all[0].Cut, rows, make([]int32, 1))[0]
+	_, answers := b.input(all[0], Batch{Tokens: make([]int32, rows)})
+	return answers[0]
 }
 
-func step(t *testing.T, crew Crew, b Batch) []int32 {
+func step(t *testing.T, crew *Crew, b Batch) []int32 {
 	t.Helper()
 	next, err := crew.Step(t.Context(), b)
 	if err != nil {
@@ -174,8 +188,8 @@ var long = decoding{other, []int{270, 5}, 2, 256,
 
 // hold decodes on numbers of ranks, and feeds the reference's tokens. Logits must be near the reference's, and in fp32
 // the crew must make the reference's tokens.
-func (d decoding) hold(t *testing.T, typ device.Type, ranks []int, b bounds,
-	start func(context.Context, Spec) (Crew, error)) {
+func (d decoding) hold(t *testing.T, typ device.Type, numbers []int, b bounds,
+	start func(context.Context, Spec) (*Crew, error)) {
 	d.o.Type = typ
 	dir, weights := tiny(t, d.c)
 	var tokens [][]int
@@ -184,7 +198,7 @@ func (d decoding) hold(t *testing.T, typ device.Type, ranks []int, b bounds,
 		made, l := greedy(t, d.c, weights, prompt(n, seed+uint64(i)), d.n)
 		tokens, logits = append(tokens, made), append(logits, l)
 	}
-	for _, n := range ranks {
+	for _, n := range numbers {
 		name := fmt.Sprint(d.prompts, " ", typ, " on ", n, " ranks")
 		if d.o.NCCL {
 			name += " by NCCL"
@@ -203,8 +217,9 @@ func (d decoding) hold(t *testing.T, typ device.Type, ranks []int, b bounds,
 }
 
 // follow is hold for one crew. Other processes' logits cannot be read: their tokens alone are compared.
-func (d decoding) follow(t *testing.T, crew Crew, tokens [][]int, logits [][][]float64, b bounds) {
-	here, readable := crew.(Goroutines)
+func (d decoding) follow(t *testing.T, crew *Crew, tokens [][]int, logits [][][]float64, b bounds) {
+	here := crew.here()
+	readable := here != nil
 	var list []*sequence
 	squares := 0.0
 	for i, n := range d.prompts {

@@ -11,7 +11,7 @@ import (
 // Engine keeps a crew busy: it reads the prompts of requests and decodes all of them a token at a time. When a rank
 // dies, the requests that run get its error, and the engine starts another crew.
 type Engine struct {
-	Start func(ctx context.Context) (Crew, error)
+	Start func(ctx context.Context) (*Crew, error)
 	Options
 	Ends []int // tokens behind which nothing follows
 
@@ -23,36 +23,38 @@ type Engine struct {
 const Queued = 256
 
 // NewEngine is an engine that does not run yet.
-func NewEngine(start func(ctx context.Context) (Crew, error), o Options, ends []int) *Engine {
+func NewEngine(start func(ctx context.Context) (*Crew, error), o Options, ends []int) *Engine {
 	o.Sequences = min(o.Sequences, slices.Max(o.Decode))
 	return &Engine{Start: start, Options: o, Ends: ends, queue: make(chan *Request, Queued)}
 }
 
 // Request asks for the tokens behind a prompt.
 type Request struct {
-	Prompt []int
-	Most   int // tokens that it wants
-	// Made gets every token as it is made, and then an event that says why it is the last.
-	Made chan Event
-	ctx  context.Context
+	// Tokens gets every token as it is made, and is closed behind the last one. Then Finish says why it is the last,
+	// "stop" or "length", or Err why there are no more.
+	Tokens chan int
+	Finish string
+	Err    error
 
-	sequence int // its place in the cache
-	read     int // tokens of the prompt that are in the cache
-	last     int // the token that was made last
-	made     int
-	ended    bool
+	ctx   context.Context
+	all   []int // the prompt and what was made
+	read  int   // how many of them are in the cache
+	most  int   // how many there will be
+	ended bool
 }
 
-// Event is a token, or the end of a request.
-type Event struct {
-	Token  int
-	Finish string // "stop" or "length": there is no token
-	Err    error  // there is no token
+// end ends a request, for the first reason that it gets.
+func (r *Request) end(finish string, err error) {
+	if !r.ended {
+		r.Finish, r.Err, r.ended = finish, err, true
+		close(r.Tokens)
+	}
 }
 
-// Submit hands in a request. It is given up between two steps when ctx ends.
+// Submit asks for up to so many tokens behind a prompt. The request is given up between two steps when ctx ends.
 func (e *Engine) Submit(ctx context.Context, prompt []int, most int) (*Request, error) {
-	r := &Request{Prompt: prompt, Most: most, Made: make(chan Event, most+1), ctx: ctx}
+	most = min(most, e.Room-len(prompt))
+	r := &Request{Tokens: make(chan int, most), ctx: ctx, all: slices.Clone(prompt), most: len(prompt) + most}
 	if !e.Ready() {
 		return nil, ErrJoins
 	}
@@ -69,145 +71,122 @@ func (e *Engine) Ready() bool { return e.ready.Load() }
 
 // Run serves until ctx ends. It returns the error of the first crew that could not start; later ones it tries again.
 func (e *Engine) Run(ctx context.Context) error {
-	defer func() { // ends the requests that still wait
+	defer func() {
 		for len(e.queue) > 0 {
-			(<-e.queue).Made <- Event{Err: errClosed}
+			(<-e.queue).end("", errClosed)
 		}
 	}()
-	for first := true; ; first = false {
+	for first := true; ctx.Err() == nil; first = false {
 		crew, err := e.Start(ctx)
 		switch {
 		case err == nil:
-			e.ready.Store(true)
 			err = e.serve(ctx, crew)
-			e.ready.Store(false)
-			if ctx.Err() == nil {
-				log.Printf("the ranks stopped: %v", err)
-			}
-			if err := crew.Close(context.WithoutCancel(ctx)); err != nil {
-				log.Printf("close the ranks: %v", err)
-			}
+			log.Printf("the ranks stop: %v; close them: %v", err, crew.Close(context.WithoutCancel(ctx)))
 		case first:
 			return err
-		}
-		if ctx.Err() != nil {
-			return nil
-		}
-		if !first && err != nil {
+		default:
 			time.Sleep(100 * time.Millisecond) // it may be its end that kept the last crew from starting
 		}
-	}
-}
-
-// serve runs requests until ctx ends or a step fails.
-func (e *Engine) serve(ctx context.Context, crew Crew) (err error) {
-	var running []*Request
-	free := make([]int, e.Sequences)
-	for i := range free {
-		free[i] = i
-	}
-	defer func() {
-		why := error(errClosed)
-		if ctx.Err() == nil {
-			why = errDied
-		}
-		for _, r := range running {
-			if !r.ended {
-				r.Made <- Event{Err: why}
-			}
-		}
-	}()
-	admit := func(r *Request) {
-		r.sequence, free = free[0], free[1:]
-		running = append(running, r)
-	}
-	for {
-		if len(running) == 0 {
-			select {
-			case r := <-e.queue:
-				admit(r)
-			case <-crew.Done():
-				return errDied
-			case <-ctx.Done():
-			}
-		}
-		for len(free) > 0 && len(e.queue) > 0 { // which nothing else takes from
-			admit(<-e.queue)
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		running = slices.DeleteFunc(running, func(r *Request) bool {
-			if r.ctx.Err() == nil && !r.ended {
-				return false
-			}
-			free = append(free, r.sequence)
-			return true
-		})
-		if err := e.read(ctx, crew, running); err != nil {
-			return err
-		}
-		if err := e.decode(ctx, crew, running); err != nil {
-			return err
-		}
-	}
-}
-
-// read puts the next rows of one prompt into the cache, behind whose last the first token follows.
-func (e *Engine) read(ctx context.Context, crew Crew, running []*Request) error {
-	i := slices.IndexFunc(running, func(r *Request) bool { return r.read < len(r.Prompt) })
-	if i < 0 {
-		return nil
-	}
-	r, b := running[i], Batch{Prompt: true}
-	for most := r.read + slices.Max(e.Prefill); r.read < min(most, len(r.Prompt)); r.read++ {
-		b.Add(r.Prompt[r.read], r.sequence, r.read)
-	}
-	next, err := crew.Step(ctx, b)
-	if err == nil && r.read == len(r.Prompt) {
-		e.give(r, int(next[0]))
-	}
-	return err
-}
-
-// decode makes a token of each request whose prompt has been read.
-func (e *Engine) decode(ctx context.Context, crew Crew, running []*Request) error {
-	var b Batch
-	var of []*Request
-	for _, r := range running {
-		if r.made > 0 && !r.ended {
-			b.Add(r.last, r.sequence, len(r.Prompt)+r.made-1)
-			of = append(of, r)
-		}
-	}
-	if len(of) == 0 {
-		return nil
-	}
-	next, err := crew.Step(ctx, b)
-	if err != nil {
-		return err
-	}
-	for i, r := range of {
-		e.give(r, int(next[i]))
 	}
 	return nil
 }
 
-// give hands a token to a request, and the end if it is the last.
-func (e *Engine) give(r *Request, token int) {
-	r.last = token
-	r.made++
-	finish := ""
-	if slices.Contains(e.Ends, token) {
-		finish = "stop"
-	} else {
-		r.Made <- Event{Token: token}
-		if r.made == r.Most || len(r.Prompt)+r.made == e.Room {
-			finish = "length"
+// serve runs requests until ctx ends or a step fails.
+func (e *Engine) serve(ctx context.Context, crew *Crew) (err error) {
+	running := make([]*Request, e.Sequences) // by their places in the cache
+	e.ready.Store(true)
+	defer func() {
+		e.ready.Store(false)
+		why := errDied
+		if ctx.Err() != nil {
+			why = errClosed
+		}
+		for _, r := range running {
+			if r != nil {
+				r.end("", why)
+			}
+		}
+	}()
+	for {
+		if e.admit(running) == 0 {
+			select {
+			case running[0] = <-e.queue:
+			case <-crew.Done:
+				return errDied
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		for _, prompt := range []bool{true, false} {
+			b, of := e.rows(running, prompt)
+			if len(of) == 0 {
+				continue
+			}
+			next, err := crew.Step(ctx, b)
+			if err != nil {
+				return err
+			}
+			for i, r := range of {
+				e.give(r, int(next[i]))
+			}
 		}
 	}
-	if finish != "" {
-		r.ended = true
-		r.Made <- Event{Finish: finish}
+}
+
+// admit gives the places of requests that have ended to others, and returns how many run.
+func (e *Engine) admit(running []*Request) (n int) {
+	for i, r := range running {
+		if r != nil && r.ctx.Err() != nil {
+			r.end("", r.ctx.Err())
+		}
+		if r == nil || r.ended {
+			running[i] = nil
+			select {
+			case running[i] = <-e.queue:
+			default:
+			}
+		}
+		if running[i] != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// rows are those of the next step, and the requests that they are of: many of one prompt, or else the last token of
+// each request of which all others have been read.
+func (e *Engine) rows(running []*Request, prompt bool) (b Batch, of []*Request) {
+	b.Prompt = prompt
+	for i, r := range running {
+		if r == nil || r.ended || (len(r.all)-r.read > 1) != prompt {
+			continue
+		}
+		n := 1
+		if prompt {
+			n = min(len(r.all)-r.read, slices.Max(e.Prefill))
+		}
+		for range n {
+			b.Add(r.all[r.read], i, r.read)
+			r.read++
+		}
+		if of = append(of, r); prompt {
+			break
+		}
+	}
+	return b, of
+}
+
+// give hands a request the token that follows what has been read of it, if that is all.
+func (e *Engine) give(r *Request, token int) {
+	switch {
+	case r.read < len(r.all):
+	case slices.Contains(e.Ends, token):
+		r.end("stop", nil)
+	default:
+		r.all = append(r.all, token)
+		r.Tokens <- token
+		if len(r.all) == r.most {
+			r.end("length", nil)
+		}
 	}
 }

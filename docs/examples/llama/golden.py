@@ -1,6 +1,6 @@
 """Writes what transformers makes of the tiny model, for TestGolden:
 
-    go run . -model tiny -make-tiny && python golden.py tiny > testdata/golden.json
+    go test -run TestTiny -tiny $PWD/tiny && python golden.py tiny > testdata/golden.json
 """
 import base64
 import json

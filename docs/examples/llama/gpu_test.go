@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ovgen/runtime/device"
+	"ovgen/runtime/group"
 )
 
 // TestOnGPUs decodes on up to as many GPUs as OVGEN_EXAMPLE_GPUS says. It compares logits on one GPU, where no process
@@ -19,16 +20,21 @@ import (
 func TestOnGPUs(t *testing.T) {
 	most := number(t, "OVGEN_EXAMPLE_GPUS")
 	t.Setenv("OVGEN_DRIVER", "cuda")
-	start := func(ctx context.Context, s Spec) (Crew, error) { return s.start(ctx, s.Ranks > 1) }
-	var ranks []int
+	start := func(ctx context.Context, s Spec) (*Crew, error) {
+		if s.Ranks > 1 {
+			return StartProcesses(ctx, s)
+		}
+		return StartGoroutines(ctx, s, group.Config{})
+	}
+	var numbers []int
 	for n := range most {
-		ranks = append(ranks, n+1)
+		numbers = append(numbers, n+1)
 	}
 	for _, d := range append(decodings(), long) {
-		d.hold(t, device.FP32, ranks, exact, start)
-		d.hold(t, device.BF16, ranks, bounds{most: .5, row: .5, all: .05}, start)
+		d.hold(t, device.FP32, numbers, exact, start)
+		d.hold(t, device.BF16, numbers, bounds{most: .5, row: .5, all: .05}, start)
 		d.o.NCCL = true
-		d.hold(t, device.FP32, ranks, exact, start)
+		d.hold(t, device.FP32, numbers, exact, start)
 	}
 }
 
@@ -76,7 +82,7 @@ func TestCompared(t *testing.T) {
 // compared is a table of steps by ovgen's own ways and by NCCL's collectives: medians of so many rounds, in each of
 // which both crews step. Rows that decode have a position each.
 func compared(t *testing.T, s Spec, rounds int, positions []int) string {
-	var crews [2]Crew
+	var crews [2]*Crew
 	for i := range crews {
 		s.NCCL = i == 1
 		var err error

@@ -50,11 +50,7 @@ func run(ctx context.Context) error {
 	typ := flag.String("type", "bf16", "element type: bf16 or fp32")
 	bytes := flag.Bool("bytes", false, "a token below 256 is a byte: take and give text")
 	addr := flag.String("addr", "localhost:8080", "where to listen")
-	tiny := flag.Bool("make-tiny", false, "write a tiny model of random weights to -model, and end")
 	flag.Parse()
-	if *tiny {
-		return WriteCheckpoint(s.Model, Tiny, Random(Tiny, 1))
-	}
 	var known bool
 	if s.Type, known = driver.ParseType(*typ); !known || s.Type == device.FP16 {
 		return fmt.Errorf("-type %s: it is bf16 or fp32", *typ)
@@ -69,22 +65,18 @@ func run(ctx context.Context) error {
 		return err
 	}
 	log.Printf("each of %d ranks needs, in bytes, %+v", s.Ranks, needs)
-	engine := NewEngine(func(ctx context.Context) (Crew, error) {
+	engine := NewEngine(func(ctx context.Context) (crew *Crew, err error) {
 		began := time.Now()
-		crew, err := s.start(ctx, *processes)
+		if *processes {
+			crew, err = StartProcesses(ctx, s)
+		} else {
+			crew, err = StartGoroutines(ctx, s, group.Config{})
+		}
 		log.Printf("%d ranks joined in %v: %v", s.Ranks, time.Since(began).Round(time.Millisecond), err)
 		return crew, err
 	}, s.Options, c.Ends)
 	server := &Server{Engine: engine, Model: filepath.Base(s.Model), Vocabulary: c.Vocabulary, Bytes: *bytes}
 	return serve(ctx, engine, &http.Server{Addr: *addr, Handler: server.Handler()})
-}
-
-// start joins the ranks and loads the model.
-func (s Spec) start(ctx context.Context, processes bool) (Crew, error) {
-	if processes {
-		return StartProcesses(ctx, s)
-	}
-	return StartGoroutines(ctx, s, group.Config{})
 }
 
 // serve runs engine and server until ctx ends or one of them fails.

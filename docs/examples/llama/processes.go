@@ -15,15 +15,7 @@ import (
 	"ovgen/runtime/launch"
 )
 
-// Processes are ranks in a process each, which are called over a socket.
-type Processes struct {
-	calls []*rpc.Client // by rank
-	done  chan struct{} // closed when a process has ended
-	err   error         // with which they ended, once done is closed
-	stop  context.CancelFunc
-}
-
-// task is what a process finds in its environment.
+// task is what a process finds in its environment, as taskVariable.
 type task struct {
 	Spec
 	Socket string
@@ -31,72 +23,62 @@ type task struct {
 
 const taskVariable = "LLAMA_RANK"
 
-// StartProcesses starts copies of this program, which call RankProcess, and returns when all have loaded the model.
-func StartProcesses(ctx context.Context, s Spec) (*Processes, error) {
-	dir, err := os.MkdirTemp("", "llama")
-	if err != nil {
-		return nil, fmt.Errorf("start processes: %w", err)
-	}
-	defer os.RemoveAll(dir)
-	socket := filepath.Join(dir, "ranks")
-	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		return nil, fmt.Errorf("start processes: %w", err)
-	}
-	defer listener.Close()
-	text, err := json.Marshal(task{s, socket})
-	if err != nil {
-		return nil, fmt.Errorf("start processes: %w", err)
-	}
-	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	p := &Processes{calls: make([]*rpc.Client, s.Ranks), done: make(chan struct{}), stop: stop}
-	go func() {
-		defer close(p.done)
-		p.err = (&launch.Command{Ranks: s.Ranks, Env: []string{taskVariable + "=" + string(text)}}).Run(ctx)
-		listener.Close()
-	}()
-	for range s.Ranks {
-		c, err := listener.Accept()
-		var rank [1]byte
-		if err == nil {
-			_, err = c.Read(rank[:])
-		}
-		if err != nil { // a process has ended
-			stop()
-			<-p.done
-			return nil, fmt.Errorf("start processes: %w", p.err)
-		}
-		p.calls[rank[0]] = rpc.NewClient(c)
-	}
-	return p, nil
-}
-
-// Step runs the rows on all ranks.
-func (p *Processes) Step(_ context.Context, rows Batch) ([]int32, error) {
-	return likeliest(len(p.calls), func(r int) (best []Best, err error) {
-		err = p.calls[r].Call("Rank.Step", rows, &best)
-		return best, err
-	})
-}
-
-// Done is closed when a process has ended.
-func (p *Processes) Done() <-chan struct{} { return p.done }
-
-// closeTimeout bounds what ranks take to end by themselves.
+// closeTimeout bounds what processes take to end by themselves.
 const closeTimeout = 30 * time.Second
 
-// Close ends the processes: by themselves where they can.
-func (p *Processes) Close(context.Context) error {
-	for _, c := range p.calls {
-		_ = c.Close() // tells the rank to leave
+// StartProcesses starts copies of this program, which call RankProcess, a rank each, and returns when all have loaded
+// the model. They are called over a socket.
+func StartProcesses(ctx context.Context, s Spec) (*Crew, error) {
+	_, tensors, _, err := s.open() // what keeps all of them from it is told here
+	if err != nil {
+		return nil, err
 	}
-	defer time.AfterFunc(closeTimeout, p.stop).Stop()
-	<-p.done
-	p.stop()
-	if errors.Is(p.err, launch.ErrInterrupted) { // the signal was for this process too
-		return nil
+	tensors.Close()
+	dir, err := os.MkdirTemp("", "llama")
+	if err != nil {
+		return nil, err
 	}
-	return p.err
+	defer os.RemoveAll(dir)
+	t := task{s, filepath.Join(dir, "ranks")}
+	listener, err := net.Listen("unix", t.Socket)
+	if err != nil {
+		return nil, err
+	}
+	defer listener.Close()
+	text, err := json.Marshal(t)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	done, ended := make(chan struct{}), error(nil)
+	go func() {
+		defer close(done)
+		ended = (&launch.Command{Ranks: s.Ranks, Env: []string{taskVariable + "=" + string(text)}}).Run(ctx)
+		listener.Close()
+	}()
+	crew := &Crew{Done: done}
+	crew.Close = func(context.Context) error {
+		for _, r := range crew.Ranks {
+			_ = r.(client).Close() // tells the rank to leave
+		}
+		defer time.AfterFunc(closeTimeout, stop).Stop()
+		<-done
+		stop()
+		if errors.Is(ended, launch.ErrInterrupted) { // the signal was for this process too
+			return nil
+		}
+		return ended
+	}
+	for range s.Ranks {
+		conn, err := listener.Accept()
+		if err != nil { // a process has ended
+			stop()
+			<-done
+			return nil, fmt.Errorf("start processes: %w", ended)
+		}
+		crew.Ranks = append(crew.Ranks, client{rpc.NewClient(conn)})
+	}
+	return crew, nil
 }
 
 // RankProcess is the whole of a process that StartProcesses has started; others return at once.
@@ -113,12 +95,12 @@ func RankProcess(ctx context.Context) (mine bool, err error) {
 }
 
 func (t task) serve(ctx context.Context) error {
-	c, tensors, arena, err := t.open()
+	c, tensors, needs, err := t.open()
 	if err != nil {
 		return err
 	}
 	defer tensors.Close()
-	g, err := group.Join(ctx, group.Config{Arena: arena})
+	g, err := group.Join(ctx, group.Config{Arena: needs.Arena})
 	if err != nil {
 		return err
 	}
@@ -128,14 +110,20 @@ func (t task) serve(ctx context.Context) error {
 	}
 	conn, err := net.Dial("unix", t.Socket)
 	if err == nil {
-		_, err = conn.Write([]byte{byte(g.Rank())})
-	}
-	if err == nil {
 		server := rpc.NewServer()
 		err = server.RegisterName("Rank", &remote{ctx, r})
 		server.ServeConn(conn) // until the other end closes
 	}
 	return errors.Join(err, r.Close(context.WithoutCancel(ctx)))
+}
+
+// client is a rank of another process.
+type client struct{ *rpc.Client }
+
+// Step is remote.Step over there.
+func (c client) Step(_ context.Context, rows Batch) (best []Best, err error) {
+	err = c.Call("Rank.Step", rows, &best)
+	return best, err
 }
 
 // remote is a rank as the socket has it.

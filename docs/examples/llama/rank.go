@@ -29,18 +29,6 @@ var Usual = Options{Type: device.BF16, Sequences: 64, Room: 4096, Many: 512,
 	Prefill: []int{16, 64, 256, 512, 1024, 2048},
 	Decode:  []int{1, 2, 4, 8, 16, 24, 32, 48, 64}}
 
-// check refuses options that no step of the model has room for.
-func (o Options) check(c Config) error {
-	switch {
-	case o.Sequences < 1 || o.Room < 2:
-		return fmt.Errorf("%d sequences with room for %d tokens: at least 1 with room for 2 is needed", o.Sequences,
-			o.Room)
-	case o.Room > c.Positions:
-		return fmt.Errorf("max_position_embeddings is %d, and a sequence has room for %d", c.Positions, o.Room)
-	}
-	return nil
-}
-
 // Rank is one rank's part of the decoder. Its device memory lives as long as the group's device.
 type Rank struct {
 	Config
@@ -112,35 +100,27 @@ func (b *Batch) Add(token, sequence, position int) {
 
 // Step runs the rows through the model, and returns the likeliest of this rank's tokens behind each row, or behind the
 // last row of a prompt. All ranks call it with the same rows.
-func (r *Rank) Step(ctx context.Context, rows Batch) ([]Best, error) {
+func (r *Rank) Step(ctx context.Context, rows Batch) (next []Best, err error) {
 	b, err := r.bucket(rows)
 	if err != nil {
 		return nil, err
 	}
-	n := len(rows.Tokens)
-	input := make([]int32, 3*b.rows+b.wanted/r.Ranks)
-	copy(input, rows.Tokens)
-	copy(input[b.rows:], rows.Sequences)
-	copy(input[2*b.rows:], rows.Positions)
-	for i := n; i < b.rows; i++ {
-		input[b.rows+i] = int32(r.Sequences)
+	input, answers := b.input(r, rows)
+	raw, best := make([]byte, kernels.PairBytes*b.wanted), make([]Best, b.wanted)
+	if err = r.driver.MemcpyHtoD(r.memory.input, little(input)); err == nil {
+		err = b.graph.Launch(r.stream.Handle())
 	}
-	answers := b.want(r.Cut, n, input[3*b.rows:])
-	if err := r.driver.MemcpyHtoD(r.memory.input, little(input)); err != nil {
-		return nil, fmt.Errorf("step: %w", err)
+	if err == nil {
+		err = r.group.Watch(ctx, r.stream.Handle())
 	}
-	if err := errors.Join(b.graph.Launch(r.stream.Handle()), r.group.Watch(ctx, r.stream.Handle())); err != nil {
+	if err == nil {
+		err = r.driver.MemcpyDtoH(raw, r.memory.best)
+	}
+	if err != nil {
 		r.group.Abort(err) // the other ranks wait for this one
 		return nil, fmt.Errorf("step: %w", err)
 	}
-	raw, best := make([]byte, kernels.PairBytes*b.wanted), make([]Best, b.wanted)
-	if err := r.driver.MemcpyDtoH(raw, r.memory.best); err != nil {
-		return nil, fmt.Errorf("step: %w", err)
-	}
-	if _, err := binary.Decode(raw, binary.LittleEndian, best); err != nil {
-		return nil, fmt.Errorf("step: %w", err)
-	}
-	var next []Best
+	_, _ = binary.Decode(raw, binary.LittleEndian, best) // it refuses only too few bytes
 	for _, at := range answers {
 		next = append(next, best[at])
 	}

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// counter is a crew whose next token is the last one's successor. It can hold its steps and end.
+// counter is the only rank of a crew. Its next token is the last one's successor. It can hold its steps and end.
 type counter struct {
 	mu    sync.Mutex
 	steps []Batch
@@ -43,7 +44,7 @@ type counter struct {
 	died  chan struct{}
 }
 
-func (c *counter) Step(ctx context.Context, rows Batch) (next []int32, err error) {
+func (c *counter) Step(ctx context.Context, rows Batch) (next []Best, err error) {
 	select {
 	case c.begun <- struct{}{}:
 	default:
@@ -60,18 +61,13 @@ func (c *counter) Step(ctx context.Context, rows Batch) (next []int32, err error
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.steps = append(c.steps, rows)
-	if rows.Prompt {
-		return []int32{rows.Tokens[len(rows.Tokens)-1] + 1}, nil
-	}
-	for _, token := range rows.Tokens {
-		next = append(next, token+1)
+	for i, token := range rows.Tokens {
+		if !rows.Prompt || i == len(rows.Tokens)-1 {
+			next = append(next, Best{Token: token + 1})
+		}
 	}
 	return next, nil
 }
-
-func (c *counter) Done() <-chan struct{} { return c.died }
-
-func (c *counter) Close(context.Context) error { return nil }
 
 // serving is a server with crews that start makes.
 type serving struct {
@@ -80,7 +76,7 @@ type serving struct {
 	engine *Engine
 }
 
-func serveBy(t *testing.T, o Options, start func(context.Context) (Crew, error), ends ...int) *serving {
+func serveBy(t *testing.T, o Options, start func(context.Context) (*Crew, error), ends ...int) *serving {
 	s := &serving{t: t, engine: NewEngine(start, o, ends)}
 	s.Server = httptest.NewServer((&Server{Engine: s.engine, Model: "tiny", Vocabulary: 259, Bytes: true}).Handler())
 	ctx, stop := context.WithCancel(context.Background())
@@ -136,8 +132,10 @@ func (s *serving) tokens(body string) []int {
 
 var few = Options{Sequences: 2, Room: 32, Prefill: []int{2, 4}, Decode: []int{1, 2}}
 
-func counting(c *counter) func(context.Context) (Crew, error) {
-	return func(context.Context) (Crew, error) { return c, nil }
+func counting(c *counter) func(context.Context) (*Crew, error) {
+	return func(context.Context) (*Crew, error) {
+		return &Crew{[]Stepper{c}, c.died, func(context.Context) error { return nil }}, nil
+	}
 }
 
 // TestRequests sends good and bad requests to one server, which answers all of them.
@@ -152,30 +150,29 @@ func TestRequests(t *testing.T) {
 			`"text":"def","token_ids":[100,101,102],"logprobs":null,"finish_reason":"length"}],` +
 				`"usage":{"prompt_tokens":3,"completion_tokens":3,"total_tokens":6}`},
 		{"tokens", `{"model": "tiny", "prompt": [96], "max_tokens": 1}`, 200, `"token_ids":[97]`},
-		{"a list of a text", `{"model": "tiny", "prompt": ["a"], "max_tokens": 1, "user": "me"}`, 200, `"text":"b"`},
-		{"a list of tokens", `{"model": "tiny", "prompt": [[96]], "max_tokens": 1}`, 200, `"token_ids":[97]`},
 		{"chunks", `{"model": "tiny", "prompt": "0123456789", "max_tokens": 1}`, 200, `"text":":"`},
 		{"an end", `{"model": "tiny", "prompt": "y", "max_tokens": 9}`, 200,
 			`"text":"z","token_ids":[122],"logprobs":null,"finish_reason":"stop"`},
-		{"a stop", `{"model": "tiny", "prompt": "a", "max_tokens": 9, "stop": "de"}`, 200, `"text":"bc"`},
-		{"stops", `{"model": "tiny", "prompt": "a", "max_tokens": 9, "stop": ["x", "bcd"]}`, 200,
-			`"text":"","token_ids":[98,99,100]`},
-		{"no room left", `{"model": "tiny", "prompt": "0", "max_tokens": 1000, "stop": []}`, 200,
+		{"no room left", `{"model": "tiny", "prompt": "0", "max_tokens": 1000, "user": "me"}`, 200,
 			`"completion_tokens":31,`},
-		{"half a body", `{"model": "tiny"`, 400, `"param":"body"`},
-		{"another model", `{"model": "huge", "prompt": "a"}`, 404, `"param":"model"`},
-		{"no prompt", `{"model": "tiny"}`, 400, `"param":"prompt"`},
-		{"an empty prompt", `{"model": "tiny", "prompt": ""}`, 400, "it is empty"},
-		{"two prompts", `{"model": "tiny", "prompt": ["a", "b"]}`, 400, "neither one text nor one list"},
-		{"an unknown token", `{"model": "tiny", "prompt": [259]}`, 400, "token 259 is not in the vocabulary of 259"},
-		{"a long prompt", `{"model": "tiny", "prompt": "` + strings.Repeat("a", 32) + `"}`, 413, "it has 32 tokens"},
-		{"heat", `{"model": "tiny", "prompt": "a", "temperature": 0.7}`, 400, `"param":"temperature"`},
+		{"half a body", `{"model": "tiny"`, 400, "unexpected end of JSON input"},
+		{"another model", `{"model": "huge", "prompt": "a"}`, 404, `there is no model \"huge\" (there is \"tiny\")`},
+		{"no prompt", `{"model": "tiny"}`, 400, "prompt is neither one text nor one list"},
+		{"an empty prompt", `{"model": "tiny", "prompt": ""}`, 400, "prompt is empty"},
+		{"two prompts", `{"model": "tiny", "prompt": ["a", "b"]}`, 400, "prompt is neither one text nor one list"},
+		{"an unknown token", `{"model": "tiny", "prompt": [259]}`, 400,
+			"prompt has a token that is not in the vocabulary of 259"},
+		{"a long prompt", `{"model": "tiny", "prompt": "` + strings.Repeat("a", 32) + `"}`, 413,
+			"prompt has 32 tokens"},
+		{"heat", `{"model": "tiny", "prompt": "a", "temperature": 0.7}`, 400, "temperature is 0.7 (only 0 is served)"},
 		{"defaults", `{"model": "tiny", "prompt": "0", "max_tokens": null, "n": null}`, 200, `"completion_tokens":16,`},
-		{"several answers", `{"model": "tiny", "prompt": "a", "n": 2}`, 400, `"param":"n"`},
-		{"echo", `{"model": "tiny", "prompt": "a", "echo": true}`, 400, `"param":"echo"`},
-		{"logprobs", `{"model": "tiny", "prompt": "a", "logprobs": 1}`, 400, `"param":"logprobs"`},
-		{"nothing wanted", `{"model": "tiny", "prompt": "a", "max_tokens": 0}`, 400, `"param":"max_tokens"`},
-		{"a number to stop at", `{"model": "tiny", "prompt": "a", "stop": 3}`, 400, `"param":"stop"`},
+		{"several answers", `{"model": "tiny", "prompt": "a", "n": 2}`, 400, "n is 2 (only 1 is served)"},
+		{"echo", `{"model": "tiny", "prompt": "a", "echo": true}`, 400, "echo is true (only false is served)"},
+		{"logprobs", `{"model": "tiny", "prompt": "a", "logprobs": 1}`, 400, "logprobs is 1 (only null is served)"},
+		{"nothing wanted", `{"model": "tiny", "prompt": "a", "max_tokens": 0}`, 400,
+			"max_tokens is 0 (at least 1 is made)"},
+		{"a stop", `{"model": "tiny", "prompt": "a", "stop": "de"}`, 400, `stop is \"de\" (only null is served)`},
+		{"a text for a number", `{"model": "tiny", "prompt": "a", "max_tokens": "3"}`, 400, "max_tokens"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			if status, text := s.post(x.body); status != x.status || !strings.Contains(text, x.want) {
@@ -188,21 +185,20 @@ func TestRequests(t *testing.T) {
 // TestStream reads a stream to its end.
 func TestStream(t *testing.T) {
 	s := serveBy(t, few, counting(&counter{died: make(chan struct{})}))
-	_, text := s.post(`{"model": "tiny", "prompt": "a", "max_tokens": 3, "stream": true,
-		"stream_options": {"include_usage": true}}`)
+	_, text := s.post(`{"model": "tiny", "prompt": "a", "max_tokens": 3, "stream": true}`)
 	var parts []string
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		var r Reply
 		data, ok := strings.CutPrefix(line, "data: ")
 		if err := json.Unmarshal([]byte(data), &r); !ok || err != nil {
 			parts = append(parts, data)
-		} else if r.Usage != nil {
-			parts = append(parts, fmt.Sprint(len(r.Choices), " ", r.Usage.Total))
+		} else if c := r.Choices[0]; c.Finish != nil {
+			parts = append(parts, c.Text, *c.Finish)
 		} else {
-			parts = append(parts, r.Choices[0].Text)
+			parts = append(parts, c.Text)
 		}
 	}
-	if want := []string{"b", "c", "d", "", "0 4", "[DONE]"}; !slices.Equal(parts, want) {
+	if want := []string{"b", "c", "d", "", "length", "[DONE]"}; !slices.Equal(parts, want) {
 		t.Errorf("%q, want %q\n%s", parts, want, text)
 	}
 }
@@ -280,11 +276,12 @@ func TestTogether(t *testing.T) {
 	}
 	close(c.hold)
 	for i, r := range all {
-		want := []Event{{Token: i + 1}, {Token: i + 2}, {Token: i + 3}, {Finish: "length"}}
-		for _, e := range want {
-			if got := <-r.Made; got != e {
-				t.Errorf("request %d: %v, want %v", i, got, e)
-			}
+		var got []int
+		for token := range r.Tokens {
+			got = append(got, token)
+		}
+		if want := []int{i + 1, i + 2, i + 3}; !slices.Equal(got, want) || r.Finish != "length" || r.Err != nil {
+			t.Errorf("request %d: %v %q %v, want %v", i, got, r.Finish, r.Err, want)
 		}
 	}
 	if !slices.ContainsFunc(c.steps, func(b Batch) bool { return !b.Prompt && len(b.Tokens) == 2 }) {
@@ -319,65 +316,84 @@ func TestEnd(t *testing.T) {
 		t.Error(err)
 	}
 	for i, r := range both {
-		if got := <-r.Made; !errors.Is(got.Err, errClosed) {
-			t.Errorf("request %d: %v", i, got)
+		if token, ok := <-r.Tokens; ok || !errors.Is(r.Err, errClosed) {
+			t.Errorf("request %d: token %d, error %v", i, token, r.Err)
 		}
 	}
 }
 
-// TestText holds back what may not be said yet.
-func TestText(t *testing.T) {
+// TestCharacters takes bytes one by one.
+func TestCharacters(t *testing.T) {
 	for _, x := range []struct {
-		in    string
-		stops []string
-		want  []string // behind each byte, and in the end
+		in   string
+		want []string // behind each byte
+		rest int      // bytes that are left
 	}{
-		{"ab", nil, []string{"a", "b", ""}},
-		{"é!", nil, []string{"", "é", "!", ""}},
-		{"\xff!", nil, []string{"\ufffd", "!", ""}},
-		{"\xc3", nil, []string{"", "\ufffd"}},
-		{"\xf0\x9f\x98\x80", nil, []string{"", "", "", "😀", ""}},
-		{"abac", []string{"abx"}, []string{"", "", "ab", "ac", ""}},
-		{"xab", []string{"ab"}, []string{"x", "", "", "ab"}},
+		{"ab", []string{"a", "b"}, 0},
+		{"é!", []string{"", "é", "!"}, 0},
+		{"\xff!", []string{"\ufffd", "!"}, 0},
+		{"\xc3", []string{""}, 1},
+		{"\xc3!", []string{"", "\ufffd!"}, 0},
+		{"\xf0\x9f\x98\x80", []string{"", "", "", "😀"}, 0},
 	} {
-		text := &text{stops: x.stops}
 		var got []string
+		var held []byte
 		for _, b := range []byte(x.in) {
-			got = append(got, text.add(b))
+			var text string
+			text, held = characters(append(held, b))
+			got = append(got, text)
 		}
-		if got = append(got, text.rest()); !slices.Equal(got, x.want) {
-			t.Errorf("%q: %q, want %q", x.in, got, x.want)
+		if !slices.Equal(got, x.want) || len(held) != x.rest {
+			t.Errorf("%q: %q and %d bytes, want %q and %d", x.in, got, len(held), x.want, x.rest)
 		}
 	}
 }
 
-// TestRankDies ends a rank of a group in the simulator in the middle of a stream: the stream gets an error, the ranks
-// join again, and the same request has the same tokens as before.
+// truncate cuts a file's end off, which restore writes again.
+func truncate(t *testing.T, path string) (restore func()) {
+	whole, err := os.ReadFile(path)
+	if err = errors.Join(err, os.Truncate(path, int64(len(whole)-1))); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := os.WriteFile(path, whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestRankDies ends a rank of a group in the simulator in the middle of a stream: the stream gets an error. The server
+// stays up while the checkpoint is truncated, so that the ranks can't join, and when it is whole again they do, and the
+// same request has the same tokens as before.
 func TestRankDies(t *testing.T) {
 	dir, _ := tiny(t, Tiny)
 	for _, x := range []struct {
 		name  string
-		start func(context.Context) (Crew, error)
-		kill  func(t *testing.T, crew Crew)
+		start func(context.Context) (*Crew, error)
+		kill  func(t *testing.T, crew *Crew)
 	}{
-		{"goroutines", func(ctx context.Context) (Crew, error) {
+		{"goroutines", func(ctx context.Context) (*Crew, error) {
 			return simulated(ctx, Spec{dir, 2, small})
-		}, func(t *testing.T, crew Crew) { crew.(Goroutines)[1].group.Abort(errors.New("the device is gone")) }},
-		{"goroutines by NCCL", func(ctx context.Context) (Crew, error) {
+		}, func(t *testing.T, crew *Crew) { crew.here()[1].group.Abort(errors.New("the device is gone")) }},
+		{"goroutines by NCCL", func(ctx context.Context) (*Crew, error) {
 			o := small
 			o.NCCL = true
 			return simulated(ctx, Spec{dir, 2, o})
-		}, func(t *testing.T, crew Crew) { crew.(Goroutines)[1].group.Abort(errors.New("the device is gone")) }},
-		{"processes", func(ctx context.Context) (Crew, error) {
+		}, func(t *testing.T, crew *Crew) { crew.here()[1].group.Abort(errors.New("the device is gone")) }},
+		{"processes", func(ctx context.Context) (*Crew, error) {
 			return StartProcesses(ctx, Spec{dir, 2, small})
-		}, func(t *testing.T, _ Crew) { killRank(t, 1) }},
+		}, func(t *testing.T, _ *Crew) { killRank(t, 1) }},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Setenv("OVGEN_DRIVER", "sim")
-			crews := make(chan Crew, 9)
-			s := serveBy(t, small, func(ctx context.Context) (Crew, error) {
+			crews, failed := make(chan *Crew, 9), make(chan error, 9)
+			s := serveBy(t, small, func(ctx context.Context) (*Crew, error) {
 				crew, err := x.start(ctx)
-				crews <- crew
+				if err == nil {
+					crews <- crew
+				} else if len(failed) == 0 {
+					failed <- err
+				}
 				return crew, err
 			})
 			const short = `{"model": "tiny", "prompt": [256, 84, 104, 101, 32], "max_tokens": 4}`
@@ -392,12 +408,20 @@ func TestRankDies(t *testing.T) {
 			if _, err := lines.ReadString('\n'); err != nil {
 				t.Fatal(err)
 			}
+			restore := truncate(t, filepath.Join(dir, "model.safetensors"))
 			x.kill(t, <-crews)
 			rest, err := io.ReadAll(lines)
 			if err != nil || !strings.Contains(string(rest), `{"error":{"message":"a rank died`) ||
 				!strings.HasSuffix(string(rest), "data: [DONE]\n\n") {
 				t.Errorf("%v\n%s", err, rest)
 			}
+			if err := <-failed; !strings.Contains(err.Error(), "truncated") {
+				t.Errorf("the ranks join with a truncated file: %v", err)
+			}
+			if status, text := s.post(short); status != http.StatusServiceUnavailable {
+				t.Errorf("status %d while the ranks can't join: %s", status, text)
+			}
+			restore()
 			s.healthy()
 			if got := s.tokens(short); !slices.Equal(got, want) {
 				t.Errorf("%v, and before %v", got, want)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -28,32 +27,29 @@ type Tensors struct {
 type stored struct {
 	Type  string   `json:"dtype"`
 	Shape []int    `json:"shape"`
-	Range [2]int64 `json:"data_offsets"` // in the file's data
-	file  *os.File
-	at    int64 // in the file
+	Range [2]int64 `json:"data_offsets"` // behind the header
+	data  *io.SectionReader
 }
 
 // elementBytes are the types that a weight may have.
 var elementBytes = map[string]int64{"BF16": 2, "F32": 4}
 
-// mostHeader is the format's bound of a header in bytes.
-const mostHeader = 100_000_000
-
 // OpenTensors opens the checkpoint in a folder and reads the files' headers.
 func OpenTensors(dir string) (*Tensors, error) {
 	t := &Tensors{named: map[string]stored{}}
-	list := struct {
+	index := struct {
 		Files map[string]string `json:"weight_map"`
-	}{map[string]string{"": "model.safetensors"}}
-	index, err := os.ReadFile(filepath.Join(dir, "model.safetensors.index.json"))
-	if err == nil {
-		list.Files = nil
-		err = json.Unmarshal(index, &list)
+	}{}
+	text, err := os.ReadFile(filepath.Join(dir, "model.safetensors.index.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		index.Files, err = map[string]string{"": "model.safetensors"}, nil
+	} else if err == nil {
+		err = json.Unmarshal(text, &index)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return nil, fmt.Errorf("read model.safetensors.index.json: %w", err)
 	}
-	for _, name := range slices.Compact(slices.Sorted(maps.Values(list.Files))) {
+	for _, name := range slices.Compact(slices.Sorted(maps.Values(index.Files))) {
 		path := filepath.Join(dir, filepath.Base(name))
 		if err := t.open(path); err != nil {
 			return nil, errors.Join(fmt.Errorf("read %s: %w", path, err), t.Close())
@@ -62,7 +58,10 @@ func OpenTensors(dir string) (*Tensors, error) {
 	return t, nil
 }
 
-// open reads a file's header: a length of 8 bytes, and JSON.
+// mostHeader is the format's bound of a header in bytes.
+const mostHeader = 100_000_000
+
+// open reads a file's header: a length of 8 bytes, and JSON. The tensors fill the rest of the file.
 func (t *Tensors) open(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -74,7 +73,7 @@ func (t *Tensors) open(path string) error {
 		return err
 	}
 	var n uint64
-	if err := binary.Read(io.NewSectionReader(f, 0, 8), binary.LittleEndian, &n); err != nil {
+	if err := binary.Read(f, binary.LittleEndian, &n); err != nil {
 		return fmt.Errorf("the header's length: %w", err)
 	}
 	size := info.Size() - 8
@@ -82,28 +81,31 @@ func (t *Tensors) open(path string) error {
 		return fmt.Errorf("a header of %d bytes in a file of %d (it is truncated, or no safetensors file)", n, size+8)
 	}
 	size -= int64(n)
-	list, err := entries(io.NewSectionReader(f, 8, int64(n)))
-	if err != nil {
+	text, named := make([]byte, n), map[string]stored{}
+	if _, err := io.ReadFull(f, text); err != nil {
 		return fmt.Errorf("the header: %w", err)
 	}
-	end := int64(0)
-	for _, e := range list {
-		if _, twice := t.named[e.name]; twice {
-			return fmt.Errorf("tensor %s: it is there twice", e.name)
-		}
-		bytes, err := e.bytes(info.Size())
-		if err != nil {
-			return fmt.Errorf("tensor %s: %w", e.name, err)
-		}
-		if e.Range != [2]int64{end, end + bytes} {
-			return fmt.Errorf("tensor %s: it lies at %v, and its place is %d bytes from %d on", e.name, e.Range,
-				bytes, end)
-		}
-		e.file, e.at, end = f, 8+int64(n)+end, end+bytes
-		t.named[e.name] = e.stored
+	if err := json.Unmarshal(text, &named); err != nil {
+		return fmt.Errorf("the header: %w", err)
 	}
-	if size != end {
-		return fmt.Errorf("%d bytes of tensors, and the header tells of %d (it is truncated, or has a tail)", size, end)
+	delete(named, "__metadata__")
+	told := int64(0)
+	for name, s := range named {
+		bytes, err := s.bytes(size)
+		if err != nil {
+			return fmt.Errorf("tensor %s: %w", name, err)
+		}
+		if s.Range[0] < 0 || s.Range[0] > size-bytes || s.Range[1] != s.Range[0]+bytes {
+			return fmt.Errorf("tensor %s: %v of %d bytes is no place for its %d (the file may be truncated)", name,
+				s.Range, size, bytes)
+		}
+		s.data = io.NewSectionReader(f, 8+int64(n)+s.Range[0], bytes)
+		t.named[name] = s
+		told += bytes
+	}
+	if told != size {
+		return fmt.Errorf("%d bytes of tensors, and the header tells of %d (the file is truncated, or has a tail)",
+			size, told)
 	}
 	return nil
 }
@@ -116,68 +118,51 @@ func (s stored) bytes(most int64) (int64, error) {
 	}
 	for _, x := range s.Shape {
 		if x < 0 || x > 0 && bytes > most/int64(x) {
-			return 0, fmt.Errorf("shape %v is larger than the file", s.Shape)
+			return 0, fmt.Errorf("shape %v is larger than the file, which may be truncated", s.Shape)
 		}
 		bytes *= int64(x)
 	}
 	return bytes, nil
 }
 
-type entry struct {
-	name string
-	stored
+// Part is so many rows of a tensor of a shape from one on; of Axis 1, columns.
+type Part struct {
+	Shape             []int
+	Axis, From, Count int
 }
 
-// entries reads the header token by token, so that a name that is there twice is not lost, and sorts it by place.
-func entries(r io.Reader) (list []entry, err error) {
-	d := json.NewDecoder(r)
-	if open, err := d.Token(); err != nil {
-		return nil, err
-	} else if open != json.Delim('{') {
-		return nil, errors.New("it is no JSON object")
+// transposed is the part of the second product's weight that belongs to a part of the first one's.
+func (p Part) transposed() Part { return Part{[]int{p.Shape[1], p.Shape[0]}, 1, p.From, p.Count} }
+
+// runs are the runs of elements that lie side by side in the tensor: how many, and how many a row of the axis has.
+func (p Part) runs() (n, each int) {
+	switch {
+	case p.Axis == 1:
+		return p.Shape[0], 1
+	case len(p.Shape) == 2:
+		return 1, p.Shape[1]
 	}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		e := entry{name: name.(string)}
-		if e.name == "__metadata__" {
-			err = d.Decode(&map[string]string{})
-		} else {
-			err = d.Decode(&e.stored)
-			list = append(list, e)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%v: %w", name, err)
-		}
-	}
-	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(a.Range[0], b.Range[0]) })
-	_, err = d.Token()
-	return list, err
+	return 1, 1
 }
 
-// Part is a part of a tensor: of so many rows and columns from one on. A vector has one row.
-type Part struct{ Row, Rows, Column, Columns int }
-
-// Read reads a part of a tensor of a shape as elements of a type. Rows behind the tensor's last are zeros.
-func (t *Tensors) Read(name string, shape []int, p Part, typ driver.Type) ([]byte, error) {
+// Read reads a part of a tensor as elements of a type. Rows behind the tensor's last are zeros.
+func (t *Tensors) Read(name string, p Part, typ driver.Type) ([]byte, error) {
 	s, ok := t.named[name]
 	if !ok {
 		return nil, fmt.Errorf("tensor %s: it is not in the checkpoint", name)
 	}
-	if !slices.Equal(s.Shape, shape) {
-		return nil, fmt.Errorf("tensor %s: its shape is %v, and the config makes it %v", name, s.Shape, shape)
+	if !slices.Equal(s.Shape, p.Shape) {
+		return nil, fmt.Errorf("tensor %s: its shape is %v, and the config makes it %v", name, s.Shape, p.Shape)
 	}
-	rows, columns := 1, shape[len(shape)-1]
-	if len(shape) == 2 {
-		rows = shape[0]
-	}
-	size := int(elementBytes[s.Type])
-	raw := make([]byte, p.Rows*p.Columns*size)
-	for i := range max(0, min(p.Rows, rows-p.Row)) {
-		at := s.at + int64(((p.Row+i)*columns+p.Column)*size)
-		if _, err := s.file.ReadAt(raw[i*p.Columns*size:(i+1)*p.Columns*size], at); err != nil {
+	n, each := p.runs()
+	each *= int(elementBytes[s.Type])
+	raw, run, real := make([]byte, n*p.Count*each), p.Count*each, min(p.Count, p.Shape[p.Axis]-p.From)*each
+	for i := range n {
+		if real <= 0 {
+			break
+		}
+		at := int64(i*p.Shape[p.Axis]+p.From) * int64(each)
+		if _, err := s.data.ReadAt(raw[i*run:i*run+real], at); err != nil {
 			return nil, fmt.Errorf("tensor %s: %w", name, err)
 		}
 	}

@@ -27,7 +27,7 @@ class Config(ctypes.Structure):
                 ("device", ctypes.POINTER(ctypes.c_int)), ("context", ctypes.c_void_p),
                 ("arena_bytes", ctypes.c_int64), ("timeout_ms", ctypes.c_int64),
                 ("join_timeout_ms", ctypes.c_int64), ("call_timeout_ms", ctypes.c_int64),
-                ("run_timeout_ms", ctypes.c_int64)]
+                ("run_timeout_ms", ctypes.c_int64), ("symmetric_bytes", ctypes.c_int64), ("unabortable", ctypes.c_int)]
 
 
 class Memory(ctypes.Structure):
@@ -43,7 +43,7 @@ SIGNATURES = {
     "abort": (HANDLE, ctypes.c_char_p), "watch": (HANDLE, STREAM, TIME), "close": (HANDLE, TIME),
     "enqueue": (HANDLE, STREAM), "replay": (HANDLE, STREAM), "run": (HANDLE, TIME), "plan_close": (HANDLE, TIME),
     "synchronize": (HANDLE, STREAM), "alloc": (HANDLE, ctypes.c_int64, ctypes.c_void_p),
-    "free_device": (HANDLE, ADDRESS),
+    "free_device": (HANDLE, ADDRESS), "symmetric": (HANDLE, ctypes.c_int64, ctypes.c_void_p),
     "copy_to": (HANDLE, ADDRESS, ctypes.c_void_p, ctypes.c_int64),
     "copy_from": (HANDLE, ctypes.c_void_p, ADDRESS, ctypes.c_int64),
 }

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"ovgen/generated/llamalayer"
+	"ovgen/generated/mixedmlp"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
@@ -22,12 +23,16 @@ func (r *rank) call(s driver.Stream, o ops.Op) error {
 	return harness.StandIn(r.Driver, driver.FP32.Size())(s, list[last], list[:last])
 }
 
-// load makes a function known: a kernel of a generated package that has those of all functions in the catalog.
+// load makes a function known: a kernel of a generated package, LlamaLayer's or, of a cast, MixedMLP's.
 func (r *rank) load(function string) error {
 	if r.functions[function] != 0 {
 		return nil
 	}
-	m, err := r.ModuleLoadData(llamalayer.Program.Code)
+	code := llamalayer.Program.Code
+	if schedule.FuncKind(function) == schedule.ApplyFromFP32 {
+		code = mixedmlp.Program.Code
+	}
+	m, err := r.ModuleLoadData(code)
 	if err != nil {
 		return err
 	}
@@ -39,7 +44,7 @@ func (r *rank) load(function string) error {
 // where the last is a row or a table, how many elements that has, and then how wide heads are.
 func (r *rank) apply(s driver.Stream, o ops.Op) error {
 	n := len(o.Uses) - 1
-	if n != 2 {
+	if n != 2 && (n != 1 || schedule.FuncKind(o.Form) != schedule.ApplyFromFP32) {
 		return fmt.Errorf("a function of %d operands", n)
 	}
 	to, last := o.Uses[n], o.Uses[n-1]

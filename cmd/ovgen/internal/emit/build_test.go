@@ -19,7 +19,7 @@ func TestBuild(t *testing.T) {
 	}
 	dir := t.TempDir()
 	files := packages(t, program(t, "Plain", matmul()), program(t, "InTurn", inTurn()), wholesale(),
-		program(t, "Doc", linear()), program(t, "Doc2", linear())) // a family beside what every package tuned has
+		program(t, "Doc", linear()), program(t, "X", linear())) // a family beside what every package tuned has
 	for name, text := range files {
 		write(t, filepath.Join(dir, "made", filepath.FromSlash(name)), text)
 	}

@@ -81,6 +81,9 @@ func libraryData(units []*unit) templates.Library {
 	return data
 }
 
+// libraryNames are what the files of the library name otherwise than the packages of schedules.
+var libraryNames = []string{"answer", "memory", "text", "g", "p", "s", "m", "b", "h", "ms", "err", "need", "ranks"}
+
 // prefix of the package's names in C.
 func (u *unit) prefix() string { return "ovgen_" + u.name }
 
@@ -141,14 +144,14 @@ func capi(name string, args ...jen.Code) *jen.Statement {
 func handle(name string) jen.Code            { return jen.Uintptr().Call(jen.Id(name)) }
 func int64Of(name string) jen.Code           { return jen.Int64().Call(jen.Id(name)) }
 func goString(x jen.Code) jen.Code           { return jen.Qual("C", "GoString").Call(x) }
-func member(of, name string) jen.Code        { return jen.Id(of).Dot(name) }
+func member(of, name string) *jen.Statement  { return jen.Id(of).Dot(name) }
 func assign(name, typ string) *jen.Statement { return jen.Op("*").Id(name).Op("=").Add(ctype(typ)) }
 
 // exports is the file of one schedule: its new and its bind.
 func (u *unit) exports() *jen.File {
 	f := libraryFile()
 	own := u.importPath(u.options)
-	f.ImportName(own, u.name)
+	u.importAs(f, u.options, libraryNames...)
 	shape := jen.Dict{jen.Id("Type"): capi("Type", jen.Int().Call(member("s", "element")))}
 	for _, s := range u.symbols() {
 		shape[jen.Id(s)] = jen.Int().Call(member("s", s))

@@ -2,6 +2,7 @@ package emit
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,6 +62,22 @@ func TestLibraryExports(t *testing.T) {
 	}
 	if diff := cmp.Diff(declared, exported); diff != "" || len(declared) < 17 {
 		t.Errorf("%d declared (-declared +exported):\n%s", len(declared), diff)
+	}
+}
+
+// A schedule may have a name that the library's own code has, or Go.
+func TestLibraryNames(t *testing.T) {
+	for _, name := range append(slices.Clone(libraryNames), "string", "error") {
+		files, err := Packages([]Input{program(t, strings.ToUpper(name[:1])+name[1:], matmul())},
+			Options{ImportPath: "example.com/user/made", Compiler: fake{}, Library: "../c"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(files["../c/"+name+"_c.go"])
+		if !strings.Contains(text, name+"plan \"example.com/user/made/"+name+"\"") ||
+			!strings.Contains(text, name+"plan.Shape{") {
+			t.Errorf("the package of %s is not named apart:\n%s", name, text)
+		}
 	}
 }
 

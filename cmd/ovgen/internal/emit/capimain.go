@@ -66,6 +66,8 @@ func exportGroup(f *jen.File) {
 				jen.Id("JoinTimeout"): jen.Int64().Call(member("c", "join_timeout_ms")),
 				jen.Id("CallTimeout"): jen.Int64().Call(member("c", "call_timeout_ms")),
 				jen.Id("RunTimeout"):  jen.Int64().Call(member("c", "run_timeout_ms")),
+				jen.Id("Symmetric"):   jen.Int64().Call(member("c", "symmetric_bytes")),
+				jen.Id("Unabortable"): member("c", "unabortable").Op("!=").Lit(0),
 			}),
 			jen.If(jen.Id("c").Dot("device").Op("!=").Nil()).Block(
 				jen.Id("device").Op(":=").Int().Call(jen.Op("*").Id("c").Dot("device")),
@@ -116,7 +118,7 @@ func exportMemory(f *jen.File) {
 		jen.Return(capi("CopyFrom", handle("g"), jen.Id("to"), address("from"), int64Of("bytes"))))
 }
 
-// exportPeers writes the functions of a buffer for kernels of the caller's own.
+// exportPeers writes the functions of memory that other ranks' kernels reach.
 func exportPeers(f *jen.File) {
 	export(f, "ovgen_peers", []parameter{groupIn, cin("memory", "ovgen_ptr"), cin("bytes", "int64_t"),
 		cin("words", "int"), timeIn, pointer("p", "ovgen_shared"), pointer("buffers", "ovgen_ptr"),
@@ -130,4 +132,9 @@ func exportPeers(f *jen.File) {
 		jen.Return(jen.Err()))
 	export(f, "ovgen_peers_close", []parameter{cin("p", "ovgen_shared"), timeIn}, nil,
 		jen.Return(capi("ClosePeers", handle("p"), int64Of("ms"))))
+	export(f, "ovgen_symmetric", []parameter{groupIn, cin("bytes", "int64_t"), pointer("memory", "ovgen_ptr")},
+		[]string{"memory"},
+		jen.List(jen.Id("at"), jen.Err()).Op(":=").Add(capi("Symmetric", handle("g"), int64Of("bytes"))),
+		assign("memory", "ovgen_ptr").Call(jen.Id("at")),
+		jen.Return(jen.Err()))
 }

@@ -315,7 +315,7 @@ func TestCompilerErrorNamesTemplate(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	clash := program(t, "Clash", linear())
 	clash.Program.Semaphores = append(clash.Program.Semaphores, hostir.Semaphore{Name: "bias"},
-		hostir.Semaphore{Name: "issue"})
+		hostir.Semaphore{Name: "issue"}, hostir.Semaphore{Name: "Map"})
 	unknown := program(t, "Unknown", linear())
 	unknown.Program.Body = append(unknown.Program.Body,
 		hostir.Set(hostir.StreamRef{}, hostir.Whole("X"), hostir.Whole("A")))
@@ -331,7 +331,8 @@ func TestRefuses(t *testing.T) {
 			program(t, "NewSum2", matmul())},
 			[]string{"schedule NewSum: in package tuned it would be a type, and the function that makes a Sum " +
 				"(rename one)"}},
-		{[]Input{clash}, []string{"semaphore bias and buffer Bias", "semaphore issue and a field"}},
+		{[]Input{clash}, []string{"semaphore bias and buffer Bias", "semaphore issue and a field",
+			"semaphore Map would be field map of its Plan, a word of Go's (rename it)"}},
 		{[]Input{unknown}, []string{`no buffer "X"`}},
 	} {
 		_, err := Packages(c.inputs, Options{Compiler: fake{}})

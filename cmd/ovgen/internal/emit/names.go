@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"go/token"
+	"go/types"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/dave/jennifer/jen"
 )
 
 // Packages that no schedule has: the command that runs all, their list, and the headers of their kernels.
@@ -82,6 +85,9 @@ func (u *unit) checkNames() error {
 	var errs []error
 	take := func(name, what string) {
 		field := unexported(name)
+		if token.IsKeyword(field) {
+			errs = append(errs, fmt.Errorf("%s would be field %s of its Plan, a word of Go's (rename it)", what, field))
+		}
 		if other, ok := taken[field]; ok {
 			errs = append(errs, fmt.Errorf("%s and %s would both be field %s of its Plan (rename one)", what, other,
 				field))
@@ -115,6 +121,15 @@ func distinct(units []*unit) error {
 		seen[u.name] = u.program.Name
 	}
 	return errors.Join(errs...)
+}
+
+// importAs names a schedule's package in a file: otherwise than it is where the file has that name for something else.
+func (u *unit) importAs(f *jen.File, opt Options, own ...string) {
+	if slices.Contains(own, u.name) || types.Universe.Lookup(u.name) != nil {
+		f.ImportAlias(u.importPath(opt), u.name+"plan")
+	} else {
+		f.ImportName(u.importPath(opt), u.name)
+	}
 }
 
 // unexported makes an unexported Go name: A is a, Bias is bias, Agathered is agathered.

@@ -15,6 +15,18 @@ import (
 type chunk struct {
 	field    string
 	elements hostir.Expr
+	size     int64 // bytes of an element; 0: it has the type of the plan
+}
+
+// bytes is the size of the elements as Go.
+func (c chunk) bytes(expr goExpr) jen.Code { return bytesOf(c.elements, c.size, expr) }
+
+// bytesOf is the size in bytes of a number of elements, each of a size or, where that is 0, of the plan's type.
+func bytesOf(elements hostir.Expr, size int64, expr goExpr) jen.Code {
+	if size == 0 {
+		return sizeOf(expr(elements))
+	}
+	return jen.Int64().Call(expr(hostir.Mul(hostir.Const(size), elements).Simplify()))
 }
 
 // planType is type Plan. The fields come in groups: how large, then what the host program names.
@@ -34,7 +46,11 @@ func (u *unit) planType(f *jen.File) {
 		g.Line()
 		u.callFields(g)
 		for _, c := range u.chunks {
-			g.Id(c.field).Int64().Comment("bytes of " + c.elements.String() + " elements")
+			of := " elements"
+			if c.size > 0 {
+				of += fmt.Sprintf(" of %d bytes", c.size)
+			}
+			g.Id(c.field).Int64().Comment("bytes of " + c.elements.String() + of)
 		}
 		if !u.width.IsZero() {
 			g.Id(widthField).Int64().Comment("columns of a head")
@@ -270,7 +286,7 @@ func (u *unit) declare(expr goExpr) []jen.Code {
 		jen.Id("p").Op(":=").Op("&").Id("Plan").Values(set("Plan", builderCall("Plan"))),
 	}
 	for _, c := range u.chunks {
-		code = append(code, setField(c.field, sizeOf(expr(c.elements))))
+		code = append(code, setField(c.field, c.bytes(expr)))
 	}
 	if !u.width.IsZero() {
 		code = append(code, setField(widthField, jen.Int64().Call(expr(u.width))))
@@ -314,10 +330,7 @@ func sizeOf(elements jen.Code) jen.Code { return jen.Id("s").Dot("Type").Dot("By
 func (u *unit) declareBuffers(expr goExpr) (code []jen.Code) {
 	written := u.program.Written()
 	for _, x := range u.program.Buffers {
-		bytes := sizeOf(expr(x.Elements))
-		if n := x.ElementSize(0); n > 0 {
-			bytes = jen.Int64().Call(expr(hostir.Mul(hostir.Const(n), x.Elements).Simplify()))
-		}
+		bytes := bytesOf(x.Elements, x.ElementSize(0), expr)
 		value := builderCall(u.builder(x), jen.Lit(x.Name), bytes)
 		if x.Lands.Flags != "" {
 			value = builderCall("Packets", jen.Lit(x.Name), jen.Lit(x.Lands.Flags), bytes)

@@ -68,7 +68,7 @@ func programsFile(units []*unit, opt Options, name string) ([]byte, error) {
 	f.PackageComment("// Package programs lists the generated packages as verify/harness drives them.")
 	var entries []jen.Code
 	for _, u := range units {
-		f.ImportName(u.importPath(opt), u.name)
+		u.importAs(f, opt)
 		entries = append(entries, entry(func(name string) *jen.Statement { return jen.Qual(u.importPath(opt), name) }))
 	}
 	f.Add(doc("All are the generated packages by name."))

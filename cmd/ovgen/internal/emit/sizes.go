@@ -39,14 +39,15 @@ func (u *unit) chunk(v hostir.View) (string, error) {
 		// Prefer the name of a caller's tensor that is multiplied or made: chunkA, not chunkAgathered, and chunkC,
 		// not chunkResidual.
 		prefix = "chunk"
+		own, _ := u.program.Buffer(v.Buffer)
 		i := slices.IndexFunc(u.program.Buffers, func(b hostir.Buffer) bool {
-			return b.Chunk.Equal(elements) && !u.onlyAdded(b.Name)
+			return b.Chunk.Equal(elements) && b.ElementSize(0) == own.ElementSize(0) && !u.onlyAdded(b.Name)
 		})
 		if i >= 0 {
 			name = u.program.Buffers[i].Name
 		}
 	}
-	return u.field(prefix+exported(name), elements), nil
+	return u.field(prefix+exported(name), v.Buffer, elements), nil
 }
 
 // stretch returns the field that holds the bytes of one row of a buffer whose columns are cut: of a part, or of all.
@@ -63,17 +64,19 @@ func (u *unit) stretch(buffer string, all bool) (string, error) {
 	if !ok {
 		elements = hostir.Div(of, b.Rows)
 	}
-	return u.field(prefix+exported(buffer), elements.Simplify()), nil
+	return u.field(prefix+exported(buffer), buffer, elements.Simplify()), nil
 }
 
-// field returns the one that holds the bytes of so many elements, under a name where there is none yet.
-func (u *unit) field(name string, elements hostir.Expr) string {
+// field returns the one that holds the bytes of so many elements of a buffer, under a name where there is none yet.
+func (u *unit) field(name, buffer string, elements hostir.Expr) string {
+	b, _ := u.program.Buffer(buffer)
+	size := b.ElementSize(0)
 	for _, c := range u.chunks {
-		if c.elements.Equal(elements) {
+		if c.elements.Equal(elements) && c.size == size {
 			return c.field
 		}
 	}
-	u.chunks = append(u.chunks, chunk{field: name, elements: elements})
+	u.chunks = append(u.chunks, chunk{field: name, elements: elements, size: size})
 	return name
 }
 

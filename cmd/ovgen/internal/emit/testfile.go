@@ -11,11 +11,15 @@ import (
 const testProgram = "testProgram"
 
 // testFile is NAME_test.go: the package runs in the seeded simulator, and what it
-// enqueues is recorded.
+// enqueues is recorded. It is a package of its own: with the tests inside, the kernels' C++ would be
+// compiled once more for them.
 func (u *unit) testFile() ([]byte, error) {
-	f := u.file()
+	f := newFile(u.name+"_test", "schedule "+u.program.Name)
+	u.importAs(f, u.options)
 	f.Add(doc(testProgram + " is the package as the tests drive it."))
-	f.Var().Id(testProgram).Op("=").Add(entry(jen.Id))
+	f.Var().Id(testProgram).Op("=").Add(entry(func(name string) *jen.Statement {
+		return jen.Qual(u.importPath(u.options), name)
+	}))
 	f.Line()
 	f.Add(doc("TestProgram runs the package in the simulator and compares every element."))
 	test(f, "TestProgram", jen.Qual(testPath, "Run").Call(jen.Id("t"), jen.Id(testProgram)))

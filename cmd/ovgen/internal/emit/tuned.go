@@ -89,7 +89,7 @@ func emitTuned(units []*unit, opt Options, files map[string][]byte) error {
 func (l family) file(opt Options, name string) ([]byte, error) {
 	f := newFile(tunedName, runFrom)
 	for _, u := range l {
-		f.ImportName(u.importPath(opt), u.name)
+		u.importAs(f, opt, "s", "x")
 	}
 	base := l[0]
 	typ, table := base.program.Name, "schedulesOf"+base.program.Name

@@ -1,4 +1,4 @@
-package kernels
+package kernels_test
 
 import (
 	"os"
@@ -27,6 +27,10 @@ func TestPTX(t *testing.T) {
 			t.Fatal(err)
 		}
 		texts = append(texts, header)
+	}
+	ptx, err := os.ReadFile("llama_sm80.ptx")
+	if err != nil {
+		t.Fatal(err)
 	}
 	c := driver.Code{Name: "llama", Source: driver.Digest(texts...), PTX: ptx}
 	if err := c.Check(); err != nil {

@@ -48,8 +48,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "decode",
-	Hash:     "b9bdb8df94cae8d4b41782f43ceafd46eaed8971962903ec2bc49512fe847c7f",
-	Proof:    "proven for D = 1..8, stamp def5d09e8b4babd3",
+	Hash:     "08d4a0d50018ad9d437406e9205433329a5757f6b46b1a205b5d757d354bd04b",
+	Proof:    "proven for D = 1..8, stamp 4fe48b5b328a0510",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},
 	Divides:  []plan.Divide{{Extent: "N", By: "D"}, {Extent: "N2", By: "D"}, {Extent: "F", By: "D"}},

@@ -2,7 +2,7 @@
 
 // The kernels of decodenccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b23c130aa4144574202471324e099c88e8ea9dd488d3c4b78ce46014c000496b
+// 970f8a4e0bd2ef995f5ef4c2c406a5de095d3a11d8e9cdffd88c16d4dc5b59d4
 
 namespace {
 

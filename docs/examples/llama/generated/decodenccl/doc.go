@@ -46,5 +46,5 @@
 // NCCL, which is loaded when a plan is made, does all that ranks do together. Sums are made by kernels. The kernels
 // are in decodenccl.cu.
 //
-// Proof: proven for D = 1..8, stamp 6175537ac354b698.
+// Proof: proven for D = 1..8, stamp 8289d60d83889100.
 package decodenccl

@@ -49,8 +49,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "f61526da1abaae27347b19e7ef9bd3a5432566606982674c049aba75a3ff1681",
-	Proof:   "proven for D = 1..8, stamp 6175537ac354b698",
+	Hash:    "e77b3b78451a937158932a47a21d1f19a5db9055c9956d41cbbb8ea9811c0964",
+	Proof:   "proven for D = 1..8, stamp 8289d60d83889100",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},
 	Divides: []plan.Divide{{Extent: "N", By: "D"}, {Extent: "N2", By: "D"}, {Extent: "F", By: "D"}},

@@ -111,6 +111,9 @@ DEVICE void arrive(unsigned number, unsigned threads)
   asm volatile("bar.arrive %0, %1;" : : "r"(number), "r"(threads) : "memory");
 }
 
+// rest holds the thread for about so many nanoseconds.
+DEVICE void rest(unsigned nanoseconds) { __nanosleep(nanoseconds); }
+
 // A warpgroup gives registers back, or takes more.
 template <int registers>
 DEVICE void fewer_registers() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(registers)); }

@@ -2,7 +2,7 @@
 
 // The kernels of prefill.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f672b00715f8ffe17eda930799db020f19a20ecc6d0241d4c7d4c3e43324e260
+// f1c4fe74fa6e50fb863d52bd0d73527c62e6a3b44aaea67d4b0736545322c78b
 
 namespace {
 

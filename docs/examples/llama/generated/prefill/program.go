@@ -47,8 +47,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "prefill",
-	Hash:    "29f8663244a81daa522de1833bba8ca11b50cc77ab0ba7a74f01b68b0ebf296e",
-	Proof:   "proven for D = 1..8, stamp 57925e8e8e2e6b5e",
+	Hash:    "e2e03354cb4563582a805a6463a2925473212d8a38899a7001f51beb329907d0",
+	Proof:   "proven for D = 1..8, stamp a11c13e9c0de52b6",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "F"},

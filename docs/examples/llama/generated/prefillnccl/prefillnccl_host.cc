@@ -2,7 +2,7 @@
 
 // The kernels of prefillnccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 59cae19118e09103b66a24bba71d171e32a1007925759d12a9dcbe0f1ef5d28a
+// 042ce67959c1ec58c5c318e9e1f0a4bccae336b96003ef290cc949ebb2b3828c
 
 namespace {
 

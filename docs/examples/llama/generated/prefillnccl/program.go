@@ -50,8 +50,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "prefillnccl",
-	Hash:    "9a1ca3b300243200f745ff42952a5c3f0efa7adca7c5579ab0b5c17fc157146c",
-	Proof:   "proven for D = 1..8, stamp 6fe637357532f07e",
+	Hash:    "aad1d33a449b3b0b07a9c464c122b2550812235da502df9fdd26d31c410f28ff",
+	Proof:   "proven for D = 1..8, stamp 89bb74e402e91752",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},

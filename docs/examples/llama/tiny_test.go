@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"math"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"testing"
 )
 
 // Tiny is a small model with all that a large one has: grouped heads, Llama 3's rotary embedding with waves of all
@@ -19,6 +21,37 @@ import (
 var Tiny = Config{
 	Vocabulary: 259, Hidden: 96, Intermediate: 192, Layers: 2, Heads: 12, KeyHeads: 2, HeadSize: 8, Positions: 512,
 	Epsilon: 1e-5, Theta: 500000, Scaling: &Scaling{Type: "llama3", Factor: 8, Low: 1, High: 4, Original: 64},
+}
+
+var tinyFolder = flag.String("tiny", "", "write the tiny model to this folder, for TestTiny")
+
+// TestTiny writes the tiny model, as a server and golden.py take it.
+func TestTiny(t *testing.T) {
+	if *tinyFolder == "" {
+		t.Skip("-tiny is not set")
+	}
+	if err := WriteCheckpoint(*tinyFolder, Tiny, Random(Tiny, seed)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tensors are the shapes of a model's weights, by name.
+func (c Config) tensors() map[string][]int {
+	h, q, k := c.Hidden, c.Heads*c.HeadSize, c.KeyHeads*c.HeadSize
+	all := map[string][]int{"model.embed_tokens.weight": {c.Vocabulary, h}, "model.norm.weight": {h}}
+	if !c.Tied {
+		all["lm_head.weight"] = []int{c.Vocabulary, h}
+	}
+	for i := range c.Layers {
+		for name, shape := range map[string][]int{
+			"input_layernorm": {h}, "self_attn.q_proj": {q, h}, "self_attn.k_proj": {k, h}, "self_attn.v_proj": {k, h},
+			"self_attn.o_proj": {h, q}, "post_attention_layernorm": {h}, "mlp.gate_proj": {c.Intermediate, h},
+			"mlp.up_proj": {c.Intermediate, h}, "mlp.down_proj": {h, c.Intermediate},
+		} {
+			all[fmt.Sprintf("model.layers.%d.%s.weight", i, name)] = shape
+		}
+	}
+	return all
 }
 
 // Array is a tensor in host memory. Less data than the shape asks for is repeated.

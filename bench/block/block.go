@@ -1,0 +1,97 @@
+// Package block has the schedules that bench/block.py measures, a layer of Llama behind attention as one chain and as
+// plans of its own for each stage of that, and forms of schedules that have no package in the catalog, whose bits
+// bench/gpu.sh compares. Nothing is generated of them but for that (make gpu-build).
+package block
+
+import (
+	s "ovgen/schedule"
+	"ovgen/schedule/catalog"
+)
+
+// Chain is the whole block, and Mixed a chain with casts.
+var (
+	Chain = catalog.BlockBehindAttention
+	Mixed = catalog.MixedMLP
+)
+
+// Projection is the chain's first stage: the projection, its reduce-scatter and the residual.
+var Projection = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "Attention", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
+		{Name: "Weight", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K, s.DIDx(s.D))}},
+		{Name: "Residual", Axes: rows(s.N)},
+		{Name: "R", Axes: rows(s.N)},
+	},
+	Ops: []s.Op{s.Linear("R", "Attention", "Weight", s.Add("Residual"))},
+}
+
+// Gate is its second: the norm, the gather, gate and up.
+var Gate = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "R", Axes: rows(s.K)},
+		{Name: "Norm", Axes: []s.Axis{s.Dim(s.K)}},
+		{Name: "Gate", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.K)}},
+		{Name: "Up", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.K)}},
+		{Name: "G", Axes: []s.Axis{s.Dim(s.M, s.Stream(s.D)), s.Dim(s.F, s.DIDx(s.D))}},
+	},
+	Ops: []s.Op{
+		s.Copy("X", "R", s.RMSNorm("Norm")), s.Linear("U", "X", "Up"), s.Linear("G", "X", "Gate", s.SwiGLU("U")),
+	},
+}
+
+// GatedByGELU is an MLP with a gate by gelu.
+var GatedByGELU = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: rows(s.K)},
+		{Name: "Gate", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.K)}},
+		{Name: "Up", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.K)}},
+		{Name: "Down", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.F, s.DIDx(s.D))}},
+		{Name: "C", Axes: rows(s.N)},
+	},
+	Ops: []s.Op{
+		s.Linear("U", "A", "Up"), s.Linear("G", "A", "Gate", s.GeGLU("U")), s.Linear("C", "G", "Down"),
+	},
+}
+
+// LogitsOfRows gathers rows for the vocabulary's weight, and then the columns that each rank makes.
+var LogitsOfRows = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: rows(s.K)},
+		{Name: "B", Axes: []s.Axis{s.Dim(s.N, s.DIDx(s.D)), s.Dim(s.K)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+	},
+	Ops: []s.Op{s.Linear("C", "A", "B")},
+}
+
+// WeightAlongInputs gathers a weight that is spread along its inputs.
+var WeightAlongInputs = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K)}},
+		{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K, s.DIDx(s.D))}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+	},
+	Ops: []s.Op{s.Linear("C", "A", "B")},
+}
+
+// Batches has an axis of four batches of rows.
+var Batches = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim("4"), s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}},
+		{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K)}},
+		{Name: "C", Axes: []s.Axis{s.Dim("4"), s.Dim(s.M, s.Stream(s.D)), s.Dim(s.N)}},
+	},
+	Ops: []s.Op{s.BatchedLinear("C", "A", "B")},
+}
+
+// ScatteredColumns leaves each rank its columns of the sums.
+var ScatteredColumns = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
+		{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K, s.DIDx(s.D))}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N, s.DIDx(s.D))}},
+	},
+	Ops: []s.Op{s.Linear("C", "A", "B")},
+}
+
+// rows are each rank's own rows, of so many columns.
+func rows(columns s.Extent) []s.Axis { return []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(columns)} }

@@ -1,0 +1,42 @@
+package cost_test
+
+import (
+	"testing"
+
+	"ovgen/schedule"
+	"ovgen/schedule/catalog"
+	"ovgen/schedule/scheduletest"
+	"ovgen/verify/cost"
+	"ovgen/verify/ops"
+)
+
+// While the kernels sum and norm the last part of a rank's own rows, the products behind the sum take the one before.
+func TestAcross(t *testing.T) {
+	for _, test := range []struct {
+		parts  int
+		beside bool
+	}{{0, false}, {2, true}, {4, true}} {
+		p := lowered(t, "Across", scheduletest.By(catalog.BlockBehindAttention, "R",
+			schedule.LayerSlots{Parts: test.parts}))
+		x, err := cost.Predict(p, cost.Case{Ranks: 2, M: 4096, K: 4096, N: 4096, ElementSize: 2, Gated: true,
+			Extents: map[string]int64{"F": 14336}}, h200(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var norm cost.Span // of the last part, which put does
+		for _, y := range x.Spans {
+			if y.Rank == 0 && y.Kind == ops.Apply && y.Stream == "put" {
+				norm = y
+			}
+		}
+		beside := false
+		for _, y := range x.Spans {
+			beside = beside || norm.Step > 0 && y.Rank == 0 && y.Kind == ops.Product && y.Stream == "main" &&
+				y.Step > norm.Step && y.Start < norm.Start && norm.End < y.End
+		}
+		if beside != test.beside {
+			t.Errorf("%d parts: a norm beside products behind it: %v, want %v:\n%s", test.parts, beside, test.beside,
+				x.Timeline(0))
+		}
+	}
+}

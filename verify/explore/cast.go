@@ -1,0 +1,83 @@
+package explore
+
+import (
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+	"ovgen/verify/ops"
+)
+
+// Elements of fp32 beside those of a plan of 16 bits are two numbers each, its halves: so what takes bytes of one type
+// for those of the other has other numbers.
+
+// wide reports whether a tensor's elements have twice the bytes of the plan's.
+func (s Shape) wide(t schedule.Tensor) bool { return t.Type.Bytes() == 2*s.ElementSize }
+
+// mixes reports whether tensors of a schedule have fp32 of their own.
+func mixes(s schedule.Schedule) bool {
+	for _, t := range s.Tensors {
+		if t.Type == schedule.FP32 {
+			return true
+		}
+	}
+	return false
+}
+
+// halves are the numbers of an element of fp32.
+func halves(x Number) []Number { return []Number{mixed(uint64(x), 1), mixed(uint64(x), 2)} }
+
+// inMemory are elements as the memory of a tensor has them.
+func (s Shape) inMemory(t schedule.Tensor, elements []Number) []Number {
+	if !s.wide(t) {
+		return elements
+	}
+	var list []Number
+	for _, x := range elements {
+		list = append(list, halves(x)...)
+	}
+	return list
+}
+
+// rounded is an element of fp32 in the type of the plan.
+func rounded(halves []Number) Number {
+	return mixed(hashed(string(schedule.ApplyFromFP32)), uint64(halves[0]), uint64(halves[1]))
+}
+
+// narrowed is a tensor of so many elements, each rounded from two halves, or in a plan of fp32 from one number.
+func narrowed(operands [][]Number, size int) []Number {
+	if len(operands) != 1 || len(operands[0]) != 2*size && len(operands[0]) != size {
+		return nil
+	}
+	made := make([]Number, size)
+	for i := range made {
+		if len(operands[0]) == size {
+			made[i] = rounded(halves(operands[0][i]))
+			continue
+		}
+		made[i] = rounded(operands[0][2*i : 2*i+2])
+	}
+	return made
+}
+
+// kept is a sum in fp32.
+func kept(sum Number) Number { return applied(string(schedule.ApplyToFP32), sum) }
+
+// widens reports whether an operation keeps a sum in fp32.
+func widens(o *ops.Op) bool { return o.Kind == ops.Sum && o.Kernel == hostir.WidenKernel }
+
+// widened is a sum that is kept in fp32, of so many numbers: two for each of its terms', or one in a plan of fp32.
+func (x *search) widened(operands [][]Number, size int) []Number {
+	var made []Number
+	if len(operands[0]) == size {
+		for _, sum := range x.added(operands, size) {
+			made = append(made, kept(sum))
+		}
+		return made
+	}
+	if size%2 != 0 {
+		return nil
+	}
+	for _, sum := range x.added(operands, size/2) {
+		made = append(made, halves(kept(sum))...)
+	}
+	return made
+}

@@ -1,0 +1,65 @@
+package prove
+
+import (
+	"fmt"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+	"ovgen/verify/ops"
+)
+
+// Casts take elements of one size to as many of another. Nothing else does: a copy of fp32 into memory of 16 bits would
+// hold other numbers, whatever its bytes.
+
+// elements is how many elements bytes are.
+func (b *Buffer) elements(bytes int64) int64 { return bytes / max(b.Element, 1) }
+
+// uncast is the counterexample of an operation that reads elements of one size and makes some of another, and is no
+// cast.
+func (s *symbols) uncast(n int32, o *ops.Op, reads []*chunks, to *chunks) *Counterexample {
+	if casts(o) || o.Kind == ops.Call {
+		return nil
+	}
+	for _, a := range reads {
+		if a.element != to.element {
+			return s.wrong(n, fmt.Sprintf("%s has elements of %d bytes, and %s of %d: only casts take one to the other",
+				a.At, a.element, to.At, to.element))
+		}
+	}
+	return nil
+}
+
+// casts reports whether an operation is a cast: a function, or a sum by the kernel that keeps it in fp32.
+func casts(o *ops.Op) bool {
+	return o.Kind == ops.Apply && o.Form == string(schedule.ApplyFromFP32) || widens(o)
+}
+
+// widens reports whether a sum is kept in fp32.
+func widens(o *ops.Op) bool { return o.Kind == ops.Sum && o.Kernel == hostir.WidenKernel }
+
+// alike reports whether two are cut into chunks of as many elements.
+func alike(a, b *chunks) bool {
+	if len(a.sizes) != len(b.sizes) {
+		return false
+	}
+	for i, size := range a.sizes {
+		if size*b.element != b.sizes[i]*a.element {
+			return false
+		}
+	}
+	return true
+}
+
+// isRow reports whether an operand behind the first is a row, for each row of the result: it has fewer elements.
+func isRow(operand, result *chunks) bool { return operand.in(result) < result.Bytes }
+
+// in is how many bytes of a result have as many elements.
+func (a *chunks) in(result *chunks) int64 { return a.Bytes / a.element * result.element }
+
+// widened is the sum that an operation makes of a chunk: kept in fp32, or rounded.
+func (s *symbols) widened(o *ops.Op, sum expr) expr {
+	if !widens(o) {
+		return sum
+	}
+	return s.applied(string(schedule.ApplyToFP32), []expr{sum})
+}

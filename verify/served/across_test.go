@@ -1,0 +1,65 @@
+package served
+
+import (
+	"testing"
+
+	s "ovgen/schedule"
+	"ovgen/schedule/catalog"
+)
+
+// across are chains whose own rows go on from a sum in parts.
+var across = []declared{
+	{"a block", "through a norm", form{catalog.BlockBehindAttention}.by("R", s.LayerSlots{Parts: 2}), served},
+	{"a block in three parts", "through a norm", form{catalog.BlockBehindAttention}.by("R", s.LayerSlots{Parts: 3}),
+		served},
+	{"a layer", "with attention before it", form{catalog.LlamaLayer}.by("R", s.LayerSlots{Parts: 2}), served},
+	{"without a norm", "the sum is gathered as it is", of(
+		"O[M K/D] Wo[N K/D] R[M/D N] X[M/D N] Wq[F/D N] Q[M:D F/D]", s.Linear("X", "O", "Wo", s.Add("R")),
+		s.Linear("Q", "X", "Wq")).by("X", s.LayerSlots{Parts: 2}), served},
+	{"turned heads behind it", "a table has parts too", of(
+		"O[M K/D] Wo[N K/D] Norm[N] T[M W] Wq[F/D N] Q[M:D F/D]", s.Linear("X", "O", "Wo"),
+		s.Copy("Y", "X", s.RMSNorm("Norm")), s.Linear("Q", "Y", "Wq", s.Rotary("T"))).
+		by("X", s.LayerSlots{Parts: 2}), served},
+	{"two blocks", "in as many parts", twoBlocks(s.LayerSlots{Parts: 2}, s.LayerSlots{Parts: 2}), served},
+	{"two blocks, one of them whole", "parts of the other", twoBlocks(s.LayerSlots{Parts: 4}, nil), served},
+	{"two blocks in other parts", "the rows are cut once", twoBlocks(s.LayerSlots{Parts: 2}, s.LayerSlots{Parts: 3}),
+		at("Moves[1].Way.Parts", "all sums of a chain go on in as many parts")},
+	{"a sum that ends the chain", "nothing follows", form{catalog.BlockBehindAttention}.by("C", s.LayerSlots{Parts: 2}),
+		at("Moves[0].Way.Parts", "no stage gathers what the own rows of C lead to")},
+	{"an all-reduce", "every rank has all rows", of(
+		"O[M K/D] Wo[N K/D] X[M N] W1[F/D N] W2[N F/D] C[M N]", s.Linear("X", "O", "Wo"),
+		s.Linear("H", "X", "W1", s.GELU()), s.Linear("C", "H", "W2")).by("X", s.LayerSlots{Parts: 2}),
+		at("Moves[0].Way.Parts", "no stage gathers what the own rows of X lead to")},
+	{"gathered by NCCL", "all rows come at once", form{catalog.BlockBehindAttention}.by("R", s.LayerSlots{Parts: 2}).
+		by("X", s.NCCL{}), at("Moves[0].Way.Parts", "no stage gathers what the own rows of R lead to")},
+	{"a product of own rows alone", "it stands before the gather", of(
+		"O[M K/D] Wo[N K/D] W[N2 N] Wq[F/D N2] Q[M:D F/D]", s.Linear("X", "O", "Wo"), s.Linear("Y", "X", "W"),
+		s.Linear("Q", "Y", "Wq")).by("X", s.LayerSlots{Parts: 2}),
+		at("Moves[0].Way.Parts", "no stage gathers what the own rows of X lead to")},
+}
+
+// twoBlocks are two MLPs behind a projection, each behind a norm.
+func twoBlocks(first, second s.Way) form {
+	f := of("O[M K/D] Wo[N K/D] Norm[N] W1[F/D N] W2[N F/D] Norm2[N] W3[F/D N] W4[N F/D] C[M/D N]",
+		s.Linear("R", "O", "Wo"), s.Copy("X", "R", s.RMSNorm("Norm")), s.Linear("H", "X", "W1", s.GELU()),
+		s.Linear("R2", "H", "W2", s.Add("R")), s.Copy("Y", "R2", s.RMSNorm("Norm2")),
+		s.Linear("H2", "Y", "W3", s.GELU()), s.Linear("C", "H2", "W4", s.Add("R2")))
+	for of, w := range map[string]s.Way{"R": first, "R2": second} {
+		if w != nil && of == "R" {
+			f.Moves = append([]s.Move{{Of: of, Way: w}}, f.Moves...)
+		} else if w != nil {
+			f = f.by(of, w)
+		}
+	}
+	return f
+}
+
+// TestAcross holds each against its verdict.
+func TestAcross(t *testing.T) {
+	for i := range across {
+		d := &across[i]
+		if _, err := d.holds(t); err != nil {
+			t.Errorf("%s: %v", d.id, err)
+		}
+	}
+}
