@@ -576,7 +576,7 @@ static std::shared_ptr<Launch> start(unsigned grid, unsigned cluster, unsigned t
   l->clusters.resize(grid / cluster);
   l->start = view();
   for (unsigned b = 0; b < grid; b++) {
-    const unsigned from = turns + below(20);
+    const unsigned from = turns + below(200);
     l->blocks[b] = {};
     l->blocks[b].generic.assign(shared_bytes, (char)0xff);
     l->blocks[b].async = l->blocks[b].generic;
