@@ -4,7 +4,7 @@ import "slices"
 
 // Kernels are the mistakes that are made in the templates of device code: in memory order,
 // scope and fences, in who waits, posts and resets, in the bounds of loops, and in rounding.
-var Kernels = slices.Concat(ownKernels, rotaryKernels, callKernels, packetKernels, castKernels)
+var Kernels = slices.Concat(ownKernels, rotaryKernels, callKernels, packetKernels, castKernels, hopperKernels)
 
 // ownKernels are those in the kernels of ovgen's own.
 var ownKernels = []KernelMutant{

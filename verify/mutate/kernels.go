@@ -17,19 +17,24 @@ type KernelMutant struct {
 	Old, New string // Old stands once in the file
 	// Right says why the change is right by PTX's memory model; empty if it is a mistake.
 	Right string
+	Cores bool // in what the tensor cores run, and loops on a host do not
 }
 
 // Name is the mutant in one line.
 func (m KernelMutant) Name() string { return m.File + ": " + m.Text }
 
-// Tests that run the kernels: of transports, and of functions.
+// Tests that run the kernels: of transports, of functions, and of products on tensor cores.
 const (
 	transportTests = "^(TestTransportKernels|TestTurns|TestThreads)$"
 	functionTests  = "^TestFunctionKernels$"
+	coreTests      = "^TestHopper$"
 )
 
 // tests are the tests that run the kernels made of the file.
 func (m KernelMutant) tests() string {
+	if m.Cores {
+		return coreTests
+	}
 	switch m.File {
 	case "device/gate.h", "device/norm.h", "gates.cu.tmpl", "rmsnorm.cu.tmpl",
 		"device/call.h", "call.cu.tmpl", "device/rotary.h", "rotary.cu.tmpl",
