@@ -160,8 +160,7 @@ func transportList() []kernels.Kernel {
 		{Kind: kernels.Reduce, Number: 3, Terms: 9, Varies: true, Rows: 1},
 		{Kind: kernels.Reduce, Number: 4, Terms: 9, Varies: true},
 		{Kind: kernels.Reduce, Number: 5, Terms: 64, Varies: true}, // over hosts
-		{Kind: kernels.Widen, Terms: 9, Varies: true},
-		{Kind: kernels.Widen, Number: 2, Terms: 9, Varies: true, Rows: 1},
+		{Kind: kernels.Widen, Terms: 8, Varies: true, Rows: 1},
 		{Kind: kernels.Get, PreWait: one, PostPost: one},
 		{Kind: kernels.Get, Number: 2, PreWait: one, ByBlocks: true},
 		{Kind: kernels.Put, PreWait: one, PostPost: one},

@@ -20,7 +20,6 @@ static void number_of_terms(struct reduce3 &p, unsigned n) { p.n = n; }
 static void number_of_terms(struct reduce4 &p, unsigned n) { p.n = n; }
 static void number_of_terms(struct reduce5 &p, unsigned n) { p.n = n; }
 static void number_of_terms(struct widen &p, unsigned n) { p.n = n; }
-static void number_of_terms(struct widen2 &p, unsigned n) { p.n = n; }
 
 // A row of five elements that a kernel adds to each row, or none; whatever is added to -0 stays as it is.
 enum { columns = 5 };
@@ -33,7 +32,7 @@ static void give_row(struct reduce3 &p, unsigned char *row)
   p.row = (const char *)row;
   p.columns = columns;
 }
-static void give_row(struct widen2 &p, unsigned char *row)
+static void give_row(struct widen &p, unsigned char *row)
 {
   p.row = (const char *)row;
   p.columns = columns;
@@ -47,7 +46,7 @@ static float of_row(const struct reduce3 &p, unsigned type, size_t i)
 {
   return (float)value(type, get(type, (unsigned char *)p.row, i % columns));
 }
-static float of_row(const struct widen2 &p, unsigned type, size_t i)
+static float of_row(const struct widen &p, unsigned type, size_t i)
 {
   return (float)value(type, get(type, (unsigned char *)p.row, i % columns));
 }
@@ -276,7 +275,6 @@ int main()
           sums<struct reduce5>("reduce5", type, 64, shift, count, in_place, type);
           if (in_place != 1 || type == 3) {
             sums<struct widen>("widen", type, 3, shift, count, in_place, 3);
-            sums<struct widen2>("widen2", type, 3, shift, count, in_place, 3);
           }
         }
       }

@@ -440,15 +440,9 @@ static void widened(World &w, unsigned r, unsigned round, const char *kernel, Pa
 static void widen_round(World &w, unsigned r, unsigned round)
 {
   struct widen p = {};
-  widened(w, r, round, "widen", p);
-}
-
-static void widen2_round(World &w, unsigned r, unsigned round)
-{
-  struct widen2 p = {};
   p.row = (const char *)at(w.of[r].term, r % 2);
   p.columns = columns;
-  widened(w, r, round, "widen2", p, [r, round](size_t i) { return number_of(r, round, i % columns); });
+  widened(w, r, round, "widen", p, [r, round](size_t i) { return number_of(r, round, i % columns); });
 }
 
 static void layernorm_round(World &w, unsigned r, unsigned round)
@@ -930,7 +924,6 @@ static const Kind kinds[] = {
     {"reduce with a row", reduce3_round}, {"reduce with a tensor", reduce4_round}, {"reduce of hosts", reduce5_round},
     {"swiglu", swiglu_round}, {"geglu", geglu_round}, {"rmsnorm", rmsnorm_round}, {"layernorm", layernorm_round},
     {"rotary", rotary_round}, {"fromfp32", fromfp32_round}, {"widen", widen_round},
-    {"widen with a row", widen2_round},
     {"get", get_round}, {"put", put_round},
     {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
     {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},

@@ -44,12 +44,15 @@ func kind(text string) timeline.Kind {
 		return timeline.Post
 	}
 	name := strings.TrimPrefix(text, "LaunchKernel ")
-	end := strings.IndexFunc(name, func(r rune) bool { return r < 'a' || r > 'z' })
-	if end < 0 {
-		end = len(name)
+	if end := strings.IndexAny(name, "_,"); end >= 0 {
+		name = name[:end]
 	}
-	if k, ok := kinds[kernels.Kind(name[:end]).Work()]; ok {
-		return k
+	for _, k := range kernels.Kinds() { // reduce2 is another of the kind reduce
+		if number, ok := strings.CutPrefix(name, string(k)); ok && strings.Trim(number, "0123456789") == "" {
+			if work, ok := kinds[k.Work()]; ok {
+				return work
+			}
+		}
 	}
 	return timeline.Other
 }
