@@ -185,7 +185,7 @@ func (l *launch) check(k kind) error {
 // operation, any other has one for each of the five that it does.
 func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 	name, rest, _ := strings.Cut(l.kernel.Name, "_") // the rest is the element type, behind the name of a call
-	for of := range kinds { // reduce2 is another of the kind reduce
+	for of := range kinds {                          // reduce2 is another of the kind reduce
 		if number, ok := strings.CutPrefix(name, of); ok && strings.Trim(number, "0123456789") == "" {
 			name = of
 			break
