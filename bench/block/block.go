@@ -8,10 +8,11 @@ import (
 	"ovgen/schedule/catalog"
 )
 
-// Chain is the whole block, and Mixed a chain with casts.
+// Chain is the whole block, also by packets, and Mixed a chain with casts.
 var (
-	Chain = catalog.BlockBehindAttention
-	Mixed = catalog.MixedMLP
+	Chain          = catalog.BlockBehindAttention
+	ChainByPackets = catalog.BlockBehindAttentionPackets
+	Mixed          = catalog.MixedMLP
 )
 
 // Projection is the chain's first stage: the projection, its reduce-scatter and the residual.

@@ -24,7 +24,7 @@ type junction struct {
 // junctionAt is the one at the end of a stage, if its rows can go on in parts.
 func (c *chain) junctionAt(i int) (j junction, ok bool) {
 	j.sum = &c.stages[i]
-	if j.sum.sums == "" || j.sum.toAll || j.sum.shot || j.sum.sumsAtOnce || i+1 == len(c.stages) {
+	if !j.sum.puts() || j.sum.toAll || i+1 == len(c.stages) {
 		return j, false
 	}
 	j.next = &c.stages[i+1]

@@ -31,7 +31,7 @@ func (w *writer) overRailsWords(s *stage) {
 	if s.pulls() {
 		w.semaphore(w.named(passed, s), hostir.Hosts)
 	}
-	if w.puts(s) {
+	if s.puts() {
 		w.semaphore(w.named(arrived, s), hostir.Add(hostir.Hosts, one))
 	}
 }
@@ -81,7 +81,7 @@ func (w *writer) hostsInTurn(s *stage) []hostir.Node {
 		through(workOf(phase, step))...)
 	first = append(append([]hostir.Node{rail}, first...), through(workOf(phase, none))...)
 	nodes = append(nodes, phases(append(first, locals(relayed...))...))
-	if w.puts(s) {
+	if s.puts() {
 		return append(nodes, w.leaveHosts(s)...)
 	}
 	if s == &w.chain.stages[len(w.chain.stages)-1] {

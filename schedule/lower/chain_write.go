@@ -41,13 +41,13 @@ func writeChain(d *draft) error {
 		if w.through[s] && s.own {
 			continue
 		}
-		w.add(w.gatherAtOnce(s)...)
+		w.add(s.gathering.steps(w, s, s.input)...)
 		if w.inTurns(s) {
 			w.add(w.batches(s, i)...)
 		} else {
-			w.add(w.atOnce(s)...)
+			w.add(w.whole(s)...)
 		}
-		w.add(w.sumAtOnce(s)...)
+		w.add(s.summing.steps(w, s, s.sums)...)
 		w.add(w.widen(s)...)
 	}
 	w.tail()
@@ -55,16 +55,13 @@ func writeChain(d *draft) error {
 }
 
 // inTurns says that the rows of the ranks go through a stage one after the other, else all at once.
-func (w *writer) inTurns(s *stage) bool { return s.pulls() || w.puts(s) }
+func (w *writer) inTurns(s *stage) bool { return s.pulls() || s.puts() }
 
 // byRanks says that each rank's rows of a stage are chunks of their own: they go through it, or have come, so.
-func (w *writer) byRanks(s *stage) bool { return w.inTurns(s) || s.gathersAtOnce }
-
-// puts says that partial results of a stage are put into slots at their owners.
-func (w *writer) puts(s *stage) bool { return s.sums != "" && !s.shot && !s.sumsAtOnce }
+func (w *writer) byRanks(s *stage) bool { return w.inTurns(s) || s.gathering != nil }
 
 // spreads says that the sums of a stage, each made by its owner, are copied to all.
-func (w *writer) spreads(s *stage) bool { return w.puts(s) && s.toAll }
+func (w *writer) spreads(s *stage) bool { return s.puts() && s.toAll }
 
 // any reports whether is holds for some stage.
 func (d *draft) any(is func(*stage) bool) bool {
@@ -100,16 +97,14 @@ func (w *writer) words() {
 			w.overRailsWords(s)
 		}
 		switch {
-		case w.puts(s) && w.original.OverHosts():
+		case s.puts() && w.original.OverHosts():
 			w.semaphores(w.named(free, s))
-		case w.puts(s):
+		case s.puts():
 			w.semaphores(w.named(free, s))
 			w.program.Semaphores = append(w.program.Semaphores, w.parts.semaphore(w.named(arrived, s)))
 			if s.toAll {
 				w.semaphores(w.named(summed, s))
 			}
-		case s.shot:
-			w.semaphores(w.named(ready, s), w.named(summed, s)) // read is of gathers
 		}
 	}
 	if w.any((*stage).copies) || w.any(w.spreads) {
@@ -119,7 +114,7 @@ func (w *writer) words() {
 
 // head forks the streams and posts the words that let peers begin.
 func (w *writer) head() {
-	gathers, puts := w.any((*stage).copies), w.any(w.puts)
+	gathers, puts := w.any((*stage).copies), w.any((*stage).puts)
 	first := w.put
 	var sets []hostir.StreamSet
 	if gathers {
@@ -143,7 +138,7 @@ func (w *writer) head() {
 		w.moves(s.input, hostir.Post(copyRef, w.named(ready, s), every).Described("beside the first product"))
 	}
 	for i := range w.chain.stages {
-		if s := &w.chain.stages[i]; w.puts(s) {
+		if s := &w.chain.stages[i]; s.puts() {
 			w.moves(s.sums, hostir.Post(first, w.named(free, s), every).Described("the slots may be written"))
 		}
 	}
@@ -162,7 +157,7 @@ func (w *writer) head() {
 
 // tail lets the owners of what was gathered overwrite it, and joins.
 func (w *writer) tail() {
-	gathers, puts := w.any((*stage).copies), w.any(w.puts)
+	gathers, puts := w.any((*stage).copies), w.any((*stage).puts)
 	last, set := w.put, hostir.StreamSet{Name: putName}
 	if !puts {
 		last, set = copyRef, copySet
@@ -200,7 +195,7 @@ func (w *writer) tail() {
 		w.moves(of, hostir.Wait(last, read, every))
 	}
 	switch {
-	case w.puts(&w.chain.stages[len(w.chain.stages)-1]): // the own rows of its sum waited for all products
+	case w.chain.stages[len(w.chain.stages)-1].puts(): // the own rows of its sum waited for all products
 		w.add(join(set))
 	case w.any(w.inTurns):
 		w.add(join(set, w.set))
@@ -238,7 +233,7 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 		if w.original.OverHosts() {
 			nodes = append(nodes, hostir.After(ncclRef, mainRef))
 		}
-	case i > 0 || s.gathersAtOnce:
+	case i > 0 || s.gathering != nil:
 		nodes = append(nodes, hostir.Synchronize{Origin: hostir.Origin{Field: movesField},
 			Streams: refs([]hostir.StreamSet{w.set}), On: []hostir.StreamRef{mainRef}})
 	}
@@ -248,7 +243,7 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	} else {
 		nodes = append(nodes, w.parts.inTurn(w.rowsInTurn(s)...)...)
 	}
-	if _, goesOn := w.across[s]; w.puts(s) && !goesOn && i < len(w.chain.stages)-1 {
+	if _, goesOn := w.across[s]; s.puts() && !goesOn && i < len(w.chain.stages)-1 {
 		nodes = append(nodes, hostir.After(mainRef, sums))
 	}
 	return nodes
@@ -259,7 +254,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	peer := hostir.Var("peer")
 	peerIs := hostir.Bind("peer", hostir.Ahead(step))
 	ops := s.ops
-	if w.puts(s) {
+	if s.puts() {
 		ops = ops[:len(ops)-1]
 	}
 	var nodes []hostir.Node
@@ -282,8 +277,8 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	nodes = append(nodes, steps(append([]hostir.Node{peerIs}, w.operations(w.work, s, s.ops, peer, here)...)...))
 	done := hostir.Synchronize{Origin: hostir.Origin{Field: movesField}, Streams: []hostir.StreamRef{mainRef},
 		On: refs([]hostir.StreamSet{w.set})}
-	if !w.puts(s) {
-		if s == &w.chain.stages[len(w.chain.stages)-1] && !s.sumsAtOnce && !s.gathersColumns() {
+	if !s.puts() {
+		if s == &w.chain.stages[len(w.chain.stages)-1] && s.summing == nil && !s.gathersColumns() {
 			return nodes // the join waits for them
 		}
 		return append(nodes, done)
@@ -364,20 +359,9 @@ func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, ter
 	return sum
 }
 
-// atOnce is a stage on all of its rows.
-func (w *writer) atOnce(s *stage) []hostir.Node {
-	nodes := w.operations(mainRef, s, s.ops, hostir.Expr{}, hostir.Whole(s.here()))
-	if !s.shot {
-		return nodes
-	}
-	from := w.named(partial, s)
-	term, remark := hostir.Whole(from).At(hostir.Var(hostir.RankIndex)), "the same order on every rank"
-	if !s.toAll {
-		term, remark = hostir.Remote(from, hostir.Var(hostir.RankIndex), hostir.Rank), "own rows, in the order of ranks"
-	}
-	sum := w.sumOf(mainRef, s, hostir.Whole(s.sums), hostir.Whole(s.sums), term.EachRank()).Described(remark)
-	shot := whileRead(from, w.named(ready, s), w.named(summed, s), sum)
-	return append(nodes, hostir.MovesOf(s.sums, shot...)...)
+// whole is a stage on all of its rows.
+func (w *writer) whole(s *stage) []hostir.Node {
+	return w.operations(mainRef, s, s.ops, hostir.Expr{}, hostir.Whole(s.here()))
 }
 
 // operations are operations of a stage on the rows of one rank, or on all where rank is absent; here is

@@ -274,8 +274,12 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 		before, terms = b.terms(n.Reads)
 		work = append([]jen.Code{b.address(dst), b.bytes(n.Reads[0])}, terms...)
 	case hostir.Packets, hostir.PacketGather:
-		before, terms = b.terms(n.Reads)
-		return append(before, b.kernel(kernels.Kind(n.By).Ident(), append([]jen.Code{b.stream(n.Stream),
+		before, terms = b.terms(n.Reads[:1])
+		set := jen.Id("p").Dot("kernels")
+		for _, added := range n.Reads[1:] {
+			set = set.Dot("Adding").Call(b.address(added))
+		}
+		return append(before, set.Dot(kernels.Kind(n.By).Ident()).Call(append([]jen.Code{jen.Id("q"), b.stream(n.Stream),
 			planField(n.Writes[1].Buffer), b.address(dst), b.bytes(n.Reads[0])}, terms...)...))
 	case hostir.Tiles, hostir.Scatter:
 		before, terms = b.terms([]hostir.View{n.Peers()})
