@@ -42,6 +42,11 @@ func TestMovesOfAChain(t *testing.T) {
 			"C": "nccl: reduce-scatter; reduce: sum"}},
 		{"NCCL gathers for one kernel", schedule.NCCL{}, schedule.NCCL{}, schedule.Shot{}, map[string]string{
 			"R": "nccl: reduce-scatter; reduce: sum", "X": "nccl: all-gather", "C": shot}},
+		{"packets", schedule.PushShot{}, schedule.PushGather{}, schedule.PushShot{Words: true}, map[string]string{
+			"R": "packets: packets in blocks", "X": "packetgather: packetgather in blocks",
+			"C": "push: packets in blocks"}},
+		{"one kernel gathers, and slots", schedule.PushShot{}, schedule.GatherShot{}, nil, map[string]string{
+			"R": "packets: packets in blocks", "X": "gather: gather in blocks", "C": puts}},
 		{"NCCL adds up what came in turn", nil, nil, schedule.NCCL{}, map[string]string{
 			"R": puts, "X": gets, "C": "nccl: reduce-scatter; reduce: sum"}},
 	} {
@@ -68,7 +73,7 @@ func carriers(p *hostir.Program) map[string]string {
 			does = "wait"
 		} else if signals {
 			does = "post"
-		} else if !s.Remote() && s.Do != hostir.Sum && !s.Do.Collective() {
+		} else if !s.Remote() && s.Do != hostir.Sum && s.Do != hostir.Gather && !s.Do.Collective() && !s.Do.Lands() {
 			return
 		}
 		if s.By != "" {
