@@ -37,8 +37,8 @@ func TestChainsByPackets(t *testing.T) {
 	}
 }
 
-// Kernels by blocks need equally many only where they signal each other: a chain whose gather has other columns than its
-// sum is proven. With other numbers on two ranks, or in one launch, it is not.
+// Kernels need equally many blocks only where those signal each other: a chain whose gather has other columns than
+// its sum is proven. With other numbers on two ranks, or in one launch, it is not.
 func TestNumbersOfBlocks(t *testing.T) {
 	s := scheduletest.Clone(catalog.GatedMLP)
 	s.Moves = []schedule.Move{{Of: "A", Way: schedule.PushGather{}}, {Of: "C", Way: schedule.PushShot{Words: true}}}
