@@ -62,9 +62,9 @@ func (w Work) Lands() bool { return w == Packets || w == PacketGather }
 
 // checkPackets refuses work with packets that can't be done.
 func (s Step) checkPackets() error {
-	added := len(s.Reads) - 1
-	if len(s.Writes) != 2 || added < 0 || added > 1 || added > 0 && (s.Do != Packets || s.Reads[1].Each.Index != "") ||
-		s.Reads[0].Each.Index != RankIndex || slices.ContainsFunc(s.Reads, func(v View) bool { return !v.Peer.IsZero() }) {
+	away := func(v View) bool { return !v.Peer.IsZero() }
+	reads := len(s.Reads) == 1 || len(s.Reads) == 2 && s.Do == Packets && s.Reads[1].Each.Index == ""
+	if !reads || len(s.Writes) != 2 || s.Reads[0].Each.Index != RankIndex || slices.ContainsFunc(s.Reads, away) {
 		return fmt.Errorf("a kernel of packets reads a view for each rank, of its own, and perhaps a tensor to add to " +
 			"their sum, and writes its result and its landing")
 	}

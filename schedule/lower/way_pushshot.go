@@ -64,8 +64,9 @@ func (d *draft) landSums(each hostir.View) hostir.Step {
 		d.summed = true
 		added = append(added, hostir.Whole("Added"))
 	}
-	return hostir.SumPackets(mainRef, hostir.Whole("C"), d.landing(landed, arrived, d.with.words, elements(c), c.Axes...),
-		each.EachRank(), added...).Described("q's part to rank q; the order of ranks")
+	to := d.landing(landed, arrived, d.with.words, elements(c), c.Axes...)
+	return hostir.SumPackets(mainRef, hostir.Whole("C"), to, each.EachRank(), added...).
+		Described("q's part to rank q; the order of ranks")
 }
 
 // landing declares memory in which a part of every rank's lands, of so many elements and such axes: packets, which are

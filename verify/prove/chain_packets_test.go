@@ -20,8 +20,8 @@ func TestChainsByPackets(t *testing.T) {
 	all.Ops[len(all.Ops)-1].Then, all.Tensors[len(all.Tensors)-1].Axes[0].Outer = nil, nil
 	for _, of := range []schedule.Schedule{own, all} {
 		lowered := 0
-		for _, s := range scheduletest.ByEach(of, []string{"R", "X", "C"}, nil, schedule.PushShot{}, schedule.PushGather{},
-			schedule.GatherShot{}) {
+		for _, s := range scheduletest.ByEach(of, []string{"R", "X", "C"}, nil, schedule.PushShot{},
+			schedule.PushGather{}, schedule.GatherShot{}) {
 			p, err := lower.Lower("X", s)
 			if err != nil {
 				continue // the gathers add up nothing, and PushShot gathers nothing and nothing that comes in turn
@@ -86,7 +86,8 @@ func TestNumbersOfBlocks(t *testing.T) {
 		}
 		_, err := prove.Lists(t.Context(), model, lists, 0)
 		wrong := (*prove.Counterexample)(nil)
-		if errors.As(err, &wrong); c.want == "" && err != nil || c.want != "" && (wrong == nil || wrong.Property != c.want) {
+		errors.As(err, &wrong)
+		if c.want == "" && err != nil || c.want != "" && (wrong == nil || wrong.Property != c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
