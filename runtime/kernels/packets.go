@@ -134,8 +134,8 @@ func packetGrid(bytes int64) (blocks, threads int) {
 // copies.
 func (x *launched) packets(typ driver.Type) {
 	p, l := x.p, x.layout.lands
-	all, blocks := int64(p[x.bytes]), int64(p[x.block])
-	if x.Computes() {
+	all, blocks, adds := int64(p[x.bytes]), int64(p[x.block]), x.Computes()
+	if adds {
 		all *= typ.Size()
 	}
 	ranks, rank := int(p[x.n]), int(p[l.rank])
@@ -186,14 +186,14 @@ func (x *launched) packets(typ driver.Type) {
 			} else {
 				packet(driver.TouchRead, own(r)+lands, landed)
 			}
-			if !x.Computes() {
+			if !adds {
 				data(driver.TouchWrite, p[x.dst]+uint64(int64(r)*all))
 			}
 		}
 		if x.Added {
 			data(driver.TouchRead, p[l.added])
 		}
-		if x.Computes() {
+		if adds {
 			data(driver.TouchWrite, p[x.dst])
 		}
 	}
