@@ -67,7 +67,8 @@ type Tuned[S fmt.Stringer, B any] struct {
 // candidate that t has measured as the fastest at s, or else at the nearest shape whose
 // fastest candidate serves s, or else the first candidate that serves s: rings before others where NVLink joins
 // neighbours alone, and those by NCCL, which come last, where the group may fall back. A candidate serves where
-// it takes the shape and the ranks, the group's links carry it, and the arena has room for it. Choice says
+// it takes the shape and the ranks, the device runs its kernels, the group's links carry it, and the arena has room
+// for it. Choice says
 // which it is and why. It is collective, as each candidate's New is: ranks that choose
 // differently all get a *DisagreementError, and where no candidate serves all get
 // a *NoChoiceError.
