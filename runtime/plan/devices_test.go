@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -55,5 +56,42 @@ func TestTunedByDevice(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// Without a tuning of its own a program goes by what was measured on H200s, of the schedules that it has.
+func TestTunedByOwn(t *testing.T) {
+	own, err := ownTuning()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := Measured{Operation: "allgatherlinear", GPU: "NVIDIA H200", Ranks: 2, Shape: "M 96, K 4096, N 14336, bf16"}
+	all := []option{}
+	for _, name := range []string{"allgatherlinear", "allgatherlineartiles", "allgatherlinearpackets"} {
+		all = append(all, option{Program: &Program{Name: name}, serves: func() error { return nil },
+			nccl: func() bool { return false }})
+	}
+	for _, c := range []struct {
+		options []option
+		shape   string
+		want    string
+	}{
+		{all, "M 96, K 4096, N 14336, bf16", "allgatherlinearpackets: measured on 2 of NVIDIA H200 at M 128, K 4096"},
+		{all, "M 2000, K 4096, N 7168, bf16", "allgatherlineartiles: measured on 2 of NVIDIA H200 at M 2048"},
+		{all[:2], "M 64, K 4096, N 7168, bf16", "allgatherlineartiles: measured on 2 of NVIDIA H200 at M 512"},
+		{all[:1], "M 64, K 4096, N 7168, bf16", "allgatherlinear: not measured"},
+		{all, "M 64, K 4096, N 7168, fp32", "allgatherlinear: not measured"},
+	} {
+		key.Shape = c.shape
+		_, choice, err := choose(own.among(c.options), key, c.options, prefers{})
+		if err != nil || !strings.HasPrefix(choice.String(), c.want) {
+			t.Errorf("%s: %s, %v; want %s", c.shape, choice, err, c.want)
+		}
+	}
+	for _, m := range own.Entries {
+		text, err := os.ReadFile("../../generated/tuned/" + m.Operation + ".go")
+		if err != nil || !strings.Contains(string(text), "(&"+m.Program+".Program,") {
+			t.Errorf("%s by %s: package tuned does not choose it (%v)", m.Operation, m.Program, err)
+		}
 	}
 }
