@@ -159,7 +159,7 @@ func (w *writer) goOn(j junction, last hostir.Step, sent []hostir.Node, sum host
 			nodes = append(nodes, products(part-1)...)
 		}
 	}
-	nodes = append(nodes, hostir.MovesOf(j.next.input, hostir.Post(w.put, w.named(ready, j.next), every).
+	nodes = append(nodes, hostir.MovesOf(j.next.here(), hostir.Post(w.put, w.named(ready, j.next), every).
 		Described("peers may read "+j.next.input), hostir.After(copyRef, w.put))...)
 	return append(append(nodes, hostir.After(mainRef, w.put)), products(j.parts-1)...)
 }

@@ -41,7 +41,7 @@ func writeChain(d *draft) error {
 		if w.through[s] && s.own {
 			continue
 		}
-		w.add(s.gathering.steps(w, s, s.input)...)
+		w.add(s.gathering.steps(w, s, s.here())...)
 		if w.inTurns(s) {
 			w.add(w.batches(s, i)...)
 		} else {
@@ -135,7 +135,7 @@ func (w *writer) head() {
 		w.program.Streams = []hostir.StreamSet{{Name: mainName}}
 	}
 	if s := &w.chain.stages[0]; s.pulls() {
-		w.moves(s.input, hostir.Post(copyRef, w.named(ready, s), every).Described("beside the first product"))
+		w.moves(s.here(), hostir.Post(copyRef, w.named(ready, s), every).Described("beside the first product"))
 	}
 	for i := range w.chain.stages {
 		if s := &w.chain.stages[i]; s.puts() {
@@ -150,7 +150,7 @@ func (w *writer) head() {
 	}
 	if w.n > 1 {
 		s := &w.chain.stages[0]
-		w.moves(s.input, hostir.Wait(copyRef, ready, every))
+		w.moves(s.here(), hostir.Wait(copyRef, ready, every))
 		w.moves(s.sums, hostir.Wait(w.put, free, every))
 	}
 }
@@ -163,7 +163,7 @@ func (w *writer) tail() {
 		last, set = copyRef, copySet
 	}
 	spreads := w.any(w.spreads)
-	of := w.readAcross()
+	name, of := w.readAcross()
 	join := func(sets ...hostir.StreamSet) hostir.Synchronize {
 		if w.original.OverHosts() {
 			sets = append(sets, ncclSet)
@@ -174,7 +174,7 @@ func (w *writer) tail() {
 		w.add(hostir.Synchronize{Streams: []hostir.StreamRef{copyRef}, On: refs([]hostir.StreamSet{relays})})
 	}
 	post := func(on hostir.StreamRef) hostir.Node {
-		return hostir.Post(on, read, every).Described(w.madeIn(of) + " may be overwritten afterwards")
+		return hostir.Post(on, read, every).Described(name + " may be overwritten afterwards")
 	}
 	if gathers && !spreads {
 		w.moves(of, post(copyRef))
@@ -207,19 +207,19 @@ func (w *writer) tail() {
 // moves appends steps of a tensor's move to the program.
 func (w *writer) moves(of string, nodes ...hostir.Node) { w.add(hostir.MovesOf(of, nodes...)...) }
 
-// readAcross is the first tensor that peers read, or whose sums they do.
-func (w *writer) readAcross() string {
+// readAcross is the first memory that peers read, or that they read the sums of, and its move.
+func (w *writer) readAcross() (name, move string) {
 	for i := range w.chain.stages {
 		switch s := &w.chain.stages[i]; {
 		case s.pulls():
-			return s.input
+			return s.input, s.here()
 		case w.spreads(s):
-			return s.sums
+			return s.sums, s.sums
 		case s.gathersColumns():
-			return s.widened
+			return w.madeIn(s.widened), s.widened
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // batches is a stage with the rows of each batch in turn.
@@ -228,7 +228,7 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	switch {
 	case w.through[s]: // peers may read its input already
 	case i > 0 && s.pulls():
-		nodes = hostir.MovesOf(s.input, hostir.Post(mainRef, w.named(ready, s), every).
+		nodes = hostir.MovesOf(s.here(), hostir.Post(mainRef, w.named(ready, s), every).
 			Described("peers may read "+s.input), hostir.After(copyRef, mainRef))
 		if w.original.OverHosts() {
 			nodes = append(nodes, hostir.After(ncclRef, mainRef))
@@ -272,7 +272,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 		}
 		gather = append(gather, hostir.Set(copyRef, here, hostir.Remote(s.input, peer, w.part())),
 			hostir.After(w.work, copyRef))
-		nodes = append(nodes, steps(hostir.MovesOf(s.input, gather...)...))
+		nodes = append(nodes, steps(hostir.MovesOf(s.here(), gather...)...))
 	}
 	nodes = append(nodes, steps(append([]hostir.Node{peerIs}, w.operations(w.work, s, s.ops, peer, here)...)...))
 	done := hostir.Synchronize{Origin: hostir.Origin{Field: movesField}, Streams: []hostir.StreamRef{mainRef},
