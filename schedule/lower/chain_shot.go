@@ -42,7 +42,8 @@ func linkedGatherShot(d *draft) error {
 	return errorsOf(err, d.wholeRows("one kernel"))
 }
 
-// rowsOfPeers brings all rows of a stage's input here. The words have its name, since the stage's sums may have some.
+// rowsOfPeers brings all rows of a stage's input here. The words are named after the input: the stage's sums may have
+// some too.
 func rowsOfPeers(w *writer, s *stage) []hostir.Node {
 	w.share(s.input)
 	ready, done := s.input+ready, s.input+read
