@@ -43,7 +43,8 @@ func TestCode(t *testing.T) {
 		{"shot2_bf16", 4 + 1 + 2 + 2 + 2 + 2}, {"shot2_fp32", 4 + 1 + 2 + 2 + 2 + 2},
 		{"gather", 2 + 1 + 2 + 2 + 3 + 3},
 		{"packets_bf16", 3 + 3 + 3 + 3 + 6}, {"packets_fp32", 3 + 3 + 3 + 3 + 6},
-		{"packets2_bf16", 3 + 3 + 3 + 3 + 7}, {"packets2_fp32", 3 + 3 + 3 + 3 + 7}, {"packetgather", 3 + 3 + 3 + 3 + 6},
+		{"packets2_bf16", 3 + 3 + 3 + 3 + 7}, {"packets2_fp32", 3 + 3 + 3 + 3 + 7},
+		{"packetgather", 3 + 3 + 3 + 3 + 6},
 		{"push_bf16", 3 + 2 + 2 + 2 + 7}, {"push_fp32", 3 + 2 + 2 + 2 + 7},
 	}
 	var got []kernel

@@ -65,8 +65,8 @@ func (s Step) checkPackets() error {
 	away := func(v View) bool { return !v.Peer.IsZero() }
 	reads := len(s.Reads) == 1 || len(s.Reads) == 2 && s.Do == Packets && s.Reads[1].Each.Index == ""
 	if !reads || len(s.Writes) != 2 || s.Reads[0].Each.Index != RankIndex || slices.ContainsFunc(s.Reads, away) {
-		return fmt.Errorf("a kernel of packets reads a view for each rank, of its own, and perhaps a tensor to add to " +
-			"their sum, and writes its result and its landing")
+		return fmt.Errorf("a kernel of packets reads a view for each rank, of its own, and perhaps a tensor to add " +
+			"to their sum, and writes its result and its landing")
 	}
 	if s.By == "" || !s.ByBlocks {
 		return fmt.Errorf("a kernel sends packets, its blocks each for itself")

@@ -18,8 +18,8 @@ func linkedPushGather(d *draft) error {
 	return errorsOf(err, d.wholeRows("one kernel"))
 }
 
-// landedRows brings all rows of a stage's input to each rank. The landing is named after the input: the stage's sums may
-// have one too.
+// landedRows brings all rows of a stage's input to each rank. The landing is named after the input: the stage's sums
+// may have one too.
 func landedRows(w *writer, s *stage) []hostir.Node {
 	own := w.buffer(s.input).Tensor
 	to := w.landing(s.input+landed, s.input+arrived, false, elements(own), own.Axes...)
