@@ -1,7 +1,9 @@
 package mutate_test
 
 import (
+	"errors"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +12,9 @@ import (
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/lower"
 	"ovgen/schedule/scheduletest"
+	"ovgen/verify/explore"
 	"ovgen/verify/mutate"
+	"ovgen/verify/ops"
 )
 
 // mutants are all of a schedule.
@@ -239,7 +243,10 @@ func TestHosts(t *testing.T) {
 			"swap collectives on rank 1 of 3: nccl: " + part + " with nccl: " + next: mutate.Caught,
 		},
 	}
-	all := append(catalog.All(), catalog.Named{Name: inParts,
+	if os.Getenv("OVGEN_SOAK") != "" {
+		named["an MLP"] = nil
+	}
+	all := append(catalog.All(), catalog.Named{Name: "an MLP", Schedule: mlpOverHosts()}, catalog.Named{Name: inParts,
 		Schedule: scheduletest.By(catalog.LinearReduceScatterHosts, "C", schedule.Rails{Parts: 2})})
 	for name, want := range named {
 		i := slices.IndexFunc(all, func(n catalog.Named) bool { return n.Name == name })
@@ -261,6 +268,57 @@ func TestHosts(t *testing.T) {
 			t.Errorf("%d of %d mutants of %s are there", found, len(want), name)
 		}
 	}
+}
+
+func mlpOverHosts() schedule.Schedule {
+	s := catalog.TensorParallelMLP
+	s.Mesh = schedule.Hosts()
+	return s
+}
+
+// In an MLP over hosts the acknowledgement of what a rank copies from a peer says nothing new: the rank multiplies it,
+// and that peer's run ends behind the sums of it. So mutants that acknowledge too soon are safe, and both checkers
+// find them so.
+func TestRedundant(t *testing.T) {
+	late := regexp.MustCompile(`^(drop|move): copy: Synchronize\(relay\[1\.\.H-1\]\)( from place 20 to ([2-6]|21))?$|` +
+		`^move: copy: Post read -> every peer from place 21 to 1\d$`)
+	throughSums := regexp.MustCompile("rank 0 copy to Agathered@0[+]288 -> .*product to H.*copy to slots@1.*" +
+		"rank 1 wait arrived.*sum to C@1[+]0.*done$")
+	found := 0
+	for _, m := range mutants(t, "an MLP", mlpOverHosts()) {
+		if !late.MatchString(m.Kind + ": " + m.Text) {
+			continue
+		}
+		found++
+		for _, c := range m.Cases {
+			proved, err := mutate.Prove(c)
+			explored, err2 := mutate.Explore(c)
+			if err := errors.Join(err, err2); err != nil || !proved.Safe || !explored.Safe {
+				t.Errorf("%s on %d ranks: prover: %s; explorer: %s; %v", m.Name(), c.Shape.Ranks, proved, explored, err)
+			}
+		}
+		if m.Kind == "drop" {
+			c := m.Cases[len(m.Cases)-1]
+			if why := ordered(t, c, c.Right).StillOrdered(ordered(t, c, c.Lists)); !slices.ContainsFunc(why,
+				throughSums.MatchString) {
+				t.Errorf("%s: the sums do not order what it concerns, but %d others do", m.Name(), len(why))
+			}
+		}
+	}
+	if found != 17 {
+		t.Errorf("there are %d such mutants", found)
+	}
+}
+
+// ordered is the order of a case's steps, eager.
+func ordered(t *testing.T, c mutate.Case, lists [][]ops.Op) *explore.Order {
+	t.Helper()
+	sys, err := explore.Of(c.Program, c.Shape, lists, explore.Eager, explore.Eager)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, _ := explore.Ordered(sys)
+	return o
 }
 
 // A checker that accepts everything, or nothing, lets mutants survive.
