@@ -146,6 +146,7 @@ fi
 if [ "$PART" != bench ]; then
   part driver "$BIN/cuda.test" \
     -test.run 'Conform|NoAllocs|Peers|Kernel|Unexportable|Foreign|Threads|ManyAtOnce|Misaligned'
+  part "peers-$gpus" env OVGEN_EXAMPLE_GPUS="$gpus" "$BIN/peers.test" -test.v -test.run TestOnGPUs
   for n in 2 4; do
     [ "$gpus" -ge $n ] || continue
     part "verify-$n" "$BIN/run" verify all -ranks $n -driver cuda -iters ${ITERS:-50}
