@@ -66,8 +66,8 @@ func TestNetwork(t *testing.T) {
 		return nil
 	}, 45e9, 25*time.Microsecond)
 	library := collectives{&silent{}, &Filter{Driver: &fake{}, Before: before}}
-	for _, d := range []driver.CollectiveDesc{{Kind: driver.Exchange, Bytes: 45e6}, {Kind: driver.AllGather, Bytes: 1e6},
-		{Kind: driver.Exchange, Bytes: 90e6}} {
+	for _, d := range []driver.CollectiveDesc{{Kind: driver.Exchange, Bytes: 45e6},
+		{Kind: driver.AllGather, Bytes: 1e6}, {Kind: driver.Exchange, Bytes: 90e6}} {
 		if err := library.Collective(d, 0, 0, 1, 7); err != nil {
 			t.Fatal(err)
 		}

@@ -239,7 +239,8 @@ var commandCases = []commandCase{
 	{"bench allgatherlinear allgatherlinearkernels allgathermatmul -driver sim -ranks 2 -iters 1 " +
 		"-m 8 -k 8 -n 8 -json", 0,
 		[]string{`"variant":"copies","gated":true`}},
-	{"bench linearreducescatterhosts allreducehosts -driver sim -ranks 4 -hosts 2 -network 1 -iters 1 -m 8 -k 8 -n 8", 0,
+	{"bench linearreducescatterhosts allreducehosts -driver sim -ranks 4 -hosts 2 -network 1 -iters 1 " +
+		"-m 8 -k 8 -n 8", 0,
 		[]string{"each exchange waits 25µs and its bytes at 1 GB/s", "4 ranks of 2 hosts", "network, gated", "serial  ",
 			"all-reduce of"}},
 	{"bench allgatherlinear,allgatherlinearkernels -driver sim -ranks 2 -iters 1 -m 8 -k 8 -n 8", 0,

@@ -45,8 +45,8 @@ func (l *lab) figures(all []*series) []figure {
 		device, host := x.sorted()
 		f := figure{Program: l.Program.Name, Driver: l.r.drv.Name(), Type: l.Shape.Type.String(), M: l.Shape.M,
 			K: l.Shape.K, N: l.Shape.N,
-			N2: l.Shape.N2, N3: l.Shape.N3, F: l.Shape.F, W: l.Shape.W, P: l.Shape.P, Ranks: l.r.Size(), Network: l.r.o.network,
-			Variant: x.variant.name, Gated: x.gated, Median: median(device), Min: device[0],
+			N2: l.Shape.N2, N3: l.Shape.N3, F: l.Shape.F, W: l.Shape.W, P: l.Shape.P, Ranks: l.r.Size(),
+			Network: l.r.o.network, Variant: x.variant.name, Gated: x.gated, Median: median(device), Min: device[0],
 			Max:  device[len(device)-1],
 			Host: median(host), Rounds: len(device)}
 		if l.r.Hosts() > 1 {

@@ -108,7 +108,7 @@ func (c *Context) communicator(call string, h driver.Comm) (*communicator, error
 // enterComm enters a call with a communicator, of which NCCL takes one at a time: another thread's is refused.
 func (c *Context) enterComm(call string, h driver.Comm) (m *communicator, leave func(), err error) {
 	if _, calls := c.calling.LoadOrStore(h, call); calls {
-		return nil, nil, failNCCL(call, ncclInvalidUsage, "another thread's call with the communicator has not returned")
+		return nil, nil, failNCCL(call, ncclInvalidUsage, "another thread's call with the communicator goes on")
 	}
 	if err := c.enter(call); err != nil {
 		c.calling.Delete(h)
@@ -309,8 +309,8 @@ func (w *World) beginCollective(o *op) {
 var kinds = []driver.CollectiveKind{"nothing", driver.AllGather, driver.ReduceScatter, driver.AllReduce,
 	driver.AllToAll, driver.Exchange}
 
-// signature is a rank's call, as a word. NCCL sets up what is captured on all ranks together, so a collective of a graph
-// is another than one that is enqueued.
+// signature is a rank's call, as a word. NCCL sets up what is captured on all ranks together, so a collective of a
+// graph is another than one that is enqueued.
 func (o *op) signature() uint64 {
 	d, captured := o.together, uint64(0)
 	if o.parent != nil {
