@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"ovgen/runtime/device"
-	"ovgen/runtime/group"
 )
 
 // TestConfigRefused has configs that are not served: the error names the field.
@@ -23,14 +22,14 @@ func TestConfigRefused(t *testing.T) {
 		{"GELU", "hidden_act", `"gelu"`, `hidden_act is "gelu"`},
 		{"a bias", "attention_bias", "true", "attention_bias is true (only false is served)"},
 		{"another bias", "mlp_bias", "true", "mlp_bias is true"},
-		{"epsilon", "rms_norm_eps", "1e-6", "rms_norm_eps is 1e-06 (schedule.RMSNorm has 1e-05)"},
+		{"epsilon", "rms_norm_eps", "1e-6", "rms_norm_eps is 1e-06 (it must be 1e-05, which schedule.RMSNorm has)"},
 		{"no layers", "num_hidden_layers", "null", "num_hidden_layers is 0 (it must be above 0)"},
 		{"a text", "vocab_size", `"many"`, "vocab_size"},
-		{"heads of keys", "num_key_value_heads", "5", "num_key_value_heads is 5 of 12 heads"},
-		{"large heads", "head_dim", "256", "head_dim is 256 (multiples of 8 up to 128 are served)"},
-		{"yarn", "rope_scaling", `{"type": "yarn"}`, `rope_scaling.rope_type is "yarn"`},
-		{"newer yarn", "rope_parameters", `{"rope_type": "yarn"}`, `rope_scaling.rope_type is "yarn"`},
-		{"no factor", "rope_scaling", `{"rope_type": "llama3"}`, "rope_scaling has no factor"},
+		{"heads of keys", "num_key_value_heads", "5", "num_key_value_heads is 5 (it must divide the 12 heads into groups of at most 16)"},
+		{"large heads", "head_dim", "256", "head_dim is 256 (it must be a multiple of 8, at most 128)"},
+		{"yarn", "rope_scaling", `{"type": "yarn"}`, `rope_scaling.rope_type is yarn (it must be default or llama3)`},
+		{"newer yarn", "rope_parameters", `{"rope_type": "yarn"}`, `rope_scaling.rope_type is yarn`},
+		{"no factor", "rope_scaling", `{"rope_type": "llama3"}`, "rope_scaling is llama3 (it must have factor, low_freq_factor"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			_, err := parseConfig(changed(t, x.field, x.value))
@@ -205,10 +204,11 @@ func TestStartFails(t *testing.T) {
 			w["model.norm.weight"] = Array{[]int{2}, make([]float32, 2)}
 		}, 2, 64, "tensor model.norm.weight: its shape is [2], and the config makes it [96]"},
 		{"5 ranks", func(map[string]Array) {}, 5, 64,
-			"cut the model for 5 ranks: they must divide num_attention_heads, 12"},
-		{"no ranks", func(map[string]Array) {}, 0, 64, "cut the model for 0 ranks: at least 1 is needed"},
-		{"no room", func(map[string]Array) {}, 1, 0, "3 sequences with room for 0 tokens"},
-		{"more room than positions", func(map[string]Array) {}, 1, 1024, "max_position_embeddings is 512"},
+			"cut the model for 5 ranks: they must be 1 or more, and divide num_attention_heads, 12"},
+		{"no ranks", func(map[string]Array) {}, 0, 64, "cut the model for 0 ranks: they must be 1 or more"},
+		{"no room", func(map[string]Array) {}, 1, 0, "room for 0 tokens: 2 to 512"},
+		{"more room than positions", func(map[string]Array) {}, 1, 1024,
+			"room for 1024 tokens: 2 to 512, which is max_position_embeddings"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			weights, dir := Random(Tiny, seed), t.TempDir()
@@ -218,7 +218,7 @@ func TestStartFails(t *testing.T) {
 			}
 			o := small
 			o.Room = x.room
-			_, err := StartGoroutines(t.Context(), Spec{dir, x.ranks, o}, group.Config{Backend: "sim"})
+			_, err := Spec{Model: dir, Ranks: x.ranks, Options: o}.Start(t.Context())
 			if err == nil || !strings.Contains(err.Error(), x.want) {
 				t.Errorf("%v, want %q", err, x.want)
 			}
@@ -230,7 +230,7 @@ func TestStartFails(t *testing.T) {
 func TestNeeds(t *testing.T) {
 	c := large
 	c.Layers = 32
-	needs, err := Spec{Ranks: 2, Options: Usual}.Needs(c)
+	needs, err := Usual.Needs(c, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -10,7 +9,6 @@ import (
 	"testing"
 
 	"ovgen/runtime/device"
-	"ovgen/runtime/group"
 )
 
 const seed = 1
@@ -34,11 +32,6 @@ func tiny(t *testing.T, c Config) (dir string, weights map[string]Array) {
 	return dir, weights
 }
 
-// simulated starts a crew in the simulator.
-func simulated(ctx context.Context, s Spec) (*Crew, error) {
-	return StartGoroutines(ctx, s, group.Config{Backend: "sim"})
-}
-
 // ranks are those of a crew of this process.
 type ranks []*Rank
 
@@ -55,7 +48,7 @@ func (c *Crew) here() (all ranks) {
 // logits are one row of the last step, with the parts of all ranks.
 func (all ranks) logits(t *testing.T, answer int) (list []float64) {
 	for _, r := range all {
-		raw := make([]byte, 4*r.RealTokens(r.Config))
+		raw := make([]byte, 4*r.realTokens())
 		if err := r.driver.MemcpyDtoH(raw, r.memory.logits+device.Ptr(4*answer*r.Tokens)); err != nil {
 			t.Fatal(err)
 		}
@@ -168,28 +161,29 @@ type decoding struct {
 	n       int   // tokens to make
 	most    int   // rows of a step that reads a prompt
 	o       Options
+
+	processes bool
 }
 
 // decodings are short; make example has longer ones.
 func decodings() []decoding {
 	list := []decoding{
-		{Tiny, []int{20}, 8, 16, small}, // 16 rows that are spread, and 4 that are not
+		{c: Tiny, prompts: []int{20}, n: 8, most: 16, o: small}, // 16 rows that are spread, and 4 that are not
 	}
 	if os.Getenv("OVGEN_EXAMPLE") != "" {
-		list = append(list, long, decoding{Tiny, []int{65, 1, 3, 130}, 64, 130,
-			Options{Sequences: 4, Room: 320, Many: 64, Prefill: []int{1, 16, 130}, Decode: []int{1, 2, 4}}})
+		list = append(list, long, decoding{c: Tiny, prompts: []int{65, 1, 3, 130}, n: 64, most: 130,
+			o: Options{Sequences: 4, Room: 320, Many: 64, Prefill: []int{1, 16, 130}, Decode: []int{1, 2, 4}}})
 	}
 	return list
 }
 
 // long has more context than a block of the kernels takes, tiles that are not full, and a row that fills a bucket.
-var long = decoding{other, []int{270, 5}, 2, 256,
-	Options{Sequences: 3, Room: 320, Many: 100, Prefill: []int{8, 70, 256}, Decode: []int{3}}}
+var long = decoding{c: other, prompts: []int{270, 5}, n: 2, most: 256,
+	o: Options{Sequences: 3, Room: 320, Many: 100, Prefill: []int{8, 70, 256}, Decode: []int{3}}}
 
 // hold decodes on numbers of ranks, and feeds the reference's tokens. Logits must be near the reference's, and in fp32
 // the crew must make the reference's tokens.
-func (d decoding) hold(t *testing.T, typ device.Type, numbers []int, b bounds,
-	start func(context.Context, Spec) (*Crew, error)) {
+func (d decoding) hold(t *testing.T, typ device.Type, numbers []int, b bounds) {
 	d.o.Type = typ
 	dir, weights := tiny(t, d.c)
 	var tokens [][]int
@@ -204,7 +198,7 @@ func (d decoding) hold(t *testing.T, typ device.Type, numbers []int, b bounds,
 			name += " by NCCL"
 		}
 		t.Run(name, func(t *testing.T) {
-			crew, err := start(t.Context(), Spec{dir, n, d.o})
+			crew, err := Spec{Model: dir, Ranks: n, Processes: d.processes, Options: d.o}.Start(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -268,11 +262,11 @@ func (d decoding) follow(t *testing.T, crew *Crew, tokens [][]int, logits [][][]
 // TestTokens decodes in fp32: whatever the ranks, whoever carries between them, and whatever else is decoded at the
 // same time, logits are near those of the reference in float64, and all tokens its tokens.
 func TestTokens(t *testing.T) {
-	long.hold(t, device.FP32, []int{2}, exact, simulated)
+	long.hold(t, device.FP32, []int{2}, exact)
 	for _, d := range decodings() {
-		d.hold(t, device.FP32, []int{1, 2, 3, 4}, exact, simulated)
+		d.hold(t, device.FP32, []int{1, 2, 3, 4}, exact)
 		d.o.NCCL = true
-		d.hold(t, device.FP32, []int{2}, exact, simulated)
+		d.hold(t, device.FP32, []int{2}, exact)
 	}
 }
 
@@ -283,6 +277,6 @@ func TestLogits(t *testing.T) {
 		ranks = []int{1, 2, 3, 4}
 	}
 	for _, d := range decodings() {
-		d.hold(t, device.BF16, ranks, bounds{most: .5, row: .5, all: .05}, simulated)
+		d.hold(t, device.BF16, ranks, bounds{most: .5, row: .5, all: .05})
 	}
 }

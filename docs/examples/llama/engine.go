@@ -24,7 +24,6 @@ const Queued = 256
 
 // NewEngine is an engine that does not run yet.
 func NewEngine(start func(ctx context.Context) (*Crew, error), o Options, ends []int) *Engine {
-	o.Sequences = min(o.Sequences, slices.Max(o.Decode))
 	return &Engine{Start: start, Options: o, Ends: ends, queue: make(chan *Request, Queued)}
 }
 
@@ -77,15 +76,22 @@ func (e *Engine) Run(ctx context.Context) error {
 		}
 	}()
 	for first := true; ctx.Err() == nil; first = false {
+		began := time.Now()
 		crew, err := e.Start(ctx)
-		switch {
-		case err == nil:
-			err = e.serve(ctx, crew)
-			log.Printf("the ranks stop: %v; close them: %v", err, crew.Close(context.WithoutCancel(ctx)))
-		case first:
+		if err != nil && first {
 			return err
-		default:
-			time.Sleep(100 * time.Millisecond) // it may be its end that kept the last crew from starting
+		}
+		if err != nil {
+			log.Printf("the ranks can't join: %v (trying again)", err)
+			time.Sleep(200 * time.Millisecond) // it may be its end that kept the last crew from starting
+			continue
+		}
+		log.Printf("%d ranks serve the model after %v", len(crew.Ranks), time.Since(began).Round(time.Millisecond))
+		if err := e.serve(ctx, crew); ctx.Err() == nil {
+			log.Printf("the ranks join again: %v", err)
+		}
+		if err := crew.Close(context.WithoutCancel(ctx)); err != nil {
+			log.Printf("close the ranks: %v", err)
 		}
 	}
 	return nil
@@ -158,19 +164,13 @@ func (e *Engine) admit(running []*Request) (n int) {
 func (e *Engine) rows(running []*Request, prompt bool) (b Batch, of []*Request) {
 	b.Prompt = prompt
 	for i, r := range running {
-		if r == nil || r.ended || (len(r.all)-r.read > 1) != prompt {
+		if r == nil || r.ended || (len(r.all)-r.read > 1) != prompt || prompt && len(of) > 0 {
 			continue
 		}
-		n := 1
-		if prompt {
-			n = min(len(r.all)-r.read, slices.Max(e.Prefill))
-		}
-		for range n {
+		of = append(of, r)
+		for range min(len(r.all)-r.read, slices.Max(e.Prefill)) {
 			b.Add(r.all[r.read], i, r.read)
 			r.read++
-		}
-		if of = append(of, r); prompt {
-			break
 		}
 	}
 	return b, of

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"ovgen/runtime/device"
-	"ovgen/runtime/group"
 )
 
 // TestOnGPUs decodes on up to as many GPUs as OVGEN_EXAMPLE_GPUS says. It compares logits on one GPU, where no process
@@ -20,21 +18,15 @@ import (
 func TestOnGPUs(t *testing.T) {
 	most := number(t, "OVGEN_EXAMPLE_GPUS")
 	t.Setenv("OVGEN_DRIVER", "cuda")
-	start := func(ctx context.Context, s Spec) (*Crew, error) {
-		if s.Ranks > 1 {
-			return StartProcesses(ctx, s)
-		}
-		return StartGoroutines(ctx, s, group.Config{})
-	}
 	var numbers []int
 	for n := range most {
 		numbers = append(numbers, n+1)
 	}
 	for _, d := range append(decodings(), long) {
-		d.hold(t, device.FP32, numbers, exact, start)
-		d.hold(t, device.BF16, numbers, bounds{most: .5, row: .5, all: .05}, start)
+		d.hold(t, device.FP32, numbers, exact)
+		d.hold(t, device.BF16, numbers, bounds{most: .5, row: .5, all: .05})
 		d.o.NCCL = true
-		d.hold(t, device.FP32, numbers, exact, start)
+		d.hold(t, device.FP32, numbers, exact)
 	}
 }
 
@@ -66,14 +58,14 @@ func TestSpeed(t *testing.T) {
 	o.Decode, o.Prefill = []int{1, 16, 64}, []int{128, 2048}
 	t.Setenv("OVGEN_DRIVER", "cuda")
 	t.Logf("%d layers on %d GPUs, %v\n%s", large.Layers, ranks, o.Type,
-		compared(t, Spec{dir, ranks, o}, 30, []int{15, 2047}))
+		compared(t, Spec{Model: dir, Ranks: ranks, Options: o}, 30, []int{15, 2047}))
 }
 
 // TestCompared makes the table of TestSpeed of a small model in the simulator, whose times say nothing.
 func TestCompared(t *testing.T) {
 	dir, _ := tiny(t, Tiny)
 	t.Setenv("OVGEN_DRIVER", "sim")
-	table := compared(t, Spec{dir, 2, small}, 1, []int{15})
+	table := compared(t, Spec{Model: dir, Ranks: 2, Options: small}, 1, []int{15})
 	if rows := strings.Count(table, "\n"); rows != 2+len(small.Prefill)+len(small.Decode) {
 		t.Errorf("%d rows:\n%s", rows, table)
 	}
@@ -84,9 +76,9 @@ func TestCompared(t *testing.T) {
 func compared(t *testing.T, s Spec, rounds int, positions []int) string {
 	var crews [2]*Crew
 	for i := range crews {
-		s.NCCL = i == 1
+		s.NCCL, s.Processes = i == 1, true
 		var err error
-		if crews[i], err = StartProcesses(t.Context(), s); err != nil {
+		if crews[i], err = s.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,10 +27,35 @@ type Server struct {
 
 // completion is a request; fields that are neither here nor in onlyRequests are ignored.
 type completion struct {
-	Model  string          `json:"model"`
-	Prompt json.RawMessage `json:"prompt"`
-	Most   int             `json:"max_tokens"`
-	Stream bool            `json:"stream"`
+	Model  string   `json:"model"`
+	Prompt prompted `json:"prompt"`
+	Most   int      `json:"max_tokens"`
+	Stream bool     `json:"stream"`
+}
+
+// prompted is a text, of which a byte is a token, or a list of tokens.
+type prompted struct {
+	text   bool
+	tokens []int
+}
+
+// UnmarshalJSON reads either.
+func (p *prompted) UnmarshalJSON(b []byte) error {
+	var text string
+	if p.text = json.Unmarshal(b, &text) == nil; p.text {
+		for _, c := range []byte(text) {
+			p.tokens = append(p.tokens, int(c))
+		}
+		return nil
+	}
+	var list []*int
+	if json.Unmarshal(b, &list) != nil || slices.Contains(list, nil) {
+		return errors.New("prompt is neither one text nor one list of token ids")
+	}
+	for _, token := range list {
+		p.tokens = append(p.tokens, *token)
+	}
+	return nil
 }
 
 // onlyRequests are fields that would change the answer, with the values that are served.
@@ -94,84 +120,74 @@ func described(err error) (int, any) {
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/completions", func(w http.ResponseWriter, r *http.Request) {
-		if err := s.complete(w, r); err != nil {
-			fail(w, err)
-		}
+		answer(w, s.complete(w, r))
 	})
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, r *http.Request) {
 		if !s.Engine.Ready() {
-			fail(w, ErrJoins)
+			answer(w, ErrJoins)
 		}
 	})
 	return mux
 }
 
-func send(w http.ResponseWriter, status int, x any) {
+// answer sends an error, if there is one.
+func answer(w http.ResponseWriter, err error) {
+	if err == nil {
+		return
+	}
+	status, x := described(err)
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(x) // a client that is gone needs no answer
 }
 
-func fail(w http.ResponseWriter, err error) {
-	status, x := described(err)
-	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
-		w.Header().Set("Retry-After", "1")
-	}
-	send(w, status, x)
-}
-
 // mostBody bounds a request in bytes.
 const mostBody = 16 << 20
 
-// parse reads a request and the tokens of its prompt.
-func (s *Server) parse(r *http.Request) (c completion, prompt []int, err error) {
-	bad := func(format string, args ...any) error {
-		return &Problem{http.StatusBadRequest, fmt.Sprintf(format, args...)}
-	}
-	c.Most = 16
+// parse reads a request.
+func (s *Server) parse(r *http.Request) (completion, error) {
+	c := completion{Most: 16}
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, mostBody))
 	if err = cmp.Or(err, readJSON(body, &c, onlyRequests)); err != nil {
-		return c, nil, bad("%v", err)
+		return c, &Problem{http.StatusBadRequest, err.Error()}
 	}
-	var text string
-	isText := json.Unmarshal(c.Prompt, &text) == nil
-	for _, b := range []byte(text) {
-		prompt = append(prompt, int(b))
-	}
-	switch room := s.Engine.Room; {
+	status, tokens, room := http.StatusBadRequest, c.Prompt.tokens, s.Engine.Room
+	switch {
 	case c.Model != s.Model:
-		err = &Problem{http.StatusNotFound, fmt.Sprintf("there is no model %q (there is %q)", c.Model, s.Model)}
+		status, err = http.StatusNotFound, fmt.Errorf("there is no model %q (there is %q)", c.Model, s.Model)
 	case c.Most < 1:
-		err = bad("max_tokens is %d (at least 1 is made)", c.Most)
-	case isText && !s.Bytes:
-		err = bad("prompt is text, and the server has no tokenizer (send token ids)")
-	case !isText && json.Unmarshal(c.Prompt, &prompt) != nil:
-		err = bad("prompt is neither one text nor one list of token ids")
-	case len(prompt) == 0:
-		err = bad("prompt is empty")
-	case slices.Min(prompt) < 0 || slices.Max(prompt) >= s.Vocabulary:
-		err = bad("prompt has a token that is not in the vocabulary of %d", s.Vocabulary)
-	case len(prompt) >= room:
-		err = &Problem{http.StatusRequestEntityTooLarge, fmt.Sprintf("prompt has %d tokens, and a sequence has room "+
-			"for %d with its answer", len(prompt), room)}
+		err = fmt.Errorf("max_tokens is %d (at least 1 is made)", c.Most)
+	case c.Prompt.text && !s.Bytes:
+		err = errors.New("prompt is text, and the server has no tokenizer (send token ids)")
+	case len(tokens) == 0:
+		err = errors.New("prompt is empty")
+	case slices.Min(tokens) < 0 || slices.Max(tokens) >= s.Vocabulary:
+		err = fmt.Errorf("prompt has a token that is not in the vocabulary of %d", s.Vocabulary)
+	case len(tokens) >= room:
+		status, err = http.StatusRequestEntityTooLarge, fmt.Errorf("prompt has %d tokens, and a sequence has room for %d "+
+			"with its answer", len(tokens), room)
+	default:
+		return c, nil
 	}
-	return c, prompt, err
+	return c, &Problem{status, err.Error()}
 }
 
 // complete answers a request. An error that it returns is the answer; a later one is the last event of the stream.
 func (s *Server) complete(w http.ResponseWriter, r *http.Request) error {
-	c, prompt, err := s.parse(r)
+	c, err := s.parse(r)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel() // gives the request up, however the answer ends
-	q, err := s.Engine.Submit(ctx, prompt, c.Most)
+	q, err := s.Engine.Submit(ctx, c.Prompt.tokens, c.Most)
 	if err != nil {
 		return err
 	}
-	reply := Reply{ID: fmt.Sprintf("cmpl-%x", time.Now().UnixNano()), Object: "text_completion",
-		Created: time.Now().Unix(), Model: s.Model}
+	reply := Reply{ID: "cmpl-" + rand.Text(), Object: "text_completion", Created: time.Now().Unix(), Model: s.Model}
 	all, held := Choice{Tokens: []int{}}, []byte{}
 	for token := range q.Tokens {
 		part := Choice{Tokens: []int{token}}
@@ -183,23 +199,26 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) error {
 			return nil // the client has gone
 		}
 	}
-	rest := strings.ToValidUTF8(string(held), "\ufffd")
-	switch {
-	case q.Err != nil && (!c.Stream || len(all.Tokens) == 0):
+	n := len(all.Tokens)
+	if q.Err != nil && (!c.Stream || n == 0) {
 		return q.Err
-	case q.Err != nil:
-		_, x := described(q.Err)
-		_ = event(w, x)
-	case c.Stream:
-		reply.Choices = []Choice{{Text: rest, Tokens: []int{}, Finish: &q.Finish}}
-		_ = event(w, reply)
-	default:
-		all.Text, all.Finish = all.Text+rest, &q.Finish
-		reply.Choices = []Choice{all}
-		reply.Usage = &Usage{len(prompt), len(all.Tokens), len(prompt) + len(all.Tokens)}
-		send(w, http.StatusOK, reply)
+	}
+	last := &all
+	if c.Stream {
+		last = &Choice{Tokens: []int{}}
+	}
+	last.Text, last.Finish = last.Text+strings.ToValidUTF8(string(held), "\ufffd"), &q.Finish
+	reply.Choices, reply.Usage = []Choice{*last}, &Usage{len(c.Prompt.tokens), n, len(c.Prompt.tokens) + n}
+	if !c.Stream {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(reply)
 		return nil
 	}
+	var end any = reply
+	if q.Err != nil {
+		_, end = described(q.Err)
+	}
+	_ = event(w, end)
 	_, _ = fmt.Fprint(w, "data: [DONE]\n\n")
 	return nil
 }

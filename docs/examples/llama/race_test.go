@@ -15,7 +15,11 @@ import (
 // also of the decoder's own kernels, which say what they read and write.
 func TestRaces(t *testing.T) {
 	dir, _ := tiny(t, Tiny)
-	c, tensors, needs, err := Spec{dir, 2, small}.open()
+	c, needs, err := Spec{Model: dir, Ranks: 2, Options: small}.Check()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tensors, err := OpenTensors(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

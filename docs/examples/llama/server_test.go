@@ -18,10 +18,15 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"ovgen/runtime/launch"
 )
 
 // TestMain is also what the processes of ranks run.
 func TestMain(m *testing.M) {
+	if os.Getenv(launch.EnvDriver) == "" {
+		os.Setenv(launch.EnvDriver, "sim")
+	}
 	mine, err := RankProcess(context.Background())
 	switch {
 	case err != nil:
@@ -157,8 +162,11 @@ func TestRequests(t *testing.T) {
 			`"completion_tokens":31,`},
 		{"half a body", `{"model": "tiny"`, 400, "unexpected end of JSON input"},
 		{"another model", `{"model": "huge", "prompt": "a"}`, 404, `there is no model \"huge\" (there is \"tiny\")`},
-		{"no prompt", `{"model": "tiny"}`, 400, "prompt is neither one text nor one list"},
+		{"no prompt", `{"model": "tiny"}`, 400, "prompt is empty"},
 		{"an empty prompt", `{"model": "tiny", "prompt": ""}`, 400, "prompt is empty"},
+		{"no token", `{"model": "tiny", "prompt": [1, null]}`, 400, "prompt is neither one text nor one list of token ids"},
+		{"half a token", `{"model": "tiny", "prompt": [1.5]}`, 400, "prompt is neither one text nor one list"},
+		{"no object", `[]`, 400, "it is no JSON object"},
 		{"two prompts", `{"model": "tiny", "prompt": ["a", "b"]}`, 400, "prompt is neither one text nor one list"},
 		{"an unknown token", `{"model": "tiny", "prompt": [259]}`, 400,
 			"prompt has a token that is not in the vocabulary of 259"},
@@ -373,19 +381,18 @@ func TestRankDies(t *testing.T) {
 		kill  func(t *testing.T, crew *Crew)
 	}{
 		{"goroutines", func(ctx context.Context) (*Crew, error) {
-			return simulated(ctx, Spec{dir, 2, small})
+			return Spec{Model: dir, Ranks: 2, Options: small}.Start(ctx)
 		}, func(t *testing.T, crew *Crew) { crew.here()[1].group.Abort(errors.New("the device is gone")) }},
 		{"goroutines by NCCL", func(ctx context.Context) (*Crew, error) {
 			o := small
 			o.NCCL = true
-			return simulated(ctx, Spec{dir, 2, o})
+			return Spec{Model: dir, Ranks: 2, Options: o}.Start(ctx)
 		}, func(t *testing.T, crew *Crew) { crew.here()[1].group.Abort(errors.New("the device is gone")) }},
 		{"processes", func(ctx context.Context) (*Crew, error) {
-			return StartProcesses(ctx, Spec{dir, 2, small})
+			return Spec{Model: dir, Ranks: 2, Processes: true, Options: small}.Start(ctx)
 		}, func(t *testing.T, _ *Crew) { killRank(t, 1) }},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			t.Setenv("OVGEN_DRIVER", "sim")
 			crews, failed := make(chan *Crew, 9), make(chan error, 9)
 			s := serveBy(t, small, func(ctx context.Context) (*Crew, error) {
 				crew, err := x.start(ctx)

@@ -2,12 +2,12 @@
 // of each sequence, position and head of keys of this rank.
 //
 //   embed    rows of the embedding
+//   last     the norm of chosen rows, in fp32
+//   best     the greatest logit of each row on this rank, and of equal ones the lowest token
 //   store    rotates keys, and puts keys and values into the cache
 //   decode   attention of rows of any sequences, over stretches of the context
 //   merge    joins the stretches
 //   prefill  attention of rows that follow each other in one sequence, by tiles
-//   last     the norm of chosen rows, in fp32
-//   best     the greatest logit of each row on this rank, and of equal ones the lowest token
 //
 // Every kernel takes one struct by value, and does nothing by a struct of zeros. Grid and blocks have one dimension; a
 // block takes items of work until none is left.
@@ -30,87 +30,135 @@ DEVICE float load(const char *from, u64 i) { return E::widen(((const typename E:
 template <typename E>
 DEVICE void save(char *to, u64 i, float x) { ((typename E::bits *)to)[i] = (typename E::bits)E::narrow(x); }
 
-// load_unit is the elements of 16 bytes.
-template <typename E>
-DEVICE void load_unit(float *x, const char *from, u64 i)
+template <typename T>
+DEVICE T greater(T x, T y) { return x > y ? x : y; }
+
+DEVICE float plus(float x, float y) { return x + y; }
+
+// of_block joins a number of each thread, of each of G heads, in pairs. It leaves them in all[head][0].
+template <unsigned G, typename T, unsigned threads>
+DEVICE void of_block(T (*all)[threads], const T *mine, T join(T, T))
 {
-  typedef typename E::bits bits;
-  const uint4 v = *(const uint4 *)(from + i * sizeof(bits));
-  const unsigned words[4] = {v.x, v.y, v.z, v.w};
-  for (unsigned j = 0; j < 16 / sizeof(bits); j++) {
-    const unsigned word = words[j * sizeof(bits) / 4];
-    x[j] = E::widen(sizeof(bits) == 4 ? word : j % 2 == 0 ? word & 0xffffu : word >> 16);
+  __syncthreads();
+  each_head(k) all[k][threadIdx.x] = mine[k];
+  for (unsigned half = threads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < half * G; i += threads) {
+      T *const x = &all[i / half][i % half];
+      x[0] = join(x[0], x[half]);
+    }
   }
-}
-
-struct rows {
-  u64 count;
-  const int *tokens, *sequences, *positions;
-};
-
-// Query head q of this rank reads head (q + offset) / group of its keys.
-struct heads {
-  u64 queries, keys, group, offset;
-  u64 size;             // elements of a head
-  u64 sequences, room;  // of the cache: sequences, and positions of each
-  const float *angles;  // [room, size / 2, 2]: cosine and sine
-};
-
-// rotated is an element of a head, turned by its position: elements half a head apart are a pair.
-template <typename E>
-DEVICE float rotated(const char *from, u64 head, u64 i, u64 position, const struct heads &h)
-{
-  const u64 half = h.size / 2, pair = i % half;
-  const float *const turn = h.angles + (position * half + pair) * 2;
-  const float x = load<E>(from, head * h.size + pair), y = load<E>(from, head * h.size + pair + half);
-  return i < half ? x * turn[0] - y * turn[1] : y * turn[0] + x * turn[1];
-}
-
-// cached is the place of a head in the cache.
-DEVICE u64 cached(u64 sequence, u64 position, u64 head, const struct heads &h)
-{
-  return ((sequence * h.room + position) * h.keys + head) * h.size;
+  __syncthreads();
 }
 
 // ----------------------------------------------------------------------------
 
-struct embed {
+struct rows {
   u64 count, columns;
-  const int *tokens;
-  const char *table;
-  char *dst;
+  const int *index;  // of embed and last: which rows they take; -1: none
+  const char *from, *weight;
+  char *to;
+  u64 first, tokens;  // of best: the first column's token, and how many columns are tokens
+  float epsilon;
 };
 
 template <typename E>
-DEVICE void embed_of(const struct embed &p)
+DEVICE void embed_of(const struct rows &p)
 {
-  each_item(row, p.count) {
-    const u64 token = (u64)p.tokens[row];
-    each_thread(i, p.columns) {
-      save<E>(p.dst, row * p.columns + i, load<E>(p.table, token * p.columns + i));
+  each_item(i, p.count) {
+    const u64 from = (u64)p.index[i] * p.columns;
+    each_thread(e, p.columns) {
+      save<E>(p.to, i * p.columns + e, load<E>(p.from, from + e));
+    }
+  }
+}
+
+template <typename E>
+DEVICE void last_of(const struct rows &p)
+{
+  SHARED(float, sums, most_threads);
+  each_item(i, p.count) {
+    const bool none = p.index[i] < 0;
+    const u64 from = none ? 0 : (u64)p.index[i] * p.columns;
+    float squares = 0.0f;
+    each_thread(e, p.columns) {
+      const float x = load<E>(p.from, from + e);
+      squares += x * x;
+    }
+    const float scale = 1.0f / square_root(sum_of_block(sums, squares) / (float)p.columns + p.epsilon);
+    each_thread(e, p.columns) {
+      const float x = load<E>(p.from, from + e) * scale * load<E>(p.weight, e);
+      ((float *)p.to)[i * p.columns + e] = none ? 0.0f : x;
+    }
+  }
+}
+
+struct pair { float logit; int token; };
+
+DEVICE struct pair better(struct pair x, struct pair y)
+{
+  return x.logit > y.logit || (x.logit == y.logit && x.token < y.token) ? x : y;
+}
+
+template <typename E>
+DEVICE void best_of(const struct rows &p)
+{
+  enum { threads = 256 };
+  SHARED(struct pair, found, threads);
+  each_item(i, p.count) {
+    struct pair mine = {MINUS_INFINITY, 0x7fffffff};
+    each_thread(e, p.tokens) {
+      mine = better({((const float *)p.from)[i * p.columns + e], (int)(p.first + e)}, mine);
+    }
+    of_block<1>((struct pair(*)[threads])found, &mine, better);
+    if (threadIdx.x == 0) {
+      ((struct pair *)p.to)[i] = found[0];
     }
   }
 }
 
 // ----------------------------------------------------------------------------
+// Attention. Query head q of this rank reads head (q + offset) / group of its keys.
 
-struct store {
-  struct rows rows;
-  struct heads heads;
-  const char *key, *value;
-  char *keys, *values;
+struct attention {
+  u64 rows;
+  const int *sequences, *positions;
+  u64 queries, keys, group, offset;
+  u64 size;             // elements of a head
+  u64 places, room;     // of the cache: sequences, and positions of each
+  const float *angles;  // [room, size / 2, 2]: cosine and sine
+  const char *query, *key, *value;
+  char *dst, *cache_keys, *cache_values;
+  float *parts;  // [rows, queries, stretches, 2 + size]
+  u64 stretches;
+  float scale;
 };
 
+// rotated is an element of a head, turned by its position: elements half a head apart are a pair.
 template <typename E>
-DEVICE void store_of(const struct store &p)
+DEVICE float rotated(const char *from, u64 head, u64 i, u64 position, const struct attention &p)
 {
-  const struct heads &h = p.heads;
-  each_item(i, p.rows.count * h.keys) {
-    const u64 row = i / h.keys, position = p.rows.positions[row];
-    const u64 to = cached(p.rows.sequences[row], position, i % h.keys, h);
-    each_thread(e, h.size) {
-      save<E>(p.keys, to + e, rotated<E>(p.key, i, e, position, h));
-      save<E>(p.values, to + e, load<E>(p.value, i * h.size + e));
+  const u64 half = p.size / 2, pair = i % half;
+  const float *const turn = p.angles + (position * half + pair) * 2;
+  const float x = load<E>(from, head * p.size + pair), y = load<E>(from, head * p.size + pair + half);
+  return i < half ? x * turn[0] - y * turn[1] : y * turn[0] + x * turn[1];
+}
+
+// cached is the place of a head in the cache.
+DEVICE u64 cached(u64 sequence, u64 position, u64 head, const struct attention &p)
+{
+  return ((sequence * p.room + position) * p.keys + head) * p.size;
+}
+
+template <typename E>
+DEVICE void store_of(const struct attention &p)
+{
+  each_item(i, p.rows * p.keys) {
+    const u64 row = i / p.keys, position = p.positions[row];
+    const u64 to = cached(p.sequences[row], position, i % p.keys, p);
+    each_thread(e, p.size) {
+      save<E>(p.cache_keys, to + e, rotated<E>(p.key, i, e, position, p));
+      save<E>(p.cache_values, to + e, load<E>(p.value, i * p.size + e));
     }
   }
 }
@@ -121,99 +169,68 @@ DEVICE void store_of(const struct store &p)
 
 enum { stretch = 256, decode_threads = 128 };
 
-struct attend {
-  struct rows rows;
-  struct heads heads;
-  const char *query, *keys, *values;
-  char *dst;
-  float *parts;  // [rows, queries, stretches, 2 + size]
-  u64 stretches;
-  float scale;
-};
-
-DEVICE float *part(const struct attend &p, u64 row, u64 query, u64 at)
+DEVICE float *part(const struct attention &p, u64 row, u64 query, u64 at)
 {
-  return p.parts + ((row * p.heads.queries + query) * p.stretches + at) * (2 + p.heads.size);
+  return p.parts + ((row * p.queries + query) * p.stretches + at) * (2 + p.size);
 }
 
-// of_block is the sum of a number of each thread for each of G heads, or the greatest: it is left in all[head][0].
-template <unsigned G>
-DEVICE void of_block(float (*all)[decode_threads], const float *mine, bool greatest)
+// first_query is the first query head of this rank that reads a head of keys or a later one.
+DEVICE u64 first_query(const struct attention &p, u64 head)
 {
-  __syncthreads();
-  each_head(k) {
-    all[k][threadIdx.x] = mine[k];
-  }
-  for (unsigned half = decode_threads / 2; half > 0; half /= 2) {
-    __syncthreads();
-    for (unsigned i = threadIdx.x; i < half * G; i += decode_threads) {
-      float *const x = &all[i / half][i % half];
-      x[0] = greatest ? (x[half] > x[0] ? x[half] : x[0]) : x[0] + x[half];
-    }
-  }
-  __syncthreads();
+  const u64 query = head * p.group > p.offset ? head * p.group - p.offset : 0;
+  return query < p.queries ? query : p.queries;
 }
 
 // A rank has G query heads of a head of keys at most; those that it lacks have queries of zeros. q has the queries, s
-// the scores, and r a number of each thread.
+// the scores, and all a number of each thread.
 template <typename E, unsigned G>
-DEVICE void decode_by(const struct attend &p, float *q, float *s, float *r)
+DEVICE void decode_by(const struct attention &p, float *q, float *s, float (*all)[decode_threads])
 {
-  enum { unit = 16 / sizeof(typename E::bits) };  // elements that a thread loads at once
-  const struct heads &h = p.heads;
-  float(*const all)[decode_threads] = (float(*)[decode_threads])r;
-  each_item(i, p.rows.count * h.keys * p.stretches) {
-    const u64 at = i % p.stretches, head = i / p.stretches % h.keys, row = i / p.stretches / h.keys;
-    const u64 position = p.rows.positions[row], first = at * stretch;
-    const u64 from = head * h.group > h.offset ? head * h.group - h.offset : 0;  // query heads of this head
-    u64 to = (head + 1) * h.group > h.offset ? (head + 1) * h.group - h.offset : 0;
-    to = to < h.queries ? to : h.queries;
+  typedef typename E::bits bits;
+  enum { unit = 16 / sizeof(bits) };  // elements that a thread loads at once
+  each_item(i, p.rows * p.keys * p.stretches) {
+    const u64 at = i % p.stretches, head = i / p.stretches % p.keys, row = i / p.stretches / p.keys;
+    const u64 position = p.positions[row], first = at * stretch;
+    const u64 from = first_query(p, head), to = first_query(p, head + 1);
     if (first > position || from >= to) {
       continue;
     }
-    const unsigned heads = (unsigned)(to - from), size = (unsigned)h.size;
+    const unsigned heads = (unsigned)(to - from), size = (unsigned)p.size;
     const unsigned keys = position - first < stretch ? (unsigned)(position - first) + 1 : stretch;
-    const u64 apart = h.keys * h.size, start = cached(p.rows.sequences[row], first, head, h);
+    const u64 apart = p.keys * p.size, start = cached(p.sequences[row], first, head, p);
     __syncthreads();
     for (unsigned e = threadIdx.x; e < G * size; e += decode_threads) {
       q[e / size * head_most + e % size] = e / size >= heads ? 0.0f : p.scale *
-          rotated<E>(p.query, row * h.queries + from + e / size, e % size, position, h);
+          rotated<E>(p.query, row * p.queries + from + e / size, e % size, position, p);
     }
     __syncthreads();
 
     float x[G], most[G];
-    each_head(k) {
-      most[k] = MINUS_INFINITY;
-    }
+    each_head(k) most[k] = MINUS_INFINITY;
     for (unsigned key = threadIdx.x; key < keys; key += decode_threads) {
-      each_head(k) {
-        x[k] = 0.0f;
-      }
+      each_head(k) x[k] = 0.0f;
       for (unsigned e = 0; e < size; e += unit) {
-        float y[unit];
-        load_unit<E>(y, p.keys, start + key * apart + e);
+        const uint4 y = *(const uint4 *)(p.cache_keys + (start + key * apart + e) * sizeof(bits));
         each_head(k) {
           for (unsigned j = 0; j < unit; j++) {
-            x[k] += q[k * head_most + e + j] * y[j];
+            x[k] += q[k * head_most + e + j] * E::widen(((const bits *)&y)[j]);
           }
         }
       }
       each_head(k) {
         s[k * stretch + key] = x[k];
-        most[k] = x[k] > most[k] ? x[k] : most[k];
+        most[k] = greater(x[k], most[k]);
       }
     }
-    of_block<G>(all, most, true);
+    of_block<G>(all, most, greater<float>);
     each_head(k) {
       most[k] = all[k][0];
       x[k] = 0.0f;
     }
     for (unsigned key = threadIdx.x; key < keys; key += decode_threads) {
-      each_head(k) {
-        x[k] += s[k * stretch + key] = exponential(s[k * stretch + key] - most[k]);
-      }
+      each_head(k) x[k] += s[k * stretch + key] = exponential(s[k * stretch + key] - most[k]);
     }
-    of_block<G>(all, x, false);
+    of_block<G>(all, x, plus);
     each_head(k) {
       if (threadIdx.x == 0 && k < heads) {
         part(p, row, from + k, at)[0] = most[k];
@@ -224,10 +241,8 @@ DEVICE void decode_by(const struct attend &p, float *q, float *s, float *r)
     if (threadIdx.x < size) {
 #pragma unroll 8
       for (unsigned key = 0; key < keys; key++) {
-        const float y = load<E>(p.values, start + key * apart + threadIdx.x);
-        each_head(k) {
-          x[k] += s[k * stretch + key] * y;
-        }
+        const float y = load<E>(p.cache_values, start + key * apart + threadIdx.x);
+        each_head(k) x[k] += s[k * stretch + key] * y;
       }
       each_head(k) {
         if (k < heads) {
@@ -239,37 +254,37 @@ DEVICE void decode_by(const struct attend &p, float *q, float *s, float *r)
 }
 
 template <typename E>
-DEVICE void decode_of(const struct attend &p)
+DEVICE void decode_of(const struct attention &p)
 {
   SHARED(float, q, group_most * head_most);
   SHARED(float, s, group_most * stretch);
   SHARED(float, r, group_most * decode_threads);
-  if (p.heads.group <= 4) {
-    decode_by<E, 4>(p, q, s, r);
+  float(*const all)[decode_threads] = (float(*)[decode_threads])r;
+  if (p.group <= 4) {
+    decode_by<E, 4>(p, q, s, all);
   } else {
-    decode_by<E, group_most>(p, q, s, r);
+    decode_by<E, group_most>(p, q, s, all);
   }
 }
 
 template <typename E>
-DEVICE void merge_of(const struct attend &p)
+DEVICE void merge_of(const struct attention &p)
 {
-  const struct heads &h = p.heads;
-  each_item(i, p.rows.count * h.queries) {
-    const float *const parts = part(p, i / h.queries, i % h.queries, 0);
-    const u64 n = p.rows.positions[i / h.queries] / stretch + 1, size = 2 + h.size;
+  each_item(i, p.rows * p.queries) {
+    const float *const parts = part(p, i / p.queries, i % p.queries, 0);
+    const u64 n = p.positions[i / p.queries] / stretch + 1, size = 2 + p.size;
     float most = parts[0];
     for (u64 at = 1; at < n; at++) {
-      most = parts[at * size] > most ? parts[at * size] : most;
+      most = greater(parts[at * size], most);
     }
-    each_thread(e, h.size) {
+    each_thread(e, p.size) {
       float sum = 0.0f, values = 0.0f;
       for (u64 at = 0; at < n; at++) {
         const float weight = exponential(parts[at * size] - most);
         sum += weight * parts[at * size + 1];
         values += weight * parts[at * size + 2 + e];
       }
-      save<E>(p.dst, i * h.size + e, values / sum);
+      save<E>(p.dst, i * p.size + e, values / sum);
     }
   }
 }
@@ -284,21 +299,6 @@ struct tile {
   enum { rows = 128 / sizeof(bits), keys = 64 / sizeof(bits), threads = 2 * rows, unit = 16 / sizeof(bits) };
   enum { deep = head_most + 8, wide = 64 / sizeof(bits) + 4 };  // elements from row to row: of heads, of scores
 };
-
-// copy_rows copies rows of heads from the cache to shared memory, 16 bytes at a time, and zeros behind their elements
-// and behind the last row.
-template <typename E>
-DEVICE void copy_rows(typename E::bits *to, const char *from, u64 first, u64 apart, unsigned rows, unsigned size,
-                      unsigned deep)
-{
-  typedef tile<E> T;
-  const uint4 zeros = {0, 0, 0, 0};
-  for (unsigned i = threadIdx.x; i < T::keys * deep / T::unit; i += T::threads) {
-    const unsigned r = i / (deep / T::unit), c = i % (deep / T::unit) * T::unit;
-    const char *const at = from + (first + r * apart + c) * sizeof(typename E::bits);
-    *(uint4 *)(to + r * T::deep + c) = r < rows && c < size ? *(const uint4 *)at : zeros;
-  }
-}
 
 // multiply adds to c, elements (g, 2t), (g, 2t+1), (g+8, 2t) and (g+8, 2t+1) of a [16, 8] in thread 4g+t of a warp, the
 // product of a [16, 16] and b [16, 8]. ldb leads to b's next row, and of to its next column.
@@ -336,11 +336,10 @@ DEVICE void multiply(bf16, float *c, const unsigned short *a, unsigned lda, cons
 #endif
 
 template <typename E>
-DEVICE void prefill_of(const struct attend &p)
+DEVICE void prefill_of(const struct attention &p)
 {
   typedef tile<E> T;
   typedef typename E::bits bits;
-  const struct heads &h = p.heads;
   SHARED(uint4, queries, T::rows * T::deep / T::unit);
   SHARED(uint4, keys, T::keys * T::deep / T::unit);
   SHARED(uint4, values, T::keys * T::deep / T::unit);
@@ -348,33 +347,37 @@ DEVICE void prefill_of(const struct attend &p)
   SHARED(float, s, T::rows * T::wide);  // scores, then their exponentials in the tensors' type
   SHARED(float, shrink, T::rows);       // of what a row has summed so far, or in the end 1 / sum
   SHARED(int, where, T::rows);          // position; -1: no row of this sequence
-  const unsigned warp = threadIdx.x / 32 * 16, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  const unsigned deep = (unsigned)(h.size + 15) / 16 * 16, lds = T::wide * (unsigned)(sizeof(float) / sizeof(bits));
-  each_item(i, (p.rows.count + T::rows - 1) / T::rows * h.queries) {
-    const u64 first = i / h.queries * T::rows, query = i % h.queries, head = (query + h.offset) / h.group;
-    const int sequence = p.rows.sequences[first];
+  const unsigned thread = threadIdx.x, warp = thread / 32 * 16, g = thread % 32 / 4, t = thread % 4;
+  const unsigned size = (unsigned)p.size, deep = (size + 15) / 16 * 16;
+  const unsigned lds = T::wide * (unsigned)(sizeof(float) / sizeof(bits));
+  each_item(i, (p.rows + T::rows - 1) / T::rows * p.queries) {
+    const u64 first = i / p.queries * T::rows, query = i % p.queries, head = (query + p.offset) / p.group;
+    const int sequence = p.sequences[first];
     __syncthreads();
-    each_thread(r, T::rows) {
-      const u64 row = first + r;
-      where[r] = row < p.rows.count && p.rows.sequences[row] == sequence ? p.rows.positions[row] : -1;
+    if (thread < T::rows) {
+      const u64 row = first + thread;
+      where[thread] = row < p.rows && p.sequences[row] == sequence ? p.positions[row] : -1;
     }
     __syncthreads();
     int last = 0;
     for (unsigned r = 0; r < T::rows; r++) {
-      last = where[r] > last ? where[r] : last;
+      last = greater(where[r], last);
     }
-    for (unsigned e = threadIdx.x; e < T::rows * deep; e += T::threads) {
+    for (unsigned e = thread; e < T::rows * deep; e += T::threads) {
       const unsigned r = e / deep, c = e % deep;
-      q[r * T::deep + c] = where[r] < 0 || c >= h.size ? 0 : (bits)E::narrow(
-          rotated<E>(p.query, (first + r) * h.queries + query, c, where[r], h));
+      q[r * T::deep + c] = where[r] < 0 || c >= size ? 0 : (bits)E::narrow(
+          rotated<E>(p.query, (first + r) * p.queries + query, c, where[r], p));
     }
     float sums[head_most / 8][4] = {}, most = MINUS_INFINITY, sum = 0.0f;  // most and sum of row threadIdx.x
     for (int from = 0; from <= last; from += T::keys) {
       __syncthreads();
-      const u64 at = cached(sequence, from, head, h);
-      const unsigned real = (unsigned)(last - from) + 1;
-      copy_rows<E>(k, p.keys, at, h.keys * h.size, real, (unsigned)h.size, deep);
-      copy_rows<E>(v, p.values, at, h.keys * h.size, real, (unsigned)h.size, deep);
+      for (unsigned e = thread; e < T::keys * deep / T::unit; e += T::threads) {
+        const unsigned r = e / (deep / T::unit), c = e % (deep / T::unit) * T::unit;
+        const u64 at = (cached(sequence, from + r, head, p) + c) * sizeof(bits);
+        const bool real = from + (int)r <= last && c < size;
+        *(uint4 *)(k + r * T::deep + c) = real ? *(const uint4 *)(p.cache_keys + at) : uint4{};
+        *(uint4 *)(v + r * T::deep + c) = real ? *(const uint4 *)(p.cache_values + at) : uint4{};
+      }
       __syncthreads();
       for (unsigned n = 0; n < T::keys; n += 8) {
         float c[4] = {};
@@ -387,32 +390,26 @@ DEVICE void prefill_of(const struct attend &p)
         }
       }
       __syncthreads();
-      float x[T::keys];
-      if (threadIdx.x < T::rows) {
-        float greatest = most;
+      if (thread < T::rows) {
+        float x[T::keys], greatest = most;
         for (unsigned j = 0; j < T::keys; j++) {
-          x[j] = s[threadIdx.x * T::wide + j];
-          greatest = x[j] > greatest ? x[j] : greatest;
+          x[j] = s[thread * T::wide + j];
+          greatest = greater(x[j], greatest);
         }
-        const float less = greatest == MINUS_INFINITY ? 0.0f : exponential(most - greatest);
-        shrink[threadIdx.x] = less;
-        sum *= less;
+        const float base = greatest == MINUS_INFINITY ? 0.0f : greatest;
+        shrink[thread] = exponential(most - base);
+        sum *= shrink[thread];
         for (unsigned j = 0; j < T::keys; j++) {
-          x[j] = x[j] == MINUS_INFINITY ? 0.0f : exponential(x[j] - greatest);
+          x[j] = exponential(x[j] - base);
           sum += x[j];
+          ((bits *)s)[thread * lds + j] = (bits)E::narrow(x[j]);  // over scores that only this thread reads
         }
         most = greatest;
-      }
-      __syncthreads();  // all scores have been read
-      if (threadIdx.x < T::rows) {
-        for (unsigned j = 0; j < T::keys; j++) {
-          ((bits *)s)[threadIdx.x * lds + j] = (bits)E::narrow(x[j]);
-        }
       }
       __syncthreads();
 #pragma unroll
       for (unsigned n = 0; n < head_most / 8; n++) {
-        if (n * 8 < h.size) {
+        if (n * 8 < size) {
           for (unsigned j = 0; j < 4; j++) {
             sums[n][j] *= shrink[warp + g + j / 2 * 8];
           }
@@ -423,16 +420,16 @@ DEVICE void prefill_of(const struct attend &p)
       }
     }
     __syncthreads();
-    if (threadIdx.x < T::rows) {
-      shrink[threadIdx.x] = sum > 0.0f ? 1.0f / sum : 0.0f;
+    if (thread < T::rows) {
+      shrink[thread] = sum > 0.0f ? 1.0f / sum : 0.0f;
     }
     __syncthreads();
 #pragma unroll
     for (unsigned n = 0; n < head_most / 8; n++) {
       for (unsigned j = 0; j < 4; j++) {
         const u64 row = warp + g + j / 2 * 8, column = n * 8 + 2 * t + j % 2;
-        if (column < h.size && first + row < p.rows.count) {
-          save<E>(p.dst, ((first + row) * h.queries + query) * h.size + column, sums[n][j] * shrink[row]);
+        if (column < size && first + row < p.rows) {
+          save<E>(p.dst, ((first + row) * p.queries + query) * size + column, sums[n][j] * shrink[row]);
         }
       }
     }
@@ -441,86 +438,12 @@ DEVICE void prefill_of(const struct attend &p)
 
 // ----------------------------------------------------------------------------
 
-struct last {
-  u64 count, columns;
-  const int *rows;  // -1: none
-  const char *src, *weight;
-  float *dst;
-  float epsilon;
-};
+// KERNELS has each kernel with its struct.
+#define KERNELS(X) X(embed, rows) X(last, rows) X(best, rows) \
+  X(store, attention) X(decode, attention) X(merge, attention) X(prefill, attention)
 
-template <typename E>
-DEVICE void last_of(const struct last &p)
-{
-  SHARED(float, sums, most_threads);
-  each_item(i, p.count) {
-    const u64 from = p.rows[i] < 0 ? 0 : (u64)p.rows[i] * p.columns;
-    float squares = 0.0f;
-    each_thread(e, p.columns) {
-      const float x = load<E>(p.src, from + e);
-      squares += x * x;
-    }
-    const float scale = 1.0f / square_root(sum_of_block(sums, squares) / (float)p.columns + p.epsilon);
-    each_thread(e, p.columns) {
-      p.dst[i * p.columns + e] = p.rows[i] < 0 ? 0.0f : load<E>(p.src, from + e) * scale * load<E>(p.weight, e);
-    }
-  }
-}
+#define KERNEL(name, params) \
+  __global__ void name##_bf16(const __grid_constant__ struct params p) { name##_of<bf16>(p); } \
+  __global__ void name##_fp32(const __grid_constant__ struct params p) { name##_of<fp32>(p); }
 
-// ----------------------------------------------------------------------------
-
-struct pair { float logit; int token; };
-
-DEVICE bool better(const struct pair &x, const struct pair &y)
-{
-  return x.logit > y.logit || (x.logit == y.logit && x.token < y.token);
-}
-
-struct best {
-  u64 rows, columns, first, tokens;  // the first column's token, and how many columns are tokens
-  const float *logits;
-  struct pair *dst;
-};
-
-enum { best_threads = 256 };
-
-DEVICE void best_of(const struct best &p)
-{
-  SHARED(struct pair, found, best_threads);
-  each_item(row, p.rows) {
-    struct pair mine = {MINUS_INFINITY, 0x7fffffff};
-    each_thread(i, p.tokens) {
-      const struct pair x = {p.logits[row * p.columns + i], (int)(p.first + i)};
-      mine = better(x, mine) ? x : mine;
-    }
-    __syncthreads();
-    found[threadIdx.x] = mine;
-    for (unsigned half = best_threads / 2; half > 0; half /= 2) {
-      __syncthreads();
-      if (threadIdx.x < half && better(found[threadIdx.x + half], found[threadIdx.x])) {
-        found[threadIdx.x] = found[threadIdx.x + half];
-      }
-    }
-    if (threadIdx.x == 0) {
-      p.dst[row] = found[0];
-    }
-  }
-}
-
-// ----------------------------------------------------------------------------
-
-extern "C" {
-__global__ void embed_bf16(const __grid_constant__ struct embed p) { embed_of<bf16>(p); }
-__global__ void embed_fp32(const __grid_constant__ struct embed p) { embed_of<fp32>(p); }
-__global__ void store_bf16(const __grid_constant__ struct store p) { store_of<bf16>(p); }
-__global__ void store_fp32(const __grid_constant__ struct store p) { store_of<fp32>(p); }
-__global__ void decode_bf16(const __grid_constant__ struct attend p) { decode_of<bf16>(p); }
-__global__ void decode_fp32(const __grid_constant__ struct attend p) { decode_of<fp32>(p); }
-__global__ void merge_bf16(const __grid_constant__ struct attend p) { merge_of<bf16>(p); }
-__global__ void merge_fp32(const __grid_constant__ struct attend p) { merge_of<fp32>(p); }
-__global__ void prefill_bf16(const __grid_constant__ struct attend p) { prefill_of<bf16>(p); }
-__global__ void prefill_fp32(const __grid_constant__ struct attend p) { prefill_of<fp32>(p); }
-__global__ void last_bf16(const __grid_constant__ struct last p) { last_of<bf16>(p); }
-__global__ void last_fp32(const __grid_constant__ struct last p) { last_of<fp32>(p); }
-__global__ void best(const __grid_constant__ struct best p) { best_of(p); }
-}
+extern "C" { KERNELS(KERNEL) }
