@@ -133,7 +133,7 @@ func (e *Engine) serve(ctx context.Context, crew *Crew) (err error) {
 				return err
 			}
 			for i, r := range of {
-				e.give(r, int(next[i]))
+				e.give(r, int(next[i].Token))
 			}
 		}
 	}

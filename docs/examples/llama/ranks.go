@@ -26,7 +26,7 @@ type Stepper interface {
 
 // Step runs rows on all ranks and returns their next tokens: of equal logits the lowest. Behind an error the crew can
 // only be closed.
-func (c *Crew) Step(ctx context.Context, rows Batch) (next []int32, err error) {
+func (c *Crew) Step(ctx context.Context, rows Batch) (next []Best, err error) {
 	all := make([][]Best, len(c.Ranks))
 	if err := group.Each(len(c.Ranks), func(r int) (err error) {
 		all[r], err = c.Ranks[r].Step(ctx, rows)
@@ -40,7 +40,7 @@ func (c *Crew) Step(ctx context.Context, rows Batch) (next []int32, err error) {
 				best = x
 			}
 		}
-		next = append(next, best.Token)
+		next = append(next, best)
 	}
 	return next, nil
 }
