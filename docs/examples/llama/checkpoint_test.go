@@ -25,11 +25,11 @@ func TestConfigRefused(t *testing.T) {
 		{"epsilon", "rms_norm_eps", "1e-6", "rms_norm_eps is 1e-06 (it must be 1e-05, which schedule.RMSNorm has)"},
 		{"no layers", "num_hidden_layers", "null", "num_hidden_layers is 0 (it must be above 0)"},
 		{"a text", "vocab_size", `"many"`, "vocab_size"},
-		{"heads of keys", "num_key_value_heads", "5", "num_key_value_heads is 5 (it must divide the 12 heads into groups of at most 16)"},
+		{"heads of keys", "num_key_value_heads", "5", "num_key_value_heads is 5 (it must divide the 12 heads into groups"},
 		{"large heads", "head_dim", "256", "head_dim is 256 (it must be a multiple of 8, at most 128)"},
 		{"yarn", "rope_scaling", `{"type": "yarn"}`, `rope_scaling.rope_type is yarn (it must be default or llama3)`},
 		{"newer yarn", "rope_parameters", `{"rope_type": "yarn"}`, `rope_scaling.rope_type is yarn`},
-		{"no factor", "rope_scaling", `{"rope_type": "llama3"}`, "rope_scaling is llama3 (it must have factor, low_freq_factor"},
+		{"no factor", "rope_scaling", `{"rope_type": "llama3"}`, "rope_scaling is llama3 (it must have factor, low"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			_, err := parseConfig(changed(t, x.field, x.value))
@@ -237,14 +237,13 @@ func TestNeeds(t *testing.T) {
 	const h, half, bf16, fp32 = 4096, 2, 2, 4
 	layer := (2*h*h+2*8*128*h+3*14336*h)*bf16/half + 2*h*bf16
 	embedding, head := 128256*h*bf16, 128256/half*h*fp32
-	angles := Usual.Room * 64 * 2 * fp32
-	if want := int64(32*layer + embedding + head + h*bf16 + angles); needs.Weights != want {
-		t.Errorf("weights %d, want %d", needs.Weights, want)
+	if want := int64(32*layer + embedding + head + h*bf16); needs.Buffers[0].Bytes != want {
+		t.Errorf("weights %d, want %d", needs.Buffers[0].Bytes, want)
 	}
-	if want := int64(2 * 32 * (64 + 1) * 4096 * 4 * 128 * bf16); needs.Cache != want {
-		t.Errorf("cache %d, want %d", needs.Cache, want)
+	if want := int64(2 * 32 * (64 + 1) * 4096 * 4 * 128 * bf16); needs.Buffers[1].Bytes != want {
+		t.Errorf("cache %d, want %d", needs.Buffers[1].Bytes, want)
 	}
-	if needs.Activations <= 0 || needs.Arena <= 0 || needs.Workspaces <= 0 {
+	if needs.Buffers[2].Bytes <= 0 || needs.Arena() <= 0 || needs.Workspace() <= 0 {
 		t.Errorf("%+v", needs)
 	}
 	t.Logf("%+v", needs)

@@ -48,8 +48,8 @@ func (c *Crew) here() (all ranks) {
 // logits are one row of the last step, with the parts of all ranks.
 func (all ranks) logits(t *testing.T, answer int) (list []float64) {
 	for _, r := range all {
-		raw := make([]byte, 4*r.realTokens())
-		if err := r.driver.MemcpyDtoH(raw, r.memory.logits+device.Ptr(4*answer*r.Tokens)); err != nil {
+		raw := make([]byte, 4*(r.Tokens-r.Padding))
+		if err := r.driver.MemcpyDtoH(raw, r.logits+device.Ptr(4*answer*r.Tokens)); err != nil {
 			t.Fatal(err)
 		}
 		list = append(list, floats(raw)...)
@@ -112,12 +112,14 @@ func (s *sequence) read(t *testing.T, crew *Crew, most int) (rows int) {
 
 // answer is the row of logits behind a prompt whose last step had so many rows.
 func (all ranks) answer(t *testing.T, rows int) int {
-	b, err := all[0].bucket(Batch{Prompt: true, Tokens: make([]int32, rows)})
-	if err != nil {
-		t.Fatal(err)
+	for _, b := range all[0].buckets {
+		if b.prompt && b.rows >= rows {
+			_, answers := b.input(all[0], Batch{Tokens: make([]int32, rows)})
+			return answers[0]
+		}
 	}
-	_, answers := b.input(all[0], Batch{Tokens: make([]int32, rows)})
-	return answers[0]
+	t.Fatalf("no bucket has %d rows", rows)
+	return 0
 }
 
 func step(t *testing.T, crew *Crew, b Batch) []Best {

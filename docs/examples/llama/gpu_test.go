@@ -80,8 +80,8 @@ func TestWaysSimulated(t *testing.T) {
 	ways(t, Spec{Model: dir, Ranks: 2, Options: small}, 3)
 }
 
-// ways feeds the tokens of a crew in fp32 to crews in bf16. Their logits must be near those in fp32. Crews that have the
-// same tuned products, from one cache, must have equal bits, whether their ranks are goroutines or processes.
+// ways feeds the tokens of a crew in fp32 to crews in bf16. Their logits must be near those in fp32. Crews that have
+// the same tuned products, from one cache, must have equal bits, whether their ranks are goroutines or processes.
 func ways(t *testing.T, s Spec, n int) {
 	s.Type = device.FP32
 	t.Setenv("OVGEN_CACHE", t.TempDir())
@@ -134,8 +134,8 @@ func ways(t *testing.T, s Spec, n int) {
 	}
 }
 
-// follow has a crew read as many prompts as there are places, and make so many tokens behind each: behind those that are
-// fed, or its own. It returns what was best at each step, and all logits if they can be read.
+// follow has a crew read as many prompts as there are places, and make so many tokens behind each: behind those that
+// are fed, or its own. It returns what was best at each step, and all logits if they can be read.
 func follow(t *testing.T, s Spec, fed [][]Best, n int) (made [][]Best, logits [][][]float64) {
 	crew, err := s.Start(t.Context())
 	if err != nil {

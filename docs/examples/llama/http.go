@@ -8,8 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -27,35 +27,10 @@ type Server struct {
 
 // completion is a request; fields that are neither here nor in onlyRequests are ignored.
 type completion struct {
-	Model  string   `json:"model"`
-	Prompt prompted `json:"prompt"`
-	Most   int      `json:"max_tokens"`
-	Stream bool     `json:"stream"`
-}
-
-// prompted is a text, of which a byte is a token, or a list of tokens.
-type prompted struct {
-	text   bool
-	tokens []int
-}
-
-// UnmarshalJSON reads either.
-func (p *prompted) UnmarshalJSON(b []byte) error {
-	var text string
-	if p.text = json.Unmarshal(b, &text) == nil; p.text {
-		for _, c := range []byte(text) {
-			p.tokens = append(p.tokens, int(c))
-		}
-		return nil
-	}
-	var list []*int
-	if json.Unmarshal(b, &list) != nil || slices.Contains(list, nil) {
-		return errors.New("prompt is neither one text nor one list of token ids")
-	}
-	for _, token := range list {
-		p.tokens = append(p.tokens, *token)
-	}
-	return nil
+	Model  string `json:"model"`
+	Prompt any    `json:"prompt"` // a text or a list of numbers
+	Most   int    `json:"max_tokens"`
+	Stream bool   `json:"stream"`
 }
 
 // onlyRequests are fields that would change the answer, with the values that are served.
@@ -63,12 +38,12 @@ var onlyRequests = map[string]any{"temperature": 0.0, "n": 1.0, "echo": false, "
 
 // Reply is an answer, and in a stream a part of it.
 type Reply struct {
-	ID      string   `json:"id"`
-	Object  string   `json:"object"`
-	Created int64    `json:"created"`
-	Model   string   `json:"model"`
-	Choices []Choice `json:"choices"`
-	Usage   *Usage   `json:"usage,omitempty"`
+	ID      string         `json:"id"`
+	Object  string         `json:"object"`
+	Created int64          `json:"created"`
+	Model   string         `json:"model"`
+	Choices []Choice       `json:"choices"`
+	Usage   map[string]int `json:"usage,omitempty"`
 }
 
 // Choice is the text, and its tokens, which OpenAI's replies lack.
@@ -78,13 +53,6 @@ type Choice struct {
 	Tokens   []int   `json:"token_ids"`
 	Logprobs *int    `json:"logprobs"`
 	Finish   *string `json:"finish_reason"`
-}
-
-// Usage counts tokens.
-type Usage struct {
-	Prompt     int `json:"prompt_tokens"`
-	Completion int `json:"completion_tokens"`
-	Total      int `json:"total_tokens"`
 }
 
 // Problem is an error with the status that clients get.
@@ -105,7 +73,7 @@ var (
 )
 
 // described is an error as clients read it, and its status.
-func described(err error) (int, any) {
+func described(err error) (status int, body any) {
 	status, kind := http.StatusInternalServerError, "server_error"
 	if p := (*Problem)(nil); errors.As(err, &p) {
 		status = p.Status
@@ -120,117 +88,125 @@ func described(err error) (int, any) {
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/completions", func(w http.ResponseWriter, r *http.Request) {
-		answer(w, s.complete(w, r))
+		if err := s.complete(w, r); err != nil {
+			status, body := described(err)
+			send(w, status, body)
+		}
 	})
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, r *http.Request) {
-		if !s.Engine.Ready() {
-			answer(w, ErrJoins)
+		if status, body := described(ErrJoins); !s.Engine.Ready() {
+			send(w, status, body)
 		}
 	})
 	return mux
 }
 
-// answer sends an error, if there is one.
-func answer(w http.ResponseWriter, err error) {
-	if err == nil {
-		return
-	}
-	status, x := described(err)
-	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
-		w.Header().Set("Retry-After", "1")
-	}
+func send(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(x) // a client that is gone needs no answer
+	_ = json.NewEncoder(w).Encode(body) // a client that is gone needs no answer
 }
 
 // mostBody bounds a request in bytes.
 const mostBody = 16 << 20
 
-// parse reads a request.
-func (s *Server) parse(r *http.Request) (completion, error) {
-	c := completion{Most: 16}
+// parse reads a request and the tokens of its prompt.
+func (s *Server) parse(r *http.Request) (c completion, tokens []int, err error) {
+	c.Most = 16
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, mostBody))
-	if err = cmp.Or(err, readJSON(body, &c, onlyRequests)); err != nil {
-		return c, &Problem{http.StatusBadRequest, err.Error()}
+	status := http.StatusBadRequest
+	if err = cmp.Or(err, readJSON(body, &c, onlyRequests)); err == nil {
+		tokens, err = s.tokens(c.Prompt)
 	}
-	status, tokens, room := http.StatusBadRequest, c.Prompt.tokens, s.Engine.Room
 	switch {
+	case err != nil:
 	case c.Model != s.Model:
 		status, err = http.StatusNotFound, fmt.Errorf("there is no model %q (there is %q)", c.Model, s.Model)
 	case c.Most < 1:
 		err = fmt.Errorf("max_tokens is %d (at least 1 is made)", c.Most)
-	case c.Prompt.text && !s.Bytes:
-		err = errors.New("prompt is text, and the server has no tokenizer (send token ids)")
-	case len(tokens) == 0:
-		err = errors.New("prompt is empty")
-	case slices.Min(tokens) < 0 || slices.Max(tokens) >= s.Vocabulary:
-		err = fmt.Errorf("prompt has a token that is not in the vocabulary of %d", s.Vocabulary)
-	case len(tokens) >= room:
+	case len(tokens) >= s.Engine.Room:
 		status, err = http.StatusRequestEntityTooLarge, fmt.Errorf("prompt has %d tokens, and a sequence has room for %d "+
-			"with its answer", len(tokens), room)
+			"with its answer", len(tokens), s.Engine.Room)
 	default:
-		return c, nil
+		return c, tokens, nil
 	}
-	return c, &Problem{status, err.Error()}
+	return c, nil, &Problem{status, err.Error()}
+}
+
+// tokens are those of a prompt.
+func (s *Server) tokens(prompt any) (tokens []int, err error) {
+	if text, is := prompt.(string); is && s.Bytes {
+		for _, b := range []byte(text) {
+			tokens = append(tokens, int(b))
+		}
+	} else if is {
+		return nil, errors.New("prompt is text, and the server has no tokenizer (send token ids)")
+	}
+	list, _ := prompt.([]any)
+	for _, x := range list {
+		token, number := x.(float64)
+		if !number || token != math.Trunc(token) || token < 0 || token >= float64(s.Vocabulary) {
+			given, _ := json.Marshal(x) // it comes from JSON
+			return nil, fmt.Errorf("prompt has %s, which is no token of the vocabulary of %d", given, s.Vocabulary)
+		}
+		tokens = append(tokens, int(token))
+	}
+	if len(tokens) == 0 {
+		return nil, errors.New("prompt is neither a text nor a list of token ids, or is empty")
+	}
+	return tokens, nil
 }
 
 // complete answers a request. An error that it returns is the answer; a later one is the last event of the stream.
 func (s *Server) complete(w http.ResponseWriter, r *http.Request) error {
-	c, err := s.parse(r)
+	c, prompt, err := s.parse(r)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel() // gives the request up, however the answer ends
-	q, err := s.Engine.Submit(ctx, c.Prompt.tokens, c.Most)
+	q, err := s.Engine.Submit(ctx, prompt, c.Most)
 	if err != nil {
 		return err
 	}
 	reply := Reply{ID: "cmpl-" + rand.Text(), Object: "text_completion", Created: time.Now().Unix(), Model: s.Model}
-	all, held := Choice{Tokens: []int{}}, []byte{}
+	rest, n, held := Choice{Tokens: []int{}}, 0, []byte{} // rest is what was not streamed
 	for token := range q.Tokens {
 		part := Choice{Tokens: []int{token}}
 		if s.Bytes && token < 256 {
 			part.Text, held = characters(append(held, byte(token)))
 		}
-		all.Text, all.Tokens = all.Text+part.Text, append(all.Tokens, token)
-		if reply.Choices = []Choice{part}; c.Stream && event(w, reply) != nil {
+		n++
+		if reply.Choices = []Choice{part}; !c.Stream {
+			rest.Text, rest.Tokens = rest.Text+part.Text, append(rest.Tokens, token)
+		} else if event(w, reply) != nil {
 			return nil // the client has gone
 		}
 	}
-	n := len(all.Tokens)
 	if q.Err != nil && (!c.Stream || n == 0) {
 		return q.Err
 	}
-	last := &all
-	if c.Stream {
-		last = &Choice{Tokens: []int{}}
-	}
-	last.Text, last.Finish = last.Text+strings.ToValidUTF8(string(held), "\ufffd"), &q.Finish
-	reply.Choices, reply.Usage = []Choice{*last}, &Usage{len(c.Prompt.tokens), n, len(c.Prompt.tokens) + n}
+	rest.Text, rest.Finish = rest.Text+strings.ToValidUTF8(string(held), "\ufffd"), &q.Finish
+	reply.Choices = []Choice{rest}
+	reply.Usage = map[string]int{"prompt_tokens": len(prompt), "completion_tokens": n, "total_tokens": len(prompt) + n}
 	if !c.Stream {
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(reply)
+		send(w, http.StatusOK, reply)
 		return nil
 	}
-	var end any = reply
+	var last any = reply
 	if q.Err != nil {
-		_, end = described(q.Err)
+		_, last = described(q.Err)
 	}
-	_ = event(w, end)
+	_ = event(w, last)
 	_, _ = fmt.Fprint(w, "data: [DONE]\n\n")
 	return nil
 }
-
-// writeTimeout bounds each write to a client, so that one that does not read is given up.
-const writeTimeout = 10 * time.Second
 
 // event writes one event of a stream.
 func event(w http.ResponseWriter, x any) error {
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
-	_ = out.SetWriteDeadline(time.Now().Add(writeTimeout)) // a recorder of tests has none
+	_ = out.SetWriteDeadline(time.Now().Add(10 * time.Second)) // so that a client that does not read is given up
 	b, err := json.Marshal(x)
 	if err == nil {
 		_, err = fmt.Fprintf(w, "data: %s\n\n", b)

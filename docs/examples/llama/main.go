@@ -63,35 +63,22 @@ func run(ctx context.Context) error {
 		return err
 	}
 	s.Room = min(s.Room, c.Positions)
-	_, needs, err := s.Check()
-	if err != nil {
-		return err
-	}
 	listener, err := net.Listen("tcp", *addr)
 	if err != nil {
 		return err
 	}
-	server := &Server{Engine: NewEngine(s.Start, s.Options, c.Ends), Model: filepath.Base(s.Model),
-		Vocabulary: c.Vocabulary, Bytes: *bytes}
-	log.Printf("model %q for %d ranks at http://%v; each needs %v", server.Model, s.Ranks, listener.Addr(), needs)
-	return serve(ctx, server.Engine, &http.Server{Handler: server.Handler()}, listener)
-}
-
-// serve runs engine and server until ctx ends or one of them fails.
-func serve(ctx context.Context, engine *Engine, server *http.Server, listener net.Listener) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	failed := make(chan error, 1)
+	engine := NewEngine(s.Start, s.Options, c.Ends)
+	server := &Server{Engine: engine, Model: filepath.Base(s.Model), Vocabulary: c.Vocabulary, Bytes: *bytes}
+	log.Printf("model %q at http://%v/v1/completions", server.Model, listener.Addr())
+	web := &http.Server{Handler: server.Handler()}
 	go func() {
-		failed <- server.Serve(listener)
-		stop()
+		if err := web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			log.Fatal(err)
+		}
 	}()
-	err := engine.Run(ctx)
+	err = engine.Run(ctx)
 	bound, done := context.WithTimeout(context.Background(), 5*time.Second)
 	defer done()
-	_ = server.Shutdown(bound) // streams that go on past it are cut
-	if e := <-failed; !errors.Is(e, http.ErrServerClosed) {
-		err = errors.Join(err, e)
-	}
+	_ = web.Shutdown(bound) // streams that go on past it are cut
 	return err
 }

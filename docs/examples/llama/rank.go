@@ -11,7 +11,23 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/plan"
 )
+
+// Options are what a rank is made by, beside the model.
+type Options struct {
+	Type      device.Type // of weights, activations and the cache: BF16 or FP32
+	Sequences int         // at a time
+	Room      int         // positions of a sequence
+	Prefill   []int       // buckets: rows of a step that reads a prompt, ascending
+	Decode    []int       // buckets: sequences of a step that makes a token of each, ascending
+	NCCL      bool        // communicates, in place of ovgen's own ways
+	Many      int         // rows from which on a step of a prompt spreads them over the ranks
+}
+
+// Usual are the options of a server.
+var Usual = Options{Type: device.BF16, Sequences: 64, Room: 4096, Many: 512,
+	Prefill: []int{16, 64, 256, 512, 1024, 2048}, Decode: []int{1, 2, 4, 8, 16, 24, 32, 48, 64}}
 
 // Rank is one rank's part of the decoder. Its device memory lives as long as the group's device.
 type Rank struct {
@@ -20,24 +36,38 @@ type Rank struct {
 	Cut
 	group   *group.Group
 	driver  driver.Driver
-	kernels kernels.Set
 	stream  *device.Stream
-	all     []*bucket
+	kernels kernels.Set
+	buckets []*bucket
 
 	attention             kernels.Attention // but for what differs from launch to launch
 	embedding, norm, head device.Ptr        // head: fp32
 	layers                []layer
-	memory                activations
+
+	// Memory that all steps use in turn.
+	input  device.Ptr    // int32: tokens, sequences, positions of each row; the wanted rows
+	x      [2]device.Ptr // the residual: a layer reads one and writes the other
+	last   device.Ptr    // fp32: normed rows
+	zeros  device.Ptr    // fp32 [tokens of the rank]
+	logits device.Ptr    // fp32 [rows, tokens of the rank]
+	best   device.Ptr    // a Best each row
+}
+
+// layer is the weights of one, and its part of the cache: [sequences+1, room, keys, size]. The last sequence is that
+// of rows that only fill a bucket.
+type layer struct {
+	layerBuffers // but for A and C
+	keys, values device.Ptr
 }
 
 // Cut is a rank's share of a model, in Megatron's way: columns of the first product of a pair, rows of the second.
 type Cut struct {
-	Rank, Ranks int
-	Queries     int // query heads
-	Keys        int // heads of keys and values, as many on each rank: some may be on several
-	FirstKey    int
-	Columns     int // of the MLP
-	Tokens      int // of the vocabulary, which is padded with zeros to multiples of 64 a rank
+	Rank, Ranks    int
+	Queries, Keys  int // heads: as many on each rank; some heads of keys may be on several
+	FirstKey       int
+	Columns        int // of the MLP
+	Tokens         int // of the vocabulary, which is padded with zeros to multiples of 64 a rank
+	First, Padding int // the first of them, and how many are none
 }
 
 // NewCut cuts a model for a rank. Ranks must divide the query heads and the MLP's columns.
@@ -53,125 +83,92 @@ func NewCut(c Config, rank, ranks int) (Cut, error) {
 		first, last := r*x.Queries/group, ((r+1)*x.Queries-1)/group
 		x.Keys = max(x.Keys, last-first+1)
 	}
-	x.FirstKey = min(rank*x.Queries/group, c.KeyHeads-x.Keys)
+	x.FirstKey, x.First = min(rank*x.Queries/group, c.KeyHeads-x.Keys), rank*x.Tokens
+	x.Padding = min(max(x.First+x.Tokens-c.Vocabulary, 0), x.Tokens)
 	return x, nil
 }
 
 // multiple is the next multiple of a number.
 func multiple(n, of int) int { return (n + of - 1) / of * of }
 
-// layer is the weights of one, and its part of the cache: [sequences+1, room, keys, size]. The last sequence is that
-// of rows that only fill a bucket.
-type layer struct {
-	layerBuffers // but for A and C
-	keys, values device.Ptr
-}
-
-// activations are used by all steps in turn.
-type activations struct {
-	input  device.Ptr    // int32: tokens, sequences, positions of each row; the wanted rows
-	x      [2]device.Ptr // the residual: a layer reads one and writes the other
-	last   device.Ptr    // fp32: normed rows
-	zeros  device.Ptr    // fp32 [tokens of the rank]
-	logits device.Ptr    // fp32 [rows, tokens of the rank]
-	best   device.Ptr    // a Best each row
-}
-
 // NewRank loads this rank's part of a checkpoint and makes the plans and graphs of all buckets. It is collective.
 func NewRank(ctx context.Context, g *group.Group, c Config, t *Tensors, o Options) (*Rank, error) {
 	r := &Rank{Config: c, Options: o, group: g, driver: g.Driver()}
-	err := r.load(t)
-	if err == nil {
-		err = r.plan(ctx)
-	}
-	if err != nil {
+	if err := r.make(ctx, t); err != nil {
 		g.Abort(err) // the other ranks wait for this one
 		return nil, fmt.Errorf("make the decoder: %w", err)
 	}
 	return r, nil
 }
 
-// Close leaves the group, which closes the plans.
-func (r *Rank) Close(ctx context.Context) (err error) {
-	for _, b := range r.all {
-		err = errors.Join(err, b.graph.Close())
-	}
-	return errors.Join(err, r.stream.Close(), r.kernels.Close(), r.group.Close(ctx))
-}
-
-// Needs is the device memory of a rank in bytes.
-type Needs struct {
-	Weights, Cache, Activations int64
-	Arena                       int64 // Config.Arena of the group
-	Workspaces                  int64 // of the plans, which New allocates
-}
-
-// String has it in MiB.
-func (n Needs) String() string {
-	return fmt.Sprintf("%d MiB of weights, %d of cache, %d of activations, %d of arena, %d of workspaces", n.Weights>>20,
-		n.Cache>>20, n.Activations>>20, n.Arena>>20, n.Workspaces>>20)
-}
-
-// Needs is what each rank needs, at most. It allocates nothing, and asks no GPU.
-func (o Options) Needs(c Config, ranks int) (Needs, error) {
-	x, err := NewCut(c, 0, ranks)
-	if err != nil {
-		return Needs{}, err
-	}
-	m := loader{Rank: &Rank{Config: c, Options: o, Cut: x}}
-	m.load()
-	plans, err := planned(c, o, x)
-	m.needs.Arena, m.needs.Workspaces = plans.Arena(), plans.Workspace()
-	return m.needs, err
-}
-
-// load allocates and fills all device memory, before the first run of any rank.
-func (r *Rank) load(t *Tensors) (err error) {
+func (r *Rank) make(ctx context.Context, t *Tensors) (err error) {
 	if r.Cut, err = NewCut(r.Config, r.group.Rank(), r.group.Size()); err != nil {
 		return err
 	}
-	if r.kernels, err = kernels.Load(r.driver, r.Type); err != nil {
+	if r.kernels, err = kernels.Load(r.driver); err != nil {
 		return err
 	}
 	if r.stream, err = device.NewStream(r.driver, device.Normal); err != nil {
 		return err
 	}
-	m := loader{Rank: r, tensors: t}
-	m.load()
-	return m.err
+	if m := (loader{Rank: r, tensors: t}).load(); m.err != nil {
+		return m.err
+	}
+	return r.plan(ctx)
+}
+
+// Close leaves the group, which closes the plans.
+func (r *Rank) Close(ctx context.Context) (err error) {
+	for _, b := range r.buckets {
+		err = errors.Join(err, b.graph.Close())
+	}
+	return errors.Join(err, r.stream.Close(), r.kernels.Close(), r.group.Close(ctx))
+}
+
+// Needs is the device memory that a rank needs, at most. It allocates nothing, and asks no GPU.
+func (o Options) Needs(c Config, ranks int) (plan.Memory, error) {
+	x, err := NewCut(c, 0, ranks)
+	if err != nil {
+		return plan.Memory{}, err
+	}
+	r := &Rank{Config: c, Options: o, Cut: x}
+	needs, err := r.planned()
+	needs.Buffers = loader{Rank: r}.load().needs
+	return needs, err
 }
 
 // loader allocates and fills a rank's device memory until something fails. Without tensors it only counts.
 type loader struct {
 	*Rank
 	tensors *Tensors
-	needs   Needs
-	of      *int64 // the part of needs that grows
+	needs   []plan.BufferMemory
 	err     error
 }
 
-func (m *loader) load() {
-	m.of = &m.needs.Weights
+func (m loader) load() loader {
+	m.counts("weights")
 	m.weights()
-	m.of = &m.needs.Cache
+	m.counts("cache")
 	for i := range m.layers {
 		bytes := m.Type.Bytes((m.Sequences + 1) * m.Room * m.Keys * m.HeadSize)
 		m.layers[i].keys, m.layers[i].values = m.alloc(bytes), m.alloc(bytes)
 	}
-	m.of = &m.needs.Activations
+	m.counts("activations")
 	m.activations()
+	return m
 }
+
+func (m *loader) counts(name string) { m.needs = append(m.needs, plan.BufferMemory{Name: name}) }
 
 func (m *loader) weights() {
 	h, d := m.Hidden, m.HeadSize
-	m.attention.Angles = m.fill(little(m.Angles(m.Room)))
-	vocabulary := []int{m.Vocabulary, h}
-	m.embedding = m.weight("model.embed_tokens", Part{Shape: vocabulary, Count: m.Vocabulary}, m.Type)
-	head := "lm_head"
+	tokens, name := Part{Shape: []int{m.Vocabulary, h}, Count: m.Vocabulary}, "lm_head"
+	m.embedding = m.weight("model.embed_tokens", tokens, m.Type)
 	if m.Tied {
-		head = "model.embed_tokens"
+		name = "model.embed_tokens"
 	}
-	m.head = m.weight(head, Part{Shape: vocabulary, From: m.Cut.Rank * m.Tokens, Count: m.Tokens}, device.FP32)
+	tokens.From, tokens.Count = m.First, m.Tokens
+	m.head = m.weight(name, tokens, device.FP32)
 	norm := Part{Shape: []int{h}, Count: h}
 	m.norm = m.weight("model.norm", norm, m.Type)
 	query := Part{Shape: []int{m.Heads * d, h}, From: m.Cut.Rank * m.Queries * d, Count: m.Queries * d}
@@ -192,24 +189,23 @@ func (m *loader) weights() {
 
 func (m *loader) activations() {
 	few, most := 0, 0 // rows of logits, and of all
-	for _, b := range m.buckets(m.Ranks) {
+	for _, b := range m.newBuckets(m.Ranks) {
 		few, most = max(few, b.wanted), max(most, b.rows)
 	}
 	rows := m.Type.Bytes(most * m.Hidden)
-	m.memory = activations{
-		input: m.alloc(4 * int64(3*most+few)), x: [2]device.Ptr{m.alloc(rows), m.alloc(rows)},
-		last: m.alloc(4 * int64(few/m.Ranks*m.Hidden)), zeros: m.fill(make([]byte, 4*m.Tokens)),
-		logits: m.alloc(4 * int64(few*m.Tokens)), best: m.alloc(kernels.PairBytes * int64(few)),
-	}
+	m.input, m.x = m.alloc(4*int64(3*most+few)), [2]device.Ptr{m.alloc(rows), m.alloc(rows)}
+	m.last, m.zeros = m.alloc(4*int64(few/m.Ranks*m.Hidden)), m.fill(make([]byte, 4*m.Tokens))
+	m.logits, m.best = m.alloc(4*int64(few*m.Tokens)), m.alloc(8*int64(few))
 	group, stretches := m.Heads/m.KeyHeads, (m.Room+kernels.Stretch-1)/kernels.Stretch
 	m.attention = kernels.Attention{Queries: m.Queries, Keys: m.Keys, Group: group,
 		Offset: m.Cut.Rank*m.Queries - m.FirstKey*group, Size: m.HeadSize, Places: m.Sequences + 1, Room: m.Room,
-		Angles: m.attention.Angles, Stretches: stretches,
-		Parts: m.alloc(4 * int64(few*m.Queries*stretches*(2+m.HeadSize))), Scale: float32(1 / math.Sqrt(float64(m.HeadSize)))}
+		Angles: m.fill(little(m.Angles(m.Room))), Stretches: stretches,
+		Parts: m.alloc(4 * int64(few*m.Queries*stretches*(2+m.HeadSize))),
+		Scale: float32(1 / math.Sqrt(float64(m.HeadSize)))}
 }
 
 func (m *loader) alloc(bytes int64) (at device.Ptr) {
-	*m.of += bytes
+	m.needs[len(m.needs)-1].Bytes += bytes
 	if m.err == nil && m.tensors != nil {
 		at, m.err = m.driver.MemAlloc(max(bytes, 16))
 	}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"net/rpc"
 	"slices"
 	"time"
 
 	"ovgen/runtime/group"
 	"ovgen/runtime/launch"
+	"ovgen/runtime/plan"
 )
 
 // Crew is all ranks of the decoder.
@@ -53,37 +55,36 @@ type Spec struct {
 	Options
 }
 
-// Check reads the model's config and tells what each rank needs. An error is what keeps ranks from serving the model.
-func (s Spec) Check() (c Config, needs Needs, err error) {
+// open reads the model's config and its tensors' headers. An error is what keeps ranks from serving the model.
+func (s Spec) open() (c Config, t *Tensors, needs plan.Memory, err error) {
 	if c, err = ReadConfig(s.Model); err != nil {
-		return c, needs, err
+		return c, nil, needs, err
 	}
 	if most := slices.Max(s.Decode); s.Sequences < 1 || s.Sequences > most {
-		return c, needs, fmt.Errorf("%d sequences at a time: 1 to %d are served", s.Sequences, most)
+		return c, nil, needs, fmt.Errorf("%d sequences at a time: 1 to %d are served", s.Sequences, most)
 	}
 	if s.Room < 2 || s.Room > c.Positions {
-		return c, needs, fmt.Errorf("room for %d tokens: 2 to %d, which is max_position_embeddings, are served", s.Room,
-			c.Positions)
+		return c, nil, needs, fmt.Errorf("room for %d tokens: 2 to %d, which is max_position_embeddings, are served",
+			s.Room, c.Positions)
 	}
-	needs, err = s.Needs(c, s.Ranks)
-	return c, needs, err
+	if needs, err = s.Needs(c, s.Ranks); err == nil {
+		t, err = OpenTensors(s.Model)
+	}
+	return c, t, needs, err
 }
 
 // Start joins the ranks and loads the model.
 func (s Spec) Start(ctx context.Context) (*Crew, error) {
-	c, needs, err := s.Check()
-	if err != nil {
-		return nil, err
-	}
-	t, err := OpenTensors(s.Model)
+	c, t, needs, err := s.open()
 	if err != nil {
 		return nil, err
 	}
 	defer t.Close()
+	log.Printf("each of %d ranks needs, in bytes, %v", s.Ranks, needs)
 	if s.Processes {
 		return s.startProcesses(ctx)
 	}
-	groups, err := group.JoinAll(ctx, group.Config{Size: s.Ranks, Arena: needs.Arena})
+	groups, err := group.JoinAll(ctx, group.Config{Size: s.Ranks, Arena: needs.Arena()})
 	if err != nil {
 		return nil, err
 	}
@@ -122,12 +123,12 @@ func (s Spec) startProcesses(ctx context.Context) (*Crew, error) {
 		crew.Ranks = append(crew.Ranks, process{rpc.NewClient(conn)})
 	}
 	crew.Close = func(context.Context) error {
+		defer stop()
 		for _, r := range crew.Ranks {
 			_ = r.(process).Close() // tells the rank to leave
 		}
 		defer time.AfterFunc(closeTimeout, stop).Stop()
 		<-done
-		stop()
 		if errors.Is(ended, launch.ErrInterrupted) { // the signal was for this process too
 			return nil
 		}
@@ -150,7 +151,7 @@ func (p process) Step(_ context.Context, rows Batch) (best []Best, err error) {
 	return best, err
 }
 
-// Remote is a rank as another process calls it.
+// Remote is a rank as the process that started it calls it.
 type Remote struct {
 	ctx  context.Context
 	rank *Rank
@@ -160,7 +161,7 @@ type Remote struct {
 func RankProcess(ctx context.Context) (mine bool, err error) {
 	conn, err := launch.Starter()
 	if conn == nil {
-		return err != nil, err
+		return false, err
 	}
 	server, r := rpc.NewServer(), &Remote{ctx: ctx}
 	if err := server.RegisterName("Rank", r); err != nil {
@@ -175,16 +176,12 @@ func RankProcess(ctx context.Context) (mine bool, err error) {
 
 // Load joins the other ranks and loads the model. It has nothing to reply.
 func (r *Remote) Load(s Spec, _ *bool) error {
-	c, needs, err := s.Check()
-	if err != nil {
-		return err
-	}
-	t, err := OpenTensors(s.Model)
+	c, t, needs, err := s.open()
 	if err != nil {
 		return err
 	}
 	defer t.Close()
-	g, err := group.Join(r.ctx, group.Config{Arena: needs.Arena})
+	g, err := group.Join(r.ctx, group.Config{Arena: needs.Arena()})
 	if err != nil {
 		return err
 	}

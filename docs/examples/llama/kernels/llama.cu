@@ -128,7 +128,7 @@ struct attention {
   u64 places, room;     // of the cache: sequences, and positions of each
   const float *angles;  // [room, size / 2, 2]: cosine and sine
   const char *query, *key, *value;
-  char *dst, *cache_keys, *cache_values;
+  char *to, *cache_keys, *cache_values;
   float *parts;  // [rows, queries, stretches, 2 + size]
   u64 stretches;
   float scale;
@@ -284,7 +284,7 @@ DEVICE void merge_of(const struct attention &p)
         sum += weight * parts[at * size + 1];
         values += weight * parts[at * size + 2 + e];
       }
-      save<E>(p.dst, i * p.size + e, values / sum);
+      save<E>(p.to, i * p.size + e, values / sum);
     }
   }
 }
@@ -429,7 +429,7 @@ DEVICE void prefill_of(const struct attention &p)
       for (unsigned j = 0; j < 4; j++) {
         const u64 row = warp + g + j / 2 * 8, column = n * 8 + 2 * t + j % 2;
         if (column < size && first + row < p.rows) {
-          save<E>(p.dst, ((first + row) * p.queries + query) * size + column, sums[n][j] * shrink[row]);
+          save<E>(p.to, ((first + row) * p.queries + query) * size + column, sums[n][j] * shrink[row]);
         }
       }
     }
