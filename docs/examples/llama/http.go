@@ -10,9 +10,7 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // Server answers OpenAI's completions requests with an engine.
@@ -20,15 +18,12 @@ type Server struct {
 	Engine     *Engine
 	Model      string
 	Vocabulary int
-	// Bytes says that a token below 256 is a byte, so that requests and replies may have text. Other models' text
-	// takes a tokenizer: their requests and replies have token ids.
-	Bytes bool
 }
 
 // completion is a request; fields that are neither here nor in onlyRequests are ignored.
 type completion struct {
 	Model  string `json:"model"`
-	Prompt any    `json:"prompt"` // a text or a list of numbers
+	Prompt any    `json:"prompt"`
 	Most   int    `json:"max_tokens"`
 	Stream bool   `json:"stream"`
 }
@@ -46,7 +41,7 @@ type Reply struct {
 	Usage   map[string]int `json:"usage,omitempty"`
 }
 
-// Choice is the text, and its tokens, which OpenAI's replies lack.
+// Choice is the tokens, which OpenAI's replies lack. A text would take a tokenizer: it is empty.
 type Choice struct {
 	Index    int     `json:"index"`
 	Text     string  `json:"text"`
@@ -135,14 +130,10 @@ func (s *Server) parse(r *http.Request) (c completion, tokens []int, err error) 
 
 // tokens are those of a prompt.
 func (s *Server) tokens(prompt any) (tokens []int, err error) {
-	if text, is := prompt.(string); is && s.Bytes {
-		for _, b := range []byte(text) {
-			tokens = append(tokens, int(b))
-		}
-	} else if is {
-		return nil, errors.New("prompt is text, and the server has no tokenizer (send token ids)")
-	}
 	list, _ := prompt.([]any)
+	if len(list) == 0 {
+		return nil, errors.New("prompt is not a list of token ids, or is empty (for text there is no tokenizer)")
+	}
 	for _, x := range list {
 		token, number := x.(float64)
 		if !number || token != math.Trunc(token) || token < 0 || token >= float64(s.Vocabulary) {
@@ -150,9 +141,6 @@ func (s *Server) tokens(prompt any) (tokens []int, err error) {
 			return nil, fmt.Errorf("prompt has %s, which is no token of the vocabulary of %d", given, s.Vocabulary)
 		}
 		tokens = append(tokens, int(token))
-	}
-	if len(tokens) == 0 {
-		return nil, errors.New("prompt is neither a text nor a list of token ids, or is empty")
 	}
 	return tokens, nil
 }
@@ -170,15 +158,11 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	reply := Reply{ID: "cmpl-" + rand.Text(), Object: "text_completion", Created: time.Now().Unix(), Model: s.Model}
-	rest, n, held := Choice{Tokens: []int{}}, 0, []byte{} // rest is what was not streamed
+	n, rest := 0, []int{} // what was not streamed
 	for token := range q.Tokens {
-		part := Choice{Tokens: []int{token}}
-		if s.Bytes && token < 256 {
-			part.Text, held = characters(append(held, byte(token)))
-		}
 		n++
-		if reply.Choices = []Choice{part}; !c.Stream {
-			rest.Text, rest.Tokens = rest.Text+part.Text, append(rest.Tokens, token)
+		if reply.Choices = []Choice{{Tokens: []int{token}}}; !c.Stream {
+			rest = append(rest, token)
 		} else if event(w, reply) != nil {
 			return nil // the client has gone
 		}
@@ -186,8 +170,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) error {
 	if q.Err != nil && (!c.Stream || n == 0) {
 		return q.Err
 	}
-	rest.Text, rest.Finish = rest.Text+strings.ToValidUTF8(string(held), "\ufffd"), &q.Finish
-	reply.Choices = []Choice{rest}
+	reply.Choices = []Choice{{Tokens: rest, Finish: &q.Finish}}
 	reply.Usage = map[string]int{"prompt_tokens": len(prompt), "completion_tokens": n, "total_tokens": len(prompt) + n}
 	if !c.Stream {
 		send(w, http.StatusOK, reply)
@@ -212,13 +195,4 @@ func event(w http.ResponseWriter, x any) error {
 		_, err = fmt.Fprintf(w, "data: %s\n\n", b)
 	}
 	return cmp.Or(err, out.Flush())
-}
-
-// characters are the whole ones that bytes begin with. The rest waits for its end.
-func characters(b []byte) (text string, rest []byte) {
-	for utf8.FullRune(b) {
-		r, n := utf8.DecodeRune(b)
-		text, b = text+string(r), b[n:]
-	}
-	return text, b
 }

@@ -48,7 +48,6 @@ func run(ctx context.Context) error {
 	flag.BoolVar(&s.NCCL, "nccl", false, "let NCCL communicate, in place of ovgen's own ways")
 	flag.BoolVar(&s.Processes, "processes", false, "start a process a rank, instead of a goroutine a rank in this one")
 	typ := flag.String("type", "bf16", "element type: bf16 or fp32")
-	bytes := flag.Bool("bytes", false, "a token below 256 is a byte: take and give text")
 	addr := flag.String("addr", "localhost:8080", "where to listen")
 	flag.Parse()
 	var known bool
@@ -68,7 +67,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	engine := NewEngine(s.Start, s.Options, c.Ends)
-	server := &Server{Engine: engine, Model: filepath.Base(s.Model), Vocabulary: c.Vocabulary, Bytes: *bytes}
+	server := &Server{Engine: engine, Model: filepath.Base(s.Model), Vocabulary: c.Vocabulary}
 	log.Printf("model %q at http://%v/v1/completions", server.Model, listener.Addr())
 	web := &http.Server{Handler: server.Handler()}
 	go func() {
