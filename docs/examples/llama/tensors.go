@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -79,12 +80,9 @@ func (t *Tensors) open(path string) error {
 	if n > mostHeader || int64(n) > info.Size()-8 {
 		return fmt.Errorf("a header of %d bytes in a file of %d (it is truncated, or no safetensors file)", n, info.Size())
 	}
-	text, named, size := make([]byte, n), map[string]stored{}, info.Size()-8-int64(n)
-	_, err = io.ReadFull(f, text)
-	if err == nil {
-		err = json.Unmarshal(text, &named)
-	}
-	if err != nil {
+	named, size := map[string]stored{}, info.Size()-8-int64(n)
+	text, err := io.ReadAll(io.LimitReader(f, int64(n)))
+	if err = cmp.Or(err, json.Unmarshal(text, &named)); err != nil {
 		return fmt.Errorf("the header: %w", err)
 	}
 	delete(named, "__metadata__")
