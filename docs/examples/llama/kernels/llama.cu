@@ -188,11 +188,15 @@ DEVICE void decode_by(const struct attention &p, float *q, float *s, float (*all
 {
   typedef typename E::bits bits;
   enum { unit = 16 / sizeof(bits) };  // elements that a thread loads at once
+  const unsigned stretches = (unsigned)p.stretches, heads_of_keys = (unsigned)p.keys;  // divisions by these are faster
   each_item(i, p.rows * p.keys * p.stretches) {
-    const u64 at = i % p.stretches, head = i / p.stretches % p.keys, row = i / p.stretches / p.keys;
-    const u64 position = p.positions[row], first = at * stretch;
+    const unsigned item = (unsigned)i, at = item % stretches, head = item / stretches % heads_of_keys;
+    const u64 row = item / stretches / heads_of_keys, position = p.positions[row], first = at * stretch;
+    if (first > position) {
+      continue;
+    }
     const u64 from = first_query(p, head), to = first_query(p, head + 1);
-    if (first > position || from >= to) {
+    if (from >= to) {
       continue;
     }
     const unsigned heads = (unsigned)(to - from), size = (unsigned)p.size;
