@@ -59,13 +59,12 @@ var onlyConfigs = map[string]any{"model_type": "llama", "hidden_act": "silu", "a
 	"mlp_bias": false, "quantization_config": nil, "sliding_window": nil}
 
 // ReadConfig reads config.json of a folder. Its error names the fields that keep the model from being served.
-func ReadConfig(dir string) (Config, error) {
+func ReadConfig(dir string) (c Config, err error) {
 	path := filepath.Join(dir, "config.json")
 	text, err := os.ReadFile(path)
-	if err != nil {
-		return Config{}, fmt.Errorf("read the model: %w", err)
+	if err == nil {
+		c, err = parseConfig(text)
 	}
-	c, err := parseConfig(text)
 	if err != nil {
 		err = fmt.Errorf("read %s: %w", path, err)
 	}

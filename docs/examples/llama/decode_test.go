@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -199,6 +200,9 @@ func (d decoding) hold(t *testing.T, typ device.Type, numbers []int, b bounds) {
 		if d.o.NCCL {
 			name += " by NCCL"
 		}
+		if d.processes {
+			name += " by processes"
+		}
 		t.Run(name, func(t *testing.T) {
 			crew, err := Spec{Model: dir, Ranks: n, Processes: d.processes, Options: d.o}.Start(t.Context())
 			if err != nil {
@@ -272,6 +276,46 @@ func TestTokens(t *testing.T) {
 		d.hold(t, device.FP32, []int{2}, exact)
 	}
 }
+
+// TestTie has equal logits of all tokens: the lowest one wins, on a rank and over ranks, and none that only fills the
+// vocabulary up.
+func TestTie(t *testing.T) {
+	weights, dir := Random(Tiny, seed), t.TempDir()
+	weights["lm_head.weight"] = Array{weights["lm_head.weight"].Shape, []float32{0}}
+	if err := WriteCheckpoint(dir, Tiny, weights); err != nil {
+		t.Fatal(err)
+	}
+	crew, err := Spec{Model: dir, Ranks: 2, Options: small}.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows Batch
+	for i := range small.Sequences {
+		rows.Add(i, i, 0)
+	}
+	for _, best := range step(t, crew, rows) {
+		if best != (Best{0, 0}) {
+			t.Errorf("the best of equal logits is %+v", best)
+		}
+	}
+	if err := crew.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	for _, x := range [][]Best{{{1, 8}, {1, 4}, {0, 2}}, {{1, 4}, {0, 2}, {1, 8}}} {
+		var all []Stepper
+		for _, best := range x {
+			all = append(all, always{best})
+		}
+		if got := step(t, &Crew{Ranks: all}, rows); got[0].Token != 4 {
+			t.Errorf("of %v token %d wins", x, got[0].Token)
+		}
+	}
+}
+
+// always is a rank with one answer.
+type always struct{ best Best }
+
+func (a always) Step(context.Context, Batch) ([]Best, error) { return []Best{a.best}, nil }
 
 // TestLogits decodes in bf16: each token is the greatest of logits that are near the reference's.
 func TestLogits(t *testing.T) {
