@@ -120,8 +120,8 @@ func (s *Server) parse(r *http.Request) (c completion, tokens []int, err error) 
 	case c.Most < 1:
 		err = fmt.Errorf("max_tokens is %d (at least 1 is made)", c.Most)
 	case len(tokens) >= s.Engine.Room:
-		status, err = http.StatusRequestEntityTooLarge, fmt.Errorf("prompt has %d tokens, and a sequence has room for %d "+
-			"with its answer", len(tokens), s.Engine.Room)
+		status, err = http.StatusRequestEntityTooLarge, fmt.Errorf("prompt has %d tokens, and a sequence has room "+
+			"for %d with its answer", len(tokens), s.Engine.Room)
 	default:
 		return c, tokens, nil
 	}

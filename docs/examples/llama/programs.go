@@ -48,19 +48,22 @@ func of[B, P any, S interface {
 
 // layerProgram is a layer of rows that are spread over the ranks, or whole on each; by NCCL, or not.
 func layerProgram(s layerShape, spread, nccl bool) program[layerBuffers] {
-	type B = layerBuffers
+	type (
+		B = layerBuffers
+		C = context.Context
+	)
 	switch {
 	case spread && nccl:
 		return of(prefillnccl.Shape(s), prefillnccl.New, func(p *prefillnccl.Plan) made[B] {
-			return made[B]{p.Plan, func(c context.Context, x B) error { return p.Bind(c, prefillnccl.Buffers(x)) }, &p.Attention}
+			return made[B]{p.Plan, func(c C, x B) error { return p.Bind(c, prefillnccl.Buffers(x)) }, &p.Attention}
 		})
 	case spread:
 		return of(prefill.Shape(s), prefill.New, func(p *prefill.Plan) made[B] {
-			return made[B]{p.Plan, func(c context.Context, x B) error { return p.Bind(c, prefill.Buffers(x)) }, &p.Attention}
+			return made[B]{p.Plan, func(c C, x B) error { return p.Bind(c, prefill.Buffers(x)) }, &p.Attention}
 		})
 	case nccl:
 		return of(decodenccl.Shape(s), decodenccl.New, func(p *decodenccl.Plan) made[B] {
-			return made[B]{p.Plan, func(c context.Context, x B) error { return p.Bind(c, decodenccl.Buffers(x)) }, &p.Attention}
+			return made[B]{p.Plan, func(c C, x B) error { return p.Bind(c, decodenccl.Buffers(x)) }, &p.Attention}
 		})
 	}
 	return of(s, decode.New, func(p *decode.Plan) made[B] { return made[B]{p.Plan, p.Bind, &p.Attention} })

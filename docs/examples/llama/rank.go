@@ -73,8 +73,8 @@ type Cut struct {
 // NewCut cuts a model for a rank. Ranks must divide the query heads and the MLP's columns.
 func NewCut(c Config, rank, ranks int) (Cut, error) {
 	if ranks < 1 || c.Heads%ranks != 0 || c.Intermediate%ranks != 0 {
-		return Cut{}, fmt.Errorf("cut the model for %d ranks: they must be 1 or more, and divide num_attention_heads, %d, "+
-			"and intermediate_size, %d", ranks, c.Heads, c.Intermediate)
+		return Cut{}, fmt.Errorf("cut the model for %d ranks: they must be 1 or more, and divide num_attention_heads, "+
+			"%d, and intermediate_size, %d", ranks, c.Heads, c.Intermediate)
 	}
 	x := Cut{Rank: rank, Ranks: ranks, Queries: c.Heads / ranks, Columns: c.Intermediate / ranks,
 		Tokens: multiple(c.Vocabulary, 64*ranks) / ranks}

@@ -78,7 +78,8 @@ func (t *Tensors) open(path string) error {
 		return fmt.Errorf("the header's length: %w", err)
 	}
 	if n > mostHeader || int64(n) > info.Size()-8 {
-		return fmt.Errorf("a header of %d bytes in a file of %d (it is truncated, or no safetensors file)", n, info.Size())
+		return fmt.Errorf("a header of %d bytes in a file of %d (it is truncated, or no safetensors file)", n,
+			info.Size())
 	}
 	named, size := map[string]stored{}, info.Size()-8-int64(n)
 	text, err := io.ReadAll(io.LimitReader(f, int64(n)))

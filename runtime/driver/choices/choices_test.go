@@ -164,7 +164,8 @@ func TestFolderThatCantBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := New(h200, file)
-	if _, err := x.Keep(desc(1), algorithm(7), Algorithm{}); err == nil || !strings.Contains(err.Error(), "write "+file) {
+	_, err := x.Keep(desc(1), algorithm(7), Algorithm{})
+	if err == nil || !strings.Contains(err.Error(), "write "+file) {
 		t.Errorf("%v", err)
 	}
 	wants(t, x, 7)

@@ -88,8 +88,8 @@ var Best = Kernel[Rows]{"best", func(p *Rows, _ int) work {
 // Store turns keys, and puts keys and values into the cache.
 var Store = Kernel[Attention]{"store", func(p *Attention, size int) work {
 	n := p.Rows * p.Keys
-	return work{n, 64, p.touches(reads(p.Key, n*p.Size, size), reads(p.Value, n*p.Size, size),
-		reads(p.Angles, p.Room*p.Size, 4), writes(p.CacheKeys, p.cache(), size), writes(p.CacheValues, p.cache(), size))}
+	return work{n, 64, p.touches(reads(p.Angles, p.Room*p.Size, 4), reads(p.Key, n*p.Size, size),
+		reads(p.Value, n*p.Size, size), writes(p.CacheKeys, p.cache(), size), writes(p.CacheValues, p.cache(), size))}
 }}
 
 // Decode is attention of rows of any sequences, over stretches of the context, which Merge joins.

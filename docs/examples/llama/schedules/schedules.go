@@ -8,9 +8,9 @@ import (
 	"ovgen/schedule/catalog"
 )
 
-// Prefill is a layer of many rows, of which each rank has a part between the layers: gathers and reduce-scatters follow,
-// which run at the same time as the products beside them. It is catalog.LlamaLayer but for the rotary embedding, since
-// the kernels of attention turn queries and keys as they read them, which is two launches fewer.
+// Prefill is a layer of many rows, of which each rank has a part between the layers: gathers and reduce-scatters
+// follow, which run at the same time as the products beside them. It is catalog.LlamaLayer but for the rotary
+// embedding, since the kernels of attention turn queries and keys as they read them, which is two launches fewer.
 var Prefill = layer(s.Dim(s.M, s.DIDx(s.D)))
 
 // PrefillNCCL is Prefill with NCCL's all-gathers and reduce-scatters.
