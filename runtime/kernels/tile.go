@@ -45,15 +45,6 @@ func (t Tile) Shared() int { return t.Stages()*t.stage() + 2*t.Boxes()*boxBytes 
 // Clustered says that blocks share copies.
 func (t Tile) Clustered() bool { return t.Cluster > 1 }
 
-// Sweep is how many tiles of a cluster, one below the other, follow on each other: 2048 rows share what the cache
-// holds of B, or 512 of those that leave for one rank: both by what H200s measured.
-func (k Kernel) Sweep() int {
-	if k.Scatters() {
-		return 512 / TileRows
-	}
-	return 2048 / (TileRows * k.Tile.Cluster)
-}
-
 // Check refuses a tile that can't be made.
 func (t Tile) Check() error {
 	switch {
