@@ -45,9 +45,9 @@ func (t Tile) Shared() int { return t.Stages()*t.stage() + 2*t.Boxes()*boxBytes 
 // Clustered says that blocks share copies.
 func (t Tile) Clustered() bool { return t.Cluster > 1 }
 
-// Check refuses a tile that can't be made.
-func (t Tile) Check() error {
-	switch {
+// CheckTile refuses a tile that the kernel can't make.
+func (k Kernel) CheckTile() error {
+	switch t := k.Tile; {
 	case t.Columns < 64 || t.Columns > 256 || t.Columns%16 != 0:
 		return fmt.Errorf("tiles of %d columns: they have a multiple of 16, from 64 to 256", t.Columns)
 	case !t.Together && t.Columns > mostAccumulators:
@@ -55,6 +55,9 @@ func (t Tile) Check() error {
 			mostAccumulators)
 	case t.Cluster != 1 && t.Cluster != 2:
 		return fmt.Errorf("tiles by clusters of %d blocks: they have 1 or 2", t.Cluster)
+	case t.Clustered() && k.Scatters():
+		return fmt.Errorf("tiles of a sum by clusters of %d blocks: they wait for all blocks of the peers, and "+
+			"clusters may not all run at the same time", t.Cluster)
 	}
 	return nil
 }

@@ -11,22 +11,26 @@ import (
 
 func TestTileCheck(t *testing.T) {
 	for _, c := range []struct {
+		kind                  Kind
 		tile                  Tile
 		stages, boxes, shared int
 		want                  string // part of the error
 	}{
-		{Tile{Columns: 112, Cluster: 2}, 7, 1, 231536, ""},
-		{Tile{Columns: 128, Cluster: 1}, 6, 2, 229472, ""},
-		{Tile{Columns: 224, Cluster: 1, Together: true}, 4, 2, 213056, ""},
-		{Tile{Columns: 256, Cluster: 2, Together: true}, 4, 2, 229440, ""},
-		{Tile{Columns: 120, Cluster: 1}, 0, 0, 0, "a multiple of 16"},
-		{Tile{Columns: 48, Cluster: 1}, 0, 0, 0, "from 64 to 256"},
-		{Tile{Columns: 272, Cluster: 1, Together: true}, 0, 0, 0, "from 64 to 256"},
-		{Tile{Columns: 208, Cluster: 1}, 0, 0, 0, "registers"},
-		{Tile{Columns: 128}, 0, 0, 0, "clusters of 0"},
-		{Tile{Columns: 128, Cluster: 4}, 0, 0, 0, "clusters of 4"},
+		{Tiles, Tile{Columns: 112, Cluster: 2}, 7, 1, 231536, ""},
+		{Tiles, Tile{Columns: 128, Cluster: 1}, 6, 2, 229472, ""},
+		{Tiles, Tile{Columns: 224, Cluster: 1, Together: true}, 4, 2, 213056, ""},
+		{Tiles, Tile{Columns: 256, Cluster: 2, Together: true}, 4, 2, 229440, ""},
+		{Tiles, Tile{Columns: 120, Cluster: 1}, 0, 0, 0, "a multiple of 16"},
+		{Tiles, Tile{Columns: 48, Cluster: 1}, 0, 0, 0, "from 64 to 256"},
+		{Tiles, Tile{Columns: 272, Cluster: 1, Together: true}, 0, 0, 0, "from 64 to 256"},
+		{Tiles, Tile{Columns: 208, Cluster: 1}, 0, 0, 0, "registers"},
+		{Tiles, Tile{Columns: 128}, 0, 0, 0, "clusters of 0"},
+		{Scatter, Tile{Columns: 144, Cluster: 1}, 6, 1, 225376, ""},
+		{Scatter, Tile{Columns: 128, Cluster: 2}, 0, 0, 0, "wait for all blocks"},
+		{Scatter, Tile{Columns: 120, Cluster: 1}, 0, 0, 0, "a multiple of 16"},
+		{Tiles, Tile{Columns: 128, Cluster: 4}, 0, 0, 0, "clusters of 4"},
 	} {
-		err := c.tile.Check()
+		err := Kernel{Kind: c.kind, Tile: c.tile}.CheckTile()
 		if c.want != "" {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%+v: got %v, want %q", c.tile, err, c.want)
