@@ -16,12 +16,11 @@ type Tiling struct {
 
 // tilings are the kernels of a table that differ from one of its kernels by nothing but their tiles.
 func tilings(t kernels.Table, k kernels.Kernel) (list []Tiling) {
-	for _, o := range t.Kernels {
-		like := o
-		like.Number, like.Tile = k.Number, k.Tile
-		if like == k && k.Multiplies() {
-			list = append(list, Tiling{o.Tile, o.Base()})
-		}
+	if !k.Multiplies() {
+		return nil
+	}
+	for _, o := range t.Alike(k) {
+		list = append(list, Tiling{o.Tile, o.Base()})
 	}
 	return list
 }

@@ -45,6 +45,22 @@ func (t Tile) Shared() int { return t.Stages()*t.stage() + 2*t.Boxes()*boxBytes 
 // Clustered says that blocks share copies.
 func (t Tile) Clustered() bool { return t.Cluster > 1 }
 
+// Alike are the kernels of the table that differ from one by their tiles alone, itself among them.
+func (t *Table) Alike(k Kernel) (list []Kernel) {
+	for _, o := range t.Kernels {
+		if o.likeness() == k.likeness() {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// likeness is what kernels have in common that differ by their tiles alone.
+func (k Kernel) likeness() Kernel {
+	k.Number, k.Tile = 0, Tile{}
+	return k
+}
+
 // CheckTile refuses a tile that the kernel can't make.
 func (k Kernel) CheckTile() error {
 	switch t := k.Tile; {

@@ -150,8 +150,42 @@ func TestLeast(t *testing.T) {
 			}
 		}
 	}
+	for i, k := range s.kernels {
+		k.Number = i + 1
+	}
+	d := driver.MatmulDesc{M: 512, N: 7168}
+	for name, want := range map[string]Tile{"tiles4": {Columns: 176, Cluster: 1}, "": wide, "scatter": wide} {
+		if got := s.best(s.kernels[0], name, 132, 2, d); got.Tile != want {
+			t.Errorf("told to take %q: got %v, want %v", name, got.Tile, want)
+		}
+	}
 	if got := s.least(s.kernels[1], 0, 1, driver.MatmulDesc{M: 1, N: 1}); got == nil {
 		t.Error("no tile for a device without multiprocessors")
+	}
+}
+
+// TestTilesAlike: kernels that differ by their tiles touch and signal the same in the same order, so ranks may differ in
+// which they launch.
+func TestTilesAlike(t *testing.T) {
+	for _, kind := range []Kind{Tiles, Scatter} {
+		table := Table{Peers: 2, Types: []driver.Type{driver.BF16}}
+		for i, tile := range []Tile{{Columns: 128, Cluster: 1}, {Columns: 112, Cluster: 2},
+			{Columns: 224, Cluster: 2, Together: true}} {
+			table.Kernels = append(table.Kernels, Kernel{Kind: kind, Number: i + 1, PrePost: EachPeer,
+				PreWait: EachPeer, PostPost: EachPeer, PostWait: EachPeer, Terms: 2, Rows: 1, Tile: tile})
+		}
+		p, l := tileWords(table)
+		for i := range l.maps() {
+			p[l.tiled.maps+i*len(driver.TensorMap{})] = uint64(1000 * (i + 1))
+		}
+		list := table.Code()
+		want := list[0].Touches(unsafe.Pointer(&p[0]), nil)
+		for _, k := range list[1:] {
+			if got := k.Touches(unsafe.Pointer(&p[0]), nil); len(want) == 0 || !slices.Equal(got, want) ||
+				k.Params != list[0].Params {
+				t.Errorf("%s touches\n%v\nand %s\n%v", k.Name, got, list[0].Name, want)
+			}
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ type figure struct {
 	P       int     `json:"p,omitempty"`
 	Ranks   int     `json:"ranks"`
 	Variant string  `json:"variant"`
+	Tiles   string  `json:"tiles,omitempty"` // kernel of tiles that the plan was told to take
 	Gated   bool    `json:"gated"`
 	Median  float64 `json:"ms"` // of the slowest rank
 	Min     float64 `json:"min"`
@@ -48,7 +49,7 @@ func (l *lab) figures(all []*series) []figure {
 			Max:  device[len(device)-1],
 			Host: median(host), Rounds: len(device)}
 		if x.variant.plan() {
-			f.Program = x.variant.program.Name
+			f.Program, f.Tiles = x.variant.program.Name, x.variant.tiles
 		}
 		if x.variant.name == variantPure {
 			pure[x.gated] = f.Median

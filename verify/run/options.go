@@ -51,7 +51,7 @@ verify:
 bench:
   -iters N       measured rounds after 3 to warm up (16)
   -nosteps       measure also without the step words that an abort reads
-tune: measures the schedules of each operation against each other
+tune: measures the schedules of each operation against each other, by tiles with each kernel
   -iters N       as for bench
   -o FILE        where the fastest of each shape are kept, for package tuned (tuning.json)
 layers: stands up a plan of each program and bucket of rows in one group, binds each layer's

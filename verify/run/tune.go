@@ -47,8 +47,8 @@ func (o *options) operation(p *harness.Program) string {
 	return p.Name
 }
 
-// tune measures the schedules of each operation that was asked for against each
-// other and writes the fastest of each shape into the file.
+// tune measures the schedules of each operation that was asked for against each other, those by tiles with each of
+// their kernels, and writes the fastest of each shape into the file.
 func (r *rank) tune(ctx context.Context) error {
 	table := &plan.Tuning{}
 	if have, err := plan.ReadTuning(r.o.out); err == nil {
@@ -82,7 +82,11 @@ func (r *rank) tune(ctx context.Context) error {
 					if m.Replayed {
 						mode = variantReplayed
 					}
-					fmt.Printf(line, m.Operation, m.Shape, m.Program, mode,
+					program := m.Program
+					if m.Tiles != "" {
+						program += " by " + m.Tiles
+					}
+					fmt.Printf(line, m.Operation, m.Shape, program, mode,
 						fmt.Sprintf("%.4f", m.Milliseconds), next)
 				}
 			}
@@ -109,13 +113,16 @@ func (r *rank) fastest(ctx context.Context, programs []*harness.Program, s harne
 		return m, "", err
 	}
 	defer func() { err = errors.Join(err, l.free(ctx)) }()
+	if err := l.addTiles(ctx); err != nil {
+		return m, "", err
+	}
 	variants, err := l.variants(ctx)
 	if err != nil {
 		return m, "", err
 	}
 	var all []*series
 	for _, v := range variants {
-		if v.plan() {
+		if v.plan() && !l.estimates(v) {
 			all = append(all, &series{variant: v})
 		}
 	}
@@ -139,5 +146,6 @@ func (r *rank) fastest(ctx context.Context, programs []*harness.Program, s harne
 	}
 	return plan.Measured{Operation: r.o.operation(programs[0]), GPU: r.drv.Properties().Name, Ranks: r.Size(),
 		Shape:   base(l.plans[0]).Shape(),
-		Program: best.Program, Replayed: best.Variant == variantReplayed, Milliseconds: best.Median}, next, nil
+		Program: best.Program, Tiles: best.Tiles, Replayed: best.Variant == variantReplayed,
+		Milliseconds: best.Median}, next, nil
 }
