@@ -24,7 +24,7 @@ cuda = ctypes.CDLL("libcuda.so.1")
 # Name, whether it scatters, kernel, columns, blocks of a cluster, bytes of shared memory; rows of all ranks, depth and
 # columns of a rank.
 POINTS = [
-    ("8B fc1 256", False, "tiles_bf16", 112, 2, 231536, 256, 4096, 7168),
+    ("8B fc1 256", False, "tiles2_bf16", 128, 1, 229472, 256, 4096, 7168),
     ("8B fc1 512", False, "tiles_bf16", 112, 2, 231536, 512, 4096, 7168),
     ("8B fc1 512", False, "tiles4_bf16", 224, 2, 213056, 512, 4096, 7168),
     ("8B fc1 1024", False, "tiles3_bf16", 176, 2, 227408, 1024, 4096, 7168),
