@@ -82,11 +82,7 @@ func (r *rank) tune(ctx context.Context) error {
 					if m.Replayed {
 						mode = variantReplayed
 					}
-					program := m.Program
-					if m.Tiles != "" {
-						program += " by " + m.Tiles
-					}
-					fmt.Printf(line, m.Operation, m.Shape, program, mode,
+					fmt.Printf(line, m.Operation, m.Shape, byTiles(m.Program, m.Tiles), mode,
 						fmt.Sprintf("%.4f", m.Milliseconds), next)
 				}
 			}
@@ -105,7 +101,15 @@ func (r *rank) tune(ctx context.Context) error {
 	return nil
 }
 
-// fastest measures a family at one shape; next is the second fastest.
+// byTiles names a program, with its kernel of tiles where it was told to take one: "linearreducescattertiles/scatter2".
+func byTiles(program, tiles string) string {
+	if tiles != "" {
+		program += "/" + tiles
+	}
+	return program
+}
+
+// fastest measures a family at one shape; next is the second fastest program, or kernel of tiles.
 func (r *rank) fastest(ctx context.Context, programs []*harness.Program, s harness.Shape) (m plan.Measured, next string,
 	err error) {
 	l, err := r.newLab(ctx, programs, s)
@@ -139,8 +143,8 @@ func (r *rank) fastest(ctx context.Context, programs []*harness.Program, s harne
 	best := list[0]
 	next = "nothing"
 	for _, f := range list[1:] {
-		if f.Program != best.Program {
-			next = fmt.Sprintf("%s by %.1f %%", f.Program, 100*(f.Median/best.Median-1))
+		if f.Program != best.Program || f.Tiles != best.Tiles {
+			next = fmt.Sprintf("%s by %.1f %%", byTiles(f.Program, f.Tiles), 100*(f.Median/best.Median-1))
 			break
 		}
 	}

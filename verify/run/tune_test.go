@@ -55,7 +55,7 @@ func TestTuneCommand(t *testing.T) {
 		"-o tiles.json")
 	table, err := plan.ReadTuning(filepath.Join(dir, "tiles.json"))
 	if err != nil || len(table.Entries) != 1 || !strings.HasPrefix(table.Entries[0].Tiles, "scatter") ||
-		!strings.Contains(out, "linearreducescattertiles by "+table.Entries[0].Tiles) {
+		!strings.Contains(out, "linearreducescattertiles/"+table.Entries[0].Tiles) {
 		t.Errorf("%+v, %v\n%s", table, err, out)
 	}
 	// A schedule that does not take the shape is left out, and the operation keeps its name.
