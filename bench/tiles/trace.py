@@ -35,7 +35,8 @@ POINTS = [
     ("8B fc2 2048", True, "scatter_bf16", 128, 1, 229472, 2048, 7168, 4096),
 ]
 MEANS = {
-    "start": "blocks start", "operands": "first operands", "multiplied": "multiplied", "let in": "shard, or terms, there",
+    "start": "blocks start", "operands": "first operands", "multiplied": "multiplied",
+    "let in": "shard, or terms, there",
     "summed": "summed", "slot": "slot free", "stored": "stores under way", "written": "stores have written",
     "left": "counted, posted", "end": "blocks end", "pulled": "nothing left to pull", "shard": "shard posted",
 }

@@ -164,8 +164,8 @@ func TestLeast(t *testing.T) {
 	}
 }
 
-// TestTilesAlike: kernels that differ by their tiles touch and signal the same in the same order, so ranks may differ in
-// which they launch.
+// TestTilesAlike: kernels that differ by their tiles touch and signal the same in the same order, so ranks may launch
+// different ones.
 func TestTilesAlike(t *testing.T) {
 	for _, kind := range []Kind{Tiles, Scatter} {
 		table := Table{Peers: 2, Types: []driver.Type{driver.BF16}}

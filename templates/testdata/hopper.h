@@ -292,7 +292,8 @@ HERE void ptx_cvt_rn_f16_f32(unsigned short &out, float x) { out = (unsigned sho
 HERE void ptx_cvt_rn_f16x2_f32(unsigned &out, float high, float low) { out = half(high) << 16 | half(low); }
 HERE float of_f16(unsigned bits)
 {
-  return same_bits<float>((bits & 0x8000) << 16 | same_bits<unsigned>(same_bits<float>((bits & 0x7fff) << 13) * 0x1p112f));
+  const float x = same_bits<float>((bits & 0x7fff) << 13) * 0x1p112f;
+  return bits & 0x8000 ? -x : x;
 }
 HERE void ptx_cvt_f32_f16(float &out, unsigned short bits) { out = of_f16(bits); }
 

@@ -27,7 +27,8 @@ var hopperKernels = []KernelMutant{
 		Old: "    shared_written();\n    meet(group, 128);\n    if (thread == 0) {\n" +
 			"      store_box(c, to, tile.column + first_of(wide, box), tile.row, shard);\n    }\n",
 		New: "    meet(group, 128);\n    if (thread == 0) {\n" +
-			"      store_box(c, to, tile.column + first_of(wide, box), tile.row, shard);\n      boxes_left<0>();\n    }\n" +
+			"      store_box(c, to, tile.column + first_of(wide, box), tile.row, shard);\n" +
+			"      boxes_left<0>();\n    }\n" +
 			"    shared_written();\n"},
 	{File: "device/product.h", Text: "boxes copied before all threads have stored", Cores: true,
 		Old: "    shared_written();\n    meet(group, 128);\n    if (thread == 0) {\n      store_box(c,",
