@@ -51,14 +51,10 @@ verify:
 bench:
   -iters N       measured rounds after 3 to warm up (16)
   -nosteps       measure also without the step words that an abort reads
-<<<<<<< HEAD
-tune: measures the schedules of each operation against each other, by tiles with each kernel
-=======
 bench and trace:
   -network GB/S  of -hosts: play a network of that rate. Exchanges go as between ranks of one host, each
                  after a delay of 25 us and of its bytes at the rate
-tune: measures the schedules of each operation against each other
->>>>>>> main
+tune: measures the schedules of each operation against each other, by tiles with each kernel
   -iters N       as for bench
   -o FILE        where the fastest of each shape are kept, for package tuned (tuning.json)
 layers: stands up a plan of each program and bucket of rows in one group, binds each layer's

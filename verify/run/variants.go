@@ -197,17 +197,13 @@ func (l *lab) variants(ctx context.Context) ([]variant, error) {
 	if l.chunked() {
 		list = append(list, variant{name: variantChunks, enqueue: l.chunks})
 	}
-<<<<<<< HEAD
-	if len(l.traffic) > 0 {
-		list = append(list, variant{name: variantCopies, enqueue: l.copies})
-=======
 	switch {
 	case len(l.traffic) == 0:
 	case l.r.Hosts() == 1:
-		list = append(list, variant{variantCopies, nil, l.copies})
+		list = append(list, variant{name: variantCopies, enqueue: l.copies})
 	default:
-		list = append(list, variant{variantNetwork, nil, l.exchanges}, variant{variantSerial, nil, l.serial})
->>>>>>> main
+		list = append(list, variant{name: variantNetwork, enqueue: l.exchanges},
+			variant{name: variantSerial, enqueue: l.serial})
 	}
 	if l.r.o.nosteps {
 		bare, err := l.withoutSteps(ctx)
