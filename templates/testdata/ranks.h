@@ -951,12 +951,12 @@ static const Kind kinds[] = {
        push_round(w, r, i, "push2", adding<struct push2>(w, r, i), true);
      }},
     {"tiles", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles"); }},
-    {"tiles alone", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles2>(w, r, i, "tiles2"); }},
-    {"wide tiles", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles3>(w, r, i, "tiles3"); }},
-    {"tiles together", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles4>(w, r, i, "tiles4"); }},
+    {"tiles alone", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles2"); }},
+    {"wide tiles", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles3"); }},
+    {"tiles together", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles4"); }},
     {"scatter", [](World &w, unsigned r, unsigned i) { scatter_round<struct scatter>(w, r, i, "scatter", false); }},
     {"wide scatter", [](World &w, unsigned r, unsigned i) {
-       scatter_round<struct scatter2>(w, r, i, "scatter2", false);
+       scatter_round<struct scatter>(w, r, i, "scatter2", false);
      }},
     {"scatter with a bias", [](World &w, unsigned r, unsigned i) {
        scatter_round<struct scatter3>(w, r, i, "scatter3", true);

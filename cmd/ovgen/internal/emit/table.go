@@ -69,7 +69,7 @@ func (u *unit) table() (kernels.Table, error) {
 func unable(t kernels.Table) (errs []error) {
 	for _, k := range t.Kernels {
 		if k.Multiplies() {
-			if err := k.Tile.Check(); err != nil {
+			if err := k.CheckTile(); err != nil {
 				errs = append(errs, fmt.Errorf("kernel %s: %w", k.Kind, err))
 			}
 			if k.Terms > kernels.MostShards {
