@@ -50,8 +50,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "llamalayer",
-	Hash:    "77bc436a8c50922cbd11f2fe4f1793783c93c49dbeb57d9cd2196595e97b4025",
-	Proof:   "proven for D = 1..8, stamp 7d73b573f98f0569",
+	Hash:    "d71ad4c062679ca53221805edf9e0c8391b614cb8bccd3f8325298da21df9e29",
+	Proof:   "proven for D = 1..8, stamp 6902acd544d8ee75",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
@@ -213,7 +213,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Post(p.copy, p.free2)
 	q.Post(p.copy, p.free3)
 	q.Synchronize(p.put, p.copy)
-	p.kernels.Row(p.norm.At(0), p.bytesNorm).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.bytesX, p.a.At(0))
+	p.kernels.Row(p.norm.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.bytesX,
+		p.a.At(0))
 
 	// Peers may read X.
 	q.Post(main, p.ready)
@@ -287,7 +288,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	p.terms = append(p.terms, p.a.At(0))
 	p.kernels.Reduce(q, p.put, p.r.At(0), p.bytesX, p.terms...)
 	q.Synchronize(main, p.put)
-	p.kernels.Row(p.norm2.At(0), p.bytesNorm).Apply(q, main, kernels.RMSNorm, p.y.At(0), p.bytesX, p.r.At(0))
+	p.kernels.Row(p.norm2.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.y.At(0), p.bytesX,
+		p.r.At(0))
 
 	// Peers may read Y.
 	q.Post(main, p.ready3)

@@ -53,8 +53,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "llamalayernccl",
-	Hash:    "55500822666202606b5f14c0087bb5c61a6841fd832f9467c754b6d56d35e6c5",
-	Proof:   "proven for D = 1..8, stamp 614b7e272a948621",
+	Hash:    "551918b75d1afd16c1d37bb93e9defe98251f58d8b53d92aba397924bfa40b07",
+	Proof:   "proven for D = 1..8, stamp ecf2a5345f3954a9",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},
@@ -189,7 +189,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 // issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	main := q.Main()
-	p.kernels.Row(p.norm.At(0), p.bytesNorm).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.bytesX, p.a.At(0))
+	p.kernels.Row(p.norm.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.bytesX,
+		p.a.At(0))
 	q.AllGather(main, p.xgathered.At(0), p.x.At(0), p.bytesX)
 	q.Linear(main, p.gemmQuery, p.query.At(0), p.xgathered.At(0), p.wq.At(0), plan.NoBias)
 	p.kernels.Row(p.angles.At(0), p.bytesAngles).Heads(p.width).Apply(q, main, kernels.Rotary, p.query.At(0),
@@ -202,7 +203,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Linear(main, p.gemmPartial2, p.partial2.At(0), p.o.At(0), p.wo.At(0), plan.NoBias)
 	q.ReduceScatter(main, p.reduced2.At(0), p.partial2.At(0), p.bytesX)
 	p.kernels.Reduce(q, main, p.r.At(0), p.bytesX, p.reduced2.At(0), p.a.At(0))
-	p.kernels.Row(p.norm2.At(0), p.bytesNorm).Apply(q, main, kernels.RMSNorm, p.y.At(0), p.bytesX, p.r.At(0))
+	p.kernels.Row(p.norm2.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.y.At(0), p.bytesX,
+		p.r.At(0))
 	q.AllGather(main, p.ygathered.At(0), p.y.At(0), p.bytesX)
 	q.Linear(main, p.gemmU, p.u.At(0), p.ygathered.At(0), p.up.At(0), plan.NoBias)
 	q.Linear(main, p.gemmU, p.g.At(0), p.ygathered.At(0), p.gate.At(0), plan.NoBias)

@@ -91,6 +91,7 @@ var all = []Named{
 	{"MixedMLP", MixedMLP},
 	{"BlockBehindAttention", BlockBehindAttention},
 	{"LlamaLayer", LlamaLayer},
+	{"LayerNormLinear", LayerNormLinear},
 	{"Logits", Logits},
 	{"RotaryAttention", RotaryAttention},
 	{"AllGatherLinearNCCL", AllGatherLinearNCCL},

@@ -138,22 +138,29 @@ func TestSwappedOperands(t *testing.T) {
 	}
 }
 
-// Heads of another width on one rank are noticed.
-func TestHeads(t *testing.T) {
-	found := 0
-	turned := schedule.Schedule{Tensors: scheduletest.Tensors("A[M/D K] T[M/D 4] W[N/D K] C[M:D N/D]"),
-		Ops: []schedule.Op{schedule.Copy("X", "A", schedule.Rotary("T")), schedule.Linear("C", "X", "W")}}
-	for _, m := range mutants(t, "Turned", turned) {
-		if m.Kind != "halve the width of heads" {
-			continue
+// Heads of another width, or another epsilon, on one rank are noticed.
+func TestNumbers(t *testing.T) {
+	for _, c := range []struct {
+		kind, tensors string
+		schedule.Func
+	}{
+		{"halve the width of heads", "A[M/D K] T[M/D 4] W[N/D K] C[M:D N/D]", schedule.Rotary("T")},
+		{"add another epsilon", "A[M/D K] T[K] W[N/D K] C[M:D N/D]", schedule.RMSNorm("T").WithEpsilon(1e-6)},
+	} {
+		found := 0
+		for _, m := range mutants(t, "Turned", schedule.Schedule{Tensors: scheduletest.Tensors(c.tensors),
+			Ops: []schedule.Op{schedule.Copy("X", "A", c.Func), schedule.Linear("C", "X", "W")}}) {
+			if m.Kind != c.kind {
+				continue
+			}
+			found++
+			if j, err := mutate.Judge(m, mutate.Prove); err != nil || j.Class != mutate.Caught {
+				t.Errorf("%s: %s %v, %v", m.Name(), j.Class, j.Why, err)
+			}
 		}
-		found++
-		if j, err := mutate.Judge(m, mutate.Prove); err != nil || j.Class != mutate.Caught {
-			t.Errorf("%s: %s %v, %v", m.Name(), j.Class, j.Why, err)
+		if found == 0 {
+			t.Errorf("there is no mutant: %s", c.kind)
 		}
-	}
-	if found == 0 {
-		t.Error("there is no such mutant")
 	}
 }
 
