@@ -67,12 +67,13 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.W) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
-// of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16) or 4 bytes
+// (FP32); Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it. Runs write C, which
+// must overlap no other.
 type Buffers struct {
 	A      device.Ptr // [DIDx(D), M/D, K]: this rank's part; [M/D, K] in memory, M/D*K elements
-	Norm   device.Ptr // [K]; K elements
-	Angles device.Ptr // [M, W]; M*W elements
+	Norm   device.Ptr // [K]: the same on all ranks; K elements
+	Angles device.Ptr // [M, W]: the same on all ranks; M*W elements
 	Wq     device.Ptr // [DIDx(D), N/D, K]: this rank's part; [N/D, K] in memory, N/D*K elements
 	Wk     device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
 	Wv     device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
@@ -85,8 +86,8 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	// Attention enqueues the caller's own work, O of Query, Key, Value. Set it before Bind, or leave it nil: causal of
-	// attention.cu does it then.
+	// Attention enqueues the caller's own work, O [M, N/D] of Query [M, N/D], Key [M, N2/D] and Value [M, N2/D] in this
+	// rank's memory. Set it before Bind, or leave it nil: causal of attention.cu does it then.
 	Attention plan.Call
 
 	bytesNorm   int64 // bytes of K elements

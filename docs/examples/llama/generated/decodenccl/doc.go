@@ -36,15 +36,15 @@
 //	plan:   X [M, K];  Query [M, DIDx(D), N/D];  Key [M, DIDx(D), N2/D];  Value [M, DIDx(D), N2/D]
 //	        O [M, DIDx(D), N/D];  partial [M, K];  reduced [M, K];  R [M, K];  Y [M, K];  U [M, DIDx(D), F/D]
 //	        G [M, DIDx(D), F/D];  partial2 [M, K];  reduced2 [M, K]
-//	main:   Apply rmsnorm(X, A, Norm to each row) by kernel;  Linear(Query, X, Wq)
+//	main:   Apply rmsnorm(X, A, Norm to each row, epsilon 1e-05) by kernel;  Linear(Query, X, Wq)
 //	main:   Linear(Key, X, Wk);  Linear(Value, X, Wv);  Call Attention(O, Query, Key, Value)
 //	main:   Linear(partial, O, Wo);  nccl{AllReduce(reduced, partial)};  Reduce(R, reduced, A)
-//	main:   Apply rmsnorm(Y, R, Norm2 to each row) by kernel;  Linear(U, Y, Up);  Linear(G, Y, Gate)
-//	main:   Apply swiglu(G, G, U) by kernel;  Linear(partial2, G, Down)
+//	main:   Apply rmsnorm(Y, R, Norm2 to each row, epsilon 1e-05) by kernel;  Linear(U, Y, Up)
+//	main:   Linear(G, Y, Gate);  Apply swiglu(G, G, U) by kernel;  Linear(partial2, G, Down)
 //	main:   nccl{AllReduce(reduced2, partial2)};  Reduce(C, reduced2, R)
 //
 // NCCL, which is loaded when a plan is made, does all that ranks do together. Sums are made by kernels. The kernels
 // are in decodenccl.cu.
 //
-// Proof: proven for D = 1..8, stamp 8289d60d83889100.
+// Proof: proven for D = 1..8, stamp c77d8ae881080a2f.
 package decodenccl
