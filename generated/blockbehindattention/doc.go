@@ -69,7 +69,8 @@
 //	main:   Synchronize(put)                                                   # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
-// kernels are in blockbehindattention.cu.
+// kernels are in blockbehindattention.cu. Functions: add(Residual) of R, add(R) of C by the kernel that sums;
+// rmsnorm(Norm) of X, swiglu(U) of G by a kernel of its own.
 //
 // Proof: proven for D = 1..8, stamp 81744e6178059a62.
 package blockbehindattention

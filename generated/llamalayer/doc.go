@@ -102,7 +102,8 @@
 //	main:   Synchronize(put)                                                   # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
-// kernels are in llamalayer.cu.
+// kernels are in llamalayer.cu. Functions: rmsnorm(Norm) of X, rotary(Angles) of Query, rotary(Angles) of Key,
+// rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its own; add(A) of R, add(R) of C by the kernel that sums.
 //
 // Proof: proven for D = 1..8, stamp 6902acd544d8ee75.
 package llamalayer

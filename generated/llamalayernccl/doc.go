@@ -55,7 +55,8 @@
 //	main:   nccl{ReduceScatter(reduced3, partial3)};  Reduce(C, reduced3, R)
 //
 // NCCL, which is loaded when a plan is made, does all that ranks do together. Sums are made by kernels. The kernels
-// are in llamalayernccl.cu.
+// are in llamalayernccl.cu. Functions: rmsnorm(Norm) of X, rotary(Angles) of Query, rotary(Angles) of Key,
+// rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its own; add(A) of R, add(R) of C by the kernel that sums.
 //
 // Proof: proven for D = 1..8, stamp ecf2a5345f3954a9.
 package llamalayernccl

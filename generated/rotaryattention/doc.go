@@ -70,7 +70,8 @@
 //	main:   Synchronize(put)                                                   # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
-// kernels are in rotaryattention.cu.
+// kernels are in rotaryattention.cu. Functions: rmsnorm(Norm) of X, rotary(Angles) of Query, rotary(Angles) of Key
+// by a kernel of its own; add(A) of C by the kernel that sums.
 //
 // Proof: proven for D = 1..8, stamp 73bceb6d8d53576f.
 package rotaryattention

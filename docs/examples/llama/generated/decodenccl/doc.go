@@ -44,7 +44,8 @@
 //	main:   nccl{AllReduce(reduced2, partial2)};  Reduce(C, reduced2, R)
 //
 // NCCL, which is loaded when a plan is made, does all that ranks do together. Sums are made by kernels. The kernels
-// are in decodenccl.cu.
+// are in decodenccl.cu. Functions: rmsnorm(Norm) of X, rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its own;
+// add(A) of R, add(R) of C by the kernel that sums.
 //
 // Proof: proven for D = 1..8, stamp c77d8ae881080a2f.
 package decodenccl

@@ -89,7 +89,8 @@
 //	main:   Synchronize(put)                                                   # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
-// kernels are in prefill.cu.
+// kernels are in prefill.cu. Functions: rmsnorm(Norm) of X, rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its
+// own; add(A) of R, add(R) of C by the kernel that sums.
 //
 // Proof: proven for D = 1..8, stamp 3e07e880b4590b14.
 package prefill
