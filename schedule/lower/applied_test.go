@@ -21,8 +21,8 @@ func TestFunctions(t *testing.T) {
 			"bias(Bias) of C by the library of products",
 		"MixedMLP": "fromfp32 of X by a kernel of its own; gelu of H by the library of products; " +
 			"bias(Bias2) of C, tofp32 of C by the kernel that sums",
-		"RotaryAttention": "rmsnorm(Norm) of X, rotary(Angles) of Query, rotary(Angles) of Key by a kernel of its own; " +
-			"add(A) of C by the kernel that sums",
+		"RotaryAttention": "rmsnorm(Norm) of X, rotary(Angles) of Query, rotary(Angles) of Key by a kernel " +
+			"of its own; add(A) of C by the kernel that sums",
 	}
 	for _, d := range catalog.All() {
 		p, err := lower.Lower(d.Name, d.Schedule)

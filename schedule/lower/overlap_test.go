@@ -35,10 +35,10 @@ func TestOverlaps(t *testing.T) {
 		{"no product", catalog.AllGather, []string{
 			"A: bare all-gather by Get (the default), not pipelined: Ops: no product stands beside it"}},
 		{"a chain", catalog.BlockBehindAttention, []string{
-			"R: reduce-scatter in a chain by LayerSlots (the default), pipelined with R = linear(Attention, Projection), " +
-				"add(Residual)",
-			"X: all-gather in a chain by Get (the default), pipelined with U = linear(X, Up); G = linear(X, Gate), swiglu(U); " +
-				"C = linear(G, Down), add(R)",
+			"R: reduce-scatter in a chain by LayerSlots (the default), pipelined with " +
+				"R = linear(Attention, Projection), add(Residual)",
+			"X: all-gather in a chain by Get (the default), pipelined with U = linear(X, Up); " +
+				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)",
 			"C: reduce-scatter in a chain by LayerSlots (the default), pipelined with U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)"}},
 		{"in parts", scheduletest.By(catalog.BlockBehindAttention, "R", schedule.LayerSlots{Parts: 2}), []string{
@@ -46,20 +46,20 @@ func TestOverlaps(t *testing.T) {
 				"R = linear(Attention, Projection), add(Residual); own rows are summed in 2 parts beside " +
 				"X = copy(R), rmsnorm(Norm); U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U)",
-			"X: all-gather in a chain by Get (the default), pipelined with U = linear(X, Up); G = linear(X, Gate), swiglu(U); " +
-				"C = linear(G, Down), add(R)",
+			"X: all-gather in a chain by Get (the default), pipelined with U = linear(X, Up); " +
+				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)",
 			"C: reduce-scatter in a chain by LayerSlots (the default), pipelined with U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)"}},
 		{"a chain with one shot", scheduletest.By(catalog.BlockBehindAttention, "R", schedule.Shot{}), []string{
 			"R: reduce-scatter in a chain by Shot (in place of LayerSlots), not pipelined: Moves[0].Way: " + oneStream,
-			"X: all-gather in a chain by Get (the default), pipelined with U = linear(X, Up); G = linear(X, Gate), swiglu(U); " +
-				"C = linear(G, Down), add(R)",
+			"X: all-gather in a chain by Get (the default), pipelined with U = linear(X, Up); " +
+				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)",
 			"C: reduce-scatter in a chain by LayerSlots (the default), pipelined with U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)"}},
 		{"a chain with NCCL", scheduletest.By(catalog.TensorParallelMLP, "A", schedule.NCCL{}), []string{
 			"A: all-gather in a chain by NCCL (in place of Get), not pipelined: Moves[0].Way: " + oneStream,
-			"C: reduce-scatter in a chain by LayerSlots (the default), pipelined with H = linear(A, B), bias(Bias), gelu; " +
-				"C = linear(H, B2)"}},
+			"C: reduce-scatter in a chain by LayerSlots (the default), pipelined with " +
+				"H = linear(A, B), bias(Bias), gelu; C = linear(H, B2)"}},
 	} {
 		p, err := lower.Lower("X", test.s)
 		if err != nil {
