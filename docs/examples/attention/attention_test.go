@@ -23,8 +23,8 @@ import (
 	"ovgen/verify/simtest"
 )
 
-// most is how far from float64 an element may be, in standard deviations of what the half of a layer adds to a row.
-var most = map[device.Type]float64{device.FP32: 5e-6, device.FP16: .01, device.BF16: .08}
+// most is how far from float64 an element may be, in standard deviations of what the half of a layer adds to its row.
+var most = map[device.Type]float64{device.FP32: 1e-5, device.FP16: .02, device.BF16: .15}
 
 // TestAttention runs it in the simulator.
 func TestAttention(t *testing.T) {
@@ -73,7 +73,7 @@ type rank struct {
 }
 
 // hold runs a shape with several inputs, each eager, replayed and captured: an element is as near float64 as most says,
-// and the three have the same bits.
+// and the three have the same bits. A rank that fails otherwise takes the others with it.
 func hold(ctx context.Context, t *testing.T, g *group.Group, s rotaryattention.Shape, inputs uint64) (failed error) {
 	r, d := &rank{Group: g}, g.Driver()
 	var err error
@@ -100,6 +100,7 @@ func hold(ctx context.Context, t *testing.T, g *group.Group, s rotaryattention.S
 	defer func() { failed = errors.Join(failed, r.graph.Close()) }()
 	for seed := range inputs {
 		if err := r.near(t, draw(s, seed+1)); err != nil {
+			g.Abort(err) // before Close, which waits for the peers
 			return fmt.Errorf("rank %d, %s: %w", g.Rank(), s, err)
 		}
 	}
@@ -115,8 +116,7 @@ func (r *rank) near(t *testing.T, l *layer) error {
 		}
 	}
 	mine := parts[0].matrix // has the rows of the result
-	whole := l.made()
-	want := matrix{mine.rows, l.K, whole.at[r.Rank()*mine.rows*l.K:][:mine.rows*l.K]}
+	want := matrix{mine.rows, l.K, l.made().at[r.Rank()*mine.rows*l.K:][:mine.rows*l.K]}
 	var first []byte
 	for _, run := range []struct {
 		name  string
@@ -127,43 +127,43 @@ func (r *rank) near(t *testing.T, l *layer) error {
 		{"captured", func() error { return r.graph.Launch(r.stream) }},
 	} {
 		got := bytes.Repeat([]byte{0xff}, len(l.encoded(want)))
-		err := errors.Join(r.Driver().MemcpyHtoD(r.memory.C, got), run.start(),
-			r.Driver().StreamSynchronize(r.stream), r.Err(), r.Driver().MemcpyDtoH(got, r.memory.C))
-		switch {
-		case err != nil:
+		if err := errors.Join(r.Driver().MemcpyHtoD(r.memory.C, got), run.start(),
+			r.Driver().StreamSynchronize(r.stream), r.Err(), r.Driver().MemcpyDtoH(got, r.memory.C)); err != nil {
 			return fmt.Errorf("%s: %w", run.name, err)
-		case first == nil:
+		}
+		if first == nil {
 			first = got
-			if err := l.far(t, got, want, mine); err != nil {
-				return fmt.Errorf("%s: %w", run.name, err)
-			}
-		case !bytes.Equal(first, got):
-			return fmt.Errorf("%s makes other bits than eager", run.name)
+			t.Logf("rank %d, %s: within %.2g", r.Rank(), l.Shape, l.far(t, got, want, mine))
+		}
+		if !bytes.Equal(first, got) {
+			t.Errorf("rank %d, %s: %s makes other bits than eager", r.Rank(), l.Shape, run.name)
 		}
 	}
 	return nil
 }
 
-// far is the first element that is further from float64 than most says.
-func (l *layer) far(t *testing.T, coded []byte, want, residual matrix) error {
+// far is how far the furthest element is from float64.
+func (l *layer) far(t *testing.T, coded []byte, want, residual matrix) (worst float64) {
 	got, err := reference.Decode(l.Type, coded)
 	if err != nil {
-		return err
+		t.Error(err)
+		return math.Inf(1)
 	}
-	squares, worst := 0.0, 0.0
-	for i, w := range want.at {
-		squares += (w - residual.at[i]) * (w - residual.at[i]) / float64(len(want.at))
-	}
-	deviation := math.Sqrt(squares)
-	for i, w := range want.at {
-		if off := math.Abs(float64(got[i])-w) / deviation; !(off <= most[l.Type]) {
-			return fmt.Errorf("row %d, column %d is %g, and %g in float64", i/l.K, i%l.K, got[i], w)
-		} else if off > worst {
-			worst = off
+	for i := range want.rows {
+		squares := 0.0
+		for k, w := range want.row(i) {
+			squares += math.Pow(w-residual.row(i)[k], 2) / float64(l.K)
+		}
+		for k, w := range want.row(i) {
+			x := float64(got[i*l.K+k])
+			off := math.Abs(x-w) / math.Sqrt(squares)
+			if !(off <= most[l.Type]) && worst <= most[l.Type] { // NaN too
+				t.Errorf("%s: row %d, column %d is %.9g, and %.9g in float64, %.2g off", l.Shape, i, k, x, w, off)
+			}
+			worst = max(worst, off)
 		}
 	}
-	t.Logf("%s: within %.2g", l.Shape, worst)
-	return nil
+	return worst
 }
 
 // part is what a rank has of a tensor, and where its address is kept.
