@@ -37,12 +37,14 @@ import warnings
 
 WARM_UP = 3
 ROWS = (128, 256, 512, 1024, 2048, 4096, 8192, 16384)
-MODELS = {"8B": (4096, 14336), "70B": (8192, 28672), "405B": (16384, 53248), "GPT-3": (12288, 49152)}
+MODELS = {"8B": (4096, 14336), "70B": (8192, 28672), "405B": (16384, 53248), "GPT-3": (12288, 49152),
+          "Gemma-27B": (4608, 36864), "Qwen-7B": (3584, 18944)}
 DDLB = (32768, 16384, 8192)  # both layers
 PROGRAMS = {"pure": "torch", "nccl": "nccl", "symm_mem": "symm_mem"}  # of each variant
-FC1 = "allgatherlinear,allgatherlinearkernels,allgatherlineargrouped,allgatherlinearput,allgatherlinearoneshot"
+FC1 = ("allgatherlinear,allgatherlinearkernels,allgatherlineargrouped,allgatherlinearput,allgatherlinearoneshot,"
+       "allgatherlinearpackets,allgatherlineartiles")
 FC2 = ("linearreducescatter,linearreducescatterinorder,linearreducescatterkernels,linearreducescatterputkernels,"
-       "linearreducescatteroneshot")
+       "linearreducescatteroneshot,linearreducescatterpackets,linearreducescattertiles")
 SLEEP_CYCLES_PER_MS = 2_000_000  # at the highest clock: a sleep is never shorter than asked for
 
 

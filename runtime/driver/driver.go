@@ -253,6 +253,9 @@ type Kernel struct {
 	// AtOnce: all blocks of a launch run at the same time, since some wait for what others make. So a grid has no more
 	// blocks than the device has room for.
 	AtOnce bool
+	// Multiprocessors are those that a device has at least to run the kernel, whose blocks wait for the peers' side by
+	// side; 0: any number.
+	Multiprocessors int
 	// Touches appends what a launch with these parameters reads and writes, in the
 	// order in which it does: the simulator checks races by it, the recorder compares
 	// runs by it. A kernel that signals around its work lists the word in which its

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -26,7 +27,8 @@ var all = Table{Peers: 2, Types: []driver.Type{driver.BF16, driver.FP32}, Kernel
 	{Kind: Push, Terms: 2, ByBlocks: true},
 }}
 
-// TestCode: sums have a kernel for each element type, and parameters are of 8 bytes each.
+// TestCode: sums have a kernel for each element type, parameters are of 8 bytes each, and kernels whose blocks wait
+// for the peers' need a device that runs them side by side.
 func TestCode(t *testing.T) {
 	type kernel struct {
 		name  string
@@ -45,6 +47,12 @@ func TestCode(t *testing.T) {
 	var got []kernel
 	for _, k := range all.Code() {
 		got = append(got, kernel{k.Name, k.Params / 8})
+		byBlocks := slices.ContainsFunc([]string{"get3", "shot2_", "gather", "packet", "push_"}, func(of string) bool {
+			return strings.HasPrefix(k.Name, of)
+		})
+		if needs := k.Multiprocessors == plan.MostBlocks; needs != byBlocks {
+			t.Errorf("%s needs %d multiprocessors; its blocks wait side by side: %t", k.Name, k.Multiprocessors, byBlocks)
+		}
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v\nwant %v", got, want)

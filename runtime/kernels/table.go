@@ -259,6 +259,9 @@ func (t *Table) Code() []driver.Kernel {
 		}
 		for _, typ := range types {
 			code := driver.Kernel{Name: k.Name(typ), Params: 8 * l.size, Touches: l.touches(typ)}
+			if k.ByBlocks || k.Lands() {
+				code.Multiprocessors = plan.MostBlocks
+			}
 			if k.Multiplies() {
 				code.Shared, code.Cluster, code.Only = k.Tile.Shared(), k.Tile.Cluster, tileCapability
 				code.AtOnce = k.Scatters()

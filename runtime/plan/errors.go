@@ -71,6 +71,7 @@ func (e *HostsError) Error() string {
 // on the device at once.
 type BlocksError struct {
 	Program string
+	Blocks  int // of a launch at most
 	Have    int // multiprocessors of the device
 }
 
@@ -79,7 +80,7 @@ func (e *BlocksError) Error() string {
 	return fmt.Sprintf("%s has kernels of %d blocks that wait for peers side by side, and the device has %d "+
 		"multiprocessors (use a schedule whose kernels signal as a whole, such as one by schedule.Pull or "+
 		"schedule.Slots)",
-		e.Program, MostBlocks, e.Have)
+		e.Program, e.Blocks, e.Have)
 }
 
 // CapabilityError says that a kernel of a program was made for other GPUs.

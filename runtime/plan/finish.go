@@ -121,29 +121,7 @@ func (p *Plan) supported() error {
 	case !slices.Contains(proven, p.Size()):
 		return &RanksError{Program: p.program.Name, Proven: proven, Size: p.Size()}
 	}
-	if err := p.capable(); err != nil {
-		return err
-	}
-	if err := suits(p.group, p.program, p.reaches()); err != nil {
-		return err
-	}
-	byBlocks := len(p.packets) > 0 ||
-		slices.ContainsFunc(p.semaphores, func(s *semaphores) bool { return s.blocks > 1 })
-	if have := p.driver.Properties().Multiprocessors; byBlocks && have < MostBlocks {
-		return &BlocksError{Program: p.program.Name, Have: have}
-	}
-	return nil
-}
-
-// capable refuses a device that the kernels were not made for.
-func (p *Plan) capable() error {
-	x := p.driver.Properties()
-	for _, k := range p.kernels {
-		if have := 10*x.Major + x.Minor; k.only != 0 && k.only != have {
-			return &CapabilityError{Program: p.program.Name, Kernel: k.name, Needs: k.only, Have: have}
-		}
-	}
-	return nil
+	return suits(p.group, p.program, p.reaches())
 }
 
 // reaches says that a run uses peers' memory: it signals, or peers use what the caller binds.

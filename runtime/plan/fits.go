@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"ovgen/runtime/driver"
 	"ovgen/runtime/fabric"
 	"ovgen/runtime/group"
 )
@@ -11,9 +12,29 @@ import (
 // ErrByNCCL says that a schedule by NCCL is a fall-back that the group's configuration does not ask for.
 var ErrByNCCL = errors.New("it is by NCCL (set Config.FallBack to run it where no other schedule serves)")
 
-// suits says which of the group's links keep a program from running, equally on all ranks. reaches says that the
-// program uses peers' memory.
+// runs says what keeps a program's kernels from running on a device.
+func (p *Program) runs(on driver.Properties) error {
+	if p.Code == nil {
+		return nil
+	}
+	have := 10*on.Major + on.Minor
+	for _, k := range p.Code.Kernels {
+		switch {
+		case k.Only != 0 && k.Only != have:
+			return &CapabilityError{Program: p.Name, Kernel: k.Name, Needs: k.Only, Have: have}
+		case on.Multiprocessors < k.Multiprocessors:
+			return &BlocksError{Program: p.Name, Blocks: k.Multiprocessors, Have: on.Multiprocessors}
+		}
+	}
+	return nil
+}
+
+// suits says what of the device and the group's links keeps a program from running, equally on all ranks of equal
+// devices. reaches says that the program uses peers' memory.
 func suits(g *group.Group, prog *Program, reaches bool) error {
+	if err := prog.runs(g.Driver().Properties()); err != nil {
+		return err
+	}
 	if n := g.Hosts(); n > 1 && !prog.Hosts {
 		return &HostsError{Program: prog.Name, Hosts: n}
 	}
@@ -46,7 +67,7 @@ func (m Memory) reaches() bool {
 	return m.Words+m.Packets > 0
 }
 
-// fits says what of a group keeps it from a plan: its links, or an arena that has no room for the plan. A plan that
+// fits says what of a group keeps it from a plan: its devices, its links, or an arena that has no room for the plan. A plan that
 // uses no peer's memory may have its staging elsewhere.
 func fits(g *group.Group, prog *Program, need Memory) error {
 	reaches := need.reaches()

@@ -379,8 +379,10 @@ func (s *small) Properties() driver.Properties {
 // Kernels whose blocks signal each for itself need a device that has room for all of them, and
 // semaphores of which the words of two blocks are equally far apart.
 func TestBlocksNeedRoom(t *testing.T) {
-	finish := func(w *world, r int, issue func(q *Queue, x Signals)) error {
-		b := Build(w.groups[r], toyProgram, "blocks")
+	byBlocks := *toyProgram
+	byBlocks.Code = &driver.Code{Name: "toy", Kernels: []driver.Kernel{{Name: "one", Multiprocessors: MostBlocks}}}
+	finish := func(w *world, r int, prog *Program, issue func(q *Queue, x Signals)) error {
+		b := Build(w.groups[r], prog, "blocks")
 		x := Signals{PrePost: b.ByBlocks(b.Semaphore("one")), PreWait: b.ByBlocks(b.Semaphores("several", 2)[0]),
 			From: EveryPeer}
 		p, err := b.Finish(w.Context(), func(q *Queue) { issue(q, x) })
@@ -392,21 +394,22 @@ func TestBlocksNeedRoom(t *testing.T) {
 	inWorld(t, 2, sim.Config{}, func(d driver.Driver) driver.Driver { return &small{d} }, func(w *world) {
 		w.each(func(r int) {
 			var short *BlocksError
-			if err := finish(w, r, func(*Queue, Signals) {}); !errors.As(err, &short) || short.Have != MostBlocks-1 {
+			err := finish(w, r, &byBlocks, func(*Queue, Signals) {})
+			if !errors.As(err, &short) || short.Have != MostBlocks-1 {
 				w.Errorf("rank %d: %v, want that the device is too small", r, err)
 			}
 		})
 	})
 	inWorld(t, 2, sim.Config{}, nil, func(w *world) {
 		w.each(func(r int) {
-			if err := finish(w, r, func(*Queue, Signals) {}); err != nil {
+			if err := finish(w, r, toyProgram, func(*Queue, Signals) {}); err != nil {
 				w.Errorf("rank %d: %v", r, err)
 			}
-			err := finish(w, r, func(q *Queue, x Signals) { q.StepWords(q.Main(), "shot", x) })
+			err := finish(w, r, toyProgram, func(q *Queue, x Signals) { q.StepWords(q.Main(), "shot", x) })
 			if err == nil || !strings.Contains(err.Error(), "other words between them") {
 				w.Errorf("rank %d: %v, want that the strides differ", r, err)
 			}
-			err = finish(w, r, func(q *Queue, x Signals) {
+			err = finish(w, r, toyProgram, func(q *Queue, x Signals) {
 				x.PreWait = nil
 				if words := q.StepWords(q.Main(), "shot", x); words.Stride != 2 {
 					w.Errorf("rank %d: a stride of %d words, want 2", r, words.Stride)

@@ -120,7 +120,6 @@ type Kernel struct {
 	name    string
 	bytes   int      // of its parameter struct
 	cluster int      // blocks of a cluster; 0: it has none
-	only    int      // compute capability; 0: any
 	params  []uint64 // where Launch copies them, so that the caller's stay on its stack
 	handle  driver.Function
 }

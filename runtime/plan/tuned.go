@@ -63,14 +63,13 @@ type Tuned[S fmt.Stringer, B any] struct {
 	choice Choice
 }
 
-// Tune makes a plan of an operation, which is named by the first candidate. It takes the
-// candidate that t has measured as the fastest at s, or else at the nearest shape whose
-// fastest candidate serves s, or else the first candidate that serves s: rings before others where NVLink joins
-// neighbours alone, and those by NCCL, which come last, where the group may fall back. A candidate serves where
-// it takes the shape and the ranks, the group's links carry it, and the arena has room for it. Choice says
-// which it is and why. It is collective, as each candidate's New is: ranks that choose
-// differently all get a *DisagreementError, and where no candidate serves all get
-// a *NoChoiceError.
+// Tune makes a plan of an operation, which is named by the first candidate. It takes the candidate that t has measured
+// as the fastest at s, or else at the nearest shape whose fastest candidate serves s, or else the first candidate that
+// serves s: rings before others where NVLink joins neighbours alone, and those by NCCL, which come last, where the group
+// may fall back. A nil t is what ovgen's authors measured on two H200s. A candidate serves where it takes the shape and
+// the ranks, the device runs its kernels, the group's links carry it, and the arena has room for it. Choice says which
+// it is and why. It is collective, as each candidate's New is: ranks that choose differently all get a
+// *DisagreementError, and where no candidate serves all get a *NoChoiceError.
 func Tune[S fmt.Stringer, B any](ctx context.Context, g *group.Group, t *Tuning, s S,
 	candidates []Candidate[S, B]) (*Tuned[S, B], error) {
 	operation := candidates[0].Program.Name
@@ -79,6 +78,13 @@ func Tune[S fmt.Stringer, B any](ctx context.Context, g *group.Group, t *Tuning,
 	for i, c := range candidates {
 		options[i] = option{Program: c.Program, serves: func() error { return c.serves(g, s) },
 			nccl: func() bool { return !c.reaches(g, s) }}
+	}
+	if t == nil {
+		own, err := ownTuning()
+		if err != nil {
+			return nil, refuse(ctx, g, &Program{Name: operation}, fmt.Errorf("read h200.json: %w", err))
+		}
+		t = own.among(options)
 	}
 	i, choice, err := choose(t, key, options, prefers{rings: g.Fabric().RingsFirst(), nccl: g.FallsBack()})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // Tuning is what `run tune` has measured: which schedule of an operation was the
-// fastest for a shape on a machine. A nil Tuning knows of none.
+// fastest for a shape on a machine.
 type Tuning struct {
 	Version int        `json:"version"`
 	Entries []Measured `json:"entries"`

@@ -65,7 +65,7 @@ var packetKernels = []KernelMutant{
 	{File: "packets.cu.tmpl", Text: "the last rank is left out of the sum",
 		Old: "for (unsigned q = 0; q < p.n; q++)", New: "for (unsigned q = 0; q + 1 < p.n; q++)"},
 	{File: "packets.cu.tmpl", Text: "the own part is sent as well", Old: "if (q == p.rank) {\n          own[u] = v[u];",
-		New: "if (false) {\n          own[u] = v[u];"},
+		New: "own[u] = q == p.rank ? v[u] : own[u];\n        if (false) {"},
 	{File: "packets.cu.tmpl", Text: "a sum that begins with 1", Old: "x[u][k] = -0.0f;", New: "x[u][k] = 1.0f;"},
 	{File: "packets.cu.tmpl", Text: "one unit a thread alone", Old: "i < end; i += units_at_once * stride",
 		New: "i < part.from + stride && i < end; i += stride"},

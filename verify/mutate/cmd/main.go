@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"sync"
 
 	"ovgen/schedule/catalog"
 	"ovgen/verify/mutate"
@@ -84,30 +85,24 @@ func packages(score mutate.Score, _ bool) error {
 	return judge(score, "generated", mutate.Packages, mutate.JudgePackage)
 }
 
-// verdict is the judgement of a mutant of a text.
-type verdict struct {
-	class mutate.Class
-	why   string
-}
-
 // cores that the tests of one mutant are given: its threads must run side by side, or a wait may end by its deadline
 // and be taken for a mistake that was seen.
 const cores = 8
 
-// judge judges mutants of the text of files in a folder.
+// judge judges mutants of the text of files in a folder, and prints each when it is judged.
 func judge[M interface{ Name() string }](score mutate.Score, dir string, list []M,
 	of func(ctx context.Context, dir string, m M) (mutate.Class, string, error)) error {
 	list = slices.DeleteFunc(slices.Clone(list), func(m M) bool { return !named.MatchString(m.Name()) })
-	verdicts, err := mutate.Each(list, max(1, runtime.GOMAXPROCS(0)/cores), func(m M) (v verdict, err error) {
-		v.class, v.why, err = of(context.Background(), dir, m)
-		return v, err
-	})
-	for i, v := range verdicts {
-		if v.class == "" { // an error says why
-			continue
+	var one sync.Mutex
+	_, err := mutate.Each(list, max(1, runtime.GOMAXPROCS(0)/cores), func(m M) (mutate.Class, error) {
+		class, why, err := of(context.Background(), dir, m)
+		if err == nil {
+			one.Lock()
+			defer one.Unlock()
+			score[class]++
+			fmt.Printf("%-8s %s\n         %s\n", class, m.Name(), why)
 		}
-		score[v.class]++
-		fmt.Printf("%-8s %s\n         %s\n", v.class, list[i].Name(), v.why)
-	}
+		return class, err
+	})
 	return err
 }

@@ -1,0 +1,97 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+	"ovgen/verify/sim"
+)
+
+// asked is a shape as a choice is asked for it.
+type asked struct{}
+
+func (asked) String() string { return "M 8" }
+
+var errMade = errors.New("made")
+
+// A choice passes over schedules whose kernels the device does not run, also where one was measured as the fastest.
+func TestTunedByDevice(t *testing.T) {
+	candidate := func(name string, k driver.Kernel) Candidate[asked, int] {
+		return Candidate[asked, int]{
+			Program: &Program{Name: name, Code: &driver.Code{Name: name, Kernels: []driver.Kernel{k}}},
+			Check:   func(asked, int) error { return nil },
+			Memory:  func(asked, int) (Memory, error) { return Memory{Words: 1}, nil },
+			New: func(context.Context, *group.Group, asked) (Runner, func(context.Context, int) error, error) {
+				return nil, nil, fmt.Errorf("%w %s", errMade, name)
+			},
+		}
+	}
+	list := []Candidate[asked, int]{candidate("tiles", driver.Kernel{Name: "tiles", Only: 100}),
+		candidate("shot", driver.Kernel{Name: "shot", Multiprocessors: MostBlocks}),
+		candidate("copies", driver.Kernel{Name: "copies"})}
+	few := func(d driver.Driver) driver.Driver { return &small{d} }
+	for _, c := range []struct {
+		decorate func(driver.Driver) driver.Driver
+		want     string
+	}{
+		{nil, "made shot"},
+		{few, "made copies"},
+	} {
+		inWorld(t, 2, sim.Config{}, c.decorate, func(w *world) {
+			measured := &Tuning{}
+			measured.Put(Measured{Operation: "tiles", GPU: w.groups[0].Driver().Properties().Name, Ranks: 2,
+				Shape: "M 8", Program: "tiles", Milliseconds: 1})
+			w.each(func(r int) {
+				_, err := Tune(w.Context(), w.groups[r], measured, asked{}, list)
+				why := "tiles does not serve: kernel tiles of tiles runs on GPUs of compute capability 10.0"
+				if !errors.Is(err, errMade) || !strings.HasPrefix(err.Error(), c.want) ||
+					!strings.Contains(err.Error(), why) {
+					w.Errorf("rank %d: %v, want %s", r, err, c.want)
+				}
+			})
+		})
+	}
+}
+
+// Without a tuning of its own a program goes by what was measured on H200s, of the schedules that it has.
+func TestTunedByOwn(t *testing.T) {
+	own, err := ownTuning()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := Measured{Operation: "allgatherlinear", GPU: "NVIDIA H200", Ranks: 2, Shape: "M 96, K 4096, N 14336, bf16"}
+	all := []option{}
+	for _, name := range []string{"allgatherlinear", "allgatherlineartiles", "allgatherlinearpackets"} {
+		all = append(all, option{Program: &Program{Name: name}, serves: func() error { return nil },
+			nccl: func() bool { return false }})
+	}
+	for _, c := range []struct {
+		options []option
+		shape   string
+		want    string
+	}{
+		{all, "M 96, K 4096, N 14336, bf16", "allgatherlinearpackets: measured on 2 of NVIDIA H200 at M 128, K 4096"},
+		{all, "M 2000, K 4096, N 7168, bf16", "allgatherlineartiles: measured on 2 of NVIDIA H200 at M 2048"},
+		{all[:2], "M 64, K 4096, N 7168, bf16", "allgatherlineartiles: measured on 2 of NVIDIA H200 at M 512"},
+		{all[:1], "M 64, K 4096, N 7168, bf16", "allgatherlinear: not measured"},
+		{all, "M 64, K 4096, N 7168, fp32", "allgatherlinear: not measured"},
+	} {
+		key.Shape = c.shape
+		_, choice, err := choose(own.among(c.options), key, c.options, prefers{})
+		if err != nil || !strings.HasPrefix(choice.String(), c.want) {
+			t.Errorf("%s: %s, %v; want %s", c.shape, choice, err, c.want)
+		}
+	}
+	for _, m := range own.Entries {
+		text, err := os.ReadFile("../../generated/tuned/" + m.Operation + ".go")
+		if err != nil || !strings.Contains(string(text), "(&"+m.Program+".Program,") {
+			t.Errorf("%s by %s: package tuned does not choose it (%v)", m.Operation, m.Program, err)
+		}
+	}
+}
