@@ -110,11 +110,14 @@ gpu-build: tools ## build what bench/gpu.sh runs on a machine with GPUs and with
 	$(GO) test -c -o .gpu/cuda.test ./runtime/driver/cuda
 	$(GO) test -c -o .gpu/scenario.test ./verify/scenario
 	$(GO) test -c -o .gpu/llama.test ./docs/examples/llama
+	$(GO) test -c -o .gpu/peers.test ./docs/examples/peers
 	rm -rf .gpu/lib && $(GO) run ./cmd/ovgen gen -o generated -c .gpu/lib ./schedule/catalog >/dev/null
 	$(GO) build -buildmode=c-shared -o .gpu/libovgen.so ./.gpu/lib && rm -rf .gpu/lib
 	rm -rf .gpu/block && $(GO) run ./cmd/ovgen gen -o .gpu/block -c .gpu/lib ./bench/block >/dev/null
 	$(GO) build -o .gpu/block-run ./.gpu/block/run
 	$(GO) build -buildmode=c-shared -o .gpu/libblock.so ./.gpu/lib && rm -rf .gpu/lib .gpu/block
+	rm -rf .gpu/hosts && $(GO) run ./cmd/ovgen gen -o .gpu/hosts ./bench/hosts >/dev/null
+	$(GO) build -o .gpu/hosts-run ./.gpu/hosts/run && rm -rf .gpu/hosts
 
 gpu-test: gpu-build ## test and measure on this machine's GPUs, figures to docs/results
 	bench/gpu.sh all

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Tests and measures on this machine's GPUs with the binaries that `make gpu-build` put
 # into BIN; needs no Go here. Writes one file a part into OUT and prints how each ended.
-#   bench/gpu.sh [test|join|bench|grid|small|block|compare|llama|all]
+#   bench/gpu.sh [test|join|bench|grid|small|block|hosts|compare|llama|all]
 # test: bits, delays, scenarios. join: torchrun, PyTorch, compute-sanitizer. bench: all
 # schedules. grid: the models' layers beside NCCL and PyTorch. small: few bytes and rows. block: a
-# layer of Llama as a chain, as plans and by torch, and the bits of forms without a package. compare:
-# BIN/run and an older binary, OLD, in turn. llama: the decoder by ovgen's own ways and by NCCL, in turn.
+# layer of Llama as a chain, as plans and by torch, and the bits of forms without a package. hosts: products
+# over two hosts that the GPUs play, by a network that is played. compare: BIN/run and an older binary, OLD, in
+# turn. llama: the decoder by ovgen's own ways and by NCCL, in turn.
 # all: test and bench.
 set -u
 BIN=${BIN:-.gpu}
@@ -63,6 +64,24 @@ if [ "$PART" = block ]; then
   part "forms-$gpus" timeout 120 "$BIN/block-run" verify all -ranks "$gpus" -driver cuda -iters "${ITERS:-5}"
   part "block-$gpus" timeout 120 "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" \
     bench/block.py --library "$BIN/libblock.so" --rounds "${ROUNDS:-15}"
+  exit $failed
+fi
+
+# hosts: 8192 rows through both layers of three models' MLPs, in 1, 2, 4 and 8 parts and serially, over a network of
+# RATE GB/s, and a picture of the second's; OVGEN_NCCL may name NCCL's library.
+if [ "$PART" = hosts ]; then
+  gathers= sums=
+  for layer in 4096,14336 8192,28672 16384,53248; do # hidden, width
+    gathers+="8192,${layer%,*},$((${layer#*,} / gpus));"
+    sums+="8192,${layer#*,},${layer%,*};"
+  done
+  played=(-driver cuda -ranks "$gpus" -hosts 2 -network "${RATE:-45}" -type bf16)
+  part "hosts-gather-$gpus" timeout 60 "$BIN/hosts-run" bench gatherhosts1,gatherhosts2,gatherhosts4,gatherhosts8 \
+    "${played[@]}" -iters "${ROUNDS:-10}" -shapes "${gathers%;}"
+  part "hosts-sum-$gpus" timeout 60 "$BIN/hosts-run" bench sumhosts1,sumhosts2,sumhosts4,sumhosts8 \
+    "${played[@]}" -iters "${ROUNDS:-10}" -shapes "${sums%;}"
+  part "hosts-trace-$gpus" timeout 30 "$BIN/hosts-run" trace gatherhosts1 gatherhosts4 "${played[@]}" \
+    -m 8192 -k 8192 -n $((28672 / gpus)) -o "$OUT/hosts.trace.json" -svg "$OUT/hosts-$gpus.svg"
   exit $failed
 fi
 
@@ -127,6 +146,7 @@ fi
 if [ "$PART" != bench ]; then
   part driver "$BIN/cuda.test" \
     -test.run 'Conform|NoAllocs|Peers|Kernel|Unexportable|Foreign|Threads|ManyAtOnce|Misaligned'
+  part "peers-$gpus" env OVGEN_EXAMPLE_GPUS="$gpus" "$BIN/peers.test" -test.v -test.run TestOnGPUs
   for n in 2 4; do
     [ "$gpus" -ge $n ] || continue
     part "verify-$n" "$BIN/run" verify all -ranks $n -driver cuda -iters ${ITERS:-50}

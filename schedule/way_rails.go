@@ -6,8 +6,8 @@ package schedule
 // of its ranks and rounded, and then over the hosts in their order.
 type Rails struct {
 	// Parts that each shard crosses the network in: a part is multiplied, and copied on the host, while the next
-	// one travels. A sum crosses in parts as well: one is multiplied and summed while the one before travels. An
-	// all-gather without a product is not cut.
+	// one travels. A sum crosses in parts as well: one is multiplied and summed while the one before travels; in one
+	// part it hid nothing behind the products of GPUs (docs/hosts.md). An all-gather without a product is not cut.
 	Parts int `zero:"1" most:"16"`
 }
 

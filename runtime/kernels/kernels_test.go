@@ -51,7 +51,8 @@ func TestCode(t *testing.T) {
 			return strings.HasPrefix(k.Name, of)
 		})
 		if needs := k.Multiprocessors == plan.MostBlocks; needs != byBlocks {
-			t.Errorf("%s needs %d multiprocessors; its blocks wait side by side: %t", k.Name, k.Multiprocessors, byBlocks)
+			t.Errorf("%s needs %d multiprocessors; its blocks wait side by side: %t", k.Name, k.Multiprocessors,
+				byBlocks)
 		}
 	}
 	if !slices.Equal(got, want) {

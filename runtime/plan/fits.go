@@ -67,8 +67,8 @@ func (m Memory) reaches() bool {
 	return m.Words+m.Packets > 0
 }
 
-// fits says what of a group keeps it from a plan: its devices, its links, or an arena that has no room for the plan. A plan that
-// uses no peer's memory may have its staging elsewhere.
+// fits says what of a group keeps it from a plan: its devices, its links, or an arena that has no room for the plan. A
+// plan that uses no peer's memory may have its staging elsewhere.
 func fits(g *group.Group, prog *Program, need Memory) error {
 	reaches := need.reaches()
 	if err := suits(g, prog, reaches); err != nil {

@@ -65,10 +65,10 @@ type Tuned[S fmt.Stringer, B any] struct {
 
 // Tune makes a plan of an operation, which is named by the first candidate. It takes the candidate that t has measured
 // as the fastest at s, or else at the nearest shape whose fastest candidate serves s, or else the first candidate that
-// serves s: rings before others where NVLink joins neighbours alone, and those by NCCL, which come last, where the group
-// may fall back. A nil t is what ovgen's authors measured on two H200s. A candidate serves where it takes the shape and
-// the ranks, the device runs its kernels, the group's links carry it, and the arena has room for it. Choice says which
-// it is and why. It is collective, as each candidate's New is: ranks that choose differently all get a
+// serves s: rings before others where NVLink joins neighbours alone, and those by NCCL, which come last, where the
+// group may fall back. A nil t is what ovgen's authors measured on two H200s. A candidate serves where it takes the
+// shape and the ranks, the device runs its kernels, the group's links carry it, and the arena has room for it. Choice
+// says which it is and why. It is collective, as each candidate's New is: ranks that choose differently all get a
 // *DisagreementError, and where no candidate serves all get a *NoChoiceError.
 func Tune[S fmt.Stringer, B any](ctx context.Context, g *group.Group, t *Tuning, s S,
 	candidates []Candidate[S, B]) (*Tuned[S, B], error) {

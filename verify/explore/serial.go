@@ -13,7 +13,9 @@ import (
 // Copies and products end by themselves and are seen by no other rank, so they are taken as
 // soon as they can be: a program that deadlocks without them deadlocks with them. The
 // operations that a free rank may begin depend on no other rank, so one rank at a time
-// branches. Both need that no post is lost, which Explore shows.
+// branches. A wait that no other rank needs is begun as soon as it can be: where the others go on as they would, it
+// ends in time, or it holds the device for ever, and that is a deadlock. All this needs that no post is lost, which
+// Explore shows.
 func ExploreSerial(sys System) Verdict {
 	sys.Modes = slices.Clone(sys.Modes)
 	for i, m := range sys.Modes {
@@ -27,8 +29,11 @@ func ExploreSerial(sys System) Verdict {
 		m.Limit = 20000
 	}
 	x := &serial{search: search{machine: m, next: make([][]int32, len(m.steps)), seen: map[string]bool{},
-		verdict: Verdict{Complete: true}}}
+		verdict: Verdict{Complete: true}}, needed: map[int32]bool{}}
 	for i, st := range m.steps {
+		if st.kind == write && st.value != 0 || st.serialWait && st.kind == access {
+			x.needed[st.group] = true
+		}
 		for _, p := range st.before {
 			x.next[p] = append(x.next[p], int32(i))
 		}
@@ -37,7 +42,10 @@ func ExploreSerial(sys System) Verdict {
 	return x.verdict
 }
 
-type serial struct{ search }
+type serial struct {
+	search
+	needed map[int32]bool // operations that another rank may need: they post, or are collectives
+}
 
 // device is the state of all devices.
 type device struct {
@@ -85,15 +93,19 @@ func (x *serial) from(d *device) {
 	}
 }
 
-// greedy takes the steps that end by themselves, and the steps with which occupied devices
-// can go on with.
+// greedy takes the steps that end by themselves and those that occupied devices can go on with, and begins the waits
+// that no other rank needs.
 func (x *serial) greedy(d *device) bool {
 	any := false
 	for i, st := range x.steps {
-		if !x.able(d.state, int32(i)) {
+		if d.done[i] || d.missing[i] > 0 {
 			continue
 		}
 		switch busy := d.busy[st.rank]; {
+		case busy == 0 && st.serialWait && !x.needed[st.group]:
+			x.begin(d, int32(i))
+			any = true
+		case !x.able(d.state, int32(i)):
 		case busy == st.group && busy != 0:
 			x.do(d, int32(i))
 			any = true

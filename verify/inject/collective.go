@@ -27,8 +27,14 @@ func (c collectives) CommInitRank(id driver.CommID, ranks, rank int) (driver.Com
 // Collective is the driver's, if Before allows.
 func (c collectives) Collective(d driver.CollectiveDesc, recv, send driver.Ptr, comm driver.Comm,
 	s driver.Stream) error {
-	if err := c.of.enqueue("Collective", s); err != nil {
-		return err
+	if c.of.Before != nil {
+		call := Call{Name: "Collective", Stream: s, Enqueues: true}
+		if d.Kind == driver.Exchange {
+			call.Exchanges = d.Bytes
+		}
+		if err := c.of.Before(call); err != nil {
+			return err
+		}
 	}
 	return c.Collectives.Collective(d, recv, send, comm, s)
 }

@@ -35,6 +35,17 @@ func Delay(spin func(driver.Stream, time.Duration) error, seed uint64, oneIn int
 	}
 }
 
+// Network plays a network between hosts: it puts a delay before each exchange, of a latency and of the bytes at a rate
+// in bytes a second. spin makes the delay on a stream.
+func Network(spin func(driver.Stream, time.Duration) error, rate float64, latency time.Duration) func(Call) error {
+	return func(c Call) error {
+		if c.Exchanges == 0 {
+			return nil
+		}
+		return spin(c.Stream, latency+time.Duration(float64(c.Exchanges)/rate*float64(time.Second)))
+	}
+}
+
 // At calls do in place of the n-th call of that name, from 1; an empty name
 // counts all calls.
 func At(name string, n int64, do func() error) func(Call) error {

@@ -10,8 +10,10 @@ import (
 type Call struct {
 	Name   string        // the Driver method
 	Stream driver.Stream // that it enqueues on; Enqueues says whether it does
-	// Enqueues is set for operations: a copy, a batch, a product, a launch.
+	// Enqueues is set for operations: a copy, a batch, a product, a launch, a collective.
 	Enqueues bool
+	// Exchanges is the bytes that an exchange sends, and as many that it gets; 0 for other calls.
+	Exchanges int64
 }
 
 // Filter is a Driver that tells of its calls. Set its fields before the calls

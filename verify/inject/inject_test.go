@@ -55,6 +55,35 @@ func TestWithout(t *testing.T) {
 	}
 }
 
+// An exchange waits for the latency and for its bytes; nothing else does.
+func TestNetwork(t *testing.T) {
+	var spun []time.Duration
+	before := Network(func(s driver.Stream, d time.Duration) error {
+		if s != 7 {
+			t.Errorf("a delay on stream %d", s)
+		}
+		spun = append(spun, d)
+		return nil
+	}, 45e9, 25*time.Microsecond)
+	library := collectives{&silent{}, &Filter{Driver: &fake{}, Before: before}}
+	for _, d := range []driver.CollectiveDesc{{Kind: driver.Exchange, Bytes: 45e6},
+		{Kind: driver.AllGather, Bytes: 1e6}, {Kind: driver.Exchange, Bytes: 90e6}} {
+		if err := library.Collective(d, 0, 0, 1, 7); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []time.Duration{1025 * time.Microsecond, 2025 * time.Microsecond}; !slices.Equal(spun, want) {
+		t.Errorf("delays of %v, want %v", spun, want)
+	}
+}
+
+// silent is a library whose collectives do nothing.
+type silent struct{ driver.Collectives }
+
+func (silent) Collective(driver.CollectiveDesc, driver.Ptr, driver.Ptr, driver.Comm, driver.Stream) error {
+	return nil
+}
+
 func TestDelay(t *testing.T) {
 	spun := 0
 	f := New(&fake{})

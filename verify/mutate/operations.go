@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
 
@@ -36,6 +37,7 @@ func (m *maker) operations() {
 		m.items(list, i)
 	}
 	m.shares()
+	m.ungrouped()
 }
 
 // rank adds the mutant in which one rank has another list.
@@ -98,12 +100,7 @@ func (m *maker) items(list []ops.Op, i int) {
 		change("swap operands", o.Form+" of "+o.Uses[0].String()+" and "+o.Uses[1].String(), c)
 	}
 	if o.Kind == ops.Collective {
-		for n, u := range o.Uses {
-			c := o
-			c.Uses = slices.Clone(o.Uses)
-			c.Uses[n].Bytes /= 2
-			change("halve a count", u.String(), c)
-		}
+		m.collective(list, i, change)
 	}
 	if c := o; o.Width > 0 {
 		c.Width /= 2
@@ -141,6 +138,44 @@ func (m *maker) items(list []ops.Op, i int) {
 		c.Uses[n].At.Rank = (u.At.Rank + 1) % oneSize
 		change("shift an index", u.String()+" to "+c.Uses[n].String(), c)
 	}
+}
+
+// collective halves what a collective sends or gets, and writes what is sent beside it.
+func (m *maker) collective(list []ops.Op, i int, change func(kind, what string, o ops.Op)) {
+	o := list[i]
+	for n, u := range o.Uses {
+		c := o
+		c.Uses = slices.Clone(o.Uses)
+		c.Uses[n].Bytes /= 2
+		change("halve a count", u.String(), c)
+	}
+	sent := o.Uses[0]
+	if first := m.program.Schedule.Tensors[0].Name; sent.At.Buffer != first && o.Stream != "main" {
+		from := ops.Use{At: ops.Loc{Rank: oneRank, Buffer: first}, Bytes: sent.Bytes}
+		sent.Write = true
+		m.rank("write what is sent", o.String(), slices.Insert(slices.Clone(list), i+1,
+			ops.Op{Kind: ops.Copy, Stream: "main", Uses: []ops.Use{from, sent}}))
+	}
+}
+
+// ungrouped makes two of each exchange, on every rank: one that sends, and then one that gets.
+func (m *maker) ungrouped() {
+	m.add("not grouped", "all exchanges", func(d int) ([][]ops.Op, error) {
+		lists := make([][]ops.Op, d)
+		for r, list := range m.right[d] {
+			for _, o := range list {
+				if o.Form != string(hostir.Exchange) {
+					lists[r] = append(lists[r], o)
+					continue
+				}
+				sends, gets := o, o
+				sends.Form, sends.Uses = "send", o.Uses[:1]
+				gets.Form, gets.Uses = "receive", o.Uses[1:]
+				lists[r] = append(lists[r], sends, gets)
+			}
+		}
+		return lists, nil
+	})
 }
 
 // shares gives two streams one workspace, or one word to count blocks in, on every rank.

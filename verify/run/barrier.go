@@ -11,35 +11,44 @@ import (
 // barrier lets the ranks' streams start together by stream memory operations
 // between their arenas. It has two sets of words, used in turn: a rank that is
 // ahead posts the next barrier while another has yet to reset this one's words.
-// The gate is one more word, which this rank's host opens.
+// The gate is one more word, which this rank's host opens. Ranks of several hosts meet those of their number on the
+// other hosts first, by an all-gather of a word, and then those of their own host.
 type barrier struct {
 	r      *rank
-	words  int64 // offset in every arena: two sets of one word a rank, then the gate
+	words  int64          // offset in every arena: two sets of one word a rank, then the gate
+	rail   *device.Buffer // over hosts: a word to send, and one from each host
 	turn   int
 	opener *device.Stream // on which the host opens the gate
 	met    *mailbox       // tells the host that the ranks have met
 	items  []driver.MemOp
 }
 
-func (r *rank) newBarrier() (*barrier, error) {
-	at, err := r.Arena().Words(2*r.Size() + 1)
-	if err != nil {
+func (r *rank) newBarrier() (b *barrier, err error) {
+	b = &barrier{r: r}
+	if b.words, err = r.Arena().Words(2*r.Size() + 1); err != nil {
 		return nil, err
 	}
-	opener, err := device.NewStream(r.drv, driver.High)
-	if err != nil {
+	if b.opener, err = device.NewStream(r.drv, driver.High); err != nil {
 		return nil, err
 	}
-	met, err := newMailbox(r.drv)
-	if err != nil {
-		return nil, errors.Join(err, opener.Close())
+	if r.Hosts() > 1 {
+		if b.rail, err = device.Alloc(r.drv, int64(4*(1+r.Hosts()))); err != nil {
+			return nil, errors.Join(err, b.opener.Close())
+		}
 	}
-	return &barrier{r: r, words: at, opener: opener, met: met}, nil
+	if b.met, err = newMailbox(r.drv); err != nil {
+		return nil, errors.Join(err, b.opener.Close())
+	}
+	return b, nil
 }
 
 func (b *barrier) close() error {
 	b.r.Arena().FreeWords(b.words)
-	return errors.Join(b.met.close(), b.opener.Close())
+	err := errors.Join(b.met.close(), b.opener.Close())
+	if b.rail != nil {
+		err = errors.Join(err, b.rail.Close())
+	}
+	return err
 }
 
 // word that rank from posts in rank at's arena, in the set whose turn it is.
@@ -53,14 +62,21 @@ func (b *barrier) gate() driver.Ptr {
 
 // meet makes s wait until every rank's stream has come here, and then tell the host.
 func (b *barrier) meet(s driver.Stream) error {
-	me := b.r.Rank()
-	b.items = b.items[:0]
-	for i := 1; i < b.r.Size(); i++ {
-		b.items = append(b.items,
-			driver.MemOp{Kind: driver.Write, Value: 1, Address: b.word((me+i)%b.r.Size(), me)})
+	if b.rail != nil {
+		d := driver.CollectiveDesc{Kind: driver.AllGather, Bytes: 4}
+		if err := b.r.Collective(d, b.rail.Ptr()+4, b.rail.Ptr(), s); err != nil {
+			return fmt.Errorf("enqueue a barrier: %w", err)
+		}
 	}
-	for i := 1; i < b.r.Size(); i++ {
-		own := b.word(me, (me+i)%b.r.Size())
+	me, each := b.r.Rank(), b.r.PerHost()
+	first := b.r.Host() * each
+	b.items = b.items[:0]
+	for i := 1; i < each; i++ {
+		peer := first + (b.r.Local()+i)%each
+		b.items = append(b.items, driver.MemOp{Kind: driver.Write, Value: 1, Address: b.word(peer, me)})
+	}
+	for i := 1; i < each; i++ {
+		own := b.word(me, first+(b.r.Local()+i)%each)
 		b.items = append(b.items, driver.MemOp{Kind: driver.WaitEqual, Value: 1, Address: own},
 			driver.MemOp{Kind: driver.Write, Address: own})
 	}

@@ -50,7 +50,9 @@ var parseCases = []parseCase{
 	{"layers allgatherlinear -shapes 8,8,8;16,8,8", "layers takes one shape, not 2"},
 	{"layers allgatherlinear -layers 0", "-layers 0, -buckets 20: at least 1 of each"},
 	{"layers allgatherlinear -seed 2", "layers has no flag -seed (verify, bench, tune, trace)"},
-	{"bench all -hosts 2", "bench has no flag -hosts (verify, layers)"},
+	{"tune all -hosts 2", "tune has no flag -hosts (verify, bench, trace, layers)"},
+	{"bench all -network 45", "-network 45: it takes -hosts of at least 2, and a rate"},
+	{"verify all -hosts 2 -network 45", "verify has no flag -network (bench, trace)"},
 	{"verify all -hosts 3", "-hosts 3: it must divide the 4 ranks"}, {"verify all -hosts 0", "-hosts 0: it must"},
 	{"verify allgatherlinear -hosts 2", "allgatherlinear is for ranks of one host, and this group's are on 2 (use a"},
 	{"verify all -oneprocess -ranks 2", ""}, {"list -oneprocess", "list has no flag -oneprocess"},
@@ -237,6 +239,10 @@ var commandCases = []commandCase{
 	{"bench allgatherlinear allgatherlinearkernels allgathermatmul -driver sim -ranks 2 -iters 1 " +
 		"-m 8 -k 8 -n 8 -json", 0,
 		[]string{`"variant":"copies","gated":true`}},
+	{"bench linearreducescatterhosts allreducehosts -driver sim -ranks 4 -hosts 2 -network 1 -iters 1 " +
+		"-m 8 -k 8 -n 8", 0,
+		[]string{"each exchange waits 25µs and its bytes at 1 GB/s", "4 ranks of 2 hosts", "network, gated", "serial  ",
+			"all-reduce of"}},
 	{"bench allgatherlinear,allgatherlinearkernels -driver sim -ranks 2 -iters 1 -m 8 -k 8 -n 8", 0,
 		[]string{"allgatherlinear replayed, gated", "allgatherlinearkernels eager"}},
 	{"layers allgatherlinear linearallreducetwoshot -driver sim -ranks 2 -layers 3 -buckets 2", 0,

@@ -19,6 +19,8 @@ type figure struct {
 	W       int     `json:"w,omitempty"`
 	P       int     `json:"p,omitempty"`
 	Ranks   int     `json:"ranks"`
+	Hosts   int     `json:"hosts,omitempty"`       // where there are several
+	Network float64 `json:"network_gbs,omitempty"` // the rate of the one that is played
 	Variant string  `json:"variant"`
 	Gated   bool    `json:"gated"`
 	Median  float64 `json:"ms"` // of the slowest rank
@@ -44,9 +46,12 @@ func (l *lab) figures(all []*series) []figure {
 		f := figure{Program: l.Program.Name, Driver: l.r.drv.Name(), Type: l.Shape.Type.String(), M: l.Shape.M,
 			K: l.Shape.K, N: l.Shape.N,
 			N2: l.Shape.N2, N3: l.Shape.N3, F: l.Shape.F, W: l.Shape.W, P: l.Shape.P, Ranks: l.r.Size(),
-			Variant: x.variant.name, Gated: x.gated, Median: median(device), Min: device[0],
+			Network: l.r.o.network, Variant: x.variant.name, Gated: x.gated, Median: median(device), Min: device[0],
 			Max:  device[len(device)-1],
 			Host: median(host), Rounds: len(device)}
+		if l.r.Hosts() > 1 {
+			f.Hosts = l.r.Hosts()
+		}
 		if x.variant.plan() {
 			f.Program = x.variant.program.Name
 		}
@@ -54,7 +59,7 @@ func (l *lab) figures(all []*series) []figure {
 			pure[x.gated] = f.Median
 		}
 		switch {
-		case f.Median <= 0 || x.variant.name == variantCopies || !l.r.onGPU():
+		case f.Median <= 0 || x.variant.moves() || !l.r.onGPU():
 		case bare:
 			f.Algorithm = float64(c.bytes) / f.Median / 1e6
 			f.Bus = f.Algorithm * c.bus
@@ -106,8 +111,12 @@ func (l *lab) print(all []*series) {
 	for i, f := range list {
 		width = max(width, len(l.label(all[i].variant, f)))
 	}
-	fmt.Printf("\n%s %s %s, %d ranks: ms, median of the slowest rank over %d rounds\n", l.names(), what,
-		l.Shape.Type, l.r.Size(), list[0].Rounds)
+	on := fmt.Sprintf("%d ranks", l.r.Size())
+	if l.r.Hosts() > 1 {
+		on += fmt.Sprintf(" of %d hosts", l.r.Hosts())
+	}
+	fmt.Printf("\n%s %s %s, %s: ms, median of the slowest rank over %d rounds\n", l.names(), what,
+		l.Shape.Type, on, list[0].Rounds)
 	fmt.Printf("%-*s %9s  %9s..%-9s %s %9s\n", width, "", "ms", "min", "max", units, "host us")
 	for i, f := range list {
 		fmt.Printf("%-*s %9.4f  %9.4f..%-9.4f %s %9.1f\n", width, l.label(all[i].variant, f), f.Median, f.Min,

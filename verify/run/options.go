@@ -25,7 +25,7 @@ const usage = `usage: run list [flags]
 
   -ranks N       ranks to start (4); torchrun, mpirun and srun set it themselves
   -hosts N       hosts that they play, each as many (1): only ranks of one reach each other's
-                 memory; all are then the programs over hosts (verify, layers)
+                 memory; all are then the programs over hosts (verify, bench, trace, layers)
   -m -k -n N     one shape: C[m,n] = A[m,k] * B, over all ranks where an extent is
                  spread; an MLP without F has n*ranks columns between its layers and k at
                  the end; what a program has as a constant, or not at all, is left out
@@ -52,6 +52,9 @@ verify:
 bench:
   -iters N       measured rounds after 3 to warm up (16)
   -nosteps       measure also without the step words that an abort reads
+bench and trace:
+  -network GB/S  of -hosts: play a network of that rate. Exchanges go as between ranks of one host, each
+                 after a delay of 25 us and of its bytes at the rate
 tune: measures the schedules of each operation against each other
   -iters N       as for bench
   -o FILE        where the fastest of each shape are kept, for package tuned (tuning.json)
@@ -72,6 +75,7 @@ type options struct {
 	arguments [][]*harness.Program // the programs of each name on the command line
 	ranks     int
 	hosts     int
+	network   float64         // GB/s of the network that is played; 0: none is
 	shapes    []harness.Shape // without type; empty means the defaults
 	extents   harness.Shape   // values that replace every shape's
 	types     []driver.Type
@@ -115,7 +119,7 @@ var readBy = map[string][]string{
 	"devices": {ofDevices}, "driver": append(commands[1:], ofDevices), "ranks": append(commands, ofDevices),
 	"m": commands, "k": commands, "n": commands, "extents": commands, "type": commands,
 	"json": {"list", "verify", "bench", "tune", "layers"}, "iters": {"verify", "bench", "tune"},
-	"hosts":  {"verify", "layers"}, // the others meet by words, which no host shares with another
+	"hosts": {"verify", "bench", "trace", "layers"}, "network": {"bench", "trace"},
 	"delays": {"verify"}, "straggler": {"verify"}, "layers": {"layers"}, "buckets": {"layers"},
 	"seed": {"verify", "bench", "tune", "trace"}, "nosteps": {"bench"}, "o": {"tune", "trace"}, "svg": {"trace"},
 }
@@ -200,6 +204,7 @@ func (o *options) flags(t *texts) *flag.FlagSet {
 	f.SetOutput(io.Discard)
 	f.IntVar(&o.ranks, "ranks", 4, "")
 	f.IntVar(&o.hosts, "hosts", 1, "")
+	f.Float64Var(&o.network, "network", 0, "")
 	f.IntVar(&t.one.M, "m", 0, "")
 	f.IntVar(&t.one.K, "k", 0, "")
 	f.IntVar(&t.one.N, "n", 0, "")
@@ -332,6 +337,8 @@ func (o *options) check() error {
 		return fmt.Errorf("-ranks %d: at least 1", o.ranks)
 	case o.hosts < 1 || o.ranks%o.hosts != 0:
 		return fmt.Errorf("-hosts %d: it must divide the %d ranks", o.hosts, o.ranks)
+	case o.network < 0 || o.network > 0 && o.hosts == 1:
+		return fmt.Errorf("-network %g: it takes -hosts of at least 2, and a rate", o.network)
 	case o.oneProcess && launch.IsRank():
 		return errors.New("-oneprocess starts all ranks itself, but a launcher has started this one")
 	case o.iters < 0 || o.rounds < 1:

@@ -32,8 +32,13 @@ type rank struct {
 	drv    driver.Driver
 	filter *inject.Filter // around the driver, if asked for
 	tracer *trace.Driver  // likewise
-	shown  progress
+	// spinner makes the delays of a network that is played, unseen by the tracer.
+	spinner *harness.Kernels
+	shown   progress
 }
+
+// networkLatency is that of an exchange over a network that is played: what package cost takes for one.
+const networkLatency = 25 * time.Microsecond
 
 // arenaSlack is room for a plan's staging beside A.
 const arenaSlack = 2 << 20
@@ -51,20 +56,15 @@ func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
 		c.Rank, c.Size, c.Job, c.Local, c.Network = s.rank, o.ranks, "of one process", true, s.network
 		c.Host = launch.PlayedHost(s.rank, o.ranks, o.hosts)
 	}
+	if o.network > 0 { // Join sets NCCL_HOSTID where the variable names the host, and NCCL would use its sockets
+		c.Host = cmp.Or(c.Host, os.Getenv(launch.EnvHost))
+	}
 	switch {
 	case o.command == "layers":
 		c.Arena = group.ArenaBytes(o.staging(c.Backend != "sim")+arenaSlack, o.words(c.Backend != "sim"))
 		c.Graphs = o.layers + 1
-	case o.command == "trace":
-		c.Decorate = func(d driver.Driver) driver.Driver {
-			r.tracer = trace.New(d)
-			return r.tracer
-		}
-	case o.delays || o.nosteps:
-		c.Decorate = func(d driver.Driver) driver.Driver {
-			r.filter = inject.New(d)
-			return r.filter
-		}
+	case o.command == "trace", o.delays, o.nosteps, o.network > 0:
+		c.Decorate = r.decorated
 	}
 	var err error
 	if r.Group, err = group.Join(ctx, c); err != nil {
@@ -78,6 +78,19 @@ func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
 		return nil, errors.Join(err, r.close(ctx))
 	}
 	return r, nil
+}
+
+// decorated is the driver under what the options ask for.
+func (r *rank) decorated(d driver.Driver) driver.Driver {
+	if r.o.delays || r.o.nosteps || r.o.network > 0 {
+		r.filter = inject.New(d)
+		d = r.filter
+	}
+	if r.o.command == "trace" { // the delays of a network are part of its exchanges
+		r.tracer = trace.New(d)
+		d = r.tracer
+	}
+	return d
 }
 
 func (r *rank) prepare(code *driver.Code) (err error) {
@@ -95,6 +108,12 @@ func (r *rank) prepare(code *driver.Code) (err error) {
 		r.filter.Before = inject.Delay(r.Kernels.SpinFor, uint64(r.o.seed)<<8+uint64(r.Rank()), 4,
 			100*time.Microsecond)
 	}
+	if r.o.network > 0 {
+		if r.spinner, err = harness.LoadKernels(r.filter, code); err != nil {
+			return err
+		}
+		r.filter.Before = inject.Network(r.spinner.SpinFor, r.o.network*1e9, networkLatency)
+	}
 	r.shown = progress{to: os.Stderr, on: r.Rank() == 0, terminal: os.Getenv(showProgress) != ""}
 	return nil
 }
@@ -109,8 +128,10 @@ func (r *rank) close(ctx context.Context) error {
 	if r.Caller != nil {
 		errs = append(errs, r.Caller.Close())
 	}
-	if r.Kernels != nil {
-		errs = append(errs, r.Kernels.Close())
+	for _, k := range []*harness.Kernels{r.Kernels, r.spinner} {
+		if k != nil {
+			errs = append(errs, k.Close())
+		}
 	}
 	if err := r.Group.Close(ctx); err != nil && r.Group.Err() == nil {
 		errs = append(errs, err) // the call that an abort ended has reported it
@@ -139,6 +160,10 @@ func (r *rank) greet() {
 	fmt.Printf("%d ranks on %s, driver %s\n", r.Size(), r.drv.Properties().Name, r.Choice())
 	if simulated != "" {
 		fmt.Println(simulated)
+	}
+	if r.o.network > 0 {
+		fmt.Printf("the network is played: each exchange waits %v and its bytes at %g GB/s, and goes as on one host\n",
+			networkLatency, r.o.network)
 	}
 	for _, p := range r.o.programs {
 		fmt.Printf("%s: %s\n", p.Name, p.Proof)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
@@ -43,7 +44,7 @@ func (r *rank) trace(ctx context.Context) error {
 	for i, panel := range panels {
 		name := r.o.out
 		if len(panels) > 1 {
-			name = fmt.Sprintf("%s.%s", r.o.programs[i].Name, name)
+			name = filepath.Join(filepath.Dir(name), r.o.programs[i].Name+"."+filepath.Base(name))
 		}
 		if err := toFile(name,
 			func(w io.Writer) error { return timeline.Perfetto(w, panel.Spans) }); err != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,32 +80,43 @@ func TestTuneCommand(t *testing.T) {
 	}
 }
 
+// spans are those of a file that trace has written.
+func spans(t *testing.T, path string) (list []span) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trace struct{ TraceEvents []span }
+	if err := json.Unmarshal(text, &trace); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range trace.TraceEvents {
+		if e.Ph != "X" {
+			continue
+		}
+		list = append(list, e)
+		if e.Dur < 0 {
+			t.Errorf("%s of %s takes %g us", e.Name, path, e.Dur)
+		}
+	}
+	return list
+}
+
+type span struct {
+	Name, Ph, Cat string
+	Pid           int
+	Dur           float64
+}
+
 func TestTraceCommand(t *testing.T) {
 	dir := t.TempDir()
-	succeed(t, dir, "trace allgatherlinear linearreducescatter -driver sim -ranks 2 -shapes 8,8,8 -svg picture.svg")
+	succeed(t, dir, "trace allgatherlinear linearreducescatter -driver sim -ranks 2 -shapes 8,8,8 -svg picture.svg -o "+
+		filepath.Join(dir, "trace.json"))
 	for name, products := range map[string]int{"allgatherlinear": 4, "linearreducescatter": 4} {
-		text, err := os.ReadFile(filepath.Join(dir, name+".trace.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var trace struct {
-			TraceEvents []struct {
-				Name, Ph, Cat string
-				Pid           int
-				Dur           float64
-			}
-		}
-		if err := json.Unmarshal(text, &trace); err != nil {
-			t.Fatal(err)
-		}
 		found := map[string]int{}
-		for _, e := range trace.TraceEvents {
-			if e.Ph == "X" {
-				found[fmt.Sprint(e.Cat, " of ", e.Pid)]++
-				if e.Dur < 0 {
-					t.Errorf("%s of %s takes %g us", e.Name, name, e.Dur)
-				}
-			}
+		for _, e := range spans(t, filepath.Join(dir, name+".trace.json")) {
+			found[fmt.Sprint(e.Cat, " of ", e.Pid)]++
 		}
 		if found["product of 0"]+found["product of 1"] != products || found["copy of 1"] != 1 ||
 			found["wait of 0"] == 0 {
@@ -113,5 +125,20 @@ func TestTraceCommand(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "picture.svg")); err != nil {
 		t.Error(err)
+	}
+}
+
+// A network that is played takes its time in the exchanges between hosts.
+func TestNetwork(t *testing.T) {
+	dir := t.TempDir()
+	succeed(t, dir, "trace allgatherlinearhosts -driver sim -ranks 2 -hosts 2 -m 8 -k 8 -n 8 -type bf16 -network 1e-5")
+	var took []float64
+	for _, e := range spans(t, filepath.Join(dir, "trace.json")) {
+		if e.Name == "exchange" {
+			took = append(took, e.Dur)
+		}
+	}
+	if len(took) != 2 || slices.Min(took) < 6400 { // of 64 bytes
+		t.Errorf("exchanges take %v us", took)
 	}
 }

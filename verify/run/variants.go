@@ -22,6 +22,8 @@ const (
 	variantReplayed = "replayed"
 	variantChunks   = "chunks"    // the products alone, cut in one for each rank's rows
 	variantCopies   = "copies"    // as many bytes alone, by copy engine
+	variantNetwork  = "network"   // over hosts: the exchanges between them alone
+	variantSerial   = "serial"    // those and the whole products, one after the other
 	withoutSteps    = ", nosteps" // the plan without the step words that an abort reads
 )
 
@@ -31,6 +33,9 @@ type variant struct {
 	program *harness.Program // whose plan it runs; nil for parts of the work
 	enqueue func(s driver.Stream) error
 }
+
+// moves: the variant is bytes on their way, and no product.
+func (v variant) moves() bool { return v.name == variantCopies || v.name == variantNetwork }
 
 // plan: the variant does all of the work.
 func (v variant) plan() bool { return v.program != nil }
@@ -158,8 +163,12 @@ func (l *lab) variants(ctx context.Context) ([]variant, error) {
 	if l.chunked() {
 		list = append(list, variant{variantChunks, nil, l.chunks})
 	}
-	if len(l.traffic) > 0 {
+	switch {
+	case len(l.traffic) == 0:
+	case l.r.Hosts() == 1:
 		list = append(list, variant{variantCopies, nil, l.copies})
+	default:
+		list = append(list, variant{variantNetwork, nil, l.exchanges}, variant{variantSerial, nil, l.serial})
 	}
 	if l.r.o.nosteps {
 		bare, err := l.withoutSteps(ctx)

@@ -168,6 +168,27 @@ func (l *lab) copies(s driver.Stream) error {
 	return nil
 }
 
+// exchanges are those of a run between hosts, with the ranks of this rank's number there.
+func (l *lab) exchanges(s driver.Stream) error {
+	hosts, host := l.r.Hosts(), l.r.Host()
+	for _, n := range l.traffic {
+		for phase := 1; phase < hosts; phase++ {
+			to, from := (host+phase)%hosts, (host+hosts-phase)%hosts
+			d := driver.CollectiveDesc{Kind: driver.Exchange, Bytes: n, Type: l.Shape.Type, To: to, From: from}
+			err := l.r.Collective(d, l.pulled+driver.Ptr(int64(from)*n), l.staging+driver.Ptr(int64(to)*n), s)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// serial is the exchanges and then the products. It leaves out sums, and copies on a host.
+func (l *lab) serial(s driver.Stream) error {
+	return errors.Join(l.exchanges(s), l.pure(s))
+}
+
 // flops are a rank's floating point operations.
 func (l *lab) flops() (n float64) {
 	for _, w := range l.tasks {

@@ -23,6 +23,7 @@ type scenario struct {
 	run    func(e *env) error
 	of     *program // of its layers; nil: copied
 	size   int      // the only number of ranks it runs on; 0: any
+	slow   bool     // where GPUs or OVGEN_SOAK are, and in the seeded simulator
 	solo   bool     // in the seeded simulator only
 	hosts  int      // that the ranks play, where there are several
 	many   int      // seeds; 0: a few in the simulator, one in processes
@@ -49,11 +50,13 @@ type env struct {
 	net        *wire
 	seeded     bool
 	onGPU      bool
+	hosts      int
+	learnt     time.Time   // when this rank learnt of the end of its group
 	dead       atomic.Bool // this rank was killed
 }
 
 func (s scenario) env(ctx context.Context, rank, size int, seed uint64) *env {
-	return &env{Context: ctx, of: cmp.Or(s.of, copied), rank: rank, size: size, seed: seed,
+	return &env{Context: ctx, of: cmp.Or(s.of, copied), rank: rank, size: size, seed: seed, hosts: s.hosts,
 		random: rand.New(rand.NewPCG(seed, 1)), own: rand.New(rand.NewPCG(seed, uint64(rank)+2))}
 }
 
@@ -87,7 +90,10 @@ func (e *env) all() []int {
 // joinSome joins these ranks, of which this is one.
 func (e *env) joinSome(name string, ranks []int) (*group.Group, error) {
 	c := e.config
-	c.Size, c.Job, c.Devices = len(ranks), c.Job+name, ranks
+	c.Size, c.Job = len(ranks), c.Job+name
+	if e.hosts == 0 { // whose ranks share devices
+		c.Devices = ranks
+	}
 	for i, r := range ranks {
 		if r == e.rank {
 			c.Rank = i

@@ -198,7 +198,7 @@ func hostsAnywhere(e *env) error {
 
 // hostsAgain runs in another group, without the host of a rank that died.
 func (e *env) hostsAgain(victim int, dead bool) error {
-	ranks, each := e.all(), e.size/3
+	ranks, each := e.all(), e.size/e.hosts
 	if first := victim / each * each; dead {
 		ranks = slices.Delete(ranks, first, first+each)
 	}

@@ -71,10 +71,16 @@ var scenarios = []scenario{
 	{name: "abort anywhere in collectives", run: collectivesAnywhere, solo: true, many: 30},
 	{name: "abort anywhere over hosts", run: hostsAnywhere, solo: true, size: 6, hosts: 3, many: 6, soaked: 300},
 	{name: "late for collectives", run: collectiveLate},
+	{name: "killed as it connects", run: killedConnecting, kills: true},
+	{name: "killed behind a wait", run: killedAt("behind a wait"), kills: true},
+	{name: "killed in a capture", run: killedAt("in a capture"), kills: true},
+	{name: "killed with a graph", run: killedAt("with a graph"), kills: true},
+	{name: "killed between hosts", run: killedBetweenHosts, kills: true, size: 2, hosts: 2},
+	{name: "killed between hosts of two", run: killedBetweenHosts, kills: true, size: 4, hosts: 2, slow: true},
 	{name: "killed in collectives", run: collectivesKilled, parted: true, kills: true, many: 2},
 	{name: "symmetric memory", run: symmetricMemory, clean: true},
 	{name: "killed in symmetric memory", run: symmetricKilled, parted: true, kills: true, many: 2},
-	{name: "collectives in a graph through an abort", run: collectiveKept, solo: true},
+	{name: "collectives in a graph through an abort", run: collectiveKept, slow: true},
 }
 
 var (
@@ -158,8 +164,10 @@ func (s scenario) skip(t *testing.T, one bool) {
 	switch {
 	case s.solo:
 		t.Skip("the seeded simulator alone runs it")
-	case s.size > *ranksFlag && *driverFlag == "cuda":
-		t.Skipf("it needs %d GPUs, and %d were given", s.size, *ranksFlag)
+	case s.slow && *driverFlag == "sim" && !soak:
+		t.Skip("OVGEN_SOAK is not set")
+	case s.size/max(s.hosts, 1) > *ranksFlag && *driverFlag == "cuda":
+		t.Skipf("it needs %d GPUs, and %d were given", s.size/max(s.hosts, 1), *ranksFlag)
 	case !one && *oneFlag:
 		t.Skip("ranks in one process were asked for")
 	case one && *apartFlag:
@@ -209,7 +217,7 @@ func oneProcess(t *testing.T, s scenario, ranks int, seed uint64) {
 // has succeeded.
 func processes(t *testing.T, s scenario, ranks int, seed uint64) {
 	var out bytes.Buffer
-	l := launch.Command{Ranks: ranks, Driver: *driverFlag, Grace: 20 * time.Second, Prefix: true,
+	l := launch.Command{Ranks: ranks, Hosts: s.hosts, Driver: *driverFlag, Grace: 20 * time.Second, Prefix: true,
 		Env: []string{nameEnv + "=" + s.name, seedEnv + "=" + fmt.Sprint(seed)}, Stdout: &out,
 		Stderr: t.Output()}
 	err := l.Run(t.Context())

@@ -105,6 +105,25 @@ func (c *Context) communicator(call string, h driver.Comm) (*communicator, error
 	return m, nil
 }
 
+// enterComm enters a call with a communicator, of which NCCL takes one at a time: another thread's is refused.
+func (c *Context) enterComm(call string, h driver.Comm) (m *communicator, leave func(), err error) {
+	if _, calls := c.calling.LoadOrStore(h, call); calls {
+		return nil, nil, failNCCL(call, ncclInvalidUsage, "another thread's call with the communicator goes on")
+	}
+	if err := c.enter(call); err != nil {
+		c.calling.Delete(h)
+		return nil, nil, err
+	}
+	leave = func() {
+		c.leave()
+		c.calling.Delete(h)
+	}
+	if m, err = c.communicator(call, h); err != nil {
+		leave()
+	}
+	return m, leave, err
+}
+
 // inProgress says whether the call before has not ended yet; it ends after some questions.
 func (m *communicator) inProgress() bool {
 	for r := range m.ranks {
@@ -118,14 +137,11 @@ func (m *communicator) inProgress() bool {
 // CommGetAsyncError says whether the last call has ended.
 func (c *Context) CommGetAsyncError(h driver.Comm) error {
 	const call = "ncclCommGetAsyncError"
-	if err := c.enter(call); err != nil {
-		return err
-	}
-	defer c.leave()
-	m, err := c.communicator(call, h)
+	m, leave, err := c.enterComm(call, h)
 	if err != nil {
 		return err
 	}
+	defer leave()
 	if m.inProgress() {
 		m.busy = max(m.busy-1, 0)
 		return driver.ErrInProgress
@@ -139,14 +155,11 @@ func (c *Context) Collective(d driver.CollectiveDesc, recv, send driver.Ptr, h d
 		return err
 	}
 	call := "nccl " + string(d.Kind)
-	if err := c.enter(call); err != nil {
-		return err
-	}
-	defer c.leave()
-	m, err := c.communicator(call, h)
+	m, leave, err := c.enterComm(call, h)
 	if err != nil {
 		return err
 	}
+	defer leave()
 	if m.inProgress() {
 		return failNCCL(call, ncclInvalidArgument, "the previous operation is in progress")
 	}
@@ -296,10 +309,18 @@ func (w *World) beginCollective(o *op) {
 var kinds = []driver.CollectiveKind{"nothing", driver.AllGather, driver.ReduceScatter, driver.AllReduce,
 	driver.AllToAll, driver.Exchange}
 
-// signature is a rank's call, as a word.
-func signature(d driver.CollectiveDesc) uint64 {
-	return uint64(slices.Index(kinds, d.Kind))<<56 | uint64(d.Type)<<48 | uint64(d.Bytes)
+// signature is a rank's call, as a word. NCCL sets up what is captured on all ranks together, so a collective of a
+// graph is another than one that is enqueued.
+func (o *op) signature() uint64 {
+	d, captured := o.together, uint64(0)
+	if o.parent != nil {
+		captured = ofGraph
+	}
+	return captured | uint64(slices.Index(kinds, d.Kind))<<56 | uint64(d.Type)<<48 | uint64(d.Bytes)
 }
+
+// ofGraph is set in the signature of a collective that a graph holds.
+const ofGraph = 1 << 63
 
 // collectiveStep takes a step after the first; it is false where a rank has gone.
 func (w *World) collectiveStep(o *op) bool {
@@ -350,7 +371,7 @@ func (w *World) bring(o *op, src []byte) {
 	}
 	copy(f.mem, src)
 	m.readers[n%2] = to(o.together)
-	m.board.sent(m.rank, n, sentSignature).Store(signature(o.together))
+	m.board.sent(m.rank, n, sentSignature).Store(o.signature())
 	m.board.sent(m.rank, n, sentTo).Store(uint64(o.together.To))
 	m.board.sent(m.rank, n, sentFile).Store(f.place())
 	m.board.sent(m.rank, n, sentID).Store(f.id)
@@ -376,7 +397,7 @@ func (w *World) collect(o *op, got int) {
 		if d.Kind == driver.Exchange && r != d.From {
 			continue
 		}
-		if have, want := m.board.sent(r, n, sentSignature).Load(), signature(d); have != want {
+		if have, want := m.board.sent(r, n, sentSignature).Load(), o.signature(); have != want {
 			w.fault(o, "collective %d of the communicator: rank %d calls %s, rank %d %s", n+1, m.rank, called(want), r,
 				called(have))
 			return
@@ -435,7 +456,11 @@ func add(sum, more []float32) {
 
 // called is a signature for people.
 func called(s uint64) string {
-	return fmt.Sprintf("%s of %d bytes of %s", kinds[s>>56], s&(1<<48-1), driver.Type(s>>48&255))
+	text := fmt.Sprintf("%s of %d bytes of %s", kinds[s&^ofGraph>>56], s&(1<<48-1), driver.Type(s>>48&255))
+	if s&ofGraph != 0 {
+		text += " in a graph"
+	}
+	return text
 }
 
 // endCollective lets the communicator's next one begin.

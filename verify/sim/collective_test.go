@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -171,6 +172,21 @@ func TestCollectivesRefused(t *testing.T) {
 			two := driver.CollectiveDesc{Kind: driver.Exchange, Bytes: 8, To: 1, From: 0}
 			return errors.Join(a.call(one), b.call(two), a.StreamSynchronize(a.s))
 		}, "rank 0 gets from rank 1, which sends to rank 1"},
+		{"a graph on one rank alone", func(t *testing.T, _ *sim.World, a, b *member) error {
+			if err := a.settle(); err != nil {
+				return err
+			}
+			err := errors.Join(a.StreamBeginCapture(a.s), a.call(gather))
+			graph, ended := a.StreamEndCapture(a.s)
+			exec, made := a.GraphInstantiate(graph)
+			return errors.Join(err, ended, made, a.GraphLaunch(exec, a.s), b.call(gather), a.StreamSynchronize(a.s))
+		}, "rank 0 calls all-gather of 8 bytes of no type in a graph, rank 1 all-gather of 8 bytes of no type"},
+		{"a stream of another device", func(_ *testing.T, _ *sim.World, a, b *member) error {
+			if err := a.settle(); err != nil {
+				return err
+			}
+			return a.Collective(gather, a.recv, a.send, a.comm, b.s)
+		}, "invalid resource handle"},
 		{"an exchange with a rank of another communicator", func(_ *testing.T, _ *sim.World, a, _ *member) error {
 			return a.call(driver.CollectiveDesc{Kind: driver.Exchange, Bytes: 8, To: 2})
 		}, "to rank 2, from rank 0 of 2"},
@@ -207,6 +223,30 @@ func TestCollectivesRefused(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// NCCL takes one call at a time with a communicator: two threads are found out.
+func TestTwoThreads(t *testing.T) {
+	w := sim.NewWorld(sim.Config{Devices: 1})
+	defer w.Close()
+	m := members(t, w, 1)[0]
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	found := make(chan error, 4)
+	for range 2 {
+		go func() {
+			for ctx.Err() == nil {
+				if err := m.CommGetAsyncError(m.comm); err != nil && !errors.Is(err, driver.ErrInProgress) {
+					found <- err
+					cancel()
+				}
+			}
+			found <- nil
+		}()
+	}
+	if err := <-found; err == nil || !strings.Contains(err.Error(), "another thread's call with the communicator") {
+		t.Error(err)
 	}
 }
 

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"ovgen/runtime/driver"
 )
@@ -35,6 +36,7 @@ type Context struct {
 	functions                map[driver.Function]*function
 	products                 map[driver.Product]*driver.MatmulDesc
 	comms                    map[driver.Comm]*communicator
+	calling                  sync.Map  // the communicators that a call is made with
 	boards                   []*shared // that this rank made ids of
 }
 

@@ -56,18 +56,17 @@ func (c *Context) WindowMemFree(p driver.Ptr) error {
 // come before.
 func (c *Context) CommWindowRegister(h driver.Comm, p driver.Ptr, bytes int64) error {
 	const call = "ncclCommWindowRegister"
-	if err := c.enter(call); err != nil {
-		return err
-	}
-	defer c.leave()
-	m, err := c.communicator(call, h)
+	m, leave, err := c.enterComm(call, h)
 	if err != nil {
 		return err
 	}
+	defer leave()
 	x := c.at(p)
 	switch {
 	case m.inProgress():
 		return failNCCL(call, ncclInvalidArgument, "the previous operation is in progress")
+	case c.capturing():
+		return failNCCL(call, ncclInvalidUsage, "a stream of the device is being captured")
 	case m.window != nil || m.begun == 0:
 		return failNCCL(call, ncclInvalidUsage, "a second window, or one before the first collective")
 	case x == nil || x.kind != mapped || x.base != p || bytes <= 0 || bytes > x.bytes:
@@ -78,31 +77,35 @@ func (c *Context) CommWindowRegister(h driver.Comm, p driver.Ptr, bytes int64) e
 	return nil // though it goes on, as 2.28.9 does
 }
 
+// capturing reports whether a stream of the device takes part in a capture.
+func (c *Context) capturing() bool {
+	for _, s := range c.streams {
+		if s.capture != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // CommWindow says that the window serves.
 func (c *Context) CommWindow(h driver.Comm) (driver.WindowState, error) {
 	const call = "ncclCommQueryProperties"
-	if err := c.enter(call); err != nil {
-		return driver.WindowState{}, err
-	}
-	defer c.leave()
-	m, err := c.communicator(call, h)
+	m, leave, err := c.enterComm(call, h)
 	if err != nil {
 		return driver.WindowState{}, err
 	}
+	defer leave()
 	return driver.WindowState{Made: m.window != nil && !m.inProgress(), Asked: true, Symmetric: true}, nil
 }
 
 // CommWindowDeregister ends the window, which nothing uses any more.
 func (c *Context) CommWindowDeregister(h driver.Comm) error {
 	const call = "ncclCommWindowDeregister"
-	if err := c.enter(call); err != nil {
-		return err
-	}
-	defer c.leave()
-	m, err := c.communicator(call, h)
+	m, leave, err := c.enterComm(call, h)
 	if err != nil {
 		return err
 	}
+	defer leave()
 	if m.inProgress() {
 		return failNCCL(call, ncclInvalidArgument, "the previous operation is in progress")
 	}

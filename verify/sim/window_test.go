@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 
@@ -105,6 +106,10 @@ func TestWindowsRefused(t *testing.T) {
 		wants(t, "free within", m.WindowMemFree(at[0]+64), 4)
 		wants(t, "no communicator", m.CommWindowRegister(1, at[0], 4096), 4)
 		must(t, m.CommWindowDeregister(m.comm))
+		must(t, m.StreamBeginCapture(m.s))
+		wants(t, "in a capture", m.CommWindowRegister(m.comm, at[0], 4096), 5)
+		graph, err := m.StreamEndCapture(m.s)
+		must(t, errors.Join(err, m.GraphDestroy(graph)))
 		plain, err := m.MemAlloc(4096)
 		must(t, err)
 		wants(t, "memory of cuMemAlloc", m.CommWindowRegister(m.comm, plain, 4096), 4)

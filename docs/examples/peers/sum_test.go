@@ -11,12 +11,14 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/group/store"
 	"ovgen/verify/sim"
 	"ovgen/verify/simtest"
 )
@@ -102,77 +104,104 @@ func (r *rank) check(run int) error {
 // TestSum runs it eagerly and from a graph, with other numbers each time.
 func TestSum(t *testing.T) {
 	for ranks := 1; ranks <= 3; ranks++ {
-		inBubble(t, ranks, uint64(ranks), func(ctx context.Context, g *group.Group) error {
-			r, err := newRank(ctx, g, 700)
-			if err != nil {
-				return err
-			}
-			if err := r.d.StreamBeginCapture(r.on); err != nil {
-				return err
-			}
-			enqueued := r.Enqueue(r.dst, r.on)
-			graph, err := r.d.StreamEndCapture(r.on)
-			if err := errors.Join(enqueued, err); err != nil {
-				return err
-			}
-			exec, err := r.d.GraphInstantiate(graph)
-			if err != nil {
-				return err
-			}
-			for run := range 4 {
-				if err := r.fill(run); err != nil {
-					return err
-				}
-				if run%2 == 0 {
-					err = r.Enqueue(r.dst, r.on)
-				} else {
-					err = r.d.GraphLaunch(exec, r.on)
-				}
-				if err := errors.Join(err, r.check(run)); err != nil {
-					return err
-				}
-			}
-			return errors.Join(r.d.GraphExecDestroy(exec), r.d.GraphDestroy(graph), r.free(ctx))
-		})
+		inBubble(t, ranks, uint64(ranks), func(ctx context.Context, g *group.Group) error { return sums(ctx, g, 700) })
 	}
+}
+
+func sums(ctx context.Context, g *group.Group, floats int) error {
+	r, err := newRank(ctx, g, floats)
+	if err != nil {
+		return err
+	}
+	if err := r.d.StreamBeginCapture(r.on); err != nil {
+		return err
+	}
+	enqueued := r.Enqueue(r.dst, r.on)
+	graph, err := r.d.StreamEndCapture(r.on)
+	if err := errors.Join(enqueued, err); err != nil {
+		return err
+	}
+	exec, err := r.d.GraphInstantiate(graph)
+	if err != nil {
+		return err
+	}
+	for run := range 4 {
+		if err := r.fill(run); err != nil {
+			return err
+		}
+		if run%2 == 0 {
+			err = r.Enqueue(r.dst, r.on)
+		} else {
+			err = r.d.GraphLaunch(exec, r.on)
+		}
+		if err := errors.Join(err, r.check(run)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(r.d.GraphExecDestroy(exec), r.d.GraphDestroy(graph), r.free(ctx))
 }
 
 // TestAbort leaves a kernel waiting for a rank that does not come: an abort ends it with an error on all ranks.
 func TestAbort(t *testing.T) {
-	why := errors.New("rank 1 has other things to do")
 	synctest.Test(t, func(t *testing.T) {
-		err := simtest.Run(t.Context(), simtest.Config{Config: sim.Config{Devices: 2, NoRaces: true}},
-			func(ctx context.Context, g *group.Group) error {
-				r, err := newRank(ctx, g, 8)
-				if err != nil {
-					return err
-				}
-				if g.Rank() == 0 {
-					if err := r.Enqueue(r.dst, r.on); err != nil {
-						return err
-					}
-				} else {
-					time.Sleep(time.Second)
-					g.Abort(why)
-				}
-				var aborted *group.AbortError
-				err = r.d.StreamSynchronize(r.on)
-				<-g.Done()
-				if err != nil || !errors.As(g.Err(), &aborted) || aborted.By != 1 {
-					t.Errorf("rank %d: %v, %v", g.Rank(), err, g.Err())
-				}
-				if err := r.Close(ctx); !errors.As(err, &aborted) {
-					t.Errorf("rank %d: close: %v", g.Rank(), err)
-				}
-				if _, err := New(ctx, g, r.mine, 8); !errors.As(err, &aborted) {
-					t.Errorf("rank %d: new: %v", g.Rank(), err)
-				}
-				return errors.Join(r.d.MemFree(r.mine), r.d.MemFree(r.dst), r.d.StreamDestroy(r.on))
-			})
+		err := simtest.Run(t.Context(), simtest.Config{Config: sim.Config{Devices: 2, NoRaces: true}}, ended)
 		if err != nil {
 			t.Error(err)
 		}
 	})
+}
+
+func ended(ctx context.Context, g *group.Group) error {
+	r, err := newRank(ctx, g, 8)
+	if err != nil {
+		return err
+	}
+	if g.Rank() == 0 {
+		if err := r.Enqueue(r.dst, r.on); err != nil {
+			return err
+		}
+	} else {
+		time.Sleep(time.Second)
+		g.Abort(errors.New("rank 1 has other things to do"))
+	}
+	var aborted *group.AbortError
+	err = r.d.StreamSynchronize(r.on)
+	<-g.Done()
+	if err != nil || !errors.As(g.Err(), &aborted) || aborted.By != 1 {
+		return fmt.Errorf("%w, %w", err, g.Err())
+	}
+	if err := r.Close(ctx); !errors.As(err, &aborted) {
+		return fmt.Errorf("close: %w", err)
+	}
+	if _, err := New(ctx, g, r.mine, 8); !errors.As(err, &aborted) {
+		return fmt.Errorf("new: %w", err)
+	}
+	return errors.Join(r.d.MemFree(r.mine), r.d.MemFree(r.dst), r.d.StreamDestroy(r.on))
+}
+
+// TestOnGPUs does both on as many GPUs as OVGEN_EXAMPLE_GPUS says, with all ranks in this process.
+func TestOnGPUs(t *testing.T) {
+	n, err := strconv.Atoi(os.Getenv("OVGEN_EXAMPLE_GPUS"))
+	if err != nil {
+		t.Skip("OVGEN_EXAMPLE_GPUS says no number of GPUs")
+	}
+	for name, run := range map[string]func(ctx context.Context, g *group.Group) error{
+		"sums": func(ctx context.Context, g *group.Group) error { return sums(ctx, g, 1<<20+7) }, "abort": ended} {
+		network := store.Memory()
+		err := group.Each(n, func(rank int) error {
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			g, err := group.Join(ctx, group.Config{Rank: rank, Size: n, Job: name, Backend: "cuda", Local: true,
+				Network: network, Timeout: 10 * time.Second})
+			if err != nil {
+				return err
+			}
+			return errors.Join(run(ctx, g), g.Close(ctx))
+		})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 // TestPTX holds the PTX against its head and the source that lies here.

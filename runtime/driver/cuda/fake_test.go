@@ -86,7 +86,7 @@ func TestFake(t *testing.T) {
 		}
 		at += i + len(want)
 	}
-	if strings.Count(out, "release") != 1 {
+	if strings.Count(out, "release 1\n") != 1 {
 		t.Errorf("the primary context was not released once:\n%s", out)
 	}
 }
@@ -183,9 +183,16 @@ func TestFakeCalls(t *testing.T) {
 	must(d.MemcpyHtoD(0x2000, make([]byte, 8)))
 	fakeStreams(t, d)
 	fakeKernels(t, d)
-	foreign, err := backend{}.Open(2, 0x1002)
-	must(err)
-	must(foreign.Close())
+	const refused = "it works in the primary context of a device only"
+	for _, context := range []uintptr{0x1002, 0x2002} { // the first is the primary one
+		foreign, err := backend{}.Open(2, context)
+		must(err)
+		if _, err := driver.CollectivesOf(foreign); err != nil && strings.Contains(err.Error(), refused) !=
+			(context == 0x2002) || err == nil && context == 0x2002 {
+			t.Errorf("NCCL in context %#x: %v", context, err)
+		}
+		must(foreign.Close())
+	}
 	if _, err := (backend{}).Open(2, 0x1001); err == nil || !strings.Contains(err.Error(), "belongs to device 1") {
 		t.Errorf("a context of another device: %v", err)
 	}

@@ -18,16 +18,17 @@ import (
 // ErrToken: the process at the other end does not know the token of the job.
 var ErrToken = errors.New("the process at the other end has another token, or another job")
 
-// Times after which a machine that went silent is gone: it answers no probe, or takes no bytes.
+// Times after which a machine that went silent is gone: it answers no probe, or takes no bytes. The system's clock of
+// retransmissions adds up to half a second.
 const (
 	probeEvery = time.Second
-	probes     = 4
+	probes     = 3
 )
 
 // TCP is the network of ranks on several machines: rank 0 listens at address, a host and port, and the others dial
 // it. Connections are TLS 1.3. Each end shows a key that it derives from the token and the job, so both know that the
 // other has them, and nobody else can read or change anything. A token is a secret of at least 16 bytes, new for each
-// user or job. A machine that loses its power or its cable is gone after some five seconds.
+// user or job. A machine that loses its power or its cable is gone within five seconds.
 func TCP(address, token string) (Network, error) {
 	if _, port, err := net.SplitHostPort(address); err != nil || port == "" {
 		return nil, fmt.Errorf("meet at %q: it is no address of a host and port", address)
