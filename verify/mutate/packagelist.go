@@ -71,7 +71,7 @@ var Packages = []PackageMutant{
 	{Package: "llamalayer", File: "program.go", Text: "heads of half as many columns", Edits: []Edit{
 		{"p.width = int64(w)", "p.width = int64(w / 2)"}}},
 	{Package: "llamalayer", File: "program.go", Text: "an epsilon of another model", Edits: []Edit{
-		{"Epsilon(1e-05)", "Epsilon(1e-06)"}}},
+		{"norm.At(0), p.bytesNorm).Epsilon(1e-05)", "norm.At(0), p.bytesNorm).Epsilon(1e-06)"}}},
 	{Package: "llamalayer", File: "program.go", Text: "no call", Edits: []Edit{
 		{"	" + callKey + ", p.value.All())\n", ""}}},
 
