@@ -26,7 +26,8 @@ var Runtime = []RuntimeMutant{
 		"c.GraphAddDependencies(info.Graph, s.graph.ends, next.record)", "TestRunsInOneGraph"},
 	{"group/captured.go", "a graph does not await what the group has run",
 		"return g.drv.StreamWaitEvent(r.main, s.order, driver.External)", "return nil", "TestRunsInOneGraph"},
-	{"plan/graphs.go", "the graph of another binding", "if f.At(0) != k.at[i] {", "if f.At(0) == 0 && k.at[i] == 1 {", "TestBalanced"},
+	{"plan/graphs.go", "the graph of another binding", "if f.At(0) != k.at[i] {", "if f.At(0) == 0 && k.at[i] == 1 {",
+		"TestBalanced"},
 }
 
 // Name is the mutant in one line.
