@@ -48,7 +48,7 @@ func (o Op) checkFuncs(v *validation, path string) {
 		case !ok:
 			v.add(at+".Do", fmt.Sprintf("use one of %q", Functions()), "unknown function %q", f.Do)
 		case len(f.In) != len(x.in):
-			v.add(at+".In", fmt.Sprintf("name %d", len(x.in)), "%s takes %d tensors, and here are %d", f.Do,
+			v.add(at+".In", fmt.Sprintf("name %d", len(x.in)), "tensors of %s: want %d, got %d", f.Do,
 				len(x.in), len(f.In))
 		}
 		if ok {

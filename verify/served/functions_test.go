@@ -30,7 +30,7 @@ var functions = []declared{
 		at("Ops[0].Then[0]", "rows are normed alone, by a schedule.Copy of a tensor whose rows are whole")},
 	{"a norm about the mean without an offset", "it has two operands", of("A[M/D K] W[K] B[N/D K] C[M:D N/D]",
 		s.Copy("X", "A", s.Func{Do: s.ApplyLayerNorm, In: []string{"W"}}), s.Linear("C", "X", "B")),
-		at("Ops[0].Then[0].In", "layernorm takes 2 tensors, and here are 1")},
+		at("Ops[0].Then[0].In", "tensors of layernorm: want 2, got 1")},
 	{"rotary embedding", "of queries, behind their bias, and of keys, ahead of attention", rotary("M", "128"), served},
 	{"rotary embedding of own rows", "by a copy of them", of("A[M/D K] T[M/D 64] W[N/D K] C[M:D N/D]",
 		s.Copy("X", "A", s.Rotary("T")), s.Linear("C", "X", "W")), served},
