@@ -284,6 +284,12 @@ type Touch struct {
 	Packets, Flag bool
 }
 
+// Reads is the touch of a kernel that reads so many bytes.
+func Reads(at Ptr, bytes int64) Touch { return Touch{Kind: TouchRead, At: at, Bytes: bytes} }
+
+// Writes is the touch of a kernel that writes so many bytes.
+func Writes(at Ptr, bytes int64) Touch { return Touch{Kind: TouchWrite, At: at, Bytes: bytes} }
+
 // TouchKind is how a kernel uses a range.
 type TouchKind uint8
 

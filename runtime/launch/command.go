@@ -36,6 +36,8 @@ type Command struct {
 	// Grace is how long the ranks have to end by themselves once one has
 	// failed, and again to end after SIGTERM; 0 means 2 s.
 	Grace time.Duration
+
+	far []*os.File // the ranks' ends of connections
 }
 
 // RankError is the failure of the rank that failed first.
@@ -69,6 +71,7 @@ type exit struct {
 // failed first, ErrInterrupted, or wraps ctx's or, on a system other than Linux,
 // driver.ErrUnavailable.
 func (l *Command) Run(ctx context.Context) error {
+	defer l.disconnect()
 	if l.Ranks < 1 {
 		return fmt.Errorf("launch %d ranks: at least 1 is needed", l.Ranks)
 	}
@@ -88,6 +91,7 @@ func (l *Command) Run(ctx context.Context) error {
 	ended := make(chan exit, l.Ranks)
 	pids, release, err := l.start(job, out, ended)
 	defer release()
+	l.disconnect() // so that a rank that ends is the last to have its end
 	w := &warden{pids: pids, grace: cmp.Or(l.Grace, 2*time.Second)}
 	if err != nil {
 		w.signal(syscall.SIGKILL)
@@ -142,6 +146,10 @@ func (l *Command) command(path, job string, rank int, out *outputs) *exec.Cmd {
 		EnvJob+"="+job)
 	if host := PlayedHost(rank, l.Ranks, l.Hosts); host != "" {
 		c.Env = append(c.Env, EnvHost+"="+host)
+	}
+	if len(l.far) > 0 {
+		c.ExtraFiles = l.far[rank : rank+1]
+		c.Env = append(c.Env, envConnection+"=1")
 	}
 	c.Stdout, c.Stderr = out.of(rank)
 	c.WaitDelay = time.Second

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -27,6 +28,8 @@ func TestMain(m *testing.M) {
 	switch {
 	case mode == "":
 		os.Exit(m.Run())
+	case mode == "echo":
+		os.Exit(echo(rank))
 	case mode == "launch" && !launch.IsRank():
 		err := (&launch.Command{Ranks: 3, Grace: 300 * time.Millisecond}).Run(context.Background())
 		fmt.Fprintln(os.Stderr, err)
@@ -60,6 +63,46 @@ func TestMain(m *testing.M) {
 		time.Sleep(time.Minute)
 	}
 	os.Exit(0)
+}
+
+// echo sends the rank and what it is sent back to the program that started this one. Rank 1 ends at once.
+func echo(rank int) int {
+	conn, err := launch.Starter()
+	again, second := launch.Starter()
+	if err != nil || conn == nil || again != nil || second != nil {
+		fmt.Fprintln(os.Stderr, conn, err, again, second)
+		return 1
+	}
+	if rank != 1 {
+		fmt.Fprint(conn, rank)
+		_, _ = io.Copy(conn, conn)
+	}
+	return 0
+}
+
+// TestConnect talks to ranks. The connection of one ends with it, and another one ends when this program says so.
+func TestConnect(t *testing.T) {
+	l := launch.Command{Ranks: 2, Env: []string{rankMode + "=echo"}}
+	conns, err := l.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() { ended <- l.Run(t.Context()) }()
+	if text, err := io.ReadAll(conns[1]); len(text) > 0 || err != nil {
+		t.Errorf("of rank 1: %q, %v", text, err)
+	}
+	_, err = conns[0].Write([]byte("Hello"))
+	text := make([]byte, 6)
+	if _, e := io.ReadFull(conns[0], text); err != nil || e != nil || string(text) != "0Hello" {
+		t.Errorf("of rank 0: %q, %v, %v", text, err, e)
+	}
+	if err := errors.Join(conns[0].Close(), conns[1].Close(), <-ended); err != nil {
+		t.Error(err)
+	}
+	if conn, err := launch.Starter(); conn != nil || err != nil {
+		t.Errorf("a program that was not started as a rank has %v, %v", conn, err)
+	}
 }
 
 func TestOutput(t *testing.T) {

@@ -1,6 +1,9 @@
 package launch
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+)
 
 // Supported is nil: ranks run on Linux.
 func Supported() error { return nil }
@@ -10,4 +13,13 @@ func Supported() error { return nil }
 // forked it.
 func rankAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// socketPair is both ends of a connection. Programs that this one starts have neither, unless they are given it.
+func socketPair() (near, far *os.File, err error) {
+	ends, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	return os.NewFile(uintptr(ends[0]), "connection"), os.NewFile(uintptr(ends[1]), "connection"), nil
 }

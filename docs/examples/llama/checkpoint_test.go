@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"ovgen/runtime/device"
-	"ovgen/runtime/group"
 )
 
 // TestConfigRefused has configs that are not served: the error names the field.
@@ -23,14 +22,14 @@ func TestConfigRefused(t *testing.T) {
 		{"GELU", "hidden_act", `"gelu"`, `hidden_act is "gelu"`},
 		{"a bias", "attention_bias", "true", "attention_bias is true (only false is served)"},
 		{"another bias", "mlp_bias", "true", "mlp_bias is true"},
-		{"epsilon", "rms_norm_eps", "1e-6", "rms_norm_eps is 1e-06 (schedule.RMSNorm has 1e-05)"},
+		{"epsilon", "rms_norm_eps", "1e-6", "rms_norm_eps is 1e-06 (it must be 1e-05, which schedule.RMSNorm has)"},
 		{"no layers", "num_hidden_layers", "null", "num_hidden_layers is 0 (it must be above 0)"},
 		{"a text", "vocab_size", `"many"`, "vocab_size"},
-		{"heads of keys", "num_key_value_heads", "5", "num_key_value_heads is 5 of 12 heads"},
-		{"large heads", "head_dim", "256", "head_dim is 256 (multiples of 8 up to 128 are served)"},
-		{"yarn", "rope_scaling", `{"type": "yarn"}`, `rope_scaling.rope_type is "yarn"`},
-		{"newer yarn", "rope_parameters", `{"rope_type": "yarn"}`, `rope_scaling.rope_type is "yarn"`},
-		{"no factor", "rope_scaling", `{"rope_type": "llama3"}`, "rope_scaling has no factor"},
+		{"heads of keys", "num_key_value_heads", "5", "num_key_value_heads is 5 (it must divide the 12"},
+		{"large heads", "head_dim", "256", "head_dim is 256 (it must be a multiple of 8, at most 128)"},
+		{"yarn", "rope_scaling", `{"type": "yarn"}`, `rope_scaling.rope_type is yarn (it must be default or llama3)`},
+		{"newer yarn", "rope_parameters", `{"rope_type": "yarn"}`, `rope_scaling.rope_type is yarn`},
+		{"no factor", "rope_scaling", `{"rope_type": "llama3"}`, "rope_scaling is llama3 (it must have factor, low"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			_, err := parseConfig(changed(t, x.field, x.value))
@@ -205,10 +204,11 @@ func TestStartFails(t *testing.T) {
 			w["model.norm.weight"] = Array{[]int{2}, make([]float32, 2)}
 		}, 2, 64, "tensor model.norm.weight: its shape is [2], and the config makes it [96]"},
 		{"5 ranks", func(map[string]Array) {}, 5, 64,
-			"cut the model for 5 ranks: they must divide num_attention_heads, 12"},
-		{"no ranks", func(map[string]Array) {}, 0, 64, "cut the model for 0 ranks: at least 1 is needed"},
-		{"no room", func(map[string]Array) {}, 1, 0, "3 sequences with room for 0 tokens"},
-		{"more room than positions", func(map[string]Array) {}, 1, 1024, "max_position_embeddings is 512"},
+			"cut the model for 5 ranks: they must be 1 or more, and divide num_attention_heads, 12"},
+		{"no ranks", func(map[string]Array) {}, 0, 64, "cut the model for 0 ranks: they must be 1 or more"},
+		{"no room", func(map[string]Array) {}, 1, 0, "room for 0 tokens: 2 to 512"},
+		{"more room than positions", func(map[string]Array) {}, 1, 1024,
+			"room for 1024 tokens: 2 to 512, which is max_position_embeddings"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			weights, dir := Random(Tiny, seed), t.TempDir()
@@ -218,7 +218,7 @@ func TestStartFails(t *testing.T) {
 			}
 			o := small
 			o.Room = x.room
-			_, err := StartGoroutines(t.Context(), Spec{dir, x.ranks, o}, group.Config{Backend: "sim"})
+			_, err := Spec{Model: dir, Ranks: x.ranks, Options: o}.Start(t.Context())
 			if err == nil || !strings.Contains(err.Error(), x.want) {
 				t.Errorf("%v, want %q", err, x.want)
 			}
@@ -230,21 +230,20 @@ func TestStartFails(t *testing.T) {
 func TestNeeds(t *testing.T) {
 	c := large
 	c.Layers = 32
-	needs, err := Spec{Ranks: 2, Options: Usual}.Needs(c)
+	needs, err := Usual.Needs(c, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const h, half, bf16, fp32 = 4096, 2, 2, 4
 	layer := (2*h*h+2*8*128*h+3*14336*h)*bf16/half + 2*h*bf16
 	embedding, head := 128256*h*bf16, 128256/half*h*fp32
-	angles := Usual.Room * 64 * 2 * fp32
-	if want := int64(32*layer + embedding + head + h*bf16 + angles); needs.Weights != want {
-		t.Errorf("weights %d, want %d", needs.Weights, want)
+	if want := int64(32*layer + embedding + head + h*bf16); needs.Buffers[0].Bytes != want {
+		t.Errorf("weights %d, want %d", needs.Buffers[0].Bytes, want)
 	}
-	if want := int64(2 * 32 * (64 + 1) * 4096 * 4 * 128 * bf16); needs.Cache != want {
-		t.Errorf("cache %d, want %d", needs.Cache, want)
+	if want := int64(2 * 32 * (64 + 1) * 4096 * 4 * 128 * bf16); needs.Buffers[1].Bytes != want {
+		t.Errorf("cache %d, want %d", needs.Buffers[1].Bytes, want)
 	}
-	if needs.Activations <= 0 || needs.Arena <= 0 || needs.Workspaces <= 0 {
+	if needs.Buffers[2].Bytes <= 0 || needs.Arena() <= 0 || needs.Workspace() <= 0 {
 		t.Errorf("%+v", needs)
 	}
 	t.Logf("%+v", needs)

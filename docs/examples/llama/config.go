@@ -58,7 +58,7 @@ func (l *ids) UnmarshalJSON(b []byte) error {
 var onlyConfigs = map[string]any{"model_type": "llama", "hidden_act": "silu", "attention_bias": false,
 	"mlp_bias": false, "quantization_config": nil, "sliding_window": nil}
 
-// ReadConfig reads config.json of a folder. Its error names each field that keeps the model from being served.
+// ReadConfig reads config.json of a folder. Its error names the fields that keep the model from being served.
 func ReadConfig(dir string) (c Config, err error) {
 	path := filepath.Join(dir, "config.json")
 	text, err := os.ReadFile(path)
@@ -66,64 +66,75 @@ func ReadConfig(dir string) (c Config, err error) {
 		c, err = parseConfig(text)
 	}
 	if err != nil {
-		return c, fmt.Errorf("read %s: %w", path, err)
+		err = fmt.Errorf("read %s: %w", path, err)
 	}
-	return c, nil
+	return c, err
 }
 
 func parseConfig(text []byte) (Config, error) {
 	c := Config{Epsilon: 1e-6, Theta: 10000, Positions: 2048}
-	err := readJSON(text, &c, onlyConfigs)
-	if c.Newer != nil {
-		c.Scaling = c.Newer
+	if err := readJSON(text, &c, onlyConfigs); err != nil {
+		return c, err
 	}
 	c.KeyHeads = cmp.Or(c.KeyHeads, c.Heads)
 	c.HeadSize = cmp.Or(c.HeadSize, c.Hidden/max(c.Heads, 1))
-	return c, errors.Join(err, c.rope(), c.check())
-}
-
-// rope settles the rotary embedding.
-func (c *Config) rope() error {
-	s := c.Scaling
-	if s == nil {
-		return nil
-	}
-	c.Theta = cmp.Or(s.Theta, c.Theta)
-	switch kind := cmp.Or(s.Type, s.OldType, "default"); {
-	case kind == "default":
+	s := *cmp.Or(c.Newer, c.Scaling, &Scaling{})
+	s.Type = cmp.Or(s.Type, s.OldType, "default")
+	c.Theta, c.Scaling = cmp.Or(s.Theta, c.Theta), &s
+	if s.Type == "default" {
 		c.Scaling = nil
-	case kind != "llama3":
-		return fmt.Errorf("rope_scaling.rope_type is %q (default and llama3 are served)", kind)
-	case s.Factor <= 0 || s.Low <= 0 || s.High <= s.Low || s.Original <= 0:
-		return errors.New("rope_scaling has no factor, low_freq_factor, high_freq_factor above it, and " +
-			"original_max_position_embeddings, all above 0")
 	}
-	return nil
+	return c, c.check(s)
 }
 
 // check refuses numbers that no kernel or product is made for.
-func (c *Config) check() error {
-	sizes := map[string]int{"vocab_size": c.Vocabulary, "hidden_size": c.Hidden, "intermediate_size": c.Intermediate,
-		"num_hidden_layers": c.Layers, "num_attention_heads": c.Heads, "num_key_value_heads": c.KeyHeads,
-		"head_dim": c.HeadSize, "max_position_embeddings": c.Positions}
-	for _, name := range slices.Sorted(maps.Keys(sizes)) {
-		if sizes[name] <= 0 {
-			return fmt.Errorf("%s is %d (it must be above 0)", name, sizes[name])
+func (c *Config) check(s Scaling) (err error) {
+	const above = "be above 0"
+	for _, x := range []struct {
+		field string
+		value any
+		good  bool
+		must  string
+	}{
+		{"vocab_size", c.Vocabulary, c.Vocabulary > 0, above},
+		{"hidden_size", c.Hidden, c.Hidden > 0, above},
+		{"intermediate_size", c.Intermediate, c.Intermediate > 0, above},
+		{"num_hidden_layers", c.Layers, c.Layers > 0, above},
+		{"num_attention_heads", c.Heads, c.Heads > 0, above},
+		{"num_key_value_heads", c.KeyHeads, c.KeyHeads > 0 && c.Heads%c.KeyHeads == 0 &&
+			c.Heads/c.KeyHeads <= kernels.MostGroup, fmt.Sprintf("divide the %d heads into groups of at most %d",
+			c.Heads, kernels.MostGroup)},
+		{"head_dim", c.HeadSize, c.HeadSize > 0 && c.HeadSize%8 == 0 && c.HeadSize <= kernels.MostSize,
+			fmt.Sprintf("be a multiple of 8, at most %d", kernels.MostSize)},
+		{"max_position_embeddings", c.Positions, c.Positions > 0, above},
+		{"rms_norm_eps", c.Epsilon, c.Epsilon == 1e-5, "be 1e-05, which schedule.RMSNorm has"},
+		{"rope_scaling.rope_type", s.Type, s.Type == "default" || s.Type == "llama3", "be default or llama3"},
+		{"rope_scaling", s.Type, s.Type != "llama3" || s.Factor > 0 && s.Low > 0 && s.High > s.Low && s.Original > 0,
+			"have factor, low_freq_factor, high_freq_factor above it, and original_max_position_embeddings"},
+	} {
+		if !x.good {
+			err = errors.Join(err, fmt.Errorf("%s is %v (it must %s)", x.field, x.value, x.must))
 		}
 	}
-	var errs []error
-	if c.Heads%c.KeyHeads != 0 || c.Heads/c.KeyHeads > kernels.MostGroup {
-		errs = append(errs, fmt.Errorf("num_key_value_heads is %d of %d heads (it must divide them into groups of at "+
-			"most %d)", c.KeyHeads, c.Heads, kernels.MostGroup))
+	return err
+}
+
+// readJSON reads an object into x. It refuses each field of only that has another value than the one there or null;
+// other fields that x lacks are ignored.
+func readJSON(text []byte, x any, only map[string]any) error {
+	var fields map[string]any
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return fmt.Errorf("it is no JSON object: %w", err)
 	}
-	if c.HeadSize%8 != 0 || c.HeadSize > kernels.MostSize {
-		errs = append(errs, fmt.Errorf("head_dim is %d (multiples of 8 up to %d are served)", c.HeadSize,
-			kernels.MostSize))
+	err := json.Unmarshal(text, x)
+	for _, name := range slices.Sorted(maps.Keys(only)) {
+		if has := fields[name]; has != nil && has != only[name] {
+			given, _ := json.Marshal(has) // both are as JSON can have them
+			served, _ := json.Marshal(only[name])
+			err = errors.Join(err, fmt.Errorf("%s is %s (only %s is served)", name, given, served))
+		}
 	}
-	if c.Epsilon != 1e-5 {
-		errs = append(errs, fmt.Errorf("rms_norm_eps is %g (schedule.RMSNorm has 1e-05)", c.Epsilon))
-	}
-	return errors.Join(errs...)
+	return err
 }
 
 // Angles are cosine and sine of each position and pair of a head: [positions, HeadSize/2, 2].
@@ -139,18 +150,12 @@ func (c *Config) Angles(positions int) (table []float32) {
 
 // frequency is how far a position turns pair i, in radians.
 func (c *Config) frequency(i int) float64 {
-	f := math.Pow(c.Theta, -2*float64(i)/float64(c.HeadSize))
-	s := c.Scaling
+	f, s := math.Pow(c.Theta, -2*float64(i)/float64(c.HeadSize)), c.Scaling
 	if s == nil {
 		return f
 	}
-	switch wave := 2 * math.Pi / f; {
-	case wave < s.Original/s.High:
-		return f
-	case wave > s.Original/s.Low:
-		return f / s.Factor
-	default:
-		smooth := (s.Original/wave - s.Low) / (s.High - s.Low)
-		return (1-smooth)*f/s.Factor + smooth*f
-	}
+	wave := 2 * math.Pi / f
+	smooth := (s.Original/wave - s.Low) / (s.High - s.Low) // 0 for long waves, 1 for short ones
+	smooth = min(max(smooth, 0), 1)
+	return (1-smooth)*f/s.Factor + smooth*f
 }

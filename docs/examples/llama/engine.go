@@ -15,8 +15,9 @@ type Engine struct {
 	Options
 	Ends []int // tokens behind which nothing follows
 
-	queue chan *Request
-	ready atomic.Bool
+	queue   chan *Request
+	running []*Request // by their places in the cache
+	ready   atomic.Bool
 }
 
 // Queued are the requests that may wait for a place.
@@ -24,8 +25,8 @@ const Queued = 256
 
 // NewEngine is an engine that does not run yet.
 func NewEngine(start func(ctx context.Context) (*Crew, error), o Options, ends []int) *Engine {
-	o.Sequences = min(o.Sequences, slices.Max(o.Decode))
-	return &Engine{Start: start, Options: o, Ends: ends, queue: make(chan *Request, Queued)}
+	return &Engine{Start: start, Options: o, Ends: ends, queue: make(chan *Request, Queued),
+		running: make([]*Request, max(o.Sequences, 1))}
 }
 
 // Request asks for the tokens behind a prompt.
@@ -36,19 +37,10 @@ type Request struct {
 	Finish string
 	Err    error
 
-	ctx   context.Context
-	all   []int // the prompt and what was made
-	read  int   // how many of them are in the cache
-	most  int   // how many there will be
-	ended bool
-}
-
-// end ends a request, for the first reason that it gets.
-func (r *Request) end(finish string, err error) {
-	if !r.ended {
-		r.Finish, r.Err, r.ended = finish, err, true
-		close(r.Tokens)
-	}
+	ctx  context.Context
+	all  []int // the prompt and what was made
+	read int   // how many of them are in the cache
+	most int   // how many there will be
 }
 
 // Submit asks for up to so many tokens behind a prompt. The request is given up between two steps when ctx ends.
@@ -69,48 +61,56 @@ func (e *Engine) Submit(ctx context.Context, prompt []int, most int) (*Request, 
 // Ready reports whether there is a crew.
 func (e *Engine) Ready() bool { return e.ready.Load() }
 
+// end ends the request at a place, if there is one.
+func (e *Engine) end(place int, finish string, err error) {
+	if r := e.running[place]; r != nil {
+		r.Finish, r.Err, e.running[place] = finish, err, nil
+		close(r.Tokens)
+	}
+}
+
 // Run serves until ctx ends. It returns the error of the first crew that could not start; later ones it tries again.
 func (e *Engine) Run(ctx context.Context) error {
-	defer func() {
-		for len(e.queue) > 0 {
-			(<-e.queue).end("", errClosed)
-		}
-	}()
 	for first := true; ctx.Err() == nil; first = false {
+		began := time.Now()
 		crew, err := e.Start(ctx)
-		switch {
-		case err == nil:
-			err = e.serve(ctx, crew)
-			log.Printf("the ranks stop: %v; close them: %v", err, crew.Close(context.WithoutCancel(ctx)))
-		case first:
+		if err != nil && first {
 			return err
-		default:
-			time.Sleep(100 * time.Millisecond) // it may be its end that kept the last crew from starting
 		}
+		if err != nil {
+			log.Printf("the ranks can't join: %v (trying again)", err)
+			time.Sleep(200 * time.Millisecond) // it may be its end that kept the last crew from starting
+			continue
+		}
+		log.Printf("%d ranks serve the model after %v", len(crew.Ranks), time.Since(began).Round(time.Millisecond))
+		e.ready.Store(true)
+		err = e.serve(ctx, crew)
+		e.ready.Store(false)
+		why := errClosed
+		if ctx.Err() == nil {
+			why = errDied
+			log.Printf("the ranks join again: %v", err)
+		}
+		for place := range e.running {
+			e.end(place, "", why)
+		}
+		if err := crew.Close(context.WithoutCancel(ctx)); err != nil {
+			log.Printf("close the ranks: %v", err)
+		}
+	}
+	for len(e.queue) > 0 {
+		e.running[0] = <-e.queue
+		e.end(0, "", errClosed)
 	}
 	return nil
 }
 
 // serve runs requests until ctx ends or a step fails.
-func (e *Engine) serve(ctx context.Context, crew *Crew) (err error) {
-	running := make([]*Request, e.Sequences) // by their places in the cache
-	e.ready.Store(true)
-	defer func() {
-		e.ready.Store(false)
-		why := errDied
-		if ctx.Err() != nil {
-			why = errClosed
-		}
-		for _, r := range running {
-			if r != nil {
-				r.end("", why)
-			}
-		}
-	}()
+func (e *Engine) serve(ctx context.Context, crew *Crew) error {
 	for {
-		if e.admit(running) == 0 {
+		if e.admit() == 0 {
 			select {
-			case running[0] = <-e.queue:
+			case e.running[0] = <-e.queue:
 			case <-crew.Done:
 				return errDied
 			case <-ctx.Done():
@@ -118,75 +118,67 @@ func (e *Engine) serve(ctx context.Context, crew *Crew) (err error) {
 			}
 		}
 		for _, prompt := range []bool{true, false} {
-			b, of := e.rows(running, prompt)
-			if len(of) == 0 {
+			b, places := e.rows(prompt)
+			if len(places) == 0 {
 				continue
 			}
 			next, err := crew.Step(ctx, b)
 			if err != nil {
 				return err
 			}
-			for i, r := range of {
-				e.give(r, int(next[i]))
+			for i, place := range places {
+				e.give(place, int(next[i].Token))
 			}
 		}
 	}
 }
 
-// admit gives the places of requests that have ended to others, and returns how many run.
-func (e *Engine) admit(running []*Request) (n int) {
-	for i, r := range running {
+// admit gives up requests whose clients have gone, fills the places that are free, and returns how many run.
+func (e *Engine) admit() (n int) {
+	for i, r := range e.running {
 		if r != nil && r.ctx.Err() != nil {
-			r.end("", r.ctx.Err())
+			e.end(i, "", r.ctx.Err())
 		}
-		if r == nil || r.ended {
-			running[i] = nil
+		if e.running[i] == nil {
 			select {
-			case running[i] = <-e.queue:
+			case e.running[i] = <-e.queue:
 			default:
+				continue
 			}
 		}
-		if running[i] != nil {
-			n++
-		}
+		n++
 	}
 	return n
 }
 
-// rows are those of the next step, and the requests that they are of: many of one prompt, or else the last token of
+// rows are those of the next step, and the places of their requests: many of one prompt, or else the last token of
 // each request of which all others have been read.
-func (e *Engine) rows(running []*Request, prompt bool) (b Batch, of []*Request) {
+func (e *Engine) rows(prompt bool) (b Batch, places []int) {
 	b.Prompt = prompt
-	for i, r := range running {
-		if r == nil || r.ended || (len(r.all)-r.read > 1) != prompt {
+	for i, r := range e.running {
+		if r == nil || (len(r.all)-r.read > 1) != prompt || prompt && len(places) > 0 {
 			continue
 		}
-		n := 1
-		if prompt {
-			n = min(len(r.all)-r.read, slices.Max(e.Prefill))
-		}
-		for range n {
+		places = append(places, i)
+		for range min(len(r.all)-r.read, slices.Max(e.Prefill)) {
 			b.Add(r.all[r.read], i, r.read)
 			r.read++
 		}
-		if of = append(of, r); prompt {
-			break
-		}
 	}
-	return b, of
+	return b, places
 }
 
 // give hands a request the token that follows what has been read of it, if that is all.
-func (e *Engine) give(r *Request, token int) {
-	switch {
+func (e *Engine) give(place, token int) {
+	switch r := e.running[place]; {
 	case r.read < len(r.all):
 	case slices.Contains(e.Ends, token):
-		r.end("stop", nil)
+		e.end(place, "stop", nil)
 	default:
 		r.all = append(r.all, token)
 		r.Tokens <- token
 		if len(r.all) == r.most {
-			r.end("length", nil)
+			e.end(place, "length", nil)
 		}
 	}
 }

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -12,29 +12,24 @@ import (
 	"time"
 
 	"ovgen/runtime/device"
-	"ovgen/runtime/group"
 )
 
-// TestOnGPUs decodes on up to as many GPUs as OVGEN_EXAMPLE_GPUS says. It compares logits on one GPU, where no process
-// but this one has them, and says how many tokens in bf16 are the reference's.
+// TestOnGPUs decodes on up to as many GPUs as OVGEN_EXAMPLE_GPUS says, in one process, where logits can be read, and by
+// processes, of which the tokens are compared.
 func TestOnGPUs(t *testing.T) {
 	most := number(t, "OVGEN_EXAMPLE_GPUS")
 	t.Setenv("OVGEN_DRIVER", "cuda")
-	start := func(ctx context.Context, s Spec) (*Crew, error) {
-		if s.Ranks > 1 {
-			return StartProcesses(ctx, s)
-		}
-		return StartGoroutines(ctx, s, group.Config{})
-	}
 	var numbers []int
 	for n := range most {
 		numbers = append(numbers, n+1)
 	}
 	for _, d := range append(decodings(), long) {
-		d.hold(t, device.FP32, numbers, exact, start)
-		d.hold(t, device.BF16, numbers, bounds{most: .5, row: .5, all: .05}, start)
-		d.o.NCCL = true
-		d.hold(t, device.FP32, numbers, exact, start)
+		d.hold(t, device.FP32, numbers, exact)
+		d.hold(t, device.BF16, numbers, rough)
+		d.processes = true
+		d.hold(t, device.FP32, numbers[most-1:], exact)
+		d.processes, d.o.NCCL = false, true
+		d.hold(t, device.FP32, numbers[most-1:], exact)
 	}
 }
 
@@ -66,14 +61,124 @@ func TestSpeed(t *testing.T) {
 	o.Decode, o.Prefill = []int{1, 16, 64}, []int{128, 2048}
 	t.Setenv("OVGEN_DRIVER", "cuda")
 	t.Logf("%d layers on %d GPUs, %v\n%s", large.Layers, ranks, o.Type,
-		compared(t, Spec{dir, ranks, o}, 30, []int{15, 2047}))
+		compared(t, Spec{Model: dir, Ranks: ranks, Options: o}, 30, []int{15, 2047}))
+}
+
+// TestWays compares bits in bf16 between starts, with 8B's sizes but fewer layers and tokens, on so many GPUs as
+// OVGEN_EXAMPLE_WAYS says.
+func TestWays(t *testing.T) {
+	ranks := number(t, "OVGEN_EXAMPLE_WAYS")
+	dir := t.TempDir()
+	c := large
+	c.Layers, c.Vocabulary = 2, 32000
+	writeRandom(t, dir, c)
+	t.Setenv("OVGEN_DRIVER", "cuda")
+	ways(t, Spec{Model: dir, Ranks: ranks, Options: Options{Sequences: 16, Room: 256, Many: 512, Prefill: []int{64},
+		Decode: []int{16}}}, 24)
+}
+
+// TestWaysSimulated is TestWays of a small model in the simulator.
+func TestWaysSimulated(t *testing.T) {
+	dir, _ := tiny(t, Tiny)
+	o := small
+	o.Prefill, o.Decode = []int{4}, []int{3}
+	ways(t, Spec{Model: dir, Ranks: 2, Options: o}, 2)
+}
+
+// ways feeds the tokens of a crew in fp32 to crews in bf16. Their logits must be near those in fp32, and all crews must
+// have equal bits, whether their ranks are goroutines or processes, since they have one cache of tuned products. One
+// that tunes anew may choose other products, and so round otherwise.
+func ways(t *testing.T, s Spec, n int) {
+	s.Type = device.FP32
+	t.Setenv("OVGEN_CACHE", t.TempDir())
+	want, logits := follow(t, s, nil, n)
+	var first [][]Best
+	s.Type = device.BF16
+	t.Setenv("OVGEN_CACHE", t.TempDir())
+	for _, x := range []struct {
+		name      string
+		processes bool
+	}{
+		{"goroutines that tune", false},
+		{"goroutines", false},
+		{"processes", true},
+	} {
+		s.Processes = x.processes
+		got, near16 := follow(t, s, want, n)
+		same, equal, squares := 0, 0, 0.0
+		for i := range got {
+			for k, y := range got[i] {
+				unit := spread(logits[i][k])
+				off := (float64(y.Logit) - logits[i][k][y.Token]) / unit
+				squares += off * off
+				if !(math.Abs(off) <= rough.most) {
+					t.Errorf("%s: a logit is off by %g standard deviations", x.name, off)
+				}
+				if near16[i][k] != nil {
+					near(t, near16[i][k], logits[i][k], rough)
+				}
+				if y.Token == want[i][k].Token {
+					same++
+				}
+				if first == nil || y == first[i][k] {
+					equal++
+				}
+			}
+		}
+		all := len(got) * s.Sequences
+		t.Logf("%s: of %d tokens %d are those in fp32, and %d have the first crew's bits; logits are off by %g",
+			x.name, all, same, equal, math.Sqrt(squares/float64(all)))
+		if equal != all {
+			t.Errorf("%s: other bits, by the same products", x.name)
+		}
+		if first == nil {
+			first = got
+		}
+	}
+}
+
+// follow has a crew read as many prompts as there are places, and make so many tokens behind each: behind those that
+// are fed, or its own. It returns what was best at each step, and all logits if they can be read.
+func follow(t *testing.T, s Spec, fed [][]Best, n int) (made [][]Best, logits [][][]float64) {
+	crew, err := s.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, last := s.Prefill[0], make([]Best, s.Sequences)
+	for i := range last {
+		b := Batch{Prompt: true}
+		for at, token := range prompt(rows, uint64(i)) {
+			b.Add(token, i, at)
+		}
+		step(t, crew, b)
+	}
+	for at := range n {
+		var b Batch
+		for i, x := range last {
+			b.Add(int(x.Token), i, rows+at)
+		}
+		last = step(t, crew, b)
+		made, logits = append(made, last), append(logits, make([][]float64, s.Sequences))
+		for i := range last {
+			if here := crew.here(); here != nil {
+				logits[at][i] = here.logits(t, i)
+			}
+		}
+		if fed != nil {
+			last = fed[at]
+		}
+	}
+	if err := crew.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	return made, logits
 }
 
 // TestCompared makes the table of TestSpeed of a small model in the simulator, whose times say nothing.
 func TestCompared(t *testing.T) {
 	dir, _ := tiny(t, Tiny)
 	t.Setenv("OVGEN_DRIVER", "sim")
-	table := compared(t, Spec{dir, 2, small}, 1, []int{15})
+	table := compared(t, Spec{Model: dir, Ranks: 2, Options: small}, 1, []int{15})
 	if rows := strings.Count(table, "\n"); rows != 2+len(small.Prefill)+len(small.Decode) {
 		t.Errorf("%d rows:\n%s", rows, table)
 	}
@@ -84,9 +189,9 @@ func TestCompared(t *testing.T) {
 func compared(t *testing.T, s Spec, rounds int, positions []int) string {
 	var crews [2]*Crew
 	for i := range crews {
-		s.NCCL = i == 1
+		s.NCCL, s.Processes = i == 1, true
 		var err error
-		if crews[i], err = StartProcesses(t.Context(), s); err != nil {
+		if crews[i], err = s.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -3,15 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // Server answers OpenAI's completions requests with an engine.
@@ -19,17 +18,14 @@ type Server struct {
 	Engine     *Engine
 	Model      string
 	Vocabulary int
-	// Bytes says that a token below 256 is a byte, so that requests and replies may have text. Other models' text
-	// takes a tokenizer: their requests and replies have token ids.
-	Bytes bool
 }
 
 // completion is a request; fields that are neither here nor in onlyRequests are ignored.
 type completion struct {
-	Model  string          `json:"model"`
-	Prompt json.RawMessage `json:"prompt"`
-	Most   int             `json:"max_tokens"`
-	Stream bool            `json:"stream"`
+	Model  string `json:"model"`
+	Prompt any    `json:"prompt"`
+	Most   int    `json:"max_tokens"`
+	Stream bool   `json:"stream"`
 }
 
 // onlyRequests are fields that would change the answer, with the values that are served.
@@ -37,28 +33,21 @@ var onlyRequests = map[string]any{"temperature": 0.0, "n": 1.0, "echo": false, "
 
 // Reply is an answer, and in a stream a part of it.
 type Reply struct {
-	ID      string   `json:"id"`
-	Object  string   `json:"object"`
-	Created int64    `json:"created"`
-	Model   string   `json:"model"`
-	Choices []Choice `json:"choices"`
-	Usage   *Usage   `json:"usage,omitempty"`
+	ID      string         `json:"id"`
+	Object  string         `json:"object"`
+	Created int64          `json:"created"`
+	Model   string         `json:"model"`
+	Choices []Choice       `json:"choices"`
+	Usage   map[string]int `json:"usage,omitempty"`
 }
 
-// Choice is the text, and its tokens, which OpenAI's replies lack.
+// Choice is the tokens, which OpenAI's replies lack. A text would take a tokenizer: it is empty.
 type Choice struct {
 	Index    int     `json:"index"`
 	Text     string  `json:"text"`
 	Tokens   []int   `json:"token_ids"`
 	Logprobs *int    `json:"logprobs"`
 	Finish   *string `json:"finish_reason"`
-}
-
-// Usage counts tokens.
-type Usage struct {
-	Prompt     int `json:"prompt_tokens"`
-	Completion int `json:"completion_tokens"`
-	Total      int `json:"total_tokens"`
 }
 
 // Problem is an error with the status that clients get.
@@ -79,7 +68,7 @@ var (
 )
 
 // described is an error as clients read it, and its status.
-func described(err error) (int, any) {
+func described(err error) (status int, body any) {
 	status, kind := http.StatusInternalServerError, "server_error"
 	if p := (*Problem)(nil); errors.As(err, &p) {
 		status = p.Status
@@ -95,67 +84,65 @@ func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/completions", func(w http.ResponseWriter, r *http.Request) {
 		if err := s.complete(w, r); err != nil {
-			fail(w, err)
+			status, body := described(err)
+			send(w, status, body)
 		}
 	})
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, r *http.Request) {
-		if !s.Engine.Ready() {
-			fail(w, ErrJoins)
+		if status, body := described(ErrJoins); !s.Engine.Ready() {
+			send(w, status, body)
 		}
 	})
 	return mux
 }
 
-func send(w http.ResponseWriter, status int, x any) {
+func send(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(x) // a client that is gone needs no answer
-}
-
-func fail(w http.ResponseWriter, err error) {
-	status, x := described(err)
-	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
-		w.Header().Set("Retry-After", "1")
-	}
-	send(w, status, x)
+	_ = json.NewEncoder(w).Encode(body) // a client that is gone needs no answer
 }
 
 // mostBody bounds a request in bytes.
 const mostBody = 16 << 20
 
 // parse reads a request and the tokens of its prompt.
-func (s *Server) parse(r *http.Request) (c completion, prompt []int, err error) {
-	bad := func(format string, args ...any) error {
-		return &Problem{http.StatusBadRequest, fmt.Sprintf(format, args...)}
-	}
+func (s *Server) parse(r *http.Request) (c completion, tokens []int, err error) {
 	c.Most = 16
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, mostBody))
-	if err = cmp.Or(err, readJSON(body, &c, onlyRequests)); err != nil {
-		return c, nil, bad("%v", err)
+	status := http.StatusBadRequest
+	if err = cmp.Or(err, readJSON(body, &c, onlyRequests)); err == nil {
+		tokens, err = s.tokens(c.Prompt)
 	}
-	var text string
-	isText := json.Unmarshal(c.Prompt, &text) == nil
-	for _, b := range []byte(text) {
-		prompt = append(prompt, int(b))
-	}
-	switch room := s.Engine.Room; {
+	switch {
+	case err != nil:
 	case c.Model != s.Model:
-		err = &Problem{http.StatusNotFound, fmt.Sprintf("there is no model %q (there is %q)", c.Model, s.Model)}
+		status, err = http.StatusNotFound, fmt.Errorf("there is no model %q (there is %q)", c.Model, s.Model)
 	case c.Most < 1:
-		err = bad("max_tokens is %d (at least 1 is made)", c.Most)
-	case isText && !s.Bytes:
-		err = bad("prompt is text, and the server has no tokenizer (send token ids)")
-	case !isText && json.Unmarshal(c.Prompt, &prompt) != nil:
-		err = bad("prompt is neither one text nor one list of token ids")
-	case len(prompt) == 0:
-		err = bad("prompt is empty")
-	case slices.Min(prompt) < 0 || slices.Max(prompt) >= s.Vocabulary:
-		err = bad("prompt has a token that is not in the vocabulary of %d", s.Vocabulary)
-	case len(prompt) >= room:
-		err = &Problem{http.StatusRequestEntityTooLarge, fmt.Sprintf("prompt has %d tokens, and a sequence has room "+
-			"for %d with its answer", len(prompt), room)}
+		err = fmt.Errorf("max_tokens is %d (at least 1 is made)", c.Most)
+	case len(tokens) >= s.Engine.Room:
+		status, err = http.StatusRequestEntityTooLarge, fmt.Errorf("prompt has %d tokens, and a sequence has room "+
+			"for %d with its answer", len(tokens), s.Engine.Room)
+	default:
+		return c, tokens, nil
 	}
-	return c, prompt, err
+	return c, nil, &Problem{status, err.Error()}
+}
+
+// tokens are those of a prompt.
+func (s *Server) tokens(prompt any) (tokens []int, err error) {
+	list, _ := prompt.([]any)
+	if len(list) == 0 {
+		return nil, errors.New("prompt is not a list of token ids, or is empty (for text there is no tokenizer)")
+	}
+	for _, x := range list {
+		token, number := x.(float64)
+		if !number || token != math.Trunc(token) || token < 0 || token >= float64(s.Vocabulary) {
+			given, _ := json.Marshal(x) // it comes from JSON
+			return nil, fmt.Errorf("prompt has %s, which is no token of the vocabulary of %d", given, s.Vocabulary)
+		}
+		tokens = append(tokens, int(token))
+	}
+	return tokens, nil
 }
 
 // complete answers a request. An error that it returns is the answer; a later one is the last event of the stream.
@@ -170,60 +157,42 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	reply := Reply{ID: fmt.Sprintf("cmpl-%x", time.Now().UnixNano()), Object: "text_completion",
-		Created: time.Now().Unix(), Model: s.Model}
-	all, held := Choice{Tokens: []int{}}, []byte{}
+	reply := Reply{ID: "cmpl-" + rand.Text(), Object: "text_completion", Created: time.Now().Unix(), Model: s.Model}
+	n, rest := 0, []int{} // what was not streamed
 	for token := range q.Tokens {
-		part := Choice{Tokens: []int{token}}
-		if s.Bytes && token < 256 {
-			part.Text, held = characters(append(held, byte(token)))
-		}
-		all.Text, all.Tokens = all.Text+part.Text, append(all.Tokens, token)
-		if reply.Choices = []Choice{part}; c.Stream && event(w, reply) != nil {
+		n++
+		if reply.Choices = []Choice{{Tokens: []int{token}}}; !c.Stream {
+			rest = append(rest, token)
+		} else if event(w, reply) != nil {
 			return nil // the client has gone
 		}
 	}
-	rest := strings.ToValidUTF8(string(held), "\ufffd")
-	switch {
-	case q.Err != nil && (!c.Stream || len(all.Tokens) == 0):
+	if q.Err != nil && (!c.Stream || n == 0) {
 		return q.Err
-	case q.Err != nil:
-		_, x := described(q.Err)
-		_ = event(w, x)
-	case c.Stream:
-		reply.Choices = []Choice{{Text: rest, Tokens: []int{}, Finish: &q.Finish}}
-		_ = event(w, reply)
-	default:
-		all.Text, all.Finish = all.Text+rest, &q.Finish
-		reply.Choices = []Choice{all}
-		reply.Usage = &Usage{len(prompt), len(all.Tokens), len(prompt) + len(all.Tokens)}
+	}
+	reply.Choices = []Choice{{Tokens: rest, Finish: &q.Finish}}
+	reply.Usage = map[string]int{"prompt_tokens": len(prompt), "completion_tokens": n, "total_tokens": len(prompt) + n}
+	if !c.Stream {
 		send(w, http.StatusOK, reply)
 		return nil
 	}
+	var last any = reply
+	if q.Err != nil {
+		_, last = described(q.Err)
+	}
+	_ = event(w, last)
 	_, _ = fmt.Fprint(w, "data: [DONE]\n\n")
 	return nil
 }
-
-// writeTimeout bounds each write to a client, so that one that does not read is given up.
-const writeTimeout = 10 * time.Second
 
 // event writes one event of a stream.
 func event(w http.ResponseWriter, x any) error {
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
-	_ = out.SetWriteDeadline(time.Now().Add(writeTimeout)) // a recorder of tests has none
+	_ = out.SetWriteDeadline(time.Now().Add(10 * time.Second)) // so that a client that does not read is given up
 	b, err := json.Marshal(x)
 	if err == nil {
 		_, err = fmt.Fprintf(w, "data: %s\n\n", b)
 	}
 	return cmp.Or(err, out.Flush())
-}
-
-// characters are the whole ones that bytes begin with. The rest waits for its end.
-func characters(b []byte) (text string, rest []byte) {
-	for utf8.FullRune(b) {
-		r, n := utf8.DecodeRune(b)
-		text, b = text+string(r), b[n:]
-	}
-	return text, b
 }

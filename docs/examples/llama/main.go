@@ -1,6 +1,6 @@
 // Command llama serves a model of Llama's architecture, cut over several ranks, by OpenAI's completions requests.
 //
-//	llama -model DIR -ranks 4 -processes
+//	llama -model DIR -ranks 4
 //	curl localhost:8080/v1/completions -d '{"model": "DIR", "prompt": [128000, 9906], "stream": true}'
 //
 // docs/llama.md walks through it.
@@ -12,6 +12,7 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"net"
 	"net/http"
 	"os"
 	"os/signal"
@@ -22,7 +23,6 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	_ "ovgen/runtime/driver/cuda"
-	"ovgen/runtime/group"
 	_ "ovgen/verify/sim"
 )
 
@@ -30,7 +30,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	mine, err := RankProcess(ctx)
-	if !mine {
+	if !mine && err == nil {
 		err = run(ctx)
 	}
 	if err != nil {
@@ -44,56 +44,40 @@ func run(ctx context.Context) error {
 	flag.StringVar(&s.Model, "model", "", "the `folder` of config.json and model.safetensors")
 	flag.IntVar(&s.Ranks, "ranks", 1, "how many ranks the model is cut for")
 	flag.IntVar(&s.Sequences, "sequences", s.Sequences, "requests at a time")
-	flag.IntVar(&s.Room, "room", s.Room, "tokens of a request, with its answer")
+	flag.IntVar(&s.Room, "room", s.Room, "tokens of a request, with its answer; at most the model's positions")
 	flag.BoolVar(&s.NCCL, "nccl", false, "let NCCL communicate, in place of ovgen's own ways")
-	processes := flag.Bool("processes", false, "start a process a rank, instead of a goroutine a rank in this one")
+	flag.BoolVar(&s.Processes, "processes", false, "start a process a rank, instead of a goroutine a rank in this one")
 	typ := flag.String("type", "bf16", "element type: bf16 or fp32")
-	bytes := flag.Bool("bytes", false, "a token below 256 is a byte: take and give text")
 	addr := flag.String("addr", "localhost:8080", "where to listen")
 	flag.Parse()
 	var known bool
 	if s.Type, known = driver.ParseType(*typ); !known || s.Type == device.FP16 {
 		return fmt.Errorf("-type %s: it is bf16 or fp32", *typ)
 	}
+	if s.Model == "" || flag.NArg() > 0 {
+		return errors.New("-model is needed, and nothing but flags (-h lists them)")
+	}
 	c, err := ReadConfig(s.Model)
 	if err != nil {
 		return err
 	}
 	s.Room = min(s.Room, c.Positions)
-	needs, err := s.Needs(c)
+	listener, err := net.Listen("tcp", *addr)
 	if err != nil {
 		return err
 	}
-	log.Printf("each of %d ranks needs, in bytes, %+v", s.Ranks, needs)
-	engine := NewEngine(func(ctx context.Context) (crew *Crew, err error) {
-		began := time.Now()
-		if *processes {
-			crew, err = StartProcesses(ctx, s)
-		} else {
-			crew, err = StartGoroutines(ctx, s, group.Config{})
-		}
-		log.Printf("%d ranks joined in %v: %v", s.Ranks, time.Since(began).Round(time.Millisecond), err)
-		return crew, err
-	}, s.Options, c.Ends)
-	server := &Server{Engine: engine, Model: filepath.Base(s.Model), Vocabulary: c.Vocabulary, Bytes: *bytes}
-	return serve(ctx, engine, &http.Server{Addr: *addr, Handler: server.Handler()})
-}
-
-// serve runs engine and server until ctx ends or one of them fails.
-func serve(ctx context.Context, engine *Engine, server *http.Server) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	failed := make(chan error, 1)
+	engine := NewEngine(s.Start, s.Options, c.Ends)
+	server := &Server{Engine: engine, Model: filepath.Base(s.Model), Vocabulary: c.Vocabulary}
+	log.Printf("model %q at http://%v/v1/completions", server.Model, listener.Addr())
+	web := &http.Server{Handler: server.Handler()}
 	go func() {
-		failed <- server.ListenAndServe()
-		stop()
+		if err := web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			log.Fatal(err)
+		}
 	}()
-	err := engine.Run(ctx)
+	err = engine.Run(ctx)
 	bound, done := context.WithTimeout(context.Background(), 5*time.Second)
 	defer done()
-	_ = server.Shutdown(bound) // streams that go on past it are cut
-	if e := <-failed; !errors.Is(e, http.ErrServerClosed) {
-		err = errors.Join(err, e)
-	}
+	_ = web.Shutdown(bound) // streams that go on past it are cut
 	return err
 }

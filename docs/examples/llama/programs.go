@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"reflect"
 
 	"ovgen/docs/examples/llama/generated/decode"
 	"ovgen/docs/examples/llama/generated/decodenccl"
@@ -14,7 +13,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// What the packages of one job have in common: the fields of Shape and Buffers.
+// The packages of one job have the same fields of Shape and Buffers.
 type (
 	layerShape   = decode.Shape
 	layerBuffers = decode.Buffers
@@ -22,61 +21,65 @@ type (
 	headBuffers  = allgatherlinearoneshot.Buffers
 )
 
-// by is how ranks communicate: with a part of the rows on each between the layers, or all; and by NCCL, or not.
-type by struct{ spread, nccl bool }
-
-var layerPackages = map[by]program[layerShape, layerBuffers]{
-	{}: of[layerShape, layerBuffers](decode.New,
-		func(p *decode.Plan) *plan.Call { return &p.Attention }),
-	{nccl: true}: of[layerShape, layerBuffers](decodenccl.New,
-		func(p *decodenccl.Plan) *plan.Call { return &p.Attention }),
-	{spread: true}: of[layerShape, layerBuffers](prefill.New,
-		func(p *prefill.Plan) *plan.Call { return &p.Attention }),
-	{spread: true, nccl: true}: of[layerShape, layerBuffers](prefillnccl.New,
-		func(p *prefillnccl.Plan) *plan.Call { return &p.Attention }),
+// program is a generated package with a shape: what a plan of it needs, and how it is made.
+type program[B any] struct {
+	memory func(ranks int) (plan.Memory, error)
+	make   func(ctx context.Context, g *group.Group) (made[B], error)
 }
 
-// headPackages gather the rows that logits are made of: by NCCL, or not.
-var headPackages = map[bool]program[headShape, headBuffers]{
-	false: of[headShape, headBuffers](allgatherlinearoneshot.New, nil),
-	true:  of[headShape, headBuffers](allgatherlinearnccl.New, nil),
-}
-
-// program is a generated package.
-type program[S, B any] struct {
-	memory func(s S, ranks int) (plan.Memory, error)
-	make   func(ctx context.Context, g *group.Group, s S) (made[B], error)
-}
-
-// made is a plan of it.
+// made is a plan of a program.
 type made[B any] struct {
 	*plan.Plan
 	bind      func(ctx context.Context, x B) error
 	attention *plan.Call // that a layer takes before bind
 }
 
-// of is the package that has this New, of which S2 is the Shape, B2 the Buffers and P the Plan.
-func of[S, B, B2 any, S2 interface {
+func of[B, P any, S interface {
 	Memory(ranks int) (plan.Memory, error)
-}, P interface {
-	Base() *plan.Plan
-	Bind(ctx context.Context, x B2) error
-}](makes func(context.Context, *group.Group, S2) (P, error), attention func(P) *plan.Call) program[S, B] {
-	return program[S, B]{
-		memory: func(s S, ranks int) (plan.Memory, error) { return as[S2](s).Memory(ranks) },
-		make: func(ctx context.Context, g *group.Group, s S) (m made[B], err error) {
-			p, err := makes(ctx, g, as[S2](s))
-			if err != nil {
-				return m, err
-			}
-			m.Plan, m.bind = p.Base(), func(ctx context.Context, x B) error { return p.Bind(ctx, as[B2](x)) }
-			if attention != nil {
-				m.attention = attention(p)
-			}
-			return m, nil
-		},
-	}
+}](s S, makes func(context.Context, *group.Group, S) (P, error), as func(P) made[B]) program[B] {
+	return program[B]{s.Memory, func(ctx context.Context, g *group.Group) (made[B], error) {
+		p, err := makes(ctx, g, s)
+		if err != nil {
+			return made[B]{}, err
+		}
+		return as(p), nil
+	}}
 }
 
-// as is a struct as another type of the same fields.
-func as[T any](x any) T { return reflect.ValueOf(x).Convert(reflect.TypeFor[T]()).Interface().(T) }
+// layerProgram is a layer of rows that are spread over the ranks, or whole on each; by NCCL, or not.
+func layerProgram(s layerShape, spread, nccl bool) program[layerBuffers] {
+	type (
+		B = layerBuffers
+		C = context.Context
+	)
+	switch {
+	case spread && nccl:
+		return of(prefillnccl.Shape(s), prefillnccl.New, func(p *prefillnccl.Plan) made[B] {
+			return made[B]{p.Plan, func(c C, x B) error { return p.Bind(c, prefillnccl.Buffers(x)) }, &p.Attention}
+		})
+	case spread:
+		return of(prefill.Shape(s), prefill.New, func(p *prefill.Plan) made[B] {
+			return made[B]{p.Plan, func(c C, x B) error { return p.Bind(c, prefill.Buffers(x)) }, &p.Attention}
+		})
+	case nccl:
+		return of(decodenccl.Shape(s), decodenccl.New, func(p *decodenccl.Plan) made[B] {
+			return made[B]{p.Plan, func(c C, x B) error { return p.Bind(c, decodenccl.Buffers(x)) }, &p.Attention}
+		})
+	}
+	return of(s, decode.New, func(p *decode.Plan) made[B] { return made[B]{p.Plan, p.Bind, &p.Attention} })
+}
+
+// headProgram gathers the rows that logits are made of, and multiplies them by the rank's part of the vocabulary.
+func headProgram(s headShape, nccl bool) program[headBuffers] {
+	type B = headBuffers
+	if !nccl {
+		return of(s, allgatherlinearoneshot.New, func(p *allgatherlinearoneshot.Plan) made[B] {
+			return made[B]{Plan: p.Plan, bind: p.Bind}
+		})
+	}
+	return of(allgatherlinearnccl.Shape(s), allgatherlinearnccl.New, func(p *allgatherlinearnccl.Plan) made[B] {
+		return made[B]{Plan: p.Plan, bind: func(c context.Context, x B) error {
+			return p.Bind(c, allgatherlinearnccl.Buffers(x))
+		}}
+	})
+}

@@ -15,7 +15,7 @@ import (
 // also of the decoder's own kernels, which say what they read and write.
 func TestRaces(t *testing.T) {
 	dir, _ := tiny(t, Tiny)
-	c, tensors, needs, err := Spec{dir, 2, small}.open()
+	c, tensors, needs, err := Spec{Model: dir, Ranks: 2, Options: small}.open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func TestRaces(t *testing.T) {
 		o.NCCL = seed == 2
 		synctest.Test(t, func(t *testing.T) {
 			world := simtest.Config{Config: sim.Config{Devices: 2, Seed: seed},
-				Change: func(c *group.Config) { c.Arena = needs.Arena }}
+				Change: func(c *group.Config) { c.Arena = needs.Arena() }}
 			if err := simtest.Run(t.Context(), world, func(ctx context.Context, g *group.Group) error {
 				return steps(ctx, g, c, tensors, o)
 			}); err != nil {

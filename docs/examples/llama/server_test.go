@@ -18,10 +18,15 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"ovgen/runtime/launch"
 )
 
 // TestMain is also what the processes of ranks run.
 func TestMain(m *testing.M) {
+	if os.Getenv(launch.EnvDriver) == "" {
+		os.Setenv(launch.EnvDriver, "sim")
+	}
 	mine, err := RankProcess(context.Background())
 	switch {
 	case err != nil:
@@ -78,7 +83,7 @@ type serving struct {
 
 func serveBy(t *testing.T, o Options, start func(context.Context) (*Crew, error), ends ...int) *serving {
 	s := &serving{t: t, engine: NewEngine(start, o, ends)}
-	s.Server = httptest.NewServer((&Server{Engine: s.engine, Model: "tiny", Vocabulary: 259, Bytes: true}).Handler())
+	s.Server = httptest.NewServer((&Server{Engine: s.engine, Model: "tiny", Vocabulary: 259}).Handler())
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- s.engine.Run(ctx) }()
@@ -146,33 +151,39 @@ func TestRequests(t *testing.T) {
 		status     int
 		want       string
 	}{
-		{"text", `{"model": "tiny", "prompt": "abc", "max_tokens": 3}`, 200,
-			`"text":"def","token_ids":[100,101,102],"logprobs":null,"finish_reason":"length"}],` +
-				`"usage":{"prompt_tokens":3,"completion_tokens":3,"total_tokens":6}`},
-		{"tokens", `{"model": "tiny", "prompt": [96], "max_tokens": 1}`, 200, `"token_ids":[97]`},
-		{"chunks", `{"model": "tiny", "prompt": "0123456789", "max_tokens": 1}`, 200, `"text":":"`},
-		{"an end", `{"model": "tiny", "prompt": "y", "max_tokens": 9}`, 200,
-			`"text":"z","token_ids":[122],"logprobs":null,"finish_reason":"stop"`},
-		{"no room left", `{"model": "tiny", "prompt": "0", "max_tokens": 1000, "user": "me"}`, 200,
+		{"several tokens", `{"model": "tiny", "prompt": [97, 98, 99], "max_tokens": 3}`, 200,
+			`"text":"","token_ids":[100,101,102],"logprobs":null,"finish_reason":"length"}],` +
+				`"usage":{"completion_tokens":3,"prompt_tokens":3,"total_tokens":6}`},
+		{"one token", `{"model": "tiny", "prompt": [96], "max_tokens": 1}`, 200, `"token_ids":[97]`},
+		{"chunks", `{"model": "tiny", "prompt": [48, 49, 50, 51, 52, 53, 54, 55, 56, 57], "max_tokens": 1}`, 200,
+			`"token_ids":[58]`},
+		{"an end", `{"model": "tiny", "prompt": [121], "max_tokens": 9}`, 200,
+			`"token_ids":[122],"logprobs":null,"finish_reason":"stop"`},
+		{"no room left", `{"model": "tiny", "prompt": [48], "max_tokens": 1000, "user": "me"}`, 200,
 			`"completion_tokens":31,`},
 		{"half a body", `{"model": "tiny"`, 400, "unexpected end of JSON input"},
-		{"another model", `{"model": "huge", "prompt": "a"}`, 404, `there is no model \"huge\" (there is \"tiny\")`},
-		{"no prompt", `{"model": "tiny"}`, 400, "prompt is neither one text nor one list"},
-		{"an empty prompt", `{"model": "tiny", "prompt": ""}`, 400, "prompt is empty"},
-		{"two prompts", `{"model": "tiny", "prompt": ["a", "b"]}`, 400, "prompt is neither one text nor one list"},
+		{"another model", `{"model": "huge", "prompt": [97]}`, 404, `there is no model \"huge\" (there is \"tiny\")`},
+		{"no prompt", `{"model": "tiny"}`, 400, "prompt is not a list of token ids, or is empty"},
+		{"an empty prompt", `{"model": "tiny", "prompt": []}`, 400, "or is empty"},
+		{"a text", `{"model": "tiny", "prompt": "abc"}`, 400, "for text there is no tokenizer"},
+		{"no token", `{"model": "tiny", "prompt": [1, null]}`, 400, "prompt has null, which is no token"},
+		{"half a token", `{"model": "tiny", "prompt": [1.5]}`, 400, "prompt has 1.5, which is no token"},
+		{"no object", `[]`, 400, "it is no JSON object"},
+		{"two prompts", `{"model": "tiny", "prompt": ["a", "b"]}`, 400, `prompt has \"a\", which is no token`},
 		{"an unknown token", `{"model": "tiny", "prompt": [259]}`, 400,
-			"prompt has a token that is not in the vocabulary of 259"},
-		{"a long prompt", `{"model": "tiny", "prompt": "` + strings.Repeat("a", 32) + `"}`, 413,
+			"prompt has 259, which is no token of the vocabulary of 259"},
+		{"a long prompt", `{"model": "tiny", "prompt": [1` + strings.Repeat(",1", 31) + `]}`, 413,
 			"prompt has 32 tokens"},
-		{"heat", `{"model": "tiny", "prompt": "a", "temperature": 0.7}`, 400, "temperature is 0.7 (only 0 is served)"},
-		{"defaults", `{"model": "tiny", "prompt": "0", "max_tokens": null, "n": null}`, 200, `"completion_tokens":16,`},
-		{"several answers", `{"model": "tiny", "prompt": "a", "n": 2}`, 400, "n is 2 (only 1 is served)"},
-		{"echo", `{"model": "tiny", "prompt": "a", "echo": true}`, 400, "echo is true (only false is served)"},
-		{"logprobs", `{"model": "tiny", "prompt": "a", "logprobs": 1}`, 400, "logprobs is 1 (only null is served)"},
-		{"nothing wanted", `{"model": "tiny", "prompt": "a", "max_tokens": 0}`, 400,
+		{"heat", `{"model": "tiny", "prompt": [97], "temperature": 0.7}`, 400, "temperature is 0.7 (only 0 is served)"},
+		{"defaults", `{"model": "tiny", "prompt": [48], "max_tokens": null, "n": null}`, 200,
+			`"completion_tokens":16,`},
+		{"several answers", `{"model": "tiny", "prompt": [97], "n": 2}`, 400, "n is 2 (only 1 is served)"},
+		{"echo", `{"model": "tiny", "prompt": [97], "echo": true}`, 400, "echo is true (only false is served)"},
+		{"logprobs", `{"model": "tiny", "prompt": [97], "logprobs": 1}`, 400, "logprobs is 1 (only null is served)"},
+		{"nothing wanted", `{"model": "tiny", "prompt": [97], "max_tokens": 0}`, 400,
 			"max_tokens is 0 (at least 1 is made)"},
-		{"a stop", `{"model": "tiny", "prompt": "a", "stop": "de"}`, 400, `stop is \"de\" (only null is served)`},
-		{"a text for a number", `{"model": "tiny", "prompt": "a", "max_tokens": "3"}`, 400, "max_tokens"},
+		{"a stop", `{"model": "tiny", "prompt": [97], "stop": "de"}`, 400, `stop is \"de\" (only null is served)`},
+		{"a text for a number", `{"model": "tiny", "prompt": [97], "max_tokens": "3"}`, 400, "max_tokens"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			if status, text := s.post(x.body); status != x.status || !strings.Contains(text, x.want) {
@@ -185,21 +196,21 @@ func TestRequests(t *testing.T) {
 // TestStream reads a stream to its end.
 func TestStream(t *testing.T) {
 	s := serveBy(t, few, counting(&counter{died: make(chan struct{})}))
-	_, text := s.post(`{"model": "tiny", "prompt": "a", "max_tokens": 3, "stream": true}`)
-	var parts []string
+	_, text := s.post(`{"model": "tiny", "prompt": [97], "max_tokens": 3, "stream": true}`)
+	var parts []any
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		var r Reply
 		data, ok := strings.CutPrefix(line, "data: ")
 		if err := json.Unmarshal([]byte(data), &r); !ok || err != nil {
 			parts = append(parts, data)
 		} else if c := r.Choices[0]; c.Finish != nil {
-			parts = append(parts, c.Text, *c.Finish)
+			parts = append(parts, len(c.Tokens), *c.Finish, r.Usage["total_tokens"])
 		} else {
-			parts = append(parts, c.Text)
+			parts = append(parts, c.Tokens[0])
 		}
 	}
-	if want := []string{"b", "c", "d", "", "length", "[DONE]"}; !slices.Equal(parts, want) {
-		t.Errorf("%q, want %q\n%s", parts, want, text)
+	if want := []any{98, 99, 100, 0, "length", 4, "[DONE]"}; !slices.Equal(parts, want) {
+		t.Errorf("%v, want %v\n%s", parts, want, text)
 	}
 }
 
@@ -223,7 +234,7 @@ func TestCancel(t *testing.T) {
 	}()
 	ctx, cancel := context.WithCancel(t.Context())
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/v1/completions",
-		strings.NewReader(`{"model": "tiny", "prompt": "a", "max_tokens": 99999, "stream": true}`))
+		strings.NewReader(`{"model": "tiny", "prompt": [97], "max_tokens": 99999, "stream": true}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +247,7 @@ func TestCancel(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	if got := s.tokens(`{"model": "tiny", "prompt": "0", "max_tokens": 2}`); !slices.Equal(got, []int{'1', '2'}) {
+	if got := s.tokens(`{"model": "tiny", "prompt": [48], "max_tokens": 2}`); !slices.Equal(got, []int{'1', '2'}) {
 		t.Errorf("the second request got %v", got)
 	}
 }
@@ -256,7 +267,7 @@ func TestFull(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if status, text := s.post(`{"model": "tiny", "prompt": "a"}`); status != http.StatusTooManyRequests {
+	if status, text := s.post(`{"model": "tiny", "prompt": [97]}`); status != http.StatusTooManyRequests {
 		t.Errorf("status %d: %s", status, text)
 	}
 	close(c.hold)
@@ -322,33 +333,6 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestCharacters takes bytes one by one.
-func TestCharacters(t *testing.T) {
-	for _, x := range []struct {
-		in   string
-		want []string // behind each byte
-		rest int      // bytes that are left
-	}{
-		{"ab", []string{"a", "b"}, 0},
-		{"é!", []string{"", "é", "!"}, 0},
-		{"\xff!", []string{"\ufffd", "!"}, 0},
-		{"\xc3", []string{""}, 1},
-		{"\xc3!", []string{"", "\ufffd!"}, 0},
-		{"\xf0\x9f\x98\x80", []string{"", "", "", "😀"}, 0},
-	} {
-		var got []string
-		var held []byte
-		for _, b := range []byte(x.in) {
-			var text string
-			text, held = characters(append(held, b))
-			got = append(got, text)
-		}
-		if !slices.Equal(got, x.want) || len(held) != x.rest {
-			t.Errorf("%q: %q and %d bytes, want %q and %d", x.in, got, len(held), x.want, x.rest)
-		}
-	}
-}
-
 // truncate cuts a file's end off, which restore writes again.
 func truncate(t *testing.T, path string) (restore func()) {
 	whole, err := os.ReadFile(path)
@@ -373,19 +357,18 @@ func TestRankDies(t *testing.T) {
 		kill  func(t *testing.T, crew *Crew)
 	}{
 		{"goroutines", func(ctx context.Context) (*Crew, error) {
-			return simulated(ctx, Spec{dir, 2, small})
+			return Spec{Model: dir, Ranks: 2, Options: small}.Start(ctx)
 		}, func(t *testing.T, crew *Crew) { crew.here()[1].group.Abort(errors.New("the device is gone")) }},
 		{"goroutines by NCCL", func(ctx context.Context) (*Crew, error) {
 			o := small
 			o.NCCL = true
-			return simulated(ctx, Spec{dir, 2, o})
+			return Spec{Model: dir, Ranks: 2, Options: o}.Start(ctx)
 		}, func(t *testing.T, crew *Crew) { crew.here()[1].group.Abort(errors.New("the device is gone")) }},
 		{"processes", func(ctx context.Context) (*Crew, error) {
-			return StartProcesses(ctx, Spec{dir, 2, small})
+			return Spec{Model: dir, Ranks: 2, Processes: true, Options: small}.Start(ctx)
 		}, func(t *testing.T, _ *Crew) { killRank(t, 1) }},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			t.Setenv("OVGEN_DRIVER", "sim")
 			crews, failed := make(chan *Crew, 9), make(chan error, 9)
 			s := serveBy(t, small, func(ctx context.Context) (*Crew, error) {
 				crew, err := x.start(ctx)
@@ -399,7 +382,7 @@ func TestRankDies(t *testing.T) {
 			const short = `{"model": "tiny", "prompt": [256, 84, 104, 101, 32], "max_tokens": 4}`
 			want := s.tokens(short)
 			r, err := http.Post(s.URL+"/v1/completions", "application/json",
-				strings.NewReader(`{"model": "tiny", "prompt": "Hello", "max_tokens": 100, "stream": true}`))
+				strings.NewReader(`{"model": "tiny", "prompt": [72, 101], "max_tokens": 100, "stream": true}`))
 			if err != nil {
 				t.Fatal(err)
 			}

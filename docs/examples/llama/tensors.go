@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -28,18 +29,18 @@ type stored struct {
 	Type  string   `json:"dtype"`
 	Shape []int    `json:"shape"`
 	Range [2]int64 `json:"data_offsets"` // behind the header
-	data  *io.SectionReader
+	data  io.ReaderAt
 }
 
 // elementBytes are the types that a weight may have.
-var elementBytes = map[string]int64{"BF16": 2, "F32": 4}
+var elementBytes = map[string]int{"BF16": 2, "F32": 4}
 
 // OpenTensors opens the checkpoint in a folder and reads the files' headers.
 func OpenTensors(dir string) (*Tensors, error) {
 	t := &Tensors{named: map[string]stored{}}
-	index := struct {
+	var index struct {
 		Files map[string]string `json:"weight_map"`
-	}{}
+	}
 	text, err := os.ReadFile(filepath.Join(dir, "model.safetensors.index.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		index.Files, err = map[string]string{"": "model.safetensors"}, nil
@@ -76,16 +77,13 @@ func (t *Tensors) open(path string) error {
 	if err := binary.Read(f, binary.LittleEndian, &n); err != nil {
 		return fmt.Errorf("the header's length: %w", err)
 	}
-	size := info.Size() - 8
-	if n > mostHeader || int64(n) > size {
-		return fmt.Errorf("a header of %d bytes in a file of %d (it is truncated, or no safetensors file)", n, size+8)
+	if n > mostHeader || int64(n) > info.Size()-8 {
+		return fmt.Errorf("a header of %d bytes in a file of %d (it is truncated, or no safetensors file)", n,
+			info.Size())
 	}
-	size -= int64(n)
-	text, named := make([]byte, n), map[string]stored{}
-	if _, err := io.ReadFull(f, text); err != nil {
-		return fmt.Errorf("the header: %w", err)
-	}
-	if err := json.Unmarshal(text, &named); err != nil {
+	named, size := map[string]stored{}, info.Size()-8-int64(n)
+	text, err := io.ReadAll(io.LimitReader(f, int64(n)))
+	if err = cmp.Or(err, json.Unmarshal(text, &named)); err != nil {
 		return fmt.Errorf("the header: %w", err)
 	}
 	delete(named, "__metadata__")
@@ -94,10 +92,6 @@ func (t *Tensors) open(path string) error {
 		bytes, err := s.bytes(size)
 		if err != nil {
 			return fmt.Errorf("tensor %s: %w", name, err)
-		}
-		if s.Range[0] < 0 || s.Range[0] > size-bytes || s.Range[1] != s.Range[0]+bytes {
-			return fmt.Errorf("tensor %s: %v of %d bytes is no place for its %d (the file may be truncated)", name,
-				s.Range, size, bytes)
 		}
 		s.data = io.NewSectionReader(f, 8+int64(n)+s.Range[0], bytes)
 		t.named[name] = s
@@ -110,17 +104,20 @@ func (t *Tensors) open(path string) error {
 	return nil
 }
 
-// bytes is the size of a tensor in a file of at most so many.
-func (s stored) bytes(most int64) (int64, error) {
-	bytes := elementBytes[s.Type]
+// bytes is the size of a tensor, which must lie within so many bytes.
+func (s stored) bytes(size int64) (int64, error) {
+	bytes := int64(elementBytes[s.Type])
 	if bytes == 0 {
 		return 0, fmt.Errorf("type %q is not served (BF16 and F32 are)", s.Type)
 	}
 	for _, x := range s.Shape {
-		if x < 0 || x > 0 && bytes > most/int64(x) {
+		if x < 0 || x > 0 && bytes > size/int64(x) {
 			return 0, fmt.Errorf("shape %v is larger than the file, which may be truncated", s.Shape)
 		}
 		bytes *= int64(x)
+	}
+	if s.Range[0] < 0 || s.Range[0] > size-bytes || s.Range[1] != s.Range[0]+bytes {
+		return 0, fmt.Errorf("%v of %d bytes is no place for its %d (the file may be truncated)", s.Range, size, bytes)
 	}
 	return bytes, nil
 }
@@ -136,13 +133,17 @@ func (p Part) transposed() Part { return Part{[]int{p.Shape[1], p.Shape[0]}, 1, 
 
 // runs are the runs of elements that lie side by side in the tensor: how many, and how many a row of the axis has.
 func (p Part) runs() (n, each int) {
-	switch {
-	case p.Axis == 1:
-		return p.Shape[0], 1
-	case len(p.Shape) == 2:
-		return 1, p.Shape[1]
+	shape := append(slices.Clone(p.Shape), 1)
+	if p.Axis == 1 {
+		return shape[0], 1
 	}
-	return 1, 1
+	return 1, shape[1]
+}
+
+// Elements counts those of the part.
+func (p Part) Elements() int {
+	n, each := p.runs()
+	return n * p.Count * each
 }
 
 // Read reads a part of a tensor as elements of a type. Rows behind the tensor's last are zeros.
@@ -155,12 +156,9 @@ func (t *Tensors) Read(name string, p Part, typ driver.Type) ([]byte, error) {
 		return nil, fmt.Errorf("tensor %s: its shape is %v, and the config makes it %v", name, s.Shape, p.Shape)
 	}
 	n, each := p.runs()
-	each *= int(elementBytes[s.Type])
-	raw, run, real := make([]byte, n*p.Count*each), p.Count*each, min(p.Count, p.Shape[p.Axis]-p.From)*each
-	for i := range n {
-		if real <= 0 {
-			break
-		}
+	each *= elementBytes[s.Type]
+	raw, run, real := make([]byte, n*p.Count*each), p.Count*each, max(0, min(p.Count, p.Shape[p.Axis]-p.From))*each
+	for i := 0; i < n && real > 0; i++ {
 		at := int64(i*p.Shape[p.Axis]+p.From) * int64(each)
 		if _, err := s.data.ReadAt(raw[i*run:i*run+real], at); err != nil {
 			return nil, fmt.Errorf("tensor %s: %w", name, err)
@@ -170,23 +168,23 @@ func (t *Tensors) Read(name string, p Part, typ driver.Type) ([]byte, error) {
 }
 
 // convert makes elements of one type those of another.
-func convert(raw []byte, from string, to driver.Type) []byte {
+func convert(raw []byte, from string, to driver.Type) (out []byte) {
 	switch {
 	case from == "BF16" && to == driver.FP32:
-		out := make([]byte, 0, 2*len(raw))
-		for i := 0; i < len(raw); i += 2 {
-			out = append(out, 0, 0, raw[i], raw[i+1])
+		out = slices.Grow(out, 2*len(raw))
+		for ; len(raw) > 0; raw = raw[2:] {
+			out = append(out, 0, 0, raw[0], raw[1])
 		}
-		return out
 	case from == "F32" && to == driver.BF16:
-		out := make([]byte, 0, len(raw)/2)
+		out = slices.Grow(out, len(raw)/2)
 		for ; len(raw) > 0; raw = raw[4:] {
 			x := math.Float32frombits(binary.LittleEndian.Uint32(raw))
 			out = binary.LittleEndian.AppendUint16(out, rounded(x))
 		}
-		return out
+	default:
+		out = raw
 	}
-	return raw
+	return out
 }
 
 // rounded is the nearest bf16, the even one of two.
@@ -199,10 +197,9 @@ func rounded(x float32) uint16 {
 }
 
 // Close closes the files.
-func (t *Tensors) Close() error {
-	var errs []error
+func (t *Tensors) Close() (err error) {
 	for _, f := range t.files {
-		errs = append(errs, f.Close())
+		err = errors.Join(err, f.Close())
 	}
-	return errors.Join(errs...)
+	return err
 }

@@ -9,10 +9,10 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"fmt"
 	"unsafe"
 
 	_ "ovgen/generated/device" // the headers of sum.cu
+	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 )
@@ -38,13 +38,11 @@ var host unsafe.Pointer // the kernel for the simulator
 
 // Sum adds up a buffer of floats over the ranks of a group on one host.
 type Sum struct {
-	driver driver.Driver
-	peers  *group.Peers
-	rank   int
-	ranks  int
-	count  int
-	module driver.Module
-	kernel driver.Function
+	peers   *group.Peers
+	rank    int
+	ranks   int
+	count   int
+	kernels *device.Kernels
 }
 
 // New shares the buffer of so many floats at an address, which the caller keeps until Close has returned on all ranks.
@@ -54,54 +52,29 @@ func New(ctx context.Context, g *group.Group, at driver.Ptr, count int) (*Sum, e
 	if err != nil {
 		return nil, err
 	}
-	s := &Sum{driver: g.Driver(), peers: p, rank: g.Rank(), ranks: g.Size(), count: count}
-	if err := s.load(); err != nil {
-		return nil, errors.Join(fmt.Errorf("load kernel sum: %w", err), s.Close(ctx))
+	s := &Sum{peers: p, rank: g.Rank(), ranks: g.Size(), count: count}
+	s.kernels, err = device.LoadKernels(g.Driver(), &driver.Code{Name: "peers", PTX: ptx, Host: host,
+		Kernels: []driver.Kernel{device.Describe("sum", s.touches)}})
+	if err != nil {
+		return nil, errors.Join(err, p.Close(ctx))
 	}
 	return s, nil
-}
-
-// load loads the kernel and launches it with nothing to do: the first launch may load, which must not meet a run.
-func (s *Sum) load() (err error) {
-	code := &driver.Code{Name: "peers", PTX: ptx, Host: host,
-		Kernels: []driver.Kernel{{Name: "sum", Params: int(unsafe.Sizeof(params{})), Touches: s.touches}}}
-	if s.module, err = s.driver.ModuleLoadData(code); err != nil {
-		return err
-	}
-	if s.kernel, err = s.driver.ModuleGetFunction(s.module, "sum"); err != nil {
-		return err
-	}
-	return errors.Join(s.launch(params{}, 0), s.driver.StreamSynchronize(0))
 }
 
 // Enqueue enqueues the sum of all ranks' buffers into dst, of as many floats. All ranks enqueue it, as often, and may
 // capture it. The buffers may be written again by what follows on the stream.
 func (s *Sum) Enqueue(dst driver.Ptr, on driver.Stream) error {
-	return s.launch(params{s.peers.Buffers(), s.peers.Words(), dst, uint64(s.count), uint64(s.rank),
-		uint64(s.ranks)}, on)
-}
-
-func (s *Sum) launch(p params, on driver.Stream) error {
-	err := s.driver.LaunchKernel(s.kernel, driver.Dim3{X: blocks, Y: 1, Z: 1}, driver.Dim3{X: threads, Y: 1, Z: 1}, on,
-		unsafe.Pointer(&p))
-	if err != nil {
-		return fmt.Errorf("launch kernel sum: %w", err)
-	}
-	return nil
+	return s.kernels.Launch(on, "sum", blocks, threads, &params{s.peers.Buffers(), s.peers.Words(), dst,
+		uint64(s.count), uint64(s.rank), uint64(s.ranks)})
 }
 
 // Close ends it on all ranks, once what was enqueued has completed.
 func (s *Sum) Close(ctx context.Context) error {
-	err := s.peers.Close(ctx)
-	if s.module != 0 {
-		err = errors.Join(err, s.driver.ModuleUnload(s.module))
-	}
-	return err
+	return errors.Join(s.peers.Close(ctx), s.kernels.Close())
 }
 
 // touches is what a launch reads and writes, block by block: the simulator finds races by it.
-func (s *Sum) touches(at unsafe.Pointer, to []driver.Touch) []driver.Touch {
-	p := (*params)(at)
+func (s *Sum) touches(p *params) (to []driver.Touch) {
 	part := (int64(p.count) + blocks - 1) / blocks
 	for b := range blocks {
 		first := min(int64(b)*part, int64(p.count))
@@ -110,13 +83,14 @@ func (s *Sum) touches(at unsafe.Pointer, to []driver.Touch) []driver.Touch {
 			break
 		}
 		to = s.meet(to, b, 2*b)
-		use := driver.Touch{Kind: driver.TouchRead, Bytes: 4 * n, Block: b + 1}
+		from := len(to)
 		for r := range s.ranks {
-			use.At = s.peers.Buffer(r) + driver.Ptr(4*first)
-			to = append(to, use)
+			to = append(to, driver.Reads(s.peers.Buffer(r)+driver.Ptr(4*first), 4*n))
 		}
-		use.Kind, use.At = driver.TouchWrite, p.dst+driver.Ptr(4*first)
-		to = append(to, use)
+		to = append(to, driver.Writes(p.dst+driver.Ptr(4*first), 4*n))
+		for i := range to[from:] {
+			to[from+i].Block = b + 1
+		}
 		to = s.meet(to, b, 2*b+1)
 	}
 	return to

@@ -37,8 +37,32 @@ func wants(t *testing.T, x *Table, n ...byte) {
 
 func keep(t *testing.T, x *Table, m int, n byte) {
 	t.Helper()
-	if err := x.Keep(desc(m), algorithm(n)); err != nil {
-		t.Fatal(err)
+	if a, err := x.Keep(desc(m), algorithm(n), Algorithm{}); err != nil || a != algorithm(n) {
+		t.Fatal(a, err)
+	}
+}
+
+// TestFirstWins has ranks tune the same product at the same time: all take what the first one kept, also another
+// process's. One that is refused is replaced.
+func TestFirstWins(t *testing.T) {
+	for _, folder := range []string{"", t.TempDir()} {
+		x := New(h200, folder)
+		y := x
+		if folder != "" {
+			y = New(h200, folder) // another process
+		}
+		wants(t, y, 0)
+		keep(t, x, 1, 7)
+		for _, c := range []struct{ mine, refused, want byte }{{9, 0, 7}, {9, 5, 7}, {9, 7, 9}, {11, 7, 9}} {
+			refused := Algorithm{}
+			if c.refused != 0 {
+				refused = algorithm(c.refused)
+			}
+			if a, err := y.Keep(desc(1), algorithm(c.mine), refused); err != nil || a != algorithm(c.want) {
+				t.Errorf("folder %q: kept %v, %v, want algorithm %d", folder, a, err, c.want)
+			}
+		}
+		wants(t, y, 9)
 	}
 }
 
@@ -140,7 +164,8 @@ func TestFolderThatCantBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := New(h200, file)
-	if err := x.Keep(desc(1), algorithm(7)); err == nil || !strings.Contains(err.Error(), "write "+file) {
+	_, err := x.Keep(desc(1), algorithm(7), Algorithm{})
+	if err == nil || !strings.Contains(err.Error(), "write "+file) {
 		t.Errorf("%v", err)
 	}
 	wants(t, x, 7)
@@ -175,7 +200,7 @@ func TestManyWriters(t *testing.T) {
 		wg.Go(func() {
 			x := New(h200, folder)
 			for n := range 10 {
-				if err := x.Keep(desc(1+n), algorithm(byte(1+n))); err != nil {
+				if _, err := x.Keep(desc(1+n), algorithm(byte(1+n)), Algorithm{}); err != nil {
 					t.Error(err)
 				}
 				if _, err := read(x.path(), h200); err != nil {

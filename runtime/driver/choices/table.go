@@ -71,18 +71,24 @@ func (t *Table) Find(d driver.MatmulDesc) (Algorithm, bool) {
 	return a, ok
 }
 
-// Keep remembers the algorithm of a product and writes the file, with the algorithms that
-// other processes have written since. The process remembers also where the error says that
-// the file could not be written.
-func (t *Table) Keep(d driver.MatmulDesc, a Algorithm) error {
+// Keep remembers the algorithm of a product, which replaces one that was refused, and writes the file, with the
+// algorithms that other processes have written since. Where another rank has kept one meanwhile it returns that, so
+// that all ranks round alike; else a. The process remembers also where the error says that the file could not be
+// written.
+func (t *Table) Keep(d driver.MatmulDesc, a, refused Algorithm) (Algorithm, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.folder != "" {
+		t.merge()
+	}
+	if have, known := t.known[d]; known && have != refused {
+		return have, nil
+	}
 	t.known[d] = a
 	if t.folder == "" {
-		return nil
+		return a, nil
 	}
-	t.merge()
-	return t.write()
+	return a, t.write()
 }
 
 // merge adds the file's algorithms that the process lacks. A broken file, or another

@@ -171,3 +171,36 @@ func TestFakeTuned(t *testing.T) {
 		must(t, errors.Join(d.MatmulDestroy(m), d.Close()))
 	}
 }
+
+// TestFakeFirst tunes a product that another process tunes at the same time, and keeps first: both run its algorithm,
+// though this one would take another, unless the device refuses it.
+func TestFakeFirst(t *testing.T) {
+	dir := buildFakes(t)
+	for _, x := range []struct{ env, want string }{{"", "43 "}, {"FAKE_REFUSE=1", "42 "}} {
+		out := inChild(t, dir, "TestFakeSecond", blasVariable+"="+dir, choices.Variable+"="+t.TempDir(), x.env)
+		runs := strings.Split(out, "algorithm ")
+		if last := runs[len(runs)-1]; !strings.HasPrefix(last, x.want) || strings.Count(out, "heuristic\n") != 2 {
+			t.Errorf("%q: the product runs algorithm %s\n%s", x.env, last, out)
+		}
+	}
+}
+
+func TestFakeSecond(t *testing.T) {
+	drivertest.OnlyChild(t)
+	b, err := backend{}.Open(1, 0)
+	must(t, err)
+	d := b.(*Driver)
+	desc := driver.MatmulDesc{M: 8, K: 16, N: 24, Type: driver.BF16}
+	first, err := d.MatmulCreate(desc) // reads the file
+	must(t, err)
+	desc.M = 16
+	var a choices.Algorithm
+	a[0], a[56] = 43, 43
+	_, err = choices.New(choices.Machine{Device: d.properties.Name, Driver: d.properties.Version, Library: 120402},
+		choices.Folder("")).Keep(desc, a, choices.Algorithm{}) // the other process
+	must(t, err)
+	second, err := d.MatmulCreate(desc)
+	must(t, err)
+	must(t, d.Matmul(second, 0x1000, 0x100, 0x200, 0, 0x2000, 0x50))
+	must(t, errors.Join(d.MatmulDestroy(first), d.MatmulDestroy(second), d.Close()))
+}

@@ -50,8 +50,9 @@ func (d *Driver) choose(desc driver.MatmulDesc) (driver.Product, error) {
 	if err := d.openBlas(); err != nil {
 		return 0, err
 	}
-	if a, known := d.choices.Find(desc); known {
-		if m, err := d.restore(desc, a); err == nil {
+	refused, known := d.choices.Find(desc)
+	if known {
+		if m, err := d.restore(desc, refused); err == nil {
 			return m, nil
 		} // a shape that refuses this algorithm may take another
 	}
@@ -59,11 +60,19 @@ func (d *Driver) choose(desc driver.MatmulDesc) (driver.Product, error) {
 	if err != nil {
 		return 0, err
 	}
-	var a choices.Algorithm
-	C.ovgen_product_algorithm(C.uintptr_t(m), unsafe.Pointer(&a))
+	var mine choices.Algorithm
+	C.ovgen_product_algorithm(C.uintptr_t(m), unsafe.Pointer(&mine))
 	// A file that can't be written costs later processes the tuning, and this one nothing.
-	_ = d.choices.Keep(desc, a)
-	return m, nil
+	kept, _ := d.choices.Keep(desc, mine, refused)
+	if kept == mine {
+		return m, nil
+	}
+	other, err := d.restore(desc, kept)
+	if err != nil {
+		return m, nil // this device refuses what another rank has tuned
+	}
+	C.ovgen_product_destroy(C.uintptr_t(m))
+	return other, nil
 }
 
 // restore makes the product of an algorithm and runs it once: CUDA loads a kernel at its first launch,

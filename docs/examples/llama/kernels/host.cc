@@ -1,20 +1,14 @@
 // The kernels of llama.cu compiled for the host, where the simulator runs their threads.
 
-#include <cstring>
-
 namespace {
 
 #include "../generated/device/host.h"
 #include "llama.cu"
 
-#define KERNEL(params, name) {#name, sizeof(struct params), thread<struct params, name>}
+#define ROW(name, params) {#name "_bf16", sizeof(struct params), thread<struct params, name##_bf16>}, \
+  {#name "_fp32", sizeof(struct params), thread<struct params, name##_fp32>},
 
-const Kernel kernels[] = {
-    KERNEL(embed, embed_bf16), KERNEL(embed, embed_fp32), KERNEL(store, store_bf16), KERNEL(store, store_fp32),
-    KERNEL(attend, decode_bf16), KERNEL(attend, decode_fp32), KERNEL(attend, merge_bf16), KERNEL(attend, merge_fp32),
-    KERNEL(attend, prefill_bf16), KERNEL(attend, prefill_fp32), KERNEL(last, last_bf16), KERNEL(last, last_fp32),
-    KERNEL(best, best), {},
-};
+const Kernel kernels[] = {KERNELS(ROW) {}};
 
 }  // namespace
 

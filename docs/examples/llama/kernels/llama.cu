@@ -2,12 +2,12 @@
 // of each sequence, position and head of keys of this rank.
 //
 //   embed    rows of the embedding
+//   last     the norm of chosen rows, in fp32
+//   best     the greatest logit of each row on this rank, and of equal ones the lowest token
 //   store    rotates keys, and puts keys and values into the cache
 //   decode   attention of rows of any sequences, over stretches of the context
 //   merge    joins the stretches
 //   prefill  attention of rows that follow each other in one sequence, by tiles
-//   last     the norm of chosen rows, in fp32
-//   best     the greatest logit of each row on this rank, and of equal ones the lowest token
 //
 // Every kernel takes one struct by value, and does nothing by a struct of zeros. Grid and blocks have one dimension; a
 // block takes items of work until none is left.
@@ -19,10 +19,9 @@
 
 #define each_item(i, n) for (u64 i = blockIdx.x; i < (n); i += gridDim.x)
 #define each_thread(i, n) for (u64 i = threadIdx.x; i < (n); i += blockDim.x)
-#define each_head(k) _Pragma("unroll") for (unsigned k = 0; k < G; k++)
 #define MINUS_INFINITY __uint_as_float(0xff800000u)
 
-enum { head_most = 128, group_most = 16 };  // elements of a head, query heads of a head of keys
+enum { head_most = 128 };  // elements of a head
 
 template <typename E>
 DEVICE float load(const char *from, u64 i) { return E::widen(((const typename E::bits *)from)[i]); }
@@ -30,275 +29,135 @@ DEVICE float load(const char *from, u64 i) { return E::widen(((const typename E:
 template <typename E>
 DEVICE void save(char *to, u64 i, float x) { ((typename E::bits *)to)[i] = (typename E::bits)E::narrow(x); }
 
-// load_unit is the elements of 16 bytes.
-template <typename E>
-DEVICE void load_unit(float *x, const char *from, u64 i)
-{
-  typedef typename E::bits bits;
-  const uint4 v = *(const uint4 *)(from + i * sizeof(bits));
-  const unsigned words[4] = {v.x, v.y, v.z, v.w};
-  for (unsigned j = 0; j < 16 / sizeof(bits); j++) {
-    const unsigned word = words[j * sizeof(bits) / 4];
-    x[j] = E::widen(sizeof(bits) == 4 ? word : j % 2 == 0 ? word & 0xffffu : word >> 16);
-  }
-}
+template <typename T>
+DEVICE T greater(T x, T y) { return x > y ? x : y; }
+
+// ----------------------------------------------------------------------------
 
 struct rows {
-  u64 count;
-  const int *tokens, *sequences, *positions;
+  u64 count, columns;
+  const int *index;  // of embed and last: which rows they take; -1: none
+  const char *from, *weight;
+  char *to;
+  u64 first, tokens;  // of best: the first column's token, and how many columns are tokens
+  float epsilon;
 };
 
-// Query head q of this rank reads head (q + offset) / group of its keys.
-struct heads {
+template <typename E>
+DEVICE void embed_of(const struct rows &p)
+{
+  each_item(i, p.count) {
+    const u64 from = (u64)p.index[i] * p.columns;
+    each_thread(e, p.columns) {
+      save<E>(p.to, i * p.columns + e, load<E>(p.from, from + e));
+    }
+  }
+}
+
+template <typename E>
+DEVICE void last_of(const struct rows &p)
+{
+  SHARED(float, sums, most_threads);
+  each_item(i, p.count) {
+    const bool none = p.index[i] < 0;
+    const u64 from = none ? 0 : (u64)p.index[i] * p.columns;
+    float squares = 0.0f;
+    each_thread(e, p.columns) {
+      const float x = load<E>(p.from, from + e);
+      squares += x * x;
+    }
+    const float scale = 1.0f / square_root(sum_of_block(sums, squares) / (float)p.columns + p.epsilon);
+    each_thread(e, p.columns) {
+      const float x = load<E>(p.from, from + e) * scale * load<E>(p.weight, e);
+      ((float *)p.to)[i * p.columns + e] = none ? 0.0f : x;
+    }
+  }
+}
+
+struct pair { float logit; int token; };
+
+DEVICE struct pair better(struct pair x, struct pair y)
+{
+  return x.logit > y.logit || (x.logit == y.logit && x.token < y.token) ? x : y;
+}
+
+template <typename E>
+DEVICE void best_of(const struct rows &p)
+{
+  enum { threads = 256 };
+  SHARED(struct pair, found, threads);
+  each_item(i, p.count) {
+    struct pair mine = {MINUS_INFINITY, 0x7fffffff};
+    each_thread(e, p.tokens) {
+      mine = better({((const float *)p.from)[i * p.columns + e], (int)(p.first + e)}, mine);
+    }
+    __syncthreads();
+    found[threadIdx.x] = mine;
+    for (unsigned half = threads / 2; half > 0; half /= 2) {
+      __syncthreads();
+      if (threadIdx.x < half) {
+        found[threadIdx.x] = better(found[threadIdx.x], found[threadIdx.x + half]);
+      }
+    }
+    if (threadIdx.x == 0) {
+      ((struct pair *)p.to)[i] = found[0];
+    }
+  }
+}
+
+// ----------------------------------------------------------------------------
+// Attention. Query head q of this rank reads head (q + offset) / group of its keys.
+
+struct attention {
+  u64 rows;
+  const int *sequences, *positions;
   u64 queries, keys, group, offset;
   u64 size;             // elements of a head
-  u64 sequences, room;  // of the cache: sequences, and positions of each
+  u64 places, room;     // of the cache: sequences, and positions of each
   const float *angles;  // [room, size / 2, 2]: cosine and sine
-};
-
-// rotated is an element of a head, turned by its position: elements half a head apart are a pair.
-template <typename E>
-DEVICE float rotated(const char *from, u64 head, u64 i, u64 position, const struct heads &h)
-{
-  const u64 half = h.size / 2, pair = i % half;
-  const float *const turn = h.angles + (position * half + pair) * 2;
-  const float x = load<E>(from, head * h.size + pair), y = load<E>(from, head * h.size + pair + half);
-  return i < half ? x * turn[0] - y * turn[1] : y * turn[0] + x * turn[1];
-}
-
-// cached is the place of a head in the cache.
-DEVICE u64 cached(u64 sequence, u64 position, u64 head, const struct heads &h)
-{
-  return ((sequence * h.room + position) * h.keys + head) * h.size;
-}
-
-// ----------------------------------------------------------------------------
-
-struct embed {
-  u64 count, columns;
-  const int *tokens;
-  const char *table;
-  char *dst;
-};
-
-template <typename E>
-DEVICE void embed_of(const struct embed &p)
-{
-  each_item(row, p.count) {
-    const u64 token = (u64)p.tokens[row];
-    each_thread(i, p.columns) {
-      save<E>(p.dst, row * p.columns + i, load<E>(p.table, token * p.columns + i));
-    }
-  }
-}
-
-// ----------------------------------------------------------------------------
-
-struct store {
-  struct rows rows;
-  struct heads heads;
-  const char *key, *value;
-  char *keys, *values;
-};
-
-template <typename E>
-DEVICE void store_of(const struct store &p)
-{
-  const struct heads &h = p.heads;
-  each_item(i, p.rows.count * h.keys) {
-    const u64 row = i / h.keys, position = p.rows.positions[row];
-    const u64 to = cached(p.rows.sequences[row], position, i % h.keys, h);
-    each_thread(e, h.size) {
-      save<E>(p.keys, to + e, rotated<E>(p.key, i, e, position, h));
-      save<E>(p.values, to + e, load<E>(p.value, i * h.size + e));
-    }
-  }
-}
-
-// ----------------------------------------------------------------------------
-// decode takes a stretch of the context for all query heads of a head of keys, so that each key and value is read
-// once. It leaves the greatest score of each query head, the sum of the exponentials, and that of the values.
-
-enum { stretch = 256, decode_threads = 128 };
-
-struct attend {
-  struct rows rows;
-  struct heads heads;
-  const char *query, *keys, *values;
-  char *dst;
+  const char *query, *key, *value;
+  char *to, *cache_keys, *cache_values;
   float *parts;  // [rows, queries, stretches, 2 + size]
   u64 stretches;
   float scale;
 };
 
-DEVICE float *part(const struct attend &p, u64 row, u64 query, u64 at)
+// rotated is an element of a head, turned by its position: elements half a head apart are a pair.
+template <typename E>
+DEVICE float rotated(const char *from, u64 head, u64 i, u64 position, const struct attention &p)
 {
-  return p.parts + ((row * p.heads.queries + query) * p.stretches + at) * (2 + p.heads.size);
+  const u64 half = p.size / 2, pair = i % half;
+  const float *const turn = p.angles + (position * half + pair) * 2;
+  const float x = load<E>(from, head * p.size + pair), y = load<E>(from, head * p.size + pair + half);
+  return i < half ? x * turn[0] - y * turn[1] : y * turn[0] + x * turn[1];
 }
 
-// of_block is the sum of a number of each thread for each of G heads, or the greatest: it is left in all[head][0].
-template <unsigned G>
-DEVICE void of_block(float (*all)[decode_threads], const float *mine, bool greatest)
+// cached is the place of a head in the cache.
+DEVICE u64 cached(u64 sequence, u64 position, u64 head, const struct attention &p)
 {
-  __syncthreads();
-  each_head(k) {
-    all[k][threadIdx.x] = mine[k];
-  }
-  for (unsigned half = decode_threads / 2; half > 0; half /= 2) {
-    __syncthreads();
-    for (unsigned i = threadIdx.x; i < half * G; i += decode_threads) {
-      float *const x = &all[i / half][i % half];
-      x[0] = greatest ? (x[half] > x[0] ? x[half] : x[0]) : x[0] + x[half];
-    }
-  }
-  __syncthreads();
-}
-
-// A rank has G query heads of a head of keys at most; those that it lacks have queries of zeros. q has the queries, s
-// the scores, and r a number of each thread.
-template <typename E, unsigned G>
-DEVICE void decode_by(const struct attend &p, float *q, float *s, float *r)
-{
-  enum { unit = 16 / sizeof(typename E::bits) };  // elements that a thread loads at once
-  const struct heads &h = p.heads;
-  float(*const all)[decode_threads] = (float(*)[decode_threads])r;
-  each_item(i, p.rows.count * h.keys * p.stretches) {
-    const u64 at = i % p.stretches, head = i / p.stretches % h.keys, row = i / p.stretches / h.keys;
-    const u64 position = p.rows.positions[row], first = at * stretch;
-    const u64 from = head * h.group > h.offset ? head * h.group - h.offset : 0;  // query heads of this head
-    u64 to = (head + 1) * h.group > h.offset ? (head + 1) * h.group - h.offset : 0;
-    to = to < h.queries ? to : h.queries;
-    if (first > position || from >= to) {
-      continue;
-    }
-    const unsigned heads = (unsigned)(to - from), size = (unsigned)h.size;
-    const unsigned keys = position - first < stretch ? (unsigned)(position - first) + 1 : stretch;
-    const u64 apart = h.keys * h.size, start = cached(p.rows.sequences[row], first, head, h);
-    __syncthreads();
-    for (unsigned e = threadIdx.x; e < G * size; e += decode_threads) {
-      q[e / size * head_most + e % size] = e / size >= heads ? 0.0f : p.scale *
-          rotated<E>(p.query, row * h.queries + from + e / size, e % size, position, h);
-    }
-    __syncthreads();
-
-    float x[G], most[G];
-    each_head(k) {
-      most[k] = MINUS_INFINITY;
-    }
-    for (unsigned key = threadIdx.x; key < keys; key += decode_threads) {
-      each_head(k) {
-        x[k] = 0.0f;
-      }
-      for (unsigned e = 0; e < size; e += unit) {
-        float y[unit];
-        load_unit<E>(y, p.keys, start + key * apart + e);
-        each_head(k) {
-          for (unsigned j = 0; j < unit; j++) {
-            x[k] += q[k * head_most + e + j] * y[j];
-          }
-        }
-      }
-      each_head(k) {
-        s[k * stretch + key] = x[k];
-        most[k] = x[k] > most[k] ? x[k] : most[k];
-      }
-    }
-    of_block<G>(all, most, true);
-    each_head(k) {
-      most[k] = all[k][0];
-      x[k] = 0.0f;
-    }
-    for (unsigned key = threadIdx.x; key < keys; key += decode_threads) {
-      each_head(k) {
-        x[k] += s[k * stretch + key] = exponential(s[k * stretch + key] - most[k]);
-      }
-    }
-    of_block<G>(all, x, false);
-    each_head(k) {
-      if (threadIdx.x == 0 && k < heads) {
-        part(p, row, from + k, at)[0] = most[k];
-        part(p, row, from + k, at)[1] = all[k][0];
-      }
-      x[k] = 0.0f;
-    }
-    if (threadIdx.x < size) {
-#pragma unroll 8
-      for (unsigned key = 0; key < keys; key++) {
-        const float y = load<E>(p.values, start + key * apart + threadIdx.x);
-        each_head(k) {
-          x[k] += s[k * stretch + key] * y;
-        }
-      }
-      each_head(k) {
-        if (k < heads) {
-          part(p, row, from + k, at)[2 + threadIdx.x] = x[k];
-        }
-      }
-    }
-  }
+  return ((sequence * p.room + position) * p.keys + head) * p.size;
 }
 
 template <typename E>
-DEVICE void decode_of(const struct attend &p)
+DEVICE void store_of(const struct attention &p)
 {
-  SHARED(float, q, group_most * head_most);
-  SHARED(float, s, group_most * stretch);
-  SHARED(float, r, group_most * decode_threads);
-  if (p.heads.group <= 4) {
-    decode_by<E, 4>(p, q, s, r);
-  } else {
-    decode_by<E, group_most>(p, q, s, r);
-  }
-}
-
-template <typename E>
-DEVICE void merge_of(const struct attend &p)
-{
-  const struct heads &h = p.heads;
-  each_item(i, p.rows.count * h.queries) {
-    const float *const parts = part(p, i / h.queries, i % h.queries, 0);
-    const u64 n = p.rows.positions[i / h.queries] / stretch + 1, size = 2 + h.size;
-    float most = parts[0];
-    for (u64 at = 1; at < n; at++) {
-      most = parts[at * size] > most ? parts[at * size] : most;
-    }
-    each_thread(e, h.size) {
-      float sum = 0.0f, values = 0.0f;
-      for (u64 at = 0; at < n; at++) {
-        const float weight = exponential(parts[at * size] - most);
-        sum += weight * parts[at * size + 1];
-        values += weight * parts[at * size + 2 + e];
-      }
-      save<E>(p.dst, i * h.size + e, values / sum);
+  each_item(i, p.rows * p.keys) {
+    const u64 row = i / p.keys, position = p.positions[row];
+    const u64 to = cached(p.sequences[row], position, i % p.keys, p);
+    each_thread(e, p.size) {
+      save<E>(p.cache_keys, to + e, rotated<E>(p.key, i, e, position, p));
+      save<E>(p.cache_values, to + e, load<E>(p.value, i * p.size + e));
     }
   }
 }
 
 // ----------------------------------------------------------------------------
-// prefill takes a tile of rows of one query head, and the keys before them by tiles too. A warp has 16 rows, and a
-// thread of it the elements of products that mma.sync leaves it.
+// attend takes R queries that read one head of keys of a sequence, and the keys by tiles. For prefill they are rows of
+// one query head. For decode they are the query heads of a row, so that each key and value is read once, and the keys
+// are a stretch of the context, of which it leaves the greatest score, the sum of the exponentials, and the values.
+// A warp has 16 queries, and a thread of it the elements of products that mma.sync leaves it.
 
-template <typename E>
-struct tile {
-  typedef typename E::bits bits;
-  enum { rows = 128 / sizeof(bits), keys = 64 / sizeof(bits), threads = 2 * rows, unit = 16 / sizeof(bits) };
-  enum { deep = head_most + 8, wide = 64 / sizeof(bits) + 4 };  // elements from row to row: of heads, of scores
-};
-
-// copy_rows copies rows of heads from the cache to shared memory, 16 bytes at a time, and zeros behind their elements
-// and behind the last row.
-template <typename E>
-DEVICE void copy_rows(typename E::bits *to, const char *from, u64 first, u64 apart, unsigned rows, unsigned size,
-                      unsigned deep)
-{
-  typedef tile<E> T;
-  const uint4 zeros = {0, 0, 0, 0};
-  for (unsigned i = threadIdx.x; i < T::keys * deep / T::unit; i += T::threads) {
-    const unsigned r = i / (deep / T::unit), c = i % (deep / T::unit) * T::unit;
-    const char *const at = from + (first + r * apart + c) * sizeof(typename E::bits);
-    *(uint4 *)(to + r * T::deep + c) = r < rows && c < size ? *(const uint4 *)at : zeros;
-  }
-}
+enum { stretch = 128 };
 
 // multiply adds to c, elements (g, 2t), (g, 2t+1), (g+8, 2t) and (g+8, 2t+1) of a [16, 8] in thread 4g+t of a warp, the
 // product of a [16, 16] and b [16, 8]. ldb leads to b's next row, and of to its next column.
@@ -335,192 +194,188 @@ DEVICE void multiply(bf16, float *c, const unsigned short *a, unsigned lda, cons
 
 #endif
 
-template <typename E>
-DEVICE void prefill_of(const struct attend &p)
+// part_of is what decode leaves of a query head of a row.
+DEVICE float *part_of(const struct attention &p, u64 query, u64 part)
 {
-  typedef tile<E> T;
+  return p.parts + (query * p.stretches + part) * (2 + p.size);
+}
+
+// first_query is the first query head of this rank that reads a head of keys or a later one.
+DEVICE u64 first_query(const struct attention &p, u64 head)
+{
+  const u64 query = head * p.group > p.offset ? head * p.group - p.offset : 0;
+  return query < p.queries ? query : p.queries;
+}
+
+template <typename E, unsigned R, bool split>
+DEVICE void attend(const struct attention &p)
+{
   typedef typename E::bits bits;
-  const struct heads &h = p.heads;
-  SHARED(uint4, queries, T::rows * T::deep / T::unit);
-  SHARED(uint4, keys, T::keys * T::deep / T::unit);
-  SHARED(uint4, values, T::keys * T::deep / T::unit);
+  enum { tile = 64 / sizeof(bits), threads = 2 * R };  // keys of a tile
+  enum { unit = 16 / sizeof(bits), units = head_most / unit, batch = split ? 8 : 4 };
+  enum { deep_most = head_most + 8, wide = tile + 4, lds = wide * 4 / sizeof(bits) };  // elements from row to row
+  SHARED(uint4, queries, R * deep_most / unit);
+  SHARED(uint4, keys, tile * deep_most / unit);
+  SHARED(uint4, values, tile * deep_most / unit);
   bits *const q = (bits *)queries, *const k = (bits *)keys, *const v = (bits *)values;
-  SHARED(float, s, T::rows * T::wide);  // scores, then their exponentials in the tensors' type
-  SHARED(float, shrink, T::rows);       // of what a row has summed so far, or in the end 1 / sum
-  SHARED(int, where, T::rows);          // position; -1: no row of this sequence
-  const unsigned warp = threadIdx.x / 32 * 16, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  const unsigned deep = (unsigned)(h.size + 15) / 16 * 16, lds = T::wide * (unsigned)(sizeof(float) / sizeof(bits));
-  each_item(i, (p.rows.count + T::rows - 1) / T::rows * h.queries) {
-    const u64 first = i / h.queries * T::rows, query = i % h.queries, head = (query + h.offset) / h.group;
-    const int sequence = p.rows.sequences[first];
+  SHARED(float, s, R * wide);  // scores, then their exponentials in the tensors' type
+  SHARED(float, shrink, R);    // of what a query head has summed so far, or in the end 1 / sum
+  SHARED(int, where, R);       // its position; -1: there is none
+  const unsigned thread = threadIdx.x, warp = thread / 32 * 16, g = thread % 32 / 4, t = thread % 4;
+  const unsigned size = (unsigned)p.size, deep = (size + 15) / 16 * 16;
+  const unsigned heads = (unsigned)(split ? p.keys : p.queries);
+  const unsigned tiles = (unsigned)(split ? p.rows : (p.rows + R - 1) / R);
+  each_item(i, heads * tiles * (split ? p.stretches : 1)) {
+    const unsigned item = (unsigned)i, one = item % heads, part = item / heads / tiles;
+    const u64 first = item / heads % tiles * (split ? 1 : R);
+    const u64 head = split ? one : (one + p.offset) / p.group, query = split ? first_query(p, head) : one;
+    const u64 base = first * p.queries + query, step = split ? 1 : p.queries;  // of query heads of rows
+    const int begin = (int)(part * stretch), sequence = p.sequences[first];
+    if (split && (begin > p.positions[first] || query >= first_query(p, head + 1))) {
+      continue;
+    }
     __syncthreads();
-    each_thread(r, T::rows) {
-      const u64 row = first + r;
-      where[r] = row < p.rows.count && p.rows.sequences[row] == sequence ? p.rows.positions[row] : -1;
+    if (thread < R) {
+      const u64 row = split ? first : first + thread;
+      const bool is = split ? query + thread < first_query(p, head + 1) : row < p.rows && p.sequences[row] == sequence;
+      where[thread] = is ? p.positions[row] : -1;
     }
     __syncthreads();
     int last = 0;
-    for (unsigned r = 0; r < T::rows; r++) {
-      last = where[r] > last ? where[r] : last;
+    for (unsigned r = 0; r < R; r++) {
+      last = greater(where[r], last);
     }
-    for (unsigned e = threadIdx.x; e < T::rows * deep; e += T::threads) {
-      const unsigned r = e / deep, c = e % deep;
-      q[r * T::deep + c] = where[r] < 0 || c >= h.size ? 0 : (bits)E::narrow(
-          rotated<E>(p.query, (first + r) * h.queries + query, c, where[r], h));
+    last = split && last >= begin + stretch ? begin + stretch - 1 : last;
+    for (unsigned e = thread; e < R * head_most; e += 8 * threads) {
+      bits x[8];  // all are loaded, then all are stored: so the loads are on their way at once
+      for (unsigned j = 0; j < 8; j++) {
+        const unsigned r = (e + j * threads) / head_most, c = (e + j * threads) % head_most;
+        x[j] = where[r] < 0 || c >= size ? 0 : (bits)E::narrow(rotated<E>(p.query, base + r * step, c, where[r], p));
+      }
+      for (unsigned j = 0; j < 8; j++) {
+        q[(e + j * threads) / head_most * deep_most + (e + j * threads) % head_most] = x[j];
+      }
     }
     float sums[head_most / 8][4] = {}, most = MINUS_INFINITY, sum = 0.0f;  // most and sum of row threadIdx.x
-    for (int from = 0; from <= last; from += T::keys) {
+    for (int from = begin; from <= last; from += tile) {
       __syncthreads();
-      const u64 at = cached(sequence, from, head, h);
-      const unsigned real = (unsigned)(last - from) + 1;
-      copy_rows<E>(k, p.keys, at, h.keys * h.size, real, (unsigned)h.size, deep);
-      copy_rows<E>(v, p.values, at, h.keys * h.size, real, (unsigned)h.size, deep);
+      for (unsigned e = thread; e < tile * units; e += batch * threads) {
+        uint4 x[batch] = {}, y[batch] = {};
+        for (unsigned j = 0; j < batch; j++) {
+          const unsigned r = (e + j * threads) / units, c = (e + j * threads) % units * unit;
+          const u64 at = (cached(sequence, from + r, head, p) + c) * sizeof(bits);
+          if (from + (int)r <= last && c < size) {
+            x[j] = *(const uint4 *)(p.cache_keys + at);
+            y[j] = *(const uint4 *)(p.cache_values + at);
+          }
+        }
+        for (unsigned j = 0; j < batch; j++) {
+          const unsigned at = (e + j * threads) / units * deep_most + (e + j * threads) % units * unit;
+          *(uint4 *)(k + at) = x[j];
+          *(uint4 *)(v + at) = y[j];
+        }
+      }
       __syncthreads();
-      for (unsigned n = 0; n < T::keys; n += 8) {
+      for (unsigned n = 0; n < tile; n += 8) {
         float c[4] = {};
         for (unsigned e = 0; e < deep; e += 16) {
-          multiply(E(), c, q + warp * T::deep + e, T::deep, k + n * T::deep + e, 1, T::deep);
+          multiply(E(), c, q + warp * deep_most + e, deep_most, k + n * deep_most + e, 1, deep_most);
         }
         for (unsigned j = 0; j < 4; j++) {
           const unsigned row = warp + g + j / 2 * 8, column = n + 2 * t + j % 2;
-          s[row * T::wide + column] = from + (int)column <= where[row] ? c[j] * p.scale : MINUS_INFINITY;
+          s[row * wide + column] = from + (int)column <= where[row] ? c[j] * p.scale : MINUS_INFINITY;
         }
       }
       __syncthreads();
-      float x[T::keys];
-      if (threadIdx.x < T::rows) {
-        float greatest = most;
-        for (unsigned j = 0; j < T::keys; j++) {
-          x[j] = s[threadIdx.x * T::wide + j];
-          greatest = x[j] > greatest ? x[j] : greatest;
+      if (thread < R) {
+        float x[tile], greatest = most;
+        for (unsigned j = 0; j < tile; j++) {
+          x[j] = s[thread * wide + j];
+          greatest = greater(x[j], greatest);
         }
-        const float less = greatest == MINUS_INFINITY ? 0.0f : exponential(most - greatest);
-        shrink[threadIdx.x] = less;
-        sum *= less;
-        for (unsigned j = 0; j < T::keys; j++) {
-          x[j] = x[j] == MINUS_INFINITY ? 0.0f : exponential(x[j] - greatest);
+        const float less = greatest == MINUS_INFINITY ? 0.0f : greatest;
+        shrink[thread] = exponential(most - less);
+        sum *= shrink[thread];
+        for (unsigned j = 0; j < tile; j++) {
+          x[j] = exponential(x[j] - less);
           sum += x[j];
+          ((bits *)s)[thread * lds + j] = (bits)E::narrow(x[j]);  // over scores that only this thread reads
         }
         most = greatest;
-      }
-      __syncthreads();  // all scores have been read
-      if (threadIdx.x < T::rows) {
-        for (unsigned j = 0; j < T::keys; j++) {
-          ((bits *)s)[threadIdx.x * lds + j] = (bits)E::narrow(x[j]);
-        }
       }
       __syncthreads();
 #pragma unroll
       for (unsigned n = 0; n < head_most / 8; n++) {
-        if (n * 8 < h.size) {
+        if (n * 8 < size) {
           for (unsigned j = 0; j < 4; j++) {
             sums[n][j] *= shrink[warp + g + j / 2 * 8];
           }
-          for (unsigned e = 0; e < T::keys; e += 16) {
-            multiply(E(), sums[n], (const bits *)s + warp * lds + e, lds, v + e * T::deep + n * 8, T::deep, 1);
+          for (unsigned e = 0; e < tile; e += 16) {
+            multiply(E(), sums[n], (const bits *)s + warp * lds + e, lds, v + e * deep_most + n * 8, deep_most, 1);
           }
         }
       }
     }
     __syncthreads();
-    if (threadIdx.x < T::rows) {
-      shrink[threadIdx.x] = sum > 0.0f ? 1.0f / sum : 0.0f;
+    if (thread < R) {
+      shrink[thread] = split ? 1.0f : sum > 0.0f ? 1.0f / sum : 0.0f;
+      if (split && where[thread] >= 0) {
+        part_of(p, base + thread, part)[0] = most;
+        part_of(p, base + thread, part)[1] = sum;
+      }
     }
     __syncthreads();
 #pragma unroll
     for (unsigned n = 0; n < head_most / 8; n++) {
       for (unsigned j = 0; j < 4; j++) {
-        const u64 row = warp + g + j / 2 * 8, column = n * 8 + 2 * t + j % 2;
-        if (column < h.size && first + row < p.rows.count) {
-          save<E>(p.dst, ((first + row) * h.queries + query) * h.size + column, sums[n][j] * shrink[row]);
+        const unsigned row = warp + g + j / 2 * 8, column = n * 8 + 2 * t + j % 2;
+        const float x = sums[n][j] * shrink[row];
+        if (split && column < size && where[row] >= 0) {
+          part_of(p, base + row, part)[2 + column] = x;
+        } else if (!split && column < size && first + row < p.rows) {
+          save<E>(p.to, (base + row * step) * size + column, x);
         }
       }
     }
   }
 }
 
-// ----------------------------------------------------------------------------
-
-struct last {
-  u64 count, columns;
-  const int *rows;  // -1: none
-  const char *src, *weight;
-  float *dst;
-  float epsilon;
-};
+template <typename E>
+DEVICE void prefill_of(const struct attention &p) { attend<E, 128 / sizeof(typename E::bits), false>(p); }
 
 template <typename E>
-DEVICE void last_of(const struct last &p)
+DEVICE void decode_of(const struct attention &p) { attend<E, 16, true>(p); }
+
+template <typename E>
+DEVICE void merge_of(const struct attention &p)
 {
-  SHARED(float, sums, most_threads);
-  each_item(i, p.count) {
-    const u64 from = p.rows[i] < 0 ? 0 : (u64)p.rows[i] * p.columns;
-    float squares = 0.0f;
-    each_thread(e, p.columns) {
-      const float x = load<E>(p.src, from + e);
-      squares += x * x;
+  each_item(i, p.rows * p.queries) {
+    const float *const parts = part_of(p, i, 0);
+    const u64 n = p.positions[i / p.queries] / stretch + 1, size = 2 + p.size;
+    float most = parts[0];
+    for (u64 at = 1; at < n; at++) {
+      most = greater(parts[at * size], most);
     }
-    const float scale = 1.0f / square_root(sum_of_block(sums, squares) / (float)p.columns + p.epsilon);
-    each_thread(e, p.columns) {
-      p.dst[i * p.columns + e] = p.rows[i] < 0 ? 0.0f : load<E>(p.src, from + e) * scale * load<E>(p.weight, e);
-    }
-  }
-}
-
-// ----------------------------------------------------------------------------
-
-struct pair { float logit; int token; };
-
-DEVICE bool better(const struct pair &x, const struct pair &y)
-{
-  return x.logit > y.logit || (x.logit == y.logit && x.token < y.token);
-}
-
-struct best {
-  u64 rows, columns, first, tokens;  // the first column's token, and how many columns are tokens
-  const float *logits;
-  struct pair *dst;
-};
-
-enum { best_threads = 256 };
-
-DEVICE void best_of(const struct best &p)
-{
-  SHARED(struct pair, found, best_threads);
-  each_item(row, p.rows) {
-    struct pair mine = {MINUS_INFINITY, 0x7fffffff};
-    each_thread(i, p.tokens) {
-      const struct pair x = {p.logits[row * p.columns + i], (int)(p.first + i)};
-      mine = better(x, mine) ? x : mine;
-    }
-    __syncthreads();
-    found[threadIdx.x] = mine;
-    for (unsigned half = best_threads / 2; half > 0; half /= 2) {
-      __syncthreads();
-      if (threadIdx.x < half && better(found[threadIdx.x + half], found[threadIdx.x])) {
-        found[threadIdx.x] = found[threadIdx.x + half];
+    each_thread(e, p.size) {
+      float sum = 0.0f, values = 0.0f;
+      for (u64 at = 0; at < n; at++) {
+        const float weight = exponential(parts[at * size] - most);
+        sum += weight * parts[at * size + 1];
+        values += weight * parts[at * size + 2 + e];
       }
-    }
-    if (threadIdx.x == 0) {
-      p.dst[row] = found[0];
+      save<E>(p.to, i * p.size + e, values / sum);
     }
   }
 }
 
 // ----------------------------------------------------------------------------
 
-extern "C" {
-__global__ void embed_bf16(const __grid_constant__ struct embed p) { embed_of<bf16>(p); }
-__global__ void embed_fp32(const __grid_constant__ struct embed p) { embed_of<fp32>(p); }
-__global__ void store_bf16(const __grid_constant__ struct store p) { store_of<bf16>(p); }
-__global__ void store_fp32(const __grid_constant__ struct store p) { store_of<fp32>(p); }
-__global__ void decode_bf16(const __grid_constant__ struct attend p) { decode_of<bf16>(p); }
-__global__ void decode_fp32(const __grid_constant__ struct attend p) { decode_of<fp32>(p); }
-__global__ void merge_bf16(const __grid_constant__ struct attend p) { merge_of<bf16>(p); }
-__global__ void merge_fp32(const __grid_constant__ struct attend p) { merge_of<fp32>(p); }
-__global__ void prefill_bf16(const __grid_constant__ struct attend p) { prefill_of<bf16>(p); }
-__global__ void prefill_fp32(const __grid_constant__ struct attend p) { prefill_of<fp32>(p); }
-__global__ void last_bf16(const __grid_constant__ struct last p) { last_of<bf16>(p); }
-__global__ void last_fp32(const __grid_constant__ struct last p) { last_of<fp32>(p); }
-__global__ void best(const __grid_constant__ struct best p) { best_of(p); }
-}
+// KERNELS has each kernel with its struct.
+#define KERNELS(X) X(embed, rows) X(last, rows) X(best, rows) \
+  X(store, attention) X(decode, attention) X(merge, attention) X(prefill, attention)
+
+#define KERNEL(name, params) \
+  __global__ void name##_bf16(const __grid_constant__ struct params p) { name##_of<bf16>(p); } \
+  __global__ void name##_fp32(const __grid_constant__ struct params p) { name##_of<fp32>(p); }
+
+extern "C" { KERNELS(KERNEL) }

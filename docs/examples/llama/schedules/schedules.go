@@ -1,59 +1,53 @@
-// Package schedules declares the programs of the decoder that the catalog lacks.
+// Package schedules declares a layer of Llama for many rows and for few.
 package schedules
 
 //go:generate go run ovgen/cmd/ovgen gen -o ../generated .
 
 import (
-	"slices"
-
 	s "ovgen/schedule"
 	"ovgen/schedule/catalog"
 )
 
-// Prefill is a layer of many rows: catalog.LlamaLayer but for the rotary embedding, since the kernels of attention turn
-// queries and keys as they read them, which is two launches fewer.
-var Prefill = s.Schedule{Tensors: unturned(catalog.LlamaLayer.Tensors), Ops: plain(catalog.LlamaLayer.Ops)}
+// Prefill is a layer of many rows, of which each rank has a part between the layers: gathers and reduce-scatters
+// follow, which run at the same time as the products beside them. It is catalog.LlamaLayer but for the rotary
+// embedding, since the kernels of attention turn queries and keys as they read them, which is two launches fewer.
+var Prefill = layer(s.Dim(s.M, s.DIDx(s.D)))
 
 // PrefillNCCL is Prefill with NCCL's all-gathers and reduce-scatters.
-var PrefillNCCL = s.Schedule{Tensors: Prefill.Tensors, Ops: Prefill.Ops, Moves: catalog.LlamaLayerNCCL.Moves}
+var PrefillNCCL = layer(s.Dim(s.M, s.DIDx(s.D)), catalog.LlamaLayerNCCL.Moves...)
 
-// Decode is Prefill of few rows, which are whole on each rank: the heads and the MLP are cut, and each of
-// the two row-parallel products ends in an all-reduce by one kernel, which adds the residual as well. It
-// takes any number of rows, from one on.
-var Decode = s.Schedule{
-	Tensors: whole(Prefill.Tensors, "A", "C"),
-	Ops:     Prefill.Ops,
-	Moves:   []s.Move{{Of: "R", Way: s.Shot{}}, {Of: "C", Way: s.Shot{}}},
-}
+// Decode is a layer of few rows, which are whole on each rank: the heads and the MLP are cut, and each of the two
+// row-parallel products ends in an all-reduce by one kernel, which adds the residual as well. It takes any number of
+// rows, from one on.
+var Decode = layer(s.Dim(s.M), s.Move{Of: "R", Way: s.Shot{}}, s.Move{Of: "C", Way: s.Shot{}})
 
 // DecodeNCCL is Decode with NCCL's all-reduce.
-var DecodeNCCL = s.Schedule{
-	Tensors: Decode.Tensors,
-	Ops:     Decode.Ops,
-	Moves:   []s.Move{{Of: "R", Way: s.NCCL{}}, {Of: "C", Way: s.NCCL{}}},
-}
+var DecodeNCCL = layer(s.Dim(s.M), s.Move{Of: "R", Way: s.NCCL{}}, s.Move{Of: "C", Way: s.NCCL{}})
 
-// unturned is the tensors without the angles.
-func unturned(tensors []s.Tensor) []s.Tensor {
-	return slices.DeleteFunc(slices.Clone(tensors), func(t s.Tensor) bool { return t.Name == "Angles" })
-}
-
-// plain is the operations without what reads the angles.
-func plain(ops []s.Op) []s.Op {
-	ops = slices.Clone(ops)
-	for i, o := range ops {
-		ops[i].Then = slices.DeleteFunc(slices.Clone(o.Then), func(f s.Func) bool { return f.Do == s.ApplyRotary })
+// layer places the rows of the residual, A and C, so.
+func layer(rows s.Axis, moves ...s.Move) s.Schedule {
+	return s.Schedule{
+		Tensors: []s.Tensor{
+			{Name: "A", Axes: []s.Axis{rows, s.Dim(s.K)}},
+			{Name: "Norm", Axes: []s.Axis{s.Dim(s.K)}},
+			{Name: "Wq", Axes: []s.Axis{s.Dim(s.N, s.DIDx(s.D)), s.Dim(s.K)}},
+			{Name: "Wk", Axes: []s.Axis{s.Dim(s.N2, s.DIDx(s.D)), s.Dim(s.K)}},
+			{Name: "Wv", Axes: []s.Axis{s.Dim(s.N2, s.DIDx(s.D)), s.Dim(s.K)}},
+			{Name: "Wo", Axes: []s.Axis{s.Dim(s.K), s.Dim(s.N, s.DIDx(s.D))}},
+			{Name: "Norm2", Axes: []s.Axis{s.Dim(s.K)}},
+			{Name: "Gate", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.K)}},
+			{Name: "Up", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.K)}},
+			{Name: "Down", Axes: []s.Axis{s.Dim(s.K), s.Dim(s.F, s.DIDx(s.D))}},
+			{Name: "C", Axes: []s.Axis{rows, s.Dim(s.K)}},
+		},
+		Ops: []s.Op{
+			s.Copy("X", "A", s.RMSNorm("Norm")),
+			s.Linear("Query", "X", "Wq"), s.Linear("Key", "X", "Wk"), s.Linear("Value", "X", "Wv"),
+			s.Call("O", "Attention", "mq,mk,mk->mq", "Query", "Key", "Value"),
+			s.Linear("R", "O", "Wo", s.Add("A")),
+			s.Copy("Y", "R", s.RMSNorm("Norm2")),
+			s.Linear("U", "Y", "Up"), s.Linear("G", "Y", "Gate", s.SwiGLU("U")), s.Linear("C", "G", "Down", s.Add("R")),
+		},
+		Moves: moves,
 	}
-	return ops
-}
-
-// whole is the tensors with all rows of the named ones on each rank.
-func whole(tensors []s.Tensor, names ...string) []s.Tensor {
-	tensors = slices.Clone(tensors)
-	for i, t := range tensors {
-		if slices.Contains(names, t.Name) {
-			tensors[i].Axes = []s.Axis{s.Dim(s.M), s.Dim(s.K)}
-		}
-	}
-	return tensors
 }

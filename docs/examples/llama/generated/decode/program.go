@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 	},
 	Ops: []schedule.Op{
 		{Out: "X", In: []string{"A"}, Index: "...->...", Then: []schedule.Func{{Do: "rmsnorm", In: []string{"Norm"}}}},
-		{Out: "Query", In: []string{"X", "Wq"}, Index: "mk,nk->mn", Then: []schedule.Func{}},
-		{Out: "Key", In: []string{"X", "Wk"}, Index: "mk,nk->mn", Then: []schedule.Func{}},
+		{Out: "Query", In: []string{"X", "Wq"}, Index: "mk,nk->mn"},
+		{Out: "Key", In: []string{"X", "Wk"}, Index: "mk,nk->mn"},
 		{Out: "Value", In: []string{"X", "Wv"}, Index: "mk,nk->mn"},
 		{Out: "O", In: []string{"Query", "Key", "Value"}, Index: "mn,mo,mo->mn", Call: "Attention"},
 		{Out: "R", In: []string{"O", "Wo"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "add", In: []string{"A"}}}},

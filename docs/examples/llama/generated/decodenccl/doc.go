@@ -34,8 +34,8 @@
 //	        Wo [K, DIDx(D), N/D];  Norm2 [K];  Gate [DIDx(D), F/D, K];  Up [DIDx(D), F/D, K]
 //	        Down [K, DIDx(D), F/D];  C [M, K]
 //	plan:   X [M, K];  Query [M, DIDx(D), N/D];  Key [M, DIDx(D), N2/D];  Value [M, DIDx(D), N2/D]
-//	        O [M, DIDx(D), N/D];  partial [M, K];  reduced [M, K];  R [M, K];  Y [M, K];  U [M, DIDx(D), F/D]
-//	        G [M, DIDx(D), F/D];  partial2 [M, K];  reduced2 [M, K]
+//	        O [M, DIDx(D), N/D];  partial [M, K];  R [M, K];  Y [M, K];  U [M, DIDx(D), F/D]
+//	        G [M, DIDx(D), F/D];  partial2 [M, K];  reduced [M, K];  reduced2 [M, K]
 //	main:   Apply rmsnorm(X, A, Norm to each row, epsilon 1e-05) by kernel;  Linear(Query, X, Wq)
 //	main:   Linear(Key, X, Wk);  Linear(Value, X, Wv);  Call Attention(O, Query, Key, Value)
 //	main:   Linear(partial, O, Wo);  nccl{AllReduce(reduced, partial)};  Reduce(R, reduced, A)
@@ -47,5 +47,5 @@
 // are in decodenccl.cu. Functions: rmsnorm(Norm) of X, rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its own;
 // add(A) of R, add(R) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp c77d8ae881080a2f.
+// Proof: proven for D = 1..8, stamp d8062eb372adf338.
 package decodenccl

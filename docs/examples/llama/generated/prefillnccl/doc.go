@@ -37,9 +37,10 @@
 //	        Up [DIDx(D), F/D, K];  Down [K, DIDx(D), F/D];  C [DIDx(D), M/D, K]
 //	plan:   X [DIDx(D), M/D, K];  Xgathered [D, M/D, K] by M/D*K;  Query [D, M/D, DIDx(D), N/D] by M/D*(N/D)
 //	        Key [D, M/D, DIDx(D), N2/D] by M/D*(N2/D);  Value [D, M/D, DIDx(D), N2/D] by M/D*(N2/D)
-//	        O [M, DIDx(D), N/D];  partial2 [M, K] by M/D*K;  reduced2 [DIDx(D), M/D, K];  R [DIDx(D), M/D, K]
-//	        Y [DIDx(D), M/D, K];  Ygathered [D, M/D, K] by M/D*K;  U [D, M/D, DIDx(D), F/D] by M/D*(F/D)
-//	        G [D, M/D, DIDx(D), F/D] by M/D*(F/D);  partial3 [D, M/D, K] by M/D*K;  reduced3 [DIDx(D), M/D, K]
+//	        O [M, DIDx(D), N/D];  partial2 [M, K] by M/D*K;  R [DIDx(D), M/D, K];  Y [DIDx(D), M/D, K]
+//	        Ygathered [D, M/D, K] by M/D*K;  U [D, M/D, DIDx(D), F/D] by M/D*(F/D)
+//	        G [D, M/D, DIDx(D), F/D] by M/D*(F/D);  partial3 [D, M/D, K] by M/D*K;  reduced2 [DIDx(D), M/D, K]
+//	        reduced3 [DIDx(D), M/D, K]
 //	main:   Apply rmsnorm(X, A, Norm to each row, epsilon 1e-05) by kernel
 //	main:   nccl{AllGather(Xgathered, X)};  Linear(Query, Xgathered, Wq)
 //	main:   Linear(Key, Xgathered, Wk);  Linear(Value, Xgathered, Wv)
@@ -54,5 +55,5 @@
 // are in prefillnccl.cu. Functions: rmsnorm(Norm) of X, rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its own;
 // add(A) of R, add(R) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp fc8e10809d4eea44.
+// Proof: proven for D = 1..8, stamp 2bdff477398fc359.
 package prefillnccl
