@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +11,8 @@ import (
 type Func struct {
 	Do FuncKind
 	In []string // its further operands
+	// Epsilon is what a norm adds to the mean of squares; 0 means DefaultEpsilon.
+	Epsilon float64
 }
 
 // FuncKind names a function.
@@ -71,12 +74,16 @@ var funcs = map[FuncKind]function{
 // Functions are the names of all functions, sorted.
 func Functions() []FuncKind { return slices.Sorted(maps.Keys(funcs)) }
 
-// String is "bias(Bias)" or "gelu".
+// String is "bias(Bias)", "gelu" or "rmsnorm(Norm, epsilon 1e-06)".
 func (f Func) String() string {
-	if len(f.In) == 0 {
+	list := slices.Clone(f.In)
+	if e := f.AddedToSquares(); e != 0 && e != DefaultEpsilon {
+		list = append(list, fmt.Sprintf("epsilon %g", e))
+	}
+	if len(list) == 0 {
 		return string(f.Do)
 	}
-	return string(f.Do) + "(" + strings.Join(f.In, ", ") + ")"
+	return string(f.Do) + "(" + strings.Join(list, ", ") + ")"
 }
 
 // Bias is the tensor that the operation adds to each row, empty where there is none.

@@ -48,7 +48,11 @@ func (o Op) checkFuncs(v *validation, path string) {
 		case !ok:
 			v.add(at+".Do", fmt.Sprintf("use one of %q", Functions()), "unknown function %q", f.Do)
 		case len(f.In) != len(x.in):
-			v.add(at+".In", fmt.Sprintf("name %d", len(x.in)), "a %s has %d operands", f.Do, len(f.In))
+			v.add(at+".In", fmt.Sprintf("name %d", len(x.in)), "tensors of %s: want %d, got %d", f.Do,
+				len(x.in), len(f.In))
+		}
+		if ok {
+			f.checkEpsilon(v, at+".Epsilon")
 		}
 	}
 }
@@ -98,6 +102,27 @@ func (s Schedule) checkMissing(v *validation) {
 	}
 }
 
+// forAxes is the hint to a tensor of other axes than an operation names.
+func (s Schedule) forAxes(i int) string {
+	o := s.Ops[i]
+	hint := fmt.Sprintf("Ops[%d] is %q", i, o.Index)
+	if o.Index != Linear("", "", "").Index {
+		return hint
+	}
+	var axes []int
+	for _, name := range []string{o.In[0], o.In[1], o.Out} {
+		t, _ := s.Tensor(name)
+		axes = append(axes, len(t.Axes))
+	}
+	switch {
+	case slices.Equal(axes, []int{3, 2, 3}):
+		hint += "; schedule.BatchedLinear has an axis of batches"
+	case slices.Equal(axes, []int{3, 3, 3}):
+		hint += "; no product has a weight for each batch: declare a Linear for each"
+	}
+	return hint
+}
+
 // checkExtents refuses tensors of other axes than their operations name, and axes that are
 // one extent and are written as several.
 func (s Schedule) checkExtents(v *validation) {
@@ -106,9 +131,7 @@ func (s Schedule) checkExtents(v *validation) {
 		for j, o := range s.Ops {
 			if n, ok := s.wantedAxes(o, t.Name); ok && n != len(t.Axes) {
 				short[t.Name] = true
-				v.add(fmt.Sprintf("Tensors[%d].Axes", i), fmt.Sprintf("Ops[%d] is %q", j, o.Index),
-					"%d axes where %d are needed",
-					len(t.Axes), n)
+				v.add(fmt.Sprintf("Tensors[%d].Axes", i), s.forAxes(j), "%d axes where %d are needed", len(t.Axes), n)
 				break
 			}
 		}

@@ -231,7 +231,7 @@ func TestPlaceWithin(t *testing.T) {
 		"a term as the whole": {dims(schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), m, n),
 			dims(schedule.Dim(schedule.M, schedule.Stream(schedule.D)), n), schedule.AllOf},
 		"all of rows":  {dims(m, n), rows, ""},
-		"rows of rows": {rows, rows, ""},
+		"rows of rows": {rows, rows, schedule.AllOf},
 		"columns":      {dims(m, schedule.Dim(schedule.N, schedule.DIDx(schedule.D))), dims(m, n), ""},
 		"other rows":   {rows, dims(schedule.Dim(schedule.K), n), ""},
 		"uneven rows": {dims(schedule.Dim(schedule.M,
@@ -243,7 +243,7 @@ func TestPlaceWithin(t *testing.T) {
 			dims(m, n), ""},
 		"of rank 0 alone": {rows, schedule.Tensor{Name: "T", Axes: []schedule.Axis{m, n}, Root: true}, ""},
 		"an index of all": {dims(schedule.Dim(schedule.D, schedule.DIDx(schedule.D))),
-			dims(schedule.Dim(schedule.D, schedule.DIDx(schedule.D))), ""},
+			dims(schedule.Dim(schedule.D, schedule.DIDx(schedule.D))), schedule.AllOf},
 	} {
 		if got, ok := x.inner.PlaceWithin(x.outer); got != x.want || ok != (x.want != "") {
 			t.Errorf("%s: %s in %s: %q, %v, want %q", name, x.inner, x.outer, got, ok, x.want)

@@ -19,7 +19,7 @@ func (t Tensor) PlaceWithin(outer Tensor) (p Place, ok bool) {
 	if t.Root || outer.Root {
 		return "", false
 	}
-	if axis, _, sharded := t.Sharded(); sharded && axis > 0 && slices.EqualFunc(t.Axes, outer.Axes, Axis.evenly) {
+	if _, _, sharded := t.Sharded(); sharded && slices.EqualFunc(t.Axes, outer.Axes, Axis.evenly) {
 		return AllOf, true
 	}
 	mine, parts, even := t.rows()

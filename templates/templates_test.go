@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -272,19 +271,6 @@ func check(list ...kernels.Kernel) code { return device(list...).checked() }
 func checking() code {
 	d := Device{From: "a test", About: []string{"Kernels."}}
 	return code{name: "run", parts: CheckSource(d), host: Host{Package: "run", From: d.From, Kernels: Checks}}
-}
-
-// The norm adds the epsilon that schedules promise.
-func TestEpsilon(t *testing.T) {
-	headers, err := Headers()
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, text, _ := strings.Cut(string(headers["norm.h"]), "const float epsilon = ")
-	text, _, _ = strings.Cut(text, "f;")
-	if got, err := strconv.ParseFloat(text, 64); err != nil || got != schedule.RMSNormEpsilon {
-		t.Errorf("epsilon is %q, %v, want %g", text, err, schedule.RMSNormEpsilon)
-	}
 }
 
 // A unit of 16 bytes that is not aligned would be read all the same on a host: the program is made to end there.

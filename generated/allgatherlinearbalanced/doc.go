@@ -31,7 +31,7 @@
 //	main:   Synchronize(copy), Synchronize(work[1..D-1])                       # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
-// this package.
+// this package. Functions: bias(Bias) of C by the library of products.
 //
 // Proof: proven for D = 1..8, stamp e708ddca12c0a8dc.
 package allgatherlinearbalanced

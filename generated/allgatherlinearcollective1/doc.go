@@ -32,7 +32,7 @@
 //	main:   Post read -> every peer;  Wait read[every peer]
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
-// this package.
+// this package. Functions: bias(Bias) of C by the library of products.
 //
 // Proof: proven for D = 1..8, stamp 0bb431d4c3f5f196.
 package allgatherlinearcollective1

@@ -61,14 +61,15 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
-// of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16) or 4 bytes
+// (FP32); Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it. Runs write C, which
+// must overlap no other.
 type Buffers struct {
-	// A is [S, DIDx(D), M/(S*D), K]: this rank's part, which the peers read; [M/D, K] in memory, M/D*K elements.
+	// A is [8, DIDx(D), M/(8*D), K]: this rank's part, which the peers read; [8, M/(8*D), K] in memory, M/D*K elements.
 	A    device.Ptr
 	B    device.Ptr // [N, K]; N*K elements
 	Bias device.Ptr // [N]; N elements
-	C    device.Ptr // [Stream(S), D, M/(S*D), N]; [M, N] in memory, M*N elements
+	C    device.Ptr // [Stream(8), D, M/(8*D), N]; [M, N] in memory, M*N elements
 }
 
 // Plan is an AllGatherLinearCollective8 of one shape on this rank. Its methods, which are those of plan.Plan but

@@ -29,7 +29,8 @@
 //	  main:    Synchronize(work[i])
 //	main:   Wait read[every peer] by kernel                                    # A may be overwritten afterwards
 //
-// Copies between ranks go by kernels and signals by kernels. The kernels are in allgatherlinearfused.cu.
+// Copies between ranks go by kernels and signals by kernels. The kernels are in allgatherlinearfused.cu. Functions:
+// bias(Bias) of C by the library of products.
 //
 // Proof: proven for D = 1..8, stamp 661b98ef3b9a45ef.
 package allgatherlinearfused

@@ -43,7 +43,8 @@
 //	main:   Synchronize(nccl), Synchronize(copy), Synchronize(work[1..D-1])    # join
 //
 // NCCL, which is loaded when a plan is made on several hosts, carries between them. On a host copies go by the copy
-// engine and signals by stream memory operations: there is no device code in this package.
+// engine and signals by stream memory operations: there is no device code in this package. Functions: bias(Bias) of
+// C by the library of products.
 //
 // Proof: proven for D = 1..8, stamp a3c8acbe9f0f1516.
 package allgatherlinearhosts

@@ -30,6 +30,7 @@
 //	main:   Synchronize(copy), Synchronize(work[1..D-1])                       # join
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatherlinearkernels.cu.
+// Functions: bias(Bias) of C by the library of products.
 //
 // Proof: proven for D = 1..8, stamp 0051fc3105687735.
 package allgatherlinearkernels

@@ -20,7 +20,7 @@
 //	main:   nccl{AllGather(Agathered, A)};  Linear(C, Agathered, B, Bias)
 //
 // NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this
-// package.
+// package. Functions: bias(Bias) of C by the library of products.
 //
 // Proof: proven for D = 1..8, stamp 737c3d646473325c.
 package allgatherlinearnccl

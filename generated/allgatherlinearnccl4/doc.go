@@ -25,7 +25,7 @@
 //	  main:   Synchronize(nccl);  Linear(C[i*D..i*D+D-1], Agathered[i*D..i*D+D-1], B, Bias)
 //
 // NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this
-// package.
+// package. Functions: bias(Bias) of C by the library of products.
 //
 // Proof: proven for D = 1..8, stamp b0061583a1523c9d.
 package allgatherlinearnccl4

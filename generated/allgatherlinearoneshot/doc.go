@@ -25,6 +25,7 @@
 //	main:   Linear(C, Agathered, B, Bias)
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatherlinearoneshot.cu.
+// Functions: bias(Bias) of C by the library of products.
 //
 // Proof: proven for D = 1..8, stamp ad1f079dc170371f.
 package allgatherlinearoneshot

@@ -26,6 +26,7 @@
 //	main:   Linear(C, Agathered, B, Bias)
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatherlinearpackets.cu.
+// Functions: bias(Bias) of C by the library of products.
 //
 // Proof: proven for D = 1..8, stamp e2c332a38f38aa24.
 package allgatherlinearpackets

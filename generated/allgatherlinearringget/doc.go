@@ -39,7 +39,7 @@
 //	  main:   Post read -> (r + D - 1) % D;  Wait read[(r + 1) % D]
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
-// this package.
+// this package. Functions: bias(Bias) of C by the library of products.
 //
 // Proof: proven for D = 1..8, stamp ed4faac76e61aec1.
 package allgatherlinearringget

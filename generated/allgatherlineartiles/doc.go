@@ -23,7 +23,8 @@
 //	              Post read -> every peer;  Wait read[every peer]}
 //	                # peers may read A; A may be overwritten afterwards
 //
-// Copies between ranks go by kernels and signals by kernels. The kernels are in allgatherlineartiles.cu.
+// Copies between ranks go by kernels and signals by kernels. The kernels are in allgatherlineartiles.cu. Functions:
+// bias(Bias) of C by the kernel that multiplies.
 //
 // Proof: proven for D = 1..8, stamp 6d250533159b04ef.
 package allgatherlineartiles

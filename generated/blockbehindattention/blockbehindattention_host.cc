@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 73195578cf775716a3d344d1b66291339b41c43cf5b0508ab900c95e8bd13deb
+// 70ca457171e4ef864646eb1972183d6aff5ab40611884879c371e52853a1a5df
 
 namespace {
 

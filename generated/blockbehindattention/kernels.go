@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "f8f8c525fc416fd7ec1f3e5d08b3e72fd019a185f2bf614a787efcf9e23d9299",
+	Source:  "2c6447950eb18c3dade602780ae057c7bda860986217f5e27ffde5eadb85ae55",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -40,8 +40,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "bcfc45e474373f07e520fccacb1f4173ae1c207369f2c2fc8af599562c864a30",
-	Proof:    "proven for D = 1..8, stamp c50af63bc6e76125",
+	Hash:     "8efd81a575a17c36d3c1e543a7a3f8685c3d59385e7345f5ebe2dcf0513bcf85",
+	Proof:    "proven for D = 1..8, stamp 81744e6178059a62",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},
@@ -64,13 +64,14 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.F) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
-// of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16) or 4 bytes
+// (FP32); Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it. Runs write C, which
+// must overlap no other.
 type Buffers struct {
 	Attention  device.Ptr // [M, DIDx(D), K/D]: this rank's part; [M, K/D] in memory, M*(K/D) elements
 	Projection device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
 	Residual   device.Ptr // [DIDx(D), M/D, N]: this rank's part; [M/D, N] in memory, M/D*N elements
-	Norm       device.Ptr // [N]; N elements
+	Norm       device.Ptr // [N]: the same on all ranks; N elements
 	Gate       device.Ptr // [DIDx(D), F/D, N]: this rank's part; [F/D, N] in memory, F/D*N elements
 	Up         device.Ptr // [DIDx(D), F/D, N]: this rank's part; [F/D, N] in memory, F/D*N elements
 	Down       device.Ptr // [N, DIDx(D), F/D]: this rank's part; [N, F/D] in memory, N*(F/D) elements
@@ -202,7 +203,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	p.terms = append(p.terms, p.residual.At(0))
 	p.kernels.Reduce(q, p.put, p.r.At(0), p.chunkC, p.terms...)
 	q.Synchronize(main, p.put)
-	p.kernels.Row(p.norm.At(0), p.bytesNorm).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.chunkC, p.r.At(0))
+	p.kernels.Row(p.norm.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.chunkC,
+		p.r.At(0))
 
 	// Peers may read X.
 	q.Post(main, p.ready2)

@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "blockbehindattentionpackets",
-	Source:  "f3268dda1e9e276c81d1246ad37cbcd68be76c660a197dacd649ab6693967002",
+	Source:  "94be2e7c3da7725d9fd7b44d35331a963e814ade11f9d3c8af237bfe0fbdf0d8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

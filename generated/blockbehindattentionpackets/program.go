@@ -42,8 +42,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattentionpackets",
-	Hash:     "f899c90b4dba778da36c67b6b6221f284ded74964208b9f9e05beb7874c02f62",
-	Proof:    "proven for D = 1..8, stamp febaef072c80f259",
+	Hash:     "b751ec6a808650b6936f974dea079ed54347c8723f77b206914dfd15c293f326",
+	Proof:    "proven for D = 1..8, stamp c160f09db45448b0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}, {Extent: "F", By: "D"}},
@@ -65,13 +65,14 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.F) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
-// of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16) or 4 bytes
+// (FP32); Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it. Runs write C, which
+// must overlap no other.
 type Buffers struct {
 	Attention  device.Ptr // [M, DIDx(D), K/D]: this rank's part; [M, K/D] in memory, M*(K/D) elements
 	Projection device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
 	Residual   device.Ptr // [DIDx(D), M/D, N]: this rank's part; [M/D, N] in memory, M/D*N elements
-	Norm       device.Ptr // [N]; N elements
+	Norm       device.Ptr // [N]: the same on all ranks; N elements
 	Gate       device.Ptr // [DIDx(D), F/D, N]: this rank's part; [F/D, N] in memory, F/D*N elements
 	Up         device.Ptr // [DIDx(D), F/D, N]: this rank's part; [F/D, N] in memory, F/D*N elements
 	Down       device.Ptr // [N, DIDx(D), F/D]: this rank's part; [N, F/D] in memory, N*(F/D) elements
@@ -157,7 +158,8 @@ func (p *Plan) issue(q *plan.Queue) {
 		p.terms = append(p.terms, p.partial.At(int64(j)*p.chunkC))
 	}
 	p.kernels.Adding(p.residual.At(0)).Packets(q, main, p.landed, p.r.At(0), p.chunkC, p.terms...)
-	p.kernels.Row(p.norm.At(0), p.bytesNorm).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.chunkC, p.r.At(0))
+	p.kernels.Row(p.norm.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.chunkC,
+		p.r.At(0))
 	p.terms = p.terms[:0]
 	for range d {
 		p.terms = append(p.terms, p.x.At(0))

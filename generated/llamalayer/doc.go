@@ -52,7 +52,8 @@
 //	copy, put, work[1..D-1]: Synchronize(main)
 //	copy:   Post free2 -> every peer;  Post free3 -> every peer                # the slots may be written
 //	put:    Synchronize(copy)
-//	main:   Apply rmsnorm(X, A, Norm to each row) by kernel;  Post ready -> every peer  # peers may read X
+//	main:   Apply rmsnorm(X, A, Norm to each row, epsilon 1e-05) by kernel
+//	main:   Post ready -> every peer                                           # peers may read X
 //	copy:   Synchronize(main)
 //	main:   Linear(Query[r], X, Wq)                                            # own rows, in place
 //	main:   Apply rotary(Query[r], Query[r], Angles[r] to each row, heads of W) by kernel
@@ -78,7 +79,7 @@
 //	  put:    Post arrived2 -> peer
 //	put:    Synchronize(main);  Wait arrived2[every peer];  Reduce(R, slots2[0..D-1], A)
 //	  # once, in the order of ranks
-//	main:   Synchronize(put);  Apply rmsnorm(Y, R, Norm2 to each row) by kernel
+//	main:   Synchronize(put);  Apply rmsnorm(Y, R, Norm2 to each row, epsilon 1e-05) by kernel
 //	main:   Post ready3 -> every peer                                          # peers may read Y
 //	copy:   Synchronize(main)
 //	main:   Linear(U[r], Y, Up);  Linear(G[r], Y, Gate);  Apply swiglu(G[r], G[r], U[r]) by kernel
@@ -101,7 +102,8 @@
 //	main:   Synchronize(put)                                                   # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
-// kernels are in llamalayer.cu.
+// kernels are in llamalayer.cu. Functions: rmsnorm(Norm) of X, rotary(Angles) of Query, rotary(Angles) of Key,
+// rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its own; add(A) of R, add(R) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 7d73b573f98f0569.
+// Proof: proven for D = 1..8, stamp 6902acd544d8ee75.
 package llamalayer

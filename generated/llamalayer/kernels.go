@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "llamalayer",
-	Source:  "e1047854d25804fd58580fff65720a2eef6089bec7b6a1affa7d498a472b63da",
+	Source:  "33266b35640fcc7551f02aca13b09d5f85606dc0d1e1936689b7b0330071eee4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -2,7 +2,7 @@
 
 // The kernels of llamalayer.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b08aeb3d1e6053f19cfda0107f2c1b6272e6e758177d8505d57c8e1158ce7c6f
+// c9c2a803e7d95ec96460f6823c40f0f2190d2f8fd5ffea8ae0f51a3f33821bd1
 
 namespace {
 

@@ -50,8 +50,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "llamalayer",
-	Hash:    "77bc436a8c50922cbd11f2fe4f1793783c93c49dbeb57d9cd2196595e97b4025",
-	Proof:   "proven for D = 1..8, stamp 7d73b573f98f0569",
+	Hash:    "d71ad4c062679ca53221805edf9e0c8391b614cb8bccd3f8325298da21df9e29",
+	Proof:   "proven for D = 1..8, stamp 6902acd544d8ee75",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
@@ -78,17 +78,18 @@ func (s Shape) Check(ranks int) error {
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.F, s.W) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
-// of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16) or 4 bytes
+// (FP32); Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it. Runs write C, which
+// must overlap no other.
 type Buffers struct {
 	A      device.Ptr // [DIDx(D), M/D, K]: this rank's part; [M/D, K] in memory, M/D*K elements
-	Norm   device.Ptr // [K]; K elements
-	Angles device.Ptr // [M, W]; M*W elements
+	Norm   device.Ptr // [K]: the same on all ranks; K elements
+	Angles device.Ptr // [M, W]: the same on all ranks; M*W elements
 	Wq     device.Ptr // [DIDx(D), N/D, K]: this rank's part; [N/D, K] in memory, N/D*K elements
 	Wk     device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
 	Wv     device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
 	Wo     device.Ptr // [K, DIDx(D), N/D]: this rank's part; [K, N/D] in memory, K*(N/D) elements
-	Norm2  device.Ptr // [K]; K elements
+	Norm2  device.Ptr // [K]: the same on all ranks; K elements
 	Gate   device.Ptr // [DIDx(D), F/D, K]: this rank's part; [F/D, K] in memory, F/D*K elements
 	Up     device.Ptr // [DIDx(D), F/D, K]: this rank's part; [F/D, K] in memory, F/D*K elements
 	Down   device.Ptr // [K, DIDx(D), F/D]: this rank's part; [K, F/D] in memory, K*(F/D) elements
@@ -100,7 +101,8 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	// Attention enqueues the caller's own work, O of Query, Key, Value. Set it before Bind.
+	// Attention enqueues the caller's own work, O [M, N/D] of Query [M, N/D], Key [M, N2/D] and Value [M, N2/D] in this
+	// rank's memory. Set it before Bind.
 	Attention plan.Call
 
 	bytesNorm   int64 // bytes of K elements
@@ -213,7 +215,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Post(p.copy, p.free2)
 	q.Post(p.copy, p.free3)
 	q.Synchronize(p.put, p.copy)
-	p.kernels.Row(p.norm.At(0), p.bytesNorm).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.bytesX, p.a.At(0))
+	p.kernels.Row(p.norm.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.bytesX,
+		p.a.At(0))
 
 	// Peers may read X.
 	q.Post(main, p.ready)
@@ -287,7 +290,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	p.terms = append(p.terms, p.a.At(0))
 	p.kernels.Reduce(q, p.put, p.r.At(0), p.bytesX, p.terms...)
 	q.Synchronize(main, p.put)
-	p.kernels.Row(p.norm2.At(0), p.bytesNorm).Apply(q, main, kernels.RMSNorm, p.y.At(0), p.bytesX, p.r.At(0))
+	p.kernels.Row(p.norm2.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.y.At(0), p.bytesX,
+		p.r.At(0))
 
 	// Peers may read Y.
 	q.Post(main, p.ready3)

@@ -43,20 +43,21 @@
 //	        Ygathered [D, M/D, K] by M/D*K;  U [D, M/D, DIDx(D), F/D] by M/D*(F/D)
 //	        G [D, M/D, DIDx(D), F/D] by M/D*(F/D);  partial3 [D, M/D, K] by M/D*K;  reduced2 [DIDx(D), M/D, K]
 //	        reduced3 [DIDx(D), M/D, K]
-//	main:   Apply rmsnorm(X, A, Norm to each row) by kernel;  nccl{AllGather(Xgathered, X)}
-//	main:   Linear(Query, Xgathered, Wq)
+//	main:   Apply rmsnorm(X, A, Norm to each row, epsilon 1e-05) by kernel
+//	main:   nccl{AllGather(Xgathered, X)};  Linear(Query, Xgathered, Wq)
 //	main:   Apply rotary(Query, Query, Angles to each row, heads of W) by kernel
 //	main:   Linear(Key, Xgathered, Wk)
 //	main:   Apply rotary(Key, Key, Angles to each row, heads of W) by kernel
 //	main:   Linear(Value, Xgathered, Wv);  Call Attention(O, Query, Key, Value)
 //	main:   Linear(partial2, O, Wo);  nccl{ReduceScatter(reduced2, partial2)}
-//	main:   Reduce(R, reduced2, A);  Apply rmsnorm(Y, R, Norm2 to each row) by kernel
+//	main:   Reduce(R, reduced2, A);  Apply rmsnorm(Y, R, Norm2 to each row, epsilon 1e-05) by kernel
 //	main:   nccl{AllGather(Ygathered, Y)};  Linear(U, Ygathered, Up);  Linear(G, Ygathered, Gate)
 //	main:   Apply swiglu(G, G, U) by kernel;  Linear(partial3, G, Down)
 //	main:   nccl{ReduceScatter(reduced3, partial3)};  Reduce(C, reduced3, R)
 //
 // NCCL, which is loaded when a plan is made, does all that ranks do together. Sums are made by kernels. The kernels
-// are in llamalayernccl.cu.
+// are in llamalayernccl.cu. Functions: rmsnorm(Norm) of X, rotary(Angles) of Query, rotary(Angles) of Key,
+// rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its own; add(A) of R, add(R) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp eb30f5970c460f0c.
+// Proof: proven for D = 1..8, stamp 91d86874703f4128.
 package llamalayernccl

@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "llamalayernccl",
-	Source:  "cdba895ebbaa8fcb2f83ecc667032b7f3e47294e5e1c6b142fbe0493f1633472",
+	Source:  "3383669f397154fcc3e8b13b1a3a48fea77ac9fd9214358e5ee2243a6742087f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -73,13 +73,14 @@ struct rmsnorm {
   u64 count;  // elements
   const char *operand;
   const char *weight;
-  u64 columns;  // elements of a row, and of the weight
+  u64 columns;     // elements of a row, and of the weight
+  double epsilon;  // added to the mean of squares
 };
 
 template <typename E>
 DEVICE void rmsnorm_of(const struct rmsnorm &p)
 {
-  norm<E>(p.dst, p.operand, p.count, p.weight, p.columns);
+  norm<E>(p.dst, p.operand, p.count, p.weight, p.columns, (float)p.epsilon);
 }
 
 extern "C" {

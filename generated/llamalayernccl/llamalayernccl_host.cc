@@ -2,7 +2,7 @@
 
 // The kernels of llamalayernccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 27d2af41d99009d11548a0c247da374fca8b5faae630789312a9c7b8739cb53c
+// 84c96aad0742ca8156f2f78a3e9bea4b0755572340127d45d28faffc8d07117b
 
 namespace {
 

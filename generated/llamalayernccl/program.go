@@ -53,8 +53,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "llamalayernccl",
-	Hash:    "8d4a73e66f60f809647545e4a2bb0d3b1a97ed0ded89daebd7780934b9cc1716",
-	Proof:   "proven for D = 1..8, stamp eb30f5970c460f0c",
+	Hash:    "713faa402c717719fa07d5e9ae684518c8d4e514ffe9c307808129ed733a6a2c",
+	Proof:   "proven for D = 1..8, stamp 91d86874703f4128",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},
@@ -79,17 +79,18 @@ func (s Shape) Check(ranks int) error {
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.F, s.W) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
-// of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16) or 4 bytes
+// (FP32); Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it. Runs write C, which
+// must overlap no other.
 type Buffers struct {
 	A      device.Ptr // [DIDx(D), M/D, K]: this rank's part; [M/D, K] in memory, M/D*K elements
-	Norm   device.Ptr // [K]; K elements
-	Angles device.Ptr // [M, W]; M*W elements
+	Norm   device.Ptr // [K]: the same on all ranks; K elements
+	Angles device.Ptr // [M, W]: the same on all ranks; M*W elements
 	Wq     device.Ptr // [DIDx(D), N/D, K]: this rank's part; [N/D, K] in memory, N/D*K elements
 	Wk     device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
 	Wv     device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
 	Wo     device.Ptr // [K, DIDx(D), N/D]: this rank's part; [K, N/D] in memory, K*(N/D) elements
-	Norm2  device.Ptr // [K]; K elements
+	Norm2  device.Ptr // [K]: the same on all ranks; K elements
 	Gate   device.Ptr // [DIDx(D), F/D, K]: this rank's part; [F/D, K] in memory, F/D*K elements
 	Up     device.Ptr // [DIDx(D), F/D, K]: this rank's part; [F/D, K] in memory, F/D*K elements
 	Down   device.Ptr // [K, DIDx(D), F/D]: this rank's part; [K, F/D] in memory, K*(F/D) elements
@@ -101,7 +102,8 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	// Attention enqueues the caller's own work, O of Query, Key, Value. Set it before Bind.
+	// Attention enqueues the caller's own work, O [M, N/D] of Query [M, N/D], Key [M, N2/D] and Value [M, N2/D] in this
+	// rank's memory. Set it before Bind.
 	Attention plan.Call
 
 	bytesAngles int64 // bytes of M*W elements
@@ -189,7 +191,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 // issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	main := q.Main()
-	p.kernels.Row(p.norm.At(0), p.bytesNorm).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.bytesX, p.a.At(0))
+	p.kernels.Row(p.norm.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.bytesX,
+		p.a.At(0))
 	q.AllGather(main, p.xgathered.At(0), p.x.At(0), p.bytesX)
 	q.Linear(main, p.gemmQuery, p.query.At(0), p.xgathered.At(0), p.wq.At(0), plan.NoBias)
 	p.kernels.Row(p.angles.At(0), p.bytesAngles).Heads(p.width).Apply(q, main, kernels.Rotary, p.query.At(0),
@@ -202,7 +205,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Linear(main, p.gemmPartial2, p.partial2.At(0), p.o.At(0), p.wo.At(0), plan.NoBias)
 	q.ReduceScatter(main, p.reduced2.At(0), p.partial2.At(0), p.bytesX)
 	p.kernels.Reduce(q, main, p.r.At(0), p.bytesX, p.reduced2.At(0), p.a.At(0))
-	p.kernels.Row(p.norm2.At(0), p.bytesNorm).Apply(q, main, kernels.RMSNorm, p.y.At(0), p.bytesX, p.r.At(0))
+	p.kernels.Row(p.norm2.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.y.At(0), p.bytesX,
+		p.r.At(0))
 	q.AllGather(main, p.ygathered.At(0), p.y.At(0), p.bytesX)
 	q.Linear(main, p.gemmU, p.u.At(0), p.ygathered.At(0), p.up.At(0), plan.NoBias)
 	q.Linear(main, p.gemmU, p.g.At(0), p.ygathered.At(0), p.gate.At(0), plan.NoBias)

@@ -57,14 +57,15 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.F) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
-// of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16) or 4 bytes
+// (FP32), or of the type that a field names; Shape.Memory says how many bytes each takes, and plan.Plan.Bind what
+// must hold of it. Runs write C, which must overlap no other.
 type Buffers struct {
-	A     device.Ptr // fp32 [DIDx(D), M/D, K]: this rank's part; [M/D, K] in memory, M/D*K elements
+	A     device.Ptr // fp32 [DIDx(D), M/D, K]: this rank's part; [M/D, K] in memory, M/D*K elements of 4 bytes
 	B     device.Ptr // [DIDx(D), F/D, K]: this rank's part; [F/D, K] in memory, F/D*K elements
 	B2    device.Ptr // [N, DIDx(D), F/D]: this rank's part; [N, F/D] in memory, N*(F/D) elements
-	Bias2 device.Ptr // [N]; N elements
-	C     device.Ptr // fp32 [DIDx(D), M/D, N]: this rank's part; [M/D, N] in memory, M/D*N elements
+	Bias2 device.Ptr // [N]: the same on all ranks; N elements
+	C     device.Ptr // fp32 [DIDx(D), M/D, N]: this rank's part; [M/D, N] in memory, M/D*N elements of 4 bytes
 }
 
 // Plan is a MixedMLP of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not for

@@ -58,6 +58,7 @@ import (
 	"ovgen/generated/columnparallelqkv"
 	"ovgen/generated/columnweightgradient"
 	"ovgen/generated/gatedmlp"
+	"ovgen/generated/layernormlinear"
 	"ovgen/generated/linearallreduce"
 	"ovgen/generated/linearallreducehosts"
 	"ovgen/generated/linearallreducenccl"
@@ -194,6 +195,7 @@ var All = []harness.Program{
 	harness.Of(&columnweightgradient.Program, columnweightgradient.Schedule, columnweightgradient.New,
 		(*columnweightgradient.Plan).Bind),
 	harness.Of(&gatedmlp.Program, gatedmlp.Schedule, gatedmlp.New, (*gatedmlp.Plan).Bind),
+	harness.Of(&layernormlinear.Program, layernormlinear.Schedule, layernormlinear.New, (*layernormlinear.Plan).Bind),
 	harness.Of(&linearallreduce.Program, linearallreduce.Schedule, linearallreduce.New, (*linearallreduce.Plan).Bind),
 	harness.Of(&linearallreducehosts.Program, linearallreducehosts.Schedule, linearallreducehosts.New,
 		(*linearallreducehosts.Plan).Bind),

@@ -37,7 +37,8 @@
 //	copy, put, work[1..D-1]: Synchronize(main)
 //	copy:   Post free2 -> every peer                                           # the slots may be written
 //	put:    Synchronize(copy)
-//	main:   Apply rmsnorm(X, A, Norm to each row) by kernel;  Post ready -> every peer  # peers may read X
+//	main:   Apply rmsnorm(X, A, Norm to each row, epsilon 1e-05) by kernel
+//	main:   Post ready -> every peer                                           # peers may read X
 //	copy:   Synchronize(main)
 //	main:   Linear(Query[r], X, Wq)                                            # own rows, in place
 //	main:   Apply rotary(Query[r], Query[r], Angles[r] to each row, heads of W) by kernel
@@ -69,7 +70,8 @@
 //	main:   Synchronize(put)                                                   # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
-// kernels are in rotaryattention.cu.
+// kernels are in rotaryattention.cu. Functions: rmsnorm(Norm) of X, rotary(Angles) of Query, rotary(Angles) of Key
+// by a kernel of its own; add(A) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 511ed5b98337fe6f.
+// Proof: proven for D = 1..8, stamp 73bceb6d8d53576f.
 package rotaryattention

@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "rotaryattention",
-	Source:  "6e9fbe21adbc719c9d5eb94b12a2b67c9f871dfaf82d54d39d602379f7201eee",
+	Source:  "7a69a0789d72659e84ab683c9204b7d863e2e15d19b97e7725d32608e4f39ae7",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -42,8 +42,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "rotaryattention",
-	Hash:    "66c7984ec7d06fa15569094ceabf8fab6c56f3a0574a3bfe760985d25dc89e80",
-	Proof:   "proven for D = 1..8, stamp 511ed5b98337fe6f",
+	Hash:    "a53ac372dd3bcbe08654bd886f71c9c4c807e89d5e1589f1aa61c58195db8011",
+	Proof:   "proven for D = 1..8, stamp 73bceb6d8d53576f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "W"},
@@ -67,12 +67,13 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.W) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
-// of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16) or 4 bytes
+// (FP32); Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it. Runs write C, which
+// must overlap no other.
 type Buffers struct {
 	A      device.Ptr // [DIDx(D), M/D, K]: this rank's part; [M/D, K] in memory, M/D*K elements
-	Norm   device.Ptr // [K]; K elements
-	Angles device.Ptr // [M, W]; M*W elements
+	Norm   device.Ptr // [K]: the same on all ranks; K elements
+	Angles device.Ptr // [M, W]: the same on all ranks; M*W elements
 	Wq     device.Ptr // [DIDx(D), N/D, K]: this rank's part; [N/D, K] in memory, N/D*K elements
 	Wk     device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
 	Wv     device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
@@ -85,8 +86,8 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	// Attention enqueues the caller's own work, O of Query, Key, Value. Set it before Bind, or leave it nil: causal of
-	// attention.cu does it then.
+	// Attention enqueues the caller's own work, O [M, N/D] of Query [M, N/D], Key [M, N2/D] and Value [M, N2/D] in this
+	// rank's memory. Set it before Bind, or leave it nil: causal of attention.cu does it then.
 	Attention plan.Call
 
 	bytesNorm   int64 // bytes of K elements
@@ -179,7 +180,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	// The slots may be written.
 	q.Post(p.copy, p.free2)
 	q.Synchronize(p.put, p.copy)
-	p.kernels.Row(p.norm.At(0), p.bytesNorm).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.bytesX, p.a.At(0))
+	p.kernels.Row(p.norm.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.bytesX,
+		p.a.At(0))
 
 	// Peers may read X.
 	q.Post(main, p.ready)

@@ -52,13 +52,14 @@ struct rmsnorm {
   u64 count;  // elements
   const char *operand;
   const char *weight;
-  u64 columns;  // elements of a row, and of the weight
+  u64 columns;     // elements of a row, and of the weight
+  double epsilon;  // added to the mean of squares
 };
 
 template <typename E>
 DEVICE void rmsnorm_of(const struct rmsnorm &p)
 {
-  norm<E>(p.dst, p.operand, p.count, p.weight, p.columns);
+  norm<E>(p.dst, p.operand, p.count, p.weight, p.columns, (float)p.epsilon);
 }
 
 extern "C" {
@@ -143,7 +144,7 @@ DEVICE void causal(Out<E> o, In<E> query, In<E> key, In<E> value, i64 rows, i64 
     }
   }
 }
-#line 147 "rotaryattention.cu"
+#line 148 "rotaryattention.cu"
 }
 
 // ----------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 // The kernels of rotaryattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 3352b053964d789f950222028f5a37ef7041196f8319c80079aa989fb76e5167
+// 636ac55df92c56b22fc0560445479fe177b6a991bc4662b6aaeba562c77bdd76
 
 namespace {
 

@@ -62,15 +62,17 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.F) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
-// of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16) or 4 bytes
+// (FP32); Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it. Runs write C, which
+// must overlap no other.
 type Buffers struct {
-	// A is [S, DIDx(D), M/(S*D), K]: this rank's part, which the peers read; [M/D, K] in memory, M/D*K elements.
+	// A is [2, DIDx(D), M/(2*D), K]: this rank's part, which the peers read; [2, M/(2*D), K] in memory, M/D*K elements.
 	A    device.Ptr
 	B    device.Ptr // [DIDx(D), F/D, K]: this rank's part; [F/D, K] in memory, F/D*K elements
 	Bias device.Ptr // [DIDx(D), F/D]: this rank's part; [F/D] in memory, F/D elements
 	B2   device.Ptr // [N, DIDx(D), F/D]: this rank's part; [N, F/D] in memory, N*(F/D) elements
-	C    device.Ptr // [Stream(S), DIDx(D), M/(S*D), N]: this rank's part; [M/D, N] in memory, M/D*N elements
+	// C is [Stream(2), DIDx(D), M/(2*D), N]: this rank's part; [2, M/(2*D), N] in memory, M/D*N elements.
+	C device.Ptr
 }
 
 // Plan is a TensorParallelMLPBatches of one shape on this rank. Its methods, which are those of plan.Plan but for

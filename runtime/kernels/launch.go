@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"fmt"
+	"math"
 	"unsafe"
 
 	"ovgen/runtime/driver"
@@ -30,6 +31,7 @@ type WithRow struct {
 	set   *Set
 	rows  rowed
 	width int64 // columns of a head
+	added float64
 }
 
 // kernel is one of them, with the parameters of the launch that is being enqueued.
@@ -133,6 +135,12 @@ func (w WithRow) Row(at driver.Ptr, bytes int64) WithRow {
 // Heads is the set for a function of heads of so many columns.
 func (w WithRow) Heads(width int64) WithRow {
 	w.width = width
+	return w
+}
+
+// Epsilon is the set for a norm that adds a number to the mean of squares.
+func (w WithRow) Epsilon(added float64) WithRow {
+	w.added = added
 	return w
 }
 
@@ -250,6 +258,9 @@ func (w WithRow) sum(q *plan.Queue, on *plan.Stream, k *kernel, dst driver.Ptr, 
 	}
 	if k != nil && k.OfHeads() {
 		k.params[k.width] = uint64(w.width)
+	}
+	if k != nil && k.Norms() {
+		k.params[k.added] = math.Float64bits(w.added)
 	}
 	if k != nil {
 		size = k.To(w.set.element).Size()

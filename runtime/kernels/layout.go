@@ -24,6 +24,7 @@ type layout struct {
 	rows  int     // the first one's address
 	wide  int     // elements that each of them has
 	width int     // columns of a head
+	added int     // what a norm adds to the mean of squares
 	tiled tiled   // of a product
 	lands landing // of packets
 	size  int     // of all
@@ -90,6 +91,9 @@ func (t *Table) layout(k Kernel) layout {
 		}
 		if k.OfHeads() {
 			l.width = next(1)
+		}
+		if k.Norms() {
+			l.added = next(1)
 		}
 		if k.Lands() {
 			l.land(next)

@@ -185,6 +185,9 @@ func (k Kernel) Sums() bool { return k.Kind.Work() == Sums }
 // OfHeads reports whether the kernel takes rows apart into heads, whose width is a parameter of each launch.
 func (k Kernel) OfHeads() bool { return k.Kind == Rotary }
 
+// Norms reports whether the kernel norms rows, with an epsilon that is a parameter of each launch.
+func (k Kernel) Norms() bool { return k.Kind == RMSNorm || k.Kind == LayerNorm }
+
 // Computes reports whether the kernel makes numbers of others; it is then compiled for each of TypesOf.
 func (k Kernel) Computes() bool {
 	return k.Sums() || k.Kind.Work() == Applies || k.Multiplies() || k.Kind.Work() == Lands

@@ -92,6 +92,7 @@ var all = []Named{
 	{"BlockBehindAttention", BlockBehindAttention},
 	{"BlockBehindAttentionPackets", BlockBehindAttentionPackets},
 	{"LlamaLayer", LlamaLayer},
+	{"LayerNormLinear", LayerNormLinear},
 	{"Logits", Logits},
 	{"RotaryAttention", RotaryAttention},
 	{"AllGatherLinearNCCL", AllGatherLinearNCCL},

@@ -46,3 +46,19 @@ var Logits = s.Schedule{
 	},
 	Ops: []s.Op{s.Linear("C", "A", "B")},
 }
+
+// LayerNormLinear is a column-parallel layer of GPT as Transformer Engine's module of that name has it: each rank norms
+// its own rows about their means, and what that leaves is gathered and multiplied. The norm adds 1e-6, as ViT has it.
+var LayerNormLinear = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}},
+		{Name: "Norm", Axes: []s.Axis{s.Dim(s.K)}},
+		{Name: "Offset", Axes: []s.Axis{s.Dim(s.K)}},
+		{Name: "B", Axes: []s.Axis{s.Dim(s.N, s.DIDx(s.D)), s.Dim(s.K)}},
+		{Name: "Bias", Axes: []s.Axis{s.Dim(s.N, s.DIDx(s.D))}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.Stream(s.D)), s.Dim(s.N, s.DIDx(s.D))}},
+	},
+	Ops: []s.Op{
+		s.Copy("X", "A", s.LayerNorm("Norm", "Offset").WithEpsilon(1e-6)), s.Linear("C", "X", "B", s.Bias("Bias")),
+	},
+}

@@ -89,6 +89,9 @@ func ApplyTo(s StreamRef, function string, dst, x View, operands ...View) Step {
 // OfHeads is the step of a function of heads of so many columns.
 func (s Step) OfHeads(width Expr) Step { s.Width = width; return s }
 
+// WithEpsilon is the step of a norm that adds a number to the mean of squares.
+func (s Step) WithEpsilon(epsilon float64) Step { s.Epsilon = epsilon; return s }
+
 // CallOf is work of the caller's own, by a kernel where the launch has a file.
 func CallOf(s StreamRef, name string, l Launch, dst View, operands ...View) Step {
 	return Step{Stream: s, Do: Call, Func: name, Launch: l, Reads: operands, Writes: []View{dst}}

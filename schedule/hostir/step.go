@@ -25,6 +25,8 @@ type Step struct {
 	// Width is how many columns the heads have that a function takes the rows apart into; absent: it knows none. It
 	// is a number or an extent, and no memory that the step touches depends on it.
 	Width Expr
+	// Epsilon is what a norm adds to the mean of squares; 0 of other work.
+	Epsilon float64
 	// To and From are the ranks of an exchange.
 	To, From Expr
 	Post     []Word
@@ -253,6 +255,9 @@ func (s Step) checkParts() error {
 	}
 	if s.Do != Apply && !s.Width.IsZero() {
 		return fmt.Errorf("only functions have heads")
+	}
+	if s.Do != Apply && s.Epsilon != 0 {
+		return fmt.Errorf("only functions have an epsilon")
 	}
 	if s.Fused() && s.By == "" {
 		return fmt.Errorf("only a kernel signals around its work")

@@ -96,6 +96,9 @@ func (s Step) work() string {
 		if !s.Width.IsZero() {
 			operands = append(operands, "heads of "+s.Width.String())
 		}
+		if s.Epsilon != 0 {
+			operands = append(operands, fmt.Sprintf("epsilon %g", s.Epsilon))
+		}
 	case Call:
 		name = "Call " + s.Func
 	case AllGather, ReduceScatter, AllReduce, AllToAll:

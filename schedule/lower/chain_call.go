@@ -59,6 +59,15 @@ func (d *draft) calledWithin(t schedule.Tensor) bool {
 	})
 }
 
+// endsWithin reports whether a chain makes a tensor where an operand of the caller's is that has the same rows on each
+// rank: the residual before a layer is then the one behind it. The prover shows whether its readers are done.
+func (d *draft) endsWithin(t schedule.Tensor) bool {
+	outer, _ := d.schedule.Tensor(t.Within)
+	place, _ := t.PlaceWithin(outer)
+	o, made := d.schedule.Maker(t.Name)
+	return place == schedule.AllOf && made && d.chain != nil && len(o.In) == 2 && !d.schedule.Made(outer.Name)
+}
+
 // launchOf is how a kernel of the caller's is launched.
 func (d *draft) launchOf(path string, k schedule.Kernel) (l hostir.Launch, err error) {
 	if k.File == "" {

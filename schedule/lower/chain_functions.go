@@ -146,7 +146,7 @@ func (w *writer) apply(on hostir.StreamRef, o schedule.Op, rank hostir.Expr, x h
 				operands = append(operands, w.rowsAt(name, rank))
 			}
 		}
-		step := hostir.ApplyTo(on, string(f.Do), out, x, operands...)
+		step := hostir.ApplyTo(on, string(f.Do), out, x, operands...).WithEpsilon(f.AddedToSquares())
 		if f.Do == schedule.ApplyRotary {
 			step = step.OfHeads(extent(w.columnsOf(f.In[0]).Extent))
 		}

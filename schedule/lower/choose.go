@@ -155,7 +155,7 @@ func (l *lowering) gathers(d *draft) error {
 // shares refuses a tensor within another where the lowering does not work in place.
 func (l *lowering) shares(d *draft) error {
 	i := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool {
-		return t.Within != "" && !d.calledWithin(t)
+		return t.Within != "" && !d.calledWithin(t) && !d.endsWithin(t)
 	})
 	if l.inPlace || i < 0 {
 		return nil

@@ -13,6 +13,8 @@ type Overlap struct {
 	Of            string   `json:"of"` // the tensor that travels, or whose partial results meet
 	Communication string   `json:"communication"`
 	Way           string   `json:"way"`
+	Choice        string   `json:"choice"`           // why this way
+	Others        []string `json:"others,omitempty"` // further ways that do it
 	With          []string `json:"with,omitempty"`   // products that are pipelined with it; none: Why
 	Parts         int      `json:"parts,omitempty"`  // in which own rows go on from a sum; 0: whole
 	Across        []string `json:"across,omitempty"` // operations that take one part while the next is summed
@@ -20,9 +22,9 @@ type Overlap struct {
 	Why           string   `json:"why,omitempty"`
 }
 
-// String is "A: all-gather by Pull, pipelined with C = linear(A, B)", or why not.
+// String is "A: all-gather by Pull (the default), pipelined with C = linear(A, B)", or why not.
 func (o Overlap) String() string {
-	text := fmt.Sprintf("%s: %s by %s, ", o.Of, o.Communication, o.Way)
+	text := fmt.Sprintf("%s: %s by %s (%s), ", o.Of, o.Communication, o.Way, o.Choice)
 	if len(o.With) == 0 {
 		return text + "not pipelined: " + o.Field + ": " + o.Why
 	}
@@ -43,7 +45,13 @@ func Overlaps(p *hostir.Program) (list []Overlap) {
 	}
 	for i, m := range moved {
 		o := Overlap{Of: m.Of, Communication: m.Communication, Way: schedule.WayName(m.Way),
-			With: products(d.beside(m.Of))}
+			With: products(d.beside(m.Of)), Choice: "the default", Others: m.Others}
+		switch byDefault := o.Way == m.Default; {
+		case !m.Open && byDefault:
+			o.Choice = "the default, with options"
+		case !byDefault:
+			o.Choice = "in place of " + m.Default
+		}
 		_, shot := m.Way.(schedule.Shot)
 		_, nccl := m.Way.(schedule.NCCL)
 		_, tiles := m.Way.(schedule.Tiles) // one kernel does both

@@ -19,44 +19,47 @@ func TestOverlaps(t *testing.T) {
 		s    schedule.Schedule
 		want []string
 	}{
-		{"a gather", catalog.AllGatherMatmul, []string{"A: all-gather by Pull, pipelined with C = matmul(A, B)"}},
-		{"once", catalog.AllGatherLinearBalancedOnce, []string{"A: all-gather of balanced parts by Pull, " +
-			"not pipelined: Moves[0].Way.Once: all rows are multiplied when all shards are there"}},
+		{"a gather", catalog.AllGatherMatmul, []string{
+			"A: all-gather by Pull (the default), pipelined with C = matmul(A, B)"}},
+		{"once", catalog.AllGatherLinearBalancedOnce, []string{
+			"A: all-gather of balanced parts by Pull (the default, with options), " +
+				"not pipelined: Moves[0].Way.Once: all rows are multiplied when all shards are there"}},
 		{"tiles", catalog.AllGatherLinearTiles, []string{
-			"A: all-gather by Tiles, pipelined with C = linear(A, B), bias(Bias)"}},
+			"A: all-gather by Tiles (in place of Pull), pipelined with C = linear(A, B), bias(Bias)"}},
 		{"tiles and sums", catalog.LinearReduceScatterTiles, []string{
-			"C: reduce-scatter by Tiles, pipelined with C = linear(A, B)"}},
+			"C: reduce-scatter by Tiles (in place of Slots), pipelined with C = linear(A, B)"}},
 		{"one shot", catalog.LinearAllReduceOneShot, []string{
-			"C: all-reduce by Shot, not pipelined: Moves[0].Way: " + oneStream}},
+			"C: all-reduce by Shot (in place of SlotsToAll), not pipelined: Moves[0].Way: " + oneStream}},
 		{"a ring", catalog.LinearReduceScatterRing, []string{
-			"C: reduce-scatter by RingAccumulate, not pipelined: Moves[0].Way: " + oneStream}},
+			"C: reduce-scatter by RingAccumulate (in place of Slots), not pipelined: Moves[0].Way: " + oneStream}},
 		{"no product", catalog.AllGather, []string{
-			"A: bare all-gather by Get, not pipelined: Ops: no product stands beside it"}},
+			"A: bare all-gather by Get (the default), not pipelined: Ops: no product stands beside it"}},
 		{"a chain", catalog.BlockBehindAttention, []string{
-			"R: reduce-scatter in a chain by LayerSlots, pipelined with R = linear(Attention, Projection), " +
-				"add(Residual)",
-			"X: all-gather in a chain by Get, pipelined with U = linear(X, Up); G = linear(X, Gate), swiglu(U); " +
-				"C = linear(G, Down), add(R)",
-			"C: reduce-scatter in a chain by LayerSlots, pipelined with U = linear(X, Up); " +
+			"R: reduce-scatter in a chain by LayerSlots (the default), pipelined with " +
+				"R = linear(Attention, Projection), add(Residual)",
+			"X: all-gather in a chain by Get (the default), pipelined with U = linear(X, Up); " +
+				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)",
+			"C: reduce-scatter in a chain by LayerSlots (the default), pipelined with U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)"}},
 		{"in parts", scheduletest.By(catalog.BlockBehindAttention, "R", schedule.LayerSlots{Parts: 2}), []string{
-			"R: reduce-scatter in a chain by LayerSlots, pipelined with R = linear(Attention, Projection), " +
-				"add(Residual); own rows are summed in 2 parts beside X = copy(R), rmsnorm(Norm); U = linear(X, Up); " +
+			"R: reduce-scatter in a chain by LayerSlots (the default, with options), pipelined with " +
+				"R = linear(Attention, Projection), add(Residual); own rows are summed in 2 parts beside " +
+				"X = copy(R), rmsnorm(Norm); U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U)",
-			"X: all-gather in a chain by Get, pipelined with U = linear(X, Up); G = linear(X, Gate), swiglu(U); " +
-				"C = linear(G, Down), add(R)",
-			"C: reduce-scatter in a chain by LayerSlots, pipelined with U = linear(X, Up); " +
+			"X: all-gather in a chain by Get (the default), pipelined with U = linear(X, Up); " +
+				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)",
+			"C: reduce-scatter in a chain by LayerSlots (the default), pipelined with U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)"}},
 		{"a chain with one shot", scheduletest.By(catalog.BlockBehindAttention, "R", schedule.Shot{}), []string{
-			"R: reduce-scatter in a chain by Shot, not pipelined: Moves[0].Way: " + oneStream,
-			"X: all-gather in a chain by Get, pipelined with U = linear(X, Up); G = linear(X, Gate), swiglu(U); " +
-				"C = linear(G, Down), add(R)",
-			"C: reduce-scatter in a chain by LayerSlots, pipelined with U = linear(X, Up); " +
+			"R: reduce-scatter in a chain by Shot (in place of LayerSlots), not pipelined: Moves[0].Way: " + oneStream,
+			"X: all-gather in a chain by Get (the default), pipelined with U = linear(X, Up); " +
+				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)",
+			"C: reduce-scatter in a chain by LayerSlots (the default), pipelined with U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)"}},
 		{"a chain with NCCL", scheduletest.By(catalog.TensorParallelMLP, "A", schedule.NCCL{}), []string{
-			"A: all-gather in a chain by NCCL, not pipelined: Moves[0].Way: " + oneStream,
-			"C: reduce-scatter in a chain by LayerSlots, pipelined with H = linear(A, B), bias(Bias), gelu; " +
-				"C = linear(H, B2)"}},
+			"A: all-gather in a chain by NCCL (in place of Get), not pipelined: Moves[0].Way: " + oneStream,
+			"C: reduce-scatter in a chain by LayerSlots (the default), pipelined with " +
+				"H = linear(A, B), bias(Bias), gelu; C = linear(H, B2)"}},
 	} {
 		p, err := lower.Lower("X", test.s)
 		if err != nil {

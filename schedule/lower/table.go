@@ -77,6 +77,8 @@ type Moved struct {
 	Communication string
 	Options       []schedule.Option // that the program was made by
 	Open          bool              // a schedule that leaves the way open has the same
+	Default       string            // the way of such a schedule
+	Others        []string          // further ways that do it, not by their options
 }
 
 // Read lists the ways that a lowered program was made by.
@@ -92,7 +94,18 @@ func Read(p *hostir.Program) []Moved {
 			return nil
 		}
 		list = append(list, Moved{Move: m, Communication: string(l.moves), Options: schedule.Options(m.Way),
-			Open: reflect.DeepEqual(m.Way, Default(l.moves))})
+			Open:    reflect.DeepEqual(m.Way, Default(l.moves)),
+			Default: schedule.WayName(Default(l.moves)), Others: waysBeside(l.moves, m.Way)})
 	}
 	return list
+}
+
+// waysBeside are the ways of a communication but for one.
+func waysBeside(m moves, way schedule.Way) (names []string) {
+	for _, l := range lowerings {
+		if l.moves == m && reflect.TypeOf(l.way) != reflect.TypeOf(way) {
+			names = append(names, schedule.WayName(l.way))
+		}
+	}
+	return names
 }

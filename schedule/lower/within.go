@@ -15,7 +15,7 @@ func within(d *draft) error {
 		}
 		if err := d.program.Merge(t.Name, t.Within); err != nil {
 			return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Within", i), Msg: err.Error(),
-				Hint: "leave it out"}
+				Hint: "leave it out, or sum for all ranks by schedule.Shot, which does not cut the result"}
 		}
 	}
 	return nil

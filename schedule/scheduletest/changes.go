@@ -201,6 +201,7 @@ func (c *changes) op(i int) {
 		kernel("Args", func(k *schedule.Kernel) { k.Args = append(k.Args, "M+1") })
 	}
 	for j := range c.from.Ops[i].Then {
+		c.add(fmt.Sprintf("%s.Then[%d].Epsilon", at, j), of(func(o *schedule.Op) { o.Then[j].Epsilon = 1e-6 }))
 		c.add(fmt.Sprintf("%s.Then without %d", at, j), of(func(o *schedule.Op) {
 			o.Then = slices.Delete(o.Then, j, j+1)
 		}))

@@ -2,10 +2,10 @@
 // squares, in fp32, times a weight and plus a bias for each column, and rounded once.
 
 template <typename E>
-DEVICE void norm_about_mean(char *dst, const char *src, u64 count, const char *weight, const char *bias, u64 columns)
+DEVICE void norm_about_mean(char *dst, const char *src, u64 count, const char *weight, const char *bias, u64 columns,
+                            float epsilon)
 {
   typedef typename E::bits bits;
-  const float epsilon = 1e-5f;
   SHARED(float, sums, most_threads);
   for (u64 first = blockIdx.x * columns; first < count; first += gridDim.x * columns) {
     const bits *const x = (const bits *)src + first;

@@ -2,10 +2,9 @@
 // column, and rounded once.
 
 template <typename E>
-DEVICE void norm(char *dst, const char *src, u64 count, const char *weight, u64 columns)
+DEVICE void norm(char *dst, const char *src, u64 count, const char *weight, u64 columns, float epsilon)
 {
   typedef typename E::bits bits;
-  const float epsilon = 1e-5f;
   SHARED(float, sums, most_threads);
   for (u64 first = blockIdx.x * columns; first < count; first += gridDim.x * columns) {
     const bits *const x = (const bits *)src + first;

@@ -372,9 +372,10 @@ static void rmsnorm_round(World &w, unsigned r, unsigned round)
   p.operand = term(w, next_of(r));
   p.weight = term(w, r);
   p.columns = columns;
-  apply(w, r, round, "rmsnorm", p, [r, round](size_t i, double &) {
+  p.epsilon = 1e-6;
+  apply(w, r, round, "rmsnorm", p, [r, round, p](size_t i, double &) {
     const unsigned from = next_of(r);
-    return number_of(from, round, i) / std::sqrt(moment(from, round, i, 0, 2) + 1e-5) *
+    return number_of(from, round, i) / std::sqrt(moment(from, round, i, 0, 2) + p.epsilon) *
            number_of(r, round, i % columns);
   });
 }
@@ -452,9 +453,10 @@ static void layernorm_round(World &w, unsigned r, unsigned round)
   p.weight = term(w, r);
   p.bias = term(w, peer_of(r, 1));
   p.columns = columns;
-  apply(w, r, round, "layernorm", p, [r, round](size_t i, double &most) {
+  p.epsilon = 1e-6;
+  apply(w, r, round, "layernorm", p, [r, round, p](size_t i, double &most) {
     const unsigned from = next_of(r);
-    const double mean = moment(from, round, i, 0, 1), root = std::sqrt(moment(from, round, i, mean, 2) + 1e-5);
+    const double mean = moment(from, round, i, 0, 1), root = std::sqrt(moment(from, round, i, mean, 2) + p.epsilon);
     const double scale = number_of(r, round, i % columns) / root, bias = number_of(peer_of(r, 1), round, i % columns);
     const double want = (number_of(from, round, i) - mean) * scale + bias;
     // of what is left of an element and of the bias, and of rounding the sum

@@ -166,7 +166,7 @@ func (x *search) compute(s *state, st *step) []Number {
 	case ops.Product:
 		return x.multiplied(st.op, operands, size)
 	case ops.Apply:
-		return functionOf(st.op.Form, st.op.Width, operands, size)
+		return functionOf(st.op, operands, size)
 	case ops.Call:
 		made := make([]Number, size)
 		for i := range made {
@@ -198,9 +198,18 @@ func isRow(n int, operands [][]Number, size int) bool {
 		!slices.ContainsFunc(operands[n:], func(list []Number) bool { return len(list) != row })
 }
 
+// nameOf is a function by its name and, a norm, by what it adds to the mean of squares.
+func nameOf(function string, epsilon float64) uint64 {
+	if epsilon == 0 {
+		return hashed(function)
+	}
+	return hashed(fmt.Sprint(function, epsilon))
+}
+
 // functionOf is a function of the first operand: of each element and the other operands' elements at its place, or,
 // where the last ones are rows, of rows; a rotary embedding is of heads of that width.
-func functionOf(function string, width int64, operands [][]Number, size int) []Number {
+func functionOf(op *ops.Op, operands [][]Number, size int) []Number {
+	function, width := op.Form, op.Width
 	if function == string(schedule.ApplyFromFP32) {
 		return narrowed(operands, size)
 	}
@@ -217,9 +226,9 @@ func functionOf(function string, width int64, operands [][]Number, size int) []N
 			return nil
 		}
 	}
-	made := make([]Number, size)
+	made, name := make([]Number, size), nameOf(function, op.Epsilon)
 	for i := range made {
-		of := []uint64{hashed(function)}
+		of := []uint64{name}
 		if row > 0 {
 			for _, e := range operands[0][i/row*row:][:row] {
 				of = append(of, uint64(e))

@@ -214,14 +214,15 @@ func (m *meaning) ofElement(run int, f schedule.Func, index []int64, x Number) N
 // normed is an element of a tensor whose rows an operation norms.
 func (m *meaning) normed(run int, op schedule.Op, index []int64) Number {
 	last := len(index) - 1
-	of := []uint64{hashed(string(op.Then[0].Do))}
+	norm := op.Then[0]
+	of := []uint64{nameOf(string(norm.Do), norm.AddedToSquares())}
 	at := slices.Clone(index)
 	for i := range m.sizes(op.Out)[last] {
 		at[last] = i
 		of = append(of, uint64(m.element(run, op.In[0], at)))
 	}
 	of = append(of, uint64(m.element(run, op.In[0], index)))
-	for _, name := range op.Then[0].In {
+	for _, name := range norm.In {
 		of = append(of, uint64(m.element(run, name, index[last:])))
 	}
 	return mixed(of...)

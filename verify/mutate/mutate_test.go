@@ -142,22 +142,54 @@ func TestSwappedOperands(t *testing.T) {
 	}
 }
 
-// Heads of another width on one rank are noticed.
-func TestHeads(t *testing.T) {
-	found := 0
-	turned := schedule.Schedule{Tensors: scheduletest.Tensors("A[M/D K] T[M/D 4] W[N/D K] C[M:D N/D]"),
-		Ops: []schedule.Op{schedule.Copy("X", "A", schedule.Rotary("T")), schedule.Linear("C", "X", "W")}}
-	for _, m := range mutants(t, "Turned", turned) {
-		if m.Kind != "halve the width of heads" {
+// A chain that leaves its result where its residual was, which the peers read.
+func TestResidualInPlace(t *testing.T) {
+	s := schedule.Schedule{Tensors: scheduletest.Tensors("A[M/D K] B[F/D K] B2[K F/D] C[M/D K]"),
+		Ops: []schedule.Op{schedule.Linear("H", "A", "B"), schedule.Linear("C", "H", "B2", schedule.Add("A"))}}
+	s.Tensors[3].Within = "A"
+	caught, most := map[string]int{"drop": 0, "drop a term": 0}, 3
+	for _, m := range mutants(t, "InPlace", s) {
+		if n, looked := caught[m.Kind]; !looked || n == most && os.Getenv("OVGEN_SOAK") == "" {
 			continue
 		}
-		found++
-		if j, err := mutate.Judge(m, mutate.Prove); err != nil || j.Class != mutate.Caught {
+		j, err := mutate.Judge(m, mutate.Prove)
+		switch {
+		case err != nil || j.Class == mutate.Survivor:
 			t.Errorf("%s: %s %v, %v", m.Name(), j.Class, j.Why, err)
+		case j.Class == mutate.Caught:
+			caught[m.Kind]++
 		}
 	}
-	if found == 0 {
-		t.Error("there is no such mutant")
+	for kind, n := range caught {
+		if n == 0 {
+			t.Errorf("no mutant is caught: %s", kind)
+		}
+	}
+}
+
+// Heads of another width, or another epsilon, on one rank are noticed.
+func TestNumbers(t *testing.T) {
+	for _, c := range []struct {
+		kind, tensors string
+		schedule.Func
+	}{
+		{"halve the width of heads", "A[M/D K] T[M/D 4] W[N/D K] C[M:D N/D]", schedule.Rotary("T")},
+		{"add another epsilon", "A[M/D K] T[K] W[N/D K] C[M:D N/D]", schedule.RMSNorm("T").WithEpsilon(1e-6)},
+	} {
+		found := 0
+		for _, m := range mutants(t, "Turned", schedule.Schedule{Tensors: scheduletest.Tensors(c.tensors),
+			Ops: []schedule.Op{schedule.Copy("X", "A", c.Func), schedule.Linear("C", "X", "W")}}) {
+			if m.Kind != c.kind {
+				continue
+			}
+			found++
+			if j, err := mutate.Judge(m, mutate.Prove); err != nil || j.Class != mutate.Caught {
+				t.Errorf("%s: %s %v, %v", m.Name(), j.Class, j.Why, err)
+			}
+		}
+		if found == 0 {
+			t.Errorf("there is no mutant: %s", c.kind)
+		}
 	}
 }
 

@@ -106,6 +106,10 @@ func (m *maker) items(list []ops.Op, i int) {
 		c.Width /= 2
 		change("halve the width of heads", o.String(), c)
 	}
+	if c := o; o.Epsilon != 0 {
+		c.Epsilon /= 10
+		change("add another epsilon", o.String(), c)
+	}
 	for w, word := range o.Words {
 		c := o
 		c.Words = slices.Delete(slices.Clone(o.Words), w, w+1)

@@ -49,6 +49,8 @@ type Op struct {
 	Form string
 	// Width of the heads that an Apply takes rows apart into; 0: it knows none.
 	Width int64
+	// Epsilon is what an Apply that norms adds to the mean of squares; 0 of another function.
+	Epsilon float64
 	// Launch of a Call by a kernel, as LaunchOf has it.
 	Launch string
 	// Accumulate: a Product adds to its result, the last operand that it reads. No other
@@ -172,6 +174,9 @@ func (o Op) append(b []byte) []byte {
 	}
 	if o.Width > 0 {
 		b = strconv.AppendInt(append(b, " of heads of "...), o.Width, 10)
+	}
+	if o.Epsilon != 0 {
+		b = strconv.AppendFloat(append(b, " with epsilon "...), o.Epsilon, 'g', -1, 64)
 	}
 	if o.Launch != "" {
 		b = append(append(b, " in "...), o.Launch...)

@@ -257,7 +257,7 @@ func (u *unroller) sum(op Op, n hostir.Step) {
 
 // function adds a function, or a call.
 func (u *unroller) function(kind Kind, op Op, n hostir.Step) {
-	op.Kind, op.Form = kind, n.Func
+	op.Kind, op.Form, op.Epsilon = kind, n.Func, n.Epsilon
 	if !n.Width.IsZero() {
 		op.Width = u.eval(n.Width)
 	}

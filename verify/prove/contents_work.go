@@ -77,7 +77,7 @@ func (s *symbols) apply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 				return nil, s.misread(n, a, i)
 			}
 		}
-		made[i] = s.applied(ofHeads(o.Form, o.Width), args)
+		made[i] = s.applied(withEpsilon(ofHeads(o.Form, o.Width), o.Epsilon), args)
 	}
 	return made, nil
 }

@@ -28,7 +28,7 @@ func (x *expectation) functions(op schedule.Op, list []schedule.Func, made expr,
 		if !f.ByKernel() || f.ByProduct() && len(op.In) > 1 || f.Norm() && !x.wholeRows(f, bound[out[len(out)-1]]) {
 			return stale, fmt.Errorf("no rule for %s of %s", f, op)
 		}
-		name, args := string(f.Do), []expr{made}
+		name, args := withEpsilon(string(f.Do), f.AddedToSquares()), []expr{made}
 		for i := range f.In {
 			if f.Do == schedule.ApplyRotary {
 				table, err := x.turning(f.In[i], rank, bound[out[0]])
@@ -55,6 +55,14 @@ func ofHeads(function string, width int64) string {
 		return function
 	}
 	return fmt.Sprintf("%s of heads of %d", function, width)
+}
+
+// withEpsilon is the name of a norm that adds a number to the mean of squares; 0: of another function.
+func withEpsilon(function string, epsilon float64) string {
+	if epsilon == 0 {
+		return function
+	}
+	return fmt.Sprintf("%s with epsilon %g", function, epsilon)
 }
 
 // wholeRows reports whether columns are all that the row has which a norm takes.

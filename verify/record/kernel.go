@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -21,6 +22,7 @@ type kind struct {
 	waits    bool // each of its blocks awaits its words, a thread each
 	posts    bool // it posts its words, a thread each
 	heads    bool // the last of its parameters is the width of a head
+	norms    bool // the last of its parameters is what it adds to the mean of squares, a double
 	gathers  bool // it makes a copy for each tensor that it reads
 	tiles    bool // its launch has a beginning, a part for each shard, and an end
 	once     bool // all of its blocks must run at the same time
@@ -49,12 +51,12 @@ var kinds = map[string]kind{
 
 	"silu":    {function: true},
 	"swiglu":  {function: true},
-	"rmsnorm": {function: true},
+	"rmsnorm": {function: true, norms: true},
 	"gelu":    {function: true},
 	"relu":    {function: true},
 	"geglu":   {function: true},
 
-	"layernorm": {function: true},
+	"layernorm": {function: true, norms: true},
 	"rotary":    {function: true, heads: true},
 	"fromfp32":  {function: true, narrows: true},
 
@@ -204,6 +206,9 @@ func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 	}
 	if n := len(l.words); k.heads && n > 0 {
 		o.Width = int64(l.words[n-1])
+	}
+	if n := len(l.words); k.norms && n > 0 {
+		o.Epsilon = math.Float64frombits(l.words[n-1])
 	}
 	if o.Kernel = name; k.call {
 		o.Kernel, o.Launch = "", l.called()

@@ -175,7 +175,7 @@ func (p *Problem) functionOnDevice(f schedule.Func, x []float32, v map[string][]
 		for i := columns - 1; i >= 0; i-- {
 			squares += x[first+i] * x[first+i]
 		}
-		scale := 1 / float32(math.Sqrt(float64(squares/float32(columns)+schedule.RMSNormEpsilon)))
+		scale := 1 / float32(math.Sqrt(float64(squares/float32(columns)+float32(f.AddedToSquares()))))
 		for i := first; i < first+columns; i++ {
 			u := 0.7978845608 * (x[i] + 0.044715*x[i]*x[i]*x[i])
 			gate := x[i] / (1 + float32(math.Exp(float64(-x[i]))))

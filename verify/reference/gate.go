@@ -49,7 +49,7 @@ func normed(f schedule.Func, v Values, all map[string]Values, p *Problem, _ bool
 	weight, columns := all[f.In[0]], p.Elements(f.In[0])
 	made := Values{Want: make([]float64, len(v.Want)), Bound: make([]float64, len(v.Want))}
 	for first := 0; first < len(v.Want); first += columns {
-		mean, err := schedule.RMSNormEpsilon, 0.0
+		mean, err := f.AddedToSquares(), 0.0
 		for i := first; i < first+columns; i++ {
 			mean += v.Want[i] * v.Want[i] / float64(columns)
 			err += (2*math.Abs(v.Want[i])*v.off(i) + v.off(i)*v.off(i)) / float64(columns)

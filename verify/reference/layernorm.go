@@ -22,7 +22,7 @@ func normedAboutMean(f schedule.Func, v Values, all map[string]Values, p *Proble
 			meanOff += v.off(first+i) / n
 		}
 		meanOff += (n + 2) * single * (size + meanOff)
-		squares, squaresOff := schedule.LayerNormEpsilon, 0.0
+		squares, squaresOff := f.AddedToSquares(), 0.0
 		for i := range columns {
 			left[i], off[i] = v.Want[first+i]-mean, meanOff+v.off(first+i)
 			off[i] += single * (math.Abs(left[i]) + off[i])
@@ -35,7 +35,7 @@ func normedAboutMean(f schedule.Func, v Values, all map[string]Values, p *Proble
 			want := left[i]*scale*w + b
 			wrong := math.Abs(left[i]*scale*w)*relative + off[i]*scale*math.Abs(w)*(1+relative)
 			if relative > .5 {
-				wrong = (math.Abs(left[i]) + off[i]) * math.Abs(w) / math.Sqrt(schedule.LayerNormEpsilon) * 2
+				wrong = (math.Abs(left[i]) + off[i]) * math.Abs(w) / math.Sqrt(f.AddedToSquares()) * 2
 			}
 			made.Want[first+i] = want
 			made.Bound[first+i] = rounding(want, wrong+2*single*(math.Abs(want)+math.Abs(b)+wrong), p.Type)

@@ -45,7 +45,8 @@ list: the programs, and the memory that a plan of one shape takes on a rank (-ra
   -devices       in their place the devices of -driver (cuda), the first -ranks of them, and
                  what joins them
 verify:
-  -iters N       runs of each shape, eager and again replayed (5; on GPUs 50)
+  -iters N       runs of each shape, eager, again replayed, and captured in a graph of the
+                 caller's (5; on GPUs 50)
   -delays        delay random operations on the device
   -straggler     let a random rank come late to every run
 bench:

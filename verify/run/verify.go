@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/verify/harness"
 	"ovgen/verify/reference"
@@ -16,6 +17,7 @@ import (
 const (
 	modeEager    = "eager"
 	modeReplayed = "replayed"
+	modeCaptured = "captured"   // in a graph of the caller's
 	modeOwn      = "own stream" // Run of a program that can't be replayed
 	modeReal     = "real"
 )
@@ -50,9 +52,10 @@ func (r *rank) verify(ctx context.Context) (right bool, err error) {
 // checker verifies one shape of one program.
 type checker struct {
 	*harness.Wanted
-	r    *rank
-	plan harness.Plan
-	turn int // of the replayed runs
+	r     *rank
+	plan  harness.Plan
+	turn  int           // of the replayed runs
+	graph *device.Graph // of the caller's, in which the captured runs are
 }
 
 func (r *rank) verifyShape(ctx context.Context, p *harness.Program, s harness.Shape) (rows []row, err error) {
@@ -71,9 +74,9 @@ func (r *rank) verifyShape(ctx context.Context, p *harness.Program, s harness.Sh
 	}
 	defer func() { err = errors.Join(err, r.ClosePlan(ctx, plan)) }()
 	c := &checker{Wanted: w, r: r, plan: plan}
-	modes := []string{modeEager, modeReplayed}
+	modes := []string{modeEager, modeReplayed, modeCaptured}
 	if p.Eager {
-		modes[1] = modeOwn
+		modes = []string{modeEager, modeOwn}
 	}
 	if t.Small() && !t.Copies() { // copies take reals anyway
 		modes = append(modes, modeReal)
@@ -97,7 +100,14 @@ func (r *rank) verifyShape(ctx context.Context, p *harness.Program, s harness.Sh
 }
 
 // mode makes the runs of one mode and gathers the results of the ranks.
-func (c *checker) mode(ctx context.Context, mode string) (row, error) {
+func (c *checker) mode(ctx context.Context, mode string) (made row, err error) {
+	if mode == modeCaptured {
+		s := c.r.Caller.Handle()
+		if c.graph, err = device.Capture(c.r.drv, s, func() error { return c.plan.Enqueue(s) }); err != nil {
+			return row{}, err
+		}
+		defer func() { err = errors.Join(err, c.graph.Close()) }()
+	}
 	runs := c.r.o.iters
 	switch {
 	case mode == modeReal:
@@ -121,11 +131,12 @@ func (c *checker) mode(ctx context.Context, mode string) (row, error) {
 	return c.gather(ctx, mode, runs, first)
 }
 
+// draws number the inputs of modes apart, whose runs take others.
+var draws = map[string]uint32{modeReplayed: 1, modeOwn: 1, modeCaptured: 2}
+
 // run makes one run with fresh inputs and poisoned outputs and judges it.
 func (c *checker) run(ctx context.Context, mode string, i uint32) (*harness.Mismatch, error) {
-	if mode == modeReplayed || mode == modeOwn {
-		i += 1 << 20
-	}
+	i += draws[mode] << 20
 	s := c.r.Caller.Handle()
 	in := c.Inputs(i, mode == modeReal)
 	if err := errors.Join(c.Spoil(s), c.Fill(in, s), c.disturb(i, s)); err != nil {
@@ -143,7 +154,10 @@ func (c *checker) run(ctx context.Context, mode string, i uint32) (*harness.Mism
 // start runs the plan once: after the work of s, or, replayed, on its own. Every second
 // replayed run is a Replay on s.
 func (c *checker) start(ctx context.Context, mode string, s driver.Stream) error {
-	if mode != modeReplayed && mode != modeOwn {
+	switch mode {
+	case modeCaptured:
+		return c.graph.Launch(s)
+	case modeEager, modeReal:
 		return c.plan.Enqueue(s)
 	}
 	if c.turn++; c.turn%2 == 0 && mode == modeReplayed {

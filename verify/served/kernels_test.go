@@ -66,7 +66,10 @@ var kernels = []declared{
 		at("Tensors[7].Type", "only calls read tensors of integers")},
 	{"a sum in the place of an operand", "which is no call's", of("A[M K] W[N/D K] Wo[K N/D] C[M K]",
 		s.Linear("H", "A", "W"), s.CallKernel("O", "Scale", "mn->mn", by("M"), "H"), s.Linear("C", "O", "Wo")).
-		within("C", "A"), at("Tensors[3].Within", "LayerSlots does not work in place")},
+		within("C", "A"), at("Tensors[3].Within", "they are cut into chunks that do not fit")},
+	{"the same by one shot", "which does not cut the result", of("A[M K] W[N/D K] Wo[K N/D] C[M K]",
+		s.Linear("H", "A", "W"), s.CallKernel("O", "Scale", "mn->mn", by("M"), "H"), s.Linear("C", "O", "Wo")).
+		within("C", "A").by("C", s.Shot{}), served},
 }
 
 // TestKernels holds each chain with a kernel of the caller's against its verdict.

@@ -26,7 +26,7 @@ type kind struct {
 	judge func(score mutate.Score, all bool) error
 }
 
-var kinds = []kind{{"schedules", schedules}, {"kernels", kernels}, {"packages", packages}}
+var kinds = []kind{{"schedules", schedules}, {"kernels", kernels}, {"packages", packages}, {"runtime", ofRuntime}}
 
 func main() {
 	all := flag.Bool("v", false, "say of each mutant caught what it breaks, in full")
@@ -34,7 +34,7 @@ func main() {
 		func(text string) (err error) { named, err = regexp.Compile(text); return err })
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(),
-			"usage: mutants [-v] [-run EXPRESSION] [schedules] [kernels] [packages]; without a kind, all three")
+			"usage: mutants [-v] [-run EXPRESSION] [schedules] [kernels] [packages] [runtime]; without a kind, all")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -83,6 +83,11 @@ func kernels(score mutate.Score, _ bool) error {
 // packages judges the mutants of emitted Go.
 func packages(score mutate.Score, _ bool) error {
 	return judge(score, "generated", mutate.Packages, mutate.JudgePackage)
+}
+
+// ofRuntime judges the mutants of the order of runs.
+func ofRuntime(score mutate.Score, _ bool) error {
+	return judge(score, "runtime", mutate.Runtime, mutate.JudgeRuntime)
 }
 
 // cores that the tests of one mutant are given: its threads must run side by side, or a wait may end by its deadline

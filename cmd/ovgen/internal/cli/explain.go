@@ -23,9 +23,9 @@ and for each wait which post, of which rank, it waits for. A number in brackets 
 of a step in the list of the rank that it names. A schedule over hosts is told for the fewest
 of several that divide the ranks. PACKAGE is ` + catalog + `
 unless it is given. A shape that is not given is ` + fmt.Sprint(rowsOfARank) + ` a rank in each extent.
-Above the steps it lists each communication with the products that it is pipelined with, or
-the field that is why not; below them the device memory that a plan takes. With -json it prints all this as
-data, memory in bytes.`,
+Above the steps it lists each communication with its way, why that one, and the products that it is
+pipelined with, or the field that is why not, and each function with what applies it; below them the device
+memory that a plan takes. With -json it prints all this as data, memory in bytes.`,
 	explains: true, json: true,
 	examples: []string{
 		"ovgen explain AllGatherLinear",
@@ -89,15 +89,19 @@ func (c *call) explanation(p *hostir.Program, x cost.Case) error {
 			Schedule string `json:"schedule"`
 			caseJSON
 			Communications []lower.Overlap `json:"communications"`
+			Functions      []lower.Applied `json:"functions"`
 			*explain.Explanation
 			Memory plan.Memory `json:"memory"`
-		}{p.Name, jsonCase(x, p, c.shape.typ), lower.Overlaps(p), told, needed})
+		}{p.Name, jsonCase(x, p, c.shape.typ), lower.Overlaps(p), lower.Functions(p), told, needed})
 	}
 	fmt.Fprintf(c.stdout, "%s on rank %d of %d: %s\n", p.Name, c.rank, x.Ranks, equation(p))
 	fmt.Fprintf(c.stdout, "%s; ranks and parts count from 0.\n", shapeText(x, p, c.shape.typ))
 	fmt.Fprintln(c.stdout, "A number in brackets is a step, of the rank that is named or else of this one.")
 	for _, o := range lower.Overlaps(p) {
 		fmt.Fprintln(c.stdout, o)
+	}
+	for _, f := range lower.Functions(p) {
+		fmt.Fprintln(c.stdout, f)
 	}
 	if err := told.Write(c.stdout); err != nil {
 		return err

@@ -39,10 +39,10 @@ func (u *unit) callFields(g *jen.Group) {
 	for _, s := range u.calls() {
 		var from []string
 		for _, v := range s.Reads {
-			from = append(from, v.Buffer)
+			from = append(from, u.onRank(v.Buffer))
 		}
-		text := fmt.Sprintf("%s enqueues the caller's own work, %s of %s. Set it before Bind", s.Func,
-			s.Writes[0].Buffer, strings.Join(from, ", "))
+		text := fmt.Sprintf("%s enqueues the caller's own work, %s of %s in this rank's memory. Set it before Bind",
+			s.Func, u.onRank(s.Writes[0].Buffer), list(from))
 		if s.Launch.File != "" {
 			text += ", or leave it nil: " + s.Launch.Kernel + " of " + s.Launch.File + " does it then"
 		}
@@ -50,6 +50,19 @@ func (u *unit) callFields(g *jen.Group) {
 		g.Id(s.Func).Qual(planPath, "Call")
 		g.Line()
 	}
+}
+
+// onRank is a buffer with what a rank has of it: "Query [M, N/D]".
+func (u *unit) onRank(buffer string) string {
+	b, ok := u.program.Buffer(buffer)
+	if !ok {
+		return buffer
+	}
+	var axes []string
+	for _, a := range b.Tensor.Axes {
+		axes = append(axes, inMemory(a)...)
+	}
+	return fmt.Sprintf("%s [%s]", buffer, strings.Join(axes, ", "))
 }
 
 // called enqueues a call: by its kernel, or by the caller's function.

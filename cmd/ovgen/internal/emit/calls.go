@@ -212,6 +212,9 @@ func (b *body) summing(n hostir.Step, args ...jen.Code) jen.Code {
 	if !n.Width.IsZero() {
 		set = set.Dot("Heads").Call(b.width(n.Width))
 	}
+	if n.Epsilon != 0 {
+		set = set.Dot("Epsilon").Call(jen.Lit(n.Epsilon))
+	}
 	return set.Dot(name).Call(append([]jen.Code{jen.Id("q")}, args...)...)
 }
 

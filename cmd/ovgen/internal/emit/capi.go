@@ -70,8 +70,8 @@ func libraryData(units []*unit) templates.Library {
 		}
 		s.Apart = u.apart()
 		for _, b := range u.callers() {
-			s.Buffers = append(s.Buffers, templates.Member{Name: b.Name, Comment: b.Tensor.String() + share(b) + "; " +
-				u.held(b)})
+			s.Buffers = append(s.Buffers, templates.Member{Name: b.Name,
+				Comment: u.declared(b).String() + u.share(b) + "; " + u.held(b)})
 		}
 		if n, remark := u.counts(); n != nil {
 			s.Counts = remark

@@ -2,16 +2,66 @@ package emit
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"ovgen/runtime/driver"
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
 // buffersComment is the comment of type Buffers.
-const buffersComment = "Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind " +
-	"says what must hold of it."
+const buffersComment = "Buffers are the caller's device memory, row-major, of elements of %s; Shape.Memory says how " +
+	"many bytes each takes, and plan.Plan.Bind what must hold of it."
+
+// elements says of what types the caller's tensors are, and how large those are.
+func (u *unit) elements() string {
+	bytes := map[int64][]string{}
+	for _, t := range driver.Types() {
+		if slices.Contains(u.program.Schedule.Types, schedule.Type(t.String())) {
+			bytes[t.Size()] = append(bytes[t.Size()], strings.ToUpper(t.String()))
+		}
+	}
+	var sizes []string
+	for _, size := range slices.Sorted(maps.Keys(bytes)) {
+		sizes = append(sizes, fmt.Sprintf("%d bytes (%s)", size, strings.Join(bytes[size], ", ")))
+	}
+	text := "Shape.Type, " + strings.Join(sizes, " or ")
+	if slices.ContainsFunc(u.callers(), func(b hostir.Buffer) bool { return b.Tensor.Type != "" }) {
+		text += ", or of the type that a field names"
+	}
+	return text
+}
+
+// declared is a buffer's tensor as the schedule has it.
+func (u *unit) declared(b hostir.Buffer) schedule.Tensor {
+	if t, ok := u.program.Schedule.Tensor(b.Name); ok {
+		return t
+	}
+	return b.Tensor
+}
+
+// alike says that a tensor which each rank has whole must have the same values on all: others get what is made of it.
+func (u *unit) alike(b hostir.Buffer) bool {
+	_, _, sharded := b.Tensor.Sharded()
+	s := u.program.Schedule
+	return !sharded && !b.Tensor.Root && !s.Made(b.Name) && slices.ContainsFunc(s.Moves,
+		func(m schedule.Move) bool { return madeOf(s, m.Of, b.Name) })
+}
+
+// madeOf reports whether operations make a tensor of another.
+func madeOf(s schedule.Schedule, made, of string) bool {
+	o, ok := s.Maker(made)
+	if !ok {
+		return false
+	}
+	operands := slices.Clone(o.In)
+	for _, f := range o.Then {
+		operands = append(operands, f.In...)
+	}
+	return slices.ContainsFunc(operands, func(x string) bool { return x == of || madeOf(s, x, of) })
+}
 
 // held says how a buffer lies in a rank's memory: "[M/D, K] in memory, M/D*K elements".
 func (u *unit) held(b hostir.Buffer) string {
@@ -26,15 +76,20 @@ func (u *unit) held(b hostir.Buffer) string {
 		return "as many elements as the counts say, at most " + elements
 	}
 	var axes []string
-	for _, a := range b.Tensor.Axes {
-		if x := inMemory(a); x != "1" || len(b.Tensor.Axes) == 1 {
-			axes = append(axes, x)
+	for _, a := range u.declared(b).Axes {
+		for _, x := range inMemory(a) {
+			if x != "1" || len(b.Tensor.Axes) == 1 {
+				axes = append(axes, x)
+			}
 		}
 	}
 	if elements += " elements"; elements == " elements" {
 		elements = "1 element"
 	}
-	of := b.Tensor
+	if size := b.Tensor.Type.Bytes(); size > 0 {
+		elements += fmt.Sprintf(" of %d bytes", size)
+	}
+	of := u.declared(b)
 	of.Type = ""
 	if shape := "[" + strings.Join(axes, ", ") + "]"; shape != of.String() {
 		return shape + " in memory, " + elements
@@ -42,13 +97,21 @@ func (u *unit) held(b hostir.Buffer) string {
 	return elements
 }
 
-// inMemory is the extent of an axis on one rank.
-func inMemory(a schedule.Axis) string {
-	text := string(a.Extent)
-	if slices.ContainsFunc(a.Outer, func(s schedule.Split) bool { return s.Kind == schedule.DeviceX }) {
-		if text += "/" + string(schedule.D); a.Extent == schedule.D {
-			text = "1"
-		}
+// inMemory are the extents of an axis on one rank: one or, of batches each of which is spread over the ranks, so many
+// and their rows.
+func inMemory(a schedule.Axis) []string {
+	spread := slices.IndexFunc(a.Outer, func(s schedule.Split) bool { return s.Kind == schedule.DeviceX })
+	switch {
+	case spread < 0:
+		return []string{string(a.Extent)}
+	case a.Extent == schedule.D:
+		return []string{"1"}
+	case spread == 0:
+		return []string{string(a.Extent) + "/" + string(schedule.D)}
 	}
-	return text
+	var list, counts []string
+	for _, s := range a.Outer[:spread] {
+		list, counts = append(list, string(s.Count)), append(counts, string(s.Count))
+	}
+	return append(list, fmt.Sprintf("%s/(%s*%s)", a.Extent, strings.Join(counts, "*"), schedule.D))
 }

@@ -18,7 +18,7 @@ func (u *unit) docFile() ([]byte, error) {
 	fmt.Fprintf(&text, "\nThe schedule:\n\n%s", indented(describe(u.program)))
 	text.WriteString("\nThe host program, the same text for every rank; r is the rank, D the number of ranks:\n\n")
 	text.WriteString(indented(foldRemarks(hostir.Print(u.program))))
-	text.WriteString("\n" + wrap(u.carriers()) + "\n")
+	text.WriteString("\n" + wrap(u.carriers()+u.functions()) + "\n")
 	text.WriteString("\nProof: " + u.proof() + ".\n")
 	f := u.file()
 	f.PackageComment(comment(text.String()))
@@ -105,6 +105,14 @@ func (u *unit) carriers() string {
 		text += "Sums are made by kernels. "
 	}
 	return text + "The kernels are in " + u.name + ".cu."
+}
+
+// functions says what applies each function.
+func (u *unit) functions() string {
+	if text := lower.Sentences(lower.Functions(u.program)); text != "" {
+		return " Functions: " + text + "."
+	}
+	return ""
 }
 
 // describe is a schedule as text: the operations, the placements, and the ways that its

@@ -55,7 +55,8 @@ func literal(v reflect.Value) *jen.Statement {
 		return jen.Index().Add(named(v.Type().Elem())).Add(elements(v))
 	case reflect.String:
 		return jen.Lit(v.String())
-
+	case reflect.Float64:
+		return jen.Lit(v.Float())
 	case reflect.Bool:
 		return jen.Lit(v.Bool())
 	}

@@ -157,7 +157,7 @@ func (u *unit) proven() []jen.Code {
 // buffers is type Buffers: what the caller brings.
 func (u *unit) buffers(f *jen.File) {
 	f.Line()
-	f.Add(doc(buffersComment + " " + u.apart()))
+	f.Add(doc(fmt.Sprintf(buffersComment, u.elements()) + " " + u.apart()))
 	f.Type().Id("Buffers").StructFunc(func(g *jen.Group) {
 		field := func(name string, typ *jen.Statement, remark string) {
 			if len(name)+len(remark) > 90 {
@@ -168,7 +168,7 @@ func (u *unit) buffers(f *jen.File) {
 			g.Id(name).Add(typ).Comment(remark)
 		}
 		for _, b := range u.callers() {
-			field(b.Name, jen.Qual(devicePath, "Ptr"), b.Tensor.String()+share(b)+"; "+u.held(b))
+			field(b.Name, jen.Qual(devicePath, "Ptr"), u.declared(b).String()+u.share(b)+"; "+u.held(b))
 		}
 		if n, remark := u.counts(); n != nil {
 			field("Counts", jen.Index().Int(), remark)
@@ -202,7 +202,7 @@ func (u *unit) writes() (names []string) {
 }
 
 // share says which part of a tensor a rank brings, and who else reads it.
-func share(b hostir.Buffer) string {
+func (u *unit) share(b hostir.Buffer) string {
 	_, _, sharded := b.Tensor.Sharded()
 	var what []string
 	switch {
@@ -210,6 +210,8 @@ func share(b hostir.Buffer) string {
 		what = append(what, "rank 0's")
 	case sharded:
 		what = append(what, "this rank's part")
+	case u.alike(b):
+		what = append(what, "the same on all ranks")
 	}
 	if b.Shared {
 		what = append(what, "which the peers read")

@@ -1,6 +1,7 @@
 package literal
 
 import (
+	"go/ast"
 	"go/types"
 	"reflect"
 	"slices"
@@ -55,6 +56,23 @@ func constructorOf(f *types.Func) (c constructor, ok bool) {
 		return c, false
 	}
 	return constructor{value: schedule.Func{Do: do}, lists: []sublist{{"In", 0, f.Signature().Params().Len()}}}, true
+}
+
+// setters are the methods of values of package schedule that set a field of a copy, by the field.
+var setters = map[string]string{"WithEpsilon": "Epsilon"}
+
+// setter is the field that a call of such a method sets, and the value that it is called on.
+func (s *Source) setter(call *ast.CallExpr) (field string, on ast.Expr, ok bool) {
+	f, isMethod := call.Fun.(*ast.SelectorExpr)
+	if !isMethod || len(call.Args) != 1 {
+		return "", nil, false
+	}
+	m, known := s.info.Uses[f.Sel].(*types.Func)
+	if !known || m.Pkg() == nil || m.Pkg().Path() != Path || m.Signature().Recv() == nil {
+		return "", nil, false
+	}
+	field, ok = setters[m.Name()]
+	return field, f.X, ok
 }
 
 // list is the range of the arguments that a field is made of.

@@ -185,6 +185,12 @@ func element(lit *ast.CompositeLit, i int) (place, bool) {
 // argument finds a field among the arguments of a constructor. Arguments that a field has
 // from one on are a literal of their own, and stay at the call.
 func (s *Source) argument(call *ast.CallExpr, name string) (place, bool) {
+	if field, on, ok := s.setter(call); ok {
+		if field == name {
+			return place{call.Args[0], call.Args[0]}, true
+		}
+		return s.descend(ast.Unparen(s.follow(on)), name)
+	}
 	c, ok := s.constructor(call)
 	if !ok || call.Ellipsis.IsValid() {
 		return place{}, false

@@ -45,7 +45,7 @@ func names() []string  { return nil }
 func extent() s.Extent { return s.K }
 func init()            { changed = "" }
 
-var Chain = s.Schedule{Ops: []s.Op{s.Copy("Y", a, s.LayerNorm("W", "V"), s.SiLU())}}
+var Chain = s.Schedule{Ops: []s.Op{s.Copy("Y", a, s.LayerNorm("W", "V").WithEpsilon(1e-6), s.SiLU())}}
 `
 
 // source is the text with its types, and the values of its variables.
@@ -88,7 +88,7 @@ func TestValue(t *testing.T) {
 		t.Errorf("value (-want +got):\n%s", diff)
 	}
 	chain := schedule.Schedule{
-		Ops: []schedule.Op{schedule.Copy("Y", "A", schedule.LayerNorm("W", "V"), schedule.SiLU())}}
+		Ops: []schedule.Op{schedule.Copy("Y", "A", schedule.LayerNorm("W", "V").WithEpsilon(1e-6), schedule.SiLU())}}
 	if got, _ := s.Value(values["Chain"]); !cmp.Equal(chain, got) {
 		t.Errorf("value (-want +got):\n%s", cmp.Diff(chain, got))
 	}
@@ -131,6 +131,12 @@ func TestFind(t *testing.T) {
 		}
 		if at.Line != want.line || at.Column != want.column || p.Whole != want.whole || p.Computed != want.computed {
 			t.Errorf("%s: %d:%d %+v, want %+v", path, at.Line, at.Column, p, want)
+		}
+	}
+	for path, want := range map[string]string{"Ops[0].Then[0].Epsilon": "1e-6", "Ops[0].Then[0].In[1]": `"V"`} {
+		p := s.Find(values["Chain"], path)
+		if got, ok := p.At.(*ast.BasicLit); !ok || got.Value != want || !p.Whole {
+			t.Errorf("%s: %+v, want %s", path, p, want)
 		}
 	}
 }

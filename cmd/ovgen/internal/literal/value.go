@@ -67,6 +67,9 @@ func set(to reflect.Value, c constant.Value) bool {
 			return false
 		}
 		to.SetInt(n)
+	case to.Kind() == reflect.Float64:
+		x, _ := constant.Float64Val(constant.ToFloat(c))
+		to.SetFloat(x)
 	default:
 		return false
 	}
@@ -117,6 +120,11 @@ func join(path, name string) string {
 
 // call reads the result of a constructor of package schedule.
 func (v *reading) call(to reflect.Value, call *ast.CallExpr, path string) {
+	if field, on, ok := v.setter(call); ok && to.FieldByName(field).IsValid() {
+		v.read(to, on, path)
+		v.read(to.FieldByName(field), call.Args[0], join(path, field))
+		return
+	}
 	c, ok := v.constructor(call)
 	if !ok || !c.takes(to) || call.Ellipsis.IsValid() || len(call.Args) < len(c.fields) {
 		v.fails(path)

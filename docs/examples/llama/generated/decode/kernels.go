@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "ecd7b1c0ec72bde5ba6c17313454533519b55c6bd31083bdb4c3aa1b5a298d3e",
+	Source:  "011ee9958d31501a2b9451fe8b84954e92b13f05afdae6da3dcfd502076e2125",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -48,8 +48,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "decode",
-	Hash:     "08d4a0d50018ad9d437406e9205433329a5757f6b46b1a205b5d757d354bd04b",
-	Proof:    "proven for D = 1..8, stamp 4fe48b5b328a0510",
+	Hash:     "f9e41a26af13911c5ff54254268259260c96be9c77e31a98039a1bc22a8f5199",
+	Proof:    "proven for D = 1..8, stamp 3c80e97a55537a92",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},
 	Divides:  []plan.Divide{{Extent: "N", By: "D"}, {Extent: "N2", By: "D"}, {Extent: "F", By: "D"}},
@@ -71,16 +71,17 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.F) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
-// of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16) or 4 bytes
+// (FP32); Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it. Runs write C, which
+// must overlap no other.
 type Buffers struct {
-	A     device.Ptr // [M, K]; M*K elements
-	Norm  device.Ptr // [K]; K elements
+	A     device.Ptr // [M, K]: the same on all ranks; M*K elements
+	Norm  device.Ptr // [K]: the same on all ranks; K elements
 	Wq    device.Ptr // [DIDx(D), N/D, K]: this rank's part; [N/D, K] in memory, N/D*K elements
 	Wk    device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
 	Wv    device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
 	Wo    device.Ptr // [K, DIDx(D), N/D]: this rank's part; [K, N/D] in memory, K*(N/D) elements
-	Norm2 device.Ptr // [K]; K elements
+	Norm2 device.Ptr // [K]: the same on all ranks; K elements
 	Gate  device.Ptr // [DIDx(D), F/D, K]: this rank's part; [F/D, K] in memory, F/D*K elements
 	Up    device.Ptr // [DIDx(D), F/D, K]: this rank's part; [F/D, K] in memory, F/D*K elements
 	Down  device.Ptr // [K, DIDx(D), F/D]: this rank's part; [K, F/D] in memory, K*(F/D) elements
@@ -92,7 +93,8 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	// Attention enqueues the caller's own work, O of Query, Key, Value. Set it before Bind.
+	// Attention enqueues the caller's own work, O [M, N/D] of Query [M, N/D], Key [M, N2/D] and Value [M, N2/D] in this
+	// rank's memory. Set it before Bind.
 	Attention plan.Call
 
 	bytesG    int64 // bytes of M*(F/D) elements
@@ -172,7 +174,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	d := q.Size()
 	main := q.Main()
-	p.kernels.Row(p.norm.At(0), p.bytesNorm).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.bytesX, p.a.At(0))
+	p.kernels.Row(p.norm.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.bytesX,
+		p.a.At(0))
 	q.Linear(main, p.gemmQuery, p.query.At(0), p.x.At(0), p.wq.At(0), plan.NoBias)
 	q.Linear(main, p.gemmKey, p.key.At(0), p.x.At(0), p.wk.At(0), plan.NoBias)
 	q.Linear(main, p.gemmKey, p.value.At(0), p.x.At(0), p.wv.At(0), plan.NoBias)
@@ -187,7 +190,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	p.terms = append(p.terms, p.a.At(0))
 	p.kernels.Shot(q, main, plan.Signals{PrePost: p.ready, PreWait: p.ready, PostPost: p.summed, PostWait: p.summed},
 		p.r.At(0), p.bytesX, p.terms...)
-	p.kernels.Row(p.norm2.At(0), p.bytesNorm).Apply(q, main, kernels.RMSNorm, p.y.At(0), p.bytesX, p.r.At(0))
+	p.kernels.Row(p.norm2.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.y.At(0), p.bytesX,
+		p.r.At(0))
 	q.Linear(main, p.gemmU, p.u.At(0), p.y.At(0), p.up.At(0), plan.NoBias)
 	q.Linear(main, p.gemmU, p.g.At(0), p.y.At(0), p.gate.At(0), plan.NoBias)
 	p.kernels.Apply(q, main, kernels.SwiGLU, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))

@@ -36,15 +36,16 @@
 //	plan:   X [M, K];  Query [M, DIDx(D), N/D];  Key [M, DIDx(D), N2/D];  Value [M, DIDx(D), N2/D]
 //	        O [M, DIDx(D), N/D];  partial [M, K];  R [M, K];  Y [M, K];  U [M, DIDx(D), F/D]
 //	        G [M, DIDx(D), F/D];  partial2 [M, K];  reduced [M, K];  reduced2 [M, K]
-//	main:   Apply rmsnorm(X, A, Norm to each row) by kernel;  Linear(Query, X, Wq)
+//	main:   Apply rmsnorm(X, A, Norm to each row, epsilon 1e-05) by kernel;  Linear(Query, X, Wq)
 //	main:   Linear(Key, X, Wk);  Linear(Value, X, Wv);  Call Attention(O, Query, Key, Value)
 //	main:   Linear(partial, O, Wo);  nccl{AllReduce(reduced, partial)};  Reduce(R, reduced, A)
-//	main:   Apply rmsnorm(Y, R, Norm2 to each row) by kernel;  Linear(U, Y, Up);  Linear(G, Y, Gate)
-//	main:   Apply swiglu(G, G, U) by kernel;  Linear(partial2, G, Down)
+//	main:   Apply rmsnorm(Y, R, Norm2 to each row, epsilon 1e-05) by kernel;  Linear(U, Y, Up)
+//	main:   Linear(G, Y, Gate);  Apply swiglu(G, G, U) by kernel;  Linear(partial2, G, Down)
 //	main:   nccl{AllReduce(reduced2, partial2)};  Reduce(C, reduced2, R)
 //
 // NCCL, which is loaded when a plan is made, does all that ranks do together. Sums are made by kernels. The kernels
-// are in decodenccl.cu.
+// are in decodenccl.cu. Functions: rmsnorm(Norm) of X, rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its own;
+// add(A) of R, add(R) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 24f40b7c2d98db49.
+// Proof: proven for D = 1..8, stamp d8062eb372adf338.
 package decodenccl

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "8b5f36d80b4fb00f765a1da89a36cc8f030f65b87b2b3884f652154c40497072",
+	Source:  "d44a8f6d2bfd7616f50b851b84b0d036460474c3889cfb36ca733635fb85809b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

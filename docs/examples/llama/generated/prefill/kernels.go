@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "prefill",
-	Source:  "2ad625e460b175365da029e9ff133b46d7db3461e62b79723bb3dbd93b8799a2",
+	Source:  "a74e36ccebd59c213720b053507f76fb08b2c30459591efbee2ecddceec515cb",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -2,7 +2,7 @@
 
 // The kernels of prefill.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f1c4fe74fa6e50fb863d52bd0d73527c62e6a3b44aaea67d4b0736545322c78b
+// 8f170f610e4d03ad121f7b75091cd87a52b9ba674be9afa3a5022a2ce9976726
 
 namespace {
 

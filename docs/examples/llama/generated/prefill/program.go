@@ -47,8 +47,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "prefill",
-	Hash:    "e2e03354cb4563582a805a6463a2925473212d8a38899a7001f51beb329907d0",
-	Proof:   "proven for D = 1..8, stamp a11c13e9c0de52b6",
+	Hash:    "5c7c7668cc0b232530e7a30bf37fe2e8a307dc88e4565c573bf562b56a30b9ff",
+	Proof:   "proven for D = 1..8, stamp 3e07e880b4590b14",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "F"},
@@ -72,16 +72,17 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 // String is the shape as errors print it.
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.F) }
 
-// Buffers are the caller's device memory, row-major, of elements of Shape.Type; plan.Plan.Bind says what must hold
-// of it. Runs write C, which must overlap no other.
+// Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16) or 4 bytes
+// (FP32); Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it. Runs write C, which
+// must overlap no other.
 type Buffers struct {
 	A     device.Ptr // [DIDx(D), M/D, K]: this rank's part; [M/D, K] in memory, M/D*K elements
-	Norm  device.Ptr // [K]; K elements
+	Norm  device.Ptr // [K]: the same on all ranks; K elements
 	Wq    device.Ptr // [DIDx(D), N/D, K]: this rank's part; [N/D, K] in memory, N/D*K elements
 	Wk    device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
 	Wv    device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
 	Wo    device.Ptr // [K, DIDx(D), N/D]: this rank's part; [K, N/D] in memory, K*(N/D) elements
-	Norm2 device.Ptr // [K]; K elements
+	Norm2 device.Ptr // [K]: the same on all ranks; K elements
 	Gate  device.Ptr // [DIDx(D), F/D, K]: this rank's part; [F/D, K] in memory, F/D*K elements
 	Up    device.Ptr // [DIDx(D), F/D, K]: this rank's part; [F/D, K] in memory, F/D*K elements
 	Down  device.Ptr // [K, DIDx(D), F/D]: this rank's part; [K, F/D] in memory, K*(F/D) elements
@@ -93,7 +94,8 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	// Attention enqueues the caller's own work, O of Query, Key, Value. Set it before Bind.
+	// Attention enqueues the caller's own work, O [M, N/D] of Query [M, N/D], Key [M, N2/D] and Value [M, N2/D] in this
+	// rank's memory. Set it before Bind.
 	Attention plan.Call
 
 	bytesNorm  int64 // bytes of K elements
@@ -201,7 +203,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Post(p.copy, p.free2)
 	q.Post(p.copy, p.free3)
 	q.Synchronize(p.put, p.copy)
-	p.kernels.Row(p.norm.At(0), p.bytesNorm).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.bytesX, p.a.At(0))
+	p.kernels.Row(p.norm.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.bytesX,
+		p.a.At(0))
 
 	// Peers may read X.
 	q.Post(main, p.ready)
@@ -267,7 +270,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	p.terms = append(p.terms, p.a.At(0))
 	p.kernels.Reduce(q, p.put, p.r.At(0), p.bytesX, p.terms...)
 	q.Synchronize(main, p.put)
-	p.kernels.Row(p.norm2.At(0), p.bytesNorm).Apply(q, main, kernels.RMSNorm, p.y.At(0), p.bytesX, p.r.At(0))
+	p.kernels.Row(p.norm2.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.y.At(0), p.bytesX,
+		p.r.At(0))
 
 	// Peers may read Y.
 	q.Post(main, p.ready3)

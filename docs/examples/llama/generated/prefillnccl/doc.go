@@ -41,17 +41,19 @@
 //	        Ygathered [D, M/D, K] by M/D*K;  U [D, M/D, DIDx(D), F/D] by M/D*(F/D)
 //	        G [D, M/D, DIDx(D), F/D] by M/D*(F/D);  partial3 [D, M/D, K] by M/D*K;  reduced2 [DIDx(D), M/D, K]
 //	        reduced3 [DIDx(D), M/D, K]
-//	main:   Apply rmsnorm(X, A, Norm to each row) by kernel;  nccl{AllGather(Xgathered, X)}
-//	main:   Linear(Query, Xgathered, Wq);  Linear(Key, Xgathered, Wk);  Linear(Value, Xgathered, Wv)
+//	main:   Apply rmsnorm(X, A, Norm to each row, epsilon 1e-05) by kernel
+//	main:   nccl{AllGather(Xgathered, X)};  Linear(Query, Xgathered, Wq)
+//	main:   Linear(Key, Xgathered, Wk);  Linear(Value, Xgathered, Wv)
 //	main:   Call Attention(O, Query, Key, Value);  Linear(partial2, O, Wo)
 //	main:   nccl{ReduceScatter(reduced2, partial2)};  Reduce(R, reduced2, A)
-//	main:   Apply rmsnorm(Y, R, Norm2 to each row) by kernel;  nccl{AllGather(Ygathered, Y)}
-//	main:   Linear(U, Ygathered, Up);  Linear(G, Ygathered, Gate);  Apply swiglu(G, G, U) by kernel
-//	main:   Linear(partial3, G, Down);  nccl{ReduceScatter(reduced3, partial3)}
-//	main:   Reduce(C, reduced3, R)
+//	main:   Apply rmsnorm(Y, R, Norm2 to each row, epsilon 1e-05) by kernel
+//	main:   nccl{AllGather(Ygathered, Y)};  Linear(U, Ygathered, Up);  Linear(G, Ygathered, Gate)
+//	main:   Apply swiglu(G, G, U) by kernel;  Linear(partial3, G, Down)
+//	main:   nccl{ReduceScatter(reduced3, partial3)};  Reduce(C, reduced3, R)
 //
 // NCCL, which is loaded when a plan is made, does all that ranks do together. Sums are made by kernels. The kernels
-// are in prefillnccl.cu.
+// are in prefillnccl.cu. Functions: rmsnorm(Norm) of X, rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its own;
+// add(A) of R, add(R) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 66509fa224ee47ed.
+// Proof: proven for D = 1..8, stamp 2bdff477398fc359.
 package prefillnccl

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "prefillnccl",
-	Source:  "81e83e9489ebced16ae70fd09bfb3cfbae826c3ba55a8449849212f52758577d",
+	Source:  "46dab6abffb141bd4dd2099af3a6e84914dc525389dcfd9c0a52a89fa0e25901",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

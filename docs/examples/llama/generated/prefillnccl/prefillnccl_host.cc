@@ -2,7 +2,7 @@
 
 // The kernels of prefillnccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 042ce67959c1ec58c5c318e9e1f0a4bccae336b96003ef290cc949ebb2b3828c
+// 145430595bdbc8dc55743b2bbd965ca58fc4b9c5e88a248c5b1e878043e3c35d
 
 namespace {
 
