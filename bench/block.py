@@ -12,6 +12,7 @@ of the residual and its share of each weight. The variants, taken in turn in eac
     plans        projection, gate and projection again, with the shapes of both sums; enqueued, and replayed
     chain        enqueued, and replayed
     in parts     the chain whose own rows go on from the first sum in two parts; enqueued, and replayed
+    packets      the chain whose rows and partial results travel as packets; enqueued, and replayed
 
 each eager (the host enqueues when the ranks have met) and gated (all is queued after a sleeping kernel before). A time
 is the device's, of the slowest rank; the median over the rounds is given, and the range. Results are compared with
@@ -24,6 +25,7 @@ import sys
 import peers
 
 WIDTH, INNER = 4096, 14336  # of 8B
+CHAINS = {"chain": "chain", "in parts": "chaininparts", "packets": "chainbypackets"}
 LIMIT = 0.05  # of the greatest, by which results may differ
 
 
@@ -95,10 +97,10 @@ class Block:
         return plan
 
     def ways(self, ours):
-        """The chain and the plans, each enqueued and replayed."""
-        chain, parts = (self.plan(ours, name, dict(M=self.rows, K=WIDTH, N=WIDTH, F=INNER), Attention=self.attention,
+        """The chains and the plans, each enqueued and replayed."""
+        chains = {word: [self.plan(ours, name, dict(M=self.rows, K=WIDTH, N=WIDTH, F=INNER), Attention=self.attention,
             Projection=self.projection, Residual=self.residual, Norm=self.norm, Gate=self.gate, Up=self.up,
-            Down=self.down, C=self.c) for name in ("chain", "chaininparts"))
+            Down=self.down, C=self.c)] for word, name in CHAINS.items()}
         stages = [
             self.plan(ours, "projection", dict(M=self.rows, K=WIDTH, N=WIDTH), Attention=self.attention,
                 Weight=self.projection, Residual=self.residual, R=self.r),
@@ -114,8 +116,7 @@ class Block:
                     getattr(p, how)(stream)
                 return self.c
             return run
-        kinds = (("plans", stages), ("chain", [chain]), ("in parts", [parts]))
-        return {f"{name} {word}": way(plans, how) for name, plans in kinds
+        return {f"{name} {word}": way(plans, how) for name, plans in {"plans": stages, **chains}.items()
                 for word, how in (("enqueued", "enqueue"), ("replayed", "replay"))}
 
     def close(self):
@@ -127,8 +128,8 @@ class Block:
 def arena(library, ranks, rows):
     """Bytes of the arena that all plans of so many rows need."""
     import ovgen
-    sizes = [("chain", dict(M=rows, K=WIDTH, N=WIDTH, F=INNER)),
-             ("chaininparts", dict(M=rows, K=WIDTH, N=WIDTH, F=INNER)), ("projection", dict(M=rows, K=WIDTH, N=WIDTH)),
+    sizes = [(name, dict(M=rows, K=WIDTH, N=WIDTH, F=INNER)) for name in CHAINS.values()] + [
+             ("projection", dict(M=rows, K=WIDTH, N=WIDTH)),
              ("gate", dict(M=rows, K=WIDTH, F=INNER)), ("projection", dict(M=rows, K=INNER, N=WIDTH))]
     return sum(library.memory(name, shape(None, ovgen.BF16, **x), ranks).arena_bytes for name, x in sizes)
 
@@ -168,7 +169,8 @@ def measured(job, ours, rows, rounds):
 def main():
     f = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     f.add_argument("--library", required=True, help="the libblock.so of package bench/block")
-    f.add_argument("--rows", default="128,512,2048,4096", help="of all ranks, with commas (128,512,2048,4096)")
+    f.add_argument("--rows", default="128,256,512,2048,4096",
+                   help="of all ranks, with commas (128,256,512,2048,4096)")
     f.add_argument("--rounds", type=int, default=15, help="measured rounds (15)")
     o = f.parse_args()
     if o.rounds < 1:

@@ -6,8 +6,8 @@ package schedule
 // on GPUs of compute capability 9.0 alone, and takes bf16 and fp16.
 type Tiles struct {
 	// Columns of a tile, which has 128 rows: a multiple of 16, from 64 on. Left out together with all other options, a
-	// launch takes one of a few tiles, that with the least work for each multiprocessor, or the widest of several;
-	// else it is 128.
+	// launch takes one of a few tiles: the one that run tune measured as the fastest, or that with the least work for
+	// each multiprocessor, the widest of several; else it is 128.
 	Columns int `zero:"by shape" most:"256"`
 	// Cluster is how many blocks, with tiles one below the other, share their copies of the weights.
 	Cluster int `zero:"1" most:"2"`

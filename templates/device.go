@@ -25,7 +25,8 @@ type Kernel struct {
 	Name  string // of its struct, and in PTX but for the element type
 	Peers int
 	Types []driver.Type
-	Tile  Tile
+	// Tilings are the kernels of a product, which share its code: this one, and the others of its kind.
+	Tilings []Tiling
 	// Padding words end the parameters of a product.
 	Padding int
 }
@@ -43,7 +44,8 @@ type HostKernel struct{ Name, Params string }
 // Kernels are the kernels of the table.
 func (d Device) Kernels() (list []Kernel) {
 	for _, k := range d.Table.Kernels {
-		list = append(list, Kernel{k, k.Base(), d.Table.Peers, d.Table.TypesOf(k), Tile{k.Tile}, d.Table.Padding(k)})
+		list = append(list, Kernel{k, k.Base(), d.Table.Peers, d.Table.TypesOf(k), tilings(d.Table, k),
+			d.Table.Padding(k)})
 	}
 	return list
 }
@@ -72,7 +74,7 @@ func (d Device) Headers() (names []string) {
 	}
 	add(computes, "sum.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Lands() && k.Kind != kernels.Push }), "packets.h")
-	add(d.any(kernels.Kernel.Multiplies), "tiles.h", "hopper.h")
+	add(d.any(kernels.Kernel.Multiplies), "tiles.h", "hopper.h", "product.h")
 	add(d.any(func(k kernels.Kernel) bool { return ofElements(k) && function(k.Kind) != kernels.SiLU }), "each.h")
 	add(d.any(ofElements), "gate.h")
 	for _, h := range functionHeaders {
@@ -118,7 +120,9 @@ func function(k kernels.Kind) kernels.Kind {
 func (d Device) Source() []Part {
 	parts := []Part{{"head.cu.tmpl", d}}
 	for _, k := range d.Kernels() {
-		parts = append(parts, Part{templateOf(k.Kernel), k})
+		if k.first() == k.Name { // which has the code of all
+			parts = append(parts, Part{templateOf(k.Kernel), k})
+		}
 	}
 	return append(parts, d.own()...)
 }
@@ -156,7 +160,7 @@ func (d Device) Host() (list []HostKernel) {
 			continue
 		}
 		for _, t := range k.Types {
-			list = append(list, HostKernel{k.Name + "_" + t.String(), k.Name})
+			list = append(list, HostKernel{k.Name + "_" + t.String(), k.first()})
 		}
 	}
 	return append(list, d.hostCalls()...)

@@ -5,36 +5,34 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/kernels"
 )
 
 // TestHopper runs the products of the tensor cores as they are in the .cu, on a host's stand-in for what the
 // instructions do.
 func TestHopper(t *testing.T) {
-	const each = kernels.EachPeer
 	d := device()
-	d.Table.Types = []driver.Type{driver.BF16}
-	list := []kernels.Kernel{
-		{Kind: kernels.Tiles, Rows: 1, Tile: kernels.Tile{Columns: 112, Cluster: 2}},
-		{Kind: kernels.Scatter, Rows: 1, Tile: kernels.Tile{Columns: 128, Cluster: 1}},
+	d.Table.Types = []driver.Type{driver.BF16, driver.FP16}
+	for _, k := range transportList() {
+		if k.Multiplies() {
+			k.Rows = 1
+			d.Table.Kernels = append(d.Table.Kernels, k)
+		}
 	}
+	names := []string{"tiles_fp16", "scatter_bf16"} // as many as compile in a few seconds
 	flags := []string{"-Wno-unused-parameter", "-Wno-clobbered", "-Wno-psabi"}
-	if os.Getenv("OVGEN_SOAK") != "" { // more to compile
-		list = append(list,
-			kernels.Kernel{Kind: kernels.Tiles, Number: 2, Rows: 1,
-				Tile: kernels.Tile{Columns: 224, Cluster: 1, Together: true}},
-			kernels.Kernel{Kind: kernels.Scatter, Number: 2, Rows: 1,
-				Tile: kernels.Tile{Columns: 144, Cluster: 1, Together: true}})
-		flags = append(flags, "-DTOGETHER")
-	}
-	for _, k := range list {
-		k.PrePost, k.PreWait, k.PostPost, k.PostWait, k.Terms = each, each, each, each, 7
-		d.Table.Kernels = append(d.Table.Kernels, k)
+	if os.Getenv("OVGEN_SOAK") != "" {
+		last := d.Table.Kernels[len(d.Table.Kernels)-1]
+		last.Number, last.Tile.Together = last.Number+1, true
+		d.Table.Kernels = append(d.Table.Kernels, last)
+		names = append(names, "tiles_bf16", "tiles2_bf16", "tiles3_fp16", "tiles4_bf16", "scatter_fp16",
+			"scatter2_bf16", "scatter3_bf16")
+		flags = append(flags, "-DALL")
 	}
 	c := d.checked()
 	dir := c.write(t)
@@ -51,6 +49,12 @@ func TestHopper(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
+		host = anEntry.ReplaceAllStringFunc(host, func(entry string) string {
+			if slices.Contains(names, anEntry.FindStringSubmatch(entry)[1]) {
+				return entry
+			}
+			return ""
+		})
 		if err := os.WriteFile(file, []byte(host), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -62,12 +66,16 @@ func TestHopper(t *testing.T) {
 }
 
 var (
+	// A kernel of a .cu, with its name.
+	anEntry = regexp.MustCompile(`(?s)\n__global__ void [^;]*? (\w+)\(const.*?\n}`)
+	// Eight numbers as operands: the array, and which is the first.
+	anEight = regexp.MustCompile(`EIGHT\((\w+), (\d+)\)`)
 	// An operand of inline PTX: an expression of C++.
 	anOperand = regexp.MustCompile(`"[=+]?[a-z]"\((.*?)\)(?:,\s*|\s*$)`)
 	// Inline PTX, up to the end of its statement.
 	someInline = regexp.MustCompile(`(?s)asm( volatile)?\((.*?)\);`)
 	aLiteral   = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
-	aProduct   = regexp.MustCompile(`^wgmma\.mma_async\.sync\.aligned\.m64n(\d+)k16\.f32\.bf16\.bf16$`)
+	aProduct   = regexp.MustCompile(`^wgmma\.mma_async\.sync\.aligned\.m64n(\d+)k16\.f32\.(bf16|f16)\.(bf16|f16)$`)
 	aNumber    = regexp.MustCompile(`%(\d+)`)
 )
 
@@ -75,7 +83,7 @@ var (
 func instructions(source string) (string, error) {
 	var wrong error
 	out := someInline.ReplaceAllStringFunc(source, func(text string) string {
-		m := someInline.FindStringSubmatch(text)
+		m := someInline.FindStringSubmatch(anEight.ReplaceAllStringFunc(text, eight))
 		code, operands := split(m[2])
 		var calls strings.Builder
 		for _, one := range strings.Split(code, ";") {
@@ -92,6 +100,17 @@ func instructions(source string) (string, error) {
 		return "{ " + calls.String() + "}"
 	})
 	return out, wrong
+}
+
+// eight are the operands that EIGHT stands for.
+func eight(text string) string {
+	m := anEight.FindStringSubmatch(text)
+	first, _ := strconv.Atoi(m[2])
+	var list []string
+	for i := range 8 {
+		list = append(list, fmt.Sprintf(`"+f"(%s[%d])`, m[1], first+i))
+	}
+	return strings.Join(list, ", ")
 }
 
 // split is the text of inline PTX without its quotes, and its operands.
@@ -135,7 +154,7 @@ func call(instruction string, operands []string) (string, error) {
 	}
 	name := strings.NewReplacer(".", "_", ":", "_").Replace(mnemonic)
 	if m := aProduct.FindStringSubmatch(mnemonic); m != nil {
-		name = "wgmma<" + m[1] + ">"
+		name = fmt.Sprintf("wgmma<%s, of_%s>", m[1], m[2])
 	}
 	return fmt.Sprintf("ptx_%s(%s);", name, strings.Join(args, ", ")), nil
 }

@@ -189,6 +189,7 @@ func transportList() []kernels.Kernel {
 		{Kind: kernels.Scatter, Number: 2, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
 			Tile: kernels.Tile{Columns: 144, Cluster: 1}},
 		{Kind: kernels.Packets, Terms: 8, Varies: true, ByBlocks: true},
+		{Kind: kernels.Packets, Number: 2, Terms: 8, Varies: true, Added: true, ByBlocks: true},
 		{Kind: kernels.PacketGather, Terms: 8, Varies: true, ByBlocks: true},
 		{Kind: kernels.Push, Terms: 8, Varies: true, ByBlocks: true},
 	}
@@ -221,9 +222,12 @@ func every() (list []kernels.Kernel) {
 			of = append(of, plain(kind))
 		}
 		list = append(list, of...)
-		if kind == kernels.Scatter { // and one with a bias
-			k := of[0]
+		switch k := of[0]; kind {
+		case kernels.Scatter: // and one with a bias
 			k.Number, k.Rows = 3, 1
+			list = append(list, k)
+		case kernels.Push: // and one that adds a tensor
+			k.Number, k.Added = 2, true
 			list = append(list, k)
 		}
 	}

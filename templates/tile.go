@@ -2,48 +2,87 @@ package templates
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/kernels"
 )
 
-// Tile is a kernels.Tile with the operands of its instruction, as text of PTX and of C++.
-type Tile struct{ kernels.Tile }
+// Tiling is one of the kernels that share the code of a product: its name, and its tiles.
+type Tiling struct {
+	kernels.Tile
+	Name string // in PTX but for the element type
+}
+
+// tilings are the kernels of a table that differ from one of its kernels by nothing but their tiles.
+func tilings(t kernels.Table, k kernels.Kernel) (list []Tiling) {
+	if !k.Multiplies() {
+		return nil
+	}
+	for _, o := range t.Alike(k) {
+		list = append(list, Tiling{o.Tile, o.Base()})
+	}
+	return list
+}
+
+// first is the name of the kernel that has the code of this one, and its struct.
+func (k Kernel) first() string {
+	if len(k.Tilings) == 0 {
+		return k.Name
+	}
+	return k.Tilings[0].Name
+}
 
 // Threads of a block that makes tiles.
 func (k Kernel) Threads() int { return kernels.TileThreads }
 
-// line is how many operands a line of text has.
-const line = 8
+// any reports whether is holds for some of the kernel's tiles.
+func (k Kernel) any(is func(Tiling) bool) bool { return slices.ContainsFunc(k.Tilings, is) }
 
-// Accumulators are those of a thread: the first operands of the instruction.
-func (t Tile) Accumulators() int { return t.Columns / 2 }
+// Clustered, Alone, Together and InTurn say that some of the tiles are made by clusters of blocks, or by blocks alone,
+// and by both warpgroups together, or by each in turn.
+func (k Kernel) Clustered() bool { return k.any(func(t Tiling) bool { return t.Cluster > 1 }) }
+func (k Kernel) Alone() bool     { return k.any(func(t Tiling) bool { return t.Cluster == 1 }) }
+func (k Kernel) Together() bool  { return k.any(func(t Tiling) bool { return t.Tile.Together }) }
+func (k Kernel) InTurn() bool    { return k.any(func(t Tiling) bool { return !t.Tile.Together }) }
+
+// Product is an instruction of the tensor cores, which multiplies 64 rows by so many columns.
+type Product struct{ Columns int }
+
+// Products are those of the kernel's tiles.
+func (k Kernel) Products() (list []Product) {
+	for _, t := range k.Tilings {
+		if p := (Product{t.Columns}); !slices.Contains(list, p) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// Numbers are those that a thread makes: the first operands of the instruction.
+func (p Product) Numbers() int { return p.Columns / 2 }
 
 // Behind is the operand after the next.
-func (t Tile) Behind() int { return t.Accumulators() + 1 }
+func (p Product) Behind() int { return p.Numbers() + 1 }
 
-// Registers are the accumulators as lines of PTX: "%0, %1, ".
-func (t Tile) Registers() []string {
-	lines := t.lines(func(i int) string { return fmt.Sprintf("%%%d", i) })
-	for i := range len(lines) - 1 {
-		lines[i] += ", "
-	}
-	return lines
+// Registers are the numbers as lines of PTX: "%0, %1".
+func (p Product) Registers() []string {
+	return lines(p.Numbers(), 16, func(i int) string { return fmt.Sprintf("%%%d", i) })
 }
 
-// Operands are the accumulators as lines of C++, without the commas between lines: `"+f"(d[0]), "+f"(d[1])`.
-func (t Tile) Operands() []string {
-	return t.lines(func(i int) string { return fmt.Sprintf(`"+f"(d[%d])`, i) })
+// Operands are the numbers as lines of C++: "EIGHT(d, 0), EIGHT(d, 8)".
+func (p Product) Operands() []string {
+	return lines(p.Numbers()/8, 8, func(i int) string { return fmt.Sprintf("EIGHT(d, %d)", 8*i) })
 }
 
-func (t Tile) lines(of func(i int) string) (lines []string) {
-	for first := 0; first < t.Accumulators(); first += line {
-		var list []string
-		for i := first; i < min(first+line, t.Accumulators()); i++ {
-			list = append(list, of(i))
+// lines are n texts, so many a line with commas between them.
+func lines(n, each int, text func(i int) string) (lines []string) {
+	for i := range n {
+		if i%each == 0 {
+			lines = append(lines, text(i))
+		} else {
+			lines[len(lines)-1] += ", " + text(i)
 		}
-		lines = append(lines, strings.Join(list, ", "))
 	}
 	return lines
 }
@@ -57,19 +96,4 @@ func mma(t driver.Type) (string, error) {
 		return "f16", nil
 	}
 	return "", fmt.Errorf("tiles are made of bf16 and fp16, not of %s", t)
-}
-
-// Fewer and More are the registers of a thread that copies and of one that multiplies. Each block has one warpgroup of
-// the former and two of the latter, and got 168 a thread at its start.
-func (t Tile) Fewer() int { return 40 }
-func (t Tile) More() int  { return 232 }
-
-// Paces says that tiles leave for a peer box by box while others are made. All boxes of one take about half of the
-// time in which the next is made (two H200s, 8B's second layer at 1024 and 2048 rows: .90 and .95 of cuBLASLt's
-// product, .86 and .91 without).
-func (k Kernel) Paces() bool { return k.Scatters() && !k.Kernel.Tile.Together }
-
-// BiasAhead says that a thread has registers for the bias of its columns beside its accumulators.
-func (k Kernel) BiasAhead() bool {
-	return !k.Scatters() && (k.Kernel.Tile.Together || k.Kernel.Tile.Columns <= 160)
 }

@@ -8,10 +8,11 @@ import (
 	"ovgen/schedule/catalog"
 )
 
-// Chain is the whole block, and Mixed a chain with casts.
+// Chain is the whole block, also by packets, and Mixed a chain with casts.
 var (
-	Chain = catalog.BlockBehindAttention
-	Mixed = catalog.MixedMLP
+	Chain          = catalog.BlockBehindAttention
+	ChainByPackets = catalog.BlockBehindAttentionPackets
+	Mixed          = catalog.MixedMLP
 )
 
 // Projection is the chain's first stage: the projection, its reduce-scatter and the residual.
@@ -91,6 +92,29 @@ var ScatteredColumns = s.Schedule{
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N, s.DIDx(s.D))}},
 	},
 	Ops: []s.Op{s.Linear("C", "A", "B")},
+}
+
+// AllRows is the block where each rank has all rows: both sums go to all, as packets and as plain data.
+var AllRows = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "Attention", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
+		{Name: "Projection", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K, s.DIDx(s.D))}},
+		{Name: "Residual", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+		{Name: "Norm", Axes: []s.Axis{s.Dim(s.N)}},
+		{Name: "Gate", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.N)}},
+		{Name: "Up", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.N)}},
+		{Name: "Down", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.F, s.DIDx(s.D))}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+	},
+	Ops:   Chain.Ops,
+	Moves: []s.Move{{Of: "R", Way: s.PushShot{}}, {Of: "C", Way: s.PushShot{Words: true}}},
+}
+
+// GatedByShots gathers rows of other columns than its sums have, by one kernel that reads them.
+var GatedByShots = s.Schedule{
+	Tensors: catalog.GatedMLP.Tensors,
+	Ops:     catalog.GatedMLP.Ops,
+	Moves:   []s.Move{{Of: "A", Way: s.GatherShot{}}, {Of: "C", Way: s.PushShot{}}},
 }
 
 // rows are each rank's own rows, of so many columns.

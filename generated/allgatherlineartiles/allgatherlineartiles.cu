@@ -17,18 +17,18 @@
 #include "../device/sum.h"
 #include "../device/tiles.h"
 #include "../device/hopper.h"
+#include "../device/product.h"
 
 // ----------------------------------------------------------------------------
 // tiles gathers shards and multiplies them: C = A Bᵀ + bias, where A is the shards of all ranks,
 // one below the other, and B is [columns, depth]. It posts that its own shard may be read, and pulls the others. The
 // tiles of a shard are made when it is there; those of the own shard, which is read in place, come first.
 //
-// Blocks make tiles of C of 128 rows and 112 columns, one after another. Of a block's first warpgroup, one
-// thread copies operands, 64 elements deep, to a ring of 7 stages, and three warps pull. The other
-// two warpgroups multiply a tile each in turn, so that one stores its tile while the other multiplies.
-// The 2 blocks of a cluster make tiles one below the other; each copies its part of B to all.
-// Launch: any grid of one dimension, of whole clusters; blocks of 384 threads
-// with 231536 bytes of shared memory.
+// Blocks make tiles of C of 128 rows, one after another. Of a block's first warpgroup, one thread copies operands, 64
+// elements deep, to a ring of stages, and three warps pull. The other two multiply a tile each in turn, so
+// that one stores its tile while the other multiplies, or 64 rows each of one tile.
+// The blocks of a cluster make tiles one below the other; each copies its part of B to all.
+// Launch: any grid of one dimension, of whole clusters; blocks of 384 threads.
 
 struct tiles {
   struct Map own, a, b, c;  // this rank's shard, all shards, weights, result
@@ -48,39 +48,6 @@ struct tiles {
   const char *bias;  // of [columns]
   u64 unused[1];  // a Map is aligned to 64 bytes
 };
-
-namespace tiles_code {
-
-enum {
-  wide = 112, tall = 128, deep = 64, stages = 7, cluster = 2,
-};
-
-// Tiles below each other that follow on each other, for the sake of the cache.
-const unsigned sweep = 8;
-
-// Tile is a place in C: rows of a shard, of the rank that is so many after this one.
-struct Tile { unsigned ahead, shard, row, column; };
-
-// A shard's tiles: so many of a cluster below each other, and so many beside each other.
-DEVICE unsigned high_of(const struct tiles &p)
-{
-  return ((unsigned)p.rows + tall * cluster - 1) / (tall * cluster);
-}
-DEVICE unsigned across_of(const struct tiles &p) { return ((unsigned)p.columns + wide - 1) / wide; }
-DEVICE unsigned tiles_of(const struct tiles &p) { return (unsigned)p.ranks * high_of(p) * across_of(p); }
-
-// tile_at is the i-th tile of a block of a cluster: shard by shard, the own one
-// first; of each down a band of rows, then the next columns.
-DEVICE struct Tile tile_at(const struct tiles &p, unsigned i, unsigned of_cluster)
-{
-  const unsigned high = high_of(p), across = across_of(p), ranks = (unsigned)p.ranks;
-  const unsigned in_shard = i % (high * across);
-  const unsigned ahead = i / (high * across);
-  const unsigned first = in_shard / (sweep * across) * sweep;
-  const unsigned band = high - first < sweep ? high - first : sweep, at = in_shard - first * across;
-  const unsigned shard = ((unsigned)p.rank + ahead) % ranks;
-  return {ahead, shard, ((first + at % band) * cluster + of_cluster) * tall, at / band * wide};
-}
 
 // Count words of the stream: the first counts blocks, the second the pieces that warps have taken; of each shard one
 // counts the pieces that are there, and one says that all are.
@@ -155,2018 +122,431 @@ DEVICE void end(const struct tiles &p)
   }
 }
 
-#ifdef OVGEN_LOOPS
+// Of each kernel: columns of a tile, blocks of a cluster, stages of the ring, boxes that a warpgroup stores through,
+// and whether both warpgroups make a tile together.
+struct tiles_sizes { enum { wide = 112, cluster = 2, stages = 7, boxes = 1, together = 0 }; };
+struct tiles2_sizes { enum { wide = 128, cluster = 1, stages = 6, boxes = 2, together = 0 }; };
+struct tiles3_sizes { enum { wide = 176, cluster = 2, stages = 5, boxes = 2, together = 0 }; };
+struct tiles4_sizes { enum { wide = 224, cluster = 2, stages = 4, boxes = 2, together = 1 }; };
 
-// number_of is an element of a product by one thread: of a row of A, and of a column.
-template <typename E>
-DEVICE float number_of(const struct tiles &p, const typename E::bits *row, u64 column)
-{
-  const typename E::bits *const b = (const typename E::bits *)p.b.bits[0] + column * p.depth;
-  float sum = 0.0f;
-  for (u64 k = 0; k < p.depth; k++) {
-    sum += E::widen(row[k]) * E::widen(b[k]);
+// tiles_code is what the kernels run, with elements E.
+template <typename E, typename Sizes>
+struct tiles_code {
+  enum {
+    wide = Sizes::wide, cluster = Sizes::cluster, stages = Sizes::stages,
+    // Tiles of a cluster, one below the other, that follow on each other: 2048 rows share what the cache holds of B.
+    sweep = 2048 / (tall * cluster),
+  };
+
+  // A shard's tiles: so many of a cluster below each other, and so many beside each other.
+  DEVICE unsigned high_of(const struct tiles &p)
+  {
+    return ((unsigned)p.rows + tall * cluster - 1) / (tall * cluster);
   }
-  return sum;
-}
+  DEVICE unsigned across_of(const struct tiles &p) { return ((unsigned)p.columns + wide - 1) / wide; }
+  DEVICE unsigned tiles_of(const struct tiles &p) { return (unsigned)p.ranks * high_of(p) * across_of(p); }
 
-// make is a tile by one thread, element by element.
-template <typename E>
-DEVICE void make(const struct tiles &p, struct Tile tile)
-{
-  typedef typename E::bits bits;
-  const bits *const a = (const bits *)(tile.ahead == 0 ? p.own : p.a).bits[0] +
-                        (tile.ahead == 0 ? 0 : tile.shard * p.rows * p.depth);
-  for (u64 row = tile.row; row < p.rows && row < tile.row + tall; row++) {
-    for (u64 column = tile.column; column < p.columns && column < tile.column + wide; column++) {
-      float sum = number_of<E>(p, a + row * p.depth, column);
-      sum += E::widen(((const bits *)p.bias)[column]);
-      ((bits *)p.c.bits[0])[(tile.shard * p.rows + row) * p.columns + column] = (bits)E::narrow(sum);
-    }
+  // tile_at is the i-th tile of a block of a cluster: shard by shard, the own one first; of each down a band
+  // of rows, then the next columns.
+  DEVICE struct Tile tile_at(const struct tiles &p, unsigned i, unsigned of_cluster)
+  {
+    const unsigned high = high_of(p), across = across_of(p), ranks = (unsigned)p.ranks;
+    const unsigned in_shard = i % (high * across);
+    const unsigned ahead = i / (high * across);
+    const unsigned first = in_shard / (sweep * across) * sweep;
+    const unsigned band = high - first < sweep ? high - first : (unsigned)sweep, at = in_shard - first * across;
+    const unsigned shard = ((unsigned)p.rank + ahead) % ranks;
+    return {ahead, shard, ((first + at % band) * cluster + of_cluster) * tall, at / band * wide};
   }
-}
-
-template <typename E>
-DEVICE void run(const struct tiles &p)
-{
-  if (threadIdx.x == 0) {
-    for (unsigned i = blockIdx.x / cluster; i < tiles_of(p); i += gridDim.x / cluster) {
-      const struct Tile tile = tile_at(p, i, blockIdx.x % cluster);
-      await_shard(p, tile.ahead);
-      make<E>(p, tile);
-    }
-  } else {
-    pull(p);
-  }
-  end(p);
-}
-
-#else  // the tensor cores
-
-enum {
-  subtiles = 2,  // of 64 rows, that one warpgroup makes
-  releases = 1,  // of a stage by each block of the cluster
-  a_bytes = tall * deep * 2, b_bytes = wide * deep * 2, stage_bytes = a_bytes + b_bytes,
-  box_bytes = 64 * 64 * 2, boxes = 1,  // through which a warpgroup stores C
-  box_columns = (wide + 63) / 64,  // boxes beside each other; the last one may overlap the one before
-};
-
-// multiply adds the product of 64 rows and 112 columns, 16 elements deep, to d.
-DEVICE void multiply(struct bf16, float (&d)[wide / 2], u64 a, u64 b)
-{
-  asm volatile(
-      "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
-      "wgmma.mma_async.sync.aligned.m64n112k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, "
-      "%8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, "
-      "%24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, "
-      "%40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55"
-      "}, %56, %57, yes, 1, 1, 0, 0;\n\t}"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
-        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
-        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
-        "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
-        "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
-        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55])
-      : "l"(a), "l"(b));
-}
-
-DEVICE unsigned pair(struct bf16, float low, float high)
-{
-  unsigned both;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-  return both;
-}
-
-// multiply adds the product of 64 rows and 112 columns, 16 elements deep, to d.
-DEVICE void multiply(struct fp16, float (&d)[wide / 2], u64 a, u64 b)
-{
-  asm volatile(
-      "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
-      "wgmma.mma_async.sync.aligned.m64n112k16.f32.f16.f16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, "
-      "%8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, "
-      "%24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, "
-      "%40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55"
-      "}, %56, %57, yes, 1, 1, 0, 0;\n\t}"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
-        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
-        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
-        "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
-        "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
-        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55])
-      : "l"(a), "l"(b));
-}
-
-DEVICE unsigned pair(struct fp16, float low, float high)
-{
-  unsigned both;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-  return both;
-}
-
-// Memory is a block's shared memory: a ring of stages, boxes, and barriers of stages that are full or empty.
-struct Memory { unsigned ring, box, full, empty; };
-
-DEVICE struct Memory memory_of_block()
-{
-  extern __shared__ __align__(1024) char memory[];
-  const unsigned ring = shared_address(memory), box = ring + stages * stage_bytes, full = box + 2 * boxes * box_bytes;
-  return {ring, box, full, full + 8 * stages};
-}
-
-DEVICE void init(const struct Memory &m)
-{
-  for (unsigned i = 0; i < stages; i++) {
-    barrier_init(m.full + 8 * i, 1);
-    barrier_init(m.empty + 8 * i, releases * cluster);
-  }
-  barriers_ready();
-}
-
-// load_rows begins to fill a stage: by rows of A.
-DEVICE void load_rows(const struct tiles &p, const struct Memory &m, unsigned stage, struct Tile tile, unsigned k)
-{
-  barrier_expect(m.full + 8 * stage, stage_bytes);
-  load_box(m.ring + stage * stage_bytes, tile.ahead == 0 ? &p.own : &p.a, m.full + 8 * stage, k, tile.row,
-           tile.ahead == 0 ? 0 : tile.shard);
-}
-
-// load fills a stage of every block of the cluster: this block's rows of A, and its part of B for all.
-DEVICE void load(const struct tiles &p, const struct Memory &m, unsigned stage, struct Tile tile, unsigned k,
-                 unsigned of_cluster)
-{
-  const unsigned to = m.ring + stage * stage_bytes + a_bytes, barrier = m.full + 8 * stage;
-  load_rows(p, m, stage, tile, k);
-  load_box_to_all(to + of_cluster * (b_bytes / cluster), &p.b, barrier, k,
-                  tile.column + of_cluster * (wide / cluster), 0, (1 << cluster) - 1);
-}
-
-// load_first fills the first stages of a block before all threads are there, those of its cluster too.
-// It returns how many: none where the first tile is not of the own shard.
-DEVICE unsigned load_first(const struct tiles &p, const struct Memory &m, unsigned of_cluster, unsigned steps)
-{
-  if (blockIdx.x / cluster >= tiles_of(p)) {
-    return 0;
-  }
-  const struct Tile tile = tile_at(p, blockIdx.x / cluster, of_cluster);
-  if (tile.ahead > 0) {
-    return 0;
-  }
-  const unsigned most = 2, count = steps < most ? steps : most;
-  for (unsigned k = 0; k < count; k++) {
-    load_rows(p, m, k, tile, k * deep);
-    for (unsigned i = 0; i < cluster; i++) {
-      load_box(m.ring + k * stage_bytes + a_bytes + i * (b_bytes / cluster), &p.b, m.full + 8 * k, k * deep,
-               tile.column + i * (wide / cluster), 0);
-    }
-  }
-  return count;
-}
-
-// first_of is the first column of a box.
-DEVICE constexpr unsigned first_of(unsigned box) { return box * 64 < wide - 64 ? box * 64 : wide - 64; }
-
-// produce is the thread that copies the operands of all tiles of the block.
-DEVICE void produce(const struct tiles &p, const struct Memory &m, unsigned of_cluster, unsigned steps,
-                    unsigned filled)
-{
-  struct Ring<stages> at = {};
-  at.skip(filled);
-  unsigned k = filled;
-  for (unsigned i = blockIdx.x / cluster; i < tiles_of(p); i += gridDim.x / cluster, k = 0) {
-    const struct Tile tile = tile_at(p, i, of_cluster);
-    await_shard(p, tile.ahead);
-    for (; k < steps; k++) {
-      barrier_wait(m.empty + 8 * at.stage, at.round ^ 1);
-      load(p, m, at.stage, tile, k * deep, of_cluster);
-      at.next();
-    }
-  }
-  for (unsigned i = 0; i < stages; i++) {  // a block stays while others may arrive at its barriers
-    barrier_wait(m.empty + 8 * at.stage, at.round ^ 1);
-    at.next();
-  }
-}
-
-// load_bias loads the bias of a thread's columns, two at a time.
-template <typename E>
-DEVICE void load_bias(const struct tiles &p, unsigned (&bias)[wide / 8], unsigned first)
-{
-  const typename E::bits *const from = (const typename E::bits *)p.bias;
-#pragma unroll
-  for (unsigned i = 0; i < wide / 8; i++) {
-    const unsigned column = first + i * 8 + threadIdx.x % 4 * 2;
-    bias[i] = column < (unsigned)p.columns ? from[column] | (unsigned)from[column + 1] << 16 : 0;
-  }
-}
-
-template <typename E>
-DEVICE void add_bias(float (&d)[subtiles][wide / 2], const unsigned (&bias)[wide / 8])
-{
-#pragma unroll
-  for (unsigned s = 0; s < subtiles; s++) {
-#pragma unroll
-    for (unsigned i = 0; i < wide / 2; i++) {
-      d[s][i] += E::widen(i % 2 == 0 ? bias[i / 4] & 0xffff : bias[i / 4] >> 16);
-    }
-  }
-}
-
-// store brings 64 rows to C, by boxes of 64 columns. Behind the last tile of a block each box has a
-// place of its own in the ring, which is idle then; else the boxes take turns.
-template <typename E>
-DEVICE void store(const struct Map *c, unsigned shard, const float (&d)[wide / 2], unsigned at, unsigned apart,
-                  bool last, unsigned &turn, struct Tile tile)
-{
-  const unsigned thread = threadIdx.x % 128, group = threadIdx.x / 128, lane = threadIdx.x % 32;
-  const unsigned line = thread / 32 * 16 + lane % 16;
-#pragma unroll
-  for (unsigned box = 0; box < box_columns; box++) {
-    const unsigned to = at + (last ? box : turn++ % boxes) * apart;
-    if (!last) {
-      if (thread == 0) {
-        boxes_left<boxes - 1>();
-      }
-      meet(group, 128);
-    }
-#pragma unroll
-    for (unsigned quarter = 0; quarter < 4; quarter++) {
-      const unsigned i = first_of(box) / 2 + quarter * 8;
-      unsigned x[4];  // of two columns each, in rows 8 apart, and then of columns 8 further on
-#pragma unroll
-      for (unsigned j = 0; j < 4; j++) {
-        x[j] = pair(E(), d[i + 2 * j], d[i + 2 * j + 1]);
-      }
-      store_matrices(to + line * 128 + ((2 * quarter + lane / 16) ^ line % 8) * 16, x);
-    }
-    shared_written();
-    meet(group, 128);
-    if (thread == 0) {
-      store_box(c, to, tile.column + first_of(box), tile.row, shard);
-    }
-  }
-}
-
-// consume is a warpgroup that multiplies and stores.
-template <typename E>
-DEVICE void consume(const struct tiles &p, const struct Memory &m, unsigned of_cluster, unsigned steps)
-{
-  const unsigned group = threadIdx.x / 128, thread = threadIdx.x % 128;
-  const unsigned stride = gridDim.x / cluster, tiles = tiles_of(p);
-  struct Ring<stages> at = {};
-  unsigned turn = 0;
-  unsigned number = 0;  // of the block's tile
-  for (unsigned i = blockIdx.x / cluster; i < tiles; i += stride) {
-    if (number++ % 2 != group - 1) {
-      at.skip(steps);
-      continue;
-    }
-    struct Tile tile = tile_at(p, i, of_cluster);
-    const unsigned half = 0;  // of the tile's rows, its first
-    tile.row += half * 64;
-    float d[subtiles][wide / 2];
-#pragma unroll
-    for (unsigned s = 0; s < subtiles; s++) {
-#pragma unroll
-      for (unsigned j = 0; j < wide / 2; j++) {
-        d[s][j] = 0.0f;
-      }
-    }
-    if (number > 1) {
-      meet(2 + group, 256);  // the other one has multiplied
-    }
-    unsigned before = 0;
-    for (unsigned k = 0; k < steps; k++) {
-      barrier_wait(m.full + 8 * at.stage, at.round);
-      const unsigned a = m.ring + at.stage * stage_bytes + half * (64 * deep * 2);
-      const unsigned b = m.ring + at.stage * stage_bytes + a_bytes;
-      multiply_begin();
-#pragma unroll
-      for (unsigned j = 0; j < deep / 16; j++) {
-#pragma unroll
-        for (unsigned s = 0; s < subtiles; s++) {
-          multiply(E(), d[s], operand(a + s * (64 * deep * 2) + j * 32), operand(b + j * 32));
-        }
-      }
-      multiply_end();
-      multiplied<1>();
-      if (k > 0 && thread < cluster) {
-        barrier_arrive(m.empty + 8 * before, thread);
-      }
-      before = at.stage;
-      at.next();
-    }
-    if (i + stride < tiles) {
-      arrive(2 + (3 - group), 256);
-    }
-    unsigned bias[wide / 8];  // under way while the last numbers are made
-    load_bias<E>(p, bias, tile.column);
-    multiplied<0>();
-#pragma unroll
-    for (unsigned s = 0; s < subtiles; s++) {
-#pragma unroll
-      for (unsigned j = 0; j < wide / 2; j++) {
-        asm volatile("" : "+f"(d[s][j]));  // the numbers are final from here on
-      }
-    }
-    if (thread < cluster) {
-      barrier_arrive(m.empty + 8 * before, thread);
-    }
-    const struct Map *const c = &p.c;
-    add_bias<E>(d, bias);
-    const bool last = i + stride >= tiles;
-    const unsigned to = last ? m.ring + half * box_bytes : m.box + (group - 1) * boxes * box_bytes;
-    if (last) {
-      meet(group, 128);
-    }
-#pragma unroll
-    for (unsigned s = 0; s < subtiles; s++) {
-      store<E>(c, tile.shard, d[s], last ? to + s * box_bytes : to, last ? stage_bytes : box_bytes, last, turn, tile);
-      tile.row += 64;
-    }
-  }
-  if (thread == 0) {
-    boxes_left<0>();
-  }
-}
-
-template <typename E>
-DEVICE void run(const struct tiles &p)
-{
-  const struct Memory m = memory_of_block();
-  const unsigned of_cluster = rank_in_cluster();
-  const unsigned steps = (unsigned)((p.depth + deep - 1) / deep);
-  unsigned filled = 0;
-  if (threadIdx.x == 0) {
-    init(m);
-    filled = load_first(p, m, of_cluster, steps);
-  }
-  warp_meet();
-  cluster_meet();
-  if (threadIdx.x < 128) {
-    fewer_registers<40>();
-    if (threadIdx.x == 0) {
-      produce(p, m, of_cluster, steps, filled);
-    } else if (threadIdx.x >= 32) {
-      pull(p);
-    }
-  } else {
-    more_registers<232>();
-    consume<E>(p, m, of_cluster, steps);
-  }
-  warp_meet();
-  end(p);
-}
-
-#endif  // the tensor cores
-
-}  // namespace tiles_code
-
-extern "C" {
-__global__ void CLUSTER(2) BLOCK(384) tiles_bf16(
-    const __grid_constant__ struct tiles p)
-{
-  if (p.blocks != 0) {
-    tiles_code::run<struct bf16>(p);
-  }
-}
-__global__ void CLUSTER(2) BLOCK(384) tiles_fp16(
-    const __grid_constant__ struct tiles p)
-{
-  if (p.blocks != 0) {
-    tiles_code::run<struct fp16>(p);
-  }
-}
-}
-
-// ----------------------------------------------------------------------------
-// tiles2 gathers shards and multiplies them: C = A Bᵀ + bias, where A is the shards of all ranks,
-// one below the other, and B is [columns, depth]. It posts that its own shard may be read, and pulls the others. The
-// tiles of a shard are made when it is there; those of the own shard, which is read in place, come first.
-//
-// Blocks make tiles of C of 128 rows and 128 columns, one after another. Of a block's first warpgroup, one
-// thread copies operands, 64 elements deep, to a ring of 6 stages, and three warps pull. The other
-// two warpgroups multiply a tile each in turn, so that one stores its tile while the other multiplies.
-// Launch: any grid of one dimension, of whole clusters; blocks of 384 threads
-// with 229472 bytes of shared memory.
-
-struct tiles2 {
-  struct Map own, a, b, c;  // this rank's shard, all shards, weights, result
-  unsigned *pre_post[7];  // at peers, posted before the work
-  unsigned *pre_wait[7];  // own, awaited before the work
-  unsigned *post_post[7];  // at peers, posted after the work
-  unsigned *post_wait[7];  // own, awaited after the work
-  u64 peers;  // words of each
-  unsigned *step;  // step word of the stream
-  u64 value;  // what that gets
-  unsigned *blocks;  // count word of the stream; 0: the kernel does nothing
-  u64 apart;  // distance in words between the count words of the stream
-  char *dst;  // all shards
-  u64 ranks, rank;
-  u64 rows, depth, columns;  // rows are of a shard
-  const char *shards[7];  // at the peers, of rank + 1 first
-  const char *bias;  // of [columns]
-  u64 unused[1];  // a Map is aligned to 64 bytes
-};
-
-namespace tiles2_code {
-
-enum {
-  wide = 128, tall = 128, deep = 64, stages = 6, cluster = 1,
-};
-
-// Tiles below each other that follow on each other, for the sake of the cache.
-const unsigned sweep = 16;
-
-// Tile is a place in C: rows of a shard, of the rank that is so many after this one.
-struct Tile { unsigned ahead, shard, row, column; };
-
-// A shard's tiles: so many of a cluster below each other, and so many beside each other.
-DEVICE unsigned high_of(const struct tiles2 &p)
-{
-  return ((unsigned)p.rows + tall * cluster - 1) / (tall * cluster);
-}
-DEVICE unsigned across_of(const struct tiles2 &p) { return ((unsigned)p.columns + wide - 1) / wide; }
-DEVICE unsigned tiles_of(const struct tiles2 &p) { return (unsigned)p.ranks * high_of(p) * across_of(p); }
-
-// tile_at is the i-th tile of a block of a cluster: shard by shard, the own one
-// first; of each down a band of rows, then the next columns.
-DEVICE struct Tile tile_at(const struct tiles2 &p, unsigned i, unsigned of_cluster)
-{
-  const unsigned high = high_of(p), across = across_of(p), ranks = (unsigned)p.ranks;
-  const unsigned in_shard = i % (high * across);
-  const unsigned ahead = i / (high * across);
-  const unsigned first = in_shard / (sweep * across) * sweep;
-  const unsigned band = high - first < sweep ? high - first : sweep, at = in_shard - first * across;
-  const unsigned shard = ((unsigned)p.rank + ahead) % ranks;
-  return {ahead, shard, ((first + at % band) * cluster + of_cluster) * tall, at / band * wide};
-}
-
-// Count words of the stream: the first counts blocks, the second the pieces that warps have taken; of each shard one
-// counts the pieces that are there, and one says that all are.
-DEVICE unsigned *taken(const struct tiles2 &p) { return p.blocks + p.apart; }
-DEVICE unsigned *arrived(const struct tiles2 &p, unsigned ahead) { return p.blocks + (1 + ahead) * p.apart; }
-DEVICE unsigned *there(const struct tiles2 &p, unsigned ahead)
-{
-  return p.blocks + (1 + 7 + ahead) * p.apart;
-}
-
-// begin posts that peers may read the own shard, by one thread of the first block to come.
-DEVICE void begin(const struct tiles2 &p)
-{
-  if (p.ranks > 1 && puller_of_warp().begins && increment(p.blocks, 2 * gridDim.x - 1) == 0) {
-    post_words(p.pre_post, p.peers);
-  }
-}
-
-// pull copies shards piece by piece, each by the warp that takes it: a block that starts late finds none left, and none
-// waits for it. The warp that brings the last piece of a shard posts that the shard was read, and lets its tiles be
-// made.
-DEVICE void pull(const struct tiles2 &p)
-{
-  const struct Puller warp = puller_of_warp();
-  begin(p);
-  const u64 bytes = p.rows * p.depth * 2, piece = piece_of(bytes, gridDim.x * warp.of_block);
-  const unsigned pieces = (unsigned)((bytes + piece - 1) / piece);
-  for (;;) {
-    unsigned i = warp.lane == 0 ? increment(taken(p), ~0u) : 0;
-    i = of_leader(i);
-    const unsigned ahead = 1 + i / pieces;
-    if (ahead >= p.ranks) {
-      break;
-    }
-    if (warp.lane == 0) {
-      await_word(p.pre_wait[ahead - 1]);
-    }
-    warp_meet();
-    const u64 from = i % pieces * piece, count = bytes - from < piece ? bytes - from : piece;
-    copy_units((uint4 *)(p.dst + (unsigned)(p.rank + ahead) % (unsigned)p.ranks * bytes + from),
-               (const uint4 *)(p.shards[ahead - 1] + from), (unsigned)count / 16, warp);
-    warp_meet();
-    if (warp.lane == 0 && increment(arrived(p, ahead), pieces - 1) == pieces - 1) {
-      store_relaxed(p.pre_wait[ahead - 1], 0u);
-      store_release(there(p, ahead), 1u);
-      store_release(p.post_post[ahead - 1], 1u);
-    }
-  }
-}
-
-// await_shard holds the thread until the shard is there, and lets copies read it.
-DEVICE void await_shard(const struct tiles2 &p, unsigned ahead)
-{
-  if (ahead > 0) {
-    await_word(there(p, ahead));
-    copies_see();
-  }
-}
-
-// end is the last block's: it waits until all peers have read the own shard.
-DEVICE void end(const struct tiles2 &p)
-{
-  if (p.ranks > 1 && last_block(p.blocks, 2)) {
-    store_relaxed(taken(p), 0u);
-    for (unsigned ahead = 1; ahead < p.ranks; ahead++) {
-      store_relaxed(there(p, ahead), 0u);
-    }
-    for (unsigned i = 0; i < p.peers; i++) {
-      await_word(p.post_wait[i]);
-    }
-    reset_words(p.post_wait, p.peers, p.step, p.value);
-  }
-}
 
 #ifdef OVGEN_LOOPS
 
-// number_of is an element of a product by one thread: of a row of A, and of a column.
-template <typename E>
-DEVICE float number_of(const struct tiles2 &p, const typename E::bits *row, u64 column)
-{
-  const typename E::bits *const b = (const typename E::bits *)p.b.bits[0] + column * p.depth;
-  float sum = 0.0f;
-  for (u64 k = 0; k < p.depth; k++) {
-    sum += E::widen(row[k]) * E::widen(b[k]);
-  }
-  return sum;
-}
-
-// make is a tile by one thread, element by element.
-template <typename E>
-DEVICE void make(const struct tiles2 &p, struct Tile tile)
-{
-  typedef typename E::bits bits;
-  const bits *const a = (const bits *)(tile.ahead == 0 ? p.own : p.a).bits[0] +
-                        (tile.ahead == 0 ? 0 : tile.shard * p.rows * p.depth);
-  for (u64 row = tile.row; row < p.rows && row < tile.row + tall; row++) {
-    for (u64 column = tile.column; column < p.columns && column < tile.column + wide; column++) {
-      float sum = number_of<E>(p, a + row * p.depth, column);
-      sum += E::widen(((const bits *)p.bias)[column]);
-      ((bits *)p.c.bits[0])[(tile.shard * p.rows + row) * p.columns + column] = (bits)E::narrow(sum);
+  // make is a tile by one thread, element by element.
+  DEVICE void make(const struct tiles &p, struct Tile tile)
+  {
+    typedef typename E::bits bits;
+    const bits *const b = (const bits *)p.b.bits[0];
+    const bits *const a = (const bits *)(tile.ahead == 0 ? p.own : p.a).bits[0] +
+                          (tile.ahead == 0 ? 0 : tile.shard * p.rows * p.depth);
+    for (u64 row = tile.row; row < p.rows && row < tile.row + tall; row++) {
+      for (u64 column = tile.column; column < p.columns && column < tile.column + wide; column++) {
+        float sum = number_of<E>(a + row * p.depth, b + column * p.depth, p.depth);
+        sum += E::widen(((const bits *)p.bias)[column]);
+        ((bits *)p.c.bits[0])[(tile.shard * p.rows + row) * p.columns + column] = (bits)E::narrow(sum);
+      }
     }
   }
-}
 
-template <typename E>
-DEVICE void run(const struct tiles2 &p)
-{
-  if (threadIdx.x == 0) {
-    for (unsigned i = blockIdx.x / cluster; i < tiles_of(p); i += gridDim.x / cluster) {
-      const struct Tile tile = tile_at(p, i, blockIdx.x % cluster);
-      await_shard(p, tile.ahead);
-      make<E>(p, tile);
+  DEVICE void run(const struct tiles &p)
+  {
+    if (p.blocks == 0) {
+      return;
     }
-  } else {
-    pull(p);
+    if (threadIdx.x == 0) {
+      for (unsigned i = blockIdx.x / cluster; i < tiles_of(p); i += gridDim.x / cluster) {
+        const struct Tile tile = tile_at(p, i, blockIdx.x % cluster);
+        await_shard(p, tile.ahead);
+        make(p, tile);
+      }
+    } else {
+      pull(p);
+    }
+    end(p);
   }
-  end(p);
-}
 
 #else  // the tensor cores
 
-enum {
-  subtiles = 2,  // of 64 rows, that one warpgroup makes
-  releases = 1,  // of a stage by each block of the cluster
-  a_bytes = tall * deep * 2, b_bytes = wide * deep * 2, stage_bytes = a_bytes + b_bytes,
-  box_bytes = 64 * 64 * 2, boxes = 2,  // through which a warpgroup stores C
-  box_columns = (wide + 63) / 64,  // boxes beside each other; the last one may overlap the one before
-};
+  enum {
+    together = Sizes::together,
+    subtiles = together ? 1 : 2,  // of 64 rows, that one warpgroup makes
+    releases = together ? 2 : 1,  // of a stage by each block of the cluster
+    a_bytes = tall * deep * 2, b_bytes = wide * deep * 2, stage_bytes = a_bytes + b_bytes, boxes = Sizes::boxes,
+  };
 
-// multiply adds the product of 64 rows and 128 columns, 16 elements deep, to d.
-DEVICE void multiply(struct bf16, float (&d)[wide / 2], u64 a, u64 b)
-{
-  asm volatile(
-      "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
-      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, "
-      "%8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, "
-      "%24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, "
-      "%40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, "
-      "%56, %57, %58, %59, %60, %61, %62, %63"
-      "}, %64, %65, yes, 1, 1, 0, 0;\n\t}"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
-        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
-        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
-        "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
-        "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
-        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
-        "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
-      : "l"(a), "l"(b));
-}
-
-DEVICE unsigned pair(struct bf16, float low, float high)
-{
-  unsigned both;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-  return both;
-}
-
-// multiply adds the product of 64 rows and 128 columns, 16 elements deep, to d.
-DEVICE void multiply(struct fp16, float (&d)[wide / 2], u64 a, u64 b)
-{
-  asm volatile(
-      "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
-      "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, "
-      "%8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, "
-      "%24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, "
-      "%40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, "
-      "%56, %57, %58, %59, %60, %61, %62, %63"
-      "}, %64, %65, yes, 1, 1, 0, 0;\n\t}"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
-        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
-        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
-        "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
-        "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
-        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
-        "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
-      : "l"(a), "l"(b));
-}
-
-DEVICE unsigned pair(struct fp16, float low, float high)
-{
-  unsigned both;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-  return both;
-}
-
-// Memory is a block's shared memory: a ring of stages, boxes, and barriers of stages that are full or empty.
-struct Memory { unsigned ring, box, full, empty; };
-
-DEVICE struct Memory memory_of_block()
-{
-  extern __shared__ __align__(1024) char memory[];
-  const unsigned ring = shared_address(memory), box = ring + stages * stage_bytes, full = box + 2 * boxes * box_bytes;
-  return {ring, box, full, full + 8 * stages};
-}
-
-DEVICE void init(const struct Memory &m)
-{
-  for (unsigned i = 0; i < stages; i++) {
-    barrier_init(m.full + 8 * i, 1);
-    barrier_init(m.empty + 8 * i, releases * cluster);
+  // multiply adds the product of 64 rows, and of twice as many columns as d has numbers, 16 elements deep, to d.
+  DEVICE void multiply(struct bf16, float (&d)[56], u64 a, u64 b)
+  {
+    asm volatile(
+        "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
+        "wgmma.mma_async.sync.aligned.m64n112k16.f32.bf16.bf16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55"
+        "}, %56, %57, yes, 1, 1, 0, 0;\n\t}"
+        : EIGHT(d, 0), EIGHT(d, 8), EIGHT(d, 16), EIGHT(d, 24), EIGHT(d, 32), EIGHT(d, 40), EIGHT(d, 48)
+        : "l"(a), "l"(b));
   }
-  barriers_ready();
-}
-
-// load_rows begins to fill a stage: by rows of A.
-DEVICE void load_rows(const struct tiles2 &p, const struct Memory &m, unsigned stage, struct Tile tile, unsigned k)
-{
-  barrier_expect(m.full + 8 * stage, stage_bytes);
-  load_box(m.ring + stage * stage_bytes, tile.ahead == 0 ? &p.own : &p.a, m.full + 8 * stage, k, tile.row,
-           tile.ahead == 0 ? 0 : tile.shard);
-}
-
-// load fills a stage.
-DEVICE void load(const struct tiles2 &p, const struct Memory &m, unsigned stage, struct Tile tile, unsigned k,
-                 unsigned of_cluster)
-{
-  const unsigned to = m.ring + stage * stage_bytes + a_bytes, barrier = m.full + 8 * stage;
-  load_rows(p, m, stage, tile, k);
-  load_box(to, &p.b, barrier, k, tile.column, 0);
-}
-
-// load_first fills the first stages of a block before all threads are there.
-// It returns how many: none where the first tile is not of the own shard.
-DEVICE unsigned load_first(const struct tiles2 &p, const struct Memory &m, unsigned of_cluster, unsigned steps)
-{
-  if (blockIdx.x / cluster >= tiles_of(p)) {
-    return 0;
+  DEVICE void multiply(struct bf16, float (&d)[64], u64 a, u64 b)
+  {
+    asm volatile(
+        "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
+        "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+        "}, %64, %65, yes, 1, 1, 0, 0;\n\t}"
+        : EIGHT(d, 0), EIGHT(d, 8), EIGHT(d, 16), EIGHT(d, 24), EIGHT(d, 32), EIGHT(d, 40), EIGHT(d, 48), EIGHT(d, 56)
+        : "l"(a), "l"(b));
   }
-  const struct Tile tile = tile_at(p, blockIdx.x / cluster, of_cluster);
-  if (tile.ahead > 0) {
-    return 0;
+  DEVICE void multiply(struct bf16, float (&d)[88], u64 a, u64 b)
+  {
+    asm volatile(
+        "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
+        "wgmma.mma_async.sync.aligned.m64n176k16.f32.bf16.bf16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+        "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+        "%80, %81, %82, %83, %84, %85, %86, %87"
+        "}, %88, %89, yes, 1, 1, 0, 0;\n\t}"
+        : EIGHT(d, 0), EIGHT(d, 8), EIGHT(d, 16), EIGHT(d, 24), EIGHT(d, 32), EIGHT(d, 40), EIGHT(d, 48), EIGHT(d, 56),
+          EIGHT(d, 64), EIGHT(d, 72), EIGHT(d, 80)
+        : "l"(a), "l"(b));
   }
-  const unsigned most = stages, count = steps < most ? steps : most;
-  for (unsigned k = 0; k < count; k++) {
-    load_rows(p, m, k, tile, k * deep);
-    for (unsigned i = 0; i < cluster; i++) {
-      load_box(m.ring + k * stage_bytes + a_bytes + i * (b_bytes / cluster), &p.b, m.full + 8 * k, k * deep,
-               tile.column + i * (wide / cluster), 0);
+  DEVICE void multiply(struct bf16, float (&d)[112], u64 a, u64 b)
+  {
+    asm volatile(
+        "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
+        "wgmma.mma_async.sync.aligned.m64n224k16.f32.bf16.bf16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+        "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+        "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
+        "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111"
+        "}, %112, %113, yes, 1, 1, 0, 0;\n\t}"
+        : EIGHT(d, 0), EIGHT(d, 8), EIGHT(d, 16), EIGHT(d, 24), EIGHT(d, 32), EIGHT(d, 40), EIGHT(d, 48), EIGHT(d, 56),
+          EIGHT(d, 64), EIGHT(d, 72), EIGHT(d, 80), EIGHT(d, 88), EIGHT(d, 96), EIGHT(d, 104)
+        : "l"(a), "l"(b));
+  }
+
+  DEVICE void multiply(struct fp16, float (&d)[56], u64 a, u64 b)
+  {
+    asm volatile(
+        "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
+        "wgmma.mma_async.sync.aligned.m64n112k16.f32.f16.f16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55"
+        "}, %56, %57, yes, 1, 1, 0, 0;\n\t}"
+        : EIGHT(d, 0), EIGHT(d, 8), EIGHT(d, 16), EIGHT(d, 24), EIGHT(d, 32), EIGHT(d, 40), EIGHT(d, 48)
+        : "l"(a), "l"(b));
+  }
+  DEVICE void multiply(struct fp16, float (&d)[64], u64 a, u64 b)
+  {
+    asm volatile(
+        "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
+        "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+        "}, %64, %65, yes, 1, 1, 0, 0;\n\t}"
+        : EIGHT(d, 0), EIGHT(d, 8), EIGHT(d, 16), EIGHT(d, 24), EIGHT(d, 32), EIGHT(d, 40), EIGHT(d, 48), EIGHT(d, 56)
+        : "l"(a), "l"(b));
+  }
+  DEVICE void multiply(struct fp16, float (&d)[88], u64 a, u64 b)
+  {
+    asm volatile(
+        "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
+        "wgmma.mma_async.sync.aligned.m64n176k16.f32.f16.f16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+        "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+        "%80, %81, %82, %83, %84, %85, %86, %87"
+        "}, %88, %89, yes, 1, 1, 0, 0;\n\t}"
+        : EIGHT(d, 0), EIGHT(d, 8), EIGHT(d, 16), EIGHT(d, 24), EIGHT(d, 32), EIGHT(d, 40), EIGHT(d, 48), EIGHT(d, 56),
+          EIGHT(d, 64), EIGHT(d, 72), EIGHT(d, 80)
+        : "l"(a), "l"(b));
+  }
+  DEVICE void multiply(struct fp16, float (&d)[112], u64 a, u64 b)
+  {
+    asm volatile(
+        "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
+        "wgmma.mma_async.sync.aligned.m64n224k16.f32.f16.f16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+        "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+        "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
+        "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111"
+        "}, %112, %113, yes, 1, 1, 0, 0;\n\t}"
+        : EIGHT(d, 0), EIGHT(d, 8), EIGHT(d, 16), EIGHT(d, 24), EIGHT(d, 32), EIGHT(d, 40), EIGHT(d, 48), EIGHT(d, 56),
+          EIGHT(d, 64), EIGHT(d, 72), EIGHT(d, 80), EIGHT(d, 88), EIGHT(d, 96), EIGHT(d, 104)
+        : "l"(a), "l"(b));
+  }
+
+  // load_rows begins to fill a stage: by rows of A.
+  DEVICE void load_rows(const struct tiles &p, const struct Memory &m, unsigned stage, struct Tile tile, unsigned k)
+  {
+    barrier_expect(m.full + 8 * stage, stage_bytes);
+    load_box(m.ring + stage * stage_bytes, tile.ahead == 0 ? &p.own : &p.a, m.full + 8 * stage, k, tile.row,
+             tile.ahead == 0 ? 0 : tile.shard);
+  }
+
+  // load fills a stage of every block of the cluster: this block's rows of A, and its part of B for all.
+  DEVICE void load(const struct tiles &p, const struct Memory &m, unsigned stage, struct Tile tile, unsigned k,
+                   unsigned of_cluster)
+  {
+    const unsigned to = m.ring + stage * stage_bytes + a_bytes, barrier = m.full + 8 * stage;
+    load_rows(p, m, stage, tile, k);
+    if (cluster == 1) {
+      load_box(to, &p.b, barrier, k, tile.column, 0);
+      return;
     }
+    load_box_to_all(to + of_cluster * (b_bytes / cluster), &p.b, barrier, k,
+                    tile.column + of_cluster * (wide / cluster), 0, (1 << cluster) - 1);
   }
-  return count;
-}
 
-// first_of is the first column of a box.
-DEVICE constexpr unsigned first_of(unsigned box) { return box * 64 < wide - 64 ? box * 64 : wide - 64; }
-
-// produce is the thread that copies the operands of all tiles of the block.
-DEVICE void produce(const struct tiles2 &p, const struct Memory &m, unsigned of_cluster, unsigned steps,
-                    unsigned filled)
-{
-  struct Ring<stages> at = {};
-  at.skip(filled);
-  unsigned k = filled;
-  for (unsigned i = blockIdx.x / cluster; i < tiles_of(p); i += gridDim.x / cluster, k = 0) {
-    const struct Tile tile = tile_at(p, i, of_cluster);
-    await_shard(p, tile.ahead);
-    for (; k < steps; k++) {
-      barrier_wait(m.empty + 8 * at.stage, at.round ^ 1);
-      load(p, m, at.stage, tile, k * deep, of_cluster);
-      at.next();
+  // load_first fills the first stages of a block before all threads are there, those of its cluster too.
+  // It returns how many: none where the first tile is not of the own shard.
+  DEVICE unsigned load_first(const struct tiles &p, const struct Memory &m, unsigned of_cluster, unsigned steps)
+  {
+    if (blockIdx.x / cluster >= tiles_of(p)) {
+      return 0;
     }
-  }
-}
-
-// load_bias loads the bias of a thread's columns, two at a time.
-template <typename E>
-DEVICE void load_bias(const struct tiles2 &p, unsigned (&bias)[wide / 8], unsigned first)
-{
-  const typename E::bits *const from = (const typename E::bits *)p.bias;
-#pragma unroll
-  for (unsigned i = 0; i < wide / 8; i++) {
-    const unsigned column = first + i * 8 + threadIdx.x % 4 * 2;
-    bias[i] = column < (unsigned)p.columns ? from[column] | (unsigned)from[column + 1] << 16 : 0;
-  }
-}
-
-template <typename E>
-DEVICE void add_bias(float (&d)[subtiles][wide / 2], const unsigned (&bias)[wide / 8])
-{
-#pragma unroll
-  for (unsigned s = 0; s < subtiles; s++) {
-#pragma unroll
-    for (unsigned i = 0; i < wide / 2; i++) {
-      d[s][i] += E::widen(i % 2 == 0 ? bias[i / 4] & 0xffff : bias[i / 4] >> 16);
+    const struct Tile tile = tile_at(p, blockIdx.x / cluster, of_cluster);
+    if (tile.ahead > 0) {
+      return 0;
     }
-  }
-}
-
-// store brings 64 rows to C, by boxes of 64 columns. Behind the last tile of a block each box has a
-// place of its own in the ring, which is idle then; else the boxes take turns.
-template <typename E>
-DEVICE void store(const struct Map *c, unsigned shard, const float (&d)[wide / 2], unsigned at, unsigned apart,
-                  bool last, unsigned &turn, struct Tile tile)
-{
-  const unsigned thread = threadIdx.x % 128, group = threadIdx.x / 128, lane = threadIdx.x % 32;
-  const unsigned line = thread / 32 * 16 + lane % 16;
-#pragma unroll
-  for (unsigned box = 0; box < box_columns; box++) {
-    const unsigned to = at + (last ? box : turn++ % boxes) * apart;
-    if (!last) {
-      if (thread == 0) {
-        boxes_left<boxes - 1>();
-      }
-      meet(group, 128);
-    }
-#pragma unroll
-    for (unsigned quarter = 0; quarter < 4; quarter++) {
-      const unsigned i = first_of(box) / 2 + quarter * 8;
-      unsigned x[4];  // of two columns each, in rows 8 apart, and then of columns 8 further on
-#pragma unroll
-      for (unsigned j = 0; j < 4; j++) {
-        x[j] = pair(E(), d[i + 2 * j], d[i + 2 * j + 1]);
-      }
-      store_matrices(to + line * 128 + ((2 * quarter + lane / 16) ^ line % 8) * 16, x);
-    }
-    shared_written();
-    meet(group, 128);
-    if (thread == 0) {
-      store_box(c, to, tile.column + first_of(box), tile.row, shard);
-    }
-  }
-}
-
-// consume is a warpgroup that multiplies and stores.
-template <typename E>
-DEVICE void consume(const struct tiles2 &p, const struct Memory &m, unsigned of_cluster, unsigned steps)
-{
-  const unsigned group = threadIdx.x / 128, thread = threadIdx.x % 128;
-  const unsigned stride = gridDim.x / cluster, tiles = tiles_of(p);
-  struct Ring<stages> at = {};
-  unsigned turn = 0;
-  unsigned number = 0;  // of the block's tile
-  for (unsigned i = blockIdx.x / cluster; i < tiles; i += stride) {
-    if (number++ % 2 != group - 1) {
-      at.skip(steps);
-      continue;
-    }
-    struct Tile tile = tile_at(p, i, of_cluster);
-    const unsigned half = 0;  // of the tile's rows, its first
-    tile.row += half * 64;
-    float d[subtiles][wide / 2];
-#pragma unroll
-    for (unsigned s = 0; s < subtiles; s++) {
-#pragma unroll
-      for (unsigned j = 0; j < wide / 2; j++) {
-        d[s][j] = 0.0f;
+    const unsigned most = cluster > 1 ? 2 : (unsigned)stages, count = steps < most ? steps : most;
+    for (unsigned k = 0; k < count; k++) {
+      load_rows(p, m, k, tile, k * deep);
+      for (unsigned i = 0; i < cluster; i++) {
+        load_box(m.ring + k * stage_bytes + a_bytes + i * (b_bytes / cluster), &p.b, m.full + 8 * k, k * deep,
+                 tile.column + i * (wide / cluster), 0);
       }
     }
-    if (number > 1) {
-      meet(2 + group, 256);  // the other one has multiplied
-    }
-    unsigned before = 0;
-    for (unsigned k = 0; k < steps; k++) {
-      barrier_wait(m.full + 8 * at.stage, at.round);
-      const unsigned a = m.ring + at.stage * stage_bytes + half * (64 * deep * 2);
-      const unsigned b = m.ring + at.stage * stage_bytes + a_bytes;
-      multiply_begin();
-#pragma unroll
-      for (unsigned j = 0; j < deep / 16; j++) {
-#pragma unroll
-        for (unsigned s = 0; s < subtiles; s++) {
-          multiply(E(), d[s], operand(a + s * (64 * deep * 2) + j * 32), operand(b + j * 32));
-        }
-      }
-      multiply_end();
-      multiplied<1>();
-      if (k > 0 && thread < cluster) {
-        barrier_arrive(m.empty + 8 * before, thread);
-      }
-      before = at.stage;
-      at.next();
-    }
-    if (i + stride < tiles) {
-      arrive(2 + (3 - group), 256);
-    }
-    unsigned bias[wide / 8];  // under way while the last numbers are made
-    load_bias<E>(p, bias, tile.column);
-    multiplied<0>();
-#pragma unroll
-    for (unsigned s = 0; s < subtiles; s++) {
-#pragma unroll
-      for (unsigned j = 0; j < wide / 2; j++) {
-        asm volatile("" : "+f"(d[s][j]));  // the numbers are final from here on
-      }
-    }
-    if (thread < cluster) {
-      barrier_arrive(m.empty + 8 * before, thread);
-    }
-    const struct Map *const c = &p.c;
-    add_bias<E>(d, bias);
-    const bool last = i + stride >= tiles;
-    const unsigned to = last ? m.ring + half * box_bytes : m.box + (group - 1) * boxes * box_bytes;
-    if (last) {
-      meet(group, 128);
-    }
-#pragma unroll
-    for (unsigned s = 0; s < subtiles; s++) {
-      store<E>(c, tile.shard, d[s], last ? to + s * box_bytes : to, last ? stage_bytes : box_bytes, last, turn, tile);
-      tile.row += 64;
-    }
+    return count;
   }
-  if (thread == 0) {
-    boxes_left<0>();
-  }
-}
 
-template <typename E>
-DEVICE void run(const struct tiles2 &p)
-{
-  const struct Memory m = memory_of_block();
-  const unsigned of_cluster = 0;
-  const unsigned steps = (unsigned)((p.depth + deep - 1) / deep);
-  unsigned filled = 0;
-  if (threadIdx.x == 0) {
-    init(m);
-    filled = load_first(p, m, of_cluster, steps);
-  }
-  warp_meet();
-  __syncthreads();
-  if (threadIdx.x < 128) {
-    fewer_registers<40>();
-    if (threadIdx.x == 0) {
-      produce(p, m, of_cluster, steps, filled);
-    } else if (threadIdx.x >= 32) {
-      pull(p);
-    }
-  } else {
-    more_registers<232>();
-    consume<E>(p, m, of_cluster, steps);
-  }
-  warp_meet();
-  end(p);
-}
-
-#endif  // the tensor cores
-
-}  // namespace tiles2_code
-
-extern "C" {
-__global__ void BLOCK(384) tiles2_bf16(
-    const __grid_constant__ struct tiles2 p)
-{
-  if (p.blocks != 0) {
-    tiles2_code::run<struct bf16>(p);
-  }
-}
-__global__ void BLOCK(384) tiles2_fp16(
-    const __grid_constant__ struct tiles2 p)
-{
-  if (p.blocks != 0) {
-    tiles2_code::run<struct fp16>(p);
-  }
-}
-}
-
-// ----------------------------------------------------------------------------
-// tiles3 gathers shards and multiplies them: C = A Bᵀ + bias, where A is the shards of all ranks,
-// one below the other, and B is [columns, depth]. It posts that its own shard may be read, and pulls the others. The
-// tiles of a shard are made when it is there; those of the own shard, which is read in place, come first.
-//
-// Blocks make tiles of C of 128 rows and 176 columns, one after another. Of a block's first warpgroup, one
-// thread copies operands, 64 elements deep, to a ring of 5 stages, and three warps pull. The other
-// two warpgroups multiply a tile each in turn, so that one stores its tile while the other multiplies.
-// The 2 blocks of a cluster make tiles one below the other; each copies its part of B to all.
-// Launch: any grid of one dimension, of whole clusters; blocks of 384 threads
-// with 227408 bytes of shared memory.
-
-struct tiles3 {
-  struct Map own, a, b, c;  // this rank's shard, all shards, weights, result
-  unsigned *pre_post[7];  // at peers, posted before the work
-  unsigned *pre_wait[7];  // own, awaited before the work
-  unsigned *post_post[7];  // at peers, posted after the work
-  unsigned *post_wait[7];  // own, awaited after the work
-  u64 peers;  // words of each
-  unsigned *step;  // step word of the stream
-  u64 value;  // what that gets
-  unsigned *blocks;  // count word of the stream; 0: the kernel does nothing
-  u64 apart;  // distance in words between the count words of the stream
-  char *dst;  // all shards
-  u64 ranks, rank;
-  u64 rows, depth, columns;  // rows are of a shard
-  const char *shards[7];  // at the peers, of rank + 1 first
-  const char *bias;  // of [columns]
-  u64 unused[1];  // a Map is aligned to 64 bytes
-};
-
-namespace tiles3_code {
-
-enum {
-  wide = 176, tall = 128, deep = 64, stages = 5, cluster = 2,
-};
-
-// Tiles below each other that follow on each other, for the sake of the cache.
-const unsigned sweep = 8;
-
-// Tile is a place in C: rows of a shard, of the rank that is so many after this one.
-struct Tile { unsigned ahead, shard, row, column; };
-
-// A shard's tiles: so many of a cluster below each other, and so many beside each other.
-DEVICE unsigned high_of(const struct tiles3 &p)
-{
-  return ((unsigned)p.rows + tall * cluster - 1) / (tall * cluster);
-}
-DEVICE unsigned across_of(const struct tiles3 &p) { return ((unsigned)p.columns + wide - 1) / wide; }
-DEVICE unsigned tiles_of(const struct tiles3 &p) { return (unsigned)p.ranks * high_of(p) * across_of(p); }
-
-// tile_at is the i-th tile of a block of a cluster: shard by shard, the own one
-// first; of each down a band of rows, then the next columns.
-DEVICE struct Tile tile_at(const struct tiles3 &p, unsigned i, unsigned of_cluster)
-{
-  const unsigned high = high_of(p), across = across_of(p), ranks = (unsigned)p.ranks;
-  const unsigned in_shard = i % (high * across);
-  const unsigned ahead = i / (high * across);
-  const unsigned first = in_shard / (sweep * across) * sweep;
-  const unsigned band = high - first < sweep ? high - first : sweep, at = in_shard - first * across;
-  const unsigned shard = ((unsigned)p.rank + ahead) % ranks;
-  return {ahead, shard, ((first + at % band) * cluster + of_cluster) * tall, at / band * wide};
-}
-
-// Count words of the stream: the first counts blocks, the second the pieces that warps have taken; of each shard one
-// counts the pieces that are there, and one says that all are.
-DEVICE unsigned *taken(const struct tiles3 &p) { return p.blocks + p.apart; }
-DEVICE unsigned *arrived(const struct tiles3 &p, unsigned ahead) { return p.blocks + (1 + ahead) * p.apart; }
-DEVICE unsigned *there(const struct tiles3 &p, unsigned ahead)
-{
-  return p.blocks + (1 + 7 + ahead) * p.apart;
-}
-
-// begin posts that peers may read the own shard, by one thread of the first block to come.
-DEVICE void begin(const struct tiles3 &p)
-{
-  if (p.ranks > 1 && puller_of_warp().begins && increment(p.blocks, 2 * gridDim.x - 1) == 0) {
-    post_words(p.pre_post, p.peers);
-  }
-}
-
-// pull copies shards piece by piece, each by the warp that takes it: a block that starts late finds none left, and none
-// waits for it. The warp that brings the last piece of a shard posts that the shard was read, and lets its tiles be
-// made.
-DEVICE void pull(const struct tiles3 &p)
-{
-  const struct Puller warp = puller_of_warp();
-  begin(p);
-  const u64 bytes = p.rows * p.depth * 2, piece = piece_of(bytes, gridDim.x * warp.of_block);
-  const unsigned pieces = (unsigned)((bytes + piece - 1) / piece);
-  for (;;) {
-    unsigned i = warp.lane == 0 ? increment(taken(p), ~0u) : 0;
-    i = of_leader(i);
-    const unsigned ahead = 1 + i / pieces;
-    if (ahead >= p.ranks) {
-      break;
-    }
-    if (warp.lane == 0) {
-      await_word(p.pre_wait[ahead - 1]);
-    }
-    warp_meet();
-    const u64 from = i % pieces * piece, count = bytes - from < piece ? bytes - from : piece;
-    copy_units((uint4 *)(p.dst + (unsigned)(p.rank + ahead) % (unsigned)p.ranks * bytes + from),
-               (const uint4 *)(p.shards[ahead - 1] + from), (unsigned)count / 16, warp);
-    warp_meet();
-    if (warp.lane == 0 && increment(arrived(p, ahead), pieces - 1) == pieces - 1) {
-      store_relaxed(p.pre_wait[ahead - 1], 0u);
-      store_release(there(p, ahead), 1u);
-      store_release(p.post_post[ahead - 1], 1u);
-    }
-  }
-}
-
-// await_shard holds the thread until the shard is there, and lets copies read it.
-DEVICE void await_shard(const struct tiles3 &p, unsigned ahead)
-{
-  if (ahead > 0) {
-    await_word(there(p, ahead));
-    copies_see();
-  }
-}
-
-// end is the last block's: it waits until all peers have read the own shard.
-DEVICE void end(const struct tiles3 &p)
-{
-  if (p.ranks > 1 && last_block(p.blocks, 2)) {
-    store_relaxed(taken(p), 0u);
-    for (unsigned ahead = 1; ahead < p.ranks; ahead++) {
-      store_relaxed(there(p, ahead), 0u);
-    }
-    for (unsigned i = 0; i < p.peers; i++) {
-      await_word(p.post_wait[i]);
-    }
-    reset_words(p.post_wait, p.peers, p.step, p.value);
-  }
-}
-
-#ifdef OVGEN_LOOPS
-
-// number_of is an element of a product by one thread: of a row of A, and of a column.
-template <typename E>
-DEVICE float number_of(const struct tiles3 &p, const typename E::bits *row, u64 column)
-{
-  const typename E::bits *const b = (const typename E::bits *)p.b.bits[0] + column * p.depth;
-  float sum = 0.0f;
-  for (u64 k = 0; k < p.depth; k++) {
-    sum += E::widen(row[k]) * E::widen(b[k]);
-  }
-  return sum;
-}
-
-// make is a tile by one thread, element by element.
-template <typename E>
-DEVICE void make(const struct tiles3 &p, struct Tile tile)
-{
-  typedef typename E::bits bits;
-  const bits *const a = (const bits *)(tile.ahead == 0 ? p.own : p.a).bits[0] +
-                        (tile.ahead == 0 ? 0 : tile.shard * p.rows * p.depth);
-  for (u64 row = tile.row; row < p.rows && row < tile.row + tall; row++) {
-    for (u64 column = tile.column; column < p.columns && column < tile.column + wide; column++) {
-      float sum = number_of<E>(p, a + row * p.depth, column);
-      sum += E::widen(((const bits *)p.bias)[column]);
-      ((bits *)p.c.bits[0])[(tile.shard * p.rows + row) * p.columns + column] = (bits)E::narrow(sum);
-    }
-  }
-}
-
-template <typename E>
-DEVICE void run(const struct tiles3 &p)
-{
-  if (threadIdx.x == 0) {
-    for (unsigned i = blockIdx.x / cluster; i < tiles_of(p); i += gridDim.x / cluster) {
-      const struct Tile tile = tile_at(p, i, blockIdx.x % cluster);
+  // produce is the thread that copies the operands of all tiles of the block.
+  DEVICE void produce(const struct tiles &p, const struct Memory &m, unsigned of_cluster, unsigned steps,
+                      unsigned filled)
+  {
+    struct Ring<stages> at = {};
+    at.skip(filled);
+    unsigned k = filled;
+    for (unsigned i = blockIdx.x / cluster; i < tiles_of(p); i += gridDim.x / cluster, k = 0) {
+      const struct Tile tile = tile_at(p, i, of_cluster);
       await_shard(p, tile.ahead);
-      make<E>(p, tile);
+      for (; k < steps; k++) {
+        barrier_wait(m.empty + 8 * at.stage, at.round ^ 1);
+        load(p, m, at.stage, tile, k * deep, of_cluster);
+        at.next();
+      }
     }
-  } else {
-    pull(p);
-  }
-  end(p);
-}
-
-#else  // the tensor cores
-
-enum {
-  subtiles = 2,  // of 64 rows, that one warpgroup makes
-  releases = 1,  // of a stage by each block of the cluster
-  a_bytes = tall * deep * 2, b_bytes = wide * deep * 2, stage_bytes = a_bytes + b_bytes,
-  box_bytes = 64 * 64 * 2, boxes = 2,  // through which a warpgroup stores C
-  box_columns = (wide + 63) / 64,  // boxes beside each other; the last one may overlap the one before
-};
-
-// multiply adds the product of 64 rows and 176 columns, 16 elements deep, to d.
-DEVICE void multiply(struct bf16, float (&d)[wide / 2], u64 a, u64 b)
-{
-  asm volatile(
-      "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
-      "wgmma.mma_async.sync.aligned.m64n176k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, "
-      "%8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, "
-      "%24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, "
-      "%40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, "
-      "%56, %57, %58, %59, %60, %61, %62, %63, "
-      "%64, %65, %66, %67, %68, %69, %70, %71, "
-      "%72, %73, %74, %75, %76, %77, %78, %79, "
-      "%80, %81, %82, %83, %84, %85, %86, %87"
-      "}, %88, %89, yes, 1, 1, 0, 0;\n\t}"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
-        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
-        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
-        "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
-        "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
-        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
-        "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]),
-        "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71]),
-        "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]), "+f"(d[78]), "+f"(d[79]),
-        "+f"(d[80]), "+f"(d[81]), "+f"(d[82]), "+f"(d[83]), "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87])
-      : "l"(a), "l"(b));
-}
-
-DEVICE unsigned pair(struct bf16, float low, float high)
-{
-  unsigned both;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-  return both;
-}
-
-// multiply adds the product of 64 rows and 176 columns, 16 elements deep, to d.
-DEVICE void multiply(struct fp16, float (&d)[wide / 2], u64 a, u64 b)
-{
-  asm volatile(
-      "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
-      "wgmma.mma_async.sync.aligned.m64n176k16.f32.f16.f16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, "
-      "%8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, "
-      "%24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, "
-      "%40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, "
-      "%56, %57, %58, %59, %60, %61, %62, %63, "
-      "%64, %65, %66, %67, %68, %69, %70, %71, "
-      "%72, %73, %74, %75, %76, %77, %78, %79, "
-      "%80, %81, %82, %83, %84, %85, %86, %87"
-      "}, %88, %89, yes, 1, 1, 0, 0;\n\t}"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
-        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
-        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
-        "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
-        "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
-        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
-        "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]),
-        "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71]),
-        "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]), "+f"(d[78]), "+f"(d[79]),
-        "+f"(d[80]), "+f"(d[81]), "+f"(d[82]), "+f"(d[83]), "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87])
-      : "l"(a), "l"(b));
-}
-
-DEVICE unsigned pair(struct fp16, float low, float high)
-{
-  unsigned both;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-  return both;
-}
-
-// Memory is a block's shared memory: a ring of stages, boxes, and barriers of stages that are full or empty.
-struct Memory { unsigned ring, box, full, empty; };
-
-DEVICE struct Memory memory_of_block()
-{
-  extern __shared__ __align__(1024) char memory[];
-  const unsigned ring = shared_address(memory), box = ring + stages * stage_bytes, full = box + 2 * boxes * box_bytes;
-  return {ring, box, full, full + 8 * stages};
-}
-
-DEVICE void init(const struct Memory &m)
-{
-  for (unsigned i = 0; i < stages; i++) {
-    barrier_init(m.full + 8 * i, 1);
-    barrier_init(m.empty + 8 * i, releases * cluster);
-  }
-  barriers_ready();
-}
-
-// load_rows begins to fill a stage: by rows of A.
-DEVICE void load_rows(const struct tiles3 &p, const struct Memory &m, unsigned stage, struct Tile tile, unsigned k)
-{
-  barrier_expect(m.full + 8 * stage, stage_bytes);
-  load_box(m.ring + stage * stage_bytes, tile.ahead == 0 ? &p.own : &p.a, m.full + 8 * stage, k, tile.row,
-           tile.ahead == 0 ? 0 : tile.shard);
-}
-
-// load fills a stage of every block of the cluster: this block's rows of A, and its part of B for all.
-DEVICE void load(const struct tiles3 &p, const struct Memory &m, unsigned stage, struct Tile tile, unsigned k,
-                 unsigned of_cluster)
-{
-  const unsigned to = m.ring + stage * stage_bytes + a_bytes, barrier = m.full + 8 * stage;
-  load_rows(p, m, stage, tile, k);
-  load_box_to_all(to + of_cluster * (b_bytes / cluster), &p.b, barrier, k,
-                  tile.column + of_cluster * (wide / cluster), 0, (1 << cluster) - 1);
-}
-
-// load_first fills the first stages of a block before all threads are there, those of its cluster too.
-// It returns how many: none where the first tile is not of the own shard.
-DEVICE unsigned load_first(const struct tiles3 &p, const struct Memory &m, unsigned of_cluster, unsigned steps)
-{
-  if (blockIdx.x / cluster >= tiles_of(p)) {
-    return 0;
-  }
-  const struct Tile tile = tile_at(p, blockIdx.x / cluster, of_cluster);
-  if (tile.ahead > 0) {
-    return 0;
-  }
-  const unsigned most = 2, count = steps < most ? steps : most;
-  for (unsigned k = 0; k < count; k++) {
-    load_rows(p, m, k, tile, k * deep);
-    for (unsigned i = 0; i < cluster; i++) {
-      load_box(m.ring + k * stage_bytes + a_bytes + i * (b_bytes / cluster), &p.b, m.full + 8 * k, k * deep,
-               tile.column + i * (wide / cluster), 0);
-    }
-  }
-  return count;
-}
-
-// first_of is the first column of a box.
-DEVICE constexpr unsigned first_of(unsigned box) { return box * 64 < wide - 64 ? box * 64 : wide - 64; }
-
-// produce is the thread that copies the operands of all tiles of the block.
-DEVICE void produce(const struct tiles3 &p, const struct Memory &m, unsigned of_cluster, unsigned steps,
-                    unsigned filled)
-{
-  struct Ring<stages> at = {};
-  at.skip(filled);
-  unsigned k = filled;
-  for (unsigned i = blockIdx.x / cluster; i < tiles_of(p); i += gridDim.x / cluster, k = 0) {
-    const struct Tile tile = tile_at(p, i, of_cluster);
-    await_shard(p, tile.ahead);
-    for (; k < steps; k++) {
-      barrier_wait(m.empty + 8 * at.stage, at.round ^ 1);
-      load(p, m, at.stage, tile, k * deep, of_cluster);
+    for (unsigned i = 0; cluster > 1 && i < stages; i++) {
+      barrier_wait(m.empty + 8 * at.stage, at.round ^ 1);  // a block stays while others may arrive at its barriers
       at.next();
     }
   }
-  for (unsigned i = 0; i < stages; i++) {  // a block stays while others may arrive at its barriers
-    barrier_wait(m.empty + 8 * at.stage, at.round ^ 1);
-    at.next();
-  }
-}
 
-// load_bias loads the bias of a thread's columns, two at a time.
-template <typename E>
-DEVICE void load_bias(const struct tiles3 &p, unsigned (&bias)[wide / 8], unsigned first)
-{
-  const typename E::bits *const from = (const typename E::bits *)p.bias;
-#pragma unroll
-  for (unsigned i = 0; i < wide / 8; i++) {
-    const unsigned column = first + i * 8 + threadIdx.x % 4 * 2;
-    bias[i] = column < (unsigned)p.columns ? from[column] | (unsigned)from[column + 1] << 16 : 0;
-  }
-}
-
-template <typename E>
-DEVICE void add_bias(float (&d)[subtiles][wide / 2], const unsigned (&bias)[wide / 8])
-{
-#pragma unroll
-  for (unsigned s = 0; s < subtiles; s++) {
-#pragma unroll
-    for (unsigned i = 0; i < wide / 2; i++) {
-      d[s][i] += E::widen(i % 2 == 0 ? bias[i / 4] & 0xffff : bias[i / 4] >> 16);
-    }
-  }
-}
-
-template <typename E>
-DEVICE void add_bias(const struct tiles3 &p, float (&d)[subtiles][wide / 2], unsigned first)
-{
-  unsigned bias[wide / 8];
-  load_bias<E>(p, bias, first);
-  add_bias<E>(d, bias);
-}
-
-// store brings 64 rows to C, by boxes of 64 columns. Behind the last tile of a block each box has a
-// place of its own in the ring, which is idle then; else the boxes take turns.
-template <typename E>
-DEVICE void store(const struct Map *c, unsigned shard, const float (&d)[wide / 2], unsigned at, unsigned apart,
-                  bool last, unsigned &turn, struct Tile tile)
-{
-  const unsigned thread = threadIdx.x % 128, group = threadIdx.x / 128, lane = threadIdx.x % 32;
-  const unsigned line = thread / 32 * 16 + lane % 16;
-#pragma unroll
-  for (unsigned box = 0; box < box_columns; box++) {
-    const unsigned to = at + (last ? box : turn++ % boxes) * apart;
-    if (!last) {
-      if (thread == 0) {
-        boxes_left<boxes - 1>();
+  // consume is a warpgroup that multiplies and stores.
+  DEVICE void consume(const struct tiles &p, const struct Memory &m, unsigned of_cluster, unsigned steps)
+  {
+    const unsigned group = threadIdx.x / 128, thread = threadIdx.x % 128;
+    const unsigned stride = gridDim.x / cluster, tiles = tiles_of(p);
+    const unsigned half = together ? group - 1 : 0;  // of the tile's rows, its first
+    struct Ring<stages> at = {};
+    unsigned turn = 0, number = 0;  // of boxes, and the number of the block's tile
+    for (unsigned i = blockIdx.x / cluster; i < tiles; i += stride) {
+      if (!together && number++ % 2 != group - 1) {
+        at.skip(steps);
+        continue;
       }
-      meet(group, 128);
-    }
+      struct Tile tile = tile_at(p, i, of_cluster);
+      tile.row += half * 64;
+      float d[subtiles][wide / 2];
 #pragma unroll
-    for (unsigned quarter = 0; quarter < 4; quarter++) {
-      const unsigned i = first_of(box) / 2 + quarter * 8;
-      unsigned x[4];  // of two columns each, in rows 8 apart, and then of columns 8 further on
+      for (unsigned s = 0; s < subtiles; s++) {
 #pragma unroll
-      for (unsigned j = 0; j < 4; j++) {
-        x[j] = pair(E(), d[i + 2 * j], d[i + 2 * j + 1]);
-      }
-      store_matrices(to + line * 128 + ((2 * quarter + lane / 16) ^ line % 8) * 16, x);
-    }
-    shared_written();
-    meet(group, 128);
-    if (thread == 0) {
-      store_box(c, to, tile.column + first_of(box), tile.row, shard);
-    }
-  }
-}
-
-// consume is a warpgroup that multiplies and stores.
-template <typename E>
-DEVICE void consume(const struct tiles3 &p, const struct Memory &m, unsigned of_cluster, unsigned steps)
-{
-  const unsigned group = threadIdx.x / 128, thread = threadIdx.x % 128;
-  const unsigned stride = gridDim.x / cluster, tiles = tiles_of(p);
-  struct Ring<stages> at = {};
-  unsigned turn = 0;
-  unsigned number = 0;  // of the block's tile
-  for (unsigned i = blockIdx.x / cluster; i < tiles; i += stride) {
-    if (number++ % 2 != group - 1) {
-      at.skip(steps);
-      continue;
-    }
-    struct Tile tile = tile_at(p, i, of_cluster);
-    const unsigned half = 0;  // of the tile's rows, its first
-    tile.row += half * 64;
-    float d[subtiles][wide / 2];
-#pragma unroll
-    for (unsigned s = 0; s < subtiles; s++) {
-#pragma unroll
-      for (unsigned j = 0; j < wide / 2; j++) {
-        d[s][j] = 0.0f;
-      }
-    }
-    if (number > 1) {
-      meet(2 + group, 256);  // the other one has multiplied
-    }
-    unsigned before = 0;
-    for (unsigned k = 0; k < steps; k++) {
-      barrier_wait(m.full + 8 * at.stage, at.round);
-      const unsigned a = m.ring + at.stage * stage_bytes + half * (64 * deep * 2);
-      const unsigned b = m.ring + at.stage * stage_bytes + a_bytes;
-      multiply_begin();
-#pragma unroll
-      for (unsigned j = 0; j < deep / 16; j++) {
-#pragma unroll
-        for (unsigned s = 0; s < subtiles; s++) {
-          multiply(E(), d[s], operand(a + s * (64 * deep * 2) + j * 32), operand(b + j * 32));
+        for (unsigned j = 0; j < wide / 2; j++) {
+          d[s][j] = 0.0f;
         }
       }
-      multiply_end();
-      multiplied<1>();
-      if (k > 0 && thread < cluster) {
-        barrier_arrive(m.empty + 8 * before, thread);
+      if (!together && number > 1) {
+        meet(2 + group, 256);  // the other one has multiplied
       }
-      before = at.stage;
-      at.next();
-    }
-    if (i + stride < tiles) {
-      arrive(2 + (3 - group), 256);
-    }
-    multiplied<0>();
+      unsigned before = 0;
+      for (unsigned k = 0; k < steps; k++) {
+        barrier_wait(m.full + 8 * at.stage, at.round);
+        const unsigned a = m.ring + at.stage * stage_bytes + half * (64 * deep * 2);
+        const unsigned b = m.ring + at.stage * stage_bytes + a_bytes;
+        multiply_begin();
 #pragma unroll
-    for (unsigned s = 0; s < subtiles; s++) {
+        for (unsigned j = 0; j < deep / 16; j++) {
 #pragma unroll
-      for (unsigned j = 0; j < wide / 2; j++) {
-        asm volatile("" : "+f"(d[s][j]));  // the numbers are final from here on
+          for (unsigned s = 0; s < subtiles; s++) {
+            multiply(E(), d[s], operand(a + s * (64 * deep * 2) + j * 32), operand(b + j * 32));
+          }
+        }
+        multiply_end();
+        multiplied<1>();
+        if (k > 0 && thread < cluster) {
+          barrier_arrive(m.empty + 8 * before, thread);
+        }
+        before = at.stage;
+        at.next();
       }
-    }
-    if (thread < cluster) {
-      barrier_arrive(m.empty + 8 * before, thread);
-    }
-    const struct Map *const c = &p.c;
-    add_bias<E>(p, d, tile.column);
-    const bool last = i + stride >= tiles;
-    const unsigned to = last ? m.ring + half * box_bytes : m.box + (group - 1) * boxes * box_bytes;
-    if (last) {
-      meet(group, 128);
-    }
-#pragma unroll
-    for (unsigned s = 0; s < subtiles; s++) {
-      store<E>(c, tile.shard, d[s], last ? to + s * box_bytes : to, last ? stage_bytes : box_bytes, last, turn, tile);
-      tile.row += 64;
-    }
-  }
-  if (thread == 0) {
-    boxes_left<0>();
-  }
-}
-
-template <typename E>
-DEVICE void run(const struct tiles3 &p)
-{
-  const struct Memory m = memory_of_block();
-  const unsigned of_cluster = rank_in_cluster();
-  const unsigned steps = (unsigned)((p.depth + deep - 1) / deep);
-  unsigned filled = 0;
-  if (threadIdx.x == 0) {
-    init(m);
-    filled = load_first(p, m, of_cluster, steps);
-  }
-  warp_meet();
-  cluster_meet();
-  if (threadIdx.x < 128) {
-    fewer_registers<40>();
-    if (threadIdx.x == 0) {
-      produce(p, m, of_cluster, steps, filled);
-    } else if (threadIdx.x >= 32) {
-      pull(p);
-    }
-  } else {
-    more_registers<232>();
-    consume<E>(p, m, of_cluster, steps);
-  }
-  warp_meet();
-  end(p);
-}
-
-#endif  // the tensor cores
-
-}  // namespace tiles3_code
-
-extern "C" {
-__global__ void CLUSTER(2) BLOCK(384) tiles3_bf16(
-    const __grid_constant__ struct tiles3 p)
-{
-  if (p.blocks != 0) {
-    tiles3_code::run<struct bf16>(p);
-  }
-}
-__global__ void CLUSTER(2) BLOCK(384) tiles3_fp16(
-    const __grid_constant__ struct tiles3 p)
-{
-  if (p.blocks != 0) {
-    tiles3_code::run<struct fp16>(p);
-  }
-}
-}
-
-// ----------------------------------------------------------------------------
-// tiles4 gathers shards and multiplies them: C = A Bᵀ + bias, where A is the shards of all ranks,
-// one below the other, and B is [columns, depth]. It posts that its own shard may be read, and pulls the others. The
-// tiles of a shard are made when it is there; those of the own shard, which is read in place, come first.
-//
-// Blocks make tiles of C of 128 rows and 224 columns, one after another. Of a block's first warpgroup, one
-// thread copies operands, 64 elements deep, to a ring of 4 stages, and three warps pull. The other
-// two warpgroups multiply 64 rows each of one tile.
-// The 2 blocks of a cluster make tiles one below the other; each copies its part of B to all.
-// Launch: any grid of one dimension, of whole clusters; blocks of 384 threads
-// with 213056 bytes of shared memory.
-
-struct tiles4 {
-  struct Map own, a, b, c;  // this rank's shard, all shards, weights, result
-  unsigned *pre_post[7];  // at peers, posted before the work
-  unsigned *pre_wait[7];  // own, awaited before the work
-  unsigned *post_post[7];  // at peers, posted after the work
-  unsigned *post_wait[7];  // own, awaited after the work
-  u64 peers;  // words of each
-  unsigned *step;  // step word of the stream
-  u64 value;  // what that gets
-  unsigned *blocks;  // count word of the stream; 0: the kernel does nothing
-  u64 apart;  // distance in words between the count words of the stream
-  char *dst;  // all shards
-  u64 ranks, rank;
-  u64 rows, depth, columns;  // rows are of a shard
-  const char *shards[7];  // at the peers, of rank + 1 first
-  const char *bias;  // of [columns]
-  u64 unused[1];  // a Map is aligned to 64 bytes
-};
-
-namespace tiles4_code {
-
-enum {
-  wide = 224, tall = 128, deep = 64, stages = 4, cluster = 2,
-};
-
-// Tiles below each other that follow on each other, for the sake of the cache.
-const unsigned sweep = 8;
-
-// Tile is a place in C: rows of a shard, of the rank that is so many after this one.
-struct Tile { unsigned ahead, shard, row, column; };
-
-// A shard's tiles: so many of a cluster below each other, and so many beside each other.
-DEVICE unsigned high_of(const struct tiles4 &p)
-{
-  return ((unsigned)p.rows + tall * cluster - 1) / (tall * cluster);
-}
-DEVICE unsigned across_of(const struct tiles4 &p) { return ((unsigned)p.columns + wide - 1) / wide; }
-DEVICE unsigned tiles_of(const struct tiles4 &p) { return (unsigned)p.ranks * high_of(p) * across_of(p); }
-
-// tile_at is the i-th tile of a block of a cluster: shard by shard, the own one
-// first; of each down a band of rows, then the next columns.
-DEVICE struct Tile tile_at(const struct tiles4 &p, unsigned i, unsigned of_cluster)
-{
-  const unsigned high = high_of(p), across = across_of(p), ranks = (unsigned)p.ranks;
-  const unsigned in_shard = i % (high * across);
-  const unsigned ahead = i / (high * across);
-  const unsigned first = in_shard / (sweep * across) * sweep;
-  const unsigned band = high - first < sweep ? high - first : sweep, at = in_shard - first * across;
-  const unsigned shard = ((unsigned)p.rank + ahead) % ranks;
-  return {ahead, shard, ((first + at % band) * cluster + of_cluster) * tall, at / band * wide};
-}
-
-// Count words of the stream: the first counts blocks, the second the pieces that warps have taken; of each shard one
-// counts the pieces that are there, and one says that all are.
-DEVICE unsigned *taken(const struct tiles4 &p) { return p.blocks + p.apart; }
-DEVICE unsigned *arrived(const struct tiles4 &p, unsigned ahead) { return p.blocks + (1 + ahead) * p.apart; }
-DEVICE unsigned *there(const struct tiles4 &p, unsigned ahead)
-{
-  return p.blocks + (1 + 7 + ahead) * p.apart;
-}
-
-// begin posts that peers may read the own shard, by one thread of the first block to come.
-DEVICE void begin(const struct tiles4 &p)
-{
-  if (p.ranks > 1 && puller_of_warp().begins && increment(p.blocks, 2 * gridDim.x - 1) == 0) {
-    post_words(p.pre_post, p.peers);
-  }
-}
-
-// pull copies shards piece by piece, each by the warp that takes it: a block that starts late finds none left, and none
-// waits for it. The warp that brings the last piece of a shard posts that the shard was read, and lets its tiles be
-// made.
-DEVICE void pull(const struct tiles4 &p)
-{
-  const struct Puller warp = puller_of_warp();
-  begin(p);
-  const u64 bytes = p.rows * p.depth * 2, piece = piece_of(bytes, gridDim.x * warp.of_block);
-  const unsigned pieces = (unsigned)((bytes + piece - 1) / piece);
-  for (;;) {
-    unsigned i = warp.lane == 0 ? increment(taken(p), ~0u) : 0;
-    i = of_leader(i);
-    const unsigned ahead = 1 + i / pieces;
-    if (ahead >= p.ranks) {
-      break;
-    }
-    if (warp.lane == 0) {
-      await_word(p.pre_wait[ahead - 1]);
-    }
-    warp_meet();
-    const u64 from = i % pieces * piece, count = bytes - from < piece ? bytes - from : piece;
-    copy_units((uint4 *)(p.dst + (unsigned)(p.rank + ahead) % (unsigned)p.ranks * bytes + from),
-               (const uint4 *)(p.shards[ahead - 1] + from), (unsigned)count / 16, warp);
-    warp_meet();
-    if (warp.lane == 0 && increment(arrived(p, ahead), pieces - 1) == pieces - 1) {
-      store_relaxed(p.pre_wait[ahead - 1], 0u);
-      store_release(there(p, ahead), 1u);
-      store_release(p.post_post[ahead - 1], 1u);
-    }
-  }
-}
-
-// await_shard holds the thread until the shard is there, and lets copies read it.
-DEVICE void await_shard(const struct tiles4 &p, unsigned ahead)
-{
-  if (ahead > 0) {
-    await_word(there(p, ahead));
-    copies_see();
-  }
-}
-
-// end is the last block's: it waits until all peers have read the own shard.
-DEVICE void end(const struct tiles4 &p)
-{
-  if (p.ranks > 1 && last_block(p.blocks, 2)) {
-    store_relaxed(taken(p), 0u);
-    for (unsigned ahead = 1; ahead < p.ranks; ahead++) {
-      store_relaxed(there(p, ahead), 0u);
-    }
-    for (unsigned i = 0; i < p.peers; i++) {
-      await_word(p.post_wait[i]);
-    }
-    reset_words(p.post_wait, p.peers, p.step, p.value);
-  }
-}
-
-#ifdef OVGEN_LOOPS
-
-// number_of is an element of a product by one thread: of a row of A, and of a column.
-template <typename E>
-DEVICE float number_of(const struct tiles4 &p, const typename E::bits *row, u64 column)
-{
-  const typename E::bits *const b = (const typename E::bits *)p.b.bits[0] + column * p.depth;
-  float sum = 0.0f;
-  for (u64 k = 0; k < p.depth; k++) {
-    sum += E::widen(row[k]) * E::widen(b[k]);
-  }
-  return sum;
-}
-
-// make is a tile by one thread, element by element.
-template <typename E>
-DEVICE void make(const struct tiles4 &p, struct Tile tile)
-{
-  typedef typename E::bits bits;
-  const bits *const a = (const bits *)(tile.ahead == 0 ? p.own : p.a).bits[0] +
-                        (tile.ahead == 0 ? 0 : tile.shard * p.rows * p.depth);
-  for (u64 row = tile.row; row < p.rows && row < tile.row + tall; row++) {
-    for (u64 column = tile.column; column < p.columns && column < tile.column + wide; column++) {
-      float sum = number_of<E>(p, a + row * p.depth, column);
-      sum += E::widen(((const bits *)p.bias)[column]);
-      ((bits *)p.c.bits[0])[(tile.shard * p.rows + row) * p.columns + column] = (bits)E::narrow(sum);
-    }
-  }
-}
-
-template <typename E>
-DEVICE void run(const struct tiles4 &p)
-{
-  if (threadIdx.x == 0) {
-    for (unsigned i = blockIdx.x / cluster; i < tiles_of(p); i += gridDim.x / cluster) {
-      const struct Tile tile = tile_at(p, i, blockIdx.x % cluster);
-      await_shard(p, tile.ahead);
-      make<E>(p, tile);
-    }
-  } else {
-    pull(p);
-  }
-  end(p);
-}
-
-#else  // the tensor cores
-
-enum {
-  subtiles = 1,  // of 64 rows, that one warpgroup makes
-  releases = 2,  // of a stage by each block of the cluster
-  a_bytes = tall * deep * 2, b_bytes = wide * deep * 2, stage_bytes = a_bytes + b_bytes,
-  box_bytes = 64 * 64 * 2, boxes = 2,  // through which a warpgroup stores C
-  box_columns = (wide + 63) / 64,  // boxes beside each other; the last one may overlap the one before
-};
-
-// multiply adds the product of 64 rows and 224 columns, 16 elements deep, to d.
-DEVICE void multiply(struct bf16, float (&d)[wide / 2], u64 a, u64 b)
-{
-  asm volatile(
-      "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
-      "wgmma.mma_async.sync.aligned.m64n224k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, "
-      "%8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, "
-      "%24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, "
-      "%40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, "
-      "%56, %57, %58, %59, %60, %61, %62, %63, "
-      "%64, %65, %66, %67, %68, %69, %70, %71, "
-      "%72, %73, %74, %75, %76, %77, %78, %79, "
-      "%80, %81, %82, %83, %84, %85, %86, %87, "
-      "%88, %89, %90, %91, %92, %93, %94, %95, "
-      "%96, %97, %98, %99, %100, %101, %102, %103, "
-      "%104, %105, %106, %107, %108, %109, %110, %111"
-      "}, %112, %113, yes, 1, 1, 0, 0;\n\t}"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
-        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
-        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
-        "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
-        "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
-        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
-        "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]),
-        "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71]),
-        "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]), "+f"(d[78]), "+f"(d[79]),
-        "+f"(d[80]), "+f"(d[81]), "+f"(d[82]), "+f"(d[83]), "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87]),
-        "+f"(d[88]), "+f"(d[89]), "+f"(d[90]), "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95]),
-        "+f"(d[96]), "+f"(d[97]), "+f"(d[98]), "+f"(d[99]), "+f"(d[100]), "+f"(d[101]), "+f"(d[102]), "+f"(d[103]),
-        "+f"(d[104]), "+f"(d[105]), "+f"(d[106]), "+f"(d[107]), "+f"(d[108]), "+f"(d[109]), "+f"(d[110]), "+f"(d[111])
-      : "l"(a), "l"(b));
-}
-
-DEVICE unsigned pair(struct bf16, float low, float high)
-{
-  unsigned both;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-  return both;
-}
-
-// multiply adds the product of 64 rows and 224 columns, 16 elements deep, to d.
-DEVICE void multiply(struct fp16, float (&d)[wide / 2], u64 a, u64 b)
-{
-  asm volatile(
-      "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
-      "wgmma.mma_async.sync.aligned.m64n224k16.f32.f16.f16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, "
-      "%8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, "
-      "%24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, "
-      "%40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, "
-      "%56, %57, %58, %59, %60, %61, %62, %63, "
-      "%64, %65, %66, %67, %68, %69, %70, %71, "
-      "%72, %73, %74, %75, %76, %77, %78, %79, "
-      "%80, %81, %82, %83, %84, %85, %86, %87, "
-      "%88, %89, %90, %91, %92, %93, %94, %95, "
-      "%96, %97, %98, %99, %100, %101, %102, %103, "
-      "%104, %105, %106, %107, %108, %109, %110, %111"
-      "}, %112, %113, yes, 1, 1, 0, 0;\n\t}"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
-        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
-        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
-        "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
-        "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
-        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
-        "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]),
-        "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71]),
-        "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]), "+f"(d[78]), "+f"(d[79]),
-        "+f"(d[80]), "+f"(d[81]), "+f"(d[82]), "+f"(d[83]), "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87]),
-        "+f"(d[88]), "+f"(d[89]), "+f"(d[90]), "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95]),
-        "+f"(d[96]), "+f"(d[97]), "+f"(d[98]), "+f"(d[99]), "+f"(d[100]), "+f"(d[101]), "+f"(d[102]), "+f"(d[103]),
-        "+f"(d[104]), "+f"(d[105]), "+f"(d[106]), "+f"(d[107]), "+f"(d[108]), "+f"(d[109]), "+f"(d[110]), "+f"(d[111])
-      : "l"(a), "l"(b));
-}
-
-DEVICE unsigned pair(struct fp16, float low, float high)
-{
-  unsigned both;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-  return both;
-}
-
-// Memory is a block's shared memory: a ring of stages, boxes, and barriers of stages that are full or empty.
-struct Memory { unsigned ring, box, full, empty; };
-
-DEVICE struct Memory memory_of_block()
-{
-  extern __shared__ __align__(1024) char memory[];
-  const unsigned ring = shared_address(memory), box = ring + stages * stage_bytes, full = box + 2 * boxes * box_bytes;
-  return {ring, box, full, full + 8 * stages};
-}
-
-DEVICE void init(const struct Memory &m)
-{
-  for (unsigned i = 0; i < stages; i++) {
-    barrier_init(m.full + 8 * i, 1);
-    barrier_init(m.empty + 8 * i, releases * cluster);
-  }
-  barriers_ready();
-}
-
-// load_rows begins to fill a stage: by rows of A.
-DEVICE void load_rows(const struct tiles4 &p, const struct Memory &m, unsigned stage, struct Tile tile, unsigned k)
-{
-  barrier_expect(m.full + 8 * stage, stage_bytes);
-  load_box(m.ring + stage * stage_bytes, tile.ahead == 0 ? &p.own : &p.a, m.full + 8 * stage, k, tile.row,
-           tile.ahead == 0 ? 0 : tile.shard);
-}
-
-// load fills a stage of every block of the cluster: this block's rows of A, and its part of B for all.
-DEVICE void load(const struct tiles4 &p, const struct Memory &m, unsigned stage, struct Tile tile, unsigned k,
-                 unsigned of_cluster)
-{
-  const unsigned to = m.ring + stage * stage_bytes + a_bytes, barrier = m.full + 8 * stage;
-  load_rows(p, m, stage, tile, k);
-  load_box_to_all(to + of_cluster * (b_bytes / cluster), &p.b, barrier, k,
-                  tile.column + of_cluster * (wide / cluster), 0, (1 << cluster) - 1);
-}
-
-// load_first fills the first stages of a block before all threads are there, those of its cluster too.
-// It returns how many: none where the first tile is not of the own shard.
-DEVICE unsigned load_first(const struct tiles4 &p, const struct Memory &m, unsigned of_cluster, unsigned steps)
-{
-  if (blockIdx.x / cluster >= tiles_of(p)) {
-    return 0;
-  }
-  const struct Tile tile = tile_at(p, blockIdx.x / cluster, of_cluster);
-  if (tile.ahead > 0) {
-    return 0;
-  }
-  const unsigned most = 2, count = steps < most ? steps : most;
-  for (unsigned k = 0; k < count; k++) {
-    load_rows(p, m, k, tile, k * deep);
-    for (unsigned i = 0; i < cluster; i++) {
-      load_box(m.ring + k * stage_bytes + a_bytes + i * (b_bytes / cluster), &p.b, m.full + 8 * k, k * deep,
-               tile.column + i * (wide / cluster), 0);
-    }
-  }
-  return count;
-}
-
-// first_of is the first column of a box.
-DEVICE constexpr unsigned first_of(unsigned box) { return box * 64 < wide - 64 ? box * 64 : wide - 64; }
-
-// produce is the thread that copies the operands of all tiles of the block.
-DEVICE void produce(const struct tiles4 &p, const struct Memory &m, unsigned of_cluster, unsigned steps,
-                    unsigned filled)
-{
-  struct Ring<stages> at = {};
-  at.skip(filled);
-  unsigned k = filled;
-  for (unsigned i = blockIdx.x / cluster; i < tiles_of(p); i += gridDim.x / cluster, k = 0) {
-    const struct Tile tile = tile_at(p, i, of_cluster);
-    await_shard(p, tile.ahead);
-    for (; k < steps; k++) {
-      barrier_wait(m.empty + 8 * at.stage, at.round ^ 1);
-      load(p, m, at.stage, tile, k * deep, of_cluster);
-      at.next();
-    }
-  }
-  for (unsigned i = 0; i < stages; i++) {  // a block stays while others may arrive at its barriers
-    barrier_wait(m.empty + 8 * at.stage, at.round ^ 1);
-    at.next();
-  }
-}
-
-// load_bias loads the bias of a thread's columns, two at a time.
-template <typename E>
-DEVICE void load_bias(const struct tiles4 &p, unsigned (&bias)[wide / 8], unsigned first)
-{
-  const typename E::bits *const from = (const typename E::bits *)p.bias;
-#pragma unroll
-  for (unsigned i = 0; i < wide / 8; i++) {
-    const unsigned column = first + i * 8 + threadIdx.x % 4 * 2;
-    bias[i] = column < (unsigned)p.columns ? from[column] | (unsigned)from[column + 1] << 16 : 0;
-  }
-}
-
-template <typename E>
-DEVICE void add_bias(float (&d)[subtiles][wide / 2], const unsigned (&bias)[wide / 8])
-{
-#pragma unroll
-  for (unsigned s = 0; s < subtiles; s++) {
-#pragma unroll
-    for (unsigned i = 0; i < wide / 2; i++) {
-      d[s][i] += E::widen(i % 2 == 0 ? bias[i / 4] & 0xffff : bias[i / 4] >> 16);
-    }
-  }
-}
-
-// store brings 64 rows to C, by boxes of 64 columns. Behind the last tile of a block each box has a
-// place of its own in the ring, which is idle then; else the boxes take turns.
-template <typename E>
-DEVICE void store(const struct Map *c, unsigned shard, const float (&d)[wide / 2], unsigned at, unsigned apart,
-                  bool last, unsigned &turn, struct Tile tile)
-{
-  const unsigned thread = threadIdx.x % 128, group = threadIdx.x / 128, lane = threadIdx.x % 32;
-  const unsigned line = thread / 32 * 16 + lane % 16;
-#pragma unroll
-  for (unsigned box = 0; box < box_columns; box++) {
-    const unsigned to = at + (last ? box : turn++ % boxes) * apart;
-    if (!last) {
-      if (thread == 0) {
-        boxes_left<boxes - 1>();
+      if (!together && i + stride < tiles) {
+        arrive(2 + (3 - group), 256);
       }
-      meet(group, 128);
-    }
-#pragma unroll
-    for (unsigned quarter = 0; quarter < 4; quarter++) {
-      const unsigned i = first_of(box) / 2 + quarter * 8;
-      unsigned x[4];  // of two columns each, in rows 8 apart, and then of columns 8 further on
-#pragma unroll
-      for (unsigned j = 0; j < 4; j++) {
-        x[j] = pair(E(), d[i + 2 * j], d[i + 2 * j + 1]);
+      unsigned bias[wide / 8];
+      const bool ahead = together || wide <= 160;  // there are registers to load it while the last numbers are made
+      if (ahead) {
+        load_bias<E>(p, bias, tile.column);
       }
-      store_matrices(to + line * 128 + ((2 * quarter + lane / 16) ^ line % 8) * 16, x);
-    }
-    shared_written();
-    meet(group, 128);
-    if (thread == 0) {
-      store_box(c, to, tile.column + first_of(box), tile.row, shard);
-    }
-  }
-}
-
-// consume is a warpgroup that multiplies and stores.
-template <typename E>
-DEVICE void consume(const struct tiles4 &p, const struct Memory &m, unsigned of_cluster, unsigned steps)
-{
-  const unsigned group = threadIdx.x / 128, thread = threadIdx.x % 128;
-  const unsigned stride = gridDim.x / cluster, tiles = tiles_of(p);
-  struct Ring<stages> at = {};
-  unsigned turn = 0;
-  for (unsigned i = blockIdx.x / cluster; i < tiles; i += stride) {
-    struct Tile tile = tile_at(p, i, of_cluster);
-    const unsigned half = group - 1;  // of the tile's rows, its first
-    tile.row += half * 64;
-    float d[subtiles][wide / 2];
+      multiplied<0>();
 #pragma unroll
-    for (unsigned s = 0; s < subtiles; s++) {
+      for (unsigned s = 0; s < subtiles; s++) {
 #pragma unroll
-      for (unsigned j = 0; j < wide / 2; j++) {
-        d[s][j] = 0.0f;
-      }
-    }
-    unsigned before = 0;
-    for (unsigned k = 0; k < steps; k++) {
-      barrier_wait(m.full + 8 * at.stage, at.round);
-      const unsigned a = m.ring + at.stage * stage_bytes + half * (64 * deep * 2);
-      const unsigned b = m.ring + at.stage * stage_bytes + a_bytes;
-      multiply_begin();
-#pragma unroll
-      for (unsigned j = 0; j < deep / 16; j++) {
-#pragma unroll
-        for (unsigned s = 0; s < subtiles; s++) {
-          multiply(E(), d[s], operand(a + s * (64 * deep * 2) + j * 32), operand(b + j * 32));
+        for (unsigned j = 0; j < wide / 2; j++) {
+          asm volatile("" : "+f"(d[s][j]));  // the numbers are final from here on
         }
       }
-      multiply_end();
-      multiplied<1>();
-      if (k > 0 && thread < cluster) {
+      if (thread < cluster) {
         barrier_arrive(m.empty + 8 * before, thread);
       }
-      before = at.stage;
-      at.next();
-    }
-    unsigned bias[wide / 8];  // under way while the last numbers are made
-    load_bias<E>(p, bias, tile.column);
-    multiplied<0>();
+      if (!ahead) {
+        load_bias<E>(p, bias, tile.column);
+      }
+      add_bias<E>(d, bias);
+      const bool last = i + stride >= tiles;
+      const unsigned apart = last ? (unsigned)stage_bytes : (unsigned)box_bytes;
+      const unsigned to = last ? m.ring + half * box_bytes : m.box + (group - 1) * boxes * box_bytes;
+      if (last) {
+        meet(group, 128);
+      }
 #pragma unroll
-    for (unsigned s = 0; s < subtiles; s++) {
-#pragma unroll
-      for (unsigned j = 0; j < wide / 2; j++) {
-        asm volatile("" : "+f"(d[s][j]));  // the numbers are final from here on
+      for (unsigned s = 0; s < subtiles; s++) {
+        store<E, boxes, false>(&p.c, tile.shard, d[s], tile, last ? to + s * box_bytes : to, apart, last,
+                               turn);
+        tile.row += 64;
       }
     }
-    if (thread < cluster) {
-      barrier_arrive(m.empty + 8 * before, thread);
-    }
-    const struct Map *const c = &p.c;
-    add_bias<E>(d, bias);
-    const bool last = i + stride >= tiles;
-    const unsigned to = last ? m.ring + half * box_bytes : m.box + (group - 1) * boxes * box_bytes;
-    if (last) {
-      meet(group, 128);
-    }
-#pragma unroll
-    for (unsigned s = 0; s < subtiles; s++) {
-      store<E>(c, tile.shard, d[s], last ? to + s * box_bytes : to, last ? stage_bytes : box_bytes, last, turn, tile);
-      tile.row += 64;
+    if (thread == 0) {
+      boxes_left<0>();
     }
   }
-  if (thread == 0) {
-    boxes_left<0>();
-  }
-}
 
-template <typename E>
-DEVICE void run(const struct tiles4 &p)
-{
-  const struct Memory m = memory_of_block();
-  const unsigned of_cluster = rank_in_cluster();
-  const unsigned steps = (unsigned)((p.depth + deep - 1) / deep);
-  unsigned filled = 0;
-  if (threadIdx.x == 0) {
-    init(m);
-    filled = load_first(p, m, of_cluster, steps);
-  }
-  warp_meet();
-  cluster_meet();
-  if (threadIdx.x < 128) {
-    fewer_registers<40>();
-    if (threadIdx.x == 0) {
-      produce(p, m, of_cluster, steps, filled);
-    } else if (threadIdx.x >= 32) {
-      pull(p);
+  DEVICE void run(const struct tiles &p)
+  {
+    if (p.blocks == 0) {
+      return;
     }
-  } else {
-    more_registers<232>();
-    consume<E>(p, m, of_cluster, steps);
+    const struct Memory m = memory_of_block(stages, stage_bytes, boxes);
+    const unsigned of_cluster = cluster > 1 ? rank_in_cluster() : 0;
+    const unsigned steps = (unsigned)((p.depth + deep - 1) / deep);
+    unsigned filled = 0;
+    if (threadIdx.x == 0) {
+      init(m, stages, releases * cluster);
+      filled = load_first(p, m, of_cluster, steps);
+    }
+    warp_meet();
+    if (cluster > 1) {
+      cluster_meet();
+    } else {
+      __syncthreads();
+    }
+    // Each thread got 168 registers at the start of the block.
+    if (threadIdx.x < 128) {
+      fewer_registers<40>();
+      if (threadIdx.x == 0) {
+        produce(p, m, of_cluster, steps, filled);
+      } else if (threadIdx.x >= 32) {
+        pull(p);
+      }
+    } else {
+      more_registers<232>();
+      consume(p, m, of_cluster, steps);
+    }
+    warp_meet();
+    end(p);
   }
-  warp_meet();
-  end(p);
-}
 
 #endif  // the tensor cores
-
-}  // namespace tiles4_code
+};
 
 extern "C" {
-__global__ void CLUSTER(2) BLOCK(384) tiles4_bf16(
-    const __grid_constant__ struct tiles4 p)
+__global__ void CLUSTER(2) BLOCK(384) tiles_bf16(const __grid_constant__ struct tiles p)
 {
-  if (p.blocks != 0) {
-    tiles4_code::run<struct bf16>(p);
-  }
+  tiles_code<bf16, tiles_sizes>::run(p);
 }
-__global__ void CLUSTER(2) BLOCK(384) tiles4_fp16(
-    const __grid_constant__ struct tiles4 p)
+__global__ void CLUSTER(2) BLOCK(384) tiles_fp16(const __grid_constant__ struct tiles p)
 {
-  if (p.blocks != 0) {
-    tiles4_code::run<struct fp16>(p);
-  }
+  tiles_code<fp16, tiles_sizes>::run(p);
+}
+__global__ void BLOCK(384) tiles2_bf16(const __grid_constant__ struct tiles p)
+{
+  tiles_code<bf16, tiles2_sizes>::run(p);
+}
+__global__ void BLOCK(384) tiles2_fp16(const __grid_constant__ struct tiles p)
+{
+  tiles_code<fp16, tiles2_sizes>::run(p);
+}
+__global__ void CLUSTER(2) BLOCK(384) tiles3_bf16(const __grid_constant__ struct tiles p)
+{
+  tiles_code<bf16, tiles3_sizes>::run(p);
+}
+__global__ void CLUSTER(2) BLOCK(384) tiles3_fp16(const __grid_constant__ struct tiles p)
+{
+  tiles_code<fp16, tiles3_sizes>::run(p);
+}
+__global__ void CLUSTER(2) BLOCK(384) tiles4_bf16(const __grid_constant__ struct tiles p)
+{
+  tiles_code<bf16, tiles4_sizes>::run(p);
+}
+__global__ void CLUSTER(2) BLOCK(384) tiles4_fp16(const __grid_constant__ struct tiles p)
+{
+  tiles_code<fp16, tiles4_sizes>::run(p);
 }
 }

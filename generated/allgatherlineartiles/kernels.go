@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlineartiles",
-	Source:  "aff06c25ce58e4cc4da5774a2f433f0e5483e497f19333a759c4771ac10d5ce3",
+	Source:  "202b386ed6c531373180992766f2f2e4050e0fe8d6412ce6f8ecffd77b7264db",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

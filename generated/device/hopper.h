@@ -139,6 +139,10 @@ DEVICE void multiplied()
   asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(left) : "memory");
 }
 
+// EIGHT numbers from the i-th on, as operands that an instruction changes.
+#define EIGHT(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), \
+  "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
+
 // store_matrices stores four 8x8 matrices of 16-bit elements; lane 8i + j has the address of row j of matrix i.
 DEVICE void store_matrices(unsigned to, const unsigned (&x)[4])
 {

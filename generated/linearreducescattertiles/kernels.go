@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescattertiles",
-	Source:  "c32e93f0f0f827e595678659ab6fe24e4028740c81661cf46ad66a9de24e0337",
+	Source:  "24c566be7fa370a8d40ac9161a9880b70de90a3e21fdd9431e6b7335587a1108",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,6 +15,7 @@
 #include "../device/sum.h"
 #include "../device/tiles.h"
 #include "../device/hopper.h"
+#include "../device/product.h"
 
 // ----------------------------------------------------------------------------
 // scatter multiplies and sums: C = A Bᵀ, summed over all ranks, of
@@ -23,11 +24,10 @@
 // arrived. Those of the own rows come last: when the peers have posted, each is added to what lies in the slots, in the
 // order of ranks. All blocks must run at the same time, since tiles wait for what the peers' blocks make.
 //
-// Blocks make tiles of C of 128 rows and 128 columns, one after another. Of a block's first warpgroup, one
-// thread copies operands, 64 elements deep, to a ring of 6 stages. The other
-// two warpgroups multiply a tile each in turn, so that one stores its tile while the other multiplies.
-// Launch: a grid of one dimension, of no more blocks than multiprocessors; blocks of 384 threads with
-// 229472 bytes of shared memory.
+// Blocks make tiles of C of 128 rows, one after another. Of a block's first warpgroup, one thread copies operands, 64
+// elements deep, to a ring of stages. The other two multiply a tile each in turn, so
+// that one stores its tile while the other multiplies.
+// Launch: a grid of one dimension, of no more blocks than multiprocessors; blocks of 384 threads.
 
 struct scatter {
   struct Map slots, a, b, c;  // a slot for each rank, all rows, weights, result
@@ -47,39 +47,6 @@ struct scatter {
   u64 unused[1];  // a Map is aligned to 64 bytes
 };
 
-namespace scatter_code {
-
-enum {
-  wide = 128, tall = 128, deep = 64, stages = 6, cluster = 1,
-};
-
-// Tiles below each other that follow on each other, for the sake of the cache.
-const unsigned sweep = 4;
-
-// Tile is a place in C: rows of a shard, of the rank that is so many after this one.
-struct Tile { unsigned ahead, shard, row, column; };
-
-// A shard's tiles: so many of a cluster below each other, and so many beside each other.
-DEVICE unsigned high_of(const struct scatter &p)
-{
-  return ((unsigned)p.rows + tall * cluster - 1) / (tall * cluster);
-}
-DEVICE unsigned across_of(const struct scatter &p) { return ((unsigned)p.columns + wide - 1) / wide; }
-DEVICE unsigned tiles_of(const struct scatter &p) { return (unsigned)p.ranks * high_of(p) * across_of(p); }
-
-// tile_at is the i-th tile of a block of a cluster: shard by shard, the own one
-// last; of each down a band of rows, then the next columns.
-DEVICE struct Tile tile_at(const struct scatter &p, unsigned i, unsigned of_cluster)
-{
-  const unsigned high = high_of(p), across = across_of(p), ranks = (unsigned)p.ranks;
-  const unsigned in_shard = i % (high * across);
-  const unsigned ahead = (i / (high * across) + 1) % ranks;
-  const unsigned first = in_shard / (sweep * across) * sweep;
-  const unsigned band = high - first < sweep ? high - first : sweep, at = in_shard - first * across;
-  const unsigned shard = ((unsigned)p.rank + ahead) % ranks;
-  return {ahead, shard, ((first + at % band) * cluster + of_cluster) * tall, at / band * wide};
-}
-
 // begin posts that peers may write the slots, by one thread of the first block to come.
 DEVICE void begin(const struct scatter &p)
 {
@@ -95,11 +62,11 @@ DEVICE void await_slot(const struct scatter &p, unsigned ahead)
   copies_see();
 }
 
-// leave counts a tile, or a part of it, that has arrived at the rank so many ahead; it has so many parts. Behind the
-// last one it posts there. Beside the count of blocks the stream has a count word for each peer.
+// leave counts a tile, or a part of it, that has arrived at the rank so many ahead. Behind the last of so many it posts
+// there. Beside the count of blocks the stream has a count word for each peer.
 DEVICE void leave(const struct scatter &p, unsigned ahead, unsigned parts)
 {
-  const unsigned last = tiles_of(p) / (unsigned)p.ranks * cluster * parts - 1;
+  const unsigned last = parts - 1;
   if (increment(p.blocks + ahead * p.apart, last) == last) {
     store_relaxed(p.pre_wait[ahead - 1], 0u);
     store_release(p.post_post[ahead - 1], 1u);
@@ -123,1059 +90,425 @@ DEVICE void end(const struct scatter &p)
   }
 }
 
-#ifdef OVGEN_LOOPS
+// Of each kernel: columns of a tile, blocks of a cluster, stages of the ring, boxes that a warpgroup stores through.
+struct scatter_sizes { enum { wide = 128, cluster = 1, stages = 6, boxes = 2 }; };
+struct scatter2_sizes { enum { wide = 144, cluster = 1, stages = 6, boxes = 1 }; };
 
-// number_of is an element of a product by one thread: of a row of A, and of a column.
-template <typename E>
-DEVICE float number_of(const struct scatter &p, const typename E::bits *row, u64 column)
-{
-  const typename E::bits *const b = (const typename E::bits *)p.b.bits[0] + column * p.depth;
-  float sum = 0.0f;
-  for (u64 k = 0; k < p.depth; k++) {
-    sum += E::widen(row[k]) * E::widen(b[k]);
+// scatter_code is what the kernels run, with elements E.
+template <typename E, typename Sizes>
+struct scatter_code {
+  enum {
+    wide = Sizes::wide, cluster = Sizes::cluster, stages = Sizes::stages,
+    // Tiles of a cluster, one below the other, that follow on each other: 512 of the rows that leave for one rank, by
+    // what H200s measured.
+    sweep = 512 / tall,
+  };
+
+  // A shard's tiles: so many of a cluster below each other, and so many beside each other.
+  DEVICE unsigned high_of(const struct scatter &p)
+  {
+    return ((unsigned)p.rows + tall * cluster - 1) / (tall * cluster);
   }
-  return sum;
-}
+  DEVICE unsigned across_of(const struct scatter &p) { return ((unsigned)p.columns + wide - 1) / wide; }
+  DEVICE unsigned tiles_of(const struct scatter &p) { return (unsigned)p.ranks * high_of(p) * across_of(p); }
 
-// make is a tile of this rank's product by one thread, element by element: of the own rows, the sum with those of the
-// peers.
-template <typename E>
-DEVICE void make(const struct scatter &p, struct Tile tile)
-{
-  typedef typename E::bits bits;
-  const bits *const a = (const bits *)p.a.bits[0] + tile.shard * p.rows * p.depth;
-  for (u64 row = tile.row; row < p.rows && row < tile.row + tall; row++) {
-    for (u64 column = tile.column; column < p.columns && column < tile.column + wide; column++) {
-      const u64 at = row * p.columns + column;
-      const unsigned own = E::narrow(number_of<E>(p, a + row * p.depth, column));
-      if (tile.ahead > 0) {
-        ((bits *)p.to[tile.ahead - 1].bits[0])[at] = (bits)own;
-        continue;
-      }
-      float sum = -0.0f;  // whatever is added to -0 stays as it is
-      for (u64 rank = 0; rank < p.ranks; rank++) {
-        sum += E::widen(rank == p.rank ? own : ((const bits *)p.slots.bits[0])[rank * p.rows * p.columns + at]);
-      }
-      ((bits *)p.c.bits[0])[at] = (bits)E::narrow(sum);
-    }
+  // tile_at is the i-th tile of a block of a cluster: shard by shard, the own one last; of each down a band
+  // of rows, then the next columns.
+  DEVICE struct Tile tile_at(const struct scatter &p, unsigned i, unsigned of_cluster)
+  {
+    const unsigned high = high_of(p), across = across_of(p), ranks = (unsigned)p.ranks;
+    const unsigned in_shard = i % (high * across);
+    const unsigned ahead = (i / (high * across) + 1) % ranks;
+    const unsigned first = in_shard / (sweep * across) * sweep;
+    const unsigned band = high - first < sweep ? high - first : (unsigned)sweep, at = in_shard - first * across;
+    const unsigned shard = ((unsigned)p.rank + ahead) % ranks;
+    return {ahead, shard, ((first + at % band) * cluster + of_cluster) * tall, at / band * wide};
   }
-}
-
-template <typename E>
-DEVICE void run(const struct scatter &p)
-{
-  begin(p);
-  if (threadIdx.x == 0) {
-    for (unsigned i = blockIdx.x / cluster; i < tiles_of(p); i += gridDim.x / cluster) {
-      const struct Tile tile = tile_at(p, i, blockIdx.x % cluster);
-      if (tile.ahead > 0) {
-        await_slot(p, tile.ahead);
-      } else {
-        await_terms(p);
-      }
-      make<E>(p, tile);
-      if (tile.ahead > 0) {
-        leave(p, tile.ahead, 1);
-      }
-    }
-  }
-  end(p);
-}
-
-#else  // the tensor cores
-
-enum {
-  subtiles = 2,  // of 64 rows, that one warpgroup makes
-  releases = 1,  // of a stage by each block of the cluster
-  a_bytes = tall * deep * 2, b_bytes = wide * deep * 2, stage_bytes = a_bytes + b_bytes,
-  box_bytes = 64 * 64 * 2, boxes = 2,  // through which a warpgroup stores C
-  box_columns = (wide + 63) / 64,  // boxes beside each other; the last one may overlap the one before
-};
-
-// multiply adds the product of 64 rows and 128 columns, 16 elements deep, to d.
-DEVICE void multiply(struct bf16, float (&d)[wide / 2], u64 a, u64 b)
-{
-  asm volatile(
-      "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
-      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, "
-      "%8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, "
-      "%24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, "
-      "%40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, "
-      "%56, %57, %58, %59, %60, %61, %62, %63"
-      "}, %64, %65, yes, 1, 1, 0, 0;\n\t}"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
-        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
-        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
-        "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
-        "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
-        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
-        "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
-      : "l"(a), "l"(b));
-}
-
-DEVICE unsigned pair(struct bf16, float low, float high)
-{
-  unsigned both;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-  return both;
-}
-
-// multiply adds the product of 64 rows and 128 columns, 16 elements deep, to d.
-DEVICE void multiply(struct fp16, float (&d)[wide / 2], u64 a, u64 b)
-{
-  asm volatile(
-      "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
-      "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, "
-      "%8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, "
-      "%24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, "
-      "%40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, "
-      "%56, %57, %58, %59, %60, %61, %62, %63"
-      "}, %64, %65, yes, 1, 1, 0, 0;\n\t}"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
-        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
-        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
-        "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
-        "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
-        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
-        "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
-      : "l"(a), "l"(b));
-}
-
-DEVICE unsigned pair(struct fp16, float low, float high)
-{
-  unsigned both;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-  return both;
-}
-
-// Memory is a block's shared memory: a ring of stages, boxes, and barriers of stages that are full or empty.
-struct Memory { unsigned ring, box, full, empty; };
-
-DEVICE struct Memory memory_of_block()
-{
-  extern __shared__ __align__(1024) char memory[];
-  const unsigned ring = shared_address(memory), box = ring + stages * stage_bytes, full = box + 2 * boxes * box_bytes;
-  return {ring, box, full, full + 8 * stages};
-}
-
-DEVICE void init(const struct Memory &m)
-{
-  for (unsigned i = 0; i < stages; i++) {
-    barrier_init(m.full + 8 * i, 1);
-    barrier_init(m.empty + 8 * i, releases * cluster);
-  }
-  barriers_ready();
-}
-
-// load_rows begins to fill a stage: by rows of A.
-DEVICE void load_rows(const struct scatter &p, const struct Memory &m, unsigned stage, struct Tile tile, unsigned k)
-{
-  barrier_expect(m.full + 8 * stage, stage_bytes);
-  load_box(m.ring + stage * stage_bytes, &p.a, m.full + 8 * stage, k, tile.row, tile.shard);
-}
-
-// load fills a stage.
-DEVICE void load(const struct scatter &p, const struct Memory &m, unsigned stage, struct Tile tile, unsigned k,
-                 unsigned of_cluster)
-{
-  const unsigned to = m.ring + stage * stage_bytes + a_bytes, barrier = m.full + 8 * stage;
-  load_rows(p, m, stage, tile, k);
-  load_box(to, &p.b, barrier, k, tile.column, 0);
-}
-
-// load_first fills the first stages of a block before all threads are there.
-// It returns how many.
-DEVICE unsigned load_first(const struct scatter &p, const struct Memory &m, unsigned of_cluster, unsigned steps)
-{
-  if (blockIdx.x / cluster >= tiles_of(p)) {
-    return 0;
-  }
-  const struct Tile tile = tile_at(p, blockIdx.x / cluster, of_cluster);
-  const unsigned most = stages, count = steps < most ? steps : most;
-  for (unsigned k = 0; k < count; k++) {
-    load_rows(p, m, k, tile, k * deep);
-    for (unsigned i = 0; i < cluster; i++) {
-      load_box(m.ring + k * stage_bytes + a_bytes + i * (b_bytes / cluster), &p.b, m.full + 8 * k, k * deep,
-               tile.column + i * (wide / cluster), 0);
-    }
-  }
-  return count;
-}
-
-// first_of is the first column of a box.
-DEVICE constexpr unsigned first_of(unsigned box) { return box * 64 < wide - 64 ? box * 64 : wide - 64; }
-
-// load_terms has what the peers made of a tile follow its operands: stages with a box of one peer, of all rows, box by
-// box and in the order of ranks.
-DEVICE void load_terms(const struct scatter &p, const struct Memory &m, struct Ring<stages> &at, struct Tile tile)
-{
-  for (unsigned box = 0; box < box_columns; box++) {
-    for (unsigned rank = 0; rank < (unsigned)p.ranks; rank++) {
-      if (rank != (unsigned)p.rank) {
-        barrier_wait(m.empty + 8 * at.stage, at.round ^ 1);
-        barrier_expect(m.full + 8 * at.stage, a_bytes);
-        load_box(m.ring + at.stage * stage_bytes, &p.slots, m.full + 8 * at.stage, tile.column + first_of(box),
-                 tile.row, rank);
-        at.next();
-      }
-    }
-  }
-}
-
-// produce is the thread that copies the operands of all tiles of the block.
-DEVICE void produce(const struct scatter &p, const struct Memory &m, unsigned of_cluster, unsigned steps,
-                    unsigned filled)
-{
-  struct Ring<stages> at = {};
-  at.skip(filled);
-  unsigned k = filled;
-  for (unsigned i = blockIdx.x / cluster; i < tiles_of(p); i += gridDim.x / cluster, k = 0) {
-    const struct Tile tile = tile_at(p, i, of_cluster);
-    for (; k < steps; k++) {
-      barrier_wait(m.empty + 8 * at.stage, at.round ^ 1);
-      load(p, m, at.stage, tile, k * deep, of_cluster);
-      at.next();
-    }
-    if (tile.ahead == 0) {
-      await_terms(p);
-      load_terms(p, m, at, tile);
-    }
-  }
-}
-
-// add_pair adds the two elements of a word to two numbers.
-template <typename E>
-DEVICE void add_pair(float *d, unsigned both)
-{
-  d[0] += E::widen(both & 0xffff);
-  d[1] += E::widen(both >> 16);
-}
-
-// add_terms makes of the numbers of a tile the sums of what all ranks made of them, each rounded to an element, in the
-// order of ranks. The peers' follow the operands in the ring; a last box begins with columns of the one before it.
-template <typename E>
-DEVICE void add_terms(const struct scatter &p, const struct Memory &m, struct Ring<stages> &at,
-                      float (&d)[subtiles][wide / 2], unsigned half)
-{
-  const unsigned thread = threadIdx.x % 128, group = threadIdx.x / 128, lane = threadIdx.x % 32;
-  const unsigned line = thread / 32 * 16 + lane % 16;
-#pragma unroll
-  for (unsigned box = 0; box < box_columns; box++) {
-    const unsigned skipped = box * 4 - first_of(box) / 16;  // quarters
-    unsigned own[subtiles][4][4];
-#pragma unroll
-    for (unsigned s = 0; s < subtiles; s++) {
-#pragma unroll
-      for (unsigned quarter = skipped; quarter < 4; quarter++) {
-#pragma unroll
-        for (unsigned j = 0; j < 4; j++) {
-          float *const to = &d[s][first_of(box) / 2 + quarter * 8 + 2 * j];
-          own[s][quarter][j] = pair(E(), to[0], to[1]);
-          to[0] = to[1] = -0.0f;  // whatever is added to -0 stays as it is
-        }
-      }
-    }
-    for (unsigned rank = 0; rank < (unsigned)p.ranks; rank++) {
-      const bool here = rank == (unsigned)p.rank;
-      if (!here) {
-        barrier_wait(m.full + 8 * at.stage, at.round);
-      }
-#pragma unroll
-      for (unsigned s = 0; s < subtiles; s++) {
-        const unsigned from = m.ring + at.stage * stage_bytes + (half + s) * box_bytes + line * 128;
-#pragma unroll
-        for (unsigned quarter = skipped; quarter < 4; quarter++) {
-          unsigned x[4] = {own[s][quarter][0], own[s][quarter][1], own[s][quarter][2], own[s][quarter][3]};
-          if (!here) {
-            load_matrices(x, from + ((2 * quarter + lane / 16) ^ line % 8) * 16);
-          }
-#pragma unroll
-          for (unsigned j = 0; j < 4; j++) {
-            add_pair<E>(&d[s][first_of(box) / 2 + quarter * 8 + 2 * j], x[j]);
-          }
-        }
-      }
-      if (!here) {
-        meet(group, 128);
-        if (thread == 0) {
-          barrier_arrive(m.empty + 8 * at.stage, 0);
-        }
-        at.next();
-      }
-    }
-  }
-}
-
-// store brings 64 rows to C, or to a slot, by boxes of 64 columns. Behind the last tile of a block each box has a
-// place of its own in the ring, which is idle then; else the boxes take turns, with so many nanoseconds between them.
-// Boxes on their way to a peer hold up the loads of operands behind them: they leave one by one while the other
-// warpgroup multiplies.
-template <typename E>
-DEVICE void store(const struct Map *c, unsigned shard, const float (&d)[wide / 2], unsigned at, unsigned apart,
-                  bool last, unsigned &turn, struct Tile tile, unsigned pause)
-{
-  const unsigned thread = threadIdx.x % 128, group = threadIdx.x / 128, lane = threadIdx.x % 32;
-  const unsigned line = thread / 32 * 16 + lane % 16;
-#pragma unroll
-  for (unsigned box = 0; box < box_columns; box++) {
-    const unsigned to = at + (last ? box : turn++ % boxes) * apart;
-    if (!last) {
-      if (thread == 0) {
-        boxes_left<boxes - 1>();
-        rest(pause);
-      }
-      meet(group, 128);
-    }
-#pragma unroll
-    for (unsigned quarter = 0; quarter < 4; quarter++) {
-      const unsigned i = first_of(box) / 2 + quarter * 8;
-      unsigned x[4];  // of two columns each, in rows 8 apart, and then of columns 8 further on
-#pragma unroll
-      for (unsigned j = 0; j < 4; j++) {
-        x[j] = pair(E(), d[i + 2 * j], d[i + 2 * j + 1]);
-      }
-      store_matrices(to + line * 128 + ((2 * quarter + lane / 16) ^ line % 8) * 16, x);
-    }
-    shared_written();
-    meet(group, 128);
-    if (thread == 0) {
-      store_box(c, to, tile.column + first_of(box), tile.row, shard);
-    }
-  }
-}
-
-// consume is a warpgroup that multiplies and stores.
-template <typename E>
-DEVICE void consume(const struct scatter &p, const struct Memory &m, unsigned of_cluster, unsigned steps)
-{
-  const unsigned group = threadIdx.x / 128, thread = threadIdx.x % 128;
-  const unsigned stride = gridDim.x / cluster, tiles = tiles_of(p);
-  struct Ring<stages> at = {};
-  unsigned turn = 0;
-  unsigned number = 0;  // of the block's tile
-  for (unsigned i = blockIdx.x / cluster; i < tiles; i += stride) {
-    if (number++ % 2 != group - 1) {
-      at.skip(steps + (tile_at(p, i, 0).ahead == 0 ? ((unsigned)p.ranks - 1) * box_columns : 0));
-      continue;
-    }
-    struct Tile tile = tile_at(p, i, of_cluster);
-    const unsigned half = 0;  // of the tile's rows, its first
-    tile.row += half * 64;
-    float d[subtiles][wide / 2];
-#pragma unroll
-    for (unsigned s = 0; s < subtiles; s++) {
-#pragma unroll
-      for (unsigned j = 0; j < wide / 2; j++) {
-        d[s][j] = 0.0f;
-      }
-    }
-    if (number > 1) {
-      meet(2 + group, 256);  // the other one has multiplied
-    }
-    unsigned before = 0;
-    for (unsigned k = 0; k < steps; k++) {
-      barrier_wait(m.full + 8 * at.stage, at.round);
-      const unsigned a = m.ring + at.stage * stage_bytes + half * (64 * deep * 2);
-      const unsigned b = m.ring + at.stage * stage_bytes + a_bytes;
-      multiply_begin();
-#pragma unroll
-      for (unsigned j = 0; j < deep / 16; j++) {
-#pragma unroll
-        for (unsigned s = 0; s < subtiles; s++) {
-          multiply(E(), d[s], operand(a + s * (64 * deep * 2) + j * 32), operand(b + j * 32));
-        }
-      }
-      multiply_end();
-      multiplied<1>();
-      if (k > 0 && thread < cluster) {
-        barrier_arrive(m.empty + 8 * before, thread);
-      }
-      before = at.stage;
-      at.next();
-    }
-    if (tile.ahead > 0 && i + stride < tiles) {
-      arrive(2 + (3 - group), 256);
-    }
-    multiplied<0>();
-#pragma unroll
-    for (unsigned s = 0; s < subtiles; s++) {
-#pragma unroll
-      for (unsigned j = 0; j < wide / 2; j++) {
-        asm volatile("" : "+f"(d[s][j]));  // the numbers are final from here on
-      }
-    }
-    if (thread < cluster) {
-      barrier_arrive(m.empty + 8 * before, thread);
-    }
-    if (tile.ahead == 0) {
-      add_terms<E>(p, m, at, d, half);
-      if (i + stride < tiles) {
-        arrive(2 + (3 - group), 256);
-      }
-    } else if (thread == 0) {
-      await_slot(p, tile.ahead);
-    }
-    const struct Map *const c = tile.ahead == 0 ? &p.c : &p.to[tile.ahead - 1];
-    const bool last = i + stride >= tiles;
-    const unsigned to = last ? m.ring + half * box_bytes : m.box + (group - 1) * boxes * box_bytes;
-    if (last) {
-      meet(group, 128);
-    }
-#pragma unroll
-    for (unsigned s = 0; s < subtiles; s++) {
-      store<E>(c, 0, d[s], last ? to + s * box_bytes : to, last ? stage_bytes : box_bytes, last, turn, tile,
-        tile.ahead > 0 ? 36 * steps : 0);
-      tile.row += 64;
-    }
-    if (tile.ahead > 0 && thread == 0) {
-      boxes_written();
-      leave(p, tile.ahead, releases);
-    }
-  }
-  if (thread == 0) {
-    boxes_left<0>();
-  }
-}
-
-template <typename E>
-DEVICE void run(const struct scatter &p)
-{
-  const struct Memory m = memory_of_block();
-  const unsigned of_cluster = 0;
-  const unsigned steps = (unsigned)((p.depth + deep - 1) / deep);
-  unsigned filled = 0;
-  if (threadIdx.x == 0) {
-    init(m);
-    filled = load_first(p, m, of_cluster, steps);
-  }
-  warp_meet();
-  __syncthreads();
-  if (threadIdx.x < 128) {
-    fewer_registers<40>();
-    if (threadIdx.x == 0) {
-      produce(p, m, of_cluster, steps, filled);
-    } else if (threadIdx.x >= 32) {
-      begin(p);
-    }
-  } else {
-    more_registers<232>();
-    consume<E>(p, m, of_cluster, steps);
-  }
-  warp_meet();
-  end(p);
-}
-
-#endif  // the tensor cores
-
-}  // namespace scatter_code
-
-extern "C" {
-__global__ void BLOCK(384) scatter_bf16(
-    const __grid_constant__ struct scatter p)
-{
-  if (p.blocks != 0) {
-    scatter_code::run<struct bf16>(p);
-  }
-}
-__global__ void BLOCK(384) scatter_fp16(
-    const __grid_constant__ struct scatter p)
-{
-  if (p.blocks != 0) {
-    scatter_code::run<struct fp16>(p);
-  }
-}
-}
-
-// ----------------------------------------------------------------------------
-// scatter2 multiplies and sums: C = A Bᵀ, summed over all ranks, of
-// the rows of this one. A has the rows of all ranks, one below the other, and B is [columns, depth]. It posts that its
-// slots may be written. The tiles of a peer's rows go to this rank's slot there, and it is posted when all of them have
-// arrived. Those of the own rows come last: when the peers have posted, each is added to what lies in the slots, in the
-// order of ranks. All blocks must run at the same time, since tiles wait for what the peers' blocks make.
-//
-// Blocks make tiles of C of 128 rows and 144 columns, one after another. Of a block's first warpgroup, one
-// thread copies operands, 64 elements deep, to a ring of 6 stages. The other
-// two warpgroups multiply a tile each in turn, so that one stores its tile while the other multiplies.
-// Launch: a grid of one dimension, of no more blocks than multiprocessors; blocks of 384 threads with
-// 225376 bytes of shared memory.
-
-struct scatter2 {
-  struct Map slots, a, b, c;  // a slot for each rank, all rows, weights, result
-  struct Map to[7];  // this rank's slots at the peers, of rank + 1 first
-  unsigned *pre_post[7];  // at peers, posted before the work
-  unsigned *pre_wait[7];  // own, awaited before the work
-  unsigned *post_post[7];  // at peers, posted after the work
-  unsigned *post_wait[7];  // own, awaited after the work
-  u64 peers;  // words of each
-  unsigned *step;  // step word of the stream
-  u64 value;  // what that gets
-  unsigned *blocks;  // count word of the stream; 0: the kernel does nothing
-  u64 apart;  // distance in words between the count words of the stream
-  u64 ranks, rank;
-  u64 rows, depth, columns;  // rows are of a rank
-  const char *bias;  // of [columns]; none
-  u64 unused[1];  // a Map is aligned to 64 bytes
-};
-
-namespace scatter2_code {
-
-enum {
-  wide = 144, tall = 128, deep = 64, stages = 6, cluster = 1,
-};
-
-// Tiles below each other that follow on each other, for the sake of the cache.
-const unsigned sweep = 4;
-
-// Tile is a place in C: rows of a shard, of the rank that is so many after this one.
-struct Tile { unsigned ahead, shard, row, column; };
-
-// A shard's tiles: so many of a cluster below each other, and so many beside each other.
-DEVICE unsigned high_of(const struct scatter2 &p)
-{
-  return ((unsigned)p.rows + tall * cluster - 1) / (tall * cluster);
-}
-DEVICE unsigned across_of(const struct scatter2 &p) { return ((unsigned)p.columns + wide - 1) / wide; }
-DEVICE unsigned tiles_of(const struct scatter2 &p) { return (unsigned)p.ranks * high_of(p) * across_of(p); }
-
-// tile_at is the i-th tile of a block of a cluster: shard by shard, the own one
-// last; of each down a band of rows, then the next columns.
-DEVICE struct Tile tile_at(const struct scatter2 &p, unsigned i, unsigned of_cluster)
-{
-  const unsigned high = high_of(p), across = across_of(p), ranks = (unsigned)p.ranks;
-  const unsigned in_shard = i % (high * across);
-  const unsigned ahead = (i / (high * across) + 1) % ranks;
-  const unsigned first = in_shard / (sweep * across) * sweep;
-  const unsigned band = high - first < sweep ? high - first : sweep, at = in_shard - first * across;
-  const unsigned shard = ((unsigned)p.rank + ahead) % ranks;
-  return {ahead, shard, ((first + at % band) * cluster + of_cluster) * tall, at / band * wide};
-}
-
-// begin posts that peers may write the slots, by one thread of the first block to come.
-DEVICE void begin(const struct scatter2 &p)
-{
-  if (p.ranks > 1 && puller_of_warp().begins && increment(p.blocks, 2 * gridDim.x - 1) == 0) {
-    post_words(p.pre_post, p.peers);
-  }
-}
-
-// await_slot holds the thread until the rank that is so many ahead lets its slot be written.
-DEVICE void await_slot(const struct scatter2 &p, unsigned ahead)
-{
-  await_word(p.pre_wait[ahead - 1]);
-  copies_see();
-}
-
-// leave counts a tile, or a part of it, that has arrived at the rank so many ahead; it has so many parts. Behind the
-// last one it posts there. Beside the count of blocks the stream has a count word for each peer.
-DEVICE void leave(const struct scatter2 &p, unsigned ahead, unsigned parts)
-{
-  const unsigned last = tiles_of(p) / (unsigned)p.ranks * cluster * parts - 1;
-  if (increment(p.blocks + ahead * p.apart, last) == last) {
-    store_relaxed(p.pre_wait[ahead - 1], 0u);
-    store_release(p.post_post[ahead - 1], 1u);
-  }
-}
-
-// await_terms holds the thread until what all peers have made of the own rows is in the slots.
-DEVICE void await_terms(const struct scatter2 &p)
-{
-  for (unsigned i = 0; i < p.peers; i++) {
-    await_word(p.post_wait[i]);
-  }
-  copies_see();
-}
-
-// end is the last block's: no other looks at the words any more.
-DEVICE void end(const struct scatter2 &p)
-{
-  if (p.ranks > 1 && last_block(p.blocks, 2)) {
-    reset_words(p.post_wait, p.peers, p.step, p.value);
-  }
-}
 
 #ifdef OVGEN_LOOPS
 
-// number_of is an element of a product by one thread: of a row of A, and of a column.
-template <typename E>
-DEVICE float number_of(const struct scatter2 &p, const typename E::bits *row, u64 column)
-{
-  const typename E::bits *const b = (const typename E::bits *)p.b.bits[0] + column * p.depth;
-  float sum = 0.0f;
-  for (u64 k = 0; k < p.depth; k++) {
-    sum += E::widen(row[k]) * E::widen(b[k]);
-  }
-  return sum;
-}
-
-// make is a tile of this rank's product by one thread, element by element: of the own rows, the sum with those of the
-// peers.
-template <typename E>
-DEVICE void make(const struct scatter2 &p, struct Tile tile)
-{
-  typedef typename E::bits bits;
-  const bits *const a = (const bits *)p.a.bits[0] + tile.shard * p.rows * p.depth;
-  for (u64 row = tile.row; row < p.rows && row < tile.row + tall; row++) {
-    for (u64 column = tile.column; column < p.columns && column < tile.column + wide; column++) {
-      const u64 at = row * p.columns + column;
-      const unsigned own = E::narrow(number_of<E>(p, a + row * p.depth, column));
-      if (tile.ahead > 0) {
-        ((bits *)p.to[tile.ahead - 1].bits[0])[at] = (bits)own;
-        continue;
-      }
-      float sum = -0.0f;  // whatever is added to -0 stays as it is
-      for (u64 rank = 0; rank < p.ranks; rank++) {
-        sum += E::widen(rank == p.rank ? own : ((const bits *)p.slots.bits[0])[rank * p.rows * p.columns + at]);
-      }
-      ((bits *)p.c.bits[0])[at] = (bits)E::narrow(sum);
-    }
-  }
-}
-
-template <typename E>
-DEVICE void run(const struct scatter2 &p)
-{
-  begin(p);
-  if (threadIdx.x == 0) {
-    for (unsigned i = blockIdx.x / cluster; i < tiles_of(p); i += gridDim.x / cluster) {
-      const struct Tile tile = tile_at(p, i, blockIdx.x % cluster);
-      if (tile.ahead > 0) {
-        await_slot(p, tile.ahead);
-      } else {
-        await_terms(p);
-      }
-      make<E>(p, tile);
-      if (tile.ahead > 0) {
-        leave(p, tile.ahead, 1);
+  // make is a tile of this rank's product by one thread, element by element: of the own rows, the sum with those of the
+  // peers.
+  DEVICE void make(const struct scatter &p, struct Tile tile)
+  {
+    typedef typename E::bits bits;
+    const bits *const b = (const bits *)p.b.bits[0];
+    const bits *const a = (const bits *)p.a.bits[0] + tile.shard * p.rows * p.depth;
+    for (u64 row = tile.row; row < p.rows && row < tile.row + tall; row++) {
+      for (u64 column = tile.column; column < p.columns && column < tile.column + wide; column++) {
+        const u64 at = row * p.columns + column;
+        const unsigned own = E::narrow(number_of<E>(a + row * p.depth, b + column * p.depth, p.depth));
+        if (tile.ahead > 0) {
+          ((bits *)p.to[tile.ahead - 1].bits[0])[at] = (bits)own;
+          continue;
+        }
+        float sum = -0.0f;  // whatever is added to -0 stays as it is
+        for (u64 rank = 0; rank < p.ranks; rank++) {
+          sum += E::widen(rank == p.rank ? own : ((const bits *)p.slots.bits[0])[rank * p.rows * p.columns + at]);
+        }
+        ((bits *)p.c.bits[0])[at] = (bits)E::narrow(sum);
       }
     }
   }
-  end(p);
-}
+
+  DEVICE void run(const struct scatter &p)
+  {
+    if (p.blocks == 0) {
+      return;
+    }
+    begin(p);
+    if (threadIdx.x == 0) {
+      for (unsigned i = blockIdx.x / cluster; i < tiles_of(p); i += gridDim.x / cluster) {
+        const struct Tile tile = tile_at(p, i, blockIdx.x % cluster);
+        if (tile.ahead > 0) {
+          await_slot(p, tile.ahead);
+        } else {
+          await_terms(p);
+        }
+        make(p, tile);
+        if (tile.ahead > 0) {
+          leave(p, tile.ahead, tiles_of(p) / (unsigned)p.ranks * cluster);
+        }
+      }
+    }
+    end(p);
+  }
 
 #else  // the tensor cores
 
-enum {
-  subtiles = 2,  // of 64 rows, that one warpgroup makes
-  releases = 1,  // of a stage by each block of the cluster
-  a_bytes = tall * deep * 2, b_bytes = wide * deep * 2, stage_bytes = a_bytes + b_bytes,
-  box_bytes = 64 * 64 * 2, boxes = 1,  // through which a warpgroup stores C
-  box_columns = (wide + 63) / 64,  // boxes beside each other; the last one may overlap the one before
-};
+  enum {
+    subtiles = 2,  // of 64 rows, that one warpgroup makes
+    releases = 1,  // of a stage by each block of the cluster
+    a_bytes = tall * deep * 2, b_bytes = wide * deep * 2, stage_bytes = a_bytes + b_bytes, boxes = Sizes::boxes,
+  };
 
-// multiply adds the product of 64 rows and 144 columns, 16 elements deep, to d.
-DEVICE void multiply(struct bf16, float (&d)[wide / 2], u64 a, u64 b)
-{
-  asm volatile(
-      "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
-      "wgmma.mma_async.sync.aligned.m64n144k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, "
-      "%8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, "
-      "%24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, "
-      "%40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, "
-      "%56, %57, %58, %59, %60, %61, %62, %63, "
-      "%64, %65, %66, %67, %68, %69, %70, %71"
-      "}, %72, %73, yes, 1, 1, 0, 0;\n\t}"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
-        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
-        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
-        "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
-        "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
-        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
-        "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]),
-        "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71])
-      : "l"(a), "l"(b));
-}
-
-DEVICE unsigned pair(struct bf16, float low, float high)
-{
-  unsigned both;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-  return both;
-}
-
-// multiply adds the product of 64 rows and 144 columns, 16 elements deep, to d.
-DEVICE void multiply(struct fp16, float (&d)[wide / 2], u64 a, u64 b)
-{
-  asm volatile(
-      "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
-      "wgmma.mma_async.sync.aligned.m64n144k16.f32.f16.f16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, "
-      "%8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, "
-      "%24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, "
-      "%40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, "
-      "%56, %57, %58, %59, %60, %61, %62, %63, "
-      "%64, %65, %66, %67, %68, %69, %70, %71"
-      "}, %72, %73, yes, 1, 1, 0, 0;\n\t}"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
-        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
-        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
-        "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
-        "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
-        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
-        "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]),
-        "+f"(d[64]), "+f"(d[65]), "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71])
-      : "l"(a), "l"(b));
-}
-
-DEVICE unsigned pair(struct fp16, float low, float high)
-{
-  unsigned both;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-  return both;
-}
-
-// Memory is a block's shared memory: a ring of stages, boxes, and barriers of stages that are full or empty.
-struct Memory { unsigned ring, box, full, empty; };
-
-DEVICE struct Memory memory_of_block()
-{
-  extern __shared__ __align__(1024) char memory[];
-  const unsigned ring = shared_address(memory), box = ring + stages * stage_bytes, full = box + 2 * boxes * box_bytes;
-  return {ring, box, full, full + 8 * stages};
-}
-
-DEVICE void init(const struct Memory &m)
-{
-  for (unsigned i = 0; i < stages; i++) {
-    barrier_init(m.full + 8 * i, 1);
-    barrier_init(m.empty + 8 * i, releases * cluster);
+  // multiply adds the product of 64 rows, and of twice as many columns as d has numbers, 16 elements deep, to d.
+  DEVICE void multiply(struct bf16, float (&d)[64], u64 a, u64 b)
+  {
+    asm volatile(
+        "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
+        "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+        "}, %64, %65, yes, 1, 1, 0, 0;\n\t}"
+        : EIGHT(d, 0), EIGHT(d, 8), EIGHT(d, 16), EIGHT(d, 24), EIGHT(d, 32), EIGHT(d, 40), EIGHT(d, 48), EIGHT(d, 56)
+        : "l"(a), "l"(b));
   }
-  barriers_ready();
-}
-
-// load_rows begins to fill a stage: by rows of A.
-DEVICE void load_rows(const struct scatter2 &p, const struct Memory &m, unsigned stage, struct Tile tile, unsigned k)
-{
-  barrier_expect(m.full + 8 * stage, stage_bytes);
-  load_box(m.ring + stage * stage_bytes, &p.a, m.full + 8 * stage, k, tile.row, tile.shard);
-}
-
-// load fills a stage.
-DEVICE void load(const struct scatter2 &p, const struct Memory &m, unsigned stage, struct Tile tile, unsigned k,
-                 unsigned of_cluster)
-{
-  const unsigned to = m.ring + stage * stage_bytes + a_bytes, barrier = m.full + 8 * stage;
-  load_rows(p, m, stage, tile, k);
-  load_box(to, &p.b, barrier, k, tile.column, 0);
-}
-
-// load_first fills the first stages of a block before all threads are there.
-// It returns how many.
-DEVICE unsigned load_first(const struct scatter2 &p, const struct Memory &m, unsigned of_cluster, unsigned steps)
-{
-  if (blockIdx.x / cluster >= tiles_of(p)) {
-    return 0;
+  DEVICE void multiply(struct bf16, float (&d)[72], u64 a, u64 b)
+  {
+    asm volatile(
+        "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
+        "wgmma.mma_async.sync.aligned.m64n144k16.f32.bf16.bf16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+        "%64, %65, %66, %67, %68, %69, %70, %71"
+        "}, %72, %73, yes, 1, 1, 0, 0;\n\t}"
+        : EIGHT(d, 0), EIGHT(d, 8), EIGHT(d, 16), EIGHT(d, 24), EIGHT(d, 32), EIGHT(d, 40), EIGHT(d, 48), EIGHT(d, 56),
+          EIGHT(d, 64)
+        : "l"(a), "l"(b));
   }
-  const struct Tile tile = tile_at(p, blockIdx.x / cluster, of_cluster);
-  const unsigned most = stages, count = steps < most ? steps : most;
-  for (unsigned k = 0; k < count; k++) {
-    load_rows(p, m, k, tile, k * deep);
-    for (unsigned i = 0; i < cluster; i++) {
-      load_box(m.ring + k * stage_bytes + a_bytes + i * (b_bytes / cluster), &p.b, m.full + 8 * k, k * deep,
-               tile.column + i * (wide / cluster), 0);
+
+  DEVICE void multiply(struct fp16, float (&d)[64], u64 a, u64 b)
+  {
+    asm volatile(
+        "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
+        "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+        "}, %64, %65, yes, 1, 1, 0, 0;\n\t}"
+        : EIGHT(d, 0), EIGHT(d, 8), EIGHT(d, 16), EIGHT(d, 24), EIGHT(d, 32), EIGHT(d, 40), EIGHT(d, 48), EIGHT(d, 56)
+        : "l"(a), "l"(b));
+  }
+  DEVICE void multiply(struct fp16, float (&d)[72], u64 a, u64 b)
+  {
+    asm volatile(
+        "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
+        "wgmma.mma_async.sync.aligned.m64n144k16.f32.f16.f16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+        "%64, %65, %66, %67, %68, %69, %70, %71"
+        "}, %72, %73, yes, 1, 1, 0, 0;\n\t}"
+        : EIGHT(d, 0), EIGHT(d, 8), EIGHT(d, 16), EIGHT(d, 24), EIGHT(d, 32), EIGHT(d, 40), EIGHT(d, 48), EIGHT(d, 56),
+          EIGHT(d, 64)
+        : "l"(a), "l"(b));
+  }
+
+  // load_rows begins to fill a stage: by rows of A.
+  DEVICE void load_rows(const struct scatter &p, const struct Memory &m, unsigned stage, struct Tile tile, unsigned k)
+  {
+    barrier_expect(m.full + 8 * stage, stage_bytes);
+    load_box(m.ring + stage * stage_bytes, &p.a, m.full + 8 * stage, k, tile.row, tile.shard);
+  }
+
+  // load fills a stage.
+  DEVICE void load(const struct scatter &p, const struct Memory &m, unsigned stage, struct Tile tile, unsigned k,
+                   unsigned of_cluster)
+  {
+    const unsigned to = m.ring + stage * stage_bytes + a_bytes, barrier = m.full + 8 * stage;
+    load_rows(p, m, stage, tile, k);
+    load_box(to, &p.b, barrier, k, tile.column, 0);
+  }
+
+  // load_first fills the first stages of a block before all threads are there.
+  // It returns how many.
+  DEVICE unsigned load_first(const struct scatter &p, const struct Memory &m, unsigned of_cluster, unsigned steps)
+  {
+    if (blockIdx.x / cluster >= tiles_of(p)) {
+      return 0;
     }
-  }
-  return count;
-}
-
-// first_of is the first column of a box.
-DEVICE constexpr unsigned first_of(unsigned box) { return box * 64 < wide - 64 ? box * 64 : wide - 64; }
-
-// load_terms has what the peers made of a tile follow its operands: stages with a box of one peer, of all rows, box by
-// box and in the order of ranks.
-DEVICE void load_terms(const struct scatter2 &p, const struct Memory &m, struct Ring<stages> &at, struct Tile tile)
-{
-  for (unsigned box = 0; box < box_columns; box++) {
-    for (unsigned rank = 0; rank < (unsigned)p.ranks; rank++) {
-      if (rank != (unsigned)p.rank) {
-        barrier_wait(m.empty + 8 * at.stage, at.round ^ 1);
-        barrier_expect(m.full + 8 * at.stage, a_bytes);
-        load_box(m.ring + at.stage * stage_bytes, &p.slots, m.full + 8 * at.stage, tile.column + first_of(box),
-                 tile.row, rank);
-        at.next();
+    const struct Tile tile = tile_at(p, blockIdx.x / cluster, of_cluster);
+    const unsigned most = stages, count = steps < most ? steps : most;
+    for (unsigned k = 0; k < count; k++) {
+      load_rows(p, m, k, tile, k * deep);
+      for (unsigned i = 0; i < cluster; i++) {
+        load_box(m.ring + k * stage_bytes + a_bytes + i * (b_bytes / cluster), &p.b, m.full + 8 * k, k * deep,
+                 tile.column + i * (wide / cluster), 0);
       }
     }
+    return count;
   }
-}
 
-// produce is the thread that copies the operands of all tiles of the block.
-DEVICE void produce(const struct scatter2 &p, const struct Memory &m, unsigned of_cluster, unsigned steps,
-                    unsigned filled)
-{
-  struct Ring<stages> at = {};
-  at.skip(filled);
-  unsigned k = filled;
-  for (unsigned i = blockIdx.x / cluster; i < tiles_of(p); i += gridDim.x / cluster, k = 0) {
-    const struct Tile tile = tile_at(p, i, of_cluster);
-    for (; k < steps; k++) {
-      barrier_wait(m.empty + 8 * at.stage, at.round ^ 1);
-      load(p, m, at.stage, tile, k * deep, of_cluster);
-      at.next();
-    }
-    if (tile.ahead == 0) {
-      await_terms(p);
-      load_terms(p, m, at, tile);
-    }
-  }
-}
-
-// add_pair adds the two elements of a word to two numbers.
-template <typename E>
-DEVICE void add_pair(float *d, unsigned both)
-{
-  d[0] += E::widen(both & 0xffff);
-  d[1] += E::widen(both >> 16);
-}
-
-// add_terms makes of the numbers of a tile the sums of what all ranks made of them, each rounded to an element, in the
-// order of ranks. The peers' follow the operands in the ring; a last box begins with columns of the one before it.
-template <typename E>
-DEVICE void add_terms(const struct scatter2 &p, const struct Memory &m, struct Ring<stages> &at,
-                      float (&d)[subtiles][wide / 2], unsigned half)
-{
-  const unsigned thread = threadIdx.x % 128, group = threadIdx.x / 128, lane = threadIdx.x % 32;
-  const unsigned line = thread / 32 * 16 + lane % 16;
-#pragma unroll
-  for (unsigned box = 0; box < box_columns; box++) {
-    const unsigned skipped = box * 4 - first_of(box) / 16;  // quarters
-    unsigned own[subtiles][4][4];
-#pragma unroll
-    for (unsigned s = 0; s < subtiles; s++) {
-#pragma unroll
-      for (unsigned quarter = skipped; quarter < 4; quarter++) {
-#pragma unroll
-        for (unsigned j = 0; j < 4; j++) {
-          float *const to = &d[s][first_of(box) / 2 + quarter * 8 + 2 * j];
-          own[s][quarter][j] = pair(E(), to[0], to[1]);
-          to[0] = to[1] = -0.0f;  // whatever is added to -0 stays as it is
+  // load_terms has what the peers made of a tile follow its operands: stages with a box of one peer, of all rows, box
+  // by box and in the order of ranks.
+  DEVICE void load_terms(const struct scatter &p, const struct Memory &m, struct Ring<stages> &at, struct Tile tile)
+  {
+    for (unsigned box = 0; box < boxes_of(wide); box++) {
+      for (unsigned rank = 0; rank < (unsigned)p.ranks; rank++) {
+        if (rank != (unsigned)p.rank) {
+          barrier_wait(m.empty + 8 * at.stage, at.round ^ 1);
+          barrier_expect(m.full + 8 * at.stage, a_bytes);
+          load_box(m.ring + at.stage * stage_bytes, &p.slots, m.full + 8 * at.stage,
+                   tile.column + first_of(wide, box), tile.row, rank);
+          at.next();
         }
       }
     }
-    for (unsigned rank = 0; rank < (unsigned)p.ranks; rank++) {
-      const bool here = rank == (unsigned)p.rank;
-      if (!here) {
+  }
+
+  // produce is the thread that copies the operands of all tiles of the block.
+  DEVICE void produce(const struct scatter &p, const struct Memory &m, unsigned of_cluster, unsigned steps,
+                      unsigned filled)
+  {
+    struct Ring<stages> at = {};
+    at.skip(filled);
+    unsigned k = filled;
+    for (unsigned i = blockIdx.x / cluster; i < tiles_of(p); i += gridDim.x / cluster, k = 0) {
+      const struct Tile tile = tile_at(p, i, of_cluster);
+      for (; k < steps; k++) {
+        barrier_wait(m.empty + 8 * at.stage, at.round ^ 1);
+        load(p, m, at.stage, tile, k * deep, of_cluster);
+        at.next();
+      }
+      if (tile.ahead == 0) {
+        await_terms(p);
+        load_terms(p, m, at, tile);
+      }
+    }
+  }
+
+  // add_terms makes of the numbers of a tile the sums of what all ranks made of them, each rounded to an element, in
+  // the order of ranks. The peers' follow the operands in the ring; a last box begins with columns of the one before.
+  DEVICE void add_terms(const struct scatter &p, const struct Memory &m, struct Ring<stages> &at,
+                        float (&d)[subtiles][wide / 2], unsigned half)
+  {
+    const unsigned thread = threadIdx.x % 128, group = threadIdx.x / 128, lane = threadIdx.x % 32;
+    const unsigned line = thread / 32 * 16 + lane % 16;
+#pragma unroll
+    for (unsigned box = 0; box < boxes_of(wide); box++) {
+      const unsigned skipped = box * 4 - first_of(wide, box) / 16;  // quarters
+      unsigned own[subtiles][4][4];
+#pragma unroll
+      for (unsigned s = 0; s < subtiles; s++) {
+#pragma unroll
+        for (unsigned quarter = skipped; quarter < 4; quarter++) {
+#pragma unroll
+          for (unsigned j = 0; j < 4; j++) {
+            float *const to = &d[s][first_of(wide, box) / 2 + quarter * 8 + 2 * j];
+            own[s][quarter][j] = Pair<E>::of(to[0], to[1]);
+            to[0] = to[1] = -0.0f;  // whatever is added to -0 stays as it is
+          }
+        }
+      }
+      for (unsigned rank = 0; rank < (unsigned)p.ranks; rank++) {
+        const bool here = rank == (unsigned)p.rank;
+        if (!here) {
+          barrier_wait(m.full + 8 * at.stage, at.round);
+        }
+#pragma unroll
+        for (unsigned s = 0; s < subtiles; s++) {
+          const unsigned from = m.ring + at.stage * stage_bytes + (half + s) * box_bytes + line * 128;
+#pragma unroll
+          for (unsigned quarter = skipped; quarter < 4; quarter++) {
+            unsigned x[4] = {own[s][quarter][0], own[s][quarter][1], own[s][quarter][2], own[s][quarter][3]};
+            if (!here) {
+              load_matrices(x, from + ((2 * quarter + lane / 16) ^ line % 8) * 16);
+            }
+#pragma unroll
+            for (unsigned j = 0; j < 4; j++) {
+              add_pair<E>(&d[s][first_of(wide, box) / 2 + quarter * 8 + 2 * j], x[j]);
+            }
+          }
+        }
+        if (!here) {
+          meet(group, 128);
+          if (thread == 0) {
+            barrier_arrive(m.empty + 8 * at.stage, 0);
+          }
+          at.next();
+        }
+      }
+    }
+  }
+
+  // consume is a warpgroup that multiplies and stores.
+  DEVICE void consume(const struct scatter &p, const struct Memory &m, unsigned of_cluster, unsigned steps)
+  {
+    const unsigned group = threadIdx.x / 128, thread = threadIdx.x % 128;
+    const unsigned stride = gridDim.x / cluster, tiles = tiles_of(p);
+    const unsigned half = 0;  // of the tile's rows, its first
+    struct Ring<stages> at = {};
+    unsigned turn = 0, number = 0;  // of boxes, and the number of the block's tile
+    for (unsigned i = blockIdx.x / cluster; i < tiles; i += stride) {
+      if (number++ % 2 != group - 1) {
+        at.skip(steps + (tile_at(p, i, 0).ahead == 0 ? ((unsigned)p.ranks - 1) * boxes_of(wide) : 0));
+        continue;
+      }
+      struct Tile tile = tile_at(p, i, of_cluster);
+      tile.row += half * 64;
+      float d[subtiles][wide / 2];
+#pragma unroll
+      for (unsigned s = 0; s < subtiles; s++) {
+#pragma unroll
+        for (unsigned j = 0; j < wide / 2; j++) {
+          d[s][j] = 0.0f;
+        }
+      }
+      if (number > 1) {
+        meet(2 + group, 256);  // the other one has multiplied
+      }
+      unsigned before = 0;
+      for (unsigned k = 0; k < steps; k++) {
         barrier_wait(m.full + 8 * at.stage, at.round);
+        const unsigned a = m.ring + at.stage * stage_bytes + half * (64 * deep * 2);
+        const unsigned b = m.ring + at.stage * stage_bytes + a_bytes;
+        multiply_begin();
+#pragma unroll
+        for (unsigned j = 0; j < deep / 16; j++) {
+#pragma unroll
+          for (unsigned s = 0; s < subtiles; s++) {
+            multiply(E(), d[s], operand(a + s * (64 * deep * 2) + j * 32), operand(b + j * 32));
+          }
+        }
+        multiply_end();
+        multiplied<1>();
+        if (k > 0 && thread < cluster) {
+          barrier_arrive(m.empty + 8 * before, thread);
+        }
+        before = at.stage;
+        at.next();
+      }
+      if (tile.ahead > 0 && i + stride < tiles) {
+        arrive(2 + (3 - group), 256);
+      }
+      multiplied<0>();
+#pragma unroll
+      for (unsigned s = 0; s < subtiles; s++) {
+#pragma unroll
+        for (unsigned j = 0; j < wide / 2; j++) {
+          asm volatile("" : "+f"(d[s][j]));  // the numbers are final from here on
+        }
+      }
+      if (thread < cluster) {
+        barrier_arrive(m.empty + 8 * before, thread);
+      }
+      if (tile.ahead == 0) {
+        add_terms(p, m, at, d, half);
+        if (i + stride < tiles) {
+          arrive(2 + (3 - group), 256);
+        }
+      } else if (thread == 0) {
+        await_slot(p, tile.ahead);
+      }
+      const struct Map *const c = tile.ahead == 0 ? &p.c : &p.to[tile.ahead - 1];
+      const bool last = i + stride >= tiles;
+      const unsigned apart = last ? (unsigned)stage_bytes : (unsigned)box_bytes;
+      const unsigned to = last ? m.ring + half * box_bytes : m.box + (group - 1) * boxes * box_bytes;
+      if (last) {
+        meet(group, 128);
       }
 #pragma unroll
       for (unsigned s = 0; s < subtiles; s++) {
-        const unsigned from = m.ring + at.stage * stage_bytes + (half + s) * box_bytes + line * 128;
-#pragma unroll
-        for (unsigned quarter = skipped; quarter < 4; quarter++) {
-          unsigned x[4] = {own[s][quarter][0], own[s][quarter][1], own[s][quarter][2], own[s][quarter][3]};
-          if (!here) {
-            load_matrices(x, from + ((2 * quarter + lane / 16) ^ line % 8) * 16);
-          }
-#pragma unroll
-          for (unsigned j = 0; j < 4; j++) {
-            add_pair<E>(&d[s][first_of(box) / 2 + quarter * 8 + 2 * j], x[j]);
-          }
-        }
+        store<E, boxes, true>(c, 0, d[s], tile, last ? to + s * box_bytes : to, apart, last,
+                               turn, tile.ahead > 0 ? 36 * steps : 0);
+        tile.row += 64;
       }
-      if (!here) {
-        meet(group, 128);
-        if (thread == 0) {
-          barrier_arrive(m.empty + 8 * at.stage, 0);
-        }
-        at.next();
+      if (tile.ahead > 0 && thread == 0) {
+        boxes_written();
+        leave(p, tile.ahead, tiles_of(p) / (unsigned)p.ranks * cluster * releases);
       }
     }
-  }
-}
-
-// store brings 64 rows to C, or to a slot, by boxes of 64 columns. Behind the last tile of a block each box has a
-// place of its own in the ring, which is idle then; else the boxes take turns, with so many nanoseconds between them.
-// Boxes on their way to a peer hold up the loads of operands behind them: they leave one by one while the other
-// warpgroup multiplies.
-template <typename E>
-DEVICE void store(const struct Map *c, unsigned shard, const float (&d)[wide / 2], unsigned at, unsigned apart,
-                  bool last, unsigned &turn, struct Tile tile, unsigned pause)
-{
-  const unsigned thread = threadIdx.x % 128, group = threadIdx.x / 128, lane = threadIdx.x % 32;
-  const unsigned line = thread / 32 * 16 + lane % 16;
-#pragma unroll
-  for (unsigned box = 0; box < box_columns; box++) {
-    const unsigned to = at + (last ? box : turn++ % boxes) * apart;
-    if (!last) {
-      if (thread == 0) {
-        boxes_left<boxes - 1>();
-        rest(pause);
-      }
-      meet(group, 128);
-    }
-#pragma unroll
-    for (unsigned quarter = 0; quarter < 4; quarter++) {
-      const unsigned i = first_of(box) / 2 + quarter * 8;
-      unsigned x[4];  // of two columns each, in rows 8 apart, and then of columns 8 further on
-#pragma unroll
-      for (unsigned j = 0; j < 4; j++) {
-        x[j] = pair(E(), d[i + 2 * j], d[i + 2 * j + 1]);
-      }
-      store_matrices(to + line * 128 + ((2 * quarter + lane / 16) ^ line % 8) * 16, x);
-    }
-    shared_written();
-    meet(group, 128);
     if (thread == 0) {
-      store_box(c, to, tile.column + first_of(box), tile.row, shard);
+      boxes_left<0>();
     }
   }
-}
 
-// consume is a warpgroup that multiplies and stores.
-template <typename E>
-DEVICE void consume(const struct scatter2 &p, const struct Memory &m, unsigned of_cluster, unsigned steps)
-{
-  const unsigned group = threadIdx.x / 128, thread = threadIdx.x % 128;
-  const unsigned stride = gridDim.x / cluster, tiles = tiles_of(p);
-  struct Ring<stages> at = {};
-  unsigned turn = 0;
-  unsigned number = 0;  // of the block's tile
-  for (unsigned i = blockIdx.x / cluster; i < tiles; i += stride) {
-    if (number++ % 2 != group - 1) {
-      at.skip(steps + (tile_at(p, i, 0).ahead == 0 ? ((unsigned)p.ranks - 1) * box_columns : 0));
-      continue;
+  DEVICE void run(const struct scatter &p)
+  {
+    if (p.blocks == 0) {
+      return;
     }
-    struct Tile tile = tile_at(p, i, of_cluster);
-    const unsigned half = 0;  // of the tile's rows, its first
-    tile.row += half * 64;
-    float d[subtiles][wide / 2];
-#pragma unroll
-    for (unsigned s = 0; s < subtiles; s++) {
-#pragma unroll
-      for (unsigned j = 0; j < wide / 2; j++) {
-        d[s][j] = 0.0f;
-      }
-    }
-    if (number > 1) {
-      meet(2 + group, 256);  // the other one has multiplied
-    }
-    unsigned before = 0;
-    for (unsigned k = 0; k < steps; k++) {
-      barrier_wait(m.full + 8 * at.stage, at.round);
-      const unsigned a = m.ring + at.stage * stage_bytes + half * (64 * deep * 2);
-      const unsigned b = m.ring + at.stage * stage_bytes + a_bytes;
-      multiply_begin();
-#pragma unroll
-      for (unsigned j = 0; j < deep / 16; j++) {
-#pragma unroll
-        for (unsigned s = 0; s < subtiles; s++) {
-          multiply(E(), d[s], operand(a + s * (64 * deep * 2) + j * 32), operand(b + j * 32));
-        }
-      }
-      multiply_end();
-      multiplied<1>();
-      if (k > 0 && thread < cluster) {
-        barrier_arrive(m.empty + 8 * before, thread);
-      }
-      before = at.stage;
-      at.next();
-    }
-    if (tile.ahead > 0 && i + stride < tiles) {
-      arrive(2 + (3 - group), 256);
-    }
-    multiplied<0>();
-#pragma unroll
-    for (unsigned s = 0; s < subtiles; s++) {
-#pragma unroll
-      for (unsigned j = 0; j < wide / 2; j++) {
-        asm volatile("" : "+f"(d[s][j]));  // the numbers are final from here on
-      }
-    }
-    if (thread < cluster) {
-      barrier_arrive(m.empty + 8 * before, thread);
-    }
-    if (tile.ahead == 0) {
-      add_terms<E>(p, m, at, d, half);
-      if (i + stride < tiles) {
-        arrive(2 + (3 - group), 256);
-      }
-    } else if (thread == 0) {
-      await_slot(p, tile.ahead);
-    }
-    const struct Map *const c = tile.ahead == 0 ? &p.c : &p.to[tile.ahead - 1];
-    const bool last = i + stride >= tiles;
-    const unsigned to = last ? m.ring + half * box_bytes : m.box + (group - 1) * boxes * box_bytes;
-    if (last) {
-      meet(group, 128);
-    }
-#pragma unroll
-    for (unsigned s = 0; s < subtiles; s++) {
-      store<E>(c, 0, d[s], last ? to + s * box_bytes : to, last ? stage_bytes : box_bytes, last, turn, tile,
-        tile.ahead > 0 ? 36 * steps : 0);
-      tile.row += 64;
-    }
-    if (tile.ahead > 0 && thread == 0) {
-      boxes_written();
-      leave(p, tile.ahead, releases);
-    }
-  }
-  if (thread == 0) {
-    boxes_left<0>();
-  }
-}
-
-template <typename E>
-DEVICE void run(const struct scatter2 &p)
-{
-  const struct Memory m = memory_of_block();
-  const unsigned of_cluster = 0;
-  const unsigned steps = (unsigned)((p.depth + deep - 1) / deep);
-  unsigned filled = 0;
-  if (threadIdx.x == 0) {
-    init(m);
-    filled = load_first(p, m, of_cluster, steps);
-  }
-  warp_meet();
-  __syncthreads();
-  if (threadIdx.x < 128) {
-    fewer_registers<40>();
+    const struct Memory m = memory_of_block(stages, stage_bytes, boxes);
+    const unsigned of_cluster = 0;
+    const unsigned steps = (unsigned)((p.depth + deep - 1) / deep);
+    unsigned filled = 0;
     if (threadIdx.x == 0) {
-      produce(p, m, of_cluster, steps, filled);
-    } else if (threadIdx.x >= 32) {
-      begin(p);
+      init(m, stages, releases * cluster);
+      filled = load_first(p, m, of_cluster, steps);
     }
-  } else {
-    more_registers<232>();
-    consume<E>(p, m, of_cluster, steps);
+    warp_meet();
+    __syncthreads();
+    // Each thread got 168 registers at the start of the block.
+    if (threadIdx.x < 128) {
+      fewer_registers<40>();
+      if (threadIdx.x == 0) {
+        produce(p, m, of_cluster, steps, filled);
+      } else if (threadIdx.x >= 32) {
+        begin(p);
+      }
+    } else {
+      more_registers<232>();
+      consume(p, m, of_cluster, steps);
+    }
+    warp_meet();
+    end(p);
   }
-  warp_meet();
-  end(p);
-}
 
 #endif  // the tensor cores
-
-}  // namespace scatter2_code
+};
 
 extern "C" {
-__global__ void BLOCK(384) scatter2_bf16(
-    const __grid_constant__ struct scatter2 p)
+__global__ void BLOCK(384) scatter_bf16(const __grid_constant__ struct scatter p)
 {
-  if (p.blocks != 0) {
-    scatter2_code::run<struct bf16>(p);
-  }
+  scatter_code<bf16, scatter_sizes>::run(p);
 }
-__global__ void BLOCK(384) scatter2_fp16(
-    const __grid_constant__ struct scatter2 p)
+__global__ void BLOCK(384) scatter_fp16(const __grid_constant__ struct scatter p)
 {
-  if (p.blocks != 0) {
-    scatter2_code::run<struct fp16>(p);
-  }
+  scatter_code<fp16, scatter_sizes>::run(p);
+}
+__global__ void BLOCK(384) scatter2_bf16(const __grid_constant__ struct scatter p)
+{
+  scatter_code<bf16, scatter2_sizes>::run(p);
+}
+__global__ void BLOCK(384) scatter2_fp16(const __grid_constant__ struct scatter p)
+{
+  scatter_code<fp16, scatter2_sizes>::run(p);
 }
 }

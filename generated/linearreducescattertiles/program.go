@@ -30,7 +30,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearreducescattertiles",
-	Hash:    "6df600ba2b87c0d1c27fdf27ad2906b32ac705841f36b11892ba0089f15238ad",
+	Hash:    "cea66259a033d78dc4f3934f8d5f7f4630ad91030a50c963a1829397c64d795a",
 	Proof:   "proven for D = 1..8, stamp 03e157920b64864d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

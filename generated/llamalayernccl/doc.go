@@ -39,9 +39,10 @@
 //	        Gate [DIDx(D), F/D, K];  Up [DIDx(D), F/D, K];  Down [K, DIDx(D), F/D];  C [DIDx(D), M/D, K]
 //	plan:   X [DIDx(D), M/D, K];  Xgathered [D, M/D, K] by M/D*K;  Query [D, M/D, DIDx(D), N/D] by M/D*(N/D)
 //	        Key [D, M/D, DIDx(D), N2/D] by M/D*(N2/D);  Value [D, M/D, DIDx(D), N2/D] by M/D*(N2/D)
-//	        O [M, DIDx(D), N/D];  partial2 [M, K] by M/D*K;  reduced2 [DIDx(D), M/D, K];  R [DIDx(D), M/D, K]
-//	        Y [DIDx(D), M/D, K];  Ygathered [D, M/D, K] by M/D*K;  U [D, M/D, DIDx(D), F/D] by M/D*(F/D)
-//	        G [D, M/D, DIDx(D), F/D] by M/D*(F/D);  partial3 [D, M/D, K] by M/D*K;  reduced3 [DIDx(D), M/D, K]
+//	        O [M, DIDx(D), N/D];  partial2 [M, K] by M/D*K;  R [DIDx(D), M/D, K];  Y [DIDx(D), M/D, K]
+//	        Ygathered [D, M/D, K] by M/D*K;  U [D, M/D, DIDx(D), F/D] by M/D*(F/D)
+//	        G [D, M/D, DIDx(D), F/D] by M/D*(F/D);  partial3 [D, M/D, K] by M/D*K;  reduced2 [DIDx(D), M/D, K]
+//	        reduced3 [DIDx(D), M/D, K]
 //	main:   Apply rmsnorm(X, A, Norm to each row) by kernel;  nccl{AllGather(Xgathered, X)}
 //	main:   Linear(Query, Xgathered, Wq)
 //	main:   Apply rotary(Query, Query, Angles to each row, heads of W) by kernel
@@ -57,5 +58,5 @@
 // NCCL, which is loaded when a plan is made, does all that ranks do together. Sums are made by kernels. The kernels
 // are in llamalayernccl.cu.
 //
-// Proof: proven for D = 1..8, stamp 614b7e272a948621.
+// Proof: proven for D = 1..8, stamp eb30f5970c460f0c.
 package llamalayernccl

@@ -53,8 +53,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "llamalayernccl",
-	Hash:    "55500822666202606b5f14c0087bb5c61a6841fd832f9467c754b6d56d35e6c5",
-	Proof:   "proven for D = 1..8, stamp 614b7e272a948621",
+	Hash:    "8d4a73e66f60f809647545e4a2bb0d3b1a97ed0ded89daebd7780934b9cc1716",
+	Proof:   "proven for D = 1..8, stamp eb30f5970c460f0c",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},
@@ -115,8 +115,8 @@ type Plan struct {
 	a, norm, angles, wq, wk, wv                           *plan.Buffer
 	wo, norm2, gate, up, down, c                          *plan.Buffer
 	x, xgathered, query, key, value, o                    *plan.Buffer
-	partial2, reduced2, r, y, ygathered, u                *plan.Buffer
-	g, partial3, reduced3                                 *plan.Buffer
+	partial2, r, y, ygathered, u, g                       *plan.Buffer
+	partial3, reduced2, reduced3                          *plan.Buffer
 	gemmQuery, gemmKey, gemmPartial2, gemmU, gemmPartial3 *plan.Product
 	kernels                                               *kernels.Set
 }
@@ -167,13 +167,13 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.value = b.Allocate("Value", s.Type.Bytes(m*(n2/d)))
 	p.o = b.Allocate("O", s.Type.Bytes(m*(n/d)))
 	p.partial2 = b.Allocate("partial2", s.Type.Bytes(m*k))
-	p.reduced2 = b.Allocate("reduced2", s.Type.Bytes(m/d*k))
 	p.r = b.Allocate("R", s.Type.Bytes(m/d*k))
 	p.y = b.Allocate("Y", s.Type.Bytes(m/d*k))
 	p.ygathered = b.Allocate("Ygathered", s.Type.Bytes(m*k))
 	p.u = b.Allocate("U", s.Type.Bytes(m*(f/d)))
 	p.g = b.Allocate("G", s.Type.Bytes(m*(f/d)))
 	p.partial3 = b.Allocate("partial3", s.Type.Bytes(m*k))
+	p.reduced2 = b.Allocate("reduced2", s.Type.Bytes(m/d*k))
 	p.reduced3 = b.Allocate("reduced3", s.Type.Bytes(m/d*k))
 	p.gemmQuery = b.Matmul(driver.MatmulDesc{M: m, K: k, N: n / d, Type: s.Type, Transposed: true})
 	p.gemmKey = b.Matmul(driver.MatmulDesc{M: m, K: k, N: n2 / d, Type: s.Type, Transposed: true})

@@ -53,6 +53,7 @@ import (
 	"ovgen/generated/alltoallnccl"
 	"ovgen/generated/alltoallv"
 	"ovgen/generated/blockbehindattention"
+	"ovgen/generated/blockbehindattentionpackets"
 	"ovgen/generated/broadcast"
 	"ovgen/generated/columnparallelqkv"
 	"ovgen/generated/columnweightgradient"
@@ -185,6 +186,8 @@ var All = []harness.Program{
 	harness.Of(&alltoallv.Program, alltoallv.Schedule, alltoallv.New, (*alltoallv.Plan).Bind),
 	harness.Of(&blockbehindattention.Program, blockbehindattention.Schedule, blockbehindattention.New,
 		(*blockbehindattention.Plan).Bind),
+	harness.Of(&blockbehindattentionpackets.Program, blockbehindattentionpackets.Schedule,
+		blockbehindattentionpackets.New, (*blockbehindattentionpackets.Plan).Bind),
 	harness.Of(&broadcast.Program, broadcast.Schedule, broadcast.New, (*broadcast.Plan).Bind),
 	harness.Of(&columnparallelqkv.Program, columnparallelqkv.Schedule, columnparallelqkv.New,
 		(*columnparallelqkv.Plan).Bind),

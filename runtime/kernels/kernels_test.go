@@ -23,6 +23,7 @@ var all = Table{Peers: 2, Types: []driver.Type{driver.BF16, driver.FP32}, Kernel
 	{Kind: Shot, Number: 2, PrePost: EachPeer, PreWait: EachPeer, Terms: 2, ByBlocks: true},
 	{Kind: Gather, PreWait: EachPeer, Terms: 3, Varies: true, ByBlocks: true},
 	{Kind: Packets, Terms: 3, Varies: true, ByBlocks: true},
+	{Kind: Packets, Number: 2, Terms: 3, Varies: true, Added: true, ByBlocks: true},
 	{Kind: PacketGather, Terms: 3, Varies: true, ByBlocks: true},
 	{Kind: Push, Terms: 2, ByBlocks: true},
 }}
@@ -41,7 +42,9 @@ func TestCode(t *testing.T) {
 		{"get3", 2 + 2 + 2 + 3}, {"shot_bf16", 8 + 1 + 2 + 1 + 3 + 3}, {"shot_fp32", 8 + 1 + 2 + 1 + 3 + 3},
 		{"shot2_bf16", 4 + 1 + 2 + 2 + 2 + 2}, {"shot2_fp32", 4 + 1 + 2 + 2 + 2 + 2},
 		{"gather", 2 + 1 + 2 + 2 + 3 + 3},
-		{"packets_bf16", 3 + 3 + 3 + 3 + 6}, {"packets_fp32", 3 + 3 + 3 + 3 + 6}, {"packetgather", 3 + 3 + 3 + 3 + 6},
+		{"packets_bf16", 3 + 3 + 3 + 3 + 6}, {"packets_fp32", 3 + 3 + 3 + 3 + 6},
+		{"packets2_bf16", 3 + 3 + 3 + 3 + 7}, {"packets2_fp32", 3 + 3 + 3 + 3 + 7},
+		{"packetgather", 3 + 3 + 3 + 3 + 6},
 		{"push_bf16", 3 + 2 + 2 + 2 + 7}, {"push_fp32", 3 + 2 + 2 + 2 + 7},
 	}
 	var got []kernel
@@ -134,6 +137,12 @@ func TestTouches(t *testing.T) {
 					flag(post, 5128, 1, 8004), flag(wait, 6128, 1, 8004), flag(write, 6128, 0, 8004),
 					landed(read, 6128, 32, 0, 8004, driver.FP32),
 					data(read, 2128, 32, driver.FP32), data(write, 428, 32, driver.FP32)))},
+		{"packets2_fp32", []uint64{200, 7, 1, 300, 10, 2, 1000, 2000, 0, 5000, 0, 0, 6000, 512, 1024, 8000, 1, 256,
+			3000},
+			of(1, data(read, 1000, 40, driver.FP32), landed(write, 5000, 40, 0, 8000, driver.FP32),
+				flag(post, 5000, 1, 8000), flag(wait, 6000, 1, 8000), flag(write, 6000, 0, 8000), word(write, 200, 7),
+				landed(read, 6000, 40, 0, 8000, driver.FP32), data(read, 2000, 40, driver.FP32),
+				data(read, 3000, 40, driver.FP32), data(write, 300, 40, driver.FP32))},
 		{"packetgather", []uint64{200, 7, 1, 300, 40, 2, 1000, 1000, 0, 5000, 0, 0, 6000, 512, 1024, 8000, 1, 256},
 			of(1, data(read, 1000, 40, 0), landed(write, 5000, 40, 0, 8000, 0), flag(post, 5000, 1, 8000),
 				flag(wait, 6000, 1, 8000), flag(write, 6000, 0, 8000), word(write, 200, 7),

@@ -48,6 +48,11 @@ func (t *Table) Declare(b *plan.Builder, typ driver.Type) *Set {
 		s.kernels = append(s.kernels, &kernel{layout: l, handle: b.Kernel(k.Name(typ)), params: make([]uint64, l.size),
 			mapped: make([]driver.TensorMapDesc, k.maps())})
 	}
+	for _, k := range t.Kernels {
+		if k.Multiplies() && len(t.Alike(k)) > 1 {
+			b.Tiles(k.Base())
+		}
+	}
 	return s
 }
 

@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"fmt"
 	"slices"
 
 	"ovgen/runtime/driver"
@@ -17,6 +18,8 @@ type landing struct {
 	rank int
 	word int // bytes from a part to its first block's word, where plain data lands, or to what lies beside packets
 	next int // bytes from a block's word to the next one's
+	// added is the address of what is added to the sum.
+	added int
 }
 
 // land lays out the parameters behind the terms.
@@ -25,6 +28,9 @@ func (l *layout) land(next func(words int) int) {
 		word: next(1)}
 	if l.Kind == Push {
 		l.lands.next = next(1)
+	}
+	if l.Added {
+		l.lands.added = next(1)
 	}
 }
 
@@ -35,34 +41,67 @@ func (k Kernel) Lands() bool { return k.Kind.Work() == Lands || k.Kind.Work() ==
 // lands, in the order of ranks. parts are by rank; the own one stays.
 func (s *Set) Packets(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
 	parts ...driver.Ptr) {
-	if k := s.send(q, on, Packets, landing); k != nil {
-		k.terms(q, on, s.element.Size(), dst, bytes, parts)
-	}
+	WithAdded{set: s}.Packets(q, on, landing, dst, bytes, parts...)
 }
 
 // Push is Packets of plain data.
 func (s *Set) Push(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
 	parts ...driver.Ptr) {
-	if k := s.send(q, on, Push, landing); k != nil {
-		k.terms(q, on, s.element.Size(), dst, bytes, parts)
+	WithAdded{set: s}.Push(q, on, landing, dst, bytes, parts...)
+}
+
+// WithAdded is a set whose sums of what lands add a tensor, last.
+type WithAdded struct {
+	set   *Set
+	adds  bool
+	added driver.Ptr
+}
+
+// Adding is the set with such a tensor, which is as large as the sum.
+func (s *Set) Adding(tensor driver.Ptr) WithAdded { return WithAdded{s, true, tensor} }
+
+// Packets is Set.Packets with the tensor.
+func (w WithAdded) Packets(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
+	parts ...driver.Ptr) {
+	w.sum(q, on, Packets, landing, dst, bytes, parts)
+}
+
+// Push is Set.Push with the tensor.
+func (w WithAdded) Push(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
+	parts ...driver.Ptr) {
+	w.sum(q, on, Push, landing, dst, bytes, parts)
+}
+
+// sum launches the kernel.
+func (w WithAdded) sum(q *plan.Queue, on *plan.Stream, kind Kind, landing *plan.Packets, dst driver.Ptr, bytes int64,
+	parts []driver.Ptr) {
+	k := w.set.send(q, on, kind, landing, w.adds)
+	if k == nil {
+		return
 	}
+	if w.adds {
+		k.params[k.lands.added] = uint64(w.added)
+	}
+	k.terms(q, on, w.set.element.Size(), dst, bytes, parts)
 }
 
 // PacketGather sends each rank its part, of so many bytes, as packets, and puts the own part and what lands one after
 // another from dst on, in the order of ranks.
 func (s *Set) PacketGather(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
 	parts ...driver.Ptr) {
-	if k := s.send(q, on, PacketGather, landing); k != nil {
+	if k := s.send(q, on, PacketGather, landing, false); k != nil {
 		k.terms(q, on, 1, dst, bytes, parts)
 	}
 }
 
 // send counts the step of a kernel of packets, and fills in where they land.
-func (s *Set) send(q *plan.Queue, on *plan.Stream, kind Kind, landing *plan.Packets) *kernel {
-	k := s.find(q, kind, nil, rowed{})
-	if k == nil {
+func (s *Set) send(q *plan.Queue, on *plan.Stream, kind Kind, landing *plan.Packets, adds bool) *kernel {
+	i := slices.IndexFunc(s.kernels, func(k *kernel) bool { return k.Kind == kind && k.Added == adds })
+	if i < 0 {
+		q.Fail(fmt.Errorf("launch kernel %s: the package has none that adds a tensor, or none that does not", kind))
 		return nil
 	}
+	k := s.kernels[i]
 	w := q.PacketWords(on, landing, string(kind))
 	p := k.params
 	for r, at := range w.To {
@@ -95,8 +134,8 @@ func packetGrid(bytes int64) (blocks, threads int) {
 // copies.
 func (x *launched) packets(typ driver.Type) {
 	p, l := x.p, x.layout.lands
-	all, blocks := int64(p[x.bytes]), int64(p[x.block])
-	if x.Computes() {
+	all, blocks, adds := int64(p[x.bytes]), int64(p[x.block]), x.Computes()
+	if adds {
 		all *= typ.Size()
 	}
 	ranks, rank := int(p[x.n]), int(p[l.rank])
@@ -147,11 +186,14 @@ func (x *launched) packets(typ driver.Type) {
 			} else {
 				packet(driver.TouchRead, own(r)+lands, landed)
 			}
-			if !x.Computes() {
+			if !adds {
 				data(driver.TouchWrite, p[x.dst]+uint64(int64(r)*all))
 			}
 		}
-		if x.Computes() {
+		if x.Added {
+			data(driver.TouchRead, p[l.added])
+		}
+		if adds {
 			data(driver.TouchWrite, p[x.dst])
 		}
 	}

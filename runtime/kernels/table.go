@@ -31,6 +31,7 @@ type Kernel struct {
 	Terms  int
 	Varies bool
 	Rows   int
+	Added  bool // to the sum of what lands, a tensor
 	Tile   Tile // of a product
 	// ByBlocks: each block does all of this for its part of the work, by words of its own.
 	ByBlocks bool

@@ -45,18 +45,25 @@ func (t Tile) Shared() int { return t.Stages()*t.stage() + 2*t.Boxes()*boxBytes 
 // Clustered says that blocks share copies.
 func (t Tile) Clustered() bool { return t.Cluster > 1 }
 
-// Sweep is how many tiles of a cluster, one below the other, follow on each other: 2048 rows share what the cache
-// holds of B, or 512 of those that leave for one rank: both by what H200s measured.
-func (k Kernel) Sweep() int {
-	if k.Scatters() {
-		return 512 / TileRows
+// Alike are the kernels of the table that differ from one by their tiles alone, itself among them.
+func (t *Table) Alike(k Kernel) (list []Kernel) {
+	for _, o := range t.Kernels {
+		if o.likeness() == k.likeness() {
+			list = append(list, o)
+		}
 	}
-	return 2048 / (TileRows * k.Tile.Cluster)
+	return list
 }
 
-// Check refuses a tile that can't be made.
-func (t Tile) Check() error {
-	switch {
+// likeness is what kernels have in common that differ by their tiles alone.
+func (k Kernel) likeness() Kernel {
+	k.Number, k.Tile = 0, Tile{}
+	return k
+}
+
+// CheckTile refuses a tile that the kernel can't make.
+func (k Kernel) CheckTile() error {
+	switch t := k.Tile; {
 	case t.Columns < 64 || t.Columns > 256 || t.Columns%16 != 0:
 		return fmt.Errorf("tiles of %d columns: they have a multiple of 16, from 64 to 256", t.Columns)
 	case !t.Together && t.Columns > mostAccumulators:
@@ -64,6 +71,9 @@ func (t Tile) Check() error {
 			mostAccumulators)
 	case t.Cluster != 1 && t.Cluster != 2:
 		return fmt.Errorf("tiles by clusters of %d blocks: they have 1 or 2", t.Cluster)
+	case t.Clustered() && k.Scatters():
+		return fmt.Errorf("tiles of a sum by clusters of %d blocks: they wait for all blocks of the peers, and "+
+			"clusters may not all run at the same time", t.Cluster)
 	}
 	return nil
 }

@@ -11,22 +11,26 @@ import (
 
 func TestTileCheck(t *testing.T) {
 	for _, c := range []struct {
+		kind                  Kind
 		tile                  Tile
 		stages, boxes, shared int
 		want                  string // part of the error
 	}{
-		{Tile{Columns: 112, Cluster: 2}, 7, 1, 231536, ""},
-		{Tile{Columns: 128, Cluster: 1}, 6, 2, 229472, ""},
-		{Tile{Columns: 224, Cluster: 1, Together: true}, 4, 2, 213056, ""},
-		{Tile{Columns: 256, Cluster: 2, Together: true}, 4, 2, 229440, ""},
-		{Tile{Columns: 120, Cluster: 1}, 0, 0, 0, "a multiple of 16"},
-		{Tile{Columns: 48, Cluster: 1}, 0, 0, 0, "from 64 to 256"},
-		{Tile{Columns: 272, Cluster: 1, Together: true}, 0, 0, 0, "from 64 to 256"},
-		{Tile{Columns: 208, Cluster: 1}, 0, 0, 0, "registers"},
-		{Tile{Columns: 128}, 0, 0, 0, "clusters of 0"},
-		{Tile{Columns: 128, Cluster: 4}, 0, 0, 0, "clusters of 4"},
+		{Tiles, Tile{Columns: 112, Cluster: 2}, 7, 1, 231536, ""},
+		{Tiles, Tile{Columns: 128, Cluster: 1}, 6, 2, 229472, ""},
+		{Tiles, Tile{Columns: 224, Cluster: 1, Together: true}, 4, 2, 213056, ""},
+		{Tiles, Tile{Columns: 256, Cluster: 2, Together: true}, 4, 2, 229440, ""},
+		{Tiles, Tile{Columns: 120, Cluster: 1}, 0, 0, 0, "a multiple of 16"},
+		{Tiles, Tile{Columns: 48, Cluster: 1}, 0, 0, 0, "from 64 to 256"},
+		{Tiles, Tile{Columns: 272, Cluster: 1, Together: true}, 0, 0, 0, "from 64 to 256"},
+		{Tiles, Tile{Columns: 208, Cluster: 1}, 0, 0, 0, "registers"},
+		{Tiles, Tile{Columns: 128}, 0, 0, 0, "clusters of 0"},
+		{Scatter, Tile{Columns: 144, Cluster: 1}, 6, 1, 225376, ""},
+		{Scatter, Tile{Columns: 128, Cluster: 2}, 0, 0, 0, "wait for all blocks"},
+		{Scatter, Tile{Columns: 120, Cluster: 1}, 0, 0, 0, "a multiple of 16"},
+		{Tiles, Tile{Columns: 128, Cluster: 4}, 0, 0, 0, "clusters of 4"},
 	} {
-		err := c.tile.Check()
+		err := Kernel{Kind: c.kind, Tile: c.tile}.CheckTile()
 		if c.want != "" {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%+v: got %v, want %q", c.tile, err, c.want)
@@ -146,8 +150,42 @@ func TestLeast(t *testing.T) {
 			}
 		}
 	}
+	for i, k := range s.kernels {
+		k.Number = i + 1
+	}
+	d := driver.MatmulDesc{M: 512, N: 7168}
+	for name, want := range map[string]Tile{"tiles4": {Columns: 176, Cluster: 1}, "": wide, "scatter": wide} {
+		if got := s.best(s.kernels[0], name, 132, 2, d); got.Tile != want {
+			t.Errorf("told to take %q: got %v, want %v", name, got.Tile, want)
+		}
+	}
 	if got := s.least(s.kernels[1], 0, 1, driver.MatmulDesc{M: 1, N: 1}); got == nil {
 		t.Error("no tile for a device without multiprocessors")
+	}
+}
+
+// TestTilesAlike: kernels that differ by their tiles touch and signal the same in the same order, so ranks may launch
+// different ones.
+func TestTilesAlike(t *testing.T) {
+	for _, kind := range []Kind{Tiles, Scatter} {
+		table := Table{Peers: 2, Types: []driver.Type{driver.BF16}}
+		for i, tile := range []Tile{{Columns: 128, Cluster: 1}, {Columns: 112, Cluster: 2},
+			{Columns: 224, Cluster: 2, Together: true}} {
+			table.Kernels = append(table.Kernels, Kernel{Kind: kind, Number: i + 1, PrePost: EachPeer,
+				PreWait: EachPeer, PostPost: EachPeer, PostWait: EachPeer, Terms: 2, Rows: 1, Tile: tile})
+		}
+		p, l := tileWords(table)
+		for i := range l.maps() {
+			p[l.tiled.maps+i*len(driver.TensorMap{})] = uint64(1000 * (i + 1))
+		}
+		list := table.Code()
+		want := list[0].Touches(unsafe.Pointer(&p[0]), nil)
+		for _, k := range list[1:] {
+			if got := k.Touches(unsafe.Pointer(&p[0]), nil); len(want) == 0 || !slices.Equal(got, want) ||
+				k.Params != list[0].Params {
+				t.Errorf("%s touches\n%v\nand %s\n%v", k.Name, got, list[0].Name, want)
+			}
+		}
 	}
 }
 

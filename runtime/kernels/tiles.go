@@ -96,7 +96,7 @@ func (s *Set) product(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals,
 	if k == nil {
 		return
 	}
-	k = s.least(k, q.Multiprocessors(), q.Size(), d).signal(q, on, x)
+	k = s.best(k, q.Tiles(), q.Multiprocessors(), q.Size(), d).signal(q, on, x)
 	k.describe(q, d, o, peers)
 	at := func(place int, value driver.Ptr) { k.params[place] = uint64(value) }
 	t := k.tiled
@@ -116,13 +116,23 @@ func (s *Set) product(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals,
 	k.enqueue(q, on, k.tiles(q.Multiprocessors(), q.Size(), d), TileThreads)
 }
 
+// best is the kernel of that name, where it makes other tiles than k and nothing else, or the one by the estimate.
+func (s *Set) best(k *kernel, name string, multiprocessors, ranks int, d driver.MatmulDesc) *kernel {
+	for _, o := range s.kernels {
+		if o.Base() == name && o.likeness() == k.likeness() {
+			return o
+		}
+	}
+	return s.least(k, multiprocessors, ranks, d)
+}
+
 // least is the one of the kernels like k, of other tiles, with the least work for each multiprocessor. Of those that
 // are level it is the first, or a wider one that has each multiprocessor make a tile of every shard: it has fewer
 // operands to bring, and there is work while shards are under way.
 func (s *Set) least(k *kernel, multiprocessors, ranks int, d driver.MatmulDesc) (best *kernel) {
 	least := 0 // columns of all tiles that one multiprocessor makes, at most
 	for _, o := range s.kernels {
-		if o.Kind != k.Kind || o.Rows != k.Rows {
+		if o.likeness() != k.likeness() {
 			continue
 		}
 		waves := o.waves(multiprocessors, ranks, d)

@@ -39,14 +39,19 @@ func choose(t *Tuning, key Measured, options []option, by prefers) (i int, choic
 			return 0, choice, &UnknownChoiceError{key.Operation, m.Program, names}
 		}
 		if i >= 0 && refusal(i) == nil {
-			return i, Choice{m.Program, m.Replayed, m.why(key)}, nil
+			choice = Choice{Program: m.Program, Replayed: m.Replayed, Why: m.why(key)}
+			if m.same(key) { // which tiles fit best differs from shape to shape
+				choice.Tiles = m.Tiles
+			}
+			return i, choice, nil
 		}
 	}
 	if by.rings {
 		i := slices.IndexFunc(options, func(o option) bool { return o.Ring })
 		for ; i >= 0 && i < len(options); i++ {
 			if options[i].Ring && refusal(i) == nil {
-				return i, Choice{options[i].Name, true, unmeasured(key) + ", and NVLink joins neighbours alone"}, nil
+				return i, Choice{Program: options[i].Name, Replayed: true,
+					Why: unmeasured(key) + ", and NVLink joins neighbours alone"}, nil
 			}
 		}
 	}
@@ -65,7 +70,7 @@ func choose(t *Tuning, key Measured, options []option, by prefers) (i int, choic
 		if o.nccl() && i > 0 {
 			why += "; NCCL does"
 		}
-		return i, Choice{o.Name, true, why}, nil
+		return i, Choice{Program: o.Name, Replayed: true, Why: why}, nil
 	}
 	none := &NoChoiceError{Operation: key.Operation, Shape: key.Shape, Ranks: key.Ranks}
 	for i, o := range options {

@@ -41,6 +41,8 @@ type Plan struct {
 	streams     []*Stream
 	products    []*Product
 	kernels     []*Kernel
+	tiles       []string                // kernels that differ by their tiles
+	tile        string                  // the one to launch; empty where an estimate chooses
 	summed      driver.Type             // of collectives that add up
 	collectives []driver.CollectiveDesc // of a run, each once
 	module      driver.Module

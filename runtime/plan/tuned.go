@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"ovgen/runtime/driver"
@@ -95,6 +96,12 @@ func Tune[S fmt.Stringer, B any](ctx context.Context, g *group.Group, t *Tuning,
 		return nil, fmt.Errorf("%w (chosen: %s)", err, p.choice)
 	}
 	p.Base().chosen = choice.String()
+	if choice.Tiles == "" {
+		return p, nil
+	}
+	if err := p.Base().UseTiles(choice.Tiles); err != nil {
+		return nil, errors.Join(err, p.Close(ctx))
+	}
 	return p, nil
 }
 

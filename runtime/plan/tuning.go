@@ -28,8 +28,9 @@ type Measured struct {
 	Operation    string  `json:"operation"` // package of the schedule that the operation is named by
 	GPU          string  `json:"gpu"`       // name of the device
 	Ranks        int     `json:"ranks"`
-	Shape        string  `json:"shape"`   // as Shape.String writes it
-	Program      string  `json:"program"` // package of the schedule to use
+	Shape        string  `json:"shape"`           // as Shape.String writes it
+	Program      string  `json:"program"`         // package of the schedule to use
+	Tiles        string  `json:"tiles,omitempty"` // kernel of its products by tiles; empty: by their estimate
 	Replayed     bool    `json:"replayed"`
 	Milliseconds float64 `json:"ms"` // of the slowest rank, median of the rounds
 }
@@ -103,12 +104,18 @@ func (t *Tuning) Put(m Measured) {
 // Choice is the schedule that a tuned operation runs, and why.
 type Choice struct {
 	Program  string // package of the schedule
+	Tiles    string // kernel of its products by tiles; empty where it has none, or where an estimate chooses
 	Replayed bool   // whether Replay was faster than Enqueue
 	Why      string
 }
 
-// String is "allgatherlinearkernels: measured on NVIDIA H200, 0.052 ms".
-func (c Choice) String() string { return c.Program + ": " + c.Why }
+// String is "allgatherlinearkernels: measured on NVIDIA H200, 0.052 ms", or "allgatherlineartiles by tiles3: ...".
+func (c Choice) String() string {
+	if c.Tiles != "" {
+		return fmt.Sprintf("%s by %s: %s", c.Program, c.Tiles, c.Why)
+	}
+	return c.Program + ": " + c.Why
+}
 
 // nearest are the entries of key's operation on its machine, of shapes with the same
 // extents and type, that of the nearest shape first.

@@ -90,6 +90,7 @@ var all = []Named{
 	{"GatedMLP", GatedMLP},
 	{"MixedMLP", MixedMLP},
 	{"BlockBehindAttention", BlockBehindAttention},
+	{"BlockBehindAttentionPackets", BlockBehindAttentionPackets},
 	{"LlamaLayer", LlamaLayer},
 	{"Logits", Logits},
 	{"RotaryAttention", RotaryAttention},

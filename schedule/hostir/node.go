@@ -13,7 +13,7 @@ type Node interface {
 }
 
 // Origin is what a node carries for readers: a remark, the field of the schedule that asked for it,
-// and, of a step in a program of several moves, the tensor whose move it belongs to.
+// and, of a step in a program of several moves, the tensor whose move it belongs to, or where a chain gathers that.
 type Origin struct{ Remark, Field, MoveOf string }
 
 // Source returns the origin itself.

@@ -1,6 +1,9 @@
 package hostir
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Halves is how many places a buffer of packets has for each of its bytes, which runs use in turn: a rank writes to a
 // peer's half that the peer has done with since the run before the last, and waits for nobody's leave.
@@ -36,13 +39,14 @@ func (p *Program) Landings() map[string]Buffer {
 }
 
 // SumPackets sends each rank a view, as packets into the part of that rank's landing which is this rank's, and adds up
-// what the others send and the own view, in the order of ranks. The flags are posted and awaited between.
-func SumPackets(s StreamRef, dst View, landing Buffer, each View) Step {
+// what the others send and the own view, in the order of ranks, and then a tensor or none that is added to the sum. The
+// flags are posted and awaited between.
+func SumPackets(s StreamRef, dst View, landing Buffer, each View, added ...View) Step {
 	flags, by := landing.Lands.Flags, PacketsKernel
 	if landing.Lands.Words {
 		by = PushKernel
 	}
-	return Step{Stream: s, Do: Packets, Reads: []View{each}, Writes: []View{dst, Whole(landing.Name)},
+	return Step{Stream: s, Do: Packets, Reads: append([]View{each}, added...), Writes: []View{dst, Whole(landing.Name)},
 		Pre: []Word{{Semaphore: flags}, {Wait: true, Semaphore: flags}}, By: by, ByBlocks: true}
 }
 
@@ -58,9 +62,11 @@ func (w Work) Lands() bool { return w == Packets || w == PacketGather }
 
 // checkPackets refuses work with packets that can't be done.
 func (s Step) checkPackets() error {
-	if len(s.Writes) != 2 || len(s.Reads) != 1 || s.Reads[0].Each.Index != RankIndex || !s.Reads[0].Peer.IsZero() {
-		return fmt.Errorf("a kernel of packets reads a view for each rank, of its own, and writes its result and its " +
-			"landing")
+	away := func(v View) bool { return !v.Peer.IsZero() }
+	reads := len(s.Reads) == 1 || len(s.Reads) == 2 && s.Do == Packets && s.Reads[1].Each.Index == ""
+	if !reads || len(s.Writes) != 2 || s.Reads[0].Each.Index != RankIndex || slices.ContainsFunc(s.Reads, away) {
+		return fmt.Errorf("a kernel of packets reads a view for each rank, of its own, and perhaps a tensor to add " +
+			"to their sum, and writes its result and its landing")
 	}
 	if s.By == "" || !s.ByBlocks {
 		return fmt.Errorf("a kernel sends packets, its blocks each for itself")

@@ -111,7 +111,7 @@ func (s Step) work() string {
 		if name = "Reduce"; s.Do == PacketGather {
 			name = "Gather"
 		}
-		operands = []string{s.Writes[1].String() + " and " + s.Reads[0].String()}
+		operands[0] = s.Writes[1].String() + " and " + operands[0]
 	case Sum:
 		name = "Reduce"
 	case Product:

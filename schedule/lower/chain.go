@@ -37,16 +37,18 @@ type stage struct {
 	widened string // a result of which the ranks make columns, and every rank gets all; empty: none
 	parts   int    // that own rows go on in from the sum to what follows; 0 and 1: whole
 	partsAt string // the field that says so
-	shot    bool   // a rank adds up its peers' partial results where they are, else slots of its own
-	// NCCL gathers the rows, or adds up the partial results, all at once.
-	gathersAtOnce, sumsAtOnce bool
+	// How the rows come, and how the partial results meet; nil: those of one rank after another's.
+	gathering, summing atOnce
 }
 
 // copies says that the copy engine brings rows of the input, or columns of a result, from peers.
 func (s *stage) copies() bool { return s.pulls() || s.gathersColumns() }
 
 // pulls says that the rows of a stage's input are copied from their owners, one rank's after the other.
-func (s *stage) pulls() bool { return s.gathers && !s.gathersAtOnce }
+func (s *stage) pulls() bool { return s.gathers && s.gathering == nil }
+
+// puts says that the partial results of a stage are put into slots at their owners.
+func (s *stage) puts() bool { return s.sums != "" && s.summing == nil }
 
 // widens says that the sums of a stage are kept in fp32.
 func (s *stage) widens() bool {
@@ -55,7 +57,7 @@ func (s *stage) widens() bool {
 }
 
 // meets says that a collective, or the kernel of a sum, needs all ranks while it holds the device.
-func (s *stage) meets() bool { return s.gathersAtOnce || s.sumsAtOnce || s.shot }
+func (s *stage) meets() bool { return s.gathering != nil || s.summing != nil }
 
 // here is the buffer in which a stage works on all ranks' rows of its input.
 func (s *stage) here() string {

@@ -24,7 +24,7 @@ type junction struct {
 // junctionAt is the one at the end of a stage, if its rows can go on in parts.
 func (c *chain) junctionAt(i int) (j junction, ok bool) {
 	j.sum = &c.stages[i]
-	if j.sum.sums == "" || j.sum.toAll || j.sum.shot || j.sum.sumsAtOnce || i+1 == len(c.stages) {
+	if !j.sum.puts() || j.sum.toAll || i+1 == len(c.stages) {
 		return j, false
 	}
 	j.next = &c.stages[i+1]
@@ -159,7 +159,7 @@ func (w *writer) goOn(j junction, last hostir.Step, sent []hostir.Node, sum host
 			nodes = append(nodes, products(part-1)...)
 		}
 	}
-	nodes = append(nodes, hostir.MovesOf(j.next.input, hostir.Post(w.put, w.named(ready, j.next), every).
+	nodes = append(nodes, hostir.MovesOf(j.next.here(), hostir.Post(w.put, w.named(ready, j.next), every).
 		Described("peers may read "+j.next.input), hostir.After(copyRef, w.put))...)
 	return append(append(nodes, hostir.After(mainRef, w.put)), products(j.parts-1)...)
 }

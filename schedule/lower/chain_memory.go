@@ -45,7 +45,7 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		w.eachRank(made, columns)
 	case o.Out != s.sums:
 		w.memory(made, w.rowElements(s.own, columns), w.rowAxis(s.own), columns)
-	case w.puts(s):
+	case s.puts():
 		w.eachRank(w.named(partial, s), columns)
 		w.eachRank(w.named(slots, s), columns)
 		if w.original.OverHosts() {
@@ -56,7 +56,7 @@ func (w *writer) results(s *stage, o schedule.Op) {
 			sum, _ := w.schedule.Tensor(s.sums)
 			w.buffer(w.named(reduced, s)).Tensor.Type = sum.Type
 		}
-	case w.byRanks(s) && !s.shot:
+	case w.byRanks(s):
 		w.eachRank(w.named(partial, s), columns)
 	default:
 		var cut []schedule.Extent
@@ -65,9 +65,6 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		}
 		t := schedule.Tensor{Axes: []schedule.Axis{w.rowAxis(false), columns}}
 		w.memory(w.named(partial, s), part(t, cut...), t.Axes...)
-	}
-	if o.Out == s.sums && s.sumsAtOnce && adds(o) {
-		w.memory(w.named(reduced, s), w.rowElements(!s.toAll, columns), w.rowAxis(!s.toAll), columns)
 	}
 	if o.Out == s.sums && !declared {
 		w.memory(o.Out, w.rowElements(!s.toAll, columns), w.rowAxis(!s.toAll), columns)

@@ -31,7 +31,7 @@ func (w *writer) overRailsWords(s *stage) {
 	if s.pulls() {
 		w.semaphore(w.named(passed, s), hostir.Hosts)
 	}
-	if w.puts(s) {
+	if s.puts() {
 		w.semaphore(w.named(arrived, s), hostir.Add(hostir.Hosts, one))
 	}
 }
@@ -60,15 +60,15 @@ func (w *writer) hostsInTurn(s *stage) []hostir.Node {
 	var nodes, local, first, relayed []hostir.Node
 	if s.pulls() {
 		ready, arrived, here := w.named(ready, s), w.named(passed, s), w.rowsAt(s.here(), from)
-		nodes = hostir.MovesOf(s.input, phases(rail,
+		nodes = hostir.MovesOf(s.here(), phases(rail,
 			hostir.Bind("to", onRail(hostir.HostAhead(phase))),
 			hostir.Exchanged(ncclRef, here, w.own(s), hostir.Var("to"), from),
 			hostir.Post(ncclRef, arrived, every).Member(phase),
 			hostir.After(relay, ncclRef)))
-		local = hostir.MovesOf(s.input, hostir.Wait(copyRef, ready, from),
+		local = hostir.MovesOf(s.here(), hostir.Wait(copyRef, ready, from),
 			hostir.Set(copyRef, here, w.own(s).At(from)), hostir.After(workOf(none, step), copyRef))
-		first = hostir.MovesOf(s.input, hostir.After(workOf(phase, none), relay))
-		relayed = hostir.MovesOf(s.input, hostir.Wait(relay, arrived, peer).Member(phase),
+		first = hostir.MovesOf(s.here(), hostir.After(workOf(phase, none), relay))
+		relayed = hostir.MovesOf(s.here(), hostir.Wait(relay, arrived, peer).Member(phase),
 			hostir.Set(relay, here, here.At(peer)), hostir.After(workOf(phase, step), relay))
 	}
 	nodes = append(nodes, w.operations(mainRef, s, s.ops, hostir.Rank, w.own(s))...)
@@ -81,7 +81,7 @@ func (w *writer) hostsInTurn(s *stage) []hostir.Node {
 		through(workOf(phase, step))...)
 	first = append(append([]hostir.Node{rail}, first...), through(workOf(phase, none))...)
 	nodes = append(nodes, phases(append(first, locals(relayed...))...))
-	if w.puts(s) {
+	if s.puts() {
 		return append(nodes, w.leaveHosts(s)...)
 	}
 	if s == &w.chain.stages[len(w.chain.stages)-1] {

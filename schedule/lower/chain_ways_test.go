@@ -23,27 +23,32 @@ func TestMovesOfAChain(t *testing.T) {
 		r, x, c schedule.Way
 		want    map[string]string // by the tensor of a move, its signals, copies between ranks and sums
 	}{
-		{"all left open", nil, nil, nil, map[string]string{"R": puts, "X": gets, "C": puts}},
+		{"all left open", nil, nil, nil, map[string]string{"R": puts, "Xgathered": gets, "C": puts}},
 		{"one kernel, and the copy engine", schedule.Shot{}, nil, nil,
-			map[string]string{"R": shot, "X": gets, "C": puts}},
+			map[string]string{"R": shot, "Xgathered": gets, "C": puts}},
 		{"one kernel, and a part by kernels", schedule.Shot{}, schedule.Get{By: schedule.KernelCopies},
 			schedule.LayerSlots{By: schedule.KernelSignals},
-			map[string]string{"R": shot, "X": "copy: copy; post; wait",
+			map[string]string{"R": shot, "Xgathered": "copy: copy; post; wait",
 				"C": "copy; post: post; reduce: sum; wait: wait"}},
 		{"signals by kernels, and all by kernels", schedule.Shot{Signals: schedule.Kernels}, nil,
 			schedule.LayerSlots{By: schedule.Kernels},
-			map[string]string{"R": "post: post; reduce: sum; wait: wait", "X": gets,
+			map[string]string{"R": "post: post; reduce: sum; wait: wait", "Xgathered": gets,
 				"C": "copy: copy; post: post; reduce: sum; wait: wait"}},
 		{"no kernel but for the gather", schedule.Shot{Signals: schedule.MemOps}, schedule.Get{By: schedule.Kernels},
 			nil, map[string]string{"R": "post; reduce: sum; wait",
-				"X": "copy: copy; post: post; wait: wait", "C": puts}},
+				"Xgathered": "copy: copy; post: post; wait: wait", "C": puts}},
 		{"NCCL", schedule.NCCL{}, schedule.NCCL{}, schedule.NCCL{}, map[string]string{
-			"R": "nccl: reduce-scatter; reduce: sum", "X": "nccl: all-gather",
+			"R": "nccl: reduce-scatter; reduce: sum", "Xgathered": "nccl: all-gather",
 			"C": "nccl: reduce-scatter; reduce: sum"}},
 		{"NCCL gathers for one kernel", schedule.NCCL{}, schedule.NCCL{}, schedule.Shot{}, map[string]string{
-			"R": "nccl: reduce-scatter; reduce: sum", "X": "nccl: all-gather", "C": shot}},
+			"R": "nccl: reduce-scatter; reduce: sum", "Xgathered": "nccl: all-gather", "C": shot}},
+		{"packets", schedule.PushShot{}, schedule.PushGather{}, schedule.PushShot{Words: true}, map[string]string{
+			"R": "packets: packets in blocks", "Xgathered": "packetgather: packetgather in blocks",
+			"C": "push: packets in blocks"}},
+		{"one kernel gathers, and slots", schedule.PushShot{}, schedule.GatherShot{}, nil, map[string]string{
+			"R": "packets: packets in blocks", "Xgathered": "gather: gather in blocks", "C": puts}},
 		{"NCCL adds up what came in turn", nil, nil, schedule.NCCL{}, map[string]string{
-			"R": puts, "X": gets, "C": "nccl: reduce-scatter; reduce: sum"}},
+			"R": puts, "Xgathered": gets, "C": "nccl: reduce-scatter; reduce: sum"}},
 	} {
 		s := scheduletest.Clone(catalog.BlockBehindAttention)
 		s.Moves = []schedule.Move{{Of: "R", Way: test.r}, {Of: "X", Way: test.x}, {Of: "C", Way: test.c}}
@@ -58,6 +63,41 @@ func TestMovesOfAChain(t *testing.T) {
 	}
 }
 
+// A sum that is gathered as it is has two moves of one name: the way that is written is of the one that has it, and the
+// other has its default.
+func TestSumThatIsGathered(t *testing.T) {
+	s := scheduletest.Clone(catalog.BlockBehindAttention)
+	s.Ops = slices.Delete(s.Ops, 1, 2) // the norm
+	s.Tensors = slices.DeleteFunc(s.Tensors, func(t schedule.Tensor) bool { return t.Name == "Norm" })
+	for i := range s.Ops[1:] {
+		if o := &s.Ops[1+i]; o.In[0] == "X" {
+			o.In[0] = "R"
+		}
+	}
+	const gets, puts = "copy; post; wait", "copy; post; reduce: sum; wait"
+	for _, test := range []struct {
+		way         schedule.Way
+		sum, gather string
+	}{
+		{nil, puts, gets},
+		{schedule.Shot{}, "shot: sum in blocks", gets},
+		{schedule.PushShot{}, "packets: packets in blocks", gets},
+		{schedule.GatherShot{}, puts, "gather: gather in blocks"},
+		{schedule.Get{By: schedule.Kernels}, puts, "copy: copy; post: post; wait: wait"},
+	} {
+		s.Moves = []schedule.Move{{Of: "R", Way: test.way}}
+		p, err := lower.Lower("X", s)
+		if err != nil {
+			t.Errorf("%v: %v", test.way, err)
+			continue
+		}
+		want := map[string]string{"R": test.sum, "Rgathered": test.gather, "C": puts}
+		if diff := cmp.Diff(want, carriers(p)); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", test.way, diff)
+		}
+	}
+}
+
 // carriers lists for each move of a program what its steps do, each behind the kernel that does it. Steps that
 // reach no peer are left out.
 func carriers(p *hostir.Program) map[string]string {
@@ -68,7 +108,7 @@ func carriers(p *hostir.Program) map[string]string {
 			does = "wait"
 		} else if signals {
 			does = "post"
-		} else if !s.Remote() && s.Do != hostir.Sum && !s.Do.Collective() {
+		} else if !s.Remote() && s.Do != hostir.Sum && s.Do != hostir.Gather && !s.Do.Collective() && !s.Do.Lands() {
 			return
 		}
 		if s.By != "" {

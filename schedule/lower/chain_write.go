@@ -23,6 +23,9 @@ type writer struct {
 	work, put hostir.StreamRef
 }
 
+// linked leaves the program to the writer of the chain, which waits for the ways of all communications.
+func linked(*draft) error { return nil }
+
 // writeChain writes the program once the ways of all communications are known.
 func writeChain(d *draft) error {
 	if err := d.tensors(); err != nil {
@@ -41,13 +44,13 @@ func writeChain(d *draft) error {
 		if w.through[s] && s.own {
 			continue
 		}
-		w.add(w.gatherAtOnce(s)...)
+		w.add(s.gathering.steps(w, s, s.here())...)
 		if w.inTurns(s) {
 			w.add(w.batches(s, i)...)
 		} else {
-			w.add(w.atOnce(s)...)
+			w.add(w.whole(s)...)
 		}
-		w.add(w.sumAtOnce(s)...)
+		w.add(s.summing.steps(w, s, s.sums)...)
 		w.add(w.widen(s)...)
 	}
 	w.tail()
@@ -55,16 +58,13 @@ func writeChain(d *draft) error {
 }
 
 // inTurns says that the rows of the ranks go through a stage one after the other, else all at once.
-func (w *writer) inTurns(s *stage) bool { return s.pulls() || w.puts(s) }
+func (w *writer) inTurns(s *stage) bool { return s.pulls() || s.puts() }
 
 // byRanks says that each rank's rows of a stage are chunks of their own: they go through it, or have come, so.
-func (w *writer) byRanks(s *stage) bool { return w.inTurns(s) || s.gathersAtOnce }
-
-// puts says that partial results of a stage are put into slots at their owners.
-func (w *writer) puts(s *stage) bool { return s.sums != "" && !s.shot && !s.sumsAtOnce }
+func (w *writer) byRanks(s *stage) bool { return w.inTurns(s) || s.gathering != nil }
 
 // spreads says that the sums of a stage, each made by its owner, are copied to all.
-func (w *writer) spreads(s *stage) bool { return w.puts(s) && s.toAll }
+func (w *writer) spreads(s *stage) bool { return s.puts() && s.toAll }
 
 // any reports whether is holds for some stage.
 func (d *draft) any(is func(*stage) bool) bool {
@@ -100,16 +100,14 @@ func (w *writer) words() {
 			w.overRailsWords(s)
 		}
 		switch {
-		case w.puts(s) && w.original.OverHosts():
+		case s.puts() && w.original.OverHosts():
 			w.semaphores(w.named(free, s))
-		case w.puts(s):
+		case s.puts():
 			w.semaphores(w.named(free, s))
 			w.program.Semaphores = append(w.program.Semaphores, w.parts.semaphore(w.named(arrived, s)))
 			if s.toAll {
 				w.semaphores(w.named(summed, s))
 			}
-		case s.shot:
-			w.semaphores(w.named(ready, s), w.named(summed, s)) // read is of gathers
 		}
 	}
 	if w.any((*stage).copies) || w.any(w.spreads) {
@@ -119,7 +117,7 @@ func (w *writer) words() {
 
 // head forks the streams and posts the words that let peers begin.
 func (w *writer) head() {
-	gathers, puts := w.any((*stage).copies), w.any(w.puts)
+	gathers, puts := w.any((*stage).copies), w.any((*stage).puts)
 	first := w.put
 	var sets []hostir.StreamSet
 	if gathers {
@@ -140,10 +138,10 @@ func (w *writer) head() {
 		w.program.Streams = []hostir.StreamSet{{Name: mainName}}
 	}
 	if s := &w.chain.stages[0]; s.pulls() {
-		w.moves(s.input, hostir.Post(copyRef, w.named(ready, s), every).Described("beside the first product"))
+		w.moves(s.here(), hostir.Post(copyRef, w.named(ready, s), every).Described("beside the first product"))
 	}
 	for i := range w.chain.stages {
-		if s := &w.chain.stages[i]; w.puts(s) {
+		if s := &w.chain.stages[i]; s.puts() {
 			w.moves(s.sums, hostir.Post(first, w.named(free, s), every).Described("the slots may be written"))
 		}
 	}
@@ -155,20 +153,20 @@ func (w *writer) head() {
 	}
 	if w.n > 1 {
 		s := &w.chain.stages[0]
-		w.moves(s.input, hostir.Wait(copyRef, ready, every))
+		w.moves(s.here(), hostir.Wait(copyRef, ready, every))
 		w.moves(s.sums, hostir.Wait(w.put, free, every))
 	}
 }
 
 // tail lets the owners of what was gathered overwrite it, and joins.
 func (w *writer) tail() {
-	gathers, puts := w.any((*stage).copies), w.any(w.puts)
+	gathers, puts := w.any((*stage).copies), w.any((*stage).puts)
 	last, set := w.put, hostir.StreamSet{Name: putName}
 	if !puts {
 		last, set = copyRef, copySet
 	}
 	spreads := w.any(w.spreads)
-	of := w.readAcross()
+	name, of := w.readAcross()
 	join := func(sets ...hostir.StreamSet) hostir.Synchronize {
 		if w.original.OverHosts() {
 			sets = append(sets, ncclSet)
@@ -179,7 +177,7 @@ func (w *writer) tail() {
 		w.add(hostir.Synchronize{Streams: []hostir.StreamRef{copyRef}, On: refs([]hostir.StreamSet{relays})})
 	}
 	post := func(on hostir.StreamRef) hostir.Node {
-		return hostir.Post(on, read, every).Described(w.madeIn(of) + " may be overwritten afterwards")
+		return hostir.Post(on, read, every).Described(name + " may be overwritten afterwards")
 	}
 	if gathers && !spreads {
 		w.moves(of, post(copyRef))
@@ -200,7 +198,7 @@ func (w *writer) tail() {
 		w.moves(of, hostir.Wait(last, read, every))
 	}
 	switch {
-	case w.puts(&w.chain.stages[len(w.chain.stages)-1]): // the own rows of its sum waited for all products
+	case w.chain.stages[len(w.chain.stages)-1].puts(): // the own rows of its sum waited for all products
 		w.add(join(set))
 	case w.any(w.inTurns):
 		w.add(join(set, w.set))
@@ -212,19 +210,19 @@ func (w *writer) tail() {
 // moves appends steps of a tensor's move to the program.
 func (w *writer) moves(of string, nodes ...hostir.Node) { w.add(hostir.MovesOf(of, nodes...)...) }
 
-// readAcross is the first tensor that peers read, or whose sums they do.
-func (w *writer) readAcross() string {
+// readAcross is the first memory that peers read, or that they read the sums of, and its move.
+func (w *writer) readAcross() (name, move string) {
 	for i := range w.chain.stages {
 		switch s := &w.chain.stages[i]; {
 		case s.pulls():
-			return s.input
+			return s.input, s.here()
 		case w.spreads(s):
-			return s.sums
+			return s.sums, s.sums
 		case s.gathersColumns():
-			return s.widened
+			return w.madeIn(s.widened), s.widened
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // batches is a stage with the rows of each batch in turn.
@@ -233,12 +231,12 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	switch {
 	case w.through[s]: // peers may read its input already
 	case i > 0 && s.pulls():
-		nodes = hostir.MovesOf(s.input, hostir.Post(mainRef, w.named(ready, s), every).
+		nodes = hostir.MovesOf(s.here(), hostir.Post(mainRef, w.named(ready, s), every).
 			Described("peers may read "+s.input), hostir.After(copyRef, mainRef))
 		if w.original.OverHosts() {
 			nodes = append(nodes, hostir.After(ncclRef, mainRef))
 		}
-	case i > 0 || s.gathersAtOnce:
+	case i > 0 || s.gathering != nil:
 		nodes = append(nodes, hostir.Synchronize{Origin: hostir.Origin{Field: movesField},
 			Streams: refs([]hostir.StreamSet{w.set}), On: []hostir.StreamRef{mainRef}})
 	}
@@ -248,7 +246,7 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	} else {
 		nodes = append(nodes, w.parts.inTurn(w.rowsInTurn(s)...)...)
 	}
-	if _, goesOn := w.across[s]; w.puts(s) && !goesOn && i < len(w.chain.stages)-1 {
+	if _, goesOn := w.across[s]; s.puts() && !goesOn && i < len(w.chain.stages)-1 {
 		nodes = append(nodes, hostir.After(mainRef, sums))
 	}
 	return nodes
@@ -259,7 +257,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	peer := hostir.Var("peer")
 	peerIs := hostir.Bind("peer", hostir.Ahead(step))
 	ops := s.ops
-	if w.puts(s) {
+	if s.puts() {
 		ops = ops[:len(ops)-1]
 	}
 	var nodes []hostir.Node
@@ -277,13 +275,13 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 		}
 		gather = append(gather, hostir.Set(copyRef, here, hostir.Remote(s.input, peer, w.part())),
 			hostir.After(w.work, copyRef))
-		nodes = append(nodes, steps(hostir.MovesOf(s.input, gather...)...))
+		nodes = append(nodes, steps(hostir.MovesOf(s.here(), gather...)...))
 	}
 	nodes = append(nodes, steps(append([]hostir.Node{peerIs}, w.operations(w.work, s, s.ops, peer, here)...)...))
 	done := hostir.Synchronize{Origin: hostir.Origin{Field: movesField}, Streams: []hostir.StreamRef{mainRef},
 		On: refs([]hostir.StreamSet{w.set})}
-	if !w.puts(s) {
-		if s == &w.chain.stages[len(w.chain.stages)-1] && !s.sumsAtOnce && !s.gathersColumns() {
+	if !s.puts() {
+		if s == &w.chain.stages[len(w.chain.stages)-1] && s.summing == nil && !s.gathersColumns() {
 			return nodes // the join waits for them
 		}
 		return append(nodes, done)
@@ -364,20 +362,9 @@ func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, ter
 	return sum
 }
 
-// atOnce is a stage on all of its rows.
-func (w *writer) atOnce(s *stage) []hostir.Node {
-	nodes := w.operations(mainRef, s, s.ops, hostir.Expr{}, hostir.Whole(s.here()))
-	if !s.shot {
-		return nodes
-	}
-	from := w.named(partial, s)
-	term, remark := hostir.Whole(from).At(hostir.Var(hostir.RankIndex)), "the same order on every rank"
-	if !s.toAll {
-		term, remark = hostir.Remote(from, hostir.Var(hostir.RankIndex), hostir.Rank), "own rows, in the order of ranks"
-	}
-	sum := w.sumOf(mainRef, s, hostir.Whole(s.sums), hostir.Whole(s.sums), term.EachRank()).Described(remark)
-	shot := whileRead(from, w.named(ready, s), w.named(summed, s), sum)
-	return append(nodes, hostir.MovesOf(s.sums, shot...)...)
+// whole is a stage on all of its rows.
+func (w *writer) whole(s *stage) []hostir.Node {
+	return w.operations(mainRef, s, s.ops, hostir.Expr{}, hostir.Whole(s.here()))
 }
 
 // operations are operations of a stage on the rows of one rank, or on all where rank is absent; here is

@@ -82,7 +82,7 @@ func choose(d *draft) error {
 		if err := errorsOf(x.write(d, way), d.added()); err != nil {
 			return err
 		}
-		d.leg[l.operand] = d.with.carriage
+		d.leg[l.move] = d.with.carriage
 	}
 	d.original.Moves = moves
 	if d.chain != nil {
@@ -208,6 +208,7 @@ func (d *draft) carriage(s hostir.Step) carriage {
 type leg struct {
 	moves   moves
 	operand string // its role
+	move    string // that its steps have; a sum that is gathered as it is has two
 }
 
 // legs are the communications of a program: one, or in a chain those of its stages; over hosts where the mesh has them
@@ -225,21 +226,21 @@ func (d *draft) legs() []leg {
 // onOneHost are the legs that the placements ask for.
 func (d *draft) onOneHost() (list []leg) {
 	if d.chain == nil {
-		return []leg{{d.comm.moves, d.comm.operand}}
+		return []leg{{d.comm.moves, d.comm.operand, d.comm.operand}}
 	}
 	for _, s := range d.chain.stages {
 		if s.gathers {
-			list = append(list, leg{gatherLink, s.input})
+			list = append(list, leg{gatherLink, s.input, s.here()})
 		}
 		if s.gathersColumns() {
-			list = append(list, leg{columnLink, s.widened})
+			list = append(list, leg{columnLink, s.widened, s.widened})
 		}
 		switch {
 		case s.sums == "":
 		case s.toAll:
-			list = append(list, leg{allLink, s.sums})
+			list = append(list, leg{allLink, s.sums, s.sums})
 		default:
-			list = append(list, leg{reduceLink, s.sums})
+			list = append(list, leg{reduceLink, s.sums, s.sums})
 		}
 	}
 	return list

@@ -165,7 +165,23 @@ var refusalCases = []refusalCase{
 			"another way)"}},
 	{"tiles for a chain", copyWith(scheduletest.By(catalog.TensorParallelMLP, "A", schedule.Tiles{}),
 		func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
-		"Moves[0].Way: no pass does the all-gather in a chain of A by Tiles (use Get, NCCL, or leave it out)"}},
+		"Moves[0].Way: no pass does the all-gather in a chain of A by Tiles (use Get, GatherShot, PushGather, NCCL, " +
+			"or leave it out)"}},
+	{"packets behind rows that come in turn", scheduletest.By(catalog.GatedMLP, "C", schedule.PushShot{}), []string{
+		"Moves[0].Way: a kernel that waits for peers holds the device, and A is gathered before it (use " +
+			"schedule.LayerSlots, or gather by schedule.PushGather)"}},
+	{"batches as packets", scheduletest.By(catalog.TensorParallelMLPBatches, "A", schedule.PushGather{}), []string{
+		"Moves[0].Way: one kernel takes all rows at once, and those of A are in 2 batches (leave the batches out"}},
+	{"fp32 of packets", copyWith(scheduletest.Clone(catalog.MixedMLP), func(s *schedule.Schedule) {
+		s.Moves = []schedule.Move{{Of: "X", Way: schedule.PushGather{}}, {Of: "C", Way: schedule.PushShot{}}}
+		s.Ops[2].Then = []schedule.Func{schedule.ToFP32()}
+		s.Tensors = slices.DeleteFunc(s.Tensors, func(t schedule.Tensor) bool { return t.Name == "Bias2" })
+	}), []string{"Moves[1].Way: no kernel of one shot keeps the sums of C in fp32 (use schedule.LayerSlots"}},
+	{"a bias behind packets", copyWith(scheduletest.Clone(catalog.TensorParallelMLP), func(s *schedule.Schedule) {
+		s.Moves = []schedule.Move{{Of: "A", Way: schedule.PushGather{}}, {Of: "C", Way: schedule.PushShot{}}}
+		s.Ops[1].Then = []schedule.Func{schedule.Bias("Bias2")}
+		s.Tensors = append(s.Tensors, schedule.Tensor{Name: "Bias2", Axes: []schedule.Axis{schedule.Dim(schedule.N)}})
+	}), []string{"Moves[1].Way: no kernel that takes what lands adds Bias2 to each row of C (use schedule.Shot or"}},
 	{"streams of a bare all-gather", scheduletest.By(catalog.AllGather, "A", schedule.Pull{Streams: 4}), []string{
 		"Moves[0].Way: no pass does the bare all-gather of A by Pull (use Get, "}},
 	{"a move of a weight", scheduletest.By(catalog.TensorParallelMLP, "B", schedule.Get{}), []string{

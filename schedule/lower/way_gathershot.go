@@ -5,6 +5,7 @@ import "ovgen/schedule"
 var gatherShots = []lowering{
 	intoCallers(gatherShotOf(gather, gatherShot)),
 	gatherShotOf(gatherBare, bareGatherShot),
+	gatherShotOf(gatherLink, linkedGatherShot),
 }
 
 func gatherShotOf(m moves, write func(*draft) error) lowering {

@@ -8,6 +8,7 @@ import (
 var pushGathers = []lowering{
 	intoCallers(pushGatherOf(gather, pushGather)),
 	pushGatherOf(gatherBare, barePushGather),
+	pushGatherOf(gatherLink, linkedPushGather),
 }
 
 func pushGatherOf(m moves, write func(*draft) error) lowering {
@@ -46,6 +47,6 @@ func barePushGather(d *draft) error {
 func (d *draft) landShards(to string) hostir.Step {
 	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
 	a := d.buffer("A").Tensor
-	d.landing(elements(a), a.Axes...)
-	return hostir.GatherPackets(mainRef, hostir.Whole(to), *d.buffer(landed), hostir.Whole("A").EachRank())
+	return hostir.GatherPackets(mainRef, hostir.Whole(to), d.landing(landed, arrived, false, elements(a), a.Axes...),
+		hostir.Whole("A").EachRank())
 }

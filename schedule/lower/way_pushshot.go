@@ -10,6 +10,8 @@ var pushShots = []lowering{
 	pushShotOf(allBare, pushShot),
 	pushShotOf(reduce, pushScatter),
 	pushShotOf(reduceBare, barePushScatter),
+	pushShotOf(reduceLink, linkedPushShot),
+	pushShotOf(allLink, linkedPushShot),
 }
 
 func pushShotOf(m moves, write func(*draft) error) lowering {
@@ -54,17 +56,24 @@ func barePushScatter(d *draft) error {
 	return nil
 }
 
-// landSums sends each rank a view, and sums to C what lands, in the order of ranks.
+// landSums sends each rank a view, and sums to C what lands, in the order of ranks, and a tensor that is added to it.
 func (d *draft) landSums(each hostir.View) hostir.Step {
 	c := d.buffer("C").Tensor
-	d.landing(elements(c), c.Axes...)
-	return hostir.SumPackets(mainRef, hostir.Whole("C"), *d.buffer(landed), each.EachRank()).
+	var added []hostir.View
+	if d.has("Added") && !d.has("Bias") { // no kernel adds a row to what lands
+		d.summed = true
+		added = append(added, hostir.Whole("Added"))
+	}
+	to := d.landing(landed, arrived, d.with.words, elements(c), c.Axes...)
+	return hostir.SumPackets(mainRef, hostir.Whole("C"), to, each.EachRank(), added...).
 		Described("q's part to rank q; the order of ranks")
 }
 
-// landing declares memory in which a part of every rank's lands as packets, of so many elements and such axes.
-func (d *draft) landing(chunk hostir.Expr, axes ...schedule.Axis) {
-	d.memory(landed, chunk, append([]schedule.Axis{schedule.Dim(schedule.D)}, axes...)...)
-	d.buffer(landed).Lands = hostir.Landing{Flags: arrived, Halves: hostir.Halves, Words: d.with.words}
-	d.semaphores(arrived)
+// landing declares memory in which a part of every rank's lands, of so many elements and such axes: packets, which are
+// their own flags, or plain data with words behind it.
+func (d *draft) landing(name, flags string, words bool, chunk hostir.Expr, axes ...schedule.Axis) hostir.Buffer {
+	d.memory(name, chunk, append([]schedule.Axis{schedule.Dim(schedule.D)}, axes...)...)
+	d.buffer(name).Lands = hostir.Landing{Flags: flags, Halves: hostir.Halves, Words: words}
+	d.semaphores(flags)
+	return *d.buffer(name)
 }

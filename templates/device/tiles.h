@@ -4,6 +4,12 @@
 #define OVGEN_LOOPS
 #endif
 
+// Of a tile: its rows, and how deep a stage of operands is.
+enum { tall = 128, deep = 64 };
+
+// Tile is a place in C: rows of a shard, of the rank that is so many after this one.
+struct Tile { unsigned ahead, shard, row, column; };
+
 // Puller is a thread's place in a warp that pulls: which of its lanes, how many such warps its block has, and whether
 // it is the one of its block that begins.
 struct Puller { unsigned lane, lanes, of_block; bool begins; };
@@ -27,6 +33,17 @@ DEVICE struct Puller puller_of_warp() { return {0, 1, blockDim.x - 1, threadIdx.
 DEVICE unsigned of_leader(unsigned x) { return x; }
 DEVICE void warp_meet() {}
 DEVICE void copies_see() {}
+
+// number_of is an element of a product by one thread: of a row of A, and of one of B.
+template <typename E>
+DEVICE float number_of(const typename E::bits *a, const typename E::bits *b, u64 depth)
+{
+  float sum = 0.0f;
+  for (u64 k = 0; k < depth; k++) {
+    sum += E::widen(a[k]) * E::widen(b[k]);
+  }
+  return sum;
+}
 
 #else
 

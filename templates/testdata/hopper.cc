@@ -3,7 +3,7 @@
 
 #include "check.cu"
 
-#ifdef TOGETHER
+#ifdef ALL
 enum { ranks = 3 };
 #else
 enum { ranks = 2 };
@@ -12,9 +12,7 @@ enum { rows = 136, depth = 72, columns = 152, rounds = 2 };
 
 static int failures;
 
-static float number(unsigned seed, unsigned i) { return (float)((int)((seed * 31 + i * 2654435761u) >> 28) % 3); }
-
-static float rounded(float x) { return same_bits<float>(bfloat(x) << 16); }
+static float digit(unsigned seed, unsigned i) { return (float)((int)((seed * 31 + i * 2654435761u) >> 28) % 3); }
 
 // Ranks' own tensors, and the words that peers set.
 struct Rank {
@@ -26,10 +24,10 @@ struct Rank {
 
 static Rank of[ranks];
 
-static void numbers(unsigned short *to, unsigned seed, unsigned count)
+static void digits(unsigned type, unsigned short *to, unsigned seed, unsigned count)
 {
   for (unsigned i = 0; i < count; i++) {
-    to[i] = (unsigned short)(same_bits<unsigned>(number(seed, i)) >> 16);
+    to[i] = (unsigned short)bits_of(type, digit(seed, i));
   }
 }
 
@@ -97,21 +95,26 @@ static std::shared_ptr<Launch> scattered(unsigned r, unsigned cluster, unsigned 
 
 static const struct Kind {
   const char *name;
-  bool scatters, biased;
-  unsigned cluster, wide;
+  bool scatters;
+  unsigned type, cluster, wide;  // types as numbers.h has them
   std::shared_ptr<Launch> (*launch)(unsigned r, unsigned cluster, unsigned wide);
 } kinds[] = {
-    {"tiles", false, true, 2, 112, gathered<struct tiles, tiles_bf16>},
-    {"scatter", true, true, 1, 128, scattered<struct scatter, scatter_bf16>},
-#ifdef TOGETHER
-    {"tiles2", false, true, 1, 224, gathered<struct tiles2, tiles2_bf16>},
-    {"scatter2", true, true, 1, 144, scattered<struct scatter2, scatter2_bf16>},
+    {"tiles", false, 2, 2, 112, gathered<struct tiles, tiles_fp16>},
+    {"scatter", true, 1, 1, 128, scattered<struct scatter, scatter_bf16>},
+#ifdef ALL
+    {"tiles in bf16", false, 1, 2, 112, gathered<struct tiles, tiles_bf16>},
+    {"tiles by blocks alone", false, 1, 1, 128, gathered<struct tiles, tiles2_bf16>},
+    {"wide tiles", false, 2, 2, 176, gathered<struct tiles, tiles3_fp16>},
+    {"tiles together", false, 1, 2, 224, gathered<struct tiles, tiles4_bf16>},
+    {"scatter in fp16", true, 2, 1, 128, scattered<struct scatter, scatter_fp16>},
+    {"wide scatter", true, 1, 1, 144, scattered<struct scatter, scatter2_bf16>},
+    {"scatter together", true, 1, 1, 144, scattered<struct scatter, scatter3_bf16>},
 #endif
 };
 
 static void fill(unsigned r, const Kind &k)
 {
-  numbers(of[r].a, 7 * of[r].round + r, (k.scatters ? ranks : 1) * rows * depth);
+  digits(k.type, of[r].a, 7 * of[r].round + r, (k.scatters ? ranks : 1) * rows * depth);
   std::fill(of[r].c, of[r].c + ranks * rows * columns, 0x7fff);
 }
 
@@ -120,7 +123,7 @@ static float product(unsigned round, unsigned by, unsigned row, unsigned weights
 {
   float sum = 0;
   for (unsigned i = 0; i < depth; i++) {
-    sum += number(7 * round + by, row * depth + i) * number(100 + weights, column * depth + i);
+    sum += digit(7 * round + by, row * depth + i) * digit(100 + weights, column * depth + i);
   }
   return sum;
 }
@@ -132,13 +135,13 @@ static void check(unsigned r, const Kind &k)
       float want = 0;
       if (k.scatters) {
         for (unsigned by = 0; by < ranks; by++) {
-          want += rounded(product(of[r].round, by, r * rows + row, by, column));
+          want += (float)rounded(k.type, product(of[r].round, by, r * rows + row, by, column));
         }
       } else {
         want = product(of[r].round, row / rows, row % rows, r, column);
       }
-      want = rounded(want + (k.biased ? number(200 + r, column) : 0));
-      const float got = same_bits<float>((unsigned)of[r].c[row * columns + column] << 16);
+      want = (float)rounded(k.type, want + digit(200 + r, column));
+      const float got = (float)value(k.type, of[r].c[row * columns + column]);
       if (!(got == want)) {
         printf("%s: rank %u, round %u: row %u, column %u is %g, want %g\n", k.name, r, of[r].round, row, column, got,
                want);
@@ -156,8 +159,8 @@ static bool play(const Kind &k)
     const auto tensor = [](size_t count) { return (unsigned short *)room(2 * count); };
     of[r] = {tensor(ranks * rows * depth), tensor(columns * depth), tensor(ranks * rows * columns), tensor(columns),
              tensor(ranks * rows * depth), tensor(ranks * rows * columns), {}, {}, 0, {}, 0, nullptr};
-    numbers(of[r].b, 100 + r, columns * depth);
-    numbers(of[r].bias, 200 + r, columns);
+    digits(k.type, of[r].b, 100 + r, columns * depth);
+    digits(k.type, of[r].bias, 200 + r, columns);
     std::fill(of[r].shards, of[r].shards + ranks * rows * depth, 0x7fff);
     std::fill(of[r].slots, of[r].slots + ranks * rows * columns, 0x7fff);
     fill(r, k);

@@ -16,6 +16,8 @@
 #include <tuple>
 #include <vector>
 
+#include "numbers.h"
+
 struct Dim { unsigned x, y, z; };
 struct alignas(16) uint4 { unsigned x, y, z, w; };
 static Dim threadIdx, blockIdx, blockDim, gridDim;
@@ -98,7 +100,8 @@ struct Launch {
 };
 
 struct Written { unsigned at; char bytes[16]; };
-struct Product { float *d; unsigned long long a, b; unsigned columns; };
+typedef float Widen(unsigned bits);
+struct Product { float *d; unsigned long long a, b; unsigned columns; Widen *widen; };
 
 // A copy to a box of a tensor: first it has read, then it has written.
 struct Store { unsigned long long to[5]; unsigned from, column, row, shard; bool read; std::vector<char> box; };
@@ -280,6 +283,19 @@ static unsigned bfloat(float x)
 }
 HERE void ptx_cvt_rn_bf16_f32(unsigned short &out, float x) { out = (unsigned short)bfloat(x); }
 HERE void ptx_cvt_rn_bf16x2_f32(unsigned &out, float high, float low) { out = bfloat(high) << 16 | bfloat(low); }
+
+HERE float of_bf16(unsigned bits) { return same_bits<float>(bits << 16); }
+
+// Of finite numbers; others become finite ones.
+static unsigned half(float x) { return bits_of(2, rounded(2, x)); }
+HERE void ptx_cvt_rn_f16_f32(unsigned short &out, float x) { out = (unsigned short)half(x); }
+HERE void ptx_cvt_rn_f16x2_f32(unsigned &out, float high, float low) { out = half(high) << 16 | half(low); }
+HERE float of_f16(unsigned bits)
+{
+  const float x = same_bits<float>((bits & 0x7fff) << 13) * 0x1p112f;
+  return bits & 0x8000 ? -x : x;
+}
+HERE void ptx_cvt_f32_f16(float &out, unsigned short bits) { out = of_f16(bits); }
 
 // ----------------------------------------------------------------------------
 // Fences, barriers and clusters
@@ -487,7 +503,7 @@ HERE void ptx_wgmma_commit_group_sync_aligned()
 }
 
 // 16 elements of a row of an operand.
-static void row_of(float (&to)[16], unsigned long long operand, unsigned row)
+static void row_of(float (&to)[16], unsigned long long operand, unsigned row, Widen *widen)
 {
   if (operand >> 62 != 1 || (operand >> 16 & 0x3fff) != 1) {
     fault("an operand that is not swizzled by 128 bytes");
@@ -497,7 +513,7 @@ static void row_of(float (&to)[16], unsigned long long operand, unsigned row)
     unsigned short bits[8];
     memcpy(bits, of_shared(me->block->async, swizzled(at + row / 8 * apart + row % 8 * 128 + half * 16), 16), 16);
     for (unsigned i = 0; i < 8; i++) {
-      to[half * 8 + i] = same_bits<float>((unsigned)bits[i] << 16);
+      to[half * 8 + i] = widen(bits[i]);
     }
   }
 }
@@ -507,10 +523,10 @@ static void multiply_now(const Product &p)
   const unsigned warp = me->thread % 128 / 32, lane = me->thread % 32;
   float a[2][16], b[16];
   for (unsigned h = 0; h < 2; h++) {
-    row_of(a[h], p.a, warp * 16 + lane / 4 + 8 * h);
+    row_of(a[h], p.a, warp * 16 + lane / 4 + 8 * h, p.widen);
   }
   for (unsigned column = lane % 4 * 2; column < p.columns; column += column % 2 == 0 ? 1 : 7) {
-    row_of(b, p.b, column);
+    row_of(b, p.b, column, p.widen);
     for (unsigned h = 0; h < 2; h++) {
       float sum = 0;
       for (unsigned k = 0; k < 16; k++) {
@@ -533,14 +549,14 @@ HERE void ptx_wgmma_wait_group_sync_aligned(unsigned left)
 }
 
 // The accumulators lie side by side; behind them are the operands.
-template <unsigned columns, typename... All>
+template <unsigned columns, Widen *widen, typename... All>
 static void ptx_wgmma(float &first, const All &...all)
 {
   const auto rest = std::tie(all...);
   if (!me->multiplies) {
     fault("a product without a fence before it");
   }
-  me->products.push_back({&first, std::get<columns / 2 - 1>(rest), std::get<columns / 2>(rest), columns});
+  me->products.push_back({&first, std::get<columns / 2 - 1>(rest), std::get<columns / 2>(rest), columns, widen});
 }
 
 // ----------------------------------------------------------------------------

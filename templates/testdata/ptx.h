@@ -186,18 +186,18 @@ static void store(unsigned *word, unsigned value, Order order, Scope s)
 }
 
 // The end of a launch and the start of the next are fences for the system. What is before them is all that packets
-// order: the fence before its launch goes with each, and who has taken it knows that after its own launch.
+// order: the fence before its launch goes with each, and who has passed it knows that after its own launch.
 static thread_local unsigned before_launch;
-static thread_local std::vector<unsigned> taken;
+static thread_local std::vector<unsigned> passed;
 
 static void begins() { before_launch = publish(sys); }
 
 static void ends()
 {
-  for (unsigned id : taken) {
+  for (unsigned id : passed) {
     see(id, sys);
   }
-  taken.clear();
+  passed.clear();
 }
 
 // A packet comes after the reset of the one before it: what the reset writes, it reads.
@@ -239,7 +239,7 @@ static T load_packet(const T *from)
     usleep(20);
     return x;
   }
-  taken.push_back(__atomic_load_n(&turns_of(from)->launch, __ATOMIC_RELAXED));
+  passed.push_back(__atomic_load_n(&turns_of(from)->launch, __ATOMIC_RELAXED));
   return x;
 }
 

@@ -829,13 +829,17 @@ static bool is_nan(unsigned type, unsigned bits)
   return type == 3 ? (bits & 0x7fffffff) > 0x7f800000 : (bits & 0x7fff) > (type == 1 ? 0x7f80u : 0x7c00u);
 }
 
-// The sum of what landed, and nothing behind it.
-static void landed_sum(World &w, unsigned r, unsigned round, char *dst, const std::function<void()> &launches)
+// What is added to it, if anything: another part of the rank's own term.
+static unsigned added_to(unsigned r) { return 8 * ((r + 1) % ranks); }
+
+// The sum of what landed and, where added, of that, and nothing behind it.
+static void landed_sum(World &w, unsigned r, unsigned round, char *dst, bool added,
+                       const std::function<void()> &launches)
 {
   unsigned char *const behind = (unsigned char *)dst + sent * size_of(type_of(round));
   host(w, r, [behind] { *behind = 0xee; });
   launches();
-  host(w, r, [&w, r, round, behind] {
+  host(w, r, [&w, r, round, behind, added] {
     const unsigned type = type_of(round);
     if (*behind != 0xee) {
       return wrong(w, r, round, "a byte behind the sum is written");
@@ -843,8 +847,8 @@ static void landed_sum(World &w, unsigned r, unsigned round, char *dst, const st
     for (size_t i = 0; i < sent; i++) {
       float x = -0.0f;
       bool number = true;
-      for (unsigned t = 0; t < ranks; t++) {
-        const unsigned bits = moved(type, t, round, i + 8 * r);
+      for (unsigned t = 0; t < ranks + (added ? 1 : 0); t++) {
+        const unsigned bits = t < ranks ? moved(type, t, round, i + 8 * r) : moved(type, r, round, i + added_to(r));
         number = number && !is_nan(type, bits);
         x += (float)value(type, bits);
       }
@@ -857,19 +861,19 @@ static void landed_sum(World &w, unsigned r, unsigned round, char *dst, const st
   });
 }
 
-static void packets_round(World &w, unsigned r, unsigned round)
+template <typename Params>
+static void packets_round(World &w, unsigned r, unsigned round, const char *kernel, Params p, bool added)
 {
-  struct packets p = {};
   land(w, r, round, p);
   p.beside = units * 16;
   p.dst = (char *)at(w.of[r].sum, r % 2);
   p.count = sent;
-  landed_sum(w, r, round, p.dst, [&] { launch(w, r, of("packets", type_of(round)), p, blocks); });
+  landed_sum(w, r, round, p.dst, added, [&] { launch(w, r, of(kernel, type_of(round)), p, blocks); });
 }
 
-static void push_round(World &w, unsigned r, unsigned round)
+template <typename Params>
+static void push_round(World &w, unsigned r, unsigned round, const char *kernel, Params p, bool added)
 {
-  struct push p = {};
   land(w, r, round, p);
   for (unsigned q = 0; q < ranks; q++) {
     p.to[q] = q == r ? nullptr : (char *)&w.of[q].pushed[0][r];
@@ -881,7 +885,16 @@ static void push_round(World &w, unsigned r, unsigned round)
   p.next = sizeof(Word);
   p.dst = (char *)at(w.of[r].sum, r % 2);
   p.count = sent;
-  landed_sum(w, r, round, p.dst, [&] { launch(w, r, of("push", type_of(round)), p, blocks); });
+  landed_sum(w, r, round, p.dst, added, [&] { launch(w, r, of(kernel, type_of(round)), p, blocks); });
+}
+
+// Parameters with what is added.
+template <typename Params>
+static Params adding(World &w, unsigned r, unsigned round)
+{
+  Params p = {};
+  p.added = term(w, r) + added_to(r) * size_of(type_of(round));
+  return p;
 }
 
 static void packetgather_round(World &w, unsigned r, unsigned round)
@@ -928,14 +941,22 @@ static const Kind kinds[] = {
     {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
     {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},
     {"shot by blocks that posts and waits twice", shot5_round}, {"gather by blocks", gather_round},
-    {"packets", packets_round}, {"packetgather", packetgather_round}, {"push", push_round},
+    {"packets", [](World &w, unsigned r, unsigned i) { packets_round(w, r, i, "packets", packets{}, false); }},
+    {"packets and a tensor", [](World &w, unsigned r, unsigned i) {
+       packets_round(w, r, i, "packets2", adding<struct packets2>(w, r, i), true);
+     }},
+    {"packetgather", packetgather_round},
+    {"push", [](World &w, unsigned r, unsigned i) { push_round(w, r, i, "push", push{}, false); }},
+    {"push and a tensor", [](World &w, unsigned r, unsigned i) {
+       push_round(w, r, i, "push2", adding<struct push2>(w, r, i), true);
+     }},
     {"tiles", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles"); }},
-    {"tiles alone", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles2>(w, r, i, "tiles2"); }},
-    {"wide tiles", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles3>(w, r, i, "tiles3"); }},
-    {"tiles together", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles4>(w, r, i, "tiles4"); }},
+    {"tiles alone", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles2"); }},
+    {"wide tiles", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles3"); }},
+    {"tiles together", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles4"); }},
     {"scatter", [](World &w, unsigned r, unsigned i) { scatter_round<struct scatter>(w, r, i, "scatter", false); }},
     {"wide scatter", [](World &w, unsigned r, unsigned i) {
-       scatter_round<struct scatter2>(w, r, i, "scatter2", false);
+       scatter_round<struct scatter>(w, r, i, "scatter2", false);
      }},
     {"scatter with a bias", [](World &w, unsigned r, unsigned i) {
        scatter_round<struct scatter3>(w, r, i, "scatter3", true);

@@ -40,3 +40,40 @@ func TestAcross(t *testing.T) {
 		}
 	}
 }
+
+// A block of few rows is predicted faster by packets, which read each weight once, and one of many rows by the chain
+// whose rows come in turn.
+func TestPacketsOfFewRows(t *testing.T) {
+	for rows, packets := range map[int64]bool{128: true, 4096: false} {
+		ms := map[bool]float64{}
+		for way, s := range map[bool]schedule.Schedule{false: catalog.BlockBehindAttention,
+			true: catalog.BlockBehindAttentionPackets} {
+			x, err := cost.Predict(lowered(t, "X", s), cost.Case{Ranks: 2, M: rows, K: 4096, N: 4096, ElementSize: 2,
+				Gated: true, Extents: map[string]int64{"F": 14336}}, h200(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ms[way] = x.Time
+		}
+		t.Logf("%d rows: %.4g us in turn, %.4g by packets", rows, ms[false], ms[true])
+		if (ms[true] < ms[false]) != packets {
+			t.Errorf("%d rows: %.4g us in turn, and %.4g by packets", rows, ms[false], ms[true])
+		}
+	}
+}
+
+// Packets cross a link as the data that they are: as long as plain data.
+func TestPacketsOnALink(t *testing.T) {
+	var ms []float64
+	for _, s := range []schedule.Schedule{catalog.AllReducePackets, catalog.AllReducePush} {
+		x, err := cost.Predict(lowered(t, "X", s), cost.Case{Ranks: 2, M: 4096, N: 4096, ElementSize: 2, Gated: true},
+			h200(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ms = append(ms, x.Time)
+	}
+	if ms[0] > 1.1*ms[1] {
+		t.Errorf("%.4g us by packets, and %.4g by plain data", ms[0], ms[1])
+	}
+}

@@ -1,9 +1,6 @@
 package cost
 
-import (
-	"ovgen/schedule/hostir"
-	"ovgen/verify/ops"
-)
+import "ovgen/verify/ops"
 
 // carry does the work of a running kernel.
 func (st *stream) carry(o ops.Op, done func()) {
@@ -52,11 +49,7 @@ func (st *stream) move(o ops.Op, done func()) {
 				from, to = to, from
 			}
 			parts++
-			bytes := float64(u.Bytes) * fraction
-			if hostir.Work(o.Kernel).Lands() {
-				bytes *= 2 // a flag beside each 4 bytes
-			}
-			s.links.add(&transfer{from: from, to: to, left: bytes,
+			s.links.add(&transfer{from: from, to: to, left: float64(u.Bytes) * fraction,
 				limit: s.m.KernelLink * fraction, done: part})
 		}
 		s.after(s.l.Visible+local/s.m.Memory, part)

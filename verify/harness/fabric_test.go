@@ -146,7 +146,7 @@ func (x fabric) run(t *testing.T, p *Program) (said string, err error) {
 
 // untuned is the all-gather and product without a tuning.
 func untuned(seen func(plan.Choice)) *Program {
-	return tunedTo(seen, nil)
+	return tunedTo(seen, nil, "")
 }
 
 // untunedScatter is the product and reduce-scatter without a tuning.

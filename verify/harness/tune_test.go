@@ -26,7 +26,7 @@ func (p chosen) Bind(ctx context.Context, b Buffers) error {
 }
 
 // tunedTo is a program by what a tuning names for each rank; nil is none.
-func tunedTo(seen func(plan.Choice), program func(rank int) string) *Program {
+func tunedTo(seen func(plan.Choice), program func(rank int) string, tiles string) *Program {
 	return ofKindPtr("linear", Program{Name: "tuned", Schedule: of(linearTensors...), Types: []driver.Type{driver.BF16},
 		New: func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
 			shape := allgatherlinear.Shape{M: s.M, K: s.K, N: s.N, Type: s.Type}
@@ -34,7 +34,7 @@ func tunedTo(seen func(plan.Choice), program func(rank int) string) *Program {
 			if program != nil {
 				t.Put(plan.Measured{Operation: "allgatherlinear", GPU: g.Driver().Properties().Name, Ranks: g.Size(),
 					Shape:   shape.String(),
-					Program: program(g.Rank()), Replayed: true, Milliseconds: 1})
+					Program: program(g.Rank()), Tiles: tiles, Replayed: true, Milliseconds: 1})
 			}
 			p, err := tuned.NewAllGatherLinear(ctx, g, t, shape)
 			if err != nil {
@@ -49,14 +49,21 @@ func TestTuned(t *testing.T) {
 	for _, x := range []struct {
 		name    string
 		program func(rank int) string
+		tiles   string
 		is      any
 		want    string
 	}{
-		{"another schedule", func(int) string { return "allgatherlinearput" }, nil, ""},
-		{"the operation's own", func(int) string { return "allgatherlinear" }, nil, ""},
-		{"an unknown one", func(int) string { return "nosuch" }, new(*plan.UnknownChoiceError), "tune again"},
+		{"another schedule", func(int) string { return "allgatherlinearput" }, "", nil, ""},
+		{"the operation's own", func(int) string { return "allgatherlinear" }, "", nil, ""},
+		{"tiles by clusters", func(int) string { return "allgatherlineartiles" }, "tiles3", nil, "by tiles3: "},
+		{"tiles by blocks alone", func(int) string { return "allgatherlineartiles" }, "tiles2", nil, "by tiles2: "},
+		{"an unknown one", func(int) string { return "nosuch" }, "", new(*plan.UnknownChoiceError), "tune again"},
+		{"unknown tiles", func(int) string { return "allgatherlineartiles" }, "tiles9", new(*plan.UnknownTilesError),
+			"tune again"},
+		{"tiles of another", func(int) string { return "allgatherlinear" }, "tiles", new(*plan.UnknownTilesError),
+			"tune again"},
 		{"another on each rank", func(r int) string { return []string{"allgatherlinear", "allgatherlinearput"}[r] },
-			new(*plan.DisagreementError), "chosen:"},
+			"", new(*plan.DisagreementError), "chosen:"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -67,11 +74,11 @@ func TestTuned(t *testing.T) {
 					mu.Lock()
 					defer mu.Unlock()
 					choices[n%2], n = c, n+1
-				}, x.program)
+				}, x.program, x.tiles)
 				err := testShape(t.Context(), p, Shape{M: 24, K: 16, N: 8, Type: driver.BF16}, 2, 1)
 				if x.is == nil {
 					if err != nil || choices[0].Program != x.program(0) ||
-						!strings.Contains(choices[1].String(), "measured on 2 of") {
+						!strings.Contains(choices[1].String(), x.want+"measured on 2 of") {
 						t.Errorf("%v, %v", choices, err)
 					}
 					return

@@ -20,25 +20,25 @@ var hopperKernels = []KernelMutant{
 	{File: "device/hopper.h", Text: "rows of an operand twice as close", Cores: true, Old: "(u64)(1024 >> 4) << 32",
 		New: "(u64)(512 >> 4) << 32"},
 	{File: "tiles.tmpl", Text: "a slot is posted before its copies have written", Cores: true,
-		Old: "      boxes_written();\n", New: ""},
+		Old: "        boxes_written();\n", New: ""},
 	{File: "tiles.tmpl", Text: "copies are waited for behind the post", Cores: true,
-		Old: "      boxes_written();\n      leave(p, tile.ahead, releases);\n",
-		New: "      leave(p, tile.ahead, releases);\n      boxes_written();\n"},
-	{File: "tiles.tmpl", Text: "boxes copied before they are shown", Cores: true,
+		Old: "        boxes_written();\n" + leaves, New: leaves + "        boxes_written();\n"},
+	{File: "device/product.h", Text: "boxes copied before they are shown", Cores: true,
 		Old: "    shared_written();\n    meet(group, 128);\n    if (thread == 0) {\n" +
-			"      store_box(c, to, tile.column + first_of(box), tile.row, shard);\n    }\n",
+			"      store_box(c, to, tile.column + first_of(wide, box), tile.row, shard);\n    }\n",
 		New: "    meet(group, 128);\n    if (thread == 0) {\n" +
-			"      store_box(c, to, tile.column + first_of(box), tile.row, shard);\n      boxes_left<0>();\n    }\n" +
+			"      store_box(c, to, tile.column + first_of(wide, box), tile.row, shard);\n" +
+			"      boxes_left<0>();\n    }\n" +
 			"    shared_written();\n"},
-	{File: "tiles.tmpl", Text: "boxes copied before all threads have stored", Cores: true,
+	{File: "device/product.h", Text: "boxes copied before all threads have stored", Cores: true,
 		Old: "    shared_written();\n    meet(group, 128);\n    if (thread == 0) {\n      store_box(c,",
 		New: "    shared_written();\n    if (thread == 0) {\n      boxes_left<0>();\n      store_box(c,"},
 	{File: "tiles.tmpl", Text: "operands read in the other phase", Cores: true,
-		Old: "barrier_wait(m.full + 8 * at.stage, at.round);\n      const",
-		New: "barrier_wait(m.full + 8 * at.stage, at.round ^ 1);\n      const"},
+		Old: "barrier_wait(m.full + 8 * at.stage, at.round);\n        const",
+		New: "barrier_wait(m.full + 8 * at.stage, at.round ^ 1);\n        const"},
 	{File: "tiles.tmpl", Text: "stages filled in the other phase", Cores: true,
-		Old: "barrier_wait(m.empty + 8 * at.stage, at.round ^ 1);\n      load(p",
-		New: "barrier_wait(m.empty + 8 * at.stage, at.round);\n      load(p"},
+		Old: "barrier_wait(m.empty + 8 * at.stage, at.round ^ 1);\n        load(p",
+		New: "barrier_wait(m.empty + 8 * at.stage, at.round);\n        load(p"},
 	{File: "tiles.tmpl", Text: "half of a stage's bytes expected", Cores: true,
 		Old: "barrier_expect(m.full + 8 * stage, stage_bytes);",
 		New: "barrier_expect(m.full + 8 * stage, stage_bytes / 2);"},
@@ -47,14 +47,14 @@ var hopperKernels = []KernelMutant{
 		New: "barrier_expect(m.full + 8 * at.stage, a_bytes / 2);"},
 	{File: "tiles.tmpl", Text: "numbers taken before the last products are there", Cores: true,
 		Old: "multiplied<0>();", New: "multiplied<1>();"},
-	{File: "tiles.tmpl", Text: "boxes filled while they are copied", Cores: true,
+	{File: "device/product.h", Text: "boxes filled while they are copied", Cores: true,
 		Old: "boxes_left<boxes - 1>();", New: "boxes_left<boxes>();"},
 	{File: "tiles.tmpl", Text: "a block that ends while its boxes are copied", Cores: true,
-		Old: "  if (thread == 0) {\n    boxes_left<0>();\n  }\n", New: ""},
+		Old: "    if (thread == 0) {\n      boxes_left<0>();\n    }\n", New: ""},
 	{File: "tiles.tmpl", Text: "a part of B for one block of the cluster alone", Cores: true,
 		Old: "(1 << cluster) - 1", New: "1"},
 	{File: "tiles.tmpl", Text: "a block that starts before its cluster is there", Cores: true,
-		Old: "cluster_meet(){{else}}", New: "__syncthreads(){{else}}"},
+		Old: "if (cluster > 1) {\n      cluster_meet();", New: "if (cluster > 1) {\n      __syncthreads();"},
 	{File: "scatter.cu.tmpl", Text: "peers' parts that copies do not see", Cores: true,
 		Old: "await_word(p.post_wait[i]);\n  }\n  copies_see();", New: "await_word(p.post_wait[i]);\n  }"},
 	{File: "tiles.cu.tmpl", Text: "shards that copies do not see", Cores: true,
@@ -63,3 +63,6 @@ var hopperKernels = []KernelMutant{
 		Old: "await_word(there(p, ahead));\n    copies_see();",
 		New: "copies_see();\n    await_word(there(p, ahead));"},
 }
+
+// leaves is the text by which a tile is counted.
+const leaves = "        leave(p, tile.ahead, tiles_of(p) / (unsigned)p.ranks * cluster * releases);\n"

@@ -319,8 +319,8 @@ var ownKernels = []KernelMutant{
 		New: "((unsigned)p.rank + ahead + 1) % ranks;"},
 	{File: "tiles.tmpl", Text: "the own rows first", Old: "(i / (high * across) + 1) % ranks",
 		New: "(i / (high * across)) % ranks"},
-	{File: "tiles.tmpl", Text: "a product without its last element", Old: "k < p.depth; k++",
-		New: "k + 1 < p.depth; k++"},
+	{File: "device/tiles.h", Text: "a product without its last element", Old: "k < depth; k++",
+		New: "k + 1 < depth; k++"},
 	{File: "device/tiles.h", Text: "every fourth unit of a piece", Old: "v[u] = from[i + u * warp.lanes];",
 		New: "v[u] = from[i];"},
 
@@ -347,8 +347,11 @@ var ownKernels = []KernelMutant{
 	{File: "scatter.cu.tmpl", Text: "one count for all owners", Old: "p.blocks + ahead * p.apart",
 		New: "p.blocks + p.apart"},
 	{File: "scatter.cu.tmpl", Text: "tiles counted before they are written",
-		Old: "      make<E>(p, tile);\n      if (tile.ahead > 0) {\n        leave(p, tile.ahead, 1);\n      }\n",
-		New: "      if (tile.ahead > 0) {\n        leave(p, tile.ahead, 1);\n      }\n      make<E>(p, tile);\n"},
+		Old: "        make(p, tile);\n        if (tile.ahead > 0) {\n" +
+			"          leave(p, tile.ahead, tiles_of(p) / (unsigned)p.ranks * cluster);\n        }\n",
+		New: "        if (tile.ahead > 0) {\n" +
+			"          leave(p, tile.ahead, tiles_of(p) / (unsigned)p.ranks * cluster);\n        }\n" +
+			"        make(p, tile);\n"},
 	{File: "scatter.cu.tmpl", Text: "sums that wait for no peer", Old: "await_word(p.post_wait[i]);", New: ""},
 	{File: "scatter.cu.tmpl", Text: "sums that wait for the first peer alone", Old: "await_word(p.post_wait[i]);",
 		New: "await_word(p.post_wait[0]);"},
@@ -357,7 +360,7 @@ var ownKernels = []KernelMutant{
 	{File: "scatter.cu.tmpl", Text: "an end when half of the counts are there", Old: "last_block(p.blocks, 2)",
 		New: "last_block(p.blocks, 1)"},
 	{File: "scatter.cu.tmpl", Text: "an own part that is not rounded", Old: "sum += E::widen(rank == p.rank ? own :",
-		New: "sum += rank == p.rank ? number_of<E>(p, a + row * p.depth, column) : E::widen("},
+		New: "sum += rank == p.rank ? number_of<E>(a + row * p.depth, b + column * p.depth, p.depth) : E::widen("},
 	{File: "scatter.cu.tmpl", Text: "the own slot read", Old: "rank == p.rank ? own :", New: "rank == ~0ull ? own :"},
 	{File: "scatter.cu.tmpl", Text: "one peer's slot for all", Old: "[rank * p.rows * p.columns + at]",
 		New: "[(rank > 0) * p.rows * p.columns + at]"},
@@ -370,7 +373,7 @@ var ownKernels = []KernelMutant{
 	{File: "tiles.cu.tmpl", Text: "the own shard read where the others are", Old: "(tile.ahead == 0 ? p.own : p.a)",
 		New: "(tile.ahead == ~0u ? p.own : p.a)"},
 	{File: "tiles.cu.tmpl", Text: "the last tile is left out", Old: "i < tiles_of(p); i += gridDim.x / cluster) {\n" +
-		"      const struct Tile tile = tile_at(p, i, blockIdx.x % cluster);",
+		"        const struct Tile tile = tile_at(p, i, blockIdx.x % cluster);",
 		New: "i + 1 < tiles_of(p); i += gridDim.x / cluster) {\n" +
-			"      const struct Tile tile = tile_at(p, i, blockIdx.x % cluster);"},
+			"        const struct Tile tile = tile_at(p, i, blockIdx.x % cluster);"},
 }

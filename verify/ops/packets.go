@@ -4,7 +4,7 @@ import "ovgen/schedule/hostir"
 
 // packets adds work with packets, for one of them: what goes to each peer is copied to this rank's part of the peer's
 // landing, the flags are posted and awaited, and the sum, or the copies of a gather, are of the parts that landed here
-// and of the own view.
+// and of the own view. What is added to the sum comes last.
 func (u *unroller) packets(at Op, n hostir.Step) {
 	each, to := n.Reads[0], n.Writes[1]
 	for _, p := range u.peers(hostir.Every) {
@@ -50,6 +50,10 @@ func (u *unroller) packets(at Op, n hostir.Step) {
 		dst.Offset += from.Bytes
 	}
 	if n.Do == hostir.Packets {
+		for _, added := range n.Reads[1:] {
+			from, bytes := u.view(added)
+			sum.use(Use{At: from, Bytes: bytes})
+		}
 		sum.use(Use{Write: true, At: dst, Bytes: bytes})
 		u.add(sum)
 	}

@@ -124,6 +124,36 @@ func TestDump(t *testing.T) {
 	}
 }
 
+// TestTunedTiles: a launch takes the kernel that a tuning names, of the shape that it was measured at, and is told so
+// before the first Bind.
+func TestTunedTiles(t *testing.T) {
+	measured, beside := allgatherlinear.Shape{M: 32, K: 16, N: 24, Type: driver.BF16},
+		allgatherlinear.Shape{M: 64, K: 16, N: 24, Type: driver.BF16}
+	for _, x := range []struct {
+		shape       allgatherlinear.Shape
+		tiles, want string
+	}{{measured, "tiles3", "tiles3_bf16"}, {measured, "tiles4", "tiles4_bf16"}, {measured, "", "tiles_bf16"},
+		{beside, "tiles3", "tiles_bf16"}} {
+		text := dumped(t, "ops", func(ctx context.Context, g *group.Group, at driver.Ptr) error {
+			to := &plan.Tuning{}
+			to.Put(plan.Measured{Operation: "allgatherlinear", GPU: g.Driver().Properties().Name, Ranks: 2,
+				Shape: measured.String(), Program: "allgatherlineartiles", Tiles: x.tiles, Milliseconds: 1})
+			p, err := tuned.NewAllGatherLinear(ctx, g, to, x.shape)
+			if err != nil {
+				return err
+			}
+			err = p.Bind(ctx, allgatherlinear.Buffers{A: at, B: at + 8192, Bias: at + 16384, C: at + 24576})
+			if late := p.Base().UseTiles("tiles"); late == nil {
+				t.Error("a plan that is bound takes other tiles")
+			}
+			return err
+		})
+		if !bytes.Contains(text, []byte(x.want)) {
+			t.Errorf("tuned to %q at %s, run at %s: no %s in\n%s", x.tiles, measured, x.shape, x.want, text)
+		}
+	}
+}
+
 // TestDumpCalls: a function of the caller's is listed, and not called for it.
 func TestDumpCalls(t *testing.T) {
 	for words, listed := range map[string]int{"": 0, "ops": 1} {

@@ -6,33 +6,46 @@ import (
 	"ovgen/verify/ops"
 )
 
-// blocks: kernels whose blocks signal each for itself write equally many bytes, so that they have
-// equally many blocks; no other operation posts or awaits their words; and where two of them use
-// common bytes of which one writes, they use the same bytes, so that only blocks of one number
-// meet there.
+// blocks: the kernels at both sides of a word that blocks signal each for itself write equally many bytes, so that they
+// have equally many blocks; no other operation posts or awaits it; and where two such kernels use common bytes of which
+// one writes, they use the same bytes, so that only blocks of one number meet there.
 func (p *proof) blocks() *Counterexample {
-	bytes := int64(-1)
-	byBlocks := map[ops.Loc]bool{} // of each word, whether blocks signal it
+	type signals struct {
+		byBlocks bool
+		bytes    int64 // that the launch writes, by blocks
+	}
+	seen := map[ops.Loc]signals{} // of each word
 	for r, list := range p.lists {
+		written := map[int]int64{} // by step
 		for i, o := range list {
-			for _, w := range o.Words {
-				if was, seen := byBlocks[w.At]; !ofStream(w.At.Buffer) && seen && was != o.ByBlocks {
-					return p.against(Blocks, p.find(r, i), -1,
-						fmt.Sprintf("%s is signalled by blocks and otherwise", w.At),
-						"let one kind of kernel post and await it")
-				}
-				byBlocks[w.At] = o.ByBlocks
-			}
 			for _, u := range o.Uses {
 				if !o.ByBlocks || !u.Write {
 					continue
 				}
-				if bytes >= 0 && bytes != u.Bytes {
-					return p.against(Blocks, p.find(r, i), -1,
-						fmt.Sprintf("it writes %d bytes, and another kernel by blocks %d: they have other "+
-							"numbers of blocks", u.Bytes, bytes), "cut the work of all into equal parts")
+				if n, known := written[o.Step]; known && n != u.Bytes {
+					return p.against(Blocks, p.find(r, i), -1, fmt.Sprintf("its blocks share out %d bytes, and %d", n,
+						u.Bytes), "cut the work of all into equal parts")
 				}
-				bytes = u.Bytes
+				written[o.Step] = u.Bytes
+			}
+		}
+		for i, o := range list {
+			at := signals{o.ByBlocks, written[o.Step]}
+			for _, w := range o.Words {
+				was, known := seen[w.At]
+				seen[w.At] = at
+				switch {
+				case ofStream(w.At.Buffer) || !known || was == at:
+				case was.byBlocks != at.byBlocks:
+					return p.against(Blocks, p.find(r, i), -1,
+						fmt.Sprintf("%s is signalled by blocks and otherwise", w.At),
+						"let one kind of kernel post and await it")
+				default:
+					return p.against(Blocks, p.find(r, i), -1,
+						fmt.Sprintf("it writes %d bytes, and another kernel by blocks that signals %s writes %d: they "+
+							"have other numbers of blocks", at.bytes, w.At, was.bytes),
+						"cut the work of both into equal parts")
+				}
 			}
 		}
 	}

@@ -83,9 +83,13 @@ func (l *launch) blocks(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 		return l.split(n, o, k)
 	}
 	touches := make([][]driver.Touch, l.grid.X)
+	each := len(l.touches)/len(touches) + 1
 	for _, t := range l.touches {
 		if t.Block < 1 || t.Block > len(touches) {
 			return nil, fmt.Errorf("it has %d blocks, and its parameters name block %d", len(touches), t.Block)
+		}
+		if to := &touches[t.Block-1]; *to == nil {
+			*to = make([]driver.Touch, 0, each)
 		}
 		touches[t.Block-1] = append(touches[t.Block-1], t)
 	}

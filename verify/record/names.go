@@ -41,7 +41,7 @@ func (n *Names) resolve(calls []call) ([]ops.Op, error) {
 	list := make([]ops.Op, 0, len(calls))
 	events := map[driver.Event]int{} // recorded so far
 	waited := 0                      // operations before the host's first wait in their midst
-	for _, c := range calls {
+	for i, c := range calls {
 		if c.waits {
 			waited = cmp.Or(waited, len(list))
 			continue
@@ -50,6 +50,7 @@ func (n *Names) resolve(calls []call) ([]ops.Op, error) {
 		o := ops.Op{Kind: c.kind, Stream: stream}
 		switch {
 		case c.operations != nil:
+			o.Step = i + 1 // one for all operations of a launch
 			made, err := c.operations(n, o)
 			if err == nil && !ok {
 				err = foreign(c.stream)

@@ -13,6 +13,11 @@ func (l *launch) packets(n *Names, o ops.Op, k kind) (list []ops.Op, err error) 
 	copied, sum, signal := o, o, o
 	copied.Kind, sum.Kind, signal.Kind = ops.Copy, ops.Sum, ops.Signal
 	posts, waits, resets := signal, wait{}, 0
+	most := len(l.touches) / 4 // there is more than a copy, a post, a wait and a reset a peer
+	list, sum.Uses = make([]ops.Op, 0, most), make([]ops.Use, 0, most)
+	for _, words := range []*ops.Op{&posts, &waits.words, &waits.resets} {
+		words.Words = make([]ops.Word, 0, most)
+	}
 	for _, t := range l.touches {
 		at, flag, err := l.landed(n, t)
 		if err != nil {

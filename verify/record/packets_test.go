@@ -23,7 +23,7 @@ func packetTouches() []driver.Touch {
 	list := []driver.Touch{
 		as(data, read, 4096, 0), as(packet, write, 16384, 0), as(flag, post, 16384, 1), as(flag, wait, 8192+128, 1),
 		as(flag, write, 8192+128, 0), as(driver.Touch{Bytes: 4}, write, 9100, 1), as(data, read, 4096, 0),
-		as(packet, read, 8192+128, 0), as(data, write, 6000, 0)}
+		as(packet, read, 8192+128, 0), as(data, read, 6000, 0), as(data, write, 6000, 0)}
 	for i := range list {
 		list[i].Block = 1
 	}
@@ -42,7 +42,7 @@ func TestPackets(t *testing.T) {
 main: copy by kernel packets by blocks: read A@0+0 16B, write landed@1+0 16B
 main: signal by kernel packets by blocks: arrived@1+0 = 1
 main: signal by kernel packets by blocks: arrived@0+4 == 1, arrived@0+4 = 0, step[main]@0+0 = 1
-main: sum by kernel packets by blocks: read A@0+0 16B, read landed@0+16 16B, write C@0+0 16B
+main: sum by kernel packets by blocks: read A@0+0 16B, read landed@0+16 16B, read C@0+0 16B, write C@0+0 16B
 `
 	for _, c := range []struct {
 		name string
@@ -51,7 +51,7 @@ main: sum by kernel packets by blocks: read A@0+0 16B, read landed@0+16 16B, wri
 	}{
 		{"right", func(l []driver.Touch) []driver.Touch { return l }, ""},
 		{"no reset", func(l []driver.Touch) []driver.Touch { return slices.Delete(l, 4, 5) }, "resets 0"},
-		{"another type", func(l []driver.Touch) []driver.Touch { l[8].Type = driver.BF16; return l },
+		{"another type", func(l []driver.Touch) []driver.Touch { l[9].Type = driver.BF16; return l },
 			"a sum of bf16 in a plan of fp16"},
 		{"the second half", func(l []driver.Touch) []driver.Touch { l[1].At += 256; return l },
 			"not in the first half"},
@@ -63,7 +63,7 @@ main: sum by kernel packets by blocks: read A@0+0 16B, read landed@0+16 16B, wri
 		{"no packets where they land", func(l []driver.Touch) []driver.Touch { l[1].Turn = 0; return l },
 			"takes it for packets or does not"},
 		{"packets elsewhere", func(l []driver.Touch) []driver.Touch {
-			l[8].Turn, l[8].Packets = l[1].Turn, true
+			l[9].Turn, l[9].Packets = l[1].Turn, true
 			return l
 		},
 			"takes it for packets or does not"},

@@ -22,6 +22,7 @@ type figure struct {
 	Hosts   int     `json:"hosts,omitempty"`       // where there are several
 	Network float64 `json:"network_gbs,omitempty"` // the rate of the one that is played
 	Variant string  `json:"variant"`
+	Tiles   string  `json:"tiles,omitempty"` // kernel of tiles that the plan was told to take
 	Gated   bool    `json:"gated"`
 	Median  float64 `json:"ms"` // of the slowest rank
 	Min     float64 `json:"min"`
@@ -53,7 +54,7 @@ func (l *lab) figures(all []*series) []figure {
 			f.Hosts = l.r.Hosts()
 		}
 		if x.variant.plan() {
-			f.Program = x.variant.program.Name
+			f.Program, f.Tiles = x.variant.program.Name, x.variant.tiles
 		}
 		if x.variant.name == variantPure {
 			pure[x.gated] = f.Median

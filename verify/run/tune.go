@@ -47,8 +47,8 @@ func (o *options) operation(p *harness.Program) string {
 	return p.Name
 }
 
-// tune measures the schedules of each operation that was asked for against each
-// other and writes the fastest of each shape into the file.
+// tune measures the schedules of each operation that was asked for against each other, those by tiles with each of
+// their kernels, and writes the fastest of each shape into the file.
 func (r *rank) tune(ctx context.Context) error {
 	table := &plan.Tuning{}
 	if have, err := plan.ReadTuning(r.o.out); err == nil {
@@ -82,7 +82,7 @@ func (r *rank) tune(ctx context.Context) error {
 					if m.Replayed {
 						mode = variantReplayed
 					}
-					fmt.Printf(line, m.Operation, m.Shape, m.Program, mode,
+					fmt.Printf(line, m.Operation, m.Shape, byTiles(m.Program, m.Tiles), mode,
 						fmt.Sprintf("%.4f", m.Milliseconds), next)
 				}
 			}
@@ -101,7 +101,15 @@ func (r *rank) tune(ctx context.Context) error {
 	return nil
 }
 
-// fastest measures a family at one shape; next is the second fastest.
+// byTiles names a program, with its kernel of tiles where it was told to take one: "linearreducescattertiles/scatter2".
+func byTiles(program, tiles string) string {
+	if tiles != "" {
+		program += "/" + tiles
+	}
+	return program
+}
+
+// fastest measures a family at one shape; next is the second fastest program, or kernel of tiles.
 func (r *rank) fastest(ctx context.Context, programs []*harness.Program, s harness.Shape) (m plan.Measured, next string,
 	err error) {
 	l, err := r.newLab(ctx, programs, s)
@@ -109,13 +117,16 @@ func (r *rank) fastest(ctx context.Context, programs []*harness.Program, s harne
 		return m, "", err
 	}
 	defer func() { err = errors.Join(err, l.free(ctx)) }()
+	if err := l.addTiles(ctx); err != nil {
+		return m, "", err
+	}
 	variants, err := l.variants(ctx)
 	if err != nil {
 		return m, "", err
 	}
 	var all []*series
 	for _, v := range variants {
-		if v.plan() {
+		if v.plan() && !l.estimates(v) {
 			all = append(all, &series{variant: v})
 		}
 	}
@@ -132,12 +143,13 @@ func (r *rank) fastest(ctx context.Context, programs []*harness.Program, s harne
 	best := list[0]
 	next = "nothing"
 	for _, f := range list[1:] {
-		if f.Program != best.Program {
-			next = fmt.Sprintf("%s by %.1f %%", f.Program, 100*(f.Median/best.Median-1))
+		if f.Program != best.Program || f.Tiles != best.Tiles {
+			next = fmt.Sprintf("%s by %.1f %%", byTiles(f.Program, f.Tiles), 100*(f.Median/best.Median-1))
 			break
 		}
 	}
 	return plan.Measured{Operation: r.o.operation(programs[0]), GPU: r.drv.Properties().Name, Ranks: r.Size(),
 		Shape:   base(l.plans[0]).Shape(),
-		Program: best.Program, Replayed: best.Variant == variantReplayed, Milliseconds: best.Median}, next, nil
+		Program: best.Program, Tiles: best.Tiles, Replayed: best.Variant == variantReplayed,
+		Milliseconds: best.Median}, next, nil
 }

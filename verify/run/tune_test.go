@@ -51,8 +51,16 @@ func TestTuneCommand(t *testing.T) {
 			}
 		}
 	}
+	// Of a schedule that launches one of several kernels of tiles, each is measured.
+	out := succeed(t, dir, "tune linearreducescattertiles -driver sim -ranks 2 -iters 1 -type bf16 -shapes 16,16,8 "+
+		"-o tiles.json")
+	table, err := plan.ReadTuning(filepath.Join(dir, "tiles.json"))
+	if err != nil || len(table.Entries) != 1 || !strings.HasPrefix(table.Entries[0].Tiles, "scatter") ||
+		!strings.Contains(out, "linearreducescattertiles/"+table.Entries[0].Tiles) {
+		t.Errorf("%+v, %v\n%s", table, err, out)
+	}
 	// A schedule that does not take the shape is left out, and the operation keeps its name.
-	out := succeed(t, dir, "tune linearallreduce linearallreduceoneshot -driver sim -ranks 2 -iters 1 -type bf16 "+
+	out = succeed(t, dir, "tune linearallreduce linearallreduceoneshot -driver sim -ranks 2 -iters 1 -type bf16 "+
 		"-shapes 15,8,8 -o other.json -json")
 	if want := `{"operation":"linearallreduce","gpu":"simulated device","ranks":2,` +
 		`"shape":"M 15, K 8, N 8, bf16","program":"linearallreduceoneshot",`; !strings.Contains(out, want) {
@@ -66,7 +74,7 @@ func TestTuneCommand(t *testing.T) {
 	// A chain is measured whole: a layer in ways of the schedule against the same by NCCL.
 	out = succeed(t, dir, "tune llamalayer llamalayernccl -driver sim -ranks 2 -iters 1 -type bf16 -shapes 8,16,16 "+
 		"-extents N2=16,F=16,W=8 -o chain.json")
-	table, err := plan.ReadTuning(filepath.Join(dir, "chain.json"))
+	table, err = plan.ReadTuning(filepath.Join(dir, "chain.json"))
 	if err != nil || len(table.Entries) != 1 || table.Entries[0].Operation != "llamalayer" ||
 		!strings.Contains(out, "llamalayer by ") && !strings.Contains(out, "llamalayernccl by ") {
 		t.Errorf("%+v, %v\n%s", table, err, out)

@@ -31,6 +31,7 @@ const (
 type variant struct {
 	name    string
 	program *harness.Program // whose plan it runs; nil for parts of the work
+	tiles   string           // kernel of tiles that the plan was told to take
 	enqueue func(s driver.Stream) error
 }
 
@@ -47,6 +48,7 @@ type lab struct {
 	r        *rank
 	programs []*harness.Program
 	plans    []harness.Plan
+	tiles    []string // kernels of tiles that the plans of the programs were told to take, or empty
 	tasks    []task
 	staging  driver.Ptr // in this rank's arena
 	traffic  []int64    // bytes pulled from each peer
@@ -77,12 +79,44 @@ func (l *lab) open(ctx context.Context) error {
 		l.r.drv.StreamSynchronize(stream)); err != nil {
 		return err
 	}
+	l.tiles = make([]string, len(l.programs))
 	for _, p := range l.programs {
 		if err := l.addPlan(ctx, p); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// addTiles adds a plan of each program for each of the kernels of tiles that it could take.
+func (l *lab) addTiles(ctx context.Context) error {
+	for i, p := range slices.Clone(l.programs) {
+		for _, name := range base(l.plans[i]).Tiles() {
+			by := *p
+			by.New = func(ctx context.Context, g *group.Group, s harness.Shape) (harness.Plan, error) {
+				made, err := p.New(ctx, g, s)
+				if err != nil {
+					return nil, err
+				}
+				return made, base(made).UseTiles(name)
+			}
+			if err := l.addPlan(ctx, &by); err != nil {
+				return err
+			}
+			l.programs, l.tiles = append(l.programs, p), append(l.tiles, name)
+		}
+	}
+	return nil
+}
+
+// estimates says that a plan takes tiles by the estimate, and another one of its program was told which.
+func (l *lab) estimates(v variant) bool {
+	for i, p := range l.programs {
+		if v.tiles == "" && l.tiles[i] != "" && p == v.program {
+			return true
+		}
+	}
+	return false
 }
 
 // alike returns the reason why a program can't be measured beside the first.
@@ -154,21 +188,22 @@ func (l *lab) free(ctx context.Context) error {
 func (l *lab) variants(ctx context.Context) ([]variant, error) {
 	var list []variant
 	if len(l.tasks) > 0 {
-		list = append(list, variant{variantPure, nil, l.pure})
+		list = append(list, variant{name: variantPure, enqueue: l.pure})
 	}
 	for i, p := range l.programs {
-		list = append(list, variant{variantEager, p, l.plans[i].Enqueue},
-			variant{variantReplayed, p, l.plans[i].Replay})
+		list = append(list, variant{variantEager, p, l.tiles[i], l.plans[i].Enqueue},
+			variant{variantReplayed, p, l.tiles[i], l.plans[i].Replay})
 	}
 	if l.chunked() {
-		list = append(list, variant{variantChunks, nil, l.chunks})
+		list = append(list, variant{name: variantChunks, enqueue: l.chunks})
 	}
 	switch {
 	case len(l.traffic) == 0:
 	case l.r.Hosts() == 1:
-		list = append(list, variant{variantCopies, nil, l.copies})
+		list = append(list, variant{name: variantCopies, enqueue: l.copies})
 	default:
-		list = append(list, variant{variantNetwork, nil, l.exchanges}, variant{variantSerial, nil, l.serial})
+		list = append(list, variant{name: variantNetwork, enqueue: l.exchanges},
+			variant{name: variantSerial, enqueue: l.serial})
 	}
 	if l.r.o.nosteps {
 		bare, err := l.withoutSteps(ctx)
@@ -191,11 +226,11 @@ func (l *lab) withoutSteps(ctx context.Context) (list []variant, err error) {
 			return nil, err
 		}
 		bare := l.plans[len(l.plans)-1]
-		list = append(list, variant{variantEager + withoutSteps, p, func(s driver.Stream) error {
+		list = append(list, variant{variantEager + withoutSteps, p, "", func(s driver.Stream) error {
 			l.steps(false)
 			defer l.steps(true)
 			return bare.Enqueue(s)
-		}}, variant{variantReplayed + withoutSteps, p, bare.Replay})
+		}}, variant{variantReplayed + withoutSteps, p, "", bare.Replay})
 	}
 	return list, nil
 }

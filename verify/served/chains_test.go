@@ -30,6 +30,22 @@ var chains = []declared{
 		s.Linear("X", "O", "Wo", s.Add("R")), s.Copy("Y", "X", s.RMSNorm("Norm")), s.Linear("U", "Y", "Wu"),
 		s.Linear("G", "Y", "Wg", s.SwiGLU("U")), s.Linear("C", "G", "Wd", s.Add("X"))).
 		by("X", s.Shot{}).by("C", s.Shot{}), served},
+	{"the same by packets", "each sum adds what is added to it", of(
+		"O[M K/D] Wo[N K/D] R[M N] Norm[N] Wg[F/D N] Wu[F/D N] Wd[N F/D] X[M N] C[M N]",
+		s.Linear("X", "O", "Wo", s.Add("R")), s.Copy("Y", "X", s.RMSNorm("Norm")), s.Linear("U", "Y", "Wu"),
+		s.Linear("G", "Y", "Wg", s.SwiGLU("U")), s.Linear("C", "G", "Wd", s.Add("X"))).
+		by("X", s.PushShot{}).by("C", s.PushShot{Words: true}), served},
+	{"a sum by packets that is gathered as it is", "the gather has its default way", of(
+		"O[M K/D] Wo[N K/D] R[M/D N] X[M/D N] Wq[F/D N] Q[M:D F/D]", s.Linear("X", "O", "Wo", s.Add("R")),
+		s.Linear("Q", "X", "Wq")).by("X", s.PushShot{}), served},
+	{"a gather by packets of a sum", "the sum has its default way", of(
+		"O[M K/D] Wo[N K/D] R[M/D N] X[M/D N] Wq[F/D N] Q[M:D F/D]", s.Linear("X", "O", "Wo", s.Add("R")),
+		s.Linear("Q", "X", "Wq")).by("X", s.PushGather{}), served},
+	{"one product, its residual and packets", "no chain", of("A[M K/D] B[N K/D] R[M/D N] C[M/D N]",
+		s.Linear("C", "A", "B", s.Add("R"))).by("C", s.PushShot{}), served},
+	{"the same with a bias", "no kernel of packets adds rows", of("A[M K/D] B[N K/D] Bias[N] C[M/D N]",
+		s.Linear("C", "A", "B", s.Bias("Bias"))).by("C", s.PushShot{}),
+		at("Moves[0].Way", "no kernel makes these sums that could add Bias as well")},
 	{"a norm of columns", "a rank has some of each row", of(
 		"A[M K/D] Norm[K] B[N K/D] C[M/D N]", s.Copy("X", "A", s.RMSNorm("Norm")), s.Linear("C", "X", "B")),
 		at("Ops[0].Then[0]", "rows are normed alone, by a schedule.Copy of a tensor whose rows are whole")},

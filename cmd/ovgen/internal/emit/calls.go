@@ -274,9 +274,7 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 		before, terms = b.terms(n.Reads)
 		work = append([]jen.Code{b.address(dst), b.bytes(n.Reads[0])}, terms...)
 	case hostir.Packets, hostir.PacketGather:
-		before, terms = b.terms(n.Reads)
-		return append(before, b.kernel(kernels.Kind(n.By).Ident(), append([]jen.Code{b.stream(n.Stream),
-			planField(n.Writes[1].Buffer), b.address(dst), b.bytes(n.Reads[0])}, terms...)...))
+		return b.packets(n)
 	case hostir.Tiles, hostir.Scatter:
 		before, terms = b.terms([]hostir.View{n.Peers()})
 		work = append(b.tiles(n), terms...)
@@ -289,6 +287,18 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 	}
 	args := append([]jen.Code{b.stream(n.Stream), jen.Qual(planPath, "Signals").Values(signals...)}, work...)
 	return append(before, b.summing(n, args...))
+}
+
+// packets is a kernel of packets, with what it adds to the sum.
+func (b *body) packets(n hostir.Step) []jen.Code {
+	before, terms := b.terms(n.Reads[:1])
+	set := jen.Id("p").Dot("kernels")
+	for _, added := range n.Reads[1:] {
+		set = set.Dot("Adding").Call(b.address(added))
+	}
+	args := []jen.Code{jen.Id("q"), b.stream(n.Stream), planField(n.Writes[1].Buffer), b.address(n.Writes[0]),
+		b.bytes(n.Reads[0])}
+	return append(before, set.Dot(kernels.Kind(n.By).Ident()).Call(append(args, terms...)...))
 }
 
 // tiles are the product of a shard, and what a kernel of tiles works at.

@@ -24,7 +24,7 @@ func (u *unit) table() (kernels.Table, error) {
 	t := kernels.Table{Peers: max(u.maxRanks()-1, 1), Types: u.elementTypes()}
 	add := func(k kernels.Kernel) {
 		same := func(o kernels.Kernel) bool {
-			return o.Kind == k.Kind && o.Rows == k.Rows && o.Tile == k.Tile && signalsAlike(o, k)
+			return o.Kind == k.Kind && o.Rows == k.Rows && o.Added == k.Added && o.Tile == k.Tile && signalsAlike(o, k)
 		}
 		i := slices.IndexFunc(t.Kernels, same)
 		if i < 0 {
@@ -69,7 +69,7 @@ func (u *unit) table() (kernels.Table, error) {
 func unable(t kernels.Table) (errs []error) {
 	for _, k := range t.Kernels {
 		if k.Multiplies() {
-			if err := k.Tile.Check(); err != nil {
+			if err := k.CheckTile(); err != nil {
 				errs = append(errs, fmt.Errorf("kernel %s: %w", k.Kind, err))
 			}
 			if k.Terms > kernels.MostShards {
@@ -141,7 +141,11 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 		k.Rows = len(s.Reads) - 3
 	}
 	if s.Do == hostir.Sum || s.Do == hostir.Gather || s.Do == hostir.Apply || s.Do.Lands() {
-		k.Terms, k.Varies = u.termsOf(s.Reads)
+		terms := s.Reads
+		if s.Do.Lands() {
+			terms, k.Added = s.Reads[:1], len(s.Reads) > 1
+		}
+		k.Terms, k.Varies = u.termsOf(terms)
 		k.Rows = len(s.Rows())
 	}
 	return k

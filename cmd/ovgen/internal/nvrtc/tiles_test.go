@@ -24,7 +24,7 @@ func TestTiles(t *testing.T) {
 	}
 	for _, tile := range tiles {
 		t.Run(fmt.Sprint(tile), func(t *testing.T) {
-			if err := tile.Check(); err != nil {
+			if err := (kernels.Kernel{Kind: kernels.Tiles, Tile: tile}).CheckTile(); err != nil {
 				t.Fatal(err)
 			}
 			ptx := compileTiles(t, c, tile)

@@ -34,8 +34,8 @@
 //	        Wo [K, DIDx(D), N/D];  Norm2 [K];  Gate [DIDx(D), F/D, K];  Up [DIDx(D), F/D, K]
 //	        Down [K, DIDx(D), F/D];  C [M, K]
 //	plan:   X [M, K];  Query [M, DIDx(D), N/D];  Key [M, DIDx(D), N2/D];  Value [M, DIDx(D), N2/D]
-//	        O [M, DIDx(D), N/D];  partial [M, K];  reduced [M, K];  R [M, K];  Y [M, K];  U [M, DIDx(D), F/D]
-//	        G [M, DIDx(D), F/D];  partial2 [M, K];  reduced2 [M, K]
+//	        O [M, DIDx(D), N/D];  partial [M, K];  R [M, K];  Y [M, K];  U [M, DIDx(D), F/D]
+//	        G [M, DIDx(D), F/D];  partial2 [M, K];  reduced [M, K];  reduced2 [M, K]
 //	main:   Apply rmsnorm(X, A, Norm to each row) by kernel;  Linear(Query, X, Wq)
 //	main:   Linear(Key, X, Wk);  Linear(Value, X, Wv);  Call Attention(O, Query, Key, Value)
 //	main:   Linear(partial, O, Wo);  nccl{AllReduce(reduced, partial)};  Reduce(R, reduced, A)
@@ -46,5 +46,5 @@
 // NCCL, which is loaded when a plan is made, does all that ranks do together. Sums are made by kernels. The kernels
 // are in decodenccl.cu.
 //
-// Proof: proven for D = 1..8, stamp 8289d60d83889100.
+// Proof: proven for D = 1..8, stamp 24f40b7c2d98db49.
 package decodenccl

@@ -49,8 +49,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "e77b3b78451a937158932a47a21d1f19a5db9055c9956d41cbbb8ea9811c0964",
-	Proof:   "proven for D = 1..8, stamp 8289d60d83889100",
+	Hash:    "b6e48c2bc5d70f4326668da426c8119667ad55d85f835c7e649a0ebf9da6b9a7",
+	Proof:   "proven for D = 1..8, stamp 24f40b7c2d98db49",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},
 	Divides: []plan.Divide{{Extent: "N", By: "D"}, {Extent: "N2", By: "D"}, {Extent: "F", By: "D"}},
@@ -101,8 +101,8 @@ type Plan struct {
 
 	a, norm, wq, wk, wv, wo                              *plan.Buffer
 	norm2, gate, up, down, c, x                          *plan.Buffer
-	query, key, value, o, partial, reduced               *plan.Buffer
-	r, y, u, g, partial2, reduced2                       *plan.Buffer
+	query, key, value, o, partial, r                     *plan.Buffer
+	y, u, g, partial2, reduced, reduced2                 *plan.Buffer
 	gemmQuery, gemmKey, gemmPartial, gemmU, gemmPartial2 *plan.Product
 	kernels                                              *kernels.Set
 }
@@ -147,12 +147,12 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.value = b.Allocate("Value", s.Type.Bytes(m*(n2/d)))
 	p.o = b.Allocate("O", s.Type.Bytes(m*(n/d)))
 	p.partial = b.Allocate("partial", s.Type.Bytes(m*k))
-	p.reduced = b.Allocate("reduced", s.Type.Bytes(m*k))
 	p.r = b.Allocate("R", s.Type.Bytes(m*k))
 	p.y = b.Allocate("Y", s.Type.Bytes(m*k))
 	p.u = b.Allocate("U", s.Type.Bytes(m*(f/d)))
 	p.g = b.Allocate("G", s.Type.Bytes(m*(f/d)))
 	p.partial2 = b.Allocate("partial2", s.Type.Bytes(m*k))
+	p.reduced = b.Allocate("reduced", s.Type.Bytes(m*k))
 	p.reduced2 = b.Allocate("reduced2", s.Type.Bytes(m*k))
 	p.gemmQuery = b.Matmul(driver.MatmulDesc{M: m, K: k, N: n / d, Type: s.Type, Transposed: true})
 	p.gemmKey = b.Matmul(driver.MatmulDesc{M: m, K: k, N: n2 / d, Type: s.Type, Transposed: true})

@@ -37,9 +37,10 @@
 //	        Up [DIDx(D), F/D, K];  Down [K, DIDx(D), F/D];  C [DIDx(D), M/D, K]
 //	plan:   X [DIDx(D), M/D, K];  Xgathered [D, M/D, K] by M/D*K;  Query [D, M/D, DIDx(D), N/D] by M/D*(N/D)
 //	        Key [D, M/D, DIDx(D), N2/D] by M/D*(N2/D);  Value [D, M/D, DIDx(D), N2/D] by M/D*(N2/D)
-//	        O [M, DIDx(D), N/D];  partial2 [M, K] by M/D*K;  reduced2 [DIDx(D), M/D, K];  R [DIDx(D), M/D, K]
-//	        Y [DIDx(D), M/D, K];  Ygathered [D, M/D, K] by M/D*K;  U [D, M/D, DIDx(D), F/D] by M/D*(F/D)
-//	        G [D, M/D, DIDx(D), F/D] by M/D*(F/D);  partial3 [D, M/D, K] by M/D*K;  reduced3 [DIDx(D), M/D, K]
+//	        O [M, DIDx(D), N/D];  partial2 [M, K] by M/D*K;  R [DIDx(D), M/D, K];  Y [DIDx(D), M/D, K]
+//	        Ygathered [D, M/D, K] by M/D*K;  U [D, M/D, DIDx(D), F/D] by M/D*(F/D)
+//	        G [D, M/D, DIDx(D), F/D] by M/D*(F/D);  partial3 [D, M/D, K] by M/D*K;  reduced2 [DIDx(D), M/D, K]
+//	        reduced3 [DIDx(D), M/D, K]
 //	main:   Apply rmsnorm(X, A, Norm to each row) by kernel;  nccl{AllGather(Xgathered, X)}
 //	main:   Linear(Query, Xgathered, Wq);  Linear(Key, Xgathered, Wk);  Linear(Value, Xgathered, Wv)
 //	main:   Call Attention(O, Query, Key, Value);  Linear(partial2, O, Wo)
@@ -52,5 +53,5 @@
 // NCCL, which is loaded when a plan is made, does all that ranks do together. Sums are made by kernels. The kernels
 // are in prefillnccl.cu.
 //
-// Proof: proven for D = 1..8, stamp 89bb74e402e91752.
+// Proof: proven for D = 1..8, stamp 66509fa224ee47ed.
 package prefillnccl

@@ -1,0 +1,49 @@
+package hostir_test
+
+import (
+	"strings"
+	"testing"
+
+	"ovgen/schedule/hostir"
+)
+
+// A kernel of packets sends views of its own rank, one for each, and adds at most one tensor to the sum of what lands.
+func TestPackets(t *testing.T) {
+	main, to := hostir.Stream("main"), hostir.Buffer{Name: "landed", Lands: hostir.Landing{Flags: "arrived"}}
+	each, c, r := hostir.Whole("A").EachRank(), hostir.Whole("C"), hostir.Whole("R")
+	with := func(s hostir.Step, change func(*hostir.Step)) hostir.Step {
+		change(&s)
+		return s
+	}
+	for _, test := range []struct {
+		name  string
+		step  hostir.Step
+		wrong string
+	}{
+		{"a sum", hostir.SumPackets(main, c, to, each), ""},
+		{"a sum and a tensor", hostir.SumPackets(main, c, to, each, r), ""},
+		{"a gather", hostir.GatherPackets(main, c, to, each), ""},
+		{"two tensors", hostir.SumPackets(main, c, to, each, r, r), "perhaps a tensor"},
+		{"a tensor of each rank's", hostir.SumPackets(main, c, to, each, r.EachRank()), "perhaps a tensor"},
+		{"a peer's tensor", hostir.SumPackets(main, c, to, each, r.At(hostir.Const(1))), "perhaps a tensor"},
+		{"one view", hostir.SumPackets(main, c, to, hostir.Whole("A")), "a view for each rank"},
+		{"a peer's views", hostir.SumPackets(main, c, to, each.At(hostir.Var("q"))), "a view for each rank"},
+		{"a row", hostir.SumPackets(main, c, to, each, hostir.EachRow("R")), "is a row"},
+		{"a gather that adds", with(hostir.GatherPackets(main, c, to, each), func(s *hostir.Step) {
+			s.Reads = append(s.Reads, r)
+		}), "perhaps a tensor"},
+		{"no landing", with(hostir.SumPackets(main, c, to, each), func(s *hostir.Step) { s.Writes = s.Writes[:1] }),
+			"its result and its landing"},
+		{"the whole grid", with(hostir.SumPackets(main, c, to, each), func(s *hostir.Step) { s.ByBlocks = false }),
+			"each for itself"},
+	} {
+		err := hostir.Check([]hostir.Node{test.step})
+		if (err == nil) != (test.wrong == "") || err != nil && !strings.Contains(err.Error(), test.wrong) {
+			t.Errorf("%s: %v, want %q", test.name, err, test.wrong)
+		}
+	}
+	one, two := hostir.SumPackets(main, c, to, each), hostir.SumPackets(main, c, to, each, r)
+	if a, b := hostir.PrintNode(one), hostir.PrintNode(two); a == b || !strings.Contains(b, ", R)") {
+		t.Errorf("with a tensor it prints\n%s\nand without\n%s", b, a)
+	}
+}
