@@ -26,7 +26,7 @@ var code = driver.Code{Name: "llama", PTX: ptx, Kernels: slices.Concat(Embed.des
 const (
 	MostSize  = 128 // elements of a head
 	MostGroup = 16  // query heads of a head of keys
-	Stretch   = 256 // keys that a block of Decode takes
+	Stretch   = 128 // keys that a block of Decode takes
 )
 
 // Rows is what the kernels of whole rows take.
@@ -94,7 +94,7 @@ var Store = Kernel[Attention]{"store", func(p *Attention, size int) work {
 
 // Decode is attention of rows of any sequences, over stretches of the context, which Merge joins.
 var Decode = Kernel[Attention]{"decode", func(p *Attention, size int) work {
-	return work{p.Rows * p.Keys * p.Stretches, 128, p.looks(size, writes(p.Parts, p.parts(), 4))}
+	return work{p.Rows * p.Keys * p.Stretches, 32, p.looks(size, writes(p.Parts, p.parts(), 4))}
 }}
 
 // Merge joins the stretches.
@@ -142,6 +142,6 @@ func Load(d driver.Driver) (Set, error) { return device.LoadKernels(d, &code) }
 // Launch enqueues the kernel for elements of a type: BF16 or FP32.
 func (k Kernel[P]) Launch(s Set, on driver.Stream, typ driver.Type, p P) error {
 	w := k.work(&p, int(typ.Size()))
-	// The simulator has memory for 512 blocks, and four for each multiprocessor fill an H200.
-	return s.Launch(on, k.name+"_"+typ.String(), max(1, min(w.items, 512)), w.threads, &p)
+	// Four blocks of many threads for each multiprocessor fill an H200, and 16 of a warp.
+	return s.Launch(on, k.name+"_"+typ.String(), max(1, min(w.items, max(512, 65536/w.threads))), w.threads, &p)
 }

@@ -19,10 +19,9 @@
 
 #define each_item(i, n) for (u64 i = blockIdx.x; i < (n); i += gridDim.x)
 #define each_thread(i, n) for (u64 i = threadIdx.x; i < (n); i += blockDim.x)
-#define each_head(k) _Pragma("unroll") for (unsigned k = 0; k < G; k++)
 #define MINUS_INFINITY __uint_as_float(0xff800000u)
 
-enum { head_most = 128, group_most = 16 };  // elements of a head, query heads of a head of keys
+enum { head_most = 128 };  // elements of a head
 
 template <typename E>
 DEVICE float load(const char *from, u64 i) { return E::widen(((const typename E::bits *)from)[i]); }
@@ -32,24 +31,6 @@ DEVICE void save(char *to, u64 i, float x) { ((typename E::bits *)to)[i] = (type
 
 template <typename T>
 DEVICE T greater(T x, T y) { return x > y ? x : y; }
-
-DEVICE float plus(float x, float y) { return x + y; }
-
-// of_block joins a number of each thread, of each of G heads, in pairs. It leaves them in all[head][0].
-template <unsigned G, typename T, unsigned threads>
-DEVICE void of_block(T (*all)[threads], const T *mine, T join(T, T))
-{
-  __syncthreads();
-  each_head(k) all[k][threadIdx.x] = mine[k];
-  for (unsigned half = threads / 2; half > 0; half /= 2) {
-    __syncthreads();
-    for (unsigned i = threadIdx.x; i < half * G; i += threads) {
-      T *const x = &all[i / half][i % half];
-      x[0] = join(x[0], x[half]);
-    }
-  }
-  __syncthreads();
-}
 
 // ----------------------------------------------------------------------------
 
@@ -110,7 +91,14 @@ DEVICE void best_of(const struct rows &p)
     each_thread(e, p.tokens) {
       mine = better({((const float *)p.from)[i * p.columns + e], (int)(p.first + e)}, mine);
     }
-    of_block<1>((struct pair(*)[threads])found, &mine, better);
+    __syncthreads();
+    found[threadIdx.x] = mine;
+    for (unsigned half = threads / 2; half > 0; half /= 2) {
+      __syncthreads();
+      if (threadIdx.x < half) {
+        found[threadIdx.x] = better(found[threadIdx.x], found[threadIdx.x + half]);
+      }
+    }
     if (threadIdx.x == 0) {
       ((struct pair *)p.to)[i] = found[0];
     }
@@ -164,145 +152,12 @@ DEVICE void store_of(const struct attention &p)
 }
 
 // ----------------------------------------------------------------------------
-// decode takes a stretch of the context for all query heads of a head of keys, so that each key and value is read
-// once. It leaves the greatest score of each query head, the sum of the exponentials, and that of the values.
+// attend takes R queries that read one head of keys of a sequence, and the keys by tiles. For prefill they are rows of
+// one query head. For decode they are the query heads of a row, so that each key and value is read once, and the keys
+// are a stretch of the context, of which it leaves the greatest score, the sum of the exponentials, and the values.
+// A warp has 16 queries, and a thread of it the elements of products that mma.sync leaves it.
 
-enum { stretch = 256, decode_threads = 128 };
-
-DEVICE float *part(const struct attention &p, u64 row, u64 query, u64 at)
-{
-  return p.parts + ((row * p.queries + query) * p.stretches + at) * (2 + p.size);
-}
-
-// first_query is the first query head of this rank that reads a head of keys or a later one.
-DEVICE u64 first_query(const struct attention &p, u64 head)
-{
-  const u64 query = head * p.group > p.offset ? head * p.group - p.offset : 0;
-  return query < p.queries ? query : p.queries;
-}
-
-// A rank has G query heads of a head of keys at most; those that it lacks have queries of zeros. q has the queries, s
-// the scores, and all a number of each thread.
-template <typename E, unsigned G>
-DEVICE void decode_by(const struct attention &p, float *q, float *s, float (*all)[decode_threads])
-{
-  typedef typename E::bits bits;
-  enum { unit = 16 / sizeof(bits) };  // elements that a thread loads at once
-  const unsigned stretches = (unsigned)p.stretches, heads_of_keys = (unsigned)p.keys;  // divisions by these are faster
-  each_item(i, p.rows * p.keys * p.stretches) {
-    const unsigned item = (unsigned)i, at = item % stretches, head = item / stretches % heads_of_keys;
-    const u64 row = item / stretches / heads_of_keys, position = p.positions[row], first = at * stretch;
-    if (first > position) {
-      continue;
-    }
-    const u64 from = first_query(p, head), to = first_query(p, head + 1);
-    if (from >= to) {
-      continue;
-    }
-    const unsigned heads = (unsigned)(to - from), size = (unsigned)p.size;
-    const unsigned keys = position - first < stretch ? (unsigned)(position - first) + 1 : stretch;
-    const u64 apart = p.keys * p.size, start = cached(p.sequences[row], first, head, p);
-    __syncthreads();
-    for (unsigned e = threadIdx.x; e < G * size; e += decode_threads) {
-      q[e / size * head_most + e % size] = e / size >= heads ? 0.0f : p.scale *
-          rotated<E>(p.query, row * p.queries + from + e / size, e % size, position, p);
-    }
-    __syncthreads();
-
-    float x[G], most[G];
-    each_head(k) most[k] = MINUS_INFINITY;
-    for (unsigned key = threadIdx.x; key < keys; key += decode_threads) {
-      each_head(k) x[k] = 0.0f;
-      for (unsigned e = 0; e < size; e += unit) {
-        const uint4 y = *(const uint4 *)(p.cache_keys + (start + key * apart + e) * sizeof(bits));
-        each_head(k) {
-          for (unsigned j = 0; j < unit; j++) {
-            x[k] += q[k * head_most + e + j] * E::widen(((const bits *)&y)[j]);
-          }
-        }
-      }
-      each_head(k) {
-        s[k * stretch + key] = x[k];
-        most[k] = greater(x[k], most[k]);
-      }
-    }
-    of_block<G>(all, most, greater<float>);
-    each_head(k) {
-      most[k] = all[k][0];
-      x[k] = 0.0f;
-    }
-    for (unsigned key = threadIdx.x; key < keys; key += decode_threads) {
-      each_head(k) x[k] += s[k * stretch + key] = exponential(s[k * stretch + key] - most[k]);
-    }
-    of_block<G>(all, x, plus);
-    each_head(k) {
-      if (threadIdx.x == 0 && k < heads) {
-        part(p, row, from + k, at)[0] = most[k];
-        part(p, row, from + k, at)[1] = all[k][0];
-      }
-      x[k] = 0.0f;
-    }
-    if (threadIdx.x < size) {
-#pragma unroll 8
-      for (unsigned key = 0; key < keys; key++) {
-        const float y = load<E>(p.cache_values, start + key * apart + threadIdx.x);
-        each_head(k) x[k] += s[k * stretch + key] * y;
-      }
-      each_head(k) {
-        if (k < heads) {
-          part(p, row, from + k, at)[2 + threadIdx.x] = x[k];
-        }
-      }
-    }
-  }
-}
-
-template <typename E>
-DEVICE void decode_of(const struct attention &p)
-{
-  SHARED(float, q, group_most * head_most);
-  SHARED(float, s, group_most * stretch);
-  SHARED(float, r, group_most * decode_threads);
-  float(*const all)[decode_threads] = (float(*)[decode_threads])r;
-  if (p.group <= 4) {
-    decode_by<E, 4>(p, q, s, all);
-  } else {
-    decode_by<E, group_most>(p, q, s, all);
-  }
-}
-
-template <typename E>
-DEVICE void merge_of(const struct attention &p)
-{
-  each_item(i, p.rows * p.queries) {
-    const float *const parts = part(p, i / p.queries, i % p.queries, 0);
-    const u64 n = p.positions[i / p.queries] / stretch + 1, size = 2 + p.size;
-    float most = parts[0];
-    for (u64 at = 1; at < n; at++) {
-      most = greater(parts[at * size], most);
-    }
-    each_thread(e, p.size) {
-      float sum = 0.0f, values = 0.0f;
-      for (u64 at = 0; at < n; at++) {
-        const float weight = exponential(parts[at * size] - most);
-        sum += weight * parts[at * size + 1];
-        values += weight * parts[at * size + 2 + e];
-      }
-      save<E>(p.to, i * p.size + e, values / sum);
-    }
-  }
-}
-
-// ----------------------------------------------------------------------------
-// prefill takes a tile of rows of one query head, and the keys before them by tiles too. A warp has 16 rows, and a
-// thread of it the elements of products that mma.sync leaves it.
-
-template <typename E>
-struct tile {
-  typedef typename E::bits bits;
-  enum { rows = 128 / sizeof(bits), keys = 64 / sizeof(bits), threads = 2 * rows, unit = 16 / sizeof(bits) };
-  enum { deep = head_most + 8, wide = 64 / sizeof(bits) + 4 };  // elements from row to row: of heads, of scores
-};
+enum { stretch = 128 };
 
 // multiply adds to c, elements (g, 2t), (g, 2t+1), (g+8, 2t) and (g+8, 2t+1) of a [16, 8] in thread 4g+t of a warp, the
 // product of a [16, 16] and b [16, 8]. ldb leads to b's next row, and of to its next column.
@@ -339,72 +194,110 @@ DEVICE void multiply(bf16, float *c, const unsigned short *a, unsigned lda, cons
 
 #endif
 
-template <typename E>
-DEVICE void prefill_of(const struct attention &p)
+// part_of is what decode leaves of a query head of a row.
+DEVICE float *part_of(const struct attention &p, u64 query, u64 part)
 {
-  typedef tile<E> T;
+  return p.parts + (query * p.stretches + part) * (2 + p.size);
+}
+
+// first_query is the first query head of this rank that reads a head of keys or a later one.
+DEVICE u64 first_query(const struct attention &p, u64 head)
+{
+  const u64 query = head * p.group > p.offset ? head * p.group - p.offset : 0;
+  return query < p.queries ? query : p.queries;
+}
+
+template <typename E, unsigned R, bool split>
+DEVICE void attend(const struct attention &p)
+{
   typedef typename E::bits bits;
-  SHARED(uint4, queries, T::rows * T::deep / T::unit);
-  SHARED(uint4, keys, T::keys * T::deep / T::unit);
-  SHARED(uint4, values, T::keys * T::deep / T::unit);
+  enum { tile = 64 / sizeof(bits), threads = 2 * R };  // keys of a tile
+  enum { unit = 16 / sizeof(bits), units = head_most / unit, batch = split ? 8 : 4 };
+  enum { deep_most = head_most + 8, wide = tile + 4, lds = wide * 4 / sizeof(bits) };  // elements from row to row
+  SHARED(uint4, queries, R * deep_most / unit);
+  SHARED(uint4, keys, tile * deep_most / unit);
+  SHARED(uint4, values, tile * deep_most / unit);
   bits *const q = (bits *)queries, *const k = (bits *)keys, *const v = (bits *)values;
-  SHARED(float, s, T::rows * T::wide);  // scores, then their exponentials in the tensors' type
-  SHARED(float, shrink, T::rows);       // of what a row has summed so far, or in the end 1 / sum
-  SHARED(int, where, T::rows);          // position; -1: no row of this sequence
+  SHARED(float, s, R * wide);  // scores, then their exponentials in the tensors' type
+  SHARED(float, shrink, R);    // of what a query head has summed so far, or in the end 1 / sum
+  SHARED(int, where, R);       // its position; -1: there is none
   const unsigned thread = threadIdx.x, warp = thread / 32 * 16, g = thread % 32 / 4, t = thread % 4;
   const unsigned size = (unsigned)p.size, deep = (size + 15) / 16 * 16;
-  const unsigned lds = T::wide * (unsigned)(sizeof(float) / sizeof(bits));
-  each_item(i, (p.rows + T::rows - 1) / T::rows * p.queries) {
-    const u64 first = i / p.queries * T::rows, query = i % p.queries, head = (query + p.offset) / p.group;
-    const int sequence = p.sequences[first];
+  const unsigned heads = (unsigned)(split ? p.keys : p.queries);
+  const unsigned tiles = (unsigned)(split ? p.rows : (p.rows + R - 1) / R);
+  each_item(i, heads * tiles * (split ? p.stretches : 1)) {
+    const unsigned item = (unsigned)i, one = item % heads, part = item / heads / tiles;
+    const u64 first = item / heads % tiles * (split ? 1 : R);
+    const u64 head = split ? one : (one + p.offset) / p.group, query = split ? first_query(p, head) : one;
+    const u64 base = first * p.queries + query, step = split ? 1 : p.queries;  // of query heads of rows
+    const int begin = (int)(part * stretch), sequence = p.sequences[first];
+    if (split && (begin > p.positions[first] || query >= first_query(p, head + 1))) {
+      continue;
+    }
     __syncthreads();
-    if (thread < T::rows) {
-      const u64 row = first + thread;
-      where[thread] = row < p.rows && p.sequences[row] == sequence ? p.positions[row] : -1;
+    if (thread < R) {
+      const u64 row = split ? first : first + thread;
+      const bool is = split ? query + thread < first_query(p, head + 1) : row < p.rows && p.sequences[row] == sequence;
+      where[thread] = is ? p.positions[row] : -1;
     }
     __syncthreads();
     int last = 0;
-    for (unsigned r = 0; r < T::rows; r++) {
+    for (unsigned r = 0; r < R; r++) {
       last = greater(where[r], last);
     }
-    for (unsigned e = thread; e < T::rows * deep; e += T::threads) {
-      const unsigned r = e / deep, c = e % deep;
-      q[r * T::deep + c] = where[r] < 0 || c >= size ? 0 : (bits)E::narrow(
-          rotated<E>(p.query, (first + r) * p.queries + query, c, where[r], p));
+    last = split && last >= begin + stretch ? begin + stretch - 1 : last;
+    for (unsigned e = thread; e < R * head_most; e += 8 * threads) {
+      bits x[8];  // all are loaded, then all are stored: so the loads are on their way at once
+      for (unsigned j = 0; j < 8; j++) {
+        const unsigned r = (e + j * threads) / head_most, c = (e + j * threads) % head_most;
+        x[j] = where[r] < 0 || c >= size ? 0 : (bits)E::narrow(rotated<E>(p.query, base + r * step, c, where[r], p));
+      }
+      for (unsigned j = 0; j < 8; j++) {
+        q[(e + j * threads) / head_most * deep_most + (e + j * threads) % head_most] = x[j];
+      }
     }
     float sums[head_most / 8][4] = {}, most = MINUS_INFINITY, sum = 0.0f;  // most and sum of row threadIdx.x
-    for (int from = 0; from <= last; from += T::keys) {
+    for (int from = begin; from <= last; from += tile) {
       __syncthreads();
-      for (unsigned e = thread; e < T::keys * deep / T::unit; e += T::threads) {
-        const unsigned r = e / (deep / T::unit), c = e % (deep / T::unit) * T::unit;
-        const u64 at = (cached(sequence, from + r, head, p) + c) * sizeof(bits);
-        const bool real = from + (int)r <= last && c < size;
-        *(uint4 *)(k + r * T::deep + c) = real ? *(const uint4 *)(p.cache_keys + at) : uint4{};
-        *(uint4 *)(v + r * T::deep + c) = real ? *(const uint4 *)(p.cache_values + at) : uint4{};
+      for (unsigned e = thread; e < tile * units; e += batch * threads) {
+        uint4 x[batch] = {}, y[batch] = {};
+        for (unsigned j = 0; j < batch; j++) {
+          const unsigned r = (e + j * threads) / units, c = (e + j * threads) % units * unit;
+          const u64 at = (cached(sequence, from + r, head, p) + c) * sizeof(bits);
+          if (from + (int)r <= last && c < size) {
+            x[j] = *(const uint4 *)(p.cache_keys + at);
+            y[j] = *(const uint4 *)(p.cache_values + at);
+          }
+        }
+        for (unsigned j = 0; j < batch; j++) {
+          const unsigned at = (e + j * threads) / units * deep_most + (e + j * threads) % units * unit;
+          *(uint4 *)(k + at) = x[j];
+          *(uint4 *)(v + at) = y[j];
+        }
       }
       __syncthreads();
-      for (unsigned n = 0; n < T::keys; n += 8) {
+      for (unsigned n = 0; n < tile; n += 8) {
         float c[4] = {};
         for (unsigned e = 0; e < deep; e += 16) {
-          multiply(E(), c, q + warp * T::deep + e, T::deep, k + n * T::deep + e, 1, T::deep);
+          multiply(E(), c, q + warp * deep_most + e, deep_most, k + n * deep_most + e, 1, deep_most);
         }
         for (unsigned j = 0; j < 4; j++) {
           const unsigned row = warp + g + j / 2 * 8, column = n + 2 * t + j % 2;
-          s[row * T::wide + column] = from + (int)column <= where[row] ? c[j] * p.scale : MINUS_INFINITY;
+          s[row * wide + column] = from + (int)column <= where[row] ? c[j] * p.scale : MINUS_INFINITY;
         }
       }
       __syncthreads();
-      if (thread < T::rows) {
-        float x[T::keys], greatest = most;
-        for (unsigned j = 0; j < T::keys; j++) {
-          x[j] = s[thread * T::wide + j];
+      if (thread < R) {
+        float x[tile], greatest = most;
+        for (unsigned j = 0; j < tile; j++) {
+          x[j] = s[thread * wide + j];
           greatest = greater(x[j], greatest);
         }
-        const float base = greatest == MINUS_INFINITY ? 0.0f : greatest;
-        shrink[thread] = exponential(most - base);
+        const float less = greatest == MINUS_INFINITY ? 0.0f : greatest;
+        shrink[thread] = exponential(most - less);
         sum *= shrink[thread];
-        for (unsigned j = 0; j < T::keys; j++) {
-          x[j] = exponential(x[j] - base);
+        for (unsigned j = 0; j < tile; j++) {
+          x[j] = exponential(x[j] - less);
           sum += x[j];
           ((bits *)s)[thread * lds + j] = (bits)E::narrow(x[j]);  // over scores that only this thread reads
         }
@@ -417,25 +310,60 @@ DEVICE void prefill_of(const struct attention &p)
           for (unsigned j = 0; j < 4; j++) {
             sums[n][j] *= shrink[warp + g + j / 2 * 8];
           }
-          for (unsigned e = 0; e < T::keys; e += 16) {
-            multiply(E(), sums[n], (const bits *)s + warp * lds + e, lds, v + e * T::deep + n * 8, T::deep, 1);
+          for (unsigned e = 0; e < tile; e += 16) {
+            multiply(E(), sums[n], (const bits *)s + warp * lds + e, lds, v + e * deep_most + n * 8, deep_most, 1);
           }
         }
       }
     }
     __syncthreads();
-    if (thread < T::rows) {
-      shrink[thread] = sum > 0.0f ? 1.0f / sum : 0.0f;
+    if (thread < R) {
+      shrink[thread] = split ? 1.0f : sum > 0.0f ? 1.0f / sum : 0.0f;
+      if (split && where[thread] >= 0) {
+        part_of(p, base + thread, part)[0] = most;
+        part_of(p, base + thread, part)[1] = sum;
+      }
     }
     __syncthreads();
 #pragma unroll
     for (unsigned n = 0; n < head_most / 8; n++) {
       for (unsigned j = 0; j < 4; j++) {
-        const u64 row = warp + g + j / 2 * 8, column = n * 8 + 2 * t + j % 2;
-        if (column < size && first + row < p.rows) {
-          save<E>(p.to, ((first + row) * p.queries + query) * size + column, sums[n][j] * shrink[row]);
+        const unsigned row = warp + g + j / 2 * 8, column = n * 8 + 2 * t + j % 2;
+        const float x = sums[n][j] * shrink[row];
+        if (split && column < size && where[row] >= 0) {
+          part_of(p, base + row, part)[2 + column] = x;
+        } else if (!split && column < size && first + row < p.rows) {
+          save<E>(p.to, (base + row * step) * size + column, x);
         }
       }
+    }
+  }
+}
+
+template <typename E>
+DEVICE void prefill_of(const struct attention &p) { attend<E, 128 / sizeof(typename E::bits), false>(p); }
+
+template <typename E>
+DEVICE void decode_of(const struct attention &p) { attend<E, 16, true>(p); }
+
+template <typename E>
+DEVICE void merge_of(const struct attention &p)
+{
+  each_item(i, p.rows * p.queries) {
+    const float *const parts = part_of(p, i, 0);
+    const u64 n = p.positions[i / p.queries] / stretch + 1, size = 2 + p.size;
+    float most = parts[0];
+    for (u64 at = 1; at < n; at++) {
+      most = greater(parts[at * size], most);
+    }
+    each_thread(e, p.size) {
+      float sum = 0.0f, values = 0.0f;
+      for (u64 at = 0; at < n; at++) {
+        const float weight = exponential(parts[at * size] - most);
+        sum += weight * parts[at * size + 1];
+        values += weight * parts[at * size + 2 + e];
+      }
+      save<E>(p.to, i * p.size + e, values / sum);
     }
   }
 }
