@@ -2,8 +2,10 @@ package simulate
 
 import (
 	"fmt"
+	"math"
 	"unsafe"
 
+	"ovgen/generated/layernormlinear"
 	"ovgen/generated/llamalayer"
 	"ovgen/generated/mixedmlp"
 	"ovgen/runtime/driver"
@@ -23,14 +25,22 @@ func (r *rank) call(s driver.Stream, o ops.Op) error {
 	return harness.StandIn(r.Driver, driver.FP32.Size())(s, list[last], list[:last])
 }
 
-// load makes a function known: a kernel of a generated package, LlamaLayer's or, of a cast, MixedMLP's.
+// programs have the kernels of functions that LlamaLayer has not.
+var programs = map[schedule.FuncKind]*plan.Program{
+	schedule.ApplyFromFP32: &mixedmlp.Program, schedule.ApplyLayerNorm: &layernormlinear.Program,
+}
+
+// operands are how many each function has that has not two.
+var operands = map[schedule.FuncKind]int{schedule.ApplyFromFP32: 1, schedule.ApplyLayerNorm: 3}
+
+// load makes a function known: a kernel of a generated package.
 func (r *rank) load(function string) error {
 	if r.functions[function] != 0 {
 		return nil
 	}
 	code := llamalayer.Program.Code
-	if schedule.FuncKind(function) == schedule.ApplyFromFP32 {
-		code = mixedmlp.Program.Code
+	if p, ok := programs[schedule.FuncKind(function)]; ok {
+		code = p.Code
 	}
 	m, err := r.ModuleLoadData(code)
 	if err != nil {
@@ -41,10 +51,13 @@ func (r *rank) load(function string) error {
 }
 
 // apply launches a function's kernel: its parameters are the result, how many elements that has, the operands and,
-// where the last is a row or a table, how many elements that has, and then how wide heads are.
+// where the last is a row or a table, how many elements that has, and then a norm's epsilon or how wide heads are.
 func (r *rank) apply(s driver.Stream, o ops.Op) error {
-	n := len(o.Uses) - 1
-	if n != 2 && (n != 1 || schedule.FuncKind(o.Form) != schedule.ApplyFromFP32) {
+	n, want := len(o.Uses)-1, 2
+	if other, ok := operands[schedule.FuncKind(o.Form)]; ok {
+		want = other
+	}
+	if n != want {
 		return fmt.Errorf("a function of %d operands", n)
 	}
 	to, last := o.Uses[n], o.Uses[n-1]
@@ -53,8 +66,8 @@ func (r *rank) apply(s driver.Stream, o ops.Op) error {
 		params = append(params, uint64(r.ptr(u.At)))
 	}
 	switch schedule.FuncKind(o.Form) {
-	case schedule.ApplyRMSNorm:
-		params = append(params, uint64(last.Bytes/4))
+	case schedule.ApplyRMSNorm, schedule.ApplyLayerNorm:
+		params = append(params, uint64(last.Bytes/4), math.Float64bits(o.Epsilon))
 	case schedule.ApplyRotary:
 		params = append(params, uint64(last.Bytes/4), uint64(o.Width))
 	}
