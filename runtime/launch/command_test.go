@@ -81,14 +81,12 @@ func echo(rank int) int {
 }
 
 // TestConnect talks to ranks. The connection of one ends with it, and another one ends when this program says so.
-func TestConnect(t *testing.T) {
-	l := launch.Command{Ranks: 2, Env: []string{rankMode + "=echo"}}
-	conns, err := l.Connect()
+func TestStart(t *testing.T) {
+	job, err := (&launch.Command{Ranks: 2, Env: []string{rankMode + "=echo"}}).Start()
 	if err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error)
-	go func() { ended <- l.Run(t.Context()) }()
+	conns := job.Conns
 	if text, err := io.ReadAll(conns[1]); len(text) > 0 || err != nil {
 		t.Errorf("of rank 1: %q, %v", text, err)
 	}
@@ -97,9 +95,10 @@ func TestConnect(t *testing.T) {
 	if _, e := io.ReadFull(conns[0], text); err != nil || e != nil || string(text) != "0Hello" {
 		t.Errorf("of rank 0: %q, %v, %v", text, err, e)
 	}
-	if err := errors.Join(conns[0].Close(), conns[1].Close(), <-ended); err != nil {
+	if err := job.Close(); err != nil {
 		t.Error(err)
 	}
+	<-job.Done
 	if conn, err := launch.Starter(); conn != nil || err != nil {
 		t.Errorf("a program that was not started as a rank has %v, %v", conn, err)
 	}

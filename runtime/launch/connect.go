@@ -1,17 +1,60 @@
 package launch
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
+	"time"
 )
 
 // envConnection tells a rank that it has a connection, as the first file beside the standard ones.
 const envConnection = "OVGEN_CONNECTION"
 
-// Connect makes a connection to each rank that the next Run starts, for a program that tells its ranks what to do. A
-// rank finds its end by Starter. A rank that ends ends its connection.
-func (l *Command) Connect() (ranks []net.Conn, err error) {
+// closeTimeout bounds what ranks take to end once their connections are closed.
+const closeTimeout = 30 * time.Second
+
+// Job is ranks that run, for a program that tells them what to do.
+type Job struct {
+	Conns []net.Conn      // to each rank, which finds its end by Starter; a rank that ends ends its connection
+	Done  <-chan struct{} // closed when all ranks have ended
+
+	err  error // of Run
+	stop context.CancelFunc
+}
+
+// Start starts the ranks as Run does, each with a connection.
+func (l *Command) Start() (*Job, error) {
+	conns, err := l.connect()
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	j := &Job{Conns: conns, Done: done, stop: stop}
+	go func() {
+		defer close(done)
+		j.err = l.Run(ctx)
+	}()
+	return j, nil
+}
+
+// Close closes the connections, by which ranks learn that they are to end, and waits until they have. After 30 s it
+// ends them. The error is that of Run; a signal that was this process's too is none.
+func (j *Job) Close() error {
+	closeAll(j.Conns)
+	defer j.stop()
+	defer time.AfterFunc(closeTimeout, j.stop).Stop()
+	<-j.Done
+	if errors.Is(j.err, ErrInterrupted) {
+		return nil
+	}
+	return j.err
+}
+
+// connect makes a connection to each rank that the next Run starts.
+func (l *Command) connect() (ranks []net.Conn, err error) {
 	for r := range l.Ranks {
 		near, far, err := socketPair()
 		if err != nil {
@@ -44,7 +87,7 @@ func closeAll[C interface{ Close() error }](list []C) {
 	}
 }
 
-// Starter is the connection to the program that has started this rank; nil if that called no Connect. The first call
+// Starter is the connection to the program that has started this rank; nil if that called no Start. The first call
 // takes it.
 func Starter() (net.Conn, error) {
 	if os.Getenv(envConnection) == "" {

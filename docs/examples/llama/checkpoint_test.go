@@ -107,24 +107,23 @@ func TestTensorsRefused(t *testing.T) {
 		{"no object", file("[]", 0), "the header: json: cannot unmarshal array"},
 		{"half an object", file("{"+x, 8), "the header"},
 		{"no tensor", file(`{"x": 3}`, 8), "the header: json: cannot unmarshal number"},
-		{"data that ends early", file("{"+x+"}", 7), "shape [2 2] is larger than the file, which may be truncated"},
+		{"data that ends early", file("{"+x+"}", 7),
+			"tensor x: [0 8] of 7 bytes is no place for shape [2 2] (the file may be truncated)"},
 		{"a tail", file("{"+x+"}", 9), "9 bytes of tensors"},
-		{"one name twice", file("{"+x+`, "x": {"dtype": "F32", "shape": [1], "data_offsets": [8, 12]}}`, 12),
+		{"one name twice", file("{"+x+`, "x": {"dtype": "BF16", "shape": [2], "data_offsets": [8, 12]}}`, 12),
 			"12 bytes of tensors, and the header tells of 4"},
-		{"a hole", file("{"+x+`, "y": {"dtype": "F32", "shape": [1], "data_offsets": [12, 16]}}`, 16),
+		{"a hole", file("{"+x+`, "y": {"dtype": "BF16", "shape": [2], "data_offsets": [12, 16]}}`, 16),
 			"16 bytes of tensors, and the header tells of 12"},
-		{"another size", file(`{"x": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 8]}}`, 8),
-			"larger than the file"},
-		{"a place that is too small", file(`{"x": {"dtype": "F32", "shape": [2], "data_offsets": [0, 4]}}`, 8),
-			"tensor x: [0 4] of 8 bytes is no place for its 8"},
-		{"a place behind the end", file("{"+x+`, "y": {"dtype": "F32", "shape": [1], "data_offsets": [8, 12]}}`, 10),
-			"tensor y: [8 12] of 10 bytes is no place for its 4 (the file may be truncated)"},
-		{"a place before the data", file(`{"x": {"dtype": "F32", "shape": [1], "data_offsets": [-4, 0]}}`, 4),
-			"tensor x: [-4 0] of 4 bytes is no place for its 4"},
-		{"overflow", file(`{"x": {"dtype": "F32", "shape": [4294967296, 4294967296], "data_offsets": [0, 0]}}`, 0),
-			"larger than the file"},
+		{"a place that is too small", file(`{"x": {"dtype": "BF16", "shape": [4], "data_offsets": [0, 4]}}`, 8),
+			"tensor x: [0 4] of 8 bytes is no place for shape [4]"},
+		{"a place behind the end", file("{"+x+`, "y": {"dtype": "BF16", "shape": [2], "data_offsets": [8, 12]}}`, 10),
+			"tensor y: [8 12] of 10 bytes is no place for shape [2] (the file may be truncated)"},
+		{"a place before the data", file(`{"x": {"dtype": "BF16", "shape": [2], "data_offsets": [-4, 0]}}`, 4),
+			"tensor x: [-4 0] of 4 bytes is no place for shape [2]"},
+		{"overflow", file(`{"x": {"dtype": "BF16", "shape": [4294967296, 4294967296], "data_offsets": [0, 0]}}`, 0),
+			"tensor x: [0 0] of 0 bytes is no place for shape"},
 		{"a type", file(`{"x": {"dtype": "F8_E4M3", "shape": [8], "data_offsets": [0, 8]}}`, 8),
-			`type "F8_E4M3" is not served`},
+			`type "F8_E4M3" is not served (BF16 is)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -149,7 +148,7 @@ func TestTensorsRead(t *testing.T) {
 	for i := range 6 {
 		first = binary.LittleEndian.AppendUint16(first, rounded(float32(i)))
 	}
-	second := file(`{"y": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}`, 4)
+	second := file(`{"y": {"dtype": "BF16", "shape": [1], "data_offsets": [0, 2]}}`, 2)
 	index := `{"weight_map": {"x": "1.safetensors", "y": "2.safetensors"}}`
 	for name, data := range map[string][]byte{"1.safetensors": first, "2.safetensors": second,
 		"model.safetensors.index.json": []byte(index)} {
@@ -161,7 +160,6 @@ func TestTensorsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tensors.Close()
 	shape := []int{3, 2}
 	for _, x := range []struct {
 		part Part
@@ -179,58 +177,53 @@ func TestTensorsRead(t *testing.T) {
 			want32 = binary.LittleEndian.AppendUint32(want32, uint32(rounded(f))<<16)
 		}
 		for typ, want := range map[device.Type][]byte{device.BF16: want16, device.FP32: want32} {
-			if got, err := tensors.Read("x", x.part, typ); err != nil || string(got) != string(want) {
-				t.Errorf("%+v %v: %v %v, want %v", x.part, typ, got, err, want)
+			x.part.Name, x.part.Type = "x", typ
+			got, err := tensors.Read(x.part)
+			if err = errors.Join(tensors.Check(x.part), err); err != nil || string(got) != string(want) {
+				t.Errorf("%+v: %v %v, want %v", x.part, got, err, want)
 			}
 		}
 	}
-	if got, err := tensors.Read("y", Part{Shape: []int{1}, Count: 1}, device.BF16); err != nil || len(got) != 2 {
+	if got, err := tensors.Read(Part{Name: "y", Shape: []int{1}, Count: 1, Type: device.BF16}); err != nil || len(got) != 2 {
 		t.Errorf("%v, %v", got, err)
 	}
 }
 
-// TestStartFails starts ranks with checkpoints that lack something: all ranks get the error.
-func TestStartFails(t *testing.T) {
+// TestOpenRefused has models that can't be cut, or not decoded as asked.
+func TestOpenRefused(t *testing.T) {
+	dir, _ := tiny(t, Tiny)
 	for _, x := range []struct {
 		name   string
-		change func(w map[string]Array)
-		ranks  int
-		room   int
+		change func(s *Spec)
 		want   string
 	}{
-		{"a missing tensor", func(w map[string]Array) { delete(w, "model.layers.1.mlp.up_proj.weight") }, 2, 64,
-			"tensor model.layers.1.mlp.up_proj.weight: it is not in the checkpoint"},
-		{"a misshapen tensor", func(w map[string]Array) {
-			w["model.norm.weight"] = Array{[]int{2}, make([]float32, 2)}
-		}, 2, 64, "tensor model.norm.weight: its shape is [2], and the config makes it [96]"},
-		{"5 ranks", func(map[string]Array) {}, 5, 64,
+		{"5 ranks", func(s *Spec) { s.Ranks = 5 },
 			"cut the model for 5 ranks: they must be 1 or more, and divide num_attention_heads, 12"},
-		{"no ranks", func(map[string]Array) {}, 0, 64, "cut the model for 0 ranks: they must be 1 or more"},
-		{"no room", func(map[string]Array) {}, 1, 0, "room for 0 tokens: 2 to 512"},
-		{"more room than positions", func(map[string]Array) {}, 1, 1024,
-			"room for 1024 tokens: 2 to 512, which is max_position_embeddings"},
+		{"no ranks", func(s *Spec) { s.Ranks = 0 }, "cut the model for 0 ranks: they must be 1 or more"},
+		{"no room", func(s *Spec) { s.Room = 0 }, "3 sequences of 0 tokens (1 to 4 of 2 tokens and more are served)"},
+		{"many sequences", func(s *Spec) { s.Sequences = 5 }, "5 sequences of 128 tokens (1 to 4 of"},
 	} {
-		t.Run(x.name, func(t *testing.T) {
-			weights, dir := Random(Tiny, seed), t.TempDir()
-			x.change(weights)
-			if err := WriteCheckpoint(dir, Tiny, weights); err != nil {
-				t.Fatal(err)
-			}
-			o := small
-			o.Room = x.room
-			_, err := Spec{Model: dir, Ranks: x.ranks, Options: o}.Start(t.Context())
-			if err == nil || !strings.Contains(err.Error(), x.want) {
-				t.Errorf("%v, want %q", err, x.want)
-			}
-		})
+		s := small.in(dir)
+		x.change(&s)
+		if _, _, err := s.Open(); err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s: %v, want %q", x.name, err, x.want)
+		}
+	}
+	s := small.in(dir)
+	s.Room = 1 << 20
+	if m, _, err := s.Open(); err != nil || m.Room != Tiny.Positions {
+		t.Errorf("room for %d, %v", m.Room, err)
 	}
 }
 
 // TestNeeds counts what a model of 8B needs on each of two ranks, without making it.
 func TestNeeds(t *testing.T) {
-	c := large
-	c.Layers = 32
-	needs, err := Usual.Needs(c, 2)
+	m := Model{Spec: Usual, Config: large, Tensors: Tensors{}}
+	m.Ranks, m.Layers = 2, 32
+	for name, shape := range m.Config.tensors() {
+		m.Tensors[name] = stored{Shape: shape}
+	}
+	needs, err := m.Needs()
 	if err != nil {
 		t.Fatal(err)
 	}

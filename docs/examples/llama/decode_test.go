@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -9,13 +8,15 @@ import (
 	"os"
 	"testing"
 
+	"ovgen/docs/examples/llama/kernels"
 	"ovgen/runtime/device"
 )
 
 const seed = 1
 
 // small has buckets in which few rows of a prompt are not spread, and more are.
-var small = Options{Type: device.FP32, Sequences: 3, Room: 128, Many: 16, Prefill: []int{4, 16}, Decode: []int{1, 4}}
+var small = Spec{Ranks: 2, Type: device.FP32, Sequences: 3, Room: 128, Buckets: []Bucket{{Rows: 1}, {Rows: 4},
+	{Rows: 4, Prompt: true}, {16, true, true}}}
 
 // other is a model with heads that are wider than their share, three heads of keys, which two ranks share, a tied head
 // and the plain rotary embedding.
@@ -33,24 +34,24 @@ func tiny(t *testing.T, c Config) (dir string, weights map[string]Array) {
 	return dir, weights
 }
 
-// ranks are those of a crew of this process.
-type ranks []*Rank
+// in is the Spec of a model in a folder.
+func (s Spec) in(dir string) Spec {
+	s.Dir = dir
+	return s
+}
 
-// here are the crew's ranks, if they are in this process.
-func (c *Crew) here() (all ranks) {
-	for _, s := range c.Ranks {
-		if r, ok := s.(*Rank); ok {
-			all = append(all, r)
-		}
-	}
-	return all
+// readable reports whether the crew's logits can be read: its ranks are in this process.
+func (c *Crew) readable() bool {
+	_, here := c.Ranks[0].(*Rank)
+	return here
 }
 
 // logits are one row of the last step, with the parts of all ranks.
-func (all ranks) logits(t *testing.T, answer int) (list []float64) {
-	for _, r := range all {
+func (c *Crew) logits(t *testing.T, row int) (list []float64) {
+	for _, s := range c.Ranks {
+		r := s.(*Rank)
 		raw := make([]byte, 4*(r.Tokens-r.Padding))
-		if err := r.driver.MemcpyDtoH(raw, r.logits+device.Ptr(4*answer*r.Tokens)); err != nil {
+		if err := r.driver.MemcpyDtoH(raw, r.params.Logits+device.Ptr(4*row*r.Tokens)); err != nil {
 			t.Fatal(err)
 		}
 		list = append(list, floats(raw)...)
@@ -98,34 +99,30 @@ type sequence struct {
 	prompt, made []int
 }
 
-// read puts the prompt into the cache by steps of so many rows, and returns how many the last one had.
-func (s *sequence) read(t *testing.T, crew *Crew, most int) (rows int) {
+// read puts all tokens of the prompt but the last into the cache by steps of so many rows, and makes the next token.
+func (s *sequence) read(t *testing.T, crew *Crew, most int) {
 	t.Helper()
-	for from := 0; from < len(s.prompt); from += most {
+	last := len(s.prompt) - 1
+	for from := 0; from < last; from += most {
 		b := Batch{Prompt: true}
-		for p := from; p < min(from+most, len(s.prompt)); p++ {
-			b.Add(s.prompt[p], s.number, p)
+		for p := from; p < min(from+most, last); p++ {
+			b.add(s.prompt[p], s.number, p)
 		}
-		s.made, rows = []int{int(step(t, crew, b)[0].Token)}, len(b.Tokens)
+		step(t, crew, b)
 	}
-	return rows
+	var b Batch
+	b.add(s.prompt[last], s.number, last)
+	s.made = []int{int(step(t, crew, b)[0].Token)}
 }
 
-// answer is the row of logits behind a prompt whose last step had so many rows.
-func (all ranks) answer(t *testing.T, rows int) int {
-	for _, b := range all[0].buckets {
-		if b.prompt && b.rows >= rows {
-			_, answers := b.input(all[0], Batch{Tokens: make([]int32, rows)})
-			return answers[0]
-		}
-	}
-	t.Fatalf("no bucket has %d rows", rows)
-	return 0
+// add adds a row.
+func (b *Batch) add(token, sequence, position int) {
+	b.Rows = append(b.Rows, kernels.Row{Token: int32(token), Sequence: int32(sequence), Position: int32(position)})
 }
 
-func step(t *testing.T, crew *Crew, b Batch) []Best {
+func step(t *testing.T, crew *Crew, b Batch) []kernels.Best {
 	t.Helper()
-	next, err := crew.Step(t.Context(), b)
+	next, err := crew.Step(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,37 +154,36 @@ func near(t *testing.T, got, want []float64, b bounds) float64 {
 	return squares
 }
 
-// decoding is a model with prompts, options of a crew, and how many tokens follow.
+// decoding is a model with prompts, how its ranks decode, and how many tokens follow.
 type decoding struct {
 	c       Config
 	prompts []int // tokens of each
 	n       int   // tokens to make
 	most    int   // rows of a step that reads a prompt
-	o       Options
-
-	processes bool
+	s       Spec
 }
 
 // decodings are short; make example has longer ones.
 func decodings() []decoding {
 	list := []decoding{
-		{c: Tiny, prompts: []int{20}, n: 8, most: 16, o: small}, // 16 rows that are spread, and 4 that are not
+		{c: Tiny, prompts: []int{21}, n: 8, most: 16, s: small}, // 16 rows that are spread, and 4 that are not
 	}
 	if os.Getenv("OVGEN_EXAMPLE") != "" {
-		list = append(list, long, decoding{c: Tiny, prompts: []int{65, 1, 3, 130}, n: 64, most: 130,
-			o: Options{Sequences: 4, Room: 320, Many: 64, Prefill: []int{1, 16, 130}, Decode: []int{1, 2, 4}}})
+		list = append(list, long, decoding{c: Tiny, prompts: []int{66, 1, 3, 130}, n: 64, most: 130,
+			s: Spec{Sequences: 4, Room: 320, Buckets: []Bucket{{Rows: 1}, {Rows: 2}, {Rows: 4},
+				{Rows: 1, Prompt: true}, {Rows: 16, Prompt: true}, {130, true, true}}}})
 	}
 	return list
 }
 
 // long has more context than a block of the kernels takes, tiles that are not full, and a row that fills a bucket.
-var long = decoding{c: other, prompts: []int{270, 5}, n: 2, most: 256,
-	o: Options{Sequences: 3, Room: 320, Many: 100, Prefill: []int{8, 70, 256}, Decode: []int{3}}}
+var long = decoding{c: other, prompts: []int{271, 6}, n: 2, most: 256, s: Spec{Sequences: 3, Room: 320,
+	Buckets: []Bucket{{Rows: 3}, {Rows: 8, Prompt: true}, {Rows: 70, Prompt: true}, {256, true, true}}}}
 
 // hold decodes on numbers of ranks, and feeds the reference's tokens. Logits must be near the reference's, and in fp32
 // the crew must make the reference's tokens.
 func (d decoding) hold(t *testing.T, typ device.Type, numbers []int, b bounds) {
-	d.o.Type = typ
+	d.s.Type = typ
 	dir, weights := tiny(t, d.c)
 	var tokens [][]int
 	var logits [][][]float64
@@ -197,14 +193,15 @@ func (d decoding) hold(t *testing.T, typ device.Type, numbers []int, b bounds) {
 	}
 	for _, n := range numbers {
 		name := fmt.Sprint(d.prompts, " ", typ, " on ", n, " ranks")
-		if d.o.NCCL {
+		if d.s.NCCL {
 			name += " by NCCL"
 		}
-		if d.processes {
+		if d.s.Processes {
 			name += " by processes"
 		}
 		t.Run(name, func(t *testing.T) {
-			crew, err := Spec{Model: dir, Ranks: n, Processes: d.processes, Options: d.o}.Start(t.Context())
+			d.s.Ranks = n
+			crew, err := d.s.in(dir).Start(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -218,38 +215,36 @@ func (d decoding) hold(t *testing.T, typ device.Type, numbers []int, b bounds) {
 
 // follow is hold for one crew. Other processes' logits cannot be read: their tokens alone are compared.
 func (d decoding) follow(t *testing.T, crew *Crew, tokens [][]int, logits [][][]float64, b bounds) {
-	here := crew.here()
-	readable := here != nil
 	var list []*sequence
 	squares := 0.0
 	for i, n := range d.prompts {
 		s := &sequence{number: i, prompt: prompt(n, seed+uint64(i))}
-		if rows := s.read(t, crew, d.most); readable {
-			squares += near(t, here.logits(t, here.answer(t, rows)), logits[i][0], b)
+		if s.read(t, crew, d.most); crew.readable() {
+			squares += near(t, crew.logits(t, 0), logits[i][0], b)
 		}
 		list = append(list, s)
 	}
 	for n := range d.n {
 		var rows Batch
 		for i, s := range list {
-			rows.Add(tokens[i][n], s.number, len(s.prompt)+n)
+			rows.add(tokens[i][n], s.number, len(s.prompt)+n)
 		}
 		for i, x := range step(t, crew, rows) {
 			token := int(x.Token)
 			list[i].made = append(list[i].made, token)
-			if !readable {
+			if !crew.readable() {
 				continue
 			}
-			got := here.logits(t, i)
+			got := crew.logits(t, i)
 			squares += near(t, got, logits[i][n+1], b)
 			if best, _ := first(got); best != token {
 				t.Errorf("token %d, and logits say %d", token, best)
 			}
 		}
 	}
-	if off := math.Sqrt(squares / float64(len(list)*(d.n+1))); readable && off > b.all {
+	if off := math.Sqrt(squares / float64(len(list)*(d.n+1))); crew.readable() && off > b.all {
 		t.Errorf("root mean square of all errors is %g, want at most %g", off, b.all)
-	} else if readable {
+	} else if crew.readable() {
 		t.Logf("root mean square of all errors is %g", off)
 	}
 	for i, s := range list {
@@ -260,7 +255,7 @@ func (d decoding) follow(t *testing.T, crew *Crew, tokens [][]int, logits [][][]
 			}
 		}
 		t.Logf("sequence %d: %d of %d tokens are the reference's", i, same, d.n)
-		if d.o.Type == device.FP32 && same != d.n {
+		if d.s.Type == device.FP32 && same != d.n {
 			t.Errorf("sequence %d: %v, want %v", i, s.made, tokens[i])
 		}
 	}
@@ -272,7 +267,7 @@ func TestTokens(t *testing.T) {
 	long.hold(t, device.FP32, []int{2}, exact)
 	for _, d := range decodings() {
 		d.hold(t, device.FP32, []int{1, 2, 3, 4}, exact)
-		d.o.NCCL = true
+		d.s.NCCL = true
 		d.hold(t, device.FP32, []int{2}, exact)
 	}
 }
@@ -285,37 +280,41 @@ func TestTie(t *testing.T) {
 	if err := WriteCheckpoint(dir, Tiny, weights); err != nil {
 		t.Fatal(err)
 	}
-	crew, err := Spec{Model: dir, Ranks: 2, Options: small}.Start(t.Context())
+	crew, err := small.in(dir).Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	var rows Batch
 	for i := range small.Sequences {
-		rows.Add(i, i, 0)
+		rows.add(i, i, 0)
 	}
 	for _, best := range step(t, crew, rows) {
-		if best != (Best{0, 0}) {
+		if best != (kernels.Best{}) {
 			t.Errorf("the best of equal logits is %+v", best)
 		}
 	}
 	if err := crew.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	for _, x := range [][]Best{{{1, 8}, {1, 4}, {0, 2}}, {{1, 4}, {0, 2}, {1, 8}}} {
+	one, same, less := kernels.Best{Logit: 1, Token: 8}, kernels.Best{Logit: 1, Token: 4}, kernels.Best{Token: 2}
+	for _, x := range [][]kernels.Best{{one, same, less}, {same, less, one}} {
 		var all []Stepper
 		for _, best := range x {
 			all = append(all, always{best})
 		}
-		if got := step(t, &Crew{Ranks: all}, rows); got[0].Token != 4 {
+		if got := step(t, &Crew{Ranks: all}, Batch{}); got[0].Token != 4 {
 			t.Errorf("of %v token %d wins", x, got[0].Token)
 		}
 	}
 }
 
 // always is a rank with one answer.
-type always struct{ best Best }
+type always struct{ best kernels.Best }
 
-func (a always) Step(context.Context, Batch) ([]Best, error) { return []Best{a.best}, nil }
+func (a always) Step(_ Batch, best *[]kernels.Best) error {
+	*best = []kernels.Best{a.best}
+	return nil
+}
 
 // TestLogits decodes in bf16: each token is the greatest of logits that are near the reference's.
 func TestLogits(t *testing.T) {

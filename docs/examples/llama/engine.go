@@ -2,31 +2,47 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log"
+	"net/http"
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"ovgen/docs/examples/llama/kernels"
 )
 
 // Engine keeps a crew busy: it reads the prompts of requests and decodes all of them a token at a time. When a rank
-// dies, the requests that run get its error, and the engine starts another crew.
+// dies, the requests that run get an error, and the engine starts another crew.
 type Engine struct {
-	Start func(ctx context.Context) (*Crew, error)
-	Options
-	Ends []int // tokens behind which nothing follows
-
+	start   func(ctx context.Context) (*Crew, error)
+	now     atomic.Pointer[state]
 	queue   chan *Request
 	running []*Request // by their places in the cache
-	ready   atomic.Bool
+}
+
+// state is a crew that serves, or why there is none.
+type state struct {
+	crew *Crew
+	err  error
 }
 
 // Queued are the requests that may wait for a place.
 const Queued = 256
 
+// What an engine says of requests that may be sent again.
+var (
+	ErrFull   = &Problem{http.StatusTooManyRequests, "too many requests wait (try again later)"}
+	ErrJoins  = &Problem{http.StatusServiceUnavailable, "the ranks are joining (try again later)"}
+	errDied   = &Problem{http.StatusServiceUnavailable, "a rank died; the ranks join again (try again later)"}
+	errClosed = &Problem{http.StatusServiceUnavailable, "the server ends"}
+)
+
 // NewEngine is an engine that does not run yet.
-func NewEngine(start func(ctx context.Context) (*Crew, error), o Options, ends []int) *Engine {
-	return &Engine{Start: start, Options: o, Ends: ends, queue: make(chan *Request, Queued),
-		running: make([]*Request, max(o.Sequences, 1))}
+func NewEngine(start func(ctx context.Context) (*Crew, error)) *Engine {
+	e := &Engine{start: start, queue: make(chan *Request, Queued)}
+	e.now.Store(&state{err: ErrJoins})
+	return e
 }
 
 // Request asks for the tokens behind a prompt.
@@ -45,11 +61,12 @@ type Request struct {
 
 // Submit asks for up to so many tokens behind a prompt. The request is given up between two steps when ctx ends.
 func (e *Engine) Submit(ctx context.Context, prompt []int, most int) (*Request, error) {
-	most = min(most, e.Room-len(prompt))
-	r := &Request{Tokens: make(chan int, most), ctx: ctx, all: slices.Clone(prompt), most: len(prompt) + most}
-	if !e.Ready() {
-		return nil, ErrJoins
+	crew, err := e.Crew()
+	if err != nil {
+		return nil, err
 	}
+	most = min(most, crew.Room-len(prompt))
+	r := &Request{Tokens: make(chan int, most), ctx: ctx, all: slices.Clone(prompt), most: len(prompt) + most}
 	select {
 	case e.queue <- r:
 		return r, nil
@@ -58,55 +75,72 @@ func (e *Engine) Submit(ctx context.Context, prompt []int, most int) (*Request, 
 	}
 }
 
-// Ready reports whether there is a crew.
-func (e *Engine) Ready() bool { return e.ready.Load() }
-
-// end ends the request at a place, if there is one.
-func (e *Engine) end(place int, finish string, err error) {
-	if r := e.running[place]; r != nil {
-		r.Finish, r.Err, e.running[place] = finish, err, nil
-		close(r.Tokens)
-	}
+// Crew is the crew that serves, or why there is none.
+func (e *Engine) Crew() (*Crew, error) {
+	now := e.now.Load()
+	return now.crew, now.err
 }
 
-// Run serves until ctx ends. It returns the error of the first crew that could not start; later ones it tries again.
-func (e *Engine) Run(ctx context.Context) error {
-	for first := true; ctx.Err() == nil; first = false {
+func (r *Request) end(finish string, err error) {
+	r.Finish, r.Err = finish, err
+	close(r.Tokens)
+}
+
+// Run serves until ctx ends. It starts a crew again and again until it can: its checkpoint may have been mended.
+func (e *Engine) Run(ctx context.Context) {
+	for ctx.Err() == nil {
 		began := time.Now()
-		crew, err := e.Start(ctx)
-		if err != nil && first {
-			return err
-		}
+		crew, err := e.start(ctx)
+		took := time.Since(began).Round(time.Millisecond)
 		if err != nil {
-			log.Printf("the ranks can't join: %v (trying again)", err)
-			time.Sleep(200 * time.Millisecond) // it may be its end that kept the last crew from starting
+			e.fail(err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(max(took, 200*time.Millisecond)):
+			}
 			continue
 		}
-		log.Printf("%d ranks serve the model after %v", len(crew.Ranks), time.Since(began).Round(time.Millisecond))
-		e.ready.Store(true)
+		log.Printf("%d ranks serve the model after %v", len(crew.Ranks), took)
+		e.now.Store(&state{crew: crew})
 		err = e.serve(ctx, crew)
-		e.ready.Store(false)
+		e.now.Store(&state{err: ErrJoins})
 		why := errClosed
 		if ctx.Err() == nil {
 			why = errDied
 			log.Printf("the ranks join again: %v", err)
 		}
-		for place := range e.running {
-			e.end(place, "", why)
+		for place, r := range e.running {
+			if r != nil {
+				r.end("", why)
+			}
+			e.running[place] = nil
 		}
 		if err := crew.Close(context.WithoutCancel(ctx)); err != nil {
 			log.Printf("close the ranks: %v", err)
 		}
 	}
-	for len(e.queue) > 0 {
-		e.running[0] = <-e.queue
-		e.end(0, "", errClosed)
+	e.drop(errClosed)
+}
+
+// fail answers requests with what keeps the ranks from serving the model.
+func (e *Engine) fail(err error) {
+	why := &Problem{http.StatusServiceUnavailable, fmt.Sprintf("the ranks can't serve the model: %v (trying again)", err)}
+	if now := e.now.Swap(&state{err: why}); now.err.Error() != why.Error() {
+		log.Print(why)
 	}
-	return nil
+	e.drop(why)
+}
+
+// drop ends the requests that wait.
+func (e *Engine) drop(why error) {
+	for len(e.queue) > 0 {
+		(<-e.queue).end("", why)
+	}
 }
 
 // serve runs requests until ctx ends or a step fails.
 func (e *Engine) serve(ctx context.Context, crew *Crew) error {
+	e.running = make([]*Request, crew.Sequences)
 	for {
 		if e.admit() == 0 {
 			select {
@@ -118,16 +152,16 @@ func (e *Engine) serve(ctx context.Context, crew *Crew) error {
 			}
 		}
 		for _, prompt := range []bool{true, false} {
-			b, places := e.rows(prompt)
-			if len(places) == 0 {
+			rows := e.rows(prompt, crew)
+			if len(rows) == 0 {
 				continue
 			}
-			next, err := crew.Step(ctx, b)
+			next, err := crew.Step(Batch{prompt, rows})
 			if err != nil {
 				return err
 			}
-			for i, place := range places {
-				e.give(place, int(next[i].Token))
+			for i, best := range next {
+				e.give(rows[i], int(best.Token), crew)
 			}
 		}
 	}
@@ -137,7 +171,8 @@ func (e *Engine) serve(ctx context.Context, crew *Crew) error {
 func (e *Engine) admit() (n int) {
 	for i, r := range e.running {
 		if r != nil && r.ctx.Err() != nil {
-			e.end(i, "", r.ctx.Err())
+			r.end("", r.ctx.Err())
+			e.running[i] = nil
 		}
 		if e.running[i] == nil {
 			select {
@@ -151,34 +186,36 @@ func (e *Engine) admit() (n int) {
 	return n
 }
 
-// rows are those of the next step, and the places of their requests: many of one prompt, or else the last token of
-// each request of which all others have been read.
-func (e *Engine) rows(prompt bool) (b Batch, places []int) {
-	b.Prompt = prompt
+// rows are those of the next step: of one prompt, all but its last token, or else the last token of each request of
+// which all others have been read.
+func (e *Engine) rows(prompt bool, crew *Crew) (rows []kernels.Row) {
 	for i, r := range e.running {
-		if r == nil || (len(r.all)-r.read > 1) != prompt || prompt && len(places) > 0 {
+		if r == nil || (len(r.all)-r.read > 1) != prompt || prompt && len(rows) > 0 {
 			continue
 		}
-		places = append(places, i)
-		for range min(len(r.all)-r.read, slices.Max(e.Prefill)) {
-			b.Add(r.all[r.read], i, r.read)
+		for range min(max(len(r.all)-r.read-1, 1), crew.most(prompt)) {
+			rows = append(rows, kernels.Row{Token: int32(r.all[r.read]), Sequence: int32(i), Position: int32(r.read)})
 			r.read++
 		}
 	}
-	return b, places
+	return rows
 }
 
-// give hands a request the token that follows what has been read of it, if that is all.
-func (e *Engine) give(place, token int) {
-	switch r := e.running[place]; {
-	case r.read < len(r.all):
-	case slices.Contains(e.Ends, token):
-		e.end(place, "stop", nil)
-	default:
+// give hands the request of a row the token that follows.
+func (e *Engine) give(row kernels.Row, token int, crew *Crew) {
+	r := e.running[row.Sequence]
+	stop := slices.Contains(crew.Ends, token)
+	if !stop {
 		r.all = append(r.all, token)
 		r.Tokens <- token
-		if len(r.all) == r.most {
-			e.end(place, "length", nil)
-		}
 	}
+	switch {
+	case stop:
+		r.end("stop", nil)
+	case len(r.all) == r.most:
+		r.end("length", nil)
+	default:
+		return
+	}
+	e.running[row.Sequence] = nil
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"ovgen/docs/examples/llama/kernels"
 	"ovgen/runtime/device"
 )
 
@@ -26,10 +27,39 @@ func TestOnGPUs(t *testing.T) {
 	for _, d := range append(decodings(), long) {
 		d.hold(t, device.FP32, numbers, exact)
 		d.hold(t, device.BF16, numbers, rough)
-		d.processes = true
+		d.s.Processes = true
 		d.hold(t, device.FP32, numbers[most-1:], exact)
-		d.processes, d.o.NCCL = false, true
+		d.s.Processes, d.s.NCCL = false, true
 		d.hold(t, device.FP32, numbers[most-1:], exact)
+	}
+}
+
+// TestLostDevice has a kernel read where no memory is, on as many GPUs as OVGEN_EXAMPLE_GPUS says. The context of one
+// rank is lost: all ranks get an error, and the next crew of this process makes tokens.
+func TestLostDevice(t *testing.T) {
+	s := small
+	s.Ranks = number(t, "OVGEN_EXAMPLE_GPUS")
+	t.Setenv("OVGEN_DRIVER", "cuda")
+	dir, _ := tiny(t, Tiny)
+	for i := range 2 {
+		crew, err := s.in(dir).Start(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var good, bad Batch
+		good.add(1, 0, 0)
+		bad.add(math.MaxInt32, 0, 0)
+		step(t, crew, good)
+		if i == 0 {
+			_, err := crew.Step(bad)
+			t.Log(err)
+			if err == nil {
+				t.Error("a token far outside of the vocabulary is no error")
+			}
+			t.Log(crew.Close(t.Context()))
+		} else if err := crew.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -57,11 +87,10 @@ func TestSpeed(t *testing.T) {
 	ranks := number(t, "OVGEN_EXAMPLE_SPEED")
 	dir := t.TempDir()
 	writeRandom(t, dir, large)
-	o := Usual
-	o.Decode, o.Prefill = []int{1, 16, 64}, []int{128, 2048}
+	s := Usual
+	s.Ranks, s.Buckets = ranks, []Bucket{{Rows: 1}, {Rows: 16}, {Rows: 64}, {Rows: 128, Prompt: true}, {2048, true, true}}
 	t.Setenv("OVGEN_DRIVER", "cuda")
-	t.Logf("%d layers on %d GPUs, %v\n%s", large.Layers, ranks, o.Type,
-		compared(t, Spec{Model: dir, Ranks: ranks, Options: o}, 30, []int{15, 2047}))
+	t.Logf("%d layers on %d GPUs, %v\n%s", large.Layers, ranks, s.Type, compared(t, s.in(dir), 30, []int{15, 2047}))
 }
 
 // TestWays compares bits in bf16 between starts, with 8B's sizes but fewer layers and tokens, on so many GPUs as
@@ -73,16 +102,16 @@ func TestWays(t *testing.T) {
 	c.Layers, c.Vocabulary = 2, 32000
 	writeRandom(t, dir, c)
 	t.Setenv("OVGEN_DRIVER", "cuda")
-	ways(t, Spec{Model: dir, Ranks: ranks, Options: Options{Sequences: 16, Room: 256, Many: 512, Prefill: []int{64},
-		Decode: []int{16}}}, 24)
+	ways(t, Spec{Dir: dir, Ranks: ranks, Sequences: 16, Room: 256, Buckets: []Bucket{{Rows: 16},
+		{Rows: 64, Prompt: true}}}, 24)
 }
 
 // TestWaysSimulated is TestWays of a small model in the simulator.
 func TestWaysSimulated(t *testing.T) {
 	dir, _ := tiny(t, Tiny)
-	o := small
-	o.Prefill, o.Decode = []int{4}, []int{3}
-	ways(t, Spec{Model: dir, Ranks: 2, Options: o}, 2)
+	s := small.in(dir)
+	s.Buckets = []Bucket{{Rows: 3}, {Rows: 4, Prompt: true}}
+	ways(t, s, 2)
 }
 
 // ways feeds the tokens of a crew in fp32 to crews in bf16. Their logits must be near those in fp32, and all crews must
@@ -92,7 +121,7 @@ func ways(t *testing.T, s Spec, n int) {
 	s.Type = device.FP32
 	t.Setenv("OVGEN_CACHE", t.TempDir())
 	want, logits := follow(t, s, nil, n)
-	var first [][]Best
+	var first [][]kernels.Best
 	s.Type = device.BF16
 	t.Setenv("OVGEN_CACHE", t.TempDir())
 	for _, x := range []struct {
@@ -139,29 +168,29 @@ func ways(t *testing.T, s Spec, n int) {
 
 // follow has a crew read as many prompts as there are places, and make so many tokens behind each: behind those that
 // are fed, or its own. It returns what was best at each step, and all logits if they can be read.
-func follow(t *testing.T, s Spec, fed [][]Best, n int) (made [][]Best, logits [][][]float64) {
+func follow(t *testing.T, s Spec, fed [][]kernels.Best, n int) (made [][]kernels.Best, logits [][][]float64) {
 	crew, err := s.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, last := s.Prefill[0], make([]Best, s.Sequences)
+	rows, last := s.most(true), make([]kernels.Best, s.Sequences)
 	for i := range last {
 		b := Batch{Prompt: true}
 		for at, token := range prompt(rows, uint64(i)) {
-			b.Add(token, i, at)
+			b.add(token, i, at)
 		}
 		step(t, crew, b)
 	}
 	for at := range n {
 		var b Batch
 		for i, x := range last {
-			b.Add(int(x.Token), i, rows+at)
+			b.add(int(x.Token), i, rows+at)
 		}
 		last = step(t, crew, b)
 		made, logits = append(made, last), append(logits, make([][]float64, s.Sequences))
 		for i := range last {
-			if here := crew.here(); here != nil {
-				logits[at][i] = here.logits(t, i)
+			if crew.readable() {
+				logits[at][i] = crew.logits(t, i)
 			}
 		}
 		if fed != nil {
@@ -178,8 +207,8 @@ func follow(t *testing.T, s Spec, fed [][]Best, n int) (made [][]Best, logits []
 func TestCompared(t *testing.T) {
 	dir, _ := tiny(t, Tiny)
 	t.Setenv("OVGEN_DRIVER", "sim")
-	table := compared(t, Spec{Model: dir, Ranks: 2, Options: small}, 1, []int{15})
-	if rows := strings.Count(table, "\n"); rows != 2+len(small.Prefill)+len(small.Decode) {
+	table := compared(t, small.in(dir), 1, []int{15})
+	if rows := strings.Count(table, "\n"); rows != 2+len(small.Buckets) {
 		t.Errorf("%d rows:\n%s", rows, table)
 	}
 }
@@ -209,23 +238,23 @@ func compared(t *testing.T, s Spec, rounds int, positions []int) string {
 		}
 		slices.Sort(ms[0])
 		slices.Sort(ms[1])
-		own, nccl, rows := ms[0][rounds/2], ms[1][rounds/2], float64(len(b.Tokens))
+		own, nccl, rows := ms[0][rounds/2], ms[1][rounds/2], float64(len(b.Rows))
 		fmt.Fprintf(&table, "| %s | %.2f | %.2f | %.0f | %.0f |\n", what, own, nccl, rows/own*1e3, rows/nccl*1e3)
 	}
-	for _, n := range s.Prefill {
-		b := Batch{Prompt: true}
-		for p := range n {
-			b.Add(p%256, 0, p)
-		}
-		times(fmt.Sprint("prompt of ", n), b)
-	}
-	for _, n := range s.Decode {
+	for _, x := range s.Buckets {
 		for _, position := range positions {
-			var b Batch
-			for i := range min(n, s.Sequences) {
-				b.Add(i, i, position)
+			b := Batch{Prompt: x.Prompt}
+			if x.Prompt {
+				for p := range x.Rows {
+					b.add(p%256, 0, p)
+				}
+				times(fmt.Sprint("prompt of ", x.Rows), b)
+				break
 			}
-			times(fmt.Sprintf("decode %d at position %d", n, position), b)
+			for i := range min(x.Rows, s.Sequences) {
+				b.add(i, i, position)
+			}
+			times(fmt.Sprintf("decode %d at position %d", x.Rows, position), b)
 		}
 	}
 	for _, crew := range crews {

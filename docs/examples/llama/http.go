@@ -15,9 +15,8 @@ import (
 
 // Server answers OpenAI's completions requests with an engine.
 type Server struct {
-	Engine     *Engine
-	Model      string
-	Vocabulary int
+	Engine *Engine
+	Model  string
 }
 
 // completion is a request; fields that are neither here nor in onlyRequests are ignored.
@@ -59,14 +58,6 @@ type Problem struct {
 // Error is the message.
 func (p *Problem) Error() string { return p.Message }
 
-// What an engine says of requests that may be sent again.
-var (
-	ErrFull   = &Problem{http.StatusTooManyRequests, "too many requests wait (try again later)"}
-	ErrJoins  = &Problem{http.StatusServiceUnavailable, "the ranks are joining (try again later)"}
-	errDied   = &Problem{http.StatusServiceUnavailable, "a rank died; the ranks join again (try again later)"}
-	errClosed = &Problem{http.StatusServiceUnavailable, "the server ends"}
-)
-
 // described is an error as clients read it, and its status.
 func described(err error) (status int, body any) {
 	status, kind := http.StatusInternalServerError, "server_error"
@@ -82,17 +73,20 @@ func described(err error) (status int, body any) {
 // Handler has the server's paths.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/completions", func(w http.ResponseWriter, r *http.Request) {
-		if err := s.complete(w, r); err != nil {
-			status, body := described(err)
-			send(w, status, body)
-		}
-	})
-	mux.HandleFunc("GET /health", func(w http.ResponseWriter, r *http.Request) {
-		if status, body := described(ErrJoins); !s.Engine.Ready() {
-			send(w, status, body)
-		}
-	})
+	for pattern, answer := range map[string]func(http.ResponseWriter, *http.Request) error{
+		"POST /v1/completions": s.complete,
+		"GET /health": func(http.ResponseWriter, *http.Request) error {
+			_, err := s.Engine.Crew()
+			return err
+		},
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if err := answer(w, r); err != nil {
+				status, body := described(err)
+				send(w, status, body)
+			}
+		})
+	}
 	return mux
 }
 
@@ -106,12 +100,12 @@ func send(w http.ResponseWriter, status int, body any) {
 const mostBody = 16 << 20
 
 // parse reads a request and the tokens of its prompt.
-func (s *Server) parse(r *http.Request) (c completion, tokens []int, err error) {
+func (s *Server) parse(r *http.Request, crew *Crew) (c completion, tokens []int, err error) {
 	c.Most = 16
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, mostBody))
 	status := http.StatusBadRequest
 	if err = cmp.Or(err, readJSON(body, &c, onlyRequests)); err == nil {
-		tokens, err = s.tokens(c.Prompt)
+		tokens, err = parseTokens(c.Prompt, crew.Vocabulary)
 	}
 	switch {
 	case err != nil:
@@ -119,26 +113,26 @@ func (s *Server) parse(r *http.Request) (c completion, tokens []int, err error) 
 		status, err = http.StatusNotFound, fmt.Errorf("there is no model %q (there is %q)", c.Model, s.Model)
 	case c.Most < 1:
 		err = fmt.Errorf("max_tokens is %d (at least 1 is made)", c.Most)
-	case len(tokens) >= s.Engine.Room:
+	case len(tokens) >= crew.Room:
 		status, err = http.StatusRequestEntityTooLarge, fmt.Errorf("prompt has %d tokens, and a sequence has room "+
-			"for %d with its answer", len(tokens), s.Engine.Room)
+			"for %d with its answer", len(tokens), crew.Room)
 	default:
 		return c, tokens, nil
 	}
 	return c, nil, &Problem{status, err.Error()}
 }
 
-// tokens are those of a prompt.
-func (s *Server) tokens(prompt any) (tokens []int, err error) {
+// parseTokens are those of a prompt.
+func parseTokens(prompt any, vocabulary int) (tokens []int, err error) {
 	list, _ := prompt.([]any)
 	if len(list) == 0 {
 		return nil, errors.New("prompt is not a list of token ids, or is empty (for text there is no tokenizer)")
 	}
 	for _, x := range list {
 		token, number := x.(float64)
-		if !number || token != math.Trunc(token) || token < 0 || token >= float64(s.Vocabulary) {
+		if !number || token != math.Trunc(token) || token < 0 || token >= float64(vocabulary) {
 			given, _ := json.Marshal(x) // it comes from JSON
-			return nil, fmt.Errorf("prompt has %s, which is no token of the vocabulary of %d", given, s.Vocabulary)
+			return nil, fmt.Errorf("prompt has %s, which is no token of the vocabulary of %d", given, vocabulary)
 		}
 		tokens = append(tokens, int(token))
 	}
@@ -147,7 +141,11 @@ func (s *Server) tokens(prompt any) (tokens []int, err error) {
 
 // complete answers a request. An error that it returns is the answer; a later one is the last event of the stream.
 func (s *Server) complete(w http.ResponseWriter, r *http.Request) error {
-	c, prompt, err := s.parse(r)
+	crew, err := s.Engine.Crew()
+	if err != nil {
+		return err
+	}
+	c, prompt, err := s.parse(r, crew)
 	if err != nil {
 		return err
 	}

@@ -40,9 +40,9 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	s := Spec{Options: Usual}
-	flag.StringVar(&s.Model, "model", "", "the `folder` of config.json and model.safetensors")
-	flag.IntVar(&s.Ranks, "ranks", 1, "how many ranks the model is cut for")
+	s := Usual
+	flag.StringVar(&s.Dir, "model", "", "the `folder` of config.json and model.safetensors")
+	flag.IntVar(&s.Ranks, "ranks", s.Ranks, "how many ranks the model is cut for")
 	flag.IntVar(&s.Sequences, "sequences", s.Sequences, "requests at a time")
 	flag.IntVar(&s.Room, "room", s.Room, "tokens of a request, with its answer; at most the model's positions")
 	flag.BoolVar(&s.NCCL, "nccl", false, "let NCCL communicate, in place of ovgen's own ways")
@@ -54,20 +54,14 @@ func run(ctx context.Context) error {
 	if s.Type, known = driver.ParseType(*typ); !known || s.Type == device.FP16 {
 		return fmt.Errorf("-type %s: it is bf16 or fp32", *typ)
 	}
-	if s.Model == "" || flag.NArg() > 0 {
+	if s.Dir == "" || flag.NArg() > 0 {
 		return errors.New("-model is needed, and nothing but flags (-h lists them)")
 	}
-	c, err := ReadConfig(s.Model)
-	if err != nil {
-		return err
-	}
-	s.Room = min(s.Room, c.Positions)
 	listener, err := net.Listen("tcp", *addr)
 	if err != nil {
 		return err
 	}
-	engine := NewEngine(s.Start, s.Options, c.Ends)
-	server := &Server{Engine: engine, Model: filepath.Base(s.Model), Vocabulary: c.Vocabulary}
+	server := &Server{Engine: NewEngine(s.Start), Model: filepath.Base(s.Dir)}
 	log.Printf("model %q at http://%v/v1/completions", server.Model, listener.Addr())
 	web := &http.Server{Handler: server.Handler()}
 	go func() {
@@ -75,9 +69,9 @@ func run(ctx context.Context) error {
 			log.Fatal(err)
 		}
 	}()
-	err = engine.Run(ctx)
+	server.Engine.Run(ctx)
 	bound, done := context.WithTimeout(context.Background(), 5*time.Second)
 	defer done()
 	_ = web.Shutdown(bound) // streams that go on past it are cut
-	return err
+	return nil
 }

@@ -7,79 +7,48 @@ import (
 	"ovgen/docs/examples/llama/generated/decodenccl"
 	"ovgen/docs/examples/llama/generated/prefill"
 	"ovgen/docs/examples/llama/generated/prefillnccl"
-	"ovgen/generated/allgatherlinearnccl"
-	"ovgen/generated/allgatherlinearoneshot"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
 )
 
-// The packages of one job have the same fields of Shape and Buffers.
-type (
-	layerShape   = decode.Shape
-	layerBuffers = decode.Buffers
-	headShape    = allgatherlinearoneshot.Shape
-	headBuffers  = allgatherlinearoneshot.Buffers
-)
+// program is a generated package of a layer. All have the same fields of Shape and Buffers.
+type program = plan.Candidate[decode.Shape, decode.Buffers]
 
-// program is a generated package with a shape: what a plan of it needs, and how it is made.
-type program[B any] struct {
-	memory func(ranks int) (plan.Memory, error)
-	make   func(ctx context.Context, g *group.Group) (made[B], error)
-}
-
-// made is a plan of a program.
-type made[B any] struct {
-	*plan.Plan
-	bind      func(ctx context.Context, x B) error
-	attention *plan.Call // that a layer takes before bind
-}
-
-func of[B, P any, S interface {
-	Memory(ranks int) (plan.Memory, error)
-}](s S, makes func(context.Context, *group.Group, S) (P, error), as func(P) made[B]) program[B] {
-	return program[B]{s.Memory, func(ctx context.Context, g *group.Group) (made[B], error) {
-		p, err := makes(ctx, g, s)
-		if err != nil {
-			return made[B]{}, err
-		}
-		return as(p), nil
-	}}
-}
-
-// layerProgram is a layer of rows that are spread over the ranks, or whole on each; by NCCL, or not.
-func layerProgram(s layerShape, spread, nccl bool) program[layerBuffers] {
+// programOf is a layer of rows that are spread over the ranks or whole on each, by NCCL or not.
+func programOf(spread, nccl bool, attention plan.Call) program {
 	type (
-		B = layerBuffers
-		C = context.Context
+		S = decode.Shape
+		B = decode.Buffers
 	)
 	switch {
 	case spread && nccl:
-		return of(prefillnccl.Shape(s), prefillnccl.New, func(p *prefillnccl.Plan) made[B] {
-			return made[B]{p.Plan, func(c C, x B) error { return p.Bind(c, prefillnccl.Buffers(x)) }, &p.Attention}
-		})
+		return plan.Other(&prefillnccl.Program,
+			with(prefillnccl.New, func(p *prefillnccl.Plan) { p.Attention = attention }), (*prefillnccl.Plan).Bind,
+			func(s S) prefillnccl.Shape { return prefillnccl.Shape(s) },
+			func(x B) prefillnccl.Buffers { return prefillnccl.Buffers(x) })
 	case spread:
-		return of(prefill.Shape(s), prefill.New, func(p *prefill.Plan) made[B] {
-			return made[B]{p.Plan, func(c C, x B) error { return p.Bind(c, prefill.Buffers(x)) }, &p.Attention}
-		})
+		return plan.Other(&prefill.Program,
+			with(prefill.New, func(p *prefill.Plan) { p.Attention = attention }), (*prefill.Plan).Bind,
+			func(s S) prefill.Shape { return prefill.Shape(s) },
+			func(x B) prefill.Buffers { return prefill.Buffers(x) })
 	case nccl:
-		return of(decodenccl.Shape(s), decodenccl.New, func(p *decodenccl.Plan) made[B] {
-			return made[B]{p.Plan, func(c C, x B) error { return p.Bind(c, decodenccl.Buffers(x)) }, &p.Attention}
-		})
+		return plan.Other(&decodenccl.Program,
+			with(decodenccl.New, func(p *decodenccl.Plan) { p.Attention = attention }), (*decodenccl.Plan).Bind,
+			func(s S) decodenccl.Shape { return decodenccl.Shape(s) },
+			func(x B) decodenccl.Buffers { return decodenccl.Buffers(x) })
 	}
-	return of(s, decode.New, func(p *decode.Plan) made[B] { return made[B]{p.Plan, p.Bind, &p.Attention} })
+	return plan.Own(&decode.Program, with(decode.New, func(p *decode.Plan) { p.Attention = attention }),
+		(*decode.Plan).Bind)
 }
 
-// headProgram gathers the rows that logits are made of, and multiplies them by the rank's part of the vocabulary.
-func headProgram(s headShape, nccl bool) program[headBuffers] {
-	type B = headBuffers
-	if !nccl {
-		return of(s, allgatherlinearoneshot.New, func(p *allgatherlinearoneshot.Plan) made[B] {
-			return made[B]{Plan: p.Plan, bind: p.Bind}
-		})
+// with is a package's New that also sets something of the plan.
+func with[P, S any](make func(context.Context, *group.Group, S) (P, error),
+	set func(P)) func(context.Context, *group.Group, S) (P, error) {
+	return func(ctx context.Context, g *group.Group, s S) (P, error) {
+		p, err := make(ctx, g, s)
+		if err == nil {
+			set(p)
+		}
+		return p, err
 	}
-	return of(allgatherlinearnccl.Shape(s), allgatherlinearnccl.New, func(p *allgatherlinearnccl.Plan) made[B] {
-		return made[B]{Plan: p.Plan, bind: func(c context.Context, x B) error {
-			return p.Bind(c, allgatherlinearnccl.Buffers(x))
-		}}
-	})
 }

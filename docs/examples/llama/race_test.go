@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"ovgen/docs/examples/llama/kernels"
 	"ovgen/runtime/group"
 	"ovgen/verify/sim"
 	"ovgen/verify/simtest"
@@ -15,19 +16,18 @@ import (
 // also of the decoder's own kernels, which say what they read and write.
 func TestRaces(t *testing.T) {
 	dir, _ := tiny(t, Tiny)
-	c, tensors, needs, err := Spec{Model: dir, Ranks: 2, Options: small}.open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tensors.Close()
 	for seed := range uint64(3) {
-		o := small
-		o.NCCL = seed == 2
+		s := small
+		s.NCCL = seed == 2
+		m, needs, err := s.in(dir).Open()
+		if err != nil {
+			t.Fatal(err)
+		}
 		synctest.Test(t, func(t *testing.T) {
 			world := simtest.Config{Config: sim.Config{Devices: 2, Seed: seed},
 				Change: func(c *group.Config) { c.Arena = needs.Arena() }}
 			if err := simtest.Run(t.Context(), world, func(ctx context.Context, g *group.Group) error {
-				return steps(ctx, g, c, tensors, o)
+				return steps(ctx, g, m)
 			}); err != nil {
 				t.Error(err)
 			}
@@ -35,26 +35,26 @@ func TestRaces(t *testing.T) {
 	}
 }
 
-func steps(ctx context.Context, g *group.Group, c Config, tensors *Tensors, o Options) error {
-	r, err := NewRank(ctx, g, c, tensors, o)
+func steps(ctx context.Context, g *group.Group, m Model) error {
+	r, err := m.load(ctx, g)
 	if err != nil {
 		return err
 	}
 	whole, part, both := Batch{Prompt: true}, Batch{Prompt: true}, Batch{}
 	for p := range 10 {
-		whole.Add(p, 0, p)
+		whole.add(p, 0, p)
 	}
 	for p := range 3 {
-		part.Add(p, 1, p)
+		part.add(p, 1, p)
 	}
-	both.Add(7, 0, 10)
-	both.Add(7, 1, 3)
+	both.add(7, 0, 10)
+	both.add(7, 1, 3)
 	for _, b := range []Batch{whole, part, both, both} {
-		next, err := r.Step(ctx, b)
-		if err != nil {
+		var next []kernels.Best
+		if err := r.Step(b, &next); err != nil {
 			return err
 		}
-		if len(next) == 0 || next[0].Token < 0 || int(next[0].Token) >= c.Vocabulary {
+		if !b.Prompt && (len(next) == 0 || next[0].Token < 0 || int(next[0].Token) >= m.Vocabulary) {
 			return fmt.Errorf("the next tokens are %v", next)
 		}
 	}

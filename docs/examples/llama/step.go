@@ -7,202 +7,150 @@ import (
 	"fmt"
 	"slices"
 
+	"ovgen/docs/examples/llama/generated/decode"
 	"ovgen/docs/examples/llama/kernels"
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
 )
 
-// bucket is a step of up to a number of rows: its plans, and one graph of the whole step.
-type bucket struct {
-	rows   int
-	prompt bool // rows of one sequence, of which the last is wanted; else each row is
-	spread bool // between products a rank has its part of the rows, and not all
-	wanted int  // rows of logits: a multiple of the ranks
+// Bucket is a step of up to so many rows.
+type Bucket struct {
+	Rows   int
+	Prompt bool // of one sequence, of which more is to be read; else one row each of several, which get their next tokens
+	Spread bool // between products a rank has its part of the rows, and not all
+}
 
-	layer made[layerBuffers]
-	head  made[headBuffers]
+// bucket is a Bucket's plan, which all layers share, and the graph of the whole step.
+type bucket struct {
+	Bucket
+	layer plan.Runner
+	bind  func(context.Context, decode.Buffers) error
+	head  driver.Product // the logits of this rank's part of the vocabulary
 	graph *device.Graph
 }
 
-// newBuckets are those of the options, of each kind the smallest first.
-func (o Options) newBuckets(ranks int) (list []*bucket) {
-	for _, n := range o.Decode {
-		list = append(list, &bucket{rows: n, wanted: multiple(n, ranks)})
-	}
-	for _, n := range o.Prefill {
-		b := &bucket{rows: n, prompt: true, wanted: ranks}
-		if n >= o.Many {
-			b.rows, b.spread = multiple(n, ranks), true
-		}
-		list = append(list, b)
-	}
-	return list
+// shape is a layer's of a bucket.
+func (r *Rank) shape(b Bucket) decode.Shape {
+	return decode.Shape{M: r.padded(b), K: r.Hidden, N: r.Heads * r.HeadSize, N2: r.Ranks * r.Keys * r.HeadSize,
+		F: r.Intermediate, Type: r.Type}
 }
 
-// programs are a bucket's.
-func (r *Rank) programs(b *bucket) (program[layerBuffers], program[headBuffers]) {
-	return layerProgram(layerShape{M: b.rows, K: r.Hidden, N: r.Heads * r.HeadSize, N2: r.Ranks * r.Keys * r.HeadSize,
-			F: r.Intermediate, Type: r.Type}, b.spread, r.NCCL),
-		headProgram(headShape{M: b.wanted, K: r.Hidden, N: r.Tokens, Type: device.FP32}, r.NCCL)
-}
-
-// planned is what the plans of all buckets need.
-func (r *Rank) planned() (all plan.Memory, err error) {
-	for _, b := range r.newBuckets(r.Ranks) {
-		layer, head := r.programs(b)
-		for _, memory := range []func(int) (plan.Memory, error){layer.memory, head.memory} {
-			needs, err := memory(r.Ranks)
-			if err != nil {
-				return all, err
-			}
-			all.Beside(needs)
-		}
+// padded are a bucket's rows. Where they are spread, each rank has as many.
+func (s Spec) padded(b Bucket) int {
+	if b.Spread {
+		return multiple(b.Rows, s.Ranks)
 	}
-	return all, nil
+	return b.Rows
 }
 
-// plan makes the plans of all buckets and captures their steps, the largest first.
-func (r *Rank) plan(ctx context.Context) (err error) {
-	r.buckets = r.newBuckets(r.Ranks)
-	for _, b := range slices.Backward(r.buckets) {
-		layer, head := r.programs(b)
-		if b.layer, err = layer.make(ctx, r.group); err != nil {
-			return err
-		}
-		if b.head, err = head.make(ctx, r.group); err != nil {
-			return err
-		}
-		if err = b.head.bind(ctx, headBuffers{A: r.last, B: r.head, Bias: r.zeros, C: r.logits}); err != nil {
-			return err
-		}
-		b.graph, err = device.Capture(r.driver, r.stream.Handle(), func() error { return r.enqueue(ctx, b) })
+// plan makes the plans of all buckets and captures their steps, the last first.
+func (r *Rank) plan() (err error) {
+	for _, x := range slices.Backward(r.Buckets) {
+		b := &bucket{Bucket: x}
+		b.layer, b.bind, err = programOf(b.Spread, r.NCCL, r.attend(b)).New(r.ctx, r.group, r.shape(x))
 		if err != nil {
-			return fmt.Errorf("steps of %d rows: %w", b.rows, err)
+			return err
 		}
+		b.head, err = r.driver.MatmulCreate(driver.MatmulDesc{M: b.Rows, K: r.Hidden, N: r.Tokens, Type: driver.FP32,
+			Transposed: true})
+		if err != nil {
+			return err
+		}
+		b.graph, err = device.Capture(r.driver, r.stream.Handle(), func() error { return r.enqueue(b) })
+		if err != nil {
+			return fmt.Errorf("steps of %d rows: %w", b.Rows, err)
+		}
+		r.buckets = append(r.buckets, b)
 	}
+	slices.Reverse(r.buckets)
 	return nil
 }
 
 // enqueue is a whole step. Only numbers in device memory differ from one to the next, so that its graph can be
 // launched again.
-func (r *Rank) enqueue(ctx context.Context, b *bucket) error {
-	on, word := r.stream.Handle(), func(i int) device.Ptr { return r.input + device.Ptr(4*i) }
-	first, count := 0, b.rows
-	if b.spread {
-		count /= r.Ranks
-		first = r.Cut.Rank * count
+func (r *Rank) enqueue(b *bucket) error {
+	on, p := r.stream.Handle(), &r.params
+	p.Count = r.padded(b.Bucket)
+	own := *p
+	if b.Spread {
+		own.Count /= r.Ranks
+		own.Rows += driver.Ptr(r.Rank * own.Count * rowBytes)
 	}
-	err := kernels.Embed.Launch(r.kernels, on, r.Type, kernels.Rows{Count: count, Columns: r.Hidden, Index: word(first),
-		From: r.embedding, To: r.x[0]})
-	look := r.attention
-	look.Rows, look.Sequences, look.Positions = b.rows, word(b.rows), word(2*b.rows)
-	from, to := r.x[0], r.x[1]
+	err := r.kernels.Launch(on, "embed", own)
+	from, to := p.X, r.other
 	for _, l := range r.layers {
-		look.CacheKeys, look.CacheValues = l.keys, l.values
-		l.A, l.C, *b.layer.attention = from, to, r.attend(look, b.prompt)
-		err = errors.Join(err, b.layer.bind(ctx, l.layerBuffers), b.layer.Enqueue(on))
+		p.CacheKeys, p.CacheValues = l.keys, l.values
+		l.A, l.C = from, to
+		err = errors.Join(err, b.bind(r.ctx, l.Buffers), b.layer.Enqueue(on))
 		from, to = to, from
 	}
-	return errors.Join(err,
-		kernels.Last.Launch(r.kernels, on, r.Type, kernels.Rows{Count: b.wanted / r.Ranks, Columns: r.Hidden,
-			Index: word(3 * b.rows), From: from, Weight: r.norm, To: r.last, Epsilon: float32(r.Epsilon)}),
-		b.head.Enqueue(on),
-		kernels.Best.Launch(r.kernels, on, r.Type, kernels.Rows{Count: b.wanted, Columns: r.Tokens, First: r.First,
-			Tokens: r.Tokens - r.Padding, From: r.logits, To: r.best}))
+	if b.Prompt {
+		return err
+	}
+	last := *p
+	last.X = from
+	return errors.Join(err, r.kernels.Launch(on, "last", last),
+		r.driver.Matmul(b.head, p.Logits, p.Normed, r.head, 0, r.workspace, on), r.kernels.Launch(on, "best", last))
 }
 
 // attend is the call between a layer's products: it turns and keeps the new keys, and looks back.
-func (r *Rank) attend(look kernels.Attention, prompt bool) plan.Call {
-	return func(on driver.Stream, to plan.Range, from []plan.Range) error {
-		look.Query, look.Key, look.Value, look.To = from[0].At, from[1].At, from[2].At, to.At
-		err := kernels.Store.Launch(r.kernels, on, r.Type, look)
-		if prompt {
-			return errors.Join(err, kernels.Prefill.Launch(r.kernels, on, r.Type, look))
+func (r *Rank) attend(b *bucket) plan.Call {
+	return func(on driver.Stream, to plan.Range, from []plan.Range) (err error) {
+		p := r.params
+		p.Query, p.Key, p.Value, p.To = from[0].At, from[1].At, from[2].At, to.At
+		looks := []string{"store", "decode", "merge"}
+		if b.Prompt {
+			looks = []string{"store", "prefill"}
 		}
-		return errors.Join(err, kernels.Decode.Launch(r.kernels, on, r.Type, look),
-			kernels.Merge.Launch(r.kernels, on, r.Type, look))
+		for _, name := range looks {
+			err = errors.Join(err, r.kernels.Launch(on, name, p))
+		}
+		return err
 	}
 }
 
-// Batch is the rows of one step: either rows of a prompt, which follow each other in one sequence, or one row each of
-// several sequences.
+// Batch is the rows of one step: of a prompt, which follow each other in one sequence, or one of each of several
+// sequences.
 type Batch struct {
-	Prompt                       bool
-	Tokens, Sequences, Positions []int32
+	Prompt bool
+	Rows   []kernels.Row
 }
 
-// Add adds a row.
-func (b *Batch) Add(token, sequence, position int) {
-	b.Tokens = append(b.Tokens, int32(token))
-	b.Sequences = append(b.Sequences, int32(sequence))
-	b.Positions = append(b.Positions, int32(position))
-}
+// rowBytes and bestBytes are the sizes of a kernels.Row and a kernels.Best.
+const rowBytes, bestBytes = 12, 8
 
-// Best is the greatest logit of a row on a rank, and its token.
-type Best struct {
-	Logit float32
-	Token int32
-}
-
-// Step runs the rows through the model, and returns the likeliest of this rank's tokens behind each row, or behind the
-// last row of a prompt. All ranks call it with the same rows.
-func (r *Rank) Step(ctx context.Context, rows Batch) (next []Best, err error) {
-	n := len(rows.Tokens)
-	i := slices.IndexFunc(r.buckets, func(b *bucket) bool { return b.prompt == rows.Prompt && b.rows >= n })
-	if i < 0 || n == 0 {
-		return nil, fmt.Errorf("step of %d rows: no bucket has them", n)
-	}
-	b := r.buckets[i]
-	input, answers := b.input(r, rows)
-	best := make([]Best, b.wanted)
-	raw := make([]byte, binary.Size(best))
-	if err = r.driver.MemcpyHtoD(r.input, little(input)); err == nil {
-		err = b.graph.Launch(r.stream.Handle())
-	}
-	if err == nil {
-		err = r.group.Watch(ctx, r.stream.Handle())
-	}
-	if err == nil {
-		err = r.driver.MemcpyDtoH(raw, r.best)
-	}
-	if err != nil {
-		r.group.Abort(err) // the other ranks wait for this one
-		return nil, fmt.Errorf("step: %w", err)
-	}
-	_, _ = binary.Decode(raw, binary.LittleEndian, best) // it refuses only too few bytes
-	for _, at := range answers {
-		next = append(next, best[at])
-	}
-	return next, nil
-}
-
-// input is what the kernels read of a step: tokens, sequences and positions of its rows, and which rows this rank norms
-// for the logits, -1 for none. Of the logits' rows, answers are those of the rows, or of a prompt's last row.
-func (b *bucket) input(r *Rank, rows Batch) (input []int32, answers []int) {
-	n, each := len(rows.Tokens), b.wanted/r.Ranks
-	fill := func(list []int32, size int, with int32) {
-		input = append(append(input, list...), slices.Repeat([]int32{with}, size-len(list))...)
-	}
-	fill(rows.Tokens, b.rows, 0)
-	fill(rows.Sequences, b.rows, int32(r.Sequences))
-	fill(rows.Positions, b.rows, 0)
-	fill(nil, each, -1)
-	want := func(rank, at, row int) {
-		if rank == r.Cut.Rank {
-			input[3*b.rows+at] = int32(row)
+// Step runs the rows through the model. Unless they are a prompt's, best are the likeliest of this rank's tokens behind
+// each. All ranks call it with the same rows. Behind an error the rank can only be closed.
+func (r *Rank) Step(s Batch, best *[]kernels.Best) error {
+	return r.guarded("step", func() error {
+		n := len(s.Rows)
+		i := slices.IndexFunc(r.buckets, func(b *bucket) bool { return b.Prompt == s.Prompt && b.Rows >= n })
+		if i < 0 || n == 0 {
+			return fmt.Errorf("no bucket has %d rows", n)
 		}
-		answers = append(answers, rank*each+at)
-	}
-	switch last, part := n-1, b.rows/r.Ranks; {
-	case b.spread:
-		want(last/part, 0, last%part)
-	case b.prompt:
-		want(0, 0, last)
-	default:
-		for i := range n {
-			want(i/each, i%each, i)
+		b := r.buckets[i]
+		none := kernels.Row{Sequence: int32(r.Sequences)}
+		rows := append(slices.Clone(s.Rows), slices.Repeat([]kernels.Row{none}, r.padded(b.Bucket)-n)...)
+		input, err := binary.Append(nil, binary.LittleEndian, rows)
+		if err != nil {
+			return err
 		}
-	}
-	return input, answers
+		if err := r.driver.MemcpyHtoD(r.params.Rows, input); err != nil {
+			return err
+		}
+		if err := b.graph.Launch(r.stream.Handle()); err != nil {
+			return err
+		}
+		if err := r.group.Watch(r.ctx, r.stream.Handle()); err != nil || s.Prompt {
+			return err
+		}
+		output := make([]byte, n*bestBytes)
+		if err := r.driver.MemcpyDtoH(output, r.params.Best); err != nil {
+			return err
+		}
+		*best = make([]kernels.Best, n)
+		_, err = binary.Decode(output, binary.LittleEndian, *best)
+		return err
+	})
 }

@@ -136,3 +136,9 @@ func writeTensors(path string, weights map[string]Array) error {
 	}
 	return errors.Join(w.Flush(), f.Close())
 }
+
+// rounded is the nearest bf16, the even one of two.
+func rounded(x float32) uint16 {
+	b := math.Float32bits(x)
+	return uint16((b + 0x7fff + b>>16&1) >> 16)
+}

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"ovgen/runtime/device"
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+	"ovgen/verify/inject"
+)
+
+// envFault is the path of a file that names the fault of rank 1, which takes it away when it launches a step.
+const envFault = "OVGEN_TEST_FAULT"
+
+// faults are ways for a rank to die at a launch.
+var faults = map[string]func(d *faulty) error{
+	"error": func(*faulty) error { return errors.New("the power went") },
+	"panic": func(*faulty) error { panic("index out of range") },
+	"device": func(d *faulty) error {
+		d.lost.Store(true)
+		return d.call("GraphLaunch")
+	},
+	"kill": func(*faulty) error { return syscall.Kill(os.Getpid(), syscall.SIGKILL) },
+}
+
+// faulty is a driver whose device may be lost: calls fail from then on, as behind an illegal address.
+type faulty struct {
+	*inject.Filter
+	lost atomic.Bool
+}
+
+// withFaults makes the device of rank 1 faulty.
+func withFaults(c group.Config) group.Config {
+	c.Decorate = func(d driver.Driver) driver.Driver {
+		if d.Properties().Ordinal != 1 {
+			return d
+		}
+		f := &faulty{Filter: inject.New(d)}
+		f.Before = func(c inject.Call) error {
+			path := os.Getenv(envFault)
+			if c.Name != "GraphLaunch" || path == "" || f.lost.Load() {
+				return f.call(c.Name)
+			}
+			kind, err := os.ReadFile(path)
+			if err != nil || os.Remove(path) != nil {
+				return nil
+			}
+			return faults[string(kind)](f)
+		}
+		return f
+	}
+	return c
+}
+
+func (f *faulty) call(name string) error {
+	if f.lost.Load() {
+		return &driver.Status{Call: name, Code: 700, Text: "CUDA_ERROR_ILLEGAL_ADDRESS"}
+	}
+	return nil
+}
+
+// MemcpyHtoD fails on a lost device.
+func (f *faulty) MemcpyHtoD(to driver.Ptr, from []byte) error {
+	return errors.Join(f.call("MemcpyHtoD"), f.Filter.MemcpyHtoD(to, from))
+}
+
+// EventQuery fails on a lost device.
+func (f *faulty) EventQuery(e driver.Event) (bool, error) {
+	done, err := f.Filter.EventQuery(e)
+	return done, errors.Join(f.call("EventQuery"), err)
+}
+
+// StreamSynchronize fails on a lost device.
+func (f *faulty) StreamSynchronize(s driver.Stream) error {
+	return errors.Join(f.call("StreamSynchronize"), f.Filter.StreamSynchronize(s))
+}
+
+// TestRankDies has a rank die in every way in the middle of a stream, which gets an error: the ranks join again, and the
+// same request has the same tokens as before.
+func TestRankDies(t *testing.T) {
+	dir, _ := tiny(t, Tiny)
+	byNCCL, byProcesses := small.in(dir), small.in(dir)
+	byNCCL.NCCL, byProcesses.Processes = true, true
+	for _, x := range []struct {
+		name   string
+		s      Spec
+		faults []string
+	}{
+		{"goroutines", small.in(dir), []string{"error", "panic", "device"}},
+		{"goroutines by NCCL", byNCCL, []string{"panic"}},
+		{"processes", byProcesses, []string{"error", "panic", "device", "kill"}},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "fault")
+			t.Setenv(envFault, path)
+			s := serveBy(t, x.s.Start)
+			s.healthy()
+			const short = `{"model": "tiny", "prompt": [256, 84, 104, 101, 32], "max_tokens": 4}`
+			want := s.tokens(short)
+			for _, fault := range x.faults {
+				r, err := http.Post(s.URL+"/v1/completions", "application/json",
+					strings.NewReader(`{"model": "tiny", "prompt": [72, 101], "max_tokens": 100, "stream": true}`))
+				if err != nil {
+					t.Fatal(err)
+				}
+				lines := bufio.NewReader(r.Body)
+				if _, err := lines.ReadString('\n'); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(fault), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				rest, err := io.ReadAll(lines)
+				if err != nil || !strings.Contains(string(rest), `{"error":{"message":"a rank died`) ||
+					!strings.HasSuffix(string(rest), "data: [DONE]\n\n") {
+					t.Errorf("%s: %v\n%s", fault, err, rest)
+				}
+				r.Body.Close()
+				s.healthy()
+				if got := s.tokens(short); !slices.Equal(got, want) {
+					t.Errorf("behind %s: %v, and before %v", fault, got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestBadCheckpoints starts a server with checkpoints that can't be served: it answers with the reason, and serves when
+// the checkpoint has been mended.
+func TestBadCheckpoints(t *testing.T) {
+	write := func(t *testing.T, path string, text []byte) {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lacks := func(change func(w map[string]Array)) func(t *testing.T, config, tensors string) {
+		return func(t *testing.T, _, tensors string) {
+			weights := Random(Tiny, seed)
+			change(weights)
+			if err := writeTensors(tensors, weights); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, x := range []struct {
+		name string
+		harm func(t *testing.T, config, tensors string)
+		want string
+	}{
+		{"no config", func(t *testing.T, config, _ string) { os.Remove(config) }, "config.json: no such file"},
+		{"half a config", func(t *testing.T, config, _ string) { write(t, config, []byte("{")) }, "it is no JSON object"},
+		{"another model", func(t *testing.T, config, _ string) {
+			write(t, config, changed(t, "model_type", `"mistral"`))
+		}, `model_type is "mistral" (only "llama" is served)`},
+		{"no tensors", func(t *testing.T, _, tensors string) { os.Remove(tensors) }, "model.safetensors: no such file"},
+		{"a truncated file", func(t *testing.T, _, tensors string) {
+			info, err := os.Stat(tensors)
+			if err = errors.Join(err, os.Truncate(tensors, info.Size()-1)); err != nil {
+				t.Fatal(err)
+			}
+		}, "the file may be truncated"},
+		{"a missing tensor", lacks(func(w map[string]Array) { delete(w, "model.layers.1.mlp.up_proj.weight") }),
+			"tensor model.layers.1.mlp.up_proj.weight: it is not in the checkpoint"},
+		{"a misshapen tensor", lacks(func(w map[string]Array) {
+			w["model.norm.weight"] = Array{[]int{2}, make([]float32, 2)}
+		}), "tensor model.norm.weight: its shape is [2], and the config makes it [96]"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
+			dir, weights := tiny(t, Tiny)
+			x.harm(t, filepath.Join(dir, "config.json"), filepath.Join(dir, "model.safetensors"))
+			s := serveBy(t, Spec{Dir: dir, Ranks: 1, Type: device.FP32, Sequences: 1, Room: 16,
+				Buckets: []Bucket{{Rows: 1}}}.Start)
+			const body = `{"model": "tiny", "prompt": [72], "max_tokens": 2}`
+			status, text := s.post(body)
+			for ; status == http.StatusServiceUnavailable && strings.Contains(text, "are joining"); status, text = s.post(body) {
+				time.Sleep(time.Millisecond)
+			}
+			var answer struct{ Error struct{ Message string } }
+			if err := json.Unmarshal([]byte(text), &answer); err != nil || status != http.StatusServiceUnavailable ||
+				!strings.Contains(answer.Error.Message, x.want) {
+				t.Errorf("status %d: %s\nwant %q", status, text, x.want)
+			}
+			if err := WriteCheckpoint(dir, Tiny, weights); err != nil {
+				t.Fatal(err)
+			}
+			s.healthy()
+			if got := s.tokens(body); len(got) != 2 {
+				t.Errorf("tokens %v of the mended checkpoint", got)
+			}
+		})
+	}
+}
+
+// TestWaiting has requests that wait while the ranks can't join again: they get the reason.
+func TestWaiting(t *testing.T) {
+	c := &counter{hold: make(chan struct{}), begun: make(chan struct{}, 1), died: make(chan struct{})}
+	starts := 0
+	s := serveBy(t, func(context.Context) (*Crew, error) {
+		if starts++; starts > 1 {
+			return nil, errors.New("the disk is gone")
+		}
+		return &Crew{few, []Stepper{c}, c.died, func(context.Context) error { return nil }}, nil
+	})
+	s.healthy()
+	var all []*Request
+	for range 2 * few.Sequences {
+		r, err := s.engine.Submit(t.Context(), []int{1}, 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	<-c.begun
+	close(c.died)
+	for i, r := range all {
+		for range r.Tokens {
+			t.Errorf("request %d got a token", i)
+		}
+		if r.Err == nil || i >= few.Sequences && !strings.Contains(r.Err.Error(), "serve the model: the disk is gone") {
+			t.Errorf("request %d: %v", i, r.Err)
+		}
+	}
+}
