@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	case mode == "":
 		os.Exit(m.Run())
 	case mode == "echo":
-		os.Exit(echo(rank))
+		os.Exit(serve(rank))
 	case mode == "launch" && !launch.IsRank():
 		err := (&launch.Command{Ranks: 3, Grace: 300 * time.Millisecond}).Run(context.Background())
 		fmt.Fprintln(os.Stderr, err)
@@ -65,42 +65,48 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// echo sends the rank and what it is sent back to the program that started this one. Rank 1 ends at once.
-func echo(rank int) int {
-	conn, err := launch.Starter()
-	again, second := launch.Starter()
-	if err != nil || conn == nil || again != nil || second != nil {
-		fmt.Fprintln(os.Stderr, conn, err, again, second)
-		return 1
+// echo is what ranks give to Serve.
+type echo int
+
+// Say replies the rank and what it is sent. Rank 1 ends instead.
+func (e echo) Say(text string, reply *string) error {
+	if e == 1 {
+		os.Exit(0)
 	}
-	if rank != 1 {
-		fmt.Fprint(conn, rank)
-		_, _ = io.Copy(conn, conn)
+	*reply = fmt.Sprint(int(e), text)
+	return nil
+}
+
+// serve is a rank that another program calls, and not twice.
+func serve(rank int) int {
+	started, err := launch.Serve(echo(rank))
+	again, second := launch.Serve(echo(rank))
+	if err != nil || !started || again || second != nil {
+		fmt.Fprintln(os.Stderr, started, err, again, second)
+		return 1
 	}
 	return 0
 }
 
-// TestConnect talks to ranks. The connection of one ends with it, and another one ends when this program says so.
+// TestStart calls ranks. The call of one that ends fails, and another one ends when this program says so.
 func TestStart(t *testing.T) {
 	job, err := (&launch.Command{Ranks: 2, Env: []string{rankMode + "=echo"}}).Start()
 	if err != nil {
 		t.Fatal(err)
 	}
-	conns := job.Conns
-	if text, err := io.ReadAll(conns[1]); len(text) > 0 || err != nil {
+	var text string
+	if err := job.Ranks[1].Call("Rank.Say", "Hello", &text); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("of rank 1: %q, %v", text, err)
 	}
-	_, err = conns[0].Write([]byte("Hello"))
-	text := make([]byte, 6)
-	if _, e := io.ReadFull(conns[0], text); err != nil || e != nil || string(text) != "0Hello" {
-		t.Errorf("of rank 0: %q, %v, %v", text, err, e)
+	if err := job.Ranks[0].Call("Rank.Say", "Hello", &text); err != nil || text != "0Hello" {
+		t.Errorf("of rank 0: %q, %v", text, err)
 	}
 	if err := job.Close(); err != nil {
 		t.Error(err)
 	}
 	<-job.Done
-	if conn, err := launch.Starter(); conn != nil || err != nil {
-		t.Errorf("a program that was not started as a rank has %v, %v", conn, err)
+	if started, err := launch.Serve(echo(0)); started || err != nil {
+		t.Errorf("a program that was not started as a rank: %v, %v", started, err)
 	}
 }
 

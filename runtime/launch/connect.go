@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/rpc"
 	"os"
 	"time"
 )
@@ -17,14 +18,14 @@ const closeTimeout = 30 * time.Second
 
 // Job is ranks that run, for a program that tells them what to do.
 type Job struct {
-	Conns []net.Conn      // to each rank, which finds its end by Starter; a rank that ends ends its connection
+	Ranks []*rpc.Client   // call the methods of what each rank gives to Serve, as those of "Rank"
 	Done  <-chan struct{} // closed when all ranks have ended
 
 	err  error // of Run
 	stop context.CancelFunc
 }
 
-// Start starts the ranks as Run does, each with a connection.
+// Start starts the ranks as Run does, each with a connection. A rank that ends ends the calls of it.
 func (l *Command) Start() (*Job, error) {
 	conns, err := l.connect()
 	if err != nil {
@@ -32,7 +33,10 @@ func (l *Command) Start() (*Job, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	j := &Job{Conns: conns, Done: done, stop: stop}
+	j := &Job{Done: done, stop: stop}
+	for _, conn := range conns {
+		j.Ranks = append(j.Ranks, rpc.NewClient(conn))
+	}
 	go func() {
 		defer close(done)
 		j.err = l.Run(ctx)
@@ -43,7 +47,7 @@ func (l *Command) Start() (*Job, error) {
 // Close closes the connections, by which ranks learn that they are to end, and waits until they have. After 30 s it
 // ends them. The error is that of Run; a signal that was this process's too is none.
 func (j *Job) Close() error {
-	closeAll(j.Conns)
+	closeAll(j.Ranks)
 	defer j.stop()
 	defer time.AfterFunc(closeTimeout, j.stop).Stop()
 	<-j.Done
@@ -83,22 +87,27 @@ func (l *Command) disconnect() {
 
 func closeAll[C interface{ Close() error }](list []C) {
 	for _, c := range list {
-		_ = c.Close() // of sockets: there is nothing that it could lose
+		_ = c.Close() // of connections: there is nothing that it could lose
 	}
 }
 
-// Starter is the connection to the program that has started this rank; nil if that called no Start. The first call
-// takes it.
-func Starter() (net.Conn, error) {
+// Serve lets the program that has started this rank by Start call the methods of x, those that net/rpc takes, until it
+// closes the Job. It reports whether there is such a program, and returns at once if not. The first call serves.
+func Serve(x any) (started bool, err error) {
 	if os.Getenv(envConnection) == "" {
-		return nil, nil
+		return false, nil
 	}
 	os.Unsetenv(envConnection) // programs that this one starts don't have it
 	f := os.NewFile(3, "connection")
-	defer f.Close()
 	conn, err := net.FileConn(f)
+	f.Close()
 	if err != nil {
-		return nil, fmt.Errorf("find the connection to the starter: %w", err)
+		return true, fmt.Errorf("find the connection to the starter: %w", err)
 	}
-	return conn, nil
+	server := rpc.NewServer()
+	if err := server.RegisterName("Rank", x); err != nil {
+		return true, fmt.Errorf("serve the starter: %w", err)
+	}
+	server.ServeConn(conn)
+	return true, nil
 }

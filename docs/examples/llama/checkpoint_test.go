@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -10,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"ovgen/runtime/device"
+	"ovgen/runtime/safetensors"
 )
 
 // TestConfigRefused has configs that are not served: the error names the field.
@@ -32,36 +31,37 @@ func TestConfigRefused(t *testing.T) {
 		{"no factor", "rope_scaling", `{"rope_type": "llama3"}`, "rope_scaling is llama3 (it must have factor, low"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			_, err := parseConfig(changed(t, x.field, x.value))
+			_, err := ReadConfig(changed(t, x.field, x.value))
 			if err == nil || !strings.Contains(err.Error(), x.want) {
 				t.Errorf("%v, want %q", err, x.want)
 			}
 		})
-	}
-	if _, err := parseConfig([]byte("{")); err == nil {
-		t.Error("half an object is a config")
 	}
 	if _, err := ReadConfig(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }
 
-// changed is the tiny model's config with another value of a field.
-func changed(t *testing.T, field, value string) []byte {
-	dir := t.TempDir()
+// changed is a folder with the tiny model's config, but for the value of a field.
+func changed(t *testing.T, field, value string) (dir string) {
+	dir = t.TempDir()
 	if err := WriteCheckpoint(dir, Tiny, nil); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "config.json"))
+	path := filepath.Join(dir, "config.json")
+	text, err := os.ReadFile(path)
 	fields := map[string]json.RawMessage{}
 	if err := errors.Join(err, json.Unmarshal(text, &fields)); err != nil {
 		t.Fatal(err)
 	}
 	fields[field] = json.RawMessage(value)
-	if text, err = json.Marshal(fields); err != nil {
+	if text, err = json.Marshal(fields); err == nil {
+		err = os.WriteFile(path, text, 0o600)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	return text
+	return dir
 }
 
 // TestConfigRead takes what files of several ages have.
@@ -81,111 +81,9 @@ func TestConfigRead(t *testing.T) {
 		}},
 		{"sliding_window", "null", func(c Config) bool { return c.Layers == 2 }},
 	} {
-		if c, err := parseConfig(changed(t, x.field, x.value)); err != nil || !x.good(c) {
+		if c, err := ReadConfig(changed(t, x.field, x.value)); err != nil || !x.good(c) {
 			t.Errorf("%s %s: %+v, %v", x.field, x.value, c, err)
 		}
-	}
-}
-
-// file is a safetensors file of a header and so many bytes.
-func file(header string, data int) []byte {
-	b := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
-	return append(append(b, header...), make([]byte, data)...)
-}
-
-// TestTensorsRefused has files that break the format's rules.
-func TestTensorsRefused(t *testing.T) {
-	const x = `"x": {"dtype": "BF16", "shape": [2, 2], "data_offsets": [0, 8]}`
-	for _, c := range []struct {
-		name string
-		file []byte
-		want string
-	}{
-		{"empty", nil, "the header's length"},
-		{"a header that ends early", file("{"+x+"}", 0)[:20], "truncated"},
-		{"an endless header", binary.LittleEndian.AppendUint64(nil, 1<<60), "truncated, or no safetensors file"},
-		{"no object", file("[]", 0), "the header: json: cannot unmarshal array"},
-		{"half an object", file("{"+x, 8), "the header"},
-		{"no tensor", file(`{"x": 3}`, 8), "the header: json: cannot unmarshal number"},
-		{"data that ends early", file("{"+x+"}", 7),
-			"tensor x: [0 8] of 7 bytes is no place for shape [2 2] (the file may be truncated)"},
-		{"a tail", file("{"+x+"}", 9), "9 bytes of tensors"},
-		{"one name twice", file("{"+x+`, "x": {"dtype": "BF16", "shape": [2], "data_offsets": [8, 12]}}`, 12),
-			"12 bytes of tensors, and the header tells of 4"},
-		{"a hole", file("{"+x+`, "y": {"dtype": "BF16", "shape": [2], "data_offsets": [12, 16]}}`, 16),
-			"16 bytes of tensors, and the header tells of 12"},
-		{"a place that is too small", file(`{"x": {"dtype": "BF16", "shape": [4], "data_offsets": [0, 4]}}`, 8),
-			"tensor x: [0 4] of 8 bytes is no place for shape [4]"},
-		{"a place behind the end", file("{"+x+`, "y": {"dtype": "BF16", "shape": [2], "data_offsets": [8, 12]}}`, 10),
-			"tensor y: [8 12] of 10 bytes is no place for shape [2] (the file may be truncated)"},
-		{"a place before the data", file(`{"x": {"dtype": "BF16", "shape": [2], "data_offsets": [-4, 0]}}`, 4),
-			"tensor x: [-4 0] of 4 bytes is no place for shape [2]"},
-		{"overflow", file(`{"x": {"dtype": "BF16", "shape": [4294967296, 4294967296], "data_offsets": [0, 0]}}`, 0),
-			"tensor x: [0 0] of 0 bytes is no place for shape"},
-		{"a type", file(`{"x": {"dtype": "F8_E4M3", "shape": [8], "data_offsets": [0, 8]}}`, 8),
-			`type "F8_E4M3" is not served (BF16 is)`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "model.safetensors"), c.file, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			_, err := OpenTensors(dir)
-			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "%!") {
-				t.Errorf("%v, want %q", err, c.want)
-			}
-		})
-	}
-	if _, err := OpenTensors(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
-}
-
-// TestTensorsRead reads parts of tensors of two files, in either type.
-func TestTensorsRead(t *testing.T) {
-	dir := t.TempDir()
-	first := file(`{"x": {"dtype": "BF16", "shape": [3, 2], "data_offsets": [0, 12]}}  `, 0)
-	for i := range 6 {
-		first = binary.LittleEndian.AppendUint16(first, rounded(float32(i)))
-	}
-	second := file(`{"y": {"dtype": "BF16", "shape": [1], "data_offsets": [0, 2]}}`, 2)
-	index := `{"weight_map": {"x": "1.safetensors", "y": "2.safetensors"}}`
-	for name, data := range map[string][]byte{"1.safetensors": first, "2.safetensors": second,
-		"model.safetensors.index.json": []byte(index)} {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	tensors, err := OpenTensors(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	shape := []int{3, 2}
-	for _, x := range []struct {
-		part Part
-		want []float32
-	}{
-		{Part{Shape: shape, Count: 3}, []float32{0, 1, 2, 3, 4, 5}},
-		{Part{Shape: shape, From: 1, Count: 1}, []float32{2, 3}},
-		{Part{Shape: shape, Axis: 1, From: 1, Count: 1}, []float32{1, 3, 5}},
-		{Part{Shape: shape, From: 2, Count: 2}, []float32{4, 5, 0, 0}},
-		{Part{Shape: shape, From: 4, Count: 1}, []float32{0, 0}},
-	} {
-		var want32, want16 []byte
-		for _, f := range x.want {
-			want16 = binary.LittleEndian.AppendUint16(want16, rounded(f))
-			want32 = binary.LittleEndian.AppendUint32(want32, uint32(rounded(f))<<16)
-		}
-		for typ, want := range map[device.Type][]byte{device.BF16: want16, device.FP32: want32} {
-			x.part.Name, x.part.Type = "x", typ
-			got, err := tensors.Read(x.part)
-			if err = errors.Join(tensors.Check(x.part), err); err != nil || string(got) != string(want) {
-				t.Errorf("%+v: %v %v, want %v", x.part, got, err, want)
-			}
-		}
-	}
-	if got, err := tensors.Read(Part{Name: "y", Shape: []int{1}, Count: 1, Type: device.BF16}); err != nil || len(got) != 2 {
-		t.Errorf("%v, %v", got, err)
 	}
 }
 
@@ -218,15 +116,16 @@ func TestOpenRefused(t *testing.T) {
 
 // TestNeeds counts what a model of 8B needs on each of two ranks, without making it.
 func TestNeeds(t *testing.T) {
-	m := Model{Spec: Usual, Config: large, Tensors: Tensors{}}
+	m := Model{Spec: Usual, Config: large, Tensors: safetensors.Tensors{}}
 	m.Ranks, m.Layers = 2, 32
 	for name, shape := range m.Config.tensors() {
-		m.Tensors[name] = stored{Shape: shape}
+		m.Tensors[name] = safetensors.Tensor{Type: "BF16", Shape: shape}
 	}
-	needs, err := m.Needs()
+	r, err := NewRank(m, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
+	needs := r.needs
 	const h, half, bf16, fp32 = 4096, 2, 2, 4
 	layer := (2*h*h+2*8*128*h+3*14336*h)*bf16/half + 2*h*bf16
 	embedding, head := 128256*h*bf16, 128256/half*h*fp32

@@ -59,11 +59,14 @@ var onlyConfigs = map[string]any{"model_type": "llama", "hidden_act": "silu", "a
 	"mlp_bias": false, "quantization_config": nil, "sliding_window": nil}
 
 // ReadConfig reads config.json of a folder. Its error names the fields that keep the model from being served.
-func ReadConfig(dir string) (c Config, err error) {
-	path := filepath.Join(dir, "config.json")
+func ReadConfig(dir string) (Config, error) {
+	c, path := Config{Epsilon: 1e-6, Theta: 10000, Positions: 2048}, filepath.Join(dir, "config.json")
 	text, err := os.ReadFile(path)
 	if err == nil {
-		c, err = parseConfig(text)
+		err = readJSON(text, &c, onlyConfigs)
+	}
+	if err == nil {
+		err = c.check()
 	}
 	if err != nil {
 		err = fmt.Errorf("read %s: %w", path, err)
@@ -71,51 +74,37 @@ func ReadConfig(dir string) (c Config, err error) {
 	return c, err
 }
 
-func parseConfig(text []byte) (Config, error) {
-	c := Config{Epsilon: 1e-6, Theta: 10000, Positions: 2048}
-	if err := readJSON(text, &c, onlyConfigs); err != nil {
-		return c, err
-	}
+// check fills in what older files leave out, and refuses numbers that no kernel or product is made for.
+func (c *Config) check() (err error) {
 	c.KeyHeads = cmp.Or(c.KeyHeads, c.Heads)
 	c.HeadSize = cmp.Or(c.HeadSize, c.Hidden/max(c.Heads, 1))
 	s := *cmp.Or(c.Newer, c.Scaling, &Scaling{})
 	s.Type = cmp.Or(s.Type, s.OldType, "default")
 	c.Theta, c.Scaling = cmp.Or(s.Theta, c.Theta), &s
-	if s.Type == "default" {
-		c.Scaling = nil
-	}
-	return c, c.check(s)
-}
-
-// check refuses numbers that no kernel or product is made for.
-func (c *Config) check(s Scaling) (err error) {
-	const above = "be above 0"
-	for _, x := range []struct {
-		field string
-		value any
-		good  bool
-		must  string
-	}{
-		{"vocab_size", c.Vocabulary, c.Vocabulary > 0, above},
-		{"hidden_size", c.Hidden, c.Hidden > 0, above},
-		{"intermediate_size", c.Intermediate, c.Intermediate > 0, above},
-		{"num_hidden_layers", c.Layers, c.Layers > 0, above},
-		{"num_attention_heads", c.Heads, c.Heads > 0, above},
-		{"num_key_value_heads", c.KeyHeads, c.KeyHeads > 0 && c.Heads%c.KeyHeads == 0 &&
-			c.Heads/c.KeyHeads <= kernels.MostGroup, fmt.Sprintf("divide the %d heads into groups of at most %d",
-			c.Heads, kernels.MostGroup)},
-		{"head_dim", c.HeadSize, c.HeadSize > 0 && c.HeadSize%8 == 0 && c.HeadSize <= kernels.MostSize,
-			fmt.Sprintf("be a multiple of 8, at most %d", kernels.MostSize)},
-		{"max_position_embeddings", c.Positions, c.Positions > 0, above},
-		{"rms_norm_eps", c.Epsilon, c.Epsilon == 1e-5, "be 1e-05, which schedule.RMSNorm has"},
-		{"rope_scaling.rope_type", s.Type, s.Type == "default" || s.Type == "llama3", "be default or llama3"},
-		{"rope_scaling", s.Type, s.Type != "llama3" || s.Factor > 0 && s.Low > 0 && s.High > s.Low && s.Original > 0,
-			"have factor, low_freq_factor, high_freq_factor above it, and original_max_position_embeddings"},
-	} {
-		if !x.good {
-			err = errors.Join(err, fmt.Errorf("%s is %v (it must %s)", x.field, x.value, x.must))
+	must := func(good bool, field string, value any, what string) {
+		if !good {
+			err = errors.Join(err, fmt.Errorf("%s is %v (it must %s)", field, value, what))
 		}
 	}
+	const above = "be above 0"
+	must(c.Vocabulary > 0, "vocab_size", c.Vocabulary, above)
+	must(c.Hidden > 0, "hidden_size", c.Hidden, above)
+	must(c.Intermediate > 0, "intermediate_size", c.Intermediate, above)
+	must(c.Layers > 0, "num_hidden_layers", c.Layers, above)
+	must(c.Heads > 0, "num_attention_heads", c.Heads, above)
+	must(c.KeyHeads > 0 && c.Heads%c.KeyHeads == 0 && c.Heads <= c.KeyHeads*kernels.MostGroup, "num_key_value_heads",
+		c.KeyHeads, fmt.Sprintf("divide the %d heads into groups of at most %d", c.Heads, kernels.MostGroup))
+	must(c.HeadSize > 0 && c.HeadSize%8 == 0 && c.HeadSize <= kernels.MostSize, "head_dim", c.HeadSize,
+		fmt.Sprintf("be a multiple of 8, at most %d", kernels.MostSize))
+	must(c.Positions > 0, "max_position_embeddings", c.Positions, above)
+	must(c.Epsilon == 1e-5, "rms_norm_eps", c.Epsilon, "be 1e-05, which schedule.RMSNorm has")
+	if s.Type == "default" {
+		c.Scaling = nil
+		return err
+	}
+	must(s.Type == "llama3", "rope_scaling.rope_type", s.Type, "be default or llama3")
+	must(s.Factor > 0 && s.Low > 0 && s.High > s.Low && s.Original > 0, "rope_scaling", s.Type,
+		"have factor, low_freq_factor, high_freq_factor above it, and original_max_position_embeddings")
 	return err
 }
 

@@ -193,7 +193,7 @@ func (d decoding) hold(t *testing.T, typ device.Type, numbers []int, b bounds) {
 	}
 	for _, n := range numbers {
 		name := fmt.Sprint(d.prompts, " ", typ, " on ", n, " ranks")
-		if d.s.NCCL {
+		if os.Getenv(envNCCL) != "" {
 			name += " by NCCL"
 		}
 		if d.s.Processes {
@@ -267,8 +267,9 @@ func TestTokens(t *testing.T) {
 	long.hold(t, device.FP32, []int{2}, exact)
 	for _, d := range decodings() {
 		d.hold(t, device.FP32, []int{1, 2, 3, 4}, exact)
-		d.s.NCCL = true
+		t.Setenv(envNCCL, "1")
 		d.hold(t, device.FP32, []int{2}, exact)
+		t.Setenv(envNCCL, "")
 	}
 }
 

@@ -29,8 +29,10 @@ func TestOnGPUs(t *testing.T) {
 		d.hold(t, device.BF16, numbers, rough)
 		d.s.Processes = true
 		d.hold(t, device.FP32, numbers[most-1:], exact)
-		d.s.Processes, d.s.NCCL = false, true
+		d.s.Processes = false
+		t.Setenv(envNCCL, "1")
 		d.hold(t, device.FP32, numbers[most-1:], exact)
+		t.Setenv(envNCCL, "")
 	}
 }
 
@@ -217,8 +219,9 @@ func TestCompared(t *testing.T) {
 // which both crews step. Rows that decode have a position each.
 func compared(t *testing.T, s Spec, rounds int, positions []int) string {
 	var crews [2]*Crew
-	for i := range crews {
-		s.NCCL, s.Processes = i == 1, true
+	s.Processes = true
+	for i, nccl := range []string{"", "1"} {
+		t.Setenv(envNCCL, nccl)
 		var err error
 		if crews[i], err = s.Start(t.Context()); err != nil {
 			t.Fatal(err)

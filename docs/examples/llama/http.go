@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -30,25 +29,6 @@ type completion struct {
 // onlyRequests are fields that would change the answer, with the values that are served.
 var onlyRequests = map[string]any{"temperature": 0.0, "n": 1.0, "echo": false, "logprobs": nil, "stop": nil}
 
-// Reply is an answer, and in a stream a part of it.
-type Reply struct {
-	ID      string         `json:"id"`
-	Object  string         `json:"object"`
-	Created int64          `json:"created"`
-	Model   string         `json:"model"`
-	Choices []Choice       `json:"choices"`
-	Usage   map[string]int `json:"usage,omitempty"`
-}
-
-// Choice is the tokens, which OpenAI's replies lack. A text would take a tokenizer: it is empty.
-type Choice struct {
-	Index    int     `json:"index"`
-	Text     string  `json:"text"`
-	Tokens   []int   `json:"token_ids"`
-	Logprobs *int    `json:"logprobs"`
-	Finish   *string `json:"finish_reason"`
-}
-
 // Problem is an error with the status that clients get.
 type Problem struct {
 	Status  int
@@ -70,24 +50,20 @@ func described(err error) (status int, body any) {
 	return status, map[string]any{"error": map[string]string{"message": err.Error(), "type": kind}}
 }
 
-// Handler has the server's paths.
-func (s *Server) Handler() http.Handler {
-	mux := http.NewServeMux()
-	for pattern, answer := range map[string]func(http.ResponseWriter, *http.Request) error{
-		"POST /v1/completions": s.complete,
-		"GET /health": func(http.ResponseWriter, *http.Request) error {
-			_, err := s.Engine.Crew()
-			return err
-		},
-	} {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			if err := answer(w, r); err != nil {
-				status, body := described(err)
-				send(w, status, body)
-			}
-		})
+// ServeHTTP has the server's two paths.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	now := s.Engine.now.Load()
+	err := now.err
+	switch path := r.Method + " " + r.URL.Path; {
+	case path != "POST /v1/completions" && path != "GET /health":
+		err = &Problem{http.StatusNotFound, "there is POST /v1/completions, and GET /health"}
+	case now.Crew != nil && r.Method == "POST":
+		err = s.complete(w, r, now)
 	}
-	return mux
+	if err != nil {
+		status, body := described(err)
+		send(w, status, body)
+	}
 }
 
 func send(w http.ResponseWriter, status int, body any) {
@@ -103,78 +79,67 @@ const mostBody = 16 << 20
 func (s *Server) parse(r *http.Request, crew *Crew) (c completion, tokens []int, err error) {
 	c.Most = 16
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, mostBody))
-	status := http.StatusBadRequest
-	if err = cmp.Or(err, readJSON(body, &c, onlyRequests)); err == nil {
-		tokens, err = parseTokens(c.Prompt, crew.Vocabulary)
+	if err = cmp.Or(err, readJSON(body, &c, onlyRequests)); err != nil {
+		return c, nil, &Problem{http.StatusBadRequest, err.Error()}
 	}
-	switch {
-	case err != nil:
-	case c.Model != s.Model:
-		status, err = http.StatusNotFound, fmt.Errorf("there is no model %q (there is %q)", c.Model, s.Model)
-	case c.Most < 1:
-		err = fmt.Errorf("max_tokens is %d (at least 1 is made)", c.Most)
-	case len(tokens) >= crew.Room:
-		status, err = http.StatusRequestEntityTooLarge, fmt.Errorf("prompt has %d tokens, and a sequence has room "+
-			"for %d with its answer", len(tokens), crew.Room)
-	default:
-		return c, tokens, nil
-	}
-	return c, nil, &Problem{status, err.Error()}
-}
-
-// parseTokens are those of a prompt.
-func parseTokens(prompt any, vocabulary int) (tokens []int, err error) {
-	list, _ := prompt.([]any)
-	if len(list) == 0 {
-		return nil, errors.New("prompt is not a list of token ids, or is empty (for text there is no tokenizer)")
-	}
-	for _, x := range list {
+	list, _ := c.Prompt.([]any)
+	for i, x := range list {
 		token, number := x.(float64)
-		if !number || token != math.Trunc(token) || token < 0 || token >= float64(vocabulary) {
-			given, _ := json.Marshal(x) // it comes from JSON
-			return nil, fmt.Errorf("prompt has %s, which is no token of the vocabulary of %d", given, vocabulary)
+		if !number || token != math.Trunc(token) || token < 0 || token >= float64(crew.Vocabulary) {
+			return c, nil, &Problem{http.StatusBadRequest,
+				fmt.Sprintf("prompt[%d] is no token of the vocabulary of %d", i, crew.Vocabulary)}
 		}
 		tokens = append(tokens, int(token))
 	}
-	return tokens, nil
+	switch {
+	case c.Model != s.Model:
+		err = &Problem{http.StatusNotFound, fmt.Sprintf("there is no model %q (there is %q)", c.Model, s.Model)}
+	case len(tokens) == 0:
+		err = &Problem{http.StatusBadRequest,
+			"prompt is no list of token ids, or is empty (for text there is no tokenizer)"}
+	case c.Most < 1:
+		err = &Problem{http.StatusBadRequest, fmt.Sprintf("max_tokens is %d (at least 1 is made)", c.Most)}
+	case len(tokens) >= crew.Room:
+		err = &Problem{http.StatusRequestEntityTooLarge, fmt.Sprintf("prompt has %d tokens, and a sequence has room "+
+			"for %d with its answer", len(tokens), crew.Room)}
+	}
+	return c, tokens, err
 }
 
 // complete answers a request. An error that it returns is the answer; a later one is the last event of the stream.
-func (s *Server) complete(w http.ResponseWriter, r *http.Request) error {
-	crew, err := s.Engine.Crew()
+func (s *Server) complete(w http.ResponseWriter, r *http.Request, now *session) error {
+	c, prompt, err := s.parse(r, now.Crew)
 	if err != nil {
 		return err
 	}
-	c, prompt, err := s.parse(r, crew)
+	q, err := now.Submit(r.Context(), prompt, c.Most) // given up when this function returns
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel() // gives the request up, however the answer ends
-	q, err := s.Engine.Submit(ctx, prompt, c.Most)
-	if err != nil {
-		return err
+	id, created := "cmpl-"+rand.Text(), time.Now().Unix()
+	// reply is an answer, or a part of it, as OpenAI's but for its tokens. A text would take a tokenizer: it is empty.
+	reply := func(tokens []int, finish *string, usage any) any {
+		return map[string]any{"id": id, "object": "text_completion", "created": created, "model": s.Model, "usage": usage,
+			"choices": []any{map[string]any{"index": 0, "text": "", "token_ids": tokens, "logprobs": nil,
+				"finish_reason": finish}}}
 	}
-	reply := Reply{ID: "cmpl-" + rand.Text(), Object: "text_completion", Created: time.Now().Unix(), Model: s.Model}
 	n, rest := 0, []int{} // what was not streamed
 	for token := range q.Tokens {
-		n++
-		if reply.Choices = []Choice{{Tokens: []int{token}}}; !c.Stream {
+		if n++; !c.Stream {
 			rest = append(rest, token)
-		} else if event(w, reply) != nil {
+		} else if event(w, reply([]int{token}, nil, nil)) != nil {
 			return nil // the client has gone
 		}
 	}
 	if q.Err != nil && (!c.Stream || n == 0) {
 		return q.Err
 	}
-	reply.Choices = []Choice{{Tokens: rest, Finish: &q.Finish}}
-	reply.Usage = map[string]int{"prompt_tokens": len(prompt), "completion_tokens": n, "total_tokens": len(prompt) + n}
+	last := reply(rest, &q.Finish, map[string]int{"prompt_tokens": len(prompt), "completion_tokens": n,
+		"total_tokens": len(prompt) + n})
 	if !c.Stream {
-		send(w, http.StatusOK, reply)
+		send(w, http.StatusOK, last)
 		return nil
 	}
-	var last any = reply
 	if q.Err != nil {
 		_, last = described(q.Err)
 	}

@@ -45,7 +45,6 @@ func run(ctx context.Context) error {
 	flag.IntVar(&s.Ranks, "ranks", s.Ranks, "how many ranks the model is cut for")
 	flag.IntVar(&s.Sequences, "sequences", s.Sequences, "requests at a time")
 	flag.IntVar(&s.Room, "room", s.Room, "tokens of a request, with its answer; at most the model's positions")
-	flag.BoolVar(&s.NCCL, "nccl", false, "let NCCL communicate, in place of ovgen's own ways")
 	flag.BoolVar(&s.Processes, "processes", false, "start a process a rank, instead of a goroutine a rank in this one")
 	typ := flag.String("type", "bf16", "element type: bf16 or fp32")
 	addr := flag.String("addr", "localhost:8080", "where to listen")
@@ -63,7 +62,7 @@ func run(ctx context.Context) error {
 	}
 	server := &Server{Engine: NewEngine(s.Start), Model: filepath.Base(s.Dir)}
 	log.Printf("model %q at http://%v/v1/completions", server.Model, listener.Addr())
-	web := &http.Server{Handler: server.Handler()}
+	web := &http.Server{Handler: server}
 	go func() {
 		if err := web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			log.Fatal(err)

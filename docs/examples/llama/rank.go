@@ -13,6 +13,8 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/plan"
+	"ovgen/runtime/safetensors"
 )
 
 // Rank is one rank's part of the decoder. Its device memory lives as long as the group's device.
@@ -26,9 +28,11 @@ type Rank struct {
 	kernels   kernels.Set
 	params    kernels.Params // but for what differs from launch to launch
 	layers    []layer
-	other     device.Ptr // as params.X: a layer reads one and writes the other
-	head      device.Ptr // fp32
-	workspace device.Ptr // of the head's product
+	memory    []memory
+	needs     plan.Memory // at most, of any rank
+	other     device.Ptr  // as params.X: a layer reads one and writes the other
+	head      device.Ptr  // fp32
+	workspace device.Ptr  // of the head's product
 	buckets   []*bucket
 }
 
@@ -70,65 +74,81 @@ func NewCut(c Config, rank, ranks int) (Cut, error) {
 // multiple is the next multiple of a number.
 func multiple(n, of int) int { return (n + of - 1) / of * of }
 
-// memory is device memory of a rank: what for, how much, where its address goes, and what is in it at first.
+// memory is device memory of a rank: how much, where its address goes, and what is in it at first.
 type memory struct {
-	name  string
 	bytes int64
 	to    *device.Ptr
 	fill  func() ([]byte, error) // nil: anything
 }
 
-// NewRank cuts a model for a rank, and lists the memory that it needs. An error says what keeps all ranks from
-// serving the model.
-func NewRank(m Model, rank int) (*Rank, []memory, error) {
+// NewRank cuts a model for a rank, and counts what it needs. An error says what keeps all ranks from serving the model.
+func NewRank(m Model, rank int) (*Rank, error) {
 	cut, err := NewCut(m.Config, rank, m.Ranks)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	r := &Rank{Model: m, Cut: cut, layers: make([]layer, m.Layers)}
-	weights, err := r.weights()
-	return r, append(weights, r.activations()...), err
+	for _, b := range m.Buckets {
+		needs, err := programOf(b.Spread, nil).Memory(r.shape(b), m.Ranks)
+		if err != nil {
+			return nil, err
+		}
+		r.needs.Beside(needs)
+	}
+	r.needs.Buffers = nil // those of all layers are added
+	err = r.weights()
+	r.activations()
+	return r, err
+}
+
+// add lists memory for something.
+func (r *Rank) add(what string, bytes int64, to *device.Ptr, fill func() ([]byte, error)) {
+	r.memory = append(r.memory, memory{bytes, to, fill})
+	if all := r.needs.Buffers; len(all) == 0 || all[len(all)-1].Name != what {
+		r.needs.Buffers = append(all, plan.BufferMemory{Name: what})
+	}
+	r.needs.Buffers[len(r.needs.Buffers)-1].Bytes += bytes
 }
 
 // weights are the rank's parts of the checkpoint's tensors.
-func (r *Rank) weights() (list []memory, err error) {
-	add := func(name string, p Part, typ device.Type, to *device.Ptr) {
+func (r *Rank) weights() (err error) {
+	add := func(name string, p safetensors.Part, typ device.Type, to *device.Ptr) {
 		p.Name, p.Type = name+".weight", typ
 		err = cmp.Or(err, r.Tensors.Check(p))
-		list = append(list, memory{"weights", p.Bytes(), to, func() ([]byte, error) { return r.Tensors.Read(p) }})
+		r.add("weights", p.Bytes(), to, func() ([]byte, error) { return r.Tensors.Read(p) })
 	}
 	h, d := r.Hidden, r.HeadSize
-	tokens, head := Part{Shape: []int{r.Vocabulary, h}, Count: r.Vocabulary}, "lm_head"
+	tokens, head := safetensors.Part{Shape: []int{r.Vocabulary, h}, Count: r.Vocabulary}, "lm_head"
 	if add("model.embed_tokens", tokens, r.Type, &r.params.Embedding); r.Tied {
 		head = "model.embed_tokens"
 	}
 	tokens.From, tokens.Count = r.First, r.Tokens
 	add(head, tokens, device.FP32, &r.head)
-	norm := Part{Shape: []int{h}, Count: h}
+	norm := safetensors.Part{Shape: []int{h}, Count: h}
 	add("model.norm", norm, r.Type, &r.params.Norm)
-	query := Part{Shape: []int{r.Heads * d, h}, From: r.Rank * r.Queries * d, Count: r.Queries * d}
-	key := Part{Shape: []int{r.KeyHeads * d, h}, From: r.FirstKey * d, Count: r.Keys * d}
-	up := Part{Shape: []int{r.Intermediate, h}, From: r.Rank * r.Columns, Count: r.Columns}
+	query := safetensors.Part{Shape: []int{r.Heads * d, h}, From: r.Rank * r.Queries * d, Count: r.Queries * d}
+	key := safetensors.Part{Shape: []int{r.KeyHeads * d, h}, From: r.FirstKey * d, Count: r.Keys * d}
+	up := safetensors.Part{Shape: []int{r.Intermediate, h}, From: r.Rank * r.Columns, Count: r.Columns}
 	for i := range r.layers {
 		l := &r.layers[i]
 		for _, x := range []struct {
 			name string
-			part Part
+			part safetensors.Part
 			to   *device.Ptr
 		}{
 			{"input_layernorm", norm, &l.Norm}, {"self_attn.q_proj", query, &l.Wq}, {"self_attn.k_proj", key, &l.Wk},
-			{"self_attn.v_proj", key, &l.Wv}, {"self_attn.o_proj", query.transposed(), &l.Wo},
+			{"self_attn.v_proj", key, &l.Wv}, {"self_attn.o_proj", query.Transposed(), &l.Wo},
 			{"post_attention_layernorm", norm, &l.Norm2}, {"mlp.gate_proj", up, &l.Gate}, {"mlp.up_proj", up, &l.Up},
-			{"mlp.down_proj", up.transposed(), &l.Down},
+			{"mlp.down_proj", up.Transposed(), &l.Down},
 		} {
 			add(fmt.Sprintf("model.layers.%d.%s", i, x.name), x.part, r.Type, x.to)
 		}
 	}
-	return list, err
+	return err
 }
 
 // activations are the cache, and the memory that all steps use in turn.
-func (r *Rank) activations() (list []memory) {
+func (r *Rank) activations() {
 	few := r.most(false)
 	most := multiple(max(few, r.most(true)), r.Ranks)
 	group, stretches := r.Heads/r.KeyHeads, (r.Room+kernels.Stretch-1)/kernels.Stretch
@@ -139,32 +159,34 @@ func (r *Rank) activations() (list []memory) {
 	p.Scale, p.Epsilon = float32(1/math.Sqrt(float64(r.HeadSize))), float32(r.Epsilon)
 	for i := range r.layers {
 		bytes := r.Type.Bytes(p.Places * p.Room * p.Keys * p.Size)
-		list = append(list, memory{"cache", bytes, &r.layers[i].keys, nil},
-			memory{"cache", bytes, &r.layers[i].values, nil})
+		r.add("cache", bytes, &r.layers[i].keys, nil)
+		r.add("cache", bytes, &r.layers[i].values, nil)
 	}
-	const name = "activations"
 	angles := func() ([]byte, error) { return binary.Append(nil, binary.LittleEndian, r.Angles(r.Room)) }
-	return append(list,
-		memory{name, int64(most) * rowBytes, &p.Rows, nil},
-		memory{name, r.Type.Bytes(most * r.Hidden), &p.X, nil},
-		memory{name, r.Type.Bytes(most * r.Hidden), &r.other, nil},
-		memory{name, 4 * int64(few*r.Hidden), &p.Normed, nil},
-		memory{name, 4 * int64(few*r.Tokens), &p.Logits, nil},
-		memory{name, 8 * int64(few), &p.Best, nil},
-		memory{name, 4 * int64(few*r.Queries*stretches*(2+r.HeadSize)), &p.Parts, nil},
-		memory{name, 4 * int64(r.Room*r.HeadSize), &p.Angles, angles},
-		memory{name, driver.WorkspaceBytes, &r.workspace, nil})
+	for _, x := range []memory{
+		{int64(most) * rowBytes, &p.Rows, nil},
+		{r.Type.Bytes(most * r.Hidden), &p.X, nil},
+		{r.Type.Bytes(most * r.Hidden), &r.other, nil},
+		{4 * int64(few*r.Hidden), &p.Normed, nil},
+		{4 * int64(few*r.Tokens), &p.Logits, nil},
+		{8 * int64(few), &p.Best, nil},
+		{4 * int64(few*r.Queries*stretches*(2+r.HeadSize)), &p.Parts, nil},
+		{4 * int64(r.Room*r.HeadSize), &p.Angles, angles},
+		{driver.WorkspaceBytes, &r.workspace, nil},
+	} {
+		r.add("activations", x.bytes, x.to, x.fill)
+	}
 }
 
 // load makes a rank: its part of the model, and the plans and graphs of all buckets. It is collective.
 func (m Model) load(ctx context.Context, g *group.Group) (*Rank, error) {
-	r, list, err := NewRank(m, g.Rank())
+	r, err := NewRank(m, g.Rank())
 	if err != nil {
 		return nil, err
 	}
 	r.ctx, r.group, r.driver = ctx, g, g.Driver()
 	return r, r.guarded("load the model", func() (err error) {
-		for _, m := range list {
+		for _, m := range r.memory {
 			if *m.to, err = r.driver.MemAlloc(m.bytes); err != nil {
 				return err
 			}

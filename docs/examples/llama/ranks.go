@@ -79,12 +79,10 @@ func (m Model) startProcesses(ctx context.Context) (*Crew, error) {
 		return nil, err
 	}
 	crew := &Crew{Model: m, Done: job.Done, Close: func(context.Context) error { return job.Close() }}
-	for _, conn := range job.Conns {
-		crew.Ranks = append(crew.Ranks, process{rpc.NewClient(conn)})
+	for _, client := range job.Ranks {
+		crew.Ranks = append(crew.Ranks, process{client})
 	}
-	if err := group.Each(m.Ranks, func(r int) error {
-		return crew.Ranks[r].(process).Call("Rank.Join", m.Spec, nil)
-	}); err != nil {
+	if err := group.Each(m.Ranks, func(r int) error { return job.Ranks[r].Call("Rank.Join", m.Spec, nil) }); err != nil {
 		return nil, errors.Join(err, crew.Close(ctx))
 	}
 	return crew, nil
@@ -104,19 +102,11 @@ type Remote struct {
 
 // RankProcess is the whole of a process that startProcesses has started; others return at once.
 func RankProcess(ctx context.Context) (mine bool, err error) {
-	conn, err := launch.Starter()
-	if conn == nil {
-		return false, err
+	r := &Remote{ctx: ctx}
+	if mine, err = launch.Serve(r); r.Rank != nil {
+		err = errors.Join(err, r.Close(context.WithoutCancel(ctx)))
 	}
-	server, r := rpc.NewServer(), &Remote{ctx: ctx}
-	if err := server.RegisterName("Rank", r); err != nil {
-		return true, err
-	}
-	server.ServeConn(conn) // until the other end closes
-	if r.Rank == nil {
-		return true, nil
-	}
-	return true, r.Close(context.WithoutCancel(ctx))
+	return mine, err
 }
 
 // Join joins the other processes' ranks and loads the model. It has nothing to reply.

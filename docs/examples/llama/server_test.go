@@ -82,7 +82,7 @@ type serving struct {
 
 func serveBy(t *testing.T, start func(context.Context) (*Crew, error)) *serving {
 	s := &serving{t: t, engine: NewEngine(start)}
-	s.Server = httptest.NewServer((&Server{Engine: s.engine, Model: "tiny"}).Handler())
+	s.Server = httptest.NewServer(&Server{Engine: s.engine, Model: "tiny"})
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan bool)
 	go func() {
@@ -123,10 +123,19 @@ func (s *serving) post(body string) (int, string) {
 	return r.StatusCode, string(text)
 }
 
-// tokens are those of an answer, which may take the ranks a moment to join for.
+// reply is what tests read of an answer.
+type reply struct {
+	Choices []struct {
+		Tokens []int   `json:"token_ids"`
+		Finish *string `json:"finish_reason"`
+	}
+	Usage map[string]int
+}
+
+// tokens are those of an answer.
 func (s *serving) tokens(body string) []int {
 	s.t.Helper()
-	var r Reply
+	var r reply
 	status, text := s.post(body)
 	if err := json.Unmarshal([]byte(text), &r); err != nil || status != http.StatusOK || len(r.Choices) != 1 {
 		s.t.Fatalf("status %d: %s", status, text)
@@ -159,26 +168,26 @@ func TestRequests(t *testing.T) {
 		want       string
 	}{
 		{"several tokens", `{"model": "tiny", "prompt": [97, 98, 99], "max_tokens": 3}`, 200,
-			`"text":"","token_ids":[100,101,102],"logprobs":null,"finish_reason":"length"}],` +
-				`"usage":{"completion_tokens":3,"prompt_tokens":3,"total_tokens":6}`},
+			`"choices":[{"finish_reason":"length","index":0,"logprobs":null,"text":"",` +
+				`"token_ids":[100,101,102]}]`},
 		{"one token", `{"model": "tiny", "prompt": [96], "max_tokens": 1}`, 200, `"token_ids":[97]`},
 		{"chunks", `{"model": "tiny", "prompt": [48, 49, 50, 51, 52, 53, 54, 55, 56, 57], "max_tokens": 1}`, 200,
 			`"token_ids":[58]`},
 		{"an end", `{"model": "tiny", "prompt": [121], "max_tokens": 9}`, 200,
-			`"token_ids":[122],"logprobs":null,"finish_reason":"stop"`},
+			`"finish_reason":"stop","index":0,"logprobs":null,"text":"","token_ids":[122]`},
 		{"no room left", `{"model": "tiny", "prompt": [48], "max_tokens": 1000, "user": "me"}`, 200,
 			`"completion_tokens":31,`},
 		{"half a body", `{"model": "tiny"`, 400, "unexpected end of JSON input"},
 		{"another model", `{"model": "huge", "prompt": [97]}`, 404, `there is no model \"huge\" (there is \"tiny\")`},
-		{"no prompt", `{"model": "tiny"}`, 400, "prompt is not a list of token ids, or is empty"},
+		{"no prompt", `{"model": "tiny"}`, 400, "prompt is no list of token ids, or is empty"},
 		{"an empty prompt", `{"model": "tiny", "prompt": []}`, 400, "or is empty"},
 		{"a text", `{"model": "tiny", "prompt": "abc"}`, 400, "for text there is no tokenizer"},
-		{"no token", `{"model": "tiny", "prompt": [1, null]}`, 400, "prompt has null, which is no token"},
-		{"half a token", `{"model": "tiny", "prompt": [1.5]}`, 400, "prompt has 1.5, which is no token"},
+		{"no token", `{"model": "tiny", "prompt": [1, null]}`, 400, "prompt[1] is no token"},
+		{"half a token", `{"model": "tiny", "prompt": [1.5]}`, 400, "prompt[0] is no token"},
 		{"no object", `[]`, 400, "it is no JSON object"},
-		{"two prompts", `{"model": "tiny", "prompt": ["a", "b"]}`, 400, `prompt has \"a\", which is no token`},
+		{"two prompts", `{"model": "tiny", "prompt": ["a", "b"]}`, 400, "prompt[0] is no token"},
 		{"an unknown token", `{"model": "tiny", "prompt": [259]}`, 400,
-			"prompt has 259, which is no token of the vocabulary of 259"},
+			"prompt[0] is no token of the vocabulary of 259"},
 		{"a long prompt", `{"model": "tiny", "prompt": [1` + strings.Repeat(",1", 31) + `]}`, 413,
 			"prompt has 32 tokens"},
 		{"heat", `{"model": "tiny", "prompt": [97], "temperature": 0.7}`, 400, "temperature is 0.7 (only 0 is served)"},
@@ -206,7 +215,7 @@ func TestStream(t *testing.T) {
 	_, text := s.post(`{"model": "tiny", "prompt": [97], "max_tokens": 3, "stream": true}`)
 	var parts []any
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n\n") {
-		var r Reply
+		var r reply
 		data, ok := strings.CutPrefix(line, "data: ")
 		if err := json.Unmarshal([]byte(data), &r); !ok || err != nil {
 			parts = append(parts, data)
@@ -258,49 +267,32 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestFull refuses what the queue has no room for.
-func TestFull(t *testing.T) {
-	c := &counter{hold: make(chan struct{}), begun: make(chan struct{}, 1)}
-	s := counting(t, few, c)
-	if _, err := s.engine.Submit(t.Context(), []int{1}, 1); err != nil {
-		t.Fatal(err)
-	}
-	<-c.begun // the engine takes nothing from the queue until its step ends
-	for {
-		if _, err := s.engine.Submit(t.Context(), []int{1}, 1); errors.Is(err, ErrFull) {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if status, text := s.post(`{"model": "tiny", "prompt": [97]}`); status != http.StatusTooManyRequests {
-		t.Errorf("status %d: %s", status, text)
-	}
-	close(c.hold)
-}
-
 // TestTogether has many requests at once: each gets its own tokens, by steps of several rows.
 func TestTogether(t *testing.T) {
 	c := &counter{hold: make(chan struct{}), begun: make(chan struct{}, 1)}
 	s := counting(t, few, c)
-	var all []*Request
+	var all sync.WaitGroup
 	for i := range 20 {
-		r, err := s.engine.Submit(t.Context(), []int{i}, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, r)
+		all.Go(func() {
+			got := s.tokens(fmt.Sprintf(`{"model": "tiny", "prompt": [%d], "max_tokens": 3}`, i))
+			if want := []int{i + 1, i + 2, i + 3}; !slices.Equal(got, want) {
+				t.Errorf("request %d: %v, want %v", i, got, want)
+			}
+		})
 	}
-	close(c.hold)
-	for i, r := range all {
-		var got []int
-		for token := range r.Tokens {
-			got = append(got, token)
+	ended := make(chan bool)
+	go func() { // steps that take so long that requests come in the meantime
+		for {
+			select {
+			case c.hold <- struct{}{}:
+				time.Sleep(time.Millisecond)
+			case <-ended:
+				return
+			}
 		}
-		if want := []int{i + 1, i + 2, i + 3}; !slices.Equal(got, want) || r.Finish != "length" || r.Err != nil {
-			t.Errorf("request %d: %v %q %v, want %v", i, got, r.Finish, r.Err, want)
-		}
-	}
+	}()
+	all.Wait()
+	close(ended)
 	if !slices.ContainsFunc(c.steps, func(b Batch) bool { return !b.Prompt && len(b.Rows) == 2 }) {
 		t.Error("no step had two requests")
 	}
@@ -320,25 +312,27 @@ func TestEnd(t *testing.T) {
 		defer close(ended)
 		e.Run(ctx)
 	}()
-	var both []*Request
-	for len(both) < 2 {
-		r, err := e.Submit(t.Context(), []int{1}, 9)
-		if errors.Is(err, ErrJoins) {
-			time.Sleep(time.Millisecond)
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		both = append(both, r)
+	var now *session
+	for now = e.now.Load(); now.Crew == nil; now = e.now.Load() {
+		time.Sleep(time.Millisecond)
 	}
+	runs, err := now.Submit(t.Context(), []int{1}, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits := make(chan error)
+	go func() {
+		_, err := now.Submit(t.Context(), []int{1}, 9)
+		waits <- err
+	}()
 	<-c.begun
 	stop()
 	close(c.died) // a rank's step ends when ctx does
 	<-ended
-	for i, r := range both {
-		if token, ok := <-r.Tokens; ok || !errors.Is(r.Err, errClosed) {
-			t.Errorf("request %d: token %d, error %v", i, token, r.Err)
-		}
+	if token, ok := <-runs.Tokens; ok || !errors.Is(runs.Err, errClosed) {
+		t.Errorf("the request that runs: token %d, error %v", token, runs.Err)
+	}
+	if err := <-waits; !errors.Is(err, errClosed) {
+		t.Errorf("the request that waits: %v", err)
 	}
 }

@@ -48,7 +48,7 @@ func (s Spec) padded(b Bucket) int {
 func (r *Rank) plan() (err error) {
 	for _, x := range slices.Backward(r.Buckets) {
 		b := &bucket{Bucket: x}
-		b.layer, b.bind, err = programOf(b.Spread, r.NCCL, r.attend(b)).New(r.ctx, r.group, r.shape(x))
+		b.layer, b.bind, err = programOf(b.Spread, r.attend(b)).New(r.ctx, r.group, r.shape(x))
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"ovgen/runtime/safetensors"
 )
 
 // Tiny is a small model with all that a large one has: grouped heads, Llama 3's rotary embedding with waves of all
@@ -115,7 +117,7 @@ func writeTensors(path string, weights map[string]Array) error {
 	for _, name := range names {
 		start := end
 		end += 2 * weights[name].size()
-		header[name] = stored{Type: "BF16", Shape: weights[name].Shape, Range: [2]int64{start, end}}
+		header[name] = safetensors.Tensor{Type: "BF16", Shape: weights[name].Shape, Range: [2]int64{start, end}}
 	}
 	text, err := json.Marshal(header)
 	if err != nil {
