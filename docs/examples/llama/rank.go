@@ -20,20 +20,23 @@ import (
 // Rank is one rank's part of the decoder. Its device memory lives as long as the group's device.
 type Rank struct {
 	Model
-	Cut
-	ctx       context.Context // of its steps
-	group     *group.Group
-	driver    driver.Driver
-	stream    *device.Stream
-	kernels   kernels.Set
-	params    kernels.Params // but for what differs from launch to launch
+	ctx     context.Context // of its steps
+	group   *group.Group
+	driver  driver.Driver
+	stream  *device.Stream
+	kernels kernels.Set
+	buckets []*bucket
+
+	rank      int
+	params    kernels.Params // its share of the model, and memory, but for what differs from launch to launch
+	firstKey  int            // of the model's heads of keys, the first one here
+	columns   int            // of the MLP
 	layers    []layer
+	other     device.Ptr // as params.X: a layer reads one and writes the other
+	head      device.Ptr // fp32
+	workspace device.Ptr // of the head's product
 	memory    []memory
 	needs     plan.Memory // at most, of any rank
-	other     device.Ptr  // as params.X: a layer reads one and writes the other
-	head      device.Ptr  // fp32
-	workspace device.Ptr  // of the head's product
-	buckets   []*bucket
 }
 
 // layer is the weights of one, and its part of the cache: [sequences+1, room, keys, size]. The last sequence is that
@@ -42,37 +45,6 @@ type layer struct {
 	decode.Buffers // but for A and C
 	keys, values   device.Ptr
 }
-
-// Cut is a rank's share of a model, in Megatron's way: columns of the first product of a pair, rows of the second.
-type Cut struct {
-	Rank           int
-	Queries, Keys  int // heads: as many on each rank; some heads of keys may be on several
-	FirstKey       int
-	Columns        int // of the MLP
-	Tokens         int // of the vocabulary, which is padded with zeros to multiples of 64 a rank
-	First, Padding int // the first of them, and how many are none
-}
-
-// NewCut cuts a model for a rank. Ranks must divide the query heads and the MLP's columns.
-func NewCut(c Config, rank, ranks int) (Cut, error) {
-	if ranks < 1 || c.Heads%ranks != 0 || c.Intermediate%ranks != 0 {
-		return Cut{}, fmt.Errorf("cut the model for %d ranks: they must be 1 or more, and divide num_attention_heads, "+
-			"%d, and intermediate_size, %d", ranks, c.Heads, c.Intermediate)
-	}
-	x := Cut{Rank: rank, Queries: c.Heads / ranks, Columns: c.Intermediate / ranks,
-		Tokens: multiple(c.Vocabulary, 64*ranks) / ranks}
-	group := c.Heads / c.KeyHeads
-	for r := range ranks { // which head of keys a rank's first and last query heads read
-		first, last := r*x.Queries/group, ((r+1)*x.Queries-1)/group
-		x.Keys = max(x.Keys, last-first+1)
-	}
-	x.FirstKey, x.First = min(rank*x.Queries/group, c.KeyHeads-x.Keys), rank*x.Tokens
-	x.Padding = min(max(x.First+x.Tokens-c.Vocabulary, 0), x.Tokens)
-	return x, nil
-}
-
-// multiple is the next multiple of a number.
-func multiple(n, of int) int { return (n + of - 1) / of * of }
 
 // memory is device memory of a rank: how much, where its address goes, and what is in it at first.
 type memory struct {
@@ -83,11 +55,12 @@ type memory struct {
 
 // NewRank cuts a model for a rank, and counts what it needs. An error says what keeps all ranks from serving the model.
 func NewRank(m Model, rank int) (*Rank, error) {
-	cut, err := NewCut(m.Config, rank, m.Ranks)
-	if err != nil {
-		return nil, err
+	if m.Ranks < 1 || m.Heads%m.Ranks != 0 || m.Intermediate%m.Ranks != 0 {
+		return nil, fmt.Errorf("cut the model for %d ranks: they must be 1 or more, and divide num_attention_heads, "+
+			"%d, and intermediate_size, %d", m.Ranks, m.Heads, m.Intermediate)
 	}
-	r := &Rank{Model: m, Cut: cut, layers: make([]layer, m.Layers)}
+	r := &Rank{Model: m, rank: rank, layers: make([]layer, m.Layers)}
+	r.cut()
 	for _, b := range m.Buckets {
 		needs, err := programOf(b.Spread, nil).Memory(r.shape(b), m.Ranks)
 		if err != nil {
@@ -96,10 +69,32 @@ func NewRank(m Model, rank int) (*Rank, error) {
 		r.needs.Beside(needs)
 	}
 	r.needs.Buffers = nil // those of all layers are added
-	err = r.weights()
+	r.needs.Tuning = max(r.needs.Tuning, plan.TuningBytes(int64(m.most(false)), int64(m.Hidden),
+		int64(r.params.Columns), device.FP32.Size()))
+	err := r.weights()
 	r.activations()
 	return r, err
 }
+
+// cut gives the rank its share, in Megatron's way: columns of the first product of a pair, rows of the second. Each rank
+// has as many query heads, and those heads of keys that they read: neighbours may have some of them too. The vocabulary
+// is padded with zeros to multiples of 64 a rank.
+func (r *Rank) cut() {
+	queries, group := r.Heads/r.Ranks, r.Heads/r.KeyHeads
+	tokens, keys := multiple(r.Vocabulary, 64*r.Ranks)/r.Ranks, 0
+	for at := 0; at < r.Heads; at += queries {
+		keys = max(keys, (at+queries-1)/group-at/group+1)
+	}
+	r.firstKey, r.columns = min(r.rank*queries/group, r.KeyHeads-keys), r.Intermediate/r.Ranks
+	r.params = kernels.Params{Hidden: r.Hidden, Epsilon: float32(r.Epsilon),
+		Columns: tokens, First: r.rank * tokens, Tokens: max(0, min(tokens, r.Vocabulary-r.rank*tokens)),
+		Queries: queries, Keys: keys, Group: group, Offset: r.rank*queries - r.firstKey*group,
+		Size: r.HeadSize, Scale: float32(1 / math.Sqrt(float64(r.HeadSize))),
+		Places: r.Sequences + 1, Room: r.Room, Stretches: multiple(r.Room, kernels.Stretch) / kernels.Stretch}
+}
+
+// multiple is the next multiple of a number.
+func multiple(n, of int) int { return (n + of - 1) / of * of }
 
 // add lists memory for something.
 func (r *Rank) add(what string, bytes int64, to *device.Ptr, fill func() ([]byte, error)) {
@@ -117,18 +112,18 @@ func (r *Rank) weights() (err error) {
 		err = cmp.Or(err, r.Tensors.Check(p))
 		r.add("weights", p.Bytes(), to, func() ([]byte, error) { return r.Tensors.Read(p) })
 	}
-	h, d := r.Hidden, r.HeadSize
+	h, d, p := r.Hidden, r.HeadSize, &r.params
 	tokens, head := safetensors.Part{Shape: []int{r.Vocabulary, h}, Count: r.Vocabulary}, "lm_head"
-	if add("model.embed_tokens", tokens, r.Type, &r.params.Embedding); r.Tied {
+	if add("model.embed_tokens", tokens, r.Type, &p.Embedding); r.Tied {
 		head = "model.embed_tokens"
 	}
-	tokens.From, tokens.Count = r.First, r.Tokens
+	tokens.From, tokens.Count = p.First, p.Columns
 	add(head, tokens, device.FP32, &r.head)
 	norm := safetensors.Part{Shape: []int{h}, Count: h}
-	add("model.norm", norm, r.Type, &r.params.Norm)
-	query := safetensors.Part{Shape: []int{r.Heads * d, h}, From: r.Rank * r.Queries * d, Count: r.Queries * d}
-	key := safetensors.Part{Shape: []int{r.KeyHeads * d, h}, From: r.FirstKey * d, Count: r.Keys * d}
-	up := safetensors.Part{Shape: []int{r.Intermediate, h}, From: r.Rank * r.Columns, Count: r.Columns}
+	add("model.norm", norm, r.Type, &p.Norm)
+	query := safetensors.Part{Shape: []int{r.Heads * d, h}, From: r.rank * p.Queries * d, Count: p.Queries * d}
+	key := safetensors.Part{Shape: []int{r.KeyHeads * d, h}, From: r.firstKey * d, Count: p.Keys * d}
+	up := safetensors.Part{Shape: []int{r.Intermediate, h}, From: r.rank * r.columns, Count: r.columns}
 	for i := range r.layers {
 		l := &r.layers[i]
 		for _, x := range []struct {
@@ -149,14 +144,8 @@ func (r *Rank) weights() (err error) {
 
 // activations are the cache, and the memory that all steps use in turn.
 func (r *Rank) activations() {
-	few := r.most(false)
+	few, p := r.most(false), &r.params
 	most := multiple(max(few, r.most(true)), r.Ranks)
-	group, stretches := r.Heads/r.KeyHeads, (r.Room+kernels.Stretch-1)/kernels.Stretch
-	p := &r.params
-	p.Hidden, p.Columns, p.First, p.Tokens = r.Hidden, r.Tokens, r.First, r.Tokens-r.Padding
-	p.Queries, p.Keys, p.Group, p.Offset = r.Queries, r.Keys, group, r.Rank*r.Queries-r.FirstKey*group
-	p.Size, p.Places, p.Room, p.Stretches = r.HeadSize, r.Sequences+1, r.Room, stretches
-	p.Scale, p.Epsilon = float32(1/math.Sqrt(float64(r.HeadSize))), float32(r.Epsilon)
 	for i := range r.layers {
 		bytes := r.Type.Bytes(p.Places * p.Room * p.Keys * p.Size)
 		r.add("cache", bytes, &r.layers[i].keys, nil)
@@ -168,10 +157,10 @@ func (r *Rank) activations() {
 		{r.Type.Bytes(most * r.Hidden), &p.X, nil},
 		{r.Type.Bytes(most * r.Hidden), &r.other, nil},
 		{4 * int64(few*r.Hidden), &p.Normed, nil},
-		{4 * int64(few*r.Tokens), &p.Logits, nil},
+		{4 * int64(few*p.Columns), &p.Logits, nil},
 		{8 * int64(few), &p.Best, nil},
-		{4 * int64(few*r.Queries*stretches*(2+r.HeadSize)), &p.Parts, nil},
-		{4 * int64(r.Room*r.HeadSize), &p.Angles, angles},
+		{4 * int64(few*p.Queries*p.Stretches*(2+p.Size)), &p.Parts, nil},
+		{4 * int64(p.Room*p.Size), &p.Angles, angles},
 		{driver.WorkspaceBytes, &r.workspace, nil},
 	} {
 		r.add("activations", x.bytes, x.to, x.fill)

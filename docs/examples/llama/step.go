@@ -32,7 +32,7 @@ type bucket struct {
 
 // shape is a layer's of a bucket.
 func (r *Rank) shape(b Bucket) decode.Shape {
-	return decode.Shape{M: r.padded(b), K: r.Hidden, N: r.Heads * r.HeadSize, N2: r.Ranks * r.Keys * r.HeadSize,
+	return decode.Shape{M: r.padded(b), K: r.Hidden, N: r.Heads * r.HeadSize, N2: r.Ranks * r.params.Keys * r.HeadSize,
 		F: r.Intermediate, Type: r.Type}
 }
 
@@ -52,8 +52,10 @@ func (r *Rank) plan() (err error) {
 		if err != nil {
 			return err
 		}
-		b.head, err = r.driver.MatmulCreate(driver.MatmulDesc{M: b.Rows, K: r.Hidden, N: r.Tokens, Type: driver.FP32,
-			Transposed: true})
+		if !b.Prompt {
+			b.head, err = r.driver.MatmulCreate(driver.MatmulDesc{M: b.Rows, K: r.Hidden, N: r.params.Columns,
+				Type: driver.FP32, Transposed: true})
+		}
 		if err != nil {
 			return err
 		}
@@ -75,7 +77,7 @@ func (r *Rank) enqueue(b *bucket) error {
 	own := *p
 	if b.Spread {
 		own.Count /= r.Ranks
-		own.Rows += driver.Ptr(r.Rank * own.Count * rowBytes)
+		own.Rows += driver.Ptr(r.rank * own.Count * rowBytes)
 	}
 	err := r.kernels.Launch(on, "embed", own)
 	from, to := p.X, r.other
