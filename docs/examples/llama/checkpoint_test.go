@@ -103,13 +103,13 @@ func TestOpenRefused(t *testing.T) {
 	} {
 		s := small.in(dir)
 		x.change(&s)
-		if _, _, err := s.Open(); err == nil || !strings.Contains(err.Error(), x.want) {
+		if _, err := s.Open(); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: %v, want %q", x.name, err, x.want)
 		}
 	}
 	s := small.in(dir)
 	s.Room = 1 << 20
-	if m, _, err := s.Open(); err != nil || m.Room != Tiny.Positions {
+	if m, err := s.Open(); err != nil || m.Room != Tiny.Positions {
 		t.Errorf("room for %d, %v", m.Room, err)
 	}
 }
@@ -125,7 +125,7 @@ func TestNeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	needs := r.needs
+	needs := r.Needs
 	const h, half, bf16, fp32 = 4096, 2, 2, 4
 	layer := (2*h*h+2*8*128*h+3*14336*h)*bf16/half + 2*h*bf16
 	embedding, head := 128256*h*bf16, 128256/half*h*fp32

@@ -12,8 +12,10 @@ import (
 	"ovgen/docs/examples/llama/kernels"
 )
 
-// Engine keeps ranks ready: when one dies, or the model can't be served, it starts them again and again.
-type Engine struct {
+// Server answers OpenAI's completions requests. It keeps ranks ready: when one dies, or the model can't be served, it
+// starts them again and again.
+type Server struct {
+	model string
 	start func(ctx context.Context) (*Crew, error)
 	now   atomic.Pointer[session]
 }
@@ -41,32 +43,32 @@ type Request struct {
 	most int   // how many there will be
 }
 
-// What an engine says of requests that may be sent again.
+// What a server says of requests that may be sent again.
 var (
 	errJoins  = &Problem{http.StatusServiceUnavailable, "the ranks are joining (try again later)"}
 	errDied   = &Problem{http.StatusServiceUnavailable, "a rank died; the ranks join again (try again later)"}
 	errClosed = &Problem{http.StatusServiceUnavailable, "the server ends"}
 )
 
-// NewEngine is an engine that does not run yet.
-func NewEngine(start func(ctx context.Context) (*Crew, error)) *Engine {
-	e := &Engine{start: start}
-	e.now.Store(&session{err: errJoins})
-	return e
+// NewServer is a server of a model of a name, which Run gives ranks.
+func NewServer(model string, start func(ctx context.Context) (*Crew, error)) *Server {
+	s := &Server{model: model, start: start}
+	s.now.Store(&session{err: errJoins})
+	return s
 }
 
 // retry is the least time between two starts, of which the first failed.
 const retry = 200 * time.Millisecond
 
 // Run serves until ctx ends. Where the ranks can't start it tries again: what kept them may have been mended.
-func (e *Engine) Run(ctx context.Context) {
+func (s *Server) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		began := time.Now()
-		crew, err := e.start(ctx)
+		crew, err := s.start(ctx)
 		took := time.Since(began).Round(time.Millisecond)
 		if err != nil {
 			why := &Problem{http.StatusServiceUnavailable, fmt.Sprintf("the ranks can't serve: %v (trying again)", err)}
-			if last := e.now.Swap(&session{err: why}); last.err.Error() != why.Message {
+			if last := s.now.Swap(&session{err: why}); last.err.Error() != why.Message {
 				log.Print(why)
 			}
 			select {
@@ -76,24 +78,24 @@ func (e *Engine) Run(ctx context.Context) {
 			continue
 		}
 		log.Printf("%d ranks serve the model after %v", len(crew.Ranks), took)
-		s := &session{Crew: crew, requests: make(chan *Request), running: make([]*Request, crew.Sequences),
+		now := &session{Crew: crew, requests: make(chan *Request), running: make([]*Request, crew.Sequences),
 			over: make(chan struct{})}
-		e.now.Store(s)
-		err = s.serve(ctx)
-		e.now.Store(&session{err: errJoins})
-		if s.err = errClosed; ctx.Err() == nil {
-			s.err = errDied
+		s.now.Store(now)
+		err = now.serve(ctx)
+		s.now.Store(&session{err: errJoins})
+		if now.err = errClosed; ctx.Err() == nil {
+			now.err = errDied
 			log.Printf("the ranks join again: %v", err)
 		}
-		close(s.over)
-		for place := range s.running {
-			s.end(place, "", s.err)
+		close(now.over)
+		for place := range now.running {
+			now.end(place, "", now.err)
 		}
 		if err := crew.Close(context.WithoutCancel(ctx)); err != nil {
 			log.Printf("close the ranks: %v", err)
 		}
 	}
-	e.now.Store(&session{err: errClosed})
+	s.now.Store(&session{err: errClosed})
 }
 
 // Submit asks for up to so many tokens behind a prompt, when there is a place. The request is given up between two

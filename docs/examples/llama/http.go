@@ -12,12 +12,6 @@ import (
 	"time"
 )
 
-// Server answers OpenAI's completions requests with an engine.
-type Server struct {
-	Engine *Engine
-	Model  string
-}
-
 // completion is a request; fields that are neither here nor in onlyRequests are ignored.
 type completion struct {
 	Model  string `json:"model"`
@@ -52,7 +46,7 @@ func described(err error) (status int, body any) {
 
 // ServeHTTP has the server's two paths.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	now := s.Engine.now.Load()
+	now := s.now.Load()
 	err := now.err
 	switch path := r.Method + " " + r.URL.Path; {
 	case path != "POST /v1/completions" && path != "GET /health":
@@ -92,8 +86,8 @@ func (s *Server) parse(r *http.Request, crew *Crew) (c completion, tokens []int,
 		tokens = append(tokens, int(token))
 	}
 	switch {
-	case c.Model != s.Model:
-		err = &Problem{http.StatusNotFound, fmt.Sprintf("there is no model %q (there is %q)", c.Model, s.Model)}
+	case c.Model != s.model:
+		err = &Problem{http.StatusNotFound, fmt.Sprintf("there is no model %q (there is %q)", c.Model, s.model)}
 	case len(tokens) == 0:
 		err = &Problem{http.StatusBadRequest,
 			"prompt is no list of token ids, or is empty (for text there is no tokenizer)"}
@@ -119,7 +113,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, now *session) 
 	id, created := "cmpl-"+rand.Text(), time.Now().Unix()
 	// reply is an answer, or a part of it, as OpenAI's but for its tokens. A text would take a tokenizer: it is empty.
 	reply := func(tokens []int, finish *string, usage any) any {
-		return map[string]any{"id": id, "object": "text_completion", "created": created, "model": s.Model, "usage": usage,
+		return map[string]any{"id": id, "object": "text_completion", "created": created, "model": s.model, "usage": usage,
 			"choices": []any{map[string]any{"index": 0, "text": "", "token_ids": tokens, "logprobs": nil,
 				"finish_reason": finish}}}
 	}

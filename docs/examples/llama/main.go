@@ -60,15 +60,15 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	server := &Server{Engine: NewEngine(s.Start), Model: filepath.Base(s.Dir)}
-	log.Printf("model %q at http://%v/v1/completions", server.Model, listener.Addr())
+	server := NewServer(filepath.Base(s.Dir), s.Start)
+	log.Printf("model %q at http://%v/v1/completions", server.model, listener.Addr())
 	web := &http.Server{Handler: server}
 	go func() {
 		if err := web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			log.Fatal(err)
 		}
 	}()
-	server.Engine.Run(ctx)
+	server.Run(ctx)
 	bound, done := context.WithTimeout(context.Background(), 5*time.Second)
 	defer done()
 	_ = web.Shutdown(bound) // streams that go on past it are cut

@@ -31,28 +31,28 @@ type Model struct {
 	Spec
 	Config
 	safetensors.Tensors
+	Needs plan.Memory // of the device, on each rank at most
 }
 
-// Open reads the model's config and its tensors' headers, and counts the device memory that each rank needs, at most.
-// It asks no GPU. An error is what keeps ranks from serving the model.
-func (s Spec) Open() (m Model, needs plan.Memory, err error) {
-	m = Model{Spec: s}
+// Open reads the model's config and its tensors' headers. An error is what keeps ranks from serving the model.
+func (s Spec) Open() (m Model, err error) {
+	m.Spec = s
 	if m.Config, err = ReadConfig(s.Dir); err != nil {
-		return m, needs, err
+		return m, err
 	}
 	m.Room = min(s.Room, m.Positions)
 	if most := s.most(false); m.Room < 2 || s.Sequences < 1 || s.Sequences > most {
-		return m, needs, fmt.Errorf("%d sequences of %d tokens (1 to %d of 2 tokens and more are served)", s.Sequences,
-			m.Room, most)
+		return m, fmt.Errorf("%d sequences of %d tokens (1 to %d of 2 tokens and more are served)", s.Sequences, m.Room,
+			most)
 	}
 	if m.Tensors, err = safetensors.Open(s.Dir); err != nil {
-		return m, needs, err
+		return m, err
 	}
 	r, err := NewRank(m, 0)
-	if err != nil {
-		return m, needs, err
+	if err == nil {
+		m.Needs = r.Needs
 	}
-	return m, r.needs, nil
+	return m, err
 }
 
 // most are the rows of the largest bucket of a kind.

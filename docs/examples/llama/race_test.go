@@ -20,13 +20,13 @@ func TestRaces(t *testing.T) {
 		if seed == 2 {
 			t.Setenv(envNCCL, "1")
 		}
-		m, needs, err := small.in(dir).Open()
+		m, err := small.in(dir).Open()
 		if err != nil {
 			t.Fatal(err)
 		}
 		synctest.Test(t, func(t *testing.T) {
 			world := simtest.Config{Config: sim.Config{Devices: 2, Seed: seed},
-				Change: func(c *group.Config) { c.Arena = needs.Arena() }}
+				Change: func(c *group.Config) { c.Arena = m.Needs.Arena() }}
 			if err := simtest.Run(t.Context(), world, func(ctx context.Context, g *group.Group) error {
 				return steps(ctx, g, m)
 			}); err != nil {

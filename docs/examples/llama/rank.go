@@ -36,7 +36,6 @@ type Rank struct {
 	head      device.Ptr // fp32
 	workspace device.Ptr // of the head's product
 	memory    []memory
-	needs     plan.Memory // at most, of any rank
 }
 
 // layer is the weights of one, and its part of the cache: [sequences+1, room, keys, size]. The last sequence is that
@@ -66,10 +65,10 @@ func NewRank(m Model, rank int) (*Rank, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.needs.Beside(needs)
+		r.Needs.Beside(needs)
 	}
-	r.needs.Buffers = nil // those of all layers are added
-	r.needs.Tuning = max(r.needs.Tuning, plan.TuningBytes(int64(m.most(false)), int64(m.Hidden),
+	r.Needs.Buffers = nil // those of all layers are added
+	r.Needs.Tuning = max(r.Needs.Tuning, plan.TuningBytes(int64(m.most(false)), int64(m.Hidden),
 		int64(r.params.Columns), device.FP32.Size()))
 	err := r.weights()
 	r.activations()
@@ -99,10 +98,10 @@ func multiple(n, of int) int { return (n + of - 1) / of * of }
 // add lists memory for something.
 func (r *Rank) add(what string, bytes int64, to *device.Ptr, fill func() ([]byte, error)) {
 	r.memory = append(r.memory, memory{bytes, to, fill})
-	if all := r.needs.Buffers; len(all) == 0 || all[len(all)-1].Name != what {
-		r.needs.Buffers = append(all, plan.BufferMemory{Name: what})
+	if all := r.Needs.Buffers; len(all) == 0 || all[len(all)-1].Name != what {
+		r.Needs.Buffers = append(all, plan.BufferMemory{Name: what})
 	}
-	r.needs.Buffers[len(r.needs.Buffers)-1].Bytes += bytes
+	r.Needs.Buffers[len(r.Needs.Buffers)-1].Bytes += bytes
 }
 
 // weights are the rank's parts of the checkpoint's tensors.

@@ -47,15 +47,15 @@ var decorated = func(c group.Config) group.Config { return c }
 
 // Start joins the ranks and loads the model.
 func (s Spec) Start(ctx context.Context) (*Crew, error) {
-	m, needs, err := s.Open()
+	m, err := s.Open()
 	if err != nil {
 		return nil, err
 	}
-	log.Printf("each of %d ranks needs, in bytes, %v", s.Ranks, needs)
+	log.Printf("each of %d ranks needs, in bytes, %v", s.Ranks, m.Needs)
 	if s.Processes {
 		return m.startProcesses(ctx)
 	}
-	groups, err := group.JoinAll(ctx, decorated(group.Config{Size: s.Ranks, Arena: needs.Arena()}))
+	groups, err := group.JoinAll(ctx, decorated(group.Config{Size: s.Ranks, Arena: m.Needs.Arena()}))
 	if err != nil {
 		return nil, err
 	}
@@ -111,11 +111,11 @@ func RankProcess(ctx context.Context) (mine bool, err error) {
 
 // Join joins the other processes' ranks and loads the model. It has nothing to reply.
 func (r *Remote) Join(s Spec, _ *bool) error {
-	m, needs, err := s.Open()
+	m, err := s.Open()
 	if err != nil {
 		return err
 	}
-	g, err := group.Join(r.ctx, decorated(group.Config{Arena: needs.Arena()}))
+	g, err := group.Join(r.ctx, decorated(group.Config{Arena: m.Needs.Arena()}))
 	if err != nil {
 		return err
 	}

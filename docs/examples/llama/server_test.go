@@ -77,17 +77,17 @@ func (c *counter) Step(b Batch, next *[]kernels.Best) error {
 type serving struct {
 	*httptest.Server
 	t      *testing.T
-	engine *Engine
+	server *Server
 }
 
 func serveBy(t *testing.T, start func(context.Context) (*Crew, error)) *serving {
-	s := &serving{t: t, engine: NewEngine(start)}
-	s.Server = httptest.NewServer(&Server{Engine: s.engine, Model: "tiny"})
+	s := &serving{t: t, server: NewServer("tiny", start)}
+	s.Server = httptest.NewServer(s.server)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan bool)
 	go func() {
 		defer close(ended)
-		s.engine.Run(ctx)
+		s.server.Run(ctx)
 	}()
 	t.Cleanup(func() {
 		stop()
@@ -303,7 +303,7 @@ func TestEnd(t *testing.T) {
 	c := &counter{hold: make(chan struct{}), begun: make(chan struct{}, 1), died: make(chan struct{})}
 	m := few
 	m.Sequences = 1
-	e := NewEngine(func(context.Context) (*Crew, error) {
+	e := NewServer("tiny", func(context.Context) (*Crew, error) {
 		return &Crew{m, []Stepper{c}, c.died, func(context.Context) error { return nil }}, nil
 	})
 	ctx, stop := context.WithCancel(t.Context())
