@@ -8,7 +8,6 @@ import (
 	"os"
 	"testing"
 
-	"ovgen/docs/examples/llama/kernels"
 	"ovgen/runtime/device"
 )
 
@@ -50,8 +49,8 @@ func (c *Crew) readable() bool {
 func (c *Crew) logits(t *testing.T, row int) (list []float64) {
 	for _, s := range c.Ranks {
 		r := s.(*Rank)
-		raw := make([]byte, 4*r.params.Tokens)
-		if err := r.driver.MemcpyDtoH(raw, r.params.Logits+device.Ptr(4*row*r.params.Columns)); err != nil {
+		raw := make([]byte, 4*r.best.Tokens)
+		if err := r.driver.MemcpyDtoH(raw, r.best.From+device.Ptr(4*row*r.best.Columns)); err != nil {
 			t.Fatal(err)
 		}
 		list = append(list, floats(raw)...)
@@ -117,10 +116,10 @@ func (s *sequence) read(t *testing.T, crew *Crew, most int) {
 
 // add adds a row.
 func (b *Batch) add(token, sequence, position int) {
-	b.Rows = append(b.Rows, kernels.Row{Token: int32(token), Sequence: int32(sequence), Position: int32(position)})
+	b.Rows = append(b.Rows, Row{Token: int32(token), Sequence: int32(sequence), Position: int32(position)})
 }
 
-func step(t *testing.T, crew *Crew, b Batch) []kernels.Best {
+func step(t *testing.T, crew *Crew, b Batch) []Best {
 	t.Helper()
 	next, err := crew.Step(b)
 	if err != nil {
@@ -290,15 +289,15 @@ func TestTie(t *testing.T) {
 		rows.add(i, i, 0)
 	}
 	for _, best := range step(t, crew, rows) {
-		if best != (kernels.Best{}) {
+		if best != (Best{}) {
 			t.Errorf("the best of equal logits is %+v", best)
 		}
 	}
 	if err := crew.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	one, same, less := kernels.Best{Logit: 1, Token: 8}, kernels.Best{Logit: 1, Token: 4}, kernels.Best{Token: 2}
-	for _, x := range [][]kernels.Best{{one, same, less}, {same, less, one}} {
+	one, same, less := Best{Logit: 1, Token: 8}, Best{Logit: 1, Token: 4}, Best{Token: 2}
+	for _, x := range [][]Best{{one, same, less}, {same, less, one}} {
 		var all []Stepper
 		for _, best := range x {
 			all = append(all, always{best})
@@ -310,10 +309,10 @@ func TestTie(t *testing.T) {
 }
 
 // always is a rank with one answer.
-type always struct{ best kernels.Best }
+type always struct{ best Best }
 
-func (a always) Step(_ Batch, best *[]kernels.Best) error {
-	*best = []kernels.Best{a.best}
+func (a always) Step(_ Batch, best *[]Best) error {
+	*best = []Best{a.best}
 	return nil
 }
 

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
-
-	"ovgen/docs/examples/llama/kernels"
 )
 
 // Server answers OpenAI's completions requests. It keeps ranks ready: when one dies, or the model can't be served, it
@@ -161,13 +159,13 @@ func (s *session) admit() (n int) {
 
 // rows are those of the next step: of one prompt, all but its last token, or else the last token of each request of
 // which all others have been read.
-func (s *session) rows(prompt bool) (rows []kernels.Row) {
+func (s *session) rows(prompt bool) (rows []Row) {
 	for place, r := range s.running {
 		if r == nil || (len(r.all)-r.read > 1) != prompt || prompt && len(rows) > 0 {
 			continue
 		}
 		for range min(max(len(r.all)-r.read-1, 1), s.most(prompt)) {
-			rows = append(rows, kernels.Row{Token: int32(r.all[r.read]), Sequence: int32(place), Position: int32(r.read)})
+			rows = append(rows, Row{Token: int32(r.all[r.read]), Sequence: int32(place), Position: int32(r.read)})
 			r.read++
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"ovgen/docs/examples/llama/kernels"
 	"ovgen/runtime/device"
 )
 
@@ -123,7 +122,7 @@ func ways(t *testing.T, s Spec, n int) {
 	s.Type = device.FP32
 	t.Setenv("OVGEN_CACHE", t.TempDir())
 	want, logits := follow(t, s, nil, n)
-	var first [][]kernels.Best
+	var first [][]Best
 	s.Type = device.BF16
 	t.Setenv("OVGEN_CACHE", t.TempDir())
 	for _, x := range []struct {
@@ -170,12 +169,12 @@ func ways(t *testing.T, s Spec, n int) {
 
 // follow has a crew read as many prompts as there are places, and make so many tokens behind each: behind those that
 // are fed, or its own. It returns what was best at each step, and all logits if they can be read.
-func follow(t *testing.T, s Spec, fed [][]kernels.Best, n int) (made [][]kernels.Best, logits [][][]float64) {
+func follow(t *testing.T, s Spec, fed [][]Best, n int) (made [][]Best, logits [][][]float64) {
 	crew, err := s.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, last := s.most(true), make([]kernels.Best, s.Sequences)
+	rows, last := s.most(true), make([]Best, s.Sequences)
 	for i := range last {
 		b := Batch{Prompt: true}
 		for at, token := range prompt(rows, uint64(i)) {

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"ovgen/docs/examples/llama/kernels"
 	"ovgen/runtime/group"
 	"ovgen/verify/sim"
 	"ovgen/verify/simtest"
@@ -51,7 +50,7 @@ func steps(ctx context.Context, g *group.Group, m Model) error {
 	both.add(7, 0, 10)
 	both.add(7, 1, 3)
 	for _, b := range []Batch{whole, part, both, both} {
-		var next []kernels.Best
+		var next []Best
 		if err := r.Step(b, &next); err != nil {
 			return err
 		}

@@ -6,7 +6,6 @@ import (
 	"log"
 	"net/rpc"
 
-	"ovgen/docs/examples/llama/kernels"
 	"ovgen/runtime/group"
 	"ovgen/runtime/launch"
 )
@@ -21,13 +20,13 @@ type Crew struct {
 
 // Stepper is a rank of this process or of another one.
 type Stepper interface {
-	Step(rows Batch, best *[]kernels.Best) error
+	Step(rows Batch, best *[]Best) error
 }
 
 // Step runs rows on all ranks and returns their next tokens: of equal logits the lowest. Behind an error the crew can
 // only be closed.
-func (c *Crew) Step(rows Batch) (next []kernels.Best, err error) {
-	all := make([][]kernels.Best, len(c.Ranks))
+func (c *Crew) Step(rows Batch) (next []Best, err error) {
+	all := make([][]Best, len(c.Ranks))
 	if err := group.Each(len(c.Ranks), func(r int) error { return c.Ranks[r].Step(rows, &all[r]) }); err != nil {
 		return nil, err
 	}
@@ -92,7 +91,7 @@ func (m Model) startProcesses(ctx context.Context) (*Crew, error) {
 type process struct{ *rpc.Client }
 
 // Step is Rank.Step over there.
-func (p process) Step(rows Batch, best *[]kernels.Best) error { return p.Call("Rank.Step", rows, best) }
+func (p process) Step(rows Batch, best *[]Best) error { return p.Call("Rank.Step", rows, best) }
 
 // Remote is the rank of a process as the one that started it calls it.
 type Remote struct {

@@ -18,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"ovgen/docs/examples/llama/kernels"
 	"ovgen/runtime/launch"
 )
 
@@ -50,7 +49,7 @@ type counter struct {
 	died  chan struct{}
 }
 
-func (c *counter) Step(b Batch, next *[]kernels.Best) error {
+func (c *counter) Step(b Batch, next *[]Best) error {
 	select {
 	case c.begun <- struct{}{}:
 	default:
@@ -67,7 +66,7 @@ func (c *counter) Step(b Batch, next *[]kernels.Best) error {
 	c.steps = append(c.steps, b)
 	for _, row := range b.Rows {
 		if !b.Prompt {
-			*next = append(*next, kernels.Best{Token: row.Token + 1})
+			*next = append(*next, Best{Token: row.Token + 1})
 		}
 	}
 	return nil

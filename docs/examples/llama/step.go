@@ -32,7 +32,7 @@ type bucket struct {
 
 // shape is a layer's of a bucket.
 func (r *Rank) shape(b Bucket) decode.Shape {
-	return decode.Shape{M: r.padded(b), K: r.Hidden, N: r.Heads * r.HeadSize, N2: r.Ranks * r.params.Keys * r.HeadSize,
+	return decode.Shape{M: r.padded(b), K: r.Hidden, N: r.Heads * r.HeadSize, N2: r.Ranks * r.attention.Keys * r.HeadSize,
 		F: r.Intermediate, Type: r.Type}
 }
 
@@ -53,7 +53,7 @@ func (r *Rank) plan() (err error) {
 			return err
 		}
 		if !b.Prompt {
-			b.head, err = r.driver.MatmulCreate(driver.MatmulDesc{M: b.Rows, K: r.Hidden, N: r.params.Columns,
+			b.head, err = r.driver.MatmulCreate(driver.MatmulDesc{M: b.Rows, K: r.Hidden, N: r.best.Columns,
 				Type: driver.FP32, Transposed: true})
 		}
 		if err != nil {
@@ -72,15 +72,18 @@ func (r *Rank) plan() (err error) {
 // enqueue is a whole step. Only numbers in device memory differ from one to the next, so that its graph can be
 // launched again.
 func (r *Rank) enqueue(b *bucket) error {
-	on, p := r.stream.Handle(), &r.params
-	p.Count = r.padded(b.Bucket)
-	own := *p
+	on, rows := r.stream.Handle(), r.padded(b.Bucket)
+	input := func(list, first int) device.Ptr { return r.input + device.Ptr(4*(list*rows+first)) }
+	embed, last, best := r.embed, r.last, r.best
+	embed.Count, embed.Index = rows, input(0, 0)
 	if b.Spread {
-		own.Count /= r.Ranks
-		own.Rows += driver.Ptr(r.rank * own.Count * rowBytes)
+		embed.Count = rows / r.Ranks
+		embed.Index = input(0, r.rank*embed.Count)
 	}
-	err := r.kernels.Launch(on, "embed", own)
-	from, to := p.X, r.other
+	err := kernels.Embed.Launch(r.kernels, on, r.Type, embed)
+	p := &r.attention // of the call in each layer
+	p.Rows, p.Sequences, p.Positions = rows, input(1, 0), input(2, 0)
+	from, to := r.embed.To, r.other
 	for _, l := range r.layers {
 		p.CacheKeys, p.CacheValues = l.keys, l.values
 		l.A, l.C = from, to
@@ -90,41 +93,47 @@ func (r *Rank) enqueue(b *bucket) error {
 	if b.Prompt {
 		return err
 	}
-	last := *p
-	last.X = from
-	return errors.Join(err, r.kernels.Launch(on, "last", last),
-		r.driver.Matmul(b.head, p.Logits, p.Normed, r.head, 0, r.workspace, on), r.kernels.Launch(on, "best", last))
+	last.Count, last.Index, last.From, best.Count = rows, input(3, 0), from, rows
+	return errors.Join(err, kernels.Last.Launch(r.kernels, on, r.Type, last),
+		r.driver.Matmul(b.head, best.From, last.To, r.head, 0, r.workspace, on),
+		kernels.Best.Launch(r.kernels, on, r.Type, best))
 }
 
 // attend is the call between a layer's products: it turns and keeps the new keys, and looks back.
 func (r *Rank) attend(b *bucket) plan.Call {
 	return func(on driver.Stream, to plan.Range, from []plan.Range) (err error) {
-		p := r.params
+		p := r.attention
 		p.Query, p.Key, p.Value, p.To = from[0].At, from[1].At, from[2].At, to.At
-		looks := []string{"store", "decode", "merge"}
+		looks := []kernels.Kernel[kernels.Attention]{kernels.Store, kernels.Decode, kernels.Merge}
 		if b.Prompt {
-			looks = []string{"store", "prefill"}
+			looks = []kernels.Kernel[kernels.Attention]{kernels.Store, kernels.Prefill}
 		}
-		for _, name := range looks {
-			err = errors.Join(err, r.kernels.Launch(on, name, p))
+		for _, k := range looks {
+			err = errors.Join(err, k.Launch(r.kernels, on, r.Type, p))
 		}
 		return err
 	}
+}
+
+// Row is a token at a position of a sequence.
+type Row struct{ Token, Sequence, Position int32 }
+
+// Best is the greatest logit of a row on a rank, and its token.
+type Best struct {
+	Logit float32
+	Token int32
 }
 
 // Batch is the rows of one step: of a prompt, which follow each other in one sequence, or one of each of several
 // sequences.
 type Batch struct {
 	Prompt bool
-	Rows   []kernels.Row
+	Rows   []Row
 }
-
-// rowBytes and bestBytes are the sizes of a kernels.Row and a kernels.Best.
-const rowBytes, bestBytes = 12, 8
 
 // Step runs the rows through the model. Unless they are a prompt's, best are the likeliest of this rank's tokens behind
 // each. All ranks call it with the same rows. Behind an error the rank can only be closed.
-func (r *Rank) Step(s Batch, best *[]kernels.Best) error {
+func (r *Rank) Step(s Batch, best *[]Best) error {
 	return r.guarded("step", func() error {
 		n := len(s.Rows)
 		i := slices.IndexFunc(r.buckets, func(b *bucket) bool { return b.Prompt == s.Prompt && b.Rows >= n })
@@ -132,13 +141,16 @@ func (r *Rank) Step(s Batch, best *[]kernels.Best) error {
 			return fmt.Errorf("no bucket has %d rows", n)
 		}
 		b := r.buckets[i]
-		none := kernels.Row{Sequence: int32(r.Sequences)}
-		rows := append(slices.Clone(s.Rows), slices.Repeat([]kernels.Row{none}, r.padded(b.Bucket)-n)...)
-		input, err := binary.Append(nil, binary.LittleEndian, rows)
+		none, padded := Row{Sequence: int32(r.Sequences)}, r.padded(b.Bucket)
+		input := make([]int32, 4*padded)
+		for at, x := range append(slices.Clone(s.Rows), slices.Repeat([]Row{none}, padded-n)...) {
+			input[at], input[padded+at], input[2*padded+at], input[3*padded+at] = x.Token, x.Sequence, x.Position, int32(at)
+		}
+		raw, err := binary.Append(nil, binary.LittleEndian, input)
 		if err != nil {
 			return err
 		}
-		if err := r.driver.MemcpyHtoD(r.params.Rows, input); err != nil {
+		if err := r.driver.MemcpyHtoD(r.input, raw); err != nil {
 			return err
 		}
 		if err := b.graph.Launch(r.stream.Handle()); err != nil {
@@ -147,12 +159,12 @@ func (r *Rank) Step(s Batch, best *[]kernels.Best) error {
 		if err := r.group.Watch(r.ctx, r.stream.Handle()); err != nil || s.Prompt {
 			return err
 		}
-		output := make([]byte, n*bestBytes)
-		if err := r.driver.MemcpyDtoH(output, r.params.Best); err != nil {
+		*best = make([]Best, n)
+		raw = make([]byte, binary.Size(*best))
+		if err := r.driver.MemcpyDtoH(raw, r.best.To); err != nil {
 			return err
 		}
-		*best = make([]kernels.Best, n)
-		_, err = binary.Decode(output, binary.LittleEndian, *best)
+		_, err = binary.Decode(raw, binary.LittleEndian, *best)
 		return err
 	})
 }
