@@ -63,6 +63,7 @@ func NewRank(m Model, rank int) (*Rank, error) {
 	}
 	r := &Rank{Model: m, rank: rank, layers: make([]layer, m.Layers)}
 	r.cut()
+	r.Needs = plan.Memory{}
 	for _, b := range m.Buckets {
 		needs, err := programOf(b.Spread, nil).Memory(r.shape(b), m.Ranks)
 		if err != nil {
