@@ -3,6 +3,7 @@ package group
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 	"unsafe"
@@ -42,6 +43,21 @@ func (g *Group) Abort(reason error) {
 	}
 	g.abort.mu.Unlock()
 	g.watch.poke()
+}
+
+// Do does work of this rank for which other ranks wait, such as a step of a server. An error of it aborts the group; so
+// does a panic, which Do returns as an error with its stack: the goroutine of one rank does not end the process of all.
+func (g *Group) Do(work func() error) (err error) {
+	defer func() {
+		if x := recover(); x != nil {
+			panicked := fmt.Errorf("panic: %v", x)
+			g.Abort(panicked)
+			err = fmt.Errorf("%w\n%s", panicked, debug.Stack())
+		} else if err != nil {
+			g.Abort(err)
+		}
+	}()
+	return work()
 }
 
 // failure is the group's error as far as it is complete.

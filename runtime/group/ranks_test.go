@@ -40,6 +40,31 @@ func runToys(t *testing.T, all group.Ranks) {
 	}
 }
 
+// TestDo has the work of one rank fail or panic: all ranks are told.
+func TestDo(t *testing.T) {
+	for name, work := range map[string]func() error{
+		"the disk is gone":          func() error { return errors.New("the disk is gone") },
+		"panic: index out of range": func() error { panic("index out of range") },
+	} {
+		all := joinAll(t, local(0, 1))
+		if err := all.Each(func(g *group.Group) error { return g.Do(func() error { return nil }) }); err != nil {
+			t.Error(err)
+		}
+		if err := all[1].Do(work); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%v, want %s", err, name)
+		}
+		for _, g := range all {
+			<-g.Done()
+			if err := g.Err(); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("rank %d: %v, want %s", g.Rank(), err, name)
+			}
+		}
+		if err := all.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestJoinAll has two groups of the process on the same devices and a third on others, and closes them while
 // others run.
 func TestJoinAll(t *testing.T) {

@@ -150,7 +150,8 @@ func (t Tensors) Check(p Part) error {
 	case !slices.Equal(s.Shape, p.Shape):
 		return fmt.Errorf("tensor %s: its shape is %v, and %v is wanted", p.Name, s.Shape, p.Shape)
 	case p.From < 0 || p.Count < 0 || len(p.Shape) > 2 || p.Axis < 0 || p.Axis >= len(p.Shape):
-		return fmt.Errorf("tensor %s: %d from %d on of axis %d are no part of %v", p.Name, p.Count, p.From, p.Axis, p.Shape)
+		return fmt.Errorf("tensor %s: %d from %d on of axis %d are no part of %v", p.Name, p.Count, p.From, p.Axis,
+			p.Shape)
 	case s.Type != names[p.Type] && !(s.Type == "BF16" && p.Type == device.FP32):
 		return fmt.Errorf("tensor %s: its type is %s, and %v is wanted (only BF16 is converted, to FP32)", p.Name,
 			s.Type, p.Type)

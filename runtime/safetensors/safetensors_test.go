@@ -124,9 +124,9 @@ func TestRead(t *testing.T) {
 		want string
 	}{
 		{safetensors.Part{Name: "z", Shape: shape, Type: device.BF16}, "tensor z: it is not in the checkpoint"},
-		{safetensors.Part{Name: "x", Shape: scalars, Type: device.BF16}, "tensor x: its shape is [3 2], and [1] is wanted"},
-		{safetensors.Part{Name: "x", Shape: shape, Type: device.FP16}, "tensor x: its type is BF16, and fp16 is wanted"},
-		{safetensors.Part{Name: "y", Shape: scalars, Type: device.BF16}, "tensor y: its type is F32, and bf16 is wanted"},
+		{safetensors.Part{Name: "x", Shape: scalars, Type: device.BF16}, "its shape is [3 2], and [1] is wanted"},
+		{safetensors.Part{Name: "x", Shape: shape, Type: device.FP16}, "its type is BF16, and fp16 is wanted"},
+		{safetensors.Part{Name: "y", Shape: scalars, Type: device.BF16}, "its type is F32, and bf16 is wanted"},
 		{safetensors.Part{Name: "y", Shape: scalars, Axis: 1, Type: device.FP32}, "of axis 1 are no part of [1]"},
 		{safetensors.Part{Name: "x", Shape: shape, From: -1, Type: device.BF16}, "0 from -1 on of axis 0 are no part"},
 	} {

@@ -24,7 +24,8 @@ type session struct {
 	err      error
 	requests chan *Request
 	running  []*Request    // by their places in the cache
-	over     chan struct{} // closed when the crew serves no more, which err explains
+	over     chan struct{} // closed when the crew serves no more
+	why      error         // behind that
 }
 
 // Request asks for the tokens behind a prompt.
@@ -81,13 +82,13 @@ func (s *Server) Run(ctx context.Context) {
 		s.now.Store(now)
 		err = now.serve(ctx)
 		s.now.Store(&session{err: errJoins})
-		if now.err = errClosed; ctx.Err() == nil {
-			now.err = errDied
+		if now.why = errClosed; ctx.Err() == nil {
+			now.why = errDied
 			log.Printf("the ranks join again: %v", err)
 		}
 		close(now.over)
 		for place := range now.running {
-			now.end(place, "", now.err)
+			now.end(place, "", now.why)
 		}
 		if err := crew.Close(context.WithoutCancel(ctx)); err != nil {
 			log.Printf("close the ranks: %v", err)
@@ -105,7 +106,7 @@ func (s *session) Submit(ctx context.Context, prompt []int, most int) (*Request,
 	case s.requests <- r:
 		return r, nil
 	case <-s.over:
-		return nil, s.err
+		return nil, s.why
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -88,8 +88,8 @@ func (f *faulty) StreamSynchronize(s driver.Stream) error {
 	return errors.Join(f.call("StreamSynchronize"), f.Filter.StreamSynchronize(s))
 }
 
-// TestRankDies has a rank die in every way in the middle of a stream, which gets an error: the ranks join again, and the
-// same request has the same tokens as before.
+// TestRankDies has a rank die in every way in the middle of a stream, which gets an error: the ranks join again, and
+// the same request has the same tokens as before.
 func TestRankDies(t *testing.T) {
 	dir, _ := tiny(t, Tiny)
 	for _, x := range []struct {
@@ -163,7 +163,8 @@ func TestBadCheckpoints(t *testing.T) {
 		want string
 	}{
 		{"no config", func(t *testing.T, config, _ string) { os.Remove(config) }, "config.json: no such file"},
-		{"half a config", func(t *testing.T, config, _ string) { write(t, config, []byte("{")) }, "it is no JSON object"},
+		{"half a config", func(t *testing.T, config, _ string) { write(t, config, []byte("{")) },
+			"it is no JSON object"},
 		{"another model", func(t *testing.T, config, _ string) {
 			text, err := os.ReadFile(filepath.Join(changed(t, "model_type", `"mistral"`), "config.json"))
 			if err != nil {
@@ -192,8 +193,9 @@ func TestBadCheckpoints(t *testing.T) {
 				Buckets: []Bucket{{Rows: 1}}}.Start)
 			const body = `{"model": "tiny", "prompt": [72], "max_tokens": 2}`
 			status, text := s.post(body)
-			for ; status == http.StatusServiceUnavailable && strings.Contains(text, "are joining"); status, text = s.post(body) {
+			for strings.Contains(text, "are joining") {
 				time.Sleep(time.Millisecond)
+				status, text = s.post(body)
 			}
 			var answer struct{ Error struct{ Message string } }
 			if err := json.Unmarshal([]byte(text), &answer); err != nil || status != http.StatusServiceUnavailable ||

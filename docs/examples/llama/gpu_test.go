@@ -89,7 +89,8 @@ func TestSpeed(t *testing.T) {
 	dir := t.TempDir()
 	writeRandom(t, dir, large)
 	s := Usual
-	s.Ranks, s.Buckets = ranks, []Bucket{{Rows: 1}, {Rows: 16}, {Rows: 64}, {Rows: 128, Prompt: true}, {2048, true, true}}
+	s.Ranks, s.Buckets = ranks, []Bucket{{Rows: 1}, {Rows: 16}, {Rows: 64}, {Rows: 128, Prompt: true},
+		{2048, true, true}}
 	t.Setenv("OVGEN_DRIVER", "cuda")
 	t.Logf("%d layers on %d GPUs, %v\n%s", large.Layers, ranks, s.Type, compared(t, s.in(dir), 30, []int{15, 2047}))
 }

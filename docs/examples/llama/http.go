@@ -113,9 +113,9 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, now *session) 
 	id, created := "cmpl-"+rand.Text(), time.Now().Unix()
 	// reply is an answer, or a part of it, as OpenAI's but for its tokens. A text would take a tokenizer: it is empty.
 	reply := func(tokens []int, finish *string, usage any) any {
-		return map[string]any{"id": id, "object": "text_completion", "created": created, "model": s.model, "usage": usage,
-			"choices": []any{map[string]any{"index": 0, "text": "", "token_ids": tokens, "logprobs": nil,
-				"finish_reason": finish}}}
+		choice := map[string]any{"index": 0, "text": "", "token_ids": tokens, "logprobs": nil, "finish_reason": finish}
+		return map[string]any{"id": id, "object": "text_completion", "created": created, "model": s.model,
+			"choices": []any{choice}, "usage": usage}
 	}
 	n, rest := 0, []int{} // what was not streamed
 	for token := range q.Tokens {

@@ -79,9 +79,9 @@ func NewRank(m Model, rank int) (*Rank, error) {
 	return r, err
 }
 
-// cut gives the rank its share, in Megatron's way: columns of the first product of a pair, rows of the second. Each rank
-// has as many query heads, and those heads of keys that they read: neighbours may have some of them too. The vocabulary
-// is padded with zeros to multiples of 64 a rank.
+// cut gives the rank its share, in Megatron's way: columns of the first product of a pair, rows of the second. Each
+// rank has as many query heads, and those heads of keys that they read: neighbours may have some of them too. The
+// vocabulary is padded with zeros to multiples of 64 a rank.
 func (r *Rank) cut() {
 	queries, group := r.Heads/r.Ranks, r.Heads/r.KeyHeads
 	tokens, keys := multiple(r.Vocabulary, 64*r.Ranks)/r.Ranks, 0
@@ -92,8 +92,8 @@ func (r *Rank) cut() {
 	r.embed, r.last = kernels.Rows{Columns: r.Hidden}, kernels.Rows{Columns: r.Hidden, Epsilon: float32(r.Epsilon)}
 	r.best = kernels.Rows{Columns: tokens, First: r.rank * tokens,
 		Tokens: max(0, min(tokens, r.Vocabulary-r.rank*tokens))}
-	r.attention = kernels.Attention{Queries: queries, Keys: keys, Group: group, Offset: r.rank*queries - r.firstKey*group,
-		Size: r.HeadSize, Scale: float32(1 / math.Sqrt(float64(r.HeadSize))),
+	r.attention = kernels.Attention{Queries: queries, Keys: keys, Group: group,
+		Offset: r.rank*queries - r.firstKey*group, Size: r.HeadSize, Scale: float32(1 / math.Sqrt(float64(r.HeadSize))),
 		Places: r.Sequences + 1, Room: r.Room, Stretches: multiple(r.Room, kernels.Stretch) / kernels.Stretch}
 }
 
@@ -178,7 +178,7 @@ func (m Model) load(ctx context.Context, g *group.Group) (*Rank, error) {
 		return nil, err
 	}
 	r.ctx, r.group, r.driver = ctx, g, g.Driver()
-	return r, r.guarded("load the model", func() (err error) {
+	return r, g.Do(func() (err error) {
 		for _, m := range r.memory {
 			if *m.to, err = r.driver.MemAlloc(m.bytes); err != nil {
 				return err
@@ -202,20 +202,6 @@ func (m Model) load(ctx context.Context, g *group.Group) (*Rank, error) {
 		}
 		return r.plan()
 	})
-}
-
-// guarded does what other ranks wait for: an error of it, or a panic, aborts the group.
-func (r *Rank) guarded(what string, work func() error) (err error) {
-	defer func() {
-		if x := recover(); x != nil {
-			err = fmt.Errorf("panic: %v", x)
-		}
-		if err != nil {
-			r.group.Abort(err)
-			err = fmt.Errorf("%s: %w", what, err)
-		}
-	}()
-	return work()
 }
 
 // Close leaves the group, which closes the plans.

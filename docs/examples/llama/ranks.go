@@ -81,7 +81,9 @@ func (m Model) startProcesses(ctx context.Context) (*Crew, error) {
 	for _, client := range job.Ranks {
 		crew.Ranks = append(crew.Ranks, process{client})
 	}
-	if err := group.Each(m.Ranks, func(r int) error { return job.Ranks[r].Call("Rank.Join", m.Spec, nil) }); err != nil {
+	if err := group.Each(m.Ranks, func(r int) error {
+		return job.Ranks[r].Call("Rank.Join", m.Spec, nil)
+	}); err != nil {
 		return nil, errors.Join(err, crew.Close(ctx))
 	}
 	return crew, nil

@@ -143,7 +143,8 @@ func (s *serving) tokens(body string) []int {
 }
 
 var few = Model{
-	Spec:   Spec{Sequences: 2, Room: 32, Buckets: []Bucket{{Rows: 1}, {Rows: 2}, {Rows: 2, Prompt: true}, {4, true, true}}},
+	Spec: Spec{Sequences: 2, Room: 32, Buckets: []Bucket{{Rows: 1}, {Rows: 2}, {Rows: 2, Prompt: true},
+		{4, true, true}}},
 	Config: Config{Vocabulary: 259, Ends: ids{'z' + 1}},
 }
 

@@ -17,7 +17,7 @@ import (
 // Bucket is a step of up to so many rows.
 type Bucket struct {
 	Rows   int
-	Prompt bool // of one sequence, of which more is to be read; else one row each of several, which get their next tokens
+	Prompt bool // of one sequence, of which more is to be read; else of several, which get their next tokens
 	Spread bool // between products a rank has its part of the rows, and not all
 }
 
@@ -32,8 +32,8 @@ type bucket struct {
 
 // shape is a layer's of a bucket.
 func (r *Rank) shape(b Bucket) decode.Shape {
-	return decode.Shape{M: r.padded(b), K: r.Hidden, N: r.Heads * r.HeadSize, N2: r.Ranks * r.attention.Keys * r.HeadSize,
-		F: r.Intermediate, Type: r.Type}
+	return decode.Shape{M: r.padded(b), K: r.Hidden, N: r.Heads * r.HeadSize,
+		N2: r.Ranks * r.attention.Keys * r.HeadSize, F: r.Intermediate, Type: r.Type}
 }
 
 // padded are a bucket's rows. Where they are spread, each rank has as many.
@@ -134,7 +134,7 @@ type Batch struct {
 // Step runs the rows through the model. Unless they are a prompt's, best are the likeliest of this rank's tokens behind
 // each. All ranks call it with the same rows. Behind an error the rank can only be closed.
 func (r *Rank) Step(s Batch, best *[]Best) error {
-	return r.guarded("step", func() error {
+	return r.group.Do(func() error {
 		n := len(s.Rows)
 		i := slices.IndexFunc(r.buckets, func(b *bucket) bool { return b.Prompt == s.Prompt && b.Rows >= n })
 		if i < 0 || n == 0 {
@@ -143,8 +143,8 @@ func (r *Rank) Step(s Batch, best *[]Best) error {
 		b := r.buckets[i]
 		none, padded := Row{Sequence: int32(r.Sequences)}, r.padded(b.Bucket)
 		input := make([]int32, 4*padded)
-		for at, x := range append(slices.Clone(s.Rows), slices.Repeat([]Row{none}, padded-n)...) {
-			input[at], input[padded+at], input[2*padded+at], input[3*padded+at] = x.Token, x.Sequence, x.Position, int32(at)
+		for i, x := range append(slices.Clone(s.Rows), slices.Repeat([]Row{none}, padded-n)...) {
+			input[i], input[padded+i], input[2*padded+i], input[3*padded+i] = x.Token, x.Sequence, x.Position, int32(i)
 		}
 		raw, err := binary.Append(nil, binary.LittleEndian, input)
 		if err != nil {
