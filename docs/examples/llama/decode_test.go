@@ -49,8 +49,8 @@ func (c *Crew) readable() bool {
 func (c *Crew) logits(t *testing.T, row int) (list []float64) {
 	for _, s := range c.Ranks {
 		r := s.(*Rank)
-		raw := make([]byte, 4*r.best.Tokens)
-		if err := r.driver.MemcpyDtoH(raw, r.best.From+device.Ptr(4*row*r.best.Columns)); err != nil {
+		raw := make([]byte, 4*r.params.Tokens)
+		if err := r.driver.MemcpyDtoH(raw, r.params.Logits+device.Ptr(4*row*r.params.Columns)); err != nil {
 			t.Fatal(err)
 		}
 		list = append(list, floats(raw)...)

@@ -122,7 +122,7 @@ func TestRankDies(t *testing.T) {
 				if _, err := lines.ReadString('\n'); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.WriteFile(path, []byte(fault), 0o600); err != nil {
+				if err := errors.Join(os.WriteFile(path+"s", []byte(fault), 0o600), os.Rename(path+"s", path)); err != nil {
 					t.Fatal(err)
 				}
 				rest, err := io.ReadAll(lines)

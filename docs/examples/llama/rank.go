@@ -27,18 +27,15 @@ type Rank struct {
 	kernels kernels.Set
 	buckets []*bucket
 
-	// Its share of the model, and its memory.
-	rank              int
-	firstKey          int // of the model's heads of keys, the first one here
-	columns           int // of the MLP
-	embed, last, best kernels.Rows
-	attention         kernels.Attention
-	layers            []layer
-	input             device.Ptr // int32: tokens, sequences and positions of all rows, and their numbers
-	other             device.Ptr // as embed.To: a layer reads one and writes the other
-	head              device.Ptr // fp32
-	workspace         device.Ptr // of the head's product
-	memory            []memory
+	rank      int
+	params    kernels.Params // its share of the model, and memory, but for what differs from launch to launch
+	firstKey  int            // of the model's heads of keys, the first one here
+	columns   int            // of the MLP
+	layers    []layer
+	other     device.Ptr // as params.X: a layer reads one and writes the other
+	head      device.Ptr // fp32
+	workspace device.Ptr // of the head's product
+	memory    []memory
 }
 
 // layer is the weights of one, and its part of the cache: [sequences+1, room, keys, size]. The last sequence is that
@@ -73,7 +70,7 @@ func NewRank(m Model, rank int) (*Rank, error) {
 	}
 	r.Needs.Buffers = nil // those of all layers are added
 	r.Needs.Tuning = max(r.Needs.Tuning, plan.TuningBytes(int64(m.most(false)), int64(m.Hidden),
-		int64(r.best.Columns), device.FP32.Size()))
+		int64(r.params.Columns), device.FP32.Size()))
 	err := r.weights()
 	r.activations()
 	return r, err
@@ -89,11 +86,10 @@ func (r *Rank) cut() {
 		keys = max(keys, (at+queries-1)/group-at/group+1)
 	}
 	r.firstKey, r.columns = min(r.rank*queries/group, r.KeyHeads-keys), r.Intermediate/r.Ranks
-	r.embed, r.last = kernels.Rows{Columns: r.Hidden}, kernels.Rows{Columns: r.Hidden, Epsilon: float32(r.Epsilon)}
-	r.best = kernels.Rows{Columns: tokens, First: r.rank * tokens,
-		Tokens: max(0, min(tokens, r.Vocabulary-r.rank*tokens))}
-	r.attention = kernels.Attention{Queries: queries, Keys: keys, Group: group,
-		Offset: r.rank*queries - r.firstKey*group, Size: r.HeadSize, Scale: float32(1 / math.Sqrt(float64(r.HeadSize))),
+	r.params = kernels.Params{Hidden: r.Hidden, Epsilon: float32(r.Epsilon),
+		Columns: tokens, First: r.rank * tokens, Tokens: max(0, min(tokens, r.Vocabulary-r.rank*tokens)),
+		Queries: queries, Keys: keys, Group: group, Offset: r.rank*queries - r.firstKey*group,
+		Size: r.HeadSize, Scale: float32(1 / math.Sqrt(float64(r.HeadSize))),
 		Places: r.Sequences + 1, Room: r.Room, Stretches: multiple(r.Room, kernels.Stretch) / kernels.Stretch}
 }
 
@@ -116,15 +112,15 @@ func (r *Rank) weights() (err error) {
 		err = cmp.Or(err, r.Tensors.Check(p))
 		r.add("weights", p.Bytes(), to, func() ([]byte, error) { return r.Tensors.Read(p) })
 	}
-	h, d, p := r.Hidden, r.HeadSize, &r.attention
+	h, d, p := r.Hidden, r.HeadSize, &r.params
 	tokens, head := safetensors.Part{Shape: []int{r.Vocabulary, h}, Count: r.Vocabulary}, "lm_head"
-	if add("model.embed_tokens", tokens, r.Type, &r.embed.From); r.Tied {
+	if add("model.embed_tokens", tokens, r.Type, &p.Embedding); r.Tied {
 		head = "model.embed_tokens"
 	}
-	tokens.From, tokens.Count = r.best.First, r.best.Columns
+	tokens.From, tokens.Count = p.First, p.Columns
 	add(head, tokens, device.FP32, &r.head)
 	norm := safetensors.Part{Shape: []int{h}, Count: h}
-	add("model.norm", norm, r.Type, &r.last.Weight)
+	add("model.norm", norm, r.Type, &p.Norm)
 	query := safetensors.Part{Shape: []int{r.Heads * d, h}, From: r.rank * p.Queries * d, Count: p.Queries * d}
 	key := safetensors.Part{Shape: []int{r.KeyHeads * d, h}, From: r.firstKey * d, Count: p.Keys * d}
 	up := safetensors.Part{Shape: []int{r.Intermediate, h}, From: r.rank * r.columns, Count: r.columns}
@@ -148,7 +144,7 @@ func (r *Rank) weights() (err error) {
 
 // activations are the cache, and the memory that all steps use in turn.
 func (r *Rank) activations() {
-	few, p := r.most(false), &r.attention
+	few, p := r.most(false), &r.params
 	most := multiple(max(few, r.most(true)), r.Ranks)
 	for i := range r.layers {
 		bytes := r.Type.Bytes(p.Places * p.Room * p.Keys * p.Size)
@@ -157,12 +153,12 @@ func (r *Rank) activations() {
 	}
 	angles := func() ([]byte, error) { return binary.Append(nil, binary.LittleEndian, r.Angles(r.Room)) }
 	for _, x := range []memory{
-		{4 * int64(4*most), &r.input, nil},
-		{r.Type.Bytes(most * r.Hidden), &r.embed.To, nil},
+		{int64(most) * rowBytes, &p.Rows, nil},
+		{r.Type.Bytes(most * r.Hidden), &p.X, nil},
 		{r.Type.Bytes(most * r.Hidden), &r.other, nil},
-		{4 * int64(few*r.Hidden), &r.last.To, nil},
-		{4 * int64(few*r.best.Columns), &r.best.From, nil},
-		{8 * int64(few), &r.best.To, nil},
+		{4 * int64(few*r.Hidden), &p.Normed, nil},
+		{4 * int64(few*p.Columns), &p.Logits, nil},
+		{8 * int64(few), &p.Best, nil},
 		{4 * int64(few*p.Queries*p.Stretches*(2+p.Size)), &p.Parts, nil},
 		{4 * int64(p.Room*p.Size), &p.Angles, angles},
 		{driver.WorkspaceBytes, &r.workspace, nil},
@@ -194,7 +190,7 @@ func (m Model) load(ctx context.Context, g *group.Group) (*Rank, error) {
 				return err
 			}
 		}
-		if r.kernels, err = kernels.Load(r.driver); err != nil {
+		if r.kernels, err = kernels.Load(r.driver, r.Type); err != nil {
 			return err
 		}
 		if r.stream, err = device.NewStream(r.driver, device.Normal); err != nil {

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"ovgen/docs/examples/llama/generated/decode"
-	"ovgen/docs/examples/llama/kernels"
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
@@ -33,7 +32,7 @@ type bucket struct {
 // shape is a layer's of a bucket.
 func (r *Rank) shape(b Bucket) decode.Shape {
 	return decode.Shape{M: r.padded(b), K: r.Hidden, N: r.Heads * r.HeadSize,
-		N2: r.Ranks * r.attention.Keys * r.HeadSize, F: r.Intermediate, Type: r.Type}
+		N2: r.Ranks * r.params.Keys * r.HeadSize, F: r.Intermediate, Type: r.Type}
 }
 
 // padded are a bucket's rows. Where they are spread, each rank has as many.
@@ -53,7 +52,7 @@ func (r *Rank) plan() (err error) {
 			return err
 		}
 		if !b.Prompt {
-			b.head, err = r.driver.MatmulCreate(driver.MatmulDesc{M: b.Rows, K: r.Hidden, N: r.best.Columns,
+			b.head, err = r.driver.MatmulCreate(driver.MatmulDesc{M: b.Rows, K: r.Hidden, N: r.params.Columns,
 				Type: driver.FP32, Transposed: true})
 		}
 		if err != nil {
@@ -72,18 +71,15 @@ func (r *Rank) plan() (err error) {
 // enqueue is a whole step. Only numbers in device memory differ from one to the next, so that its graph can be
 // launched again.
 func (r *Rank) enqueue(b *bucket) error {
-	on, rows := r.stream.Handle(), r.padded(b.Bucket)
-	input := func(list, first int) device.Ptr { return r.input + device.Ptr(4*(list*rows+first)) }
-	embed, last, best := r.embed, r.last, r.best
-	embed.Count, embed.Index = rows, input(0, 0)
+	on, p := r.stream.Handle(), &r.params
+	p.Count = r.padded(b.Bucket)
+	own := *p
 	if b.Spread {
-		embed.Count = rows / r.Ranks
-		embed.Index = input(0, r.rank*embed.Count)
+		own.Count /= r.Ranks
+		own.Rows += driver.Ptr(r.rank * own.Count * rowBytes)
 	}
-	err := kernels.Embed.Launch(r.kernels, on, r.Type, embed)
-	p := &r.attention // of the call in each layer
-	p.Rows, p.Sequences, p.Positions = rows, input(1, 0), input(2, 0)
-	from, to := r.embed.To, r.other
+	err := r.kernels.Launch(on, "embed", own)
+	from, to := p.X, r.other
 	for _, l := range r.layers {
 		p.CacheKeys, p.CacheValues = l.keys, l.values
 		l.A, l.C = from, to
@@ -93,23 +89,23 @@ func (r *Rank) enqueue(b *bucket) error {
 	if b.Prompt {
 		return err
 	}
-	last.Count, last.Index, last.From, best.Count = rows, input(3, 0), from, rows
-	return errors.Join(err, kernels.Last.Launch(r.kernels, on, r.Type, last),
-		r.driver.Matmul(b.head, best.From, last.To, r.head, 0, r.workspace, on),
-		kernels.Best.Launch(r.kernels, on, r.Type, best))
+	last := *p
+	last.X = from
+	return errors.Join(err, r.kernels.Launch(on, "last", last),
+		r.driver.Matmul(b.head, p.Logits, p.Normed, r.head, 0, r.workspace, on), r.kernels.Launch(on, "best", last))
 }
 
 // attend is the call between a layer's products: it turns and keeps the new keys, and looks back.
 func (r *Rank) attend(b *bucket) plan.Call {
 	return func(on driver.Stream, to plan.Range, from []plan.Range) (err error) {
-		p := r.attention
+		p := r.params
 		p.Query, p.Key, p.Value, p.To = from[0].At, from[1].At, from[2].At, to.At
-		looks := []kernels.Kernel[kernels.Attention]{kernels.Store, kernels.Decode, kernels.Merge}
+		looks := []string{"store", "decode", "merge"}
 		if b.Prompt {
-			looks = []kernels.Kernel[kernels.Attention]{kernels.Store, kernels.Prefill}
+			looks = []string{"store", "prefill"}
 		}
-		for _, k := range looks {
-			err = errors.Join(err, k.Launch(r.kernels, on, r.Type, p))
+		for _, name := range looks {
+			err = errors.Join(err, r.kernels.Launch(on, name, p))
 		}
 		return err
 	}
@@ -131,6 +127,9 @@ type Batch struct {
 	Rows   []Row
 }
 
+// rowBytes and bestBytes are the sizes of a Row and a Best.
+const rowBytes, bestBytes = 12, 8
+
 // Step runs the rows through the model. Unless they are a prompt's, best are the likeliest of this rank's tokens behind
 // each. All ranks call it with the same rows. Behind an error the rank can only be closed.
 func (r *Rank) Step(s Batch, best *[]Best) error {
@@ -141,16 +140,13 @@ func (r *Rank) Step(s Batch, best *[]Best) error {
 			return fmt.Errorf("no bucket has %d rows", n)
 		}
 		b := r.buckets[i]
-		none, padded := Row{Sequence: int32(r.Sequences)}, r.padded(b.Bucket)
-		input := make([]int32, 4*padded)
-		for i, x := range append(slices.Clone(s.Rows), slices.Repeat([]Row{none}, padded-n)...) {
-			input[i], input[padded+i], input[2*padded+i], input[3*padded+i] = x.Token, x.Sequence, x.Position, int32(i)
-		}
-		raw, err := binary.Append(nil, binary.LittleEndian, input)
+		none := Row{Sequence: int32(r.Sequences)}
+		rows := append(slices.Clone(s.Rows), slices.Repeat([]Row{none}, r.padded(b.Bucket)-n)...)
+		input, err := binary.Append(nil, binary.LittleEndian, rows)
 		if err != nil {
 			return err
 		}
-		if err := r.driver.MemcpyHtoD(r.input, raw); err != nil {
+		if err := r.driver.MemcpyHtoD(r.params.Rows, input); err != nil {
 			return err
 		}
 		if err := b.graph.Launch(r.stream.Handle()); err != nil {
@@ -159,12 +155,12 @@ func (r *Rank) Step(s Batch, best *[]Best) error {
 		if err := r.group.Watch(r.ctx, r.stream.Handle()); err != nil || s.Prompt {
 			return err
 		}
-		*best = make([]Best, n)
-		raw = make([]byte, binary.Size(*best))
-		if err := r.driver.MemcpyDtoH(raw, r.best.To); err != nil {
+		output := make([]byte, n*bestBytes)
+		if err := r.driver.MemcpyDtoH(output, r.params.Best); err != nil {
 			return err
 		}
-		_, err = binary.Decode(raw, binary.LittleEndian, *best)
+		*best = make([]Best, n)
+		_, err = binary.Decode(output, binary.LittleEndian, *best)
 		return err
 	})
 }

@@ -8,4 +8,4 @@ const void *llama_kernels(const void *engine);
 */
 import "C"
 
-func init() { code.Host = unsafe.Pointer(C.llama_kernels) }
+func init() { host = unsafe.Pointer(C.llama_kernels) }

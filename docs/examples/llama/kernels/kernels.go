@@ -6,7 +6,7 @@ package kernels
 
 import (
 	_ "embed"
-	"slices"
+	"unsafe"
 
 	_ "ovgen/docs/examples/llama/generated/device" // the headers of llama.cu
 	"ovgen/runtime/device"
@@ -19,45 +19,35 @@ var _ []byte // host.cc includes it, and so go build sees it change
 //go:embed llama_sm80.ptx
 var ptx []byte
 
-var code = driver.Code{Name: "llama", PTX: ptx, Kernels: slices.Concat(Embed.described(), Last.described(),
-	Best.described(), Store.described(), Decode.described(), Merge.described(), Prefill.described())}
+var host unsafe.Pointer // the kernels for the simulator
 
 // Limits of the kernels of attention.
 const (
 	MostSize  = 128 // elements of a head
 	MostGroup = 16  // query heads of a head of keys
-	Stretch   = 128 // keys that a block of Decode takes
+	Stretch   = 128 // keys that a block of decode takes
 )
 
-// Rows is what the kernels of whole rows take.
-type Rows struct {
-	Count, Columns  int
-	Index           driver.Ptr // of Embed and Last: int32 [Count], which rows they take; -1: none
-	From, Weight    driver.Ptr
-	To              driver.Ptr
-	First, Tokens   int // of Best: the first column's token, and how many columns are tokens
-	Epsilon, unused float32
-}
-
-// Attention is what the kernels of attention take. Query head q of this rank reads head (q+Offset)/Group of its keys.
-type Attention struct {
-	Rows                         int
-	Sequences, Positions         driver.Ptr // int32 [Rows]
+// Params is what every kernel takes, and each reads what it needs of it. Query head q of this rank reads head
+// (q+Offset)/Group of its keys.
+type Params struct {
+	Count                        int        // rows
+	Rows                         driver.Ptr // struct row [Count]
+	Hidden                       int
+	Embedding, Norm              driver.Ptr // [vocabulary, Hidden], [Hidden]
+	X                            driver.Ptr // [Count, Hidden]
+	Normed                       driver.Ptr // fp32 [Count, Hidden]
+	Columns, First, Tokens       int        // of the logits, the first one's token, and how many are tokens
+	Logits, Best                 driver.Ptr // fp32 [Count, Columns], struct pair [Count]
 	Queries, Keys, Group, Offset int
 	Size                         int        // elements of a head: a multiple of 8, at most MostSize
 	Places, Room                 int        // of the cache: sequences, and positions of each
 	Angles                       driver.Ptr // fp32 [Room, Size/2, 2]: cosine and sine
-	Query, Key, Value, To        driver.Ptr // [Rows, heads, Size]
+	Query, Key, Value, To        driver.Ptr // [Count, heads, Size]
 	CacheKeys, CacheValues       driver.Ptr // [Places, Room, Keys, Size]
-	Parts                        driver.Ptr // fp32 [Rows, Queries, Stretches, 2+Size], from Decode to Merge
 	Stretches                    int
-	Scale, unused                float32
-}
-
-// Kernel is a kernel of llama.cu, which takes a P.
-type Kernel[P any] struct {
-	name string
-	work func(p *P, size int) work // with elements of so many bytes
+	Parts                        driver.Ptr // fp32 [Count, Queries, Stretches, 2+Size], from decode to merge
+	Scale, Epsilon               float32
 }
 
 // work is items of work, for a block each, a block's threads, and what they read and write.
@@ -69,79 +59,67 @@ type work struct {
 func reads(at driver.Ptr, n, size int) driver.Touch  { return driver.Reads(at, int64(n)*int64(size)) }
 func writes(at driver.Ptr, n, size int) driver.Touch { return driver.Writes(at, int64(n)*int64(size)) }
 
-// Embed takes rows of the embedding. Which stands in Index, so what it reads of them is not known here.
-var Embed = Kernel[Rows]{"embed", func(p *Rows, size int) work {
-	return work{p.Count, 256, []driver.Touch{reads(p.Index, p.Count, 4), writes(p.To, p.Count*p.Columns, size)}}
-}}
-
-// Last norms chosen rows, in fp32.
-var Last = Kernel[Rows]{"last", func(p *Rows, size int) work {
-	return work{p.Count, 256, []driver.Touch{reads(p.Index, p.Count, 4), reads(p.Weight, p.Columns, size),
-		writes(p.To, p.Count*p.Columns, 4)}}
-}}
-
-// Best finds the greatest logit, in fp32, of each row, and leaves it and its token.
-var Best = Kernel[Rows]{"best", func(p *Rows, _ int) work {
-	return work{p.Count, 256, []driver.Touch{reads(p.From, p.Count*p.Columns, 4), writes(p.To, p.Count, 8)}}
-}}
-
-// Store turns keys, and puts keys and values into the cache.
-var Store = Kernel[Attention]{"store", func(p *Attention, size int) work {
-	n := p.Rows * p.Keys
-	return work{n, 64, p.touches(reads(p.Angles, p.Room*p.Size, 4), reads(p.Key, n*p.Size, size),
-		reads(p.Value, n*p.Size, size), writes(p.CacheKeys, p.cache(), size), writes(p.CacheValues, p.cache(), size))}
-}}
-
-// Decode is attention of rows of any sequences, over stretches of the context, which Merge joins.
-var Decode = Kernel[Attention]{"decode", func(p *Attention, size int) work {
-	return work{p.Rows * p.Keys * p.Stretches, 32, p.looks(size, writes(p.Parts, p.parts(), 4))}
-}}
-
-// Merge joins the stretches.
-var Merge = Kernel[Attention]{"merge", func(p *Attention, size int) work {
-	n := p.Rows * p.Queries
-	return work{n, 128, p.touches(reads(p.Parts, p.parts(), 4), writes(p.To, n*p.Size, size))}
-}}
-
-// Prefill is attention of rows that follow each other in one sequence; rows of other sequences behind them are left 0.
-var Prefill = Kernel[Attention]{"prefill", func(p *Attention, size int) work {
-	tile := 128 / size
-	return work{(p.Rows + tile - 1) / tile * p.Queries, 2 * tile,
-		p.looks(size, writes(p.To, p.Rows*p.Queries*p.Size, size))}
-}}
-
-func (p *Attention) cache() int { return p.Places * p.Room * p.Keys * p.Size }
-func (p *Attention) parts() int { return p.Rows * p.Queries * p.Stretches * (2 + p.Size) }
-
-func (p *Attention) touches(more ...driver.Touch) []driver.Touch {
-	return append(more, reads(p.Sequences, p.Rows, 4), reads(p.Positions, p.Rows, 4))
+// works are the kernels' by name, with elements of so many bytes. All read the rows. What embed reads of the embedding
+// depends on them and is not known here.
+var works = map[string]func(p *Params, size int) work{
+	"embed": func(p *Params, size int) work {
+		return work{p.Count, 256, []driver.Touch{writes(p.X, p.Count*p.Hidden, size)}}
+	},
+	"last": func(p *Params, size int) work {
+		return work{p.Count, 256, []driver.Touch{reads(p.X, p.Count*p.Hidden, size), reads(p.Norm, p.Hidden, size),
+			writes(p.Normed, p.Count*p.Hidden, 4)}}
+	},
+	"best": func(p *Params, _ int) work {
+		return work{p.Count, 256, []driver.Touch{reads(p.Logits, p.Count*p.Columns, 4), writes(p.Best, p.Count, 8)}}
+	},
+	"store": func(p *Params, size int) work {
+		n := p.Count * p.Keys
+		return work{n, 64, []driver.Touch{reads(p.Angles, p.Room*p.Size, 4), reads(p.Key, n*p.Size, size),
+			reads(p.Value, n*p.Size, size), writes(p.CacheKeys, p.cache(), size), writes(p.CacheValues, p.cache(), size)}}
+	},
+	"decode": func(p *Params, size int) work {
+		return work{p.Count * p.Keys * p.Stretches, 32, p.looks(size, writes(p.Parts, p.parts(), 4))}
+	},
+	"merge": func(p *Params, size int) work {
+		n := p.Count * p.Queries
+		return work{n, 128, []driver.Touch{reads(p.Parts, p.parts(), 4), writes(p.To, n*p.Size, size)}}
+	},
+	"prefill": func(p *Params, size int) work {
+		n, tile := p.Count*p.Queries, 128/size
+		return work{(p.Count + tile - 1) / tile * p.Queries, 2 * tile, p.looks(size, writes(p.To, n*p.Size, size))}
+	},
 }
+
+func (p *Params) cache() int { return p.Places * p.Room * p.Keys * p.Size }
+func (p *Params) parts() int { return p.Count * p.Queries * p.Stretches * (2 + p.Size) }
 
 // looks are the touches of a kernel that looks back.
-func (p *Attention) looks(size int, to driver.Touch) []driver.Touch {
-	return p.touches(reads(p.Angles, p.Room*p.Size, 4), reads(p.Query, p.Rows*p.Queries*p.Size, size),
-		reads(p.CacheKeys, p.cache(), size), reads(p.CacheValues, p.cache(), size), to)
+func (p *Params) looks(size int, to driver.Touch) []driver.Touch {
+	return []driver.Touch{reads(p.Angles, p.Room*p.Size, 4), reads(p.Query, p.Count*p.Queries*p.Size, size),
+		reads(p.CacheKeys, p.cache(), size), reads(p.CacheValues, p.cache(), size), to}
 }
 
-// described describes the kernel, which llama.cu has for two types.
-func (k Kernel[P]) described() (list []driver.Kernel) {
-	for _, typ := range []driver.Type{driver.BF16, driver.FP32} {
-		list = append(list, device.Describe(k.name+"_"+typ.String(), func(p *P) []driver.Touch {
-			return k.work(p, int(typ.Size())).touches
-		}))
-	}
-	return list
+// Set is the kernels for elements of a type, BF16 or FP32, loaded on a device.
+type Set struct {
+	*device.Kernels
+	typ driver.Type
 }
-
-// Set is the kernels, loaded on a device.
-type Set = *device.Kernels
 
 // Load loads them.
-func Load(d driver.Driver) (Set, error) { return device.LoadKernels(d, &code) }
+func Load(d driver.Driver, typ driver.Type) (Set, error) {
+	code := driver.Code{Name: "llama", PTX: ptx, Host: host}
+	for name, of := range works {
+		code.Kernels = append(code.Kernels, device.Describe(name+"_"+typ.String(), func(p *Params) []driver.Touch {
+			return append(of(p, int(typ.Size())).touches, reads(p.Rows, p.Count, 12))
+		}))
+	}
+	k, err := device.LoadKernels(d, &code)
+	return Set{k, typ}, err
+}
 
-// Launch enqueues the kernel for elements of a type: BF16 or FP32.
-func (k Kernel[P]) Launch(s Set, on driver.Stream, typ driver.Type, p P) error {
-	w := k.work(&p, int(typ.Size()))
+// Launch enqueues a kernel.
+func (s Set) Launch(on driver.Stream, name string, p Params) error {
+	w := works[name](&p, int(s.typ.Size()))
 	// Four blocks of many threads for each multiprocessor fill an H200, and 16 of a warp.
-	return s.Launch(on, k.name+"_"+typ.String(), max(1, min(w.items, max(512, 65536/w.threads))), w.threads, &p)
+	return s.Kernels.Launch(on, name+"_"+s.typ.String(), max(1, min(w.items, max(512, 65536/w.threads))), w.threads, &p)
 }

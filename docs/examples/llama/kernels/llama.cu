@@ -2,7 +2,7 @@
 // of each sequence, position and head of keys of this rank.
 //
 //   embed    rows of the embedding
-//   last     the norm of chosen rows, in fp32
+//   last     the norm of rows, in fp32
 //   best     the greatest logit of each row on this rank, and of equal ones the lowest token
 //   store    rotates keys, and puts keys and values into the cache
 //   decode   attention of rows of any sequences, over stretches of the context
@@ -32,49 +32,60 @@ DEVICE void save(char *to, u64 i, float x) { ((typename E::bits *)to)[i] = (type
 template <typename T>
 DEVICE T greater(T x, T y) { return x > y ? x : y; }
 
-// ----------------------------------------------------------------------------
+struct row { int token, sequence, position; };
+struct pair { float logit; int token; };
 
-struct rows {
-  u64 count, columns;
-  const int *index;  // of embed and last: which rows they take; -1: none
-  const char *from, *weight;
-  char *to;
-  u64 first, tokens;  // of best: the first column's token, and how many columns are tokens
-  float epsilon;
+// params are sizes and memory of the rank, the rows of a step, and of attention a layer's memory. Query head q of this
+// rank reads head (q + offset) / group of its keys.
+struct params {
+  u64 count;  // rows
+  const struct row *rows;
+  u64 hidden;
+  const char *embedding, *norm;
+  char *x;
+  float *normed;
+  u64 columns, first, tokens;  // of the logits, the first one's token, and how many are tokens
+  const float *logits;
+  struct pair *best;
+  u64 queries, keys, group, offset;
+  u64 size;             // elements of a head
+  u64 places, room;     // of the cache: sequences, and positions of each
+  const float *angles;  // [room, size / 2, 2]: cosine and sine
+  const char *query, *key, *value;
+  char *to, *cache_keys, *cache_values;
+  u64 stretches;
+  float *parts;  // [count, queries, stretches, 2 + size]
+  float scale, epsilon;
 };
 
+// ----------------------------------------------------------------------------
+
 template <typename E>
-DEVICE void embed_of(const struct rows &p)
+DEVICE void embed_of(const struct params &p)
 {
   each_item(i, p.count) {
-    const u64 from = (u64)p.index[i] * p.columns;
-    each_thread(e, p.columns) {
-      save<E>(p.to, i * p.columns + e, load<E>(p.from, from + e));
+    each_thread(e, p.hidden) {
+      save<E>(p.x, i * p.hidden + e, load<E>(p.embedding, p.rows[i].token * p.hidden + e));
     }
   }
 }
 
 template <typename E>
-DEVICE void last_of(const struct rows &p)
+DEVICE void last_of(const struct params &p)
 {
   SHARED(float, sums, most_threads);
   each_item(i, p.count) {
-    const bool none = p.index[i] < 0;
-    const u64 from = none ? 0 : (u64)p.index[i] * p.columns;
     float squares = 0.0f;
-    each_thread(e, p.columns) {
-      const float x = load<E>(p.from, from + e);
+    each_thread(e, p.hidden) {
+      const float x = load<E>(p.x, i * p.hidden + e);
       squares += x * x;
     }
-    const float scale = 1.0f / square_root(sum_of_block(sums, squares) / (float)p.columns + p.epsilon);
-    each_thread(e, p.columns) {
-      const float x = load<E>(p.from, from + e) * scale * load<E>(p.weight, e);
-      ((float *)p.to)[i * p.columns + e] = none ? 0.0f : x;
+    const float scale = 1.0f / square_root(sum_of_block(sums, squares) / (float)p.hidden + p.epsilon);
+    each_thread(e, p.hidden) {
+      p.normed[i * p.hidden + e] = load<E>(p.x, i * p.hidden + e) * scale * load<E>(p.norm, e);
     }
   }
 }
-
-struct pair { float logit; int token; };
 
 DEVICE struct pair better(struct pair x, struct pair y)
 {
@@ -82,14 +93,14 @@ DEVICE struct pair better(struct pair x, struct pair y)
 }
 
 template <typename E>
-DEVICE void best_of(const struct rows &p)
+DEVICE void best_of(const struct params &p)
 {
   enum { threads = 256 };
   SHARED(struct pair, found, threads);
   each_item(i, p.count) {
     struct pair mine = {MINUS_INFINITY, 0x7fffffff};
     each_thread(e, p.tokens) {
-      mine = better({((const float *)p.from)[i * p.columns + e], (int)(p.first + e)}, mine);
+      mine = better({p.logits[i * p.columns + e], (int)(p.first + e)}, mine);
     }
     __syncthreads();
     found[threadIdx.x] = mine;
@@ -100,31 +111,17 @@ DEVICE void best_of(const struct rows &p)
       }
     }
     if (threadIdx.x == 0) {
-      ((struct pair *)p.to)[i] = found[0];
+      p.best[i] = found[0];
     }
   }
 }
 
 // ----------------------------------------------------------------------------
-// Attention. Query head q of this rank reads head (q + offset) / group of its keys.
-
-struct attention {
-  u64 rows;
-  const int *sequences, *positions;
-  u64 queries, keys, group, offset;
-  u64 size;             // elements of a head
-  u64 places, room;     // of the cache: sequences, and positions of each
-  const float *angles;  // [room, size / 2, 2]: cosine and sine
-  const char *query, *key, *value;
-  char *to, *cache_keys, *cache_values;
-  float *parts;  // [rows, queries, stretches, 2 + size]
-  u64 stretches;
-  float scale;
-};
+// Attention.
 
 // rotated is an element of a head, turned by its position: elements half a head apart are a pair.
 template <typename E>
-DEVICE float rotated(const char *from, u64 head, u64 i, u64 position, const struct attention &p)
+DEVICE float rotated(const char *from, u64 head, u64 i, u64 position, const struct params &p)
 {
   const u64 half = p.size / 2, pair = i % half;
   const float *const turn = p.angles + (position * half + pair) * 2;
@@ -133,19 +130,19 @@ DEVICE float rotated(const char *from, u64 head, u64 i, u64 position, const stru
 }
 
 // cached is the place of a head in the cache.
-DEVICE u64 cached(u64 sequence, u64 position, u64 head, const struct attention &p)
+DEVICE u64 cached(u64 sequence, u64 position, u64 head, const struct params &p)
 {
   return ((sequence * p.room + position) * p.keys + head) * p.size;
 }
 
 template <typename E>
-DEVICE void store_of(const struct attention &p)
+DEVICE void store_of(const struct params &p)
 {
-  each_item(i, p.rows * p.keys) {
-    const u64 row = i / p.keys, position = p.positions[row];
-    const u64 to = cached(p.sequences[row], position, i % p.keys, p);
+  each_item(i, p.count * p.keys) {
+    const struct row row = p.rows[i / p.keys];
+    const u64 to = cached(row.sequence, row.position, i % p.keys, p);
     each_thread(e, p.size) {
-      save<E>(p.cache_keys, to + e, rotated<E>(p.key, i, e, position, p));
+      save<E>(p.cache_keys, to + e, rotated<E>(p.key, i, e, row.position, p));
       save<E>(p.cache_values, to + e, load<E>(p.value, i * p.size + e));
     }
   }
@@ -195,20 +192,20 @@ DEVICE void multiply(bf16, float *c, const unsigned short *a, unsigned lda, cons
 #endif
 
 // part_of is what decode leaves of a query head of a row.
-DEVICE float *part_of(const struct attention &p, u64 query, u64 part)
+DEVICE float *part_of(const struct params &p, u64 query, u64 part)
 {
   return p.parts + (query * p.stretches + part) * (2 + p.size);
 }
 
 // first_query is the first query head of this rank that reads a head of keys or a later one.
-DEVICE u64 first_query(const struct attention &p, u64 head)
+DEVICE u64 first_query(const struct params &p, u64 head)
 {
   const u64 query = head * p.group > p.offset ? head * p.group - p.offset : 0;
   return query < p.queries ? query : p.queries;
 }
 
 template <typename E, unsigned R, bool split>
-DEVICE void attend(const struct attention &p)
+DEVICE void attend(const struct params &p)
 {
   typedef typename E::bits bits;
   enum { tile = 64 / sizeof(bits), threads = 2 * R };  // keys of a tile
@@ -224,21 +221,21 @@ DEVICE void attend(const struct attention &p)
   const unsigned thread = threadIdx.x, warp = thread / 32 * 16, g = thread % 32 / 4, t = thread % 4;
   const unsigned size = (unsigned)p.size, deep = (size + 15) / 16 * 16;
   const unsigned heads = (unsigned)(split ? p.keys : p.queries);
-  const unsigned tiles = (unsigned)(split ? p.rows : (p.rows + R - 1) / R);
+  const unsigned tiles = (unsigned)(split ? p.count : (p.count + R - 1) / R);
   each_item(i, heads * tiles * (split ? p.stretches : 1)) {
     const unsigned item = (unsigned)i, one = item % heads, part = item / heads / tiles;
     const u64 first = item / heads % tiles * (split ? 1 : R);
     const u64 head = split ? one : (one + p.offset) / p.group, query = split ? first_query(p, head) : one;
     const u64 base = first * p.queries + query, step = split ? 1 : p.queries;  // of query heads of rows
-    const int begin = (int)(part * stretch), sequence = p.sequences[first];
-    if (split && (begin > p.positions[first] || query >= first_query(p, head + 1))) {
+    const int begin = (int)(part * stretch), sequence = p.rows[first].sequence;
+    if (split && (begin > p.rows[first].position || query >= first_query(p, head + 1))) {
       continue;
     }
     __syncthreads();
     if (thread < R) {
       const u64 row = split ? first : first + thread;
-      const bool is = split ? query + thread < first_query(p, head + 1) : row < p.rows && p.sequences[row] == sequence;
-      where[thread] = is ? p.positions[row] : -1;
+      const bool is = split ? query + thread < first_query(p, head + 1) : row < p.count && p.rows[row].sequence == sequence;
+      where[thread] = is ? p.rows[row].position : -1;
     }
     __syncthreads();
     int last = 0;
@@ -332,7 +329,7 @@ DEVICE void attend(const struct attention &p)
         const float x = sums[n][j] * shrink[row];
         if (split && column < size && where[row] >= 0) {
           part_of(p, base + row, part)[2 + column] = x;
-        } else if (!split && column < size && first + row < p.rows) {
+        } else if (!split && column < size && first + row < p.count) {
           save<E>(p.to, (base + row * step) * size + column, x);
         }
       }
@@ -341,17 +338,17 @@ DEVICE void attend(const struct attention &p)
 }
 
 template <typename E>
-DEVICE void prefill_of(const struct attention &p) { attend<E, 128 / sizeof(typename E::bits), false>(p); }
+DEVICE void prefill_of(const struct params &p) { attend<E, 128 / sizeof(typename E::bits), false>(p); }
 
 template <typename E>
-DEVICE void decode_of(const struct attention &p) { attend<E, 16, true>(p); }
+DEVICE void decode_of(const struct params &p) { attend<E, 16, true>(p); }
 
 template <typename E>
-DEVICE void merge_of(const struct attention &p)
+DEVICE void merge_of(const struct params &p)
 {
-  each_item(i, p.rows * p.queries) {
+  each_item(i, p.count * p.queries) {
     const float *const parts = part_of(p, i, 0);
-    const u64 n = p.positions[i / p.queries] / stretch + 1, size = 2 + p.size;
+    const u64 n = p.rows[i / p.queries].position / stretch + 1, size = 2 + p.size;
     float most = parts[0];
     for (u64 at = 1; at < n; at++) {
       most = greater(parts[at * size], most);
@@ -370,11 +367,9 @@ DEVICE void merge_of(const struct attention &p)
 
 // ----------------------------------------------------------------------------
 
-// KERNELS has each kernel with its struct.
-#define KERNELS(X) X(embed, rows) X(last, rows) X(best, rows) \
-  X(store, attention) X(decode, attention) X(merge, attention) X(prefill, attention)
+#define KERNELS(X) X(embed) X(last) X(best) X(store) X(decode) X(merge) X(prefill)
 
-#define KERNEL(name, params) \
+#define KERNEL(name) \
   __global__ void name##_bf16(const __grid_constant__ struct params p) { name##_of<bf16>(p); } \
   __global__ void name##_fp32(const __grid_constant__ struct params p) { name##_of<fp32>(p); }
 
