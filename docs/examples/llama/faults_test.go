@@ -122,7 +122,8 @@ func TestRankDies(t *testing.T) {
 				if _, err := lines.ReadString('\n'); err != nil {
 					t.Fatal(err)
 				}
-				if err := errors.Join(os.WriteFile(path+"s", []byte(fault), 0o600), os.Rename(path+"s", path)); err != nil {
+				whole := path + ".whole" // when it gets its name
+				if err := errors.Join(os.WriteFile(whole, []byte(fault), 0o600), os.Rename(whole, path)); err != nil {
 					t.Fatal(err)
 				}
 				rest, err := io.ReadAll(lines)

@@ -75,7 +75,8 @@ var works = map[string]func(p *Params, size int) work{
 	"store": func(p *Params, size int) work {
 		n := p.Count * p.Keys
 		return work{n, 64, []driver.Touch{reads(p.Angles, p.Room*p.Size, 4), reads(p.Key, n*p.Size, size),
-			reads(p.Value, n*p.Size, size), writes(p.CacheKeys, p.cache(), size), writes(p.CacheValues, p.cache(), size)}}
+			reads(p.Value, n*p.Size, size), writes(p.CacheKeys, p.cache(), size),
+			writes(p.CacheValues, p.cache(), size)}}
 	},
 	"decode": func(p *Params, size int) work {
 		return work{p.Count * p.Keys * p.Stretches, 32, p.looks(size, writes(p.Parts, p.parts(), 4))}

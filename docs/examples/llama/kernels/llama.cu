@@ -234,7 +234,8 @@ DEVICE void attend(const struct params &p)
     __syncthreads();
     if (thread < R) {
       const u64 row = split ? first : first + thread;
-      const bool is = split ? query + thread < first_query(p, head + 1) : row < p.count && p.rows[row].sequence == sequence;
+      const bool is = split ? query + thread < first_query(p, head + 1)
+                            : row < p.count && p.rows[row].sequence == sequence;
       where[thread] = is ? p.rows[row].position : -1;
     }
     __syncthreads();
