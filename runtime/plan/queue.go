@@ -329,7 +329,7 @@ func (q *Queue) Launch(s *Stream, k *Kernel, grid, block driver.Dim3, params uns
 		return
 	}
 	to := unsafe.Pointer(unsafe.SliceData(k.params))
-	copy(unsafe.Slice((*byte)(to), k.bytes), unsafe.Slice((*byte)(params), k.bytes))
+	copy(unsafe.Slice((*byte)(to), k.code.Params), unsafe.Slice((*byte)(params), k.code.Params))
 	q.check(q.plan.driver.LaunchKernel(k.handle, grid, block, s.handle, to))
 }
 
