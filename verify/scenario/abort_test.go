@@ -328,7 +328,7 @@ func (e *env) busyUntil(kills bool) (victim int, err error) {
 	after := time.Duration(e.random.IntN(2000)) * time.Microsecond
 	return victim, e.with("", func(g *group.Group, l *layer) error {
 		if err := made(e, g); err != nil {
-			return err
+			return aborted(err) // by a victim that has come further
 		}
 		defer e.end(g, victim, after, kills)()
 		began := time.Now()
