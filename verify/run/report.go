@@ -57,7 +57,7 @@ func (c *checker) gather(ctx context.Context, mode string, runs int, first *harn
 	}
 	w := row{Program: c.Program.Name, Tiles: c.tiles, Proof: c.Program.Proof, Driver: c.r.drv.Name(),
 		Type: c.Shape.Type.String(),
-		M: c.Shape.M, K: c.Shape.K, N: c.Shape.N, N2: c.Shape.N2, N3: c.Shape.N3, F: c.Shape.F, W: c.Shape.W,
+		M:    c.Shape.M, K: c.Shape.K, N: c.Shape.N, N2: c.Shape.N2, N3: c.Shape.N3, F: c.Shape.F, W: c.Shape.W,
 		P:      c.Shape.P,
 		Counts: c.Problem.Counts,
 		Ranks:  c.r.Size(), Mode: mode, Runs: runs, Result: bitExact}
