@@ -155,7 +155,8 @@ if [ "$PART" != bench ]; then
       -delays -straggler -shapes "1024,512,768"
     part "tiles-delays-$n" "$BIN/run-delays" verify allgatherlineartiles linearreducescattertiles -ranks $n \
       -driver cuda -iters ${ITERS:-50} -delays -straggler
-    part "scenarios-$n" "$BIN/scenario.test" -test.v -test.run 'TestProcesses|TestRoom' -driver cuda -ranks $n -processes
+    part "scenarios-$n" "$BIN/scenario.test" -test.v -test.run 'TestProcesses|TestRoom' -driver cuda \
+      -ranks $n -processes
   done
 fi
 if [ "$PART" != test ]; then

@@ -95,8 +95,9 @@ type RoomError struct {
 // Error says what to use instead.
 func (e *RoomError) Error() string {
 	return fmt.Sprintf("kernel %s of %s has up to %d blocks that must run at the same time, each of %d threads and %d "+
-		"bytes of shared memory, and the device has room for %d (%d on each of %d multiprocessors): use a larger slice "+
-		"of the GPU, or a schedule whose kernels wait for no blocks, such as one by schedule.Pull or schedule.Slots",
+		"bytes of shared memory, and the device has room for %d (%d on each of %d multiprocessors): use a larger "+
+		"slice of the GPU, or a schedule whose kernels wait for no blocks, such as one by schedule.Pull or "+
+		"schedule.Slots",
 		e.Kernel, e.Program, e.Blocks, e.Threads, e.Shared, e.Each*e.Multiprocessors, e.Each, e.Multiprocessors)
 }
 

@@ -55,7 +55,8 @@ type Shape interface {
 //
 // Its errors come from Shape.Check, or wrap *DisagreementError, *UnprovenError, *RanksError, *CapabilityError,
 // *HostsError, *ApartError, *LinkError, *BlocksError, *RoomError, *group.ArenaError, *group.WordsError, *RankError for
-// what only another rank found, or *group.AbortError where a rank did not come in time. All but the last leave the group whole.
+// what only another rank found, or *group.AbortError where a rank did not come in time. All but the last leave the
+// group whole.
 func Make[P any](ctx context.Context, g *group.Group, prog *Program, s Shape,
 	declare func(*Builder) P) (p P, err error) {
 	if err := s.Check(g.Size()); err != nil {

@@ -119,6 +119,7 @@ func (p *Product) empty() bool { return p.desc.M == 0 }
 type Kernel struct {
 	name   string
 	code   *driver.Kernel
+	most   launch   // the most blocks, and threads of a block, of its launches in a run
 	params []uint64 // where Launch copies them, so that the caller's stay on its stack
 	handle driver.Function
 }

@@ -320,6 +320,9 @@ func (q *Queue) Synchronize(s, on *Stream) {
 
 // Launch enqueues a kernel with its parameter struct, which it copies.
 func (q *Queue) Launch(s *Stream, k *Kernel, grid, block driver.Dim3, params unsafe.Pointer) {
+	if q.numbering() {
+		k.noteLaunch(grid, block)
+	}
 	if q.named {
 		q.named = false
 		if q.dry || q.err != nil {

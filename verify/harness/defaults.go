@@ -58,9 +58,9 @@ func (p *Program) tiled() bool {
 	})
 }
 
-// tiled are shapes of rows that are no multiple of a tile's 128, and of columns that are none of any tile's: with K below
-// a stage, of one and two, and of more that are not whole, up to the most that the ring has at once; with a tile a rank
-// that is hardly filled; and with more tiles than there are multiprocessors.
+// tiled are shapes of rows that are no multiple of a tile's 128, and of columns that are none of any tile's: with K
+// below a stage, of one and two, and of more that are not whole, up to the most that the ring has at once; with a tile
+// a rank that is hardly filled; and with more tiles than there are multiprocessors.
 func tiled(ranks int) []Shape {
 	return []Shape{{M: 130 * ranks, K: 8, N: 1000}, {M: 129 * ranks, K: 64, N: 264}, {M: 300 * ranks, K: 128, N: 3000},
 		{M: ranks, K: 200, N: 8}, {M: 127 * ranks, K: 320, N: 1032}, {M: 1100 * ranks, K: 72, N: 5000}}

@@ -158,7 +158,8 @@ func (c *checker) mode(ctx context.Context, mode string) (made row, err error) {
 	}
 	var first *harness.Mismatch
 	for i := range runs {
-		c.r.shown.show("%s %s %s %s: run %d of %d", byTiles(c.Program.Name, c.tiles), c.Shape, c.Shape.Type, mode, i+1, runs)
+		c.r.shown.show("%s %s %s %s: run %d of %d", byTiles(c.Program.Name, c.tiles), c.Shape, c.Shape.Type,
+			mode, i+1, runs)
 		m, err := c.run(ctx, mode, uint32(i))
 		if err != nil {
 			return row{}, fmt.Errorf("run %d: %w", i+1, err)
