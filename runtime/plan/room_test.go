@@ -53,9 +53,9 @@ func TestNewAsksForRoom(t *testing.T) {
 	}{
 		{"one on each", once, launch{}, 1, 132, ""},
 		{"one on each of a slice", once, launch{}, 1, 16, ""},
-		{"no room for one", once, launch{}, 0, 16, "up to 16 blocks that must run at the same time, each of 384 threads " +
-			"and 204800 bytes of shared memory, and the device has room for 0 (0 on each of 16 multiprocessors): use a " +
-			"larger slice of the GPU"},
+		{"no room for one", once, launch{}, 0, 16, "up to 16 blocks that must run at the same time, each of 384 " +
+			"threads and 204800 bytes of shared memory, and the device has room for 0 (0 on each of 16 " +
+			"multiprocessors): use a larger slice of the GPU"},
 		{"two on each", many, full, 2, 64, ""},
 		{"one on each of many", many, full, 1, 132, ""},
 		{"one on each of too few", many, full, 1, 127, "up to 128 blocks"},
