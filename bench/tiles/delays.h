@@ -10,8 +10,8 @@ DEVICE void delay(unsigned place, unsigned seldom)
   x = (x ^ x >> 15) * 0x846ca68bu;
   x ^= x >> 16;
   if (x % seldom == 0) {
-    const unsigned most = x / seldom % 16 == 0 ? 1 << 18 : 1 << 13;  // cycles
-    while (clock64() - now < x >> 8 & most - 1) {
+    const unsigned most = x / seldom % 64 == 0 ? 1 << 17 : 1 << 12, cycles = (x >> 8) % most;
+    while (clock64() - now < cycles) {
     }
   }
 }

@@ -138,6 +138,9 @@ func hanging(name string) func(e *env) error {
 			if !strings.Contains(err.Error(), h.want) && !(h.dies && e.seeded) {
 				return fmt.Errorf("the error does not say %q: %w", h.want, err)
 			}
+			if awaits := e.awaits(); name == "watched graph" && !strings.Contains(err.Error(), awaits) {
+				return fmt.Errorf("the error does not say %q: %w", awaits, err)
+			}
 			if err := l.Run(e); aborted(err) != nil {
 				return fmt.Errorf("run in a dead group: %w", err)
 			}
@@ -148,6 +151,17 @@ func hanging(name string) func(e *env) error {
 		}
 		return e.again(1, h.dies)
 	}
+}
+
+// awaited is the post of rank 1 that a kernel of each program awaits first, of those whose words say which is missing.
+var awaited = map[*program]string{tiles: "ready[1]", scatter: "free[1]", packets: "arrived[1]"}
+
+// awaits is what an error says of it: beside others that are there, or alone.
+func (e *env) awaits() string {
+	if post := awaited[e.of]; post != "" && e.size > 2 {
+		return ", for " + post + ": "
+	}
+	return awaited[e.of]
 }
 
 // usable writes and reads the caller's memory after an abort.
