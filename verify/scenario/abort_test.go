@@ -120,11 +120,14 @@ func hanging(name string) func(e *env) error {
 			if err := l.right(e, l.a.Ptr(), 1); err != nil {
 				return err
 			}
+			err := made(e, g) // or the end already, of a rank that has come further
 			began, do := time.Now(), h.run
 			if e.rank == 1 {
 				do = h.away
 			}
-			err := do(e, l)
+			if err == nil {
+				err = do(e, l)
+			}
 			if e.dead.Load() {
 				return nil
 			}
