@@ -28,19 +28,27 @@ func (n *next) lacks() []int {
 	return peers
 }
 
-// words names the posts for which the step waits, where they are some of several: "arrived[1], arrived[2]". Packets are
-// taken one peer's after the other's, so some of those may have been.
+// words names the posts for which the step waits, where they are some of several, and of the parts of a step the first:
+// "arrived[1] of tile group 3 of 8, arrived[2] of tile group 1 of 8". Packets are taken one peer's after the other's, so
+// some of those may have been.
 func (n *next) words() string {
-	var names []string
+	if len(n.missing) == 0 || len(n.missing) == len(n.Posts) && n.missing[0].Part == "" {
+		return ""
+	}
+	var names, peers []string
 	between := ", "
 	for _, p := range n.missing {
-		names = append(names, p.Name)
+		if slices.Contains(peers, p.Name) {
+			continue
+		}
+		peers = append(peers, p.Name)
+		if p.Part != "" {
+			p.Name += " of " + p.Part
+		}
 		if p.Or != 0 {
 			between = " or "
 		}
-	}
-	if len(n.missing) == len(n.Posts) {
-		return ""
+		names = append(names, p.Name)
 	}
 	return strings.Join(names, between)
 }

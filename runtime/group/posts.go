@@ -11,6 +11,7 @@ import (
 type Post struct {
 	Peer int
 	Name string     // "arrived[1]"
+	Part string     // of the step that awaits it, where parts have words of their own: "tile group 3 of 8"
 	Word driver.Ptr // in this rank's arena: not 0 from the peer's post until the step takes it
 	Or   driver.Ptr // where the peer may post in its place, as packets do; 0: nowhere
 	// After: it is awaited behind the step's work.

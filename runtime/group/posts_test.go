@@ -53,3 +53,29 @@ func TestMissing(t *testing.T) {
 		}
 	}
 }
+
+// TestWordsOfPosts: a step names the posts that it misses, where others are there, and the first part of each peer's.
+func TestWordsOfPosts(t *testing.T) {
+	one, two := Post{Name: "arrived[1]"}, Post{Name: "arrived[2]"}
+	packet := Post{Name: "arrived[1]", Or: 1}
+	part := func(name string, number int) Post {
+		return Post{Name: name, Part: fmt.Sprintf("tile group %d of 8", number)}
+	}
+	groups := []Post{part("arrived[1]", 3), part("arrived[2]", 1), part("arrived[1]", 4)}
+	for _, c := range []struct {
+		posts, missing []Post
+		want           string
+	}{
+		{[]Post{one, two}, nil, ""},
+		{[]Post{one, two}, []Post{one, two}, ""},
+		{[]Post{one, two}, []Post{two}, "arrived[2]"},
+		{[]Post{one, two, one}, []Post{one, two}, "arrived[1], arrived[2]"},
+		{[]Post{packet, two, one}, []Post{packet, two}, "arrived[1] or arrived[2]"},
+		{groups, groups, "arrived[1] of tile group 3 of 8, arrived[2] of tile group 1 of 8"},
+	} {
+		n := next{Step: Step{Posts: c.posts}, missing: c.missing}
+		if got := n.words(); got != c.want {
+			t.Errorf("%v of %v: %q, want %q", c.missing, c.posts, got, c.want)
+		}
+	}
+}
