@@ -162,7 +162,7 @@ var awaited = map[*program]string{tiles: "ready[1]", scatter: "free[1]", packets
 // awaits is what an error says of it: beside others that are there, or alone.
 func (e *env) awaits() string {
 	if post := awaited[e.of]; post != "" && e.size > 2 {
-		return ", for " + post + ": "
+		return ", for " + post
 	}
 	return awaited[e.of]
 }
