@@ -29,8 +29,8 @@ func (n *next) lacks() []int {
 }
 
 // words names the posts for which the step waits, where they are some of several, and of the parts of a step the first:
-// "arrived[1] of tile group 3 of 8, arrived[2] of tile group 1 of 8". Packets are taken one peer's after the other's, so
-// some of those may have been.
+// "arrived[1] of tile group 3 of 8, arrived[2] of tile group 1 of 8". Packets are taken one peer's after the other's,
+// so some of those may have been.
 func (n *next) words() string {
 	if len(n.missing) == 0 || len(n.missing) == len(n.Posts) && n.missing[0].Part == "" {
 		return ""
