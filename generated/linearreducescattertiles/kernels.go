@@ -15,10 +15,10 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Scatter, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer,
-			PostWait: kernels.EachPeer, Terms: 7, Tile: kernels.Tile{Columns: 128, Cluster: 1}},
+			PostWait: kernels.EachPeer, Terms: 7, Tile: kernels.Tile{Columns: 128, Cluster: 1}, ByBlocks: true},
 		{Kind: kernels.Scatter, Number: 2, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer,
 			PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 7,
-			Tile: kernels.Tile{Columns: 144, Cluster: 1}},
+			Tile: kernels.Tile{Columns: 144, Cluster: 1}, ByBlocks: true},
 	},
 }
 
@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescattertiles",
-	Source:  "24c566be7fa370a8d40ac9161a9880b70de90a3e21fdd9431e6b7335587a1108",
+	Source:  "7a5cc5f84ef448515de8d6d0c537c7c8498934862a48532ff3207a86d2718923",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -20,9 +20,10 @@
 // ----------------------------------------------------------------------------
 // scatter multiplies and sums: C = A Bᵀ, summed over all ranks, of
 // the rows of this one. A has the rows of all ranks, one below the other, and B is [columns, depth]. It posts that its
-// slots may be written. The tiles of a peer's rows go to this rank's slot there, and it is posted when all of them have
-// arrived. Those of the own rows come last: when the peers have posted, each is added to what lies in the slots, in the
-// order of ranks. All blocks must run at the same time, since tiles wait for what the peers' blocks make.
+// slots may be written. The tiles of a peer's rows go to this rank's slot there, and are posted group by group: a group
+// is a rectangle of a rank's rows and columns, whatever the tiles of the ranks, and has words of its own. Tiles of the
+// own rows come last: each is added to what lies in the slots, in the order of ranks, when the peers have posted its
+// groups. All blocks must run at the same time, since tiles wait for what the peers' blocks make.
 //
 // Blocks make tiles of C of 128 rows, one after another. Of a block's first warpgroup, one thread copies operands, 64
 // elements deep, to a ring of stages. The other two multiply a tile each in turn, so
@@ -39,45 +40,73 @@ struct scatter {
   u64 peers;  // words of each
   unsigned *step;  // step word of the stream
   u64 value;  // what that gets
+  u64 stride;  // distance in words between consecutive groups' words
   unsigned *blocks;  // count word of the stream; 0: the kernel does nothing
   u64 apart;  // distance in words between the count words of the stream
+  u64 groups, high, broad;  // of a rank's rows: how many; rows, of whole tiles, and columns of each
   u64 ranks, rank;
   u64 rows, depth, columns;  // rows are of a rank
   const char *bias;  // of [columns]; none
-  u64 unused[1];  // a Map is aligned to 64 bytes
+  u64 unused[5];  // a Map is aligned to 64 bytes
 };
 
 // begin posts that peers may write the slots, by one thread of the first block to come.
 DEVICE void begin(const struct scatter &p)
 {
   if (p.ranks > 1 && puller_of_warp().begins && increment(p.blocks, 2 * gridDim.x - 1) == 0) {
-    post_words(p.pre_post, p.peers);
+    __threadfence_system();
+    for (unsigned group = 0; group < p.groups; group++) {
+      for (unsigned i = 0; i < p.peers; i++) {
+        store_relaxed(p.pre_post[i] + group * p.stride, 1u);
+      }
+    }
   }
 }
 
-// await_slot holds the thread until the rank that is so many ahead lets its slot be written.
-DEVICE void await_slot(const struct scatter &p, unsigned ahead)
+// groups_of are a tile's, which has so many columns.
+DEVICE struct Groups groups_of(const struct scatter &p, struct Tile tile, unsigned wide)
 {
-  await_word(p.pre_wait[ahead - 1]);
+  const unsigned columns = (unsigned)p.columns, broad = (unsigned)p.broad, left = tile.column / broad;
+  const unsigned end = tile.column + wide < columns ? tile.column + wide : columns;
+  return {tile.row / (unsigned)p.high * ((columns + broad - 1) / broad) + left, left * broad, (end - 1) / broad - left + 1};
+}
+
+// await_slot holds the thread until the rank that is so many ahead lets the tile's part of its slot be written.
+DEVICE void await_slot(const struct scatter &p, struct Tile tile, unsigned wide)
+{
+  const struct Groups of = groups_of(p, tile, wide);
+  for (unsigned group = of.first; group < of.first + of.count; group++) {
+    await_word(p.pre_wait[tile.ahead - 1] + group * p.stride);
+  }
   copies_see();
 }
 
-// leave counts a tile, or a part of it, that has arrived at the rank so many ahead. Behind the last of so many it posts
-// there. Beside the count of blocks the stream has a count word for each peer.
-DEVICE void leave(const struct scatter &p, unsigned ahead, unsigned parts)
+// leave counts a tile that has arrived, or one of so many parts of it, in its groups. Behind the last of a group it
+// posts that. Beside the count of blocks the stream has a count word for each group of each peer.
+DEVICE void leave(const struct scatter &p, struct Tile tile, unsigned wide, unsigned parts)
 {
-  const unsigned last = parts - 1;
-  if (increment(p.blocks + ahead * p.apart, last) == last) {
-    store_relaxed(p.pre_wait[ahead - 1], 0u);
-    store_release(p.post_post[ahead - 1], 1u);
+  const struct Groups of = groups_of(p, tile, wide);
+  const unsigned top = tile.row / (unsigned)p.high * (unsigned)p.high, rows = (unsigned)p.rows - top;
+  const unsigned below = ((rows < p.high ? rows : (unsigned)p.high) + tall - 1) / tall;
+  for (unsigned i = 0; i < of.count; i++) {
+    const unsigned group = of.first + i, column = of.column + i * (unsigned)p.broad;
+    const unsigned end = column + p.broad < p.columns ? column + (unsigned)p.broad : (unsigned)p.columns;
+    const unsigned last = ((end - 1) / wide - column / wide + 1) * below * parts - 1;
+    if (last == 0 || increment(p.blocks + (1 + (tile.ahead - 1) * p.groups + group) * p.apart, last) == last) {
+      store_relaxed(p.pre_wait[tile.ahead - 1] + group * p.stride, 0u);
+      store_release(p.post_post[tile.ahead - 1] + group * p.stride, 1u);
+    }
   }
 }
 
-// await_terms holds the thread until what all peers have made of the own rows is in the slots.
-DEVICE void await_terms(const struct scatter &p)
+// await_terms holds the thread until what all peers have made of a tile is in the slots.
+DEVICE void await_terms(const struct scatter &p, struct Tile tile, unsigned wide)
 {
-  for (unsigned i = 0; i < p.peers; i++) {
-    await_word(p.post_wait[i]);
+  const struct Groups of = groups_of(p, tile, wide);
+  for (unsigned group = of.first; group < of.first + of.count; group++) {
+    for (unsigned i = 0; i < p.peers; i++) {
+      await_word(p.post_wait[i] + group * p.stride);
+    }
   }
   copies_see();
 }
@@ -86,7 +115,12 @@ DEVICE void await_terms(const struct scatter &p)
 DEVICE void end(const struct scatter &p)
 {
   if (p.ranks > 1 && last_block(p.blocks, 2)) {
-    reset_words(p.post_wait, p.peers, p.step, p.value);
+    for (unsigned group = 0; group < p.groups; group++) {
+      for (unsigned i = 0; i < p.peers; i++) {
+        store_relaxed(p.post_wait[i] + group * p.stride, 0u);
+      }
+    }
+    store_relaxed(p.step, (unsigned)p.value);
   }
 }
 
@@ -161,13 +195,13 @@ struct scatter_code {
       for (unsigned i = blockIdx.x / cluster; i < tiles_of(p); i += gridDim.x / cluster) {
         const struct Tile tile = tile_at(p, i, blockIdx.x % cluster);
         if (tile.ahead > 0) {
-          await_slot(p, tile.ahead);
+          await_slot(p, tile, wide);
         } else {
-          await_terms(p);
+          await_terms(p, tile, wide);
         }
         make(p, tile);
         if (tile.ahead > 0) {
-          leave(p, tile.ahead, tiles_of(p) / (unsigned)p.ranks * cluster);
+          leave(p, tile, wide, 1);
         }
       }
     }
@@ -276,10 +310,15 @@ struct scatter_code {
     return count;
   }
 
-  // load_terms has what the peers made of a tile follow its operands: stages with a box of one peer, of all rows, box
-  // by box and in the order of ranks.
+  // Stages of what the peers made of a tile, a box of one peer and of all rows each, stand in the ring among the
+  // operands of the block's next tile, behind so many of these: it is multiplied meanwhile.
+  DEVICE unsigned terms_of(const struct scatter &p) { return ((unsigned)p.ranks - 1) * boxes_of(wide); }
+  DEVICE unsigned behind(unsigned steps) { return steps / 2; }
+
+  // load_terms awaits and loads them, box by box and in the order of ranks.
   DEVICE void load_terms(const struct scatter &p, const struct Memory &m, struct Ring<stages> &at, struct Tile tile)
   {
+    await_terms(p, tile, wide);
     for (unsigned box = 0; box < boxes_of(wide); box++) {
       for (unsigned rank = 0; rank < (unsigned)p.ranks; rank++) {
         if (rank != (unsigned)p.rank) {
@@ -300,27 +339,35 @@ struct scatter_code {
     struct Ring<stages> at = {};
     at.skip(filled);
     unsigned k = filled;
+    struct Tile own = {};  // the last one, where it is of the own rows
+    bool lacks = false;  // its terms are to be loaded
     for (unsigned i = blockIdx.x / cluster; i < tiles_of(p); i += gridDim.x / cluster, k = 0) {
       const struct Tile tile = tile_at(p, i, of_cluster);
       for (; k < steps; k++) {
+        if (lacks && k == behind(steps)) {
+          load_terms(p, m, at, own);
+        }
         barrier_wait(m.empty + 8 * at.stage, at.round ^ 1);
         load(p, m, at.stage, tile, k * deep, of_cluster);
         at.next();
       }
-      if (tile.ahead == 0) {
-        await_terms(p);
-        load_terms(p, m, at, tile);
-      }
+      own = tile;
+      lacks = tile.ahead == 0;
+    }
+    if (lacks) {
+      load_terms(p, m, at, own);
     }
   }
 
   // add_terms makes of the numbers of a tile the sums of what all ranks made of them, each rounded to an element, in
-  // the order of ranks. The peers' follow the operands in the ring; a last box begins with columns of the one before.
+  // the order of ranks. A last box begins with columns of the one before. The other warpgroup may await that all
+  // terms are there.
   DEVICE void add_terms(const struct scatter &p, const struct Memory &m, struct Ring<stages> &at,
-                        float (&d)[subtiles][wide / 2], unsigned half)
+                        float (&d)[subtiles][wide / 2], unsigned half, bool awaited)
   {
     const unsigned thread = threadIdx.x % 128, group = threadIdx.x / 128, lane = threadIdx.x % 32;
     const unsigned line = thread / 32 * 16 + lane % 16;
+    unsigned left = terms_of(p);
 #pragma unroll
     for (unsigned box = 0; box < boxes_of(wide); box++) {
       const unsigned skipped = box * 4 - first_of(wide, box) / 16;  // quarters
@@ -341,6 +388,9 @@ struct scatter_code {
         const bool here = rank == (unsigned)p.rank;
         if (!here) {
           barrier_wait(m.full + 8 * at.stage, at.round);
+          if (--left == 0 && awaited) {
+            arrive(6 + group, 256);
+          }
         }
 #pragma unroll
         for (unsigned s = 0; s < subtiles; s++) {
@@ -359,8 +409,8 @@ struct scatter_code {
         }
         if (!here) {
           meet(group, 128);
-          if (thread == 0) {
-            barrier_arrive(m.empty + 8 * at.stage, 0);
+          if (thread < cluster) {
+            barrier_arrive(m.empty + 8 * at.stage, thread);
           }
           at.next();
         }
@@ -376,12 +426,18 @@ struct scatter_code {
     const unsigned half = 0;  // of the tile's rows, its first
     struct Ring<stages> at = {};
     unsigned turn = 0, number = 0;  // of boxes, and the number of the block's tile
+    unsigned passed = 0;  // stages of the other one's tile, by which the own terms stand
     for (unsigned i = blockIdx.x / cluster; i < tiles; i += stride) {
       if (number++ % 2 != group - 1) {
-        at.skip(steps + (tile_at(p, i, 0).ahead == 0 ? ((unsigned)p.ranks - 1) * boxes_of(wide) : 0));
+        at.skip(steps - passed);
+        passed = 0;
         continue;
       }
-      struct Tile tile = tile_at(p, i, of_cluster);
+      // Terms of the other one's tile stand among the operands of this one, and the own ones among those of its next.
+      const bool others = p.ranks > 1 && number > 1 && tile_at(p, i - stride, 0).ahead == 0;
+      const bool among = p.ranks > 1 && i + stride < tiles;
+      const struct Tile whole = tile_at(p, i, of_cluster);
+      struct Tile tile = whole;
       tile.row += half * 64;
       float d[subtiles][wide / 2];
 #pragma unroll
@@ -396,6 +452,17 @@ struct scatter_code {
       }
       unsigned before = 0;
       for (unsigned k = 0; k < steps; k++) {
+        if (others && k == behind(steps)) {
+          arrive(4 + (3 - group), 256);  // the other one may look for its terms
+          if (k > 0) {
+            multiplied<0>();
+            if (thread < cluster) {
+              barrier_arrive(m.empty + 8 * before, thread);  // the terms may need all stages
+            }
+          }
+          meet(6 + (3 - group), 256);  // all are there: a stage behind them is not taken for full
+          at.skip(terms_of(p));
+        }
         barrier_wait(m.full + 8 * at.stage, at.round);
         const unsigned a = m.ring + at.stage * stage_bytes + half * (64 * deep * 2);
         const unsigned b = m.ring + at.stage * stage_bytes + a_bytes;
@@ -409,13 +476,13 @@ struct scatter_code {
         }
         multiply_end();
         multiplied<1>();
-        if (k > 0 && thread < cluster) {
+        if (k > 0 && !(others && k == behind(steps)) && thread < cluster) {
           barrier_arrive(m.empty + 8 * before, thread);
         }
         before = at.stage;
         at.next();
       }
-      if (tile.ahead > 0 && i + stride < tiles) {
+      if (i + stride < tiles) {
         arrive(2 + (3 - group), 256);
       }
       multiplied<0>();
@@ -430,15 +497,17 @@ struct scatter_code {
         barrier_arrive(m.empty + 8 * before, thread);
       }
       if (tile.ahead == 0) {
-        add_terms(p, m, at, d, half);
-        if (i + stride < tiles) {
-          arrive(2 + (3 - group), 256);
+        if (among) {
+          meet(4 + group, 256);
+          passed = behind(steps);
+          at.skip(passed);
         }
+        add_terms(p, m, at, d, half, among);
       } else if (thread == 0) {
-        await_slot(p, tile.ahead);
+        await_slot(p, whole, wide);
       }
       const struct Map *const c = tile.ahead == 0 ? &p.c : &p.to[tile.ahead - 1];
-      const bool last = i + stride >= tiles;
+      const bool last = i + stride >= tiles && (!others || steps - behind(steps) >= stages);  // then the other one's terms are read
       const unsigned apart = last ? (unsigned)stage_bytes : (unsigned)box_bytes;
       const unsigned to = last ? m.ring + half * box_bytes : m.box + (group - 1) * boxes * box_bytes;
       if (last) {
@@ -452,7 +521,7 @@ struct scatter_code {
       }
       if (tile.ahead > 0 && thread == 0) {
         boxes_written();
-        leave(p, tile.ahead, tiles_of(p) / (unsigned)p.ranks * cluster * releases);
+        leave(p, whole, wide, releases);
       }
     }
     if (thread == 0) {

@@ -30,7 +30,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearreducescattertiles",
-	Hash:    "cea66259a033d78dc4f3934f8d5f7f4630ad91030a50c963a1829397c64d795a",
+	Hash:    "6fe59b9bb60d56d925531aa3d06fa5c6dbc9cc5d8ce10be4c4f4e94f1fbb2e0f",
 	Proof:   "proven for D = 1..8, stamp 03e157920b64864d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
@@ -102,8 +102,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.b = b.Caller("B", s.Type.Bytes(n*(k/d)))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m/d*n)))
 	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
-	p.free = b.Semaphore("free")
-	p.arrived = b.Semaphore("arrived")
+	p.free = b.ByBlocks(b.Semaphore("free"))
+	p.arrived = b.ByBlocks(b.Semaphore("arrived"))
 	p.gemm = driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true}
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)

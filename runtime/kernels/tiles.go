@@ -39,6 +39,8 @@ func (k Kernel) maps() int {
 type tiled struct {
 	maps        int // the first one's
 	apart       int // distance in words between count words
+	groups      int // of a sum: how many groups of tiles a shard has
+	high, broad int // rows and columns of one
 	gathered    int // address, of a gather
 	ranks, rank int
 	rows, k, n  int
@@ -51,7 +53,9 @@ type tiled struct {
 func (l *layout) tile(next func(words int) int) {
 	t := &l.tiled
 	t.apart = next(1)
-	if !l.Scatters() {
+	if l.Scatters() {
+		t.groups, t.high, t.broad = next(1), next(1), next(1)
+	} else {
 		t.gathered = next(1)
 	}
 	t.ranks, t.rank = next(1), next(1)
@@ -106,7 +110,12 @@ func (s *Set) product(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals,
 	at(t.rows, driver.Ptr(d.M))
 	at(t.k, driver.Ptr(d.K))
 	at(t.n, driver.Ptr(d.N))
-	if !k.Scatters() {
+	if k.Scatters() {
+		g := s.groups(k, q.Size(), d)
+		at(t.groups, driver.Ptr(g.count(d)))
+		at(t.high, driver.Ptr(g.rows))
+		at(t.broad, driver.Ptr(g.columns))
+	} else {
 		at(t.gathered, o.Staging)
 		for i, shard := range peers {
 			at(t.shards+i, shard)

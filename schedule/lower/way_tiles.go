@@ -97,6 +97,7 @@ func scatterTiles(d *draft, t []hostir.Tile) error {
 	if err := d.reduceBuffers(slots); err != nil {
 		return err
 	}
+	d.with.byBlocks = true // by groups of tiles
 	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
 	d.semaphores(free, arrived)
 	product := d.rowsOf(mainRef, hostir.Chunk(slots, hostir.Rank), hostir.Rank)
