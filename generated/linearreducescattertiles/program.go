@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearreducescattertiles",
-	Hash:    "6fe59b9bb60d56d925531aa3d06fa5c6dbc9cc5d8ce10be4c4f4e94f1fbb2e0f",
-	Proof:   "proven for D = 1..8, stamp 03e157920b64864d",
+	Hash:    "b2717dca21eaa194c2ec8eeb05aa558eb3d818b2fae7fae4670ec6a81708f7c7",
+	Proof:   "proven for D = 1..8, stamp 38826bbc7d7401f5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}, {Extent: "K", By: "D", Times: 8},

@@ -248,45 +248,6 @@ func (x *launched) tiles(typ driver.Type) {
 	}
 }
 
-// scatter adds what a launch does: its beginning, the tiles of each peer's rows, and those of the own rows with their
-// sum. What this rank makes of its own rows stays on its multiprocessors: it is listed as if it went through its slot.
-func (x *launched) scatter(typ driver.Type) {
-	t, p := x.tiled, x.p
-	if p[x.block] == 0 {
-		return
-	}
-	m := x.memory(typ)
-	ranks, rank := p[t.ranks], p[t.rank]
-	x.begins(ranks)
-	rows := func(of uint64) uint64 { return t.mapped(p, rowsMap) + of*uint64(m.shard) }
-	for ahead := uint64(1); ahead < ranks; ahead++ {
-		x.number++
-		i := int(ahead) - 1
-		x.word(driver.TouchWait, p[x.lists[preWait].at+i], 1)
-		m.operands(rows((rank + ahead) % ranks))
-		m.use(driver.TouchWrite, t.mapped(p, maps+i), m.result)
-		x.word(driver.TouchWrite, p[x.lists[preWait].at+i], 0)
-		x.word(driver.TouchPost, p[x.lists[postPost].at+i], 1)
-	}
-	x.number++
-	slot := func(of uint64) uint64 { return t.mapped(p, slotsMap) + of*uint64(m.result) }
-	m.operands(rows(rank))
-	m.use(driver.TouchWrite, slot(rank), m.result)
-	if ranks > 1 {
-		x.word(driver.TouchWrite, p[x.block], 0)
-		x.each(driver.TouchWait, 1, postWait)
-	}
-	for of := range ranks {
-		m.use(driver.TouchRead, slot(of), m.result)
-	}
-	m.bias()
-	m.use(driver.TouchWrite, t.mapped(p, resultMap), m.result)
-	if ranks > 1 {
-		x.each(driver.TouchWrite, 0, postWait)
-		x.noted()
-	}
-}
-
 // begins adds the beginning of a launch of tiles: a block counts itself, and the first one posts.
 func (x *launched) begins(ranks uint64) {
 	if ranks > 1 {

@@ -49,8 +49,11 @@ func (s Step) sent() []string {
 	return []string{fmt.Sprintf("Send(%s, %s)", s.Writes[1], s.Reads[0])}
 }
 
-// open begins what one kernel does, all of it or each of its blocks.
+// open begins what one kernel does, all of it, each of its blocks, or each group of its tiles.
 func (s Step) open() string {
+	if s.ByBlocks && s.Do == Scatter {
+		return s.By + " by groups{"
+	}
 	if s.ByBlocks {
 		return s.By + " by blocks{"
 	}
