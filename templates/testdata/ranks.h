@@ -722,7 +722,7 @@ static void tiles_round(World &w, unsigned r, unsigned round, const char *kernel
   });
 }
 
-enum { scatter_depth = 72, scatter_columns = 136, broad = 48 };  // of two tiles of 128; of three groups
+enum { scatter_depth = 72, scatter_columns = 264, broad = 96 };  // of three tiles of 128 and of three groups
 
 // Five times the numbers of tiles, so that sums have more digits than an element.
 static double scatter_number(unsigned seed, unsigned i) { return 5 * tile_number(seed, i); }

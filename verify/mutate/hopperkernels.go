@@ -46,7 +46,7 @@ var hopperKernels = []KernelMutant{
 		Old: "barrier_expect(m.full + 8 * at.stage, a_bytes);",
 		New: "barrier_expect(m.full + 8 * at.stage, a_bytes / 2);"},
 	{File: "tiles.tmpl", Text: "numbers taken before the last products are there", Cores: true,
-		Old: "multiplied<0>();", New: "multiplied<1>();"},
+		Old: "\n      multiplied<0>();", New: "\n      multiplied<1>();"},
 	{File: "device/product.h", Text: "boxes filled while they are copied", Cores: true,
 		Old: "boxes_left<boxes - 1>();", New: "boxes_left<boxes>();"},
 	{File: "tiles.tmpl", Text: "a block that ends while its boxes are copied", Cores: true,
@@ -56,7 +56,22 @@ var hopperKernels = []KernelMutant{
 	{File: "tiles.tmpl", Text: "a block that starts before its cluster is there", Cores: true,
 		Old: "if (cluster > 1) {\n      cluster_meet();", New: "if (cluster > 1) {\n      __syncthreads();"},
 	{File: "scatter.cu.tmpl", Text: "peers' parts that copies do not see", Cores: true,
-		Old: "await_word(p.post_wait[i]);\n  }\n  copies_see();", New: "await_word(p.post_wait[i]);\n  }"},
+		Old: sumWaits + "\n    }\n  }\n  copies_see();", New: sumWaits + "\n    }\n  }"},
+	{File: "scatter.cu.tmpl", Text: "groups of the first rows for all", Cores: true,
+		Old: "tile.row / (unsigned)p.high * ((columns", New: "0 * ((columns"},
+	{File: "scatter.cu.tmpl", Text: "a group of fewer rows counted as a whole one", Cores: true,
+		Old: "rows < p.high ? rows : (unsigned)p.high", New: "2 * tall"},
+	{File: "tiles.tmpl", Text: "peers' parts loaded before the other's operands", Cores: true,
+		Old: "lacks && k == behind(steps)", New: "lacks && k == 0"},
+	{File: "tiles.tmpl", Text: "peers' parts looked for where the other one is not yet", Cores: true,
+		Old: "          meet(4 + group, 256);\n", New: ""},
+	{File: "tiles.tmpl", Text: "stages behind the peers' parts taken for full", Cores: true,
+		Old: "          meet(6 + (3 - group), 256);  // all are there: a stage behind them is not taken for full\n",
+		New: ""},
+	{File: "tiles.tmpl", Text: "the other one's operands counted twice", Cores: true, Old: "steps{{if $shares}} - passed{{end}}",
+		New: "steps"},
+	{File: "tiles.tmpl", Text: "a stage kept while the peers' parts need all", Cores: true,
+		Old: "          if (k > 0) {\n            multiplied<0>();", New: "          if (k > steps) {\n            multiplied<0>();"},
 	{File: "tiles.cu.tmpl", Text: "shards that copies do not see", Cores: true,
 		Old: "await_word(there(p, ahead));\n    copies_see();", New: "await_word(there(p, ahead));"},
 	{File: "tiles.cu.tmpl", Text: "shards that copies see before they are there", Cores: true,
@@ -65,4 +80,4 @@ var hopperKernels = []KernelMutant{
 }
 
 // leaves is the text by which a tile is counted.
-const leaves = "        leave(p, tile.ahead, tiles_of(p) / (unsigned)p.ranks * cluster * releases);\n"
+const leaves = "        leave(p, whole, wide, releases);\n"

@@ -326,38 +326,47 @@ var ownKernels = []KernelMutant{
 		New: "v[u] = from[i];"},
 
 	// Scatters: who may write which slot, who says that it is written, and what is added up.
-	{File: "scatter.cu.tmpl", Text: "a slot written before its owner posts", Old: "await_word(p.pre_wait[ahead - 1]);",
-		New: "(void)p.pre_wait[ahead - 1];"},
+	{File: "scatter.cu.tmpl", Text: "a slot written before its owner posts",
+		Old: "await_word(p.pre_wait[tile.ahead - 1] + group", New: "(void)(p.pre_wait[tile.ahead - 1] + group"},
 	{File: "scatter.cu.tmpl", Text: "slots written when the first owner posts",
-		Old: "await_word(p.pre_wait[ahead - 1]);", New: "await_word(p.pre_wait[0 * ahead]);"},
-	{File: "scatter.cu.tmpl", Text: "no reset of an owner's post", Old: "store_relaxed(p.pre_wait[ahead - 1], 0u);",
-		New: ""},
-	{File: "scatter.cu.tmpl", Text: "the reset behind the post that ends it",
-		Old: "    store_relaxed(p.pre_wait[ahead - 1], 0u);\n    store_release(p.post_post[ahead - 1], 1u);\n",
-		New: "    store_release(p.post_post[ahead - 1], 1u);\n    store_relaxed(p.pre_wait[ahead - 1], 0u);\n"},
-	{File: "scatter.cu.tmpl", Text: "no owner is told that its slot was written",
-		Old: "store_release(p.post_post[ahead - 1], 1u);", New: ""},
+		Old: "await_word(p.pre_wait[tile.ahead - 1] + group", New: "await_word(p.pre_wait[0] + group"},
+	{File: "scatter.cu.tmpl", Text: "no reset of an owner's post", Old: resets, New: ""},
+	{File: "scatter.cu.tmpl", Text: "the reset behind the post that ends it", Old: resets + tells, New: tells + resets},
+	{File: "scatter.cu.tmpl", Text: "no owner is told that its slot was written", Old: tells, New: ""},
 	{File: "scatter.cu.tmpl", Text: "an owner is told so without release",
-		Old: "store_release(p.post_post[ahead - 1], 1u);", New: "store_relaxed(p.post_post[ahead - 1], 1u);"},
+		Old: "store_release(p.post_post[tile.ahead - 1]", New: "store_relaxed(p.post_post[tile.ahead - 1]"},
 	{File: "scatter.cu.tmpl", Text: "the first owner is told so of every slot",
-		Old: "store_release(p.post_post[ahead - 1], 1u);", New: "store_release(p.post_post[0], 1u);"},
-	{File: "scatter.cu.tmpl", Text: "an owner is told so by the first tile", Old: "last) == last) {",
+		Old: "store_release(p.post_post[tile.ahead - 1]", New: "store_release(p.post_post[0]"},
+	{File: "scatter.cu.tmpl", Text: "an owner is told of a group by its first tile", Old: "last) == last) {",
 		New: "last) == 0) {"},
-	{File: "scatter.cu.tmpl", Text: "an owner is told so one tile early", Old: "last) == last) {",
+	{File: "scatter.cu.tmpl", Text: "an owner is told of a group one tile early", Old: "last) == last) {",
 		New: "last) + 1 >= last) {"},
-	{File: "scatter.cu.tmpl", Text: "one count for all owners", Old: "p.blocks + ahead * p.apart",
-		New: "p.blocks + p.apart"},
+	{File: "scatter.cu.tmpl", Text: "an owner is told of the next group", Old: "post_post[tile.ahead - 1] + group",
+		New: "post_post[tile.ahead - 1] + (group + 1) % p.groups"},
+	{File: "scatter.cu.tmpl", Text: "one count for all owners", Old: "(tile.ahead - 1) * p.groups + group", New: "group"},
+	{File: "scatter.cu.tmpl", Text: "one count for all groups of an owner", Old: "(tile.ahead - 1) * p.groups + group",
+		New: "(tile.ahead - 1) * p.groups"},
+	{File: "scatter.cu.tmpl", Text: "a tile counted in the first of its groups alone", Old: "i < of.count; i++",
+		New: "i < 1; i++"},
+	{File: "scatter.cu.tmpl", Text: "a tile of one group", Old: "(end - 1) / broad - left + 1", New: "1"},
 	{File: "scatter.cu.tmpl", Text: "tiles counted before they are written",
-		Old: "        make(p, tile);\n        if (tile.ahead > 0) {\n" +
-			"          leave(p, tile.ahead, tiles_of(p) / (unsigned)p.ranks * cluster);\n        }\n",
-		New: "        if (tile.ahead > 0) {\n" +
-			"          leave(p, tile.ahead, tiles_of(p) / (unsigned)p.ranks * cluster);\n        }\n" +
-			"        make(p, tile);\n"},
-	{File: "scatter.cu.tmpl", Text: "sums that wait for no peer", Old: "await_word(p.post_wait[i]);", New: ""},
-	{File: "scatter.cu.tmpl", Text: "sums that wait for the first peer alone", Old: "await_word(p.post_wait[i]);",
-		New: "await_word(p.post_wait[0]);"},
+		Old: "        make(p, tile);\n        if (tile.ahead > 0) {\n          leave(p, tile, wide, 1);\n        }\n",
+		New: "        if (tile.ahead > 0) {\n          leave(p, tile, wide, 1);\n        }\n        make(p, tile);\n"},
+	{File: "scatter.cu.tmpl", Text: "sums that wait for no peer", Old: sumWaits, New: ""},
+	{File: "scatter.cu.tmpl", Text: "sums that wait for the first peer alone", Old: sumWaits,
+		New: "await_word(p.post_wait[0] + group * p.stride);"},
+	{File: "scatter.cu.tmpl", Text: "sums that wait for the next group", Old: sumWaits,
+		New: "await_word(p.post_wait[i] + (group + 1) % p.groups * p.stride);"},
+	{File: "scatter.cu.tmpl", Text: "sums that reset a group that others wait for", Old: sumWaits,
+		New: sumWaits + "\n      store_relaxed(p.post_wait[i] + group * p.stride, 0u);"},
 	{File: "scatter.cu.tmpl", Text: "no reset of the peers' posts",
-		Old: "reset_words(p.post_wait, p.peers, p.step, p.value);", New: "store_relaxed(p.step, (unsigned)p.value);"},
+		Old: "store_relaxed(p.post_wait[i] + group * p.stride, 0u);", New: ""},
+	{File: "scatter.cu.tmpl", Text: "a reset of the first group's posts alone",
+		Old: "store_relaxed(p.post_wait[i] + group * p.stride, 0u);", New: "store_relaxed(p.post_wait[i], 0u);"},
+	{File: "scatter.cu.tmpl", Text: "peers may write the first group alone",
+		Old: "store_relaxed(p.pre_post[i] + group * p.stride, 1u);", New: "store_relaxed(p.pre_post[i], 1u);"},
+	{File: "scatter.cu.tmpl", Text: "peers may write what the launch before still reads",
+		Old: "    __threadfence_system();\n", New: ""},
 	{File: "scatter.cu.tmpl", Text: "an end when half of the counts are there", Old: "last_block(p.blocks, 2)",
 		New: "last_block(p.blocks, 1)"},
 	{File: "scatter.cu.tmpl", Text: "an own part that is not rounded", Old: "sum += E::widen(rank == p.rank ? own :",
@@ -378,3 +387,10 @@ var ownKernels = []KernelMutant{
 		New: "i + 1 < tiles_of(p); i += gridDim.x / cluster) {\n" +
 			"        const struct Tile tile = tile_at(p, i, blockIdx.x % cluster);"},
 }
+
+// Lines of scatter.cu.tmpl by which groups of tiles are posted and awaited.
+const (
+	resets   = "      store_relaxed(p.pre_wait[tile.ahead - 1] + group * p.stride, 0u);\n"
+	tells    = "      store_release(p.post_post[tile.ahead - 1] + group * p.stride, 1u);\n"
+	sumWaits = "await_word(p.post_wait[i] + group * p.stride);"
+)
