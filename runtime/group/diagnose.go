@@ -40,6 +40,9 @@ func (g *Group) diagnose(plans []int, words []uint32, all []history, cause error
 		w.Peer, place = w.Rank, "before "+place+", whose posts are there"
 	} else {
 		w.Peer = suspect(at.lacks(), w.Rank, all, cause)
+		if part := at.part(w.Peer); part != "" {
+			place = fmt.Sprintf("step %d on %s, for %s: %s", at.Number, at.Stream, part, at.Text)
+		}
 	}
 	w.Text = g.planName(plan) + ", " + place
 	return w, true

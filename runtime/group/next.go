@@ -9,17 +9,31 @@ import (
 // next is the wait that a stream comes to after the one its step word names.
 type next struct {
 	Step
-	sure    bool  // the step words fit no other wait of the stream
-	posted  bool  // all of Posts are there
-	missing []int // the peers whose posts are not there, if some are
+	sure    bool   // the step words fit no other wait of the stream
+	posted  bool   // all of Posts are there
+	missing []Post // that are not there
 }
 
 // lacks are the peers whose posts the step may wait for.
 func (n *next) lacks() []int {
-	if n.missing != nil {
-		return n.missing
+	if len(n.missing) == len(n.Posts) {
+		return n.Peers
 	}
-	return n.Peers
+	var peers []int
+	for _, p := range n.missing {
+		if !slices.Contains(peers, p.Peer) {
+			peers = append(peers, p.Peer)
+		}
+	}
+	return peers
+}
+
+// part is the first part of the step that lacks a post of a peer: "tile group 3 of 8"; empty where steps have none.
+func (n *next) part(peer int) string {
+	if i := slices.IndexFunc(n.missing, func(p Post) bool { return p.Peer == peer }); i >= 0 {
+		return n.missing[i].Part
+	}
+	return ""
 }
 
 // nexts is the next wait of each stream in a run of plan.
@@ -98,15 +112,11 @@ func (g *Group) readPosts(list []next) {
 		if at += len(x.Posts); at > n {
 			return
 		}
-		var missing []int
 		for k, p := range x.Posts {
 			if g.page.own(sectionPosts+4*(at-len(x.Posts)+k)).Load() == 0 {
-				missing = append(missing, p.Peer)
+				x.missing = append(x.missing, p)
 			}
 		}
-		x.posted = len(x.Posts) > 0 && missing == nil
-		if len(missing) < len(x.Posts) {
-			x.missing = missing
-		}
+		x.posted = len(x.Posts) > 0 && x.missing == nil
 	}
 }

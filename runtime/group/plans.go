@@ -34,6 +34,8 @@ type Step struct {
 type Post struct {
 	Peer int
 	Word driver.Ptr
+	// Part of the step that awaits it, where parts have words of their own: "tile group 3 of 8"; else empty.
+	Part string
 }
 
 // Closer is a Tracer that the group closes when the group is closed first.

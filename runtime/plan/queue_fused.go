@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"fmt"
+
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 )
@@ -21,6 +23,22 @@ func (q *Queue) TensorMap(to *driver.TensorMap, d driver.TensorMapDesc) bool {
 	}
 	q.check(q.plan.driver.TensorMapEncodeTiled(to, d))
 	return q.err == nil
+}
+
+// AwaitsGroups notes, in the step that is being numbered, that its kernel awaits a word of each peer for each of so many
+// groups of tiles.
+func (q *Queue) AwaitsGroups(sem *Semaphore, groups int) {
+	if sem == nil || !q.numbering() {
+		return
+	}
+	step := &q.plan.steps[len(q.plan.steps)-1]
+	for of := range groups {
+		for _, p := range q.plan.peers {
+			step.Posts = append(step.Posts, group.Post{Peer: p,
+				Word: sem.word(q.plan.Rank(), p) + driver.Ptr(4*of*sem.set.stride()),
+				Part: fmt.Sprintf("tile group %d of %d", of+1, groups)})
+		}
+	}
 }
 
 // CountWord is the word in which a kernel of several blocks on s counts its blocks as they

@@ -777,7 +777,7 @@ static void scatter_round(World &w, unsigned r, unsigned round, const char *kern
   p.b.bits[0] = (u64)own_rank.weights.data();
   p.c.bits[0] = (u64)own_rank.product.data();
   p.bias = (const char *)own_rank.bias.data();
-  launch(w, r, of(kernel, type), p, 2);
+  launch(w, r, of(kernel, type), p, 3);
   counted(w, r, round);
   host(w, r, [&w, &own_rank, r, round, type, biased] {
     for (const Word &word : own_rank.counts) {
