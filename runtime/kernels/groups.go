@@ -6,8 +6,8 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Groups of tiles of one rank's rows leave, and are awaited, by a word each. They are rectangles of the result, the same
-// on all ranks, whatever tiles each takes.
+// groups of tiles of one rank's rows leave, and are awaited, by a word each. They are rectangles of the result, the
+// same on all ranks, whatever tiles each takes.
 type groups struct{ rows, columns int } // of one
 
 // MostGroups is how many groups of tiles the rows of a rank have at most: each has a word for each peer, as blocks that

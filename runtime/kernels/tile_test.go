@@ -87,8 +87,8 @@ func tileData(block int, kind driver.TouchKind, at driver.Ptr, bytes int64) driv
 	return driver.Touch{Kind: kind, At: at, Bytes: bytes, Type: driver.BF16, Block: block}
 }
 
-// TestScatterTouches: a launch's beginning, the groups of each peer's rows, and those of the own rows with their sum, as
-// blocks.
+// TestScatterTouches: a launch's beginning, the groups of each peer's rows, and those of the own rows with their sum,
+// as blocks.
 func TestScatterTouches(t *testing.T) {
 	table := Table{Peers: 2, Types: []driver.Type{driver.BF16}, Kernels: []Kernel{{Kind: Scatter,
 		PrePost: EachPeer, PreWait: EachPeer, PostPost: EachPeer, PostWait: EachPeer, Terms: 2, Rows: 1,

@@ -81,8 +81,8 @@ func (s *Set) Tiles(q *plan.Queue, on *plan.Stream, x plan.Signals, d driver.Mat
 }
 
 // Scatter posts that the own slots may be written, multiplies the rows of the peers, rank+1's first, into this rank's
-// slots there, and posts each group of tiles to its owner when it is there. It multiplies the own rows last, and adds to
-// each tile what the peers made, when they have posted its groups. d is the product of one rank's rows.
+// slots there, and posts each group of tiles to its owner when it is there. It multiplies the own rows last, and adds
+// to each tile what the peers made, when they have posted its groups. d is the product of one rank's rows.
 func (s *Set) Scatter(q *plan.Queue, on *plan.Stream, x plan.Signals, d driver.MatmulDesc, o Operands,
 	slots ...driver.Ptr) {
 	s.product(q, on, Scatter, x, d, o, slots)

@@ -50,8 +50,9 @@ func TestStepNamesGroups(t *testing.T) {
 	set := &semaphores{name: "arrived", count: 1, blocks: MostBlocks, single: true, base: []driver.Ptr{1000, 0, 0}}
 	p := &Plan{peers: []int{1, 2}, steps: []group.Step{{Number: 1}}, group: new(group.Group)}
 	(&Queue{plan: p, dry: true}).AwaitsGroups(&Semaphore{set: set}, 2)
-	want := []group.Post{{Peer: 1, Word: 1004, Part: "tile group 1 of 2"}, {Peer: 2, Word: 1008, Part: "tile group 1 of 2"},
-		{Peer: 1, Word: 1016, Part: "tile group 2 of 2"}, {Peer: 2, Word: 1020, Part: "tile group 2 of 2"}}
+	const first, second = "tile group 1 of 2", "tile group 2 of 2"
+	want := []group.Post{{Peer: 1, Word: 1004, Part: first}, {Peer: 2, Word: 1008, Part: first},
+		{Peer: 1, Word: 1016, Part: second}, {Peer: 2, Word: 1020, Part: second}}
 	if got := p.steps[0].Posts; !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

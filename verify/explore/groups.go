@@ -6,8 +6,9 @@ import (
 	"ovgen/verify/ops"
 )
 
-// inGroups are the operations of a launch of tiles. Where its parts stand for groups of tiles, which have words of their
-// own, they are those of two groups, each of a half of a rank's rows: every part once for each. Others stay as they are.
+// inGroups are the operations of a launch of tiles. Where its parts stand for groups of tiles, which have words of
+// their own, they are those of two groups, each of a half of a rank's rows: every part once for each. Others stay as
+// they are.
 func (b *rankBuilder) inGroups(list []ops.Op) []ops.Op {
 	if !list[0].ByBlocks {
 		return list

@@ -14,9 +14,9 @@ type made struct {
 	ranges [][]ops.Use
 }
 
-// grouped collects the parts of a launch of tiles. Of a part's groups, which follow each other, it keeps the first one's
-// operations: the next ones' are the same by words of their own, each as far from the one before, and together they use
-// what the part uses.
+// grouped collects the parts of a launch of tiles. Of a part's groups, which follow each other, it keeps the first
+// one's operations: the next ones' are the same by words of their own, each as far from the one before, and together
+// they use what the part uses.
 type grouped struct {
 	parts  []groupedPart
 	number int            // of the last part that is one

@@ -10,8 +10,8 @@ import (
 	"ovgen/verify/ops"
 )
 
-// groupTouches is what a kernel of tiles that scatters touches on rank 0 of 2, in two groups of two columns of two rows:
-// its beginning, the groups of the peer's rows, and those of the own ones.
+// groupTouches is what a kernel of tiles that scatters touches on rank 0 of 2, in two groups of two columns of two
+// rows: its beginning, the groups of the peer's rows, and those of the own ones.
 func groupTouches() (list []driver.Touch) {
 	const read, write, wait, post = driver.TouchRead, driver.TouchWrite, driver.TouchWait, driver.TouchPost
 	add := func(block int, touches ...driver.Touch) {
