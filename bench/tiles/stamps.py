@@ -38,7 +38,7 @@ BOTH = [
     ("    const struct Memory m = memory_of_block", "before", by(FIRST, "start", 0)),
     ("        barrier_wait(m.full + 8 * at.stage, at.round);\n        const", "after the wait",
      by("thread == 0 && k == 0", "operands")),
-    ("\n      multiplied<0>();\n", "after", by("thread == 0", "multiplied")),
+    ("      multiplied<0>();\n", "after", by("thread == 0", "multiplied")),
     ("        tile.row += 64;\n      }\n", "after", by("thread == 0", "stored")),
     ("    warp_meet();\n    end(p);\n", "after", by(FIRST, "end", 0)),
 ]
@@ -48,11 +48,8 @@ GATHER = BOTH + [
     ("      store_release(there(p, ahead), 1u);\n", "after", by("true", "shard", "ahead")),
 ]
 SCATTER = BOTH + [
-    ("          load_terms(p, m, at, own);\n        }\n        barrier", "after the wait",
-     by(FIRST, "let in", OF_TILE + " - 1")),
-    ("      load_terms(p, m, at, own);\n    }\n  }\n", "after the wait",
-     by(FIRST, "let in", "(tiles_of(p) - 1 - blockIdx.x / cluster) / (gridDim.x / cluster)")),
-    ("        add_terms(p, m, at, d, half, among);\n", "after", by("thread == 0", "summed")),
+    ("        await_terms(p, tile, wide);\n        load", "after the wait", by(FIRST, "let in")),
+    ("        add_terms(p, m, at, d, half);\n", "after", by("thread == 0", "summed")),
     ("        await_slot(p, whole, wide);\n      }\n      const", "after the wait", by("true", "slot")),
     ("        boxes_written();\n", "after", by("true", "written")),
     ("        leave(p, whole, wide, releases);\n", "after", by("true", "left")),

@@ -20,7 +20,7 @@
 //	plan:   slots [Stream(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   scatter by groups{Post free -> every peer;  Wait free[every peer]
-//	                          Scatter 128|144: Linear(C, slots@((r + i) % D)[r], i = 1..D-1, slots[r], A, B, slots)
+//	                          Scatter 128|144|256 together: Linear(C, slots@((r + i) % D)[r], i = 1..D-1, slots[r], A, B, slots)
 //	                          Post arrived -> every peer;  Wait arrived[every peer]}
 //	                            # the slots may be written; own rows last, and once, in the order of ranks
 //

@@ -19,6 +19,9 @@ var table = kernels.Table{
 		{Kind: kernels.Scatter, Number: 2, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer,
 			PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 7,
 			Tile: kernels.Tile{Columns: 144, Cluster: 1}, ByBlocks: true},
+		{Kind: kernels.Scatter, Number: 3, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer,
+			PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 7,
+			Tile: kernels.Tile{Columns: 256, Cluster: 1, Together: true}, ByBlocks: true},
 	},
 }
 
@@ -28,7 +31,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescattertiles",
-	Source:  "7a5cc5f84ef448515de8d6d0c537c7c8498934862a48532ff3207a86d2718923",
+	Source:  "fcdf594401f0bb04755cf18a4f0e96ac95727b802f309d456e56494a6d106e6e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -3,6 +3,7 @@
 // The kernels of LinearReduceScatterTiles's transport, launched by the host program in program.go:
 //   scatter   posts to every peer, awaits all, multiplies and sums, posts to every peer, and awaits all
 //   scatter2  posts to every peer, awaits all, multiplies and sums, posts to every peer, and awaits all
+//   scatter3  posts to every peer, awaits all, multiplies and sums, posts to every peer, and awaits all
 //
 // Every kernel takes one struct by value. A struct of zeros makes it do nothing, which is how it
 // is launched once before the first run.
@@ -27,7 +28,7 @@
 //
 // Blocks make tiles of C of 128 rows, one after another. Of a block's first warpgroup, one thread copies operands, 64
 // elements deep, to a ring of stages. The other two multiply a tile each in turn, so
-// that one stores its tile while the other multiplies.
+// that one stores its tile while the other multiplies, or 64 rows each of one tile.
 // Launch: a grid of one dimension, of no more blocks than multiprocessors; blocks of 384 threads.
 
 struct scatter {
@@ -50,16 +51,20 @@ struct scatter {
   u64 unused[5];  // a Map is aligned to 64 bytes
 };
 
-// begin posts that peers may write the slots, by one thread of the first block to come.
+// begin posts that peers may write the slots, by a warp of the first block to come.
 DEVICE void begin(const struct scatter &p)
 {
-  if (p.ranks > 1 && puller_of_warp().begins && increment(p.blocks, 2 * gridDim.x - 1) == 0) {
-    __threadfence_system();
-    for (unsigned group = 0; group < p.groups; group++) {
-      for (unsigned i = 0; i < p.peers; i++) {
-        store_relaxed(p.pre_post[i] + group * p.stride, 1u);
-      }
-    }
+  if (p.ranks == 1) {
+    return;
+  }
+  const struct Puller warp = puller_of_warp();
+  const unsigned before = warp.begins ? increment(p.blocks, 2 * gridDim.x - 1) : 1;
+  if (of_leader(before) > 0) {
+    return;
+  }
+  __threadfence_system();
+  for (unsigned i = warp.lane; i < p.peers * p.groups; i += warp.lanes) {
+    store_relaxed(p.pre_post[i % p.peers] + i / p.peers * p.stride, 1u);
   }
 }
 
@@ -68,7 +73,8 @@ DEVICE struct Groups groups_of(const struct scatter &p, struct Tile tile, unsign
 {
   const unsigned columns = (unsigned)p.columns, broad = (unsigned)p.broad, left = tile.column / broad;
   const unsigned end = tile.column + wide < columns ? tile.column + wide : columns;
-  return {tile.row / (unsigned)p.high * ((columns + broad - 1) / broad) + left, left * broad, (end - 1) / broad - left + 1};
+  const unsigned above = tile.row / (unsigned)p.high * ((columns + broad - 1) / broad);
+  return {above + left, left * broad, (end - 1) / broad - left + 1};
 }
 
 // await_slot holds the thread until the rank that is so many ahead lets the tile's part of its slot be written.
@@ -111,22 +117,31 @@ DEVICE void await_terms(const struct scatter &p, struct Tile tile, unsigned wide
   copies_see();
 }
 
-// end is the last block's: no other looks at the words any more.
+// end is the last block's, by its first warp: no other looks at the words any more.
 DEVICE void end(const struct scatter &p)
 {
-  if (p.ranks > 1 && last_block(p.blocks, 2)) {
-    for (unsigned group = 0; group < p.groups; group++) {
-      for (unsigned i = 0; i < p.peers; i++) {
-        store_relaxed(p.post_wait[i] + group * p.stride, 0u);
-      }
-    }
+  if (p.ranks == 1) {
+    return;
+  }
+  const struct Puller warp = puller_of_warp();
+  const unsigned last = last_block(p.blocks, 2);
+  if (threadIdx.x >= warp.lanes || !of_leader(last)) {
+    return;
+  }
+  warp_meet();
+  for (unsigned i = warp.lane; i < p.peers * p.groups; i += warp.lanes) {
+    store_relaxed(p.post_wait[i % p.peers] + i / p.peers * p.stride, 0u);
+  }
+  if (warp.lane == 0) {
     store_relaxed(p.step, (unsigned)p.value);
   }
 }
 
-// Of each kernel: columns of a tile, blocks of a cluster, stages of the ring, boxes that a warpgroup stores through.
-struct scatter_sizes { enum { wide = 128, cluster = 1, stages = 6, boxes = 2 }; };
-struct scatter2_sizes { enum { wide = 144, cluster = 1, stages = 6, boxes = 1 }; };
+// Of each kernel: columns of a tile, blocks of a cluster, stages of the ring, boxes that a warpgroup stores through,
+// and whether both warpgroups make a tile together.
+struct scatter_sizes { enum { wide = 128, cluster = 1, stages = 6, boxes = 2, together = 0 }; };
+struct scatter2_sizes { enum { wide = 144, cluster = 1, stages = 6, boxes = 1, together = 0 }; };
+struct scatter3_sizes { enum { wide = 256, cluster = 1, stages = 4, boxes = 2, together = 1 }; };
 
 // scatter_code is what the kernels run, with elements E.
 template <typename E, typename Sizes>
@@ -211,8 +226,9 @@ struct scatter_code {
 #else  // the tensor cores
 
   enum {
-    subtiles = 2,  // of 64 rows, that one warpgroup makes
-    releases = 1,  // of a stage by each block of the cluster
+    together = Sizes::together,
+    subtiles = together ? 1 : 2,  // of 64 rows, that one warpgroup makes
+    releases = together ? 2 : 1,  // of a stage by each block of the cluster
     a_bytes = tall * deep * 2, b_bytes = wide * deep * 2, stage_bytes = a_bytes + b_bytes, boxes = Sizes::boxes,
   };
 
@@ -245,6 +261,24 @@ struct scatter_code {
           EIGHT(d, 64)
         : "l"(a), "l"(b));
   }
+  DEVICE void multiply(struct bf16, float (&d)[128], u64 a, u64 b)
+  {
+    asm volatile(
+        "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
+        "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+        "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+        "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
+        "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
+        "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+        "}, %128, %129, yes, 1, 1, 0, 0;\n\t}"
+        : EIGHT(d, 0), EIGHT(d, 8), EIGHT(d, 16), EIGHT(d, 24), EIGHT(d, 32), EIGHT(d, 40), EIGHT(d, 48), EIGHT(d, 56),
+          EIGHT(d, 64), EIGHT(d, 72), EIGHT(d, 80), EIGHT(d, 88), EIGHT(d, 96), EIGHT(d, 104), EIGHT(d, 112), EIGHT(d, 120)
+        : "l"(a), "l"(b));
+  }
 
   DEVICE void multiply(struct fp16, float (&d)[64], u64 a, u64 b)
   {
@@ -272,6 +306,24 @@ struct scatter_code {
         "}, %72, %73, yes, 1, 1, 0, 0;\n\t}"
         : EIGHT(d, 0), EIGHT(d, 8), EIGHT(d, 16), EIGHT(d, 24), EIGHT(d, 32), EIGHT(d, 40), EIGHT(d, 48), EIGHT(d, 56),
           EIGHT(d, 64)
+        : "l"(a), "l"(b));
+  }
+  DEVICE void multiply(struct fp16, float (&d)[128], u64 a, u64 b)
+  {
+    asm volatile(
+        "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
+        "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+        "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+        "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
+        "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
+        "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+        "}, %128, %129, yes, 1, 1, 0, 0;\n\t}"
+        : EIGHT(d, 0), EIGHT(d, 8), EIGHT(d, 16), EIGHT(d, 24), EIGHT(d, 32), EIGHT(d, 40), EIGHT(d, 48), EIGHT(d, 56),
+          EIGHT(d, 64), EIGHT(d, 72), EIGHT(d, 80), EIGHT(d, 88), EIGHT(d, 96), EIGHT(d, 104), EIGHT(d, 112), EIGHT(d, 120)
         : "l"(a), "l"(b));
   }
 
@@ -310,15 +362,10 @@ struct scatter_code {
     return count;
   }
 
-  // Stages of what the peers made of a tile, a box of one peer and of all rows each, stand in the ring among the
-  // operands of the block's next tile, behind so many of these: it is multiplied meanwhile.
-  DEVICE unsigned terms_of(const struct scatter &p) { return ((unsigned)p.ranks - 1) * boxes_of(wide); }
-  DEVICE unsigned behind(unsigned steps) { return steps / 2; }
-
-  // load_terms awaits and loads them, box by box and in the order of ranks.
+  // load_terms has what the peers made of a tile follow its operands: stages with a box of one peer, of all rows, box
+  // by box and in the order of ranks.
   DEVICE void load_terms(const struct scatter &p, const struct Memory &m, struct Ring<stages> &at, struct Tile tile)
   {
-    await_terms(p, tile, wide);
     for (unsigned box = 0; box < boxes_of(wide); box++) {
       for (unsigned rank = 0; rank < (unsigned)p.ranks; rank++) {
         if (rank != (unsigned)p.rank) {
@@ -339,35 +386,27 @@ struct scatter_code {
     struct Ring<stages> at = {};
     at.skip(filled);
     unsigned k = filled;
-    struct Tile own = {};  // the last one, where it is of the own rows
-    bool lacks = false;  // its terms are to be loaded
     for (unsigned i = blockIdx.x / cluster; i < tiles_of(p); i += gridDim.x / cluster, k = 0) {
       const struct Tile tile = tile_at(p, i, of_cluster);
       for (; k < steps; k++) {
-        if (lacks && k == behind(steps)) {
-          load_terms(p, m, at, own);
-        }
         barrier_wait(m.empty + 8 * at.stage, at.round ^ 1);
         load(p, m, at.stage, tile, k * deep, of_cluster);
         at.next();
       }
-      own = tile;
-      lacks = tile.ahead == 0;
-    }
-    if (lacks) {
-      load_terms(p, m, at, own);
+      if (tile.ahead == 0) {
+        await_terms(p, tile, wide);
+        load_terms(p, m, at, tile);
+      }
     }
   }
 
   // add_terms makes of the numbers of a tile the sums of what all ranks made of them, each rounded to an element, in
-  // the order of ranks. A last box begins with columns of the one before. The other warpgroup may await that all
-  // terms are there.
+  // the order of ranks. The peers' follow the operands in the ring; a last box begins with columns of the one before.
   DEVICE void add_terms(const struct scatter &p, const struct Memory &m, struct Ring<stages> &at,
-                        float (&d)[subtiles][wide / 2], unsigned half, bool awaited)
+                        float (&d)[subtiles][wide / 2], unsigned half)
   {
     const unsigned thread = threadIdx.x % 128, group = threadIdx.x / 128, lane = threadIdx.x % 32;
     const unsigned line = thread / 32 * 16 + lane % 16;
-    unsigned left = terms_of(p);
 #pragma unroll
     for (unsigned box = 0; box < boxes_of(wide); box++) {
       const unsigned skipped = box * 4 - first_of(wide, box) / 16;  // quarters
@@ -388,9 +427,6 @@ struct scatter_code {
         const bool here = rank == (unsigned)p.rank;
         if (!here) {
           barrier_wait(m.full + 8 * at.stage, at.round);
-          if (--left == 0 && awaited) {
-            arrive(6 + group, 256);
-          }
         }
 #pragma unroll
         for (unsigned s = 0; s < subtiles; s++) {
@@ -409,8 +445,8 @@ struct scatter_code {
         }
         if (!here) {
           meet(group, 128);
-          if (thread < cluster) {
-            barrier_arrive(m.empty + 8 * at.stage, thread);
+          if (thread == 0) {
+            barrier_arrive(m.empty + 8 * at.stage, 0);
           }
           at.next();
         }
@@ -423,19 +459,14 @@ struct scatter_code {
   {
     const unsigned group = threadIdx.x / 128, thread = threadIdx.x % 128;
     const unsigned stride = gridDim.x / cluster, tiles = tiles_of(p);
-    const unsigned half = 0;  // of the tile's rows, its first
+    const unsigned half = together ? group - 1 : 0;  // of the tile's rows, its first
     struct Ring<stages> at = {};
     unsigned turn = 0, number = 0;  // of boxes, and the number of the block's tile
-    unsigned passed = 0;  // stages of the other one's tile, by which the own terms stand
     for (unsigned i = blockIdx.x / cluster; i < tiles; i += stride) {
-      if (number++ % 2 != group - 1) {
-        at.skip(steps - passed);
-        passed = 0;
+      if (!together && number++ % 2 != group - 1) {
+        at.skip(steps + (tile_at(p, i, 0).ahead == 0 ? ((unsigned)p.ranks - 1) * boxes_of(wide) : 0));
         continue;
       }
-      // Terms of the other one's tile stand among the operands of this one, and the own ones among those of its next.
-      const bool others = p.ranks > 1 && number > 1 && tile_at(p, i - stride, 0).ahead == 0;
-      const bool among = p.ranks > 1 && i + stride < tiles;
       const struct Tile whole = tile_at(p, i, of_cluster);
       struct Tile tile = whole;
       tile.row += half * 64;
@@ -447,22 +478,11 @@ struct scatter_code {
           d[s][j] = 0.0f;
         }
       }
-      if (number > 1) {
+      if (!together && number > 1) {
         meet(2 + group, 256);  // the other one has multiplied
       }
       unsigned before = 0;
       for (unsigned k = 0; k < steps; k++) {
-        if (others && k == behind(steps)) {
-          arrive(4 + (3 - group), 256);  // the other one may look for its terms
-          if (k > 0) {
-            multiplied<0>();
-            if (thread < cluster) {
-              barrier_arrive(m.empty + 8 * before, thread);  // the terms may need all stages
-            }
-          }
-          meet(6 + (3 - group), 256);  // all are there: a stage behind them is not taken for full
-          at.skip(terms_of(p));
-        }
         barrier_wait(m.full + 8 * at.stage, at.round);
         const unsigned a = m.ring + at.stage * stage_bytes + half * (64 * deep * 2);
         const unsigned b = m.ring + at.stage * stage_bytes + a_bytes;
@@ -476,13 +496,13 @@ struct scatter_code {
         }
         multiply_end();
         multiplied<1>();
-        if (k > 0 && !(others && k == behind(steps)) && thread < cluster) {
+        if (k > 0 && thread < cluster) {
           barrier_arrive(m.empty + 8 * before, thread);
         }
         before = at.stage;
         at.next();
       }
-      if (i + stride < tiles) {
+      if (!together && tile.ahead > 0 && i + stride < tiles) {
         arrive(2 + (3 - group), 256);
       }
       multiplied<0>();
@@ -497,17 +517,15 @@ struct scatter_code {
         barrier_arrive(m.empty + 8 * before, thread);
       }
       if (tile.ahead == 0) {
-        if (among) {
-          meet(4 + group, 256);
-          passed = behind(steps);
-          at.skip(passed);
+        add_terms(p, m, at, d, half);
+        if (!together && i + stride < tiles) {
+          arrive(2 + (3 - group), 256);
         }
-        add_terms(p, m, at, d, half, among);
       } else if (thread == 0) {
         await_slot(p, whole, wide);
       }
       const struct Map *const c = tile.ahead == 0 ? &p.c : &p.to[tile.ahead - 1];
-      const bool last = i + stride >= tiles && (!others || steps - behind(steps) >= stages);  // then the other one's terms are read
+      const bool last = i + stride >= tiles;
       const unsigned apart = last ? (unsigned)stage_bytes : (unsigned)box_bytes;
       const unsigned to = last ? m.ring + half * box_bytes : m.box + (group - 1) * boxes * box_bytes;
       if (last) {
@@ -515,7 +533,7 @@ struct scatter_code {
       }
 #pragma unroll
       for (unsigned s = 0; s < subtiles; s++) {
-        store<E, boxes, true>(c, 0, d[s], tile, last ? to + s * box_bytes : to, apart, last,
+        store<E, boxes, !together>(c, 0, d[s], tile, last ? to + s * box_bytes : to, apart, last,
                                turn, tile.ahead > 0 ? 36 * steps : 0);
         tile.row += 64;
       }
@@ -579,5 +597,13 @@ __global__ void BLOCK(384) scatter2_bf16(const __grid_constant__ struct scatter 
 __global__ void BLOCK(384) scatter2_fp16(const __grid_constant__ struct scatter p)
 {
   scatter_code<fp16, scatter2_sizes>::run(p);
+}
+__global__ void BLOCK(384) scatter3_bf16(const __grid_constant__ struct scatter p)
+{
+  scatter_code<bf16, scatter3_sizes>::run(p);
+}
+__global__ void BLOCK(384) scatter3_fp16(const __grid_constant__ struct scatter p)
+{
+  scatter_code<fp16, scatter3_sizes>::run(p);
 }
 }

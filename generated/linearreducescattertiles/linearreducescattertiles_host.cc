@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescattertiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 4a52ffd715cf874d02962f0f00bc27e9ab51055cf340cf76295842f5fa0925d5
+// 1f4ff21b95407ae2bf87708eeb9d6630f9eb3daff71825b767be3f28073adf58
 
 namespace {
 
@@ -14,6 +14,8 @@ const Kernel kernels[] = {
     {"scatter_fp16", sizeof(struct scatter), thread<struct scatter, scatter_fp16>},
     {"scatter2_bf16", sizeof(struct scatter), thread<struct scatter, scatter2_bf16>},
     {"scatter2_fp16", sizeof(struct scatter), thread<struct scatter, scatter2_fp16>},
+    {"scatter3_bf16", sizeof(struct scatter), thread<struct scatter, scatter3_bf16>},
+    {"scatter3_fp16", sizeof(struct scatter), thread<struct scatter, scatter3_fp16>},
     {},
 };
 

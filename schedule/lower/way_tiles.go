@@ -33,7 +33,8 @@ var tilings = []lowering{
 var (
 	tilesOfGather = []hostir.Tile{{Columns: 112, Cluster: 2}, {Columns: 128, Cluster: 1}, {Columns: 176, Cluster: 2},
 		{Columns: 224, Cluster: 2, Together: true}}
-	tilesOfScatter = []hostir.Tile{{Columns: 128, Cluster: 1}, {Columns: 144, Cluster: 1}}
+	tilesOfScatter = []hostir.Tile{{Columns: 128, Cluster: 1}, {Columns: 144, Cluster: 1},
+		{Columns: 256, Cluster: 1, Together: true}}
 )
 
 // tiles are those that a way asks for, or by shape, where there are such; another way is the hint where there are none.
