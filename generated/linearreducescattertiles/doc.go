@@ -19,10 +19,10 @@
 //	caller: A [M, DIDx(D), K/D] by M/D*(K/D);  B [N, DIDx(D), K/D];  C [DIDx(D), M/D, N]
 //	plan:   slots [Stream(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   scatter by groups{Post free -> every peer;  Wait free[every peer]
-//	                          Scatter 128|144|256 together: Linear(C, slots@((r + i) % D)[r], i = 1..D-1, slots[r], A, B, slots)
-//	                          Post arrived -> every peer;  Wait arrived[every peer]}
-//	                            # the slots may be written; own rows last, and once, in the order of ranks
+//	main:   scatter{Post free -> every peer;  Wait free[every peer]
+//	                Scatter 128|144|256 together: Linear(C, slots@((r + i) % D)[r], i = 1..D-1, slots[r], A, B, slots)
+//	                Post arrived -> every peer;  Wait arrived[every peer]} by groups
+//	                  # the slots may be written; own rows last, and once, in the order of ranks
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in linearreducescattertiles.cu.
 //

@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescattertiles",
-	Source:  "fcdf594401f0bb04755cf18a4f0e96ac95727b802f309d456e56494a6d106e6e",
+	Source:  "6ac3ed4d66c6c0bff5c001bb4b2f7913bb45dbe81d29f144b548f39710d972c6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -30,7 +30,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearreducescattertiles",
-	Hash:    "5775e0d05670def8cd0a331ad81fb6ee58a56755217344d158c9e4d8ba239a76",
+	Hash:    "52080a0aa778f3a2606219934f2205c5eb6be8c45d048a59fcc454eed78b6cc9",
 	Proof:   "proven for D = 1..8, stamp 38826bbc7d7401f5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
