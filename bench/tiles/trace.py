@@ -33,6 +33,8 @@ POINTS = [
     ("8B fc2 1024", True, "scatter_bf16", 128, 1, 229472, 1024, 7168, 4096),
     ("8B fc2 1024", True, "scatter2_bf16", 144, 1, 225376, 1024, 7168, 4096),
     ("8B fc2 2048", True, "scatter_bf16", 128, 1, 229472, 2048, 7168, 4096),
+    ("8B fc2 2048", True, "scatter3_bf16", 256, 1, 229440, 2048, 7168, 4096),
+    ("8B fc2 4096", True, "scatter3_bf16", 256, 1, 229440, 4096, 7168, 4096),
 ]
 MEANS = {
     "start": "blocks start", "operands": "first operands", "multiplied": "multiplied",

@@ -110,7 +110,7 @@ static const struct Kind {
     {"tiles together", false, 1, 2, 224, gathered<struct tiles, tiles4_bf16>},
     {"scatter in fp16", true, 2, 1, 128, scattered<struct scatter, scatter_fp16>},
     {"wide scatter", true, 1, 1, 144, scattered<struct scatter, scatter2_bf16>},
-    {"scatter together", true, 1, 1, 144, scattered<struct scatter, scatter3_bf16>},
+    {"scatter together", true, 1, 1, 256, scattered<struct scatter, scatter3_bf16>},
 #endif
 };
 

@@ -963,11 +963,11 @@ static const Kind kinds[] = {
     {"wide tiles", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles3"); }},
     {"tiles together", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles4"); }},
     {"scatter", [](World &w, unsigned r, unsigned i) { scatter_round<struct scatter>(w, r, i, "scatter", false); }},
-    {"scatter of wider tiles on one rank", [](World &w, unsigned r, unsigned i) {
-       scatter_round<struct scatter>(w, r, i, r == 1 ? "scatter2" : "scatter", false);
+    {"scatter of other tiles on each rank", [](World &w, unsigned r, unsigned i) {
+       scatter_round<struct scatter>(w, r, i, r == 0 ? "scatter" : r == 1 ? "scatter2" : "scatter3", false);
      }},
     {"scatter with a bias", [](World &w, unsigned r, unsigned i) {
-       scatter_round<struct scatter3>(w, r, i, "scatter3", true);
+       scatter_round<struct scatter4>(w, r, i, "scatter4", true);
      }},
 };
 

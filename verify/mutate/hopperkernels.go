@@ -60,7 +60,7 @@ var hopperKernels = []KernelMutant{
 	{File: "scatter.cu.tmpl", Text: "groups of the first rows for all", Cores: true,
 		Old: "tile.row / (unsigned)p.high * ((columns", New: "0 * ((columns"},
 	{File: "scatter.cu.tmpl", Text: "a group of fewer rows counted as a whole one", Cores: true,
-		Old: "rows < p.high ? rows : (unsigned)p.high", New: "2 * tall"},
+		Old: "rows < p.high ? rows : (unsigned)p.high", New: "rows < p.high ? (unsigned)(2 * tall) : (unsigned)p.high"},
 	{File: "tiles.cu.tmpl", Text: "shards that copies do not see", Cores: true,
 		Old: "await_word(there(p, ahead));\n    copies_see();", New: "await_word(there(p, ahead));"},
 	{File: "tiles.cu.tmpl", Text: "shards that copies see before they are there", Cores: true,
