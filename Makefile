@@ -107,6 +107,8 @@ vuln: ## look for known vulnerabilities in the parts of Go and of other modules 
 gpu-build: tools ## build what bench/gpu.sh runs on a machine with GPUs and without Go, into .gpu
 	mkdir -p .gpu
 	$(GO) build -o .gpu/run ./generated/run
+	$(PYTHON) bench/tiles/delays.py generated $(TOOLCHAIN)/nvidia/cuda_nvrtc/lib/libnvrtc.so.12 .gpu
+	$(GO) build -overlay .gpu/overlay.json -o .gpu/run-delays ./generated/run
 	$(GO) test -c -o .gpu/cuda.test ./runtime/driver/cuda
 	$(GO) test -c -o .gpu/scenario.test ./verify/scenario
 	$(GO) test -c -o .gpu/llama.test ./docs/examples/llama

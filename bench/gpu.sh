@@ -153,7 +153,10 @@ if [ "$PART" != bench ]; then
     part "oneprocess-$n" "$BIN/run" verify all -ranks $n -driver cuda -iters ${ITERS:-50} -oneprocess
     part "disturbed-$n" "$BIN/run" verify all -ranks $n -driver cuda -iters ${ITERS:-50} \
       -delays -straggler -shapes "1024,512,768"
-    part "scenarios-$n" "$BIN/scenario.test" -test.v -test.run TestProcesses -driver cuda -ranks $n -processes
+    part "tiles-delays-$n" "$BIN/run-delays" verify allgatherlineartiles linearreducescattertiles -ranks $n \
+      -driver cuda -iters ${ITERS:-50} -delays -straggler
+    part "scenarios-$n" "$BIN/scenario.test" -test.v -test.run 'TestProcesses|TestRoom' -driver cuda \
+      -ranks $n -processes
   done
 fi
 if [ "$PART" != test ]; then

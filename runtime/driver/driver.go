@@ -119,6 +119,9 @@ type Driver interface {
 	// LaunchKernel launches f with one by-value parameter struct of the size
 	// declared in its Kernel, laid out as C lays it out.
 	LaunchKernel(f Function, grid, block Dim3, s Stream, params unsafe.Pointer) error
+	// OccupancyMaxActiveBlocksPerMultiprocessor is how many blocks of a kernel have room on a multiprocessor at the
+	// same time, each of so many threads and with so many bytes of dynamic shared memory; 0 where none has.
+	OccupancyMaxActiveBlocksPerMultiprocessor(f Function, threads, shared int) (blocks int, err error)
 	// TensorMapEncodeTiled sets *to to a description of a tensor by which kernels copy boxes of it.
 	TensorMapEncodeTiled(to *TensorMap, d TensorMapDesc) error
 
@@ -253,6 +256,9 @@ type Kernel struct {
 	// AtOnce: all blocks of a launch run at the same time, since some wait for what others make. So a grid has no more
 	// blocks than the device has room for.
 	AtOnce bool
+	// Threads of a block at most, and Blocks of a launch, of a kernel whose blocks must run at the same time: New asks
+	// the device whether those of the plan's launches have room. AtOnce, one for each multiprocessor must have.
+	Threads, Blocks int
 	// Multiprocessors are those that a device has at least to run the kernel, whose blocks wait for the peers' side by
 	// side; 0: any number.
 	Multiprocessors int

@@ -174,7 +174,6 @@ func TestAbortNamesNoWaitWithItsPosts(t *testing.T) {
 		each(2, func(r int) {
 			p := newToy(groups[r])
 			defer p.close()
-			p.part = "tile group 2 of 3"
 			hold, err := groups[r].Arena().Words(1)
 			if r == 1 {
 				p.hold = hold
@@ -185,7 +184,7 @@ func TestAbortNamesNoWaitWithItsPosts(t *testing.T) {
 				t.Fatalf("rank %d: %v", r, err)
 			}
 			for _, want := range []string{
-				"rank 0 waited for rank 1 at plan 1 (toy), step 4 on copy, for tile group 2 of 3: Wait ack[1]",
+				"rank 0 waited for rank 1 at plan 1 (toy), step 4 on copy: Wait ack[1]",
 				"rank 1 was at plan 1 (toy), before step 2 on copy: Wait ready[0], whose posts are there",
 			} {
 				if !strings.Contains(err.Error(), want) {

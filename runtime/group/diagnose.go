@@ -40,8 +40,8 @@ func (g *Group) diagnose(plans []int, words []uint32, all []history, cause error
 		w.Peer, place = w.Rank, "before "+place+", whose posts are there"
 	} else {
 		w.Peer = suspect(at.lacks(), w.Rank, all, cause)
-		if part := at.part(w.Peer); part != "" {
-			place = fmt.Sprintf("step %d on %s, for %s: %s", at.Number, at.Stream, part, at.Text)
+		if words := at.words(); words != "" {
+			place = fmt.Sprintf("step %d on %s, for %s: %s", at.Number, at.Stream, words, at.Text)
 		}
 	}
 	w.Text = g.planName(plan) + ", " + place

@@ -3,37 +3,54 @@ package group
 import (
 	"cmp"
 	"slices"
-	"unsafe"
+	"strings"
 )
 
 // next is the wait that a stream comes to after the one its step word names.
 type next struct {
 	Step
 	sure    bool   // the step words fit no other wait of the stream
-	posted  bool   // all of Posts are there
-	missing []Post // that are not there
+	posted  bool   // the step waits for none of Posts
+	missing []Post // for which it waits
 }
 
 // lacks are the peers whose posts the step may wait for.
 func (n *next) lacks() []int {
-	if len(n.missing) == len(n.Posts) {
-		return n.Peers
-	}
 	var peers []int
 	for _, p := range n.missing {
 		if !slices.Contains(peers, p.Peer) {
 			peers = append(peers, p.Peer)
 		}
 	}
+	if peers == nil {
+		return n.Peers
+	}
 	return peers
 }
 
-// part is the first part of the step that lacks a post of a peer: "tile group 3 of 8"; empty where steps have none.
-func (n *next) part(peer int) string {
-	if i := slices.IndexFunc(n.missing, func(p Post) bool { return p.Peer == peer }); i >= 0 {
-		return n.missing[i].Part
+// words names the posts for which the step waits, where they are some of several, and of the parts of a step the first:
+// "arrived[1] of tile group 3 of 8, arrived[2] of tile group 1 of 8". Packets are taken one peer's after the other's,
+// so some of those may have been.
+func (n *next) words() string {
+	if len(n.missing) == 0 || len(n.missing) == len(n.Posts) && n.missing[0].Part == "" {
+		return ""
 	}
-	return ""
+	var names, peers []string
+	between := ", "
+	for _, p := range n.missing {
+		if slices.Contains(peers, p.Name) {
+			continue
+		}
+		peers = append(peers, p.Name)
+		if p.Part != "" {
+			p.Name += " of " + p.Part
+		}
+		if p.Or != 0 {
+			between = " or "
+		}
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, between)
 }
 
 // nexts is the next wait of each stream in a run of plan.
@@ -85,38 +102,4 @@ func earliest(list []next) (at next, ok bool) {
 	return slices.MinFunc(list, func(a, b next) int {
 		return cmp.Or(later(!a.sure, !b.sure), later(a.posted, b.posted), cmp.Compare(a.Number, b.Number))
 	}), true
-}
-
-// readPosts copies the words of the posts that the steps await, and notes which are there. It notes nothing where
-// the device does not answer, or where a rank may have set all words meanwhile.
-func (g *Group) readPosts(list []next) {
-	n := 0
-	for _, x := range list {
-		for _, p := range x.Posts {
-			if n == mostPosts {
-				break
-			}
-			to := unsafe.Pointer(&g.page.mem[section(g.Rank(), sectionPosts+4*n)])
-			if err := g.drv.MemcpyDtoHAsync(to, p.Word, 4, g.abort.stream); err != nil {
-				return
-			}
-			n++
-		}
-	}
-	if n == 0 || g.drain(g.abort.stream, readTimeout) != nil || g.page.released() {
-		return
-	}
-	at := 0
-	for i := range list {
-		x := &list[i]
-		if at += len(x.Posts); at > n {
-			return
-		}
-		for k, p := range x.Posts {
-			if g.page.own(sectionPosts+4*(at-len(x.Posts)+k)).Load() == 0 {
-				x.missing = append(x.missing, p)
-			}
-		}
-		x.posted = len(x.Posts) > 0 && x.missing == nil
-	}
 }

@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-
-	"ovgen/runtime/driver"
 )
 
 // Tracer is the group's view of a plan: enough to say in an error what it was doing.
@@ -26,16 +24,8 @@ type Step struct {
 	// Unmarked: the step writes no step word, as collectives do not.
 	Unmarked bool
 	Peers    []int
-	Posts    []Post // that the step awaits first; none where it is not known which they are
+	Posts    []Post // that the step awaits; none where their words do not say which are missing
 	Text     string // "Wait ready[2]"
-}
-
-// Post is a semaphore's word in this rank's arena, in which a peer posts.
-type Post struct {
-	Peer int
-	Word driver.Ptr
-	// Part of the step that awaits it, where parts have words of their own: "tile group 3 of 8"; else empty.
-	Part string
 }
 
 // Closer is a Tracer that the group closes when the group is closed first.

@@ -130,7 +130,6 @@ type toy struct {
 	fork, join driver.Event
 	// hold is a word that the copy stream waits for ahead of its first step, which no step names; 0: none.
 	hold int64
-	part string // of the step that awaits the acknowledgement, whose word it is
 }
 
 func newToy(g *group.Group) *toy {
@@ -175,8 +174,7 @@ func (p *toy) Steps() []group.Step {
 		{Number: 2, Stream: "copy", Wait: true, Peers: []int{p.prev()}, Posts: p.posts(p.ready, p.prev()),
 			Text: fmt.Sprintf("Wait ready[%d]", p.prev())},
 		{Number: 3, Stream: "copy", Text: fmt.Sprintf("Post ack[%d]", p.prev())},
-		{Number: 4, Stream: "copy", Wait: true, Peers: []int{p.next()}, Posts: []group.Post{
-			{Peer: p.next(), Word: p.posts(p.ack, p.next())[0].Word, Part: p.part}},
+		{Number: 4, Stream: "copy", Wait: true, Peers: []int{p.next()}, Posts: p.posts(p.ack, p.next()),
 			Text: fmt.Sprintf("Wait ack[%d]", p.next())},
 	}
 }

@@ -53,9 +53,17 @@ func TestCode(t *testing.T) {
 		byBlocks := slices.ContainsFunc([]string{"get3", "shot2_", "gather", "packet", "push_"}, func(of string) bool {
 			return strings.HasPrefix(k.Name, of)
 		})
-		if needs := k.Multiprocessors == plan.MostBlocks; needs != byBlocks {
-			t.Errorf("%s needs %d multiprocessors; its blocks wait side by side: %t", k.Name, k.Multiprocessors,
-				byBlocks)
+		blocks := 0
+		switch {
+		case strings.HasPrefix(k.Name, "packet"), strings.HasPrefix(k.Name, "push"):
+			blocks = plan.MostPacketBlocks
+		case byBlocks:
+			blocks = plan.MostBlocks
+		}
+		if needs := k.Multiprocessors == plan.MostBlocks; needs != byBlocks || k.Blocks != blocks ||
+			byBlocks && k.Threads != 512 {
+			t.Errorf("%s needs %d multiprocessors, and room for %d blocks of %d threads; its blocks wait side by "+
+				"side: %t", k.Name, k.Multiprocessors, k.Blocks, k.Threads, byBlocks)
 		}
 	}
 	if !slices.Equal(got, want) {

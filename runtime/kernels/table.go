@@ -264,11 +264,14 @@ func (t *Table) Code() []driver.Kernel {
 		for _, typ := range types {
 			code := driver.Kernel{Name: k.Name(typ), Params: 8 * l.size, Touches: l.touches(typ)}
 			if !k.counts() && (k.ByBlocks || k.Lands()) {
-				code.Multiprocessors = plan.MostBlocks
+				code.Multiprocessors, code.Threads, code.Blocks = plan.MostBlocks, threads, plan.MostBlocks
+			}
+			if k.Lands() {
+				code.Blocks = plan.MostPacketBlocks
 			}
 			if k.Multiplies() {
 				code.Shared, code.Cluster, code.Only = k.Tile.Shared(), k.Tile.Cluster, tileCapability
-				code.AtOnce = k.Scatters()
+				code.AtOnce, code.Threads = k.Scatters(), TileThreads
 			}
 			list = append(list, code)
 		}

@@ -94,7 +94,8 @@ func TestScatterTouches(t *testing.T) {
 		PrePost: EachPeer, PreWait: EachPeer, PostPost: EachPeer, PostWait: EachPeer, Terms: 2, Rows: 1,
 		ByBlocks: true, Tile: Tile{Columns: 128, Cluster: 1}}}}
 	list := table.Code()
-	if len(list) != 1 || list[0].Name != "scatter_bf16" || !list[0].AtOnce || list[0].Only != 90 {
+	if len(list) != 1 || list[0].Name != "scatter_bf16" || !list[0].AtOnce || list[0].Threads != TileThreads ||
+		list[0].Only != 90 {
 		t.Fatalf("got %+v, want one kernel of blocks that run at once", list)
 	}
 	p, l := tileWords(table)

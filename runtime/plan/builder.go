@@ -204,8 +204,8 @@ func (b *Builder) Kernel(name string) *Kernel {
 		b.mistake("kernel %s: the program's code does not hold it", name)
 		return k
 	}
-	k.bytes, k.cluster = code.Kernels[i].Params, code.Kernels[i].Cluster
-	k.params = make([]uint64, (k.bytes+7)/8+1)
+	k.code = &code.Kernels[i]
+	k.params = make([]uint64, (k.code.Params+7)/8+1)
 	b.plan.kernels = append(b.plan.kernels, k)
 	return k
 }

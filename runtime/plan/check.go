@@ -10,16 +10,6 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Divide is a requirement on a shape: Extent, or Extent times With where With is set, is a multiple of
-// By, or of Times By where Times is above one, and of as many times the width of Heads.
-type Divide struct {
-	Extent string // one of Program.Extents, or a number
-	By     string // one of Program.Extents, "D" for the ranks, or a number
-	Times  int
-	With   string // as Extent
-	Heads  string // as Extent
-}
-
 // MaxExtent is the largest extent of a shape: it keeps the bytes of every tensor within an int64.
 const MaxExtent = 1 << 30
 
@@ -43,11 +33,7 @@ func (p *Program) Check(ranks int, t driver.Type, extents ...int) error {
 			errs = append(errs, err)
 		}
 	}
-	for _, d := range p.Divides {
-		if err := p.divides(d, ranks, extents); err != nil {
-			errs = append(errs, err)
-		}
-	}
+	errs = append(errs, p.divided(ranks, extents)...)
 	if !slices.Contains(p.Types, t) {
 		var names []string
 		for _, t := range p.Types {
@@ -56,35 +42,6 @@ func (p *Program) Check(ranks int, t driver.Type, extents ...int) error {
 		errs = append(errs, fmt.Errorf("type %v is not one of %s", t, strings.Join(names, ", ")))
 	}
 	return errors.Join(errs...)
-}
-
-// divides says what is wrong where a requirement does not hold.
-func (p *Program) divides(d Divide, ranks int, extents []int) error {
-	x, y, times := p.value(d.Extent, ranks, extents), 1, max(d.Times, 1)
-	if d.With != "" {
-		y = p.value(d.With, ranks, extents)
-	}
-	if d.Heads != "" {
-		times *= p.value(d.Heads, ranks, extents)
-	}
-	by := times * p.value(d.By, ranks, extents)
-	if by == 0 || x%by*(y%by)%by == 0 { // the product itself may be too large
-		return nil
-	}
-	multiple := strconv.Itoa(by)
-	switch {
-	case d.By == "D" && times > 1:
-		multiple = fmt.Sprintf("%d times the ranks, %s", times, multiple)
-	case d.By == "D":
-		multiple = "the ranks, " + multiple
-	}
-	if d.With != "" {
-		return fmt.Errorf("%s times %s is %d times %d: it must be a multiple of %s", d.Extent, d.With, x, y, multiple)
-	}
-	if slices.Contains(p.Extents, d.Extent) {
-		return fmt.Errorf("%s is %d: it must be a multiple of %s", d.Extent, x, multiple)
-	}
-	return fmt.Errorf("the extent %s is no multiple of %s", d.Extent, multiple)
 }
 
 // value is an extent by its name, the ranks, or a number.

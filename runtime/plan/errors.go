@@ -83,6 +83,24 @@ func (e *BlocksError) Error() string {
 		e.Program, e.Blocks, e.Have)
 }
 
+// RoomError says that the device has no room for all blocks of a kernel at the same time, though some wait for others.
+type RoomError struct {
+	Program, Kernel string
+	Blocks          int // of a launch at most
+	Threads, Shared int // of a block: its threads, and bytes of dynamic shared memory
+	Each            int // blocks that a multiprocessor has room for
+	Multiprocessors int // of the device
+}
+
+// Error says what to use instead.
+func (e *RoomError) Error() string {
+	return fmt.Sprintf("kernel %s of %s has up to %d blocks that must run at the same time, each of %d threads and %d "+
+		"bytes of shared memory, and the device has room for %d (%d on each of %d multiprocessors): use a larger "+
+		"slice of the GPU, or a schedule whose kernels wait for no blocks, such as one by schedule.Pull or "+
+		"schedule.Slots",
+		e.Kernel, e.Program, e.Blocks, e.Threads, e.Shared, e.Each*e.Multiprocessors, e.Each, e.Multiprocessors)
+}
+
 // CapabilityError says that a kernel of a program was made for other GPUs.
 type CapabilityError struct {
 	Program, Kernel string

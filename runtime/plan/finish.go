@@ -54,8 +54,9 @@ type Shape interface {
 // other plans.
 //
 // Its errors come from Shape.Check, or wrap *DisagreementError, *UnprovenError, *RanksError, *CapabilityError,
-// *HostsError, *ApartError, *LinkError, *BlocksError, *group.ArenaError, *group.WordsError, *RankError for what only
-// another rank found, or *group.AbortError where a rank did not come in time. All but the last leave the group whole.
+// *HostsError, *ApartError, *LinkError, *BlocksError, *RoomError, *group.ArenaError, *group.WordsError, *RankError for
+// what only another rank found, or *group.AbortError where a rank did not come in time. All but the last leave the
+// group whole.
 func Make[P any](ctx context.Context, g *group.Group, prog *Program, s Shape,
 	declare func(*Builder) P) (p P, err error) {
 	if err := s.Check(g.Size()); err != nil {
@@ -284,6 +285,9 @@ func (p *Plan) load() (err error) {
 		if k.handle, err = p.driver.ModuleGetFunction(p.module, k.name); err != nil {
 			return fmt.Errorf("load kernel %s: %w", k.name, err)
 		}
+		if err := p.room(k); err != nil {
+			return err
+		}
 	}
 	if err := p.clearPackets(); err != nil {
 		return err
@@ -304,7 +308,7 @@ func (p *Plan) load() (err error) {
 func (p *Plan) warmUp() error {
 	for _, k := range p.kernels {
 		clear(k.params)
-		cluster := driver.Dim3{X: uint32(max(1, k.cluster)), Y: 1, Z: 1}
+		cluster := driver.Dim3{X: uint32(max(1, k.code.Cluster)), Y: 1, Z: 1}
 		err := p.driver.LaunchKernel(k.handle, cluster, driver.Dim3{X: 32, Y: 1, Z: 1}, p.main.own,
 			unsafe.Pointer(unsafe.SliceData(k.params)))
 		if err != nil {

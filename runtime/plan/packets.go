@@ -141,5 +141,17 @@ func (q *Queue) PacketWords(s *Stream, x *Packets, kind string) (w PacketWords) 
 		w.From = x.base[rank]
 		w.Turn = w.From + driver.Ptr(x.turn(n))
 	}
+	if q.numbering() && !x.words {
+		x.awaited(&q.plan.steps[len(q.plan.steps)-1], w)
+	}
 	return w
+}
+
+// awaited notes, in a step, the first packet of each peer, in both halves.
+func (x *Packets) awaited(step *group.Step, w PacketWords) {
+	for _, p := range step.Peers {
+		word := w.From + driver.Ptr(int64(p)*w.Part)
+		step.Posts = append(step.Posts, group.Post{Peer: p, Name: fmt.Sprintf("%s[%d]", x.flags, p), Word: word,
+			Or: word + driver.Ptr(w.Half)})
+	}
 }

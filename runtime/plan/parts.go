@@ -117,9 +117,9 @@ func (p *Product) empty() bool { return p.desc.M == 0 }
 
 // Kernel is a kernel of a plan.
 type Kernel struct {
-	name    string
-	bytes   int      // of its parameter struct
-	cluster int      // blocks of a cluster; 0: it has none
-	params  []uint64 // where Launch copies them, so that the caller's stay on its stack
-	handle  driver.Function
+	name   string
+	code   *driver.Kernel
+	most   launch   // the most blocks, and threads of a block, of its launches in a run
+	params []uint64 // where Launch copies them, so that the caller's stay on its stack
+	handle driver.Function
 }

@@ -135,6 +135,9 @@ func (q *Queue) StepWords(s *Stream, kind string, x Signals) (w StepWords) {
 	w.PostWait = q.around(true, x.PostWait, EveryPeer)
 	w.Step, w.Value = s.step, group.StepValue(q.plan.id, q.step)
 	w.Stride = q.stride(x)
+	if q.numbering() {
+		q.awaitsAround(x, w)
+	}
 	return w
 }
 
@@ -176,22 +179,37 @@ func (q *Queue) around(awaited bool, sem *Semaphore, peer int) []driver.Ptr {
 		kind := "Post"
 		if awaited {
 			kind, step.Wait, step.Peers = "Wait", true, slices.Clone(peers)
-			q.awaits(sem, peers, q.words[n:])
 		}
 		step.Text += fmt.Sprintf(", %s %s%s", kind, sem, peerList(peers))
 	}
 	return q.words[n:]
 }
 
-// awaits notes, in the step that is being numbered, the words that it awaits first. Which words a kernel by blocks
-// still awaits is not known.
-func (q *Queue) awaits(sem *Semaphore, peers []int, words []driver.Ptr) {
-	step := &q.plan.steps[len(q.plan.steps)-1]
-	if len(step.Posts) > 0 || sem.set.blocks > 1 {
-		return
+// awaits notes, in the step that is being numbered, the words of a semaphore that it awaits, and returns them. Blocks
+// that signal each for itself take theirs one by one, so their words do not say which are missing.
+func (q *Queue) awaits(sem *Semaphore, peers []int, words []driver.Ptr) []group.Post {
+	if sem == nil || sem.set.blocks > 1 {
+		return nil
 	}
+	step := &q.plan.steps[len(q.plan.steps)-1]
+	n := len(step.Posts)
 	for i, p := range peers {
-		step.Posts = append(step.Posts, group.Post{Peer: p, Word: words[i]})
+		step.Posts = append(step.Posts, group.Post{Peer: p, Name: fmt.Sprintf("%s[%d]", sem, p), Word: words[i]})
+	}
+	return step.Posts[n:]
+}
+
+// awaitsAround notes what a kernel awaits before its work and behind it.
+func (q *Queue) awaitsAround(x Signals, w StepWords) {
+	before := q.awaits(x.PreWait, q.peers(x.From), w.PreWait)
+	for i := range before {
+		if x.PostPost != nil && x.PostWait != nil && x.From == x.To {
+			before[i].Taken = w.PostPost[i]
+		}
+	}
+	behind := q.awaits(x.PostWait, q.plan.peers, w.PostWait)
+	for i := range behind {
+		behind[i].After = len(before) > 0
 	}
 }
 
@@ -320,6 +338,9 @@ func (q *Queue) Synchronize(s, on *Stream) {
 
 // Launch enqueues a kernel with its parameter struct, which it copies.
 func (q *Queue) Launch(s *Stream, k *Kernel, grid, block driver.Dim3, params unsafe.Pointer) {
+	if q.numbering() {
+		k.noteLaunch(grid, block)
+	}
 	if q.named {
 		q.named = false
 		if q.dry || q.err != nil {
@@ -329,7 +350,7 @@ func (q *Queue) Launch(s *Stream, k *Kernel, grid, block driver.Dim3, params uns
 		return
 	}
 	to := unsafe.Pointer(unsafe.SliceData(k.params))
-	copy(unsafe.Slice((*byte)(to), k.bytes), unsafe.Slice((*byte)(params), k.bytes))
+	copy(unsafe.Slice((*byte)(to), k.code.Params), unsafe.Slice((*byte)(params), k.code.Params))
 	q.check(q.plan.driver.LaunchKernel(k.handle, grid, block, s.handle, to))
 }
 

@@ -25,8 +25,8 @@ func (q *Queue) TensorMap(to *driver.TensorMap, d driver.TensorMapDesc) bool {
 	return q.err == nil
 }
 
-// AwaitsGroups notes, in the step that is being numbered, that its kernel awaits a word of each peer for each of so
-// many groups of tiles.
+// AwaitsGroups notes, in the step that is being numbered, that its kernel awaits behind its work a word of each peer for
+// each of so many groups of tiles.
 func (q *Queue) AwaitsGroups(sem *Semaphore, groups int) {
 	if sem == nil || !q.numbering() {
 		return
@@ -34,7 +34,7 @@ func (q *Queue) AwaitsGroups(sem *Semaphore, groups int) {
 	step := &q.plan.steps[len(q.plan.steps)-1]
 	for of := range groups {
 		for _, p := range q.plan.peers {
-			step.Posts = append(step.Posts, group.Post{Peer: p,
+			step.Posts = append(step.Posts, group.Post{Peer: p, Name: fmt.Sprintf("%s[%d]", sem, p), After: true,
 				Word: sem.word(q.plan.Rank(), p) + driver.Ptr(4*of*sem.set.stride()),
 				Part: fmt.Sprintf("tile group %d of %d", of+1, groups)})
 		}

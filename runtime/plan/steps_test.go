@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -45,14 +46,58 @@ func (p *Plan) holds(rank int, word driver.Ptr) bool {
 	return false
 }
 
+// A kernel that signals around its work awaits a word of each peer before it, and behind it another, in whose like at
+// the peer it posts once it has taken the first; one of packets awaits the first packet of each peer, in either half.
+func TestStepsNamePostsOfKernels(t *testing.T) {
+	inWorld(t, 3, sim.Config{}, nil, func(w *world) {
+		w.each(func(r int) {
+			b := Build(w.groups[r], toyProgram, "posts")
+			free, arrived := b.Semaphore("free"), b.Semaphore("arrived")
+			land := b.Packets("landing", "landed", 96)
+			p, err := b.Finish(w.Context(), func(q *Queue) {
+				q.StepWords(q.Main(), "scatter", Signals{PrePost: free, PreWait: free, PostPost: arrived,
+					PostWait: arrived, From: EveryPeer, To: EveryPeer})
+				q.PacketWords(q.Main(), land, "packets")
+			})
+			if err != nil {
+				w.Fatal(err)
+			}
+			var around, packets []group.Post
+			for _, peer := range p.peers {
+				around = append(around, group.Post{Peer: peer, Name: fmt.Sprintf("free[%d]", peer),
+					Word: free.word(r, peer), Taken: arrived.word(peer, r)})
+				first := land.base[r] + driver.Ptr(int64(peer)*land.part(3))
+				packets = append(packets, group.Post{Peer: peer, Name: fmt.Sprintf("landed[%d]", peer), Word: first,
+					Or: first + driver.Ptr(land.half(3))})
+			}
+			for _, peer := range p.peers {
+				around = append(around, group.Post{Peer: peer, Name: fmt.Sprintf("arrived[%d]", peer),
+					Word: arrived.word(r, peer), After: true})
+			}
+			for i, want := range [][]group.Post{around, packets} {
+				if got := p.Steps()[i].Posts; !slices.Equal(got, want) {
+					w.Errorf("rank %d: step %d awaits\n%+v\nwant\n%+v", r, i+1, got, want)
+				}
+			}
+			if err := p.Close(w.Context()); err != nil {
+				w.Error(err)
+			}
+		})
+	})
+}
+
 // The words of groups of tiles are named by peer and group, each once.
 func TestStepNamesGroups(t *testing.T) {
 	set := &semaphores{name: "arrived", count: 1, blocks: MostBlocks, single: true, base: []driver.Ptr{1000, 0, 0}}
 	p := &Plan{peers: []int{1, 2}, steps: []group.Step{{Number: 1}}, group: new(group.Group)}
 	(&Queue{plan: p, dry: true}).AwaitsGroups(&Semaphore{set: set}, 2)
-	const first, second = "tile group 1 of 2", "tile group 2 of 2"
-	want := []group.Post{{Peer: 1, Word: 1004, Part: first}, {Peer: 2, Word: 1008, Part: first},
-		{Peer: 1, Word: 1016, Part: second}, {Peer: 2, Word: 1020, Part: second}}
+	var want []group.Post
+	for of := range 2 {
+		for peer := 1; peer <= 2; peer++ {
+			want = append(want, group.Post{Peer: peer, Name: fmt.Sprintf("arrived[%d]", peer), After: true,
+				Word: driver.Ptr(1000 + 12*of + 4*peer), Part: fmt.Sprintf("tile group %d of 2", of+1)})
+		}
+	}
 	if got := p.steps[0].Posts; !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

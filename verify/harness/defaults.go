@@ -33,6 +33,9 @@ func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 	if onGPU {
 		list = append(list, Shape{M: 500 * ranks, K: 4096, N: 3584})
 	}
+	if onGPU && p.tiled() {
+		list = append(list, tiled(ranks)...)
+	}
 	for i, s := range list {
 		rows := p.divisor(schedule.M, s, ranks)
 		s.M = multiple(s.M, rows)
@@ -45,6 +48,22 @@ func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 		list = append(list[:2], slices.DeleteFunc(list[2:], func(s Shape) bool { return p.Large(s, ranks) })...)
 	}
 	return list
+}
+
+// tiled reports whether a product is made by tiles.
+func (p *Program) tiled() bool {
+	return slices.ContainsFunc(p.Schedule.Moves, func(m schedule.Move) bool {
+		_, ok := m.Way.(schedule.Tiles)
+		return ok
+	})
+}
+
+// tiled are shapes of rows that are no multiple of a tile's 128, and of columns that are none of any tile's: with K
+// below a stage, of one and two, and of more that are not whole, up to the most that the ring has at once; with a tile
+// a rank that is hardly filled; and with more tiles than there are multiprocessors.
+func tiled(ranks int) []Shape {
+	return []Shape{{M: 130 * ranks, K: 8, N: 1000}, {M: 129 * ranks, K: 64, N: 264}, {M: 300 * ranks, K: 128, N: 3000},
+		{M: ranks, K: 200, N: 8}, {M: 127 * ranks, K: 320, N: 1032}, {M: 1100 * ranks, K: 72, N: 5000}}
 }
 
 // PlainShape has so many rows a rank in each extent, and as much more as the placements and

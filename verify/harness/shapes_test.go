@@ -59,6 +59,8 @@ func TestShapesOnGPUs(t *testing.T) {
 			schedule.Linear("C", "G", "Down")}
 		return &p
 	}
+	tiles := *operation(t, "gather")
+	tiles.Schedule.Moves = []schedule.Move{{Of: "A", Way: schedule.Tiles{Columns: 128}}}
 	norm := Program{Name: "norm", Schedule: of(tensor("A", rows, inN), tensor("Norm", inN), tensor("C", inM, inN))}
 	norm.Schedule.Ops = []Op{schedule.Copy("C", "A", schedule.RMSNorm("Norm"))}
 	for _, x := range []struct {
@@ -67,6 +69,7 @@ func TestShapesOnGPUs(t *testing.T) {
 		want  int
 	}{
 		{operation(t, "gather"), 8, 3},
+		{&tiles, 2, 3 + 6},
 		{chain(rows), 2, 2}, // a product alone would be much for the host
 		{chain(cut1024), 2, 2},
 		{&norm, 2, 3}, // nothing is multiplied
@@ -76,6 +79,9 @@ func TestShapesOnGPUs(t *testing.T) {
 			s.Type = driver.BF16
 			if _, err := x.p.Problem(s, x.ranks); err != nil {
 				t.Errorf("%s on %d ranks, %s: %v", x.p.Name, x.ranks, s, err)
+			}
+			if err := x.p.Fits(s, x.ranks); err != nil {
+				t.Error(err)
 			}
 		}
 		if got := x.p.VerifyShapes(driver.BF16, x.ranks, true); len(got) != x.want {

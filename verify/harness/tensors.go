@@ -255,6 +255,17 @@ func (t *Tensors) Spoil(s driver.Stream) error {
 	return errors.Join(errs...)
 }
 
+// Made are the bytes of this rank's parts of the tensors that a run writes, by name.
+func (t *Tensors) Made() map[string]int64 {
+	made := map[string]int64{}
+	for _, name := range t.results() {
+		if n := t.BytesOf(name, t.Parts[name].Count); n > 0 {
+			made[name] = n
+		}
+	}
+	return made
+}
+
 // results are the names of the tensors that a run writes, as declared.
 func (t *Tensors) results() (names []string) {
 	for _, tensor := range t.Program.Schedule.Tensors {

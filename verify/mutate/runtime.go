@@ -9,14 +9,15 @@ import (
 )
 
 // RuntimeMutant is a mistake in how the runtime orders runs, between which buffers are bound anew, or of which a
-// caller's graph holds several.
+// caller's graph holds several, or in what it refuses and says.
 type RuntimeMutant struct {
 	File, Text string // below runtime; the change
 	Old, New   string // Old stands once in the file
 	Tests      string // of package plan, which have to notice it
 }
 
-// Runtime are the mistakes: of several plans in one graph, and of buffers that are bound between runs.
+// Runtime are the mistakes: of several plans in one graph, of buffers that are bound between runs, of what New asks and
+// refuses, and of what an abort says is missing.
 var Runtime = []RuntimeMutant{
 	{"group/captured.go", "runs of one capture on two streams are apart",
 		"return c.StreamUpdateCaptureDependencies(r.main, union(info.Nodes, s.graph.ends))", "return nil",
@@ -28,6 +29,13 @@ var Runtime = []RuntimeMutant{
 		"return g.drv.StreamWaitEvent(r.main, s.order, driver.External)", "return nil", "TestRunsInOneGraph"},
 	{"plan/graphs.go", "the graph of another binding", "if f.At(0) != k.at[i] {", "if f.At(0) == 0 && k.at[i] == 1 {",
 		"TestBalanced"},
+	{"plan/room.go", "blocks that have no room", "each*have < most.blocks", "each < 0", "TestNewAsksForRoom"},
+	{"plan/room.go", "room for a launch of another plan", "	return k.most\n", "	return all\n",
+		"TestNewAsksForRoom"},
+	{"plan/queue.go", "a post that was taken is missing", "before[i].Taken = w.PostPost[i]", "before[i].Taken = 0",
+		"TestStepsNamePostsOfKernels"},
+	{"plan/divides.go", "the nearest multiples by the last requirement alone", "all = common(all, n)", "all = n",
+		"TestCheck"},
 }
 
 // Name is the mutant in one line.

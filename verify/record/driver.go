@@ -212,6 +212,11 @@ func (d *Driver) ModuleGetFunction(m driver.Module, name string) (driver.Functio
 	return 0, fmt.Errorf("get function %s: the module does not hold it", name)
 }
 
+// OccupancyMaxActiveBlocksPerMultiprocessor is as many as have threads: a launch is looked at, and not run.
+func (d *Driver) OccupancyMaxActiveBlocksPerMultiprocessor(_ driver.Function, block, _ int) (int, error) {
+	return 2 * threads / block, nil
+}
+
 // TensorMapEncodeTiled is the tensor's address.
 func (d *Driver) TensorMapEncodeTiled(to *driver.TensorMap, x driver.TensorMapDesc) error {
 	*to = driver.TensorMap{uint64(x.At)}

@@ -16,6 +16,7 @@ import (
 // row of the table: a program, a shape and a mode on all ranks.
 type row struct {
 	Program string              `json:"program"`
+	Tiles   string              `json:"tiles,omitempty"` // kernel of tiles that it was told to take
 	Proof   string              `json:"proof"`
 	Driver  string              `json:"driver"`
 	Type    string              `json:"type"`
@@ -54,8 +55,9 @@ func (c *checker) gather(ctx context.Context, mode string, runs int, first *harn
 	if err != nil {
 		return row{}, err
 	}
-	w := row{Program: c.Program.Name, Proof: c.Program.Proof, Driver: c.r.drv.Name(), Type: c.Shape.Type.String(),
-		M: c.Shape.M, K: c.Shape.K, N: c.Shape.N, N2: c.Shape.N2, N3: c.Shape.N3, F: c.Shape.F, W: c.Shape.W,
+	w := row{Program: c.Program.Name, Tiles: c.tiles, Proof: c.Program.Proof, Driver: c.r.drv.Name(),
+		Type: c.Shape.Type.String(),
+		M:    c.Shape.M, K: c.Shape.K, N: c.Shape.N, N2: c.Shape.N2, N3: c.Shape.N3, F: c.Shape.F, W: c.Shape.W,
 		P:      c.Shape.P,
 		Counts: c.Problem.Counts,
 		Ranks:  c.r.Size(), Mode: mode, Runs: runs, Result: bitExact}
@@ -95,13 +97,13 @@ func (r *rank) report(rows []row) (right bool) {
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "program\ttype\tm,k,n\tranks\tmode\truns\tresult")
 	for _, w := range rows {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%d\t%s\n", w.Program, w.Type, w.shape(), w.Ranks, w.Mode, w.Runs,
-			w.Result)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%d\t%s\n", byTiles(w.Program, w.Tiles), w.Type, w.shape(), w.Ranks,
+			w.Mode, w.Runs, w.Result)
 	}
 	t.Flush()
 	for _, w := range rows {
 		for _, m := range w.Wrong {
-			fmt.Printf("%s %s %s %s: %s\n", w.Program, w.Type, w.shape(), w.Mode, m)
+			fmt.Printf("%s %s %s %s: %s\n", byTiles(w.Program, w.Tiles), w.Type, w.shape(), w.Mode, m)
 		}
 	}
 	text := counted(rows)

@@ -102,6 +102,9 @@ func (r *rank) traced(ctx context.Context, p *harness.Program, s harness.Shape) 
 	return r.gatherSpans(ctx, mine)
 }
 
+// tilesOf are the kernels of tiles that a plan could take.
+func tilesOf(p harness.Plan) []string { return base(p).Tiles() }
+
 // base is the part of a generated plan that all packages share.
 func base(p harness.Plan) *plan.Plan { return p.(interface{ Base() *plan.Plan }).Base() }
 

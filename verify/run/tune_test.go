@@ -88,6 +88,26 @@ func TestTuneCommand(t *testing.T) {
 	}
 }
 
+// Of a schedule that launches one of several kernels of tiles, each is verified, also in a row.
+func TestVerifyTiles(t *testing.T) {
+	out := succeed(t, t.TempDir(), "verify linearreducescattertiles -driver sim -ranks 2 -iters 11 -type bf16 "+
+		"-shapes 16,16,8 -json")
+	found := map[string]int{}
+	for line := range strings.Lines(out) {
+		var r row
+		if json.Unmarshal([]byte(line), &r) == nil && r.Result == bitExact {
+			found[r.Tiles+" "+r.Mode] += r.Runs
+		}
+	}
+	for _, tiles := range []string{"scatter", "scatter2"} {
+		for _, mode := range []string{modeEager, modeReplayed, modeCaptured, modeRow} {
+			if found[tiles+" "+mode] != 11 {
+				t.Errorf("%s %s: %d runs, want 11\n%s", tiles, mode, found[tiles+" "+mode], out)
+			}
+		}
+	}
+}
+
 // spans are those of a file that trace has written.
 func spans(t *testing.T, path string) (list []span) {
 	t.Helper()

@@ -91,22 +91,27 @@ func (l *lab) open(ctx context.Context) error {
 // addTiles adds a plan of each program for each of the kernels of tiles that it could take.
 func (l *lab) addTiles(ctx context.Context) error {
 	for i, p := range slices.Clone(l.programs) {
-		for _, name := range base(l.plans[i]).Tiles() {
-			by := *p
-			by.New = func(ctx context.Context, g *group.Group, s harness.Shape) (harness.Plan, error) {
-				made, err := p.New(ctx, g, s)
-				if err != nil {
-					return nil, err
-				}
-				return made, base(made).UseTiles(name)
-			}
-			if err := l.addPlan(ctx, &by); err != nil {
+		for _, name := range tilesOf(l.plans[i]) {
+			if err := l.addPlan(ctx, taking(p, name)); err != nil {
 				return err
 			}
 			l.programs, l.tiles = append(l.programs, p), append(l.tiles, name)
 		}
 	}
 	return nil
+}
+
+// taking is a program whose plans take one of their kernels of tiles.
+func taking(p *harness.Program, tiles string) *harness.Program {
+	by := *p
+	by.New = func(ctx context.Context, g *group.Group, s harness.Shape) (harness.Plan, error) {
+		made, err := p.New(ctx, g, s)
+		if err != nil {
+			return nil, err
+		}
+		return made, base(made).UseTiles(tiles)
+	}
+	return &by
 }
 
 // estimates says that a plan takes tiles by the estimate, and another one of its program was told which.

@@ -19,6 +19,7 @@ const (
 	modeReplayed = "replayed"
 	modeCaptured = "captured"   // in a graph of the caller's
 	modeOwn      = "own stream" // Run of a program that can't be replayed
+	modeRow      = "in a row"   // enqueued one behind the other, before the host looks at any
 	modeReal     = "real"
 )
 
@@ -54,10 +55,12 @@ type checker struct {
 	*harness.Wanted
 	r     *rank
 	plan  harness.Plan
+	tiles string        // the kernel that the plan was told to take
 	turn  int           // of the replayed runs
 	graph *device.Graph // of the caller's, in which the captured runs are
 }
 
+// verifyShape verifies one shape, with each of the kernels of tiles that a launch could take.
 func (r *rank) verifyShape(ctx context.Context, p *harness.Program, s harness.Shape) (rows []row, err error) {
 	t, err := r.Tensors(p, s)
 	if err != nil {
@@ -72,22 +75,51 @@ func (r *rank) verifyShape(ctx context.Context, p *harness.Program, s harness.Sh
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, r.ClosePlan(ctx, plan)) }()
 	c := &checker{Wanted: w, r: r, plan: plan}
+	names := tilesOf(plan)
+	if len(names) == 0 {
+		rows, err = c.patterns(ctx)
+	}
+	err = errors.Join(err, r.ClosePlan(ctx, plan))
+	for _, name := range names {
+		if err != nil {
+			return nil, err
+		}
+		if c.plan, err = t.Plan(ctx, taking(p, name)); err != nil {
+			return nil, err
+		}
+		var more []row
+		c.tiles = name
+		more, err = c.patterns(ctx)
+		rows, err = append(rows, more...), errors.Join(err, r.ClosePlan(ctx, c.plan))
+	}
+	return rows, err
+}
+
+// modes are those that a program is run in.
+func (c *checker) modes() []string {
 	modes := []string{modeEager, modeReplayed, modeCaptured}
-	if p.Eager {
+	if c.Program.Eager {
 		modes = []string{modeEager, modeOwn}
 	}
-	if t.Small() && !t.Copies() { // copies take reals anyway
+	if c.tiles != "" {
+		modes = append(modes, modeRow)
+	}
+	if c.Small() && !c.Copies() { // copies take reals anyway
 		modes = append(modes, modeReal)
 	}
-	for i, counts := range p.Patterns(t.Shape, r.Size()) {
+	return modes
+}
+
+// patterns verifies the plan with each pattern of counts.
+func (c *checker) patterns(ctx context.Context) (rows []row, err error) {
+	for i, counts := range c.Program.Patterns(c.Shape, c.r.Size()) {
 		if i > 0 {
-			if err := t.Recount(ctx, plan, counts.Counts); err != nil {
+			if err := c.Recount(ctx, c.plan, counts.Counts); err != nil {
 				return nil, fmt.Errorf("%s: %w", counts.Name, err)
 			}
 		}
-		for _, mode := range modes {
+		for _, mode := range c.modes() {
 			one, err := c.mode(ctx, mode)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", strings.TrimSuffix(mode+", "+counts.Name, ", "), err)
@@ -117,9 +149,17 @@ func (c *checker) mode(ctx context.Context, mode string) (made row, err error) {
 	case runs == 0:
 		runs = 5
 	}
+	if mode == modeRow {
+		first, err := c.row(uint32(runs))
+		if err != nil {
+			return row{}, err
+		}
+		return c.gather(ctx, mode, runs, first)
+	}
 	var first *harness.Mismatch
 	for i := range runs {
-		c.r.shown.show("%s %s %s %s: run %d of %d", c.Program.Name, c.Shape, c.Shape.Type, mode, i+1, runs)
+		c.r.shown.show("%s %s %s %s: run %d of %d", byTiles(c.Program.Name, c.tiles), c.Shape, c.Shape.Type,
+			mode, i+1, runs)
 		m, err := c.run(ctx, mode, uint32(i))
 		if err != nil {
 			return row{}, fmt.Errorf("run %d: %w", i+1, err)
@@ -132,7 +172,7 @@ func (c *checker) mode(ctx context.Context, mode string) (made row, err error) {
 }
 
 // draws number the inputs of modes apart, whose runs take others.
-var draws = map[string]uint32{modeReplayed: 1, modeOwn: 1, modeCaptured: 2}
+var draws = map[string]uint32{modeReplayed: 1, modeOwn: 1, modeCaptured: 2, modeRow: 3}
 
 // run makes one run with fresh inputs and poisoned outputs and judges it.
 func (c *checker) run(ctx context.Context, mode string, i uint32) (*harness.Mismatch, error) {

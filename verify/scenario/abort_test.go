@@ -41,6 +41,13 @@ func waitDone(e *env, l *layer) error {
 	return l.g.Err()
 }
 
+func killed(e *env, l *layer) error {
+	time.Sleep(10 * time.Millisecond)
+	e.kill()
+	<-l.g.Done()
+	return nil
+}
+
 func runOnce(e *env, l *layer) error { return l.Run(e) }
 
 var hangs = map[string]hang{
@@ -70,18 +77,14 @@ var hangs = map[string]hang{
 	}, away: waitDone, want: "did not drain"},
 	"no deadline": {run: func(e *env, l *layer) error { return l.Run(context.Background()) }, away: waitDone,
 		want: "did not drain"},
-	"watched graph": {run: watchGraph, away: waitDone, want: "Config.RunTimeout", limit: time.Second},
+	"watched graph": {run: watchGraph, away: waitDone, want: "Config.RunTimeout", limit: 300 * time.Millisecond},
 	"asked for": {run: runOnce, away: func(e *env, l *layer) error {
 		time.Sleep(10 * time.Millisecond)
 		l.g.Abort(errReason)
 		return waitDone(e, l)
 	}, want: errReason.Error()},
-	"killed": {run: runOnce, away: func(e *env, l *layer) error {
-		time.Sleep(10 * time.Millisecond)
-		e.kill()
-		<-l.g.Done()
-		return nil
-	}, want: "rank 1 is gone", dies: true},
+	"killed":                   {run: runOnce, away: killed, want: "rank 1 is gone", dies: true},
+	"killed in a graph":        {run: watchGraph, away: killed, want: "rank 1 is gone", dies: true},
 	"killed as it hands files": {run: bindMapped, away: bindMapped, want: "rank 1 is gone", dies: true},
 	"left": {run: runOnce, away: func(e *env, l *layer) error {
 		return errors.Join(l.Close(e), l.g.Err()) // a Close that the peers don't join
@@ -117,11 +120,14 @@ func hanging(name string) func(e *env) error {
 			if err := l.right(e, l.a.Ptr(), 1); err != nil {
 				return err
 			}
+			err := made(e, g) // or the end already, of a rank that has come further
 			began, do := time.Now(), h.run
 			if e.rank == 1 {
 				do = h.away
 			}
-			err := do(e, l)
+			if err == nil {
+				err = do(e, l)
+			}
 			if e.dead.Load() {
 				return nil
 			}
@@ -135,6 +141,9 @@ func hanging(name string) func(e *env) error {
 			if !strings.Contains(err.Error(), h.want) && !(h.dies && e.seeded) {
 				return fmt.Errorf("the error does not say %q: %w", h.want, err)
 			}
+			if awaits := e.awaits(); name == "watched graph" && !strings.Contains(err.Error(), awaits) {
+				return fmt.Errorf("the error does not say %q: %w", awaits, err)
+			}
 			if err := l.Run(e); aborted(err) != nil {
 				return fmt.Errorf("run in a dead group: %w", err)
 			}
@@ -145,6 +154,17 @@ func hanging(name string) func(e *env) error {
 		}
 		return e.again(1, h.dies)
 	}
+}
+
+// awaited is the post of rank 1 that a kernel of each program awaits first, of those whose words say which is missing.
+var awaited = map[*program]string{tiles: "ready[1]", scatter: "free[1]", packets: "arrived[1]"}
+
+// awaits is what an error says of it: beside others that are there, or alone.
+func (e *env) awaits() string {
+	if post := awaited[e.of]; post != "" && e.size > 2 {
+		return ", for " + post
+	}
+	return awaited[e.of]
 }
 
 // usable writes and reads the caller's memory after an abort.
@@ -303,9 +323,30 @@ func (e *env) end(g *group.Group, victim int, after time.Duration, kills bool) (
 // anywhere aborts, or kills a rank, at a random moment of a busy group: a run
 // that reports success has the right bits, and everyone learns of the end.
 func anywhere(e *env) error {
-	victim, kills := e.random.IntN(e.size), e.random.IntN(2) == 0 && !e.config.Local
+	_, err := e.busyUntil(e.random.IntN(2) == 0 && !e.config.Local)
+	return err
+}
+
+// abortedRunning and killedRunning are anywhere with one end, after which the ranks that live join again and run.
+func abortedRunning(e *env) error { return e.busyAgain(false) }
+func killedRunning(e *env) error  { return e.busyAgain(true) }
+
+func (e *env) busyAgain(kills bool) error {
+	victim, err := e.busyUntil(kills)
+	if err != nil {
+		return err
+	}
+	return e.again(victim, kills)
+}
+
+// busyUntil runs until a victim aborts or is killed.
+func (e *env) busyUntil(kills bool) (victim int, err error) {
+	victim = e.random.IntN(e.size)
 	after := time.Duration(e.random.IntN(2000)) * time.Microsecond
-	return e.with("", func(g *group.Group, l *layer) error {
+	return victim, e.with("", func(g *group.Group, l *layer) error {
+		if err := made(e, g); err != nil {
+			return aborted(err) // by a victim that has come further
+		}
 		defer e.end(g, victim, after, kills)()
 		began := time.Now()
 		for i := 0; ; i++ {

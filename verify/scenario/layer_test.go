@@ -53,7 +53,7 @@ func newLayer(ctx context.Context, of *program, g *group.Group, s allgatherlinea
 	err := l.set(l.bias.Ptr(), l.biases(), 0, s.N)
 	for i := range l.all {
 		l.which, l.b, l.c = i, l.all[i].b, l.all[i].c
-		err = errors.Join(err, l.set(l.b.Ptr(), l.weights(), 0, s.N*s.K))
+		err = errors.Join(err, l.set(l.b.Ptr(), l.weights(g.Rank()), 0, s.N*s.K))
 	}
 	if l.which, l.b, l.c = 0, l.all[0].b, l.all[0].c; err != nil {
 		return nil, err
@@ -65,10 +65,7 @@ func newLayer(ctx context.Context, of *program, g *group.Group, s allgatherlinea
 }
 
 func (l *layer) bind(ctx context.Context, a driver.Ptr) error {
-	if !l.of.weights {
-		return l.Bind(ctx, a, l.c.Ptr())
-	}
-	return l.Bind(ctx, a, l.b.Ptr(), l.bias.Ptr(), l.c.Ptr())
+	return l.Bind(ctx, l.of.buffers(l, a)...)
 }
 
 // layers is how many there are for turn.
@@ -93,10 +90,10 @@ func (l *layer) free(ctx context.Context) error {
 	return errors.Join(err, l.a.Close(), l.bias.Close())
 }
 
-// input is A of all ranks under a seed; weights and biases are this rank's own.
-func (l *layer) input(seed int) reference.Input { return l.values(uint32(seed) + 1000) }
-func (l *layer) weights() reference.Input       { return l.values(uint32(l.g.Rank() + 10*l.which)) }
-func (l *layer) biases() reference.Input        { return l.values(uint32(l.g.Rank()) + 100) }
+// input is A of all ranks under a seed; weights are a rank's, and biases this rank's own.
+func (l *layer) input(seed int) reference.Input   { return l.values(uint32(seed) + 1000) }
+func (l *layer) weights(rank int) reference.Input { return l.values(uint32(rank + 10*l.which)) }
+func (l *layer) biases() reference.Input          { return l.values(uint32(l.g.Rank()) + 100) }
 
 func (l *layer) values(seed uint32) reference.Input {
 	return reference.Input{Seed: seed, Limit: reference.Limit(l.s.K, l.s.Type)}

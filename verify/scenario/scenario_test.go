@@ -23,7 +23,30 @@ import (
 	"ovgen/verify/simtest"
 )
 
-var scenarios = []scenario{
+var scenarios = slices.Concat(general, of("fused", fused), of("tiles", tiles), of("scatter", scatter),
+	of("packets", packets), of("one shot", shot), of("push", push))
+
+// of are the scenarios of a program whose kernels wait: in a graph, and left alone by a peer at any moment. Ranks that
+// live join again and run.
+func of(name string, p *program) []scenario {
+	list := []scenario{
+		{name: "in the caller's graph", run: callersGraph, apart: true, clean: true},
+		{name: "killed", run: hanging("killed"), apart: true, kills: true},
+		{name: "killed in a graph", run: hanging("killed in a graph"), apart: true, kills: true},
+		{name: "watched graph", run: hanging("watched graph"), apart: true},
+		{name: "killed anywhere", run: killedAnywhere, parted: true, many: 2},
+		{name: "killed as it runs", run: killedRunning, parted: true, many: 2},
+		{name: "aborted as it runs", run: abortedRunning, apart: true},
+		{name: "abort anywhere", run: anywhere, solo: true, many: 4},
+	}
+	for i := range list {
+		list[i].name, list[i].of = name+": "+list[i].name, p
+	}
+	return list
+}
+
+// general are the scenarios of one program, or of programs beside each other.
+var general = []scenario{
 	{name: "after the caller's work", run: afterTheCaller, clean: true},
 	{name: "two streams in turn", run: turningStreams, clean: true},
 	{name: "in the caller's graph", run: callersGraph, clean: true},
@@ -53,20 +76,12 @@ var scenarios = []scenario{
 	{name: "abort anywhere in a kernel", run: shotAnywhere, solo: true, many: 300},
 	{name: "abort anywhere in a kernel of packets", run: packetsAnywhere, solo: true, many: 20},
 	{name: "fused: after the caller's work", run: afterTheCaller, of: fused, apart: true, clean: true},
-	{name: "fused: in the caller's graph", run: callersGraph, of: fused, apart: true, clean: true},
 	{name: "fused: bind again", run: bindAgain, of: fused, apart: true, clean: true},
-	{name: "fused: killed", run: hanging("killed"), of: fused, apart: true, kills: true},
-	{name: "fused: watched graph", run: hanging("watched graph"), of: fused, apart: true},
-	{name: "tiles: in the caller's graph", run: callersGraph, of: tiles, apart: true, clean: true},
 	{name: "tiles: bind again", run: bindAgain, of: tiles, apart: true, clean: true},
-	{name: "tiles: killed", run: hanging("killed"), of: tiles, apart: true, kills: true},
-	{name: "tiles: abort anywhere", run: anywhere, of: tiles, solo: true, many: 6},
-	{name: "tiles: watched graph", run: hanging("watched graph"), of: tiles, apart: true},
 	{name: "one shot: after the caller's work", run: afterTheCaller, of: shot, apart: true, clean: true},
-	{name: "one shot: in the caller's graph", run: callersGraph, of: shot, apart: true, clean: true},
 	{name: "one shot: bind again", run: bindAgain, of: shot, apart: true, clean: true},
-	{name: "one shot: killed", run: hanging("killed"), of: shot, apart: true, kills: true},
-	{name: "one shot: watched graph", run: hanging("watched graph"), of: shot, apart: true},
+	{name: "packets: bind locally", run: bindLocally, of: packets, apart: true, clean: true},
+	{name: "push: bind locally", run: bindLocally, of: push, apart: true, clean: true},
 	{name: "collectives", run: collectives, clean: true},
 	{name: "abort anywhere in collectives", run: collectivesAnywhere, solo: true, many: 30},
 	{name: "abort anywhere over hosts", run: hostsAnywhere, solo: true, size: 6, hosts: 3, many: 6, soaked: 300},

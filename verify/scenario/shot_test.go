@@ -18,7 +18,7 @@ import (
 // shotAnywhere is anywhere for a run that is one kernel of several blocks, which waits
 // before its sum and after it.
 func shotAnywhere(e *env) error {
-	return sumsAnywhere(e, func(g *group.Group, a, c driver.Ptr) (sums, error) {
+	return sumsAnywhere(e, func(g *group.Group, a, c driver.Ptr) (adding, error) {
 		p, err := allreduceoneshot.New(e, g, allreduceoneshot.Shape{M: sumRows, N: sumColumns, Type: driver.FP32})
 		if err != nil {
 			return nil, err
@@ -29,7 +29,7 @@ func shotAnywhere(e *env) error {
 
 // packetsAnywhere is anywhere for one whose threads each wait for packets.
 func packetsAnywhere(e *env) error {
-	return sumsAnywhere(e, func(g *group.Group, a, c driver.Ptr) (sums, error) {
+	return sumsAnywhere(e, func(g *group.Group, a, c driver.Ptr) (adding, error) {
 		p, err := allreducepackets.New(e, g, allreducepackets.Shape{M: sumRows, N: sumColumns, Type: driver.FP32})
 		if err != nil {
 			return nil, err
@@ -38,8 +38,8 @@ func packetsAnywhere(e *env) error {
 	})
 }
 
-// sums is a plan that adds up the ranks' tensors.
-type sums interface {
+// adding is a plan that adds up the ranks' tensors.
+type adding interface {
 	Run(ctx context.Context) error
 	Close(ctx context.Context) error
 }
@@ -48,7 +48,7 @@ type sums interface {
 const sumRows, sumColumns = 5, 1024
 
 // sumsAnywhere runs a plan until one rank aborts.
-func sumsAnywhere(e *env, bound func(g *group.Group, a, c driver.Ptr) (sums, error)) error {
+func sumsAnywhere(e *env, bound func(g *group.Group, a, c driver.Ptr) (adding, error)) error {
 	victim := e.random.IntN(e.size)
 	after := time.Duration(e.random.IntN(400)) * time.Microsecond
 	g, err := e.join("")
@@ -62,7 +62,7 @@ func sumsAnywhere(e *env, bound func(g *group.Group, a, c driver.Ptr) (sums, err
 }
 
 // shots runs until the group ends.
-func shots(e *env, g *group.Group, bound func(g *group.Group, a, c driver.Ptr) (sums, error)) error {
+func shots(e *env, g *group.Group, bound func(g *group.Group, a, c driver.Ptr) (adding, error)) error {
 	a, err := device.Alloc(g.Driver(), sumRows*sumColumns*driver.FP32.Size())
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func shots(e *env, g *group.Group, bound func(g *group.Group, a, c driver.Ptr) (
 }
 
 // shot runs once, with rank r's input all i + r, and checks the sum.
-func (e *env) shot(p sums, a, c *device.Buffer, i int) error {
+func (e *env) shot(p adding, a, c *device.Buffer, i int) error {
 	own := slices.Repeat([]float32{float32(i + e.rank)}, sumRows*sumColumns)
 	want := slices.Repeat([]float32{float32(e.size*i + e.size*(e.size-1)/2)}, sumRows*sumColumns)
 	if err := e.raw.MemcpyHtoD(a.Ptr(), reference.Encode(driver.FP32, own)); err != nil {

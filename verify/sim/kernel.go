@@ -145,6 +145,33 @@ func (c *Context) LaunchKernel(h driver.Function, grid, block driver.Dim3, s dri
 	return err
 }
 
+// Of a multiprocessor: what its blocks share. Each block takes some shared memory besides its own.
+const (
+	mostBlocks  = 32
+	mostThreads = 2048
+	mostShared  = 228 << 10
+	blockShared = 1 << 10
+)
+
+// OccupancyMaxActiveBlocksPerMultiprocessor is that of an H200, for kernels that are not short of registers.
+func (c *Context) OccupancyMaxActiveBlocksPerMultiprocessor(h driver.Function, threads, shared int) (int, error) {
+	const call = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
+	if err := c.enter(call); err != nil {
+		return 0, err
+	}
+	defer c.leave()
+	switch {
+	case c.functions[h] == nil:
+		return 0, fail(call, invalidHandle)
+	case threads < 1 || shared < 0:
+		return 0, fail(call, invalidValue)
+	case threads > 1024:
+		return 0, nil
+	}
+	const warp = 32
+	return min(mostBlocks, mostThreads/((threads+warp-1)/warp*warp), mostShared/(shared+blockShared)), nil
+}
+
 // TensorMapEncodeTiled refuses what CUDA refuses. A map begins with the tensor's address, where kernels for the host
 // look for it.
 func (c *Context) TensorMapEncodeTiled(to *driver.TensorMap, d driver.TensorMapDesc) error {

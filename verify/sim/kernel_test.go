@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"ovgen/runtime/driver"
+	"ovgen/verify/drivertest"
 	"ovgen/verify/sim"
 	"ovgen/verify/sim/internal/testkernel"
 )
@@ -38,6 +39,7 @@ func (r *rank) launch(s driver.Stream, f driver.Function, params any) {
 func TestKernel(t *testing.T) {
 	bubble(t, sim.Config{Devices: 2, Costs: sim.Costs{Kernel: time.Millisecond}}, func(t *testing.T, w *sim.World) {
 		r := pair(t, w)[0]
+		drivertest.Room(t, r.Context, r.kernel("fill"))
 		began := time.Now()
 		r.launch(r.main, r.kernel("fill"), testkernel.Fill{Dst: r.buf, Words: 8, Value: 5})
 		if n := sim.Live(); n != 0 {

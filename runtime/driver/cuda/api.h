@@ -225,6 +225,7 @@ typedef enum { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0 } CUtensorMapFloatOOBfill;
   X(LaunchKernel, 4000, "",                                                                        \
     (CUfunction, unsigned int, unsigned int, unsigned int, unsigned int, unsigned int,             \
      unsigned int, unsigned int, CUstream, void **, void **))                                      \
+  X(OccupancyMaxActiveBlocksPerMultiprocessor, 6050, "", (int *, CUfunction, int, size_t))         \
   X(GraphInstantiateWithFlags, 11040, "", (CUgraphExec *, CUgraph, unsigned long long))            \
   X(GraphUpload, 11010, "", (CUgraphExec, CUstream))                                               \
   X(GraphLaunch, 10000, "", (CUgraphExec, CUstream))                                               \

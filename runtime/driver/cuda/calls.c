@@ -162,6 +162,10 @@ CUresult ovgen_function_shared(uintptr_t ctx, uintptr_t f, int bytes) {
   RELAXED(ctx, cu.FuncSetAttribute((CUfunction)f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes));
 }
 
+CUresult ovgen_occupancy(uintptr_t ctx, uintptr_t f, int threads, size_t shared, int *blocks) {
+  IN(ctx, cu.OccupancyMaxActiveBlocksPerMultiprocessor(blocks, (CUfunction)f, threads, shared));
+}
+
 /* Elements have 2 bytes. The driver writes to a multiple of 64 bytes only. */
 CUresult ovgen_tensor_map(uint64_t map[16], int type, uint64_t at, uint64_t shards, uint64_t rows, uint64_t columns,
                           uint32_t box_rows) {

@@ -75,6 +75,7 @@ func TestKernel(t *testing.T) {
 	must(t, err)
 	s, err := d.StreamCreateWithPriority(driver.Normal)
 	must(t, err)
+	drivertest.Room(t, d, f)
 	params := &storeParams{p, 4711}
 	one := driver.Dim3{X: 1, Y: 1, Z: 1}
 	launch := func() { must(t, d.LaunchKernel(f, one, one, s, unsafe.Pointer(params))) }

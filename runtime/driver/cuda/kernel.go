@@ -130,6 +130,13 @@ func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driv
 		(*C.uint32_t)(unsafe.Pointer(&block)), C.uint32_t(shared), C.uintptr_t(s), (*C.char)(params)))
 }
 
+// OccupancyMaxActiveBlocksPerMultiprocessor asks how many blocks have room at the same time.
+func (d *Driver) OccupancyMaxActiveBlocksPerMultiprocessor(f driver.Function, threads, shared int) (int, error) {
+	var blocks C.int
+	r := C.ovgen_occupancy(d.ctx, C.uintptr_t(f), C.int(threads), C.size_t(shared), &blocks)
+	return int(blocks), check("cuOccupancyMaxActiveBlocksPerMultiprocessor", r)
+}
+
 // TensorMapEncodeTiled describes a tensor for copies by kernels.
 func (d *Driver) TensorMapEncodeTiled(to *driver.TensorMap, x driver.TensorMapDesc) error {
 	return check("cuTensorMapEncodeTiled", C.ovgen_tensor_map((*C.uint64_t)(&to[0]), C.int(tensorTypes[x.Type]),

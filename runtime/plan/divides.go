@@ -1,0 +1,129 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Divide is a requirement on a shape: Extent, or Extent times With where With is set, is a multiple of
+// By, or of Times By where Times is above one, and of as many times the width of Heads.
+type Divide struct {
+	Extent string // one of Program.Extents, or a number
+	By     string // one of Program.Extents, "D" for the ranks, or a number
+	Times  int
+	With   string // as Extent
+	Heads  string // as Extent
+}
+
+// divided says what is wrong where requirements on a shape do not hold: those on one extent together.
+func (p *Program) divided(ranks int, extents []int) (errs []error) {
+	for i, d := range p.Divides {
+		if p.plain(d) {
+			if i == slices.IndexFunc(p.Divides, func(o Divide) bool { return p.plain(o) && o.Extent == d.Extent }) {
+				errs = append(errs, p.divisible(d.Extent, ranks, extents))
+			}
+			continue
+		}
+		errs = append(errs, p.divides(d, ranks, extents))
+	}
+	return slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+}
+
+// plain reports whether a requirement is on one extent of the shape alone.
+func (p *Program) plain(d Divide) bool { return d.With == "" && slices.Contains(p.Extents, d.Extent) }
+
+// divisible says what an extent must be a multiple of, by all requirements on it, and which multiples are the nearest.
+func (p *Program) divisible(extent string, ranks int, extents []int) error {
+	x, all := p.value(extent, ranks, extents), 1
+	var broken []Divide
+	by := func(d Divide) int { return p.by(d, ranks, extents) }
+	for _, d := range p.Divides {
+		n := by(d)
+		if !p.plain(d) || d.Extent != extent || n < 1 {
+			continue
+		}
+		all = common(all, n)
+		if x%n != 0 {
+			broken = append(broken, d)
+		}
+	}
+	if broken == nil {
+		return nil
+	}
+	var of []string
+	for i, d := range broken {
+		implied := slices.ContainsFunc(broken, func(o Divide) bool { return by(o) > by(d) && by(o)%by(d) == 0 }) ||
+			slices.ContainsFunc(broken[:i], func(o Divide) bool { return by(o) == by(d) })
+		if !implied {
+			of = append(of, d.multiple(by(d), ranks))
+		}
+	}
+	return fmt.Errorf("%s is %d: it must be a multiple of %s%s", extent, x, strings.Join(of, ", and of "),
+		nearest(x, all))
+}
+
+// common is the least multiple of both, or more than an extent can be.
+func common(a, b int) int {
+	if max(a, b) > MaxExtent {
+		return MaxExtent + 1
+	}
+	x, y := a, b
+	for y != 0 {
+		x, y = y, x%y
+	}
+	return a / x * b
+}
+
+// nearest are the multiples next to an extent that an extent may be.
+func nearest(x, of int) string {
+	below := x / of * of
+	switch above := below + of; {
+	case below < 1 && above > MaxExtent:
+		return ""
+	case below < 1:
+		return fmt.Sprintf(" (the nearest is %d)", above)
+	case above > MaxExtent:
+		return fmt.Sprintf(" (the nearest is %d)", below)
+	default:
+		return fmt.Sprintf(" (the nearest are %d and %d)", below, above)
+	}
+}
+
+// by is what a requirement has an extent be a multiple of.
+func (p *Program) by(d Divide, ranks int, extents []int) int {
+	n := max(d.Times, 1) * p.value(d.By, ranks, extents)
+	if d.Heads != "" {
+		n *= p.value(d.Heads, ranks, extents)
+	}
+	return n
+}
+
+// multiple is a requirement's number and what it is.
+func (d Divide) multiple(by, ranks int) string {
+	switch {
+	case d.By == "D" && by > ranks:
+		return fmt.Sprintf("%d times the ranks, %d", by/ranks, by)
+	case d.By == "D":
+		return fmt.Sprintf("the ranks, %d", by)
+	}
+	return strconv.Itoa(by)
+}
+
+// divides says what is wrong where a requirement on a product of extents, or on a constant, does not hold.
+func (p *Program) divides(d Divide, ranks int, extents []int) error {
+	x, y := p.value(d.Extent, ranks, extents), 1
+	if d.With != "" {
+		y = p.value(d.With, ranks, extents)
+	}
+	by := p.by(d, ranks, extents)
+	switch {
+	case by == 0 || x%by*(y%by)%by == 0: // the product itself may be too large
+		return nil
+	case d.With != "":
+		return fmt.Errorf("%s times %s is %d times %d: it must be a multiple of %s", d.Extent, d.With, x, y,
+			d.multiple(by, ranks))
+	}
+	return fmt.Errorf("the extent %s is no multiple of %s", d.Extent, d.multiple(by, ranks))
+}

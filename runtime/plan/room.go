@@ -1,0 +1,45 @@
+package plan
+
+import (
+	"fmt"
+
+	"ovgen/runtime/driver"
+)
+
+// launch is so many blocks of so many threads.
+type launch struct{ blocks, threads int }
+
+// noteLaunch notes a launch while the steps are numbered.
+func (k *Kernel) noteLaunch(grid, block driver.Dim3) {
+	k.most = launch{max(k.most.blocks, int(grid.X)), max(k.most.threads, int(block.X))}
+}
+
+// together is the most of a launch whose blocks must run at the same time; no blocks where they need not. A launch
+// AtOnce has a block for each multiprocessor at most. By counts that only Bind knows, it may be the most of the kernel.
+func (p *Plan) together(k *Kernel) launch {
+	all := launch{k.code.Blocks, k.code.Threads}
+	switch {
+	case k.code.AtOnce:
+		return launch{p.driver.Properties().Multiprocessors, all.threads}
+	case all.blocks == 0 || p.counts > 0:
+		return all
+	}
+	return k.most
+}
+
+// room asks the device whether the blocks of a kernel that must run at the same time can.
+func (p *Plan) room(k *Kernel) error {
+	most, have := p.together(k), p.driver.Properties().Multiprocessors
+	if most.blocks == 0 {
+		return nil
+	}
+	each, err := p.driver.OccupancyMaxActiveBlocksPerMultiprocessor(k.handle, most.threads, k.code.Shared)
+	if err != nil {
+		return fmt.Errorf("ask whether the blocks of kernel %s have room: %w", k.name, err)
+	}
+	if each*have < most.blocks {
+		return &RoomError{Program: p.program.Name, Kernel: k.name, Blocks: most.blocks, Threads: most.threads,
+			Shared: k.code.Shared, Each: each, Multiprocessors: have}
+	}
+	return nil
+}
