@@ -115,7 +115,7 @@ func (s *Set) product(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals,
 		at(t.groups, driver.Ptr(g.count(d)))
 		at(t.high, driver.Ptr(g.rows))
 		at(t.broad, driver.Ptr(g.columns))
-		q.AwaitsGroups(x.PostWait, g.count(d))
+		q.AwaitsGroups(x, g.count(d))
 	} else {
 		at(t.gathered, o.Staging)
 		for i, shard := range peers {
