@@ -25,8 +25,8 @@ func (q *Queue) TensorMap(to *driver.TensorMap, d driver.TensorMapDesc) bool {
 	return q.err == nil
 }
 
-// AwaitsGroups notes, in the step that is being numbered, that its kernel awaits around its work a word of each peer for
-// each of so many groups of tiles.
+// AwaitsGroups notes, in the step that is being numbered, that its kernel awaits around its work a word of each peer
+// for each of so many groups of tiles.
 func (q *Queue) AwaitsGroups(x Signals, groups int) {
 	if !q.numbering() {
 		return
