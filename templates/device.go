@@ -66,8 +66,8 @@ func (d Device) Headers() (names []string) {
 	computes := len(d.Calls) > 0 || d.any(kernels.Kernel.Computes)
 	add(len(d.Calls) > 0 || len(d.Table.Kernels) > 0, "ptx.h")
 	add(d.any(kernels.Kernel.Waits), "words.h")
-	add(d.any(func(k kernels.Kernel) bool { return k.Signals() && !k.ByBlocks }), "blocks.h")
-	add(d.any(func(k kernels.Kernel) bool { return k.ByBlocks }), "byblock.h")
+	add(d.any(func(k kernels.Kernel) bool { return k.Signals() && (!k.ByBlocks || k.Multiplies()) }), "blocks.h")
+	add(d.any(func(k kernels.Kernel) bool { return k.ByBlocks && !k.Multiplies() }), "byblock.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Copies() || k.Gathers() || k.Kind == kernels.Push }), "bytes.h")
 	for _, t := range d.Table.Types {
 		add(computes, t.String()+".h")

@@ -183,10 +183,12 @@ func transportList() []kernels.Kernel {
 			Rows: 1, Tile: kernels.Tile{Columns: 176, Cluster: 2}},
 		{Kind: kernels.Tiles, Number: 4, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
 			Rows: 1, Tile: kernels.Tile{Columns: 224, Cluster: 2, Together: true}},
-		{Kind: kernels.Scatter, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
+		{Kind: kernels.Scatter, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7, ByBlocks: true,
 			Tile: kernels.Tile{Columns: 128, Cluster: 1}},
 		{Kind: kernels.Scatter, Number: 2, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
-			Tile: kernels.Tile{Columns: 144, Cluster: 1}},
+			ByBlocks: true, Tile: kernels.Tile{Columns: 144, Cluster: 1}},
+		{Kind: kernels.Scatter, Number: 3, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
+			ByBlocks: true, Tile: kernels.Tile{Columns: 256, Cluster: 1, Together: true}},
 		{Kind: kernels.Packets, Terms: 8, Varies: true, ByBlocks: true},
 		{Kind: kernels.Packets, Number: 2, Terms: 8, Varies: true, Added: true, ByBlocks: true},
 		{Kind: kernels.PacketGather, Terms: 8, Varies: true, ByBlocks: true},
@@ -223,7 +225,7 @@ func every() (list []kernels.Kernel) {
 		list = append(list, of...)
 		switch k := of[0]; kind {
 		case kernels.Scatter: // and one with a bias
-			k.Number, k.Rows = 3, 1
+			k.Number, k.Rows = 4, 1
 			list = append(list, k)
 		case kernels.Push: // and one that adds a tensor
 			k.Number, k.Added = 2, true

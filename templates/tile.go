@@ -72,7 +72,11 @@ func (p Product) Registers() []string {
 
 // Operands are the numbers as lines of C++: "EIGHT(d, 0), EIGHT(d, 8)".
 func (p Product) Operands() []string {
-	return lines(p.Numbers()/8, 8, func(i int) string { return fmt.Sprintf("EIGHT(d, %d)", 8*i) })
+	each := 8
+	if p.Numbers() > 120 {
+		each = 6 // of three digits
+	}
+	return lines(p.Numbers()/8, each, func(i int) string { return fmt.Sprintf("EIGHT(d, %d)", 8*i) })
 }
 
 // lines are n texts, so many a line with commas between them.

@@ -48,11 +48,11 @@ GATHER = BOTH + [
     ("      store_release(there(p, ahead), 1u);\n", "after", by("true", "shard", "ahead")),
 ]
 SCATTER = BOTH + [
-    ("        await_terms(p);\n        load", "after the wait", by(FIRST, "let in")),
+    ("        await_terms(p, tile, wide);\n        load", "after the wait", by(FIRST, "let in")),
     ("        add_terms(p, m, at, d, half);\n", "after", by("thread == 0", "summed")),
-    ("        await_slot(p, tile.ahead);\n      }\n      const", "after the wait", by("true", "slot")),
+    ("        await_slot(p, whole, wide);\n      }\n      const", "after the wait", by("true", "slot")),
     ("        boxes_written();\n", "after", by("true", "written")),
-    ("tiles_of(p) / (unsigned)p.ranks * cluster * releases);\n", "after", by("true", "left")),
+    ("        leave(p, whole, wide, releases);\n", "after", by("true", "left")),
 ]
 
 

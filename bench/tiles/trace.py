@@ -33,6 +33,8 @@ POINTS = [
     ("8B fc2 1024", True, "scatter_bf16", 128, 1, 229472, 1024, 7168, 4096),
     ("8B fc2 1024", True, "scatter2_bf16", 144, 1, 225376, 1024, 7168, 4096),
     ("8B fc2 2048", True, "scatter_bf16", 128, 1, 229472, 2048, 7168, 4096),
+    ("8B fc2 2048", True, "scatter3_bf16", 256, 1, 229440, 2048, 7168, 4096),
+    ("8B fc2 4096", True, "scatter3_bf16", 256, 1, 229440, 4096, 7168, 4096),
 ]
 MEANS = {
     "start": "blocks start", "operands": "first operands", "multiplied": "multiplied",
@@ -52,7 +54,7 @@ class Device:
 
     def __init__(self, number, folder):
         self.number = number
-        self.words = torch.zeros(64 * WORD, dtype=torch.int32, device=f"cuda:{number}")
+        self.words = torch.zeros(128 * WORD, dtype=torch.int32, device=f"cuda:{number}")
         self.context = ctypes.c_void_p()
         do("cuDevicePrimaryCtxRetain", ctypes.byref(self.context), number)
         self.enter()
@@ -69,6 +71,10 @@ class Device:
 
     def word(self, i):
         return self.words.data_ptr() + 4 * WORD * i
+
+    def group_word(self, i, peer, ranks):
+        """The word of the first group of tiles, as in an arena: those of the next ones lie behind it."""
+        return self.word(96 + 16 * i) + 4 * peer
 
     def stamps(self, module):
         """The stamps since the last call."""
@@ -100,10 +106,21 @@ def seven(*words):
     return list(words) + [0] * (7 - len(words))
 
 
+def groups_of(rows, n, ranks, wide, most=64):
+    """How many groups of tiles a rank's rows have, their rows and their columns, as package kernels cuts them."""
+    def ceil(x, by):
+        return -(-x // by)
+    most, tiles = min(most, 64 // max(ranks - 1, 1)), ceil(rows, 128)
+    high = ceil(tiles, most)
+    broad = ceil(ceil(n, wide), most // ceil(tiles, high)) * wide
+    return [ceil(rows, high * 128) * ceil(n, broad), high * 128, broad]
+
+
 class Run:
     """A kernel's launches on some devices, with the parameters of the package's struct."""
 
-    def __init__(self, devices, scatters, kernel, wide, cluster, shared, m, k, n):
+    def __init__(self, devices, scatters, kernel, wide, cluster, shared, m, k, n, most=64):
+        self.most = most
         self.devices, self.kernel, self.cluster, self.shared = devices, kernel, cluster, shared
         self.scatters, ranks = scatters, len(devices)
         rows = m // ranks
@@ -124,15 +141,18 @@ class Run:
         rows, peers = m // ranks, [(r + 1 + i) % ranks for i in range(ranks - 1)]
         own, all_ = self.a[r].data_ptr(), self.staging[r].data_ptr()
         b = tensor_map(self.b[r].data_ptr(), 1, n, k, wide // self.cluster)
-        lists = (seven(*(self.devices[p].word(r) for p in peers)), seven(*(d.word(p) for p in peers)),
-                 seven(*(self.devices[p].word(8 + r) for p in peers)), seven(*(d.word(8 + p) for p in peers)))
-        words = [w for one in lists for w in one] + [ranks - 1, d.word(16), 0, d.word(24), WORD]
+        def word(of, i, peer):
+            return of.group_word(i, peer, ranks) if self.scatters else of.word(8 * i + peer)
+        lists = (seven(*(word(self.devices[p], 0, r) for p in peers)), seven(*(word(d, 0, p) for p in peers)),
+                 seven(*(word(self.devices[p], 1, r) for p in peers)), seven(*(word(d, 1, p) for p in peers)))
+        words = [w for one in lists for w in one] + [ranks - 1, d.word(16), 0]
+        words += [ranks] * self.scatters + [d.word(24), WORD]
         if self.scatters:
             maps = (tensor_map(all_, ranks, rows, n, 128) + tensor_map(own, ranks, rows, k, 128) + b +
                     tensor_map(self.c[r].data_ptr(), 1, rows, n, 64))
             slots = [tensor_map(self.staging[p].data_ptr() + r * rows * n * 2, 1, rows, n, 64) for p in peers]
             maps += [w for s in slots for w in s] + [0] * (16 * (7 - len(slots)))
-            list_ = maps + words + [ranks, r, rows, k, n, 0]
+            list_ = maps + words + groups_of(rows, n, ranks, wide, self.most) + [ranks, r, rows, k, n, 0]
         else:
             maps = (tensor_map(own, 1, rows, k, 128) + tensor_map(all_ if ranks > 1 else own, ranks, rows, k, 128) + b +
                     tensor_map(self.c[r].data_ptr(), ranks, rows, n, 64))

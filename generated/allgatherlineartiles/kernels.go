@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlineartiles",
-	Source:  "202b386ed6c531373180992766f2f2e4050e0fe8d6412ce6f8ecffd77b7264db",
+	Source:  "33c886f53ef48265adb17138ef8fba3535eabe0af4f97eb8e801fb0906dca503",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

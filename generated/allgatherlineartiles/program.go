@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "dbb21258190079662ff0bf6d5f8634a73c3b05e0f186ce4be2f23ad51ffdeae9",
+	Hash:     "f1b3f3b480417a65f7b8e0c4da09c14d4afec45d454efe93db0553c016c3da38",
 	Proof:    "proven for D = 1..8, stamp 6d250533159b04ef",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

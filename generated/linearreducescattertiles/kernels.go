@@ -15,10 +15,13 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Scatter, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer,
-			PostWait: kernels.EachPeer, Terms: 7, Tile: kernels.Tile{Columns: 128, Cluster: 1}},
+			PostWait: kernels.EachPeer, Terms: 7, Tile: kernels.Tile{Columns: 128, Cluster: 1}, ByBlocks: true},
 		{Kind: kernels.Scatter, Number: 2, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer,
 			PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 7,
-			Tile: kernels.Tile{Columns: 144, Cluster: 1}},
+			Tile: kernels.Tile{Columns: 144, Cluster: 1}, ByBlocks: true},
+		{Kind: kernels.Scatter, Number: 3, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer,
+			PostPost: kernels.EachPeer, PostWait: kernels.EachPeer, Terms: 7,
+			Tile: kernels.Tile{Columns: 256, Cluster: 1, Together: true}, ByBlocks: true},
 	},
 }
 
@@ -28,7 +31,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescattertiles",
-	Source:  "24c566be7fa370a8d40ac9161a9880b70de90a3e21fdd9431e6b7335587a1108",
+	Source:  "6ac3ed4d66c6c0bff5c001bb4b2f7913bb45dbe81d29f144b548f39710d972c6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -3,6 +3,7 @@
 // The kernels of LinearReduceScatterTiles's transport, launched by the host program in program.go:
 //   scatter   posts to every peer, awaits all, multiplies and sums, posts to every peer, and awaits all
 //   scatter2  posts to every peer, awaits all, multiplies and sums, posts to every peer, and awaits all
+//   scatter3  posts to every peer, awaits all, multiplies and sums, posts to every peer, and awaits all
 //
 // Every kernel takes one struct by value. A struct of zeros makes it do nothing, which is how it
 // is launched once before the first run.
@@ -20,13 +21,14 @@
 // ----------------------------------------------------------------------------
 // scatter multiplies and sums: C = A Bᵀ, summed over all ranks, of
 // the rows of this one. A has the rows of all ranks, one below the other, and B is [columns, depth]. It posts that its
-// slots may be written. The tiles of a peer's rows go to this rank's slot there, and it is posted when all of them have
-// arrived. Those of the own rows come last: when the peers have posted, each is added to what lies in the slots, in the
-// order of ranks. All blocks must run at the same time, since tiles wait for what the peers' blocks make.
+// slots may be written. The tiles of a peer's rows go to this rank's slot there, and are posted group by group: a group
+// is a rectangle of a rank's rows and columns, whatever the tiles of the ranks, and has words of its own. Tiles of the
+// own rows come last: each is added to what lies in the slots, in the order of ranks, when the peers have posted its
+// groups. All blocks must run at the same time, since tiles wait for what the peers' blocks make.
 //
 // Blocks make tiles of C of 128 rows, one after another. Of a block's first warpgroup, one thread copies operands, 64
 // elements deep, to a ring of stages. The other two multiply a tile each in turn, so
-// that one stores its tile while the other multiplies.
+// that one stores its tile while the other multiplies, or 64 rows each of one tile.
 // Launch: a grid of one dimension, of no more blocks than multiprocessors; blocks of 384 threads.
 
 struct scatter {
@@ -39,60 +41,107 @@ struct scatter {
   u64 peers;  // words of each
   unsigned *step;  // step word of the stream
   u64 value;  // what that gets
+  u64 stride;  // distance in words between consecutive groups' words
   unsigned *blocks;  // count word of the stream; 0: the kernel does nothing
   u64 apart;  // distance in words between the count words of the stream
+  u64 groups, high, broad;  // of a rank's rows: how many; rows, of whole tiles, and columns of each
   u64 ranks, rank;
   u64 rows, depth, columns;  // rows are of a rank
   const char *bias;  // of [columns]; none
-  u64 unused[1];  // a Map is aligned to 64 bytes
+  u64 unused[5];  // a Map is aligned to 64 bytes
 };
 
-// begin posts that peers may write the slots, by one thread of the first block to come.
+// begin posts that peers may write the slots, by a warp of the first block to come.
 DEVICE void begin(const struct scatter &p)
 {
-  if (p.ranks > 1 && puller_of_warp().begins && increment(p.blocks, 2 * gridDim.x - 1) == 0) {
-    post_words(p.pre_post, p.peers);
+  if (p.ranks == 1) {
+    return;
+  }
+  const struct Puller warp = puller_of_warp();
+  const unsigned before = warp.begins ? increment(p.blocks, 2 * gridDim.x - 1) : 1;
+  if (of_leader(before) > 0) {
+    return;
+  }
+  __threadfence_system();
+  for (unsigned i = warp.lane; i < p.peers * p.groups; i += warp.lanes) {
+    store_relaxed(p.pre_post[i % p.peers] + i / p.peers * p.stride, 1u);
   }
 }
 
-// await_slot holds the thread until the rank that is so many ahead lets its slot be written.
-DEVICE void await_slot(const struct scatter &p, unsigned ahead)
+// groups_of are a tile's, which has so many columns.
+DEVICE struct Groups groups_of(const struct scatter &p, struct Tile tile, unsigned wide)
 {
-  await_word(p.pre_wait[ahead - 1]);
+  const unsigned columns = (unsigned)p.columns, broad = (unsigned)p.broad, left = tile.column / broad;
+  const unsigned end = tile.column + wide < columns ? tile.column + wide : columns;
+  const unsigned above = tile.row / (unsigned)p.high * ((columns + broad - 1) / broad);
+  return {above + left, left * broad, (end - 1) / broad - left + 1};
+}
+
+// await_slot holds the thread until the rank that is so many ahead lets the tile's part of its slot be written.
+DEVICE void await_slot(const struct scatter &p, struct Tile tile, unsigned wide)
+{
+  const struct Groups of = groups_of(p, tile, wide);
+  for (unsigned group = of.first; group < of.first + of.count; group++) {
+    await_word(p.pre_wait[tile.ahead - 1] + group * p.stride);
+  }
   copies_see();
 }
 
-// leave counts a tile, or a part of it, that has arrived at the rank so many ahead. Behind the last of so many it posts
-// there. Beside the count of blocks the stream has a count word for each peer.
-DEVICE void leave(const struct scatter &p, unsigned ahead, unsigned parts)
+// leave counts a tile that has arrived, or one of so many parts of it, in its groups. Behind the last of a group it
+// posts that. Beside the count of blocks the stream has a count word for each group of each peer.
+DEVICE void leave(const struct scatter &p, struct Tile tile, unsigned wide, unsigned parts)
 {
-  const unsigned last = parts - 1;
-  if (increment(p.blocks + ahead * p.apart, last) == last) {
-    store_relaxed(p.pre_wait[ahead - 1], 0u);
-    store_release(p.post_post[ahead - 1], 1u);
+  const struct Groups of = groups_of(p, tile, wide);
+  const unsigned top = tile.row / (unsigned)p.high * (unsigned)p.high, rows = (unsigned)p.rows - top;
+  const unsigned below = ((rows < p.high ? rows : (unsigned)p.high) + tall - 1) / tall;
+  for (unsigned i = 0; i < of.count; i++) {
+    const unsigned group = of.first + i, column = of.column + i * (unsigned)p.broad;
+    const unsigned end = column + p.broad < p.columns ? column + (unsigned)p.broad : (unsigned)p.columns;
+    const unsigned last = ((end - 1) / wide - column / wide + 1) * below * parts - 1;
+    if (last == 0 || increment(p.blocks + (1 + (tile.ahead - 1) * p.groups + group) * p.apart, last) == last) {
+      store_relaxed(p.pre_wait[tile.ahead - 1] + group * p.stride, 0u);
+      store_release(p.post_post[tile.ahead - 1] + group * p.stride, 1u);
+    }
   }
 }
 
-// await_terms holds the thread until what all peers have made of the own rows is in the slots.
-DEVICE void await_terms(const struct scatter &p)
+// await_terms holds the thread until what all peers have made of a tile is in the slots.
+DEVICE void await_terms(const struct scatter &p, struct Tile tile, unsigned wide)
 {
-  for (unsigned i = 0; i < p.peers; i++) {
-    await_word(p.post_wait[i]);
+  const struct Groups of = groups_of(p, tile, wide);
+  for (unsigned group = of.first; group < of.first + of.count; group++) {
+    for (unsigned i = 0; i < p.peers; i++) {
+      await_word(p.post_wait[i] + group * p.stride);
+    }
   }
   copies_see();
 }
 
-// end is the last block's: no other looks at the words any more.
+// end is the last block's, by its first warp: no other looks at the words any more.
 DEVICE void end(const struct scatter &p)
 {
-  if (p.ranks > 1 && last_block(p.blocks, 2)) {
-    reset_words(p.post_wait, p.peers, p.step, p.value);
+  if (p.ranks == 1) {
+    return;
+  }
+  const struct Puller warp = puller_of_warp();
+  const unsigned last = last_block(p.blocks, 2);
+  if (threadIdx.x >= warp.lanes || !of_leader(last)) {
+    return;
+  }
+  warp_meet();
+  for (unsigned i = warp.lane; i < p.peers * p.groups; i += warp.lanes) {
+    store_relaxed(p.post_wait[i % p.peers] + i / p.peers * p.stride, 0u);
+  }
+  if (warp.lane == 0) {
+    store_relaxed(p.step, (unsigned)p.value);
   }
 }
 
-// Of each kernel: columns of a tile, blocks of a cluster, stages of the ring, boxes that a warpgroup stores through.
-struct scatter_sizes { enum { wide = 128, cluster = 1, stages = 6, boxes = 2 }; };
-struct scatter2_sizes { enum { wide = 144, cluster = 1, stages = 6, boxes = 1 }; };
+// Of each kernel: columns of a tile, blocks of a cluster, stages of the ring, boxes that a warpgroup stores through,
+// and whether both warpgroups make a tile together.
+struct scatter_sizes { enum { wide = 128, cluster = 1, stages = 6, boxes = 2, together = 0 }; };
+struct scatter2_sizes { enum { wide = 144, cluster = 1, stages = 6, boxes = 1, together = 0 }; };
+struct scatter3_sizes { enum { wide = 256, cluster = 1, stages = 4, boxes = 2, together = 1 }; };
 
 // scatter_code is what the kernels run, with elements E.
 template <typename E, typename Sizes>
@@ -161,13 +210,13 @@ struct scatter_code {
       for (unsigned i = blockIdx.x / cluster; i < tiles_of(p); i += gridDim.x / cluster) {
         const struct Tile tile = tile_at(p, i, blockIdx.x % cluster);
         if (tile.ahead > 0) {
-          await_slot(p, tile.ahead);
+          await_slot(p, tile, wide);
         } else {
-          await_terms(p);
+          await_terms(p, tile, wide);
         }
         make(p, tile);
         if (tile.ahead > 0) {
-          leave(p, tile.ahead, tiles_of(p) / (unsigned)p.ranks * cluster);
+          leave(p, tile, wide, 1);
         }
       }
     }
@@ -177,8 +226,9 @@ struct scatter_code {
 #else  // the tensor cores
 
   enum {
-    subtiles = 2,  // of 64 rows, that one warpgroup makes
-    releases = 1,  // of a stage by each block of the cluster
+    together = Sizes::together,
+    subtiles = together ? 1 : 2,  // of 64 rows, that one warpgroup makes
+    releases = together ? 2 : 1,  // of a stage by each block of the cluster
     a_bytes = tall * deep * 2, b_bytes = wide * deep * 2, stage_bytes = a_bytes + b_bytes, boxes = Sizes::boxes,
   };
 
@@ -211,6 +261,25 @@ struct scatter_code {
           EIGHT(d, 64)
         : "l"(a), "l"(b));
   }
+  DEVICE void multiply(struct bf16, float (&d)[128], u64 a, u64 b)
+  {
+    asm volatile(
+        "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
+        "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+        "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+        "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
+        "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
+        "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+        "}, %128, %129, yes, 1, 1, 0, 0;\n\t}"
+        : EIGHT(d, 0), EIGHT(d, 8), EIGHT(d, 16), EIGHT(d, 24), EIGHT(d, 32), EIGHT(d, 40),
+          EIGHT(d, 48), EIGHT(d, 56), EIGHT(d, 64), EIGHT(d, 72), EIGHT(d, 80), EIGHT(d, 88),
+          EIGHT(d, 96), EIGHT(d, 104), EIGHT(d, 112), EIGHT(d, 120)
+        : "l"(a), "l"(b));
+  }
 
   DEVICE void multiply(struct fp16, float (&d)[64], u64 a, u64 b)
   {
@@ -238,6 +307,25 @@ struct scatter_code {
         "}, %72, %73, yes, 1, 1, 0, 0;\n\t}"
         : EIGHT(d, 0), EIGHT(d, 8), EIGHT(d, 16), EIGHT(d, 24), EIGHT(d, 32), EIGHT(d, 40), EIGHT(d, 48), EIGHT(d, 56),
           EIGHT(d, 64)
+        : "l"(a), "l"(b));
+  }
+  DEVICE void multiply(struct fp16, float (&d)[128], u64 a, u64 b)
+  {
+    asm volatile(
+        "{\n\t.reg .pred yes;\n\tsetp.eq.u32 yes, 0, 0;\n\t"
+        "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+        "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+        "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
+        "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
+        "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+        "}, %128, %129, yes, 1, 1, 0, 0;\n\t}"
+        : EIGHT(d, 0), EIGHT(d, 8), EIGHT(d, 16), EIGHT(d, 24), EIGHT(d, 32), EIGHT(d, 40),
+          EIGHT(d, 48), EIGHT(d, 56), EIGHT(d, 64), EIGHT(d, 72), EIGHT(d, 80), EIGHT(d, 88),
+          EIGHT(d, 96), EIGHT(d, 104), EIGHT(d, 112), EIGHT(d, 120)
         : "l"(a), "l"(b));
   }
 
@@ -308,7 +396,7 @@ struct scatter_code {
         at.next();
       }
       if (tile.ahead == 0) {
-        await_terms(p);
+        await_terms(p, tile, wide);
         load_terms(p, m, at, tile);
       }
     }
@@ -373,15 +461,16 @@ struct scatter_code {
   {
     const unsigned group = threadIdx.x / 128, thread = threadIdx.x % 128;
     const unsigned stride = gridDim.x / cluster, tiles = tiles_of(p);
-    const unsigned half = 0;  // of the tile's rows, its first
+    const unsigned half = together ? group - 1 : 0;  // of the tile's rows, its first
     struct Ring<stages> at = {};
     unsigned turn = 0, number = 0;  // of boxes, and the number of the block's tile
     for (unsigned i = blockIdx.x / cluster; i < tiles; i += stride) {
-      if (number++ % 2 != group - 1) {
+      if (!together && number++ % 2 != group - 1) {
         at.skip(steps + (tile_at(p, i, 0).ahead == 0 ? ((unsigned)p.ranks - 1) * boxes_of(wide) : 0));
         continue;
       }
-      struct Tile tile = tile_at(p, i, of_cluster);
+      const struct Tile whole = tile_at(p, i, of_cluster);
+      struct Tile tile = whole;
       tile.row += half * 64;
       float d[subtiles][wide / 2];
 #pragma unroll
@@ -391,7 +480,7 @@ struct scatter_code {
           d[s][j] = 0.0f;
         }
       }
-      if (number > 1) {
+      if (!together && number > 1) {
         meet(2 + group, 256);  // the other one has multiplied
       }
       unsigned before = 0;
@@ -415,7 +504,7 @@ struct scatter_code {
         before = at.stage;
         at.next();
       }
-      if (tile.ahead > 0 && i + stride < tiles) {
+      if (!together && tile.ahead > 0 && i + stride < tiles) {
         arrive(2 + (3 - group), 256);
       }
       multiplied<0>();
@@ -431,11 +520,11 @@ struct scatter_code {
       }
       if (tile.ahead == 0) {
         add_terms(p, m, at, d, half);
-        if (i + stride < tiles) {
+        if (!together && i + stride < tiles) {
           arrive(2 + (3 - group), 256);
         }
       } else if (thread == 0) {
-        await_slot(p, tile.ahead);
+        await_slot(p, whole, wide);
       }
       const struct Map *const c = tile.ahead == 0 ? &p.c : &p.to[tile.ahead - 1];
       const bool last = i + stride >= tiles;
@@ -446,13 +535,13 @@ struct scatter_code {
       }
 #pragma unroll
       for (unsigned s = 0; s < subtiles; s++) {
-        store<E, boxes, true>(c, 0, d[s], tile, last ? to + s * box_bytes : to, apart, last,
+        store<E, boxes, !together>(c, 0, d[s], tile, last ? to + s * box_bytes : to, apart, last,
                                turn, tile.ahead > 0 ? 36 * steps : 0);
         tile.row += 64;
       }
       if (tile.ahead > 0 && thread == 0) {
         boxes_written();
-        leave(p, tile.ahead, tiles_of(p) / (unsigned)p.ranks * cluster * releases);
+        leave(p, whole, wide, releases);
       }
     }
     if (thread == 0) {
@@ -510,5 +599,13 @@ __global__ void BLOCK(384) scatter2_bf16(const __grid_constant__ struct scatter 
 __global__ void BLOCK(384) scatter2_fp16(const __grid_constant__ struct scatter p)
 {
   scatter_code<fp16, scatter2_sizes>::run(p);
+}
+__global__ void BLOCK(384) scatter3_bf16(const __grid_constant__ struct scatter p)
+{
+  scatter_code<bf16, scatter3_sizes>::run(p);
+}
+__global__ void BLOCK(384) scatter3_fp16(const __grid_constant__ struct scatter p)
+{
+  scatter_code<fp16, scatter3_sizes>::run(p);
 }
 }

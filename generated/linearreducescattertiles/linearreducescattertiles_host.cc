@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescattertiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 072b84bd979f083dfbf8c9eb9473ad015917fe7996806ac7fb718d4cec93afd4
+// 070ea4dfdfc0e86cb407470cd35da7076799096292b79991ad7ae234f30e9832
 
 namespace {
 
@@ -14,6 +14,8 @@ const Kernel kernels[] = {
     {"scatter_fp16", sizeof(struct scatter), thread<struct scatter, scatter_fp16>},
     {"scatter2_bf16", sizeof(struct scatter), thread<struct scatter, scatter2_bf16>},
     {"scatter2_fp16", sizeof(struct scatter), thread<struct scatter, scatter2_fp16>},
+    {"scatter3_bf16", sizeof(struct scatter), thread<struct scatter, scatter3_bf16>},
+    {"scatter3_fp16", sizeof(struct scatter), thread<struct scatter, scatter3_fp16>},
     {},
 };
 

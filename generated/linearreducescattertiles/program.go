@@ -30,8 +30,8 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearreducescattertiles",
-	Hash:    "cea66259a033d78dc4f3934f8d5f7f4630ad91030a50c963a1829397c64d795a",
-	Proof:   "proven for D = 1..8, stamp 03e157920b64864d",
+	Hash:    "52080a0aa778f3a2606219934f2205c5eb6be8c45d048a59fcc454eed78b6cc9",
+	Proof:   "proven for D = 1..8, stamp 38826bbc7d7401f5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}, {Extent: "K", By: "D", Times: 8},
@@ -102,8 +102,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.b = b.Caller("B", s.Type.Bytes(n*(k/d)))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m/d*n)))
 	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
-	p.free = b.Semaphore("free")
-	p.arrived = b.Semaphore("arrived")
+	p.free = b.ByBlocks(b.Semaphore("free"))
+	p.arrived = b.ByBlocks(b.Semaphore("arrived"))
 	p.gemm = driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true}
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)

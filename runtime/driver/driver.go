@@ -280,6 +280,9 @@ type Touch struct {
 	Bytes int64
 	Value uint32 // for TouchWait and TouchPost
 	Type  Type   // of the elements of a kernel that computes with them
+	// Rows: the range is the first of so many, each Apart bytes behind the one before; 0: there is no other.
+	Rows  int
+	Apart int64
 	// Block that does this, from 1, of a kernel whose blocks signal each for itself; 0: any.
 	Block int
 	// Turn is set where launches use two halves in turn. At is in the first; the range is in the other one, Half bytes
@@ -288,6 +291,13 @@ type Touch struct {
 	Half int64
 	// Packets: Bytes are those of data that lie there as packets, each its own flag; with Flag, of the first of them.
 	Packets, Flag bool
+}
+
+// Each is the ranges of a touch.
+func (t *Touch) Each(f func(at Ptr, bytes int64)) {
+	for row := range max(t.Rows, 1) {
+		f(t.At+Ptr(int64(row)*t.Apart), t.Bytes)
+	}
 }
 
 // Reads is the touch of a kernel that reads so many bytes.

@@ -36,8 +36,9 @@ func (s *Stream) String() string {
 // StepValue is the value that a wait writes into the step word of its stream.
 func StepValue(plan, step int) uint32 { return uint32(plan)<<16 | uint32(step)&0xffff }
 
-// CountWords are how many count words a stream has, each StepBytes after the one before it.
-const CountWords = 16
+// CountWords are how many count words a stream has, each StepBytes after the one before it: one for blocks, and one
+// for each of 64 parts of a kernel's work.
+const CountWords = 1 + 64
 
 // CountWord is the address of a stream's first count word, given that of its step word. A
 // kernel counts its blocks there, and in the others parts of its work; between kernels the words are zero, also

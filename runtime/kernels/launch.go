@@ -223,7 +223,8 @@ func (k *kernel) signal(q *plan.Queue, on *plan.Stream, x plan.Signals) *kernel 
 	}
 	if k.ByBlocks {
 		k.params[k.away] = uint64(w.Stride)
-	} else {
+	}
+	if k.counts() {
 		k.params[k.block] = uint64(q.CountWord(on))
 	}
 	return k

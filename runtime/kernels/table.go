@@ -210,6 +210,9 @@ func (k Kernel) Signals() bool {
 	return k.Kind.Work() != Nothing && k.words() != [4]Words{} || k.Lands()
 }
 
+// counts reports whether the kernel's blocks count themselves: all but those that signal each for itself.
+func (k Kernel) counts() bool { return k.Signals() && (!k.ByBlocks || k.Multiplies()) }
+
 // From is the type of the elements that the kernel reads, in a plan of elements of a type.
 func (k Kernel) From(plan driver.Type) driver.Type {
 	if k.Kind == FromFP32 {
@@ -260,7 +263,7 @@ func (t *Table) Code() []driver.Kernel {
 		}
 		for _, typ := range types {
 			code := driver.Kernel{Name: k.Name(typ), Params: 8 * l.size, Touches: l.touches(typ)}
-			if k.ByBlocks || k.Lands() {
+			if !k.counts() && (k.ByBlocks || k.Lands()) {
 				code.Multiprocessors, code.Threads, code.Blocks = plan.MostBlocks, threads, plan.MostBlocks
 			}
 			if k.Lands() {

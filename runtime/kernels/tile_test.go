@@ -73,6 +73,9 @@ func tileWords(table Table) ([]uint64, layout) {
 	p[l.count], p[l.step], p[l.value], p[l.block] = 2, 200, 7, 208
 	x := l.tiled
 	p[x.ranks], p[x.rank], p[x.rows], p[x.k], p[x.n] = 3, 1, 4, 8, 2
+	if l.Scatters() {
+		p[l.away], p[x.high], p[x.broad] = 100, 3, 2 // two groups, of three rows and of one
+	}
 	return p, l
 }
 
@@ -84,11 +87,12 @@ func tileData(block int, kind driver.TouchKind, at driver.Ptr, bytes int64) driv
 	return driver.Touch{Kind: kind, At: at, Bytes: bytes, Type: driver.BF16, Block: block}
 }
 
-// TestScatterTouches: a launch's beginning, a part for each peer's rows, and the own rows with their sum, as blocks.
+// TestScatterTouches: a launch's beginning, the groups of each peer's rows, and those of the own rows with their sum,
+// as blocks.
 func TestScatterTouches(t *testing.T) {
 	table := Table{Peers: 2, Types: []driver.Type{driver.BF16}, Kernels: []Kernel{{Kind: Scatter,
 		PrePost: EachPeer, PreWait: EachPeer, PostPost: EachPeer, PostWait: EachPeer, Terms: 2, Rows: 1,
-		Tile: Tile{Columns: 128, Cluster: 1}}}}
+		ByBlocks: true, Tile: Tile{Columns: 128, Cluster: 1}}}}
 	list := table.Code()
 	if len(list) != 1 || list[0].Name != "scatter_bf16" || !list[0].AtOnce || list[0].Threads != TileThreads ||
 		list[0].Only != 90 {
@@ -101,22 +105,36 @@ func TestScatterTouches(t *testing.T) {
 	}
 	p[x.bias] = 3500
 	const read, write, wait, post = driver.TouchRead, driver.TouchWrite, driver.TouchWait, driver.TouchPost
-	part := func(block int, ready, a, to, done driver.Ptr) []driver.Touch {
-		return []driver.Touch{tileWord(block, wait, ready, 1), tileData(block, read, a, 64),
-			tileData(block, read, 3000, 32), tileData(block, write, to, 16), tileWord(block, write, ready, 0),
-			tileWord(block, post, done, 1)}
+	// Of a group: how many rows it has, and how many come before it.
+	part := func(block int, ready, a, to, done driver.Ptr, rows int64, above driver.Ptr) []driver.Touch {
+		words := above / 3 * 400
+		return []driver.Touch{tileWord(block, wait, ready+words, 1), tileData(block, read, a+16*above, 16*rows),
+			tileData(block, read, 3000, 32), tileData(block, write, to+4*above, 4*rows),
+			tileWord(block, write, ready+words, 0), tileWord(block, post, done+words, 1)}
+	}
+	own := func(block int, rows int64, above driver.Ptr) []driver.Touch {
+		words := above / 3 * 400
+		return []driver.Touch{tileData(block, read, 2064+16*above, 16*rows), tileData(block, read, 3000, 32),
+			tileData(block, write, 1016+4*above, 4*rows), tileWord(block, write, 208, 0),
+			tileWord(block, wait, 130+words, 1), tileWord(block, wait, 134+words, 1),
+			tileData(block, read, 1000+4*above, 4*rows), tileData(block, read, 1016+4*above, 4*rows),
+			tileData(block, read, 1032+4*above, 4*rows), tileData(block, read, 3500, 4),
+			tileData(block, write, 4000+4*above, 4*rows), tileWord(block, write, 130+words, 0),
+			tileWord(block, write, 134+words, 0)}
 	}
 	want := slices.Concat(
-		[]driver.Touch{tileWord(0, write, 208, 0), tileWord(0, post, 100, 1), tileWord(0, post, 104, 1)},
-		part(1, 110, 2128, 5000, 120), // the rows of rank 2
-		part(2, 114, 2000, 6000, 124), // of rank 0
-		[]driver.Touch{tileData(3, read, 2064, 64), tileData(3, read, 3000, 32), tileData(3, write, 1016, 16),
-			tileWord(3, write, 208, 0), tileWord(3, wait, 130, 1), tileWord(3, wait, 134, 1),
-			tileData(3, read, 1000, 16), tileData(3, read, 1016, 16), tileData(3, read, 1032, 16),
-			tileData(3, read, 3500, 4), tileData(3, write, 4000, 16), tileWord(3, write, 130, 0),
-			tileWord(3, write, 134, 0), tileWord(3, write, 200, 7)})
+		[]driver.Touch{tileWord(0, write, 208, 0), tileWord(0, post, 100, 1), tileWord(0, post, 104, 1),
+			tileWord(0, post, 500, 1), tileWord(0, post, 504, 1)},
+		part(1, 110, 2128, 5000, 120, 3, 0), part(2, 110, 2128, 5000, 120, 1, 3), // the rows of rank 2
+		part(3, 114, 2000, 6000, 124, 3, 0), part(4, 114, 2000, 6000, 124, 1, 3), // of rank 0
+		own(5, 3, 0), []driver.Touch{tileWord(5, write, 200, 7)}, own(6, 1, 3))
 	if got := list[0].Touches(unsafe.Pointer(&p[0]), nil); !slices.Equal(got, want) {
 		t.Errorf("got\n%v\nwant\n%v", got, want)
+	}
+	p[x.high], p[x.broad] = 128, 1 // two groups, of a column each
+	column := driver.Touch{Kind: write, At: 5002, Bytes: 2, Rows: 4, Apart: 4, Type: driver.BF16, Block: 2}
+	if got := list[0].Touches(unsafe.Pointer(&p[0]), nil); !slices.Contains(got, column) {
+		t.Errorf("got\n%v\nwithout %v", got, column)
 	}
 	if got := list[0].Touches(unsafe.Pointer(&make([]uint64, l.size)[0]), nil); len(got) != 0 {
 		t.Errorf("the first launch, which does nothing, touches %v", got)
@@ -173,7 +191,8 @@ func TestTilesAlike(t *testing.T) {
 		for i, tile := range []Tile{{Columns: 128, Cluster: 1}, {Columns: 112, Cluster: 2},
 			{Columns: 224, Cluster: 2, Together: true}} {
 			table.Kernels = append(table.Kernels, Kernel{Kind: kind, Number: i + 1, PrePost: EachPeer,
-				PreWait: EachPeer, PostPost: EachPeer, PostWait: EachPeer, Terms: 2, Rows: 1, Tile: tile})
+				PreWait: EachPeer, PostPost: EachPeer, PostWait: EachPeer, Terms: 2, Rows: 1,
+				ByBlocks: kind == Scatter, Tile: tile})
 		}
 		p, l := tileWords(table)
 		for i := range l.maps() {
@@ -227,5 +246,32 @@ func TestTileTouches(t *testing.T) {
 	}
 	if got := list[0].Touches(unsafe.Pointer(&make([]uint64, l.size)[0]), nil); len(got) != 0 {
 		t.Errorf("the first launch, which does nothing, touches %v", got)
+	}
+}
+
+// TestGroups: a rank's rows are cut into as many groups of tiles as there are words for, at the ends of tiles where
+// there are such that divide the columns.
+func TestGroups(t *testing.T) {
+	s := &Set{}
+	for _, columns := range []int{128, 144} {
+		s.kernels = append(s.kernels, &kernel{layout: layout{Kernel: Kernel{Kind: Scatter,
+			Tile: Tile{Columns: columns, Cluster: 1}}}})
+	}
+	for _, c := range []struct{ ranks, m, n, rows, columns, count int }{
+		{1, 256, 4096, 128, 128, 64},
+		{2, 256, 4096, 128, 128, 64},
+		{2, 256, 4608, 128, 256, 36}, // 128 and 144 divide it
+		{2, 256, 2160, 128, 144, 30},
+		{2, 1, 1, 128, 128, 1},
+		{2, 1024, 4096, 128, 512, 64},
+		{2, 65 * 128, 4096, 256, 4096, 33},
+		{8, 512, 4096, 128, 2048, 8},
+		{8, 1536, 4096, 256, 4096, 6},
+	} {
+		d := driver.MatmulDesc{M: c.m, N: c.n}
+		g := s.groups(s.kernels[1], c.ranks, d)
+		if g != (groups{c.rows, c.columns}) || g.count(d) != c.count || c.count > MostGroups(c.ranks) {
+			t.Errorf("%+v: got %+v, %d of at most %d", c, g, g.count(d), MostGroups(c.ranks))
+		}
 	}
 }

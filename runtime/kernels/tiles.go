@@ -39,6 +39,8 @@ func (k Kernel) maps() int {
 type tiled struct {
 	maps        int // the first one's
 	apart       int // distance in words between count words
+	groups      int // of a sum: how many groups of tiles a shard has
+	high, broad int // rows and columns of one
 	gathered    int // address, of a gather
 	ranks, rank int
 	rows, k, n  int
@@ -51,7 +53,9 @@ type tiled struct {
 func (l *layout) tile(next func(words int) int) {
 	t := &l.tiled
 	t.apart = next(1)
-	if !l.Scatters() {
+	if l.Scatters() {
+		t.groups, t.high, t.broad = next(1), next(1), next(1)
+	} else {
 		t.gathered = next(1)
 	}
 	t.ranks, t.rank = next(1), next(1)
@@ -77,8 +81,8 @@ func (s *Set) Tiles(q *plan.Queue, on *plan.Stream, x plan.Signals, d driver.Mat
 }
 
 // Scatter posts that the own slots may be written, multiplies the rows of the peers, rank+1's first, into this rank's
-// slots there, and posts to each when its rows are there. It multiplies the own rows last, and adds to them what the
-// peers made, when they have posted. d is the product of one rank's rows.
+// slots there, and posts each group of tiles to its owner when it is there. It multiplies the own rows last, and adds
+// to each tile what the peers made, when they have posted its groups. d is the product of one rank's rows.
 func (s *Set) Scatter(q *plan.Queue, on *plan.Stream, x plan.Signals, d driver.MatmulDesc, o Operands,
 	slots ...driver.Ptr) {
 	s.product(q, on, Scatter, x, d, o, slots)
@@ -106,7 +110,13 @@ func (s *Set) product(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals,
 	at(t.rows, driver.Ptr(d.M))
 	at(t.k, driver.Ptr(d.K))
 	at(t.n, driver.Ptr(d.N))
-	if !k.Scatters() {
+	if k.Scatters() {
+		g := s.groups(k, q.Size(), d)
+		at(t.groups, driver.Ptr(g.count(d)))
+		at(t.high, driver.Ptr(g.rows))
+		at(t.broad, driver.Ptr(g.columns))
+		q.AwaitsGroups(x, g.count(d))
+	} else {
 		at(t.gathered, o.Staging)
 		for i, shard := range peers {
 			at(t.shards+i, shard)
@@ -234,45 +244,6 @@ func (x *launched) tiles(typ driver.Type) {
 	if ranks > 1 {
 		x.word(driver.TouchWrite, p[x.block], 0)
 		x.each(driver.TouchWait, 1, postWait)
-		x.each(driver.TouchWrite, 0, postWait)
-		x.noted()
-	}
-}
-
-// scatter adds what a launch does: its beginning, the tiles of each peer's rows, and those of the own rows with their
-// sum. What this rank makes of its own rows stays on its multiprocessors: it is listed as if it went through its slot.
-func (x *launched) scatter(typ driver.Type) {
-	t, p := x.tiled, x.p
-	if p[x.block] == 0 {
-		return
-	}
-	m := x.memory(typ)
-	ranks, rank := p[t.ranks], p[t.rank]
-	x.begins(ranks)
-	rows := func(of uint64) uint64 { return t.mapped(p, rowsMap) + of*uint64(m.shard) }
-	for ahead := uint64(1); ahead < ranks; ahead++ {
-		x.number++
-		i := int(ahead) - 1
-		x.word(driver.TouchWait, p[x.lists[preWait].at+i], 1)
-		m.operands(rows((rank + ahead) % ranks))
-		m.use(driver.TouchWrite, t.mapped(p, maps+i), m.result)
-		x.word(driver.TouchWrite, p[x.lists[preWait].at+i], 0)
-		x.word(driver.TouchPost, p[x.lists[postPost].at+i], 1)
-	}
-	x.number++
-	slot := func(of uint64) uint64 { return t.mapped(p, slotsMap) + of*uint64(m.result) }
-	m.operands(rows(rank))
-	m.use(driver.TouchWrite, slot(rank), m.result)
-	if ranks > 1 {
-		x.word(driver.TouchWrite, p[x.block], 0)
-		x.each(driver.TouchWait, 1, postWait)
-	}
-	for of := range ranks {
-		m.use(driver.TouchRead, slot(of), m.result)
-	}
-	m.bias()
-	m.use(driver.TouchWrite, t.mapped(p, resultMap), m.result)
-	if ranks > 1 {
 		x.each(driver.TouchWrite, 0, postWait)
 		x.noted()
 	}

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"fmt"
+
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 )
@@ -21,6 +23,38 @@ func (q *Queue) TensorMap(to *driver.TensorMap, d driver.TensorMapDesc) bool {
 	}
 	q.check(q.plan.driver.TensorMapEncodeTiled(to, d))
 	return q.err == nil
+}
+
+// AwaitsGroups notes, in the step that is being numbered, that its kernel awaits around its work a word of each peer
+// for each of so many groups of tiles.
+func (q *Queue) AwaitsGroups(x Signals, groups int) {
+	if !q.numbering() {
+		return
+	}
+	step := &q.plan.steps[len(q.plan.steps)-1]
+	for _, after := range []bool{false, true} {
+		for of := range groups {
+			for _, p := range q.plan.peers {
+				step.Posts = append(step.Posts, q.ofGroup(x, p, of, groups, after))
+			}
+		}
+	}
+}
+
+// ofGroup is a peer's post for a group of tiles, before the work or after it.
+func (q *Queue) ofGroup(x Signals, peer, of, groups int, after bool) group.Post {
+	word := func(sem *Semaphore, holder, from int) driver.Ptr {
+		return sem.word(holder, from) + driver.Ptr(4*of*sem.set.stride())
+	}
+	rank, sem := q.plan.Rank(), x.PreWait
+	post := group.Post{Peer: peer, Part: fmt.Sprintf("tile group %d of %d", of+1, groups), After: after}
+	if after {
+		sem = x.PostWait
+	} else {
+		post.Taken = word(x.PostPost, peer, rank)
+	}
+	post.Name, post.Word = fmt.Sprintf("%s[%d]", sem, peer), word(sem, rank, peer)
+	return post
 }
 
 // CountWord is the word in which a kernel of several blocks on s counts its blocks as they

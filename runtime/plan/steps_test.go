@@ -85,3 +85,28 @@ func TestStepsNamePostsOfKernels(t *testing.T) {
 		})
 	})
 }
+
+// The words of groups of tiles are named by peer and group, each once, with those that this rank posts when it has
+// taken the first.
+func TestStepNamesGroups(t *testing.T) {
+	set := func(name string, base driver.Ptr) *Semaphore {
+		return &Semaphore{set: &semaphores{name: name, count: 1, blocks: MostBlocks, single: true,
+			base: []driver.Ptr{base, base + 1000, base + 2000}}}
+	}
+	p := &Plan{peers: []int{1, 2}, steps: []group.Step{{Number: 1}}, group: new(group.Group)}
+	(&Queue{plan: p, dry: true}).AwaitsGroups(Signals{PreWait: set("free", 10000), PostPost: set("arrived", 20000),
+		PostWait: set("arrived", 20000)}, 2)
+	var before, after []group.Post
+	for of := range 2 {
+		for peer := 1; peer <= 2; peer++ {
+			part := fmt.Sprintf("tile group %d of 2", of+1)
+			before = append(before, group.Post{Peer: peer, Name: fmt.Sprintf("free[%d]", peer), Part: part,
+				Word: driver.Ptr(10000 + 12*of + 4*peer), Taken: driver.Ptr(20000 + 12*of + 1000*peer)})
+			after = append(after, group.Post{Peer: peer, Name: fmt.Sprintf("arrived[%d]", peer), Part: part,
+				Word: driver.Ptr(20000 + 12*of + 4*peer), After: true})
+		}
+	}
+	if got, want := p.steps[0].Posts, append(before, after...); !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}

@@ -139,7 +139,7 @@ func (w *printer) phases(s Step, head string) string {
 		last = head + strings.Join(words, ";  ")
 		head = strings.Repeat(" ", len(head))
 	}
-	return last + "}"
+	return last + s.done()
 }
 
 // loop prints a loop; names given at its start stand in its first line.

@@ -40,7 +40,8 @@ type Step struct {
 	// Launch is of a call by a kernel of the caller's.
 	Launch Launch
 	// ByBlocks: each block of the kernel does all of this for its part of each view, and posts
-	// and awaits words of its own, from the blocks of its number at the peers.
+	// and awaits words of its own, from the blocks of its number at the peers. Of a scatter, so does
+	// each group of tiles.
 	ByBlocks bool
 }
 

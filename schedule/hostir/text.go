@@ -38,7 +38,7 @@ func (s Step) text() string {
 	case !s.Fused() && s.By == s.alone():
 		return list + " by kernel"
 	}
-	return s.open() + list + "}"
+	return s.open() + list + s.done()
 }
 
 // sent is what packets bring, before their flags.
@@ -49,12 +49,19 @@ func (s Step) sent() []string {
 	return []string{fmt.Sprintf("Send(%s, %s)", s.Writes[1], s.Reads[0])}
 }
 
-// open begins what one kernel does, all of it or each of its blocks.
+// open begins what one kernel does, all of it or each of its blocks; done ends that, which groups of tiles may do each.
 func (s Step) open() string {
-	if s.ByBlocks {
+	if s.ByBlocks && s.Do != Scatter {
 		return s.By + " by blocks{"
 	}
 	return s.By + "{"
+}
+
+func (s Step) done() string {
+	if s.ByBlocks && s.Do == Scatter {
+		return "} by groups"
+	}
+	return "}"
 }
 
 // texts are words.

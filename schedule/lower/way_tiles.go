@@ -33,7 +33,8 @@ var tilings = []lowering{
 var (
 	tilesOfGather = []hostir.Tile{{Columns: 112, Cluster: 2}, {Columns: 128, Cluster: 1}, {Columns: 176, Cluster: 2},
 		{Columns: 224, Cluster: 2, Together: true}}
-	tilesOfScatter = []hostir.Tile{{Columns: 128, Cluster: 1}, {Columns: 144, Cluster: 1}}
+	tilesOfScatter = []hostir.Tile{{Columns: 128, Cluster: 1}, {Columns: 144, Cluster: 1},
+		{Columns: 256, Cluster: 1, Together: true}}
 )
 
 // tiles are those that a way asks for, or by shape, where there are such; another way is the hint where there are none.
@@ -97,6 +98,7 @@ func scatterTiles(d *draft, t []hostir.Tile) error {
 	if err := d.reduceBuffers(slots); err != nil {
 		return err
 	}
+	d.with.byBlocks = true // by groups of tiles
 	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
 	d.semaphores(free, arrived)
 	product := d.rowsOf(mainRef, hostir.Chunk(slots, hostir.Rank), hostir.Rank)

@@ -10,6 +10,9 @@ enum { tall = 128, deep = 64 };
 // Tile is a place in C: rows of a shard, of the rank that is so many after this one.
 struct Tile { unsigned ahead, shard, row, column; };
 
+// Groups are those that a tile has parts of, one beside the other: the number and the column of the first, how many.
+struct Groups { unsigned first, column, count; };
+
 // Puller is a thread's place in a warp that pulls: which of its lanes, how many such warps its block has, and whether
 // it is the one of its block that begins.
 struct Puller { unsigned lane, lanes, of_block; bool begins; };

@@ -9,6 +9,7 @@ enum { ranks = 3 };
 enum { ranks = 2 };
 #endif
 enum { rows = 136, depth = 72, columns = 152, rounds = 2 };
+enum { broad = 80, groups = 4 };  // columns of a group of tiles, and how many groups there are
 
 static int failures;
 
@@ -17,7 +18,7 @@ static float digit(unsigned seed, unsigned i) { return (float)((int)((seed * 31 
 // Ranks' own tensors, and the words that peers set.
 struct Rank {
   unsigned short *a, *b, *c, *bias, *shards, *slots;
-  unsigned ready[ranks], read[ranks], step, counts[16];
+  unsigned ready[groups][ranks], read[groups][ranks], step, counts[16];
   unsigned round;
   std::shared_ptr<Launch> launch;
 };
@@ -47,10 +48,10 @@ static Params common(unsigned r)
   Params p = {};
   for (unsigned i = 0; i < ranks - 1; i++) {
     const unsigned peer = (r + 1 + i) % ranks;
-    p.pre_post[i] = &of[peer].ready[r];
-    p.pre_wait[i] = &of[r].ready[peer];
-    p.post_post[i] = &of[peer].read[r];
-    p.post_wait[i] = &of[r].read[peer];
+    p.pre_post[i] = &of[peer].ready[0][r];
+    p.pre_wait[i] = &of[r].ready[0][peer];
+    p.post_post[i] = &of[peer].read[0][r];
+    p.post_wait[i] = &of[r].read[0][peer];
   }
   p.peers = ranks - 1;
   p.step = &of[r].step;
@@ -83,6 +84,7 @@ template <typename Params, void (*kernel)(Params)>
 static std::shared_ptr<Launch> scattered(unsigned r, unsigned cluster, unsigned wide)
 {
   Params p = common<Params>(r);
+  p.stride = ranks, p.groups = groups, p.high = 128, p.broad = broad;
   p.slots = map(of[r].slots, ranks, columns, 128);
   p.a = map(of[r].a, ranks, depth, 128);
   p.b = weights(of[r], wide / cluster);
@@ -108,7 +110,7 @@ static const struct Kind {
     {"tiles together", false, 1, 2, 224, gathered<struct tiles, tiles4_bf16>},
     {"scatter in fp16", true, 2, 1, 128, scattered<struct scatter, scatter_fp16>},
     {"wide scatter", true, 1, 1, 144, scattered<struct scatter, scatter2_bf16>},
-    {"scatter together", true, 1, 1, 144, scattered<struct scatter, scatter3_bf16>},
+    {"scatter together", true, 1, 1, 256, scattered<struct scatter, scatter3_bf16>},
 #endif
 };
 
@@ -217,8 +219,8 @@ int main()
       for (unsigned count : r.counts) {
         failures += count != 0;
       }
-      for (unsigned i = 0; i < ranks; i++) {
-        failures += r.ready[i] != 0 || r.read[i] != 0;
+      for (unsigned i = 0; i < groups * ranks; i++) {
+        failures += r.ready[0][i] != 0 || r.read[0][i] != 0;
       }
       failures += r.step != 1;
     }

@@ -722,7 +722,7 @@ static void tiles_round(World &w, unsigned r, unsigned round, const char *kernel
   });
 }
 
-enum { scatter_depth = 72, scatter_columns = 136 };  // of two tiles
+enum { scatter_depth = 72, scatter_columns = 264, broad = 96 };  // of three tiles of 128 and of three groups
 
 // Five times the numbers of tiles, so that sums have more digits than an element.
 static double scatter_number(unsigned seed, unsigned i) { return 5 * tile_number(seed, i); }
@@ -753,14 +753,20 @@ static void scatter_round(World &w, unsigned r, unsigned round, const char *kern
     std::fill(own_rank.slots.begin(), own_rank.slots.end(), 0x7fff);
   });
   Params p = {};
-  pre_wait(w, r, p);
-  pre_post(w, r, p);
-  post_post(w, r, p);
-  for (unsigned i = 0; i < ranks - 1; i++) {
-    p.post_wait[i] = own(w, &Rank::read, r, peer_of(r, i));
-    p.to[i].bits[0] = (u64)&w.of[peer_of(r, i)].slots[r * tile_rows * scatter_columns];
+  signals(w, r, p);
+  for (; p.peers < ranks - 1; p.peers++) {
+    const unsigned peer = peer_of(r, p.peers);
+    p.pre_post[p.peers] = theirs(w, &Rank::ready_by, r, peer);
+    p.pre_wait[p.peers] = own(w, &Rank::ready_by, r, peer);
+    p.post_post[p.peers] = theirs(w, &Rank::read_by, r, peer);
+    p.post_wait[p.peers] = own(w, &Rank::read_by, r, peer);
+    p.to[p.peers].bits[0] = (u64)&w.of[peer].slots[r * tile_rows * scatter_columns];
   }
+  p.stride = ranks * sizeof(Word) / sizeof(unsigned);
   p.apart = sizeof(Word) / sizeof(unsigned);
+  p.groups = 3;
+  p.high = 128;
+  p.broad = broad;
   p.ranks = ranks;
   p.rank = r;
   p.rows = tile_rows;
@@ -771,7 +777,7 @@ static void scatter_round(World &w, unsigned r, unsigned round, const char *kern
   p.b.bits[0] = (u64)own_rank.weights.data();
   p.c.bits[0] = (u64)own_rank.product.data();
   p.bias = (const char *)own_rank.bias.data();
-  launch(w, r, of(kernel, type), p, 2);
+  launch(w, r, of(kernel, type), p, 3);
   counted(w, r, round);
   host(w, r, [&w, &own_rank, r, round, type, biased] {
     for (const Word &word : own_rank.counts) {
@@ -957,11 +963,11 @@ static const Kind kinds[] = {
     {"wide tiles", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles3"); }},
     {"tiles together", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles4"); }},
     {"scatter", [](World &w, unsigned r, unsigned i) { scatter_round<struct scatter>(w, r, i, "scatter", false); }},
-    {"wide scatter", [](World &w, unsigned r, unsigned i) {
-       scatter_round<struct scatter>(w, r, i, "scatter2", false);
+    {"scatter of other tiles on each rank", [](World &w, unsigned r, unsigned i) {
+       scatter_round<struct scatter>(w, r, i, r == 0 ? "scatter" : r == 1 ? "scatter2" : "scatter3", false);
      }},
     {"scatter with a bias", [](World &w, unsigned r, unsigned i) {
-       scatter_round<struct scatter3>(w, r, i, "scatter3", true);
+       scatter_round<struct scatter4>(w, r, i, "scatter4", true);
      }},
 };
 

@@ -124,12 +124,12 @@ func (b *rankBuilder) launch(list []ops.Op) int {
 	}
 	b.group++
 	b.waits = b.waits || waits(list[:n])
-	if first.ByBlocks {
-		b.byBlocks(list[:n])
+	if slices.ContainsFunc(list[:n], func(o ops.Op) bool { return o.Part > 0 }) {
+		b.byParts(b.inGroups(list[:n]))
 		return n
 	}
-	if slices.ContainsFunc(list[:n], func(o ops.Op) bool { return o.Part > 0 }) {
-		b.byParts(list[:n])
+	if first.ByBlocks {
+		b.byBlocks(list[:n])
 		return n
 	}
 	for i := range list[:n] {

@@ -56,7 +56,11 @@ var hopperKernels = []KernelMutant{
 	{File: "tiles.tmpl", Text: "a block that starts before its cluster is there", Cores: true,
 		Old: "if (cluster > 1) {\n      cluster_meet();", New: "if (cluster > 1) {\n      __syncthreads();"},
 	{File: "scatter.cu.tmpl", Text: "peers' parts that copies do not see", Cores: true,
-		Old: "await_word(p.post_wait[i]);\n  }\n  copies_see();", New: "await_word(p.post_wait[i]);\n  }"},
+		Old: sumWaits + "\n    }\n  }\n  copies_see();", New: sumWaits + "\n    }\n  }"},
+	{File: "scatter.cu.tmpl", Text: "groups of the first rows for all", Cores: true,
+		Old: "tile.row / (unsigned)p.high * ((columns", New: "0 * ((columns"},
+	{File: "scatter.cu.tmpl", Text: "a group of fewer rows counted as a whole one", Cores: true,
+		Old: "rows < p.high ? rows : (unsigned)p.high", New: "rows < p.high ? (unsigned)(2 * tall) : (unsigned)p.high"},
 	{File: "tiles.cu.tmpl", Text: "shards that copies do not see", Cores: true,
 		Old: "await_word(there(p, ahead));\n    copies_see();", New: "await_word(there(p, ahead));"},
 	{File: "tiles.cu.tmpl", Text: "shards that copies see before they are there", Cores: true,
@@ -65,4 +69,4 @@ var hopperKernels = []KernelMutant{
 }
 
 // leaves is the text by which a tile is counted.
-const leaves = "        leave(p, tile.ahead, tiles_of(p) / (unsigned)p.ranks * cluster * releases);\n"
+const leaves = "        leave(p, whole, wide, releases);\n"

@@ -35,7 +35,8 @@ type Op struct {
 	Count Loc
 	// ByBlocks: each block of the kernel does all of its launch's operations for its own part
 	// of each use, and has words of its own beside those named here, which the blocks of its
-	// number in other launches post and await. Two uses of the same bytes have the same parts.
+	// number in other launches post and await. Two uses of the same bytes have the same parts. Where
+	// all blocks run at once, it is so for each group of tiles of a part.
 	ByBlocks bool
 	// Part of a kernel's launch that the operation belongs to, from 1: parts begin when the launch's operations before
 	// the first part, which have none, have ended, and run side by side; those after the last part follow all.
@@ -191,7 +192,9 @@ func (o Op) append(b []byte) []byte {
 	if o.Kernel != "" {
 		b = append(append(b, " by kernel "...), o.Kernel...)
 	}
-	if o.ByBlocks {
+	if o.ByBlocks && o.AtOnce {
+		b = append(b, " by groups"...)
+	} else if o.ByBlocks {
 		b = append(b, " by blocks"...)
 	}
 	if o.Part > 0 {

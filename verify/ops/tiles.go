@@ -66,7 +66,7 @@ func (u *unroller) scatter(n hostir.Step) {
 
 // tiled is an operation of a launch of tiles, as it is and with the word in which blocks count themselves.
 func (u *unroller) tiled(n hostir.Step) (at, counted Op) {
-	at = Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By}
+	at = Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By, ByBlocks: n.ByBlocks}
 	counted = at
 	counted.Count = Loc{Rank: u.c.Rank, Buffer: "count[" + at.Stream + "]"}
 	return at, counted

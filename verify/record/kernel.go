@@ -26,6 +26,7 @@ type kind struct {
 	gathers  bool // it makes a copy for each tensor that it reads
 	tiles    bool // its launch has a beginning, a part for each shard, and an end
 	once     bool // all of its blocks must run at the same time
+	groups   bool // each part of its launch stands once for each group of tiles, which has words of its own
 	call     bool // it is the caller's own, whose name follows
 	packets  bool // it sends packets, a copy to each peer, and adds up what lands, or copies that
 }
@@ -43,7 +44,7 @@ var kinds = map[string]kind{
 	"gather": {waits: true, gathers: true},
 	"tiles":  {waits: true, tiles: true},
 
-	"scatter": {waits: true, tiles: true, sum: true, once: true},
+	"scatter": {waits: true, tiles: true, sum: true, once: true, groups: true},
 
 	"packets":      {packets: true},
 	"packetgather": {packets: true, gathers: true},
@@ -78,8 +79,8 @@ const threads, multiprocessors = 1024, 132
 // part: then they are those of the first block for the parts of all.
 func (l *launch) blocks(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	if k.tiles {
-		o.AtOnce = k.once
-		return l.parts(n, o, k.sum)
+		o.AtOnce, o.ByBlocks = k.once, k.groups
+		return l.parts(n, o, k)
 	}
 	if len(l.touches) == 0 || l.touches[0].Block == 0 {
 		return l.split(n, o, k)

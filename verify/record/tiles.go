@@ -13,17 +13,16 @@ import (
 const tileThreads = 384
 
 // parts are the operations of a launch of tiles: block 0 of its touches is its beginning, the last is its end where it
-// reads nothing, and each other one is a part. Tiles that are summed are so behind a wait, or as what was just made.
-func (l *launch) parts(n *Names, o ops.Op, sums bool) (list []ops.Op, err error) {
+// reads nothing, and each other one is a part, or a group of tiles of one. Tiles that are summed are so behind a wait,
+// or as what was just made.
+func (l *launch) parts(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	last := 0
 	for _, t := range l.touches {
 		last = max(last, t.Block)
 	}
+	var g grouped
 	for block := 0; block <= last; block++ {
-		x := tilePart{names: n, plain: o, sums: sums}
-		if block > 0 && block < last || block == last && !l.ends(last) {
-			x.plain.Part = block
-		}
+		x := tilePart{names: n, plain: o, sums: k.sum}
 		for _, t := range l.touches {
 			if t.Block == block {
 				if err := x.take(t); err != nil {
@@ -34,9 +33,11 @@ func (l *launch) parts(n *Names, o ops.Op, sums bool) (list []ops.Op, err error)
 		if err := x.flush(); err != nil {
 			return nil, fmt.Errorf("part %d: %w", block, err)
 		}
-		list = append(list, x.list...)
+		if err := g.add(x.list, block == 0 || block == last && l.ends(last), k.groups); err != nil {
+			return nil, fmt.Errorf("part %d: %w", block, err)
+		}
 	}
-	return list, nil
+	return g.launch()
 }
 
 // ends says that the last part of a launch is its end, which reads nothing.
@@ -54,11 +55,11 @@ func (l *launch) ends(last int) bool {
 type tilePart struct {
 	names   *Names
 	plain   ops.Op
-	list    []ops.Op
+	list    []made
 	count   ops.Loc
 	signal  wait // words that are awaited, with their resets and notes
 	posts   ops.Op
-	work    ops.Op
+	work    made
 	written bool
 	sums    bool // the work behind a product is a sum
 	made    bool // a product of the part is listed
@@ -99,7 +100,14 @@ func (x *tilePart) take(t driver.Touch) error {
 		}
 	}
 	x.written = x.written || t.Kind == driver.TouchWrite
-	x.work.Uses = append(x.work.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes})
+	use := ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes}
+	var ranges []ops.Use
+	t.Each(func(from driver.Ptr, _ int64) {
+		u := use
+		u.At.Offset += int64(from - t.At)
+		ranges = append(ranges, u)
+	})
+	x.work.Uses, x.work.ranges = append(x.work.Uses, use), append(x.work.ranges, ranges)
 	return nil
 }
 
@@ -109,12 +117,12 @@ func (x *tilePart) flush() error {
 	if err != nil {
 		return err
 	}
-	add := func(kind ops.Kind, words []ops.Word, uses []ops.Use) {
-		if len(words)+len(uses) == 0 {
+	add := func(kind ops.Kind, words []ops.Word, work made) {
+		if len(words)+len(work.Uses) == 0 {
 			return
 		}
-		o := x.plain
-		o.Kind, o.Words, o.Uses = kind, words, uses
+		o := made{x.plain, work.ranges}
+		o.Kind, o.Words, o.Uses = kind, words, work.Uses
 		if kind == ops.Signal {
 			o.Count = x.count
 		}
@@ -123,7 +131,7 @@ func (x *tilePart) flush() error {
 		}
 		x.list = append(x.list, o)
 	}
-	add(ops.Signal, words, nil)
+	add(ops.Signal, words, made{})
 	kind := ops.Copy
 	switch {
 	case x.sums && x.made:
@@ -135,8 +143,8 @@ func (x *tilePart) flush() error {
 	if n := len(x.work.Uses); n == 1 || n > 0 && !x.work.Uses[n-1].Write {
 		return errors.New("it writes no results of its operands")
 	}
-	add(kind, nil, x.work.Uses)
-	add(ops.Signal, x.posts.Words, nil)
-	x.signal, x.posts, x.work, x.written = wait{}, ops.Op{}, ops.Op{}, false
+	add(kind, nil, x.work)
+	add(ops.Signal, x.posts.Words, made{})
+	x.signal, x.posts, x.work, x.written = wait{}, ops.Op{}, made{}, false
 	return nil
 }

@@ -206,7 +206,7 @@ func (w *World) beginKernel(o *op) {
 		if t.Turn != 0 && !w.turn(o, t) {
 			return
 		}
-		n := t.Bytes
+		n := t.Bytes + int64(max(t.Rows-1, 0))*t.Apart
 		if t.At != 0 && (t.Kind == driver.TouchWait || t.Kind == driver.TouchPost) {
 			n = 4
 		}
@@ -348,9 +348,9 @@ func (w *World) countOne(o *op, i int) {
 	}
 	switch t.Kind {
 	case driver.TouchRead:
-		w.access(o, t.At, t.Bytes, whole)
+		t.Each(func(at driver.Ptr, bytes int64) { w.access(o, at, bytes, whole) })
 	case driver.TouchWrite:
-		w.access(o, t.At, t.Bytes, accessWrite|whole)
+		t.Each(func(at driver.Ptr, bytes int64) { w.access(o, at, bytes, accessWrite|whole) })
 	case driver.TouchWait:
 		w.acquire(o, t.At)
 	case driver.TouchPost:

@@ -35,7 +35,7 @@ func TestUnable(t *testing.T) {
 		{both, kernels.Kernel{Kind: kernels.Tiles, Tile: kernels.Tile{Columns: 272, Cluster: 1, Together: true}},
 			"kernel tiles: tiles of 272 columns: they have a multiple of 16, from 64 to 256"},
 		{both, kernels.Kernel{Kind: kernels.Tiles, Tile: tile, Terms: kernels.MostShards + 1},
-			"kernel tiles takes 7 peers at most, and it was proven for 9 ranks (prove it for fewer)"},
+			"kernel tiles takes 31 peers at most, and it was proven for 33 ranks (prove it for fewer)"},
 		{[]driver.Type{driver.BF16, driver.FP32}, kernels.Kernel{Kind: kernels.Tiles, Tile: tile, Terms: 7},
 			"kernel tiles multiplies no fp32 (leave it out of Types)"},
 	} {

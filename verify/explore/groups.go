@@ -1,0 +1,59 @@
+package explore
+
+import (
+	"math"
+
+	"ovgen/verify/ops"
+)
+
+// inGroups are the operations of a launch of tiles. Where its parts stand for groups of tiles, which have words of
+// their own, they are those of two groups, each of a half of a rank's rows: every part once for each. Others stay as
+// they are.
+func (b *rankBuilder) inGroups(list []ops.Op) []ops.Op {
+	if !list[0].ByBlocks {
+		return list
+	}
+	rows, parts := int64(0), 0
+	for _, o := range list {
+		if o.Kind == ops.Product {
+			rows = rowsOf(o)
+		}
+		parts = max(parts, o.Part)
+	}
+	var all []ops.Op
+	for _, o := range list {
+		for group := range int64(blocks) {
+			one := b.ofGroup(o, rows, group)
+			if o.Part > 0 {
+				one.Part += int(group) * parts
+			}
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// rowsOf is the rows of a linear's result: m is the root of mk mn / nk.
+func rowsOf(o ops.Op) int64 {
+	mk, nk, mn := float64(o.Uses[0].Bytes), float64(o.Uses[1].Bytes), float64(o.Uses[len(o.Uses)-1].Bytes)
+	return int64(math.Round(math.Sqrt(mk * mn / nk)))
+}
+
+// ofGroup is a group's part of an operation: its rows of each use but the weights and a bias, and its words.
+func (b *rankBuilder) ofGroup(o ops.Op, rows, group int64) ops.Op {
+	part := b.part(o, group)
+	if len(o.Uses) == 0 {
+		return part
+	}
+	part.Uses = nil
+	result := o.Uses[len(o.Uses)-1].Bytes
+	from, to := rows*group/blocks, rows*(group+1)/blocks
+	for i, u := range o.Uses {
+		if whole := o.Kind == ops.Product && i == 1 || o.Kind == ops.Sum && u.Bytes != result; !whole {
+			row := u.Bytes / rows
+			u.At.Offset, u.Bytes = u.At.Offset+from*row, (to-from)*row
+		}
+		part.Uses = append(part.Uses, u)
+	}
+	return part
+}
