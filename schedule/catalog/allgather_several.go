@@ -14,6 +14,14 @@ var AllGatherQKV = s.Schedule{
 	Ops: threeProducts,
 }
 
+// AllGatherQKVPackets is AllGatherQKV for few rows, as AllGatherLinearPackets is AllGatherLinear: the shards come as
+// packets, and then each product is of all rows, so that its weights are read once.
+var AllGatherQKVPackets = s.Schedule{
+	Tensors: AllGatherQKV.Tensors,
+	Ops:     threeProducts,
+	Moves:   []s.Move{{Of: "A", Way: s.PushGather{}}},
+}
+
 // ColumnParallelQKV is AllGatherQKV with the extents of the whole model, as Megatron writes
 // column-parallel layers: the weights are cut over the ranks by heads, and each rank makes the
 // columns of its heads. The same operations run. Choose it where a shape is to serve groups of
@@ -42,6 +50,13 @@ var AllGatherGateUp = s.Schedule{
 		result("C", s.N), result("C2", s.N2), result("Gathered", s.K),
 	},
 	Ops: []s.Op{s.Linear("C", "A", "B"), s.Linear("C2", "A", "B2"), s.Copy("Gathered", "A")},
+}
+
+// AllGatherGateUpPackets is AllGatherGateUp for few rows, as AllGatherQKVPackets is AllGatherQKV.
+var AllGatherGateUpPackets = s.Schedule{
+	Tensors: AllGatherGateUp.Tensors,
+	Ops:     AllGatherGateUp.Ops,
+	Moves:   []s.Move{{Of: "A", Way: s.PushGather{}}},
 }
 
 var sharded = s.Tensor{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}}
