@@ -7,7 +7,7 @@
 
 A point is MODEL/LAYER/M: fc1 is all-gather + matmul, C[m,n] = A[m,k] B, of which a rank has m/d
 rows of A; fc2 is matmul + reduce-scatter, of which a rank has k/d columns of A and gets m/d rows
-of C. Weights are [n,k]. The variants, taken in turn in each round:
+of C. Weights are [n,k]. The variants, each once a round, in an order that differs from round to round:
 
     pure      one product of the whole A, without communication
     nccl      all_gather_into_tensor, then matmul; or matmul, then reduce_scatter_tensor; outputs preallocated
