@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgathergateuppackets",
-	Source:  "e3baf3583fdc445de768b223a79815359418b1c40f87768967862fbdb653d114",
+	Source:  "e175fc0b8731532dbc07afaf54f4315c36ba7081265d71d62a969466ba2b36a3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -34,7 +34,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgathergateuppackets",
-	Hash:     "8439b272571f6fa176773c4c6d5bad1908339ed4829cda913db6cf6efbf702f5",
+	Hash:     "6fb5a49c77fd2514469fe7d5afed04cad8d45ee2ae47a34cc9f542ccab538334",
 	Proof:    "proven for D = 1..8, stamp 9866e93bab71ed12",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2"},

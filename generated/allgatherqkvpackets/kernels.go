@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherqkvpackets",
-	Source:  "0cbf23004aab0a3b18db027d5f475b27301aa72f49b117b575dd595a7845c140",
+	Source:  "5dc5f195b4143511f0e08b761b95c0aa10e6f85507b9ba22a4447f7c9ad2cae4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }
