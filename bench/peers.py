@@ -7,7 +7,7 @@
 
 A point is MODEL/LAYER/M: fc1 is all-gather + matmul, C[m,n] = A[m,k] B, of which a rank has m/d
 rows of A; fc2 is matmul + reduce-scatter, of which a rank has k/d columns of A and gets m/d rows
-of C. Weights are [n,k]. The variants, taken in turn in each round:
+of C. Weights are [n,k]. The variants, each once a round, in an order that differs from round to round:
 
     pure      one product of the whole A, without communication
     nccl      all_gather_into_tensor, then matmul; or matmul, then reduce_scatter_tensor; outputs preallocated
@@ -30,6 +30,7 @@ import argparse
 import datetime
 import fnmatch
 import json
+import random
 import statistics
 import sys
 import time
@@ -310,8 +311,10 @@ def measure_point(job, point, dtype, rounds, programs):
         runs[variant] = (run, 1.5 * host + 0.5)
     del reference, out
     samples = {(v, gated): [] for v in runs for gated in (False, True)}
-    for _ in range(rounds):
-        for (variant, gated), list_ in samples.items():
+    for i in range(rounds):
+        turns = list(samples.items())
+        random.Random(i).shuffle(turns)  # the same on all ranks; what runs behind the hottest differs
+        for (variant, gated), list_ in turns:
             run, sleep_ms = runs[variant]
             list_.append(job.measure(run, sleep_ms if gated else 0))
     gathered = job.gather({key: list_ for key, list_ in samples.items()})

@@ -3,7 +3,7 @@
 PyTorch's symmetric memory (torch 2.11) and ovgen's packages in the same rounds.
 
     torchrun --nproc-per-node 2 bench/small.py --library libovgen.so \\
-        [--tables reduce,linear,gather,scatter] [--rounds 15]
+        [--tables reduce,linear,gather,qkv,scatter] [--rounds 15]
 
 Each variant is captured in a CUDA graph of 20 calls, and in each round every variant's graph is launched
 once, behind a meeting of all ranks on the device. A time is that of the slowest rank over 20, in us; the median
@@ -13,19 +13,24 @@ over the rounds is given. Results of ovgen's packages are compared with NCCL's b
     linear   product and all-reduce at decoding: k = 28672 over the ranks, n = 8192
     gather   all-gather and product of few rows: 8B's and 70B's first layer; all-gather and
              reduce-scatter alone, 16 KiB to 4 MiB a rank
+    qkv      all-gather and several products of few rows: query, key and value, and gate and up, of 8B and 70B;
+             each call takes the weights of the next layer, as in a model, so that no cache keeps them
     scatter  product and reduce-scatter of few rows: 8B's second layer
 """
 import peers  # first: it sets the variables that CUDA and NCCL read when they start
 
 import argparse
 import ctypes
+import itertools
 import os
 import statistics
 import sys
 
 CALLS = 20
+WARM = 3  # calls of each variant before it is captured
+LARGE = 256 << 20  # bytes of weights, of which a cache keeps nothing until their next turn
 SLEEP = 400_000  # cycles, in which the host enqueues the graph
-TABLES = ("reduce", "linear", "gather", "scatter")
+TABLES = ("reduce", "linear", "gather", "qkv", "scatter")
 
 
 class Plain(ctypes.Structure):
@@ -43,7 +48,7 @@ class Point:
         """Captures calls of a variant, which makes result; on all ranks, or on none."""
         error = None
         try:
-            for _ in range(3):
+            for _ in range(WARM):
                 call()
             torch.cuda.synchronize()
         except Exception as e:
@@ -60,13 +65,15 @@ class Point:
                 call()
         self.graphs[name] = graph
 
-    def package(self, name, shape, result, reference, **addresses):
-        """Captures runs of one of ovgen's packages."""
-        error = None
+    def package(self, name, shape, result, reference, layers=None, **buffers):
+        """Captures runs of one of ovgen's packages, each with the buffers of the next of the layers."""
+        error, turns = None, itertools.cycle(layers or [buffers])
+        bind = lambda: plan.bind(ours.buffers(**{k: t.data_ptr() for k, t in next(turns).items()}))
         try:
             plan = ovgen.Plan(self.group, name, shape)
             self.plans.append(plan)
-            plan.bind(ours.buffers(**{k: t.data_ptr() for k, t in addresses.items()}))
+            for _ in layers or [buffers]:
+                bind()
         except ovgen.Error as e:
             error = e
         failed = [e for e in self.job.gather(peers.message(error)) if e]
@@ -75,7 +82,8 @@ class Point:
             return
         result.zero_()
         torch.cuda.synchronize()
-        self.add(name, lambda: plan.enqueue(torch.cuda.current_stream().cuda_stream), result, reference)
+        self.add(name, lambda: (layers and bind(), plan.enqueue(torch.cuda.current_stream().cuda_stream)), result,
+            reference)
 
     def measure(self, rounds):
         """Times each variant, in us a call."""
@@ -209,6 +217,51 @@ def gather(job, group, rounds):
         for name in ("reducescatteroneshot", "reducescatterpackets", "reducescatter"):
             point.package(name, Plain(m * job.ranks, n, ovgen.BF16), c, reference, A=whole, C=c)
         report(job, f"reduce-scatter {kb} KiB a rank", point, rounds)
+
+
+def qkv(job, group, rounds):
+    heads = 1024  # columns of keys, and of values
+    for model in ("8B", "70B"):
+        h, f = peers.MODELS[model]
+        for name, outputs in (("qkv", (h, heads, heads)), ("gateup", (f, f))):
+            for m in (64, 128, 256, 512):
+                several(job, group, rounds, f"{model} {name} {m}", name, m, h, [n // job.ranks for n in outputs])
+
+
+def several(job, group, rounds, what, name, m, k, columns):
+    """A line: one all-gather, and products of so many columns each."""
+    point, a, x = Point(job, group), make(job, m // job.ranks, k), symmetric(job, m // job.ranks, k)
+    x.copy_(a)
+    names = [str(i + 1) if i else "" for i in range(len(columns))]
+    layers = [[make(job, n, k) for n in columns] for _ in range(max(1, min(CALLS, LARGE // (2 * k * sum(columns)))))]
+    whole, result, reference = (torch.empty(size, dtype=a.dtype, device=a.device)
+        for size in ((m, k), m * sum(columns), m * sum(columns)))
+    c = [part.view(m, -1) for part in result.split([m * n for n in columns])]
+    dist.all_gather_into_tensor(whole, a)
+    for w, part in zip(layers[(WARM - 1) % len(layers)], reference.split([m * n for n in columns])):
+        torch.mm(whole, w.t(), out=part.view(m, -1))
+
+    def products(turns):
+        for w, out in zip(next(turns), c):
+            torch.mm(whole, w.t(), out=out)
+
+    def fused(turns):
+        return torch.ops.symm_mem.fused_all_gather_matmul(x, [w.t() for w in next(turns)], 0,
+            job.group.group_name, return_A=False)
+
+    alone, behind, others = (itertools.cycle(layers) for _ in range(3))
+    point.add("products", lambda: products(alone), result, reference)
+    point.add("nccl", lambda: (dist.all_gather_into_tensor(whole, a), products(behind)), result, reference)
+    gathered = {"Gathered": whole} if name == "gateup" else {}
+    buffers = [{"A": a} | {f"B{i}": t for i, t in zip(names, w)} | {f"C{i}": t for i, t in zip(names, c)} | gathered
+        for w in layers]
+    extents = ["M", "K", *(f"N{i}" for i in names)]
+    shape = type("Shape", (ctypes.Structure,), {"_fields_": [(e, ctypes.c_int64) for e in extents] + [
+        ("element", ctypes.c_int)]})(m, k, *columns, ovgen.BF16)
+    for package in (f"allgather{name}", f"allgather{name}packets"):
+        point.package(package, shape, result, reference, buffers)
+    point.add("torch", lambda: fused(others))
+    report(job, what, point, rounds)
 
 
 def scatter(job, group, rounds):

@@ -147,3 +147,28 @@ func unlike(text string, known []section, used map[string]bool) string {
 	}
 	return rest
 }
+
+// TestPacketsFit: two blocks of a kernel of packets have room on a multiprocessor, as plan.MostPacketBlocks takes them
+// to have; ptxas keeps to what an entry asks for.
+func TestPacketsFit(t *testing.T) {
+	files, err := filepath.Glob("../generated/*/*.ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := regexp.MustCompile(`\.entry (packet[a-z0-9_]*)\([^)]*\)\n(\.maxntid 512, 1, 1\n\.minnctapersm 2\n)?`)
+	found := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range asked.FindAllSubmatch(text, -1) {
+			if found++; len(m[2]) == 0 {
+				t.Errorf("%s: %s does not ask for room for two blocks of 512 threads", file, m[1])
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no package has a kernel of packets")
+	}
+}

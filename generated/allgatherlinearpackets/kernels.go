@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlinearpackets",
-	Source:  "ba86773e984226ba46f562e6c01a162cd71ec31e9bb122f4e006b5651c0d2076",
+	Source:  "433cf86aa195f57e82b83d276fa6d1b3d10e1c741ef7a3e4a4c52716fb543373",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -13,7 +13,8 @@
 
 // ----------------------------------------------------------------------------
 // packetgather sends tensors as packets, and puts what lands one after another.
-// Launch: as many blocks as its parameters say; blocks of one dimension.
+// Launch: as many blocks as its parameters say; blocks of one dimension, of which two have room on a
+// multiprocessor, so that none begins to send when others have ended.
 
 struct packetgather {
   unsigned *step;  // step word of the stream
@@ -33,7 +34,7 @@ struct packetgather {
 };
 
 extern "C" {
-__global__ void packetgather(const __grid_constant__ struct packetgather p)
+__global__ void __launch_bounds__(512, 2) packetgather(const __grid_constant__ struct packetgather p)
 {
   if (p.blocks == 0) {
     return;

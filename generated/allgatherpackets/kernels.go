@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherpackets",
-	Source:  "ce651f24ae3fab03eb045d9a88c7727c7fd361aa127a43d5c36888464e7741a4",
+	Source:  "afa2c0f40008aafbbb043352500cf9e252088a74d0b6f1dfcb939a230b8898bc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allreducepackets",
-	Source:  "27e04facf9ecfde79c6071709b4a051a9db4fbe44188f47aa5928414055a46c3",
+	Source:  "05a4beea62697375e0533a9bc01c3c645fc89035fb1da5a6b947f7260617b3cb",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -70,7 +70,8 @@ __global__ void rmsnorm_fp32(const __grid_constant__ struct rmsnorm p) { rmsnorm
 
 // ----------------------------------------------------------------------------
 // packets sends tensors as packets, and adds up what lands in order and in fp32.
-// Launch: as many blocks as its parameters say; blocks of one dimension.
+// Launch: as many blocks as its parameters say; blocks of one dimension, of which two have room on a
+// multiprocessor, so that none begins to send when others have ended.
 
 struct packets {
   unsigned *step;  // step word of the stream
@@ -166,14 +167,24 @@ DEVICE void packets_of(const struct packets &p)
 }
 
 extern "C" {
-__global__ void packets_bf16(const __grid_constant__ struct packets p) { packets_of<bf16>(p); }
-__global__ void packets_fp16(const __grid_constant__ struct packets p) { packets_of<fp16>(p); }
-__global__ void packets_fp32(const __grid_constant__ struct packets p) { packets_of<fp32>(p); }
+__global__ void __launch_bounds__(512, 2) packets_bf16(const __grid_constant__ struct packets p)
+{
+  packets_of<bf16>(p);
+}
+__global__ void __launch_bounds__(512, 2) packets_fp16(const __grid_constant__ struct packets p)
+{
+  packets_of<fp16>(p);
+}
+__global__ void __launch_bounds__(512, 2) packets_fp32(const __grid_constant__ struct packets p)
+{
+  packets_of<fp32>(p);
+}
 }
 
 // ----------------------------------------------------------------------------
 // packetgather sends tensors as packets, and puts what lands one after another.
-// Launch: as many blocks as its parameters say; blocks of one dimension.
+// Launch: as many blocks as its parameters say; blocks of one dimension, of which two have room on a
+// multiprocessor, so that none begins to send when others have ended.
 
 struct packetgather {
   unsigned *step;  // step word of the stream
@@ -193,7 +204,7 @@ struct packetgather {
 };
 
 extern "C" {
-__global__ void packetgather(const __grid_constant__ struct packetgather p)
+__global__ void __launch_bounds__(512, 2) packetgather(const __grid_constant__ struct packetgather p)
 {
   if (p.blocks == 0) {
     return;

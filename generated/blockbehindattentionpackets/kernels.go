@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "blockbehindattentionpackets",
-	Source:  "94be2e7c3da7725d9fd7b44d35331a963e814ade11f9d3c8af237bfe0fbdf0d8",
+	Source:  "d8929d9e8b5364bea702c1b3db440981d8a3aaf772db88bc80f26c9f9a16397d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

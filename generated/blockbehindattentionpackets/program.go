@@ -42,7 +42,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattentionpackets",
-	Hash:     "b751ec6a808650b6936f974dea079ed54347c8723f77b206914dfd15c293f326",
+	Hash:     "5867942e90baaf1ed63baa8a1edbdc92c1a603860d65c7cf573110202838c020",
 	Proof:    "proven for D = 1..8, stamp c160f09db45448b0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},

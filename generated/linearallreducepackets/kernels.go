@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearallreducepackets",
-	Source:  "a203f5edd35bd16fe05ab1960487aa3906746c25cfa6eb117d84d6867d75fc45",
+	Source:  "1408adfc622ddcda9598ada4271c2994b626635354b91ee58241052c54caf921",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "linearreducescatterpackets",
-	Source:  "4e129ac5ef7eeb12bb3d1ac4c85b3de6f5438ef31a5058fa7985917d5c3e792a",
+	Source:  "570ca11ca5c01f9c702e40956ce9dc4423585dc8aafa10bd1dc8cfb91828b854",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

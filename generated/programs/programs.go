@@ -6,6 +6,7 @@ package programs
 import (
 	"ovgen/generated/allgather"
 	"ovgen/generated/allgathergateup"
+	"ovgen/generated/allgathergateuppackets"
 	"ovgen/generated/allgatherinplace"
 	"ovgen/generated/allgatherlinear"
 	"ovgen/generated/allgatherlinearbalanced"
@@ -38,6 +39,7 @@ import (
 	"ovgen/generated/allgatheroneshot"
 	"ovgen/generated/allgatherpackets"
 	"ovgen/generated/allgatherqkv"
+	"ovgen/generated/allgatherqkvpackets"
 	"ovgen/generated/allgatherv"
 	"ovgen/generated/allgathervpadded"
 	"ovgen/generated/allgatherweightlinear"
@@ -105,6 +107,8 @@ import (
 var All = []harness.Program{
 	harness.Of(&allgather.Program, allgather.Schedule, allgather.New, (*allgather.Plan).Bind),
 	harness.Of(&allgathergateup.Program, allgathergateup.Schedule, allgathergateup.New, (*allgathergateup.Plan).Bind),
+	harness.Of(&allgathergateuppackets.Program, allgathergateuppackets.Schedule, allgathergateuppackets.New,
+		(*allgathergateuppackets.Plan).Bind),
 	harness.Of(&allgatherinplace.Program, allgatherinplace.Schedule, allgatherinplace.New,
 		(*allgatherinplace.Plan).Bind),
 	harness.Of(&allgatherlinear.Program, allgatherlinear.Schedule, allgatherlinear.New, (*allgatherlinear.Plan).Bind),
@@ -165,6 +169,8 @@ var All = []harness.Program{
 	harness.Of(&allgatherpackets.Program, allgatherpackets.Schedule, allgatherpackets.New,
 		(*allgatherpackets.Plan).Bind),
 	harness.Of(&allgatherqkv.Program, allgatherqkv.Schedule, allgatherqkv.New, (*allgatherqkv.Plan).Bind),
+	harness.Of(&allgatherqkvpackets.Program, allgatherqkvpackets.Schedule, allgatherqkvpackets.New,
+		(*allgatherqkvpackets.Plan).Bind),
 	harness.Of(&allgatherv.Program, allgatherv.Schedule, allgatherv.New, (*allgatherv.Plan).Bind),
 	harness.Of(&allgathervpadded.Program, allgathervpadded.Schedule, allgathervpadded.New,
 		(*allgathervpadded.Plan).Bind),

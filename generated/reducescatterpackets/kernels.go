@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "reducescatterpackets",
-	Source:  "a043f6cedb0e76db7f35f69a81b30be0fd9bdf2cf052921b9617cd9598db7243",
+	Source:  "85e902afe2d9410cee851a71e4a7493997f81669529bbd2f6e6e4dc9b236cef1",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -65,12 +65,16 @@ func TestTunedByOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key := Measured{Operation: "allgatherlinear", GPU: "NVIDIA H200", Ranks: 2, Shape: "M 96, K 4096, N 14336, bf16"}
-	all := []option{}
-	for _, name := range []string{"allgatherlinear", "allgatherlineartiles", "allgatherlinearpackets"} {
-		all = append(all, option{Program: &Program{Name: name}, serves: func() error { return nil },
-			nccl: func() bool { return false }})
+	key := Measured{GPU: "NVIDIA H200", Ranks: 2}
+	of := func(names ...string) (list []option) {
+		for _, name := range names {
+			list = append(list, option{Program: &Program{Name: name}, serves: func() error { return nil },
+				nccl: func() bool { return false }})
+		}
+		return list
 	}
+	all, qkv := of("allgatherlinear", "allgatherlineartiles", "allgatherlinearpackets"),
+		of("allgatherqkv", "allgatherqkvpackets")
 	for _, c := range []struct {
 		options []option
 		shape   string
@@ -81,8 +85,10 @@ func TestTunedByOwn(t *testing.T) {
 		{all[:2], "M 64, K 4096, N 7168, bf16", "allgatherlineartiles: measured on 2 of NVIDIA H200 at M 512"},
 		{all[:1], "M 64, K 4096, N 7168, bf16", "allgatherlinear: not measured"},
 		{all, "M 64, K 4096, N 7168, fp32", "allgatherlinear: not measured"},
+		{qkv, "M 100, K 4096, N 2048, N2 512, N3 512, bf16", "allgatherqkvpackets: measured on 2 of NVIDIA H200"},
+		{qkv, "M 4096, K 8192, N 4096, N2 512, N3 512, bf16", "allgatherqkv: measured on 2 of NVIDIA H200, 0.486"},
 	} {
-		key.Shape = c.shape
+		key.Operation, key.Shape = c.options[0].Program.Name, c.shape
 		_, choice, err := choose(own.among(c.options), key, c.options, prefers{})
 		if err != nil || !strings.HasPrefix(choice.String(), c.want) {
 			t.Errorf("%s: %s, %v; want %s", c.shape, choice, err, c.want)
