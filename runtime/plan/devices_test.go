@@ -67,7 +67,8 @@ func TestTunedByOwn(t *testing.T) {
 	}
 	key := Measured{Operation: "allgatherlinear", GPU: "NVIDIA H200", Ranks: 2, Shape: "M 96, K 4096, N 14336, bf16"}
 	all := []option{}
-	for _, name := range []string{"allgatherlinear", "allgatherlineartiles", "allgatherlinearpackets"} {
+	for _, name := range []string{"allgatherlinear", "allgatherlineartiles", "allgatherlinearpackets",
+		"allgatherlinearput"} {
 		all = append(all, option{Program: &Program{Name: name}, serves: func() error { return nil },
 			nccl: func() bool { return false }})
 	}
@@ -78,8 +79,9 @@ func TestTunedByOwn(t *testing.T) {
 	}{
 		{all, "M 96, K 4096, N 14336, bf16", "allgatherlinearpackets: measured on 2 of NVIDIA H200 at M 128, K 4096"},
 		{all, "M 2000, K 4096, N 7168, bf16", "allgatherlineartiles: measured on 2 of NVIDIA H200 at M 2048"},
+		{all, "M 32768, K 16384, N 8192, bf16", "allgatherlinear: measured on 2 of NVIDIA H200 at M 16384"},
 		{all[:2], "M 64, K 4096, N 7168, bf16", "allgatherlineartiles: measured on 2 of NVIDIA H200 at M 512"},
-		{all[:1], "M 64, K 4096, N 7168, bf16", "allgatherlinear: not measured"},
+		{all[3:], "M 64, K 4096, N 7168, bf16", "allgatherlinearput: not measured"},
 		{all, "M 64, K 4096, N 7168, fp32", "allgatherlinear: not measured"},
 	} {
 		key.Shape = c.shape
