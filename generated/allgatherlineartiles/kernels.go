@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlineartiles",
-	Source:  "202b386ed6c531373180992766f2f2e4050e0fe8d6412ce6f8ecffd77b7264db",
+	Source:  "fb3bb0201cc2f15d8c67b68a42acf7a46aea7f7c501ddda14a47dd461e963d18",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "dbb21258190079662ff0bf6d5f8634a73c3b05e0f186ce4be2f23ad51ffdeae9",
+	Hash:     "288ab59bca3f85f58c2c011ce0015addf985127892c5e6298bb5ecc90320edec",
 	Proof:    "proven for D = 1..8, stamp 6d250533159b04ef",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
