@@ -138,6 +138,8 @@ struct tiles_code {
     sweep = 2048 / (tall * cluster),
   };
 
+  DEVICE bool goes_back(unsigned ahead) { return ahead % 2 != 0; }
+
   // A shard's tiles: so many of a cluster below each other, and so many beside each other.
   DEVICE unsigned high_of(const struct tiles &p)
   {
@@ -147,11 +149,13 @@ struct tiles_code {
   DEVICE unsigned tiles_of(const struct tiles &p) { return (unsigned)p.ranks * high_of(p) * across_of(p); }
 
   // tile_at is the i-th tile of a block of a cluster: shard by shard, the own one first; of each down a band
-  // of rows, then the next columns.
+  // of rows, then the next columns. Every second shard goes back, by columns and by depth, and so
+  // begins with what the cache holds of B.
   DEVICE struct Tile tile_at(const struct tiles &p, unsigned i, unsigned of_cluster)
   {
     const unsigned high = high_of(p), across = across_of(p), ranks = (unsigned)p.ranks;
-    const unsigned in_shard = i % (high * across);
+    const unsigned forth = i % (high * across);
+    const unsigned in_shard = goes_back(i / (high * across)) ? high * across - 1 - forth : forth;
     const unsigned ahead = i / (high * across);
     const unsigned first = in_shard / (sweep * across) * sweep;
     const unsigned band = high - first < sweep ? high - first : (unsigned)sweep, at = in_shard - first * across;
@@ -380,7 +384,7 @@ struct tiles_code {
       await_shard(p, tile.ahead);
       for (; k < steps; k++) {
         barrier_wait(m.empty + 8 * at.stage, at.round ^ 1);
-        load(p, m, at.stage, tile, k * deep, of_cluster);
+        load(p, m, at.stage, tile, (goes_back(tile.ahead) ? steps - 1 - k : k) * deep, of_cluster);
         at.next();
       }
     }

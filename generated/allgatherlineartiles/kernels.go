@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
 var code = driver.Code{
 	Name:    "allgatherlineartiles",
-	Source:  "33c886f53ef48265adb17138ef8fba3535eabe0af4f97eb8e801fb0906dca503",
+	Source:  "24cff703c5d63f3badde7d617aa50e89af43088686c8a195743aecbe26ad8bd3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -32,7 +32,7 @@ var Schedule = schedule.Schedule{
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "f1b3f3b480417a65f7b8e0c4da09c14d4afec45d454efe93db0553c016c3da38",
+	Hash:     "3ef20db4c4dadb38794bb9a4cb8d495e18eac579b779a286a1b20d4984a5feb7",
 	Proof:    "proven for D = 1..8, stamp 6d250533159b04ef",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// h200 is what `run tune` measured on two H200s joined by NVLink, in bf16 (docs/results/2026-11-23-tune-2.txt and
-// 2026-11-23-tune-block-2.txt).
+// h200 is what `run tune` measured on two H200s joined by NVLink, in bf16 (docs/results/2026-11-23-tune-2.txt,
+// 2026-11-23-tune-large-2.txt and 2026-11-23-tune-block-2.txt).
 //
 //go:embed h200.json
 var h200 []byte
