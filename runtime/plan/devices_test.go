@@ -75,20 +75,21 @@ func TestTunedByOwn(t *testing.T) {
 	}
 	all, qkv := of("allgatherlinear", "allgatherlineartiles", "allgatherlinearpackets", "allgatherlinearput"),
 		of("allgatherqkv", "allgatherqkvpackets")
+	const by = ": measured on 2 of NVIDIA H200"
 	for _, c := range []struct {
 		options   []option
 		operation string
 		shape     string
 		want      string
 	}{
-		{all, "allgatherlinear", "M 96, K 4096, N 14336, bf16", "allgatherlinearpackets: measured on 2 of NVIDIA H200 at M 128, K 4096"},
-		{all, "allgatherlinear", "M 2000, K 4096, N 7168, bf16", "allgatherlineartiles: measured on 2 of NVIDIA H200 at M 2048"},
-		{all, "allgatherlinear", "M 32768, K 16384, N 8192, bf16", "allgatherlinear: measured on 2 of NVIDIA H200 at M 16384"},
-		{all[:2], "allgatherlinear", "M 64, K 4096, N 7168, bf16", "allgatherlineartiles: measured on 2 of NVIDIA H200 at M 512"},
+		{all, "allgatherlinear", "M 96, K 4096, N 14336, bf16", "allgatherlinearpackets" + by + " at M 128, K 4096"},
+		{all, "allgatherlinear", "M 2000, K 4096, N 7168, bf16", "allgatherlineartiles" + by + " at M 2048"},
+		{all, "allgatherlinear", "M 32768, K 16384, N 8192, bf16", "allgatherlinear" + by + " at M 16384"},
+		{all[:2], "allgatherlinear", "M 64, K 4096, N 7168, bf16", "allgatherlineartiles" + by + " at M 512"},
 		{all[3:], "allgatherlinear", "M 64, K 4096, N 7168, bf16", "allgatherlinearput: not measured"},
 		{all, "allgatherlinear", "M 64, K 4096, N 7168, fp32", "allgatherlinear: not measured"},
-		{qkv, "allgatherqkv", "M 100, K 4096, N 2048, N2 512, N3 512, bf16", "allgatherqkvpackets: measured on 2 of NVIDIA H200"},
-		{qkv, "allgatherqkv", "M 4096, K 8192, N 4096, N2 512, N3 512, bf16", "allgatherqkv: measured on 2 of NVIDIA H200, 0.486"},
+		{qkv, "allgatherqkv", "M 100, K 4096, N 2048, N2 512, N3 512, bf16", "allgatherqkvpackets" + by},
+		{qkv, "allgatherqkv", "M 4096, K 8192, N 4096, N2 512, N3 512, bf16", "allgatherqkv" + by + ", 0.486"},
 	} {
 		key.Operation, key.Shape = c.operation, c.shape
 		_, choice, err := choose(own.among(c.options), key, c.options, prefers{})
