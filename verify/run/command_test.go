@@ -215,7 +215,7 @@ type commandCase struct {
 
 var commandCases = []commandCase{
 	{"list", 0,
-		[]string{"allgatherlinear ", "proven for D = 1..8", "130.0 MiB   128.0 MiB   A [DIDx(D), M/D, K]"}},
+		[]string{"allgatherlinear ", "proven for D = 1..8", "130.1 MiB   128.0 MiB   A [DIDx(D), M/D, K]"}},
 	{"list -devices -driver sim -ranks 2", 0, []string{"1       simulated device", "NVLink joins every pair"}},
 	{"verify allgatherlinear allgatherlinearkernels allgathermatmul -driver sim -ranks 3 -iters 2", 0,
 		[]string{"driver sim (asked for)", "allgathermatmul: proven for D = 1..8", "78,67,35", "real ",

@@ -110,7 +110,13 @@ func (h *Handing) Close() error {
 func Take(ctx context.Context, n Network, job string, rank, count int) ([]*os.File, error) {
 	what := fmt.Sprintf("take %d files from rank %d", count, rank)
 	c, err := machine(n).Dial(ctx, counter(job, rank))
-	if err != nil {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		<-ctx.Done() // the dial knows the same deadline, and may see it first
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, fmt.Errorf("%s: %w", what, context.Cause(ctx))
+	case err != nil:
 		return nil, fmt.Errorf("%s: %w: %w", what, ErrFiles, err)
 	}
 	defer c.Close()
