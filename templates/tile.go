@@ -59,7 +59,7 @@ func (k Kernel) Products() (list []Product) {
 	return list
 }
 
-// Numbers are those that a thread makes: the first operands of the instruction.
+// Numbers counts the results that a thread makes: the first operands of the instruction.
 func (p Product) Numbers() int { return p.Columns / 2 }
 
 // Behind is the operand after the next.

@@ -210,7 +210,7 @@ func (k Kernel) Signals() bool {
 	return k.Kind.Work() != Nothing && k.words() != [4]Words{} || k.Lands()
 }
 
-// counts reports whether the kernel's blocks count themselves: all but those that signal each for itself.
+// counts reports whether the kernel's blocks count themselves. Blocks that post and await words of their own do not.
 func (k Kernel) counts() bool { return k.Signals() && (!k.ByBlocks || k.Multiplies()) }
 
 // From is the type of the elements that the kernel reads, in a plan of elements of a type.

@@ -91,8 +91,8 @@ func closeAll[C interface{ Close() error }](list []C) {
 	}
 }
 
-// Serve lets the program that has started this rank by Start call the methods of x, those that net/rpc takes, until it
-// closes the Job. It reports whether there is such a program, and returns at once if not. The first call serves.
+// Serve answers calls of the program that started this rank by Start: the methods of x that net/rpc takes. It returns
+// when that program closes the Job, and at once where no such program is, which it reports. The first call serves.
 func Serve(x any) (started bool, err error) {
 	if os.Getenv(envConnection) == "" {
 		return false, nil

@@ -86,8 +86,8 @@ func TestStepsNamePostsOfKernels(t *testing.T) {
 	})
 }
 
-// The words of groups of tiles are named by peer and group, each once, with those that this rank posts when it has
-// taken the first.
+// A step names each word of a group of tiles once, by peer and group. Beside a word that it awaits before its work it
+// notes the word that this rank posts afterwards.
 func TestStepNamesGroups(t *testing.T) {
 	set := func(name string, base driver.Ptr) *Semaphore {
 		return &Semaphore{set: &semaphores{name: name, count: 1, blocks: MostBlocks, single: true,
