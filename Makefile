@@ -20,13 +20,23 @@ export GOFLAGS ?= -buildvcs=false -buildmode=pie -ldflags=-w -gcflags=all=-dwarf
 export GOGC    ?= 800
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check cross rename renamed generate toolchain tools mutants bench soak fuzz vuln \
+.PHONY: help run verify test check cross rename renamed generate toolchain tools mutants bench soak fuzz vuln \
   gpu-build gpu-test example
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: ## generated code is current, and four ranks compute the right bits: on GPUs where there are, else in the simulator
+# Of every kind one that runs on any GPU: pulls by copies and by kernels, pushes round a ring, slots, stores, one shot,
+# two shots, packets, a chain, a norm, a gradient, and uneven parts.
+SHOWN := allgatherlinear allgatherlinearfused allgatherlinearringput linearreducescatter linearreducescatterkernels \
+  reducescatteroneshot linearallreducetwoshot allreducepackets gatedmlp layernormlinear columnweightgradient alltoallv
+
+run: ## four ranks compute a dozen schedules, bit for bit: on GPUs where there are, else in the simulator
+	@echo "building the generated packages"
+	@$(GO) run ./generated/run verify $(SHOWN) -type bf16 -ranks $(RANKS)
+	@echo "these are $(words $(SHOWN)) schedules in bf16; make verify: all of them, in all types"
+
+verify: ## generated code is current, and four ranks compute every schedule in every type: minutes
 	$(GO) run ./cmd/ovgen diff -o generated ./schedule/catalog
 	$(GO) run ./generated/run verify all -ranks $(RANKS)
 
@@ -90,7 +100,7 @@ soak: fuzz ## make fuzz (4 minutes), then many more seeds of every package in th
 # Fuzz targets of the code that reads input of others, as PACKAGE:TARGET. Their corpora run
 # with the tests.
 FUZZED := runtime/group/store:FuzzReadRequest runtime/group/store:FuzzReadAnswer runtime/group/store:FuzzServer \
-  runtime/group/store:FuzzClient runtime/ipc:FuzzDecode runtime/plan:FuzzParseTuning \
+  runtime/group/store:FuzzClient runtime/ipc:FuzzDecode runtime/tuning:FuzzParse \
   cmd/ovgen/internal/load:FuzzDecode schedule/lower:FuzzLower
 FUZZTIME ?= 30s
 

@@ -1,46 +1,50 @@
 #!/usr/bin/env python3
 """Measures a layer of Llama from attention's output to the next residual, of 8B's sizes in bf16, on the GPUs of one
-host: as one chain of ovgen, as a plan of its own for each stage of that chain, and as torch does it with NCCL.
+host: as one chain of ovgen, as a plan for each stage of that chain, and as torch does it with NCCL. Without torchrun it
+is tried on one GPU.
 
     torchrun --nproc-per-node 2 bench/block.py --library libblock.so [--rows 128,512] [--rounds 15]
 
 The library is that of package bench/block (make gpu-build). Each rank has its columns of attention's output, its rows
-of the residual and its share of each weight. The variants, taken in turn in each round:
+of the residual and its share of each weight. Each variant runs once a round, in an order that differs from round to
+round:
 
     torch        mm, reduce_scatter, add, rms_norm, all_gather, mm (gate and up in one), silu * up, mm, reduce_scatter,
                  add; outputs preallocated where torch can; eager, and captured in one CUDA graph
     plans        projection, gate and projection again, with the shapes of both sums; enqueued, and replayed
     chain        enqueued, and replayed
-    in parts     the chain whose own rows go on from the first sum in two parts; enqueued, and replayed
+    in parts     the chain, with a rank's rows in two parts behind the first sum; enqueued, and replayed
     packets      the chain whose rows and partial results travel as packets; enqueued, and replayed
 
 each eager (the host enqueues when the ranks have met) and gated (all is queued after a sleeping kernel before). A time
-is the device's, of the slowest rank; the median over the rounds is given, and the range. Results are compared with
-those of torch, within what rounding explains.
+is the device's, of the slowest rank; the median over the rounds is given, and the range. Results must equal torch's
+but for rounding.
 """
+from job import Job, captured, dist, local_rank, torch  # first: it sets variables that CUDA and NCCL read
+
 import argparse
+import ctypes
+import random
 import statistics
 import sys
 
-import peers
+from ours import buffers, ovgen
 
 WIDTH, INNER = 4096, 14336  # of 8B
 CHAINS = {"chain": "chain", "in parts": "chaininparts", "packets": "chainbypackets"}
-LIMIT = 0.05  # of the greatest, by which results may differ
 
 
 def shape(ours, element, **extents):
     """struct ovgen_NAME_shape: its extents in their order, and the element type."""
-    import ctypes
     fields = [(name, ctypes.c_int64) for name in extents] + [("element", ctypes.c_int)]
     return type("Shape", (ctypes.Structure,), {"_fields_": fields})(*extents.values(), element)
 
 
 class Block:
-    """The tensors of so many rows and the ways to compute the block."""
+    """The tensors of a number of rows and the ways to compute the block."""
 
     def __init__(self, job, rows):
-        torch, d = peers.torch, job.ranks
+        d = job.ranks
         make = lambda *size: torch.empty(size, dtype=torch.bfloat16, device=job.device).uniform_(-1, 1)
         empty = lambda *size: torch.empty(size, dtype=torch.bfloat16, device=job.device)
         self.job, self.rows, self.plans = job, rows, []
@@ -50,13 +54,12 @@ class Block:
         self.gate_up = make(2 * INNER // d, WIDTH) / 32
         self.gate, self.up = self.gate_up[:INNER // d], self.gate_up[INNER // d:]
         self.down = make(WIDTH, INNER // d) / 32
-        peers.dist.broadcast(self.norm, 0)  # equal on all ranks
+        dist.broadcast(self.norm, 0)  # equal on all ranks
         self.partial, self.sums = empty(rows, WIDTH), empty(rows // d, WIDTH)
         self.gathered, self.both = empty(rows, WIDTH), empty(rows, 2 * INNER // d)
         self.r, self.g, self.c = empty(rows // d, WIDTH), empty(rows, INNER // d), empty(rows // d, WIDTH)
 
     def torch(self):
-        torch, dist = peers.torch, peers.dist
         torch.mm(self.attention, self.projection.t(), out=self.partial)
         dist.reduce_scatter_tensor(self.sums, self.partial)
         r = self.sums + self.residual
@@ -70,27 +73,7 @@ class Block:
         self.made = self.sums + r
         return self.made
 
-    def captured(self):
-        """torch in one graph."""
-        torch = peers.torch
-        side = torch.cuda.Stream()
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            for _ in range(3):
-                self.torch()
-        torch.cuda.current_stream().wait_stream(side)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            out = self.torch()
-
-        def run():
-            graph.replay()
-            return out
-        return run
-
     def plan(self, ours, name, extents, **tensors):
-        import ovgen
-        from ours import buffers
         plan = ovgen.Plan(ours, name, shape(ours, ovgen.BF16, **extents))
         self.plans.append(plan)
         plan.bind(buffers(**{name: t.data_ptr() for name, t in tensors.items()}))
@@ -111,7 +94,7 @@ class Block:
 
         def way(plans, how):
             def run():
-                stream = peers.torch.cuda.current_stream().cuda_stream
+                stream = torch.cuda.current_stream().cuda_stream
                 for p in plans:
                     getattr(p, how)(stream)
                 return self.c
@@ -126,8 +109,7 @@ class Block:
 
 
 def arena(library, ranks, rows):
-    """Bytes of the arena that all plans of so many rows need."""
-    import ovgen
+    """Bytes of the arena that all plans of a number of rows need."""
     sizes = [(name, dict(M=rows, K=WIDTH, N=WIDTH, F=INNER)) for name in CHAINS.values()] + [
              ("projection", dict(M=rows, K=WIDTH, N=WIDTH)),
              ("gate", dict(M=rows, K=WIDTH, F=INNER)), ("projection", dict(M=rows, K=INNER, N=WIDTH))]
@@ -135,23 +117,27 @@ def arena(library, ranks, rows):
 
 
 def measured(job, ours, rows, rounds):
-    """Prints the times of each way with so many rows."""
+    """Prints the times of each way with a number of rows."""
     block = Block(job, rows)
-    ways = {"torch eager": block.torch, "torch captured": block.captured()} | block.ways(ours)
+    job.warm(block.torch)
+    ways = {"torch eager": block.torch, "torch captured": captured(block.torch)} | block.ways(ours)
     runs, want = {}, None
     for name, run in ways.items():
-        host, out, wrong = peers.warm(job, run)
+        block.c.zero_()  # else a way that does nothing leaves the right result of the way before
+        host, out, wrong = job.warm(run)
         if want is None and not wrong:
             want = out.clone()
-        wrong = wrong or peers.differs(job, want, out)
+        wrong = wrong or job.differs(want, out)
         if wrong:
             if job.rank == 0:
                 print(f"{rows:>6}  {name:<16} {wrong}", flush=True)
             continue
         runs[name] = (run, 1.5 * host + 0.5)
     samples = {(name, gated): [] for name in runs for gated in (False, True)}
-    for _ in range(rounds):
-        for (name, gated), list_ in samples.items():
+    for i in range(rounds):
+        turns = list(samples.items())
+        random.Random(i).shuffle(turns)  # the same on all ranks
+        for (name, gated), list_ in turns:
             run, sleep_ms = runs[name]
             list_.append(job.measure(run, sleep_ms if gated else 0)[0])
     all_ = job.gather(samples)
@@ -175,17 +161,10 @@ def main():
     o = f.parse_args()
     if o.rounds < 1:
         sys.exit("block.py: --rounds must be positive")
-    import os
-    import torch
-    import torch.distributed as dist
-    import torch.distributed._symmetric_memory as symm_mem
-    peers.torch, peers.dist, peers.symm_mem = torch, dist, symm_mem
-    from ours import ovgen
-    sys.modules["ovgen"] = ovgen
-    job = peers.Job()
+    job = Job(alone=True)
     points = [int(x) for x in o.rows.split(",")]
     library = ovgen.Library(o.library)
-    ours = ovgen.Group(library, device=int(os.environ.get("LOCAL_RANK", job.rank)),
+    ours = ovgen.Group(library, device=local_rank(),
         arena_bytes=max(arena(library, job.ranks, rows) for rows in points) + (64 << 20))
     if job.rank == 0:
         print(f"# torch {torch.__version__}, {job.ranks} ranks; ms, median of the slowest rank over {o.rounds} rounds, "

@@ -1,13 +1,20 @@
 #!/usr/bin/env bash
 # Tests and measures on this machine's GPUs with the binaries that `make gpu-build` put
 # into BIN; needs no Go here. Writes one file a part into OUT and prints how each ended.
-#   bench/gpu.sh [test|join|bench|grid|small|block|hosts|compare|llama|all]
-# test: bits, delays, scenarios. join: torchrun, PyTorch, compute-sanitizer. bench: all
-# schedules. grid: the models' layers beside NCCL and PyTorch. small: few bytes and rows. block: a
-# layer of Llama as a chain, as plans and by torch, and the bits of forms without a package. hosts: products
-# over two hosts that the GPUs play, by a network that is played. compare: BIN/run and an older binary, OLD, in
-# turn. llama: the decoder by ovgen's own ways and by NCCL, in turn.
-# all: test and bench.
+#
+#   bench/gpu.sh PART
+#
+# test     bits, delays, scenarios
+# join     torchrun, PyTorch, compute-sanitizer
+# bench    all schedules
+# smoke    whether grid, small and block run: on one GPU, in about a minute
+# grid     the models' layers beside NCCL and PyTorch
+# small    few bytes and few rows
+# block    a layer of Llama as a chain, as plans and by torch, and the bits of forms without a package
+# hosts    products over two hosts that the GPUs play, by a network that is played
+# compare  BIN/run and an older binary, OLD, in turn
+# llama    the decoder by ovgen's ways and by NCCL, in turn
+# all      test and bench
 set -u
 BIN=${BIN:-.gpu}
 OUT=${OUT:-docs/results}
@@ -15,7 +22,7 @@ PART=${1:-all}
 mkdir -p "$OUT"
 failed=0
 
-# heading says when and on what.
+# heading prints the day, the GPUs and the driver.
 heading() {
   local names driver
   names=$(nvidia-smi --query-gpu=name --format=csv,noheader | sort | uniq -c | sed 's/^ *//')
@@ -23,7 +30,7 @@ heading() {
   echo "$(date -u +%Y-%m-%d), $names, driver $driver"
 }
 
-# part NAME COMMAND...: runs a command, keeps what it prints under a heading.
+# part NAME COMMAND...: runs a command and keeps its output under a heading.
 part() {
   local name=$1
   shift
@@ -49,6 +56,16 @@ if [ "$PART" = grid ]; then
   rm -f "$OUT/grid.json"
   part grid "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" bench/peers.py \
     --points "$POINTS" --rounds "${ROUNDS:-8}" --library "$BIN/libovgen.so" --out "$OUT/grid.json"
+  exit $failed
+fi
+
+# smoke: every form of grid, small and block on one GPU, two rounds; the times say nothing. Prints NCCL's symmetric
+# window, each error, and at how many points each form of grid and small ran.
+if [ "$PART" = smoke ]; then
+  part smoke-peers "$PYTHON" bench/peers.py --smoke --library "$BIN/libovgen.so"
+  part smoke-small "$PYTHON" bench/small.py --library "$BIN/libovgen.so" --rounds 2
+  part smoke-block "$PYTHON" bench/block.py --library "$BIN/libblock.so" --rounds 2 --rows 128,512
+  grep -h "^    \|^# NCCL's" "$OUT"/smoke-*.txt
   exit $failed
 fi
 
@@ -85,7 +102,7 @@ if [ "$PART" = hosts ]; then
   exit $failed
 fi
 
-# llama: the decoder's tokens, and what its steps take; OVGEN_NCCL may name NCCL's library.
+# llama: the decoder's tokens, and the times of its steps; OVGEN_NCCL may name NCCL's library.
 if [ "$PART" = llama ]; then
   part "llama-tokens-$gpus" env OVGEN_EXAMPLE_GPUS="$gpus" "$BIN/llama.test" -test.v -test.run TestOnGPUs
   part "llama-$gpus" env OVGEN_EXAMPLE_SPEED="$gpus" "$BIN/llama.test" -test.v -test.run TestSpeed

@@ -16,13 +16,14 @@ def buffers(**addresses):
 
 
 class Ours:
-    """This process's membership in a group of ovgen, with an arena for the largest of the points."""
+    """This process's membership in a group of ovgen, with an arena that the largest of the points needs."""
 
     def __init__(self, library, device, points, **config):
+        # For each element two bytes of staging and twelve of packets, and as much again between.
         gathered = max([m * k for _, layer, m, k, _ in points if layer == "fc1"] + [0])
         slots = max([2 * m * n for _, layer, m, _, n in points if layer == "fc2"] + [0])
         self.group = ovgen.Group(ovgen.Library(library), device=device,
-            arena_bytes=4 * max(gathered, slots) + (64 << 20), **config)
+            arena_bytes=16 * max(gathered, slots) + (64 << 20), **config)
 
     def plan(self, name, shape, element, **addresses):
         """A plan of the package NAME, bound. Collective, also where it fails: then on all ranks."""
@@ -33,6 +34,14 @@ class Ours:
             plan.close()
             raise
         return plan
+
+    def broken(self):
+        """Why the group is dead, or an empty text."""
+        try:
+            self.group.check()
+        except ovgen.Error as e:
+            return f"{type(e).__name__}: {e}"
+        return ""
 
     def close(self):
         self.group.close()

@@ -5,9 +5,14 @@ PyTorch's symmetric memory (torch 2.11) and ovgen's packages in the same rounds.
     torchrun --nproc-per-node 2 bench/small.py --library libovgen.so \\
         [--tables reduce,linear,gather,qkv,scatter] [--rounds 15]
 
+Without torchrun it is tried on one GPU.
+
 Each variant is captured in a CUDA graph of 20 calls, and in each round every variant's graph is launched
-once, behind a meeting of all ranks on the device. A time is that of the slowest rank over 20, in us; the median
-over the rounds is given. Results of ovgen's packages are compared with NCCL's before they are timed.
+once, behind a meeting of all ranks on the device, in an order that differs from round to round. A time is that of the
+slowest rank over 20, in us; the median over the rounds is given. Results of ovgen's packages are compared with NCCL's
+before they are timed. nccl-symmetric is NCCL with its buffers in a symmetric window (bench/window.py). The product of
+tables linear, gather and scatter, alone and with NCCL or PyTorch, is by the fastest of torch.mm and cuBLASLt's first
+eight choices. The last lines say at how many points each variant ran.
 
     reduce   all-reduce of bf16, 16 KiB to 8 MiB
     linear   product and all-reduce at decoding: k = 28672 over the ranks, n = 8192
@@ -17,19 +22,26 @@ over the rounds is given. Results of ovgen's packages are compared with NCCL's b
              each call takes the weights of the next layer, as in a model, so that no cache keeps them
     scatter  product and reduce-scatter of few rows: 8B's second layer
 """
-import peers  # first: it sets the variables that CUDA and NCCL read when they start
+from job import Job, dist, local_rank, message, torch  # first: it sets variables that CUDA reads
 
 import argparse
 import ctypes
 import itertools
-import os
+import random
 import statistics
 import sys
 
+import ours
+import peers
+import products
+from ours import ovgen
+from window import Window
+
 CALLS = 20
 WARM = 3  # calls of each variant before it is captured
-LARGE = 256 << 20  # bytes of weights, of which a cache keeps nothing until their next turn
+LARGE = 256 << 20  # bytes of weights that take turns, so that no cache keeps one until its next turn
 SLEEP = 400_000  # cycles, in which the host enqueues the graph
+WINDOW = 64 << 20  # bytes, for the buffers of NCCL at one point
 TABLES = ("reduce", "linear", "gather", "qkv", "scatter")
 
 
@@ -46,18 +58,15 @@ class Point:
 
     def add(self, name, call, result=None, reference=None):
         """Captures calls of a variant, which makes result; on all ranks, or on none."""
-        error = None
-        try:
+        def warm():
             for _ in range(WARM):
                 call()
             torch.cuda.synchronize()
-        except Exception as e:
-            error = e
-        failed = [e for e in self.job.gather(peers.message(error)) if e]
-        if not failed and reference is not None and not self.job.agree(torch.equal(result, reference)):
-            failed = ["it has other bits than NCCL's"]
-        if failed:
-            self.wrong[name] = failed[0]
+        _, wrong = self.job.attempt(warm)
+        if not wrong and reference is not None and not self.job.agree(torch.equal(result, reference)):
+            wrong = "it has other bits than NCCL's"
+        if wrong:
+            self.wrong[name] = wrong
             return
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
@@ -65,31 +74,56 @@ class Point:
                 call()
         self.graphs[name] = graph
 
+    def note(self, error):
+        """Reports that cuBLASLt's choices are not among the products."""
+        if error:
+            self.wrong["product"] = error
+
     def package(self, name, shape, result, reference, layers=None, **buffers):
         """Captures runs of one of ovgen's packages, each with the buffers of the next of the layers."""
-        error, turns = None, itertools.cycle(layers or [buffers])
-        bind = lambda: plan.bind(ours.buffers(**{k: t.data_ptr() for k, t in next(turns).items()}))
-        try:
+        turns = itertools.cycle(layers or [buffers])
+        bind = lambda plan: plan.bind(ours.buffers(**{k: t.data_ptr() for k, t in next(turns).items()}))
+
+        def bound():
             plan = ovgen.Plan(self.group, name, shape)
             self.plans.append(plan)
             for _ in layers or [buffers]:
-                bind()
-        except ovgen.Error as e:
-            error = e
-        failed = [e for e in self.job.gather(peers.message(error)) if e]
-        if failed:
-            self.wrong[name] = failed[0]
+                bind(plan)
+            return plan
+        plan, wrong = self.job.attempt(bound)
+        if wrong:
+            self.wrong[name] = wrong
             return
         result.zero_()
         torch.cuda.synchronize()
-        self.add(name, lambda: (layers and bind(), plan.enqueue(torch.cuda.current_stream().cuda_stream)), result,
+        self.add(name, lambda: (layers and bind(plan), plan.enqueue(torch.cuda.current_stream().cuda_stream)), result,
             reference)
+
+    def collective(self, collective, out, into, before=lambda into: None, after=lambda out: None):
+        """Captures NCCL's collective from into to out, as it is and between buffers in a symmetric window. before makes
+        into, and after takes out."""
+        def calls(out, into):
+            return lambda: (before(into), collective(out, into), after(out))
+        self.add("nccl", calls(out, into))
+
+        def windows():
+            tensors = (out,) if out is into else (out, into)
+            parts = [self.job.window.tensor(*t.shape, dtype=t.dtype).copy_(t) for t in tensors]
+            self.job.window.check(*parts)
+            return parts
+        placed, wrong = self.job.attempt(windows)
+        if wrong:
+            self.wrong["nccl-symmetric"] = wrong
+        else:
+            self.add("nccl-symmetric", calls(placed[0], placed[-1]))
 
     def measure(self, rounds):
         """Times each variant, in us a call."""
         times = {name: [] for name in self.graphs}
         for i in range(rounds + 2):
-            for name, graph in self.graphs.items():
+            turns = list(self.graphs.items())
+            random.Random(i).shuffle(turns)  # the same on all ranks
+            for name, graph in turns:
                 start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
                 torch.cuda._sleep(SLEEP)
                 self.job.meet()
@@ -107,17 +141,19 @@ class Point:
         """Collective: until then peers read the memory that the plans are bound to."""
         torch.cuda.synchronize()
         self.graphs.clear()
+        self.job.window.clear()
         for plan in self.plans:
             plan.close()
 
 
-def report(job, what, point, rounds):
+def report(job, name, point, rounds):
     """Measures a point and prints its line."""
     times = point.measure(rounds)
+    job.tried += [(form, True) for form in times] + [(form, False) for form in point.wrong]
     group = job.gather("" if not point.group else dead(point.group))
     if job.rank == 0:
-        cells = "  ".join(f"{name} {us:.1f}" for name, us in times.items())
-        print(f"{what:<24} {cells}" + "".join(f"\n    {name}: {e}" for name, e in point.wrong.items()), flush=True)
+        cells = "  ".join(f"{form} {us:.1f}" for form, us in times.items())
+        print(f"{name:<24} {cells}" + "".join(f"\n    {form}: {e}" for form, e in point.wrong.items()), flush=True)
         for e in filter(None, group):
             print(f"    the group is dead: {e}", flush=True)
     point.close()
@@ -127,14 +163,8 @@ def dead(group):
     try:
         group.check()
     except ovgen.Error as e:
-        return peers.message(e)
+        return message(e)
     return ""
-
-
-def symmetric(job, *shape):
-    t = symm_mem.empty(*shape, dtype=torch.bfloat16, device=job.device)
-    symm_mem.rendezvous(t, job.group.group_name)
-    return t
 
 
 def make(job, *shape):
@@ -147,14 +177,14 @@ def reduce(job, group, rounds):
     n = 8192
     for m in (1, 4, 8, 16, 32, 64, 128, 256, 512):
         point, a = Point(job, group), make(job, m, n)
-        x, moved, c = symmetric(job, m, n), a.clone(), torch.empty_like(a)
+        x, moved, c = job.symmetric(m, n), a.clone(), torch.empty_like(a)
         x.copy_(a)
         reference = a.clone()
         dist.all_reduce(reference)
         moved.zero_()  # sums of sums overflow otherwise
-        point.add("nccl", lambda: dist.all_reduce(moved))
+        point.collective(lambda out, into: dist.all_reduce(out), moved, moved)
         point.add("torch-one-shot", lambda: torch.ops.symm_mem.one_shot_all_reduce(x, "sum", job.group.group_name))
-        y = symmetric(job, m, n).zero_()
+        y = job.symmetric(m, n).zero_()
         point.add("torch-two-shot", lambda: torch.ops.symm_mem.two_shot_all_reduce_(y, "sum", job.group.group_name))
         for name in ("allreduceoneshot", "allreducepackets", "allreducepush", "allreducetwoshot"):
             if name != "allreducetwoshot" or m * n % job.ranks == 0:
@@ -166,17 +196,19 @@ def linear(job, group, rounds):
     k, n = 28672, 8192
     for m in (1, 8, 32, 64, 128, 256):
         point, a, w = Point(job, group), make(job, m, k // job.ranks), make(job, n, k // job.ranks)
-        x, c, partial = symmetric(job, m, n), torch.empty(m, n, dtype=a.dtype, device=a.device), torch.empty(m, n,
+        x, c, partial = job.symmetric(m, n), torch.empty(m, n, dtype=a.dtype, device=a.device), torch.empty(m, n,
             dtype=a.dtype, device=a.device)
         torch.mm(a, w.t(), out=partial)
         reference = partial.clone()
         dist.all_reduce(reference)
-        point.add("product", lambda: torch.mm(a, w.t(), out=partial))
-        point.add("nccl", lambda: (torch.mm(a, w.t(), out=partial), dist.all_reduce(partial)))
+        product, _, without = products.fastest(a, w, partial)
+        point.note(without)
+        point.add("product", lambda: product(a, w, partial))
+        point.collective(lambda out, into: dist.all_reduce(out), partial, partial, lambda into: product(a, w, into))
         name = job.group.group_name
-        point.add("torch-one-shot", lambda: (torch.mm(a, w.t(), out=x),
+        point.add("torch-one-shot", lambda: (product(a, w, x),
             torch.ops.symm_mem.one_shot_all_reduce(x, "sum", name)))
-        point.add("torch-two-shot", lambda: (torch.mm(a, w.t(), out=x),
+        point.add("torch-two-shot", lambda: (product(a, w, x),
             torch.ops.symm_mem.two_shot_all_reduce_(x, "sum", name)))
         for name in ("linearallreduceoneshot", "linearallreducepackets", "linearallreducepush"):
             point.package(name, ovgen.Shape(m, k, n, ovgen.BF16), c, reference, A=a, B=w, C=c)
@@ -194,8 +226,10 @@ def gather(job, group, rounds):
                 device=a.device)
             dist.all_gather_into_tensor(whole, a)
             reference = torch.mm(whole, w.t())
-            point.add("product", lambda: torch.mm(whole, w.t(), out=c))
-            point.add("nccl", lambda: (dist.all_gather_into_tensor(whole, a), torch.mm(whole, w.t(), out=c)))
+            product, _, without = products.fastest(whole, w, c)
+            point.note(without)
+            point.add("product", lambda: product(whole, w, c))
+            point.collective(dist.all_gather_into_tensor, whole, a, after=lambda out: product(out, w, c))
             for name in ("allgatherlinearoneshot", "allgatherlinearpackets", "allgatherlinearkernels",
                 "allgatherlinear", "allgatherlineartiles"):
                 point.package(name, ovgen.Shape(m, k, n, ovgen.BF16), c, reference, A=a, B=w, Bias=bias, C=c)
@@ -206,14 +240,14 @@ def gather(job, group, rounds):
         c = torch.empty(m * job.ranks, n, dtype=a.dtype, device=a.device)
         reference = torch.empty_like(c)
         dist.all_gather_into_tensor(reference, a)
-        point.add("nccl", lambda: dist.all_gather_into_tensor(c, a))
+        point.collective(dist.all_gather_into_tensor, c, a)
         for name in ("allgatheroneshot", "allgatherpackets", "allgather"):
             point.package(name, Plain(m * job.ranks, n, ovgen.BF16), c, reference, A=a, C=c)
         report(job, f"all-gather {kb} KiB a rank", point, rounds)
         point, whole = Point(job, group), make(job, m * job.ranks, n)
         c, reference = torch.empty_like(a), torch.empty_like(a)
         dist.reduce_scatter_tensor(reference, whole)
-        point.add("nccl", lambda: dist.reduce_scatter_tensor(c, whole))
+        point.collective(dist.reduce_scatter_tensor, c, whole)
         for name in ("reducescatteroneshot", "reducescatterpackets", "reducescatter"):
             point.package(name, Plain(m * job.ranks, n, ovgen.BF16), c, reference, A=whole, C=c)
         report(job, f"reduce-scatter {kb} KiB a rank", point, rounds)
@@ -228,9 +262,9 @@ def qkv(job, group, rounds):
                 several(job, group, rounds, f"{model} {name} {m}", name, m, h, [n // job.ranks for n in outputs])
 
 
-def several(job, group, rounds, what, name, m, k, columns):
-    """A line: one all-gather, and products of so many columns each."""
-    point, a, x = Point(job, group), make(job, m // job.ranks, k), symmetric(job, m // job.ranks, k)
+def several(job, group, rounds, line, name, m, k, columns):
+    """A line of the table: one all-gather, and a product for each number of columns."""
+    point, a, x = Point(job, group), make(job, m // job.ranks, k), job.symmetric(m // job.ranks, k)
     x.copy_(a)
     names = [str(i + 1) if i else "" for i in range(len(columns))]
     layers = [[make(job, n, k) for n in columns] for _ in range(max(1, min(CALLS, LARGE // (2 * k * sum(columns)))))]
@@ -261,7 +295,7 @@ def several(job, group, rounds, what, name, m, k, columns):
     for package in (f"allgather{name}", f"allgather{name}packets"):
         point.package(package, shape, result, reference, buffers)
     point.add("torch", lambda: fused(others))
-    report(job, what, point, rounds)
+    report(job, line, point, rounds)
 
 
 def scatter(job, group, rounds):
@@ -273,8 +307,10 @@ def scatter(job, group, rounds):
         reference = torch.empty_like(c)
         torch.mm(a, w.t(), out=partial)
         dist.reduce_scatter_tensor(reference, partial)
-        point.add("product", lambda: torch.mm(a, w.t(), out=partial))
-        point.add("nccl", lambda: (torch.mm(a, w.t(), out=partial), dist.reduce_scatter_tensor(c, partial)))
+        product, _, without = products.fastest(a, w, partial)
+        point.note(without)
+        point.add("product", lambda: product(a, w, partial))
+        point.collective(dist.reduce_scatter_tensor, c, partial, lambda into: product(a, w, into))
         for name in ("linearreducescatteroneshot", "linearreducescatterpackets", "linearreducescattertiles"):
             point.package(name, ovgen.Shape(m, f, n, ovgen.BF16), c, reference, A=a, B=w, C=c)
         report(job, f"8B fc2 {m}", point, rounds)
@@ -289,22 +325,20 @@ def main():
     tables = o.tables.split(",")
     if set(tables) - set(TABLES) or o.rounds < 1:
         sys.exit(f"small.py: --tables has {', '.join(TABLES)}, and --rounds is positive")
-    global torch, dist, symm_mem, ours, ovgen
-    import torch
-    import torch.distributed as dist
-    import torch.distributed._symmetric_memory as symm_mem
-    peers.torch, peers.dist, peers.symm_mem = torch, dist, symm_mem
-    import ours
-    ovgen = ours.ovgen
-    job = peers.Job()
-    group = ovgen.Group(ovgen.Library(o.library), device=int(os.environ["LOCAL_RANK"]), arena_bytes=1 << 28)
+    job = Job(alone=True)
+    job.window = Window(job, WINDOW)
+    group = ovgen.Group(ovgen.Library(o.library), device=local_rank(), arena_bytes=1 << 28)
     if job.rank == 0:
         print(f"# torch {torch.__version__}, {job.ranks} ranks; us a call in a graph of {CALLS}, "
               "median of the slowest rank over "
               f"{o.rounds} rounds", flush=True)
+        print(f"# NCCL's symmetric window: {job.window}", flush=True)
     for table in tables:
         globals()[table](job, group, o.rounds)
+    if job.rank == 0:
+        print(peers.tally(job.tried))
     group.close()
+    job.window.close()
     dist.destroy_process_group()
 
 

@@ -1,10 +1,10 @@
 package schedule
 
-// Carrier says what copies between ranks and what signals, each in a step of its own. Left
+// Carrier names the engine of copies between ranks and of signals, each in a separate step. Left
 // open, it is the fastest known one of the way.
 type Carrier string
 
-// StepCarrier is a Carrier of a way of which one kernel can do a whole step: it may also be OneKernel.
+// StepCarrier is a Carrier of a way in which one kernel can do a whole step: it may also be OneKernel.
 type StepCarrier string
 
 // StridedCarrier is a Carrier of copies that the copy engine makes: it is CopyEngine or KernelSignals.
@@ -33,11 +33,11 @@ func (StridedCarrier) values() []string { return []string{CopyEngine, KernelSign
 
 func (StepCarrier) values() []string { return append(Carrier("").values(), OneKernel) }
 
-// Signaller says what signals in ways without copies between ranks. Left open, it is the
+// Signaller names the engine of signals in ways without copies between ranks. Left open, it is the
 // fastest known one of the way.
 type Signaller string
 
-// StepSignaller is a Signaller of a way of which one kernel can do a whole step: it may also
+// StepSignaller is a Signaller of a way in which one kernel can do a whole step: it may also
 // be OneKernel.
 type StepSignaller string
 

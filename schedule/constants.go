@@ -31,8 +31,8 @@ func (s Schedule) Constants() map[Extent]int64 {
 	return values
 }
 
-// Symbols are the extents that the operations have, each with what the tensors' axes say
-// of it: itself or a constant.
+// Symbols are the extents that the operations have, each with the ways in which tensors'
+// axes write it: itself or a constant.
 func (s Schedule) Symbols() map[Extent][]Extent {
 	list := s.dimensions()
 	names := make([]Extent, len(list))

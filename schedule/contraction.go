@@ -75,7 +75,7 @@ func noIndex(hint, format string, args ...any) error {
 	return &FieldError{Path: "Index", Msg: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// unnamed is how many axes "..." stands for: what the first operand that has it lacks.
+// unnamed is the number of axes that "..." stands for: the unnamed axes of the first operand with it.
 func (s Schedule) unnamed(o Op, in []string) int {
 	for i, text := range in {
 		if rest, ok := strings.CutSuffix(text, ellipsis); ok {
@@ -193,7 +193,7 @@ func (s Schedule) named(o Op, f func(letter rune, at axisAt)) {
 	for _, then := range o.Then {
 		for i, x := range funcs[then.Do].in {
 			if i < len(then.In) && x.last <= len(c.Out) {
-				axes := c.Out[len(c.Out)-x.last:]
+				axes := x.axes(c.Out)
 				if x.own {
 					axes = axes[:len(axes)-1] + string(headsLetter)
 				}
@@ -203,7 +203,7 @@ func (s Schedule) named(o Op, f func(letter rune, at axisAt)) {
 	}
 }
 
-// summed says that an operation sums over an axis of what it reads.
+// summed says that an operation sums over an axis of an operand.
 func (s Schedule) summed(at axisAt) bool {
 	for _, o := range s.Ops {
 		c, err := s.Contraction(o)

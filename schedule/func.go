@@ -11,7 +11,7 @@ import (
 type Func struct {
 	Do FuncKind
 	In []string // its further operands
-	// Epsilon is what a norm adds to the mean of squares; 0 means DefaultEpsilon.
+	// Epsilon is the number that a norm adds to the mean of squares; 0 means DefaultEpsilon.
 	Epsilon float64
 }
 
@@ -33,21 +33,30 @@ func GELU() Func { return Func{Do: ApplyGELU} }
 // function describes a function.
 type function struct {
 	in   []operand // its further operands
-	by   parts     // what applies it
-	norm bool      // what it makes of an element depends on the whole row
+	by   parts     // the parts of a program that can apply it
+	norm bool      // a result depends on the whole row
 	cast bool      // it takes elements of one type to another
 }
 
-// operand of a function has the result's last axes, so many; own: but for its last one, which is its own.
+// operand of a function has the last axes of the result, a number of them or all; own: its last axis is another.
 type operand struct {
 	last int
+	all  bool
 	own  bool
+}
+
+// axes are the letters of an operand's axes, of a result's.
+func (x operand) axes(out string) string {
+	if x.all {
+		return out
+	}
+	return out[max(len(out)-x.last, 0):]
 }
 
 // Operands.
 var (
 	row   = operand{last: 1}
-	alike = operand{last: 2}
+	alike = operand{all: true}
 	table = operand{last: 2, own: true}
 )
 
@@ -108,7 +117,7 @@ func (f Func) Elementwise() bool {
 	return known && len(x.in) == 0 && !x.norm && !x.cast
 }
 
-// Norm says that what the function makes of an element depends on the whole row.
+// Norm says that each element of the result depends on the whole row.
 func (f Func) Norm() bool { return funcs[f.Do].norm }
 
 // Row says that operand i is a row of numbers, the same for each row of the result.

@@ -2,7 +2,7 @@ package schedule
 
 import "fmt"
 
-// DefaultEpsilon is what a norm adds to the mean of squares unless it says otherwise, as Llama 3 and PyTorch have it.
+// DefaultEpsilon is the number that a norm adds to the mean of squares by default, as in Llama 3 and PyTorch.
 const DefaultEpsilon = 1e-5
 
 // WithEpsilon is the norm with a number of its own added to the mean of squares, such as 1e-6.
@@ -11,7 +11,7 @@ func (f Func) WithEpsilon(epsilon float64) Func {
 	return f
 }
 
-// AddedToSquares is what a norm adds to the mean of squares; 0 of another function.
+// AddedToSquares is the number that a norm adds to the mean of squares; 0 of another function.
 func (f Func) AddedToSquares() float64 {
 	if f.Norm() && f.Epsilon == 0 {
 		return DefaultEpsilon

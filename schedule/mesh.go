@@ -5,7 +5,7 @@ import "fmt"
 // MeshAxis is a direction of the mesh of ranks.
 type MeshAxis struct {
 	Name SplitKind // DeviceX, the ranks of a host, or DeviceY, the hosts
-	Link Link      // what joins the ranks along it
+	Link Link      // between the ranks along it
 }
 
 // Link is the kind of link that joins ranks.
@@ -33,8 +33,8 @@ func (s Schedule) OverHosts() bool {
 	return false
 }
 
-// HostsOf are the numbers of hosts that so many ranks may be on, as many on each: one, and over hosts
-// all that divide the ranks.
+// HostsOf are the numbers of hosts among which ranks may be divided evenly: one, and over hosts all
+// divisors of the ranks.
 func (s Schedule) HostsOf(ranks int) []int {
 	list := []int{1}
 	for h := 2; s.OverHosts() && h <= ranks; h++ {
@@ -45,13 +45,13 @@ func (s Schedule) HostsOf(ranks int) []int {
 	return list
 }
 
-// FewestHosts is the least number of several hosts that so many ranks may be on, or one.
+// FewestHosts is the least of these numbers above one, or one.
 func (s Schedule) FewestHosts(ranks int) int {
 	list := s.HostsOf(ranks)
 	return list[min(1, len(list)-1)]
 }
 
-// links are what joins the ranks along each axis.
+// links are the links between the ranks along each axis.
 var links = map[SplitKind]Link{DeviceX: NVLink, DeviceY: Network}
 
 // checkMesh refuses a list of axes that is no mesh, and links that nothing lowers.

@@ -11,8 +11,8 @@ import (
 
 // Move says in which way a communication is done that the placements need.
 type Move struct {
-	// Of is a tensor that has to travel, or a result of which the ranks have partial sums
-	// that have to meet.
+	// Of is a tensor that has to travel, or a result whose partial sums on the ranks
+	// have to meet. A sum of a chain that is gathered as it is can have a move for each.
 	Of string
 	// Way is how; nil is the fastest known one.
 	Way Way
@@ -116,7 +116,7 @@ func OptionValues(w Way, field string) []string {
 
 // checkMoves refuses unknown tensors, tensors moved twice, and values that an option does not take.
 func (s Schedule) checkMoves(v *validation) {
-	seen := map[string]bool{}
+	seen, twice := map[string]bool{}, map[string]bool{}
 	for i, m := range s.Moves {
 		path := fmt.Sprintf("Moves[%d]", i)
 		_, declared := s.Tensor(m.Of)
@@ -125,9 +125,10 @@ func (s Schedule) checkMoves(v *validation) {
 			v.add(path+".Of", "name the tensor that travels", "a move of no tensor")
 		case !declared && !s.Made(m.Of):
 			v.add(path+".Of", "name a declared tensor, or one that an operation makes", "there is no tensor %q", m.Of)
-		case seen[m.Of]:
+		case seen[m.Of] && (declared || twice[m.Of]):
 			v.add(path+".Of", "leave one out", "%s is moved twice", m.Of)
 		}
+		twice[m.Of] = seen[m.Of] // a sum that is gathered as well
 		seen[m.Of] = true
 		if m.Way == nil {
 			continue
@@ -169,7 +170,7 @@ func (m Move) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, and refuses unknown fields.
+// UnmarshalJSON reads the text of MarshalJSON, and refuses unknown fields.
 func (m *Move) UnmarshalJSON(text []byte) error {
 	var in struct {
 		Of  string

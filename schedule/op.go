@@ -45,7 +45,7 @@ func Gradient(out, a, b string) Op {
 	return Op{Out: out, In: []string{a, b}, Index: "mn,mk->nk"}
 }
 
-// Sum adds up the first axis of a tensor, of which each rank has one index.
+// Sum adds up the first axis of a tensor. Each rank has one index of that axis.
 func Sum(out, in string) Op { return Op{Out: out, In: []string{in}, Index: "d...->..."} }
 
 // Copy is the tensor itself, placed otherwise, or functions of it.
@@ -83,7 +83,7 @@ func (o Op) String() string {
 	return text
 }
 
-// Operation names what a schedule computes by the names of its operations, each once:
+// Operation names a schedule's computation by the names of its operations, each once:
 // "linear", "copy, linear".
 func (s Schedule) Operation() string {
 	var names []string

@@ -16,8 +16,8 @@ func (s Schedule) Tensor(name string) (Tensor, bool) {
 	return Tensor{}, false
 }
 
-// String writes the placement as papers do: [DIDx(D), M/D, K]; after that, what the tensor
-// lies within.
+// String writes the placement as papers do: [DIDx(D), M/D, K]; after that, the tensor
+// that it lies within.
 func (t Tensor) String() string {
 	var parts []string
 	for _, a := range t.Axes {
@@ -77,10 +77,6 @@ func (s Split) remarks() string {
 // Sharded returns the index of the axis and split that spread the tensor over the
 // mesh, and whether there is one.
 func (t Tensor) Sharded() (axis, split int, ok bool) { return t.find(DeviceX) }
-
-// Streamed returns the index of the axis and split that cut the tensor into
-// steps, and whether there is one.
-func (t Tensor) Streamed() (axis, split int, ok bool) { return t.find(StreamAxis) }
 
 // Reduces says that the ranks hold partial results: that an axis which an operation sums
 // over is spread over the mesh.

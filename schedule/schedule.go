@@ -1,19 +1,24 @@
 package schedule
 
-// Schedule says what is computed, how its tensors are placed on the mesh and how they travel.
+// Schedule is a computation, the placement of its tensors on the mesh, and the ways in which they travel.
 type Schedule struct {
 	// Mesh of the ranks; nil is one axis, DIDx, of D ranks that reach each other's memory. Hosts() is
 	// for several hosts.
 	Mesh []MeshAxis
-	// Tensors of the caller: what the operations read, and the results that leave them.
+	// Tensors of the caller: the operands that it gives, and the results that it gets.
 	Tensors []Tensor
-	// Ops are the operations, in order: a later one may read what an earlier one made.
+	// Ops are the operations, in order: a later one may read results of an earlier one.
 	Ops []Op
 	// Moves are the ways of the communications that the placements need; ways left out are
 	// done in the fastest known way.
 	Moves []Move
 	// Types the package accepts; empty means BF16, FP16 and FP32.
 	Types []Type
+	// Multiples are numbers that extents must be multiples of, beside the numbers that the placements need: products of
+	// whole numbers, D and W. With {N2: "W*D"} a kernel of the caller's own has whole heads on each rank.
+	Multiples map[Extent]string
+	// Teaches says that the schedule shows a choice and its cost: it is no candidate of package tuned and run tune.
+	Teaches bool
 }
 
 // Tensor is a named operand or result and where its parts are.
@@ -71,7 +76,7 @@ type Split struct {
 	Most Extent
 }
 
-// SplitKind says what the parts of a split are spread over.
+// SplitKind names the ranks or steps over which the parts of a split are spread.
 type SplitKind string
 
 // Kinds of split.

@@ -4,7 +4,7 @@ import "strings"
 
 // Signature is the part of the schedule that a caller sees: the operation, and which part
 // of which tensor each rank brings or gets. Schedules of one signature compute the same
-// from the same buffers, so that one can stand for another: a tuned choice is one among
+// from the same buffers, so that one can stand for another: package tuned chooses among
 // them.
 func (s Schedule) Signature() string {
 	var b strings.Builder
@@ -51,17 +51,6 @@ func Last(a, b Schedule) int {
 		return 1
 	}
 	return -1
-}
-
-// SlowOnPurpose says that the schedule makes a choice whose only use is to show what
-// it costs: it is never one that a tuning may take.
-func (s Schedule) SlowOnPurpose() bool {
-	for _, m := range s.Moves {
-		if n, ok := m.Way.(Naive); ok && (n.StartInLoop || n.HandlesInLoop) {
-			return true
-		}
-	}
-	return false
 }
 
 // held is the tensor without the splits that leave each rank's part as it is: steps,

@@ -41,7 +41,7 @@ func ElementTypes() (list []Type) {
 }
 
 // WithDefaults returns the schedule with the element types that it leaves open. The ways
-// that it leaves open are filled in by package lower, which knows what has to travel.
+// that it leaves open are filled in by package lower, which knows the tensors that have to travel.
 func (s Schedule) WithDefaults() Schedule {
 	if len(s.Types) == 0 {
 		for _, t := range types {

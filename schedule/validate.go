@@ -10,11 +10,11 @@ import (
 // FieldError is one mistake in a schedule.
 type FieldError struct {
 	Path string // of the field: Tensors[1].Axes[0].Outer[0].Count
-	Msg  string // what is wrong
-	Hint string // what to do
+	Msg  string // the mistake
+	Hint string // the remedy
 }
 
-// Error is "Tensors[1].Axes[0]: what is wrong (what to do)".
+// Error is "Tensors[1].Axes[0]: the mistake (the remedy)".
 func (e *FieldError) Error() string {
 	if e.Hint == "" {
 		return e.Path + ": " + e.Msg
@@ -22,7 +22,7 @@ func (e *FieldError) Error() string {
 	return e.Path + ": " + e.Msg + " (" + e.Hint + ")"
 }
 
-// FieldErrors takes apart what Validate returned.
+// FieldErrors takes apart the error of Validate.
 func FieldErrors(err error) []*FieldError {
 	var one *FieldError
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
@@ -46,6 +46,7 @@ func (s Schedule) Validate() error {
 	s.checkOps(v)
 	s.checkTensors(v)
 	s.checkExtents(v)
+	s.checkMultiples(v)
 	s.checkMoves(v)
 	s.checkTypes(v)
 	return errors.Join(v.errs...)
@@ -72,7 +73,7 @@ func (s Schedule) checkTensors(v *validation) {
 	s.checkMissing(v)
 }
 
-// checkPlaces holds what lies within another tensor against that one.
+// checkPlaces checks each tensor that lies within another one against that one.
 func (s Schedule) checkPlaces(v *validation) {
 	held := map[string]bool{}
 	for i, t := range s.Tensors {
@@ -113,6 +114,10 @@ func (t Tensor) check(v *validation, path string) {
 			switch s.Kind {
 			case DeviceX:
 				shards++
+				if a.Extent == W {
+					v.add(at+".Extent", "use an extent that no axis has yet",
+						"no pass spreads W over the ranks, the columns of a head")
+				}
 				if s.Count != D {
 					v.add(in+".Count", "use schedule.DIDx(schedule.D)",
 						"an axis is sharded over the mesh D, not %q", s.Count)

@@ -22,13 +22,7 @@ func (s Schedule) checkOps(v *validation) {
 				v.add(path+".Out", "name another tensor", "%s is made by Ops[%d] already", o.Out, j)
 			}
 		}
-		for j, in := range o.In {
-			at := slices.IndexFunc(s.Ops, func(x Op) bool { return x.Out == in })
-			if at >= i {
-				v.add(fmt.Sprintf("%s.In[%d]", path, j), "put it after the operation that makes it",
-					"%s is not made yet", in)
-			}
-		}
+		s.checkOrder(v, path, i)
 		_, err := s.Contraction(o)
 		for _, e := range FieldErrors(err) {
 			v.add(path+"."+e.Path, e.Hint, "%s", e.Msg)
@@ -183,7 +177,7 @@ func (s Schedule) wantedAxes(o Op, tensor string) (n int, ok bool) {
 	for _, f := range o.Then {
 		for i, x := range funcs[f.Do].in {
 			if i < len(f.In) && f.In[i] == tensor {
-				return x.last, true
+				return max(x.last, len(x.axes(c.Out))), true
 			}
 		}
 	}

@@ -1,6 +1,6 @@
 package schedule
 
-// Grouped is Pull with three products: of the own shard, of the shards of later ranks, and
+// Grouped is Pull with three products: of the rank's own shard, of the shards of later ranks, and
 // of the shards of earlier ranks.
 type Grouped struct {
 	By Carrier `zero:"copy engine"`

@@ -1,10 +1,10 @@
 package schedule
 
 // PushShot is Shot whose ranks send their partial results to all others as soon as they have them, into memory of two
-// halves that runs use in turn, and ask nobody first: the link is crossed once. They go as packets, words that are
-// not 0 when they are there: that is the fastest way up to a few megabytes. Each plan has memory for six times what all
-// ranks send it in a run. With Words the data go as they are, and each block of the kernel sets a word behind its part:
-// that takes a third of the memory, and is faster from there on.
+// halves that runs use in turn, and ask nobody first: the link is crossed once. They go as packets, words that are not
+// 0 when they are there: that is the fastest way up to a few megabytes. Each plan has memory for six times the data
+// that all ranks send it in a run. With Words the data go as they are, and each block of the kernel sets a word behind
+// its part: that takes a third of the memory, and is faster from there on.
 type PushShot struct{ Words bool }
 
 func (PushShot) way()  {}

@@ -1,6 +1,6 @@
 package schedule
 
-// Ring passes shards on: each step copies from a neighbour what that got in the step before.
+// Ring passes shards on: each step copies from a neighbour the shard that it got in the step before.
 type Ring struct {
 	Direction Direction `zero:"forward"`
 	// Streams of the products, which steps take in turn.
@@ -12,7 +12,7 @@ type Ring struct {
 
 func (Ring) way() {}
 
-// PushRing is Ring by pushes: each step copies to a neighbour what came in the step before.
+// PushRing is Ring by pushes: each step copies to a neighbour the shard that came in the step before.
 type PushRing struct {
 	Direction Direction `zero:"forward"`
 	// Streams of the products, which steps take in turn.

@@ -1,7 +1,7 @@
 package schedule
 
 // RingSum sends the sum of each rank's rows once round the ring: a kernel reads the sum so far
-// from the rank before and adds what this rank has.
+// from the rank before and adds this rank's partial result.
 type RingSum struct {
 	// Streams of the products, which steps take in turn.
 	Streams int       `zero:"one for each step" most:"64"`

@@ -1,8 +1,8 @@
 package schedule
 
-// Tiles lets one kernel of a rank pull and multiply: it begins with the tiles of its own shard, and those of
-// another are made as soon as that shard is there. Of partial results, the kernel multiplies and sums: tiles leave for
-// their owner as they are made, its own come last, and it adds up what all ranks made, in their order. It runs
+// Tiles lets one kernel of a rank pull and multiply: it begins with the tiles of its own shard, and those of another
+// are made as soon as that shard is there. Of partial results, the kernel multiplies and sums: tiles leave for their
+// owner as they are made, its own come last, and it adds up the partial results of all ranks, in their order. It runs
 // on GPUs of compute capability 9.0 alone, and takes bf16 and fp16.
 type Tiles struct {
 	// Columns of a tile, which has 128 rows: a multiple of 16, from 64 on. Left out together with all other options, a

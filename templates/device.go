@@ -12,7 +12,7 @@ import (
 
 // Device is the device code of one package.
 type Device struct {
-	From  string   // what the code was generated from: "schedule AllGatherLinear"
+	From  string   // the source of the code: "schedule AllGatherLinear"
 	About []string // lines of the .cu's head comment
 	Table kernels.Table
 	Own   []Own  // files of the caller's
@@ -90,7 +90,7 @@ func (d Device) Headers() (names []string) {
 	return names
 }
 
-// functionHeaders are headers of functions besides those with the function's name.
+// functionHeaders are further headers of functions, besides the headers with their names.
 var functionHeaders = []struct {
 	name string
 	of   []kernels.Kind
@@ -187,7 +187,7 @@ func (k Kernel) EachPeer() bool {
 	return slices.Contains([]kernels.Words{k.PrePost, k.PreWait, k.PostPost, k.PostWait}, kernels.EachPeer)
 }
 
-// Does says what the kernel does: "posts to every peer, awaits all, and adds up tensors in order and in fp32".
+// Does is the work of the kernel in words: "posts to every peer, awaits all, and adds up tensors in order and in fp32".
 func (k Kernel) Does() string { return does(k.Kernel) }
 
 func does(k kernels.Kernel) string {
@@ -217,7 +217,7 @@ func does(k kernels.Kernel) string {
 	}
 }
 
-// Summary says of each kernel what it does, a line each.
+// Summary has a line for each kernel, with its work.
 func Summary(t kernels.Table) (lines []string) {
 	width := 0
 	for _, k := range t.Kernels {

@@ -36,7 +36,7 @@ func TestHopper(t *testing.T) {
 	for _, name := range append(d.Headers(), "check.cu") {
 		file := filepath.Join(dir, "device", name)
 		if name == "check.cu" {
-			file = filepath.Join(dir, packageDir, name)
+			file = filepath.Join(dir, c.name, name)
 		}
 		source, err := os.ReadFile(file)
 		if err != nil {

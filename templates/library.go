@@ -19,7 +19,7 @@ type Schedule struct {
 	Types   []string // OVGEN_BF16, ...
 	Buffers []Member
 	Apart   string // which buffers must overlap no other
-	Counts  string // what the counts of uneven parts are; empty without any
+	Counts  string // the meaning of the counts of uneven parts; empty without any
 }
 
 // Member is a field of a struct with its comment.

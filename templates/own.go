@@ -15,7 +15,7 @@ type Own struct {
 	Text string
 }
 
-// Namespace keeps the names in the file apart from those of other files: "attention_cu".
+// Namespace keeps the names in the file apart from the names in other files: "attention_cu".
 func (o Own) Namespace() string {
 	return strings.NewReplacer(".", "_", "-", "_").Replace("own_" + o.Name)
 }
@@ -66,7 +66,7 @@ func (d Device) own() (parts []Part) {
 // here is the line behind a text of the caller's, which says that the lines are the file's own again.
 const here = "#line here"
 
-// Numbered is the text of a file with its own numbers of lines behind those of other files.
+// Numbered is the text of a file with its own numbers of lines behind the text of other files.
 func (t Text) Numbered(name string) Text {
 	lines := bytes.Split(t.Bytes, []byte("\n"))
 	for i, l := range lines {
@@ -88,7 +88,7 @@ func (d Device) hostCalls() (list []HostKernel) {
 	return list
 }
 
-// Summary says of each kernel what it does, a line each.
+// Summary has a line for each kernel, with its work.
 func (d Device) Summary() []string {
 	lines := Summary(d.Table)
 	for _, c := range d.Calls {

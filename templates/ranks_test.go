@@ -25,12 +25,17 @@ func TestThreads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs thousands of threads")
 	}
-	dir := check(every()...).write(t)
+	c := check(every()...)
+	dir := c.write(t)
+	var changed []string
+	if os.Getenv(mutantObjects) != "" {
+		changed = c.changed(t, dir, c.right(t))
+	}
 	files, err := filepath.Glob(filepath.Join(dir, "device", "*.h"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("headers: %v, %v", files, err)
 	}
-	files = append(files, filepath.Join(dir, packageDir, "check.cu"))
+	files = append(files, filepath.Join(dir, c.name, c.name+".cu"))
 	blocks := 0
 	for _, file := range files {
 		source, err := os.ReadFile(file)
@@ -57,7 +62,7 @@ func TestThreads(t *testing.T) {
 	needSanitizer(t, dir)
 	program := compile(t, dir, "threads", "-g", "-fsanitize=thread", "-DOVGEN_LOOPS")
 	for seed := 1; seed <= 2; seed++ {
-		if out, err := run(t, program, fmt.Sprint(seed)); err != nil || len(out) > 0 {
+		if out, err := run(t, program, append([]string{fmt.Sprint(seed)}, changed...)...); err != nil || len(out) > 0 {
 			t.Fatalf("the kernels do wrong with seed %d: %v\n%s", seed, err, out)
 		}
 	}

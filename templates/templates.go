@@ -4,25 +4,29 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
+	"io/fs"
 	"text/template"
 )
 
 //go:embed *.tmpl device/*.h
-var files embed.FS
+var embedded embed.FS
+
+// files are the templates and the headers; a test of a mutant has another text of one.
+var files fs.FS = embedded
 
 // HostHeader is the header that makes the others compile for the host.
 const HostHeader = "host.h"
 
 // Headers are the device code that does not depend on the schedule, by name: "words.h". They have one folder, beside
-// those of the packages; a .cu includes the ones that Device.Headers names.
+// the packages' folders; a .cu includes the ones that Device.Headers names.
 func Headers() (map[string][]byte, error) {
-	list, err := files.ReadDir("device")
+	list, err := fs.ReadDir(files, "device")
 	if err != nil {
 		return nil, fmt.Errorf("list headers: %w", err)
 	}
 	headers := map[string][]byte{}
 	for _, f := range list {
-		text, err := files.ReadFile("device/" + f.Name())
+		text, err := fs.ReadFile(files, "device/"+f.Name())
 		if err != nil {
 			return nil, fmt.Errorf("open header: %w", err)
 		}
@@ -54,7 +58,7 @@ func (t Text) At(line int) string {
 	return name
 }
 
-// Part is a template with what it is rendered with.
+// Part is a template with the data that it is rendered with.
 type Part struct {
 	Template string
 	Data     any
@@ -64,7 +68,7 @@ type Part struct {
 func Render(parts ...Part) (Text, error) {
 	var text Text
 	for _, p := range parts {
-		source, err := files.ReadFile(p.Template)
+		source, err := fs.ReadFile(files, p.Template)
 		if err != nil {
 			return Text{}, fmt.Errorf("open template %s: %w", p.Template, err)
 		}
@@ -80,10 +84,10 @@ func Render(parts ...Part) (Text, error) {
 	return text, nil
 }
 
-// shared are files of what templates of kernels have in common.
+// shared are files that templates of kernels have in common.
 var shared = []string{"signals.tmpl", "tiles.tmpl"}
 
-// execute returns what was written also when it fails.
+// execute returns the text that was written, also when it fails.
 func execute(name, source string, data any) ([]byte, error) {
 	t, err := template.New(shared[0]).Option("missingkey=error").Funcs(functions()).ParseFS(files, shared...)
 	if err == nil {

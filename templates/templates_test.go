@@ -27,8 +27,11 @@ const engine = "../verify/sim"
 // returns what it printed.
 func build(t *testing.T, c code, main string, flags ...string) string {
 	t.Helper()
-	program := compile(t, c.write(t), main, flags...)
-	out, err := run(t, program)
+	program, kernels := mutant(t, c, main)
+	if program == "" {
+		program = compile(t, c.write(t), main, flags...)
+	}
+	out, err := run(t, program, kernels...)
 	if err != nil {
 		t.Fatalf("run: %v\n%s", err, out)
 	}
@@ -67,7 +70,11 @@ func (c code) lists() []byte {
 
 // run runs a program, which a mistake in a kernel may keep from ending.
 func run(t *testing.T, program string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Minute, errors.New("it does not end"))
+	patience := 5 * time.Minute
+	if os.Getenv(mutantObjects) != "" {
+		patience = 2 * time.Minute
+	}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errors.New("it does not end"))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = append(os.Environ(), "TSAN_OPTIONS=halt_on_error=1 exitcode=1")
@@ -75,13 +82,13 @@ func run(t *testing.T, program string, args ...string) (string, error) {
 	return string(out), errors.Join(err, context.Cause(ctx))
 }
 
-// packageDir is the folder of a package in that of all, beside that of the headers.
-const packageDir = "package"
+// hostDir is the folder of package host, beside those of the headers and of the packages.
+const hostDir = "host"
 
 // write writes the code and the headers to a folder, as packages have them.
 func (c code) write(t *testing.T) string {
 	t.Helper()
-	files := map[string][]byte{filepath.Join(packageDir, "list.h"): c.lists()}
+	files := map[string][]byte{filepath.Join(hostDir, "list.h"): c.lists()}
 	headers, err := Headers()
 	if err != nil {
 		t.Fatal(err)
@@ -90,12 +97,13 @@ func (c code) write(t *testing.T) string {
 		files[filepath.Join("device", name)] = text
 	}
 	for name, parts := range map[string][]Part{
-		c.name + ".cu": c.parts, c.name + "_host.cc": {{"host.cc.tmpl", c.host}}} {
+		filepath.Join(c.name, c.name+".cu"):       c.parts,
+		filepath.Join(hostDir, c.name+"_host.cc"): {{"host.cc.tmpl", c.host}}} {
 		text, err := Render(parts...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		files[filepath.Join(packageDir, name)] = text.Numbered(name).Bytes
+		files[name] = text.Numbered(filepath.Base(name)).Bytes
 	}
 	dir := t.TempDir()
 	for name, text := range files {
@@ -122,6 +130,14 @@ func readSources(t *testing.T) {
 	}
 }
 
+// Flags of all programs, and of those that run on the engine.
+var (
+	ofAll = []string{"-std=c++17", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-fno-strict-aliasing",
+		"-I", "testdata"}
+	ofEngine = []string{"-I", engine, "-D__threadfence()=__threadfence_system()",
+		"-D__threadfence_block()=__threadfence_system()"}
+)
+
 // compile compiles testdata/NAME.cc in a folder with device code and returns the program, not optimised unless flags
 // say so, since compiling most takes longer than running. A fence of a smaller scope compiles too: running it shows its
 // fault.
@@ -133,11 +149,10 @@ func compile(t *testing.T, dir, main string, flags ...string) string {
 	}
 	program := filepath.Join(dir, main)
 	readSources(t)
-	args := append(flags, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-fno-strict-aliasing",
-		"-I", filepath.Join(dir, packageDir), "-I", "testdata", source, "-o", program)
+	args := append(flags, "-I", filepath.Join(dir, hostDir), source, "-o", program)
+	args = append(args, ofAll...)
 	if !slices.Contains(flags, "-fsanitize=thread") {
-		args = append(args, "-I", engine, filepath.Join(engine, "engine_linux.cc"),
-			"-D__threadfence()=__threadfence_system()", "-D__threadfence_block()=__threadfence_system()")
+		args = append(append(args, ofEngine...), filepath.Join(engine, "engine_linux.cc"))
 	}
 	if out, err := exec.Command("g++", args...).CombinedOutput(); err != nil {
 		t.Fatalf("compile: %v\n%s", err, out)
@@ -280,7 +295,7 @@ var aligned = []string{"-fsanitize=alignment", "-fsanitize-undefined-trap-on-err
 
 func TestTransportKernels(t *testing.T) {
 	for _, main := range []string{"shim", "fused"} {
-		if out := build(t, transport(), main, aligned...); out != "" {
+		if out := build(t, check(every()...), main, aligned...); out != "" {
 			t.Errorf("%s: the kernels do wrong:\n%s", main, out)
 		}
 	}

@@ -46,10 +46,10 @@ func (k Kernel) Alone() bool     { return k.any(func(t Tiling) bool { return t.C
 func (k Kernel) Together() bool  { return k.any(func(t Tiling) bool { return t.Tile.Together }) }
 func (k Kernel) InTurn() bool    { return k.any(func(t Tiling) bool { return !t.Tile.Together }) }
 
-// Product is an instruction of the tensor cores, which multiplies 64 rows by so many columns.
+// Product is an instruction of the tensor cores, which multiplies 64 rows by a number of columns.
 type Product struct{ Columns int }
 
-// Products are those of the kernel's tiles.
+// Products are the products of the kernel's tiles.
 func (k Kernel) Products() (list []Product) {
 	for _, t := range k.Tilings {
 		if p := (Product{t.Columns}); !slices.Contains(list, p) {
@@ -79,7 +79,7 @@ func (p Product) Operands() []string {
 	return lines(p.Numbers()/8, each, func(i int) string { return fmt.Sprintf("EIGHT(d, %d)", 8*i) })
 }
 
-// lines are n texts, so many a line with commas between them.
+// lines are n texts, a number of them in each line, with commas between them.
 func lines(n, each int, text func(i int) string) (lines []string) {
 	for i := range n {
 		if i%each == 0 {

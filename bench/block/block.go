@@ -1,6 +1,6 @@
-// Package block has the schedules that bench/block.py measures, a layer of Llama behind attention as one chain and as
-// plans of its own for each stage of that, and forms of schedules that have no package in the catalog, whose bits
-// bench/gpu.sh compares. Nothing is generated of them but for that (make gpu-build).
+// Package block has the schedules that bench/block.py measures: a layer of Llama behind attention as one chain, and a
+// schedule for each of its stages. It also has schedules that are not in the catalog; bench/gpu.sh compares their bits.
+// Only make gpu-build generates their packages.
 package block
 
 import (
@@ -26,7 +26,7 @@ var Projection = s.Schedule{
 	Ops: []s.Op{s.Linear("R", "Attention", "Weight", s.Add("Residual"))},
 }
 
-// Gate is its second: the norm, the gather, gate and up.
+// Gate is the chain's second stage: the norm, the gather, gate and up.
 var Gate = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "R", Axes: rows(s.K)},
@@ -110,12 +110,12 @@ var AllRows = s.Schedule{
 	Moves: []s.Move{{Of: "R", Way: s.PushShot{}}, {Of: "C", Way: s.PushShot{Words: true}}},
 }
 
-// GatedByShots gathers rows of other columns than its sums have, by one kernel that reads them.
+// GatedByShots gathers rows by one kernel; they have another number of columns than the sums.
 var GatedByShots = s.Schedule{
 	Tensors: catalog.GatedMLP.Tensors,
 	Ops:     catalog.GatedMLP.Ops,
 	Moves:   []s.Move{{Of: "A", Way: s.GatherShot{}}, {Of: "C", Way: s.PushShot{}}},
 }
 
-// rows are each rank's own rows, of so many columns.
+// rows are the axes of a tensor with M/D rows on each rank.
 func rows(columns s.Extent) []s.Axis { return []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(columns)} }

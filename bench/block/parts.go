@@ -2,7 +2,7 @@ package block
 
 import s "ovgen/schedule"
 
-// ChainInParts is the chain whose own rows go on from the first sum in two parts.
+// ChainInParts is the chain, with a rank's rows in two parts behind the first sum.
 var ChainInParts = inParts(Chain)
 
 func inParts(c s.Schedule) s.Schedule {

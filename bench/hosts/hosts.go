@@ -1,5 +1,5 @@
 // Package hosts has the schedules that bench/gpu.sh hosts measures: products over hosts whose tensors cross the network
-// in more and more parts. Nothing is generated of them but for that (make gpu-build).
+// in more and more parts. Only make gpu-build generates their packages.
 package hosts
 
 import (

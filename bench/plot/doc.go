@@ -1,11 +1,9 @@
-// Command plot reads lines of JSON that `run bench -json` and bench/peers.py wrote, prints how
-// ovgen compares with the better peer at each point of the grid, and draws an SVG a
-// model: efficiency over M, fc1 beside fc2.
+// Command plot reads lines of JSON that `run bench -json` and bench/peers.py wrote, and draws an SVG for each model:
+// efficiency over M, fc1 beside fc2.
 //
 //	go run -C bench/plot . [-gated] [-o FOLDER] FILE...
 //
-// Its files are named from there. It is a module of its own, since nothing else needs what draws.
+// Paths are relative to bench/plot, which is a separate module: only it needs the library that draws.
 //
-// Efficiency is the fastest product of the whole A measured at a point, by whomever,
-// over the time of the whole operation.
+// Efficiency is the time of the fastest whole product at a point over the time of the layer.
 package main

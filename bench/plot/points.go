@@ -6,12 +6,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 )
 
 // row is one figure in the output of both benches.
@@ -31,7 +29,7 @@ type row struct {
 
 // Programs that are not ours.
 const (
-	torch   = "torch" // its product of the whole A
+	torch   = "torch" // the product of the whole A
 	nccl    = "nccl"
 	symmMem = "symm_mem"
 )
@@ -53,7 +51,7 @@ type point struct {
 	place
 	ranks int
 	pure  float64
-	// best of each program: eager or replayed, whichever is faster, or the tuned choice.
+	// best has the fastest form of each program, such as eager, replayed or captured.
 	best map[string]figure
 }
 
@@ -85,14 +83,14 @@ func read(name string) ([]row, error) {
 	return rows, nil
 }
 
-// DDLB's own point is the same shape for both layers.
+// DDLB's point has the same shape for both layers.
 const (
 	ddlb           = "DDLB"
 	ddlbK, ddlbN   = 16384, 8192
 	scattersInName = "reducescatter"
 )
 
-// placeOf is the place of a row: the one it names, else that of its shape.
+// placeOf is the place that a row names, else the place of its shape.
 func placeOf(r row) (place, bool) {
 	if parts := strings.Split(r.Point, "/"); len(parts) == 3 {
 		return place{parts[0], parts[1], r.M}, true
@@ -168,7 +166,8 @@ func (p *point) add(r row) {
 		if p.pure == 0 || r.Ms < p.pure {
 			p.pure = r.Ms
 		}
-	case "eager", "replayed", "tuned":
+	case "chunks", "copies": // parts of the work
+	default:
 		old, had := p.best[r.Program]
 		if !had || r.Ms < old.ms || r.Ms == old.ms && r.Variant < old.variant {
 			p.best[r.Program] = figure{r.Ms, r.Variant}
@@ -187,54 +186,4 @@ func (p *point) ours() (program string, f figure, ok bool) {
 		}
 	}
 	return program, f, ok
-}
-
-// peer is the faster of the peers.
-func (p *point) peer() (program string, f figure, ok bool) {
-	for _, name := range []string{nccl, symmMem} {
-		if x, had := p.best[name]; had && (!ok || x.ms < f.ms) {
-			program, f, ok = name, x, true
-		}
-	}
-	return program, f, ok
-}
-
-// compare prints a line a point, and over all how much faster we are than the better
-// peer.
-func compare(w io.Writer, points []*point) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "point\tpure ms\tovgen ms\tefficiency\tprogram\tpeer ms\tefficiency\tpeer\tfaster by")
-	var ratios []float64
-	for _, p := range points {
-		name, f, ok := p.ours()
-		peer, g, both := p.peer()
-		fmt.Fprintf(t, "%s/%s/%d\t%.4f\t%s\t%s\t", p.model, p.layer, p.m, p.pure, p.show(f, ok),
-			strings.TrimSpace(name+" "+f.variant))
-		fmt.Fprintf(t, "%s\t%s\t", p.show(g, both), peer)
-		if ok && both {
-			ratios = append(ratios, g.ms/f.ms)
-			fmt.Fprintf(t, "%.2f", g.ms/f.ms)
-		}
-		fmt.Fprintln(t)
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	if len(ratios) == 0 {
-		_, err := fmt.Fprintln(w, "no point has both ovgen and a peer")
-		return err
-	}
-	slices.Sort(ratios)
-	n := len(ratios)
-	_, err := fmt.Fprintf(w, "%d points: at least %.2f and at the median %.2f times as fast as the better peer\n", n,
-		ratios[0], (ratios[(n-1)/2]+ratios[n/2])/2)
-	return err
-}
-
-// show is a time and its efficiency, two cells.
-func (p *point) show(f figure, ok bool) string {
-	if !ok {
-		return "-\t-"
-	}
-	return fmt.Sprintf("%.4f\t%.2f", f.ms, p.pure/f.ms)
 }

@@ -1,7 +1,7 @@
 // Delays at random in the kernels of tiles, for a build that tests them: delays.py puts this text behind the headers.
 
-// delay holds a thread, once in so many times, for a time up to that of a few tiles, and seldom for longer than a run
-// takes. When, and for how long, is a hash of the clock, of the block and of the place.
+// delay holds a thread in one of `seldom` calls: for the time of a few tiles at most, and in one of 64 of these for
+// longer than a run takes. A hash of the clock, the block and the place decides.
 DEVICE void delay(unsigned place, unsigned seldom)
 {
   const long long now = clock64();

@@ -48,7 +48,7 @@ def main():
         replace[str(file)] = str(made)
         print(f"{name}: delays before {', '.join(f'{n} of {place}' for place, n in places.items() if n)}")
     if missing := [place for place, n in found.items() if not n]:
-        sys.exit(f"delays.py: no kernel has {', '.join(missing)} (delays.h names what no kernel calls)")
+        sys.exit(f"delays.py: no kernel has {', '.join(missing)} (delays.h names a function that no kernel calls)")
     (out / "overlay.json").write_text(json.dumps({"Replace": replace}), encoding="utf-8")
 
 

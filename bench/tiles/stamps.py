@@ -33,7 +33,7 @@ def by(thread, kind, tile=OF_TILE):
 
 
 FIRST = "threadIdx.x == 0"
-# What follows on what in the text, which stands once in it.
+# A piece of the kernel that occurs once, the place of the stamp beside it, and the stamp.
 BOTH = [
     ("    const struct Memory m = memory_of_block", "before", by(FIRST, "start", 0)),
     ("        barrier_wait(m.full + 8 * at.stage, at.round);\n        const", "after the wait",

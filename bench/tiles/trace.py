@@ -3,8 +3,8 @@
 
     bench/tiles/trace.py FOLDER [--rounds 12]
 
-FOLDER has what bench/tiles/stamps.py made, as .cubin or .ptx. Each kernel runs 20 times in a row, on both GPUs at the
-same time, and on one alone with all rows; a time is the median over rounds of the slower GPU's, over 20. Then the
+FOLDER has the output of bench/tiles/stamps.py, as .cubin or .ptx. Each kernel runs 20 times in a row, on both GPUs at
+the same time, and on one alone with all rows; a time is the median over rounds of the slower GPU's, over 20. Then the
 launch of the stamped kernel with the median duration on the first GPU is drawn: of each kind of stamp, in us since
 the launch's first one, the first, the median and the last block's, as a line with the median in it.
 """
@@ -73,7 +73,7 @@ class Device:
         return self.words.data_ptr() + 4 * WORD * i
 
     def group_word(self, i, peer, ranks):
-        """The word of the first group of tiles, as in an arena: those of the next ones lie behind it."""
+        """The word of the first group of tiles, as in an arena: the words of the next groups lie behind it."""
         return self.word(96 + 16 * i) + 4 * peer
 
     def stamps(self, module):
@@ -231,7 +231,7 @@ def draw(stamps):
 
 def main():
     f = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    f.add_argument("folder", type=pathlib.Path, help="what stamps.py made")
+    f.add_argument("folder", type=pathlib.Path, help="the output of stamps.py")
     f.add_argument("--rounds", type=int, default=12, help="measured rounds (12)")
     o = f.parse_args()
     torch.zeros(1, device="cuda:0").to("cuda:1"), torch.zeros(1, device="cuda:1").to("cuda:0")

@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/group"
 )
 
-// Status is what every call of the header returns.
+// Status is the result of every call of the header.
 type Status int32
 
 // Statuses, as the header has them.
@@ -30,7 +30,7 @@ type HandleError struct {
 	Want   string // "group", "plan", "plan of allgather"
 }
 
-// Error says what was expected.
+// Error names the expected kind.
 func (e *HandleError) Error() string {
 	return fmt.Sprintf("handle %d is no open %s", e.Handle, e.Want)
 }
@@ -74,7 +74,7 @@ func forget(handle uintptr) {
 	cgo.Handle(handle).Delete()
 }
 
-// within is a context that ends after so many milliseconds; 0 means never.
+// within is a context that ends after a number of milliseconds; 0 means never.
 func within(ms int64) (context.Context, context.CancelFunc, error) {
 	switch {
 	case ms < 0 || ms > maxMilliseconds:

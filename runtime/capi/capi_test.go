@@ -16,6 +16,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/group/store"
 	_ "ovgen/verify/sim"
 )
 
@@ -205,6 +206,10 @@ func TestArguments(t *testing.T) {
 	list := []int64{3, 0, 5}
 	if got := Ints(unsafe.Pointer(&list[0]), 3); !slices.Equal(got, []int{3, 0, 5}) {
 		t.Errorf("got %v", got)
+	}
+	many := make([]int64, store.MaxRanks+1)
+	if got := Ints(unsafe.Pointer(&many[0]), 1<<40); len(got) != len(many) {
+		t.Errorf("%d counts of a list that is said to have 2^40", len(got))
 	}
 	if Ints(nil, 3) != nil || Ints(unsafe.Pointer(&list[0]), 0) != nil ||
 		Ints(unsafe.Pointer(&list[0]), -1) != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // refresh gives Go the variables that the process has now. A library's Go runtime
-// takes those that the process was started with: setenv, and Python's os.environ, would
+// takes the variables that the process was started with: setenv, and Python's os.environ, would
 // not be seen.
 func refresh() {
 	now := map[string]bool{}

@@ -11,8 +11,9 @@ import (
 	"time"
 
 	"ovgen/runtime/driver"
+	_ "ovgen/runtime/dump"
 	"ovgen/runtime/group"
-	"ovgen/runtime/launch"
+	"ovgen/runtime/launcher"
 )
 
 // Config is struct ovgen_config: how a rank joins.
@@ -29,7 +30,7 @@ type Config struct {
 	Unabortable                                   bool  // takes them where an abort does not end their collectives
 }
 
-// member is a group with what was made in it.
+// member is a group with the plans and memory that were made in it.
 type member struct {
 	*group.Group
 	mu    sync.Mutex
@@ -60,7 +61,7 @@ func Join(c Config, ms int64) (uintptr, error) {
 func (c Config) resolve() (group.Config, error) {
 	g := group.Config{Rank: c.Rank, Size: c.Size, Job: c.Job, Context: c.Context, Arena: c.Arena,
 		Symmetric: c.Symmetric, Unabortable: c.Unabortable}
-	g.Backend = cmp.Or(c.Backend, os.Getenv(launch.EnvDriver), "cuda")
+	g.Backend = cmp.Or(c.Backend, os.Getenv(launcher.EnvDriver), "cuda")
 	for _, b := range []struct {
 		to *time.Duration
 		ms int64
@@ -73,7 +74,7 @@ func (c Config) resolve() (group.Config, error) {
 	}
 	switch {
 	case c.Size == 0:
-		place, err := launch.FindPlace()
+		place, err := launcher.FindPlace()
 		if err != nil {
 			return g, err
 		}
@@ -91,7 +92,7 @@ func (c Config) resolve() (group.Config, error) {
 	return g, nil
 }
 
-// devices is a list by rank of which only this rank's is looked at.
+// devices is a list by rank. Only this rank's is looked at.
 func devices(size, own int) []int { return slices.Repeat([]int{own}, size) }
 
 // Place returns rank and size of a group.
@@ -156,7 +157,7 @@ func Close(handle uintptr, ms int64) error {
 	return err
 }
 
-// open lists what is not closed.
+// open lists the objects that are not closed.
 func (m *member) open() []uintptr {
 	m.mu.Lock()
 	defer m.mu.Unlock()

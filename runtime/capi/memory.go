@@ -17,7 +17,7 @@ func Alloc(handle uintptr, bytes int64) (uint64, error) {
 	return uint64(p), err
 }
 
-// Free frees what Alloc made.
+// Free frees memory of Alloc.
 func Free(handle uintptr, at uint64) error {
 	m, err := find[*member](handle, "group")
 	if err != nil || at == 0 {

@@ -8,6 +8,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/group/store"
 	"ovgen/runtime/plan"
 )
 
@@ -114,11 +115,13 @@ func Type(element int) driver.Type {
 	return 0
 }
 
-// Ints copies counts out of C.
+// Ints copies counts out of C, at most store.MaxRanks + 1 of them: Bind refuses more than store.MaxRanks, since no
+// group has more ranks.
 func Ints(first unsafe.Pointer, n int64) []int {
 	if first == nil || n <= 0 {
 		return nil
 	}
+	n = min(n, store.MaxRanks+1)
 	list := make([]int, n)
 	for i, x := range unsafe.Slice((*int64)(first), n) {
 		list[i] = int(x)

@@ -22,8 +22,8 @@ type loaded struct {
 	params   int // bytes
 }
 
-// Describe describes a kernel that takes a P, for driver.Code. The simulator checks by touches, which say what a launch
-// reads and writes, that the memory is there and that nothing else uses it at the same time.
+// Describe describes a kernel that takes a P, for driver.Code. The simulator checks by touches, the reads and
+// writes of a launch, that the memory is there and that nothing else uses it at the same time.
 func Describe[P any](name string, touches func(p *P) []driver.Touch) driver.Kernel {
 	return driver.Kernel{Name: name, Params: int(reflect.TypeFor[P]().Size()),
 		Touches: func(at unsafe.Pointer, to []driver.Touch) []driver.Touch { return append(to, touches((*P)(at))...) }}
@@ -54,7 +54,7 @@ func LoadKernels(d driver.Driver, code *driver.Code) (*Kernels, error) {
 	return k, nil
 }
 
-// Launch enqueues a kernel on so many blocks of so many threads, in one dimension. params points to its struct.
+// Launch enqueues a kernel on a number of blocks of a number of threads, in one dimension. params points to its struct.
 func (k *Kernels) Launch(on driver.Stream, name string, blocks, threads int, params any) error {
 	x, known := k.named[name]
 	p := reflect.ValueOf(params)

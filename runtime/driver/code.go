@@ -6,11 +6,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"unsafe"
 )
 
-// Code is the device code of a generated package: PTX for a GPU and, in builds
-// with cgo, the same kernels compiled for the host.
+// Code is the device code of a generated package.
 type Code struct {
 	Name string // the generated package
 	// Source is the Digest of the package's .cu and of the headers that it includes, which PTX must have been
@@ -18,16 +16,13 @@ type Code struct {
 	Source  string
 	PTX     []byte // after its head; null-terminated is not needed
 	Kernels []Kernel
-	// Host is the package's C function that returns the table of its kernels compiled for
-	// the host, for the engine of a simulator (templates/device/host.h); nil without cgo.
-	Host unsafe.Pointer
 }
 
 // ErrNoPTX says that a package was generated without NVRTC and runs in the simulator only.
 var ErrNoPTX = errors.New("it was generated without NVRTC and holds no device code for GPUs (generate it again where " +
 	"NVRTC is present: ovgen help gen)")
 
-// StaleError says that a package's PTX is not what its own source was compiled to.
+// StaleError says that a package's PTX was not compiled from the package's source.
 type StaleError struct {
 	Name string // of the package
 	Text string // the difference

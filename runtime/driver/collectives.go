@@ -74,7 +74,7 @@ type Collectives interface {
 	// Collective enqueues one; the n-th of each rank's meets the n-th of every other. The
 	// buffers are apart, or the smaller is this rank's part of the other.
 	Collective(d CollectiveDesc, recv, send Ptr, c Comm, s Stream) error
-	// CommAbort ends the enqueued collectives and those of later replays, with garbage, and frees
+	// CommAbort ends the enqueued collectives, and collectives of later replays, with garbage, and frees
 	// the communicator. It returns when this device's streams have come past the enqueued
 	// collectives, and no graph holds the communicator any more.
 	CommAbort(c Comm) error

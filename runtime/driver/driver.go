@@ -36,7 +36,7 @@ type Product uintptr
 // The calls of a steady-state run (those that end in Async, the stream, event,
 // graph launch and launch calls, and Matmul) make no Go allocation.
 type Driver interface {
-	// Name is "cuda" or "sim"; what ran is always reported with it.
+	// Name is "cuda" or "sim"; every report of a run has it.
 	Name() string
 	// Properties of the device, read once when the driver was opened.
 	Properties() Properties
@@ -120,7 +120,7 @@ type Driver interface {
 	// declared in its Kernel, laid out as C lays it out.
 	LaunchKernel(f Function, grid, block Dim3, s Stream, params unsafe.Pointer) error
 	// OccupancyMaxActiveBlocksPerMultiprocessor is how many blocks of a kernel have room on a multiprocessor at the
-	// same time, each of so many threads and with so many bytes of dynamic shared memory; 0 where none has.
+	// same time, given a block's threads and bytes of dynamic shared memory; 0 where none has.
 	OccupancyMaxActiveBlocksPerMultiprocessor(f Function, threads, shared int) (blocks int, err error)
 	// TensorMapEncodeTiled sets *to to a description of a tensor by which kernels copy boxes of it.
 	TensorMapEncodeTiled(to *TensorMap, d TensorMapDesc) error
@@ -253,22 +253,22 @@ type Kernel struct {
 	Shared, Cluster int
 	// Only is the compute capability, 90 for 9.0, whose GPUs alone run the kernel; 0: any from 8.0 on.
 	Only int
-	// AtOnce: all blocks of a launch run at the same time, since some wait for what others make. So a grid has no more
+	// AtOnce: all blocks of a launch run at the same time, since some wait for results of others. So a grid has no more
 	// blocks than the device has room for.
 	AtOnce bool
 	// Threads of a block at most, and Blocks of a launch, of a kernel whose blocks must run at the same time: New asks
-	// the device whether those of the plan's launches have room. AtOnce, one for each multiprocessor must have.
+	// the device whether the blocks of the plan's launches have room. AtOnce, one for each multiprocessor must have.
 	Threads, Blocks int
-	// Multiprocessors are those that a device has at least to run the kernel, whose blocks wait for the peers' side by
-	// side; 0: any number.
+	// Multiprocessors is the least number that a device needs to run the kernel, whose blocks wait side by side for the
+	// peers'; 0: any number.
 	Multiprocessors int
-	// Touches appends what a launch with these parameters reads and writes, in the
-	// order in which it does: the simulator checks races by it, the recorder compares
+	// Touches appends the reads and writes of a launch with these parameters, in their
+	// order: the simulator checks races by it, the recorder compares
 	// runs by it. A kernel that signals around its work lists the word in which its
 	// blocks count themselves, its posts and waits before the work, reads, writes, the
 	// count word again, resets of the words awaited, the step word, its posts after
 	// the work, its waits after these, their resets and the step word. One whose blocks signal
-	// each for itself lists all of that block by block, without the count word. One whose parts run side by
+	// each for itself lists all this block by block, without the count word. One whose parts run side by
 	// side lists its beginning, each part, and its end, as blocks 0, 1 and so on.
 	Touches func(params unsafe.Pointer, to []Touch) []Touch
 }
@@ -280,7 +280,7 @@ type Touch struct {
 	Bytes int64
 	Value uint32 // for TouchWait and TouchPost
 	Type  Type   // of the elements of a kernel that computes with them
-	// Rows: the range is the first of so many, each Apart bytes behind the one before; 0: there is no other.
+	// Rows counts ranges like this one, each Apart bytes behind the one before; 0: there is no other.
 	Rows  int
 	Apart int64
 	// Block that does this, from 1, of a kernel whose blocks signal each for itself; 0: any.
@@ -289,7 +289,7 @@ type Touch struct {
 	// further, in a launch that finds 1 in the word at Turn, which it leaves at the other value.
 	Turn Ptr
 	Half int64
-	// Packets: Bytes are those of data that lie there as packets, each its own flag; with Flag, of the first of them.
+	// Packets: Bytes counts the data that lies there as packets, each its own flag; with Flag, the first of them.
 	Packets, Flag bool
 }
 
@@ -300,10 +300,10 @@ func (t *Touch) Each(f func(at Ptr, bytes int64)) {
 	}
 }
 
-// Reads is the touch of a kernel that reads so many bytes.
+// Reads is the touch of a kernel that reads a number of bytes.
 func Reads(at Ptr, bytes int64) Touch { return Touch{Kind: TouchRead, At: at, Bytes: bytes} }
 
-// Writes is the touch of a kernel that writes so many bytes.
+// Writes is the touch of a kernel that writes a number of bytes.
 func Writes(at Ptr, bytes int64) Touch { return Touch{Kind: TouchWrite, At: at, Bytes: bytes} }
 
 // TouchKind is how a kernel uses a range.
@@ -327,5 +327,5 @@ type MatmulDesc struct {
 	TransposedA bool
 	Bias        bool // bias [N] is added to each row
 	Func        Func // of each element of that, before it is rounded
-	Accumulate  bool // what C holds is added, before all is rounded once; not with a Func
+	Accumulate  bool // the contents of C are added, before all is rounded once; not with a Func
 }

@@ -9,7 +9,7 @@ import (
 // Backend opens the devices of one kind of driver.
 type Backend interface {
 	// Count of devices this process sees; an error wraps ErrUnavailable and
-	// says what is missing.
+	// names the missing part.
 	Count() (int, error)
 	// Open makes a Driver of a device by its ordinal. A context of zero means
 	// the device's primary context; another is used as it is and left open.

@@ -9,7 +9,7 @@ import (
 // Errors that a caller may branch on.
 var (
 	// ErrUnavailable says that this machine or build can't open the driver at all, or
-	// lacks what a call needs: cgo for kernels, Linux for a group of ranks.
+	// lacks something that a call needs: cgo for kernels, Linux for a group of ranks.
 	ErrUnavailable = errors.New("driver not available")
 	// ErrPeerInvisible says that a peer's device is hidden from this process.
 	ErrPeerInvisible = errors.New("peer device is not visible to this process (unset CUDA_VISIBLE_DEVICES or " +
@@ -57,7 +57,7 @@ func (s *Status) Fault() bool {
 	}
 	switch s.Code {
 	case 4, 201, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719:
-		return true // deinitialized, no context, and what a kernel can do wrong
+		return true // deinitialized, no context, and the faults of kernels
 	}
 	return false
 }

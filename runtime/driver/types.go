@@ -88,7 +88,7 @@ func TypeNames() string {
 // Digits are the binary digits of an element's significand.
 func (t Type) Digits() int { return t.described().digits }
 
-// Bytes is the size of so many elements.
+// Bytes is the size of a number of elements.
 func (t Type) Bytes(elements int) int64 { return int64(elements) * t.Size() }
 
 // String is the type's name as commands take it: bf16, fp16 or fp32.

@@ -12,7 +12,7 @@ type Windows interface {
 	// CommWindowRegister begins to make the window of all of an allocation, on all ranks. NCCL may go on with it also
 	// where it returns nil. The communicator has had a collective before, and nothing is captured.
 	CommWindowRegister(c Comm, p Ptr, bytes int64) error
-	// CommWindow says what has come of it.
+	// CommWindow returns the outcome.
 	CommWindow(c Comm) (WindowState, error)
 	// CommWindowDeregister gives the window up; nothing that uses it is in flight.
 	CommWindowDeregister(c Comm) error
@@ -22,7 +22,7 @@ type Windows interface {
 // where that is not so.
 type WindowLimits struct{ Missing, Unabortable string }
 
-// WindowState is what NCCL says of a window.
+// WindowState is the state of a window in NCCL.
 type WindowState struct {
 	// Made says that there is one. Without, NCCL takes its ordinary kernels and does not say so.
 	Made bool

@@ -1,3 +1,3 @@
-// Package fabric knows what joins the devices of a host: the link of each pair, the kind of fabric that the links make
-// up, and which programs run on it.
+// Package fabric knows how the devices of a host are joined: the link of each pair, the kind of fabric that the links
+// make up, and which programs run on it.
 package fabric

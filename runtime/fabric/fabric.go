@@ -103,10 +103,10 @@ func (f Fabric) cube() bool {
 	return true
 }
 
-// Ring reports whether each device reaches the memory of those before and after it, and they its.
+// Ring reports whether each device reaches the memory of the devices before and after it, and they its.
 func (f Fabric) Ring() bool { return f.around(Link.Reaches) }
 
-// FastRing reports whether NVLink joins each device to those before and after it.
+// FastRing reports whether NVLink joins each device to the devices before and after it.
 func (f Fabric) FastRing() bool { return f.around(Link.Fast) }
 
 // RingsFirst reports whether rings use NVLink alone, and other programs do not.
@@ -196,7 +196,7 @@ func (f Fabric) Follows() []string {
 	return lines
 }
 
-// String is the kind, and in a clause what follows from it.
+// String is the kind, and in a clause its consequence.
 func (f Fabric) String() string {
 	text := string(f.Kind())
 	if f.worst() == PCIe {
@@ -221,7 +221,7 @@ func (f Fabric) worst() Link {
 	return worst
 }
 
-// besides is what else runs where some have no access.
+// besides names the programs that run where some devices have no access.
 func (f Fabric) besides() string {
 	if f.Ring() {
 		return " and rings"

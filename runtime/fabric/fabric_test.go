@@ -49,6 +49,21 @@ func numbered(at ...int) func(a, b int) bool {
 	return func(a, b int) bool { return cube(at[a], at[b]) }
 }
 
+// twice is a cube whose device 1 has lost its link across to 5, which 0 has in its place: 0 has two across, and 1 none.
+func twice(a, b int) bool {
+	switch a, b := min(a, b), max(a, b); {
+	case a == 0 && b == 5:
+		return true
+	case a == 1 && b == 5:
+		return false
+	default:
+		return cube(a, b)
+	}
+}
+
+// halved is a cube whose devices 5 and 6 are not joined: each has two links inside its four.
+func halved(a, b int) bool { return cube(a, b) && (min(a, b) != 5 || max(a, b) != 6) }
+
 func neighbours(n int) func(a, b int) bool {
 	return func(a, b int) bool { return (a+1)%n == b || (b+1)%n == a }
 }
@@ -80,6 +95,10 @@ func TestFabrics(t *testing.T) {
 			true, false, []int{0, 2, 4, 1, 5, 6, 3, 7}, []string{"hybrid cube mesh"}},
 		{"hybrid cube mesh around", sim.Config{Devices: 8, NVLink: numbered(0, 1, 2, 3, 7, 5, 6, 4)}, fabric.Cube,
 			true, true, []int{0, 1, 2, 3, 4, 5, 6, 7}, []string{"hybrid cube mesh", "Rings use NVLink alone"}},
+		{"a cube but for two links across", sim.Config{Devices: 8, NVLink: twice}, fabric.Mixed, true, false,
+			[]int{0, 1, 2, 3, 7, 4, 6, 5}, []string{"NVLink joins some pairs, and PCIe the others."}},
+		{"a cube but for one link inside", sim.Config{Devices: 8, NVLink: halved}, fabric.Mixed, true, false,
+			[]int{0, 1, 2, 6, 4, 5, 7, 3}, []string{"NVLink joins some pairs, and PCIe the others."}},
 		{"neighbours with PCIe", sim.Config{Devices: 5, NVLink: neighbours(5)}, fabric.Rings, true, true,
 			[]int{0, 1, 2, 3, 4}, []string{"NVLink joins neighbours alone.", "Rings use NVLink alone"}},
 		{"neighbours", sim.Config{Devices: 4, NVLink: neighbours(4), PeerAccess: neighbours(4)}, fabric.Rings,

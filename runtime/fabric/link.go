@@ -7,7 +7,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Link is what joins one device to another.
+// Link is the connection of one device to another.
 type Link string
 
 // Links.

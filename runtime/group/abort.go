@@ -11,8 +11,8 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Times of an abort. The first rank lets the others read their step words before it
-// releases their streams: from those words the error names who waited for whom.
+// Times of an abort. The first rank releases the streams only after the other ranks have read their step words: the
+// error takes from these words which rank waited for which.
 const (
 	readTimeout  = 500 * time.Millisecond // own step words
 	reportGrace  = 200 * time.Millisecond // for the peers to report their waits
@@ -47,9 +47,13 @@ func (g *Group) Abort(reason error) {
 
 // Do does work of this rank for which other ranks wait, such as a step of a server. An error of it aborts the group; so
 // does a panic, which Do returns as an error with its stack: the goroutine of one rank does not end the process of all.
+// So does runtime.Goexit, as by a test's FailNow.
 func (g *Group) Do(work func() error) (err error) {
+	finished := false
 	defer func() {
-		if x := recover(); x != nil {
+		if x := recover(); x == nil && !finished {
+			g.Abort(errors.New("the work ended its goroutine (runtime.Goexit)"))
+		} else if x != nil {
 			panicked := fmt.Errorf("panic: %v", x)
 			g.Abort(panicked)
 			err = fmt.Errorf("%w\n%s", panicked, debug.Stack())
@@ -57,7 +61,9 @@ func (g *Group) Do(work func() error) (err error) {
 			g.Abort(err)
 		}
 	}()
-	return work()
+	err = work()
+	finished = true
+	return err
 }
 
 // failure is the group's error as far as it is complete.
@@ -105,7 +111,7 @@ func (g *Group) perform() {
 
 	e.Waits = g.page.waits()
 	if g.Hosts() > 1 {
-		histories = g.page.history() // with what the others have told
+		histories = g.page.history() // with the reports of other hosts
 	}
 	e.Order = order(histories, g.planName)
 	g.abort.mu.Lock()
@@ -150,8 +156,8 @@ func (g *Group) readSteps() ([]uint32, error) {
 	return words, nil
 }
 
-// await polls until every rank that may live, of so many from this one's host on, has set a word of its section, or
-// the limit has passed.
+// await polls until every rank that may be alive has set the word at offset of its section, or the limit has passed. It
+// looks at as many ranks as ranks says, from the first of this host on.
 func (g *Group) await(offset int, limit time.Duration, ranks int) {
 	first := g.Host() * g.PerHost()
 	for end := time.Now().Add(limit); ; time.Sleep(time.Millisecond) {
@@ -198,7 +204,7 @@ func (g *Group) release() {
 			every *= 10
 		}
 		tick.Reset(every)
-		if n == 1 { // the words first: what waits for one holds NCCL up
+		if n == 1 { // words are released first: a stream that waits for one holds NCCL up
 			g.communicator.disconnect(true)
 		}
 		// Never more than one round in flight: a full stream would block us.

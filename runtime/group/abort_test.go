@@ -271,6 +271,52 @@ func TestAbortReleasesTheHost(t *testing.T) {
 	})
 }
 
+// TestAbortReleasesKept keeps memory for three plans, gives back the second's and takes it again. Streams that wait in
+// the memory of the first and the third, at its first word and its last, go on once a peer has aborted.
+func TestAbortReleasesKept(t *testing.T) {
+	inWorld(t, sim.Config{Devices: 2, NoRaces: true}, func(w *world) {
+		const bytes = 4096
+		groups := w.groups(0, 2)
+		each(2, func(r int) {
+			g := groups[r]
+			var at [3]int64
+			for i := range at {
+				var err error
+				if at[i], err = g.Arena().Keep(bytes); err != nil {
+					t.Error(err)
+				}
+			}
+			g.Arena().FreeKept(at[1])
+			if again, err := g.Arena().Keep(bytes); again != at[1] || err != nil {
+				t.Errorf("kept at %d of %v again: %v", again, at, err)
+			}
+			if r == 1 {
+				g.Abort(errReason)
+			}
+			<-g.Done()
+			for _, word := range []int64{at[0], at[0] + bytes - 4, at[2], at[2] + bytes - 4} {
+				s, err := g.Driver().StreamCreateWithPriority(driver.Normal)
+				if err != nil {
+					t.Error(err)
+				}
+				here := g.Arena().Base(r) + driver.Ptr(word)
+				err = errors.Join(g.Driver().MemcpyHtoD(here, make([]byte, 4)),
+					g.Driver().StreamBatchMemOp(s, []driver.MemOp{{Kind: driver.WaitEqual, Value: 1, Address: here}}))
+				time.Sleep(time.Second)
+				done, err2 := g.Driver().StreamQuery(s)
+				if err := errors.Join(err, err2); !done || err != nil {
+					t.Errorf("rank %d: the stream that waits at %d of %v has ended: %t, %v", r, word, at, done, err)
+				}
+				err = errors.Join(g.Driver().MemcpyHtoD(here, []byte{1, 0, 0, 0}), g.Driver().StreamDestroy(s))
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		w.leave(groups)
+	})
+}
+
 // TestAllAbortAtOnce gives each rank a reason: one of them wins everywhere.
 func TestAllAbortAtOnce(t *testing.T) {
 	inWorld(t, sim.Config{Devices: 4, NoRaces: true}, func(w *world) {

@@ -6,7 +6,7 @@ import (
 	"ovgen/runtime/group/store"
 )
 
-// news is what a rank tells those of other hosts about an abort: ranks of one host see it in their page.
+// news is a rank's message about an abort to the ranks of other hosts. Ranks of one host read it in their shared page.
 type news struct {
 	By     int // the rank that set the abort word
 	Kind   uint32

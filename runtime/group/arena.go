@@ -9,10 +9,9 @@ import (
 	"ovgen/runtime/ipc"
 )
 
-// Layout of an arena, the same on every rank, in bytes from its base: first the
-// step words of the pooled streams, then CountWords count words of each stream, then the words of
-// semaphores, then staging; from its end on down what single plans keep. The arena has a semaphore
-// word for each bytesPerWord of its
+// Layout of an arena in bytes from its base, the same on every rank: the step words of the pooled streams, CountWords
+// count words of each stream, the words of semaphores, then staging. Memory that a single plan keeps is taken from the
+// end downwards. The arena has a semaphore word for each bytesPerWord of its bytes, and at least leastWords.
 // bytes, and leastWords at least.
 const (
 	stepWords    = 256
@@ -171,8 +170,8 @@ func (a *Arena) Stage(sizes ...int64) (offsets []int64, err error) {
 	return offsets, nil
 }
 
-// Room says what keeps the arena from a plan that stages so many bytes, as StagingBytes counts each buffer, keeps so
-// many in one piece, and holds so many words: an *ArenaError or a *WordsError.
+// Room returns nil if the arena has room for a plan, else an *ArenaError or a *WordsError. Its arguments are the plan's
+// staging in bytes, as StagingBytes counts each buffer, the bytes that the plan keeps in one piece, and its words.
 func (a *Arena) Room(staging, keeps, words int64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

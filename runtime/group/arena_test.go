@@ -81,6 +81,9 @@ func TestKeep(t *testing.T) {
 		t.Errorf("1000 bytes are kept at %d of %d, the lowest at %d", first, end, a.lowest())
 	}
 	second, third := keep(256), keep(256)
+	if a.lowest() != third {
+		t.Errorf("the lowest is at %d, and memory is kept at %d, %d and %d", a.lowest(), first, second, third)
+	}
 	a.FreeKept(second)
 	if again := keep(256); again != second {
 		t.Errorf("what is free at %d is kept at %d", second, again)

@@ -35,8 +35,8 @@ func (g *Group) openCaptured(r *Run) error {
 	return g.drv.StreamWaitEvent(r.main, s.order, driver.External)
 }
 
-// shutCaptured lets the graph record the group's order after the run, beside what its stream goes
-// on with, and no more after the run before it there.
+// shutCaptured makes the graph record the group's order after this run instead of after the run before it. Later work
+// of the stream does not wait for the record, nor the record for that work.
 func (g *Group) shutCaptured(r *Run) error {
 	s := &g.runs
 	c, ok := driver.CapturesOf(g.drv)

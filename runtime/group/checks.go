@@ -9,7 +9,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/fabric"
-	"ovgen/runtime/launch"
+	"ovgen/runtime/launcher"
 )
 
 // protocol is the version of the ranks' messages and of the layouts of page and arena.
@@ -44,7 +44,7 @@ type CheckError struct {
 	// "symmetric memory".
 	Check string
 	Ranks []int  // that don't fit
-	Text  string // the mistake, and what to do
+	Text  string // the mistake and its remedy
 }
 
 // Error is "check KIND: TEXT".
@@ -94,7 +94,7 @@ func checkAlike(all []identity) error {
 				fmt.Sprintf("rank 0 is on %q, rank %d on %q "+
 					"(start all ranks of a group on one machine, in one container; to play several hosts there, set "+
 					"%s or Config.Host for each rank; for several machines, set %s)", first.Host, r, id.Host,
-					launch.EnvHost, launch.EnvAddress)}
+					launcher.EnvHost, launcher.EnvAddress)}
 		case id.Local != first.Local:
 			return &CheckError{"process", pair,
 				fmt.Sprintf("Config.Local is %v on rank 0 and %v on rank %d (set it to the same on all ranks)",
@@ -106,7 +106,7 @@ func checkAlike(all []identity) error {
 		case id.Driver != first.Driver:
 			return &CheckError{"driver", pair,
 				fmt.Sprintf("rank 0 runs on %s, rank %d on %s (set %s to the same on all ranks)",
-					first.Driver, r, id.Driver, launch.EnvDriver)}
+					first.Driver, r, id.Driver, launcher.EnvDriver)}
 		case id.Arena != first.Arena:
 			return &CheckError{"arena", pair,
 				fmt.Sprintf("rank 0 has an arena of %d bytes, rank %d of %d "+
@@ -136,7 +136,7 @@ func checkAlike(all []identity) error {
 	return nil
 }
 
-// way is what a rank finds on its way to another.
+// way is the link that a rank finds to another rank, or the reason why it finds none.
 type way struct {
 	Link fabric.Link
 	Why  string // it is not known, or leads nowhere

@@ -11,7 +11,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group/store"
-	"ovgen/runtime/launch"
+	"ovgen/runtime/launcher"
 )
 
 // auto is the backend that stands for cuda, else sim.
@@ -21,7 +21,7 @@ const auto = "auto"
 func (c Config) resolve() (Config, error) {
 	var errs []error
 	if c.Size == 0 {
-		p, err := launch.FindPlace()
+		p, err := launcher.FindPlace()
 		if err != nil {
 			errs = append(errs, err)
 		}
@@ -31,14 +31,14 @@ func (c Config) resolve() (Config, error) {
 		}
 	}
 	if c.Job == "" {
-		c.Job = os.Getenv(launch.EnvJob)
+		c.Job = os.Getenv(launcher.EnvJob)
 	}
 	if c.Job == "" && len(errs) == 0 {
 		errs = append(errs, fmt.Errorf("no job name "+
-			"(set Config.Job or %s to the same on all ranks of one start)", launch.EnvJob))
+			"(set Config.Job or %s to the same on all ranks of one start)", launcher.EnvJob))
 	}
 	if c.Backend == "" {
-		c.Backend = os.Getenv(launch.EnvDriver)
+		c.Backend = os.Getenv(launcher.EnvDriver)
 	}
 	if c.Backend == "" {
 		c.Backend = "cuda"
@@ -57,7 +57,7 @@ func (c Config) resolve() (Config, error) {
 	}
 	c.Graphs = cmp.Or(c.Graphs, DefaultGraphs)
 	var err error
-	c.dumps, err = dumps(cmp.Or(c.Dump, os.Getenv(launch.EnvDump)), c.DumpTo)
+	c.dump, err = dumpBy(cmp.Or(c.Dump, os.Getenv(launcher.EnvDump)), c.DumpTo)
 	errs = append(errs, err)
 	errs = append(errs, c.bound())
 	if _, err := driver.Lookup(c.Backend); err != nil && c.Driver == nil && c.Backend != auto {
@@ -68,7 +68,7 @@ func (c Config) resolve() (Config, error) {
 		c.Network = network
 		errs = append(errs, err)
 	}
-	if host := os.Getenv(launch.EnvHost); c.Host == "" && host != "" {
+	if host := os.Getenv(launcher.EnvHost); c.Host == "" && host != "" {
 		c.Host = host
 		errs = append(errs, os.Setenv("NCCL_HOSTID", host)) // NCCL too takes the rank to be there
 	}
@@ -80,21 +80,21 @@ func (c Config) resolve() (Config, error) {
 
 // meeting is the network that the environment asks for: that of several machines, or this one's.
 func meeting() (store.Network, error) {
-	address, token := launch.Address(), os.Getenv(launch.EnvToken)
+	address, token := launcher.Address(), os.Getenv(launcher.EnvToken)
 	if address == "" {
 		return store.Unix(), nil
 	}
-	if file := os.Getenv(launch.EnvTokenFile); token == "" && file != "" {
+	if file := os.Getenv(launcher.EnvTokenFile); token == "" && file != "" {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return store.Unix(), fmt.Errorf("read the token of %s: %w", launch.EnvTokenFile, err)
+			return store.Unix(), fmt.Errorf("read the token of %s: %w", launcher.EnvTokenFile, err)
 		}
 		token = strings.TrimSpace(string(text))
 	}
 	n, err := store.TCP(address, token)
 	if err != nil {
-		return store.Unix(), fmt.Errorf("%w (set %s, and %s, or %s to a file that holds it)", err, launch.EnvAddress,
-			launch.EnvToken, launch.EnvTokenFile)
+		return store.Unix(), fmt.Errorf("%w (set %s, and %s, or %s to a file that holds it)", err, launcher.EnvAddress,
+			launcher.EnvToken, launcher.EnvTokenFile)
 	}
 	return n, nil
 }

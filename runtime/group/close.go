@@ -17,11 +17,10 @@ const (
 	leaveTimeout = 2 * time.Second // the peers' closing of their imports
 )
 
-// Close leaves the group and frees what it made: collective while the group is
-// whole, and an abort where a peer does not come or ctx ends. It is bounded in
-// any case; a second call returns what the first did. Plans that are open are closed
-// first, in the order in which they were made, and their later Close returns what that
-// one did. The error of an abort that came earlier is Err's, not Close's.
+// Close leaves the group and frees its resources. It is collective while the group is whole, and aborts the group where
+// a peer does not come or ctx ends. It is bounded in any case; a second call returns the error of the first. Close
+// closes open plans first, in the order in which they were made; a later Close of such a plan returns the same error.
+// Err, not Close, returns the error of an earlier abort.
 func (g *Group) Close(ctx context.Context) error {
 	g.closeOnce.Do(func() { g.closeErr = g.leave(ctx) })
 	return g.closeErr
@@ -159,8 +158,8 @@ func (g *Group) busy() (bool, error) {
 	return false, nil
 }
 
-// teardown undoes what Join made, last first; parts that Join did not come to
-// are skipped. Imports are closed on all ranks before an exporter frees.
+// teardown frees the resources of Join, last first, and skips the parts that Join did not reach. All ranks close their
+// imports before an exporter frees its memory.
 func (g *Group) teardown() error {
 	var errs []error
 	if g.drv != nil {

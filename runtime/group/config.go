@@ -6,14 +6,14 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group/store"
-	"ovgen/runtime/launch"
+	"ovgen/runtime/launcher"
 )
 
-// Config tells Join who this rank is and what it brings. The zero value takes
-// everything from the environment that launch.Command, torchrun, mpirun or srun sets.
+// Config describes this rank and its resources to Join. The zero value takes everything from the environment that
+// launch.Command, torchrun, mpirun or srun sets.
 type Config struct {
 	// Rank and Size of the group. Size 0 reads them from the launcher's variables
-	// (see launch.FindPlace) and, where Job is empty, the job's name and, where Devices is
+	// (see launcher.FindPlace) and, where Job is empty, the job's name and, where Devices is
 	// nil, the device.
 	Rank, Size int
 	// Job names the group on this machine: all its ranks and no others use it.
@@ -42,18 +42,17 @@ type Config struct {
 	// Context is a CUcontext made elsewhere, used as it is; 0 means the
 	// device's primary context. Close leaves it open.
 	Context uintptr
-	// Arena is the device memory for words and staging in bytes, the same on all
-	// ranks; 0 means DefaultArena. Plans share the staging, and each keeps a word for
-	// each of its semaphores and ranks: there is one for each 256 bytes of the arena,
-	// 65536 at least. A plan by packets keeps the memory in which they land as well.
-	// ArenaBytes computes what plans need, and plan.Memory what each of them does.
+	// Arena is the device memory for words and staging in bytes, the same on all ranks; 0 means DefaultArena. Plans
+	// share the staging, and each keeps a word for each of its semaphores and ranks. The arena has a word for each 256
+	// of its bytes, and at least 65536 words. A plan by packets also keeps the memory in which its packets land.
+	// ArenaBytes computes the size from the needs of the plans, and plan.Memory the needs of one plan.
 	Arena int64
-	// Apart lets ranks join whose devices have no access to each other's memory: the group then
-	// makes plans of schedules by NCCL only and, where each rank reaches those before and after it, by rings.
+	// Apart lets ranks join whose devices have no access to each other's memory. The group then makes plans of
+	// schedules by NCCL only and, where each rank reaches the rank before it and the rank after it, by rings.
 	// Group.Choice says so. It is the same on all ranks.
 	Apart bool
-	// FallBack lets operations of package tuned run by NCCL where the links or the arena keep every other schedule from
-	// it, and plans by NCCL take memory of their own for what the arena has no room for. Choice says so. Ranks that are
+	// FallBack lets operations of package tuned run by NCCL where the links or the arena rule out every other schedule,
+	// and lets plans by NCCL allocate memory of their own where the arena has no room. Choice says so. Ranks that are
 	// Apart fall back in any case. It is the same on all ranks.
 	FallBack bool
 	// Symmetric is how much memory Group.Symmetric has, in bytes, the same on all ranks; 0 means none, and nothing of
@@ -69,10 +68,10 @@ type Config struct {
 	// Cache is the folder of the file in which the driver that Join opens keeps the algorithms that products were
 	// tuned to; "off" keeps none. Empty reads OVGEN_CACHE, and is ovgen in the user's cache folder without it.
 	Cache string
-	// Dump asks for what each plan has been bound to, in words with commas: host, the steps of a run; ops, the calls
-	// that enqueue it, with addresses and sizes; plans, its buffers, semaphores, streams and tuned products; and json,
-	// for a line of JSON in place of text. An address that a run exchanges itself is "-". Empty reads OVGEN_DUMP. Other
-	// words are refused.
+	// Dump lists, in words with commas, the descriptions that each plan writes when it is bound: host, the steps of a
+	// run; ops, the calls that enqueue it, with addresses and sizes; plans, its buffers, semaphores, streams and tuned
+	// products; and json, for a line of JSON in place of text. An address that a run exchanges itself is "-". Empty
+	// reads OVGEN_DUMP. Other words are refused, and all words where the program does not import package dump.
 	Dump string
 	// DumpTo takes that, a Write for each Bind of a rank; nil is the standard error.
 	DumpTo io.Writer
@@ -93,8 +92,8 @@ type Config struct {
 	// OVGEN_TOKEN_FILE, and else store.Unix(), of one machine.
 	Network store.Network
 
-	dumps Dumps         // of Dump
-	place *launch.Place // that the launcher gave, where Size was 0
+	dump  func(Tracer) error // of Dump
+	place *launcher.Place    // that the launcher gave, where Size was 0
 }
 
 // Defaults of Config.

@@ -3,34 +3,45 @@
 package group_test
 
 import (
+	"io"
 	"strings"
 	"testing"
 
 	"ovgen/runtime/group"
-	"ovgen/runtime/launch"
+	"ovgen/runtime/launcher"
 	"ovgen/verify/sim"
 )
 
-// TestDumpWords: the Config's words win over the environment's, and what nobody knows is refused by its name.
+// TestDumpWords: the Config's words win over the environment's, and words without a package that knows them are
+// refused with its name.
 func TestDumpWords(t *testing.T) {
+	known := func(words string, to io.Writer) (func(group.Tracer) error, error) {
+		return func(group.Tracer) error {
+			_, err := io.WriteString(to, words)
+			return err
+		}, nil
+	}
 	for _, x := range []struct {
 		config, environment string
-		want                group.Dumps
-		err                 string
+		by                  group.Dumper
+		want, err           string
 	}{
 		{},
-		{config: "host", want: group.Dumps{Host: true}},
-		{environment: "ops, plans,json", want: group.Dumps{Ops: true, Plans: true, JSON: true}},
-		{config: "plans", environment: "nonsense", want: group.Dumps{Plans: true}},
-		{environment: "host,hots", err: `OVGEN_DUMP has the word "hots" (host, ops, plans and json are known)`},
-		{config: "host,", err: `OVGEN_DUMP has the word ""`},
-		{environment: "json", err: `OVGEN_DUMP is "json", and json alone asks for nothing (add host, ops or plans)`},
+		{by: known},
+		{config: "host", by: known, want: "host"},
+		{environment: "ops", by: known, want: "ops"},
+		{config: "plans", environment: "ops", by: known, want: "plans"},
+		{environment: "ops", err: `OVGEN_DUMP is "ops"`},
+		{config: "host", err: "import runtime/dump"},
 	} {
 		t.Run(x.config+"/"+x.environment, func(t *testing.T) {
-			t.Setenv(launch.EnvDump, x.environment)
+			group.RegisterDumper(x.by)
+			defer group.RegisterDumper(nil)
+			t.Setenv(launcher.EnvDump, x.environment)
 			inBubble(t, sim.Config{Devices: 1}, false, func(w *world) {
+				var text strings.Builder
 				cs := w.configs(0, 1)
-				cs[0].Dump = x.config
+				cs[0].Dump, cs[0].DumpTo = x.config, &text
 				groups, errs := w.join(cs)
 				if x.err != "" {
 					if errs[0] == nil || !strings.Contains(errs[0].Error(), x.err) {
@@ -41,9 +52,8 @@ func TestDumpWords(t *testing.T) {
 				if errs[0] != nil {
 					w.Fatal(errs[0])
 				}
-				d := groups[0].Dumps()
-				if got := (group.Dumps{Host: d.Host, Ops: d.Ops, Plans: d.Plans, JSON: d.JSON}); got != x.want {
-					w.Errorf("%+v, want %+v", got, x.want)
+				if err := groups[0].Dump(nil); err != nil || text.String() != x.want {
+					w.Errorf("%q, %v; want %q", &text, err, x.want)
 				}
 				w.leave(groups)
 			})

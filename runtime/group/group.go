@@ -80,9 +80,9 @@ func (g *Group) Imports() *ipc.Cache { return g.imports }
 // Done is closed when the group has been aborted, and when it is closed.
 func (g *Group) Done() <-chan struct{} { return g.done }
 
-// Err is nil while the group is whole and after a clean Close, else an *AbortError. It
-// reads the abort word itself: once the caller has synchronised with what it enqueued, nil
-// means that every result is right. Err always gives the whole story.
+// Err is nil while the group is whole and after a clean Close, else an *AbortError. It reads the abort word itself:
+// once the caller has synchronised with its enqueued work, nil means that every result is right. Err always returns the
+// full diagnosis.
 func (g *Group) Err() error {
 	err := g.failure()
 	if err != nil {
@@ -131,12 +131,10 @@ func (g *Group) Alive() error {
 // ErrClosed is returned by calls on a group that has been closed.
 var ErrClosed = errors.New("group is closed")
 
-// Gather is the group's one collective primitive: it returns every rank's blob,
-// by rank. what says what this rank is doing, as errors will quote it
-// ("bind plan 3 (allgatherlinear)"): ranks that come with different words, up to
-// a semicolon, all get a *store.MismatchError and may go on. Any other failure (a rank does not
-// come in time, is gone, or its ctx ends) aborts the group. A blob has at most
-// store.MaxBlob bytes.
+// Gather is the group's one collective primitive: it returns every rank's blob, by rank. Errors quote what, the name of
+// this rank's action ("bind plan 3 (allgatherlinear)"). If the names differ before a semicolon, all ranks get a
+// *store.MismatchError and may go on. Any other failure (a rank does not come in time, is gone, or its ctx ends) aborts
+// the group. A blob has at most store.MaxBlob bytes.
 func (g *Group) Gather(ctx context.Context, what string, mine []byte) ([][]byte, error) {
 	select {
 	case g.collective <- struct{}{}:

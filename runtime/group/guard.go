@@ -9,16 +9,14 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Watch waits on the host until a stream has drained, and bounds what the caller has
-// enqueued there: call it after the launch of a graph that holds runs, whose replays
-// the group does not see, or after Enqueue. It enqueues nothing itself.
+// Watch waits on the host until a stream has drained, and so bounds the caller's work on it. Call it after the launch
+// of a graph that holds runs, whose replays the group does not see, or after Enqueue. It enqueues nothing itself.
 //
-// When ctx ends first, the group is aborted: the peers can't be left to wait. So it
-// is where ctx has no deadline and the stream has not drained Config.RunTimeout from
-// now. Watch then returns an *AbortError that says who waited for whom; so it does
-// when another rank aborts. It returns nil only if the stream has drained and the
-// abort word is 0. A stream that is still blocked 3 s after an abort waits for
-// something outside of the group: the error says so, and Watch returns.
+// When ctx ends first, Watch aborts the group, since the peers must not wait for ever. If ctx has no deadline, Watch
+// aborts the group after Config.RunTimeout from now. It then returns an *AbortError that says who waited for whom; it
+// does the same when another rank aborts. It returns nil only if the stream has drained and the abort word is 0. A
+// stream that is still blocked 3 s after an abort waits for something outside of the group: the error says so, and
+// Watch returns.
 func (g *Group) Watch(ctx context.Context, s driver.Stream) error {
 	if err := g.watchStream(ctx, s); err != nil {
 		return fmt.Errorf("watch stream %#x: %w", uintptr(s), err)

@@ -16,6 +16,7 @@ import (
 
 	"ovgen/runtime/group"
 	"ovgen/runtime/launch"
+	"ovgen/runtime/launcher"
 	"ovgen/verify/sim"
 )
 
@@ -55,8 +56,8 @@ func TestHostsMeet(t *testing.T) {
 		t.Fatal(err)
 	}
 	ranks := launch.Command{Ranks: 4, Hosts: 2, Driver: "sim", Stdout: new(bytes.Buffer), Stderr: new(bytes.Buffer),
-		Env: []string{rankMode + "=hosts|" + dir, launch.EnvAddress + "=" + address,
-			launch.EnvTokenFile + "=" + secret}}
+		Env: []string{rankMode + "=hosts|" + dir, launcher.EnvAddress + "=" + address,
+			launcher.EnvTokenFile + "=" + secret}}
 	if err := ranks.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -71,12 +72,12 @@ func TestHostsMeet(t *testing.T) {
 
 // A rank that is to meet others at an address, and has no token for it, can't join.
 func TestNoToken(t *testing.T) {
-	t.Setenv(launch.EnvAddress, "127.0.0.1:28410")
-	t.Setenv(launch.EnvToken, "")
+	t.Setenv(launcher.EnvAddress, "127.0.0.1:28410")
+	t.Setenv(launcher.EnvToken, "")
 	for _, x := range []struct{ file, want string }{
 		{"", "a token of 0 bytes"}, {"/no/file", "read the token of OVGEN_TOKEN_FILE"},
 	} {
-		t.Setenv(launch.EnvTokenFile, x.file)
+		t.Setenv(launcher.EnvTokenFile, x.file)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel() // nobody is there to be told
 		_, err := group.Join(ctx, group.Config{Rank: 1, Size: 2, Job: "j", Backend: "sim"})

@@ -10,7 +10,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group/store"
 	"ovgen/runtime/ipc"
-	"ovgen/runtime/launch"
+	"ovgen/runtime/launcher"
 )
 
 // Join makes its caller a rank of the job that c names: this process or, with Config.Local,
@@ -21,7 +21,7 @@ import (
 // serves, or is not for Linux. A Config that is wrong by itself is refused before the
 // rendezvous, and the peers that come within a second get an error.
 func Join(ctx context.Context, c Config) (*Group, error) {
-	if err := launch.Supported(); err != nil {
+	if err := launcher.Supported(); err != nil {
 		return nil, fmt.Errorf("join: %w", err)
 	}
 	c, err := c.resolve()
@@ -125,7 +125,7 @@ func simulated(name string, err error) string {
 		!errors.Is(err, driver.ErrUnavailable) {
 		return ""
 	}
-	return fmt.Sprintf(" (%s=sim, or Config.Backend, runs it in the simulator)", launch.EnvDriver)
+	return fmt.Sprintf(" (%s=sim, or Config.Backend, runs it in the simulator)", launcher.EnvDriver)
 }
 
 // tryDriver opens this rank's device and compares it with the others'. why is

@@ -18,6 +18,7 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/runtime/group/store"
 	"ovgen/runtime/launch"
+	"ovgen/runtime/launcher"
 	"ovgen/verify/launchtest"
 )
 
@@ -55,7 +56,7 @@ func toyRank(rank int, dir string) {
 	if errors.As(err, &gone) && rank > gone.Rank {
 		rank--
 	}
-	g, err = group.Join(ctx, group.Config{Rank: rank, Size: g.Size() - 1, Job: os.Getenv(launch.EnvJob) + "again"})
+	g, err = group.Join(ctx, group.Config{Rank: rank, Size: g.Size() - 1, Job: os.Getenv(launcher.EnvJob) + "again"})
 	must(err)
 	p = newToy(g)
 	for range 5 {
@@ -151,7 +152,7 @@ func TestChoice(t *testing.T) {
 			}
 		}
 		t.Setenv("OVGEN_SIM_DEVICES", x.devices)
-		t.Setenv(launch.EnvDriver, "")
+		t.Setenv(launcher.EnvDriver, "")
 		each(2, func(r int) {
 			g, err := group.Join(t.Context(),
 				group.Config{Rank: r, Size: 2, Job: fmt.Sprint(os.Getpid(), "choice"), Local: true,

@@ -16,11 +16,11 @@ func (g *Group) Apart() bool { return g.apart }
 // FallsBack reports whether schedules by NCCL may stand in for others: Config.FallBack, or ranks that are apart.
 func (g *Group) FallsBack() bool { return g.apart || g.config.FallBack }
 
-// Ring reports whether each rank reaches the memory of those before and after it.
+// Ring reports whether each rank reaches the memory of the rank before it and of the rank after it.
 func (g *Group) Ring() bool { return g.Hosts() == 1 && g.fabric.Ring() }
 
-// Reaches reports whether this rank maps the memory of another one: of all ranks of its host or, in a group of ranks
-// that are apart, of those before and after it, if all ranks reach theirs.
+// Reaches reports whether this rank maps the memory of another one. It maps the memory of all ranks of its host. In a
+// group of ranks that are apart it maps the rank before it and the rank after it, if all ranks reach both.
 func (g *Group) Reaches(rank int) bool {
 	if !g.apart || rank == g.Rank() {
 		return g.beside(rank)
@@ -29,7 +29,7 @@ func (g *Group) Reaches(rank int) bool {
 	return g.Ring() && (rank == (g.Rank()+1)%n || rank == (g.Rank()+n-1)%n)
 }
 
-// links is what Choice says of the fabric, and what follows.
+// links describes the fabric for Choice, and the limits that follow from it.
 func (g *Group) links(unreached *CheckError) string {
 	var text []string
 	if kind := g.fabric.Kind(); kind != fabric.Alone && kind != fabric.Apart {

@@ -15,6 +15,7 @@ import (
 
 	"ovgen/runtime/group"
 	"ovgen/runtime/launch"
+	"ovgen/runtime/launcher"
 	"ovgen/verify/launchtest"
 )
 
@@ -89,7 +90,7 @@ func mpirun(t *testing.T, ranks int, mode string) (out, errs string, err error) 
 	defer cancel()
 	c := exec.CommandContext(ctx, path, "--allow-run-as-root", "--oversubscribe", "-n", fmt.Sprint(ranks),
 		os.Args[0])
-	c.Env = append(os.Environ(), rankMode+"="+mode+"|", launch.EnvDriver+"=sim")
+	c.Env = append(os.Environ(), rankMode+"="+mode+"|", launcher.EnvDriver+"=sim")
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr
 	err = c.Run()

@@ -28,9 +28,9 @@ func (n *next) lacks() []int {
 	return peers
 }
 
-// words names the posts for which the step waits, where they are some of several, and of the parts of a step the first:
-// "arrived[1] of tile group 3 of 8, arrived[2] of tile group 1 of 8". Packets are taken one peer's after the other's,
-// so some of those may have been.
+// words names the posts that the step waits for, if they are only some of its posts. Where the step works in parts, it
+// names the first missing part of each peer: "arrived[1] of tile group 3 of 8, arrived[2] of tile group 1 of 8". A step
+// takes packets from one peer after the other, so some of the named packets may have arrived.
 func (n *next) words() string {
 	if len(n.missing) == 0 || len(n.missing) == len(n.Posts) && n.missing[0].Part == "" {
 		return ""

@@ -45,7 +45,7 @@ const (
 type page struct {
 	rank int
 	size int
-	each int // ranks of a host; the sections of others hold what they have told
+	each int // ranks of a host; sections of ranks elsewhere hold their news
 
 	mu     sync.RWMutex // held to read where Close may unmap meanwhile
 	mem    []byte

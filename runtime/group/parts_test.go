@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/fabric"
 	"ovgen/runtime/group/store"
-	"ovgen/runtime/launch"
+	"ovgen/runtime/launcher"
 )
 
 func TestBlocked(t *testing.T) {
@@ -119,7 +119,7 @@ func TestCheckAlike(t *testing.T) {
 		{func(*identity) {}, "", ""},
 		{func(i *identity) { i.Protocol = 2 }, "protocol", "same binary"},
 		{func(i *identity) { i.Host = "g" }, "host", "one machine"},
-		{func(i *identity) { i.Driver = "sim" }, "driver", launch.EnvDriver},
+		{func(i *identity) { i.Driver = "sim" }, "driver", launcher.EnvDriver},
 		{func(i *identity) { i.Arena = 5 }, "arena", "Config.Arena"},
 		{func(i *identity) { i.UUID = driver.UUID{1} }, "device", "Config.Devices"},
 	} {
@@ -171,13 +171,13 @@ func TestResolve(t *testing.T) {
 		c    Config
 		want string // part of the error
 	}{
-		{map[string]string{launch.EnvRank: "1", launch.EnvSize: "2", launch.EnvJob: "j"}, Config{}, ""},
+		{map[string]string{launcher.EnvRank: "1", launcher.EnvSize: "2", launcher.EnvJob: "j"}, Config{}, ""},
 		{nil, Config{Rank: 1, Size: 2, Job: "j"}, ""},
 		{nil, Config{}, "launch.Command"},
-		{map[string]string{launch.EnvRank: "x", launch.EnvSize: "2", launch.EnvJob: "j"}, Config{},
+		{map[string]string{launcher.EnvRank: "x", launcher.EnvSize: "2", launcher.EnvJob: "j"}, Config{},
 			`OVGEN_RANK="x"`},
 		{nil, Config{Size: 2}, "no job name"},
-		{map[string]string{launch.EnvRank: "1", launch.EnvSize: "2"}, Config{}, "no job name"},
+		{map[string]string{launcher.EnvRank: "1", launcher.EnvSize: "2"}, Config{}, "no job name"},
 		{nil, Config{Size: 2, Job: "j", Arena: 100}, "arena"},
 		{nil, Config{Size: 2, Job: "j", Timeout: -1}, "Config.Timeout is -1ns"},
 		{nil, Config{Size: 2, Job: "j", Graphs: -1}, "Config.Graphs is -1 (leave it 0 for the default, 128)"},
@@ -189,7 +189,7 @@ func TestResolve(t *testing.T) {
 		{nil, Config{Size: 2, Job: "j", Backend: "rocm"}, `look up driver "rocm"`},
 		{nil, Config{Size: 2, Job: "j", Devices: []int{1}}, "1 devices for 2 ranks"},
 	} {
-		for _, name := range []string{launch.EnvRank, launch.EnvSize, launch.EnvJob, launch.EnvDriver} {
+		for _, name := range []string{launcher.EnvRank, launcher.EnvSize, launcher.EnvJob, launcher.EnvDriver} {
 			t.Setenv(name, x.env[name])
 		}
 		c, err := x.c.resolve()
@@ -227,8 +227,8 @@ func TestCache(t *testing.T) {
 
 // TestDevice: a rank takes the device that its launcher names.
 func TestDevice(t *testing.T) {
-	for name, v := range map[string]string{launch.EnvRank: "1", launch.EnvSize: "2", launch.EnvLocal: "3",
-		launch.EnvJob: "j"} {
+	for name, v := range map[string]string{launcher.EnvRank: "1", launcher.EnvSize: "2", launcher.EnvLocal: "3",
+		launcher.EnvJob: "j"} {
 		t.Setenv(name, v)
 	}
 	for _, x := range []struct {

@@ -35,16 +35,16 @@ type Peers struct {
 // ErrNoPeers says that a group whose ranks can't reach each other's memory shares no buffer.
 var ErrNoPeers = errors.New("the ranks can't map each other's memory (Group.Choice says which)")
 
-// Peers shares the memory at an address with the ranks of this host, and takes so many words for each pair of ranks.
-// It is collective, with equal bytes and words on all ranks: others get a *store.MismatchError, a *CheckError where
-// the ranks have made other plans before, and a *PeerError for what another rank found, such as memory that can't be
-// exported. All of these leave the group whole. After an abort the error wraps *AbortError. It waits for the group's
-// runs in flight, and allocates, which waits for the device: no kernel may be waiting for a peer then. Launch each
-// kernel once, with nothing to do, before the first one that waits: CUDA loads it then.
+// Peers shares the memory at an address with the ranks of this host, and takes the given number of words for each pair
+// of ranks. It is collective, with equal bytes and words on all ranks: unequal ones return a *store.MismatchError, a
+// different sequence of plans a *CheckError, and a failure of another rank, such as memory that can't be exported, a
+// *PeerError. All of these leave the group whole. After an abort the error wraps *AbortError. Peers waits for the
+// group's runs in flight, and allocates, which waits for the device: no kernel may be waiting for a peer then. Launch
+// each kernel once, with nothing to do, before the first launch that waits: CUDA loads the kernel then.
 //
-// The caller keeps the memory until Close has returned on all ranks. Nothing orders its kernels after a plan's runs but
-// the stream that both are enqueued on, and nothing bounds them but Group.Watch. A kernel that waits for a peer needs
-// all its blocks on the device at once, and keeps them from what the peer may wait for.
+// The caller keeps the memory until Close has returned on all ranks. Only a common stream orders the caller's kernels
+// after a plan's runs, and only Group.Watch bounds them. A kernel that waits for a peer needs all its blocks on the
+// device at once. While it waits, these blocks keep other work off the device, for which the peer may wait.
 func (g *Group) Peers(ctx context.Context, at driver.Ptr, bytes int64, words int) (*Peers, error) {
 	p := &Peers{group: g, bytes: bytes, words: words, at: make([]driver.Ptr, g.Size())}
 	what := fmt.Sprintf("share %d bytes and %d words", bytes, words)
@@ -57,7 +57,7 @@ func (g *Group) Peers(ctx context.Context, at driver.Ptr, bytes int64, words int
 	return p, nil
 }
 
-// begin waits for the runs in flight: what follows allocates and opens.
+// begin waits for the runs in flight, since make allocates memory and opens handles.
 func (p *Peers) begin(ctx context.Context) (err error) {
 	if err := p.group.Alive(); err != nil {
 		return err
@@ -68,7 +68,7 @@ func (p *Peers) begin(ctx context.Context) (err error) {
 	return p.group.Drain(ctx, p.id, p.group.runs.side)
 }
 
-// make takes two collective steps: what the ranks share, and that each has mapped it.
+// make takes two collective steps: the ranks exchange their offers, then each confirms that it has mapped the memory.
 func (p *Peers) make(ctx context.Context, what string, at driver.Ptr) (err error) {
 	g := p.group
 	wrong := p.offer(at)
@@ -90,7 +90,7 @@ func (p *Peers) make(ctx context.Context, what string, at driver.Ptr) (err error
 	}
 	if _, err = p.agree(ctx, what+": mapped", nil, err); err != nil && g.Alive() == nil {
 		closed := ipc.CloseImports(p.imports)
-		_, late := g.Gather(ctx, what+": given up", nil) // then each may free what it offered
+		_, late := g.Gather(ctx, what+": given up", nil) // then each may free its memory
 		err = errors.Join(err, closed, late)
 	}
 	return err
@@ -114,13 +114,13 @@ func (p *Peers) offer(at driver.Ptr) (err error) {
 	return err
 }
 
-// offered is what a rank tells the others.
+// offered is a rank's offer to the others.
 type offered struct {
 	Offset int64 // of its words
 	Memory []byte
 }
 
-// meet exchanges what the ranks offer, and sees that their words lie at one place.
+// meet exchanges the offers of the ranks, and checks that their words lie at one offset.
 func (p *Peers) meet(ctx context.Context, what string, memory []byte, wrong error) ([][]byte, error) {
 	mine, _ := json.Marshal(offered{p.offset, memory})
 	all, err := p.agree(ctx, what, mine, wrong)
@@ -196,10 +196,10 @@ func (p *Peers) Name() string { return "shared buffer" }
 // Steps has none: a buffer has no runs.
 func (p *Peers) Steps() []Step { return nil }
 
-// Close ends the use of the buffers on all ranks: it is collective, and the caller's kernels that use them have
-// completed on this rank. When it has returned on all ranks, the memory may be freed. It is bounded by ctx and
+// Close ends the use of the buffers on all ranks. It is collective; the caller's kernels that use the buffers must have
+// completed on this rank. When Close has returned on all ranks, the memory may be freed. It is bounded by ctx and
 // Config.CallTimeout, after which the group is aborted. Where the group is dead it waits for no peer and returns the
-// group's error. A second call returns what the first did. Group.Close closes what is open.
+// group's error. A second call returns the error of the first. Group.Close closes all open Peers.
 func (p *Peers) Close(ctx context.Context) error {
 	p.closeOnce.Do(func() {
 		if err := p.shut(ctx); err != nil {
@@ -215,7 +215,7 @@ func (p *Peers) shut(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, g.CallTimeout())
 	defer cancel()
 	failed := g.Alive()
-	if errors.Is(failed, ErrClosed) { // and its driver, which ends what is left
+	if errors.Is(failed, ErrClosed) { // and so is its driver, which frees the rest
 		return failed
 	}
 	if failed == nil {
@@ -247,7 +247,7 @@ func (p *Peers) zero() error {
 	return g.drv.StreamSynchronize(g.runs.side)
 }
 
-// release gives up what make took, as far as it came.
+// release gives up the resources that make took, also if make failed.
 func (p *Peers) release() error {
 	g := p.group
 	errs := []error{ipc.CloseImports(p.imports)}

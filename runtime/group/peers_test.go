@@ -14,7 +14,7 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/runtime/group/store"
 	"ovgen/runtime/ipc"
-	"ovgen/runtime/launch"
+	"ovgen/runtime/launcher"
 	"ovgen/verify/drivertest"
 	"ovgen/verify/sim"
 )
@@ -235,7 +235,7 @@ func TestPeersHosts(t *testing.T) {
 	inBubble(t, sim.Config{Devices: 4, PeerAccess: beside}, false, func(w *world) {
 		cs := w.configs(0, 4)
 		for r := range cs {
-			cs[r].Host = launch.PlayedHost(r, 4, 2)
+			cs[r].Host = launcher.PlayedHost(r, 4, 2)
 		}
 		groups, errs := w.join(cs)
 		if err := errors.Join(errs...); err != nil {

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Tracer is the group's view of a plan: enough to say in an error what it was doing.
+// Tracer is the group's view of a plan: its name and its steps, which errors quote.
 type Tracer interface {
 	// Name of the plan: "allgatherlinear".
 	Name() string

@@ -7,7 +7,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Post is what a step awaits of a peer.
+// Post is a word that a step awaits from a peer.
 type Post struct {
 	Peer int
 	Name string     // "arrived[1]"
@@ -59,8 +59,8 @@ func (g *Group) readPosts(list []next) {
 	}
 }
 
-// missing are the posts for which a step waits, by the words that are set: those of the peers that let it begin, or
-// else those behind its work. There are none while it is at work at what some have posted.
+// missing returns the posts that a step waits for, by the words that are set: the posts that let its work begin, or
+// else the posts behind its work. It returns nil while the step works on parts whose posts have arrived.
 func missing(posts []Post, set func(driver.Ptr) bool) (list []Post) {
 	there := func(p Post) bool { return set(p.Word) || set(p.Or) }
 	works := false

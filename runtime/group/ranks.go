@@ -10,21 +10,21 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group/store"
-	"ovgen/runtime/launch"
+	"ovgen/runtime/launcher"
 )
 
 // Ranks are all ranks of a group that is in one process, by rank. Each may be used on a goroutine of its
 // own as if it were a process: nothing but Join and the way to peers' memory differs.
 type Ranks []*Group
 
-// JoinAll makes a group whose ranks are all in this process, one for each of Config.Devices, or for the
-// first Config.Size devices, or for all that the backend shows. Config.Rank, Driver and Context belong to one
-// rank and must be zero; Job is not needed. Decorate is called by all ranks at once. Errors are those of Join.
+// JoinAll makes a group whose ranks are all in this process, one for each of Config.Devices, or for the first
+// Config.Size devices, or for all devices of the backend. Config.Rank, Driver and Context belong to one rank and must
+// be zero; Job is not needed. Decorate is called by all ranks at once. Its errors are Join's.
 //
 // Buffers that peers read or write are memory of Group.Driver, which takes a multiple of 2 MiB for each, or other
-// mapped memory (cuMemMap); Bind refuses that of cuMemAlloc. No device may have access to all memory of another's
-// context (cuCtxEnablePeerAccess, as PyTorch asks for to copy between devices): allocations and new graphs would
-// then wait for runs, and these for ranks that allocate.
+// mapped memory (cuMemMap); Bind refuses memory of cuMemAlloc. No device may have access to all memory of another's
+// context (cuCtxEnablePeerAccess, which PyTorch calls to copy between devices): allocations and new graphs would then
+// wait for runs, and runs for ranks that allocate.
 func JoinAll(ctx context.Context, c Config) (Ranks, error) {
 	if err := c.spread(); err != nil {
 		return nil, fmt.Errorf("join all ranks: %w", err)
@@ -60,6 +60,9 @@ func (c *Config) spread() error {
 		return errors.New("Config.Rank, Driver and Context belong to one rank (leave them zero, or call Join with " +
 			"Config.Local for each rank)")
 	}
+	if c.Size < 0 {
+		return fmt.Errorf("Config.Size is %d (leave it 0 for all devices)", c.Size)
+	}
 	if c.Size == 0 {
 		c.Size = len(c.Devices)
 	}
@@ -78,9 +81,9 @@ func (c *Config) spread() error {
 	return err
 }
 
-// devices counts those of the backend.
+// devices returns the number of devices of the backend.
 func (c *Config) devices() (n int, err error) {
-	c.Backend = cmp.Or(c.Backend, os.Getenv(launch.EnvDriver), "cuda")
+	c.Backend = cmp.Or(c.Backend, os.Getenv(launcher.EnvDriver), "cuda")
 	for _, name := range c.candidates() {
 		var b driver.Backend
 		if b, err = driver.Lookup(name); err != nil {
@@ -102,15 +105,15 @@ func (all Ranks) Each(f func(g *Group) error) error {
 	return Each(len(all), func(r int) error { return f(all[r]) })
 }
 
-// Close closes all ranks at once. It is bounded, and a second call returns what the first did. A rank's own
-// Close waits for that of the others: one after the other, the first would wait for Config.CallTimeout.
+// Close closes all ranks at once. It is bounded, and a second call returns the error of the first. The Close of one
+// rank waits for the other ranks: called one after the other, the first would wait for Config.CallTimeout.
 func (all Ranks) Close(ctx context.Context) error {
 	return all.Each(func(g *Group) error { return g.Close(ctx) })
 }
 
-// Each runs f for n ranks at once, on a goroutine each, and returns when all have. An error that has the same
-// text on all ranks is returned once, as it is. Otherwise the errors of the ranks that report theirs (see
-// Reports) are joined, each behind its rank; where no rank reports, those of all ranks.
+// Each runs f for n ranks at once, each on its own goroutine, and returns when all have returned. If all ranks return
+// the same text, Each returns one of the errors unchanged. Otherwise it joins the errors of the ranks that report
+// theirs (see Reports), each behind its rank; where no rank reports, it joins the errors of all ranks.
 func Each(n int, f func(rank int) error) error {
 	errs := make([]error, n)
 	var wg sync.WaitGroup

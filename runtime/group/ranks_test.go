@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +63,27 @@ func TestDo(t *testing.T) {
 		if err := all.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestDoGoexit has the work of one rank end its goroutine: all ranks are told.
+func TestDoGoexit(t *testing.T) {
+	all := joinAll(t, local(0, 1))
+	go all[1].Do(func() error {
+		runtime.Goexit()
+		return nil
+	})
+	for _, g := range all {
+		select {
+		case <-g.Done():
+		case <-time.After(5 * time.Second):
+		}
+		if err := g.Err(); err == nil || !strings.Contains(err.Error(), "the work ended its goroutine") {
+			t.Errorf("rank %d: %v", g.Rank(), err)
+		}
+	}
+	if err := all.Close(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -186,6 +208,7 @@ func TestJoinAllRefuses(t *testing.T) {
 		{"more ranks than devices", func(c *group.Config) { c.Devices, c.Size = nil, 4 },
 			"sim has 3 devices, 4 are needed", driver.ErrUnavailable},
 		{"devices for others", func(c *group.Config) { c.Size = 3 }, "2 devices for 3 ranks", nil},
+		{"a negative size", func(c *group.Config) { c.Size = -1 }, "Config.Size is -1 (leave it 0", nil},
 		{"a rank", func(c *group.Config) { c.Rank = 1 }, "Config.Rank, Driver and Context belong to one rank", nil},
 		{"a driver", func(c *group.Config) { c.Driver = d }, "Config.Local", nil},
 		{"a context", func(c *group.Config) { c.Context = 1 }, "leave them zero", nil},

@@ -6,12 +6,10 @@ import (
 	"ovgen/runtime/group/store"
 )
 
-// Reports reports whether this rank reports an error that all ranks of its group get
-// (see launch.Report): an abort is reported by the rank that aborted, a failure that
-// the ranks agreed on by the one that failed, ranks that don't fit together
-// by the first of them, a rank that is gone by the first that is left. Under a
-// launcher that passes on what every rank prints, a job then ends with its error
-// printed once.
+// Reports reports whether this rank reports an error that all ranks of its group get (see launch.Report). The rank that
+// aborted reports an abort, the rank that failed reports a failure that the ranks agreed on, the first of the ranks
+// that don't fit together reports their mismatch, and the first remaining rank reports a rank that is gone. Under a
+// launcher that prints the output of every rank, a job then prints its error once, at its end.
 func Reports(err error, rank int) bool {
 	var abort *AbortError
 	var peer *PeerError

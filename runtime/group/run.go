@@ -76,9 +76,8 @@ func (g *Group) begin(ctx context.Context, r Run) (Run, error) {
 	return r, nil
 }
 
-// End closes the run that Begin opened: it records the group's last event and
-// hands the run to the watch. Call it also when issuing failed, and then Abort,
-// since the peers may wait for what was not enqueued.
+// End closes the run that Begin opened: it records the group's last event and hands the run to the watch. After a
+// failure to issue the run, call End and then Abort, since the peers may wait for work that was not enqueued.
 func (g *Group) End(r *Run) error {
 	defer func() { <-g.runs.issue }()
 	if err := g.shut(r); err != nil {

@@ -50,15 +50,15 @@ func (e *SymmetricError) Error() string {
 		"all ranks)", e.Want, e.Free, e.Bytes, e.Bytes+e.Want-e.Free)
 }
 
-// symmetricUnit is the alignment of what Symmetric returns, by which NCCL's kernels move whole vectors.
+// symmetricUnit is the alignment of the addresses that Symmetric returns: NCCL's kernels then move whole vectors.
 const symmetricUnit = 512
 
 // Symmetric takes memory that NCCL's kernels reach on every rank, Config.Symmetric bytes in all; it lives until the
-// group is closed. The ranks ask for the same sizes in the same order, and make their plans at the same places among
-// that: plans by NCCL alone stage there too, where there is room. Collectives between such memory are done by NCCL's
-// symmetric kernels, with no copy on the way; those of a buffer that lies elsewhere by its ordinary ones. A Bind of
-// such memory is collective, and refuses memory that does not lie at the same place on all ranks. The error is
-// ErrNoSymmetric or a *SymmetricError.
+// group is closed. All ranks ask for the same sizes and make the same plans, in one common order, since plans by NCCL
+// alone stage in this memory too, where there is room. NCCL's symmetric kernels run collectives between such buffers
+// with no copy on the way; its ordinary kernels run a collective with a buffer elsewhere. A Bind of such memory is
+// collective, and refuses memory that does not lie at the same place on all ranks. The error is ErrNoSymmetric or a
+// *SymmetricError.
 func (g *Group) Symmetric(bytes int64) (driver.Ptr, error) {
 	s := &g.symmetric
 	if s.base == 0 {
@@ -78,8 +78,9 @@ func (g *Group) Symmetric(bytes int64) (driver.Ptr, error) {
 	return at, nil
 }
 
-// StageSymmetric is where a plan stages so many bytes in the memory of Symmetric: at its end, where all plans do, since
-// their runs follow one another. Zero says that there is no such memory, or too little left.
+// StageSymmetric returns the address at which a plan stages this many bytes in the memory of Symmetric: at its end. All
+// plans share this staging, since their runs follow one another. It returns 0 where there is no such memory, or too
+// little left.
 func (g *Group) StageSymmetric(bytes int64) driver.Ptr {
 	s := &g.symmetric
 	if s.base == 0 {
@@ -143,7 +144,7 @@ func (g *Group) meet(ctx context.Context, what string, blob []byte, err error) (
 	return agreed(what, blob, err, func(mine []byte) ([][]byte, error) { return g.Gather(ctx, what, mine) })
 }
 
-// allocateSymmetric makes what a rank makes alone, and returns the communicator's id on its first rank.
+// allocateSymmetric takes this rank's stream, events and memory. On the first rank it returns the communicator's id.
 func (g *Group) allocateSymmetric() (id []byte, err error) {
 	if g.Hosts() > 1 || g.apart {
 		return nil, fmt.Errorf("%w: they are not all of one host that reach each other's memory", ErrNotSymmetric)
@@ -179,7 +180,7 @@ func (g *Group) allocateSymmetric() (id []byte, err error) {
 	return id, nil
 }
 
-// register makes the window and sees what has come of it.
+// register makes the window and checks that NCCL accepts it as symmetric.
 func (g *Group) register(ctx context.Context) error {
 	c, s := &g.communicator, &g.symmetric
 	c.mu.Lock()
@@ -227,7 +228,7 @@ func (g *Group) tryWindow(ctx context.Context) error {
 // leastSymmetric is room for the tries.
 func leastSymmetric(ranks int) int64 { return int64(2 * ranks * symmetricUnit) }
 
-// behind lets a stream wait for what another has.
+// behind makes a later stream wait for the work enqueued on an earlier one.
 func behind(d driver.Driver, later, earlier driver.Stream, e driver.Event) error {
 	if err := d.EventRecordWithFlags(e, earlier, 0); err != nil {
 		return err

@@ -5,7 +5,7 @@ package group
 import (
 	"os"
 
-	"ovgen/runtime/launch"
+	"ovgen/runtime/launcher"
 )
 
-func memfd(string) (*os.File, error) { return nil, launch.Supported() }
+func memfd(string) (*os.File, error) { return nil, launcher.Supported() }

@@ -54,7 +54,7 @@ func inBubble(t *testing.T, c sim.Config, local bool, f func(w *world)) {
 
 // counted counts what the driver of a rank holds, and wraps it as the test asks.
 func (w *world) counted(device int, d driver.Driver) driver.Driver {
-	count := &tally{Driver: d, open: map[string]int{}}
+	count := &tally{Decorator: driver.Decorator{Driver: d}, open: map[string]int{}}
 	w.tally = append(w.tally, count)
 	if w.wrap != nil {
 		return w.wrap(device, count)
@@ -239,7 +239,7 @@ func (p *toy) runs(ctx context.Context) error {
 
 // tally counts what a driver holds.
 type tally struct {
-	driver.Driver
+	driver.Decorator
 	dead bool // its process was killed
 	mu   sync.Mutex
 	open map[string]int
@@ -265,9 +265,6 @@ func (d *tally) left() string {
 	}
 	return s
 }
-
-// Collectives are the driver's.
-func (d *tally) Collectives() (driver.Collectives, error) { return driver.CollectivesOf(d.Driver) }
 
 func (d *tally) MemAlloc(n int64) (driver.Ptr, error) {
 	p, err := d.Driver.MemAlloc(n)

@@ -72,7 +72,7 @@ func (c *Cache) Allocated(p driver.Ptr) (a Allocation, ok bool) { return c.guard
 // guarded is a driver that refuses to free memory that peers may have open, and remembers
 // its allocations.
 type guarded struct {
-	driver.Driver
+	driver.Decorator
 	cache *Cache
 	live  allocations
 }
@@ -80,12 +80,6 @@ type guarded struct {
 // Driver is the cache's driver, except that MemFree of an allocation that peers may have open is
 // refused; the error wraps ErrInUse. Memory that it allocated must be freed by it.
 func (c *Cache) Driver() driver.Driver { return c.guarded }
-
-// Collectives are those of the cache's driver.
-func (g *guarded) Collectives() (driver.Collectives, error) { return driver.CollectivesOf(g.Driver) }
-
-// Captures are those of the cache's driver.
-func (g *guarded) Captures() (driver.Captures, bool) { return driver.CapturesOf(g.Driver) }
 
 // MemAlloc allocates and remembers.
 func (g *guarded) MemAlloc(bytes int64) (driver.Ptr, error) {

@@ -54,7 +54,7 @@ func New(d driver.Driver, rank int) *Cache { return newCache(d, rank) }
 // NewLocal makes the cache of one rank whose peers are in its process. They map each other's mapped memory, such as
 // that of the cache's Driver, and reach no other.
 func NewLocal(d driver.Driver, rank int) *Cache {
-	c := newCache(&local{Driver: d, sizes: map[driver.Ptr]int64{}}, rank)
+	c := newCache(&local{Decorator: driver.Decorator{Driver: d}, sizes: map[driver.Ptr]int64{}}, rank)
 	c.local = true
 	return c
 }
@@ -62,7 +62,7 @@ func NewLocal(d driver.Driver, rank int) *Cache {
 func newCache(d driver.Driver, rank int) *Cache {
 	c := &Cache{driver: d, rank: rank, reaches: func(int) bool { return true },
 		exports: map[identity]*exported{}, imports: map[key]*imported{}}
-	c.guarded = &guarded{Driver: d, cache: c}
+	c.guarded = &guarded{Decorator: driver.Decorator{Driver: d}, cache: c}
 	return c
 }
 
@@ -116,7 +116,7 @@ func (c *Cache) Exchange(gather Gather, mine []*Export) ([][]*Import, error) {
 	return theirs, nil
 }
 
-// message is what this rank tells, and the files that go beside it.
+// message is the text that this rank sends, and the files that go with it.
 func (c *Cache) message(mine []*Export) (blob []byte, files []*os.File) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

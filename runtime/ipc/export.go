@@ -57,7 +57,7 @@ func (c *Cache) Export(p driver.Ptr, bytes int64) (*Export, error) {
 	}
 	offset := int64(p - of.base)
 	room := of.size - offset
-	if a, ok := c.Allocated(p); ok { // mapped memory is larger than what was asked for
+	if a, ok := c.Allocated(p); ok { // mapped memory is larger than was asked for
 		room = min(room, int64(a.end()-p))
 	}
 	if bytes <= 0 || bytes > room {
@@ -75,7 +75,7 @@ func (c *Cache) Export(p driver.Ptr, bytes int64) (*Export, error) {
 	return &Export{cache: c, of: of, offset: offset, bytes: bytes}, nil
 }
 
-// allocation is what CUDA IPC exports at an address.
+// allocation is the memory that CUDA IPC exports at an address.
 func (c *Cache) allocation(p driver.Ptr, id uint64) (*exported, error) {
 	base, size, err := c.driver.MemGetAddressRange(p)
 	return &exported{identity: identity{base, id}, size: size}, err
@@ -135,7 +135,7 @@ func (e *Export) Close() error {
 	return nil
 }
 
-// identify asks again what tells the memory from other memory at its address.
+// identify asks again for the identity of the memory at its address.
 func (c *Cache) identify(e *exported) (id uint64, err error) {
 	if e.mapped != nil {
 		now, err := c.walk(e.base, e.size)

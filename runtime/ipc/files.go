@@ -10,7 +10,7 @@ import (
 type Carrier interface {
 	// Hand lets each peer take the files, in their order, until done is called.
 	Hand(files []*os.File) (done func(), err error)
-	// Take returns so many files that a peer hands; the caller closes them. It ends with an error where the peer does.
+	// Take returns n files that a peer hands; the caller closes them. It ends with an error where the peer does.
 	Take(peer, count int) ([]*os.File, error)
 }
 
@@ -44,7 +44,7 @@ func (c *Cache) takeAll(gather Gather, blobs [][]byte, refused error) (taken [][
 	for peer, b := range blobs {
 		m, err := Decode(b)
 		n := m.Files()
-		if err != nil || n == 0 { // open says what is wrong
+		if err != nil || n == 0 { // open names the mistake
 			continue
 		}
 		travels = true

@@ -13,21 +13,15 @@ import (
 // (cuCtxEnablePeerAccess) each allocation on it, a graph's included, would wait for the peers' runs, and these perhaps
 // for this rank (docs/results/2026-11-22-oneprocess-access-2.txt).
 type local struct {
-	driver.Driver
+	driver.Decorator
 	mu    sync.Mutex
-	sizes map[driver.Ptr]int64 // of what MemAlloc has mapped
+	sizes map[driver.Ptr]int64 // of memory that MemAlloc has mapped
 }
-
-// Collectives are those of the driver.
-func (l *local) Collectives() (driver.Collectives, error) { return driver.CollectivesOf(l.Driver) }
-
-// Captures are those of the driver.
-func (l *local) Captures() (driver.Captures, bool) { return driver.CapturesOf(l.Driver) }
 
 // MemAlloc maps new memory: a multiple of the granularity of mapped memory, which is 2 MiB on GPUs of today.
 func (l *local) MemAlloc(bytes int64) (driver.Ptr, error) {
 	if bytes <= 0 {
-		return l.Driver.MemAlloc(bytes) // which says what is wrong
+		return l.Driver.MemAlloc(bytes) // which names the mistake
 	}
 	unit, err := l.MemGetAllocationGranularity()
 	if err != nil {

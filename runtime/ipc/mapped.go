@@ -96,8 +96,8 @@ func (c *Cache) segment(p driver.Ptr, bytes int64) (*exported, error) {
 	return &exported{identity: identity{list[0].at, list.id()}, size: list.size(), mapped: list}, nil
 }
 
-// ways are those in which an allocation may reach another process, the best first: a file reaches each process of the
-// machine, and a fabric handle needs a device that has a fabric.
+// ways are the ways in which an allocation may reach another process, the best first: a file reaches each process of
+// the machine, and a fabric handle needs a device that has a fabric.
 var ways = []driver.HandleType{driver.FileDescriptor, driver.FabricHandle}
 
 // share readies each part for the peers' processes.
@@ -159,7 +159,7 @@ type view struct {
 	v     driver.VirtualMemory
 	at    driver.Ptr
 	bytes int64
-	parts []int64 // those mapped
+	parts []int64 // that are mapped
 }
 
 // openParts maps a peer's parts one behind the other. It takes their files from the front of a list.

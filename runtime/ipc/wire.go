@@ -32,7 +32,7 @@ type Offer struct {
 	Handle   *Handle
 }
 
-// Handle is by what a peer opens an allocation: CUDA IPC's handle, or the parts of mapped memory.
+// Handle lets a peer open an allocation: CUDA IPC's handle, or the parts of mapped memory.
 type Handle struct {
 	Legacy driver.IpcMemHandle
 	Parts  []Part // nil: Legacy
@@ -68,7 +68,7 @@ func (m Message) Files() (n int) {
 	return n
 }
 
-// What follows an offer.
+// The kinds of data behind an offer.
 const (
 	nothing uint64 = iota
 	legacyHandle
@@ -181,7 +181,7 @@ func decodeOffer(b []byte) (Offer, []byte, error) {
 	return Offer{}, nil, fmt.Errorf("handle mark %d: %w", carries, ErrMessage)
 }
 
-// decodeParts reads the parts of so many bytes in all.
+// decodeParts reads parts that have a number of bytes in all.
 func decodeParts(b []byte, size int64) (parts []Part, rest []byte, err error) {
 	short := fmt.Errorf("parts cut short: %w", ErrMessage)
 	next := func() (n uint64, ok bool) {

@@ -9,7 +9,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Call describes a kernel of the caller's own: it takes the result, so many operands and so many numbers.
+// Call describes a kernel of the caller's: it takes the result, the operands and the numbers.
 type Call struct {
 	Name     string // of the call
 	Operands int
@@ -41,8 +41,8 @@ type PlanCall struct {
 	params          []uint64
 }
 
-// Call tells a builder of a plan that it launches a kernel of the caller's own: on elements of type typ, so
-// many blocks of so many threads, with these numbers.
+// Call declares to a builder of a plan a launch of a kernel of the caller's own: on elements of type typ, with this
+// number of blocks and of threads in each, and with args as the kernel's numbers.
 func (t *Table) Call(b *plan.Builder, name string, typ driver.Type, blocks, threads int, args ...int) *PlanCall {
 	c := &PlanCall{name: name, blocks: blocks, threads: threads}
 	for _, x := range t.Calls {
@@ -64,7 +64,8 @@ func (c *PlanCall) Launch(q *plan.Queue, on *plan.Stream, f plan.Call, to plan.R
 		return
 	}
 	if c.blocks < 1 || c.blocks > math.MaxInt32 {
-		q.Fail(fmt.Errorf("call %s: a launch of %d blocks (the schedule says how many)", c.name, c.blocks))
+		q.Fail(fmt.Errorf("call %s: a launch of %d blocks (take a larger shape, or state the schedule's Multiples)",
+			c.name, c.blocks))
 		return
 	}
 	c.params[0], c.params[1] = uint64(to.At), uint64(to.Bytes)

@@ -6,18 +6,20 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// groups of tiles of one rank's rows leave, and are awaited, by a word each. They are rectangles of the result, the
-// same on all ranks, whatever tiles each takes.
+// groups are the rectangles of a result that ranks post and await, each by a word of its own. They cut the rows of one
+// rank, equally on all ranks, whatever the tiles of each rank.
 type groups struct{ rows, columns int } // of one
 
-// MostGroups is how many groups of tiles the rows of a rank have at most: each has a word for each peer, as blocks that
-// signal each for itself have, and a count word of the stream.
+// MostGroups returns the most groups that the rows of a rank may have. A group has a word for each peer, like a block
+// that signals for itself, and a count word of the stream. It is at least 1 for MostShards + 1 ranks, and emission
+// refuses kernels of tiles for more.
 func MostGroups(ranks int) int {
 	return min(plan.MostBlocks, (group.CountWords-1)/max(ranks-1, 1))
 }
 
-// groups are those of a product: as many as there may be, of whole rows of tiles and, but for the last ones, of as many
-// columns as whole tiles of the first kernel like k that divides all columns.
+// groups returns the groups of a product: as many as allowed, each of whole rows of tiles. All but the last ones have
+// as many columns as a number of whole tiles of one kernel like k: the first whose tiles divide all columns, or else
+// the first of all.
 func (s *Set) groups(k *kernel, ranks int, d driver.MatmulDesc) groups {
 	wide := 0
 	for _, o := range s.kernels {
@@ -50,9 +52,9 @@ func (t tiled) rectangles(p []uint64) (list []rectangle) {
 	return list
 }
 
-// scatter adds what a launch does: its beginning, each group of the tiles of each peer's rows, and each of the own rows
-// with its sum. What this rank makes of its own rows stays on its multiprocessors: it is listed as if it went through
-// its slot.
+// scatter lists the touches of a launch: its beginning, each group of the tiles of each peer's rows, and each group
+// of the own rows with its sum. The products of the own rows stay on the multiprocessors: they are listed as if they
+// went through this rank's slot.
 func (x *launched) scatter(typ driver.Type) {
 	t, p := x.tiled, x.p
 	if p[x.block] == 0 {

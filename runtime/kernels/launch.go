@@ -18,7 +18,7 @@ type Set struct {
 // mostRows are the most that a kernel takes beside its terms.
 const mostRows = 2
 
-// rowed are the rows of numbers that a kernel takes beside its terms, each of so many bytes.
+// rowed are the rows that a kernel takes beside its terms, with the bytes of each.
 type rowed struct {
 	n     int
 	at    [mostRows]driver.Ptr
@@ -99,12 +99,12 @@ func (s *Set) Put(q *plan.Queue, on *plan.Stream, x plan.Signals, dst, src drive
 	s.signal(q, on, Put, x, rowed{}).copy(q, on, dst, src, bytes)
 }
 
-// Reduce sets dst, of so many bytes, to the sum of the terms in their order.
+// Reduce sets bytes of dst to the sum of the terms in their order.
 func (s *Set) Reduce(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
 	WithRow{set: s}.Reduce(q, on, dst, bytes, terms...)
 }
 
-// Widen is Reduce that keeps the sum in fp32: dst has so many bytes of that.
+// Widen is Reduce that keeps the sum in fp32: bytes is the size of dst.
 func (s *Set) Widen(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, terms ...driver.Ptr) {
 	WithRow{set: s}.Widen(q, on, dst, bytes, terms...)
 }
@@ -114,13 +114,13 @@ func (s *Set) Shot(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Pt
 	WithRow{set: s}.Shot(q, on, x, dst, bytes, terms...)
 }
 
-// Apply sets dst, of so many bytes, to a function of its operands.
+// Apply sets bytes of dst to a function of its operands.
 func (s *Set) Apply(q *plan.Queue, on *plan.Stream, function Kind, dst driver.Ptr, bytes int64,
 	operands ...driver.Ptr) {
 	WithRow{set: s}.Apply(q, on, function, dst, bytes, operands...)
 }
 
-// Row is the set with a row of so many bytes.
+// Row is the set with a row of that size in bytes.
 func (s *Set) Row(at driver.Ptr, bytes int64) WithRow { return WithRow{set: s}.Row(at, bytes) }
 
 // Row is the set with one more row of as many bytes.
@@ -132,7 +132,7 @@ func (w WithRow) Row(at driver.Ptr, bytes int64) WithRow {
 	return w
 }
 
-// Heads is the set for a function of heads of so many columns.
+// Heads is the set for a function of heads of that many columns.
 func (w WithRow) Heads(width int64) WithRow {
 	w.width = width
 	return w
@@ -167,7 +167,7 @@ func (w WithRow) Apply(q *plan.Queue, on *plan.Stream, function Kind, dst driver
 	w.sum(q, on, w.set.find(q, function, nil, w.rows), dst, bytes, operands)
 }
 
-// Gather copies tensors of so many bytes each, one after another from dst on, between a post to
+// Gather copies tensors of the same size in bytes, one after another from dst on, between a post to
 // every peer and a wait for all of them, before and after.
 func (s *Set) Gather(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Ptr, bytes int64,
 	tensors ...driver.Ptr) {
@@ -269,7 +269,7 @@ func (w WithRow) sum(q *plan.Queue, on *plan.Stream, k *kernel, dst driver.Ptr, 
 	k.terms(q, on, size, dst, bytes, terms)
 }
 
-// terms launches a sum, a function or a gather, which counts in units of so many bytes.
+// terms launches a sum, a function or a gather, whose unit is a number of bytes.
 func (k *kernel) terms(q *plan.Queue, on *plan.Stream, unit int64, dst driver.Ptr, bytes int64, terms []driver.Ptr) {
 	if k == nil {
 		return

@@ -13,7 +13,7 @@ type layout struct {
 	lists [4]list // prePost, preWait, postPost, postWait
 	count int     // how many words each list that may vary has
 	step  int     // address of the stream's step word
-	value int     // what that gets
+	value int     // the value for that word
 	away  int     // words from a block's to the next one's, by blocks
 	block int     // address of the word in which blocks count themselves; by blocks their number
 	dst   int     // address
@@ -24,7 +24,7 @@ type layout struct {
 	rows  int     // the first one's address
 	wide  int     // elements that each of them has
 	width int     // columns of a head
-	added int     // what a norm adds to the mean of squares
+	added int     // epsilon: a norm adds it to the mean of squares
 	tiled tiled   // of a product
 	lands landing // of packets
 	size  int     // of all

@@ -16,9 +16,9 @@ type landing struct {
 	half int // bytes from one half to the other
 	turn int // address of the first block's word that says which half it is
 	rank int
-	word int // bytes from a part to its first block's word, where plain data lands, or to what lies beside packets
+	word int // bytes from a part to its first block's word, where plain data lands, or to the words beside packets
 	next int // bytes from a block's word to the next one's
-	// added is the address of what is added to the sum.
+	// added is the address of the tensor that is added to the sum.
 	added int
 }
 
@@ -34,11 +34,11 @@ func (l *layout) land(next func(words int) int) {
 	}
 }
 
-// Lands reports whether the kernel sends packets and takes those that land.
+// Lands reports whether the kernel sends packets and takes the packets that land.
 func (k Kernel) Lands() bool { return k.Kind.Work() == Lands || k.Kind.Work() == LandsApart }
 
-// Packets sends each rank its part, of so many bytes, as packets, and sets dst to the sum of the own part and of what
-// lands, in the order of ranks. parts are by rank; the own one stays.
+// Packets sends each rank its part, of bytes bytes, as packets, and sets dst to the sum of the own part and of the
+// parts that land, in the order of ranks. parts are by rank; the own one stays.
 func (s *Set) Packets(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
 	parts ...driver.Ptr) {
 	WithAdded{set: s}.Packets(q, on, landing, dst, bytes, parts...)
@@ -50,7 +50,7 @@ func (s *Set) Push(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst dr
 	WithAdded{set: s}.Push(q, on, landing, dst, bytes, parts...)
 }
 
-// WithAdded is a set whose sums of what lands add a tensor, last.
+// WithAdded is a set whose sums of packets add a tensor, last.
 type WithAdded struct {
 	set   *Set
 	adds  bool
@@ -85,8 +85,8 @@ func (w WithAdded) sum(q *plan.Queue, on *plan.Stream, kind Kind, landing *plan.
 	k.terms(q, on, w.set.element.Size(), dst, bytes, parts)
 }
 
-// PacketGather sends each rank its part, of so many bytes, as packets, and puts the own part and what lands one after
-// another from dst on, in the order of ranks.
+// PacketGather sends each rank its part, of bytes bytes, as packets, and puts the own part and the parts that land one
+// after another from dst on, in the order of ranks.
 func (s *Set) PacketGather(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
 	parts ...driver.Ptr) {
 	if k := s.send(q, on, PacketGather, landing, false); k != nil {
@@ -117,8 +117,9 @@ func (s *Set) send(q *plan.Queue, on *plan.Stream, kind Kind, landing *plan.Pack
 	return k
 }
 
-// packetGrid is how many blocks of how many threads send so many bytes, each block a part of whole lines. A unit of 16
-// bytes a thread and few threads are the fastest on H200s, until the blocks are as many as may be.
+// packetGrid returns the number of blocks, and of threads in each, that send this many bytes; each block sends a part
+// of whole lines. Units of 16 bytes a thread and few threads are the fastest on H200s, until the blocks are the most
+// allowed.
 func packetGrid(bytes int64) (blocks, threads int) {
 	const each = 16
 	for threads = 256; threads < 512 && bytes > each*int64(threads*plan.MostPacketBlocks); {
@@ -130,8 +131,8 @@ func packetGrid(bytes int64) (blocks, threads int) {
 	return int(max(1, (bytes+whole-1)/max(whole, 1))), threads
 }
 
-// packets adds what each block does: it sends its part to each peer, posts by that, awaits what lands, and adds up or
-// copies.
+// packets adds the touches of each block. A block sends its part to each peer, which posts it, awaits the parts that
+// land, and adds them up or copies them.
 func (x *launched) packets(typ driver.Type) {
 	p, l := x.p, x.layout.lands
 	all, blocks, adds := int64(p[x.bytes]), int64(p[x.block]), x.Computes()

@@ -25,13 +25,13 @@ type Kernel struct {
 	PreWait  Words // awaited before the work, and taken back to 0 after it
 	PostPost Words // posted after the work
 	PostWait Words // awaited after the work
-	// Terms of a sum or tensors of a gather: so many, or up to so many where Varies. Behind the terms
-	// a row is added to each row of the result. A function has its operands as terms, and rows for
-	// all rows.
+	// Terms counts the terms of a sum, the tensors of a gather or the operands of a function; where Varies, it is the
+	// most of them. Rows counts the rows behind the terms: a sum adds one to each row of the result, and a function
+	// uses them for all rows.
 	Terms  int
 	Varies bool
 	Rows   int
-	Added  bool // to the sum of what lands, a tensor
+	Added  bool // a tensor is added to the sum of packets
 	Tile   Tile // of a product
 	// ByBlocks: each block does all of this for its part of the work, by words of its own.
 	ByBlocks bool
@@ -73,12 +73,12 @@ const (
 	Rotary    Kind = "rotary"
 	FromFP32  Kind = "fromfp32"
 
-	// Tiles gathers shards and multiplies them; Scatter multiplies, and adds up what all ranks made.
+	// Tiles gathers shards and multiplies them; Scatter multiplies, and adds up the parts of all ranks.
 	Tiles   Kind = "tiles"
 	Scatter Kind = "scatter"
-	// Packets sends tensors and adds up what lands.
+	// Packets sends tensors and adds up the tensors that land.
 	Packets Kind = "packets"
-	// PacketGather sends tensors and puts what lands one after another.
+	// PacketGather sends tensors and puts the tensors that land one after another.
 	PacketGather Kind = "packetgather"
 	// Push is Packets of plain data, with a word for each block.
 	Push Kind = "push"
@@ -88,10 +88,11 @@ const (
 // which parameters follow the words, and the memory that a launch touches.
 type Work string
 
-// Kinds of work. A copy moves bytes; a gather moves several tensors of one size, one behind the
-// other; a sum adds up tensors, a function is applied to a tensor with further ones, and a product multiplies
-// matrices, between the ranks' shards or partial results. These three are compiled for each element type, but a
-// product only for types of 16 bits; so is one that sends a tensor to each rank as packets and adds up what lands.
+// Kinds of work. A copy moves bytes; a gather moves several tensors of one size, one behind the other. A sum adds up
+// tensors, a function is applied to a tensor with further ones, and a product multiplies matrices, between the ranks'
+// shards or partial results. These three are compiled for each element type, but a product only for types of 16 bits. A
+// sum of packets is compiled for each element type too: it sends a tensor to each rank and adds up the tensors that
+// land.
 const (
 	Nothing    Work = ""
 	Copies     Work = "copy"
@@ -101,7 +102,7 @@ const (
 	Multiplies Work = "tiles"
 	Scatters   Work = "scatter"
 	Lands      Work = "packets"
-	LandsApart Work = "packetgather" // the same, and what lands is put one after another
+	LandsApart Work = "packetgather" // the same, and the landed tensors are put one after another
 )
 
 // row describes the kernels of one kind.
@@ -115,7 +116,7 @@ type row struct {
 
 // rows are all kinds, in the order in which a package lists its kernels. A copy leaves the
 // multiprocessors to the products; 16 blocks fill the link. A sum comes after them: it takes two
-// for each multiprocessor of an H200 (96 read and wrote 2.4 TB/s of its memory, half of what it
+// for each multiprocessor of an H200 (96 read and wrote 2.4 TB/s of its memory, half of the rate that it
 // delivers), and one where each block awaits words.
 var rows = []row{
 	{Wait, "Wait", Nothing, "waits until peers have posted, and resets", 1},

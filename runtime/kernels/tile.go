@@ -55,7 +55,7 @@ func (t *Table) Alike(k Kernel) (list []Kernel) {
 	return list
 }
 
-// likeness is what kernels have in common that differ by their tiles alone.
+// likeness is the kernel without its tile: kernels that are alike differ by their tiles alone.
 func (k Kernel) likeness() Kernel {
 	k.Number, k.Tile = 0, Tile{}
 	return k

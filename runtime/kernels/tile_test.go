@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+	"ovgen/runtime/plan"
 )
 
 func TestTileCheck(t *testing.T) {
@@ -272,6 +274,15 @@ func TestGroups(t *testing.T) {
 		g := s.groups(s.kernels[1], c.ranks, d)
 		if g != (groups{c.rows, c.columns}) || g.count(d) != c.count || c.count > MostGroups(c.ranks) {
 			t.Errorf("%+v: got %+v, %d of at most %d", c, g, g.count(d), MostGroups(c.ranks))
+		}
+	}
+}
+
+// TestMostGroups: the ranks that a kernel of tiles may be emitted for have a group each at least.
+func TestMostGroups(t *testing.T) {
+	for ranks := 1; ranks <= MostShards+1; ranks++ {
+		if n := MostGroups(ranks); n < 1 || n > plan.MostBlocks || n*(ranks-1) > group.CountWords-1 {
+			t.Errorf("%d ranks have %d groups", ranks, n)
 		}
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Operands are what tiles work at: the results, the plan's memory, which is of all shards but the own one or of a slot
-// for each rank's partial results, the own shard or the rows of all ranks, the weights, and a bias or plan.NoBias.
+// Operands are the buffers of tiles: C has the results, A the own shard or the rows of all ranks, B the weights, and
+// Bias a bias, or is plan.NoBias. Staging is memory of the plan for all shards but the own one, or for a slot for each
+// rank's partial results.
 type Operands struct{ C, Staging, A, B, Bias driver.Ptr }
 
 // maps of a product: the own shard or the own slots, all shards or rows, weights and results; where ranks add up, also
@@ -81,8 +82,9 @@ func (s *Set) Tiles(q *plan.Queue, on *plan.Stream, x plan.Signals, d driver.Mat
 }
 
 // Scatter posts that the own slots may be written, multiplies the rows of the peers, rank+1's first, into this rank's
-// slots there, and posts each group of tiles to its owner when it is there. It multiplies the own rows last, and adds
-// to each tile what the peers made, when they have posted its groups. d is the product of one rank's rows.
+// slots at the peers, and posts each group of tiles to its owner when it is written. It multiplies the own rows last,
+// and adds the peers' partial results to each tile when they have posted its group. d is the product of one rank's
+// rows.
 func (s *Set) Scatter(q *plan.Queue, on *plan.Stream, x plan.Signals, d driver.MatmulDesc, o Operands,
 	slots ...driver.Ptr) {
 	s.product(q, on, Scatter, x, d, o, slots)
@@ -136,9 +138,9 @@ func (s *Set) best(k *kernel, name string, multiprocessors, ranks int, d driver.
 	return s.least(k, multiprocessors, ranks, d)
 }
 
-// least is the one of the kernels like k, of other tiles, with the least work for each multiprocessor. Of those that
-// are level it is the first, or a wider one that has each multiprocessor make a tile of every shard: it has fewer
-// operands to bring, and there is work while shards are under way.
+// least returns the kernel like k, of other tiles, that gives each multiprocessor the least work. Among equals it takes
+// the first, or a wider one with which each multiprocessor makes a tile of every shard: a wider tile brings fewer
+// operands, and the multiprocessors work while shards are under way.
 func (s *Set) least(k *kernel, multiprocessors, ranks int, d driver.MatmulDesc) (best *kernel) {
 	least := 0 // columns of all tiles that one multiprocessor makes, at most
 	for _, o := range s.kernels {
@@ -160,7 +162,7 @@ func (k *kernel) waves(multiprocessors, ranks int, d driver.MatmulDesc) int {
 	return (k.clusters(ranks, d) + at - 1) / at
 }
 
-// clusters are those of all tiles, each of which makes one for each of its blocks.
+// clusters counts the clusters of blocks that the tiles of all ranks take.
 func (k *kernel) clusters(ranks int, d driver.MatmulDesc) int {
 	tall, wide := k.Tile.Cluster*TileRows, k.Tile.Columns
 	return ranks * ((d.M + tall - 1) / tall) * ((d.N + wide - 1) / wide)
@@ -214,7 +216,7 @@ func (k *kernel) encode(q *plan.Queue, i int, m driver.TensorMapDesc) {
 	}
 }
 
-// tiles adds what a launch does, part by part: its beginning, the tiles of each shard, and its end.
+// tiles lists the touches of a launch, part by part: its beginning, the tiles of each shard, and its end.
 func (x *launched) tiles(typ driver.Type) {
 	t, p := x.tiled, x.p
 	if p[x.block] == 0 {

@@ -61,7 +61,7 @@ func (l layout) touches(typ driver.Type) func(unsafe.Pointer, []driver.Touch) []
 	}
 }
 
-// blocks adds what each block does, one after the other.
+// blocks lists the touches of each block, one after the other.
 func (x *launched) blocks(typ driver.Type) {
 	blocks := int64(x.p[x.block])
 	all := slices.Clone(x.p)
@@ -103,7 +103,7 @@ func (x *launched) part(typ driver.Type, block, blocks int64) {
 // unit is the bytes that blocks share out: a line of memory.
 const unit = 128
 
-// part is where a block's part of so many bytes begins, and how many it has.
+// part is the offset and the length of a block's part of some bytes.
 func part(bytes, block, blocks int64) (from, count int64) {
 	each := ((bytes+blocks-1)/blocks + unit - 1) / unit * unit
 	from = min(block*each, bytes)

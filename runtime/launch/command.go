@@ -15,21 +15,23 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"ovgen/runtime/launcher"
 )
 
 // Command starts the ranks of a program: copies of a binary with OVGEN_RANK,
-// OVGEN_SIZE and a job name of their own. A rank dies with the launching process,
-// whatever ends that.
+// OVGEN_SIZE and a fresh job name. When the launching process ends, for whatever
+// reason, its ranks die.
 type Command struct {
 	Ranks  int
-	Hosts  int      // number of hosts that the ranks play (see PlayedHost); 0 and 1 leave them on this one
+	Hosts  int      // number of hosts that the ranks play (see launcher.PlayedHost); 0 and 1 leave them on this one
 	Path   string   // the binary; empty means this one
 	Args   []string // its arguments
 	Env    []string // added to this process's environment
 	Driver string   // OVGEN_DRIVER of the ranks; empty leaves it
-	// Stdout and Stderr take the output of rank 0; nil means this process's. Once a rank
-	// has failed nothing more goes to Stderr: the ranks that fail after it only repeat the
-	// error.
+	// Stdout and Stderr take the output of rank 0; nil means this process's. The output of the other ranks is dropped
+	// unless Prefix is set. The standard error of the rank that fails first is in the error. Once a rank
+	// has failed nothing more goes to Stderr: ranks that fail later only repeat the error.
 	Stdout, Stderr io.Writer
 	// Prefix passes on the output of all ranks, each line with the prefix "[rank] ".
 	Prefix bool
@@ -37,14 +39,15 @@ type Command struct {
 	// failed, and again to end after SIGTERM; 0 means 2 s.
 	Grace time.Duration
 
-	far []*os.File // the ranks' ends of connections
+	far   []*os.File // the ranks' ends of connections
+	ended func()     // called when a rank has ended, unless nil
 }
 
 // RankError is the failure of the rank that failed first.
 type RankError struct {
 	Rank   int
 	Status string // "exit status 1", "signal: killed"
-	Stderr string // the end of its standard error, where that was not passed on
+	Stderr string // the end of its standard error, unless that was passed on
 }
 
 // Error is "rank 2: exit status 1: TEXT".
@@ -67,8 +70,8 @@ type exit struct {
 
 // Run starts the ranks and returns when all have ended. When one fails, when ctx
 // ends, and on SIGINT or SIGTERM the others are ended too: by SIGTERM, and by
-// SIGKILL where that is not enough. The error is a *RankError of the rank that
-// failed first, ErrInterrupted, or wraps ctx's or, on a system other than Linux,
+// SIGKILL where SIGTERM does not end them. The error is a *RankError of the rank that
+// failed first, ErrInterrupted, or wraps ctx's error or, on a system other than Linux,
 // driver.ErrUnavailable.
 func (l *Command) Run(ctx context.Context) error {
 	defer l.disconnect()
@@ -78,7 +81,7 @@ func (l *Command) Run(ctx context.Context) error {
 	if l.Hosts < 0 || l.Hosts > 1 && l.Ranks%l.Hosts != 0 {
 		return fmt.Errorf("launch %d ranks on %d hosts: each host must have as many", l.Ranks, l.Hosts)
 	}
-	if err := Supported(); err != nil {
+	if err := launcher.Supported(); err != nil {
 		return fmt.Errorf("launch: %w", err)
 	}
 	signals := make(chan os.Signal, 2)
@@ -91,8 +94,8 @@ func (l *Command) Run(ctx context.Context) error {
 	ended := make(chan exit, l.Ranks)
 	pids, release, err := l.start(job, out, ended)
 	defer release()
-	l.disconnect() // so that a rank that ends is the last to have its end
-	w := &warden{pids: pids, grace: cmp.Or(l.Grace, 2*time.Second)}
+	l.disconnect() // so that a connection closes when its rank ends
+	w := &warden{pids: pids, grace: cmp.Or(l.Grace, 2*time.Second), ended: l.ended}
 	if err != nil {
 		w.signal(syscall.SIGKILL)
 		for range pids {
@@ -140,12 +143,12 @@ func (l *Command) command(path, job string, rank int, out *outputs) *exec.Cmd {
 		c.Env = append(c.Env, "CUDA_DEVICE_MAX_CONNECTIONS=32")
 	}
 	if l.Driver != "" {
-		c.Env = append(c.Env, EnvDriver+"="+l.Driver)
+		c.Env = append(c.Env, launcher.EnvDriver+"="+l.Driver)
 	}
-	c.Env = append(c.Env, fmt.Sprintf("%s=%d", EnvRank, rank), fmt.Sprintf("%s=%d", EnvSize, l.Ranks),
-		EnvJob+"="+job)
-	if host := PlayedHost(rank, l.Ranks, l.Hosts); host != "" {
-		c.Env = append(c.Env, EnvHost+"="+host)
+	c.Env = append(c.Env, fmt.Sprintf("%s=%d", launcher.EnvRank, rank), fmt.Sprintf("%s=%d", launcher.EnvSize, l.Ranks),
+		launcher.EnvJob+"="+job)
+	if host := launcher.PlayedHost(rank, l.Ranks, l.Hosts); host != "" {
+		c.Env = append(c.Env, launcher.EnvHost+"="+host)
 	}
 	if len(l.far) > 0 {
 		c.ExtraFiles = l.far[rank : rank+1]
@@ -161,6 +164,7 @@ func (l *Command) command(path, job string, rank int, out *outputs) *exec.Cmd {
 type warden struct {
 	pids  map[int]int // of the processes that live, by rank
 	grace time.Duration
+	ended func()
 }
 
 // wait returns when all ranks have ended.
@@ -178,6 +182,9 @@ func (w *warden) wait(ctx context.Context, ended <-chan exit, signals <-chan os.
 		select {
 		case e := <-ended:
 			delete(w.pids, e.rank)
+			if w.ended != nil {
+				w.ended()
+			}
 			out.flush(e.rank)
 			if e.err != nil && first == nil {
 				end(out.failed(e), w.grace)
@@ -215,8 +222,8 @@ type outputs struct {
 	tails map[int]*tail
 }
 
-// of is where a rank's stdout and stderr go. Rank 0 gets stdout as it is, so it
-// can see a terminal.
+// of returns the writers of a rank's stdout and stderr. Rank 0 writes to stdout
+// directly, so it can see a terminal.
 func (o *outputs) of(rank int) (stdout, stderr io.Writer) {
 	if o.tails == nil {
 		o.tails = map[int]*tail{}
@@ -258,15 +265,15 @@ func (o *outputs) failed(e exit) error {
 	return err
 }
 
-// tail is a rank's stderr: passed on while no rank has failed, where it is rank
-// 0's or all are wanted, and its end kept for the error.
+// tail takes a rank's stderr and keeps the end of it for the error. While no rank has
+// failed it also passes on the stderr of rank 0, or of all ranks with Command.Prefix.
 type tail struct {
 	out  *outputs
 	rank int
 	last []byte
 	line []byte
 
-	stdout *lines // where it is prefixed too
+	stdout *lines // the rank's stdout, with Command.Prefix
 }
 
 const tailBytes = 8 << 10

@@ -65,13 +65,16 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// echo is what ranks give to Serve.
+// echo is the ranks' argument to Serve.
 type echo int
 
-// Say replies the rank and what it is sent. Rank 1 ends instead.
+// Say replies the rank and the text. Rank 1 ends instead; rank 0 stops by the text "stop".
 func (e echo) Say(text string, reply *string) error {
 	if e == 1 {
 		os.Exit(0)
+	}
+	if text == "stop" {
+		return syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	}
 	*reply = fmt.Sprint(int(e), text)
 	return nil
@@ -88,7 +91,8 @@ func serve(rank int) int {
 	return 0
 }
 
-// TestStart calls ranks. The call of one that ends fails, and another one ends when this program says so.
+// TestStart calls ranks. The call of one that ends fails, Done says that it has ended, and another one ends when this
+// program says so.
 func TestStart(t *testing.T) {
 	job, err := (&launch.Command{Ranks: 2, Env: []string{rankMode + "=echo"}}).Start()
 	if err != nil {
@@ -98,15 +102,32 @@ func TestStart(t *testing.T) {
 	if err := job.Ranks[1].Call("Rank.Say", "Hello", &text); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("of rank 1: %q, %v", text, err)
 	}
+	<-job.Done
 	if err := job.Ranks[0].Call("Rank.Say", "Hello", &text); err != nil || text != "0Hello" {
 		t.Errorf("of rank 0: %q, %v", text, err)
 	}
-	if err := job.Close(); err != nil {
+	if err := job.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	<-job.Done
 	if started, err := launch.Serve(echo(0)); started || err != nil {
 		t.Errorf("a program that was not started as a rank: %v, %v", started, err)
+	}
+}
+
+// TestCloseStopped closes ranks while one of them is stopped: it is killed when the context has ended.
+func TestCloseStopped(t *testing.T) {
+	job, err := (&launch.Command{Ranks: 2, Env: []string{rankMode + "=echo"}, Grace: 50 * time.Millisecond}).Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped := job.Ranks[0].Go("Rank.Say", "stop", new(string), nil)
+	ctx, done := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer done()
+	if err := job.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	if <-stopped.Done; stopped.Error == nil {
+		t.Error("a stopped rank has answered")
 	}
 }
 

@@ -7,50 +7,51 @@ import (
 	"net"
 	"net/rpc"
 	"os"
-	"time"
+	"sync"
 )
 
-// envConnection tells a rank that it has a connection, as the first file beside the standard ones.
+// envConnection tells a rank that its file 3 is a connection to the program that started it.
 const envConnection = "OVGEN_CONNECTION"
 
-// closeTimeout bounds what ranks take to end once their connections are closed.
-const closeTimeout = 30 * time.Second
-
-// Job is ranks that run, for a program that tells them what to do.
+// Job is a set of running ranks, with a connection to each.
 type Job struct {
-	Ranks []*rpc.Client   // call the methods of what each rank gives to Serve, as those of "Rank"
-	Done  <-chan struct{} // closed when all ranks have ended
+	Ranks []*rpc.Client   // by rank; the service is named "Rank", with the methods of Serve's argument
+	Done  <-chan struct{} // closed when a rank has ended
 
-	err  error // of Run
-	stop context.CancelFunc
+	over chan struct{} // closed when all ranks have ended
+	err  error         // of Run
+	stop context.CancelCauseFunc
 }
 
-// Start starts the ranks as Run does, each with a connection. A rank that ends ends the calls of it.
+// Start starts the ranks as Run does, each with a connection. Calls of a rank that ends return an error.
 func (l *Command) Start() (*Job, error) {
 	conns, err := l.connect()
 	if err != nil {
 		return nil, err
 	}
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancelCause(context.Background())
 	done := make(chan struct{})
-	j := &Job{Done: done, stop: stop}
+	l.ended = sync.OnceFunc(func() { close(done) })
+	j := &Job{Done: done, over: make(chan struct{}), stop: stop}
 	for _, conn := range conns {
 		j.Ranks = append(j.Ranks, rpc.NewClient(conn))
 	}
 	go func() {
-		defer close(done)
+		defer close(j.over)
+		defer l.ended() // also where no rank has started
 		j.err = l.Run(ctx)
 	}()
 	return j, nil
 }
 
-// Close closes the connections, by which ranks learn that they are to end, and waits until they have. After 30 s it
-// ends them. The error is that of Run; a signal that was this process's too is none.
-func (j *Job) Close() error {
+// Close closes the connections, so that Serve returns on all ranks, and waits until all have ended. When ctx ends it
+// ends them, as Run does. It returns Run's error, and nil where a signal ended the ranks and was sent to this process.
+func (j *Job) Close(ctx context.Context) error {
 	closeAll(j.Ranks)
-	defer j.stop()
-	defer time.AfterFunc(closeTimeout, j.stop).Stop()
-	<-j.Done
+	end := func() { j.stop(fmt.Errorf("the ranks have not ended by themselves: %w", ctx.Err())) }
+	defer context.AfterFunc(ctx, end)()
+	<-j.over
+	j.stop(nil)
 	if errors.Is(j.err, ErrInterrupted) {
 		return nil
 	}
@@ -67,7 +68,7 @@ func (l *Command) connect() (ranks []net.Conn, err error) {
 			return nil, fmt.Errorf("connect to rank %d: %w", r, err)
 		}
 		l.far = append(l.far, far)
-		conn, err := net.FileConn(near) // another descriptor of the same end
+		conn, err := net.FileConn(near) // which copies the descriptor
 		near.Close()
 		if err != nil {
 			l.disconnect()
@@ -87,17 +88,18 @@ func (l *Command) disconnect() {
 
 func closeAll[C interface{ Close() error }](list []C) {
 	for _, c := range list {
-		_ = c.Close() // of connections: there is nothing that it could lose
+		_ = c.Close() // a connection has no data to lose
 	}
 }
 
-// Serve answers calls of the program that started this rank by Start: the methods of x that net/rpc takes. It returns
-// when that program closes the Job, and at once where no such program is, which it reports. The first call serves.
+// Serve answers calls from the program that started this process by Start. The methods of x that net/rpc accepts can
+// be called. It returns when that program closes the Job. A process that was not started by Start returns at once, with
+// started false, and so does a second call.
 func Serve(x any) (started bool, err error) {
 	if os.Getenv(envConnection) == "" {
 		return false, nil
 	}
-	os.Unsetenv(envConnection) // programs that this one starts don't have it
+	os.Unsetenv(envConnection) // this program's children have no such file
 	f := os.NewFile(3, "connection")
 	conn, err := net.FileConn(f)
 	f.Close()

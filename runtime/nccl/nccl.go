@@ -148,7 +148,7 @@ func (d *device) CommGetAsyncError(c driver.Comm) error {
 var kinds = map[driver.CollectiveKind]C.int{driver.AllGather: 'g', driver.ReduceScatter: 'r', driver.AllReduce: 'a',
 	driver.AllToAll: 'x', driver.Exchange: 'e'}
 
-// types are the element types of which NCCL makes sums here.
+// types are the element types that NCCL adds up here.
 var types = map[driver.Type]C.int{driver.BF16: C.ncclBfloat16, driver.FP16: C.ncclFloat16, driver.FP32: C.ncclFloat32}
 
 // Collective enqueues a collective.

@@ -14,8 +14,8 @@ import (
 
 var _ driver.Windows = (*device)(nil)
 
-// What windows need of NCCL: an abort ends all kernels of theirs from 2.29.7 on, but copy engines gather by themselves
-// on devices of compute capability 10 and newer from 2.29 on, and nothing ends those.
+// The version of NCCL that windows need. From 2.29.7 on an abort ends all their kernels. From 2.29 on, however, copy
+// engines gather without a kernel on devices of compute capability 10 and newer, and nothing ends these copies.
 const (
 	windowsFrom   = 22700
 	abortableFrom = 22907

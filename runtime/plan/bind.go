@@ -26,32 +26,34 @@ type target struct {
 	chunks *chunking // of uneven buffers
 }
 
-// Bind gives the plan its buffers, in the order of their declarations. It is collective where memory
-// that peers use, or a count, is not that of the plan's last collective Bind, and so is the first Bind of
-// a plan that has such memory: it waits for the runs in flight, exchanges what the peers do not have, and
-// captures the plan's graph.
-// So is every Bind where a rank has nothing of a buffer that peers use; but of balanced parts a rank without
-// rows binds memory all the same, old where the others' is old and new where it is new.
+// Bind gives the plan its buffers, in the order of their declarations. It is collective where a count, or memory that
+// peers use, differs from the plan's last collective Bind; the first Bind of a plan that has such memory is collective
+// too. A collective Bind waits for the runs in flight, exchanges the handles that the peers do not have, and captures
+// the plan's graph. Every Bind is collective where a rank has nothing of a buffer that peers use. Of balanced parts,
+// however, a rank without rows binds memory all the same: its old memory where the others bind their old memory, new
+// memory where the others bind new memory.
 //
-// Where only memory changes that no peer uses (weights, bias, most outputs), Bind is local: it sends
-// nothing, waits for nothing and changes what this rank enqueues next. Runs in flight, and graphs that a
-// caller has captured, go on with the memory that they were enqueued with, which the caller keeps for
-// them. It asks CUDA nothing about memory of the group's Driver, and makes no allocation. The first
-// Replay or Run with addresses that the plan has no graph for captures one, after the runs in flight;
-// the plan keeps the graphs of the bindings used last, Config.Graphs of them.
+// Where only memory changes that no peer uses (weights, bias, most outputs), Bind is local: it sends nothing, waits for
+// nothing and changes only the next runs of this rank. Runs in flight, and graphs that a caller has captured, go on
+// with their old memory, which the caller keeps for them. A local Bind asks CUDA nothing about memory of the group's
+// Driver, and makes no allocation. The first Replay or Run with addresses that the plan has no graph for captures one,
+// after the runs in flight; the plan keeps the graphs of the bindings used last, Config.Graphs of them.
 //
-// Memory that peers use is new for all ranks or for none: where only some of them bind it anew, the
-// call ends by its ctx or Config.CallTimeout and aborts the group, with the rank and the buffers.
-// The caller owns the memory and keeps it until the runs with it have drained, and what peers use
-// until another Bind has replaced it, or Close has returned, on all ranks.
+// Memory that peers use is new for all ranks or for none: where only some ranks bind it anew, the call ends by its ctx
+// or Config.CallTimeout and aborts the group, with the rank and the buffers. The caller owns the memory and keeps it
+// until the runs with it have drained. It keeps memory that peers use until another Bind has replaced it, or Close has
+// returned, on all ranks.
 //
-// Addresses are multiples of 16 bytes. Memory that peers read must be memory that can be exported: of
-// cuMemAlloc, or of cuMemCreate with a handle for other processes, also in several parts. A buffer that
-// runs write must overlap no other buffer of this rank, no arena, and no buffer of a peer that its peers
-// use; two that runs only read may be one. Bind can't see the other buffers of a peer: ranks of one process
-// keep those apart themselves. After an error the plan is not bound. All ranks get that of a collective
-// Bind, and this rank alone that of a local one: ErrBusy, ErrClosed, *DisagreementError, *RankError for what
-// another rank found, *group.AbortError, or this rank's alone for what group.Config.DumpTo did not take.
+// Addresses are multiples of 16 bytes. Memory that peers read must be memory that can be exported: of cuMemAlloc, or of
+// cuMemCreate with a handle for other processes, also in several parts. A buffer that runs write must overlap no other
+// buffer of this rank, no arena, and no buffer of a peer that its peers use; two buffers that runs only read may be
+// one. Bind can't see the other buffers of a peer: ranks of one process keep their buffers apart themselves. After an
+// error the plan is not bound. All ranks get the error of a collective Bind, and this rank alone the error of a local
+// one: ErrBusy, ErrClosed, *DisagreementError, *RankError for another rank's failure, or *group.AbortError. This rank
+// alone also gets an error of writing to group.Config.DumpTo.
+//
+// Before Bind, the caller sets each Call of the schedule that no kernel does. Where one is nil, a Bind that captures a
+// graph fails by a *CallError; after another Bind the first run fails by it, which ends the group.
 func (p *Plan) Bind(ctx context.Context, addr ...driver.Ptr) error {
 	return p.BindCounts(ctx, nil, addr...)
 }
@@ -73,6 +75,9 @@ func (p *Plan) BindCounts(ctx context.Context, counts []int, addr ...driver.Ptr)
 		wrong = p.inspect(to, addr)
 	}
 	same, local := p.changes(to)
+	if wrong == nil && local {
+		wrong = ctx.Err() // of a collective one, all ranks get it
+	}
 	if wrong == nil && same && p.bound {
 		return nil
 	}
@@ -88,16 +93,16 @@ func (p *Plan) BindCounts(ctx context.Context, counts []int, addr ...driver.Ptr)
 	if wrong != nil {
 		return fmt.Errorf("bind %s: %w", p, wrong)
 	}
-	if err := p.dump(); err != nil {
+	if err := p.group.Dump(p); err != nil {
 		return fmt.Errorf("bind %s: %w", p, err)
 	}
 	p.bound = true
 	return nil
 }
 
-// changes reports whether all memory, and whether all shared memory, is the last Bind's: in the
-// second case this rank binds alone. Where a rank binds nothing of what others use, as all but rank
-// 0 of the source of a broadcast, it can't know that it is new: no Bind of such a plan is local.
+// changes reports whether all memory, and whether all shared memory, is the last Bind's: in the second case this rank
+// binds alone. A rank that binds no memory for a buffer that others use, as all ranks but 0 for the source of a
+// broadcast, can't know that the others' memory is new: no Bind of such a plan is local.
 func (p *Plan) changes(to *target) (same, local bool) {
 	same = to.chunks == p.chunks
 	local = same && p.met && p.everywhere()
@@ -165,8 +170,8 @@ func (p *Plan) inspect(to *target, addr []driver.Ptr) error {
 	return errors.Join(errs...)
 }
 
-// examine returns what tells the memory at an address from other memory there. It knows memory
-// that the group's driver allocated without a call, and asks CUDA about other memory.
+// examine returns an identity that tells the memory at an address from other memory there. It knows memory of the
+// group's driver without a call, and asks CUDA about other memory.
 func (p *Plan) examine(f *Buffer, at driver.Ptr, bytes int64) (id uint64, err error) {
 	if at == 0 {
 		return 0, errors.New("no address (the program uses this buffer)")
@@ -185,7 +190,7 @@ func (p *Plan) examine(f *Buffer, at driver.Ptr, bytes int64) (id uint64, err er
 	case a.LegacyIpcCapable:
 	case !a.Device && !f.shared: // Export says it of shared ones
 		return a.BufferID, fmt.Errorf("%#x is not device memory", at)
-	case f.shared && ipc.Mapped(a, p.driver.Properties().Ordinal): // in several parts, any of which may be new
+	case f.shared && ipc.Mapped(a, p.driver.Properties().Ordinal): // it may have several parts, and each may be new
 		return p.group.Imports().Identify(at, bytes)
 	default:
 		return a.BufferID, nil

@@ -9,14 +9,14 @@ import (
 	"ovgen/runtime/ipc"
 )
 
-// Builder collects what a plan needs. Its calls only record, in the same order on
+// Builder collects the needs of a plan. Its calls only record, in the same order on
 // all ranks; mistakes are reported by Finish.
 type Builder struct {
 	plan *Plan
 	errs []error
 }
 
-// Build begins a plan of prog on g. shape says what New was called with, as
+// Build begins a plan of prog on g. shape is the shape of New, as
 // errors quote it: "m=512 k=64 n=32 bf16".
 func Build(g *group.Group, prog *Program, shape string) *Builder {
 	b := begin(g.Rank(), g.Size(), g.Hosts(), prog, shape)
@@ -33,9 +33,12 @@ func begin(rank, ranks, hosts int, prog *Program, shape string) *Builder {
 	}
 	p.queue.plan = p
 	b := &Builder{plan: p}
-	p.main = b.Stream("main", driver.Low)
+	p.main = b.Stream(MainStream, driver.Low)
 	return b
 }
+
+// MainStream names the stream on which a plan's own runs are enqueued.
+const MainStream = "main"
 
 // Rank that the plan is made on.
 func (b *Builder) Rank() int { return b.plan.Rank() }
@@ -53,7 +56,7 @@ func (b *Builder) PerHost() int { return b.plan.perHost() }
 // Finish has returned.
 func (b *Builder) Plan() *Plan { return b.plan }
 
-// Issue declares what enqueues one run, call by call.
+// Issue declares the function that enqueues one run, call by call.
 func (b *Builder) Issue(issue func(*Queue)) { b.plan.issue = issue }
 
 func (b *Builder) mistake(format string, args ...any) {

@@ -8,11 +8,11 @@ import (
 
 // Call is work of the caller's own in a run: a function that enqueues it on a stream. It reads the
 // memory of the schedule's operands, in their order, and writes all of the result's; the list is its
-// own until it returns. A run that is enqueued or captured calls it once; a replay does not, so what it
-// enqueues may depend on what is bound and on nothing that changes later.
+// own until it returns. A run that is enqueued or captured calls it once; a replay does not, so
+// its operations may depend on the bound memory and on nothing that changes later.
 //
 // It must not wait on the host, nor load, allocate or free anything once the first run is under way, and
-// leaves the stream ordered: what it starts elsewhere, the stream waits for. Memory that the schedule
+// leaves the stream ordered: the stream waits for work that it starts elsewhere. Memory that the schedule
 // does not name is its own affair, as long as nothing else in a run touches it. Behind an abort it may
 // be given garbage, and must come to an end all the same.
 type Call func(on driver.Stream, to Range, from []Range) error
@@ -40,8 +40,8 @@ func (q *Queue) Call(s *Stream, name string, f Call, to Range, from ...Range) {
 	if !q.node(s, "Call ", name) {
 		return
 	}
-	if q.listing != nil {
-		q.check(q.listing.call(s.handle, name, to, from))
+	if q.listener != nil {
+		q.check(q.listener.Function(s.handle, name, to, from))
 		return
 	}
 	if f == nil {

@@ -26,7 +26,8 @@ func (p *Program) Check(ranks int, t driver.Type, extents ...int) error {
 		}
 	}
 	if p.MaxRanks > 0 && ranks > p.MaxRanks {
-		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d", ranks, p.MaxRanks))
+		errs = append(errs, fmt.Errorf("%d ranks: the kernels serve at most %d (generate the package with "+
+			"-ranks 1..%d)", ranks, p.MaxRanks, ranks))
 	}
 	if len(errs) == 0 {
 		if err := checkElements(ranks, append(slices.Clone(extents), p.Constants...)...); err != nil {

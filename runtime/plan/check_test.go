@@ -32,7 +32,8 @@ func TestCheck(t *testing.T) {
 			"M is 0: it must lie between 1 and 1073741824", "N is -2: it must lie between"}},
 		{p, 2, 8, 2, driver.FP16, []string{"type fp16 is not one of BF16, FP32"}},
 		{p, 9, 36, 18, driver.BF16, []string{
-			"9 ranks: the kernels serve at most 8", "the extent 64 is no multiple of the ranks, 9"}},
+			"9 ranks: the kernels serve at most 8 (generate the package with -ranks 1..9)",
+			"the extent 64 is no multiple of the ranks, 9"}},
 		{p, 2, 4, 3, driver.BF16, []string{"M is 4: it must be a multiple of 4 times the ranks, 8 (the nearest is 8)",
 			"N is 3: it must be a multiple of the ranks, 2 (the nearest are 2 and 4)"}},
 		{tiles, 2, 100, 100, driver.BF16, []string{

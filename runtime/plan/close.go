@@ -14,8 +14,11 @@ import (
 // returned on all of them, the memory that the plan was bound to may be freed. It
 // is bounded by ctx and the group's timeout, after which the group is aborted.
 // Where the group is dead it waits for no peer and returns the group's error. A
-// second call returns what the first did.
+// second call returns the first call's error.
 func (p *Plan) Close(ctx context.Context) error {
+	if !p.made() {
+		return nil // it has nothing
+	}
 	ctx, cancel := context.WithTimeout(ctx, p.group.CallTimeout())
 	defer cancel()
 	if !p.take(ctx) {
@@ -50,7 +53,7 @@ func (p *Plan) take(ctx context.Context) bool {
 // shut drains, closes the imports, and when all ranks have, gives up the rest.
 func (p *Plan) shut(ctx context.Context) error {
 	failed := p.group.Alive()
-	if errors.Is(failed, group.ErrClosed) { // and its driver, which ends what the plan has of it
+	if errors.Is(failed, group.ErrClosed) { // and its driver, which frees the plan's share of it
 		return failed
 	}
 	if failed == nil {
@@ -69,7 +72,7 @@ func (p *Plan) shut(ctx context.Context) error {
 	return errors.Join(failed, driver.Fold(failed, err, closeExports(p.exports, false), p.release()))
 }
 
-// release destroys what Finish made, as far as it got.
+// release destroys all that Finish has made.
 func (p *Plan) release() error {
 	var errs []error
 	for _, e := range p.events {

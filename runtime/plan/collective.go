@@ -18,7 +18,7 @@ func (q *Queue) AllGather(s *Stream, recv, send driver.Ptr, bytes int64) {
 	q.together(driver.AllGather, s, recv, send, bytes)
 }
 
-// ReduceScatter adds up what the ranks have and leaves each rank its part, of so many bytes.
+// ReduceScatter adds up the ranks' operands and leaves each rank its part, in bytes.
 func (q *Queue) ReduceScatter(s *Stream, recv, send driver.Ptr, bytes int64) {
 	q.together(driver.ReduceScatter, s, recv, send, bytes)
 }
@@ -28,7 +28,7 @@ func (q *Queue) AllReduce(s *Stream, recv, send driver.Ptr, bytes int64) {
 	q.together(driver.AllReduce, s, recv, send, bytes)
 }
 
-// AllToAll gives part p of what each rank has to rank p, in parts of so many bytes.
+// AllToAll gives part p of each rank's operand to rank p. Sizes of parts are in bytes.
 func (q *Queue) AllToAll(s *Stream, recv, send driver.Ptr, bytes int64) {
 	q.together(driver.AllToAll, s, recv, send, bytes)
 }
@@ -58,8 +58,8 @@ func (q *Queue) enqueueTogether(s *Stream, recv, send driver.Ptr, d driver.Colle
 	}
 	switch {
 	case !live:
-	case q.listing != nil:
-		q.check(q.listing.collective(d, recv, send, s.handle))
+	case q.listener != nil:
+		q.check(q.listener.Collective(s.handle, d, 1+len(q.plan.rail(EveryPeer)), recv, send))
 	default:
 		q.check(q.plan.group.Collective(d, recv, send, s.handle))
 	}
@@ -107,7 +107,7 @@ func (p *Plan) connect(ctx context.Context, failed error) error {
 	return err
 }
 
-// rehearsal is what the largest collectives send and receive, in bytes.
+// rehearsal is the bytes that the largest collectives send and receive.
 func (p *Plan) rehearsal() (send, recv int64) {
 	for _, d := range p.collectives {
 		s, r := d.Sizes(1 + len(p.rail(EveryPeer)))

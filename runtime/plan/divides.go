@@ -17,7 +17,7 @@ type Divide struct {
 	Heads  string // as Extent
 }
 
-// divided says what is wrong where requirements on a shape do not hold: those on one extent together.
+// divided names the requirements on a shape that do not hold, all of one extent together.
 func (p *Program) divided(ranks int, extents []int) (errs []error) {
 	for i, d := range p.Divides {
 		if p.plain(d) {
@@ -34,7 +34,8 @@ func (p *Program) divided(ranks int, extents []int) (errs []error) {
 // plain reports whether a requirement is on one extent of the shape alone.
 func (p *Program) plain(d Divide) bool { return d.With == "" && slices.Contains(p.Extents, d.Extent) }
 
-// divisible says what an extent must be a multiple of, by all requirements on it, and which multiples are the nearest.
+// divisible checks an extent against all requirements on it alone. Its error gives the number that must divide the
+// extent, and the nearest multiples.
 func (p *Program) divisible(extent string, ranks int, extents []int) error {
 	x, all := p.value(extent, ranks, extents), 1
 	var broken []Divide
@@ -91,16 +92,18 @@ func nearest(x, of int) string {
 	}
 }
 
-// by is what a requirement has an extent be a multiple of.
+// by is the number that a requirement makes divide an extent.
 func (p *Program) by(d Divide, ranks int, extents []int) int {
-	n := max(d.Times, 1) * p.value(d.By, ranks, extents)
-	if d.Heads != "" {
-		n *= p.value(d.Heads, ranks, extents)
+	n := max(d.Times, 1)
+	for _, factor := range []string{d.By, d.Heads} {
+		if factor != "" {
+			n *= p.value(factor, ranks, extents)
+		}
 	}
 	return n
 }
 
-// multiple is a requirement's number and what it is.
+// multiple is a requirement's number and its meaning.
 func (d Divide) multiple(by, ranks int) string {
 	switch {
 	case d.By == "D" && by > ranks:
@@ -111,7 +114,7 @@ func (d Divide) multiple(by, ranks int) string {
 	return strconv.Itoa(by)
 }
 
-// divides says what is wrong where a requirement on a product of extents, or on a constant, does not hold.
+// divides is the error of a requirement on a product of extents, or on a constant.
 func (p *Program) divides(d Divide, ranks int, extents []int) error {
 	x, y := p.value(d.Extent, ranks, extents), 1
 	if d.With != "" {

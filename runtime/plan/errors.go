@@ -14,7 +14,8 @@ var (
 		"(call Bind with its buffers first; after a Bind that failed, again)")
 	ErrEager = errors.New("the program must not be captured into a graph " +
 		"(use Enqueue on a stream that is not being captured)")
-	ErrBusy = errors.New("another goroutine is using the plan " +
+	ErrUnmade = errors.New("no New has made the plan (use the one that the package's New returns)")
+	ErrBusy   = errors.New("another goroutine is using the plan " +
 		"(the plans of a group run in one sequence: serialise their calls with a mutex)")
 )
 
@@ -32,7 +33,7 @@ type LinkError struct {
 	Ranks   [2]int // whose devices are joined otherwise
 }
 
-// Error says what to use instead.
+// Error names the values to use instead.
 func (e *LinkError) Error() string {
 	return fmt.Sprintf("%s puts into peers' memory and signals that by stream memory operations, whose order CUDA "+
 		"keeps over NVLink only, and the devices of ranks %d and %d are joined otherwise "+
@@ -45,7 +46,7 @@ type ApartError struct {
 	Ring    bool // the ranks reach their neighbours'
 }
 
-// Error says what to use instead.
+// Error names the values to use instead.
 func (e *ApartError) Error() string {
 	use := "a schedule by schedule.NCCL"
 	if e.Ring {
@@ -61,21 +62,21 @@ type HostsError struct {
 	Hosts   int
 }
 
-// Error says what to use instead.
+// Error names the values to use instead.
 func (e *HostsError) Error() string {
 	return fmt.Sprintf("%s is for ranks of one host, and this group's are on %d (use a schedule whose Mesh is "+
 		"schedule.Hosts())", e.Program, e.Hosts)
 }
 
-// BlocksError says that a kernel's blocks, of which each waits for one at each peer, may not all be
-// on the device at once.
+// BlocksError says that the blocks of a kernel, which wait for the peers' blocks, may not all be on
+// the device at once.
 type BlocksError struct {
 	Program string
 	Blocks  int // of a launch at most
 	Have    int // multiprocessors of the device
 }
 
-// Error says what to use instead.
+// Error names the values to use instead.
 func (e *BlocksError) Error() string {
 	return fmt.Sprintf("%s has kernels of %d blocks that wait for peers side by side, and the device has %d "+
 		"multiprocessors (use a schedule whose kernels signal as a whole, such as one by schedule.Pull or "+
@@ -92,7 +93,7 @@ type RoomError struct {
 	Multiprocessors int // of the device
 }
 
-// Error says what to use instead.
+// Error names the values to use instead.
 func (e *RoomError) Error() string {
 	return fmt.Sprintf("kernel %s of %s has up to %d blocks that must run at the same time, each of %d threads and %d "+
 		"bytes of shared memory, and the device has room for %d (%d on each of %d multiprocessors): use a larger "+
@@ -107,7 +108,7 @@ type CapabilityError struct {
 	Needs, Have     int // compute capabilities: 90 for 9.0
 }
 
-// Error names what to use instead.
+// Error names the values to use instead.
 func (e *CapabilityError) Error() string {
 	return fmt.Sprintf("kernel %s of %s runs on GPUs of compute capability %d.%d alone, and this one has %d.%d (use a "+
 		"schedule without tiles, such as one by schedule.Pull)", e.Kernel, e.Program, e.Needs/10, e.Needs%10, e.Have/10,
@@ -123,7 +124,7 @@ type RanksError struct {
 
 // Error names the command that proves the program for this size.
 func (e *RanksError) Error() string {
-	all := append([]int{e.Size}, e.Proven...) // what was proven stays
+	all := append([]int{e.Size}, e.Proven...) // a copy, so that Proven stays
 	return fmt.Sprintf("%s is proven for groups of %s ranks, not of %d "+
 		"(prove and emit it for them too: ovgen gen -ranks %d..%d PACKAGE)",
 		e.Program, numbers(e.Proven), e.Size, slices.Min(all), slices.Max(all))
@@ -133,10 +134,10 @@ func (e *RanksError) Error() string {
 type DisagreementError struct {
 	What   string   // "program", "shape", "layout"
 	Values []string // by rank
-	Do     string   // what to do about it
+	Do     string   // the remedy
 }
 
-// Error names the ranks of each value and what to do.
+// Error names the ranks of each value and the remedy.
 func (e *DisagreementError) Error() string {
 	var parts []string
 	for i, v := range e.Values {

@@ -23,7 +23,7 @@ func (b *Builder) Finish(ctx context.Context, issue func(*Queue)) (*Plan, error)
 	p.issue = issue
 	p.next.memory = make([]binding, len(p.bindable))
 	p.graphs.most = p.group.Graphs()
-	// A program of which no peer uses the caller's memory has nothing to tell them at its first Bind.
+	// If peers use none of the caller's memory, the ranks have nothing to exchange at the first Bind.
 	p.met = p.counts == 0 && !slices.ContainsFunc(p.bindable, func(f *Buffer) bool { return f.shared })
 	err := p.group.Alive()
 	if err == nil {
@@ -44,23 +44,25 @@ type Shape interface {
 	String() string        // as errors print it
 }
 
-// Make is New of every generated package: a plan of prog for a shape, on all ranks of the group.
-// declare tells a builder what the plan consists of and what issues a run.
+// Make is New of every generated package: a plan of prog for a shape, on all ranks of the group. declare gives a
+// builder the parts of the plan and the function that issues a run.
 //
-// Every rank of the group calls it with the same shape, and all get the error of one. Everything
-// that a run needs is allocated, opened, loaded and tuned here; the device may be synchronised.
-// The group's arena holds the plan's words and what it stages: Shape.Memory says how much. Each
-// stream that runs products has a workspace of 32 MiB besides, which it shares with the group's
-// other plans.
+// Every rank of the group calls it with the same shape, and all get the error of one. Everything that a run needs is
+// allocated, opened, loaded and tuned here; the device may be synchronised. The group's arena holds the plan's words
+// and staging: Shape.Memory says how much. Each stream that runs products has a workspace of 32 MiB besides, which it
+// shares with the group's other plans.
 //
 // Its errors come from Shape.Check, or wrap *DisagreementError, *UnprovenError, *RanksError, *CapabilityError,
 // *HostsError, *ApartError, *LinkError, *BlocksError, *RoomError, *group.ArenaError, *group.WordsError, *RankError for
-// what only another rank found, or *group.AbortError where a rank did not come in time. All but the last leave the
-// group whole.
+// another rank's failure, or *group.AbortError where a rank did not come in time. All but the last leave the group
+// whole.
 func Make[P any](ctx context.Context, g *group.Group, prog *Program, s Shape,
 	declare func(*Builder) P) (p P, err error) {
+	if g == nil {
+		return p, fmt.Errorf("make a plan of %s: no group (group.Join makes one)", prog.Name)
+	}
 	if err := s.Check(g.Size()); err != nil {
-		return p, refuse(ctx, g, prog, err)
+		return p, Refuse(ctx, g, prog, err)
 	}
 	b := Build(g, prog, s.String())
 	made := declare(b)
@@ -70,18 +72,17 @@ func Make[P any](ctx context.Context, g *group.Group, prog *Program, s Shape,
 	return made, nil
 }
 
-// refuse is Finish for a rank that can't make the plan, because of err: it comes to
+// Refuse is Finish for a rank that can't make the plan, because of err: it comes to
 // where the peers agree on the plan, so that they get the error too instead of
 // waiting.
-func refuse(ctx context.Context, g *group.Group, prog *Program, err error) error {
+func Refuse(ctx context.Context, g *group.Group, prog *Program, err error) error {
 	b := Build(g, prog, "")
 	b.errs = append(b.errs, err)
 	_, err = b.Finish(ctx, nil)
 	return err
 }
 
-// make takes the plan through its two collective steps: what the ranks must
-// agree on, and that each of them is ready.
+// make takes two collective steps: the ranks compare their identities, then each confirms that it is ready.
 func (p *Plan) make(ctx context.Context, mistakes error) error {
 	failed := mistakes
 	if failed == nil {
@@ -112,8 +113,7 @@ func (p *Plan) make(ctx context.Context, mistakes error) error {
 	return err
 }
 
-// supported checks the size of the group against what was proven, and the links and the device
-// against what that rests on.
+// supported checks the size of the group, its links and its devices against the assumptions of the proof.
 func (p *Plan) supported() error {
 	proven := p.program.Ranks
 	switch {
@@ -125,7 +125,7 @@ func (p *Plan) supported() error {
 	return suits(p.group, p.program, p.reaches())
 }
 
-// reaches says that a run uses peers' memory: it signals, or peers use what the caller binds.
+// reaches reports whether a run uses peers' memory: it signals, or peers use a buffer that the caller binds.
 func (p *Plan) reaches() bool {
 	return len(p.packets) > 0 || slices.ContainsFunc(p.semaphores, func(s *semaphores) bool { return s.count > 0 }) ||
 		slices.ContainsFunc(p.bindable, func(f *Buffer) bool { return f.shared })
@@ -200,8 +200,7 @@ func (p *Plan) number() error {
 	return nil
 }
 
-// identity is what must be equal on all ranks, each part with what to do when it
-// is not.
+// identity lists the parts of the plan that must be equal on all ranks, each with the remedy for a difference.
 func (p *Plan) identity() []part {
 	var layout []string
 	for _, f := range p.bindable {
@@ -254,7 +253,7 @@ func compare(all [][]byte) error {
 	return nil
 }
 
-// load makes what a run uses.
+// load takes the streams, products, kernels and events of a run.
 func (p *Plan) load() (err error) {
 	for _, s := range p.streams {
 		pooled, err := p.group.Stream(s.name, s.index, s.priority)

@@ -9,10 +9,7 @@ import (
 	"ovgen/runtime/group"
 )
 
-// ErrByNCCL says that a schedule by NCCL is a fall-back that the group's configuration does not ask for.
-var ErrByNCCL = errors.New("it is by NCCL (set Config.FallBack to run it where no other schedule serves)")
-
-// runs says what keeps a program's kernels from running on a device.
+// runs returns the reason why a program's kernels can't run on a device, or nil.
 func (p *Program) runs(on driver.Properties) error {
 	if p.Code == nil {
 		return nil
@@ -29,8 +26,8 @@ func (p *Program) runs(on driver.Properties) error {
 	return nil
 }
 
-// suits says what of the device and the group's links keeps a program from running, equally on all ranks of equal
-// devices. reaches says that the program uses peers' memory.
+// suits returns the reason why a program can't run on the device and the group's links, or nil. Ranks of equal devices
+// get the same. reaches says that the program uses peers' memory.
 func suits(g *group.Group, prog *Program, reaches bool) error {
 	if err := prog.runs(g.Driver().Properties()); err != nil {
 		return err
@@ -56,9 +53,9 @@ func suits(g *group.Group, prog *Program, reaches bool) error {
 	return nil
 }
 
-// reaches says that a plan of these needs uses peers' memory: it signals, or peers use what the caller binds. One by
-// NCCL alone does neither.
-func (m Memory) reaches() bool {
+// Reaches reports whether a plan with this need uses peers' memory: it signals, or peers use a buffer that the caller
+// binds. A plan by NCCL alone does neither.
+func (m Memory) Reaches() bool {
 	for _, b := range m.Buffers {
 		if b.Shared {
 			return true
@@ -67,10 +64,10 @@ func (m Memory) reaches() bool {
 	return m.Words+m.Packets > 0
 }
 
-// fits says what of a group keeps it from a plan: its devices, its links, or an arena that has no room for the plan. A
-// plan that uses no peer's memory may have its staging elsewhere.
-func fits(g *group.Group, prog *Program, need Memory) error {
-	reaches := need.reaches()
+// Fits returns the reason why the group can't run a plan, or nil: its devices, its links, or an arena that has no room
+// for the plan. A plan that uses no peer's memory may have its staging elsewhere.
+func Fits(g *group.Group, prog *Program, need Memory) error {
+	reaches := need.Reaches()
 	if err := suits(g, prog, reaches); err != nil {
 		return err
 	}
@@ -84,8 +81,8 @@ func fits(g *group.Group, prog *Program, need Memory) error {
 	return err
 }
 
-// stage takes a place for buffers of these sizes, and returns where in it each lies: in the arena, or outside, at
-// p.staging. What collectives alone use is staged in symmetric memory where the group has some left.
+// stage takes memory for buffers of these sizes and returns the offset of each, in the arena or from p.staging on.
+// Buffers that only collectives use are staged in symmetric memory where the group has enough left.
 func (p *Plan) stage(sizes []int64) ([]int64, error) {
 	if p.collective && !p.reaches() && p.group.SymmetricBytes() > 0 {
 		offsets, total := apart(sizes)

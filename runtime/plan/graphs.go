@@ -79,7 +79,7 @@ func (g *graphs) drop() error {
 	return errors.Join(errs...)
 }
 
-// ownGraph is the graph of what the plan is bound to. If there is none yet, it drains the group's
+// ownGraph is the graph of the memory that the plan is bound to. If there is none yet, it drains the group's
 // runs on this rank and captures one; s, which it is for, must not be in capture then.
 func (p *Plan) ownGraph(ctx context.Context, s driver.Stream) (*device.Graph, error) {
 	if g := p.graphs.find(p.bindable); g != nil {
@@ -105,7 +105,7 @@ func (p *Plan) ownGraph(ctx context.Context, s driver.Stream) (*device.Graph, er
 // errCapturing is Replay's on a stream in capture.
 var errCapturing = errors.New("the stream is being captured (use Enqueue)")
 
-// capture makes a graph of what the plan is bound to.
+// capture makes a graph of the memory that the plan is bound to.
 func (p *Plan) capture() (*device.Graph, error) {
 	g, err := device.Capture(p.driver, p.main.own, func() error {
 		p.queue.start(p.main.own)

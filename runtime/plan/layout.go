@@ -11,17 +11,30 @@ type Region struct {
 	Rank  int
 	Base  driver.Ptr
 	Bytes int64
-	// Flags are what the words are called that are packets' flags, where packets land there. Data is then the bytes of
-	// data of each rank, Part those of its packets, and Half those of one of two halves; behind them are the words of
+	// Flags names the words that are packets' flags, where packets land there. Data is then the bytes of data of each
+	// rank, Part the bytes of its packets, and Half the bytes of one of two halves; behind them are the words of
 	// blocks. Where plain data lands, Words is where in each part the flags begin, a word for each block.
 	Flags                   string
 	Data, Part, Half, Words int64
 }
 
+// Regions of a plan.
+type Regions []Region
+
+// Find is the region that an address lies in.
+func (list Regions) Find(at driver.Ptr) (Region, bool) {
+	for i := range list {
+		if r := &list[i]; at >= r.Base && at < r.Base+driver.Ptr(r.Bytes) {
+			return *r, true
+		}
+	}
+	return Region{}, false
+}
+
 // Layout lists all memory that a run of the bound plan uses, for whoever records
 // or draws a run.
-func (p *Plan) Layout() []Region {
-	var list []Region
+func (p *Plan) Layout() Regions {
+	var list Regions
 	for _, buffers := range [][]*Buffer{p.bindable, p.staged} {
 		for _, b := range buffers {
 			for r, at := range b.at {

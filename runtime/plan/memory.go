@@ -22,13 +22,13 @@ type Memory struct {
 	Words int64
 	// Packets is in bytes of the arena, in which packets land. The plan keeps them until its Close.
 	Packets int64
-	// Workspaces is how many streams run products, each of which has a workspace of
+	// Workspaces is the number of streams that run products. Each has a workspace of
 	// driver.WorkspaceBytes. Plans of a group share streams of one name and priority,
 	// and so their workspaces.
 	Workspaces int
-	// Tuning is what New allocates while it tunes a product on a GPU or tries NCCL's
+	// Tuning is the memory that New allocates while it tunes a product on a GPU or tries NCCL's
 	// collectives, and frees again, in bytes: the operands and a workspace of the largest
-	// product, or what the largest collectives send and receive. NCCL has memory of its own
+	// product, or the data that the largest collectives send and receive. NCCL has memory of its own
 	// besides.
 	Tuning int64
 }
@@ -49,10 +49,10 @@ func (m Memory) Caller() (bytes int64) {
 	return bytes
 }
 
-// Workspace is what the workspaces take in bytes.
+// Workspace is the size of the workspaces in bytes.
 func (m Memory) Workspace() int64 { return int64(m.Workspaces) * driver.WorkspaceBytes }
 
-// Beside makes m what its plans and one that needs n take together in a group. They share
+// Beside makes m the memory that its plans and one that needs n take together in a group. They share
 // the staging and the workspaces; each has words and packets of its own.
 func (m *Memory) Beside(n Memory) {
 	m.Buffers = append(m.Buffers, n.Buffers...)
@@ -80,7 +80,7 @@ func (m Memory) String() string {
 		strings.Join(buffers, ", "), m.Staging, packets, m.Words, m.Workspaces, driver.WorkspaceBytes, m.Tuning)
 }
 
-// MarshalJSON has the amounts and what follows from them, in bytes but for words and
+// MarshalJSON has the amounts and their sums, in bytes but for words and
 // workspaces, under the names that they have in C.
 func (m Memory) MarshalJSON() ([]byte, error) {
 	type buffer struct {
@@ -105,8 +105,8 @@ func (m Memory) MarshalJSON() ([]byte, error) {
 	}{buffers, m.Caller(), m.Staging, m.Packets, m.Words, m.Arena(), m.Workspaces, m.Workspace(), m.Tuning})
 }
 
-// Measure is Memory of every generated package's Shape: the device memory that a rank of so many
-// needs for a plan of the shape, at most. declare is as for Make; it is called for each rank, and
+// Measure is Memory of every generated package's Shape: the most device memory that any of the ranks
+// needs for a plan of the shape. declare is as for Make; it is called for each rank, and
 // no plan is made.
 func Measure[P any](ranks int, prog *Program, s Shape, declare func(*Builder) P) (Memory, error) {
 	if err := s.Check(ranks); err != nil {
@@ -142,7 +142,7 @@ func (m *Memory) Cover(n Memory) {
 	m.Workspaces, m.Tuning = max(m.Workspaces, n.Workspaces), max(m.Tuning, n.Tuning)
 }
 
-// measure is what the builder's rank needs.
+// measure is the memory that the builder's rank needs.
 func (b *Builder) measure() (Memory, error) {
 	p := b.plan
 	if err := errors.Join(b.errs...); err != nil {
@@ -181,13 +181,13 @@ func (b *Builder) measure() (Memory, error) {
 	return m, nil
 }
 
-// RehearsalBytes is what New allocates to try collectives of which the largest send and receive so
-// many bytes.
+// RehearsalBytes is the memory that New allocates to try collectives, given the bytes that the largest
+// send and receive.
 func RehearsalBytes(send, recv int64) int64 {
 	return group.StagingBytes(send) + group.StagingBytes(recv)
 }
 
-// scratch is what a driver allocates while it tunes the product.
+// scratch is the memory that a driver allocates while it tunes the product.
 func (p *Product) scratch() int64 {
 	if p.empty() {
 		return 0
@@ -195,8 +195,8 @@ func (p *Product) scratch() int64 {
 	return TuningBytes(int64(p.desc.M), int64(p.desc.K), int64(p.desc.N), p.desc.Type.Size())
 }
 
-// TuningBytes is what a driver allocates while it tunes a product of m by k and k by n
-// elements of so many bytes: operands, result, bias and a workspace.
+// TuningBytes is the memory that a driver allocates while it tunes a product of m by k and
+// k by n elements of a size: operands, result, bias and a workspace.
 func TuningBytes(m, k, n, elementSize int64) int64 {
 	total := int64(driver.WorkspaceBytes)
 	for _, operand := range []int64{m * k * elementSize, k * n * elementSize, m * n * elementSize, n*elementSize + 16} {

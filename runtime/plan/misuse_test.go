@@ -421,3 +421,51 @@ func TestBlocksNeedRoom(t *testing.T) {
 		})
 	})
 }
+
+// TestUnmade uses a plan that no New has made, and New without a group: each is an error.
+func TestUnmade(t *testing.T) {
+	for _, p := range []*Plan{nil, {}} {
+		for name, err := range map[string]error{"bind": p.Bind(t.Context()), "enqueue": p.Enqueue(0),
+			"replay": p.Replay(0), "run": p.Run(t.Context())} {
+			if want := name + " a plan: no New has made the plan"; !errors.Is(err, ErrUnmade) ||
+				!strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%v, want %q", err, want)
+			}
+		}
+		if err := p.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	_, err := Make(t.Context(), nil, toyProgram, Shape(nil), func(*Builder) *Plan { return nil })
+	if err == nil || !strings.Contains(err.Error(), "toy: no group (group.Join makes one)") {
+		t.Error(err)
+	}
+}
+
+// TestCancelledBind: a Bind that needs no peer ends with its ctx as well.
+func TestCancelledBind(t *testing.T) {
+	inWorld(t, 3, sim.Config{}, nil, func(w *world) {
+		toys := w.toys()
+		ended, cancel := context.WithCancel(w.Context())
+		cancel()
+		w.all(toys, func(t *toy) error {
+			old := t.C
+			if err := replace(&t.C, t.driver); err != nil {
+				return err
+			}
+			for _, what := range []string{"new memory", "the same"} {
+				if err := t.bind(ended); !errors.Is(err, context.Canceled) {
+					return fmt.Errorf("bind %s: %v", what, err)
+				}
+				if err := t.plan.Enqueue(0); !errors.Is(err, ErrNotBound) {
+					return fmt.Errorf("enqueue behind it: %v", err)
+				}
+				if err := t.bind(w.Context()); err != nil {
+					return err
+				}
+			}
+			return errors.Join(t.fill(1), t.plan.Run(w.Context()), t.check(t.C, 1), old.Close())
+		})
+		w.all(toys, func(t *toy) error { return t.close(w.Context()) })
+	})
+}

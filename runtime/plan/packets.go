@@ -19,8 +19,8 @@ type Packets struct {
 	base        []driver.Ptr
 }
 
-// Packets declares memory for packets of so many bytes of data in all, as many of each rank, and what their flags are
-// called. No other plan shares it.
+// Packets declares memory for packets, given the bytes of all ranks' data together, one equal part a rank, and
+// the name of their flags. No other plan shares it.
 func (b *Builder) Packets(name, flags string, bytes int64) *Packets {
 	if bytes < 0 {
 		b.mistake("buffer %s has %d bytes", name, bytes)
@@ -48,7 +48,7 @@ func (x *Packets) part(ranks int) int64 {
 	return 3 * x.flagsAt(ranks)
 }
 
-// flagsAt is where in a part the words of plain data begin, or what lies beside packets.
+// flagsAt is the place in a part where the words of plain data begin, or the words beside packets.
 func (x *Packets) flagsAt(ranks int) int64 { return group.StagingBytes(x.bytes / int64(ranks)) }
 
 // wordsAt is flagsAt of plain data; 0 for packets.
@@ -70,8 +70,8 @@ func (x *Packets) size(ranks int) int64 {
 	return group.StagingBytes(x.turn(ranks) + 4*MostPacketBlocks)
 }
 
-// PacketBytes is the bytes of the arena that so many ranks' packets take, or plain data with words, of so many bytes
-// of data in all.
+// PacketBytes is the bytes of the arena that all ranks' packets take, or plain data with words, given the bytes of data
+// in all.
 func PacketBytes(data int64, ranks int, words bool) int64 {
 	return (&Packets{bytes: data, words: words}).size(ranks)
 }
@@ -102,9 +102,9 @@ func (p *Plan) clearPackets() error {
 	return nil
 }
 
-// PacketWords are what a kernel of packets works with: its part of each rank's landing, by rank, of which its own is 0;
-// its own landing, the bytes of a part of it, from there to the first block's word or to what lies beside packets, and
-// from one half to the other; the first block's turn; and its step.
+// PacketWords are the addresses that a kernel of packets works with: its part of each rank's landing, by rank, with 0
+// for itself; its own landing, the bytes of a part of it, from there to the first block's word or to the words beside
+// packets, and from one half to the other; the first block's turn; and its step.
 type PacketWords struct {
 	To         []driver.Ptr
 	From       driver.Ptr

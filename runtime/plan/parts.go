@@ -21,7 +21,7 @@ type Buffer struct {
 	at      []driver.Ptr // by rank, as mapped here; zero where it is not
 	offset  int64        // of staging: in the arena, or in the plan's own memory
 	uneven  *uneven      // its chunks differ; nil where they don't
-	id      uint64       // BufferID of what it was last bound to
+	id      uint64       // BufferID of the memory that it was last bound to
 	// imports by rank, as Share has exchanged them; of an InLoop buffer only.
 	imports []*ipc.Import
 }

@@ -25,7 +25,7 @@ type Plan struct {
 	chosen  string // by Tune: the schedule, and why
 	id      int
 	issue   func(*Queue)
-	peers   []int // r+1, r+2, ..., of the own host
+	peers   []int // r+1, r+2, ..., of this rank's host
 
 	main        *Stream
 	bindable    []*Buffer // in the order of Bind's addresses
@@ -76,10 +76,10 @@ func (p *Plan) Rank() int { return p.rank }
 // Size is the number of ranks.
 func (p *Plan) Size() int { return p.ranks }
 
-// Group is what the plan runs in.
+// Group is the group that the plan runs in.
 func (p *Plan) Group() *group.Group { return p.group }
 
-// Program is what the plan was made of.
+// Program is the program that the plan was made of.
 func (p *Plan) Program() *Program { return p.program }
 
 // Name is the program's, for the group's errors.
@@ -93,11 +93,19 @@ func (p *Plan) Steps() []group.Step {
 	return nil
 }
 
-// Shape is what New was called with, as text.
+// Shape is the shape that New was called with, as text.
 func (p *Plan) Shape() string { return p.shape }
 
 // String is "plan 3 (allgatherlinear)".
-func (p *Plan) String() string { return fmt.Sprintf("plan %d (%s)", p.id, p.program.Name) }
+func (p *Plan) String() string {
+	if !p.made() {
+		return "a plan"
+	}
+	return fmt.Sprintf("plan %d (%s)", p.id, p.program.Name)
+}
+
+// made says that New has made the plan.
+func (p *Plan) made() bool { return p != nil && p.group != nil }
 
 // note adds a step during the dry run.
 func (p *Plan) note(s *Stream, wait bool, peers []int, text string) {
@@ -107,6 +115,9 @@ func (p *Plan) note(s *Stream, wait bool, peers []int, text string) {
 
 // enter takes the plan for one call; leave gives it back.
 func (p *Plan) enter() error {
+	if !p.made() {
+		return ErrUnmade
+	}
 	if err := p.group.Alive(); err != nil {
 		return err
 	}
@@ -243,8 +254,8 @@ func (p *Plan) end(run *group.Run, issued error) error {
 	return err
 }
 
-// drain waits for all runs of the group on this rank, by an empty run: what
-// follows may load, open or instantiate, which must not meet a waiting stream.
+// drain waits for all runs of the group on this rank, by an empty run. Calls
+// that load, open or instantiate may follow; they must not meet a waiting stream.
 func (p *Plan) drain(ctx context.Context) error {
 	return p.group.Drain(ctx, p.id, p.main.own)
 }

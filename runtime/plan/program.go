@@ -2,11 +2,11 @@ package plan
 
 import "ovgen/runtime/driver"
 
-// Program is the static identity of a generated package, and what it takes.
+// Program is the static identity of a generated package, and its requirements.
 type Program struct {
 	Name  string // "allgatherlinear"
 	Hash  string // of the host program's canonical text, its proof and its device code (SHA-256)
-	Proof string // what was proven: "proven for D = 1..8, stamp ..."; New refuses "unproven"
+	Proof string // the result of the proof: "proven for D = 1..8, stamp ..."; New refuses "unproven"
 	// Eager programs are not serial-safe as a graph, or exchange handles in the loop:
 	// they can be enqueued, not captured.
 	Eager bool
@@ -21,7 +21,7 @@ type Program struct {
 	// Constants are the extents of its tensors that are numbers.
 	Extents   []string
 	Constants []int
-	Divides   []Divide      // what a shape has to fulfil
+	Divides   []Divide      // requirements on a shape
 	Types     []driver.Type // element types it takes, the default first
 	Code      *driver.Code  // device code; nil without kernels
 	MaxRanks  int           // ranks that the kernels serve; 0: any

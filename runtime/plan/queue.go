@@ -13,19 +13,18 @@ import (
 // one step of the run. The first error sticks: later calls do nothing. It makes
 // no Go allocation.
 type Queue struct {
-	plan   *Plan
-	dry    bool // enqueue nothing: name steps and count events, or exchange what Share names
-	err    error
-	step   int
-	events int
-	named  bool // the step of the next Launch has been counted
-	items  []driver.MemOp
-	words  []driver.Ptr
-	ranges []Range // that the next call reads
-	one    [1]int  // a peer as a list
-	shares shares
-	// listing takes what would be enqueued, while a bound plan is written about; else nil.
-	listing *listing
+	plan     *Plan
+	dry      bool // enqueue nothing: name steps and count events, or exchange the buffers that Share names
+	err      error
+	step     int
+	events   int
+	named    bool // the step of the next Launch has been counted
+	items    []driver.MemOp
+	words    []driver.Ptr
+	ranges   []Range // that the next call reads
+	one      [1]int  // a peer as a list
+	shares   shares
+	listener Listener // of List; else nil
 }
 
 // Rank of this process in the group.
@@ -50,7 +49,7 @@ func (q *Queue) Local() int { return q.plan.rank % q.PerHost() }
 func (q *Queue) Main() *Stream { return q.plan.main }
 
 // Post writes 1 into the word that each peer keeps for this rank, in one batch;
-// no peers means every peer of the own host in the order r+1, r+2, ...
+// no peers means every peer of this host in the order r+1, r+2, ...
 func (q *Queue) Post(s *Stream, sem *Semaphore, peers ...int) {
 	if !q.signal(s, "Post", sem, peers) {
 		return
@@ -94,7 +93,7 @@ func (q *Queue) WaitWords(s *Stream, sem *Semaphore, peers ...int) (words []driv
 	return q.words, s.step, group.StepValue(q.plan.id, q.step)
 }
 
-// Signals are what a kernel posts and awaits around its work; a nil semaphore means no
+// Signals are the semaphores that a kernel posts and awaits around its work; a nil semaphore means no
 // signal.
 type Signals struct {
 	PrePost  *Semaphore // posted to every peer before the work
@@ -199,7 +198,7 @@ func (q *Queue) awaits(sem *Semaphore, peers []int, words []driver.Ptr) []group.
 	return step.Posts[n:]
 }
 
-// awaitsAround notes what a kernel awaits before its work and behind it.
+// awaitsAround notes the words that a kernel awaits before its work and behind it.
 func (q *Queue) awaitsAround(x Signals, w StepWords) {
 	before := q.awaits(x.PreWait, q.peers(x.From), w.PreWait)
 	for i := range before {
@@ -270,13 +269,13 @@ func (q *Queue) Set(s *Stream, dst, src driver.Ptr, bytes int64) {
 	}
 }
 
-// Rows are rows of bytes in memory, of which each begins Pitch bytes after the one before it.
+// Rows are rows of bytes in memory. Each begins Pitch bytes after the one before it.
 type Rows struct {
 	At    driver.Ptr
 	Pitch int64
 }
 
-// SetColumns copies rows of width bytes each, so many bytes in all, by the copy engine.
+// SetColumns copies rows of width bytes each by the copy engine, given the bytes of all.
 func (q *Queue) SetColumns(s *Stream, dst, src Rows, width, bytes int64) {
 	if q.Idle(s, bytes) {
 		return
@@ -317,7 +316,7 @@ func (q *Queue) product(kind string, s *Stream, p *Product, c, a, b, bias driver
 	}
 }
 
-// Synchronize makes s wait for what was enqueued so far on another stream. An event that
+// Synchronize makes s wait for all work that was enqueued so far on another stream. An event that
 // already marks all of that is waited for again, not recorded again.
 func (q *Queue) Synchronize(s, on *Stream) {
 	live := q.begin(s)

@@ -7,7 +7,7 @@ import (
 	"ovgen/runtime/group"
 )
 
-// Multiprocessors are those of the device, and none where nothing is enqueued.
+// Multiprocessors is the number of the device, and 0 where nothing is enqueued.
 func (q *Queue) Multiprocessors() int {
 	if q.dry {
 		return 0
@@ -26,7 +26,7 @@ func (q *Queue) TensorMap(to *driver.TensorMap, d driver.TensorMapDesc) bool {
 }
 
 // AwaitsGroups notes, in the step that is being numbered, that its kernel awaits around its work a word of each peer
-// for each of so many groups of tiles.
+// for each group of tiles.
 func (q *Queue) AwaitsGroups(x Signals, groups int) {
 	if !q.numbering() {
 		return

@@ -6,7 +6,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// launch is so many blocks of so many threads.
+// launch is the number of blocks of a launch, and of threads of a block.
 type launch struct{ blocks, threads int }
 
 // noteLaunch notes a launch while the steps are numbered.

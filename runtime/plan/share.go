@@ -25,7 +25,7 @@ type shares struct {
 // the arena, which every rank has mapped.
 func (q *Queue) Share(b *Buffer, to, from int) {
 	switch {
-	case !b.inLoop, q.listing != nil:
+	case !b.inLoop, q.listener != nil:
 	case q.shares.passing:
 		q.exchange(b, from)
 	case q.dry:
@@ -101,7 +101,7 @@ func (p *Plan) share(ctx context.Context, s driver.Stream) error {
 	return err
 }
 
-// forget gives up what the runs have exchanged, when the plan is bound anew.
+// forget gives up the memory that the runs have exchanged, when the plan is bound anew.
 func (p *Plan) forget() {
 	p.queue.shares.done = false
 	for _, f := range p.bindable {

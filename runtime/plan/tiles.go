@@ -31,7 +31,7 @@ type UnknownTilesError struct {
 	Known           []string
 }
 
-// Error says what to do.
+// Error names the remedy.
 func (e *UnknownTilesError) Error() string {
 	return fmt.Sprintf("use tiles of %s: no kernel %q among %q (tune again with this binary)", e.Program, e.Kernel,
 		e.Known)

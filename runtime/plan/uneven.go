@@ -15,7 +15,7 @@ type uneven struct {
 	unit   int64 // bytes that a count counts
 	chunks int
 	index  func(rank, chunk int) int
-	room   int64 // bytes from a chunk to the next; 0: what it has
+	room   int64 // bytes from a chunk to the next; 0: the chunk's size
 	*table       // of the last Bind
 }
 
@@ -51,7 +51,7 @@ func (b *Builder) Balanced(rows int) {
 	}
 }
 
-// Parts declares a matrix product for each of the balanced parts, with its rows for those of d.
+// Parts declares a matrix product for each of the balanced parts, with its rows in place of d's.
 func (b *Builder) Parts(d driver.MatmulDesc) []*Product {
 	var list []*Product
 	for _, rows := range b.plan.balanced {
@@ -95,7 +95,7 @@ func (b *Buffer) PeerSize(rank, chunk int) int64 {
 // Room is the bytes of a chunk with its padding.
 func (b *Buffer) Room() int64 { return b.uneven.room }
 
-// size is what a rank has of the buffer.
+// size is the bytes that a rank has of the buffer.
 func (b *Buffer) size(rank int) int64 {
 	if b.uneven == nil {
 		return b.sizeBy(nil, rank)
@@ -103,7 +103,7 @@ func (b *Buffer) size(rank int) int64 {
 	return b.sizeBy(b.uneven.table, rank)
 }
 
-// sizeBy is what a rank has of the buffer where a table says how large its chunks are.
+// sizeBy is the bytes that a rank has of the buffer where a table says how large its chunks are.
 func (b *Buffer) sizeBy(t *table, rank int) int64 {
 	switch {
 	case b.root && rank != 0:
@@ -114,7 +114,7 @@ func (b *Buffer) sizeBy(t *table, rank int) int64 {
 	return b.bytes
 }
 
-// size is what a rank has of a buffer by these counts.
+// size is the bytes that a rank has of a buffer by these counts.
 func (c *chunking) size(f *Buffer, rank int) int64 {
 	if f.uneven == nil {
 		return f.sizeBy(nil, rank)
@@ -133,7 +133,7 @@ func (c *chunking) adopt() {
 }
 
 // count lays the uneven buffers out by the counts of a Bind: as they are, where the
-// counts are those of the last one.
+// counts have not changed.
 func (p *Plan) count(to *target, counts []int) error {
 	if len(counts) != p.counts {
 		return fmt.Errorf("%d counts, and the program has %d uneven parts", len(counts), p.counts)

@@ -3,6 +3,7 @@ package safetensors_test
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -23,6 +24,15 @@ func file(header string, data int) []byte {
 	return append(append(b, header...), make([]byte, data)...)
 }
 
+// many are so many tensors without elements.
+func many(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `"%d": {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]},`, i)
+	}
+	return strings.TrimSuffix(b.String(), ",")
+}
+
 // TestRefused has files that break the format's rules.
 func TestRefused(t *testing.T) {
 	const x = `"x": {"dtype": "BF16", "shape": [2, 2], "data_offsets": [0, 8]}`
@@ -34,16 +44,31 @@ func TestRefused(t *testing.T) {
 		{"empty", nil, "the header's length"},
 		{"a header that ends early", file("{"+x+"}", 0)[:20], "truncated"},
 		{"an endless header", binary.LittleEndian.AppendUint64(nil, 1<<60), "truncated, or no safetensors file"},
-		{"no object", file("[]", 0), "the header: json: cannot unmarshal array"},
+		{"no object", file("[]", 0), "the header: it is no JSON object"},
 		{"half an object", file("{"+x, 8), "the header"},
-		{"no tensor", file(`{"x": 3}`, 8), "the header: json: cannot unmarshal number"},
+		{"no tensor", file(`{"x": 3}`, 8), "the header: tensor x: json: cannot unmarshal number"},
 		{"data that ends early", file("{"+x+"}", 7),
 			"tensor x: [0 8] of 7 bytes is no place for shape [2 2] (the file may be truncated)"},
 		{"a tail", file("{"+x+"}", 9), "9 bytes of tensors"},
 		{"one name twice", file("{"+x+`, "x": {"dtype": "BF16", "shape": [2], "data_offsets": [8, 12]}}`, 12),
-			"12 bytes of tensors, and the header tells of 4"},
+			"the header: tensor x stands there twice"},
 		{"a hole", file("{"+x+`, "y": {"dtype": "BF16", "shape": [2], "data_offsets": [12, 16]}}`, 16),
-			"16 bytes of tensors, and the header tells of 12"},
+			"tensor y: it begins at 12, and the one before it ends at 8"},
+		{"a hole before the first", file(`{"x": {"dtype": "BF16", "shape": [2], "data_offsets": [4, 8]}}`, 8),
+			"tensor x: it begins at 4, and the one before it ends at 0"},
+		{"two at one place, and a hole", file("{"+x+`, "y": {"dtype": "BF16", "shape": [4], "data_offsets": [0, 8]}}`,
+			16), "it begins at 0, and the one before it ends at 8"},
+		{"two that overlap", file("{"+x+`, "y": {"dtype": "BF16", "shape": [2], "data_offsets": [6, 10]}}`, 10),
+			"tensor y: it begins at 6, and the one before it ends at 8"},
+		{"negative extents", file(`{"x": {"dtype": "U8", "shape": [-2, -8], "data_offsets": [0, 16]}}`, 16),
+			"tensor x: shape [-2 -8]"},
+		{"a negative place", file(`{"x": {"dtype": "U8", "shape": [-16], "data_offsets": [16, 0]}}`, 16),
+			"tensor x: shape [-16]"},
+		{"more behind the object", file("{"+x+"} {}", 8), "the header: there is more behind the JSON object"},
+		{"half of something behind the object", file("{"+x+`} "`, 8), "the header: unexpected EOF"},
+		{"no key", file("{3: 4}", 0), "the header: invalid character '3'"},
+		{"metadata that ends early", file(`{"__metadata__": {`, 0), "the header: unexpected EOF"},
+		{"too many tensors", file("{"+many(1<<17+1)+"}", 0), "the header: more than 131072 tensors"},
 		{"a place that is too small", file(`{"x": {"dtype": "BF16", "shape": [4], "data_offsets": [0, 4]}}`, 8),
 			"tensor x: [0 4] of 8 bytes is no place for shape [4]"},
 		{"a place behind the end", file("{"+x+`, "y": {"dtype": "BF16", "shape": [2], "data_offsets": [8, 12]}}`, 10),
@@ -66,6 +91,16 @@ func TestRefused(t *testing.T) {
 			}
 		})
 	}
+	dir := t.TempDir()
+	for name, data := range map[string][]byte{"1.safetensors": file("{"+x+"}", 8), "2.safetensors": file("{"+x+"}", 8),
+		"model.safetensors.index.json": []byte(`{"weight_map": {"x": "1.safetensors", "y": "2.safetensors"}}`)} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := safetensors.Open(dir); err == nil || !strings.Contains(err.Error(), "1.safetensors has it too") {
+		t.Errorf("%v, want the file that has the tensor too", err)
+	}
 	if _, err := safetensors.Open(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
@@ -74,14 +109,16 @@ func TestRefused(t *testing.T) {
 // TestRead reads parts of tensors of two files, in either type.
 func TestRead(t *testing.T) {
 	dir := t.TempDir()
-	first := file(`{"x": {"dtype": "BF16", "shape": [3, 2], "data_offsets": [0, 12]}}  `, 0)
+	first := file(`{"__metadata__": {"of": "[]"}, "z": {"dtype": "U8", "shape": [0, 7], "data_offsets": [12, 12]},
+		"x": {"dtype": "BF16", "shape": [3, 2], "data_offsets": [0, 12]}}  `, 0)
 	for i := range 6 {
 		first = binary.LittleEndian.AppendUint16(first, bf16(float32(i)))
 	}
 	second := file(`{"y": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}`, 4)
-	index := `{"weight_map": {"x": "1.safetensors", "y": "2.safetensors"}}`
+	third := file(`{"n": {"dtype": "I16", "shape": [1], "data_offsets": [0, 2]}}`, 2)
+	index := `{"weight_map": {"x": "1.safetensors", "y": "2.safetensors", "n": "3.safetensors"}}`
 	for name, data := range map[string][]byte{"1.safetensors": first, "2.safetensors": second,
-		"model.safetensors.index.json": []byte(index)} {
+		"3.safetensors": third, "model.safetensors.index.json": []byte(index)} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -123,10 +160,10 @@ func TestRead(t *testing.T) {
 		part safetensors.Part
 		want string
 	}{
-		{safetensors.Part{Name: "z", Shape: shape, Type: device.BF16}, "tensor z: it is not in the checkpoint"},
+		{safetensors.Part{Name: "w", Shape: shape, Type: device.BF16}, "tensor w: it is not in the checkpoint"},
 		{safetensors.Part{Name: "x", Shape: scalars, Type: device.BF16}, "its shape is [3 2], and [1] is wanted"},
-		{safetensors.Part{Name: "x", Shape: shape, Type: device.FP16}, "its type is BF16, and fp16 is wanted"},
-		{safetensors.Part{Name: "y", Shape: scalars, Type: device.BF16}, "its type is F32, and bf16 is wanted"},
+		{safetensors.Part{Name: "x", Shape: shape}, "its type is BF16, and no type is wanted (BF16, F16 and F32 are"},
+		{safetensors.Part{Name: "n", Shape: scalars, Type: device.BF16}, "its type is I16, and bf16 is wanted"},
 		{safetensors.Part{Name: "y", Shape: scalars, Axis: 1, Type: device.FP32}, "of axis 1 are no part of [1]"},
 		{safetensors.Part{Name: "x", Shape: shape, From: -1, Type: device.BF16}, "0 from -1 on of axis 0 are no part"},
 	} {

@@ -85,6 +85,7 @@ var AllGatherLinearCopied = s.Schedule{
 	Tensors: linearTensors,
 	Ops:     linear,
 	Moves:   []s.Move{{Of: "A", Way: s.Naive{Copied: true}}},
+	Teaches: true,
 }
 
 // AllGatherLinearGrouped multiplies the own shard, then the shards after it as one product
@@ -120,16 +121,16 @@ var AllGatherLinearOneShot = s.Schedule{
 
 // AllGatherLinearPackets is AllGatherLinearOneShot whose ranks send their shards as packets, words that the peer polls:
 // nobody asks whether the peer is ready. Choose it for shards of up to a megabyte or two (two H200s, 8B's first layer
-// at 128, 256 and 512 rows: 25.3, 31.1 and 50.2 us where AllGatherLinearOneShot takes 28.4, 34.7 and 52.6).
+// at 128, 256 and 512 rows: 25.5, 31.1 and 49.6 us where AllGatherLinearOneShot takes 28.6, 34.8 and 52.1).
 var AllGatherLinearPackets = s.Schedule{
 	Tensors: linearTensors,
 	Ops:     linear,
 	Moves:   []s.Move{{Of: "A", Way: s.PushGather{}}},
 }
 
-// AllGatherLinearTiles is one launch: its kernel multiplies the own shard while it pulls those of the others, and each
-// of them as soon as it is there. It runs on GPUs of compute capability 9.0 alone, and reads the weights once for each
-// shard: choose it for 512 rows or more, and AllGatherLinearOneShot for fewer.
+// AllGatherLinearTiles is one launch: its kernel multiplies the own shard while it pulls the shards of the others, and
+// multiplies each of them as soon as it is there. It runs on GPUs of compute capability 9.0 alone, and reads the
+// weights once for each shard: choose it for 512 rows or more, and AllGatherLinearOneShot for fewer.
 var AllGatherLinearTiles = s.Schedule{
 	Tensors: linearTensors,
 	Ops:     linear,
@@ -146,15 +147,17 @@ var AllGatherLinearBroadcast = s.Schedule{
 	Tensors: linearTensors,
 	Ops:     linear,
 	Moves:   []s.Move{{Of: "A", Way: s.Broadcast{}}},
+	Teaches: true,
 }
 
 // AllGatherLinearStartInLoop makes each step's streams wait for the caller's stream
 // inside the loop, which has already joined the step before: nothing overlaps. Never
-// choose it: it shows what nvFuser's pull request 4217 found and repaired.
+// choose it: it shows the mistake that nvFuser's pull request 4217 repaired.
 var AllGatherLinearStartInLoop = s.Schedule{
 	Tensors: linearTensors,
 	Ops:     linear,
 	Moves:   []s.Move{{Of: "A", Way: s.Naive{StartInLoop: true}}},
+	Teaches: true,
 }
 
 // AllGatherLinearHandlesInLoop exchanges IPC handles in each step, where nvFuser has it: a
@@ -164,6 +167,7 @@ var AllGatherLinearHandlesInLoop = s.Schedule{
 	Tensors: linearTensors,
 	Ops:     linear,
 	Moves:   []s.Move{{Of: "A", Way: s.Naive{HandlesInLoop: true}}},
+	Teaches: true,
 }
 
 var linearTensors = []s.Tensor{
@@ -175,7 +179,7 @@ var linearTensors = []s.Tensor{
 
 var linear = []s.Op{s.Linear("C", "A", "B", s.Bias("Bias"))}
 
-// AllGatherLinearBatches is AllGatherLinear of several sequences side by side, of each of which every rank has a part:
+// AllGatherLinearBatches is AllGatherLinear of several sequences side by side. Every rank has a part of each:
 // [b, s, h] spread along s, as rows [b*s, h]. A step gathers a rank's rows of all sequences, and multiplies each
 // sequence's where they belong, so that nothing is copied to bring them together.
 var AllGatherLinearBatches = s.Schedule{

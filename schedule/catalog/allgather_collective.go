@@ -18,7 +18,7 @@ var AllGatherLinearCollective2 = collective("2")
 // first collective ends.
 var AllGatherLinearCollective8 = collective("8")
 
-// collective is a linear layer in so many chunks, on four streams taken in turn.
+// collective is a linear layer in a number of chunks, on four streams taken in turn.
 func collective(n s.Extent) s.Schedule {
 	return s.Schedule{
 		Tensors: []s.Tensor{

@@ -4,7 +4,7 @@ import s "ovgen/schedule"
 
 // AllGatherLinearRingGet is a forwarding ring by pulls, as in nvFuser's test of pull
 // request 5429: each step posts to the next rank that its shard is there, multiplies it on
-// the same stream and lets the next stream pull what the rank before has; nothing waits for
+// the same stream and lets the next stream pull the shard of the rank before; nothing waits for
 // sends or receives in the loop. Every shard takes as many hops as it has ranks to pass, 7
 // us of latency each on NVLink; choose a ring only where ranks are not all joined to each
 // other, as over PCIe.

@@ -28,8 +28,8 @@ var LinearAllReduceOneShot = s.Schedule{
 }
 
 // LinearAllReducePackets is LinearAllReduceOneShot whose ranks send their partial results as packets, as
-// AllReducePackets does. Choose it up to two megabytes of output (two H200s, 8 rows of 8192: 59.1 us where the
-// product alone takes 58.2 and LinearAllReduceOneShot 62.2).
+// AllReducePackets does. Choose it up to two megabytes of output (two H200s, 8 rows of 8192: 59.0 us where the
+// product alone takes 58.5 and LinearAllReduceOneShot 62.4).
 var LinearAllReducePackets = s.Schedule{
 	Tensors: linearReduced,
 	Ops:     product,
@@ -37,8 +37,8 @@ var LinearAllReducePackets = s.Schedule{
 }
 
 // LinearAllReducePush is LinearAllReducePackets for larger outputs, whose partial results are sent as they are, as
-// AllReducePush does (two H200s, 64 rows of 8192: 66.4 us where LinearAllReduceOneShot takes 67.2; 256 rows: 94.2 and
-// 93.3).
+// AllReducePush does. On two H200s it is level with LinearAllReduceOneShot (64 rows of 8192: 66.6 and 66.9 us; 256
+// rows: 93.9 and 93.8).
 var LinearAllReducePush = s.Schedule{
 	Tensors: linearReduced,
 	Ops:     product,

@@ -3,11 +3,11 @@ package catalog
 import s "ovgen/schedule"
 
 // RotaryAttention is the attention half of a layer of Llama under tensor and sequence parallelism: the norm
-// of each rank's own rows and the gather of what it leaves, query, key and value of the rank's heads, of
-// which queries and keys are turned by the angles of their positions, causal attention over the gathered
-// rows, and the projection with its reduce-scatter and the residual. Heads are W columns wide; Angles has
+// of each rank's own rows and the gather of the normed rows; query, key and value of the rank's heads, with
+// queries and keys turned by the angles of their positions; causal attention over the gathered
+// rows; and the projection with its reduce-scatter and the residual. Heads are W columns wide; Angles has
 // W/2 cosines and then as many sines for each row. The attention is a kernel in attention.cu beside this file, as
-// plain as can be: set the Plan's field to call a faster one. BlockBehindAttention is what follows.
+// plain as can be: set the Plan's field to call a faster one. BlockBehindAttention follows it.
 var RotaryAttention = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}},

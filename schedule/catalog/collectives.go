@@ -62,7 +62,7 @@ var ReduceScatterPackets = s.Schedule{
 }
 
 // AllReduceOneShot sums the ranks' A on every rank: one kernel waits for the peers and
-// adds what it reads from them in the order of ranks, so that all get equal bits.
+// adds up their A in the order of ranks, so that all get equal bits.
 // Choose it below about a megabyte; vLLM's and TensorRT-LLM's one-shot kernels do the
 // same.
 var AllReduceOneShot = s.Schedule{
@@ -92,8 +92,8 @@ var AllReducePush = s.Schedule{
 }
 
 // AllReduceTwoShot is AllReduceOneShot with each rank adding its own rows only and
-// reading the other sums from the ranks that made them. Choose it above about a
-// megabyte (four H200s, 8 MiB: 74 us where one shot takes 99).
+// reading the other sums from the ranks that made them. Choose it on four ranks or more, above about a
+// megabyte (four H200s, 8 MiB: 74 us where one shot takes 99). On two it is slower at every size.
 var AllReduceTwoShot = s.Schedule{
 	Tensors: summed,
 	Ops:     []s.Op{s.Sum("C", "A")},
@@ -166,7 +166,7 @@ var ReduceScatterInPlace = s.Schedule{
 
 // AllReduceInPlace is AllReduceTwoShot of one tensor: the sum replaces each rank's C. Between
 // reading a part and replacing it lies a meeting of the ranks anyway, so it costs nothing.
-// AllReduceOneShot has no such form: a rank would replace what its peers still read.
+// AllReduceOneShot has no such form: a rank would replace memory that its peers still read.
 var AllReduceInPlace = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}, Within: "C"},
@@ -219,7 +219,7 @@ var ReduceScatterV = s.Schedule{
 	Moves: []s.Move{{Of: "C", Way: s.Shot{}}},
 }
 
-// AllToAllV is AllToAll of parts that differ in length: count [p, q] is what rank p has for
+// AllToAllV is AllToAll of parts that differ in length: count [p, q] is the number of elements that rank p has for
 // rank q. The dispatch and the combine of a mixture of experts need it, where the router's
 // counts are known to all.
 var AllToAllV = s.Schedule{

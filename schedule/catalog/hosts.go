@@ -12,11 +12,11 @@ var AllGatherLinearHosts = s.Schedule{
 	Ops:     linear,
 }
 
-// LinearReduceScatterHosts is LinearReduceScatter for ranks on several hosts. Each host sums what its ranks have for
-// another host's, and one sum a rank crosses the network; the own host is done with last, beside the network. Choose
-// it behind AllGatherLinearHosts, where K over all ranks is as large as the columns there. Sums of hosts are rounded
-// before they are added up, so runs on other numbers of hosts differ in bits. Where products are long and the network
-// is not, schedule.Rails{Parts: 2} sends a part while the next is multiplied.
+// LinearReduceScatterHosts is LinearReduceScatter for ranks on several hosts. Each host adds up its ranks' partial
+// results for another host, and one sum a rank crosses the network; the own host is done with last, beside the
+// network. Choose it behind AllGatherLinearHosts, where K over all ranks is as large as the columns there. Sums of
+// hosts are rounded before they are added up, so runs on other numbers of hosts differ in bits. Where products are
+// long and the network is not, schedule.Rails{Parts: 2} sends a part while the next is multiplied.
 var LinearReduceScatterHosts = s.Schedule{
 	Mesh:    s.Hosts(),
 	Tensors: linearScattered,

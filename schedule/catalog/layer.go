@@ -3,12 +3,12 @@ package catalog
 import s "ovgen/schedule"
 
 // LlamaLayer is a whole layer of Llama under tensor and sequence parallelism, in one host program and
-// one graph: the norm of each rank's own rows and the gather of what it leaves, query, key and value of
-// the rank's heads, of which queries and keys are turned by the angles of their positions, attention, the
-// projection with its reduce-scatter and the residual, and the gated MLP likewise. Heads are W columns wide;
+// one graph: the norm of each rank's own rows and the gather of the normed rows; query, key and value
+// of the rank's heads, with queries and keys turned by the angles of their positions; attention; the projection
+// with its reduce-scatter and the residual; and the gated MLP likewise. Heads are W columns wide;
 // Angles has W/2 cosines and then as many sines for each row. Attention is the caller's: a Go function that
-// enqueues it between the products, for all rows and this rank's heads, and that has the cache to itself. What
-// ovgen proves is the rest, and that attention reads and writes nothing too early or too late.
+// enqueues it between the products, for all rows and this rank's heads, and that has the cache to itself.
+// ovgen proves the rest, and that attention reads and writes nothing too early or too late.
 var LlamaLayer = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}},
@@ -35,9 +35,9 @@ var LlamaLayer = s.Schedule{
 	},
 }
 
-// Logits multiplies what a model ends with by the vocabulary's weight, which is spread over the ranks by words
-// (Megatron's parallel output layer, gathered): each rank makes the logits of its words, and then copies those of its
-// peers beside them in each row. A is the same on all ranks, as behind an all-reduce.
+// Logits multiplies the last layer's result by the vocabulary's weight, which is spread over the ranks by words
+// (Megatron's parallel output layer, gathered): each rank makes the logits of its words, and then copies the logits
+// of its peers beside them in each row. A is the same on all ranks, as behind an all-reduce.
 var Logits = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K)}},
@@ -48,7 +48,7 @@ var Logits = s.Schedule{
 }
 
 // LayerNormLinear is a column-parallel layer of GPT as Transformer Engine's module of that name has it: each rank norms
-// its own rows about their means, and what that leaves is gathered and multiplied. The norm adds 1e-6, as ViT has it.
+// its own rows about their means, and the normed rows are gathered and multiplied. The norm adds 1e-6, as ViT has it.
 var LayerNormLinear = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}},

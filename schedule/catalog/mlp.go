@@ -75,7 +75,7 @@ var MixedMLP = s.Schedule{
 
 // BlockBehindAttention is a layer of Llama from the attention's output to the next residual, in one host
 // program and one graph: the row-parallel projection and its reduce-scatter with the residual, the norm
-// of each rank's own rows, the gather of what that leaves, and the gated MLP with the second residual.
+// of each rank's own rows, the gather of the normed rows, and the gated MLP with the second residual.
 // The norm comes before the gather, so each rank norms its share of the rows once. Between the two sums
 // no rank waits for anything but rows: it multiplies a peer's rows as soon as that peer has summed and
 // normed them.
@@ -108,5 +108,5 @@ var BlockBehindAttentionPackets = s.Schedule{
 		{Of: "C", Way: s.PushShot{}}},
 }
 
-// twoLayers leave what lies between them in memory of the plan.
+// twoLayers leave the tensor between them in memory of the plan.
 var twoLayers = []s.Op{s.Linear("H", "A", "B", s.Bias("Bias"), s.GELU()), s.Linear("C", "H", "B2")}

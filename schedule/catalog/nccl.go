@@ -11,10 +11,10 @@ var AllGatherLinearNCCL = s.Schedule{
 	Moves:   []s.Move{{Of: "A", Way: s.NCCL{}}},
 }
 
-// AllGatherLinearNCCL4 is AllGatherLinearNCCL in four chunks, of which one travels while the one
-// before is multiplied: nvFuser's pipeline on a stream axis with its own backend. NCCL takes
-// multiprocessors from the products, so little is won (two H200s: .83 at 16384 rows, .77 at 4096,
-// where the serial form has .84).
+// AllGatherLinearNCCL4 is AllGatherLinearNCCL in four chunks: each travels while the one
+// before is multiplied, as in nvFuser's pipeline on a stream axis with its own backend. NCCL takes
+// multiprocessors from the products, so little is won (two H200s, gated: .84 of the product alone at
+// 16384 rows and .76 at 4096, where the serial form has .81 and .83).
 var AllGatherLinearNCCL4 = s.Schedule{
 	Tensors: collective("4").Tensors,
 	Ops:     linear,
@@ -23,7 +23,8 @@ var AllGatherLinearNCCL4 = s.Schedule{
 
 // LinearReduceScatterNCCL multiplies, then adds the partial results up by NCCL in two parts, of
 // which one is added up while the other is multiplied. NCCL adds in an order of its own and rounds
-// on the way (two H200s: .76 at 16384 rows, .70 in one part; LinearReduceScatter .92).
+// on the way (two H200s, gated: .75 of the product alone at 16384 rows and .66 at 4096;
+// LinearReduceScatter .91 and .89).
 var LinearReduceScatterNCCL = s.Schedule{
 	Tensors: linearScattered,
 	Ops:     product,
@@ -32,7 +33,7 @@ var LinearReduceScatterNCCL = s.Schedule{
 
 // LinearAllReduceNCCL multiplies, then adds the partial results up on all ranks by NCCL, in two
 // parts as LinearReduceScatterNCCL does. All ranks get equal bits. On two H200s it is as fast as
-// LinearAllReduce (.70 at 16384 rows, .61 in one part).
+// LinearAllReduce (gated: .70 of the product alone at 16384 rows and .65 at 4096; LinearAllReduce .68 and .65).
 var LinearAllReduceNCCL = s.Schedule{
 	Tensors: linearReduced,
 	Ops:     product,

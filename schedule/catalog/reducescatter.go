@@ -8,7 +8,7 @@ import s "ovgen/schedule"
 // r+1, r+2, ..., the copy engine puts every partial result into a slot at its owner
 // after its product, and the owner sums its slots once, in fp32 and in the order of
 // ranks, so runs give equal bits. The products have a stream each, of falling priority: a
-// part that leaves must be done first, and the next fills what it leaves of the device;
+// part that leaves must be done first, and the next fills the rest of the device;
 // the first begins before the post, so that no other takes its place. The copies have a
 // stream each as well, so that one starts under another. Each stream of products takes
 // its 32 MiB of workspace. Choose it from about two thousand rows on (four H200s: .56 of
@@ -38,7 +38,7 @@ var LinearReduceScatterBalancedOneShot = s.Schedule{
 	Moves:   []s.Move{{Of: "C", Way: s.Shot{}}},
 }
 
-// RowParallelLinear is LinearReduceScatter with what follows it in a transformer: the bias of a
+// RowParallelLinear is LinearReduceScatter with the functions that follow it in a transformer: the bias of a
 // row-parallel layer, added once, and the residual, whose rows are spread as the result's. The
 // kernel that sums adds both before it rounds, so neither costs a launch nor a pass over memory
 // of its own. Choose it for the projection after attention and for the second layer of an MLP
@@ -86,6 +86,7 @@ var LinearReduceScatterInSlot = s.Schedule{
 	Tensors: linearScattered,
 	Ops:     product,
 	Moves:   []s.Move{{Of: "C", Way: s.Stores{Signals: s.MemOps}}},
+	Teaches: true,
 }
 
 // LinearReduceScatterKernels is LinearReduceScatterInSlot with its waits and posts in
@@ -136,8 +137,8 @@ var LinearReduceScatterOneShot = s.Schedule{
 
 // LinearReduceScatterPackets is LinearReduceScatterOneShot whose ranks send each other the rows as packets, as soon as
 // the product has made them: nobody asks whether the peer is ready. Choose it for up to 512 rows (two H200s, 8B's
-// second layer at 128, 256 and 512 rows: 25.9, 32.7 and 48.8 us where LinearReduceScatterOneShot takes 29.1, 36.0 and
-// 51.3).
+// second layer at 128, 256 and 512 rows: 25.7, 33.0 and 47.5 us where LinearReduceScatterOneShot takes 29.1, 35.9 and
+// 50.0).
 var LinearReduceScatterPackets = s.Schedule{
 	Tensors: linearScattered,
 	Ops:     product,
@@ -145,7 +146,7 @@ var LinearReduceScatterPackets = s.Schedule{
 }
 
 // LinearReduceScatterTiles is one launch: its kernel multiplies the peers' rows by tiles, which leave for their owner
-// as they are made, then its own rows, and adds to each tile what the peers made of it, as soon as its group of tiles
+// as they are made, then its own rows, and adds the peers' tiles to each of its own, as soon as its group of tiles
 // has come from all of them. It runs on GPUs of compute capability 9.0 alone, and its blocks must all run at the same
 // time: nothing else may hold multiprocessors for long. Choose it from 1024 rows on (two H200s, 8B's second layer: 82.0
 // us where LinearReduceScatterOneShot takes 88.8).
@@ -183,8 +184,8 @@ var LinearReduceScatterRingKernel = s.Schedule{
 	Moves:   []s.Move{{Of: "C", Way: s.RingSum{}}},
 }
 
-// LinearReduceScatterBatches is LinearReduceScatter of several sequences side by side, of each of which every rank gets
-// a part: [b, s, h] spread along s, as rows [b*s, h]. A step multiplies one rank's rows of all sequences, one sequence
+// LinearReduceScatterBatches is LinearReduceScatter of several sequences side by side. Every rank gets a part of each:
+// [b, s, h] spread along s, as rows [b*s, h]. A step multiplies one rank's rows of all sequences, one sequence
 // after the other, and puts them at once.
 var LinearReduceScatterBatches = s.Schedule{
 	Tensors: []s.Tensor{

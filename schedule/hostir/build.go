@@ -2,6 +2,9 @@ package hostir
 
 import "strings"
 
+// MainStream is the stream on which the caller enqueues a run.
+const MainStream = "main"
+
 // Stream is a stream that is one of its set.
 func Stream(set string) StreamRef { return StreamRef{Set: set} }
 
@@ -86,7 +89,7 @@ func ApplyTo(s StreamRef, function string, dst, x View, operands ...View) Step {
 		By: function}
 }
 
-// OfHeads is the step of a function of heads of so many columns.
+// OfHeads is the step of a function of heads that are width columns wide.
 func (s Step) OfHeads(width Expr) Step { s.Width = width; return s }
 
 // WithEpsilon is the step of a norm that adds a number to the mean of squares.
@@ -107,7 +110,7 @@ func Multiply(s StreamRef, index string, c, a, b View, bias ...View) Step {
 	return Step{Stream: s, Do: Product, Index: index, Reads: append([]View{a, b}, bias...), Writes: []View{c}}
 }
 
-// Together is a collective of all ranks, or of those of a rail.
+// Together is a collective of all ranks, or of the ranks of a rail.
 func Together(s StreamRef, do Work, dst, src View) Step {
 	return Step{Stream: s, Do: do, Reads: []View{src}, Writes: []View{dst}, By: NCCL}
 }

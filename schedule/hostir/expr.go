@@ -34,7 +34,7 @@ var (
 	Local   = Var("l") // its number there
 )
 
-// Place gives the variables of a rank's place their values, of D ranks on so many hosts; none are one.
+// Place gives the variables of a rank's place their values. No hosts are one.
 func (e Env) Place(rank, ranks, hosts int) Env {
 	hosts = max(hosts, 1)
 	each := max(ranks/hosts, 1)

@@ -3,10 +3,10 @@ package hostir
 // OverHosts says that the program is for ranks on several hosts.
 func (p *Program) OverHosts() bool { return p.Schedule.OverHosts() }
 
-// HostsOf are the numbers of hosts that so many ranks may be on.
+// HostsOf are the numbers of hosts among which a number of ranks may be divided.
 func (p *Program) HostsOf(ranks int) []int { return p.Schedule.HostsOf(ranks) }
 
-// FewestHosts is the least number of several hosts that so many ranks may be on, or one.
+// FewestHosts is the least of these numbers above one, or one.
 func (p *Program) FewestHosts(ranks int) int { return p.Schedule.FewestHosts(ranks) }
 
 // OnHost is the rank of a host that has a number there.

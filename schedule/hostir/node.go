@@ -12,8 +12,8 @@ type Node interface {
 	node()
 }
 
-// Origin is what a node carries for readers: a remark, the field of the schedule that asked for it,
-// and, of a step in a program of several moves, the tensor whose move it belongs to, or where a chain gathers that.
+// Origin is carried by a node for readers: a remark, the field of the schedule that asked for it,
+// and, in a program of several moves, the tensor whose move a step belongs to, or the place where a chain gathers it.
 type Origin struct{ Remark, Field, MoveOf string }
 
 // Source returns the origin itself.

@@ -9,9 +9,9 @@ import (
 // peer's half that the peer has done with since the run before the last, and waits for nobody's leave.
 const Halves = 2
 
-// Landing says what lands in a buffer: packets, which are words of 4 bytes and flags of themselves: the words of a
-// semaphore, and both the buffer and the words have so many halves that runs use in turn. Without a semaphore, none do.
-// Or plain data lands, and the flags are words, one for each block of the kernel that sends.
+// Landing says how data lands in a buffer. Packets are words of 4 bytes, each its own flag; Flags names them as words
+// of a semaphore. Plain data has separate flags, one word for each block of the kernel that sends. The buffer and the
+// words have Halves, which runs use in turn. Without a semaphore nothing lands.
 type Landing struct {
 	Flags  string
 	Halves int
@@ -24,8 +24,11 @@ const (
 	PushKernel    = "push"
 )
 
-// Pushes says that a kernel sends what lands.
+// Pushes says that a kernel sends data that lands at its peers.
 func Pushes(kernel string) bool { return kernel == PushKernel || Work(kernel).Lands() }
+
+// Takes says that a kernel sends packets, and sets the packets that land back to 0.
+func Takes(kernel string) bool { return Work(kernel).Lands() }
 
 // Landings are the semaphores that are flags of packets, with the buffer of each.
 func (p *Program) Landings() map[string]Buffer {
@@ -38,9 +41,8 @@ func (p *Program) Landings() map[string]Buffer {
 	return found
 }
 
-// SumPackets sends each rank a view, as packets into the part of that rank's landing which is this rank's, and adds up
-// what the others send and the own view, in the order of ranks, and then a tensor or none that is added to the sum. The
-// flags are posted and awaited between.
+// SumPackets sends view r to rank r as packets, receives one view from each peer, and sums them and this rank's view in
+// rank order. It then adds the optional tensor added. The flags are posted and awaited between.
 func SumPackets(s StreamRef, dst View, landing Buffer, each View, added ...View) Step {
 	flags, by := landing.Lands.Flags, PacketsKernel
 	if landing.Lands.Words {
@@ -50,7 +52,7 @@ func SumPackets(s StreamRef, dst View, landing Buffer, each View, added ...View)
 		Pre: []Word{{Semaphore: flags}, {Wait: true, Semaphore: flags}}, By: by, ByBlocks: true}
 }
 
-// GatherPackets is SumPackets that puts what the others send, and the own view, one after another.
+// GatherPackets is like SumPackets, but puts the views one after another instead of summing them.
 func GatherPackets(s StreamRef, dst View, landing Buffer, each View) Step {
 	step := SumPackets(s, dst, landing, each)
 	step.Do, step.By = PacketGather, string(PacketGather)

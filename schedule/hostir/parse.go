@@ -23,7 +23,7 @@ func ParseExpr(text string) (Expr, error) {
 	return e, nil
 }
 
-// operators are those of expressions.
+// operators are the operators of expressions.
 var operators = map[token.Token]func(x, y Expr) Expr{
 	token.ADD: Add, token.SUB: Sub, token.MUL: Mul, token.QUO: Div, token.REM: Mod,
 }

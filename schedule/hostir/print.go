@@ -73,7 +73,7 @@ func (w *printer) wrapped(heading string, texts []string) {
 	}
 }
 
-// setup prints the constants and what New does.
+// setup prints the constants and the steps of New.
 func (w *printer) setup(p *Program) {
 	var constants []string
 	for name, n := range p.Constants {

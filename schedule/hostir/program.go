@@ -15,7 +15,7 @@ type Program struct {
 	Semaphores []Semaphore
 	Streams    []StreamSet
 	Constants  Env      // names that generation binds: streams
-	Checks     []Divide // what New requires of the shape
+	Checks     []Divide // requirements of New on the shape
 	Setup      []Node   // once, in New and Bind
 	Body       []Node   // each run
 }
@@ -39,7 +39,7 @@ type Buffer struct {
 	// Counts is set if chunks differ: chunk c of rank q has Chunk times the Counts(q, c)-th
 	// of Bind's counts. Elements is then the most that New makes room for.
 	Counts Expr
-	// Rows is set if chunks are parts of the columns: chunk c has the c-th part of each of so many rows. Copies take
+	// Rows is set if chunks are parts of the columns: chunk c has the c-th part of each of Rows rows. Copies take
 	// such a chunk, other work all of the buffer.
 	Rows Expr
 	// Inner is a tensor that lies in the buffer's memory beside the buffer's own. Without a
@@ -52,7 +52,7 @@ type Buffer struct {
 	Lands Landing
 }
 
-// ElementSize is the bytes of an element in a plan whose elements have so many.
+// ElementSize is the bytes of an element, given the bytes of the plan's elements.
 func (b Buffer) ElementSize(plan int64) int64 { return cmp.Or(b.Tensor.Type.Bytes(), plan) }
 
 // Inner is a tensor in the memory of another: all of it or, where Part is set, chunk r of
@@ -80,8 +80,8 @@ type StreamSet struct {
 }
 
 // Divide is a requirement on the shape: By, or Times By where Times is above one,
-// divides Extent, or Extent times With where With is set. Where Heads is set, each of so many parts
-// is of whole heads, of so many columns each.
+// divides Extent, or Extent times With where With is set. Where Heads is set, each part
+// is of whole heads, which are Heads columns wide.
 type Divide struct {
 	Extent, By schedule.Extent
 	Times      int64
@@ -89,7 +89,7 @@ type Divide struct {
 	Heads      schedule.Extent
 }
 
-// Divisor is the number that must divide the extent on a mesh of so many ranks; width is W's value, 0 where it
+// Divisor is the number that must divide the extent on a mesh of ranks; width is W's value, 0 where it
 // has none.
 func (d Divide) Divisor(ranks, width int64) int64 {
 	n := max(d.Times, 1)
@@ -108,7 +108,7 @@ func (d Divide) Divisor(ranks, width int64) int64 {
 	return n
 }
 
-// Holds reports whether extents x and with, which is 1 where With is unset, meet the requirement on a mesh of so many
+// Holds reports whether extents x and with, which is 1 where With is unset, meet the requirement on a mesh of
 // ranks. Their product itself may be too large for an int64.
 func (d Divide) Holds(x, with, ranks, width int64) bool {
 	by := d.Divisor(ranks, width)

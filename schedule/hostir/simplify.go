@@ -68,7 +68,7 @@ func normal(e Expr) sum {
 // atom is a sum of one term.
 func atom(e Expr) sum { return sum{terms: []term{{1, []Expr{e}}}} }
 
-// plus adds a sum so many times.
+// plus adds a multiple of a sum.
 func (s sum) plus(o sum, times int64) sum {
 	s.constant += times * o.constant
 	s.terms = slices.Clone(s.terms)

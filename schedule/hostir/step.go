@@ -8,7 +8,7 @@ import (
 // Step is all work that a host enqueues: it posts and awaits the words of Pre, does its
 // work, and then posts and awaits the words of Post, each list in its order. A post, a wait,
 // a copy, a product, a get that waits and posts, and a sum between two meetings of all ranks
-// differ in what they leave empty.
+// differ only in the fields that they leave empty.
 type Step struct {
 	Origin
 	Stream        StreamRef
@@ -25,7 +25,7 @@ type Step struct {
 	// Width is how many columns the heads have that a function takes the rows apart into; absent: it knows none. It
 	// is a number or an extent, and no memory that the step touches depends on it.
 	Width Expr
-	// Epsilon is what a norm adds to the mean of squares; 0 of other work.
+	// Epsilon is the number that a norm adds to the mean of squares; 0 of other work.
 	Epsilon float64
 	// To and From are the ranks of an exchange.
 	To, From Expr
@@ -45,19 +45,18 @@ type Step struct {
 	ByBlocks bool
 }
 
-// Work is what a step does between its words.
+// Work is the kind of work of a step, between its words.
 type Work string
 
-// Kinds of work. A copy reads one view and writes one of its size; a gather copies the views
-// that it reads, one after another, to one that they fill; a sum adds up the views that it reads
-// in their order, in fp32, and rounds once; a product is a contraction. A function is applied to the
-// first view, and takes the other views as further operands. A call is work of the caller's own, which
-// reads all of its views. Tiles multiply the own shard, and pull those of the peers and multiply each when it is there:
-// they read the own shard, the peers' in the order of their tiles, the second operand and perhaps a bias, and write all
-// results and all other shards. A scatter multiplies each peer's rows into this rank's slot there, then the own rows,
-// and adds up the slots of all ranks in their order: it reads all rows, the second operand, the slots and perhaps a
-// bias, and writes the results, the slots at the peers in the order of their tiles, and the own slot. Packets
-// bring a view to each rank and add up what comes (SumPackets).
+// Kinds of work. A copy reads one view and writes one of its size; a gather copies the views that it reads, one after
+// another, to one that they fill; a sum adds up the views that it reads in their order, in fp32, and rounds once; a
+// product is a contraction. A function is applied to the first view, and takes the other views as further operands. A
+// call is work of the caller's own, which reads all of its views. Tiles multiply this rank's shard, pull the peers'
+// shards, and multiply each when it is there: they read this rank's shard, the peers' in the order of their tiles, the
+// second operand and perhaps a bias, and write all results and all other shards. A scatter multiplies each peer's rows
+// into this rank's slot there, then this rank's rows, and adds up the slots of all ranks in their order: it reads all
+// rows, the second operand, the slots and perhaps a bias, and writes the results, the slots at the peers in the order
+// of their tiles, and this rank's slot. Packets bring a view to each rank and add up the views that come (SumPackets).
 const (
 	Nothing Work = ""
 	Copy    Work = "copy"
@@ -69,12 +68,12 @@ const (
 	Tiles   Work = "tiles"
 	Scatter Work = "scatter"
 	Packets Work = "packets"
-	// PacketGather brings a view to each rank and puts what comes one after another (GatherPackets).
+	// PacketGather brings a view to each rank and puts the views that come one after another (GatherPackets).
 	PacketGather Work = "packetgather"
 )
 
-// Collectives are work that ranks do together: all of them or, in a program over hosts, those of a
-// rail, which have one number on their hosts. Each brings the view that it reads, and gets the one that
+// Collectives are work that ranks do together: all of them or, in a program over hosts, the ranks
+// of a rail, which have one number on their hosts. Each brings the view that it reads, and gets the one that
 // it writes. The n-th that a rank enqueues meets the n-th of every other.
 const (
 	AllGather     Work = "all-gather"     // the views that all ranks read, in their order
@@ -111,7 +110,7 @@ type Word struct {
 
 // View is a buffer, or Count chunks of it from chunk Index on; this rank's or a peer's. With
 // Each it is such a view for each value of an index. A Row is the last view that a sum reads: one row,
-// which it adds to each row of what it writes. A function may take several for each row.
+// which it adds to each row of its result. A function may take several for each row.
 type View struct {
 	Buffer string
 	Index  Expr // absent: the whole buffer
@@ -194,7 +193,7 @@ func (s Step) check() error {
 	return nil
 }
 
-// checkWork refuses work that lacks what it needs.
+// checkWork refuses work that lacks a view or a field.
 func (s Step) checkWork() error {
 	one := len(s.Writes) == 1
 	switch s.Do {

@@ -41,7 +41,7 @@ func (s Step) text() string {
 	return s.open() + list + s.done()
 }
 
-// sent is what packets bring, before their flags.
+// sent is the data that packets bring, before their flags.
 func (s Step) sent() []string {
 	if !s.Do.Lands() {
 		return nil
@@ -49,7 +49,8 @@ func (s Step) sent() []string {
 	return []string{fmt.Sprintf("Send(%s, %s)", s.Writes[1], s.Reads[0])}
 }
 
-// open begins what one kernel does, all of it or each of its blocks; done ends that, which groups of tiles may do each.
+// open begins the text of a kernel, of all of it or of each block. done ends it, for each group of tiles where they
+// post.
 func (s Step) open() string {
 	if s.ByBlocks && s.Do != Scatter {
 		return s.By + " by blocks{"

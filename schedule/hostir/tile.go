@@ -24,7 +24,7 @@ func (t Tile) String() string {
 	return name
 }
 
-// tileNames are tiles of which one is taken.
+// tileNames prints alternative tiles, from which the shape selects one.
 func tileNames(list []Tile) string {
 	var names []string
 	for _, t := range list {
@@ -47,8 +47,8 @@ func TilesOf(s StreamRef, t []Tile, c, gathered, own, shards, b View, bias ...Vi
 		Writes: []View{c, gathered}}
 }
 
-// ScatterOf makes the tiles of a linear of all ranks' rows, of the result, of the slots at the peers, of the own slots
-// and the one among them that is this rank's, and of a bias or none.
+// ScatterOf builds a Scatter step of a linear of all ranks' rows. c is the result, peers this rank's slot at each peer,
+// slots the slots here, and own this rank's slot among them.
 func ScatterOf(s StreamRef, t []Tile, c, peers, slots, own, a, b View, bias ...View) Step {
 	return Step{Stream: s, Do: Scatter, Tiles: t, Index: Linear, Reads: append([]View{a, b, slots}, bias...),
 		Writes: []View{c, peers, own}}

@@ -59,7 +59,7 @@ func Streams(n Node) (list []StreamRef) {
 	return list
 }
 
-// Exprs calls f for each expression of a node itself, with what it is for.
+// Exprs calls f for each expression of a node itself, with its purpose.
 func Exprs(n Node, f func(what string, e Expr)) {
 	n.With(Parts{Expr: func(what string, e Expr) Expr { f(what, e); return e }})
 }

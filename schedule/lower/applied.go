@@ -9,7 +9,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// Applied is a function of a schedule, and what applies it in a program.
+// Applied is a function of a schedule, and the part of a program that applies it.
 type Applied struct {
 	Of       string `json:"of"` // the result
 	Function string `json:"function"`
@@ -19,7 +19,7 @@ type Applied struct {
 // String is "R: add(A) by the kernel that sums".
 func (a Applied) String() string { return a.Of + ": " + a.Function + " by " + a.By }
 
-// What applies functions.
+// Parts of a program that apply functions.
 const (
 	byProductLibrary = "the library of products"
 	byProductKernel  = "the kernel that multiplies"
@@ -27,7 +27,7 @@ const (
 	byOwnKernel      = "a kernel of its own"
 )
 
-// Functions lists the functions of a lowered program, each with what applies it there.
+// Functions lists the functions of a lowered program, each with the part that applies it.
 func Functions(p *hostir.Program) (list []Applied) {
 	for _, o := range p.Schedule.Ops {
 		for _, f := range o.Then {
@@ -37,8 +37,8 @@ func Functions(p *hostir.Program) (list []Applied) {
 	return list
 }
 
-// Sentences are the functions by what applies them: "add(A) of R by the kernel that sums; gelu of X by a kernel of its
-// own".
+// Sentences are the functions, grouped by the part that applies them: "add(A) of R by the kernel that sums; gelu of X
+// by a kernel of its own".
 func Sentences(list []Applied) string {
 	var by []string
 	of := map[string][]string{}

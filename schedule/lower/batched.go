@@ -19,7 +19,10 @@ func batched(d *draft) error {
 		if !o.Batched() {
 			continue
 		}
-		for _, name := range []string{o.In[0], o.Out} {
+		for _, name := range []string{o.In[0], o.Out, o.Added()} {
+			if name == "" {
+				continue
+			}
 			role := d.form.roles[name]
 			at := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool { return t.Name == role })
 			if d.form.kind != linear || at < 0 {
@@ -62,7 +65,7 @@ func (d *draft) joined(i int) error {
 // joint stands between two factors of an extent.
 const joint = "*"
 
-// factors are those of an extent of joined axes: batches, and rows.
+// factors are the two extents whose product is an extent of joined axes: batches and rows.
 func factors(e schedule.Extent) (batches, rows schedule.Extent, ok bool) {
 	b, r, ok := strings.Cut(string(e), joint)
 	return schedule.Extent(b), schedule.Extent(r), ok

@@ -9,13 +9,14 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// A chain is operations of which later ones read results of earlier ones. The placements of the weights
+// A chain is a list of operations in which later ones read results of earlier ones. The placements of the weights
 // decide where the rows and columns of each tensor are: a weight that is spread over the ranks is
 // multiplied with all rows, and one that is spread along the axis of the sum leaves partial results. So
 // rows are gathered, go through operations and leave as sums, stage after stage.
 type chain struct {
 	stages []stage
 	at     map[string]flow // tensors
+	wrong  error           // the first function or placement that is to blame, unless nothing travels
 }
 
 // flow is where the rows and columns of a tensor are.
@@ -32,12 +33,12 @@ type stage struct {
 	calls   bool          // it is the caller's own work
 	launch  hostir.Launch // of that, where a kernel does it
 	ops     []schedule.Op
-	sums    string // the result of the last operation, of which the ranks have partial results; empty: none
+	sums    string // the last result, if the ranks have partial results; else empty
 	toAll   bool   // every rank gets the sums of all rows, else of its own
-	widened string // a result of which the ranks make columns, and every rank gets all; empty: none
-	parts   int    // that own rows go on in from the sum to what follows; 0 and 1: whole
+	widened string // a result that each rank makes columns of and gets whole; else empty
+	parts   int    // of own rows, as they go on from the sum; 0 and 1: whole
 	partsAt string // the field that says so
-	// How the rows come, and how the partial results meet; nil: those of one rank after another's.
+	// How the rows come, and how the partial results meet; nil: one rank's after another's.
 	gathering, summing atOnce
 }
 
@@ -78,13 +79,15 @@ func chained(d *draft) error {
 	c := &chain{at: map[string]flow{}}
 	for i, o := range d.schedule.Ops {
 		if err := c.step(d, i, o); err != nil {
-			return err
+			return errorsOf(c.wrong, err)
 		}
 	}
 	d.chain = c
-	if legs := d.legs(); len(legs) == 0 {
-		return d.misplaced(d.schedule.Ops[0].In[0], "nothing travels: each rank makes its results of what it has",
-			"spread a weight over the ranks")
+	if len(d.legs()) == 0 {
+		return c.idle(d)
+	}
+	if c.wrong != nil {
+		return c.wrong
 	}
 	return c.batched(d)
 }
@@ -102,7 +105,10 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 	case kind(o.Name()) == copied && len(o.Then) > 0:
 		return c.follow(d, path, o, x, x, x.own)
 	case kind(o.Name()) != linear:
-		return unknown(path)
+		return d.unapplied(path+".Then[0]", o, 0, kind(o.Name()))
+	}
+	if err := c.sameRows(d, path, o); err != nil {
+		return err
 	}
 	w, _ := d.schedule.Tensor(o.In[1])
 	byColumns, summed := overRanks(w, 0), overRanks(w, 1)
@@ -148,23 +154,24 @@ func (c *chain) wanted(d *draft, result string) bool {
 func (c *chain) follow(d *draft, path string, o schedule.Op, x, out flow, own bool) error {
 	s := c.stage(o.In[0], x.own && !own, own)
 	if s == nil {
-		return &schedule.FieldError{Path: path + ".In[0]", Hint: "put the operation after the one that makes it",
-			Msg: fmt.Sprintf("no pass keeps %s beside the operations after it", o.In[0])}
+		return c.left(d, o)
 	}
 	s.ops = append(s.ops, o)
 	if x.columns && kind(o.Name()) == linear {
 		s.sums, s.toAll = o.Out, !out.own
 	}
 	c.at[o.Out] = out
-	if err := c.functions(d, path, o, s); err != nil {
-		return err
-	}
+	c.blame(c.functions(d, path, o, s))
 	if out.columns && s.sums != o.Out && s.widened == "" && undividedMatrix(d.schedule, o.Out) {
 		s.widened = o.Out
 		return nil
 	}
-	return c.placed(d, o.Out, out, s.gathers && s.sums != o.Out)
+	c.blame(c.placed(d, o.Out, out, s.gathers && s.sums != o.Out))
+	return nil
 }
+
+// blame keeps the first error.
+func (c *chain) blame(err error) { c.wrong = errorsOf(c.wrong, err) }
 
 // operand is where the rows and columns of an operand are.
 func (c *chain) operand(d *draft, name string) (flow, error) {
@@ -197,6 +204,9 @@ func (c *chain) stage(input string, gathers, own bool) *stage {
 		}
 	}
 	for _, s := range c.stages {
+		if gathers && s.gathers && s.input == input || s.widened == input {
+			return nil
+		}
 		made := slices.ContainsFunc(s.ops, func(o schedule.Op) bool { return o.Out == input })
 		if made && s.sums != input && !s.own && !s.calls {
 			return nil
@@ -214,7 +224,49 @@ func (c *chain) ownSum(d *draft, o schedule.Op) bool {
 			return len(t.Axes[0].Outer) > 0
 		}
 	}
-	return true
+	if x, made := c.at[o.Added()]; made {
+		return x.own
+	}
+	return !d.wantedWhole(o.Out)
+}
+
+// wantedWhole says that every rank needs all rows of a sum that is not declared: a call takes it, or it is added to
+// another sum whose rows every rank gets, or functions of it are declared so.
+func (d *draft) wantedWhole(sum string) bool {
+	return slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool {
+		reads := slices.Contains(o.In, sum)
+		switch {
+		case o.Call != "":
+			return reads
+		case kind(o.Name()) == copied:
+			return reads && d.wholeOr(o.Out, d.wantedWhole)
+		}
+		return false
+	}) || d.addedWhole(sum)
+}
+
+// addedWhole says that a tensor, or a product of it with a whole weight, is added to a sum whose rows every rank
+// gets.
+func (d *draft) addedWhole(name string) bool {
+	return slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool {
+		switch {
+		case o.Added() == name:
+			return d.wholeOr(o.Out, d.wantedWhole)
+		case kind(o.Name()) != linear || o.In[0] != name:
+			return false
+		}
+		_, declared := d.schedule.Tensor(o.Out)
+		weight, _ := d.schedule.Tensor(o.In[1])
+		return !declared && !spread(weight) && d.addedWhole(o.Out)
+	})
+}
+
+// wholeOr says that a declared tensor is whole on every rank; of another one, otherwise decides.
+func (d *draft) wholeOr(name string, otherwise func(string) bool) bool {
+	if t, declared := d.schedule.Tensor(name); declared {
+		return !spread(t)
+	}
+	return otherwise(name)
 }
 
 // placed holds the placement of a declared tensor against where its rows and columns are. In steps are

@@ -9,16 +9,16 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// Across a sum: a rank's own rows go from a sum of partial results through what follows it, such as a norm, and into
-// the next products in parts. While the kernels sum and norm one part, the products of the part before run, and those
-// of the partial results of the part behind it. Rows of peers travel whole, as they do without parts.
+// Across a sum: a rank's own rows go in parts from a sum of partial results through the functions behind it, such as a
+// norm, into the next products. While kernels sum and norm one part, two kinds of products run: the next products of
+// the part before, and the partial results of the part after. Rows of peers travel whole, as they do without parts.
 
 // junction is a sum whose own rows go on in parts.
 type junction struct {
 	parts int64
 	sum   *stage // the one that ends with it
-	own   *stage // what follows on own rows alone; nil: nothing does
-	next  *stage // which gathers what that leaves
+	own   *stage // the stage that follows on own rows alone; nil: none does
+	next  *stage // the stage that gathers its result
 }
 
 // junctionAt is the one at the end of a stage, if its rows can go on in parts.
@@ -40,7 +40,7 @@ func (c *chain) junctionAt(i int) (j junction, ok bool) {
 	return j, j.next.pulls() && j.next.input == from && (j.own == nil || j.own.input == j.sum.sums)
 }
 
-// junctions finds those whose parts a schedule asks for, by their stages, and cuts the memory of own rows there.
+// junctions finds by stage the junctions whose parts a schedule asks for, and cuts the memory of own rows there.
 func (w *writer) junctions() error {
 	w.across, w.fine, w.through = map[*stage]junction{}, map[string]int64{}, map[*stage]bool{}
 	parts := int64(0)
@@ -114,7 +114,7 @@ func (s *stage) beforeSum() []schedule.Op {
 	return s.ops
 }
 
-// ofPart is a step on one part of the own rows that it works on.
+// ofPart cuts a step to one part of its own rows.
 func (w *writer) ofPart(n hostir.Node, part int64) hostir.Node {
 	return n.With(hostir.Parts{View: func(_ string, v hostir.View) hostir.View {
 		if w.fine[v.Buffer] == 0 {
@@ -129,8 +129,8 @@ func (w *writer) ofPart(n hostir.Node, part int64) hostir.Node {
 	}})
 }
 
-// goOn takes the own rows of a sum, in parts, to the products of the next stage. last is the product of the partial
-// results of own rows, sent puts those of the peers' rows into their slots, and sum adds up the slots.
+// goOn takes the rank's rows of a sum, in parts, to the products of the next stage. last is the product that makes
+// their partial results, sent puts partial results of peers' rows into the peers' slots, and sum adds up the slots.
 func (w *writer) goOn(j junction, last hostir.Step, sent []hostir.Node, sum hostir.Step) []hostir.Node {
 	of := j.sum.sums
 	behind := w.operations(mainRef, j.next, j.next.beforeSum(), hostir.Rank, w.own(j.next))
@@ -142,7 +142,7 @@ func (w *writer) goOn(j junction, last hostir.Step, sent []hostir.Node, sum host
 	}
 	nodes := append([]hostir.Node{w.ofPart(last, 0)}, hostir.MovesOf(of, sent...)...)
 	for part := range j.parts {
-		if part > 0 { // main waits for the part before, ahead of what put does next
+		if part > 0 { // main waits for the part before, ahead of the next puts
 			nodes = append(nodes, w.ofPart(last, part), hostir.After(mainRef, w.put))
 		}
 		added := []hostir.Node{hostir.After(w.put, mainRef)}

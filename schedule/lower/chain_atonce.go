@@ -12,7 +12,7 @@ import (
 // the products: nothing of the stage runs beside it. It also declares the words and the memory that it alone needs.
 type atOnce func(w *writer, s *stage) []hostir.Node
 
-// steps are those of the move of a tensor; none where its rows come, or leave, one rank's after the other.
+// steps are the steps of a tensor's move; none where its rows come, or leave, one rank's after the other.
 func (a atOnce) steps(w *writer, s *stage, of string) []hostir.Node {
 	if a == nil {
 		return nil

@@ -20,9 +20,9 @@ func (c *chain) call(d *draft, path string, o schedule.Op) error {
 		case err != nil:
 			return err
 		case x.own:
-			return &schedule.FieldError{Path: fmt.Sprintf("%s.In[%d]", path, i),
-				Msg:  fmt.Sprintf("each rank has its own rows of %s, and %s takes all", name, o.Call),
-				Hint: "make what it takes by a product of " + name + ", which gathers the rows"}
+			return d.takesRows(path, o, i)
+		case c.widened(name):
+			return d.behindColumns(&schedule.FieldError{Path: fmt.Sprintf("%s.In[%d]", path, i)}, name, o.Out)
 		}
 		out.columns = out.columns || x.columns
 	}
@@ -32,10 +32,14 @@ func (c *chain) call(d *draft, path string, o schedule.Op) error {
 	}
 	c.stages = append(c.stages, stage{input: o.In[0], calls: true, launch: l, ops: []schedule.Op{o}})
 	c.at[o.Out] = out
-	return c.placed(d, o.Out, out, false)
+	if out.columns && undividedMatrix(d.schedule, o.Out) {
+		return d.ofColumns(path, o)
+	}
+	c.blame(c.placed(d, o.Out, out, false))
+	return nil
 }
 
-// handed is where what a call takes lies. Behind the first operand, which has rows and columns, the caller's own
+// handed is the place of an operand of a call. Behind the first operand, which has rows and columns, the caller's own
 // tensors may have any axes.
 func (c *chain) handed(d *draft, name string, first bool) (flow, error) {
 	t, declared := d.schedule.Tensor(name)
@@ -126,7 +130,7 @@ func called(on hostir.StreamRef, o schedule.Op, l hostir.Launch) hostir.Step {
 	return hostir.CallOf(on, o.Call, l, hostir.Whole(o.Out), operands...)
 }
 
-// columnsOfCall is the axis of the columns of what a call makes: those of the operand of the same letter.
+// columnsOfCall is the axis of the columns of a call's result: the columns of the operand with the same letter.
 func (d *draft) columnsOfCall(o schedule.Op) schedule.Axis {
 	c, _ := d.schedule.Contraction(o) // Validate has read it
 	letter := c.Out[len(c.Out)-1:]

@@ -7,8 +7,8 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// Where the caller wants all columns of a result whose weight is spread over the ranks by them, such as the logits of a
-// vocabulary, each rank makes its columns in memory of the plan, and copies those of its peers beside its own.
+// Each rank computes its columns of the result into plan memory, then copies its peers' columns next to them. This
+// serves column-parallel results that the caller wants whole, such as the logits of a vocabulary.
 
 // columnsName is the semaphore of a rank's columns that peers may read, and ends the name of their memory.
 const columnsName = "columns"

@@ -21,8 +21,8 @@ func ofProduct(f schedule.Func) bool { return f.ByProduct() && f.Elementwise() }
 func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error {
 	for i, f := range o.Then {
 		at := fmt.Sprintf("%s.Then[%d]", path, i)
-		if err := c.function(at, o, i, s); err != nil {
-			return err
+		if why := c.function(o, i, s.sums == o.Out); why != "" {
+			return &schedule.FieldError{Path: at, Msg: why, Hint: d.elsewhere(o, i, c.at[o.Out], s.sums == o.Out)}
 		}
 		for k := range f.In {
 			if err := c.beside(d, at, o, f, k, s); err != nil {
@@ -33,36 +33,34 @@ func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error 
 	return nil
 }
 
-// function refuses function i of an operation where nothing applies it.
-func (c *chain) function(path string, o schedule.Op, i int, s *stage) error {
-	f, sum := o.Then[i], s.sums == o.Out
+// function says why nothing applies function i of an operation; empty: something does.
+func (c *chain) function(o schedule.Op, i int, sum bool) string {
+	f := o.Then[i]
 	before := func(is func(schedule.Func) bool) bool { return slices.ContainsFunc(o.Then[:i], is) }
 	byProduct := f.ByProduct() && kind(o.Name()) == linear
-	wrong := ""
 	switch {
 	case before(func(x schedule.Func) bool { return x.Do == f.Do }):
-		wrong = fmt.Sprintf("%s is there already", f.Do)
+		return fmt.Sprintf("%s of %s is there already", f.Do, o.Out)
 	case sum && !f.BySum():
-		return &schedule.FieldError{Path: path,
-			Msg:  fmt.Sprintf("no pass applies %s to a sum of partial results", f.Do),
-			Hint: "leave it out, and apply it to " + o.Out + " in a schedule.Copy"}
+		return fmt.Sprintf("no pass applies %s to the sum %s of partial results", f.Do, o.Out)
 	case sum:
-	case f.Norm() && (kind(o.Name()) != copied || len(o.Then) > 1 || c.at[o.Out].columns):
-		wrong = "rows are normed alone, by a schedule.Copy of a tensor whose rows are whole"
+	case before(schedule.Func.Norm):
+		return fmt.Sprintf("no pass applies %s to %s behind a norm", f.Do, o.Out)
+	case f.Norm() && c.at[o.Out].columns:
+		return fmt.Sprintf("each rank has a part of each row of %s, and %s takes whole rows", o.Out, f.Do)
+	case f.Norm() && (kind(o.Name()) != copied || i > 0):
+		return fmt.Sprintf("rows of %s are normed alone, in a schedule.Copy", o.Out)
 	case f.Do == schedule.ApplyRotary && (i != len(o.Then)-1 || i > 1 || i == 1 && o.Bias() == ""):
-		wrong = "heads are turned last, behind a product or its bias"
+		return fmt.Sprintf("heads of %s are turned last, behind a product or its bias", o.Out)
 	case byKernel(o, f):
 	case byProduct && (f.Elementwise() || i == 0) && !before(ofProduct) &&
 		!before(func(x schedule.Func) bool { return byKernel(o, x) }):
 	case byProduct:
-		wrong = "a product adds a bias, and then applies one function of each element"
+		return fmt.Sprintf("the product %s adds a bias, and then applies one function of each element", o.Out)
 	default:
-		wrong = fmt.Sprintf("no pass applies %s to what leaves a %s in a chain", f.Do, o.Name())
+		return fmt.Sprintf("no pass applies %s to what leaves the %s %s in a chain", f.Do, o.Name(), o.Out)
 	}
-	if wrong == "" {
-		return nil
-	}
-	return &schedule.FieldError{Path: path, Msg: wrong, Hint: "leave it out"}
+	return ""
 }
 
 // beside checks that operand i of a function is placed like the result.
@@ -78,7 +76,7 @@ func (c *chain) beside(d *draft, path string, o schedule.Op, f schedule.Func, i 
 		return &schedule.FieldError{Path: path, Hint: "make it before " + o.Out + ", of the same operand",
 			Msg: fmt.Sprintf("%s is not made beside %s", name, o.Out)}
 	case d.schedule.Made(name) && x != out:
-		return &schedule.FieldError{Path: path, Hint: "add a tensor that is where " + o.Out + " is",
+		return &schedule.FieldError{Path: path, Hint: "declare both with the same placement",
 			Msg: fmt.Sprintf("%s and %s have their rows on different ranks", name, o.Out)}
 	}
 	return c.placed(d, name, out, s.gathers && f.ByKernel())

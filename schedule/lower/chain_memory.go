@@ -10,7 +10,7 @@ import (
 // gatheredSuffix ends the name of the memory in which all ranks' rows of a tensor are gathered.
 const gatheredSuffix = "gathered"
 
-// memories declares what the stages need beside the caller's tensors.
+// memories declares the memory that the stages need beside the caller's tensors.
 func (w *writer) memories() {
 	for i := range w.chain.stages {
 		s := &w.chain.stages[i]
@@ -81,7 +81,7 @@ func (w *writer) rowAxis(own bool) schedule.Axis {
 	return rows
 }
 
-// rowElements counts what a rank has of a tensor with such rows.
+// rowElements counts the elements that a rank has of a tensor with such rows.
 func (w *writer) rowElements(own bool, columns schedule.Axis) hostir.Expr {
 	return elements(schedule.Tensor{Axes: []schedule.Axis{w.rowAxis(own), columns}})
 }

@@ -33,7 +33,7 @@ func rowsByNCCL(_ *writer, s *stage) []hostir.Node {
 		hostir.Together(mainRef, hostir.AllGather, hostir.Whole(s.here()), hostir.Whole(s.input))}
 }
 
-// sumsByNCCL adds up the partial results of a stage, and then what its functions add.
+// sumsByNCCL adds up the partial results of a stage, and then the tensors that its functions add.
 func sumsByNCCL(w *writer, s *stage) []hostir.Node {
 	do, to := hostir.ReduceScatter, hostir.Whole(s.sums)
 	if s.toAll {

@@ -7,8 +7,8 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// One kernel sends the own rows, or the partial results, to the peers as packets, and takes what lands here. Each
-// communication of a chain has a landing of its own, so each kernel runs once a run and its halves take turns.
+// One kernel sends this rank's rows, or partial results, to the peers as packets, and takes the packets that land here.
+// Each communication of a chain has a landing of its own, so each kernel runs once a run and its halves take turns.
 
 // linkedPushGather is linked for rows that go to the peers as packets.
 func linkedPushGather(d *draft) error {

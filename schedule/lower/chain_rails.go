@@ -7,8 +7,8 @@ import (
 
 // A chain over hosts has two levels, as way_rails.go says. The rows of a rank's rail come over the network, one
 // host's after the other, and go from there to the peers of the host; the partial results of a host's ranks meet on
-// it, and one sum a rank goes back. So the exchanges of the rows come first on the stream of collectives, and then
-// those of the sums, each as soon as its host's rows have been through the stage.
+// it, and one sum a rank goes back. So the exchanges of the rows come first on the stream of collectives. The exchanges
+// of the sums follow, each as soon as its host's rows have been through the stage.
 
 // linkedRails is linked for ranks on several hosts.
 func linkedRails(d *draft) error {
@@ -23,10 +23,10 @@ func linkedRails(d *draft) error {
 	return nil
 }
 
-// relays are the streams of the copies of what an exchange brought, of the stages in turn.
+// relays are the streams that copy the rows of an exchange to peers; stages use them in turn.
 var relays = hostir.StreamSet{Name: relayName, First: one, Count: hostir.Hosts, High: true}
 
-// overRailsWords declares the semaphores of a stage over hosts beside those of one host.
+// overRailsWords declares the semaphores that a stage over hosts needs beyond a stage on one host.
 func (w *writer) overRailsWords(s *stage) {
 	if s.pulls() {
 		w.semaphore(w.named(passed, s), hostir.Hosts)
@@ -43,12 +43,12 @@ func (w *writer) perHostRows(s *stage, columns schedule.Axis) {
 	}
 }
 
-// workOf is the stream of the products of the rows that come in a step of a phase, of which the own host's is zero.
+// workOf is the stream of the products of the rows that come in a step of a phase. Phase zero is this host's.
 func workOf(phase, step hostir.Expr) hostir.StreamRef {
 	return hostir.StreamAt(workName, hostir.Add(hostir.Mul(phase, hostir.PerHost), step))
 }
 
-// hostsInTurn takes the rows of all ranks through a stage: the own, those of the own host, and then each host's.
+// hostsInTurn takes the rows of all ranks through a stage: this rank's first, then its host's, then each other host's.
 func (w *writer) hostsInTurn(s *stage) []hostir.Node {
 	from, peer, none := hostir.Var("from"), hostir.Var("peer"), hostir.Const(0)
 	beside := hostir.Bind("from", hostir.Beside(step))
@@ -91,7 +91,7 @@ func (w *writer) hostsInTurn(s *stage) []hostir.Node {
 		Streams: []hostir.StreamRef{mainRef}, On: refs([]hostir.StreamSet{w.set})})
 }
 
-// leaveHosts sums the partial results on each host and over the hosts, the other hosts' rows before the own host's.
+// leaveHosts sums the partial results on each host and over the hosts, the other hosts' rows before this host's.
 func (w *writer) leaveHosts(s *stage) []hostir.Node {
 	slots, partial, arrived := w.named(slots, s), w.named(partial, s), w.named(arrived, s)
 	sums, others := w.named(hostSums, s), w.named(railSums, s)

@@ -2,7 +2,7 @@ package lower
 
 import "ovgen/schedule/hostir"
 
-// One kernel reads what the peers have: all rows, or all partial results. Nobody overwrites them meanwhile.
+// One kernel reads from the peers all rows, or all partial results. Nobody overwrites them meanwhile.
 
 // linkedShot is linked for sums by one kernel, which needs all partial results at once.
 func linkedShot(d *draft) error {

@@ -17,7 +17,7 @@ type writer struct {
 	*draft
 	inBatches
 	across    map[*stage]junction // sums that go on in parts
-	through   map[*stage]bool     // stages that such a sum does the own rows of
+	through   map[*stage]bool     // stages whose own rows such a sum takes along
 	fine      map[string]int64    // how many parts each rank's rows have in memory that such a sum is about
 	set       hostir.StreamSet
 	work, put hostir.StreamRef
@@ -135,7 +135,7 @@ func (w *writer) head() {
 	if gathers || puts {
 		w.add(w.fork(sets...))
 	} else {
-		w.program.Streams = []hostir.StreamSet{{Name: mainName}}
+		w.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	}
 	if s := &w.chain.stages[0]; s.pulls() {
 		w.moves(s.here(), hostir.Post(copyRef, w.named(ready, s), every).Described("beside the first product"))
@@ -158,7 +158,7 @@ func (w *writer) head() {
 	}
 }
 
-// tail lets the owners of what was gathered overwrite it, and joins.
+// tail lets the owners overwrite the rows that were gathered, and joins.
 func (w *writer) tail() {
 	gathers, puts := w.any((*stage).copies), w.any((*stage).puts)
 	last, set := w.put, hostir.StreamSet{Name: putName}
@@ -198,7 +198,7 @@ func (w *writer) tail() {
 		w.moves(of, hostir.Wait(last, read, every))
 	}
 	switch {
-	case w.chain.stages[len(w.chain.stages)-1].puts(): // the own rows of its sum waited for all products
+	case w.chain.stages[len(w.chain.stages)-1].puts(): // the sum of this rank's rows waited for all products
 		w.add(join(set))
 	case w.any(w.inTurns):
 		w.add(join(set, w.set))
@@ -252,7 +252,8 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	return nodes
 }
 
-// rowsInTurn does the operations on the rows of each rank in turn, the own rows first but for the last operation.
+// rowsInTurn does the operations on the rows of each rank in turn. This rank's rows come first, but last in the last
+// operation.
 func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	peer := hostir.Var("peer")
 	peerIs := hostir.Bind("peer", hostir.Ahead(step))
@@ -321,7 +322,7 @@ func (w *writer) sent(s *stage, peerIs hostir.Node, peer hostir.Expr) []hostir.N
 	return []hostir.Node{steps(moved...)}
 }
 
-// ownSum adds up the slots of the own rows.
+// ownSum adds up the slots of this rank's rows.
 func (w *writer) ownSum(s *stage) hostir.Step {
 	rows := hostir.Chunk(s.sums, w.part())
 	dst := rows

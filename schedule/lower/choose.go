@@ -17,7 +17,7 @@ type options struct {
 	parts, compute    int // parts of a shard; streams of products, zero for one a step
 	direction         schedule.Direction
 	withStep, falling bool // copies on the streams of products; these of falling priority
-	words             bool // what is sent has a word for each block
+	words             bool // data that is sent has a word for each block
 	carriage
 
 	copied, inStep, startInLoop, handlesInLoop bool // as Naive has them
@@ -64,16 +64,16 @@ func choose(d *draft) error {
 		}
 	}
 	var moves []schedule.Move
+	var used []int
+	var way schedule.Way
 	for i, l := range legs {
 		d.of = l.operand
-		d.at = fmt.Sprintf("Moves[%d].Way", slices.IndexFunc(d.original.Moves,
-			func(m schedule.Move) bool { return m.Of == of[i] }))
-		way := d.original.Way(of[i])
-		if way == nil || !l.takes(way) && slices.ContainsFunc(legs, func(other leg) bool {
-			return other.operand == l.operand && other.takes(way)
-		}) {
-			way = Default(l.moves)
+		chosen := d.move(legs, l, of[i])
+		d.at, way = fmt.Sprintf("Moves[%d].Way", chosen), Default(l.moves)
+		if chosen >= 0 && d.original.Moves[chosen].Way != nil {
+			way = d.original.Moves[chosen].Way
 		}
+		used = append(used, chosen)
 		moves = append(moves, schedule.Move{Of: of[i], Way: way})
 		x, err := d.lowering(l, way)
 		if err != nil {
@@ -84,11 +84,33 @@ func choose(d *draft) error {
 		}
 		d.leg[l.move] = d.with.carriage
 	}
+	for i, m := range d.original.Moves {
+		if !slices.Contains(used, i) {
+			return &schedule.FieldError{Path: fmt.Sprintf("Moves[%d].Of", i), Hint: "leave one out",
+				Msg: fmt.Sprintf("%s is moved twice in one direction", m.Of)}
+		}
+	}
 	d.original.Moves = moves
 	if d.chain != nil {
 		return writeChain(d)
 	}
 	return nil
+}
+
+// move is the number of the move whose way a leg takes; -1: the schedule leaves it open. Of a sum that is gathered as
+// it is, each of two moves is of one leg; one move is of the leg that takes its way.
+func (d *draft) move(legs []leg, l leg, of string) int {
+	open := -1
+	for i, m := range d.original.Moves {
+		switch {
+		case m.Of != of:
+		case m.Way == nil || l.takes(m.Way):
+			return i
+		case !slices.ContainsFunc(legs, func(x leg) bool { return x.operand == l.operand && x.takes(m.Way) }):
+			open = i // its way is refused here
+		}
+	}
+	return open
 }
 
 // takes says that some lowering of the communication is by a way of that type. A sum that is gathered as it is has two
@@ -99,7 +121,7 @@ func (l leg) takes(way schedule.Way) bool {
 	})
 }
 
-// besides says that whether a tensor travels follows from where those beside it in an operation are.
+// besides says that the placements of an operation's other tensors decide whether a tensor travels.
 func (d *draft) besides(tensor string) string {
 	for _, o := range d.original.Ops {
 		if list := append(slices.Clone(o.In), o.Out); len(o.In) > 1 && slices.Contains(list, tensor) {
@@ -211,8 +233,8 @@ type leg struct {
 	move    string // that its steps have; a sum that is gathered as it is has two
 }
 
-// legs are the communications of a program: one, or in a chain those of its stages; over hosts where the mesh has them
-// and there are such.
+// legs are the communications of a program: one, or in a chain one for each stage that communicates. They are over
+// hosts where the mesh has hosts and the program such communications.
 func (d *draft) legs() []leg {
 	list := d.onOneHost()
 	for i, l := range list {

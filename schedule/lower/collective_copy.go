@@ -40,7 +40,7 @@ func allToAllCopy(d *draft) error {
 		func(from hostir.Expr) hostir.View { return hostir.Remote("A", from, hostir.Rank) })
 }
 
-// exchange copies a part of C from every rank, r+1 first, and the own one beside that.
+// exchange copies a part of C from every rank, r+1 first, and this rank's part at the same time.
 func (d *draft) exchange(part func(buffer string, of hostir.Expr) hostir.View, own hostir.View,
 	of func(from hostir.Expr) hostir.View) error {
 	d.semaphores(ready, read)
@@ -65,7 +65,7 @@ func permuteCopy(d *draft) error {
 		return err
 	}
 	d.share("A")
-	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	d.semaphores(ready, read)
 	places := hostir.Const(int64(shift(d.buffer("C").Tensor) - shift(d.buffer("A").Tensor)))
 	distance := hostir.Mod(places, hostir.Size)
@@ -98,7 +98,7 @@ func broadcastCopy(d *draft) error {
 		return err
 	}
 	d.share("A")
-	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	d.semaphores(ready, read)
 	root := hostir.Const(0)
 	d.program.Body = []hostir.Node{

@@ -21,7 +21,7 @@ func (d *draft) uneven(name string) bool {
 }
 
 // counted gives the chunks of a buffer the counts that Bind is called with, of rows; of
-// elements where the rows themselves are what differs. New makes room for the most rows
+// elements where rows have different lengths. New makes room for the most rows
 // that a part may have, or else for all of the tensor, which one rank may have.
 func (d *draft) counted(name string, counts hostir.Expr) {
 	b := d.buffer(name)
@@ -63,7 +63,7 @@ func (d *draft) most(name string) (schedule.Extent, bool) {
 	return t.Axes[axis].Outer[split].Most, true
 }
 
-// unbounded refuses a bound on uneven parts where room is made for what a rank has in all.
+// unbounded refuses a bound on uneven parts where room is made for all rows of a rank.
 func (d *draft) unbounded() error {
 	for i, t := range d.schedule.Tensors {
 		j, k, ok := t.Sharded()
@@ -125,7 +125,7 @@ func scatterShot(d *draft) error {
 	if err := d.tensors(); err != nil {
 		return err
 	}
-	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	d.share("A")
 	d.cut("A", schedule.D)
 	if d.uneven("C") {

@@ -11,7 +11,7 @@ import (
 // A product whose weight, bias and result are all spread over the ranks by the columns of the result, a
 // column-parallel layer, is lowered like one with whole tensors: a rank multiplies its columns.
 
-// columns finds these tensors. It refuses a product of which only some tensors are spread so.
+// columns finds these tensors. It refuses a product if only some of its tensors are spread so.
 func columns(d *draft) error {
 	d.columns = map[string]int{}
 	if d.form.kind == gradient {
@@ -23,7 +23,7 @@ func columns(d *draft) error {
 	}
 	tensors := d.schedule.Tensors
 	if b, _ := d.schedule.Tensor("B"); overRanks(b, 1-d.form.columns("B")) {
-		return nil // what is summed over is spread
+		return nil // the axis of the sum is spread
 	}
 	if c, _ := d.schedule.Tensor("C"); overRanks(c, 0) {
 		return nil // each rank multiplies its own rows, and gathers the weight
@@ -46,7 +46,7 @@ func columns(d *draft) error {
 	return nil
 }
 
-// apart is the refusal of a tensor that has all columns of a result, of which its weight has a rank's.
+// apart is the refusal of a result with all columns, where its weight has only a rank's columns.
 func (d *draft) apart(i, axis int, weight string) error {
 	t := d.schedule.Tensors[i]
 	name, each := d.form.tensor(t.Name), d.form.tensor(weight)

@@ -1,6 +1,6 @@
 // Package lower turns a schedule into its host program by a short list of passes, one file
-// each, listed in lower.go; every pass runs on every program, and does nothing to a program
-// that it has nothing to do for. The first finds what the operations compute together and gives
+// each, listed in lower.go; every pass runs on every program, and leaves most
+// programs as they are. The first recognises a known computation in the operations and gives
 // tensors their roles (form.go), the second finds in a table (rules.go) which communication the
 // placements need; a chain of operations has several (chain.go). The third (choose.go) takes the
 // way that the schedule says for each, in a file way_*.go, and writes the naive program, with its

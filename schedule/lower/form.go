@@ -19,7 +19,7 @@ const (
 	linear   kind = "linear"   // C = A * Bᵀ, and further products of the same A
 	matmul   kind = "matmul"   // C = A * B, and further products of the same A
 	gradient kind = "gradient" // C = Aᵀ * B
-	chains   kind = "chain"    // products of which later ones read what earlier ones made
+	chains   kind = "chain"    // products that read results of earlier products
 	copied   kind = "copy"     // C = A
 	summedUp kind = "sum"      // C = A, added up over its first axis
 )
@@ -60,38 +60,34 @@ func (f form) extents(t schedule.Tensor) []schedule.Extent {
 	return symbols[f.kind][strings.TrimRight(t.Name, "0123456789")]
 }
 
-// recognise finds what the operations compute together, and calls the tensors by their roles.
+// recognise finds the form of the operations, and calls the tensors by their roles.
 func recognise(d *draft) error {
 	ops := d.schedule.Ops
-	if len(ops) == 0 {
-		return unknown("Ops")
-	}
 	for i, o := range ops {
 		if o.Name() == o.Index {
 			return &schedule.FieldError{Path: fmt.Sprintf("Ops[%d].Index", i),
 				Msg: fmt.Sprintf("no pass lowers the contraction %q", o.Index), Hint: "use " + contractions()}
 		}
 	}
-	products := slices.DeleteFunc(slices.Clone(ops), func(o schedule.Op) bool { return o.Name() == string(copied) })
 	f := form{roles: map[string]string{}}
-	var err error
+	chain := wantsColumns(d.schedule) || slices.ContainsFunc(ops, func(o schedule.Op) bool {
+		return o.Call != "" || d.schedule.Made(o.In[0]) || kind(o.Name()) == copied && len(o.Then) > 0 ||
+			slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return f.Cast() || byKernel(o, f) })
+	})
+	err := together(d.schedule, chain)
 	switch first := ops[0]; {
+	case err != nil:
 	case len(ops) == 1 && (first.Name() == string(copied) || first.Name() == string(summedUp)) && len(first.Then) == 0:
 		f.kind = kind(first.Name())
 		err = errorsOf(f.plays("A", first.In[0], "Ops[0].In[0]"), f.plays("C", first.Out, "Ops[0].Out"))
-	case wantsColumns(d.schedule), slices.ContainsFunc(ops, func(o schedule.Op) bool {
-		return o.Call != "" || d.schedule.Made(o.In[0]) || kind(o.Name()) == copied && len(o.Then) > 0 ||
-			slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return f.Cast() || byKernel(o, f) })
-	}):
+	case chain:
 		f.kind = chains
 		for _, t := range d.schedule.Tensors {
 			f.roles[t.Name] = t.Name
 		}
-	case len(products) > 0:
-		f.kind = kind(products[0].Name())
-		err = f.products(d.schedule)
 	default:
-		err = unknown("Ops")
+		f.kind = kind(ops[max(firstProduct(d.schedule), 0)].Name())
+		err = f.products(d.schedule)
 	}
 	if err != nil {
 		return err
@@ -114,13 +110,6 @@ func contractions() string {
 	return strings.Join(list, ", ")
 }
 
-// unknown is the refusal of operations that no program is written for.
-func unknown(path string) error {
-	return &schedule.FieldError{Path: path, Msg: "no pass lowers these operations together",
-		Hint: "use Copy or Sum; Linear or Matmul of one operand, with a Copy of it where it is wanted too; " +
-			"Gradient; or a chain of Linears, functions and Calls"}
-}
-
 // errorsOf is the first error.
 func errorsOf(list ...error) error {
 	for _, err := range list {
@@ -131,7 +120,7 @@ func errorsOf(list ...error) error {
 	return nil
 }
 
-// plays gives a tensor its role, of which it has one only.
+// plays gives a tensor its only role.
 func (f form) plays(role, tensor, path string) error {
 	if other, ok := f.roles[tensor]; ok && other != role {
 		return &schedule.FieldError{Path: path, Msg: fmt.Sprintf("no pass lowers %s in two places", tensor),
@@ -143,34 +132,24 @@ func (f form) plays(role, tensor, path string) error {
 
 // products gives roles to the tensors of products of one operand, and to a copy of that.
 func (f *form) products(s schedule.Schedule) error {
-	number, gathered := 0, false
-	a := ""
+	number := 0
 	for i, o := range s.Ops {
 		path := fmt.Sprintf("Ops[%d]", i)
+		if o.Name() == string(summedUp) && len(o.Then) > 0 {
+			return (&draft{schedule: s}).unapplied(path+".Then[0]", o, 0, summedUp)
+		}
 		if o.Name() != string(copied) {
 			number++
-			if a == "" {
-				a = o.In[0]
-			}
-			if kind(o.Name()) != f.kind || len(o.In) != 2 || o.In[0] != a || f.kind == gradient && number > 1 ||
-				symbols[f.kind] == nil {
-				return unknown(path)
-			}
-			if err := f.product(o, path, suffix(number)); err != nil {
+			if err := f.product(s, o, path, suffix(number)); err != nil {
 				return err
 			}
 		}
 	}
 	for i, o := range s.Ops {
-		if o.Name() != string(copied) {
-			continue
-		}
-		if o.In[0] != a || gathered || len(o.Then) > 0 || f.kind == gradient {
-			return unknown(fmt.Sprintf("Ops[%d]", i))
-		}
-		gathered = true
-		if err := f.plays("Gathered", o.Out, fmt.Sprintf("Ops[%d].Out", i)); err != nil {
-			return err
+		if o.Name() == string(copied) {
+			if err := f.plays("Gathered", o.Out, fmt.Sprintf("Ops[%d].Out", i)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -185,7 +164,7 @@ func suffix(number int) string {
 }
 
 // product gives roles to the tensors of one.
-func (f *form) product(o schedule.Op, path, suffix string) error {
+func (f *form) product(s schedule.Schedule, o schedule.Op, path, suffix string) error {
 	if err := errorsOf(f.plays("A", o.In[0], path+".In[0]"), f.plays("B"+suffix, o.In[1], path+".In[1]"),
 		f.plays("C"+suffix, o.Out, path+".Out")); err != nil {
 		return err
@@ -195,7 +174,7 @@ func (f *form) product(o schedule.Op, path, suffix string) error {
 		role := map[schedule.FuncKind]string{schedule.AddBias: "Bias", schedule.AddTensor: "Added"}[then.Do]
 		again := slices.ContainsFunc(o.Then[:i], func(before schedule.Func) bool { return before.Do == then.Do })
 		if role == "" || again || f.kind == gradient {
-			return unapplied(at, then, f.kind)
+			return (&draft{schedule: s}).unapplied(at, o, i, f.kind)
 		}
 		if err := f.plays(role+suffix, then.In[0], at+".In[0]"); err != nil {
 			return err
@@ -205,9 +184,9 @@ func (f *form) product(o schedule.Op, path, suffix string) error {
 }
 
 // unapplied is the refusal of a function that no program applies there.
-func unapplied(path string, f schedule.Func, k kind) error {
-	return &schedule.FieldError{Path: path, Msg: fmt.Sprintf("no pass applies %s to what leaves a %s", f.Do, k),
-		Hint: "leave it out"}
+func (d *draft) unapplied(path string, o schedule.Op, i int, k kind) error {
+	return &schedule.FieldError{Path: path, Hint: d.behind(o, i),
+		Msg: fmt.Sprintf("no pass applies %s to what leaves the %s %s", o.Then[i].Do, k, o.Out)}
 }
 
 // tensor is the schedule's name of the tensor of a role.

@@ -43,7 +43,7 @@ func (d *draft) gatherTensors() (string, error) {
 	return name, nil
 }
 
-// shardsDiffer gives the shards of A, and what is gathered and made of them, the rows that their ranks have.
+// shardsDiffer gives the shards of A, the gathered tensor and the result the rows of their ranks.
 func (d *draft) shardsDiffer(gathered string) {
 	d.counted("A", hostir.Var(countRank))
 	for _, b := range d.program.Buffers {
@@ -87,7 +87,7 @@ type shards struct{ parts }
 
 func (d *draft) shards() shards { return shards{parts{int64(max(d.with.parts, 1)), "p"}} }
 
-// turn is the shard that a step takes a part of, counted from the own one.
+// turn is the shard whose part a step takes, counted from this rank's.
 func (s shards) turn() hostir.Expr { return hostir.Div(step, hostir.Const(s.n)) }
 
 // loop is over the parts of the shards from the first-th on, of the ranks after this one.

@@ -3,7 +3,7 @@ package lower
 import "ovgen/schedule/hostir"
 
 // gatherGrouped pulls shards in the order r+1, r+2, ... and multiplies them as two blocks:
-// the shards after the own one, r+1 to D-1, when the last of them is there, and then the
+// the shards after this rank's, r+1 to D-1, when the last of them is there, and then the
 // shards before it, 0 to r-1.
 func gatherGrouped(d *draft) error {
 	g, err := d.gatherTensors()

@@ -4,9 +4,9 @@ import "ovgen/schedule/hostir"
 
 // gatherPut pushes this rank's shard, in parts if asked, into every peer's gathered
 // tensor: in step i to rank r-i, while that of rank r+i arrives. A rank says before
-// everything that its memory may be written. It waits for what arrives after its own
-// push of the step, which the rank that pushes to it does as well, so that no circle
-// of ranks can wait for each other.
+// everything that its memory may be written. In each step a rank first pushes and then
+// waits for the shard that arrives. The rank that pushes to it does the same, so no
+// circle of ranks can wait for each other.
 func gatherPut(d *draft) error {
 	g, err := d.gatherTensors()
 	if err != nil {

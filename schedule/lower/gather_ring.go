@@ -5,7 +5,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// lane is one way round the ring: a rank passes on to its neighbour what it got in
+// lane is one direction round the ring: a rank passes on to its neighbour the shard of
 // the step before.
 type lane struct {
 	next, prev hostir.Expr   // the neighbours
@@ -88,7 +88,7 @@ func first(then, others []hostir.Node) hostir.If {
 	return hostir.If{X: step, Y: hostir.Const(1), Then: then, Else: others}
 }
 
-// multiply are the products of what has arrived.
+// multiply are the products of the shard that has arrived.
 func (r ring) multiply() []hostir.Node {
 	return r.each(func(l lane) []hostir.Node {
 		return r.multiplied(r.work, hostir.Chunk("C", l.chunk(l.got)), hostir.Chunk(r.g, l.chunk(l.got)))
@@ -105,8 +105,8 @@ func (r ring) rows() hostir.View {
 	return r.lanes[0].parts.rows("C", hostir.Rank)
 }
 
-// gatherRingPut pushes on to the next rank what has arrived, out of the gathered
-// tensor's slots into its: over the buffer of this step and that of the one before.
+// gatherRingPut pushes the shard that has arrived on to the next rank, from the slots of
+// one gathered tensor into the other's: over the buffer of this step and that of the one before.
 func gatherRingPut(d *draft) error {
 	r, err := d.ring(arrived, free)
 	if err != nil {
@@ -133,9 +133,9 @@ func gatherRingPut(d *draft) error {
 	return nil
 }
 
-// gatherRing pulls from the rank before what that has got in the step before, and says
-// to the next when it is there. Whether copies have a stream of their own or share
-// those of the steps, a step waits after its own post, so the ring can't hold itself.
+// gatherRing pulls from the rank before the shard that this rank got a step ago, and tells
+// the next rank when it is there. Copies have one stream, or share the streams of the
+// steps. Either way a step posts before it waits, so the ring can't hold itself.
 func gatherRing(d *draft) error {
 	r, err := d.ring(ready, read)
 	if err != nil {

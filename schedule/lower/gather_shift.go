@@ -8,9 +8,9 @@ import (
 
 // gathering is a loop over the ranks' shards, in parts where they are cut: step i pulls a part
 // of the shard of rank r+i and multiplies it. Each part has its own member of the semaphore
-// that says it is ready. The own shard is multiplied where it is, all ranks meet once before
+// that says it is ready. A rank's own shard is multiplied in place, all ranks meet once before
 // the loop and once after it, copies have a stream of their own and all of them are enqueued
-// before the products. Each of these can be left out, to see what it is worth: nvFuser's
+// before the products. Each of these can be left out, to measure its worth: nvFuser's
 // program leaves out all.
 type gathering struct {
 	*draft
@@ -19,7 +19,7 @@ type gathering struct {
 	batched, inPlace, apart, hoisted bool
 	copies, work                     hostir.StreamRef
 	set                              hostir.StreamSet
-	first                            int64 // shard of the loop, counted from the own one
+	first                            int64 // shard of the loop, counted from this rank's
 }
 
 func gatherShift(d *draft) error {
@@ -107,7 +107,7 @@ func (x gathering) steps() []hostir.Node {
 	return []hostir.Node{x.loop(x.first, append(exchange, products...)...)}
 }
 
-// exchange pulls a part of a shard, or copies the own one where it goes with the others.
+// exchange pulls a part of a shard, or copies this rank's where it goes with the others.
 func (x gathering) exchange(from, to hostir.Expr) []hostir.Node {
 	nodes := []hostir.Node{
 		hostir.Share{Origin: hostir.Origin{Remark: "a cache hit after the first run", Field: "HandlesInLoop"},
@@ -130,7 +130,7 @@ func (x gathering) exchange(from, to hostir.Expr) []hostir.Node {
 	return []hostir.Node{hostir.If{X: to, Y: hostir.Rank, Then: []hostir.Node{own}, Else: nodes}}
 }
 
-// end copies the own shard beside the others where the caller wants all, says that the
+// end copies this rank's shard beside the others where the caller wants all, says that the
 // peers' were read, and joins.
 func (x gathering) end() {
 	s := mainRef

@@ -5,7 +5,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// gatherShot reads all shards by one kernel, the own one too, and multiplies all rows at once.
+// gatherShot reads all shards by one kernel, this rank's too, and multiplies all rows at once.
 func gatherShot(d *draft) error {
 	g, err := d.gatherTensors()
 	if err != nil {
@@ -33,7 +33,7 @@ func bareGatherShot(d *draft) error {
 // collect copies every rank's A, in the order of ranks, to a buffer that they fill.
 func (d *draft) collect(to string) []hostir.Node {
 	d.share("A")
-	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	d.semaphores(ready, read)
 	return []hostir.Node{
 		hostir.Post(mainRef, ready, every).Described("peers may read A"),

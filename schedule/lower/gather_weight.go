@@ -16,10 +16,10 @@ func weightGather(d *draft) error {
 	return d.gatherAndMultiply("B", gatheredWeight, hostir.Chunk)
 }
 
-// inputsGather is weightGather of a weight of which each rank has some columns of every row.
+// inputsGather is weightGather of a weight that is spread by columns.
 func inputsGather(d *draft) error { return d.gatherColumnsOf("B", gatheredWeight) }
 
-// rowGather is the same of A: a part of what is summed over makes no part of the result.
+// rowGather is the same of A: a part of the summed axis makes no part of the result.
 func rowGather(d *draft) error { return d.gatherColumnsOf("A", gathered) }
 
 // gatherColumnsOf pulls columns of an operand, and then multiplies.

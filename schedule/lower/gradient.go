@@ -5,14 +5,14 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// gradientShot is the gradient of a weight from each rank's own rows, of which every rank sums its part of
-// what all have, reading its peers' over the link.
+// gradientShot computes on each rank a partial gradient of a weight from its rows. Each rank then reduces its part by
+// reading the peers' partial gradients over the link.
 func gradientShot(d *draft) error {
 	if err := d.tensors(); err != nil {
 		return err
 	}
 	d.stack(partial, d.buffer("C").Tensor)
-	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	d.semaphores(ready, read)
 	d.add(d.multiply(mainRef, hostir.Whole(partial), hostir.Whole("A")))
 	d.add(d.ownShot(partial)...)

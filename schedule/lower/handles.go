@@ -4,8 +4,8 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// handles moves the exchange of IPC handles out of the program: what peers read of the
-// caller's memory, and the arena, which has all else, are shared once, before the first run.
+// handles moves the exchange of IPC handles out of the program: the caller's
+// memory that peers read, and the arena, which has all else, are shared once, before the first run.
 func handles(d *draft) error {
 	if d.with.handlesInLoop {
 		return nil

@@ -29,8 +29,8 @@ type rule struct {
 	places map[string]string
 }
 
-// rules is the table, checkable against what nvFuser infers from the placements of
-// producer and consumer: DIDx to none or to Stream is an all-gather (a shard a step
+// rules is the table, which can be checked against nvFuser's inference from the
+// placements of producer and consumer: DIDx to none or to Stream is an all-gather (a shard a step
 // where Stream is on the axis of DIDx), a reduced DIDx to DIDx a reduce-scatter, to
 // none an all-reduce.
 var rules = slices.Concat(gatherRules, reduceRules, copyRules, weightRules, layerRules)
@@ -44,14 +44,10 @@ func infer(d *draft) error {
 		return err
 	}
 	r, wrong := nearest(d)
-	if r == nil {
-		return unknown("Ops")
-	}
-	if err := r.functions(d); err != nil {
+	if err := r.functions(d); err != nil && (len(wrong) == 0 || !idle(d)) {
 		return err
 	}
-	switch {
-	case len(wrong) > 0:
+	if len(wrong) > 0 {
 		return r.refuse(d, wrong)
 	}
 	d.comm = r.communication
@@ -84,17 +80,22 @@ func nearest(d *draft) (best *rule, wrong []int) {
 		if r.kind != d.form.kind {
 			continue
 		}
-		var misplaced []int
-		for j, t := range d.schedule.Tensors {
-			if r.reads(t.Name) && r.place(d.form, t) != placement(d.form, d.ownColumns(t)) {
-				misplaced = append(misplaced, j)
-			}
-		}
+		misplaced := r.misplaced(d)
 		if best == nil || len(misplaced) < len(wrong) {
 			best, wrong = r, misplaced
 		}
 	}
 	return best, wrong
+}
+
+// misplaced are the numbers of the tensors that the row wants elsewhere.
+func (r *rule) misplaced(d *draft) (list []int) {
+	for i, t := range d.schedule.Tensors {
+		if r.reads(t.Name) && r.place(d.form, t) != placement(d.form, d.ownColumns(t)) {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 // place is where the row wants a tensor. A further result lies as C does, and the
@@ -121,7 +122,7 @@ func undivided(extents []schedule.Extent) []schedule.Axis {
 	return axes
 }
 
-// placement is a tensor's, with the symbols of its role for what the schedule calls them.
+// placement is a tensor's, with the symbols of its role in place of the schedule's.
 func placement(f form, t schedule.Tensor) string {
 	extents := f.extents(t)
 	if len(extents) != len(t.Axes) {
@@ -160,7 +161,7 @@ func chunksOf(s schedule.Schedule) int {
 }
 
 // tensors declares a buffer for each tensor, indexed by the parts of its first axis,
-// and what the splits ask of the shape.
+// and the numbers by which the splits divide the shape.
 func (d *draft) tensors() error {
 	for i, t := range d.schedule.Tensors {
 		t, err := d.chunked(i, t)

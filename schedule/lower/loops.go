@@ -13,7 +13,7 @@ var every = hostir.Every
 // steps is the loop over the exchanges, with the names that its body uses.
 func steps(body ...hostir.Node) hostir.For { return hostir.Loop(stepIndex, one, hostir.Size, body...) }
 
-// alone chooses between what a rank does that has no peers, and the exchange.
+// alone chooses between the steps of a rank without peers and the exchange.
 func alone(only hostir.Node, exchange ...hostir.Node) hostir.If {
 	return hostir.If{X: hostir.Size, Y: hostir.Const(1), Then: []hostir.Node{only}, Else: exchange}
 }

@@ -10,7 +10,7 @@ type pass func(*draft) error
 
 // passes in the order in which they run, on every program.
 var passes = []pass{
-	recognise,  // operations -> what they compute together
+	recognise,  // operations -> their form and roles
 	infer,      // placements -> the communication they need
 	choose,     // -> its naive program, by the writer of its way
 	within,     // one memory for tensors that share it
@@ -23,6 +23,7 @@ var passes = []pass{
 	origins,    // the field of the schedule that each step comes from
 	simplify,   // index expressions as a person would write them
 	renamed,    // roles -> the names of the tensors
+	multiples,  // the schedule's own requirements on the shape
 }
 
 // draft is a program in the making.
@@ -37,14 +38,14 @@ type draft struct {
 	columns  map[string]int      // the axis by which tensors, by role, are spread over the ranks as a result is
 	chunks   int                 // that the stream axis has, where they are a constant
 	with     options             // of the ways
-	of       string              // what travels by the way that is being lowered
+	of       string              // the tensor that travels by the way that is being lowered
 	at       string              // the path of that way
 	slotted  bool                // streams of products that leave have been chosen
 	summed   bool                // the functions of a sum are applied
 }
 
 // Lower returns the host program of a schedule. Its errors come from Validate, or
-// *schedule.FieldError for what no pass lowers.
+// are a *schedule.FieldError of a field that no pass lowers.
 func Lower(name string, s schedule.Schedule) (*hostir.Program, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err

@@ -204,7 +204,7 @@ func TestCommunications(t *testing.T) {
 		{what: "none to DID is nothing", a: dims(m, n), c: dims(rows, n), wrong: "Tensors[0]",
 			hint: "there is bare all-gather: A "},
 		{what: "none to DID of columns is nothing", a: dims(m, n), c: dims(m, columns), wrong: "Tensors[0]",
-			hint: "there is bare all-gather: A "},
+			hint: "there is all-to-all of rows and columns: A "},
 		{what: "DID of columns to none is an all-gather", a: dims(m, columns), c: dims(m, n)},
 		{what: "DID of rows to columns is an all-to-all", a: dims(rows, n), c: dims(m, columns)},
 		{what: "DID of columns to rows is an all-to-all", a: dims(m, columns), c: dims(rows, n)},
@@ -255,7 +255,8 @@ func TestNames(t *testing.T) {
 	s.Tensors[0].Axes = []schedule.Axis{schedule.Dim(schedule.M), schedule.Dim(schedule.N)}
 	_, err = lower.Lower("Attention", s)
 	if want := "nothing travels from X [M, N] to Q [Stream(D), M/D, K]: each rank makes its result of what it has " +
-		"(nearest is the all-gather: place X [DIDx(D), M/D, N])"; err == nil || !strings.Contains(err.Error(), want) {
+		"(no plan is needed: do it by kernels of the caller's; nearest is the all-gather: " +
+		"place X [DIDx(D), M/D, N])"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
 	s.Tensors = slices.Clone(tensors)

@@ -8,7 +8,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// Buffers and semaphores of a program, and what they ask of the shape.
+// Buffers and semaphores of a program, and the numbers that must divide its shape for them.
 
 // buffer is a buffer that the program has.
 func (d *draft) buffer(name string) *hostir.Buffer {
@@ -27,7 +27,7 @@ func (d *draft) cut(name string, parts ...schedule.Extent) {
 	b.Chunk = part(b.Tensor, parts...)
 }
 
-// part counts the elements of one such part of what a rank has of a tensor.
+// part counts the elements of one chunk of a rank's shard of a tensor, which the extents cut.
 func part(t schedule.Tensor, parts ...schedule.Extent) hostir.Expr {
 	axes := append([]schedule.Axis{}, t.Axes...)
 	first := 0
@@ -69,12 +69,21 @@ func (d *draft) cutFlat(names ...string) {
 	if d.has("Bias") {
 		d.cutRows(axes[0].Extent, 1)
 	} else {
-		d.program.Checks = append(d.program.Checks, hostir.Divide{Extent: axes[0].Extent, With: axes[1].Extent,
-			By: schedule.D})
+		check := hostir.Divide{Extent: axes[0].Extent, With: axes[1].Extent, By: schedule.D}
+		if constant(axes[0].Extent) && !constant(axes[1].Extent) {
+			check.With = "" // a proof for every number of columns has whole rows
+		}
+		d.program.Checks = append(d.program.Checks, check)
 	}
 	for _, name := range names {
 		d.buffer(name).Chunk = hostir.Div(d.buffer("C").Elements, hostir.Size)
 	}
+}
+
+// constant says that an extent is a number.
+func constant(e schedule.Extent) bool {
+	_, err := strconv.Atoi(string(e))
+	return err == nil
 }
 
 // memory declares a buffer of the plan.
@@ -84,8 +93,8 @@ func (d *draft) memory(name string, chunk hostir.Expr, axes ...schedule.Axis) {
 		Elements: elements(t), Chunk: chunk})
 }
 
-// stack declares memory for a part of every rank's rows, each like what this rank has
-// of t.
+// stack declares memory for a part of every rank's rows, each as large as this rank's
+// part of t.
 func (d *draft) stack(name string, t schedule.Tensor) {
 	axes := append([]schedule.Axis{schedule.Dim(t.Axes[0].Extent, schedule.Stream(schedule.D))}, t.Axes[1:]...)
 	if d.uneven("C") { // they lie one after another

@@ -21,7 +21,6 @@ const (
 	padded         = "Apadded"
 	ready          = "ready" // the owner's shard may be read
 	read           = "read"  // the reader is done with the owner's shard
-	mainName       = "main"
 	copyName       = "copy"
 	workName       = "work"
 	poolName       = "streams"
@@ -30,7 +29,7 @@ const (
 	shotKernel     = "shot" // a post, a wait, a sum, a post, a wait
 	// gatherKernel is the same around a gather.
 	gatherKernel = "gather"
-	// tilesKernel is the same around tiles, and scatterKernel around those of a scatter.
+	// tilesKernel is the same around tiles, and scatterKernel around the tiles of a scatter.
 	tilesKernel   = "tiles"
 	scatterKernel = "scatter"
 )

@@ -8,7 +8,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// Overlap is a communication of a program and what runs beside it.
+// Overlap is a communication of a program and the operations that run beside it.
 type Overlap struct {
 	Of            string   `json:"of"` // the tensor that travels, or whose partial results meet
 	Communication string   `json:"communication"`

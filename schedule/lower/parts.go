@@ -33,7 +33,7 @@ func (p parts) chunkOf(rank, part hostir.Expr) hostir.Expr {
 	return hostir.Add(hostir.Mul(rank, hostir.Const(p.n)), part)
 }
 
-// all counts the parts of so many ranks or hosts.
+// all counts the parts of a number of ranks or hosts.
 func (p parts) all(n hostir.Expr) hostir.Expr {
 	if p.n == 1 {
 		return n

@@ -18,7 +18,7 @@ func (d *draft) product(on hostir.StreamRef, c, a hostir.View, n string) hostir.
 }
 
 // multiplied are the schedule's products of a view, on a stream: the part of C that c names,
-// and those of C2, C3, ... where there are more.
+// and the parts of C2, C3, ... where there are more.
 func (d *draft) multiplied(on hostir.StreamRef, c, a hostir.View) []hostir.Node {
 	nodes := []hostir.Node{d.product(on, c, a, "")}
 	for number := 2; ; number++ {
@@ -36,7 +36,7 @@ func (d *draft) multiply(s hostir.StreamRef, dst, a hostir.View) hostir.Step {
 	return d.product(s, dst, a, "")
 }
 
-// ownShard are the products of the own shard, in place.
+// ownShard are the products of this rank's shard, in place.
 func (d *draft) ownShard(c hostir.View) []hostir.Node {
 	nodes := d.multiplied(mainRef, c, hostir.Whole("A"))
 	nodes[0] = nodes[0].(hostir.Step).Described("own shard, in place").AskedBy(movesField)

@@ -1,7 +1,6 @@
 package lower_test
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,9 +16,7 @@ import (
 	"ovgen/schedule/scheduletest"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
-
-// The host program of each schedule of the catalog, as `ovgen show` prints it.
+// The host program of each schedule of the catalog is the one in its package's doc.go, line by line.
 func TestPrograms(t *testing.T) {
 	for _, n := range catalog.All() {
 		t.Run(n.Name, func(t *testing.T) {
@@ -27,35 +24,38 @@ func TestPrograms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			file, got := filepath.Join("testdata", n.Name+".txt"), hostir.Print(p)
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
+			name := strings.ToLower(n.Name)
+			doc, err := os.ReadFile(filepath.Join("../../generated", name, "doc.go"))
 			if err != nil {
-				t.Fatalf("%v (go test ./schedule/lower -run TestPrograms -update)", err)
+				t.Fatalf("%v (make generate)", err)
 			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("printed program differs (-want +got):\n%s", diff)
+			if diff := cmp.Diff(documented(string(doc)), unfolded(hostir.Print(p))); diff != "" {
+				t.Errorf("the host program is not that of generated/%s/doc.go: run make generate and read the "+
+					"difference (-doc.go +lowered):\n%s", name, diff)
 			}
 		})
 	}
 }
 
-// Each golden file is of a schedule that there is.
-func TestGoldensAreOfSchedules(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	for _, f := range files {
-		name := strings.TrimSuffix(filepath.Base(f), ".txt")
-		if !slices.ContainsFunc(catalog.All(), func(n catalog.Named) bool { return n.Name == name }) {
-			t.Errorf("%s is of no schedule of the catalog: remove it", f)
+// documented is the host program of a doc.go: the preformatted paragraph below the line that announces it.
+func documented(doc string) []string {
+	_, text, _ := strings.Cut(doc, "D the number of ranks:\n//\n")
+	text, _, _ = strings.Cut(text, "\n//\n")
+	return unfolded(strings.ReplaceAll(strings.TrimPrefix(text, "//\t"), "\n//\t", "\n"))
+}
+
+// unfolded are the lines of a program, each with its indentation and single blanks, and with a remark that has a line
+// of its own in doc.go.
+func unfolded(text string) (lines []string) {
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		words := strings.Join(strings.Fields(line), " ")
+		if strings.HasPrefix(words, "#") && len(lines) > 0 {
+			lines[len(lines)-1] += " " + words
+			continue
 		}
+		lines = append(lines, line[:len(line)-len(strings.TrimLeft(line, " "))]+words)
 	}
+	return lines
 }
 
 // Falling is the default where partial results leave from streams of their own, and the

@@ -5,16 +5,16 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// gatheringRails brings every rank's chunk to all ranks' C, in parts. What came over the network is kept in memory of
-// the plan, where the peers of the host read it.
+// gatheringRails brings every rank's chunk to all ranks' C, in parts. Chunks that came over the network are kept in
+// memory of the plan, where the peers of the host read it.
 type gatheringRails struct {
 	*draft
 	cut            parts
 	own            string // the buffer of this rank's chunk, which peers read
-	ready, arrived string // semaphores: of the own chunk, and of what a phase brought
+	ready, arrived string // semaphores: of this rank's chunk, and of the chunk of a phase
 }
 
-// railed has what the network brought, a chunk a host.
+// railed has the chunks that the network brought, one a host.
 const railed = "railed"
 
 // declare declares memory and semaphores; it returns the streams of the copies: of each part one for each host, the
@@ -27,7 +27,7 @@ func (g gatheringRails) declare() hostir.StreamSet {
 	return hostir.StreamSet{Name: relayName, First: hostir.Const(0), Count: g.cut.all(hostir.Hosts), High: true}
 }
 
-// relay is the stream of the copies of what an exchange brought, or for zero of the own host's chunks.
+// relay is the stream that copies the chunk of an exchange, or for zero the chunks of this host.
 func (g gatheringRails) relay(phase hostir.Expr) hostir.StreamRef {
 	return hostir.StreamAt(relayName, g.cut.chunk(phase))
 }
@@ -40,7 +40,7 @@ func (g gatheringRails) part() hostir.View {
 	return hostir.Chunk(g.own, g.cut.part())
 }
 
-// exchanges are those of a part that the stream of collectives has made.
+// exchanges are the exchanges of one part over the network, each with a post to the peers.
 func (g gatheringRails) exchanges() hostir.Node {
 	host := hostir.Var("host")
 	return phases(hostir.Bind("host", hostir.HostBehind(phase)),

@@ -9,7 +9,7 @@ import (
 const (
 	hostSums = "sums"   // of this host's ranks, for the ranks of this rail
 	railSums = "others" // of each host's ranks, for this rank
-	passed   = "passed" // the semaphore of what a phase of the gather after them brought
+	passed   = "passed" // the semaphore of the sums that a phase of the gather behind brought
 )
 
 // perHost declares memory for a rank's rows of C for each host, and perRank for each rank.
@@ -32,13 +32,13 @@ func (d *draft) chunksOfC(names []string, axes func(rows schedule.Extent) []sche
 	}
 }
 
-// summing is the first half of sums over hosts: each host's ranks sum what they have for one rank of each host, and
-// exchange the sums along the rails.
+// summing is the first half of sums over hosts: each host's ranks sum their partial results for one rank of each
+// host, and exchange the sums along the rails.
 type summing struct {
 	*draft
 	cut     parts              // in which a rank's rows are summed and sent
 	streams []hostir.StreamSet // of products, none where A is summed
-	// part makes what this rank has for a rank, in a step of a turn, and returns the view of it.
+	// part makes this rank's partial result for a rank, in a step of a turn, and returns the view of it.
 	part func(to hostir.Expr) (made []hostir.Node, at hostir.View)
 	// own makes this rank's part of its own sum for a host, and returns the terms of that sum.
 	own func(host hostir.Expr) (made []hostir.Node, terms []hostir.View)
@@ -113,7 +113,7 @@ func (d *draft) multipliedParts(cut parts) summing {
 	return x
 }
 
-// ofRanks is what some of this host's ranks put into their slots for a host.
+// ofRanks views the slots that some of this host's ranks filled for a host.
 func (s summing) ofRanks(host, from, to hostir.Expr) hostir.View {
 	slot := hostir.OnHost(host, hostir.Var(hostir.RankIndex))
 	return hostir.Chunk(slots, s.cut.chunk(slot)).Over(hostir.RankIndex, from, to)
@@ -134,8 +134,8 @@ func (d *draft) bareParts(cut parts) summing {
 	return x
 }
 
-// cutSums declares the tensors, with A and each rank's rows of C in the parts that are summed and sent. extents are
-// what C's rows are divided by before that.
+// cutSums declares the tensors, with A and each rank's rows of C in the parts that are summed and sent. extents
+// divide C's rows before that.
 func (d *draft) cutSums(extents ...schedule.Extent) (parts, error) {
 	p := d.rowParts()
 	if err := d.tensors(); err != nil {

@@ -24,7 +24,7 @@ var (
 	neighbours = []hostir.Node{hostir.Bind("previous", hostir.Behind(one)), hostir.Bind("next", hostir.Ahead(one))}
 	// passing is the chunk whose sum this rank makes in step i.
 	passing = hostir.Mod(hostir.Sub(hostir.Sub(hostir.Add(hostir.Size, hostir.Rank), one), step), hostir.Size)
-	// final is the step of the own chunk, beforeFinal the one before it.
+	// final is the step of this rank's chunk, beforeFinal the one before it.
 	final       = hostir.Sub(hostir.Size, one)
 	beforeFinal = hostir.Sub(hostir.Size, hostir.Const(2))
 )
@@ -40,7 +40,7 @@ func reduceRing(d *draft) error {
 	if err := d.ringBuffers(); err != nil {
 		return err
 	}
-	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	add := func(dst hostir.View, chunk hostir.Expr) hostir.Step {
 		return d.rowsOf(mainRef, dst, chunk).Accumulated()
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // Shift reduce-scatters multiply the rows of rank r+i in step i and bring the partial
-// result to its owner; the own rows come last. The owner sums the partial results of all
+// result to its owner; this rank's rows come last. The owner sums the partial results of all
 // ranks once, in their order, so the bits don't depend on which arrived first.
 
 // reduceBuffers declares the tensors, A indexed by the rows of a rank, and memory for
@@ -43,7 +43,7 @@ func (d *draft) ownRows(s hostir.StreamRef, when string) hostir.Step {
 		Described("own rows " + when + "straight into their slot")
 }
 
-// ownLast is the stream of each step's product, and the stream of the own rows' product.
+// ownLast is the stream of each step's product, and the stream of the product of this rank's rows.
 // Partial results that travel must be made first: products that may run at once with equal
 // priority share the device instead.
 func (d *draft) ownLast() (set hostir.StreamSet, work, last hostir.StreamRef) {
@@ -87,7 +87,8 @@ func reducePut(d *draft) error {
 	return d.putParts(d.rowsOf, "rows")
 }
 
-// putParts makes the partial result of each rank's part, puts it into the slot at its owner, and adds up the own slots.
+// putParts makes the partial result of each rank's part, puts it into the slot at its owner, and adds up the slots
+// here.
 func (d *draft) putParts(of func(on hostir.StreamRef, dst hostir.View, rank hostir.Expr) hostir.Step,
 	what string) error {
 	d.semaphores(free, arrived)
@@ -107,7 +108,7 @@ func (d *draft) putParts(of func(on hostir.StreamRef, dst hostir.View, rank host
 	return nil
 }
 
-// reducePutColumns is reducePut of the columns of a rank: those of the result are rows of the weight.
+// reducePutColumns is reducePut of a rank's columns. The result's columns are rows of the weight.
 func reducePutColumns(d *draft) error {
 	if err := d.tensors(); err != nil {
 		return err

@@ -46,7 +46,7 @@ func scatterOneShot(d *draft) error {
 		d.counted(partial, hostir.Var(countChunk))
 		all = allParts
 	}
-	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	d.semaphores(ready, read)
 	d.add(d.multiply(mainRef, all(partial), all("A")))
 	d.add(d.ownShot(partial)...)
@@ -87,10 +87,10 @@ func twoShot(d *draft) error {
 	return nil
 }
 
-// shotInput declares what the ranks sum: A itself, or the product of A's and B's columns
+// shotInput declares the operand of the sum: A itself, or the product of A's and B's columns
 // here, which it enqueues.
 func (d *draft) shotInput() string {
-	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	if d.form.kind == summedUp {
 		d.share("A")
 		d.cut("A")

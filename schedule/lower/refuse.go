@@ -3,6 +3,7 @@ package lower
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ovgen/schedule"
@@ -23,20 +24,27 @@ func (r *rule) reads(tensor string) bool {
 	return r.moves.further()
 }
 
-// unread refuses the tensors that programs of the row don't read.
+// unread refuses the operations and functions that have tensors which programs of the row don't read.
 func (r *rule) unread(d *draft) error {
+	unread := func(name string) bool {
+		return slices.ContainsFunc(d.schedule.Tensors, func(t schedule.Tensor) bool {
+			return t.Name == d.form.roles[name] && !r.reads(t.Name)
+		})
+	}
 	var errs []error
-	for i, t := range d.schedule.Tensors {
-		if r.reads(t.Name) {
+	for i, o := range d.original.Ops {
+		if unread(o.Out) {
+			errs = append(errs, ofItsOwn(d.original, i, fmt.Sprintf("the %s of %s is of one product, and makes no %s",
+				r.moves, d.form.tensor(r.operand), o.Out), ""))
 			continue
 		}
-		e := &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", i),
-			Msg:  fmt.Sprintf("the %s of one product does not read %s", r.moves, d.form.tensor(t.Name)),
-			Hint: "leave it out; a second product is a schedule of its own"}
-		if t.Name == "Gathered" {
-			e.Msg, e.Hint = fmt.Sprintf("the %s gathers no operand", r.moves), "leave it out"
+		for j, f := range o.Then {
+			if len(f.In) > 0 && unread(f.In[0]) {
+				errs = append(errs, &schedule.FieldError{Path: fmt.Sprintf("Ops[%d].Then[%d]", i, j),
+					Msg:  fmt.Sprintf("the %s of %s applies no %s", r.moves, d.form.tensor(r.operand), f.Do),
+					Hint: d.behind(o, j)})
+			}
 		}
-		errs = append(errs, e)
 	}
 	return errors.Join(errs...)
 }
@@ -47,10 +55,10 @@ func (r *rule) functions(d *draft) error {
 	if r.kind != linear && r.kind != matmul || r.moves.reduces() {
 		return nil
 	}
-	for i, o := range d.schedule.Ops {
+	for i, o := range d.original.Ops {
 		for j, f := range o.Then {
 			if f.Do == schedule.AddTensor || r.kind == matmul {
-				return unapplied(fmt.Sprintf("Ops[%d].Then[%d]", i, j), f, r.kind)
+				return d.unapplied(fmt.Sprintf("Ops[%d].Then[%d]", i, j), o, j, r.kind)
 			}
 		}
 	}
@@ -75,13 +83,25 @@ func (r *rule) refuse(d *draft, wrong []int) error {
 			written(d.declared(a)), written(d.declared(c)))
 	}
 	hint := known(d)
-	cutHere := d.form.kind == copied && t.Name == "A" && spread(c) // each rank has what it needs
-	if len(wrong) == 1 && !spread(t) && !cutHere {
+	cutHere := d.form.kind == copied && t.Name == "A" && spread(c) // each rank has the rows that it needs
+	if len(wrong) == 1 && !spread(d.ownColumns(t)) && !cutHere {
 		hint = fmt.Sprintf("nearest is the %s: place %s %s", r.moves, t.Name,
-			withSteps(s, d.form.own(r.place(d.form, t), t)))
+			d.withColumns(t, withSteps(s, d.form.own(r.place(d.form, t), t))))
+	}
+	if idle(d) {
+		hint = "no plan is needed: do it by kernels of the caller's; " + hint
 	}
 	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", wrong[0]), Msg: d.form.renamed(problem),
 		Hint: d.form.renamed(hint)}
+}
+
+// withColumns spreads the columns of a placement over the ranks, as a tensor's columns are.
+func (d *draft) withColumns(t schedule.Tensor, text string) string {
+	if axis, own := d.columns[t.Name]; own && axis == len(t.Axes)-1 {
+		columns := string(t.Axes[axis].Extent)
+		return fmt.Sprintf("%sDIDx(D), %s/D]", strings.TrimSuffix(text, columns+"]"), columns)
+	}
+	return text
 }
 
 // written is a placement as it is in the schedule.
@@ -115,9 +135,16 @@ func withSteps(s schedule.Schedule, text string) string {
 		"("+chunksName+"*", "("+steps+"*").Replace(text)
 }
 
-// known lists the communications that the operation has, of each one placement.
+// mostKnown is the number of communications that a hint lists.
+const mostKnown = 3
+
+// known lists the nearest communications that the operation has, each with one placement.
 func known(d *draft) string {
-	var list []string
+	type one struct {
+		text  string
+		wrong int
+	}
+	var list []one
 	seen := map[moves]bool{}
 	for i := range rules {
 		r := &rules[i]
@@ -132,9 +159,18 @@ func known(d *draft) string {
 				tensors = append(tensors, name+" "+withSteps(d.schedule, r.place(d.form, t)))
 			}
 		}
-		list = append(list, fmt.Sprintf("%s: %s", r.moves, strings.Join(tensors, ", ")))
+		list = append(list, one{fmt.Sprintf("%s: %s", r.moves, strings.Join(tensors, ", ")), len(r.misplaced(d))})
 	}
-	return "there is " + strings.Join(list, "; ")
+	slices.SortStableFunc(list, func(a, b one) int { return a.wrong - b.wrong })
+	var text []string
+	for _, x := range list[:min(len(list), mostKnown)] {
+		text = append(text, x.text)
+	}
+	hint := "there is " + strings.Join(text, "; ")
+	if len(list) > mostKnown {
+		hint += "; ovgen help schedules lists all"
+	}
+	return hint
 }
 
 // idle says that no tensor of a product has to travel: A is whole, and no axis that is

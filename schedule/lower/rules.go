@@ -111,7 +111,7 @@ var copyRules = []rule{
 	{communication{rotation, "A"}, copied, places{"A": "[DIDx(D), M/D, N]", "C": "[DIDx(D, shift 1), M/D, N]"}},
 }
 
-// links are the communications of chains, with what needs each.
+// links are the communications of chains, with the need for each.
 var links = []struct {
 	moves  moves
 	needed string
@@ -132,7 +132,7 @@ var weightRules = []rule{
 	{communication{gatherRow, "A"}, linear, places{"A": "[M, DIDx(D), K/D]"}},
 }
 
-// layerRules: what backward passes need.
+// layerRules are the rules for backward passes.
 var layerRules = []rule{
 	{communication{gatherSum, "B"}, gradient, places{"B": "[DIDx(D), M/D, K]"}},
 	{communication{gatherSum, "A"}, gradient, places{"A": "[DIDx(D), M/D, N]"}},

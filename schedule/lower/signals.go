@@ -12,7 +12,7 @@ func signals(d *draft) error {
 	return nil
 }
 
-// lists rewrites a list of nodes and, before it, those in it.
+// lists rewrites the lists within a list of nodes, and then the list.
 func lists(nodes []hostir.Node, f func([]hostir.Node) []hostir.Node) []hostir.Node {
 	var out []hostir.Node
 	for _, n := range nodes {
@@ -21,8 +21,8 @@ func lists(nodes []hostir.Node, f func([]hostir.Node) []hostir.Node) []hostir.No
 	return f(out)
 }
 
-// waitsToCopies moves a wait down its stream to the copy between ranks after it. Nothing
-// else is between them but what the stream itself waits for.
+// waitsToCopies moves a wait down its stream to the copy between ranks after it. Only
+// waits of the same stream are between them.
 func (d *draft) waitsToCopies(nodes []hostir.Node) []hostir.Node {
 	nodes = slices.Clone(nodes)
 	for i := len(nodes) - 1; i >= 0; i-- {

@@ -6,7 +6,7 @@ import (
 
 // Streams.
 var (
-	mainRef = hostir.Stream(mainName)
+	mainRef = hostir.Stream(hostir.MainStream)
 	copyRef = hostir.Stream(copyName)
 	copySet = hostir.StreamSet{Name: copyName, High: true}
 )
@@ -46,7 +46,7 @@ var (
 // fork declares streams and makes them wait for the caller's.
 func (d *draft) fork(sets ...hostir.StreamSet) hostir.Synchronize {
 	if len(d.program.Streams) == 0 {
-		d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+		d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	}
 	d.program.Streams = append(d.program.Streams, sets...)
 	return hostir.Synchronize{Origin: forkAt, Streams: refs(sets), On: []hostir.StreamRef{mainRef}}

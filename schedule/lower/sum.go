@@ -57,7 +57,7 @@ func (d *draft) added() error {
 	return nil
 }
 
-// addedRole is a role of what is added.
+// addedRole is a role of an added tensor.
 func (d *draft) addedRole() string {
 	if d.has("Added") {
 		return "Added"

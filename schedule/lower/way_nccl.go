@@ -45,7 +45,7 @@ func atOnceByNCCL(m moves, write func(*draft) error) lowering {
 	})
 }
 
-// bareNCCL is a collective and nothing else, between tensors of which some have a part for each
+// bareNCCL is a collective and nothing else, where some tensors have a part for each
 // rank.
 func bareNCCL(do hostir.Work, parts ...string) func(*draft) error {
 	return func(d *draft) error {
@@ -58,7 +58,7 @@ func bareNCCL(do hostir.Work, parts ...string) func(*draft) error {
 		for _, name := range parts {
 			d.cut(name, schedule.D)
 		}
-		d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+		d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 		d.add(hostir.Together(mainRef, do, hostir.Whole("C"), hostir.Whole("A")))
 		return nil
 	}
@@ -73,7 +73,7 @@ func gatherNCCL(d *draft) error {
 	}
 	p := d.shards().parts
 	if p.n == 1 {
-		d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+		d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 		d.add(hostir.Together(mainRef, hostir.AllGather, hostir.Whole(g), hostir.Whole("A")))
 		d.add(d.multiplied(mainRef, hostir.Whole("C"), hostir.Whole(g))...)
 		return nil
@@ -127,7 +127,7 @@ func reduceNCCL(d *draft) error {
 	d.cutRows(c.Tensor.Axes[0].Extent, p.n)
 	d.memory(partial, c.Chunk, append([]schedule.Axis{schedule.Dim(c.Tensor.Axes[0].Extent)}, c.Tensor.Axes[1:]...)...)
 	if p.n == 1 {
-		d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+		d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 		d.add(d.multiply(mainRef, hostir.Whole(partial), hostir.Whole("A")),
 			hostir.Together(mainRef, hostir.ReduceScatter, hostir.Whole("C"), hostir.Whole(partial)))
 		return nil
@@ -154,7 +154,7 @@ func reduceAllNCCL(d *draft) error {
 	}
 	c := d.buffer("C").Tensor
 	if p.n == 1 {
-		d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+		d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 		d.memory(partial, chunk(c), c.Axes...)
 		d.add(d.multiply(mainRef, hostir.Whole(partial), hostir.Whole("A")),
 			hostir.Together(mainRef, hostir.AllReduce, hostir.Whole("C"), hostir.Whole(partial)))

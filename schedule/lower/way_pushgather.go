@@ -18,7 +18,7 @@ func pushGatherOf(m moves, write func(*draft) error) lowering {
 	})
 }
 
-// pushGather sends the own shard to each peer as packets, and multiplies all rows at once.
+// pushGather sends this rank's shard to each peer as packets, and multiplies all rows at once.
 func pushGather(d *draft) error {
 	g, err := d.gatherTensors()
 	if err != nil {
@@ -29,7 +29,7 @@ func pushGather(d *draft) error {
 	return nil
 }
 
-// barePushGather sends the own shard to each peer as packets; C is made of those that land.
+// barePushGather sends this rank's shard to each peer as packets, and makes C of the shards that land.
 func barePushGather(d *draft) error {
 	if d.uneven("A") {
 		return &schedule.FieldError{Path: d.at, Msg: "one kernel sends shards of one size only",
@@ -45,7 +45,7 @@ func barePushGather(d *draft) error {
 
 // landShards brings every rank's A, in the order of ranks, to a buffer that they fill.
 func (d *draft) landShards(to string) hostir.Step {
-	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	a := d.buffer("A").Tensor
 	return hostir.GatherPackets(mainRef, hostir.Whole(to), d.landing(landed, arrived, false, elements(a), a.Axes...),
 		hostir.Whole("A").EachRank())

@@ -22,8 +22,8 @@ func pushShotOf(m moves, write func(*draft) error) lowering {
 	})
 }
 
-// pushShot lets every rank send its input to each peer as packets, and sum what lands here and its own. All add in the
-// order of ranks, so all get equal bits.
+// pushShot lets every rank send its input to each peer as packets, and sum its input with the inputs that land. All add
+// in the order of ranks, so all get equal bits.
 func pushShot(d *draft) error {
 	if err := d.tensors(); err != nil {
 		return err
@@ -34,33 +34,33 @@ func pushShot(d *draft) error {
 	return nil
 }
 
-// pushScatter lets every rank multiply all rows, send each rank its own, and sum those that land.
+// pushScatter lets every rank multiply all rows, send each rank its rows, and sum the rows that land.
 func pushScatter(d *draft) error {
 	if err := d.reduceBuffers(partial); err != nil {
 		return err
 	}
-	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	d.add(d.multiply(mainRef, hostir.Whole(partial), hostir.Whole("A")))
 	d.add(d.landSums(hostir.Chunk(partial, hostir.Var(hostir.RankIndex))))
 	return nil
 }
 
-// barePushScatter lets every rank send each rank its rows of A, and sum those that land.
+// barePushScatter lets every rank send each rank its rows of A, and sum the rows that land.
 func barePushScatter(d *draft) error {
 	if err := d.tensors(); err != nil {
 		return err
 	}
-	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	d.cut("A", schedule.D)
 	d.add(d.landSums(hostir.Chunk("A", hostir.Var(hostir.RankIndex))))
 	return nil
 }
 
-// landSums sends each rank a view, and sums to C what lands, in the order of ranks, and a tensor that is added to it.
+// landSums sends each rank a view, sums the views that land to C in the order of ranks, and adds a tensor.
 func (d *draft) landSums(each hostir.View) hostir.Step {
 	c := d.buffer("C").Tensor
 	var added []hostir.View
-	if d.has("Added") && !d.has("Bias") { // no kernel adds a row to what lands
+	if d.has("Added") && !d.has("Bias") { // no kernel adds a row to packets
 		d.summed = true
 		added = append(added, hostir.Whole("Added"))
 	}
@@ -69,7 +69,7 @@ func (d *draft) landSums(each hostir.View) hostir.Step {
 		Described("q's part to rank q; the order of ranks")
 }
 
-// landing declares memory in which a part of every rank's lands, of so many elements and such axes: packets, which are
+// landing declares memory in which a part of every rank's lands, with the given elements and axes: packets, which are
 // their own flags, or plain data with words behind it.
 func (d *draft) landing(name, flags string, words bool, chunk hostir.Expr, axes ...schedule.Axis) hostir.Buffer {
 	d.memory(name, chunk, append([]schedule.Axis{schedule.Dim(schedule.D)}, axes...)...)

@@ -10,10 +10,10 @@ import (
 
 // A program over hosts has two levels. Between hosts a rank exchanges with the ranks of its number there,
 // its rail, in phases: the n-th sends to the host n places further on and gets from the one n
-// places back. On its host a rank reaches its peers' memory. The network begins first, and the own host is
-// done with last where sums leave.
+// places back. On its host a rank reaches its peers' memory. The network begins first, and this host's
+// rows are last where sums leave.
 //
-// What makes these programs safe where a device does one thing at a time: a wait or an exchange comes
+// These programs are safe where a device does one thing at a time, for this reason: a wait or an exchange comes
 // behind everything of its own rank that another rank needs before that one reaches the same point.
 
 // overHosts are the communications of ranks on several hosts.
@@ -43,7 +43,7 @@ func byRails(m moves, write func(*draft) error) lowering {
 	})
 }
 
-// relayName is the streams of the copies, on a host, of what its ranks got from others: one for each exchange.
+// relayName names the streams that copy received shards between the ranks of a host, one for each exchange.
 const relayName = "relay"
 
 // phaseIndex counts the exchanges of a rail.
@@ -64,8 +64,8 @@ func locals(body ...hostir.Node) hostir.For {
 // onRail is the rank of this rail on a host.
 func onRail(host hostir.Expr) hostir.Expr { return hostir.OnHost(host, hostir.Local) }
 
-// gatherRails multiplies the own shard, those of the own host, and in each phase the one that the
-// network brought and those that it brought to the peers, in parts where shards are cut.
+// gatherRails multiplies this host's shards first, its own shard ahead. Then, phase by phase, it multiplies the shards
+// that arrived over the network here and at the peers. Where shards are cut, it goes in parts.
 func gatherRails(d *draft) error {
 	g, err := d.gatherTensors()
 	if err != nil {

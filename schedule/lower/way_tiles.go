@@ -37,7 +37,8 @@ var (
 		{Columns: 256, Cluster: 1, Together: true}}
 )
 
-// tiles are those that a way asks for, or by shape, where there are such; another way is the hint where there are none.
+// tiles are the kernels that a way asks for, or the kernels for each shape. Where there are none, the hint is another
+// way.
 func (d *draft) tiles(w schedule.Tiles, byShape []hostir.Tile, another string) ([]hostir.Tile, error) {
 	d.with.carriage = carriage{signals: true, fused: true}
 	const most = 192 // columns of a tile that one warpgroup has registers for
@@ -61,7 +62,7 @@ func (d *draft) tiles(w schedule.Tiles, byShape []hostir.Tile, another string) (
 	return []hostir.Tile{{Columns: cmp.Or(w.Columns, 128), Cluster: cmp.Or(w.Cluster, 1), Together: w.Together}}, nil
 }
 
-// units asks for rows of whole units of 16 bytes; those of an operand have so many elements.
+// units asks for rows of whole units of 16 bytes. Rows of an operand have the given number of elements.
 func (d *draft) units(k hostir.Divide) {
 	d.program.Checks = append(d.program.Checks, k, hostir.Divide{Extent: schedule.N, By: "8"})
 }
@@ -73,7 +74,7 @@ func gatherTiles(d *draft, t []hostir.Tile) error {
 		return err
 	}
 	d.share("A")
-	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	d.semaphores(ready, read)
 	product := d.product(mainRef, hostir.Whole("C"), hostir.Whole("A"), "")
 	if product.Func != "" {
@@ -93,13 +94,13 @@ func gatherTiles(d *draft, t []hostir.Tile) error {
 	return nil
 }
 
-// scatterTiles is one launch that multiplies the peers' rows into their slots, then the own rows, and adds up.
+// scatterTiles is one launch that multiplies the peers' rows into their slots, then this rank's rows, and adds up.
 func scatterTiles(d *draft, t []hostir.Tile) error {
 	if err := d.reduceBuffers(slots); err != nil {
 		return err
 	}
 	d.with.byBlocks = true // by groups of tiles
-	d.program.Streams = []hostir.StreamSet{{Name: mainName}}
+	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	d.semaphores(free, arrived)
 	product := d.rowsOf(mainRef, hostir.Chunk(slots, hostir.Rank), hostir.Rank)
 	if product.Func != "" {

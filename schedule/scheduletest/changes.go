@@ -2,6 +2,7 @@ package scheduletest
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -63,6 +64,7 @@ func edits(s schedule.Schedule) []edit {
 	c := &changes{from: s}
 	c.mesh()
 	c.types()
+	c.multiples()
 	for i := range s.Tensors {
 		c.tensor(i)
 	}
@@ -86,7 +88,7 @@ func (c *changes) add(name string, set func(*schedule.Schedule)) {
 // Clone shares nothing with the schedule.
 func Clone(s schedule.Schedule) schedule.Schedule {
 	s.Mesh, s.Types, s.Moves = slices.Clone(s.Mesh), slices.Clone(s.Types), slices.Clone(s.Moves)
-	s.Tensors = slices.Clone(s.Tensors)
+	s.Tensors, s.Multiples = slices.Clone(s.Tensors), maps.Clone(s.Multiples)
 	for i := range s.Tensors {
 		t := &s.Tensors[i]
 		t.Axes = slices.Clone(t.Axes)
@@ -111,6 +113,20 @@ func (c *changes) mesh() {
 		c.add(fmt.Sprintf("Mesh %v", a), func(s *schedule.Schedule) { s.Mesh = []schedule.MeshAxis{a} })
 	}
 	c.add("Mesh over hosts", func(s *schedule.Schedule) { s.Mesh = schedule.Hosts() })
+}
+
+func (c *changes) multiples() {
+	set := func(e schedule.Extent, of string) {
+		c.add(fmt.Sprintf("Multiples[%s] %s", e, of), func(s *schedule.Schedule) {
+			s.Multiples = map[schedule.Extent]string{e: of}
+		})
+	}
+	for _, e := range append(schedule.Extents(), schedule.D, "X") {
+		set(e, "5*D")
+	}
+	for _, of := range []string{"7", "1", "X"} {
+		set(schedule.M, of)
+	}
 }
 
 func (c *changes) types() {

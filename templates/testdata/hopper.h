@@ -39,7 +39,7 @@ static unsigned below(unsigned n)
 // ----------------------------------------------------------------------------
 // Memory of all ranks that boxes are copied from and to, as it is and as copies see it
 
-static std::vector<char> arena(2 << 20);
+static std::vector<char> arena(16 << 20);
 static size_t arena_used;
 typedef std::shared_ptr<const std::vector<char>> View;
 
@@ -86,13 +86,14 @@ struct Warp {
 struct Block {
   std::vector<char> generic, async;  // shared memory as threads and as copies see it
   std::map<unsigned, Mbarrier> barriers;
-  Meeting named[16], multiplied[8];
+  Meeting named[16];
   Warp warps[32];
   unsigned left;
 };
 
 struct Launch {
   unsigned cluster, threads, left;
+  unsigned slow;  // a warp that is held up, of all blocks'
   std::vector<Block> blocks;
   std::vector<Meeting> clusters;
   View start;  // memory as it was before
@@ -112,6 +113,7 @@ struct Fiber {
   std::function<void()> run;
   std::function<bool()> ready;
   bool over;
+  unsigned until;  // the turn that it waits for, or 0
   Launch *launch;
   Block *block;
   unsigned thread, of, grid;
@@ -151,11 +153,13 @@ static void await(Ready ready)
 static unsigned turns, paused;
 
 // Lets others have a few turns.
-static void pause_here()
+static void pause_here(unsigned most = 40)
 {
-  const unsigned until = turns + 1 + below(40);
+  Fiber *const f = me;
+  f->until = turns + 1 + below(most);
   paused++;
-  await([until] { return turns >= until; });
+  await([f] { return turns >= f->until; });
+  f->until = 0;
   paused--;
 }
 
@@ -471,6 +475,14 @@ HERE void ptx_cp_async_bulk_wait_group(unsigned left)
 // ----------------------------------------------------------------------------
 // What warps and warpgroups do together
 
+// Holds up the launch's slow warp, by its first lane.
+static void hold_up()
+{
+  if (me->of * me->launch->threads + me->thread == 32 * me->launch->slow) {
+    pause_here(below(2) == 0 ? 1000 : 40);
+  }
+}
+
 HERE void ptx_stmatrix_sync_aligned_m8n8_x4_shared_b16(unsigned to, unsigned a, unsigned b, unsigned c, unsigned d)
 {
   const unsigned lane = me->thread % 32;
@@ -486,6 +498,7 @@ HERE void ptx_stmatrix_sync_aligned_m8n8_x4_shared_b16(unsigned to, unsigned a, 
 HERE void ptx_ldmatrix_sync_aligned_m8n8_x4_shared_b16(unsigned &a, unsigned &b, unsigned &c, unsigned &d,
                                                        unsigned from)
 {
+  hold_up();
   const unsigned lane = me->thread % 32;
   const auto &all = given(from, {});
   unsigned *const x[4] = {&a, &b, &c, &d};
@@ -537,15 +550,17 @@ static void multiply_now(const Product &p)
   }
 }
 
+// A warp waits for its own part of a product: the other warps of its warpgroup may still read the operands.
 HERE void ptx_wgmma_wait_group_sync_aligned(unsigned left)
 {
+  hold_up();
   while (me->groups.size() > left) {
     for (const Product &p : me->groups[0]) {
       multiply_now(p);
     }
     me->groups.erase(me->groups.begin());
   }
-  join(me->block->multiplied[me->thread / 128], 128);  // a product is the warpgroup's
+  __syncwarp();
 }
 
 // The accumulators lie side by side; behind them are the operands.
@@ -587,7 +602,7 @@ static void fiber_main()
 static std::shared_ptr<Launch> start(unsigned grid, unsigned cluster, unsigned threads, std::function<void()> kernel)
 {
   auto l = std::make_shared<Launch>();
-  l->cluster = cluster, l->threads = threads, l->left = grid * threads;
+  l->cluster = cluster, l->threads = threads, l->left = grid * threads, l->slow = below(grid * threads / 32);
   l->blocks.resize(grid);
   l->clusters.resize(grid / cluster);
   l->start = view();
@@ -602,11 +617,12 @@ static std::shared_ptr<Launch> start(unsigned grid, unsigned cluster, unsigned t
       paused++;  // until its block is there
       f->run = [kernel] {
         paused--;
+        me->until = 0;
         kernel();
       };
       f->ready = [from] { return turns >= from; };
-      f->over = false, f->launch = l.get(), f->block = &l->blocks[b], f->thread = t, f->of = b, f->grid = grid;
-      f->open = 0, f->multiplies = false;
+      f->over = false, f->until = from, f->open = 0, f->multiplies = false;
+      f->launch = l.get(), f->block = &l->blocks[b], f->thread = t, f->of = b, f->grid = grid;
       f->sees = l->start;
       f->stack.reset(new char[stack_bytes]);
       getcontext(&f->context);
@@ -623,7 +639,7 @@ static std::shared_ptr<Launch> start(unsigned grid, unsigned cluster, unsigned t
 // Lets each thread that can go on; false where none can.
 static bool turn()
 {
-  bool moved = paused > 0;
+  bool moved = false;
   turns++;
   const size_t n = fibers.size(), first = below((unsigned)n);
   for (size_t i = 0; i < n; i++) {
@@ -645,5 +661,14 @@ static bool turn()
       moved = true;
     }
   }
-  return moved;
+  if (!moved && paused > 0) {  // nobody can go on before the next one has waited long enough
+    unsigned next = ~0u;
+    for (const auto &f : fibers) {
+      if (!f->over && f->until != 0 && f->until < next) {
+        next = f->until;
+      }
+    }
+    turns = next - 1;
+  }
+  return moved || paused > 0;
 }

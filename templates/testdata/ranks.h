@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -996,6 +997,34 @@ static std::unique_ptr<World> world(const Kind &k)
     }
   }
   return w;
+}
+
+// The kernels that the steps of a kind launch.
+static std::set<std::string> launched(const Kind &k)
+{
+  std::set<std::string> names;
+  const auto w = world(k);
+  for (const Rank &r : w->of) {
+    for (const Step &s : r.steps) {
+      names.insert(s.kernel);
+    }
+  }
+  return names;
+}
+
+// Whether a kind launches a kernel of a list, which ends with null; an empty list is of all kernels.
+static bool named(const Kind &k, char **list)
+{
+  if (*list == nullptr) {
+    return true;
+  }
+  const auto names = launched(k);
+  for (; *list != nullptr; list++) {
+    if (names.count(*list) > 0) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // Once all ranks are through, every word is 0 and the step words say how far they came.

@@ -1,12 +1,12 @@
 // A test of the kernels as they are in the .cu, their inline PTX included, with a thread of
-// the host for each of theirs and random delays, under ThreadSanitizer. The argument is a
-// seed for the delays.
+// the host for each of theirs and random delays, under ThreadSanitizer. The arguments are a
+// seed for the delays and kernels; without any, it is of all.
 #include <thread>
 
 #include "ptx.h"
 #include "sizes.h"
 
-#include "check.cu"
+#include "../check/check.cu"
 
 #include "ranks.h"
 
@@ -143,6 +143,9 @@ int main(int, char **args)
   watch("the ranks");
   workers = new Workers[ranks];
   for (const Kind &k : kinds) {
+    if (!named(k, args + 2) || failures > 0) {
+      continue;
+    }
     auto w = world(k);
     std::vector<std::thread> all;
     for (unsigned r = 0; r < ranks; r++) {

@@ -10,6 +10,13 @@ import (
 	"ovgen/verify/ops"
 )
 
+// layered is a case of two layers on two ranks.
+func layered(rows int64) ops.Case {
+	c := sized(2, rows, 4096, 4096)
+	c.Extents["F"] = 14336
+	return c
+}
+
 // While the kernels sum and norm the last part of a rank's own rows, the products behind the sum take the one before.
 func TestAcross(t *testing.T) {
 	for _, test := range []struct {
@@ -18,8 +25,7 @@ func TestAcross(t *testing.T) {
 	}{{0, false}, {2, true}, {4, true}} {
 		p := lowered(t, "Across", scheduletest.By(catalog.BlockBehindAttention, "R",
 			schedule.LayerSlots{Parts: test.parts}))
-		x, err := cost.Predict(p, cost.Case{Ranks: 2, M: 4096, K: 4096, N: 4096, ElementSize: 2, Gated: true,
-			Extents: map[string]int64{"F": 14336}}, h200(t))
+		x, err := cost.Predict(p, cost.Case{Case: layered(4096), Gated: true}, h200(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,8 +54,7 @@ func TestPacketsOfFewRows(t *testing.T) {
 		ms := map[bool]float64{}
 		for way, s := range map[bool]schedule.Schedule{false: catalog.BlockBehindAttention,
 			true: catalog.BlockBehindAttentionPackets} {
-			x, err := cost.Predict(lowered(t, "X", s), cost.Case{Ranks: 2, M: rows, K: 4096, N: 4096, ElementSize: 2,
-				Gated: true, Extents: map[string]int64{"F": 14336}}, h200(t))
+			x, err := cost.Predict(lowered(t, "X", s), cost.Case{Case: layered(rows), Gated: true}, h200(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +71,7 @@ func TestPacketsOfFewRows(t *testing.T) {
 func TestPacketsOnALink(t *testing.T) {
 	var ms []float64
 	for _, s := range []schedule.Schedule{catalog.AllReducePackets, catalog.AllReducePush} {
-		x, err := cost.Predict(lowered(t, "X", s), cost.Case{Ranks: 2, M: 4096, N: 4096, ElementSize: 2, Gated: true},
+		x, err := cost.Predict(lowered(t, "X", s), cost.Case{Case: sized(2, 4096, 0, 4096), Gated: true},
 			h200(t))
 		if err != nil {
 			t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 
 // NCCL is the library's collectives on a machine.
 type NCCL struct {
-	// Times are those of a collective by the bytes that a rank has to bring in, or to send out.
+	// Times of a collective, by the bytes that a rank brings in or sends out.
 	Times map[string]Curve
 	Host  float64 // of enqueueing one, with the questions whether it is done
 	SMs   int     // that one takes
@@ -26,7 +26,7 @@ type Network struct {
 	SMs     int     // that one takes
 }
 
-// message is one end of what an exchange sends or gets, and waits for the other end.
+// message is one end of an exchange between two ranks. It waits for the other end.
 type message struct {
 	sends   bool
 	arrived func()
@@ -48,7 +48,7 @@ func travels(o ops.Op, ranks int) float64 {
 // exchanges says that a collective is an exchange between hosts.
 func exchanges(o ops.Op) bool { return o.Kind == ops.Collective && o.Form == string(hostir.Exchange) }
 
-// exchanged is the bytes that an exchange sends and those that it gets.
+// exchanged counts the bytes that an exchange sends and gets.
 func exchanged(o ops.Op) (sent, got float64) {
 	for _, u := range o.Uses {
 		if u.Write {
@@ -60,7 +60,7 @@ func exchanged(o ops.Op) (sent, got float64) {
 	return sent, got
 }
 
-// exchange holds its multiprocessors from its own start until what it sends and what it gets have arrived.
+// exchange holds its multiprocessors from its start until its bytes have arrived in both directions.
 func (st *stream) exchange(i int, o ops.Op) {
 	s, r := st.s, st.rank
 	n, held := s.m.Network.SMs, 0

@@ -1,6 +1,7 @@
 package cost_test
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -13,6 +14,11 @@ import (
 	"ovgen/verify/cost"
 	"ovgen/verify/ops"
 )
+
+// sized is a case of elements of two bytes.
+func sized(ranks int, m, k, n int64) ops.Case {
+	return ops.Case{Ranks: ranks, Extents: hostir.Env{"M": m, "K": k, "N": n}, ElementSize: 2}
+}
 
 func h200(t *testing.T) *cost.Machine {
 	t.Helper()
@@ -38,8 +44,9 @@ func TestCatalog(t *testing.T) {
 		p := lowered(t, n.Name, n.Schedule)
 		for _, d := range []int{2, 4, 8} {
 			for _, eager := range []bool{false, true} {
-				c := cost.Case{Ranks: d, Hosts: p.FewestHosts(d), M: 4096, K: 8192, N: 7168, ElementSize: 2,
-					Eager: eager, Extents: map[string]int64{"F": 16384, "W": 128, "N2": 1024, "N3": 1024, "P": 512}}
+				c := cost.Case{Case: sized(d, 4096, 8192, 7168), Eager: eager}
+				c.Hosts = p.FewestHosts(d)
+				maps.Copy(c.Extents, hostir.Env{"F": 16384, "W": 128, "N2": 1024, "N3": 1024, "P": 512})
 				for range d * d {
 					c.Counts = append(c.Counts, 512)
 				}
@@ -89,7 +96,7 @@ func TestLimits(t *testing.T) {
 		{32768, 16384, 512, cost.ByLink},
 		{512, 4096, 3584, cost.ByLatency},
 	} {
-		x, err := cost.Predict(p, cost.Case{Ranks: 4, M: test.m, K: test.k, N: test.n, ElementSize: 2, Gated: true},
+		x, err := cost.Predict(p, cost.Case{Case: sized(4, test.m, test.k, test.n), Gated: true},
 			h200(t))
 		if err != nil {
 			t.Fatal(err)
@@ -117,17 +124,18 @@ func TestRefused(t *testing.T) {
 		c    cost.Case
 		want string
 	}{
-		{p, cost.Case{Ranks: 0, M: 8, K: 8, N: 8, ElementSize: 2}, "0 ranks: at least 1"},
-		{p, cost.Case{Ranks: 3, M: 8, K: 8, N: 8, ElementSize: 2},
+		{p, cost.Case{Case: sized(0, 8, 8, 8)}, "0 ranks: at least 1"},
+		{p, cost.Case{Case: sized(3, 8, 8, 8)},
 			"predict AllGatherLinear: M is 8: it must be a multiple of the ranks, 3"},
-		{p, cost.Case{Ranks: 2, K: 8, N: 8, ElementSize: 2}, "M is 0: it must be positive"},
-		{chunks, cost.Case{Ranks: 4, M: 4100, K: 8, N: 8, ElementSize: 2},
+		{p, cost.Case{Case: sized(2, 0, 8, 8)}, "M is 0: it must be positive"},
+		{chunks, cost.Case{Case: sized(4, 4100, 8, 8)},
 			"M is 4100: it must be a multiple of 8 times the ranks, 32"},
-		{rows, cost.Case{Ranks: 4, M: 128, K: 8, N: 8, ElementSize: 2},
+		{rows, cost.Case{Case: sized(4, 128, 8, 8)},
 			"M is 128, and the schedule has the constant 66 for it (leave it out)"},
-		{rows, cost.Case{Ranks: 4, K: 8, N: 8, ElementSize: 2}, "the extent 66: it must be a multiple of the ranks, 4"},
-		{p, cost.Case{Ranks: 2, M: 8, K: 8, N: 8, ElementSize: 1}, "h200 has no rate for elements of 1 bytes"},
-		{mlp, cost.Case{Ranks: 2, M: 8, K: 8, N: 8, ElementSize: 2}, "it needs the extent F"},
+		{rows, cost.Case{Case: sized(4, 0, 8, 8)}, "the extent 66: it must be a multiple of the ranks, 4"},
+		{p, cost.Case{Case: ops.Case{Ranks: 2, Extents: sized(2, 8, 8, 8).Extents, ElementSize: 1}},
+			"h200 has no rate for elements of 1 bytes"},
+		{mlp, cost.Case{Case: sized(2, 8, 8, 8)}, "it needs the extent F"},
 	} {
 		if x, err := cost.Predict(test.p, test.c, h200(t)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%+v: got %v, %v; want %q", test.c, x, err, test.want)
@@ -142,7 +150,7 @@ func TestRefused(t *testing.T) {
 func TestStuck(t *testing.T) {
 	word := ops.Loc{Rank: 0, Buffer: "ready", Offset: 4}
 	lists := [][]ops.Op{{{Kind: ops.Signal, Stream: "main", Words: []ops.Word{{At: word, Value: 1}}}}, nil}
-	_, err := cost.Run(lists, cost.Case{Ranks: 2, ElementSize: 2, Gated: true}, h200(t), func(string) int { return 0 })
+	_, err := cost.Run(lists, cost.Case{Case: sized(2, 0, 0, 0), Gated: true}, h200(t), func(string) int { return 0 })
 	if err == nil || !strings.Contains(err.Error(), "wait for ever: rank 0, main: signal: ready@0+4 == 1") {
 		t.Errorf("got %v", err)
 	}
@@ -178,7 +186,7 @@ func TestParts(t *testing.T) {
 		{"pure of 4096,2048,7168", []ops.Op{product(4096, 2048, 7168)}, 160, 0.1},
 		{"pure of 32768,4096,8192", []ops.Op{product(32768, 4096, 8192)}, 3230, 0.1},
 	} {
-		x, err := cost.Run([][]ops.Op{test.list, nil}, cost.Case{Ranks: 2, ElementSize: 2, Gated: true}, m,
+		x, err := cost.Run([][]ops.Op{test.list, nil}, cost.Case{Case: sized(2, 0, 0, 0), Gated: true}, m,
 			func(string) int { return 0 })
 		if err != nil {
 			t.Fatal(err)
@@ -203,7 +211,7 @@ func TestPrint(t *testing.T) {
 	p := lowered(t, "AllGatherLinear", catalog.AllGatherLinear)
 	var texts []string
 	for range 3 {
-		x, err := cost.Predict(p, cost.Case{Ranks: 4, M: 4096, K: 8192, N: 7168, ElementSize: 2, Gated: true}, h200(t))
+		x, err := cost.Predict(p, cost.Case{Case: sized(4, 4096, 8192, 7168), Gated: true}, h200(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,10 +248,9 @@ func TestHosts(t *testing.T) {
 		{4, 32, 16384, 53248, false, true},
 	} {
 		const rows = 8192
-		first := cost.Case{Ranks: x.ranks, Hosts: x.hosts, M: rows, K: x.hidden, N: x.width / int64(x.ranks),
-			ElementSize: 2, Gated: true}
-		second := first
-		second.K, second.N = x.width, x.hidden
+		first := cost.Case{Case: sized(x.ranks, rows, x.hidden, x.width/int64(x.ranks)), Gated: true}
+		second := cost.Case{Case: sized(x.ranks, rows, x.width, x.hidden), Gated: true}
+		first.Hosts, second.Hosts = x.hosts, x.hosts
 		for _, l := range []struct {
 			schedule.Schedule
 			cost.Case
@@ -263,7 +270,8 @@ func TestHosts(t *testing.T) {
 			}
 		}
 	}
-	bad := cost.Case{Ranks: 8, Hosts: 3, M: 8192, K: 4096, N: 1024, ElementSize: 2}
+	bad := cost.Case{Case: sized(8, 8192, 4096, 1024)}
+	bad.Hosts = 3
 	_, err := cost.Predict(lowered(t, "Layer", catalog.AllGatherLinearHosts), bad, h200(t))
 	if err == nil || !strings.Contains(err.Error(), "8 ranks on 3 hosts: the schedule takes [1 2 4 8]") {
 		t.Error(err)

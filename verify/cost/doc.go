@@ -14,13 +14,13 @@
 //   - A copy has a latency and a rate, both by size. Copies share the link out of
 //     their source and the link into their destination.
 //   - An exchange between hosts begins when both its ranks have come to it; its bytes share
-//     a NIC of each GPU. What the table has of it is an estimate.
+//     a NIC of each GPU. The table's rate of that is an estimate.
 //   - Each operation has a latency on the device, larger in an eager run than in a
 //     replayed one, and a time that the host takes to enqueue it.
 //
 // It leaves out: the time that products lose to each other's and to copies' use of memory
 // and cache, differences between ranks, and noise. Where it is known to be wrong: a copy by
 // kernel beside large products costs more than it says, in eager runs up to 1.8 times the
-// whole. It is for ranking schedules and for saying what limits them; docs/results compares
+// whole. It is for ranking schedules and for naming their limits; docs/results compares
 // it with measurement.
 package cost

@@ -30,7 +30,7 @@ type Machine struct {
 	// times of a copy-engine copy by its bytes; KernelLink is the rate that kernels reach.
 	Link, KernelLink float64
 	Get, Put         Curve
-	// NCCL has the times of NCCL's collectives, Network those of its exchanges between hosts.
+	// NCCL has the times of collectives on one host, Network the times of exchanges between hosts.
 	NCCL    NCCL
 	Network Network
 	// Eager and Replayed are the latencies of operations as the host enqueues them
@@ -51,7 +51,7 @@ type Tile struct {
 type Latencies struct {
 	Launch  float64 // of a kernel at the start, or after an event
 	Next    float64 // of a kernel after a kernel of its stream
-	Copy    float64 // of a copy, besides what its curve says
+	Copy    float64 // of a copy, added to its curve
 	Batch   float64 // of a batch of stream memory operations
 	Write   float64 // of a word in it
 	Poll    float64 // from a word's change to the end of a wait for it

@@ -7,8 +7,8 @@ import (
 )
 
 // apart lists the operations with a stream for each part of a launch that runs side by side: they begin when the
-// operations before the parts have ended, and those after them wait for all. What a part moves, it moves by as many
-// blocks as a get.
+// operations before the launch have ended, and later operations wait for all parts. A part copies by as many blocks as
+// a get.
 func apart(list []ops.Op) []ops.Op {
 	events := 0
 	for _, o := range list {

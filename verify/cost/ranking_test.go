@@ -181,7 +181,7 @@ func predictions(t *testing.T, all []measured) (list []pair) {
 			t.Fatalf("the catalog has no %s", x.name)
 		}
 		got, err := cost.Predict(lowered(t, x.name, catalog.All()[i].Schedule),
-			cost.Case{Ranks: 4, M: x.m, K: x.k, N: x.n, ElementSize: 2, Eager: x.eager, Gated: x.gated}, m)
+			cost.Case{Case: sized(4, x.m, x.k, x.n), Eager: x.eager, Gated: x.gated}, m)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -238,7 +238,7 @@ func (st *stream) multiply(i int, o ops.Op) {
 	})
 }
 
-// call is the caller's own work, of which only the memory is known: at least it moves that once.
+// call is work of the caller's. Only its memory is known, so it takes the time of moving that once.
 func (st *stream) call(i int, o ops.Op) {
 	bytes := 0.0
 	for _, u := range o.Uses {

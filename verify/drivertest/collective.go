@@ -7,8 +7,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// collectives are those of a communicator of one rank, which gets what it sends, one by one and in a
-// graph.
+// collectives tests every collective on a communicator of one rank, eager and captured.
 func collectives(b *bench) {
 	c, err := driver.CollectivesOf(b.d)
 	if errors.Is(err, driver.ErrUnavailable) {

@@ -200,7 +200,7 @@ func inPlace(b *bench) {
 // accumulations is how often a product is added to C.
 const accumulations = 3
 
-// operands of a product: integers in -2..2, of which all but B are multiplied by the function's unit.
+// operands of a product: integers in -2..2, all but B multiplied by the function's unit.
 type operands struct{ a, b, bias, c []float32 }
 
 func newOperands(d driver.MatmulDesc) operands {

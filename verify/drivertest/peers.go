@@ -7,7 +7,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Peers holds two devices of one process against what ranks of one process need: open opens
+// Peers checks that two devices of one process serve as ranks of one process: open opens
 // device 0 and device 1, and each uses the other's memory at its own addresses.
 func Peers(t *testing.T, open func(device int) driver.Driver) {
 	var ranks [2]*bench

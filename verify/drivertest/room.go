@@ -6,8 +6,8 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Room asks how many blocks of a kernel have room on a multiprocessor: no fewer where they are smaller, no more than it
-// has threads and shared memory for, and none of what one block can't have.
+// Room asks how many blocks of a kernel have room on a multiprocessor. The number must not fall as blocks shrink, must
+// respect the threads and the shared memory that there are, and is 0 for an impossible block.
 func Room(t *testing.T, d driver.Driver, f driver.Function) {
 	b := &bench{T: t, d: d}
 	ask := func(threads, shared int) int {

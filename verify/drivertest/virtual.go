@@ -16,7 +16,7 @@ type Segment struct {
 	unit  int64
 }
 
-// NewSegment maps so many allocations of so many granules each, with access for the device itself.
+// NewSegment maps a number of allocations, each of a number of granules, with access for the device itself.
 func NewSegment(d driver.Driver, parts, granules int, types driver.HandleType) (*Segment, error) {
 	granule, err := d.MemGetAllocationGranularity()
 	if err != nil {
@@ -155,7 +155,7 @@ func reopen(b *bench, v driver.VirtualMemory, s *Segment) *Segment {
 	return again
 }
 
-// badMappedMemory asks for what can't be.
+// badMappedMemory makes impossible requests.
 func badMappedMemory(b *bench) {
 	v := b.d
 	unit, err := v.MemGetAllocationGranularity()

@@ -3,7 +3,6 @@ package explore
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"ovgen/verify/ops"
 )
@@ -25,7 +24,7 @@ type atoms struct {
 // span is the range of a use; a workspace, which has no size, is one byte.
 func span(u ops.Use) (place, int64, int64) {
 	bytes := u.Bytes
-	if bytes == 0 && strings.HasPrefix(u.At.Buffer, "workspace[") {
+	if bytes == 0 && ops.IsWorkspace(u.At) {
 		bytes = 1
 	}
 	return place{u.At.Rank, u.At.Buffer}, u.At.Offset, u.At.Offset + bytes

@@ -3,6 +3,7 @@ package explore
 import (
 	"slices"
 
+	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
 
@@ -11,12 +12,12 @@ import (
 // any of its blocks: they are there together, or start in an order that is the same everywhere.
 const blocks = 2
 
-// byBlocks adds the operations of such a launch, for each block: they follow what is on the stream
-// so far, and the stream's next operation follows them all.
+// byBlocks adds the operations of such a launch, for each block: they follow the stream's steps so far,
+// and the stream's next operation follows them all.
 func (b *rankBuilder) byBlocks(list []ops.Op) {
 	stream := list[0].Stream
 	if b.one {
-		stream = mainStream
+		stream = hostir.MainStream
 	}
 	waits, start := b.waits, slices.Clone(b.last(stream))
 	var ended []int32
@@ -31,13 +32,13 @@ func (b *rankBuilder) byBlocks(list []ops.Op) {
 	b.streams[stream], b.block = ended, 0
 }
 
-// part is a block's part of an operation: of each use, and words after those of the blocks before
-// it. The first block notes the step for all.
+// part is a block's part of an operation: its part of each use, and its words, which lie behind the words
+// of earlier blocks. The first block notes the step for all.
 func (b *rankBuilder) part(o ops.Op, block int64) ops.Op {
 	words, uses := o.Words, o.Uses
 	o.Words, o.Uses = nil, nil
 	for _, w := range words {
-		if isStep(w.At) && block > 0 {
+		if ops.IsStep(w.At) && block > 0 {
 			continue
 		}
 		w.At.Offset += block * b.Words[w.At.Buffer] / blocks

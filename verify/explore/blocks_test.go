@@ -50,7 +50,7 @@ func TestBlocks(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			shape := explore.ShapeOf(program, 3)
-			shape.M *= 2
+			shape.Extents["M"] *= 2
 			lists, err := shape.Unroll(program)
 			if err != nil {
 				t.Fatal(err)
@@ -58,7 +58,7 @@ func TestBlocks(t *testing.T) {
 			for _, list := range lists {
 				c.change(list)
 			}
-			model, err := prove.Of(program, shape.Case(0))
+			model, err := prove.Of(program, shape.At(0))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,7 +3,6 @@ package explore
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"ovgen/verify/ops"
 )
@@ -29,12 +28,17 @@ func build(s System) *machine {
 	if m.ElementSize == 0 {
 		m.ElementSize = 4
 	}
-	m.checkOperations()
+	if err := ops.WellFormed(s.Ranks); err != nil {
+		m.report(WellFormed, "%v", err)
+	} else {
+		m.checkOperations()
+	}
 	if len(m.static) > 0 {
 		m.atoms = cut(nil, m.ElementSize)
 		return m // nothing to follow
 	}
 	m.checkBounds()
+	m.checkPackets()
 	m.cutMemory()
 	for r, list := range s.Ranks {
 		b := &rankBuilder{machine: m, rank: r, list: list, streams: map[string][]int32{}, events: map[int][]int32{}}
@@ -112,13 +116,12 @@ func (m *machine) checkWords() {
 	}
 }
 
-// checkOperations reports operations of unknown kinds, and uses and words of ranks that do
-// not exist.
+// checkOperations reports uses and words of ranks that do not exist, and of other hosts.
 func (m *machine) checkOperations() {
 	away := func(a, b int) bool { return a/m.eachHost() != b/m.eachHost() }
 	for r, list := range m.Ranks {
 		for _, o := range list {
-			wrong := o.Kind > ops.Done
+			wrong := false
 			for _, u := range o.Uses {
 				wrong = wrong || u.Bytes < 0 || u.At.Offset < 0 || u.At.Rank < 0 || u.At.Rank >= len(m.Ranks)
 			}
@@ -216,6 +219,3 @@ func (m *machine) relate() {
 		}
 	}
 }
-
-// isStep reports whether a word is a stream's step word.
-func isStep(at ops.Loc) bool { return strings.HasPrefix(at.Buffer, "step[") }

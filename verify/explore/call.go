@@ -3,13 +3,14 @@ package explore
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"ovgen/schedule"
 )
 
 // The caller's own work makes numbers that nothing else makes, of all numbers of its operands, in their order.
 
-// calledOn is element i of what a call makes of its operands, each as a rank has it.
+// calledOn is element i of a call's result, from a rank's part of each operand.
 func calledOn(name string, operands [][]Number, i int) Number {
 	of := []uint64{hashed("call " + name), uint64(i)}
 	for _, list := range operands {
@@ -31,8 +32,9 @@ func digest(list []Number) Number {
 func (m *meaning) call(run int, op schedule.Op, index []int64) Number {
 	mine := index[len(index)-1]
 	owner := m.rank
-	for i := range m.shape.Ranks {
-		if r := (m.rank + i) % m.shape.Ranks; slices.Contains(m.columnsOf(op.Out, r), mine) {
+	ranks := m.Extents[schedule.D]
+	for i := range ranks {
+		if r := (m.rank + i) % ranks; slices.Contains(m.columnsOf(op.Out, r), mine) {
 			owner = r
 			break
 		}
@@ -53,11 +55,10 @@ func (m *meaning) call(run int, op schedule.Op, index []int64) Number {
 	return calledOn(op.Call, m.handed[key], int(at))
 }
 
-// held is what a rank has of a tensor for a call: all rows of its columns, or its part of the caller's own.
+// held is a rank's part of a tensor for a call: all rows of its columns, or its part of the caller's tensor.
 func (m *meaning) held(run int, name string, rank int) (list []Number) {
-	if t, declared := m.schedule.Tensor(name); declared {
-		there := &meaning{schedule: m.schedule, shape: m.shape, rank: rank, ordered: m.ordered}
-		places, _ := there.places(t) // Of has seen every axis
+	if t, declared := m.Schedule.Tensor(name); declared {
+		places, _ := m.on(rank).places(t) // Of has seen every axis
 		return m.outputs(run, name, places)
 	}
 	for row := range m.sizes(name)[0] {
@@ -68,27 +69,21 @@ func (m *meaning) held(run int, name string, rank int) (list []Number) {
 	return list
 }
 
-// columnsOf are the indices of the last axis of a tensor that a rank has. A tensor that is not declared has those of
-// the operand whose axis it is.
+// columnsOf lists a rank's indices of a tensor's last axis. A tensor that is not declared has the indices of the
+// operand whose axis it is.
 func (m *meaning) columnsOf(name string, rank int) []int64 {
-	there := &meaning{schedule: m.schedule, shape: m.shape, rank: rank, ordered: m.ordered}
-	if t, declared := m.schedule.Tensor(name); declared {
-		extent, _ := m.shape.extent(t.Axes[len(t.Axes)-1].Extent)
-		list, _ := there.local(t.Axes[len(t.Axes)-1], extent)
-		return list
+	if t, declared := m.Tensor(name); declared {
+		return m.on(rank).local(t.Axes[len(t.Axes)-1])
 	}
-	op, _ := m.schedule.Maker(name)
-	s := m.letters(op)
-	last := s.out[len(s.out)-1]
-	for i, in := range s.in {
-		at := slices.Index(in, last)
-		t, declared := m.schedule.Tensor(op.In[i])
+	op, _ := m.Maker(name)
+	x := m.Index(op)
+	for i, in := range x.In {
+		at := strings.Index(in, x.Out[len(x.Out)-1:])
+		t, declared := m.Schedule.Tensor(op.In[i])
 		switch {
 		case at < 0:
 		case declared:
-			extent, _ := m.shape.extent(t.Axes[at].Extent)
-			list, _ := there.local(t.Axes[at], extent)
-			return list
+			return m.on(rank).local(t.Axes[at])
 		default:
 			return m.columnsOf(op.In[i], rank)
 		}

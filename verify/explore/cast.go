@@ -6,11 +6,11 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Elements of fp32 beside those of a plan of 16 bits are two numbers each, its halves: so what takes bytes of one type
-// for those of the other has other numbers.
+// In a plan of 16 bits an element of fp32 is two numbers, its halves. So code that confuses the two types computes
+// other numbers.
 
 // wide reports whether a tensor's elements have twice the bytes of the plan's.
-func (s Shape) wide(t schedule.Tensor) bool { return t.Type.Bytes() == 2*s.ElementSize }
+func wide(t schedule.Tensor, c ops.Case) bool { return t.Type.Bytes() == 2*c.ElementSize }
 
 // mixes reports whether tensors of a schedule have fp32 of their own.
 func mixes(s schedule.Schedule) bool {
@@ -26,8 +26,8 @@ func mixes(s schedule.Schedule) bool {
 func halves(x Number) []Number { return []Number{mixed(uint64(x), 1), mixed(uint64(x), 2)} }
 
 // inMemory are elements as the memory of a tensor has them.
-func (s Shape) inMemory(t schedule.Tensor, elements []Number) []Number {
-	if !s.wide(t) {
+func inMemory(t schedule.Tensor, c ops.Case, elements []Number) []Number {
+	if !wide(t, c) {
 		return elements
 	}
 	var list []Number

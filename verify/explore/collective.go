@@ -9,13 +9,13 @@ import (
 	"ovgen/verify/ops"
 )
 
-// A collective is two steps of a rank. The first takes what the rank brings out of its memory;
-// the second, once all ranks of the communicator have taken their first, puts what the rank gets into its
-// memory. The second step of an exchange comes once the rank that it gets from has taken its first.
+// A collective is two steps of a rank. The first reads the rank's data. The second writes its result, once all ranks of
+// the communicator have taken their first. The second step of an exchange comes once the rank that it gets from has
+// taken its first.
 // Both use all of the operation's memory, since the transfer between them uses it too. Nothing
 // says when another rank takes its second step.
 
-// meeting is the steps of one collective in one run, a rank each, and what was brought.
+// meeting is the steps of one collective in one run, a rank each, and the data on their way.
 type meeting struct {
 	begins, ends []int32
 	messages     []int32 // an atom for each rank
@@ -43,8 +43,8 @@ func (s *System) place(rank int) int {
 	return rank / s.eachHost()
 }
 
-// collective adds the two steps of a collective. Those of one rank all write an atom of the
-// rank's, so that two at once conflict: a communicator does one at a time.
+// collective adds the two steps of a collective. All such steps of a rank write one atom, so that two at
+// once conflict: a communicator does one collective at a time.
 func (b *rankBuilder) collective(o *ops.Op) {
 	comm, _ := b.comm(b.rank)
 	which := at{b.run, comm, b.met}
@@ -71,7 +71,7 @@ func (b *rankBuilder) collective(o *ops.Op) {
 	b.meetings[which] = m
 }
 
-// meet makes each rank's second step come after the first ones that it needs, and hands it what they brought.
+// meet makes each rank's second step come after the first steps that it needs, and hands it their data.
 func (m *machine) meet() {
 	inOrder := slices.SortedFunc(maps.Keys(m.meetings), func(a, b at) int {
 		return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.n, b.n), cmp.Compare(a.comm, b.comm))
@@ -104,8 +104,8 @@ func (m *machine) meet() {
 	}
 }
 
-// between reports whether the end of a rank's collective gets what another rank's begin brings, and whether it
-// needs that begin.
+// between reports whether the end of a rank's collective gets the data of another rank's begin, and whether it needs
+// that begin.
 func (m *machine) between(end, begin *step) (gets, needs bool) {
 	if end.op.Form != "exchange" {
 		return true, true
@@ -139,7 +139,7 @@ func (x *search) together(s *state, st *step) {
 	x.put(s, st.results[0], x.gotten(st, brought), text)
 }
 
-// gotten is what a rank gets of what all have brought; nothing where that does not fit.
+// gotten is a rank's result, from the data of all; nothing where their sizes do not fit.
 func (x *search) gotten(st *step, brought [][]Number) (all []Number) {
 	if _, ranks := x.comm(st.rank); st.op.Form != "exchange" && len(brought) != ranks {
 		return nil

@@ -177,7 +177,7 @@ func (x *search) compute(s *state, st *step) []Number {
 	return nil
 }
 
-// added is the sum of lists of equal size, the last of which may be one row of so many.
+// added is the sum of lists of equal size; the last one may be a row, for each row of the result.
 func (x *search) added(operands [][]Number, size int) []Number {
 	sum := make([]Number, size)
 	for n, list := range operands {
@@ -198,7 +198,7 @@ func isRow(n int, operands [][]Number, size int) bool {
 		!slices.ContainsFunc(operands[n:], func(list []Number) bool { return len(list) != row })
 }
 
-// nameOf is a function by its name and, a norm, by what it adds to the mean of squares.
+// nameOf names a function and, of a norm, its epsilon.
 func nameOf(function string, epsilon float64) uint64 {
 	if epsilon == 0 {
 		return hashed(function)

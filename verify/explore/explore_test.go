@@ -192,7 +192,7 @@ func TestFewRows(t *testing.T) {
 		for d := 2; d <= 4; d++ {
 			for _, rows := range []int64{1, int64(d) + 1} {
 				shape := explore.ShapeOf(p, d)
-				shape.M, shape.Counts = rows, p.Counts(hostir.Env{"M": rows, "D": int64(d)})
+				shape.Extents["M"], shape.Counts = rows, p.Counts(hostir.Env{"M": rows, "D": int64(d)})
 				sys, err := explore.Of(p, shape, nil, explore.Eager, explore.Eager)
 				if err != nil {
 					t.Fatal(err)

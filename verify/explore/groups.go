@@ -6,9 +6,8 @@ import (
 	"ovgen/verify/ops"
 )
 
-// inGroups are the operations of a launch of tiles. Where its parts stand for groups of tiles, which have words of
-// their own, they are those of two groups, each of a half of a rank's rows: every part once for each. Others stay as
-// they are.
+// inGroups are the operations of a launch of tiles. Where a part stands for groups of tiles with words of their own, it
+// becomes two parts, one for each half of a rank's rows. Other launches stay as they are.
 func (b *rankBuilder) inGroups(list []ops.Op) []ops.Op {
 	if !list[0].ByBlocks {
 		return list
@@ -19,6 +18,10 @@ func (b *rankBuilder) inGroups(list []ops.Op) []ops.Op {
 			rows = rowsOf(o)
 		}
 		parts = max(parts, o.Part)
+	}
+	if rows <= 0 {
+		b.report(WellFormed, "rank %d: no product has this form: %s", b.rank, &list[0])
+		return list
 	}
 	var all []ops.Op
 	for _, o := range list {
@@ -35,7 +38,7 @@ func (b *rankBuilder) inGroups(list []ops.Op) []ops.Op {
 
 // rowsOf is the rows of a linear's result: m is the root of mk mn / nk.
 func rowsOf(o ops.Op) int64 {
-	mk, nk, mn := float64(o.Uses[0].Bytes), float64(o.Uses[1].Bytes), float64(o.Uses[len(o.Uses)-1].Bytes)
+	mk, nk, mn := float64(o.Uses[0].Bytes), float64(o.Uses[1].Bytes), float64(o.Result().Bytes)
 	return int64(math.Round(math.Sqrt(mk * mn / nk)))
 }
 
@@ -46,7 +49,7 @@ func (b *rankBuilder) ofGroup(o ops.Op, rows, group int64) ops.Op {
 		return part
 	}
 	part.Uses = nil
-	result := o.Uses[len(o.Uses)-1].Bytes
+	result := o.Result().Bytes
 	from, to := rows*group/blocks, rows*(group+1)/blocks
 	for i, u := range o.Uses {
 		if whole := o.Kind == ops.Product && i == 1 || o.Kind == ops.Sum && u.Bytes != result; !whole {

@@ -79,6 +79,26 @@ var historyCases = []historyCase{
 		p.wait("main", "ready")
 		p.pull("main", 0)
 	}, explore.NoRace, "caller: write A"},
+	{"a post again before the reset", func(p *pair) { // where rank 1 is a run ahead
+		if p.rank == 1 {
+			p.post("main", "free")
+		} else {
+			p.wait("main", "free")
+		}
+	}, explore.NoDeadlock, "run 2, rank 0, main, step 1: wait free@0"},
+	{"a post taken by the other stream", func(p *pair) { // where copy is the first to look
+		if p.rank == 1 {
+			p.post("main", "x")
+			p.wait("main", "y")
+			p.post("main", "x")
+			return
+		}
+		p.sync("copy", "main")
+		p.wait("main", "x")
+		p.post("main", "y")
+		p.wait("copy", "x")
+		p.sync("main", "copy")
+	}, explore.NoDeadlock, "wait x@0"},
 	{"one semaphore shared by two streams", func(p *pair) {
 		p.sync("copy", "main")
 		p.post("main", "ready")

@@ -1,24 +1,40 @@
 package explore
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"ovgen/schedule"
+	"ovgen/verify/ops"
+	"ovgen/verify/reading"
 )
 
 // meaning defines a schedule's tensors: which elements of a tensor a rank has, in which
 // order, and the value of each element of a result.
 type meaning struct {
-	schedule schedule.Schedule
-	shape    Shape
-	rank     int
-	ordered  bool                  // promises says so
-	extents  map[string][]int64    // of tensors and results that were read
-	spelt    map[string]spelling   // of the results of operations that were read
-	known    map[numbered]Number   // elements of results that were read
-	handed   map[string][][]Number // the operands of calls that were read
+	*reading.Sized
+	rank    int
+	ordered bool                  // promises says so
+	known   map[numbered]Number   // elements of results that were read
+	handed  map[string][][]Number // the operands of calls that were read
+}
+
+// meaningOf is the meaning of a schedule on a rank.
+func meaningOf(s schedule.Schedule, c ops.Case, rank int) *meaning {
+	extents := reading.Extents{schedule.D: c.Ranks}
+	for symbol, n := range c.Extents {
+		extents[schedule.Extent(symbol)] = int(n)
+	}
+	var counts []int
+	for _, n := range c.Counts {
+		counts = append(counts, int(n))
+	}
+	return &meaning{Sized: &reading.Sized{Schedule: s, Extents: extents, Counts: counts}, rank: rank}
+}
+
+// on is the meaning on another rank.
+func (m *meaning) on(rank int) *meaning {
+	return &meaning{Sized: m.Sized, rank: rank, ordered: m.ordered}
 }
 
 // numbered is an element of a tensor, row by row, in a run.
@@ -31,96 +47,37 @@ type numbered struct {
 // places are the elements of the whole tensor that the rank has, in the order of its
 // memory, numbered row by row.
 func (m *meaning) places(t schedule.Tensor) ([]int64, error) {
-	list := []int64{0}
-	for n, axis := range t.Axes {
-		extent, err := m.shape.extent(axis.Extent)
-		if err != nil {
-			return nil, fmt.Errorf("place %s: %w", t.Name, err)
-		}
-		local, err := m.local(axis, extent)
-		if err != nil {
-			return nil, fmt.Errorf("place %s: %w", t.Name, err)
-		}
-		var next []int64
-		for _, outer := range list {
-			part := local
-			if ragged(t) && n == 2 { // outer numbers a pair of ranks
-				part = local[:m.shape.Counts[outer]]
-			}
-			for _, i := range part {
-				next = append(next, outer*extent+i)
-			}
-		}
-		list = next
+	part, err := m.Part(t, m.rank)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]int64, part.Count)
+	for i := range list {
+		list[i] = int64(part.At(i))
 	}
 	return list, nil
 }
 
-// ragged reports whether a tensor has a part for each two ranks, each of its own length.
-func ragged(t schedule.Tensor) bool {
-	axis, split, ok := t.Sharded()
-	return ok && t.Axes[axis].Outer[split].Uneven && t.Axes[axis].Extent == schedule.D && len(t.Axes) == 3
-}
-
 // local are the indices of an axis that the rank has.
-func (m *meaning) local(axis schedule.Axis, extent int64) ([]int64, error) {
-	list, inner := []int64{0}, extent
-	for _, s := range axis.Outer {
-		if s.Uneven && axis.Extent != schedule.D {
-			return m.counted(s), nil
-		}
-		count, err := m.shape.extent(s.Count)
-		if err != nil {
-			return nil, err
-		}
-		if inner%count != 0 {
-			return nil, fmt.Errorf("%d is not divided by %d", inner, count)
-		}
-		inner /= count
-		var next []int64
-		for _, from := range list {
-			for part := range count {
-				at := (part + int64(s.Shift)) % count
-				if s.Kind != schedule.DeviceX || at == int64(m.rank) {
-					next = append(next, from+part*inner)
-				}
-			}
-		}
-		list = next
-	}
-	var all []int64
-	for _, from := range list {
-		for i := range inner {
-			all = append(all, from+i)
-		}
-	}
-	return all, nil
-}
-
-// counted are the indices of an axis in uneven parts that the rank has.
-func (m *meaning) counted(s schedule.Split) []int64 {
-	var list []int64
-	from := int64(0)
-	for part, n := range m.shape.Counts {
-		if (part+s.Shift)%m.shape.Ranks == m.rank {
-			for i := range n {
-				list = append(list, from+i)
-			}
-		}
-		from += n
-	}
+func (m *meaning) local(axis schedule.Axis) []int64 {
+	list, _ := m.places(schedule.Tensor{Axes: []schedule.Axis{axis}}) // places has seen every axis
 	return list
 }
 
-// input is an element of an input tensor in a run: the same on all ranks that have it.
-func input(run int, name string, at int64) Number {
+// input is an element of an input tensor in a run. Ranks that share a tensor out, or must agree on it, have the same
+// elements; of another tensor that each rank has whole, each has elements of its own.
+func (m *meaning) input(run int, name string, at int64) Number {
+	t, declared := m.Schedule.Tensor(name)
+	if declared && t.WholeEverywhere() && !m.Schedule.MustAgree(name) {
+		return mixed(hashed(name), uint64(run), uint64(at), uint64(m.rank))
+	}
 	return mixed(hashed(name), uint64(run), uint64(at))
 }
 
 func (m *meaning) inputs(run int, name string, places []int64) []Number {
 	var list []Number
 	for _, at := range places {
-		list = append(list, input(run, name, at))
+		list = append(list, m.input(run, name, at))
 	}
 	return list
 }
@@ -150,9 +107,9 @@ func (m *meaning) element(run int, name string, index []int64) Number {
 	for i, n := range m.sizes(name) {
 		key.at = key.at*n + index[i]
 	}
-	op, made := m.schedule.Maker(name)
+	op, made := m.Schedule.Maker(name)
 	if !made {
-		return input(run, name, key.at)
+		return m.input(run, name, key.at)
 	}
 	if x, known := m.known[key]; known {
 		return x
@@ -169,13 +126,13 @@ func (m *meaning) made(run int, op schedule.Op, index []int64) Number {
 	if op.Call != "" {
 		return m.call(run, op, index)
 	}
-	s := m.letters(op)
+	x := m.Index(op)
 	values := map[rune]int64{}
-	for i, l := range s.out {
+	for i, l := range x.Out {
 		values[l] = index[i]
 	}
-	sum := m.total(run, s, s.summed(), values)
-	if m.partial(s) {
+	sum := m.total(run, op, []rune(x.Summed()), values)
+	if m.partial(op) {
 		return m.behind(run, op, index, sum)
 	}
 	for n, f := range op.Then {
@@ -202,7 +159,7 @@ func (m *meaning) ofRows(f schedule.Func) bool {
 	return slices.ContainsFunc(f.In, func(name string) bool { return len(m.sizes(name)) == 1 })
 }
 
-// ofElement is a function of an element, and of those of its operands at the same place.
+// ofElement is a function of an element, and of the elements of its operands at the same place.
 func (m *meaning) ofElement(run int, f schedule.Func, index []int64, x Number) Number {
 	of := []uint64{hashed(string(f.Do)), uint64(x)}
 	for _, name := range f.In {
@@ -229,15 +186,15 @@ func (m *meaning) normed(run int, op schedule.Op, index []int64) Number {
 }
 
 // partial reports whether the ranks have partial results of an operation.
-func (m *meaning) partial(s spelling) bool {
-	return slices.ContainsFunc(s.summed(), func(l rune) bool {
-		_, _, spread := m.spread(s, l)
+func (m *meaning) partial(op schedule.Op) bool {
+	return slices.ContainsFunc([]rune(m.Index(op).Summed()), func(l rune) bool {
+		_, _, spread := m.spread(op, l)
 		return spread
 	})
 }
 
-// behind is an element of a sum of partial results with what functions add to it: first the
-// elements of tensors, and then those of rows.
+// behind is an element of a sum of partial results, plus the tensors and then the rows that functions
+// add to it.
 func (m *meaning) behind(run int, op schedule.Op, index []int64, sum Number) Number {
 	for _, do := range []schedule.FuncKind{schedule.AddTensor, schedule.AddBias} {
 		for _, f := range op.Then {
@@ -264,20 +221,20 @@ func (m *meaning) behind(run int, op schedule.Op, index []int64, sum Number) Num
 // total is the sum over letters of the product of the operands' elements: over the indices
 // of each rank, and then, where the letter is spread over ranks, over the ranks in their
 // order.
-func (m *meaning) total(run int, s spelling, over []rune, values map[rune]int64) Number {
+func (m *meaning) total(run int, op schedule.Op, over []rune, values map[rune]int64) Number {
 	if len(over) == 0 {
-		product := m.at(run, s, 0, values)
-		for i := 1; i < len(s.in); i++ {
-			product = times(product, m.at(run, s, i, values))
+		product := m.at(run, op, 0, values)
+		for i := 1; i < len(op.In); i++ {
+			product = times(product, m.at(run, op, i, values))
 		}
 		return product
 	}
 	l := over[0]
 	one := func(sum Number, i int64) Number {
 		values[l] = i
-		return plus(sum, m.total(run, s, over[1:], values))
+		return plus(sum, m.total(run, op, over[1:], values))
 	}
-	axis, n, spread := m.spread(s, l)
+	axis, n, spread := m.spread(op, l)
 	sum := Number(0)
 	if !spread {
 		for i := range n {
@@ -285,11 +242,9 @@ func (m *meaning) total(run int, s spelling, over []rune, values map[rune]int64)
 		}
 		return sum
 	}
-	for r := range m.shape.Ranks {
+	for r := range m.Extents[schedule.D] {
 		partial := Number(0)
-		// places has seen every axis
-		local, _ := (&meaning{schedule: m.schedule, shape: m.shape, rank: r}).local(axis, n)
-		for _, i := range local {
+		for _, i := range m.on(r).local(axis) {
 			partial = one(partial, i)
 		}
 		sum = add(sum, partial, m.ordered)
@@ -298,25 +253,25 @@ func (m *meaning) total(run int, s spelling, over []rune, values map[rune]int64)
 }
 
 // at is the element of operand i that letters name.
-func (m *meaning) at(run int, s spelling, i int, values map[rune]int64) Number {
+func (m *meaning) at(run int, op schedule.Op, i int, values map[rune]int64) Number {
 	var index []int64
-	for _, l := range s.in[i] {
+	for _, l := range m.Index(op).In[i] {
 		index = append(index, values[l])
 	}
-	return m.element(run, s.op.In[i], index)
+	return m.element(run, op.In[i], index)
 }
 
 // spread is the axis of a letter that all operands which have it spread over the ranks, if
 // they do, and how many indices there are.
-func (m *meaning) spread(s spelling, l rune) (axis schedule.Axis, n int64, ok bool) {
+func (m *meaning) spread(op schedule.Op, l rune) (axis schedule.Axis, n int64, ok bool) {
 	ok = true
-	for i, in := range s.in {
-		at := slices.Index(in, l)
-		t, declared := m.schedule.Tensor(s.op.In[i])
+	for i, in := range m.Index(op).In {
+		at := strings.IndexRune(in, l)
+		t, declared := m.Tensor(op.In[i])
 		if at < 0 {
 			continue
 		}
-		n = m.sizes(s.op.In[i])[at]
+		n = int64(m.Sizes(op.In[i])[at])
 		if !declared {
 			continue
 		}
@@ -328,86 +283,9 @@ func (m *meaning) spread(s spelling, l rune) (axis schedule.Axis, n int64, ok bo
 
 // sizes are the extents of a tensor, or of an operation's result.
 func (m *meaning) sizes(name string) []int64 {
-	list, read := m.extents[name]
-	if !read {
-		if list = m.extentsOf(name); m.extents == nil {
-			m.extents = map[string][]int64{}
-		}
-		m.extents[name] = list
-	}
-	return list
-}
-
-func (m *meaning) extentsOf(name string) (list []int64) {
-	if t, ok := m.schedule.Tensor(name); ok {
-		for _, a := range t.Axes {
-			n, _ := m.shape.extent(a.Extent) // places has seen every axis
-			list = append(list, n)
-		}
-		return list
-	}
-	op, _ := m.schedule.Maker(name)
-	s := m.letters(op)
-	for _, l := range s.out {
-		for i, in := range s.in {
-			if at := slices.Index(in, l); at >= 0 {
-				list = append(list, m.sizes(op.In[i])[at])
-				break
-			}
-		}
-	}
-	return list
-}
-
-// spelling is an operation's Index, parsed without package schedule.
-type spelling struct {
-	op  schedule.Op
-	in  [][]rune
-	out []rune
-}
-
-// letters reads an Index. The axes of "..." are numbered.
-func (m *meaning) letters(op schedule.Op) spelling {
-	if s, ok := m.spelt[op.Out]; ok {
-		return s
-	}
-	from, to, _ := strings.Cut(op.Index, "->")
-	parts := append(strings.Split(from, ","), to)
-	more := 0
-	for i, name := range op.In {
-		if i < len(parts)-1 && strings.HasSuffix(parts[i], "...") {
-			more = len(m.sizes(name)) - len(parts[i]) + len("...")
-		}
-	}
-	s := spelling{op: op}
-	for i, part := range parts {
-		letters := []rune(strings.TrimSuffix(part, "..."))
-		if strings.HasSuffix(part, "...") {
-			for n := range more {
-				letters = append(letters, rune('0'+n))
-			}
-		}
-		if i < len(parts)-1 {
-			s.in = append(s.in, letters)
-		} else {
-			s.out = letters
-		}
-	}
-	if m.spelt == nil {
-		m.spelt = map[string]spelling{}
-	}
-	m.spelt[op.Out] = s
-	return s
-}
-
-// summed are the letters that the result lacks.
-func (s spelling) summed() (list []rune) {
-	for _, in := range s.in {
-		for _, l := range in {
-			if !slices.Contains(s.out, l) && !slices.Contains(list, l) {
-				list = append(list, l)
-			}
-		}
+	var list []int64
+	for _, n := range m.Sizes(name) {
+		list = append(list, int64(n))
 	}
 	return list
 }
@@ -415,11 +293,11 @@ func (s spelling) summed() (list []rune) {
 // promises reports whether the schedule promises to add partial results in the order of ranks: there are such results,
 // and no way adds them on a round of the ranks or leaves the order to a library.
 func (m *meaning) promises() bool {
-	for _, move := range m.schedule.Moves {
+	for _, move := range m.Schedule.Moves {
 		switch move.Way.(type) {
 		case schedule.RingSum, schedule.RingAccumulate, schedule.NCCL, schedule.Rails:
 			return false
 		}
 	}
-	return slices.ContainsFunc(m.schedule.Ops, func(o schedule.Op) bool { return m.partial(m.letters(o)) })
+	return slices.ContainsFunc(m.Schedule.Ops, m.partial)
 }

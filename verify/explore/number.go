@@ -86,7 +86,7 @@ func multiply(x, y matrix, m, k, n int) []Number {
 // product is a Product of the given form of operands x and y, whose result has size
 // elements. It is false where no extents fit the sizes.
 func product(form string, x, y []Number, size int) ([]Number, bool) {
-	rows, depth, columns, ok := Extents(len(x), len(y), size)
+	rows, depth, columns, ok := extents(len(x), len(y), size)
 	if !ok {
 		return nil, false
 	}
@@ -101,9 +101,9 @@ func product(form string, x, y []Number, size int) ([]Number, bool) {
 	return nil, false
 }
 
-// Extents are the rows, depth and columns of a product that takes x elements times y to z;
+// extents are the rows, depth and columns of a product that takes x elements times y to z;
 // the three determine them. It is false where none fit.
-func Extents(x, y, z int) (rows, depth, columns int, ok bool) {
+func extents(x, y, z int) (rows, depth, columns int, ok bool) {
 	rows, ok1 := root(x*z, y)
 	depth, ok2 := root(x*y, z)
 	columns, ok3 := root(y*z, x)

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
 
@@ -12,7 +13,7 @@ import (
 func (b *rankBuilder) byParts(list []ops.Op) {
 	stream := list[0].Stream
 	if b.one {
-		stream = mainStream
+		stream = hostir.MainStream
 	}
 	first := slices.IndexFunc(list, func(o ops.Op) bool { return o.Part > 0 })
 	end := len(list)

@@ -32,8 +32,9 @@ func TestParts(t *testing.T) {
 			return l
 		}, prove.Reset},
 		{"a product in another part than its shard's", func(l []ops.Op) []ops.Op {
-			l[product].Part = 1
-			return l
+			o := l[product]
+			o.Part = 1
+			return slices.Insert(slices.Delete(l, product, product+1), own+1, o)
 		}, prove.Race},
 		{"a shard said to be read before it is pulled", func(l []ops.Op) []ops.Op {
 			l[pull], l[read] = l[read], l[pull]
@@ -76,8 +77,9 @@ func TestPartsThatSum(t *testing.T) {
 			return l
 		}, prove.Race},
 		{"a sum in another part than its wait", func(l []ops.Op) []ops.Op {
-			l[sum].Part = 1
-			return l
+			o := l[sum]
+			o.Part = 1
+			return slices.Insert(slices.Delete(l, sum, sum+1), written+1, o)
 		}, prove.Race},
 		{"a wait for the peers before the slots may be written", func(l []ops.Op) []ops.Op {
 			l[post], l[arrived] = l[arrived], l[post]
@@ -107,7 +109,7 @@ func agree(t *testing.T, name string, s schedule.Schedule, changes []change) {
 			for r := range lists {
 				lists[r] = c.change(lists[r])
 			}
-			model, err := prove.Of(program, shape.Case(0))
+			model, err := prove.Of(program, shape.At(0))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,28 +2,18 @@ package explore
 
 import (
 	"fmt"
-	"maps"
+	"sync"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
+	"ovgen/verify/reading"
 )
-
-// Shape is the sizes that a program is unrolled for.
-type Shape struct {
-	Ranks       int
-	Hosts       int // of a program over hosts; 0 of another
-	M, K, N     int64
-	ElementSize int64
-	// Extents of other symbols, and Counts of uneven chunks.
-	Extents map[string]int64
-	Counts  []int64
-}
 
 // ShapeOf is a small shape that fits a program on a mesh of a size, on the fewest of several hosts where it is for
 // hosts. Its extents differ from each other, so that no two dimensions can be mistaken for each other, and no step has
 // one row, and none of several ranks' columns one column: its product would be the same with its operands swapped.
-func ShapeOf(p *hostir.Program, ranks int) Shape {
+func ShapeOf(p *hostir.Program, ranks int) ops.Case {
 	d, rows, columns := int64(ranks), int64(ranks), int64(ranks)
 	for _, c := range p.Checks {
 		switch {
@@ -41,95 +31,62 @@ func ShapeOf(p *hostir.Program, ranks int) Shape {
 	if mixes(p.Schedule) {
 		size = 2
 	}
-	s := Shape{Ranks: ranks, Hosts: hosts, ElementSize: size, K: 3 * d, N: columns, M: 2 * rows,
-		Extents: map[string]int64{"N2": 2 * d, "N3": 4 * d, "F": 5 * d, "W": headWidth}}
-	s.heads(p)
+	c := ops.Case{Ranks: ranks, Hosts: hosts, ElementSize: size, Extents: hostir.Env{"M": 2 * rows, "K": 3 * d,
+		"N": columns, "N2": 2 * d, "N3": 4 * d, "F": 5 * d, "P": 6 * d, "W": headWidth}}
+	heads(p, c)
 	for _, t := range p.Schedule.Tensors {
 		if axis, split, ok := t.Sharded(); ok && t.Axes[axis].Outer[split].Uneven {
-			s.uneven(p, ragged(t))
-			break
+			_, pairs := reading.Ragged(t)
+			return uneven(p, c, pairs)
 		}
 	}
-	return s
+	return c
 }
 
-// headWidth is what heads have columns whose width is an extent: two pairs.
+// headWidth is the columns of a head whose width is an extent: two pairs.
 const headWidth = 4
 
-// heads makes extents of columns that are cut into heads, as a check on the shape says, multiples of those: one head a
-// rank, two, and so on.
-func (s *Shape) heads(p *hostir.Program) {
+// heads enlarges extents of columns that are cut into heads, by the checks on the shape: one head a rank for the first,
+// two for the second, and so on.
+func heads(p *hostir.Program, shape ops.Case) {
 	times := int64(0)
 	for _, c := range p.Checks {
 		if c.Heads == "" {
 			continue
 		}
 		times++
-		switch n := times * c.Divisor(int64(s.Ranks), headWidth); c.Extent {
-		case schedule.K:
-			s.K = n
-		case schedule.N:
-			s.N = n
-		default:
-			s.Extents[string(c.Extent)] = n
-		}
+		shape.Extents[string(c.Extent)] = times * c.Divisor(int64(shape.Ranks), headWidth)
 	}
 }
 
 // uneven gives parts different counts, one of them zero, and makes M their sum: one for
 // each rank, or for each two ranks. Of balanced parts one has a row more than the others.
-func (s *Shape) uneven(p *hostir.Program, pairs bool) {
+func uneven(p *hostir.Program, c ops.Case, pairs bool) ops.Case {
 	if _, ok := p.Balanced(); ok {
-		s.M++
-		s.Counts = p.Counts(s.env(p, 0))
-		return
+		c.Extents["M"]++
+		c.Counts = p.Counts(c.Env(p))
+		return c
 	}
-	n := s.Ranks
+	n := c.Ranks
 	if pairs {
-		n *= s.Ranks
+		n *= c.Ranks
 	}
-	s.M = 0
+	c.Extents["M"] = 0
 	for i := range n {
 		count := []int64{2, 4, 0, 3}[i%4]
-		s.Counts = append(s.Counts, count)
-		s.M += count
+		c.Counts = append(c.Counts, count)
+		c.Extents["M"] += count
 	}
-	s.Extents["P"] = 5 // more than any
-}
-
-// Case is the shape as a rank unrolls a program for it.
-func (s Shape) Case(rank int) ops.Case {
-	return ops.Case{Ranks: s.Ranks, Rank: rank, Hosts: s.Hosts, M: s.M, K: s.K, N: s.N, ElementSize: s.ElementSize,
-		Extents: s.Extents, Counts: s.Counts}
-}
-
-// env gives a rank's names their values.
-func (s Shape) env(p *hostir.Program, rank int) hostir.Env {
-	env := hostir.Env{"M": s.M, "K": s.K, "N": s.N}.Place(rank, s.Ranks, s.Hosts)
-	maps.Copy(env, s.Extents)
-	maps.Copy(env, p.Constants)
-	return env
-}
-
-// Unroll lists the operations that all ranks enqueue.
-func (s Shape) Unroll(p *hostir.Program) ([][]ops.Op, error) {
-	var lists [][]ops.Op
-	for r := range s.Ranks {
-		list, err := ops.Unroll(p, s.Case(r))
-		if err != nil {
-			return nil, err
-		}
-		lists = append(lists, list)
-	}
-	return lists, nil
+	c.Extents["P"] = 5 // more than any
+	return c
 }
 
 // Of is the system of a program: each rank's results have the values and the places that
 // its schedule gives them. Nil lists are unrolled from the program.
-func Of(p *hostir.Program, shape Shape, lists [][]ops.Op, modes ...Mode) (System, error) {
-	s := System{Ranks: lists, Hosts: shape.Hosts, Modes: modes, ElementSize: shape.ElementSize,
+func Of(p *hostir.Program, shape ops.Case, lists [][]ops.Op, modes ...Mode) (System, error) {
+	s := System{Ranks: lists, Hosts: shape.Hosts, ElementSize: shape.ElementSize,
 		Words:   map[string]int64{},
-		Ordered: (&meaning{schedule: p.Schedule, shape: shape}).promises()}
+		Ordered: meaningOf(p.Schedule, shape, 0).promises()}
 	if lists == nil {
 		var err error
 		if s.Ranks, err = shape.Unroll(p); err != nil {
@@ -140,7 +97,7 @@ func Of(p *hostir.Program, shape Shape, lists [][]ops.Op, modes ...Mode) (System
 		members := int64(1)
 		if !sem.Count.IsZero() {
 			var err error
-			if members, err = sem.Count.Eval(shape.env(p, 0)); err != nil {
+			if members, err = sem.Count.Eval(shape.Env(p)); err != nil {
 				return System{}, fmt.Errorf("size %s: %w", sem.Name, err)
 			}
 		}
@@ -162,19 +119,56 @@ func Of(p *hostir.Program, shape Shape, lists [][]ops.Op, modes ...Mode) (System
 			}
 		}
 	}
-	return s, nil
+	for i := range s.Memory {
+		s.Memory[i].Values = once(s.Memory[i].Values)
+	}
+	for i := range s.Results {
+		s.Results[i].Want = once(s.Results[i].Want)
+	}
+	return s.With(s.Ranks, modes...), nil
+}
+
+// With is the system with other operations and modes. Inputs and expected results are computed once for all.
+func (s System) With(lists [][]ops.Op, modes ...Mode) System {
+	s.Ranks, s.Modes = lists, modes
+	for _, t := range s.Turns { // each place is used twice
+		for len(modes) > 0 && len(s.Modes) < t.Halves+1 {
+			s.Modes = append(s.Modes[:len(s.Modes):len(s.Modes)], s.Modes[len(s.Modes)%len(modes)])
+		}
+	}
+	return s
+}
+
+// once computes the numbers of each run once.
+func once(of func(run int) []Number) func(run int) []Number {
+	if of == nil {
+		return nil
+	}
+	var lock sync.Mutex
+	known := map[int][]Number{}
+	return func(run int) []Number {
+		lock.Lock()
+		defer lock.Unlock()
+		list, ok := known[run]
+		if !ok {
+			list = of(run)
+			known[run] = list
+		}
+		return list
+	}
 }
 
 // buffer adds a rank's buffer to the memory, and to the results where it is one.
-func (s *System) buffer(p *hostir.Program, shape Shape, b hostir.Buffer, rank int) error {
-	n, err := b.Elements.Eval(shape.env(p, rank))
+func (s *System) buffer(p *hostir.Program, shape ops.Case, b hostir.Buffer, rank int) error {
+	n, err := b.Elements.Eval(shape.At(rank).Env(p))
 	if err != nil {
 		return fmt.Errorf("size %s: %w", b.Name, err)
 	}
-	if err := s.cutColumns(b, n, shape.env(p, rank)); err != nil {
+	if err := s.cutColumns(b, n, shape.At(rank).Env(p)); err != nil {
 		return err
 	}
-	m := &meaning{schedule: p.Schedule, shape: shape, rank: rank, ordered: s.Ordered}
+	m := meaningOf(p.Schedule, shape, rank)
+	m.ordered = s.Ordered
 	element := b.ElementSize(shape.ElementSize)
 	use := ops.Use{At: ops.Loc{Rank: rank, Buffer: b.Name}, Bytes: n * element}
 	memory := Buffer{Use: use, Plan: b.Owner == hostir.Plan, Private: b.Owner == hostir.Caller && !b.Shared}
@@ -194,21 +188,21 @@ func (s *System) buffer(p *hostir.Program, shape Shape, b hostir.Buffer, rank in
 				rank, n, t, len(places))
 		}
 		if memory.Input = !p.Schedule.Made(b.Name); memory.Input {
-			memory.Values = func(run int) []Number { return shape.inMemory(t, m.inputs(run, b.Name, places)) }
+			memory.Values = func(run int) []Number { return inMemory(t, shape, m.inputs(run, b.Name, places)) }
 		} else if n > 0 {
 			s.Results = append(s.Results, Result{At: use,
-				Want: func(run int) []Number { return shape.inMemory(t, m.outputs(run, b.Name, places)) }})
+				Want: func(run int) []Number { return inMemory(t, shape, m.outputs(run, b.Name, places)) }})
 		}
 	}
 	if n > 0 {
 		s.Memory = append(s.Memory, memory)
 	}
-	return s.inner(m, b, memory)
+	return s.inner(m, b, shape.ElementSize, memory)
 }
 
 // inner adds a tensor that lies within a buffer: the caller writes its contents over the
 // buffer's own, or it is a result there.
-func (s *System) inner(m *meaning, b hostir.Buffer, memory Buffer) error {
+func (s *System) inner(m *meaning, b hostir.Buffer, element int64, memory Buffer) error {
 	t := b.Inner.Tensor
 	if t.Name == "" {
 		return nil
@@ -217,7 +211,7 @@ func (s *System) inner(m *meaning, b hostir.Buffer, memory Buffer) error {
 	if err != nil {
 		return err
 	}
-	use := ops.Use{At: memory.At, Bytes: int64(len(places)) * m.shape.ElementSize}
+	use := ops.Use{At: memory.At, Bytes: int64(len(places)) * element}
 	if b.Inner.Part {
 		use.At.Offset = int64(m.rank) * use.Bytes
 	}
@@ -225,7 +219,7 @@ func (s *System) inner(m *meaning, b hostir.Buffer, memory Buffer) error {
 		return fmt.Errorf("%s of rank %d has %d bytes, of which its place in %s leaves fewer",
 			t.Name, m.rank, use.Bytes, b.Name)
 	}
-	if m.schedule.Made(t.Name) {
+	if m.Schedule.Made(t.Name) {
 		s.Results = append(s.Results, Result{At: use,
 			Want: func(run int) []Number { return m.outputs(run, t.Name, places) }})
 		return nil
@@ -233,26 +227,4 @@ func (s *System) inner(m *meaning, b hostir.Buffer, memory Buffer) error {
 	memory.Use, memory.Input, memory.Values = use, true, func(run int) []Number { return m.inputs(run, t.Name, places) }
 	s.Memory = append(s.Memory, memory)
 	return nil
-}
-
-// extent is the value of an extent.
-func (s Shape) extent(e schedule.Extent) (int64, error) {
-	switch e {
-	case schedule.M:
-		return s.M, nil
-	case schedule.K:
-		return s.K, nil
-	case schedule.N:
-		return s.N, nil
-	case schedule.D:
-		return int64(s.Ranks), nil
-	}
-	if n, ok := s.Extents[string(e)]; ok {
-		return n, nil
-	}
-	var n int64
-	if _, err := fmt.Sscan(string(e), &n); err != nil || n <= 0 {
-		return 0, fmt.Errorf("extent %q has no value", e)
-	}
-	return n, nil
 }

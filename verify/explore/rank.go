@@ -3,12 +3,10 @@ package explore
 import (
 	"fmt"
 	"slices"
-	"strings"
 
+	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
-
-const mainStream = "main"
 
 // rankBuilder turns a rank's list into steps, run after run. Of each stream it keeps the
 // last steps: the next step on the stream has to wait for them.
@@ -32,8 +30,8 @@ func (b *rankBuilder) whole(mode Mode) {
 	streams, events := b.streams, b.events
 	if mode == Captured {
 		b.graph = true
-		launch := b.add(mainStream, &step{name: "launch of the graph"})
-		b.streams, b.events = map[string][]int32{mainStream: {launch}}, map[int][]int32{}
+		launch := b.add(hostir.MainStream, &step{name: "launch of the graph"})
+		b.streams, b.events = map[string][]int32{hostir.MainStream: {launch}}, map[int][]int32{}
 	}
 	for i := 0; i < len(b.list); {
 		i += b.launch(b.list[i:])
@@ -45,9 +43,9 @@ func (b *rankBuilder) whole(mode Mode) {
 			all = union(all, last)
 		}
 		b.graph = false
-		streams[mainStream] = all
+		streams[hostir.MainStream] = all
 		b.streams, b.events = streams, events
-		b.add(mainStream, &step{name: "end of the graph"})
+		b.add(hostir.MainStream, &step{name: "end of the graph"})
 	}
 	b.read()
 }
@@ -64,7 +62,7 @@ func (b *rankBuilder) checkJoined() {
 			}
 		}
 	}
-	for _, i := range b.streams[mainStream] {
+	for _, i := range b.streams[hostir.MainStream] {
 		visit(i)
 	}
 	for name, last := range b.streams {
@@ -79,12 +77,12 @@ func (b *rankBuilder) checkJoined() {
 // last are the steps that the next one on a stream has to wait for.
 func (b *rankBuilder) last(stream string) []int32 {
 	if b.one {
-		stream = mainStream
+		stream = hostir.MainStream
 	}
 	last, ok := b.streams[stream]
 	if !ok && b.graph {
 		b.report(Capturable, "rank %d: %s is used before it waits for a stream of the graph", b.rank, stream)
-		return b.streams[mainStream]
+		return b.streams[hostir.MainStream]
 	}
 	return last
 }
@@ -106,7 +104,7 @@ func (b *rankBuilder) add(stream string, s *step) int32 {
 		s.group = b.group
 	}
 	if b.one {
-		stream = mainStream
+		stream = hostir.MainStream
 	}
 	b.steps = append(b.steps, s)
 	n := int32(len(b.steps) - 1)
@@ -157,11 +155,6 @@ func (b *rankBuilder) op(o *ops.Op) {
 		if len(o.Uses) > 0 {
 			b.access(o)
 		}
-		for _, w := range o.Words {
-			if len(o.Uses) > 0 && w.Write {
-				b.item(o, w)
-			}
-		}
 	}
 }
 
@@ -171,7 +164,7 @@ func (b *rankBuilder) waitEvent(o *ops.Op) {
 	marks, ok := b.events[o.Event]
 	stream := o.Stream
 	if b.one {
-		stream = mainStream
+		stream = hostir.MainStream
 	}
 	if !ok && b.graph {
 		b.report(Capturable, "rank %d: %s waits for event %d, which the graph has not recorded",
@@ -183,27 +176,23 @@ func (b *rankBuilder) waitEvent(o *ops.Op) {
 	b.add(o.Stream, &step{op: o, name: o.String()})
 }
 
-// signal adds the items of a signal in order; of an operation that also uses memory, only
-// the waits, which come first.
+// signal adds the items of a signal in order.
 func (b *rankBuilder) signal(o *ops.Op) {
 	for i, w := range o.Words {
 		if !w.Write && (i+1 == len(o.Words) || o.Words[i+1] != ops.Word{Write: true, At: w.At}) {
 			b.report(WellFormed, "rank %d: a wait that no reset directly follows: %s", b.rank, o)
 		}
-		reset := w.Write && w.Value == 0 && !isStep(w.At)
+		reset := w.Write && w.Value == 0 && !ops.IsStep(w.At)
 		if reset && (i == 0 || o.Words[i-1].Write || o.Words[i-1].At != w.At) {
 			b.report(WellFormed, "rank %d: a reset that does not directly follow a wait: %s", b.rank, o)
-		}
-		if len(o.Uses) > 0 && w.Write {
-			continue
 		}
 		b.item(o, w)
 	}
 }
 
 func (b *rankBuilder) item(o *ops.Op, w ops.Word) {
-	if isStep(w.At) {
-		if w.At.Rank != b.rank || w.At.Buffer != "step["+o.Stream+"]" || w.At.Offset != 0 {
+	if ops.IsStep(w.At) {
+		if w.At.Rank != b.rank || w.At.Buffer != ops.StepWord(o.Stream) || w.At.Offset != 0 {
 			b.report(WellFormed, "rank %d: %s notes no step of its stream: %s", b.rank, w, o)
 		}
 		b.add(o.Stream, &step{kind: access, op: o, name: w.String(), writes: b.own(w.At)})
@@ -241,10 +230,6 @@ func (b *rankBuilder) access(o *ops.Op) {
 		if u.At.Rank == b.rank {
 			continue
 		}
-		if u.At.Rank < 0 || u.At.Rank >= len(b.life) {
-			b.report(WellFormed, "%s: there is no rank %d", o, u.At.Rank)
-			continue
-		}
 		if _, turns := b.Turns[u.At.Buffer]; !turns {
 			s.lives = append(s.lives, b.life[u.At.Rank])
 		}
@@ -278,7 +263,7 @@ func (b *rankBuilder) spoils(o *ops.Op, s *step) bool {
 
 // count is the atom of the word at which a kernel's blocks count themselves.
 func (b *rankBuilder) count(o *ops.Op) []int32 {
-	if c := o.Count; c.Rank != b.rank || c.Offset != 0 || !strings.HasPrefix(c.Buffer, "count[") {
+	if c := o.Count; c.Rank != b.rank || c.Offset != 0 || !ops.IsCount(c) {
 		b.report(WellFormed, "rank %d: %s is no count word of a stream: %s", b.rank, c, o)
 	}
 	return b.own(o.Count)
@@ -298,7 +283,7 @@ func (m *machine) foreign(u ops.Use) bool {
 func (b *rankBuilder) write() {
 	for i := range b.Memory {
 		if c := &b.Memory[i]; c.At.Rank == b.rank {
-			b.add(mainStream, &step{kind: access, name: fmt.Sprintf("write %s %dB", c.At, c.Bytes),
+			b.add(hostir.MainStream, &step{kind: access, name: fmt.Sprintf("write %s %dB", c.At, c.Bytes),
 				writes: b.atoms.of(c.Use), wrote: c})
 		}
 	}
@@ -308,7 +293,7 @@ func (b *rankBuilder) write() {
 func (b *rankBuilder) read() {
 	for i, r := range b.Results {
 		if r.At.At.Rank == b.rank {
-			b.add(mainStream, &step{kind: check, name: r.At.String(), reads: b.atoms.of(r.At), result: i})
+			b.add(hostir.MainStream, &step{kind: check, name: r.At.String(), reads: b.atoms.of(r.At), result: i})
 		}
 	}
 }

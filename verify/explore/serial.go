@@ -23,7 +23,7 @@ func ExploreSerial(sys System) Verdict {
 			sys.Modes[i] = Captured
 		}
 	}
-	sys.Unbuffered = true // to be safe it must not rest on what NCCL may keep
+	sys.Unbuffered = true // to be safe it must not rest on buffers of NCCL
 	m := build(sys)
 	if m.Limit == 0 {
 		m.Limit = 20000
@@ -93,8 +93,8 @@ func (x *serial) from(d *device) {
 	}
 }
 
-// greedy takes the steps that end by themselves and those that occupied devices can go on with, and begins the waits
-// that no other rank needs.
+// greedy takes steps that end by themselves and steps with which occupied devices can go on, and begins waits that no
+// other rank needs.
 func (x *serial) greedy(d *device) bool {
 	any := false
 	for i, st := range x.steps {

@@ -87,8 +87,10 @@ const (
 	Capturable Property = "capturable"  // a run forks from main and joins it
 	Agreed     Property = "agreed"      // all ranks of a communicator have the same collectives
 	Serial     Property = "serial-safe" // no deadlock one operation of a rank at a time
-	// ranks and memory exist; a wait is followed by its reset at once, and a reset follows a wait; a stream notes
-	// its own steps
+	// a launch of packets uses only memory of which packets tell, and takes them back
+	Told Property = "told"
+	// lists have the form of runs; ranks and memory exist; a wait is followed by its reset at once, and a reset
+	// follows a wait; a stream notes its own steps
 	WellFormed Property = "well formed"
 	Reached    Property = "reached" // a rank uses memory and words of its own host
 )

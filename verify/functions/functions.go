@@ -13,8 +13,8 @@ type Function struct {
 	// Unit is a whole number: of a positive multiple of it the function is that multiple, and of any other 0, to the
 	// last bit of fp32.
 	Unit int
-	// Product and Kernel are how far off what fp32 makes of x may be: by a product that applies the function, and by
-	// a kernel of the function's own. They are nil where there is none.
+	// Product and Kernel are the error that the function of x in fp32 may have: by a product that applies the function,
+	// and by a kernel of the function's own. They are nil where there is none.
 	Product, Kernel func(x float64) float64
 }
 

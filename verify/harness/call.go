@@ -37,9 +37,9 @@ func calling(of schedule.Schedule, make func(context.Context, *group.Group, Shap
 	}
 }
 
-// standIn stands for a call, as StandIn does, of the operands that have the type of the plan.
+// standIn stands for a call, as work does, of the operands that have the type of the plan.
 func standIn(d driver.Driver, s Shape, p schedule.Schedule, o Op) plan.Call {
-	work := StandIn(d, s.Type.Size())
+	enqueue := work(d, s.Type.Size())
 	return func(on driver.Stream, to plan.Range, from []plan.Range) error {
 		var of []plan.Range
 		for i, name := range o.In {
@@ -47,15 +47,15 @@ func standIn(d driver.Driver, s Shape, p schedule.Schedule, o Op) plan.Call {
 				of = append(of, from[i])
 			}
 		}
-		return work(on, to, of)
+		return enqueue(on, to, of)
 	}
 }
 
-// StandIn stands for work of the caller's own, which the harness does not know. The result is in as many blocks as
+// work stands for the caller's work, which the harness does not know. The result is in as many blocks as
 // there are operands; each gets the last elements of one of them, again and again where it is longer. So the first rows
 // depend on the last. Ahead of that everything is read, as the work would, into the result, unless an operand lies
 // there: no block is written before the end of that operand is read.
-func StandIn(d driver.Driver, element int64) plan.Call {
+func work(d driver.Driver, element int64) plan.Call {
 	return func(on driver.Stream, to plan.Range, from []plan.Range) error {
 		scratch := from
 		if slices.ContainsFunc(from, func(x plan.Range) bool { return x.At == to.At }) {

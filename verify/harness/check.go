@@ -103,7 +103,7 @@ func Check(ctx context.Context, g *group.Group, p *Program, s Shape, seed uint32
 	return t.launched(plan, stream)
 }
 
-// compared makes the runs, each with its own inputs, and compares their results.
+// compared makes the runs, each with fresh inputs, and compares their results.
 func (t *Tensors) compared(runs []func() error, stream driver.Stream) error {
 	for i, run := range runs {
 		in := t.Inputs(uint32(i), false)
@@ -142,7 +142,7 @@ func (t *Tensors) onDevice(name string, in reference.Input) []byte {
 }
 
 // equalOnHost compares every result with the reference, and the inputs with their values
-// before the run, except those that the program replaces in place.
+// before the run, except inputs that the program replaces in place.
 func (t *Tensors) equalOnHost(in map[string]reference.Input) error {
 	exact := t.Problem.Exact()
 	for name, v := range t.Problem.Results(in, !exact) {
@@ -155,11 +155,8 @@ func (t *Tensors) equalOnHost(in map[string]reference.Input) error {
 			return err
 		}
 		for i, x := range got {
-			at, bound := t.Parts[name].At(i), 0.0
-			if !exact {
-				bound = v.Bound[at]
-			}
-			want := v.Want[at]
+			at := t.Parts[name].At(i)
+			want, bound := v.Want[at], v.Off(at)
 			if d := math.Abs(float64(x) - want); !(d <= bound) { // a zero may have either sign, and NaN is wrong
 				m := t.mismatch(name, i, float64(x), want, 0)
 				return fmt.Errorf("%s, row %d, column %d is %s, want %s", name, m.Row, m.Column, m.Got, m.Want)

@@ -4,12 +4,12 @@ import (
 	"slices"
 
 	"ovgen/schedule"
-	"ovgen/verify/reference"
+	"ovgen/verify/reading"
 )
 
 // Pattern is one way to fill the uneven parts of a program: the counts that Bind gets.
 type Pattern struct {
-	Name   string // empty for the usual ones
+	Name   string // empty for the usual counts
 	Counts []int
 }
 
@@ -52,7 +52,7 @@ func (p *Program) balanced() bool {
 	})
 }
 
-// balancedCounts are the rows of each rank, of which the first have one more where the ranks don't divide them.
+// balancedCounts are the rows of each rank. Where the ranks don't divide all rows, the first ranks have one more.
 func balancedCounts(rows, ranks int) []int {
 	list := make([]int, ranks)
 	for r := range list {
@@ -64,10 +64,10 @@ func balancedCounts(rows, ranks int) []int {
 	return list
 }
 
-// ragged reports whether each pair of ranks has its own count.
+// ragged reports whether each pair of ranks has a count.
 func (p *Program) ragged() bool {
 	return slices.ContainsFunc(p.Schedule.Tensors, func(t Tensor) bool {
-		_, ok := reference.Ragged(t)
+		_, ok := reading.Ragged(t)
 		return ok
 	})
 }
@@ -119,8 +119,8 @@ func only(n, at, rows int) []int {
 	return list
 }
 
-// pairs are counts for each pair of ranks, of which every rank sends and receives as
-// much as the given ones hold.
+// pairs are counts for each pair of ranks, such that every rank sends and receives the
+// given numbers.
 func pairs(counts []int) (list []int) {
 	for from := range counts {
 		for to := range counts {

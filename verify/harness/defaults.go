@@ -9,7 +9,7 @@ import (
 	"ovgen/verify/reference"
 )
 
-// With is the shape with the values of another in place of its own.
+// With is the shape with the values that another shape sets.
 func (s Shape) With(other Shape) Shape {
 	for _, e := range Symbols {
 		if n := *other.At(e); n != 0 {
@@ -37,6 +37,9 @@ func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 		list = append(list, tiled(ranks)...)
 	}
 	for i, s := range list {
+		if p.Measures(schedule.W) {
+			s.W = p.heads(s.K, ranks)
+		}
 		rows := p.divisor(schedule.M, s, ranks)
 		s.M = multiple(s.M, rows)
 		if i == 1 && (s.M/rows%2 == 0 && rows > 2*ranks || rows == 1 && (!p.uneven() || p.balanced())) {
@@ -44,10 +47,17 @@ func (p *Program) VerifyShapes(t driver.Type, ranks int, onGPU bool) []Shape {
 		}
 		list[i] = p.widened(s, ranks, granule)
 	}
-	if reference.HostOnly(p.Schedule.Ops) { // which takes it long where there is much to multiply
-		list = append(list[:2], slices.DeleteFunc(list[2:], func(s Shape) bool { return p.Large(s, ranks) })...)
-	}
-	return list
+	return append(list[:2], slices.DeleteFunc(list[2:], func(s Shape) bool {
+		s.Type = t
+		return p.Large(s, ranks) && p.hostOnly(s, ranks)
+	})...)
+}
+
+// hostOnly reports whether only the host makes the results apart from the program, which takes it long where there is
+// much to multiply.
+func (p *Program) hostOnly(s Shape, ranks int) bool {
+	x, err := p.Problem(s, ranks)
+	return err == nil && x.HostOnly()
 }
 
 // tiled reports whether a product is made by tiles.
@@ -66,8 +76,8 @@ func tiled(ranks int) []Shape {
 		{M: ranks, K: 200, N: 8}, {M: 127 * ranks, K: 320, N: 1032}, {M: 1100 * ranks, K: 72, N: 5000}}
 }
 
-// PlainShape has so many rows a rank in each extent, and as much more as the placements and
-// New need.
+// PlainShape has in each extent the given rows a rank, rounded up as the placements and New
+// need.
 func (p *Program) PlainShape(rows, ranks int) Shape {
 	n := rows * ranks
 	s := p.widened(Shape{M: n, K: n, N: n}.Fit(p, ranks), ranks, 1)
@@ -80,7 +90,7 @@ func (p *Program) PlainShape(rows, ranks int) Shape {
 func (p *Program) widened(s Shape, ranks, granule int) Shape {
 	constants := p.Schedule.Constants()
 	if p.Measures(schedule.W) && s.W == 0 {
-		s.W = heads(s.K)
+		s.W = p.heads(s.K, ranks)
 	}
 	for _, e := range Symbols {
 		at := s.At(e)
@@ -103,7 +113,8 @@ func (p *Program) widened(s Shape, ranks, granule int) Shape {
 	return s
 }
 
-// widen makes an extent a multiple of its number of parts, of so many elements each; heads have as many already.
+// widen makes an extent a multiple of its number of parts, with a least number of elements in each. Heads have as many
+// already.
 func (p *Program) widen(x schedule.Extent, s Shape, ranks, granule int) int {
 	d := p.divisor(x, s, ranks)
 	if heads := x == schedule.W || x != schedule.M && d%(ranks*granule) == 0; d > 1 && !heads {
@@ -161,8 +172,8 @@ func (p *Program) Staging(s Shape, ranks int) int64 {
 	return staged(x) + p.landing(x) + p.betweenHosts(x)
 }
 
-// betweenHosts bounds the bytes of sums that travel between hosts: what each host sums and gets, and what is gathered
-// afterwards, beside the partial results of few ranks.
+// betweenHosts bounds the bytes of sums that travel between hosts: of the sums of each host and of the gather behind
+// them, beside the partial results of few ranks.
 func (p *Program) betweenHosts(x *reference.Problem) (bytes int64) {
 	if !p.Schedule.OverHosts() || !x.Reduces() {
 		return 0

@@ -9,11 +9,12 @@ import (
 	"testing"
 	"testing/synctest"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/linearreducescatter"
 	"ovgen/generated/tuned"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
-	"ovgen/runtime/plan"
+	"ovgen/runtime/tuning"
 	"ovgen/verify/sim"
 	"ovgen/verify/simtest"
 )
@@ -99,17 +100,17 @@ func TestFabrics(t *testing.T) {
 }
 
 // runs holds one operation against what it should run by, or why it can't.
-func (x fabric) runs(t *testing.T, operation func(seen func(plan.Choice)) *Program, want, why, refuses string) {
+func (x fabric) runs(t *testing.T, operation func(seen func(tuning.Choice)) *Program, want, why, refuses string) {
 	t.Helper()
 	var mu sync.Mutex // the ranks are goroutines
 	choices := map[string]bool{}
-	said, err := x.run(t, operation(func(c plan.Choice) {
+	said, err := x.run(t, operation(func(c tuning.Choice) {
 		mu.Lock()
 		defer mu.Unlock()
 		choices[c.String()] = true
 	}))
 	if refuses != "" {
-		if !errors.As(err, new(*plan.NoChoiceError)) || !strings.Contains(err.Error(), refuses) || len(choices) > 0 {
+		if !errors.As(err, new(*tuning.NoChoiceError)) || !strings.Contains(err.Error(), refuses) || len(choices) > 0 {
 			t.Errorf("%v, want %q; chosen: %v", err, refuses, choices)
 		}
 		return
@@ -145,12 +146,12 @@ func (x fabric) run(t *testing.T, p *Program) (said string, err error) {
 }
 
 // untuned is the all-gather and product without a tuning.
-func untuned(seen func(plan.Choice)) *Program {
+func untuned(seen func(tuning.Choice)) *Program {
 	return tunedTo(seen, nil, "")
 }
 
 // untunedScatter is the product and reduce-scatter without a tuning.
-func untunedScatter(seen func(plan.Choice)) *Program {
+func untunedScatter(seen func(tuning.Choice)) *Program {
 	return ofKindPtr("linear", Program{Name: "tuned", Types: []driver.Type{driver.BF16},
 		Schedule: of(tensor("A", inM, columnsK), tensor("B", inN, columnsK), tensor("C", rows, inN)),
 		New: func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {

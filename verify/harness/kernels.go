@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"ovgen/runtime/driver"
+	"ovgen/verify/reading"
 	"ovgen/verify/reference"
 )
 
@@ -61,8 +62,8 @@ type verdict struct {
 	Largest float32
 }
 
-// spinParams keeps one thread busy for so many nanoseconds of the device's
-// clock (%globaltimer; the host's monotonic clock in the simulator).
+// spinParams keeps one thread busy for a number of nanoseconds of the
+// device's clock (%globaltimer; the host's monotonic clock in the simulator).
 type spinParams struct {
 	Nanoseconds int64
 }
@@ -154,16 +155,16 @@ func blocks(count int) driver.Dim3 {
 var block = driver.Dim3{X: blockThreads, Y: 1, Z: 1}
 
 // Make fills at with a part of a tensor.
-func (l *Kernels) Make(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, s driver.Stream) error {
+func (l *Kernels) Make(at driver.Ptr, t driver.Type, in reference.Input, part reading.Part, s driver.Stream) error {
 	return l.launchFill(at, t, in, part, 0, s)
 }
 
 // add adds a part of a tensor to the content of at.
-func (l *Kernels) add(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, s driver.Stream) error {
+func (l *Kernels) add(at driver.Ptr, t driver.Type, in reference.Input, part reading.Part, s driver.Stream) error {
 	return l.launchFill(at, t, in, part, 1, s)
 }
 
-func (l *Kernels) launchFill(at driver.Ptr, t driver.Type, in reference.Input, part reference.Part, add uint32,
+func (l *Kernels) launchFill(at driver.Ptr, t driver.Type, in reference.Input, part reading.Part, add uint32,
 	s driver.Stream) error {
 	p := fillParams{Seed: in.Seed, Limit: in.Limit, Format: formatOf(t), Unit: in.Unit, Add: add}
 	if in.Real {
@@ -189,7 +190,7 @@ func verdictBytes(count int) int64 {
 
 // judge compares a piece of a part with its place in a whole tensor; read the verdicts once
 // the stream is there.
-func (l *Kernels) judge(got, whole, out driver.Ptr, t driver.Type, x reference.Piece, s driver.Stream) error {
+func (l *Kernels) judge(got, whole, out driver.Ptr, t driver.Type, x reading.Piece, s driver.Stream) error {
 	p := compareParams{Got: got, Want: whole + driver.Ptr(int64(x.First)*t.Size()), Out: out,
 		Count: int64(x.Count), Run: int64(x.Run), Stride: int64(x.Stride), Format: formatOf(t)}
 	if err := l.drv.LaunchKernel(l.compare, blocks(x.Count), block, s, unsafe.Pointer(&p)); err != nil {

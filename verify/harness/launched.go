@@ -11,9 +11,9 @@ import (
 	"ovgen/verify/reference"
 )
 
-// launched runs a plan with its own kernels for calls, for which the runs before have stand-ins. What they make is the
-// caller's to test; here they stay within what they are given, which the simulator sees, leave nothing of a result
-// unwritten, and make the same of the same inputs, enqueued and captured; on the fewest ranks, since they know no
+// launched runs a plan with its own kernels for calls, for which the runs before have stand-ins. Their numbers are the
+// caller's to test. Here they must stay within their memory, which the simulator checks, write all of a result, and
+// make the same result of the same inputs, enqueued and captured. One number of ranks is enough, since they know no
 // other.
 func (t *Tensors) launched(p Plan, stream driver.Stream) (failed error) {
 	if !slices.ContainsFunc(t.Program.Schedule.Ops, withKernel) || t.Member.Size() > t.Program.TestRanks()[0] {
@@ -49,7 +49,7 @@ func (t *Tensors) launched(p Plan, stream driver.Stream) (failed error) {
 // withKernel reports whether an operation is a call that a kernel does.
 func withKernel(o Op) bool { return o.Kernel.File != "" }
 
-// once makes one run and compares its results with those of the first.
+// once makes one run and compares its results with the first run's.
 func (t *Tensors) once(run func() error, in map[string]reference.Input, stream driver.Stream,
 	first map[string][]float32) error {
 	if err := errors.Join(t.Spoil(stream), t.Member.Driver().StreamSynchronize(stream), t.upload(in)); err != nil {

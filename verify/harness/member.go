@@ -14,11 +14,11 @@ type Member struct {
 	*group.Group
 	Kernels *Kernels       // make and compare tensors; nil where the host does
 	Caller  *device.Stream // the caller's
-	Space   driver.Ptr     // workspace of the caller's own products
+	Space   driver.Ptr     // workspace of the harness's products
 	Seed    uint32         // of the inputs
 }
 
-// ClosePlan closes a plan; after an abort, a failure is no error of its own: the abort is.
+// ClosePlan closes a plan; after an abort, a failure is no further error: the abort is the error.
 func (m *Member) ClosePlan(ctx context.Context, p Plan) error {
 	if err := p.Close(ctx); err != nil && m.Err() == nil {
 		return err

@@ -15,16 +15,13 @@ import (
 
 // Meter is a driver that counts the bytes that are allocated and not freed.
 type Meter struct {
-	driver.Driver
+	driver.Decorator
 	allocated atomic.Int64
 	sizes     sync.Map // by address
 }
 
-// Collectives are the driver's.
-func (m *Meter) Collectives() (driver.Collectives, error) { return driver.CollectivesOf(m.Driver) }
-
-// Captures are the driver's.
-func (m *Meter) Captures() (driver.Captures, bool) { return driver.CapturesOf(m.Driver) }
+// NewMeter makes a meter over a driver.
+func NewMeter(d driver.Driver) *Meter { return &Meter{Decorator: driver.Decorator{Driver: d}} }
 
 // MemAlloc counts.
 func (m *Meter) MemAlloc(bytes int64) (driver.Ptr, error) {

@@ -12,6 +12,7 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/schedule"
 	"ovgen/schedule/scheduletest"
+	"ovgen/verify/reading"
 	"ovgen/verify/reference"
 )
 
@@ -97,7 +98,7 @@ func (p *Program) plain(spoil func(string, []float32)) *Program {
 	q.New = func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
 		r := &Member{Group: g}
 		x, err := q.Problem(s, g.Size())
-		t := &Tensors{Member: r, Program: &q, Shape: s, Problem: x, Parts: map[string]reference.Part{}}
+		t := &Tensors{Member: r, Program: &q, Shape: s, Problem: x, Parts: map[string]reading.Part{}}
 		for _, tensor := range q.Schedule.Tensors {
 			part, wrong := x.Part(tensor.Name, g.Rank())
 			t.Parts[tensor.Name], err = part, errors.Join(err, wrong)

@@ -5,6 +5,7 @@ import (
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
+	_ "ovgen/runtime/dump"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
@@ -27,7 +28,7 @@ type Divide = hostir.Divide
 // stays free of verify/: generated/run fills these in.
 type Program struct {
 	Name  string // "allgatherlinear"
-	Proof string // its stamp: "unproven", or what was proven
+	Proof string // its stamp: "unproven", or the ranks of the proof
 	Ranks []int  // group sizes it was proven for; empty means any
 	Eager bool   // it can't be replayed as a graph
 	// Schedule it was made of: the computation, and the part of each operand and result on a rank.
@@ -37,7 +38,7 @@ type Program struct {
 	Types []driver.Type
 	// New makes the package's plan; it is collective.
 	New func(ctx context.Context, g *group.Group, s Shape) (Plan, error)
-	// Memory is the memory that a plan of a shape needs on each of so many ranks.
+	// Memory is the memory that a plan of a shape needs on each rank.
 	Memory func(ranks int, s Shape) (plan.Memory, error)
 }
 

@@ -12,7 +12,7 @@ import (
 func testShape(ctx context.Context, p *Program, s Shape, ranks int, seed uint64) error {
 	meters := make([]*Meter, ranks)
 	c := simtest.Config{Config: sim.Config{Devices: ranks, Seed: seed}, Change: func(c *group.Config) {
-		meters[c.Rank] = &Meter{Driver: c.Driver}
+		meters[c.Rank] = NewMeter(c.Driver)
 		c.Driver, c.Arena = meters[c.Rank], p.Arena(s, ranks)
 	}}
 	return simtest.Run(ctx, c, func(ctx context.Context, g *group.Group) error {

@@ -7,6 +7,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/schedule"
+	"ovgen/verify/reading"
 	"ovgen/verify/reference"
 )
 
@@ -17,13 +18,22 @@ type Shape struct {
 	Type                     driver.Type
 }
 
-// Symbols of a shape: the first three have flags of their own.
+// Symbols of a shape: each of the first three has a flag of the command line.
 var Symbols = schedule.Extents()
 
 // At is the field of a symbol.
 func (s *Shape) At(e schedule.Extent) *int {
 	return map[schedule.Extent]*int{schedule.M: &s.M, schedule.K: &s.K, schedule.N: &s.N, schedule.N2: &s.N2,
 		schedule.N3: &s.N3, schedule.F: &s.F, schedule.W: &s.W, schedule.P: &s.P}[e]
+}
+
+// Sized is the shape whose symbols have these values.
+func Sized(extents map[string]int64, t driver.Type) Shape {
+	s := Shape{Type: t}
+	for _, e := range Symbols {
+		*s.At(e) = int(extents[string(e)])
+	}
+	return s
 }
 
 // String is "m,k,n", with ",N2=1024" and so on after it where they are known.
@@ -40,7 +50,7 @@ func (s Shape) String() string {
 // Made reports whether runs write a tensor.
 func (p *Program) Made(tensor string) bool { return p.Schedule.Made(tensor) }
 
-// layers reports whether the program has a result that only its own operations read.
+// layers reports whether the program has a result that no caller sees.
 func (p *Program) layers() bool { return len(p.Schedule.Hidden()) > 0 }
 
 // Measures reports whether a tensor of the program has a symbol of the operation, as itself
@@ -53,8 +63,8 @@ func (p *Program) Measures(symbol schedule.Extent) bool {
 // Fit derives the extents that a shape leaves open, and drops those that the program does
 // not use. A constant of the program stands for its symbol. Further products of one A are
 // key and value beside the query of grouped-query attention, a quarter as wide, or, where
-// there are two products, gate and up of the same width. In an MLP without F, n means what
-// it does in the other programs, a rank's share of the first layer: F is n*D, and the
+// there are two products, gate and up of the same width. In an MLP without F, n means a rank's
+// share of the first layer, as in the other programs: F is n*D, and the
 // second layer leads back to k columns.
 func (s Shape) Fit(p *Program, ranks int) Shape {
 	constants := p.Schedule.Constants()
@@ -74,7 +84,7 @@ func (s Shape) Fit(p *Program, ranks int) Shape {
 	}
 	set(schedule.M, 0)
 	set(schedule.K, 0)
-	set(schedule.W, heads(s.K))
+	set(schedule.W, p.heads(s.K, ranks))
 	if p.layers() {
 		set(schedule.N, multiple(s.K, p.divisor(schedule.N, s, ranks)))
 	}
@@ -97,8 +107,8 @@ func (p *Program) shares(s Shape) bool {
 }
 
 // extents are the values of the symbols.
-func (s Shape) extents(ranks int) reference.Extents {
-	e := reference.Extents{schedule.D: ranks}
+func (s Shape) extents(ranks int) reading.Extents {
+	e := reading.Extents{schedule.D: ranks}
 	for _, symbol := range Symbols {
 		e[symbol] = *s.At(symbol)
 	}
@@ -169,12 +179,13 @@ func (p *Program) Fits(s Shape, ranks int) error {
 	return nil
 }
 
-// heads is the usual width of heads in a layer of so many columns.
-func heads(columns int) int {
+// heads is the usual width of heads in a layer of a number of columns, widened as New requires.
+func (p *Program) heads(columns, ranks int) int {
+	width := 128
 	if columns < 1024 {
-		return 8
+		width = 8
 	}
-	return 128
+	return multiple(width, p.divisor(schedule.W, Shape{}, ranks))
 }
 
 // divisor divides every value of a symbol: for the placements, and as New requires of a shape with heads so wide.
@@ -185,7 +196,7 @@ func (p *Program) divisor(symbol schedule.Extent, s Shape, ranks int) int {
 	}
 	d := 1
 	for _, e := range extents {
-		d = lcm(d, reference.Divisor(e, p.Schedule.Tensors, reference.Extents{schedule.D: ranks}))
+		d = lcm(d, reading.Divisor(e, p.Schedule.Tensors, reading.Extents{schedule.D: ranks}))
 		for _, c := range p.Checks {
 			if c.Extent == e && c.With == "" {
 				d = lcm(d, int(c.Divisor(int64(ranks), int64(s.W))))

@@ -7,7 +7,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/schedule"
-	"ovgen/verify/reference"
+	"ovgen/verify/reading"
 )
 
 func operation(t *testing.T, name string) *Program {
@@ -154,7 +154,7 @@ func TestParts(t *testing.T) {
 				held += part.Count
 			}
 			want := x.Elements(tensor.Name)
-			if _, ok := reference.Ragged(tensor); ok {
+			if _, ok := reading.Ragged(tensor); ok {
 				want = 3 * x.Extents[schedule.M] // every rank sends and receives M in all
 			} else if _, _, sharded := tensor.Sharded(); !sharded {
 				want *= 3

@@ -10,6 +10,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/schedule"
+	"ovgen/verify/reading"
 	"ovgen/verify/reference"
 )
 
@@ -21,7 +22,7 @@ type Tensors struct {
 	Shape   Shape              // whole
 	Problem *reference.Problem // the computation at that shape
 	At      map[string]driver.Ptr
-	Parts   map[string]reference.Part
+	Parts   map[string]reading.Part
 	rooms   map[string]int // elements that there is room for
 	stage   int64          // bytes that a plan may stage
 	close   []func() error
@@ -34,7 +35,7 @@ func (m *Member) Tensors(p *Program, s Shape) (*Tensors, error) {
 		return nil, err
 	}
 	t := &Tensors{Member: m, Program: p, Shape: s.Fit(p, m.Size()), Problem: x, At: map[string]driver.Ptr{},
-		Parts: map[string]reference.Part{},
+		Parts: map[string]reading.Part{},
 		rooms: map[string]int{}, stage: staged(x)}
 	for _, tensor := range p.Schedule.Tensors {
 		part, err := x.Part(tensor.Name, m.Rank())
@@ -113,8 +114,8 @@ func (t *Tensors) kept(name string) []stretch {
 
 // room is the size of a rank's part for the plan: all of the tensor, where counts that only
 // Bind knows may give one rank all rows.
-func room(x *reference.Problem, t Tensor, part reference.Part) int {
-	if _, ok := reference.Ragged(t); ok {
+func room(x *reference.Problem, t Tensor, part reading.Part) int {
+	if _, ok := reading.Ragged(t); ok {
 		return x.Extents[schedule.M]
 	}
 	if unevenly(t) {
@@ -123,10 +124,10 @@ func room(x *reference.Problem, t Tensor, part reference.Part) int {
 	return part.Count
 }
 
-// Alloc makes room for so many elements of the plan's type.
+// Alloc makes room for a number of elements of the plan's type.
 func (t *Tensors) Alloc(elements int) (driver.Ptr, error) { return t.alloc(t.Bytes(max(elements, 1))) }
 
-// alloc makes room for so many bytes, in whole words that can be poisoned.
+// alloc makes room for a number of bytes, in whole words that can be poisoned.
 func (t *Tensors) alloc(bytes int64) (driver.Ptr, error) {
 	b, err := device.Alloc(t.Member.Driver(), 4*words(bytes))
 	if err != nil {
@@ -136,7 +137,7 @@ func (t *Tensors) alloc(bytes int64) (driver.Ptr, error) {
 	return b.Ptr(), nil
 }
 
-// BytesOf is the size of so many elements of a tensor, which may have a type of its own.
+// BytesOf is the size of a number of elements of a tensor, which may have a type of its own.
 func (t *Tensors) BytesOf(name string, elements int) int64 {
 	return int64(elements) * t.typeOf(name).Size()
 }
@@ -144,7 +145,7 @@ func (t *Tensors) BytesOf(name string, elements int) int64 {
 // typeOf is the type of a tensor's elements.
 func (t *Tensors) typeOf(name string) driver.Type { return t.Problem.TypeOf(name) }
 
-// Bytes is the size of so many elements of the plan's type.
+// Bytes is the size of a number of elements of the plan's type.
 func (t *Tensors) Bytes(elements int) int64 { return int64(elements) * t.Shape.Type.Size() }
 
 func words(bytes int64) int64 { return (bytes + 3) / 4 }
@@ -199,7 +200,7 @@ func (t *Tensors) Recount(ctx context.Context, plan Plan, counts []int) error {
 }
 
 // Inputs are the operands of one run as this rank knows them. An operand that is
-// spread over the ranks, or of which results on several ranks are made, has one
+// spread over the ranks, or from which several ranks make results, has one
 // seed everywhere; of others each rank has its own.
 func (t *Tensors) Inputs(run uint32, real bool) map[string]reference.Input {
 	in := map[string]reference.Input{}

@@ -15,6 +15,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
+	"ovgen/runtime/tuning"
 )
 
 // chosen is the tuned operation as the harness drives it.
@@ -26,13 +27,13 @@ func (p chosen) Bind(ctx context.Context, b Buffers) error {
 }
 
 // tunedTo is a program by what a tuning names for each rank; nil is none.
-func tunedTo(seen func(plan.Choice), program func(rank int) string, tiles string) *Program {
+func tunedTo(seen func(tuning.Choice), program func(rank int) string, tiles string) *Program {
 	return ofKindPtr("linear", Program{Name: "tuned", Schedule: of(linearTensors...), Types: []driver.Type{driver.BF16},
 		New: func(ctx context.Context, g *group.Group, s Shape) (Plan, error) {
 			shape := allgatherlinear.Shape{M: s.M, K: s.K, N: s.N, Type: s.Type}
-			t := &plan.Tuning{}
+			t := &tuning.Table{}
 			if program != nil {
-				t.Put(plan.Measured{Operation: "allgatherlinear", GPU: g.Driver().Properties().Name, Ranks: g.Size(),
+				t.Put(tuning.Measured{Operation: "allgatherlinear", GPU: g.Driver().Properties().Name, Ranks: g.Size(),
 					Shape:   shape.String(),
 					Program: program(g.Rank()), Tiles: tiles, Replayed: true, Milliseconds: 1})
 			}
@@ -57,7 +58,7 @@ func TestTuned(t *testing.T) {
 		{"the operation's own", func(int) string { return "allgatherlinear" }, "", nil, ""},
 		{"tiles by clusters", func(int) string { return "allgatherlineartiles" }, "tiles3", nil, "by tiles3: "},
 		{"tiles by blocks alone", func(int) string { return "allgatherlineartiles" }, "tiles2", nil, "by tiles2: "},
-		{"an unknown one", func(int) string { return "nosuch" }, "", new(*plan.UnknownChoiceError), "tune again"},
+		{"an unknown one", func(int) string { return "nosuch" }, "", new(*tuning.UnknownChoiceError), "tune again"},
 		{"unknown tiles", func(int) string { return "allgatherlineartiles" }, "tiles9", new(*plan.UnknownTilesError),
 			"tune again"},
 		{"tiles of another", func(int) string { return "allgatherlinear" }, "tiles", new(*plan.UnknownTilesError),
@@ -67,10 +68,10 @@ func TestTuned(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var choices [2]plan.Choice
+				var choices [2]tuning.Choice
 				n := 0
 				var mu sync.Mutex // the ranks are goroutines
-				p := tunedTo(func(c plan.Choice) {
+				p := tunedTo(func(c tuning.Choice) {
 					mu.Lock()
 					defer mu.Unlock()
 					choices[n%2], n = c, n+1
@@ -101,13 +102,13 @@ func (p one) Bind(ctx context.Context, b Buffers) error {
 // TestTunedBeside runs shapes that were not measured: beside one that was, and without a
 // tuning at all.
 func TestTunedBeside(t *testing.T) {
-	measured := &plan.Tuning{}
-	measured.Put(plan.Measured{Operation: "linearallreduce", GPU: "simulated device", Ranks: 2,
+	measured := &tuning.Table{}
+	measured.Put(tuning.Measured{Operation: "linearallreduce", GPU: "simulated device", Ranks: 2,
 		Shape:   "M 16, K 16, N 8, bf16",
 		Program: "linearallreduceoneshot", Milliseconds: 1})
 	for _, x := range []struct {
 		name   string
-		tuning *plan.Tuning
+		tuning *tuning.Table
 		m      int
 		want   string
 	}{

@@ -7,6 +7,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/schedule"
+	"ovgen/verify/reading"
 	"ovgen/verify/reference"
 )
 
@@ -31,7 +32,7 @@ type Wanted struct {
 // Small reports whether the host computes the results.
 func (t *Tensors) Small() bool {
 	multiplications, elements := t.Problem.Work()
-	return reference.HostOnly(t.Problem.Ops) || multiplications <= onHost && elements <= elementsOnHost
+	return t.Problem.HostOnly() || multiplications <= onHost && elements <= elementsOnHost
 }
 
 // Wanted allocates the memory for judging runs.
@@ -137,7 +138,7 @@ func (w *Wanted) onDevice(in map[string]reference.Input, s driver.Stream) error 
 	k := w.Member.Kernels
 	for name, x := range in {
 		if at := w.full[name]; at != 0 && at != w.At[name] {
-			if err := k.Make(at, w.Shape.Type, x, reference.Whole(w.Problem.Elements(name)), s); err != nil {
+			if err := k.Make(at, w.Shape.Type, x, reading.Whole(w.Problem.Elements(name)), s); err != nil {
 				return err
 			}
 		}
@@ -154,7 +155,7 @@ func (w *Wanted) onDevice(in map[string]reference.Input, s driver.Stream) error 
 				w.full[step.Bias], w.Member.Space, s)
 			if step.Added != "" {
 				err = errors.Join(err, k.add(w.full[step.C], w.Shape.Type, in[step.Added],
-					reference.Whole(w.Problem.Elements(step.Added)), s))
+					reading.Whole(w.Problem.Elements(step.Added)), s))
 			}
 		}
 		if err != nil {
@@ -167,9 +168,9 @@ func (w *Wanted) onDevice(in map[string]reference.Input, s driver.Stream) error 
 // addUp adds the ranks' tensors, which is exact for small integers.
 func (w *Wanted) addUp(result string, a reference.Input, s driver.Stream) error {
 	n, k := w.Problem.Elements(result), w.Member.Kernels
-	err := k.Make(w.full[result], w.Shape.Type, a, reference.Whole(n), s)
+	err := k.Make(w.full[result], w.Shape.Type, a, reading.Whole(n), s)
 	for r := 1; r < w.Problem.Extents[schedule.D]; r++ {
-		err = errors.Join(err, k.add(w.full[result], w.Shape.Type, a, reference.Stretch(r*n, n), s))
+		err = errors.Join(err, k.add(w.full[result], w.Shape.Type, a, reading.Stretch(r*n, n), s))
 	}
 	return err
 }
@@ -249,7 +250,7 @@ func (w *Wanted) same(name string, whole driver.Ptr, s driver.Stream) (first *Mi
 }
 
 // untouched compares the inputs with themselves, made again: a run only reads them, except
-// those it replaces in place.
+// inputs that it replaces in place.
 func (w *Wanted) untouched(in map[string]reference.Input, s driver.Stream) (*Mismatch, error) {
 	for name, x := range in {
 		kept := w.kept(name)
@@ -261,7 +262,7 @@ func (w *Wanted) untouched(in map[string]reference.Input, s driver.Stream) (*Mis
 			return nil, err
 		}
 		for _, k := range kept {
-			w.Parts[name] = reference.Stretch(k.from, k.to-k.from) // scratch holds the part alone
+			w.Parts[name] = reading.Stretch(k.from, k.to-k.from) // scratch holds the part alone
 			w.At[name] = at + driver.Ptr(w.BytesOf(name, k.from))
 			m, _, err := w.same(name, w.scratch, s)
 			w.Parts[name], w.At[name] = part, at
@@ -281,7 +282,7 @@ func (w *Wanted) Near(in map[string]reference.Input) (*Mismatch, error) {
 	return w.bounded(w.Member.Caller.Handle())
 }
 
-// bounded compares every element with what was made on the host, within its bound.
+// bounded compares every element with the host's result, within its bound.
 func (w *Wanted) bounded(s driver.Stream) (*Mismatch, error) {
 	if err := w.drained(s); err != nil {
 		return nil, err
@@ -301,10 +302,8 @@ func (w *Wanted) bounded(s driver.Stream) (*Mismatch, error) {
 func (w *Wanted) within(name string, got []float32) (first *Mismatch) {
 	v := w.values[name]
 	for i, x := range got {
-		at, bound := w.Parts[name].At(i), 0.0
-		if v.Bound != nil {
-			bound = v.Bound[at]
-		}
+		at := w.Parts[name].At(i)
+		bound := v.Off(at)
 		if d := float64(x) - v.Want[at]; !(max(d, -d) <= bound) { // NaN is wrong too
 			if first == nil {
 				first = w.mismatch(name, i, float64(x), v.Want[at], 0)

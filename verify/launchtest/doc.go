@@ -1,3 +1,3 @@
-// Package launchtest follows, for tests, the processes of ranks: each leaves a note in
-// a folder that its test made.
+// Package launchtest lets tests follow the processes of ranks. Each process leaves a
+// note in a folder that its test has made.
 package launchtest

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"ovgen/runtime/launch"
+	"ovgen/runtime/launcher"
 )
 
 // Note leaves this process's id, the number of ranks and the job's name in dir, in a
 // file named after the rank.
-func Note(dir string, place launch.Place) error {
+func Note(dir string, place launcher.Place) error {
 	note := fmt.Sprintf("%d %d %s", os.Getpid(), place.Size, place.Job)
 	return os.WriteFile(filepath.Join(dir, fmt.Sprint(place.Rank)), []byte(note), 0o600)
 }

@@ -11,5 +11,6 @@
 //
 // The templates of device code have mutants too. One is caught when the tests of package
 // templates, which run the kernels on the host, fail with it; safe when it is right by PTX's
-// memory model and they pass; and a survivor otherwise.
+// memory model and they pass; and a survivor otherwise. Emitted packages have mutants that the
+// recorder must notice, and hand-written code, the checkers' too, has some that a named test must.
 package mutate

@@ -1,6 +1,6 @@
 package mutate
 
-// hopperKernels are mistakes in what runs on the tensor cores: the order of copies of boxes, barriers and products.
+// hopperKernels are mistakes in code for the tensor cores: in the order of copies of boxes, barriers and products.
 var hopperKernels = []KernelMutant{
 	{File: "device/hopper.h", Text: "copies that see what they saw before", Cores: true,
 		Old: `copies_see() { asm volatile("fence.proxy.async;" : : : "memory"); }`, New: `copies_see() {}`},
@@ -55,6 +55,19 @@ var hopperKernels = []KernelMutant{
 		Old: "(1 << cluster) - 1", New: "1"},
 	{File: "tiles.tmpl", Text: "a block that starts before its cluster is there", Cores: true,
 		Old: "if (cluster > 1) {\n      cluster_meet();", New: "if (cluster > 1) {\n      __syncthreads();"},
+	{File: "tiles.tmpl", Text: "a stage that is filled while it is multiplied", Cores: true,
+		Old: "        multiplied<1>();\n" + releases, New: releases + "        multiplied<1>();\n"},
+	{File: "tiles.tmpl", Text: "a stage released by the first warp for all", Cores: true, Old: releases,
+		New: "        if (k > 0 && thread < cluster) {\n          for (unsigned warp = 0; warp < 4; warp++) {\n" +
+			"            barrier_arrive(m.empty + 8 * before, thread);\n          }\n        }\n"},
+	{File: "tiles.tmpl", Text: "a peer's part released by the first warp for all", Cores: true,
+		Old: "          if (lane == 0) {\n            barrier_arrive(m.empty + 8 * at.stage, 0);\n",
+		New: "          for (unsigned warp = 0; threadIdx.x % 128 == 0 && warp < 4; warp++) {\n" +
+			"            barrier_arrive(m.empty + 8 * at.stage, 0);\n"},
+	{File: "tiles.tmpl", Text: "a block that ends while its cluster may arrive at its barriers", Cores: true,
+		Old: "cluster > 1 && {{end}}i < stages", New: "cluster > 1 && {{end}}i < 0 * stages"},
+	{File: "tiles.tmpl", Text: "the last tile stored over operands of the one before", Cores: true,
+		Old: "meet(5, 256);", New: "(void)0;"},
 	{File: "scatter.cu.tmpl", Text: "peers' parts that copies do not see", Cores: true,
 		Old: sumWaits + "\n    }\n  }\n  copies_see();", New: sumWaits + "\n    }\n  }"},
 	{File: "scatter.cu.tmpl", Text: "groups of the first rows for all", Cores: true,
@@ -69,4 +82,8 @@ var hopperKernels = []KernelMutant{
 }
 
 // leaves is the text by which a tile is counted.
-const leaves = "        leave(p, whole, wide, releases);\n"
+const leaves = "        leave(p, whole, wide, makers);\n"
+
+// releases is the text by which each warp releases the stage before.
+const releases = "        if (k > 0 && thread % 32 < cluster) {\n" +
+	"          barrier_arrive(m.empty + 8 * before, thread % 32);\n        }\n"

@@ -27,37 +27,20 @@ var modes = [][]explore.Mode{
 
 // Explore is the explorer's opinion: every mode, two runs, and one operation at a time.
 func Explore(c Case) (Opinion, error) {
-	for _, m := range modes {
-		sys, err := explore.Of(c.Program, c.Shape, c.Lists, m...)
-		if err != nil {
-			return Opinion{}, err
-		}
-		sys.First = true
-		if o := opinion(explore.Explore(sys), m); !o.Safe {
-			return o, nil
-		}
-		if sys.Unbuffered = true; c.Shape.Hosts > 2 { // of two, each gets from the one that it sends to
-			if o := opinion(explore.Explore(sys), m); !o.Safe {
-				return o, nil
-			}
-		}
-	}
-	sys, err := explore.Of(c.Program, c.Shape, c.Lists, explore.Captured, explore.Captured)
+	all, err := c.system()
 	if err != nil {
 		return Opinion{}, err
 	}
-	return opinion(explore.ExploreSerial(sys), sys.Modes), nil
-}
-
-func opinion(v explore.Verdict, m []explore.Mode) Opinion {
-	if len(v.Violations) > 0 {
-		x := v.Violations[0]
-		return Opinion{Text: fmt.Sprintf("%s (%s): %s", x.Property, m[0], x.Text)}
+	for _, m := range modes {
+		switch v := all.With(c.Lists, m...).Look(); {
+		case len(v.Violations) > 0:
+			x := v.Violations[0]
+			return Opinion{Text: fmt.Sprintf("%s (%s): %s", x.Property, m[0], x.Text)}, nil
+		case !v.Complete:
+			return Opinion{Text: "too many orders to look at all"}, nil
+		}
 	}
-	if !v.Complete {
-		return Opinion{Text: "too many orders to look at all"}
-	}
-	return Opinion{Safe: true}
+	return Opinion{Safe: true}, nil
 }
 
 // Class of a mutant.
@@ -75,7 +58,7 @@ const (
 type Judged struct {
 	Mutant
 	Class Class
-	// Why: what is broken; the paths that still order what the mistake concerns; the
+	// Why: the property that is broken; the paths that still order the pairs of the mistake; the
 	// overlap that is lost; or the two opinions that differ.
 	Why []string
 }
@@ -109,7 +92,7 @@ func Judge(m Mutant, prover Checker) (Judged, error) {
 	return j, nil
 }
 
-// String is "safe", or what is broken.
+// String is "safe", or the violation.
 func (o Opinion) String() string {
 	if o.Safe {
 		return "safe"
@@ -119,12 +102,12 @@ func (o Opinion) String() string {
 
 // explain says why a safe case is safe, or which overlap it loses.
 func (j *Judged) explain(c Case) error {
-	for _, m := range modes[:2] {
-		right, err := order(c, false, m)
+	for i, m := range modes[:2] {
+		right, err := c.orders[i]()
 		if err != nil {
 			return err
 		}
-		mutant, err := order(c, true, m)
+		mutant, err := order(c, m)
 		if err != nil {
 			return err
 		}
@@ -149,16 +132,13 @@ func (j *Judged) explain(c Case) error {
 	return nil
 }
 
-func order(c Case, mutant bool, m []explore.Mode) (*explore.Order, error) {
-	lists := c.Right
-	if mutant {
-		lists = c.Lists
-	}
-	sys, err := explore.Of(c.Program, c.Shape, lists, m...)
+// order is the order of a case's operations.
+func order(c Case, m []explore.Mode) (*explore.Order, error) {
+	sys, err := c.system()
 	if err != nil {
 		return nil, err
 	}
-	o, _ := explore.Ordered(sys)
+	o, _ := explore.Ordered(sys.With(c.Lists, m...))
 	return o, nil
 }
 

@@ -6,7 +6,7 @@ import "slices"
 // scope and fences, in who waits, posts and resets, in the bounds of loops, and in rounding.
 var Kernels = slices.Concat(ownKernels, rotaryKernels, callKernels, packetKernels, castKernels, hopperKernels)
 
-// ownKernels are those in the kernels of ovgen's own.
+// ownKernels are mistakes in copies, sums, signals and kernels of tiles.
 var ownKernels = []KernelMutant{
 	// Words.
 	{File: "device/ptx.h", Text: "a wait that does not acquire", Old: "ld.acquire.sys", New: "ld.relaxed.sys"},
@@ -325,7 +325,7 @@ var ownKernels = []KernelMutant{
 	{File: "device/tiles.h", Text: "every fourth unit of a piece", Old: "v[u] = from[i + u * warp.lanes];",
 		New: "v[u] = from[i];"},
 
-	// Scatters: who may write which slot, who says that it is written, and what is added up.
+	// Scatters: who may write which slot, who says that it is written, and which slots are added up.
 	{File: "scatter.cu.tmpl", Text: "a slot written before its owner posts",
 		Old: "await_word(p.pre_wait[tile.ahead - 1] + group", New: "(void)(p.pre_wait[tile.ahead - 1] + group"},
 	{File: "scatter.cu.tmpl", Text: "slots written when the first owner posts",

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 )
@@ -17,21 +18,21 @@ type KernelMutant struct {
 	Old, New string // Old stands once in the file
 	// Right says why the change is right by PTX's memory model; empty if it is a mistake.
 	Right string
-	Cores bool // in what the tensor cores run, and loops on a host do not
+	Cores bool // the change is in code for the tensor cores, for which loops stand in the other tests
 }
 
 // Name is the mutant in one line.
 func (m KernelMutant) Name() string { return m.File + ": " + m.Text }
 
-// Tests that run the kernels: of transports, of functions, and of products on tensor cores.
-const (
-	transportTests = "^(TestTransportKernels|TestTurns|TestThreads)$"
-	functionTests  = "^TestFunctionKernels$"
-	coreTests      = "^TestHopper$"
+// Tests that run the kernels, quick ones first: of transports, of functions, and of products on tensor cores.
+var (
+	transportTests = []string{"TestTransportKernels", "TestThreads", "TestTurns"}
+	functionTests  = []string{"TestFunctionKernels"}
+	coreTests      = []string{"TestHopper"}
 )
 
 // tests are the tests that run the kernels made of the file.
-func (m KernelMutant) tests() string {
+func (m KernelMutant) tests() []string {
 	if m.Cores {
 		return coreTests
 	}
@@ -47,23 +48,86 @@ func (m KernelMutant) tests() string {
 // errNoVerdict: the tests of the kernels ended without having run them.
 var errNoVerdict = errors.New("no verdict")
 
-// JudgeKernel runs the tests of package templates, which lies in dir, with the mutant in the
-// place of its file. It is caught where they fail because of the kernels.
-func JudgeKernel(ctx context.Context, dir string, m KernelMutant) (Class, string, error) {
-	text, err := m.text(dir)
+// KernelJudge judges mutants of kernels. It builds the tests of package templates once, and keeps the objects that
+// mutants share.
+type KernelJudge struct {
+	dir  string // of package templates
+	temp string
+}
+
+// tests, objects and the variables by which the tests learn of a mutant.
+const (
+	kernelTests   = "templates.test"
+	kernelObjects = "objects"
+	mutantFile    = "OVGEN_MUTANT_FILE"
+	mutantText    = "OVGEN_MUTANT_TEXT"
+	mutantObjects = "OVGEN_MUTANT_OBJECTS"
+)
+
+// NewKernelJudge builds the tests of package templates, which lies in dir.
+func NewKernelJudge(ctx context.Context, dir string) (*KernelJudge, error) {
+	temp, err := os.MkdirTemp("", "ovgen")
 	if err != nil {
-		return "", "", err
+		return nil, err
 	}
-	out, passed, err := overlaid(ctx, dir, m.tests(), filepath.Join(dir, m.File), text)
-	if err != nil {
-		return "", "", fmt.Errorf("mutate %s: %w", m.Name(), err)
+	j := &KernelJudge{dir, temp}
+	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-o", filepath.Join(temp, kernelTests), ".")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, errors.Join(fmt.Errorf("build the tests of kernels: %w\n%s", err, out), j.Close())
 	}
-	class, why := verdict(out, passed, m.tests())
-	if class == "" {
-		return "", "", fmt.Errorf("mutate %s: %w:\n%s", m.Name(), errNoVerdict, out)
+	return j, os.Mkdir(filepath.Join(temp, kernelObjects), 0o700)
+}
+
+// Close removes the tests and the objects.
+func (j *KernelJudge) Close() error { return os.RemoveAll(j.temp) }
+
+// Judge runs the tests of the kernels with the mutant in the place of its file, until one fails. The mutant is caught
+// where one fails because of the kernels.
+func (j *KernelJudge) Judge(ctx context.Context, m KernelMutant) (Class, string, error) {
+	class, why := Class(""), ""
+	for _, test := range m.tests() {
+		out, passed, err := j.run(ctx, m, test)
+		if err != nil {
+			return "", "", fmt.Errorf("mutate %s: %w", m.Name(), err)
+		}
+		if class, why = verdict(out, passed); class == "" {
+			return "", "", fmt.Errorf("mutate %s: %w:\n%s", m.Name(), errNoVerdict, out)
+		}
+		if class == Caught {
+			break
+		}
 	}
 	class, why = against(m.Right, class, why)
 	return class, why, nil
+}
+
+// run runs a test with the mutant.
+func (j *KernelJudge) run(ctx context.Context, m KernelMutant, test string) (out []byte, passed bool, err error) {
+	text, err := m.text(j.dir)
+	if err != nil {
+		return nil, false, err
+	}
+	file, err := os.CreateTemp(j.temp, "*.txt")
+	if err != nil {
+		return nil, false, err
+	}
+	defer os.Remove(file.Name())
+	if _, err := file.Write(text); err != nil {
+		return nil, false, errors.Join(err, file.Close())
+	}
+	if err := file.Close(); err != nil {
+		return nil, false, err
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(j.temp, kernelTests), "-test.v", "-test.run", "^"+test+"$")
+	cmd.Dir = j.dir
+	cmd.Env = append(os.Environ(), mutantFile+"="+m.File, mutantText+"="+file.Name(),
+		mutantObjects+"="+filepath.Join(j.temp, kernelObjects))
+	out, err = cmd.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		return nil, false, err
+	}
+	return out, err == nil, nil
 }
 
 // Mutable returns the reason why the mistake can't be made in the templates in dir.
@@ -84,12 +148,11 @@ func (m KernelMutant) text(dir string) ([]byte, error) {
 	return bytes.Replace(text, []byte(m.Old), []byte(m.New), 1), nil
 }
 
-// verdict reads the output of tests; the class is empty where they did not get to run
-// the kernels.
-func verdict(out []byte, passed bool, tests string) (Class, string) {
+// verdict reads the output of a test; the class is empty where it did not get to run the kernels.
+func verdict(out []byte, passed bool) (Class, string) {
 	text := string(out)
 	if passed {
-		if strings.Contains(text, "--- SKIP") || strings.Count(text, "--- PASS") != strings.Count(tests, "Test") {
+		if strings.Contains(text, "--- SKIP") || strings.Count(text, "--- PASS") != 1 {
 			return "", ""
 		}
 		return Survivor, "all tests pass"
@@ -105,8 +168,8 @@ func verdict(out []byte, passed bool, tests string) (Class, string) {
 		case sign != "run: ":
 			return Caught, strings.TrimSpace(lines[0])
 		case strings.Contains(lines[0], "signal: killed") && !strings.Contains(text, "it does not end"):
-			return "", "" // the machine killed it, not the test for what the kernels do
-		default: // the exit status, then what the kernels print of themselves
+			return "", "" // the machine killed it, and not the test
+		default: // the exit status, then the kernels' output
 			return Caught, strings.Join(strings.Fields(strings.Join(lines[:min(len(lines), 2)], " ")), " ")
 		}
 	}

@@ -35,6 +35,11 @@ func TestJudgeKernel(t *testing.T) {
 	if _, err := exec.LookPath("g++"); err != nil {
 		t.Skip("no g++ here, and the kernels are compiled for the host")
 	}
+	judge, err := mutate.NewKernelJudge(t.Context(), templates)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer judge.Close()
 	for _, c := range []struct {
 		name string
 		want mutate.Class
@@ -50,7 +55,7 @@ func TestJudgeKernel(t *testing.T) {
 			if i < 0 {
 				t.Fatal("there is no such mutant")
 			}
-			got, why, err := mutate.JudgeKernel(t.Context(), templates, mutate.Kernels[i])
+			got, why, err := judge.Judge(t.Context(), mutate.Kernels[i])
 			if err != nil {
 				t.Error(err)
 			} else if got != c.want || !strings.Contains(why, c.why) {
@@ -60,7 +65,7 @@ func TestJudgeKernel(t *testing.T) {
 	}
 	broken := mutate.KernelMutant{File: "post.cu.tmpl", Text: "no C++",
 		Old: "threadIdx.x < p.count", New: "threadIdx.x <"}
-	if class, why, err := mutate.JudgeKernel(t.Context(), templates, broken); err == nil {
+	if class, why, err := judge.Judge(t.Context(), broken); err == nil {
 		t.Errorf("a mutant that does not compile is %s: %s", class, why)
 	}
 }

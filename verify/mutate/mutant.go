@@ -3,6 +3,7 @@ package mutate
 import (
 	"crypto/sha256"
 	"fmt"
+	"sync"
 
 	"ovgen/runtime/driver"
 	"ovgen/schedule/hostir"
@@ -25,15 +26,34 @@ func (m Mutant) Name() string { return m.Schedule + ": " + m.Kind + ": " + m.Tex
 // Case is a mutant at one mesh size.
 type Case struct {
 	Program *hostir.Program // the right one
-	Shape   explore.Shape
+	Shape   ops.Case
 	Right   [][]ops.Op
 	Lists   [][]ops.Op
+	// system of the explorer, and orders of the right program: all mutants of a program share them at a mesh size.
+	system func() (explore.System, error)
+	orders []func() (*explore.Order, error) // by mode
+}
+
+// CaseOf returns the right program at one mesh size, with the operations that it unrolls to.
+func CaseOf(p *hostir.Program, shape ops.Case, right [][]ops.Op) Case {
+	c := Case{Program: p, Shape: shape, Right: right, Lists: right}
+	c.system = sync.OnceValues(func() (explore.System, error) { return explore.Of(p, shape, right) })
+	for _, m := range modes {
+		c.orders = append(c.orders, sync.OnceValues(func() (*explore.Order, error) { return order(c, m) }))
+	}
+	return c
+}
+
+// With returns the case with other operations.
+func (c Case) With(lists [][]ops.Op) Case {
+	c.Lists = lists
+	return c
 }
 
 // Sizes of the mesh that mutants are tried with.
 var Sizes = []int{2, 3}
 
-// sizes are those of a program: over hosts three hosts of one rank, and two of two.
+// sizes are the mesh sizes of a program: over hosts three hosts of one rank, and two of two.
 func sizes(p *hostir.Program) []int {
 	if p.OverHosts() {
 		return []int{3, 4}
@@ -49,7 +69,7 @@ func Right(p *hostir.Program) ([]Case, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, Case{Program: p, Shape: shapeOf(p, d), Right: lists, Lists: lists})
+		list = append(list, CaseOf(p, shapeOf(p, d), lists))
 	}
 	return list, nil
 }
@@ -57,13 +77,14 @@ func Right(p *hostir.Program) ([]Case, error) {
 // All lists the mutants of a program, without changes that leave the operations of all
 // ranks as they are, or make the same ones as another mutant.
 func All(p *hostir.Program) ([]Mutant, error) {
-	m := &maker{program: p, right: map[int][][]ops.Op{}, seen: map[[32]byte]bool{}, names: map[string]int{}}
+	m := &maker{program: p, right: map[int][][]ops.Op{}, cases: map[int]Case{}, seen: map[[32]byte]bool{},
+		names: map[string]int{}}
 	for _, d := range sizes(p) {
 		lists, err := unroll(p, d)
 		if err != nil {
 			return nil, err
 		}
-		m.right[d] = lists
+		m.right[d], m.cases[d] = lists, CaseOf(p, shapeOf(p, d), lists)
 		m.seen[text(d, lists)] = true
 	}
 	m.programs()
@@ -74,6 +95,7 @@ func All(p *hostir.Program) ([]Mutant, error) {
 type maker struct {
 	program *hostir.Program
 	right   map[int][][]ops.Op
+	cases   map[int]Case // of the right program
 	seen    map[[32]byte]bool
 	names   map[string]int
 	list    []Mutant
@@ -93,8 +115,7 @@ func (m *maker) add(kind, what string, lists func(d int) ([][]ops.Op, error)) {
 			continue
 		}
 		m.seen[text(d, l)] = true
-		x.Cases = append(x.Cases, Case{Program: m.program, Shape: shapeOf(m.program, d),
-			Right: m.right[d], Lists: l})
+		x.Cases = append(x.Cases, m.cases[d].With(l))
 	}
 	if len(x.Cases) > 0 {
 		m.list = append(m.list, x)
@@ -114,8 +135,8 @@ func text(d int, lists [][]ops.Op) [32]byte {
 	return sha256.Sum256([]byte(s))
 }
 
-// shapeOf is the explorer's shape, in elements of fp32, in which simulated ranks run mutants.
-func shapeOf(p *hostir.Program, ranks int) explore.Shape {
+// shapeOf is the explorer's shape, in elements of fp32.
+func shapeOf(p *hostir.Program, ranks int) ops.Case {
 	s := explore.ShapeOf(p, ranks)
 	s.ElementSize = driver.FP32.Size()
 	return s

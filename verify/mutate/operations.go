@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
@@ -35,9 +34,11 @@ func (m *maker) operations() {
 			m.rank("swap collectives", o.String()+" with "+list[j].String(), swapped)
 		}
 		m.items(list, i)
+		m.misfits(list, i)
 	}
 	m.shares()
 	m.ungrouped()
+	m.packets()
 }
 
 // rank adds the mutant in which one rank has another list.
@@ -140,7 +141,7 @@ func (m *maker) items(list []ops.Op, i int) {
 	}
 }
 
-// collective halves what a collective sends or gets, and writes what is sent beside it.
+// collective halves the source or the destination of a collective, and writes the source beside it.
 func (m *maker) collective(list []ops.Op, i int, change func(kind, what string, o ops.Op)) {
 	o := list[i]
 	for n, u := range o.Uses {
@@ -150,11 +151,11 @@ func (m *maker) collective(list []ops.Op, i int, change func(kind, what string, 
 		change("halve a count", u.String(), c)
 	}
 	sent := o.Uses[0]
-	if first := m.program.Schedule.Tensors[0].Name; sent.At.Buffer != first && o.Stream != "main" {
+	if first := m.program.Schedule.Tensors[0].Name; sent.At.Buffer != first && o.Stream != hostir.MainStream {
 		from := ops.Use{At: ops.Loc{Rank: oneRank, Buffer: first}, Bytes: sent.Bytes}
 		sent.Write = true
 		m.rank("write what is sent", o.String(), slices.Insert(slices.Clone(list), i+1,
-			ops.Op{Kind: ops.Copy, Stream: "main", Uses: []ops.Use{from, sent}}))
+			ops.Op{Kind: ops.Copy, Stream: hostir.MainStream, Uses: []ops.Use{from, sent}}))
 	}
 }
 
@@ -183,7 +184,7 @@ func (m *maker) shares() {
 	workspaces, counts := map[string]bool{}, map[string]bool{}
 	for _, o := range m.right[oneSize][oneRank] {
 		for _, u := range o.Uses {
-			if strings.HasPrefix(u.At.Buffer, "workspace[") {
+			if ops.IsWorkspace(u.At) {
 				workspaces[u.At.Buffer] = true
 			}
 		}

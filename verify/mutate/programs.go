@@ -334,8 +334,7 @@ func (m *maker) halves() {
 		p.Buffers[i].Lands.Halves = 1
 		x := Mutant{Schedule: p.Name, Kind: "reuse a buffer early", Text: "one half of " + b.Name + " for all runs"}
 		for _, d := range sizes(&p) {
-			x.Cases = append(x.Cases, Case{Program: &p, Shape: shapeOf(&p, d), Right: m.right[d],
-				Lists: m.right[d]})
+			x.Cases = append(x.Cases, CaseOf(&p, shapeOf(&p, d), m.right[d]))
 		}
 		m.list = append(m.list, x)
 	}

@@ -13,15 +13,18 @@ import (
 // Prove is the prover's opinion. A case that it proves only for programs that are
 // never replayed has lost something that the right program has, and counts as refused.
 func Prove(c Case) (Opinion, error) {
-	m, err := prove.Of(c.Program, c.Shape.Case(0))
+	m, err := prove.Of(c.Program, c.Shape)
 	if err != nil {
 		return Opinion{}, err
 	}
 	m.Semaphores = used(m.Semaphores, c.Lists)
 	size, err := prove.Lists(context.Background(), m, c.Lists, 0)
 	var refused *prove.Counterexample
+	var form *ops.FormError
 	switch {
 	case errors.As(err, &refused):
+	case errors.As(err, &form):
+		return Opinion{Text: "well formed: " + form.Problem}, nil
 	case err != nil:
 		return Opinion{}, err
 	case size.Captured == nil:

@@ -34,12 +34,12 @@ type Op struct {
 	// operations of the kernel up to then have it. It is unset where its Buffer is empty.
 	Count Loc
 	// ByBlocks: each block of the kernel does all of its launch's operations for its own part
-	// of each use, and has words of its own beside those named here, which the blocks of its
+	// of each use, and has words of its own beside the words named here, which the blocks of its
 	// number in other launches post and await. Two uses of the same bytes have the same parts. Where
 	// all blocks run at once, it is so for each group of tiles of a part.
 	ByBlocks bool
 	// Part of a kernel's launch that the operation belongs to, from 1: parts begin when the launch's operations before
-	// the first part, which have none, have ended, and run side by side; those after the last part follow all.
+	// the first part, which have none, have ended, and run side by side; operations after the last part follow all.
 	Part int
 	// AtOnce: all blocks of the launch run at the same time, so a part of it that waits keeps the device from no other
 	// part.
@@ -50,7 +50,7 @@ type Op struct {
 	Form string
 	// Width of the heads that an Apply takes rows apart into; 0: it knows none.
 	Width int64
-	// Epsilon is what an Apply that norms adds to the mean of squares; 0 of another function.
+	// Epsilon is the number that an Apply that norms adds to the mean of squares; 0 of another function.
 	Epsilon float64
 	// Launch of a Call by a kernel, as LaunchOf has it.
 	Launch string
@@ -70,7 +70,7 @@ type Kind uint8
 
 // Works says that operations of the kind read and write memory.
 func (k Kind) Works() bool {
-	return k == Copy || k == Product || k == Sum || k == Apply || k == Call || k == Collective
+	return k == Copy || k == Product || k == Sum || k == Apply || k == Call || k == Take || k == Collective
 }
 
 // Kinds of operations.
@@ -84,8 +84,9 @@ const (
 	Sum     // the sum of its operands, in their order; the last may be one row, added to each row
 	Apply   // a function of the first operand, of its elements or rows, with the others
 	Call    // work of the caller's own, which takes all of its operands
+	Take    // packets that landed are taken: their memory is 0 again
 	// Collective is work of ranks together, by one communicator: the n-th of a rank's list meets the n-th of
-	// every other. The communicator is of all ranks; of those on several hosts, of a rail, the ranks that have one
+	// every other. The communicator is of all ranks; on several hosts it is of a rail, the ranks that have one
 	// number on their hosts. It reads and writes memory of its own rank.
 	Collective
 	Done // main's end of the run, for which the next run waits
@@ -94,7 +95,7 @@ const (
 // String is the kind's name.
 func (k Kind) String() string {
 	names := [...]string{"after", "record", "wait event", "signal", "copy", "product", "sum", "apply", "call",
-		"collective", "done"}
+		"take", "collective", "done"}
 	if int(k) >= len(names) {
 		return fmt.Sprintf("kind %d", k)
 	}

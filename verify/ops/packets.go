@@ -2,9 +2,10 @@ package ops
 
 import "ovgen/schedule/hostir"
 
-// packets adds work with packets, for one of them: what goes to each peer is copied to this rank's part of the peer's
+// packets adds work with packets, for one of them: the data for each peer is copied to this rank's part of the peer's
 // landing, the flags are posted and awaited, and the sum, or the copies of a gather, are of the parts that landed here
-// and of the own view. What is added to the sum comes last.
+// and of this rank's view. A tensor that is added to the sum comes last. Packets are their own flags, so the kernel
+// takes them back to 0 once it has read them.
 func (u *unroller) packets(at Op, n hostir.Step) {
 	each, to := n.Reads[0], n.Writes[1]
 	for _, p := range u.peers(hostir.Every) {
@@ -30,14 +31,16 @@ func (u *unroller) packets(at Op, n hostir.Step) {
 			u.signal(at, n, w)
 		}
 	}
-	sum := at
-	sum.Kind = Sum
+	sum, take := at, at
+	sum.Kind, take.Kind = Sum, Take
 	dst, bytes := u.view(n.Writes[0])
 	for q := range u.c.Ranks {
 		var from Use
 		from.At, from.Bytes = u.view(hostir.Chunk(to.Buffer, hostir.Const(int64(q))))
 		if q == u.c.Rank {
 			u.forRank(each, q, func(l Loc, bytes int64) { from = Use{At: l, Bytes: bytes} })
+		} else {
+			take.use(Use{Write: true, At: from.At, Bytes: from.Bytes})
 		}
 		if n.Do == hostir.Packets {
 			sum.use(from)
@@ -56,6 +59,9 @@ func (u *unroller) packets(at Op, n hostir.Step) {
 		}
 		sum.use(Use{Write: true, At: dst, Bytes: bytes})
 		u.add(sum)
+	}
+	if hostir.Takes(at.Kernel) && len(take.Uses) > 0 {
+		u.add(take)
 	}
 	for _, w := range n.Post {
 		u.signal(at, n, w)

@@ -29,9 +29,9 @@ func (u *unroller) tiles(n hostir.Step) {
 	u.tileWords(counted, n, n.Post, true)
 }
 
-// scatter adds a launch of a kernel that scatters: its post, a part for each peer's rows, and one for the own rows. The
-// part of a peer's rows waits for the peer's post, multiplies into the slot there, and posts that it was written; that
-// of the own rows multiplies into the own slot, waits for all peers, and adds up the slots.
+// scatter adds a launch of a kernel that scatters: its post, a part for each peer's rows, and one for this rank's rows.
+// The part of a peer's rows waits for the peer's post, multiplies into the slot there, and posts that it was written;
+// the part of this rank's rows multiplies into the slot here, waits for all peers, and adds up the slots.
 func (u *unroller) scatter(n hostir.Step) {
 	at, counted := u.tiled(n)
 	at.AtOnce, counted.AtOnce = true, true
@@ -68,7 +68,7 @@ func (u *unroller) scatter(n hostir.Step) {
 func (u *unroller) tiled(n hostir.Step) (at, counted Op) {
 	at = Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By, ByBlocks: n.ByBlocks}
 	counted = at
-	counted.Count = Loc{Rank: u.c.Rank, Buffer: "count[" + at.Stream + "]"}
+	counted.Count = Loc{Rank: u.c.Rank, Buffer: CountWord(at.Stream)}
 	return at, counted
 }
 

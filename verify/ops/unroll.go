@@ -8,39 +8,23 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// Case is the rank, mesh size, shape and type that a program is unrolled for.
-type Case struct {
-	Ranks       int   // D
-	Rank        int   // r
-	Hosts       int   // H, of a program over hosts; 0 is one
-	M, K, N     int64 // of the whole operation
-	ElementSize int64 // bytes of an element
-	// Extents of other symbols, and Counts of uneven chunks as Bind is called with; those of balanced parts follow.
-	Extents map[string]int64
-	Counts  []int64
-}
-
 // Unroll lists the operations that rank c.Rank enqueues for one run of p, in enqueue order.
 func Unroll(p *hostir.Program, c Case) ([]Op, error) {
-	u := &unroller{program: p, c: c, env: hostir.Env{"M": c.M, "K": c.K, "N": c.N}.Place(c.Rank, c.Ranks, c.Hosts)}
-	maps.Copy(u.env, c.Extents)
-	maps.Copy(u.env, p.Constants)
+	u := &unroller{program: p, c: c, env: c.Env(p)}
 	if c.Counts == nil {
 		u.c.Counts = p.Counts(u.env)
 	}
-	u.add(Op{Kind: After, Stream: mainStream})
+	u.add(Op{Kind: After, Stream: hostir.MainStream})
 	if err := hostir.Check(p.Body); err != nil {
 		u.fail(err)
 	}
 	u.nodes(p.Body)
-	u.add(Op{Kind: Done, Stream: mainStream})
+	u.add(Op{Kind: Done, Stream: hostir.MainStream})
 	if u.err != nil {
 		return nil, fmt.Errorf("unroll %s for rank %d of %d: %w", p.Name, c.Rank, c.Ranks, u.err)
 	}
 	return u.list, nil
 }
-
-const mainStream = "main"
 
 // unroller walks a program and lists its operations. The first error sticks.
 type unroller struct {
@@ -148,7 +132,7 @@ func (u *unroller) enqueue(n hostir.Step) {
 		return
 	}
 	if n.Fused() && !n.ByBlocks {
-		at.Count = Loc{Rank: u.c.Rank, Buffer: "count[" + at.Stream + "]"}
+		at.Count = Loc{Rank: u.c.Rank, Buffer: CountWord(at.Stream)}
 	}
 	for _, w := range n.Pre {
 		u.signal(at, n, w)
@@ -196,7 +180,7 @@ func (u *unroller) signals(op Op, n hostir.Step, w hostir.Word, peers []int) {
 		op.Words = append(op.Words, Word{At: at, Value: 1}, Word{Write: true, At: at, Value: 0})
 	}
 	if w.Wait {
-		op.Words = append(op.Words, Word{Write: true, At: Loc{Rank: u.c.Rank, Buffer: "step[" + op.Stream + "]"},
+		op.Words = append(op.Words, Word{Write: true, At: Loc{Rank: u.c.Rank, Buffer: StepWord(op.Stream)},
 			Value: uint32(u.step)})
 	}
 	if len(peers) == 0 && (n.By == "" || n.Fused()) {
@@ -225,7 +209,7 @@ func (u *unroller) ofColumns(v hostir.View) bool {
 	return v.Columns && u.eval(b.Chunk) != u.eval(b.Elements)
 }
 
-// collective adds a collective: what this rank brings, and what it gets.
+// collective adds a collective: the view that this rank brings, and the view that it gets.
 func (u *unroller) collective(op Op, n hostir.Step) {
 	op.Kind, op.Form, op.Kernel = Collective, string(n.Do), ""
 	if n.Do == hostir.Exchange {
@@ -276,7 +260,7 @@ func (u *unroller) launch(l hostir.Launch) string {
 	return LaunchOf(u.eval(l.Blocks), int64(l.Threads), args...)
 }
 
-// work adds an operation of what a step reads, each view as often as it stands for, and of the one that it writes.
+// work adds an operation that reads the step's views, each as often as it stands for, and writes its result.
 // For a result of no bytes it reads no row.
 func (u *unroller) work(op Op, n hostir.Step) {
 	to, size := u.view(n.Writes[0])
@@ -318,7 +302,7 @@ func (u *unroller) product(op Op, n hostir.Step) {
 		op.Uses = append(op.Uses, Use{At: at, Bytes: bytes})
 	}
 	op.Uses = append(op.Uses, Use{Write: true, At: at, Bytes: bytes},
-		Use{Write: true, At: Loc{Rank: u.c.Rank, Buffer: "workspace[" + op.Stream + "]"}})
+		Use{Write: true, At: Loc{Rank: u.c.Rank, Buffer: Workspace(op.Stream)}})
 	u.add(op)
 }
 
@@ -396,7 +380,7 @@ func (u *unroller) chunks(b hostir.Buffer, rank int, first, count int64) int64 {
 	return rows * bytes
 }
 
-// peers is one peer, or all of the own host in the order r+1, r+2, ...
+// peers is one peer, or all peers of this host in the order r+1, r+2, ...
 func (u *unroller) peers(one hostir.Expr) []int {
 	if !one.IsZero() {
 		return []int{int(u.eval(one))}

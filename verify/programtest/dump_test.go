@@ -23,8 +23,10 @@ import (
 	"ovgen/generated/rotaryattention"
 	"ovgen/generated/tuned"
 	"ovgen/runtime/driver"
+	_ "ovgen/runtime/dump"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
+	"ovgen/runtime/tuning"
 	"ovgen/verify/sim"
 	"ovgen/verify/simtest"
 )
@@ -98,7 +100,7 @@ func TestDump(t *testing.T) {
 			return p.Bind(ctx, allgatherlinearhandlesinloop.Buffers{A: x, B: x + 4096, Bias: x + 8192, C: x + 12288})
 		}},
 		{"tuned", "plans,json", func(ctx context.Context, g *group.Group, x driver.Ptr) error {
-			p, err := tuned.NewAllGatherLinear(ctx, g, &plan.Tuning{}, allGather)
+			p, err := tuned.NewAllGatherLinear(ctx, g, &tuning.Table{}, allGather)
 			if err != nil {
 				return err
 			}
@@ -135,8 +137,8 @@ func TestTunedTiles(t *testing.T) {
 	}{{measured, "tiles3", "tiles3_bf16"}, {measured, "tiles4", "tiles4_bf16"}, {measured, "", "tiles_bf16"},
 		{beside, "tiles3", "tiles_bf16"}} {
 		text := dumped(t, "ops", func(ctx context.Context, g *group.Group, at driver.Ptr) error {
-			to := &plan.Tuning{}
-			to.Put(plan.Measured{Operation: "allgatherlinear", GPU: g.Driver().Properties().Name, Ranks: 2,
+			to := &tuning.Table{}
+			to.Put(tuning.Measured{Operation: "allgatherlinear", GPU: g.Driver().Properties().Name, Ranks: 2,
 				Shape: measured.String(), Program: "allgatherlineartiles", Tiles: x.tiles, Milliseconds: 1})
 			p, err := tuned.NewAllGatherLinear(ctx, g, to, x.shape)
 			if err != nil {

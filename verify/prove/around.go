@@ -34,8 +34,8 @@ func places(o ops.Op) (list []ops.Loc) {
 	return list
 }
 
-// Ring reports whether, of any number of ranks, each uses memory of those before and after it alone: such a program
-// runs where only neighbours reach each other.
+// Ring reports whether each rank, of any number of them, uses memory of its two neighbours alone: such a program runs
+// where only neighbours reach each other.
 func (r *Report) Ring() bool {
 	most := 0
 	for _, s := range r.Sizes {

@@ -6,9 +6,9 @@ import (
 	"ovgen/verify/ops"
 )
 
-// blocks: the kernels at both sides of a word that blocks signal each for itself write equally many bytes, so that they
-// have equally many blocks; no other operation posts or awaits it; and where two such kernels use common bytes of which
-// one writes, they use the same bytes, so that only blocks of one number meet there.
+// blocks checks words that blocks signal each for itself. The kernels at both sides of such a word write equally many
+// bytes, so that they have equally many blocks, and no other operation posts or awaits it. Where two of these kernels
+// use common bytes and one writes them, both use the same range, so that only blocks of one number meet there.
 func (p *proof) blocks() *Counterexample {
 	type signals struct {
 		byBlocks bool
@@ -35,7 +35,7 @@ func (p *proof) blocks() *Counterexample {
 				was, known := seen[w.At]
 				seen[w.At] = at
 				switch {
-				case ofStream(w.At.Buffer) || !known || was == at:
+				case ops.OfStream(w.At) || !known || was == at:
 				case was.byBlocks != at.byBlocks:
 					return p.against(Blocks, p.find(r, i), -1,
 						fmt.Sprintf("%s is signalled by blocks and otherwise", w.At),
@@ -52,7 +52,7 @@ func (p *proof) blocks() *Counterexample {
 	return p.crossing()
 }
 
-// crossing finds two uses by blocks of common bytes, of which one writes, that are cut otherwise.
+// crossing finds two uses by blocks of different ranges with common bytes, one of them a write.
 func (p *proof) crossing() *Counterexample {
 	for _, m := range p.memories() {
 		for _, x := range m.overlaps() {

@@ -3,7 +3,6 @@ package prove
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"ovgen/verify/ops"
 )
@@ -33,7 +32,7 @@ func (p *proof) bounds() *Counterexample {
 					"a product that adds to its result reads something else last", "let it read its result")
 			}
 			if c := o.Count; c.Buffer != "" && (c.Rank != r || c.Offset != 0 ||
-				!strings.HasPrefix(c.Buffer, countPrefix)) {
+				!ops.IsCount(c)) {
 				return p.against(Bounds, p.find(r, i), -1,
 					fmt.Sprintf("%s is not the count word of one of the rank's streams",
 						c), "count blocks in the stream's own word")
@@ -71,7 +70,7 @@ func overlap(u, v ops.Use) bool {
 
 // end of a use; memory without a size, a workspace, counts as one byte.
 func end(u ops.Use) int64 {
-	if ofStream(u.At.Buffer) {
+	if ops.OfStream(u.At) {
 		return u.At.Offset + max(u.Bytes, 1)
 	}
 	return u.At.Offset + u.Bytes
@@ -83,7 +82,7 @@ func (p *proof) outside(rank int, u ops.Use) string {
 	if at.Rank < 0 || at.Rank >= len(p.lists) {
 		return fmt.Sprintf("%s: there is no rank %d", at, at.Rank)
 	}
-	if ofStream(at.Buffer) {
+	if ops.OfStream(at) {
 		switch {
 		case at.Rank != rank:
 			return fmt.Sprintf("%s is of another rank's stream", at)

@@ -8,8 +8,8 @@ import (
 	"ovgen/verify/ops"
 )
 
-// A call is the caller's own work: each chunk of what it makes is an unknown function, of the call's name and of the
-// chunk's place, of all that the rank has of every operand.
+// A call is work of the caller. Each chunk of its result is an unknown function of the call's name, the chunk's place,
+// and every chunk of each operand on the rank.
 
 // callOf is a chunk of a call's result, one of so many.
 func (e *expressions) callOf(name string, chunk, of int64, operands []expr) expr {
@@ -38,7 +38,7 @@ func (s *symbols) call(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr,
 	return made, nil
 }
 
-// called is what a call makes of a part of its result: whole rows, of the columns that a rank has.
+// called is the expression of a part of a call's result: whole rows of the rank's columns.
 func (x *expectation) called(op schedule.Op, rank int, part box) (expr, error) {
 	owner, err := x.hasColumns(op.Out, rank, part[1])
 	if err != nil {
@@ -77,7 +77,7 @@ type handed struct {
 	run    int32
 }
 
-// all is what a rank has of a tensor, in chunks as its memory is cut: all rows of its columns.
+// all lists the expressions of a rank's part of a tensor, all rows of its columns, a chunk of its memory each.
 func (x *expectation) all(tensor string, rank int) (list []expr, err error) {
 	key := handed{tensor, rank, x.run}
 	if list, known := x.handed[key]; known {
@@ -139,8 +139,8 @@ func (x *expectation) rowsOf(tensor string) int64 {
 	return x.rowsOf(op.In[0])
 }
 
-// columns are those of a tensor's last axis that a rank has: of one that is not declared, the columns of the weight
-// that makes it, or those of the operand of that letter.
+// columns is a rank's interval of a tensor's last axis. A tensor that is not declared has the columns of the weight
+// that makes it, or of the operand with the same letter.
 func (x *expectation) columns(tensor string, rank int) interval {
 	if p, declared := x.tensors[tensor]; declared {
 		a, err := p.axis(len(p.Axes)-1, rank)

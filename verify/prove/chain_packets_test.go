@@ -7,6 +7,7 @@ import (
 
 	"ovgen/schedule"
 	"ovgen/schedule/catalog"
+	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
 	"ovgen/schedule/scheduletest"
 	"ovgen/verify/ops"
@@ -46,15 +47,15 @@ func TestNumbersOfBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	at := ops.Case{Ranks: 2, Extents: hostir.Env{"M": 8, "K": 16, "N": 4, "F": 8}, ElementSize: 2}
 	of := func(rank int) []ops.Op {
-		list, err := ops.Unroll(p, ops.Case{Ranks: 2, Rank: rank, M: 8, K: 16, N: 4, Extents: map[string]int64{"F": 8},
-			ElementSize: 2})
+		list, err := ops.Unroll(p, at.At(rank))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return list
 	}
-	model, err := prove.Of(p, ops.Case{Ranks: 2, M: 8, K: 16, N: 4, Extents: map[string]int64{"F": 8}, ElementSize: 2})
+	model, err := prove.Of(p, at)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -186,14 +186,14 @@ func carried(t *testing.T, s schedule.Schedule) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "accepts %v\n", p.Schedule.Types)
 	for d := 2; d <= 4; d++ {
-		for r := range d {
-			size := int64(d * 12)
-			list, err := ops.Unroll(p, ops.Case{Ranks: d, Rank: r, M: size, K: size, N: size, ElementSize: elements,
-				Counts:  slices.Repeat([]int64{3}, d*d),
-				Extents: map[string]int64{"F": size, "W": 2, "P": 3, "N2": size, "N3": size}})
-			if err != nil {
-				t.Fatalf("%v\n%s", err, hostir.Print(p))
-			}
+		size := int64(d * 12)
+		lists, err := ops.Case{Ranks: d, ElementSize: elements, Counts: slices.Repeat([]int64{3}, d*d),
+			Extents: hostir.Env{"M": size, "K": size, "N": size, "F": size, "W": 2, "P": 3, "N2": size, "N3": size},
+		}.Unroll(p)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, hostir.Print(p))
+		}
+		for _, list := range lists {
 			b.WriteString(ops.Lines(list))
 		}
 	}

@@ -8,15 +8,15 @@ import (
 	"ovgen/verify/ops"
 )
 
-// A collective is two nodes of each rank: enter and leave. Each rank needs what all bring, so
-// leave comes after the enter of every rank of the communicator; no edge leads from another rank's
-// leave, since a collective ends on a rank once that rank has what it gets. Every way from an enter
-// leads to a leave first, which comes after all enters: so a node that is ordered with both is never
-// between them.
+// A collective is two nodes of each rank: enter and leave. Each rank needs the data of all, so leave
+// comes after the enter of every rank of the communicator. No edge leads from another rank's leave,
+// since a collective ends on a rank as soon as that rank has its result. Every path from an enter leads
+// to a leave first, which comes after all enters: so a node that is ordered with both is never between
+// them.
 //
-// An exchange needs what one rank brings: its leave comes after that rank's enter, and no other. NCCL
-// may keep what is sent until the peer asks for it, or make the sender wait for that, so a sender is
-// ordered behind its receiver in a second graph only, by which no program may get stuck.
+// An exchange needs the data of one rank: its leave comes after that rank's enter, and no other. NCCL
+// may buffer the data until the peer asks for it, or make the sender wait. So a sender is ordered behind
+// its receiver in a second graph only, which shows that no program gets stuck.
 
 // meeting is the nodes of one collective in one run.
 type meeting struct{ enters, leaves []int32 }
@@ -142,7 +142,7 @@ func (p *proof) agreement() *Counterexample {
 	return nil
 }
 
-// mispaired says why collective k of a rank, an exchange, does not fit those of its peers.
+// mispaired says why collective k of a rank, an exchange, does not fit the exchanges of its peers.
 func (p *proof) mispaired(r, k int, o ops.Op, members []int) string {
 	if o.Form != exchange {
 		return ""
@@ -177,7 +177,7 @@ func signature(o ops.Op) string {
 	return fmt.Sprintf("%s of %d bytes to %d", o.Form, v[0], v[1])
 }
 
-// misfit says what is wrong with a collective's sizes.
+// misfit says why a collective's sizes do not fit; empty: they do.
 func misfit(o ops.Op, ranks int64) string {
 	v := volumes(o)
 	fits, known := map[hostir.Work]bool{
@@ -194,7 +194,7 @@ func misfit(o ops.Op, ranks int64) string {
 		return fmt.Sprintf("no %s of %d ranks makes %d bytes of %d", o.Form, ranks, v[1], v[0])
 	}
 	for _, u := range o.Uses {
-		if ofStream(u.At.Buffer) {
+		if ops.OfStream(u.At) {
 			return fmt.Sprintf("a collective uses %s", u)
 		}
 	}
@@ -232,7 +232,7 @@ func (p *proof) inTurn() *Counterexample {
 		"enqueue all collectives on one stream")
 }
 
-// sent is what a rank has brought to a collective: chunks in a row.
+// sent is the data of a rank in a collective: chunks in a row.
 type sent struct {
 	exprs []expr
 	sizes []int64
@@ -256,7 +256,7 @@ func (m sent) part(i, of int) (s sent, ok bool) {
 	return s, true
 }
 
-// bring keeps what a rank brings to a collective, as it is when the rank begins.
+// bring keeps the data of a rank in a collective, as they are when the rank begins.
 func (s *symbols) bring(n int32) *Counterexample {
 	x, o := s.nodes[n], s.operation(n)
 	from := s.at(o.Uses[0], s.nodes[n].run)
@@ -284,8 +284,8 @@ func (s *symbols) collective(x node) [3]int32 {
 	return [3]int32{x.run, int32(s.rail(x.rank)), int32(len(collectives(s.lists[x.rank][:x.op])))}
 }
 
-// get is what a rank gets of a collective: parts of what all have brought, one after the other
-// or added up. NCCL promises no order of a sum, and that all ranks get one.
+// get writes a rank's result of a collective: parts of the data of all, one after the other or added
+// up. NCCL promises no order of a sum, and promises that all ranks get the same.
 func (s *symbols) get(n int32) *Counterexample {
 	x, o := s.nodes[n], s.operation(n)
 	form, to := hostir.Work(o.Form), s.at(o.Uses[1], s.nodes[n].run)

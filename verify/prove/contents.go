@@ -14,7 +14,7 @@ type cell struct {
 
 // contents: when a rank's run ends, each chunk of each output equals the schedule's sum
 // over the inputs as the callers left them before that run: the same terms, each once. It
-// was written once, except by products that add to it and functions of what it has. Without races every order of the
+// was written once, except by products that add to it and functions in place. Without races every order of the
 // nodes gives the same bytes, so one order is followed.
 func (p *proof) contents() *Counterexample {
 	if p.model.Computes == nil {
@@ -63,7 +63,7 @@ type symbols struct {
 	// same is the expression that the first rank left in a chunk, for outputs that all
 	// ranks have.
 	same map[output]expr
-	// brought is what each rank has brought to a collective, by run and number.
+	// brought is the data of each rank in a collective, by run and number.
 	brought map[[3]int32][]sent
 }
 
@@ -99,9 +99,12 @@ func (s *symbols) operate(n int32) *Counterexample {
 	if len(o.Uses) == 0 && o.Kind != ops.Product { // a kernel's work on a part of no bytes
 		return nil
 	}
+	if o.Kind == ops.Take {
+		return s.take(n, o)
+	}
 	var reads, writes []*chunks
 	for i, u := range o.Uses {
-		if ofStream(u.At.Buffer) {
+		if ops.OfStream(u.At) {
 			continue
 		}
 		a := s.at(u, s.nodes[n].run)
@@ -144,6 +147,20 @@ func (s *symbols) operate(n int32) *Counterexample {
 	return s.write(n, o.Accumulate || inPlace, to, made)
 }
 
+// take leaves nothing where packets landed.
+func (s *symbols) take(n int32, o *ops.Op) *Counterexample {
+	for _, u := range o.Uses {
+		a := s.at(u, s.nodes[n].run)
+		if a == nil {
+			return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", u))
+		}
+		for _, c := range a.list {
+			*c = cell{stale, n}
+		}
+	}
+	return nil
+}
+
 // chunks is the chunks of a use, empty ones left out.
 type chunks struct {
 	ops.Use
@@ -183,7 +200,7 @@ func (s *symbols) at(u ops.Use, run int32) *chunks {
 }
 
 // write stores chunks. A chunk of an output is written once a run, except by a product that
-// adds to it, or a function of what it had.
+// adds to it, or a function in place.
 func (s *symbols) write(n int32, again bool, to *chunks, made []expr) *Counterexample {
 	b, _ := s.model.buffer(to.At.Buffer)
 	for i, c := range to.list {

@@ -90,8 +90,6 @@ var contentsCases = []listCase{
 		text: []string{"lacks matmul(A@1[0], B@0[0])"}},
 	{name: "part of B", ranks: gatherOfBoth, edit: func(l [][]ops.Op) { l[0][2].Uses[1].Bytes = 2 },
 		want: prove.Contents},
-	{name: "no operand", ranks: gatherOfBoth, edit: func(l [][]ops.Op) { l[0][2].Uses = l[0][2].Uses[1:] },
-		want: prove.Contents},
 	{name: "another form", ranks: gatherOfBoth, edit: func(l [][]ops.Op) { l[0][2].Form = "linear" },
 		want: prove.Contents},
 	{name: "sizes that don't fit", ranks: gatherOfBoth, edit: func(l [][]ops.Op) { l[0][2].Uses[0].Bytes = 4 },

@@ -95,8 +95,8 @@ func proportional(a, b *chunks) bool {
 	return true
 }
 
-// rowToAll is a row that a sum adds to each row of its result, or a function takes for each, of which
-// each chunk must be whole rows.
+// rowToAll is a row that a sum adds to each row of its result, or that a function takes for each. Each
+// chunk of the result must be whole rows.
 func (s *symbols) rowToAll(n int32, a, to *chunks) (expr, *Counterexample) {
 	for i, c := range a.list {
 		if c.expr == stale {
@@ -201,8 +201,8 @@ func even(a *chunks) bool {
 }
 
 // fits reports whether operands and result are matrices of a product: [m,k], [k,n] and
-// [m,n] for some m. The chunks of A are whole rows, as many as those of C, or for a gradient
-// as many each.
+// [m,n] for some m. The chunks of A are whole rows, and A has as many chunks as C; for a gradient, each
+// chunk has as many rows.
 func (s *symbols) fits(form string, reads []*chunks, to *chunks) bool {
 	if len(reads) < 2 {
 		return false

@@ -10,8 +10,7 @@ import (
 // Property is a property that a program must have to be emitted.
 type Property string
 
-// Properties, in the order in which they are checked: a later one may rest on those
-// before it.
+// Properties, in the order in which they are checked: a later one may rest on earlier ones.
 const (
 	Shapes      Property = "one proof for every shape"
 	Events      Property = "events are recorded in the run that waits for them"

@@ -1,18 +1,18 @@
 // Package prove shows, before a line of a schedule is emitted, that its host program is
-// free of deadlocks and races and computes what it should, on any number of runs, eager,
+// free of deadlocks and races and computes the right result, on any number of runs, eager,
 // replayed or mixed; or it returns a *Counterexample that a person can read. It reads
 // the operations of all ranks (verify/ops), unrolled from the program or recorded from
 // the emitted package. docs/proof.md says at length why that suffices.
 //
 // # Model
 //
-// An edge a -> b says that a has ended, and what it wrote is visible, when b starts.
+// An edge a -> b says that a has ended, and its writes are visible, when b starts.
 // Nothing else orders anything: not the host's order of calls across streams, not the
 // stream's order across runs, not how long things take.
 //
-//	operation        what orders it                        what it touches
+//	operation        ordered by                            memory
 //	After            the rank's Done of the run before,    nothing
-//	                 and what its caller did meanwhile
+//	                 and its caller's work in between
 //	Record, wait     stream order; a wait comes after      nothing
 //	                 the last record enqueued before it
 //	Signal, batch    stream order; items in their order    its words; a wait is ended by one
@@ -24,12 +24,12 @@
 //	Product          stream order                          A, B, Bias read, C and the stream's
 //	                                                       workspace written; C read as well
 //	                                                       where it accumulates
-//	fused kernel     stream order; what it waits for,      as its parts; the stream's count
-//	                 does and posts, in that order         word, until its work is done: written
+//	fused kernel     stream order; its waits, its work     as its parts; the stream's count
+//	                 and its posts, in that order          word, until its work is done: written
 //	fused by blocks  the same for each block, blocks       its part of each use, words of
 //	                 in any order to each other            its own; no count word
-//	packets          the same for each packet, whose flag  the same
-//	                 is its word
+//	packets          the same for each packet, whose flag  the same; each packet that was read
+//	                 is its word                           is taken back to 0: written
 //	Collective:      stream order                          own sources read, own destination
 //	begin, end       end: every rank's begin               written, from begin to end
 //	Done             stream order of main                  nothing
@@ -52,7 +52,7 @@
 //     system-wide fence (templates/device/blocks.h).
 //   - Aligned 32-bit words are written whole; so are packets, and 64 bits beside one.
 //   - NCCL's collectives of one communicator need all of its ranks, each with the same call;
-//     one has ended on a rank when that rank has what it gets. An exchange needs the rank that
+//     one has ended on a rank when that rank has its result. An exchange needs the rank that
 //     it gets from; it may or may not wait for the rank that it sends to (collective.go).
 //   - Loads, allocations, opens and instantiation may synchronise the device, and lie in
 //     New, Bind and Close only, where no run is in flight (package plan drains first).
@@ -82,7 +82,7 @@
 // Blocks. A kernel whose blocks signal each for itself stands in the list once, for one block.
 // Any path of the graph can be followed with the operations of any one block in their place,
 // and any circle over several blocks would be one over the list's own operations. By blocks,
-// only blocks of one number conflict with each other, and those have the list's order.
+// only blocks of one number conflict with each other, and they have the list's order.
 //
 // Runs. Buffers have period P = 1: a run uses the same bytes as the one before; where packets
 // land, of two halves in turn, P = 2. By bracket all of a rank's operations in a run lie between

@@ -81,7 +81,7 @@ func (p *proof) dotLabel(o *ops.Op) string {
 	}
 	for _, w := range o.Words {
 		switch {
-		case ofStream(w.At.Buffer), w.Write && w.Value == 0:
+		case ops.OfStream(w.At), w.Write && w.Value == 0:
 		case w.Write:
 			lines = append(lines, "post "+p.wordName(w.At))
 		default:
@@ -97,7 +97,7 @@ func dotStyle(k ops.Kind) string {
 		return ", style=filled, fillcolor=lightblue"
 	case ops.Product:
 		return ", style=filled, fillcolor=palegreen"
-	case ops.Sum, ops.Apply, ops.Call:
+	case ops.Sum, ops.Apply, ops.Call, ops.Take:
 		return ", style=filled, fillcolor=khaki"
 	case ops.Signal:
 		return ", style=filled, fillcolor=mistyrose"

@@ -49,8 +49,10 @@ func (s *symbols) expect() (*expectation, error) {
 		if err := x.cut(p, &x.model.Buffers[i], in); err != nil {
 			return nil, err
 		}
+		if x.Schedule.MustAgree(t.Name) {
+			x.same[int32(i)] = true
+		}
 	}
-	x.alike()
 	return x, nil
 }
 
@@ -60,56 +62,6 @@ func (x *expectation) given(buffer, rank, run, chunk int32) expr {
 		rank = 0
 	}
 	return x.input(buffer, rank, run, chunk)
-}
-
-// alike finds the inputs that must be equal on all ranks: whole operands of functions of results that other ranks
-// read, or of sums that every rank gets and what it makes of them, since the rank that makes an element takes its own.
-func (x *expectation) alike() {
-	for _, o := range x.Schedule.Ops {
-		if x.widened(o) {
-			x.operandsAlike(o.In[0])
-		}
-		goesOn := slices.ContainsFunc(x.Schedule.Ops, func(p schedule.Op) bool { return slices.Contains(p.In, o.Out) })
-		toAll := !x.tensors[o.Out].sharded() && (x.Schedule.Partial(o) || x.Schedule.Made(o.In[0]))
-		if !goesOn && !toAll {
-			continue
-		}
-		for _, f := range o.Then {
-			for _, name := range f.In {
-				if p, ok := x.tensors[name]; ok && !p.sharded() {
-					x.same[x.buffer(name)] = true
-				}
-			}
-		}
-	}
-}
-
-// widened reports whether each rank makes columns of a result of which every rank gets all.
-func (x *expectation) widened(o schedule.Op) bool {
-	in, out, err := x.axes(o)
-	c, declared := x.tensors[o.Out]
-	if err != nil || !declared || c.sharded() || len(o.In) != 2 || len(out) != 2 {
-		return false
-	}
-	axis, _, sharded := x.tensors[o.In[1]].Sharded()
-	return sharded && axis < len(in[1]) && in[1][axis] == out[1]
-}
-
-// operandsAlike takes the whole inputs that a tensor is made of for equal on all ranks.
-func (x *expectation) operandsAlike(tensor string) {
-	if p, ok := x.tensors[tensor]; ok && !p.sharded() && !x.Schedule.Made(tensor) {
-		x.same[x.buffer(tensor)] = true
-	}
-	if o, made := x.Schedule.Maker(tensor); made {
-		for _, in := range o.In {
-			x.operandsAlike(in)
-		}
-		for _, f := range o.Then {
-			for _, in := range f.In {
-				x.operandsAlike(in)
-			}
-		}
-	}
 }
 
 // cut lists the boxes of the tensor that its chunks are: chunks of its own buffer, or of
@@ -283,7 +235,7 @@ func (x *expectation) operandOf(op schedule.Op, in [][]rune, i, rank int, bound 
 	return x.chunk(op.In[i], rank, part)
 }
 
-// columnsAt is the chunk of a tensor at a box, or a part of the columns of one of which a rank has them all.
+// columnsAt is the chunk of a tensor at a box, or some columns of a chunk that has all of them.
 func (x *expectation) columnsAt(tensor string, rank int, part box) (expr, error) {
 	p, declared := x.tensors[tensor]
 	if !declared || len(p.Axes) != 2 {

@@ -15,7 +15,7 @@ type request struct {
 	part   box
 }
 
-// chunk is the one chunk of an input that is a box, or what an operation makes there.
+// chunk is the one chunk of an input that is a box, or the result of an operation there.
 func (x *expectation) chunk(tensor string, at int, part box) (expr, error) {
 	if x.Schedule.Made(tensor) {
 		return x.output(tensor, at, part)
@@ -56,7 +56,7 @@ func (x *expectation) operand(tensor string, at int, part box) (expr, error) {
 	return x.tuple(list), nil
 }
 
-// sideBySideOf is a box of an input of which each rank has some columns of every row; else the error.
+// sideBySideOf is a box of an input, where each rank has some columns of every row; else the error.
 func (x *expectation) sideBySideOf(tensor string, part box, err error) (expr, error) {
 	all := x.ofAll(tensor, part, 1)
 	if all == nil || x.Schedule.Made(tensor) {

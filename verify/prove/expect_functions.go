@@ -20,7 +20,7 @@ func ofProduct(op schedule.Op) int {
 	return n
 }
 
-// functions applies functions to a chunk, one after the other: to its elements and those of tensors, or to its
+// functions applies functions to a chunk, one after the other: to its elements with the elements of tensors, or to its
 // rows.
 func (x *expectation) functions(op schedule.Op, list []schedule.Func, made expr, out []rune, rank int,
 	bound map[rune]interval) (expr, error) {

@@ -38,7 +38,7 @@ func elementwise(o ops.Op) bool {
 	case ops.Sum: // of terms as large as the result: no row
 		last := o.Uses[len(o.Uses)-1]
 		return !slices.ContainsFunc(o.Uses, func(u ops.Use) bool { return u.Bytes != last.Bytes })
-	case ops.Copy, ops.Collective, ops.Signal, ops.Record, ops.WaitEvent, ops.After, ops.Done:
+	case ops.Copy, ops.Take, ops.Collective, ops.Signal, ops.Record, ops.WaitEvent, ops.After, ops.Done:
 		return true
 	}
 	return false

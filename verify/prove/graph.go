@@ -1,10 +1,6 @@
 package prove
 
-import (
-	"fmt"
-
-	"ovgen/verify/ops"
-)
+import "ovgen/verify/ops"
 
 // node is one event: an operation from its start to its end, one word of a Signal, the start or
 // the end of a collective, or an action of the caller, of New or of Close.
@@ -100,7 +96,7 @@ type builder struct {
 	meetings [][]meeting
 }
 
-// turned is a word, of which each half has one.
+// turned is a word of one half.
 type turned struct {
 	ops.Loc
 	half int32
@@ -226,7 +222,7 @@ func (b *builder) kernel(n node, words []ops.Word, after []int32) int32 {
 		after := []int32{start}
 		if p, ok := waited[w.At]; ok {
 			after = []int32{p}
-		} else if ofStream(w.At.Buffer) {
+		} else if ops.OfStream(w.At) {
 			after = threads
 		}
 		item := b.add(n, after...)
@@ -260,27 +256,4 @@ func compress(n int, from, to []int32) (first, edges []int32) {
 		next[t]++
 	}
 	return first, edges
-}
-
-// wellFormed refuses lists that are not one run.
-func wellFormed(lists [][]ops.Op) error {
-	for r, list := range lists {
-		n := len(list)
-		if n < 2 || list[0].Kind != ops.After || list[n-1].Kind != ops.Done {
-			return fmt.Errorf("rank %d's list is no run: it begins with After and ends with Done", r)
-		}
-		for i, o := range list[1 : n-1] {
-			if o.Kind == ops.After || o.Kind >= ops.Done {
-				return fmt.Errorf("rank %d's list is no run: operation %d is %s", r, i+1, o.Kind)
-			}
-			works := o.Kind.Works()
-			idle := o.Kernel != "" && len(o.Uses) == 0 // on a part of no bytes
-			if o.Kind != ops.Signal && len(o.Words) > 0 || !works && len(o.Uses) > 0 || works &&
-				len(o.Uses) == 0 && !idle {
-				return fmt.Errorf("rank %d's list is no run: operation %d is a %s of %d words and %d uses of memory", r,
-					i+1, o.Kind, len(o.Words), len(o.Uses))
-			}
-		}
-	}
-	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -22,6 +21,8 @@ type Model struct {
 	Members map[string]int64
 	// Halves of the buffers that packets land in, and of the semaphores of their flags: runs use them in turn.
 	Halves map[string]int
+	// Lands has the form of the buffers in which data land.
+	Lands map[string]Landing
 	// Columns of a buffer are cut into so many parts, each a chunk or more; of others chunks are no parts of columns.
 	Columns map[string]int64
 	// Hosts that the ranks are on, of a program over hosts, each as many; zero is one.
@@ -71,12 +72,12 @@ type Computation struct {
 
 // Of is the model of a program for one mesh size and shape.
 func Of(p *hostir.Program, c ops.Case) (Model, error) {
-	env := hostir.Env{"D": int64(c.Ranks), "M": c.M, "K": c.K, "N": c.N}
-	if c.Hosts > 0 {
-		env.Place(0, c.Ranks, c.Hosts)
+	env := c.At(0).Env(p)
+	if c.Hosts == 0 { // nothing is sized by the rank or by hosts
+		for _, place := range []string{"r", "h", "l", "H", "L"} {
+			delete(env, place)
+		}
 	}
-	maps.Copy(env, c.Extents)
-	maps.Copy(env, p.Constants)
 	if c.Counts == nil {
 		c.Counts = p.Counts(env)
 	}
@@ -84,9 +85,10 @@ func Of(p *hostir.Program, c ops.Case) (Model, error) {
 		Computes: &Computation{Schedule: p.Schedule, Extents: env, Counts: c.Counts, ElementSize: c.ElementSize}}
 	for flags, b := range p.Landings() {
 		if m.Halves == nil {
-			m.Halves = map[string]int{}
+			m.Halves, m.Lands = map[string]int{}, map[string]Landing{}
 		}
 		m.Halves[flags], m.Halves[b.Name] = b.Lands.Halves, b.Lands.Halves
+		m.Lands[b.Name] = Landing{flags, !b.Lands.Words}
 	}
 	for _, s := range p.Semaphores {
 		if s.Count.IsZero() {
@@ -328,16 +330,4 @@ func (c *Computation) extent(e schedule.Extent) (int64, error) {
 		return 0, fmt.Errorf("extent %s has no value", e)
 	}
 	return n, nil
-}
-
-// Memory that belongs to streams, not to programs.
-const (
-	stepPrefix      = "step["
-	countPrefix     = "count["
-	workspacePrefix = "workspace["
-)
-
-func ofStream(buffer string) bool {
-	return strings.HasPrefix(buffer, stepPrefix) || strings.HasPrefix(buffer, countPrefix) ||
-		strings.HasPrefix(buffer, workspacePrefix)
 }

@@ -13,8 +13,8 @@ type tail struct {
 	parts map[int]int32
 }
 
-// before is what an operation comes after on its stream: a part's first, after all before the launch's parts, and what
-// follows the parts, after each.
+// before lists the nodes that an operation comes after on its stream. The first of a part comes after the operations
+// before all parts, and the first behind the parts comes after each part.
 func (t *tail) before(o *ops.Op) []int32 {
 	if last, begun := t.parts[o.Part]; begun {
 		return []int32{last}
@@ -40,8 +40,8 @@ func (t *tail) add(o *ops.Op, last int32) {
 // apart says that two operations may be in different parts of one launch.
 func apart(a, b *ops.Op) bool { return a.Part > 0 && b.Part > 0 && a.Part != b.Part }
 
-// beside says that a part of a launch holds the device and does not keep another operation of its rank from it, since
-// that is in another part of the same launch, all blocks of which run at once.
+// beside reports whether two operations are in different parts of one launch whose blocks all run at once: neither
+// keeps the other from the device.
 func (p *proof) beside(holds, o *ops.Op) bool {
 	return holds.AtOnce && o.AtOnce && holds.Step == o.Step && holds.Stream == o.Stream && apart(holds, o)
 }

@@ -67,6 +67,11 @@ func set(i int, f func(*ops.Op)) func([][]ops.Op) {
 	return func(lists [][]ops.Op) { f(&lists[0][i+1]) }
 }
 
+// countIn makes an operation a kernel whose blocks count themselves in a word.
+func countIn(word ops.Loc) func(*ops.Op) {
+	return func(o *ops.Op) { o.Kernel, o.Count = "get", word }
+}
+
 var copyAlone = []string{"main S[0:8] = A; main C[0:8] = S[0:8]"}
 
 var exchangeOfTwo = []string{with("1"), with("0")}
@@ -122,11 +127,11 @@ var propertyCases = []listCase{
 	{name: "a workspace from its middle on", ranks: []string{"main C[0:8] = A * B"},
 		edit: set(0, func(o *ops.Op) { o.Uses[3].At.Offset = 64 }), want: prove.Bounds},
 	{name: "another rank's count word", ranks: exchangeOfTwo, want: prove.Bounds, text: []string{"count word"},
-		edit: set(0, func(o *ops.Op) { o.Count = ops.Loc{Rank: 1, Buffer: "count[main]"} })},
+		edit: set(0, countIn(ops.Loc{Rank: 1, Buffer: "count[main]"}))},
 	{name: "blocks counted beside the word", ranks: exchangeOfTwo, want: prove.Bounds, text: []string{"count word"},
-		edit: set(0, func(o *ops.Op) { o.Count = ops.Loc{Buffer: "count[main]", Offset: 4} })},
+		edit: set(0, countIn(ops.Loc{Buffer: "count[main]", Offset: 4}))},
 	{name: "blocks counted in a semaphore", ranks: exchangeOfTwo, want: prove.Bounds,
-		edit: set(0, func(o *ops.Op) { o.Count = ops.Loc{Buffer: "read"} })},
+		edit: set(0, countIn(ops.Loc{Buffer: "read"}))},
 
 	{name: "remote write to C", ranks: []string{"main S[0:8] = A", "main C@0[0:8] = A"}, want: prove.Bounds},
 	{name: "adds to its result", ranks: []string{"main C[0:4] = A[0:4] * B; main C[0:4] += A[0:4] * B"}},

@@ -81,11 +81,11 @@ func (r *Report) Ranks() string {
 	for _, s := range r.Sizes {
 		list = append(list, s.Ranks)
 	}
-	return ranges(list)
+	return Ranges(list)
 }
 
-// ranges writes 2 3 4 8 as 2..4, 8.
-func ranges(list []int) string {
+// Ranges writes 2 3 4 8 as 2..4, 8.
+func Ranges(list []int) string {
 	var parts []string
 	for i := 0; i < len(list); {
 		j := i
@@ -196,7 +196,7 @@ func Lists(ctx context.Context, m Model, lists [][]ops.Op, runs int) (*Size, err
 		return nil, fmt.Errorf("prove %s: %d runs of %d ranks: a proof needs at least %d runs",
 			m.Program, runs, len(lists), least)
 	}
-	if err := wellFormed(lists); err != nil {
+	if err := ops.WellFormed(lists); err != nil {
 		return nil, fmt.Errorf("prove %s: %w", m.Program, err)
 	}
 	p := &proof{graph: build(m, lists, runs, false)}
@@ -251,8 +251,8 @@ func (p *proof) exchanges() bool {
 	})
 }
 
-// stuckChecks are those of the second graph, in which a sender waits for its receiver: no execution
-// gets stuck there. The others hold in it as well, since it has all edges of the first.
+// stuckChecks are the checks of the second graph, in which a sender waits for its receiver: no execution
+// gets stuck there. The other checks hold in it as well, since it has all edges of the first.
 var stuckChecks = []func(*proof) *Counterexample{(*proof).matching, (*proof).deadlock}
 
 // checks, in order: each may rest on the ones before it.

@@ -23,7 +23,7 @@ type memory struct {
 	half   int32
 }
 
-// races: two uses of common bytes of which one writes are ordered. The caller and the
+// races: two uses of common bytes, one of them a write, are ordered. The caller and the
 // group's other plans write all of a rank's memory before and after each run, landings
 // apart; New and Close, of all ranks. Uses on one stream are ordered, and so, by bracket, are operations
 // of one rank in different runs.
@@ -57,7 +57,7 @@ func (g *graph) used(n int32) (list []ops.Use) {
 	case enter, leave: // the memory is in use from the one to the other
 		return g.operation(n).Uses
 	case word:
-		if w, _ := g.item(n); ofStream(w.At.Buffer) {
+		if w, _ := g.item(n); ops.OfStream(w.At) {
 			return []ops.Use{{Write: true, At: w.At, Bytes: 4}}
 		}
 	}
@@ -107,7 +107,7 @@ func (p *proof) conflicts(m region) []pair {
 	return slices.DeleteFunc(m.overlaps(), func(x pair) bool { return p.trivial(x.from, x.to) })
 }
 
-// overlaps lists the pairs of accesses to common bytes of which one writes.
+// overlaps lists the pairs of accesses to common bytes, one of them a write.
 func (m region) overlaps() (pairs []pair) {
 	slices.SortStableFunc(m.list, func(a, b access) int { return cmp.Compare(a.lo, b.lo) })
 	var open []access

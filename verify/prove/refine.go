@@ -32,7 +32,7 @@ type finer struct {
 func (f finer) operation(o ops.Op) bool {
 	var uses []ops.Use // the result last
 	for _, u := range o.Uses {
-		if ofStream(u.At.Buffer) {
+		if ops.OfStream(u.At) {
 			continue
 		}
 		b := f.of(u)

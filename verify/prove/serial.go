@@ -24,7 +24,7 @@ const (
 func (p *proof) serial(f form) *Counterexample {
 	holders, byRank := p.holders()
 	next := make([][]int32, len(holders)) // w -> w', by index in holders
-	of := map[int32][]int32{}             // what is needed -> the holders that need it
+	of := map[int32][]int32{}             // a node that is needed -> the holders that need it
 	for i, w := range holders {
 		for _, n := range p.needed(w) {
 			of[n] = append(of[n], int32(i))
@@ -94,8 +94,8 @@ func (p *proof) distinct(next [][]int32, holders []int32, known []int32) []int32
 	return nil
 }
 
-// holders are what can hold a device in the first run, the waits and the ends of collectives,
-// and their indices by rank.
+// holders lists the nodes that can hold a device in the first run, which are waits and ends of
+// collectives, and their indices by rank.
 func (p *proof) holders() (list []int32, byRank [][]int32) {
 	byRank = make([][]int32, len(p.lists))
 	for n, x := range p.nodes {
@@ -107,7 +107,7 @@ func (p *proof) holders() (list []int32, byRank [][]int32) {
 	return list, byRank
 }
 
-// needed is what a holder needs of other operations: the post, or that its peers begin.
+// needed lists the nodes that a holder needs: the post of a wait, or the begins of a collective's peers.
 func (p *proof) needed(holder int32) []int32 {
 	if p.nodes[holder].kind == leave {
 		_, peers := p.entered(holder)
@@ -116,7 +116,7 @@ func (p *proof) needed(holder int32) []int32 {
 	return []int32{p.match[holder]}
 }
 
-// isAfter reports whether a holder can hold the device only after what is needed has happened.
+// isAfter reports whether a holder can hold the device only after the node that is needed has happened.
 func (p *proof) isAfter(f form, needed int32, lane int, holder int32, reach []mask) bool {
 	x, w := p.nodes[needed], p.nodes[holder]
 	if p.beside(&p.lists[w.rank][w.op], &p.lists[x.rank][x.op]) {
@@ -192,7 +192,7 @@ func (c *Counterexample) spinning() *Counterexample {
 	return c
 }
 
-// holdText says of a circle what each holder does to the one before it.
+// holdText prints a circle: how each holder keeps the one before it from the device.
 func (p *proof) holdText(circle []int32) string {
 	collective := func(n int32) bool { return p.nodes[n].kind == leave } // it needs its peers, so never stands alone
 	switch {

@@ -83,11 +83,16 @@ type sizes struct{ m, k, n, f int64 }
 // shape is a shape that New accepts, with about that many rows a part.
 func shape(p *hostir.Program, d int, counts []int64, s sizes, element int64) ops.Case {
 	extents := map[schedule.Extent]int64{schedule.M: s.m, schedule.K: s.k, schedule.N: s.n, schedule.F: s.f,
-		schedule.N2: s.n + 1, schedule.N3: s.n + 2, schedule.W: 2 * s.f}
+		schedule.N2: s.n + 1, schedule.N3: s.n + 2, schedule.W: 2 * s.f, schedule.P: 1}
+	for _, check := range p.Checks {
+		if check.Extent == schedule.W {
+			extents[schedule.W] = multiple(extents[schedule.W], check.Divisor(int64(d), 0))
+		}
+	}
 	parts := map[schedule.Extent]int64{}
 	for _, check := range p.Checks {
 		if check.Extent == schedule.W {
-			continue // it is even
+			continue
 		}
 		parts[check.Extent] = multiple(max(parts[check.Extent], 1), check.Divisor(int64(d), extents[schedule.W]))
 	}
@@ -99,12 +104,10 @@ func shape(p *hostir.Program, d int, counts []int64, s sizes, element int64) ops
 		for _, n := range counts {
 			extents[schedule.M] += n
 		}
+		extents[schedule.P] = max(slices.Max(counts), 1) // no part has more, and one is full
 	}
-	extents[schedule.P] = slices.Max(append(counts[:len(counts):len(counts)], 1)) // no part has more, and one is full
-	c := ops.Case{Ranks: d, M: extents[schedule.M], K: extents[schedule.K], N: extents[schedule.N],
-		ElementSize: element, Counts: counts,
-		Extents: map[string]int64{}}
-	for _, e := range schedule.Extents()[3:] {
+	c := ops.Case{Ranks: d, ElementSize: element, Counts: counts, Extents: hostir.Env{}}
+	for _, e := range schedule.Extents() {
 		c.Extents[string(e)] = extents[e]
 	}
 	return c
@@ -124,14 +127,8 @@ func at(p *hostir.Program, c ops.Case) (Model, [][]ops.Op, error) {
 	if err != nil {
 		return Model{}, nil, err
 	}
-	lists := make([][]ops.Op, c.Ranks)
-	for r := range lists {
-		c.Rank = r
-		if lists[r], err = ops.Unroll(p, c); err != nil {
-			return Model{}, nil, err
-		}
-	}
-	return m, lists, nil
+	lists, err := c.Unroll(p)
+	return m, lists, err
 }
 
 func notAll(p *hostir.Program, d int, problem string) *Counterexample {

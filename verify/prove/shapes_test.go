@@ -124,8 +124,8 @@ func TestErrors(t *testing.T) {
 	}{
 		{"no ranks", t.Context(), nil, 0, "0 ranks"},
 		{"one run", t.Context(), good, 1, "at least 2 runs"},
-		{"no start", t.Context(), [][]ops.Op{good[0][1:]}, 0, "begins with After"},
-		{"no end", t.Context(), [][]ops.Op{good[0][:2]}, 0, "ends with Done"},
+		{"no start", t.Context(), [][]ops.Op{good[0][1:]}, 0, "a run begins with"},
+		{"no end", t.Context(), [][]ops.Op{good[0][:2]}, 0, "no Done ends it"},
 		{"two runs in a list", t.Context(), [][]ops.Op{append(append([]ops.Op{}, good[0]...), good[0]...)}, 0,
 			"operation 2 is done"},
 		{"canceled", canceled, good, 0, "context canceled"},

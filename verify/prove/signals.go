@@ -30,8 +30,8 @@ func (p *proof) misused(rank int, o ops.Op, j int) string {
 	if at.Rank < 0 || at.Rank >= len(p.lists) {
 		return fmt.Sprintf("%s: there is no rank %d", w, at.Rank)
 	}
-	if ofStream(at.Buffer) {
-		if at.Buffer != stepPrefix+o.Stream+"]" || at.Rank != rank || at.Offset != 0 || !w.Write {
+	if ops.OfStream(at) {
+		if at.Buffer != ops.StepWord(o.Stream) || at.Rank != rank || at.Offset != 0 || !w.Write {
 			return fmt.Sprintf("%s: it is not a note in the stream's own step word", w)
 		}
 		return ""

@@ -9,7 +9,7 @@ import (
 )
 
 // version of the prover: raised when the meaning of "proven" changes.
-const version = 4
+const version = 5
 
 // properties in the order in which they are checked.
 var properties = []Property{Shapes, Events, Bounds, Abort, Signals, Blocks, Rest, Remote, Allocations, Bracket,
@@ -29,7 +29,7 @@ func newStamp() stamp {
 func (s stamp) add(m Model, lists [][]ops.Op) {
 	fmt.Fprintf(s, "%s D=%d\n%+v\n%v %v\n", m.Program, len(lists), m.Buffers, m.Semaphores, m.Members)
 	if len(m.Halves) > 0 {
-		fmt.Fprintf(s, "%v\n", m.Halves)
+		fmt.Fprintf(s, "%v %v\n", m.Halves, m.Lands)
 	}
 	if m.Columns != nil {
 		fmt.Fprintf(s, "%v\n", m.Columns)
@@ -37,8 +37,10 @@ func (s stamp) add(m Model, lists [][]ops.Op) {
 	if m.Hosts > 0 {
 		fmt.Fprintf(s, "H=%d\n", m.Hosts)
 	}
-	if m.Computes != nil {
-		fmt.Fprintf(s, "%+v\n", *m.Computes)
+	if c := m.Computes; c != nil {
+		w := c.Schedule // no operation depends on its Teaches
+		fmt.Fprintf(s, "{Schedule:{Mesh:%+v Tensors:%+v Ops:%+v Moves:%+v Types:%+v} Extents:%+v Counts:%+v "+
+			"ElementSize:%d}\n", w.Mesh, w.Tensors, w.Ops, w.Moves, w.Types, c.Extents, c.Counts, c.ElementSize)
 	}
 	for r, list := range lists {
 		fmt.Fprintf(s, "rank %d\n%s", r, ops.Lines(list))

@@ -41,7 +41,7 @@ func (g *graph) text(n int32) string {
 func (g *graph) wordText(n int32) string {
 	w, _ := g.item(n)
 	switch {
-	case ofStream(w.At.Buffer):
+	case ops.OfStream(w.At):
 		return fmt.Sprintf("note %s = %d", w.At.Buffer, w.Value)
 	case !w.Write:
 		return "wait " + g.wordName(w.At) + fmt.Sprintf(" == %d", w.Value)
@@ -76,7 +76,7 @@ func opText(o *ops.Op) string {
 	}
 	var reads, writes []string
 	for _, u := range o.Uses {
-		if strings.HasPrefix(u.At.Buffer, workspacePrefix) {
+		if ops.IsWorkspace(u.At) {
 			continue
 		}
 		name := fmt.Sprintf("%s@%d[%d:%d]", u.At.Buffer, u.At.Rank, u.At.Offset, u.At.Offset+u.Bytes)

@@ -122,7 +122,7 @@ func (t *tracer) length(n int32) int {
 		switch o.Kind {
 		case ops.Product:
 			return 100
-		case ops.Copy, ops.Sum, ops.Apply, ops.Call:
+		case ops.Copy, ops.Sum, ops.Apply, ops.Call, ops.Take:
 			return 40
 		}
 		return 2

@@ -72,7 +72,7 @@ func (p *proof) productsAndCopies() (products, copies []int32) {
 func (p *proof) needs() (first, edges []int32) {
 	var from, to []int32
 	for _, m := range p.memories() {
-		if ofStream(m.buffer) {
+		if ops.OfStream(ops.Loc{Buffer: m.buffer}) {
 			continue
 		}
 		m.list = slices.DeleteFunc(m.list, func(a access) bool {
@@ -87,7 +87,7 @@ func (p *proof) needs() (first, edges []int32) {
 		if x.run != 0 || x.kind != leave {
 			continue
 		}
-		for _, b := range p.before(int32(n)) { // a collective needs what its ranks bring
+		for _, b := range p.before(int32(n)) { // a collective needs the data of its ranks
 			if p.nodes[b].kind == enter {
 				from, to = append(from, b), append(to, int32(n))
 			}

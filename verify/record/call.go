@@ -18,7 +18,7 @@ func (l *launch) called() string {
 	return ops.LaunchOf(int64(l.grid.X), int64(l.block.X), args...)
 }
 
-// called records work of the caller's own, with the memory that it is given.
+// called records a call of the caller's work, with the memory that it is given.
 func (d *Driver) called(name string) plan.Call {
 	return func(on driver.Stream, to plan.Range, from []plan.Range) error {
 		from = slices.Clone(from)

@@ -33,9 +33,8 @@ type shape struct {
 // odd is the place of the odd shape among the cases.
 const odd = 1
 
-// cases are the shapes to record a program at, for so many ranks and elements of so many
-// bytes: a small one, an odd one and a large one; with uneven parts the small one for
-// counts of zero as well.
+// cases returns the shapes at which a program is recorded, for a number of ranks and the bytes of an element: a small,
+// an odd and a large shape. With uneven parts it adds the odd shape with counts of zero.
 func cases(p *hostir.Program, ranks int, element int64) ([]shape, error) {
 	n := countsOf(p, ranks)
 	var list []shape
@@ -80,7 +79,7 @@ func countsOf(p *hostir.Program, ranks int) int {
 		return 0
 	}
 	n := int64(0)
-	env := environment(p, ops.Case{Ranks: ranks})
+	env := ops.Case{Ranks: ranks}.Env(p)
 	for _, b := range p.Buffers {
 		for env["q"] = range int64(ranks) {
 			for env["c"] = range int64(ranks) {
@@ -113,9 +112,8 @@ func fit(p *hostir.Program, ranks int, element int64, base map[schedule.Extent]i
 		extents[schedule.M], extents[schedule.P] = max(rows, 1), slices.Max(counts)+1
 	}
 	maps.Copy(extents, p.Schedule.Constants())
-	c := ops.Case{Ranks: ranks, Counts: counts, M: extents[schedule.M], K: extents[schedule.K], N: extents[schedule.N],
-		ElementSize: element, Extents: map[string]int64{}}
-	for _, e := range schedule.Extents()[3:] {
+	c := ops.Case{Ranks: ranks, Counts: counts, ElementSize: element, Extents: hostir.Env{}}
+	for _, e := range schedule.Extents() {
 		c.Extents[string(e)] = extents[e]
 	}
 	return c
@@ -134,14 +132,6 @@ func bounded(p *hostir.Program, counts []int64) []int64 {
 	return list
 }
 
-// environment has the values for evaluating the program's expressions.
-func environment(p *hostir.Program, c ops.Case) hostir.Env {
-	env := hostir.Env{"D": int64(c.Ranks), "M": c.M, "K": c.K, "N": c.N}
-	maps.Copy(env, c.Extents)
-	maps.Copy(env, p.Constants)
-	return env
-}
-
 // grown doubles extents until a chunk of each buffer is wide; a chunk of a single extent
 // need not be. A bias, which is not cut, is left as it is, and so, beside chunks of two
 // extents, is a chunk of an extent and a constant: two such extents would make the others
@@ -153,16 +143,7 @@ func grown(p *hostir.Program, c ops.Case) (ops.Case, error) {
 			e == schedule.P || len(c.Counts) > 0 && e == schedule.M {
 			return
 		}
-		switch e {
-		case schedule.M:
-			c.M *= 2
-		case schedule.K:
-			c.K *= 2
-		case schedule.N:
-			c.N *= 2
-		default:
-			c.Extents[string(e)] *= 2
-		}
+		c.Extents[string(e)] *= 2
 	}
 	most := 0
 	for _, b := range p.Buffers {
@@ -174,7 +155,7 @@ func grown(p *hostir.Program, c ops.Case) (ops.Case, error) {
 			continue
 		}
 		for range 30 {
-			env := environment(p, c)
+			env := c.Env(p)
 			n, err := b.Chunk.Eval(env)
 			if err != nil {
 				return c, err
@@ -205,7 +186,7 @@ func extentsOf(b hostir.Buffer) map[schedule.Extent]bool {
 
 // String is "M 3, K 5, N 7".
 func (c shape) String() string {
-	s := fmt.Sprintf("M %d, K %d, N %d", c.M, c.K, c.N)
+	s := fmt.Sprintf("M %d, K %d, N %d", c.Extents["M"], c.Extents["K"], c.Extents["N"])
 	if len(c.Counts) > 0 {
 		s += fmt.Sprintf(", counts %d", c.Counts[:min(len(c.Counts), 8)])
 	}

@@ -8,14 +8,14 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Collectives are the device's own.
+// Collectives returns the device itself.
 func (d *Driver) Collectives() (driver.Collectives, error) { return d, nil }
 
 // CommGetUniqueID makes an id.
 func (d *Driver) CommGetUniqueID() (driver.CommID, error) { return driver.CommID{1}, nil }
 
-// Over says that the ranks are on several hosts, so many on each: the communicator is then of the ranks of this one's
-// number on each host.
+// Over puts the ranks on several hosts, each of them with this number of ranks. The communicator then joins the ranks
+// that have this rank's number on their hosts.
 func (d *Driver) Over(each int) { d.each = each }
 
 // member is the rank of the program that a rank of the communicator is.

@@ -119,7 +119,7 @@ func (d *Driver) Properties() driver.Properties {
 		Multiprocessors: 132, Major: 9, Memory: int64(space), Version: 12040}
 }
 
-// Context is a number of the rank's own.
+// Context is a number that no other rank has.
 func (d *Driver) Context() uintptr { return uintptr(d.rank + 1) }
 
 // DeviceCanAccessPeer is true.

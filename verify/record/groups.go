@@ -14,9 +14,9 @@ type made struct {
 	ranges [][]ops.Use
 }
 
-// grouped collects the parts of a launch of tiles. Of a part's groups, which follow each other, it keeps the first
-// one's operations: the next ones' are the same by words of their own, each as far from the one before, and together
-// they use what the part uses.
+// grouped collects the parts of a launch of tiles. The groups of a part follow each other, and grouped keeps the
+// operations of the first. Each later group has the same operations and words of its own, at one distance from the
+// words of the group before. All groups together use the part's memory.
 type grouped struct {
 	parts  []groupedPart
 	number int            // of the last part that is one
@@ -55,7 +55,7 @@ func (g *grouped) add(list []made, outside, groups bool) error {
 	p.groups++
 	for _, o := range list {
 		for _, w := range o.Words {
-			if was, known := g.used[w.At]; known && was != at && groups && !outside && !isStep(w.At) {
+			if was, known := g.used[w.At]; known && was != at && groups && !outside && !ops.IsStep(w.At) {
 				return fmt.Errorf("its word %s is another group's", w.At)
 			}
 			if g.used == nil {
@@ -67,7 +67,7 @@ func (g *grouped) add(list []made, outside, groups bool) error {
 	return nil
 }
 
-// follows says that the operations are those of the part's next group.
+// follows reports whether the operations are the next group of the part.
 func (g *grouped) follows(p groupedPart, list []made) bool {
 	if len(list) != len(p.list) {
 		return false
@@ -93,10 +93,10 @@ func (g *grouped) follows(p groupedPart, list []made) bool {
 }
 
 func withoutSteps(words []ops.Word) []ops.Word {
-	return slices.DeleteFunc(slices.Clone(words), func(w ops.Word) bool { return isStep(w.At) })
+	return slices.DeleteFunc(slices.Clone(words), func(w ops.Word) bool { return ops.IsStep(w.At) })
 }
 
-// merge adds a group's ranges to those of the groups before it.
+// merge adds a group's ranges to the ranges of the groups before it.
 func (p *groupedPart) merge(list []made) error {
 	for i, o := range list {
 		to := &p.list[i]
@@ -143,7 +143,7 @@ func (g *grouped) launch() (list []ops.Op, err error) {
 	return list, nil
 }
 
-// first are the words of the first group, at the launch's beginning, where those of the others follow.
+// first returns the words of the first group, at the launch's beginning, where the words of the other groups follow.
 func (g *grouped) first(words []ops.Word, groups int) ([]ops.Word, error) {
 	n := len(words) / groups
 	for i, w := range words {
@@ -156,7 +156,7 @@ func (g *grouped) first(words []ops.Word, groups int) ([]ops.Word, error) {
 	return words[:n], nil
 }
 
-// whole is the range that ranges are together. Those that are written don't overlap.
+// whole is the range that ranges are together. Written ranges don't overlap.
 func whole(ranges []ops.Use) (ops.Use, error) {
 	slices.SortFunc(ranges, func(a, b ops.Use) int { return cmp.Compare(a.At.Offset, b.At.Offset) })
 	all := ranges[0]

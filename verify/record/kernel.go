@@ -16,19 +16,19 @@ import (
 type kind struct {
 	sum      bool // its result is the sum of all it reads
 	widens   bool // which it keeps in fp32
-	narrows  bool // what it reads is of fp32
+	narrows  bool // it reads fp32
 	function bool // its result is that function of all it reads
 	oneBlock bool // it is correct with one block only
 	waits    bool // each of its blocks awaits its words, a thread each
 	posts    bool // it posts its words, a thread each
 	heads    bool // the last of its parameters is the width of a head
-	norms    bool // the last of its parameters is what it adds to the mean of squares, a double
+	norms    bool // its last parameter, a double, is added to the mean of squares
 	gathers  bool // it makes a copy for each tensor that it reads
 	tiles    bool // its launch has a beginning, a part for each shard, and an end
 	once     bool // all of its blocks must run at the same time
-	groups   bool // each part of its launch stands once for each group of tiles, which has words of its own
-	call     bool // it is the caller's own, whose name follows
-	packets  bool // it sends packets, a copy to each peer, and adds up what lands, or copies that
+	groups   bool // each part of its launch stands once for each group of tiles, and no two groups share words
+	call     bool // it is the caller's, whose name follows
+	packets  bool // it sends packets, a copy to each peer, and adds up or copies the packets that land
 }
 
 // kinds of kernels, by the first part of their names; their templates say how each is launched.
@@ -72,11 +72,11 @@ type launch struct {
 	words       []uint64 // of the parameters
 }
 
-// threads are the most of a block, and multiprocessors those of the simulated device.
+// threads are the most of a block; multiprocessors are the simulated device's.
 const threads, multiprocessors = 1024, 132
 
-// blocks are the operations of the launch, which all of its blocks do together, or each for its
-// part: then they are those of the first block for the parts of all.
+// blocks returns the operations of the launch. All its blocks do them together, or each block does them for its part:
+// it then returns the operations of the first block, on the parts of all blocks.
 func (l *launch) blocks(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	if k.tiles {
 		o.AtOnce, o.ByBlocks = k.once, k.groups
@@ -130,7 +130,7 @@ func together(whole, list []ops.Op, used map[ops.Loc]bool) error {
 	apart := int64(0)
 	for i := range list {
 		to, from := &whole[i], &list[i]
-		words := slices.DeleteFunc(slices.Clone(to.Words), func(w ops.Word) bool { return isStep(w.At) })
+		words := slices.DeleteFunc(slices.Clone(to.Words), func(w ops.Word) bool { return ops.IsStep(w.At) })
 		if from.Kind != to.Kind || len(from.Words) != len(words) ||
 			len(from.Uses) != len(to.Uses) && len(from.Uses) > 0 {
 			return fmt.Errorf("it does\n\t%s\nand the first block\n\t%s", from, to)
@@ -264,7 +264,7 @@ func (p *phases) take(t driver.Touch) error {
 	if err != nil {
 		return err
 	}
-	if strings.HasPrefix(at.Buffer, "count[") {
+	if ops.IsCount(at) {
 		return p.count(t, at)
 	}
 	if to := p.words(t, at); to != nil {
@@ -306,9 +306,9 @@ func (p *phases) words(t driver.Touch, at ops.Loc) *ops.Op {
 		return &waits.words
 	case t.Kind == driver.TouchPost:
 		return post
-	case isStep(at) && len(p.closing.words.Words) > 0:
+	case ops.IsStep(at) && len(p.closing.words.Words) > 0:
 		return &p.closing.notes
-	case isStep(at):
+	case ops.IsStep(at):
 		return &p.opening.notes
 	case t.Kind == driver.TouchWrite && p.closing.awaits(at):
 		return &p.closing.resets

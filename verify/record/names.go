@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
@@ -13,10 +12,10 @@ import (
 
 // Names resolve the streams, events and addresses in the calls of a run.
 type Names struct {
-	Regions []plan.Region
+	Regions plan.Regions
 	Streams map[driver.Stream]string
-	// Beside are the streams that may hold events and no operation of the run: the group's own, on which it
-	// orders its runs, and the plan's own main where the run is on another, on which the plan drains.
+	// Beside are the streams that may hold events and no operation of the run: the group's stream, on which it
+	// orders its runs, and the plan's main where the run is on another stream, on which the plan drains.
 	Beside []driver.Stream
 	Type   driver.Type // of the plan's elements
 	Rank   int
@@ -24,10 +23,10 @@ type Names struct {
 
 // Of are the names of a bound plan whose runs are enqueued on main.
 func Of(p *plan.Plan, main driver.Stream, t driver.Type) Names {
-	n := Names{Regions: p.Layout(), Streams: map[driver.Stream]string{main: "main"}, Type: t,
+	n := Names{Regions: p.Layout(), Streams: map[driver.Stream]string{main: plan.MainStream}, Type: t,
 		Rank: p.Rank(), Beside: []driver.Stream{p.Side()}}
 	for s, name := range p.Streams() {
-		if name != "main" {
+		if name != plan.MainStream {
 			n.Streams[s] = name
 		} else if s != main {
 			n.Beside = append(n.Beside, s)
@@ -76,7 +75,7 @@ func (n *Names) resolve(calls []call) ([]ops.Op, error) {
 		list = append(list, o)
 	}
 	if waited > 0 && len(list) > waited {
-		// A peer's wait may need what this rank would enqueue after its own.
+		// A peer's wait may need a post that this rank enqueues after its wait.
 		return nil, fmt.Errorf("operation %d: the host waits for the device before it, in the midst of a run", waited)
 	}
 	return normalise(list), nil
@@ -120,12 +119,10 @@ func (n *Names) loc(p driver.Ptr) (ops.Loc, error) {
 	return ops.Loc{Rank: r.Rank, Buffer: r.Name, Offset: int64(p - r.Base)}, err
 }
 
-// region is the one that an address lies in.
+// region is the region that an address lies in.
 func (n *Names) region(p driver.Ptr) (plan.Region, error) {
-	for i := range n.Regions {
-		if r := &n.Regions[i]; p >= r.Base && p < r.Base+driver.Ptr(r.Bytes) {
-			return *r, nil
-		}
+	if r, ok := n.Regions.Find(p); ok {
+		return r, nil
 	}
 	return plan.Region{Base: p}, fmt.Errorf("address %#x lies in no buffer of the plan", p)
 }
@@ -137,18 +134,15 @@ func (n *Names) word(o *ops.Op, at driver.Ptr, value uint32, write bool) error {
 	if err != nil {
 		return err
 	}
-	if isStep(loc) {
+	if ops.IsStep(loc) {
 		value &= 0xffff
 	}
 	o.Words = append(o.Words, ops.Word{Write: write, At: loc, Value: value})
 	return nil
 }
 
-// isStep reports whether a place is a stream's step word.
-func isStep(l ops.Loc) bool { return strings.HasPrefix(l.Buffer, "step[") }
-
-// rows are rows of so many bytes each: one range where they lie one after another, else a part of the columns of a
-// buffer, of all of whose rows they must be.
+// rows returns the use of height rows, each of width bytes: one range where they lie one after another, else a part of
+// the columns of a buffer. The rows must then be all rows of the buffer.
 func (n *Names) rows(at driver.Ptr, pitch, width, height int64) (ops.Use, error) {
 	loc, err := n.loc(at)
 	u := ops.Use{At: loc, Bytes: width * height}

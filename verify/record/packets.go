@@ -8,10 +8,10 @@ import (
 )
 
 // packets are the operations of a block of a kernel of packets: a copy to each peer, the posts and the waits by flags,
-// and the sum, or the copies of a gather.
+// the sum, or the copies of a gather, and the take of the packets that these read.
 func (l *launch) packets(n *Names, o ops.Op, k kind) (list []ops.Op, err error) {
-	copied, sum, signal := o, o, o
-	copied.Kind, sum.Kind, signal.Kind = ops.Copy, ops.Sum, ops.Signal
+	copied, sum, take, signal := o, o, o, o
+	copied.Kind, sum.Kind, take.Kind, signal.Kind = ops.Copy, ops.Sum, ops.Take, ops.Signal
 	posts, waits, resets := signal, wait{}, 0
 	most := len(l.touches) / 4 // there is more than a copy, a post, a wait and a reset a peer
 	list, sum.Uses = make([]ops.Op, 0, most), make([]ops.Use, 0, most)
@@ -32,12 +32,15 @@ func (l *launch) packets(n *Names, o ops.Op, k kind) (list []ops.Op, err error) 
 		case flag:
 			waits.resets.Words = append(waits.resets.Words, word)
 			resets++
-		case isStep(at):
+		case ops.IsStep(at):
 			err = n.word(&waits.notes, t.At, t.Value, true)
 		case t.Type != n.Type && !k.gathers:
 			err = fmt.Errorf("a sum of %s in a plan of %s", t.Type, n.Type)
 		case len(posts.Words)+resets > 0 || len(list) == 0 && len(copied.Uses) == 0 && l.alone():
 			sum.Uses = append(sum.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes})
+			if t.Packets {
+				take.Uses = append(take.Uses, ops.Use{Write: true, At: at, Bytes: t.Bytes})
+			}
 		default:
 			copied.Uses = append(copied.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes})
 		}
@@ -58,7 +61,7 @@ func (l *launch) packets(n *Names, o ops.Op, k kind) (list []ops.Op, err error) 
 		sum.Kind = ops.Copy
 		parts = append(parts[:2], copies(sum)...)
 	}
-	for _, part := range parts {
+	for _, part := range append(parts, take) {
 		if len(part.Words)+len(part.Uses) > 0 {
 			list = append(list, part)
 		}
@@ -76,8 +79,8 @@ func (l *launch) alone() bool {
 	return true
 }
 
-// landed names the place of a touch. Of packets it is the one in the rank's data, or the word for their sender, which
-// each block has one of; the half and the block's turn must be those of the memory that they land in.
+// landed names the place of a touch. A touch of packets is in the rank's data, or is the word of their sender, one for
+// each block. The half and the block's turn must belong to the memory in which the packets land.
 func (l *launch) landed(n *Names, t driver.Touch) (at ops.Loc, flag bool, err error) {
 	r, err := n.region(t.At)
 	if err != nil {

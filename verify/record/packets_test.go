@@ -30,8 +30,8 @@ func packetTouches() []driver.Touch {
 	return list
 }
 
-// TestPackets: a launch of packets is recorded as a copy, posts, waits and a sum, and refused where they land elsewhere
-// or in another half.
+// TestPackets: a launch of packets is recorded as a copy, posts, waits, a sum and a take, and refused where they land
+// elsewhere or in another half.
 func TestPackets(t *testing.T) {
 	landing := plan.Region{Name: "landed", Base: 8192, Bytes: 768, Flags: "arrived", Data: 16, Part: 128, Half: 256}
 	peers := landing
@@ -43,6 +43,7 @@ main: copy by kernel packets by blocks: read A@0+0 16B, write landed@1+0 16B
 main: signal by kernel packets by blocks: arrived@1+0 = 1
 main: signal by kernel packets by blocks: arrived@0+4 == 1, arrived@0+4 = 0, step[main]@0+0 = 1
 main: sum by kernel packets by blocks: read A@0+0 16B, read landed@0+16 16B, read C@0+0 16B, write C@0+0 16B
+main: take by kernel packets by blocks: write landed@0+16 16B
 `
 	for _, c := range []struct {
 		name string

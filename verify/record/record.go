@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"sync"
@@ -13,7 +14,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/group/store"
-	places "ovgen/runtime/launch"
+	places "ovgen/runtime/launcher"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -71,9 +72,10 @@ func cause(errs []error) error {
 // only the counted rows.
 func (s *Subject) Prove(ctx context.Context, at ops.Case, lists [][]ops.Op) error {
 	if len(at.Counts) > 0 {
-		at.M = 0
+		at.Extents = maps.Clone(at.Extents)
+		at.Extents["M"] = 0
 		for _, n := range at.Counts {
-			at.M += n
+			at.Extents["M"] += n
 		}
 	}
 	model, err := prove.Of(s.Program, at)
@@ -116,9 +118,7 @@ func (r *rank) join(ctx context.Context, network store.Network) error {
 
 // record makes the plan and binds it twice; each time it records runs.
 func (r *rank) record(ctx context.Context, g *group.Group) (err error) {
-	x := r.at.Extents
-	r.run, err = r.Made.New(ctx, g, harness.Shape{M: int(r.at.M), K: int(r.at.K), N: int(r.at.N), N2: int(x["N2"]),
-		N3: int(x["N3"]), F: int(x["F"]), W: int(x["W"]), P: int(x["P"]), Type: r.typ})
+	r.run, err = r.Made.New(ctx, g, harness.Sized(r.at.Extents, r.typ))
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (r *rank) memory() (harness.Buffers, error) {
 		if b.Owner != hostir.Caller || b.Tensor.Root && r.at.Rank != 0 {
 			continue
 		}
-		n, err := b.Elements.Eval(environment(r.Program, r.at))
+		n, err := b.Elements.Eval(r.at.Env(r.Program))
 		if err != nil {
 			return to, err
 		}
@@ -217,10 +217,10 @@ func (r *rank) runs(ctx context.Context, when string) error {
 	return r.compare("own run"+when, r.own(), func() error { return r.run.Run(ctx) })
 }
 
-// own is the stream that the plan's own runs are enqueued on.
+// own is the stream that the plan's Run enqueues on.
 func (r *rank) own() driver.Stream {
 	for s, name := range r.base().Streams() {
-		if name == "main" {
+		if name == plan.MainStream {
 			return s
 		}
 	}
@@ -253,7 +253,7 @@ func differ(want, got []ops.Op) error {
 			return &DifferenceError{Operation: i, Want: w.String(), Got: "nothing"}
 		}
 		g := got[i]
-		w.Step, w.Node, g.Step = 0, nil, 0 // calls don't show nodes, and have numbers of their own
+		w.Step, w.Node, g.Step = 0, nil, 0 // calls don't show nodes, and are numbered otherwise
 		if !reflect.DeepEqual(w, g) {
 			return &DifferenceError{Operation: i, Want: w.String(), Got: g.String()}
 		}

@@ -3,18 +3,17 @@ package record
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"ovgen/runtime/driver"
 	"ovgen/verify/ops"
 )
 
-// tileThreads are those of a block that makes tiles.
+// tileThreads are the threads of a block that makes tiles.
 const tileThreads = 384
 
-// parts are the operations of a launch of tiles: block 0 of its touches is its beginning, the last is its end where it
-// reads nothing, and each other one is a part, or a group of tiles of one. Tiles that are summed are so behind a wait,
-// or as what was just made.
+// parts returns the operations of a launch of tiles. Block 0 of its touches is its beginning, and the last block is its
+// end if it reads nothing. Each other block is a part, or a group of tiles of a part. A sum reads tiles behind a wait,
+// or tiles that the part has just made.
 func (l *launch) parts(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	last := 0
 	for _, t := range l.touches {
@@ -72,7 +71,7 @@ func (x *tilePart) take(t driver.Touch) error {
 	}
 	word := func(o *ops.Op) error { return x.names.word(o, t.At, t.Value, t.Kind != driver.TouchWait) }
 	switch {
-	case strings.HasPrefix(at.Buffer, "count["):
+	case ops.IsCount(at):
 		if x.count.Buffer != "" && x.count != at || t.Kind != driver.TouchWrite {
 			return fmt.Errorf("it counts in %s and in %s", x.count, at)
 		}
@@ -87,7 +86,7 @@ func (x *tilePart) take(t driver.Touch) error {
 		return word(&x.signal.words)
 	case t.Kind == driver.TouchPost:
 		return word(&x.posts)
-	case isStep(at):
+	case ops.IsStep(at):
 		return word(&x.signal.notes)
 	case t.Kind == driver.TouchWrite && x.signal.awaits(at):
 		return word(&x.signal.resets)

@@ -5,13 +5,14 @@ import (
 	"strconv"
 
 	"ovgen/schedule"
+	"ovgen/verify/reading"
 )
 
-// The harness stands in for the caller's own work: of what a rank has of the operands, the result's first block is the
+// The harness stands in for the caller's work. It takes a rank's part of each operand: the result's first block is the
 // first operand's end, the next block the second's, and so on; a block that is longer than its operand goes on with the
 // operand's end again.
 
-// called is what the stand-in makes of a call, on every rank.
+// called is the result that the stand-in makes for a call, on every rank.
 func (p *Problem) called(s Step, v map[string]Values) Values {
 	made := Values{Want: make([]float64, p.Elements(s.C))}
 	bounded := slices.ContainsFunc(s.In, func(name string) bool { return v[name].Bound != nil })
@@ -40,33 +41,23 @@ func (p *Problem) called(s Step, v map[string]Values) Values {
 	return made
 }
 
-// held is the part of a tensor that a rank has ahead of a call. A tensor that is not declared has all rows, and columns
-// that lie as those of the operand that it has them from.
-func (p *Problem) held(name string, rank int) Part {
+// held returns the part of a tensor that a rank has ahead of a call. A tensor that is not declared has all rows, and
+// its columns lie like the columns of its operand.
+func (p *Problem) held(name string, rank int) reading.Part {
 	if p.has(name) {
 		part, _ := p.Part(name, rank) // Check has placed every tensor
 		return part
 	}
 	var t schedule.Tensor
-	for _, n := range p.sizes(name) {
+	for _, n := range p.sized().Sizes(name) {
 		t.Axes = append(t.Axes, schedule.Dim(schedule.Extent(strconv.Itoa(n))))
 	}
 	last := len(t.Axes) - 1
 	if p.columnsSpread(name) {
 		t.Axes[last].Outer = []schedule.Split{schedule.DIDx(schedule.D)}
 	}
-	part, _ := PartOf(t, p.Extents, rank, nil)
+	part, _ := reading.PartOf(t, p.Extents, rank, nil)
 	return part
-}
-
-// sizes are the extents of a tensor that an operation makes.
-func (p *Problem) sizes(name string) (list []int) {
-	o, _ := p.schedule().Maker(name)
-	c, _ := p.schedule().Contraction(o) // way has read it
-	for _, letter := range c.Out {
-		list = append(list, p.length(o, c, string(letter)))
-	}
-	return list
 }
 
 // columnsSpread reports whether the ranks share the columns of a tensor out.
@@ -76,9 +67,9 @@ func (p *Problem) columnsSpread(name string) bool {
 		return ok && axis == len(t.Axes)-1
 	}
 	o, _ := p.schedule().Maker(name)
-	c, _ := p.schedule().Contraction(o)
-	for i, in := range c.In {
-		if in[len(in)-1] == c.Out[len(c.Out)-1] {
+	x := p.sized().Index(o)
+	for i, in := range x.In {
+		if in[len(in)-1] == x.Out[len(x.Out)-1] {
 			return p.columnsSpread(o.In[i])
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"ovgen/schedule"
 )
 
-// TypeOf is the type of a tensor's elements: its own, fp32, or that of the problem.
+// TypeOf is the type of a tensor's elements: fp32 where the tensor says so, or the problem's type.
 func (p *Problem) TypeOf(name string) driver.Type {
 	if p.Tensor(name).Type == schedule.FP32 {
 		return driver.FP32
@@ -22,7 +22,7 @@ func narrowed(_ schedule.Func, v Values, _ map[string]Values, p *Problem, bounde
 	}
 	made.Bound = make([]float64, len(v.Want))
 	for i, x := range v.Want {
-		made.Bound[i] = rounding(x, v.off(i), p.Type)
+		made.Bound[i] = rounding(x, v.Off(i), p.Type)
 	}
 	return made
 }

@@ -8,11 +8,12 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/schedule"
+	"ovgen/verify/reading"
 )
 
 // chain is operations on tensors with a letter for each axis: M, K, N and F are whole, m, k and f over the ranks.
 func chain(tensors string, ops ...schedule.Op) *Problem {
-	p := &Problem{Ops: ops, Extents: Extents{schedule.D: 4, schedule.M: 16, schedule.K: 64, schedule.N: 24,
+	p := &Problem{Ops: ops, Extents: reading.Extents{schedule.D: 4, schedule.M: 16, schedule.K: 64, schedule.N: 24,
 		schedule.F: 32}}
 	axes := map[rune]schedule.Axis{'M': m, 'K': k, 'N': n, 'F': schedule.Dim(schedule.F), 'k': inK, 'f': inF, 'm': rows}
 	for _, text := range strings.Fields(tensors) {

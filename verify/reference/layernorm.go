@@ -6,7 +6,7 @@ import (
 	"ovgen/schedule"
 )
 
-// normedAboutMean takes its mean from each row, divides what is left by the root of the mean of its
+// normedAboutMean takes its mean from each row, divides the rest by the root of the mean of its
 // squares, multiplies it by a weight and adds a bias. The result is never exact: there are always bounds. Of a row x
 // with errors e, the mean is off by mean(e) and by rounding; the rest by that and by its own rounding; and from there
 // it is as for normed. Where the mean of squares may be wholly wrong, so may the root.
@@ -19,12 +19,12 @@ func normedAboutMean(f schedule.Func, v Values, all map[string]Values, p *Proble
 		mean, size, meanOff := 0.0, 0.0, 0.0
 		for i := range columns {
 			mean, size = mean+v.Want[first+i]/n, size+math.Abs(v.Want[first+i])/n
-			meanOff += v.off(first+i) / n
+			meanOff += v.Off(first+i) / n
 		}
 		meanOff += (n + 2) * single * (size + meanOff)
 		squares, squaresOff := f.AddedToSquares(), 0.0
 		for i := range columns {
-			left[i], off[i] = v.Want[first+i]-mean, meanOff+v.off(first+i)
+			left[i], off[i] = v.Want[first+i]-mean, meanOff+v.Off(first+i)
 			off[i] += single * (math.Abs(left[i]) + off[i])
 			squares += left[i] * left[i] / n
 			squaresOff += (2*math.Abs(left[i])*off[i] + off[i]*off[i]) / n

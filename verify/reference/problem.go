@@ -8,6 +8,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/schedule"
+	"ovgen/verify/reading"
 )
 
 // Problem is operations on placed tensors at one size: each rank's operands and expected
@@ -15,10 +16,11 @@ import (
 type Problem struct {
 	Ops     []schedule.Op
 	Tensors []schedule.Tensor
-	Extents Extents // D included
+	Extents reading.Extents // D included
 	Type    driver.Type
 	Counts  []int // extents of uneven parts
 	steps   []Step
+	drawn   *drawing // nil before it is asked for
 }
 
 // Step is one operation of the plain way to the results, over whole tensors, named: a
@@ -28,7 +30,7 @@ type Step struct {
 	Does          Does
 	A, B, Bias, C string   // Bias is empty where there is none
 	Added         string   // to the result; empty where there is none
-	In            []string // of a call: what it reads, A first
+	In            []string // the operands of a call, A first
 	// Then are the functions of the result that no product applies.
 	Then []schedule.Func
 }
@@ -57,6 +59,7 @@ func (p *Problem) Check() error {
 	}
 	var err error
 	p.steps, err = p.way()
+	p.drawn = nil
 	return err
 }
 
@@ -90,9 +93,14 @@ func (p *Problem) Tensor(name string) schedule.Tensor {
 // has reports whether the operation has that tensor.
 func (p *Problem) has(name string) bool { return p.Tensor(name).Name != "" }
 
+// sized is the schedule as the explorer reads it too.
+func (p *Problem) sized() *reading.Sized {
+	return &reading.Sized{Schedule: p.schedule(), Extents: p.Extents, Counts: p.Counts}
+}
+
 // Part is the rank's part of a tensor.
-func (p *Problem) Part(name string, rank int) (Part, error) {
-	return PartOf(p.Tensor(name), p.Extents, rank, p.Counts)
+func (p *Problem) Part(name string, rank int) (reading.Part, error) {
+	return p.sized().Part(p.Tensor(name), rank)
 }
 
 // Elements of a whole tensor.
@@ -102,14 +110,14 @@ func (p *Problem) Elements(name string) int {
 			return p.Elements(s.A)
 		}
 		if s.C == name && !p.has(name) && s.Does == Calls {
-			sizes := p.sizes(name)
+			sizes := p.sized().Sizes(name)
 			return sizes[0] * sizes[1]
 		}
 		if s.C == name && !p.has(name) {
 			return s.M * s.N
 		}
 	}
-	n, _ := Elements(p.Tensor(name), p.Extents) // Check has seen every extent
+	n, _ := reading.Elements(p.Tensor(name), p.Extents) // Check has seen every extent
 	return n
 }
 
@@ -124,7 +132,7 @@ func (p *Problem) Multiplies() bool {
 	return slices.ContainsFunc(p.steps, func(s Step) bool { return s.Does == Multiplies })
 }
 
-// Copied reports whether a result is a copy, and of what.
+// Copied names the tensor that a result is a copy of, if it is one.
 func (p *Problem) Copied(name string) (of string, ok bool) {
 	i := slices.IndexFunc(p.steps, func(s Step) bool { return s.C == name && s.Does == Copies && len(s.Then) == 0 })
 	if i < 0 {
@@ -133,27 +141,10 @@ func (p *Problem) Copied(name string) (of string, ok bool) {
 	return p.steps[i].A, true
 }
 
-// Own reports whether each rank may have a tensor of its own under this name: one that is
-// whole on every rank and that no other rank's result depends on.
+// Own reports whether each rank may have other values of this tensor: an operand of products that is whole on
+// every rank, and on which the ranks need not agree.
 func (p *Problem) Own(name string) bool {
-	t := p.Tensor(name)
-	if p.Result(name) || t.Root || sharded(t) || p.Reduces() || !p.Multiplies() || len(p.Hidden()) > 0 || p.widened() {
-		return false
-	}
-	return !slices.ContainsFunc(p.Tensors, func(t schedule.Tensor) bool { return p.Result(t.Name) && sharded(t) })
-}
-
-// widened reports whether each rank makes columns of a result of which every rank gets all: what it makes them of is
-// then the same on all ranks.
-func (p *Problem) widened() bool {
-	return slices.ContainsFunc(p.Ops, func(o schedule.Op) bool {
-		c, err := p.schedule().Contraction(o)
-		if err != nil || len(o.In) != 2 || o.Call != "" || sharded(p.Tensor(o.Out)) {
-			return false
-		}
-		axis, _, spread := p.Tensor(o.In[1]).Sharded()
-		return spread && c.In[1][axis] == c.Out[len(c.Out)-1]
-	})
+	return p.Multiplies() && !p.Result(name) && p.Tensor(name).WholeEverywhere() && !p.schedule().MustAgree(name)
 }
 
 func sharded(t schedule.Tensor) bool {
@@ -162,7 +153,7 @@ func sharded(t schedule.Tensor) bool {
 }
 
 // Reduces reports whether the ranks' products are partial: the operands of one are spread
-// over the mesh along what it contracts.
+// over the mesh along the contracted axis.
 func (p *Problem) Reduces() bool { return p.schedule().Reduces() }
 
 // Steps are the operations that lead to the results.
@@ -185,14 +176,35 @@ func (p *Problem) way() ([]Step, error) {
 
 // step is one operation, with the sizes of its Index's letters.
 func (p *Problem) step(o schedule.Op) (Step, error) {
-	c, err := p.schedule().Contraction(o)
-	if err != nil {
-		return Step{}, err
-	}
 	if o.Call != "" {
 		return Step{Does: Calls, C: o.Out, A: o.In[0], In: p.schedule().OfPlan(o.In)}, nil
 	}
 	s := Step{C: o.Out, A: o.In[0], Bias: o.Bias(), Added: o.Added(), Product: Product{Type: p.Type}}
+	if err := s.functions(o); err != nil {
+		return s, err
+	}
+	if len(o.In) == 2 {
+		return s, p.multiply(&s, o)
+	}
+	x := p.sized().Index(o)
+	switch summed := x.Summed(); {
+	case len(o.In) > 2 || len(o.Then) > len(s.Then):
+		return s, none(o)
+	case summed == "" && x.In[0] == x.Out:
+		s.Does = Copies
+	case len(summed) == 1 && x.In[0] == summed+x.Out && len(o.Then) == 0:
+		s.Does = AddsUp
+	default:
+		return s, none(o)
+	}
+	return s, nil
+}
+
+// none is the error of an operation, or a function, that the reference can't compute.
+func none(o fmt.Stringer) error { return fmt.Errorf("no reference for %s", o) }
+
+// functions notes who applies an operation's functions: a product, a sum, or a separate kernel.
+func (s *Step) functions(o schedule.Op) error {
 	for _, f := range o.Then {
 		switch {
 		case ofKernel(o, f):
@@ -203,65 +215,41 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 		case f.Do == schedule.ApplyToFP32:
 			s.Sum = driver.FP32
 		default:
-			return s, fmt.Errorf("no reference for %s", f)
+			return none(f)
 		}
 	}
-	summed := c.Summed()
-	switch {
-	case len(o.In) == 1 && len(o.Then) > len(s.Then) || len(o.In) > 2 || len(o.In) == 2 && len(summed) != 1:
-		return s, fmt.Errorf("no reference for %s", o)
-	case len(o.In) == 1 && summed == "" && c.In[0] == c.Out:
-		s.Does = Copies
-		return s, nil
-	case len(o.In) == 1 && len(summed) == 1 && c.In[0] == summed+c.Out && len(o.Then) == 0:
-		s.Does = AddsUp
-		return s, nil
-	}
-	whole, batches := c, 1
-	if len(o.In) == 2 && len(c.In[0]) == 3 && len(c.Out) == 3 && c.In[0][0] == c.Out[0] { // rows of several batches
-		batches = p.length(o, c, c.Out[:1])
-		c.In, c.Out = []string{c.In[0][1:], c.In[1]}, c.Out[1:]
-	}
-	switch {
-	case len(o.In) == 1 || len(c.In[0]) != 2 || len(c.In[1]) != 2 || len(c.Out) != 2:
-		return s, fmt.Errorf("no reference for %s", o)
-	}
-	s.B = o.In[1]
-	m, n := c.Out[:1], c.Out[1:]
-	s.TransposedA, s.Transposed = c.In[0] == summed+m, c.In[1] == n+summed
-	if !s.TransposedA && c.In[0] != m+summed || !s.Transposed && c.In[1] != summed+n {
-		return s, fmt.Errorf("no reference for %s", o)
-	}
-	s.M, s.K, s.N = batches*p.length(o, whole, m), p.length(o, whole, summed), p.length(o, whole, n)
-	if p.spread(o, whole, summed) {
-		s.Parts = p.Extents[schedule.D]
-	}
-	return s, nil
+	return nil
 }
 
-// length is the extent of the axis of a letter.
-func (p *Problem) length(o schedule.Op, c schedule.Contraction, letter string) int {
-	for i, in := range o.In {
-		at := strings.Index(c.In[i], letter)
-		if at < 0 {
-			continue
-		}
-		if p.has(in) {
-			n, _ := p.Extents.Of(p.Tensor(in).Axes[at].Extent) // Check has seen every extent
-			return n
-		}
-		maker, _ := p.schedule().Maker(in)
-		inner, _ := p.schedule().Contraction(maker)
-		return p.length(maker, inner, inner.Out[at:at+1])
+// multiply makes a step a product of two matrices; the rows of A may come from several batches.
+func (p *Problem) multiply(s *Step, o schedule.Op) error {
+	sized := p.sized()
+	x := sized.Index(o)
+	length := func(letter string) int { return sized.Length(o, rune(letter[0])) }
+	a, b, out, summed, batches := x.In[0], x.In[1], x.Out, x.Summed(), 1
+	if len(a) == 3 && len(out) == 3 && a[0] == out[0] {
+		batches, a, out = length(out[:1]), a[1:], out[1:]
 	}
-	return 0
+	if len(a) != 2 || len(b) != 2 || len(out) != 2 || len(summed) != 1 {
+		return none(o)
+	}
+	m, n := out[:1], out[1:]
+	s.B, s.TransposedA, s.Transposed = o.In[1], a == summed+m, b == n+summed
+	if !s.TransposedA && a != m+summed || !s.Transposed && b != summed+n {
+		return none(o)
+	}
+	s.M, s.K, s.N = batches*length(m), length(summed), length(n)
+	if p.spread(o, x, summed) {
+		s.Parts = p.Extents[schedule.D]
+	}
+	return nil
 }
 
 // spread reports whether a contracted axis lies on several ranks, so that partial sums travel, or
 // arrives in shards, whose products a rank may add one after the other: either is rounded.
-func (p *Problem) spread(o schedule.Op, c schedule.Contraction, letter string) bool {
+func (p *Problem) spread(o schedule.Op, x reading.Index, letter string) bool {
 	for i, in := range o.In {
-		at := strings.Index(c.In[i], letter)
+		at := strings.Index(x.In[i], letter)
 		if axis, _, ok := p.Tensor(in).Sharded(); ok && axis == at {
 			return true
 		}
@@ -285,7 +273,7 @@ func (p *Problem) Work() (multiplications, elements int) {
 func (p *Problem) Input(name string, seed uint32, real bool) Input {
 	in := Input{Seed: seed, Limit: dense, Real: real || !p.Multiplies() && !p.addsUp()}
 	if p.Chained() {
-		d := p.drawn()[name]
+		d := p.draws().values[name]
 		in.Limit, in.Unit = limit(d.density), float32(d.unit)
 		return in
 	}

@@ -8,6 +8,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/schedule"
 	"ovgen/schedule/scheduletest"
+	"ovgen/verify/reading"
 )
 
 var (
@@ -18,7 +19,7 @@ var (
 )
 
 func problem(kind string, tensors map[string][]schedule.Axis) *Problem {
-	p := &Problem{Type: driver.BF16, Extents: Extents{
+	p := &Problem{Type: driver.BF16, Extents: reading.Extents{
 		schedule.D: 4, schedule.M: 16, schedule.K: 1024, schedule.N: 24, schedule.N2: 8,
 		schedule.N3: 16, schedule.F: 512}}
 	for _, name := range []string{"A", "B", "Bias", "C", "B2", "C2", "B3", "C3", "Gathered"} {

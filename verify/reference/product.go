@@ -9,8 +9,8 @@ import (
 	"ovgen/verify/functions"
 )
 
-// Values are a matrix in float64, row-major, with a bound for each element on how
-// far what a device makes may be from it (nil: it is exact).
+// Values are a matrix in float64, row-major, with a bound for each element on the error of a device's result (nil: the
+// result is exact).
 type Values struct {
 	Want, Bound []float64
 	// Largest magnitude that a sum of some of an element's partial sums can have.
@@ -24,7 +24,7 @@ type Product struct {
 	Transposed  bool              // B is [N,K], else [K,N]
 	TransposedA bool              // A is [K,M], else [M,K]
 	Func        schedule.FuncKind // of each element of that; empty is none
-	// Parts of K whose sums are made on ranks of their own: these partial sums and
+	// Parts of K whose sums are made on different ranks: these partial sums and
 	// the sums of some of them are rounded to the type before the last is added, also
 	// where there is one rank. 0 is a product that is rounded once.
 	Parts int
@@ -50,13 +50,13 @@ func subnormal(t driver.Type) float64 { return math.Ldexp(1, 1-bias(t)-t.Digits(
 //
 // The bound, where Real asks for it, with u the type's unit of rounding and
 // S = sum |a*b| + |bias|:
-//   - sums in fp32, in any order: s = (K + Parts + 1) * 2^-24 * S, and what A's
-//     own error brings in, sum |b| * A's bound;
+//   - sums in fp32, in any order: s = (K + Parts + 1) * 2^-24 * S, and A's
+//     error times B, sum |b| * A's bound;
 //   - partial sums p of Parts ranks that travel rounded: each is rounded once, and
-//     the running sums at most Parts times. Each of those is at most P = sum |p|
+//     the running sums at most Parts times. Each of these is at most P = sum |p|
 //     plus the errors so far, so all rounding is within 2 * Parts * u * (P + s),
 //     (Parts + 1) * u to first order and the rest for the higher ones;
-//   - a function widens an error by its slope, and a GPU's own adds one (package functions);
+//   - a function widens an error by its slope, and the GPU's version of the function adds one (package functions);
 //   - the result is rounded once: u * (|want| + all that), and may lie half of
 //     the least number off near zero at each rounding.
 func (p Product) Of(a, b, bias Values) Values {
@@ -96,7 +96,7 @@ func transpose(v []float64, rows, columns int) []float64 {
 	return t
 }
 
-// plus adds a tensor to a result before the one rounding.
+// plus adds a tensor to a result before the one rounding, which it makes where there are no bounds.
 func (v Values) plus(added Values, t driver.Type) Values {
 	sum := Values{Want: make([]float64, len(v.Want))}
 	if v.Bound != nil {
@@ -106,10 +106,11 @@ func (v Values) plus(added Values, t driver.Type) Values {
 	for i, x := range added.Want {
 		sum.Want[i], most = v.Want[i]+x, max(most, math.Abs(x))
 		if v.Bound == nil {
+			sum.Want[i] = float64(formatOf(t).round(t, float32(sum.Want[i])))
 			continue
 		}
 		sum.Bound[i] = v.Bound[i] + (unit(t)+single)*(math.Abs(v.Want[i])+2*math.Abs(x)) +
-			added.off(i)*(1+2*unit(t))
+			added.Off(i)*(1+2*unit(t))
 	}
 	sum.Largest = v.Largest + most
 	return sum

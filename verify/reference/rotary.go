@@ -36,7 +36,7 @@ func turned(f schedule.Func, v Values, all map[string]Values, p *Problem, bounde
 		x, y := v.Want[i]*cosine, v.Want[partner]*sine
 		made.Want[i] = x + y
 		if bounded {
-			off := v.off(i)*math.Abs(cosine) + v.off(partner)*math.Abs(sine)
+			off := v.Off(i)*math.Abs(cosine) + v.Off(partner)*math.Abs(sine)
 			made.Bound[i] = rounding(made.Want[i], off+2*single*(math.Abs(x)+math.Abs(y)+off), p.Type)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 // barrier lets the ranks' streams start together by stream memory operations
 // between their arenas. It has two sets of words, used in turn: a rank that is
 // ahead posts the next barrier while another has yet to reset this one's words.
-// The gate is one more word, which this rank's host opens. Ranks of several hosts meet those of their number on the
-// other hosts first, by an all-gather of a word, and then those of their own host.
+// The gate is one more word, which this rank's host opens. On several hosts, ranks of one number first meet across the
+// hosts by an all-gather of a word. Then the ranks of each host meet.
 type barrier struct {
 	r      *rank
 	words  int64          // offset in every arena: two sets of one word a rank, then the gate

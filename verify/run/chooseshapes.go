@@ -29,11 +29,11 @@ func (o *options) chooseShapes(one harness.Shape, list, extents string) error {
 	if err := o.chooseExtents(extents); err != nil {
 		return err
 	}
-	if (o.command == "trace" || o.command == "layers") && len(o.shapes) > 1 {
-		return fmt.Errorf("%s takes one shape, not %d", o.command, len(o.shapes))
+	if o.command.single && len(o.shapes) > 1 {
+		return fmt.Errorf("%s takes one shape, not %d", o.command.name, len(o.shapes))
 	}
-	switch o.command {
-	case "list": // prints for each program whether the shape fits
+	switch o.command.name {
+	case "list", listDevices: // list prints for each program whether the shape fits
 		return nil
 	case "tune":
 		return o.fitFamilies()
@@ -62,7 +62,7 @@ func (o *options) fitFamilies() error {
 // fit checks that one program takes the shapes.
 func (o *options) fit(p *harness.Program) error {
 	shapes := o.shapes
-	if o.command == "layers" && len(shapes) > 0 {
+	if o.command.name == "layers" && len(shapes) > 0 {
 		shapes = o.bucketShapes(false)
 	}
 	if len(shapes) == 0 && o.extents != (harness.Shape{}) {

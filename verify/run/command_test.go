@@ -15,7 +15,7 @@ import (
 
 	"ovgen/generated/programs"
 	"ovgen/runtime/driver"
-	"ovgen/runtime/launch"
+	"ovgen/runtime/launcher"
 	"ovgen/verify/harness"
 )
 
@@ -105,7 +105,8 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %+v", x.args, o)
 		}
 	}
-	o := &options{command: "verify", types: []driver.Type{driver.BF16, driver.FP32}}
+	o := &options{command: commandOf([]string{"verify"})}
+	o.types = []driver.Type{driver.BF16, driver.FP32}
 	if got := o.typesOf(&programs[1]); len(got) != 1 || got[0] != driver.FP32 {
 		t.Errorf("a program of fp32 runs in %v", got)
 	}
@@ -155,7 +156,7 @@ func marked(text string) (pids []int, job string) {
 		var pid int
 		fmt.Sscanf(path, "/proc/%d/", &pid)
 		pids = append(pids, pid)
-		if _, rest, found := bytes.Cut(b, []byte(launch.EnvJob+"=")); found {
+		if _, rest, found := bytes.Cut(b, []byte(launcher.EnvJob+"=")); found {
 			end, _, _ := bytes.Cut(rest, []byte{0})
 			job = string(end)
 		}
@@ -241,8 +242,8 @@ var commandCases = []commandCase{
 		[]string{`"variant":"copies","gated":true`}},
 	{"bench linearreducescatterhosts allreducehosts -driver sim -ranks 4 -hosts 2 -network 1 -iters 1 " +
 		"-m 8 -k 8 -n 8", 0,
-		[]string{"each exchange waits 25µs and its bytes at 1 GB/s", "4 ranks of 2 hosts", "network, gated", "serial  ",
-			"all-reduce of"}},
+		[]string{"each exchange waits 25µs and its bytes at 1 GB/s", "4 ranks of 2 hosts", "network, gated",
+			"serial  ", "all-reduce of"}},
 	{"bench allgatherlinear,allgatherlinearkernels -driver sim -ranks 2 -iters 1 -m 8 -k 8 -n 8", 0,
 		[]string{"allgatherlinear replayed, gated", "allgatherlinearkernels eager"}},
 	{"layers allgatherlinear linearallreducetwoshot -driver sim -ranks 2 -layers 3 -buckets 2", 0,
@@ -311,7 +312,7 @@ func TestCommands(t *testing.T) {
 		}
 	}
 	rank := exec.Command(run, "verify", "all", "-oneprocess")
-	rank.Env = append(rank.Environ(), launch.EnvRank+"=0", launch.EnvSize+"=2")
+	rank.Env = append(rank.Environ(), launcher.EnvRank+"=0", launcher.EnvSize+"=2")
 	if out, err := rank.CombinedOutput(); err == nil ||
 		!strings.Contains(string(out), "-oneprocess starts all ranks itself") {
 		t.Errorf("a rank of a launcher: %v\n%s", err, out)

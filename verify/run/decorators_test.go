@@ -25,7 +25,7 @@ func TestDecorators(t *testing.T) {
 	for name, over := range map[string]func(driver.Driver) driver.Driver{
 		"a filter": func(d driver.Driver) driver.Driver { return inject.New(d) },
 		"a trace":  func(d driver.Driver) driver.Driver { return trace.New(d) },
-		"a meter":  func(d driver.Driver) driver.Driver { return &harness.Meter{Driver: d} },
+		"a meter":  func(d driver.Driver) driver.Driver { return harness.NewMeter(d) },
 		"a cache":  func(d driver.Driver) driver.Driver { return ipc.New(d, 0).Driver() },
 	} {
 		if _, ok := driver.CapturesOf(over(d)); !ok {

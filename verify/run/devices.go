@@ -10,7 +10,7 @@ import (
 	"ovgen/runtime/fabric"
 )
 
-// listDevices prints the devices of the driver and what joins them.
+// listDevices prints the devices of the driver and the links between them.
 func (o *options) listDevices(to io.Writer) (err error) {
 	name := o.driver
 	if name == "" || name == "auto" {

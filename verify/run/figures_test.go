@@ -5,7 +5,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/verify/harness"
-	"ovgen/verify/reference"
+	"ovgen/verify/reading"
 )
 
 // TestCollective holds the bytes that bandwidths are of against nccl-tests' rules.
@@ -26,7 +26,7 @@ func TestCollective(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := &lab{Tensors: &harness.Tensors{Program: &p, Shape: s, Problem: x,
-			Parts: map[string]reference.Part{}}}
+			Parts: map[string]reading.Part{}}}
 		for _, tensor := range p.Schedule.Tensors {
 			l.Parts[tensor.Name], err = x.Part(tensor.Name, 0)
 			if err != nil {

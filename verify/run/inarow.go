@@ -10,8 +10,8 @@ import (
 // mostInARow are the runs whose results are kept before the host looks at them.
 const mostInARow = 10
 
-// row makes so many runs without a wait of the host between them, so that a rank may be a run ahead of its peers. Each
-// has inputs of its own, and the plan is enqueued for it once, twice or three times, with nothing between.
+// row makes several runs without a wait of the host between them, so that a rank may be a run ahead of its peers. Each
+// run has new inputs, and the plan is enqueued for it once, twice or three times in direct sequence.
 func (c *checker) row(runs uint32) (first *harness.Mismatch, err error) {
 	kept := map[string]driver.Ptr{} // of the results of each run, one behind the other
 	for name, bytes := range c.Made() {

@@ -53,13 +53,13 @@ func Main(programs []harness.Program, code *driver.Code) int {
 		// The ranks of a launcher read the same line.
 		launch.Report(os.Stderr, fmt.Errorf(complaint+"%w", err), p.Rank == 0)
 		return exitTrouble
-	case o.devices:
+	case o.command.name == listDevices:
 		if err := o.listDevices(os.Stdout); err != nil {
 			fmt.Fprintf(os.Stderr, complaint+"%v\n", err)
 			return exitTrouble
 		}
 		return exitRight
-	case o.command == "list":
+	case o.command.name == "list":
 		o.list(os.Stdout)
 		return exitRight
 	case launch.IsRank():
@@ -108,7 +108,7 @@ func oneProcess(o *options, code *driver.Code) int {
 	err := group.Each(o.ranks, func(rank int) (err error) {
 		mine := *o
 		mine.seat = &seat{rank, network}
-		rights[rank], err = work(context.Background(), &mine, code)
+		rights[rank], err = o.command.do(context.Background(), &mine, code)
 		return err
 	})
 	switch {
@@ -144,7 +144,7 @@ func runRank(o *options, code *driver.Code) int {
 		fmt.Fprintf(os.Stderr, complaint+"%v\n", err)
 		return exitTrouble
 	}
-	right, err := work(context.Background(), o, code)
+	right, err := o.command.do(context.Background(), o, code)
 	switch {
 	case err != nil:
 		err = fmt.Errorf(complaint+"%w", err)
@@ -158,27 +158,4 @@ func runRank(o *options, code *driver.Code) int {
 		return exitWrong // the others leave quietly: rank 0 has printed it
 	}
 	return exitRight
-}
-
-func work(ctx context.Context, o *options, code *driver.Code) (right bool, err error) {
-	b, err := join(ctx, o, code)
-	if err != nil {
-		return false, err
-	}
-	defer func() { err = errors.Join(err, b.close(ctx)) }()
-	b.greet()
-	if err := b.affordable(); err != nil {
-		return false, err
-	}
-	switch o.command {
-	case "bench":
-		return true, b.bench(ctx)
-	case "tune":
-		return true, b.tune(ctx)
-	case "trace":
-		return true, b.trace(ctx)
-	case "layers":
-		return true, b.layers(ctx)
-	}
-	return b.verify(ctx)
 }

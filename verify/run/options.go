@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -69,78 +68,24 @@ trace: writes when each operation of a run was at work, for ui.perfetto.dev
 
 // options are the settings of the command line.
 type options struct {
-	command   string
+	command   *command
 	all       []harness.Program // that the binary holds
 	programs  []harness.Program
 	arguments [][]*harness.Program // the programs of each name on the command line
-	ranks     int
-	hosts     int
-	network   float64         // GB/s of the network that is played; 0: none is
-	shapes    []harness.Shape // without type; empty means the defaults
-	extents   harness.Shape   // values that replace every shape's
-	types     []driver.Type
-	driver    string
-	cache     string
-	iters     int
-	seed      uint32
 	json      bool
-	timeout   time.Duration
-	timed     bool // the timeout was asked for
-	counted   bool // the ranks were
-	sized     bool // -m, -k or -n was
-	delays    bool
-	straggler bool
-	rounds    int
-	nosteps   bool
-	long      bool
-	devices   bool
-	layers    int // of a model
-	buckets   int // of rows
-	out, svg  string
-	// oneProcess runs all ranks in this process, where each has a seat.
-	oneProcess bool
-	seat       *seat
+	running
+	sizing
+	disturbing
+	measuring
+	modelling
+	writing
+	texts texts // of flags that are read later
 }
 
 var (
 	errHelp  = errors.New("help")
 	errUsage = errors.New("usage")
 )
-
-// commands that there are.
-var commands = []string{"list", "verify", "bench", "tune", "trace", "layers"}
-
-// ofDevices is list where it lists devices, which reads other flags.
-const ofDevices = "list -devices"
-
-// readBy names the commands that read a flag; a flag that is not here is read by all except
-// list.
-var readBy = map[string][]string{
-	"devices": {ofDevices}, "driver": append(commands[1:], ofDevices), "ranks": append(commands, ofDevices),
-	"m": commands, "k": commands, "n": commands, "extents": commands, "type": commands,
-	"json": {"list", "verify", "bench", "tune", "layers"}, "iters": {"verify", "bench", "tune"},
-	"hosts": {"verify", "bench", "trace", "layers"}, "network": {"bench", "trace"},
-	"delays": {"verify"}, "straggler": {"verify"}, "layers": {"layers"}, "buckets": {"layers"},
-	"seed": {"verify", "bench", "tune", "trace"}, "nosteps": {"bench"}, "o": {"tune", "trace"}, "svg": {"trace"},
-}
-
-// unread names a flag that was given and that the command does not read.
-func (o *options) unread(f *flag.FlagSet) (err error) {
-	command := o.command
-	if command == "list" && o.devices {
-		command = ofDevices
-	}
-	f.Visit(func(f *flag.Flag) {
-		readers, listed := readBy[f.Name]
-		if !listed {
-			readers = commands[1:]
-		}
-		if err == nil && !slices.Contains(readers, command) {
-			err = fmt.Errorf("%s has no flag -%s (%s)", command, f.Name, strings.Join(readers, ", "))
-		}
-	})
-	return err
-}
 
 // parse reads COMMAND [NAME] with flags anywhere after the command.
 func parse(args []string, programs []harness.Program) (*options, error) {
@@ -150,34 +95,31 @@ func parse(args []string, programs []harness.Program) (*options, error) {
 	if slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]) {
 		return nil, errHelp
 	}
-	o := &options{command: args[0], all: programs}
-	if !slices.Contains(commands, o.command) {
-		return nil, fmt.Errorf("no command %q (list, verify, bench, tune, trace or layers)", o.command)
+	o := &options{command: commandOf(args), all: programs, running: running{hosts: 1, timeout: time.Minute}}
+	if o.command == nil {
+		return nil, fmt.Errorf("no command %q (list, verify, bench, tune, trace or layers)", args[0])
 	}
-	var t texts
-	f := o.flags(&t)
+	f := o.flags()
 	names, err := interleaved(f, args[1:])
 	if errors.Is(err, flag.ErrHelp) {
 		return nil, errHelp
 	} else if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.command, err)
+		return nil, o.command.unread(err)
 	}
-	if err := o.unread(f); err != nil {
-		return nil, err
-	}
-	o.settle(f, &t)
+	o.settle(f)
 	if err := errors.Join(o.choose(names, programs), o.check()); err != nil {
 		return nil, err
 	}
 	if err := o.unproven(); err != nil {
 		return nil, err
 	}
+	t := o.texts
 	return o, errors.Join(o.chooseTypes(t.types), o.chooseShapes(t.one, t.shapes, t.extents))
 }
 
-// unproven refuses a program that was not proven for so many ranks, as their New would.
+// unproven refuses a program that was not proven for this number of ranks, as its New would.
 func (o *options) unproven() error {
-	if o.command == "list" {
+	if o.command.do == nil {
 		return nil
 	}
 	for _, p := range o.programs {
@@ -191,51 +133,12 @@ func (o *options) unproven() error {
 	return nil
 }
 
-// texts are flags that need more than the flag package.
-type texts struct {
-	one                    harness.Shape
-	shapes, types, extents string
-	seed                   uint
-}
-
-// flags of all commands.
-func (o *options) flags(t *texts) *flag.FlagSet {
-	f := flag.NewFlagSet("run "+o.command, flag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	f.IntVar(&o.ranks, "ranks", 4, "")
-	f.IntVar(&o.hosts, "hosts", 1, "")
-	f.Float64Var(&o.network, "network", 0, "")
-	f.IntVar(&t.one.M, "m", 0, "")
-	f.IntVar(&t.one.K, "k", 0, "")
-	f.IntVar(&t.one.N, "n", 0, "")
-	f.StringVar(&t.shapes, "shapes", "", "")
-	f.StringVar(&t.extents, "extents", "", "")
-	f.StringVar(&t.types, "type", "", "")
-	f.StringVar(&o.driver, "driver", "", "")
-	f.StringVar(&o.cache, "cache", "", "")
-	f.IntVar(&o.iters, "iters", 0, "")
-	f.UintVar(&t.seed, "seed", 1, "")
-	f.BoolVar(&o.json, "json", false, "")
-	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "")
-	f.BoolVar(&o.delays, "delays", false, "")
-	f.BoolVar(&o.straggler, "straggler", false, "")
-	f.BoolVar(&o.nosteps, "nosteps", false, "")
-	f.BoolVar(&o.devices, "devices", false, "")
-	f.IntVar(&o.layers, "layers", 80, "")
-	f.IntVar(&o.buckets, "buckets", 20, "")
-	f.BoolVar(&o.oneProcess, "oneprocess", false, "")
-	f.BoolVar(&o.long, "long", false, "")
-	f.StringVar(&o.out, "o", map[string]string{"tune": "tuning.json", "trace": "trace.json"}[o.command], "")
-	f.StringVar(&o.svg, "svg", "", "")
-	return f
-}
-
 // settle derives the other options from the flags and the environment.
-func (o *options) settle(f *flag.FlagSet, t *texts) {
+func (o *options) settle(f *flag.FlagSet) {
 	if p, err := launch.FindPlace(); err == nil && launch.IsRank() { // of as many ranks as were started
 		o.ranks = p.Size
 	}
-	o.seed = uint32(t.seed)
+	o.seed = uint32(o.texts.seed)
 	if o.rounds = o.iters; o.rounds == 0 {
 		o.rounds = 16
 	}
@@ -268,7 +171,7 @@ func (o *options) choose(names []string, programs []harness.Program) error {
 	for _, p := range programs {
 		known = append(known, p.Name)
 	}
-	if o.command == "list" {
+	if o.command.do == nil {
 		if len(names) > 0 {
 			return fmt.Errorf("list takes no name")
 		}
@@ -276,7 +179,7 @@ func (o *options) choose(names []string, programs []harness.Program) error {
 		return nil
 	}
 	if len(names) == 0 {
-		return fmt.Errorf("%s what? (all, %s)", o.command, strings.Join(known, ", "))
+		return fmt.Errorf("%s what? (all, %s)", o.command.name, strings.Join(known, ", "))
 	}
 	for _, argument := range names {
 		if argument == "all" {
@@ -318,14 +221,14 @@ func (o *options) chooseTypes(list string) error {
 	for _, p := range o.programs {
 		if len(o.typesOf(&p)) > 0 {
 			taken = true
-		} else if o.command == "trace" {
+		} else if o.command.name == "trace" {
 			return fmt.Errorf("trace %s: it takes %v only", p.Name, p.Types)
 		}
 	}
 	if len(o.programs) > 0 && !taken {
 		return fmt.Errorf("-type %s: no program that was named takes it", list)
 	}
-	if o.command == "trace" && len(o.types) > 1 {
+	if o.command.name == "trace" && len(o.types) > 1 {
 		return fmt.Errorf("trace takes one type, not %d", len(o.types))
 	}
 	return nil
@@ -343,7 +246,7 @@ func (o *options) check() error {
 		return errors.New("-oneprocess starts all ranks itself, but a launcher has started this one")
 	case o.iters < 0 || o.rounds < 1:
 		return fmt.Errorf("-iters must be positive")
-	case o.layers < 1 || o.buckets < 1:
+	case o.command.name == "layers" && (o.layers < 1 || o.buckets < 1):
 		return fmt.Errorf("-layers %d, -buckets %d: at least 1 of each", o.layers, o.buckets)
 	case o.timeout <= 0:
 		return fmt.Errorf("-timeout %v: must be positive", o.timeout)
@@ -356,7 +259,7 @@ func (o *options) check() error {
 // typesOf are the types to run a program with.
 func (o *options) typesOf(p *harness.Program) []driver.Type {
 	want := o.types
-	if len(want) == 0 && (o.command == "bench" || o.command == "layers") {
+	if len(want) == 0 && o.command.typed {
 		want = p.Types[:1]
 	} else if len(want) == 0 {
 		want = p.Types

@@ -13,7 +13,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/group/store"
-	"ovgen/runtime/launch"
+	"ovgen/runtime/launcher"
 	"ovgen/verify/harness"
 	"ovgen/verify/inject"
 	"ovgen/verify/trace"
@@ -37,7 +37,7 @@ type rank struct {
 	shown   progress
 }
 
-// networkLatency is that of an exchange over a network that is played: what package cost takes for one.
+// networkLatency is the latency of each exchange over a played network, the same as in package cost.
 const networkLatency = 25 * time.Microsecond
 
 // arenaSlack is room for a plan's staging beside A.
@@ -45,7 +45,7 @@ const arenaSlack = 2 << 20
 
 func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
 	r := &rank{Member: harness.Member{Seed: o.seed}, o: o}
-	c := group.Config{Backend: cmp.Or(o.driver, os.Getenv(launch.EnvDriver), "auto"), Timeout: o.timeout,
+	c := group.Config{Backend: cmp.Or(o.driver, os.Getenv(launcher.EnvDriver), "auto"), Timeout: o.timeout,
 		Cache: o.cache, Arena: group.ArenaBytes(o.staging(true)+arenaSlack, 0)}
 	if c.Backend == "sim" {
 		o.timeout += o.slowest() // every rank of a launch comes to the same
@@ -54,16 +54,16 @@ func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
 	}
 	if s := o.seat; s != nil {
 		c.Rank, c.Size, c.Job, c.Local, c.Network = s.rank, o.ranks, "of one process", true, s.network
-		c.Host = launch.PlayedHost(s.rank, o.ranks, o.hosts)
+		c.Host = launcher.PlayedHost(s.rank, o.ranks, o.hosts)
 	}
 	if o.network > 0 { // Join sets NCCL_HOSTID where the variable names the host, and NCCL would use its sockets
-		c.Host = cmp.Or(c.Host, os.Getenv(launch.EnvHost))
+		c.Host = cmp.Or(c.Host, os.Getenv(launcher.EnvHost))
 	}
 	switch {
-	case o.command == "layers":
+	case o.command.name == "layers":
 		c.Arena = group.ArenaBytes(o.staging(c.Backend != "sim")+arenaSlack, o.words(c.Backend != "sim"))
 		c.Graphs = o.layers + 1
-	case o.command == "trace", o.delays, o.nosteps, o.network > 0:
+	case o.command.name == "trace", o.delays, o.nosteps, o.network > 0:
 		c.Decorate = r.decorated
 	}
 	var err error
@@ -71,7 +71,7 @@ func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
 		return nil, err
 	}
 	if n := r.Hosts(); n != o.hosts {
-		err := fmt.Errorf("-hosts %d: the ranks are on %d (set %s for each)", o.hosts, n, launch.EnvHost)
+		err := fmt.Errorf("-hosts %d: the ranks are on %d (set %s for each)", o.hosts, n, launcher.EnvHost)
 		return nil, errors.Join(err, r.close(ctx))
 	}
 	if err := r.prepare(code); err != nil {
@@ -80,13 +80,13 @@ func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
 	return r, nil
 }
 
-// decorated is the driver under what the options ask for.
+// decorated wraps the driver in the decorators that the options ask for.
 func (r *rank) decorated(d driver.Driver) driver.Driver {
 	if r.o.delays || r.o.nosteps || r.o.network > 0 {
 		r.filter = inject.New(d)
 		d = r.filter
 	}
-	if r.o.command == "trace" { // the delays of a network are part of its exchanges
+	if r.o.command.name == "trace" { // the delays of a network are part of its exchanges
 		r.tracer = trace.New(d)
 		d = r.tracer
 	}
@@ -148,7 +148,7 @@ func (r *rank) greet() {
 		return
 	}
 	simulated := "simulated: these times say nothing of a GPU's"
-	if r.onGPU() || r.o.command == "verify" {
+	if r.onGPU() || r.o.command.name == "verify" {
 		simulated = ""
 	}
 	if r.o.json {

@@ -42,6 +42,7 @@ const (
 	bitExact    = "bit-exact"
 	withinBound = "within bound"
 	isWrong     = "WRONG"
+	hasFailed   = "FAILED" // of a program
 )
 
 // gather collects the results of the ranks.
@@ -77,20 +78,23 @@ func (c *checker) gather(ctx context.Context, mode string, runs int, first *harn
 }
 
 // report prints the table on rank 0 and returns whether all is right.
-func (r *rank) report(rows []row) (right bool) {
-	wrong := 0
+func (r *rank) report(done *verified) (right bool) {
+	rows, wrong := done.rows, 0
 	for _, w := range rows {
 		if w.Result == isWrong {
 			wrong++
 		}
 	}
-	right = wrong == 0
-	if r.Rank() != 0 {
+	right = wrong == 0 && len(done.failed) == 0
+	if r.Rank() != 0 || len(rows) == 0 && len(done.failed) == 0 {
 		return right
 	}
 	if r.o.json {
 		for _, w := range rows {
 			printJSON(w)
+		}
+		for _, f := range done.failed {
+			printJSON(f)
 		}
 		return right
 	}
@@ -106,10 +110,22 @@ func (r *rank) report(rows []row) (right bool) {
 			fmt.Printf("%s %s %s %s: %s\n", byTiles(w.Program, w.Tiles), w.Type, w.shape(), w.Mode, m)
 		}
 	}
-	text := counted(rows)
-	if !right {
-		text = fmt.Sprintf("%s: %d of %d rows", isWrong, wrong, len(rows))
+	var parts, names []string
+	switch {
+	case wrong > 0:
+		parts = append(parts, fmt.Sprintf("%s: %d of %d rows", isWrong, wrong, len(rows)))
+	case len(rows) > 0:
+		parts = append(parts, counted(rows))
 	}
+	for _, f := range done.failed {
+		fmt.Printf("%s: %s\n", hasFailed, f.Error)
+		names = append(names, f.Program)
+	}
+	if len(names) > 0 {
+		parts = append(parts, fmt.Sprintf("%s: %d of %d programs (%s)", hasFailed, len(names), len(r.o.programs),
+			strings.Join(names, ", ")))
+	}
+	text := strings.Join(parts, "; ")
 	fmt.Printf("%s on %d ranks, driver %s\n", text, r.Size(), r.drv.Name())
 	return right
 }

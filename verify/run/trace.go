@@ -115,7 +115,7 @@ func streamNames(p *plan.Plan) func(driver.Stream) string {
 		if name, ok := names[s]; ok {
 			return name
 		}
-		return "main"
+		return plan.MainStream
 	}
 }
 

@@ -9,17 +9,17 @@ import (
 	"slices"
 	"strings"
 
-	"ovgen/runtime/plan"
+	"ovgen/runtime/tuning"
 	"ovgen/schedule"
 	"ovgen/verify/harness"
 )
 
 // families are the programs that compute the same from the same buffers, by the operation's
-// name: the first program's, as in package tuned. Programs that are slow on purpose are left out.
+// name: the first program's, as in package tuned. Programs of schedules that teach are left out.
 func families(programs []harness.Program) [][]*harness.Program {
 	var list []*harness.Program
 	for i := range programs {
-		if !programs[i].Schedule.SlowOnPurpose() {
+		if !programs[i].Schedule.Teaches {
 			list = append(list, &programs[i])
 		}
 	}
@@ -47,11 +47,11 @@ func (o *options) operation(p *harness.Program) string {
 	return p.Name
 }
 
-// tune measures the schedules of each operation that was asked for against each other, those by tiles with each of
-// their kernels, and writes the fastest of each shape into the file.
+// tune measures the schedules of each operation against each other, and writes the fastest of each shape into the file.
+// A schedule by tiles is measured with each of its kernels.
 func (r *rank) tune(ctx context.Context) error {
-	table := &plan.Tuning{}
-	if have, err := plan.ReadTuning(r.o.out); err == nil {
+	table := &tuning.Table{}
+	if have, err := tuning.Read(r.o.out); err == nil {
 		table = have
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -110,8 +110,8 @@ func byTiles(program, tiles string) string {
 }
 
 // fastest measures a family at one shape; next is the second fastest program, or kernel of tiles.
-func (r *rank) fastest(ctx context.Context, programs []*harness.Program, s harness.Shape) (m plan.Measured, next string,
-	err error) {
+func (r *rank) fastest(ctx context.Context, programs []*harness.Program, s harness.Shape) (m tuning.Measured,
+	next string, err error) {
 	l, err := r.newLab(ctx, programs, s)
 	if err != nil {
 		return m, "", err
@@ -148,7 +148,7 @@ func (r *rank) fastest(ctx context.Context, programs []*harness.Program, s harne
 			break
 		}
 	}
-	return plan.Measured{Operation: r.o.operation(programs[0]), GPU: r.drv.Properties().Name, Ranks: r.Size(),
+	return tuning.Measured{Operation: r.o.operation(programs[0]), GPU: r.drv.Properties().Name, Ranks: r.Size(),
 		Shape:   base(l.plans[0]).Shape(),
 		Program: best.Program, Tiles: best.Tiles, Replayed: best.Variant == variantReplayed,
 		Milliseconds: best.Median}, next, nil

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"ovgen/runtime/plan"
+	"ovgen/runtime/tuning"
 )
 
-// command runs a command in a process, in a folder.
-func command(t *testing.T, dir, args string) ([]byte, error) {
+// ran runs a command in a process, in a folder.
+func ran(t *testing.T, dir, args string) ([]byte, error) {
 	t.Helper()
 	run, err := built()
 	if err != nil {
@@ -28,7 +28,7 @@ func command(t *testing.T, dir, args string) ([]byte, error) {
 // succeed runs a command that has no error and returns its output.
 func succeed(t *testing.T, dir, args string) string {
 	t.Helper()
-	out, err := command(t, dir, args)
+	out, err := ran(t, dir, args)
 	if err != nil {
 		t.Fatalf("run %s: %v\n%s", args, err, out)
 	}
@@ -40,7 +40,7 @@ func TestTuneCommand(t *testing.T) {
 	for _, more := range []string{"", " allgatherlinearput"} { // the second finds the file of the first
 		out := succeed(t, dir, "tune allgatherlinear linearreducescatter -driver sim -ranks 2 -iters 1 -type bf16 "+
 			"-shapes 8,8,8"+more)
-		table, err := plan.ReadTuning(filepath.Join(dir, "tuning.json"))
+		table, err := tuning.Read(filepath.Join(dir, "tuning.json"))
 		if err != nil || len(table.Entries) != 2 || table.Entries[0].Operation == table.Entries[1].Operation {
 			t.Fatalf("%+v, %v\n%s", table, err, out)
 		}
@@ -54,7 +54,7 @@ func TestTuneCommand(t *testing.T) {
 	// Of a schedule that launches one of several kernels of tiles, each is measured.
 	out := succeed(t, dir, "tune linearreducescattertiles -driver sim -ranks 2 -iters 1 -type bf16 -shapes 16,16,8 "+
 		"-o tiles.json")
-	table, err := plan.ReadTuning(filepath.Join(dir, "tiles.json"))
+	table, err := tuning.Read(filepath.Join(dir, "tiles.json"))
 	if err != nil || len(table.Entries) != 1 || !strings.HasPrefix(table.Entries[0].Tiles, "scatter") ||
 		!strings.Contains(out, "linearreducescattertiles/"+table.Entries[0].Tiles) {
 		t.Errorf("%+v, %v\n%s", table, err, out)
@@ -74,7 +74,7 @@ func TestTuneCommand(t *testing.T) {
 	// A chain is measured whole: a layer in ways of the schedule against the same by NCCL.
 	out = succeed(t, dir, "tune llamalayer llamalayernccl -driver sim -ranks 2 -iters 1 -type bf16 -shapes 8,16,16 "+
 		"-extents N2=16,F=16,W=8 -o chain.json")
-	table, err = plan.ReadTuning(filepath.Join(dir, "chain.json"))
+	table, err = tuning.Read(filepath.Join(dir, "chain.json"))
 	if err != nil || len(table.Entries) != 1 || table.Entries[0].Operation != "llamalayer" ||
 		!strings.Contains(out, "llamalayer by ") && !strings.Contains(out, "llamalayernccl by ") {
 		t.Errorf("%+v, %v\n%s", table, err, out)
@@ -82,7 +82,7 @@ func TestTuneCommand(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "tuning.json"), []byte("{"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	broken, err := command(t, dir, "tune allgatherlinear -driver sim -ranks 2 -iters 1 -type bf16 -shapes 8,8,8")
+	broken, err := ran(t, dir, "tune allgatherlinear -driver sim -ranks 2 -iters 1 -type bf16 -shapes 8,8,8")
 	if err == nil || !strings.Contains(string(broken), "make it again with run tune") {
 		t.Errorf("a broken file: %v\n%s", err, broken)
 	}

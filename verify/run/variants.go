@@ -11,6 +11,7 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/schedule"
 	"ovgen/verify/harness"
+	"ovgen/verify/reading"
 	"ovgen/verify/reference"
 )
 
@@ -23,7 +24,7 @@ const (
 	variantChunks   = "chunks"    // the products alone, cut in one for each rank's rows
 	variantCopies   = "copies"    // as many bytes alone, by copy engine
 	variantNetwork  = "network"   // over hosts: the exchanges between them alone
-	variantSerial   = "serial"    // those and the whole products, one after the other
+	variantSerial   = "serial"    // these exchanges and the whole products, one after the other
 	withoutSteps    = ", nosteps" // the plan without the step words that an abort reads
 )
 
@@ -169,7 +170,7 @@ func (l *lab) prepare(in map[string]reference.Input, s driver.Stream) error {
 		return err
 	}
 	return l.r.Kernels.Make(l.staging, l.Shape.Type, reference.Input{Seed: l.r.Seed, Real: true},
-		reference.Whole(elements), s)
+		reading.Whole(elements), s)
 }
 
 // addPlan makes a plan and binds it.

@@ -2,8 +2,10 @@ package run
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,31 +25,103 @@ const (
 	modeReal     = "real"
 )
 
-// verify runs every program in every type and shape, in each mode, and prints the table;
-// where a run fails, also the runs before it.
-func (r *rank) verify(ctx context.Context) (right bool, err error) {
-	var rows []row
-	defer func() {
-		r.shown.clear()
-		if len(rows) > 0 {
-			right = r.report(rows) && err == nil
+// verified is how far verify has come.
+type verified struct {
+	Next   int     // program
+	Failed failure // of the program before that, if it did
+	rows   []row
+	failed []failure
+}
+
+// failure is a program that could not be verified.
+type failure struct {
+	Program string `json:"program"`
+	Error   string `json:"error"`
+}
+
+// verify runs every program in every type and shape, in each mode, and prints the table. Where one of several programs
+// fails, the ranks leave the group and join another for the programs behind it. A single program's failure is an error.
+func verify(ctx context.Context, o *options, code *driver.Code) (right bool, err error) {
+	done := &verified{}
+	for {
+		r, err := join(ctx, o, code)
+		if err != nil {
+			return false, err
 		}
-	}()
-	for _, p := range r.o.programs {
-		for _, typ := range r.o.typesOf(&p) {
-			for _, s := range r.o.shapesOf(&p, typ, r.onGPU()) {
-				more, err := r.verifyShape(ctx, &p, s)
-				if err != nil {
-					return false, fmt.Errorf("verify %s, %s %s: %w", p.Name, s, s.Type, err)
-				}
-				rows = append(rows, more...)
-			}
+		again, err := r.verifyRest(ctx, done)
+		if err = errors.Join(err, r.close(ctx)); err != nil || !again {
+			return r.report(done) && err == nil, err
 		}
 	}
-	if len(rows) == 0 {
+}
+
+// verifyRest goes on until a program fails, if others were named beside it.
+func (r *rank) verifyRest(ctx context.Context, done *verified) (again bool, err error) {
+	defer r.shown.clear()
+	if done.Next > 0 {
+		err = r.agree(ctx, done)
+	} else {
+		r.greet()
+		err = r.affordable()
+	}
+	if err != nil {
+		return false, err
+	}
+	for done.Next < len(r.o.programs) {
+		p := &r.o.programs[done.Next]
+		done.Next++
+		if err := r.verifyProgram(ctx, p, done); err != nil {
+			if len(r.o.programs) == 1 {
+				return false, err
+			}
+			done.Failed = failure{p.Name, err.Error()}
+			return true, nil
+		}
+	}
+	if len(done.rows) == 0 && len(done.failed) == 0 {
 		return false, errors.New("nothing to verify: no program takes these types")
 	}
 	return false, nil
+}
+
+// agree tells the ranks, in a new group, which programs have failed on any of them, and how far each has come.
+func (r *rank) agree(ctx context.Context, done *verified) error {
+	mine, err := json.Marshal(done)
+	if err != nil {
+		return err
+	}
+	all, err := r.Gather(ctx, "go on with the next program", mine)
+	if err != nil {
+		return err
+	}
+	for _, b := range all {
+		var x verified
+		if err := json.Unmarshal(b, &x); err != nil {
+			return err
+		}
+		known := func(f failure) bool { return f.Program == x.Failed.Program }
+		if x.Failed.Program != "" && !slices.ContainsFunc(done.failed, known) {
+			done.failed = append(done.failed, x.Failed)
+		}
+		done.Next = max(done.Next, x.Next)
+	}
+	done.Failed = failure{}
+	return nil
+}
+
+// verifyProgram verifies one program, and adds its rows.
+func (r *rank) verifyProgram(ctx context.Context, p *harness.Program, done *verified) error {
+	for _, typ := range r.o.typesOf(p) {
+		r.leftOut(p, typ)
+		for _, s := range r.o.shapesOf(p, typ, r.onGPU()) {
+			rows, err := r.verifyShape(ctx, p, s)
+			if err != nil {
+				return fmt.Errorf("verify %s, %s %s: %w", p.Name, s, s.Type, err)
+			}
+			done.rows = append(done.rows, rows...)
+		}
+	}
+	return nil
 }
 
 // checker verifies one shape of one program.
@@ -96,7 +170,7 @@ func (r *rank) verifyShape(ctx context.Context, p *harness.Program, s harness.Sh
 	return rows, err
 }
 
-// modes are those that a program is run in.
+// modes lists the modes of the runs of a program.
 func (c *checker) modes() []string {
 	modes := []string{modeEager, modeReplayed, modeCaptured}
 	if c.Program.Eager {

@@ -6,6 +6,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/schedule"
+	"ovgen/verify/reading"
 	"ovgen/verify/reference"
 )
 
@@ -78,7 +79,7 @@ func (l *lab) operand(name string, elements int, made map[string]driver.Ptr, in 
 	}
 	made[name] = at
 	return at, l.r.Kernels.Make(at, l.Shape.Type, reference.Input{Seed: in[name].Seed, Real: true},
-		reference.Whole(elements), s)
+		reading.Whole(elements), s)
 }
 
 // pure are the whole products.
@@ -168,7 +169,7 @@ func (l *lab) copies(s driver.Stream) error {
 	return nil
 }
 
-// exchanges are those of a run between hosts, with the ranks of this rank's number there.
+// exchanges enqueues the exchanges that a run makes with the ranks of the same number on other hosts.
 func (l *lab) exchanges(s driver.Stream) error {
 	hosts, host := l.r.Hosts(), l.r.Host()
 	for _, n := range l.traffic {

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/driver/around"
 	"ovgen/runtime/group"
 	"ovgen/verify/inject"
 )
 
 // decorate puts a filter around this rank's driver, on top of the filters it has.
-func (e *env) decorate(before func(inject.Call) error) {
+func (e *env) decorate(before func(*around.Call) error) {
 	if e.seeded {
 		f := inject.New(e.config.Driver)
 		f.Before = before

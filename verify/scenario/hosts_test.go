@@ -14,7 +14,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
-	"ovgen/runtime/launch"
+	"ovgen/runtime/launcher"
 	"ovgen/runtime/plan"
 	"ovgen/verify/sim"
 	"ovgen/verify/simtest"
@@ -30,7 +30,7 @@ func overHosts(t *testing.T, seed uint64, clean bool, f func(ctx context.Context
 		world := sim.Config{Devices: ranks, Seed: seed, NoRaces: !clean,
 			PeerAccess: func(from, to int) bool { return from/each == to/each }}
 		change := func(c *group.Config) {
-			c.Host, c.Timeout = launch.PlayedHost(c.Rank, ranks, hosts), timeout
+			c.Host, c.Timeout = launcher.PlayedHost(c.Rank, ranks, hosts), timeout
 		}
 		err := simtest.Run(t.Context(), simtest.Config{Config: world, Change: change},
 			func(ctx context.Context, g *group.Group) error {

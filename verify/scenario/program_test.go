@@ -10,6 +10,7 @@ import (
 	"ovgen/generated/allgatherlineartiles"
 	"ovgen/generated/allreduceoneshot"
 	"ovgen/generated/allreducepush"
+	_ "ovgen/generated/host"
 	"ovgen/generated/linearreducescattertiles"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"

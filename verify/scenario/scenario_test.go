@@ -19,6 +19,7 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/runtime/group/store"
 	"ovgen/runtime/launch"
+	"ovgen/runtime/launcher"
 	"ovgen/verify/sim"
 	"ovgen/verify/simtest"
 )
@@ -74,7 +75,7 @@ var general = []scenario{
 	{name: "failing calls", run: failing, solo: true, many: 100},
 	{name: "abort anywhere", run: anywhere, solo: true, many: 300},
 	{name: "abort anywhere in a kernel", run: shotAnywhere, solo: true, many: 300},
-	{name: "abort anywhere in a kernel of packets", run: packetsAnywhere, solo: true, many: 20},
+	{name: "abort anywhere in two plans of packets", run: packetsAnywhere, solo: true, many: 20},
 	{name: "fused: after the caller's work", run: afterTheCaller, of: fused, apart: true, clean: true},
 	{name: "fused: bind again", run: bindAgain, of: fused, apart: true, clean: true},
 	{name: "tiles: bind again", run: bindAgain, of: tiles, apart: true, clean: true},
@@ -136,8 +137,8 @@ func TestMain(m *testing.M) {
 // runRank is one process.
 func runRank(name string) error {
 	i := slices.IndexFunc(scenarios, func(s scenario) bool { return s.name == name })
-	rank, err := strconv.Atoi(os.Getenv(launch.EnvRank))
-	size, err2 := strconv.Atoi(os.Getenv(launch.EnvSize))
+	rank, err := strconv.Atoi(os.Getenv(launcher.EnvRank))
+	size, err2 := strconv.Atoi(os.Getenv(launcher.EnvSize))
 	seed, err3 := strconv.ParseUint(os.Getenv(seedEnv), 10, 64)
 	if err := errors.Join(err, err2, err3); err != nil || i < 0 {
 		return fmt.Errorf("start scenario %q: %w", name, err)
@@ -145,7 +146,7 @@ func runRank(name string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	e := scenarios[i].env(ctx, rank, size, seed)
-	e.config = group.Config{Job: os.Getenv(launch.EnvJob), Arena: arena, Timeout: timeout, Decorate: e.open}
+	e.config = group.Config{Job: os.Getenv(launcher.EnvJob), Arena: arena, Timeout: timeout, Decorate: e.open}
 	return scenarios[i].run(e)
 }
 
@@ -302,7 +303,7 @@ func seeded(t *testing.T, s scenario, size int, seed uint64) {
 			e.config.Arena, e.config.Timeout, e.config.Network = arena, timeout, e.net
 			e.config.Local = seed%2 == 0 && !s.kills
 			if s.hosts > 0 {
-				e.config.Host = launch.PlayedHost(r, size, s.hosts)
+				e.config.Host = launcher.PlayedHost(r, size, s.hosts)
 			}
 			if err := s.run(e); err != nil {
 				return fmt.Errorf("seed %d, rank %d of %d: %w", seed, r, size, err)

@@ -27,15 +27,47 @@ func shotAnywhere(e *env) error {
 	})
 }
 
-// packetsAnywhere is anywhere for one whose threads each wait for packets.
+// packetsAnywhere is anywhere for two plans by turns, whose threads each wait for packets in memory of their plan.
 func packetsAnywhere(e *env) error {
+	e.config.Arena = 2 * arena
 	return sumsAnywhere(e, func(g *group.Group, a, c driver.Ptr) (adding, error) {
-		p, err := allreducepackets.New(e, g, allreducepackets.Shape{M: sumRows, N: sumColumns, Type: driver.FP32})
+		first, err := boundPackets(e, g, a, c)
 		if err != nil {
 			return nil, err
 		}
-		return p, p.Bind(e, allreducepackets.Buffers{A: a, C: c})
+		second, err := boundPackets(e, g, a, c)
+		if err != nil {
+			return first, err
+		}
+		return &turns{[]adding{first, second}, 0}, nil
 	})
+}
+
+func boundPackets(e *env, g *group.Group, a, c driver.Ptr) (adding, error) {
+	p, err := allreducepackets.New(e, g, allreducepackets.Shape{M: sumRows, N: sumColumns, Type: driver.FP32})
+	if err != nil {
+		return nil, err
+	}
+	return p, p.Bind(e, allreducepackets.Buffers{A: a, C: c})
+}
+
+// turns are plans that run in turn.
+type turns struct {
+	plans []adding
+	next  int
+}
+
+func (t *turns) Run(ctx context.Context) error {
+	t.next++
+	return t.plans[t.next%len(t.plans)].Run(ctx)
+}
+
+func (t *turns) Close(ctx context.Context) error {
+	var errs []error
+	for _, p := range t.plans {
+		errs = append(errs, p.Close(ctx))
+	}
+	return errors.Join(errs...)
 }
 
 // adding is a plan that adds up the ranks' tensors.

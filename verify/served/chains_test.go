@@ -48,7 +48,7 @@ var chains = []declared{
 		at("Moves[0].Way", "no kernel makes these sums that could add Bias as well")},
 	{"a norm of columns", "a rank has some of each row", of(
 		"A[M K/D] Norm[K] B[N K/D] C[M/D N]", s.Copy("X", "A", s.RMSNorm("Norm")), s.Linear("C", "X", "B")),
-		at("Ops[0].Then[0]", "rows are normed alone, by a schedule.Copy of a tensor whose rows are whole")},
+		at("Ops[0].Then[0]", "each rank has a part of each row of X, and")},
 	{"what is added lies elsewhere", "its rows are whole", of(
 		"O[M K/D] Wo[N K/D] R[M N] W1[F/D N] W2[N F/D] C[M/D N]", s.Linear("X", "O", "Wo", s.Add("R")),
 		s.Linear("H", "X", "W1", s.GELU()), s.Linear("C", "H", "W2", s.Add("X"))),

@@ -101,7 +101,7 @@ var columns = []declared{
 		served},
 	{"C32", "a gather along K", linear("A[M K/D] B[N K] C[M N]"), served},
 	{"C32b", "a gather along K, with a bias", linear("A[M K/D] B[N K] Bias[N] C[M N]"),
-		at("Tensors[2]", "the all-gather along the sum of one product does not read Bias")},
+		at("Ops[0].Then[0]", "the all-gather along the sum of A applies no bias")},
 	{"C32c", "a gather along K, the result by rows", linear("A[M K/D] B[N K] C[M/D N]"),
 		at("Tensors[1]", "nearest is the reduce-scatter: place B [N, DIDx(D), K/D]")},
 	{"C33", "no steps", linear("A[M/D K] B[N K] C[M N]"),

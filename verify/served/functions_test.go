@@ -27,7 +27,7 @@ var functions = []declared{
 		at("Ops[0].Then[0].Epsilon", "no norm adds -1e-06 to the mean of squares")},
 	{"a norm about the mean of columns", "a rank has some of each row", of("A[M K/D] W[K] V[K] B[N K/D] C[M/D N]",
 		s.Copy("X", "A", s.LayerNorm("W", "V")), s.Linear("C", "X", "B")),
-		at("Ops[0].Then[0]", "rows are normed alone, by a schedule.Copy of a tensor whose rows are whole")},
+		at("Ops[0].Then[0]", "each rank has a part of each row of X, and")},
 	{"a norm about the mean without an offset", "it has two operands", of("A[M/D K] W[K] B[N/D K] C[M:D N/D]",
 		s.Copy("X", "A", s.Func{Do: s.ApplyLayerNorm, In: []string{"W"}}), s.Linear("C", "X", "B")),
 		at("Ops[0].Then[0].In", "tensors of layernorm: want 2, got 1")},
@@ -54,13 +54,13 @@ var functions = []declared{
 		s.Linear("C", "A", "B", s.Rotary("T"))), served},
 	{"a rotary embedding of a sum", "it is not there yet", of("A[M K/D] T[M 64] W[N K/D] V[N2/D N] C[M N2/D]",
 		s.Linear("H", "A", "W", s.Rotary("T")), s.Linear("C", "H", "V")),
-		at("Ops[0].Then[0]", "no pass applies rotary to a sum of partial results")},
+		at("Ops[0].Then[0]", "no pass applies rotary to the sum H of partial results")},
 	{"a function behind a rotary embedding", "heads are turned last", of("A[M/D K] T[M/D 64] W[N/D K] C[M:D N/D]",
 		s.Copy("X", "A", s.Rotary("T"), s.SiLU()), s.Linear("C", "X", "W")),
-		at("Ops[0].Then[0]", "heads are turned last")},
+		at("Ops[0].Then[0]", "heads of X are turned last")},
 	{"gelu once more", "it is there already", of("A[M/D K] W[F/D K] C[M:D F/D]",
 		s.Copy("X", "A", s.GELU(), s.GELU()), s.Linear("C", "X", "W")),
-		at("Ops[0].Then[1]", "gelu is there already")},
+		at("Ops[0].Then[1]", "gelu of X is there already")},
 }
 
 // rotary is attention whose queries and keys are turned by a table.

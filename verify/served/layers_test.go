@@ -20,7 +20,7 @@ var layers = []declared{
 		s.Bias("Bias"), s.GELU()), s.Linear("C", "H", "B2", s.Bias("Bias2"))), served},
 	{"M09", "constants", mlp("A[M/D 4096] B[14336/D 4096] B2[4096 14336/D] C[M/D 4096]"), served},
 	{"M10", "a whole F on each rank", mlp("A[M/D K] B[F K] B2[N F] C[M/D N]"),
-		at("Tensors[0]", "nothing travels: each rank makes its results of what it has")},
+		at("Tensors[0]", "nothing travels from A to C: each rank makes its results of what it has")},
 	{"M11", "all gather and all reduce", mlp("A[M/D K] B[F/D K] B2[N F/D] C[M N]"), served},
 	{"M12", "a whole bias", mlp("A[M/D K] B[F/D K] Bias[F] B2[N F/D] C[M/D N]"),
 		at("Tensors[2]", "Bias is [F], and the operations leave it otherwise")},

@@ -32,7 +32,7 @@ var pipelines = []declared{
 	{"P21", "two matmuls", matmul("A[M/D K] B[K N] B2[K N2] C[M:D N] C2[M:D N2]").by("A", s.Push{By: s.Kernels}),
 		served},
 	{"P22", "matmul with a bias", matmul("A[M/D K] B[K N] Bias[N] C[M:D N]"),
-		at("Ops[0].Then[0]", "no pass applies bias to what leaves a matmul")},
+		at("Ops[0].Then[0]", "no pass applies bias to what leaves the matmul C")},
 	{"P23", "one bias of two", linear("A[M/D K] B[N K] B2[N2 K] Bias2[N2] C[M:D N] C2[M:D N2]"), served},
 	{"P24", "C2 missing", linear("A[M/D K] B[N K] B2[N2 K] C[M:D N]"),
 		at("Tensors", "Ops[1] makes C2, which nothing declares")},

@@ -53,7 +53,7 @@ var rows = []declared{
 		"A[M K/D] B[N K/D] Bias[N] R[M*4/D N] C[M*4/D N]", s.Linear("C", "A", "B", s.Bias("Bias"), s.Add("R"))),
 		served},
 	{"R26", "two products", linear("A[M K/D] B[N K/D] B2[N2 K/D] C[M/D N] C2[M/D N2]"),
-		at("Tensors[2]", "the reduce-scatter of one product does not read B2")},
+		at("Ops[1]", "the reduce-scatter of C is of one product, and makes no C2")},
 	{"R27", "all reduce in 8 parts", linear("A[M K/D] B[N K/D] C[M N]").by("C", s.SlotsToAll{Parts: 8}), served},
 	{"R28", "signals in step", linear("A[M K/D] B[N K/D] C[M/D N]").by("C", s.Slots{}), unsaid("SignalsInStep")},
 	{"R29", "steps of what is scattered", linear("A[M K/D] B[N K/D] C[M:D/D N]"),

@@ -23,7 +23,7 @@ type board struct {
 const (
 	rowJoined  = iota
 	rowEntered // collectives that the rank has brought its data to
-	rowLeft    // collectives that it has ended, or of an exchange what it gets
+	rowLeft    // collectives that it has ended, or of an exchange its incoming half
 	rowSent    // of each of two collectives: its call, and the place of its data
 	rowWords   = rowSent + 2*sentWords
 )

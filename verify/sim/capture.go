@@ -21,10 +21,10 @@ type node struct {
 	task
 	index int
 	deps  []*node
-	left  bool // out of what streams follow: it need not be joined
+	left  bool // no stream follows it: it need not be joined
 }
 
-// work is what the node does.
+// work is the work of the node.
 func (n *node) work() *task { return &n.task }
 
 // graph is captured work.

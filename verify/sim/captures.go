@@ -90,7 +90,7 @@ func (c *Context) GraphRemoveDependencies(g driver.Graph, from []driver.GraphNod
 	})
 }
 
-// edges changes what a node follows.
+// edges changes the nodes that a node follows.
 func (c *Context) edges(call string, g driver.Graph, from []driver.GraphNode, to driver.GraphNode,
 	change func(n *node, before []*node) bool) error {
 	if err := c.enter(call); err != nil {
@@ -129,7 +129,7 @@ func follow(nodes []*node, other *node) bool {
 	return false
 }
 
-// sorted numbers the nodes anew, each after those that it follows, else in the order of the calls.
+// sorted numbers the nodes anew, each after the nodes that it follows, else in the order of the calls.
 func (p *capture) sorted() []*node {
 	placed := make([]bool, len(p.nodes))
 	var list []*node

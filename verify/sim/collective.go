@@ -105,7 +105,8 @@ func (c *Context) communicator(call string, h driver.Comm) (*communicator, error
 	return m, nil
 }
 
-// enterComm enters a call with a communicator, of which NCCL takes one at a time: another thread's is refused.
+// enterComm enters a call with a communicator, which NCCL allows to one thread at a time: another thread's call is
+// refused.
 func (c *Context) enterComm(call string, h driver.Comm) (m *communicator, leave func(), err error) {
 	if _, calls := c.calling.LoadOrStore(h, call); calls {
 		return nil, nil, failNCCL(call, ncclInvalidUsage, "another thread's call with the communicator goes on")
@@ -275,7 +276,7 @@ func partner(d driver.CollectiveDesc, rank int) int {
 	return everyRank
 }
 
-// meets reports whether an exchange waits for the rank that gets from it: NCCL may do so, or keep what is sent until
+// meets reports whether an exchange waits for the rank that gets from it: NCCL may do so, or keep the data until
 // that rank asks for it. The seed decides.
 func (m *communicator) meets(o *op) bool {
 	return o.together.Kind == driver.Exchange &&
@@ -309,7 +310,7 @@ func (w *World) beginCollective(o *op) {
 var kinds = []driver.CollectiveKind{"nothing", driver.AllGather, driver.ReduceScatter, driver.AllReduce,
 	driver.AllToAll, driver.Exchange}
 
-// signature is a rank's call, as a word. NCCL sets up what is captured on all ranks together, so a collective of a
+// signature is a rank's call, as a word. NCCL sets up captured collectives on all ranks together, so a collective of a
 // graph is another than one that is enqueued.
 func (o *op) signature() uint64 {
 	d, captured := o.together, uint64(0)

@@ -10,8 +10,8 @@ import (
 // Config of a World. The zero value of each field but Devices is a good default.
 type Config struct {
 	Devices int
-	// Seed picks one order of all moments; equal seeds give equal runs in a
-	// testing/synctest bubble when each rank calls from one goroutine.
+	// Seed picks one order of all moments, and the contents of new memory; equal seeds give
+	// equal runs in a testing/synctest bubble when each rank calls from one goroutine.
 	Seed uint64
 	// Memory of each device in bytes; 64 GiB if zero. Pages are taken when written.
 	Memory int64
@@ -35,7 +35,7 @@ type Config struct {
 	// NVLink reports whether that joins one device to another; it joins all if nil.
 	// Without it the link has no atomic operations.
 	NVLink func(from, to int) bool
-	// Switched says that what NVLink joins, it joins by switches.
+	// Switched says that NVLink joins devices by switches alone.
 	Switched bool
 	// Fabric says that memory may reach other processes by fabric handles.
 	Fabric bool

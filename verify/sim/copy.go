@@ -91,7 +91,7 @@ func (c *Context) MemsetD32Async(dst driver.Ptr, value uint32, words int64, s dr
 	return err
 }
 
-// beginCopy cuts a copy into pieces, each of which is read at one moment and
+// beginCopy cuts a copy into pieces. Each is read at one moment and
 // written at another.
 func (w *World) beginCopy(o *op) {
 	pieces := 1
@@ -155,7 +155,7 @@ func (w *World) copyPiece(o *op) {
 	}
 }
 
-// beginRows begins a copy of rows, all of which are read at one moment and written at another.
+// beginRows begins a copy of rows. All are read at one moment and written at another.
 func (w *World) beginRows(o *op) {
 	o.steps = 3
 	for i := range o.rows.Height {

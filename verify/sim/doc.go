@@ -1,6 +1,6 @@
 // Package sim is a driver in software: devices whose streams run the work of
-// the runtime in every order that CUDA's rules allow, and that refuse what CUDA
-// refuses. It has two modes.
+// the runtime in every order that CUDA's rules allow, and that refuse all calls
+// that CUDA refuses. It has two modes.
 //
 // Seeded mode: NewWorld makes devices for all ranks of one process. One
 // scheduler picks the next moment of an operation by seed, among all that may
@@ -18,14 +18,15 @@
 // call, such as StreamSynchronize, happened to lie between its two sides; other
 // seeds put it elsewhere.
 //
-// The simulator does not model caches, memory ordering within a kernel, the
-// number of multiprocessors or copy engines, nor undefined contents: new memory
-// is zero.
+// New memory holds bytes that the seed picks, none of them 0, in its first and its last 2 MiB.
+//
+// The simulator does not model caches, memory ordering within a kernel, or the
+// number of multiprocessors or copy engines.
 //
 // Devices are made of Linux's memfds; on another system opening one fails with
 // driver.ErrUnavailable. A build without cgo has no kernels: ModuleLoadData fails
 // so, and programs that launch none run as ever.
 //
-// Kernels run as their package compiled them for the host (driver.Code.Host), a thread at a time, by
-// the engine in engine_linux.cc.
+// Kernels run a thread at a time, by the engine in engine_linux.cc, as package host compiles them, which is generated
+// beside their packages (Compiled).
 package sim

@@ -25,7 +25,7 @@ type execNode struct {
 	rate    int
 }
 
-// work is what the node does.
+// work is the work of the node.
 func (e *execNode) work() *task { return &e.op.task }
 
 // GraphInstantiate makes a graph that can be launched.

@@ -46,7 +46,7 @@ func (k *hostKernel) resume(launch unsafe.Pointer, word *uint64, value *uint32) 
 	return int(C.engine_resume(launch, (*C.ulonglong)(unsafe.Pointer(word)), (*C.uint)(unsafe.Pointer(value))))
 }
 
-// fault is what a launch that has failed did wrong.
+// fault is the mistake of a launch that has failed.
 func (k *hostKernel) fault(launch unsafe.Pointer) string { return C.GoString(C.engine_fault(launch)) }
 
 func (k *hostKernel) destroy(launch unsafe.Pointer) { C.engine_destroy(launch) }

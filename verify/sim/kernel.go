@@ -22,7 +22,7 @@ type function struct {
 	module  *module
 	kernel  *hostKernel
 	params  int
-	cluster int // blocks come in so many
+	cluster int // blocks come in clusters of this size
 	atOnce  bool
 	touches func(unsafe.Pointer, []driver.Touch) []driver.Touch
 }
@@ -59,10 +59,12 @@ func (c *Context) ModuleLoadData(code *driver.Code) (driver.Module, error) {
 	if err := kernelsRun(); err != nil {
 		return 0, fmt.Errorf("%s: %w", call, err)
 	}
-	if code.Host == nil {
-		return 0, fail(call, noBinary)
+	table := compiled(code)
+	if table == nil {
+		return 0, fmt.Errorf("load kernels of %s: they are not compiled for the host (import package host, which lies "+
+			"beside it): %w", code.Name, fail(call, noBinary))
 	}
-	m := &module{code: code, kernels: hostKernels(code.Host)}
+	m := &module{code: code, kernels: hostKernels(table)}
 	h := driver.Module(c.world.handle())
 	c.modules[h] = m
 	return h, nil
@@ -145,7 +147,7 @@ func (c *Context) LaunchKernel(h driver.Function, grid, block driver.Dim3, s dri
 	return err
 }
 
-// Of a multiprocessor: what its blocks share. Each block takes some shared memory besides its own.
+// The resources of a multiprocessor that its blocks share. Each block takes some shared memory besides its own.
 const (
 	mostBlocks  = 32
 	mostThreads = 2048
@@ -172,8 +174,8 @@ func (c *Context) OccupancyMaxActiveBlocksPerMultiprocessor(h driver.Function, t
 	return min(mostBlocks, mostThreads/((threads+warp-1)/warp*warp), mostShared/(shared+blockShared)), nil
 }
 
-// TensorMapEncodeTiled refuses what CUDA refuses. A map begins with the tensor's address, where kernels for the host
-// look for it.
+// TensorMapEncodeTiled refuses all descriptions that CUDA refuses. A map begins with the tensor's address, where
+// kernels for the host look for it.
 func (c *Context) TensorMapEncodeTiled(to *driver.TensorMap, d driver.TensorMapDesc) error {
 	const call = "cuTensorMapEncodeTiled"
 	if err := c.enter(call); err != nil {
@@ -219,8 +221,8 @@ func (w *World) beginKernel(o *op) {
 	r.seen = w.words - 1
 }
 
-// turn moves a touch to the half that its launch uses, and one of packets to all bytes that lie there: those of whole
-// units.
+// turn moves a touch to the half that its launch uses, and widens a touch of packets to the bytes of whole units
+// there.
 func (w *World) turn(o *op, t *driver.Touch) bool {
 	word := o.ctx.word(t.Turn)
 	if word == nil {
@@ -325,7 +327,7 @@ func (w *World) count(o *op, until int) {
 	}
 }
 
-// countAll takes in what is left of every block's touches.
+// countAll takes in the rest of every block's touches.
 func (w *World) countAll(o *op) {
 	r := &o.running
 	for i, t := range r.touches {

@@ -89,9 +89,12 @@ func TestKernelRefusals(t *testing.T) {
 	bubble(t, sim.Config{Devices: 2}, func(t *testing.T, w *sim.World) {
 		r := pair(t, w)[0]
 		code := testkernel.Code()
-		code.Host = nil
+		code.Name = "other"
 		_, err := r.ModuleLoadData(code)
 		wants(t, "a code without host kernels", err, 209)
+		if !strings.Contains(err.Error(), "of other: they are not compiled for the host (import package host") {
+			t.Errorf("the error is %v", err)
+		}
 		m, err := r.ModuleLoadData(testkernel.Code())
 		must(t, err)
 		for _, name := range []string{"", "nothing", "absent"} {

@@ -31,7 +31,7 @@ type mapping struct {
 	bufferID uint64
 	opens    int // of an import
 	handle   driver.IpcMemHandle
-	// Of memory that MemMap has mapped: what, where, and the devices that have access.
+	// Of memory that MemMap has mapped: the allocation, the address, and the devices that have access.
 	of     *physical
 	in     *reservation
 	access []int
@@ -53,7 +53,7 @@ var processIDs atomic.Uint64
 // globalID is a number that no other process of this machine uses at this time.
 func globalID() uint64 { return uint64(os.Getpid())<<32 | processIDs.Add(1) }
 
-// MemAlloc makes device memory; it reads as zeros.
+// MemAlloc makes device memory; it holds anything but zeros (poison).
 func (c *Context) MemAlloc(bytes int64) (driver.Ptr, error) {
 	return c.alloc("cuMemAlloc", bytes, allocated)
 }
@@ -93,8 +93,12 @@ func (c *Context) newBlock(call string, bytes int64) (*block, int, error) {
 	if err != nil {
 		return nil, -1, fail(call, outOfMemory)
 	}
+	b.number = c.allocations + 1
+	if err := c.poison(fd, b); err != nil {
+		unix.Close(fd)
+		return nil, -1, fail(call, outOfMemory)
+	}
 	c.allocations++
-	b.number = c.allocations
 	c.used += bytes
 	c.world.blocks[b.id] = b
 	return b, fd, nil

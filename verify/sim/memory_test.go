@@ -112,8 +112,8 @@ func TestAddresses(t *testing.T) {
 		if a != b || before.BufferID == after.BufferID {
 			t.Errorf("freed %#x (buffer %d), then got %#x (buffer %d)", a, before.BufferID, b, after.BufferID)
 		}
-		if got := r.get(b, 3); !bytes.Equal(got, []byte{0, 0, 0}) {
-			t.Errorf("new memory holds %v", got)
+		if got := r.get(b, 3); bytes.Equal(got, []byte{1, 2, 3}) {
+			t.Errorf("new memory holds %v, as the memory that was there before", got)
 		}
 		base, n, err := r.MemGetAddressRange(last + 63)
 		if base != last || n != 64 || err != nil {
@@ -123,6 +123,48 @@ func TestAddresses(t *testing.T) {
 			t.Error("an address past the end has a range")
 		}
 	})
+}
+
+// TestPoison: new memory holds no zero at its ends, also of several allocations, and the seed decides.
+func TestPoison(t *testing.T) {
+	const bytesOf = 5 << 20
+	ends := func(seed uint64) (all []byte) {
+		bubble(t, sim.Config{Devices: 1, Seed: seed}, func(t *testing.T, w *sim.World) {
+			r := &rank{Context: open(t, w, 0), t: t}
+			for _, n := range []int{3, 2<<20 + 5, 4 << 20, bytesOf} {
+				p := r.alloc(int64(n))
+				m := r.get(p, n)
+				if first := bytes.IndexByte(m, 0); first >= 0 && first < min(n, 2<<20) {
+					t.Errorf("byte %d of %d is 0", first, n)
+				}
+				if last := bytes.LastIndexByte(m, 0); last >= max(0, n-2<<20) {
+					t.Errorf("byte %d of %d is 0", last, n)
+				}
+				all = append(all, m[:3]...)
+			}
+			p, err := r.MemCreate(2<<20, 0)
+			must(t, err)
+			at, err := r.MemAddressReserve(2 << 20)
+			must(t, err)
+			must(t, r.MemMap(at, 2<<20, p))
+			must(t, r.MemSetAccess(at, 2<<20, 0))
+			m := r.get(at, 2<<20)
+			if bytes.IndexByte(m, 0) >= 0 {
+				t.Error("memory of MemCreate has a byte that is 0")
+			}
+			all = append(all, m[:3]...)
+		})
+		return all
+	}
+	first := ends(1)
+	for i := 3; i < len(first); i += 3 {
+		if bytes.Equal(first[:3], first[i:i+3]) {
+			t.Errorf("allocation %d holds what the first does: %v", i/3, first[:3])
+		}
+	}
+	if !bytes.Equal(first, ends(1)) || bytes.Equal(first, ends(2)) {
+		t.Error("the contents do not follow the seed")
+	}
 }
 
 // TestImports: two opens of a handle count; an import outlives its owner's

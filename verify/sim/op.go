@@ -71,7 +71,7 @@ type op struct {
 	binds  []*eventRecord // of a graph's external events, for one launch
 	parent *op            // the launch, of a node
 	at     *execNode      // of a node
-	turn   uint64         // of a graph launch, among those of its exec; of a collective, of its communicator
+	turn   uint64         // number of a graph launch of its exec, or of a collective of its communicator
 	before clock          // of a collective: the knowledge ahead of it
 
 	started bool

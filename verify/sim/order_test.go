@@ -19,7 +19,7 @@ type rank struct {
 	*sim.Context
 	t           *testing.T
 	main, copy  driver.Stream
-	buf, words  driver.Ptr // 4096 bytes; 64 words
+	buf, words  driver.Ptr // 4096 bytes; 64 words; zeros at first
 	peer, signs driver.Ptr // of the other rank, imported
 }
 
@@ -31,6 +31,8 @@ func pair(t *testing.T, w *sim.World) [2]*rank {
 		r := &rank{Context: open(t, w, i), t: t}
 		r.main, r.copy = r.stream(), r.stream()
 		r.buf, r.words = r.alloc(4096), r.alloc(256)
+		r.put(r.buf, make([]byte, 4096)...)
+		r.put(r.words, make([]byte, 256)...)
 		p[i] = r
 	}
 	for i, r := range p {

@@ -46,7 +46,7 @@ func (c *Context) let(p *physical) {
 // MemGetAllocationGranularity is 2 MiB.
 func (c *Context) MemGetAllocationGranularity() (int64, error) { return granularity, nil }
 
-// MemCreate makes memory without an address; it reads as zeros.
+// MemCreate makes memory without an address; it holds anything but zeros (poison).
 func (c *Context) MemCreate(bytes int64, types driver.HandleType) (driver.Physical, error) {
 	const call = "cuMemCreate"
 	if err := c.enterIdle(call); err != nil {
@@ -93,7 +93,7 @@ func (c *Context) MemRetainAllocationHandle(p driver.Ptr) (driver.Physical, erro
 	return 0, fail(call, invalidValue)
 }
 
-// held is what a handle stands for, nil if nothing.
+// held is the memory of a handle, nil if there is none.
 func (c *Context) held(h driver.Physical) *physical {
 	if p := c.physicals[h]; p != nil && p.handles > 0 {
 		return p
@@ -101,7 +101,7 @@ func (c *Context) held(h driver.Physical) *physical {
 	return nil
 }
 
-// MemGetAllocationPropertiesFromHandle says what MemCreate was asked for.
+// MemGetAllocationPropertiesFromHandle returns the properties that MemCreate was asked for.
 func (c *Context) MemGetAllocationPropertiesFromHandle(h driver.Physical) (driver.HandleType, error) {
 	const call = "cuMemGetAllocationPropertiesFromHandle"
 	if err := c.enter(call); err != nil {
@@ -115,7 +115,7 @@ func (c *Context) MemGetAllocationPropertiesFromHandle(h driver.Physical) (drive
 	return p.types, nil
 }
 
-// MemExportToShareableHandle gives a file, or with Config.Fabric what names one.
+// MemExportToShareableHandle gives a file, or with Config.Fabric the name of one.
 func (c *Context) MemExportToShareableHandle(h driver.Physical, t driver.HandleType) (driver.Shareable, error) {
 	const call = "cuMemExportToShareableHandle"
 	if err := c.enter(call); err != nil {
@@ -171,7 +171,7 @@ func (c *Context) MemImportFromShareableHandle(s driver.Shareable) (driver.Physi
 	return c.give(&physical{block: b, fd: fd, types: s.Type}), nil
 }
 
-// blockOf finds what a file is the memory of, by its name.
+// blockOf finds the allocation whose memory a file is, by its name.
 func (c *Context) blockOf(fd int) (*block, error) {
 	name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
 	if err != nil {
@@ -270,7 +270,7 @@ func (c *Context) MemMap(at driver.Ptr, bytes int64, h driver.Physical) error {
 	return nil
 }
 
-// MemUnmap undoes one MemMap. It is no error to unmap what is reserved and not mapped.
+// MemUnmap undoes one MemMap. It is no error to unmap memory that is reserved and not mapped.
 func (c *Context) MemUnmap(p driver.Ptr, bytes int64) error {
 	const call = "cuMemUnmap"
 	if err := c.enterIdle(call); err != nil {

@@ -2,8 +2,8 @@ package sim
 
 import "ovgen/runtime/driver"
 
-// word is a 32-bit word that signals: whoever sees its value knows what its
-// writer knew.
+// word is a 32-bit word that signals: whoever sees its value knows all that
+// its writer knew.
 type word struct {
 	clock  clock // of the last writer
 	waited bool  // somebody waits for it, so it is a semaphore
@@ -37,7 +37,7 @@ func (s *shadow) word(at int64) *word {
 	return x
 }
 
-// acquire is a wait that saw its value: the operation now knows what the poster knew.
+// acquire is a wait that saw its value: the operation now knows all that the poster knew.
 func (w *World) acquire(o *op, p driver.Ptr) {
 	x, _ := w.wordAt(o.ctx, p)
 	if x == nil {

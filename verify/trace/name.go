@@ -28,7 +28,7 @@ func Name(spans []timeline.Span, steps []group.Step) {
 	}
 }
 
-// kinds are those of the emitted kernels' work.
+// kinds gives each kernel's work the kind of its span.
 var kinds = map[kernels.Work]timeline.Kind{kernels.Copies: timeline.Copy, kernels.Gathers: timeline.Copy,
 	kernels.Sums: timeline.Sum, kernels.Applies: timeline.Sum, kernels.Lands: timeline.Sum,
 	kernels.LandsApart: timeline.Copy, kernels.Multiplies: timeline.Product, kernels.Scatters: timeline.Product}

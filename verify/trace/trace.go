@@ -3,16 +3,16 @@ package trace
 import (
 	"errors"
 	"fmt"
-	"unsafe"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/driver/around"
 	"ovgen/verify/timeline"
 )
 
 // Driver passes every call on and times, between Start and Stop, the operations
 // enqueued. It is used by one goroutine while it times.
 type Driver struct {
-	driver.Driver
+	driver.Decorator
 	on     bool
 	origin driver.Event
 	timed  []operation
@@ -29,10 +29,11 @@ type operation struct {
 }
 
 // New wraps a driver.
-func New(d driver.Driver) *Driver { return &Driver{Driver: d} }
-
-// Captures are the driver's; they enqueue nothing to time.
-func (d *Driver) Captures() (driver.Captures, bool) { return driver.CapturesOf(d.Driver) }
+func New(d driver.Driver) *Driver {
+	t := &Driver{}
+	t.Driver = around.New(d, t.each)
+	return t
+}
 
 // Start begins to time, from the moment that s comes to: time zero of the spans.
 func (d *Driver) Start(s driver.Stream) error {
@@ -98,38 +99,43 @@ func (d *Driver) time(s driver.Stream, kind timeline.Kind, name string, enqueue 
 	return nil
 }
 
-// StreamBatchMemOp is a wait where it waits for a word, else a post.
-func (d *Driver) StreamBatchMemOp(s driver.Stream, items []driver.MemOp) error {
-	kind := timeline.Post
-	for _, m := range items {
-		if m.Kind == driver.WaitEqual {
-			kind = timeline.Wait
+// each times an operation.
+func (d *Driver) each(c *around.Call) error {
+	kind, name := timeline.Other, "kernel" // which Name knows
+	switch c.Name {
+	case "StreamBatchMemOp":
+		kind = timeline.Post
+		for _, m := range c.Items {
+			if m.Kind == driver.WaitEqual {
+				kind = timeline.Wait
+			}
 		}
+		name = string(kind)
+	case "MemcpyDtoDAsync":
+		kind, name = timeline.Copy, fmt.Sprintf("copy %d bytes", c.Copy.Width)
+	case "Memcpy2DAsync":
+		kind, name = timeline.Copy, fmt.Sprintf("copy %d rows of %d bytes", c.Copy.Height, c.Copy.Width)
+	case "Matmul":
+		kind, name = timeline.Product, "product"
+	case "Collective":
+		return d.time(c.Stream, timeline.Copy, string(c.Collective.Kind), func() error { return d.settled(c) })
+	case "LaunchKernel":
+	default:
+		return c.Pass()
 	}
-	return d.time(s, kind, string(kind), func() error { return d.Driver.StreamBatchMemOp(s, items) })
+	return d.time(c.Stream, kind, name, c.Pass)
 }
 
-// MemcpyDtoDAsync is a copy.
-func (d *Driver) MemcpyDtoDAsync(dst, src driver.Ptr, bytes int64, s driver.Stream) error {
-	return d.time(s, timeline.Copy, fmt.Sprintf("copy %d bytes", bytes),
-		func() error { return d.Driver.MemcpyDtoDAsync(dst, src, bytes, s) })
-}
-
-// Memcpy2DAsync is a copy of rows.
-func (d *Driver) Memcpy2DAsync(c driver.Memcpy2D, s driver.Stream) error {
-	return d.time(s, timeline.Copy, fmt.Sprintf("copy %d rows of %d bytes", c.Height, c.Width),
-		func() error { return d.Driver.Memcpy2DAsync(c, s) })
-}
-
-// Matmul is a product.
-func (d *Driver) Matmul(m driver.Product, c, a, b, bias, workspace driver.Ptr, s driver.Stream) error {
-	return d.time(s, timeline.Product, "product",
-		func() error { return d.Driver.Matmul(m, c, a, b, bias, workspace, s) })
-}
-
-// LaunchKernel is an emitted kernel: whether it waits or copies is for Name to say.
-func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver.Stream,
-	params unsafe.Pointer) error {
-	return d.time(s, timeline.Other, "kernel",
-		func() error { return d.Driver.LaunchKernel(f, grid, block, s, params) })
+// settled makes a collective and returns once NCCL has enqueued all of it, so that the event recorded next marks its
+// end.
+func (d *Driver) settled(c *around.Call) error {
+	library, err := d.Collectives()
+	if err != nil {
+		return err
+	}
+	err = c.Pass()
+	for errors.Is(err, driver.ErrInProgress) {
+		err = library.CommGetAsyncError(c.Comm)
+	}
+	return err
 }

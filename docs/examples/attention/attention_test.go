@@ -14,6 +14,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/rotaryattention"
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
@@ -23,20 +24,27 @@ import (
 	"ovgen/verify/simtest"
 )
 
-// most is how far from float64 an element may be, in standard deviations of what the half of a layer adds to its row.
+// most is how far from float64 an element may be, in standard deviations of the numbers that the half of a layer adds
+// to its row.
 var most = map[device.Type]float64{device.FP32: 1e-5, device.FP16: .02, device.BF16: .15}
+
+// keys lists how many heads of keys a rank has. Each serves two heads of queries or more.
+var keys = []int{1, 2}
 
 // TestAttention runs it in the simulator.
 func TestAttention(t *testing.T) {
+	const ranks = 2
 	for typ := range most {
-		synctest.Test(t, func(t *testing.T) {
-			shape := rotaryattention.Shape{M: 12, K: 24, N: 32, N2: 16, W: 8, Type: typ}
-			err := simtest.Run(t.Context(), simtest.Config{Config: sim.Config{Devices: 2, Seed: 1}},
-				func(ctx context.Context, g *group.Group) error { return hold(ctx, t, g, shape, 1) })
-			if err != nil {
-				t.Error(err)
-			}
-		})
+		for _, n := range keys {
+			synctest.Test(t, func(t *testing.T) {
+				shape := rotaryattention.Shape{M: 12, K: 24, N: 8 * 2 * n * ranks, N2: 8 * n * ranks, W: 8, Type: typ}
+				err := simtest.Run(t.Context(), simtest.Config{Config: sim.Config{Devices: ranks, Seed: 1}},
+					func(ctx context.Context, g *group.Group) error { return hold(ctx, t, g, shape, 1) })
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
 	}
 }
 
@@ -55,8 +63,12 @@ func TestOnGPUs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, typ := range []device.Type{device.FP32, device.FP16, device.BF16} {
-		shape := rotaryattention.Shape{M: 192, K: 512, N: 128 * 4 * ranks, N2: 128 * ranks, W: 128, Type: typ}
-		err = errors.Join(err, groups.Each(func(g *group.Group) error { return hold(t.Context(), t, g, shape, 3) }))
+		for _, n := range keys {
+			shape := rotaryattention.Shape{
+				M: 192, K: 512, N: 128 * 4 * n * ranks, N2: 128 * n * ranks, W: 128, Type: typ,
+			}
+			err = errors.Join(err, groups.Each(func(g *group.Group) error { return hold(t.Context(), t, g, shape, 3) }))
+		}
 	}
 	if err := errors.Join(err, groups.Close(context.Background())); err != nil {
 		t.Error(err)
@@ -166,7 +178,7 @@ func (l *layer) far(t *testing.T, coded []byte, want, residual matrix) (worst fl
 	return worst
 }
 
-// part is what a rank has of a tensor, and where its address is kept.
+// part is a rank's part of a tensor, and the variable that gets its address.
 type part struct {
 	to *device.Ptr
 	matrix

@@ -31,7 +31,7 @@ type layer struct {
 	a, norm, angles, wq, wk, wv, wo matrix
 }
 
-// made is what the layer makes, in float64.
+// made is the layer's result in float64.
 func (l *layer) made() matrix {
 	x := newMatrix(l.M, l.K)
 	for i := range l.M {

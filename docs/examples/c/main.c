@@ -1,5 +1,5 @@
-// One rank of an all-gather with a matrix product: C = A B, of which this rank has M/D rows
-// of A, and gets all of C. The operands are small integers, so the result is known to the
+// One rank of an all-gather with a matrix product: C = A B. This rank has M/D rows of A, and
+// gets all of C. The operands are small integers, so the result is known to the
 // bit. Started as every rank by a launcher, or by hand with OVGEN_RANK, OVGEN_SIZE and
 // OVGEN_JOB:
 //
@@ -19,7 +19,7 @@ static void must(int status) {
   exit(1);
 }
 
-// The operands: integers of which no sum leaves the exact range of fp32.
+// The operands: small integers, so that fp32 adds them without rounding.
 static float a_at(int64_t m, int64_t k) { return (float)((m * 7 + k * 3) % 5 - 2); }
 static float b_at(int64_t k, int64_t n) { return (float)((k * 5 + n) % 7 - 3); }
 
@@ -30,7 +30,7 @@ static float *host(int64_t elements) {
   exit(1);
 }
 
-// wrong counts the elements of C that are not what they should be.
+// wrong counts the wrong elements of C.
 static int64_t wrong(ovgen_group g, ovgen_ptr c, const struct ovgen_allgathermatmul_shape *s) {
   float *have = host(s->M * s->N);
   must(ovgen_copy_from(g, have, c, s->M * s->N * (int64_t)sizeof *have, &err));

@@ -4,20 +4,23 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"ovgen/runtime/device"
 	"ovgen/runtime/safetensors"
 )
 
 // TestConfigRefused has configs that are not served: the error names the field.
 func TestConfigRefused(t *testing.T) {
 	for _, x := range []struct{ name, field, value, want string }{
-		{"another model", "model_type", `"mistral"`, `model_type is "mistral" (only "llama" is served)`},
+		{"another model", "model_type", `"qwen2"`, "model_type is qwen2 (it must be llama or mistral)"},
 		{"quantized", "quantization_config", `{"quant_method": "fp8"}`, "quantization_config is {"},
-		{"a window", "sliding_window", "4096", "sliding_window is 4096 (only null is served)"},
+		{"a window", "sliding_window", "4096", "sliding_window is 4096 (it must be null)"},
 		{"GELU", "hidden_act", `"gelu"`, `hidden_act is "gelu"`},
 		{"a bias", "attention_bias", "true", "attention_bias is true (only false is served)"},
 		{"another bias", "mlp_bias", "true", "mlp_bias is true"},
@@ -26,24 +29,24 @@ func TestConfigRefused(t *testing.T) {
 		{"a text", "vocab_size", `"many"`, "vocab_size"},
 		{"heads of keys", "num_key_value_heads", "5", "num_key_value_heads is 5 (it must divide the 12"},
 		{"large heads", "head_dim", "256", "head_dim is 256 (it must be a multiple of 8, at most 128)"},
-		{"yarn", "rope_scaling", `{"type": "yarn"}`, `rope_scaling.rope_type is yarn (it must be default or llama3)`},
+		{"yarn", "rope_scaling", `{"type": "yarn"}`, "rope_scaling.rope_type is yarn (it must be default or llama3)$"},
 		{"newer yarn", "rope_parameters", `{"rope_type": "yarn"}`, `rope_scaling.rope_type is yarn`},
 		{"no factor", "rope_scaling", `{"rope_type": "llama3"}`, "rope_scaling is llama3 (it must have factor, low"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			_, err := ReadConfig(changed(t, x.field, x.value))
-			if err == nil || !strings.Contains(err.Error(), x.want) {
+			if !errors.As(err, new(NeverError)) || !strings.Contains(err.Error()+"$", x.want) {
 				t.Errorf("%v, want %q", err, x.want)
 			}
 		})
 	}
-	if _, err := ReadConfig(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := ReadConfig(t.TempDir()); !errors.Is(err, fs.ErrNotExist) || errors.As(err, new(NeverError)) {
 		t.Error(err)
 	}
 }
 
-// changed is a folder with the tiny model's config, but for the value of a field.
-func changed(t *testing.T, field, value string) (dir string) {
+// changed is a folder with the tiny model's config, but for the values of fields. An empty value leaves its field out.
+func changed(t *testing.T, pairs ...string) (dir string) {
 	dir = t.TempDir()
 	if err := WriteCheckpoint(dir, Tiny, nil); err != nil {
 		t.Fatal(err)
@@ -54,7 +57,11 @@ func changed(t *testing.T, field, value string) (dir string) {
 	if err := errors.Join(err, json.Unmarshal(text, &fields)); err != nil {
 		t.Fatal(err)
 	}
-	fields[field] = json.RawMessage(value)
+	for ; len(pairs) > 0; pairs = pairs[2:] {
+		if fields[pairs[0]] = json.RawMessage(pairs[1]); pairs[1] == "" {
+			delete(fields, pairs[0])
+		}
+	}
 	if text, err = json.Marshal(fields); err == nil {
 		err = os.WriteFile(path, text, 0o600)
 	}
@@ -64,7 +71,7 @@ func changed(t *testing.T, field, value string) (dir string) {
 	return dir
 }
 
-// TestConfigRead takes what files of several ages have.
+// TestConfigRead reads fields in the forms of older and newer files.
 func TestConfigRead(t *testing.T) {
 	for _, x := range []struct {
 		field, value string
@@ -80,9 +87,66 @@ func TestConfigRead(t *testing.T) {
 			return c.Scaling == nil && c.Theta == 9
 		}},
 		{"sliding_window", "null", func(c Config) bool { return c.Layers == 2 }},
+		{"model_type", "null", func(c Config) bool { return c.Family == "llama" }},
 	} {
 		if c, err := ReadConfig(changed(t, x.field, x.value)); err != nil || !x.good(c) {
 			t.Errorf("%s %s: %+v, %v", x.field, x.value, c, err)
+		}
+	}
+}
+
+// TestMistral reads configs of Mistral's: without a window they are Llama's. Where a file has none, transformers takes
+// one of 4096 tokens, and no sequence is longer.
+func TestMistral(t *testing.T) {
+	for window, positions := range map[string]int{"null": 32768, "": 4096} {
+		c, err := ReadConfig(changed(t, "model_type", `"mistral"`, "max_position_embeddings", "32768",
+			"sliding_window", window))
+		if err != nil || c.Positions != positions {
+			t.Errorf("window %q: %d positions, want %d, %v", window, c.Positions, positions, err)
+		}
+	}
+	_, err := ReadConfig(changed(t, "model_type", `"mistral"`, "sliding_window", "4096"))
+	if !errors.As(err, new(NeverError)) || !strings.Contains(err.Error(), "sliding_window is 4096 (it must be null)") {
+		t.Error(err)
+	}
+}
+
+// TestTypes decodes from files of other types, which hold the same numbers: the logits are the same.
+func TestTypes(t *testing.T) {
+	weights := Random(Tiny, seed)
+	for _, a := range weights {
+		for i, x := range a.Data {
+			if math.Abs(float64(x)) < 1.0/8192 { // fp16 lacks digits below
+				a.Data[i] = 0
+			}
+		}
+	}
+	for _, typ := range []device.Type{device.BF16, device.FP32} {
+		var want []float64
+		for _, in := range []string{"BF16", "F16", "F32"} {
+			dir := t.TempDir()
+			err := errors.Join(WriteCheckpoint(dir, Tiny, nil),
+				writeTensors(filepath.Join(dir, "model.safetensors"), in, weights))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := small.in(dir)
+			s.Type = typ
+			crew, err := s.Start(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b Batch
+			b.add(72, 0, 0)
+			step(t, crew, b)
+			if got := crew.logits(t, 0); want == nil {
+				want = got
+			} else if !slices.Equal(got, want) {
+				t.Errorf("logits of %s in %v differ from those of BF16", in, typ)
+			}
+			if err := crew.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 }
@@ -103,7 +167,7 @@ func TestOpenRefused(t *testing.T) {
 	} {
 		s := small.in(dir)
 		x.change(&s)
-		if _, err := s.Open(); err == nil || !strings.Contains(err.Error(), x.want) {
+		if _, err := s.Open(); !errors.As(err, new(NeverError)) || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: %v, want %q", x.name, err, x.want)
 		}
 	}
@@ -114,7 +178,7 @@ func TestOpenRefused(t *testing.T) {
 	}
 }
 
-// TestNeeds counts what a model of 8B needs on each of two ranks, without making it.
+// TestNeeds counts the memory of a model of 8B on each of two ranks, without making it.
 func TestNeeds(t *testing.T) {
 	m := Model{Spec: Usual, Config: large, Tensors: safetensors.Tensors{}}
 	m.Ranks, m.Layers = 2, 32

@@ -9,13 +9,15 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 
 	"ovgen/docs/examples/llama/kernels"
 )
 
-// Config is what config.json says about a model.
+// Config has the fields of config.json that the decoder uses.
 type Config struct {
+	Family       string   `json:"model_type"` // default: llama
 	Vocabulary   int      `json:"vocab_size"`
 	Hidden       int      `json:"hidden_size"`
 	Intermediate int      `json:"intermediate_size"`
@@ -28,8 +30,9 @@ type Config struct {
 	Tied         bool     `json:"tie_word_embeddings"`
 	Theta        float64  `json:"rope_theta"`
 	Scaling      *Scaling `json:"rope_scaling"`
-	Newer        *Scaling `json:"rope_parameters,omitempty"` // the same in newer files
-	Ends         ids      `json:"eos_token_id"`              // tokens behind which nothing follows
+	Newer        *Scaling `json:"rope_parameters,omitempty"` // rope_scaling and rope_theta in newer files
+	Ends         ids      `json:"eos_token_id"`              // tokens that end an answer
+	Window       *int     `json:"sliding_window,omitempty"`  // of attention; a pointer to 0 where the file lacks it
 }
 
 // Scaling is Llama 3's stretching of the rotary embedding's waves.
@@ -40,13 +43,13 @@ type Scaling struct {
 	High     float64 `json:"high_freq_factor"`
 	Original float64 `json:"original_max_position_embeddings"`
 	OldType  string  `json:"type,omitempty"`
-	Theta    float64 `json:"rope_theta,omitempty"` // that newer files have here
+	Theta    float64 `json:"rope_theta,omitempty"` // in newer files
 }
 
 // ids are token ids: a number, a list or null.
 type ids []int
 
-// UnmarshalJSON reads any of the three.
+// UnmarshalJSON reads a number, a list or null.
 func (l *ids) UnmarshalJSON(b []byte) error {
 	if b[0] != '[' && b[0] != 'n' {
 		b = fmt.Appendf(nil, "[%s]", b)
@@ -54,16 +57,25 @@ func (l *ids) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]int)(l))
 }
 
-// onlyConfigs are fields that change the model, with the values that are served.
-var onlyConfigs = map[string]any{"model_type": "llama", "hidden_act": "silu", "attention_bias": false,
-	"mlp_bias": false, "quantization_config": nil, "sliding_window": nil}
+// NeverError says that no later start can serve the model either: its config, or the Spec, asks for something that is
+// not served.
+type NeverError struct{ error }
 
-// ReadConfig reads config.json of a folder. Its error names the fields that keep the model from being served.
+// Unwrap is the reason.
+func (e NeverError) Unwrap() error { return e.error }
+
+// onlyConfigs are fields that change the model. Each has the one value that is served.
+var onlyConfigs = map[string]any{"hidden_act": "silu", "attention_bias": false, "mlp_bias": false,
+	"quantization_config": nil}
+
+// ReadConfig reads config.json of a folder. Its error names the fields that keep the model from being served, and is a
+// NeverError unless the file is missing or half written.
 func ReadConfig(dir string) (Config, error) {
-	c, path := Config{Epsilon: 1e-6, Theta: 10000, Positions: 2048}, filepath.Join(dir, "config.json")
+	c := Config{Family: "llama", Epsilon: 1e-6, Theta: 10000, Positions: 2048, Window: new(int)}
+	path := filepath.Join(dir, "config.json")
 	text, err := os.ReadFile(path)
 	if err == nil {
-		err = readJSON(text, &c, onlyConfigs)
+		err = readJSON(text, &c, onlyConfigs, false)
 	}
 	if err == nil {
 		err = c.check()
@@ -71,10 +83,13 @@ func ReadConfig(dir string) (Config, error) {
 	if err != nil {
 		err = fmt.Errorf("read %s: %w", path, err)
 	}
+	if err != nil && json.Valid(text) {
+		err = NeverError{err}
+	}
 	return c, err
 }
 
-// check fills in what older files leave out, and refuses numbers that no kernel or product is made for.
+// check sets fields that older files lack, and refuses numbers that the kernels and products can't take.
 func (c *Config) check() (err error) {
 	c.KeyHeads = cmp.Or(c.KeyHeads, c.Heads)
 	c.HeadSize = cmp.Or(c.HeadSize, c.Hidden/max(c.Heads, 1))
@@ -85,6 +100,12 @@ func (c *Config) check() (err error) {
 		if !good {
 			err = errors.Join(err, fmt.Errorf("%s is %v (it must %s)", field, value, what))
 		}
+	}
+	must(c.Family == "llama" || c.Family == "mistral", "model_type", c.Family, "be llama or mistral")
+	if c.Window != nil && *c.Window == 0 && c.Family == "mistral" { // transformers takes 4096
+		c.Positions = min(c.Positions, 4096)
+	} else if c.Window != nil {
+		must(*c.Window == 0, "sliding_window", *c.Window, "be null")
 	}
 	const above = "be above 0"
 	must(c.Vocabulary > 0, "vocab_size", c.Vocabulary, above)
@@ -102,31 +123,41 @@ func (c *Config) check() (err error) {
 		c.Scaling = nil
 		return err
 	}
-	must(s.Type == "llama3", "rope_scaling.rope_type", s.Type, "be default or llama3")
+	if s.Type != "llama3" {
+		must(false, "rope_scaling.rope_type", s.Type, "be default or llama3")
+		return err
+	}
 	must(s.Factor > 0 && s.Low > 0 && s.High > s.Low && s.Original > 0, "rope_scaling", s.Type,
 		"have factor, low_freq_factor, high_freq_factor above it, and original_max_position_embeddings")
 	return err
 }
 
-// readJSON reads an object into x. It refuses each field of only that has another value than the one there or null;
-// other fields that x lacks are ignored.
-func readJSON(text []byte, x any, only map[string]any) error {
-	var fields map[string]any
+// anything stands for all values of a field.
+type anything struct{}
+
+// readJSON reads an object into x. It refuses a field of only whose value is neither the one in only nor null. Where
+// all is set, it also refuses fields that only lacks.
+func readJSON(text []byte, x any, only map[string]any, all bool) error {
+	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
 		return fmt.Errorf("it is no JSON object: %w", err)
 	}
 	err := json.Unmarshal(text, x)
-	for _, name := range slices.Sorted(maps.Keys(only)) {
-		if has := fields[name]; has != nil && has != only[name] {
-			given, _ := json.Marshal(has) // both are as JSON can have them
-			served, _ := json.Marshal(only[name])
-			err = errors.Join(err, fmt.Errorf("%s is %s (only %s is served)", name, given, served))
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		var given any
+		switch want, known := only[name]; {
+		case !known && all:
+			err = errors.Join(err, fmt.Errorf("%.50s is no field that is served", name))
+		case !known || want == any(anything{}):
+		case json.Unmarshal(fields[name], &given) == nil && given != nil && !reflect.DeepEqual(given, want):
+			served, _ := json.Marshal(want)
+			err = errors.Join(err, fmt.Errorf("%s is %.50s (only %s is served)", name, fields[name], served))
 		}
 	}
 	return err
 }
 
-// Angles are cosine and sine of each position and pair of a head: [positions, HeadSize/2, 2].
+// Angles returns cosine and sine for each position and pair of a head: [positions, HeadSize/2, 2].
 func (c *Config) Angles(positions int) (table []float32) {
 	for p := range positions {
 		for i := range c.HeadSize / 2 {
@@ -137,7 +168,7 @@ func (c *Config) Angles(positions int) (table []float32) {
 	return table
 }
 
-// frequency is how far a position turns pair i, in radians.
+// frequency is the angle by which one position turns pair i, in radians.
 func (c *Config) frequency(i int) float64 {
 	f, s := math.Pow(c.Theta, -2*float64(i)/float64(c.HeadSize)), c.Scaling
 	if s == nil {

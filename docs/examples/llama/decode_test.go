@@ -135,7 +135,7 @@ type bounds struct {
 	all  float64 // root mean square of all rows
 }
 
-// exact are the bounds in fp32, and rough those in bf16.
+// exact are the bounds in fp32, and rough the ones in bf16.
 var exact, rough = bounds{5e-5, 5e-5, 5e-5}, bounds{most: .5, row: .5, all: .05}
 
 // near holds a row of logits against the reference's, and returns the mean square of the errors.

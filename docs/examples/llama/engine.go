@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"net/http"
@@ -10,22 +11,24 @@ import (
 	"time"
 )
 
-// Server answers OpenAI's completions requests. It keeps ranks ready: when one dies, or the model can't be served, it
-// starts them again and again.
+// Server answers OpenAI's completions requests. It keeps ranks ready: when one dies or hangs, or the model can't be
+// served yet, it starts them again and again.
 type Server struct {
-	model string
-	start func(ctx context.Context) (*Crew, error)
-	now   atomic.Pointer[session]
+	model    string
+	start    func(ctx context.Context) (*Crew, error)
+	now      atomic.Pointer[session]
+	patience time.Duration // with clients that send or read slowly
 }
 
-// session is a crew that serves requests, or an error that says why there is none.
+// session is a crew that serves requests, or an error that says why there is no crew.
 type session struct {
 	*Crew
 	err      error
+	here     chan struct{} // has an element for each request that is being read, waits or runs
 	requests chan *Request
 	running  []*Request    // by their places in the cache
 	over     chan struct{} // closed when the crew serves no more
-	why      error         // behind that
+	why      error         // set when over is closed
 }
 
 // Request asks for the tokens behind a prompt.
@@ -37,37 +40,45 @@ type Request struct {
 	Err    error
 
 	ctx  context.Context
-	all  []int // the prompt and what was made
-	read int   // how many of them are in the cache
-	most int   // how many there will be
+	all  []int // the prompt, and the tokens that were made
+	read int   // the number of tokens that are in the cache
+	most int   // the greatest length of all
 }
 
-// What a server says of requests that may be sent again.
+// Errors of requests that a client may send again.
 var (
-	errJoins  = &Problem{http.StatusServiceUnavailable, "the ranks are joining (try again later)"}
-	errDied   = &Problem{http.StatusServiceUnavailable, "a rank died; the ranks join again (try again later)"}
-	errClosed = &Problem{http.StatusServiceUnavailable, "the server ends"}
+	errJoins  = problem(http.StatusServiceUnavailable, "the ranks are joining (try again later)")
+	errDied   = problem(http.StatusServiceUnavailable, "a rank died or hangs; the ranks join again (try again later)")
+	errClosed = problem(http.StatusServiceUnavailable, "the server ends")
 )
 
-// NewServer is a server of a model of a name, which Run gives ranks.
+// NewServer makes a server of a model of that name. Run gives it ranks by start.
 func NewServer(model string, start func(ctx context.Context) (*Crew, error)) *Server {
-	s := &Server{model: model, start: start}
+	s := &Server{model: model, start: start, patience: 10 * time.Second}
 	s.now.Store(&session{err: errJoins})
 	return s
 }
 
-// retry is the least time between two starts, of which the first failed.
+// retry is the least time between a start that failed and the next one.
 const retry = 200 * time.Millisecond
 
-// Run serves until ctx ends. Where the ranks can't start it tries again: what kept them may have been mended.
-func (s *Server) Run(ctx context.Context) {
+// waiting is the most requests that a server takes at once, for each that can run.
+const waiting = 16
+
+// Run serves until ctx ends. Where the ranks can't start it tries again: the checkpoint may have been mended. An error
+// says why no other try can help: a NeverError, or a rank of this process that is stuck.
+func (s *Server) Run(ctx context.Context) error {
+	defer s.now.Store(&session{err: errClosed})
 	for ctx.Err() == nil {
 		began := time.Now()
 		crew, err := s.start(ctx)
 		took := time.Since(began).Round(time.Millisecond)
+		if errors.As(err, new(NeverError)) {
+			return err
+		}
 		if err != nil {
-			why := &Problem{http.StatusServiceUnavailable, fmt.Sprintf("the ranks can't serve: %v (trying again)", err)}
-			if last := s.now.Swap(&session{err: why}); last.err.Error() != why.Message {
+			why := problem(http.StatusServiceUnavailable, "the ranks can't serve: %w (trying again)", err)
+			if last := s.now.Swap(&session{err: why}); last.err.Error() != why.Error() {
 				log.Print(why)
 			}
 			select {
@@ -77,8 +88,8 @@ func (s *Server) Run(ctx context.Context) {
 			continue
 		}
 		log.Printf("%d ranks serve the model after %v", len(crew.Ranks), took)
-		now := &session{Crew: crew, requests: make(chan *Request), running: make([]*Request, crew.Sequences),
-			over: make(chan struct{})}
+		now := &session{Crew: crew, here: make(chan struct{}, waiting*crew.Sequences), requests: make(chan *Request),
+			running: make([]*Request, crew.Sequences), over: make(chan struct{})}
 		s.now.Store(now)
 		err = now.serve(ctx)
 		s.now.Store(&session{err: errJoins})
@@ -90,15 +101,18 @@ func (s *Server) Run(ctx context.Context) {
 		for place := range now.running {
 			now.end(place, "", now.why)
 		}
-		if err := crew.Close(context.WithoutCancel(ctx)); err != nil {
+		err = crew.Close(ctx)
+		if errors.Is(err, errSilent) {
+			return fmt.Errorf("close the ranks: %w", err)
+		} else if err != nil {
 			log.Printf("close the ranks: %v", err)
 		}
 	}
-	s.now.Store(&session{err: errClosed})
+	return nil
 }
 
-// Submit asks for up to so many tokens behind a prompt, when there is a place. The request is given up between two
-// steps when ctx ends.
+// Submit waits for a place, and then asks for at most that many tokens behind a prompt. When ctx ends the request is
+// given up between two steps.
 func (s *session) Submit(ctx context.Context, prompt []int, most int) (*Request, error) {
 	most = min(most, s.Room-len(prompt))
 	r := &Request{Tokens: make(chan int, most), ctx: ctx, all: slices.Clone(prompt), most: len(prompt) + most}
@@ -119,7 +133,7 @@ func (s *session) serve(ctx context.Context) error {
 			select {
 			case s.running[0] = <-s.requests:
 			case <-s.Done:
-				return errDied
+				return errors.New("a rank has ended")
 			case <-ctx.Done():
 				return ctx.Err()
 			}
@@ -140,7 +154,7 @@ func (s *session) serve(ctx context.Context) error {
 	}
 }
 
-// admit gives up requests whose clients have gone, fills the places that are free, and returns how many run.
+// admit drops requests whose clients have gone, gives free places to waiting requests, and counts the running ones.
 func (s *session) admit() (n int) {
 	for place, r := range s.running {
 		if r != nil && r.ctx.Err() != nil {
@@ -158,8 +172,8 @@ func (s *session) admit() (n int) {
 	return n
 }
 
-// rows are those of the next step: of one prompt, all but its last token, or else the last token of each request of
-// which all others have been read.
+// rows returns the rows of the next step: for a prompt, tokens of one request without its last token; else the last
+// token of each request that has no other token to read.
 func (s *session) rows(prompt bool) (rows []Row) {
 	for place, r := range s.running {
 		if r == nil || (len(r.all)-r.read > 1) != prompt || prompt && len(rows) > 0 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestGolden holds the reference against what transformers made of the tiny model (golden.py): its tokens, its logits
+// TestGolden holds the reference against transformers' results for the tiny model (golden.py): its tokens, its logits
 // in fp32, and as the measure of bf16 its logits in bf16.
 func TestGolden(t *testing.T) {
 	var golden struct {

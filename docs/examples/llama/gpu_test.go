@@ -14,8 +14,8 @@ import (
 	"ovgen/runtime/device"
 )
 
-// TestOnGPUs decodes on up to as many GPUs as OVGEN_EXAMPLE_GPUS says, in one process, where logits can be read, and by
-// processes, of which the tokens are compared.
+// TestOnGPUs decodes on 1 to OVGEN_EXAMPLE_GPUS GPUs, in one process and by processes. Of one process it compares the
+// logits, and of processes the tokens.
 func TestOnGPUs(t *testing.T) {
 	most := number(t, "OVGEN_EXAMPLE_GPUS")
 	t.Setenv("OVGEN_DRIVER", "cuda")
@@ -83,7 +83,7 @@ var large = Config{Vocabulary: 128256, Hidden: 4096, Intermediate: 14336, Layers
 	HeadSize: 128, Positions: 8192, Epsilon: 1e-5, Theta: 500000}
 
 // TestSpeed prints what steps take on so many GPUs as OVGEN_EXAMPLE_SPEED says, a process each, with a model of random
-// weights, which it writes to a folder of its own.
+// weights, which it writes to a temporary folder.
 func TestSpeed(t *testing.T) {
 	ranks := number(t, "OVGEN_EXAMPLE_SPEED")
 	dir := t.TempDir()
@@ -168,8 +168,8 @@ func ways(t *testing.T, s Spec, n int) {
 	}
 }
 
-// follow has a crew read as many prompts as there are places, and make so many tokens behind each: behind those that
-// are fed, or its own. It returns what was best at each step, and all logits if they can be read.
+// follow has a crew read a prompt for each place, and decode n steps. Each step's input is the last tokens of fed, or
+// without fed the crew's. It returns the best tokens of each step, and all logits if they can be read.
 func follow(t *testing.T, s Spec, fed [][]Best, n int) (made [][]Best, logits [][][]float64) {
 	crew, err := s.Start(t.Context())
 	if err != nil {
@@ -215,7 +215,7 @@ func TestCompared(t *testing.T) {
 	}
 }
 
-// compared is a table of steps by ovgen's own ways and by NCCL's collectives: medians of so many rounds, in each of
+// compared is a table of steps by ovgen's ways and by NCCL's collectives: medians of so many rounds, in each of
 // which both crews step. Rows that decode have a position each.
 func compared(t *testing.T, s Spec, rounds int, positions []int) string {
 	var crews [2]*Crew
@@ -268,7 +268,7 @@ func compared(t *testing.T, s Spec, rounds int, positions []int) string {
 	return table.String()
 }
 
-// writeRandom writes a checkpoint of which every tensor repeats the same random numbers.
+// writeRandom writes a checkpoint in which every tensor repeats the same random numbers.
 func writeRandom(t *testing.T, dir string, c Config) {
 	source, block := rand.New(rand.NewPCG(seed, 2)), make([]float32, 1<<19)
 	for i := range block {

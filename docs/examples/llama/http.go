@@ -7,32 +7,56 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
+	"os"
+	"slices"
 	"time"
 )
 
-// completion is a request; fields that are neither here nor in onlyRequests are ignored.
+// completion has the fields that the server reads of a request.
 type completion struct {
 	Model  string `json:"model"`
-	Prompt any    `json:"prompt"`
+	Prompt tokens `json:"prompt"`
 	Most   int    `json:"max_tokens"`
 	Stream bool   `json:"stream"`
 }
 
-// onlyRequests are fields that would change the answer, with the values that are served.
-var onlyRequests = map[string]any{"temperature": 0.0, "n": 1.0, "echo": false, "logprobs": nil, "stop": nil}
+// onlyRequests are all fields of OpenAI's completions. A field that can change the answer has the one value that leaves
+// it as it is; only that and null are served.
+var onlyRequests = map[string]any{
+	"model": anything{}, "prompt": anything{}, "max_tokens": anything{}, "stream": anything{},
+	"stream_options": anything{}, "seed": anything{}, "user": anything{},
+	"best_of": 1.0, "echo": false, "frequency_penalty": 0.0, "logit_bias": map[string]any{}, "logprobs": nil, "n": 1.0,
+	"presence_penalty": 0.0, "stop": []any{}, "suffix": "", "temperature": 0.0, "top_p": 1.0,
+}
+
+// tokens are token ids. A null in the list becomes -1.
+type tokens []int
+
+// UnmarshalJSON reads the list.
+func (p *tokens) UnmarshalJSON(b []byte) error {
+	var list []*int
+	if err := json.Unmarshal(b, &list); err != nil {
+		return fmt.Errorf("prompt is no list of token ids (for text there is no tokenizer): %w", err)
+	}
+	for _, token := range list {
+		*p = append(*p, *cmp.Or(token, new(-1)))
+	}
+	return nil
+}
 
 // Problem is an error with the status that clients get.
 type Problem struct {
-	Status  int
-	Message string
+	error
+	Status int
 }
 
-// Error is the message.
-func (p *Problem) Error() string { return p.Message }
+// problem makes a Problem by a format of fmt.Errorf.
+func problem(status int, format string, args ...any) error {
+	return &Problem{fmt.Errorf(format, args...), status}
+}
 
-// described is an error as clients read it, and its status.
+// described returns an error's status, and the body that tells clients of it.
 func described(err error) (status int, body any) {
 	status, kind := http.StatusInternalServerError, "server_error"
 	if p := (*Problem)(nil); errors.As(err, &p) {
@@ -44,112 +68,134 @@ func described(err error) (status int, body any) {
 	return status, map[string]any{"error": map[string]string{"message": err.Error(), "type": kind}}
 }
 
-// ServeHTTP has the server's two paths.
+// Web is an HTTP server. Clients have s.patience to send a request, and as long to read an answer or an event.
+func (s *Server) Web() *http.Server {
+	return &http.Server{Handler: s, ReadHeaderTimeout: s.patience, ReadTimeout: s.patience,
+		IdleTimeout: 10 * s.patience, MaxHeaderBytes: 64 << 10}
+}
+
+// ServeHTTP has the server's three paths.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	now := s.now.Load()
 	err := now.err
-	switch path := r.Method + " " + r.URL.Path; {
-	case path != "POST /v1/completions" && path != "GET /health":
-		err = &Problem{http.StatusNotFound, "there is POST /v1/completions, and GET /health"}
-	case now.Crew != nil && r.Method == "POST":
-		err = s.complete(w, r, now)
+	switch r.Method + " " + r.URL.Path {
+	case "GET /health":
+	case "GET /v1/models":
+		model := map[string]any{"id": s.model, "object": "model", "created": time.Now().Unix(), "owned_by": "ovgen"}
+		s.send(w, http.StatusOK, map[string]any{"object": "list", "data": []any{model}})
+		return
+	case "POST /v1/completions":
+		if err == nil {
+			err = s.complete(w, r, now)
+		}
+	default:
+		err = problem(http.StatusNotFound, "there is POST /v1/completions, GET /v1/models and GET /health")
 	}
 	if err != nil {
 		status, body := described(err)
-		send(w, status, body)
+		s.send(w, status, body)
 	}
 }
 
-func send(w http.ResponseWriter, status int, body any) {
+func (s *Server) send(w http.ResponseWriter, status int, body any) {
+	s.bound(w)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body) // a client that is gone needs no answer
 }
 
-// mostBody bounds a request in bytes.
-const mostBody = 16 << 20
-
-// parse reads a request and the tokens of its prompt.
-func (s *Server) parse(r *http.Request, crew *Crew) (c completion, tokens []int, err error) {
-	c.Most = 16
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, mostBody))
-	if err = cmp.Or(err, readJSON(body, &c, onlyRequests)); err != nil {
-		return c, nil, &Problem{http.StatusBadRequest, err.Error()}
-	}
-	list, _ := c.Prompt.([]any)
-	for i, x := range list {
-		token, number := x.(float64)
-		if !number || token != math.Trunc(token) || token < 0 || token >= float64(crew.Vocabulary) {
-			return c, nil, &Problem{http.StatusBadRequest,
-				fmt.Sprintf("prompt[%d] is no token of the vocabulary of %d", i, crew.Vocabulary)}
-		}
-		tokens = append(tokens, int(token))
-	}
-	switch {
-	case c.Model != s.model:
-		err = &Problem{http.StatusNotFound, fmt.Sprintf("there is no model %q (there is %q)", c.Model, s.model)}
-	case len(tokens) == 0:
-		err = &Problem{http.StatusBadRequest,
-			"prompt is no list of token ids, or is empty (for text there is no tokenizer)"}
-	case c.Most < 1:
-		err = &Problem{http.StatusBadRequest, fmt.Sprintf("max_tokens is %d (at least 1 is made)", c.Most)}
-	case len(tokens) >= crew.Room:
-		err = &Problem{http.StatusRequestEntityTooLarge, fmt.Sprintf("prompt has %d tokens, and a sequence has room "+
-			"for %d with its answer", len(tokens), crew.Room)}
-	}
-	return c, tokens, err
+// bound sets the time by which the client must have read the next writes.
+func (s *Server) bound(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.patience)) // a test's writer has none
 }
 
-// complete answers a request. An error that it returns is the answer; a later one is the last event of the stream.
+// parse reads a request.
+func (s *Server) parse(w http.ResponseWriter, r *http.Request, crew *Crew) (c completion, err error) {
+	c.Most = 16
+	most := 8*int64(crew.Room) + 64<<10 // 8 for a token
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	if err == nil {
+		err = readJSON(body, &c, onlyRequests, true)
+	}
+	wrong := slices.IndexFunc(c.Prompt, func(token int) bool { return token < 0 || token >= crew.Vocabulary })
+	switch {
+	case errors.As(err, new(*http.MaxBytesError)):
+		err = problem(http.StatusRequestEntityTooLarge, "a request has at most %d bytes", most)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		err = problem(http.StatusRequestTimeout, "the request has not come within %v", s.patience)
+	case err != nil:
+		err = problem(http.StatusBadRequest, "%w", err)
+	case c.Model != s.model:
+		err = problem(http.StatusNotFound, "there is no model %q (there is %q)", c.Model, s.model)
+	case len(c.Prompt) == 0:
+		err = problem(http.StatusBadRequest, "prompt is missing or empty")
+	case wrong >= 0:
+		err = problem(http.StatusBadRequest, "prompt[%d] is no token of the vocabulary of %d", wrong, crew.Vocabulary)
+	case c.Most < 1:
+		err = problem(http.StatusBadRequest, "max_tokens is %d (at least 1 is made)", c.Most)
+	case len(c.Prompt) >= crew.Room:
+		err = problem(http.StatusRequestEntityTooLarge, "prompt has %d tokens, and a sequence has room for %d with "+
+			"its answer", len(c.Prompt), crew.Room)
+	}
+	return c, err
+}
+
+// complete answers a request. The caller sends an error that it returns. An error behind the first event of a stream is
+// the stream's last event.
 func (s *Server) complete(w http.ResponseWriter, r *http.Request, now *session) error {
-	c, prompt, err := s.parse(r, now.Crew)
+	select {
+	case now.here <- struct{}{}:
+		defer func() { <-now.here }()
+	default:
+		return problem(http.StatusTooManyRequests, "%d requests are here already (try again later)", cap(now.here))
+	}
+	c, err := s.parse(w, r, now.Crew)
 	if err != nil {
 		return err
 	}
-	q, err := now.Submit(r.Context(), prompt, c.Most) // given up when this function returns
+	q, err := now.Submit(r.Context(), c.Prompt, c.Most) // given up when this function returns
 	if err != nil {
 		return err
 	}
 	id, created := "cmpl-"+rand.Text(), time.Now().Unix()
-	// reply is an answer, or a part of it, as OpenAI's but for its tokens. A text would take a tokenizer: it is empty.
+	// reply is an answer or an event of a stream, in OpenAI's form. The text is empty, since there is no tokenizer.
 	reply := func(tokens []int, finish *string, usage any) any {
 		choice := map[string]any{"index": 0, "text": "", "token_ids": tokens, "logprobs": nil, "finish_reason": finish}
 		return map[string]any{"id": id, "object": "text_completion", "created": created, "model": s.model,
 			"choices": []any{choice}, "usage": usage}
 	}
-	n, rest := 0, []int{} // what was not streamed
+	n, rest := 0, []int{} // all tokens, and the ones that were not streamed
 	for token := range q.Tokens {
 		if n++; !c.Stream {
 			rest = append(rest, token)
-		} else if event(w, reply([]int{token}, nil, nil)) != nil {
+		} else if s.event(w, reply([]int{token}, nil, nil)) != nil {
 			return nil // the client has gone
 		}
 	}
 	if q.Err != nil && (!c.Stream || n == 0) {
 		return q.Err
 	}
-	last := reply(rest, &q.Finish, map[string]int{"prompt_tokens": len(prompt), "completion_tokens": n,
-		"total_tokens": len(prompt) + n})
+	last := reply(rest, &q.Finish, map[string]int{"prompt_tokens": len(c.Prompt), "completion_tokens": n,
+		"total_tokens": len(c.Prompt) + n})
 	if !c.Stream {
-		send(w, http.StatusOK, last)
+		s.send(w, http.StatusOK, last)
 		return nil
 	}
 	if q.Err != nil {
 		_, last = described(q.Err)
 	}
-	_ = event(w, last)
+	_ = s.event(w, last)
 	_, _ = fmt.Fprint(w, "data: [DONE]\n\n")
 	return nil
 }
 
 // event writes one event of a stream.
-func event(w http.ResponseWriter, x any) error {
+func (s *Server) event(w http.ResponseWriter, x any) error {
+	s.bound(w)
 	w.Header().Set("Content-Type", "text/event-stream")
-	out := http.NewResponseController(w)
-	_ = out.SetWriteDeadline(time.Now().Add(10 * time.Second)) // so that a client that does not read is given up
 	b, err := json.Marshal(x)
 	if err == nil {
 		_, err = fmt.Fprintf(w, "data: %s\n\n", b)
 	}
-	return cmp.Or(err, out.Flush())
+	return cmp.Or(err, http.NewResponseController(w).Flush())
 }

@@ -23,7 +23,8 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	_ "ovgen/runtime/driver/cuda"
-	_ "ovgen/verify/sim"
+	_ "ovgen/runtime/dump"
+	"ovgen/runtime/group"
 )
 
 func main() {
@@ -46,6 +47,7 @@ func run(ctx context.Context) error {
 	flag.IntVar(&s.Sequences, "sequences", s.Sequences, "requests at a time")
 	flag.IntVar(&s.Room, "room", s.Room, "tokens of a request, with its answer; at most the model's positions")
 	flag.BoolVar(&s.Processes, "processes", false, "start a process a rank, instead of a goroutine a rank in this one")
+	flag.DurationVar(&s.Timeout, "timeout", group.DefaultTimeout, "most that a step takes; then the ranks start again")
 	typ := flag.String("type", "bf16", "element type: bf16 or fp32")
 	addr := flag.String("addr", "localhost:8080", "where to listen")
 	flag.Parse()
@@ -62,15 +64,15 @@ func run(ctx context.Context) error {
 	}
 	server := NewServer(filepath.Base(s.Dir), s.Start)
 	log.Printf("model %q at http://%v/v1/completions", server.model, listener.Addr())
-	web := &http.Server{Handler: server}
+	web := server.Web()
 	go func() {
 		if err := web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			log.Fatal(err)
 		}
 	}()
-	server.Run(ctx)
+	err = server.Run(ctx)
 	bound, done := context.WithTimeout(context.Background(), 5*time.Second)
 	defer done()
 	_ = web.Shutdown(bound) // streams that go on past it are cut
-	return nil
+	return err
 }

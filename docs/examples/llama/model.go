@@ -1,25 +1,29 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"time"
 
 	"ovgen/runtime/device"
+	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
 	"ovgen/runtime/safetensors"
 )
 
-// Spec is which model is decoded, and how.
+// Spec names a model and says how it is decoded.
 type Spec struct {
 	Dir       string // the folder of its checkpoint
 	Ranks     int
-	Processes bool        // a process a rank, instead of a goroutine a rank
-	Type      device.Type // of weights, activations and the cache: BF16 or FP32
-	Sequences int         // at a time
-	Room      int         // most positions of a sequence
-	Buckets   []Bucket    // of each kind the smallest first
+	Processes bool          // a process a rank, instead of a goroutine a rank
+	Type      device.Type   // of weights, activations and the cache: BF16 or FP32
+	Sequences int           // at a time
+	Room      int           // most positions of a sequence
+	Timeout   time.Duration // most that a step takes; 0: group.DefaultTimeout
+	Buckets   []Bucket      // of each kind the smallest first
 }
 
-// Usual is how a server decodes.
+// Usual is a server's Spec, without a model.
 var Usual = Spec{Ranks: 1, Type: device.BF16, Sequences: 64, Room: 4096, Buckets: []Bucket{
 	{Rows: 1}, {Rows: 2}, {Rows: 4}, {Rows: 8}, {Rows: 16}, {Rows: 24}, {Rows: 32}, {Rows: 48}, {Rows: 64},
 	{Rows: 16, Prompt: true}, {Rows: 64, Prompt: true}, {Rows: 256, Prompt: true},
@@ -34,7 +38,7 @@ type Model struct {
 	Needs plan.Memory // of the device, on each rank at most
 }
 
-// Open reads the model's config and its tensors' headers. An error is what keeps ranks from serving the model.
+// Open reads the model's config and its tensors' headers. An error says why ranks can't serve the model.
 func (s Spec) Open() (m Model, err error) {
 	m.Spec = s
 	if m.Config, err = ReadConfig(s.Dir); err != nil {
@@ -42,8 +46,8 @@ func (s Spec) Open() (m Model, err error) {
 	}
 	m.Room = min(s.Room, m.Positions)
 	if most := s.most(false); m.Room < 2 || s.Sequences < 1 || s.Sequences > most {
-		return m, fmt.Errorf("%d sequences of %d tokens (1 to %d of 2 tokens and more are served)", s.Sequences, m.Room,
-			most)
+		return m, NeverError{fmt.Errorf("%d sequences of %d tokens (1 to %d of 2 tokens and more are served)",
+			s.Sequences, m.Room, most)}
 	}
 	if m.Tensors, err = safetensors.Open(s.Dir); err != nil {
 		return m, err
@@ -55,7 +59,13 @@ func (s Spec) Open() (m Model, err error) {
 	return m, err
 }
 
-// most are the rows of the largest bucket of a kind.
+// bounds are the longest time of a step, and the time that ranks have to end by themselves when one has failed.
+func (s Spec) bounds() (step, grace time.Duration) {
+	step = cmp.Or(s.Timeout, group.DefaultTimeout)
+	return step, min(step, 5*time.Second)
+}
+
+// most counts the rows of the largest bucket, of a prompt or not.
 func (s Spec) most(prompt bool) (rows int) {
 	for _, b := range s.Buckets {
 		if b.Prompt == prompt {

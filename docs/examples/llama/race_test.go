@@ -12,7 +12,7 @@ import (
 )
 
 // TestRaces runs steps of every kind under the simulator's seeded scheduler, which finds accesses that nothing orders:
-// also of the decoder's own kernels, which say what they read and write.
+// also in the decoder's kernels, which declare the memory that they read and write.
 func TestRaces(t *testing.T) {
 	dir, _ := tiny(t, Tiny)
 	for seed := range uint64(3) {

@@ -28,7 +28,7 @@ type Rank struct {
 	buckets []*bucket
 
 	rank      int
-	params    kernels.Params // its share of the model, and memory, but for what differs from launch to launch
+	params    kernels.Params // the fields that are the same in all launches
 	firstKey  int            // of the model's heads of keys, the first one here
 	columns   int            // of the MLP
 	layers    []layer
@@ -38,25 +38,25 @@ type Rank struct {
 	memory    []memory
 }
 
-// layer is the weights of one, and its part of the cache: [sequences+1, room, keys, size]. The last sequence is that
-// of rows that only fill a bucket.
+// layer is a layer's weights, and its part of the cache: [sequences+1, room, keys, size]. Rows that only fill a bucket
+// belong to the last sequence.
 type layer struct {
-	decode.Buffers // but for A and C
+	decode.Buffers // without A and C
 	keys, values   device.Ptr
 }
 
-// memory is device memory of a rank: how much, where its address goes, and what is in it at first.
+// memory is one allocation of a rank: its bytes, the variable that gets its address, and its first contents.
 type memory struct {
 	bytes int64
 	to    *device.Ptr
 	fill  func() ([]byte, error) // nil: anything
 }
 
-// NewRank cuts a model for a rank, and counts what it needs. An error says what keeps all ranks from serving the model.
+// NewRank cuts a model for a rank, and counts the memory that the rank needs. An error says why no rank can serve it.
 func NewRank(m Model, rank int) (*Rank, error) {
 	if m.Ranks < 1 || m.Heads%m.Ranks != 0 || m.Intermediate%m.Ranks != 0 {
-		return nil, fmt.Errorf("cut the model for %d ranks: they must be 1 or more, and divide num_attention_heads, "+
-			"%d, and intermediate_size, %d", m.Ranks, m.Heads, m.Intermediate)
+		return nil, NeverError{fmt.Errorf("cut the model for %d ranks: they must be 1 or more, and divide "+
+			"num_attention_heads, %d, and intermediate_size, %d", m.Ranks, m.Heads, m.Intermediate)}
 	}
 	r := &Rank{Model: m, rank: rank, layers: make([]layer, m.Layers)}
 	r.cut()
@@ -68,7 +68,7 @@ func NewRank(m Model, rank int) (*Rank, error) {
 		}
 		r.Needs.Beside(needs)
 	}
-	r.Needs.Buffers = nil // those of all layers are added
+	r.Needs.Buffers = nil // weights and activations below add the buffers of all layers
 	r.Needs.Tuning = max(r.Needs.Tuning, plan.TuningBytes(int64(m.most(false)), int64(m.Hidden),
 		int64(r.params.Columns), device.FP32.Size()))
 	err := r.weights()
@@ -76,9 +76,9 @@ func NewRank(m Model, rank int) (*Rank, error) {
 	return r, err
 }
 
-// cut gives the rank its share, in Megatron's way: columns of the first product of a pair, rows of the second. Each
-// rank has as many query heads, and those heads of keys that they read: neighbours may have some of them too. The
-// vocabulary is padded with zeros to multiples of 64 a rank.
+// cut gives the rank its share, in Megatron's way: columns of the first product of a pair, rows of the second. All
+// ranks have equally many query heads. A rank has each head of keys that its query heads read; neighbours may have the
+// same head. The vocabulary is padded with zeros to a multiple of 64 on each rank.
 func (r *Rank) cut() {
 	queries, group := r.Heads/r.Ranks, r.Heads/r.KeyHeads
 	tokens, keys := multiple(r.Vocabulary, 64*r.Ranks)/r.Ranks, 0
@@ -96,7 +96,7 @@ func (r *Rank) cut() {
 // multiple is the next multiple of a number.
 func multiple(n, of int) int { return (n + of - 1) / of * of }
 
-// add lists memory for something.
+// add lists an allocation. what names its kind in Needs.
 func (r *Rank) add(what string, bytes int64, to *device.Ptr, fill func() ([]byte, error)) {
 	r.memory = append(r.memory, memory{bytes, to, fill})
 	if all := r.Needs.Buffers; len(all) == 0 || all[len(all)-1].Name != what {
@@ -105,7 +105,7 @@ func (r *Rank) add(what string, bytes int64, to *device.Ptr, fill func() ([]byte
 	r.Needs.Buffers[len(r.Needs.Buffers)-1].Bytes += bytes
 }
 
-// weights are the rank's parts of the checkpoint's tensors.
+// weights lists the rank's parts of the checkpoint's tensors.
 func (r *Rank) weights() (err error) {
 	add := func(name string, p safetensors.Part, typ device.Type, to *device.Ptr) {
 		p.Name, p.Type = name+".weight", typ
@@ -142,7 +142,7 @@ func (r *Rank) weights() (err error) {
 	return err
 }
 
-// activations are the cache, and the memory that all steps use in turn.
+// activations lists the cache, and the memory that all steps use one after the other.
 func (r *Rank) activations() {
 	few, p := r.most(false), &r.params
 	most := multiple(max(few, r.most(true)), r.Ranks)
@@ -167,7 +167,7 @@ func (r *Rank) activations() {
 	}
 }
 
-// load makes a rank: its part of the model, and the plans and graphs of all buckets. It is collective.
+// load makes a rank: its part of the model, and the plans and graphs of all buckets. All ranks call it.
 func (m Model) load(ctx context.Context, g *group.Group) (*Rank, error) {
 	r, err := NewRank(m, g.Rank())
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log"
 	"net/rpc"
+	"time"
 
 	"ovgen/runtime/group"
 	"ovgen/runtime/launch"
@@ -14,8 +15,8 @@ import (
 type Crew struct {
 	Model
 	Ranks []Stepper
-	Done  <-chan struct{} // closed when a rank has died
-	Close func(ctx context.Context) error
+	Done  <-chan struct{}                 // closed when a rank has died
+	Close func(ctx context.Context) error // ends the ranks, also after ctx has ended; it is bounded
 }
 
 // Stepper is a rank of this process or of another one.
@@ -23,11 +24,14 @@ type Stepper interface {
 	Step(rows Batch, best *[]Best) error
 }
 
-// Step runs rows on all ranks and returns their next tokens: of equal logits the lowest. Behind an error the crew can
-// only be closed.
+// Step runs rows on all ranks and returns their next tokens: of equal logits the lowest. It is bounded. Behind an error
+// the crew can only be closed.
 func (c *Crew) Step(rows Batch) (next []Best, err error) {
 	all := make([][]Best, len(c.Ranks))
-	if err := group.Each(len(c.Ranks), func(r int) error { return c.Ranks[r].Step(rows, &all[r]) }); err != nil {
+	most, grace := c.bounds()
+	ctx, done := context.WithTimeout(context.Background(), most+grace)
+	defer done()
+	if err := each(ctx, len(c.Ranks), grace, func(r int) error { return c.Ranks[r].Step(rows, &all[r]) }); err != nil {
 		return nil, err
 	}
 	for row, best := range all[0] {
@@ -41,8 +45,45 @@ func (c *Crew) Step(rows Batch) (next []Best, err error) {
 	return next, nil
 }
 
-// decorated is a group's Config, which tests change.
+// within bounds f by a time alone: it goes on when the caller's ctx ends.
+func within(most time.Duration, f func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		ctx, done := context.WithTimeout(context.WithoutCancel(ctx), most)
+		defer done()
+		return f(ctx)
+	}
+}
+
+// errSilent is the error of a rank that is stopped or stuck.
+var errSilent = errors.New("stopped or stuck: no answer in time")
+
+// each runs f as every rank at once, and returns when all calls have returned. When ctx ends, or the grace has passed
+// since a rank failed, it gives up the ranks that have not returned.
+func each(ctx context.Context, ranks int, grace time.Duration, f func(rank int) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	return group.Each(ranks, func(r int) error {
+		ended := make(chan error, 1)
+		go func() { ended <- f(r) }()
+		select {
+		case err := <-ended:
+			if err != nil {
+				time.AfterFunc(grace, stop)
+			}
+			return err
+		case <-ctx.Done():
+			return errSilent
+		}
+	})
+}
+
+// decorated returns a group's Config as it is. Tests replace it.
 var decorated = func(c group.Config) group.Config { return c }
+
+// group is the Config of a group of that many ranks. With 0 the launcher's variables give the number.
+func (m Model) group(ranks int) group.Config {
+	return decorated(group.Config{Size: ranks, Arena: m.Needs.Arena(), RunTimeout: m.Timeout})
+}
 
 // Start joins the ranks and loads the model.
 func (s Spec) Start(ctx context.Context) (*Crew, error) {
@@ -54,14 +95,15 @@ func (s Spec) Start(ctx context.Context) (*Crew, error) {
 	if s.Processes {
 		return m.startProcesses(ctx)
 	}
-	groups, err := group.JoinAll(ctx, decorated(group.Config{Size: s.Ranks, Arena: m.Needs.Arena()}))
+	groups, err := group.JoinAll(ctx, m.group(s.Ranks))
 	if err != nil {
 		return nil, err
 	}
 	crew := &Crew{Model: m, Ranks: make([]Stepper, s.Ranks), Done: groups[0].Done()}
-	crew.Close = func(ctx context.Context) error {
-		return group.Each(s.Ranks, func(r int) error { return crew.Ranks[r].(*Rank).Close(ctx) })
-	}
+	const most = 2 * group.DefaultTimeout // Group.Close takes at most half of it
+	crew.Close = within(most, func(ctx context.Context) error {
+		return each(ctx, s.Ranks, most, func(r int) error { return crew.Ranks[r].(*Rank).Close(ctx) })
+	})
 	if err := groups.Each(func(g *group.Group) (err error) {
 		crew.Ranks[g.Rank()], err = m.load(ctx, g)
 		return err
@@ -73,15 +115,16 @@ func (s Spec) Start(ctx context.Context) (*Crew, error) {
 
 // startProcesses starts copies of this program, which call RankProcess, and has each load a rank.
 func (m Model) startProcesses(ctx context.Context) (*Crew, error) {
-	job, err := (&launch.Command{Ranks: m.Ranks}).Start()
+	_, grace := m.bounds()
+	job, err := (&launch.Command{Ranks: m.Ranks, Grace: grace}).Start()
 	if err != nil {
 		return nil, err
 	}
-	crew := &Crew{Model: m, Done: job.Done, Close: func(context.Context) error { return job.Close() }}
+	crew := &Crew{Model: m, Done: job.Done, Close: within(grace, job.Close)}
 	for _, client := range job.Ranks {
 		crew.Ranks = append(crew.Ranks, process{client})
 	}
-	if err := group.Each(m.Ranks, func(r int) error {
+	if err := each(ctx, m.Ranks, grace, func(r int) error {
 		return job.Ranks[r].Call("Rank.Join", m.Spec, nil)
 	}); err != nil {
 		return nil, errors.Join(err, crew.Close(ctx))
@@ -92,16 +135,17 @@ func (m Model) startProcesses(ctx context.Context) (*Crew, error) {
 // process is a rank of another process.
 type process struct{ *rpc.Client }
 
-// Step is Rank.Step over there.
+// Step calls Rank.Step in the other process.
 func (p process) Step(rows Batch, best *[]Best) error { return p.Call("Rank.Step", rows, best) }
 
-// Remote is the rank of a process as the one that started it calls it.
+// Remote is a rank with the methods that the server's process calls.
 type Remote struct {
 	ctx context.Context
 	*Rank
 }
 
-// RankProcess is the whole of a process that startProcesses has started; others return at once.
+// RankProcess serves the server's calls in a process that startProcesses has started, and returns when they end. In any
+// other process it returns at once, and mine is false.
 func RankProcess(ctx context.Context) (mine bool, err error) {
 	r := &Remote{ctx: ctx}
 	if mine, err = launch.Serve(r); r.Rank != nil {
@@ -110,13 +154,13 @@ func RankProcess(ctx context.Context) (mine bool, err error) {
 	return mine, err
 }
 
-// Join joins the other processes' ranks and loads the model. It has nothing to reply.
+// Join joins the other processes' ranks and loads the model. Its reply is empty.
 func (r *Remote) Join(s Spec, _ *bool) error {
 	m, err := s.Open()
 	if err != nil {
 		return err
 	}
-	g, err := group.Join(r.ctx, decorated(group.Config{Arena: m.Needs.Arena()}))
+	g, err := group.Join(r.ctx, m.group(0))
 	if err != nil {
 		return err
 	}

@@ -18,13 +18,13 @@ import (
 	"testing"
 	"time"
 
-	"ovgen/runtime/launch"
+	"ovgen/runtime/launcher"
 )
 
-// TestMain is also what the processes of ranks run.
+// TestMain is also the main of rank processes.
 func TestMain(m *testing.M) {
-	if os.Getenv(launch.EnvDriver) == "" {
-		os.Setenv(launch.EnvDriver, "sim")
+	if os.Getenv(launcher.EnvDriver) == "" {
+		os.Setenv(launcher.EnvDriver, "sim")
 	}
 	decorated = withFaults
 	mine, err := RankProcess(context.Background())
@@ -80,13 +80,21 @@ type serving struct {
 }
 
 func serveBy(t *testing.T, start func(context.Context) (*Crew, error)) *serving {
-	s := &serving{t: t, server: NewServer("tiny", start)}
-	s.Server = httptest.NewServer(s.server)
+	return serve(t, NewServer("tiny", start))
+}
+
+func serve(t *testing.T, server *Server) *serving {
+	s := &serving{t: t, server: server}
+	s.Server = httptest.NewUnstartedServer(nil)
+	s.Config = s.server.Web()
+	s.Start()
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan bool)
 	go func() {
 		defer close(ended)
-		s.server.Run(ctx)
+		if err := s.server.Run(ctx); err != nil {
+			t.Error(err)
+		}
 	}()
 	t.Cleanup(func() {
 		stop()
@@ -99,12 +107,23 @@ func serveBy(t *testing.T, start func(context.Context) (*Crew, error)) *serving 
 func (s *serving) healthy() {
 	s.t.Helper()
 	for range 1000 {
-		if r, err := http.Get(s.URL + "/health"); err == nil && r.Body.Close() == nil && r.StatusCode == http.StatusOK {
+		if s.health() == http.StatusOK {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 	s.t.Fatal("the ranks do not join")
+}
+
+// health is the status of /health.
+func (s *serving) health() int {
+	s.t.Helper()
+	r, err := http.Get(s.URL + "/health")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Body.Close()
+	return r.StatusCode
 }
 
 // post sends a request and returns status and body.
@@ -122,7 +141,7 @@ func (s *serving) post(body string) (int, string) {
 	return r.StatusCode, string(text)
 }
 
-// reply is what tests read of an answer.
+// reply has the fields of an answer that tests read.
 type reply struct {
 	Choices []struct {
 		Tokens []int   `json:"token_ids"`
@@ -131,7 +150,7 @@ type reply struct {
 	Usage map[string]int
 }
 
-// tokens are those of an answer.
+// tokens returns the tokens of the answer to a request.
 func (s *serving) tokens(body string) []int {
 	s.t.Helper()
 	var r reply
@@ -150,10 +169,17 @@ var few = Model{
 
 // counting serves by a counter.
 func counting(t *testing.T, m Model, c *counter) *serving {
+	return countingFor(t, m, c, 10*time.Second)
+}
+
+// countingFor is counting with so much patience.
+func countingFor(t *testing.T, m Model, c *counter, patience time.Duration) *serving {
 	c.died = make(chan struct{})
-	s := serveBy(t, func(context.Context) (*Crew, error) {
+	server := NewServer("tiny", func(context.Context) (*Crew, error) {
 		return &Crew{m, []Stepper{c}, c.died, func(context.Context) error { return nil }}, nil
 	})
+	server.patience = patience
+	s := serve(t, server)
 	t.Cleanup(func() { close(c.died) }) // before the engine ends, which waits for its step
 	s.healthy()
 	return s
@@ -179,26 +205,24 @@ func TestRequests(t *testing.T) {
 			`"completion_tokens":31,`},
 		{"half a body", `{"model": "tiny"`, 400, "unexpected end of JSON input"},
 		{"another model", `{"model": "huge", "prompt": [97]}`, 404, `there is no model \"huge\" (there is \"tiny\")`},
-		{"no prompt", `{"model": "tiny"}`, 400, "prompt is no list of token ids, or is empty"},
-		{"an empty prompt", `{"model": "tiny", "prompt": []}`, 400, "or is empty"},
+		{"no prompt", `{"model": "tiny"}`, 400, "prompt is missing or empty"},
+		{"an empty prompt", `{"model": "tiny", "prompt": []}`, 400, "prompt is missing or empty"},
 		{"a text", `{"model": "tiny", "prompt": "abc"}`, 400, "for text there is no tokenizer"},
 		{"no token", `{"model": "tiny", "prompt": [1, null]}`, 400, "prompt[1] is no token"},
-		{"half a token", `{"model": "tiny", "prompt": [1.5]}`, 400, "prompt[0] is no token"},
+		{"half a token", `{"model": "tiny", "prompt": [1.5]}`, 400, "prompt is no list of token ids"},
 		{"no object", `[]`, 400, "it is no JSON object"},
-		{"two prompts", `{"model": "tiny", "prompt": ["a", "b"]}`, 400, "prompt[0] is no token"},
+		{"two prompts", `{"model": "tiny", "prompt": ["a", "b"]}`, 400, "prompt is no list of token ids"},
 		{"an unknown token", `{"model": "tiny", "prompt": [259]}`, 400,
 			"prompt[0] is no token of the vocabulary of 259"},
 		{"a long prompt", `{"model": "tiny", "prompt": [1` + strings.Repeat(",1", 31) + `]}`, 413,
 			"prompt has 32 tokens"},
-		{"heat", `{"model": "tiny", "prompt": [97], "temperature": 0.7}`, 400, "temperature is 0.7 (only 0 is served)"},
+		{"a token below", `{"model": "tiny", "prompt": [-1]}`, 400, "prompt[0] is no token"},
 		{"defaults", `{"model": "tiny", "prompt": [48], "max_tokens": null, "n": null}`, 200,
 			`"completion_tokens":16,`},
-		{"several answers", `{"model": "tiny", "prompt": [97], "n": 2}`, 400, "n is 2 (only 1 is served)"},
-		{"echo", `{"model": "tiny", "prompt": [97], "echo": true}`, 400, "echo is true (only false is served)"},
-		{"logprobs", `{"model": "tiny", "prompt": [97], "logprobs": 1}`, 400, "logprobs is 1 (only null is served)"},
 		{"nothing wanted", `{"model": "tiny", "prompt": [97], "max_tokens": 0}`, 400,
 			"max_tokens is 0 (at least 1 is made)"},
-		{"a stop", `{"model": "tiny", "prompt": [97], "stop": "de"}`, 400, `stop is \"de\" (only null is served)`},
+		{"a large body", `{"model": "` + strings.Repeat(" ", 32*8+64<<10) + `"}`, 413,
+			"a request has at most 65792 bytes"},
 		{"a text for a number", `{"model": "tiny", "prompt": [97], "max_tokens": "3"}`, 400, "max_tokens"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
@@ -206,6 +230,62 @@ func TestRequests(t *testing.T) {
 				t.Errorf("status %d: %s\nwant %d, %s", status, text, x.status, x.want)
 			}
 		})
+	}
+}
+
+// TestFields sends every field of OpenAI's completions, and some of other servers: with a value that would change the
+// answer it is refused by its name, and with others it is served.
+func TestFields(t *testing.T) {
+	s := counting(t, few, &counter{})
+	for _, x := range []struct{ name, served, refused string }{
+		{"best_of", "1", "2"},
+		{"echo", "false", "true"},
+		{"frequency_penalty", "0", "0.5"},
+		{"logit_bias", "{}", `{"98": -100}`},
+		{"logprobs", "null", "0"},
+		{"max_tokens", "1", `"1"`},
+		{"n", "1", "2"},
+		{"presence_penalty", "0.0", "-1"},
+		{"seed", "7", ""},
+		{"stop", "[]", `"de"`},
+		{"stop", "null", `["de"]`},
+		{"stream", "false", "1"},
+		{"stream_options", `{"include_usage": true}`, ""},
+		{"suffix", `""`, `"fin"`},
+		{"temperature", "0.0", "0.7"},
+		{"top_p", "1", "0.9"},
+		{"user", `"me"`, ""},
+		{"repetition_penalty", "", "1.1"}, // of other servers
+		{"stop_token_ids", "", "[99]"},
+		{"top_k", "", "40"},
+		{"Temperature", "", "0.7"},
+		{"guided_json", "", "null"},
+	} {
+		const body = `{"model": "tiny", "prompt": [97], "%s": %s}`
+		for _, value := range []string{x.served, "null"} {
+			if status, text := s.post(fmt.Sprintf(body, x.name, value)); x.served != "" && (status != http.StatusOK ||
+				!strings.Contains(text, `"token_ids":[98`)) {
+				t.Errorf("%s %s: status %d: %s", x.name, value, status, text)
+			}
+		}
+		status, text := s.post(fmt.Sprintf(body, x.name, x.refused))
+		if x.refused != "" && (status != http.StatusBadRequest || !strings.Contains(text, x.name)) {
+			t.Errorf("%s %s: status %d: %s", x.name, x.refused, status, text)
+		}
+	}
+}
+
+// TestModels lists the only model.
+func TestModels(t *testing.T) {
+	s := counting(t, few, &counter{})
+	r, err := http.Get(s.URL + "/v1/models")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	var list struct{ Data []struct{ ID string } }
+	if err := json.NewDecoder(r.Body).Decode(&list); err != nil || len(list.Data) != 1 || list.Data[0].ID != "tiny" {
+		t.Errorf("status %d: %+v, %v", r.StatusCode, list, err)
 	}
 }
 
@@ -267,7 +347,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestTogether has many requests at once: each gets its own tokens, by steps of several rows.
+// TestTogether has many requests at once: each gets its tokens, by steps of several rows.
 func TestTogether(t *testing.T) {
 	c := &counter{hold: make(chan struct{}), begun: make(chan struct{}, 1)}
 	s := counting(t, few, c)
@@ -298,6 +378,84 @@ func TestTogether(t *testing.T) {
 	}
 }
 
+// TestIdle has ranks die while no request runs: others serve without being asked.
+func TestIdle(t *testing.T) {
+	dies := make(chan struct{})
+	again := make(chan bool)
+	starts := 0
+	serveBy(t, func(context.Context) (*Crew, error) {
+		if starts++; starts == 2 {
+			close(again)
+		}
+		return &Crew{few, []Stepper{&counter{}}, dies, func(context.Context) error { dies = nil; return nil }}, nil
+	}).healthy()
+	close(dies)
+	select {
+	case <-again:
+	case <-time.After(10 * time.Second):
+		t.Error("ranks have died, and no others have started")
+	}
+}
+
+// mute is a rank that never answers, or fails.
+type mute struct{ err error }
+
+func (m mute) Step(Batch, *[]Best) error {
+	if m.err == nil {
+		select {}
+	}
+	return m.err
+}
+
+// TestMute has ranks that never answer: a step ends, and says which ranks they are.
+func TestMute(t *testing.T) {
+	m := few
+	m.Timeout = 50 * time.Millisecond
+	for _, x := range []struct {
+		ranks []Stepper
+		want  string
+	}{
+		{[]Stepper{mute{errors.New("it is late")}, mute{}}, "rank 0: it is late\nrank 1: stopped or stuck"},
+		{[]Stepper{&counter{}, mute{}}, "rank 1: stopped or stuck"},
+		{[]Stepper{mute{}, mute{}}, "stopped or stuck"},
+	} {
+		_, err := (&Crew{Model: m, Ranks: x.ranks}).Step(Batch{})
+		if err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%v, want %q", err, x.want)
+		}
+	}
+	ctx, done := context.WithTimeout(t.Context(), 10*time.Second)
+	defer done()
+	ranks := []mute{{errors.New("it is late")}, {}}
+	err := each(ctx, 2, time.Millisecond, func(r int) error { return ranks[r].Step(Batch{}, nil) })
+	if !errors.Is(err, errSilent) || ctx.Err() != nil {
+		t.Errorf("%v behind a rank that failed: %v", err, ctx.Err())
+	}
+}
+
+// TestRunEnds has a model that is not served, and ranks that can't be ended: Run returns the error.
+func TestRunEnds(t *testing.T) {
+	c := &counter{}
+	dead := make(chan struct{})
+	close(dead)
+	for want, start := range map[error]func(context.Context) (*Crew, error){
+		errDied: func(context.Context) (*Crew, error) { return nil, fmt.Errorf("open: %w", NeverError{errDied}) },
+		errSilent: func(context.Context) (*Crew, error) {
+			return &Crew{few, []Stepper{c}, dead, func(context.Context) error { return errSilent }}, nil
+		},
+	} {
+		s := NewServer("tiny", start)
+		ctx, done := context.WithTimeout(t.Context(), 10*time.Second)
+		defer done()
+		if err := s.Run(ctx); !errors.Is(err, want) {
+			t.Errorf("%v, want %v", err, want)
+		}
+		if now := s.now.Load(); !errors.Is(now.err, errClosed) {
+			t.Errorf("requests get %v behind %v", now.err, want)
+		}
+	}
+}
+
 // TestEnd ends an engine in the middle of a step: a request that runs and one that waits are told.
 func TestEnd(t *testing.T) {
 	c := &counter{hold: make(chan struct{}), begun: make(chan struct{}, 1), died: make(chan struct{})}
@@ -310,7 +468,9 @@ func TestEnd(t *testing.T) {
 	ended := make(chan bool)
 	go func() {
 		defer close(ended)
-		e.Run(ctx)
+		if err := e.Run(ctx); err != nil {
+			t.Error(err)
+		}
 	}()
 	var now *session
 	for now = e.now.Load(); now.Crew == nil; now = e.now.Load() {

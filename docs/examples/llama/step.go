@@ -13,11 +13,11 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Bucket is a step of up to so many rows.
+// Bucket is a kind of step, of at most Rows rows.
 type Bucket struct {
 	Rows   int
-	Prompt bool // of one sequence, of which more is to be read; else of several, which get their next tokens
-	Spread bool // between products a rank has its part of the rows, and not all
+	Prompt bool // rows of one prompt; else the last token of each of several sequences, which get their next ones
+	Spread bool // between products each rank has a part of the rows; else all of them
 }
 
 // bucket is a Bucket's plan, which all layers share, and the graph of the whole step.
@@ -29,13 +29,13 @@ type bucket struct {
 	graph *device.Graph
 }
 
-// shape is a layer's of a bucket.
+// shape is the shape of a layer's plan for a bucket.
 func (r *Rank) shape(b Bucket) decode.Shape {
 	return decode.Shape{M: r.padded(b), K: r.Hidden, N: r.Heads * r.HeadSize,
 		N2: r.Ranks * r.params.Keys * r.HeadSize, F: r.Intermediate, Type: r.Type}
 }
 
-// padded are a bucket's rows. Where they are spread, each rank has as many.
+// padded counts a bucket's rows. Where they are spread it is rounded up to a multiple of the ranks.
 func (s Spec) padded(b Bucket) int {
 	if b.Spread {
 		return multiple(b.Rows, s.Ranks)
@@ -43,7 +43,7 @@ func (s Spec) padded(b Bucket) int {
 	return b.Rows
 }
 
-// plan makes the plans of all buckets and captures their steps, the last first.
+// plan makes the plans of all buckets and captures their steps. The last bucket, the largest, is first.
 func (r *Rank) plan() (err error) {
 	for _, x := range slices.Backward(r.Buckets) {
 		b := &bucket{Bucket: x}
@@ -68,8 +68,7 @@ func (r *Rank) plan() (err error) {
 	return nil
 }
 
-// enqueue is a whole step. Only numbers in device memory differ from one to the next, so that its graph can be
-// launched again.
+// enqueue enqueues a whole step. Steps differ only by numbers in device memory, so the graph of one serves all.
 func (r *Rank) enqueue(b *bucket) error {
 	on, p := r.stream.Handle(), &r.params
 	p.Count = r.padded(b.Bucket)
@@ -95,7 +94,7 @@ func (r *Rank) enqueue(b *bucket) error {
 		r.driver.Matmul(b.head, p.Logits, p.Normed, r.head, 0, r.workspace, on), r.kernels.Launch(on, "best", last))
 }
 
-// attend is the call between a layer's products: it turns and keeps the new keys, and looks back.
+// attend is the call between a layer's products. It stores the new keys, rotated, and values, and attends to all.
 func (r *Rank) attend(b *bucket) plan.Call {
 	return func(on driver.Stream, to plan.Range, from []plan.Range) (err error) {
 		p := r.params
@@ -120,8 +119,7 @@ type Best struct {
 	Token int32
 }
 
-// Batch is the rows of one step: of a prompt, which follow each other in one sequence, or one of each of several
-// sequences.
+// Batch is the rows of one step. Rows of a prompt follow each other in one sequence; others are one of each sequence.
 type Batch struct {
 	Prompt bool
 	Rows   []Row
@@ -130,8 +128,8 @@ type Batch struct {
 // rowBytes and bestBytes are the sizes of a Row and a Best.
 const rowBytes, bestBytes = 12, 8
 
-// Step runs the rows through the model. Unless they are a prompt's, best are the likeliest of this rank's tokens behind
-// each. All ranks call it with the same rows. Behind an error the rank can only be closed.
+// Step runs the rows through the model. Unless they are a prompt's, best gets the likeliest next token of each row
+// among this rank's tokens. All ranks call it with the same rows. After an error the rank can only be closed.
 func (r *Rank) Step(s Batch, best *[]Best) error {
 	return r.group.Do(func() error {
 		n := len(s.Rows)

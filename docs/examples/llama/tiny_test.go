@@ -103,7 +103,7 @@ func WriteCheckpoint(dir string, c Config, weights map[string]Array) error {
 		err = os.WriteFile(filepath.Join(dir, "config.json"), config, 0o644)
 	}
 	if err == nil {
-		err = writeTensors(filepath.Join(dir, "model.safetensors"), weights)
+		err = writeTensors(filepath.Join(dir, "model.safetensors"), "BF16", weights)
 	}
 	if err != nil {
 		return fmt.Errorf("write a checkpoint: %w", err)
@@ -111,13 +111,31 @@ func WriteCheckpoint(dir string, c Config, weights map[string]Array) error {
 	return nil
 }
 
-func writeTensors(path string, weights map[string]Array) error {
+// encoders append a number in a type that has it, by the format's names of types.
+var encoders = map[string]func(to []byte, x float32) []byte{
+	"BF16": func(to []byte, x float32) []byte { return binary.LittleEndian.AppendUint16(to, rounded(x)) },
+	"F32": func(to []byte, x float32) []byte {
+		return binary.LittleEndian.AppendUint32(to, math.Float32bits(x))
+	},
+	"F16": func(to []byte, x float32) []byte {
+		b := math.Float32bits(x)
+		if x != 0 {
+			b = b>>16&0x8000 | (b&0x7fffffff-112<<23)>>13
+		}
+		return binary.LittleEndian.AppendUint16(to, uint16(b))
+	},
+}
+
+// writeTensors writes a checkpoint's file in a type.
+func writeTensors(path, typ string, weights map[string]Array) error {
+	encode := encoders[typ]
+	size := int64(len(encode(nil, 0)))
 	header, end, names := map[string]any{}, int64(0), slices.Sorted(maps.Keys(weights))
 	header["__metadata__"] = map[string]string{"format": "pt"}
 	for _, name := range names {
 		start := end
-		end += 2 * weights[name].size()
-		header[name] = safetensors.Tensor{Type: "BF16", Shape: weights[name].Shape, Range: [2]int64{start, end}}
+		end += size * weights[name].size()
+		header[name] = safetensors.Tensor{Type: typ, Shape: weights[name].Shape, Range: [2]int64{start, end}}
 	}
 	text, err := json.Marshal(header)
 	if err != nil {
@@ -132,8 +150,7 @@ func writeTensors(path string, weights map[string]Array) error {
 	for _, name := range names {
 		data := weights[name].Data
 		for i := range weights[name].size() {
-			b := rounded(data[i%int64(len(data))])
-			_, _ = w.Write([]byte{byte(b), byte(b >> 8)})
+			_, _ = w.Write(encode(w.AvailableBuffer(), data[i%int64(len(data))]))
 		}
 	}
 	return errors.Join(w.Flush(), f.Close())

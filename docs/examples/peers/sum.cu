@@ -1,6 +1,6 @@
-// An all-reduce of floats by one kernel, on what Group.Peers gives: each rank adds up the buffers of all ranks, in the
-// order of ranks. Block b uses two words of each pair of ranks: 2b says that the rank has come here, so that its buffer
-// is complete, and 2b + 1 that it has read, so that the buffers may be written again.
+// An all-reduce of floats by one kernel, on addresses of Group.Peers: each rank adds up the buffers of all ranks, in
+// the order of ranks. Block b uses two words of each pair of ranks. By word 2b a rank says that its buffer is complete,
+// and by word 2b + 1 that it has read the buffers, so that they may be written again.
 
 #include "../../../generated/device/ptx.h"
 #include "../../../generated/device/words.h"

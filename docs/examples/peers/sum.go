@@ -1,6 +1,6 @@
-// Package peers is an all-reduce by a kernel of one's own, sum.cu, which reads the memory of all ranks and signals them
-// by words: both are what Group.Peers gives. It runs on GPUs as PTX, which ovgen ptx makes, and in the simulator
-// as host.cc compiles it.
+// Package peers is an all-reduce by a hand-written kernel, sum.cu. The kernel reads the memory of all ranks and signals
+// them by words, by addresses of Group.Peers. On GPUs it runs as PTX, which ovgen ptx makes, and in the simulator as
+// package host compiles it.
 package peers
 
 //go:generate go run ovgen/cmd/ovgen ptx sum.cu
@@ -9,7 +9,6 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"unsafe"
 
 	_ "ovgen/generated/device" // the headers of sum.cu
 	"ovgen/runtime/device"
@@ -29,12 +28,10 @@ type params struct {
 }
 
 //go:embed sum.cu
-var _ []byte // host.cc includes it, and so go build sees it change
+var _ []byte // package host compiles it, and so go build sees it change
 
 //go:embed sum_sm80.ptx
 var ptx []byte
-
-var host unsafe.Pointer // the kernel for the simulator
 
 // Sum adds up a buffer of floats over the ranks of a group on one host.
 type Sum struct {
@@ -45,15 +42,15 @@ type Sum struct {
 	kernels *device.Kernels
 }
 
-// New shares the buffer of so many floats at an address, which the caller keeps until Close has returned on all ranks.
-// It is collective. Errors are those of Group.Peers.
+// New shares a buffer of floats at an address with all ranks. The caller keeps it until Close has returned on all
+// ranks. All ranks call New. Its errors come from Group.Peers.
 func New(ctx context.Context, g *group.Group, at driver.Ptr, count int) (*Sum, error) {
 	p, err := g.Peers(ctx, at, 4*int64(count), 2*blocks)
 	if err != nil {
 		return nil, err
 	}
 	s := &Sum{peers: p, rank: g.Rank(), ranks: g.Size(), count: count}
-	s.kernels, err = device.LoadKernels(g.Driver(), &driver.Code{Name: "peers", PTX: ptx, Host: host,
+	s.kernels, err = device.LoadKernels(g.Driver(), &driver.Code{Name: "peers", PTX: ptx,
 		Kernels: []driver.Kernel{device.Describe("sum", s.touches)}})
 	if err != nil {
 		return nil, errors.Join(err, p.Close(ctx))
@@ -61,19 +58,19 @@ func New(ctx context.Context, g *group.Group, at driver.Ptr, count int) (*Sum, e
 	return s, nil
 }
 
-// Enqueue enqueues the sum of all ranks' buffers into dst, of as many floats. All ranks enqueue it, as often, and may
-// capture it. The buffers may be written again by what follows on the stream.
+// Enqueue enqueues the sum of all ranks' buffers into dst, which has the size of the buffer. All ranks enqueue equally
+// many sums, and may capture them. Later work on the stream may write the buffers again.
 func (s *Sum) Enqueue(dst driver.Ptr, on driver.Stream) error {
 	return s.kernels.Launch(on, "sum", blocks, threads, &params{s.peers.Buffers(), s.peers.Words(), dst,
 		uint64(s.count), uint64(s.rank), uint64(s.ranks)})
 }
 
-// Close ends it on all ranks, once what was enqueued has completed.
+// Close ends the sharing on all ranks. All enqueued sums must have completed.
 func (s *Sum) Close(ctx context.Context) error {
 	return errors.Join(s.peers.Close(ctx), s.kernels.Close())
 }
 
-// touches is what a launch reads and writes, block by block: the simulator finds races by it.
+// touches lists the memory that each block of a launch reads and writes. The simulator finds races by it.
 func (s *Sum) touches(p *params) (to []driver.Touch) {
 	part := (int64(p.count) + blocks - 1) / blocks
 	for b := range blocks {

@@ -1,6 +1,6 @@
 //go:build cgo
 
-package peers
+package peers_test
 
 import (
 	"context"
@@ -16,6 +16,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ovgen/docs/examples/peers"
+	_ "ovgen/docs/examples/peers/host"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/group/store"
@@ -42,7 +44,7 @@ func bytesOf(x []float32) (b []byte) {
 
 // rank is a rank's memory and its Sum.
 type rank struct {
-	*Sum
+	*peers.Sum
 	g       *group.Group
 	d       driver.Driver
 	mine    driver.Ptr
@@ -63,7 +65,7 @@ func newRank(ctx context.Context, g *group.Group, floats int) (r *rank, err erro
 	if r.on, err = r.d.StreamCreateWithPriority(driver.Normal); err != nil {
 		return nil, err
 	}
-	r.Sum, err = New(ctx, g, r.mine, floats)
+	r.Sum, err = peers.New(ctx, g, r.mine, floats)
 	return r, err
 }
 
@@ -72,7 +74,7 @@ func (r *rank) free(ctx context.Context) error {
 	return errors.Join(r.Close(ctx), r.d.MemFree(r.mine), r.d.MemFree(r.dst), r.d.StreamDestroy(r.on))
 }
 
-// fill writes what rank r adds in a run.
+// fill writes the numbers that rank r adds in a run.
 func (r *rank) fill(run int) error {
 	x := make([]float32, r.floats)
 	for i := range x {
@@ -173,7 +175,7 @@ func ended(ctx context.Context, g *group.Group) error {
 	if err := r.Close(ctx); !errors.As(err, &aborted) {
 		return fmt.Errorf("close: %w", err)
 	}
-	if _, err := New(ctx, g, r.mine, 8); !errors.As(err, &aborted) {
+	if _, err := peers.New(ctx, g, r.mine, 8); !errors.As(err, &aborted) {
 		return fmt.Errorf("new: %w", err)
 	}
 	return errors.Join(r.d.MemFree(r.mine), r.d.MemFree(r.dst), r.d.StreamDestroy(r.on))
@@ -217,6 +219,10 @@ func TestPTX(t *testing.T) {
 			t.Fatal(err)
 		}
 		texts = append(texts, header)
+	}
+	ptx, err := os.ReadFile("sum_sm80.ptx")
+	if err != nil {
+		t.Fatal(err)
 	}
 	c := driver.Code{Name: "peers", Source: driver.Digest(texts...), PTX: ptx}
 	if err := c.Check(); err != nil {

@@ -1,11 +1,13 @@
 package choices
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"ovgen/runtime/driver"
@@ -140,6 +142,28 @@ func TestBroken(t *testing.T) {
 			keep(t, y, 2, 9)
 			wants(t, New(h200, folder), 0, 9)
 		})
+	}
+}
+
+// TestOddFiles finds a pipe, a device and a huge file under the file's name: none is read, and New does not wait.
+func TestOddFiles(t *testing.T) {
+	for name, put := range map[string]func(path string) error{
+		"a pipe":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"a device": func(path string) error { return os.Symlink("/dev/zero", path) },
+		"a huge file": func(path string) error {
+			return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<40))
+		},
+	} {
+		x := New(h200, t.TempDir())
+		if err := put(x.path()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := read(x.path(), h200); err == nil || !strings.Contains(err.Error(), "it is no regular file") {
+			t.Errorf("%s: %v", name, err)
+		}
+		wants(t, x, 0, 0)
+		keep(t, x, 2, 9)
+		wants(t, New(h200, filepath.Dir(x.path())), 0, 9)
 	}
 }
 

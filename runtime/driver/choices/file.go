@@ -8,10 +8,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"ovgen/runtime/driver"
 )
@@ -70,7 +72,7 @@ func (t *Table) path() string {
 
 // read returns the contents of a file of that machine.
 func read(path string, m Machine) (map[driver.MatmulDesc]Algorithm, error) {
-	text, err := os.ReadFile(path)
+	text, err := contents(path)
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +81,27 @@ func read(path string, m Machine) (map[driver.MatmulDesc]Algorithm, error) {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	return known, nil
+}
+
+// mostBytes bounds a file of products: tens of thousands of them have less.
+const mostBytes = 16 << 20
+
+// contents reads a regular file that is not too large. It waits for no writer of a pipe.
+func contents(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > mostBytes {
+		return nil, fmt.Errorf("read %s: %v, %d bytes: it is no regular file of at most %d bytes", path, info.Mode(),
+			info.Size(), mostBytes)
+	}
+	return io.ReadAll(io.LimitReader(f, mostBytes))
 }
 
 func decode(text []byte, m Machine) (map[driver.MatmulDesc]Algorithm, error) {
@@ -154,7 +177,7 @@ func (t *Table) write() error {
 		err = os.Rename(f.Name(), t.path())
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // what failed is the error to report
+		_ = os.Remove(f.Name()) // the error to report is the first
 		return fmt.Errorf("write %s: %w", t.path(), err)
 	}
 	return nil

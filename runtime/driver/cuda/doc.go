@@ -6,7 +6,7 @@
 // table of function pointers; table.c fills it. calls.c has one small function for
 // each method of the driver: it makes the context current on the thread it happens
 // to run on, so a goroutine may call from anywhere. blas.c does the same for
-// cuBLASLt, and nvml.c asks NVML, where there is one, what NVLink's connections end at.
+// cuBLASLt, and nvml.c asks NVML, where there is one, where NVLink's connections end.
 // Calls that CUDA forbids during another thread's capture are made in
 // relaxed capture mode, so that no call here disturbs a capture elsewhere.
 //

@@ -26,7 +26,7 @@ type Driver struct {
 	properties      driver.Properties
 	least, greatest C.int // stream priorities
 
-	mu       sync.Mutex // of what follows; no call that enqueues takes it
+	mu       sync.Mutex // of the fields below; no call that enqueues takes it
 	closed   bool
 	blas     C.uintptr_t    // cuBLASLt's handle, made with the first product
 	choices  *choices.Table // of the algorithms chosen before, made with blas

@@ -69,7 +69,7 @@ func (d *Driver) choose(desc driver.MatmulDesc) (driver.Product, error) {
 	}
 	other, err := d.restore(desc, kept)
 	if err != nil {
-		return m, nil // this device refuses what another rank has tuned
+		return m, nil // this device refuses another rank's algorithm
 	}
 	C.ovgen_product_destroy(C.uintptr_t(m))
 	return other, nil

@@ -91,7 +91,7 @@ func (d *Driver) MemUnmap(p driver.Ptr, bytes int64) error {
 	return check("cuMemUnmap", C.ovgen_unmap(d.ctx, C.uint64_t(p), C.size_t(bytes)))
 }
 
-// MemSetAccess lets a device read and write what is mapped.
+// MemSetAccess lets a device read and write mapped memory.
 func (d *Driver) MemSetAccess(p driver.Ptr, bytes int64, device int) error {
 	if r := C.ovgen_set_access(d.ctx, C.uint64_t(p), C.size_t(bytes), C.int(device)); r != 0 {
 		return fmt.Errorf("let device %d use %d bytes at %#x: %w", device, bytes, p, status("cuMemSetAccess", r))

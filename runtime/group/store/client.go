@@ -68,9 +68,9 @@ func Join(ctx context.Context, c Config) (*Client, error) {
 	if c.Rank == 0 {
 		s, err := listen(c)
 		if errors.Is(err, unix.EADDRINUSE) {
-			return nil, fmt.Errorf("join job %q: another process is its rank 0 already (give each start its own job "+
-				"name): %w", c.Job, err)
-		} else if err != nil {
+			err = c.taken(ctx, err)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("join job %q: %w", c.Job, err)
 		}
 		client.server = s
@@ -86,6 +86,21 @@ func Join(ctx context.Context, c Config) (*Client, error) {
 	client.wg.Add(1)
 	go client.read()
 	return client, nil
+}
+
+// taken says who has the job's name: rank 0 of another start, or a process of another user.
+func (c Config) taken(ctx context.Context, err error) error {
+	if !Spans(c.Network) {
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		conn, foreign := c.Network.Dial(ctx, c.Job)
+		if foreign == nil {
+			conn.Close()
+		} else if errors.Is(foreign, ErrForeign) {
+			return fmt.Errorf("the job's name is taken (choose another name): %w: %w", err, foreign)
+		}
+	}
+	return fmt.Errorf("another process is its rank 0 already (give each start its own job name): %w", err)
 }
 
 func (c Config) check() error {
@@ -134,7 +149,7 @@ func (c *Client) enter(ctx context.Context) error {
 	}
 }
 
-// absentee adds what rank 0's address answered: nonsense or silence; a busy rank 0 is left out.
+// absentee adds the answer of rank 0's address if it was nonsense or silence; it leaves out a busy rank 0.
 func (c *Client) absentee(err, heard error) error {
 	var r *RendezvousError
 	if errors.As(err, &r) && (errors.Is(heard, ErrFrame) || errors.Is(heard, os.ErrDeadlineExceeded)) {
@@ -269,8 +284,7 @@ func (c *Client) read() {
 	}
 }
 
-// readAnswer reads rank 0's answer to a Gather of size ranks; the error is what ends the
-// membership.
+// readAnswer reads rank 0's answer to a Gather of size ranks; its error ends the membership.
 func readAnswer(k kind, f *fields, size int) (a answer, err error) {
 	switch k {
 	case gone:
@@ -299,12 +313,10 @@ func readAnswer(k kind, f *fields, size int) (a answer, err error) {
 	return a, err
 }
 
-// Gather returns every rank's blob, by rank, when all ranks have come with the
-// same key, which says what this rank is doing; a detail after "; " is quoted in
-// errors and need not be the same. The error is a *MismatchError
-// where keys differ, and the job goes on; a *MissingError where a rank did not
-// come in time or gave up, a *GoneError, or wraps ctx's: then it does not, and
-// every later Gather of any rank fails.
+// Gather returns every rank's blob, by rank, when all ranks have come with the same key. The key names this rank's
+// action; errors quote a detail after "; ", which need not be the same. Where keys differ, the error is a
+// *MismatchError and the job goes on. It is a *MissingError where a rank did not come in time or gave up, a *GoneError,
+// or wraps ctx's: then the job is over, and every later Gather of any rank fails.
 func (c *Client) Gather(ctx context.Context, key string, blob []byte) ([][]byte, error) {
 	if len(blob) > MaxBlob || len(key) > maxText {
 		return nil, fmt.Errorf("%s: a blob of %d bytes (at most %d) under a key of %d (at most %d)", key, len(blob),
@@ -354,7 +366,7 @@ func (c *Client) send(f frame, limit time.Duration) error {
 	return f.send(c.conn)
 }
 
-// Message is what a rank has told the others.
+// Message is a blob that a rank told the others.
 type Message struct {
 	Rank int
 	Blob []byte
@@ -372,7 +384,7 @@ func (c *Client) Tell(blob []byte) error {
 	return nil
 }
 
-// Told has what the other ranks tell. What nobody takes in time is lost.
+// Told receives the blobs of the other ranks' Tell. Messages that nobody receives in time are lost.
 func (c *Client) Told() <-chan Message { return c.told }
 
 // Bound sets the bound of each Gather from now on, from its first rank on. Rank 0's

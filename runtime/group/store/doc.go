@@ -1,7 +1,6 @@
-// Package store brings the ranks of a group together and lets them exchange small blobs.
-// Rank 0 serves; every rank, rank 0 too, is one connection, and membership is that
-// connection: when it ends the rank is gone and all others learn it at once. There is one
-// operation, Gather; and what a rank tells reaches the others without their asking. Frames
-// are a length, a kind and a payload, bounded in size; a frame that breaks the protocol is
-// refused or dropped and can't hang a rank.
+// Package store brings the ranks of a group together and lets them exchange small blobs. Rank 0 serves. Every rank,
+// rank 0 too, has one connection, and membership is that connection: when it ends, the rank is gone and all others
+// learn it at once. There is one operation, Gather; the blobs of Tell reach the other ranks without a request. Frames
+// are a length, a kind and a payload, bounded in size; a frame that breaks the protocol is refused or dropped and can't
+// hang a rank.
 package store

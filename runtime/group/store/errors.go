@@ -13,7 +13,7 @@ var ErrForeign = errors.New("the process at the other end belongs to another use
 // ErrClosed: this end was closed.
 var ErrClosed = errors.New("store is closed")
 
-// ErrGone is what every GoneError is.
+// ErrGone matches every GoneError, by errors.Is.
 var ErrGone = errors.New("a rank is gone")
 
 // ErrFrame: the process at the other end does not speak the protocol.
@@ -40,7 +40,7 @@ type RendezvousError struct {
 	Size    int
 	Missing []int
 	After   time.Duration
-	Notes   []string // connections refused meanwhile
+	Notes   []string // connections refused meanwhile, and how many were refused or silent
 }
 
 // Error names the missing ranks and the connections refused meanwhile.
@@ -77,7 +77,7 @@ func (e *MismatchError) Error() string {
 
 // MissingError reports that some ranks did not come to a Gather.
 type MissingError struct {
-	Key     string // what the first rank that came was doing
+	Key     string // the action of the first rank that came
 	Came    []int
 	Missing []int
 	Why     string // "did not within 30s", "gave up: context canceled"

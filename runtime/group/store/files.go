@@ -194,7 +194,7 @@ func sendNumbers(c net.Conn, numbers []int) error {
 	return err
 }
 
-// receiveNumbers returns so many descriptors of this process, or fewer and an error; the caller closes them.
+// receiveNumbers returns count descriptors of this process, or fewer and an error; the caller closes them.
 func receiveNumbers(c net.Conn, count int) (numbers []int, err error) {
 	u, ok := c.(*net.UnixConn)
 	if !ok {

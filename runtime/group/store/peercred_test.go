@@ -34,6 +34,12 @@ func TestForeignUser(t *testing.T) {
 		t.Errorf("join through a foreign rank 0: %v", err)
 	}
 
+	zero := Config{Job: job, Rank: 0, Size: 2, Timeout: time.Minute, Network: wrong}
+	if _, err := Join(t.Context(), zero); !errors.Is(err, ErrForeign) ||
+		!strings.Contains(err.Error(), "the job's name is taken (choose another name)") {
+		t.Errorf("join as rank 0 where another user is: %v", err)
+	}
+
 	strict, err := wrong.Listen(job + "2")
 	if err != nil {
 		t.Fatal(err)

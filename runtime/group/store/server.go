@@ -11,11 +11,12 @@ import (
 	"time"
 )
 
-// helloTimeout bounds how long a connection may stay silent, flushTimeout how
-// long one that does not read can hold up a frame.
+// handshakeTimeout bounds the handshake of a connection that has one, helloTimeout how long a connection may stay
+// silent after it, and flushTimeout how long a connection that does not read can hold up a frame.
 const (
-	helloTimeout = 5 * time.Second
-	flushTimeout = time.Second
+	handshakeTimeout = time.Second
+	helloTimeout     = 5 * time.Second
+	flushTimeout     = time.Second
 )
 
 // server is rank 0's side. One goroutine, serve, owns the state; a reader and a
@@ -26,7 +27,8 @@ type server struct {
 	events   chan event
 	quit     chan struct{}
 	wg       sync.WaitGroup
-	slots    chan struct{} // one a connection, so that nobody opens any number
+	lobby    lobby
+	slots    chan struct{} // one a connection that has greeted, so that nobody opens any number
 
 	members []*member
 	came    map[int]bool  // ranks that were ever members
@@ -93,7 +95,8 @@ func (s *server) accept() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // out of descriptors: others may free some
+		if err != nil { // out of descriptors
+			s.lobby.drop()
 			select {
 			case <-time.After(10 * time.Millisecond):
 				continue
@@ -101,20 +104,15 @@ func (s *server) accept() {
 				return
 			}
 		}
-		select {
-		case s.slots <- struct{}{}:
-			s.wg.Add(1)
-			go s.read(c)
-		default:
-			c.Close()
-		}
+		s.lobby.enter(c)
+		s.wg.Add(1)
+		go s.read(c)
 	}
 }
 
 // read turns a connection into events: one for its hello, then one a frame.
 func (s *server) read(c net.Conn) {
 	defer s.wg.Done()
-	c.SetReadDeadline(time.Now().Add(helloTimeout))
 	stop := make(chan struct{})
 	defer close(stop)
 	s.wg.Add(1)
@@ -126,18 +124,12 @@ func (s *server) read(c net.Conn) {
 		case <-stop:
 		}
 	}()
-	g, err := readGreeting(c)
-	if err != nil {
-		s.hangUp(c)
+	g, ok := s.admit(c)
+	if !ok {
 		return
 	}
 	m := &member{conn: c, out: make(chan frame, 16+4*s.Size)}
-	c.SetReadDeadline(time.Time{})
-	select { // in case it was cut short just before
-	case <-s.quit:
-		c.SetReadDeadline(time.Unix(1, 0))
-	default:
-	}
+	s.limit(c, 0)
 	s.wg.Add(1)
 	go s.write(m)
 	if !s.tell(event{from: m, kind: hello, says: g}) {
@@ -149,6 +141,50 @@ func (s *server) read(c net.Conn) {
 		if !s.tell(e) || e.err != nil {
 			return
 		}
+	}
+}
+
+// admit reads a connection's greeting, behind its handshake, and gives it a slot, or closes it.
+func (s *server) admit(c net.Conn) (greeting, bool) {
+	var err error
+	if secured, ok := c.(interface{ Handshake() error }); ok {
+		s.limit(c, handshakeTimeout)
+		err = secured.Handshake()
+	}
+	var g greeting
+	if err == nil {
+		s.limit(c, helloTimeout)
+		g, err = readGreeting(c)
+	}
+	taken := false
+	if err == nil {
+		select {
+		case s.slots <- struct{}{}:
+			taken = true
+		default:
+		}
+	}
+	if !taken {
+		c.Close() // while the lobby counts it
+	}
+	stays := s.lobby.leave(c, taken)
+	if taken && !stays {
+		<-s.slots
+	}
+	return g, stays
+}
+
+// limit bounds the reads of a connection, unless the server has ended; 0: no bound.
+func (s *server) limit(c net.Conn, d time.Duration) {
+	end := time.Time{}
+	if d > 0 {
+		end = time.Now().Add(d)
+	}
+	c.SetReadDeadline(end)
+	select {
+	case <-s.quit:
+		c.SetReadDeadline(time.Unix(1, 0))
+	default:
 	}
 }
 
@@ -243,7 +279,7 @@ func (s *server) serve() {
 			}
 		case <-rendezvous.C:
 			if !s.open {
-				s.end(newFrame(absent).numbers(s.missing()).texts(s.notes))
+				s.end(newFrame(absent).numbers(s.missing()).texts(append(s.notes, s.lobby.notes()...)))
 			}
 		case <-s.round.timeout:
 			s.fail(fmt.Sprintf("did not within %v", s.round.bound), s.absentees())

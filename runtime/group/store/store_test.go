@@ -288,6 +288,19 @@ func TestSecondRankZero(t *testing.T) {
 	})
 }
 
+// TestMostRanks lets as many ranks meet and gather as a job may have.
+func TestMostRanks(t *testing.T) {
+	networks(t, 20*time.Second, func(t *testing.T, c Config) {
+		clients := joinAll(t, c, MaxRanks)
+		each(MaxRanks, func(r int) {
+			all, err := clients[r].Gather(t.Context(), "k", fmt.Append(nil, r))
+			if err != nil || len(all) != MaxRanks || string(all[MaxRanks-1]) != fmt.Sprint(MaxRanks-1) {
+				t.Errorf("rank %d: %d blobs, %v", r, len(all), err)
+			}
+		})
+	})
+}
+
 func TestBadConfig(t *testing.T) {
 	good := Config{Job: "j", Rank: 0, Size: 1, Timeout: time.Second, Network: Memory()}
 	for _, spoil := range []func(*Config){

@@ -10,11 +10,13 @@ import (
 // version of the protocol; ranks of different versions refuse each other.
 const version = 2
 
+// MaxRanks is the most ranks of a job, and so of a group, of a program, and of a proof.
+const MaxRanks = 128
+
 // Bounds of messages.
 const (
 	MaxBlob  = 256 << 10 // one rank's blob in a Gather, in bytes
-	MaxRanks = 64
-	maxText  = 4 << 10 // keys, reasons, job names
+	maxText  = 4 << 10   // keys, reasons, job names
 	maxHello = 1 << 10
 )
 

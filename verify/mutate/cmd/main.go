@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -17,7 +18,7 @@ import (
 	"ovgen/verify/mutate"
 )
 
-// named is what the name of a schedule, or of a mutant of kernels or packages, must match.
+// named must match the name of a schedule, or of a mutant of kernels, packages or code.
 var named = regexp.MustCompile("")
 
 // kind is a kind of mutants, and the function that judges them.
@@ -26,7 +27,7 @@ type kind struct {
 	judge func(score mutate.Score, all bool) error
 }
 
-var kinds = []kind{{"schedules", schedules}, {"kernels", kernels}, {"packages", packages}, {"runtime", ofRuntime}}
+var kinds = []kind{{"schedules", schedules}, {"kernels", kernels}, {"packages", packages}, {"code", code}}
 
 func main() {
 	all := flag.Bool("v", false, "say of each mutant caught what it breaks, in full")
@@ -34,7 +35,7 @@ func main() {
 		func(text string) (err error) { named, err = regexp.Compile(text); return err })
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(),
-			"usage: mutants [-v] [-run EXPRESSION] [schedules] [kernels] [packages] [runtime]; without a kind, all")
+			"usage: mutants [-v] [-run EXPRESSION] [schedules] [kernels] [packages] [code]; without a kind, all")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -77,30 +78,40 @@ func schedules(score mutate.Score, all bool) error {
 
 // kernels judges the mutants of the templates of device code.
 func kernels(score mutate.Score, _ bool) error {
-	return judge(score, "templates", mutate.Kernels, mutate.JudgeKernel)
+	of, err := mutate.NewKernelJudge(context.Background(), "templates")
+	if err != nil {
+		return err
+	}
+	return errors.Join(judge(score, mutate.Kernels, of.Judge), of.Close())
 }
 
 // packages judges the mutants of emitted Go.
 func packages(score mutate.Score, _ bool) error {
-	return judge(score, "generated", mutate.Packages, mutate.JudgePackage)
+	return judge(score, mutate.Packages, in("generated", mutate.JudgePackage))
 }
 
-// ofRuntime judges the mutants of the order of runs.
-func ofRuntime(score mutate.Score, _ bool) error {
-	return judge(score, "runtime", mutate.Runtime, mutate.JudgeRuntime)
+// code judges the mutants of hand-written code.
+func code(score mutate.Score, _ bool) error {
+	return judge(score, mutate.Code, in(".", mutate.JudgeCode))
 }
 
-// cores that the tests of one mutant are given: its threads must run side by side, or a wait may end by its deadline
-// and be taken for a mistake that was seen.
+// cores are for the tests of one mutant: their threads must run side by side, or a wait may end by its deadline and be
+// taken for a mistake that was seen. On a small machine two mutants share the cores, since compilers take one each.
 const cores = 8
 
-// judge judges mutants of the text of files in a folder, and prints each when it is judged.
-func judge[M interface{ Name() string }](score mutate.Score, dir string, list []M,
-	of func(ctx context.Context, dir string, m M) (mutate.Class, string, error)) error {
+// in is a judge of mutants of files in a folder.
+func in[M any](dir string, of func(context.Context, string, M) (mutate.Class, string, error)) func(context.Context,
+	M) (mutate.Class, string, error) {
+	return func(ctx context.Context, m M) (mutate.Class, string, error) { return of(ctx, dir, m) }
+}
+
+// judge judges mutants of the text of files, and prints each when it is judged.
+func judge[M interface{ Name() string }](score mutate.Score, list []M,
+	of func(context.Context, M) (mutate.Class, string, error)) error {
 	list = slices.DeleteFunc(slices.Clone(list), func(m M) bool { return !named.MatchString(m.Name()) })
 	var one sync.Mutex
-	_, err := mutate.Each(list, max(1, runtime.GOMAXPROCS(0)/cores), func(m M) (mutate.Class, error) {
-		class, why, err := of(context.Background(), dir, m)
+	_, err := mutate.Each(list, max(2, runtime.GOMAXPROCS(0)/cores), func(m M) (mutate.Class, error) {
+		class, why, err := of(context.Background(), m)
 		if err == nil {
 			one.Lock()
 			defer one.Unlock()

@@ -3,7 +3,7 @@ package cli
 // callsTopic is the word after help that asks how a schedule calls work of the caller's own.
 const callsTopic = "calls"
 
-// callsHelp is what docs/calls.md says, for a screen.
+// callsHelp is docs/calls.md for a screen.
 const callsHelp = `A call is an operation of a schedule that you do yourself, such as attention:
 
   s.Call("O", "Attention", "mq,mk,mk->mq", "Query", "Key", "Value")

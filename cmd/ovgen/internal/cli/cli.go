@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ovgen/cmd/ovgen/internal/load"
+	"ovgen/schedule/hostir"
 )
 
 // Exit statuses.
@@ -25,7 +26,7 @@ type Env struct {
 	Vars []string // KEY=value
 }
 
-// lookup is os.Getenv for Vars, of which the last counts.
+// lookup is os.Getenv for Vars; of equal names the last counts.
 func (e Env) lookup(key string) string {
 	for i := len(e.Vars) - 1; i >= 0; i-- {
 		if value, ok := strings.CutPrefix(e.Vars[i], key+"="); ok {
@@ -55,7 +56,11 @@ type call struct {
 	price   costFlags
 	rank    int // -rank
 	verb    *verb
+	look    explorer // nil for explore.Small
 }
+
+// explorer is a second checker: it names the numbers of ranks that it has looked at.
+type explorer func(p *hostir.Program, ranks []int, replay bool) ([]int, error)
 
 // path is a file or a folder that the command line names, from the folder that the command runs in.
 func (c *call) path(name string) string {

@@ -11,6 +11,7 @@ import (
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/cost"
+	"ovgen/verify/ops"
 )
 
 // costFlags are the inputs of a prediction besides the shape.
@@ -51,13 +52,11 @@ func (c *call) cost(p *hostir.Program) error {
 	if x.Hosts = cmp.Or(c.price.hosts, p.FewestHosts(ranks)); x.Hosts < 1 {
 		return wrong(fmt.Errorf("-hosts %d: at least 1", x.Hosts))
 	}
-	x.Eager, x.Gated = c.price.eager, true
-	drawn, err := cost.Predict(p, x, machine)
+	drawn, err := cost.Predict(p, cost.Case{Case: x, Eager: c.price.eager, Gated: true}, machine)
 	if err != nil {
 		return fmt.Errorf("show: %w", err)
 	}
-	x.Eager = !x.Eager
-	other, err := cost.Predict(p, x, machine)
+	other, err := cost.Predict(p, cost.Case{Case: x, Eager: !c.price.eager, Gated: true}, machine)
 	if err != nil {
 		return fmt.Errorf("show: %w", err)
 	}
@@ -89,7 +88,7 @@ func (c *call) cost(p *hostir.Program) error {
 	if err := drawn.Print(c.stdout); err != nil {
 		return err
 	}
-	needed, err := memory.Of(p, listOf(x, 0))
+	needed, err := memory.Of(p, x)
 	if err != nil {
 		return fmt.Errorf("show: %w", err)
 	}
@@ -98,9 +97,9 @@ func (c *call) cost(p *hostir.Program) error {
 }
 
 // costJSON prints a prediction and the memory of a plan as data. Times are in
-// microseconds; those of products, link, memory and latency add up to the whole.
+// microseconds; the times of products, link, memory and latency add up to the whole.
 func (c *call) costJSON(p *hostir.Program, drawn, other *cost.Prediction) error {
-	needed, err := memory.Of(p, listOf(drawn.Case, 0))
+	needed, err := memory.Of(p, drawn.Case.Case)
 	if err != nil {
 		return fmt.Errorf("show: %w", err)
 	}
@@ -121,13 +120,13 @@ func (c *call) costJSON(p *hostir.Program, drawn, other *cost.Prediction) error 
 		*hostsJSON
 		Limit  cost.Limit  `json:"limit"`
 		Memory plan.Memory `json:"memory"`
-	}{p.Name, drawn.Machine.Name, jsonCase(drawn.Case, p, c.shape.typ), mode(c.price.eager), drawn.Time, other.Time,
-		drawn.Slowest,
+	}{p.Name, drawn.Machine.Name, jsonCase(drawn.Case.Case, p, c.shape.typ), mode(c.price.eager), drawn.Time,
+		other.Time, drawn.Slowest,
 		drawn.Products, drawn.Link, drawn.Memory, drawn.Latency, drawn.Pure, drawn.LinkBound, jsonHosts(drawn),
 		drawn.Limit, needed})
 }
 
-// hostsJSON is what a prediction says of several hosts.
+// hostsJSON is the part of a prediction for several hosts.
 type hostsJSON struct {
 	Hosts        int     `json:"hosts"`
 	Network      float64 `json:"exposed_network_us"`
@@ -145,11 +144,12 @@ func jsonHosts(p *cost.Prediction) *hostsJSON {
 }
 
 // extentsText is "4096,8192,7168", with " N2=1024" after it where the program has more.
-func extentsText(x cost.Case, p *hostir.Program) string {
+func extentsText(x ops.Case, p *hostir.Program) string {
 	c := p.Schedule.Constants()
-	text := fmt.Sprintf("%d,%d,%d", cmp.Or(x.M, c[schedule.M]), cmp.Or(x.K, c[schedule.K]), cmp.Or(x.N, c[schedule.N]))
+	value := func(e schedule.Extent) int64 { return cmp.Or(x.Extents[string(e)], c[e]) }
+	text := fmt.Sprintf("%d,%d,%d", value(schedule.M), value(schedule.K), value(schedule.N))
 	for _, e := range []schedule.Extent{schedule.N2, schedule.N3, schedule.F, schedule.W} {
-		if n := cmp.Or(x.Extents[string(e)], c[e]); n != 0 {
+		if n := value(e); n != 0 {
 			text += fmt.Sprintf(" %s=%d", e, n)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"ovgen/runtime/plan"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
-	"ovgen/verify/cost"
+	"ovgen/verify/ops"
 )
 
 var explainVerb = &verb{
@@ -58,7 +58,7 @@ func explained(c *call) error {
 		return wrong(err)
 	}
 	x = filled(x, p)
-	if err := x.Check(p); err != nil {
+	if err := x.Fits(p); err != nil {
 		return fmt.Errorf("explain: %w", err)
 	}
 	var trouble error
@@ -73,14 +73,15 @@ func explained(c *call) error {
 }
 
 // explanation prints the rank's steps and its memory.
-func (c *call) explanation(p *hostir.Program, x cost.Case) error {
-	at := listOf(x, c.rank)
+func (c *call) explanation(p *hostir.Program, x ops.Case) error {
+	x.Rank = c.rank
+	at := x
 	at.Hosts = p.FewestHosts(x.Ranks)
 	told, err := explain.Explain(p, at)
 	if err != nil {
 		return err
 	}
-	needed, err := memory.Of(p, listOf(x, c.rank))
+	needed, err := memory.Of(p, x)
 	if err != nil {
 		return fmt.Errorf("explain: %w", err)
 	}

@@ -13,7 +13,8 @@ var genVerb = &verb{
 	args:  "PACKAGE",
 	short: "write the packages of a package of schedules",
 	long: `gen proves each schedule of PACKAGE (ovgen help vet) and writes a Go package for it, and
-the package run, which runs any of them. All files are written or none; a file that is the
+the package run, which runs any of them. It says how many schedules were explored for which
+ranks. All files are written or none; a file that is the
 same keeps its time, and generated files of schedules that are gone are removed. Nothing
 else is touched.
 
@@ -65,6 +66,7 @@ func gen(c *call) error {
 	}
 	written := len(g.changes) - removed
 	fmt.Fprintf(c.stdout, "%s: %d written, %d removed, %d unchanged\n", c.output, written, removed, g.files-written)
+	fmt.Fprintln(c.stdout, g.proven)
 	c.noteMissing(g)
 	return nil
 }

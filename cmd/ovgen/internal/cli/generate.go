@@ -18,6 +18,7 @@ import (
 type generation struct {
 	dir     string // of the output, absolute
 	inputs  []emit.Input
+	proven  string // in a sentence
 	changes []output.Change
 	files   int
 	missing []*emit.MissingError // the PTX that could not be made; everything else is there
@@ -39,7 +40,7 @@ func (c *call) generate(again bool) (*generation, error) {
 		return nil, err
 	}
 	opt.Again = again
-	g.inputs = list.inputs()
+	g.inputs, g.proven = list.inputs(), list.agreement()
 	files, err := emit.Packages(g.inputs, opt)
 	var rest error
 	if g.missing, rest = missing(err); rest != nil {

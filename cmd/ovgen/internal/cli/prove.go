@@ -12,16 +12,14 @@ import (
 	"time"
 
 	"ovgen/cmd/ovgen/internal/load"
+	"ovgen/runtime/group/store"
+	"ovgen/verify/explore"
 	"ovgen/verify/prove"
 )
 
-// largestRanks and manyRanks bound a proof: the largest single mesh, and the largest n of all
-// meshes 1..n. The time of a proof grows with the cube of the ranks, to some seconds a schedule
-// for either.
-const (
-	largestRanks = 128
-	manyRanks    = 72
-)
+// manyRanks is the largest n of a proof for all meshes 1..n; the largest single mesh has store.MaxRanks. The time of a
+// proof grows with the cube of the ranks, to some seconds a schedule for either.
+const manyRanks = 72
 
 // proven lowers and proves each schedule, for the ranks asked for: a mistake in one
 // schedule does not hide another. The error is trouble.
@@ -47,7 +45,7 @@ type progress struct {
 	begun, last time.Time // last: of the last line
 }
 
-// proven notes that the proof for so many ranks is done.
+// proven notes that the proof for a number of ranks is done.
 func (p *progress) proven(ranks int, now time.Time) {
 	if now.Sub(p.last) > patience {
 		p.last = now
@@ -55,8 +53,8 @@ func (p *progress) proven(ranks int, now time.Time) {
 	}
 }
 
-// prove keeps the reports with the inputs. A schedule that can't be proven is a mistake;
-// the first counterexample's interleaving goes to the trace file, if one is named.
+// prove keeps the reports with the inputs. A schedule that can't be proven is a mistake, and one that the explorer
+// refuses; the first counterexample's interleaving goes to the trace file, if one is named.
 func (c *call) prove(s *subjects, ranks []int) error {
 	traced := c.trace == ""
 	for _, x := range s.good() {
@@ -65,6 +63,9 @@ func (c *call) prove(s *subjects, ranks []int) error {
 		done := func(size prove.Size) { p.proven(size.Ranks, time.Now()) }
 		err := load.Guarded(func() (err error) {
 			x.input.Proof, err = prove.Schedule(c.ctx, x.input.Program, prove.Options{Ranks: ranks, Done: done})
+			if err == nil {
+				err = c.explore(x)
+			}
 			return err
 		})
 		if c.ctx.Err() != nil {
@@ -80,6 +81,23 @@ func (c *call) prove(s *subjects, ranks []int) error {
 		x.blame(err)
 	}
 	return nil
+}
+
+// explore asks the explorer about a schedule that is proven, for the ranks for which it takes moments.
+func (c *call) explore(x *subject) (err error) {
+	look := explore.Small
+	if c.look != nil {
+		look = c.look
+	}
+	var ranks []int
+	for _, size := range x.input.Proof.Sizes {
+		ranks = append(ranks, size.Ranks)
+	}
+	x.explored, err = look(x.input.Program, ranks, x.input.Proof.Replay())
+	if refused := (*explore.Refusal)(nil); errors.As(err, &refused) {
+		err = fmt.Errorf("the prover accepts it, and the explorer does not (please report this): %w", err)
+	}
+	return err
 }
 
 func (c *call) writeTrace(wrong *prove.Counterexample) (err error) {
@@ -111,9 +129,9 @@ func parseRanks(text string) ([]int, error) {
 		switch {
 		case err1 != nil || err2 != nil || from < 1 || to < from:
 			return refused("%q is no number of ranks (use 1..8 or 2,4,72)", part)
-		case to > largestRanks:
+		case to > store.MaxRanks:
 			return refused("%d ranks: a proof is tried for %d at most (name the sizes that you run on: 1..8,72)", to,
-				largestRanks)
+				store.MaxRanks)
 		}
 		for d := from; d <= to; d++ {
 			list = append(list, d)

@@ -17,6 +17,7 @@ import (
 	schedules "ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
+	"ovgen/verify/explore"
 	"ovgen/verify/prove"
 )
 
@@ -149,5 +150,45 @@ func TestSizesAreTold(t *testing.T) {
 		Done: func(s prove.Size) { sizes = append(sizes, s.Ranks) }})
 	if diff := cmp.Diff([]int{2, 3, 5}, sizes); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+// TestDisagreement: a schedule that the explorer refuses while the prover accepts it is a mistake at its declaration,
+// in the explorer's words.
+func TestDisagreement(t *testing.T) {
+	p, err := lower.Lower("Layer", schedules.AllGatherMatmul)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hasty := *p // for the explorer alone
+	hasty.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
+		if w, ok := s.Signal(); ok && w.Wait && w.Semaphore == "ready" {
+			return nil
+		}
+		return []hostir.Node{s}
+	})
+	d := &load.Declaration{Name: "Layer"}
+	d.Pos.Filename, d.Pos.Line, d.Pos.Column = "decl.go", 13, 5
+	for _, x := range []struct {
+		looksAt  *hostir.Program
+		explored []int
+		want     string
+	}{{p, []int{1, 2, 3}, ""}, {&hasty, nil, "decl.go:13:5: schedule Layer: the prover accepts it, and the explorer " +
+		"does not (please report this): explore AllGatherMatmul for D = 2 (eager): no race: at once: "}} {
+		x.looksAt.Name = "AllGatherMatmul"
+		c := &call{ctx: t.Context(), look: func(_ *hostir.Program, ranks []int, replay bool) ([]int, error) {
+			return explore.Small(x.looksAt, ranks, replay)
+		}}
+		list := &subjects{list: []*subject{{Declaration: d, input: emit.Input{Program: p}}}}
+		if err := c.prove(list, nil); err != nil {
+			t.Fatal(err)
+		}
+		err := list.mistakes().Err()
+		if x.want == "" && err != nil || x.want != "" && (err == nil || !strings.HasPrefix(err.Error(), x.want)) {
+			t.Errorf("got %v, want %q", err, x.want)
+		}
+		if diff := cmp.Diff(x.explored, list.list[0].explored); x.want == "" && diff != "" {
+			t.Error(diff)
+		}
 	}
 }

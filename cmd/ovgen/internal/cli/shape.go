@@ -11,7 +11,6 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
-	"ovgen/verify/cost"
 	"ovgen/verify/ops"
 )
 
@@ -40,9 +39,9 @@ func elementSize(name string) int64 {
 	return 0
 }
 
-// of is the case that the flags describe, on so many ranks.
-func (s *shapeFlags) of(ranks int) (cost.Case, error) {
-	x := cost.Case{Ranks: ranks, M: s.m, K: s.k, N: s.n, ElementSize: elementSize(s.typ), Extents: map[string]int64{}}
+// of is the case of the flags, on that many ranks.
+func (s *shapeFlags) of(ranks int) (ops.Case, error) {
+	x := ops.Case{Ranks: ranks, ElementSize: elementSize(s.typ), Extents: hostir.Env{"M": s.m, "K": s.k, "N": s.n}}
 	if x.ElementSize == 0 {
 		return x, fmt.Errorf("no type %q (%s)", s.typ, driver.TypeNames())
 	}
@@ -69,7 +68,7 @@ func (s *shapeFlags) of(ranks int) (cost.Case, error) {
 }
 
 // padded is a case with room for the largest part, where that was not given.
-func padded(x cost.Case) cost.Case {
+func padded(x ops.Case) ops.Case {
 	if len(x.Counts) > 0 && x.Extents[string(schedule.P)] == 0 {
 		x.Extents[string(schedule.P)] = slices.Max(x.Counts)
 	}
@@ -78,7 +77,7 @@ func padded(x cost.Case) cost.Case {
 
 // known refuses extents that the program does not use.
 func (s *shapeFlags) known(p *hostir.Program) error {
-	symbols, constants := cost.Symbols(p), p.Schedule.Constants()
+	symbols, constants := ops.Symbols(p), p.Schedule.Constants()
 	for _, part := range fields(s.extents) {
 		name, _, _ := strings.Cut(part, "=")
 		_, constant := constants[schedule.Extent(name)] // of which Check knows
@@ -95,13 +94,14 @@ const rowsOfARank, columnsOfAHead = 2048, 128
 
 // filled gives a program's symbols that have no value one that all its checks take,
 // and uneven parts counts that differ.
-func filled(x cost.Case, p *hostir.Program) cost.Case {
+func filled(x ops.Case, p *hostir.Program) ops.Case {
 	usual := rowsOfARank * int64(x.Ranks)
 	c := p.Schedule.Constants()
-	x.M, x.K, x.N = cmp.Or(x.M, c[schedule.M], usual), cmp.Or(x.K, c[schedule.K], usual),
-		cmp.Or(x.N, c[schedule.N], usual)
-	for _, name := range cost.Symbols(p) {
-		if x.Extents[name] == 0 && name != "M" && name != "K" && name != "N" && name != "P" {
+	for _, e := range []schedule.Extent{schedule.M, schedule.K, schedule.N} {
+		x.Extents[string(e)] = cmp.Or(x.Extents[string(e)], c[e], usual)
+	}
+	for _, name := range ops.Symbols(p) {
+		if x.Extents[name] == 0 && name != "P" {
 			x.Extents[name] = usual
 			if name == string(schedule.W) {
 				x.Extents[name] = columnsOfAHead
@@ -123,19 +123,9 @@ func filled(x cost.Case, p *hostir.Program) cost.Case {
 }
 
 // enough reports whether a case has all the counts that its ranks look up.
-func enough(x cost.Case, p *hostir.Program) bool {
-	for r := range x.Ranks {
-		if _, err := ops.Unroll(p, listOf(x, r)); err != nil {
-			return false
-		}
-	}
-	return true
-}
-
-// listOf is the case of one rank's list of operations.
-func listOf(x cost.Case, rank int) ops.Case {
-	return ops.Case{Ranks: x.Ranks, Rank: rank, Hosts: x.Hosts, M: x.M, K: x.K, N: x.N, ElementSize: x.ElementSize,
-		Extents: x.Extents, Counts: x.Counts}
+func enough(x ops.Case, p *hostir.Program) bool {
+	_, err := x.Unroll(p)
+	return err == nil
 }
 
 // uneven reports whether Bind takes counts.
@@ -152,28 +142,15 @@ func uneven(p *hostir.Program) bool {
 }
 
 // shapeText is "m 8192, k 8192, n 8192, bf16", of the symbols that the program has.
-func shapeText(x cost.Case, p *hostir.Program, typ string) string {
+func shapeText(x ops.Case, p *hostir.Program, typ string) string {
 	var parts []string
-	for _, name := range cost.Symbols(p) {
-		parts = append(parts, fmt.Sprintf("%s %d", strings.ToLower(name), extentOf(x, name)))
+	for _, name := range ops.Symbols(p) {
+		parts = append(parts, fmt.Sprintf("%s %d", strings.ToLower(name), x.Extents[name]))
 	}
 	if uneven(p) {
 		parts = append(parts, fmt.Sprintf("counts %v", x.Counts))
 	}
 	return strings.Join(append(parts, typ), ", ")
-}
-
-// extentOf is the value of a symbol.
-func extentOf(x cost.Case, name string) int64 {
-	switch name {
-	case "M":
-		return x.M
-	case "K":
-		return x.K
-	case "N":
-		return x.N
-	}
-	return x.Extents[name]
 }
 
 // caseJSON is a case as JSON.
@@ -184,10 +161,10 @@ type caseJSON struct {
 	Type    string           `json:"type"`
 }
 
-func jsonCase(x cost.Case, p *hostir.Program, typ string) caseJSON {
+func jsonCase(x ops.Case, p *hostir.Program, typ string) caseJSON {
 	j := caseJSON{Ranks: x.Ranks, Extents: map[string]int64{}, Type: typ}
-	for _, name := range cost.Symbols(p) {
-		j.Extents[name] = extentOf(x, name)
+	for _, name := range ops.Symbols(p) {
+		j.Extents[name] = x.Extents[name]
 	}
 	if uneven(p) {
 		j.Counts = x.Counts

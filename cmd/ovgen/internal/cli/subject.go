@@ -3,19 +3,22 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"ovgen/cmd/ovgen/internal/emit"
 	"ovgen/cmd/ovgen/internal/load"
 	"ovgen/schedule/lower"
+	"ovgen/verify/prove"
 )
 
 // subject is a schedule of the package, with its program and proof once they are made.
 type subject struct {
 	*load.Declaration
-	input emit.Input    // its program, and its proof
-	wrong load.Mistakes // with it; then there is no more to it
+	input    emit.Input    // its program, and its proof
+	explored []int         // the numbers of ranks for which the explorer agrees with the proof
+	wrong    load.Mistakes // with it; then there is no more to it
 }
 
 // subjects are all schedules of a package, by position, and its other mistakes.
@@ -73,6 +76,31 @@ func (s *subjects) checkFamilies() {
 			}
 		}
 	}
+}
+
+// verdict is the proof in a line, and for which ranks the explorer agrees.
+func (x *subject) verdict() string {
+	if len(x.explored) == 0 {
+		return x.input.Proof.String() + ", too large to explore"
+	}
+	return fmt.Sprintf("%s, explored for D = %s", x.input.Proof, prove.Ranges(x.explored))
+}
+
+// agreement is the sentence of gen: for which ranks the explorer agrees with the proofs of how many schedules.
+func (s *subjects) agreement() string {
+	count := map[string]int{}
+	for _, x := range s.list {
+		text := "none"
+		if len(x.explored) > 0 {
+			text = "D = " + prove.Ranges(x.explored)
+		}
+		count[text]++
+	}
+	var parts []string
+	for _, text := range slices.Sorted(maps.Keys(count)) {
+		parts = append(parts, fmt.Sprintf("%s of %d", text, count[text]))
+	}
+	return fmt.Sprintf("%d proven; explored: %s", len(s.list), strings.Join(parts, ", "))
 }
 
 // blame notes an error as the schedule's.

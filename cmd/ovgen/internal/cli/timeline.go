@@ -43,7 +43,7 @@ func labelled(p *hostir.Program, drawn *cost.Prediction) ([]timeline.Span, error
 	x := drawn.Case
 	of := map[place][]ops.Op{}
 	for r := range x.Ranks {
-		list, err := ops.Unroll(p, listOf(x, r))
+		list, err := ops.Unroll(p, x.At(r))
 		if err != nil {
 			return nil, fmt.Errorf("draw a timeline: %w", err)
 		}

@@ -20,7 +20,8 @@ var vetVerb = &verb{
 	long: `vet validates, lowers and proves every schedule of PACKAGE. It prints a line for each, or
 what is wrong with it: file:line:col: schedule NAME: FIELD: what is wrong (what to do),
 or the counterexample: at most ten of them, all with -e, and the good ones above them.
-docs/proof.md says what is proven.
+docs/proof.md says what is proven. A second checker explores each schedule as well, from
+the fewest ranks on for which it takes moments, and the line says for which.
 
 With -json it prints a list of findings instead, by position; each has file, line,
 column, schedule, field, computed, message, hint and severity (error or warning).
@@ -49,7 +50,7 @@ func vet(c *call) error {
 	table := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	for _, x := range s.good() {
 		p := x.input.Program.Schedule
-		fmt.Fprintf(table, "%s:%d\t%s\t%s\t%s\t%s\n", x.Pos.Filename, x.Pos.Line, x.input.Proof, p.Operation(),
+		fmt.Fprintf(table, "%s:%d\t%s\t%s\t%s\t%s\n", x.Pos.Filename, x.Pos.Line, x.verdict(), p.Operation(),
 			placements(p), ways(x.input.Program))
 	}
 	if err := table.Flush(); err != nil {

@@ -46,14 +46,14 @@ func (u *unit) issue() ([]jen.Code, error) {
 	if len(locals) > 0 {
 		head = append(head, jen.List(locals...).Op(":=").List(values...))
 	}
-	if used[mainStream] {
-		head = append(head, jen.Id(mainStream).Op(":=").Id("q").Dot("Main").Call())
+	if used[hostir.MainStream] {
+		head = append(head, jen.Id(hostir.MainStream).Op(":=").Id("q").Dot("Main").Call())
 	}
 	slices.SortFunc(u.chunks, func(a, b chunk) int { return strings.Compare(a.field, b.field) })
 	return append(head, code...), b.err
 }
 
-// nodes writes a list of nodes and returns which variables it uses of those around.
+// nodes writes a list of nodes and returns the outer variables that it uses.
 func (b *body) nodes(list []hostir.Node) ([]jen.Code, map[string]bool) {
 	items := make([]item, len(list))
 	outer := b.used
@@ -213,9 +213,9 @@ func (b *body) each(s hostir.StreamRef, code func(jen.Code) []jen.Code) []jen.Co
 
 // stream is an expression for one stream.
 func (b *body) stream(s hostir.StreamRef) jen.Code {
-	if s.Set == mainStream {
-		b.used[mainStream] = true
-		return jen.Id(mainStream)
+	if s.Set == hostir.MainStream {
+		b.used[hostir.MainStream] = true
+		return jen.Id(hostir.MainStream)
 	}
 	field := jen.Id("p").Dot(unexported(s.Set))
 	if !s.Index.IsZero() {

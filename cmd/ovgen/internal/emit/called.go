@@ -52,7 +52,7 @@ func (u *unit) callFields(g *jen.Group) {
 	}
 }
 
-// onRank is a buffer with what a rank has of it: "Query [M, N/D]".
+// onRank is a buffer with its shape on a rank: "Query [M, N/D]".
 func (u *unit) onRank(buffer string) string {
 	b, ok := u.program.Buffer(buffer)
 	if !ok {

@@ -66,7 +66,7 @@ func (b *body) semaphore(w hostir.Word) jen.Code {
 	return field
 }
 
-// semaphore returns what the program declares under a name.
+// semaphore returns the program's semaphore of that name.
 func (u *unit) semaphore(name string) (hostir.Semaphore, bool) {
 	for _, s := range u.program.Semaphores {
 		if s.Name == name {
@@ -218,7 +218,7 @@ func (b *body) summing(n hostir.Step, args ...jen.Code) jen.Code {
 	return set.Dot(name).Call(append([]jen.Code{jen.Id("q")}, args...)...)
 }
 
-// width is how many columns a head has: a number, or what the plan keeps of its shape.
+// width is the number of columns of a head: a constant, or a field of the plan.
 func (b *body) width(e hostir.Expr) jen.Code {
 	if _, err := e.Eval(nil); err == nil {
 		return b.expr(e)
@@ -292,7 +292,7 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 	return append(before, b.summing(n, args...))
 }
 
-// packets is a kernel of packets, with what it adds to the sum.
+// packets is a kernel of packets, with the tensor that it adds to the sum.
 func (b *body) packets(n hostir.Step) []jen.Code {
 	before, terms := b.terms(n.Reads[:1])
 	set := jen.Id("p").Dot("kernels")
@@ -304,7 +304,7 @@ func (b *body) packets(n hostir.Step) []jen.Code {
 	return append(before, set.Dot(kernels.Kind(n.By).Ident()).Call(append(args, terms...)...))
 }
 
-// tiles are the product of a shard, and what a kernel of tiles works at.
+// tiles are the product of a shard and the operands of a kernel of tiles.
 func (b *body) tiles(n hostir.Step) []jen.Code {
 	field, _, err := b.unit.gemmOf(n)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 const libraryHeader = "ovgen.h"
 
 // emitLibrary adds the C library of all schedules to the folder that Options.Library
-// names: its header, and the main that exports what the header declares. Schedules with calls that
+// names: its header, and the main that exports the functions of the header. Schedules with calls that
 // have no kernel are left out: their functions are Go's.
 func emitLibrary(units []*unit, opt Options, files map[string][]byte) error {
 	if err := checkLibrary(opt); err != nil {
@@ -37,7 +37,7 @@ func emitLibrary(units []*unit, opt Options, files map[string][]byte) error {
 	}
 	sim := newFile("main", runFrom)
 	sim.HeaderComment("//go:build cgo")
-	sim.Anon(simPath)
+	sim.Anon(path.Join(opt.ImportPath, hostName))
 	if err := add("sim.go", sim); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func libraryData(units []*unit) templates.Library {
 	return data
 }
 
-// libraryNames are what the files of the library name otherwise than the packages of schedules.
+// libraryNames are identifiers of the library's files: a package of that name is imported under another.
 var libraryNames = []string{"answer", "memory", "text", "g", "p", "s", "m", "b", "h", "ms", "err", "need", "ranks"}
 
 // prefix of the package's names in C.

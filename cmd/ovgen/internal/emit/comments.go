@@ -15,7 +15,7 @@ import (
 const buffersComment = "Buffers are the caller's device memory, row-major, of elements of %s; Shape.Memory says how " +
 	"many bytes each takes, and plan.Plan.Bind what must hold of it."
 
-// elements says of what types the caller's tensors are, and how large those are.
+// elements names the types of the caller's tensors, with their sizes.
 func (u *unit) elements() string {
 	bytes := map[int64][]string{}
 	for _, t := range driver.Types() {
@@ -40,27 +40,6 @@ func (u *unit) declared(b hostir.Buffer) schedule.Tensor {
 		return t
 	}
 	return b.Tensor
-}
-
-// alike says that a tensor which each rank has whole must have the same values on all: others get what is made of it.
-func (u *unit) alike(b hostir.Buffer) bool {
-	_, _, sharded := b.Tensor.Sharded()
-	s := u.program.Schedule
-	return !sharded && !b.Tensor.Root && !s.Made(b.Name) && slices.ContainsFunc(s.Moves,
-		func(m schedule.Move) bool { return madeOf(s, m.Of, b.Name) })
-}
-
-// madeOf reports whether operations make a tensor of another.
-func madeOf(s schedule.Schedule, made, of string) bool {
-	o, ok := s.Maker(made)
-	if !ok {
-		return false
-	}
-	operands := slices.Clone(o.In)
-	for _, f := range o.Then {
-		operands = append(operands, f.In...)
-	}
-	return slices.ContainsFunc(operands, func(x string) bool { return x == of || madeOf(s, x, of) })
 }
 
 // held says how a buffer lies in a rank's memory: "[M/D, K] in memory, M/D*K elements".
@@ -97,8 +76,8 @@ func (u *unit) held(b hostir.Buffer) string {
 	return elements
 }
 
-// inMemory are the extents of an axis on one rank: one or, of batches each of which is spread over the ranks, so many
-// and their rows.
+// inMemory returns the extents of an axis on one rank. It is one extent; where each batch is spread over the ranks, it
+// is the counts of the batches and then their rows.
 func inMemory(a schedule.Axis) []string {
 	spread := slices.IndexFunc(a.Outer, func(s schedule.Split) bool { return s.Kind == schedule.DeviceX })
 	switch {

@@ -26,6 +26,7 @@ func TestBuffersComment(t *testing.T) {
 		{"Attention", catalog.LlamaLayer, []string{"Norm   device.Ptr // [K]: the same on all ranks; K elements",
 			"work, O [M, N/D] of Query [M, N/D], Key [M, N2/D] and Value [M, N2/D] in this"}},
 		{"Columns", catalog.AllGatherLinear, []string{"// [N, K]; N*K elements"}}, // each rank may have its own
+		{"Rows", catalog.RowParallelLinear, []string{"Bias     device.Ptr // [N]; N elements"}},
 	} {
 		in := program(t, c.name, c.Schedule)
 		all := ""

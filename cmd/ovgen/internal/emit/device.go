@@ -14,7 +14,7 @@ import (
 // device is the device code of one package as text.
 type device struct {
 	name     string // of the package, and of its folder in the output
-	from     string // what it was generated from
+	from     string // its schedule: "schedule GatedMLP"
 	includes []string
 	headers  map[string][]byte // all of them, by name
 	source   templates.Text
@@ -46,17 +46,10 @@ func (d *device) texts() [][]byte {
 // digest is the hash of the source that PTX is compiled from.
 func (d *device) digest() string { return driver.Digest(d.texts()...) }
 
-// emit adds NAME.cu, NAME_host.cc and the PTX: NAME_sm80.ptx.
+// emit adds NAME.cu and the PTX: NAME_sm80.ptx.
 func (d *device) emit(opt Options, files map[string][]byte) error {
-	included := driver.Digest(append(d.texts(), d.headers[templates.HostHeader])...)
-	host, err := templates.Render(templates.Part{Template: "host.cc.tmpl",
-		Data: templates.Host{Package: d.name, From: d.from, Source: included, Kernels: d.host}})
-	if err != nil {
-		return err
-	}
 	stem := path.Join(d.name, d.name)
 	files[stem+".cu"] = d.source.Bytes
-	files[stem+"_host.cc"] = host.Bytes
 	current := d.current(opt)
 	if current != nil && !opt.Again {
 		files[stem+d.arch.suffix] = current
@@ -96,7 +89,7 @@ var (
 	sm90a = arch{"_sm90a.ptx", "--gpu-architecture=compute_90a"}
 )
 
-// archOf is what the kernels of a table need.
+// archOf is the architecture that the kernels of a table need.
 func archOf(t kernels.Table) arch {
 	if slices.ContainsFunc(t.Kernels, kernels.Kernel.Multiplies) {
 		return sm90a
@@ -147,7 +140,7 @@ type MissingError struct {
 	Why  error  // there is no compiler; may be nil
 }
 
-// Error says what is missing and what to do.
+// Error names the missing file and the remedy.
 func (e *MissingError) Error() string {
 	return fmt.Sprintf("make %s: compiling it needs NVRTC: %v", e.File, e.Unwrap())
 }

@@ -10,8 +10,7 @@ import (
 	"ovgen/schedule/lower"
 )
 
-// docFile is doc.go: what the package computes, the schedule, the host program and
-// what has been proven of it.
+// docFile writes doc.go: the package's result, the schedule, the host program and the proven properties.
 func (u *unit) docFile() ([]byte, error) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s\n", wrap("Package "+u.purpose()))
@@ -38,7 +37,7 @@ func (u *unit) purpose() string {
 	return runs + "\n" + text
 }
 
-// carried says what copies and what signals, by the value of By.
+// carried names the carriers of copies and signals, by the value of By.
 var carried = map[string]string{
 	schedule.CopyEngine:    "the copy engine and signals by stream memory operations",
 	schedule.KernelCopies:  "kernels and signals by stream memory operations",
@@ -47,14 +46,14 @@ var carried = map[string]string{
 	schedule.OneKernel:     "kernels and signals by kernels",
 }
 
-// signalled says what signals where nothing is copied between ranks, by the value of Signals.
+// signalled names the carrier of signals where ranks copy nothing, by the value of Signals.
 var signalled = map[string]string{
 	schedule.MemOps:    "stream memory operations",
 	schedule.Kernels:   "kernels",
 	schedule.OneKernel: "kernels",
 }
 
-// carriers says what moves bytes between ranks and what signals.
+// carriers names the carriers of bytes and signals between ranks.
 func (u *unit) carriers() string {
 	copies, signals := "", ""
 	if u.program.OverHosts() {
@@ -107,7 +106,7 @@ func (u *unit) carriers() string {
 	return text + "The kernels are in " + u.name + ".cu."
 }
 
-// functions says what applies each function.
+// functions says of each function whether the library of products or a kernel applies it.
 func (u *unit) functions() string {
 	if text := lower.Sentences(lower.Functions(u.program)); text != "" {
 		return " Functions: " + text + "."

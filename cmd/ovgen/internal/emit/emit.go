@@ -16,7 +16,7 @@ import (
 type Input struct {
 	Program *hostir.Program // Name is that of the schedule's variable
 	Doc     string          // comment of that variable
-	Proof   *prove.Report   // what was proven of it; nil for nothing
+	Proof   *prove.Report   // its proof; nil for none
 	Own     []Own           // the files that its calls name
 }
 
@@ -32,9 +32,9 @@ type Options struct {
 	// Library is the folder of the C library, relative to that of the packages and with
 	// slashes: ../c. Empty for none.
 	Library string
-	// Compiler makes PTX from CUDA C++; nil keeps what any version of NVRTC made.
+	// Compiler makes PTX from CUDA C++; nil keeps the PTX of any version of NVRTC.
 	Compiler Compiler
-	// Missing says why Compiler is nil and what to do; part of the error when a
+	// Missing says why Compiler is nil, with the remedy; part of the error when a
 	// PTX is not current.
 	Missing error
 	// Assembler checks each PTX that is not kept for spilled registers; nil does not.
@@ -54,7 +54,7 @@ type Compiler interface {
 	Compile(name string, source []byte, headers map[string][]byte, options []string) ([]byte, error)
 }
 
-// Assembler assembles PTX and says what its kernels use.
+// Assembler assembles PTX and reports the resources of its kernels.
 type Assembler interface {
 	// Usage has one line for each kernel; spilled registers are an error.
 	Usage(ptx []byte) ([]string, error)
@@ -101,8 +101,15 @@ func Packages(inputs []Input, opt Options) (map[string][]byte, error) {
 	if err := emitHeaders(files); err != nil {
 		return nil, fmt.Errorf("package %s: %w", headersName, err)
 	}
-	if err := emitRun(units, opt, files); err != nil {
+	run, err := emitRun(units, opt, files)
+	if err != nil {
 		return nil, fmt.Errorf("package %s: %w", runName, err)
+	}
+	if err := emitHost(units, run, opt, files); err != nil {
+		return nil, fmt.Errorf("package %s: %w", hostName, err)
+	}
+	if err := emitSchedules(units, files); err != nil {
+		return nil, fmt.Errorf("package %s: %w", schedulesName, err)
 	}
 	if err := emitTuned(units, opt, files); err != nil {
 		return nil, fmt.Errorf("package %s: %w", tunedName, err)

@@ -10,8 +10,7 @@ import (
 func emitHeaders(files map[string][]byte) error {
 	f := newFile(headersName, runFrom)
 	f.PackageComment(comment(wrap("Package " + headersName + " holds the headers that the kernels of all packages " +
-		"include, and the one that makes them compile for the host. Packages with kernels import it for its files " +
-		"alone, so that go mod vendor copies them.")))
+		"include, and the one that makes them compile for the host. It has no code.")))
 	headers, err := templates.Headers()
 	if err != nil {
 		return err

@@ -53,6 +53,8 @@ func literal(v reflect.Value) *jen.Statement {
 		return named(v.Type()).Add(fieldsOf(v, inLine))
 	case reflect.Slice:
 		return jen.Index().Add(named(v.Type().Elem())).Add(elements(v))
+	case reflect.Map:
+		return mapped(v)
 	case reflect.String:
 		return jen.Lit(v.String())
 	case reflect.Float64:
@@ -99,6 +101,18 @@ func fieldsOf(v reflect.Value, layout jen.Options) *jen.Statement {
 		}
 	}
 	return jen.Custom(layout, fields...)
+}
+
+// mapped is a map of texts by texts, in the order of its keys.
+func mapped(v reflect.Value) *jen.Statement {
+	keys := v.MapKeys()
+	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+	var list []jen.Code
+	for _, k := range keys {
+		list = append(list, jen.Lit(k.String()).Op(":").Add(literal(v.MapIndex(k))))
+	}
+	t := v.Type()
+	return jen.Map(named(t.Key())).Add(named(t.Elem())).Add(jen.Custom(inLine, list...))
 }
 
 // elements are the elements of a list, in braces.

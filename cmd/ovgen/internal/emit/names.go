@@ -13,11 +13,14 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// Packages that no schedule has: the command that runs all, their list, and the headers of their kernels.
+// Packages that no schedule has: the command that runs all, their list, the headers of their kernels, the simulator
+// with the kernels, and the schedules.
 const (
-	runName      = "run"
-	programsName = "programs"
-	headersName  = "device"
+	runName       = "run"
+	programsName  = "programs"
+	headersName   = "device"
+	hostName      = "host"
+	schedulesName = "schedules"
 )
 
 // fixed are the fields and methods of a Plan that are not named after its program.
@@ -25,15 +28,17 @@ var fixed = []string{"kernels", "terms", "issue"}
 
 // reserved are names of packages that Go, or another generated package, has a use for.
 var reserved = map[string]string{
-	runName:      "the package that runs the others",
-	programsName: "the package that lists the others",
-	headersName:  "the package of the headers that all kernels include",
-	tunedName:    "the package that chooses among the others",
-	"main":       "what Go calls a program",
-	"internal":   "what Go calls packages that others can't import",
-	"vendor":     "what Go calls copies of other modules",
-	"testdata":   "a folder that Go leaves out",
-	"init":       "a function that every Go file may have",
+	runName:       "the package that runs the others",
+	programsName:  "the package that lists the others",
+	headersName:   "the package of the headers that all kernels include",
+	hostName:      "the package that lets the others run in the simulator",
+	schedulesName: "the package of the schedules that the others were generated from",
+	tunedName:     "the package that chooses among the others",
+	"main":        "what Go calls a program",
+	"internal":    "what Go calls packages that others can't import",
+	"vendor":      "what Go calls copies of other modules",
+	"testdata":    "a folder that Go leaves out",
+	"init":        "a function that every Go file may have",
 }
 
 // systems end the names of files that Go builds for them only.
@@ -73,7 +78,7 @@ func checkPackage(name string) error {
 	return fmt.Errorf("%q can't be the name of its package: %s (rename the variable)", name, what)
 }
 
-// checkNames refuses names that the package can't give to what it declares.
+// checkNames refuses names that the package can't declare.
 func (u *unit) checkNames() error {
 	if err := checkPackage(u.name); err != nil {
 		return err

@@ -29,7 +29,7 @@ func bytesOf(elements hostir.Expr, size int64, expr goExpr) jen.Code {
 	return jen.Int64().Call(expr(hostir.Mul(hostir.Const(size), elements).Simplify()))
 }
 
-// planType is type Plan. The fields come in groups: how large, then what the host program names.
+// planType writes type Plan. Its fields come in groups: sizes first, then the names of the host program.
 func (u *unit) planType(f *jen.File) {
 	text := fmt.Sprintf("Plan is %s of one shape on this rank. Its methods, which are those of plan.Plan but for "+
 		"Bind, are not for several goroutines at once.", article(u.program.Name))
@@ -74,7 +74,7 @@ func (u *unit) planType(f *jen.File) {
 	})
 }
 
-// memories are the buffers of plain memory, and those that packets land in.
+// memories are the buffers of plain memory, and the buffers where packets land.
 func (u *unit) memories() (buffers, landings []hostir.Buffer) {
 	for _, b := range u.program.Buffers {
 		if b.Lands.Flags != "" {
@@ -86,7 +86,7 @@ func (u *unit) memories() (buffers, landings []hostir.Buffer) {
 	return buffers, landings
 }
 
-// semaphores are those that are not the flags of packets.
+// semaphores are the program's, without the flags of packets.
 func (u *unit) semaphores() []hostir.Semaphore {
 	landings := u.program.Landings()
 	return slices.DeleteFunc(slices.Clone(u.program.Semaphores), func(s hostir.Semaphore) bool {
@@ -176,14 +176,11 @@ func ids(list []string) *jen.Statement {
 // sideStreams are all streams but main.
 func (u *unit) sideStreams() []hostir.StreamSet {
 	return slices.DeleteFunc(slices.Clone(u.program.Streams),
-		func(s hostir.StreamSet) bool { return s.Name == mainStream })
+		func(s hostir.StreamSet) bool { return s.Name == hostir.MainStream })
 }
 
 // widthField is the field of a plan for the width of heads, where it is an extent.
 const widthField = "width"
-
-// mainStream is the stream that Enqueue is called with.
-const mainStream = "main"
 
 // constants are the names that generation binds, sorted.
 func (u *unit) constants() []string {
@@ -195,7 +192,7 @@ func (u *unit) constants() []string {
 	return list
 }
 
-// constructor is func New, and what lies beside it: Shape.Memory, Bind and Shape.declare.
+// constructor is func New with Shape.Memory, Bind and Shape.declare.
 func (u *unit) constructor(f *jen.File) {
 	program := func() jen.Code { return jen.Op("&").Id("Program") }
 	f.Line()
@@ -280,7 +277,7 @@ func declared(name string) string {
 	return strings.ToLower(name)
 }
 
-// declare makes the plan and tells the builder what it consists of.
+// declare makes the plan and declares its parts to the builder.
 func (u *unit) declare(expr goExpr) []jen.Code {
 	code := []jen.Code{
 		jen.Id("p").Op(":=").Op("&").Id("Plan").Values(set("Plan", builderCall("Plan"))),

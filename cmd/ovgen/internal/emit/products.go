@@ -92,8 +92,8 @@ func (u *unit) find(g gemm) *gemm {
 	return nil
 }
 
-// shapeOf is what New declares for a product: how many rows it has may depend on the
-// rank, but on nothing that changes during a run.
+// shapeOf returns the product that New declares for a step: its number of rows may depend on the rank, but on nothing
+// that changes during a run.
 func (u *unit) shapeOf(x hostir.Step) (gemm, error) {
 	switch x.Do {
 	case hostir.Scatter: // the product of the own rows

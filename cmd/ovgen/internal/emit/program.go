@@ -3,7 +3,6 @@ package emit
 import (
 	"fmt"
 	"path"
-	"reflect"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -14,7 +13,7 @@ import (
 	"ovgen/verify/prove"
 )
 
-// programFile is program.go: what a caller uses, and the host program.
+// programFile is program.go: the caller's API, and the host program.
 func (u *unit) programFile() ([]byte, error) {
 	body, err := u.issue()
 	if err != nil {
@@ -47,10 +46,6 @@ func (u *unit) identity(f *jen.File) {
 		f.Const().Id(constant(name)).Op("=").Lit(int(u.program.Constants[name]))
 		f.Line()
 	}
-	f.Add(doc("Schedule is what the package was generated from."))
-	f.Var().Id("Schedule").Op("=").Qual(schedulePath, "Schedule").
-		Add(fieldsOf(reflect.ValueOf(minimal(u.program)), lineByLine))
-	f.Line()
 	f.Add(doc("Program is what the ranks compare before they run, and what it takes."))
 	f.Var().Id("Program").Op("=").Qual(planPath, "Program").Custom(lineByLine, u.programFields()...)
 }
@@ -93,10 +88,10 @@ func (u *unit) hash() string {
 	return driver.Digest(texts...)
 }
 
-// chunkCount is what programs call the number of chunks.
+// chunkCount is the name of the number of chunks in host programs.
 const chunkCount = "S"
 
-// constant is the Go name of what generation binds.
+// constant is the Go name of a constant that generation binds.
 func constant(name string) string {
 	if name == chunkCount {
 		return "chunks"
@@ -107,8 +102,7 @@ func constant(name string) string {
 // lineByLine writes the fields of a literal in their order.
 var lineByLine = jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}
 
-// proof is the package's stamp: the mesh sizes it was proven for and the hash of
-// what was proven.
+// proof is the package's stamp: the mesh sizes of its proof and the hash of the proven program.
 func (u *unit) proof() string {
 	if u.Proof == nil {
 		return "unproven"
@@ -128,9 +122,8 @@ func (u *unit) eager() bool {
 	return u.Proof != nil && !u.Proof.Replay() || len(u.inLoop()) > 0
 }
 
-// puts says that a run writes into peers' memory and that a rank waits by stream memory
-// operations: what it sees then of memory that peers wrote is not the driver's promise
-// on every link.
+// puts reports whether a run writes into peers' memory while a rank waits by stream memory operations. After such a
+// wait, the driver does not promise on every link that the rank sees the memory as its peers wrote it.
 func (u *unit) puts() bool {
 	writes, waits := false, false
 	hostir.Steps(u.program.Body, func(s hostir.Step) {
@@ -154,7 +147,7 @@ func (u *unit) proven() []jen.Code {
 	return ranks
 }
 
-// buffers is type Buffers: what the caller brings.
+// buffers is type Buffers: the caller's memory.
 func (u *unit) buffers(f *jen.File) {
 	f.Line()
 	f.Add(doc(fmt.Sprintf(buffersComment, u.elements()) + " " + u.apart()))
@@ -210,7 +203,7 @@ func (u *unit) share(b hostir.Buffer) string {
 		what = append(what, "rank 0's")
 	case sharded:
 		what = append(what, "this rank's part")
-	case u.alike(b):
+	case u.program.Schedule.MustAgree(b.Name):
 		what = append(what, "the same on all ranks")
 	}
 	if b.Shared {

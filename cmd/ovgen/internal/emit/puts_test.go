@@ -7,6 +7,7 @@ import (
 	"ovgen/schedule"
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/lower"
+	"ovgen/schedule/scheduletest"
 )
 
 // A package says that it rests on the link where it writes into peers' memory and waits
@@ -16,8 +17,12 @@ func TestPuts(t *testing.T) {
 		schedule schedule.Schedule
 		want     bool
 	}{
-		"AllGatherLinear":               {catalog.AllGatherLinear, false},
-		"AllGatherLinearPut":            {catalog.AllGatherLinearPut, true},
+		"AllGatherLinear":    {catalog.AllGatherLinear, false},
+		"AllGatherLinearPut": {catalog.AllGatherLinearPut, true},
+		"PushKernelSignals": {scheduletest.By(catalog.AllGatherLinear, "A",
+			schedule.Push{By: schedule.KernelSignals}), false},
+		"SlotsKernelSignals": {scheduletest.By(catalog.LinearReduceScatter, "C",
+			schedule.Slots{By: schedule.KernelSignals}), false},
 		"AllGatherLinearFused":          {catalog.AllGatherLinearFused, false},
 		"LinearReduceScatter":           {catalog.LinearReduceScatter, true},
 		"LinearReduceScatterInSlot":     {catalog.LinearReduceScatterInSlot, true},

@@ -40,7 +40,7 @@ func (u *unit) shape(f *jen.File) {
 		jen.Return(jen.Id("Program").Dot("Shape").Call(extents...))))
 }
 
-// extents says of which symbols each rank has a part, and of which all.
+// extents lists the symbols that are spread over the ranks, and the symbols that are whole on each.
 func (u *unit) extents(symbols []string) string {
 	cut := map[string]bool{}
 	for _, t := range u.program.Schedule.Tensors {
@@ -78,7 +78,7 @@ func list(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// are is the verb for so many.
+// are is "is" or "are", by the number.
 func are(words []string) string {
 	if len(words) == 1 {
 		return "is"
@@ -86,7 +86,7 @@ func are(words []string) string {
 	return "are"
 }
 
-// takes are the fields of Program that say what shapes it takes.
+// takes are the fields of Program that bound its shapes.
 func (u *unit) takes() []jen.Code {
 	var names, divides, types []jen.Code
 	for _, x := range u.symbols() {

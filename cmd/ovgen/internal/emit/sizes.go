@@ -27,8 +27,7 @@ func (u *unit) size(v hostir.View) (e hostir.Expr, whole bool, err error) {
 	return b.Chunk, false, nil
 }
 
-// chunk returns the field that holds the bytes of what a view counts in; equal sizes
-// share one.
+// chunk returns the field that holds the bytes of a view's unit, a chunk or the whole buffer; equal sizes share one.
 func (u *unit) chunk(v hostir.View) (string, error) {
 	elements, whole, err := u.size(v)
 	if err != nil {
@@ -67,7 +66,8 @@ func (u *unit) stretch(buffer string, all bool) (string, error) {
 	return u.field(prefix+exported(buffer), buffer, elements.Simplify()), nil
 }
 
-// field returns the one that holds the bytes of so many elements of a buffer, under a name where there is none yet.
+// field returns the field that holds the bytes of these elements of a buffer. Without one, it adds a field of that
+// name.
 func (u *unit) field(name, buffer string, elements hostir.Expr) string {
 	b, _ := u.program.Buffer(buffer)
 	size := b.ElementSize(0)
@@ -109,7 +109,7 @@ func (u *unit) rows(v hostir.View, columns hostir.Expr) (hostir.Expr, error) {
 	return rows, nil
 }
 
-// columns of a view: of the last axis, what a rank holds.
+// columns are the elements of a view's last axis on a rank.
 func (u *unit) columns(v hostir.View) (hostir.Expr, error) {
 	b, ok := u.program.Buffer(v.Buffer)
 	if !ok || len(b.Tensor.Axes) < 2 {

@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// stamp is the head of a PTX file: what it was compiled from, and how. It holds no
+// stamp is the head of a PTX file: its source and the options of the compiler. It holds no
 // path and no time.
 type stamp struct {
 	name   string // of the package
@@ -26,7 +26,7 @@ func (s stamp) head() string {
 		s.source)
 }
 
-// file is the PTX file of what a version of NVRTC compiled.
+// file is a PTX file: the head, and the output of that version of NVRTC.
 func (s stamp) file(version string, ptx []byte) []byte {
 	return append([]byte(s.head()+driver.PTXLine+driver.Digest(ptx)+"\n"+compilerWord+version+s.optionsWord()+"\n//\n"),
 		ptx...)

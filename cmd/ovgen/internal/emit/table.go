@@ -18,7 +18,7 @@ const (
 )
 
 // table describes the kernels that the program launches, made for it: for the ranks that it was
-// proven for, its element types, and what each launch posts, awaits and adds up.
+// proven for, its element types, and the words and terms of each launch.
 func (u *unit) table() (kernels.Table, error) {
 	var errs []error
 	t := kernels.Table{Peers: max(u.maxRanks()-1, 1), Types: u.elementTypes()}
@@ -94,7 +94,7 @@ func unable(t kernels.Table) (errs []error) {
 	return errs
 }
 
-// does says whether a kernel of a kind does what a step does.
+// does reports whether a kernel of a kind does the work of a step.
 func does(kind kernels.Kind, s hostir.Step) bool {
 	if w, ok := s.Signal(); ok {
 		return kind == kernels.Wait && w.Wait || kind == kernels.Post && !w.Wait

@@ -10,16 +10,15 @@ import (
 // none is its name.
 const testProgram = "testProgram"
 
-// testFile is NAME_test.go: the package runs in the seeded simulator, and what it
-// enqueues is recorded. It is a package of its own: with the tests inside, the kernels' C++ would be
-// compiled once more for them.
+// testFile writes NAME_test.go: it runs the package in the seeded simulator and records the package's calls.
 func (u *unit) testFile() ([]byte, error) {
 	f := newFile(u.name+"_test", "schedule "+u.program.Name)
 	u.importAs(f, u.options)
 	f.Add(doc(testProgram + " is the package as the tests drive it."))
-	f.Var().Id(testProgram).Op("=").Add(entry(func(name string) *jen.Statement {
-		return jen.Qual(u.importPath(u.options), name)
-	}))
+	if u.device {
+		f.Anon(path.Join(u.options.ImportPath, hostName))
+	}
+	f.Var().Id(testProgram).Op("=").Add(u.entry())
 	f.Line()
 	f.Add(doc("TestProgram runs the package in the simulator and compares every element."))
 	test(f, "TestProgram", jen.Qual(testPath, "Run").Call(jen.Id("t"), jen.Id(testProgram)))
@@ -31,7 +30,7 @@ func (u *unit) testFile() ([]byte, error) {
 }
 
 // testsFile is programs_test.go: the tests that each package has, of all packages in one binary.
-func testsFile(name string) ([]byte, error) {
+func testsFile() *jen.File {
 	f := newFile(programsName, runFrom)
 	f.Add(doc("TestProgram runs every package in the simulator as its own test does, all in one binary."))
 	each := func(name string, run jen.Code) {
@@ -42,7 +41,7 @@ func testsFile(name string) ([]byte, error) {
 	f.Add(doc("TestRecorded holds what every package enqueues against its schedule's operations, as its own test " +
 		"does."))
 	each("TestRecorded", jen.Qual(recordPath, "Test"))
-	return render(f, name)
+	return f
 }
 
 func test(f *jen.File, name string, body jen.Code) {

@@ -15,16 +15,16 @@ import (
 // tunedName is the package that chooses among the schedules of an operation.
 const tunedName = "tuned"
 
-// family is the schedules of one signature, in the order of their names and those by NCCL, which a machine may lack,
-// last: all compute the same. The first names the operation.
+// family is the schedules of one signature, in the order of their names; schedules by NCCL, which a machine may lack,
+// come last. All compute the same. The first names the operation.
 type family []*unit
 
-// families are the families of two schedules or more, without schedules that are slow on
-// purpose, over hosts, or with calls, which no plan of theirs has fields for.
+// families are the families of two schedules or more, without schedules that teach, that are over hosts, or that have
+// calls: a tuned plan has no fields for functions.
 func families(units []*unit) []family {
 	units = slices.DeleteFunc(slices.Clone(units), func(u *unit) bool {
 		s := u.program.Schedule
-		return s.SlowOnPurpose() || s.OverHosts() || calls(s)
+		return s.Teaches || s.OverHosts() || calls(s)
 	})
 	slices.SortStableFunc(units, func(a, b *unit) int { return schedule.Last(a.program.Schedule, b.program.Schedule) })
 	var several []family
@@ -38,7 +38,7 @@ func families(units []*unit) []family {
 
 // CheckFamilies refuses schedules for which package tuned would declare a name twice: the
 // type of one operation and the function that makes that of another. Each error is
-// "schedule NAME: ...", and wraps what is wrong.
+// "schedule NAME: ...", and wraps the cause.
 func CheckFamilies(inputs []Input) error {
 	units := make([]*unit, len(inputs))
 	for i, in := range inputs {
@@ -94,7 +94,7 @@ func (l family) file(opt Options, name string) ([]byte, error) {
 	base := l[0]
 	typ, table := base.program.Name, "schedulesOf"+base.program.Name
 	of := func(generic string) *jen.Statement {
-		return jen.Qual(planPath, generic).Types(jen.Qual(base.importPath(opt), "Shape"),
+		return jen.Qual(tuningPath, generic).Types(jen.Qual(base.importPath(opt), "Shape"),
 			jen.Qual(base.importPath(opt), "Buffers"))
 	}
 	f.Add(docf("%s is the operation of package %s, by the schedule that a tuning has chosen.", typ, base.name))
@@ -102,13 +102,13 @@ func (l family) file(opt Options, name string) ([]byte, error) {
 	f.Line()
 	f.Add(docf("New%s makes a plan by the fastest schedule that t has measured at s, or else at the nearest "+
 		"shape whose fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has "+
-		"none, the first schedule below that serves makes it, as plan.Tune says. New%s is collective, and all ranks "+
+		"none, the first schedule below that serves makes it, as tuning.Tune says. New%s is collective, and all ranks "+
 		"need the same tuning.", typ, typ))
 	f.Func().Id("New"+typ).Params(jen.Id("ctx").Qual("context", "Context"),
 		jen.Id("g").Op("*").Qual(groupPath, "Group"),
-		jen.Id("t").Op("*").Qual(planPath, "Tuning"), jen.Id("s").Qual(base.importPath(opt), "Shape")).
+		jen.Id("t").Op("*").Qual(tuningPath, "Table"), jen.Id("s").Qual(base.importPath(opt), "Shape")).
 		Params(jen.Op("*").Id(typ), jen.Error()).
-		Block(jen.Return(jen.Qual(planPath, "Tune").Call(jen.Id("ctx"), jen.Id("g"), jen.Id("t"), jen.Id("s"),
+		Block(jen.Return(jen.Qual(tuningPath, "Tune").Call(jen.Id("ctx"), jen.Id("g"), jen.Id("t"), jen.Id("s"),
 			jen.Id(table))))
 	var entries []jen.Code
 	for _, u := range l {
@@ -120,18 +120,18 @@ func (l family) file(opt Options, name string) ([]byte, error) {
 	return render(f, name)
 }
 
-// candidate is one schedule of a family: its shape and buffers are those of the first
-// under another name.
+// candidate writes the entry of one schedule of a family: its shape and buffers have the fields of the first schedule's
+// under another type name.
 func (u *unit) candidate(base *unit, opt Options) jen.Code {
 	of := func(x *unit, name string) *jen.Statement { return jen.Qual(x.importPath(opt), name) }
 	own := []jen.Code{jen.Op("&").Add(of(u, "Program")), of(u, "New"),
 		jen.Parens(jen.Op("*").Add(of(u, "Plan"))).Dot("Bind")}
 	if u == base {
-		return jen.Qual(planPath, "Own").Call(own...)
+		return jen.Qual(tuningPath, "Own").Call(own...)
 	}
 	convert := func(typ, x string) jen.Code {
 		return jen.Line().Add(oneLine(jen.Func().Params(jen.Id(x).Add(of(base, typ))).Add(of(u, typ)),
 			jen.Return(of(u, typ).Call(jen.Id(x)))))
 	}
-	return jen.Qual(planPath, "Other").Call(append(own, convert("Shape", "s"), convert("Buffers", "x"))...)
+	return jen.Qual(tuningPath, "Other").Call(append(own, convert("Shape", "s"), convert("Buffers", "x"))...)
 }

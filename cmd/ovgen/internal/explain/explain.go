@@ -10,7 +10,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Explanation is the steps of one rank in one run. Its steps and those of its peers are
+// Explanation is the steps of one rank in one run. Its steps and its peers' steps are
 // numbered from 1 in the order in which the host of each enqueues them.
 type Explanation struct {
 	Rank    int      `json:"rank"`
@@ -131,15 +131,12 @@ func (t *teller) signals(i *item) {
 			switch {
 			case !w.Write:
 				t.waits[w.At] = i
-			case w.Value == 1 && !isStep(w):
+			case w.Value == 1 && !ops.IsStep(w.At):
 				t.posts[w.At] = i
 			}
 		}
 	}
 }
-
-// isStep reports whether a word is the one by which an abort learns where a stream stands.
-func isStep(w ops.Word) bool { return strings.HasPrefix(w.At.Buffer, "step[") }
 
 // itemize numbers a rank's steps, in enqueue order.
 func itemize(list []ops.Op) []*item {
@@ -181,7 +178,7 @@ func joins(before, o ops.Op) bool {
 
 // streams are the streams of the rank that is explained, main first.
 func (t *teller) streams() []string {
-	names := []string{"main"}
+	names := []string{hostir.MainStream}
 	for _, i := range t.items[t.c.Rank] {
 		if !slices.Contains(names, i.stream) {
 			names = append(names, i.stream)
@@ -192,7 +189,7 @@ func (t *teller) streams() []string {
 
 // remark names the peculiarity of a stream.
 func (t *teller) remark(stream string) string {
-	if stream == "main" {
+	if stream == hostir.MainStream {
 		return "the stream of the caller"
 	}
 	set, _, _ := strings.Cut(stream, "[")

@@ -50,7 +50,7 @@ func signalLabel(o ops.Op) string {
 		verb = "wait"
 	}
 	for _, w := range o.Words {
-		if w.Write != wait && !isStep(w) {
+		if w.Write != wait && !ops.IsStep(w.At) {
 			name = w.At.Buffer
 		}
 	}

@@ -63,6 +63,8 @@ func (t *teller) clause(i *item, o ops.Op) string {
 		return t.together(o)
 	case ops.Call:
 		return t.called(o)
+	case ops.Take:
+		return "takes the packets back to 0"
 	}
 	return o.Kind.String()
 }
@@ -75,7 +77,7 @@ func (t *teller) signal(o ops.Op) string {
 		wait = wait || !w.Write
 	}
 	for _, w := range o.Words {
-		if w.Write == wait || isStep(w) {
+		if w.Write == wait || ops.IsStep(w.At) {
 			continue
 		}
 		name = t.member(w.At)
@@ -137,7 +139,7 @@ func (t *teller) copied(o ops.Op) string {
 	return fmt.Sprintf("copies %s of %s into %s%s", memory.Size(src.Bytes), t.place(src), t.place(dst), t.over(o))
 }
 
-// together is a collective: what this rank brings to it, and what it gets.
+// together is a collective: the data that this rank brings to it, and the data that it gets.
 func (t *teller) together(o ops.Op) string {
 	src, dst := o.Uses[0], o.Uses[1]
 	if o.Form == string(hostir.Exchange) {
@@ -272,7 +274,7 @@ func (t *teller) place(u ops.Use) string {
 	return fmt.Sprintf("parts %d to %d of %s", first, first+count-1, whole)
 }
 
-// bytes of so many elements on a rank.
+// bytes of a number of elements on a rank.
 func (t *teller) bytes(elements hostir.Expr, rank int) int64 {
 	env := t.env(rank)
 	n, err := elements.Eval(env)
@@ -283,12 +285,5 @@ func (t *teller) bytes(elements hostir.Expr, rank int) int64 {
 }
 
 func (t *teller) env(rank int) hostir.Env {
-	env := hostir.Env{"M": t.c.M, "K": t.c.K, "N": t.c.N}.Place(rank, t.c.Ranks, t.c.Hosts)
-	for name, x := range t.c.Extents {
-		env[name] = x
-	}
-	for name, x := range t.program.Constants {
-		env[name] = x
-	}
-	return env
+	return t.c.At(rank).Env(t.program)
 }

@@ -1,3 +1,3 @@
-// Package imports has the rules of which part of the project may import which, and the test
+// Package imports has the rules of imports between the parts of the project, and the test
 // that keeps them.
 package imports

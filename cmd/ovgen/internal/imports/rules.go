@@ -8,13 +8,13 @@ import (
 	"ovgen/cmd/ovgen/internal/module"
 )
 
-// Package is one package of the project with what it imports.
+// Package is one package of the project with its imports.
 type Package struct {
 	Path    string   // import path
 	Imports []string // of its non-test files
 }
 
-// rule lists what a part of the project may import besides the standard library.
+// rule lists the packages that a part of the project may import besides the standard library.
 type rule struct {
 	part  string   // folder of the module
 	allow []string // folders of the module, and prefixes of other modules' import paths
@@ -28,23 +28,26 @@ var rules = []rule{
 	{"schedule/scheduletest", []string{"schedule"}}, // for tests alone
 	{"schedule", nil},
 	{"runtime", []string{"runtime", "golang.org/x/sys"}},
-	{"generated/programs", []string{"generated", "runtime", "verify"}},
-	{"generated/run", []string{"generated", "runtime", "verify"}},
+	{"generated/programs", []string{"generated", "verify"}},
+	{"generated/run", []string{"generated/programs", "runtime", "verify"}},
+	{"generated/host", []string{"verify/sim"}},
+	{"generated/schedules", []string{"schedule"}},
 	{"generated/tuned", []string{"generated", "runtime"}},
 	{"generated/device", nil},
-	{"generated", []string{"runtime", "schedule", "generated/device"}},
+	{"generated", []string{"runtime"}},
 	{"verify/ops/opstest", []string{"schedule", "verify/ops", "pgregory.net/rapid"}}, // for tests alone
 	{"verify/ops", []string{"schedule"}},
 	{"verify/prove", []string{"schedule", "verify/ops"}},
 	{"verify/cost", []string{"schedule", "runtime/kernels", "verify/ops"}},
-	{"verify/explore", []string{"schedule", "verify/ops"}},
+	{"verify/reading", []string{"schedule"}},
+	{"verify/explore", []string{"schedule", "verify/ops", "verify/reading"}},
 	{"verify/functions", nil},
 	{"verify/sim", []string{"runtime/driver", "verify/sim", "verify/functions", "golang.org/x/sys",
 		"gonum.org/v1/gonum"}},
 	{"verify/drivertest", []string{"runtime/driver", "verify/functions"}},
 	{"verify/timeline", nil},
-	{"verify/harness", []string{"schedule", "runtime", "verify/reference"}},
-	{"verify/run", []string{"schedule", "runtime", "verify/harness", "verify/reference",
+	{"verify/harness", []string{"schedule", "runtime", "verify/reading", "verify/reference"}},
+	{"verify/run", []string{"schedule", "runtime", "verify/harness", "verify/reading", "verify/reference",
 		"verify/inject", "verify/trace",
 		"verify/timeline", "golang.org/x/sys"}},
 }

@@ -2,6 +2,7 @@ package literal
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 	"regexp"
@@ -126,6 +127,11 @@ type place struct {
 func (s *Source) descend(value ast.Expr, name string) (place, bool) {
 	switch v := value.(type) {
 	case *ast.CompositeLit:
+		if t := s.info.TypeOf(v); t != nil { // a list of arguments has none
+			if _, ok := t.Underlying().(*types.Map); ok {
+				return s.entry(v, name)
+			}
+		}
 		if i, err := strconv.Atoi(name); err == nil {
 			return element(v, i)
 		}
@@ -164,6 +170,17 @@ func (s *Source) field(lit *ast.CompositeLit, name string) (place, bool) {
 	for i := range t.NumFields() {
 		if t.Field(i).Name() == name {
 			return element(lit, i)
+		}
+	}
+	return place{}, false
+}
+
+// entry finds an element of a map by its key.
+func (s *Source) entry(lit *ast.CompositeLit, key string) (place, bool) {
+	for _, e := range lit.Elts {
+		kv := e.(*ast.KeyValueExpr) // elements of maps have keys
+		if x := s.info.Types[kv.Key].Value; x != nil && x.Kind() == constant.String && constant.StringVal(x) == key {
+			return place{kv, kv.Value}, true
 		}
 	}
 	return place{}, false

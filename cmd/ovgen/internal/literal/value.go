@@ -76,7 +76,7 @@ func set(to reflect.Value, c constant.Value) bool {
 	return true
 }
 
-// literal reads a struct or a slice.
+// literal reads a struct, a slice or a map.
 func (v *reading) literal(to reflect.Value, lit *ast.CompositeLit, path string) {
 	switch to.Kind() {
 	case reflect.Interface:
@@ -91,6 +91,8 @@ func (v *reading) literal(to reflect.Value, lit *ast.CompositeLit, path string) 
 			}
 			v.read(to.Index(i), e, at)
 		}
+	case reflect.Map:
+		v.entries(to, lit, path)
 	case reflect.Struct:
 		for i, e := range lit.Elts {
 			name, value := "", e
@@ -108,6 +110,22 @@ func (v *reading) literal(to reflect.Value, lit *ast.CompositeLit, path string) 
 		}
 	default:
 		v.fails(path)
+	}
+}
+
+// entries reads a map.
+func (v *reading) entries(to reflect.Value, lit *ast.CompositeLit, path string) {
+	to.Set(reflect.MakeMap(to.Type()))
+	for _, e := range lit.Elts {
+		kv := e.(*ast.KeyValueExpr) // elements of maps have keys
+		key, value := reflect.New(to.Type().Key()).Elem(), reflect.New(to.Type().Elem()).Elem()
+		name := v.info.Types[kv.Key].Value
+		if name == nil || !set(key, name) {
+			v.fails(path)
+			return
+		}
+		v.read(value, kv.Value, fmt.Sprintf("%s[%s]", path, key))
+		to.SetMapIndex(key, value)
 	}
 }
 

@@ -112,8 +112,8 @@ func find(ctx context.Context, c Config) (*packages.Package, error) {
 	return p, nil
 }
 
-// nothing is why the pattern names no package: packages.Load drops what the go command says of the whole
-// module, such as a go.mod that has to be tidied.
+// nothing is why the pattern names no package: packages.Load drops the go command's errors about the
+// whole module, such as a go.mod that has to be tidied.
 func (c Config) nothing(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, "go", "list", "--", c.Pattern)
 	cmd.Dir, cmd.Env = c.Dir, append(c.Env[:len(c.Env):len(c.Env)], "PWD="+c.Dir)

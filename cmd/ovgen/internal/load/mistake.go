@@ -25,7 +25,7 @@ type Mistake struct {
 	Hint     string // the remedy, of a field
 }
 
-// Error is "file:line:col: schedule NAME: Field: what is wrong (what to do)".
+// Error is "file:line:col: schedule NAME: Field: message (hint)".
 func (m *Mistake) Error() string {
 	text := m.Msg
 	if m.Field != "" {

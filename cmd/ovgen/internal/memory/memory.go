@@ -2,7 +2,6 @@ package memory
 
 import (
 	"fmt"
-	"maps"
 	"math"
 
 	"ovgen/runtime/group"
@@ -11,7 +10,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Of is what a plan of p needs for a case, on the rank that needs most of each. The rank of
+// Of is the memory that a plan of p needs for a case, on the rank that needs most of each. The rank of
 // c does not matter.
 func Of(p *hostir.Program, c ops.Case) (most plan.Memory, err error) {
 	for c.Rank = range c.Ranks {
@@ -27,14 +26,12 @@ func Of(p *hostir.Program, c ops.Case) (most plan.Memory, err error) {
 	return most, nil
 }
 
-// onRank is what rank c.Rank needs.
+// onRank is the memory that rank c.Rank needs.
 func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 	if p.OverHosts() { // no other number takes more
 		c.Hosts = c.Ranks
 	}
-	env := hostir.Env{"M": c.M, "K": c.K, "N": c.N}.Place(c.Rank, c.Ranks, c.Hosts)
-	maps.Copy(env, c.Extents)
-	maps.Copy(env, p.Constants)
+	env := c.Env(p)
 	for _, b := range p.Buffers {
 		elements, err := b.Elements.Eval(env)
 		if err != nil {
@@ -86,7 +83,7 @@ func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 	return m, nil
 }
 
-// tuning is what New allocates while it tunes a product: its first two reads are the
+// tuning is the memory that New allocates while it tunes a product: its first two reads are the
 // operands, of mk and kn elements, and its first write is the result, of mn.
 func tuning(o ops.Op, elementSize int64) int64 {
 	var sizes []float64

@@ -11,6 +11,7 @@ import (
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 	"ovgen/schedule/catalog"
+	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
 	"ovgen/verify/harness"
 	"ovgen/verify/ops"
@@ -34,15 +35,13 @@ func TestAsGenerated(t *testing.T) {
 			}
 			typ := made.Types[len(made.Types)-1]
 			for _, ranks := range []int{1, 2, 3, 4} {
-				x := harness.Shape{M: 48 * ranks, K: 24 * ranks, N: 72 * ranks, N2: 16 * ranks, N3: 40 * ranks,
-					F: 56 * ranks, W: 8, P: 48, Type: typ}
-				want, err := made.Memory(ranks, x)
+				d := int64(ranks)
+				c := ops.Case{Ranks: ranks, ElementSize: typ.Size(), Extents: hostir.Env{"M": 48 * d, "K": 24 * d,
+					"N": 72 * d, "N2": 16 * d, "N3": 40 * d, "F": 56 * d, "W": 8, "P": 48}}
+				want, err := made.Memory(ranks, harness.Sized(c.Extents, typ))
 				if err != nil {
 					t.Fatal(err)
 				}
-				c := ops.Case{Ranks: ranks, M: int64(x.M), K: int64(x.K), N: int64(x.N), ElementSize: typ.Size(),
-					Extents: map[string]int64{"N2": int64(x.N2), "N3": int64(x.N3), "F": int64(x.F), "W": int64(x.W),
-						"P": int64(x.P)}}
 				_, balanced := p.Balanced()
 				for range ranks * ranks {
 					if balanced {
@@ -69,8 +68,8 @@ func TestMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, c := range map[string]ops.Case{
-		"buffer A: ": {Ranks: 2, M: 8, N: 8, ElementSize: 2, Counts: []int64{4, 4}},
-		"no count ":  {Ranks: 2, M: 8, N: 8, ElementSize: 2, Extents: map[string]int64{"P": 4}},
+		"buffer A: ": {Ranks: 2, Extents: hostir.Env{"M": 8, "N": 8}, ElementSize: 2, Counts: []int64{4, 4}},
+		"no count ":  {Ranks: 2, Extents: hostir.Env{"M": 8, "N": 8, "P": 4}, ElementSize: 2},
 	} {
 		if m, err := memory.Of(p, c); err == nil || !strings.Contains(err.Error(), want) || m.Caller() != 0 {
 			t.Errorf("memory %v, error %v, want one with %q", m, err, want)

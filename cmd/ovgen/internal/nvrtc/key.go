@@ -12,7 +12,7 @@ import (
 // shared is the name under which generated code is compiled: names of variables have it, and packages share code.
 const shared = "generated.cu"
 
-// sharedInLog finds it in what the compiler says, and not in longer names.
+// sharedInLog finds it in the compiler's messages, and not in longer names.
 var sharedInLog = regexp.MustCompile(`(?m)(^|[\s"])generated\.cu\b`)
 
 // split returns a program without the comments that name its package, if ovgen has generated it, and how many lines

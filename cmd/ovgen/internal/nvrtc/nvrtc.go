@@ -22,7 +22,7 @@ type Compiler struct {
 	library *C.ovgen_nvrtc
 	path    string
 	version string
-	made    map[string][]byte // PTX by what it was made of
+	made    map[string][]byte // PTX by its source and options
 }
 
 // Open loads the library at path.
@@ -49,7 +49,7 @@ func (c *Compiler) Version() string { return c.version }
 func (c *Compiler) Path() string { return c.path }
 
 // Compile compiles a program to PTX. The program may include headers by name and nothing else. An error in the program
-// is a *SourceError. What ovgen has generated is compiled once for all packages that share it, under one name. It is
+// is a *SourceError. Generated programs are compiled once for all packages that share it, under one name. It is
 // for one goroutine.
 func (c *Compiler) Compile(name string, source []byte, headers map[string][]byte, options []string) ([]byte, error) {
 	as := name

@@ -14,7 +14,7 @@ import (
 // Assembler is a ptxas.
 type Assembler struct {
 	path string
-	used map[string][]string // lines by what was assembled
+	used map[string][]string // lines by the PTX that was assembled
 }
 
 // arch is the GPU for which registers are counted.
@@ -28,7 +28,7 @@ var (
 )
 
 // Usage assembles PTX and returns a line for each kernel: "wait: 12 registers". It is
-// an error when a kernel spills registers to memory, or waits for each of its multiplications. What
+// an error when a kernel spills registers to memory, or waits for each of its multiplications. PTX that
 // packages share is assembled once. It is for one goroutine.
 func (a *Assembler) Usage(ptx []byte) ([]string, error) {
 	key := keyOf("", ptx, nil, nil)

@@ -76,7 +76,7 @@ func ReadFolder(dir, name string, files map[string][]byte) error {
 	return nil
 }
 
-// Compare lists, by name, the files in have that differ from those in want.
+// Compare lists, by name, the files in have that differ from the files in want.
 func Compare(have, want map[string][]byte) []Change {
 	names := maps.Clone(want)
 	maps.Copy(names, have)

@@ -1,12 +1,11 @@
-// Package kernels launches the decoder's own kernels, which are in llama.cu. The simulator runs them as host.cc
-// compiles them.
+// Package kernels launches the kernels of llama.cu, for attention, the embedding and the choice of a token. In the
+// simulator they run as package host compiles them.
 package kernels
 
 //go:generate go run ovgen/cmd/ovgen ptx llama.cu
 
 import (
 	_ "embed"
-	"unsafe"
 
 	_ "ovgen/docs/examples/llama/generated/device" // the headers of llama.cu
 	"ovgen/runtime/device"
@@ -14,12 +13,10 @@ import (
 )
 
 //go:embed llama.cu
-var _ []byte // host.cc includes it, and so go build sees it change
+var _ []byte // package host compiles it, and so go build sees it change
 
 //go:embed llama_sm80.ptx
 var ptx []byte
-
-var host unsafe.Pointer // the kernels for the simulator
 
 // Limits of the kernels of attention.
 const (
@@ -28,8 +25,7 @@ const (
 	Stretch   = 128 // keys that a block of decode takes
 )
 
-// Params is what every kernel takes, and each reads what it needs of it. Query head q of this rank reads head
-// (q+Offset)/Group of its keys.
+// Params is the argument of every kernel. Query head q of this rank reads head (q+Offset)/Group of its keys.
 type Params struct {
 	Count                        int        // rows
 	Rows                         driver.Ptr // struct row [Count]
@@ -50,7 +46,7 @@ type Params struct {
 	Scale, Epsilon               float32
 }
 
-// work is items of work, for a block each, a block's threads, and what they read and write.
+// work is a launch: its items of work, one for a block, the threads of a block, and the memory that it touches.
 type work struct {
 	items, threads int
 	touches        []driver.Touch
@@ -59,8 +55,8 @@ type work struct {
 func reads(at driver.Ptr, n, size int) driver.Touch  { return driver.Reads(at, int64(n)*int64(size)) }
 func writes(at driver.Ptr, n, size int) driver.Touch { return driver.Writes(at, int64(n)*int64(size)) }
 
-// works are the kernels' by name, with elements of so many bytes. All read the rows. What embed reads of the embedding
-// depends on them and is not known here.
+// works has the work of each kernel, by name; size is that of an element in bytes. All kernels also read the rows. The
+// rows of the embedding that embed reads depend on the tokens, so they are missing here.
 var works = map[string]func(p *Params, size int) work{
 	"embed": func(p *Params, size int) work {
 		return work{p.Count, 256, []driver.Touch{writes(p.X, p.Count*p.Hidden, size)}}
@@ -94,7 +90,7 @@ var works = map[string]func(p *Params, size int) work{
 func (p *Params) cache() int { return p.Places * p.Room * p.Keys * p.Size }
 func (p *Params) parts() int { return p.Count * p.Queries * p.Stretches * (2 + p.Size) }
 
-// looks are the touches of a kernel that looks back.
+// looks are the touches of a kernel that attends to earlier positions.
 func (p *Params) looks(size int, to driver.Touch) []driver.Touch {
 	return []driver.Touch{reads(p.Angles, p.Room*p.Size, 4), reads(p.Query, p.Count*p.Queries*p.Size, size),
 		reads(p.CacheKeys, p.cache(), size), reads(p.CacheValues, p.cache(), size), to}
@@ -106,9 +102,9 @@ type Set struct {
 	typ driver.Type
 }
 
-// Load loads them.
+// Load loads the kernels for elements of a type.
 func Load(d driver.Driver, typ driver.Type) (Set, error) {
-	code := driver.Code{Name: "llama", PTX: ptx, Host: host}
+	code := driver.Code{Name: "llama", PTX: ptx}
 	for name, of := range works {
 		code.Kernels = append(code.Kernels, device.Describe(name+"_"+typ.String(), func(p *Params) []driver.Touch {
 			return append(of(p, int(typ.Size())).touches, reads(p.Rows, p.Count, 12))

@@ -1,4 +1,4 @@
-// The decoder's own kernels. A row is a token at a position of a sequence. The cache has the rotated key and the value
+// The decoder's kernels. A row is a token at a position of a sequence. The cache has the rotated key and the value
 // of each sequence, position and head of keys of this rank.
 //
 //   embed    rows of the embedding
@@ -148,11 +148,11 @@ DEVICE void store_of(const struct params &p)
   }
 }
 
-// ----------------------------------------------------------------------------
-// attend takes R queries that read one head of keys of a sequence, and the keys by tiles. For prefill they are rows of
-// one query head. For decode they are the query heads of a row, so that each key and value is read once, and the keys
-// are a stretch of the context, of which it leaves the greatest score, the sum of the exponentials, and the values.
-// A warp has 16 queries, and a thread of it the elements of products that mma.sync leaves it.
+// ---------------------------------------------------------------------------- attend takes R queries that read one
+// head of keys of a sequence, and the keys by tiles. For prefill they are rows of one query head. For decode they are
+// the query heads of a row, so that each key and value is read once, and the keys are a stretch of the context. Its
+// result for a stretch is the greatest score, the sum of the exponentials, and the weighted sum of the values. A warp
+// has 16 queries; its threads have the elements of products as mma.sync spreads them.
 
 enum { stretch = 128 };
 
@@ -191,7 +191,7 @@ DEVICE void multiply(bf16, float *c, const unsigned short *a, unsigned lda, cons
 
 #endif
 
-// part_of is what decode leaves of a query head of a row.
+// part_of is the place of decode's result for a query head of a row and a stretch.
 DEVICE float *part_of(const struct params &p, u64 query, u64 part)
 {
   return p.parts + (query * p.stretches + part) * (2 + p.size);
@@ -216,7 +216,7 @@ DEVICE void attend(const struct params &p)
   SHARED(uint4, values, tile * deep_most / unit);
   bits *const q = (bits *)queries, *const k = (bits *)keys, *const v = (bits *)values;
   SHARED(float, s, R * wide);  // scores, then their exponentials in the tensors' type
-  SHARED(float, shrink, R);    // of what a query head has summed so far, or in the end 1 / sum
+  SHARED(float, shrink, R);    // factor of a query's sums so far, at the end 1 / sum
   SHARED(int, where, R);       // its position; -1: there is none
   const unsigned thread = threadIdx.x, warp = thread / 32 * 16, g = thread % 32 / 4, t = thread % 4;
   const unsigned size = (unsigned)p.size, deep = (size + 15) / 16 * 16;

@@ -8,23 +8,22 @@ import (
 	"ovgen/schedule/catalog"
 )
 
-// Prefill is a layer of many rows, of which each rank has a part between the layers: gathers and reduce-scatters
-// follow, which run at the same time as the products beside them. It is catalog.LlamaLayer but for the rotary
-// embedding, since the kernels of attention turn queries and keys as they read them, which is two launches fewer.
+// Prefill is a layer of many rows. Between the layers each rank has a part of the rows, so gathers and reduce-scatters
+// follow; they run at the same time as the products. It is catalog.LlamaLayer without the rotary embedding: the kernels
+// of attention turn queries and keys as they read them, which saves two launches.
 var Prefill = layer(s.Dim(s.M, s.DIDx(s.D)))
 
 // PrefillNCCL is Prefill with NCCL's all-gathers and reduce-scatters.
 var PrefillNCCL = layer(s.Dim(s.M, s.DIDx(s.D)), catalog.LlamaLayerNCCL.Moves...)
 
-// Decode is a layer of few rows, which are whole on each rank: the heads and the MLP are cut, and each of the two
-// row-parallel products ends in an all-reduce by one kernel, which adds the residual as well. It takes any number of
-// rows, from one on.
+// Decode is a layer of few rows. Each rank has all rows; the heads and the MLP are cut. Each of the two row-parallel
+// products ends in an all-reduce by one kernel, which adds the residual as well. It takes any number of rows.
 var Decode = layer(s.Dim(s.M), s.Move{Of: "R", Way: s.Shot{}}, s.Move{Of: "C", Way: s.Shot{}})
 
 // DecodeNCCL is Decode with NCCL's all-reduce.
 var DecodeNCCL = layer(s.Dim(s.M), s.Move{Of: "R", Way: s.NCCL{}}, s.Move{Of: "C", Way: s.NCCL{}})
 
-// layer places the rows of the residual, A and C, so.
+// layer declares a layer. rows places the rows of the residual, A and C.
 func layer(rows s.Axis, moves ...s.Move) s.Schedule {
 	return s.Schedule{
 		Tensors: []s.Tensor{

@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"ovgen/runtime/driver"
+	"ovgen/verify/sim"
 )
 
 // Fill sets Words words at Dst to Value.
@@ -38,9 +39,10 @@ func Code() *driver.Code {
 			{Name: "stray"},
 			{Name: "absent"},
 		},
-		Host: unsafe.Pointer(C.testkernel_kernels),
 	}
 }
+
+func init() { sim.Compiled("testkernel", "", unsafe.Pointer(C.testkernel_kernels)) }
 
 func touchFill(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
 	p := (*Fill)(params)

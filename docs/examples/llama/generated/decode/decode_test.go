@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"ovgen/docs/examples/llama/generated/decode"
+	_ "ovgen/docs/examples/llama/generated/host"
+	schedules "ovgen/docs/examples/llama/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&decode.Program, decode.Schedule, decode.New, (*decode.Plan).Bind)
+var testProgram = harness.Of(&decode.Program, schedules.Decode, decode.New, (*decode.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.
 func TestProgram(t *testing.T) { programtest.Run(t, testProgram) }

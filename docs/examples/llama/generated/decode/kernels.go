@@ -24,7 +24,7 @@ var table = kernels.Table{
 //go:embed decode_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
 	Source:  "011ee9958d31501a2b9451fe8b84954e92b13f05afdae6da3dcfd502076e2125",

@@ -23,7 +23,7 @@ var table = kernels.Table{
 //go:embed decodenccl_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
 	Source:  "d44a8f6d2bfd7616f50b851b84b0d036460474c3889cfb36ca733635fb85809b",

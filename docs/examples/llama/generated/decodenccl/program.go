@@ -11,46 +11,13 @@ import (
 	"ovgen/runtime/kernels"
 	_ "ovgen/runtime/nccl"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 )
-
-// Schedule is what the package was generated from.
-var Schedule = schedule.Schedule{
-	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("K")}},
-		{Name: "Norm", Axes: []schedule.Axis{schedule.Dim("K")}},
-		{Name: "Wq", Axes: []schedule.Axis{schedule.Dim("N", schedule.DIDx("D")), schedule.Dim("K")}},
-		{Name: "Wk", Axes: []schedule.Axis{schedule.Dim("N2", schedule.DIDx("D")), schedule.Dim("K")}},
-		{Name: "Wv", Axes: []schedule.Axis{schedule.Dim("N2", schedule.DIDx("D")), schedule.Dim("K")}},
-		{Name: "Wo", Axes: []schedule.Axis{schedule.Dim("K"), schedule.Dim("N", schedule.DIDx("D"))}},
-		{Name: "Norm2", Axes: []schedule.Axis{schedule.Dim("K")}},
-		{Name: "Gate", Axes: []schedule.Axis{schedule.Dim("F", schedule.DIDx("D")), schedule.Dim("K")}},
-		{Name: "Up", Axes: []schedule.Axis{schedule.Dim("F", schedule.DIDx("D")), schedule.Dim("K")}},
-		{Name: "Down", Axes: []schedule.Axis{schedule.Dim("K"), schedule.Dim("F", schedule.DIDx("D"))}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("K")}},
-	},
-	Ops: []schedule.Op{
-		{Out: "X", In: []string{"A"}, Index: "...->...", Then: []schedule.Func{{Do: "rmsnorm", In: []string{"Norm"}}}},
-		{Out: "Query", In: []string{"X", "Wq"}, Index: "mk,nk->mn"},
-		{Out: "Key", In: []string{"X", "Wk"}, Index: "mk,nk->mn"},
-		{Out: "Value", In: []string{"X", "Wv"}, Index: "mk,nk->mn"},
-		{Out: "O", In: []string{"Query", "Key", "Value"}, Index: "mn,mo,mo->mn", Call: "Attention"},
-		{Out: "R", In: []string{"O", "Wo"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "add", In: []string{"A"}}}},
-		{Out: "Y", In: []string{"R"}, Index: "...->...", Then: []schedule.Func{{Do: "rmsnorm", In: []string{"Norm2"}}}},
-		{Out: "U", In: []string{"Y", "Up"}, Index: "mk,nk->mn"},
-		{Out: "G", In: []string{"Y", "Gate"}, Index: "mk,nk->mn",
-			Then: []schedule.Func{{Do: "swiglu", In: []string{"U"}}}},
-		{Out: "C", In: []string{"G", "Down"}, Index: "mk,nk->mn",
-			Then: []schedule.Func{{Do: "add", In: []string{"R"}}}},
-	},
-	Moves: []schedule.Move{{Of: "R", Way: schedule.NCCL{}}, {Of: "C", Way: schedule.NCCL{}}},
-}
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "72fd70a766bad8f1fe1f742508c4f3a3e4bbda5d2e36324a11d52ffc195d781b",
-	Proof:   "proven for D = 1..8, stamp d8062eb372adf338",
+	Hash:    "53b71db6027b9aca78ffb34c14d4cb0661ca2294f6f07420da34b3374e535b05",
+	Proof:   "proven for D = 1..8, stamp a2fa6907b90fdabb",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},
 	Divides: []plan.Divide{{Extent: "N", By: "D"}, {Extent: "N2", By: "D"}, {Extent: "F", By: "D"}},

@@ -23,7 +23,7 @@ var table = kernels.Table{
 //go:embed prefill_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefill",
 	Source:  "a74e36ccebd59c213720b053507f76fb08b2c30459591efbee2ecddceec515cb",

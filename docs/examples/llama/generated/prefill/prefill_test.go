@@ -5,14 +5,16 @@ package prefill_test
 import (
 	"testing"
 
+	_ "ovgen/docs/examples/llama/generated/host"
 	"ovgen/docs/examples/llama/generated/prefill"
+	schedules "ovgen/docs/examples/llama/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&prefill.Program, prefill.Schedule, prefill.New, (*prefill.Plan).Bind)
+var testProgram = harness.Of(&prefill.Program, schedules.Prefill, prefill.New, (*prefill.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.
 func TestProgram(t *testing.T) { programtest.Run(t, testProgram) }

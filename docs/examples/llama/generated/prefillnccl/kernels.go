@@ -23,7 +23,7 @@ var table = kernels.Table{
 //go:embed prefillnccl_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillnccl",
 	Source:  "46dab6abffb141bd4dd2099af3a6e84914dc525389dcfd9c0a52a89fa0e25901",

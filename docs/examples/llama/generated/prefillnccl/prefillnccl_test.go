@@ -5,14 +5,16 @@ package prefillnccl_test
 import (
 	"testing"
 
+	_ "ovgen/docs/examples/llama/generated/host"
 	"ovgen/docs/examples/llama/generated/prefillnccl"
+	schedules "ovgen/docs/examples/llama/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&prefillnccl.Program, prefillnccl.Schedule, prefillnccl.New, (*prefillnccl.Plan).Bind)
+var testProgram = harness.Of(&prefillnccl.Program, schedules.PrefillNCCL, prefillnccl.New, (*prefillnccl.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.
 func TestProgram(t *testing.T) { programtest.Run(t, testProgram) }

@@ -6,10 +6,10 @@ import (
 	"log"
 
 	"ovgen/generated/allreduceoneshot"
+	_ "ovgen/generated/host"
 	"ovgen/runtime/device"
 	"ovgen/runtime/group"
 	"ovgen/runtime/launch"
-	_ "ovgen/verify/sim"
 )
 
 func main() {

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Checks that the documents and docs/results belong together: each file of docs/results is cited, each cited file is
+there, and below each line "<!-- $ bench/PROGRAM ... -->" of a document stands the output of that command.
+
+usage: bench/cited.py
+"""
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+RESULTS = "docs/results/"
+CITATION = re.compile(r"\d{4}-\d\d-\d\d-[\w-]+\.(?:txt|json|svg)|efficiency-[\w-]+\.svg")
+COMMAND = re.compile(r"<!-- \$ (bench/[^>]*) -->\n((?:\|.*\n)*)")
+
+
+def problems(texts, results, run):
+    """Yields each fault. texts has each file outside docs/results by its name, results the names within, and run
+    returns the output of a command."""
+    cited = {}
+    for name, text in texts.items():
+        for citation in CITATION.findall(text):
+            cited.setdefault(citation, name)
+    yield from (f"{RESULTS}{name} is cited nowhere" for name in sorted(results - set(cited)))
+    yield from (f"{name} cites {c}, which {RESULTS} lacks" for c, name in sorted(cited.items()) if c not in results)
+    for name, text in texts.items():
+        for command, table in COMMAND.findall(text) if name.endswith(".md") else ():
+            command = " ".join(command.split())
+            if (now := run(command)) != table:
+                yield f"{name}: {command} prints otherwise:\n{now}"
+
+
+# Generated code, figures themselves, and tests that make names up.
+APART = ("generated/", RESULTS, "bench/plot/", "bench/test_")
+
+
+def git_files():
+    names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], check=True, capture_output=True, text=True)
+    return [n for n in names.stdout.splitlines() if os.path.exists(n)]
+
+
+def output(command):
+    r = subprocess.run([sys.executable, "-B", *shlex.split(command)], capture_output=True, text=True)
+    return r.stdout + r.stderr
+
+
+def read(names):
+    """The text of the files that may cite."""
+    for name in names:
+        if name.endswith((".md", ".go", ".py", ".sh")) and not name.startswith(APART):
+            with open(name, encoding="utf-8") as file:
+                yield name, file.read()
+
+
+def main():
+    names = git_files()
+    results = {n.removeprefix(RESULTS) for n in names if n.startswith(RESULTS)}
+    found = list(problems(dict(read(names)), results, output))
+    print("\n".join(found))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

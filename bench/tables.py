@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Prints tables in Markdown of measured times.
+
+usage: bench/tables.py small FILE POINT [NAME...]    of bench/small.py: the points that begin with this expression, us
+       bench/tables.py block FILE [NAME...]          of bench/block.py: gated, ms
+       bench/tables.py run FILE PACKAGE [NAME...]    of `run bench` of PACKAGE and others: gated, the better of enqueued
+                                                     and replayed, ms
+       bench/tables.py first FILE                    the first table that the file has in Markdown
+
+Each NAME is a column; without any, the first row gives the columns. Where a point was measured twice, the later figure
+counts.
+"""
+import itertools
+import re
+import sys
+
+import compare
+
+SMALL = re.compile(r"(\S.*?)\s+((?:[\w-]+ \d+\.\d\s*)+)$")
+BLOCK = re.compile(r"\s*(\d+)  (\w.*?)\s+\d\S+\s+\S+\.\.\s*\S+\s+(\d\S+)\s")
+
+
+def small(lines, start):
+    """us by point and variant, of the points that begin with a regular expression."""
+    rows = {}
+    for line in lines:
+        if re.match(start, line) and (m := SMALL.match(line)):
+            cells = m[2].split()
+            rows[m[1]] = dict(zip(cells[::2], cells[1::2]))
+    return rows
+
+
+def block(lines):
+    """ms by number of rows and way."""
+    rows = {}
+    for line in lines:
+        if m := BLOCK.match(line):
+            rows.setdefault(m[1], {})[m[2]] = f"{float(m[3]):.3f}"
+    return rows
+
+
+def run(lines, package):
+    """ms by shape and package, of the tables that have this package; the product alone is called pure."""
+    best, names = {}, []
+    for line in lines:
+        if m := compare.CASE.match(line):
+            packages, _, shape = m[1].rpartition(" ")[0].rpartition(" ")
+            names = packages.split(", ")
+        elif package in names and (m := compare.FIGURE.match(line)) and m[1].endswith(", gated"):
+            name = re.sub("(eager|replayed)?, gated", "", m[1]).strip() or package
+            row = best.setdefault(shape, {})
+            row[name] = min(float(m[2]), row.get(name, float("inf")))
+    return {shape: {name: f"{ms:.4g}" for name, ms in row.items()} for shape, row in best.items()}
+
+
+def first_table(lines):
+    """The lines of the first table in Markdown."""
+    stripped = (line.strip() for line in lines)
+    inside = itertools.dropwhile(lambda line: not line.startswith("|"), stripped)
+    return list(itertools.takewhile(lambda line: line.startswith("|"), inside))
+
+
+def table(first, rows, names):
+    """The rows of a table; a point that has no such figure gets none."""
+    names = names or list(next(iter(rows.values())))
+    yield f"| {first} | {' | '.join(names)} |"
+    yield "|---" * (len(names) + 1) + "|"
+    for point, row in rows.items():
+        if set(names) & set(row):
+            yield f"| {point} | {' | '.join(row.get(name, '-') for name in names)} |"
+
+
+def main():
+    if len(sys.argv) < 3 or sys.argv[1] not in ("small", "block", "run", "first"):
+        sys.exit(__doc__)
+    kind, file, rest = sys.argv[1], sys.argv[2], sys.argv[3:]
+    with open(file, encoding="utf-8") as lines:
+        if kind == "first":
+            print("\n".join(first_table(lines)))
+            return
+        if kind == "small":
+            first, rows, rest = "us", small(lines, rest[0] if rest else ""), rest[1:]
+        elif kind == "block":
+            first, rows = "rows", block(lines)
+        else:
+            first, rows, rest = "m,k,n", run(lines, rest[0] if rest else ""), rest[1:]
+    if not rows:
+        sys.exit(f"{file} has no such figure")
+    print("\n".join(table(first, rows, rest)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,3 @@
+// Package host has the decoder's own kernels compiled for the host: a program that imports it runs them in the
+// simulator.
+package host

@@ -1,0 +1,185 @@
+package dump
+
+import (
+	"fmt"
+	"slices"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/driver/around"
+	"ovgen/runtime/plan"
+)
+
+// operation is a call that enqueues a part of a run.
+type operation struct {
+	Step   int    `json:"step"` // of the host program that makes it
+	Stream string `json:"stream"`
+	Call   string `json:"call"` // "copy", "record event 2", "kernel shot_bf16, 32 blocks of 512"
+	Uses   []use  `json:"uses,omitempty"`
+}
+
+// use is a piece of memory of an operation. Name is the name of the buffer, the semaphore or the stream's word;
+// it is empty where there is none.
+type use struct {
+	Do     string  `json:"do"` // read, write, wait or post
+	Name   string  `json:"name,omitempty"`
+	Rank   int     `json:"rank"` // whose memory it is
+	Offset int64   `json:"offset"`
+	At     address `json:"at"`
+	Bytes  int64   `json:"bytes"`
+	Value  *uint32 `json:"value,omitempty"` // that is awaited or written
+}
+
+// String is "read A of rank 1 + 4096, 512 bytes at 0x7f00".
+func (u use) String() string {
+	name := u.Name
+	if name == "" {
+		name = "memory"
+	} else {
+		name = fmt.Sprintf("%s of rank %d + %d", name, u.Rank, u.Offset)
+	}
+	text := fmt.Sprintf("%s %s, %d bytes at %s", u.Do, name, u.Bytes, u.At)
+	if u.Value != nil {
+		text += fmt.Sprintf(", value %d", *u.Value)
+	}
+	return text
+}
+
+// listing lists a plan's calls: one that enqueues does nothing else.
+type listing struct {
+	plan    *plan.Plan
+	parts   plan.Components
+	regions plan.Regions
+	streams map[driver.Stream]string
+	list    []operation
+}
+
+// list issues a run by the listing in the driver's place.
+func list(p *plan.Plan) ([]operation, error) {
+	l := &listing{plan: p, parts: p.Components(), regions: p.Layout(), streams: p.Streams()}
+	if err := p.List(around.New(p.Group().Driver(), l.each), l); err != nil {
+		return nil, fmt.Errorf("list the calls of %s: %w", p, err)
+	}
+	return l.list, nil
+}
+
+// add lists an operation.
+func (l *listing) add(s driver.Stream, call string, uses ...use) error {
+	l.list = append(l.list, operation{Step: l.plan.Step(), Stream: l.streams[s], Call: call, Uses: uses})
+	return nil
+}
+
+// use names memory.
+func (l *listing) use(do string, at driver.Ptr, bytes int64) use {
+	u := use{Do: do, Rank: l.plan.Rank(), At: address(at), Bytes: bytes}
+	if r, ok := l.regions.Find(at); ok {
+		u.Name, u.Rank, u.Offset = r.Name, r.Rank, int64(at-r.Base)
+	}
+	return u
+}
+
+// word names a word with the value that it is awaited for or set to.
+func (l *listing) word(do string, at driver.Ptr, value uint32) use {
+	u := l.use(do, at, 4)
+	u.Value = &value
+	return u
+}
+
+// each lists a call that enqueues.
+func (l *listing) each(c *around.Call) error {
+	switch c.Name {
+	case "MemcpyDtoDAsync":
+		return l.add(c.Stream, "copy", l.use("read", c.Copy.Src, c.Copy.Width),
+			l.use("write", c.Copy.Dst, c.Copy.Width))
+	case "Memcpy2DAsync":
+		return l.rows(c.Stream, c.Copy)
+	case "StreamBatchMemOp":
+		return l.batch(c.Stream, c.Items)
+	case "EventRecordWithFlags":
+		return l.add(c.Stream, fmt.Sprintf("record event %d", slices.Index(l.parts.Events, c.Event)))
+	case "StreamWaitEvent":
+		return l.add(c.Stream, fmt.Sprintf("wait for event %d", slices.Index(l.parts.Events, c.Event)))
+	case "LaunchKernel":
+		return l.launch(c)
+	case "Matmul":
+		return l.product(c)
+	}
+	return c.Pass()
+}
+
+// rows lists a copy of rows: from the begin of the first to the end of the last.
+func (l *listing) rows(s driver.Stream, c driver.Memcpy2D) error {
+	reach := func(pitch int64) int64 { return (c.Height-1)*pitch + c.Width }
+	return l.add(s, fmt.Sprintf("copy of %d rows of %d bytes, from %d to %d bytes apart", c.Height, c.Width, c.SrcPitch,
+		c.DstPitch), l.use("read", c.Src, reach(c.SrcPitch)), l.use("write", c.Dst, reach(c.DstPitch)))
+}
+
+// batch lists waits and writes.
+func (l *listing) batch(s driver.Stream, items []driver.MemOp) error {
+	var uses []use
+	for _, m := range items {
+		do := "write"
+		if m.Kind == driver.WaitEqual {
+			do = "wait"
+		}
+		uses = append(uses, l.word(do, m.Address, m.Value))
+	}
+	return l.add(s, "batch", uses...)
+}
+
+// kinds of a kernel's uses.
+var kinds = map[driver.TouchKind]string{driver.TouchRead: "read", driver.TouchWrite: "write", driver.TouchWait: "wait",
+	driver.TouchPost: "post"}
+
+// launch lists a kernel, with the uses that its row of the table names.
+func (l *listing) launch(c *around.Call) error {
+	i := slices.IndexFunc(l.parts.Kernels, func(k plan.KernelPart) bool { return k.Handle == c.Function })
+	if i < 0 {
+		return l.add(c.Stream, "kernel")
+	}
+	name := l.parts.Kernels[i].Name
+	var uses []use
+	for _, k := range l.plan.Program().Code.Kernels {
+		if k.Name != name || k.Touches == nil {
+			continue
+		}
+		for _, t := range k.Touches(c.Params, nil) {
+			if t.At == 0 {
+				continue
+			}
+			u := l.use(kinds[t.Kind], t.At, max(t.Bytes, 4))
+			if t.Kind == driver.TouchWait || t.Kind == driver.TouchPost {
+				u = l.word(kinds[t.Kind], t.At, t.Value)
+			}
+			uses = append(uses, u)
+		}
+	}
+	return l.add(c.Stream, fmt.Sprintf("kernel %s, %d blocks of %d", name, c.Grid.X, c.Block.X), uses...)
+}
+
+// product lists a product.
+func (l *listing) product(c *around.Call) error {
+	i := slices.IndexFunc(l.parts.Products, func(p plan.ProductPart) bool { return p.Handle == c.Product })
+	d := l.parts.Products[i].Desc
+	rows, inner, columns, size := int64(d.M), int64(d.K), int64(d.N), d.Type.Size()
+	uses := []use{l.use("read", c.A, rows*inner*size), l.use("read", c.B, inner*columns*size)}
+	if d.Bias {
+		uses = append(uses, l.use("read", c.Bias, columns*size))
+	}
+	return l.add(c.Stream, "product "+product(d), append(uses, l.use("write", c.C, rows*columns*size),
+		l.use("write", c.Scratch, driver.WorkspaceBytes))...)
+}
+
+// Collective lists one of NCCL's.
+func (l *listing) Collective(s driver.Stream, d driver.CollectiveDesc, ranks int, recv, send driver.Ptr) error {
+	sends, receives := d.Sizes(ranks)
+	return l.add(s, "NCCL "+string(d.Kind), l.use("read", send, sends), l.use("write", recv, receives))
+}
+
+// Function lists a function of the caller's, which is not called.
+func (l *listing) Function(s driver.Stream, name string, to plan.Range, from []plan.Range) error {
+	var uses []use
+	for _, r := range from {
+		uses = append(uses, l.use("read", r.At, r.Bytes))
+	}
+	return l.add(s, "call "+name, append(uses, l.use("write", to.At, to.Bytes))...)
+}

@@ -1,0 +1,4 @@
+package launcher
+
+// Supported is nil: ranks run on Linux.
+func Supported() error { return nil }

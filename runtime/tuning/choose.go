@@ -1,0 +1,94 @@
+package tuning
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ovgen/runtime/plan"
+)
+
+// ErrByNCCL says that a schedule by NCCL is a fall-back that the group's configuration does not ask for.
+var ErrByNCCL = errors.New("it is by NCCL (set Config.FallBack to run it where no other schedule serves)")
+
+// option is a candidate to choose, of whatever shape.
+type option struct {
+	*plan.Program
+	serves func() error // returns the reason why the group can't run it
+	nccl   func() bool  // no peer's memory is used
+}
+
+// prefers guides a choice without measurements.
+type prefers struct {
+	rings bool // NVLink joins neighbours alone
+	nccl  bool // where nothing else serves
+}
+
+// choose finds the option for a shape; key lacks only the program.
+func choose(t *Table, key Measured, options []option, by prefers) (i int, choice Choice, err error) {
+	refused := make([]error, len(options))
+	known := make([]bool, len(options))
+	refusal := func(i int) error { // asked once of each, and of no more than are looked at
+		if !known[i] {
+			refused[i], known[i] = options[i].serves(), true
+		}
+		return refused[i]
+	}
+	for _, m := range t.nearest(key) {
+		i := slices.IndexFunc(options, func(o option) bool { return o.Name == m.Program })
+		if i < 0 && m.same(key) {
+			var names []string
+			for _, o := range options {
+				names = append(names, o.Name)
+			}
+			return 0, choice, &UnknownChoiceError{key.Operation, m.Program, names}
+		}
+		if i >= 0 && refusal(i) == nil {
+			choice = Choice{Program: m.Program, Replayed: m.Replayed, Why: m.why(key)}
+			if m.same(key) { // which tiles fit best differs from shape to shape
+				choice.Tiles = m.Tiles
+			}
+			return i, choice, nil
+		}
+	}
+	if by.rings {
+		i := slices.IndexFunc(options, func(o option) bool { return o.Ring })
+		for ; i >= 0 && i < len(options); i++ {
+			if options[i].Ring && refusal(i) == nil {
+				return i, Choice{Program: options[i].Name, Replayed: true,
+					Why: unmeasured(key) + ", and NVLink joins neighbours alone"}, nil
+			}
+		}
+	}
+	for i, o := range options {
+		if refusal(i) != nil {
+			continue
+		}
+		if o.nccl() && !by.nccl && i > 0 {
+			refused[i] = ErrByNCCL
+			continue
+		}
+		why := unmeasured(key)
+		if i > 0 {
+			why += fmt.Sprintf(", and %s does not serve: %s", options[0].Name, line(refused[0]))
+		}
+		if o.nccl() && i > 0 {
+			why += "; NCCL does"
+		}
+		return i, Choice{Program: o.Name, Replayed: true, Why: why}, nil
+	}
+	none := &NoChoiceError{Operation: key.Operation, Shape: key.Shape, Ranks: key.Ranks}
+	for i, o := range options {
+		none.Refused = append(none.Refused, fmt.Errorf("%s: %w", o.Name, refused[i]))
+	}
+	return 0, choice, none
+}
+
+// unmeasured words that no entry fits key.
+func unmeasured(key Measured) string {
+	return fmt.Sprintf("not measured on %d of %s at %s", key.Ranks, key.GPU, key.Shape)
+}
+
+// line is an error's text as one line.
+func line(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }

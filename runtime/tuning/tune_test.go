@@ -1,0 +1,126 @@
+package tuning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+	"ovgen/runtime/plan"
+	"ovgen/verify/sim"
+	"ovgen/verify/simtest"
+)
+
+// asked is a shape as a choice is asked for it.
+type asked struct{}
+
+func (asked) String() string { return "M 8" }
+
+var errMade = errors.New("made")
+
+// small is a device of too few multiprocessors for kernels whose blocks signal.
+type small struct{ driver.Driver }
+
+func (s *small) Properties() driver.Properties {
+	p := s.Driver.Properties()
+	p.Multiprocessors = plan.MostBlocks - 1
+	return p
+}
+
+// A choice passes over schedules whose kernels the device does not run, also where one was measured as the fastest.
+func TestTunedByDevice(t *testing.T) {
+	candidate := func(name string, k driver.Kernel) Candidate[asked, int] {
+		return Candidate[asked, int]{
+			Program: &plan.Program{Name: name, Code: &driver.Code{Name: name, Kernels: []driver.Kernel{k}}},
+			Check:   func(asked, int) error { return nil },
+			Memory:  func(asked, int) (plan.Memory, error) { return plan.Memory{Words: 1}, nil },
+			New: func(context.Context, *group.Group, asked) (plan.Runner, func(context.Context, int) error, error) {
+				return nil, nil, fmt.Errorf("%w %s", errMade, name)
+			},
+		}
+	}
+	list := []Candidate[asked, int]{candidate("tiles", driver.Kernel{Name: "tiles", Only: 100}),
+		candidate("shot", driver.Kernel{Name: "shot", Multiprocessors: plan.MostBlocks}),
+		candidate("copies", driver.Kernel{Name: "copies"})}
+	for _, c := range []struct {
+		few  bool // multiprocessors
+		want string
+	}{
+		{false, "made shot"},
+		{true, "made copies"},
+	} {
+		config := simtest.Config{Config: sim.Config{Devices: 2}, Change: func(g *group.Config) {
+			if c.few {
+				g.Driver = &small{g.Driver}
+			}
+		}}
+		synctest.Test(t, func(t *testing.T) {
+			err := simtest.Run(t.Context(), config, func(ctx context.Context, g *group.Group) error {
+				measured := &Table{}
+				measured.Put(Measured{Operation: "tiles", GPU: g.Driver().Properties().Name, Ranks: 2, Shape: "M 8",
+					Program: "tiles", Milliseconds: 1})
+				_, err := Tune(ctx, g, measured, asked{}, list)
+				why := "tiles does not serve: kernel tiles of tiles runs on GPUs of compute capability 10.0"
+				if !errors.Is(err, errMade) || !strings.HasPrefix(err.Error(), c.want) ||
+					!strings.Contains(err.Error(), why) {
+					t.Errorf("rank %d: %v, want %s", g.Rank(), err, c.want)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Without a tuning of its own a program goes by what was measured on H200s, of the schedules that it has.
+func TestTunedByOwn(t *testing.T) {
+	own, err := ownTuning()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := Measured{GPU: "NVIDIA H200", Ranks: 2}
+	of := func(names ...string) (list []option) {
+		for _, name := range names {
+			list = append(list, option{Program: &plan.Program{Name: name}, serves: func() error { return nil },
+				nccl: func() bool { return false }})
+		}
+		return list
+	}
+	all, qkv := of("allgatherlinear", "allgatherlineartiles", "allgatherlinearpackets", "allgatherlinearput"),
+		of("allgatherqkv", "allgatherqkvpackets")
+	const by = ": measured on 2 of NVIDIA H200"
+	for _, c := range []struct {
+		options   []option
+		operation string
+		shape     string
+		want      string
+	}{
+		{all, "allgatherlinear", "M 96, K 4096, N 14336, bf16", "allgatherlinearpackets" + by + " at M 128, K 4096"},
+		{all, "allgatherlinear", "M 2000, K 4096, N 7168, bf16", "allgatherlineartiles" + by + " at M 2048"},
+		{all, "allgatherlinear", "M 32768, K 16384, N 8192, bf16", "allgatherlinear" + by + " at M 16384"},
+		{all[:2], "allgatherlinear", "M 64, K 4096, N 7168, bf16", "allgatherlineartiles" + by + " at M 512"},
+		{all[3:], "allgatherlinear", "M 64, K 4096, N 7168, bf16", "allgatherlinearput: not measured"},
+		{all, "allgatherlinear", "M 64, K 4096, N 7168, fp32", "allgatherlinear: not measured"},
+		{qkv, "allgatherqkv", "M 100, K 4096, N 2048, N2 512, N3 512, bf16", "allgatherqkvpackets" + by},
+		{qkv, "allgatherqkv", "M 4096, K 8192, N 4096, N2 512, N3 512, bf16", "allgatherqkv" + by + ", 0.486"},
+	} {
+		key.Operation, key.Shape = c.operation, c.shape
+		_, choice, err := choose(own.among(c.options), key, c.options, prefers{})
+		if err != nil || !strings.HasPrefix(choice.String(), c.want) {
+			t.Errorf("%s: %s, %v; want %s", c.shape, choice, err, c.want)
+		}
+	}
+	for _, m := range own.Entries {
+		text, err := os.ReadFile("../../generated/tuned/" + m.Operation + ".go")
+		if err != nil || !strings.Contains(string(text), "(&"+m.Program+".Program,") {
+			t.Errorf("%s by %s: package tuned does not choose it (%v)", m.Operation, m.Program, err)
+		}
+	}
+}

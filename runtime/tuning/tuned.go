@@ -1,0 +1,131 @@
+package tuning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+	"ovgen/runtime/plan"
+)
+
+// Candidate is one schedule of an operation whose shape is an S and whose buffers are a B. Check returns the reason why
+// this number of ranks can't run a shape, and Memory the need of the shape; New makes the plan and returns the function
+// that binds it.
+type Candidate[S fmt.Stringer, B any] struct {
+	Program *plan.Program
+	Check   func(s S, ranks int) error
+	Memory  func(s S, ranks int) (plan.Memory, error)
+	New     func(context.Context, *group.Group, S) (plan.Runner, func(context.Context, B) error, error)
+}
+
+// Own is the candidate whose own shape and buffers all others take.
+func Own[S plan.Sized, B any, P plan.Runner](prog *plan.Program, make func(context.Context, *group.Group, S) (P, error),
+	bind func(P, context.Context, B) error) Candidate[S, B] {
+	return Other(prog, make, bind, func(s S) S { return s }, func(x B) B { return x })
+}
+
+// Other is a candidate whose shape and buffers have the fields of the first's under other type
+// names: shape and buffers convert them.
+func Other[S fmt.Stringer, B any, P plan.Runner, T plan.Sized, C any](prog *plan.Program,
+	make func(context.Context, *group.Group, T) (P, error), bind func(P, context.Context, C) error,
+	shape func(S) T, buffers func(B) C) Candidate[S, B] {
+	return Candidate[S, B]{
+		Program: prog,
+		Check:   func(s S, ranks int) error { return shape(s).Check(ranks) },
+		Memory:  func(s S, ranks int) (plan.Memory, error) { return shape(s).Memory(ranks) },
+		New: func(ctx context.Context, g *group.Group, s S) (plan.Runner, func(context.Context, B) error, error) {
+			p, err := make(ctx, g, shape(s))
+			return p, func(ctx context.Context, x B) error { return bind(p, ctx, buffers(x)) }, err
+		},
+	}
+}
+
+// Tuned is an operation run by the schedule that a Table has chosen.
+type Tuned[S fmt.Stringer, B any] struct {
+	plan.Runner
+	bind   func(context.Context, B) error
+	choice Choice
+}
+
+// Tune makes a plan of an operation, which has the name of its first candidate. It takes the fastest candidate in t at
+// s, or else the fastest at the nearest shape where that candidate serves s, or else the first candidate that serves s.
+// In the last case rings come before others where NVLink joins neighbours alone, and candidates by NCCL come last,
+// where the group may fall back. A nil t stands for the measurements of ovgen's authors on two H200s. A candidate
+// serves where it takes the shape and the ranks, the device runs its kernels, the group's links carry it, and the arena
+// has room for it. Choice returns the candidate that runs and the reason. Tune is collective, as each candidate's New
+// is: ranks that choose differently all get a *DisagreementError, and where no candidate serves all get a
+// *NoChoiceError.
+func Tune[S fmt.Stringer, B any](ctx context.Context, g *group.Group, t *Table, s S,
+	candidates []Candidate[S, B]) (*Tuned[S, B], error) {
+	operation := candidates[0].Program.Name
+	key := Measured{Operation: operation, GPU: g.Driver().Properties().Name, Ranks: g.Size(), Shape: s.String()}
+	options := make([]option, len(candidates))
+	for i, c := range candidates {
+		options[i] = option{Program: c.Program, serves: func() error { return c.serves(g, s) },
+			nccl: func() bool { return !c.reaches(g, s) }}
+	}
+	if t == nil {
+		own, err := ownTuning()
+		if err != nil {
+			return nil, plan.Refuse(ctx, g, &plan.Program{Name: operation}, fmt.Errorf("read h200.json: %w", err))
+		}
+		t = own.among(options)
+	}
+	i, choice, err := choose(t, key, options, prefers{rings: g.Fabric().RingsFirst(), nccl: g.FallsBack()})
+	if err != nil {
+		return nil, plan.Refuse(ctx, g, &plan.Program{Name: operation}, err)
+	}
+	p := &Tuned[S, B]{choice: choice}
+	if p.Runner, p.bind, err = candidates[i].New(ctx, g, s); err != nil {
+		return nil, fmt.Errorf("%w (chosen: %s)", err, p.choice)
+	}
+	p.Base().SetChosen(choice.String())
+	if choice.Tiles == "" {
+		return p, nil
+	}
+	if err := p.Base().UseTiles(choice.Tiles); err != nil {
+		return nil, errors.Join(err, p.Close(ctx))
+	}
+	return p, nil
+}
+
+// serves returns the reason why the group can't run a shape by the candidate, or nil.
+func (c *Candidate[S, B]) serves(g *group.Group, s S) error {
+	if err := c.Check(s, g.Size()); err != nil {
+		return err
+	}
+	need, err := c.Memory(s, g.Size())
+	if err != nil {
+		return err
+	}
+	return plan.Fits(g, c.Program, need)
+}
+
+// reaches says that the candidate uses peers' memory, and so is none by NCCL.
+func (c *Candidate[S, B]) reaches(g *group.Group, s S) bool {
+	need, err := c.Memory(s, g.Size())
+	return err != nil || need.Reaches()
+}
+
+// Choice is which schedule runs, and why.
+func (p *Tuned[S, B]) Choice() Choice { return p.choice }
+
+// Bind sets the memory that runs work on: see the candidates' Bind.
+func (p *Tuned[S, B]) Bind(ctx context.Context, x B) error { return p.bind(ctx, x) }
+
+// Enqueue enqueues one run after the work on the stream, by a replay where that was
+// measured to be faster and the stream is not being captured.
+func (p *Tuned[S, B]) Enqueue(s driver.Stream) error {
+	if p.choice.Replayed && !p.Base().Program().Eager {
+		capturing, err := p.Base().Group().Driver().StreamIsCapturing(s)
+		if err != nil {
+			return fmt.Errorf("enqueue %s: %w", p.choice.Program, err)
+		}
+		if !capturing {
+			return p.Replay(s)
+		}
+	}
+	return p.Runner.Enqueue(s)
+}

@@ -1,0 +1,120 @@
+package explore
+
+import (
+	"fmt"
+
+	"ovgen/schedule/hostir"
+	"ovgen/verify/ops"
+)
+
+// Refusal is a violation that the explorer found in a program.
+type Refusal struct {
+	Program      string
+	Ranks, Hosts int  // Hosts is 0 where the program is for one
+	Mode         Mode // of the first run
+	Violation
+}
+
+// Error is "explore NAME for D = 2 (eager): no race: at once: ...".
+func (r *Refusal) Error() string {
+	on := fmt.Sprintf("D = %d", r.Ranks)
+	if r.Hosts > 0 {
+		on += fmt.Sprintf(" on %d hosts", r.Hosts)
+	}
+	return fmt.Sprintf("explore %s for %s (%s): %s: %s", r.Program, on, r.Mode, r.Property, r.Text)
+}
+
+// Bounds of Small: of the operations of all ranks in a run times the square of the ranks, since the orders of an
+// operation grow with those at its peers, and of the states at which the orders of two runs branch. Both are counts, so
+// that it explores the same on every machine.
+const (
+	smallOperations = 800
+	smallStates     = 1000
+)
+
+// smallModes are those in which Small lets two runs follow each other.
+var smallModes = [][]Mode{{Eager, Eager}, {Captured, Captured}, {InOrder, InOrder}}
+
+// Small explores a program on each of these numbers of ranks, in ascending order, and ends at the first on which it is
+// too large. It returns the numbers that it explored to the end; an error is a *Refusal, or says that the program can't
+// be explored. Without replay it leaves out graphs.
+func Small(p *hostir.Program, ranks []int, replay bool) (explored []int, err error) {
+	for _, d := range ranks {
+		small, err := smallOn(p, d, replay)
+		if err != nil || !small {
+			return explored, err
+		}
+		explored = append(explored, d)
+	}
+	return explored, nil
+}
+
+// smallOn explores a program on so many ranks; small is false where it is too large.
+func smallOn(p *hostir.Program, ranks int, replay bool) (small bool, err error) {
+	hosts := []int{0}
+	if p.OverHosts() {
+		hosts = p.HostsOf(ranks)
+	}
+	for _, h := range hosts {
+		shape := ShapeOf(p, ranks)
+		shape.Hosts = h
+		lists, err := shape.Unroll(p)
+		if err != nil {
+			return false, fmt.Errorf("explore %s for D = %d: %w", p.Name, ranks, err)
+		}
+		operations := 0
+		for _, list := range lists {
+			operations += len(list)
+		}
+		if operations*ranks*ranks > smallOperations {
+			return false, nil
+		}
+		for _, modes := range smallModes {
+			if !replay && modes[0] == Captured {
+				continue
+			}
+			if small, err = Look(p, shape, lists, modes, smallStates); err != nil || !small {
+				return false, err
+			}
+		}
+	}
+	return true, nil
+}
+
+// Look explores the operations of a program in runs of these modes, and where these are graphs also one operation of a
+// rank at a time. It ends at the first violation, which is a *Refusal, and is not complete where orders branch at more
+// states than the limit; 0 is Explore's own.
+func Look(p *hostir.Program, shape ops.Case, lists [][]ops.Op, modes []Mode, limit int) (complete bool, err error) {
+	sys, err := Of(p, shape, lists, modes...)
+	if err != nil {
+		return false, fmt.Errorf("explore %s for D = %d: %w", p.Name, shape.Ranks, err)
+	}
+	sys.Limit = limit
+	v := sys.Look()
+	if len(v.Violations) > 0 {
+		return false, &Refusal{Program: p.Name, Ranks: shape.Ranks, Hosts: shape.Hosts, Mode: modes[0],
+			Violation: v.Violations[0]}
+	}
+	return v.Complete, nil
+}
+
+// Look is the verdict of all searches up to the first violation: of every order; where there are several hosts, with
+// exchanges that do not buffer, too; and where runs are graphs, of one operation of a rank at a time.
+func (s System) Look() Verdict {
+	s.First = true
+	searches := []func() Verdict{func() Verdict { return Explore(s) }}
+	if s.Hosts > 2 { // of two, each gets from the one that it sends to
+		unbuffered := s
+		unbuffered.Unbuffered = true
+		searches = append(searches, func() Verdict { return Explore(unbuffered) })
+	}
+	if s.Modes[0] == Captured {
+		searches = append(searches, func() Verdict { return ExploreSerial(s) })
+	}
+	for _, search := range searches {
+		if v := search(); len(v.Violations) > 0 || !v.Complete {
+			return v
+		}
+	}
+	return Verdict{Complete: true}
+}

@@ -1,0 +1,34 @@
+package mutate
+
+import "slices"
+
+// ofCheckers lists bugs in prover and explorer which programs of the catalogue do not show.
+var ofCheckers = slices.Concat(within("verify/prove", []CodeMutant{
+	{File: "verify/prove/stamp.go", Text: "a stamp without the operations", Tests: "TestStamp",
+		Old: "ops.Lines(list))", New: "ops.Lines(list[:0]))"},
+	{File: "verify/prove/stamp.go", Text: "a stamp without the form of landings", Tests: "TestStamp",
+		Old: `"%v %v\n", m.Halves, m.Lands)`, New: `"%v\n", m.Halves)`},
+}), within("verify/explore", []CodeMutant{
+	{File: "verify/explore/search.go", Text: "one order alone, of two streams",
+		Tests: "TestHistory/stream",
+		Old:   "range enabled {\n			next", New: "range enabled[:1] {\n			next"},
+	{File: "verify/explore/search.go", Text: "one order alone, of a post and a reset", Tests: "TestHistory/reset",
+		Old: "range enabled {\n			next", New: "range enabled[:1] {\n			next"},
+	{File: "verify/explore/search.go", Text: "one order alone, of a copy and its caller", Tests: "TestHistory/reuse",
+		Old: "range enabled {\n			next", New: "range enabled[:1] {\n			next"},
+	{File: "verify/explore/build.go", Text: "packets tell of everything", Tests: "TestPackets",
+		Old: "	m.checkPackets()\n", New: ""},
+	{File: "verify/prove/prove.go", Text: "packets tell of everything", Tests: "TestPackets",
+		Old: "	(*proof).landings,\n", New: ""},
+	{File: "verify/ops/packets.go", Text: "packets that stay", Tests: "TestPackets",
+		Old: "		u.add(take)\n", New: ""},
+	{File: "verify/prove/contents.go", Text: "packets that are there after they were taken", Tests: "TestPackets",
+		Old: "*c = cell{stale, n}", New: "c.by = n"},
+}), within("verify/ops", []CodeMutant{
+	{File: "verify/ops/form.go", Text: "parts in any order", Tests: "TestWellFormed",
+		Old: "ended || o.Part != last && o.Part != last+1", New: "false"},
+	{File: "verify/ops/form.go", Text: "operations of two kernels in a launch", Tests: "TestWellFormed",
+		Old: "o.Kernel != first.Kernel, ", New: ""},
+	{File: "verify/ops/form.go", Text: "results anywhere", Tests: "TestWellFormed",
+		Old: "slices.ContainsFunc(writes, func(u Use) bool { return !u.Write })", New: "false"},
+}))

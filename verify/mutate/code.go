@@ -1,0 +1,101 @@
+package mutate
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// CodeMutant is one textual bug in a file of the module, and the tests that must notice it.
+type CodeMutant struct {
+	File, Text string // below the root of the module; the change
+	Old, New   string // Old stands once in the file
+	Package    string // the folder of the tests, below the root of the module
+	Tests      string // an expression for -run
+}
+
+// Code lists the bugs in hand-written code, by the package whose tests must notice them.
+var Code = slices.Concat(ofPlan, ofLlama, ofMemory, ofCheckers, ofAttention, ofLinks, ofCost)
+
+// ofPlan lists bugs in runs, rebinding, captured graphs, refusals and messages of the runtime.
+var ofPlan = within("runtime/plan", []CodeMutant{
+	{File: "runtime/group/captured.go", Text: "runs of one capture on two streams are apart",
+		Tests: "TestRunsInOneGraph",
+		Old:   "return c.StreamUpdateCaptureDependencies(r.main, union(info.Nodes, s.graph.ends))", New: "return nil"},
+	{File: "runtime/group/captured.go", Text: "the group goes on behind the first run of a capture",
+		Tests: "TestRunsInOneGraph",
+		Old:   "c.GraphAddDependencies(info.Graph, next.ends, next.record)",
+		New:   "c.GraphAddDependencies(info.Graph, s.graph.ends, next.record)"},
+	{File: "runtime/group/captured.go", Text: "a graph does not await what the group has run",
+		Tests: "TestRunsInOneGraph",
+		Old:   "return g.drv.StreamWaitEvent(r.main, s.order, driver.External)", New: "return nil"},
+	{File: "runtime/plan/graphs.go", Text: "the graph of another binding", Tests: "TestBalanced",
+		Old: "if f.At(0) != k.at[i] {", New: "if f.At(0) == 0 && k.at[i] == 1 {"},
+	{File: "runtime/plan/room.go", Text: "blocks that have no room", Tests: "TestNewAsksForRoom",
+		Old: "each*have < most.blocks", New: "each < 0"},
+	{File: "runtime/plan/room.go", Text: "room for a launch of another plan", Tests: "TestNewAsksForRoom",
+		Old: "	return k.most\n", New: "	return all\n"},
+	{File: "runtime/plan/queue.go", Text: "a post that was taken is missing", Tests: "TestStepsNamePostsOfKernels",
+		Old: "before[i].Taken = w.PostPost[i]", New: "before[i].Taken = 0"},
+	{File: "runtime/plan/divides.go", Text: "the nearest multiples by the last requirement alone", Tests: "TestCheck",
+		Old: "all = common(all, n)", New: "all = n"},
+})
+
+// ofAttention lists bugs in the reference of the catalogue's attention: a test that sees them sees the same bug in the
+// kernel, and the kernel compiles with those of all packages.
+var ofAttention = within("docs/examples/attention", []CodeMutant{
+	{File: "docs/examples/attention/reference_test.go", Text: "query heads read the keys of another group",
+		Tests: "TestAttention", Old: "head*(l.N2/l.W)/(l.N/l.W)*l.W", New: "head%(l.N2/l.W)*l.W"},
+})
+
+// ofCost lists bugs in the cost model's machine.
+var ofCost = within("verify/cost", []CodeMutant{
+	{File: "verify/cost/machine.go", Text: "links twice as fast", Tests: "TestLimits",
+		Old: "Link:      390e3", New: "Link:      780e3"},
+})
+
+// within names the package of the tests of a list.
+func within(folder string, list []CodeMutant) []CodeMutant {
+	for i := range list {
+		list[i].Package = folder
+	}
+	return list
+}
+
+// Name is the mutant in one line.
+func (m CodeMutant) Name() string { return m.File + ": " + m.Text }
+
+// Apply returns the file with the bug. The module lies in the folder dir.
+func (m CodeMutant) Apply(dir string) ([]byte, error) {
+	text, err := os.ReadFile(filepath.Join(dir, m.File))
+	if err != nil {
+		return nil, fmt.Errorf("mutate %s: %w", m.Name(), err)
+	}
+	if n := bytes.Count(text, []byte(m.Old)); n != 1 {
+		return nil, fmt.Errorf("mutate %s: %q stands %d times in the file, want once", m.Name(), m.Old, n)
+	}
+	return bytes.Replace(text, []byte(m.Old), []byte(m.New), 1), nil
+}
+
+// JudgeCode runs the tests of m with the mutant in the place of its file. The module lies in the folder dir.
+func JudgeCode(ctx context.Context, dir string, m CodeMutant) (Class, string, error) {
+	text, err := m.Apply(dir)
+	if err != nil {
+		return "", "", err
+	}
+	out, passed, err := overlaid(ctx, filepath.Join(dir, m.Package), m.Tests, filepath.Join(dir, m.File), text)
+	switch failed := bytes.Index(out, []byte("--- FAIL: ")); {
+	case err != nil:
+		return "", "", fmt.Errorf("mutate %s: %w", m.Name(), err)
+	case passed:
+		return Survivor, "the tests pass: " + m.Tests, nil
+	case failed < 0:
+		return "", "", fmt.Errorf("mutate %s: %w:\n%s", m.Name(), errNoVerdict, out)
+	default:
+		why, _, _ := bytes.Cut(out[failed:], []byte("\n"))
+		return Caught, string(why), nil
+	}
+}

@@ -1,0 +1,85 @@
+package mutate
+
+import (
+	"slices"
+
+	"ovgen/schedule/hostir"
+	"ovgen/verify/ops"
+)
+
+// packets adds mistakes of kernels that send packets, on every rank: they read memory of which no packet tells.
+func (m *maker) packets() {
+	m.landed("without packets", "a peer's memory for what it sent", func(l landed) ops.Loc { return l.sent })
+	m.landed("another rank's packets", "where they land at a third rank", func(l landed) ops.Loc {
+		third := l.At
+		for third.Rank == l.At.Rank || third.Rank == l.from {
+			if third.Rank = (third.Rank + 1) % l.ranks; third.Rank == l.At.Rank {
+				return third // there is none
+			}
+		}
+		return third
+	})
+	m.add("packets twice", "a second launch takes them in the same run", func(d int) ([][]ops.Op, error) {
+		lists := make([][]ops.Op, d)
+		for r, list := range m.right[d] {
+			for i, o := range list {
+				lists[r] = append(lists[r], o)
+				if o.Kind != ops.Take {
+					continue
+				}
+				for _, again := range list[:i+1] {
+					if again.Step == o.Step && (again.Kind == ops.Take || reads(again, o)) {
+						again.Step += len(list) + i // of no other launch
+						lists[r] = append(lists[r], again)
+					}
+				}
+			}
+		}
+		return lists, nil
+	})
+}
+
+// landed is a place where packets of a rank land, and where that rank has them from.
+type landed struct {
+	ops.Use
+	sent  ops.Loc
+	from  int
+	ranks int
+}
+
+// landed makes kernels of packets read another place than where packets landed.
+func (m *maker) landed(kind, what string, place func(landed) ops.Loc) {
+	m.add(kind, what, func(d int) ([][]ops.Op, error) {
+		sent := map[ops.Loc]ops.Loc{}
+		for _, list := range m.right[d] {
+			for _, o := range list {
+				if hostir.Takes(o.Kernel) && o.Kind == ops.Copy {
+					sent[o.Uses[1].At] = o.Uses[0].At
+				}
+			}
+		}
+		lists := make([][]ops.Op, d)
+		for r, list := range m.right[d] {
+			lists[r] = slices.Clone(list)
+			for i, o := range list {
+				if !hostir.Takes(o.Kernel) {
+					continue
+				}
+				lists[r][i].Uses = slices.Clone(o.Uses)
+				for j, u := range o.Uses {
+					if at, lands := sent[u.At]; lands && !u.Write {
+						lists[r][i].Uses[j].At = place(landed{u, at, at.Rank, d})
+					}
+				}
+			}
+		}
+		return lists, nil
+	})
+}
+
+// reads reports whether an operation reads packets that another one takes.
+func reads(o, take ops.Op) bool {
+	return slices.ContainsFunc(o.Uses, func(u ops.Use) bool {
+		return !u.Write && slices.ContainsFunc(take.Uses, func(t ops.Use) bool { return t.At == u.At })
+	})
+}

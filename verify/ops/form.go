@@ -1,0 +1,152 @@
+package ops
+
+import (
+	"fmt"
+	"slices"
+)
+
+// FormError says that a rank's list is not one run that a host can enqueue.
+type FormError struct {
+	Rank      int
+	Operation int // its place in the list
+	Problem   string
+}
+
+// Error names the rank, the operation and the problem.
+func (e *FormError) Error() string {
+	return fmt.Sprintf("rank %d's list is no run: operation %d %s", e.Rank, e.Operation, e.Problem)
+}
+
+// WellFormed refuses lists that are not one run of each rank: one that does not begin with After and end with Done, an
+// operation with fields that its kind lacks, and operations that are no launch together. The error is a *FormError.
+// Checkers rest on it, and on nothing else of a list's form.
+func WellFormed(lists [][]Op) error {
+	for r, list := range lists {
+		i, problem := malformed(list)
+		if problem != "" {
+			return &FormError{r, i, problem}
+		}
+	}
+	return nil
+}
+
+// malformed is the first wrong operation of a list, and the mistake in it.
+func malformed(list []Op) (at int, problem string) {
+	n := len(list)
+	if n < 2 || list[0].Kind != After || list[n-1].Kind != Done {
+		return 0, "is not the After that a run begins with, or no Done ends it"
+	}
+	for i, o := range list[1 : n-1] {
+		if problem := o.malformed(); problem != "" {
+			return i + 1, problem
+		}
+	}
+	for i := 0; i < n; {
+		size := launch(list[i:])
+		if j, problem := misfit(list[i : i+size]); problem != "" {
+			return i + j, problem
+		}
+		i += size
+	}
+	return 0, ""
+}
+
+// malformed names a field that an operation between After and Done has and its kind lacks.
+func (o *Op) malformed() string {
+	works, idle := o.Kind.Works(), o.Kernel != "" && len(o.Uses) == 0 // on a part of no bytes
+	switch {
+	case o.Kind == After || o.Kind >= Done:
+		return fmt.Sprintf("is %s", o.Kind)
+	case o.Kind != Signal && len(o.Words) > 0, !works && len(o.Uses) > 0, works && len(o.Uses) == 0 && !idle:
+		return fmt.Sprintf("is a %s of %d words and %d uses of memory", o.Kind, len(o.Words), len(o.Uses))
+	case o.Kernel == "" && (o.ByBlocks || o.AtOnce || o.Part != 0 || o.Count.Buffer != ""):
+		return "has blocks or parts, and is of no kernel"
+	case o.Kernel != "" && o.Step == 0:
+		return "is of a kernel, and of no step"
+	case o.Part < 0:
+		return fmt.Sprintf("is of part %d", o.Part)
+	case len(o.Uses) > 0:
+		return o.misused()
+	}
+	return ""
+}
+
+// misused names a mistake in the order of an operation's uses: reads come first, then its one result, and then
+// perhaps a workspace. A Take has results only.
+func (o *Op) misused() string {
+	first := slices.IndexFunc(o.Uses, func(u Use) bool { return u.Write })
+	if first < 0 {
+		return "writes nothing"
+	}
+	reads, writes := o.Uses[:first], o.Uses[first:]
+	if slices.ContainsFunc(writes, func(u Use) bool { return !u.Write }) {
+		return "reads memory behind what it writes"
+	}
+	if o.Kind == Take {
+		if len(reads) > 0 {
+			return "takes packets back, and reads memory"
+		}
+		return ""
+	}
+	if last := len(writes) - 1; last > 0 && IsWorkspace(writes[last].At) {
+		writes = writes[:last]
+	}
+	switch {
+	case len(writes) != 1 || OfStream(writes[0].At):
+		return fmt.Sprintf("has %d results", len(writes))
+	case o.Kind == Product && len(reads) < 2:
+		return fmt.Sprintf("is a product of %d operands", len(reads))
+	}
+	return ""
+}
+
+// Result is the range that an operation writes: its last use but for a workspace.
+func (o *Op) Result() Use {
+	return o.Uses[slices.IndexFunc(o.Uses, func(u Use) bool { return u.Write })]
+}
+
+// launch counts the operations of a list that begin it and are of one step, where a kernel carries out one of them.
+func launch(list []Op) int {
+	n := 1
+	for list[0].Step > 0 && n < len(list) && list[n].Step == list[0].Step && list[n].Stream == list[0].Stream {
+		n++
+	}
+	if !slices.ContainsFunc(list[:n], func(o Op) bool { return o.Kernel != "" }) {
+		return 1
+	}
+	return n
+}
+
+// misfit is the first operation of a launch that is not one with the others, and why: one kernel carries out all; its
+// blocks signal together or each for itself; its parts follow each other, with a product among them; and blocks count
+// themselves in one word, where they signal together or, in a launch of parts, before these and in or behind the last.
+func misfit(list []Op) (at int, problem string) {
+	first, parts := list[0], 0
+	for _, o := range list {
+		parts = max(parts, o.Part)
+	}
+	if parts > 0 && !slices.ContainsFunc(list, func(o Op) bool { return o.Part > 0 && o.Kind == Product }) {
+		return 0, "is of a launch that has parts and no product"
+	}
+	last, ended, count := 0, false, Loc{}
+	for i, o := range list {
+		switch {
+		case o.Kernel != first.Kernel, o.ByBlocks != first.ByBlocks, o.AtOnce != first.AtOnce:
+			return i, "is not of one launch with the others of its step"
+		case o.Part > 0 && (ended || o.Part != last && o.Part != last+1):
+			return i, fmt.Sprintf("is of part %d behind part %d", o.Part, last)
+		case o.Count.Buffer != "" && o.ByBlocks && parts == 0:
+			return i, "counts blocks that signal each for itself"
+		case o.Count.Buffer != "" && o.Part > 0 && o.Part < parts:
+			return i, fmt.Sprintf("counts blocks in part %d of %d", o.Part, parts)
+		case o.Count.Buffer != "" && count.Buffer != "" && o.Count != count:
+			return i, "counts blocks in another word than the launch does"
+		}
+		ended = ended || o.Part == 0 && last > 0
+		last = max(last, o.Part)
+		if o.Count.Buffer != "" {
+			count = o.Count
+		}
+	}
+	return 0, ""
+}

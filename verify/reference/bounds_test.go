@@ -1,0 +1,111 @@
+package reference
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"ovgen/runtime/driver"
+	"ovgen/schedule"
+)
+
+// Operations of a gated layer, whose residual is its input.
+var (
+	up     = schedule.Linear("U", "A", "Up")
+	gates  = schedule.Linear("G", "A", "Gate", schedule.SwiGLU("U"))
+	down   = schedule.Linear("X", "G", "Down", schedule.Add("A"))
+	second = []schedule.Op{schedule.Linear("H", "X", "W", schedule.GELU()),
+		schedule.Linear("C", "H", "V", schedule.Add("X"))}
+)
+
+// unfit are chains whose operands fit no units.
+var unfit = map[string]*Problem{
+	"two layers": chain("A[mK] Up[fK] Gate[fK] Down[Kf] W[fK] V[Kf] C[mK]", append([]schedule.Op{up, gates, down},
+		second...)...),
+	"one weight": chain("A[mK] W[fK] V[Nf] C[mN]", schedule.Linear("U", "A", "W"),
+		schedule.Linear("G", "A", "W", schedule.SwiGLU("U")), schedule.Linear("C", "G", "V")),
+	"a residual that goes on": chain("A[mK] W[fK] V[Kf] C[mK]", schedule.Linear("H", "A", "W", schedule.GELU()),
+		schedule.Linear("X", "H", "V", schedule.Add("A")), schedule.Linear("I", "X", "W", schedule.GELU()),
+		schedule.Linear("C", "I", "V")),
+}
+
+// TestUnfit: results that no units fit are within bounds, and the bounds are tight enough to see each mistake.
+func TestUnfit(t *testing.T) {
+	for name, p := range unfit {
+		for _, typ := range []driver.Type{driver.BF16, driver.FP16, driver.FP32} {
+			p.Type = typ
+			if err := p.Check(); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if typ == driver.BF16 && (p.Exact() || !p.HostOnly()) { // others may hold more
+				t.Errorf("%s: exact is %t, for the host alone %t", name, p.Exact(), p.HostOnly())
+			}
+			in := inputs(p, false)
+			want := p.Results(in, true)["C"]
+			if n := want.outside(p.onDevice(in)["C"]); n > 0 {
+				t.Errorf("%s %s: %d right elements are out of bounds", name, typ, n)
+			}
+			for mistake, wrong := range p.mistakes() {
+				if err := wrong.Check(); err != nil {
+					t.Fatalf("%s, %s: %v", name, mistake, err)
+				}
+				got := wrong.onDevice(in)["C"]
+				if n, of := want.outside(got), len(got); n < of/20 {
+					t.Errorf("%s %s, %s: %d of %d elements are out of bounds", name, typ, mistake, n, of)
+				}
+			}
+		}
+	}
+}
+
+// outside is how many elements are out of bounds.
+func (v Values) outside(got []float32) (n int) {
+	for i, x := range got {
+		if !(math.Abs(float64(x)-v.Want[i]) <= v.Bound[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// mistakes are problems of one wrong operation each.
+func (p *Problem) mistakes() map[string]*Problem {
+	all := map[string]*Problem{}
+	for i, o := range p.Ops {
+		change := func(what string, o schedule.Op) {
+			wrong := *p
+			wrong.Ops = slices.Clone(p.Ops)
+			wrong.Ops[i] = o
+			all[what+" "+o.Out] = &wrong
+		}
+		if len(o.Then) > 0 {
+			change("no function of", schedule.Linear(o.Out, o.In[0], o.In[1]))
+		}
+		for _, t := range p.Tensors {
+			if t.Name != o.In[1] && !p.Result(t.Name) && slices.EqualFunc(t.Axes, p.Tensor(o.In[1]).Axes,
+				func(a, b schedule.Axis) bool { return a.Extent == b.Extent }) {
+				change("the weight "+t.Name+" of", schedule.Linear(o.Out, o.In[0], t.Name, o.Then...))
+			}
+		}
+	}
+	return all
+}
+
+// TestRoundedOnce: the input as the residual of a gated layer leaves results that are rounded once, and the same on a
+// device.
+func TestRoundedOnce(t *testing.T) {
+	p := chain("A[mK] Up[fK] Gate[fK] Down[Kf] X[mK]", up, gates, down)
+	for _, typ := range []driver.Type{driver.BF16, driver.FP16, driver.FP32} {
+		p.Type = typ
+		if err := p.Check(); err != nil {
+			t.Fatal(err)
+		}
+		in := inputs(p, false)
+		want, got := p.Results(in, false)["X"].Want, p.onDevice(in)["X"]
+		for i, x := range got {
+			if !p.Exact() || float64(x) != want[i] {
+				t.Fatalf("%s, exact %t: element %d is %g, want %g", typ, p.Exact(), i, x, want[i])
+			}
+		}
+	}
+}
