@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgather"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgather.Program, allgather.Schedule, allgather.New, (*allgather.Plan).Bind)
+var testProgram = harness.Of(&allgather.Program, schedules.AllGather, allgather.New, (*allgather.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.
 func TestProgram(t *testing.T) { programtest.Run(t, testProgram) }

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgathergateup"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgathergateup.Program, allgathergateup.Schedule, allgathergateup.New,
+var testProgram = harness.Of(&allgathergateup.Program, schedules.AllGatherGateUp, allgathergateup.New,
 	(*allgathergateup.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

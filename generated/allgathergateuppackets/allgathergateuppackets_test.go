@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"ovgen/generated/allgathergateuppackets"
+	_ "ovgen/generated/host"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgathergateuppackets.Program, allgathergateuppackets.Schedule,
+var testProgram = harness.Of(&allgathergateuppackets.Program, schedules.AllGatherGateUpPackets,
 	allgathergateuppackets.New, (*allgathergateuppackets.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

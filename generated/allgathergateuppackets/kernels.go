@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed allgathergateuppackets_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathergateuppackets",
 	Source:  "e175fc0b8731532dbc07afaf54f4315c36ba7081265d71d62a969466ba2b36a3",

@@ -10,32 +10,13 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 )
-
-// Schedule is what the package was generated from.
-var Schedule = schedule.Schedule{
-	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("K")}},
-		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K")}},
-		{Name: "B2", Axes: []schedule.Axis{schedule.Dim("N2"), schedule.Dim("K")}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N")}},
-		{Name: "C2", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N2")}},
-		{Name: "Gathered", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("K")}},
-	},
-	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
-		{Out: "C2", In: []string{"A", "B2"}, Index: "mk,nk->mn"},
-		{Out: "Gathered", In: []string{"A"}, Index: "...->..."},
-	},
-	Moves: []schedule.Move{{Of: "A", Way: schedule.PushGather{}}},
-}
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgathergateuppackets",
-	Hash:     "6fb5a49c77fd2514469fe7d5afed04cad8d45ee2ae47a34cc9f542ccab538334",
-	Proof:    "proven for D = 1..8, stamp 9866e93bab71ed12",
+	Hash:     "6179f3a1af21e5f6a8633d471b92294f9fa99e838668e9de90b15bc08896fce6",
+	Proof:    "proven for D = 1..8, stamp 03ce078be22beb59",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherinplace"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherinplace.Program, allgatherinplace.Schedule, allgatherinplace.New,
+var testProgram = harness.Of(&allgatherinplace.Program, schedules.AllGatherInPlace, allgatherinplace.New,
 	(*allgatherinplace.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

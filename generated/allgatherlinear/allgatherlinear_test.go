@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlinear"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlinear.Program, allgatherlinear.Schedule, allgatherlinear.New,
+var testProgram = harness.Of(&allgatherlinear.Program, schedules.AllGatherLinear, allgatherlinear.New,
 	(*allgatherlinear.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlinearbalanced"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlinearbalanced.Program, allgatherlinearbalanced.Schedule,
+var testProgram = harness.Of(&allgatherlinearbalanced.Program, schedules.AllGatherLinearBalanced,
 	allgatherlinearbalanced.New, (*allgatherlinearbalanced.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlinearbalancedonce"
+	_ "ovgen/generated/host"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlinearbalancedonce.Program, allgatherlinearbalancedonce.Schedule,
+var testProgram = harness.Of(&allgatherlinearbalancedonce.Program, schedules.AllGatherLinearBalancedOnce,
 	allgatherlinearbalancedonce.New, (*allgatherlinearbalancedonce.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -23,7 +23,7 @@ var table = kernels.Table{
 //go:embed allgatherlinearbalancedonce_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearbalancedonce",
 	Source:  "9b3069d6a22c38ded8d11ec403a08920413386bbf8c37339bb2d1ca10b776bbe",

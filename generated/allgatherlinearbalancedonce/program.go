@@ -10,31 +10,13 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 )
-
-// Schedule is what the package was generated from.
-var Schedule = schedule.Schedule{
-	Tensors: []schedule.Tensor{
-		{Name: "A",
-			Axes: []schedule.Axis{schedule.Dim("M",
-				schedule.Split{Kind: "DIDx", Count: "D", Uneven: true, Balanced: true}), schedule.Dim("K")}},
-		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K")}},
-		{Name: "Bias", Axes: []schedule.Axis{schedule.Dim("N")}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("N")}},
-	},
-	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn",
-			Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
-	},
-	Moves: []schedule.Move{{Of: "A", Way: schedule.Pull{Once: true, By: "one kernel"}}},
-}
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearbalancedonce",
-	Hash:     "4eb171fd1331a71316cca5eea9f83cdc17283ca1f637287d24e4f329de012c25",
-	Proof:    "proven for D = 1..8, stamp 9d3311461bfa5394",
+	Hash:     "a0a24b933e1bc5a54514f818050fea48c1b5de5f2e2c13e51319d89a6fd01fb9",
+	Proof:    "proven for D = 1..8, stamp c1414e87602ff4d3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},

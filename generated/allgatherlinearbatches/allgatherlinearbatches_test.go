@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlinearbatches"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlinearbatches.Program, allgatherlinearbatches.Schedule,
+var testProgram = harness.Of(&allgatherlinearbatches.Program, schedules.AllGatherLinearBatches,
 	allgatherlinearbatches.New, (*allgatherlinearbatches.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

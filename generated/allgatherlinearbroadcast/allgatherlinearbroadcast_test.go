@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlinearbroadcast"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlinearbroadcast.Program, allgatherlinearbroadcast.Schedule,
+var testProgram = harness.Of(&allgatherlinearbroadcast.Program, schedules.AllGatherLinearBroadcast,
 	allgatherlinearbroadcast.New, (*allgatherlinearbroadcast.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -9,29 +9,13 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 )
-
-// Schedule is what the package was generated from.
-var Schedule = schedule.Schedule{
-	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("K")}},
-		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K")}},
-		{Name: "Bias", Axes: []schedule.Axis{schedule.Dim("N")}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N")}},
-	},
-	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn",
-			Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
-	},
-	Moves: []schedule.Move{{Of: "A", Way: schedule.Broadcast{}}},
-}
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearbroadcast",
-	Hash:    "552c88cf48ce8bfc6be478a8557d9995a429a582305d6859b7d873877a212dc5",
-	Proof:   "proven for D = 1..8, stamp 3400eef706e28a82",
+	Hash:    "ebb9c2b8b682bae8b148898121b724c0f700b07522eb0ce28b90da8868243b50",
+	Proof:   "proven for D = 1..8, stamp 1b69b08d292e4e0e",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},

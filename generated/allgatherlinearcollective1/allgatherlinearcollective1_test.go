@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlinearcollective1"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlinearcollective1.Program, allgatherlinearcollective1.Schedule,
+var testProgram = harness.Of(&allgatherlinearcollective1.Program, schedules.AllGatherLinearCollective1,
 	allgatherlinearcollective1.New, (*allgatherlinearcollective1.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

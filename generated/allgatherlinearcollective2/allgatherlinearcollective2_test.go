@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlinearcollective2"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlinearcollective2.Program, allgatherlinearcollective2.Schedule,
+var testProgram = harness.Of(&allgatherlinearcollective2.Program, schedules.AllGatherLinearCollective2,
 	allgatherlinearcollective2.New, (*allgatherlinearcollective2.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlinearcollective8"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlinearcollective8.Program, allgatherlinearcollective8.Schedule,
+var testProgram = harness.Of(&allgatherlinearcollective8.Program, schedules.AllGatherLinearCollective8,
 	allgatherlinearcollective8.New, (*allgatherlinearcollective8.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlinearcopied"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlinearcopied.Program, allgatherlinearcopied.Schedule, allgatherlinearcopied.New,
+var testProgram = harness.Of(&allgatherlinearcopied.Program, schedules.AllGatherLinearCopied, allgatherlinearcopied.New,
 	(*allgatherlinearcopied.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlinearfused"
+	_ "ovgen/generated/host"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlinearfused.Program, allgatherlinearfused.Schedule, allgatherlinearfused.New,
+var testProgram = harness.Of(&allgatherlinearfused.Program, schedules.AllGatherLinearFused, allgatherlinearfused.New,
 	(*allgatherlinearfused.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

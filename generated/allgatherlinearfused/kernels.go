@@ -23,7 +23,7 @@ var table = kernels.Table{
 //go:embed allgatherlinearfused_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearfused",
 	Source:  "7918525e3de0eb522fa88bc8e85b965e0350cb8b5a4a40067f62f8d8735f74cd",

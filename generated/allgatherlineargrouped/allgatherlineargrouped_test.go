@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlineargrouped"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlineargrouped.Program, allgatherlineargrouped.Schedule,
+var testProgram = harness.Of(&allgatherlineargrouped.Program, schedules.AllGatherLinearGrouped,
 	allgatherlineargrouped.New, (*allgatherlineargrouped.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlinearhandlesinloop"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlinearhandlesinloop.Program, allgatherlinearhandlesinloop.Schedule,
+var testProgram = harness.Of(&allgatherlinearhandlesinloop.Program, schedules.AllGatherLinearHandlesInLoop,
 	allgatherlinearhandlesinloop.New, (*allgatherlinearhandlesinloop.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

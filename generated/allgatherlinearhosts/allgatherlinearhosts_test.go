@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlinearhosts"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlinearhosts.Program, allgatherlinearhosts.Schedule, allgatherlinearhosts.New,
+var testProgram = harness.Of(&allgatherlinearhosts.Program, schedules.AllGatherLinearHosts, allgatherlinearhosts.New,
 	(*allgatherlinearhosts.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlinearkernels"
+	_ "ovgen/generated/host"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlinearkernels.Program, allgatherlinearkernels.Schedule,
+var testProgram = harness.Of(&allgatherlinearkernels.Program, schedules.AllGatherLinearKernels,
 	allgatherlinearkernels.New, (*allgatherlinearkernels.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -23,7 +23,7 @@ var table = kernels.Table{
 //go:embed allgatherlinearkernels_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearkernels",
 	Source:  "cd8cd0b2f9adc86ff57ec90ee6a608cbd3d8eee3a050de96054afdde3b71cf4a",

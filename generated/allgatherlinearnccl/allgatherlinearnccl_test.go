@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlinearnccl"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlinearnccl.Program, allgatherlinearnccl.Schedule, allgatherlinearnccl.New,
+var testProgram = harness.Of(&allgatherlinearnccl.Program, schedules.AllGatherLinearNCCL, allgatherlinearnccl.New,
 	(*allgatherlinearnccl.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlinearnccl4"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlinearnccl4.Program, allgatherlinearnccl4.Schedule, allgatherlinearnccl4.New,
+var testProgram = harness.Of(&allgatherlinearnccl4.Program, schedules.AllGatherLinearNCCL4, allgatherlinearnccl4.New,
 	(*allgatherlinearnccl4.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

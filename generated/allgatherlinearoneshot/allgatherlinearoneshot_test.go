@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlinearoneshot"
+	_ "ovgen/generated/host"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlinearoneshot.Program, allgatherlinearoneshot.Schedule,
+var testProgram = harness.Of(&allgatherlinearoneshot.Program, schedules.AllGatherLinearOneShot,
 	allgatherlinearoneshot.New, (*allgatherlinearoneshot.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -22,7 +22,7 @@ var table = kernels.Table{
 //go:embed allgatherlinearoneshot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearoneshot",
 	Source:  "22c9712d8096d1174ce7fef0ac2b40f179d8e79074dbecc5c3b8418d9d582c27",

@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed allgatherlinearpackets_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearpackets",
 	Source:  "433cf86aa195f57e82b83d276fa6d1b3d10e1c741ef7a3e4a4c52716fb543373",

@@ -10,29 +10,13 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 )
-
-// Schedule is what the package was generated from.
-var Schedule = schedule.Schedule{
-	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("K")}},
-		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K")}},
-		{Name: "Bias", Axes: []schedule.Axis{schedule.Dim("N")}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N")}},
-	},
-	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn",
-			Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
-	},
-	Moves: []schedule.Move{{Of: "A", Way: schedule.PushGather{}}},
-}
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearpackets",
-	Hash:     "4af78149cf1d556071d352ed21189dcb83c34e7b6a85787fcca7b508dbb94544",
-	Proof:    "proven for D = 1..8, stamp e2c332a38f38aa24",
+	Hash:     "bcc5695d3d7864bf05eec48bb82c099ccabf3d1e0bb03cc72147fc337b9faeda",
+	Proof:    "proven for D = 1..8, stamp 10006b7dcabe38c4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlinearparts"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlinearparts.Program, allgatherlinearparts.Schedule, allgatherlinearparts.New,
+var testProgram = harness.Of(&allgatherlinearparts.Program, schedules.AllGatherLinearParts, allgatherlinearparts.New,
 	(*allgatherlinearparts.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -9,29 +9,13 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 )
-
-// Schedule is what the package was generated from.
-var Schedule = schedule.Schedule{
-	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("K")}},
-		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K")}},
-		{Name: "Bias", Axes: []schedule.Axis{schedule.Dim("N")}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N")}},
-	},
-	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn",
-			Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
-	},
-	Moves: []schedule.Move{{Of: "A", Way: schedule.Pull{Parts: 2}}},
-}
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearparts",
-	Hash:    "fc230ca4cb28456848cd2c0656923368d90e2b012eb365cb179f487acd692cc2",
-	Proof:   "proven for D = 1..8, stamp da2df6b2008d51eb",
+	Hash:    "6749756f7be0e7a0fbdfe7786e07b313a93cd096674602f204664dd96b693e14",
+	Proof:   "proven for D = 1..8, stamp 52f1b0982d4b49c2",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 2}},

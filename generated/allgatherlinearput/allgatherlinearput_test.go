@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlinearput"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlinearput.Program, allgatherlinearput.Schedule, allgatherlinearput.New,
+var testProgram = harness.Of(&allgatherlinearput.Program, schedules.AllGatherLinearPut, allgatherlinearput.New,
 	(*allgatherlinearput.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

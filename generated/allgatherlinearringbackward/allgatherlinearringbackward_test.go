@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlinearringbackward"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlinearringbackward.Program, allgatherlinearringbackward.Schedule,
+var testProgram = harness.Of(&allgatherlinearringbackward.Program, schedules.AllGatherLinearRingBackward,
 	allgatherlinearringbackward.New, (*allgatherlinearringbackward.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlinearringboth"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlinearringboth.Program, allgatherlinearringboth.Schedule,
+var testProgram = harness.Of(&allgatherlinearringboth.Program, schedules.AllGatherLinearRingBoth,
 	allgatherlinearringboth.New, (*allgatherlinearringboth.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

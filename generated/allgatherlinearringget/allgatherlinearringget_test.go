@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlinearringget"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlinearringget.Program, allgatherlinearringget.Schedule,
+var testProgram = harness.Of(&allgatherlinearringget.Program, schedules.AllGatherLinearRingGet,
 	allgatherlinearringget.New, (*allgatherlinearringget.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

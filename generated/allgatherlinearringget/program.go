@@ -9,29 +9,13 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 )
-
-// Schedule is what the package was generated from.
-var Schedule = schedule.Schedule{
-	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("K")}},
-		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K")}},
-		{Name: "Bias", Axes: []schedule.Axis{schedule.Dim("N")}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N")}},
-	},
-	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn",
-			Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
-	},
-	Moves: []schedule.Move{{Of: "A", Way: schedule.Ring{WithStep: true}}},
-}
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringget",
-	Hash:    "60a5f5543fa4a1aef8cfe0a55878e4a214bc36b666abab08f349d2e52c7c8b0e",
-	Proof:   "proven for D = 1..8, stamp ed4faac76e61aec1",
+	Hash:    "a47d8b9b11d0d280f57e295d275ce710ec9b7558308a007bc4ae4c28c66970fa",
+	Proof:   "proven for D = 1..8, stamp 6b901833f905b09a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Ring:    true,
 	Extents: []string{"M", "K", "N"},

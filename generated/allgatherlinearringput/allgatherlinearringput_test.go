@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlinearringput"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlinearringput.Program, allgatherlinearringput.Schedule,
+var testProgram = harness.Of(&allgatherlinearringput.Program, schedules.AllGatherLinearRingPut,
 	allgatherlinearringput.New, (*allgatherlinearringput.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlinearstartinloop"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlinearstartinloop.Program, allgatherlinearstartinloop.Schedule,
+var testProgram = harness.Of(&allgatherlinearstartinloop.Program, schedules.AllGatherLinearStartInLoop,
 	allgatherlinearstartinloop.New, (*allgatherlinearstartinloop.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -203,7 +203,8 @@ struct tiles_code {
   enum {
     together = Sizes::together,
     subtiles = together ? 1 : 2,  // of 64 rows, that one warpgroup makes
-    releases = together ? 2 : 1,  // of a stage by each block of the cluster
+    makers = together ? 2 : 1,  // of a tile, warpgroups
+    releases = 4 * makers,  // of a stage by each block of the cluster: a warp waits for its own products
     a_bytes = tall * deep * 2, b_bytes = wide * deep * 2, stage_bytes = a_bytes + b_bytes, boxes = Sizes::boxes,
   };
 
@@ -435,8 +436,8 @@ struct tiles_code {
         }
         multiply_end();
         multiplied<1>();
-        if (k > 0 && thread < cluster) {
-          barrier_arrive(m.empty + 8 * before, thread);
+        if (k > 0 && thread % 32 < cluster) {
+          barrier_arrive(m.empty + 8 * before, thread % 32);
         }
         before = at.stage;
         at.next();
@@ -457,8 +458,8 @@ struct tiles_code {
           asm volatile("" : "+f"(d[s][j]));  // the numbers are final from here on
         }
       }
-      if (thread < cluster) {
-        barrier_arrive(m.empty + 8 * before, thread);
+      if (thread % 32 < cluster) {
+        barrier_arrive(m.empty + 8 * before, thread % 32);
       }
       if (!ahead) {
         load_bias<E>(p, bias, tile.column);
@@ -467,8 +468,10 @@ struct tiles_code {
       const bool last = i + stride >= tiles;
       const unsigned apart = last ? (unsigned)stage_bytes : (unsigned)box_bytes;
       const unsigned to = last ? m.ring + half * box_bytes : m.box + (group - 1) * boxes * box_bytes;
-      if (last) {
-        meet(group, 128);
+      if (!together && last && number > 1) {
+        meet(5, 256);  // the tile before it is made, and reads the ring no more
+      } else if (!together && !last && i + 2 * stride >= tiles) {
+        arrive(5, 256);
       }
 #pragma unroll
       for (unsigned s = 0; s < subtiles; s++) {

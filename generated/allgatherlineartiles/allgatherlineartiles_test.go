@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherlineartiles"
+	_ "ovgen/generated/host"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherlineartiles.Program, allgatherlineartiles.Schedule, allgatherlineartiles.New,
+var testProgram = harness.Of(&allgatherlineartiles.Program, schedules.AllGatherLinearTiles, allgatherlineartiles.New,
 	(*allgatherlineartiles.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

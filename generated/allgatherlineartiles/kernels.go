@@ -31,10 +31,10 @@ var table = kernels.Table{
 //go:embed allgatherlineartiles_sm90a.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlineartiles",
-	Source:  "24cff703c5d63f3badde7d617aa50e89af43088686c8a195743aecbe26ad8bd3",
+	Source:  "e2047a1a800f54fce39cb81cf0bbdd4f3f8fdb5b25f12c14438c5d4477172fbc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

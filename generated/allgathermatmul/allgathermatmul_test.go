@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgathermatmul"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgathermatmul.Program, allgathermatmul.Schedule, allgathermatmul.New,
+var testProgram = harness.Of(&allgathermatmul.Program, schedules.AllGatherMatmul, allgathermatmul.New,
 	(*allgathermatmul.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgathernccl"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgathernccl.Program, allgathernccl.Schedule, allgathernccl.New,
+var testProgram = harness.Of(&allgathernccl.Program, schedules.AllGatherNCCL, allgathernccl.New,
 	(*allgathernccl.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -17,5 +17,5 @@
 // NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp bc1dc8cbd1ef0d78.
+// Proof: proven for D = 1..8, stamp 2dd4338e20ea2174.
 package allgathernccl

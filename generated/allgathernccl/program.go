@@ -10,26 +10,13 @@ import (
 	"ovgen/runtime/group"
 	_ "ovgen/runtime/nccl"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 )
-
-// Schedule is what the package was generated from.
-var Schedule = schedule.Schedule{
-	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("N")}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("N")}},
-	},
-	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A"}, Index: "...->..."},
-	},
-	Moves: []schedule.Move{{Of: "A", Way: schedule.NCCL{}}},
-}
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgathernccl",
-	Hash:    "86c090bc7b8ade2aa0b2f332ad38eb8e0dce1875ec55d85cfad1d280018ba382",
-	Proof:   "proven for D = 1..8, stamp bc1dc8cbd1ef0d78",
+	Hash:    "4dcc4ce2fdaf9170f4fc39442ff0d1b09ff90e7abde7ebfb5ea6776bf56cbf01",
+	Proof:   "proven for D = 1..8, stamp 2dd4338e20ea2174",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

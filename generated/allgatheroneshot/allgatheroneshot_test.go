@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatheroneshot"
+	_ "ovgen/generated/host"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatheroneshot.Program, allgatheroneshot.Schedule, allgatheroneshot.New,
+var testProgram = harness.Of(&allgatheroneshot.Program, schedules.AllGatherOneShot, allgatheroneshot.New,
 	(*allgatheroneshot.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

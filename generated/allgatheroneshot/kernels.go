@@ -22,7 +22,7 @@ var table = kernels.Table{
 //go:embed allgatheroneshot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatheroneshot",
 	Source:  "878406bdb0eee6ddce3ea0fcdb2ef9e64b112df8862667bc5a338642d0184b2f",

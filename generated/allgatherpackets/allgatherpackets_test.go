@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherpackets"
+	_ "ovgen/generated/host"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherpackets.Program, allgatherpackets.Schedule, allgatherpackets.New,
+var testProgram = harness.Of(&allgatherpackets.Program, schedules.AllGatherPackets, allgatherpackets.New,
 	(*allgatherpackets.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

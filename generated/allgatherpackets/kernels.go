@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed allgatherpackets_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherpackets",
 	Source:  "afa2c0f40008aafbbb043352500cf9e252088a74d0b6f1dfcb939a230b8898bc",

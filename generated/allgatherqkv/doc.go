@@ -39,5 +39,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp d5ed7be12b9f1ce8.
+// Proof: proven for D = 1..8, stamp 80dbf7119a5a2b3d.
 package allgatherqkv

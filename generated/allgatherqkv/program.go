@@ -9,32 +9,13 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 )
-
-// Schedule is what the package was generated from.
-var Schedule = schedule.Schedule{
-	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("K")}},
-		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K")}},
-		{Name: "B2", Axes: []schedule.Axis{schedule.Dim("N2"), schedule.Dim("K")}},
-		{Name: "B3", Axes: []schedule.Axis{schedule.Dim("N3"), schedule.Dim("K")}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N")}},
-		{Name: "C2", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N2")}},
-		{Name: "C3", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N3")}},
-	},
-	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
-		{Out: "C2", In: []string{"A", "B2"}, Index: "mk,nk->mn"},
-		{Out: "C3", In: []string{"A", "B3"}, Index: "mk,nk->mn"},
-	},
-}
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherqkv",
-	Hash:    "7dc6830db22efaf387aafd5a04ceab0a93476b1115f3b1c92fa015a8743c6bbd",
-	Proof:   "proven for D = 1..8, stamp d5ed7be12b9f1ce8",
+	Hash:    "8392b437b42610d43f41fea9de31999f2119587d3bb65eeedf468508af9b3fc0",
+	Proof:   "proven for D = 1..8, stamp 80dbf7119a5a2b3d",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherqkvpackets"
+	_ "ovgen/generated/host"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherqkvpackets.Program, allgatherqkvpackets.Schedule, allgatherqkvpackets.New,
+var testProgram = harness.Of(&allgatherqkvpackets.Program, schedules.AllGatherQKVPackets, allgatherqkvpackets.New,
 	(*allgatherqkvpackets.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

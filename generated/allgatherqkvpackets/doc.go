@@ -32,5 +32,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatherqkvpackets.cu.
 //
-// Proof: proven for D = 1..8, stamp 14f0e11a25818edb.
+// Proof: proven for D = 1..8, stamp eb54dc4983b98dd9.
 package allgatherqkvpackets

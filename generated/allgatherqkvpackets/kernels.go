@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed allgatherqkvpackets_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherqkvpackets",
 	Source:  "5dc5f195b4143511f0e08b761b95c0aa10e6f85507b9ba22a4447f7c9ad2cae4",

@@ -10,33 +10,13 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 )
-
-// Schedule is what the package was generated from.
-var Schedule = schedule.Schedule{
-	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("K")}},
-		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K")}},
-		{Name: "B2", Axes: []schedule.Axis{schedule.Dim("N2"), schedule.Dim("K")}},
-		{Name: "B3", Axes: []schedule.Axis{schedule.Dim("N3"), schedule.Dim("K")}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N")}},
-		{Name: "C2", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N2")}},
-		{Name: "C3", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N3")}},
-	},
-	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
-		{Out: "C2", In: []string{"A", "B2"}, Index: "mk,nk->mn"},
-		{Out: "C3", In: []string{"A", "B3"}, Index: "mk,nk->mn"},
-	},
-	Moves: []schedule.Move{{Of: "A", Way: schedule.PushGather{}}},
-}
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherqkvpackets",
-	Hash:     "3dd0981ac0987e84fed8371925d7992c04097cb565b8597f78fbd0fa48de4f29",
-	Proof:    "proven for D = 1..8, stamp 14f0e11a25818edb",
+	Hash:     "739be9c4760875681a4e58e70ac5630fb71a08e1af97ebfa301c6b24b31d3457",
+	Proof:    "proven for D = 1..8, stamp eb54dc4983b98dd9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "N3"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

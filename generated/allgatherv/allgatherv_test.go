@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherv"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherv.Program, allgatherv.Schedule, allgatherv.New, (*allgatherv.Plan).Bind)
+var testProgram = harness.Of(&allgatherv.Program, schedules.AllGatherV, allgatherv.New, (*allgatherv.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.
 func TestProgram(t *testing.T) { programtest.Run(t, testProgram) }

@@ -27,5 +27,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp bd7d51a257898e54.
+// Proof: proven for D = 1..8, stamp a723a38e518f840e.
 package allgatherv

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgathervpadded"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgathervpadded.Program, allgathervpadded.Schedule, allgathervpadded.New,
+var testProgram = harness.Of(&allgathervpadded.Program, schedules.AllGatherVPadded, allgathervpadded.New,
 	(*allgathervpadded.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allgatherweightlinear"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allgatherweightlinear.Program, allgatherweightlinear.Schedule, allgatherweightlinear.New,
+var testProgram = harness.Of(&allgatherweightlinear.Program, schedules.AllGatherWeightLinear, allgatherweightlinear.New,
 	(*allgatherweightlinear.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

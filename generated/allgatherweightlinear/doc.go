@@ -30,5 +30,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp d3bb607c73b71c29.
+// Proof: proven for D = 1..8, stamp a4a803907ab05d8d.
 package allgatherweightlinear

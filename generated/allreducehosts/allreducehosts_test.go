@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"ovgen/generated/allreducehosts"
+	_ "ovgen/generated/host"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allreducehosts.Program, allreducehosts.Schedule, allreducehosts.New,
+var testProgram = harness.Of(&allreducehosts.Program, schedules.AllReduceHosts, allreducehosts.New,
 	(*allreducehosts.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

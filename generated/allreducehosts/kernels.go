@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed allreducehosts_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducehosts",
 	Source:  "89cbb901a04fe5d4d8b1d06db774d0238f478610d357fd4c0b698455c5fdc0c8",

@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"ovgen/generated/allreduceinplace"
+	_ "ovgen/generated/host"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allreduceinplace.Program, allreduceinplace.Schedule, allreduceinplace.New,
+var testProgram = harness.Of(&allreduceinplace.Program, schedules.AllReduceInPlace, allreduceinplace.New,
 	(*allreduceinplace.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

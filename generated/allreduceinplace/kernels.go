@@ -25,7 +25,7 @@ var table = kernels.Table{
 //go:embed allreduceinplace_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreduceinplace",
 	Source:  "3cc20e0b7655c179008d4f3657be50c1310d6c344ee6894e28f9952057064bf7",

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/allreducenccl"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allreducenccl.Program, allreducenccl.Schedule, allreducenccl.New,
+var testProgram = harness.Of(&allreducenccl.Program, schedules.AllReduceNCCL, allreducenccl.New,
 	(*allreducenccl.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

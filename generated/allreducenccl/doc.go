@@ -17,5 +17,5 @@
 // NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this
 // package.
 //
-// Proof: proven for D = 1..8, stamp fe31b7c8059913f7.
+// Proof: proven for D = 1..8, stamp dc543f18db0d7613.
 package allreducenccl

@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"ovgen/generated/allreduceoneshot"
+	_ "ovgen/generated/host"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allreduceoneshot.Program, allreduceoneshot.Schedule, allreduceoneshot.New,
+var testProgram = harness.Of(&allreduceoneshot.Program, schedules.AllReduceOneShot, allreduceoneshot.New,
 	(*allreduceoneshot.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"ovgen/generated/allreducepackets"
+	_ "ovgen/generated/host"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allreducepackets.Program, allreducepackets.Schedule, allreducepackets.New,
+var testProgram = harness.Of(&allreducepackets.Program, schedules.AllReducePackets, allreducepackets.New,
 	(*allreducepackets.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

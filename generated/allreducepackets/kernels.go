@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed allreducepackets_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducepackets",
 	Source:  "05a4beea62697375e0533a9bc01c3c645fc89035fb1da5a6b947f7260617b3cb",

@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"ovgen/generated/allreducepush"
+	_ "ovgen/generated/host"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allreducepush.Program, allreducepush.Schedule, allreducepush.New,
+var testProgram = harness.Of(&allreducepush.Program, schedules.AllReducePush, allreducepush.New,
 	(*allreducepush.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

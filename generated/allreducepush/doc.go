@@ -23,5 +23,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allreducepush.cu.
 //
-// Proof: proven for D = 1..8, stamp 301e7fe195e2734d.
+// Proof: proven for D = 1..8, stamp 3e8690db2d023123.
 package allreducepush

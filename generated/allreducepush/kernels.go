@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed allreducepush_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducepush",
 	Source:  "b6fc1c31afeb57262208080a0c8cc7b099bd6305a26a984cd92a51a4ebe4fce9",

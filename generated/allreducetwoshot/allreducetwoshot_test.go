@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"ovgen/generated/allreducetwoshot"
+	_ "ovgen/generated/host"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&allreducetwoshot.Program, allreducetwoshot.Schedule, allreducetwoshot.New,
+var testProgram = harness.Of(&allreducetwoshot.Program, schedules.AllReduceTwoShot, allreducetwoshot.New,
 	(*allreducetwoshot.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

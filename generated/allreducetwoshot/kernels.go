@@ -25,7 +25,7 @@ var table = kernels.Table{
 //go:embed allreducetwoshot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
 	Source:  "309d61607130508c95ccf85ef6f5d0786f9fdf7f6c460158477491fd72e92676",

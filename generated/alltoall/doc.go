@@ -25,5 +25,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp a5ccab27be75f2ce.
+// Proof: proven for D = 1..8, stamp 45d3cc76dd238e19.
 package alltoall

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/alltoallcolumns"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&alltoallcolumns.Program, alltoallcolumns.Schedule, alltoallcolumns.New,
+var testProgram = harness.Of(&alltoallcolumns.Program, schedules.AllToAllColumns, alltoallcolumns.New,
 	(*alltoallcolumns.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

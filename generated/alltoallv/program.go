@@ -9,29 +9,13 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 )
-
-// Schedule is what the package was generated from.
-var Schedule = schedule.Schedule{
-	Tensors: []schedule.Tensor{
-		{Name: "A",
-			Axes: []schedule.Axis{schedule.Dim("D", schedule.Split{Kind: "DIDx", Count: "D", Uneven: true}),
-				schedule.Dim("D"), schedule.Dim("M")}},
-		{Name: "C",
-			Axes: []schedule.Axis{schedule.Dim("D"),
-				schedule.Dim("D", schedule.Split{Kind: "DIDx", Count: "D", Uneven: true}), schedule.Dim("M")}},
-	},
-	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A"}, Index: "...->..."},
-	},
-}
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "alltoallv",
-	Hash:    "823fa76d650a692a346d152b6ce75f6544085a3763dc4b7c45ee8abcdbd557da",
-	Proof:   "proven for D = 1..8, stamp 4c7b037a63b54655",
+	Hash:    "a4883645fa4da1f8a0b06f17e53962956969edaadbdc6cc9da2550607d73e5f0",
+	Proof:   "proven for D = 1..8, stamp 60fddd1f0eb331e9",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M"},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},

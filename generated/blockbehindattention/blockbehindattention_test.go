@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"ovgen/generated/blockbehindattention"
+	_ "ovgen/generated/host"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&blockbehindattention.Program, blockbehindattention.Schedule, blockbehindattention.New,
+var testProgram = harness.Of(&blockbehindattention.Program, schedules.BlockBehindAttention, blockbehindattention.New,
 	(*blockbehindattention.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -2,9 +2,9 @@
 
 // Package blockbehindattention is a layer of Llama from the attention's output to the next residual, in one host
 // program and one graph: the row-parallel projection and its reduce-scatter with the residual, the norm of each
-// rank's own rows, the gather of what that leaves, and the gated MLP with the second residual. The norm comes
-// before the gather, so each rank norms its share of the rows once. Between the two sums no rank waits for anything
-// but rows: it multiplies a peer's rows as soon as that peer has summed and normed them.
+// rank's own rows, the gather of the normed rows, and the gated MLP with the second residual. The norm comes before
+// the gather, so each rank norms its share of the rows once. Between the two sums no rank waits for anything but
+// rows: it multiplies a peer's rows as soon as that peer has summed and normed them.
 //
 // The schedule:
 //
@@ -72,5 +72,5 @@
 // kernels are in blockbehindattention.cu. Functions: add(Residual) of R, add(R) of C by the kernel that sums;
 // rmsnorm(Norm) of X, swiglu(U) of G by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 81744e6178059a62.
+// Proof: proven for D = 1..8, stamp 4f43726b2dc61e66.
 package blockbehindattention

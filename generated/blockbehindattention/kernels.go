@@ -23,7 +23,7 @@ var table = kernels.Table{
 //go:embed blockbehindattention_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattention",
 	Source:  "2c6447950eb18c3dade602780ae057c7bda860986217f5e27ffde5eadb85ae55",

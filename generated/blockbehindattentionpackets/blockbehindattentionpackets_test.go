@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"ovgen/generated/blockbehindattentionpackets"
+	_ "ovgen/generated/host"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&blockbehindattentionpackets.Program, blockbehindattentionpackets.Schedule,
+var testProgram = harness.Of(&blockbehindattentionpackets.Program, schedules.BlockBehindAttentionPackets,
 	blockbehindattentionpackets.New, (*blockbehindattentionpackets.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -55,5 +55,5 @@
 // Functions: add(Residual) of R, add(R) of C by the kernel that sums; rmsnorm(Norm) of X, swiglu(U) of G by a
 // kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp c160f09db45448b0.
+// Proof: proven for D = 1..8, stamp 4d0a2dd3888ee3c0.
 package blockbehindattentionpackets

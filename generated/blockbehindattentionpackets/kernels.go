@@ -24,7 +24,7 @@ var table = kernels.Table{
 //go:embed blockbehindattentionpackets_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentionpackets",
 	Source:  "d8929d9e8b5364bea702c1b3db440981d8a3aaf772db88bc80f26c9f9a16397d",

@@ -9,25 +9,13 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 )
-
-// Schedule is what the package was generated from.
-var Schedule = schedule.Schedule{
-	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("N")}, Root: true},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("N")}},
-	},
-	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A"}, Index: "...->..."},
-	},
-}
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "broadcast",
-	Hash:    "d1ac4303fe584c322f805bca171489bbc65ceba464bba577b063299a82a75569",
-	Proof:   "proven for D = 1..8, stamp 43000cb48e39f290",
+	Hash:    "0222208340ff960326260bcfd1b7dba7596e53ba8baf44910a9b21b12b4ae985",
+	Proof:   "proven for D = 1..8, stamp cbf39dabbf68be0f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/columnparallelqkv"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&columnparallelqkv.Program, columnparallelqkv.Schedule, columnparallelqkv.New,
+var testProgram = harness.Of(&columnparallelqkv.Program, schedules.ColumnParallelQKV, columnparallelqkv.New,
 	(*columnparallelqkv.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/columnweightgradient"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&columnweightgradient.Program, columnweightgradient.Schedule, columnweightgradient.New,
+var testProgram = harness.Of(&columnweightgradient.Program, schedules.ColumnWeightGradient, columnweightgradient.New,
 	(*columnweightgradient.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -9,26 +9,13 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 )
-
-// Schedule is what the package was generated from.
-var Schedule = schedule.Schedule{
-	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("N")}},
-		{Name: "B", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("K")}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K")}},
-	},
-	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A", "B"}, Index: "mn,mk->nk"},
-	},
-}
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "columnweightgradient",
-	Hash:    "c1f1496e7d3398684163890244004e1d03bb7b081d2467f21b470198fb5ea6b5",
-	Proof:   "proven for D = 1..8, stamp 3a2a2fd21c436fb0",
+	Hash:    "ac93b4571d6ac0fa29ff9c585ec6fe8a803586b7fd9feb4dbe0600274efde7c1",
+	Proof:   "proven for D = 1..8, stamp 70d1b0708e27f070",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

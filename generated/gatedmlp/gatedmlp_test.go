@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"ovgen/generated/gatedmlp"
+	_ "ovgen/generated/host"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&gatedmlp.Program, gatedmlp.Schedule, gatedmlp.New, (*gatedmlp.Plan).Bind)
+var testProgram = harness.Of(&gatedmlp.Program, schedules.GatedMLP, gatedmlp.New, (*gatedmlp.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.
 func TestProgram(t *testing.T) { programtest.Run(t, testProgram) }

@@ -22,7 +22,7 @@ var table = kernels.Table{
 //go:embed gatedmlp_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlp",
 	Source:  "d8cc4a1b75d2b63cb652c85992ed119bd66cb6a879f93a4d0a48167c45577e69",

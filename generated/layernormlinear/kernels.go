@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed layernormlinear_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "layernormlinear",
 	Source:  "e8274c8bdde51e7dc19f03104acf9689dae82e62639af8fe3ba1d826e2b7b4a8",

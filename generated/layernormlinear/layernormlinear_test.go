@@ -5,14 +5,16 @@ package layernormlinear_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/layernormlinear"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&layernormlinear.Program, layernormlinear.Schedule, layernormlinear.New,
+var testProgram = harness.Of(&layernormlinear.Program, schedules.LayerNormLinear, layernormlinear.New,
 	(*layernormlinear.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

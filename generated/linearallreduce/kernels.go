@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed linearallreduce_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreduce",
 	Source:  "0911e381180b770233890429ba79262f0b365dc4e891e43da351431ce75988e2",

@@ -5,14 +5,16 @@ package linearallreduce_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/linearallreduce"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&linearallreduce.Program, linearallreduce.Schedule, linearallreduce.New,
+var testProgram = harness.Of(&linearallreduce.Program, schedules.LinearAllReduce, linearallreduce.New,
 	(*linearallreduce.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed linearallreducehosts_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducehosts",
 	Source:  "fd27b41bc5be961d8d20fafb588ca8a563d6ee2e18bc91b64081a1e92ea703c0",

@@ -5,14 +5,16 @@ package linearallreducehosts_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/linearallreducehosts"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&linearallreducehosts.Program, linearallreducehosts.Schedule, linearallreducehosts.New,
+var testProgram = harness.Of(&linearallreducehosts.Program, schedules.LinearAllReduceHosts, linearallreducehosts.New,
 	(*linearallreducehosts.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

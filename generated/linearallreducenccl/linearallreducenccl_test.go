@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/linearallreducenccl"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&linearallreducenccl.Program, linearallreducenccl.Schedule, linearallreducenccl.New,
+var testProgram = harness.Of(&linearallreducenccl.Program, schedules.LinearAllReduceNCCL, linearallreducenccl.New,
 	(*linearallreducenccl.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -28,5 +28,5 @@
 // No rank copies from or to another. Signals go by kernels. Sums are made by kernels. The kernels are in
 // linearallreduceoneshot.cu.
 //
-// Proof: proven for D = 1..8, stamp 00c49942b07db612.
+// Proof: proven for D = 1..8, stamp 4eb76561126ef6b4.
 package linearallreduceoneshot

@@ -22,7 +22,7 @@ var table = kernels.Table{
 //go:embed linearallreduceoneshot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreduceoneshot",
 	Source:  "3238fe02024b7ebca551a457bcc85dd371e741ab79268d26576d32a45519f1be",

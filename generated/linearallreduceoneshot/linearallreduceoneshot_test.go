@@ -5,14 +5,16 @@ package linearallreduceoneshot_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/linearallreduceoneshot"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&linearallreduceoneshot.Program, linearallreduceoneshot.Schedule,
+var testProgram = harness.Of(&linearallreduceoneshot.Program, schedules.LinearAllReduceOneShot,
 	linearallreduceoneshot.New, (*linearallreduceoneshot.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

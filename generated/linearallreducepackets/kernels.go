@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed linearallreducepackets_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducepackets",
 	Source:  "1408adfc622ddcda9598ada4271c2994b626635354b91ee58241052c54caf921",

@@ -5,14 +5,16 @@ package linearallreducepackets_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/linearallreducepackets"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&linearallreducepackets.Program, linearallreducepackets.Schedule,
+var testProgram = harness.Of(&linearallreducepackets.Program, schedules.LinearAllReducePackets,
 	linearallreducepackets.New, (*linearallreducepackets.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed linearallreducepush_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducepush",
 	Source:  "31b27752225ca74b746ceaaf8eff78e5c5fb6f395cd53c472b0ace2d2cbc4104",

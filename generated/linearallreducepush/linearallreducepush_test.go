@@ -5,14 +5,16 @@ package linearallreducepush_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/linearallreducepush"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&linearallreducepush.Program, linearallreducepush.Schedule, linearallreducepush.New,
+var testProgram = harness.Of(&linearallreducepush.Program, schedules.LinearAllReducePush, linearallreducepush.New,
 	(*linearallreducepush.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -10,27 +10,13 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 )
-
-// Schedule is what the package was generated from.
-var Schedule = schedule.Schedule{
-	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("K", schedule.DIDx("D"))}},
-		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K", schedule.DIDx("D"))}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("N")}},
-	},
-	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
-	},
-	Moves: []schedule.Move{{Of: "C", Way: schedule.PushShot{Words: true}}},
-}
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducepush",
-	Hash:     "2f0c19e99e95d9d3d4f4a802eb080d8912d41a68857a09cef4275eb3f4ea7770",
-	Proof:    "proven for D = 1..8, stamp 4d974118c94bfcf7",
+	Hash:     "8ecff5e96e938c86f32fad822c00701b61e23b578dd91b6b04f2d4613c187f06",
+	Proof:    "proven for D = 1..8, stamp 7515b5b1f57ff659",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

@@ -25,7 +25,7 @@ var table = kernels.Table{
 //go:embed linearallreducetwoshot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
 	Source:  "4bf4591ec4fa246fb7de63cde3b2e441bf13553a50bdf97352ba21cc6d923334",

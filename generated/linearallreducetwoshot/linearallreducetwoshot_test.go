@@ -5,14 +5,16 @@ package linearallreducetwoshot_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/linearallreducetwoshot"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&linearallreducetwoshot.Program, linearallreducetwoshot.Schedule,
+var testProgram = harness.Of(&linearallreducetwoshot.Program, schedules.LinearAllReduceTwoShot,
 	linearallreducetwoshot.New, (*linearallreducetwoshot.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed linearreducescatter_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatter",
 	Source:  "ba75f2c5f126c037c9be98fceafb27571cb27828376e191777ebc1dd5b78decc",

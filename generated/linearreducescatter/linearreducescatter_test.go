@@ -5,14 +5,16 @@ package linearreducescatter_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/linearreducescatter"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&linearreducescatter.Program, linearreducescatter.Schedule, linearreducescatter.New,
+var testProgram = harness.Of(&linearreducescatter.Program, schedules.LinearReduceScatter, linearreducescatter.New,
 	(*linearreducescatter.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

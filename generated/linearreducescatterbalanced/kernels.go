@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed linearreducescatterbalanced_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterbalanced",
 	Source:  "74a8d97b1f062cb98e228f90d60e4c37da42e7d9960d64d505f75e1b8cefe05a",

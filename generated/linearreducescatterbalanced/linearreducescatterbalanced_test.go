@@ -5,14 +5,16 @@ package linearreducescatterbalanced_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/linearreducescatterbalanced"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&linearreducescatterbalanced.Program, linearreducescatterbalanced.Schedule,
+var testProgram = harness.Of(&linearreducescatterbalanced.Program, schedules.LinearReduceScatterBalanced,
 	linearreducescatterbalanced.New, (*linearreducescatterbalanced.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -10,28 +10,13 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 )
-
-// Schedule is what the package was generated from.
-var Schedule = schedule.Schedule{
-	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("K", schedule.DIDx("D"))}},
-		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K", schedule.DIDx("D"))}},
-		{Name: "C",
-			Axes: []schedule.Axis{schedule.Dim("M",
-				schedule.Split{Kind: "DIDx", Count: "D", Uneven: true, Balanced: true}), schedule.Dim("N")}},
-	},
-	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
-	},
-}
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalanced",
-	Hash:     "8164f7479f0e27cf59ada8a1c2355f8d2ca54de595adcf1e7a25295cc08aec7f",
-	Proof:    "proven for D = 1..8, stamp 1344e51431ec1cd9",
+	Hash:     "74c2fc8ecb9580e763e0c24ce8b3196591b3a4da1c06309feabca37495ecb80e",
+	Proof:    "proven for D = 1..8, stamp e94717e9a130a857",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -22,7 +22,7 @@ var table = kernels.Table{
 //go:embed linearreducescatterbalancedoneshot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterbalancedoneshot",
 	Source:  "82df7f51a7231e4610af6dc6b627cc454a4cd92cf7deea03cf55ade7e5236361",

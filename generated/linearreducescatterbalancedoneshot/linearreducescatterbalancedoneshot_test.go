@@ -5,14 +5,16 @@ package linearreducescatterbalancedoneshot_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/linearreducescatterbalancedoneshot"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&linearreducescatterbalancedoneshot.Program, linearreducescatterbalancedoneshot.Schedule,
+var testProgram = harness.Of(&linearreducescatterbalancedoneshot.Program, schedules.LinearReduceScatterBalancedOneShot,
 	linearreducescatterbalancedoneshot.New, (*linearreducescatterbalancedoneshot.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

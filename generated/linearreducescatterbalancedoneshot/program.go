@@ -10,29 +10,13 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 )
-
-// Schedule is what the package was generated from.
-var Schedule = schedule.Schedule{
-	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("K", schedule.DIDx("D"))}},
-		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K", schedule.DIDx("D"))}},
-		{Name: "C",
-			Axes: []schedule.Axis{schedule.Dim("M",
-				schedule.Split{Kind: "DIDx", Count: "D", Uneven: true, Balanced: true}), schedule.Dim("N")}},
-	},
-	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
-	},
-	Moves: []schedule.Move{{Of: "C", Way: schedule.Shot{}}},
-}
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalancedoneshot",
-	Hash:     "80ba80aaf7f80edcfa52069b9a29aff7f0c948ac1b5eec65a4b57032f5111a38",
-	Proof:    "proven for D = 1..8, stamp c69a984e3556d6af",
+	Hash:     "7a1e9cf9f0301de9846bbd01f4f9f304e7717801c565abadd35d0c9d5816292f",
+	Proof:    "proven for D = 1..8, stamp 1609341dd414814b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

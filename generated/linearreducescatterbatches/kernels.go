@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed linearreducescatterbatches_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterbatches",
 	Source:  "c493bf9751e4bc461b46eb2c79ebcb9b433e0f6cd54de36ce8b422e046ebd92d",

@@ -5,14 +5,16 @@ package linearreducescatterbatches_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/linearreducescatterbatches"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&linearreducescatterbatches.Program, linearreducescatterbatches.Schedule,
+var testProgram = harness.Of(&linearreducescatterbatches.Program, schedules.LinearReduceScatterBatches,
 	linearreducescatterbatches.New, (*linearreducescatterbatches.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

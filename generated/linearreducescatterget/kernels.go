@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed linearreducescatterget_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterget",
 	Source:  "3ed1973d02aa11e669414b27685772cdc6073592737e999607370fbf3e7d2099",

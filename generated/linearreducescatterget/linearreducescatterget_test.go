@@ -5,14 +5,16 @@ package linearreducescatterget_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/linearreducescatterget"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&linearreducescatterget.Program, linearreducescatterget.Schedule,
+var testProgram = harness.Of(&linearreducescatterget.Program, schedules.LinearReduceScatterGet,
 	linearreducescatterget.New, (*linearreducescatterget.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

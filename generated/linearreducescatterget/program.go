@@ -10,30 +10,16 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 )
 
 // streams is the number of streams that the steps take in turn.
 const streams = 2
 
-// Schedule is what the package was generated from.
-var Schedule = schedule.Schedule{
-	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("K", schedule.DIDx("D"))}},
-		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K", schedule.DIDx("D"))}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("N")}},
-	},
-	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
-	},
-	Moves: []schedule.Move{{Of: "C", Way: schedule.Staged{}}},
-}
-
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "15cf6dae95f495fd2537a8a5997780b4817e7f4784aae3738a85479198581b10",
-	Proof:    "proven for D = 1..8, stamp 780bd2b382b84c34",
+	Hash:     "41ea733905acf5dd6f38e31cc5e5dd5f25c79b22c8f24145887d9cc334dedc28",
+	Proof:    "proven for D = 1..8, stamp 2e55c66a29f401cd",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed linearreducescatterhosts_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterhosts",
 	Source:  "fc58fc5ef27b56a17bb4247023a10266738b2f928098b2d555ef2a82adaca92d",

@@ -5,14 +5,16 @@ package linearreducescatterhosts_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/linearreducescatterhosts"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&linearreducescatterhosts.Program, linearreducescatterhosts.Schedule,
+var testProgram = harness.Of(&linearreducescatterhosts.Program, schedules.LinearReduceScatterHosts,
 	linearreducescatterhosts.New, (*linearreducescatterhosts.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -11,27 +11,13 @@ import (
 	"ovgen/runtime/kernels"
 	_ "ovgen/runtime/nccl"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 )
-
-// Schedule is what the package was generated from.
-var Schedule = schedule.Schedule{
-	Mesh: []schedule.MeshAxis{{Name: "DIDy", Link: "network"}, {Name: "DIDx", Link: "nvlink"}},
-	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("K", schedule.DIDx("D"))}},
-		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K", schedule.DIDx("D"))}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("N")}},
-	},
-	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
-	},
-}
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterhosts",
-	Hash:     "cff14225850f30c8c93d021febdce4bb0cfd0e5d9a5f15acdc326daab3381c2c",
-	Proof:    "proven for D = 1..8, stamp 6fcfaeab0a3e4f2a",
+	Hash:     "5d9fb48cd83f334a2da102cc588a7733425cc16f6cc5283520bd299500c265f1",
+	Proof:    "proven for D = 1..8, stamp 5027742ca39df59d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,

@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed linearreducescatterinorder_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterinorder",
 	Source:  "a8d7125d985a3114eb8793adccc05eaa88887fd2a5e5be1f36a9cb00ceb8df1e",

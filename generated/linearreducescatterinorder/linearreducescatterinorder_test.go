@@ -5,14 +5,16 @@ package linearreducescatterinorder_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/linearreducescatterinorder"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&linearreducescatterinorder.Program, linearreducescatterinorder.Schedule,
+var testProgram = harness.Of(&linearreducescatterinorder.Program, schedules.LinearReduceScatterInOrder,
 	linearreducescatterinorder.New, (*linearreducescatterinorder.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

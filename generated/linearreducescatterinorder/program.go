@@ -10,30 +10,16 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 )
 
 // streams is the number of streams that the steps take in turn.
 const streams = 1
 
-// Schedule is what the package was generated from.
-var Schedule = schedule.Schedule{
-	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("K", schedule.DIDx("D"))}},
-		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K", schedule.DIDx("D"))}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("N")}},
-	},
-	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
-	},
-	Moves: []schedule.Move{{Of: "C", Way: schedule.Slots{Streams: 1}}},
-}
-
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "9c5f5c7a9b939d0e9166c1603dc92e62df9400182df9f2ade5cecc131c75d695",
-	Proof:    "proven for D = 1..8, stamp 217b6f3df585f072",
+	Hash:     "9b1ab3b6ece5fb083c162f2487ac7433b9afdc2b19154991e0bc94c9e2f4295b",
+	Proof:    "proven for D = 1..8, stamp 69fa9c4e913cf409",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},

@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed linearreducescatterinslot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
 	Source:  "6aa89cb47576df54d9ed9d64fcdcbd45976d285e99e08c5c4d72031178177a69",

@@ -5,14 +5,16 @@ package linearreducescatterinslot_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/linearreducescatterinslot"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&linearreducescatterinslot.Program, linearreducescatterinslot.Schedule,
+var testProgram = harness.Of(&linearreducescatterinslot.Program, schedules.LinearReduceScatterInSlot,
 	linearreducescatterinslot.New, (*linearreducescatterinslot.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

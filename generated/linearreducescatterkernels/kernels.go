@@ -23,7 +23,7 @@ var table = kernels.Table{
 //go:embed linearreducescatterkernels_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterkernels",
 	Source:  "7492ed78927c509618a6e85db9d56f1763bcc6877cced4692d3509746f87a098",

@@ -5,14 +5,16 @@ package linearreducescatterkernels_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/linearreducescatterkernels"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&linearreducescatterkernels.Program, linearreducescatterkernels.Schedule,
+var testProgram = harness.Of(&linearreducescatterkernels.Program, schedules.LinearReduceScatterKernels,
 	linearreducescatterkernels.New, (*linearreducescatterkernels.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

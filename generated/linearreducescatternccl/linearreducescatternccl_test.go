@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/linearreducescatternccl"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&linearreducescatternccl.Program, linearreducescatternccl.Schedule,
+var testProgram = harness.Of(&linearreducescatternccl.Program, schedules.LinearReduceScatterNCCL,
 	linearreducescatternccl.New, (*linearreducescatternccl.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

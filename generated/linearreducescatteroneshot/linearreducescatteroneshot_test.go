@@ -5,14 +5,16 @@ package linearreducescatteroneshot_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/linearreducescatteroneshot"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&linearreducescatteroneshot.Program, linearreducescatteroneshot.Schedule,
+var testProgram = harness.Of(&linearreducescatteroneshot.Program, schedules.LinearReduceScatterOneShot,
 	linearreducescatteroneshot.New, (*linearreducescatteroneshot.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

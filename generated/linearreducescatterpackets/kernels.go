@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed linearreducescatterpackets_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterpackets",
 	Source:  "570ca11ca5c01f9c702e40956ce9dc4423585dc8aafa10bd1dc8cfb91828b854",

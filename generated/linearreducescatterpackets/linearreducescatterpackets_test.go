@@ -5,14 +5,16 @@ package linearreducescatterpackets_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/linearreducescatterpackets"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&linearreducescatterpackets.Program, linearreducescatterpackets.Schedule,
+var testProgram = harness.Of(&linearreducescatterpackets.Program, schedules.LinearReduceScatterPackets,
 	linearreducescatterpackets.New, (*linearreducescatterpackets.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

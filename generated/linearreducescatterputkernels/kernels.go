@@ -23,7 +23,7 @@ var table = kernels.Table{
 //go:embed linearreducescatterputkernels_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
 	Source:  "3080be8cc1c0ef19636dbcbb4cd218cb7b91423063acb9af8687c914892381b5",

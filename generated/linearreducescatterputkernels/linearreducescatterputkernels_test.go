@@ -5,14 +5,16 @@ package linearreducescatterputkernels_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/linearreducescatterputkernels"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&linearreducescatterputkernels.Program, linearreducescatterputkernels.Schedule,
+var testProgram = harness.Of(&linearreducescatterputkernels.Program, schedules.LinearReduceScatterPutKernels,
 	linearreducescatterputkernels.New, (*linearreducescatterputkernels.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/linearreducescatterring"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&linearreducescatterring.Program, linearreducescatterring.Schedule,
+var testProgram = harness.Of(&linearreducescatterring.Program, schedules.LinearReduceScatterRing,
 	linearreducescatterring.New, (*linearreducescatterring.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed linearreducescatterringkernel_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterringkernel",
 	Source:  "ebf5bde1b6e680e45b8c69312bd4d4c52cb79e91e2441e3b7a9d6ea92e7aa7bd",

@@ -5,14 +5,16 @@ package linearreducescatterringkernel_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/linearreducescatterringkernel"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&linearreducescatterringkernel.Program, linearreducescatterringkernel.Schedule,
+var testProgram = harness.Of(&linearreducescatterringkernel.Program, schedules.LinearReduceScatterRingKernel,
 	linearreducescatterringkernel.New, (*linearreducescatterringkernel.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

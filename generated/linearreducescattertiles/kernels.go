@@ -28,10 +28,10 @@ var table = kernels.Table{
 //go:embed linearreducescattertiles_sm90a.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescattertiles",
-	Source:  "6ac3ed4d66c6c0bff5c001bb4b2f7913bb45dbe81d29f144b548f39710d972c6",
+	Source:  "d18456d7beb081ddc56beea2fdfab5115fcd36ac3f67323504ebed3159fa20a1",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

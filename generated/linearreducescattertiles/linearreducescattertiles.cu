@@ -228,7 +228,8 @@ struct scatter_code {
   enum {
     together = Sizes::together,
     subtiles = together ? 1 : 2,  // of 64 rows, that one warpgroup makes
-    releases = together ? 2 : 1,  // of a stage by each block of the cluster
+    makers = together ? 2 : 1,  // of a tile, warpgroups
+    releases = 4 * makers,  // of a stage by each block of the cluster: a warp waits for its own products
     a_bytes = tall * deep * 2, b_bytes = wide * deep * 2, stage_bytes = a_bytes + b_bytes, boxes = Sizes::boxes,
   };
 
@@ -407,7 +408,7 @@ struct scatter_code {
   DEVICE void add_terms(const struct scatter &p, const struct Memory &m, struct Ring<stages> &at,
                         float (&d)[subtiles][wide / 2], unsigned half)
   {
-    const unsigned thread = threadIdx.x % 128, group = threadIdx.x / 128, lane = threadIdx.x % 32;
+    const unsigned thread = threadIdx.x % 128, lane = threadIdx.x % 32;
     const unsigned line = thread / 32 * 16 + lane % 16;
 #pragma unroll
     for (unsigned box = 0; box < boxes_of(wide); box++) {
@@ -446,8 +447,8 @@ struct scatter_code {
           }
         }
         if (!here) {
-          meet(group, 128);
-          if (thread == 0) {
+          warp_meet();
+          if (lane == 0) {
             barrier_arrive(m.empty + 8 * at.stage, 0);
           }
           at.next();
@@ -498,8 +499,8 @@ struct scatter_code {
         }
         multiply_end();
         multiplied<1>();
-        if (k > 0 && thread < cluster) {
-          barrier_arrive(m.empty + 8 * before, thread);
+        if (k > 0 && thread % 32 < cluster) {
+          barrier_arrive(m.empty + 8 * before, thread % 32);
         }
         before = at.stage;
         at.next();
@@ -515,8 +516,8 @@ struct scatter_code {
           asm volatile("" : "+f"(d[s][j]));  // the numbers are final from here on
         }
       }
-      if (thread < cluster) {
-        barrier_arrive(m.empty + 8 * before, thread);
+      if (thread % 32 < cluster) {
+        barrier_arrive(m.empty + 8 * before, thread % 32);
       }
       if (tile.ahead == 0) {
         add_terms(p, m, at, d, half);
@@ -530,8 +531,10 @@ struct scatter_code {
       const bool last = i + stride >= tiles;
       const unsigned apart = last ? (unsigned)stage_bytes : (unsigned)box_bytes;
       const unsigned to = last ? m.ring + half * box_bytes : m.box + (group - 1) * boxes * box_bytes;
-      if (last) {
-        meet(group, 128);
+      if (!together && last && number > 1) {
+        meet(5, 256);  // the tile before it is made, and reads the ring no more
+      } else if (!together && !last && i + 2 * stride >= tiles) {
+        arrive(5, 256);
       }
 #pragma unroll
       for (unsigned s = 0; s < subtiles; s++) {
@@ -541,7 +544,7 @@ struct scatter_code {
       }
       if (tile.ahead > 0 && thread == 0) {
         boxes_written();
-        leave(p, whole, wide, releases);
+        leave(p, whole, wide, makers);
       }
     }
     if (thread == 0) {

@@ -5,14 +5,16 @@ package linearreducescattertiles_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/linearreducescattertiles"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&linearreducescattertiles.Program, linearreducescattertiles.Schedule,
+var testProgram = harness.Of(&linearreducescattertiles.Program, schedules.LinearReduceScatterTiles,
 	linearreducescattertiles.New, (*linearreducescattertiles.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

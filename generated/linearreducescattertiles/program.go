@@ -10,28 +10,13 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 )
-
-// Schedule is what the package was generated from.
-var Schedule = schedule.Schedule{
-	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("K", schedule.DIDx("D"))}},
-		{Name: "B", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("K", schedule.DIDx("D"))}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("N")}},
-	},
-	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
-	},
-	Moves: []schedule.Move{{Of: "C", Way: schedule.Tiles{}}},
-	Types: []schedule.Type{"bf16", "fp16"},
-}
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearreducescattertiles",
-	Hash:    "52080a0aa778f3a2606219934f2205c5eb6be8c45d048a59fcc454eed78b6cc9",
-	Proof:   "proven for D = 1..8, stamp 38826bbc7d7401f5",
+	Hash:    "17763f9f07227fbd001f6a925f40c106326b44ebc7718702391d177e93c6039e",
+	Proof:   "proven for D = 1..8, stamp c5125939bc85bdda",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}, {Extent: "K", By: "D", Times: 8},

@@ -24,7 +24,7 @@ var table = kernels.Table{
 //go:embed llamalayer_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayer",
 	Source:  "33266b35640fcc7551f02aca13b09d5f85606dc0d1e1936689b7b0330071eee4",

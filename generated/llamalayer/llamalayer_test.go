@@ -5,14 +5,16 @@ package llamalayer_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/llamalayer"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&llamalayer.Program, llamalayer.Schedule, llamalayer.New, (*llamalayer.Plan).Bind)
+var testProgram = harness.Of(&llamalayer.Program, schedules.LlamaLayer, llamalayer.New, (*llamalayer.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.
 func TestProgram(t *testing.T) { programtest.Run(t, testProgram) }

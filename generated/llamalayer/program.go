@@ -10,48 +10,13 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 )
-
-// Schedule is what the package was generated from.
-var Schedule = schedule.Schedule{
-	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("K")}},
-		{Name: "Norm", Axes: []schedule.Axis{schedule.Dim("K")}},
-		{Name: "Angles", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("W")}},
-		{Name: "Wq", Axes: []schedule.Axis{schedule.Dim("N", schedule.DIDx("D")), schedule.Dim("K")}},
-		{Name: "Wk", Axes: []schedule.Axis{schedule.Dim("N2", schedule.DIDx("D")), schedule.Dim("K")}},
-		{Name: "Wv", Axes: []schedule.Axis{schedule.Dim("N2", schedule.DIDx("D")), schedule.Dim("K")}},
-		{Name: "Wo", Axes: []schedule.Axis{schedule.Dim("K"), schedule.Dim("N", schedule.DIDx("D"))}},
-		{Name: "Norm2", Axes: []schedule.Axis{schedule.Dim("K")}},
-		{Name: "Gate", Axes: []schedule.Axis{schedule.Dim("F", schedule.DIDx("D")), schedule.Dim("K")}},
-		{Name: "Up", Axes: []schedule.Axis{schedule.Dim("F", schedule.DIDx("D")), schedule.Dim("K")}},
-		{Name: "Down", Axes: []schedule.Axis{schedule.Dim("K"), schedule.Dim("F", schedule.DIDx("D"))}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("K")}},
-	},
-	Ops: []schedule.Op{
-		{Out: "X", In: []string{"A"}, Index: "...->...", Then: []schedule.Func{{Do: "rmsnorm", In: []string{"Norm"}}}},
-		{Out: "Query", In: []string{"X", "Wq"}, Index: "mk,nk->mn",
-			Then: []schedule.Func{{Do: "rotary", In: []string{"Angles"}}}},
-		{Out: "Key", In: []string{"X", "Wk"}, Index: "mk,nk->mn",
-			Then: []schedule.Func{{Do: "rotary", In: []string{"Angles"}}}},
-		{Out: "Value", In: []string{"X", "Wv"}, Index: "mk,nk->mn"},
-		{Out: "O", In: []string{"Query", "Key", "Value"}, Index: "mn,mo,mo->mn", Call: "Attention"},
-		{Out: "R", In: []string{"O", "Wo"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "add", In: []string{"A"}}}},
-		{Out: "Y", In: []string{"R"}, Index: "...->...", Then: []schedule.Func{{Do: "rmsnorm", In: []string{"Norm2"}}}},
-		{Out: "U", In: []string{"Y", "Up"}, Index: "mk,nk->mn"},
-		{Out: "G", In: []string{"Y", "Gate"}, Index: "mk,nk->mn",
-			Then: []schedule.Func{{Do: "swiglu", In: []string{"U"}}}},
-		{Out: "C", In: []string{"G", "Down"}, Index: "mk,nk->mn",
-			Then: []schedule.Func{{Do: "add", In: []string{"R"}}}},
-	},
-}
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "llamalayer",
-	Hash:    "d71ad4c062679ca53221805edf9e0c8391b614cb8bccd3f8325298da21df9e29",
-	Proof:   "proven for D = 1..8, stamp 6902acd544d8ee75",
+	Hash:    "1f6e92c4749d9e6392d746910e517e65065befb8a30fe647e78066b02e07d536",
+	Proof:   "proven for D = 1..8, stamp 0345b21ebeda8f35",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

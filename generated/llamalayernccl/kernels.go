@@ -24,7 +24,7 @@ var table = kernels.Table{
 //go:embed llamalayernccl_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayernccl",
 	Source:  "3383669f397154fcc3e8b13b1a3a48fea77ac9fd9214358e5ee2243a6742087f",

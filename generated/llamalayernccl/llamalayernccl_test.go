@@ -5,14 +5,16 @@ package llamalayernccl_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/llamalayernccl"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&llamalayernccl.Program, llamalayernccl.Schedule, llamalayernccl.New,
+var testProgram = harness.Of(&llamalayernccl.Program, schedules.LlamaLayerNCCL, llamalayernccl.New,
 	(*llamalayernccl.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/logits"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&logits.Program, logits.Schedule, logits.New, (*logits.Plan).Bind)
+var testProgram = harness.Of(&logits.Program, schedules.Logits, logits.New, (*logits.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.
 func TestProgram(t *testing.T) { programtest.Run(t, testProgram) }

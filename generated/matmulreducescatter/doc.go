@@ -30,5 +30,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in matmulreducescatter.cu.
 //
-// Proof: proven for D = 1..8, stamp df5736361454edf3.
+// Proof: proven for D = 1..8, stamp cc980e6a735adfb8.
 package matmulreducescatter

@@ -5,14 +5,16 @@ package matmulreducescatter_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/matmulreducescatter"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&matmulreducescatter.Program, matmulreducescatter.Schedule, matmulreducescatter.New,
+var testProgram = harness.Of(&matmulreducescatter.Program, schedules.MatmulReduceScatter, matmulreducescatter.New,
 	(*matmulreducescatter.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

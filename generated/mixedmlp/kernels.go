@@ -22,7 +22,7 @@ var table = kernels.Table{
 //go:embed mixedmlp_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "mixedmlp",
 	Source:  "dfd8766734b11c13d129a518eb718519d0860ef4db4d8eff7acc72c76595fac5",

@@ -5,14 +5,16 @@ package mixedmlp_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/mixedmlp"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&mixedmlp.Program, mixedmlp.Schedule, mixedmlp.New, (*mixedmlp.Plan).Bind)
+var testProgram = harness.Of(&mixedmlp.Program, schedules.MixedMLP, mixedmlp.New, (*mixedmlp.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.
 func TestProgram(t *testing.T) { programtest.Run(t, testProgram) }

@@ -24,5 +24,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp a1e90a4b3cb09fba.
+// Proof: proven for D = 1..8, stamp 1d088844557f5404.
 package permutation

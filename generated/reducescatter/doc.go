@@ -26,5 +26,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in reducescatter.cu.
 //
-// Proof: proven for D = 1..8, stamp 7e7e59bc9eda9852.
+// Proof: proven for D = 1..8, stamp 10f4ce784f67be0d.
 package reducescatter

@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed reducescatter_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatter",
 	Source:  "348b8df96b09ffe33f8bd94b412c909a82eaa5b393bc13277db39251bbace376",

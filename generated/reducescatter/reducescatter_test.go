@@ -5,14 +5,16 @@ package reducescatter_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/reducescatter"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&reducescatter.Program, reducescatter.Schedule, reducescatter.New,
+var testProgram = harness.Of(&reducescatter.Program, schedules.ReduceScatter, reducescatter.New,
 	(*reducescatter.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

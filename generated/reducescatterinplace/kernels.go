@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed reducescatterinplace_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatterinplace",
 	Source:  "d1b28d733d997c8774f8b48423e52f10ff9e90857c454700e69cd5b75237c705",

@@ -5,14 +5,16 @@ package reducescatterinplace_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/reducescatterinplace"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&reducescatterinplace.Program, reducescatterinplace.Schedule, reducescatterinplace.New,
+var testProgram = harness.Of(&reducescatterinplace.Program, schedules.ReduceScatterInPlace, reducescatterinplace.New,
 	(*reducescatterinplace.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -22,7 +22,7 @@ var table = kernels.Table{
 //go:embed reducescatteroneshot_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatteroneshot",
 	Source:  "d5277953126031dd618fcedc9e2e3c66063c6c9c174e10b9d435efcee91c1638",

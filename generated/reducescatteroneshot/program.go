@@ -10,26 +10,13 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 )
-
-// Schedule is what the package was generated from.
-var Schedule = schedule.Schedule{
-	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim("D", schedule.DIDx("D")), schedule.Dim("M"), schedule.Dim("N")}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("N")}},
-	},
-	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A"}, Index: "d...->..."},
-	},
-	Moves: []schedule.Move{{Of: "C", Way: schedule.Shot{}}},
-}
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatteroneshot",
-	Hash:     "5318cd148c1ce43c1179405c160f67e29a8c243f57062ce3cee46613ccfe2d3a",
-	Proof:    "proven for D = 1..8, stamp 16b347c7974ddbe6",
+	Hash:     "9d55024d4abd7a3f845f73eba89d6f6799fb6217587924d48df550610765b333",
+	Proof:    "proven for D = 1..8, stamp 91fa5240137c53ff",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},

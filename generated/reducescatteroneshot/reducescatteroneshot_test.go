@@ -5,14 +5,16 @@ package reducescatteroneshot_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/reducescatteroneshot"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&reducescatteroneshot.Program, reducescatteroneshot.Schedule, reducescatteroneshot.New,
+var testProgram = harness.Of(&reducescatteroneshot.Program, schedules.ReduceScatterOneShot, reducescatteroneshot.New,
 	(*reducescatteroneshot.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

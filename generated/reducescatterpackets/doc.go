@@ -21,5 +21,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in reducescatterpackets.cu.
 //
-// Proof: proven for D = 1..8, stamp fa19c3d270b81ff4.
+// Proof: proven for D = 1..8, stamp a7228948de4cc695.
 package reducescatterpackets

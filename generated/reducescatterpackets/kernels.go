@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed reducescatterpackets_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatterpackets",
 	Source:  "85e902afe2d9410cee851a71e4a7493997f81669529bbd2f6e6e4dc9b236cef1",

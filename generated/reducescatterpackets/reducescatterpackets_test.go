@@ -5,14 +5,16 @@ package reducescatterpackets_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/reducescatterpackets"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&reducescatterpackets.Program, reducescatterpackets.Schedule, reducescatterpackets.New,
+var testProgram = harness.Of(&reducescatterpackets.Program, schedules.ReduceScatterPackets, reducescatterpackets.New,
 	(*reducescatterpackets.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

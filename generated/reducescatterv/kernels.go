@@ -22,7 +22,7 @@ var table = kernels.Table{
 //go:embed reducescatterv_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatterv",
 	Source:  "f85338975e303959e2967eee45fb44a66610770c9bca8d308ff1102fea635311",

@@ -5,14 +5,16 @@ package reducescatterv_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/reducescatterv"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&reducescatterv.Program, reducescatterv.Schedule, reducescatterv.New,
+var testProgram = harness.Of(&reducescatterv.Program, schedules.ReduceScatterV, reducescatterv.New,
 	(*reducescatterv.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

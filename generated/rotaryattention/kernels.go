@@ -24,7 +24,7 @@ var table = kernels.Table{
 //go:embed rotaryattention_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "rotaryattention",
 	Source:  "7a69a0789d72659e84ab683c9204b7d863e2e15d19b97e7725d32608e4f39ae7",

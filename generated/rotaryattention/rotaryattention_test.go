@@ -5,14 +5,16 @@ package rotaryattention_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/rotaryattention"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&rotaryattention.Program, rotaryattention.Schedule, rotaryattention.New,
+var testProgram = harness.Of(&rotaryattention.Program, schedules.RotaryAttention, rotaryattention.New,
 	(*rotaryattention.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

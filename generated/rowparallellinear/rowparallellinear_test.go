@@ -5,14 +5,16 @@ package rowparallellinear_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
 	"ovgen/generated/rowparallellinear"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&rowparallellinear.Program, rowparallellinear.Schedule, rowparallellinear.New,
+var testProgram = harness.Of(&rowparallellinear.Program, schedules.RowParallelLinear, rowparallellinear.New,
 	(*rowparallellinear.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

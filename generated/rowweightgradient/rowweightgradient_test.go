@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"ovgen/generated/rowweightgradient"
+	schedules "ovgen/generated/schedules"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
 	"ovgen/verify/record"
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&rowweightgradient.Program, rowweightgradient.Schedule, rowweightgradient.New,
+var testProgram = harness.Of(&rowweightgradient.Program, schedules.RowWeightGradient, rowweightgradient.New,
 	(*rowweightgradient.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

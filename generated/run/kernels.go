@@ -12,7 +12,7 @@ import (
 //go:embed run_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "run",
 	Source:  "c00db37a738f3e585da7a69574b5a38b529ebc071556d36793e9e6b5e4a2c4cc",

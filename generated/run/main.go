@@ -9,7 +9,6 @@ import (
 
 	"ovgen/generated/programs"
 	"ovgen/verify/run"
-	_ "ovgen/verify/sim"
 )
 
 func main() {

@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed tensorparallelmlp_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "tensorparallelmlp",
 	Source:  "dd7e11aa2b750c6ff5a5722ac2724f2a80c924c3a22ee133ba9409dea92d7d53",

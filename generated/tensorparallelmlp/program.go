@@ -10,30 +10,13 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 )
-
-// Schedule is what the package was generated from.
-var Schedule = schedule.Schedule{
-	Tensors: []schedule.Tensor{
-		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("K")}},
-		{Name: "B", Axes: []schedule.Axis{schedule.Dim("F", schedule.DIDx("D")), schedule.Dim("K")}},
-		{Name: "Bias", Axes: []schedule.Axis{schedule.Dim("F", schedule.DIDx("D"))}},
-		{Name: "B2", Axes: []schedule.Axis{schedule.Dim("N"), schedule.Dim("F", schedule.DIDx("D"))}},
-		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("N")}},
-	},
-	Ops: []schedule.Op{
-		{Out: "H", In: []string{"A", "B"}, Index: "mk,nk->mn",
-			Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}, {Do: "gelu"}}},
-		{Out: "C", In: []string{"H", "B2"}, Index: "mk,nk->mn"},
-	},
-}
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "e3e9c3ae011618194a3fed4a8b8900d9a261b1b0d832fd16df59fd994ab59a71",
-	Proof:    "proven for D = 1..8, stamp 4ef2f54cf361aeb9",
+	Hash:     "fab4536abd15484f92f33b86ef108611efc567be1ea15eb11ced39b8bb56734f",
+	Proof:    "proven for D = 1..8, stamp bb48f8e6f2125fe7",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -5,6 +5,8 @@ package tensorparallelmlp_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
+	schedules "ovgen/generated/schedules"
 	"ovgen/generated/tensorparallelmlp"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
@@ -12,7 +14,7 @@ import (
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&tensorparallelmlp.Program, tensorparallelmlp.Schedule, tensorparallelmlp.New,
+var testProgram = harness.Of(&tensorparallelmlp.Program, schedules.TensorParallelMLP, tensorparallelmlp.New,
 	(*tensorparallelmlp.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -53,5 +53,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in tensorparallelmlpbatches.cu. Functions: bias(Bias) of H, gelu of H by the library of products.
 //
-// Proof: proven for D = 1..8, stamp 97305c8703b47002.
+// Proof: proven for D = 1..8, stamp 561059bda70ca813.
 package tensorparallelmlpbatches

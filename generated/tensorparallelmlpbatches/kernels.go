@@ -21,7 +21,7 @@ var table = kernels.Table{
 //go:embed tensorparallelmlpbatches_sm80.ptx
 var ptx []byte
 
-// code is the device code of this package: PTX for a GPU, and the same kernels compiled for the host.
+// code is the device code of this package.
 var code = driver.Code{
 	Name:    "tensorparallelmlpbatches",
 	Source:  "be60885a70a803d05b7b5290bf6a9052a79aa0795a42439bb6a63b07e95c8650",

@@ -5,6 +5,8 @@ package tensorparallelmlpbatches_test
 import (
 	"testing"
 
+	_ "ovgen/generated/host"
+	schedules "ovgen/generated/schedules"
 	"ovgen/generated/tensorparallelmlpbatches"
 	"ovgen/verify/harness"
 	"ovgen/verify/programtest"
@@ -12,7 +14,7 @@ import (
 )
 
 // testProgram is the package as the tests drive it.
-var testProgram = harness.Of(&tensorparallelmlpbatches.Program, tensorparallelmlpbatches.Schedule,
+var testProgram = harness.Of(&tensorparallelmlpbatches.Program, schedules.TensorParallelMLPBatches,
 	tensorparallelmlpbatches.New, (*tensorparallelmlpbatches.Plan).Bind)
 
 // TestProgram runs the package in the simulator and compares every element.

@@ -10,30 +10,30 @@ import (
 	"ovgen/generated/allgatheroneshot"
 	"ovgen/generated/allgatherpackets"
 	"ovgen/runtime/group"
-	"ovgen/runtime/plan"
+	"ovgen/runtime/tuning"
 )
 
 // AllGather is the operation of package allgather, by the schedule that a tuning has chosen.
-type AllGather = plan.Tuned[allgather.Shape, allgather.Buffers]
+type AllGather = tuning.Tuned[allgather.Shape, allgather.Buffers]
 
 // NewAllGather makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape whose
 // fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has none, the first
-// schedule below that serves makes it, as plan.Tune says. NewAllGather is collective, and all ranks need the same
+// schedule below that serves makes it, as tuning.Tune says. NewAllGather is collective, and all ranks need the same
 // tuning.
-func NewAllGather(ctx context.Context, g *group.Group, t *plan.Tuning, s allgather.Shape) (*AllGather, error) {
-	return plan.Tune(ctx, g, t, s, schedulesOfAllGather)
+func NewAllGather(ctx context.Context, g *group.Group, t *tuning.Table, s allgather.Shape) (*AllGather, error) {
+	return tuning.Tune(ctx, g, t, s, schedulesOfAllGather)
 }
 
 // schedulesOfAllGather are the schedules to choose from.
-var schedulesOfAllGather = []plan.Candidate[allgather.Shape, allgather.Buffers]{
-	plan.Own(&allgather.Program, allgather.New, (*allgather.Plan).Bind),
-	plan.Other(&allgatheroneshot.Program, allgatheroneshot.New, (*allgatheroneshot.Plan).Bind,
+var schedulesOfAllGather = []tuning.Candidate[allgather.Shape, allgather.Buffers]{
+	tuning.Own(&allgather.Program, allgather.New, (*allgather.Plan).Bind),
+	tuning.Other(&allgatheroneshot.Program, allgatheroneshot.New, (*allgatheroneshot.Plan).Bind,
 		func(s allgather.Shape) allgatheroneshot.Shape { return allgatheroneshot.Shape(s) },
 		func(x allgather.Buffers) allgatheroneshot.Buffers { return allgatheroneshot.Buffers(x) }),
-	plan.Other(&allgatherpackets.Program, allgatherpackets.New, (*allgatherpackets.Plan).Bind,
+	tuning.Other(&allgatherpackets.Program, allgatherpackets.New, (*allgatherpackets.Plan).Bind,
 		func(s allgather.Shape) allgatherpackets.Shape { return allgatherpackets.Shape(s) },
 		func(x allgather.Buffers) allgatherpackets.Buffers { return allgatherpackets.Buffers(x) }),
-	plan.Other(&allgathernccl.Program, allgathernccl.New, (*allgathernccl.Plan).Bind,
+	tuning.Other(&allgathernccl.Program, allgathernccl.New, (*allgathernccl.Plan).Bind,
 		func(s allgather.Shape) allgathernccl.Shape { return allgathernccl.Shape(s) },
 		func(x allgather.Buffers) allgathernccl.Buffers { return allgathernccl.Buffers(x) }),
 }

@@ -8,25 +8,25 @@ import (
 	"ovgen/generated/allgathergateup"
 	"ovgen/generated/allgathergateuppackets"
 	"ovgen/runtime/group"
-	"ovgen/runtime/plan"
+	"ovgen/runtime/tuning"
 )
 
 // AllGatherGateUp is the operation of package allgathergateup, by the schedule that a tuning has chosen.
-type AllGatherGateUp = plan.Tuned[allgathergateup.Shape, allgathergateup.Buffers]
+type AllGatherGateUp = tuning.Tuned[allgathergateup.Shape, allgathergateup.Buffers]
 
 // NewAllGatherGateUp makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape
 // whose fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has none, the
-// first schedule below that serves makes it, as plan.Tune says. NewAllGatherGateUp is collective, and all ranks
+// first schedule below that serves makes it, as tuning.Tune says. NewAllGatherGateUp is collective, and all ranks
 // need the same tuning.
-func NewAllGatherGateUp(ctx context.Context, g *group.Group, t *plan.Tuning, s allgathergateup.Shape) (*AllGatherGateUp,
-	error) {
-	return plan.Tune(ctx, g, t, s, schedulesOfAllGatherGateUp)
+func NewAllGatherGateUp(ctx context.Context, g *group.Group, t *tuning.Table,
+	s allgathergateup.Shape) (*AllGatherGateUp, error) {
+	return tuning.Tune(ctx, g, t, s, schedulesOfAllGatherGateUp)
 }
 
 // schedulesOfAllGatherGateUp are the schedules to choose from.
-var schedulesOfAllGatherGateUp = []plan.Candidate[allgathergateup.Shape, allgathergateup.Buffers]{
-	plan.Own(&allgathergateup.Program, allgathergateup.New, (*allgathergateup.Plan).Bind),
-	plan.Other(&allgathergateuppackets.Program, allgathergateuppackets.New, (*allgathergateuppackets.Plan).Bind,
+var schedulesOfAllGatherGateUp = []tuning.Candidate[allgathergateup.Shape, allgathergateup.Buffers]{
+	tuning.Own(&allgathergateup.Program, allgathergateup.New, (*allgathergateup.Plan).Bind),
+	tuning.Other(&allgathergateuppackets.Program, allgathergateuppackets.New, (*allgathergateuppackets.Plan).Bind,
 		func(s allgathergateup.Shape) allgathergateuppackets.Shape { return allgathergateuppackets.Shape(s) },
 		func(x allgathergateup.Buffers) allgathergateuppackets.Buffers {
 			return allgathergateuppackets.Buffers(x)

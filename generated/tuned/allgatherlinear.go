@@ -6,9 +6,7 @@ import (
 	"context"
 
 	"ovgen/generated/allgatherlinear"
-	"ovgen/generated/allgatherlinearbroadcast"
 	"ovgen/generated/allgatherlinearcollective1"
-	"ovgen/generated/allgatherlinearcopied"
 	"ovgen/generated/allgatherlinearfused"
 	"ovgen/generated/allgatherlineargrouped"
 	"ovgen/generated/allgatherlinearkernels"
@@ -23,30 +21,25 @@ import (
 	"ovgen/generated/allgatherlinearringput"
 	"ovgen/generated/allgatherlineartiles"
 	"ovgen/runtime/group"
-	"ovgen/runtime/plan"
+	"ovgen/runtime/tuning"
 )
 
 // AllGatherLinear is the operation of package allgatherlinear, by the schedule that a tuning has chosen.
-type AllGatherLinear = plan.Tuned[allgatherlinear.Shape, allgatherlinear.Buffers]
+type AllGatherLinear = tuning.Tuned[allgatherlinear.Shape, allgatherlinear.Buffers]
 
 // NewAllGatherLinear makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape
 // whose fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has none, the
-// first schedule below that serves makes it, as plan.Tune says. NewAllGatherLinear is collective, and all ranks
+// first schedule below that serves makes it, as tuning.Tune says. NewAllGatherLinear is collective, and all ranks
 // need the same tuning.
-func NewAllGatherLinear(ctx context.Context, g *group.Group, t *plan.Tuning, s allgatherlinear.Shape) (*AllGatherLinear,
-	error) {
-	return plan.Tune(ctx, g, t, s, schedulesOfAllGatherLinear)
+func NewAllGatherLinear(ctx context.Context, g *group.Group, t *tuning.Table,
+	s allgatherlinear.Shape) (*AllGatherLinear, error) {
+	return tuning.Tune(ctx, g, t, s, schedulesOfAllGatherLinear)
 }
 
 // schedulesOfAllGatherLinear are the schedules to choose from.
-var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgatherlinear.Buffers]{
-	plan.Own(&allgatherlinear.Program, allgatherlinear.New, (*allgatherlinear.Plan).Bind),
-	plan.Other(&allgatherlinearbroadcast.Program, allgatherlinearbroadcast.New, (*allgatherlinearbroadcast.Plan).Bind,
-		func(s allgatherlinear.Shape) allgatherlinearbroadcast.Shape { return allgatherlinearbroadcast.Shape(s) },
-		func(x allgatherlinear.Buffers) allgatherlinearbroadcast.Buffers {
-			return allgatherlinearbroadcast.Buffers(x)
-		}),
-	plan.Other(&allgatherlinearcollective1.Program, allgatherlinearcollective1.New,
+var schedulesOfAllGatherLinear = []tuning.Candidate[allgatherlinear.Shape, allgatherlinear.Buffers]{
+	tuning.Own(&allgatherlinear.Program, allgatherlinear.New, (*allgatherlinear.Plan).Bind),
+	tuning.Other(&allgatherlinearcollective1.Program, allgatherlinearcollective1.New,
 		(*allgatherlinearcollective1.Plan).Bind,
 		func(s allgatherlinear.Shape) allgatherlinearcollective1.Shape {
 			return allgatherlinearcollective1.Shape(s)
@@ -54,39 +47,36 @@ var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgath
 		func(x allgatherlinear.Buffers) allgatherlinearcollective1.Buffers {
 			return allgatherlinearcollective1.Buffers(x)
 		}),
-	plan.Other(&allgatherlinearcopied.Program, allgatherlinearcopied.New, (*allgatherlinearcopied.Plan).Bind,
-		func(s allgatherlinear.Shape) allgatherlinearcopied.Shape { return allgatherlinearcopied.Shape(s) },
-		func(x allgatherlinear.Buffers) allgatherlinearcopied.Buffers { return allgatherlinearcopied.Buffers(x) }),
-	plan.Other(&allgatherlinearfused.Program, allgatherlinearfused.New, (*allgatherlinearfused.Plan).Bind,
+	tuning.Other(&allgatherlinearfused.Program, allgatherlinearfused.New, (*allgatherlinearfused.Plan).Bind,
 		func(s allgatherlinear.Shape) allgatherlinearfused.Shape { return allgatherlinearfused.Shape(s) },
 		func(x allgatherlinear.Buffers) allgatherlinearfused.Buffers { return allgatherlinearfused.Buffers(x) }),
-	plan.Other(&allgatherlineargrouped.Program, allgatherlineargrouped.New, (*allgatherlineargrouped.Plan).Bind,
+	tuning.Other(&allgatherlineargrouped.Program, allgatherlineargrouped.New, (*allgatherlineargrouped.Plan).Bind,
 		func(s allgatherlinear.Shape) allgatherlineargrouped.Shape { return allgatherlineargrouped.Shape(s) },
 		func(x allgatherlinear.Buffers) allgatherlineargrouped.Buffers {
 			return allgatherlineargrouped.Buffers(x)
 		}),
-	plan.Other(&allgatherlinearkernels.Program, allgatherlinearkernels.New, (*allgatherlinearkernels.Plan).Bind,
+	tuning.Other(&allgatherlinearkernels.Program, allgatherlinearkernels.New, (*allgatherlinearkernels.Plan).Bind,
 		func(s allgatherlinear.Shape) allgatherlinearkernels.Shape { return allgatherlinearkernels.Shape(s) },
 		func(x allgatherlinear.Buffers) allgatherlinearkernels.Buffers {
 			return allgatherlinearkernels.Buffers(x)
 		}),
-	plan.Other(&allgatherlinearoneshot.Program, allgatherlinearoneshot.New, (*allgatherlinearoneshot.Plan).Bind,
+	tuning.Other(&allgatherlinearoneshot.Program, allgatherlinearoneshot.New, (*allgatherlinearoneshot.Plan).Bind,
 		func(s allgatherlinear.Shape) allgatherlinearoneshot.Shape { return allgatherlinearoneshot.Shape(s) },
 		func(x allgatherlinear.Buffers) allgatherlinearoneshot.Buffers {
 			return allgatherlinearoneshot.Buffers(x)
 		}),
-	plan.Other(&allgatherlinearpackets.Program, allgatherlinearpackets.New, (*allgatherlinearpackets.Plan).Bind,
+	tuning.Other(&allgatherlinearpackets.Program, allgatherlinearpackets.New, (*allgatherlinearpackets.Plan).Bind,
 		func(s allgatherlinear.Shape) allgatherlinearpackets.Shape { return allgatherlinearpackets.Shape(s) },
 		func(x allgatherlinear.Buffers) allgatherlinearpackets.Buffers {
 			return allgatherlinearpackets.Buffers(x)
 		}),
-	plan.Other(&allgatherlinearparts.Program, allgatherlinearparts.New, (*allgatherlinearparts.Plan).Bind,
+	tuning.Other(&allgatherlinearparts.Program, allgatherlinearparts.New, (*allgatherlinearparts.Plan).Bind,
 		func(s allgatherlinear.Shape) allgatherlinearparts.Shape { return allgatherlinearparts.Shape(s) },
 		func(x allgatherlinear.Buffers) allgatherlinearparts.Buffers { return allgatherlinearparts.Buffers(x) }),
-	plan.Other(&allgatherlinearput.Program, allgatherlinearput.New, (*allgatherlinearput.Plan).Bind,
+	tuning.Other(&allgatherlinearput.Program, allgatherlinearput.New, (*allgatherlinearput.Plan).Bind,
 		func(s allgatherlinear.Shape) allgatherlinearput.Shape { return allgatherlinearput.Shape(s) },
 		func(x allgatherlinear.Buffers) allgatherlinearput.Buffers { return allgatherlinearput.Buffers(x) }),
-	plan.Other(&allgatherlinearringbackward.Program, allgatherlinearringbackward.New,
+	tuning.Other(&allgatherlinearringbackward.Program, allgatherlinearringbackward.New,
 		(*allgatherlinearringbackward.Plan).Bind,
 		func(s allgatherlinear.Shape) allgatherlinearringbackward.Shape {
 			return allgatherlinearringbackward.Shape(s)
@@ -94,25 +84,25 @@ var schedulesOfAllGatherLinear = []plan.Candidate[allgatherlinear.Shape, allgath
 		func(x allgatherlinear.Buffers) allgatherlinearringbackward.Buffers {
 			return allgatherlinearringbackward.Buffers(x)
 		}),
-	plan.Other(&allgatherlinearringboth.Program, allgatherlinearringboth.New, (*allgatherlinearringboth.Plan).Bind,
+	tuning.Other(&allgatherlinearringboth.Program, allgatherlinearringboth.New, (*allgatherlinearringboth.Plan).Bind,
 		func(s allgatherlinear.Shape) allgatherlinearringboth.Shape { return allgatherlinearringboth.Shape(s) },
 		func(x allgatherlinear.Buffers) allgatherlinearringboth.Buffers {
 			return allgatherlinearringboth.Buffers(x)
 		}),
-	plan.Other(&allgatherlinearringget.Program, allgatherlinearringget.New, (*allgatherlinearringget.Plan).Bind,
+	tuning.Other(&allgatherlinearringget.Program, allgatherlinearringget.New, (*allgatherlinearringget.Plan).Bind,
 		func(s allgatherlinear.Shape) allgatherlinearringget.Shape { return allgatherlinearringget.Shape(s) },
 		func(x allgatherlinear.Buffers) allgatherlinearringget.Buffers {
 			return allgatherlinearringget.Buffers(x)
 		}),
-	plan.Other(&allgatherlinearringput.Program, allgatherlinearringput.New, (*allgatherlinearringput.Plan).Bind,
+	tuning.Other(&allgatherlinearringput.Program, allgatherlinearringput.New, (*allgatherlinearringput.Plan).Bind,
 		func(s allgatherlinear.Shape) allgatherlinearringput.Shape { return allgatherlinearringput.Shape(s) },
 		func(x allgatherlinear.Buffers) allgatherlinearringput.Buffers {
 			return allgatherlinearringput.Buffers(x)
 		}),
-	plan.Other(&allgatherlineartiles.Program, allgatherlineartiles.New, (*allgatherlineartiles.Plan).Bind,
+	tuning.Other(&allgatherlineartiles.Program, allgatherlineartiles.New, (*allgatherlineartiles.Plan).Bind,
 		func(s allgatherlinear.Shape) allgatherlineartiles.Shape { return allgatherlineartiles.Shape(s) },
 		func(x allgatherlinear.Buffers) allgatherlineartiles.Buffers { return allgatherlineartiles.Buffers(x) }),
-	plan.Other(&allgatherlinearnccl.Program, allgatherlinearnccl.New, (*allgatherlinearnccl.Plan).Bind,
+	tuning.Other(&allgatherlinearnccl.Program, allgatherlinearnccl.New, (*allgatherlinearnccl.Plan).Bind,
 		func(s allgatherlinear.Shape) allgatherlinearnccl.Shape { return allgatherlinearnccl.Shape(s) },
 		func(x allgatherlinear.Buffers) allgatherlinearnccl.Buffers { return allgatherlinearnccl.Buffers(x) }),
 }

@@ -8,27 +8,27 @@ import (
 	"ovgen/generated/allgatherlinearbalanced"
 	"ovgen/generated/allgatherlinearbalancedonce"
 	"ovgen/runtime/group"
-	"ovgen/runtime/plan"
+	"ovgen/runtime/tuning"
 )
 
 // AllGatherLinearBalanced is the operation of package allgatherlinearbalanced, by the schedule that a tuning has
 // chosen.
-type AllGatherLinearBalanced = plan.Tuned[allgatherlinearbalanced.Shape, allgatherlinearbalanced.Buffers]
+type AllGatherLinearBalanced = tuning.Tuned[allgatherlinearbalanced.Shape, allgatherlinearbalanced.Buffers]
 
 // NewAllGatherLinearBalanced makes a plan by the fastest schedule that t has measured at s, or else at the nearest
 // shape whose fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has none,
-// the first schedule below that serves makes it, as plan.Tune says. NewAllGatherLinearBalanced is collective, and
+// the first schedule below that serves makes it, as tuning.Tune says. NewAllGatherLinearBalanced is collective, and
 // all ranks need the same tuning.
-func NewAllGatherLinearBalanced(ctx context.Context, g *group.Group, t *plan.Tuning,
+func NewAllGatherLinearBalanced(ctx context.Context, g *group.Group, t *tuning.Table,
 	s allgatherlinearbalanced.Shape) (*AllGatherLinearBalanced, error) {
-	return plan.Tune(ctx, g, t, s, schedulesOfAllGatherLinearBalanced)
+	return tuning.Tune(ctx, g, t, s, schedulesOfAllGatherLinearBalanced)
 }
 
 // schedulesOfAllGatherLinearBalanced are the schedules to choose from.
-var schedulesOfAllGatherLinearBalanced = []plan.Candidate[allgatherlinearbalanced.Shape,
+var schedulesOfAllGatherLinearBalanced = []tuning.Candidate[allgatherlinearbalanced.Shape,
 	allgatherlinearbalanced.Buffers]{
-	plan.Own(&allgatherlinearbalanced.Program, allgatherlinearbalanced.New, (*allgatherlinearbalanced.Plan).Bind),
-	plan.Other(&allgatherlinearbalancedonce.Program, allgatherlinearbalancedonce.New,
+	tuning.Own(&allgatherlinearbalanced.Program, allgatherlinearbalanced.New, (*allgatherlinearbalanced.Plan).Bind),
+	tuning.Other(&allgatherlinearbalancedonce.Program, allgatherlinearbalancedonce.New,
 		(*allgatherlinearbalancedonce.Plan).Bind,
 		func(s allgatherlinearbalanced.Shape) allgatherlinearbalancedonce.Shape {
 			return allgatherlinearbalancedonce.Shape(s)

@@ -8,24 +8,25 @@ import (
 	"ovgen/generated/allgatherqkv"
 	"ovgen/generated/allgatherqkvpackets"
 	"ovgen/runtime/group"
-	"ovgen/runtime/plan"
+	"ovgen/runtime/tuning"
 )
 
 // AllGatherQKV is the operation of package allgatherqkv, by the schedule that a tuning has chosen.
-type AllGatherQKV = plan.Tuned[allgatherqkv.Shape, allgatherqkv.Buffers]
+type AllGatherQKV = tuning.Tuned[allgatherqkv.Shape, allgatherqkv.Buffers]
 
 // NewAllGatherQKV makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape whose
 // fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has none, the first
-// schedule below that serves makes it, as plan.Tune says. NewAllGatherQKV is collective, and all ranks need the
+// schedule below that serves makes it, as tuning.Tune says. NewAllGatherQKV is collective, and all ranks need the
 // same tuning.
-func NewAllGatherQKV(ctx context.Context, g *group.Group, t *plan.Tuning, s allgatherqkv.Shape) (*AllGatherQKV, error) {
-	return plan.Tune(ctx, g, t, s, schedulesOfAllGatherQKV)
+func NewAllGatherQKV(ctx context.Context, g *group.Group, t *tuning.Table, s allgatherqkv.Shape) (*AllGatherQKV,
+	error) {
+	return tuning.Tune(ctx, g, t, s, schedulesOfAllGatherQKV)
 }
 
 // schedulesOfAllGatherQKV are the schedules to choose from.
-var schedulesOfAllGatherQKV = []plan.Candidate[allgatherqkv.Shape, allgatherqkv.Buffers]{
-	plan.Own(&allgatherqkv.Program, allgatherqkv.New, (*allgatherqkv.Plan).Bind),
-	plan.Other(&allgatherqkvpackets.Program, allgatherqkvpackets.New, (*allgatherqkvpackets.Plan).Bind,
+var schedulesOfAllGatherQKV = []tuning.Candidate[allgatherqkv.Shape, allgatherqkv.Buffers]{
+	tuning.Own(&allgatherqkv.Program, allgatherqkv.New, (*allgatherqkv.Plan).Bind),
+	tuning.Other(&allgatherqkvpackets.Program, allgatherqkvpackets.New, (*allgatherqkvpackets.Plan).Bind,
 		func(s allgatherqkv.Shape) allgatherqkvpackets.Shape { return allgatherqkvpackets.Shape(s) },
 		func(x allgatherqkv.Buffers) allgatherqkvpackets.Buffers { return allgatherqkvpackets.Buffers(x) }),
 }

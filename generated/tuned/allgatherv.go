@@ -8,24 +8,24 @@ import (
 	"ovgen/generated/allgatherv"
 	"ovgen/generated/allgathervpadded"
 	"ovgen/runtime/group"
-	"ovgen/runtime/plan"
+	"ovgen/runtime/tuning"
 )
 
 // AllGatherV is the operation of package allgatherv, by the schedule that a tuning has chosen.
-type AllGatherV = plan.Tuned[allgatherv.Shape, allgatherv.Buffers]
+type AllGatherV = tuning.Tuned[allgatherv.Shape, allgatherv.Buffers]
 
 // NewAllGatherV makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape whose
 // fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has none, the first
-// schedule below that serves makes it, as plan.Tune says. NewAllGatherV is collective, and all ranks need the same
-// tuning.
-func NewAllGatherV(ctx context.Context, g *group.Group, t *plan.Tuning, s allgatherv.Shape) (*AllGatherV, error) {
-	return plan.Tune(ctx, g, t, s, schedulesOfAllGatherV)
+// schedule below that serves makes it, as tuning.Tune says. NewAllGatherV is collective, and all ranks need the
+// same tuning.
+func NewAllGatherV(ctx context.Context, g *group.Group, t *tuning.Table, s allgatherv.Shape) (*AllGatherV, error) {
+	return tuning.Tune(ctx, g, t, s, schedulesOfAllGatherV)
 }
 
 // schedulesOfAllGatherV are the schedules to choose from.
-var schedulesOfAllGatherV = []plan.Candidate[allgatherv.Shape, allgatherv.Buffers]{
-	plan.Own(&allgatherv.Program, allgatherv.New, (*allgatherv.Plan).Bind),
-	plan.Other(&allgathervpadded.Program, allgathervpadded.New, (*allgathervpadded.Plan).Bind,
+var schedulesOfAllGatherV = []tuning.Candidate[allgatherv.Shape, allgatherv.Buffers]{
+	tuning.Own(&allgatherv.Program, allgatherv.New, (*allgatherv.Plan).Bind),
+	tuning.Other(&allgathervpadded.Program, allgathervpadded.New, (*allgathervpadded.Plan).Bind,
 		func(s allgatherv.Shape) allgathervpadded.Shape { return allgathervpadded.Shape(s) },
 		func(x allgatherv.Buffers) allgathervpadded.Buffers { return allgathervpadded.Buffers(x) }),
 }

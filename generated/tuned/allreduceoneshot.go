@@ -11,34 +11,34 @@ import (
 	"ovgen/generated/allreducepush"
 	"ovgen/generated/allreducetwoshot"
 	"ovgen/runtime/group"
-	"ovgen/runtime/plan"
+	"ovgen/runtime/tuning"
 )
 
 // AllReduceOneShot is the operation of package allreduceoneshot, by the schedule that a tuning has chosen.
-type AllReduceOneShot = plan.Tuned[allreduceoneshot.Shape, allreduceoneshot.Buffers]
+type AllReduceOneShot = tuning.Tuned[allreduceoneshot.Shape, allreduceoneshot.Buffers]
 
 // NewAllReduceOneShot makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape
 // whose fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has none, the
-// first schedule below that serves makes it, as plan.Tune says. NewAllReduceOneShot is collective, and all ranks
+// first schedule below that serves makes it, as tuning.Tune says. NewAllReduceOneShot is collective, and all ranks
 // need the same tuning.
-func NewAllReduceOneShot(ctx context.Context, g *group.Group, t *plan.Tuning,
+func NewAllReduceOneShot(ctx context.Context, g *group.Group, t *tuning.Table,
 	s allreduceoneshot.Shape) (*AllReduceOneShot, error) {
-	return plan.Tune(ctx, g, t, s, schedulesOfAllReduceOneShot)
+	return tuning.Tune(ctx, g, t, s, schedulesOfAllReduceOneShot)
 }
 
 // schedulesOfAllReduceOneShot are the schedules to choose from.
-var schedulesOfAllReduceOneShot = []plan.Candidate[allreduceoneshot.Shape, allreduceoneshot.Buffers]{
-	plan.Own(&allreduceoneshot.Program, allreduceoneshot.New, (*allreduceoneshot.Plan).Bind),
-	plan.Other(&allreducepackets.Program, allreducepackets.New, (*allreducepackets.Plan).Bind,
+var schedulesOfAllReduceOneShot = []tuning.Candidate[allreduceoneshot.Shape, allreduceoneshot.Buffers]{
+	tuning.Own(&allreduceoneshot.Program, allreduceoneshot.New, (*allreduceoneshot.Plan).Bind),
+	tuning.Other(&allreducepackets.Program, allreducepackets.New, (*allreducepackets.Plan).Bind,
 		func(s allreduceoneshot.Shape) allreducepackets.Shape { return allreducepackets.Shape(s) },
 		func(x allreduceoneshot.Buffers) allreducepackets.Buffers { return allreducepackets.Buffers(x) }),
-	plan.Other(&allreducepush.Program, allreducepush.New, (*allreducepush.Plan).Bind,
+	tuning.Other(&allreducepush.Program, allreducepush.New, (*allreducepush.Plan).Bind,
 		func(s allreduceoneshot.Shape) allreducepush.Shape { return allreducepush.Shape(s) },
 		func(x allreduceoneshot.Buffers) allreducepush.Buffers { return allreducepush.Buffers(x) }),
-	plan.Other(&allreducetwoshot.Program, allreducetwoshot.New, (*allreducetwoshot.Plan).Bind,
+	tuning.Other(&allreducetwoshot.Program, allreducetwoshot.New, (*allreducetwoshot.Plan).Bind,
 		func(s allreduceoneshot.Shape) allreducetwoshot.Shape { return allreducetwoshot.Shape(s) },
 		func(x allreduceoneshot.Buffers) allreducetwoshot.Buffers { return allreducetwoshot.Buffers(x) }),
-	plan.Other(&allreducenccl.Program, allreducenccl.New, (*allreducenccl.Plan).Bind,
+	tuning.Other(&allreducenccl.Program, allreducenccl.New, (*allreducenccl.Plan).Bind,
 		func(s allreduceoneshot.Shape) allreducenccl.Shape { return allreducenccl.Shape(s) },
 		func(x allreduceoneshot.Buffers) allreducenccl.Buffers { return allreducenccl.Buffers(x) }),
 }

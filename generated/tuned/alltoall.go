@@ -8,24 +8,24 @@ import (
 	"ovgen/generated/alltoall"
 	"ovgen/generated/alltoallnccl"
 	"ovgen/runtime/group"
-	"ovgen/runtime/plan"
+	"ovgen/runtime/tuning"
 )
 
 // AllToAll is the operation of package alltoall, by the schedule that a tuning has chosen.
-type AllToAll = plan.Tuned[alltoall.Shape, alltoall.Buffers]
+type AllToAll = tuning.Tuned[alltoall.Shape, alltoall.Buffers]
 
 // NewAllToAll makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape whose
 // fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has none, the first
-// schedule below that serves makes it, as plan.Tune says. NewAllToAll is collective, and all ranks need the same
+// schedule below that serves makes it, as tuning.Tune says. NewAllToAll is collective, and all ranks need the same
 // tuning.
-func NewAllToAll(ctx context.Context, g *group.Group, t *plan.Tuning, s alltoall.Shape) (*AllToAll, error) {
-	return plan.Tune(ctx, g, t, s, schedulesOfAllToAll)
+func NewAllToAll(ctx context.Context, g *group.Group, t *tuning.Table, s alltoall.Shape) (*AllToAll, error) {
+	return tuning.Tune(ctx, g, t, s, schedulesOfAllToAll)
 }
 
 // schedulesOfAllToAll are the schedules to choose from.
-var schedulesOfAllToAll = []plan.Candidate[alltoall.Shape, alltoall.Buffers]{
-	plan.Own(&alltoall.Program, alltoall.New, (*alltoall.Plan).Bind),
-	plan.Other(&alltoallnccl.Program, alltoallnccl.New, (*alltoallnccl.Plan).Bind,
+var schedulesOfAllToAll = []tuning.Candidate[alltoall.Shape, alltoall.Buffers]{
+	tuning.Own(&alltoall.Program, alltoall.New, (*alltoall.Plan).Bind),
+	tuning.Other(&alltoallnccl.Program, alltoallnccl.New, (*alltoallnccl.Plan).Bind,
 		func(s alltoall.Shape) alltoallnccl.Shape { return alltoallnccl.Shape(s) },
 		func(x alltoall.Buffers) alltoallnccl.Buffers { return alltoallnccl.Buffers(x) }),
 }

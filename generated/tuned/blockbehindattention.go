@@ -8,25 +8,25 @@ import (
 	"ovgen/generated/blockbehindattention"
 	"ovgen/generated/blockbehindattentionpackets"
 	"ovgen/runtime/group"
-	"ovgen/runtime/plan"
+	"ovgen/runtime/tuning"
 )
 
 // BlockBehindAttention is the operation of package blockbehindattention, by the schedule that a tuning has chosen.
-type BlockBehindAttention = plan.Tuned[blockbehindattention.Shape, blockbehindattention.Buffers]
+type BlockBehindAttention = tuning.Tuned[blockbehindattention.Shape, blockbehindattention.Buffers]
 
 // NewBlockBehindAttention makes a plan by the fastest schedule that t has measured at s, or else at the nearest
 // shape whose fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has none,
-// the first schedule below that serves makes it, as plan.Tune says. NewBlockBehindAttention is collective, and all
-// ranks need the same tuning.
-func NewBlockBehindAttention(ctx context.Context, g *group.Group, t *plan.Tuning,
+// the first schedule below that serves makes it, as tuning.Tune says. NewBlockBehindAttention is collective, and
+// all ranks need the same tuning.
+func NewBlockBehindAttention(ctx context.Context, g *group.Group, t *tuning.Table,
 	s blockbehindattention.Shape) (*BlockBehindAttention, error) {
-	return plan.Tune(ctx, g, t, s, schedulesOfBlockBehindAttention)
+	return tuning.Tune(ctx, g, t, s, schedulesOfBlockBehindAttention)
 }
 
 // schedulesOfBlockBehindAttention are the schedules to choose from.
-var schedulesOfBlockBehindAttention = []plan.Candidate[blockbehindattention.Shape, blockbehindattention.Buffers]{
-	plan.Own(&blockbehindattention.Program, blockbehindattention.New, (*blockbehindattention.Plan).Bind),
-	plan.Other(&blockbehindattentionpackets.Program, blockbehindattentionpackets.New,
+var schedulesOfBlockBehindAttention = []tuning.Candidate[blockbehindattention.Shape, blockbehindattention.Buffers]{
+	tuning.Own(&blockbehindattention.Program, blockbehindattention.New, (*blockbehindattention.Plan).Bind),
+	tuning.Other(&blockbehindattentionpackets.Program, blockbehindattentionpackets.New,
 		(*blockbehindattentionpackets.Plan).Bind,
 		func(s blockbehindattention.Shape) blockbehindattentionpackets.Shape {
 			return blockbehindattentionpackets.Shape(s)

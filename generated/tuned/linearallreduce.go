@@ -12,43 +12,43 @@ import (
 	"ovgen/generated/linearallreducepush"
 	"ovgen/generated/linearallreducetwoshot"
 	"ovgen/runtime/group"
-	"ovgen/runtime/plan"
+	"ovgen/runtime/tuning"
 )
 
 // LinearAllReduce is the operation of package linearallreduce, by the schedule that a tuning has chosen.
-type LinearAllReduce = plan.Tuned[linearallreduce.Shape, linearallreduce.Buffers]
+type LinearAllReduce = tuning.Tuned[linearallreduce.Shape, linearallreduce.Buffers]
 
 // NewLinearAllReduce makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape
 // whose fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has none, the
-// first schedule below that serves makes it, as plan.Tune says. NewLinearAllReduce is collective, and all ranks
+// first schedule below that serves makes it, as tuning.Tune says. NewLinearAllReduce is collective, and all ranks
 // need the same tuning.
-func NewLinearAllReduce(ctx context.Context, g *group.Group, t *plan.Tuning, s linearallreduce.Shape) (*LinearAllReduce,
-	error) {
-	return plan.Tune(ctx, g, t, s, schedulesOfLinearAllReduce)
+func NewLinearAllReduce(ctx context.Context, g *group.Group, t *tuning.Table,
+	s linearallreduce.Shape) (*LinearAllReduce, error) {
+	return tuning.Tune(ctx, g, t, s, schedulesOfLinearAllReduce)
 }
 
 // schedulesOfLinearAllReduce are the schedules to choose from.
-var schedulesOfLinearAllReduce = []plan.Candidate[linearallreduce.Shape, linearallreduce.Buffers]{
-	plan.Own(&linearallreduce.Program, linearallreduce.New, (*linearallreduce.Plan).Bind),
-	plan.Other(&linearallreduceoneshot.Program, linearallreduceoneshot.New, (*linearallreduceoneshot.Plan).Bind,
+var schedulesOfLinearAllReduce = []tuning.Candidate[linearallreduce.Shape, linearallreduce.Buffers]{
+	tuning.Own(&linearallreduce.Program, linearallreduce.New, (*linearallreduce.Plan).Bind),
+	tuning.Other(&linearallreduceoneshot.Program, linearallreduceoneshot.New, (*linearallreduceoneshot.Plan).Bind,
 		func(s linearallreduce.Shape) linearallreduceoneshot.Shape { return linearallreduceoneshot.Shape(s) },
 		func(x linearallreduce.Buffers) linearallreduceoneshot.Buffers {
 			return linearallreduceoneshot.Buffers(x)
 		}),
-	plan.Other(&linearallreducepackets.Program, linearallreducepackets.New, (*linearallreducepackets.Plan).Bind,
+	tuning.Other(&linearallreducepackets.Program, linearallreducepackets.New, (*linearallreducepackets.Plan).Bind,
 		func(s linearallreduce.Shape) linearallreducepackets.Shape { return linearallreducepackets.Shape(s) },
 		func(x linearallreduce.Buffers) linearallreducepackets.Buffers {
 			return linearallreducepackets.Buffers(x)
 		}),
-	plan.Other(&linearallreducepush.Program, linearallreducepush.New, (*linearallreducepush.Plan).Bind,
+	tuning.Other(&linearallreducepush.Program, linearallreducepush.New, (*linearallreducepush.Plan).Bind,
 		func(s linearallreduce.Shape) linearallreducepush.Shape { return linearallreducepush.Shape(s) },
 		func(x linearallreduce.Buffers) linearallreducepush.Buffers { return linearallreducepush.Buffers(x) }),
-	plan.Other(&linearallreducetwoshot.Program, linearallreducetwoshot.New, (*linearallreducetwoshot.Plan).Bind,
+	tuning.Other(&linearallreducetwoshot.Program, linearallreducetwoshot.New, (*linearallreducetwoshot.Plan).Bind,
 		func(s linearallreduce.Shape) linearallreducetwoshot.Shape { return linearallreducetwoshot.Shape(s) },
 		func(x linearallreduce.Buffers) linearallreducetwoshot.Buffers {
 			return linearallreducetwoshot.Buffers(x)
 		}),
-	plan.Other(&linearallreducenccl.Program, linearallreducenccl.New, (*linearallreducenccl.Plan).Bind,
+	tuning.Other(&linearallreducenccl.Program, linearallreducenccl.New, (*linearallreducenccl.Plan).Bind,
 		func(s linearallreduce.Shape) linearallreducenccl.Shape { return linearallreducenccl.Shape(s) },
 		func(x linearallreduce.Buffers) linearallreducenccl.Buffers { return linearallreducenccl.Buffers(x) }),
 }

@@ -8,7 +8,6 @@ import (
 	"ovgen/generated/linearreducescatter"
 	"ovgen/generated/linearreducescatterget"
 	"ovgen/generated/linearreducescatterinorder"
-	"ovgen/generated/linearreducescatterinslot"
 	"ovgen/generated/linearreducescatterkernels"
 	"ovgen/generated/linearreducescatternccl"
 	"ovgen/generated/linearreducescatteroneshot"
@@ -18,30 +17,30 @@ import (
 	"ovgen/generated/linearreducescatterringkernel"
 	"ovgen/generated/linearreducescattertiles"
 	"ovgen/runtime/group"
-	"ovgen/runtime/plan"
+	"ovgen/runtime/tuning"
 )
 
 // LinearReduceScatter is the operation of package linearreducescatter, by the schedule that a tuning has chosen.
-type LinearReduceScatter = plan.Tuned[linearreducescatter.Shape, linearreducescatter.Buffers]
+type LinearReduceScatter = tuning.Tuned[linearreducescatter.Shape, linearreducescatter.Buffers]
 
 // NewLinearReduceScatter makes a plan by the fastest schedule that t has measured at s, or else at the nearest
 // shape whose fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has none,
-// the first schedule below that serves makes it, as plan.Tune says. NewLinearReduceScatter is collective, and all
+// the first schedule below that serves makes it, as tuning.Tune says. NewLinearReduceScatter is collective, and all
 // ranks need the same tuning.
-func NewLinearReduceScatter(ctx context.Context, g *group.Group, t *plan.Tuning,
+func NewLinearReduceScatter(ctx context.Context, g *group.Group, t *tuning.Table,
 	s linearreducescatter.Shape) (*LinearReduceScatter, error) {
-	return plan.Tune(ctx, g, t, s, schedulesOfLinearReduceScatter)
+	return tuning.Tune(ctx, g, t, s, schedulesOfLinearReduceScatter)
 }
 
 // schedulesOfLinearReduceScatter are the schedules to choose from.
-var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape, linearreducescatter.Buffers]{
-	plan.Own(&linearreducescatter.Program, linearreducescatter.New, (*linearreducescatter.Plan).Bind),
-	plan.Other(&linearreducescatterget.Program, linearreducescatterget.New, (*linearreducescatterget.Plan).Bind,
+var schedulesOfLinearReduceScatter = []tuning.Candidate[linearreducescatter.Shape, linearreducescatter.Buffers]{
+	tuning.Own(&linearreducescatter.Program, linearreducescatter.New, (*linearreducescatter.Plan).Bind),
+	tuning.Other(&linearreducescatterget.Program, linearreducescatterget.New, (*linearreducescatterget.Plan).Bind,
 		func(s linearreducescatter.Shape) linearreducescatterget.Shape { return linearreducescatterget.Shape(s) },
 		func(x linearreducescatter.Buffers) linearreducescatterget.Buffers {
 			return linearreducescatterget.Buffers(x)
 		}),
-	plan.Other(&linearreducescatterinorder.Program, linearreducescatterinorder.New,
+	tuning.Other(&linearreducescatterinorder.Program, linearreducescatterinorder.New,
 		(*linearreducescatterinorder.Plan).Bind,
 		func(s linearreducescatter.Shape) linearreducescatterinorder.Shape {
 			return linearreducescatterinorder.Shape(s)
@@ -49,15 +48,7 @@ var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape,
 		func(x linearreducescatter.Buffers) linearreducescatterinorder.Buffers {
 			return linearreducescatterinorder.Buffers(x)
 		}),
-	plan.Other(&linearreducescatterinslot.Program, linearreducescatterinslot.New,
-		(*linearreducescatterinslot.Plan).Bind,
-		func(s linearreducescatter.Shape) linearreducescatterinslot.Shape {
-			return linearreducescatterinslot.Shape(s)
-		},
-		func(x linearreducescatter.Buffers) linearreducescatterinslot.Buffers {
-			return linearreducescatterinslot.Buffers(x)
-		}),
-	plan.Other(&linearreducescatterkernels.Program, linearreducescatterkernels.New,
+	tuning.Other(&linearreducescatterkernels.Program, linearreducescatterkernels.New,
 		(*linearreducescatterkernels.Plan).Bind,
 		func(s linearreducescatter.Shape) linearreducescatterkernels.Shape {
 			return linearreducescatterkernels.Shape(s)
@@ -65,7 +56,7 @@ var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape,
 		func(x linearreducescatter.Buffers) linearreducescatterkernels.Buffers {
 			return linearreducescatterkernels.Buffers(x)
 		}),
-	plan.Other(&linearreducescatteroneshot.Program, linearreducescatteroneshot.New,
+	tuning.Other(&linearreducescatteroneshot.Program, linearreducescatteroneshot.New,
 		(*linearreducescatteroneshot.Plan).Bind,
 		func(s linearreducescatter.Shape) linearreducescatteroneshot.Shape {
 			return linearreducescatteroneshot.Shape(s)
@@ -73,7 +64,7 @@ var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape,
 		func(x linearreducescatter.Buffers) linearreducescatteroneshot.Buffers {
 			return linearreducescatteroneshot.Buffers(x)
 		}),
-	plan.Other(&linearreducescatterpackets.Program, linearreducescatterpackets.New,
+	tuning.Other(&linearreducescatterpackets.Program, linearreducescatterpackets.New,
 		(*linearreducescatterpackets.Plan).Bind,
 		func(s linearreducescatter.Shape) linearreducescatterpackets.Shape {
 			return linearreducescatterpackets.Shape(s)
@@ -81,7 +72,7 @@ var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape,
 		func(x linearreducescatter.Buffers) linearreducescatterpackets.Buffers {
 			return linearreducescatterpackets.Buffers(x)
 		}),
-	plan.Other(&linearreducescatterputkernels.Program, linearreducescatterputkernels.New,
+	tuning.Other(&linearreducescatterputkernels.Program, linearreducescatterputkernels.New,
 		(*linearreducescatterputkernels.Plan).Bind,
 		func(s linearreducescatter.Shape) linearreducescatterputkernels.Shape {
 			return linearreducescatterputkernels.Shape(s)
@@ -89,14 +80,14 @@ var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape,
 		func(x linearreducescatter.Buffers) linearreducescatterputkernels.Buffers {
 			return linearreducescatterputkernels.Buffers(x)
 		}),
-	plan.Other(&linearreducescatterring.Program, linearreducescatterring.New, (*linearreducescatterring.Plan).Bind,
+	tuning.Other(&linearreducescatterring.Program, linearreducescatterring.New, (*linearreducescatterring.Plan).Bind,
 		func(s linearreducescatter.Shape) linearreducescatterring.Shape {
 			return linearreducescatterring.Shape(s)
 		},
 		func(x linearreducescatter.Buffers) linearreducescatterring.Buffers {
 			return linearreducescatterring.Buffers(x)
 		}),
-	plan.Other(&linearreducescatterringkernel.Program, linearreducescatterringkernel.New,
+	tuning.Other(&linearreducescatterringkernel.Program, linearreducescatterringkernel.New,
 		(*linearreducescatterringkernel.Plan).Bind,
 		func(s linearreducescatter.Shape) linearreducescatterringkernel.Shape {
 			return linearreducescatterringkernel.Shape(s)
@@ -104,14 +95,14 @@ var schedulesOfLinearReduceScatter = []plan.Candidate[linearreducescatter.Shape,
 		func(x linearreducescatter.Buffers) linearreducescatterringkernel.Buffers {
 			return linearreducescatterringkernel.Buffers(x)
 		}),
-	plan.Other(&linearreducescattertiles.Program, linearreducescattertiles.New, (*linearreducescattertiles.Plan).Bind,
+	tuning.Other(&linearreducescattertiles.Program, linearreducescattertiles.New, (*linearreducescattertiles.Plan).Bind,
 		func(s linearreducescatter.Shape) linearreducescattertiles.Shape {
 			return linearreducescattertiles.Shape(s)
 		},
 		func(x linearreducescatter.Buffers) linearreducescattertiles.Buffers {
 			return linearreducescattertiles.Buffers(x)
 		}),
-	plan.Other(&linearreducescatternccl.Program, linearreducescatternccl.New, (*linearreducescatternccl.Plan).Bind,
+	tuning.Other(&linearreducescatternccl.Program, linearreducescatternccl.New, (*linearreducescatternccl.Plan).Bind,
 		func(s linearreducescatter.Shape) linearreducescatternccl.Shape {
 			return linearreducescatternccl.Shape(s)
 		},

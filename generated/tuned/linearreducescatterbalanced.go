@@ -8,28 +8,28 @@ import (
 	"ovgen/generated/linearreducescatterbalanced"
 	"ovgen/generated/linearreducescatterbalancedoneshot"
 	"ovgen/runtime/group"
-	"ovgen/runtime/plan"
+	"ovgen/runtime/tuning"
 )
 
 // LinearReduceScatterBalanced is the operation of package linearreducescatterbalanced, by the schedule that a
 // tuning has chosen.
-type LinearReduceScatterBalanced = plan.Tuned[linearreducescatterbalanced.Shape, linearreducescatterbalanced.Buffers]
+type LinearReduceScatterBalanced = tuning.Tuned[linearreducescatterbalanced.Shape, linearreducescatterbalanced.Buffers]
 
 // NewLinearReduceScatterBalanced makes a plan by the fastest schedule that t has measured at s, or else at the
 // nearest shape whose fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it
-// has none, the first schedule below that serves makes it, as plan.Tune says. NewLinearReduceScatterBalanced is
+// has none, the first schedule below that serves makes it, as tuning.Tune says. NewLinearReduceScatterBalanced is
 // collective, and all ranks need the same tuning.
-func NewLinearReduceScatterBalanced(ctx context.Context, g *group.Group, t *plan.Tuning,
+func NewLinearReduceScatterBalanced(ctx context.Context, g *group.Group, t *tuning.Table,
 	s linearreducescatterbalanced.Shape) (*LinearReduceScatterBalanced, error) {
-	return plan.Tune(ctx, g, t, s, schedulesOfLinearReduceScatterBalanced)
+	return tuning.Tune(ctx, g, t, s, schedulesOfLinearReduceScatterBalanced)
 }
 
 // schedulesOfLinearReduceScatterBalanced are the schedules to choose from.
-var schedulesOfLinearReduceScatterBalanced = []plan.Candidate[linearreducescatterbalanced.Shape,
+var schedulesOfLinearReduceScatterBalanced = []tuning.Candidate[linearreducescatterbalanced.Shape,
 	linearreducescatterbalanced.Buffers]{
-	plan.Own(&linearreducescatterbalanced.Program, linearreducescatterbalanced.New,
+	tuning.Own(&linearreducescatterbalanced.Program, linearreducescatterbalanced.New,
 		(*linearreducescatterbalanced.Plan).Bind),
-	plan.Other(&linearreducescatterbalancedoneshot.Program, linearreducescatterbalancedoneshot.New,
+	tuning.Other(&linearreducescatterbalancedoneshot.Program, linearreducescatterbalancedoneshot.New,
 		(*linearreducescatterbalancedoneshot.Plan).Bind,
 		func(s linearreducescatterbalanced.Shape) linearreducescatterbalancedoneshot.Shape {
 			return linearreducescatterbalancedoneshot.Shape(s)

@@ -9,28 +9,28 @@ import (
 	"ovgen/generated/reducescatteroneshot"
 	"ovgen/generated/reducescatterpackets"
 	"ovgen/runtime/group"
-	"ovgen/runtime/plan"
+	"ovgen/runtime/tuning"
 )
 
 // ReduceScatter is the operation of package reducescatter, by the schedule that a tuning has chosen.
-type ReduceScatter = plan.Tuned[reducescatter.Shape, reducescatter.Buffers]
+type ReduceScatter = tuning.Tuned[reducescatter.Shape, reducescatter.Buffers]
 
 // NewReduceScatter makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape
 // whose fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has none, the
-// first schedule below that serves makes it, as plan.Tune says. NewReduceScatter is collective, and all ranks need
-// the same tuning.
-func NewReduceScatter(ctx context.Context, g *group.Group, t *plan.Tuning, s reducescatter.Shape) (*ReduceScatter,
+// first schedule below that serves makes it, as tuning.Tune says. NewReduceScatter is collective, and all ranks
+// need the same tuning.
+func NewReduceScatter(ctx context.Context, g *group.Group, t *tuning.Table, s reducescatter.Shape) (*ReduceScatter,
 	error) {
-	return plan.Tune(ctx, g, t, s, schedulesOfReduceScatter)
+	return tuning.Tune(ctx, g, t, s, schedulesOfReduceScatter)
 }
 
 // schedulesOfReduceScatter are the schedules to choose from.
-var schedulesOfReduceScatter = []plan.Candidate[reducescatter.Shape, reducescatter.Buffers]{
-	plan.Own(&reducescatter.Program, reducescatter.New, (*reducescatter.Plan).Bind),
-	plan.Other(&reducescatteroneshot.Program, reducescatteroneshot.New, (*reducescatteroneshot.Plan).Bind,
+var schedulesOfReduceScatter = []tuning.Candidate[reducescatter.Shape, reducescatter.Buffers]{
+	tuning.Own(&reducescatter.Program, reducescatter.New, (*reducescatter.Plan).Bind),
+	tuning.Other(&reducescatteroneshot.Program, reducescatteroneshot.New, (*reducescatteroneshot.Plan).Bind,
 		func(s reducescatter.Shape) reducescatteroneshot.Shape { return reducescatteroneshot.Shape(s) },
 		func(x reducescatter.Buffers) reducescatteroneshot.Buffers { return reducescatteroneshot.Buffers(x) }),
-	plan.Other(&reducescatterpackets.Program, reducescatterpackets.New, (*reducescatterpackets.Plan).Bind,
+	tuning.Other(&reducescatterpackets.Program, reducescatterpackets.New, (*reducescatterpackets.Plan).Bind,
 		func(s reducescatter.Shape) reducescatterpackets.Shape { return reducescatterpackets.Shape(s) },
 		func(x reducescatter.Buffers) reducescatterpackets.Buffers { return reducescatterpackets.Buffers(x) }),
 }
