@@ -33,6 +33,8 @@ type server struct {
 	members []*member
 	came    map[int]bool  // ranks that were ever members
 	all     chan struct{} // closed when all were
+	rivals  []rival
+	settled <-chan time.Time // ends the rivals' wait
 	notes   []string
 	open    bool  // the rendezvous is complete
 	dead    frame // the end of the job; the answer to every later Gather
@@ -42,12 +44,13 @@ type server struct {
 
 // member is a rank's connection.
 type member struct {
-	rank int
-	conn net.Conn
-	out  chan frame
+	rank  int
+	conn  net.Conn
+	out   chan frame
+	knows bool // that it is a member: its first frame has been sent
 }
 
-// event is a frame of a member, or the end of its connection.
+// event is a frame of a member, its acceptance as it has been sent, or the end of its connection.
 type event struct {
 	from *member
 	kind kind
@@ -244,14 +247,21 @@ func (s *server) tell(e event) bool {
 	}
 }
 
-// write sends the messages that serve queues; it closes the connection at the end.
+// write sends the messages that serve queues; it closes the connection at the end. A member that misses a frame is cut
+// off: its rank dials again, or learns that it is gone.
 func (s *server) write(m *member) {
 	defer s.wg.Done()
 	var err error
+	greeted := false
 	for f := range m.out {
 		if err == nil {
 			m.conn.SetWriteDeadline(time.Now().Add(flushTimeout))
-			err = f.send(m.conn)
+			switch err = f.send(m.conn); {
+			case err != nil:
+				s.drop(m)
+			case !greeted:
+				greeted = s.tell(event{from: m, kind: accepted})
+			}
 		}
 	}
 	s.hangUp(m.conn)
@@ -266,19 +276,25 @@ func (s *server) serve() {
 	for {
 		select {
 		case e := <-s.events:
-			outs[e.from] = true
 			switch {
 			case e.err != nil:
 				s.lost(e.from, e.err)
 				close(e.from.out)
 				delete(outs, e.from)
 			case e.kind == hello:
-				s.greet(e.from, e.says)
+				outs[e.from], e.from.rank = true, -1
+				s.greet(rival{e.from, e.says}, false)
+			case e.kind == accepted:
+				e.from.knows = true
+				s.meet()
 			default:
 				s.member(e)
 			}
+		case <-s.settled:
+			s.settle()
 		case <-rendezvous.C:
 			if !s.open {
+				s.settle()
 				s.end(newFrame(absent).numbers(s.missing()).texts(append(s.notes, s.lobby.notes()...)))
 			}
 		case <-s.round.timeout:
@@ -292,69 +308,20 @@ func (s *server) serve() {
 	}
 }
 
-// greet makes a connection a member, or refuses it with the reason.
-func (s *server) greet(m *member, g greeting) {
-	var why string
-	switch {
-	case g.version != version:
-		why = fmt.Sprintf("protocol version %d, rank 0 speaks %d (all ranks must run the same binary)", g.version,
-			version)
-	case g.job != s.Job:
-		why = fmt.Sprintf("job %q is not job %q", g.job, s.Job)
-	case g.size != s.Size:
-		why = fmt.Sprintf("rank %d says that job %q has %d ranks, rank 0 says %d", g.rank, s.Job, g.size, s.Size)
-	case g.rank < 0 || g.rank >= s.Size:
-		why = fmt.Sprintf("rank %d of a job of %d", g.rank, s.Size)
-	case s.open || s.members[g.rank] != nil:
-		why = fmt.Sprintf("rank %d of job %q is there already (give each process its own rank, and each start its "+
-			"own job name)", g.rank, s.Job)
-	}
-	if why != "" {
-		m.rank = -1
-		s.note("refused " + why)
-		m.out <- newFrame(refused).text(why)
-		s.drop(m)
-		return
-	}
-	m.rank = g.rank
-	s.members[g.rank] = m
-	s.push(m, newFrame(accepted))
-	if s.came[g.rank] = true; len(s.came) == s.Size {
-		defer s.complete()
-	}
-	if g.declines {
-		s.end(newFrame(declined).number(g.rank).text(g.reason))
-	} else if s.dead != nil {
-		s.push(m, s.dead)
-	} else if len(s.missing()) == 0 {
-		s.open = true
-		s.broadcast(newFrame(welcome))
-	}
-}
-
-// complete says that every rank has come; one may come again after a failure.
-func (s *server) complete() {
-	select {
-	case <-s.all:
-	default:
-		close(s.all)
-	}
-}
-
-func (s *server) note(text string) {
-	if len(s.notes) < 8 && !slices.Contains(s.notes, text) {
-		s.notes = append(s.notes, text)
-	}
-}
-
-// lost is the end of a connection: of a member, that rank is gone.
+// lost is the end of a connection: of a member, that rank is gone, or its rival takes its place.
 func (s *server) lost(m *member, err error) {
+	s.rivals = slices.DeleteFunc(s.rivals, func(x rival) bool { return x.member == m })
 	if m.rank < 0 || s.members[m.rank] != m {
 		return
 	}
 	if !s.open {
 		s.members[m.rank] = nil
 		s.note(fmt.Sprintf("rank %d came and left", m.rank))
+		if i := slices.IndexFunc(s.rivals, func(x rival) bool { return x.says.rank == m.rank }); i >= 0 {
+			x := s.rivals[i]
+			s.rivals = slices.Delete(s.rivals, i, i+1)
+			s.greet(x, true)
+		}
 		return
 	}
 	s.members[m.rank] = nil
@@ -392,14 +359,3 @@ func (s *server) push(m *member, f frame) {
 
 // drop cuts a member off: its reader then reports the end.
 func (s *server) drop(m *member) { m.conn.SetReadDeadline(time.Unix(1, 0)) }
-
-// missing are the ranks that have not joined.
-func (s *server) missing() []int {
-	var list []int
-	for r, m := range s.members {
-		if m == nil {
-			list = append(list, r)
-		}
-	}
-	return list
-}

@@ -401,7 +401,7 @@ func stranger(t *testing.T, c Config, sent []byte, stay bool) {
 	}
 }
 
-// TestBadMember breaks the protocol after a proper hello: the rank counts as gone.
+// TestBadMember breaks the protocol when all ranks have met: the rank counts as gone.
 func TestBadMember(t *testing.T) {
 	for name, sent := range map[string][]byte{
 		"garbage":     []byte("garbage that is no frame"),
@@ -436,6 +436,11 @@ func TestBadMember(t *testing.T) {
 					}
 					defer conn.Close()
 					newFrame(hello).number(version).number(1).number(2).text(c.Job).send(conn)
+					for range 2 { // accepted, welcome
+						if _, _, err := receive(conn, maxText); err != nil {
+							t.Error(err)
+						}
+					}
 					go conn.Write(sent)
 					time.Sleep(50 * time.Millisecond)
 				})

@@ -1,0 +1,107 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// rival is a connection that greets as a rank that is there. That rank's first connection may have ended and its end
+// not have been read: the rival waits for that as long as a frame may take.
+type rival struct {
+	*member
+	says greeting
+}
+
+// greet makes a connection a member, or refuses it with the reason; where its rank is there, after its wait.
+func (s *server) greet(x rival, waited bool) {
+	m, g := x.member, x.says
+	why := s.refuses(g)
+	if why == "" && s.members[g.rank] != nil {
+		if !s.open && !waited {
+			s.rivals = append(s.rivals, x)
+			s.settled = time.After(flushTimeout)
+			return
+		}
+		why = fmt.Sprintf("rank %d of job %q is there already (give each process its own rank, and each start its "+
+			"own job name)", g.rank, s.Job)
+	}
+	if why != "" {
+		s.note("refused " + why)
+		m.out <- newFrame(refused).text(why)
+		s.drop(m)
+		return
+	}
+	m.rank = g.rank
+	s.members[g.rank] = m
+	s.push(m, newFrame(accepted))
+	if s.came[g.rank] = true; len(s.came) == s.Size {
+		defer s.complete()
+	}
+	if g.declines {
+		s.end(newFrame(declined).number(g.rank).text(g.reason))
+	} else if s.dead != nil {
+		s.push(m, s.dead)
+	}
+}
+
+// meet ends the rendezvous when every rank knows that it is a member: one that does not may dial again.
+func (s *server) meet() {
+	if s.open || s.dead != nil || len(s.missing()) > 0 {
+		return
+	}
+	s.open = true
+	s.broadcast(newFrame(welcome))
+	s.settle()
+}
+
+// refuses is the reason why a greeting is of no rank of the job.
+func (s *server) refuses(g greeting) string {
+	switch {
+	case g.version != version:
+		return fmt.Sprintf("protocol version %d, rank 0 speaks %d (all ranks must run the same binary)", g.version,
+			version)
+	case g.job != s.Job:
+		return fmt.Sprintf("job %q is not job %q", g.job, s.Job)
+	case g.size != s.Size:
+		return fmt.Sprintf("rank %d says that job %q has %d ranks, rank 0 says %d", g.rank, s.Job, g.size, s.Size)
+	case g.rank < 0 || g.rank >= s.Size:
+		return fmt.Sprintf("rank %d of a job of %d", g.rank, s.Size)
+	}
+	return ""
+}
+
+// settle ends the wait of all rivals.
+func (s *server) settle() {
+	list := s.rivals
+	s.rivals, s.settled = nil, nil
+	for _, x := range list {
+		s.greet(x, true)
+	}
+}
+
+// complete says that every rank has come; one may come again after a failure.
+func (s *server) complete() {
+	select {
+	case <-s.all:
+	default:
+		close(s.all)
+	}
+}
+
+func (s *server) note(text string) {
+	if len(s.notes) < 8 && !slices.Contains(s.notes, text) {
+		s.notes = append(s.notes, text)
+	}
+}
+
+// missing are the ranks that have not joined, or do not know it.
+func (s *server) missing() []int {
+	var list []int
+	for r, m := range s.members {
+		if m == nil || !m.knows {
+			list = append(list, r)
+		}
+	}
+	return list
+}
