@@ -1,0 +1,102 @@
+package old
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// Batches that are an axis of their own lie in memory as rows of all batches do, one batch's after another's: an
+// operation on them is lowered as one on all rows, which come in batches.
+
+// batched gives tensors of batches two axes, of the same places in memory.
+func batched(d *draft) error {
+	for i, o := range d.schedule.Ops {
+		if !o.Batched() {
+			continue
+		}
+		for _, name := range []string{o.In[0], o.Out, o.Added()} {
+			if name == "" {
+				continue
+			}
+			role := d.form.roles[name]
+			at := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool { return t.Name == role })
+			if d.form.kind != linear || at < 0 {
+				return &schedule.FieldError{Path: fmt.Sprintf("Ops[%d]", i),
+					Msg:  "no pass takes batches that are an axis through a chain",
+					Hint: "use schedule.Linear of all their rows"}
+			}
+			if err := d.joined(at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// joined makes one axis of the batches and the rows of a tensor.
+func (d *draft) joined(i int) error {
+	t := &d.schedule.Tensors[i]
+	if len(t.Axes) != 3 {
+		return nil // it is of another operation as well
+	}
+	batches, rows := t.Axes[0], t.Axes[1]
+	path := fmt.Sprintf("Tensors[%d].Axes[0]", i)
+	if _, err := strconv.Atoi(string(batches.Extent)); err != nil {
+		return &schedule.FieldError{Path: path + ".Extent", Hint: "use a constant",
+			Msg: fmt.Sprintf("no pass lowers %s batches, a number that New would know first", batches.Extent)}
+	}
+	if len(batches.Outer) > 0 {
+		return &schedule.FieldError{Path: path + ".Outer", Hint: "spread the rows by schedule.DIDx(schedule.D)",
+			Msg: "no pass spreads batches, of which each rank has some rows"}
+	}
+	var outer []schedule.Split
+	if len(rows.Outer) > 0 {
+		outer = append([]schedule.Split{{Kind: schedule.Plain, Count: batches.Extent}}, rows.Outer...)
+	}
+	t.Axes = append([]schedule.Axis{schedule.Dim(batches.Extent+joint+rows.Extent, outer...)}, t.Axes[2:]...)
+	return nil
+}
+
+// joint stands between two factors of an extent.
+const joint = "*"
+
+// factors are the two extents whose product is an extent of joined axes: batches and rows.
+func factors(e schedule.Extent) (batches, rows schedule.Extent, ok bool) {
+	b, r, ok := strings.Cut(string(e), joint)
+	return schedule.Extent(b), schedule.Extent(r), ok
+}
+
+// eachTravels refuses batches that do not travel one by one.
+func (d *draft) eachTravels() error {
+	i := slices.IndexFunc(d.schedule.Ops, schedule.Op.Batched)
+	if i < 0 || d.comm.moves == gatherBatch || d.comm.moves == reduceBatch {
+		return nil
+	}
+	return &schedule.FieldError{Path: fmt.Sprintf("Ops[%d]", i),
+		Msg:  fmt.Sprintf("no pass does the %s of batches that are an axis", d.comm.moves),
+		Hint: "use schedule.Linear of the rows of all batches"}
+}
+
+// declared is a tensor as the schedule has it.
+func (d *draft) declared(t schedule.Tensor) schedule.Tensor {
+	i := slices.IndexFunc(d.schedule.Tensors, func(o schedule.Tensor) bool { return o.Name == t.Name })
+	if i >= 0 {
+		t.Axes = d.original.Tensors[i].Axes
+	}
+	return t
+}
+
+// apart gives the buffers of tensors of batches the axes that they are declared with.
+func apart(d *draft) {
+	for i, b := range d.program.Buffers {
+		at := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool { return t.Name == b.Name })
+		if at >= 0 && b.Owner == hostir.Caller && len(b.Tensor.Axes) < len(d.original.Tensors[at].Axes) {
+			d.program.Buffers[i].Tensor.Axes = d.original.Tensors[at].Axes
+		}
+	}
+}

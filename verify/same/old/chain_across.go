@@ -1,0 +1,165 @@
+package old
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// Across a sum: a rank's own rows go in parts from a sum of partial results through the functions behind it, such as a
+// norm, into the next products. While kernels sum and norm one part, two kinds of products run: the next products of
+// the part before, and the partial results of the part after. Rows of peers travel whole, as they do without parts.
+
+// junction is a sum whose own rows go on in parts.
+type junction struct {
+	parts int64
+	sum   *stage // the one that ends with it
+	own   *stage // the stage that follows on own rows alone; nil: none does
+	next  *stage // the stage that gathers its result
+}
+
+// junctionAt is the one at the end of a stage, if its rows can go on in parts.
+func (c *chain) junctionAt(i int) (j junction, ok bool) {
+	j.sum = &c.stages[i]
+	if !j.sum.puts() || j.sum.toAll || i+1 == len(c.stages) {
+		return j, false
+	}
+	j.next = &c.stages[i+1]
+	if j.next.own && !j.next.calls && i+2 < len(c.stages) &&
+		!slices.ContainsFunc(j.next.ops, func(o schedule.Op) bool { return kind(o.Name()) != copied }) {
+		j.own, j.next = j.next, &c.stages[i+2]
+	}
+	j.parts = int64(max(j.sum.parts, 1))
+	from := j.sum.sums
+	if j.own != nil {
+		from = j.own.ops[len(j.own.ops)-1].Out
+	}
+	return j, j.next.pulls() && j.next.input == from && (j.own == nil || j.own.input == j.sum.sums)
+}
+
+// junctions finds by stage the junctions whose parts a schedule asks for, and cuts the memory of own rows there.
+func (w *writer) junctions() error {
+	w.across, w.fine, w.through = map[*stage]junction{}, map[string]int64{}, map[*stage]bool{}
+	parts := int64(0)
+	for i := range w.chain.stages {
+		s := &w.chain.stages[i]
+		if s.parts < 2 {
+			continue
+		}
+		j, ok := w.chain.junctionAt(i)
+		refuse := func(hint, format string, args ...any) error {
+			return &schedule.FieldError{Path: s.partsAt, Hint: hint, Msg: fmt.Sprintf(format, args...)}
+		}
+		switch {
+		case !ok:
+			return refuse("leave it out", "no stage gathers what the own rows of %s lead to", s.sums)
+		case w.chunks > 0:
+			return refuse("leave it out", "the rows of %s come in batches", s.sums)
+		case parts > 0 && parts != j.parts:
+			return refuse("write the same for each of its sums", "all sums of a chain go on in as many parts")
+		}
+		parts = j.parts
+		w.across[s], w.through[j.next] = j, true
+		if j.own != nil {
+			w.through[j.own] = true
+		}
+		w.cutRows(w.rows().Extent, parts)
+		for _, name := range w.memoryOf(j) {
+			w.fine[name] = parts
+			b := w.buffer(name)
+			rows := w.rowAxis(true)
+			rows.Outer = append(rows.Outer, schedule.DIDx(schedule.Extent(strconv.FormatInt(parts, 10))))
+			b.Chunk = elements(schedule.Tensor{Axes: []schedule.Axis{rows, b.Tensor.Axes[1]}})
+		}
+	}
+	return nil
+}
+
+// memoryOf is the memory of own rows that steps of a junction work on, a part at a time.
+func (w *writer) memoryOf(j junction) (names []string) {
+	last := j.sum.ops[len(j.sum.ops)-1]
+	from := w.madeIn(last.In[0])
+	if last.In[0] == j.sum.input {
+		from = j.sum.input // where own rows are multiplied in place
+	}
+	names = []string{from, w.named(slots, j.sum), j.sum.sums}
+	ops := []schedule.Op{last}
+	if j.own != nil {
+		ops = append(ops, j.own.ops...)
+	}
+	for _, o := range slices.Concat(ops, j.next.beforeSum()) {
+		if o.Out != j.sum.sums {
+			names = append(names, w.madeIn(o.Out))
+		}
+		for _, f := range o.Then {
+			for k, name := range f.In {
+				if !f.Row(k) {
+					names = append(names, w.madeIn(name))
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// beforeSum are the operations of a stage ahead of the one whose partial results meet.
+func (s *stage) beforeSum() []schedule.Op {
+	if s.sums != "" {
+		return s.ops[:len(s.ops)-1]
+	}
+	return s.ops
+}
+
+// ofPart cuts a step to one part of its own rows.
+func (w *writer) ofPart(n hostir.Node, part int64) hostir.Node {
+	return n.With(hostir.Parts{View: func(_ string, v hostir.View) hostir.View {
+		if w.fine[v.Buffer] == 0 {
+			return v
+		}
+		index := hostir.Const(part)
+		if !v.Index.IsZero() {
+			index = hostir.Add(v.Index, index)
+		}
+		v.Index, v.Count = index, hostir.Expr{}
+		return v
+	}})
+}
+
+// goOn takes the rank's rows of a sum, in parts, to the products of the next stage. last is the product that makes
+// their partial results, sent puts partial results of peers' rows into the peers' slots, and sum adds up the slots.
+func (w *writer) goOn(j junction, last hostir.Step, sent []hostir.Node, sum hostir.Step) []hostir.Node {
+	of := j.sum.sums
+	behind := w.operations(mainRef, j.next, j.next.beforeSum(), hostir.Rank, w.own(j.next))
+	products := func(part int64) (nodes []hostir.Node) {
+		for _, n := range behind {
+			nodes = append(nodes, w.ofPart(n, part))
+		}
+		return nodes
+	}
+	nodes := append([]hostir.Node{w.ofPart(last, 0)}, hostir.MovesOf(of, sent...)...)
+	for part := range j.parts {
+		if part > 0 { // main waits for the part before, ahead of the next puts
+			nodes = append(nodes, w.ofPart(last, part), hostir.After(mainRef, w.put))
+		}
+		added := []hostir.Node{hostir.After(w.put, mainRef)}
+		if part == 0 {
+			added = append(added, hostir.Wait(w.put, w.named(arrived, j.sum), every))
+		}
+		nodes = append(nodes, hostir.MovesOf(of, append(added, w.ofPart(sum, part))...)...)
+		if j.own != nil {
+			for _, n := range w.operations(w.put, j.own, j.own.ops, hostir.Expr{}, hostir.Whole(j.own.here())) {
+				nodes = append(nodes, w.ofPart(n, part))
+			}
+		}
+		if part > 0 {
+			nodes = append(nodes, products(part-1)...)
+		}
+	}
+	nodes = append(nodes, hostir.MovesOf(j.next.here(), hostir.Post(w.put, w.named(ready, j.next), every).
+		Described("peers may read "+j.next.input), hostir.After(copyRef, w.put))...)
+	return append(append(nodes, hostir.After(mainRef, w.put)), products(j.parts-1)...)
+}

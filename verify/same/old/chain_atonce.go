@@ -1,0 +1,76 @@
+package old
+
+import (
+	"fmt"
+	"slices"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// atOnce is a way by which all rows of a stage's input come at once, or all its partial results meet, on the stream of
+// the products: nothing of the stage runs beside it. It also declares the words and the memory that it alone needs.
+type atOnce func(w *writer, s *stage) []hostir.Node
+
+// steps are the steps of a tensor's move; none where its rows come, or leave, one rank's after the other.
+func (a atOnce) steps(w *writer, s *stage, of string) []hostir.Node {
+	if a == nil {
+		return nil
+	}
+	return hostir.MovesOf(of, a(w, s)...)
+}
+
+// gatherBy gives the stages that gather the tensor that is being lowered a way.
+func (d *draft) gatherBy(way atOnce) {
+	for i := range d.chain.stages {
+		if s := &d.chain.stages[i]; s.gathers && s.input == d.of {
+			s.gathering = way
+		}
+	}
+}
+
+// sumBy gives the stage that ends with the sums that are being lowered a way.
+func (d *draft) sumBy(way atOnce) {
+	if i := d.summedIn(); i >= 0 {
+		d.chain.stages[i].summing = way
+	}
+}
+
+// gatheredIn is the number of the first stage that gathers the tensor that is being lowered.
+func (d *draft) gatheredIn() int {
+	return slices.IndexFunc(d.chain.stages, func(s stage) bool { return s.gathers && s.input == d.of })
+}
+
+// summedIn is the number of the stage that ends with the sums that are being lowered; -1: none does.
+func (d *draft) summedIn() int {
+	return slices.IndexFunc(d.chain.stages, func(s stage) bool { return s.sums == d.of })
+}
+
+// holdsDevice refuses a kernel that waits for peers, and holds the device meanwhile, where the copy engine gathers rows
+// for one of the stages before it. Its path is that of its way, or of a field of it.
+func (d *draft) holdsDevice(before []stage, path, hint string) error {
+	g := slices.IndexFunc(before, func(s stage) bool { return s.pulls() })
+	if g < 0 {
+		return nil
+	}
+	return &schedule.FieldError{Path: path, Hint: hint, Msg: fmt.Sprintf(
+		"a kernel that waits for peers holds the device, and %s is gathered before it", before[g].input)}
+}
+
+// roundsSums refuses a way whose sums no kernel keeps in fp32.
+func (d *draft) roundsSums(s *stage) error {
+	if !s.widens() {
+		return nil
+	}
+	return &schedule.FieldError{Path: d.at, Hint: "use schedule.LayerSlots, or leave it out",
+		Msg: fmt.Sprintf("no kernel of one shot keeps the sums of %s in fp32", d.of)}
+}
+
+// wholeRows refuses a way that takes all rows at once where they come in batches.
+func (d *draft) wholeRows(by string) error {
+	if d.chunks == 0 {
+		return nil
+	}
+	return &schedule.FieldError{Path: d.at, Hint: "leave the batches out, or use another way",
+		Msg: fmt.Sprintf("%s takes all rows at once, and those of %s are in %d batches", by, d.of, d.chunks)}
+}

@@ -1,0 +1,142 @@
+package old
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// call adds a stage of the caller's own work: on each rank it takes all rows of its operands and makes all
+// rows of its result, of the rank's columns where it reads some of them.
+func (c *chain) call(d *draft, path string, o schedule.Op) error {
+	out := flow{}
+	for i, name := range o.In {
+		x, err := c.handed(d, name, i == 0)
+		switch {
+		case err != nil:
+			return err
+		case x.own:
+			return d.takesRows(path, o, i)
+		case c.widened(name):
+			return d.behindColumns(&schedule.FieldError{Path: fmt.Sprintf("%s.In[%d]", path, i)}, name, o.Out)
+		}
+		out.columns = out.columns || x.columns
+	}
+	l, err := d.launchOf(path+".Kernel", o.Kernel)
+	if err != nil {
+		return err
+	}
+	c.stages = append(c.stages, stage{input: o.In[0], calls: true, launch: l, ops: []schedule.Op{o}})
+	c.at[o.Out] = out
+	if out.columns && undividedMatrix(d.schedule, o.Out) {
+		return d.ofColumns(path, o)
+	}
+	c.blame(c.placed(d, o.Out, out, false))
+	return nil
+}
+
+// handed is the place of an operand of a call. Behind the first operand, which has rows and columns, the caller's own
+// tensors may have any axes.
+func (c *chain) handed(d *draft, name string, first bool) (flow, error) {
+	t, declared := d.schedule.Tensor(name)
+	if _, known := c.at[name]; known || first || !declared || len(t.Axes) == 2 {
+		return c.operand(d, name)
+	}
+	if t.Root {
+		return flow{}, d.misplaced(name, "no pass calls for a tensor on rank 0", "let every rank have it")
+	}
+	axis, _, sharded := t.Sharded()
+	return flow{own: sharded && axis == 0, columns: sharded && axis > 0}, nil
+}
+
+// calledWithin reports whether a call makes a tensor where an operand of its own is, all of it, or takes it so.
+func (d *draft) calledWithin(t schedule.Tensor) bool {
+	outer, _ := d.schedule.Tensor(t.Within)
+	place, _ := t.PlaceWithin(outer)
+	return place == schedule.AllOf && slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool {
+		return o.Call != "" && (o.Out == t.Name && slices.Contains(o.In, outer.Name) ||
+			o.Out == outer.Name && slices.Contains(o.In, t.Name))
+	})
+}
+
+// endsWithin reports whether a chain makes a tensor where an operand of the caller's is that has the same rows on each
+// rank: the residual before a layer is then the one behind it. The prover shows whether its readers are done.
+func (d *draft) endsWithin(t schedule.Tensor) bool {
+	outer, _ := d.schedule.Tensor(t.Within)
+	place, _ := t.PlaceWithin(outer)
+	o, made := d.schedule.Maker(t.Name)
+	return place == schedule.AllOf && made && d.chain != nil && len(o.In) == 2 && !d.schedule.Made(outer.Name)
+}
+
+// launchOf is how a kernel of the caller's is launched.
+func (d *draft) launchOf(path string, k schedule.Kernel) (l hostir.Launch, err error) {
+	if k.File == "" {
+		return l, nil
+	}
+	l = hostir.Launch{File: k.File, Kernel: k.Name, Threads: k.BlockThreads()}
+	if l.Blocks, err = d.number(path+".Blocks", k.Blocks); err != nil {
+		return l, err
+	}
+	for i, text := range k.Args {
+		e, err := d.number(fmt.Sprintf("%s.Args[%d]", path, i), text)
+		if err != nil {
+			return l, err
+		}
+		l.Args = append(l.Args, e)
+	}
+	return l, nil
+}
+
+// number reads an expression in the extents of the schedule's tensors.
+func (d *draft) number(path, text string) (hostir.Expr, error) {
+	e, err := hostir.ParseExpr(text)
+	if err != nil {
+		return e, &schedule.FieldError{Path: path, Msg: err.Error(), Hint: "write it like M*N/D"}
+	}
+	known := d.symbols()
+	e.Vars(func(name string) {
+		if !slices.Contains(known, name) && err == nil {
+			err = &schedule.FieldError{Path: path, Msg: fmt.Sprintf("%q has %s, which is no extent here", text, name),
+				Hint: "use " + strings.Join(known, ", ")}
+		}
+	})
+	return e, err
+}
+
+// symbols are the extents that tensors have, and the ranks.
+func (d *draft) symbols() []string {
+	known := []string{string(schedule.D)}
+	for _, t := range d.schedule.Tensors {
+		for _, a := range t.Axes {
+			name := string(a.Extent)
+			if _, err := strconv.Atoi(name); err != nil && !slices.Contains(known, name) {
+				known = append(known, name)
+			}
+		}
+	}
+	return known
+}
+
+// called is the step of a call.
+func called(on hostir.StreamRef, o schedule.Op, l hostir.Launch) hostir.Step {
+	var operands []hostir.View
+	for _, name := range o.In {
+		operands = append(operands, hostir.Whole(name))
+	}
+	return hostir.CallOf(on, o.Call, l, hostir.Whole(o.Out), operands...)
+}
+
+// columnsOfCall is the axis of the columns of a call's result: the columns of the operand with the same letter.
+func (d *draft) columnsOfCall(o schedule.Op) schedule.Axis {
+	c, _ := d.schedule.Contraction(o) // Validate has read it
+	letter := c.Out[len(c.Out)-1:]
+	i := slices.IndexFunc(c.In, func(in string) bool { return strings.HasSuffix(in, letter) })
+	if i < 0 {
+		return schedule.Axis{}
+	}
+	return d.columnsOf(o.In[i])
+}

@@ -1,0 +1,56 @@
+package old
+
+import (
+	"fmt"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// NCCL gathers rows or adds up partial results at once, on the stream of the products: nothing runs beside it.
+
+// linkedNCCL is linked for a communication by one collective.
+func linkedNCCL(d *draft) error {
+	d.with.carriage = carriage{}
+	if err := d.wholeRows("NCCL"); err != nil {
+		return err
+	}
+	for i := range d.chain.stages {
+		s := &d.chain.stages[i]
+		if s.sums == d.of && s.widens() {
+			return &schedule.FieldError{Path: d.at, Hint: "use schedule.LayerSlots, or leave it out",
+				Msg: fmt.Sprintf("NCCL rounds the sums of %s to the type of the plan", d.of)}
+		}
+	}
+	d.gatherBy(rowsByNCCL)
+	d.sumBy(sumsByNCCL)
+	return nil
+}
+
+// rowsByNCCL brings all rows of a stage's input to each rank.
+func rowsByNCCL(_ *writer, s *stage) []hostir.Node {
+	return []hostir.Node{
+		hostir.Together(mainRef, hostir.AllGather, hostir.Whole(s.here()), hostir.Whole(s.input))}
+}
+
+// sumsByNCCL adds up the partial results of a stage, and then the tensors that its functions add.
+func sumsByNCCL(w *writer, s *stage) []hostir.Node {
+	do, to := hostir.ReduceScatter, hostir.Whole(s.sums)
+	if s.toAll {
+		do = hostir.AllReduce
+	}
+	behind := adds(s.ops[len(s.ops)-1])
+	if behind {
+		to = hostir.Whole(w.named(reduced, s))
+		columns := w.columnsOf(s.sums)
+		w.memory(to.Buffer, w.rowElements(!s.toAll, columns), w.rowAxis(!s.toAll), columns)
+	}
+	nodes := []hostir.Node{hostir.Together(mainRef, do, to, hostir.Whole(w.named(partial, s)))}
+	if behind {
+		nodes = append(nodes, w.sumOf(mainRef, s, hostir.Whole(s.sums), hostir.Whole(s.sums), to))
+	}
+	return nodes
+}
+
+// adds says that functions add something to an operation's result.
+func adds(o schedule.Op) bool { return o.Added() != "" || o.Bias() != "" }

@@ -1,0 +1,133 @@
+package old
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ovgen/schedule"
+)
+
+// The refusals of chains. A hint leads to a schedule that is lowered, or to two that are.
+
+// left refuses an operation on a tensor that an earlier stage has, where others have begun since.
+func (c *chain) left(d *draft, o schedule.Op) error {
+	input := o.In[0]
+	i := slices.IndexFunc(d.schedule.Ops, func(x schedule.Op) bool { return x.Out == o.Out })
+	j := slices.IndexFunc(d.schedule.Ops, func(x schedule.Op) bool { return x.Out == input })
+	again := slices.ContainsFunc(c.stages, func(s stage) bool { return s.gathers && s.input == input })
+	read := slices.ContainsFunc(d.schedule.Ops[:i], func(x schedule.Op) bool { return slices.Contains(x.In, input) })
+	why := fmt.Sprintf("no pass keeps %s until here", input)
+	if again {
+		why = fmt.Sprintf("no pass gathers %s twice", input)
+	}
+	refused := &schedule.FieldError{Path: fmt.Sprintf("Ops[%d].In[0]", i), Msg: why}
+	switch {
+	case c.widened(input):
+		return d.behindColumns(refused, input, o.Out)
+	case j < 0 || kind(d.schedule.Ops[j].Name()) != copied:
+		refused.Hint = inTwo(d.schedule, i)
+	case !again && !read:
+		refused.Hint = fmt.Sprintf("put Ops[%d], which makes it, directly before", j)
+	default:
+		refused.Hint = fmt.Sprintf("make it once more, directly before: schedule.Copy(%q, %q, ...)", input+"2",
+			d.schedule.Ops[j].In[0])
+	}
+	return refused
+}
+
+// widened says that all columns of a tensor are gathered at the end of a stage.
+func (c *chain) widened(name string) bool {
+	return slices.ContainsFunc(c.stages, func(s stage) bool { return s.widened == name })
+}
+
+// behindColumns refuses an operation that reads all columns of a tensor in the schedule that gathers them.
+func (d *draft) behindColumns(refused *schedule.FieldError, columns, out string) error {
+	refused.Msg = fmt.Sprintf("no pass goes on with all columns of %s", columns)
+	refused.Hint = fmt.Sprintf("end the schedule with %s, and make %s behind its plan", columns, out)
+	return refused
+}
+
+// ofColumns refuses a call whose result the caller wants with all columns, although each rank makes only some.
+func (d *draft) ofColumns(path string, o schedule.Op) error {
+	hint := fmt.Sprintf("place it as each rank makes it, and gather %s by a schedule of its own", o.Out)
+	for _, in := range o.In {
+		if m, made := d.schedule.Maker(in); made && kind(m.Name()) == linear {
+			hint = fmt.Sprintf("end the schedule with %s %s, and do %s behind its plan", in, schedule.Tensor{
+				Axes: undivided([]schedule.Extent{d.rowExtent(in), d.columnsOf(in).Extent})}, o.Call)
+		}
+	}
+	return &schedule.FieldError{Path: path, Hint: hint,
+		Msg: fmt.Sprintf("%s makes a rank's columns of %s, and no pass gathers them behind a call", o.Call, o.Out)}
+}
+
+// idle refuses a chain in which nothing travels.
+func (c *chain) idle(d *draft) error {
+	ops := d.schedule.Ops
+	from, to := ops[0].In[0], ops[len(ops)-1].Out
+	return d.misplaced(from,
+		fmt.Sprintf("nothing travels from %s to %s: each rank makes its results of what it has", from, to),
+		fmt.Sprintf("no plan is needed: do it by kernels of the caller's, or put it behind the linear that makes %s, "+
+			"in one schedule", from))
+}
+
+// sameRows refuses operation o if its number of rows is not that of the chain's first operation.
+func (c *chain) sameRows(d *draft, path string, o schedule.Op) error {
+	first, rows := d.rowExtent(d.schedule.Ops[0].In[0]), d.rowExtent(o.In[0])
+	if len(c.stages) > 0 {
+		first = d.rowExtent(c.stages[0].input)
+	}
+	if first == rows {
+		return nil
+	}
+	hint := fmt.Sprintf("declare %s as an operand, and make it by another schedule or by kernels of the caller's",
+		o.Out)
+	return &schedule.FieldError{Path: path + ".In[0]", Hint: hint,
+		Msg: fmt.Sprintf("%s has %s rows, and the chain works on %s", o.In[0], rows, first)}
+}
+
+// rowExtent is the extent of a tensor's rows.
+func (d *draft) rowExtent(name string) schedule.Extent {
+	if t, declared := d.schedule.Tensor(name); declared {
+		return t.Axes[0].Extent
+	}
+	o, made := d.schedule.Maker(name)
+	if !made {
+		return ""
+	}
+	c, _ := d.schedule.Contraction(o) // Validate has read it
+	for i, in := range c.In {
+		at := strings.Index(in, c.Out[:1])
+		if t, declared := d.schedule.Tensor(o.In[i]); declared && at >= 0 {
+			return t.Axes[at].Extent
+		}
+		if at == 0 {
+			return d.rowExtent(o.In[i])
+		}
+	}
+	return ""
+}
+
+// takesRows refuses operand i of a call if its first axis is spread over the ranks.
+func (d *draft) takesRows(path string, o schedule.Op, i int) error {
+	name := o.In[i]
+	refused := &schedule.FieldError{Path: fmt.Sprintf("%s.In[%d]", path, i),
+		Msg: fmt.Sprintf("each rank has its own rows of %s, and %s takes all", name, o.Call)}
+	t, declared := d.schedule.Tensor(name)
+	c, _ := d.schedule.Contraction(o) // Validate has read it
+	switch ofRows := strings.HasPrefix(c.In[i], c.Out[:1]); {
+	case declared && !ofRows && len(t.Axes) < 3:
+		last := schedule.Tensor{Axes: []schedule.Axis{schedule.Dim("1"), t.Axes[0]}}
+		if len(t.Axes) == 2 {
+			last.Axes[0] = t.Axes[1]
+		}
+		refused.Msg = fmt.Sprintf("%s is spread along its first axis, and %s takes all rows", name, o.Call)
+		refused.Hint = fmt.Sprintf("declare it with that axis last, %s", last)
+	case slices.ContainsFunc(o.In, d.schedule.Made):
+		ends := o.In[slices.IndexFunc(o.In, d.schedule.Made)]
+		refused.Hint = fmt.Sprintf("end the schedule with %s, and do %s behind its plan", ends, o.Call)
+	default:
+		refused.Hint = fmt.Sprintf("do %s before the plan, and declare %s as an operand", o.Call, o.Out)
+	}
+	return refused
+}

@@ -1,0 +1,269 @@
+package old
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// options are the options of the chosen ways, as writers and passes read them.
+type options struct {
+	parts, compute    int // parts of a shard; streams of products, zero for one a step
+	direction         schedule.Direction
+	withStep, falling bool // copies on the streams of products; these of falling priority
+	words             bool // data that is sent has a word for each block
+	carriage
+
+	copied, inStep, startInLoop, handlesInLoop bool // as Naive has them
+}
+
+// carriage says that kernels make the copies and the signals, and one kernel all of a step, whose
+// blocks signal each for itself where they can.
+type carriage struct{ copies, signals, fused, byBlocks bool }
+
+// lowering writes the programs of a communication by one way, and reads all of its options.
+type lowering struct {
+	moves moves
+	way   schedule.Way // the zero value
+	// gathered: the gathered operand may be the caller's. inPlace: an operand may lie within
+	// the result, or the result within an operand.
+	gathered, inPlace bool
+	write             func(d *draft, w schedule.Way) error
+}
+
+// lowerings are all lowerings, a file a way. The first of a communication is the fastest
+// known.
+var lowerings = slices.Concat(pulls, pushes, groups, rings, broadcasts, collectives, naives,
+	slotted, stagings, stored, puts, shots, pushShots, sumRings, gets, columnGets, gatherShots, pushGathers, tilings,
+	paddings, overNCCL, overRails)
+
+// by is a lowering by a way.
+func by[W schedule.Way](m moves, write func(d *draft, w W) error) lowering {
+	var zero W
+	return lowering{moves: m, way: zero, write: func(d *draft, w schedule.Way) error { return write(d, w.(W)) }}
+}
+
+// choose writes the program, by the schedule's way for each tensor that travels.
+func choose(d *draft) error {
+	legs := d.legs()
+	var of []string
+	for _, l := range legs {
+		of = append(of, d.form.tensor(l.operand))
+	}
+	for i, m := range d.original.Moves {
+		if !slices.Contains(of, m.Of) {
+			return &schedule.FieldError{Path: fmt.Sprintf("Moves[%d].Of", i),
+				Msg:  fmt.Sprintf("%s does not travel", m.Of),
+				Hint: "move " + strings.Join(of, " or ") + d.besides(m.Of)}
+		}
+	}
+	var moves []schedule.Move
+	var used []int
+	var way schedule.Way
+	for i, l := range legs {
+		d.of = l.operand
+		chosen := d.move(legs, l, of[i])
+		d.at, way = fmt.Sprintf("Moves[%d].Way", chosen), Default(l.moves)
+		if chosen >= 0 && d.original.Moves[chosen].Way != nil {
+			way = d.original.Moves[chosen].Way
+		}
+		used = append(used, chosen)
+		moves = append(moves, schedule.Move{Of: of[i], Way: way})
+		x, err := d.lowering(l, way)
+		if err != nil {
+			return err
+		}
+		if err := errorsOf(x.write(d, way), d.added()); err != nil {
+			return err
+		}
+		d.leg[l.move] = d.with.carriage
+	}
+	for i, m := range d.original.Moves {
+		if !slices.Contains(used, i) {
+			return &schedule.FieldError{Path: fmt.Sprintf("Moves[%d].Of", i), Hint: "leave one out",
+				Msg: fmt.Sprintf("%s is moved twice in one direction", m.Of)}
+		}
+	}
+	d.original.Moves = moves
+	if d.chain != nil {
+		return writeChain(d)
+	}
+	return nil
+}
+
+// move is the number of the move whose way a leg takes; -1: the schedule leaves it open. Of a sum that is gathered as
+// it is, each of two moves is of one leg; one move is of the leg that takes its way.
+func (d *draft) move(legs []leg, l leg, of string) int {
+	open := -1
+	for i, m := range d.original.Moves {
+		switch {
+		case m.Of != of:
+		case m.Way == nil || l.takes(m.Way):
+			return i
+		case !slices.ContainsFunc(legs, func(x leg) bool { return x.operand == l.operand && x.takes(m.Way) }):
+			open = i // its way is refused here
+		}
+	}
+	return open
+}
+
+// takes says that some lowering of the communication is by a way of that type. A sum that is gathered as it is has two
+// communications of one name.
+func (l leg) takes(way schedule.Way) bool {
+	return slices.ContainsFunc(lowerings, func(x lowering) bool {
+		return x.moves == l.moves && reflect.TypeOf(x.way) == reflect.TypeOf(way)
+	})
+}
+
+// besides says that the placements of an operation's other tensors decide whether a tensor travels.
+func (d *draft) besides(tensor string) string {
+	for _, o := range d.original.Ops {
+		if list := append(slices.Clone(o.In), o.Out); len(o.In) > 1 && slices.Contains(list, tensor) {
+			return "; what travels follows from the placements of " + strings.Join(list, ", ")
+		}
+	}
+	return ""
+}
+
+// Default is the way of a communication that a schedule leaves open.
+func Default(m moves) schedule.Way {
+	i := slices.IndexFunc(lowerings, func(l lowering) bool { return l.moves == m })
+	return lowerings[i].way
+}
+
+// lowering finds the lowering of a communication by a way.
+func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
+	var names []string
+	for i := range lowerings {
+		l := &lowerings[i]
+		if l.moves != of.moves {
+			continue
+		}
+		names = append(names, schedule.WayName(l.way))
+		if reflect.TypeOf(l.way) == reflect.TypeOf(way) {
+			return l, errors.Join(l.gathers(d), l.shares(d))
+		}
+	}
+	hint := "use " + strings.Join(names, ", ") + ", or leave it out" + d.orOneHost()
+	if d.form.kind == copied {
+		hint += fmt.Sprintf("; or place %s otherwise", d.form.tensor("C"))
+	}
+	return nil, &schedule.FieldError{Path: d.at, Hint: hint,
+		Msg: fmt.Sprintf("no pass does the %s of %s by %s", of.moves, d.form.tensor(of.operand),
+			schedule.WayName(way))}
+}
+
+// refusal refuses an option of the way that is being lowered.
+func (d *draft) refusal(field, hint, format string, args ...any) error {
+	return &schedule.FieldError{Path: d.at + "." + field, Msg: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// gathers refuses the caller's buffer for the gathered operand where the lowering has none.
+func (l *lowering) gathers(d *draft) error {
+	i := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool { return t.Name == "Gathered" })
+	if l.gathered || i < 0 {
+		return nil
+	}
+	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", i),
+		Msg: schedule.WayName(l.way) + " gathers into memory of the plan only", Hint: "leave it out" + d.orOneHost()}
+}
+
+// shares refuses a tensor within another where the lowering does not work in place.
+func (l *lowering) shares(d *draft) error {
+	i := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool {
+		return t.Within != "" && !d.calledWithin(t) && !d.endsWithin(t)
+	})
+	if l.inPlace || i < 0 {
+		return nil
+	}
+	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Within", i),
+		Msg: schedule.WayName(l.way) + " does not work in place",
+		Hint: "leave it out, or take a bare all-gather or reduce-scatter, or a bare all-reduce by schedule.TwoShot" +
+			d.orOneHost()}
+}
+
+// orOneHost is the end of a hint to a schedule over hosts.
+func (d *draft) orOneHost() string {
+	if d.original.OverHosts() {
+		return "; or leave out Mesh, for ranks of one host"
+	}
+	return ""
+}
+
+// noKernel refuses one kernel for each step.
+func (d *draft) noKernel(field string) error {
+	return d.refusal(field, "use schedule.Kernels", "no kernel does a whole step of it")
+}
+
+// carried is the carriage of a Carrier.
+func carried[C ~string](by, otherwise C) carriage {
+	by = cmp.Or(by, otherwise)
+	return carriage{
+		copies:  by == schedule.KernelCopies || by == schedule.Kernels || by == schedule.OneKernel,
+		signals: by == schedule.KernelSignals || by == schedule.Kernels || by == schedule.OneKernel,
+		fused:   by == schedule.OneKernel,
+	}
+}
+
+// signalled is the carriage of a Signaller.
+func signalled[S ~string](by, otherwise S) carriage {
+	by = cmp.Or(by, otherwise)
+	return carriage{signals: by != schedule.MemOps, fused: by == schedule.OneKernel}
+}
+
+// carriage is that of the way by which a step is done: of the program's, or in a chain of its move's.
+// Steps of a chain that are of no move have none.
+func (d *draft) carriage(s hostir.Step) carriage {
+	if d.chain == nil {
+		return d.with.carriage
+	}
+	return d.leg[s.MoveOf]
+}
+
+// leg is one of the communications that a program does.
+type leg struct {
+	moves   moves
+	operand string // its role
+	move    string // that its steps have; a sum that is gathered as it is has two
+}
+
+// legs are the communications of a program: one, or in a chain one for each stage that communicates. They are over
+// hosts where the mesh has hosts and the program such communications.
+func (d *draft) legs() []leg {
+	list := d.onOneHost()
+	for i, l := range list {
+		if over, ok := overHosts[l.moves]; ok && d.original.OverHosts() {
+			list[i].moves = over
+		}
+	}
+	return list
+}
+
+// onOneHost are the legs that the placements ask for.
+func (d *draft) onOneHost() (list []leg) {
+	if d.chain == nil {
+		return []leg{{d.comm.moves, d.comm.operand, d.comm.operand}}
+	}
+	for _, s := range d.chain.stages {
+		if s.gathers {
+			list = append(list, leg{gatherLink, s.input, s.here()})
+		}
+		if s.gathersColumns() {
+			list = append(list, leg{columnLink, s.widened, s.widened})
+		}
+		switch {
+		case s.sums == "":
+		case s.toAll:
+			list = append(list, leg{allLink, s.sums, s.sums})
+		default:
+			list = append(list, leg{reduceLink, s.sums, s.sums})
+		}
+	}
+	return list
+}

@@ -1,0 +1,130 @@
+package old
+
+import (
+	"slices"
+	"strconv"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// Buffers and semaphores of a program, and the numbers that must divide its shape for them.
+
+// buffer is a buffer that the program has.
+func (d *draft) buffer(name string) *hostir.Buffer {
+	for i := range d.program.Buffers {
+		if d.program.Buffers[i].Name == name {
+			return &d.program.Buffers[i]
+		}
+	}
+	return &hostir.Buffer{}
+}
+
+// cut lets a buffer be indexed by parts of the first axis that a rank has more than
+// one index of.
+func (d *draft) cut(name string, parts ...schedule.Extent) {
+	b := d.buffer(name)
+	b.Chunk = part(b.Tensor, parts...)
+}
+
+// part counts the elements of one chunk of a rank's shard of a tensor, which the extents cut.
+func part(t schedule.Tensor, parts ...schedule.Extent) hostir.Expr {
+	axes := append([]schedule.Axis{}, t.Axes...)
+	first := 0
+	for len(parts) > 0 && oneEach(axes[first]) {
+		first++
+	}
+	axes[first].Outer = append([]schedule.Split{}, axes[first].Outer...)
+	for _, n := range parts {
+		axes[first].Outer = append(axes[first].Outer, schedule.DIDx(n))
+	}
+	return elements(schedule.Tensor{Axes: axes})
+}
+
+// oneEach says that each rank has one index of an axis.
+func oneEach(a schedule.Axis) bool {
+	return a.Extent == schedule.D && len(a.Outer) == 1 && a.Outer[0].Kind == schedule.DeviceX
+}
+
+// cutRows asks of the shape that the ranks can cut the rows, and each rank its own into
+// parts.
+func (d *draft) cutRows(rows schedule.Extent, parts int64) {
+	check := hostir.Divide{Extent: rows, By: schedule.D}
+	i := slices.IndexFunc(d.program.Checks, func(c hostir.Divide) bool {
+		c.Times = 0
+		return c == check
+	})
+	if i < 0 {
+		i, d.program.Checks = len(d.program.Checks), append(d.program.Checks, check)
+	}
+	if parts > 1 {
+		d.program.Checks[i].Times = parts
+	}
+}
+
+// cutFlat lets buffers be indexed by a part of their elements a rank, row or no row, and asks of the shape
+// that the ranks can cut the elements of C; or its rows, where a bias is added to each.
+func (d *draft) cutFlat(names ...string) {
+	axes := d.buffer("C").Tensor.Axes
+	if d.has("Bias") {
+		d.cutRows(axes[0].Extent, 1)
+	} else {
+		check := hostir.Divide{Extent: axes[0].Extent, With: axes[1].Extent, By: schedule.D}
+		if constant(axes[0].Extent) && !constant(axes[1].Extent) {
+			check.With = "" // a proof for every number of columns has whole rows
+		}
+		d.program.Checks = append(d.program.Checks, check)
+	}
+	for _, name := range names {
+		d.buffer(name).Chunk = hostir.Div(d.buffer("C").Elements, hostir.Size)
+	}
+}
+
+// constant says that an extent is a number.
+func constant(e schedule.Extent) bool {
+	_, err := strconv.Atoi(string(e))
+	return err == nil
+}
+
+// memory declares a buffer of the plan.
+func (d *draft) memory(name string, chunk hostir.Expr, axes ...schedule.Axis) {
+	t := schedule.Tensor{Name: name, Axes: axes}
+	d.program.Buffers = append(d.program.Buffers, hostir.Buffer{Name: name, Tensor: t, Owner: hostir.Plan,
+		Elements: elements(t), Chunk: chunk})
+}
+
+// stack declares memory for a part of every rank's rows, each as large as this rank's
+// part of t.
+func (d *draft) stack(name string, t schedule.Tensor) {
+	axes := append([]schedule.Axis{schedule.Dim(t.Axes[0].Extent, schedule.Stream(schedule.D))}, t.Axes[1:]...)
+	if d.uneven("C") { // they lie one after another
+		axes[0].Outer = nil
+	}
+	d.memory(name, part(t), axes...)
+}
+
+// semaphores declares semaphores of one member.
+func (d *draft) semaphores(names ...string) {
+	for _, n := range names {
+		d.program.Semaphores = append(d.program.Semaphores, hostir.Semaphore{Name: n})
+	}
+}
+
+// share lets peers read a buffer of the caller.
+func (d *draft) share(name string) { d.buffer(name).Shared = true }
+
+// semaphore declares a semaphore of a number of members.
+func (d *draft) semaphore(name string, count hostir.Expr) {
+	d.program.Semaphores = append(d.program.Semaphores, hostir.Semaphore{Name: name, Count: count})
+}
+
+// count is a number of members, absent where there is one.
+func count(n int64) hostir.Expr {
+	if n == 1 {
+		return hostir.Expr{}
+	}
+	return hostir.Const(n)
+}
+
+// decimal is a constant extent.
+func decimal(n int) schedule.Extent { return schedule.Extent(strconv.Itoa(n)) }

@@ -1,0 +1,103 @@
+package old
+
+import (
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// oneShot lets every rank sum the inputs of all, reading its peers' over the link. All
+// add in the order of ranks, so all get equal bits.
+func oneShot(d *draft) error {
+	if err := d.tensors(); err != nil {
+		return err
+	}
+	input := d.shotInput()
+	d.semaphores(ready, read)
+	d.add(d.shot(hostir.Whole(input).At(hostir.Var(hostir.RankIndex)), "the same order on every rank")...)
+	return nil
+}
+
+// shot sums all ranks' copies of a view; each owner posts that its copy may be read and waits
+// until it was.
+func (d *draft) shot(of hostir.View, remark string) []hostir.Node {
+	sum := d.sum(mainRef, hostir.Whole("C"), hostir.Whole("C"), of.EachRank()).Described(remark)
+	return whileRead(of.Buffer, ready, read, sum)
+}
+
+// whileRead puts a sum that reads a buffer of all ranks between the two meetings of all ranks.
+func whileRead(buffer, ready, read string, sum hostir.Step) []hostir.Node {
+	return []hostir.Node{
+		hostir.Post(mainRef, ready, every).Described("peers may read " + buffer),
+		hostir.Wait(mainRef, ready, every),
+		sum,
+		hostir.Post(mainRef, read, every),
+		hostir.Wait(mainRef, read, every),
+	}
+}
+
+// scatterOneShot lets every rank multiply all rows at once and sum its own, reading its
+// peers' partial results over the link.
+func scatterOneShot(d *draft) error {
+	if err := d.reduceBuffers(partial); err != nil {
+		return err
+	}
+	all := hostir.Whole
+	if d.uneven("C") {
+		d.counted(partial, hostir.Var(countChunk))
+		all = allParts
+	}
+	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
+	d.semaphores(ready, read)
+	d.add(d.multiply(mainRef, all(partial), all("A")))
+	d.add(d.ownShot(partial)...)
+	return nil
+}
+
+// ownShot sums this rank's rows of all ranks' parts of a buffer.
+func (d *draft) ownShot(input string) []hostir.Node {
+	return d.shot(hostir.Remote(input, hostir.Var(hostir.RankIndex), hostir.Rank), "own rows, in the order of ranks")
+}
+
+// twoShot lets every rank sum its part of all inputs and copy the others' parts from the
+// ranks that summed them. A part is of elements, so that all ranks share in one row.
+func twoShot(d *draft) error {
+	if err := d.tensors(); err != nil {
+		return err
+	}
+	input := d.shotInput()
+	c := d.buffer("C").Tensor.Axes
+	d.memory(reduced, hostir.Expr{}, schedule.Dim(c[0].Extent+"*"+c[1].Extent, schedule.DIDx(schedule.D)))
+	d.cutFlat("C", input, reduced)
+	d.buffer(reduced).Elements = d.buffer(reduced).Chunk
+	d.semaphores(ready, summed, read)
+	d.add(
+		hostir.Post(mainRef, ready, every).Described("peers may read "+input),
+		hostir.Wait(mainRef, ready, every),
+		d.sum(mainRef, hostir.Whole(reduced), hostir.Chunk("C", hostir.Rank), hostir.Remote(input,
+			hostir.Var(hostir.RankIndex), hostir.Rank).EachRank()).Described("own part, in the order of ranks"),
+		hostir.Post(mainRef, summed, every))
+	from := hostir.Var("from")
+	d.add(
+		hostir.Set(mainRef, hostir.Chunk("C", hostir.Rank), hostir.Whole(reduced)),
+		steps(hostir.Bind("from", hostir.Ahead(step)),
+			hostir.Wait(mainRef, summed, from),
+			hostir.Set(mainRef, hostir.Chunk("C", from), hostir.Whole(reduced).At(from))),
+		hostir.Post(mainRef, read, every),
+		hostir.Wait(mainRef, read, every))
+	return nil
+}
+
+// shotInput declares the operand of the sum: A itself, or the product of A's and B's columns
+// here, which it enqueues.
+func (d *draft) shotInput() string {
+	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
+	if d.form.kind == summedUp {
+		d.share("A")
+		d.cut("A")
+		return "A"
+	}
+	c := d.buffer("C").Tensor
+	d.memory(partial, part(c), c.Axes...)
+	d.add(d.multiply(mainRef, hostir.Whole(partial), hostir.Whole("A")))
+	return partial
+}

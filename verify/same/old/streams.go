@@ -1,0 +1,67 @@
+package old
+
+import (
+	"ovgen/schedule/hostir"
+)
+
+// Streams.
+var (
+	mainRef = hostir.Stream(hostir.MainStream)
+	copyRef = hostir.Stream(copyName)
+	copySet = hostir.StreamSet{Name: copyName, High: true}
+)
+
+// workStreams are the compute streams: one a step, or a number taken in turn.
+func workStreams(d *draft) hostir.StreamSet {
+	set := hostir.StreamSet{Name: workName, First: hostir.Const(0), Count: hostir.Size}
+	set.Falling = d.with.falling
+	if n := d.with.compute; n > 0 {
+		d.program.Constants[poolName] = int64(n)
+		set.Count = hostir.Var(poolName)
+	} else if !d.with.copied {
+		set.First = hostir.Const(1)
+	}
+	return set
+}
+
+// poolRef is the compute stream of step i.
+func poolRef(d *draft) hostir.StreamRef {
+	return hostir.StreamAt(workName, poolIndex(d, step))
+}
+
+// poolIndex is the number of a step's compute stream.
+func poolIndex(d *draft, step hostir.Expr) hostir.Expr {
+	if d.with.compute > 0 {
+		return hostir.Mod(step, hostir.Var(poolName))
+	}
+	return step
+}
+
+// Where forks and joins come from.
+var (
+	forkAt = hostir.Origin{Field: "StartInLoop"}
+	joinAt = hostir.Origin{Remark: "join", Field: movesField}
+)
+
+// fork declares streams and makes them wait for the caller's.
+func (d *draft) fork(sets ...hostir.StreamSet) hostir.Synchronize {
+	if len(d.program.Streams) == 0 {
+		d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
+	}
+	d.program.Streams = append(d.program.Streams, sets...)
+	return hostir.Synchronize{Origin: forkAt, Streams: refs(sets), On: []hostir.StreamRef{mainRef}}
+}
+
+// join makes the caller's stream wait for others at the end.
+func join(sets ...hostir.StreamSet) hostir.Synchronize {
+	return hostir.Synchronize{Origin: joinAt, Streams: []hostir.StreamRef{mainRef}, On: refs(sets)}
+}
+
+// refs are the streams of sets.
+func refs(sets []hostir.StreamSet) []hostir.StreamRef {
+	var list []hostir.StreamRef
+	for _, s := range sets {
+		list = append(list, hostir.StreamRef{Set: s.Name, From: s.First, To: s.Count})
+	}
+	return list
+}

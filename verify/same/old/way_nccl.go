@@ -1,0 +1,175 @@
+package old
+
+import (
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// ncclName is the stream of collectives beside products.
+const ncclName = "nccl"
+
+var ncclRef = hostir.Stream(ncclName)
+
+var overNCCL = []lowering{
+	byNCCL(gather, gatherNCCL),
+	atOnceByNCCL(gatherChunks, gatherChunksNCCL),
+	byNCCL(reduce, reduceNCCL),
+	byNCCL(reduceAll, reduceAllNCCL),
+	atOnceByNCCL(gatherBare, bareNCCL(hostir.AllGather, "C")),
+	atOnceByNCCL(reduceBare, bareNCCL(hostir.ReduceScatter, "A")),
+	atOnceByNCCL(allBare, bareNCCL(hostir.AllReduce)),
+	atOnceByNCCL(exchange, bareNCCL(hostir.AllToAll, "A", "C")),
+	atOnceByNCCL(gatherLink, linkedNCCL),
+	atOnceByNCCL(reduceLink, linkedNCCL),
+	atOnceByNCCL(allLink, linkedNCCL),
+}
+
+func byNCCL(m moves, write func(*draft) error) lowering {
+	return by(m, func(d *draft, w schedule.NCCL) error {
+		d.with.parts = w.Parts
+		return write(d)
+	})
+}
+
+// atOnceByNCCL refuses parts of a communication that the way does not cut.
+func atOnceByNCCL(m moves, write func(*draft) error) lowering {
+	return by(m, func(d *draft, w schedule.NCCL) error {
+		if w.Parts > 0 {
+			hint := "leave it out"
+			if m == gatherChunks {
+				hint += ": the stream axis has as many steps as there are collectives"
+			}
+			return d.refusal("Parts", hint, "NCCL does the %s at once", m)
+		}
+		return write(d)
+	})
+}
+
+// bareNCCL is a collective and nothing else, where some tensors have a part for each
+// rank.
+func bareNCCL(do hostir.Work, parts ...string) func(*draft) error {
+	return func(d *draft) error {
+		if d.uneven("A") {
+			return &schedule.FieldError{Path: d.at, Msg: "NCCL's collectives have equal parts", Hint: "use another way"}
+		}
+		if err := d.tensors(); err != nil {
+			return err
+		}
+		for _, name := range parts {
+			d.cut(name, schedule.D)
+		}
+		d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
+		d.add(hostir.Together(mainRef, do, hostir.Whole("C"), hostir.Whole("A")))
+		return nil
+	}
+}
+
+// gatherNCCL gathers a part of every shard by one collective, and multiplies it while the next
+// part travels.
+func gatherNCCL(d *draft) error {
+	g, err := d.gatherTensors()
+	if err != nil {
+		return err
+	}
+	p := d.shards().parts
+	if p.n == 1 {
+		d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
+		d.add(hostir.Together(mainRef, hostir.AllGather, hostir.Whole(g), hostir.Whole("A")))
+		d.add(d.multiplied(mainRef, hostir.Whole("C"), hostir.Whole(g))...)
+		return nil
+	}
+	q := hostir.Var(hostir.RankIndex)
+	first := hostir.Mul(p.part(), hostir.Size)
+	d.add(d.fork(ncclSet))
+	d.add(p.inTurn(
+		hostir.Together(ncclRef, hostir.AllGather, hostir.Chunks(g, first, hostir.Size), hostir.Chunk("A", p.part())),
+		hostir.After(mainRef, ncclRef),
+		hostir.Loop(hostir.RankIndex, hostir.Const(0), hostir.Size,
+			d.multiplied(mainRef, hostir.Chunk("C", p.chunk(q)), hostir.Chunk(g, hostir.Add(first, q)))...))...)
+	return nil
+}
+
+// ncclSet starts collectives before products: the node after the next one waits for them.
+var ncclSet = hostir.StreamSet{Name: ncclName, High: true}
+
+// gatherChunksNCCL gathers a chunk of every shard by one collective a step, and multiplies the
+// chunks as one while the next step's travel.
+func gatherChunksNCCL(d *draft) error {
+	g, err := d.gatherTensors()
+	if err != nil {
+		return err
+	}
+	all := func(buffer string) hostir.View {
+		return hostir.Chunks(buffer, hostir.Mul(step, hostir.Size), hostir.Size)
+	}
+	d.add(d.fork(ncclSet),
+		chunks("", append([]hostir.Node{
+			hostir.Together(ncclRef, hostir.AllGather, all(g), hostir.Chunk("A", step)),
+			hostir.After(mainRef, ncclRef)},
+			d.multiplied(mainRef, all("C"), all(g))...)...))
+	return nil
+}
+
+// reduceNCCL multiplies a part of every rank's rows and adds it up by one collective, while the
+// next part is multiplied.
+func reduceNCCL(d *draft) error {
+	p := d.rowParts()
+	if err := d.tensors(); err != nil {
+		return err
+	}
+	cut := []schedule.Extent{schedule.D}
+	if p.n > 1 {
+		cut = append(cut, decimal(int(p.n)))
+		d.cut("C", cut[1])
+	}
+	d.cut("A", cut...)
+	c := d.buffer("C")
+	d.cutRows(c.Tensor.Axes[0].Extent, p.n)
+	d.memory(partial, c.Chunk, append([]schedule.Axis{schedule.Dim(c.Tensor.Axes[0].Extent)}, c.Tensor.Axes[1:]...)...)
+	if p.n == 1 {
+		d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
+		d.add(d.multiply(mainRef, hostir.Whole(partial), hostir.Whole("A")),
+			hostir.Together(mainRef, hostir.ReduceScatter, hostir.Whole("C"), hostir.Whole(partial)))
+		return nil
+	}
+	q := hostir.Var(hostir.RankIndex)
+	first := hostir.Mul(p.part(), hostir.Size)
+	d.fork(ncclSet) // each collective waits for the products that it adds up
+	d.add(p.inTurn(
+		hostir.Loop(hostir.RankIndex, hostir.Const(0), hostir.Size,
+			d.multiply(mainRef, hostir.Chunk(partial, hostir.Add(first, q)), hostir.Chunk("A", p.chunk(q)))),
+		hostir.After(ncclRef, mainRef),
+		hostir.Together(ncclRef, hostir.ReduceScatter, hostir.Chunk("C", p.part()),
+			hostir.Chunks(partial, first, hostir.Size)))...)
+	d.add(join(ncclSet))
+	return nil
+}
+
+// reduceAllNCCL multiplies some rows and adds them up by one collective, while the next are
+// multiplied.
+func reduceAllNCCL(d *draft) error {
+	p := d.rowParts()
+	if err := d.tensors(); err != nil {
+		return err
+	}
+	c := d.buffer("C").Tensor
+	if p.n == 1 {
+		d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
+		d.memory(partial, chunk(c), c.Axes...)
+		d.add(d.multiply(mainRef, hostir.Whole(partial), hostir.Whole("A")),
+			hostir.Together(mainRef, hostir.AllReduce, hostir.Whole("C"), hostir.Whole(partial)))
+		return nil
+	}
+	n := decimal(int(p.n))
+	d.cut("A", n)
+	d.cut("C", n)
+	d.program.Checks = append(d.program.Checks, hostir.Divide{Extent: c.Axes[0].Extent, By: n})
+	d.memory(partial, part(c, n), c.Axes...)
+	d.fork(ncclSet) // as in reduceNCCL
+	d.add(p.inTurn(
+		d.multiply(mainRef, hostir.Chunk(partial, p.part()), hostir.Chunk("A", p.part())),
+		hostir.After(ncclRef, mainRef),
+		hostir.Together(ncclRef, hostir.AllReduce, hostir.Chunk("C", p.part()), hostir.Chunk(partial, p.part())))...)
+	d.add(join(ncclSet))
+	return nil
+}

@@ -1,0 +1,35 @@
+package old
+
+import "ovgen/schedule"
+
+var shots = []lowering{
+	twoShots(reduceAll),
+	inPlace(twoShots(allBare)),
+	shotOf(reduceAll, oneShot),
+	shotOf(allBare, oneShot),
+	shotOf(reduce, scatterOneShot),
+	shotOf(reduceBalanced, scatterOneShot),
+	inPlace(shotOf(reduceBare, scatterShot)),
+	shotOf(reduceUneven, scatterShot),
+	twoShots(gradientAll),
+	shotOf(gradientAll, oneShot),
+	shotOf(gradientOwn, gradientShot),
+	shotOf(reduceLink, linkedShot),
+	shotOf(allLink, linkedShot),
+}
+
+func shotOf(m moves, write func(*draft) error) lowering {
+	return by(m, func(d *draft, w schedule.Shot) error {
+		d.with.carriage = signalled(w.Signals, schedule.OneKernel)
+		d.with.byBlocks = m != reduceUneven && m != reduceBalanced // whose parts have other sizes on other ranks
+		return write(d)
+	})
+}
+
+func twoShots(m moves) lowering {
+	return by(m, func(d *draft, w schedule.TwoShot) error {
+		d.with.carriage = carried(w.By, schedule.OneKernel)
+		d.with.byBlocks = true
+		return twoShot(d)
+	})
+}

@@ -1,0 +1,87 @@
+package same
+
+import (
+	"errors"
+	"fmt"
+
+	"ovgen/schedule"
+	"ovgen/schedule/lower"
+	"ovgen/verify/same/old"
+)
+
+// errUnfit says that no shape fits both programs on meshes of some sizes.
+var errUnfit = errors.New("compare programs: no shape fits both")
+
+// Verdict is what becomes of a schedule, before and after.
+type Verdict struct {
+	Result
+	Refused, Newly bool     // it is refused; it was not, or the other way round
+	Err            error    // why it is refused, or was
+	Ways           []string // of the program as it is lowered
+}
+
+// Lower lowers a schedule as it was lowered and as it is, and compares the programs on meshes of these sizes. A
+// schedule that both refuse in the same fields is the same.
+func Lower(s schedule.Schedule, ranks ...int) (v Verdict, err error) {
+	before, was := old.Lower("X", s)
+	after, is := lower.Lower("X", s)
+	switch {
+	case was != nil && is != nil:
+		v.Refused, v.Err = true, is
+		if a, b := fields(was), fields(is); a != b {
+			v.Grade, v.Why = Other, fmt.Sprintf("%v\nbecomes %v", was, is)
+		}
+		return v, nil
+	case was != nil:
+		return Verdict{Newly: true, Err: was}, nil
+	case is != nil:
+		return Verdict{Refused: true, Newly: true, Err: is}, nil
+	}
+	for _, m := range after.Schedule.Moves {
+		v.Ways = append(v.Ways, schedule.WayName(m.Way))
+	}
+	cases := Cases(before, after, ranks...)
+	if len(cases) == 0 {
+		return v, errUnfit
+	}
+	v.Result, err = Compare(before, after, cases)
+	return v, err
+}
+
+// fields are the paths of the fields that an error names, and what it says of them.
+func fields(err error) (text string) {
+	for _, e := range schedule.FieldErrors(err) {
+		text += e.Path + ": " + e.Msg + "\n"
+	}
+	return text
+}
+
+// NoShape is the count of schedules whose programs fit no shape that is tried, such as of odd constants.
+const NoShape = "of no shape"
+
+// Tally counts verdicts.
+type Tally map[string]int
+
+// Take counts the verdict of a schedule on meshes of some sizes. The error is of one that nobody expects.
+func (t Tally) Take(s schedule.Schedule, ranks ...int) error {
+	v, err := Lower(s, ranks...)
+	switch {
+	case errors.Is(err, errUnfit):
+		t[NoShape]++
+		return nil
+	case err != nil:
+		return err
+	case v.Newly && v.Refused:
+		t["newly refused"]++
+	case v.Newly:
+		t["newly lowered"]++
+	case v.Refused:
+		t["refused, "+v.Grade.String()]++
+	default:
+		t[v.Grade.String()]++
+	}
+	if v.Expected() {
+		return nil
+	}
+	return fmt.Errorf("by %v it is %s: %s, %v", v.Ways, v.Grade, v.Why, v.Err)
+}
