@@ -1,6 +1,9 @@
 package hostir
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // MainStream is the stream on which the caller enqueues a run.
 const MainStream = "main"
@@ -133,6 +136,12 @@ func (s Step) Described(remark string) Step { s.Remark = remark; return s }
 // AskedBy is the step with the field of the schedule that asks for it.
 func (s Step) AskedBy(field string) Step { s.Origin.Field = field; return s }
 
+// Applying is the step with functions that it applies, beside those that it has.
+func (s Step) Applying(list []Function) Step {
+	s.Applies = append(slices.Clone(s.Applies), list...)
+	return s
+}
+
 // MovesOf are nodes whose steps belong to the move of a tensor.
 func MovesOf(tensor string, nodes ...Node) []Node {
 	return MapSteps(nodes, func(s Step) []Node {
@@ -160,6 +169,7 @@ func Fuse(kernel string, steps ...Step) Step {
 		}
 		switch {
 		case s.Do != Nothing:
+			f.Applies = s.Applies
 			s.Origin, s.Pre = f.Origin, append(f.Pre, s.Pre...)
 			f = s
 		case f.Do == Nothing:

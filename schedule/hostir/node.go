@@ -12,9 +12,16 @@ type Node interface {
 	node()
 }
 
-// Origin is carried by a node for readers: a remark, the field of the schedule that asked for it,
-// and, in a program of several moves, the tensor whose move a step belongs to, or the place where a chain gathers it.
-type Origin struct{ Remark, Field, MoveOf string }
+// Origin is carried by a node for readers: a remark, the field of the schedule that asked for it, the functions that it
+// applies, and, in a program of several moves, the tensor whose move a step belongs to, or the place where a chain
+// gathers it.
+type Origin struct {
+	Remark, Field, MoveOf string
+	Applies               []Function
+}
+
+// Function is one of the schedule's: Ops[Op].Then[Then].
+type Function struct{ Op, Then int }
 
 // Source returns the origin itself.
 func (o Origin) Source() Origin { return o }

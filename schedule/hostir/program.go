@@ -16,6 +16,7 @@ type Program struct {
 	Streams    []StreamSet
 	Constants  Env      // names that generation binds: streams
 	Checks     []Divide // requirements of New on the shape
+	Edges      []Edge   // the communications that it does; none: a person wrote it
 	Setup      []Node   // once, in New and Bind
 	Body       []Node   // each run
 }

@@ -29,9 +29,9 @@ const (
 
 // Functions lists the functions of a lowered program, each with the part that applies it.
 func Functions(p *hostir.Program) (list []Applied) {
-	for _, o := range p.Schedule.Ops {
-		for _, f := range o.Then {
-			list = append(list, Applied{Of: o.Out, Function: f.String(), By: appliedBy(p, o, f)})
+	for i, o := range p.Schedule.Ops {
+		for j, f := range o.Then {
+			list = append(list, Applied{Of: o.Out, Function: f.String(), By: appliedBy(p, hostir.Function{Op: i, Then: j})})
 		}
 	}
 	return list
@@ -55,29 +55,50 @@ func Sentences(list []Applied) string {
 	return strings.Join(text, "; ")
 }
 
-// appliedBy finds the step that applies a function of an operation's result. It is empty where none does.
-func appliedBy(p *hostir.Program, o schedule.Op, f schedule.Func) (by string) {
+// applies has the parts of a program that apply functions, by their work.
+var applies = map[hostir.Work]string{
+	hostir.Product: byProductLibrary,
+	hostir.Tiles:   byProductKernel,
+	hostir.Sum:     bySumKernel,
+	hostir.Packets: bySumKernel,
+	hostir.Scatter: bySumKernel,
+	hostir.Apply:   byOwnKernel,
+}
+
+// appliedBy is the part of a program that applies a function; empty: none does.
+func appliedBy(p *hostir.Program, f hostir.Function) (by string) {
 	hostir.Steps(p.Body, func(s hostir.Step) {
-		reads := func(tensor string) bool {
-			return slices.ContainsFunc(s.Reads, func(v hostir.View) bool { return v.Buffer == tensor })
-		}
-		writes := slices.ContainsFunc(s.Writes, func(v hostir.View) bool { return v.Buffer == o.Out })
-		takes := s.Func == string(f.Do)
-		if len(f.In) > 0 && s.Do != hostir.Apply {
-			takes = reads(f.In[0])
-		}
-		switch {
-		case by == byOwnKernel:
-		case s.Do == hostir.Apply && s.Func == string(f.Do) && (writes || reads(o.In[0])):
-			by = byOwnKernel
-		case s.Do == hostir.Sum && (takes || f.Do == schedule.ApplyToFP32 && s.By == hostir.WidenKernel && writes),
-			s.Do == hostir.Packets && takes, s.Do == hostir.Scatter && takes:
-			by = bySumKernel
-		case by == "" && s.Do == hostir.Tiles && takes:
-			by = byProductKernel
-		case by == "" && s.Do == hostir.Product && takes && reads(o.In[len(o.In)-1]):
-			by = byProductLibrary
+		if slices.Contains(s.Applies, f) {
+			by = applies[s.Do]
 		}
 	})
 	return by
+}
+
+// anyFunction is any function of an operation.
+func anyFunction(schedule.Func) bool { return true }
+
+// functionsOf are the functions of the operation that makes a tensor, those of a kind.
+func (d *draft) functionsOf(out string, is func(schedule.Func) bool) (list []hostir.Function) {
+	for i, o := range d.original.Ops {
+		for j, f := range o.Then {
+			if o.Out == out && is(f) {
+				list = append(list, hostir.Function{Op: i, Then: j})
+			}
+		}
+	}
+	return list
+}
+
+// applied refuses a way by which no step applies a function.
+func (d *draft) applied() error {
+	for i, o := range d.original.Ops {
+		for j, f := range o.Then {
+			if appliedBy(d.program, hostir.Function{Op: i, Then: j}) == "" {
+				return &schedule.FieldError{Path: d.at(), Hint: "use another way, or leave it out",
+					Msg: fmt.Sprintf("no kernel makes these sums that could add %s as well", f.In[0])}
+			}
+		}
+	}
+	return nil
 }

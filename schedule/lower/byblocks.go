@@ -5,17 +5,17 @@ import "ovgen/schedule/hostir"
 // byBlocks lets each block of a kernel signal for itself, its part of the work being awaited by
 // the blocks of its number at the peers: so no block waits for the others of its launch. Both
 // sides of each semaphore then need such kernels, and equal parts on all ranks.
-func byBlocks(d *draft) error {
+func byBlocks(p *hostir.Program) error {
 	elsewhere := map[string]bool{} // signalled by steps that can't
-	for _, s := range d.program.Semaphores {
+	for _, s := range p.Semaphores {
 		elsewhere[s.Name] = !s.Count.IsZero()
 	}
 	cut := func(s hostir.Step) bool {
-		return (s.Do.Lands() || d.carriage(s).byBlocks) && inBlocks(s) && !signalsAny(s, elsewhere)
+		return (s.Do.Lands() || p.EdgeOf(s).Carrier.ByBlocks) && inBlocks(s) && !signalsAny(s, elsewhere)
 	}
 	for again := true; again; {
 		again = false
-		hostir.Steps(d.program.Body, func(s hostir.Step) {
+		hostir.Steps(p.Body, func(s hostir.Step) {
 			if cut(s) {
 				return
 			}
@@ -25,7 +25,7 @@ func byBlocks(d *draft) error {
 			}
 		})
 	}
-	d.program.Body = hostir.MapSteps(d.program.Body, func(s hostir.Step) []hostir.Node {
+	p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
 		s.ByBlocks = cut(s)
 		return []hostir.Node{s}
 	})

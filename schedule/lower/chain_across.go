@@ -63,6 +63,11 @@ func (w *writer) junctions() error {
 		}
 		parts = j.parts
 		w.across[s], w.through[j.next] = j, true
+		for e := range w.program.Edges {
+			if edge := &w.program.Edges[e]; edge.Steps == s.sums {
+				edge.Parts, edge.Across = s.parts, j.across()
+			}
+		}
 		if j.own != nil {
 			w.through[j.own] = true
 		}

@@ -23,7 +23,7 @@ func (a atOnce) steps(w *writer, s *stage, of string) []hostir.Node {
 // gatherBy gives the stages that gather the tensor that is being lowered a way.
 func (d *draft) gatherBy(way atOnce) {
 	for i := range d.chain.stages {
-		if s := &d.chain.stages[i]; s.gathers && s.input == d.of {
+		if s := &d.chain.stages[i]; s.gathers && s.input == d.edge.Of {
 			s.gathering = way
 		}
 	}
@@ -38,12 +38,12 @@ func (d *draft) sumBy(way atOnce) {
 
 // gatheredIn is the number of the first stage that gathers the tensor that is being lowered.
 func (d *draft) gatheredIn() int {
-	return slices.IndexFunc(d.chain.stages, func(s stage) bool { return s.gathers && s.input == d.of })
+	return slices.IndexFunc(d.chain.stages, func(s stage) bool { return s.gathers && s.input == d.edge.Of })
 }
 
 // summedIn is the number of the stage that ends with the sums that are being lowered; -1: none does.
 func (d *draft) summedIn() int {
-	return slices.IndexFunc(d.chain.stages, func(s stage) bool { return s.sums == d.of })
+	return slices.IndexFunc(d.chain.stages, func(s stage) bool { return s.sums == d.edge.Of })
 }
 
 // holdsDevice refuses a kernel that waits for peers, and holds the device meanwhile, where the copy engine gathers rows
@@ -62,8 +62,8 @@ func (d *draft) roundsSums(s *stage) error {
 	if !s.widens() {
 		return nil
 	}
-	return &schedule.FieldError{Path: d.at, Hint: "use schedule.LayerSlots, or leave it out",
-		Msg: fmt.Sprintf("no kernel of one shot keeps the sums of %s in fp32", d.of)}
+	return &schedule.FieldError{Path: d.at(), Hint: "use schedule.LayerSlots, or leave it out",
+		Msg: fmt.Sprintf("no kernel of one shot keeps the sums of %s in fp32", d.edge.Of)}
 }
 
 // wholeRows refuses a way that takes all rows at once where they come in batches.
@@ -71,6 +71,6 @@ func (d *draft) wholeRows(by string) error {
 	if d.chunks == 0 {
 		return nil
 	}
-	return &schedule.FieldError{Path: d.at, Hint: "leave the batches out, or use another way",
-		Msg: fmt.Sprintf("%s takes all rows at once, and those of %s are in %d batches", by, d.of, d.chunks)}
+	return &schedule.FieldError{Path: d.at(), Hint: "leave the batches out, or use another way",
+		Msg: fmt.Sprintf("%s takes all rows at once, and those of %s are in %d batches", by, d.edge.Of, d.chunks)}
 }

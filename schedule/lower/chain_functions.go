@@ -127,7 +127,7 @@ func (c *chain) turned(d *draft, path string, o schedule.Op, table string) error
 // on all where rank is absent. The first takes x, and each other the result of the one before.
 func (w *writer) apply(on hostir.StreamRef, o schedule.Op, rank hostir.Expr, x hostir.View) (nodes []hostir.Node) {
 	out := w.rowsAt(o.Out, rank)
-	for _, f := range o.Then {
+	for i, f := range o.Then {
 		if !byKernel(o, f) {
 			continue
 		}
@@ -148,7 +148,7 @@ func (w *writer) apply(on hostir.StreamRef, o schedule.Op, rank hostir.Expr, x h
 		if f.Do == schedule.ApplyRotary {
 			step = step.OfHeads(extent(w.columnsOf(f.In[0]).Extent))
 		}
-		nodes = append(nodes, step)
+		nodes = append(nodes, step.Applying(w.functionsOf(o.Out, anyFunction)[i:i+1]))
 		x = out
 	}
 	return nodes

@@ -11,15 +11,14 @@ import (
 
 // linkedNCCL is linked for a communication by one collective.
 func linkedNCCL(d *draft) error {
-	d.with.carriage = carriage{}
 	if err := d.wholeRows("NCCL"); err != nil {
 		return err
 	}
 	for i := range d.chain.stages {
 		s := &d.chain.stages[i]
-		if s.sums == d.of && s.widens() {
-			return &schedule.FieldError{Path: d.at, Hint: "use schedule.LayerSlots, or leave it out",
-				Msg: fmt.Sprintf("NCCL rounds the sums of %s to the type of the plan", d.of)}
+		if s.sums == d.edge.Of && s.widens() {
+			return &schedule.FieldError{Path: d.at(), Hint: "use schedule.LayerSlots, or leave it out",
+				Msg: fmt.Sprintf("NCCL rounds the sums of %s to the type of the plan", d.edge.Of)}
 		}
 	}
 	d.gatherBy(rowsByNCCL)

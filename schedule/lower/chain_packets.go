@@ -12,8 +12,7 @@ import (
 
 // linkedPushGather is linked for rows that go to the peers as packets.
 func linkedPushGather(d *draft) error {
-	d.with.carriage = carriage{}
-	err := d.holdsDevice(d.chain.stages[:d.gatheredIn()], d.at, "use schedule.Get, or leave it out")
+	err := d.holdsDevice(d.chain.stages[:d.gatheredIn()], d.at(), "use schedule.Get, or leave it out")
 	d.gatherBy(landedRows)
 	return errorsOf(err, d.wholeRows("one kernel"))
 }
@@ -28,14 +27,13 @@ func landedRows(w *writer, s *stage) []hostir.Node {
 
 // linkedPushShot is linked for partial results that go to their owners, or to all, as packets or plain data.
 func linkedPushShot(d *draft) error {
-	d.with.carriage = carriage{}
 	i := d.summedIn()
 	s := &d.chain.stages[i]
 	if bias := s.ops[len(s.ops)-1].Bias(); bias != "" {
-		return &schedule.FieldError{Path: d.at, Hint: "use schedule.Shot or schedule.LayerSlots, or leave it out",
-			Msg: fmt.Sprintf("no kernel that takes what lands adds %s to each row of %s", bias, d.of)}
+		return &schedule.FieldError{Path: d.at(), Hint: "use schedule.Shot or schedule.LayerSlots, or leave it out",
+			Msg: fmt.Sprintf("no kernel that takes what lands adds %s to each row of %s", bias, d.edge.Of)}
 	}
-	err := d.holdsDevice(d.chain.stages[:i+1], d.at, "use schedule.LayerSlots, or gather by schedule.PushGather")
+	err := d.holdsDevice(d.chain.stages[:i+1], d.at(), "use schedule.LayerSlots, or gather by schedule.PushGather")
 	d.sumBy(landedSums(d.with.words))
 	return errorsOf(err, d.roundsSums(s))
 }
@@ -48,12 +46,13 @@ func landedSums(words bool) atOnce {
 			each = hostir.Chunk(each.Buffer, hostir.Var(hostir.RankIndex))
 		}
 		var added []hostir.View
-		if name := s.ops[len(s.ops)-1].Added(); name != "" {
+		o := s.ops[len(s.ops)-1]
+		if name := o.Added(); name != "" {
 			added = append(added, hostir.Whole(name))
 		}
 		sum := w.buffer(s.sums).Tensor
 		to := w.landing(w.named(landed, s), w.named(arrived, s), words, elements(sum), sum.Axes...)
 		return []hostir.Node{hostir.SumPackets(mainRef, hostir.Whole(s.sums), to, each.EachRank(), added...).
-			Described("q's part to rank q; the order of ranks")}
+			Described("q's part to rank q; the order of ranks").Applying(w.functionsOf(o.Out, anyFunction))}
 	}
 }

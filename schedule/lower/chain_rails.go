@@ -15,7 +15,7 @@ func linkedRails(d *draft) error {
 	switch {
 	case d.chunks > 0:
 		return &schedule.FieldError{Path: "Mesh", Hint: "leave the batches out, or the mesh",
-			Msg: "no pass takes batches through a chain over hosts, such as those of " + d.of}
+			Msg: "no pass takes batches through a chain over hosts, such as those of " + d.edge.Of}
 	case d.with.parts > 1:
 		return d.refusal("Parts", "leave it out", "no pass cuts what a chain exchanges")
 	}

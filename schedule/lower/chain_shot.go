@@ -12,8 +12,8 @@ func linkedShot(d *draft) error {
 		return d.refusal("Signals", "use schedule.LayerSlots, or leave it out",
 			"the rows of %s come one rank's after the other", s.input)
 	}
-	if d.with.signals {
-		if err := d.holdsDevice(d.chain.stages[:i], d.at+".Signals",
+	if d.edge.Carrier.Signals {
+		if err := d.holdsDevice(d.chain.stages[:i], d.at()+".Signals",
 			"use schedule.MemOps, or schedule.LayerSlots"); err != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ func sumsOfPeers(w *writer, s *stage) []hostir.Node {
 
 // linkedGatherShot is linked for rows that one kernel reads.
 func linkedGatherShot(d *draft) error {
-	err := d.holdsDevice(d.chain.stages[:d.gatheredIn()], d.at, "use schedule.Get, or leave it out")
+	err := d.holdsDevice(d.chain.stages[:d.gatheredIn()], d.at(), "use schedule.Get, or leave it out")
 	d.gatherBy(rowsOfPeers)
 	return errorsOf(err, d.wholeRows("one kernel"))
 }

@@ -356,7 +356,7 @@ func (w *writer) leave(s *stage, peerIs hostir.Node, peer hostir.Expr) []hostir.
 // result that it belongs to, wherever it is made.
 func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, terms ...hostir.View) hostir.Step {
 	o := s.ops[len(s.ops)-1]
-	sum := sumAnd(o.Added(), o.Bias(), on, dst, rows, terms...)
+	sum := sumAnd(o.Added(), o.Bias(), on, dst, rows, terms...).Applying(w.functionsOf(o.Out, anyFunction))
 	if s.widens() {
 		sum.By = hostir.WidenKernel
 	}
@@ -406,7 +406,7 @@ func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, rank host
 			n.Func = string(f.Do)
 		}
 	}
-	return n
+	return n.Applying(w.functionsOf(o.Out, func(f schedule.Func) bool { return !byKernel(o, f) }))
 }
 
 // rowsAt are a rank's rows of the step's batch in a buffer of all ranks' rows; all where rank is absent.

@@ -18,14 +18,9 @@ type options struct {
 	direction         schedule.Direction
 	withStep, falling bool // copies on the streams of products; these of falling priority
 	words             bool // data that is sent has a word for each block
-	carriage
 
 	copied, inStep, startInLoop, handlesInLoop bool // as Naive has them
 }
-
-// carriage says that kernels make the copies and the signals, and one kernel all of a step, whose
-// blocks signal each for itself where they can.
-type carriage struct{ copies, signals, fused, byBlocks bool }
 
 // lowering writes the programs of a communication by one way, and reads all of its options.
 type lowering struct {
@@ -65,24 +60,25 @@ func choose(d *draft) error {
 	}
 	var moves []schedule.Move
 	var used []int
-	var way schedule.Way
+	d.program.Edges = make([]hostir.Edge, len(legs))
 	for i, l := range legs {
-		d.of = l.operand
 		chosen := d.move(legs, l, of[i])
-		d.at, way = fmt.Sprintf("Moves[%d].Way", chosen), Default(l.moves)
-		if chosen >= 0 && d.original.Moves[chosen].Way != nil {
-			way = d.original.Moves[chosen].Way
+		d.edge = &d.program.Edges[i]
+		*d.edge = hostir.Edge{Of: of[i], Kind: string(l.moves), Way: Default(l.moves), Steps: l.move,
+			Products: products(l.beside)}
+		if chosen >= 0 {
+			d.edge.Path = fmt.Sprintf("Moves[%d].Way", chosen)
+			d.edge.Way = cmp.Or(d.original.Moves[chosen].Way, d.edge.Way)
 		}
 		used = append(used, chosen)
-		moves = append(moves, schedule.Move{Of: of[i], Way: way})
-		x, err := d.lowering(l, way)
+		moves = append(moves, schedule.Move{Of: of[i], Way: d.edge.Way})
+		x, err := d.lowering(l, d.edge.Way)
 		if err != nil {
 			return err
 		}
-		if err := errorsOf(x.write(d, way), d.added()); err != nil {
+		if err := errorsOf(x.write(d, d.edge.Way), d.added()); err != nil {
 			return err
 		}
-		d.leg[l.move] = d.with.carriage
 	}
 	for i, m := range d.original.Moves {
 		if !slices.Contains(used, i) {
@@ -154,14 +150,14 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 	if d.form.kind == copied {
 		hint += fmt.Sprintf("; or place %s otherwise", d.form.tensor("C"))
 	}
-	return nil, &schedule.FieldError{Path: d.at, Hint: hint,
+	return nil, &schedule.FieldError{Path: d.at(), Hint: hint,
 		Msg: fmt.Sprintf("no pass does the %s of %s by %s", of.moves, d.form.tensor(of.operand),
 			schedule.WayName(way))}
 }
 
 // refusal refuses an option of the way that is being lowered.
 func (d *draft) refusal(field, hint, format string, args ...any) error {
-	return &schedule.FieldError{Path: d.at + "." + field, Msg: fmt.Sprintf(format, args...), Hint: hint}
+	return &schedule.FieldError{Path: d.at() + "." + field, Msg: fmt.Sprintf(format, args...), Hint: hint}
 }
 
 // gathers refuses the caller's buffer for the gathered operand where the lowering has none.
@@ -201,36 +197,28 @@ func (d *draft) noKernel(field string) error {
 	return d.refusal(field, "use schedule.Kernels", "no kernel does a whole step of it")
 }
 
-// carried is the carriage of a Carrier.
-func carried[C ~string](by, otherwise C) carriage {
+// carriedBy is what the value of a way's By lets kernels do.
+func carriedBy[C ~string](by, otherwise C) hostir.Carrier {
 	by = cmp.Or(by, otherwise)
-	return carriage{
-		copies:  by == schedule.KernelCopies || by == schedule.Kernels || by == schedule.OneKernel,
-		signals: by == schedule.KernelSignals || by == schedule.Kernels || by == schedule.OneKernel,
-		fused:   by == schedule.OneKernel,
+	return hostir.Carrier{
+		Copies:  by == schedule.KernelCopies || by == schedule.Kernels || by == schedule.OneKernel,
+		Signals: by == schedule.KernelSignals || by == schedule.Kernels || by == schedule.OneKernel,
+		Fused:   by == schedule.OneKernel,
 	}
 }
 
-// signalled is the carriage of a Signaller.
-func signalled[S ~string](by, otherwise S) carriage {
+// signalledBy is what the value of a way's Signals lets kernels do.
+func signalledBy[S ~string](by, otherwise S) hostir.Carrier {
 	by = cmp.Or(by, otherwise)
-	return carriage{signals: by != schedule.MemOps, fused: by == schedule.OneKernel}
-}
-
-// carriage is that of the way by which a step is done: of the program's, or in a chain of its move's.
-// Steps of a chain that are of no move have none.
-func (d *draft) carriage(s hostir.Step) carriage {
-	if d.chain == nil {
-		return d.with.carriage
-	}
-	return d.leg[s.MoveOf]
+	return hostir.Carrier{Signals: by != schedule.MemOps, Fused: by == schedule.OneKernel}
 }
 
 // leg is one of the communications that a program does.
 type leg struct {
 	moves   moves
 	operand string // its role
-	move    string // that its steps have; a sum that is gathered as it is has two
+	move    string // that its steps have; a sum that is gathered as it is has two. Of a program of one leg: none
+	beside  []schedule.Op
 }
 
 // legs are the communications of a program: one, or in a chain one for each stage that communicates. They are over
@@ -248,21 +236,21 @@ func (d *draft) legs() []leg {
 // onOneHost are the legs that the placements ask for.
 func (d *draft) onOneHost() (list []leg) {
 	if d.chain == nil {
-		return []leg{{d.comm.moves, d.comm.operand, d.comm.operand}}
+		return []leg{{d.comm.moves, d.comm.operand, "", d.original.Ops}}
 	}
 	for _, s := range d.chain.stages {
 		if s.gathers {
-			list = append(list, leg{gatherLink, s.input, s.here()})
+			list = append(list, leg{gatherLink, s.input, s.here(), s.ops})
 		}
 		if s.gathersColumns() {
-			list = append(list, leg{columnLink, s.widened, s.widened})
+			list = append(list, leg{columnLink, s.widened, s.widened, s.ops})
 		}
 		switch {
 		case s.sums == "":
 		case s.toAll:
-			list = append(list, leg{allLink, s.sums, s.sums})
+			list = append(list, leg{allLink, s.sums, s.sums, s.ops})
 		default:
-			list = append(list, leg{reduceLink, s.sums, s.sums})
+			list = append(list, leg{reduceLink, s.sums, s.sums, s.ops})
 		}
 	}
 	return list

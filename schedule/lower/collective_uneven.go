@@ -82,7 +82,7 @@ func (d *draft) unbounded() error {
 func gatherPadded(d *draft) error {
 	most, ok := d.most("A")
 	if !ok {
-		return &schedule.FieldError{Path: d.at, Msg: "only uneven parts whose most is known can be padded",
+		return &schedule.FieldError{Path: d.at(), Msg: "only uneven parts whose most is known can be padded",
 			Hint: "set Uneven and Most of A's split over the ranks"}
 	}
 	if err := d.tensors(); err != nil {

@@ -5,16 +5,19 @@ import "ovgen/schedule/hostir"
 // fuse makes one launch of the steps of a move that follow each other on one stream around a copy
 // between ranks (a wait, the copy, a post) or around a sum or a gather (a post, a wait, the sum,
 // a post and a wait, all of every peer), as far as they are there.
-func fuse(d *draft) error {
-	d.program.Body = d.fused(d.program.Body)
+func fuse(p *hostir.Program) error {
+	p.Body = launches{p}.of(p.Body)
 	return nil
 }
 
-// fused is a list with its launches and the launches of its bodies.
-func (d *draft) fused(nodes []hostir.Node) []hostir.Node {
+// launches are those of a program.
+type launches struct{ *hostir.Program }
+
+// of is a list with its launches and the launches of its bodies.
+func (p launches) of(nodes []hostir.Node) []hostir.Node {
 	var out []hostir.Node
 	for len(nodes) > 0 {
-		if kernel, n := d.launch(nodes); n > 1 {
+		if kernel, n := p.first(nodes); n > 1 {
 			var steps []hostir.Step
 			for _, s := range nodes[:n] {
 				steps = append(steps, s.(hostir.Step))
@@ -23,7 +26,7 @@ func (d *draft) fused(nodes []hostir.Node) []hostir.Node {
 			nodes = nodes[n:]
 			continue
 		}
-		out = append(out, nodes[0].With(hostir.Parts{Body: d.fused}))
+		out = append(out, nodes[0].With(hostir.Parts{Body: p.of}))
 		nodes = nodes[1:]
 	}
 	return out
@@ -33,10 +36,10 @@ func (d *draft) fused(nodes []hostir.Node) []hostir.Node {
 var meetings = map[hostir.Work]string{hostir.Sum: shotKernel, hostir.Gather: gatherKernel,
 	hostir.Tiles: tilesKernel, hostir.Scatter: scatterKernel}
 
-// launch is the kernel that does the first nodes of a list, and how many.
-func (d *draft) launch(nodes []hostir.Node) (kernel string, n int) {
+// first is the kernel that does the first nodes of a list, and how many.
+func (p launches) first(nodes []hostir.Node) (kernel string, n int) {
 	first, _ := nodes[0].(hostir.Step)
-	if !d.carriage(first).fused {
+	if !p.EdgeOf(first).Carrier.Fused {
 		return "", 0
 	}
 	next := func() hostir.Step {

@@ -110,17 +110,17 @@ func (x gathering) steps() []hostir.Node {
 // exchange pulls a part of a shard, or copies this rank's where it goes with the others.
 func (x gathering) exchange(from, to hostir.Expr) []hostir.Node {
 	nodes := []hostir.Node{
-		hostir.Share{Origin: hostir.Origin{Remark: "a cache hit after the first run", Field: "HandlesInLoop"},
-			Buffers: []string{"A"}, To: to, From: from},
 		hostir.Wait(x.copies, ready, from).Member(x.part()),
 		hostir.Set(x.copies, hostir.Chunk(x.g, x.chunk(from)), hostir.View{Buffer: "A", Peer: from, Index: x.part()}),
 	}
 	if !x.batched {
 		first := hostir.Post(x.copies, ready, to).Described("get: send first, then recv")
-		nodes = slices.Insert(nodes, 1, hostir.Node(first))
-	}
-	if !x.batched {
+		nodes = slices.Insert(nodes, 0, hostir.Node(first))
 		nodes = append(nodes, hostir.Post(x.copies, read, from), hostir.Wait(x.copies, read, to))
+	}
+	if x.with.handlesInLoop {
+		nodes = slices.Insert(nodes, 0, hostir.Node(hostir.Share{Buffers: []string{"A"}, To: to, From: from,
+			Origin: hostir.Origin{Remark: "a cache hit after the first run", Field: "HandlesInLoop"}}))
 	}
 	if x.inPlace {
 		return nodes

@@ -19,7 +19,7 @@ func gatherShot(d *draft) error {
 // bareGatherShot reads all shards by one kernel, straight into C.
 func bareGatherShot(d *draft) error {
 	if d.uneven("A") {
-		return &schedule.FieldError{Path: d.at, Msg: "one kernel reads shards of one size only",
+		return &schedule.FieldError{Path: d.at(), Msg: "one kernel reads shards of one size only",
 			Hint: "use schedule.Get"}
 	}
 	if err := d.tensors(); err != nil {

@@ -4,28 +4,27 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// handles moves the exchange of IPC handles out of the program: the caller's
-// memory that peers read, and the arena, which has all else, are shared once, before the first run.
-func handles(d *draft) error {
-	if d.with.handlesInLoop {
+// handles exchanges IPC handles once, before the first run, unless a way exchanges them in each run: those of the
+// caller's memory that peers read, and of the arena, which has all else.
+func handles(p *hostir.Program) error {
+	inRun := false
+	hostir.Walk(p.Body, func(n hostir.Node) {
+		_, shares := n.(hostir.Share)
+		inRun = inRun || shares
+	})
+	if inRun {
 		return nil
 	}
-	d.program.Body = hostir.Map(d.program.Body, func(n hostir.Node) []hostir.Node {
-		if _, ok := n.(hostir.Share); ok {
-			return nil
-		}
-		return []hostir.Node{n}
-	})
 	var shared []string
-	for _, b := range d.program.Buffers {
+	for _, b := range p.Buffers {
 		if b.Shared {
 			shared = append(shared, b.Name)
 		}
 	}
-	if len(shared)+len(d.program.Semaphores) == 0 {
+	if len(shared)+len(p.Semaphores) == 0 {
 		return nil // no rank reaches another's memory
 	}
-	d.program.Setup = append(d.program.Setup,
+	p.Setup = append(p.Setup,
 		hostir.Share{Origin: hostir.Origin{Remark: "once", Field: "HandlesInLoop"}, Buffers: append(shared, "arena")})
 	return nil
 }

@@ -4,22 +4,22 @@ import "ovgen/schedule/hostir"
 
 // kernels gives the posts, waits and copies that emitted kernels carry out their kernel.
 // Copies within a rank's own memory stay with the copy engine.
-func kernels(d *draft) error {
-	d.program.Body = hostir.MapSteps(d.program.Body, func(s hostir.Step) []hostir.Node {
-		return []hostir.Node{d.carriage(s).carry(s)}
+func kernels(p *hostir.Program) error {
+	p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
+		return []hostir.Node{carried(s, p.EdgeOf(s).Carrier)}
 	})
 	return nil
 }
 
-// carry gives a post, a wait or a copy between ranks its kernel, if one carries it out.
-func (c carriage) carry(s hostir.Step) hostir.Step {
+// carried gives a post, a wait or a copy between ranks its kernel, if one carries it out.
+func carried(s hostir.Step, c hostir.Carrier) hostir.Step {
 	w, signals := s.Signal()
 	switch {
-	case s.Remote() && c.copies:
+	case s.Remote() && c.Copies:
 		s.By = hostir.CopyKernel
-	case signals && c.signals && w.Wait:
+	case signals && c.Signals && w.Wait:
 		s.By = hostir.WaitKernel
-	case signals && c.signals:
+	case signals && c.Signals:
 		s.By = hostir.PostKernel
 	}
 	return s

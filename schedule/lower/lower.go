@@ -1,60 +1,57 @@
 package lower
 
 import (
+	"cmp"
+
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
-// pass rewrites a draft for one choice of its schedule.
-type pass func(*draft) error
-
-// passes in the order in which they run, on every program.
-var passes = []pass{
-	recognise,  // operations -> their form and roles
-	infer,      // placements -> the communication they need
-	choose,     // -> its naive program, by the writer of its way
-	within,     // one memory for tensors that share it
-	handles,    // the exchange of IPC handles out of the program
-	signals,    // posts and waits to where one launch can take them
-	kernels,    // posts, waits and copies by emitted kernels
-	priorities, // the streams of kernels that pull operands
-	fuse,       // steps around a copy or a sum as one launch
-	byBlocks,   // a word for each block where one launch signals another
-	origins,    // the field of the schedule that each step comes from
-	simplify,   // index expressions as a person would write them
-	renamed,    // roles -> the names of the tensors
-	multiples,  // the schedule's own requirements on the shape
-}
-
-// draft is a program in the making.
+// draft is a program in the making, until the ways of its communications have written it.
 type draft struct {
 	original schedule.Schedule // with defaults, and the usual letters
 	schedule schedule.Schedule // the same, with tensors called by their roles
 	form     form
 	program  *hostir.Program
 	comm     communication
-	chain    *chain              // of a schedule that is one
-	leg      map[string]carriage // of each move, by its tensor
-	columns  map[string]int      // the axis by which tensors, by role, are spread over the ranks as a result is
-	chunks   int                 // that the stream axis has, where they are a constant
-	with     options             // of the ways
-	of       string              // the tensor that travels by the way that is being lowered
-	at       string              // the path of that way
-	slotted  bool                // streams of products that leave have been chosen
-	summed   bool                // the functions of a sum are applied
+	chain    *chain         // of a schedule that is one
+	columns  map[string]int // the axis by which tensors, by role, are spread over the ranks as a result is
+	chunks   int            // that the stream axis has, where they are a constant
+	with     options        // of the ways
+	edge     *hostir.Edge   // that is being lowered
+	slotted  bool           // streams of products that leave have been chosen
 }
 
 // Lower returns the host program of a schedule. Its errors come from Validate, or
 // are a *schedule.FieldError of a field that no pass lowers.
 func Lower(name string, s schedule.Schedule) (*hostir.Program, error) {
+	p, err := write(name, s)
+	if err != nil {
+		return nil, err
+	}
+	for _, pass := range Passes {
+		if err := pass.Run(p); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// write is the program of a schedule as the ways of its communications write it.
+func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
 	s = s.WithDefaults().Canonical()
-	d := &draft{original: s, schedule: s, leg: map[string]carriage{},
+	d := &draft{original: s, schedule: s,
 		program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{}}}
-	for _, p := range passes {
-		if err := p(d); err != nil {
+	for _, step := range []func(*draft) error{
+		recognise, // operations -> their form and roles
+		infer,     // placements -> the communication they need
+		choose,    // -> its naive program, by the writer of its way
+		renamed,   // roles -> the names of the tensors
+	} {
+		if err := step(d); err != nil {
 			return nil, err
 		}
 	}
@@ -63,3 +60,6 @@ func Lower(name string, s schedule.Schedule) (*hostir.Program, error) {
 
 // add appends to the program.
 func (d *draft) add(nodes ...hostir.Node) { d.program.Body = append(d.program.Body, nodes...) }
+
+// at is the path of the way that is being lowered, or of all ways where the schedule leaves it open.
+func (d *draft) at() string { return cmp.Or(d.edge.Path, movesField) }

@@ -10,9 +10,9 @@ import (
 )
 
 // multiples asks of the shape that extents are the multiples that the schedule states.
-func multiples(d *draft) error {
-	for _, e := range slices.Sorted(maps.Keys(d.schedule.Multiples)) {
-		m, _ := schedule.ParseMultiple(d.schedule.Multiples[e]) // Validate has read it
+func multiples(p *hostir.Program) error {
+	for _, e := range slices.Sorted(maps.Keys(p.Schedule.Multiples)) {
+		m, _ := schedule.ParseMultiple(p.Schedule.Multiples[e]) // Validate has read it
 		check := hostir.Divide{Extent: e, By: schedule.Extent(strconv.FormatInt(m.Times, 10))}
 		if m.D {
 			check.By, check.Times = schedule.D, m.Times
@@ -23,8 +23,8 @@ func multiples(d *draft) error {
 		if m.W {
 			check.Heads = schedule.W
 		}
-		if !slices.Contains(d.program.Checks, check) {
-			d.program.Checks = append(d.program.Checks, check)
+		if !slices.Contains(p.Checks, check) {
+			p.Checks = append(p.Checks, check)
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package lower
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -36,8 +37,8 @@ var asking = map[hostir.Work]string{
 	hostir.Exchange:      meshField,
 }
 
-// origins names the schedule's field for each node without one, and the move of each option that a writer named.
-func origins(d *draft) (err error) {
+// origins names the schedule's field for each node without one, and the way of each option that a writer named.
+func origins(p *hostir.Program) (err error) {
 	named := func(n hostir.Node) []hostir.Node {
 		switch x := n.(type) {
 		case hostir.Step:
@@ -45,34 +46,34 @@ func origins(d *draft) (err error) {
 			if !known {
 				err = fmt.Errorf("name the field that asks for %s: no field is known", x.Do)
 			}
-			x.Field = d.field(cmp.Or(x.Field, field))
+			x.Field = optionAt(p, cmp.Or(x.Field, field))
 			n = x
 		case hostir.Synchronize:
-			x.Field = d.field(cmp.Or(x.Field, "WithStep"))
+			x.Field = optionAt(p, cmp.Or(x.Field, "WithStep"))
 			n = x
 		case hostir.Share:
-			x.Field = d.field(x.Field)
+			x.Field = optionAt(p, x.Field)
 			n = x
 		}
 		return []hostir.Node{n}
 	}
-	d.program.Setup = hostir.Map(d.program.Setup, named)
-	d.program.Body = hostir.Map(d.program.Body, named)
+	p.Setup = hostir.Map(p.Setup, named)
+	p.Body = hostir.Map(p.Body, named)
 	return err
 }
 
-// field is the path of an option: of the one way that has it or, of several, of the one that sets it; else the moves.
-func (d *draft) field(option string) string {
+// optionAt is the path of an option: of the one way that has it or, of several, of the one that sets it; else the moves.
+func optionAt(p *hostir.Program, option string) string {
 	if option == opsField || option == movesField || option == meshField {
 		return option
 	}
 	var has, sets []string
-	for i, m := range d.original.Moves {
-		for _, o := range schedule.Options(m.Way) {
+	for i, e := range p.Edges {
+		for _, o := range schedule.Options(e.Way) {
 			if o.Field != option {
 				continue
 			}
-			has = append(has, fmt.Sprintf("Moves[%d].Way.%s", i, option))
+			has = append(has, optionOf(p, i, option))
 			if !o.Zero {
 				sets = append(sets, has[len(has)-1])
 			}
@@ -84,4 +85,17 @@ func (d *draft) field(option string) string {
 		}
 	}
 	return movesField
+}
+
+// optionOf is the path of an option of an edge's way. A schedule that names no ways has those of the program; of one that
+// names some, the others are left to its moves.
+func optionOf(p *hostir.Program, i int, option string) string {
+	named := func(e hostir.Edge) bool { return e.Path != "" }
+	switch path := p.Edges[i].Path; {
+	case path != "":
+		return path + "." + option
+	case slices.ContainsFunc(p.Edges, named):
+		return movesField
+	}
+	return fmt.Sprintf("Moves[%d].Way.%s", i, option)
 }

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ovgen/schedule"
@@ -38,74 +39,54 @@ func (o Overlap) String() string {
 // Overlaps lists the communications of a lowered program, each with the products that are pipelined with
 // it, or the reason why none are. It is empty for a program that was written by hand.
 func Overlaps(p *hostir.Program) (list []Overlap) {
-	moved := Read(p)
-	d := &draft{schedule: p.Schedule, original: p.Schedule}
-	if len(moved) == 0 || recognise(d) != nil || infer(d) != nil {
-		return nil
-	}
-	for i, m := range moved {
-		o := Overlap{Of: m.Of, Communication: m.Communication, Way: schedule.WayName(m.Way),
-			With: products(d.beside(m.Of)), Choice: "the default", Others: m.Others}
+	for i, m := range Read(p) {
+		e := p.Edges[i]
+		o := Overlap{Of: e.Of, Communication: e.Kind, Way: schedule.WayName(e.Way), With: e.Products,
+			Choice: "the default", Others: m.Others}
 		switch byDefault := o.Way == m.Default; {
 		case !m.Open && byDefault:
 			o.Choice = "the default, with options"
 		case !byDefault:
 			o.Choice = "in place of " + m.Default
 		}
-		_, shot := m.Way.(schedule.Shot)
-		_, nccl := m.Way.(schedule.NCCL)
-		_, tiles := m.Way.(schedule.Tiles) // one kernel does both
-		pull, _ := m.Way.(schedule.Pull)
-		slots, _ := m.Way.(schedule.LayerSlots)
+		pull, _ := e.Way.(schedule.Pull)
 		switch {
 		case len(o.With) == 0:
 			o.Field, o.Why = "Ops", "no product stands beside it"
-		case m.Communication == string(columnLink):
+		case e.Kind == string(columnLink):
 			o.With, o.Field = nil, "Ops"
 			o.Why = "columns travel when all products are made"
 		case pull.Once:
 			o.With, o.Field = nil, fmt.Sprintf("Moves[%d].Way.Once", i)
 			o.Why = "all rows are multiplied when all shards are there"
-		case len(p.Streams) == 1 && !tiles, d.chain != nil && (shot || nccl):
+		case onMain(p.StepsOf(e)):
 			o.With, o.Field = nil, fmt.Sprintf("Moves[%d].Way", i)
 			o.Why = "this way communicates on the stream of the products"
-		case slots.Parts > 1:
-			o.Parts, o.Across = slots.Parts, d.acrossSum(m.Of)
+		default:
+			o.Parts, o.Across = e.Parts, e.Across
 		}
 		list = append(list, o)
 	}
 	return list
 }
 
-// beside are the operations between which a tensor travels or its partial results meet: all or, in a
-// chain, the operations of its stage.
-func (d *draft) beside(of string) []schedule.Op {
-	if d.chain == nil {
-		return d.original.Ops
-	}
-	for _, s := range d.chain.stages {
-		if s.gathers && s.input == of || s.sums == of || s.widened == of {
-			return s.ops
-		}
-	}
-	return nil
+// onMain says that all steps of a communication are on the caller's stream, and none does both: multiply, and bring or
+// sum up what is multiplied.
+func onMain(steps []hostir.Step) bool {
+	return !slices.ContainsFunc(steps, func(s hostir.Step) bool {
+		return s.Stream.Set != hostir.MainStream || s.Do == hostir.Tiles || s.Do == hostir.Scatter
+	})
 }
 
-// acrossSum are the operations that take own rows from a sum on before another communication.
-func (d *draft) acrossSum(of string) (list []string) {
-	for i, s := range d.chain.stages {
-		j, ok := d.chain.junctionAt(i)
-		if s.sums != of || !ok {
-			continue
-		}
-		if j.own != nil {
-			for _, o := range j.own.ops {
-				list = append(list, o.String())
-			}
-		}
-		for _, o := range j.next.beforeSum() {
+// across are the operations that take own rows from a sum on before another communication.
+func (j junction) across() (list []string) {
+	if j.own != nil {
+		for _, o := range j.own.ops {
 			list = append(list, o.String())
 		}
+	}
+	for _, o := range j.next.beforeSum() {
+		list = append(list, o.String())
 	}
 	return list
 }

@@ -14,7 +14,11 @@ func (d *draft) product(on hostir.StreamRef, c, a hostir.View, n string) hostir.
 	if _, ok := d.schedule.Tensor("Bias" + n); ok && !d.comm.moves.reduces() {
 		bias = []hostir.View{hostir.Whole("Bias" + n)}
 	}
-	return hostir.Multiply(on, hostir.Linear, c, a, hostir.Whole("B"+n), bias...)
+	product := hostir.Multiply(on, hostir.Linear, c, a, hostir.Whole("B"+n), bias...)
+	if len(bias) > 0 {
+		product = product.Applying(d.functionsOf(d.form.tensor("C"+n), anyFunction))
+	}
+	return product
 }
 
 // multiplied are the schedule's products of a view, on a stream: the part of C that c names,

@@ -7,10 +7,14 @@ import (
 )
 
 // signals brings posts and waits to where one launch can take them, if kernels do whole steps.
-func signals(d *draft) error {
-	d.program.Body = d.postsToReader(d.asMeetings(lists(d.program.Body, d.waitsToCopies)))
+func signals(p *hostir.Program) error {
+	s := signalled{p}
+	p.Body = s.postsToReader(s.asMeetings(lists(p.Body, s.waitsToCopies)))
 	return nil
 }
+
+// signalled is a program whose signals are brought elsewhere.
+type signalled struct{ *hostir.Program }
 
 // lists rewrites the lists within a list of nodes, and then the list.
 func lists(nodes []hostir.Node, f func([]hostir.Node) []hostir.Node) []hostir.Node {
@@ -23,11 +27,11 @@ func lists(nodes []hostir.Node, f func([]hostir.Node) []hostir.Node) []hostir.No
 
 // waitsToCopies moves a wait down its stream to the copy between ranks after it. Only
 // waits of the same stream are between them.
-func (d *draft) waitsToCopies(nodes []hostir.Node) []hostir.Node {
+func (p signalled) waitsToCopies(nodes []hostir.Node) []hostir.Node {
 	nodes = slices.Clone(nodes)
 	for i := len(nodes) - 1; i >= 0; i-- {
 		wait, _ := nodes[i].(hostir.Step)
-		if _, waits := d.signal(wait, true); !waits {
+		if _, waits := p.signal(wait, true); !waits {
 			continue
 		}
 		next := i + 1
@@ -58,12 +62,12 @@ func crosses(stream hostir.StreamRef, n hostir.Node) bool {
 // no launch takes them there, and one for each would cost more time than the sum gains by
 // starting earlier. All ranks meet instead, once after the post that the products wait for,
 // and once before the wait for all of them.
-func (d *draft) asMeetings(nodes []hostir.Node) []hostir.Node {
+func (p signalled) asMeetings(nodes []hostir.Node) []hostir.Node {
 	before, after := map[string]bool{}, map[string]bool{}
 	nodes = lists(nodes, func(list []hostir.Node) []hostir.Node {
 		for i := 1; i+1 < len(list); i++ {
-			wait, waits := d.signal(list[i-1], true)
-			post, posts := d.signal(list[i+1], false)
+			wait, waits := p.signal(list[i-1], true)
+			post, posts := p.signal(list[i+1], false)
 			if s, _ := list[i].(hostir.Step); s.Do != hostir.Product || s.Writes[0].Peer.IsZero() || !waits || !posts {
 				continue
 			}
@@ -84,17 +88,17 @@ func (d *draft) asMeetings(nodes []hostir.Node) []hostir.Node {
 }
 
 // signal is the post, or the wait, that a node is, if it is of a move whose steps kernels do whole.
-func (d *draft) signal(n hostir.Node, wait bool) (hostir.Word, bool) {
+func (p signalled) signal(n hostir.Node, wait bool) (hostir.Word, bool) {
 	s, _ := n.(hostir.Step)
 	w, ok := s.Signal()
-	return w, ok && w.Wait == wait && d.carriage(s).fused
+	return w, ok && w.Wait == wait && p.EdgeOf(s).Carrier.Fused
 }
 
 // postsToReader lets the copy that alone reads the peers' memory say so itself, to its peer,
 // in place of the post to all of them at the end.
-func (d *draft) postsToReader(nodes []hostir.Node) []hostir.Node {
+func (p signalled) postsToReader(nodes []hostir.Node) []hostir.Node {
 	end := slices.IndexFunc(nodes, func(n hostir.Node) bool {
-		w, posts := d.signal(n, false)
+		w, posts := p.signal(n, false)
 		return posts && w.Semaphore == read && w.Peer.IsZero()
 	})
 	if end < 0 {

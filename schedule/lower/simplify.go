@@ -3,8 +3,7 @@ package lower
 import "ovgen/schedule/hostir"
 
 // simplify writes every expression of the program as a person would.
-func simplify(d *draft) error {
-	p := d.program
+func simplify(p *hostir.Program) error {
 	simple := func(_ string, e hostir.Expr) hostir.Expr { return e.Simplify() }
 	p.Body = hostir.Rewrite(p.Body, hostir.Parts{Expr: simple})
 	for i, b := range p.Buffers {

@@ -3,14 +3,12 @@ package lower
 import (
 	"slices"
 
-	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
 // sum is the sum of partial results and of the tensors that functions add to it, in one kernel and rounded
 // once. rows is the view of C that the sum belongs to, wherever it is made.
 func (d *draft) sum(on hostir.StreamRef, dst, rows hostir.View, terms ...hostir.View) hostir.Step {
-	d.summed = true
 	added, bias := "", ""
 	if d.has("Added") {
 		added = "Added"
@@ -18,7 +16,7 @@ func (d *draft) sum(on hostir.StreamRef, dst, rows hostir.View, terms ...hostir.
 	if d.has("Bias") {
 		bias = "Bias"
 	}
-	return sumAnd(added, bias, on, dst, rows, terms...)
+	return sumAnd(added, bias, on, dst, rows, terms...).Applying(d.functionsOf(d.form.tensor("C"), anyFunction))
 }
 
 // sumAnd is a sum with the rows of a tensor, and with a bias for each row, where there are such.
@@ -45,9 +43,8 @@ func (d *draft) added() error {
 	if !d.comm.moves.reduces() || !d.has("Added") && !d.has("Bias") {
 		return nil
 	}
-	if !d.summed {
-		return &schedule.FieldError{Path: d.at, Hint: "use another way, or leave it out",
-			Msg: "no kernel makes these sums that could add " + d.form.tensor(d.addedRole()) + " as well"}
+	if err := d.applied(); err != nil {
+		return err
 	}
 	c, added := d.buffer("C"), d.buffer("Added")
 	added.Chunk = c.Chunk
@@ -55,12 +52,4 @@ func (d *draft) added() error {
 		added.Counts, added.Elements = c.Counts, c.Elements
 	}
 	return nil
-}
-
-// addedRole is a role of an added tensor.
-func (d *draft) addedRole() string {
-	if d.has("Added") {
-		return "Added"
-	}
-	return "Bias"
 }

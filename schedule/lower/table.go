@@ -81,21 +81,13 @@ type Moved struct {
 	Others        []string          // further ways that do it, not by their options
 }
 
-// Read lists the ways that a lowered program was made by.
-func Read(p *hostir.Program) []Moved {
-	d := &draft{schedule: p.Schedule, original: p.Schedule}
-	if recognise(d) != nil || infer(d) != nil || len(p.Schedule.Moves) != len(d.legs()) {
-		return nil // written by hand
-	}
-	var list []Moved
-	for i, l := range d.legs() {
-		m := p.Schedule.Moves[i]
-		if _, err := d.lowering(l, m.Way); err != nil {
-			return nil
-		}
-		list = append(list, Moved{Move: m, Communication: string(l.moves), Options: schedule.Options(m.Way),
-			Open:    reflect.DeepEqual(m.Way, Default(l.moves)),
-			Default: schedule.WayName(Default(l.moves)), Others: waysBeside(l.moves, m.Way)})
+// Read lists the ways that a lowered program was made by, one for each of its edges.
+func Read(p *hostir.Program) (list []Moved) {
+	for _, e := range p.Edges {
+		m := moves(e.Kind)
+		list = append(list, Moved{Move: schedule.Move{Of: e.Of, Way: e.Way}, Communication: e.Kind,
+			Options: schedule.Options(e.Way), Open: reflect.DeepEqual(e.Way, Default(m)),
+			Default: schedule.WayName(Default(m)), Others: waysBeside(m, e.Way)})
 	}
 	return list
 }

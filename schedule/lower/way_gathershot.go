@@ -1,6 +1,9 @@
 package lower
 
-import "ovgen/schedule"
+import (
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
 
 var gatherShots = []lowering{
 	intoCallers(gatherShotOf(gather, gatherShot)),
@@ -10,7 +13,7 @@ var gatherShots = []lowering{
 
 func gatherShotOf(m moves, write func(*draft) error) lowering {
 	return by(m, func(d *draft, _ schedule.GatherShot) error {
-		d.with.carriage = carriage{signals: true, fused: true, byBlocks: true}
+		d.edge.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: true}
 		return write(d)
 	})
 }

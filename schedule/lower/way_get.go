@@ -16,7 +16,7 @@ var gets = []lowering{
 // get copies by a writer.
 func get(m moves, write func(*draft) error) lowering {
 	return by(m, func(d *draft, w schedule.Get) error {
-		d.with.carriage = carried(w.By, schedule.CopyEngine)
+		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		return write(d)
 	})
 }

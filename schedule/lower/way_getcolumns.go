@@ -13,7 +13,7 @@ var columnGets = []lowering{
 // getColumns copies parts of columns by a writer.
 func getColumns(m moves, write func(*draft) error) lowering {
 	return by(m, func(d *draft, w schedule.GetColumns) error {
-		d.with.carriage = carried(w.By, schedule.CopyEngine)
+		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		return write(d)
 	})
 }

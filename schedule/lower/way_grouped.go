@@ -4,7 +4,7 @@ import "ovgen/schedule"
 
 var groups = []lowering{
 	by(gather, func(d *draft, w schedule.Grouped) error {
-		d.with.carriage = carried(w.By, schedule.CopyEngine)
+		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		return gatherGrouped(d)
 	}),
 }

@@ -4,7 +4,7 @@ import "ovgen/schedule"
 
 var paddings = []lowering{
 	by(gatherBare, func(d *draft, w schedule.Padded) error {
-		d.with.carriage = carried(w.By, schedule.CopyEngine)
+		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		return gatherPadded(d)
 	}),
 }

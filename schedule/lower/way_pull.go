@@ -10,12 +10,12 @@ var pulls = []lowering{
 func pullOf(m moves) lowering {
 	return by(m, func(d *draft, w schedule.Pull) error {
 		d.with.parts, d.with.compute, d.with.withStep = w.Parts, w.Streams, w.WithStep
-		d.with.carriage = carried(w.By, schedule.CopyEngine)
+		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		const hint = "leave it out, or Once"
 		switch {
 		case w.Parts > 1 && m == gatherBalanced:
 			return d.refusal("Parts", "leave it out", "no pass cuts balanced parts into more")
-		case w.Parts > 1 && d.with.fused:
+		case w.Parts > 1 && d.edge.Carrier.Fused:
 			return d.noKernel("By")
 		case !w.Once:
 			return gatherShift(d)

@@ -13,7 +13,6 @@ var pushGathers = []lowering{
 
 func pushGatherOf(m moves, write func(*draft) error) lowering {
 	return by(m, func(d *draft, _ schedule.PushGather) error {
-		d.with.carriage = carriage{signals: true, fused: true, byBlocks: true}
 		return write(d)
 	})
 }
@@ -32,7 +31,7 @@ func pushGather(d *draft) error {
 // barePushGather sends this rank's shard to each peer as packets, and makes C of the shards that land.
 func barePushGather(d *draft) error {
 	if d.uneven("A") {
-		return &schedule.FieldError{Path: d.at, Msg: "one kernel sends shards of one size only",
+		return &schedule.FieldError{Path: d.at(), Msg: "one kernel sends shards of one size only",
 			Hint: "use schedule.Get"}
 	}
 	if err := d.tensors(); err != nil {

@@ -17,7 +17,6 @@ var pushShots = []lowering{
 func pushShotOf(m moves, write func(*draft) error) lowering {
 	return by(m, func(d *draft, w schedule.PushShot) error {
 		d.with.words = w.Words
-		d.with.carriage = carriage{signals: true, fused: true, byBlocks: true}
 		return write(d)
 	})
 }
@@ -60,13 +59,13 @@ func barePushScatter(d *draft) error {
 func (d *draft) landSums(each hostir.View) hostir.Step {
 	c := d.buffer("C").Tensor
 	var added []hostir.View
+	var applies []hostir.Function
 	if d.has("Added") && !d.has("Bias") { // no kernel adds a row to packets
-		d.summed = true
-		added = append(added, hostir.Whole("Added"))
+		added, applies = append(added, hostir.Whole("Added")), d.functionsOf(d.form.tensor("C"), anyFunction)
 	}
 	to := d.landing(landed, arrived, d.with.words, elements(c), c.Axes...)
 	return hostir.SumPackets(mainRef, hostir.Whole("C"), to, each.EachRank(), added...).
-		Described("q's part to rank q; the order of ranks")
+		Described("q's part to rank q; the order of ranks").Applying(applies)
 }
 
 // landing declares memory in which a part of every rank's lands, with the given elements and axes: packets, which are

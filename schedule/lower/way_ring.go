@@ -5,12 +5,12 @@ import "ovgen/schedule"
 var rings = []lowering{
 	by(gather, func(d *draft, w schedule.Ring) error {
 		d.with.direction, d.with.compute, d.with.withStep = w.Direction, w.Streams, w.WithStep
-		d.with.carriage = carried(w.By, schedule.CopyEngine)
+		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		return gatherRing(d)
 	}),
 	by(gather, func(d *draft, w schedule.PushRing) error {
 		d.with.direction, d.with.compute = w.Direction, w.Streams
-		d.with.carriage = carried(w.By, schedule.CopyEngine)
+		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		return gatherRingPut(d)
 	}),
 }

@@ -20,16 +20,16 @@ var shots = []lowering{
 
 func shotOf(m moves, write func(*draft) error) lowering {
 	return by(m, func(d *draft, w schedule.Shot) error {
-		d.with.carriage = signalled(w.Signals, schedule.OneKernel)
-		d.with.byBlocks = m != reduceUneven && m != reduceBalanced // whose parts have other sizes on other ranks
+		d.edge.Carrier = signalledBy(w.Signals, schedule.OneKernel)
+		d.edge.Carrier.ByBlocks = m != reduceUneven && m != reduceBalanced // whose parts have other sizes on other ranks
 		return write(d)
 	})
 }
 
 func twoShots(m moves) lowering {
 	return by(m, func(d *draft, w schedule.TwoShot) error {
-		d.with.carriage = carried(w.By, schedule.OneKernel)
-		d.with.byBlocks = true
+		d.edge.Carrier = carriedBy(w.By, schedule.OneKernel)
+		d.edge.Carrier.ByBlocks = true
 		return twoShot(d)
 	})
 }

@@ -10,26 +10,26 @@ import (
 
 var slotted = []lowering{
 	by(reduce, func(d *draft, w schedule.Slots) error {
-		d.with.carriage = carried(w.By, schedule.CopyEngine)
+		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		if err := d.prioritize(w.Streams, w.Equal); err != nil {
 			return err
 		}
 		return reducePut(d)
 	}),
 	by(reduceColumns, func(d *draft, w schedule.Slots) error {
-		d.with.carriage = carried(w.By, schedule.CopyEngine)
+		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		return errors.Join(d.prioritize(w.Streams, w.Equal), reducePutColumns(d))
 	}),
 	by(reduceBalanced, func(d *draft, w schedule.Slots) error {
-		d.with.carriage = carried(w.By, schedule.CopyEngine)
+		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		return errors.Join(d.prioritize(w.Streams, w.Equal), reducePut(d))
 	}),
 	by(reduceBatch, func(d *draft, w schedule.Slots) error {
-		d.with.carriage = carried(w.By, schedule.CopyEngine)
+		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		return errors.Join(d.prioritize(w.Streams, w.Equal), reduceBatches(d))
 	}),
 	by(reduceAll, func(d *draft, w schedule.SlotsToAll) error {
-		d.with.parts, d.with.carriage = w.Parts, carried(w.By, schedule.CopyEngine)
+		d.with.parts, d.edge.Carrier = w.Parts, carriedBy(w.By, schedule.CopyEngine)
 		if err := d.prioritize(w.Streams, w.Equal); err != nil {
 			return err
 		}
@@ -41,9 +41,9 @@ var slotted = []lowering{
 
 func linkedSlots(m moves) lowering {
 	return by(m, func(d *draft, w schedule.LayerSlots) error {
-		d.with.carriage = carried(w.By, schedule.CopyEngine)
-		i := slices.IndexFunc(d.chain.stages, func(s stage) bool { return s.sums == d.of })
-		d.chain.stages[i].parts, d.chain.stages[i].partsAt = w.Parts, d.at+".Parts"
+		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
+		i := slices.IndexFunc(d.chain.stages, func(s stage) bool { return s.sums == d.edge.Of })
+		d.chain.stages[i].parts, d.chain.stages[i].partsAt = w.Parts, d.at()+".Parts"
 		return d.prioritize(w.Streams, w.Equal)
 	})
 }
@@ -60,8 +60,8 @@ func (d *draft) prioritize(streams int, equal bool) error {
 	before := d.with
 	d.with.compute, d.with.falling = streams, !equal && streams == 0 && (d.chain == nil || d.chunks == 0)
 	if d.slotted && (before.compute != streams || before.falling != d.with.falling) {
-		if d.original.Way(d.of) == nil { // another one was written
-			d.at = fmt.Sprintf("Moves[%d].Way", slices.IndexFunc(d.original.Moves, func(m schedule.Move) bool {
+		if d.original.Way(d.edge.Of) == nil { // another one was written
+			d.edge.Path = fmt.Sprintf("Moves[%d].Way", slices.IndexFunc(d.original.Moves, func(m schedule.Move) bool {
 				_, slots := m.Way.(schedule.LayerSlots)
 				return slots
 			}))

@@ -11,7 +11,7 @@ var stagings = []lowering{
 		if w.Buffers == 0 {
 			d.with.compute = staged
 		}
-		d.with.carriage = carried(w.By, schedule.CopyEngine)
+		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		return reduceGet(d)
 	}),
 }

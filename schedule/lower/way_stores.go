@@ -7,7 +7,7 @@ var stored = []lowering{
 		if err := d.prioritize(w.Streams, w.Equal); err != nil {
 			return err
 		}
-		d.with.carriage = signalled(w.Signals, schedule.OneKernel)
+		d.edge.Carrier = signalledBy(w.Signals, schedule.OneKernel)
 		return reduceInSlot(d)
 	}),
 }

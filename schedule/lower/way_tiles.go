@@ -40,7 +40,7 @@ var (
 // tiles are the kernels that a way asks for, or the kernels for each shape. Where there are none, the hint is another
 // way.
 func (d *draft) tiles(w schedule.Tiles, byShape []hostir.Tile, another string) ([]hostir.Tile, error) {
-	d.with.carriage = carriage{signals: true, fused: true}
+	d.edge.Carrier = hostir.Carrier{Signals: true, Fused: true}
 	const most = 192 // columns of a tile that one warpgroup has registers for
 	switch {
 	case w.Columns != 0 && (w.Columns < 64 || w.Columns%16 != 0):
@@ -49,11 +49,11 @@ func (d *draft) tiles(w schedule.Tiles, byShape []hostir.Tile, another string) (
 		return nil, d.refusal("Columns", "use at most 192, or set Together",
 			"one warpgroup has no registers for as many")
 	case slices.Contains(d.schedule.Types, schedule.FP32):
-		return nil, &schedule.FieldError{Path: d.at, Msg: "tiles are made of bf16 and fp16",
+		return nil, &schedule.FieldError{Path: d.at(), Msg: "tiles are made of bf16 and fp16",
 			Hint: "set Types to those, or use " + another}
 	}
 	if _, two := d.schedule.Tensor("B2"); two || d.form.kind != linear {
-		return nil, &schedule.FieldError{Path: d.at, Msg: "tiles are those of one linear",
+		return nil, &schedule.FieldError{Path: d.at(), Msg: "tiles are those of one linear",
 			Hint: "use " + another}
 	}
 	if w == (schedule.Tiles{}) {
@@ -78,7 +78,7 @@ func gatherTiles(d *draft, t []hostir.Tile) error {
 	d.semaphores(ready, read)
 	product := d.product(mainRef, hostir.Whole("C"), hostir.Whole("A"), "")
 	if product.Func != "" {
-		return &schedule.FieldError{Path: d.at, Msg: "tiles apply no function", Hint: "use schedule.Pull"}
+		return &schedule.FieldError{Path: d.at(), Msg: "tiles apply no function", Hint: "use schedule.Pull"}
 	}
 	d.units(hostir.Divide{Extent: schedule.K, By: "8"})
 	const index = "i"
@@ -87,7 +87,7 @@ func gatherTiles(d *draft, t []hostir.Tile) error {
 		hostir.Wait(mainRef, ready, every),
 		hostir.TilesOf(mainRef, t, hostir.Whole("C"), hostir.Whole(g), hostir.Whole("A"),
 			hostir.Whole("A").At(hostir.Ahead(hostir.Var(index))).Over(index, hostir.Const(1), hostir.Size),
-			product.Reads[1], product.Reads[2:]...),
+			product.Reads[1], product.Reads[2:]...).Applying(product.Applies),
 		hostir.Post(mainRef, read, every),
 		hostir.Wait(mainRef, read, every).Described("A may be overwritten afterwards"),
 	)
@@ -99,19 +99,19 @@ func scatterTiles(d *draft, t []hostir.Tile) error {
 	if err := d.reduceBuffers(slots); err != nil {
 		return err
 	}
-	d.with.byBlocks = true // by groups of tiles
+	d.edge.Carrier.ByBlocks = true // by groups of tiles
 	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	d.semaphores(free, arrived)
 	product := d.rowsOf(mainRef, hostir.Chunk(slots, hostir.Rank), hostir.Rank)
 	if product.Func != "" {
-		return &schedule.FieldError{Path: d.at, Msg: "tiles apply no function", Hint: "use schedule.Slots"}
+		return &schedule.FieldError{Path: d.at(), Msg: "tiles apply no function", Hint: "use schedule.Slots"}
 	}
 	if d.has("Added") {
-		return &schedule.FieldError{Path: d.at, Msg: "tiles add no tensor to their sum", Hint: "use schedule.Slots"}
+		return &schedule.FieldError{Path: d.at(), Msg: "tiles add no tensor to their sum", Hint: "use schedule.Slots"}
 	}
 	d.units(hostir.Divide{Extent: schedule.K, By: schedule.D, Times: 8})
 	var bias []hostir.View
-	if d.summed = true; d.has("Bias") {
+	if d.has("Bias") {
 		bias = []hostir.View{hostir.Whole("Bias")}
 	}
 	const index = "i"
@@ -121,7 +121,8 @@ func scatterTiles(d *draft, t []hostir.Tile) error {
 		hostir.Wait(mainRef, free, every),
 		hostir.ScatterOf(mainRef, t, hostir.Whole("C"), to.Over(index, hostir.Const(1), hostir.Size),
 			hostir.Whole(slots), product.Writes[0], hostir.Whole("A"), product.Reads[1], bias...).
-			Described("own rows last, and once, in the order of ranks"),
+			Described("own rows last, and once, in the order of ranks").
+			Applying(d.functionsOf(d.form.tensor("C"), anyFunction)),
 		hostir.Post(mainRef, arrived, every),
 		hostir.Wait(mainRef, arrived, every))
 	return nil

@@ -1,0 +1,47 @@
+package lower_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ovgen/schedule"
+	"ovgen/schedule/catalog"
+	"ovgen/schedule/hostir"
+	"ovgen/schedule/lower"
+)
+
+// A program has an edge for each of its communications, which says who asked for its way.
+func TestEdges(t *testing.T) {
+	s := catalog.TensorParallelMLP
+	s.Moves = []schedule.Move{{Of: "C", Way: schedule.LayerSlots{By: schedule.Kernels}}}
+	const h, c = "H = linear(A, B), bias(Bias), gelu", "C = linear(H, B2)"
+	slots := hostir.Edge{Of: "C", Kind: "reduce-scatter in a chain", Path: "Moves[0].Way", Way: s.Moves[0].Way, Steps: "C",
+		Carrier: hostir.Carrier{Copies: true, Signals: true}, Products: []string{h, c}}
+	get := hostir.Edge{Of: "A", Kind: "all-gather in a chain", Way: schedule.Get{}, Steps: "Agathered",
+		Products: []string{h, c}}
+	edges(t, s, get, slots)
+
+	s.Moves = append(s.Moves, schedule.Move{Of: "A", Way: schedule.GatherShot{}})
+	get.Path, get.Way = "Moves[1].Way", schedule.GatherShot{}
+	get.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: true}
+	edges(t, s, get, slots)
+
+	edges(t, catalog.AllGather, hostir.Edge{Of: "A", Kind: "bare all-gather", Way: schedule.Get{}})
+}
+
+func edges(t *testing.T, s schedule.Schedule, want ...hostir.Edge) {
+	t.Helper()
+	p, err := lower.Lower("X", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, p.Edges); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, e := range p.Edges {
+		if len(p.StepsOf(e)) == 0 {
+			t.Errorf("%s has no steps", e.Of)
+		}
+	}
+}

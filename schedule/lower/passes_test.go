@@ -1,0 +1,113 @@
+package lower
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"ovgen/schedule/catalog"
+	"ovgen/schedule/hostir"
+)
+
+// The program of each schedule of the catalogue is sound behind each pass, and can be enqueued once launches are whole.
+func TestPasses(t *testing.T) {
+	for _, n := range catalog.All() {
+		p, err := write(n.Name, n.Schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sound(p); err != nil {
+			t.Errorf("%s as it is written: %v", n.Name, err)
+		}
+		fused := false
+		for _, pass := range Passes {
+			err := errors.Join(pass.Run(p), sound(p))
+			if fused = fused || pass.Name == "fuse"; fused {
+				err = errors.Join(err, hostir.Check(p.Setup), hostir.Check(p.Body))
+			}
+			if err != nil {
+				t.Errorf("%s behind %s: %v", n.Name, pass.Name, err)
+			}
+		}
+	}
+}
+
+// Passes have names of their own, and those that one needs come before it.
+func TestPassesInOrder(t *testing.T) {
+	var before []string
+	for _, pass := range Passes {
+		if pass.Name == "" || pass.Sentence == "" || slices.Contains(before, pass.Name) {
+			t.Errorf("pass %q: %q", pass.Name, pass.Sentence)
+		}
+		for _, name := range pass.Needs {
+			if !slices.Contains(before, name) {
+				t.Errorf("%s needs %s, which does not run before it", pass.Name, name)
+			}
+		}
+		before = append(before, pass.Name)
+	}
+}
+
+// What sound checks, it notices where it is taken away.
+func TestSound(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		spoil func(*hostir.Program)
+	}{
+		{"a stream that is not declared", func(p *hostir.Program) { p.Streams = p.Streams[:1] }},
+		{"a semaphore that is not declared", func(p *hostir.Program) { p.Semaphores = nil }},
+		{"a buffer that is not declared", func(p *hostir.Program) { p.Buffers = p.Buffers[1:] }},
+		{"a post that nobody awaits", func(p *hostir.Program) {
+			p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
+				if w, ok := s.Signal(); ok && w.Wait {
+					return nil
+				}
+				return []hostir.Node{s}
+			})
+		}},
+	} {
+		p, err := Lower("X", catalog.AllGatherLinear)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if test.spoil(p); sound(p) == nil {
+			t.Errorf("%s is not noticed", test.name)
+		}
+	}
+}
+
+// sound refuses a program that names what it does not declare, or posts a word that none of its steps awaits.
+func sound(p *hostir.Program) error {
+	var errs []error
+	declared := func(what, name string, ok bool) {
+		if !ok {
+			errs = append(errs, fmt.Errorf("the program does not declare the %s %s", what, name))
+		}
+	}
+	posted, awaited := map[string]bool{}, map[string]bool{}
+	hostir.Walk(p.Body, func(n hostir.Node) {
+		for _, s := range hostir.Streams(n) {
+			declared("stream", s.Set, slices.ContainsFunc(p.Streams, func(set hostir.StreamSet) bool {
+				return set.Name == s.Set
+			}))
+		}
+		n.With(hostir.Parts{
+			Word: func(w hostir.Word) hostir.Word {
+				declared("semaphore", w.Semaphore, slices.Contains(p.SemaphoreNames(), w.Semaphore))
+				posted[w.Semaphore], awaited[w.Semaphore] = posted[w.Semaphore] || !w.Wait, awaited[w.Semaphore] || w.Wait
+				return w
+			},
+			View: func(_ string, v hostir.View) hostir.View {
+				_, ok := p.Buffer(v.Buffer)
+				declared("buffer", v.Buffer, ok)
+				return v
+			}})
+	})
+	for _, name := range p.SemaphoreNames() {
+		if !posted[name] || !awaited[name] {
+			errs = append(errs, fmt.Errorf("%s is posted: %v, awaited: %v", name, posted[name], awaited[name]))
+		}
+	}
+	return errors.Join(errs...)
+}
