@@ -95,7 +95,8 @@ func sound(p *hostir.Program) error {
 		n.With(hostir.Parts{
 			Word: func(w hostir.Word) hostir.Word {
 				declared("semaphore", w.Semaphore, slices.Contains(p.SemaphoreNames(), w.Semaphore))
-				posted[w.Semaphore], awaited[w.Semaphore] = posted[w.Semaphore] || !w.Wait, awaited[w.Semaphore] || w.Wait
+				posted[w.Semaphore] = posted[w.Semaphore] || !w.Wait
+				awaited[w.Semaphore] = awaited[w.Semaphore] || w.Wait
 				return w
 			},
 			View: func(_ string, v hostir.View) hostir.View {

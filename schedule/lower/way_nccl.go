@@ -50,7 +50,8 @@ func atOnceByNCCL(m moves, write func(*draft) error) lowering {
 func bareNCCL(do hostir.Work, parts ...string) func(*draft) error {
 	return func(d *draft) error {
 		if d.uneven("A") {
-			return &schedule.FieldError{Path: d.at(), Msg: "NCCL's collectives have equal parts", Hint: "use another way"}
+			return &schedule.FieldError{Path: d.at(), Hint: "use another way",
+				Msg: "NCCL's collectives have equal parts"}
 		}
 		if err := d.tensors(); err != nil {
 			return err

@@ -21,7 +21,8 @@ var shots = []lowering{
 func shotOf(m moves, write func(*draft) error) lowering {
 	return by(m, func(d *draft, w schedule.Shot) error {
 		d.edge.Carrier = signalledBy(w.Signals, schedule.OneKernel)
-		d.edge.Carrier.ByBlocks = m != reduceUneven && m != reduceBalanced // whose parts have other sizes on other ranks
+		// Uneven and balanced parts have other sizes on other ranks.
+		d.edge.Carrier.ByBlocks = m != reduceUneven && m != reduceBalanced
 		return write(d)
 	})
 }
