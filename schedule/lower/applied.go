@@ -31,7 +31,8 @@ const (
 func Functions(p *hostir.Program) (list []Applied) {
 	for i, o := range p.Schedule.Ops {
 		for j, f := range o.Then {
-			list = append(list, Applied{Of: o.Out, Function: f.String(), By: appliedBy(p, hostir.Function{Op: i, Then: j})})
+			by := appliedBy(p, hostir.Function{Op: i, Then: j})
+			list = append(list, Applied{Of: o.Out, Function: f.String(), By: by})
 		}
 	}
 	return list

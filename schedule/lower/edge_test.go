@@ -16,8 +16,8 @@ func TestEdges(t *testing.T) {
 	s := catalog.TensorParallelMLP
 	s.Moves = []schedule.Move{{Of: "C", Way: schedule.LayerSlots{By: schedule.Kernels}}}
 	const h, c = "H = linear(A, B), bias(Bias), gelu", "C = linear(H, B2)"
-	slots := hostir.Edge{Of: "C", Kind: "reduce-scatter in a chain", Path: "Moves[0].Way", Way: s.Moves[0].Way, Steps: "C",
-		Carrier: hostir.Carrier{Copies: true, Signals: true}, Products: []string{h, c}}
+	slots := hostir.Edge{Of: "C", Kind: "reduce-scatter in a chain", Path: "Moves[0].Way", Way: s.Moves[0].Way,
+		Steps: "C", Carrier: hostir.Carrier{Copies: true, Signals: true}, Products: []string{h, c}}
 	get := hostir.Edge{Of: "A", Kind: "all-gather in a chain", Way: schedule.Get{}, Steps: "Agathered",
 		Products: []string{h, c}}
 	edges(t, s, get, slots)

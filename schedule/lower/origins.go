@@ -62,7 +62,8 @@ func origins(p *hostir.Program) (err error) {
 	return err
 }
 
-// optionAt is the path of an option: of the one way that has it or, of several, of the one that sets it; else the moves.
+// optionAt is the path of an option: of the one way that has it or, of several, of the one that sets it; else the
+// moves.
 func optionAt(p *hostir.Program, option string) string {
 	if option == opsField || option == movesField || option == meshField {
 		return option
@@ -87,8 +88,8 @@ func optionAt(p *hostir.Program, option string) string {
 	return movesField
 }
 
-// optionOf is the path of an option of an edge's way. A schedule that names no ways has those of the program; of one that
-// names some, the others are left to its moves.
+// optionOf is the path of an option of an edge's way. A schedule that names no ways has those of the program; of one
+// that names some, the others are left to its moves.
 func optionOf(p *hostir.Program, i int, option string) string {
 	named := func(e hostir.Edge) bool { return e.Path != "" }
 	switch path := p.Edges[i].Path; {
