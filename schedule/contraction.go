@@ -190,15 +190,9 @@ func (s Schedule) named(o Op, f func(letter rune, at axisAt)) {
 		each(o.In[i], index)
 	}
 	each(o.Out, c.Out)
-	for _, then := range o.Then {
-		for i, x := range funcs[then.Do].in {
-			if i < len(then.In) && x.last <= len(c.Out) {
-				axes := x.axes(c.Out)
-				if x.own {
-					axes = axes[:len(axes)-1] + string(headsLetter)
-				}
-				each(then.In[i], axes)
-			}
+	for _, f := range o.Then {
+		for _, operand := range f.Operands() {
+			each(operand.Tensor, operand.Lies.axes(c.Out))
 		}
 	}
 }

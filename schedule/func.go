@@ -1,18 +1,24 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// Func is applied to a result, element by element or, a norm, row by row; it may take further operands.
+// Func is applied to a result, element by element or row by row; it may take further operands. It is one with a name in
+// Do, or any other one that Is says.
 type Func struct {
-	Do FuncKind
-	In []string // its further operands
-	// Epsilon is the number that a norm adds to the mean of squares; 0 means DefaultEpsilon.
-	Epsilon float64
+	Do FuncKind `json:",omitempty"`
+	In []string `json:",omitempty"` // the further operands of one with a name
+	// Epsilon is the number that a norm with a name adds to the mean of squares; 0 means DefaultEpsilon.
+	Epsilon float64 `json:",omitempty"`
+	// Word of one without a name is for texts: "softcap".
+	Word string `json:",omitempty"`
+	// Is is what one without a name does.
+	Is Expr `json:",omitzero"`
 }
 
 // FuncKind names a function.
@@ -30,35 +36,12 @@ func Bias(tensor string) Func { return Func{Do: AddBias, In: []string{tensor}} }
 // GELU is applied to each element.
 func GELU() Func { return Func{Do: ApplyGELU} }
 
-// function describes a function.
+// function describes a function with a name.
 type function struct {
-	in   []operand // its further operands
-	by   parts     // the parts of a program that can apply it
-	norm bool      // a result depends on the whole row
-	cast bool      // it takes elements of one type to another
+	by   parts // the parts of a program that can apply it
+	norm bool  // a result depends on the whole row
+	cast bool  // it takes elements of one type to another
 }
-
-// operand of a function has the last axes of the result, a number of them or all; own: its last axis is another.
-type operand struct {
-	last int
-	all  bool
-	own  bool
-}
-
-// axes are the letters of an operand's axes, of a result's.
-func (x operand) axes(out string) string {
-	if x.all {
-		return out
-	}
-	return out[max(len(out)-x.last, 0):]
-}
-
-// Operands.
-var (
-	row   = operand{last: 1}
-	alike = operand{all: true}
-	table = operand{last: 2, own: true}
-)
 
 // parts apply functions: the library of products, behind a product; the kernel that adds up partial results,
 // behind their sum; or a kernel of the function's own.
@@ -66,25 +49,58 @@ type parts struct{ product, sum, kernel bool }
 
 // funcs are all functions.
 var funcs = map[FuncKind]function{
-	AddBias:        {in: []operand{row}, by: parts{product: true, sum: true}},
-	AddTensor:      {in: []operand{alike}, by: parts{sum: true}},
+	AddBias:        {by: parts{product: true, sum: true}},
+	AddTensor:      {by: parts{sum: true}},
 	ApplyGELU:      {by: parts{product: true, kernel: true}},
 	ApplyReLU:      {by: parts{product: true, kernel: true}},
 	ApplySiLU:      {by: parts{kernel: true}},
-	ApplySwiGLU:    {in: []operand{alike}, by: parts{kernel: true}},
-	ApplyGeGLU:     {in: []operand{alike}, by: parts{kernel: true}},
-	ApplyRMSNorm:   {in: []operand{row}, by: parts{kernel: true}, norm: true},
-	ApplyLayerNorm: {in: []operand{row, row}, by: parts{kernel: true}, norm: true},
-	ApplyRotary:    {in: []operand{table}, by: parts{kernel: true}},
+	ApplySwiGLU:    {by: parts{kernel: true}},
+	ApplyGeGLU:     {by: parts{kernel: true}},
+	ApplyRMSNorm:   {by: parts{kernel: true}, norm: true},
+	ApplyLayerNorm: {by: parts{kernel: true}, norm: true},
+	ApplyRotary:    {by: parts{kernel: true}},
 	ApplyFromFP32:  {by: parts{kernel: true}, cast: true},
 	ApplyToFP32:    {by: parts{sum: true}, cast: true},
 }
 
-// Functions are the names of all functions, sorted.
-func Functions() []FuncKind { return slices.Sorted(maps.Keys(funcs)) }
+// Reads are the tensors that the function reads beside X.
+func (f Func) Reads() (names []string) {
+	if f.Do != "" {
+		return f.In
+	}
+	for _, o := range f.Operands() {
+		names = append(names, o.Tensor)
+	}
+	return names
+}
 
-// String is "bias(Bias)", "gelu" or "rmsnorm(Norm, epsilon 1e-06)".
+// Operands are the tensors that the function reads beside X, and how they lie; those of one with a name are in the order
+// of In.
+func (f Func) Operands() []Operand {
+	if f.Do == "" {
+		return Operands(Nodes(f.Is))
+	}
+	named := Func{Do: f.Do}
+	for i := range f.In {
+		named.In = append(named.In, strconv.Itoa(i)) // one tensor may be several operands
+	}
+	list := make([]Operand, len(f.In))
+	for _, o := range Operands(Nodes(named.Tree())) {
+		i, _ := strconv.Atoi(o.Tensor)
+		list[i] = Operand{f.In[i], o.Lies}
+	}
+	return list
+}
+
+// Name is the function's name, or its word; "a formula" where it has neither.
+func (f Func) Name() string { return cmp.Or(string(f.Do), f.Word, "a formula") }
+
+// String is "bias(Bias)", "gelu", "rmsnorm(Norm, epsilon 1e-06)" or, of a function without a name, its word and its
+// formula: "softcap(30*tanh(x/30))".
 func (f Func) String() string {
+	if f.Do == "" {
+		return f.Word + "(" + f.Is.String() + ")"
+	}
 	list := slices.Clone(f.In)
 	if e := f.AddedToSquares(); e != 0 && e != DefaultEpsilon {
 		list = append(list, fmt.Sprintf("epsilon %g", e))
@@ -114,7 +130,7 @@ func (o Op) with(do FuncKind) string {
 // Elementwise says that the function takes an element and nothing else, and makes one of its type.
 func (f Func) Elementwise() bool {
 	x, known := funcs[f.Do]
-	return known && len(x.in) == 0 && !x.norm && !x.cast
+	return known && library[f.Do].operands == 0 && !x.norm && !x.cast
 }
 
 // Norm says that each element of the result depends on the whole row.
@@ -122,8 +138,8 @@ func (f Func) Norm() bool { return funcs[f.Do].norm }
 
 // Row says that operand i is a row of numbers, the same for each row of the result.
 func (f Func) Row(i int) bool {
-	in := funcs[f.Do].in
-	return i < len(in) && in[i] == row
+	list := f.Operands()
+	return i < len(list) && list[i].Lies == ByColumn
 }
 
 // ByProduct says that the library of products applies the function, behind a product.

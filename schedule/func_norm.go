@@ -2,11 +2,18 @@ package schedule
 
 import "fmt"
 
+// Epsilon is the name of the number that norms add to the mean of squares.
+const Epsilon = "Epsilon"
+
 // DefaultEpsilon is the number that a norm adds to the mean of squares by default, as in Llama 3 and PyTorch.
 const DefaultEpsilon = 1e-5
 
 // WithEpsilon is the norm with a number of its own added to the mean of squares, such as 1e-6.
 func (f Func) WithEpsilon(epsilon float64) Func {
+	if f.Do == "" {
+		f.Is = f.Is.replaced(Param(Epsilon), Num(epsilon))
+		return f
+	}
 	f.Epsilon = epsilon
 	return f
 }

@@ -42,6 +42,9 @@ func FieldErrors(err error) []*FieldError {
 // valid schedule can still be one that no pass lowers yet: package lower says so.
 func (s Schedule) Validate() error {
 	v := &validation{}
+	if s.checkSizes(v); len(v.errs) > 0 {
+		return errors.Join(v.errs...)
+	}
 	s.checkMesh(v)
 	s.checkOps(v)
 	s.checkTensors(v)

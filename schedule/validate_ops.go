@@ -27,26 +27,31 @@ func (s Schedule) checkOps(v *validation) {
 		for _, e := range FieldErrors(err) {
 			v.add(path+"."+e.Path, e.Hint, "%s", e.Msg)
 		}
-		o.checkFuncs(v, path)
+		s.checkFuncs(v, path, o)
 		s.checkCasts(v, path, o)
 		s.checkCall(v, path, i)
 	}
 }
 
 // checkFuncs refuses unknown functions and wrong operands.
-func (o Op) checkFuncs(v *validation, path string) {
+func (s Schedule) checkFuncs(v *validation, path string, o Op) {
 	for i, f := range o.Then {
 		at := fmt.Sprintf("%s.Then[%d]", path, i)
-		x, ok := funcs[f.Do]
+		x, ok := library[f.Do]
 		switch {
+		case f.Do == "":
+			s.checkTree(v, at, f)
+			continue
 		case !ok:
 			v.add(at+".Do", fmt.Sprintf("use one of %q", Functions()), "unknown function %q", f.Do)
-		case len(f.In) != len(x.in):
-			v.add(at+".In", fmt.Sprintf("name %d", len(x.in)), "tensors of %s: want %d, got %d", f.Do,
-				len(x.in), len(f.In))
+			continue
+		case len(f.In) != x.operands:
+			v.add(at+".In", fmt.Sprintf("name %d", x.operands), "tensors of %s: want %d, got %d", f.Do, x.operands,
+				len(f.In))
 		}
-		if ok {
-			f.checkEpsilon(v, at+".Epsilon")
+		f.checkEpsilon(v, at+".Epsilon")
+		if f.Word != "" || !f.Is.isX() {
+			v.add(at+".Is", "leave Do out, or Word and Is", "%s has a formula of its own", f.Do)
 		}
 	}
 }
@@ -55,7 +60,7 @@ func (o Op) checkFuncs(v *validation, path string) {
 func (o Op) operands() []string {
 	list := slices.Clone(o.In)
 	for _, f := range o.Then {
-		list = append(list, f.In...)
+		list = append(list, f.Reads()...)
 	}
 	return list
 }
@@ -175,9 +180,9 @@ func (s Schedule) wantedAxes(o Op, tensor string) (n int, ok bool) {
 		}
 	}
 	for _, f := range o.Then {
-		for i, x := range funcs[f.Do].in {
-			if i < len(f.In) && f.In[i] == tensor {
-				return max(x.last, len(x.axes(c.Out))), true
+		for _, operand := range f.Operands() {
+			if operand.Tensor == tensor && operand.Lies != "" {
+				return len(operand.Lies.axes(c.Out)), true
 			}
 		}
 	}

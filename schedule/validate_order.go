@@ -16,9 +16,15 @@ func (s Schedule) checkOrder(v *validation, path string, i int) {
 		check(fmt.Sprintf("%s.In[%d]", path, j), in)
 	}
 	for j, f := range o.Then {
+		at := fmt.Sprintf("%s.Then[%d]", path, j)
 		for k, in := range f.In {
-			check(fmt.Sprintf("%s.Then[%d].In[%d]", path, j, k), in)
+			check(fmt.Sprintf("%s.In[%d]", at, k), in)
 		}
+		f.Is.walk(at+".Is", func(at string, e Expr) {
+			if does[e.Do].lies != "" {
+				check(at+".Tensor", e.Tensor)
+			}
+		})
 	}
 }
 

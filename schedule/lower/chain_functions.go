@@ -40,14 +40,14 @@ func (c *chain) function(o schedule.Op, i int, sum bool) string {
 	byProduct := f.ByProduct() && kind(o.Name()) == linear
 	switch {
 	case before(func(x schedule.Func) bool { return x.Do == f.Do }):
-		return fmt.Sprintf("%s of %s is there already", f.Do, o.Out)
+		return fmt.Sprintf("%s of %s is there already", f.Name(), o.Out)
 	case sum && !f.BySum():
-		return fmt.Sprintf("no pass applies %s to the sum %s of partial results", f.Do, o.Out)
+		return fmt.Sprintf("no pass applies %s to the sum %s of partial results", f.Name(), o.Out)
 	case sum:
 	case before(schedule.Func.Norm):
-		return fmt.Sprintf("no pass applies %s to %s behind a norm", f.Do, o.Out)
+		return fmt.Sprintf("no pass applies %s to %s behind a norm", f.Name(), o.Out)
 	case f.Norm() && c.at[o.Out].columns:
-		return fmt.Sprintf("each rank has a part of each row of %s, and %s takes whole rows", o.Out, f.Do)
+		return fmt.Sprintf("each rank has a part of each row of %s, and %s takes whole rows", o.Out, f.Name())
 	case f.Norm() && (kind(o.Name()) != copied || i > 0):
 		return fmt.Sprintf("rows of %s are normed alone, in a schedule.Copy", o.Out)
 	case f.Do == schedule.ApplyRotary && (i != len(o.Then)-1 || i > 1 || i == 1 && o.Bias() == ""):
@@ -58,7 +58,7 @@ func (c *chain) function(o schedule.Op, i int, sum bool) string {
 	case byProduct:
 		return fmt.Sprintf("the product %s adds a bias, and then applies one function of each element", o.Out)
 	default:
-		return fmt.Sprintf("no pass applies %s to what leaves the %s %s in a chain", f.Do, o.Name(), o.Out)
+		return fmt.Sprintf("no pass applies %s to what leaves the %s %s in a chain", f.Name(), o.Name(), o.Out)
 	}
 	return ""
 }

@@ -58,7 +58,7 @@ func (d *draft) behind(o schedule.Op, i int) string {
 	}
 	var names []string
 	for _, x := range o.Then[i:] {
-		names = append(names, string(x.Do))
+		names = append(names, x.Name())
 	}
 	them := strings.Join(names, " and ")
 	read := slices.ContainsFunc(d.schedule.Ops, func(x schedule.Op) bool {

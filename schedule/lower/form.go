@@ -186,7 +186,7 @@ func (f *form) product(s schedule.Schedule, o schedule.Op, path, suffix string) 
 // unapplied is the refusal of a function that no program applies there.
 func (d *draft) unapplied(path string, o schedule.Op, i int, k kind) error {
 	return &schedule.FieldError{Path: path, Hint: d.behind(o, i),
-		Msg: fmt.Sprintf("no pass applies %s to what leaves the %s %s", o.Then[i].Do, k, o.Out)}
+		Msg: fmt.Sprintf("no pass applies %s to what leaves the %s %s", o.Then[i].Name(), k, o.Out)}
 }
 
 // tensor is the schedule's name of the tensor of a role.

@@ -41,7 +41,7 @@ func (r *rule) unread(d *draft) error {
 		for j, f := range o.Then {
 			if len(f.In) > 0 && unread(f.In[0]) {
 				errs = append(errs, &schedule.FieldError{Path: fmt.Sprintf("Ops[%d].Then[%d]", i, j),
-					Msg:  fmt.Sprintf("the %s of %s applies no %s", r.moves, d.form.tensor(r.operand), f.Do),
+					Msg:  fmt.Sprintf("the %s of %s applies no %s", r.moves, d.form.tensor(r.operand), f.Name()),
 					Hint: d.behind(o, j)})
 			}
 		}

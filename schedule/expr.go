@@ -1,0 +1,201 @@
+package schedule
+
+// Expr is a value for each element of a result: a tree of operations over the result so far and further operands. The
+// zero value is X. Every leaf is exact in fp32, and every operation is one of fp32, rounded to nearest, in the order in
+// which the tree has them; docs/proof.md says where a result is rounded to its type.
+type Expr struct {
+	Do Do     `json:",omitempty"` // empty is X, the result so far
+	Of []Expr `json:",omitempty"` // what it is an operation of
+	// Tensor of a leaf.
+	Tensor string `json:",omitempty"`
+	// Number of a constant, which is the nearest one of fp32, or of the columns that a DoBelow takes.
+	Number float64 `json:",omitempty"`
+	// Name of a number of the Shape.
+	Name string `json:",omitempty"`
+	// Group is how many columns a statistic takes, or those of a head; empty is the whole row, and of what has a head
+	// the width of the tables beside it.
+	Group Extent `json:",omitempty"`
+}
+
+// Do is what an Expr does.
+type Do string
+
+// Leaves.
+const (
+	DoX       Do = ""          // the result so far
+	DoOf      Do = "of"        // a tensor of the result's axes, at the same place
+	DoRow     Do = "row"       // a tensor of its last axis: by column
+	DoColumn  Do = "column"    // a tensor of its other axes: by row
+	DoHeadRow Do = "headrow"   // a tensor [W]: by column of a head
+	DoCos     Do = "cos"       // of a table [M,W]: element j of its first half, j by column of half a head
+	DoSin     Do = "sin"       // the same of its second half
+	DoPairCos Do = "paircos"   // of a table [M,W]: element j of its first half, j by pair of columns of a head
+	DoPairSin Do = "pairsin"   // the same of its second half
+	DoNumber  Do = "number"    // a constant
+	DoParam   Do = "parameter" // a number of the Shape
+)
+
+// Operations of each element.
+const (
+	DoPlus      Do = "plus"
+	DoMinus     Do = "minus"
+	DoTimes     Do = "times"
+	DoOver      Do = "over"
+	DoGreatest  Do = "greatest" // a > b ? a : b
+	DoLeast     Do = "least"    // a < b ? a : b
+	DoNeg       Do = "neg"
+	DoAbs       Do = "abs"
+	DoExp       Do = "exp"
+	DoTanh      Do = "tanh"
+	DoErf       Do = "erf"
+	DoLog       Do = "log"
+	DoRoot      Do = "root"
+	DoRecipRoot Do = "reciproot" // 1 / root, rounded twice
+	DoBelow     Do = "below"     // its first one in the first columns of a head, Number of them, its second one in the rest
+)
+
+// Operations of a group of columns: statistics, which are the same in the whole group, and turns of pairs.
+const (
+	DoSum   Do = "sum"
+	DoMean  Do = "mean"      // the sum, over the number of columns
+	DoMost  Do = "most"      // by DoGreatest
+	DoTurn  Do = "turn"      // of columns j and j + half a head: the second one's negative, and the first one
+	DoPairs Do = "turnpairs" // the same of columns 2j and 2j + 1
+)
+
+// X is the result so far.
+var X = Expr{}
+
+// Of is a tensor of the result's axes, at the same place.
+func Of(tensor string) Expr { return Expr{Do: DoOf, Tensor: tensor} }
+
+// Row is a tensor with a value for each column.
+func Row(tensor string) Expr { return Expr{Do: DoRow, Tensor: tensor} }
+
+// Column is a tensor with a value for each row.
+func Column(tensor string) Expr { return Expr{Do: DoColumn, Tensor: tensor} }
+
+// HeadRow is a tensor with a value for each column of a head.
+func HeadRow(tensor string) Expr { return Expr{Do: DoHeadRow, Tensor: tensor} }
+
+// Cos is the first half of a table [rows, width of a head], one value for columns j and j + half a head.
+func Cos(table string) Expr { return Expr{Do: DoCos, Tensor: table} }
+
+// Sin is the second half of that table.
+func Sin(table string) Expr { return Expr{Do: DoSin, Tensor: table} }
+
+// Num is a constant, the nearest of fp32.
+func Num(x float64) Expr { return Expr{Do: DoNumber, Number: x} }
+
+// Param is a number of the Shape.
+func Param(name string) Expr { return Expr{Do: DoParam, Name: name} }
+
+// Plus is a + b, and so on from the left.
+func Plus(a, b Expr, more ...Expr) Expr { return fold(DoPlus, a, b, more) }
+
+// Minus is a - b, and so on from the left.
+func Minus(a, b Expr, more ...Expr) Expr { return fold(DoMinus, a, b, more) }
+
+// Times is a * b, and so on from the left.
+func Times(a, b Expr, more ...Expr) Expr { return fold(DoTimes, a, b, more) }
+
+// Over is a / b, and so on from the left.
+func Over(a, b Expr, more ...Expr) Expr { return fold(DoOver, a, b, more) }
+
+// Greatest is the greatest of all.
+func Greatest(a, b Expr, more ...Expr) Expr { return fold(DoGreatest, a, b, more) }
+
+// Least is the least of all.
+func Least(a, b Expr, more ...Expr) Expr { return fold(DoLeast, a, b, more) }
+
+// fold is an operation of two, from the left.
+func fold(do Do, a, b Expr, more []Expr) Expr {
+	made := Expr{Do: do, Of: []Expr{a, b}}
+	for _, x := range more {
+		made = Expr{Do: do, Of: []Expr{made, x}}
+	}
+	return made
+}
+
+// Neg is -e.
+func Neg(e Expr) Expr { return Expr{Do: DoNeg, Of: []Expr{e}} }
+
+// Abs is the magnitude of e.
+func Abs(e Expr) Expr { return Expr{Do: DoAbs, Of: []Expr{e}} }
+
+// Exp is e to the power of e's value.
+func Exp(e Expr) Expr { return Expr{Do: DoExp, Of: []Expr{e}} }
+
+// Tanh is the hyperbolic tangent.
+func Tanh(e Expr) Expr { return Expr{Do: DoTanh, Of: []Expr{e}} }
+
+// Erf is the error function.
+func Erf(e Expr) Expr { return Expr{Do: DoErf, Of: []Expr{e}} }
+
+// Log is the natural logarithm.
+func Log(e Expr) Expr { return Expr{Do: DoLog, Of: []Expr{e}} }
+
+// Root is the square root.
+func Root(e Expr) Expr { return Expr{Do: DoRoot, Of: []Expr{e}} }
+
+// RecipRoot is 1 over the square root.
+func RecipRoot(e Expr) Expr { return Expr{Do: DoRecipRoot, Of: []Expr{e}} }
+
+// Columns are the first columns of each head of a width.
+type Columns struct {
+	Below int
+	Head  Extent
+}
+
+// Below are the first n columns of each head of a width.
+func Below(n int, head Extent) Columns { return Columns{n, head} }
+
+// If is a in some columns and b in all others.
+func If(in Columns, a, b Expr) Expr {
+	return Expr{Do: DoBelow, Of: []Expr{a, b}, Number: float64(in.Below), Group: in.Head}
+}
+
+// SumOver is the sum of the row.
+func SumOver(e Expr) Expr { return Expr{Do: DoSum, Of: []Expr{e}} }
+
+// Mean is the mean of the row.
+func Mean(e Expr) Expr { return Expr{Do: DoMean, Of: []Expr{e}} }
+
+// Most is the greatest of the row.
+func Most(e Expr) Expr { return Expr{Do: DoMost, Of: []Expr{e}} }
+
+// InHeads is a statistic of the columns of a head instead of the row.
+func (e Expr) InHeads(width Extent) Expr {
+	e.Group = width
+	return e
+}
+
+// Turned has of columns j and j + width/2 of each head the second one's negative and the first one. An empty width is
+// that of the table beside it.
+func Turned(e Expr, width Extent) Expr { return Expr{Do: DoTurn, Of: []Expr{e}, Group: width} }
+
+// doing describes a Do.
+type doing struct {
+	of      int    // how many it is of
+	lies    Lies   // of a leaf that is an operand
+	gathers bool   // it is of several columns
+	heads   bool   // it needs the width of a head
+	sign    string // between two; else its name stands before them
+	binds   int    // how closely, of one with a sign
+}
+
+// does are all Dos.
+var does = map[Do]doing{
+	DoX: {}, DoNumber: {}, DoParam: {},
+	DoOf: {lies: InPlace}, DoRow: {lies: ByColumn}, DoColumn: {lies: ByRow}, DoHeadRow: {lies: ByHead, heads: true},
+	DoCos: {lies: OfTable, heads: true}, DoSin: {lies: OfTable, heads: true},
+	DoPairCos: {lies: OfTable, heads: true}, DoPairSin: {lies: OfTable, heads: true},
+
+	DoPlus: {of: 2, sign: " + ", binds: 1}, DoMinus: {of: 2, sign: " - ", binds: 1},
+	DoTimes: {of: 2, sign: "*", binds: 2}, DoOver: {of: 2, sign: "/", binds: 2},
+	DoGreatest: {of: 2}, DoLeast: {of: 2}, DoNeg: {of: 1}, DoAbs: {of: 1}, DoExp: {of: 1}, DoTanh: {of: 1},
+	DoErf: {of: 1}, DoLog: {of: 1}, DoRoot: {of: 1}, DoRecipRoot: {of: 1}, DoBelow: {of: 2},
+
+	DoSum: {of: 1, gathers: true}, DoMean: {of: 1, gathers: true}, DoMost: {of: 1, gathers: true},
+	DoTurn: {of: 1, gathers: true, heads: true}, DoPairs: {of: 1, gathers: true, heads: true},
+}

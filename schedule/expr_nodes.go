@@ -1,0 +1,203 @@
+package schedule
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Node is an operation of trees that are written out one after the other: it is of earlier nodes.
+type Node struct {
+	Expr       // without its Of
+	Of   []int // the nodes that it is of, by their numbers
+}
+
+// Nodes writes trees out, each the X of the next one. A node comes behind those that it is of, equal ones come once,
+// and the last one is the result.
+func Nodes(trees ...Expr) []Node {
+	w := &writing{numbers: map[string]int{}}
+	x := w.add(Node{})
+	for _, e := range trees {
+		x = w.write(e, x)
+	}
+	return w.upTo(x)
+}
+
+// writing is a list of nodes, and the number of each.
+type writing struct {
+	list    []Node
+	numbers map[string]int
+}
+
+// write adds the nodes of a tree, whose X is a node, and returns its last.
+func (w *writing) write(e Expr, x int) int {
+	if e.Do == DoX {
+		return x
+	}
+	n := Node{Expr: e}
+	n.Expr.Of = nil
+	for _, of := range e.Of {
+		n.Of = append(n.Of, w.write(of, x))
+	}
+	return w.add(n)
+}
+
+func (w *writing) add(n Node) int {
+	key := n.key(n.Tensor)
+	at, known := w.numbers[key]
+	if !known {
+		at = len(w.list)
+		w.list, w.numbers[key] = append(w.list, n), at
+	}
+	return at
+}
+
+// upTo are the nodes that one is made of, in the order in which it reads them, and itself.
+func (w *writing) upTo(last int) (list []Node) {
+	numbers := map[int]int{}
+	var visit func(i int) int
+	visit = func(i int) int {
+		at, seen := numbers[i]
+		if !seen {
+			n := w.list[i]
+			n.Of = nil
+			for _, of := range w.list[i].Of {
+				n.Of = append(n.Of, visit(of))
+			}
+			at = len(list)
+			list, numbers[i] = append(list, n), at
+		}
+		return at
+	}
+	visit(last)
+	return list
+}
+
+// key says all of a node, with a word for its tensor.
+func (n Node) key(tensor string) string {
+	parts := []string{string(n.Do)}
+	if n.Do == DoX {
+		parts[0] = "x"
+	}
+	for _, of := range n.Of {
+		parts = append(parts, fmt.Sprint(of))
+	}
+	switch n.Do {
+	case DoNumber:
+		parts = append(parts, fmt.Sprintf("%08x", math.Float32bits(float32(n.Number))))
+	case DoBelow:
+		parts = append(parts, fmt.Sprint(n.Number))
+	}
+	for _, more := range []string{tensor, n.Name, string(n.Group)} {
+		if more != "" {
+			parts = append(parts, more)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// Key is the canonical text of nodes: two lists have one key where they do the same with operands that lie in the same
+// way, whatever their names are. An operand has its number among Operands.
+func Key(list []Node) string {
+	operands, lines := Operands(list), []string{}
+	for _, n := range list {
+		tensor := ""
+		if i := slices.IndexFunc(operands, func(o Operand) bool { return o.Tensor == n.Tensor }); i >= 0 {
+			tensor = fmt.Sprintf("#%d", i)
+		}
+		lines = append(lines, n.key(tensor))
+	}
+	return strings.Join(lines, "; ")
+}
+
+// Operand is a tensor that a tree reads, and which of its elements goes with one of the result's.
+type Operand struct {
+	Tensor string
+	Lies   Lies
+}
+
+// Lies says which element of an operand goes with an element of the result.
+type Lies string
+
+// The ways in which operands lie.
+const (
+	InPlace  Lies = "in place" // the one at the same place, of a tensor of the same axes
+	ByColumn Lies = "by column"
+	ByRow    Lies = "by row"
+	ByHead   Lies = "by column of a head"
+	OfTable  Lies = "of a table" // one of the same row, by column of a head
+)
+
+// axes are the letters of an operand that lies so, of a result's.
+func (l Lies) axes(out string) string {
+	last := max(len(out)-1, 0)
+	switch l {
+	case InPlace:
+		return out
+	case ByColumn:
+		return out[last:]
+	case ByRow:
+		return out[:last]
+	case ByHead:
+		return string(headsLetter)
+	case OfTable:
+		return out[max(last-1, 0):last] + string(headsLetter)
+	}
+	return ""
+}
+
+// Operands are the tensors that nodes read beside X, each once, in the order in which they come.
+func Operands(list []Node) (all []Operand) {
+	for _, n := range list {
+		o := Operand{n.Tensor, does[n.Do].lies}
+		if o.Lies != "" && !slices.Contains(all, o) {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// Reach is how much of a row an element of the result depends on.
+type Reach int
+
+// Reaches, each further than the one before.
+const (
+	Local  Reach = iota // its own place
+	InHead              // a head
+	InRow               // the whole row
+)
+
+// ReachOf is how far a result reaches.
+func ReachOf(list []Node) (r Reach) {
+	for _, n := range list {
+		switch {
+		case !does[n.Do].gathers:
+		case n.Group == "":
+			r = InRow
+		default:
+			r = max(r, InHead)
+		}
+	}
+	return r
+}
+
+// Heads are the widths of all heads that nodes know, each once, in the order in which they come.
+func Heads(list []Node) (widths []Extent) {
+	for _, n := range list {
+		if n.Group != "" && !slices.Contains(widths, n.Group) {
+			widths = append(widths, n.Group)
+		}
+	}
+	return widths
+}
+
+// Params are the numbers of the Shape that nodes read, each once, in the order in which they come.
+func Params(list []Node) (names []string) {
+	for _, n := range list {
+		if n.Do == DoParam && !slices.Contains(names, n.Name) {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}

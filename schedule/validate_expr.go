@@ -1,0 +1,201 @@
+package schedule
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// A tree has at most so many nodes on a path, so many that differ, and so many as it is written.
+const mostDepth, mostNodes, mostWritten = 64, 256, 4096
+
+// checkTree refuses a function without a name whose tree can't be computed.
+func (s Schedule) checkTree(v *validation, path string, f Func) {
+	if len(f.In) > 0 {
+		v.add(path+".In", "name them in Is: schedule.Of, schedule.Row", "a function without a name has operands in Is")
+	}
+	if f.Epsilon != 0 {
+		v.add(path+".Epsilon", "call WithEpsilon, or use schedule.Num in Is", "only a norm with a name has an epsilon")
+	}
+	path += ".Is"
+	lies := map[string]Lies{}
+	f.Is.walk(path, func(at string, e Expr) {
+		s.checkNode(v, at, e)
+		if l := does[e.Do].lies; lies[e.Tensor] == "" {
+			lies[e.Tensor] = l
+		} else if l != "" && l != lies[e.Tensor] {
+			v.add(at+".Tensor", "copy it, and read the copy in one of the two ways",
+				"%s is read %s and %s", e.Tensor, lies[e.Tensor], l)
+		}
+	})
+	s.checkHeads(v, path, f)
+}
+
+// checkSizes refuses trees that are too large to be read.
+func (s Schedule) checkSizes(v *validation) {
+	const hint = "make it of several functions, or of several operations"
+	for i, o := range s.Ops {
+		for j, f := range o.Then {
+			path := fmt.Sprintf("Ops[%d].Then[%d].Is", i, j)
+			if depth, written := f.Is.size(0); depth > mostDepth || written > mostWritten {
+				v.add(path, hint, "the formula is too large: at most %d operations in one another, and %d in all",
+					mostDepth, mostWritten)
+			} else if n := len(Nodes(f.Is)); n > mostNodes {
+				v.add(path, hint, "the formula has %d different operations, at most %d", n, mostNodes)
+			}
+		}
+	}
+}
+
+// checkNode refuses a node of a tree, apart from what it is of.
+func (s Schedule) checkNode(v *validation, path string, e Expr) {
+	d, known := does[e.Do]
+	if !known {
+		v.add(path+".Do", "use the functions of package schedule that return an Expr", "unknown operation %q", e.Do)
+		return
+	}
+	if len(e.Of) != d.of {
+		v.add(path+".Of", fmt.Sprintf("name %d", d.of), "%s: want %d, got %d", e.title(), d.of, len(e.Of))
+	}
+	if (e.Tensor == "") != (d.lies == "") {
+		v.add(path+".Tensor", "use schedule.Of, Row, Column, HeadRow, Cos or Sin", "%s of the tensor %q", e.title(),
+			e.Tensor)
+	}
+	s.checkParam(v, path+".Name", e)
+	e.checkNumber(v, path+".Number")
+	s.checkGroup(v, path+".Group", e)
+}
+
+// checkParam refuses a name that is no number of the Shape, or that is another field of it.
+func (s Schedule) checkParam(v *validation, path string, e Expr) {
+	_, tensor := s.Tensor(e.Name)
+	switch {
+	case e.Do != DoParam && e.Name == "":
+	case e.Do != DoParam:
+		v.add(path, "leave it out", "%s has no name", e.title())
+	case !named.MatchString(e.Name):
+		v.add(path, "use a capital, then letters and digits", "%q is no name of a number", e.Name)
+	case tensor || s.Made(e.Name) || e.Name == "Type" || slices.Contains(Extents(), Extent(e.Name)):
+		v.add(path, "use another name", "%s is something else already", e.Name)
+	}
+}
+
+// checkNumber refuses a constant that fp32 does not hold, and columns of a head that are none.
+func (e Expr) checkNumber(v *validation, path string) {
+	switch x := e.Number; {
+	case e.Do == DoNumber:
+		if math.IsNaN(x) || math.IsInf(float64(float32(x)), 0) {
+			v.add(path, "use a number that fp32 holds", "%g is no constant", x)
+		}
+	case e.Do == DoBelow:
+		width, err := strconv.Atoi(string(e.Group))
+		if x != math.Trunc(x) || x < 1 || x > MaxExtent || err == nil && int(x) > width {
+			v.add(path, "use a whole number, at most the width of a head", "%g is no number of columns of a head", x)
+		}
+	case x != 0:
+		v.add(path, "leave it out", "%s has no number", e.title())
+	}
+}
+
+// checkGroup refuses a width that no head has.
+func (s Schedule) checkGroup(v *validation, path string, e Expr) {
+	d, n := does[e.Do], 0
+	constant := e.Group.constant()
+	if constant {
+		n, _ = strconv.Atoi(string(e.Group)) // at most MaxExtent, or refused
+	}
+	v.within(path, e.Group)
+	turns := e.Do == DoTurn || e.Do == DoPairs
+	switch {
+	case e.Group == "" && e.Do != DoBelow:
+	case !d.gathers && e.Do != DoBelow:
+		v.add(path, "leave it out", "%s has no width of its own", e.title())
+	case e.Group != W && !constant, turns && constant && n%2 != 0:
+		v.add(path, "use schedule.W or a constant, an even one where pairs are turned", "%q is no width of a head",
+			e.Group)
+	case e.Group == W && !s.hasExtent(W):
+		v.add(path, "declare a tensor with an axis of W, or use a constant", "no tensor says how wide a head is")
+	}
+}
+
+// hasExtent says that an axis of a tensor has an extent.
+func (s Schedule) hasExtent(e Extent) bool {
+	return slices.ContainsFunc(s.Tensors, func(t Tensor) bool {
+		return slices.ContainsFunc(t.Axes, func(a Axis) bool { return a.Extent == e })
+	})
+}
+
+// checkHeads refuses heads whose width nothing says.
+func (s Schedule) checkHeads(v *validation, path string, f Func) {
+	s.Tree(f).walk(path, func(at string, e Expr) {
+		if does[e.Do].heads && e.Group == "" {
+			v.add(at, "declare the table, or name the width", "the width of the heads is not known")
+		}
+	})
+}
+
+// Tree is what a function does to X, with the widths of all heads: that of a table, or of a tensor for the columns of a
+// head, is its last extent, and what is turned beside it has the same.
+func (s Schedule) Tree(f Func) Expr {
+	beside := Extent("")
+	f.Tree().walk("", func(_ string, e Expr) {
+		if w := s.headWidth(e); beside == "" {
+			beside = w
+		}
+	})
+	return f.Tree().each(func(e Expr) Expr {
+		if w := s.headWidth(e); w != "" {
+			e.Group = w
+		} else if does[e.Do].heads && e.Group == "" {
+			e.Group = beside
+		}
+		return e
+	})
+}
+
+// headWidth is the last extent of a leaf that is for the columns of a head, empty of others.
+func (s Schedule) headWidth(leaf Expr) Extent {
+	t, declared := s.Tensor(leaf.Tensor)
+	if d := does[leaf.Do]; !declared || d.lies == "" || !d.heads || len(t.Axes) == 0 {
+		return ""
+	}
+	return t.Axes[len(t.Axes)-1].Extent
+}
+
+// title is a node's Do, as errors name it.
+func (e Expr) title() string {
+	if e.Do == DoX {
+		return "x"
+	}
+	return string(e.Do)
+}
+
+// isX says that the tree is the result so far, and nothing else is said.
+func (e Expr) isX() bool {
+	return e.Do == DoX && len(e.Of) == 0 && e.Tensor == "" && e.Name == "" && e.Number == 0 && e.Group == ""
+}
+
+// walk gives f each node of the tree with its path.
+func (e Expr) walk(path string, f func(path string, e Expr)) {
+	f(path, e)
+	for i, x := range e.Of {
+		x.walk(fmt.Sprintf("%s.Of[%d]", path, i), f)
+	}
+}
+
+// size is how many nodes lie in one another and how many there are as written; it stops where these are too many.
+func (e Expr) size(above int) (depth, written int) {
+	depth, written = 1, 1
+	if above > mostDepth {
+		return depth, written
+	}
+	for _, x := range e.Of {
+		d, n := x.size(above + 1)
+		depth, written = max(depth, d+1), written+n
+		if written > mostWritten {
+			break
+		}
+	}
+	return depth, written
+}
