@@ -23,7 +23,7 @@ type sublist struct {
 	from, to int // to is 0 for all
 }
 
-// constructors has each function that a schedule is written with, unless it makes a Func.
+// constructors has each function that a schedule is written with, unless it makes a Func or an Expr.
 var constructors = map[string]constructor{
 	"Dim":      {value: schedule.Axis{}, fields: []string{"Extent"}, lists: []sublist{{"Outer", 1, 0}}},
 	"DIDx":     {value: schedule.DIDx(""), fields: []string{"Count"}},
@@ -45,8 +45,8 @@ var constructors = map[string]constructor{
 		fields: []string{"Out", "Call", "Index", "Kernel"}, lists: []sublist{{"In", 4, 0}}},
 }
 
-// constructorOf is the meaning of a function of package schedule. One that makes a Func has the Func's name but for
-// capitals, and takes its operands.
+// constructorOf is the meaning of a function of package schedule. One that makes a Func with a name has the Func's but
+// for capitals, and takes its operands.
 func constructorOf(f *types.Func) (c constructor, ok bool) {
 	if c, ok = constructors[f.Name()]; ok {
 		return c, true

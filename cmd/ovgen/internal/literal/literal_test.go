@@ -152,8 +152,7 @@ func TestLoop(t *testing.T) {
 	}
 }
 
-// Every function of a schedule is made by the function of package schedule that has its name, and every operand is an
-// argument.
+// Every function with a name is made by the function of package schedule that has it, and every operand is an argument.
 func TestFunctions(t *testing.T) {
 	p, err := importer.ForCompiler(token.NewFileSet(), "source", nil).Import(literal.Path)
 	if err != nil {
@@ -166,7 +165,11 @@ func TestFunctions(t *testing.T) {
 			!types.Identical(f.Signature().Results().At(0).Type(), p.Scope().Lookup("Func").Type()) {
 			continue
 		}
-		made = append(made, schedule.FuncKind(strings.ToLower(name)))
+		do := schedule.FuncKind(strings.ToLower(name))
+		if !slices.Contains(schedule.Functions(), do) {
+			continue // a formula's operands are where its constructor writes them
+		}
+		made = append(made, do)
 		for v := range f.Signature().Params().Variables() {
 			if !types.Identical(v.Type(), types.Typ[types.String]) {
 				t.Errorf("%s is no operand of %s", v, name)
