@@ -51,7 +51,7 @@ const (
 	DoLog       Do = "log"
 	DoRoot      Do = "root"
 	DoRecipRoot Do = "reciproot" // 1 / root, rounded twice
-	DoBelow     Do = "below"     // its first one in the first columns of a head, Number of them, its second one in the rest
+	DoBelow     Do = "below"     // the first one in Number columns of a head, the second one in the rest
 )
 
 // Operations of a group of columns: statistics, which are the same in the whole group, and turns of pairs.

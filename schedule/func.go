@@ -74,8 +74,8 @@ func (f Func) Reads() (names []string) {
 	return names
 }
 
-// Operands are the tensors that the function reads beside X, and how they lie; those of one with a name are in the order
-// of In.
+// Operands are the tensors that the function reads beside X, and how they lie; those of one with a name are in the
+// order of In.
 func (f Func) Operands() []Operand {
 	if f.Do == "" {
 		return Operands(Nodes(f.Is))

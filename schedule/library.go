@@ -8,18 +8,20 @@ import (
 
 // library has the tree of each named function, of its operands.
 var library = map[FuncKind]entry{
-	AddBias:        {1, func(in []string) Expr { return Plus(X, Row(in[0])) }},
-	AddTensor:      {1, func(in []string) Expr { return Plus(X, Of(in[0])) }},
-	ApplyReLU:      {0, func([]string) Expr { return Greatest(X, Num(0)) }},
-	ApplyGELU:      {0, func([]string) Expr { return gelu() }},
-	ApplySiLU:      {0, func([]string) Expr { return logistic(1) }},
-	ApplySwiGLU:    {1, func(in []string) Expr { return Times(logistic(1), Of(in[0])) }},
-	ApplyGeGLU:     {1, func(in []string) Expr { return Times(gelu(), Of(in[0])) }},
-	ApplyRMSNorm:   {1, func(in []string) Expr { return Times(normed(X), Row(in[0])) }},
-	ApplyLayerNorm: {2, func(in []string) Expr { return Plus(Times(normed(Minus(X, Mean(X))), Row(in[0])), Row(in[1])) }},
-	ApplyRotary:    {1, func(in []string) Expr { return turnedBy(in[0]) }},
-	ApplyFromFP32:  {0, func([]string) Expr { return X }}, // of tensors of other types; the result is rounded
-	ApplyToFP32:    {0, func([]string) Expr { return X }},
+	AddBias:      {1, func(in []string) Expr { return Plus(X, Row(in[0])) }},
+	AddTensor:    {1, func(in []string) Expr { return Plus(X, Of(in[0])) }},
+	ApplyReLU:    {0, func([]string) Expr { return Greatest(X, Num(0)) }},
+	ApplyGELU:    {0, func([]string) Expr { return gelu() }},
+	ApplySiLU:    {0, func([]string) Expr { return logistic(1) }},
+	ApplySwiGLU:  {1, func(in []string) Expr { return Times(logistic(1), Of(in[0])) }},
+	ApplyGeGLU:   {1, func(in []string) Expr { return Times(gelu(), Of(in[0])) }},
+	ApplyRMSNorm: {1, func(in []string) Expr { return Times(normed(X), Row(in[0])) }},
+	ApplyLayerNorm: {2, func(in []string) Expr {
+		return Plus(Times(normed(Minus(X, Mean(X))), Row(in[0])), Row(in[1]))
+	}},
+	ApplyRotary:   {1, func(in []string) Expr { return turnedBy(in[0]) }},
+	ApplyFromFP32: {0, func([]string) Expr { return X }}, // of tensors of other types; the result is rounded
+	ApplyToFP32:   {0, func([]string) Expr { return X }},
 }
 
 // entry is a tree, and how many operands it is of.

@@ -10,7 +10,7 @@ import (
 	"ovgen/schedule/scheduletest"
 )
 
-// functionCases are wrong functions of C[M N] = A[M K] * B[N K], with the tensors R[M N], S[N], T[M 64], V[64] and I[M].
+// functionCases are wrong functions of C[M N] = A[M K] * B[N K], with tensors R[M N], S[N], T[M 64], V[64] and I[M].
 var functionCases = []struct {
 	name string
 	is   schedule.Expr
@@ -37,7 +37,8 @@ var functionCases = []struct {
 	{"rows for columns", schedule.Plus(schedule.X, schedule.Row("T")), []string{"Tensors[7].Axes"}},
 	{"no number", schedule.Plus(schedule.X, schedule.Num(math.NaN())), []string{"Ops[0].Then[0].Is.Of[1].Number"}},
 	{"a number that fp32 lacks", schedule.Num(1e39), []string{"Ops[0].Then[0].Is.Number"}},
-	{"a number of a leaf", schedule.Expr{Do: schedule.DoOf, Tensor: "R", Number: 2}, []string{"Ops[0].Then[0].Is.Number"}},
+	{"a number of a leaf", schedule.Expr{Do: schedule.DoOf, Tensor: "R", Number: 2},
+		[]string{"Ops[0].Then[0].Is.Number"}},
 	{"a parameter without a name", schedule.Param(""), []string{"Ops[0].Then[0].Is.Name"}},
 	{"a small parameter", schedule.Param("epsilon"), []string{"Ops[0].Then[0].Is.Name"}},
 	{"an extent", schedule.Param("M"), []string{"Ops[0].Then[0].Is.Name"}},
