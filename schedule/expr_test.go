@@ -193,11 +193,12 @@ func TestNodesOfSeveral(t *testing.T) {
 
 // TestFuncJSON reads functions as files have them, those by name among them.
 func TestFuncJSON(t *testing.T) {
+	const scaled = `{"Word":"scale","Is":{"Do":"times","Of":[{},{"Do":"number","Number":2}]}}`
 	for text, want := range map[string]schedule.Func{
-		`{"Do":"rmsnorm","In":["w"]}`:                                               schedule.RMSNorm("w"),
-		`{"Do":"rmsnorm","In":["w"],"Epsilon":0.5}`:                                 schedule.RMSNorm("w").WithEpsilon(.5),
-		`{"Do":"gelu","In":null,"Epsilon":0}`:                                       schedule.GELU(),
-		`{"Word":"scale","Is":{"Do":"times","Of":[{},{"Do":"number","Number":2}]}}`: schedule.Scale(2),
+		scaled:                        schedule.Scale(2),
+		`{"Do":"rmsnorm","In":["w"]}`: schedule.RMSNorm("w"),
+		`{"Do":"rmsnorm","In":["w"],"Epsilon":0.5}`: schedule.RMSNorm("w").WithEpsilon(.5),
+		`{"Do":"gelu","In":null,"Epsilon":0}`:       schedule.GELU(),
 	} {
 		var got schedule.Func
 		if err := json.Unmarshal([]byte(text), &got); err != nil {
