@@ -2,7 +2,9 @@ package hostir
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
+	"strings"
 
 	"ovgen/schedule"
 )
@@ -88,6 +90,21 @@ type Divide struct {
 	Times      int64
 	With       schedule.Extent
 	Heads      schedule.Extent
+}
+
+// String is "D divides M", "4 * D divides S * M" or "D divides N in heads of W".
+func (d Divide) String() string {
+	by, of := string(d.By), string(d.Extent)
+	if d.Times > 1 {
+		by = strings.TrimSuffix(fmt.Sprintf("%d * %s", d.Times, by), " * ")
+	}
+	if d.With != "" {
+		of += " * " + string(d.With)
+	}
+	if d.Heads != "" {
+		of += " in heads of " + string(d.Heads)
+	}
+	return cmp.Or(by, "1") + " divides " + of
 }
 
 // Divisor is the number that must divide the extent on a mesh of ranks; width is W's value, 0 where it

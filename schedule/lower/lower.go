@@ -25,16 +25,7 @@ type draft struct {
 // Lower returns the host program of a schedule. Its errors come from Validate, or
 // are a *schedule.FieldError of a field that no pass lowers.
 func Lower(name string, s schedule.Schedule) (*hostir.Program, error) {
-	p, err := write(name, s)
-	if err != nil {
-		return nil, err
-	}
-	for _, pass := range Passes {
-		if err := pass.Run(p); err != nil {
-			return nil, err
-		}
-	}
-	return p, nil
+	return Behind(name, s, func(Pass, *hostir.Program) {})
 }
 
 // write is the program of a schedule as the ways of its communications write it.

@@ -1,6 +1,9 @@
 package lower
 
-import "ovgen/schedule/hostir"
+import (
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
 
 // Pass rewrites a program that the ways of its communications have written. It knows nothing beside the program.
 type Pass struct {
@@ -23,4 +26,24 @@ var Passes = []Pass{
 	{"origins", "each step names the field of the schedule that asks for it", []string{"handles", "fuse"}, origins},
 	{"simplify", "index expressions are as a person writes them", nil, simplify},
 	{"multiples", "New asks the shape for the multiples that the schedule states", nil, multiples},
+}
+
+// Written is how a program begins, before all passes.
+var Written = Pass{Name: "ways", Sentence: "the program is as the ways of its communications write it"}
+
+// Behind lowers a schedule as Lower does. It calls seen with the program as it is written, and then behind each pass;
+// the program changes afterwards.
+func Behind(name string, s schedule.Schedule, seen func(Pass, *hostir.Program)) (*hostir.Program, error) {
+	p, err := write(name, s)
+	if err != nil {
+		return nil, err
+	}
+	seen(Written, p)
+	for _, pass := range Passes {
+		if err := pass.Run(p); err != nil {
+			return nil, err
+		}
+		seen(pass, p)
+	}
+	return p, nil
 }

@@ -51,6 +51,7 @@ type call struct {
 	hb      bool     // -hb
 	json    bool     // -json
 	every   bool     // -e
+	stages  bool     // -passes
 	set     []string // the flags that the command line has
 	shape   shapeFlags
 	price   costFlags
@@ -195,6 +196,7 @@ func (v *verb) flags(c *call) *flag.FlagSet {
 	if v.draws {
 		f.BoolVar(&c.hb, "hb", false, "print the happens-before graph of one run as graphviz dot instead")
 		f.StringVar(&c.ranks, "ranks", "", "the mesh `size` of that graph (2) or prediction (4)")
+		f.BoolVar(&c.stages, "passes", false, "print what each pass of lowering changes instead")
 		c.shape.bind(f)
 		c.price.bind(f)
 	}

@@ -25,6 +25,11 @@ lower case. PACKAGE is ` + catalog + ` unless it is given. With -json it
 prints the program as data: buffers, semaphores, streams, and the nodes of setup and
 body, each with its type as "node", expressions and streams as text.
 
+With -passes it prints the program as the ways of its communications write it and, for
+each pass of lowering after that, a sentence and the lines that change; below a program
+stand its streams by priority, what New asks of the shape, and the fields of the schedule
+that ask for its nodes.
+
 With -cost it predicts instead, from the operations of all ranks and a small model of
 the machine, how long a run of that shape takes, how much of the communication no
 product hides and what limits it, and draws the streams of one rank over time. The
@@ -36,6 +41,7 @@ streams of all ranks as SVG.`,
 		"ovgen show AllGatherLinear",
 		"ovgen show -hb -ranks 3 AllGatherLinear | dot -Tsvg > graph.svg",
 		"ovgen show -json AllGatherLinear",
+		"ovgen show -passes AllReduceOneShot",
 		"ovgen show -timeline t.svg AllGatherLinear -m 4096 -k 8192 -n 7168",
 		"ovgen show -cost AllGatherLinear -m 4096 -k 8192 -n 7168 -ranks 4 -gpu h200",
 		"ovgen show -cost -json AllGatherLinear -m 4096 -k 8192 -n 7168",
@@ -73,6 +79,9 @@ func show(c *call) error {
 	if err := c.together(); err != nil {
 		return err
 	}
+	if c.stages {
+		return c.passes()
+	}
 	d, p, err := c.named()
 	if err != nil {
 		return err
@@ -109,6 +118,8 @@ func (c *call) predicts() bool { return c.price.on || c.price.timeline != "" }
 func (c *call) together() error {
 	allowed, what := []string{"json"}, "the program"
 	switch {
+	case c.stages:
+		allowed, what = []string{"passes"}, "-passes"
 	case c.hb:
 		allowed, what = []string{"hb", "ranks"}, "-hb"
 	case c.predicts():
@@ -137,41 +148,48 @@ func (c *call) together() error {
 	return nil
 }
 
-// named is the schedule that the first argument names, in the package of the second, and
-// its program.
+// named is the schedule that the first argument names, and its program.
 func (c *call) named() (*load.Declaration, *hostir.Program, error) {
+	d, err := c.declared()
+	if err != nil {
+		return nil, nil, err
+	}
+	var p *hostir.Program
+	err = load.Guarded(func() (err error) {
+		p, err = lower.Lower(d.Name, d.Schedule)
+		return err
+	})
+	if err != nil {
+		return nil, nil, d.Mistake(err)
+	}
+	return d, p, nil
+}
+
+// declared is the schedule that the first argument names, in the package of the second.
+func (c *call) declared() (*load.Declaration, error) {
 	name, pattern := c.args[0], catalog
 	if len(c.args) > 1 {
 		pattern = c.args[1]
 	}
 	pkg, err := load.Load(c.ctx, load.Config{Dir: c.env.Dir, Env: c.env.Vars, Pattern: pattern})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var known []string
 	for _, d := range pkg.Declarations {
-		if !strings.EqualFold(d.Name, name) {
-			known = append(known, d.Name)
-			continue
+		if strings.EqualFold(d.Name, name) {
+			return d, nil
 		}
-		var p *hostir.Program
-		err := load.Guarded(func() (err error) {
-			p, err = lower.Lower(d.Name, d.Schedule)
-			return err
-		})
-		if err != nil {
-			return nil, nil, d.Mistake(err)
-		}
-		return d, p, nil
+		known = append(known, d.Name)
 	}
 	if len(c.args) == 1 {
-		return nil, nil, fmt.Errorf("%s: the catalog has no schedule %s (name the package of yours: ovgen %s %s "+
+		return nil, fmt.Errorf("%s: the catalog has no schedule %s (name the package of yours: ovgen %s %s "+
 			"./schedules; docs/schedules.md lists the catalog)",
 			c.verb.name, name, c.verb.name, name)
 	}
 	if len(known) == 0 {
-		return nil, nil, pkg.Mistakes
+		return nil, pkg.Mistakes
 	}
-	return nil, nil, fmt.Errorf("%s: %s has no schedule %s (it has %s)", c.verb.name, pkg.Path, name,
+	return nil, fmt.Errorf("%s: %s has no schedule %s (it has %s)", c.verb.name, pkg.Path, name,
 		strings.Join(known, ", "))
 }

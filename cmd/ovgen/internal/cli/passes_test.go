@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ovgen/schedule"
+	schedules "ovgen/schedule/catalog"
+	"ovgen/schedule/hostir"
+	"ovgen/schedule/lower"
+)
+
+// The example of docs/design.md is what show -passes prints.
+func TestDesignShowsPasses(t *testing.T) {
+	const command = "$ ovgen show -passes AllReduceOneShot\n"
+	page, err := os.ReadFile(filepath.FromSlash("../../../../docs/design.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := passes("AllReduceOneShot", schedules.AllReduceOneShot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shown, _ := strings.Cut(string(page), command)
+	shown, _, _ = strings.Cut(shown, "```")
+	if diff := cmp.Diff(shown, text); diff != "" {
+		t.Errorf("docs/design.md is not current (-docs +printed):\n%s", diff)
+	}
+}
+
+// Each line of a program stands where a pass makes it, and each pass changes some program.
+func TestPassesSayWhatChanges(t *testing.T) {
+	changes := map[string]bool{}
+	last := schedules.All()[0]
+	last.Schedule.Multiples = map[schedule.Extent]string{schedule.M: "64"} // no schedule of the catalogue has some
+	for _, n := range append(schedules.All(), last) {
+		text, err := passes(n.Name, n.Schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for paragraph := range strings.SplitSeq(text, "\n\n") {
+			head, change, _ := strings.Cut(paragraph, "\n")
+			name, _, _ := strings.Cut(head, ":")
+			changes[name] = changes[name] || strings.TrimSpace(change) != "nothing changes"
+		}
+		p, err := lower.Lower(n.Name, n.Schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.SplitSeq(hostir.Print(p), "\n") {
+			if !strings.Contains(text, line) {
+				t.Errorf("%s: no pass says that it makes %q", n.Name, line)
+			}
+		}
+	}
+	for _, pass := range lower.Passes {
+		if !changes[pass.Name] {
+			t.Errorf("%s changes nothing", pass.Name)
+		}
+	}
+}
