@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
@@ -15,14 +16,9 @@ import (
 // rows are gathered, go through operations and leave as sums, stage after stage.
 type chain struct {
 	stages []stage
-	at     map[string]flow // tensors
-	wrong  error           // the first function or placement that is to blame, unless nothing travels
-}
-
-// flow is where the rows and columns of a tensor are.
-type flow struct {
-	own     bool // each rank has its own rows, else all
-	columns bool // each rank has its columns, else all
+	edges  *edges.Walk
+	at     map[string]edges.State // tensors that have rows and columns, where operations leave them
+	wrong  error                  // the first function or placement that is to blame, unless nothing travels
 }
 
 // stage is the operations on rows from one communication to the next.
@@ -76,7 +72,7 @@ func (s *stage) makes(name string) bool {
 
 // chained finds the stages of a schedule, and holds the placements of its tensors against them.
 func chained(d *draft) error {
-	c := &chain{at: map[string]flow{}}
+	c := &chain{edges: edges.New(d.schedule), at: map[string]edges.State{}}
 	for i, o := range d.schedule.Ops {
 		if err := c.step(d, i, o); err != nil {
 			return errorsOf(c.wrong, err)
@@ -96,22 +92,27 @@ func chained(d *draft) error {
 func (c *chain) step(d *draft, i int, o schedule.Op) error {
 	path := fmt.Sprintf("Ops[%d]", i)
 	if o.Call != "" {
-		return c.call(d, path, o)
+		return c.call(d, i, path, o)
 	}
 	x, err := c.operand(d, o.In[0])
 	switch {
 	case err != nil:
 		return err
-	case kind(o.Name()) == copied && len(o.Then) > 0:
-		return c.follow(d, path, o, x, x, x.own)
-	case kind(o.Name()) != linear:
-		return d.unapplied(path+".Then[0]", o, 0, kind(o.Name()))
+	case kind(o.Name()) == linear:
+		err = errorsOf(c.sameRows(d, path, o), c.weight(d, path, o, x))
+	case kind(o.Name()) != copied || len(o.Then) == 0:
+		err = d.unapplied(path+".Then[0]", o, 0, kind(o.Name()))
 	}
-	if err := c.sameRows(d, path, o); err != nil {
+	if err != nil {
 		return err
 	}
+	return c.follow(d, i, path, o, x)
+}
+
+// weight refuses a weight that no product of a chain has.
+func (c *chain) weight(d *draft, path string, o schedule.Op, x edges.State) error {
 	w, _ := d.schedule.Tensor(o.In[1])
-	byColumns, summed := overRanks(w, 0), overRanks(w, 1)
+	summed := overRanks(w, 1)
 	switch {
 	case w.Name == "" || d.schedule.Made(w.Name):
 		return &schedule.FieldError{Path: path + ".In[1]", Hint: "name a tensor that no operation makes",
@@ -121,77 +122,74 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 	}):
 		return d.misplaced(w.Name, fmt.Sprintf("no pass multiplies a chain by a weight %s", written(w)),
 			"spread one of its axes by schedule.DIDx(schedule.D), or none")
-	case summed && !x.columns:
+	case summed && !x.Columns():
 		return d.misplaced(o.In[0],
 			fmt.Sprintf("%s is spread along what is summed over, and %s is whole there", w.Name, o.In[0]),
 			"spread both, or none")
-	case x.columns && !summed:
+	case x.Columns() && !summed:
 		return d.misplaced(w.Name,
 			fmt.Sprintf("%s is spread along what is summed over, and %s is not", o.In[0], w.Name),
 			"place it "+schedule.Tensor{Axes: []schedule.Axis{{Extent: w.Axes[0].Extent},
 				schedule.Dim(w.Axes[1].Extent, schedule.DIDx(schedule.D))}}.String())
 	}
-	own := x.own && !byColumns && !summed && !c.wanted(d, o.Out)
-	out := flow{own: own, columns: byColumns}
-	if summed {
-		out.own = c.ownSum(d, o)
-	}
-	return c.follow(d, path, o, x, out, own)
+	return nil
 }
 
-// wanted says that the caller wants all rows of a result, or that a call takes them.
-func (c *chain) wanted(d *draft, result string) bool {
-	if t, declared := d.schedule.Tensor(result); declared {
-		return !spread(t)
+// follow adds operation i, whose first operand is at x. No weight travels.
+func (c *chain) follow(d *draft, i int, path string, o schedule.Op, x edges.State) error {
+	done, err := c.edges.Step(i, o.In[1:]...)
+	if err != nil {
+		return err
 	}
-	return slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool {
-		return slices.Contains(o.In, result) && (o.Call != "" || kind(o.Name()) == copied && c.wanted(d, o.Out))
-	})
-}
-
-// follow adds an operation that leads from one place of rows and columns to another; own says that it
-// works on each rank's own rows only.
-func (c *chain) follow(d *draft, path string, o schedule.Op, x, out flow, own bool) error {
-	s := c.stage(o.In[0], x.own && !own, own)
+	own, out := done.Made.Rows(), done.Made
+	s := c.stage(o.In[0], x.Rows() && !own, own)
 	if s == nil {
 		return c.left(d, o)
 	}
 	s.ops = append(s.ops, o)
-	if x.columns && kind(o.Name()) == linear {
-		s.sums, s.toAll = o.Out, !out.own
+	if out.Partial {
+		out = rowsOf(done.Left) // nothing adds up columns for their ranks
+		s.sums, s.toAll = o.Out, !out.Rows()
 	}
 	c.at[o.Out] = out
 	c.blame(c.functions(d, path, o, s))
-	if out.columns && s.sums != o.Out && s.widened == "" && undividedMatrix(d.schedule, o.Out) {
+	if out.Columns() && s.widened == "" && undividedMatrix(d.schedule, o.Out) {
 		s.widened = o.Out
 		return nil
 	}
-	c.blame(c.placed(d, o.Out, out, s.gathers && s.sums != o.Out))
+	c.blame(errorsOf(c.placed(d, o.Out, out, s.gathers && s.sums != o.Out), done.Misfit))
 	return nil
+}
+
+// rowsOf is where the rows of a tensor are that has all columns there.
+func rowsOf(s edges.State) edges.State {
+	if s.Rows() {
+		return s
+	}
+	return edges.State{}
 }
 
 // blame keeps the first error.
 func (c *chain) blame(err error) { c.wrong = errorsOf(c.wrong, err) }
 
 // operand is where the rows and columns of an operand are.
-func (c *chain) operand(d *draft, name string) (flow, error) {
-	if f, known := c.at[name]; known {
-		return f, nil
+func (c *chain) operand(d *draft, name string) (edges.State, error) {
+	if x, known := c.at[name]; known {
+		return x, nil
 	}
 	t, _ := d.schedule.Tensor(name)
 	if len(t.Axes) != 2 {
 		why := fmt.Sprintf("%s has %d axes, and a chain's tensors have rows and columns", name, len(t.Axes))
-		return flow{}, d.misplaced(name, why, "give it two axes")
+		return edges.State{}, d.misplaced(name, why, "give it two axes")
 	}
 	rows := t.Axes[0].Outer
-	n := len(rows)
-	f := flow{own: n > 0, columns: overRanks(t, 1)}
-	if t.Root || n > 0 && rows[n-1] != schedule.DIDx(schedule.D) || !f.columns && len(t.Axes[1].Outer) > 0 {
-		return f, d.misplaced(name, fmt.Sprintf("no pass takes %s %s into a chain", name, written(t)),
+	n, x := len(rows), edges.Of(t)
+	if t.Root || n > 0 && rows[n-1] != schedule.DIDx(schedule.D) || !overRanks(t, 1) && len(t.Axes[1].Outer) > 0 {
+		return x, d.misplaced(name, fmt.Sprintf("no pass takes %s %s into a chain", name, written(t)),
 			"spread its rows or its columns by schedule.DIDx(schedule.D), or nothing")
 	}
-	c.at[name] = f
-	return f, nil
+	c.at[name] = x
+	return x, nil
 }
 
 // stage is that of an operation on a tensor: the last one or a new one, nil where the tensor belongs
@@ -216,62 +214,9 @@ func (c *chain) stage(input string, gathers, own bool) *stage {
 	return &c.stages[len(c.stages)-1]
 }
 
-// ownSum says that each rank gets its own rows of a sum: where the sum is declared so, or a tensor that
-// is added to it; else where nothing says that every rank gets all.
-func (c *chain) ownSum(d *draft, o schedule.Op) bool {
-	for _, name := range []string{o.Out, o.Added()} {
-		if t, declared := d.schedule.Tensor(name); declared {
-			return len(t.Axes[0].Outer) > 0
-		}
-	}
-	if x, made := c.at[o.Added()]; made {
-		return x.own
-	}
-	return !d.wantedWhole(o.Out)
-}
-
-// wantedWhole says that every rank needs all rows of a sum that is not declared: a call takes it, or it is added to
-// another sum whose rows every rank gets, or functions of it are declared so.
-func (d *draft) wantedWhole(sum string) bool {
-	return slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool {
-		reads := slices.Contains(o.In, sum)
-		switch {
-		case o.Call != "":
-			return reads
-		case kind(o.Name()) == copied:
-			return reads && d.wholeOr(o.Out, d.wantedWhole)
-		}
-		return false
-	}) || d.addedWhole(sum)
-}
-
-// addedWhole says that a tensor, or a product of it with a whole weight, is added to a sum whose rows every rank
-// gets.
-func (d *draft) addedWhole(name string) bool {
-	return slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool {
-		switch {
-		case o.Added() == name:
-			return d.wholeOr(o.Out, d.wantedWhole)
-		case kind(o.Name()) != linear || o.In[0] != name:
-			return false
-		}
-		_, declared := d.schedule.Tensor(o.Out)
-		weight, _ := d.schedule.Tensor(o.In[1])
-		return !declared && !spread(weight) && d.addedWhole(o.Out)
-	})
-}
-
-// wholeOr says that a declared tensor is whole on every rank; of another one, otherwise decides.
-func (d *draft) wholeOr(name string, otherwise func(string) bool) bool {
-	if t, declared := d.schedule.Tensor(name); declared {
-		return !spread(t)
-	}
-	return otherwise(name)
-}
-
 // placed holds the placement of a declared tensor against where its rows and columns are. In steps are
 // results that are made a rank's rows at a time. A tensor of one axis has columns alone.
-func (c *chain) placed(d *draft, name string, f flow, steps bool) error {
+func (c *chain) placed(d *draft, name string, at edges.State, steps bool) error {
 	t, declared := d.schedule.Tensor(name)
 	if !declared {
 		return nil
@@ -284,13 +229,13 @@ func (c *chain) placed(d *draft, name string, f flow, steps bool) error {
 		}
 	}
 	last := len(t.Axes) - 1
-	split(last, f.columns)
+	split(last, at.Columns())
 	if last > 0 {
-		split(0, f.own)
-		if steps && !f.own {
+		split(0, at.Rows())
+		if steps && !at.Rows() {
 			split(0, false, schedule.Stream(schedule.D))
 		}
-		if f.own && inBatchesOf(t) > 0 {
+		if at.Rows() && inBatchesOf(t) > 0 {
 			want.Axes[0].Outer = t.Axes[0].Outer
 		}
 	}
@@ -330,12 +275,12 @@ func (c *chain) batched(d *draft) error {
 	d.chunks = inBatchesOf(a)
 	for i, t := range d.schedule.Tensors {
 		n := inBatchesOf(t)
-		f, rows := c.at[t.Name]
+		at, rows := c.at[t.Name]
 		alike := n == d.chunks
 		if alike && n > 0 {
 			alike = d.schedule.Made(t.Name) == (t.Axes[0].Outer[0].Kind == schedule.StreamAxis)
 		}
-		if !rows || !f.own || alike {
+		if !rows || !at.Rows() || alike {
 			continue
 		}
 		return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Axes[0].Outer", i),

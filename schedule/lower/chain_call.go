@@ -7,50 +7,55 @@ import (
 	"strings"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
 // call adds a stage of the caller's own work: on each rank it takes all rows of its operands and makes all
 // rows of its result, of the rank's columns where it reads some of them.
-func (c *chain) call(d *draft, path string, o schedule.Op) error {
-	out := flow{}
-	for i, name := range o.In {
-		x, err := c.handed(d, name, i == 0)
+func (c *chain) call(d *draft, i int, path string, o schedule.Op) error {
+	for k, name := range o.In {
+		x, err := c.handed(d, name, k == 0)
 		switch {
 		case err != nil:
 			return err
-		case x.own:
-			return d.takesRows(path, o, i)
+		case x.Rows() && (k == 0 || d.schedule.Made(name)):
+			return d.takesRows(path, o, k)
 		case c.widened(name):
-			return d.behindColumns(&schedule.FieldError{Path: fmt.Sprintf("%s.In[%d]", path, i)}, name, o.Out)
+			return d.behindColumns(&schedule.FieldError{Path: fmt.Sprintf("%s.In[%d]", path, k)}, name, o.Out)
 		}
-		out.columns = out.columns || x.columns
 	}
 	l, err := d.launchOf(path+".Kernel", o.Kernel)
 	if err != nil {
 		return err
 	}
 	c.stages = append(c.stages, stage{input: o.In[0], calls: true, launch: l, ops: []schedule.Op{o}})
-	c.at[o.Out] = out
-	if out.columns && undividedMatrix(d.schedule, o.Out) {
+	done, err := c.edges.Step(i)
+	if err != nil {
+		return err
+	}
+	if len(done.Edges) > 0 && done.Edges[0].Of != o.Out {
+		return d.takesRows(path, o, slices.Index(o.In, done.Edges[0].Of))
+	}
+	c.at[o.Out] = done.Made
+	if done.Made.Columns() && undividedMatrix(d.schedule, o.Out) {
 		return d.ofColumns(path, o)
 	}
-	c.blame(c.placed(d, o.Out, out, false))
+	c.blame(errorsOf(c.placed(d, o.Out, done.Made, false), done.Misfit))
 	return nil
 }
 
 // handed is the place of an operand of a call. Behind the first operand, which has rows and columns, the caller's own
 // tensors may have any axes.
-func (c *chain) handed(d *draft, name string, first bool) (flow, error) {
+func (c *chain) handed(d *draft, name string, first bool) (edges.State, error) {
 	t, declared := d.schedule.Tensor(name)
 	if _, known := c.at[name]; known || first || !declared || len(t.Axes) == 2 {
 		return c.operand(d, name)
 	}
 	if t.Root {
-		return flow{}, d.misplaced(name, "no pass calls for a tensor on rank 0", "let every rank have it")
+		return edges.State{}, d.misplaced(name, "no pass calls for a tensor on rank 0", "let every rank have it")
 	}
-	axis, _, sharded := t.Sharded()
-	return flow{own: sharded && axis == 0, columns: sharded && axis > 0}, nil
+	return edges.Of(t), nil
 }
 
 // calledWithin reports whether a call makes a tensor where an operand of its own is, all of it, or takes it so.

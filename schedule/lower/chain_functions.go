@@ -46,7 +46,7 @@ func (c *chain) function(o schedule.Op, i int, sum bool) string {
 	case sum:
 	case before(schedule.Func.Norm):
 		return fmt.Sprintf("no pass applies %s to %s behind a norm", f.Name(), o.Out)
-	case f.Norm() && c.at[o.Out].columns:
+	case f.Norm() && c.at[o.Out].Columns():
 		return fmt.Sprintf("each rank has a part of each row of %s, and %s takes whole rows", o.Out, f.Name())
 	case f.Norm() && (kind(o.Name()) != copied || i > 0):
 		return fmt.Sprintf("rows of %s are normed alone, in a schedule.Copy", o.Out)
@@ -75,7 +75,7 @@ func (c *chain) beside(d *draft, path string, o schedule.Op, f schedule.Func, i 
 	case f.ByKernel() && !s.makes(name):
 		return &schedule.FieldError{Path: path, Hint: "make it before " + o.Out + ", of the same operand",
 			Msg: fmt.Sprintf("%s is not made beside %s", name, o.Out)}
-	case d.schedule.Made(name) && x != out:
+	case d.schedule.Made(name) && (x.Rows() != out.Rows() || x.Columns() != out.Columns()):
 		return &schedule.FieldError{Path: path, Hint: "declare both with the same placement",
 			Msg: fmt.Sprintf("%s and %s have their rows on different ranks", name, o.Out)}
 	}
@@ -91,7 +91,7 @@ func (w *writer) heads() {
 			}
 			width, _ := w.schedule.HeadWidth(f.In[0]) // turned has read it
 			check := hostir.Divide{Extent: w.columnsOf(o.Out).Extent, Heads: width}
-			if w.chain.at[o.Out].columns {
+			if w.chain.at[o.Out].Columns() {
 				check.By = schedule.D
 			}
 			checks := []hostir.Divide{check}
@@ -120,7 +120,7 @@ func (c *chain) turned(d *draft, path string, o schedule.Op, table string) error
 	case err != nil:
 		return wrong("%v", err)
 	}
-	return c.placed(d, table, flow{own: c.at[o.Out].own}, false)
+	return c.placed(d, table, rowsOf(c.at[o.Out]), false)
 }
 
 // apply are the functions of an operation that have a kernel of their own, on the rows of one rank, or

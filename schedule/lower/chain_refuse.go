@@ -108,26 +108,13 @@ func (d *draft) rowExtent(name string) schedule.Extent {
 	return ""
 }
 
-// takesRows refuses operand i of a call if its first axis is spread over the ranks.
+// takesRows refuses operand i of a call of which each rank has rows of its own.
 func (d *draft) takesRows(path string, o schedule.Op, i int) error {
-	name := o.In[i]
 	refused := &schedule.FieldError{Path: fmt.Sprintf("%s.In[%d]", path, i),
-		Msg: fmt.Sprintf("each rank has its own rows of %s, and %s takes all", name, o.Call)}
-	t, declared := d.schedule.Tensor(name)
-	c, _ := d.schedule.Contraction(o) // Validate has read it
-	switch ofRows := strings.HasPrefix(c.In[i], c.Out[:1]); {
-	case declared && !ofRows && len(t.Axes) < 3:
-		last := schedule.Tensor{Axes: []schedule.Axis{schedule.Dim("1"), t.Axes[0]}}
-		if len(t.Axes) == 2 {
-			last.Axes[0] = t.Axes[1]
-		}
-		refused.Msg = fmt.Sprintf("%s is spread along its first axis, and %s takes all rows", name, o.Call)
-		refused.Hint = fmt.Sprintf("declare it with that axis last, %s", last)
-	case slices.ContainsFunc(o.In, d.schedule.Made):
-		ends := o.In[slices.IndexFunc(o.In, d.schedule.Made)]
-		refused.Hint = fmt.Sprintf("end the schedule with %s, and do %s behind its plan", ends, o.Call)
-	default:
-		refused.Hint = fmt.Sprintf("do %s before the plan, and declare %s as an operand", o.Call, o.Out)
+		Msg:  fmt.Sprintf("each rank has its own rows of %s, and %s takes all", o.In[i], o.Call),
+		Hint: fmt.Sprintf("do %s before the plan, and declare %s as an operand", o.Call, o.Out)}
+	if made := slices.IndexFunc(o.In, d.schedule.Made); made >= 0 {
+		refused.Hint = fmt.Sprintf("end the schedule with %s, and do %s behind its plan", o.In[made], o.Call)
 	}
 	return refused
 }

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 )
 
 // A function that nothing applies at its place can be applied at another one: in an operation of its own where a chain
 // has one, else behind the plan of a schedule that ends before it.
 
 // elsewhere says where function i of an operation can be applied; at is where the rows and columns of its result are.
-func (d *draft) elsewhere(o schedule.Op, i int, at flow, sum bool) string {
+func (d *draft) elsewhere(o schedule.Op, i int, at edges.State, sum bool) string {
 	f, last := o.Then[i], i == len(o.Then)-1
 	from := i
 	if f.Do == schedule.ApplyRotary && !last {
@@ -21,11 +22,11 @@ func (d *draft) elsewhere(o schedule.Op, i int, at flow, sum bool) string {
 	byCopy := !slices.ContainsFunc(o.Then[from:], func(x schedule.Func) bool { return !x.ByKernel() || x.Cast() })
 	switch {
 	case addedBefore(o, i) >= 0:
-	case f.Norm() && at.columns:
+	case f.Norm() && at.Columns():
 		return d.withAllColumns(endsWith(o, i))
 	case byCopy && !(from == 0 && kind(o.Name()) == copied):
 		return fmt.Sprintf("give it an operation of its own: schedule.Copy(%q, %q, ...)", o.Out, before(o, from))
-	case last && !f.ByKernel() && !f.Cast() && !at.own && !sum && len(f.In) == 1:
+	case last && !f.ByKernel() && !f.Cast() && !at.Rows() && !sum && len(f.In) == 1:
 		index := map[schedule.FuncKind]string{schedule.AddBias: "mn,n->mn", schedule.AddTensor: "mn,mn->mn"}[f.Do]
 		return fmt.Sprintf("give it an operation of its own: schedule.Call(%q, %q, %q, %q, %q)", o.Out, "Make"+o.Out,
 			index, before(o, i), f.In[0])

@@ -38,7 +38,6 @@ var hints = []struct {
 	{regexp.MustCompile(`^make it once more, directly before: schedule.Copy\("(\w+)", "(\w+)"`), onceMore},
 	{regexp.MustCompile(`^add (\w+) to (\w+) in Ops\[(\d+)\]`), addedThere},
 	{regexp.MustCompile(`^add up (\w+) and (\w+) before`), withoutFunction},
-	{regexp.MustCompile(`^declare it with that axis last, \[(.*?)\]`), axisLast},
 	{regexp.MustCompile(`^leave Within out of (\w+)`), notWithin},
 	{regexp.MustCompile(`^declare (\w+) as an operand, and make it`), givenTo},
 	{regexp.MustCompile(`^do (\w+) before the plan, and declare (\w+) as an operand`), calledBefore},
@@ -185,20 +184,6 @@ func addedThere(_ *testing.T, f found) []s.Schedule {
 func withoutFunction(_ *testing.T, f found) []s.Schedule {
 	o := &f.Ops[f.op]
 	o.Then = slices.Delete(o.Then, f.then, f.then+1)
-	return f.one()
-}
-
-func axisLast(_ *testing.T, f found) []s.Schedule {
-	var i, k int
-	fmt.Sscanf(f.path, "Ops[%d].In[%d]", &i, &k)
-	o := &f.Ops[i]
-	left, out, _ := strings.Cut(o.Index, "->")
-	in := strings.Split(left, ",")
-	if in[k] = in[k][1:] + in[k][:1]; len(in[k]) == 1 {
-		in[k] = "z" + in[k]
-	}
-	o.Index = strings.Join(in, ",") + "->" + out
-	f.place(o.In[k], f.matched[1])
 	return f.one()
 }
 

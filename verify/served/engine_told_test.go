@@ -84,13 +84,17 @@ func attending(more s.Tensor, letters string) s.Schedule {
 	}
 }
 
-// TestOtherRowsAreExplored: a call of the decoder takes keys of P rows, and the explorer has a number for P.
-func TestOtherRowsAreExplored(t *testing.T) {
-	p, err := lower.Lower("X", A19T5DecoderCachedCross)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if explored, err := explore.Small(p, []int{1, 2}, false); err != nil || len(explored) == 0 {
-		t.Errorf("explored for %v ranks: %v", explored, err)
+// TestCallsAreExplored: calls take keys of P rows, for which the explorer has a number, and a rank's part of a tensor
+// that is spread by heads along its first axis.
+func TestCallsAreExplored(t *testing.T) {
+	for name, x := range map[string]s.Schedule{"A19": A19T5DecoderCachedCross, "D31": D31T5Encoder, "B04": B04Slopes,
+		"B06": B06Sinks, "M31": M31Conv, "A40": A40SharedExpertCall} {
+		p, err := lower.Lower("X", x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if explored, err := explore.Small(p, []int{1, 2}, false); err != nil || len(explored) == 0 {
+			t.Errorf("%s: explored for %v ranks: %v", name, explored, err)
+		}
 	}
 }

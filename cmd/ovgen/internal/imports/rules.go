@@ -23,6 +23,7 @@ type rule struct {
 // rules, the most special first; a package keeps the first that fits it.
 var rules = []rule{
 	{"schedule/catalog", []string{"schedule"}},
+	{"schedule/edges", []string{"schedule"}},
 	{"schedule/hostir", []string{"schedule"}},
 	{"schedule/lower", []string{"schedule"}},
 	{"schedule/scheduletest", []string{"schedule"}}, // for tests alone

@@ -1,0 +1,61 @@
+package edges
+
+import (
+	"slices"
+
+	"ovgen/schedule"
+)
+
+// A result that is declared is wanted as it is declared. Where another one is wanted, the operations behind say.
+
+// wish is where the result of an operation is wanted.
+func (w *Walk) wish(o schedule.Op) wish {
+	if t, declared := w.Tensor(o.Out); declared {
+		return wish{state: Of(t), known: true, cut: rowsCut(t)}
+	}
+	if t, declared := w.Tensor(o.Added()); declared {
+		return wish{whole: !rowsCut(t)}
+	}
+	if s, made := w.At(o.Added()); made {
+		return wish{whole: !s.Rows()}
+	}
+	return wish{whole: w.wantedWhole(o.Out)}
+}
+
+// rowsCut says that a tensor has its rows in parts, of the ranks or made one after another.
+func rowsCut(t schedule.Tensor) bool { return len(t.Axes) > 0 && len(t.Axes[0].Outer) > 0 }
+
+// wantedWhole says that every rank needs all rows of a tensor that is not declared: a call takes it, or an operation
+// that keeps its rows has a result that is declared so or is itself needed so.
+func (w *Walk) wantedWhole(tensor string) bool {
+	return slices.ContainsFunc(w.Ops, func(o schedule.Op) bool {
+		reads := slices.Contains(o.In, tensor)
+		switch {
+		case o.Call != "":
+			return reads
+		case o.Added() == tensor:
+			return w.wholeRows(o.Out)
+		case !reads || !w.keepsRows(o):
+			return false
+		}
+		return w.wholeRows(o.Out)
+	})
+}
+
+// wholeRows says that every rank has all rows of a declared tensor, or needs them.
+func (w *Walk) wholeRows(tensor string) bool {
+	if t, declared := w.Tensor(tensor); declared {
+		return Of(t) == State{}
+	}
+	return w.wantedWhole(tensor)
+}
+
+// keepsRows says that an operation makes each row of its result of the same row of its operand, on the rank that has
+// it: functions of it, or its product with a weight that every rank has.
+func (w *Walk) keepsRows(o schedule.Op) bool {
+	if len(o.In) == 1 {
+		return true
+	}
+	weight, given := w.At(o.In[1])
+	return given && weight == State{}
+}

@@ -1,0 +1,163 @@
+package edges
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ovgen/schedule"
+)
+
+// The letters of an operation carry states. A letter that is spread and kept leaves the result spread along it; one
+// that is spread and summed leaves partial results. A letter that is spread in one operand and whole in another one is
+// viewed there, a part of it, if the result keeps it; if it is summed the spread operand travels. Two letters can't be
+// spread in one operation.
+
+// wish is where the operations behind want a result.
+type wish struct {
+	state State
+	known bool // the state is declared; else only its rows matter, and nothing asks for those of one rank
+	cut   bool // it is declared with its rows in parts
+	whole bool // every rank wants all rows of a result that is not declared
+}
+
+// answer is one way to do an operation: which operands travel before it, and where its result is.
+type answer struct {
+	gathered []bool // operands that are whole for it, and were spread
+	made     State  // by the operation on each rank
+	left     State  // behind the edge of the result; as made without one
+	moved    bool   // the edge of the result is one of its operand, which is copied
+	cost     int
+}
+
+// Costs of an edge. Fewest edges win; of as many a first operand travels, then a result, and a weight stays.
+const (
+	perEdge   = 100
+	ofFirst   = 1
+	ofResult  = 2
+	ofWeights = 3
+)
+
+// question is an operation whose operands are in some states.
+type question struct {
+	schedule.Contraction
+	schedule.Op
+	have  []State
+	free  []bool // operands of which every rank has all somewhere: no edge brings them
+	stays []bool // operands that do not travel
+	want  wish
+}
+
+// resolve finds the cheapest answer for a contraction.
+func (q question) resolve() (answer, error) {
+	var best *answer
+	var why error
+	for _, gathered := range q.choices() {
+		a := answer{gathered: gathered}
+		states := slices.Clone(q.have)
+		for i, travels := range gathered {
+			if travels {
+				states[i] = State{}
+			}
+			if travels && !q.free[i] {
+				a.cost += perEdge + []int{ofFirst, ofWeights}[min(i, 1)]
+			}
+		}
+		err := a.make(q.Contraction, states)
+		if err == nil {
+			err = a.leave(q.want)
+		}
+		if err != nil {
+			why = first(why, err)
+		} else if best == nil || a.cost < best.cost {
+			best = &a
+		}
+	}
+	if best == nil {
+		return answer{}, why
+	}
+	return *best, nil
+}
+
+// choices are all sets of operands that may travel: those that are not whole. One that only rank 0 has does.
+func (q question) choices() [][]bool {
+	list := [][]bool{make([]bool, len(q.have))}
+	for i, s := range q.have {
+		if s == (State{}) || q.stays[i] {
+			continue
+		}
+		for _, before := range list[:len(list):len(list)] {
+			with := slices.Clone(before)
+			with[i] = true
+			list = append(list, with)
+		}
+		if s.Root {
+			list = slices.DeleteFunc(list, func(g []bool) bool { return !g[i] })
+		}
+	}
+	return list
+}
+
+// make finds where the result is of operands in some states.
+func (a *answer) make(c schedule.Contraction, states []State) error {
+	letter, cut := byte(0), Cut{}
+	for i, s := range states {
+		if !s.Spread() {
+			continue
+		}
+		l := c.In[i][s.Axis-1]
+		if letter != 0 && (l != letter || s.Cut != cut) {
+			return fmt.Errorf("both %c and %c are spread over the ranks", letter, l)
+		}
+		letter, cut = l, s.Cut
+	}
+	if letter == 0 {
+		return nil
+	}
+	if at := strings.IndexByte(c.Out, letter); at >= 0 {
+		a.made = State{Axis: at + 1, Cut: cut}
+		return nil
+	}
+	for i, s := range states {
+		if strings.IndexByte(c.In[i], letter) >= 0 && !s.Spread() {
+			return fmt.Errorf("%c is summed over, and is spread in one operand and whole in another", letter)
+		}
+	}
+	a.made = State{Partial: true}
+	return nil
+}
+
+// leave finds the edge that leads from where the result is made to where it is wanted.
+func (a *answer) leave(want wish) error {
+	a.left = a.made
+	switch {
+	case want.known && want.cut && a.made.Partial && !want.state.Spread():
+		return errors.New("a sum is not made a part after another")
+	case want.known:
+		a.left = want.state
+	case a.made.Partial && want.whole, a.made.Rows() && want.whole:
+		a.left = State{}
+	case a.made.Partial:
+		a.left = Along(0)
+	}
+	if a.left == a.made {
+		return nil
+	}
+	if _, ok := between(a.made, a.left); !ok {
+		return fmt.Errorf("no edge leads from %s to %s", a.made, a.left)
+	}
+	if !a.made.Partial {
+		a.cost += ofResult
+	}
+	a.cost += perEdge
+	return nil
+}
+
+// first is the first of two errors that there is.
+func first(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}

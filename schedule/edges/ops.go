@@ -1,0 +1,40 @@
+package edges
+
+import (
+	"slices"
+	"strings"
+)
+
+// call is the answer for the caller's own work: it takes all rows of its operands, of their other axes what the rank
+// has, and makes as much of its result. Rows have the first letter of the result. A letter of the result's own is
+// spread as it is declared.
+func (q question) call() (answer, error) {
+	a := answer{gathered: make([]bool, len(q.have))}
+	out, all := q.Contraction.Out, strings.Join(q.Contraction.In, "")
+	for k, s := range q.have {
+		a.gathered[k] = s.Root
+		if s.Spread() {
+			a.gathered[k] = strings.HasPrefix(out, q.Contraction.In[k][s.Axis-1:s.Axis])
+		}
+		if s.Spread() && !a.gathered[k] {
+			a.made = Along(len(out) - 1)
+		}
+	}
+	if w := q.want.state; w.Spread() && !strings.ContainsRune(all, rune(out[w.Axis-1])) {
+		a.made = w
+	}
+	err := a.leave(q.want)
+	return a, err
+}
+
+// copy is the answer for a copy, which leaves its operand, or functions of it, where the copy is declared. An operand
+// that is there already does not travel again. A copy that is not declared is where its operand is.
+func (q question) copy(instances []State) (answer, error) {
+	a := answer{gathered: []bool{false}, made: q.have[0], moved: len(q.Then) == 0}
+	if a.moved && q.want.known && slices.Contains(instances, q.want.state) {
+		a.made = q.want.state
+	}
+	q.want.whole = false
+	err := a.leave(q.want)
+	return a, err
+}
