@@ -69,7 +69,8 @@ func emitTuned(units []*unit, opt Options, files map[string][]byte) error {
 	f.PackageComment(comment(wrap("Package tuned has one type for each operation that several schedules compute. A " +
 		"plan of it runs the schedule that run tune measured as the fastest at the shape on the machine: New takes " +
 		"the file that run tune wrote. A shape that was not measured gets the fastest schedule of the nearest shape. " +
-		"Choice says which schedule runs and why.")))
+		"Choice says which schedule runs and why. A program links every schedule of each operation that it makes a " +
+		"plan of, since a tuning of its own machine may name any of them, and the device code of the others.")))
 	name := path.Join(tunedName, tunedName+".go") // no package of a schedule has that name
 	text, err := render(f, name)
 	if err != nil {
@@ -109,14 +110,16 @@ func (l family) file(opt Options, name string) ([]byte, error) {
 		jen.Id("t").Op("*").Qual(tuningPath, "Table"), jen.Id("s").Qual(base.importPath(opt), "Shape")).
 		Params(jen.Op("*").Id(typ), jen.Error()).
 		Block(jen.Return(jen.Qual(tuningPath, "Tune").Call(jen.Id("ctx"), jen.Id("g"), jen.Id("t"), jen.Id("s"),
-			jen.Id(table))))
+			jen.Id(table).Call())))
 	var entries []jen.Code
 	for _, u := range l {
 		entries = append(entries, u.candidate(base, opt))
 	}
 	f.Line()
-	f.Add(docf("%s are the schedules to choose from.", table))
-	f.Var().Id(table).Op("=").Index().Add(of("Candidate")).Custom(lineByLine, entries...)
+	f.Add(docf("%s are the schedules to choose from. Of a function the linker leaves out what no program calls.",
+		table))
+	f.Func().Id(table).Params().Index().Add(of("Candidate")).Block(
+		jen.Return(jen.Index().Add(of("Candidate")).Custom(lineByLine, entries...)))
 	return render(f, name)
 }
 

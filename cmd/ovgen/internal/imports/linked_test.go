@@ -6,6 +6,7 @@ import (
 	"debug/elf"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -89,6 +90,22 @@ func TestLinked(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestTunedLinks: a program that makes plans of one operation by package tuned links each of its schedules, and
+// of the other operations no plan.
+func TestTunedLinks(t *testing.T) {
+	made := regexp.MustCompile(`^go:itab\.\*` + module.Package("generated") + `/(\w+)\.Plan,`)
+	var found []string
+	for _, name := range symbols(t, "./testdata/tuned") {
+		if m := made.FindStringSubmatch(name); m != nil && !slices.Contains(found, m[1]) {
+			found = append(found, m[1])
+		}
+	}
+	slices.Sort(found)
+	if want := []string{"reducescatter", "reducescatteroneshot", "reducescatterpackets"}; !slices.Equal(found, want) {
+		t.Errorf("linked are %v, want %v", found, want)
 	}
 }
 
