@@ -21,19 +21,21 @@ type AllGather = tuning.Tuned[allgather.Shape, allgather.Buffers]
 // schedule below that serves makes it, as tuning.Tune says. NewAllGather is collective, and all ranks need the same
 // tuning.
 func NewAllGather(ctx context.Context, g *group.Group, t *tuning.Table, s allgather.Shape) (*AllGather, error) {
-	return tuning.Tune(ctx, g, t, s, schedulesOfAllGather)
+	return tuning.Tune(ctx, g, t, s, schedulesOfAllGather())
 }
 
-// schedulesOfAllGather are the schedules to choose from.
-var schedulesOfAllGather = []tuning.Candidate[allgather.Shape, allgather.Buffers]{
-	tuning.Own(&allgather.Program, allgather.New, (*allgather.Plan).Bind),
-	tuning.Other(&allgatheroneshot.Program, allgatheroneshot.New, (*allgatheroneshot.Plan).Bind,
-		func(s allgather.Shape) allgatheroneshot.Shape { return allgatheroneshot.Shape(s) },
-		func(x allgather.Buffers) allgatheroneshot.Buffers { return allgatheroneshot.Buffers(x) }),
-	tuning.Other(&allgatherpackets.Program, allgatherpackets.New, (*allgatherpackets.Plan).Bind,
-		func(s allgather.Shape) allgatherpackets.Shape { return allgatherpackets.Shape(s) },
-		func(x allgather.Buffers) allgatherpackets.Buffers { return allgatherpackets.Buffers(x) }),
-	tuning.Other(&allgathernccl.Program, allgathernccl.New, (*allgathernccl.Plan).Bind,
-		func(s allgather.Shape) allgathernccl.Shape { return allgathernccl.Shape(s) },
-		func(x allgather.Buffers) allgathernccl.Buffers { return allgathernccl.Buffers(x) }),
+// schedulesOfAllGather are the schedules to choose from. Of a function the linker leaves out what no program calls.
+func schedulesOfAllGather() []tuning.Candidate[allgather.Shape, allgather.Buffers] {
+	return []tuning.Candidate[allgather.Shape, allgather.Buffers]{
+		tuning.Own(&allgather.Program, allgather.New, (*allgather.Plan).Bind),
+		tuning.Other(&allgatheroneshot.Program, allgatheroneshot.New, (*allgatheroneshot.Plan).Bind,
+			func(s allgather.Shape) allgatheroneshot.Shape { return allgatheroneshot.Shape(s) },
+			func(x allgather.Buffers) allgatheroneshot.Buffers { return allgatheroneshot.Buffers(x) }),
+		tuning.Other(&allgatherpackets.Program, allgatherpackets.New, (*allgatherpackets.Plan).Bind,
+			func(s allgather.Shape) allgatherpackets.Shape { return allgatherpackets.Shape(s) },
+			func(x allgather.Buffers) allgatherpackets.Buffers { return allgatherpackets.Buffers(x) }),
+		tuning.Other(&allgathernccl.Program, allgathernccl.New, (*allgathernccl.Plan).Bind,
+			func(s allgather.Shape) allgathernccl.Shape { return allgathernccl.Shape(s) },
+			func(x allgather.Buffers) allgathernccl.Buffers { return allgathernccl.Buffers(x) }),
+	}
 }

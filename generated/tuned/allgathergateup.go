@@ -20,15 +20,18 @@ type AllGatherGateUp = tuning.Tuned[allgathergateup.Shape, allgathergateup.Buffe
 // need the same tuning.
 func NewAllGatherGateUp(ctx context.Context, g *group.Group, t *tuning.Table,
 	s allgathergateup.Shape) (*AllGatherGateUp, error) {
-	return tuning.Tune(ctx, g, t, s, schedulesOfAllGatherGateUp)
+	return tuning.Tune(ctx, g, t, s, schedulesOfAllGatherGateUp())
 }
 
-// schedulesOfAllGatherGateUp are the schedules to choose from.
-var schedulesOfAllGatherGateUp = []tuning.Candidate[allgathergateup.Shape, allgathergateup.Buffers]{
-	tuning.Own(&allgathergateup.Program, allgathergateup.New, (*allgathergateup.Plan).Bind),
-	tuning.Other(&allgathergateuppackets.Program, allgathergateuppackets.New, (*allgathergateuppackets.Plan).Bind,
-		func(s allgathergateup.Shape) allgathergateuppackets.Shape { return allgathergateuppackets.Shape(s) },
-		func(x allgathergateup.Buffers) allgathergateuppackets.Buffers {
-			return allgathergateuppackets.Buffers(x)
-		}),
+// schedulesOfAllGatherGateUp are the schedules to choose from. Of a function the linker leaves out what no program
+// calls.
+func schedulesOfAllGatherGateUp() []tuning.Candidate[allgathergateup.Shape, allgathergateup.Buffers] {
+	return []tuning.Candidate[allgathergateup.Shape, allgathergateup.Buffers]{
+		tuning.Own(&allgathergateup.Program, allgathergateup.New, (*allgathergateup.Plan).Bind),
+		tuning.Other(&allgathergateuppackets.Program, allgathergateuppackets.New, (*allgathergateuppackets.Plan).Bind,
+			func(s allgathergateup.Shape) allgathergateuppackets.Shape { return allgathergateuppackets.Shape(s) },
+			func(x allgathergateup.Buffers) allgathergateuppackets.Buffers {
+				return allgathergateuppackets.Buffers(x)
+			}),
+	}
 }

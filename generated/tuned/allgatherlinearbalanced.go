@@ -21,19 +21,22 @@ type AllGatherLinearBalanced = tuning.Tuned[allgatherlinearbalanced.Shape, allga
 // all ranks need the same tuning.
 func NewAllGatherLinearBalanced(ctx context.Context, g *group.Group, t *tuning.Table,
 	s allgatherlinearbalanced.Shape) (*AllGatherLinearBalanced, error) {
-	return tuning.Tune(ctx, g, t, s, schedulesOfAllGatherLinearBalanced)
+	return tuning.Tune(ctx, g, t, s, schedulesOfAllGatherLinearBalanced())
 }
 
-// schedulesOfAllGatherLinearBalanced are the schedules to choose from.
-var schedulesOfAllGatherLinearBalanced = []tuning.Candidate[allgatherlinearbalanced.Shape,
-	allgatherlinearbalanced.Buffers]{
-	tuning.Own(&allgatherlinearbalanced.Program, allgatherlinearbalanced.New, (*allgatherlinearbalanced.Plan).Bind),
-	tuning.Other(&allgatherlinearbalancedonce.Program, allgatherlinearbalancedonce.New,
-		(*allgatherlinearbalancedonce.Plan).Bind,
-		func(s allgatherlinearbalanced.Shape) allgatherlinearbalancedonce.Shape {
-			return allgatherlinearbalancedonce.Shape(s)
-		},
-		func(x allgatherlinearbalanced.Buffers) allgatherlinearbalancedonce.Buffers {
-			return allgatherlinearbalancedonce.Buffers(x)
-		}),
+// schedulesOfAllGatherLinearBalanced are the schedules to choose from. Of a function the linker leaves out what no
+// program calls.
+func schedulesOfAllGatherLinearBalanced() []tuning.Candidate[allgatherlinearbalanced.Shape,
+	allgatherlinearbalanced.Buffers] {
+	return []tuning.Candidate[allgatherlinearbalanced.Shape, allgatherlinearbalanced.Buffers]{
+		tuning.Own(&allgatherlinearbalanced.Program, allgatherlinearbalanced.New, (*allgatherlinearbalanced.Plan).Bind),
+		tuning.Other(&allgatherlinearbalancedonce.Program, allgatherlinearbalancedonce.New,
+			(*allgatherlinearbalancedonce.Plan).Bind,
+			func(s allgatherlinearbalanced.Shape) allgatherlinearbalancedonce.Shape {
+				return allgatherlinearbalancedonce.Shape(s)
+			},
+			func(x allgatherlinearbalanced.Buffers) allgatherlinearbalancedonce.Buffers {
+				return allgatherlinearbalancedonce.Buffers(x)
+			}),
+	}
 }

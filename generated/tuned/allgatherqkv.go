@@ -20,13 +20,16 @@ type AllGatherQKV = tuning.Tuned[allgatherqkv.Shape, allgatherqkv.Buffers]
 // same tuning.
 func NewAllGatherQKV(ctx context.Context, g *group.Group, t *tuning.Table, s allgatherqkv.Shape) (*AllGatherQKV,
 	error) {
-	return tuning.Tune(ctx, g, t, s, schedulesOfAllGatherQKV)
+	return tuning.Tune(ctx, g, t, s, schedulesOfAllGatherQKV())
 }
 
-// schedulesOfAllGatherQKV are the schedules to choose from.
-var schedulesOfAllGatherQKV = []tuning.Candidate[allgatherqkv.Shape, allgatherqkv.Buffers]{
-	tuning.Own(&allgatherqkv.Program, allgatherqkv.New, (*allgatherqkv.Plan).Bind),
-	tuning.Other(&allgatherqkvpackets.Program, allgatherqkvpackets.New, (*allgatherqkvpackets.Plan).Bind,
-		func(s allgatherqkv.Shape) allgatherqkvpackets.Shape { return allgatherqkvpackets.Shape(s) },
-		func(x allgatherqkv.Buffers) allgatherqkvpackets.Buffers { return allgatherqkvpackets.Buffers(x) }),
+// schedulesOfAllGatherQKV are the schedules to choose from. Of a function the linker leaves out what no program
+// calls.
+func schedulesOfAllGatherQKV() []tuning.Candidate[allgatherqkv.Shape, allgatherqkv.Buffers] {
+	return []tuning.Candidate[allgatherqkv.Shape, allgatherqkv.Buffers]{
+		tuning.Own(&allgatherqkv.Program, allgatherqkv.New, (*allgatherqkv.Plan).Bind),
+		tuning.Other(&allgatherqkvpackets.Program, allgatherqkvpackets.New, (*allgatherqkvpackets.Plan).Bind,
+			func(s allgatherqkv.Shape) allgatherqkvpackets.Shape { return allgatherqkvpackets.Shape(s) },
+			func(x allgatherqkv.Buffers) allgatherqkvpackets.Buffers { return allgatherqkvpackets.Buffers(x) }),
+	}
 }

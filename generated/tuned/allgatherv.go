@@ -19,13 +19,16 @@ type AllGatherV = tuning.Tuned[allgatherv.Shape, allgatherv.Buffers]
 // schedule below that serves makes it, as tuning.Tune says. NewAllGatherV is collective, and all ranks need the
 // same tuning.
 func NewAllGatherV(ctx context.Context, g *group.Group, t *tuning.Table, s allgatherv.Shape) (*AllGatherV, error) {
-	return tuning.Tune(ctx, g, t, s, schedulesOfAllGatherV)
+	return tuning.Tune(ctx, g, t, s, schedulesOfAllGatherV())
 }
 
-// schedulesOfAllGatherV are the schedules to choose from.
-var schedulesOfAllGatherV = []tuning.Candidate[allgatherv.Shape, allgatherv.Buffers]{
-	tuning.Own(&allgatherv.Program, allgatherv.New, (*allgatherv.Plan).Bind),
-	tuning.Other(&allgathervpadded.Program, allgathervpadded.New, (*allgathervpadded.Plan).Bind,
-		func(s allgatherv.Shape) allgathervpadded.Shape { return allgathervpadded.Shape(s) },
-		func(x allgatherv.Buffers) allgathervpadded.Buffers { return allgathervpadded.Buffers(x) }),
+// schedulesOfAllGatherV are the schedules to choose from. Of a function the linker leaves out what no program
+// calls.
+func schedulesOfAllGatherV() []tuning.Candidate[allgatherv.Shape, allgatherv.Buffers] {
+	return []tuning.Candidate[allgatherv.Shape, allgatherv.Buffers]{
+		tuning.Own(&allgatherv.Program, allgatherv.New, (*allgatherv.Plan).Bind),
+		tuning.Other(&allgathervpadded.Program, allgathervpadded.New, (*allgathervpadded.Plan).Bind,
+			func(s allgatherv.Shape) allgathervpadded.Shape { return allgathervpadded.Shape(s) },
+			func(x allgatherv.Buffers) allgathervpadded.Buffers { return allgathervpadded.Buffers(x) }),
+	}
 }

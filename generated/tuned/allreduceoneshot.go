@@ -23,22 +23,25 @@ type AllReduceOneShot = tuning.Tuned[allreduceoneshot.Shape, allreduceoneshot.Bu
 // need the same tuning.
 func NewAllReduceOneShot(ctx context.Context, g *group.Group, t *tuning.Table,
 	s allreduceoneshot.Shape) (*AllReduceOneShot, error) {
-	return tuning.Tune(ctx, g, t, s, schedulesOfAllReduceOneShot)
+	return tuning.Tune(ctx, g, t, s, schedulesOfAllReduceOneShot())
 }
 
-// schedulesOfAllReduceOneShot are the schedules to choose from.
-var schedulesOfAllReduceOneShot = []tuning.Candidate[allreduceoneshot.Shape, allreduceoneshot.Buffers]{
-	tuning.Own(&allreduceoneshot.Program, allreduceoneshot.New, (*allreduceoneshot.Plan).Bind),
-	tuning.Other(&allreducepackets.Program, allreducepackets.New, (*allreducepackets.Plan).Bind,
-		func(s allreduceoneshot.Shape) allreducepackets.Shape { return allreducepackets.Shape(s) },
-		func(x allreduceoneshot.Buffers) allreducepackets.Buffers { return allreducepackets.Buffers(x) }),
-	tuning.Other(&allreducepush.Program, allreducepush.New, (*allreducepush.Plan).Bind,
-		func(s allreduceoneshot.Shape) allreducepush.Shape { return allreducepush.Shape(s) },
-		func(x allreduceoneshot.Buffers) allreducepush.Buffers { return allreducepush.Buffers(x) }),
-	tuning.Other(&allreducetwoshot.Program, allreducetwoshot.New, (*allreducetwoshot.Plan).Bind,
-		func(s allreduceoneshot.Shape) allreducetwoshot.Shape { return allreducetwoshot.Shape(s) },
-		func(x allreduceoneshot.Buffers) allreducetwoshot.Buffers { return allreducetwoshot.Buffers(x) }),
-	tuning.Other(&allreducenccl.Program, allreducenccl.New, (*allreducenccl.Plan).Bind,
-		func(s allreduceoneshot.Shape) allreducenccl.Shape { return allreducenccl.Shape(s) },
-		func(x allreduceoneshot.Buffers) allreducenccl.Buffers { return allreducenccl.Buffers(x) }),
+// schedulesOfAllReduceOneShot are the schedules to choose from. Of a function the linker leaves out what no program
+// calls.
+func schedulesOfAllReduceOneShot() []tuning.Candidate[allreduceoneshot.Shape, allreduceoneshot.Buffers] {
+	return []tuning.Candidate[allreduceoneshot.Shape, allreduceoneshot.Buffers]{
+		tuning.Own(&allreduceoneshot.Program, allreduceoneshot.New, (*allreduceoneshot.Plan).Bind),
+		tuning.Other(&allreducepackets.Program, allreducepackets.New, (*allreducepackets.Plan).Bind,
+			func(s allreduceoneshot.Shape) allreducepackets.Shape { return allreducepackets.Shape(s) },
+			func(x allreduceoneshot.Buffers) allreducepackets.Buffers { return allreducepackets.Buffers(x) }),
+		tuning.Other(&allreducepush.Program, allreducepush.New, (*allreducepush.Plan).Bind,
+			func(s allreduceoneshot.Shape) allreducepush.Shape { return allreducepush.Shape(s) },
+			func(x allreduceoneshot.Buffers) allreducepush.Buffers { return allreducepush.Buffers(x) }),
+		tuning.Other(&allreducetwoshot.Program, allreducetwoshot.New, (*allreducetwoshot.Plan).Bind,
+			func(s allreduceoneshot.Shape) allreducetwoshot.Shape { return allreducetwoshot.Shape(s) },
+			func(x allreduceoneshot.Buffers) allreducetwoshot.Buffers { return allreducetwoshot.Buffers(x) }),
+		tuning.Other(&allreducenccl.Program, allreducenccl.New, (*allreducenccl.Plan).Bind,
+			func(s allreduceoneshot.Shape) allreducenccl.Shape { return allreducenccl.Shape(s) },
+			func(x allreduceoneshot.Buffers) allreducenccl.Buffers { return allreducenccl.Buffers(x) }),
+	}
 }

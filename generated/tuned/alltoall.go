@@ -19,13 +19,15 @@ type AllToAll = tuning.Tuned[alltoall.Shape, alltoall.Buffers]
 // schedule below that serves makes it, as tuning.Tune says. NewAllToAll is collective, and all ranks need the same
 // tuning.
 func NewAllToAll(ctx context.Context, g *group.Group, t *tuning.Table, s alltoall.Shape) (*AllToAll, error) {
-	return tuning.Tune(ctx, g, t, s, schedulesOfAllToAll)
+	return tuning.Tune(ctx, g, t, s, schedulesOfAllToAll())
 }
 
-// schedulesOfAllToAll are the schedules to choose from.
-var schedulesOfAllToAll = []tuning.Candidate[alltoall.Shape, alltoall.Buffers]{
-	tuning.Own(&alltoall.Program, alltoall.New, (*alltoall.Plan).Bind),
-	tuning.Other(&alltoallnccl.Program, alltoallnccl.New, (*alltoallnccl.Plan).Bind,
-		func(s alltoall.Shape) alltoallnccl.Shape { return alltoallnccl.Shape(s) },
-		func(x alltoall.Buffers) alltoallnccl.Buffers { return alltoallnccl.Buffers(x) }),
+// schedulesOfAllToAll are the schedules to choose from. Of a function the linker leaves out what no program calls.
+func schedulesOfAllToAll() []tuning.Candidate[alltoall.Shape, alltoall.Buffers] {
+	return []tuning.Candidate[alltoall.Shape, alltoall.Buffers]{
+		tuning.Own(&alltoall.Program, alltoall.New, (*alltoall.Plan).Bind),
+		tuning.Other(&alltoallnccl.Program, alltoallnccl.New, (*alltoallnccl.Plan).Bind,
+			func(s alltoall.Shape) alltoallnccl.Shape { return alltoallnccl.Shape(s) },
+			func(x alltoall.Buffers) alltoallnccl.Buffers { return alltoallnccl.Buffers(x) }),
+	}
 }

@@ -20,18 +20,21 @@ type BlockBehindAttention = tuning.Tuned[blockbehindattention.Shape, blockbehind
 // all ranks need the same tuning.
 func NewBlockBehindAttention(ctx context.Context, g *group.Group, t *tuning.Table,
 	s blockbehindattention.Shape) (*BlockBehindAttention, error) {
-	return tuning.Tune(ctx, g, t, s, schedulesOfBlockBehindAttention)
+	return tuning.Tune(ctx, g, t, s, schedulesOfBlockBehindAttention())
 }
 
-// schedulesOfBlockBehindAttention are the schedules to choose from.
-var schedulesOfBlockBehindAttention = []tuning.Candidate[blockbehindattention.Shape, blockbehindattention.Buffers]{
-	tuning.Own(&blockbehindattention.Program, blockbehindattention.New, (*blockbehindattention.Plan).Bind),
-	tuning.Other(&blockbehindattentionpackets.Program, blockbehindattentionpackets.New,
-		(*blockbehindattentionpackets.Plan).Bind,
-		func(s blockbehindattention.Shape) blockbehindattentionpackets.Shape {
-			return blockbehindattentionpackets.Shape(s)
-		},
-		func(x blockbehindattention.Buffers) blockbehindattentionpackets.Buffers {
-			return blockbehindattentionpackets.Buffers(x)
-		}),
+// schedulesOfBlockBehindAttention are the schedules to choose from. Of a function the linker leaves out what no
+// program calls.
+func schedulesOfBlockBehindAttention() []tuning.Candidate[blockbehindattention.Shape, blockbehindattention.Buffers] {
+	return []tuning.Candidate[blockbehindattention.Shape, blockbehindattention.Buffers]{
+		tuning.Own(&blockbehindattention.Program, blockbehindattention.New, (*blockbehindattention.Plan).Bind),
+		tuning.Other(&blockbehindattentionpackets.Program, blockbehindattentionpackets.New,
+			(*blockbehindattentionpackets.Plan).Bind,
+			func(s blockbehindattention.Shape) blockbehindattentionpackets.Shape {
+				return blockbehindattentionpackets.Shape(s)
+			},
+			func(x blockbehindattention.Buffers) blockbehindattentionpackets.Buffers {
+				return blockbehindattentionpackets.Buffers(x)
+			}),
+	}
 }

@@ -24,31 +24,34 @@ type LinearAllReduce = tuning.Tuned[linearallreduce.Shape, linearallreduce.Buffe
 // need the same tuning.
 func NewLinearAllReduce(ctx context.Context, g *group.Group, t *tuning.Table,
 	s linearallreduce.Shape) (*LinearAllReduce, error) {
-	return tuning.Tune(ctx, g, t, s, schedulesOfLinearAllReduce)
+	return tuning.Tune(ctx, g, t, s, schedulesOfLinearAllReduce())
 }
 
-// schedulesOfLinearAllReduce are the schedules to choose from.
-var schedulesOfLinearAllReduce = []tuning.Candidate[linearallreduce.Shape, linearallreduce.Buffers]{
-	tuning.Own(&linearallreduce.Program, linearallreduce.New, (*linearallreduce.Plan).Bind),
-	tuning.Other(&linearallreduceoneshot.Program, linearallreduceoneshot.New, (*linearallreduceoneshot.Plan).Bind,
-		func(s linearallreduce.Shape) linearallreduceoneshot.Shape { return linearallreduceoneshot.Shape(s) },
-		func(x linearallreduce.Buffers) linearallreduceoneshot.Buffers {
-			return linearallreduceoneshot.Buffers(x)
-		}),
-	tuning.Other(&linearallreducepackets.Program, linearallreducepackets.New, (*linearallreducepackets.Plan).Bind,
-		func(s linearallreduce.Shape) linearallreducepackets.Shape { return linearallreducepackets.Shape(s) },
-		func(x linearallreduce.Buffers) linearallreducepackets.Buffers {
-			return linearallreducepackets.Buffers(x)
-		}),
-	tuning.Other(&linearallreducepush.Program, linearallreducepush.New, (*linearallreducepush.Plan).Bind,
-		func(s linearallreduce.Shape) linearallreducepush.Shape { return linearallreducepush.Shape(s) },
-		func(x linearallreduce.Buffers) linearallreducepush.Buffers { return linearallreducepush.Buffers(x) }),
-	tuning.Other(&linearallreducetwoshot.Program, linearallreducetwoshot.New, (*linearallreducetwoshot.Plan).Bind,
-		func(s linearallreduce.Shape) linearallreducetwoshot.Shape { return linearallreducetwoshot.Shape(s) },
-		func(x linearallreduce.Buffers) linearallreducetwoshot.Buffers {
-			return linearallreducetwoshot.Buffers(x)
-		}),
-	tuning.Other(&linearallreducenccl.Program, linearallreducenccl.New, (*linearallreducenccl.Plan).Bind,
-		func(s linearallreduce.Shape) linearallreducenccl.Shape { return linearallreducenccl.Shape(s) },
-		func(x linearallreduce.Buffers) linearallreducenccl.Buffers { return linearallreducenccl.Buffers(x) }),
+// schedulesOfLinearAllReduce are the schedules to choose from. Of a function the linker leaves out what no program
+// calls.
+func schedulesOfLinearAllReduce() []tuning.Candidate[linearallreduce.Shape, linearallreduce.Buffers] {
+	return []tuning.Candidate[linearallreduce.Shape, linearallreduce.Buffers]{
+		tuning.Own(&linearallreduce.Program, linearallreduce.New, (*linearallreduce.Plan).Bind),
+		tuning.Other(&linearallreduceoneshot.Program, linearallreduceoneshot.New, (*linearallreduceoneshot.Plan).Bind,
+			func(s linearallreduce.Shape) linearallreduceoneshot.Shape { return linearallreduceoneshot.Shape(s) },
+			func(x linearallreduce.Buffers) linearallreduceoneshot.Buffers {
+				return linearallreduceoneshot.Buffers(x)
+			}),
+		tuning.Other(&linearallreducepackets.Program, linearallreducepackets.New, (*linearallreducepackets.Plan).Bind,
+			func(s linearallreduce.Shape) linearallreducepackets.Shape { return linearallreducepackets.Shape(s) },
+			func(x linearallreduce.Buffers) linearallreducepackets.Buffers {
+				return linearallreducepackets.Buffers(x)
+			}),
+		tuning.Other(&linearallreducepush.Program, linearallreducepush.New, (*linearallreducepush.Plan).Bind,
+			func(s linearallreduce.Shape) linearallreducepush.Shape { return linearallreducepush.Shape(s) },
+			func(x linearallreduce.Buffers) linearallreducepush.Buffers { return linearallreducepush.Buffers(x) }),
+		tuning.Other(&linearallreducetwoshot.Program, linearallreducetwoshot.New, (*linearallreducetwoshot.Plan).Bind,
+			func(s linearallreduce.Shape) linearallreducetwoshot.Shape { return linearallreducetwoshot.Shape(s) },
+			func(x linearallreduce.Buffers) linearallreducetwoshot.Buffers {
+				return linearallreducetwoshot.Buffers(x)
+			}),
+		tuning.Other(&linearallreducenccl.Program, linearallreducenccl.New, (*linearallreducenccl.Plan).Bind,
+			func(s linearallreduce.Shape) linearallreducenccl.Shape { return linearallreducenccl.Shape(s) },
+			func(x linearallreduce.Buffers) linearallreducenccl.Buffers { return linearallreducenccl.Buffers(x) }),
+	}
 }

@@ -21,20 +21,23 @@ type LinearReduceScatterBalanced = tuning.Tuned[linearreducescatterbalanced.Shap
 // collective, and all ranks need the same tuning.
 func NewLinearReduceScatterBalanced(ctx context.Context, g *group.Group, t *tuning.Table,
 	s linearreducescatterbalanced.Shape) (*LinearReduceScatterBalanced, error) {
-	return tuning.Tune(ctx, g, t, s, schedulesOfLinearReduceScatterBalanced)
+	return tuning.Tune(ctx, g, t, s, schedulesOfLinearReduceScatterBalanced())
 }
 
-// schedulesOfLinearReduceScatterBalanced are the schedules to choose from.
-var schedulesOfLinearReduceScatterBalanced = []tuning.Candidate[linearreducescatterbalanced.Shape,
-	linearreducescatterbalanced.Buffers]{
-	tuning.Own(&linearreducescatterbalanced.Program, linearreducescatterbalanced.New,
-		(*linearreducescatterbalanced.Plan).Bind),
-	tuning.Other(&linearreducescatterbalancedoneshot.Program, linearreducescatterbalancedoneshot.New,
-		(*linearreducescatterbalancedoneshot.Plan).Bind,
-		func(s linearreducescatterbalanced.Shape) linearreducescatterbalancedoneshot.Shape {
-			return linearreducescatterbalancedoneshot.Shape(s)
-		},
-		func(x linearreducescatterbalanced.Buffers) linearreducescatterbalancedoneshot.Buffers {
-			return linearreducescatterbalancedoneshot.Buffers(x)
-		}),
+// schedulesOfLinearReduceScatterBalanced are the schedules to choose from. Of a function the linker leaves out what
+// no program calls.
+func schedulesOfLinearReduceScatterBalanced() []tuning.Candidate[linearreducescatterbalanced.Shape,
+	linearreducescatterbalanced.Buffers] {
+	return []tuning.Candidate[linearreducescatterbalanced.Shape, linearreducescatterbalanced.Buffers]{
+		tuning.Own(&linearreducescatterbalanced.Program, linearreducescatterbalanced.New,
+			(*linearreducescatterbalanced.Plan).Bind),
+		tuning.Other(&linearreducescatterbalancedoneshot.Program, linearreducescatterbalancedoneshot.New,
+			(*linearreducescatterbalancedoneshot.Plan).Bind,
+			func(s linearreducescatterbalanced.Shape) linearreducescatterbalancedoneshot.Shape {
+				return linearreducescatterbalancedoneshot.Shape(s)
+			},
+			func(x linearreducescatterbalanced.Buffers) linearreducescatterbalancedoneshot.Buffers {
+				return linearreducescatterbalancedoneshot.Buffers(x)
+			}),
+	}
 }

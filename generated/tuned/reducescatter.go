@@ -21,16 +21,19 @@ type ReduceScatter = tuning.Tuned[reducescatter.Shape, reducescatter.Buffers]
 // need the same tuning.
 func NewReduceScatter(ctx context.Context, g *group.Group, t *tuning.Table, s reducescatter.Shape) (*ReduceScatter,
 	error) {
-	return tuning.Tune(ctx, g, t, s, schedulesOfReduceScatter)
+	return tuning.Tune(ctx, g, t, s, schedulesOfReduceScatter())
 }
 
-// schedulesOfReduceScatter are the schedules to choose from.
-var schedulesOfReduceScatter = []tuning.Candidate[reducescatter.Shape, reducescatter.Buffers]{
-	tuning.Own(&reducescatter.Program, reducescatter.New, (*reducescatter.Plan).Bind),
-	tuning.Other(&reducescatteroneshot.Program, reducescatteroneshot.New, (*reducescatteroneshot.Plan).Bind,
-		func(s reducescatter.Shape) reducescatteroneshot.Shape { return reducescatteroneshot.Shape(s) },
-		func(x reducescatter.Buffers) reducescatteroneshot.Buffers { return reducescatteroneshot.Buffers(x) }),
-	tuning.Other(&reducescatterpackets.Program, reducescatterpackets.New, (*reducescatterpackets.Plan).Bind,
-		func(s reducescatter.Shape) reducescatterpackets.Shape { return reducescatterpackets.Shape(s) },
-		func(x reducescatter.Buffers) reducescatterpackets.Buffers { return reducescatterpackets.Buffers(x) }),
+// schedulesOfReduceScatter are the schedules to choose from. Of a function the linker leaves out what no program
+// calls.
+func schedulesOfReduceScatter() []tuning.Candidate[reducescatter.Shape, reducescatter.Buffers] {
+	return []tuning.Candidate[reducescatter.Shape, reducescatter.Buffers]{
+		tuning.Own(&reducescatter.Program, reducescatter.New, (*reducescatter.Plan).Bind),
+		tuning.Other(&reducescatteroneshot.Program, reducescatteroneshot.New, (*reducescatteroneshot.Plan).Bind,
+			func(s reducescatter.Shape) reducescatteroneshot.Shape { return reducescatteroneshot.Shape(s) },
+			func(x reducescatter.Buffers) reducescatteroneshot.Buffers { return reducescatteroneshot.Buffers(x) }),
+		tuning.Other(&reducescatterpackets.Program, reducescatterpackets.New, (*reducescatterpackets.Plan).Bind,
+			func(s reducescatter.Shape) reducescatterpackets.Shape { return reducescatterpackets.Shape(s) },
+			func(x reducescatter.Buffers) reducescatterpackets.Buffers { return reducescatterpackets.Buffers(x) }),
+	}
 }

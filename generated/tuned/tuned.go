@@ -2,5 +2,7 @@
 
 // Package tuned has one type for each operation that several schedules compute. A plan of it runs the schedule that
 // run tune measured as the fastest at the shape on the machine: New takes the file that run tune wrote. A shape
-// that was not measured gets the fastest schedule of the nearest shape. Choice says which schedule runs and why.
+// that was not measured gets the fastest schedule of the nearest shape. Choice says which schedule runs and why. A
+// program links every schedule of each operation that it makes a plan of, since a tuning of its own machine may
+// name any of them, and the device code of the others.
 package tuned
