@@ -144,11 +144,13 @@ type Driver interface {
 	// MatmulAlgorithm is the algorithm that was chosen for a product, for a person to compare: cuBLASLt's, as the file
 	// of package choices has it.
 	MatmulAlgorithm(m Product) string
-	// Matmul enqueues the product. workspace holds WorkspaceBytes and is used by
-	// one stream only; bias is ignored unless MatmulDesc.Bias is set. c may be
-	// imported from a peer, and must meet none of a, b and bias.
-	Matmul(m Product, c, a, b, bias, workspace Ptr, s Stream) error
+	// Matmul enqueues the product.
+	Matmul(m Product, x Operands, s Stream) error
 }
+
+// Operands is the memory of a product. Bias is read only where MatmulDesc.Bias is set. C may be imported from a peer,
+// and meets none of A, B and Bias. Workspace has WorkspaceBytes, which one stream uses.
+type Operands struct{ C, A, B, Bias, Workspace Ptr }
 
 // Memcpy2D is a copy of Height rows of Width bytes each. Rows begin Pitch bytes after one another, which is at least
 // Width and at most MaxPitch (CUDA_MEMCPY2D).

@@ -161,12 +161,13 @@ func (l *listing) product(c *around.Call) error {
 	i := slices.IndexFunc(l.parts.Products, func(p plan.ProductPart) bool { return p.Handle == c.Product })
 	d := l.parts.Products[i].Desc
 	rows, inner, columns, size := int64(d.M), int64(d.K), int64(d.N), d.Type.Size()
-	uses := []use{l.use("read", c.A, rows*inner*size), l.use("read", c.B, inner*columns*size)}
+	x := c.Operands
+	uses := []use{l.use("read", x.A, rows*inner*size), l.use("read", x.B, inner*columns*size)}
 	if d.Bias {
-		uses = append(uses, l.use("read", c.Bias, columns*size))
+		uses = append(uses, l.use("read", x.Bias, columns*size))
 	}
-	return l.add(c.Stream, "product "+product(d), append(uses, l.use("write", c.C, rows*columns*size),
-		l.use("write", c.Scratch, driver.WorkspaceBytes))...)
+	return l.add(c.Stream, "product "+product(d), append(uses, l.use("write", x.C, rows*columns*size),
+		l.use("write", x.Workspace, driver.WorkspaceBytes))...)
 }
 
 // Collective lists one of NCCL's.

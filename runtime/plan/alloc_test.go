@@ -34,11 +34,11 @@ func (n *null) MemcpyDtoDAsync(dst, src driver.Ptr, bytes int64, s driver.Stream
 	return n.Driver.MemcpyDtoDAsync(dst, src, bytes, s)
 }
 
-func (n *null) Matmul(m driver.Product, c, a, b, bias, workspace driver.Ptr, s driver.Stream) error {
+func (n *null) Matmul(m driver.Product, x driver.Operands, s driver.Stream) error {
 	if n.off {
 		return nil
 	}
-	return n.Driver.Matmul(m, c, a, b, bias, workspace, s)
+	return n.Driver.Matmul(m, x, s)
 }
 
 func (n *null) EventRecordWithFlags(e driver.Event, s driver.Stream, f driver.EventFlags) error {

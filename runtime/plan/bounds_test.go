@@ -98,8 +98,8 @@ func TestFaultIsToldOnce(t *testing.T) {
 		w.each(func(r int) {
 			p := toys[r].plan
 			if r == 0 {
-				err := p.driver.Matmul(toys[r].gemm.handle, 0x1000, 0x2000, 0x3000, 0x4000,
-					p.main.workspace, p.main.own)
+				err := p.driver.Matmul(toys[r].gemm.handle, driver.Operands{C: 0x1000, A: 0x2000, B: 0x3000,
+					Bias: 0x4000, Workspace: p.main.workspace}, p.main.own)
 				if err != nil {
 					t.Error(err)
 				}

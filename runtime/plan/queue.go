@@ -288,7 +288,7 @@ func (q *Queue) SetColumns(s *Stream, dst, src Rows, width, bytes int64) {
 
 // Matmul enqueues c = a * b, or c += a * b where the product accumulates.
 func (q *Queue) Matmul(s *Stream, p *Product, c, a, b driver.Ptr) {
-	q.product("Matmul", s, p, c, a, b, 0)
+	q.product("Matmul", s, p, driver.Operands{C: c, A: a, B: b})
 }
 
 // NoBias is the bias of a Linear without one.
@@ -296,23 +296,24 @@ const NoBias driver.Ptr = 0
 
 // Linear enqueues c = a * bᵀ + bias.
 func (q *Queue) Linear(s *Stream, p *Product, c, a, b, bias driver.Ptr) {
-	q.product("Linear", s, p, c, a, b, bias)
+	q.product("Linear", s, p, driver.Operands{C: c, A: a, B: b, Bias: bias})
 }
 
 // Gradient enqueues c = aᵀ * b.
 func (q *Queue) Gradient(s *Stream, p *Product, c, a, b driver.Ptr) {
-	q.product("Gradient", s, p, c, a, b, 0)
+	q.product("Gradient", s, p, driver.Operands{C: c, A: a, B: b})
 }
 
 // product enqueues a product. A product without rows counts as a step and enqueues nothing.
-func (q *Queue) product(kind string, s *Stream, p *Product, c, a, b, bias driver.Ptr) {
+func (q *Queue) product(kind string, s *Stream, p *Product, x driver.Operands) {
 	if p.empty() {
 		q.nothing(s, kind+" of no rows")
 		return
 	}
 	s.multiply = true
 	if q.node(s, kind, "") {
-		q.check(q.plan.driver.Matmul(p.handle, c, a, b, bias, s.workspace, s.handle))
+		x.Workspace = s.workspace
+		q.check(q.plan.driver.Matmul(p.handle, x, s.handle))
 	}
 }
 

@@ -21,8 +21,8 @@ func NoAllocs(t *testing.T, open func() driver.Driver) {
 	m, err := d.MatmulCreate(desc)
 	b.must(err)
 	t.Cleanup(func() { b.must(d.MatmulDestroy(m)) })
-	c, a, w, bias, ws := b.alloc(512), b.put(make([]byte, 512)), b.put(make([]byte, 512)), b.put(make([]byte, 32)),
-		b.alloc(driver.WorkspaceBytes)
+	x := driver.Operands{C: b.alloc(512), A: b.put(make([]byte, 512)), B: b.put(make([]byte, 512)),
+		Bias: b.put(make([]byte, 32)), Workspace: b.alloc(driver.WorkspaceBytes)}
 	for name, call := range map[string]func() error{
 		"StreamBatchMemOp": func() error { return d.StreamBatchMemOp(s, items) },
 		"Memcpy2DAsync": func() error {
@@ -37,7 +37,7 @@ func NoAllocs(t *testing.T, open func() driver.Driver) {
 		"StreamQuery":          func() error { _, err := d.StreamQuery(s); return err },
 		"StreamIsCapturing":    func() error { _, err := d.StreamIsCapturing(s); return err },
 		"StreamSynchronize":    func() error { return d.StreamSynchronize(s) },
-		"Matmul":               func() error { return d.Matmul(m, c, a, w, bias, ws, s) },
+		"Matmul":               func() error { return d.Matmul(m, x, s) },
 	} {
 		n := testing.AllocsPerRun(100, func() { b.must(call()) })
 		b.must(d.CtxSynchronize())

@@ -82,7 +82,7 @@ func (b *bench) product(desc driver.MatmulDesc, workspace driver.Ptr) {
 		bias = 0
 	}
 	for range times {
-		b.must(b.d.Matmul(m, c, a, w, bias, workspace, s))
+		b.must(b.d.Matmul(m, driver.Operands{C: c, A: a, B: w, Bias: bias, Workspace: workspace}, s))
 	}
 	b.must(b.d.StreamSynchronize(s))
 	b.compare(desc, o, b.get(c, int64(desc.M*desc.N)*size))
@@ -122,8 +122,8 @@ func biasChanges(b *bench) {
 		}
 		out[i] = b.alloc(int64(desc.M*desc.N) * 4)
 		s := b.stream(driver.Low)
-		b.must(b.d.Matmul(m, out[i], a, w, b.put(encode(desc.Type, sets[i].bias)),
-			b.alloc(driver.WorkspaceBytes), s))
+		b.must(b.d.Matmul(m, driver.Operands{C: out[i], A: a, B: w, Bias: b.put(encode(desc.Type, sets[i].bias)),
+			Workspace: b.alloc(driver.WorkspaceBytes)}, s))
 	}
 	b.must(b.d.CtxSynchronize())
 	for i := range out {
@@ -145,7 +145,7 @@ func chunks(b *bench) {
 		c, ws, s := b.alloc(34*19*size), b.alloc(driver.WorkspaceBytes), b.stream(driver.Low)
 		for i := range driver.Ptr(2) {
 			at := 17 * driver.Ptr(size) * i
-			b.must(b.d.Matmul(m, c+19*at, a+27*at, w, bias, ws, s))
+			b.must(b.d.Matmul(m, driver.Operands{C: c + 19*at, A: a + 27*at, B: w, Bias: bias, Workspace: ws}, s))
 		}
 		b.must(b.d.StreamSynchronize(s))
 		b.compare(whole, o, b.get(c, 34*19*size))
@@ -188,12 +188,12 @@ func inPlace(b *bench) {
 		a, b, bias driver.Ptr
 	}{{"a", c, w, bias}, {"a row of a", c + size - row, w, bias}, {"b", w, c, bias},
 		{"bias", w, other, c + size - row}} {
-		if err := b.d.Matmul(m, c, x.a, x.b, x.bias, ws, s); err == nil {
+		if err := b.d.Matmul(m, driver.Operands{C: c, A: x.a, B: x.b, Bias: x.bias, Workspace: ws}, s); err == nil {
 			b.Errorf("%s where the result goes was accepted", x.name)
 		}
 	}
-	b.must(b.d.Matmul(m, c, other, w, bias, ws, s))
-	b.must(b.d.Matmul(m, c, c+size, w, bias, ws, s))
+	b.must(b.d.Matmul(m, driver.Operands{C: c, A: other, B: w, Bias: bias, Workspace: ws}, s))
+	b.must(b.d.Matmul(m, driver.Operands{C: c, A: c + size, B: w, Bias: bias, Workspace: ws}, s))
 	b.must(b.d.StreamSynchronize(s))
 }
 

@@ -244,7 +244,8 @@ func (p *plain) multiply(s reference.Step, whole map[string][]float32) error {
 		return err
 	}
 	raw := make([]byte, p.Bytes(s.M*s.N))
-	err = errors.Join(p.Member.Driver().Matmul(h, at[3], at[0], at[1], at[2], space, stream),
+	err = errors.Join(p.Member.Driver().Matmul(h,
+		driver.Operands{C: at[3], A: at[0], B: at[1], Bias: at[2], Workspace: space}, stream),
 		p.Member.Driver().StreamSynchronize(stream),
 		p.Member.Driver().StreamDestroy(stream), p.Member.Driver().MemcpyDtoH(raw, at[3]), p.Free())
 	if err != nil {

@@ -151,8 +151,8 @@ func (w *Wanted) onDevice(in map[string]reference.Input, s driver.Stream) error 
 		case reference.AddsUp:
 			err = w.addUp(step.C, in[step.A], s)
 		default:
-			err = w.Member.Driver().Matmul(w.products[i], w.full[step.C], w.full[step.A], w.full[step.B],
-				w.full[step.Bias], w.Member.Space, s)
+			err = w.Member.Driver().Matmul(w.products[i], driver.Operands{C: w.full[step.C], A: w.full[step.A],
+				B: w.full[step.B], Bias: w.full[step.Bias], Workspace: w.Member.Space}, s)
 			if step.Added != "" {
 				err = errors.Join(err, k.add(w.full[step.C], w.Shape.Type, in[step.Added],
 					reading.Whole(w.Problem.Elements(step.Added)), s))

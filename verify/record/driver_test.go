@@ -72,6 +72,9 @@ var callNames = Names{Streams: map[driver.Stream]string{callStream: "main"}, Typ
 
 var callWord uint32
 
+// callOperands are all at one place.
+var callOperands = driver.Operands{C: 4096, A: 4096, B: 4096, Workspace: 4096}
+
 var callCases = []callCase{
 	{"memset", func(d *Driver) error { return d.MemsetD32Async(4096, 0, 1, callStream) },
 		"MemsetD32Async is no operation"},
@@ -88,7 +91,7 @@ var callCases = []callCase{
 	{"unknown kernel", func(d *Driver) error {
 		return d.LaunchKernel(99, driver.Dim3{X: 1, Y: 1, Z: 1}, driver.Dim3{X: 1, Y: 1, Z: 1}, callStream, nil)
 	}, "has no description"},
-	{"unknown product", func(d *Driver) error { return d.Matmul(99, 4096, 4096, 4096, 0, 4096, callStream) },
+	{"unknown product", func(d *Driver) error { return d.Matmul(99, callOperands, callStream) },
 		"was not made"},
 	{"foreign memory", func(d *Driver) error { return d.MemcpyDtoDAsync(4096, 1<<40, 4, callStream) },
 		"lies in no buffer"},
@@ -111,12 +114,12 @@ var callCases = []callCase{
 		"of an event: stream 0x8 is not the plan's"},
 	{"type of a product", func(d *Driver) error {
 		m, _ := d.MatmulCreate(driver.MatmulDesc{M: 1, K: 1, N: 1, Type: driver.BF16})
-		return d.Matmul(m, 4096, 4096, 4096, 0, 4096, callStream)
+		return d.Matmul(m, callOperands, callStream)
 	}, "a product of bf16 in a plan of fp32"},
 	{"kind of a product", func(d *Driver) error {
 		m, _ := d.MatmulCreate(driver.MatmulDesc{M: 1, K: 1, N: 1, Type: driver.FP32,
 			Transposed: true, TransposedA: true})
-		return d.Matmul(m, 4096, 4096, 4096, 0, 4096, callStream)
+		return d.Matmul(m, callOperands, callStream)
 	}, "no product of a host program"},
 	{"allocation", func(d *Driver) error {
 		_, err := d.MemAlloc(64)

@@ -54,7 +54,7 @@ func (d *Driver) Memcpy2DAsync(c driver.Memcpy2D, s driver.Stream) error {
 }
 
 // Matmul records a product.
-func (d *Driver) Matmul(m driver.Product, c, a, b, bias, workspace driver.Ptr, s driver.Stream) error {
+func (d *Driver) Matmul(m driver.Product, x driver.Operands, s driver.Stream) error {
 	d.mu.Lock()
 	p, made := d.products[m]
 	d.mu.Unlock()
@@ -72,17 +72,17 @@ func (d *Driver) Matmul(m driver.Product, c, a, b, bias, workspace driver.Ptr, s
 		o.Accumulate = p.Accumulate
 		size := p.Type.Size()
 		rows, depth, columns := int64(p.M)*size, int64(p.K), int64(p.N)
-		list := []use{{a, rows * depth, false}, {b, depth * columns * size, false}}
+		list := []use{{x.A, rows * depth, false}, {x.B, depth * columns * size, false}}
 		if p.Bias {
-			list = append(list, use{bias, columns * size, false})
+			list = append(list, use{x.Bias, columns * size, false})
 		}
 		if p.Accumulate {
-			list = append(list, use{c, rows * columns, false})
+			list = append(list, use{x.C, rows * columns, false})
 		}
-		if err := n.uses(&o, append(list, use{c, rows * columns, true})...); err != nil {
+		if err := n.uses(&o, append(list, use{x.C, rows * columns, true})...); err != nil {
 			return nil, err
 		}
-		at, err := n.loc(workspace)
+		at, err := n.loc(x.Workspace)
 		o.Uses = append(o.Uses, ops.Use{Write: true, At: at})
 		return []ops.Op{o}, err
 	}})

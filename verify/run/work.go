@@ -15,8 +15,8 @@ import (
 // partial.
 type task struct {
 	reference.Product
-	whole, chunk  driver.Product // chunk: of a rank's share of the rows
-	c, a, b, bias driver.Ptr
+	whole, chunk driver.Product // chunk: of a rank's share of the rows
+	at           driver.Operands
 }
 
 // addTasks makes the rank's products, and the memory they need beside the plan's tensors.
@@ -33,13 +33,13 @@ func (l *lab) addTasks(in map[string]reference.Input, s driver.Stream) error {
 		if p.Parts > 1 && l.Problem.Reduces() {
 			p.K /= ranks
 		}
-		w := task{Product: p}
+		w := task{Product: p, at: driver.Operands{Workspace: l.r.Space}}
 		for _, x := range []struct {
 			to       *driver.Ptr
 			name     string
 			elements int
-		}{{&w.a, step.A, p.M * p.K}, {&w.b, step.B, p.K * p.N}, {&w.bias, step.Bias, p.N},
-			{&w.c, step.C, p.M * p.N}} {
+		}{{&w.at.A, step.A, p.M * p.K}, {&w.at.B, step.B, p.K * p.N}, {&w.at.Bias, step.Bias, p.N},
+			{&w.at.C, step.C, p.M * p.N}} {
 			if x.name == "" {
 				continue
 			}
@@ -50,10 +50,10 @@ func (l *lab) addTasks(in map[string]reference.Input, s driver.Stream) error {
 			*x.to = at
 		}
 		var err, wrong error
-		w.whole, err = l.Product(p, w.bias != 0)
+		w.whole, err = l.Product(p, w.at.Bias != 0)
 		if p.M%ranks == 0 && !p.TransposedA {
 			p.M /= ranks
-			w.chunk, wrong = l.Product(p, w.bias != 0)
+			w.chunk, wrong = l.Product(p, w.at.Bias != 0)
 		}
 		if err := errors.Join(err, wrong); err != nil {
 			return err
@@ -85,7 +85,7 @@ func (l *lab) operand(name string, elements int, made map[string]driver.Ptr, in 
 // pure are the whole products.
 func (l *lab) pure(s driver.Stream) error {
 	for _, w := range l.tasks {
-		if err := l.r.drv.Matmul(w.whole, w.c, w.a, w.b, w.bias, l.r.Space, s); err != nil {
+		if err := l.r.drv.Matmul(w.whole, w.at, s); err != nil {
 			return err
 		}
 	}
@@ -107,8 +107,10 @@ func (l *lab) chunks(s driver.Stream) error {
 	for _, w := range l.tasks {
 		rows := w.M / l.r.Size()
 		for i := range l.r.Size() {
-			a, c := w.a+driver.Ptr(l.Bytes(i*rows*w.K)), w.c+driver.Ptr(l.Bytes(i*rows*w.N))
-			if err := l.r.drv.Matmul(w.chunk, c, a, w.b, w.bias, l.r.Space, s); err != nil {
+			at := w.at
+			at.A += driver.Ptr(l.Bytes(i * rows * w.K))
+			at.C += driver.Ptr(l.Bytes(i * rows * w.N))
+			if err := l.r.drv.Matmul(w.chunk, at, s); err != nil {
 				return err
 			}
 		}

@@ -44,35 +44,35 @@ func (c *Context) MatmulAlgorithm(driver.Product) string { return "the simulator
 
 // Matmul enqueues a product. cuBLASLt doesn't look at addresses; a wrong one is
 // found when the product runs.
-func (c *Context) Matmul(m driver.Product, dst, a, b, bias, workspace driver.Ptr, s driver.Stream) error {
+func (c *Context) Matmul(m driver.Product, x driver.Operands, s driver.Stream) error {
 	const call = "cublasLtMatmul"
 	if err := c.enter(call); err != nil {
 		return err
 	}
 	defer c.leave()
 	d := c.products[m]
-	if d == nil || dst == 0 || a == 0 || b == 0 || workspace == 0 || d.Bias && bias == 0 {
+	if d == nil || x.C == 0 || x.A == 0 || x.B == 0 || x.Workspace == 0 || d.Bias && x.Bias == 0 {
 		return failBlas(call, blasInvalidValue)
 	}
 	if c.streams[s] == nil {
 		return failBlas(call, blasExecutionFailure)
 	}
-	if overlaps(d, dst, a, b, bias) {
+	if overlaps(d, x) {
 		return fmt.Errorf("multiply: an operand meets the result at %#x (give the result memory of its own): %w",
-			uint64(dst), failBlas(call, blasInvalidValue))
+			uint64(x.C), failBlas(call, blasInvalidValue))
 	}
-	_, err := c.enqueue(call, s, &task{kind: matmul, desc: *d, dst: dst, a: a, b: b, bias: bias, space: workspace}, 1)
+	_, err := c.enqueue(call, s, &task{kind: matmul, desc: *d, operands: x}, 1)
 	return err
 }
 
 // overlaps reports whether a product writes memory that others of its tiles read.
-func overlaps(d *driver.MatmulDesc, c, a, b, bias driver.Ptr) bool {
+func overlaps(d *driver.MatmulDesc, x driver.Operands) bool {
 	size := d.Type.Size()
-	end := c + driver.Ptr(int64(d.M)*int64(d.N)*size)
+	end := x.C + driver.Ptr(int64(d.M)*int64(d.N)*size)
 	meets := func(p driver.Ptr, rows, columns int) bool {
-		return p < end && c < p+driver.Ptr(int64(rows)*int64(columns)*size)
+		return p < end && x.C < p+driver.Ptr(int64(rows)*int64(columns)*size)
 	}
-	return meets(a, d.M, d.K) || meets(b, d.K, d.N) || d.Bias && meets(bias, 1, d.N)
+	return meets(x.A, d.M, d.K) || meets(x.B, d.K, d.N) || d.Bias && meets(x.Bias, 1, d.N)
 }
 
 // Steps of a matmul after its begin: the operands are read at two moments, with the second
@@ -90,25 +90,25 @@ func (w *World) beginMatmul(o *op) {
 	o.steps = matmulSteps
 	d, size := &o.desc, o.desc.Type.Size()
 	m, k, n := int64(d.M), int64(d.K), int64(d.N)
-	w.access(o, o.a, m*k*size, 0)
-	w.access(o, o.b, k*n*size, 0)
+	w.access(o, o.operands.A, m*k*size, 0)
+	w.access(o, o.operands.B, k*n*size, 0)
 	if d.Bias {
-		w.access(o, o.bias, n*size, 0)
+		w.access(o, o.operands.Bias, n*size, 0)
 	}
 	if d.Accumulate {
-		w.access(o, o.dst, m*n*size, 0)
+		w.access(o, o.operands.C, m*n*size, 0)
 	}
-	w.access(o, o.dst, m*n*size, accessWrite)
-	w.access(o, o.space, driver.WorkspaceBytes, accessWrite)
+	w.access(o, o.operands.C, m*n*size, accessWrite)
+	w.access(o, o.operands.Workspace, driver.WorkspaceBytes, accessWrite)
 }
 
 func (w *World) matmulStep(o *op) {
 	d := &o.desc
 	switch o.step {
 	case readA:
-		o.floats[0] = w.load(o, "A", o.a, d.M*d.K)
+		o.floats[0] = w.load(o, "A", o.operands.A, d.M*d.K)
 	case readB:
-		o.floats[1] = w.load(o, "B", o.b, d.K*d.N)
+		o.floats[1] = w.load(o, "B", o.operands.B, d.K*d.N)
 		w.loadSum(o)
 	case compute:
 		// the operands are the operation's own by now: hosts need not wait
@@ -139,7 +139,7 @@ func (w *World) loadSum(o *op) {
 	n := o.desc.N
 	var c []float32
 	if o.desc.Accumulate {
-		c = w.load(o, "C", o.dst, o.desc.M*n)
+		c = w.load(o, "C", o.operands.C, o.desc.M*n)
 	} else {
 		c = take(&w.pools.floats, o.desc.M*n)
 		clear(c)
@@ -148,7 +148,7 @@ func (w *World) loadSum(o *op) {
 	if !o.desc.Bias {
 		return
 	}
-	bias := w.load(o, "bias", o.bias, n)
+	bias := w.load(o, "bias", o.operands.Bias, n)
 	for i := range c {
 		if bias != nil {
 			c[i] += bias[i%n]
@@ -183,9 +183,9 @@ func multiply(d *driver.MatmulDesc, floats [3][]float32) {
 // store rounds rows of the product to the type.
 func (w *World) store(o *op, from, to int) {
 	n, size := o.desc.N, int(o.desc.Type.Size())
-	dst := o.ctx.bytes(o.dst, int64(o.desc.M*n*size))
-	if dst == nil || o.ctx.bytes(o.space, driver.WorkspaceBytes) == nil {
-		w.fault(o, "product at %#x, workspace at %#x", uint64(o.dst), uint64(o.space))
+	dst := o.ctx.bytes(o.operands.C, int64(o.desc.M*n*size))
+	if dst == nil || o.ctx.bytes(o.operands.Workspace, driver.WorkspaceBytes) == nil {
+		w.fault(o, "product at %#x, workspace at %#x", uint64(o.operands.C), uint64(o.operands.Workspace))
 		return
 	}
 	narrow(o.desc.Type, dst[from*n*size:to*n*size], o.floats[2][from*n:to*n])

@@ -53,7 +53,7 @@ func TestRemoteProduct(t *testing.T) {
 			must(err)
 			other, err := ranks[1].StreamCreateWithPriority(driver.Low)
 			must(err)
-			must(d.Matmul(m, remote, a, a, 0, space, s))
+			must(d.Matmul(m, driver.Operands{C: remote, A: a, B: a, Workspace: space}, s))
 			if c.beside {
 				must(ranks[1].MemsetD32Async(held, 0, 1, other))
 			}

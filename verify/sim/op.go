@@ -42,9 +42,7 @@ type task struct {
 	items    []driver.MemOp  // of a batch
 	event    *event          // of an external record or wait in a graph
 	desc     driver.MatmulDesc
-	a, b     driver.Ptr // of a matmul, beside dst
-	bias     driver.Ptr
-	space    driver.Ptr // its workspace
+	operands driver.Operands // of a matmul
 	function *function
 	grid     [3]uint32
 	block    [3]uint32

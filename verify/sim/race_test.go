@@ -110,8 +110,8 @@ func (r *rank) shareWorkspace() {
 	m, err := r.MatmulCreate(driver.MatmulDesc{M: 4, K: 4, N: 4, Type: driver.FP32})
 	must(r.t, err)
 	space := r.alloc(driver.WorkspaceBytes)
-	must(r.t, r.Matmul(m, r.buf, r.buf+1024, r.buf+1024, 0, space, r.main))
-	must(r.t, r.Matmul(m, r.buf+512, r.buf+1024, r.buf+1024, 0, space, r.copy))
+	must(r.t, r.Matmul(m, driver.Operands{C: r.buf, A: r.buf + 1024, B: r.buf + 1024, Workspace: space}, r.main))
+	must(r.t, r.Matmul(m, driver.Operands{C: r.buf + 512, A: r.buf + 1024, B: r.buf + 1024, Workspace: space}, r.copy))
 }
 
 // TestHostEdges: what a host has waited for is ordered before what any host

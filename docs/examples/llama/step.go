@@ -91,7 +91,9 @@ func (r *Rank) enqueue(b *bucket) error {
 	last := *p
 	last.X = from
 	return errors.Join(err, r.kernels.Launch(on, "last", last),
-		r.driver.Matmul(b.head, p.Logits, p.Normed, r.head, 0, r.workspace, on), r.kernels.Launch(on, "best", last))
+		r.driver.Matmul(b.head,
+			driver.Operands{C: p.Logits, A: p.Normed, B: r.head, Workspace: r.workspace}, on),
+		r.kernels.Launch(on, "best", last))
 }
 
 // attend is the call between a layer's products. It stores the new keys, rotated, and values, and attends to all.

@@ -19,9 +19,9 @@ type Call struct {
 	Function    driver.Function
 	Grid, Block driver.Dim3
 	Params      unsafe.Pointer
-	// Product of Matmul: C gets A times B.
-	Product                driver.Product
-	C, A, B, Bias, Scratch driver.Ptr
+	// Product and Operands of Matmul.
+	Product  driver.Product
+	Operands driver.Operands
 	// Collective brings data from the ranks' Send to Recv.
 	Collective driver.CollectiveDesc
 	Recv, Send driver.Ptr
@@ -145,9 +145,9 @@ func (a around) StreamBatchMemOp(s driver.Stream, items []driver.MemOp) error {
 }
 
 // Matmul passes.
-func (a around) Matmul(m driver.Product, c, x, y, bias, workspace driver.Ptr, s driver.Stream) error {
-	return a.enqueue(Call{Name: "Matmul", Stream: s, Product: m, C: c, A: x, B: y, Bias: bias, Scratch: workspace},
-		func(*Call) error { return a.Driver.Matmul(m, c, x, y, bias, workspace, s) })
+func (a around) Matmul(m driver.Product, x driver.Operands, s driver.Stream) error {
+	return a.enqueue(Call{Name: "Matmul", Stream: s, Product: m, Operands: x},
+		func(*Call) error { return a.Driver.Matmul(m, x, s) })
 }
 
 // LaunchKernel passes.

@@ -33,7 +33,9 @@ func BenchmarkEnqueue(b *testing.B) {
 		{"event", func() error { return d.EventRecordWithFlags(e, s, 0) }},
 		{"wait for event", func() error { return d.StreamWaitEvent(s, e, 0) }},
 		{"copy", func() error { return d.MemcpyDtoDAsync(p+4096, p, 4096, s) }},
-		{"matmul", func() error { return d.Matmul(m, p+8192, p, p, p, workspace, s) }},
+		{"matmul", func() error {
+			return d.Matmul(m, driver.Operands{C: p + 8192, A: p, B: p, Bias: p, Workspace: workspace}, s)
+		}},
 		{"query", func() error { _, err := d.EventQuery(e); return err }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
@@ -110,7 +112,7 @@ func multiply(b *testing.B, d *Driver, desc driver.MatmulDesc) {
 	must(b, d.fill(x.memory, x.bytes, desc.Type, x.stream))
 	b.ResetTimer()
 	for range b.N { // not b.Loop, which would stop the clock before the wait
-		must(b, d.Matmul(m, x.c, x.a, x.b, x.bias, x.workspace, x.stream))
+		must(b, d.Matmul(m, x.Operands, x.stream))
 	}
 	must(b, d.StreamSynchronize(x.stream))
 	b.StopTimer()

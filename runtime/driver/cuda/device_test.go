@@ -249,7 +249,7 @@ func ownBias(d *Driver, m driver.Product, zero driver.Ptr, mark byte, n int64) e
 	c := bias + driver.Ptr(4*n)
 	err = d.MemsetD32Async(bias, 0x3f800000+uint32(mark)<<16, n, s)
 	for range 50 {
-		err = errors.Join(err, d.Matmul(m, c, zero, zero, bias, memory, s))
+		err = errors.Join(err, d.Matmul(m, driver.Operands{C: c, A: zero, B: zero, Bias: bias, Workspace: memory}, s))
 	}
 	got := make([]byte, 4*8*n)
 	err = errors.Join(err, d.StreamSynchronize(s), d.MemcpyDtoH(got, c))
@@ -272,7 +272,8 @@ func TestMisaligned(t *testing.T) {
 		t.Error("an equal product was tuned again")
 	}
 	var status *driver.Status
-	if err := d.Matmul(m, 0x1002, 0x1000, 0x1000, 0, 0, 0); !errors.As(err, &status) || status.Code != 7 {
+	x := driver.Operands{C: 0x1002, A: 0x1000, B: 0x1000}
+	if err := d.Matmul(m, x, 0); !errors.As(err, &status) || status.Code != 7 {
 		t.Errorf("c at an odd place: %v", err)
 	}
 	must(t, errors.Join(d.MatmulDestroy(m), d.MatmulDestroy(m)))

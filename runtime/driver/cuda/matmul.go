@@ -73,29 +73,29 @@ func (d *Driver) MatmulAlgorithm(m driver.Product) string {
 
 // Matmul enqueues the product. Each address must be aligned as far as the
 // rows are, to 16 bytes at most.
-func (d *Driver) Matmul(m driver.Product, c, a, b, bias, workspace driver.Ptr, s driver.Stream) error {
+func (d *Driver) Matmul(m driver.Product, x driver.Operands, s driver.Stream) error {
 	if m == 0 {
 		return errors.New("multiply: there is no product 0")
 	}
-	r := C.ovgen_matmul(d.ctx, C.uintptr_t(m), C.uint64_t(c), C.uint64_t(a), C.uint64_t(b), C.uint64_t(bias),
-		C.uint64_t(workspace), C.uintptr_t(s))
+	r := C.ovgen_matmul(d.ctx, C.uintptr_t(m), C.uint64_t(x.C), C.uint64_t(x.A), C.uint64_t(x.B), C.uint64_t(x.Bias),
+		C.uint64_t(x.Workspace), C.uintptr_t(s))
 	if r == C.CUBLAS_STATUS_SUCCESS {
 		return nil
 	}
-	return matmulError(m, c, a, b, bias, r)
+	return matmulError(m, x, r)
 }
 
-func matmulError(m driver.Product, c, a, b, bias driver.Ptr, r C.int) error {
+func matmulError(m driver.Product, x driver.Operands, r C.int) error {
 	switch r {
 	case C.OVGEN_MISALIGNED:
 		var wa, wb, wc, wbias C.uint64_t
 		C.ovgen_product_alignment(C.uintptr_t(m), &wa, &wb, &wc, &wbias)
 		return fmt.Errorf("multiply: a, b, c, bias at %#x, %#x, %#x, %#x must be aligned to %d, %d, %d, %d bytes: %w",
-			a, b, c, bias, wa, wb, wc, wbias,
+			x.A, x.B, x.C, x.Bias, wa, wb, wc, wbias,
 			&driver.Status{Call: "cublasLtMatmul", Code: C.CUBLAS_STATUS_INVALID_VALUE, Text: "misaligned address"})
 	case C.OVGEN_OVERLAP:
 		return fmt.Errorf("multiply: a, b or bias at %#x, %#x, %#x meets the result at %#x (give the result memory "+
-			"of its own): %w", a, b, bias, c,
+			"of its own): %w", x.A, x.B, x.Bias, x.C,
 			&driver.Status{Call: "cublasLtMatmul", Code: C.CUBLAS_STATUS_INVALID_VALUE,
 				Text: "an operand overlaps the result"})
 	case C.OVGEN_NO_CONTEXT:

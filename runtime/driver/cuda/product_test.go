@@ -89,9 +89,10 @@ func TestFakeMatmul(t *testing.T) {
 		f.desc.M, f.desc.K, f.desc.N, f.desc.Type = 8, 16, 24, driver.BF16
 		m, err := d.MatmulCreate(f.desc)
 		must(t, err)
-		must(t, d.Matmul(m, 0x1000, 0x100, 0x200, 0x300, 0x2000, 0x50))
+		must(t, d.Matmul(m, driver.Operands{C: 0x1000, A: 0x100, B: 0x200, Bias: 0x300, Workspace: 0x2000}, 0x50))
 		var status *driver.Status
-		if err := d.Matmul(m, 0x100, 0x100, 0x800, 0x2000, 0x3000, 0x50); !errors.As(err, &status) ||
+		x := driver.Operands{C: 0x100, A: 0x100, B: 0x800, Bias: 0x2000, Workspace: 0x3000}
+		if err := d.Matmul(m, x, 0x50); !errors.As(err, &status) ||
 			status.Text != "an operand overlaps the result" {
 			t.Errorf("%+v: a product over its operand: %v", f.desc, err)
 		}
@@ -167,7 +168,7 @@ func TestFakeTuned(t *testing.T) {
 		d.(driver.Remembers).Remember(os.Getenv("FAKE_FOLDER"))
 		m, err := d.MatmulCreate(driver.MatmulDesc{M: 8, K: 16, N: 24, Type: driver.BF16})
 		must(t, err)
-		must(t, d.Matmul(m, 0x1000, 0x100, 0x200, 0, 0x2000, 0x50))
+		must(t, d.Matmul(m, driver.Operands{C: 0x1000, A: 0x100, B: 0x200, Workspace: 0x2000}, 0x50))
 		must(t, errors.Join(d.MatmulDestroy(m), d.Close()))
 	}
 }
@@ -201,6 +202,6 @@ func TestFakeSecond(t *testing.T) {
 	must(t, err)
 	second, err := d.MatmulCreate(desc)
 	must(t, err)
-	must(t, d.Matmul(second, 0x1000, 0x100, 0x200, 0, 0x2000, 0x50))
+	must(t, d.Matmul(second, driver.Operands{C: 0x1000, A: 0x100, B: 0x200, Workspace: 0x2000}, 0x50))
 	must(t, errors.Join(d.MatmulDestroy(first), d.MatmulDestroy(second), d.Close()))
 }

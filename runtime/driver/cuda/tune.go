@@ -37,11 +37,11 @@ func epilogue(desc driver.MatmulDesc) C.int {
 
 // scratch is the memory, the stream and the events of one tuning, which frees them.
 type scratch struct {
-	memory                   driver.Ptr
-	bytes                    int64 // in all
-	a, b, c, bias, workspace driver.Ptr
-	stream                   driver.Stream
-	from, to                 driver.Event
+	driver.Operands
+	memory   driver.Ptr
+	bytes    int64 // in all
+	stream   driver.Stream
+	from, to driver.Event
 }
 
 // choose makes a product with the algorithm that was chosen for it before, by this process or by an
@@ -86,13 +86,13 @@ func (d *Driver) restore(desc driver.MatmulDesc, a choices.Algorithm) (m driver.
 	shape := shapeOf(desc)
 	var made C.uintptr_t
 	var call *C.char
-	r := C.ovgen_product_restore(d.blas, &shape, C.uint64_t(x.bias), driver.WorkspaceBytes,
+	r := C.ovgen_product_restore(d.blas, &shape, C.uint64_t(x.Bias), driver.WorkspaceBytes,
 		unsafe.Pointer(&a), &made, &call)
 	if r != 0 {
 		return 0, blasStatus(C.GoString(call), r)
 	}
 	m = driver.Product(made)
-	err = d.Matmul(m, x.c, x.a, x.b, x.bias, x.workspace, x.stream)
+	err = d.Matmul(m, x.Operands, x.stream)
 	if err = errors.Join(err, d.StreamSynchronize(x.stream)); err != nil {
 		C.ovgen_product_destroy(made)
 		return 0, err
@@ -111,7 +111,7 @@ func (d *Driver) tune(desc driver.MatmulDesc) (m driver.Product, err error) {
 	if err := d.fill(x.memory, x.bytes, desc.Type, x.stream); err != nil {
 		return 0, err
 	}
-	m, count, err := d.ask(desc, x.bias)
+	m, count, err := d.ask(desc, x.Bias)
 	if err != nil {
 		return 0, err
 	}
@@ -205,7 +205,7 @@ func (d *Driver) time(m driver.Product, choice, n int, x *scratch) (float32, err
 		return 0, err
 	}
 	for range n {
-		if err := d.Matmul(m, x.c, x.a, x.b, x.bias, x.workspace, x.stream); err != nil {
+		if err := d.Matmul(m, x.Operands, x.stream); err != nil {
 			return 0, err
 		}
 	}
@@ -231,19 +231,19 @@ func (d *Driver) newScratch(desc driver.MatmulDesc, together bool) (*scratch, er
 		return driver.Ptr(at)
 	}
 	if together {
-		x.a = piece(max(m, n) * k * size)
-		x.b = x.a
+		x.A = piece(max(m, n) * k * size)
+		x.B = x.A
 	} else {
-		x.a, x.b = piece(m*k*size), piece(k*n*size)
+		x.A, x.B = piece(m*k*size), piece(k*n*size)
 	}
-	x.c, x.bias = piece(m*n*size), piece(n*size+16)
-	x.workspace = piece(driver.WorkspaceBytes)
+	x.C, x.Bias = piece(m*n*size), piece(n*size+16)
+	x.Workspace = piece(driver.WorkspaceBytes)
 	x.bytes = total
 	var err error
 	if x.memory, err = d.MemAlloc(total); err != nil {
 		return x, err
 	}
-	for _, p := range []*driver.Ptr{&x.a, &x.b, &x.c, &x.bias, &x.workspace} {
+	for _, p := range []*driver.Ptr{&x.A, &x.B, &x.C, &x.Bias, &x.Workspace} {
 		*p += x.memory
 	}
 	if x.stream, err = d.StreamCreateWithPriority(driver.Normal); err != nil {
