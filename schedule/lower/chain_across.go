@@ -90,7 +90,7 @@ func (w *writer) memoryOf(j junction) (names []string) {
 	if last.In[0] == j.sum.input {
 		from = j.sum.input // where own rows are multiplied in place
 	}
-	names = []string{from, w.named(slots, j.sum), j.sum.sums}
+	names = []string{from, w.named(slots, j.sum.sums), j.sum.sums}
 	ops := []schedule.Op{last}
 	if j.own != nil {
 		ops = append(ops, j.own.ops...)
@@ -152,7 +152,7 @@ func (w *writer) goOn(j junction, last hostir.Step, sent []hostir.Node, sum host
 		}
 		added := []hostir.Node{hostir.After(w.put, mainRef)}
 		if part == 0 {
-			added = append(added, hostir.Wait(w.put, w.named(arrived, j.sum), every))
+			added = append(added, hostir.Wait(w.put, w.named(arrived, of), every))
 		}
 		nodes = append(nodes, hostir.MovesOf(of, append(added, w.ofPart(sum, part))...)...)
 		if j.own != nil {
@@ -164,7 +164,7 @@ func (w *writer) goOn(j junction, last hostir.Step, sent []hostir.Node, sum host
 			nodes = append(nodes, products(part-1)...)
 		}
 	}
-	nodes = append(nodes, hostir.MovesOf(j.next.here(), hostir.Post(w.put, w.named(ready, j.next), every).
+	nodes = append(nodes, hostir.MovesOf(j.next.here(), hostir.Post(w.put, w.named(ready, j.next.here()), every).
 		Described("peers may read "+j.next.input), hostir.After(copyRef, w.put))...)
 	return append(append(nodes, hostir.After(mainRef, w.put)), products(j.parts-1)...)
 }

@@ -36,25 +36,9 @@ func (d *draft) sumBy(way atOnce) {
 	}
 }
 
-// gatheredIn is the number of the first stage that gathers the tensor that is being lowered.
-func (d *draft) gatheredIn() int {
-	return slices.IndexFunc(d.chain.stages, func(s stage) bool { return s.gathers && s.input == d.edge.Of })
-}
-
 // summedIn is the number of the stage that ends with the sums that are being lowered; -1: none does.
 func (d *draft) summedIn() int {
 	return slices.IndexFunc(d.chain.stages, func(s stage) bool { return s.sums == d.edge.Of })
-}
-
-// holdsDevice refuses a kernel that waits for peers, and holds the device meanwhile, where the copy engine gathers rows
-// for one of the stages before it. Its path is that of its way, or of a field of it.
-func (d *draft) holdsDevice(before []stage, path, hint string) error {
-	g := slices.IndexFunc(before, func(s stage) bool { return s.pulls() })
-	if g < 0 {
-		return nil
-	}
-	return &schedule.FieldError{Path: path, Hint: hint, Msg: fmt.Sprintf(
-		"a kernel that waits for peers holds the device, and %s is gathered before it", before[g].input)}
 }
 
 // roundsSums refuses a way whose sums no kernel keeps in fp32.

@@ -10,7 +10,7 @@ import (
 // Each rank computes its columns of the result into plan memory, then copies its peers' columns next to them. This
 // serves column-parallel results that the caller wants whole, such as the logits of a vocabulary.
 
-// columnsName is the semaphore of a rank's columns that peers may read, and ends the name of their memory.
+// columnsName ends the name of the memory of a rank's columns.
 const columnsName = "columns"
 
 // wantsColumns says that the caller wants all rows and columns of the result of a product whose weight is spread over
@@ -52,7 +52,7 @@ func (w *writer) widen(s *stage) []hostir.Node {
 	if !s.gathersColumns() {
 		return nil
 	}
-	word, own, peer := w.named(columnsName, s), hostir.Whole(w.madeIn(s.widened)), hostir.Var("peer")
+	word, own, peer := w.named(ready, s.widened), hostir.Whole(w.madeIn(s.widened)), hostir.Var("peer")
 	return hostir.MovesOf(s.widened,
 		hostir.Post(mainRef, word, every).Described("peers may read the own columns"),
 		hostir.After(copyRef, mainRef),

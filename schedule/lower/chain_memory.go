@@ -46,25 +46,25 @@ func (w *writer) results(s *stage, o schedule.Op) {
 	case o.Out != s.sums:
 		w.memory(made, w.rowElements(s.own, columns), w.rowAxis(s.own), columns)
 	case s.puts():
-		w.eachRank(w.named(partial, s), columns)
-		w.eachRank(w.named(slots, s), columns)
+		w.eachRank(w.named(partial, s.sums), columns)
+		w.eachRank(w.named(slots, s.sums), columns)
 		if w.original.OverHosts() {
 			w.perHostRows(s, columns)
 		}
 		if s.toAll {
-			w.memory(w.named(reduced, s), w.rowElements(true, columns), w.rowAxis(true), columns)
+			w.memory(w.named(reduced, s.sums), w.rowElements(true, columns), w.rowAxis(true), columns)
 			sum, _ := w.schedule.Tensor(s.sums)
-			w.buffer(w.named(reduced, s)).Tensor.Type = sum.Type
+			w.buffer(w.named(reduced, s.sums)).Tensor.Type = sum.Type
 		}
 	case w.byRanks(s):
-		w.eachRank(w.named(partial, s), columns)
+		w.eachRank(w.named(partial, s.sums), columns)
 	default:
 		var cut []schedule.Extent
 		if !s.toAll {
 			cut = []schedule.Extent{schedule.D}
 		}
 		t := schedule.Tensor{Axes: []schedule.Axis{w.rowAxis(false), columns}}
-		w.memory(w.named(partial, s), part(t, cut...), t.Axes...)
+		w.memory(w.named(partial, s.sums), part(t, cut...), t.Axes...)
 	}
 	if o.Out == s.sums && !declared {
 		w.memory(o.Out, w.rowElements(!s.toAll, columns), w.rowAxis(!s.toAll), columns)
@@ -140,7 +140,7 @@ func (w *writer) indexed(s *stage) {
 			whole(o.Added())
 		}
 		if o.Out == s.sums && s.toAll {
-			whole(w.named(reduced, s))
+			whole(w.named(reduced, s.sums))
 		}
 		for _, f := range o.Then {
 			if f.Do == schedule.ApplyRotary {

@@ -40,11 +40,11 @@ func sumsByNCCL(w *writer, s *stage) []hostir.Node {
 	}
 	behind := adds(s.ops[len(s.ops)-1])
 	if behind {
-		to = hostir.Whole(w.named(reduced, s))
+		to = hostir.Whole(w.named(reduced, s.sums))
 		columns := w.columnsOf(s.sums)
 		w.memory(to.Buffer, w.rowElements(!s.toAll, columns), w.rowAxis(!s.toAll), columns)
 	}
-	nodes := []hostir.Node{hostir.Together(mainRef, do, to, hostir.Whole(w.named(partial, s)))}
+	nodes := []hostir.Node{hostir.Together(mainRef, do, to, hostir.Whole(w.named(partial, s.sums)))}
 	if behind {
 		nodes = append(nodes, w.sumOf(mainRef, s, hostir.Whole(s.sums), hostir.Whole(s.sums), to))
 	}

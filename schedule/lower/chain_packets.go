@@ -12,36 +12,32 @@ import (
 
 // linkedPushGather is linked for rows that go to the peers as packets.
 func linkedPushGather(d *draft) error {
-	err := d.holdsDevice(d.chain.stages[:d.gatheredIn()], d.at(), "use schedule.Get, or leave it out")
 	d.gatherBy(landedRows)
-	return errorsOf(err, d.wholeRows("one kernel"))
+	return d.wholeRows("one kernel")
 }
 
-// landedRows brings all rows of a stage's input to each rank. The landing is named after the input: the stage's sums
-// may have one too.
+// landedRows brings all rows of a stage's input to each rank.
 func landedRows(w *writer, s *stage) []hostir.Node {
 	own := w.buffer(s.input).Tensor
-	to := w.landing(s.input+landed, s.input+arrived, false, elements(own), own.Axes...)
+	to := w.landing(w.named(landed, s.here()), w.named(arrived, s.here()), false, elements(own), own.Axes...)
 	return []hostir.Node{hostir.GatherPackets(mainRef, hostir.Whole(s.here()), to, hostir.Whole(s.input).EachRank())}
 }
 
 // linkedPushShot is linked for partial results that go to their owners, or to all, as packets or plain data.
 func linkedPushShot(d *draft) error {
-	i := d.summedIn()
-	s := &d.chain.stages[i]
+	s := &d.chain.stages[d.summedIn()]
 	if bias := s.ops[len(s.ops)-1].Bias(); bias != "" {
 		return &schedule.FieldError{Path: d.at(), Hint: "use schedule.Shot or schedule.LayerSlots, or leave it out",
 			Msg: fmt.Sprintf("no kernel that takes what lands adds %s to each row of %s", bias, d.edge.Of)}
 	}
-	err := d.holdsDevice(d.chain.stages[:i+1], d.at(), "use schedule.LayerSlots, or gather by schedule.PushGather")
 	d.sumBy(landedSums(d.with.words))
-	return errorsOf(err, d.roundsSums(s))
+	return errorsOf(d.roundsSums(s), d.wholeRows("one kernel"))
 }
 
 // landedSums adds up the partial results of all ranks, in the order of ranks, and the tensor that is added to them.
 func landedSums(words bool) atOnce {
 	return func(w *writer, s *stage) []hostir.Node {
-		each := hostir.Whole(w.named(partial, s))
+		each := hostir.Whole(w.named(partial, s.sums))
 		if !s.toAll {
 			each = hostir.Chunk(each.Buffer, hostir.Var(hostir.RankIndex))
 		}
@@ -51,7 +47,7 @@ func landedSums(words bool) atOnce {
 			added = append(added, hostir.Whole(name))
 		}
 		sum := w.buffer(s.sums).Tensor
-		to := w.landing(w.named(landed, s), w.named(arrived, s), words, elements(sum), sum.Axes...)
+		to := w.landing(w.named(landed, s.sums), w.named(arrived, s.sums), words, elements(sum), sum.Axes...)
 		return []hostir.Node{hostir.SumPackets(mainRef, hostir.Whole(s.sums), to, each.EachRank(), added...).
 			Described("q's part to rank q; the order of ranks").Applying(w.functionsOf(o.Out, anyFunction))}
 	}

@@ -29,17 +29,17 @@ var relays = hostir.StreamSet{Name: relayName, First: one, Count: hostir.Hosts, 
 // overRailsWords declares the semaphores that a stage over hosts needs beyond a stage on one host.
 func (w *writer) overRailsWords(s *stage) {
 	if s.pulls() {
-		w.semaphore(w.named(passed, s), hostir.Hosts)
+		w.semaphore(w.named(passed, s.here()), hostir.Hosts)
 	}
 	if s.puts() {
-		w.semaphore(w.named(arrived, s), hostir.Add(hostir.Hosts, one))
+		w.semaphore(w.named(arrived, s.sums), hostir.Add(hostir.Hosts, one))
 	}
 }
 
 // perHostRows declares memory for a rank's rows of a stage's sums for each host.
 func (w *writer) perHostRows(s *stage, columns schedule.Axis) {
 	for _, name := range []string{hostSums, railSums} {
-		w.memory(w.named(name, s), w.rowElements(true, columns), schedule.Dim("H"), w.rowAxis(true), columns)
+		w.memory(w.named(name, s.sums), w.rowElements(true, columns), schedule.Dim("H"), w.rowAxis(true), columns)
 	}
 }
 
@@ -59,7 +59,7 @@ func (w *writer) hostsInTurn(s *stage) []hostir.Node {
 	}
 	var nodes, local, first, relayed []hostir.Node
 	if s.pulls() {
-		ready, arrived, here := w.named(ready, s), w.named(passed, s), w.rowsAt(s.here(), from)
+		ready, arrived, here := w.named(ready, s.here()), w.named(passed, s.here()), w.rowsAt(s.here(), from)
 		nodes = hostir.MovesOf(s.here(), phases(rail,
 			hostir.Bind("to", onRail(hostir.HostAhead(phase))),
 			hostir.Exchanged(ncclRef, here, w.own(s), hostir.Var("to"), from),
@@ -93,8 +93,8 @@ func (w *writer) hostsInTurn(s *stage) []hostir.Node {
 
 // leaveHosts sums the partial results on each host and over the hosts, the other hosts' rows before this host's.
 func (w *writer) leaveHosts(s *stage) []hostir.Node {
-	slots, partial, arrived := w.named(slots, s), w.named(partial, s), w.named(arrived, s)
-	sums, others := w.named(hostSums, s), w.named(railSums, s)
+	slots, partial, arrived := w.named(slots, s.sums), w.named(partial, s.sums), w.named(arrived, s.sums)
+	sums, others := w.named(hostSums, s.sums), w.named(railSums, s.sums)
 	peer, to, host, q := hostir.Var("peer"), hostir.Var("to"), hostir.Var("host"), hostir.Var(hostir.RankIndex)
 	sum := func(into string, host, phase hostir.Expr, work hostir.StreamRef) []hostir.Node {
 		slot := hostir.OnHost(host, hostir.Local)
@@ -120,7 +120,7 @@ func (w *writer) leaveHosts(s *stage) []hostir.Node {
 	leaves = append(leaves, hostir.Exchanged(ncclRef, hostir.Chunk(others, next), hostir.Chunk(sums, host),
 		hostir.OnHost(host, hostir.Local), onRail(next)))
 	rows := hostir.Chunk(s.sums, w.part())
-	nodes := append([]hostir.Node{hostir.Wait(w.put, w.named(free, s), every), phases(leaves...),
+	nodes := append([]hostir.Node{hostir.Wait(w.put, w.named(free, s.sums), every), phases(leaves...),
 		hostir.After(ncclRef, mainRef)},
 		sum(others, hostir.Host, hostir.Hosts, workOf(hostir.Const(0), step))...)
 	return hostir.MovesOf(s.sums, append(nodes, w.sumOf(ncclRef, s, rows, rows,

@@ -71,19 +71,26 @@ func (d *draft) any(is func(*stage) bool) bool {
 	return slices.ContainsFunc(d.chain.stages, func(s stage) bool { return is(&s) })
 }
 
-// named is the name of a stage's memory or semaphore, with a number from the second stage that communicates on.
-func (w *writer) named(name string, s *stage) string {
-	n := 0
-	for i := range w.chain.stages {
-		x := &w.chain.stages[i]
-		if x.gathers || x.sums != "" || x.gathersColumns() {
-			n++
-		}
-		if x == s {
-			break
-		}
+// named is the name of the memory or of a semaphore of a move. In a program of several moves it begins with the tensor
+// that travels or, of a sum that is gathered as it is, with the move.
+func (w *writer) named(name, move string) string {
+	legs := w.legs()
+	if len(legs) == 1 {
+		return name
 	}
-	return name + suffix(max(n, 1))
+	of := func(operand string) (n int) {
+		for _, l := range legs {
+			if l.operand == operand {
+				n++
+			}
+		}
+		return n
+	}
+	i := slices.IndexFunc(legs, func(l leg) bool { return l.move == move })
+	if i < 0 || of(legs[i].operand) > 1 {
+		return move + name
+	}
+	return legs[i].operand + name
 }
 
 // words declares the semaphores.
@@ -91,22 +98,22 @@ func (w *writer) words() {
 	for i := range w.chain.stages {
 		s := &w.chain.stages[i]
 		if s.pulls() {
-			w.semaphores(w.named(ready, s))
+			w.semaphores(w.named(ready, s.here()))
 		}
 		if s.gathersColumns() {
-			w.semaphores(w.named(columnsName, s))
+			w.semaphores(w.named(ready, s.widened))
 		}
 		if w.original.OverHosts() {
 			w.overRailsWords(s)
 		}
 		switch {
 		case s.puts() && w.original.OverHosts():
-			w.semaphores(w.named(free, s))
+			w.semaphores(w.named(free, s.sums))
 		case s.puts():
-			w.semaphores(w.named(free, s))
-			w.program.Semaphores = append(w.program.Semaphores, w.parts.semaphore(w.named(arrived, s)))
+			w.semaphores(w.named(free, s.sums))
+			w.program.Semaphores = append(w.program.Semaphores, w.parts.semaphore(w.named(arrived, s.sums)))
 			if s.toAll {
-				w.semaphores(w.named(summed, s))
+				w.semaphores(w.named(summed, s.sums))
 			}
 		}
 	}
@@ -138,11 +145,11 @@ func (w *writer) head() {
 		w.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	}
 	if s := &w.chain.stages[0]; s.pulls() {
-		w.moves(s.here(), hostir.Post(copyRef, w.named(ready, s), every).Described("beside the first product"))
+		w.moves(s.here(), hostir.Post(copyRef, w.named(ready, s.here()), every).Described("beside the first product"))
 	}
 	for i := range w.chain.stages {
 		if s := &w.chain.stages[i]; s.puts() {
-			w.moves(s.sums, hostir.Post(first, w.named(free, s), every).Described("the slots may be written"))
+			w.moves(s.sums, hostir.Post(first, w.named(free, s.sums), every).Described("the slots may be written"))
 		}
 	}
 	if gathers && puts {
@@ -153,8 +160,8 @@ func (w *writer) head() {
 	}
 	if w.n > 1 {
 		s := &w.chain.stages[0]
-		w.moves(s.here(), hostir.Wait(copyRef, ready, every))
-		w.moves(s.sums, hostir.Wait(w.put, free, every))
+		w.moves(s.here(), hostir.Wait(copyRef, w.named(ready, s.here()), every))
+		w.moves(s.sums, hostir.Wait(w.put, w.named(free, s.sums), every))
 	}
 }
 
@@ -231,7 +238,7 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	switch {
 	case w.through[s]: // peers may read its input already
 	case i > 0 && s.pulls():
-		nodes = hostir.MovesOf(s.here(), hostir.Post(mainRef, w.named(ready, s), every).
+		nodes = hostir.MovesOf(s.here(), hostir.Post(mainRef, w.named(ready, s.here()), every).
 			Described("peers may read "+s.input), hostir.After(copyRef, mainRef))
 		if w.original.OverHosts() {
 			nodes = append(nodes, hostir.After(ncclRef, mainRef))
@@ -272,7 +279,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	if s.pulls() {
 		gather := []hostir.Node{peerIs}
 		if w.n == 1 {
-			gather = append(gather, hostir.Wait(copyRef, w.named(ready, s), peer))
+			gather = append(gather, hostir.Wait(copyRef, w.named(ready, s.here()), peer))
 		}
 		gather = append(gather, hostir.Set(copyRef, here, hostir.Remote(s.input, peer, w.part())),
 			hostir.After(w.work, copyRef))
@@ -294,7 +301,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	}
 	last := w.product(mainRef, s, sum, hostir.Rank, x).
 		Described("own rows last, straight into their slot")
-	last.Writes[0] = w.rowsAt(w.named(slots, s), hostir.Rank)
+	last.Writes[0] = w.rowsAt(w.named(slots, s.sums), hostir.Rank)
 	nodes = append(nodes, done)
 	if j, ok := w.across[s]; ok {
 		return append(nodes, w.goOn(j, last, w.sent(s, peerIs, peer), w.ownSum(s))...)
@@ -314,11 +321,11 @@ func (w *writer) own(s *stage) hostir.View {
 func (w *writer) sent(s *stage, peerIs hostir.Node, peer hostir.Expr) []hostir.Node {
 	moved := []hostir.Node{peerIs, hostir.After(w.put, w.work)}
 	if w.n == 1 {
-		moved = append(moved, hostir.Wait(w.put, w.named(free, s), peer))
+		moved = append(moved, hostir.Wait(w.put, w.named(free, s.sums), peer))
 	}
 	moved = append(moved,
-		hostir.Set(w.put, w.rowsAt(w.named(slots, s), hostir.Rank).At(peer), w.rowsAt(w.named(partial, s), peer)),
-		hostir.Post(w.put, w.named(arrived, s), peer).Member(w.part()))
+		hostir.Set(w.put, w.rowsAt(w.named(slots, s.sums), hostir.Rank).At(peer), w.rowsAt(w.named(partial, s.sums), peer)),
+		hostir.Post(w.put, w.named(arrived, s.sums), peer).Member(w.part()))
 	return []hostir.Node{steps(moved...)}
 }
 
@@ -327,9 +334,9 @@ func (w *writer) ownSum(s *stage) hostir.Step {
 	rows := hostir.Chunk(s.sums, w.part())
 	dst := rows
 	if s.toAll {
-		rows, dst = hostir.Chunk(s.sums, hostir.Rank), hostir.Whole(w.named(reduced, s))
+		rows, dst = hostir.Chunk(s.sums, hostir.Rank), hostir.Whole(w.named(reduced, s.sums))
 	}
-	return w.sumOf(w.put, s, dst, rows, w.rowsAt(w.named(slots, s), hostir.Var(hostir.RankIndex)).EachRank()).
+	return w.sumOf(w.put, s, dst, rows, w.rowsAt(w.named(slots, s.sums), hostir.Var(hostir.RankIndex)).EachRank()).
 		Described("once, in the order of ranks")
 }
 
@@ -338,15 +345,15 @@ func (w *writer) leave(s *stage, peerIs hostir.Node, peer hostir.Expr) []hostir.
 	sum := w.ownSum(s)
 	nodes := append(w.sent(s, peerIs, peer),
 		hostir.After(w.put, mainRef),
-		hostir.Wait(w.put, w.named(arrived, s), every).Member(w.part()),
+		hostir.Wait(w.put, w.named(arrived, s.sums), every).Member(w.part()),
 		sum)
 	if s.toAll {
 		rows, dst := hostir.Chunk(s.sums, hostir.Rank), sum.Writes[0]
 		nodes = append(nodes,
-			hostir.Post(w.put, w.named(summed, s), every),
+			hostir.Post(w.put, w.named(summed, s.sums), every),
 			hostir.Set(w.put, rows, dst),
 			steps(peerIs,
-				hostir.Wait(w.put, w.named(summed, s), peer),
+				hostir.Wait(w.put, w.named(summed, s.sums), peer),
 				hostir.Set(w.put, hostir.Chunk(s.sums, peer), dst.At(peer))))
 	}
 	return hostir.MovesOf(s.sums, nodes...)
@@ -394,7 +401,7 @@ func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, ra
 // their sum.
 func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, rank hostir.Expr, x hostir.View) hostir.Step {
 	if o.Out == s.sums {
-		return hostir.Multiply(on, hostir.Linear, w.rowsAt(w.named(partial, s), rank), x, hostir.Whole(o.In[1]))
+		return hostir.Multiply(on, hostir.Linear, w.rowsAt(w.named(partial, s.sums), rank), x, hostir.Whole(o.In[1]))
 	}
 	var bias []hostir.View
 	if o.Bias() != "" {

@@ -169,9 +169,10 @@ var refusalCases = []refusalCase{
 		func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
 		"Moves[0].Way: no pass does the all-gather in a chain of A by Tiles (use Get, GatherShot, PushGather, NCCL, " +
 			"or leave it out)"}},
-	{"packets behind rows that come in turn", scheduletest.By(catalog.GatedMLP, "C", schedule.PushShot{}), []string{
-		"Moves[0].Way: a kernel that waits for peers holds the device, and A is gathered before it (use " +
-			"schedule.LayerSlots, or gather by schedule.PushGather)"}},
+	{"batches by one shot", scheduletest.By(catalog.TensorParallelMLPBatches, "C", schedule.Shot{}), []string{
+		"Moves[0].Way: one kernel takes all rows at once, and those of C are in 2 batches (leave the batches out"}},
+	{"sums of batches as packets", scheduletest.By(catalog.TensorParallelMLPBatches, "C", schedule.PushShot{}), []string{
+		"Moves[0].Way: one kernel takes all rows at once, and those of C are in 2 batches (leave the batches out"}},
 	{"batches as packets", scheduletest.By(catalog.TensorParallelMLPBatches, "A", schedule.PushGather{}), []string{
 		"Moves[0].Way: one kernel takes all rows at once, and those of A are in 2 batches (leave the batches out"}},
 	{"fp32 of packets", copyWith(scheduletest.Clone(catalog.MixedMLP), func(s *schedule.Schedule) {

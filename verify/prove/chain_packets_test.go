@@ -25,14 +25,14 @@ func TestChainsByPackets(t *testing.T) {
 			schedule.PushGather{}, schedule.GatherShot{}) {
 			p, err := lower.Lower("X", s)
 			if err != nil {
-				continue // the gathers add up nothing, and PushShot gathers nothing and nothing that comes in turn
+				continue // the gathers add up nothing, and PushShot gathers nothing
 			}
 			lowered++
 			if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{1, 3}}); err != nil {
 				t.Errorf("%v: %v", s.Moves, err)
 			}
 		}
-		if want := 2 * (1 + 2*2); lowered != want {
+		if want := 2 * 3 * 2; lowered != want {
 			t.Errorf("%d are lowered, want %d", lowered, want)
 		}
 	}
