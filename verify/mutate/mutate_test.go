@@ -337,8 +337,8 @@ func mlpOverHosts() schedule.Schedule {
 func TestRedundant(t *testing.T) {
 	late := regexp.MustCompile(`^(drop|move): copy: Synchronize\(relay\[1\.\.H-1\]\)( from place 20 to ([2-6]|21))?$|` +
 		`^move: copy: Post read -> every peer from place 21 to 1\d$`)
-	throughSums := regexp.MustCompile("rank 0 copy to Agathered@0[+]288 -> .*product to H.*copy to slots@1.*" +
-		"rank 1 wait arrived.*sum to C@1[+]0.*done$")
+	throughSums := regexp.MustCompile("rank 0 copy to Agathered@0[+]288 -> .*product to H.*copy to Cslots@1.*" +
+		"rank 1 wait Carrived.*sum to C@1[+]0.*done$")
 	found := 0
 	for _, m := range mutants(t, "an MLP", mlpOverHosts()) {
 		if !late.MatchString(m.Kind + ": " + m.Text) {
