@@ -324,7 +324,8 @@ func (w *writer) sent(s *stage, peerIs hostir.Node, peer hostir.Expr) []hostir.N
 		moved = append(moved, hostir.Wait(w.put, w.named(free, s.sums), peer))
 	}
 	moved = append(moved,
-		hostir.Set(w.put, w.rowsAt(w.named(slots, s.sums), hostir.Rank).At(peer), w.rowsAt(w.named(partial, s.sums), peer)),
+		hostir.Set(w.put, w.rowsAt(w.named(slots, s.sums), hostir.Rank).At(peer),
+			w.rowsAt(w.named(partial, s.sums), peer)),
 		hostir.Post(w.put, w.named(arrived, s.sums), peer).Member(w.part()))
 	return []hostir.Node{steps(moved...)}
 }

@@ -39,8 +39,8 @@ func TestChainsByNCCL(t *testing.T) {
 	}
 }
 
-// A kernel that waits for peers may stand behind rows that the copy engine gathers: whether sums or rows meet in one, in
-// the stage of the gather or in a later one, each circle of waits is broken by a post that comes before.
+// A kernel that waits for peers may stand behind rows that the copy engine gathers: whether sums or rows meet in one,
+// in the stage of the gather or in a later one, each circle of waits is broken by a post that comes before.
 func TestKernelsBehindGathers(t *testing.T) {
 	all := []schedule.Schedule{
 		scheduletest.By(catalog.LlamaLayer, "Y", schedule.GatherShot{}),
