@@ -172,7 +172,7 @@ var refusalCases = []refusalCase{
 	{"batches by one shot", scheduletest.By(catalog.TensorParallelMLPBatches, "C", schedule.Shot{}), []string{
 		"Moves[0].Way: one kernel takes all rows at once, and those of C are in 2 batches (leave the batches out"}},
 	{"sums of batches as packets", scheduletest.By(catalog.TensorParallelMLPBatches, "C", schedule.PushShot{}),
-		[]string{"Moves[0].Way: one kernel takes all rows at once, and those of C are in 2 batches (leave the batches out"}},
+		[]string{"Moves[0].Way: one kernel takes all rows at once, and those of C are in 2 batches"}},
 	{"batches as packets", scheduletest.By(catalog.TensorParallelMLPBatches, "A", schedule.PushGather{}), []string{
 		"Moves[0].Way: one kernel takes all rows at once, and those of A are in 2 batches (leave the batches out"}},
 	{"fp32 of packets", copyWith(scheduletest.Clone(catalog.MixedMLP), func(s *schedule.Schedule) {
