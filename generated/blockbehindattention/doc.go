@@ -30,39 +30,39 @@
 //	caller: Attention [M, DIDx(D), K/D] by M/D*(K/D);  Projection [N, DIDx(D), K/D]
 //	        Residual [DIDx(D), M/D, N];  Norm [N];  Gate [DIDx(D), F/D, N];  Up [DIDx(D), F/D, N]
 //	        Down [N, DIDx(D), F/D];  C [DIDx(D), M/D, N]
-//	plan:   partial [D, M/D, N] by M/D*N;  slots [D, M/D, N] by M/D*N;  R [DIDx(D), M/D, N]
+//	plan:   Rpartial [D, M/D, N] by M/D*N;  Rslots [D, M/D, N] by M/D*N;  R [DIDx(D), M/D, N]
 //	        X [DIDx(D), M/D, N];  Xgathered [D, M/D, N] by M/D*N;  U [D, M/D, DIDx(D), F/D] by M/D*(F/D)
-//	        G [D, M/D, DIDx(D), F/D] by M/D*(F/D);  partial2 [D, M/D, N] by M/D*N;  slots2 [D, M/D, N] by M/D*N
+//	        G [D, M/D, DIDx(D), F/D] by M/D*(F/D);  Cpartial [D, M/D, N] by M/D*N;  Cslots [D, M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
 //	copy, put, work[1..D-1]: Synchronize(main)
-//	copy:   Post free -> every peer;  Post free2 -> every peer                 # the slots may be written
+//	copy:   Post Rfree -> every peer;  Post Cfree -> every peer                # the slots may be written
 //	put:    Synchronize(copy)
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  work[i]: Linear(partial[peer], Attention[peer], Projection)
-//	main:   Synchronize(work[1..D-1]);  Linear(slots[r], Attention[r], Projection)
+//	  work[i]: Linear(Rpartial[peer], Attention[peer], Projection)
+//	main:   Synchronize(work[1..D-1]);  Linear(Rslots[r], Attention[r], Projection)
 //	  # own rows last, straight into their slot
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  put:    Synchronize(work[i]);  Wait free[peer];  Set(slots@peer[r], partial[peer])
-//	  put:    Post arrived -> peer
-//	put:    Synchronize(main);  Wait arrived[every peer];  Reduce(R, slots[0..D-1], Residual)
+//	  put:    Synchronize(work[i]);  Wait Rfree[peer];  Set(Rslots@peer[r], Rpartial[peer])
+//	  put:    Post Rarrived -> peer
+//	put:    Synchronize(main);  Wait Rarrived[every peer];  Reduce(R, Rslots[0..D-1], Residual)
 //	  # once, in the order of ranks
 //	main:   Synchronize(put);  Apply rmsnorm(X, R, Norm to each row, epsilon 1e-05) by kernel
-//	main:   Post ready2 -> every peer                                          # peers may read X
+//	main:   Post Xready -> every peer                                          # peers may read X
 //	copy:   Synchronize(main)
 //	main:   Linear(U[r], X, Up);  Linear(G[r], X, Gate);  Apply swiglu(G[r], G[r], U[r]) by kernel
 //	  # own rows, in place
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  copy:    Wait ready2[peer];  Set(Xgathered[peer], X@peer)
+//	  copy:    Wait Xready[peer];  Set(Xgathered[peer], X@peer)
 //	  work[i]: Synchronize(copy)
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  work[i]: Linear(U[peer], Xgathered[peer], Up);  Linear(G[peer], Xgathered[peer], Gate)
 //	  work[i]: Apply swiglu(G[peer], G[peer], U[peer]) by kernel
-//	  work[i]: Linear(partial2[peer], G[peer], Down)
-//	main:   Synchronize(work[1..D-1]);  Linear(slots2[r], G[r], Down)  # own rows last, straight into their slot
+//	  work[i]: Linear(Cpartial[peer], G[peer], Down)
+//	main:   Synchronize(work[1..D-1]);  Linear(Cslots[r], G[r], Down)  # own rows last, straight into their slot
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  put:    Synchronize(work[i]);  Wait free2[peer];  Set(slots2@peer[r], partial2[peer])
-//	  put:    Post arrived2 -> peer
-//	put:    Synchronize(main);  Wait arrived2[every peer];  Reduce(C, slots2[0..D-1], R)
+//	  put:    Synchronize(work[i]);  Wait Cfree[peer];  Set(Cslots@peer[r], Cpartial[peer])
+//	  put:    Post Carrived -> peer
+//	put:    Synchronize(main);  Wait Carrived[every peer];  Reduce(C, Cslots[0..D-1], R)
 //	  # once, in the order of ranks
 //	copy:   Post read -> every peer                                            # X may be overwritten afterwards
 //	put:    Synchronize(copy);  Wait read[every peer]
@@ -72,5 +72,5 @@
 // kernels are in blockbehindattention.cu. Functions: add(Residual) of R, add(R) of C by the kernel that sums;
 // rmsnorm(Norm) of X, swiglu(U) of G by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 4f43726b2dc61e66.
+// Proof: proven for D = 1..8, stamp e4a6942985bba512.
 package blockbehindattention

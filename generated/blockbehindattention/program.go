@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "ee06807e3eb045434a967663a6f897b086d464aa2c787c28315ff88988f1e168",
-	Proof:    "proven for D = 1..8, stamp 4f43726b2dc61e66",
+	Hash:     "9d5e5b652fcdcd5774681b205bc902b566326207ea8015f874ffa5151f2b6247",
+	Proof:    "proven for D = 1..8, stamp e4a6942985bba512",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},
@@ -64,12 +64,12 @@ type Plan struct {
 	chunkU         int64 // bytes of M/D*(F/D) elements
 
 	attention, projection, residual, norm, gate, up *plan.Buffer
-	down, c, partial, slots, r, x                   *plan.Buffer
-	xgathered, u, g, partial2, slots2               *plan.Buffer
-	free, arrived, ready2, free2, arrived2, read    *plan.Semaphore
+	down, c, rpartial, rslots, r, x                 *plan.Buffer
+	xgathered, u, g, cpartial, cslots               *plan.Buffer
+	rfree, rarrived, xready, cfree, carrived, read  *plan.Semaphore
 	copy, put                                       *plan.Stream
 	work                                            []*plan.Stream
-	gemmPartial, gemmU, gemmPartial2                *plan.Product
+	gemmRpartial, gemmU, gemmCpartial               *plan.Product
 	kernels                                         *kernels.Set
 	terms                                           []driver.Ptr // of the sum that issue enqueues
 }
@@ -106,27 +106,27 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.up = b.Caller("Up", s.Type.Bytes(f/d*n))
 	p.down = b.Caller("Down", s.Type.Bytes(n*(f/d)))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m/d*n)))
-	p.partial = b.Allocate("partial", s.Type.Bytes(m*n))
-	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
+	p.rpartial = b.Allocate("Rpartial", s.Type.Bytes(m*n))
+	p.rslots = b.Allocate("Rslots", s.Type.Bytes(m*n))
 	p.r = b.Allocate("R", s.Type.Bytes(m/d*n))
 	p.x = b.Allocate("X", s.Type.Bytes(m/d*n))
 	p.xgathered = b.Allocate("Xgathered", s.Type.Bytes(m*n))
 	p.u = b.Allocate("U", s.Type.Bytes(m*(f/d)))
 	p.g = b.Allocate("G", s.Type.Bytes(m*(f/d)))
-	p.partial2 = b.Allocate("partial2", s.Type.Bytes(m*n))
-	p.slots2 = b.Allocate("slots2", s.Type.Bytes(m*n))
-	p.free = b.Semaphore("free")
-	p.arrived = b.Semaphore("arrived")
-	p.ready2 = b.Semaphore("ready2")
-	p.free2 = b.Semaphore("free2")
-	p.arrived2 = b.Semaphore("arrived2")
+	p.cpartial = b.Allocate("Cpartial", s.Type.Bytes(m*n))
+	p.cslots = b.Allocate("Cslots", s.Type.Bytes(m*n))
+	p.rfree = b.Semaphore("Rfree")
+	p.rarrived = b.Semaphore("Rarrived")
+	p.xready = b.Semaphore("Xready")
+	p.cfree = b.Semaphore("Cfree")
+	p.carrived = b.Semaphore("Carrived")
 	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)
 	p.put = b.Stream("put", driver.High)
 	p.work = b.FallingStreams("work", 1, d)
-	p.gemmPartial = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
+	p.gemmRpartial = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.gemmU = b.Matmul(driver.MatmulDesc{M: m / d, K: n, N: f / d, Type: s.Type, Transposed: true})
-	p.gemmPartial2 = b.Matmul(driver.MatmulDesc{M: m / d, K: f / d, N: n, Type: s.Type, Transposed: true})
+	p.gemmCpartial = b.Matmul(driver.MatmulDesc{M: m / d, K: f / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
@@ -143,13 +143,13 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	// The slots may be written.
-	q.Post(p.copy, p.free)
-	q.Post(p.copy, p.free2)
+	q.Post(p.copy, p.rfree)
+	q.Post(p.copy, p.cfree)
 	q.Synchronize(p.put, p.copy)
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
-		q.Linear(p.work[i], p.gemmPartial, p.partial.At(int64(peer)*p.chunkC),
+		q.Linear(p.work[i], p.gemmRpartial, p.rpartial.At(int64(peer)*p.chunkC),
 			p.attention.At(int64(peer)*p.chunkAttention), p.projection.At(0), plan.NoBias)
 	}
 	for i := 1; i < d; i++ {
@@ -157,23 +157,23 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	// Own rows last, straight into their slot.
-	q.Linear(main, p.gemmPartial, p.slots.At(int64(r)*p.chunkC), p.attention.At(int64(r)*p.chunkAttention),
+	q.Linear(main, p.gemmRpartial, p.rslots.At(int64(r)*p.chunkC), p.attention.At(int64(r)*p.chunkAttention),
 		p.projection.At(0), plan.NoBias)
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		q.Synchronize(p.put, p.work[i])
-		q.Wait(p.put, p.free, peer)
-		q.Set(p.put, p.slots.Peer(peer, int64(r)*p.chunkC), p.partial.At(int64(peer)*p.chunkC), p.chunkC)
-		q.Post(p.put, p.arrived, peer)
+		q.Wait(p.put, p.rfree, peer)
+		q.Set(p.put, p.rslots.Peer(peer, int64(r)*p.chunkC), p.rpartial.At(int64(peer)*p.chunkC), p.chunkC)
+		q.Post(p.put, p.rarrived, peer)
 	}
 	q.Synchronize(p.put, main)
-	q.Wait(p.put, p.arrived)
+	q.Wait(p.put, p.rarrived)
 
 	// Once, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
-		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
+		p.terms = append(p.terms, p.rslots.At(int64(j)*p.chunkC))
 	}
 	p.terms = append(p.terms, p.residual.At(0))
 	p.kernels.Reduce(q, p.put, p.r.At(0), p.chunkC, p.terms...)
@@ -182,7 +182,7 @@ func (p *Plan) issue(q *plan.Queue) {
 		p.r.At(0))
 
 	// Peers may read X.
-	q.Post(main, p.ready2)
+	q.Post(main, p.xready)
 	q.Synchronize(p.copy, main)
 
 	// Own rows, in place.
@@ -193,7 +193,7 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
-		q.Wait(p.copy, p.ready2, peer)
+		q.Wait(p.copy, p.xready, peer)
 		q.Set(p.copy, p.xgathered.At(int64(peer)*p.chunkC), p.x.Peer(peer, 0), p.chunkC)
 		q.Synchronize(p.work[i], p.copy)
 	}
@@ -206,7 +206,7 @@ func (p *Plan) issue(q *plan.Queue) {
 			plan.NoBias)
 		p.kernels.Apply(q, p.work[i], kernels.SwiGLU, p.g.At(int64(peer)*p.chunkU), p.chunkU,
 			p.g.At(int64(peer)*p.chunkU), p.u.At(int64(peer)*p.chunkU))
-		q.Linear(p.work[i], p.gemmPartial2, p.partial2.At(int64(peer)*p.chunkC), p.g.At(int64(peer)*p.chunkU),
+		q.Linear(p.work[i], p.gemmCpartial, p.cpartial.At(int64(peer)*p.chunkC), p.g.At(int64(peer)*p.chunkU),
 			p.down.At(0), plan.NoBias)
 	}
 	for i := 1; i < d; i++ {
@@ -214,22 +214,22 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	// Own rows last, straight into their slot.
-	q.Linear(main, p.gemmPartial2, p.slots2.At(int64(r)*p.chunkC), p.g.At(int64(r)*p.chunkU), p.down.At(0), plan.NoBias)
+	q.Linear(main, p.gemmCpartial, p.cslots.At(int64(r)*p.chunkC), p.g.At(int64(r)*p.chunkU), p.down.At(0), plan.NoBias)
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		q.Synchronize(p.put, p.work[i])
-		q.Wait(p.put, p.free2, peer)
-		q.Set(p.put, p.slots2.Peer(peer, int64(r)*p.chunkC), p.partial2.At(int64(peer)*p.chunkC), p.chunkC)
-		q.Post(p.put, p.arrived2, peer)
+		q.Wait(p.put, p.cfree, peer)
+		q.Set(p.put, p.cslots.Peer(peer, int64(r)*p.chunkC), p.cpartial.At(int64(peer)*p.chunkC), p.chunkC)
+		q.Post(p.put, p.carrived, peer)
 	}
 	q.Synchronize(p.put, main)
-	q.Wait(p.put, p.arrived2)
+	q.Wait(p.put, p.carrived)
 
 	// Once, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
-		p.terms = append(p.terms, p.slots2.At(int64(j)*p.chunkC))
+		p.terms = append(p.terms, p.cslots.At(int64(j)*p.chunkC))
 	}
 	p.terms = append(p.terms, p.r.At(0))
 	p.kernels.Reduce(q, p.put, p.c.At(0), p.chunkC, p.terms...)

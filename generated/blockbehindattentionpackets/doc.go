@@ -29,31 +29,31 @@
 //
 //	caller: Attention [M, DIDx(D), K/D];  Projection [N, DIDx(D), K/D];  Residual [DIDx(D), M/D, N];  Norm [N]
 //	        Gate [DIDx(D), F/D, N];  Up [DIDx(D), F/D, N];  Down [N, DIDx(D), F/D];  C [DIDx(D), M/D, N]
-//	plan:   partial [M, N] by M/D*N;  R [DIDx(D), M/D, N];  X [DIDx(D), M/D, N]
+//	plan:   Rpartial [M, N] by M/D*N;  R [DIDx(D), M/D, N];  X [DIDx(D), M/D, N]
 //	        Xgathered [D, M/D, N] by M/D*N;  U [D, M/D, DIDx(D), F/D] by M/D*(F/D)
-//	        G [D, M/D, DIDx(D), F/D] by M/D*(F/D);  partial2 [D, M/D, N] by M/D*N
-//	        landed [D, DIDx(D), M/D, N] by M/D*N in 2 halves, of packets with flags arrived
+//	        G [D, M/D, DIDx(D), F/D] by M/D*(F/D);  Cpartial [D, M/D, N] by M/D*N
+//	        Rlanded [D, DIDx(D), M/D, N] by M/D*N in 2 halves, of packets with flags Rarrived
 //	        Xlanded [D, DIDx(D), M/D, N] by M/D*N in 2 halves, of packets with flags Xarrived
-//	        landed2 [D, DIDx(D), M/D, N] by M/D*N in 2 halves, of packets with flags arrived2
+//	        Clanded [D, DIDx(D), M/D, N] by M/D*N in 2 halves, of packets with flags Carrived
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   Linear(partial, Attention, Projection)
-//	main:   packets by blocks{Send(landed, partial[0..D-1])
-//	                          Post arrived -> every peer;  Wait arrived[every peer]
-//	                          Reduce(R, landed and partial[0..D-1], Residual)}
+//	main:   Linear(Rpartial, Attention, Projection)
+//	main:   packets by blocks{Send(Rlanded, Rpartial[0..D-1])
+//	                          Post Rarrived -> every peer;  Wait Rarrived[every peer]
+//	                          Reduce(R, Rlanded and Rpartial[0..D-1], Residual)}
 //	                            # q's part to rank q; the order of ranks
 //	main:   Apply rmsnorm(X, R, Norm to each row, epsilon 1e-05) by kernel
 //	main:   packetgather by blocks{Send(Xlanded, X, q = 0..D-1)
 //	                               Post Xarrived -> every peer;  Wait Xarrived[every peer]
 //	                               Gather(Xgathered, Xlanded and X, q = 0..D-1)}
 //	main:   Linear(U, Xgathered, Up);  Linear(G, Xgathered, Gate);  Apply swiglu(G, G, U) by kernel
-//	main:   Linear(partial2, G, Down)
-//	main:   packets by blocks{Send(landed2, partial2[0..D-1])
-//	                          Post arrived2 -> every peer;  Wait arrived2[every peer]
-//	                          Reduce(C, landed2 and partial2[0..D-1], R)}  # q's part to rank q; the order of ranks
+//	main:   Linear(Cpartial, G, Down)
+//	main:   packets by blocks{Send(Clanded, Cpartial[0..D-1])
+//	                          Post Carrived -> every peer;  Wait Carrived[every peer]
+//	                          Reduce(C, Clanded and Cpartial[0..D-1], R)}  # q's part to rank q; the order of ranks
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in blockbehindattentionpackets.cu.
 // Functions: add(Residual) of R, add(R) of C by the kernel that sums; rmsnorm(Norm) of X, swiglu(U) of G by a
 // kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 4d0a2dd3888ee3c0.
+// Proof: proven for D = 1..8, stamp 66b300da60f54ad0.
 package blockbehindattentionpackets

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattentionpackets",
-	Hash:     "35a369f04218ec29e1a143c77332b218d162ae1b8bd373f6b4beeb95b1ad9acd",
-	Proof:    "proven for D = 1..8, stamp 4d0a2dd3888ee3c0",
+	Hash:     "8d366f141cb6de6bbc90e7f603810951ea0de22a50122143e9660720eb75cdc3",
+	Proof:    "proven for D = 1..8, stamp 66b300da60f54ad0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}, {Extent: "F", By: "D"}},
@@ -62,10 +62,10 @@ type Plan struct {
 	chunkC    int64 // bytes of M/D*N elements
 
 	attention, projection, residual, norm, gate, up *plan.Buffer
-	down, c, partial, r, x, xgathered               *plan.Buffer
-	u, g, partial2                                  *plan.Buffer
-	landed, xlanded, landed2                        *plan.Packets
-	gemmPartial, gemmU, gemmPartial2                *plan.Product
+	down, c, rpartial, r, x, xgathered              *plan.Buffer
+	u, g, cpartial                                  *plan.Buffer
+	rlanded, xlanded, clanded                       *plan.Packets
+	gemmRpartial, gemmU, gemmCpartial               *plan.Product
 	kernels                                         *kernels.Set
 	terms                                           []driver.Ptr // of the sum that issue enqueues
 }
@@ -101,19 +101,19 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.up = b.Caller("Up", s.Type.Bytes(f/d*n))
 	p.down = b.Caller("Down", s.Type.Bytes(n*(f/d)))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m/d*n)))
-	p.partial = b.Allocate("partial", s.Type.Bytes(m*n))
+	p.rpartial = b.Allocate("Rpartial", s.Type.Bytes(m*n))
 	p.r = b.Allocate("R", s.Type.Bytes(m/d*n))
 	p.x = b.Allocate("X", s.Type.Bytes(m/d*n))
 	p.xgathered = b.Allocate("Xgathered", s.Type.Bytes(m*n))
 	p.u = b.Allocate("U", s.Type.Bytes(m*(f/d)))
 	p.g = b.Allocate("G", s.Type.Bytes(m*(f/d)))
-	p.partial2 = b.Allocate("partial2", s.Type.Bytes(m*n))
-	p.landed = b.Packets("landed", "arrived", s.Type.Bytes(d*(m/d)*n))
+	p.cpartial = b.Allocate("Cpartial", s.Type.Bytes(m*n))
+	p.rlanded = b.Packets("Rlanded", "Rarrived", s.Type.Bytes(d*(m/d)*n))
 	p.xlanded = b.Packets("Xlanded", "Xarrived", s.Type.Bytes(d*(m/d)*n))
-	p.landed2 = b.Packets("landed2", "arrived2", s.Type.Bytes(d*(m/d)*n))
-	p.gemmPartial = b.Matmul(driver.MatmulDesc{M: m, K: k / d, N: n, Type: s.Type, Transposed: true})
+	p.clanded = b.Packets("Clanded", "Carrived", s.Type.Bytes(d*(m/d)*n))
+	p.gemmRpartial = b.Matmul(driver.MatmulDesc{M: m, K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.gemmU = b.Matmul(driver.MatmulDesc{M: m, K: n, N: f / d, Type: s.Type, Transposed: true})
-	p.gemmPartial2 = b.Matmul(driver.MatmulDesc{M: m, K: f / d, N: n, Type: s.Type, Transposed: true})
+	p.gemmCpartial = b.Matmul(driver.MatmulDesc{M: m, K: f / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
@@ -123,14 +123,14 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	d := q.Size()
 	main := q.Main()
-	q.Linear(main, p.gemmPartial, p.partial.At(0), p.attention.At(0), p.projection.At(0), plan.NoBias)
+	q.Linear(main, p.gemmRpartial, p.rpartial.At(0), p.attention.At(0), p.projection.At(0), plan.NoBias)
 
 	// Q's part to rank q; the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
-		p.terms = append(p.terms, p.partial.At(int64(j)*p.chunkC))
+		p.terms = append(p.terms, p.rpartial.At(int64(j)*p.chunkC))
 	}
-	p.kernels.Adding(p.residual.At(0)).Packets(q, main, p.landed, p.r.At(0), p.chunkC, p.terms...)
+	p.kernels.Adding(p.residual.At(0)).Packets(q, main, p.rlanded, p.r.At(0), p.chunkC, p.terms...)
 	p.kernels.Row(p.norm.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.chunkC,
 		p.r.At(0))
 	p.terms = p.terms[:0]
@@ -141,12 +141,12 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Linear(main, p.gemmU, p.u.At(0), p.xgathered.At(0), p.up.At(0), plan.NoBias)
 	q.Linear(main, p.gemmU, p.g.At(0), p.xgathered.At(0), p.gate.At(0), plan.NoBias)
 	p.kernels.Apply(q, main, kernels.SwiGLU, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
-	q.Linear(main, p.gemmPartial2, p.partial2.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
+	q.Linear(main, p.gemmCpartial, p.cpartial.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
 
 	// Q's part to rank q; the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
-		p.terms = append(p.terms, p.partial2.At(int64(j)*p.chunkC))
+		p.terms = append(p.terms, p.cpartial.At(int64(j)*p.chunkC))
 	}
-	p.kernels.Adding(p.r.At(0)).Packets(q, main, p.landed2, p.c.At(0), p.chunkC, p.terms...)
+	p.kernels.Adding(p.r.At(0)).Packets(q, main, p.clanded, p.c.At(0), p.chunkC, p.terms...)
 }

@@ -24,26 +24,26 @@
 //	caller: A [DIDx(D), M/D, K];  Gate [DIDx(D), F/D, K];  Up [DIDx(D), F/D, K];  Down [N, DIDx(D), F/D]
 //	        Residual [DIDx(D), M/D, N];  C [DIDx(D), M/D, N]
 //	plan:   Agathered [D, M/D, K] by M/D*K;  U [D, M/D, DIDx(D), F/D] by M/D*(F/D)
-//	        G [D, M/D, DIDx(D), F/D] by M/D*(F/D);  partial [D, M/D, N] by M/D*N;  slots [D, M/D, N] by M/D*N
+//	        G [D, M/D, DIDx(D), F/D] by M/D*(F/D);  Cpartial [D, M/D, N] by M/D*N;  Cslots [D, M/D, N] by M/D*N
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	copy, put, work[1..D-1]: Synchronize(main)
-//	copy:   Post ready -> every peer                                           # beside the first product
-//	copy:   Post free -> every peer                                            # the slots may be written
+//	copy:   Post Aready -> every peer                                          # beside the first product
+//	copy:   Post Cfree -> every peer                                           # the slots may be written
 //	put:    Synchronize(copy)
 //	main:   Linear(U[r], A, Up);  Linear(G[r], A, Gate);  Apply swiglu(G[r], G[r], U[r]) by kernel
 //	  # own rows, in place
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  copy:    Wait ready[peer];  Set(Agathered[peer], A@peer)
+//	  copy:    Wait Aready[peer];  Set(Agathered[peer], A@peer)
 //	  work[i]: Synchronize(copy)
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  work[i]: Linear(U[peer], Agathered[peer], Up);  Linear(G[peer], Agathered[peer], Gate)
 //	  work[i]: Apply swiglu(G[peer], G[peer], U[peer]) by kernel
-//	  work[i]: Linear(partial[peer], G[peer], Down)
-//	main:   Synchronize(work[1..D-1]);  Linear(slots[r], G[r], Down)  # own rows last, straight into their slot
+//	  work[i]: Linear(Cpartial[peer], G[peer], Down)
+//	main:   Synchronize(work[1..D-1]);  Linear(Cslots[r], G[r], Down)  # own rows last, straight into their slot
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  put:    Synchronize(work[i]);  Wait free[peer];  Set(slots@peer[r], partial[peer])
-//	  put:    Post arrived -> peer
-//	put:    Synchronize(main);  Wait arrived[every peer];  Reduce(C, slots[0..D-1], Residual)
+//	  put:    Synchronize(work[i]);  Wait Cfree[peer];  Set(Cslots@peer[r], Cpartial[peer])
+//	  put:    Post Carrived -> peer
+//	put:    Synchronize(main);  Wait Carrived[every peer];  Reduce(C, Cslots[0..D-1], Residual)
 //	  # once, in the order of ranks
 //	copy:   Post read -> every peer                                            # A may be overwritten afterwards
 //	put:    Synchronize(copy);  Wait read[every peer]
@@ -53,5 +53,5 @@
 // kernels are in gatedmlp.cu. Functions: swiglu(U) of G by a kernel of its own; add(Residual) of C by the kernel
 // that sums.
 //
-// Proof: proven for D = 1..8, stamp 9b5f7993d8d7fd50.
+// Proof: proven for D = 1..8, stamp 845dd63524b06e0f.
 package gatedmlp

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "98d404c0ef5d0477b4820ef083a898e6a0e1293eeb8667ee3127452abc7f4d68",
-	Proof:    "proven for D = 1..8, stamp 9b5f7993d8d7fd50",
+	Hash:     "f43e3cddd31e880fce4f55bdea406deca77110b31cd5addc62b097da90491581",
+	Proof:    "proven for D = 1..8, stamp 845dd63524b06e0f",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},
@@ -61,14 +61,14 @@ type Plan struct {
 	chunkC int64 // bytes of M/D*N elements
 	chunkU int64 // bytes of M/D*(F/D) elements
 
-	a, gate, up, down, residual, c  *plan.Buffer
-	agathered, u, g, partial, slots *plan.Buffer
-	ready, free, arrived, read      *plan.Semaphore
-	copy, put                       *plan.Stream
-	work                            []*plan.Stream
-	gemmU, gemmPartial              *plan.Product
-	kernels                         *kernels.Set
-	terms                           []driver.Ptr // of the sum that issue enqueues
+	a, gate, up, down, residual, c    *plan.Buffer
+	agathered, u, g, cpartial, cslots *plan.Buffer
+	aready, cfree, carrived, read     *plan.Semaphore
+	copy, put                         *plan.Stream
+	work                              []*plan.Stream
+	gemmU, gemmCpartial               *plan.Product
+	kernels                           *kernels.Set
+	terms                             []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -103,17 +103,17 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.agathered = b.Allocate("Agathered", s.Type.Bytes(m*k))
 	p.u = b.Allocate("U", s.Type.Bytes(m*(f/d)))
 	p.g = b.Allocate("G", s.Type.Bytes(m*(f/d)))
-	p.partial = b.Allocate("partial", s.Type.Bytes(m*n))
-	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
-	p.ready = b.Semaphore("ready")
-	p.free = b.Semaphore("free")
-	p.arrived = b.Semaphore("arrived")
+	p.cpartial = b.Allocate("Cpartial", s.Type.Bytes(m*n))
+	p.cslots = b.Allocate("Cslots", s.Type.Bytes(m*n))
+	p.aready = b.Semaphore("Aready")
+	p.cfree = b.Semaphore("Cfree")
+	p.carrived = b.Semaphore("Carrived")
 	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)
 	p.put = b.Stream("put", driver.High)
 	p.work = b.FallingStreams("work", 1, d)
 	p.gemmU = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: f / d, Type: s.Type, Transposed: true})
-	p.gemmPartial = b.Matmul(driver.MatmulDesc{M: m / d, K: f / d, N: n, Type: s.Type, Transposed: true})
+	p.gemmCpartial = b.Matmul(driver.MatmulDesc{M: m / d, K: f / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
@@ -130,10 +130,10 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	// Beside the first product.
-	q.Post(p.copy, p.ready)
+	q.Post(p.copy, p.aready)
 
 	// The slots may be written.
-	q.Post(p.copy, p.free)
+	q.Post(p.copy, p.cfree)
 	q.Synchronize(p.put, p.copy)
 
 	// Own rows, in place.
@@ -144,7 +144,7 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
-		q.Wait(p.copy, p.ready, peer)
+		q.Wait(p.copy, p.aready, peer)
 		q.Set(p.copy, p.agathered.At(int64(peer)*p.chunkA), p.a.Peer(peer, 0), p.chunkA)
 		q.Synchronize(p.work[i], p.copy)
 	}
@@ -157,7 +157,7 @@ func (p *Plan) issue(q *plan.Queue) {
 			plan.NoBias)
 		p.kernels.Apply(q, p.work[i], kernels.SwiGLU, p.g.At(int64(peer)*p.chunkU), p.chunkU,
 			p.g.At(int64(peer)*p.chunkU), p.u.At(int64(peer)*p.chunkU))
-		q.Linear(p.work[i], p.gemmPartial, p.partial.At(int64(peer)*p.chunkC), p.g.At(int64(peer)*p.chunkU),
+		q.Linear(p.work[i], p.gemmCpartial, p.cpartial.At(int64(peer)*p.chunkC), p.g.At(int64(peer)*p.chunkU),
 			p.down.At(0), plan.NoBias)
 	}
 	for i := 1; i < d; i++ {
@@ -165,22 +165,22 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	// Own rows last, straight into their slot.
-	q.Linear(main, p.gemmPartial, p.slots.At(int64(r)*p.chunkC), p.g.At(int64(r)*p.chunkU), p.down.At(0), plan.NoBias)
+	q.Linear(main, p.gemmCpartial, p.cslots.At(int64(r)*p.chunkC), p.g.At(int64(r)*p.chunkU), p.down.At(0), plan.NoBias)
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		q.Synchronize(p.put, p.work[i])
-		q.Wait(p.put, p.free, peer)
-		q.Set(p.put, p.slots.Peer(peer, int64(r)*p.chunkC), p.partial.At(int64(peer)*p.chunkC), p.chunkC)
-		q.Post(p.put, p.arrived, peer)
+		q.Wait(p.put, p.cfree, peer)
+		q.Set(p.put, p.cslots.Peer(peer, int64(r)*p.chunkC), p.cpartial.At(int64(peer)*p.chunkC), p.chunkC)
+		q.Post(p.put, p.carrived, peer)
 	}
 	q.Synchronize(p.put, main)
-	q.Wait(p.put, p.arrived)
+	q.Wait(p.put, p.carrived)
 
 	// Once, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
-		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
+		p.terms = append(p.terms, p.cslots.At(int64(j)*p.chunkC))
 	}
 	p.terms = append(p.terms, p.residual.At(0))
 	p.kernels.Reduce(q, p.put, p.c.At(0), p.chunkC, p.terms...)

@@ -16,8 +16,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "llamalayernccl",
-	Hash:    "6210f8f85188c6d072b8dc6a52955c8fb8ed621dbc28a41f3f109c1dff6731b4",
-	Proof:   "proven for D = 1..8, stamp bbc187b917079639",
+	Hash:    "e4e7653a5c9d797f9770f732a74f38ffd1b7fdfc43eb4ebbf1aeca21574d659e",
+	Proof:   "proven for D = 1..8, stamp eb2f465996af8cb1",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},
@@ -80,9 +80,9 @@ type Plan struct {
 	a, norm, angles, wq, wk, wv                           *plan.Buffer
 	wo, norm2, gate, up, down, c                          *plan.Buffer
 	x, xgathered, query, key, value, o                    *plan.Buffer
-	partial2, r, y, ygathered, u, g                       *plan.Buffer
-	partial3, reduced2, reduced3                          *plan.Buffer
-	gemmQuery, gemmKey, gemmPartial2, gemmU, gemmPartial3 *plan.Product
+	rpartial, r, y, ygathered, u, g                       *plan.Buffer
+	cpartial, rreduced, creduced                          *plan.Buffer
+	gemmQuery, gemmKey, gemmRpartial, gemmU, gemmCpartial *plan.Product
 	kernels                                               *kernels.Set
 }
 
@@ -131,20 +131,20 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.key = b.Allocate("Key", s.Type.Bytes(m*(n2/d)))
 	p.value = b.Allocate("Value", s.Type.Bytes(m*(n2/d)))
 	p.o = b.Allocate("O", s.Type.Bytes(m*(n/d)))
-	p.partial2 = b.Allocate("partial2", s.Type.Bytes(m*k))
+	p.rpartial = b.Allocate("Rpartial", s.Type.Bytes(m*k))
 	p.r = b.Allocate("R", s.Type.Bytes(m/d*k))
 	p.y = b.Allocate("Y", s.Type.Bytes(m/d*k))
 	p.ygathered = b.Allocate("Ygathered", s.Type.Bytes(m*k))
 	p.u = b.Allocate("U", s.Type.Bytes(m*(f/d)))
 	p.g = b.Allocate("G", s.Type.Bytes(m*(f/d)))
-	p.partial3 = b.Allocate("partial3", s.Type.Bytes(m*k))
-	p.reduced2 = b.Allocate("reduced2", s.Type.Bytes(m/d*k))
-	p.reduced3 = b.Allocate("reduced3", s.Type.Bytes(m/d*k))
+	p.cpartial = b.Allocate("Cpartial", s.Type.Bytes(m*k))
+	p.rreduced = b.Allocate("Rreduced", s.Type.Bytes(m/d*k))
+	p.creduced = b.Allocate("Creduced", s.Type.Bytes(m/d*k))
 	p.gemmQuery = b.Matmul(driver.MatmulDesc{M: m, K: k, N: n / d, Type: s.Type, Transposed: true})
 	p.gemmKey = b.Matmul(driver.MatmulDesc{M: m, K: k, N: n2 / d, Type: s.Type, Transposed: true})
-	p.gemmPartial2 = b.Matmul(driver.MatmulDesc{M: m, K: n / d, N: k, Type: s.Type, Transposed: true})
+	p.gemmRpartial = b.Matmul(driver.MatmulDesc{M: m, K: n / d, N: k, Type: s.Type, Transposed: true})
 	p.gemmU = b.Matmul(driver.MatmulDesc{M: m, K: k, N: f / d, Type: s.Type, Transposed: true})
-	p.gemmPartial3 = b.Matmul(driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Transposed: true})
+	p.gemmCpartial = b.Matmul(driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Transposed: true})
 	b.Collectives(s.Type)
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
@@ -165,16 +165,16 @@ func (p *Plan) issue(q *plan.Queue) {
 		p.key.At(0))
 	q.Linear(main, p.gemmKey, p.value.At(0), p.xgathered.At(0), p.wv.At(0), plan.NoBias)
 	q.Call(main, "Attention", p.Attention, p.o.All(), p.query.All(), p.key.All(), p.value.All())
-	q.Linear(main, p.gemmPartial2, p.partial2.At(0), p.o.At(0), p.wo.At(0), plan.NoBias)
-	q.ReduceScatter(main, p.reduced2.At(0), p.partial2.At(0), p.bytesX)
-	p.kernels.Reduce(q, main, p.r.At(0), p.bytesX, p.reduced2.At(0), p.a.At(0))
+	q.Linear(main, p.gemmRpartial, p.rpartial.At(0), p.o.At(0), p.wo.At(0), plan.NoBias)
+	q.ReduceScatter(main, p.rreduced.At(0), p.rpartial.At(0), p.bytesX)
+	p.kernels.Reduce(q, main, p.r.At(0), p.bytesX, p.rreduced.At(0), p.a.At(0))
 	p.kernels.Row(p.norm2.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.y.At(0), p.bytesX,
 		p.r.At(0))
 	q.AllGather(main, p.ygathered.At(0), p.y.At(0), p.bytesX)
 	q.Linear(main, p.gemmU, p.u.At(0), p.ygathered.At(0), p.up.At(0), plan.NoBias)
 	q.Linear(main, p.gemmU, p.g.At(0), p.ygathered.At(0), p.gate.At(0), plan.NoBias)
 	p.kernels.Apply(q, main, kernels.SwiGLU, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
-	q.Linear(main, p.gemmPartial3, p.partial3.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
-	q.ReduceScatter(main, p.reduced3.At(0), p.partial3.At(0), p.bytesX)
-	p.kernels.Reduce(q, main, p.c.At(0), p.bytesX, p.reduced3.At(0), p.r.At(0))
+	q.Linear(main, p.gemmCpartial, p.cpartial.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
+	q.ReduceScatter(main, p.creduced.At(0), p.cpartial.At(0), p.bytesX)
+	p.kernels.Reduce(q, main, p.c.At(0), p.bytesX, p.creduced.At(0), p.r.At(0))
 }

@@ -14,8 +14,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "logits",
-	Hash:    "5364450825c72d059ec8d891750210c511db35bd372e71f94046607d578b42c0",
-	Proof:   "proven for D = 1..8, stamp e0f7587efb1ccbdc",
+	Hash:    "21c2fcc6ad2c43823fb5ddf5e8c72252652f9714bc5ab1cf7d427a9ade9635c0",
+	Proof:   "proven for D = 1..8, stamp 922163f3152d01fd",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "N", By: "D"}},
@@ -54,7 +54,7 @@ type Plan struct {
 	rowC   int64 // bytes of N elements
 
 	a, b, c, ccolumns *plan.Buffer
-	columns, read     *plan.Semaphore
+	ready, read       *plan.Semaphore
 	copy              *plan.Stream
 	gemm              *plan.Product
 }
@@ -86,7 +86,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.b = b.Caller("B", s.Type.Bytes(n/d*k))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
 	p.ccolumns = b.Allocate("Ccolumns", s.Type.Bytes(m*(n/d)))
-	p.columns = b.Semaphore("columns")
+	p.ready = b.Semaphore("ready")
 	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m, K: k, N: n / d, Type: s.Type, Transposed: true})
@@ -102,12 +102,12 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Linear(main, p.gemm, p.ccolumns.At(0), p.a.At(0), p.b.At(0), plan.NoBias)
 
 	// Peers may read the own columns.
-	q.Post(main, p.columns)
+	q.Post(main, p.ready)
 	q.Synchronize(p.copy, main)
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
-		q.Wait(p.copy, p.columns, peer)
+		q.Wait(p.copy, p.ready, peer)
 		q.SetColumns(p.copy, plan.Rows{At: p.c.At(int64(peer) * p.partC), Pitch: p.rowC},
 			plan.Rows{At: p.ccolumns.Peer(peer, 0), Pitch: p.partC}, p.partC, p.chunkC)
 	}

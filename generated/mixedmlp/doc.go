@@ -22,25 +22,25 @@
 //	caller: A fp32 [DIDx(D), M/D, K];  B [DIDx(D), F/D, K];  B2 [N, DIDx(D), F/D];  Bias2 [N]
 //	        C fp32 [DIDx(D), M/D, N]
 //	plan:   X [DIDx(D), M/D, K];  Xgathered [D, M/D, K] by M/D*K;  H [D, M/D, DIDx(D), F/D] by M/D*(F/D)
-//	        partial [D, M/D, N] by M/D*N;  slots [D, M/D, N] by M/D*N
+//	        Cpartial [D, M/D, N] by M/D*N;  Cslots [D, M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
 //	copy, put, work[1..D-1]: Synchronize(main)
-//	copy:   Post free -> every peer                                            # the slots may be written
+//	copy:   Post Cfree -> every peer                                           # the slots may be written
 //	put:    Synchronize(copy)
-//	main:   Apply fromfp32(X, A) by kernel;  Post ready -> every peer          # peers may read X
+//	main:   Apply fromfp32(X, A) by kernel;  Post Xready -> every peer         # peers may read X
 //	copy:   Synchronize(main)
 //	main:   Linear(H[r], X, B, gelu)                                           # own rows, in place
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  copy:    Wait ready[peer];  Set(Xgathered[peer], X@peer)
+//	  copy:    Wait Xready[peer];  Set(Xgathered[peer], X@peer)
 //	  work[i]: Synchronize(copy)
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  work[i]: Linear(H[peer], Xgathered[peer], B, gelu);  Linear(partial[peer], H[peer], B2)
-//	main:   Synchronize(work[1..D-1]);  Linear(slots[r], H[r], B2)  # own rows last, straight into their slot
+//	  work[i]: Linear(H[peer], Xgathered[peer], B, gelu);  Linear(Cpartial[peer], H[peer], B2)
+//	main:   Synchronize(work[1..D-1]);  Linear(Cslots[r], H[r], B2)  # own rows last, straight into their slot
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  put:    Synchronize(work[i]);  Wait free[peer];  Set(slots@peer[r], partial[peer])
-//	  put:    Post arrived -> peer
-//	put:    Synchronize(main);  Wait arrived[every peer]
-//	put:    widen{Reduce(C, slots[0..D-1], Bias2 to each row)}                 # once, in the order of ranks
+//	  put:    Synchronize(work[i]);  Wait Cfree[peer];  Set(Cslots@peer[r], Cpartial[peer])
+//	  put:    Post Carrived -> peer
+//	put:    Synchronize(main);  Wait Carrived[every peer]
+//	put:    widen{Reduce(C, Cslots[0..D-1], Bias2 to each row)}                # once, in the order of ranks
 //	copy:   Post read -> every peer                                            # X may be overwritten afterwards
 //	put:    Synchronize(copy);  Wait read[every peer]
 //	main:   Synchronize(put)                                                   # join
@@ -49,5 +49,5 @@
 // kernels are in mixedmlp.cu. Functions: fromfp32 of X by a kernel of its own; gelu of H by the library of
 // products; bias(Bias2) of C, tofp32 of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 17d664abbea61f87.
+// Proof: proven for D = 1..8, stamp 381934a5e012a0e8.
 package mixedmlp

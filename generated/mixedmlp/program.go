@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "mixedmlp",
-	Hash:     "8d9cf93038c7c4e13896799f671e3af52d381dcd2ea7637f558a753a770ecbe4",
-	Proof:    "proven for D = 1..8, stamp 17d664abbea61f87",
+	Hash:     "ec7e29d5874ee366562ed002c3e725a34bba0ea417c59b2f05efbc972c511fcb",
+	Proof:    "proven for D = 1..8, stamp 381934a5e012a0e8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},
@@ -55,20 +55,20 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	bytesBias2   int64 // bytes of N elements
-	bytesC       int64 // bytes of M/D*N elements of 4 bytes
-	bytesX       int64 // bytes of M/D*K elements
-	chunkH       int64 // bytes of M/D*(F/D) elements
-	chunkPartial int64 // bytes of M/D*N elements
+	bytesBias2    int64 // bytes of N elements
+	bytesC        int64 // bytes of M/D*N elements of 4 bytes
+	bytesX        int64 // bytes of M/D*K elements
+	chunkCpartial int64 // bytes of M/D*N elements
+	chunkH        int64 // bytes of M/D*(F/D) elements
 
-	a, b, b2, bias2, c, x        *plan.Buffer
-	xgathered, h, partial, slots *plan.Buffer
-	ready, free, arrived, read   *plan.Semaphore
-	copy, put                    *plan.Stream
-	work                         []*plan.Stream
-	gemmH, gemmPartial           *plan.Product
-	kernels                      *kernels.Set
-	terms                        []driver.Ptr // of the sum that issue enqueues
+	a, b, b2, bias2, c, x          *plan.Buffer
+	xgathered, h, cpartial, cslots *plan.Buffer
+	xready, cfree, carrived, read  *plan.Semaphore
+	copy, put                      *plan.Stream
+	work                           []*plan.Stream
+	gemmH, gemmCpartial            *plan.Product
+	kernels                        *kernels.Set
+	terms                          []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -93,8 +93,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.bytesBias2 = s.Type.Bytes(n)
 	p.bytesC = int64(4 * (m / d) * n)
 	p.bytesX = s.Type.Bytes(m / d * k)
+	p.chunkCpartial = s.Type.Bytes(m / d * n)
 	p.chunkH = s.Type.Bytes(m / d * (f / d))
-	p.chunkPartial = s.Type.Bytes(m / d * n)
 
 	p.a = b.Caller("A", int64(4*(m/d)*k))
 	p.b = b.Caller("B", s.Type.Bytes(f/d*k))
@@ -104,17 +104,17 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.x = b.Allocate("X", s.Type.Bytes(m/d*k))
 	p.xgathered = b.Allocate("Xgathered", s.Type.Bytes(m*k))
 	p.h = b.Allocate("H", s.Type.Bytes(m*(f/d)))
-	p.partial = b.Allocate("partial", s.Type.Bytes(m*n))
-	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
-	p.ready = b.Semaphore("ready")
-	p.free = b.Semaphore("free")
-	p.arrived = b.Semaphore("arrived")
+	p.cpartial = b.Allocate("Cpartial", s.Type.Bytes(m*n))
+	p.cslots = b.Allocate("Cslots", s.Type.Bytes(m*n))
+	p.xready = b.Semaphore("Xready")
+	p.cfree = b.Semaphore("Cfree")
+	p.carrived = b.Semaphore("Carrived")
 	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)
 	p.put = b.Stream("put", driver.High)
 	p.work = b.FallingStreams("work", 1, d)
 	p.gemmH = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: f / d, Type: s.Type, Transposed: true, Func: "gelu"})
-	p.gemmPartial = b.Matmul(driver.MatmulDesc{M: m / d, K: f / d, N: n, Type: s.Type, Transposed: true})
+	p.gemmCpartial = b.Matmul(driver.MatmulDesc{M: m / d, K: f / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
@@ -131,12 +131,12 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	// The slots may be written.
-	q.Post(p.copy, p.free)
+	q.Post(p.copy, p.cfree)
 	q.Synchronize(p.put, p.copy)
 	p.kernels.Apply(q, main, kernels.FromFP32, p.x.At(0), p.bytesX, p.a.At(0))
 
 	// Peers may read X.
-	q.Post(main, p.ready)
+	q.Post(main, p.xready)
 	q.Synchronize(p.copy, main)
 
 	// Own rows, in place.
@@ -144,7 +144,7 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
-		q.Wait(p.copy, p.ready, peer)
+		q.Wait(p.copy, p.xready, peer)
 		q.Set(p.copy, p.xgathered.At(int64(peer)*p.bytesX), p.x.Peer(peer, 0), p.bytesX)
 		q.Synchronize(p.work[i], p.copy)
 	}
@@ -153,7 +153,7 @@ func (p *Plan) issue(q *plan.Queue) {
 		peer := (r + i) % d
 		q.Linear(p.work[i], p.gemmH, p.h.At(int64(peer)*p.chunkH), p.xgathered.At(int64(peer)*p.bytesX), p.b.At(0),
 			plan.NoBias)
-		q.Linear(p.work[i], p.gemmPartial, p.partial.At(int64(peer)*p.chunkPartial), p.h.At(int64(peer)*p.chunkH),
+		q.Linear(p.work[i], p.gemmCpartial, p.cpartial.At(int64(peer)*p.chunkCpartial), p.h.At(int64(peer)*p.chunkH),
 			p.b2.At(0), plan.NoBias)
 	}
 	for i := 1; i < d; i++ {
@@ -161,24 +161,24 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	// Own rows last, straight into their slot.
-	q.Linear(main, p.gemmPartial, p.slots.At(int64(r)*p.chunkPartial), p.h.At(int64(r)*p.chunkH), p.b2.At(0),
+	q.Linear(main, p.gemmCpartial, p.cslots.At(int64(r)*p.chunkCpartial), p.h.At(int64(r)*p.chunkH), p.b2.At(0),
 		plan.NoBias)
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		q.Synchronize(p.put, p.work[i])
-		q.Wait(p.put, p.free, peer)
-		q.Set(p.put, p.slots.Peer(peer, int64(r)*p.chunkPartial), p.partial.At(int64(peer)*p.chunkPartial),
-			p.chunkPartial)
-		q.Post(p.put, p.arrived, peer)
+		q.Wait(p.put, p.cfree, peer)
+		q.Set(p.put, p.cslots.Peer(peer, int64(r)*p.chunkCpartial), p.cpartial.At(int64(peer)*p.chunkCpartial),
+			p.chunkCpartial)
+		q.Post(p.put, p.carrived, peer)
 	}
 	q.Synchronize(p.put, main)
-	q.Wait(p.put, p.arrived)
+	q.Wait(p.put, p.carrived)
 
 	// Once, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
-		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkPartial))
+		p.terms = append(p.terms, p.cslots.At(int64(j)*p.chunkCpartial))
 	}
 	p.kernels.Row(p.bias2.At(0), p.bytesBias2).Widen(q, p.put, p.c.At(0), p.bytesC, p.terms...)
 

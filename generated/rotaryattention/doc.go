@@ -32,13 +32,13 @@
 //	        Wk [DIDx(D), N2/D, K];  Wv [DIDx(D), N2/D, K];  Wo [K, DIDx(D), N/D];  C [DIDx(D), M/D, K]
 //	plan:   X [DIDx(D), M/D, K];  Xgathered [D, M/D, K] by M/D*K;  Query [D, M/D, DIDx(D), N/D] by M/D*(N/D)
 //	        Key [D, M/D, DIDx(D), N2/D] by M/D*(N2/D);  Value [D, M/D, DIDx(D), N2/D] by M/D*(N2/D)
-//	        O [M, DIDx(D), N/D] by M/D*(N/D);  partial2 [D, M/D, K] by M/D*K;  slots2 [D, M/D, K] by M/D*K
+//	        O [M, DIDx(D), N/D] by M/D*(N/D);  Cpartial [D, M/D, K] by M/D*K;  Cslots [D, M/D, K] by M/D*K
 //	New:    ShareMemHandles(arena)                                             # once
 //	copy, put, work[1..D-1]: Synchronize(main)
-//	copy:   Post free2 -> every peer                                           # the slots may be written
+//	copy:   Post Cfree -> every peer                                           # the slots may be written
 //	put:    Synchronize(copy)
 //	main:   Apply rmsnorm(X, A, Norm to each row, epsilon 1e-05) by kernel
-//	main:   Post ready -> every peer                                           # peers may read X
+//	main:   Post Xready -> every peer                                          # peers may read X
 //	copy:   Synchronize(main)
 //	main:   Linear(Query[r], X, Wq)                                            # own rows, in place
 //	main:   Apply rotary(Query[r], Query[r], Angles[r] to each row, heads of W) by kernel
@@ -46,7 +46,7 @@
 //	main:   Apply rotary(Key[r], Key[r], Angles[r] to each row, heads of W) by kernel
 //	main:   Linear(Value[r], X, Wv)
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  copy:    Wait ready[peer];  Set(Xgathered[peer], X@peer)
+//	  copy:    Wait Xready[peer];  Set(Xgathered[peer], X@peer)
 //	  work[i]: Synchronize(copy)
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  work[i]: Linear(Query[peer], Xgathered[peer], Wq)
@@ -58,12 +58,12 @@
 //	main:   Call Attention(O, Query, Key, Value) by causal(M, N/D, N2/D, W) of attention.cu, M*(N/D/W) x 128 threads
 //	work[1..D-1]: Synchronize(main)
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  work[i]: Linear(partial2[peer], O[peer], Wo)
-//	main:   Synchronize(work[1..D-1]);  Linear(slots2[r], O[r], Wo)  # own rows last, straight into their slot
+//	  work[i]: Linear(Cpartial[peer], O[peer], Wo)
+//	main:   Synchronize(work[1..D-1]);  Linear(Cslots[r], O[r], Wo)  # own rows last, straight into their slot
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  put:    Synchronize(work[i]);  Wait free2[peer];  Set(slots2@peer[r], partial2[peer])
-//	  put:    Post arrived2 -> peer
-//	put:    Synchronize(main);  Wait arrived2[every peer];  Reduce(C, slots2[0..D-1], A)
+//	  put:    Synchronize(work[i]);  Wait Cfree[peer];  Set(Cslots@peer[r], Cpartial[peer])
+//	  put:    Post Carrived -> peer
+//	put:    Synchronize(main);  Wait Carrived[every peer];  Reduce(C, Cslots[0..D-1], A)
 //	  # once, in the order of ranks
 //	copy:   Post read -> every peer                                            # X may be overwritten afterwards
 //	put:    Synchronize(copy);  Wait read[every peer]
@@ -73,5 +73,5 @@
 // kernels are in rotaryattention.cu. Functions: rmsnorm(Norm) of X, rotary(Angles) of Query, rotary(Angles) of Key
 // by a kernel of its own; add(A) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 069356abad69c29a.
+// Proof: proven for D = 1..8, stamp 2b9c92b779fe524f.
 package rotaryattention

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "rotaryattention",
-	Hash:    "bc63dfc18a678009acfce27dcef62acb3ddd83d36667c4c14286b20048eaf0be",
-	Proof:   "proven for D = 1..8, stamp 069356abad69c29a",
+	Hash:    "8e3ce64db03337851e33faf97b52525e5a283f3ea463481ea0c41648535c4544",
+	Proof:   "proven for D = 1..8, stamp 2b9c92b779fe524f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "W"},
@@ -72,11 +72,11 @@ type Plan struct {
 
 	a, norm, angles, wq, wk, wv      *plan.Buffer
 	wo, c, x, xgathered, query, key  *plan.Buffer
-	value, o, partial2, slots2       *plan.Buffer
-	ready, free2, arrived2, read     *plan.Semaphore
+	value, o, cpartial, cslots       *plan.Buffer
+	xready, cfree, carrived, read    *plan.Semaphore
 	copy, put                        *plan.Stream
 	work                             []*plan.Stream
-	gemmQuery, gemmKey, gemmPartial2 *plan.Product
+	gemmQuery, gemmKey, gemmCpartial *plan.Product
 	kernelAttention                  *kernels.PlanCall
 	kernels                          *kernels.Set
 	terms                            []driver.Ptr // of the sum that issue enqueues
@@ -122,18 +122,18 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.key = b.Allocate("Key", s.Type.Bytes(m*(n2/d)))
 	p.value = b.Allocate("Value", s.Type.Bytes(m*(n2/d)))
 	p.o = b.Allocate("O", s.Type.Bytes(m*(n/d)))
-	p.partial2 = b.Allocate("partial2", s.Type.Bytes(m*k))
-	p.slots2 = b.Allocate("slots2", s.Type.Bytes(m*k))
-	p.ready = b.Semaphore("ready")
-	p.free2 = b.Semaphore("free2")
-	p.arrived2 = b.Semaphore("arrived2")
+	p.cpartial = b.Allocate("Cpartial", s.Type.Bytes(m*k))
+	p.cslots = b.Allocate("Cslots", s.Type.Bytes(m*k))
+	p.xready = b.Semaphore("Xready")
+	p.cfree = b.Semaphore("Cfree")
+	p.carrived = b.Semaphore("Carrived")
 	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)
 	p.put = b.Stream("put", driver.High)
 	p.work = b.FallingStreams("work", 1, d)
 	p.gemmQuery = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: n / d, Type: s.Type, Transposed: true})
 	p.gemmKey = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: n2 / d, Type: s.Type, Transposed: true})
-	p.gemmPartial2 = b.Matmul(driver.MatmulDesc{M: m / d, K: n / d, N: k, Type: s.Type, Transposed: true})
+	p.gemmCpartial = b.Matmul(driver.MatmulDesc{M: m / d, K: n / d, N: k, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
 	p.kernelAttention = table.Call(b, "Attention", s.Type, m*(n/d/w), 128, m, n/d, n2/d, w)
 	b.Issue(p.issue)
@@ -151,13 +151,13 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	// The slots may be written.
-	q.Post(p.copy, p.free2)
+	q.Post(p.copy, p.cfree)
 	q.Synchronize(p.put, p.copy)
 	p.kernels.Row(p.norm.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.bytesX,
 		p.a.At(0))
 
 	// Peers may read X.
-	q.Post(main, p.ready)
+	q.Post(main, p.xready)
 	q.Synchronize(p.copy, main)
 
 	// Own rows, in place.
@@ -171,7 +171,7 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
-		q.Wait(p.copy, p.ready, peer)
+		q.Wait(p.copy, p.xready, peer)
 		q.Set(p.copy, p.xgathered.At(int64(peer)*p.bytesX), p.x.Peer(peer, 0), p.bytesX)
 		q.Synchronize(p.work[i], p.copy)
 	}
@@ -199,7 +199,7 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
-		q.Linear(p.work[i], p.gemmPartial2, p.partial2.At(int64(peer)*p.bytesX), p.o.At(int64(peer)*p.chunkQuery),
+		q.Linear(p.work[i], p.gemmCpartial, p.cpartial.At(int64(peer)*p.bytesX), p.o.At(int64(peer)*p.chunkQuery),
 			p.wo.At(0), plan.NoBias)
 	}
 	for i := 1; i < d; i++ {
@@ -207,23 +207,23 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	// Own rows last, straight into their slot.
-	q.Linear(main, p.gemmPartial2, p.slots2.At(int64(r)*p.bytesX), p.o.At(int64(r)*p.chunkQuery), p.wo.At(0),
+	q.Linear(main, p.gemmCpartial, p.cslots.At(int64(r)*p.bytesX), p.o.At(int64(r)*p.chunkQuery), p.wo.At(0),
 		plan.NoBias)
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		q.Synchronize(p.put, p.work[i])
-		q.Wait(p.put, p.free2, peer)
-		q.Set(p.put, p.slots2.Peer(peer, int64(r)*p.bytesX), p.partial2.At(int64(peer)*p.bytesX), p.bytesX)
-		q.Post(p.put, p.arrived2, peer)
+		q.Wait(p.put, p.cfree, peer)
+		q.Set(p.put, p.cslots.Peer(peer, int64(r)*p.bytesX), p.cpartial.At(int64(peer)*p.bytesX), p.bytesX)
+		q.Post(p.put, p.carrived, peer)
 	}
 	q.Synchronize(p.put, main)
-	q.Wait(p.put, p.arrived2)
+	q.Wait(p.put, p.carrived)
 
 	// Once, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
-		p.terms = append(p.terms, p.slots2.At(int64(j)*p.bytesX))
+		p.terms = append(p.terms, p.cslots.At(int64(j)*p.bytesX))
 	}
 	p.terms = append(p.terms, p.a.At(0))
 	p.kernels.Reduce(q, p.put, p.c.At(0), p.bytesX, p.terms...)

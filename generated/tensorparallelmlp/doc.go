@@ -24,23 +24,23 @@
 //	caller: A [DIDx(D), M/D, K];  B [DIDx(D), F/D, K];  Bias [DIDx(D), F/D];  B2 [N, DIDx(D), F/D]
 //	        C [DIDx(D), M/D, N]
 //	plan:   Agathered [D, M/D, K] by M/D*K;  H [D, M/D, DIDx(D), F/D] by M/D*(F/D)
-//	        partial [D, M/D, N] by M/D*N;  slots [D, M/D, N] by M/D*N
+//	        Cpartial [D, M/D, N] by M/D*N;  Cslots [D, M/D, N] by M/D*N
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	copy, put, work[1..D-1]: Synchronize(main)
-//	copy:   Post ready -> every peer                                           # beside the first product
-//	copy:   Post free -> every peer                                            # the slots may be written
+//	copy:   Post Aready -> every peer                                          # beside the first product
+//	copy:   Post Cfree -> every peer                                           # the slots may be written
 //	put:    Synchronize(copy)
 //	main:   Linear(H[r], A, B, Bias, gelu)                                     # own rows, in place
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  copy:    Wait ready[peer];  Set(Agathered[peer], A@peer)
+//	  copy:    Wait Aready[peer];  Set(Agathered[peer], A@peer)
 //	  work[i]: Synchronize(copy)
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  work[i]: Linear(H[peer], Agathered[peer], B, Bias, gelu);  Linear(partial[peer], H[peer], B2)
-//	main:   Synchronize(work[1..D-1]);  Linear(slots[r], H[r], B2)  # own rows last, straight into their slot
+//	  work[i]: Linear(H[peer], Agathered[peer], B, Bias, gelu);  Linear(Cpartial[peer], H[peer], B2)
+//	main:   Synchronize(work[1..D-1]);  Linear(Cslots[r], H[r], B2)  # own rows last, straight into their slot
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  put:    Synchronize(work[i]);  Wait free[peer];  Set(slots@peer[r], partial[peer])
-//	  put:    Post arrived -> peer
-//	put:    Synchronize(main);  Wait arrived[every peer];  Reduce(C, slots[0..D-1])  # once, in the order of ranks
+//	  put:    Synchronize(work[i]);  Wait Cfree[peer];  Set(Cslots@peer[r], Cpartial[peer])
+//	  put:    Post Carrived -> peer
+//	put:    Synchronize(main);  Wait Carrived[every peer];  Reduce(C, Cslots[0..D-1])  # once, in the order of ranks
 //	copy:   Post read -> every peer                                            # A may be overwritten afterwards
 //	put:    Synchronize(copy);  Wait read[every peer]
 //	main:   Synchronize(put)                                                   # join
@@ -48,5 +48,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in tensorparallelmlp.cu. Functions: bias(Bias) of H, gelu of H by the library of products.
 //
-// Proof: proven for D = 1..8, stamp bb48f8e6f2125fe7.
+// Proof: proven for D = 1..8, stamp 3ae8cc645856e145.
 package tensorparallelmlp

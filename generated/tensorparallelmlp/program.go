@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "fab4536abd15484f92f33b86ef108611efc567be1ea15eb11ced39b8bb56734f",
-	Proof:    "proven for D = 1..8, stamp bb48f8e6f2125fe7",
+	Hash:     "0d8cf4a703d0a2e1ca86e72bdef0e8203dac38499c4ab8ccc4be1f833780603f",
+	Proof:    "proven for D = 1..8, stamp 3ae8cc645856e145",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},
@@ -60,14 +60,14 @@ type Plan struct {
 	chunkC int64 // bytes of M/D*N elements
 	chunkH int64 // bytes of M/D*(F/D) elements
 
-	a, b, bias, b2, c, agathered *plan.Buffer
-	h, partial, slots            *plan.Buffer
-	ready, free, arrived, read   *plan.Semaphore
-	copy, put                    *plan.Stream
-	work                         []*plan.Stream
-	gemmH, gemmPartial           *plan.Product
-	kernels                      *kernels.Set
-	terms                        []driver.Ptr // of the sum that issue enqueues
+	a, b, bias, b2, c, agathered  *plan.Buffer
+	h, cpartial, cslots           *plan.Buffer
+	aready, cfree, carrived, read *plan.Semaphore
+	copy, put                     *plan.Stream
+	work                          []*plan.Stream
+	gemmH, gemmCpartial           *plan.Product
+	kernels                       *kernels.Set
+	terms                         []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -100,18 +100,18 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m/d*n)))
 	p.agathered = b.Allocate("Agathered", s.Type.Bytes(m*k))
 	p.h = b.Allocate("H", s.Type.Bytes(m*(f/d)))
-	p.partial = b.Allocate("partial", s.Type.Bytes(m*n))
-	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
-	p.ready = b.Semaphore("ready")
-	p.free = b.Semaphore("free")
-	p.arrived = b.Semaphore("arrived")
+	p.cpartial = b.Allocate("Cpartial", s.Type.Bytes(m*n))
+	p.cslots = b.Allocate("Cslots", s.Type.Bytes(m*n))
+	p.aready = b.Semaphore("Aready")
+	p.cfree = b.Semaphore("Cfree")
+	p.carrived = b.Semaphore("Carrived")
 	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)
 	p.put = b.Stream("put", driver.High)
 	p.work = b.FallingStreams("work", 1, d)
 	p.gemmH = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: f / d, Type: s.Type, Transposed: true, Bias: true,
 		Func: "gelu"})
-	p.gemmPartial = b.Matmul(driver.MatmulDesc{M: m / d, K: f / d, N: n, Type: s.Type, Transposed: true})
+	p.gemmCpartial = b.Matmul(driver.MatmulDesc{M: m / d, K: f / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
@@ -128,10 +128,10 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	// Beside the first product.
-	q.Post(p.copy, p.ready)
+	q.Post(p.copy, p.aready)
 
 	// The slots may be written.
-	q.Post(p.copy, p.free)
+	q.Post(p.copy, p.cfree)
 	q.Synchronize(p.put, p.copy)
 
 	// Own rows, in place.
@@ -139,7 +139,7 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
-		q.Wait(p.copy, p.ready, peer)
+		q.Wait(p.copy, p.aready, peer)
 		q.Set(p.copy, p.agathered.At(int64(peer)*p.chunkA), p.a.Peer(peer, 0), p.chunkA)
 		q.Synchronize(p.work[i], p.copy)
 	}
@@ -148,30 +148,30 @@ func (p *Plan) issue(q *plan.Queue) {
 		peer := (r + i) % d
 		q.Linear(p.work[i], p.gemmH, p.h.At(int64(peer)*p.chunkH), p.agathered.At(int64(peer)*p.chunkA), p.b.At(0),
 			p.bias.At(0))
-		q.Linear(p.work[i], p.gemmPartial, p.partial.At(int64(peer)*p.chunkC), p.h.At(int64(peer)*p.chunkH), p.b2.At(0),
-			plan.NoBias)
+		q.Linear(p.work[i], p.gemmCpartial, p.cpartial.At(int64(peer)*p.chunkC), p.h.At(int64(peer)*p.chunkH),
+			p.b2.At(0), plan.NoBias)
 	}
 	for i := 1; i < d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
 
 	// Own rows last, straight into their slot.
-	q.Linear(main, p.gemmPartial, p.slots.At(int64(r)*p.chunkC), p.h.At(int64(r)*p.chunkH), p.b2.At(0), plan.NoBias)
+	q.Linear(main, p.gemmCpartial, p.cslots.At(int64(r)*p.chunkC), p.h.At(int64(r)*p.chunkH), p.b2.At(0), plan.NoBias)
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		q.Synchronize(p.put, p.work[i])
-		q.Wait(p.put, p.free, peer)
-		q.Set(p.put, p.slots.Peer(peer, int64(r)*p.chunkC), p.partial.At(int64(peer)*p.chunkC), p.chunkC)
-		q.Post(p.put, p.arrived, peer)
+		q.Wait(p.put, p.cfree, peer)
+		q.Set(p.put, p.cslots.Peer(peer, int64(r)*p.chunkC), p.cpartial.At(int64(peer)*p.chunkC), p.chunkC)
+		q.Post(p.put, p.carrived, peer)
 	}
 	q.Synchronize(p.put, main)
-	q.Wait(p.put, p.arrived)
+	q.Wait(p.put, p.carrived)
 
 	// Once, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
-		p.terms = append(p.terms, p.slots.At(int64(j)*p.chunkC))
+		p.terms = append(p.terms, p.cslots.At(int64(j)*p.chunkC))
 	}
 	p.kernels.Reduce(q, p.put, p.c.At(0), p.chunkC, p.terms...)
 

@@ -22,15 +22,15 @@
 //	caller: A [S, DIDx(D), M/(S*D), K] by M/(S*D)*K;  B [DIDx(D), F/D, K];  Bias [DIDx(D), F/D]
 //	        B2 [N, DIDx(D), F/D];  C [Stream(S), DIDx(D), M/(S*D), N] by M/(S*D)*N
 //	plan:   Agathered [S, D, M/(S*D), K] by M/(S*D)*K;  H [S, D, M/(S*D), DIDx(D), F/D] by M/(S*D)*(F/D)
-//	        partial [S, D, M/(S*D), N] by M/(S*D)*N;  slots [S, D, M/(S*D), N] by M/(S*D)*N
+//	        Cpartial [S, D, M/(S*D), N] by M/(S*D)*N;  Cslots [S, D, M/(S*D), N] by M/(S*D)*N
 //	New:    S = 2
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	copy, put, work[1..D-1]: Synchronize(main)
-//	copy:   Post ready -> every peer                                           # beside the first product
-//	copy:   Post free -> every peer                                            # the slots may be written
+//	copy:   Post Aready -> every peer                                          # beside the first product
+//	copy:   Post Cfree -> every peer                                           # the slots may be written
 //	put:    Synchronize(copy)
-//	copy:   Wait ready[every peer]
-//	put:    Wait free[every peer]
+//	copy:   Wait Aready[every peer]
+//	put:    Wait Cfree[every peer]
 //	for s in 2:
 //	  main:    Linear(H[s*D + r], A[s], B, Bias, gelu)                         # own rows, in place
 //	  for i in 1..D-1:  peer = (r + i) % D
@@ -38,14 +38,14 @@
 //	    work[i]: Synchronize(copy)
 //	  for i in 1..D-1:  peer = (r + i) % D
 //	    work[i]: Linear(H[s*D + peer], Agathered[s*D + peer], B, Bias, gelu)
-//	    work[i]: Linear(partial[s*D + peer], H[s*D + peer], B2)
-//	  main:    Synchronize(work[1..D-1]);  Linear(slots[s*D + r], H[s*D + r], B2)
+//	    work[i]: Linear(Cpartial[s*D + peer], H[s*D + peer], B2)
+//	  main:    Synchronize(work[1..D-1]);  Linear(Cslots[s*D + r], H[s*D + r], B2)
 //	    # own rows last, straight into their slot
 //	  for i in 1..D-1:  peer = (r + i) % D
-//	    put:    Synchronize(work[i]);  Set(slots@peer[s*D + r], partial[s*D + peer])
-//	    put:    Post arrived[s] -> peer
-//	  put:     Synchronize(main);  Wait arrived[s] <- every peer
-//	  put:     Reduce(C[s], slots[s*D + q], q = 0..D-1)                        # once, in the order of ranks
+//	    put:    Synchronize(work[i]);  Set(Cslots@peer[s*D + r], Cpartial[s*D + peer])
+//	    put:    Post Carrived[s] -> peer
+//	  put:     Synchronize(main);  Wait Carrived[s] <- every peer
+//	  put:     Reduce(C[s], Cslots[s*D + q], q = 0..D-1)                       # once, in the order of ranks
 //	copy:   Post read -> every peer                                            # A may be overwritten afterwards
 //	put:    Synchronize(copy);  Wait read[every peer]
 //	main:   Synchronize(put)                                                   # join
@@ -53,5 +53,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in tensorparallelmlpbatches.cu. Functions: bias(Bias) of H, gelu of H by the library of products.
 //
-// Proof: proven for D = 1..8, stamp 561059bda70ca813.
+// Proof: proven for D = 1..8, stamp 960c70711ad42ebc.
 package tensorparallelmlpbatches

@@ -18,8 +18,8 @@ const chunks = 2
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "6243a666690850b3a2b2b7c4ba46b45c6086a57211a9b0d27acd93ccf15cf9a4",
-	Proof:    "proven for D = 1..8, stamp 561059bda70ca813",
+	Hash:     "a7fe807b2ce609a579292af7e180a3433624c552aa3755b86012f4b325ebdc27",
+	Proof:    "proven for D = 1..8, stamp 960c70711ad42ebc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},
@@ -65,12 +65,12 @@ type Plan struct {
 	chunkH int64 // bytes of M/(S*D)*(F/D) elements
 
 	a, b, bias, b2, c, agathered *plan.Buffer
-	h, partial, slots            *plan.Buffer
-	ready, free, read            *plan.Semaphore
-	arrived                      []*plan.Semaphore
+	h, cpartial, cslots          *plan.Buffer
+	aready, cfree, read          *plan.Semaphore
+	carrived                     []*plan.Semaphore
 	copy, put                    *plan.Stream
 	work                         []*plan.Stream
-	gemmH, gemmPartial           *plan.Product
+	gemmH, gemmCpartial          *plan.Product
 	kernels                      *kernels.Set
 	terms                        []driver.Ptr // of the sum that issue enqueues
 }
@@ -105,18 +105,18 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m/d*n)))
 	p.agathered = b.Allocate("Agathered", s.Type.Bytes(m*k))
 	p.h = b.Allocate("H", s.Type.Bytes(m*(f/d)))
-	p.partial = b.Allocate("partial", s.Type.Bytes(m*n))
-	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
-	p.ready = b.Semaphore("ready")
-	p.free = b.Semaphore("free")
-	p.arrived = b.Semaphores("arrived", 2)
+	p.cpartial = b.Allocate("Cpartial", s.Type.Bytes(m*n))
+	p.cslots = b.Allocate("Cslots", s.Type.Bytes(m*n))
+	p.aready = b.Semaphore("Aready")
+	p.cfree = b.Semaphore("Cfree")
+	p.carrived = b.Semaphores("Carrived", 2)
 	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)
 	p.put = b.Stream("put", driver.High)
 	p.work = b.Streams("work", 1, d, driver.Low)
 	p.gemmH = b.Matmul(driver.MatmulDesc{M: m / (chunks * d), K: k, N: f / d, Type: s.Type, Transposed: true,
 		Bias: true, Func: "gelu"})
-	p.gemmPartial = b.Matmul(driver.MatmulDesc{M: m / (chunks * d), K: f / d, N: n, Type: s.Type, Transposed: true})
+	p.gemmCpartial = b.Matmul(driver.MatmulDesc{M: m / (chunks * d), K: f / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
@@ -133,13 +133,13 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	// Beside the first product.
-	q.Post(p.copy, p.ready)
+	q.Post(p.copy, p.aready)
 
 	// The slots may be written.
-	q.Post(p.copy, p.free)
+	q.Post(p.copy, p.cfree)
 	q.Synchronize(p.put, p.copy)
-	q.Wait(p.copy, p.ready)
-	q.Wait(p.put, p.free)
+	q.Wait(p.copy, p.aready)
+	q.Wait(p.put, p.cfree)
 
 	for s := range 2 {
 		// Own rows, in place.
@@ -155,30 +155,30 @@ func (p *Plan) issue(q *plan.Queue) {
 			peer := (r + i) % d
 			q.Linear(p.work[i], p.gemmH, p.h.At(int64(s*d+peer)*p.chunkH), p.agathered.At(int64(s*d+peer)*p.chunkA),
 				p.b.At(0), p.bias.At(0))
-			q.Linear(p.work[i], p.gemmPartial, p.partial.At(int64(s*d+peer)*p.chunkC), p.h.At(int64(s*d+peer)*p.chunkH),
-				p.b2.At(0), plan.NoBias)
+			q.Linear(p.work[i], p.gemmCpartial, p.cpartial.At(int64(s*d+peer)*p.chunkC),
+				p.h.At(int64(s*d+peer)*p.chunkH), p.b2.At(0), plan.NoBias)
 		}
 		for i := 1; i < d; i++ {
 			q.Synchronize(main, p.work[i])
 		}
 
 		// Own rows last, straight into their slot.
-		q.Linear(main, p.gemmPartial, p.slots.At(int64(s*d+r)*p.chunkC), p.h.At(int64(s*d+r)*p.chunkH), p.b2.At(0),
+		q.Linear(main, p.gemmCpartial, p.cslots.At(int64(s*d+r)*p.chunkC), p.h.At(int64(s*d+r)*p.chunkH), p.b2.At(0),
 			plan.NoBias)
 
 		for i := 1; i < d; i++ {
 			peer := (r + i) % d
 			q.Synchronize(p.put, p.work[i])
-			q.Set(p.put, p.slots.Peer(peer, int64(s*d+r)*p.chunkC), p.partial.At(int64(s*d+peer)*p.chunkC), p.chunkC)
-			q.Post(p.put, p.arrived[s], peer)
+			q.Set(p.put, p.cslots.Peer(peer, int64(s*d+r)*p.chunkC), p.cpartial.At(int64(s*d+peer)*p.chunkC), p.chunkC)
+			q.Post(p.put, p.carrived[s], peer)
 		}
 		q.Synchronize(p.put, main)
-		q.Wait(p.put, p.arrived[s])
+		q.Wait(p.put, p.carrived[s])
 
 		// Once, in the order of ranks.
 		p.terms = p.terms[:0]
 		for j := range d {
-			p.terms = append(p.terms, p.slots.At(int64(s*d+j)*p.chunkC))
+			p.terms = append(p.terms, p.cslots.At(int64(s*d+j)*p.chunkC))
 		}
 		p.kernels.Reduce(q, p.put, p.c.At(int64(s)*p.chunkC), p.chunkC, p.terms...)
 	}

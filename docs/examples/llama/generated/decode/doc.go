@@ -36,26 +36,26 @@
 //	        Wo [K, DIDx(D), N/D];  Norm2 [K];  Gate [DIDx(D), F/D, K];  Up [DIDx(D), F/D, K]
 //	        Down [K, DIDx(D), F/D];  C [M, K]
 //	plan:   X [M, K];  Query [M, DIDx(D), N/D];  Key [M, DIDx(D), N2/D];  Value [M, DIDx(D), N2/D]
-//	        O [M, DIDx(D), N/D];  partial [M, K];  R [M, K];  Y [M, K];  U [M, DIDx(D), F/D]
-//	        G [M, DIDx(D), F/D];  partial2 [M, K]
+//	        O [M, DIDx(D), N/D];  Rpartial [M, K];  R [M, K];  Y [M, K];  U [M, DIDx(D), F/D]
+//	        G [M, DIDx(D), F/D];  Cpartial [M, K]
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Apply rmsnorm(X, A, Norm to each row, epsilon 1e-05) by kernel;  Linear(Query, X, Wq)
 //	main:   Linear(Key, X, Wk);  Linear(Value, X, Wv);  Call Attention(O, Query, Key, Value)
-//	main:   Linear(partial, O, Wo)
-//	main:   shot by blocks{Post ready -> every peer;  Wait ready[every peer]
-//	                       Reduce(R, partial@0..D-1, A)
-//	                       Post summed -> every peer;  Wait summed[every peer]}
-//	                         # peers may read partial; the same order on every rank
+//	main:   Linear(Rpartial, O, Wo)
+//	main:   shot by blocks{Post Rready -> every peer;  Wait Rready[every peer]
+//	                       Reduce(R, Rpartial@0..D-1, A)
+//	                       Post Rsummed -> every peer;  Wait Rsummed[every peer]}
+//	                         # peers may read Rpartial; the same order on every rank
 //	main:   Apply rmsnorm(Y, R, Norm2 to each row, epsilon 1e-05) by kernel;  Linear(U, Y, Up)
-//	main:   Linear(G, Y, Gate);  Apply swiglu(G, G, U) by kernel;  Linear(partial2, G, Down)
-//	main:   shot by blocks{Post ready2 -> every peer;  Wait ready2[every peer]
-//	                       Reduce(C, partial2@0..D-1, R)
-//	                       Post summed2 -> every peer;  Wait summed2[every peer]}
-//	                         # peers may read partial2; the same order on every rank
+//	main:   Linear(G, Y, Gate);  Apply swiglu(G, G, U) by kernel;  Linear(Cpartial, G, Down)
+//	main:   shot by blocks{Post Cready -> every peer;  Wait Cready[every peer]
+//	                       Reduce(C, Cpartial@0..D-1, R)
+//	                       Post Csummed -> every peer;  Wait Csummed[every peer]}
+//	                         # peers may read Cpartial; the same order on every rank
 //
 // No rank copies from or to another. Signals of R go by kernels. Signals of C go by kernels. Sums are made by
 // kernels. The kernels are in decode.cu. Functions: rmsnorm(Norm) of X, rmsnorm(Norm2) of Y, swiglu(U) of G by a
 // kernel of its own; add(A) of R, add(R) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 82dadc949b4531c0.
+// Proof: proven for D = 1..8, stamp 86495c1d14f3337c.
 package decode

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "decode",
-	Hash:     "fb94cc8b422bb21250e41c60cdd1d8d52d63ee3b90ebadaadcd1df5495b0d1d2",
-	Proof:    "proven for D = 1..8, stamp 82dadc949b4531c0",
+	Hash:     "0cdd8d1d18f03af15998a562e9dba1af001d8e10778699f10f61206823cf1f22",
+	Proof:    "proven for D = 1..8, stamp 86495c1d14f3337c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},
 	Divides:  []plan.Divide{{Extent: "N", By: "D"}, {Extent: "N2", By: "D"}, {Extent: "F", By: "D"}},
@@ -68,14 +68,14 @@ type Plan struct {
 	bytesNorm int64 // bytes of K elements
 	bytesX    int64 // bytes of M*K elements
 
-	a, norm, wq, wk, wv, wo                              *plan.Buffer
-	norm2, gate, up, down, c, x                          *plan.Buffer
-	query, key, value, o, partial, r                     *plan.Buffer
-	y, u, g, partial2                                    *plan.Buffer
-	ready, summed, ready2, summed2                       *plan.Semaphore
-	gemmQuery, gemmKey, gemmPartial, gemmU, gemmPartial2 *plan.Product
-	kernels                                              *kernels.Set
-	terms                                                []driver.Ptr // of the sum that issue enqueues
+	a, norm, wq, wk, wv, wo                               *plan.Buffer
+	norm2, gate, up, down, c, x                           *plan.Buffer
+	query, key, value, o, rpartial, r                     *plan.Buffer
+	y, u, g, cpartial                                     *plan.Buffer
+	rready, rsummed, cready, csummed                      *plan.Semaphore
+	gemmQuery, gemmKey, gemmRpartial, gemmU, gemmCpartial *plan.Product
+	kernels                                               *kernels.Set
+	terms                                                 []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -117,21 +117,21 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.key = b.Allocate("Key", s.Type.Bytes(m*(n2/d)))
 	p.value = b.Allocate("Value", s.Type.Bytes(m*(n2/d)))
 	p.o = b.Allocate("O", s.Type.Bytes(m*(n/d)))
-	p.partial = b.Allocate("partial", s.Type.Bytes(m*k))
+	p.rpartial = b.Allocate("Rpartial", s.Type.Bytes(m*k))
 	p.r = b.Allocate("R", s.Type.Bytes(m*k))
 	p.y = b.Allocate("Y", s.Type.Bytes(m*k))
 	p.u = b.Allocate("U", s.Type.Bytes(m*(f/d)))
 	p.g = b.Allocate("G", s.Type.Bytes(m*(f/d)))
-	p.partial2 = b.Allocate("partial2", s.Type.Bytes(m*k))
-	p.ready = b.ByBlocks(b.Semaphore("ready"))
-	p.summed = b.ByBlocks(b.Semaphore("summed"))
-	p.ready2 = b.ByBlocks(b.Semaphore("ready2"))
-	p.summed2 = b.ByBlocks(b.Semaphore("summed2"))
+	p.cpartial = b.Allocate("Cpartial", s.Type.Bytes(m*k))
+	p.rready = b.ByBlocks(b.Semaphore("Rready"))
+	p.rsummed = b.ByBlocks(b.Semaphore("Rsummed"))
+	p.cready = b.ByBlocks(b.Semaphore("Cready"))
+	p.csummed = b.ByBlocks(b.Semaphore("Csummed"))
 	p.gemmQuery = b.Matmul(driver.MatmulDesc{M: m, K: k, N: n / d, Type: s.Type, Transposed: true})
 	p.gemmKey = b.Matmul(driver.MatmulDesc{M: m, K: k, N: n2 / d, Type: s.Type, Transposed: true})
-	p.gemmPartial = b.Matmul(driver.MatmulDesc{M: m, K: n / d, N: k, Type: s.Type, Transposed: true})
+	p.gemmRpartial = b.Matmul(driver.MatmulDesc{M: m, K: n / d, N: k, Type: s.Type, Transposed: true})
 	p.gemmU = b.Matmul(driver.MatmulDesc{M: m, K: k, N: f / d, Type: s.Type, Transposed: true})
-	p.gemmPartial2 = b.Matmul(driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Transposed: true})
+	p.gemmCpartial = b.Matmul(driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
@@ -147,30 +147,31 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Linear(main, p.gemmKey, p.key.At(0), p.x.At(0), p.wk.At(0), plan.NoBias)
 	q.Linear(main, p.gemmKey, p.value.At(0), p.x.At(0), p.wv.At(0), plan.NoBias)
 	q.Call(main, "Attention", p.Attention, p.o.All(), p.query.All(), p.key.All(), p.value.All())
-	q.Linear(main, p.gemmPartial, p.partial.At(0), p.o.At(0), p.wo.At(0), plan.NoBias)
+	q.Linear(main, p.gemmRpartial, p.rpartial.At(0), p.o.At(0), p.wo.At(0), plan.NoBias)
 
-	// Peers may read partial; the same order on every rank.
+	// Peers may read Rpartial; the same order on every rank.
 	p.terms = p.terms[:0]
 	for j := range d {
-		p.terms = append(p.terms, p.partial.Peer(j, 0))
+		p.terms = append(p.terms, p.rpartial.Peer(j, 0))
 	}
 	p.terms = append(p.terms, p.a.At(0))
-	p.kernels.Shot(q, main, plan.Signals{PrePost: p.ready, PreWait: p.ready, PostPost: p.summed, PostWait: p.summed},
-		p.r.At(0), p.bytesX, p.terms...)
+	p.kernels.Shot(q, main,
+		plan.Signals{PrePost: p.rready, PreWait: p.rready, PostPost: p.rsummed, PostWait: p.rsummed}, p.r.At(0),
+		p.bytesX, p.terms...)
 	p.kernels.Row(p.norm2.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.y.At(0), p.bytesX,
 		p.r.At(0))
 	q.Linear(main, p.gemmU, p.u.At(0), p.y.At(0), p.up.At(0), plan.NoBias)
 	q.Linear(main, p.gemmU, p.g.At(0), p.y.At(0), p.gate.At(0), plan.NoBias)
 	p.kernels.Apply(q, main, kernels.SwiGLU, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
-	q.Linear(main, p.gemmPartial2, p.partial2.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
+	q.Linear(main, p.gemmCpartial, p.cpartial.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
 
-	// Peers may read partial2; the same order on every rank.
+	// Peers may read Cpartial; the same order on every rank.
 	p.terms = p.terms[:0]
 	for j := range d {
-		p.terms = append(p.terms, p.partial2.Peer(j, 0))
+		p.terms = append(p.terms, p.cpartial.Peer(j, 0))
 	}
 	p.terms = append(p.terms, p.r.At(0))
 	p.kernels.Shot(q, main,
-		plan.Signals{PrePost: p.ready2, PreWait: p.ready2, PostPost: p.summed2, PostWait: p.summed2}, p.c.At(0),
+		plan.Signals{PrePost: p.cready, PreWait: p.cready, PostPost: p.csummed, PostWait: p.csummed}, p.c.At(0),
 		p.bytesX, p.terms...)
 }

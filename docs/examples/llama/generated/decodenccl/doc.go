@@ -34,18 +34,18 @@
 //	        Wo [K, DIDx(D), N/D];  Norm2 [K];  Gate [DIDx(D), F/D, K];  Up [DIDx(D), F/D, K]
 //	        Down [K, DIDx(D), F/D];  C [M, K]
 //	plan:   X [M, K];  Query [M, DIDx(D), N/D];  Key [M, DIDx(D), N2/D];  Value [M, DIDx(D), N2/D]
-//	        O [M, DIDx(D), N/D];  partial [M, K];  R [M, K];  Y [M, K];  U [M, DIDx(D), F/D]
-//	        G [M, DIDx(D), F/D];  partial2 [M, K];  reduced [M, K];  reduced2 [M, K]
+//	        O [M, DIDx(D), N/D];  Rpartial [M, K];  R [M, K];  Y [M, K];  U [M, DIDx(D), F/D]
+//	        G [M, DIDx(D), F/D];  Cpartial [M, K];  Rreduced [M, K];  Creduced [M, K]
 //	main:   Apply rmsnorm(X, A, Norm to each row, epsilon 1e-05) by kernel;  Linear(Query, X, Wq)
 //	main:   Linear(Key, X, Wk);  Linear(Value, X, Wv);  Call Attention(O, Query, Key, Value)
-//	main:   Linear(partial, O, Wo);  nccl{AllReduce(reduced, partial)};  Reduce(R, reduced, A)
+//	main:   Linear(Rpartial, O, Wo);  nccl{AllReduce(Rreduced, Rpartial)};  Reduce(R, Rreduced, A)
 //	main:   Apply rmsnorm(Y, R, Norm2 to each row, epsilon 1e-05) by kernel;  Linear(U, Y, Up)
-//	main:   Linear(G, Y, Gate);  Apply swiglu(G, G, U) by kernel;  Linear(partial2, G, Down)
-//	main:   nccl{AllReduce(reduced2, partial2)};  Reduce(C, reduced2, R)
+//	main:   Linear(G, Y, Gate);  Apply swiglu(G, G, U) by kernel;  Linear(Cpartial, G, Down)
+//	main:   nccl{AllReduce(Creduced, Cpartial)};  Reduce(C, Creduced, R)
 //
 // NCCL, which is loaded when a plan is made, does all that ranks do together. Sums are made by kernels. The kernels
 // are in decodenccl.cu. Functions: rmsnorm(Norm) of X, rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its own;
 // add(A) of R, add(R) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp a2fa6907b90fdabb.
+// Proof: proven for D = 1..8, stamp 9aec8cedd71843fa.
 package decodenccl

@@ -16,8 +16,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "53b71db6027b9aca78ffb34c14d4cb0661ca2294f6f07420da34b3374e535b05",
-	Proof:   "proven for D = 1..8, stamp a2fa6907b90fdabb",
+	Hash:    "e51167aa6f18390c95aa7103ce2416c98c8b7e30a4eebf32dd691aa448f706f5",
+	Proof:   "proven for D = 1..8, stamp 9aec8cedd71843fa",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},
 	Divides: []plan.Divide{{Extent: "N", By: "D"}, {Extent: "N2", By: "D"}, {Extent: "F", By: "D"}},
@@ -68,12 +68,12 @@ type Plan struct {
 	bytesNorm int64 // bytes of K elements
 	bytesX    int64 // bytes of M*K elements
 
-	a, norm, wq, wk, wv, wo                              *plan.Buffer
-	norm2, gate, up, down, c, x                          *plan.Buffer
-	query, key, value, o, partial, r                     *plan.Buffer
-	y, u, g, partial2, reduced, reduced2                 *plan.Buffer
-	gemmQuery, gemmKey, gemmPartial, gemmU, gemmPartial2 *plan.Product
-	kernels                                              *kernels.Set
+	a, norm, wq, wk, wv, wo                               *plan.Buffer
+	norm2, gate, up, down, c, x                           *plan.Buffer
+	query, key, value, o, rpartial, r                     *plan.Buffer
+	y, u, g, cpartial, rreduced, creduced                 *plan.Buffer
+	gemmQuery, gemmKey, gemmRpartial, gemmU, gemmCpartial *plan.Product
+	kernels                                               *kernels.Set
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -115,19 +115,19 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.key = b.Allocate("Key", s.Type.Bytes(m*(n2/d)))
 	p.value = b.Allocate("Value", s.Type.Bytes(m*(n2/d)))
 	p.o = b.Allocate("O", s.Type.Bytes(m*(n/d)))
-	p.partial = b.Allocate("partial", s.Type.Bytes(m*k))
+	p.rpartial = b.Allocate("Rpartial", s.Type.Bytes(m*k))
 	p.r = b.Allocate("R", s.Type.Bytes(m*k))
 	p.y = b.Allocate("Y", s.Type.Bytes(m*k))
 	p.u = b.Allocate("U", s.Type.Bytes(m*(f/d)))
 	p.g = b.Allocate("G", s.Type.Bytes(m*(f/d)))
-	p.partial2 = b.Allocate("partial2", s.Type.Bytes(m*k))
-	p.reduced = b.Allocate("reduced", s.Type.Bytes(m*k))
-	p.reduced2 = b.Allocate("reduced2", s.Type.Bytes(m*k))
+	p.cpartial = b.Allocate("Cpartial", s.Type.Bytes(m*k))
+	p.rreduced = b.Allocate("Rreduced", s.Type.Bytes(m*k))
+	p.creduced = b.Allocate("Creduced", s.Type.Bytes(m*k))
 	p.gemmQuery = b.Matmul(driver.MatmulDesc{M: m, K: k, N: n / d, Type: s.Type, Transposed: true})
 	p.gemmKey = b.Matmul(driver.MatmulDesc{M: m, K: k, N: n2 / d, Type: s.Type, Transposed: true})
-	p.gemmPartial = b.Matmul(driver.MatmulDesc{M: m, K: n / d, N: k, Type: s.Type, Transposed: true})
+	p.gemmRpartial = b.Matmul(driver.MatmulDesc{M: m, K: n / d, N: k, Type: s.Type, Transposed: true})
 	p.gemmU = b.Matmul(driver.MatmulDesc{M: m, K: k, N: f / d, Type: s.Type, Transposed: true})
-	p.gemmPartial2 = b.Matmul(driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Transposed: true})
+	p.gemmCpartial = b.Matmul(driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Transposed: true})
 	b.Collectives(s.Type)
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
@@ -143,15 +143,15 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Linear(main, p.gemmKey, p.key.At(0), p.x.At(0), p.wk.At(0), plan.NoBias)
 	q.Linear(main, p.gemmKey, p.value.At(0), p.x.At(0), p.wv.At(0), plan.NoBias)
 	q.Call(main, "Attention", p.Attention, p.o.All(), p.query.All(), p.key.All(), p.value.All())
-	q.Linear(main, p.gemmPartial, p.partial.At(0), p.o.At(0), p.wo.At(0), plan.NoBias)
-	q.AllReduce(main, p.reduced.At(0), p.partial.At(0), p.bytesX)
-	p.kernels.Reduce(q, main, p.r.At(0), p.bytesX, p.reduced.At(0), p.a.At(0))
+	q.Linear(main, p.gemmRpartial, p.rpartial.At(0), p.o.At(0), p.wo.At(0), plan.NoBias)
+	q.AllReduce(main, p.rreduced.At(0), p.rpartial.At(0), p.bytesX)
+	p.kernels.Reduce(q, main, p.r.At(0), p.bytesX, p.rreduced.At(0), p.a.At(0))
 	p.kernels.Row(p.norm2.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.y.At(0), p.bytesX,
 		p.r.At(0))
 	q.Linear(main, p.gemmU, p.u.At(0), p.y.At(0), p.up.At(0), plan.NoBias)
 	q.Linear(main, p.gemmU, p.g.At(0), p.y.At(0), p.gate.At(0), plan.NoBias)
 	p.kernels.Apply(q, main, kernels.SwiGLU, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
-	q.Linear(main, p.gemmPartial2, p.partial2.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
-	q.AllReduce(main, p.reduced2.At(0), p.partial2.At(0), p.bytesX)
-	p.kernels.Reduce(q, main, p.c.At(0), p.bytesX, p.reduced2.At(0), p.r.At(0))
+	q.Linear(main, p.gemmCpartial, p.cpartial.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
+	q.AllReduce(main, p.creduced.At(0), p.cpartial.At(0), p.bytesX)
+	p.kernels.Reduce(q, main, p.c.At(0), p.bytesX, p.creduced.At(0), p.r.At(0))
 }

@@ -39,20 +39,20 @@
 //	        Up [DIDx(D), F/D, K];  Down [K, DIDx(D), F/D];  C [DIDx(D), M/D, K]
 //	plan:   X [DIDx(D), M/D, K];  Xgathered [D, M/D, K] by M/D*K;  Query [D, M/D, DIDx(D), N/D] by M/D*(N/D)
 //	        Key [D, M/D, DIDx(D), N2/D] by M/D*(N2/D);  Value [D, M/D, DIDx(D), N2/D] by M/D*(N2/D)
-//	        O [M, DIDx(D), N/D] by M/D*(N/D);  partial2 [D, M/D, K] by M/D*K;  slots2 [D, M/D, K] by M/D*K
+//	        O [M, DIDx(D), N/D] by M/D*(N/D);  Rpartial [D, M/D, K] by M/D*K;  Rslots [D, M/D, K] by M/D*K
 //	        R [DIDx(D), M/D, K];  Y [DIDx(D), M/D, K];  Ygathered [D, M/D, K] by M/D*K
 //	        U [D, M/D, DIDx(D), F/D] by M/D*(F/D);  G [D, M/D, DIDx(D), F/D] by M/D*(F/D)
-//	        partial3 [D, M/D, K] by M/D*K;  slots3 [D, M/D, K] by M/D*K
+//	        Cpartial [D, M/D, K] by M/D*K;  Cslots [D, M/D, K] by M/D*K
 //	New:    ShareMemHandles(arena)                                             # once
 //	copy, put, work[1..D-1]: Synchronize(main)
-//	copy:   Post free2 -> every peer;  Post free3 -> every peer                # the slots may be written
+//	copy:   Post Rfree -> every peer;  Post Cfree -> every peer                # the slots may be written
 //	put:    Synchronize(copy)
 //	main:   Apply rmsnorm(X, A, Norm to each row, epsilon 1e-05) by kernel
-//	main:   Post ready -> every peer                                           # peers may read X
+//	main:   Post Xready -> every peer                                          # peers may read X
 //	copy:   Synchronize(main)
 //	main:   Linear(Query[r], X, Wq);  Linear(Key[r], X, Wk);  Linear(Value[r], X, Wv)  # own rows, in place
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  copy:    Wait ready[peer];  Set(Xgathered[peer], X@peer)
+//	  copy:    Wait Xready[peer];  Set(Xgathered[peer], X@peer)
 //	  work[i]: Synchronize(copy)
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  work[i]: Linear(Query[peer], Xgathered[peer], Wq);  Linear(Key[peer], Xgathered[peer], Wk)
@@ -60,30 +60,30 @@
 //	main:   Synchronize(work[1..D-1]);  Call Attention(O, Query, Key, Value)
 //	work[1..D-1]: Synchronize(main)
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  work[i]: Linear(partial2[peer], O[peer], Wo)
-//	main:   Synchronize(work[1..D-1]);  Linear(slots2[r], O[r], Wo)  # own rows last, straight into their slot
+//	  work[i]: Linear(Rpartial[peer], O[peer], Wo)
+//	main:   Synchronize(work[1..D-1]);  Linear(Rslots[r], O[r], Wo)  # own rows last, straight into their slot
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  put:    Synchronize(work[i]);  Wait free2[peer];  Set(slots2@peer[r], partial2[peer])
-//	  put:    Post arrived2 -> peer
-//	put:    Synchronize(main);  Wait arrived2[every peer];  Reduce(R, slots2[0..D-1], A)
+//	  put:    Synchronize(work[i]);  Wait Rfree[peer];  Set(Rslots@peer[r], Rpartial[peer])
+//	  put:    Post Rarrived -> peer
+//	put:    Synchronize(main);  Wait Rarrived[every peer];  Reduce(R, Rslots[0..D-1], A)
 //	  # once, in the order of ranks
 //	main:   Synchronize(put);  Apply rmsnorm(Y, R, Norm2 to each row, epsilon 1e-05) by kernel
-//	main:   Post ready3 -> every peer                                          # peers may read Y
+//	main:   Post Yready -> every peer                                          # peers may read Y
 //	copy:   Synchronize(main)
 //	main:   Linear(U[r], Y, Up);  Linear(G[r], Y, Gate);  Apply swiglu(G[r], G[r], U[r]) by kernel
 //	  # own rows, in place
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  copy:    Wait ready3[peer];  Set(Ygathered[peer], Y@peer)
+//	  copy:    Wait Yready[peer];  Set(Ygathered[peer], Y@peer)
 //	  work[i]: Synchronize(copy)
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  work[i]: Linear(U[peer], Ygathered[peer], Up);  Linear(G[peer], Ygathered[peer], Gate)
 //	  work[i]: Apply swiglu(G[peer], G[peer], U[peer]) by kernel
-//	  work[i]: Linear(partial3[peer], G[peer], Down)
-//	main:   Synchronize(work[1..D-1]);  Linear(slots3[r], G[r], Down)  # own rows last, straight into their slot
+//	  work[i]: Linear(Cpartial[peer], G[peer], Down)
+//	main:   Synchronize(work[1..D-1]);  Linear(Cslots[r], G[r], Down)  # own rows last, straight into their slot
 //	for i in 1..D-1:  peer = (r + i) % D
-//	  put:    Synchronize(work[i]);  Wait free3[peer];  Set(slots3@peer[r], partial3[peer])
-//	  put:    Post arrived3 -> peer
-//	put:    Synchronize(main);  Wait arrived3[every peer];  Reduce(C, slots3[0..D-1], R)
+//	  put:    Synchronize(work[i]);  Wait Cfree[peer];  Set(Cslots@peer[r], Cpartial[peer])
+//	  put:    Post Carrived -> peer
+//	put:    Synchronize(main);  Wait Carrived[every peer];  Reduce(C, Cslots[0..D-1], R)
 //	  # once, in the order of ranks
 //	copy:   Post read -> every peer                                            # X may be overwritten afterwards
 //	put:    Synchronize(copy);  Wait read[every peer]
@@ -93,5 +93,5 @@
 // kernels are in prefill.cu. Functions: rmsnorm(Norm) of X, rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its
 // own; add(A) of R, add(R) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 3ac251757ef6b5a2.
+// Proof: proven for D = 1..8, stamp 7f5b159754db2457.
 package prefill

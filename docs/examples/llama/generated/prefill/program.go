@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "prefill",
-	Hash:    "d7994c5052ce5b52c067f65917aeac8627cf849f1e2726124ce986217d220b6a",
-	Proof:   "proven for D = 1..8, stamp 3ac251757ef6b5a2",
+	Hash:    "08fc1cab568622bb8c9621ee83baabbf7dde4e4ff724d0a7b41b128ca4ef1ba6",
+	Proof:   "proven for D = 1..8, stamp 7f5b159754db2457",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "F"},
@@ -74,14 +74,14 @@ type Plan struct {
 
 	a, norm, wq, wk, wv, wo                               *plan.Buffer
 	norm2, gate, up, down, c, x                           *plan.Buffer
-	xgathered, query, key, value, o, partial2             *plan.Buffer
-	slots2, r, y, ygathered, u, g                         *plan.Buffer
-	partial3, slots3                                      *plan.Buffer
-	ready, free2, arrived2, ready3, free3, arrived3       *plan.Semaphore
+	xgathered, query, key, value, o, rpartial             *plan.Buffer
+	rslots, r, y, ygathered, u, g                         *plan.Buffer
+	cpartial, cslots                                      *plan.Buffer
+	xready, rfree, rarrived, yready, cfree, carrived      *plan.Semaphore
 	read                                                  *plan.Semaphore
 	copy, put                                             *plan.Stream
 	work                                                  []*plan.Stream
-	gemmQuery, gemmKey, gemmPartial2, gemmU, gemmPartial3 *plan.Product
+	gemmQuery, gemmKey, gemmRpartial, gemmU, gemmCpartial *plan.Product
 	kernels                                               *kernels.Set
 	terms                                                 []driver.Ptr // of the sum that issue enqueues
 }
@@ -128,30 +128,30 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.key = b.Allocate("Key", s.Type.Bytes(m*(n2/d)))
 	p.value = b.Allocate("Value", s.Type.Bytes(m*(n2/d)))
 	p.o = b.Allocate("O", s.Type.Bytes(m*(n/d)))
-	p.partial2 = b.Allocate("partial2", s.Type.Bytes(m*k))
-	p.slots2 = b.Allocate("slots2", s.Type.Bytes(m*k))
+	p.rpartial = b.Allocate("Rpartial", s.Type.Bytes(m*k))
+	p.rslots = b.Allocate("Rslots", s.Type.Bytes(m*k))
 	p.r = b.Allocate("R", s.Type.Bytes(m/d*k))
 	p.y = b.Allocate("Y", s.Type.Bytes(m/d*k))
 	p.ygathered = b.Allocate("Ygathered", s.Type.Bytes(m*k))
 	p.u = b.Allocate("U", s.Type.Bytes(m*(f/d)))
 	p.g = b.Allocate("G", s.Type.Bytes(m*(f/d)))
-	p.partial3 = b.Allocate("partial3", s.Type.Bytes(m*k))
-	p.slots3 = b.Allocate("slots3", s.Type.Bytes(m*k))
-	p.ready = b.Semaphore("ready")
-	p.free2 = b.Semaphore("free2")
-	p.arrived2 = b.Semaphore("arrived2")
-	p.ready3 = b.Semaphore("ready3")
-	p.free3 = b.Semaphore("free3")
-	p.arrived3 = b.Semaphore("arrived3")
+	p.cpartial = b.Allocate("Cpartial", s.Type.Bytes(m*k))
+	p.cslots = b.Allocate("Cslots", s.Type.Bytes(m*k))
+	p.xready = b.Semaphore("Xready")
+	p.rfree = b.Semaphore("Rfree")
+	p.rarrived = b.Semaphore("Rarrived")
+	p.yready = b.Semaphore("Yready")
+	p.cfree = b.Semaphore("Cfree")
+	p.carrived = b.Semaphore("Carrived")
 	p.read = b.Semaphore("read")
 	p.copy = b.Stream("copy", driver.High)
 	p.put = b.Stream("put", driver.High)
 	p.work = b.FallingStreams("work", 1, d)
 	p.gemmQuery = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: n / d, Type: s.Type, Transposed: true})
 	p.gemmKey = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: n2 / d, Type: s.Type, Transposed: true})
-	p.gemmPartial2 = b.Matmul(driver.MatmulDesc{M: m / d, K: n / d, N: k, Type: s.Type, Transposed: true})
+	p.gemmRpartial = b.Matmul(driver.MatmulDesc{M: m / d, K: n / d, N: k, Type: s.Type, Transposed: true})
 	p.gemmU = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: f / d, Type: s.Type, Transposed: true})
-	p.gemmPartial3 = b.Matmul(driver.MatmulDesc{M: m / d, K: f / d, N: k, Type: s.Type, Transposed: true})
+	p.gemmCpartial = b.Matmul(driver.MatmulDesc{M: m / d, K: f / d, N: k, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
@@ -168,14 +168,14 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	// The slots may be written.
-	q.Post(p.copy, p.free2)
-	q.Post(p.copy, p.free3)
+	q.Post(p.copy, p.rfree)
+	q.Post(p.copy, p.cfree)
 	q.Synchronize(p.put, p.copy)
 	p.kernels.Row(p.norm.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.bytesX,
 		p.a.At(0))
 
 	// Peers may read X.
-	q.Post(main, p.ready)
+	q.Post(main, p.xready)
 	q.Synchronize(p.copy, main)
 
 	// Own rows, in place.
@@ -185,7 +185,7 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
-		q.Wait(p.copy, p.ready, peer)
+		q.Wait(p.copy, p.xready, peer)
 		q.Set(p.copy, p.xgathered.At(int64(peer)*p.bytesX), p.x.Peer(peer, 0), p.bytesX)
 		q.Synchronize(p.work[i], p.copy)
 	}
@@ -209,7 +209,7 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
-		q.Linear(p.work[i], p.gemmPartial2, p.partial2.At(int64(peer)*p.bytesX), p.o.At(int64(peer)*p.chunkQuery),
+		q.Linear(p.work[i], p.gemmRpartial, p.rpartial.At(int64(peer)*p.bytesX), p.o.At(int64(peer)*p.chunkQuery),
 			p.wo.At(0), plan.NoBias)
 	}
 	for i := 1; i < d; i++ {
@@ -217,23 +217,23 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	// Own rows last, straight into their slot.
-	q.Linear(main, p.gemmPartial2, p.slots2.At(int64(r)*p.bytesX), p.o.At(int64(r)*p.chunkQuery), p.wo.At(0),
+	q.Linear(main, p.gemmRpartial, p.rslots.At(int64(r)*p.bytesX), p.o.At(int64(r)*p.chunkQuery), p.wo.At(0),
 		plan.NoBias)
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		q.Synchronize(p.put, p.work[i])
-		q.Wait(p.put, p.free2, peer)
-		q.Set(p.put, p.slots2.Peer(peer, int64(r)*p.bytesX), p.partial2.At(int64(peer)*p.bytesX), p.bytesX)
-		q.Post(p.put, p.arrived2, peer)
+		q.Wait(p.put, p.rfree, peer)
+		q.Set(p.put, p.rslots.Peer(peer, int64(r)*p.bytesX), p.rpartial.At(int64(peer)*p.bytesX), p.bytesX)
+		q.Post(p.put, p.rarrived, peer)
 	}
 	q.Synchronize(p.put, main)
-	q.Wait(p.put, p.arrived2)
+	q.Wait(p.put, p.rarrived)
 
 	// Once, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
-		p.terms = append(p.terms, p.slots2.At(int64(j)*p.bytesX))
+		p.terms = append(p.terms, p.rslots.At(int64(j)*p.bytesX))
 	}
 	p.terms = append(p.terms, p.a.At(0))
 	p.kernels.Reduce(q, p.put, p.r.At(0), p.bytesX, p.terms...)
@@ -242,7 +242,7 @@ func (p *Plan) issue(q *plan.Queue) {
 		p.r.At(0))
 
 	// Peers may read Y.
-	q.Post(main, p.ready3)
+	q.Post(main, p.yready)
 	q.Synchronize(p.copy, main)
 
 	// Own rows, in place.
@@ -253,7 +253,7 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
-		q.Wait(p.copy, p.ready3, peer)
+		q.Wait(p.copy, p.yready, peer)
 		q.Set(p.copy, p.ygathered.At(int64(peer)*p.bytesX), p.y.Peer(peer, 0), p.bytesX)
 		q.Synchronize(p.work[i], p.copy)
 	}
@@ -266,7 +266,7 @@ func (p *Plan) issue(q *plan.Queue) {
 			plan.NoBias)
 		p.kernels.Apply(q, p.work[i], kernels.SwiGLU, p.g.At(int64(peer)*p.chunkU), p.chunkU,
 			p.g.At(int64(peer)*p.chunkU), p.u.At(int64(peer)*p.chunkU))
-		q.Linear(p.work[i], p.gemmPartial3, p.partial3.At(int64(peer)*p.bytesX), p.g.At(int64(peer)*p.chunkU),
+		q.Linear(p.work[i], p.gemmCpartial, p.cpartial.At(int64(peer)*p.bytesX), p.g.At(int64(peer)*p.chunkU),
 			p.down.At(0), plan.NoBias)
 	}
 	for i := 1; i < d; i++ {
@@ -274,22 +274,22 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	// Own rows last, straight into their slot.
-	q.Linear(main, p.gemmPartial3, p.slots3.At(int64(r)*p.bytesX), p.g.At(int64(r)*p.chunkU), p.down.At(0), plan.NoBias)
+	q.Linear(main, p.gemmCpartial, p.cslots.At(int64(r)*p.bytesX), p.g.At(int64(r)*p.chunkU), p.down.At(0), plan.NoBias)
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		q.Synchronize(p.put, p.work[i])
-		q.Wait(p.put, p.free3, peer)
-		q.Set(p.put, p.slots3.Peer(peer, int64(r)*p.bytesX), p.partial3.At(int64(peer)*p.bytesX), p.bytesX)
-		q.Post(p.put, p.arrived3, peer)
+		q.Wait(p.put, p.cfree, peer)
+		q.Set(p.put, p.cslots.Peer(peer, int64(r)*p.bytesX), p.cpartial.At(int64(peer)*p.bytesX), p.bytesX)
+		q.Post(p.put, p.carrived, peer)
 	}
 	q.Synchronize(p.put, main)
-	q.Wait(p.put, p.arrived3)
+	q.Wait(p.put, p.carrived)
 
 	// Once, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
-		p.terms = append(p.terms, p.slots3.At(int64(j)*p.bytesX))
+		p.terms = append(p.terms, p.cslots.At(int64(j)*p.bytesX))
 	}
 	p.terms = append(p.terms, p.r.At(0))
 	p.kernels.Reduce(q, p.put, p.c.At(0), p.bytesX, p.terms...)

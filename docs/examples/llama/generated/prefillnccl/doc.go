@@ -37,23 +37,23 @@
 //	        Up [DIDx(D), F/D, K];  Down [K, DIDx(D), F/D];  C [DIDx(D), M/D, K]
 //	plan:   X [DIDx(D), M/D, K];  Xgathered [D, M/D, K] by M/D*K;  Query [D, M/D, DIDx(D), N/D] by M/D*(N/D)
 //	        Key [D, M/D, DIDx(D), N2/D] by M/D*(N2/D);  Value [D, M/D, DIDx(D), N2/D] by M/D*(N2/D)
-//	        O [M, DIDx(D), N/D];  partial2 [M, K] by M/D*K;  R [DIDx(D), M/D, K];  Y [DIDx(D), M/D, K]
+//	        O [M, DIDx(D), N/D];  Rpartial [M, K] by M/D*K;  R [DIDx(D), M/D, K];  Y [DIDx(D), M/D, K]
 //	        Ygathered [D, M/D, K] by M/D*K;  U [D, M/D, DIDx(D), F/D] by M/D*(F/D)
-//	        G [D, M/D, DIDx(D), F/D] by M/D*(F/D);  partial3 [D, M/D, K] by M/D*K;  reduced2 [DIDx(D), M/D, K]
-//	        reduced3 [DIDx(D), M/D, K]
+//	        G [D, M/D, DIDx(D), F/D] by M/D*(F/D);  Cpartial [D, M/D, K] by M/D*K;  Rreduced [DIDx(D), M/D, K]
+//	        Creduced [DIDx(D), M/D, K]
 //	main:   Apply rmsnorm(X, A, Norm to each row, epsilon 1e-05) by kernel
 //	main:   nccl{AllGather(Xgathered, X)};  Linear(Query, Xgathered, Wq)
 //	main:   Linear(Key, Xgathered, Wk);  Linear(Value, Xgathered, Wv)
-//	main:   Call Attention(O, Query, Key, Value);  Linear(partial2, O, Wo)
-//	main:   nccl{ReduceScatter(reduced2, partial2)};  Reduce(R, reduced2, A)
+//	main:   Call Attention(O, Query, Key, Value);  Linear(Rpartial, O, Wo)
+//	main:   nccl{ReduceScatter(Rreduced, Rpartial)};  Reduce(R, Rreduced, A)
 //	main:   Apply rmsnorm(Y, R, Norm2 to each row, epsilon 1e-05) by kernel
 //	main:   nccl{AllGather(Ygathered, Y)};  Linear(U, Ygathered, Up);  Linear(G, Ygathered, Gate)
-//	main:   Apply swiglu(G, G, U) by kernel;  Linear(partial3, G, Down)
-//	main:   nccl{ReduceScatter(reduced3, partial3)};  Reduce(C, reduced3, R)
+//	main:   Apply swiglu(G, G, U) by kernel;  Linear(Cpartial, G, Down)
+//	main:   nccl{ReduceScatter(Creduced, Cpartial)};  Reduce(C, Creduced, R)
 //
 // NCCL, which is loaded when a plan is made, does all that ranks do together. Sums are made by kernels. The kernels
 // are in prefillnccl.cu. Functions: rmsnorm(Norm) of X, rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its own;
 // add(A) of R, add(R) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 7f1e5447f9216068.
+// Proof: proven for D = 1..8, stamp 0b77022d04f5a552.
 package prefillnccl
