@@ -25,6 +25,7 @@ type chain struct {
 type stage struct {
 	input   string        // its first operand
 	gathers bool          // the rows of the input have to come from their owners
+	held    int           // the number, from 1, of an earlier stage that has gathered them; 0: none
 	own     bool          // it works on each rank's own rows only
 	calls   bool          // it is the caller's own work
 	launch  hostir.Launch // of that, where a kernel does it
@@ -58,15 +59,18 @@ func (s *stage) meets() bool { return s.gathering != nil || s.summing != nil }
 
 // here is the buffer in which a stage works on all ranks' rows of its input.
 func (s *stage) here() string {
-	if s.gathers {
+	if s.ofAll() {
 		return s.input + gatheredSuffix
 	}
 	return s.input
 }
 
+// ofAll says that a stage works on rows that are gathered, by itself or by an earlier one.
+func (s *stage) ofAll() bool { return s.gathers || s.held > 0 }
+
 // makes says that an open stage has a tensor.
 func (s *stage) makes(name string) bool {
-	return s.sums == "" && !s.calls && s.widened != name && (s.input == name && !s.gathers ||
+	return s.sums == "" && !s.calls && s.widened != name && (s.input == name && !s.ofAll() ||
 		slices.ContainsFunc(s.ops, func(o schedule.Op) bool { return o.Out == name }))
 }
 
@@ -142,10 +146,10 @@ func (c *chain) follow(d *draft, i int, path string, o schedule.Op, x edges.Stat
 		return err
 	}
 	own, out := done.Made.Rows(), done.Made
-	s := c.stage(o.In[0], x.Rows() && !own, own)
-	if s == nil {
-		return c.left(d, o)
+	if c.widened(o.In[0]) {
+		return d.behindColumns(path+".In[0]", o.In[0], o.Out)
 	}
+	s := c.stage(o.In[0], x.Rows() && !own, own)
 	s.ops = append(s.ops, o)
 	if out.Partial {
 		out = rowsOf(done.Left) // nothing adds up columns for their ranks
@@ -157,7 +161,7 @@ func (c *chain) follow(d *draft, i int, path string, o schedule.Op, x edges.Stat
 		s.widened = o.Out
 		return nil
 	}
-	c.blame(errorsOf(c.placed(d, o.Out, out, s.gathers && s.sums != o.Out), done.Misfit))
+	c.blame(errorsOf(c.placed(d, o.Out, out, s.ofAll() && s.sums != o.Out), done.Misfit))
 	return nil
 }
 
@@ -197,20 +201,18 @@ func (c *chain) operand(d *draft, name string) (edges.State, error) {
 func (c *chain) stage(input string, gathers, own bool) *stage {
 	if last := len(c.stages) - 1; last >= 0 {
 		s := &c.stages[last]
-		if !gathers && s.makes(input) || gathers && s.gathers && s.input == input && s.sums == "" {
+		if !gathers && s.makes(input) || gathers && s.ofAll() && s.input == input && s.sums == "" {
 			return s
 		}
 	}
-	for _, s := range c.stages {
-		if gathers && s.gathers && s.input == input || s.widened == input {
-			return nil
-		}
-		made := slices.ContainsFunc(s.ops, func(o schedule.Op) bool { return o.Out == input })
-		if made && s.sums != input && !s.own && !s.calls {
-			return nil
+	next := stage{input: input, gathers: gathers, own: own}
+	for i := range c.stages {
+		s := &c.stages[i]
+		if gathers && s.gathers && s.input == input {
+			next.gathers, next.held = false, i+1
 		}
 	}
-	c.stages = append(c.stages, stage{input: input, gathers: gathers, own: own})
+	c.stages = append(c.stages, next)
 	return &c.stages[len(c.stages)-1]
 }
 

@@ -22,7 +22,7 @@ func (c *chain) call(d *draft, i int, path string, o schedule.Op) error {
 		case x.Rows() && (k == 0 || d.schedule.Made(name)):
 			return d.takesRows(path, o, k)
 		case c.widened(name):
-			return d.behindColumns(&schedule.FieldError{Path: fmt.Sprintf("%s.In[%d]", path, k)}, name, o.Out)
+			return d.behindColumns(fmt.Sprintf("%s.In[%d]", path, k), name, o.Out)
 		}
 	}
 	l, err := d.launchOf(path+".Kernel", o.Kernel)

@@ -79,7 +79,7 @@ func (c *chain) beside(d *draft, path string, o schedule.Op, f schedule.Func, i 
 		return &schedule.FieldError{Path: path, Hint: "declare both with the same placement",
 			Msg: fmt.Sprintf("%s and %s have their rows on different ranks", name, o.Out)}
 	}
-	return c.placed(d, name, out, s.gathers && f.ByKernel())
+	return c.placed(d, name, out, s.ofAll() && f.ByKernel())
 }
 
 // heads asks of the shape that heads are whole on each rank.

@@ -131,7 +131,7 @@ func (w *writer) indexed(s *stage) {
 			w.cut(name, schedule.D)
 		}
 	}
-	if !s.gathers {
+	if !s.ofAll() {
 		whole(s.input)
 	}
 	for _, o := range s.ops {

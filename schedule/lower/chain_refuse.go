@@ -10,42 +10,15 @@ import (
 
 // The refusals of chains. A hint leads to a schedule that is lowered, or to two that are.
 
-// left refuses an operation on a tensor that an earlier stage has, where others have begun since.
-func (c *chain) left(d *draft, o schedule.Op) error {
-	input := o.In[0]
-	i := slices.IndexFunc(d.schedule.Ops, func(x schedule.Op) bool { return x.Out == o.Out })
-	j := slices.IndexFunc(d.schedule.Ops, func(x schedule.Op) bool { return x.Out == input })
-	again := slices.ContainsFunc(c.stages, func(s stage) bool { return s.gathers && s.input == input })
-	read := slices.ContainsFunc(d.schedule.Ops[:i], func(x schedule.Op) bool { return slices.Contains(x.In, input) })
-	why := fmt.Sprintf("no pass keeps %s until here", input)
-	if again {
-		why = fmt.Sprintf("no pass gathers %s twice", input)
-	}
-	refused := &schedule.FieldError{Path: fmt.Sprintf("Ops[%d].In[0]", i), Msg: why}
-	switch {
-	case c.widened(input):
-		return d.behindColumns(refused, input, o.Out)
-	case j < 0 || kind(d.schedule.Ops[j].Name()) != copied:
-		refused.Hint = inTwo(d.schedule, i)
-	case !again && !read:
-		refused.Hint = fmt.Sprintf("put Ops[%d], which makes it, directly before", j)
-	default:
-		refused.Hint = fmt.Sprintf("make it once more, directly before: schedule.Copy(%q, %q, ...)", input+"2",
-			d.schedule.Ops[j].In[0])
-	}
-	return refused
-}
-
 // widened says that all columns of a tensor are gathered at the end of a stage.
 func (c *chain) widened(name string) bool {
 	return slices.ContainsFunc(c.stages, func(s stage) bool { return s.widened == name })
 }
 
 // behindColumns refuses an operation that reads all columns of a tensor in the schedule that gathers them.
-func (d *draft) behindColumns(refused *schedule.FieldError, columns, out string) error {
-	refused.Msg = fmt.Sprintf("no pass goes on with all columns of %s", columns)
-	refused.Hint = fmt.Sprintf("end the schedule with %s, and make %s behind its plan", columns, out)
-	return refused
+func (d *draft) behindColumns(path, columns, out string) error {
+	return &schedule.FieldError{Path: path, Msg: fmt.Sprintf("no pass goes on with all columns of %s", columns),
+		Hint: fmt.Sprintf("end the schedule with %s, and make %s behind its plan", columns, out)}
 }
 
 // ofColumns refuses a call whose result the caller wants with all columns, although each rank makes only some.

@@ -58,7 +58,10 @@ func writeChain(d *draft) error {
 }
 
 // inTurns says that the rows of the ranks go through a stage one after the other, else all at once.
-func (w *writer) inTurns(s *stage) bool { return s.pulls() || s.puts() }
+func (w *writer) inTurns(s *stage) bool { return s.pulls() || s.puts() || w.pulled(s) }
+
+// pulled says that an earlier stage has pulled the rows that a stage works on; this rank's are where they were.
+func (w *writer) pulled(s *stage) bool { return s.held > 0 && w.chain.stages[s.held-1].pulls() }
 
 // byRanks says that each rank's rows of a stage are chunks of their own: they go through it, or have come, so.
 func (w *writer) byRanks(s *stage) bool { return w.inTurns(s) || s.gathering != nil }
@@ -311,7 +314,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 
 // own are this rank's rows of a stage's input, where they are.
 func (w *writer) own(s *stage) hostir.View {
-	if s.pulls() {
+	if s.pulls() || w.pulled(s) {
 		return hostir.Chunk(s.input, w.part())
 	}
 	return w.rowsAt(s.here(), hostir.Rank)

@@ -33,9 +33,7 @@ var hints = []struct {
 	{regexp.MustCompile(`^give it an operation of its own: schedule.Call\("(\w+)", "(\w+)", "(.*?)", "(\w+)", "(\w+)"`),
 		itsCall},
 	{regexp.MustCompile(`make (\w+) by a schedule of its own(?:, with ([\w ]+) as operands?)?`), inTwo},
-	{regexp.MustCompile(`^put Ops\[(\d+)\], which makes it, directly before`), putBefore},
 	{regexp.MustCompile(`^put this operation behind Ops\[(\d+)\]`), putBehind},
-	{regexp.MustCompile(`^make it once more, directly before: schedule.Copy\("(\w+)", "(\w+)"`), onceMore},
 	{regexp.MustCompile(`^add (\w+) to (\w+) in Ops\[(\d+)\]`), addedThere},
 	{regexp.MustCompile(`^add up (\w+) and (\w+) before`), withoutFunction},
 	{regexp.MustCompile(`^leave Within out of (\w+)`), notWithin},
@@ -142,34 +140,11 @@ func inTwo(_ *testing.T, f found) []s.Schedule {
 	return []s.Schedule{own, rest}
 }
 
-func putBefore(_ *testing.T, f found) []s.Schedule {
-	var i int
-	fmt.Sscan(f.matched[1], &i)
-	o := f.Ops[i]
-	f.Ops = slices.Insert(slices.Delete(f.Ops, i, i+1), f.op-1, o)
-	return f.one()
-}
-
 func putBehind(_ *testing.T, f found) []s.Schedule {
 	var i int
 	fmt.Sscan(f.matched[1], &i)
 	o := f.Ops[f.op]
 	f.Ops = slices.Delete(slices.Insert(f.Ops, i+1, o), f.op, f.op+1)
-	return f.one()
-}
-
-func onceMore(_ *testing.T, f found) []s.Schedule {
-	again := f.Ops[f.op].In[0]
-	o, _ := f.Maker(again)
-	o.Out, o.In = f.matched[1], []string{f.matched[2]}
-	for i := f.op; i < len(f.Ops); i++ {
-		for j, in := range f.Ops[i].In {
-			if in == again {
-				f.Ops[i].In[j] = o.Out
-			}
-		}
-	}
-	f.Ops = slices.Insert(f.Ops, f.op, o)
 	return f.one()
 }
 
