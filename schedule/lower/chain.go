@@ -196,8 +196,8 @@ func (c *chain) operand(d *draft, name string) (edges.State, error) {
 	return x, nil
 }
 
-// stage is that of an operation on a tensor: the last one or a new one, nil where the tensor belongs
-// to an earlier one.
+// stage is that of an operation on a tensor: the last one or a new one. What an earlier stage has made or gathered is
+// still there.
 func (c *chain) stage(input string, gathers, own bool) *stage {
 	if last := len(c.stages) - 1; last >= 0 {
 		s := &c.stages[last]

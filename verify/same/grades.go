@@ -20,6 +20,7 @@ var expectations = []expectation{}
 var lifted = []string{
 	"a kernel that waits for peers holds the device", // proven for D = 1..6 and 8, and explored for 2 and 3
 	"come one rank's after the other",                // likewise
+	"until here", "twice (make",                      // values that a chain keeps: proven to 8, and explored for 2
 }
 
 // Expected says that a schedule's verdict needs no look: it is refused as it was, it is lowered at last, or its program
