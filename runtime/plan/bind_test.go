@@ -192,7 +192,7 @@ var bindCases = []bindCase{
 	{"pooled, the reason", at(0, pooled), "stream-ordered pool", nil},
 	{"mapped", at(0, func(w *world) driver.Ptr { return w.special(mapped) }), "made for no process but this one",
 		driver.ErrNotExportable},
-	{"mapped, too small", at(0, func(w *world) driver.Ptr { return w.special(mapped) + 2<<20 - 16 }),
+	{"mapped, too small", at(0, func(w *world) driver.Ptr { return w.special(mapped) + 64<<10 - 16 }),
 		"allocations hold 16 from there", nil},
 	{"absent", at(2, func(*world) driver.Ptr { return 0 }), "bias: no address", nil},
 	{"nowhere", at(1, func(*world) driver.Ptr { return 4096 }), "b: look at 0x1000", nil},

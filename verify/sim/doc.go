@@ -18,7 +18,7 @@
 // call, such as StreamSynchronize, happened to lie between its two sides; other
 // seeds put it elsewhere.
 //
-// New memory holds bytes that the seed picks, none of them 0, in its first and its last 2 MiB.
+// New memory holds bytes that the seed picks, none of them 0; of more than 4 MiB at its ends alone.
 //
 // The simulator does not model caches, memory ordering within a kernel, or the
 // number of multiprocessors or copy engines.

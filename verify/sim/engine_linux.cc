@@ -35,6 +35,7 @@ int live;
 extern ovgen_engine engine;
 
 struct Launch;
+struct Block;
 
 // A stack on which threads run, one after another.
 struct Fiber {
@@ -44,6 +45,8 @@ struct Fiber {
   bool begun;
   char *stack;
   unsigned long long thread;  // that it runs
+  Block *block;               // of that thread
+  Dim in, of;                 // where the thread is in its block, and the block in the grid
   const unsigned *seen;       // the word that the thread looked at last and that was not 1
   enum { idle, spinning, at_barrier, paused, failed } state;
   unsigned barrier;  // that it waits for
@@ -85,22 +88,29 @@ unsigned pick(Launch *l, unsigned n)
   return static_cast<unsigned>(l->seed >> 33) % n;
 }
 
-void place(Launch *l, unsigned long long thread)
+// Gives fiber f a thread to run.
+void take(Launch *l, Fiber *f, unsigned long long thread)
 {
-  const unsigned long long in = (thread + l->first) % l->threads, of = thread / l->threads;
   const auto at = [](unsigned long long i, Dim n) -> Dim {
     return {unsigned(i % n.x), unsigned(i / n.x % n.y), unsigned(i / n.x / n.y)};
   };
+  f->thread = thread;
+  f->block = &l->blocks[thread / l->threads];
+  f->in = at((thread + l->first) % l->threads, l->block);
+  f->of = at(thread / l->threads, l->grid);
+}
+
+// Sets the built-in variables of the thread of fiber f.
+void place(Launch *l, const Fiber *f)
+{
   engine.gridDim = l->grid;
   engine.blockDim = l->block;
-  engine.threadIdx = at(in, l->block);
-  engine.blockIdx = at(of, l->grid);
+  engine.threadIdx = f->in;
+  engine.blockIdx = f->of;
 }
 
 // Index of a fiber's thread in its block.
 unsigned long long index(const Fiber *f) { return (f->thread + f->launch->first) % f->launch->threads; }
-
-Block *block_of(Fiber *f) { return &f->launch->blocks[f->thread / f->launch->threads]; }
 
 // Opens the block's barrier when every thread that has not returned is there.
 void open_barrier(Launch *l, Block *b)
@@ -143,12 +153,12 @@ void run_threads()
   Launch *l = current;
   Fiber *f = l->current;
   do {
-    f->thread = l->next++;
+    take(l, f, l->next++);
     f->seen = nullptr;
     l->there += f->thread % l->threads == 0;
-    place(l, f->thread);
+    place(l, f);
     l->thread(l->params.data());
-    Block *b = block_of(f);
+    Block *b = f->block;
     b->finished++;
     if (b->finished == l->threads) {
       l->there--;
@@ -209,7 +219,7 @@ bool ready(Fiber *f)
   case Fiber::spinning:
     return __atomic_load_n(f->seen, __ATOMIC_ACQUIRE) != 0;
   case Fiber::at_barrier:
-    return block_of(f)->barrier != f->barrier;
+    return f->block->barrier != f->barrier;
   default:
     return f->state == Fiber::paused;
   }
@@ -326,7 +336,7 @@ void sync_threads()
 {
   Launch *l = current;
   Fiber *f = l->current;
-  Block *b = block_of(f);
+  Block *b = f->block;
   f->barrier = b->barrier;
   b->arrived++;
   open_barrier(l, b);
@@ -338,7 +348,7 @@ void sync_threads()
 
 void *shared(const void *name, unsigned long long bytes)
 {
-  std::vector<unsigned long long> &words = block_of(current->current)->shared[name];
+  std::vector<unsigned long long> &words = current->current->block->shared[name];
   words.resize((bytes + 7) / 8, ~0ull);  // NaN until a thread writes it
   return words.data();
 }
@@ -414,9 +424,9 @@ bool let_go_on(Launch *l)
   bool moved = false;
   const size_t n = l->fibers.size(), from = n > 0 ? pick(l, n) : 0;
   for (size_t i = 0; i < n && l->written == nullptr && l->fault.empty(); i++) {
-    Fiber *f = l->fibers[(from + i) % n];
+    Fiber *f = l->fibers[from + i < n ? from + i : from + i - n];
     if (ready(f) && pick(l, 8) != 0) {
-      place(l, f->thread);
+      place(l, f);
       enter(l, f);
       moved = true;
     }

@@ -2,8 +2,10 @@ package sim_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -125,7 +127,29 @@ func TestAddresses(t *testing.T) {
 	})
 }
 
-// TestPoison: new memory holds no zero at its ends, also of several allocations, and the seed decides.
+// TestMemset sets few words and many, no more and no fewer.
+func TestMemset(t *testing.T) {
+	bubble(t, sim.Config{Devices: 1}, func(t *testing.T, w *sim.World) {
+		r := &rank{Context: open(t, w, 0), t: t}
+		const room = 10_003
+		for _, n := range []int{1, 2, 3, 4096, 4097, 5000, 10_001} {
+			p, s := r.alloc(4*room), r.stream()
+			must(t, r.MemsetD32Async(p, 0x01020304, room, s))
+			must(t, r.MemsetD32Async(p+4, 0x05060708, int64(n), s))
+			must(t, r.StreamSynchronize(s))
+			want := slices.Concat([]uint32{0x01020304}, slices.Repeat([]uint32{0x05060708}, n),
+				slices.Repeat([]uint32{0x01020304}, room-n-1))
+			got := make([]uint32, room)
+			must(t, binary.Read(bytes.NewReader(r.get(p, 4*room)), binary.LittleEndian, got))
+			if !slices.Equal(got, want) {
+				t.Errorf("%d words are set: %x", n, got)
+			}
+		}
+	})
+}
+
+// TestPoison: new memory holds no zero, or where it is large none at its ends, also of several allocations, and the
+// seed decides.
 func TestPoison(t *testing.T) {
 	const bytesOf = 5 << 20
 	ends := func(seed uint64) (all []byte) {
@@ -134,10 +158,14 @@ func TestPoison(t *testing.T) {
 			for _, n := range []int{3, 2<<20 + 5, 4 << 20, bytesOf} {
 				p := r.alloc(int64(n))
 				m := r.get(p, n)
-				if first := bytes.IndexByte(m, 0); first >= 0 && first < min(n, 2<<20) {
+				end := n // where zeros may begin
+				if n > 4<<20 {
+					end = 64 << 10
+				}
+				if first := bytes.IndexByte(m, 0); first >= 0 && first < end {
 					t.Errorf("byte %d of %d is 0", first, n)
 				}
-				if last := bytes.LastIndexByte(m, 0); last >= max(0, n-2<<20) {
+				if last := bytes.LastIndexByte(m, 0); last >= n-end {
 					t.Errorf("byte %d of %d is 0", last, n)
 				}
 				all = append(all, m[:3]...)

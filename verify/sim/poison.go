@@ -1,15 +1,16 @@
 package sim
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 
 	"golang.org/x/sys/unix"
 )
 
-// poisoned is how many bytes at each end of new memory are filled, in steps of a chunk; between them larger memory
-// reads as zeros, so that its pages are taken when they are written.
+// New memory is filled in steps of a chunk. Memory of more than filled bytes, a workspace of products, is filled at its
+// ends alone, a chunk each, and reads as zeros between them, so that its pages are taken when they are written.
 const (
-	poisoned    = 2 << 20
+	filled      = 4 << 20
 	poisonChunk = 64 << 10
 )
 
@@ -17,9 +18,14 @@ const (
 // memory, and a program that takes it for zeros goes wrong here for certain.
 func (c *Context) poison(fd int, b *block) error {
 	random := rand.New(rand.NewPCG(c.world.cfg.Seed, uint64(b.owner)<<32|uint64(b.number)))
-	chunk := make([]byte, min(b.bytes, poisonChunk))
-	for i := range chunk {
-		chunk[i] = byte(1 + random.IntN(255))
+	chunk := make([]byte, poisonChunk)[:min(b.bytes, poisonChunk)]
+	for at := 0; at < len(chunk); at += 8 {
+		binary.NativeEndian.PutUint64(chunk[at:cap(chunk)], random.Uint64())
+	}
+	for i, x := range chunk {
+		if x == 0 {
+			chunk[i] = 1
+		}
 	}
 	for at := int64(0); at < b.bytes; {
 		n, err := unix.Pwrite(fd, chunk[:min(b.bytes-at, int64(len(chunk)))], at)
@@ -27,8 +33,8 @@ func (c *Context) poison(fd int, b *block) error {
 			return err
 		}
 		at += int64(n)
-		if tail := b.bytes - poisoned; at == poisoned && tail > at {
-			at = tail
+		if b.bytes > filled {
+			at = max(at, b.bytes-poisonChunk)
 		}
 	}
 	return nil

@@ -10,8 +10,8 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// granularity of physical memory, as an H200 has it.
-const granularity = 2 << 20
+// granularity of physical memory: less than the 2 MiB of an H200, since all new memory is filled.
+const granularity = 64 << 10
 
 // physical is memory without an address: made here, or a peer's.
 type physical struct {
@@ -43,7 +43,7 @@ func (c *Context) let(p *physical) {
 	}
 }
 
-// MemGetAllocationGranularity is 2 MiB.
+// MemGetAllocationGranularity is 64 KiB.
 func (c *Context) MemGetAllocationGranularity() (int64, error) { return granularity, nil }
 
 // MemCreate makes memory without an address; it holds anything but zeros (poison).

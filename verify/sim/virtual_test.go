@@ -8,7 +8,7 @@ import (
 	"ovgen/verify/sim"
 )
 
-const granule = 2 << 20
+const granule = 64 << 10
 
 // TestVirtualMemoryLives: memory counts until its last handle and mapping are gone, and outlives its maker where a
 // file of it is.

@@ -78,7 +78,7 @@ func (w *World) release(o *op, p driver.Ptr, value, old uint32) {
 	o.clock.tick(o.strand)
 }
 
-// mostForced is how many words of a memset are taken for words that signal.
+// mostForced is how many words of a memset to 1 are taken for words that signal.
 const mostForced = 1 << 16
 
 // releaseRange is a memset or copy over words, such as an abort's: it signals
@@ -105,7 +105,7 @@ func (w *World) force(o *op, s *shadow, lo, hi int64) {
 		x.full, x.forced, x.last, x.reset = false, true, o.who(), access{}
 		x.clock.join(*o.clock)
 	}
-	if o.kind == setMemory && o.value != 0 && hi-lo <= 4*mostForced {
+	if o.kind == setMemory && o.value == 1 && hi-lo <= 4*mostForced {
 		for at := lo; at < hi; at += 4 {
 			set(s.word(at))
 		}
