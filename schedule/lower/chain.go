@@ -24,6 +24,7 @@ type chain struct {
 // stage is the operations on rows from one communication to the next.
 type stage struct {
 	input   string        // its first operand
+	into    string        // the caller's tensor that all rows of the input are gathered in; empty: memory of the plan
 	gathers bool          // the rows of the input have to come from their owners
 	held    int           // the number, from 1, of an earlier stage that has gathered them; 0: none
 	own     bool          // it works on each rank's own rows only
@@ -59,10 +60,13 @@ func (s *stage) meets() bool { return s.gathering != nil || s.summing != nil }
 
 // here is the buffer in which a stage works on all ranks' rows of its input.
 func (s *stage) here() string {
-	if s.ofAll() {
-		return s.input + gatheredSuffix
+	switch {
+	case !s.ofAll():
+		return s.input
+	case s.into != "":
+		return s.into
 	}
-	return s.input
+	return s.input + gatheredSuffix
 }
 
 // ofAll says that a stage works on rows that are gathered, by itself or by an earlier one.
@@ -82,6 +86,7 @@ func chained(d *draft) error {
 			return errorsOf(c.wrong, err)
 		}
 	}
+	c.intoCallersOwn(d)
 	d.chain = c
 	if len(d.legs()) == 0 {
 		return c.idle(d)
@@ -98,13 +103,18 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 	if o.Call != "" {
 		return c.call(d, i, path, o)
 	}
+	if copies(o) {
+		_, err := c.edges.Step(i)
+		return err
+	}
 	x, err := c.operand(d, o.In[0])
+	_, _, multiplies := productOf(o)
 	switch {
 	case err != nil:
 		return err
-	case kind(o.Name()) == linear:
+	case multiplies:
 		err = errorsOf(c.sameRows(d, path, o), c.weight(d, path, o, x))
-	case kind(o.Name()) != copied || len(o.Then) == 0:
+	case kind(o.Name()) != copied:
 		err = d.unapplied(path+".Then[0]", o, 0, kind(o.Name()))
 	}
 	if err != nil {
@@ -116,7 +126,8 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 // weight refuses a weight that no product of a chain has.
 func (c *chain) weight(d *draft, path string, o schedule.Op, x edges.State) error {
 	w, _ := d.schedule.Tensor(o.In[1])
-	summed := overRanks(w, 1)
+	_, columns, _ := productOf(o)
+	summed := overRanks(w, 1-columns)
 	switch {
 	case w.Name == "" || d.schedule.Made(w.Name):
 		return &schedule.FieldError{Path: path + ".In[1]", Hint: "name a tensor that no operation makes",

@@ -18,7 +18,9 @@ func (w *writer) memories() {
 			if b := w.buffer(s.input); b.Owner == hostir.Caller && s.pulls() {
 				b.Shared = true
 			}
-			w.eachRank(s.input+gatheredSuffix, w.columnsOf(s.input))
+			if s.into == "" {
+				w.eachRank(s.here(), w.columnsOf(s.input))
+			}
 		}
 		for _, o := range s.ops {
 			w.results(s, o)
@@ -100,11 +102,12 @@ func (d *draft) columnsOf(name string) schedule.Axis {
 	if o.Call != "" {
 		return d.columnsOfCall(o)
 	}
-	if kind(o.Name()) != linear {
+	_, columns, multiplies := productOf(o)
+	if !multiplies {
 		return d.columnsOf(o.In[0])
 	}
 	weight, _ := d.schedule.Tensor(o.In[1])
-	return weight.Axes[0]
+	return weight.Axes[columns]
 }
 
 // eachRank declares memory with all ranks' rows, indexed by ranks, and the given columns.

@@ -27,7 +27,7 @@ func landedRows(w *writer, s *stage) []hostir.Node {
 func linkedPushShot(d *draft) error {
 	s := &d.chain.stages[d.summedIn()]
 	if bias := s.ops[len(s.ops)-1].Bias(); bias != "" {
-		return &schedule.FieldError{Path: d.at(), Hint: "use schedule.Shot or schedule.LayerSlots, or leave it out",
+		return &schedule.FieldError{Path: d.at(), Hint: "use schedule.Shot, or leave it out",
 			Msg: fmt.Sprintf("no kernel that takes what lands adds %s to each row of %s", bias, d.edge.Of)}
 	}
 	d.sumBy(landedSums(d.with.words))

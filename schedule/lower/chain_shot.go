@@ -13,7 +13,7 @@ func linkedShot(d *draft) error {
 
 // sumsOfPeers adds up the partial results of all ranks where they are.
 func sumsOfPeers(w *writer, s *stage) []hostir.Node {
-	ready, done := w.named(ready, s.sums), w.named(summed, s.sums)
+	ready, done := w.named(ready, s.sums), w.named(read, s.sums)
 	w.semaphores(ready, done)
 	from := w.named(partial, s.sums)
 	term, remark := hostir.Whole(from).At(hostir.Var(hostir.RankIndex)), "the same order on every rank"

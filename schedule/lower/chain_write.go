@@ -392,7 +392,7 @@ func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, ra
 		if o.In[0] != s.input {
 			x = w.rowsAt(o.In[0], rank)
 		}
-		if kind(o.Name()) == linear {
+		if _, _, multiplies := productOf(o); multiplies {
 			nodes = append(nodes, w.product(on, s, o, rank, x))
 			x = w.rowsAt(o.Out, rank)
 		}
@@ -404,14 +404,15 @@ func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, ra
 // product is the product of an operation. Biases and functions of partial results are applied to
 // their sum.
 func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, rank hostir.Expr, x hostir.View) hostir.Step {
+	index, _, _ := productOf(o)
 	if o.Out == s.sums {
-		return hostir.Multiply(on, hostir.Linear, w.rowsAt(w.named(partial, s.sums), rank), x, hostir.Whole(o.In[1]))
+		return hostir.Multiply(on, index, w.rowsAt(w.named(partial, s.sums), rank), x, hostir.Whole(o.In[1]))
 	}
 	var bias []hostir.View
 	if o.Bias() != "" {
 		bias = []hostir.View{hostir.Whole(o.Bias())}
 	}
-	n := hostir.Multiply(on, hostir.Linear, w.rowsAt(o.Out, rank), x, hostir.Whole(o.In[1]), bias...)
+	n := hostir.Multiply(on, index, w.rowsAt(o.Out, rank), x, hostir.Whole(o.In[1]), bias...)
 	for _, f := range o.Then {
 		if ofProduct(f) {
 			n.Func = string(f.Do)

@@ -29,6 +29,7 @@ type lowering struct {
 	// gathered: the gathered operand may be the caller's. inPlace: an operand may lie within
 	// the result, or the result within an operand.
 	gathered, inPlace bool
+	stage             func(schedule.Way) bool // the writer of chains does it, by the way's lowering there; nil: none
 	write             func(d *draft, w schedule.Way) error
 }
 
@@ -37,6 +38,9 @@ type lowering struct {
 var lowerings = slices.Concat(pulls, pushes, groups, rings, broadcasts, collectives, naives,
 	slotted, stagings, stored, puts, shots, pushShots, sumRings, gets, columnGets, gatherShots, pushGathers, tilings,
 	paddings, overNCCL, overRails)
+
+// takes says that the lowering is by ways of that type.
+func (l *lowering) takes(way schedule.Way) bool { return reflect.TypeOf(l.way) == reflect.TypeOf(way) }
 
 // by is a lowering by a way.
 func by[W schedule.Way](m moves, write func(d *draft, w W) error) lowering {
@@ -76,7 +80,12 @@ func choose(d *draft) error {
 		if err != nil {
 			return err
 		}
-		if err := errorsOf(x.write(d, d.edge.Way), d.added()); err != nil {
+		if x.stage != nil && x.stage(d.edge.Way) {
+			err = oneStage(d, d.edge.Way)
+		} else {
+			err = errorsOf(x.write(d, d.edge.Way), d.added())
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -112,9 +121,7 @@ func (d *draft) move(legs []leg, l leg, of string) int {
 // takes says that some lowering of the communication is by a way of that type. A sum that is gathered as it is has two
 // communications of one name.
 func (l leg) takes(way schedule.Way) bool {
-	return slices.ContainsFunc(lowerings, func(x lowering) bool {
-		return x.moves == l.moves && reflect.TypeOf(x.way) == reflect.TypeOf(way)
-	})
+	return slices.ContainsFunc(lowerings, func(x lowering) bool { return x.moves == l.moves && x.takes(way) })
 }
 
 // besides says that the placements of an operation's other tensors decide whether a tensor travels.
@@ -142,7 +149,7 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 			continue
 		}
 		names = append(names, schedule.WayName(l.way))
-		if reflect.TypeOf(l.way) == reflect.TypeOf(way) {
+		if l.takes(way) {
 			return l, errors.Join(l.gathers(d), l.shares(d))
 		}
 	}

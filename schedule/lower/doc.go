@@ -2,7 +2,8 @@
 // recognises a known computation in the operations and gives tensors their roles (form.go), the second finds in a table
 // (rules.go) which communication the placements need; a chain of operations has several (chain.go). The third
 // (choose.go) takes the way that the schedule says for each, in a file way_*.go, and writes the naive program, with its
-// streams; one writer (chain_write.go) serves all chains. The program has an edge for each communication, and says of
+// streams; one writer (chain_write.go) serves all chains, and single products by the ways that stage.go
+// says, which are chains of one stage. The program has an edge for each communication, and says of
 // each step which edge it is of. Options that do not go together are an error that names the field.
 //
 // Passes (passes.go) then rewrite the program, and know nothing beside it: they give tensors one memory, share handles

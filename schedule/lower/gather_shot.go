@@ -5,17 +5,6 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// gatherShot reads all shards by one kernel, this rank's too, and multiplies all rows at once.
-func gatherShot(d *draft) error {
-	g, err := d.gatherTensors()
-	if err != nil {
-		return err
-	}
-	d.add(d.collect(g)...)
-	d.add(d.multiplied(mainRef, hostir.Whole("C"), hostir.Whole(g))...)
-	return nil
-}
-
 // bareGatherShot reads all shards by one kernel, straight into C.
 func bareGatherShot(d *draft) error {
 	if d.uneven("A") {

@@ -184,7 +184,7 @@ var refusalCases = []refusalCase{
 		s.Moves = []schedule.Move{{Of: "A", Way: schedule.PushGather{}}, {Of: "C", Way: schedule.PushShot{}}}
 		s.Ops[1].Then = []schedule.Func{schedule.Bias("Bias2")}
 		s.Tensors = append(s.Tensors, schedule.Tensor{Name: "Bias2", Axes: []schedule.Axis{schedule.Dim(schedule.N)}})
-	}), []string{"Moves[1].Way: no kernel that takes what lands adds Bias2 to each row of C (use schedule.Shot or"}},
+	}), []string{"Moves[1].Way: no kernel that takes what lands adds Bias2 to each row of C (use schedule.Shot, or"}},
 	{"streams of a bare all-gather", scheduletest.By(catalog.AllGather, "A", schedule.Pull{Streams: 4}), []string{
 		"Moves[0].Way: no pass does the bare all-gather of A by Pull (use Get, "}},
 	{"a move of a weight", scheduletest.By(catalog.TensorParallelMLP, "B", schedule.Get{}), []string{

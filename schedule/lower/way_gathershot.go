@@ -6,7 +6,7 @@ import (
 )
 
 var gatherShots = []lowering{
-	intoCallers(gatherShotOf(gather, gatherShot)),
+	intoCallers(asStage(gather, schedule.GatherShot{})),
 	gatherShotOf(gatherBare, bareGatherShot),
 	gatherShotOf(gatherLink, linkedGatherShot),
 }

@@ -11,10 +11,10 @@ const ncclName = "nccl"
 var ncclRef = hostir.Stream(ncclName)
 
 var overNCCL = []lowering{
-	byNCCL(gather, gatherNCCL),
+	where(byNCCL(gather, gatherNCCL), inOne),
 	atOnceByNCCL(gatherChunks, gatherChunksNCCL),
-	byNCCL(reduce, reduceNCCL),
-	byNCCL(reduceAll, reduceAllNCCL),
+	where(byNCCL(reduce, reduceNCCL), inOne),
+	where(byNCCL(reduceAll, reduceAllNCCL), inOne),
 	atOnceByNCCL(gatherBare, bareNCCL(hostir.AllGather, "C")),
 	atOnceByNCCL(reduceBare, bareNCCL(hostir.ReduceScatter, "A")),
 	atOnceByNCCL(allBare, bareNCCL(hostir.AllReduce)),
@@ -23,6 +23,9 @@ var overNCCL = []lowering{
 	atOnceByNCCL(reduceLink, linkedNCCL),
 	atOnceByNCCL(allLink, linkedNCCL),
 }
+
+// inOne says that one collective does it.
+func inOne(w schedule.NCCL) bool { return w.Parts <= 1 }
 
 func byNCCL(m moves, write func(*draft) error) lowering {
 	return by(m, func(d *draft, w schedule.NCCL) error {
@@ -34,7 +37,7 @@ func byNCCL(m moves, write func(*draft) error) lowering {
 // atOnceByNCCL refuses parts of a communication that the way does not cut.
 func atOnceByNCCL(m moves, write func(*draft) error) lowering {
 	return by(m, func(d *draft, w schedule.NCCL) error {
-		if w.Parts > 0 {
+		if w.Parts > 1 {
 			hint := "leave it out"
 			if m == gatherChunks {
 				hint += ": the stream axis has as many steps as there are collectives"
@@ -73,12 +76,6 @@ func gatherNCCL(d *draft) error {
 		return err
 	}
 	p := d.shards().parts
-	if p.n == 1 {
-		d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
-		d.add(hostir.Together(mainRef, hostir.AllGather, hostir.Whole(g), hostir.Whole("A")))
-		d.add(d.multiplied(mainRef, hostir.Whole("C"), hostir.Whole(g))...)
-		return nil
-	}
 	q := hostir.Var(hostir.RankIndex)
 	first := hostir.Mul(p.part(), hostir.Size)
 	d.add(d.fork(ncclSet))
@@ -118,21 +115,12 @@ func reduceNCCL(d *draft) error {
 	if err := d.tensors(); err != nil {
 		return err
 	}
-	cut := []schedule.Extent{schedule.D}
-	if p.n > 1 {
-		cut = append(cut, decimal(int(p.n)))
-		d.cut("C", cut[1])
-	}
-	d.cut("A", cut...)
+	n := decimal(int(p.n))
+	d.cut("C", n)
+	d.cut("A", schedule.D, n)
 	c := d.buffer("C")
 	d.cutRows(c.Tensor.Axes[0].Extent, p.n)
 	d.memory(partial, c.Chunk, append([]schedule.Axis{schedule.Dim(c.Tensor.Axes[0].Extent)}, c.Tensor.Axes[1:]...)...)
-	if p.n == 1 {
-		d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
-		d.add(d.multiply(mainRef, hostir.Whole(partial), hostir.Whole("A")),
-			hostir.Together(mainRef, hostir.ReduceScatter, hostir.Whole("C"), hostir.Whole(partial)))
-		return nil
-	}
 	q := hostir.Var(hostir.RankIndex)
 	first := hostir.Mul(p.part(), hostir.Size)
 	d.fork(ncclSet) // each collective waits for the products that it adds up
@@ -154,13 +142,6 @@ func reduceAllNCCL(d *draft) error {
 		return err
 	}
 	c := d.buffer("C").Tensor
-	if p.n == 1 {
-		d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
-		d.memory(partial, chunk(c), c.Axes...)
-		d.add(d.multiply(mainRef, hostir.Whole(partial), hostir.Whole("A")),
-			hostir.Together(mainRef, hostir.AllReduce, hostir.Whole("C"), hostir.Whole(partial)))
-		return nil
-	}
 	n := decimal(int(p.n))
 	d.cut("A", n)
 	d.cut("C", n)

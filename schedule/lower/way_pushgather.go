@@ -6,7 +6,7 @@ import (
 )
 
 var pushGathers = []lowering{
-	intoCallers(pushGatherOf(gather, pushGather)),
+	intoCallers(asStage(gather, schedule.PushGather{})),
 	pushGatherOf(gatherBare, barePushGather),
 	pushGatherOf(gatherLink, linkedPushGather),
 }
@@ -15,17 +15,6 @@ func pushGatherOf(m moves, write func(*draft) error) lowering {
 	return by(m, func(d *draft, _ schedule.PushGather) error {
 		return write(d)
 	})
-}
-
-// pushGather sends this rank's shard to each peer as packets, and multiplies all rows at once.
-func pushGather(d *draft) error {
-	g, err := d.gatherTensors()
-	if err != nil {
-		return err
-	}
-	d.add(d.landShards(g))
-	d.add(d.multiplied(mainRef, hostir.Whole("C"), hostir.Whole(g))...)
-	return nil
 }
 
 // barePushGather sends this rank's shard to each peer as packets, and makes C of the shards that land.

@@ -6,9 +6,9 @@ import (
 )
 
 var pushShots = []lowering{
-	pushShotOf(reduceAll, pushShot),
+	asStage(reduceAll, schedule.PushShot{}),
 	pushShotOf(allBare, pushShot),
-	pushShotOf(reduce, pushScatter),
+	asStage(reduce, schedule.PushShot{}),
 	pushShotOf(reduceBare, barePushScatter),
 	pushShotOf(reduceLink, linkedPushShot),
 	pushShotOf(allLink, linkedPushShot),
@@ -30,17 +30,6 @@ func pushShot(d *draft) error {
 	input := d.shotInput()
 	d.buffer(input).Shared = false
 	d.add(d.landSums(hostir.Whole(input)))
-	return nil
-}
-
-// pushScatter lets every rank multiply all rows, send each rank its rows, and sum the rows that land.
-func pushScatter(d *draft) error {
-	if err := d.reduceBuffers(partial); err != nil {
-		return err
-	}
-	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
-	d.add(d.multiply(mainRef, hostir.Whole(partial), hostir.Whole("A")))
-	d.add(d.landSums(hostir.Chunk(partial, hostir.Var(hostir.RankIndex))))
 	return nil
 }
 

@@ -5,9 +5,9 @@ import "ovgen/schedule"
 var shots = []lowering{
 	twoShots(reduceAll),
 	inPlace(twoShots(allBare)),
-	shotOf(reduceAll, oneShot),
+	asStage(reduceAll, schedule.Shot{}),
 	shotOf(allBare, oneShot),
-	shotOf(reduce, scatterOneShot),
+	asStage(reduce, schedule.Shot{}),
 	shotOf(reduceBalanced, scatterOneShot),
 	inPlace(shotOf(reduceBare, scatterShot)),
 	shotOf(reduceUneven, scatterShot),

@@ -65,5 +65,9 @@ var rows = []declared{
 	{"R34", "one shot with a bias", linear("A[M K/D] B[N K/D] Bias[N] C[M/D N]").by("C", s.Shot{Signals: s.OneKernel}),
 		served},
 	{"R35", "grouped", linear("A[M K/D] B[N K/D] C[M/D N]").by("C", s.Slots{}), unsaid("Grouped")},
+	{"R37", "a bias and a residual behind NCCL's sum", of("A[M K/D] B[N K/D] Bias[N] R[M/D N] C[M/D N]",
+		s.Linear("C", "A", "B", s.Bias("Bias"), s.Add("R"))).by("C", s.NCCL{}), served},
+	{"R37b", "the same of all rows", of("A[M K/D] B[N K/D] Bias[N] R[M N] C[M N]",
+		s.Linear("C", "A", "B", s.Bias("Bias"), s.Add("R"))).by("C", s.NCCL{}), served},
 	{"R36", "constant K and N", linear("A[M 8192/D] B[8192 8192/D] C[M/D 8192]"), served},
 }

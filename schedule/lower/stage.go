@@ -1,0 +1,63 @@
+package lower
+
+import (
+	"slices"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// asStage is the row of a single product's communication by a way that the writer of chains does: the product is a
+// chain of one stage.
+func asStage(m moves, way schedule.Way) lowering {
+	return lowering{moves: m, way: way, stage: func(schedule.Way) bool { return true }}
+}
+
+// where is a row of which the writer of chains does the ways that a function says.
+func where[W schedule.Way](l lowering, stage func(W) bool) lowering {
+	l.stage = func(way schedule.Way) bool { return stage(way.(W)) }
+	return l
+}
+
+// oneStage makes a chain of a single product, and takes the way for its communication there.
+func oneStage(d *draft, way schedule.Way) error {
+	d.form, d.schedule, d.comm = d.form.unnamed(), d.original, communication{}
+	if err := chained(d); err != nil {
+		return err
+	}
+	link := d.legs()[0]
+	d.edge.Steps = link.move
+	i := slices.IndexFunc(lowerings, func(x lowering) bool { return x.moves == link.moves && x.takes(way) })
+	return lowerings[i].write(d, way)
+}
+
+// unnamed is a chain, whose tensors have their own names for roles.
+func (f form) unnamed() form {
+	own := form{kind: chains, roles: map[string]string{}}
+	for name := range f.roles {
+		own.roles[name] = name
+	}
+	return own
+}
+
+// productOf is the index of a product with a weight, and the weight's axis of the result's columns.
+func productOf(o schedule.Op) (index string, columns int, is bool) {
+	switch kind(o.Name()) {
+	case linear:
+		return hostir.Linear, 0, true
+	case matmul:
+		return hostir.Matmul, 1, true
+	}
+	return "", 0, false
+}
+
+// intoCallersOwn gathers rows into the caller's memory, where a copy of them is declared.
+func (c *chain) intoCallersOwn(d *draft) {
+	for _, o := range d.schedule.Ops {
+		for i := range c.stages {
+			if s := &c.stages[i]; copies(o) && s.gathers && s.input == o.In[0] {
+				s.into = o.Out
+			}
+		}
+	}
+}
