@@ -16,7 +16,7 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [DIDx(D), M/D, K];  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/D*N
-//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
+//	plan:   Agathered [D, M/D, K] by M/D*K
 //	main:   nccl{AllGather(Agathered, A)};  Linear(C, Agathered, B, Bias)
 //
 // NCCL, which is loaded when a plan is made, does all that ranks do together: there is no device code in this

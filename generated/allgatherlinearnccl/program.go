@@ -15,7 +15,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearnccl",
-	Hash:    "43a02e568352045c43f082a8e424a8f6710e08d61c6e5b4becbf9b7f7a4b48be",
+	Hash:    "677f0ed904b5f231ca4b008062be96860102b172f4b3c8f2985d49a1cc9ddcbd",
 	Proof:   "proven for D = 1..8, stamp f0942f322a37b71b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

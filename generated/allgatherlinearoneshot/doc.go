@@ -16,12 +16,11 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [DIDx(D), M/D, K];  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/D*N
-//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
+//	plan:   Agathered [D, M/D, K] by M/D*K
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	main:   gather by blocks{Post ready -> every peer;  Wait ready[every peer]
 //	                         Gather(Agathered, A@0..D-1)
-//	                         Post read -> every peer;  Wait read[every peer]}
-//	                           # peers may read A; A may be overwritten afterwards
+//	                         Post read -> every peer;  Wait read[every peer]}  # peers may read A
 //	main:   Linear(C, Agathered, B, Bias)
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatherlinearoneshot.cu.

@@ -17,7 +17,7 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [DIDx(D), M/D, K];  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/D*N
-//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
+//	plan:   Agathered [D, M/D, K] by M/D*K
 //	        landed [D, DIDx(D), M/D, K] by M/D*K in 2 halves, of packets with flags arrived
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   packetgather by blocks{Send(landed, A, q = 0..D-1)

@@ -22,7 +22,7 @@
 //
 //	caller: A [DIDx(D), M/D, K];  B [N, K];  B2 [N2, K];  B3 [N3, K];  C [Stream(D), M/D, N] by M/D*N
 //	        C2 [Stream(D), M/D, N2] by M/D*N2;  C3 [Stream(D), M/D, N3] by M/D*N3
-//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
+//	plan:   Agathered [D, M/D, K] by M/D*K
 //	        landed [D, DIDx(D), M/D, K] by M/D*K in 2 halves, of packets with flags arrived
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   packetgather by blocks{Send(landed, A, q = 0..D-1)

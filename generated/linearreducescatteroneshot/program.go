@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatteroneshot",
-	Hash:     "64089e3779decc0c2b0028d689b5b0676ed13dcef0f4e66269ff541e48c4a0cf",
-	Proof:    "proven for D = 1..8, stamp 6b3688c906ebb88a",
+	Hash:     "ac1c1c143cca79e21b9939903e705b4cbdd6014e772ed3f37d1a7a0a9c6e0dff",
+	Proof:    "proven for D = 1..8, stamp 1c39b37c3df66ea1",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -15,8 +15,8 @@
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
-//	caller: A [M, DIDx(D), K/D] by M/D*(K/D);  B [N, DIDx(D), K/D];  C [DIDx(D), M/D, N]
-//	plan:   partial [Stream(D), M/D, N] by M/D*N
+//	caller: A [M, DIDx(D), K/D];  B [N, DIDx(D), K/D];  C [DIDx(D), M/D, N]
+//	plan:   partial [M, N] by M/D*N
 //	        landed [D, DIDx(D), M/D, N] by M/D*N in 2 halves, of packets with flags arrived
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Linear(partial, A, B)
@@ -26,5 +26,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in linearreducescatterpackets.cu.
 //
-// Proof: proven for D = 1..8, stamp d664752b1d3c36c3.
+// Proof: proven for D = 1..8, stamp 5694f8ce9c00658a.
 package linearreducescatterpackets

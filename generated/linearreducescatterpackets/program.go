@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterpackets",
-	Hash:     "69bc732113fc79990c8bf1ee4bc3645377f0058044c4675ab151f397b8c081c3",
-	Proof:    "proven for D = 1..8, stamp d664752b1d3c36c3",
+	Hash:     "67c4ba95030ba9ebcb0ff5988a0602ab57536883b081424ff3ad8b808819f322",
+	Proof:    "proven for D = 1..8, stamp 5694f8ce9c00658a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -44,18 +44,18 @@
 //	main:   Linear(Rpartial, O, Wo)
 //	main:   shot by blocks{Post Rready -> every peer;  Wait Rready[every peer]
 //	                       Reduce(R, Rpartial@0..D-1, A)
-//	                       Post Rsummed -> every peer;  Wait Rsummed[every peer]}
+//	                       Post Rread -> every peer;  Wait Rread[every peer]}
 //	                         # peers may read Rpartial; the same order on every rank
 //	main:   Apply rmsnorm(Y, R, Norm2 to each row, epsilon 1e-05) by kernel;  Linear(U, Y, Up)
 //	main:   Linear(G, Y, Gate);  Apply swiglu(G, G, U) by kernel;  Linear(Cpartial, G, Down)
 //	main:   shot by blocks{Post Cready -> every peer;  Wait Cready[every peer]
 //	                       Reduce(C, Cpartial@0..D-1, R)
-//	                       Post Csummed -> every peer;  Wait Csummed[every peer]}
+//	                       Post Cread -> every peer;  Wait Cread[every peer]}
 //	                         # peers may read Cpartial; the same order on every rank
 //
 // No rank copies from or to another. Signals of R go by kernels. Signals of C go by kernels. Sums are made by
 // kernels. The kernels are in decode.cu. Functions: rmsnorm(Norm) of X, rmsnorm(Norm2) of Y, swiglu(U) of G by a
 // kernel of its own; add(A) of R, add(R) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 86495c1d14f3337c.
+// Proof: proven for D = 1..8, stamp a5982e5526eaa016.
 package decode

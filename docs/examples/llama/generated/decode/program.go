@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "decode",
-	Hash:     "0cdd8d1d18f03af15998a562e9dba1af001d8e10778699f10f61206823cf1f22",
-	Proof:    "proven for D = 1..8, stamp 86495c1d14f3337c",
+	Hash:     "e3fef06e5c866749247821ccb0d671847d4109447ef7e9e7fbe90b4ac436875e",
+	Proof:    "proven for D = 1..8, stamp a5982e5526eaa016",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},
 	Divides:  []plan.Divide{{Extent: "N", By: "D"}, {Extent: "N2", By: "D"}, {Extent: "F", By: "D"}},
@@ -72,7 +72,7 @@ type Plan struct {
 	norm2, gate, up, down, c, x                           *plan.Buffer
 	query, key, value, o, rpartial, r                     *plan.Buffer
 	y, u, g, cpartial                                     *plan.Buffer
-	rready, rsummed, cready, csummed                      *plan.Semaphore
+	rready, rread, cready, cread                          *plan.Semaphore
 	gemmQuery, gemmKey, gemmRpartial, gemmU, gemmCpartial *plan.Product
 	kernels                                               *kernels.Set
 	terms                                                 []driver.Ptr // of the sum that issue enqueues
@@ -124,9 +124,9 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.g = b.Allocate("G", s.Type.Bytes(m*(f/d)))
 	p.cpartial = b.Allocate("Cpartial", s.Type.Bytes(m*k))
 	p.rready = b.ByBlocks(b.Semaphore("Rready"))
-	p.rsummed = b.ByBlocks(b.Semaphore("Rsummed"))
+	p.rread = b.ByBlocks(b.Semaphore("Rread"))
 	p.cready = b.ByBlocks(b.Semaphore("Cready"))
-	p.csummed = b.ByBlocks(b.Semaphore("Csummed"))
+	p.cread = b.ByBlocks(b.Semaphore("Cread"))
 	p.gemmQuery = b.Matmul(driver.MatmulDesc{M: m, K: k, N: n / d, Type: s.Type, Transposed: true})
 	p.gemmKey = b.Matmul(driver.MatmulDesc{M: m, K: k, N: n2 / d, Type: s.Type, Transposed: true})
 	p.gemmRpartial = b.Matmul(driver.MatmulDesc{M: m, K: n / d, N: k, Type: s.Type, Transposed: true})
@@ -155,9 +155,8 @@ func (p *Plan) issue(q *plan.Queue) {
 		p.terms = append(p.terms, p.rpartial.Peer(j, 0))
 	}
 	p.terms = append(p.terms, p.a.At(0))
-	p.kernels.Shot(q, main,
-		plan.Signals{PrePost: p.rready, PreWait: p.rready, PostPost: p.rsummed, PostWait: p.rsummed}, p.r.At(0),
-		p.bytesX, p.terms...)
+	p.kernels.Shot(q, main, plan.Signals{PrePost: p.rready, PreWait: p.rready, PostPost: p.rread, PostWait: p.rread},
+		p.r.At(0), p.bytesX, p.terms...)
 	p.kernels.Row(p.norm2.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.y.At(0), p.bytesX,
 		p.r.At(0))
 	q.Linear(main, p.gemmU, p.u.At(0), p.y.At(0), p.up.At(0), plan.NoBias)
@@ -171,7 +170,6 @@ func (p *Plan) issue(q *plan.Queue) {
 		p.terms = append(p.terms, p.cpartial.Peer(j, 0))
 	}
 	p.terms = append(p.terms, p.r.At(0))
-	p.kernels.Shot(q, main,
-		plan.Signals{PrePost: p.cready, PreWait: p.cready, PostPost: p.csummed, PostWait: p.csummed}, p.c.At(0),
-		p.bytesX, p.terms...)
+	p.kernels.Shot(q, main, plan.Signals{PrePost: p.cready, PreWait: p.cready, PostPost: p.cread, PostWait: p.cread},
+		p.c.At(0), p.bytesX, p.terms...)
 }
