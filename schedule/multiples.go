@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -11,6 +12,21 @@ import (
 type Multiple struct {
 	Times int64
 	D, W  bool
+}
+
+// String is "128*W*D".
+func (m Multiple) String() string {
+	var factors []string
+	if m.Times > 1 || !m.D && !m.W {
+		factors = append(factors, strconv.FormatInt(m.Times, 10))
+	}
+	if m.W {
+		factors = append(factors, string(W))
+	}
+	if m.D {
+		factors = append(factors, string(D))
+	}
+	return strings.Join(factors, "*")
 }
 
 // ParseMultiple reads a product of whole numbers, D and W, each of these two once: "128", "D", "2*W*D".

@@ -28,7 +28,8 @@ func CallKernel(out, name, index string, k Kernel, in ...string) Op {
 type Kernel struct {
 	File string // in the folder of the schedules: "attention.cu"
 	Name string // of the function: "attention"
-	// Blocks of a launch, an expression in extents as Go and C have them: "(M+63)/64*N/D".
+	// Blocks of a launch, an expression in extents as Go and C have them: "(M+63)/64*N/D". It is 1 at least at each
+	// shape that New takes: what it divides rounding down, Multiples state.
 	Blocks string
 	// Threads of a block; 0 means 256.
 	Threads int

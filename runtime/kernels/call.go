@@ -64,7 +64,7 @@ func (c *PlanCall) Launch(q *plan.Queue, on *plan.Stream, f plan.Call, to plan.R
 		return
 	}
 	if c.blocks < 1 || c.blocks > math.MaxInt32 {
-		q.Fail(fmt.Errorf("call %s: a launch of %d blocks (take a larger shape, or state the schedule's Multiples)",
+		q.Fail(fmt.Errorf("call %s: a launch of %d blocks (take another shape, or state the schedule's Multiples)",
 			c.name, c.blocks))
 		return
 	}

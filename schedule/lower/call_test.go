@@ -15,7 +15,7 @@ func TestKernelOfCall(t *testing.T) {
 	s := schedule.Schedule{Tensors: scheduletest.Tensors("A[M K] W[N/D K] Wo[K N/D] C[M K]"), Ops: []schedule.Op{
 		schedule.Linear("H", "A", "W"), schedule.CallKernel("O", "Scale", "mn->mn", schedule.Kernel{File: "own.cu",
 			Name: "scale", Blocks: "M*(N/D)/256", Threads: 64, Args: []string{"M - 1"}}, "H"),
-		schedule.Linear("C", "O", "Wo")}}
+		schedule.Linear("C", "O", "Wo")}, Multiples: map[schedule.Extent]string{"M": "256"}}
 	p, err := lower.Lower("X", s)
 	if err != nil {
 		t.Fatal(err)

@@ -26,6 +26,7 @@ var Passes = []Pass{
 	{"origins", "each step names the field of the schedule that asks for it", []string{"handles", "fuse"}, origins},
 	{"simplify", "index expressions are as a person writes them", nil, simplify},
 	{"multiples", "New asks the shape for the multiples that the schedule states", nil, multiples},
+	{"blocks", "kernels of the caller's own have a block at each shape", []string{"multiples"}, blocks},
 }
 
 // Written is how a program begins, before all passes.

@@ -165,3 +165,15 @@ func TestParts(t *testing.T) {
 		}
 	}
 }
+
+// Shapes of a schedule that states multiples have them.
+func TestShapesOfMultiples(t *testing.T) {
+	gather := *operation(t, "gather")
+	gather.Checks = append(slices.Clone(gather.Checks), Divide{Extent: schedule.N, By: schedule.D, Times: 128})
+	const ranks = 3
+	for _, s := range gather.TestShapes(driver.BF16, ranks) {
+		if s.N == 0 || s.N%(128*ranks) != 0 {
+			t.Errorf("%s has no multiple of %d", s, 128*ranks)
+		}
+	}
+}

@@ -26,13 +26,7 @@ import (
 func Run(t *testing.T, p harness.Program) {
 	for i, ranks := range p.TestRanks() {
 		for j, typ := range p.Types {
-			all := p.TestShapes(typ, ranks)
-			shapes := p.Launched(all, ranks)
-			if n := len(all) - len(shapes); n > 0 {
-				t.Logf("not %d of %d shapes of %d ranks, %s: a kernel of a call would have 0 blocks", n, len(all),
-					ranks, typ)
-			}
-			for n, s := range shapes {
+			for n, s := range p.TestShapes(typ, ranks) {
 				if p.Large(s, ranks) && i+j+n > 0 || !soak() && i+n > 0 && (i+n)%len(p.Types) != j {
 					t.Logf("not %d ranks, %s %s: it is large, or OVGEN_SOAK is not set", ranks, s, typ)
 					continue

@@ -36,7 +36,6 @@ func (r *rank) bench(ctx context.Context) error {
 	for _, programs := range r.o.arguments {
 		first := programs[0]
 		for _, typ := range r.o.typesOf(first) {
-			r.leftOut(first, typ)
 			for _, s := range r.o.shapesOf(first, typ, r.onGPU()) {
 				if err := r.benchShape(ctx, programs, s); err != nil {
 					return fmt.Errorf("bench %s, %s %s: %w", first.Name, s, s.Type, err)

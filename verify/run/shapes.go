@@ -2,7 +2,6 @@ package run
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -12,25 +11,6 @@ import (
 
 // shapesOf are the shapes to run with a type, whole: the shapes asked for, or the defaults of the schedule.
 func (o *options) shapesOf(p *harness.Program, t driver.Type, onGPU bool) []harness.Shape {
-	all := o.anyShapes(p, t, onGPU)
-	if len(o.shapes) > 0 || o.command.name == "layers" {
-		return all
-	}
-	return p.Launched(all, o.ranks)
-}
-
-// leftOut says how many default shapes are none of a schedule's, for its own kernels of calls.
-func (r *rank) leftOut(p *harness.Program, t driver.Type) {
-	all, list := r.o.anyShapes(p, t, r.onGPU()), r.o.shapesOf(p, t, r.onGPU())
-	if n := len(all) - len(list); n > 0 && r.Rank() == 0 {
-		r.shown.clear()
-		fmt.Fprintf(os.Stderr, "%s %s: %d of %d shapes left out: a kernel of a call would have 0 blocks\n", p.Name, t,
-			n, len(all))
-	}
-}
-
-// anyShapes are the shapes asked for, or the defaults, also of launches of 0 blocks.
-func (o *options) anyShapes(p *harness.Program, t driver.Type, onGPU bool) []harness.Shape {
 	list := o.shapes
 	if o.command.name == "layers" {
 		list = o.bucketShapes(onGPU)

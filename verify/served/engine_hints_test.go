@@ -46,6 +46,7 @@ var hints = []struct {
 	{regexp.MustCompile(`^name a tensor that an earlier`), withoutFunction},
 	{regexp.MustCompile(`^use (schedule\.)?[A-Z]\w+`), otherWay},
 	{regexp.MustCompile(`^move \w+`), unmoved},
+	{regexp.MustCompile(`^state Multiples, of (\w+) "(.*?)"`), stated},
 }
 
 // applied is what a hint makes of a schedule: one, or two that do its work together.
@@ -314,4 +315,12 @@ func extentsOf(x s.Schedule, name string) (rows, columns s.Extent) {
 		}
 	}
 	return rows, columns
+}
+
+func stated(_ *testing.T, f found) []s.Schedule {
+	if f.Multiples == nil {
+		f.Multiples = map[s.Extent]string{}
+	}
+	f.Multiples[s.Extent(f.matched[1])] = f.matched[2]
+	return f.one()
 }

@@ -11,7 +11,7 @@ const callsHelp = `A call is an operation of a schedule that you do yourself, su
 makes O of the others by a function, the generated Plan's field Attention; and
 
   s.CallKernel("O", "Attention", "mq,mk,mk->mq", s.Kernel{File: "attention.cu",
-  	Name: "attention", Blocks: "M*N/D/64", Threads: 128,
+  	Name: "attention", Blocks: "(M*N/D+63)/64", Threads: 128,
   	Args: []string{"M", "N/D"}}, "Query", "Key", "Value")
 
 by a kernel of a .cu in the folder of the schedules, unless the field is set:

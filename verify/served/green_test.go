@@ -1,0 +1,148 @@
+package served
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	s "ovgen/schedule"
+)
+
+// shown are the schedules that are run where OVGEN_SOAK is not set: few, without kernels, which take long to compile.
+var shown = []string{"A06LoRACall", "A26GramTwo", "A29Conv"}
+
+// unnamed are schedules that lowering takes and no package can have: names of a plan's fields, of Go's words, and of
+// two packages alike.
+var unnamed = []string{"W09CallNames", "W12TensorNames", "W19Abc"}
+
+// TestAcceptedAreGreen takes each schedule that is accepted the whole way of a user: ovgen gen proves it and emits its
+// package in a module of its own, and the package's test runs it in the simulator against the reference. A schedule
+// whose own kernel needs a multiple states it as the refusal says.
+func TestAcceptedAreGreen(t *testing.T) {
+	soak := os.Getenv("OVGEN_SOAK") != ""
+	list := "package schedules\n" + declaring
+	count := 0
+	for _, e := range engines {
+		if x, accepted := statedAll(t, e.Schedule); accepted && !slices.Contains(unnamed, e.name) &&
+			(soak || slices.Contains(shown, e.name)) {
+			text, err := json.Marshal(x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list += fmt.Sprintf("\nvar %s = of(`%s`)\n", e.name, text)
+			count++
+		}
+	}
+	if !soak && count != len(shown) {
+		t.Errorf("%d schedules are accepted of %v", count, shown)
+	}
+	t.Logf("%d schedules", count)
+	u := newModule(t)
+	u.write("schedules/decl.go", list)
+	own, err := os.ReadFile("testdata/own.cu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.write("schedules/own.cu", string(own))
+	u.run(u.repo, "go", "build", "-o", filepath.Join(u.dir, "ovgen"), "./cmd/ovgen")
+	u.run(u.dir, filepath.Join(u.dir, "ovgen"), "gen", "-o", "generated", "./schedules")
+	u.run(u.dir, "go", "test", "-timeout", "1h", "./generated/programs")
+}
+
+// declaring reads a schedule as it was written, of the table that the test has.
+const declaring = `
+import (
+	"encoding/json"
+
+	"ovgen/schedule"
+)
+
+func of(text string) (s schedule.Schedule) {
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		panic(err)
+	}
+	return s
+}
+`
+
+// statedAll is a schedule with the multiples that refusals ask for, and whether it is accepted then.
+func statedAll(t *testing.T, x s.Schedule) (s.Schedule, bool) {
+	for {
+		err := accepts(t, x)
+		if err == nil {
+			return x, true
+		}
+		list := s.FieldErrors(err)
+		if len(list) == 0 || !strings.HasPrefix(list[0].Hint, "state Multiples, of ") {
+			return x, false
+		}
+		next, err := applied(t, x, list[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		x = next[0]
+	}
+}
+
+// module is a Go module of a user's, beside the tree.
+type module struct {
+	t         *testing.T
+	repo, dir string
+}
+
+// newModule makes a module that requires the tree's. It looks at the sources that go commands in it build: the test's
+// result would be kept else when they change.
+func newModule(t *testing.T) module {
+	t.Helper()
+	repo, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := module{t, repo, t.TempDir()}
+	for _, name := range []string{"go.mod", "go.sum"} {
+		text, err := os.ReadFile(filepath.Join(repo, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.write(name, strings.Replace(string(text), "module ovgen\n",
+			"module example.com/user\n\nrequire ovgen v0.0.0\n\nreplace ovgen => "+repo+"\n", 1))
+	}
+	for _, part := range []string{"cmd", "runtime", "schedule", "templates", "verify"} {
+		err := filepath.WalkDir(filepath.Join(repo, part), func(name string, _ fs.DirEntry, err error) error {
+			_, missing := os.Stat(name)
+			return errors.Join(err, missing)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return u
+}
+
+func (u module) write(name, text string) {
+	u.t.Helper()
+	name = filepath.Join(u.dir, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, []byte(text), 0o666)); err != nil {
+		u.t.Fatal(err)
+	}
+}
+
+// run runs a command as a user does, who does not soak.
+func (u module) run(dir string, args ...string) {
+	u.t.Helper()
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir = dir
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "OVGEN_") }),
+		"GOWORK=off", "GOPROXY=off", "OVGEN_DRIVER=sim")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		u.t.Fatalf("%v: %v\n%s", args, err, out)
+	}
+	u.t.Logf("%v: %v", args[:2], cmd.ProcessState.UserTime())
+}
