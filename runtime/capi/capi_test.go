@@ -204,15 +204,22 @@ func TestArguments(t *testing.T) {
 		}
 	}
 	list := []int64{3, 0, 5}
-	if got := Ints(unsafe.Pointer(&list[0]), 3); !slices.Equal(got, []int{3, 0, 5}) {
-		t.Errorf("got %v", got)
+	if got, err := Counts(unsafe.Pointer(&list[0]), 3); !slices.Equal(got, []int{3, 0, 5}) || err != nil {
+		t.Errorf("got %v, %v", got, err)
 	}
-	many := make([]int64, store.MaxRanks+1)
-	if got := Ints(unsafe.Pointer(&many[0]), 1<<40); len(got) != len(many) {
-		t.Errorf("%d counts of a list that is said to have 2^40", len(got))
+	for _, n := range []int64{store.MaxRanks + 1, 1 << 40} {
+		want := fmt.Sprintf("read the counts: there are %d of them, and no group has more than 128 ranks", n)
+		if _, err := Counts(unsafe.Pointer(&list[0]), n); err == nil || err.Error() != want {
+			t.Errorf("%d counts: %v, want %s", n, err, want)
+		}
 	}
-	if Ints(nil, 3) != nil || Ints(unsafe.Pointer(&list[0]), 0) != nil ||
-		Ints(unsafe.Pointer(&list[0]), -1) != nil {
-		t.Error("no list is not nil")
+	none := []struct {
+		first unsafe.Pointer
+		n     int64
+	}{{nil, 3}, {unsafe.Pointer(&list[0]), 0}, {unsafe.Pointer(&list[0]), -1}}
+	for _, x := range none {
+		if got, err := Counts(x.first, x.n); got != nil || err != nil {
+			t.Errorf("no list is %v, %v", got, err)
+		}
 	}
 }

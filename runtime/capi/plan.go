@@ -115,16 +115,18 @@ func Type(element int) driver.Type {
 	return 0
 }
 
-// Ints copies counts out of C, at most store.MaxRanks + 1 of them: Bind refuses more than store.MaxRanks, since no
-// group has more ranks.
-func Ints(first unsafe.Pointer, n int64) []int {
-	if first == nil || n <= 0 {
-		return nil
+// Counts copies counts out of C, and refuses more of them than a group has ranks without a look.
+func Counts(first unsafe.Pointer, n int64) ([]int, error) {
+	if n > store.MaxRanks {
+		return nil, fmt.Errorf("read the counts: there are %d of them, and no group has more than %d ranks", n,
+			store.MaxRanks)
 	}
-	n = min(n, store.MaxRanks+1)
+	if first == nil || n <= 0 {
+		return nil, nil
+	}
 	list := make([]int, n)
 	for i, x := range unsafe.Slice((*int64)(first), n) {
 		list[i] = int(x)
 	}
-	return list
+	return list, nil
 }

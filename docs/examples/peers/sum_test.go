@@ -181,11 +181,24 @@ func ended(ctx context.Context, g *group.Group) error {
 	return errors.Join(r.d.MemFree(r.mine), r.d.MemFree(r.dst), r.d.StreamDestroy(r.on))
 }
 
-// TestOnGPUs does both on as many GPUs as OVGEN_EXAMPLE_GPUS says, with all ranks in this process.
+// TestOnGPUs does both on as many GPUs as OVGEN_EXAMPLE_GPUS says, two at least, with all ranks in this process.
 func TestOnGPUs(t *testing.T) {
 	n, err := strconv.Atoi(os.Getenv("OVGEN_EXAMPLE_GPUS"))
 	if err != nil {
 		t.Skip("OVGEN_EXAMPLE_GPUS says no number of GPUs")
+	}
+	if n < 2 {
+		t.Skip("a rank alone has no peer that ends its wait: OVGEN_EXAMPLE_GPUS is below 2")
+	}
+	cuda, err := driver.Lookup("cuda")
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch have, err := cuda.Count(); {
+	case err != nil:
+		t.Fatal(err)
+	case have < n:
+		t.Skipf("%d ranks need a GPU each, and there are %d", n, have)
 	}
 	for name, run := range map[string]func(ctx context.Context, g *group.Group) error{
 		"sums": func(ctx context.Context, g *group.Group) error { return sums(ctx, g, 1<<20+7) }, "abort": ended} {

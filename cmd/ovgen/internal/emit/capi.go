@@ -170,18 +170,20 @@ func (u *unit) exports() *jen.File {
 			Dot("Memory").Call(jen.Int().Call(jen.Id("ranks"))),
 		jen.Op("*").Id("m").Op("=").Id("memory").Call(jen.Id("need")),
 		jen.Return(jen.Err()))
-	buffers := jen.Dict{}
+	buffers, bind := jen.Dict{}, []jen.Code{}
 	for _, b := range u.callers() {
 		buffers[jen.Id(b.Name)] = jen.Qual(devicePath, "Ptr").Call(member("b", b.Name))
 	}
 	if n, _ := u.counts(); n != nil {
-		buffers[jen.Id("Counts")] = capi("Ints", jen.Qual("unsafe", "Pointer").Call(member("b", "counts")),
-			jen.Int64().Call(member("b", "counts_length")))
+		buffers[jen.Id("Counts")] = jen.Id("counts")
+		bind = append(bind, jen.List(jen.Id("counts"), jen.Err()).Op(":=").Add(capi("Counts",
+			jen.Qual("unsafe", "Pointer").Call(member("b", "counts")), jen.Int64().Call(member("b", "counts_length")))),
+			jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Err())))
 	}
 	export(f, u.prefix()+"_bind",
 		[]parameter{planIn, pointer("b", "struct_"+u.prefix()+"_buffers"), timeIn}, []string{"b"},
-		jen.Return(capi("Bind", handle("p"), int64Of("ms"), jen.Parens(jen.Op("*").Qual(own, "Plan")).Dot("Bind"),
-			jen.Qual(own, "Buffers").Values(buffers))))
+		append(bind, jen.Return(capi("Bind", handle("p"), int64Of("ms"),
+			jen.Parens(jen.Op("*").Qual(own, "Plan")).Dot("Bind"), jen.Qual(own, "Buffers").Values(buffers))))...)
 	return f
 }
 

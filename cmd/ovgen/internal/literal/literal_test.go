@@ -1,11 +1,15 @@
 package literal_test
 
 import (
+	"fmt"
 	"go/ast"
+	"go/build"
 	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +19,19 @@ import (
 	"ovgen/cmd/ovgen/internal/literal"
 	"ovgen/schedule"
 )
+
+// TestMain finds the standard library's sources, of which a binary built with -trimpath knows nothing.
+func TestMain(m *testing.M) {
+	if build.Default.GOROOT == "" {
+		out, err := exec.Command("go", "env", "GOROOT").Output()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "go env GOROOT:", err)
+			os.Exit(1)
+		}
+		build.Default.GOROOT = strings.TrimSpace(string(out))
+	}
+	os.Exit(m.Run())
+}
 
 const text = `package schedules
 

@@ -63,7 +63,8 @@ func evaluate(ctx context.Context, c Config, src *source, declarations []*Declar
 		return fmt.Errorf("evaluate the schedules: %w", err)
 	}
 	values := filepath.Join(temp, "values.json")
-	cmd := exec.CommandContext(ctx, "go", "run", "-overlay="+overlay, folder, values)
+	// A panic names files, whatever GOFLAGS says.
+	cmd := exec.CommandContext(ctx, "go", "run", "-trimpath=false", "-overlay="+overlay, folder, values)
 	cmd.Dir = c.Dir
 	cmd.Env = append(c.Env[:len(c.Env):len(c.Env)], "PWD="+c.Dir, "GOTRACEBACK=single")
 	// The program is a child of the go command: the signal goes to both.
