@@ -3,6 +3,8 @@ package harness
 import (
 	"fmt"
 	"strconv"
+
+	"ovgen/verify/formula"
 )
 
 // Mismatch is the first wrong element that a rank found.
@@ -18,7 +20,7 @@ type Mismatch struct {
 }
 
 // mismatch is at element i of this rank's part of a tensor.
-func (t *Tensors) mismatch(name string, i int, got, want float64, differ int) *Mismatch {
+func (t *Tensors) mismatch(name string, i int, got float64, want formula.Value, differ int) *Mismatch {
 	text := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 32) }
 	axes := t.Problem.Tensor(name).Axes
 	columns, err := t.Problem.Extents.Of(axes[len(axes)-1].Extent)
@@ -26,8 +28,12 @@ func (t *Tensors) mismatch(name string, i int, got, want float64, differ int) *M
 		columns = 1
 	}
 	at := t.Parts[name].At(i)
-	return &Mismatch{Tensor: name, Row: at / columns, Column: at % columns, Got: text(got),
-		Want: text(want), Differ: differ}
+	m := &Mismatch{Tensor: name, Row: at / columns, Column: at % columns, Got: text(got), Want: text(want.Lo),
+		Differ: differ}
+	if !want.IsPoint() {
+		m.Want += " to " + text(want.Hi)
+	}
+	return m
 }
 
 // String is "rank 2, run 3: C, row 5, column 7 is 1, want 2 (31 elements differ)".

@@ -7,6 +7,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/schedule"
+	"ovgen/verify/formula"
 	"ovgen/verify/reading"
 	"ovgen/verify/reference"
 )
@@ -27,6 +28,16 @@ type Wanted struct {
 	products []driver.Product      // of large problems' steps
 	verdicts driver.Ptr
 	values   map[string]reference.Values // of the last run of a small problem
+	points   int                         // elements of that run that were compared by ==
+	of       int                         // all of them
+}
+
+// Share is how many of the last run's elements were compared by ==, of 1.
+func (w *Wanted) Share() float64 {
+	if !w.Small() || w.of == 0 {
+		return 1
+	}
+	return float64(w.points) / float64(w.of)
 }
 
 // Small reports whether the host computes the results.
@@ -103,34 +114,12 @@ func (w *Wanted) steps() error {
 }
 
 // make makes the results of these inputs.
-func (w *Wanted) make(in map[string]reference.Input, real bool, s driver.Stream) error {
+func (w *Wanted) make(in map[string]reference.Input, s driver.Stream) error {
 	if !w.Small() {
 		return w.onDevice(in, s)
 	}
-	w.values = w.Problem.Results(in, real || !w.Problem.Exact())
-	for name, v := range w.values {
-		if most := float64(reference.Exact(w.Shape.Type) * w.Problem.Unit()); !real &&
-			w.Problem.Exact() && !w.copied(name) && v.Largest > most {
-			return fmt.Errorf("sums reach %g and %s is exact to %g only (take another -seed)",
-				v.Largest, w.Shape.Type, most)
-		}
-		if len(v.Want) == 0 {
-			continue
-		}
-		if err := w.Member.Driver().MemcpyHtoD(w.full[name],
-			reference.Encode(w.typeOf(name), single(v.Want))); err != nil {
-			return err
-		}
-	}
+	w.values = w.Problem.Results(in)
 	return nil
-}
-
-func single(values []float64) []float32 {
-	out := make([]float32, len(values))
-	for i, x := range values {
-		out[i] = float32(x)
-	}
-	return out
 }
 
 // onDevice fills whole operands and multiplies them.
@@ -186,13 +175,13 @@ func (t *Tensors) Copies() bool {
 	return !slices.ContainsFunc(t.results(), func(name string) bool { return !t.copied(name) })
 }
 
-// Equal compares every element of every result with the reference, by ==, or within bounds where a
-// program's results are never exact.
+// Equal compares every element of every result with the reference, by == where a device has but one value. A large
+// problem's elements are all such: products of the device make them.
 func (w *Wanted) Equal(in map[string]reference.Input, s driver.Stream) (*Mismatch, error) {
-	if err := w.make(in, false, s); err != nil {
+	if err := w.make(in, s); err != nil {
 		return nil, err
 	}
-	if !w.Problem.Exact() {
+	if w.Small() {
 		if m, err := w.bounded(s); err != nil || m != nil {
 			return m, err
 		}
@@ -207,9 +196,6 @@ func (w *Wanted) Equal(in map[string]reference.Input, s driver.Stream) (*Mismatc
 			return nil, fmt.Errorf("%s reaches %g and %s is exact to %d only (take another -seed)", name,
 				largest, w.Shape.Type, most)
 		}
-	}
-	if w.Small() {
-		return w.untouched(in, s)
 	}
 	return nil, nil
 }
@@ -239,7 +225,7 @@ func (w *Wanted) same(name string, whole driver.Ptr, s driver.Stream) (first *Mi
 			if err := errors.Join(err, wrong); err != nil {
 				return nil, 0, err
 			}
-			first = w.mismatch(name, i, float64(got), float64(want), 0)
+			first = w.mismatch(name, i, float64(got), formula.Point(float64(want)), 0)
 		}
 		if first != nil {
 			first.Differ += int(v.Differ)
@@ -276,22 +262,24 @@ func (w *Wanted) untouched(in map[string]reference.Input, s driver.Stream) (*Mis
 
 // Near compares every element with float64, on the host.
 func (w *Wanted) Near(in map[string]reference.Input) (*Mismatch, error) {
-	if err := w.make(in, true, w.Member.Caller.Handle()); err != nil {
+	if err := w.make(in, w.Member.Caller.Handle()); err != nil {
 		return nil, err
 	}
 	return w.bounded(w.Member.Caller.Handle())
 }
 
-// bounded compares every element with the host's result, within its bound.
+// bounded compares every element with the host's result, and notes how many by ==.
 func (w *Wanted) bounded(s driver.Stream) (*Mismatch, error) {
 	if err := w.drained(s); err != nil {
 		return nil, err
 	}
+	w.points, w.of = 0, 0
 	for _, name := range w.results() {
 		got, err := w.download(name)
 		if err != nil {
 			return nil, err
 		}
+		w.points, w.of = w.points+w.values[name].Points(), w.of+len(w.values[name].Want)
 		if m := w.within(name, got); m != nil {
 			return m, nil
 		}
@@ -302,11 +290,9 @@ func (w *Wanted) bounded(s driver.Stream) (*Mismatch, error) {
 func (w *Wanted) within(name string, got []float32) (first *Mismatch) {
 	v := w.values[name]
 	for i, x := range got {
-		at := w.Parts[name].At(i)
-		bound := v.Off(at)
-		if d := float64(x) - v.Want[at]; !(max(d, -d) <= bound) { // NaN is wrong too
+		if at := w.Parts[name].At(i); !v.Holds(at, float64(x)) {
 			if first == nil {
-				first = w.mismatch(name, i, float64(x), v.Want[at], 0)
+				first = w.mismatch(name, i, float64(x), v.At(at), 0)
 			}
 			first.Differ++
 		}

@@ -1,7 +1,6 @@
 package reference
 
 import (
-	"slices"
 	"strconv"
 
 	"ovgen/schedule"
@@ -14,11 +13,7 @@ import (
 
 // called is the result that the stand-in makes for a call, on every rank.
 func (p *Problem) called(s Step, v map[string]Values) Values {
-	made := Values{Want: make([]float64, p.Elements(s.C))}
-	bounded := slices.ContainsFunc(s.In, func(name string) bool { return v[name].Bound != nil })
-	if bounded {
-		made.Bound = make([]float64, len(made.Want))
-	}
+	made := newValues(p.Elements(s.C))
 	for rank := range p.Extents[schedule.D] {
 		to := p.held(s.C, rank)
 		for i, name := range s.In {
@@ -30,12 +25,8 @@ func (p *Problem) called(s Step, v map[string]Values) Values {
 				if end-at <= last {
 					x = from.At(from.Count - (end - at))
 				}
-				made.Want[to.At(at)] = v[name].Want[x]
-				if v[name].Bound != nil {
-					made.Bound[to.At(at)] = v[name].Bound[x]
-				}
+				made.set(to.At(at), v[name].At(x), p.TypeOf(s.C))
 			}
-			made.Largest = max(made.Largest, v[name].Largest)
 		}
 	}
 	return made

@@ -21,6 +21,7 @@ type drawing struct {
 	// units: functions get multiples of their units, on which they are exact.
 	units bool
 	exact bool
+	real  bool // a function makes no integers, whatever it is of
 }
 
 const (
@@ -41,12 +42,9 @@ func (p *Problem) draws() *drawing {
 }
 
 func (p *Problem) drawOnce() *drawing {
-	inexact := slices.ContainsFunc(p.steps, func(s Step) bool {
-		return slices.ContainsFunc(s.Then, func(f schedule.Func) bool { return ofRows[f.Do].inexact })
-	})
 	d := p.drawAll(true)
-	if d.exact || inexact || !p.Chained() {
-		d.exact = !inexact
+	if d.exact || d.real || !p.Chained() {
+		d.exact = !d.real
 		return d
 	}
 	d = p.drawAll(false)
@@ -67,7 +65,7 @@ func (p *Problem) Unit() int {
 		return unit
 	}
 	for _, s := range p.steps {
-		unit = max(unit, elementwise(s.Func).Unit)
+		unit = max(unit, p.unitOfLibrary(s.Func))
 	}
 	return unit
 }
@@ -92,8 +90,7 @@ func (p *Problem) drawAll(units bool) *drawing {
 			d.need(made.unit%d.ownUnit(s) == 0)
 		}
 		for _, f := range s.Then {
-			known, _ := functionOf(f)
-			made = known.leaves(f, made, d.values)
+			made = d.made(f, made)
 		}
 		d.values[s.C] = made
 	}
@@ -176,9 +173,10 @@ func (d *drawing) ownUnit(s Step) int {
 	if !d.units {
 		return unit
 	}
-	unit = max(elementwise(s.Func).Unit, unit)
+	unit = max(unit, d.unitOfLibrary(s.Func))
 	for _, f := range s.Then {
-		unit = max(unit, elementwise(f.Do).Unit)
+		u, whole := d.unitOfFunc(f)
+		unit, d.real = max(unit, u), d.real || !whole
 	}
 	return unit
 }
@@ -212,31 +210,8 @@ func (d *drawing) most(unit int) float64 {
 // goesOn reports whether an operation, or a function, reads a sum.
 func (d *drawing) goesOn(name string) bool {
 	return slices.ContainsFunc(d.steps, func(s Step) bool {
-		takes := func(f schedule.Func) bool { return slices.Contains(f.In, name) }
+		takes := func(f schedule.Func) bool { return slices.Contains(f.Reads(), name) }
 		return s.A == name || slices.Contains(s.In, name) || slices.ContainsFunc(s.Then, takes) ||
 			s.C == name && len(s.Then) > 0
 	})
-}
-
-// half is of a function that takes half of the elements to zero.
-func half(_ schedule.Func, x drawn, _ map[string]drawn) drawn { return drawn{x.density / 2, x.unit} }
-
-// gate is of a function with a second tensor. Products of two deviate further at times: taken for twice the deviation.
-func gate(f schedule.Func, x drawn, d map[string]drawn) drawn {
-	up, known := d[f.In[0]]
-	if !known {
-		up = drawn{1, 1}
-		d[f.In[0]] = up
-	}
-	return drawn{4 * x.density / 2 * up.density, x.unit * up.unit}
-}
-
-// norm is of a function of rows, and draws its operands.
-func norm(f schedule.Func, _ drawn, d map[string]drawn) drawn {
-	for _, name := range f.In {
-		if _, known := d[name]; !known {
-			d[name] = drawn{1, 1}
-		}
-	}
-	return drawn{1, 1}
 }

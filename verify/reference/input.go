@@ -47,11 +47,11 @@ func (in Input) At(index int64) float32 {
 
 // Values are the elements [0, n) as the type holds them.
 func (in Input) Values(t driver.Type, n int) Values {
-	v, f := Values{Want: make([]float64, n)}, formatOf(t)
-	for i := range v.Want {
-		v.Want[i] = float64(f.round(t, in.At(int64(i))))
+	v, f := make([]float64, n), formatOf(t)
+	for i := range v {
+		v[i] = float64(f.round(t, in.At(int64(i))))
 	}
-	return v
+	return points(v)
 }
 
 // dense is the Limit under which no integer is zero.

@@ -209,7 +209,7 @@ func (s *Step) functions(o schedule.Op) error {
 		switch {
 		case ofKernel(o, f):
 			s.Then = append(s.Then, f)
-		case ofProduct(f.Do):
+		case f.ByProduct() && f.Elementwise():
 			s.Func = f.Do
 		case f.Do == schedule.AddBias, f.Do == schedule.AddTensor:
 		case f.Do == schedule.ApplyToFP32:
@@ -289,9 +289,8 @@ func (p *Problem) addsUp() bool {
 	return slices.ContainsFunc(p.steps, func(s Step) bool { return s.Does == AddsUp })
 }
 
-// Results computes all results, whole, from the inputs of one rank; bounded says
-// whether with bounds.
-func (p *Problem) Results(inputs map[string]Input, bounded bool) map[string]Values {
+// Results computes all results, whole, from the inputs of one rank.
+func (p *Problem) Results(inputs map[string]Input) map[string]Values {
 	v := map[string]Values{}
 	for name, in := range inputs {
 		v[name] = in.Values(p.TypeOf(name), p.Elements(name))
@@ -300,18 +299,13 @@ func (p *Problem) Results(inputs map[string]Input, bounded bool) map[string]Valu
 	for _, s := range p.steps {
 		switch s.Does {
 		case Copies:
-			v[s.C] = s.apply(v[s.A], v, p, bounded)
+			v[s.C] = s.apply(v[s.A], v, p)
 		case AddsUp:
-			v[s.C] = p.sum(v[s.A], bounded)
+			v[s.C] = p.sum(v[s.A])
 		case Calls:
 			v[s.C] = p.called(s, v)
 		default:
-			s.Real = bounded
-			v[s.C] = s.Of(v[s.A], v[s.B], v[s.Bias])
-			if s.Added != "" {
-				v[s.C] = v[s.C].plus(v[s.Added], s.rounds())
-			}
-			v[s.C] = s.apply(v[s.C], v, p, bounded)
+			v[s.C] = s.apply(s.Of(v[s.A], v[s.B], v[s.Bias], v[s.Added]), v, p)
 		}
 		if p.has(s.C) {
 			out[s.C] = v[s.C]
@@ -321,11 +315,11 @@ func (p *Problem) Results(inputs map[string]Input, bounded bool) map[string]Valu
 }
 
 // sum is a product with ones.
-func (p *Problem) sum(a Values, bounded bool) Values {
+func (p *Problem) sum(a Values) Values {
 	d := p.Extents[schedule.D]
-	ones := Values{Want: make([]float64, d)}
-	for i := range ones.Want {
-		ones.Want[i] = 1
+	ones := make([]float64, d)
+	for i := range ones {
+		ones[i] = 1
 	}
-	return Product{M: 1, K: d, N: len(a.Want) / d, Type: p.Type, Parts: d, Real: bounded}.Of(ones, a, Values{})
+	return Product{M: 1, K: d, N: len(a.Want) / d, Type: p.Type, Parts: d}.Of(points(ones), a, Values{}, Values{})
 }

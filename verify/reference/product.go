@@ -6,16 +6,8 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/schedule"
-	"ovgen/verify/functions"
+	"ovgen/verify/formula"
 )
-
-// Values are a matrix in float64, row-major, with a bound for each element on the error of a device's result (nil: the
-// result is exact).
-type Values struct {
-	Want, Bound []float64
-	// Largest magnitude that a sum of some of an element's partial sums can have.
-	Largest float64
-}
 
 // Product is C[M,N] = A[M,K] * B, plus a bias over the columns if one is given.
 type Product struct {
@@ -29,8 +21,7 @@ type Product struct {
 	// where there is one rank. 0 is a product that is rounded once.
 	Parts int
 	// Sum is the type that the sum of all parts is rounded to; zero is Type.
-	Sum  driver.Type
-	Real bool // with bounds
+	Sum driver.Type
 }
 
 // rounds is the type that the result is rounded to.
@@ -45,42 +36,34 @@ const single = 0x1p-24
 // subnormal is the error of a result near zero, at most: half of the least number.
 func subnormal(t driver.Type) float64 { return math.Ldexp(1, 1-bias(t)-t.Digits()) }
 
-// Of computes the product. Integers come out exact in any order of sums, while Largest is
-// at most Exact of the type.
+// Of computes the product, and what is added to it: a bias and a tensor of the same axes, where there are any.
 //
-// The bound, where Real asks for it, with u the type's unit of rounding and
-// S = sum |a*b| + |bias|:
-//   - sums in fp32, in any order: s = (K + Parts + 1) * 2^-24 * S, and A's
-//     error times B, sum |b| * A's bound;
-//   - partial sums p of Parts ranks that travel rounded: each is rounded once, and
-//     the running sums at most Parts times. Each of these is at most P = sum |p|
-//     plus the errors so far, so all rounding is within 2 * Parts * u * (P + s),
-//     (Parts + 1) * u to first order and the rest for the higher ones;
-//   - a function widens an error by its slope, and the GPU's version of the function adds one (package functions);
-//   - the result is rounded once: u * (|want| + all that), and may lie half of
-//     the least number off near zero at each rounding.
-func (p Product) Of(a, b, bias Values) Values {
-	c := Values{Want: make([]float64, 0, p.M*p.N), Largest: a.Largest}
-	if p.Transposed {
-		b.Want = transpose(b.Want, p.N, p.K)
-	}
+// Numbers that are multiples of a power of two, on both sides, have one sum in any order while all their magnitudes
+// have no more digits than fp32, and no more than the type where partial sums travel in it. Of others there is a
+// bound, with u the type's unit of rounding and S = sum |a*b| + |bias|:
+//   - sums in fp32, in any order: s = (K + Parts + 1) * 2^-24 * S, and A's error times B, sum |b| * A's;
+//   - partial sums p of Parts ranks that travel rounded: each is rounded once, and the running sums at most Parts
+//     times. Each of these is at most P = sum |p| plus the errors so far, so all rounding is within
+//     2 * Parts * u * (P + s), (Parts + 1) * u to first order and the rest for the higher ones;
+//   - a tensor that is added may find the sum rounded;
+//   - each rounding may be half of the least number off near zero.
+//
+// A function of the product's takes both ends, and the result is rounded once.
+func (p Product) Of(a, b, bias, added Values) Values {
+	c := newValues(p.M * p.N)
+	r := p.newRow(b)
 	step := 1
 	if p.TransposedA {
 		step = p.M
 	}
-	r := p.newRow()
 	for i := range p.M {
 		first := i * p.K
 		if p.TransposedA {
 			first = i
 		}
-		r.sum(a, first, step, b.Want)
+		r.sum(a, first, step)
 		for j := range p.N {
-			want, bound := r.finish(j, bias)
-			c.Want, c.Largest = append(c.Want, want), max(c.Largest, r.travel[j])
-			if p.Real {
-				c.Bound = append(c.Bound, bound)
-			}
+			c.set(i*p.N+j, r.finish(j, bias, added, i*p.N+j), p.rounds())
 		}
 	}
 	return c
@@ -96,32 +79,16 @@ func transpose(v []float64, rows, columns int) []float64 {
 	return t
 }
 
-// plus adds a tensor to a result before the one rounding, which it makes where there are no bounds.
-func (v Values) plus(added Values, t driver.Type) Values {
-	sum := Values{Want: make([]float64, len(v.Want))}
-	if v.Bound != nil {
-		sum.Bound = make([]float64, len(v.Want))
-	}
-	most := 0.0
-	for i, x := range added.Want {
-		sum.Want[i], most = v.Want[i]+x, max(most, math.Abs(x))
-		if v.Bound == nil {
-			sum.Want[i] = float64(formatOf(t).round(t, float32(sum.Want[i])))
-			continue
-		}
-		sum.Bound[i] = v.Bound[i] + (unit(t)+single)*(math.Abs(v.Want[i])+2*math.Abs(x)) +
-			added.Off(i)*(1+2*unit(t))
-	}
-	sum.Largest = v.Largest + most
-	return sum
-}
-
 // row is one row of a product and the terms of its bounds, an entry a column.
 type row struct {
 	Product
-	unit, subnormal float64 // of the element type
-	function        functions.Function
+	b               []float64 // [K,N]
+	unit, subnormal float64   // of the element type
 	summed          bool      // over ranks
+	gridB           int       // of b
+	pointsB         bool
+	grid            int // of the products
+	points          bool
 	partial         []float64 // the sum over one part
 	total           []float64
 	travel          []float64 // sum of the magnitudes of the partial sums, and of the bias
@@ -129,8 +96,12 @@ type row struct {
 	inherited       []float64 // the part that the error of A causes
 }
 
-func (p Product) newRow() *row {
-	r := &row{Product: p, unit: unit(p.Type), subnormal: subnormal(p.Type), function: elementwise(p.Func)}
+func (p Product) newRow(b Values) *row {
+	r := &row{Product: p, b: b.Want, unit: unit(p.Type), subnormal: subnormal(p.Type)}
+	r.gridB, r.pointsB = b.grid(0, 1, len(b.Want))
+	if p.Transposed {
+		r.b = transpose(b.Want, p.N, p.K)
+	}
 	for _, v := range []*[]float64{&r.partial, &r.total, &r.travel, &r.size, &r.inherited} {
 		*v = make([]float64, p.N)
 	}
@@ -138,30 +109,35 @@ func (p Product) newRow() *row {
 	return r
 }
 
-// sum multiplies the K elements of a, step apart, with b as [K,N].
-func (r *row) sum(a Values, at, step int, b []float64) {
+// sum multiplies the K elements of a, step apart, with b.
+func (r *row) sum(a Values, at, step int) {
 	for _, v := range [][]float64{r.total, r.travel, r.size, r.inherited} {
 		clear(v)
+	}
+	gridA, pointsA := a.grid(at, step, r.K)
+	r.points = r.pointsB && pointsA
+	if r.grid = math.MaxInt; gridA != math.MaxInt && r.gridB != math.MaxInt {
+		r.grid = gridA + r.gridB
 	}
 	for part := range r.Parts {
 		clear(r.partial)
 		for k := r.K * part / r.Parts; k < r.K*(part+1)/r.Parts; k++ {
-			x, line := a.Want[at+k*step], b[k*r.N:(k+1)*r.N]
-			if x != 0 {
-				for j, y := range line {
-					r.partial[j] += x * y
-				}
+			x, off, line := a.Want[at+k*step], 0.0, r.b[k*r.N:(k+1)*r.N]
+			if !pointsA {
+				off = a.off(at + k*step)
 			}
-			if !r.Real {
+			if x == 0 && off == 0 {
 				continue
 			}
-			err := 0.0
-			if a.Bound != nil {
-				err = a.Bound[at+k*step]
+			for j, y := range line {
+				r.partial[j] += x * y
+				r.size[j] += math.Abs(x * y)
+			}
+			if off == 0 {
+				continue
 			}
 			for j, y := range line {
-				r.size[j] += math.Abs(x * y)
-				r.inherited[j] += err * math.Abs(y)
+				r.inherited[j] += off * math.Abs(y)
 			}
 		}
 		for j, x := range r.partial {
@@ -171,22 +147,48 @@ func (r *row) sum(a Values, at, step int, b []float64) {
 	}
 }
 
-// finish is an element and its bound.
-func (r *row) finish(j int, bias Values) (want, bound float64) {
-	u, n := r.unit, float64(r.Parts)
-	want = r.total[j]
+// finish is element j of the row before it is rounded; at is where it lies in the result.
+func (r *row) finish(j int, bias, added Values, at int) formula.Value {
+	want, size, travel, grid, known := r.total[j], r.size[j], r.travel[j], r.grid, r.points
 	if bias.Want != nil {
-		want += bias.Want[j]
-		r.size[j] += math.Abs(bias.Want[j])
-		r.travel[j] += math.Abs(bias.Want[j])
+		x := bias.Want[j]
+		want, size, travel = want+x, size+math.Abs(x), travel+math.Abs(x)
+		grid, known = min(grid, formula.LeastBit(x)), known && bias.Lo[j] == bias.Hi[j]
 	}
-	bound = r.inherited[j] + float64(r.K+r.Parts+1)*single*(r.size[j]+r.inherited[j])
+	off := 0.0
+	if known = known && fits(size, 24, grid) && (!r.summed || fits(travel, r.Type.Digits(), grid)); !known {
+		off = r.off(j, size, travel)
+	}
+	if added.Want != nil {
+		return r.plus(formula.Value{Want: want, Lo: want - off, Hi: want + off}, added.At(at), size, grid)
+	}
+	return byLibrary(r.Func, formula.Value{Want: want, Lo: want - off, Hi: want + off})
+}
+
+// fits says that multiples of a power of two, of at most a size, have so many digits.
+func fits(size float64, digits, grid int) bool {
+	return size == 0 || size <= math.Ldexp(1, digits+grid)
+}
+
+// off bounds the error of a sum.
+func (r *row) off(j int, size, travel float64) float64 {
+	n := float64(r.Parts)
+	off := r.inherited[j] + (float64(r.K)+n+1)*single*(size+r.inherited[j])
 	if r.summed {
-		bound += 2*n*u*(r.travel[j]+bound) + 2*n*r.subnormal
+		off += 2*n*r.unit*(travel+off) + 2*n*r.subnormal
 	}
-	if f := r.function; r.Func != "" {
-		bound = f.Slope*bound + f.Product(want)
-		want = f.Of(want)
+	return off
+}
+
+// plus adds a tensor's element x to a sum of numbers of a size: it may come first, or last, or after the sum is rounded.
+func (r *row) plus(sum, x formula.Value, size float64, grid int) formula.Value {
+	lo, hi := sum.Lo+x.Lo, sum.Hi+x.Hi
+	exact := sum.IsPoint() && x.IsPoint() && fits(size+x.Size(), 24, min(grid, formula.LeastBit(x.Lo))) &&
+		float64(formatOf(r.rounds()).round(r.rounds(), float32(sum.Lo))) == sum.Lo
+	if !exact {
+		u := unit(r.rounds()) + single
+		off := u*(sum.Size()+2*x.Size()) + subnormal(r.rounds())
+		lo, hi = lo-off, hi+off
 	}
-	return want, bound + unit(r.rounds())*(math.Abs(want)+bound) + subnormal(r.rounds())
+	return formula.Value{Want: sum.Want + x.Want, Lo: lo, Hi: hi}
 }

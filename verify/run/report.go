@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"text/tabwriter"
@@ -34,6 +35,7 @@ type row struct {
 	Mode    string              `json:"mode"`
 	Runs    int                 `json:"runs"`
 	Result  string              `json:"result"`
+	Share   float64             `json:"share"`           // of the elements that were compared by ==, of 1
 	Wrong   []*harness.Mismatch `json:"wrong,omitempty"` // a rank each
 }
 
@@ -62,7 +64,7 @@ func (c *checker) gather(ctx context.Context, mode string, runs int, first *harn
 		P:      c.Shape.P,
 		Counts: c.Problem.Counts,
 		Ranks:  c.r.Size(), Mode: mode, Runs: runs, Result: bitExact}
-	if mode == modeReal || !c.Problem.Exact() {
+	if w.Share = c.Share(); w.Share < 1 {
 		w.Result = withinBound
 	}
 	for _, b := range all {
@@ -102,7 +104,7 @@ func (r *rank) report(done *verified) (right bool) {
 	fmt.Fprintln(t, "program\ttype\tm,k,n\tranks\tmode\truns\tresult")
 	for _, w := range rows {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%d\t%s\n", byTiles(w.Program, w.Tiles), w.Type, w.shape(), w.Ranks,
-			w.Mode, w.Runs, w.Result)
+			w.Mode, w.Runs, w.result())
 	}
 	t.Flush()
 	for _, w := range rows {
@@ -128,6 +130,14 @@ func (r *rank) report(done *verified) (right bool) {
 	text := strings.Join(parts, "; ")
 	fmt.Printf("%s on %d ranks, driver %s\n", text, r.Size(), r.drv.Name())
 	return right
+}
+
+// result is the word of the table: of a row within bounds, with the share that has but one right value.
+func (w *row) result() string {
+	if w.Result != withinBound {
+		return w.Result
+	}
+	return fmt.Sprintf("%s, %.1f %% by ==", w.Result, math.Floor(w.Share*1000)/10)
 }
 
 // counted says how many runs had each result: "bit-exact: 80, within bound: 8 runs".

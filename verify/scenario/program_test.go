@@ -79,7 +79,8 @@ func product(make func(context.Context, *group.Group, allgatherlinear.Shape) (*p
 		want: func(l *layer, seed int) []float64 {
 			p := reference.Product{M: l.s.M, K: l.s.K, N: l.s.N, Type: l.s.Type, Transposed: true}
 			b := l.weights(l.g.Rank()).Values(l.s.Type, l.s.N*l.s.K)
-			return p.Of(l.input(seed).Values(l.s.Type, l.s.M*l.s.K), b, l.biases().Values(l.s.Type, l.s.N)).Want
+			return p.Of(l.input(seed).Values(l.s.Type, l.s.M*l.s.K), b, l.biases().Values(l.s.Type, l.s.N),
+				reference.Values{}).Want
 		}}
 }
 

@@ -17,7 +17,7 @@ func (c *Context) MatmulCreate(d driver.MatmulDesc) (driver.Product, error) {
 		return 0, err
 	}
 	defer c.leave()
-	if f, _ := functions.Find(string(d.Func)); d.Check() != nil || d.Func != "" && f.Product == nil {
+	if _, known := functions.Find(string(d.Func)); d.Check() != nil || d.Func != "" && !known {
 		return 0, failBlas(call, blasInvalidValue)
 	}
 	h := driver.Product(c.world.handle())

@@ -1,0 +1,172 @@
+package formula
+
+import (
+	"math"
+
+	"ovgen/schedule"
+)
+
+// Row is what a function of a row is of.
+type Row struct {
+	X []Value // the row
+	// Operand is element i of a tensor's part for this row: by column, or column of a head, or of a table's row. What has
+	// one value for the whole row has it at 0.
+	Operand func(tensor string, i int) Value
+	// Contracted says that a product which goes into a sum may not be rounded before, as compilers have it where nothing
+	// forbids it.
+	Contracted bool
+	Param      func(name string) float64       // numbers of the Shape
+	Width      func(e schedule.Extent) (n int) // of heads
+	made       [][]Value                       // of each node
+}
+
+// Of evaluates nodes for a row. The result is valid until the next call.
+func (r *Row) Of(nodes []schedule.Node) []Value {
+	for len(r.made) < len(nodes) {
+		r.made = append(r.made, nil)
+	}
+	for i, n := range nodes {
+		if len(r.made[i]) != len(r.X) {
+			r.made[i] = make([]Value, len(r.X))
+		}
+		switch of := operations[n.Do]; {
+		case n.Do == schedule.DoX:
+			copy(r.made[i], r.X)
+		case of != nil:
+			r.each(r.made[i], n, of)
+		case statistics[n.Do] != nil:
+			r.groups(r.made[i], n)
+		default:
+			r.columns(r.made[i], n)
+		}
+	}
+	return r.made[len(nodes)-1]
+}
+
+// each is an operation of each element.
+func (r *Row) each(made []Value, n schedule.Node, of func(a, b Value) Value) {
+	a, b := r.made[n.Of[0]], r.made[n.Of[len(n.Of)-1]]
+	if n.Do == schedule.DoTimes && n.Of[0] == n.Of[1] {
+		of = func(a, _ Value) Value { return squared(a) }
+	}
+	for j := range made {
+		made[j] = of(a[j], b[j])
+		if n.Do == schedule.DoTimes && r.Contracted {
+			made[j] = unrounded(made[j], a[j].Size()*b[j].Size())
+		}
+	}
+}
+
+// unrounded is a product of at most a size that was rounded, or was not.
+func unrounded(v Value, size float64) Value {
+	if v.IsPoint() && size == v.Size() {
+		return v
+	}
+	off := size*ulp/2 + tiny
+	return Value{v.Want, v.Lo - off, v.Hi + off}
+}
+
+// operations are those of each element, of one or two.
+var operations = map[schedule.Do]func(a, b Value) Value{
+	schedule.DoPlus:     func(a, b Value) Value { return rounded(a.Want+b.Want, a.Lo+b.Lo, a.Hi+b.Hi) },
+	schedule.DoMinus:    func(a, b Value) Value { return rounded(a.Want-b.Want, a.Lo-b.Hi, a.Hi-b.Lo) },
+	schedule.DoTimes:    func(a, b Value) Value { return corners(func(a, b float64) float64 { return a * b }, a, b) },
+	schedule.DoOver:     over,
+	schedule.DoGreatest: func(a, b Value) Value { return Value{max(a.Want, b.Want), max(a.Lo, b.Lo), max(a.Hi, b.Hi)} },
+	schedule.DoLeast:    func(a, b Value) Value { return Value{min(a.Want, b.Want), min(a.Lo, b.Lo), min(a.Hi, b.Hi)} },
+	schedule.DoNeg:      func(a, _ Value) Value { return Value{-a.Want, -a.Hi, -a.Lo} },
+	schedule.DoAbs: func(a, _ Value) Value {
+		lo := min(math.Abs(a.Lo), math.Abs(a.Hi))
+		if a.Lo < 0 && a.Hi > 0 {
+			lo = 0
+		}
+		return Value{math.Abs(a.Want), lo, a.Size()}
+	},
+	schedule.DoExp:       func(a, _ Value) Value { return about(math.Exp, a, 4, 0, math.Inf(1)) },
+	schedule.DoTanh:      func(a, _ Value) Value { return about(math.Tanh, a, 4, -1, 1) },
+	schedule.DoErf:       func(a, _ Value) Value { return about(math.Erf, a, 4, -1, 1) },
+	schedule.DoLog:       func(a, _ Value) Value { return about(math.Log, a, 4, math.Inf(-1), math.Inf(1)) },
+	schedule.DoRoot:      func(a, _ Value) Value { return root(a) },
+	schedule.DoRecipRoot: func(a, _ Value) Value { return reciprocal(root(a)) },
+}
+
+// statistics are of the columns of a group.
+var statistics = map[schedule.Do]func([]Value) Value{
+	schedule.DoSum: sum,
+	schedule.DoMean: func(v []Value) Value {
+		return over(sum(v), Point(float64(len(v))))
+	},
+	schedule.DoMost: func(v []Value) Value {
+		most := v[0]
+		for _, x := range v[1:] {
+			most = operations[schedule.DoGreatest](most, x)
+		}
+		return most
+	},
+}
+
+// groups is a statistic of each group.
+func (r *Row) groups(made []Value, n schedule.Node) {
+	width := r.width(n)
+	for first := 0; first+width <= len(made); first += width {
+		made[first] = statistics[n.Do](r.made[n.Of[0]][first : first+width])
+		for j := first + 1; j < first+width; j++ {
+			made[j] = made[first]
+		}
+	}
+}
+
+// width is that of a node's head, or the row's.
+func (r *Row) width(n schedule.Node) int {
+	if n.Group == "" {
+		return len(r.X)
+	}
+	return r.Width(n.Group)
+}
+
+// columns is a node that depends on the column.
+func (r *Row) columns(made []Value, n schedule.Node) {
+	width := r.width(n)
+	half := width / 2
+	for j := range made {
+		at := j % max(width, 1)
+		switch n.Do {
+		case schedule.DoNumber:
+			made[j] = Point(fp32(n.Number))
+		case schedule.DoParam:
+			made[j] = Point(fp32(r.Param(n.Name)))
+		case schedule.DoOf, schedule.DoRow:
+			made[j] = r.Operand(n.Tensor, j)
+		case schedule.DoColumn:
+			made[j] = r.Operand(n.Tensor, 0)
+		case schedule.DoHeadRow:
+			made[j] = r.Operand(n.Tensor, at)
+		case schedule.DoCos:
+			made[j] = r.Operand(n.Tensor, at%half)
+		case schedule.DoSin:
+			made[j] = r.Operand(n.Tensor, half+at%half)
+		case schedule.DoPairCos:
+			made[j] = r.Operand(n.Tensor, at/2)
+		case schedule.DoPairSin:
+			made[j] = r.Operand(n.Tensor, half+at/2)
+		case schedule.DoBelow:
+			made[j] = r.made[n.Of[1]][j]
+			if at < int(n.Number) {
+				made[j] = r.made[n.Of[0]][j]
+			}
+		case schedule.DoTurn:
+			made[j] = turned(r.made[n.Of[0]], j, half, at < half)
+		case schedule.DoPairs:
+			made[j] = turned(r.made[n.Of[0]], j, 1, at%2 == 0)
+		}
+	}
+}
+
+// turned is the partner of a column: the negative of the second one, so far on, for the first of a pair, and the first
+// one for the second.
+func turned(v []Value, j, apart int, first bool) Value {
+	if first {
+		return operations[schedule.DoNeg](v[j+apart], Value{})
+	}
+	return v[j-apart]
+}

@@ -1,0 +1,117 @@
+package formula
+
+import (
+	"math"
+	"math/bits"
+)
+
+// Value is an element in float64, and the least and the greatest that a device's may be.
+type Value struct{ Want, Lo, Hi float64 }
+
+// Point is a value that every device has.
+func Point(x float64) Value { return Value{x, x, x} }
+
+// IsPoint says that every device has the same.
+func (v Value) IsPoint() bool { return v.Lo == v.Hi }
+
+// Size is the greatest magnitude.
+func (v Value) Size() float64 { return max(math.Abs(v.Lo), math.Abs(v.Hi)) }
+
+// any is a value of which nothing is known.
+func anything(want float64) Value { return Value{want, math.Inf(-1), math.Inf(1)} }
+
+// fp32 is the nearest number of fp32: where x lies between two values of a device, so does that.
+func fp32(x float64) float64 { return float64(float32(x)) }
+
+// ulp is the distance of numbers of fp32, at most, over their size; tiny is that of the smallest ones.
+const ulp, tiny = 0x1p-23, 0x1p-149
+
+// rounded is a value between two bounds, each rounded to fp32. It is anything where they are not numbers.
+func rounded(want, lo, hi float64) Value {
+	if math.IsNaN(lo) || math.IsNaN(hi) {
+		return anything(want)
+	}
+	return Value{want, fp32(lo), fp32(hi)}
+}
+
+// about is a value of a function that grows, up to n units off at both ends, between two limits.
+func about(of func(float64) float64, v Value, n, least, most float64) Value {
+	off := func(x, units float64) float64 {
+		if math.IsInf(x, 0) {
+			return x
+		}
+		return x + units*(ulp*math.Abs(x)+tiny)
+	}
+	return rounded(of(v.Want), max(off(of(v.Lo), -n), least), min(off(of(v.Hi), n), most))
+}
+
+// corners is the interval of an operation of two, which has its extremes at ends of both.
+func corners(of func(a, b float64) float64, a, b Value) Value {
+	w, x, y, z := of(a.Lo, b.Lo), of(a.Lo, b.Hi), of(a.Hi, b.Lo), of(a.Hi, b.Hi)
+	return rounded(of(a.Want, b.Want), min(w, x, y, z), max(w, x, y, z))
+}
+
+// squared is the product of a value and itself.
+func squared(v Value) Value {
+	p := corners(func(a, b float64) float64 { return a * b }, v, v)
+	if v.Lo < 0 && v.Hi > 0 {
+		p.Lo = 0
+	}
+	return p
+}
+
+// over is a quotient.
+func over(a, b Value) Value {
+	if b.Lo <= 0 && b.Hi >= 0 {
+		return anything(a.Want / b.Want)
+	}
+	return corners(func(a, b float64) float64 { return a / b }, a, b)
+}
+
+// root is a square root.
+func root(v Value) Value { return rounded(math.Sqrt(v.Want), math.Sqrt(v.Lo), math.Sqrt(v.Hi)) }
+
+// reciprocal is 1 over a value that is not negative.
+func reciprocal(v Value) Value {
+	if !(v.Lo >= 0) {
+		return anything(1 / v.Want)
+	}
+	return rounded(1/v.Want, 1/v.Hi, 1/v.Lo)
+}
+
+// depth is how often a number is rounded in a sum of a width, at most: in one of up to 512 lanes, which take 8 columns
+// at a time or one, and then by halves of the lanes.
+func depth(width int) float64 { return float64(width)/512 + 14 }
+
+// sum is a sum in fp32, whatever lanes make it. It is a point where all numbers are multiples of one number, and no
+// partial sum has more digits than fp32.
+func sum(values []Value) Value {
+	var s Value
+	size, least, points := 0.0, math.MaxInt, true
+	for _, v := range values {
+		s.Want, s.Lo, s.Hi = s.Want+v.Want, s.Lo+v.Lo, s.Hi+v.Hi
+		size += v.Size()
+		points = points && v.IsPoint()
+		if points {
+			least = min(least, LeastBit(v.Lo))
+		}
+	}
+	if points && (size == 0 || size <= math.Ldexp(1, 24+least)) {
+		return Point(s.Lo)
+	}
+	off := depth(len(values)) * ulp / 2 * size * (1 + 0x1p-10) // and what rounding adds to what is rounded
+	return rounded(s.Want, s.Lo-off, s.Hi+off)
+}
+
+// LeastBit is the exponent of the least bit of a number that is not zero: 1 of 6. Of zero it is the greatest int.
+func LeastBit(x float64) int {
+	b := math.Float64bits(x) &^ (1 << 63)
+	e, m := int(b>>52), b&(1<<52-1)
+	if b == 0 {
+		return math.MaxInt
+	}
+	if e == 0 {
+		return bits.TrailingZeros64(m) - 1074
+	}
+	return e - 1075 + bits.TrailingZeros64(m|1<<52)
+}

@@ -1,0 +1,44 @@
+package reference
+
+import (
+	"math"
+
+	"ovgen/schedule"
+	"ovgen/verify/formula"
+	"ovgen/verify/functions"
+)
+
+// byLibrary is a function that the library of products applies to a sum. The GPU's own tangent is 2^-11 of its size
+// off, and exact from there on where it is 1.
+func byLibrary(do schedule.FuncKind, x formula.Value) formula.Value {
+	switch do {
+	case schedule.ApplyReLU:
+		return formula.Value{Want: max(x.Want, 0), Lo: max(x.Lo, 0), Hi: max(x.Hi, 0)}
+	case schedule.ApplyGELU:
+		lo, hi := libraryGELU(x.Lo), libraryGELU(x.Hi)
+		made := formula.Value{Want: gelu(x.Want), Lo: min(lo.Lo, hi.Lo), Hi: max(lo.Hi, hi.Hi)}
+		if x.Lo < leastOfGELU && leastOfGELU < x.Hi {
+			made.Lo = libraryGELU(leastOfGELU).Lo
+		}
+		return made
+	}
+	return x
+}
+
+// leastOfGELU is where gelu is least. It falls before, and grows behind.
+const leastOfGELU = -0.752461
+
+func gelu(x float64) float64 {
+	f, _ := functions.Find(string(schedule.ApplyGELU))
+	return f.Of(x)
+}
+
+// libraryGELU is gelu as the library may have it.
+func libraryGELU(x float64) formula.Value {
+	const flat = 16 // the tangent of so much is 1 in fp32, and -1 of the negative
+	if math.Abs(x) >= flat {
+		return formula.Point(max(x, 0))
+	}
+	off := 0x1p-11 * math.Abs(x)
+	return formula.Value{Want: gelu(x), Lo: gelu(x) - off, Hi: gelu(x) + off}
+}

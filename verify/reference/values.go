@@ -1,0 +1,61 @@
+package reference
+
+import (
+	"math"
+
+	"ovgen/runtime/driver"
+	"ovgen/verify/formula"
+)
+
+// Values are a matrix in float64, row-major, and the least and the greatest that each element may be on a device. Where
+// both are equal, a device has that to the last bit.
+type Values struct{ Want, Lo, Hi []float64 }
+
+// points are values that every device has.
+func points(x []float64) Values { return Values{x, x, x} }
+
+// newValues is room for so many.
+func newValues(n int) Values {
+	return Values{make([]float64, n), make([]float64, n), make([]float64, n)}
+}
+
+// At is an element.
+func (v Values) At(i int) formula.Value {
+	return formula.Value{Want: v.Want[i], Lo: v.Lo[i], Hi: v.Hi[i]}
+}
+
+// set makes an element, rounded to a type. A number between two bounds is one still when all are rounded.
+func (v Values) set(i int, x formula.Value, t driver.Type) {
+	f := formatOf(t)
+	v.Lo[i], v.Hi[i] = float64(f.round(t, float32(x.Lo))), float64(f.round(t, float32(x.Hi)))
+	v.Want[i] = min(max(x.Want, v.Lo[i]), v.Hi[i])
+}
+
+// Holds says that an element of a device may be x. A zero may have either sign, and NaN is no element.
+func (v Values) Holds(i int, x float64) bool { return v.Lo[i] <= x && x <= v.Hi[i] }
+
+// Points is how many elements are compared by ==.
+func (v Values) Points() (n int) {
+	for i, lo := range v.Lo {
+		if lo == v.Hi[i] {
+			n++
+		}
+	}
+	return n
+}
+
+// off is how far from its middle an element may be.
+func (v Values) off(i int) float64 { return max(v.Hi[i]-v.Want[i], v.Want[i]-v.Lo[i]) }
+
+// grid is the greatest exponent of a power of two of which some elements are multiples, all of them numbers that every
+// device has; none: others are among them.
+func (v Values) grid(first, step, n int) (exponent int, ok bool) {
+	exponent = math.MaxInt
+	for i := first; n > 0; i, n = i+step, n-1 {
+		if v.Lo[i] != v.Hi[i] {
+			return 0, false
+		}
+		exponent = min(exponent, formula.LeastBit(v.Want[i]))
+	}
+	return exponent, true
+}
