@@ -34,8 +34,8 @@ type row struct {
 	Ranks   int                 `json:"ranks"`
 	Mode    string              `json:"mode"`
 	Runs    int                 `json:"runs"`
+	Share   float64             `json:"share"` // of the elements that were compared by ==, of 1
 	Result  string              `json:"result"`
-	Share   float64             `json:"share"`           // of the elements that were compared by ==, of 1
 	Wrong   []*harness.Mismatch `json:"wrong,omitempty"` // a rank each
 }
 
