@@ -69,7 +69,8 @@ func (p *Problem) exact(t *testing.T, name string) {
 		}
 	}
 	if c.Points() < len(c.Want) || zeros > len(c.Want)/2 {
-		t.Errorf("%s %s: %d of %d results are one number, and %d are zero", name, p.Type, c.Points(), len(c.Want), zeros)
+		t.Errorf("%s %s: %d of %d results are one number, and %d are zero", name, p.Type, c.Points(), len(c.Want),
+			zeros)
 	}
 }
 

@@ -180,7 +180,8 @@ func (r *row) off(j int, size, travel float64) float64 {
 	return off
 }
 
-// plus adds a tensor's element x to a sum of numbers of a size: it may come first, or last, or after the sum is rounded.
+// plus adds a tensor's element x to a sum of numbers of a size: it may come first, or last, or after the sum is
+// rounded.
 func (r *row) plus(sum, x formula.Value, size float64, grid int) formula.Value {
 	lo, hi := sum.Lo+x.Lo, sum.Hi+x.Hi
 	exact := sum.IsPoint() && x.IsPoint() && fits(size+x.Size(), 24, min(grid, formula.LeastBit(x.Lo))) &&
