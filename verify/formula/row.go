@@ -9,11 +9,11 @@ import (
 // Row is what a function of a row is of.
 type Row struct {
 	X []Value // the row
-	// Operand is element i of a tensor's part for this row: by column, or column of a head, or of a table's row. What has
-	// one value for the whole row has it at 0.
+	// Operand is element i of a tensor's part for this row: by column, or column of a head, or of a table's row. What
+	// has one value for the whole row has it at 0.
 	Operand func(tensor string, i int) Value
-	// Contracted says that a product which goes into a sum may not be rounded before, as compilers have it where nothing
-	// forbids it.
+	// Contracted says that a product which goes into a sum may not be rounded before, as compilers have it where
+	// nothing forbids it.
 	Contracted bool
 	Param      func(name string) float64       // numbers of the Shape
 	Width      func(e schedule.Extent) (n int) // of heads
