@@ -24,6 +24,24 @@ func sumsOfPeers(w *writer, s *stage) []hostir.Node {
 	return whileRead(from, ready, done, sum)
 }
 
+// linkedTwoShot is linked for sums that each rank makes a part of.
+func linkedTwoShot(d *draft) error {
+	d.sumBy(sumsOfParts)
+	return errorsOf(d.roundsSums(&d.chain.stages[d.summedIn()]), d.wholeRows("one kernel"))
+}
+
+// sumsOfParts adds up a part of the partial results on each rank, and copies the parts of the others.
+func sumsOfParts(w *writer, s *stage) []hostir.Node {
+	named := func(name string) string { return w.named(name, s.sums) }
+	p := twoShots{named(partial), s.sums, named(reduced), named(ready), named(summed), named(read)}
+	o := s.ops[len(s.ops)-1]
+	p.declare(w.draft, o.Bias() != "" || w.any(w.byRanks))
+	w.buffer(o.Added()).Chunk = w.buffer(s.sums).Chunk
+	return p.nodes(func(on hostir.StreamRef, dst, rows hostir.View, terms ...hostir.View) hostir.Step {
+		return w.sumOf(on, s, dst, rows, terms...)
+	})
+}
+
 // linkedGatherShot is linked for rows that one kernel reads.
 func linkedGatherShot(d *draft) error {
 	d.gatherBy(rowsOfPeers)

@@ -62,21 +62,23 @@ func (d *draft) cutRows(rows schedule.Extent, parts int64) {
 	}
 }
 
-// cutFlat lets buffers be indexed by a part of their elements a rank, row or no row, and asks of the shape
-// that the ranks can cut the elements of C; or its rows, where a bias is added to each.
-func (d *draft) cutFlat(names ...string) {
-	axes := d.buffer("C").Tensor.Axes
-	if d.has("Bias") {
+// cutFlat lets a result and other buffers be indexed by a part of their elements a rank, row or no row, and asks of the
+// shape that the ranks can cut the elements of the result, or its rows.
+func (d *draft) cutFlat(result string, rows bool, names ...string) {
+	axes := d.buffer(result).Tensor.Axes
+	if rows {
 		d.cutRows(axes[0].Extent, 1)
 	} else {
 		check := hostir.Divide{Extent: axes[0].Extent, With: axes[1].Extent, By: schedule.D}
 		if constant(axes[0].Extent) && !constant(axes[1].Extent) {
 			check.With = "" // a proof for every number of columns has whole rows
 		}
-		d.program.Checks = append(d.program.Checks, check)
+		if !slices.Contains(d.program.Checks, check) {
+			d.program.Checks = append(d.program.Checks, check)
+		}
 	}
-	for _, name := range names {
-		d.buffer(name).Chunk = hostir.Div(d.buffer("C").Elements, hostir.Size)
+	for _, name := range append(names, result) {
+		d.buffer(name).Chunk = hostir.Div(d.buffer(result).Elements, hostir.Size)
 	}
 }
 

@@ -3,19 +3,20 @@ package lower
 import "ovgen/schedule"
 
 var shots = []lowering{
-	twoShots(reduceAll),
-	inPlace(twoShots(allBare)),
+	asStage(reduceAll, schedule.TwoShot{}),
+	inPlace(twoShotOf(allBare, twoShot)),
 	asStage(reduceAll, schedule.Shot{}),
 	shotOf(allBare, oneShot),
 	asStage(reduce, schedule.Shot{}),
 	shotOf(reduceBalanced, scatterOneShot),
 	inPlace(shotOf(reduceBare, scatterShot)),
 	shotOf(reduceUneven, scatterShot),
-	twoShots(gradientAll),
+	twoShotOf(gradientAll, twoShot),
 	shotOf(gradientAll, oneShot),
 	shotOf(gradientOwn, gradientShot),
 	shotOf(reduceLink, linkedShot),
 	shotOf(allLink, linkedShot),
+	twoShotOf(allLink, linkedTwoShot),
 }
 
 func shotOf(m moves, write func(*draft) error) lowering {
@@ -27,10 +28,10 @@ func shotOf(m moves, write func(*draft) error) lowering {
 	})
 }
 
-func twoShots(m moves) lowering {
+func twoShotOf(m moves, write func(*draft) error) lowering {
 	return by(m, func(d *draft, w schedule.TwoShot) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.OneKernel)
-		d.edge.Carrier.ByBlocks = true
-		return twoShot(d)
+		d.edge.Carrier.ByBlocks = len(d.legs()) == 1 // kernels of other moves cut the same memory into other parts
+		return write(d)
 	})
 }

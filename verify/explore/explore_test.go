@@ -138,6 +138,14 @@ func TestKernelsBehindGathers(t *testing.T) {
 		schedule.PushShot{Words: true}} {
 		all = append(all, scheduletest.By(catalog.GatedMLP, "C", w))
 	}
+	toAll := scheduletest.By(catalog.GatedMLP, "C", schedule.TwoShot{})
+	toAll.Tensors = slices.Clone(toAll.Tensors)
+	for i := range toAll.Tensors {
+		if t := &toAll.Tensors[i]; t.Name == "C" || t.Name == "Residual" {
+			t.Axes = []schedule.Axis{schedule.Dim(schedule.M), schedule.Dim(schedule.N)}
+		}
+	}
+	all = append(all, toAll)
 	for _, w := range []schedule.Way{schedule.GatherShot{}, schedule.PushGather{}} {
 		all = append(all, scheduletest.By(catalog.LlamaLayer, "Y", w))
 	}
@@ -148,7 +156,7 @@ func TestKernelsBehindGathers(t *testing.T) {
 			continue
 		}
 		for _, ranks := range []int{2, 3} {
-			if ranks > 2 && i >= 4 {
+			if ranks > 2 && i >= 5 {
 				continue // a layer of two gathers and two sums
 			}
 			for _, m := range modes[:2] {

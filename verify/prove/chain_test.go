@@ -71,6 +71,65 @@ func TestKernelsBehindGathers(t *testing.T) {
 	}
 }
 
+// decode is a layer of which every rank has all rows: both of its sums go to all.
+func decode(r, c schedule.Way) schedule.Schedule {
+	s := scheduletest.Clone(catalog.LlamaLayer)
+	for i := range s.Tensors {
+		if n := s.Tensors[i].Name; n == "A" || n == "C" {
+			s.Tensors[i].Axes[0].Outer = nil
+		}
+	}
+	s.Moves = []schedule.Move{{Of: "R", Way: r}, {Of: "C", Way: c}}
+	return s
+}
+
+// Sums for all ranks in a chain may be made in two shots, by any carrier, beside other ways and behind a gather; of a
+// program without one of their words one property fails.
+func TestTwoShotsInAChain(t *testing.T) {
+	gathered := scheduletest.Clone(catalog.GatedMLP)
+	for i := range gathered.Tensors {
+		if n := gathered.Tensors[i].Name; n == "C" || n == "Residual" {
+			gathered.Tensors[i].Axes[0].Outer = nil
+		}
+	}
+	var all []schedule.Schedule
+	for _, by := range []schedule.StepCarrier{schedule.OneKernel, schedule.CopyEngine, schedule.KernelCopies,
+		schedule.KernelSignals, schedule.Kernels} {
+		w := schedule.TwoShot{By: by}
+		all = append(all, decode(w, w), decode(nil, w), decode(w, schedule.PushShot{}),
+			scheduletest.By(gathered, "C", w))
+	}
+	for i, s := range all {
+		ranks := []int{1, 2, 3}
+		if i < 4 {
+			ranks = []int{1, 2, 3, 5, 8}
+		}
+		p, err := lower.Lower("X", s)
+		if err != nil {
+			t.Errorf("%v: %v", s.Moves, err)
+			continue
+		}
+		if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: ranks}); err != nil {
+			t.Errorf("%v: %v", s.Moves, err)
+		}
+	}
+	p, err := lower.Lower("X", decode(nil, schedule.TwoShot{By: schedule.CopyEngine}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, property := range map[string]prove.Property{"Cready": prove.Race, "Csummed": prove.Race,
+		"Cread": prove.Window} {
+		without := *p
+		without.Body = hostir.Without(p.Body, name)
+		without.Semaphores = slices.DeleteFunc(slices.Clone(p.Semaphores),
+			func(s hostir.Semaphore) bool { return s.Name == name })
+		_, err := prove.Schedule(t.Context(), &without, prove.Options{Ranks: []int{2}})
+		if c := (*prove.Counterexample)(nil); !errors.As(err, &c) || c.Property != property {
+			t.Errorf("without %s: %v, want %q", name, err, property)
+		}
+	}
+}
+
 // A chain whose moves are carried by one kernel, by kernels and by the copy engine is proven; without a signal of
 // one of them it is not.
 func TestMovesOfAChain(t *testing.T) {
