@@ -80,78 +80,90 @@ func undone(lists [][]ops.Op) {
 	}
 }
 
+// packetCase is a program of packets whose lists are changed.
+type packetCase struct {
+	name  string
+	of    schedule.Schedule
+	ranks int
+	edit  func([][]ops.Op)
+	plain bool
+	broke []explore.Property // empty: safe
+}
+
+var packetCases = []packetCase{
+	{"as they are", catalog.AllReducePackets, 3, func([][]ops.Op) {}, false, nil},
+	{"as they are, of plain data", catalog.AllReducePackets, 3, func([][]ops.Op) {}, true, nil},
+	{"a peer's memory for packets", catalog.BlockBehindAttentionPackets, 2, peerFor, false,
+		[]explore.Property{explore.Told}},
+	{"packets of a third rank", catalog.AllReducePackets, 3, third, false, []explore.Property{explore.Told}},
+	{"packets of a third rank, by the uses", catalog.AllReducePackets, 3, third, true,
+		[]explore.Property{explore.NoRace, explore.Contents}},
+	{"packets twice", catalog.AllGatherLinearPackets, 2, twice, false, []explore.Property{explore.Told}},
+	{"packets twice, by the uses", catalog.AllGatherLinearPackets, 2, twice, true,
+		[]explore.Property{explore.Contents}},
+	{"packets that stay", catalog.AllReducePackets, 2, undone, false, []explore.Property{explore.Told}},
+}
+
 // A kernel of packets uses nothing but what packets tell of, by prover and explorer. Where the landing is said to be of
 // plain data they know nothing of that, and see by the uses alone that packets are taken by another rank, or before.
 func TestPackets(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		of    schedule.Schedule
-		ranks int
-		edit  func([][]ops.Op)
-		plain bool
-		broke []explore.Property // empty: safe
-	}{
-		{"as they are", catalog.AllReducePackets, 3, func([][]ops.Op) {}, false, nil},
-		{"as they are, of plain data", catalog.AllReducePackets, 3, func([][]ops.Op) {}, true, nil},
-		{"a peer's memory for packets", catalog.BlockBehindAttentionPackets, 2, peerFor, false,
-			[]explore.Property{explore.Told}},
-		{"packets of a third rank", catalog.AllReducePackets, 3, third, false, []explore.Property{explore.Told}},
-		{"packets of a third rank, by the uses", catalog.AllReducePackets, 3, third, true,
-			[]explore.Property{explore.NoRace, explore.Contents}},
-		{"packets twice", catalog.AllGatherLinearPackets, 2, twice, false, []explore.Property{explore.Told}},
-		{"packets twice, by the uses", catalog.AllGatherLinearPackets, 2, twice, true,
-			[]explore.Property{explore.Contents}},
-		{"packets that stay", catalog.AllReducePackets, 2, undone, false, []explore.Property{explore.Told}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p, err := lower.Lower("X", c.of)
-			if err != nil {
-				t.Fatal(err)
+	for _, c := range packetCases {
+		t.Run(c.name, c.run)
+	}
+}
+
+func (c packetCase) run(t *testing.T) {
+	p, err := lower.Lower("X", c.of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shape := explore.ShapeOf(p, c.ranks)
+	lists, err := shape.Unroll(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.edit(lists)
+	model, err := prove.Of(p, shape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sys, err := explore.Of(p, shape, lists, explore.Eager, explore.Eager)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.plain {
+		ofPlainData(model, sys, lists)
+	}
+	_, err = prove.Lists(t.Context(), model, lists, 0)
+	v := explore.Explore(sys)
+	if c.broke == nil {
+		if err != nil {
+			t.Error(err)
+		}
+		safe(t, v)
+		return
+	}
+	if refused := (*prove.Counterexample)(nil); !errors.As(err, &refused) {
+		t.Errorf("the prover says %v", err)
+	}
+	if !slices.ContainsFunc(c.broke, v.Broke) {
+		t.Errorf("the explorer says %v, want one of %q broken", v.Violations, c.broke)
+	}
+}
+
+// ofPlainData makes both checkers take packets for data that peers push.
+func ofPlainData(model prove.Model, sys explore.System, lists [][]ops.Op) {
+	for name, form := range model.Lands {
+		form.Packets = false
+		turn := sys.Turns[name]
+		turn.Packets = false
+		model.Lands[name], sys.Turns[name] = form, turn
+	}
+	for _, list := range lists {
+		for i := range list {
+			if hostir.Takes(list[i].Kernel) {
+				list[i].Kernel = hostir.PushKernel
 			}
-			shape := explore.ShapeOf(p, c.ranks)
-			lists, err := shape.Unroll(p)
-			if err != nil {
-				t.Fatal(err)
-			}
-			c.edit(lists)
-			model, err := prove.Of(p, shape)
-			if err != nil {
-				t.Fatal(err)
-			}
-			sys, err := explore.Of(p, shape, lists, explore.Eager, explore.Eager)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if c.plain {
-				for name, form := range model.Lands {
-					form.Packets = false
-					turn := sys.Turns[name]
-					turn.Packets = false
-					model.Lands[name], sys.Turns[name] = form, turn
-				}
-				for _, list := range lists {
-					for i := range list {
-						if hostir.Takes(list[i].Kernel) {
-							list[i].Kernel = hostir.PushKernel
-						}
-					}
-				}
-			}
-			_, err = prove.Lists(t.Context(), model, lists, 0)
-			v := explore.Explore(sys)
-			if c.broke == nil {
-				if err != nil {
-					t.Error(err)
-				}
-				safe(t, v)
-				return
-			}
-			if refused := (*prove.Counterexample)(nil); !errors.As(err, &refused) {
-				t.Errorf("the prover says %v", err)
-			}
-			if !slices.ContainsFunc(c.broke, v.Broke) {
-				t.Errorf("the explorer says %v, want one of %q broken", v.Violations, c.broke)
-			}
-		})
+		}
 	}
 }
