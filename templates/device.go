@@ -15,8 +15,10 @@ type Device struct {
 	From  string   // the source of the code: "schedule AllGatherLinear"
 	About []string // lines of the .cu's head comment
 	Table kernels.Table
-	Own   []Own  // files of the caller's
-	Calls []Call // kernels in them
+	// Formulas are the functions of kernels of elements and of groups, by their keys.
+	Formulas map[string]*Code
+	Own      []Own  // files of the caller's
+	Calls    []Call // kernels in them
 }
 
 // Kernel is one kernel of a Device as its template sees it.
@@ -29,6 +31,7 @@ type Kernel struct {
 	Tilings []Tiling
 	// Padding words end the parameters of a product.
 	Padding int
+	Code    *Code // of a function
 }
 
 // Host is the data of the file that compiles kernels for the host.
@@ -44,8 +47,11 @@ type HostKernel struct{ Name, Params string }
 // Kernels are the kernels of the table.
 func (d Device) Kernels() (list []Kernel) {
 	for _, k := range d.Table.Kernels {
-		list = append(list, Kernel{k, k.Base(), d.Table.Peers, d.Table.TypesOf(k), tilings(d.Table, k),
-			d.Table.Padding(k)})
+		one := Kernel{k, k.Base(), d.Table.Peers, d.Table.TypesOf(k), tilings(d.Table, k), d.Table.Padding(k), nil}
+		if k.Makes() {
+			one.Code = d.Formulas[k.Made.Key]
+		}
+		list = append(list, one)
 	}
 	return list
 }
@@ -69,9 +75,14 @@ func (d Device) Headers() (names []string) {
 	add(d.any(func(k kernels.Kernel) bool { return k.Signals() && (!k.ByBlocks || k.Multiplies()) }), "blocks.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.ByBlocks && !k.Multiplies() }), "byblock.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Copies() || k.Gathers() || k.Kind == kernels.Push }), "bytes.h")
+	makes := d.any(kernels.Kernel.Makes)
 	for _, t := range d.Table.Types {
 		add(computes, t.String()+".h")
 	}
+	add(makes && !slices.Contains(d.Table.Types, driver.FP32) && d.fp32(), "fp32.h")
+	add(makes, "arith.h", "units.h")
+	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Elements }), "elements.h")
+	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Groups }), "groups.h")
 	add(computes, "sum.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Lands() && k.Kind != kernels.Push }), "packets.h")
 	add(d.any(kernels.Kernel.Multiplies), "tiles.h", "hopper.h", "product.h")
@@ -102,6 +113,14 @@ var functionHeaders = []struct {
 
 // blockSum is the header of sums over a block, which calls may use as well.
 const blockSum = "blocksum.h"
+
+// fp32 reports whether a function reads or makes elements of fp32, whatever the plan's are.
+func (d Device) fp32() bool {
+	return d.any(func(k kernels.Kernel) bool {
+		return k.Makes() && (k.Made.FP32 ||
+			slices.ContainsFunc(k.Made.Operands, func(o kernels.Operand) bool { return o.FP32 }))
+	})
+}
 
 // Function is the function of each element that a gate applies.
 func (k Kernel) Function() kernels.Kind { return function(k.Kind) }

@@ -36,7 +36,7 @@ func TestThreads(t *testing.T) {
 		t.Fatalf("headers: %v, %v", files, err)
 	}
 	files = append(files, filepath.Join(dir, c.name, c.name+".cu"))
-	blocks := 0
+	blocks, warps := 0, 0
 	for _, file := range files {
 		source, err := os.ReadFile(file)
 		if err != nil {
@@ -52,12 +52,14 @@ func TestThreads(t *testing.T) {
 		blocks += strings.Count(host, ofBlock)
 		host = strings.Replace(host, ofBlock, "static type name##_of[ranks][blocks][count]; "+
 			"type *const name = name##_of[here.device][blockIdx.x]", 1)
+		warps += strings.Count(host, ofWarp)
+		host = strings.Replace(host, ofWarp, "enum { warp = 2 }", 1) // of four threads
 		if err := os.WriteFile(file, []byte(host), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if blocks != 1 {
-		t.Fatalf("%d definitions of memory of a block", blocks)
+	if blocks != 1 || warps != 1 {
+		t.Fatalf("%d definitions of memory of a block, and %d of a warp", blocks, warps)
 	}
 	needSanitizer(t, dir)
 	program := compile(t, dir, "threads", "-g", "-fsanitize=thread", "-DOVGEN_LOOPS")
@@ -80,6 +82,9 @@ func withoutTensorCores(source string) string {
 
 // ofBlock is how device code declares memory of a block: with threads of the host each block has its own.
 const ofBlock = "__shared__ type name[count]"
+
+// ofWarp is how device code says how many threads run together.
+const ofWarp = "enum { warp = 32 }"
 
 // needSanitizer skips where the compiler has no ThreadSanitizer, or the system does not let it run.
 func needSanitizer(t *testing.T, dir string) {

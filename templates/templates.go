@@ -75,6 +75,9 @@ func Render(parts ...Part) (Text, error) {
 		text.Sections = append(text.Sections, Section{Line: 1 + bytes.Count(text.Bytes, []byte("\n")),
 			Template: p.Template})
 		out, err := execute(p.Template, string(source), p.Data)
+		if k, ok := p.Data.(Kernel); ok && k.Makes() {
+			out = folded(out)
+		}
 		text.Bytes = append(text.Bytes, out...)
 		if err != nil {
 			return Text{}, fmt.Errorf("template %s, line %d of its text: %w", p.Template,
@@ -85,7 +88,7 @@ func Render(parts ...Part) (Text, error) {
 }
 
 // shared are files that templates of kernels have in common.
-var shared = []string{"signals.tmpl", "tiles.tmpl"}
+var shared = []string{"signals.tmpl", "tiles.tmpl", "pieces.tmpl"}
 
 // execute returns the text that was written, also when it fails.
 func execute(name, source string, data any) ([]byte, error) {

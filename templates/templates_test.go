@@ -17,7 +17,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/kernels"
-	"ovgen/schedule"
+	s "ovgen/schedule"
 )
 
 // engine is the folder of the engine that runs kernels in the simulator.
@@ -132,7 +132,8 @@ func readSources(t *testing.T) {
 
 // Flags of all programs, and of those that run on the engine.
 var (
-	ofAll = []string{"-std=c++17", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-fno-strict-aliasing",
+	ofAll = []string{"-std=c++17", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas",
+		"-fno-strict-aliasing",
 		"-I", "testdata"}
 	ofEngine = []string{"-I", engine, "-D__threadfence()=__threadfence_system()",
 		"-D__threadfence_block()=__threadfence_system()"}
@@ -229,25 +230,45 @@ func functionKernels(t *testing.T) code {
 	return d.checked()
 }
 
+// made are formulas of kernels.
+var made = []Formula{
+	{Trees: []s.Expr{s.SwiGLU("Up").Tree()}}, {Trees: []s.Expr{s.Bias("Bias").Tree()}},
+	{Trees: []s.Expr{s.RMSNorm("N").Tree(), s.Add("R").Tree()}}, {Trees: []s.Expr{s.Rotary("T").Tree()}},
+}
+
+// codes are the formulas' codes by their keys.
+var codes = map[string]*Code{}
+
 // every has kernels of each kind, as packages list them: those of the transports, and where there are none the plain
 // one of its work.
-func every() (list []kernels.Kernel) {
+func every() (all []kernels.Kernel) {
+	list, numbers := []kernels.Kernel{}, map[kernels.Kind]int{}
+	for _, f := range made {
+		f.Width = width
+		k, code, err := f.Kernel()
+		if err != nil {
+			panic(err)
+		}
+		numbers[k.Kind]++
+		k.Number = numbers[k.Kind]
+		list, codes[k.Made.Key] = append(list, k), code
+	}
 	for _, kind := range kernels.Kinds() {
-		of := slices.DeleteFunc(transportList(), func(k kernels.Kernel) bool { return k.Kind != kind })
+		of := slices.DeleteFunc(append(transportList(), list...), func(k kernels.Kernel) bool { return k.Kind != kind })
 		if len(of) == 0 {
 			of = append(of, plain(kind))
 		}
-		list = append(list, of...)
+		all = append(all, of...)
 		switch k := of[0]; kind {
 		case kernels.Scatter: // and one with a bias
 			k.Number, k.Rows = 4, 1
-			list = append(list, k)
+			all = append(all, k)
 		case kernels.Push: // and one that adds a tensor
 			k.Number, k.Added = 2, true
-			list = append(list, k)
+			all = append(all, k)
 		}
 	}
-	return list
+	return all
 }
 
 // plain is a kernel without words.
@@ -261,7 +282,7 @@ func plain(kind kernels.Kind) kernels.Kernel {
 		if function(kind) != kind { // a gate has another tensor
 			k.Terms = 2
 		}
-		for f := (schedule.Func{Do: schedule.FuncKind(kind)}); f.Row(k.Rows); {
+		for f := (s.Func{Do: s.FuncKind(kind)}); f.Row(k.Rows); {
 			k.Rows++
 		}
 	}
@@ -270,7 +291,7 @@ func plain(kind kernels.Kind) kernels.Kernel {
 
 // device has these kernels, for all types.
 func device(list ...kernels.Kernel) tested {
-	return tested{Device{From: "a test", About: []string{"Kernels."}, Table: kernels.Table{
+	return tested{Device{From: "a test", About: []string{"Kernels."}, Formulas: codes, Table: kernels.Table{
 		Peers: 7, Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32}, Kernels: list}}}
 }
 

@@ -26,6 +26,11 @@ var all = Table{Peers: 2, Types: []driver.Type{driver.BF16, driver.FP32}, Kernel
 	{Kind: Packets, Number: 2, Terms: 3, Varies: true, Added: true, ByBlocks: true},
 	{Kind: PacketGather, Terms: 3, Varies: true, ByBlocks: true},
 	{Kind: Push, Terms: 2, ByBlocks: true},
+	{Kind: Elements, Made: &Made{Key: "a", Operands: []Operand{{}, {FP32: true}}, FP32: true}},
+	{Kind: Elements, Number: 2, Made: &Made{Key: "b", Operands: []Operand{{}, {Lies: ByColumn}, {Lies: ByRow}}}},
+	{Kind: Groups, Made: &Made{Key: "c", Operands: []Operand{{}, {Lies: ByColumn, FP32: true}}, Numbers: 2}},
+	{Kind: Groups, Number: 2, Made: &Made{Key: "d", Operands: []Operand{{}, {Lies: OfTable, Head: 2},
+		{Lies: ByHead, Head: 1}}, Heads: 2, Group: 1, Turns: true}},
 }}
 
 // TestCode: sums have a kernel for each element type, parameters are of 8 bytes each, and kernels whose blocks wait
@@ -46,6 +51,10 @@ func TestCode(t *testing.T) {
 		{"packets2_bf16", 3 + 3 + 3 + 3 + 7}, {"packets2_fp32", 3 + 3 + 3 + 3 + 7},
 		{"packetgather", 3 + 3 + 3 + 3 + 6},
 		{"push_bf16", 3 + 2 + 2 + 2 + 7}, {"push_fp32", 3 + 2 + 2 + 2 + 7},
+		{"elements_bf16", 2 + 2}, {"elements_fp32", 2 + 2},
+		{"elements2_bf16", 2 + 3 + 1}, {"elements2_fp32", 2 + 3 + 1},
+		{"groups_bf16", 2 + 2 + 1 + 2}, {"groups_fp32", 2 + 2 + 1 + 2},
+		{"groups2_bf16", 2 + 3 + 1 + 2}, {"groups2_fp32", 2 + 3 + 1 + 2},
 	}
 	var got []kernel
 	for _, k := range all.Code() {
@@ -156,6 +165,15 @@ func TestTouches(t *testing.T) {
 				flag(wait, 6000, 1, 8000), flag(write, 6000, 0, 8000), word(write, 200, 7),
 				landed(read, 6000, 40, 0, 8000, 0), data(write, 300, 40, 0), data(read, 1000, 40, 0),
 				data(write, 340, 40, 0))},
+		// Functions: as many elements of an operand as the result, its columns, its rows or its heads have.
+		{"elements_bf16", []uint64{300, 6, 400, 500}, []driver.Touch{data(read, 400, 12, driver.BF16),
+			data(read, 500, 24, driver.FP32), data(write, 300, 24, driver.FP32)}},
+		{"elements2_bf16", []uint64{300, 6, 400, 500, 600, 3}, []driver.Touch{data(read, 400, 12, driver.BF16),
+			data(read, 500, 6, driver.BF16), data(read, 600, 4, driver.BF16), data(write, 300, 12, driver.BF16)}},
+		{"groups_bf16", []uint64{300, 2, 400, 500, 3, 7, 8}, []driver.Touch{data(read, 400, 12, driver.BF16),
+			data(read, 500, 12, driver.FP32), data(write, 300, 12, driver.BF16)}},
+		{"groups2_bf16", []uint64{300, 2, 400, 500, 600, 8, 4, 2}, []driver.Touch{data(read, 400, 32, driver.BF16),
+			data(read, 500, 8, driver.BF16), data(read, 600, 8, driver.BF16), data(write, 300, 32, driver.BF16)}},
 	} {
 		list := all.Code()
 		k := list[slices.IndexFunc(list, func(k driver.Kernel) bool { return k.Name == c.name })]

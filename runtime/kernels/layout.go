@@ -27,6 +27,7 @@ type layout struct {
 	added int     // epsilon: a norm adds it to the mean of squares
 	tiled tiled   // of a product
 	lands landing // of packets
+	given int     // the first number of a function
 	size  int     // of all
 }
 
@@ -82,6 +83,10 @@ func (t *Table) layout(k Kernel) layout {
 	}
 	if k.Computes() && !k.Multiplies() || k.Gathers() || k.Lands() {
 		l.dst, l.bytes = next(1), next(1)
+		if k.Makes() {
+			l.terms, l.given = next(len(k.Made.Operands)), next(k.numbers())
+			return l
+		}
 		if k.Varies {
 			l.n = next(1)
 		}

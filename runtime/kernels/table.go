@@ -31,8 +31,9 @@ type Kernel struct {
 	Terms  int
 	Varies bool
 	Rows   int
-	Added  bool // a tensor is added to the sum of packets
-	Tile   Tile // of a product
+	Added  bool  // a tensor is added to the sum of packets
+	Tile   Tile  // of a product
+	Made   *Made // the function of a kernel of elements or groups
 	// ByBlocks: each block does all of this for its part of the work, by words of its own.
 	ByBlocks bool
 }
@@ -60,6 +61,10 @@ const (
 	Put    Kind = "put"
 	Shot   Kind = "shot"
 	Gather Kind = "gather"
+
+	// Elements makes each element of the elements at its place, Groups those of a row or a head of all of these.
+	Elements Kind = "elements"
+	Groups   Kind = "groups"
 
 	// Functions, by the names that schedules have for them.
 	SiLU    Kind = "silu"
@@ -128,6 +133,8 @@ var rows = []row{
 	{Put, "Put", Copies, "copies to it", 16},
 	{Shot, "Shot", Sums, "adds up tensors in order and in fp32", 132},
 	{Gather, "Gather", Gathers, "copies tensors one after another", 132},
+	{Elements, "Elements", Applies, "makes each element of those at its place", 264},
+	{Groups, "Groups", Applies, "makes the elements of a row or of a head of all of these", 528},
 	{SiLU, "SiLU", Applies, "is x σ(x) of each element", 264},
 	{SwiGLU, "SwiGLU", Applies, "is x σ(x) of each element, times that of another tensor", 264},
 	{RMSNorm, "RMSNorm", Applies, "norms rows, a block each", 264},

@@ -46,6 +46,10 @@ func (l layout) touches(typ driver.Type) func(unsafe.Pointer, []driver.Touch) []
 			x.packets(typ)
 			return x.to
 		}
+		if l.Makes() {
+			x.makes(typ)
+			return x.to
+		}
 		if l.ByBlocks {
 			x.blocks(typ)
 			return x.to

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstdio>
 
-static std::atomic<int> failures;
+[[maybe_unused]] static std::atomic<int> failures;
 
 #define EXPECT(condition)                                        \
   do {                                                           \

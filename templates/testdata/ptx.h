@@ -68,7 +68,7 @@ struct Place {
 };
 
 static thread_local Place here;
-static thread_local Team *team;
+static thread_local Team *team, *together;  // of its block, and of its warp
 static thread_local unsigned long long chance = 1;
 
 // Moves with every write, so that threads that wait for ever are found.
@@ -272,6 +272,12 @@ static unsigned modify(unsigned *word, Order order, Scope s, Next next)
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __syncthreads() (delay(), team->sync())
+#define __syncwarp() (delay(), together->sync())
+#define __fadd_rn(a, b) ((a) + (b))
+#define __fsub_rn(a, b) ((a) - (b))
+#define __fmul_rn(a, b) ((a) * (b))
+#define __fdiv_rn(a, b) ((a) / (b))
+#define __fsqrt_rn sqrtf
 #define __threadfence_system() fence(sys)
 #define __threadfence() fence(gpu)
 #define __threadfence_block() fence(cta)

@@ -13,7 +13,7 @@
 #include "sizes.h"
 #include "word.h"
 
-enum { rounds = 4, elements = 203, columns = 29 };  // in seven rows
+enum { rounds = 4, all_elements = 203, columns = 29 };  // in seven rows
 enum { sent = 170, units = (sent * 4 + 15) / 16 };  // elements that go to each rank; 16 bytes of the largest
 
 // A step is a launch of a kernel or, without one, what the rank's host does.
@@ -95,7 +95,7 @@ static void launch(World &w, unsigned r, const std::string &kernel, const Params
 static void fill(World &w, unsigned r, unsigned round)
 {
   host(w, r, [&w, r, round] {
-    for (size_t i = 0; i < elements; i++) {
+    for (size_t i = 0; i < all_elements; i++) {
       put_bits(type_of(round), at(w.of[r].term, r % 2), i, wanted(type_of(round), r, round, i));
     }
   });
@@ -173,7 +173,7 @@ static void copied(World &w, Params &p, unsigned from, unsigned to, unsigned rou
 {
   p.src = (const char *)at(w.of[from].term, from % 2);
   p.dst = (char *)at(w.of[to].gathered[from], to % 2);
-  p.bytes = elements * size_of(type_of(round));
+  p.bytes = all_elements * size_of(type_of(round));
 }
 
 static void gathered(World &w, unsigned r, unsigned round)
@@ -181,7 +181,7 @@ static void gathered(World &w, unsigned r, unsigned round)
   host(w, r, [&w, r, round] {
     for (unsigned i = 0; i < ranks - 1; i++) {
       const unsigned from = peer_of(r, i);
-      for (size_t j = 0; j < elements; j++) {
+      for (size_t j = 0; j < all_elements; j++) {
         if (get(type_of(round), at(w.of[r].gathered[from], r % 2), j) != wanted(type_of(round), from, round, j)) {
           return wrong(w, r, round, "what was copied is wrong");
         }
@@ -198,7 +198,7 @@ static void terms(World &w, unsigned r, Params &p, unsigned n = ranks)
     p.terms[t] = (const char *)at(w.of[t].term, t % 2);
   }
   p.dst = (char *)at(w.of[r].sum, r % 2);
-  p.count = elements;
+  p.count = all_elements;
 }
 
 // The sum of the first n terms and, behind them, of what more says.
@@ -207,7 +207,7 @@ static void summed(World &w, unsigned r, unsigned round, unsigned n = ranks,
 {
   host(w, r, [&w, r, round, n, more] {
     const unsigned type = type_of(round);
-    for (size_t i = 0; i < elements; i++) {
+    for (size_t i = 0; i < all_elements; i++) {
       float x = (float)value(type, wanted(type, 0, round, i));
       for (unsigned t = 1; t < n; t++) {
         x += (float)value(type, wanted(type, t, round, i));
@@ -302,14 +302,24 @@ static void reduce4_round(World &w, unsigned r, unsigned round)
 // A function of the next rank's term: what it makes of element i, but for so much.
 typedef std::function<double(size_t i, double &most)> Function;
 
+// Of functions that count elements; others count rows.
+template <typename Params>
+static auto size(Params &p, size_t count, int) -> decltype((void)p.count)
+{
+  p.count = count;
+}
+
+template <typename Params>
+static void size(Params &, size_t, long) {}
+
 template <typename Params>
 static void apply(World &w, unsigned r, unsigned round, const char *kernel, Params &p, Function f,
-                  size_t count = elements)
+                  size_t count = all_elements)
 {
   post(w, r, &Rank::ready);
   wait(w, r, &Rank::ready);
   p.dst = (char *)at(w.of[r].sum, r % 2);
-  p.count = count;
+  size(p, count, 0);
   launch(w, r, of(kernel, type_of(round)), p, blocks);
   host(w, r, [&w, r, round, f, count] {
     for (size_t i = 0; i < count; i++) {
@@ -381,6 +391,74 @@ static void rmsnorm_round(World &w, unsigned r, unsigned round)
   });
 }
 
+// The gate of an MLP, as an expression.
+static void elements_round(World &w, unsigned r, unsigned round)
+{
+  struct elements p = {};
+  p.x = term(w, next_of(r));
+  p.a = term(w, r);
+  apply(w, r, round, "elements", p, [r, round](size_t i, double &) {
+    return silu_in_double(number_of(next_of(r), round, i)) * number_of(r, round, i);
+  });
+}
+
+// A tensor and, for each column, an element of a row.
+static void elements2_round(World &w, unsigned r, unsigned round)
+{
+  struct elements2 p = {};
+  p.x = term(w, next_of(r));
+  p.a = term(w, r);
+  p.columns = columns;
+  apply(w, r, round, "elements2", p, [r, round](size_t i, double &) {
+    return (float)(number_of(next_of(r), round, i) + number_of(r, round, i % columns));
+  });
+}
+
+// A norm of rows, and a tensor.
+static void groups_round(World &w, unsigned r, unsigned round)
+{
+  struct groups p = {};
+  p.x = term(w, next_of(r));
+  p.a = term(w, r);
+  p.b = term(w, peer_of(r, 1));
+  p.rows = all_elements / columns;
+  p.columns = columns;
+  p.epsilon = 1e-6;
+  apply(w, r, round, "groups", p, [r, round, p](size_t i, double &most) {
+    const unsigned from = next_of(r);
+    const double normed = number_of(from, round, i) / std::sqrt(moment(from, round, i, 0, 2) + p.epsilon) *
+                          number_of(r, round, i % columns);
+    const double want = normed + number_of(peer_of(r, 1), round, i);
+    most = 1e-6 * std::fabs(normed) + std::fabs(want) * 0x1p-8;
+    return want;
+  });
+}
+
+// Heads turned in place, from where another kernel has put them.
+static void groups2_round(World &w, unsigned r, unsigned round)
+{
+  const size_t width = 16, rows = 6, wide = 2 * width;
+  const unsigned type = type_of(round);
+  struct groups2 p = {};
+  p.x = (const char *)at(w.of[r].sum, r % 2);
+  p.a = term(w, r);
+  p.rows = rows;
+  p.columns = wide;
+  p.width = width;
+  host(w, r, [&w, r, round, type] {
+    for (size_t i = 0; i < rows * wide; i++) {
+      put_bits(type, at(w.of[r].sum, r % 2), i, wanted(type, r, round, i + 7));
+    }
+  });
+  apply(w, r, round, "groups2", p, [r, round](size_t i, double &most) {
+    const size_t j = i % width, angle = i / wide * width + j % (width / 2);
+    const double x = number_of(r, round, i + 7), y = number_of(r, round, (i ^ width / 2) + 7);
+    const double a = x * number_of(r, round, angle), b = y * number_of(r, round, angle + width / 2);
+    most = 1e-6 * (std::fabs(a) + std::fabs(b)) + std::fabs(j < width / 2 ? a - b : a + b) * 0x1p-8;
+    return j < width / 2 ? a - b : a + b;
+  }, rows * wide);
+}
+
 // One row of one head.
 static void rotary_round(World &w, unsigned r, unsigned round)
 {
@@ -402,7 +480,7 @@ static void rotary_round(World &w, unsigned r, unsigned round)
 static void fromfp32_round(World &w, unsigned r, unsigned round)
 {
   struct fromfp32 p = {};
-  const size_t count = elements * size_of(type_of(round)) / 4;
+  const size_t count = all_elements * size_of(type_of(round)) / 4;
   p.operand = term(w, next_of(r));
   apply(w, r, round, "fromfp32", p, [r, round](size_t i, double &) {
     const unsigned type = type_of(round), from = next_of(r);
@@ -424,7 +502,7 @@ static void widened(World &w, unsigned r, unsigned round, const char *kernel, Pa
   p.n = ranks;
   launch(w, r, of(kernel, type_of(round)), p, blocks);
   host(w, r, [&w, r, round, more] {
-    for (size_t i = 0; i < elements; i++) {
+    for (size_t i = 0; i < all_elements; i++) {
       float x = (float)number_of(0, round, i);
       for (unsigned t = 1; t < ranks; t++) {
         x += (float)number_of(t, round, i);
@@ -614,11 +692,12 @@ static void gather_round(World &w, unsigned r, unsigned round)
     p.terms[p.n] = (const char *)at(w.of[p.n].term, p.n % 2);
   }
   p.dst = (char *)at(w.of[r].all, r % 2);
-  p.bytes = elements * size_of(type_of(round));
+  p.bytes = all_elements * size_of(type_of(round));
   launch(w, r, "gather", p, blocks);
   host(w, r, [&w, r, round] {
-    for (unsigned i = 0; i < ranks * elements; i++) {
-      if (get(type_of(round), at(w.of[r].all, r % 2), i) != wanted(type_of(round), i / elements, round, i % elements)) {
+    for (unsigned i = 0; i < ranks * all_elements; i++) {
+      if (get(type_of(round), at(w.of[r].all, r % 2), i) !=
+          wanted(type_of(round), i / all_elements, round, i % all_elements)) {
         return wrong(w, r, round, "what was gathered is wrong");
       }
     }
@@ -638,10 +717,10 @@ static void shot3_round(World &w, unsigned r, unsigned round)
     q.pre_wait = own(w, &Rank::read_by, r, from);
     q.src = (const char *)at(w.of[from].sum, from % 2);
     q.dst = (char *)at(w.of[r].gathered[from], r % 2);
-    q.bytes = elements * size_of(type_of(round));
+    q.bytes = all_elements * size_of(type_of(round));
     launch(w, r, "get2", q, blocks);
     host(w, r, [&w, r, from, round] {
-      for (size_t j = 0; j < elements; j++) {
+      for (size_t j = 0; j < all_elements; j++) {
         const unsigned type = type_of(round);
         if (get(type, at(w.of[r].gathered[from], r % 2), j) != get(type, at(w.of[r].sum, r % 2), j)) {
           return wrong(w, r, round, "another rank's sum is not what was copied");
@@ -814,7 +893,7 @@ template <typename Params>
 static void land(World &w, unsigned r, unsigned round, Params &p)
 {
   host(w, r, [&w, r, round] {
-    for (size_t i = 0; i < elements; i++) {
+    for (size_t i = 0; i < all_elements; i++) {
       put_bits(type_of(round), at(w.of[r].term, r % 2), i, moved(type_of(round), r, round, i));
     }
   });
@@ -944,6 +1023,8 @@ static const Kind kinds[] = {
     COPIES(COPY) FUNCTIONS(FUNCTION)
     {"post, wait, reduce", reduce_round}, {"reduce of two", reduce2_round},
     {"reduce with a row", reduce3_round}, {"reduce with a tensor", reduce4_round}, {"reduce of hosts", reduce5_round},
+    {"elements", elements_round}, {"elements of columns", elements2_round}, {"groups", groups_round},
+    {"heads", groups2_round},
     {"swiglu", swiglu_round}, {"geglu", geglu_round}, {"rmsnorm", rmsnorm_round}, {"layernorm", layernorm_round},
     {"rotary", rotary_round}, {"fromfp32", fromfp32_round}, {"widen", widen_round},
     {"get", get_round}, {"put", put_round},
@@ -977,9 +1058,9 @@ static std::unique_ptr<World> world(const Kind &k)
   auto w = std::unique_ptr<World>(new World());
   w->name = k.name;
   for (Rank &r : w->of) {
-    r.term.resize(elements * 4 + 16);
-    r.sum.resize(elements * 4 + 16);
-    r.all.resize(ranks * elements * 4 + 16);
+    r.term.resize(all_elements * 4 + 16);
+    r.sum.resize(all_elements * 4 + 16);
+    r.all.resize(ranks * all_elements * 4 + 16);
     r.shard.resize(tile_rows * tile_depth);
     r.shards.resize(ranks * tile_rows * tile_depth);
     r.weights.resize(scatter_columns * scatter_depth);
@@ -987,7 +1068,7 @@ static std::unique_ptr<World> world(const Kind &k)
     r.slots.resize(ranks * tile_rows * scatter_columns);
     r.product.resize(ranks * tile_rows * scatter_columns);
     for (auto &g : r.gathered) {
-      g.resize(elements * 4 + 16);
+      g.resize(all_elements * 4 + 16);
     }
   }
   for (unsigned r = 0; r < ranks; r++) {

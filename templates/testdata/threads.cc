@@ -59,18 +59,22 @@ static Workers *workers;  // by rank
 template <typename Params, void (*kernel)(Params)>
 static void run(const Step &s, unsigned device, unsigned seed)
 {
-  std::vector<Team> teams(s.blocks);
+  std::vector<Team> teams(s.blocks), warps(s.blocks * threads / warp);
+  for (Team &t : warps) {
+    t.left = warp;
+  }
   for (unsigned b = 0; b < s.blocks; b++) {
     teams[b].left = threads;
     const unsigned block = 1 + numbered.fetch_add(1, std::memory_order_relaxed);
     for (unsigned t = 0; t < threads; t++) {
-      workers[device][b][t].start([&s, &teams, b, t, block, device, seed] {
+      workers[device][b][t].start([&s, &teams, &warps, b, t, block, device, seed] {
         gridDim = {s.blocks, 1, 1};
         blockDim = {threads, 1, 1};
         blockIdx = {b, 0, 0};
         threadIdx = {t, 0, 0};
         here = {device, block};
         team = &teams[b];
+        together = &warps[(b * threads + t) / warp];
         chance = seed * 1000003ull + block * 101 + t;
         fenced = 0;
         unseen.clear();
@@ -80,6 +84,7 @@ static void run(const Step &s, unsigned device, unsigned seed)
         ends();
         progress.fetch_add(1, std::memory_order_relaxed);
         team->leave();
+        together->leave();
       });
     }
   }

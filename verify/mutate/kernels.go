@@ -28,6 +28,7 @@ func (m KernelMutant) Name() string { return m.File + ": " + m.Text }
 var (
 	transportTests = []string{"TestTransportKernels", "TestThreads", "TestTurns"}
 	functionTests  = []string{"TestFunctionKernels"}
+	formulaTests   = []string{"TestFormulas", "TestInexact", "TestThreads"}
 	coreTests      = []string{"TestHopper"}
 )
 
@@ -41,6 +42,9 @@ func (m KernelMutant) tests() []string {
 		"device/call.h", "call.cu.tmpl", "device/rotary.h", "rotary.cu.tmpl",
 		"device/blocksum.h", "device/each.h", "device/layernorm.h", "layernorm.cu.tmpl", "device/fromfp32.h":
 		return functionTests
+	case "device/arith.h", "device/units.h", "device/elements.h", "elements.cu.tmpl", "device/groups.h",
+		"groups.cu.tmpl":
+		return formulaTests
 	}
 	return transportTests
 }

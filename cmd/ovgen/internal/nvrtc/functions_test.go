@@ -1,0 +1,74 @@
+package nvrtc
+
+import (
+	"strings"
+	"testing"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/kernels"
+	s "ovgen/schedule"
+	"ovgen/templates"
+)
+
+// TestFunctions compiles kernels of elements and of groups as packages have them: none spills, and none contracts two
+// operations to one with a single rounding.
+func TestFunctions(t *testing.T) {
+	c, a := pinned(t), pinnedAssembler(t)
+	norm := s.Times(s.X, s.RecipRoot(s.Plus(s.Mean(s.Times(s.X, s.X)), s.Param("Epsilon"))))
+	left := s.Minus(s.X, s.Mean(s.X))
+	exp := s.Exp(s.Minus(s.X, s.Most(s.X)))
+	head := func(e s.Expr) s.Expr { return e.InHeads("W") }
+	turned := s.Plus(s.Times(s.X, s.Cos("T")), s.Times(s.Turned(s.X, ""), s.Sin("T")))
+	d := templates.Device{From: "a test", About: []string{"Kernels."}, Formulas: map[string]*templates.Code{},
+		Table: kernels.Table{Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32}}}
+	numbers := map[kernels.Kind]int{}
+	for _, trees := range [][]s.Expr{
+		{s.Times(s.Over(s.X, s.Plus(s.Num(1), s.Exp(s.Neg(s.X)))), s.Of("U"))},
+		{s.Plus(s.X, s.Row("B")), s.Times(s.X, s.Num(.22)), s.Plus(s.X, s.Of("R"))},
+		{s.Times(s.Num(30), s.Tanh(s.Over(s.X, s.Num(30))))},
+		{s.Times(s.Num(.5), s.X, s.Plus(s.Num(1), s.Erf(s.X))), s.Times(s.X, s.Column("S"))},
+		{s.Times(norm, s.Row("N"))},
+		{s.Times(norm, s.Row("N")), s.Plus(s.X, s.Of("R"))},
+		{s.Plus(s.X, s.Of("R")), s.Times(norm, s.Row("N"))},
+		{s.Times(left, s.RecipRoot(s.Plus(s.Mean(s.Times(left, left)), s.Param("Epsilon"))), s.Row("N"))},
+		{s.Over(exp, s.SumOver(exp))},
+		{turned},
+		{s.Times(s.X, s.RecipRoot(head(s.Mean(s.Times(s.X, s.X)))), s.HeadRow("Q")), turned},
+		{s.If(s.Below(32, "128"), turned, s.X)},
+	} {
+		k, code, err := templates.Formula{Trees: trees, Width: func(string) s.Extent { return "W" }}.Kernel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		numbers[k.Kind]++
+		k.Number = numbers[k.Kind]
+		d.Table.Kernels, d.Formulas[k.Made.Key] = append(d.Table.Kernels, k), code
+	}
+	source, err := templates.Render(d.Source()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts, err := templates.Headers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	headers := map[string][]byte{}
+	for name, text := range texts {
+		headers["../device/"+name] = text
+	}
+	ptx, err := c.Compile("check.cu", source.Bytes, headers, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A load past the cache's coherence would miss what another kernel has written.
+	if strings.Contains(string(ptx), ".nc.") {
+		t.Error("a kernel reads memory that others write as if it were constant")
+	}
+	lines, err := a.Usage(ptx)
+	if err != nil || len(lines) != len(d.Table.Code()) {
+		t.Errorf("got %d lines, %v, want the registers of %d kernels", len(lines), err, len(d.Table.Code()))
+	}
+	for _, l := range lines {
+		t.Log(l)
+	}
+}

@@ -1,0 +1,175 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/plan"
+)
+
+// Made is the function of a kernel of elements or of groups: what it makes, and of what.
+type Made struct {
+	Word     string    // of the function: "swiglu"; a package has one of each
+	Key      string    // schedule.Key of it
+	Operands []Operand // that it reads; the first is the result so far
+	Heads    int       // widths of heads that it knows
+	Group    int       // the number of the width, from 1, of the columns that go together; 0: a row's
+	Turns    bool      // an element is made of one elsewhere in its group
+	Numbers  int       // of the Shape
+	FP32     bool      // what it makes is of fp32, whatever the plan's elements are
+}
+
+// Operand is a tensor that a function reads.
+type Operand struct {
+	Lies Lies
+	Head int  // the number of the width of its heads, from 1; 0: it has none
+	FP32 bool // it is of fp32, whatever the plan's elements are
+}
+
+// Lies says which element of an operand goes with an element of the result.
+type Lies string
+
+// Ways to lie.
+const (
+	InPlace  Lies = "" // the element at the same place
+	ByColumn Lies = "column"
+	ByRow    Lies = "row"
+	ByHead   Lies = "head"  // by column of a head
+	OfTable  Lies = "table" // one of its row, by column of a head
+)
+
+// Makes reports whether the kernel makes elements by a function.
+func (k Kernel) Makes() bool { return k.Made != nil }
+
+// rowed reports whether the function has to know how long a row is, which its first number then says.
+func (k Kernel) rowed() bool {
+	return k.Kind == Groups || slices.ContainsFunc(k.Made.Operands, func(o Operand) bool { return o.Lies != InPlace })
+}
+
+// heads is how many numbers come before the widths of heads.
+func (k Kernel) heads() int {
+	if k.rowed() {
+		return 1
+	}
+	return 0
+}
+
+// numbers are how many the function takes: the columns of a row, the widths of heads, and those of the Shape.
+func (k Kernel) numbers() int { return k.heads() + k.Made.Heads + k.Made.Numbers }
+
+// typed is the type of an operand or a result in a plan.
+func typed(fp32 bool, plan driver.Type) driver.Type {
+	if fp32 {
+		return driver.FP32
+	}
+	return plan
+}
+
+// elementsOf is how many elements an operand has, in a launch with parameters p.
+func (l *layout) elementsOf(o Operand, p []uint64) int64 {
+	count, numbers := int64(p[l.bytes]), p[l.given:]
+	if !l.rowed() || count == 0 {
+		return count
+	}
+	columns, rows := int64(numbers[0]), count
+	if l.Kind == Groups {
+		count *= columns
+	} else {
+		rows /= columns
+	}
+	switch o.Lies {
+	case ByColumn:
+		return columns
+	case ByRow:
+		return rows
+	case ByHead:
+		return int64(numbers[o.Head])
+	case OfTable:
+		return rows * int64(numbers[o.Head])
+	}
+	return count
+}
+
+// makes lists the touches of a function's launch.
+func (x *launched) makes(plan driver.Type) {
+	touch := func(kind driver.TouchKind, at uint64, o Operand) {
+		typ := typed(o.FP32, plan)
+		x.add(driver.Touch{Kind: kind, At: driver.Ptr(at), Bytes: x.elementsOf(o, x.p) * typ.Size(), Type: typ})
+	}
+	for i, o := range x.Made.Operands {
+		touch(driver.TouchRead, x.p[x.terms+i], o)
+	}
+	touch(driver.TouchWrite, x.p[x.dst], Operand{FP32: x.Made.FP32})
+}
+
+// Making is a launch of a function: the numbers that it takes.
+type Making struct {
+	set   *Set
+	k     *kernel
+	word  string
+	count int
+	given [MostNumbers]uint64
+}
+
+// MostNumbers are the most that a function takes.
+const MostNumbers = 8
+
+// Function is the launch of a function by its word.
+func (s *Set) Function(word string) Making {
+	m := Making{set: s, word: word}
+	if i := slices.IndexFunc(s.kernels, func(k *kernel) bool { return k.Makes() && k.Made.Word == word }); i >= 0 {
+		m.k = s.kernels[i]
+	}
+	return m
+}
+
+// Count is the launch with the columns of a row or, after these, with the next width of heads.
+func (m Making) Count(n int64) Making {
+	if m.count < MostNumbers {
+		m.given[m.count] = uint64(n)
+	}
+	m.count++
+	return m
+}
+
+// Number is the launch with the next number of the Shape.
+func (m Making) Number(x float64) Making { return m.Count(int64(math.Float64bits(x))) }
+
+// unitColumns are the columns that a lane adds up at a time, and mostTurned those of a head whose elements are made of
+// one elsewhere in it: its lanes hold as many.
+const unitColumns, mostTurned = 8, 8 * threads
+
+// Make sets bytes of dst to what the function makes of its operands.
+func (m Making) Make(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, operands ...driver.Ptr) {
+	k := m.k
+	if k == nil || len(operands) != len(k.Made.Operands) || m.count != k.numbers() {
+		q.Fail(fmt.Errorf("launch %s of %d operands and %d numbers: the package has no such kernel", m.word,
+			len(operands), m.count))
+		return
+	}
+	elements := bytes / typed(k.Made.FP32, m.set.element).Size()
+	k.params[k.dst], k.params[k.bytes] = uint64(dst), uint64(elements)
+	for i, x := range operands {
+		k.params[k.layout.terms+i] = uint64(x)
+	}
+	copy(k.params[k.layout.given:], m.given[:m.count])
+	if k.Kind == Elements {
+		k.work(q, on, bytes)
+		return
+	}
+	columns, wide := int64(m.given[0]), int64(m.given[k.Made.Group])
+	if columns < 1 || wide < 1 || k.Made.Turns && wide > mostTurned {
+		q.Fail(fmt.Errorf("launch %s of rows of %d columns and heads of %d: a head has 1 to %d", m.word, columns, wide,
+			mostTurned))
+		return
+	}
+	k.params[k.bytes] = uint64(elements / columns)
+	lanes := int64(1) // of a group: a power of 2, for a unit each where they suffice
+	for lanes < threads && lanes*unitColumns < wide {
+		lanes *= 2
+	}
+	blocks := (elements/wide + threads/lanes - 1) / (threads / lanes)
+	k.enqueue(q, on, int(max(1, min(blocks, k.Kind.Blocks()))), threads)
+}

@@ -1,0 +1,178 @@
+package templates
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ovgen/runtime/kernels"
+	"ovgen/schedule"
+)
+
+// Formula is the code of a function in a kernel: trees, each the X of the next one.
+type Formula struct {
+	Trees []schedule.Expr
+	FP32  []string // the tensors that are of fp32, "" is X
+	// Width is how many columns a head has that a tensor knows, a table or a row of a head.
+	Width func(tensor string) schedule.Extent
+	// Result is of fp32.
+	Widens bool
+}
+
+// written is a formula by its nodes, with a name for each operand.
+type written struct {
+	Formula
+	nodes    []schedule.Node
+	operands []schedule.Operand // beside X
+	heads    []schedule.Extent
+	params   []string
+	turns    schedule.Do // of its nodes, if any
+	group    int         // as kernels.Made has it
+	groups   bool        // it is of rows or of heads
+}
+
+// Kernel is the kernel of a formula, with its code. It is an error where no kernel makes it: an element may need its
+// row, or a head of one width.
+func (f Formula) Kernel() (kernels.Kernel, *Code, error) {
+	w, err := f.write()
+	if err != nil {
+		return kernels.Kernel{}, nil, err
+	}
+	k := kernels.Kernel{Kind: kernels.Elements, Made: &kernels.Made{Key: schedule.Key(w.nodes), Heads: len(w.heads),
+		Group: w.group, Turns: w.turns != "", Numbers: len(w.params), FP32: f.Widens}}
+	if w.groups {
+		k.Kind = kernels.Groups
+	}
+	k.Made.Operands = append(k.Made.Operands, kernels.Operand{FP32: w.fp32("")})
+	for _, o := range w.operands {
+		k.Made.Operands = append(k.Made.Operands, kernels.Operand{Lies: lies[o.Lies], Head: w.headOf(o),
+			FP32: w.fp32(o.Tensor)})
+	}
+	return k, w.code(), nil
+}
+
+// lies are the ways in which operands lie, as kernels have them.
+var lies = map[schedule.Lies]kernels.Lies{schedule.InPlace: kernels.InPlace, schedule.ByColumn: kernels.ByColumn,
+	schedule.ByRow: kernels.ByRow, schedule.ByHead: kernels.ByHead, schedule.OfTable: kernels.OfTable}
+
+// write lists the nodes with the widths of all heads.
+func (f Formula) write() (w written, err error) {
+	w.Formula, w.Trees = f, nil
+	for _, e := range f.Trees {
+		w.Trees = append(w.Trees, f.wide(e, f.tableOf(e)))
+	}
+	w.nodes = schedule.Nodes(w.Trees...)
+	w.operands, w.heads, w.params = schedule.Operands(w.nodes), schedule.Heads(w.nodes), schedule.Params(w.nodes)
+	w.groups = len(w.heads) > 0
+	row, head := false, schedule.Extent("")
+	for _, n := range w.nodes {
+		switch n.Do {
+		case schedule.DoTurn, schedule.DoPairs:
+			if w.turns != "" && w.turns != n.Do || head != "" && head != n.Group {
+				return w, fmt.Errorf("write %s: it turns columns in two ways", w)
+			}
+			w.turns, head = n.Do, n.Group
+		case schedule.DoSum, schedule.DoMean, schedule.DoMost:
+			w.groups = true
+			if row = row || n.Group == ""; n.Group != "" && head != "" && head != n.Group {
+				return w, fmt.Errorf("write %s: it is of heads of %s and of %s columns", w, head, n.Group)
+			} else if n.Group != "" {
+				head = n.Group
+			}
+		}
+	}
+	switch {
+	case row && head != "":
+		return w, fmt.Errorf("write %s: it is of rows and of heads", w)
+	case head != "":
+		w.group = 1 + slices.Index(w.heads, head)
+	case !row && len(w.heads) > 0:
+		w.group = 1
+	}
+	if n := 1 + len(w.params) + len(w.heads); n > kernels.MostNumbers {
+		return w, fmt.Errorf("write %s: it has %d numbers and %d widths of heads, of which a kernel takes %d", w,
+			len(w.params), len(w.heads), kernels.MostNumbers-1)
+	}
+	return w, nil
+}
+
+// String is the formulas, one after the other.
+func (f Formula) String() string { return strings.Join(f.lines(nil), ", then ") }
+
+// wide is a tree in which all that knows a head says how wide it is.
+func (f Formula) wide(e schedule.Expr, table string) schedule.Expr {
+	of := e.Of
+	e.Of = nil
+	for _, x := range of {
+		e.Of = append(e.Of, f.wide(x, table))
+	}
+	switch e.Do {
+	case schedule.DoHeadRow, schedule.DoCos, schedule.DoSin, schedule.DoPairCos, schedule.DoPairSin:
+		if e.Group == "" {
+			e.Group = f.Width(e.Tensor)
+		}
+	case schedule.DoTurn, schedule.DoPairs:
+		if e.Group == "" {
+			e.Group = f.Width(table)
+		}
+	}
+	return e
+}
+
+// tableOf is the first table of a tree.
+func (f Formula) tableOf(e schedule.Expr) string {
+	for _, o := range schedule.Operands(schedule.Nodes(e)) {
+		if o.Lies == schedule.OfTable {
+			return o.Tensor
+		}
+	}
+	return ""
+}
+
+func (w *written) fp32(tensor string) bool { return slices.Contains(w.FP32, tensor) }
+
+// headOf is the number of an operand's width of heads.
+func (w *written) headOf(o schedule.Operand) int {
+	i := slices.IndexFunc(w.nodes, func(n schedule.Node) bool { return n.Tensor == o.Tensor })
+	return 1 + slices.Index(w.heads, w.nodes[i].Group)
+}
+
+// letters name operands.
+const letters = "abcdefghijklmnopqrstuvw"
+
+// letter is the name of an operand in a kernel: x, a, b and so on.
+func (w *written) letter(tensor string) string {
+	i := slices.IndexFunc(w.operands, func(o schedule.Operand) bool { return o.Tensor == tensor })
+	if i < 0 {
+		return "x"
+	}
+	name := letters[i%len(letters):][:1]
+	if i >= len(letters) {
+		name += fmt.Sprint(i / len(letters))
+	}
+	return name
+}
+
+// lines are the trees as formulas, with a name for each tensor.
+func (f Formula) lines(name func(string) string) (list []string) {
+	for _, e := range f.Trees {
+		if name != nil {
+			e = renamed(e, name)
+		}
+		list = append(list, e.String())
+	}
+	return list
+}
+
+// renamed is a tree of tensors with other names.
+func renamed(e schedule.Expr, name func(string) string) schedule.Expr {
+	of := e.Of
+	e.Of = nil
+	for _, x := range of {
+		e.Of = append(e.Of, renamed(x, name))
+	}
+	if e.Tensor != "" {
+		e.Tensor = name(e.Tensor)
+	}
+	return e
+}

@@ -1,0 +1,325 @@
+package templates
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"ovgen/schedule"
+)
+
+// Code is a formula as C++, for the templates of elements and of groups.
+type Code struct {
+	Formulas []string // for a comment
+	Of       string   // what it makes: E, the type of the plan, or fp32
+	Fields   []Field  // of the parameters: operands beside x, widths of heads, numbers of the Shape
+	Leaves   []Leaf   // that the functions take, x included
+	Widths   []string // fields with widths of heads
+	Numbers  []string // fields with numbers of the Shape
+	Once     []string // lines before all passes: what is the same in the whole group
+	Passes   []Pass   // over a group, each for some statistics
+	Made     Piece    // the function that makes an element
+	Columns  bool     // the parameters have the elements of a row
+	Wide     string   // the field with the columns of a group
+	Kept     int      // units of a leaf in registers
+	Turns    bool     // an element is made of one half a head away
+	Heads    bool     // groups are heads
+}
+
+// Field is a field of a struct.
+type Field struct{ Type, Name, Comment string }
+
+// Leaf is an operand as functions take it: the element that goes with theirs, or with the one that goes with theirs in
+// a pair.
+type Leaf struct {
+	Name, Field string
+	Type        string // E or fp32
+	Lies        schedule.Lies
+	At          string // where the element for column j of the group lies
+	Apart       bool   // eight columns do not lie together
+	Kept        bool   // in registers, from the first pass on
+	Same        bool   // in the whole group
+	paired      bool   // element k is the one for column k ^ 1
+}
+
+// Pass is one over a group: statistics of pieces, and then what is the same in the whole group.
+type Pass struct {
+	Statistics []Statistic
+	Once       []string
+	Units      []Leaf // that the pieces take
+}
+
+// Statistic adds up a piece over a group.
+type Statistic struct {
+	Name, Join, From string
+	Mean             bool
+	Of               Piece
+}
+
+// Piece is a function of an element.
+type Piece struct {
+	Name   string // behind the kernel's
+	Params []string
+	Lines  []string
+	Result string
+	Args   []string // of the unit's element k
+	Alone  []string // of the element at
+	leaves []string
+}
+
+// coder writes a formula.
+type coder struct {
+	*written
+	depth  []int  // nested statistics
+	varies []bool // from column to column
+	names  map[int]string
+	code   *Code
+}
+
+// code writes the formula.
+func (w written) code() *Code {
+	c := &coder{written: &w, names: map[int]string{}, code: &Code{Of: w.typeOf(w.Widens), Kept: 4,
+		Turns: w.turns == schedule.DoTurn, Columns: w.groups, Wide: "columns", Heads: w.group > 0}}
+	for i, x := range w.lines(w.letter) {
+		c.code.Formulas = append(c.code.Formulas, strings.Repeat("then ", min(i, 1))+x)
+	}
+	c.fields()
+	if w.group > 0 {
+		c.code.Wide, c.code.Kept = c.code.Widths[w.group-1], 1
+	}
+	c.measure()
+	c.passes()
+	return c.code
+}
+
+func (w *written) typeOf(fp32 bool) string {
+	if fp32 {
+		return "fp32"
+	}
+	return "E"
+}
+
+// fields are the parameters beside dst, count and x.
+func (c *coder) fields() {
+	for _, o := range c.operands {
+		comment := map[schedule.Lies]string{schedule.ByColumn: "an element for each column",
+			schedule.ByRow: "an element for each row", schedule.ByHead: "an element for each column of a head",
+			schedule.OfTable: "of a row for each row: cosines, and then sines"}[o.Lies]
+		c.code.Fields = append(c.code.Fields, Field{"const char *", c.letter(o.Tensor), comment})
+		c.code.Columns = c.code.Columns || o.Lies != schedule.InPlace
+	}
+	if c.code.Columns {
+		c.code.Fields = append(c.code.Fields, Field{"u64 ", "columns", "elements of a row"})
+	}
+	for i := range c.heads {
+		name := "width"
+		if i > 0 {
+			name += fmt.Sprint(i + 1)
+		}
+		c.code.Widths = append(c.code.Widths, name)
+		c.code.Fields = append(c.code.Fields, Field{"u64 ", name, "columns of a head"})
+	}
+	for _, p := range c.params {
+		c.code.Numbers = append(c.code.Numbers, c.param(p))
+		c.code.Fields = append(c.code.Fields, Field{"double ", c.param(p), ""})
+	}
+}
+
+// param is the field of a number of the Shape.
+func (c *coder) param(name string) string {
+	first := []rune(name)
+	first[0] = unicode.ToLower(first[0])
+	if len(first) == 1 || slices.Contains([]string{"dst", "count", "columns", "width", "width2"}, string(first)) {
+		return string(first) + "_given"
+	}
+	return string(first)
+}
+
+// measure finds what depends on statistics, and what on the column.
+func (c *coder) measure() {
+	for _, n := range c.nodes {
+		depth, varies := 0, false
+		for _, of := range n.Of {
+			depth, varies = max(depth, c.depth[of]), varies || c.varies[of]
+		}
+		switch n.Do {
+		case schedule.DoSum, schedule.DoMean, schedule.DoMost:
+			depth, varies = depth+1, false
+		case schedule.DoNumber, schedule.DoParam:
+		case schedule.DoColumn:
+			varies = !c.groups
+		case schedule.DoTurn, schedule.DoPairs, schedule.DoBelow:
+			varies = true
+		default:
+			varies = varies || len(n.Of) == 0
+		}
+		c.depth, c.varies = append(c.depth, depth), append(c.varies, varies)
+	}
+}
+
+// passes writes the passes and the function of an element.
+func (c *coder) passes() {
+	used := map[string]int{} // passes that take a leaf
+	take := func(pieces ...Piece) {
+		seen := map[string]bool{}
+		for _, p := range pieces {
+			for _, name := range p.leaves {
+				if !seen[name] {
+					seen[name] = true
+					used[name]++
+				}
+			}
+		}
+	}
+	c.code.Once = c.once(0)
+	last := len(c.nodes) - 1
+	for d := 1; d <= slices.Max(c.depth); d++ {
+		p := Pass{}
+		for i, n := range c.nodes {
+			if c.depth[i] == d && len(n.Of) == 1 && c.depth[n.Of[0]] == d-1 && statistic(n.Do) {
+				s := c.statistic(i, n)
+				p.Statistics = append(p.Statistics, s)
+				take(s.Of)
+			}
+		}
+		p.Once = c.once(d)
+		c.code.Passes = append(c.code.Passes, p)
+	}
+	c.code.Made = c.piece("made", last)
+	take(c.code.Made)
+	for i := range c.code.Leaves {
+		l := &c.code.Leaves[i]
+		l.Kept = !l.Same && (used[l.Name] > 1 || c.code.Turns && l.Lies == schedule.InPlace)
+	}
+	for i := range c.code.Passes {
+		c.code.Passes[i].Units = c.units(c.code.Passes[i].Statistics)
+	}
+}
+
+func statistic(do schedule.Do) bool {
+	return do == schedule.DoSum || do == schedule.DoMean || do == schedule.DoMost
+}
+
+// units are the leaves that statistics are of.
+func (c *coder) units(list []Statistic) (units []Leaf) {
+	for _, l := range c.code.Leaves {
+		if slices.ContainsFunc(list, func(s Statistic) bool { return slices.Contains(s.Of.leaves, l.Name) }) {
+			units = append(units, l)
+		}
+	}
+	return units
+}
+
+// Units are the leaves that the function of an element takes.
+func (c *Code) Units() (units []Leaf) {
+	for _, l := range c.Leaves {
+		if slices.Contains(c.Made.leaves, l.Name) && !l.Same {
+			units = append(units, l)
+		}
+	}
+	return units
+}
+
+// KeptLeaves are those in registers.
+func (c *Code) KeptLeaves() (units []Leaf) {
+	return slices.DeleteFunc(slices.Clone(c.Leaves), func(l Leaf) bool { return !l.Kept })
+}
+
+// Same are the leaves that are the same in a whole group.
+func (c *Code) Same() (units []Leaf) {
+	return slices.DeleteFunc(slices.Clone(c.Leaves), func(l Leaf) bool { return !l.Same })
+}
+
+// statistic writes a statistic.
+func (c *coder) statistic(i int, n schedule.Node) Statistic {
+	s := Statistic{Name: c.scalar(i), Join: "f_add", From: "0.0f", Mean: n.Do == schedule.DoMean}
+	if n.Do == schedule.DoMost {
+		s.Join, s.From = "f_greatest", "__uint_as_float(0xff800000u)" // less than all
+	}
+	s.Of = c.piece("of_"+s.Name, n.Of[0])
+	return s
+}
+
+// scalar names a node that is the same in the whole group.
+func (c *coder) scalar(i int) string {
+	if name, known := c.names[i]; known {
+		return name
+	}
+	word := "s"
+	if statistic(c.nodes[i].Do) {
+		word = string(c.nodes[i].Do)
+	}
+	c.names[i] = fmt.Sprintf("%s%d", word, len(c.names)+1)
+	return c.names[i]
+}
+
+// once are lines for what is the same in the whole group and depends on so many nested statistics.
+func (c *coder) once(depth int) (lines []string) {
+	if !c.groups {
+		return nil
+	}
+	for i, n := range c.nodes {
+		if c.varies[i] || c.depth[i] != depth || len(n.Of) == 0 || statistic(n.Do) {
+			continue
+		}
+		args := []string{}
+		for _, of := range n.Of {
+			args = append(args, c.constant(of))
+		}
+		lines = append(lines, fmt.Sprintf("const float %s = %s;", c.scalar(i), operation(n.Do, args)))
+	}
+	return lines
+}
+
+// constant is a node that is the same in the whole group, by its name.
+func (c *coder) constant(i int) string {
+	switch n := c.nodes[i]; n.Do {
+	case schedule.DoNumber:
+		return number(n.Number)
+	case schedule.DoParam:
+		return c.param(n.Name)
+	case schedule.DoColumn:
+		return c.leaf(i, false).Name
+	}
+	return c.scalar(i)
+}
+
+// number is a constant in C++: in hexadecimal, where decimals would round.
+func number(x float64) string {
+	single := float64(float32(x))
+	text := strconv.FormatFloat(single, 'f', -1, 32)
+	if back, err := strconv.ParseFloat(text, 64); err != nil || back != single || len(text) > 8 {
+		return strconv.FormatFloat(single, 'x', -1, 32) + "f"
+	}
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text + "f"
+}
+
+// operation is an operation of fp32 in C++.
+func operation(do schedule.Do, args []string) string {
+	switch do {
+	case schedule.DoNeg:
+		return negative(args[0])
+	case schedule.DoRecipRoot:
+		return "f_div(1.0f, f_root(" + args[0] + "))"
+	}
+	return operations[do] + "(" + strings.Join(args, ", ") + ")"
+}
+
+// negative is -x.
+func negative(x string) string {
+	if strings.HasPrefix(x, "-") {
+		return "-(" + x + ")"
+	}
+	return "-" + x
+}
+
+// operations are the functions of device/arith.h.
+var operations = map[schedule.Do]string{schedule.DoPlus: "f_add", schedule.DoMinus: "f_sub", schedule.DoTimes: "f_mul",
+	schedule.DoOver: "f_div", schedule.DoGreatest: "f_greatest", schedule.DoLeast: "f_least", schedule.DoAbs: "f_abs",
+	schedule.DoExp: "f_exp", schedule.DoTanh: "f_tanh", schedule.DoErf: "f_erf", schedule.DoLog: "f_log",
+	schedule.DoRoot: "f_root"}

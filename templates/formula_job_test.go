@@ -1,0 +1,264 @@
+package templates
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os/exec"
+	"slices"
+	"testing"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/kernels"
+)
+
+// job is a launch on tensors of its own.
+type job struct {
+	name            string
+	kernel          kernels.Kernel
+	typ             driver.Type
+	f               written
+	rows, columns   int
+	heads           []int
+	numbers         []float64
+	blocks, threads int
+	tensors         []tensor // dst, x and the other operands
+	params          []param
+	left            uint32
+	after           [][]byte
+}
+
+// param is a number or, of a tensor, an offset.
+type param struct{ tensor, value uint64 }
+
+// tensor is elements that begin somewhere in a buffer.
+type tensor struct {
+	typ          driver.Type
+	shift, count int
+	data         []byte
+}
+
+// at is element i.
+func (x tensor) at(i int) float32 {
+	if x.typ == driver.FP32 {
+		return math.Float32frombits(binary.LittleEndian.Uint32(x.data[4*(x.shift+i):]))
+	}
+	return math.Float32frombits(uint32(binary.LittleEndian.Uint16(x.data[2*(x.shift+i):])) << 16)
+}
+
+// set sets element i, rounded to nearest, ties to even.
+func (x tensor) set(i int, v float32) {
+	bits := math.Float32bits(v)
+	if x.typ == driver.FP32 {
+		binary.LittleEndian.PutUint32(x.data[4*(x.shift+i):], bits)
+		return
+	}
+	if v != v {
+		bits |= 1 << 22
+	} else {
+		bits += 0x7fff + bits>>16&1
+	}
+	binary.LittleEndian.PutUint16(x.data[2*(x.shift+i):], uint16(bits>>16))
+}
+
+// random is a generator of numbers.
+type random uint32
+
+func (r *random) below(n int) int {
+	*r = *r*1664525 + 1013904223
+	return int(uint32(*r)>>8) % n
+}
+
+// special are numbers that functions may take for others.
+var special = []float64{0, math.Copysign(0, -1), 1, -1, math.Inf(1), math.Inf(-1), math.NaN(), 1e-40, -1e-40, 3e38,
+	0x1p-126}
+
+func (r *random) tensor(typ driver.Type, count int, ordinary bool) tensor {
+	x := tensor{typ: typ, shift: 8 * r.below(2), count: count}
+	if r.below(3) == 0 {
+		x.shift += 1 + r.below(4)
+	}
+	x.data = bytes.Repeat([]byte{0xee}, (x.shift+count+9)*int(typ.Size()))
+	for i := range count {
+		v := float32(r.below(1<<20)-1<<19) / (1 << 17)
+		if !ordinary && r.below(40) == 0 {
+			v = float32(special[r.below(len(special))])
+		}
+		x.set(i, v)
+	}
+	return x
+}
+
+// newJob is a launch of a kernel on tensors by chance: aligned or not, in place or not.
+func newJob(f Formula, k kernels.Kernel, typ driver.Type, seed uint32) *job {
+	w, _ := f.write()
+	r := random(seed * 2654435761)
+	j := &job{name: k.Name(typ), kernel: k, typ: typ, f: w, rows: r.below(5), blocks: 1 + r.below(3)}
+	heads := []int{2, 6, 8, 16, 32, 40, 128}
+	width := heads[r.below(len(heads))]
+	j.columns = []int{1, 3, 7, 8, 16, 29, 72, 131, 520}[r.below(9)]
+	if len(w.heads) > 0 {
+		j.columns = width * (1 + r.below(3)) * 2
+	} else if seed%12 == 3 && k.Kind == kernels.Groups { // more than lanes hold
+		j.columns, j.rows = 4*4096+24, 1
+	}
+	for _, h := range w.heads {
+		j.heads = append(j.heads, map[bool]int{true: 2 * width, false: width}[h == "H"])
+	}
+	for range w.params {
+		j.numbers = append(j.numbers, float64(r.below(1000))/1000)
+	}
+	count := j.rows * j.columns
+	of := func(fp32 bool) driver.Type {
+		if fp32 {
+			return driver.FP32
+		}
+		return typ
+	}
+	ordinary := r.below(2) == 0
+	j.tensors = []tensor{r.tensor(of(k.Made.FP32), count, true)}
+	for _, o := range k.Made.Operands {
+		sizes := map[kernels.Lies]int{kernels.InPlace: count, kernels.ByColumn: j.columns, kernels.ByRow: j.rows}
+		if o.Head > 0 {
+			sizes[kernels.ByHead], sizes[kernels.OfTable] = j.heads[o.Head-1], j.rows*j.heads[o.Head-1]
+		}
+		j.tensors = append(j.tensors, r.tensor(of(o.FP32), sizes[o.Lies], ordinary))
+	}
+	j.pass(k, r.below(len(k.Made.Operands)+1), count)
+	j.threads = 4 * (1 + r.below(4))
+	if k.Kind == kernels.Groups {
+		wide := j.columns
+		if k.Made.Group > 0 {
+			wide = j.heads[k.Made.Group-1]
+		}
+		lanes := 1
+		for lanes < 512 && lanes*8 < wide {
+			lanes *= 2
+		}
+		j.threads = lanes * (1 + r.below(max(1, min(4, 128/lanes))))
+	}
+	return j
+}
+
+// pass makes the parameters; dst may lie in an operand.
+func (j *job) pass(k kernels.Kernel, in, count int) {
+	dst := 0
+	if in > 0 && k.Made.Operands[in-1].Lies == kernels.InPlace && j.tensors[in].typ == j.tensors[0].typ {
+		dst = in
+	}
+	add := func(tensor int) {
+		x := j.tensors[tensor]
+		j.params = append(j.params, param{uint64(tensor + 1), uint64(x.shift) * uint64(x.typ.Size())})
+	}
+	number := func(x uint64) { j.params = append(j.params, param{0, x}) }
+	add(dst)
+	if k.Kind == kernels.Groups {
+		count = j.rows
+	}
+	number(uint64(count))
+	for i := range k.Made.Operands {
+		add(i + 1)
+	}
+	if k.Kind == kernels.Groups || slices.ContainsFunc(k.Made.Operands, func(o kernels.Operand) bool {
+		return o.Lies != kernels.InPlace
+	}) {
+		number(uint64(j.columns))
+	}
+	for _, h := range j.heads {
+		number(uint64(h))
+	}
+	for _, x := range j.numbers {
+		number(math.Float64bits(x))
+	}
+}
+
+// runJobs runs all of them by one program.
+func runJobs(t *testing.T, c code, jobs []*job) {
+	t.Helper()
+	program, _ := mutant(t, c, "formulas")
+	if program == "" {
+		program = compile(t, c.write(t), "formulas", append([]string{"-O1"}, aligned...)...)
+	}
+	var in, errs bytes.Buffer
+	put := func(list ...uint64) { in.Write(binary.LittleEndian.AppendUint64(nil, list[0])) }
+	text := func(b []byte) { put(uint64(len(b))); in.Write(b) }
+	put(uint64(len(jobs)))
+	for _, j := range jobs {
+		text([]byte(j.name))
+		put(uint64(j.blocks))
+		put(uint64(j.threads))
+		put(uint64(len(j.params)))
+		for _, p := range j.params {
+			put(p.tensor)
+			put(p.value)
+		}
+		put(uint64(len(j.tensors)))
+		for _, x := range j.tensors {
+			text(x.data)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), program)
+	cmd.Stdin, cmd.Stderr = &in, &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("run: %v\n%s%s", err, out, errs.String())
+	}
+	for _, j := range jobs {
+		if len(out) < 4 {
+			t.Fatalf("%s did not end", j.name)
+		}
+		j.left, out = binary.LittleEndian.Uint32(out), out[4:]
+		for _, x := range j.tensors {
+			j.after, out = append(j.after, out[:len(x.data)]), out[len(x.data):]
+		}
+	}
+}
+
+// compareJobs reports launches that did wrong.
+func compareJobs(t *testing.T, jobs []*job, units int) {
+	t.Helper()
+	failed := 0
+	for _, j := range jobs {
+		if wrong := j.wrong(units); wrong != "" && failed < 5 {
+			failed++
+			t.Errorf("run: %s of %s: %s", j.name, j.f, wrong)
+		}
+	}
+}
+
+// wrong says what a launch did wrong, where results may be so many units of the last place away.
+func (j *job) wrong(units int) string {
+	if j.left != 0 {
+		return fmt.Sprintf("it has not ended: %d", j.left)
+	}
+	dst := int(j.params[0].tensor) - 1
+	made := j.f.eval(j)
+	for i, x := range j.tensors {
+		want := tensor{typ: x.typ, shift: x.shift, count: x.count, data: slices.Clone(x.data)}
+		got := tensor{typ: x.typ, shift: x.shift, count: x.count, data: j.after[i]}
+		for at := range made {
+			if i != dst {
+				break
+			}
+			want.set(at, made[at])
+			if w, g := want.at(at), got.at(at); w != w && g != g || near(w, g, units) {
+				want.set(at, g)
+			}
+		}
+		for at := range want.data {
+			if size := int(x.typ.Size()); want.data[at] != got.data[at] {
+				at = at/size - x.shift
+				return fmt.Sprintf("%d rows of %d, heads of %v, %d threads, tensor %d of %d in %d, shift %d: element "+
+					"%d of %d is %g, want %g", j.rows, j.columns, j.heads, j.threads, i, len(j.tensors), dst, x.shift,
+					at, x.count, got.at(at), want.at(at))
+			}
+		}
+	}
+	return ""
+}
+
+// near is whether two numbers of one sign are so many units of the last place apart.
+func near(a, b float32, units int) bool {
+	return math.Abs(float64(int64(math.Float32bits(a))-int64(math.Float32bits(b)))) <= float64(units)
+}
