@@ -29,6 +29,7 @@ const struct Engine {
 #define blockDim engine->blockDim
 #define gridDim engine->gridDim
 #define __syncthreads engine->sync_threads
+#define __syncwarp engine->sync_threads
 #define half_bits_to_float engine->half_to_float
 #define float_to_half_bits engine->float_to_half
 #define float_to_bfloat_bits engine->float_to_bfloat
@@ -46,6 +47,14 @@ const struct Engine {
 #define __threadfence_system() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define exponential __builtin_expf
 #define square_root __builtin_sqrtf
+#define hyperbolic_tangent __builtin_tanhf
+#define error_function __builtin_erff
+#define natural_logarithm __builtin_logf
+#define __fadd_rn(a, b) ((a) + (b))
+#define __fsub_rn(a, b) ((a) - (b))
+#define __fmul_rn(a, b) ((a) * (b))
+#define __fdiv_rn(a, b) ((a) / (b))
+#define __fsqrt_rn __builtin_sqrtf
 // Memory of a block.
 #define SHARED(type, name, count) static char name##_name; \
   type *const name = static_cast<type *>(engine->shared(&name##_name, sizeof(type) * (count)))
@@ -55,6 +64,7 @@ const struct Engine {
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define OVGEN_HOST
+enum : unsigned { warp = 32 };
 
 struct alignas(16) uint4 { unsigned x, y, z, w; };
 

@@ -2,7 +2,14 @@
 
 // The kernels of rotaryattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 636ac55df92c56b22fc0560445479fe177b6a991bc4662b6aaeba562c77bdd76
+// 1a68e924f4a94f45fe6e2cf4d7953dc907881e4fe8cd5adde4aaa5e68c61dcd5
+
+// No compiler makes one operation with a single rounding of two.
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF
+#else
+#pragma GCC optimize("fp-contract=off")
+#endif
 
 namespace {
 
