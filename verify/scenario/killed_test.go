@@ -21,10 +21,12 @@ type moment struct {
 }
 
 var moments = map[string]moment{
-	// NCCL's operation is behind a wait of ours that rank 1 would end.
+	// NCCL's operation is behind a wait of ours that rank 1 would end. All others have enqueued it by then.
 	"behind a wait": {run: func(e *env, t *together, l *layer) error {
 		s := t.s.Handle()
-		return errors.Join(l.Enqueue(s), t.product.Enqueue(s), t.ended(e))
+		return errors.Join(l.Enqueue(s), t.product.Enqueue(s), t.enqueued(e), t.ended(e))
+	}, away: func(e *env, t *together) error {
+		return t.enqueued(e)
 	}, want: "waited for rank 1 at plan 1 (allgatherlinear), step "},
 	"in a capture": {run: func(e *env, t *together, l *layer) error {
 		s := t.s.Handle()
@@ -52,6 +54,12 @@ var moments = map[string]moment{
 		}
 		return errors.Join(graph.Launch(t.s.Handle()), t.ended(e), graph.Close())
 	}, want: "rank 1 is gone"},
+}
+
+// enqueued waits until all ranks are here.
+func (t *together) enqueued(e *env) error {
+	_, err := t.g.Gather(e, "enqueued", nil)
+	return err
 }
 
 // ended waits for the end of the group, and until its streams have drained.
