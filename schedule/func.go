@@ -80,17 +80,32 @@ func (f Func) Operands() []Operand {
 	if f.Do == "" {
 		return Operands(Nodes(f.Is))
 	}
-	named := Func{Do: f.Do}
-	for i := range f.In {
-		named.In = append(named.In, strconv.Itoa(i)) // one tensor may be several operands
-	}
 	list := make([]Operand, len(f.In))
-	for _, o := range Operands(Nodes(named.Tree())) {
-		i, _ := strconv.Atoi(o.Tensor)
-		list[i] = Operand{f.In[i], o.Lies}
+	for i, name := range f.In {
+		list[i].Tensor = name
+		if lies := libraryLies[f.Do]; len(lies) == len(f.In) {
+			list[i].Lies = lies[i]
+		}
 	}
 	return list
 }
+
+// libraryLies is how the operands of each function of the library lie.
+var libraryLies = func() map[FuncKind][]Lies {
+	all := map[FuncKind][]Lies{}
+	for kind, e := range library {
+		in, lies := make([]string, e.operands), make([]Lies, e.operands)
+		for i := range in {
+			in[i] = strconv.Itoa(i) // one tensor may be several operands
+		}
+		for _, o := range Operands(Nodes(e.tree(in))) {
+			i, _ := strconv.Atoi(o.Tensor)
+			lies[i] = o.Lies
+		}
+		all[kind] = lies
+	}
+	return all
+}()
 
 // Name is the function's name, or its word; "a formula" where it has neither.
 func (f Func) Name() string { return cmp.Or(string(f.Do), f.Word, "a formula") }

@@ -27,7 +27,11 @@ func TestEveryFieldIsReadOrRefused(t *testing.T) {
 	for _, n := range catalog.All() {
 		t.Run(n.Name, func(t *testing.T) {
 			t.Parallel()
-			before := carried(t, n.Schedule)
+			p, err := lower.Lower("X", n.Schedule)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := carried(t, p)
 			changes := scheduletest.Changes(n.Schedule)
 			if len(changes) == 0 {
 				t.Fatal("nothing of the schedule is changed")
@@ -38,7 +42,7 @@ func TestEveryFieldIsReadOrRefused(t *testing.T) {
 					blamed(t, c.Name, []string{c.Item()}, n.Schedule, c.Schedule, err)
 					continue
 				}
-				if carried(t, c.Schedule) == before && !alike(p.Schedule, n.Schedule) {
+				if carried(t, p) == before && !alike(p.Schedule, n.Schedule) {
 					t.Errorf("%s changes nothing", c.Name)
 				}
 				ranks := []int{1, 2 + i%2}
@@ -66,13 +70,13 @@ func TestRandomSchedules(t *testing.T) {
 	const drawn = 10_000
 	r, lowered, changed, chains := rand.New(rand.NewPCG(1, 2)), 0, 0, 0
 	seen := map[string]string{} // what schedules do, by their text
-	done := func(s schedule.Schedule) string {
+	done := func(s schedule.Schedule, p *hostir.Program) string {
 		text, err := json.Marshal(s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, ok := seen[string(text)]; !ok {
-			seen[string(text)] = carried(t, s)
+			seen[string(text)] = carried(t, p)
 		}
 		return seen[string(text)]
 	}
@@ -91,7 +95,7 @@ func TestRandomSchedules(t *testing.T) {
 		c := scheduletest.OneOf(r, s)
 		if q, err := lower.Lower("X", c.Schedule); err != nil {
 			blamed(t, c.Name, []string{c.Item()}, s, c.Schedule, err)
-		} else if changed++; done(c.Schedule) == done(s) && !alike(q.Schedule, p.Schedule) {
+		} else if changed++; done(c.Schedule, q) == done(s, p) && !alike(q.Schedule, p.Schedule) {
 			t.Errorf("%s of %+v: %s changes nothing", s.Operation(), s.Moves, c.Name)
 		}
 		for j, m := range s.Moves {
@@ -99,7 +103,7 @@ func TestRandomSchedules(t *testing.T) {
 				less := scheduletest.Clone(s)
 				less.Moves[j].Way = w
 				q, err := lower.Lower("X", less)
-				if err == nil && !alike(q.Schedule, p.Schedule) && done(less) == done(s) {
+				if err == nil && !alike(q.Schedule, p.Schedule) && done(less, q) == done(s, p) {
 					t.Errorf("%s: option %d of %+v changes nothing", s.Operation(), i, m)
 				}
 			}
@@ -176,12 +180,8 @@ func TestWaysRead(t *testing.T) {
 
 // carried is the operations of groups of 2, 3 and 4 ranks, and their streams and memory, for
 // elements of the first type that is accepted.
-func carried(t *testing.T, s schedule.Schedule) string {
+func carried(t *testing.T, p *hostir.Program) string {
 	t.Helper()
-	p, err := lower.Lower("X", s)
-	if err != nil {
-		t.Fatal(err)
-	}
 	elements := map[schedule.Type]int64{schedule.BF16: 2, schedule.FP16: 2, schedule.FP32: 4}[p.Schedule.Types[0]]
 	var b strings.Builder
 	fmt.Fprintf(&b, "accepts %v\n", p.Schedule.Types)
