@@ -108,13 +108,16 @@ func Collect(s StreamRef, dst View, shards ...View) Step {
 	return Step{Stream: s, Do: Gather, Reads: shards, Writes: []View{dst}}
 }
 
+// Do is work with named operands.
+func Do(s StreamRef, w Work) Step { return Step{Stream: s, Do: w} }
+
 // Multiply is the product of a and b by its indices, with a bias or none.
 func Multiply(s StreamRef, index string, c, a, b View, bias ...View) Step {
 	return Step{Stream: s, Do: Product, Index: index, Reads: append([]View{a, b}, bias...), Writes: []View{c}}
 }
 
 // Together is a collective of all ranks, or of the ranks of a rail.
-func Together(s StreamRef, do Work, dst, src View) Step {
+func Together(s StreamRef, do Kind, dst, src View) Step {
 	return Step{Stream: s, Do: do, Reads: []View{src}, Writes: []View{dst}, By: NCCL}
 }
 

@@ -117,8 +117,11 @@ func (n Step) With(p Parts) Node {
 	n.Stream = p.stream(n.Stream)
 	n.To, n.From = p.expr("the rank that gets", n.To), p.expr("the rank that sends", n.From)
 	n.Pre, n.Post = p.words(n.Pre), p.words(n.Post)
-	n.Writes = p.views(n.Writes, func(int) string { return n.Do.result() })
-	n.Reads = p.views(n.Reads, n.Do.operand)
+	if o, ok := n.Do.(operated); ok {
+		n.Do = o.with(p)
+	}
+	n.Writes = p.views(n.Writes, func(int) string { return n.Kind().result() })
+	n.Reads = p.views(n.Reads, n.Kind().operand)
 	n.Width = p.expr("the width of heads of "+n.Func, n.Width)
 	n.Launch = n.Launch.with(p)
 	return n
@@ -171,17 +174,25 @@ func (p Parts) words(list []Word) []Word {
 func (p Parts) views(list []View, role func(i int) string) []View {
 	list = slices.Clone(list)
 	for i, v := range list {
-		if p.View != nil {
-			v = p.View(role(i), v)
-		}
-		v.Index = p.expr("the index of "+v.Buffer, v.Index)
-		v.Count = p.expr("the number of chunks of "+v.Buffer, v.Count)
-		v.Peer = p.expr("the peer of "+v.Buffer, v.Peer)
-		v.Each.From = p.expr("the bound of "+v.Each.Index, v.Each.From)
-		v.Each.To = p.expr("the bound of "+v.Each.Index, v.Each.To)
-		list[i] = v
+		list[i] = p.view(role(i), v)
 	}
 	return list
+}
+
+// view rewrites a view that is there.
+func (p Parts) view(role string, v View) View {
+	if v.Buffer == "" {
+		return v
+	}
+	if p.View != nil {
+		v = p.View(role, v)
+	}
+	v.Index = p.expr("the index of "+v.Buffer, v.Index)
+	v.Count = p.expr("the number of chunks of "+v.Buffer, v.Count)
+	v.Peer = p.expr("the peer of "+v.Buffer, v.Peer)
+	v.Each.From = p.expr("the bound of "+v.Each.Index, v.Each.From)
+	v.Each.To = p.expr("the bound of "+v.Each.Index, v.Each.To)
+	return v
 }
 
 // StreamRef names a stream (main, copy), one of a set (work[i]), or a range of a set

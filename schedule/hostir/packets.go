@@ -25,10 +25,10 @@ const (
 )
 
 // Pushes says that a kernel sends data that lands at its peers.
-func Pushes(kernel string) bool { return kernel == PushKernel || Work(kernel).Lands() }
+func Pushes(kernel string) bool { return kernel == PushKernel || Kind(kernel).Lands() }
 
 // Takes says that a kernel sends packets, and sets the packets that land back to 0.
-func Takes(kernel string) bool { return Work(kernel).Lands() }
+func Takes(kernel string) bool { return Kind(kernel).Lands() }
 
 // Landings are the semaphores that are flags of packets, with the buffer of each.
 func (p *Program) Landings() map[string]Buffer {
@@ -60,7 +60,7 @@ func GatherPackets(s StreamRef, dst View, landing Buffer, each View) Step {
 }
 
 // Lands says that packets land for the work.
-func (w Work) Lands() bool { return w == Packets || w == PacketGather }
+func (k Kind) Lands() bool { return k == Packets || k == PacketGather }
 
 // checkPackets refuses work with packets that can't be done.
 func (s Step) checkPackets() error {

@@ -155,14 +155,24 @@ func TestOnReachesBodies(t *testing.T) {
 	}
 }
 
+// of is a step with its work edited.
+func of[W hostir.Work](n hostir.Step, f func(*W)) hostir.Step {
+	x := n.Do.(W)
+	f(&x)
+	n.Do = x
+	return n
+}
+
 // A step that can't be done is refused.
 func TestCheck(t *testing.T) {
-	s, a, c := hostir.Stream("main"), hostir.Whole("A"), hostir.Whole("C")
+	s, a, c, none := hostir.Stream("main"), hostir.Whole("A"), hostir.Whole("C"), hostir.View{}
 	post := hostir.Post(s, "ready", hostir.Rank)
 	product := func(index string) hostir.Step { return hostir.Multiply(s, index, c, a, a) }
 	gather := hostir.Fuse("gather", hostir.Collect(s, c, a.EachRank()), post)
-	tiles := hostir.Fuse("tiles", hostir.TilesOf(s, nil, c, c, a, a.EachRank(), a), post)
-	scatter := hostir.Fuse("scatter", hostir.ScatterOf(s, nil, c, a.EachRank(), a, a, a, a), post)
+	tiles := hostir.Fuse("tiles", hostir.Do(s,
+		hostir.Tiles{To: c, Gathered: c, Own: a, Shards: a.EachRank(), B: a}), post)
+	scatter := hostir.Fuse("scatter", hostir.Do(s,
+		hostir.Scatter{To: c, Peers: a.EachRank(), Slots: a, Own: a, A: a, B: a}), post)
 	edit := func(n hostir.Step, f func(*hostir.Step)) hostir.Step { f(&n); return n }
 	for _, x := range []struct {
 		name string
@@ -176,7 +186,7 @@ func TestCheck(t *testing.T) {
 		{"nil", nil, "nil"},
 		{"nil in a loop", hostir.Loop("i", hostir.Rank, hostir.Size, nil), "nil"},
 		{"two posts", edit(post, func(n *hostir.Step) { n.Post = append(n.Post, n.Post[0]) }), "one post or one wait"},
-		{"unknown work", hostir.Step{Do: "more"}, `there is no work "more"`},
+		{"unknown work", hostir.Step{Do: hostir.Kind("more")}, `there is no work "more"`},
 		{"a copy of two", edit(hostir.Set(s, c, a), func(n *hostir.Step) { n.Reads = append(n.Reads, a) }),
 			"a copy reads one view"},
 		{"a gather", gather, ""},
@@ -184,24 +194,24 @@ func TestCheck(t *testing.T) {
 		{"a gather by nobody", edit(gather, func(n *hostir.Step) { n.By = "" }), "a kernel does it"},
 		{"a gather without signals", edit(gather, func(n *hostir.Step) { n.Post = nil }), "between its signals"},
 		{"tiles", tiles, ""},
-		{"tiles of no shards", edit(tiles, func(n *hostir.Step) { n.Reads = []hostir.View{a, a, a} }),
-			"those of the peers"},
-		{"tiles of two biases", edit(tiles, func(n *hostir.Step) { n.Reads = append(n.Reads, a, a) }),
-			"perhaps a bias"},
-		{"tiles that gather nothing", edit(tiles, func(n *hostir.Step) { n.Writes = n.Writes[:1] }),
-			"results and shards"},
-		{"tiles of a gradient", edit(tiles, func(n *hostir.Step) { n.Index = hostir.Gradient }), "those of a linear"},
-		{"tiles of no indices", edit(tiles, func(n *hostir.Step) { n.Index = "" }), "no two operands"},
-		{"tiles with a function", edit(tiles, func(n *hostir.Step) { n.Func = "gelu" }), "of no function"},
+		{"tiles with a bias", of(tiles, func(x *hostir.Tiles) { x.Bias = a }), ""},
+		{"tiles of one shard", of(tiles, func(x *hostir.Tiles) { x.Shards = a }), "those of the peers"},
+		{"tiles of no own shard", of(tiles, func(x *hostir.Tiles) { x.Own = none }), "read the own shard"},
+		{"tiles of one operand", of(tiles, func(x *hostir.Tiles) { x.B = none }), "a second operand"},
+		{"tiles that make nothing", of(tiles, func(x *hostir.Tiles) { x.To = none }), "results and shards"},
+		{"tiles that gather nothing", of(tiles, func(x *hostir.Tiles) { x.Gathered = none }), "results and shards"},
+		{"tiles with indices", edit(tiles, func(n *hostir.Step) { n.Index = hostir.Linear }), "only products"},
+		{"tiles with a function", edit(tiles, func(n *hostir.Step) { n.Func = "gelu" }), "only products"},
+		{"tiles with views of no name", edit(tiles, func(n *hostir.Step) { n.Reads = []hostir.View{a} }), "by name"},
+		{"tiles of columns", of(tiles, func(x *hostir.Tiles) { x.B = hostir.Columns("B", hostir.Rank) }), "columns"},
+		{"tiles of a row", of(tiles, func(x *hostir.Tiles) { x.Bias = hostir.EachRow("Bias") }), "is a row"},
 		{"tiles that signal nothing", edit(tiles, func(n *hostir.Step) { n.Post = nil }), "between its signals"},
 		{"a scatter", scatter, ""},
-		{"a scatter of no slots", edit(scatter, func(n *hostir.Step) { n.Reads = n.Reads[:2] }),
-			"a scatter reads all rows"},
-		{"a scatter to no peers", edit(scatter, func(n *hostir.Step) { n.Writes = []hostir.View{c, a, a} }),
-			"slots at the peers"},
-		{"a scatter without its own slot", edit(scatter, func(n *hostir.Step) { n.Writes = n.Writes[:2] }),
-			"and the own one"},
-		{"a scatter that adds", edit(scatter, func(n *hostir.Step) { n.Accumulate = true }), "those of a linear"},
+		{"a scatter of no slots", of(scatter, func(x *hostir.Scatter) { x.Slots = none }), "a scatter reads all rows"},
+		{"a scatter to one peer", of(scatter, func(x *hostir.Scatter) { x.Peers = a }), "slots at the peers"},
+		{"a scatter without its own slot", of(scatter, func(x *hostir.Scatter) { x.Own = none }), "and the own one"},
+		{"a scatter of no rows", of(scatter, func(x *hostir.Scatter) { x.A = none }), "reads all rows"},
+		{"a scatter that adds", edit(scatter, func(n *hostir.Step) { n.Accumulate = true }), "only products"},
 		{"a scatter that signals nothing", edit(scatter, func(n *hostir.Step) { n.Post = nil }), "between its signals"},
 		{"a sum by nobody", edit(hostir.Reduce(s, c, a), func(n *hostir.Step) { n.By = "" }), "a kernel does it"},
 		{"signals by nobody", edit(hostir.Fuse("get", hostir.Set(s, c, a), post), func(n *hostir.Step) { n.By = "" }),

@@ -11,9 +11,10 @@ import (
 // differ only in the fields that they leave empty.
 type Step struct {
 	Origin
-	Stream        StreamRef
-	Pre           []Word
-	Do            Work
+	Stream StreamRef
+	Pre    []Word
+	Do     Work
+	// Reads and Writes are the operands of work that has no names for them.
 	Reads, Writes []View
 	// Index, Func and Accumulate belong to a product; of a function, or a call of the caller's,
 	// Func only: the indices of the operands and of the result, as in Linear; a function, as
@@ -34,9 +35,6 @@ type Step struct {
 	// reduce, get, put, shot or gather; or NCCL. Empty: the copy engine, the library of
 	// products, or a stream memory operation.
 	By string
-	// Tiles are how a kernel of tiles makes its product: one way or, by shape, that of several with the least work for
-	// each multiprocessor.
-	Tiles []Tile
 	// Launch is of a call by a kernel of the caller's.
 	Launch Launch
 	// ByBlocks: each block of the kernel does all of this for its part of each view, and posts
@@ -45,51 +43,8 @@ type Step struct {
 	ByBlocks bool
 }
 
-// Work is the kind of work of a step, between its words.
-type Work string
-
-// Kinds of work. A copy reads one view and writes one of its size; a gather copies the views that it reads, one after
-// another, to one that they fill; a sum adds up the views that it reads in their order, in fp32, and rounds once; a
-// product is a contraction. A function is applied to the first view, and takes the other views as further operands. A
-// call is work of the caller's own, which reads all of its views. Tiles multiply this rank's shard, pull the peers'
-// shards, and multiply each when it is there: they read this rank's shard, the peers' in the order of their tiles, the
-// second operand and perhaps a bias, and write all results and all other shards. A scatter multiplies each peer's rows
-// into this rank's slot there, then this rank's rows, and adds up the slots of all ranks in their order: it reads all
-// rows, the second operand, the slots and perhaps a bias, and writes the results, the slots at the peers in the order
-// of their tiles, and this rank's slot. Packets bring a view to each rank and add up the views that come (SumPackets).
-const (
-	Nothing Work = ""
-	Copy    Work = "copy"
-	Gather  Work = "gather"
-	Sum     Work = "sum"
-	Product Work = "product"
-	Apply   Work = "apply"
-	Call    Work = "call"
-	Tiles   Work = "tiles"
-	Scatter Work = "scatter"
-	Packets Work = "packets"
-	// PacketGather brings a view to each rank and puts the views that come one after another (GatherPackets).
-	PacketGather Work = "packetgather"
-)
-
-// Collectives are work that ranks do together: all of them or, in a program over hosts, the ranks
-// of a rail, which have one number on their hosts. Each brings the view that it reads, and gets the one that
-// it writes. The n-th that a rank enqueues meets the n-th of every other.
-const (
-	AllGather     Work = "all-gather"     // the views that all ranks read, in their order
-	ReduceScatter Work = "reduce-scatter" // of as many parts as there are ranks, the sum of this rank's
-	AllReduce     Work = "all-reduce"     // the sum of the views that all ranks read
-	AllToAll      Work = "all-to-all"     // part r of each rank's view, in the order of ranks
-	Exchange      Work = "exchange"       // the view that rank From reads; this rank's goes to rank To
-)
-
 // NCCL carries collectives.
 const NCCL = "nccl"
-
-// Collective says that ranks do the work together.
-func (w Work) Collective() bool {
-	return w == AllGather || w == ReduceScatter || w == AllReduce || w == AllToAll || w == Exchange
-}
 
 // Kernels that do one thing.
 const (
@@ -128,25 +83,6 @@ type View struct {
 type Range struct {
 	Index    string
 	From, To Expr
-}
-
-// result names the view that the work writes, for errors.
-func (w Work) result() string {
-	if w == Product {
-		return "result"
-	}
-	return "destination"
-}
-
-// operand names the i-th view that the work reads, for errors.
-func (w Work) operand(i int) string {
-	switch {
-	case w == Sum:
-		return "term"
-	case w == Product:
-		return [...]string{"operand", "second operand", "bias"}[min(i, 2)]
-	}
-	return "source"
 }
 
 // Rows are the last views that a sum or a function reads, each one row for every row of the result.
@@ -196,6 +132,12 @@ func (s Step) check() error {
 // checkWork refuses work that lacks a view or a field.
 func (s Step) checkWork() error {
 	one := len(s.Writes) == 1
+	if o, ok := s.Do.(operated); ok {
+		if len(s.Reads)+len(s.Writes) > 0 {
+			return fmt.Errorf("%s has its views by name", s.Kind())
+		}
+		return o.check(s)
+	}
 	switch s.Do {
 	case Nothing:
 		if len(s.Pre)+len(s.Post) != 1 || len(s.Reads)+len(s.Writes) > 0 {
@@ -221,8 +163,6 @@ func (s Step) checkWork() error {
 		if !one || len(s.Reads) == 0 || s.Func == "" || s.By != "" {
 			return fmt.Errorf("a call has a name, reads views and writes one, and nothing else carries it")
 		}
-	case Tiles, Scatter:
-		return s.checkTiles()
 	case Packets, PacketGather:
 		return s.checkPackets()
 	case AllGather, ReduceScatter, AllReduce, AllToAll, Exchange:
@@ -242,13 +182,13 @@ func (s Step) checkWork() error {
 
 // checkParts refuses parts of a step that belong to other work.
 func (s Step) checkParts() error {
-	if s.By == NCCL && !s.Do.Collective() {
+	if s.By == NCCL && !s.Kind().Collective() {
 		return fmt.Errorf("NCCL does collectives only")
 	}
 	if exchanges := s.Do == Exchange; s.To.IsZero() == exchanges || s.From.IsZero() == exchanges {
 		return fmt.Errorf("an exchange names the ranks that it is with, and nothing else does")
 	}
-	if s.Do != Product && s.Do != Tiles && s.Do != Scatter &&
+	if s.Do != Product &&
 		(s.Index != "" || s.Func != "" && s.Do != Apply && s.Do != Call || s.Accumulate) {
 		return fmt.Errorf("only products have indices and a result that they add to; only they, functions and calls " +
 			"name a function")
@@ -273,40 +213,21 @@ func (s Step) checkParts() error {
 
 // checkViews refuses views that the work can't read or write so.
 func (s Step) checkViews() error {
-	for i, v := range slices.Concat(s.Reads, s.Writes) {
-		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather && s.Do != Tiles && s.Do != Scatter && !s.Do.Lands() {
+	_, named := s.Do.(operated) // which checks its own views
+	reads, writes := s.Views()
+	for i, v := range slices.Concat(reads, writes) {
+		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather && !named && !s.Kind().Lands() {
 			return fmt.Errorf("%s: only a sum, a gather, tiles and packets have a view for each value of an index",
 				v.Buffer)
 		}
 		if v.Columns && (s.Do != Copy || s.By != "" || v.Index.IsZero() || !v.Count.IsZero()) {
 			return fmt.Errorf("%s: only a copy by the copy engine takes a part of the columns", v.Buffer)
 		}
-		behind := i >= len(s.Reads)-s.rows() && i < len(s.Reads)
+		behind := i >= len(reads)-s.rows() && i < len(reads)
 		if v.Row && (i == 0 || v.Each.Index != "" || !behind || s.Do == Sum && s.rows() > 1) || behind && !v.Row {
 			return fmt.Errorf("%s: only the last view that a sum reads is a row, or the last ones of a function",
 				v.Buffer)
 		}
-	}
-	return nil
-}
-
-// checkTiles refuses tiles that can't be made.
-func (s Step) checkTiles() error {
-	f, err := ParseProduct(s.Index)
-	switch {
-	case err != nil:
-		return err
-	case f.Name != "Linear" || s.Func != "" || s.Accumulate:
-		return fmt.Errorf("tiles are those of a linear, and of no function")
-	case s.Do == Scatter && (len(s.Writes) != 3 || len(s.Reads) != 3 && len(s.Reads) != 4 ||
-		s.Writes[1].Each.Index == ""):
-		return fmt.Errorf("a scatter reads all rows, a second operand, slots and perhaps a bias, and writes results, " +
-			"slots at the peers and the own one")
-	case s.Do == Tiles && (len(s.Writes) != 2 || len(s.Reads) != 3 && len(s.Reads) != 4 || s.Reads[1].Each.Index == ""):
-		return fmt.Errorf("tiles read the own shard, those of the peers, a second operand and perhaps a bias, and " +
-			"write results and shards")
-	case s.By == "" || !s.Fused():
-		return fmt.Errorf("a kernel makes tiles between its signals")
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func (s Step) text() string {
 
 // sent is the data that packets bring, before their flags.
 func (s Step) sent() []string {
-	if !s.Do.Lands() {
+	if !s.Kind().Lands() {
 		return nil
 	}
 	return []string{fmt.Sprintf("Send(%s, %s)", s.Writes[1], s.Reads[0])}
@@ -52,14 +52,14 @@ func (s Step) sent() []string {
 // open begins the text of a kernel, of all of it or of each block. done ends it, for each group of tiles where they
 // post.
 func (s Step) open() string {
-	if s.ByBlocks && s.Do != Scatter {
+	if _, scatters := s.Do.(Scatter); s.ByBlocks && !scatters {
 		return s.By + " by blocks{"
 	}
 	return s.By + "{"
 }
 
 func (s Step) done() string {
-	if s.ByBlocks && s.Do == Scatter {
+	if _, scatters := s.Do.(Scatter); s.ByBlocks && scatters {
 		return "} by groups"
 	}
 	return "}"
@@ -93,6 +93,9 @@ func (s Step) alone() string {
 
 // work is Set(C, A), Reduce(C, slots[0..D-1]) or Linear(C += A, B, Bias, gelu).
 func (s Step) work() string {
+	if o, ok := s.Do.(operated); ok {
+		return o.text()
+	}
 	name, into := "Set", ", "
 	var operands []string
 	for _, v := range s.Reads {
@@ -110,14 +113,12 @@ func (s Step) work() string {
 	case Call:
 		name = "Call " + s.Func
 	case AllGather, ReduceScatter, AllReduce, AllToAll:
-		name = s.Do.Title()
+		name = s.Kind().Title()
 	case Exchange:
 		name = "Exchange"
 		operands = append(operands, "to "+s.To.String(), "from "+s.From.String())
 	case Gather:
 		name = "Gather"
-	case Tiles, Scatter:
-		name = s.Do.Title() + " " + tileNames(s.Tiles) + ": Linear"
 	case Packets, PacketGather:
 		if name = "Reduce"; s.Do == PacketGather {
 			name = "Gather"
@@ -139,20 +140,11 @@ func (s Step) work() string {
 	}
 	var results []string
 	for i, v := range s.Writes {
-		if i == 0 || !s.Do.Lands() {
+		if i == 0 || !s.Kind().Lands() {
 			results = append(results, v.String())
 		}
 	}
 	return name + "(" + strings.Join(results, ", ") + into + strings.Join(operands, ", ") + ")" + s.Launch.String()
-}
-
-// Title is the work as one word: AllGather.
-func (w Work) Title() string {
-	var title string
-	for _, part := range strings.Split(string(w), "-") {
-		title += strings.ToUpper(part[:1]) + part[1:]
-	}
-	return title
 }
 
 // String is "Post ready -> every peer", "Wait ready[from]" or "Wait step[i] <- from".

@@ -87,7 +87,8 @@ func AllOn(nodes []Node, s StreamRef) []Node {
 func (p *Program) Written() map[string]bool {
 	list := map[string]bool{}
 	Steps(p.Body, func(s Step) {
-		for _, v := range s.Writes {
+		_, writes := s.Views()
+		for _, v := range writes {
 			list[v.Buffer] = true
 		}
 	})

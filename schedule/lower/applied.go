@@ -57,20 +57,21 @@ func Sentences(list []Applied) string {
 }
 
 // applies has the parts of a program that apply functions, by their work.
-var applies = map[hostir.Work]string{
+var applies = map[hostir.Kind]string{
 	hostir.Product: byProductLibrary,
-	hostir.Tiles:   byProductKernel,
 	hostir.Sum:     bySumKernel,
 	hostir.Packets: bySumKernel,
-	hostir.Scatter: bySumKernel,
 	hostir.Apply:   byOwnKernel,
+
+	hostir.Tiles{}.Kind():   byProductKernel,
+	hostir.Scatter{}.Kind(): bySumKernel,
 }
 
 // appliedBy is the part of a program that applies a function; empty: none does.
 func appliedBy(p *hostir.Program, f hostir.Function) (by string) {
 	hostir.Steps(p.Body, func(s hostir.Step) {
 		if slices.Contains(s.Applies, f) {
-			by = applies[s.Do]
+			by = applies[s.Kind()]
 		}
 	})
 	return by

@@ -11,7 +11,7 @@ func byBlocks(p *hostir.Program) error {
 		elsewhere[s.Name] = !s.Count.IsZero()
 	}
 	cut := func(s hostir.Step) bool {
-		return (s.Do.Lands() || p.EdgeOf(s).Carrier.ByBlocks) && inBlocks(s) && !signalsAny(s, elsewhere)
+		return (s.Kind().Lands() || p.EdgeOf(s).Carrier.ByBlocks) && inBlocks(s) && !signalsAny(s, elsewhere)
 	}
 	for again := true; again; {
 		again = false

@@ -103,12 +103,13 @@ func TestSumThatIsGathered(t *testing.T) {
 func carriers(p *hostir.Program) map[string]string {
 	list := map[string]map[string]bool{}
 	hostir.Steps(p.Body, func(s hostir.Step) {
-		does := string(s.Do)
+		does := string(s.Kind())
 		if w, signals := s.Signal(); signals && w.Wait {
 			does = "wait"
 		} else if signals {
 			does = "post"
-		} else if !s.Remote() && s.Do != hostir.Sum && s.Do != hostir.Gather && !s.Do.Collective() && !s.Do.Lands() {
+		} else if !s.Remote() && s.Do != hostir.Sum && s.Do != hostir.Gather && !s.Kind().Collective() &&
+			!s.Kind().Lands() {
 			return
 		}
 		if s.By != "" {

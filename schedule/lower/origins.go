@@ -17,24 +17,24 @@ const (
 )
 
 // asking has the field that asks for each work where its writer names none.
-var asking = map[hostir.Work]string{
+var asking = map[hostir.Kind]string{
 	hostir.Product: opsField,
 	hostir.Apply:   opsField,
 	hostir.Call:    opsField,
 
-	hostir.Nothing:       movesField,
-	hostir.Copy:          movesField,
-	hostir.Gather:        movesField,
-	hostir.Tiles:         movesField,
-	hostir.Scatter:       movesField,
-	hostir.Packets:       movesField,
-	hostir.PacketGather:  movesField,
-	hostir.Sum:           movesField,
-	hostir.AllGather:     movesField,
-	hostir.ReduceScatter: movesField,
-	hostir.AllReduce:     movesField,
-	hostir.AllToAll:      movesField,
-	hostir.Exchange:      meshField,
+	hostir.Step{}.Kind():    movesField,
+	hostir.Copy:             movesField,
+	hostir.Gather:           movesField,
+	hostir.Tiles{}.Kind():   movesField,
+	hostir.Scatter{}.Kind(): movesField,
+	hostir.Packets:          movesField,
+	hostir.PacketGather:     movesField,
+	hostir.Sum:              movesField,
+	hostir.AllGather:        movesField,
+	hostir.ReduceScatter:    movesField,
+	hostir.AllReduce:        movesField,
+	hostir.AllToAll:         movesField,
+	hostir.Exchange:         meshField,
 }
 
 // origins names the schedule's field for each node without one, and the way of each option that a writer named.
@@ -42,9 +42,9 @@ func origins(p *hostir.Program) (err error) {
 	named := func(n hostir.Node) []hostir.Node {
 		switch x := n.(type) {
 		case hostir.Step:
-			field, known := asking[x.Do]
+			field, known := asking[x.Kind()]
 			if !known {
-				err = fmt.Errorf("name the field that asks for %s: no field is known", x.Do)
+				err = fmt.Errorf("name the field that asks for %s: no field is known", x.Kind())
 			}
 			x.Field = optionAt(p, cmp.Or(x.Field, field))
 			n = x

@@ -70,11 +70,11 @@ func Overlaps(p *hostir.Program) (list []Overlap) {
 	return list
 }
 
-// onMain says that all steps of a communication are on the caller's stream, and none does both: multiply, and bring or
-// sum up what is multiplied.
+// onMain says that all steps of a communication are on the caller's stream, and that no kernel does both: multiply, and
+// bring or sum up the operands or the results.
 func onMain(steps []hostir.Step) bool {
 	return !slices.ContainsFunc(steps, func(s hostir.Step) bool {
-		return s.Stream.Set != hostir.MainStream || s.Do == hostir.Tiles || s.Do == hostir.Scatter
+		return s.Stream.Set != hostir.MainStream || hostir.Tiled(s.Do) != nil
 	})
 }
 

@@ -107,7 +107,8 @@ func (p signalled) postsToReader(nodes []hostir.Node) []hostir.Node {
 	of := nodes[end].Source().MoveOf
 	readers, last := 0, hostir.Step{}
 	hostir.Steps(nodes, func(s hostir.Step) {
-		away := slices.ContainsFunc(s.Reads, func(v hostir.View) bool { return !v.Peer.IsZero() })
+		reads, _ := s.Views()
+		away := slices.ContainsFunc(reads, func(v hostir.View) bool { return !v.Peer.IsZero() })
 		if away && s.MoveOf == of {
 			readers, last = readers+1, s
 		}

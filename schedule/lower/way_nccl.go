@@ -50,7 +50,7 @@ func atOnceByNCCL(m moves, write func(*draft) error) lowering {
 
 // bareNCCL is a collective and nothing else, where some tensors have a part for each
 // rank.
-func bareNCCL(do hostir.Work, parts ...string) func(*draft) error {
+func bareNCCL(do hostir.Kind, parts ...string) func(*draft) error {
 	return func(d *draft) error {
 		if d.uneven("A") {
 			return &schedule.FieldError{Path: d.at(), Hint: "use another way",

@@ -76,18 +76,15 @@ func gatherTiles(d *draft, t []hostir.Tile) error {
 	d.share("A")
 	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	d.semaphores(ready, read)
-	product := d.product(mainRef, hostir.Whole("C"), hostir.Whole("A"), "")
-	if product.Func != "" {
-		return &schedule.FieldError{Path: d.at(), Msg: "tiles apply no function", Hint: "use schedule.Pull"}
-	}
 	d.units(hostir.Divide{Extent: schedule.K, By: "8"})
 	const index = "i"
 	d.add(
 		hostir.Post(mainRef, ready, every).Described("peers may read A"),
 		hostir.Wait(mainRef, ready, every),
-		hostir.TilesOf(mainRef, t, hostir.Whole("C"), hostir.Whole(g), hostir.Whole("A"),
-			hostir.Whole("A").At(hostir.Ahead(hostir.Var(index))).Over(index, hostir.Const(1), hostir.Size),
-			product.Reads[1], product.Reads[2:]...).Applying(product.Applies),
+		hostir.Do(mainRef, hostir.Tiles{Tiles: t, To: hostir.Whole("C"), Gathered: hostir.Whole(g),
+			Own: hostir.Whole("A"), B: hostir.Whole("B"), Bias: d.bias(),
+			Shards: hostir.Whole("A").At(hostir.Ahead(hostir.Var(index))).Over(index, hostir.Const(1), hostir.Size)}).
+			Applying(d.functionsOf(d.form.tensor("C"), anyFunction)),
 		hostir.Post(mainRef, read, every),
 		hostir.Wait(mainRef, read, every).Described("A may be overwritten afterwards"),
 	)
@@ -102,28 +99,29 @@ func scatterTiles(d *draft, t []hostir.Tile) error {
 	d.edge.Carrier.ByBlocks = true // by groups of tiles
 	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	d.semaphores(free, arrived)
-	product := d.rowsOf(mainRef, hostir.Chunk(slots, hostir.Rank), hostir.Rank)
-	if product.Func != "" {
-		return &schedule.FieldError{Path: d.at(), Msg: "tiles apply no function", Hint: "use schedule.Slots"}
-	}
 	if d.has("Added") {
 		return &schedule.FieldError{Path: d.at(), Msg: "tiles add no tensor to their sum", Hint: "use schedule.Slots"}
 	}
 	d.units(hostir.Divide{Extent: schedule.K, By: schedule.D, Times: 8})
-	var bias []hostir.View
-	if d.has("Bias") {
-		bias = []hostir.View{hostir.Whole("Bias")}
-	}
 	const index = "i"
 	to := hostir.Remote(slots, hostir.Ahead(hostir.Var(index)), hostir.Rank)
 	d.add(
 		postFree(),
 		hostir.Wait(mainRef, free, every),
-		hostir.ScatterOf(mainRef, t, hostir.Whole("C"), to.Over(index, hostir.Const(1), hostir.Size),
-			hostir.Whole(slots), product.Writes[0], hostir.Whole("A"), product.Reads[1], bias...).
+		hostir.Do(mainRef, hostir.Scatter{Tiles: t, To: hostir.Whole("C"), Slots: hostir.Whole(slots),
+			Peers: to.Over(index, hostir.Const(1), hostir.Size), Own: hostir.Chunk(slots, hostir.Rank),
+			A: hostir.Whole("A"), B: hostir.Whole("B"), Bias: d.bias()}).
 			Described("own rows last, and once, in the order of ranks").
 			Applying(d.functionsOf(d.form.tensor("C"), anyFunction)),
 		hostir.Post(mainRef, arrived, every),
 		hostir.Wait(mainRef, arrived, every))
 	return nil
+}
+
+// bias is the bias of a linear, or no view.
+func (d *draft) bias() hostir.View {
+	if d.has("Bias") {
+		return hostir.Whole("Bias")
+	}
+	return hostir.View{}
 }

@@ -163,10 +163,10 @@ func mlp() *hostir.Program {
 
 // Programs of every operation are right, and wrong with one mistake.
 func TestFamilies(t *testing.T) {
-	change := func(do hostir.Work, f func(*hostir.Step)) func(*hostir.Program) {
+	change := func(do hostir.Kind, f func(*hostir.Step)) func(*hostir.Program) {
 		return func(p *hostir.Program) {
 			p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
-				if s.Do == do {
+				if s.Kind() == do {
 					f(&s)
 				}
 				return []hostir.Node{s}

@@ -129,7 +129,7 @@ func (m *maker) variants(n hostir.Node) []variant {
 		switch {
 		case n.Do == hostir.Exchange:
 			withAnother(n, add)
-		case n.Do.Collective():
+		case n.Kind().Collective():
 			another(n, add)
 		}
 	default:
@@ -140,7 +140,7 @@ func (m *maker) variants(n hostir.Node) []variant {
 
 // another collective in the place of one.
 func another(n hostir.Step, add adder) {
-	for _, do := range []hostir.Work{hostir.AllGather, hostir.ReduceScatter, hostir.AllReduce, hostir.AllToAll} {
+	for _, do := range []hostir.Kind{hostir.AllGather, hostir.ReduceScatter, hostir.AllReduce, hostir.AllToAll} {
 		if c := n; do != n.Do {
 			c.Do = do
 			add("another collective", do.Title(), c)

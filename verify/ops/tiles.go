@@ -4,18 +4,17 @@ import "ovgen/schedule/hostir"
 
 // tiles adds a launch of a kernel of tiles: its post, a part for the tiles of each shard, and its last wait. The part
 // of a peer's shard waits for the peer's post, pulls the shard, posts that it was read, and multiplies.
-func (u *unroller) tiles(n hostir.Step) {
+func (u *unroller) tiles(n hostir.Step, x hostir.Tiles) {
 	at, counted := u.tiled(n)
 	u.tileWords(counted, n, n.Pre, false)
-	c, result := u.shardOf(n.Writes[0])
-	gathered, shard := u.shardOf(n.Writes[1])
-	own, _ := u.view(n.Reads[0])
+	c, result := u.shardOf(x.To)
+	gathered, shard := u.shardOf(x.Gathered)
+	own, _ := u.view(x.Own)
 	part := at
 	part.Part = 1
-	u.shardProduct(part, n.Reads[2:], c(u.c.Rank), Use{At: own, Bytes: shard}, result)
-	shards := n.Peers()
-	u.each(shards.Each.Index, shards.Each.From, shards.Each.To, func() {
-		from, bytes := u.view(shards)
+	u.shardProduct(part, c(u.c.Rank), Use{At: own, Bytes: shard}, result, x.B, x.Bias)
+	u.each(x.Shards.Each.Index, x.Shards.Each.From, x.Shards.Each.To, func() {
+		from, bytes := u.view(x.Shards)
 		part.Part++
 		to := gathered(from.Rank)
 		u.shardWords(part, n.Pre, true, from.Rank)
@@ -24,7 +23,7 @@ func (u *unroller) tiles(n hostir.Step) {
 		pull.use(Use{At: from, Bytes: bytes}, Use{Write: true, At: to, Bytes: shard})
 		u.add(pull)
 		u.shardWords(part, n.Post, false, from.Rank)
-		u.shardProduct(part, n.Reads[2:], c(from.Rank), Use{At: to, Bytes: shard}, result)
+		u.shardProduct(part, c(from.Rank), Use{At: to, Bytes: shard}, result, x.B, x.Bias)
 	})
 	u.tileWords(counted, n, n.Post, true)
 }
@@ -32,34 +31,34 @@ func (u *unroller) tiles(n hostir.Step) {
 // scatter adds a launch of a kernel that scatters: its post, a part for each peer's rows, and one for this rank's rows.
 // The part of a peer's rows waits for the peer's post, multiplies into the slot there, and posts that it was written;
 // the part of this rank's rows multiplies into the slot here, waits for all peers, and adds up the slots.
-func (u *unroller) scatter(n hostir.Step) {
+func (u *unroller) scatter(n hostir.Step, x hostir.Scatter) {
 	at, counted := u.tiled(n)
 	at.AtOnce, counted.AtOnce = true, true
 	u.tileWords(counted, n, n.Pre, false)
-	a, rows := u.shardOf(n.Reads[0])
-	part, slots := at, n.Peers()
-	u.each(slots.Each.Index, slots.Each.From, slots.Each.To, func() {
-		to, bytes := u.view(slots)
+	a, rows := u.shardOf(x.A)
+	part := at
+	u.each(x.Peers.Each.Index, x.Peers.Each.From, x.Peers.Each.To, func() {
+		to, bytes := u.view(x.Peers)
 		part.Part++
 		u.shardWords(part, n.Pre, true, to.Rank)
-		u.shardProduct(part, n.Reads[1:2], to, Use{At: a(to.Rank), Bytes: rows}, bytes)
+		u.shardProduct(part, to, Use{At: a(to.Rank), Bytes: rows}, bytes, x.B)
 		u.shardWords(part, n.Post, false, to.Rank)
 	})
 	part.Part++
-	own, bytes := u.view(n.Writes[2])
-	u.shardProduct(part, n.Reads[1:2], own, Use{At: a(u.c.Rank), Bytes: rows}, bytes)
+	own, bytes := u.view(x.Own)
+	u.shardProduct(part, own, Use{At: a(u.c.Rank), Bytes: rows}, bytes, x.B)
 	counted.Part = part.Part
 	u.tileWords(counted, n, n.Post, true)
-	slot, _ := u.shardOf(n.Reads[2])
+	slot, _ := u.shardOf(x.Slots)
 	part.Kind = Sum
 	for rank := range u.c.Ranks {
 		part.use(Use{At: slot(rank), Bytes: bytes})
 	}
-	for _, v := range n.Reads[3:] {
-		bias, size := u.view(v)
+	if x.Bias.Buffer != "" {
+		bias, size := u.view(x.Bias)
 		part.use(Use{At: bias, Bytes: size})
 	}
-	c, _ := u.view(n.Writes[0])
+	c, _ := u.view(x.To)
 	part.use(Use{Write: true, At: c, Bytes: bytes})
 	u.add(part)
 }
@@ -108,13 +107,15 @@ func (u *unroller) shardOf(v hostir.View) (at func(rank int) Loc, bytes int64) {
 	}, bytes
 }
 
-// shardProduct adds the product of a shard with a second operand and perhaps a bias.
-func (u *unroller) shardProduct(o Op, others []hostir.View, to Loc, a Use, bytes int64) {
-	o.Kind, o.Form = Product, form(o.Node.(hostir.Step))
+// shardProduct adds the linear of a shard with a second operand and perhaps a bias.
+func (u *unroller) shardProduct(o Op, to Loc, a Use, bytes int64, others ...hostir.View) {
+	o.Kind, o.Form = Product, form(hostir.Linear, "")
 	o.Uses = []Use{a}
 	for _, v := range others {
-		at, size := u.view(v)
-		o.Uses = append(o.Uses, Use{At: at, Bytes: size})
+		if v.Buffer != "" {
+			at, size := u.view(v)
+			o.Uses = append(o.Uses, Use{At: at, Bytes: size})
+		}
 	}
 	o.Uses = append(o.Uses, Use{Write: true, At: to, Bytes: bytes})
 	u.add(o)

@@ -117,16 +117,16 @@ func (u *unroller) synchronize(n hostir.Synchronize) {
 // is done.
 func (u *unroller) enqueue(n hostir.Step) {
 	u.step++
-	switch n.Do {
+	switch x := n.Do.(type) {
 	case hostir.Tiles:
-		u.tiles(n)
+		u.tiles(n, x)
 		return
 	case hostir.Scatter:
-		u.scatter(n)
+		u.scatter(n, x)
 		return
 	}
 	at := Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By, ByBlocks: n.ByBlocks}
-	if n.Do.Lands() {
+	if n.Kind().Lands() {
 		u.packets(at, n)
 		return
 	}
@@ -154,7 +154,7 @@ func (u *unroller) enqueue(n hostir.Step) {
 	case hostir.AllGather, hostir.ReduceScatter, hostir.AllReduce, hostir.AllToAll, hostir.Exchange:
 		u.collective(at, n)
 	default:
-		u.fail(fmt.Errorf("work %q has no operations", n.Do))
+		u.fail(fmt.Errorf("work %q has no operations", n.Kind()))
 	}
 	at.Count = Loc{}
 	for _, w := range n.Post {
@@ -210,7 +210,7 @@ func (u *unroller) ofColumns(v hostir.View) bool {
 
 // collective adds a collective: the view that this rank brings, and the view that it gets.
 func (u *unroller) collective(op Op, n hostir.Step) {
-	op.Kind, op.Form, op.Kernel = Collective, string(n.Do), ""
+	op.Kind, op.Form, op.Kernel = Collective, string(n.Kind()), ""
 	if n.Do == hostir.Exchange {
 		op.To, op.From = int(u.eval(n.To)), int(u.eval(n.From))
 	}
@@ -288,7 +288,7 @@ func (o *Op) use(list ...Use) {
 // product adds a product. It reads its operands, and its result where it accumulates. A
 // product of no rows is a step without an operation.
 func (u *unroller) product(op Op, n hostir.Step) {
-	op.Kind, op.Form, op.Accumulate = Product, form(n), n.Accumulate
+	op.Kind, op.Form, op.Accumulate = Product, form(n.Index, n.Func), n.Accumulate
 	for _, v := range n.Reads {
 		at, bytes := u.view(v)
 		op.Uses = append(op.Uses, Use{At: at, Bytes: bytes})
@@ -307,14 +307,14 @@ func (u *unroller) product(op Op, n hostir.Step) {
 
 // form names the form of a product: matmul, linear or gradient, and the function of each
 // element that follows: linear gelu.
-func form(n hostir.Step) string {
-	f, err := hostir.ParseProduct(n.Index)
+func form(index, function string) string {
+	f, err := hostir.ParseProduct(index)
 	if err != nil {
-		return n.Index
+		return index
 	}
 	name := strings.ToLower(f.Name)
-	if n.Func != "" {
-		name += " " + n.Func
+	if function != "" {
+		name += " " + function
 	}
 	return name
 }

@@ -208,8 +208,8 @@ func carried(t *testing.T, p *hostir.Program) string {
 		if h, ok := n.(hostir.Share); ok {
 			fmt.Fprintf(&b, "handles of %v in the loop\n", h.Buffers)
 		}
-		if s, ok := n.(hostir.Step); ok && (s.Do == hostir.Tiles || s.Do == hostir.Scatter) {
-			fmt.Fprintf(&b, "tiles of %s\n", s.Tiles)
+		if s, ok := n.(hostir.Step); ok && hostir.Tiled(s.Do) != nil {
+			fmt.Fprintf(&b, "tiles of %s\n", hostir.Tiled(s.Do))
 		}
 	})
 	return b.String()

@@ -180,13 +180,13 @@ func signature(o ops.Op) string {
 // misfit says why a collective's sizes do not fit; empty: they do.
 func misfit(o ops.Op, ranks int64) string {
 	v := volumes(o)
-	fits, known := map[hostir.Work]bool{
+	fits, known := map[hostir.Kind]bool{
 		hostir.AllGather:     v[1] == ranks*v[0],
 		hostir.ReduceScatter: v[0] == ranks*v[1],
 		hostir.AllReduce:     v[0] == v[1],
 		hostir.AllToAll:      v[0] == v[1] && v[0]%ranks == 0,
 		hostir.Exchange:      v[0] == v[1],
-	}[hostir.Work(o.Form)]
+	}[hostir.Kind(o.Form)]
 	switch {
 	case !known:
 		return fmt.Sprintf("there is no collective %q", o.Form)
@@ -288,7 +288,7 @@ func (s *symbols) collective(x node) [3]int32 {
 // up. NCCL promises no order of a sum, and promises that all ranks get the same.
 func (s *symbols) get(n int32) *Counterexample {
 	x, o := s.nodes[n], s.operation(n)
-	form, to := hostir.Work(o.Form), s.at(o.Uses[1], s.nodes[n].run)
+	form, to := hostir.Kind(o.Form), s.at(o.Uses[1], s.nodes[n].run)
 	if to == nil {
 		return s.wrong(n, fmt.Sprintf("%s: these are not whole chunks", o.Uses[1]))
 	}

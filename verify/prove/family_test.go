@@ -195,10 +195,10 @@ func allToAll() *hostir.Program {
 }
 
 // change applies f to every step of a kind of work.
-func change(do hostir.Work, f func(*hostir.Step)) func(*hostir.Program) {
+func change(do hostir.Kind, f func(*hostir.Step)) func(*hostir.Program) {
 	return func(p *hostir.Program) {
 		p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
-			if s.Do == do {
+			if s.Kind() == do {
 				f(&s)
 			}
 			return []hostir.Node{s}

@@ -149,7 +149,8 @@ func TestErrors(t *testing.T) {
 // A step that does what no step can is not proven.
 func TestWrongStep(t *testing.T) {
 	p := gatherProgram(t)
-	p.Body = append(p.Body, hostir.If{X: hostir.Rank, Y: hostir.Rank, Then: []hostir.Node{hostir.Step{Do: "more"}}})
+	more := hostir.Step{Do: hostir.Kind("more")}
+	p.Body = append(p.Body, hostir.If{X: hostir.Rank, Y: hostir.Rank, Then: []hostir.Node{more}})
 	if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2}}); err == nil ||
 		!strings.Contains(err.Error(), `there is no work "more"`) {
 		t.Errorf("got %v", err)

@@ -11,7 +11,7 @@ func byBlocks(d *draft) error {
 		elsewhere[s.Name] = !s.Count.IsZero()
 	}
 	cut := func(s hostir.Step) bool {
-		return (s.Do.Lands() || d.carriage(s).byBlocks) && inBlocks(s) && !signalsAny(s, elsewhere)
+		return (s.Kind().Lands() || d.carriage(s).byBlocks) && inBlocks(s) && !signalsAny(s, elsewhere)
 	}
 	for again := true; again; {
 		again = false

@@ -30,8 +30,8 @@ func (d *draft) fused(nodes []hostir.Node) []hostir.Node {
 }
 
 // meetings are the kernels that work between two meetings of all ranks.
-var meetings = map[hostir.Work]string{hostir.Sum: shotKernel, hostir.Gather: gatherKernel,
-	hostir.Tiles: tilesKernel, hostir.Scatter: scatterKernel}
+var meetings = map[hostir.Kind]string{hostir.Sum: shotKernel, hostir.Gather: gatherKernel,
+	hostir.Tiles{}.Kind(): tilesKernel, hostir.Scatter{}.Kind(): scatterKernel}
 
 // launch is the kernel that does the first nodes of a list, and how many.
 func (d *draft) launch(nodes []hostir.Node) (kernel string, n int) {
@@ -59,11 +59,11 @@ func (d *draft) launch(nodes []hostir.Node) (kernel string, n int) {
 	posted := n > 0
 	signals(true, posted)
 	switch s := next(); {
-	case meetings[s.Do] != "":
+	case meetings[s.Kind()] != "":
 		n++
 		signals(false, true)
 		signals(true, true)
-		return meetings[s.Do], n
+		return meetings[s.Kind()], n
 	case s.Remote() && !posted:
 		kernel = getKernel
 		if !s.Writes[0].Peer.IsZero() {

@@ -85,9 +85,9 @@ func gatherTiles(d *draft, t []hostir.Tile) error {
 	d.add(
 		hostir.Post(mainRef, ready, every).Described("peers may read A"),
 		hostir.Wait(mainRef, ready, every),
-		hostir.TilesOf(mainRef, t, hostir.Whole("C"), hostir.Whole(g), hostir.Whole("A"),
-			hostir.Whole("A").At(hostir.Ahead(hostir.Var(index))).Over(index, hostir.Const(1), hostir.Size),
-			product.Reads[1], product.Reads[2:]...),
+		hostir.Do(mainRef, hostir.Tiles{Tiles: t, To: hostir.Whole("C"), Gathered: hostir.Whole(g),
+			Own: hostir.Whole("A"), B: hostir.Whole("B"), Bias: d.bias(),
+			Shards: hostir.Whole("A").At(hostir.Ahead(hostir.Var(index))).Over(index, hostir.Const(1), hostir.Size)}),
 		hostir.Post(mainRef, read, every),
 		hostir.Wait(mainRef, read, every).Described("A may be overwritten afterwards"),
 	)
@@ -110,19 +110,25 @@ func scatterTiles(d *draft, t []hostir.Tile) error {
 		return &schedule.FieldError{Path: d.at, Msg: "tiles add no tensor to their sum", Hint: "use schedule.Slots"}
 	}
 	d.units(hostir.Divide{Extent: schedule.K, By: schedule.D, Times: 8})
-	var bias []hostir.View
-	if d.summed = true; d.has("Bias") {
-		bias = []hostir.View{hostir.Whole("Bias")}
-	}
+	d.summed = true
 	const index = "i"
 	to := hostir.Remote(slots, hostir.Ahead(hostir.Var(index)), hostir.Rank)
 	d.add(
 		postFree(),
 		hostir.Wait(mainRef, free, every),
-		hostir.ScatterOf(mainRef, t, hostir.Whole("C"), to.Over(index, hostir.Const(1), hostir.Size),
-			hostir.Whole(slots), product.Writes[0], hostir.Whole("A"), product.Reads[1], bias...).
+		hostir.Do(mainRef, hostir.Scatter{Tiles: t, To: hostir.Whole("C"), Slots: hostir.Whole(slots),
+			Peers: to.Over(index, hostir.Const(1), hostir.Size), Own: hostir.Chunk(slots, hostir.Rank),
+			A: hostir.Whole("A"), B: hostir.Whole("B"), Bias: d.bias()}).
 			Described("own rows last, and once, in the order of ranks"),
 		hostir.Post(mainRef, arrived, every),
 		hostir.Wait(mainRef, arrived, every))
 	return nil
+}
+
+// bias is the bias of a linear, or no view.
+func (d *draft) bias() hostir.View {
+	if d.has("Bias") {
+		return hostir.Whole("Bias")
+	}
+	return hostir.View{}
 }

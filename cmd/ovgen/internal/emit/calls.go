@@ -14,7 +14,7 @@ func (b *body) step(n hostir.Step) []jen.Code {
 	if n.Fused() {
 		return b.launch(n)
 	}
-	if n.Do.Collective() {
+	if n.Kind().Collective() {
 		return []jen.Code{b.together(n)}
 	}
 	switch n.Do {
@@ -181,7 +181,7 @@ func (b *body) together(n hostir.Step) jen.Code {
 	if n.Do == hostir.Exchange {
 		args = append(args, b.expr(n.To), b.expr(n.From))
 	}
-	return jen.Id("q").Dot(n.Do.Title()).Call(args...)
+	return jen.Id("q").Dot(n.Kind().Title()).Call(args...)
 }
 
 // sum is a sum by a kernel.
@@ -267,22 +267,28 @@ func (b *body) terms(list []hostir.View) (before, args []jen.Code) {
 // each at most once. A sum and a gather signal every peer; a copy waits for one before it and posts to
 // one after it, or to every peer.
 func (b *body) launch(n hostir.Step) []jen.Code {
-	dst := n.Writes[0]
 	var before, work, terms []jen.Code
-	switch n.Do {
-	case hostir.Sum:
-		before, terms = b.terms(n.Reads)
-		work = append([]jen.Code{b.address(dst), b.bytes(dst)}, terms...)
-	case hostir.Gather:
-		before, terms = b.terms(n.Reads)
-		work = append([]jen.Code{b.address(dst), b.bytes(n.Reads[0])}, terms...)
-	case hostir.Packets, hostir.PacketGather:
-		return b.packets(n)
-	case hostir.Tiles, hostir.Scatter:
-		before, terms = b.terms([]hostir.View{n.Peers()})
-		work = append(b.tiles(n), terms...)
-	default:
-		work = []jen.Code{b.address(dst), b.address(n.Reads[0]), b.bytes(dst)}
+	switch x := n.Do.(type) {
+	case hostir.Tiles:
+		before, terms = b.terms([]hostir.View{x.Shards})
+		work = append(b.tiles(n, x.To, x.Gathered, x.Own, x.B, x.Bias), terms...)
+	case hostir.Scatter:
+		before, terms = b.terms([]hostir.View{x.Peers})
+		work = append(b.tiles(n, x.To, x.Slots, x.A, x.B, x.Bias), terms...)
+	case hostir.Kind:
+		dst := n.Writes[0]
+		switch x {
+		case hostir.Sum:
+			before, terms = b.terms(n.Reads)
+			work = append([]jen.Code{b.address(dst), b.bytes(dst)}, terms...)
+		case hostir.Gather:
+			before, terms = b.terms(n.Reads)
+			work = append([]jen.Code{b.address(dst), b.bytes(n.Reads[0])}, terms...)
+		case hostir.Packets, hostir.PacketGather:
+			return b.packets(n)
+		default:
+			work = []jen.Code{b.address(dst), b.address(n.Reads[0]), b.bytes(dst)}
+		}
 	}
 	signals := b.signals(n)
 	if b.err != nil {
@@ -305,19 +311,15 @@ func (b *body) packets(n hostir.Step) []jen.Code {
 }
 
 // tiles are the product of a shard and the operands of a kernel of tiles.
-func (b *body) tiles(n hostir.Step) []jen.Code {
+func (b *body) tiles(n hostir.Step, to, staging, a, weights, bias hostir.View) []jen.Code {
 	field, _, err := b.unit.gemmOf(n)
 	if err != nil {
 		b.fail("%w", err)
 		return nil
 	}
-	staging, weights := n.Writes[1], n.Reads[2]
-	if n.Do == hostir.Scatter {
-		staging, weights = n.Reads[2], n.Reads[1]
-	}
-	fields := []jen.Code{set("C", b.address(n.Writes[0])), set("Staging", b.address(staging)),
-		set("A", b.address(n.Reads[0])), set("B", b.address(weights))}
-	for _, bias := range n.Reads[3:] {
+	fields := []jen.Code{set("C", b.address(to)), set("Staging", b.address(staging)), set("A", b.address(a)),
+		set("B", b.address(weights))}
+	if bias.Buffer != "" {
 		fields = append(fields, set("Bias", b.address(bias)))
 	}
 	return []jen.Code{jen.Id("p").Dot(field), jen.Qual(kernelsPath, "Operands").Values(fields...)}

@@ -38,7 +38,7 @@ func (u *unit) counts() (n *jen.Statement, remark string) {
 // indexed reports whether the program takes chunks of a buffer by their number.
 func (u *unit) indexed(name string) (yes bool) {
 	hostir.Steps(u.program.Body, func(s hostir.Step) {
-		for _, v := range slices.Concat(s.Reads, s.Writes) {
+		for _, v := range slices.Concat(s.Views()) {
 			yes = yes || v.Buffer == name && !v.Index.IsZero()
 		}
 	})

@@ -3,7 +3,6 @@ package emit
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strconv"
 
 	"ovgen/schedule/hostir"
@@ -31,14 +30,15 @@ func (u *unit) findProducts() error {
 	several := map[string]bool{}
 	var err error
 	hostir.Steps(u.program.Body, func(s hostir.Step) {
-		if s.Do != hostir.Product && s.Do != hostir.Tiles && s.Do != hostir.Scatter || err != nil {
+		if s.Do != hostir.Product && hostir.Tiled(s.Do) == nil || err != nil {
 			return
 		}
 		var g gemm
 		if g, err = u.shapeOf(s); err == nil && u.find(g) == nil {
+			_, writes := s.Views()
 			u.gemms = append(u.gemms, g)
-			results = append(results, s.Writes[0].Buffer)
-			several[s.Writes[0].Buffer] = true
+			results = append(results, writes[0].Buffer)
+			several[writes[0].Buffer] = true
 		}
 	})
 	taken := map[string]bool{}
@@ -64,7 +64,8 @@ func (u *unit) gemmOf(x hostir.Step) (field string, part hostir.Expr, err error)
 		return "", part, err
 	}
 	if g.parts {
-		part = u.countOf(x.Writes[0])
+		_, writes := x.Views()
+		part = u.countOf(writes[0])
 	}
 	return u.find(g).field, part, nil
 }
@@ -95,24 +96,10 @@ func (u *unit) find(g gemm) *gemm {
 // shapeOf returns the product that New declares for a step: its number of rows may depend on the rank, but on nothing
 // that changes during a run.
 func (u *unit) shapeOf(x hostir.Step) (gemm, error) {
-	switch x.Do {
-	case hostir.Scatter: // the product of the own rows
-		x.Do, x.Reads = hostir.Product, slices.Delete(slices.Clone(x.Reads), 2, 3)
-		x.Reads[0] = hostir.Chunk(x.Reads[0].Buffer, hostir.Rank)
-		x.Writes = x.Writes[2:]
-		g, err := u.shapeOf(x)
-		g.tiles = true
-		return g, err
-	case hostir.Tiles: // the product of the own shard
-		x.Do, x.Reads = hostir.Product, slices.Delete(slices.Clone(x.Reads), 1, 2)
-		x.Writes = []hostir.View{hostir.Chunk(x.Writes[0].Buffer, hostir.Rank)}
-		g, err := u.shapeOf(x)
-		g.tiles = true
-		return g, err
-	}
+	x, tiles := x.OwnProduct()
 	c, a := x.Writes[0], x.Reads[0]
 	f, err := hostir.ParseProduct(x.Index)
-	g := gemm{form: form{f.TransposedB, f.TransposedA, len(x.Reads) == 3, x.Accumulate, x.Func}}
+	g := gemm{form: form{f.TransposedB, f.TransposedA, len(x.Reads) == 3, x.Accumulate, x.Func}, tiles: tiles}
 	if err != nil {
 		return g, err
 	}

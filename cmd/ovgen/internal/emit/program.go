@@ -127,7 +127,8 @@ func (u *unit) eager() bool {
 func (u *unit) puts() bool {
 	writes, waits := false, false
 	hostir.Steps(u.program.Body, func(s hostir.Step) {
-		for _, v := range s.Writes {
+		_, list := s.Views()
+		for _, v := range list {
 			writes = writes || !v.Peer.IsZero()
 		}
 		w, _ := s.Signal()

@@ -40,15 +40,15 @@ func (u *unit) table() (kernels.Table, error) {
 			return
 		}
 		if !does(kernels.Kind(s.By), s) {
-			errs = append(errs, fmt.Errorf("kernel %s does no %s", s.By, s.Do))
+			errs = append(errs, fmt.Errorf("kernel %s does no %s", s.By, s.Kind()))
 			return
 		}
 		k := u.kernelOf(s)
-		for _, tile := range s.Tiles {
+		for _, tile := range hostir.Tiled(s.Do) {
 			k.Tile = kernels.Tile(tile)
 			add(k)
 		}
-		if len(s.Tiles) == 0 {
+		if hostir.Tiled(s.Do) == nil {
 			add(k)
 		}
 	})
@@ -99,7 +99,7 @@ func does(kind kernels.Kind, s hostir.Step) bool {
 	if w, ok := s.Signal(); ok {
 		return kind == kernels.Wait && w.Wait || kind == kernels.Post && !w.Wait
 	}
-	return kind.Work() != kernels.Nothing && string(kind.Work()) == string(s.Do)
+	return kind.Work() != kernels.Nothing && string(kind.Work()) == string(s.Kind())
 }
 
 // signalsAlike says whether two kernels post and await as many words at the same places.
@@ -132,23 +132,35 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 			}
 		}
 	}
-	if !s.Do.Lands() { // which bring their flags
+	if !s.Kind().Lands() { // which bring their flags
 		words(s.Pre, &k.PrePost, &k.PreWait)
 		words(s.Post, &k.PostPost, &k.PostWait)
 	}
-	if s.Do == hostir.Tiles || s.Do == hostir.Scatter {
-		k.Terms, _ = u.termsOf([]hostir.View{s.Peers()})
-		k.Rows = len(s.Reads) - 3
+	switch x := s.Do.(type) {
+	case hostir.Tiles:
+		k.Terms, _ = u.termsOf([]hostir.View{x.Shards})
+		k.Rows = biases(x.Bias)
+	case hostir.Scatter:
+		k.Terms, _ = u.termsOf([]hostir.View{x.Peers})
+		k.Rows = biases(x.Bias)
 	}
-	if s.Do == hostir.Sum || s.Do == hostir.Gather || s.Do == hostir.Apply || s.Do.Lands() {
+	if s.Do == hostir.Sum || s.Do == hostir.Gather || s.Do == hostir.Apply || s.Kind().Lands() {
 		terms := s.Reads
-		if s.Do.Lands() {
+		if s.Kind().Lands() {
 			terms, k.Added = s.Reads[:1], len(s.Reads) > 1
 		}
 		k.Terms, k.Varies = u.termsOf(terms)
 		k.Rows = len(s.Rows())
 	}
 	return k
+}
+
+// biases is how many a view is: a bias, or none.
+func biases(v hostir.View) int {
+	if v.Buffer == "" {
+		return 0
+	}
+	return 1
 }
 
 // termsOf is how many terms a sum has at most, and whether that varies with the ranks.

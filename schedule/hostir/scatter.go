@@ -1,0 +1,46 @@
+package hostir
+
+import "fmt"
+
+// Scatter is a linear of all ranks' rows whose results are summed over the ranks, in one launch: the kernel multiplies
+// each peer's rows into this rank's slot there, then this rank's rows, and adds up the slots of all ranks in their
+// order.
+type Scatter struct {
+	Tiles []Tile // as of Tiles
+	A     View   // all rows
+	B     View   // the second operand
+	Bias  View   // none where it has no buffer
+	Slots View   // of all ranks, here
+	Own   View   // this rank's among them
+	Peers View   // this rank's slots at the peers, in the order of their tiles
+	To    View   // the results of this rank's rows
+}
+
+// Kind is "scatter".
+func (Scatter) Kind() Kind { return "scatter" }
+
+func (Scatter) work() {}
+
+func (x Scatter) views() (reads, writes []View) {
+	return some(x.A, x.B, x.Slots, x.Bias), []View{x.To, x.Peers, x.Own}
+}
+
+func (x Scatter) with(p Parts) Work {
+	x.To, x.Peers, x.Own = p.view("destination", x.To), p.view("destination", x.Peers), p.view("destination", x.Own)
+	x.A, x.B = p.view("source", x.A), p.view("source", x.B)
+	x.Slots, x.Bias = p.view("source", x.Slots), p.view("source", x.Bias)
+	return x
+}
+
+func (x Scatter) check(s Step) error {
+	if x.Peers.Each.Index == "" || len(some(x.A, x.B, x.Slots, x.Own, x.To)) < 5 {
+		return fmt.Errorf("a scatter reads all rows, a second operand, slots and perhaps a bias, and writes results, " +
+			"slots at the peers and the own one")
+	}
+	return s.checkLaunched()
+}
+
+func (x Scatter) text() string {
+	reads, writes := x.views()
+	return called("Scatter "+tileNames(x.Tiles)+": Linear", writes, reads)
+}
