@@ -65,69 +65,6 @@ func number(text string) int64 {
 	return n
 }
 
-var prototype = regexp.MustCompile(`^(\d+),(\d+),(\d+) +(AG|RS) (.+?) +([\d.]+) ms`)
-
-// prototyped reads what a prototype in C++ printed on four H200s of three schedules of
-// the catalog. No constant of the model was set by it.
-func prototyped(t *testing.T) []measured {
-	t.Helper()
-	f, err := os.Open("../../docs/results/2026-11-21-prototype.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	names := map[string]string{
-		"AG pull CE, d streams":       "AllGatherLinear",
-		"RS chunk+put CE":             "LinearReduceScatter",
-		"RS gemm writes peer, d strm": "LinearReduceScatterInSlot",
-	}
-	var list []measured
-	var pure float64
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		x := prototype.FindStringSubmatch(lines.Text())
-		if x == nil {
-			continue
-		}
-		ms, _ := strconv.ParseFloat(x[6], 64)
-		if x[5] == "pure gemm" {
-			pure = ms
-		}
-		if name := names[x[4]+" "+x[5]]; name != "" {
-			list = append(list, measured{name: name, m: number(x[1]), k: number(x[2]), n: number(x[3]),
-				eager: true, ms: ms, pure: pure})
-		}
-	}
-	return list
-}
-
-// scatters are three reduce-scatters of another prototype on four H200s, gated:
-// efficiency, against pure in ms. No constant of the model was set by them either.
-func scatters() (list []measured) {
-	for _, x := range []struct {
-		m, k, n                      int64
-		pure, put, inSlot, inProduct float64
-	}{
-		{512, 4096, 3584, .0118, .23, .34, .21},
-		{1024, 4096, 3584, .0164, .28, .33, .27},
-		{2048, 8192, 3584, .0459, .55, .50, .43},
-		{4096, 8192, 7168, .160, .73, .53, .56},
-		{8192, 8192, 8192, .359, .80, .53, .66},
-		{16384, 8192, 8192, .729, .85, .51, .69},
-		{32768, 16384, 8192, 3.23, .94, .87, .92},
-	} {
-		at := measured{m: x.m, k: x.k, n: x.n, eager: true, gated: true, pure: x.pure}
-		for _, f := range []struct {
-			name       string
-			efficiency float64
-		}{{"LinearReduceScatter", x.put}, {"LinearReduceScatterInSlot", x.inSlot}, {"LinearReduceScatterRing",
-			x.inProduct}} {
-			at.name, at.ms = f.name, x.pure/f.efficiency
-			list = append(list, at)
-		}
-	}
-	return list
-}
-
 var (
 	tableShape = regexp.MustCompile(`^\w+(?:, \w+)+ (\d+),(\d+),(\d+) bf16, 4 ranks`)
 	tableLine  = regexp.MustCompile(`^(?:(\w+) (eager|replayed)|pure)(, gated)?\s+([\d.]+)`)
@@ -208,12 +145,6 @@ func TestRanking(t *testing.T) {
 		rank(t, measurements(t), least{84, 0.97, 0.8, 0.85, 0.05})
 	})
 	t.Run("held out", func(t *testing.T) {
-		rank(t, prototyped(t), least{21, 0.97, 0.85, 0.7, 0.3})
-	})
-	t.Run("reduce-scatters", func(t *testing.T) {
-		rank(t, scatters(), least{21, 0.97, 0.9, 0.8, 0.3})
-	})
-	t.Run("tables", func(t *testing.T) {
 		rank(t, tabled(t), least{308, 0.97, 0.85, 0.84, 0.15})
 	})
 }
