@@ -34,6 +34,7 @@ func ShapeOf(p *hostir.Program, ranks int) ops.Case {
 	c := ops.Case{Ranks: ranks, Hosts: hosts, ElementSize: size, Extents: hostir.Env{"M": 2 * rows, "K": 3 * d,
 		"N": columns, "N2": 2 * d, "N3": 4 * d, "F": 5 * d, "P": 6 * d, "W": headWidth}}
 	heads(p, c)
+	divided(p, c)
 	for _, t := range p.Schedule.Tensors {
 		if axis, split, ok := t.Sharded(); ok && t.Axes[axis].Outer[split].Uneven {
 			_, pairs := reading.Ragged(t)
@@ -56,6 +57,32 @@ func heads(p *hostir.Program, shape ops.Case) {
 		}
 		times++
 		shape.Extents[string(c.Extent)] = times * c.Divisor(int64(shape.Ranks), headWidth)
+	}
+}
+
+// divided enlarges extents to multiples of what the program asks for, no two alike.
+func divided(p *hostir.Program, shape ops.Case) {
+	alike := func(e string, n int64) bool {
+		for other, x := range shape.Extents {
+			if other != e && x == n {
+				return true
+			}
+		}
+		return false
+	}
+	for again := true; again; {
+		again = false
+		for _, c := range p.Checks {
+			e, by := string(c.Extent), c.Divisor(int64(shape.Ranks), headWidth)
+			n := shape.Extents[e]
+			if c.With != "" || n%by == 0 { // a constant is 0 here
+				continue
+			}
+			for n += by - n%by; alike(e, n); {
+				n += by
+			}
+			shape.Extents[e], again = n, true // other requirements on it are looked at again
+		}
 	}
 }
 
