@@ -71,11 +71,11 @@ func (w *writer) junctions() error {
 		if j.own != nil {
 			w.through[j.own] = true
 		}
-		w.cutRows(w.rows().Extent, parts)
+		w.cutRows(w.rowExtent(s.sums), parts)
 		for _, name := range w.memoryOf(j) {
 			w.fine[name] = parts
 			b := w.buffer(name)
-			rows := w.rowAxis(true)
+			rows := w.rowAxis(j.sum.sums, true)
 			rows.Outer = append(rows.Outer, schedule.DIDx(schedule.Extent(strconv.FormatInt(parts, 10))))
 			b.Chunk = elements(schedule.Tensor{Axes: []schedule.Axis{rows, b.Tensor.Axes[1]}})
 		}

@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"slices"
-
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
@@ -19,7 +17,7 @@ func (w *writer) memories() {
 				b.Shared = true
 			}
 			if s.into == "" {
-				w.eachRank(s.here(), w.columnsOf(s.input))
+				w.eachRank(s.here(), s.input, w.columnsOf(s.input))
 			}
 		}
 		for _, o := range s.ops {
@@ -44,53 +42,48 @@ func (w *writer) results(s *stage, o schedule.Op) {
 	switch {
 	case o.Out != s.sums && declared && made == o.Out:
 	case o.Out != s.sums && w.byRanks(s):
-		w.eachRank(made, columns)
+		w.eachRank(made, o.Out, columns)
 	case o.Out != s.sums:
-		w.memory(made, w.rowElements(s.own, columns), w.rowAxis(s.own), columns)
+		w.memory(made, w.rowElements(o.Out, s.own, columns), w.rowAxis(o.Out, s.own), columns)
 	case s.puts():
-		w.eachRank(w.named(partial, s.sums), columns)
-		w.eachRank(w.named(slots, s.sums), columns)
+		w.eachRank(w.named(partial, s.sums), s.sums, columns)
+		w.eachRank(w.named(slots, s.sums), s.sums, columns)
 		if w.original.OverHosts() {
 			w.perHostRows(s, columns)
 		}
 		if s.toAll {
-			w.memory(w.named(reduced, s.sums), w.rowElements(true, columns), w.rowAxis(true), columns)
+			own := w.rowAxis(s.sums, true)
+			w.memory(w.named(reduced, s.sums), w.rowElements(s.sums, true, columns), own, columns)
 			sum, _ := w.schedule.Tensor(s.sums)
 			w.buffer(w.named(reduced, s.sums)).Tensor.Type = sum.Type
 		}
 	case w.byRanks(s):
-		w.eachRank(w.named(partial, s.sums), columns)
+		w.eachRank(w.named(partial, s.sums), s.sums, columns)
 	default:
 		var cut []schedule.Extent
 		if !s.toAll {
 			cut = []schedule.Extent{schedule.D}
 		}
-		t := schedule.Tensor{Axes: []schedule.Axis{w.rowAxis(false), columns}}
+		t := schedule.Tensor{Axes: []schedule.Axis{w.rowAxis(s.sums, false), columns}}
 		w.memory(w.named(partial, s.sums), part(t, cut...), t.Axes...)
 	}
 	if o.Out == s.sums && !declared {
-		w.memory(o.Out, w.rowElements(!s.toAll, columns), w.rowAxis(!s.toAll), columns)
+		w.memory(o.Out, w.rowElements(o.Out, !s.toAll, columns), w.rowAxis(o.Out, !s.toAll), columns)
 	}
 }
 
 // rowAxis is the rows of a tensor: each rank's own, or all.
-func (w *writer) rowAxis(own bool) schedule.Axis {
-	rows := w.rows()
-	rows.Outer = nil
+func (w *writer) rowAxis(of string, own bool) schedule.Axis {
+	rows := schedule.Dim(w.rowExtent(of))
 	if own {
 		rows.Outer = []schedule.Split{schedule.DIDx(schedule.D)}
 	}
 	return rows
 }
 
-// rowElements counts the elements that a rank has of a tensor with such rows.
-func (w *writer) rowElements(own bool, columns schedule.Axis) hostir.Expr {
-	return elements(schedule.Tensor{Axes: []schedule.Axis{w.rowAxis(own), columns}})
-}
-
-// rows is the axis of the rows that the chain begins with.
-func (w *writer) rows() schedule.Axis {
-	return w.buffer(w.chain.stages[0].input).Tensor.Axes[0]
+// rowElements counts the elements that a rank has of such rows with some columns.
+func (w *writer) rowElements(of string, own bool, columns schedule.Axis) hostir.Expr {
+	return elements(schedule.Tensor{Axes: []schedule.Axis{w.rowAxis(of, own), columns}})
 }
 
 // columnsOf is the axis of a tensor's columns: its own, or its weight's.
@@ -110,25 +103,21 @@ func (d *draft) columnsOf(name string) schedule.Axis {
 	return weight.Axes[columns]
 }
 
-// eachRank declares memory with all ranks' rows, indexed by ranks, and the given columns.
-func (w *writer) eachRank(name string, columns schedule.Axis) {
-	rows := w.rows()
-	if len(rows.Outer) == 0 {
-		rows.Outer = []schedule.Split{schedule.DIDx(schedule.D)}
+// eachRank declares memory with all ranks' rows of a tensor, indexed by ranks, and the given columns. Where the rows
+// come in batches each batch has those of all ranks.
+func (w *writer) eachRank(name, of string, columns schedule.Axis) {
+	rows := schedule.Dim(w.rowExtent(of))
+	if w.n > 1 {
+		rows.Outer = []schedule.Split{{Kind: schedule.Plain, Count: chunksName}}
 	}
-	rows.Outer = slices.Clone(rows.Outer)
-	for i, s := range rows.Outer {
-		if s.Kind == schedule.DeviceX {
-			rows.Outer[i] = schedule.Split{Kind: schedule.Plain, Count: s.Count}
-		}
-	}
+	rows.Outer = append(rows.Outer, schedule.Split{Kind: schedule.Plain, Count: schedule.D})
 	t := schedule.Tensor{Name: name, Axes: []schedule.Axis{rows, columns}}
 	w.memory(name, chunk(t), t.Axes...)
 }
 
 // indexed lets the caller's tensors of a stage be indexed by the rows of a rank.
 func (w *writer) indexed(s *stage) {
-	w.cutRows(w.rows().Extent, 1)
+	w.cutRows(w.rowExtent(s.input), 1)
 	whole := func(name string) {
 		if b := w.buffer(name); b.Name != "" && len(b.Tensor.Axes[0].Outer) == 0 {
 			w.cut(name, schedule.D)

@@ -42,7 +42,7 @@ func sumsByNCCL(w *writer, s *stage) []hostir.Node {
 	if behind {
 		to = hostir.Whole(w.named(reduced, s.sums))
 		columns := w.columnsOf(s.sums)
-		w.memory(to.Buffer, w.rowElements(!s.toAll, columns), w.rowAxis(!s.toAll), columns)
+		w.memory(to.Buffer, w.rowElements(s.sums, !s.toAll, columns), w.rowAxis(s.sums, !s.toAll), columns)
 	}
 	nodes := []hostir.Node{hostir.Together(mainRef, do, to, hostir.Whole(w.named(partial, s.sums)))}
 	if behind {

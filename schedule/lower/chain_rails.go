@@ -39,7 +39,8 @@ func (w *writer) overRailsWords(s *stage) {
 // perHostRows declares memory for a rank's rows of a stage's sums for each host.
 func (w *writer) perHostRows(s *stage, columns schedule.Axis) {
 	for _, name := range []string{hostSums, railSums} {
-		w.memory(w.named(name, s.sums), w.rowElements(true, columns), schedule.Dim("H"), w.rowAxis(true), columns)
+		w.memory(w.named(name, s.sums), w.rowElements(s.sums, true, columns), schedule.Dim("H"),
+			w.rowAxis(s.sums, true), columns)
 	}
 }
 
