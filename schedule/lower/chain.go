@@ -113,7 +113,7 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 	case err != nil:
 		return err
 	case multiplies:
-		err = errorsOf(c.sameRows(d, path, o), c.weight(d, path, o, x))
+		err = c.weight(d, path, o, x)
 	case kind(o.Name()) != copied:
 		err = d.unapplied(path+".Then[0]", o, 0, kind(o.Name()))
 	}

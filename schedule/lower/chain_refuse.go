@@ -44,21 +44,6 @@ func (c *chain) idle(d *draft) error {
 			"in one schedule", from))
 }
 
-// sameRows refuses operation o if its number of rows is not that of the chain's first operation.
-func (c *chain) sameRows(d *draft, path string, o schedule.Op) error {
-	first, rows := d.rowExtent(d.schedule.Ops[0].In[0]), d.rowExtent(o.In[0])
-	if len(c.stages) > 0 {
-		first = d.rowExtent(c.stages[0].input)
-	}
-	if first == rows {
-		return nil
-	}
-	hint := fmt.Sprintf("declare %s as an operand, and make it by another schedule or by kernels of the caller's",
-		o.Out)
-	return &schedule.FieldError{Path: path + ".In[0]", Hint: hint,
-		Msg: fmt.Sprintf("%s has %s rows, and the chain works on %s", o.In[0], rows, first)}
-}
-
 // rowExtent is the extent of a tensor's rows.
 func (d *draft) rowExtent(name string) schedule.Extent {
 	if t, declared := d.schedule.Tensor(name); declared {

@@ -55,7 +55,7 @@ func productOf(o schedule.Op) (index string, columns int, is bool) {
 func (c *chain) intoCallersOwn(d *draft) {
 	for _, o := range d.schedule.Ops {
 		for i := range c.stages {
-			if s := &c.stages[i]; copies(o) && s.gathers && s.input == o.In[0] {
+			if s := &c.stages[i]; copies(o) && s.ofAll() && s.input == o.In[0] {
 				s.into = o.Out
 			}
 		}

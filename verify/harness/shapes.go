@@ -96,7 +96,7 @@ func (s Shape) Fit(p *Program, ranks int) Shape {
 	set(schedule.N2, multiple(narrow, p.divisor(schedule.N2, s, ranks)))
 	set(schedule.N3, multiple(narrow, p.divisor(schedule.N3, s, ranks)))
 	set(schedule.F, 0)
-	set(schedule.P, slices.Max(counts(s.M, ranks, s.M)))
+	set(schedule.P, multiple(slices.Max(counts(s.M, ranks, s.M)), p.divisor(schedule.P, s, ranks)))
 	return s
 }
 
@@ -172,7 +172,7 @@ func (p *Program) Fits(s Shape, ranks int) error {
 		return fmt.Errorf("shape %s: %s times %s is %d times %d, and must be a multiple of %d for %s on %d ranks", s,
 			c.Extent, c.With, m, n, c.Divisor(int64(ranks), int64(full.W)), p.Name, ranks)
 	}
-	if most := full.P; p.Measures(schedule.P) && most*ranks < full.M {
+	if most := full.P; slices.ContainsFunc(p.Schedule.Tensors, bounded) && most*ranks < full.M {
 		return fmt.Errorf("shape %s: %d rows are more than %d ranks have with %d at most, for %s", s,
 			full.M, ranks, most, p.Name)
 	}

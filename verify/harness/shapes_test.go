@@ -177,3 +177,21 @@ func TestShapesOfMultiples(t *testing.T) {
 		}
 	}
 }
+
+// TestOtherRows: rows of a number of their own are as many as their placement needs, and may be fewer than the others.
+func TestOtherRows(t *testing.T) {
+	p := &Program{Name: "crossed", Schedule: schedule.Schedule{
+		Tensors: []schedule.Tensor{tensor("A", inM, inN),
+			tensor("E", schedule.Dim(schedule.P, schedule.DIDx(schedule.D)), inN), tensor("C", inM, inN)},
+		Ops: []schedule.Op{schedule.Call("C", "Cross", "mn,pn->mn", "A", "E")}}}
+	for ranks := 1; ranks <= 4; ranks++ {
+		for _, s := range p.VerifyShapes(driver.BF16, ranks, false) {
+			if full := s.Fit(p, ranks); full.P == 0 || full.P%ranks != 0 {
+				t.Errorf("%d ranks: %d rows", ranks, full.P)
+			}
+		}
+		if err := p.Fits(Shape{M: 8 * ranks, N: 4, P: ranks}, ranks); err != nil {
+			t.Error(err)
+		}
+	}
+}

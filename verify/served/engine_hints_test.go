@@ -37,7 +37,6 @@ var hints = []struct {
 	{regexp.MustCompile(`^add (\w+) to (\w+) in Ops\[(\d+)\]`), addedThere},
 	{regexp.MustCompile(`^add up (\w+) and (\w+) before`), withoutFunction},
 	{regexp.MustCompile(`^leave Within out of (\w+)`), notWithin},
-	{regexp.MustCompile(`^declare (\w+) as an operand, and make it`), givenTo},
 	{regexp.MustCompile(`^do (\w+) before the plan, and declare (\w+) as an operand`), calledBefore},
 	{regexp.MustCompile(`^leave it out, and the type of (\w+)`), untyped},
 	{regexp.MustCompile(`^use an extent that no axis has yet`), otherExtent},
@@ -166,12 +165,6 @@ func withoutFunction(_ *testing.T, f found) []s.Schedule {
 func notWithin(_ *testing.T, f found) []s.Schedule {
 	i := slices.IndexFunc(f.Tensors, func(t s.Tensor) bool { return t.Name == f.matched[1] })
 	f.Tensors[i].Within = ""
-	return f.one()
-}
-
-func givenTo(_ *testing.T, f found) []s.Schedule {
-	i := f.at(f.matched[1])
-	f.Ops = slices.Delete(f.Ops, i, i+1)
 	return f.one()
 }
 

@@ -1,0 +1,68 @@
+package served
+
+import (
+	"testing"
+
+	s "ovgen/schedule"
+	"ovgen/schedule/lower"
+	"ovgen/schedule/scheduletest"
+	"ovgen/verify/explore"
+	"ovgen/verify/prove"
+)
+
+// crossed attend to rows of another number: of an encoder, in rows of their own, or summed up before.
+var crossed = []struct {
+	name string
+	form
+	travels []string
+}{
+	{"spread rows of both", of("A[M/D K] Wq[N/D K] E[P/D K] Wk[N2/D K] Wo[K N/D] C[M/D K]",
+		s.Linear("Q", "A", "Wq"), s.Linear("Keys", "E", "Wk"), s.Call("O", "Cross", "mq,pk->mq", "Q", "Keys"),
+		s.Linear("C", "O", "Wo", s.Add("A"))), []string{"A", "E", "C"}},
+	{"sums of the others", of("A[M/D K] Wq[N/D K] E[P F/D] We[K F/D] Wk[N2/D K] Wo[K N/D] C[M/D K]",
+		s.Linear("Es", "E", "We"), s.Linear("Keys", "Es", "Wk"), s.Linear("Q", "A", "Wq"),
+		s.Call("O", "Cross", "mq,pk->mq", "Q", "Keys"), s.Linear("C", "O", "Wo", s.Add("A"))), []string{"Es", "A", "C"}},
+	{"whole rows of both", of("A[M K] Wq[N/D K] E[P K] Wk[N2/D K] Wo[K N/D] C[M K]",
+		s.Linear("Q", "A", "Wq"), s.Linear("Keys", "E", "Wk"), s.Call("O", "Cross", "mq,pk->mq", "Q", "Keys"),
+		s.Linear("C", "O", "Wo", s.Add("A"))), []string{"C"}},
+}
+
+// TestCrossed: a second operand of a chain has rows of its own number, which travel by ways of their own.
+func TestCrossed(t *testing.T) {
+	for _, x := range crossed {
+		for _, ways := range [][2]s.Way{{}, {s.NCCL{}, s.NCCL{}}, {s.GatherShot{}, s.Shot{}},
+			{s.PushGather{}, s.PushShot{}}} {
+			y := scheduletest.Clone(x.Schedule)
+			for _, name := range x.travels {
+				maker, made := y.Maker(name)
+				m := s.Move{Of: name, Way: ways[0]}
+				if made && y.Partial(maker) {
+					m.Way = ways[1]
+				}
+				y.Moves = append(y.Moves, m)
+			}
+			isCrossed(t, x.name, y, 1, 2, 3, 4, 8)
+		}
+	}
+	for _, x := range crossed[:1] {
+		y := scheduletest.Clone(x.Schedule)
+		y.Mesh = s.Hosts()
+		isCrossed(t, x.name+" over hosts", y, 2, 4, 6)
+	}
+}
+
+// isCrossed lowers a schedule, proves it and lets the explorer look at it.
+func isCrossed(t *testing.T, name string, x s.Schedule, ranks ...int) {
+	t.Helper()
+	p, err := lower.Lower("X", x)
+	if err != nil {
+		t.Errorf("%s, %+v: %v", name, x.Moves, err)
+		return
+	}
+	if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: ranks}); err != nil {
+		t.Errorf("%s, %+v: %v", name, x.Moves, err)
+	}
+	if explored, err := explore.Small(p, []int{1, 2}, false); err != nil || len(explored) == 0 {
+		t.Errorf("%s, %+v: explored for %v ranks: %v", name, x.Moves, explored, err)
+	}
+}
