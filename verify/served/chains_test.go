@@ -45,7 +45,7 @@ var chains = []declared{
 		s.Linear("C", "A", "B", s.Add("R"))).by("C", s.PushShot{}), served},
 	{"the same with a bias", "no kernel of packets adds rows", of("A[M K/D] B[N K/D] Bias[N] C[M/D N]",
 		s.Linear("C", "A", "B", s.Bias("Bias"))).by("C", s.PushShot{}),
-		at("Moves[0].Way", "no kernel makes these sums that could add Bias as well")},
+		at("Moves[0].Way", "no kernel that takes what lands adds Bias to each row of C")},
 	{"a norm of columns", "a rank has some of each row", of(
 		"A[M K/D] Norm[K] B[N K/D] C[M/D N]", s.Copy("X", "A", s.RMSNorm("Norm")), s.Linear("C", "X", "B")),
 		at("Ops[0].Then[0]", "each rank has a part of each row of X, and")},
