@@ -87,8 +87,8 @@ func attending(more s.Tensor, letters string) s.Schedule {
 // TestCallsAreExplored: calls take keys of P rows, for which the explorer has a number, and a rank's part of a tensor
 // that is spread by heads along its first axis.
 func TestCallsAreExplored(t *testing.T) {
-	for name, x := range map[string]s.Schedule{"A19": A19T5DecoderCachedCross, "D32": D32T5Decoder, "D31": D31T5Encoder, "B04": B04Slopes,
-		"B06": B06Sinks, "M31": M31Conv, "A40": A40SharedExpertCall} {
+	for name, x := range map[string]s.Schedule{"A19": A19T5DecoderCachedCross, "D32": D32T5Decoder,
+		"D31": D31T5Encoder, "B04": B04Slopes, "B06": B06Sinks, "M31": M31Conv, "A40": A40SharedExpertCall} {
 		p, err := lower.Lower("X", x)
 		if err != nil {
 			t.Fatal(err)
