@@ -1,9 +1,6 @@
 package hostir
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // Halves is how many places a buffer of packets has for each of its bytes, which runs use in turn: a rank writes to a
 // peer's half that the peer has done with since the run before the last, and waits for nobody's leave.
@@ -20,7 +17,7 @@ type Landing struct {
 
 // PushKernel sends plain data where PacketsKernel sends packets.
 const (
-	PacketsKernel = string(Packets)
+	PacketsKernel = "packets"
 	PushKernel    = "push"
 )
 
@@ -41,34 +38,112 @@ func (p *Program) Landings() map[string]Buffer {
 	return found
 }
 
-// SumPackets sends view r to rank r as packets, receives one view from each peer, and sums them and this rank's view in
-// rank order. It then adds the optional tensor added. The flags are posted and awaited between.
-func SumPackets(s StreamRef, dst View, landing Buffer, each View, added ...View) Step {
-	flags, by := landing.Lands.Flags, PacketsKernel
+// Sent is what kernels of packets send: the view of Each for rank r lands in the part of rank r's landing that is this
+// rank's.
+type Sent struct{ Each, Landing View }
+
+// Packets is the sum of the views that land here and of the own one, in the order of ranks, and of a tensor.
+type Packets struct {
+	Sent
+	Added View // none where it has no buffer
+	To    View
+}
+
+// PacketGather puts the views that land here and the own one after another, in the order of ranks.
+type PacketGather struct {
+	Sent
+	To View
+}
+
+// SumPackets sends and sums packets, and adds a tensor where added has a buffer. The flags are posted and awaited
+// between.
+func SumPackets(s StreamRef, dst View, landing Buffer, each, added View) Step {
+	by := PacketsKernel
 	if landing.Lands.Words {
 		by = PushKernel
 	}
-	return Step{Stream: s, Do: Packets, Reads: append([]View{each}, added...), Writes: []View{dst, Whole(landing.Name)},
-		Pre: []Word{{Semaphore: flags}, {Wait: true, Semaphore: flags}}, By: by, ByBlocks: true}
+	return exchanged(s, by, landing, Packets{Sent: Sent{each, Whole(landing.Name)}, Added: added, To: dst})
 }
 
-// GatherPackets is like SumPackets, but puts the views one after another instead of summing them.
+// GatherPackets sends and gathers packets. The flags are posted and awaited between.
 func GatherPackets(s StreamRef, dst View, landing Buffer, each View) Step {
-	step := SumPackets(s, dst, landing, each)
-	step.Do, step.By = PacketGather, string(PacketGather)
-	return step
+	w := PacketGather{Sent: Sent{each, Whole(landing.Name)}, To: dst}
+	return exchanged(s, string(w.Kind()), landing, w)
+}
+
+// exchanged is work with the flags of a landing, by a kernel.
+func exchanged(s StreamRef, by string, landing Buffer, w Work) Step {
+	flags := landing.Lands.Flags
+	return Step{Stream: s, Do: w, Pre: []Word{{Semaphore: flags}, {Wait: true, Semaphore: flags}}, By: by,
+		ByBlocks: true}
+}
+
+// SentBy is what work sends as packets; ok: it does.
+func SentBy(w Work) (sent Sent, ok bool) {
+	switch x := w.(type) {
+	case Packets:
+		return x.Sent, true
+	case PacketGather:
+		return x.Sent, true
+	}
+	return Sent{}, false
 }
 
 // Lands says that packets land for the work.
-func (k Kind) Lands() bool { return k == Packets || k == PacketGather }
+func (k Kind) Lands() bool { return k == Packets{}.Kind() || k == PacketGather{}.Kind() }
 
-// checkPackets refuses work with packets that can't be done.
-func (s Step) checkPackets() error {
-	away := func(v View) bool { return !v.Peer.IsZero() }
-	reads := len(s.Reads) == 1 || len(s.Reads) == 2 && s.Do == Packets && s.Reads[1].Each.Index == ""
-	if !reads || len(s.Writes) != 2 || s.Reads[0].Each.Index != RankIndex || slices.ContainsFunc(s.Reads, away) {
-		return fmt.Errorf("a kernel of packets reads a view for each rank, of its own, and perhaps a tensor to add " +
-			"to their sum, and writes its result and its landing")
+// Kind is "packets".
+func (Packets) Kind() Kind { return "packets" }
+
+// Kind is "packetgather".
+func (PacketGather) Kind() Kind { return "packetgather" }
+
+func (Packets) work()      {}
+func (PacketGather) work() {}
+
+func (x Packets) views() (reads, writes []View) {
+	return some(x.Each, x.Added), []View{x.To, x.Landing}
+}
+
+func (x PacketGather) views() (reads, writes []View) { return []View{x.Each}, []View{x.To, x.Landing} }
+
+func (x Packets) with(p Parts) Work {
+	x.To, x.Landing = p.view("destination", x.To), p.view("destination", x.Landing)
+	x.Each, x.Added = p.view("source", x.Each), p.view("source", x.Added)
+	return x
+}
+
+func (x PacketGather) with(p Parts) Work {
+	x.To, x.Landing = p.view("destination", x.To), p.view("destination", x.Landing)
+	x.Each = p.view("source", x.Each)
+	return x
+}
+
+func (x Packets) text() string {
+	if x.Added.Buffer == "" {
+		return fmt.Sprintf("Reduce(%s, %s and %s)", x.To, x.Landing, x.Each)
+	}
+	return fmt.Sprintf("Reduce(%s, %s and %s, %s)", x.To, x.Landing, x.Each, x.Added)
+}
+
+func (x PacketGather) text() string {
+	return fmt.Sprintf("Gather(%s, %s and %s)", x.To, x.Landing, x.Each)
+}
+
+func (x Packets) check(s Step) error {
+	if !x.Added.Peer.IsZero() || x.Added.Each.Index != "" {
+		return fmt.Errorf("a kernel of packets adds a tensor of its own rank to their sum, or none")
+	}
+	return x.Sent.check(s, x.To)
+}
+
+func (x PacketGather) check(s Step) error { return x.Sent.check(s, x.To) }
+
+// check refuses packets that can't be sent.
+func (x Sent) check(s Step, to View) error {
+	if x.Each.Each.Index != RankIndex || !x.Each.Peer.IsZero() || len(some(x.Each, x.Landing, to)) < 3 {
+		return fmt.Errorf("a kernel of packets reads a view for each rank, of its own, and writes its result and its " +
+			"landing")
 	}
 	if s.By == "" || !s.ByBlocks {
 		return fmt.Errorf("a kernel sends packets, its blocks each for itself")

@@ -10,7 +10,7 @@ import (
 // A kernel of packets sends views of its own rank, one for each, and adds at most one tensor to the sum of what lands.
 func TestPackets(t *testing.T) {
 	main, to := hostir.Stream("main"), hostir.Buffer{Name: "landed", Lands: hostir.Landing{Flags: "arrived"}}
-	each, c, r := hostir.Whole("A").EachRank(), hostir.Whole("C"), hostir.Whole("R")
+	each, c, r, none := hostir.Whole("A").EachRank(), hostir.Whole("C"), hostir.Whole("R"), hostir.View{}
 	with := func(s hostir.Step, change func(*hostir.Step)) hostir.Step {
 		change(&s)
 		return s
@@ -20,29 +20,32 @@ func TestPackets(t *testing.T) {
 		step  hostir.Step
 		wrong string
 	}{
-		{"a sum", hostir.SumPackets(main, c, to, each), ""},
+		{"a sum", hostir.SumPackets(main, c, to, each, none), ""},
 		{"a sum and a tensor", hostir.SumPackets(main, c, to, each, r), ""},
 		{"a gather", hostir.GatherPackets(main, c, to, each), ""},
-		{"two tensors", hostir.SumPackets(main, c, to, each, r, r), "perhaps a tensor"},
-		{"a tensor of each rank's", hostir.SumPackets(main, c, to, each, r.EachRank()), "perhaps a tensor"},
-		{"a peer's tensor", hostir.SumPackets(main, c, to, each, r.At(hostir.Const(1))), "perhaps a tensor"},
-		{"one view", hostir.SumPackets(main, c, to, hostir.Whole("A")), "a view for each rank"},
-		{"a peer's views", hostir.SumPackets(main, c, to, each.At(hostir.Var("q"))), "a view for each rank"},
+		{"a tensor of each rank's", hostir.SumPackets(main, c, to, each, r.EachRank()), "a tensor of its own rank"},
+		{"a peer's tensor", hostir.SumPackets(main, c, to, each, r.At(hostir.Const(1))), "a tensor of its own rank"},
+		{"one view", hostir.SumPackets(main, c, to, hostir.Whole("A"), none), "a view for each rank"},
+		{"a peer's views", hostir.SumPackets(main, c, to, each.At(hostir.Var("q")), none), "a view for each rank"},
 		{"a row", hostir.SumPackets(main, c, to, each, hostir.EachRow("R")), "is a row"},
-		{"a gather that adds", with(hostir.GatherPackets(main, c, to, each), func(s *hostir.Step) {
+		{"a gather of one view", hostir.GatherPackets(main, c, to, hostir.Whole("A")), "a view for each rank"},
+		{"a gather with views of no name", with(hostir.GatherPackets(main, c, to, each), func(s *hostir.Step) {
 			s.Reads = append(s.Reads, r)
-		}), "perhaps a tensor"},
-		{"no landing", with(hostir.SumPackets(main, c, to, each), func(s *hostir.Step) { s.Writes = s.Writes[:1] }),
+		}), "by name"},
+		{"no landing", of(hostir.SumPackets(main, c, to, each, none), func(x *hostir.Packets) { x.Landing = none }),
 			"its result and its landing"},
-		{"the whole grid", with(hostir.SumPackets(main, c, to, each), func(s *hostir.Step) { s.ByBlocks = false }),
-			"each for itself"},
+		{"no result", of(hostir.GatherPackets(main, c, to, each), func(x *hostir.PacketGather) { x.To = none }),
+			"its result and its landing"},
+		{"the whole grid", with(hostir.SumPackets(main, c, to, each, none), func(s *hostir.Step) {
+			s.ByBlocks = false
+		}), "each for itself"},
 	} {
 		err := hostir.Check([]hostir.Node{test.step})
 		if (err == nil) != (test.wrong == "") || err != nil && !strings.Contains(err.Error(), test.wrong) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.wrong)
 		}
 	}
-	one, two := hostir.SumPackets(main, c, to, each), hostir.SumPackets(main, c, to, each, r)
+	one, two := hostir.SumPackets(main, c, to, each, none), hostir.SumPackets(main, c, to, each, r)
 	if a, b := hostir.PrintNode(one), hostir.PrintNode(two); a == b || !strings.Contains(b, ", R)") {
 		t.Errorf("with a tensor it prints\n%s\nand without\n%s", b, a)
 	}

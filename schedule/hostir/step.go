@@ -163,8 +163,6 @@ func (s Step) checkWork() error {
 		if !one || len(s.Reads) == 0 || s.Func == "" || s.By != "" {
 			return fmt.Errorf("a call has a name, reads views and writes one, and nothing else carries it")
 		}
-	case Packets, PacketGather:
-		return s.checkPackets()
 	case AllGather, ReduceScatter, AllReduce, AllToAll, Exchange:
 		return s.checkCollective()
 	case Product:
@@ -216,7 +214,7 @@ func (s Step) checkViews() error {
 	_, named := s.Do.(operated) // which checks its own views
 	reads, writes := s.Views()
 	for i, v := range slices.Concat(reads, writes) {
-		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather && !named && !s.Kind().Lands() {
+		if v.Each.Index != "" && s.Do != Sum && s.Do != Gather && !named {
 			return fmt.Errorf("%s: only a sum, a gather, tiles and packets have a view for each value of an index",
 				v.Buffer)
 		}

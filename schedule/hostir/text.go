@@ -43,10 +43,11 @@ func (s Step) text() string {
 
 // sent is the data that packets bring, before their flags.
 func (s Step) sent() []string {
-	if !s.Kind().Lands() {
+	x, sends := SentBy(s.Do)
+	if !sends {
 		return nil
 	}
-	return []string{fmt.Sprintf("Send(%s, %s)", s.Writes[1], s.Reads[0])}
+	return []string{fmt.Sprintf("Send(%s, %s)", x.Landing, x.Each)}
 }
 
 // open begins the text of a kernel, of all of it or of each block. done ends it, for each group of tiles where they
@@ -119,11 +120,6 @@ func (s Step) work() string {
 		operands = append(operands, "to "+s.To.String(), "from "+s.From.String())
 	case Gather:
 		name = "Gather"
-	case Packets, PacketGather:
-		if name = "Reduce"; s.Do == PacketGather {
-			name = "Gather"
-		}
-		operands[0] = s.Writes[1].String() + " and " + operands[0]
 	case Sum:
 		name = "Reduce"
 	case Product:
@@ -139,10 +135,8 @@ func (s Step) work() string {
 		}
 	}
 	var results []string
-	for i, v := range s.Writes {
-		if i == 0 || !s.Kind().Lands() {
-			results = append(results, v.String())
-		}
+	for _, v := range s.Writes {
+		results = append(results, v.String())
 	}
 	return name + "(" + strings.Join(results, ", ") + into + strings.Join(operands, ", ") + ")" + s.Launch.String()
 }

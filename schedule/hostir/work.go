@@ -31,8 +31,7 @@ var Nothing Work
 // Kinds of work without named operands. A copy reads one view and writes one of its size; a gather copies the views
 // that it reads, one after another, to one that they fill; a sum adds up the views that it reads in their order, in
 // fp32, and rounds once; a product is a contraction. A function is applied to the first view, and takes the other views
-// as further operands. A call is work of the caller's own, which reads all of its views. Packets bring a view to each
-// rank and add up the views that come (SumPackets).
+// as further operands. A call is work of the caller's own, which reads all of its views.
 const (
 	Copy    Kind = "copy"
 	Gather  Kind = "gather"
@@ -40,9 +39,6 @@ const (
 	Product Kind = "product"
 	Apply   Kind = "apply"
 	Call    Kind = "call"
-	Packets Kind = "packets"
-	// PacketGather brings a view to each rank and puts the views that come one after another (GatherPackets).
-	PacketGather Kind = "packetgather"
 )
 
 // Collectives are work that ranks do together: all of them or, in a program over hosts, the ranks

@@ -60,11 +60,11 @@ func Sentences(list []Applied) string {
 var applies = map[hostir.Kind]string{
 	hostir.Product: byProductLibrary,
 	hostir.Sum:     bySumKernel,
-	hostir.Packets: bySumKernel,
 	hostir.Apply:   byOwnKernel,
 
 	hostir.Tiles{}.Kind():   byProductKernel,
 	hostir.Scatter{}.Kind(): bySumKernel,
+	hostir.Packets{}.Kind(): bySumKernel,
 }
 
 // appliedBy is the part of a program that applies a function; empty: none does.

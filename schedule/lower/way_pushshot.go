@@ -47,13 +47,13 @@ func barePushScatter(d *draft) error {
 // landSums sends each rank a view, sums the views that land to C in the order of ranks, and adds a tensor.
 func (d *draft) landSums(each hostir.View) hostir.Step {
 	c := d.buffer("C").Tensor
-	var added []hostir.View
+	var added hostir.View
 	var applies []hostir.Function
 	if d.has("Added") && !d.has("Bias") { // no kernel adds a row to packets
-		added, applies = append(added, hostir.Whole("Added")), d.functionsOf(d.form.tensor("C"), anyFunction)
+		added, applies = hostir.Whole("Added"), d.functionsOf(d.form.tensor("C"), anyFunction)
 	}
 	to := d.landing(landed, arrived, d.with.words, elements(c), c.Axes...)
-	return hostir.SumPackets(mainRef, hostir.Whole("C"), to, each.EachRank(), added...).
+	return hostir.SumPackets(mainRef, hostir.Whole("C"), to, each.EachRank(), added).
 		Described("q's part to rank q; the order of ranks").Applying(applies)
 }
 

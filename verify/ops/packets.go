@@ -6,13 +6,13 @@ import "ovgen/schedule/hostir"
 // landing, the flags are posted and awaited, and the sum, or the copies of a gather, are of the parts that landed here
 // and of this rank's view. A tensor that is added to the sum comes last. Packets are their own flags, so the kernel
 // takes them back to 0 once it has read them.
-func (u *unroller) packets(at Op, n hostir.Step) {
-	each, to := n.Reads[0], n.Writes[1]
+func (u *unroller) packets(at Op, n hostir.Step, x hostir.Sent, result, added hostir.View) {
+	_, sums := n.Do.(hostir.Packets)
 	for _, p := range u.peers(hostir.Every) {
 		var src Loc
 		var bytes int64
-		u.forRank(each, p, func(l Loc, n int64) { src, bytes = l, n })
-		dst, _ := u.view(hostir.Remote(to.Buffer, hostir.Const(int64(p)), hostir.Rank))
+		u.forRank(x.Each, p, func(l Loc, n int64) { src, bytes = l, n })
+		dst, _ := u.view(hostir.Remote(x.Landing.Buffer, hostir.Const(int64(p)), hostir.Rank))
 		send := at
 		send.Kind = Copy
 		send.use(Use{At: src, Bytes: bytes}, Use{Write: true, At: dst, Bytes: bytes})
@@ -33,16 +33,16 @@ func (u *unroller) packets(at Op, n hostir.Step) {
 	}
 	sum, take := at, at
 	sum.Kind, take.Kind = Sum, Take
-	dst, bytes := u.view(n.Writes[0])
+	dst, bytes := u.view(result)
 	for q := range u.c.Ranks {
 		var from Use
-		from.At, from.Bytes = u.view(hostir.Chunk(to.Buffer, hostir.Const(int64(q))))
+		from.At, from.Bytes = u.view(hostir.Chunk(x.Landing.Buffer, hostir.Const(int64(q))))
 		if q == u.c.Rank {
-			u.forRank(each, q, func(l Loc, bytes int64) { from = Use{At: l, Bytes: bytes} })
+			u.forRank(x.Each, q, func(l Loc, bytes int64) { from = Use{At: l, Bytes: bytes} })
 		} else {
 			take.use(Use{Write: true, At: from.At, Bytes: from.Bytes})
 		}
-		if n.Do == hostir.Packets {
+		if sums {
 			sum.use(from)
 			continue
 		}
@@ -52,8 +52,8 @@ func (u *unroller) packets(at Op, n hostir.Step) {
 		u.add(one)
 		dst.Offset += from.Bytes
 	}
-	if n.Do == hostir.Packets {
-		for _, added := range n.Reads[1:] {
+	if sums {
+		if added.Buffer != "" {
 			from, bytes := u.view(added)
 			sum.use(Use{At: from, Bytes: bytes})
 		}

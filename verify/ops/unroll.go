@@ -117,6 +117,7 @@ func (u *unroller) synchronize(n hostir.Synchronize) {
 // is done.
 func (u *unroller) enqueue(n hostir.Step) {
 	u.step++
+	at := Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By, ByBlocks: n.ByBlocks}
 	switch x := n.Do.(type) {
 	case hostir.Tiles:
 		u.tiles(n, x)
@@ -124,10 +125,11 @@ func (u *unroller) enqueue(n hostir.Step) {
 	case hostir.Scatter:
 		u.scatter(n, x)
 		return
-	}
-	at := Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By, ByBlocks: n.ByBlocks}
-	if n.Kind().Lands() {
-		u.packets(at, n)
+	case hostir.Packets:
+		u.packets(at, n, x.Sent, x.To, x.Added)
+		return
+	case hostir.PacketGather:
+		u.packets(at, n, x.Sent, x.To, hostir.View{})
 		return
 	}
 	if n.Fused() && !n.ByBlocks {

@@ -53,7 +53,8 @@ func landedSums(words bool) atOnce {
 		}
 		sum := w.buffer(s.sums).Tensor
 		to := w.landing(w.named(landed, s), w.named(arrived, s), words, elements(sum), sum.Axes...)
-		return []hostir.Node{hostir.SumPackets(mainRef, hostir.Whole(s.sums), to, each.EachRank(), added...).
+		added = append(added, hostir.View{})
+		return []hostir.Node{hostir.SumPackets(mainRef, hostir.Whole(s.sums), to, each.EachRank(), added[0]).
 			Described("q's part to rank q; the order of ranks")}
 	}
 }

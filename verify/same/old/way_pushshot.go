@@ -65,7 +65,7 @@ func (d *draft) landSums(each hostir.View) hostir.Step {
 		added = append(added, hostir.Whole("Added"))
 	}
 	to := d.landing(landed, arrived, d.with.words, elements(c), c.Axes...)
-	return hostir.SumPackets(mainRef, hostir.Whole("C"), to, each.EachRank(), added...).
+	return hostir.SumPackets(mainRef, hostir.Whole("C"), to, each.EachRank(), append(added, hostir.View{})[0]).
 		Described("q's part to rank q; the order of ranks")
 }
 

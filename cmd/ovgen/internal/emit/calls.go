@@ -275,6 +275,10 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 	case hostir.Scatter:
 		before, terms = b.terms([]hostir.View{x.Peers})
 		work = append(b.tiles(n, x.To, x.Slots, x.A, x.B, x.Bias), terms...)
+	case hostir.Packets:
+		return b.packets(n, x.Sent, x.To, x.Added)
+	case hostir.PacketGather:
+		return b.packets(n, x.Sent, x.To, hostir.View{})
 	case hostir.Kind:
 		dst := n.Writes[0]
 		switch x {
@@ -284,8 +288,6 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 		case hostir.Gather:
 			before, terms = b.terms(n.Reads)
 			work = append([]jen.Code{b.address(dst), b.bytes(n.Reads[0])}, terms...)
-		case hostir.Packets, hostir.PacketGather:
-			return b.packets(n)
 		default:
 			work = []jen.Code{b.address(dst), b.address(n.Reads[0]), b.bytes(dst)}
 		}
@@ -299,14 +301,13 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 }
 
 // packets is a kernel of packets, with the tensor that it adds to the sum.
-func (b *body) packets(n hostir.Step) []jen.Code {
-	before, terms := b.terms(n.Reads[:1])
+func (b *body) packets(n hostir.Step, x hostir.Sent, to, added hostir.View) []jen.Code {
+	before, terms := b.terms([]hostir.View{x.Each})
 	set := jen.Id("p").Dot("kernels")
-	for _, added := range n.Reads[1:] {
+	if added.Buffer != "" {
 		set = set.Dot("Adding").Call(b.address(added))
 	}
-	args := []jen.Code{jen.Id("q"), b.stream(n.Stream), planField(n.Writes[1].Buffer), b.address(n.Writes[0]),
-		b.bytes(n.Reads[0])}
+	args := []jen.Code{jen.Id("q"), b.stream(n.Stream), planField(x.Landing.Buffer), b.address(to), b.bytes(x.Each)}
 	return append(before, set.Dot(kernels.Kind(n.By).Ident()).Call(append(args, terms...)...))
 }
 

@@ -143,13 +143,14 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 	case hostir.Scatter:
 		k.Terms, _ = u.termsOf([]hostir.View{x.Peers})
 		k.Rows = biases(x.Bias)
+	case hostir.Packets:
+		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Each})
+		k.Added = x.Added.Buffer != ""
+	case hostir.PacketGather:
+		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Each})
 	}
-	if s.Do == hostir.Sum || s.Do == hostir.Gather || s.Do == hostir.Apply || s.Kind().Lands() {
-		terms := s.Reads
-		if s.Kind().Lands() {
-			terms, k.Added = s.Reads[:1], len(s.Reads) > 1
-		}
-		k.Terms, k.Varies = u.termsOf(terms)
+	if s.Do == hostir.Sum || s.Do == hostir.Gather || s.Do == hostir.Apply {
+		k.Terms, k.Varies = u.termsOf(s.Reads)
 		k.Rows = len(s.Rows())
 	}
 	return k
