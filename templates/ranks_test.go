@@ -14,7 +14,7 @@ import (
 // threads of other blocks start while the first one waits, and other ranks go on after
 // every write of a word.
 func TestTurns(t *testing.T) {
-	if out := build(t, check(every()...), "interleave", "-O1"); out != "" { // it runs for longer than it compiles
+	if out := build(t, check(every()...), "interleave", "-Og"); out != "" { // it runs for longer than it compiles
 		t.Errorf("the kernels do wrong:\n%s", out)
 	}
 }
@@ -62,7 +62,7 @@ func TestThreads(t *testing.T) {
 		t.Fatalf("%d definitions of memory of a block, and %d of a warp", blocks, warps)
 	}
 	needSanitizer(t, dir)
-	program := compile(t, dir, "threads", "-g", "-fsanitize=thread", "-DOVGEN_LOOPS")
+	program := compile(t, dir, "threads", "-g1", "-fsanitize=thread", "-DOVGEN_LOOPS")
 	for seed := 1; seed <= 2; seed++ {
 		if out, err := run(t, program, append([]string{fmt.Sprint(seed)}, changed...)...); err != nil || len(out) > 0 {
 			t.Fatalf("the kernels do wrong with seed %d: %v\n%s", seed, err, out)
