@@ -41,7 +41,7 @@ func TestCountWords(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			d := record.New(0)
 			module, err := d.ModuleLoadData(&driver.Code{Name: "package",
-				Kernels: []driver.Kernel{{Name: "get", Touches: moveTouches}}})
+				Kernels: []driver.Kernel{{Name: "get", Params: int(unsafe.Sizeof(move{})), Touches: moveTouches}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,5 +73,36 @@ func TestCountWords(t *testing.T) {
 				t.Errorf("%v\n%s", err, ops.Lines(list))
 			}
 		})
+	}
+}
+
+// TestLaunchAgain: a launch that a later run makes again is on that run's stream, and its addresses have the names that
+// they have then.
+func TestLaunchAgain(t *testing.T) {
+	d := record.New(0)
+	module, err := d.ModuleLoadData(&driver.Code{Name: "package",
+		Kernels: []driver.Kernel{{Name: "get", Params: int(unsafe.Sizeof(move{})), Touches: moveTouches}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	get, err := d.ModuleGetFunction(module, "get")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ stream, buffer string }{{"main", "A"}, {"copy", "A"}, {"copy", "B"}} {
+		d.Start()
+		if err := d.LaunchKernel(get, driver.Dim3{X: 2, Y: 1, Z: 1}, driver.Dim3{X: 512, Y: 1, Z: 1}, 1,
+			unsafe.Pointer(&move{0x300, 0x100, 0x200})); err != nil {
+			t.Fatal(err)
+		}
+		list, err := d.Stop(record.Names{Streams: map[driver.Stream]string{1: c.stream}, Regions: []plan.Region{
+			{Base: 0x100, Bytes: 8, Name: c.buffer}, {Base: 0x200, Bytes: 16, Name: "S"},
+			{Base: 0x300, Bytes: 4, Name: "count"}}})
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%v: %v", list, err)
+		}
+		if o := list[0]; o.Stream != c.stream || o.Uses[0].At.Buffer != c.buffer {
+			t.Errorf("on %s, of %s: %s", c.stream, c.buffer, o)
+		}
 	}
 }

@@ -21,7 +21,8 @@ type Driver struct {
 	products map[driver.Product]driver.MatmulDesc
 	codes    map[driver.Module]*driver.Code
 	kernels  map[driver.Function]driver.Kernel
-	captured *graph // the capture under way
+	launches map[string]*launch // by kernel, geometry and parameters
+	captured *graph             // the capture under way
 	graphs   map[uintptr]*graph
 	on       bool
 	calls    []call // since Start
@@ -53,7 +54,7 @@ var _ driver.Driver = (*Driver)(nil)
 func New(rank int) *Driver {
 	return &Driver{memory: memory{rank: rank}, products: map[driver.Product]driver.MatmulDesc{},
 		codes: map[driver.Module]*driver.Code{}, kernels: map[driver.Function]driver.Kernel{},
-		graphs: map[uintptr]*graph{}}
+		launches: map[string]*launch{}, graphs: map[uintptr]*graph{}}
 }
 
 // Start begins a recording.

@@ -110,18 +110,28 @@ func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driv
 	params unsafe.Pointer) error {
 	d.mu.Lock()
 	k, known := d.kernels[f]
-	d.mu.Unlock()
-	l := launch{kernel: k, grid: grid, block: block}
+	var l *launch
 	if known && k.Touches != nil {
-		l.touches = k.Touches(params, nil)
-		l.words = slices.Clone(unsafe.Slice((*uint64)(params), k.Params/8))
+		l = d.launch(k, grid, block, params)
 	}
+	d.mu.Unlock()
 	return d.take(call{stream: s, kind: ops.Signal, operations: func(n *Names, o ops.Op) ([]ops.Op, error) {
-		if !known || k.Touches == nil {
+		if l == nil {
 			return nil, fmt.Errorf("kernel %#x (%s) has no description", f, k.Name)
 		}
-		return l.operations(n, o)
+		return l.again(n, o)
 	}})
+}
+
+// launch describes a launch: one of equal parameters, which a later run makes, is the same.
+func (d *Driver) launch(k driver.Kernel, grid, block driver.Dim3, params unsafe.Pointer) *launch {
+	words := unsafe.Slice((*uint64)(params), k.Params/8)
+	key := fmt.Sprint(k.Name, grid, block, words)
+	if d.launches[key] == nil {
+		d.launches[key] = &launch{kernel: k, grid: grid, block: block, touches: k.Touches(params, nil),
+			words: slices.Clone(words)}
+	}
+	return d.launches[key]
 }
 
 // GraphLaunch records the calls captured into the graph, on s in place of its first stream.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/plan"
 	"ovgen/verify/ops"
 )
 
@@ -70,6 +71,25 @@ type launch struct {
 	grid, block driver.Dim3
 	touches     []driver.Touch
 	words       []uint64 // of the parameters
+	made        []ops.Op // its operations, where memory is that of regions
+	regions     plan.Regions
+	typ         driver.Type
+}
+
+// again is operations, found once for as long as addresses have the same names.
+func (l *launch) again(n *Names, o ops.Op) ([]ops.Op, error) {
+	if l.made == nil || l.typ != n.Type || !slices.Equal(l.regions, n.Regions) {
+		list, err := l.operations(n, o)
+		if err != nil {
+			return nil, err
+		}
+		l.made, l.regions, l.typ = list, n.Regions, n.Type
+	}
+	list := slices.Clone(l.made)
+	for i := range list {
+		list[i].Stream, list[i].Step = o.Stream, o.Step
+	}
+	return list, nil
 }
 
 // threads are the most of a block; multiprocessors are the simulated device's.
