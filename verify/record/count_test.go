@@ -97,7 +97,7 @@ func TestLaunchAgain(t *testing.T) {
 		}
 		list, err := d.Stop(record.Names{Streams: map[driver.Stream]string{1: c.stream}, Regions: []plan.Region{
 			{Base: 0x100, Bytes: 8, Name: c.buffer}, {Base: 0x200, Bytes: 16, Name: "S"},
-			{Base: 0x300, Bytes: 4, Name: "count"}}})
+			{Base: 0x300, Bytes: 4, Name: "count[main]"}}})
 		if err != nil || len(list) != 1 {
 			t.Fatalf("%v: %v", list, err)
 		}
