@@ -45,10 +45,15 @@ func (b *rankBuilder) part(o ops.Op, block int64) ops.Op {
 		o.Words = append(o.Words, w)
 	}
 	for _, u := range uses {
-		elements := u.Bytes / b.ElementSize
-		from, to := elements*block/blocks, elements*(block+1)/blocks
-		u.At.Offset, u.Bytes = u.At.Offset+from*b.ElementSize, (to-from)*b.ElementSize
-		o.Uses = append(o.Uses, u)
+		o.Uses = append(o.Uses, b.partOf(u, block))
 	}
 	return o
+}
+
+// partOf is a block's part of a use.
+func (m *machine) partOf(u ops.Use, block int64) ops.Use {
+	elements := u.Bytes / m.ElementSize
+	from, to := elements*block/blocks, elements*(block+1)/blocks
+	u.At.Offset, u.Bytes = u.At.Offset+from*m.ElementSize, (to-from)*m.ElementSize
+	return u
 }

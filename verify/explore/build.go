@@ -59,9 +59,9 @@ func (m *machine) cutMemory() {
 	var uses []ops.Use
 	for _, list := range m.Ranks {
 		for _, o := range list {
-			uses = append(uses, o.Uses...)
+			uses = append(uses, m.taken(&o)...)
 			for run := range m.Modes {
-				uses = append(uses, m.turned(&o, run).Uses...)
+				uses = append(uses, m.taken(m.turned(&o, run))...)
 			}
 		}
 	}
@@ -76,6 +76,17 @@ func (m *machine) cutMemory() {
 		m.life = append(m.life, m.atoms.add(fmt.Sprintf("run of rank %d", r)))
 		m.communicators = append(m.communicators, m.atoms.add(fmt.Sprintf("communicator of rank %d", r)))
 	}
+}
+
+// taken are the uses of an operation, and the first block's parts of them where blocks work at parts.
+func (m *machine) taken(o *ops.Op) []ops.Use {
+	uses := o.Uses
+	for _, u := range o.Uses {
+		if o.ByBlocks && !ops.OfStream(u.At) {
+			uses = append(uses[:len(uses):len(uses)], m.partOf(u, 0))
+		}
+	}
+	return uses
 }
 
 // word is a number for a word.

@@ -13,7 +13,7 @@ import (
 // TestValuesAreKept: what one stage of a chain has made or gathered, a later one behind sums and calls reads, whichever
 // ways the tensors travel by.
 func TestValuesAreKept(t *testing.T) {
-	ways := []struct{ gathered, first, second s.Way }{{}, {nil, s.Shot{}, s.Shot{}},
+	ways := []struct{ gathered, first, second s.Way }{{}, {nil, nil, s.Shot{}}, {nil, s.Shot{}, nil},
 		{s.GatherShot{}, s.PushShot{}, s.Shot{}}, {s.PushGather{}, nil, nil}, {s.NCCL{}, s.NCCL{}, s.NCCL{}}}
 	for _, x := range []struct {
 		name string
@@ -55,5 +55,18 @@ func TestValuesAreKeptOverHosts(t *testing.T) {
 	}
 	if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2, 4, 6}}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestSumsForAllBehindRows: every rank gets the sums of all rows, by each way behind rows that come by each way. Blocks
+// that signal each for itself are explored at two parts, which rows of two ranks are as well.
+func TestSumsForAllBehindRows(t *testing.T) {
+	x := of("A[M/D K] B[F/D K] B2[K F/D] C[M K]", s.Linear("H", "A", "B"), s.Linear("C", "H", "B2"))
+	for _, gather := range []s.Way{nil, s.GatherShot{}, s.PushGather{}, s.NCCL{}} {
+		for _, sum := range []s.Way{nil, s.Shot{}, s.PushShot{}, s.TwoShot{}, s.NCCL{}} {
+			y := scheduletest.Clone(x.Schedule)
+			y.Moves = []s.Move{{Of: "A", Way: gather}, {Of: "C", Way: sum}}
+			isCrossed(t, "sums for all", y, 1, 2, 3, 4)
+		}
 	}
 }
