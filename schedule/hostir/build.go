@@ -118,14 +118,12 @@ func Multiply(s StreamRef, index string, c, a, b View, bias ...View) Step {
 
 // Together is a collective of all ranks, or of the ranks of a rail.
 func Together(s StreamRef, do Kind, dst, src View) Step {
-	return Step{Stream: s, Do: do, Reads: []View{src}, Writes: []View{dst}, By: NCCL}
+	return Step{Stream: s, Do: Collective{Does: do, From: src, To: dst}, By: NCCL}
 }
 
 // Exchanged sends src to one rank of the rail and gets dst from another.
 func Exchanged(s StreamRef, dst, src View, to, from Expr) Step {
-	step := Together(s, Exchange, dst, src)
-	step.To, step.From = to, from
-	return step
+	return Step{Stream: s, Do: Collective{Does: Exchange, From: src, To: dst, Target: to, Source: from}, By: NCCL}
 }
 
 // After makes a stream wait for others.

@@ -212,10 +212,11 @@ func edits(p *hostir.Program) (list []*hostir.Program) {
 		func(s *hostir.Step) { s.Reads, s.Writes = s.Writes, s.Reads },
 		func(s *hostir.Step) { s.ByBlocks = !s.ByBlocks },
 		func(s *hostir.Step) { s.Do = hostir.Copy },
-		func(s *hostir.Step) { s.Do = hostir.AllGather },
-		func(s *hostir.Step) { s.Do = hostir.ReduceScatter },
-		func(s *hostir.Step) { s.Do = hostir.AllReduce },
-		func(s *hostir.Step) { s.Do = hostir.AllToAll },
+		together(func(x *hostir.Collective) { x.From, x.To = x.To, x.From }),
+		together(func(x *hostir.Collective) { x.Does = hostir.AllGather }),
+		together(func(x *hostir.Collective) { x.Does = hostir.ReduceScatter }),
+		together(func(x *hostir.Collective) { x.Does = hostir.AllReduce }),
+		together(func(x *hostir.Collective) { x.Does = hostir.AllToAll }),
 	} {
 		steps := 0
 		hostir.Steps(p.Body, func(hostir.Step) { steps++ })
@@ -225,6 +226,16 @@ func edits(p *hostir.Program) (list []*hostir.Program) {
 		}
 	}
 	return list
+}
+
+// together edits the collective that a step does.
+func together(edit func(*hostir.Collective)) func(*hostir.Step) {
+	return func(s *hostir.Step) {
+		if x, ok := s.Do.(hostir.Collective); ok {
+			edit(&x)
+			s.Do = x
+		}
+	}
 }
 
 // place is one part of a program, counted among the parts of its kind, and an edit of it.

@@ -112,10 +112,9 @@ func (n Share) With(p Parts) Node {
 	return n
 }
 
-// With rewrites the stream, the words, the views and the ranks of an exchange, the width of heads and a launch.
+// With rewrites the stream, the words, the work with its views, the width of heads and a launch.
 func (n Step) With(p Parts) Node {
 	n.Stream = p.stream(n.Stream)
-	n.To, n.From = p.expr("the rank that gets", n.To), p.expr("the rank that sends", n.From)
 	n.Pre, n.Post = p.words(n.Pre), p.words(n.Post)
 	if o, ok := n.Do.(operated); ok {
 		n.Do = o.with(p)

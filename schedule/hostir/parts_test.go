@@ -222,9 +222,14 @@ func TestCheck(t *testing.T) {
 		{"a copy of each", hostir.Set(s, c, a.EachRank()), "only a sum"},
 		{"a collective", hostir.Together(s, hostir.AllGather, c, a), ""},
 		{"a collective of a peer's memory", hostir.Together(s, hostir.AllGather, c, a.At(hostir.Rank)), "its own rank"},
-		{"a collective of two", edit(hostir.Together(s, hostir.AllToAll, c, a), func(n *hostir.Step) {
-			n.Reads = append(n.Reads, a)
-		}), "reads one view and writes one"},
+		{"a collective of nothing", hostir.Together(s, hostir.AllToAll, c, none), "reads one view and writes one"},
+		{"a collective of each", hostir.Together(s, hostir.AllToAll, c, a.EachRank()), "each value of an index"},
+		{"a collective copy", hostir.Together(s, hostir.Copy, c, a), "no collective"},
+		{"an exchange", hostir.Exchanged(s, c, a, hostir.Rank, hostir.Rank), ""},
+		{"an exchange with nobody", hostir.Exchanged(s, c, a, hostir.Rank, hostir.Expr{}), "names the ranks"},
+		{"a gather from one rank", of(hostir.Together(s, hostir.AllGather, c, a), func(x *hostir.Collective) {
+			x.Source = hostir.Rank
+		}), "names the ranks"},
 		{"a collective by nobody", edit(hostir.Together(s, hostir.AllReduce, c, a), func(n *hostir.Step) { n.By = "" }),
 			"NCCL alone does a collective"},
 		{"a copy by NCCL", edit(hostir.Set(s, c, a), func(n *hostir.Step) { n.By = hostir.NCCL }), "collectives only"},

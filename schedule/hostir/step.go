@@ -28,9 +28,7 @@ type Step struct {
 	Width Expr
 	// Epsilon is the number that a norm adds to the mean of squares; 0 of other work.
 	Epsilon float64
-	// To and From are the ranks of an exchange.
-	To, From Expr
-	Post     []Word
+	Post    []Word
 	// By is the emitted kernel that does all of this in one launch: post, wait, copy,
 	// reduce, get, put, shot or gather; or NCCL. Empty: the copy engine, the library of
 	// products, or a stream memory operation.
@@ -163,8 +161,6 @@ func (s Step) checkWork() error {
 		if !one || len(s.Reads) == 0 || s.Func == "" || s.By != "" {
 			return fmt.Errorf("a call has a name, reads views and writes one, and nothing else carries it")
 		}
-	case AllGather, ReduceScatter, AllReduce, AllToAll, Exchange:
-		return s.checkCollective()
 	case Product:
 		if _, err := ParseProduct(s.Index); err != nil {
 			return err
@@ -180,11 +176,8 @@ func (s Step) checkWork() error {
 
 // checkParts refuses parts of a step that belong to other work.
 func (s Step) checkParts() error {
-	if s.By == NCCL && !s.Kind().Collective() {
+	if _, together := s.Do.(Collective); s.By == NCCL && !together {
 		return fmt.Errorf("NCCL does collectives only")
-	}
-	if exchanges := s.Do == Exchange; s.To.IsZero() == exchanges || s.From.IsZero() == exchanges {
-		return fmt.Errorf("an exchange names the ranks that it is with, and nothing else does")
 	}
 	if s.Do != Product &&
 		(s.Index != "" || s.Func != "" && s.Do != Apply && s.Do != Call || s.Accumulate) {
@@ -226,17 +219,6 @@ func (s Step) checkViews() error {
 			return fmt.Errorf("%s: only the last view that a sum reads is a row, or the last ones of a function",
 				v.Buffer)
 		}
-	}
-	return nil
-}
-
-// checkCollective refuses a collective that can't be done.
-func (s Step) checkCollective() error {
-	if len(s.Writes) != 1 || len(s.Reads) != 1 || !s.Writes[0].Peer.IsZero() || !s.Reads[0].Peer.IsZero() {
-		return fmt.Errorf("a collective reads one view and writes one, each of its own rank")
-	}
-	if s.By != NCCL || s.Fused() {
-		return fmt.Errorf("NCCL alone does a collective, and signals nothing")
 	}
 	return nil
 }

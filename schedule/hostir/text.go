@@ -113,11 +113,6 @@ func (s Step) work() string {
 		}
 	case Call:
 		name = "Call " + s.Func
-	case AllGather, ReduceScatter, AllReduce, AllToAll:
-		name = s.Kind().Title()
-	case Exchange:
-		name = "Exchange"
-		operands = append(operands, "to "+s.To.String(), "from "+s.From.String())
 	case Gather:
 		name = "Gather"
 	case Sum:

@@ -41,26 +41,10 @@ const (
 	Call    Kind = "call"
 )
 
-// Collectives are work that ranks do together: all of them or, in a program over hosts, the ranks
-// of a rail, which have one number on their hosts. Each brings the view that it reads, and gets the one that
-// it writes. The n-th that a rank enqueues meets the n-th of every other.
-const (
-	AllGather     Kind = "all-gather"     // the views that all ranks read, in their order
-	ReduceScatter Kind = "reduce-scatter" // of as many parts as there are ranks, the sum of this rank's
-	AllReduce     Kind = "all-reduce"     // the sum of the views that all ranks read
-	AllToAll      Kind = "all-to-all"     // part r of each rank's view, in the order of ranks
-	Exchange      Kind = "exchange"       // the view that rank From reads; this rank's goes to rank To
-)
-
 // Kind is the kind itself.
 func (k Kind) Kind() Kind { return k }
 
 func (Kind) work() {}
-
-// Collective says that ranks do the work together.
-func (k Kind) Collective() bool {
-	return k == AllGather || k == ReduceScatter || k == AllReduce || k == AllToAll || k == Exchange
-}
 
 // Title is the work as one word: AllGather.
 func (k Kind) Title() string {

@@ -126,11 +126,8 @@ func (m *maker) variants(n hostir.Node) []variant {
 		case hostir.Product:
 			flip(n, add)
 		}
-		switch {
-		case n.Do == hostir.Exchange:
-			withAnother(n, add)
-		case n.Kind().Collective():
-			another(n, add)
+		if x, ok := n.Do.(hostir.Collective); ok {
+			together(n, x, add)
 		}
 	default:
 		m.err = fmt.Errorf("no mutants are known of a %T", n)
@@ -138,18 +135,27 @@ func (m *maker) variants(n hostir.Node) []variant {
 	return list
 }
 
-// another collective in the place of one.
-func another(n hostir.Step, add adder) {
+// together is a collective with another one in its place, or with others.
+func together(n hostir.Step, x hostir.Collective, add adder) {
+	with := func(kind, text string, change func(*hostir.Collective)) {
+		c, other := n, x
+		change(&other)
+		c.Do = other
+		add(kind, text, c)
+	}
+	if x.Does == hostir.Exchange {
+		withAnother(with)
+		return
+	}
 	for _, do := range []hostir.Kind{hostir.AllGather, hostir.ReduceScatter, hostir.AllReduce, hostir.AllToAll} {
-		if c := n; do != n.Do {
-			c.Do = do
-			add("another collective", do.Title(), c)
+		if do != x.Does {
+			with("another collective", do.Title(), func(c *hostir.Collective) { c.Does = do })
 		}
 	}
 }
 
 // withAnother is an exchange with the ranks of another rail, or of another host, on one side of it or on both.
-func withAnother(n hostir.Step, add adder) {
+func withAnother(with func(kind, text string, change func(*hostir.Collective))) {
 	for _, x := range []struct {
 		what string
 		to   func(hostir.Expr) hostir.Expr
@@ -159,14 +165,12 @@ func withAnother(n hostir.Step, add adder) {
 			return hostir.Mod(hostir.Add(e, hostir.PerHost), hostir.Size)
 		}},
 	} {
-		c := n
-		c.To = x.to(n.To)
-		add("exchange with another", "sends to the rank "+x.what, c)
-		c = n
-		c.From = x.to(n.From)
-		add("exchange with another", "gets from the rank "+x.what, c)
-		c.To = x.to(n.To)
-		add("exchange with another", "both with the ranks "+x.what, c)
+		const kind = "exchange with another"
+		with(kind, "sends to the rank "+x.what, func(c *hostir.Collective) { c.Target = x.to(c.Target) })
+		with(kind, "gets from the rank "+x.what, func(c *hostir.Collective) { c.Source = x.to(c.Source) })
+		with(kind, "both with the ranks "+x.what, func(c *hostir.Collective) {
+			c.Target, c.Source = x.to(c.Target), x.to(c.Source)
+		})
 	}
 }
 

@@ -131,6 +131,9 @@ func (u *unroller) enqueue(n hostir.Step) {
 	case hostir.PacketGather:
 		u.packets(at, n, x.Sent, x.To, hostir.View{})
 		return
+	case hostir.Collective:
+		u.collective(at, x)
+		return
 	}
 	if n.Fused() && !n.ByBlocks {
 		at.Count = Loc{Rank: u.c.Rank, Buffer: CountWord(at.Stream)}
@@ -153,8 +156,6 @@ func (u *unroller) enqueue(n hostir.Step) {
 	case hostir.Call:
 		at.Launch = u.launch(n.Launch)
 		u.function(Call, at, n)
-	case hostir.AllGather, hostir.ReduceScatter, hostir.AllReduce, hostir.AllToAll, hostir.Exchange:
-		u.collective(at, n)
 	default:
 		u.fail(fmt.Errorf("work %q has no operations", n.Kind()))
 	}
@@ -211,12 +212,12 @@ func (u *unroller) ofColumns(v hostir.View) bool {
 }
 
 // collective adds a collective: the view that this rank brings, and the view that it gets.
-func (u *unroller) collective(op Op, n hostir.Step) {
-	op.Kind, op.Form, op.Kernel = Collective, string(n.Kind()), ""
-	if n.Do == hostir.Exchange {
-		op.To, op.From = int(u.eval(n.To)), int(u.eval(n.From))
+func (u *unroller) collective(op Op, x hostir.Collective) {
+	op.Kind, op.Form, op.Kernel = Collective, string(x.Does), ""
+	if x.Does == hostir.Exchange {
+		op.To, op.From = int(u.eval(x.Target)), int(u.eval(x.Source))
 	}
-	u.work(op, n)
+	u.use(op, x.To, x.From)
 }
 
 // gather adds a copy for each of its views.
@@ -263,9 +264,12 @@ func (u *unroller) launch(l hostir.Launch) string {
 
 // work adds an operation that reads the step's views, each as often as it stands for, and writes its result.
 // For a result of no bytes it reads no row.
-func (u *unroller) work(op Op, n hostir.Step) {
-	to, size := u.view(n.Writes[0])
-	for _, v := range n.Reads {
+func (u *unroller) work(op Op, n hostir.Step) { u.use(op, n.Writes[0], n.Reads...) }
+
+// use adds an operation that reads views, and writes its result.
+func (u *unroller) use(op Op, result hostir.View, reads ...hostir.View) {
+	to, size := u.view(result)
+	for _, v := range reads {
 		if v.Row && size == 0 {
 			continue
 		}

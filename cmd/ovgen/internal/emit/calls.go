@@ -14,8 +14,8 @@ func (b *body) step(n hostir.Step) []jen.Code {
 	if n.Fused() {
 		return b.launch(n)
 	}
-	if n.Kind().Collective() {
-		return []jen.Code{b.together(n)}
+	if x, ok := n.Do.(hostir.Collective); ok {
+		return []jen.Code{b.together(n.Stream, x)}
 	}
 	switch n.Do {
 	case hostir.Copy:
@@ -168,20 +168,19 @@ func (b *body) product(n hostir.Step) jen.Code {
 }
 
 // together is a collective: its call takes the bytes of one rank's part.
-func (b *body) together(n hostir.Step) jen.Code {
-	dst, src := n.Writes[0], n.Reads[0]
-	part := src
-	switch n.Do {
+func (b *body) together(on hostir.StreamRef, x hostir.Collective) jen.Code {
+	part := x.From
+	switch x.Does {
 	case hostir.ReduceScatter:
-		part = dst
+		part = x.To
 	case hostir.AllToAll:
-		part = hostir.Chunk(src.Buffer, hostir.Const(0))
+		part = hostir.Chunk(x.From.Buffer, hostir.Const(0))
 	}
-	args := []jen.Code{b.stream(n.Stream), b.address(dst), b.address(src), b.bytes(part)}
-	if n.Do == hostir.Exchange {
-		args = append(args, b.expr(n.To), b.expr(n.From))
+	args := []jen.Code{b.stream(on), b.address(x.To), b.address(x.From), b.bytes(part)}
+	if x.Does == hostir.Exchange {
+		args = append(args, b.expr(x.Target), b.expr(x.Source))
 	}
-	return jen.Id("q").Dot(n.Kind().Title()).Call(args...)
+	return jen.Id("q").Dot(x.Does.Title()).Call(args...)
 }
 
 // sum is a sum by a kernel.

@@ -1,0 +1,63 @@
+package hostir
+
+import "fmt"
+
+// Collective is work that ranks do together: all of them or, in a program over hosts, the ranks of a rail, which have
+// one number on their hosts. Each brings From, and gets To. The n-th that a rank enqueues meets the n-th of every
+// other.
+type Collective struct {
+	Does           Kind
+	From, To       View
+	Target, Source Expr // the ranks of an exchange
+}
+
+// Kinds of collectives.
+const (
+	AllGather     Kind = "all-gather"     // the views that all ranks bring, in their order
+	ReduceScatter Kind = "reduce-scatter" // of as many parts as there are ranks, the sum of this rank's
+	AllReduce     Kind = "all-reduce"     // the sum of the views that all ranks bring
+	AllToAll      Kind = "all-to-all"     // part r of each rank's view, in the order of ranks
+	Exchange      Kind = "exchange"       // the view that rank Source brings; this rank's goes to rank Target
+)
+
+// Collective says that ranks do the work together.
+func (k Kind) Collective() bool {
+	return k == AllGather || k == ReduceScatter || k == AllReduce || k == AllToAll || k == Exchange
+}
+
+// Kind is what the collective does.
+func (x Collective) Kind() Kind { return x.Does }
+
+func (Collective) work() {}
+
+func (x Collective) views() (reads, writes []View) { return some(x.From), some(x.To) }
+
+func (x Collective) with(p Parts) Work {
+	x.Target = p.expr("the rank that gets", x.Target)
+	x.Source = p.expr("the rank that sends", x.Source)
+	x.To, x.From = p.view("destination", x.To), p.view("source", x.From)
+	return x
+}
+
+func (x Collective) text() string {
+	if x.Does == Exchange {
+		return fmt.Sprintf("Exchange(%s, %s, to %s, from %s)", x.To, x.From, x.Target, x.Source)
+	}
+	return called(x.Does.Title(), []View{x.To}, []View{x.From})
+}
+
+func (x Collective) check(s Step) error {
+	switch exchanges := x.Does == Exchange; {
+	case !x.Does.Collective():
+		return fmt.Errorf("there is no collective %q", x.Does)
+	case len(some(x.From, x.To)) < 2 || !x.To.Peer.IsZero() || !x.From.Peer.IsZero():
+		return fmt.Errorf("a collective reads one view and writes one, each of its own rank")
+	case x.From.Each.Index != "" || x.To.Each.Index != "":
+		return fmt.Errorf("a collective has no view for each value of an index")
+	case s.By != NCCL || s.Fused():
+		return fmt.Errorf("NCCL alone does a collective, and signals nothing")
+	case x.Target.IsZero() == exchanges || x.Source.IsZero() == exchanges:
+		return fmt.Errorf("an exchange names the ranks that it is with, and nothing else does")
+	}
+	return nil
+}
