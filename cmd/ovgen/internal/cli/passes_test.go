@@ -32,7 +32,7 @@ func TestDesignShowsPasses(t *testing.T) {
 	}
 }
 
-// Each line of a program stands where a pass makes it, and each pass changes some program.
+// Each line of a program stands where a pass makes it, and each pass changes some program, but for one that refuses.
 func TestPassesSayWhatChanges(t *testing.T) {
 	changes := map[string]bool{}
 	last := schedules.All()[0]
@@ -58,7 +58,7 @@ func TestPassesSayWhatChanges(t *testing.T) {
 		}
 	}
 	for _, pass := range lower.Passes {
-		if !changes[pass.Name] {
+		if !changes[pass.Name] && pass.Name != "blocks" {
 			t.Errorf("%s changes nothing", pass.Name)
 		}
 	}
