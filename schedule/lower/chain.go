@@ -38,10 +38,11 @@ type stage struct {
 	partsAt string // the field that says so
 	// How the rows come, and how the partial results meet; nil: one rank's after another's.
 	gathering, summing atOnce
+	fetched            bool // the copy engine brings the rows that come at once
 }
 
 // copies says that the copy engine brings rows of the input, or columns of a result, from peers.
-func (s *stage) copies() bool { return s.pulls() || s.gathersColumns() }
+func (s *stage) copies() bool { return s.pulls() || s.fetched || s.gathersColumns() }
 
 // pulls says that the rows of a stage's input are copied from their owners, one rank's after the other.
 func (s *stage) pulls() bool { return s.gathers && s.gathering == nil }
@@ -56,7 +57,7 @@ func (s *stage) widens() bool {
 }
 
 // meets says that a collective, or the kernel of a sum, needs all ranks while it holds the device.
-func (s *stage) meets() bool { return s.gathering != nil || s.summing != nil }
+func (s *stage) meets() bool { return s.gathering != nil && !s.fetched || s.summing != nil }
 
 // here is the buffer in which a stage works on all ranks' rows of its input.
 func (s *stage) here() string {

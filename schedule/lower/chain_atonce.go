@@ -29,6 +29,32 @@ func (d *draft) gatherBy(way atOnce) {
 	}
 }
 
+// fetch lets the copy engine bring all rows to the stages that gather the tensor that is being lowered.
+func (d *draft) fetch() {
+	d.gatherBy(rowsFetched)
+	for i := range d.chain.stages {
+		if s := &d.chain.stages[i]; s.gathers && s.input == d.edge.Of {
+			s.fetched = true
+		}
+	}
+}
+
+// rowsFetched copies the rows of all ranks here, and then begins with the stage.
+func rowsFetched(w *writer, s *stage) []hostir.Node {
+	peer, word := hostir.Var("peer"), w.named(ready, s.here())
+	var nodes []hostir.Node
+	if s != &w.chain.stages[0] { // the first's are posted at the head
+		nodes = []hostir.Node{hostir.Post(mainRef, word, every).Described("peers may read " + s.input),
+			hostir.After(copyRef, mainRef)}
+	}
+	return append(nodes,
+		steps(hostir.Bind("peer", hostir.Ahead(step)),
+			hostir.Wait(copyRef, word, peer),
+			hostir.Set(copyRef, hostir.Chunk(s.here(), peer), hostir.Whole(s.input).At(peer))),
+		hostir.Set(mainRef, hostir.Chunk(s.here(), hostir.Rank), hostir.Whole(s.input)),
+		hostir.After(mainRef, copyRef))
+}
+
 // sumBy gives the stage that ends with the sums that are being lowered a way.
 func (d *draft) sumBy(way atOnce) {
 	if i := d.summedIn(); i >= 0 {

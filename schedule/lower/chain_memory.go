@@ -13,7 +13,7 @@ func (w *writer) memories() {
 	for i := range w.chain.stages {
 		s := &w.chain.stages[i]
 		if s.gathers {
-			if b := w.buffer(s.input); b.Owner == hostir.Caller && s.pulls() {
+			if b := w.buffer(s.input); b.Owner == hostir.Caller && (s.pulls() || s.fetched) {
 				b.Shared = true
 			}
 			if s.into == "" {

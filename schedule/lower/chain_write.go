@@ -100,7 +100,7 @@ func (w *writer) named(name, move string) string {
 func (w *writer) words() {
 	for i := range w.chain.stages {
 		s := &w.chain.stages[i]
-		if s.pulls() {
+		if s.pulls() || s.fetched {
 			w.semaphores(w.named(ready, s.here()))
 		}
 		if s.gathersColumns() {
@@ -147,7 +147,7 @@ func (w *writer) head() {
 	} else {
 		w.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	}
-	if s := &w.chain.stages[0]; s.pulls() {
+	if s := &w.chain.stages[0]; s.pulls() || s.fetched {
 		w.moves(s.here(), hostir.Post(copyRef, w.named(ready, s.here()), every).Described("beside the first product"))
 	}
 	for i := range w.chain.stages {
@@ -185,6 +185,12 @@ func (w *writer) tail() {
 	}
 	if gathers && w.original.OverHosts() {
 		w.add(hostir.Synchronize{Streams: []hostir.StreamRef{copyRef}, On: refs([]hostir.StreamSet{relays})})
+	}
+	for i := range w.chain.stages {
+		if s := &w.chain.stages[i]; s.pulls() && s.into != "" {
+			w.moves(s.here(), hostir.Set(copyRef, w.rowsAt(s.into, hostir.Rank), hostir.Whole(s.input)).
+				Described("the caller gets all rows").AskedBy("Tensors"))
+		}
 	}
 	post := func(on hostir.StreamRef) hostir.Node {
 		return hostir.Post(on, read, every).Described(name + " may be overwritten afterwards")
@@ -224,7 +230,7 @@ func (w *writer) moves(of string, nodes ...hostir.Node) { w.add(hostir.MovesOf(o
 func (w *writer) readAcross() (name, move string) {
 	for i := range w.chain.stages {
 		switch s := &w.chain.stages[i]; {
-		case s.pulls():
+		case s.pulls() || s.fetched:
 			return s.input, s.here()
 		case w.spreads(s):
 			return s.sums, s.sums

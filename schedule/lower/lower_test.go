@@ -245,7 +245,7 @@ func TestNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.Join(strings.Fields(hostir.Print(p)), " ")
-	for _, want := range []string{"Linear(Q[r], X, Wq)", "Linear(A[r], X, Wk)", "X@from",
+	for _, want := range []string{"Linear(Q[r], X, Wq)", "Linear(A[r], X, Wk)", "X@peer",
 		"X may be overwritten afterwards"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
@@ -261,7 +261,7 @@ func TestNames(t *testing.T) {
 	}
 	s.Tensors = slices.Clone(tensors)
 	s.Ops = slices.Clone(s.Ops)
-	s.Tensors[3].Name, s.Ops[0].Out = "Agathered", "Agathered"
+	s.Tensors[3].Name, s.Ops[0].Out = "Xgathered", "Xgathered"
 	_, err = lower.Lower("Attention", s)
 	if f := schedule.FieldErrors(err); len(f) != 1 || f[0].Path != "Tensors[3].Name" {
 		t.Errorf("a name of the plan's memory: %v", err)

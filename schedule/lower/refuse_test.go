@@ -167,8 +167,21 @@ var refusalCases = []refusalCase{
 			"another way)"}},
 	{"tiles for a chain", copyWith(scheduletest.By(catalog.TensorParallelMLP, "A", schedule.Tiles{}),
 		func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
-		"Moves[0].Way: no pass does the all-gather in a chain of A by Tiles (use Get, GatherShot, PushGather, NCCL, " +
-			"or leave it out)"}},
+		"Moves[0].Way: no pass does the all-gather in a chain of A by Tiles (use Get, Pull, GatherShot, PushGather, " +
+			"NCCL, or leave it out)"}},
+	{"parts of rows that a chain gathers", scheduletest.By(catalog.GatedMLP, "A", schedule.Pull{Parts: 2}), []string{
+		"Moves[0].Way.Parts: no pass cuts the rows that a chain gathers into parts (leave it out)"}},
+	{"a chain's rows with their step", scheduletest.By(catalog.GatedMLP, "A", schedule.Pull{WithStep: true}), []string{
+		"Moves[0].Way.WithStep: a chain copies rows on a stream of their own (leave it out)"}},
+	{"a chain's rows by one kernel", scheduletest.By(catalog.GatedMLP, "A", schedule.Pull{By: schedule.OneKernel}),
+		[]string{"Moves[0].Way.By: no kernel does a whole step of it (use schedule.Kernels)"}},
+	{"a chain's rows once, on two streams", scheduletest.By(catalog.GatedMLP, "A",
+		schedule.Pull{Once: true, Streams: 2}), []string{
+		"Moves[0].Way.Streams: one product of all rows has the caller's stream (leave it out, or Once)"}},
+	{"batches once", scheduletest.By(catalog.TensorParallelMLPBatches, "A", schedule.Pull{Once: true}), []string{
+		"Moves[0].Way: one product takes all rows at once, and those of A are in 2 batches"}},
+	{"streams of a gather before a sum", scheduletest.By(catalog.GatedMLP, "A", schedule.Pull{Streams: 2}), []string{
+		"Moves[0].Way.Streams: the products of a chain of several moves share their streams (leave it out)"}},
 	{"batches by one shot", scheduletest.By(catalog.TensorParallelMLPBatches, "C", schedule.Shot{}), []string{
 		"Moves[0].Way: one kernel takes all rows at once, and those of C are in 2 batches (leave the batches out"}},
 	{"sums of batches as packets", scheduletest.By(catalog.TensorParallelMLPBatches, "C", schedule.PushShot{}),

@@ -9,6 +9,7 @@ var gets = []lowering{
 	get(broadcast, broadcastCopy),
 	get(gatherSum, gradientShift),
 	get(gatherLink, linked),
+	pullLink,
 	get(gatherWeight, weightGather),
 	get(gatherBatch, gatherBatches),
 }

@@ -3,9 +3,36 @@ package lower
 import "ovgen/schedule"
 
 var pulls = []lowering{
-	intoCallers(pullOf(gather)),
+	intoCallers(where(pullOf(gather), ofOneStream)),
 	pullOf(gatherBalanced),
 }
+
+// ofOneStream says that the copies have one stream, and that no shard travels in parts.
+func ofOneStream(w schedule.Pull) bool {
+	return w.Parts <= 1 && !w.WithStep && w.By != schedule.OneKernel && !(w.Once && w.Streams > 0)
+}
+
+// pullLink does the gathers of chains.
+var pullLink = by(gatherLink, func(d *draft, w schedule.Pull) error {
+	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
+	switch {
+	case d.edge.Carrier.Fused:
+		return d.noKernel("By")
+	case w.Parts > 1:
+		return d.refusal("Parts", "leave it out", "no pass cuts the rows that a chain gathers into parts")
+	case w.WithStep:
+		return d.refusal("WithStep", "leave it out", "a chain copies rows on a stream of their own")
+	case w.Once && w.Streams > 0:
+		return d.refusal("Streams", "leave it out, or Once", "one product of all rows has the caller's stream")
+	case w.Once:
+		d.fetch()
+		return d.wholeRows("one product")
+	case w.Streams > 0 && len(d.legs()) > 1:
+		return d.refusal("Streams", "leave it out", "the products of a chain of several moves share their streams")
+	}
+	d.with.compute = max(w.Streams, d.with.compute)
+	return nil
+})
 
 func pullOf(m moves) lowering {
 	return by(m, func(d *draft, w schedule.Pull) error {

@@ -224,8 +224,8 @@ func TestPrint(t *testing.T) {
 	if texts[0] != texts[1] || texts[1] != texts[2] {
 		t.Error("the same case printed other texts")
 	}
-	for _, want := range []string{"\npure ", "\nlimited by compute: ", "\nmain     :####",
-		"\nwork[3]  ....", "\ncopy     .===="} {
+	for _, want := range []string{"\npure ", "\nlimited by compute: ", "\nmain     ####",
+		"\nwork[3]  ....", "\ncopy     :==="} {
 		if !strings.Contains(texts[0], want) {
 			t.Errorf("no %q in\n%s", want, texts[0])
 		}

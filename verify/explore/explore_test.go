@@ -146,7 +146,13 @@ func TestKernelsBehindGathers(t *testing.T) {
 		}
 	}
 	all = append(all, toAll)
-	for _, w := range []schedule.Way{schedule.GatherShot{}, schedule.PushGather{}} {
+	for _, w := range []schedule.Way{schedule.Pull{Once: true}, schedule.Pull{Once: true, By: schedule.Kernels}} {
+		s := scheduletest.By(catalog.GatedMLP, "A", w)
+		s.Moves = append(s.Moves, schedule.Move{Of: "C", Way: schedule.Shot{}})
+		all = append(all, s)
+	}
+	small := len(all)
+	for _, w := range []schedule.Way{schedule.GatherShot{}, schedule.PushGather{}, schedule.Pull{Once: true}} {
 		all = append(all, scheduletest.By(catalog.LlamaLayer, "Y", w))
 	}
 	for i, s := range all {
@@ -156,7 +162,7 @@ func TestKernelsBehindGathers(t *testing.T) {
 			continue
 		}
 		for _, ranks := range []int{2, 3} {
-			if ranks > 2 && i >= 5 {
+			if ranks > 2 && i >= small {
 				continue // a layer of two gathers and two sums
 			}
 			for _, m := range modes[:2] {

@@ -208,10 +208,10 @@ func TestNamed(t *testing.T) {
 		want             mutate.Class
 	}{
 		{"no acknowledgement before reuse", "drop the acknowledgement", "read", mutate.Caught},
-		{"a wait resolved by a moved index", "shift an index", "copy: Wait ready[from] peer", mutate.Caught},
+		{"a wait resolved by a moved index", "shift an index", "copy: Wait ready[peer] peer", mutate.Caught},
 		{"a workspace of two streams", "share a workspace", "workspace[main]", mutate.Caught},
 		{"one semaphore for two purposes", "share a word", "ready is read too", mutate.Caught},
-		{"copies start after the first product", "move", "copy, work[1..D-1]: Synchronize(main) from place 2 to 3",
+		{"copies start after the first product", "move", "main: Linear(C[r], A, B, Bias) from place 3 to 1",
 			mutate.Warned},
 		{"a fork that an event makes needless", "drop a fork", "copy, work[1..D-1]: Synchronize(main) of work",
 			mutate.Safe},

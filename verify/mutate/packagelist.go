@@ -3,7 +3,7 @@ package mutate
 // Edits that several mutants make. A plan whose steps have numbers is past New's dry run.
 const (
 	waitRead = "	q.Wait(p.copy, p.read)\n"
-	copyOne  = "q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)"
+	copyOne  = "q.Set(p.copy, p.agathered.At(int64(peer)*p.chunkA), p.a.Peer(peer, 0), p.chunkA)"
 	callKey  = "q.Call(main, \"Attention\", p.Attention, p.o.All(), p.query.All(), p.key.All()"
 	planType = "	*plan.Plan\n"
 	ranksTo8 = "[]int{1, 2, 3, 4, 5, 6, 7, 8}"
@@ -38,11 +38,11 @@ var Packages = []PackageMutant{
 
 	// Some shapes.
 	{Package: "allgatherlinear", File: "program.go", Text: "copies of half a chunk and 64 KiB at most", Edits: []Edit{
-		{copyOne, "q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), min(p.chunkA, " +
+		{copyOne, "q.Set(p.copy, p.agathered.At(int64(peer)*p.chunkA), p.a.Peer(peer, 0), min(p.chunkA, " +
 			"p.chunkA/2+64<<10))"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "offsets of 32 bits", Edits: []Edit{
-		{"q.Linear(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC)",
-			"q.Linear(p.work[i], p.gemm, p.c.At(int64(int32(from)*int32(p.chunkC)))"}}},
+		{"q.Linear(p.work[i], p.gemm, p.c.At(int64(peer)*p.chunkC)",
+			"q.Linear(p.work[i], p.gemm, p.c.At(int64(int32(peer)*int32(p.chunkC)))"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "large chunks not waited for", Edits: []Edit{
 		{"q.Synchronize(p.work[i], p.copy)",
 			"if p.chunkA < 1<<30 {\n			q.Synchronize(p.work[i], p.copy)\n		}"}}},

@@ -130,6 +130,28 @@ func TestTwoShotsInAChain(t *testing.T) {
 	}
 }
 
+// A chain pulls rows one rank's after the other, or all of them before its products, whatever its sums go by.
+func TestPullsInAChain(t *testing.T) {
+	for _, c := range []schedule.Way{nil, schedule.Shot{}, schedule.PushShot{}, schedule.NCCL{}} {
+		for _, w := range []schedule.Pull{{}, {Once: true}, {Once: true, By: schedule.Kernels}, {By: schedule.KernelCopies}} {
+			gated := scheduletest.By(catalog.GatedMLP, "A", w)
+			llama := scheduletest.By(catalog.LlamaLayer, "Y", w)
+			gated.Moves = append(gated.Moves, schedule.Move{Of: "C", Way: c})
+			llama.Moves = append(llama.Moves, schedule.Move{Of: "C", Way: c}, schedule.Move{Of: "R", Way: c})
+			for _, s := range []schedule.Schedule{gated, llama} {
+				p, err := lower.Lower("X", s)
+				if err != nil {
+					t.Errorf("%v: %v", s.Moves, err)
+					continue
+				}
+				if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{1, 2, 3, 4, 8}}); err != nil {
+					t.Errorf("%v: %v", s.Moves, err)
+				}
+			}
+		}
+	}
+}
+
 // A chain whose moves are carried by one kernel, by kernels and by the copy engine is proven; without a signal of
 // one of them it is not.
 func TestMovesOfAChain(t *testing.T) {

@@ -133,7 +133,10 @@ func alike(a, b schedule.Schedule) bool {
 			return err.Error()
 		}
 		s, all := p.Schedule, ""
-		for _, m := range s.Moves {
+		for i, m := range s.Moves {
+			if get, is := m.Way.(schedule.Get); is && p.Edges[i].Kind == "all-gather in a chain" {
+				m.Way = schedule.Pull{By: schedule.StepCarrier(get.By)} // the same, without options
+			}
 			all += m.Of + " " + schedule.WayName(m.Way)
 			for _, o := range schedule.Options(m.Way) {
 				if o.Value != "1" { // one part is a shard as it is

@@ -71,7 +71,7 @@ func TestNoAcknowledgement(t *testing.T) {
 	p.Body = hostir.Without(p.Body, "read")
 	c := refuted(t, p, 2)
 	says(t, c, prove.Reset, "copy, step 5, run 1: reset ready[1]@0",
-		"main, step 1, run 2: post ready[1]@0 = 1 (Moves)")
+		"copy, step 3, run 2: post ready[1]@0 = 1 (Moves)")
 	if !strings.Contains(c.Suggestion, "acknowledge") {
 		t.Error(c.Suggestion)
 	}

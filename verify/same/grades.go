@@ -1,8 +1,11 @@
 package same
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+
+	"ovgen/schedule"
 )
 
 // expectation is a grade that programs with a way may have beside same and moved.
@@ -14,7 +17,10 @@ type expectation struct {
 }
 
 // expectations are the differences that are meant: the programs are proven and explored all the same.
-var expectations = []expectation{}
+var expectations = []expectation{
+	{"Pull", Looser, "AllGatherLinear", "the own product does not wait for the post that the own shard may be read: the " +
+		"stream of copies posts it"},
+}
 
 // lifted are parts of refusals that are no more: of what had one, another field may be refused.
 var lifted = []string{
@@ -45,4 +51,15 @@ func (v Verdict) Expected() bool {
 	return slices.ContainsFunc(expectations, func(e expectation) bool {
 		return e.Grade == v.Grade && slices.Contains(v.Ways, e.Way)
 	})
+}
+
+// Stale names the expectations that no schedule of the catalogue bears out, each with what becomes of its own.
+func Stale(of func(name string) schedule.Schedule, ranks ...int) (list []string) {
+	for _, e := range expectations {
+		v, err := Lower(of(e.Of), ranks...)
+		if err != nil || v.Grade != e.Grade || !slices.Contains(v.Ways, e.Way) {
+			list = append(list, fmt.Sprintf("%s by %s is %s, %v", e.Of, e.Way, v.Grade, err))
+		}
+	}
+	return list
 }

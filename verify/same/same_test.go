@@ -73,3 +73,18 @@ func TestChanges(t *testing.T) {
 	}
 	t.Log(c)
 }
+
+// TestExpectations: each difference that is meant is there.
+func TestExpectations(t *testing.T) {
+	of := func(name string) schedule.Schedule {
+		for _, n := range catalog.All() {
+			if n.Name == name {
+				return n.Schedule
+			}
+		}
+		return schedule.Schedule{}
+	}
+	for _, text := range same.Stale(of, 3) {
+		t.Error(text)
+	}
+}
