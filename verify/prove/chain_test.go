@@ -133,7 +133,8 @@ func TestTwoShotsInAChain(t *testing.T) {
 // A chain pulls rows one rank's after the other, or all of them before its products, whatever its sums go by.
 func TestPullsInAChain(t *testing.T) {
 	for _, c := range []schedule.Way{nil, schedule.Shot{}, schedule.PushShot{}, schedule.NCCL{}} {
-		for _, w := range []schedule.Pull{{}, {Once: true}, {Once: true, By: schedule.Kernels}, {By: schedule.KernelCopies}} {
+		for _, w := range []schedule.Pull{{}, {Once: true}, {Once: true, By: schedule.Kernels},
+			{By: schedule.KernelCopies}} {
 			gated := scheduletest.By(catalog.GatedMLP, "A", w)
 			llama := scheduletest.By(catalog.LlamaLayer, "Y", w)
 			gated.Moves = append(gated.Moves, schedule.Move{Of: "C", Way: c})

@@ -18,8 +18,8 @@ type expectation struct {
 
 // expectations are the differences that are meant: the programs are proven and explored all the same.
 var expectations = []expectation{
-	{"Pull", Looser, "AllGatherLinear", "the own product does not wait for the post that the own shard may be read: the " +
-		"stream of copies posts it"},
+	{"Pull", Looser, "AllGatherLinear", "the own product does not wait for the post that the own shard may be read: " +
+		"the stream of copies posts it"},
 }
 
 // lifted are parts of refusals that are no more: of what had one, another field may be refused.
