@@ -148,7 +148,7 @@ func (w *writer) head() {
 		w.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	}
 	if s := &w.chain.stages[0]; s.pulls() || s.fetched {
-		w.moves(s.here(), hostir.Post(copyRef, w.named(ready, s.here()), every).Described("beside the first product"))
+		w.moves(s.here(), hostir.Post(copyRef, w.named(ready, s.here()), every))
 	}
 	for i := range w.chain.stages {
 		if s := &w.chain.stages[i]; s.puts() {
