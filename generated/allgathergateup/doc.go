@@ -21,20 +21,20 @@
 //	caller: A [DIDx(D), M/D, K];  B [N, K];  B2 [N2, K];  C [Stream(D), M/D, N] by M/D*N
 //	        C2 [Stream(D), M/D, N2] by M/D*N2;  Gathered [Stream(D), M/D, K] by M/D*K
 //	New:    ShareMemHandles(A, arena)                                          # once
-//	main:   Post ready -> every peer                                           # one batch, before the forks
 //	copy, work[1..D-1]: Synchronize(main)
-//	main:   Linear(C[r], A, B);  Linear(C2[r], A, B2)                          # own shard, in place
-//	for i in 1..D-1:  from = (r + i) % D
-//	  copy:    Wait ready[from];  Set(Gathered[from], A@from)
+//	copy:   Post ready -> every peer
+//	main:   Linear(C[r], A, B);  Linear(C2[r], A, B2)                          # own rows, in place
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  copy:    Wait ready[peer];  Set(Gathered[peer], A@peer)
 //	  work[i]: Synchronize(copy)
-//	for i in 1..D-1:  from = (r + i) % D
-//	  work[i]: Linear(C[from], Gathered[from], B);  Linear(C2[from], Gathered[from], B2)
-//	copy:   Set(Gathered[r], A)                                                # the caller gets all shards
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  work[i]: Linear(C[peer], Gathered[peer], B);  Linear(C2[peer], Gathered[peer], B2)
+//	copy:   Set(Gathered[r], A)                                                # the caller gets all rows
 //	copy:   Post read -> every peer;  Wait read[every peer]                    # A may be overwritten afterwards
 //	main:   Synchronize(copy), Synchronize(work[1..D-1])                       # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp 949f6e62af3aa395.
+// Proof: proven for D = 1..8, stamp 0fd26ca8767ef41e.
 package allgathergateup

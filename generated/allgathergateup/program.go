@@ -14,8 +14,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgathergateup",
-	Hash:    "f9e97fd76c1b9c5c8fda2efff98265751e296752fb30de5b5c308926e52ef3f8",
-	Proof:   "proven for D = 1..8, stamp 949f6e62af3aa395",
+	Hash:    "8ba7e35ddb0e021b8d19c068a95a7dd559ae5fa326647093c72ccea2f5248452",
+	Proof:   "proven for D = 1..8, stamp 0fd26ca8767ef41e",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},
@@ -107,33 +107,32 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// One batch, before the forks.
-	q.Post(main, p.ready)
 	q.Synchronize(p.copy, main)
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
+	q.Post(p.copy, p.ready)
 
-	// Own shard, in place.
+	// Own rows, in place.
 	q.Linear(main, p.gemmC, p.c.At(int64(r)*p.chunkC), p.a.At(0), p.b.At(0), plan.NoBias)
 	q.Linear(main, p.gemmC2, p.c2.At(int64(r)*p.chunkC2), p.a.At(0), p.b2.At(0), plan.NoBias)
 
 	for i := 1; i < d; i++ {
-		from := (r + i) % d
-		q.Wait(p.copy, p.ready, from)
-		q.Set(p.copy, p.gathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
+		peer := (r + i) % d
+		q.Wait(p.copy, p.ready, peer)
+		q.Set(p.copy, p.gathered.At(int64(peer)*p.chunkA), p.a.Peer(peer, 0), p.chunkA)
 		q.Synchronize(p.work[i], p.copy)
 	}
 
 	for i := 1; i < d; i++ {
-		from := (r + i) % d
-		q.Linear(p.work[i], p.gemmC, p.c.At(int64(from)*p.chunkC), p.gathered.At(int64(from)*p.chunkA), p.b.At(0),
+		peer := (r + i) % d
+		q.Linear(p.work[i], p.gemmC, p.c.At(int64(peer)*p.chunkC), p.gathered.At(int64(peer)*p.chunkA), p.b.At(0),
 			plan.NoBias)
-		q.Linear(p.work[i], p.gemmC2, p.c2.At(int64(from)*p.chunkC2), p.gathered.At(int64(from)*p.chunkA), p.b2.At(0),
+		q.Linear(p.work[i], p.gemmC2, p.c2.At(int64(peer)*p.chunkC2), p.gathered.At(int64(peer)*p.chunkA), p.b2.At(0),
 			plan.NoBias)
 	}
 
-	// The caller gets all shards.
+	// The caller gets all rows.
 	q.Set(p.copy, p.gathered.At(int64(r)*p.chunkA), p.a.At(0), p.chunkA)
 
 	// A may be overwritten afterwards.

@@ -16,21 +16,21 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [DIDx(D), M/D, K];  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/D*N
-//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
+//	plan:   Agathered [D, M/D, K] by M/D*K
 //	New:    ShareMemHandles(A, arena)                                          # once
-//	main:   Post ready -> every peer by kernel                                 # one batch, before the forks
 //	copy, work[1..D-1]: Synchronize(main)
-//	main:   Linear(C[r], A, B, Bias)                                           # own shard, in place
-//	for i in 1..D-1:  from = (r + i) % D
-//	  copy:    Wait ready[from] by kernel;  Set(Agathered[from], A@from) by kernel
+//	copy:   Post ready -> every peer by kernel
+//	main:   Linear(C[r], A, B, Bias)                                           # own rows, in place
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  copy:    Wait ready[peer] by kernel;  Set(Agathered[peer], A@peer) by kernel
 //	  work[i]: Synchronize(copy)
-//	for i in 1..D-1:  from = (r + i) % D
-//	  work[i]: Linear(C[from], Agathered[from], B, Bias)
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  work[i]: Linear(C[peer], Agathered[peer], B, Bias)
 //	copy:   Post read -> every peer by kernel;  Wait read[every peer] by kernel  # A may be overwritten afterwards
 //	main:   Synchronize(copy), Synchronize(work[1..D-1])                       # join
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatherlinearkernels.cu.
 // Functions: bias(Bias) of C by the library of products.
 //
-// Proof: proven for D = 1..8, stamp 81054f02240ddfae.
+// Proof: proven for D = 1..8, stamp b21975fa9aa91ca1.
 package allgatherlinearkernels

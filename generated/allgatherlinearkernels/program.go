@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearkernels",
-	Hash:     "4d272a0c25f27f10d5690a08e607098b8ad0e3fd3d59a0e933d3d178ea6a3f2f",
-	Proof:    "proven for D = 1..8, stamp 81054f02240ddfae",
+	Hash:     "21e7c02dfa54e04a0ea36422384f3d5b3e76076e57c24871ffb8e68873b101cd",
+	Proof:    "proven for D = 1..8, stamp b21975fa9aa91ca1",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "M", By: "D"}},
@@ -106,26 +106,25 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// One batch, before the forks.
-	p.kernels.Post(q, main, p.ready)
 	q.Synchronize(p.copy, main)
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
+	p.kernels.Post(q, p.copy, p.ready)
 
-	// Own shard, in place.
+	// Own rows, in place.
 	q.Linear(main, p.gemm, p.c.At(int64(r)*p.chunkC), p.a.At(0), p.b.At(0), p.bias.At(0))
 
 	for i := 1; i < d; i++ {
-		from := (r + i) % d
-		p.kernels.Wait(q, p.copy, p.ready, from)
-		p.kernels.Copy(q, p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
+		peer := (r + i) % d
+		p.kernels.Wait(q, p.copy, p.ready, peer)
+		p.kernels.Copy(q, p.copy, p.agathered.At(int64(peer)*p.chunkA), p.a.Peer(peer, 0), p.chunkA)
 		q.Synchronize(p.work[i], p.copy)
 	}
 
 	for i := 1; i < d; i++ {
-		from := (r + i) % d
-		q.Linear(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC), p.agathered.At(int64(from)*p.chunkA), p.b.At(0),
+		peer := (r + i) % d
+		q.Linear(p.work[i], p.gemm, p.c.At(int64(peer)*p.chunkC), p.agathered.At(int64(peer)*p.chunkA), p.b.At(0),
 			p.bias.At(0))
 	}
 

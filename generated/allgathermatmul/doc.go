@@ -17,21 +17,21 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [DIDx(D), M/D, K];  B [K, N];  C [Stream(D), M/D, N] by M/D*N
-//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
+//	plan:   Agathered [D, M/D, K] by M/D*K
 //	New:    ShareMemHandles(A, arena)                                          # once
-//	main:   Post ready -> every peer                                           # one batch, before the forks
 //	copy, work[1..D-1]: Synchronize(main)
-//	main:   Matmul(C[r], A, B)                                                 # own shard, in place
-//	for i in 1..D-1:  from = (r + i) % D
-//	  copy:    Wait ready[from];  Set(Agathered[from], A@from)
+//	copy:   Post ready -> every peer
+//	main:   Matmul(C[r], A, B)                                                 # own rows, in place
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  copy:    Wait ready[peer];  Set(Agathered[peer], A@peer)
 //	  work[i]: Synchronize(copy)
-//	for i in 1..D-1:  from = (r + i) % D
-//	  work[i]: Matmul(C[from], Agathered[from], B)
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  work[i]: Matmul(C[peer], Agathered[peer], B)
 //	copy:   Post read -> every peer;  Wait read[every peer]                    # A may be overwritten afterwards
 //	main:   Synchronize(copy), Synchronize(work[1..D-1])                       # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp b7646af617775e9b.
+// Proof: proven for D = 1..8, stamp 677313b77b4f65dc.
 package allgathermatmul

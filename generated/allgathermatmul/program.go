@@ -14,8 +14,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgathermatmul",
-	Hash:    "0b5d38cd83c21180ac0cfd017e99833654c4c7e1f8afbcdddd3b93daf944a2e9",
-	Proof:   "proven for D = 1..8, stamp b7646af617775e9b",
+	Hash:    "bbc8ab069466286676aa3edb76e05f2a44b6caf4c7887e300418449218eff99d",
+	Proof:   "proven for D = 1..8, stamp 677313b77b4f65dc",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},
@@ -99,26 +99,25 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// One batch, before the forks.
-	q.Post(main, p.ready)
 	q.Synchronize(p.copy, main)
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
+	q.Post(p.copy, p.ready)
 
-	// Own shard, in place.
+	// Own rows, in place.
 	q.Matmul(main, p.gemm, p.c.At(int64(r)*p.chunkC), p.a.At(0), p.b.At(0))
 
 	for i := 1; i < d; i++ {
-		from := (r + i) % d
-		q.Wait(p.copy, p.ready, from)
-		q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
+		peer := (r + i) % d
+		q.Wait(p.copy, p.ready, peer)
+		q.Set(p.copy, p.agathered.At(int64(peer)*p.chunkA), p.a.Peer(peer, 0), p.chunkA)
 		q.Synchronize(p.work[i], p.copy)
 	}
 
 	for i := 1; i < d; i++ {
-		from := (r + i) % d
-		q.Matmul(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC), p.agathered.At(int64(from)*p.chunkA), p.b.At(0))
+		peer := (r + i) % d
+		q.Matmul(p.work[i], p.gemm, p.c.At(int64(peer)*p.chunkC), p.agathered.At(int64(peer)*p.chunkA), p.b.At(0))
 	}
 
 	// A may be overwritten afterwards.

@@ -22,22 +22,22 @@
 //
 //	caller: A [DIDx(D), M/D, K];  B [N, K];  B2 [N2, K];  B3 [N3, K];  C [Stream(D), M/D, N] by M/D*N
 //	        C2 [Stream(D), M/D, N2] by M/D*N2;  C3 [Stream(D), M/D, N3] by M/D*N3
-//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
+//	plan:   Agathered [D, M/D, K] by M/D*K
 //	New:    ShareMemHandles(A, arena)                                          # once
-//	main:   Post ready -> every peer                                           # one batch, before the forks
 //	copy, work[1..D-1]: Synchronize(main)
-//	main:   Linear(C[r], A, B);  Linear(C2[r], A, B2);  Linear(C3[r], A, B3)   # own shard, in place
-//	for i in 1..D-1:  from = (r + i) % D
-//	  copy:    Wait ready[from];  Set(Agathered[from], A@from)
+//	copy:   Post ready -> every peer
+//	main:   Linear(C[r], A, B);  Linear(C2[r], A, B2);  Linear(C3[r], A, B3)   # own rows, in place
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  copy:    Wait ready[peer];  Set(Agathered[peer], A@peer)
 //	  work[i]: Synchronize(copy)
-//	for i in 1..D-1:  from = (r + i) % D
-//	  work[i]: Linear(C[from], Agathered[from], B);  Linear(C2[from], Agathered[from], B2)
-//	  work[i]: Linear(C3[from], Agathered[from], B3)
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  work[i]: Linear(C[peer], Agathered[peer], B);  Linear(C2[peer], Agathered[peer], B2)
+//	  work[i]: Linear(C3[peer], Agathered[peer], B3)
 //	copy:   Post read -> every peer;  Wait read[every peer]                    # A may be overwritten afterwards
 //	main:   Synchronize(copy), Synchronize(work[1..D-1])                       # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp 80dbf7119a5a2b3d.
+// Proof: proven for D = 1..8, stamp 5ec6526119911347.
 package allgatherqkv

@@ -23,22 +23,22 @@
 //	caller: A [DIDx(D), M/D, K];  B [DIDx(D), N/D, K];  B2 [DIDx(D), N2/D, K];  B3 [DIDx(D), N3/D, K]
 //	        C [Stream(D), M/D, DIDx(D), N/D] by M/D*(N/D);  C2 [Stream(D), M/D, DIDx(D), N2/D] by M/D*(N2/D)
 //	        C3 [Stream(D), M/D, DIDx(D), N3/D] by M/D*(N3/D)
-//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
+//	plan:   Agathered [D, M/D, K] by M/D*K
 //	New:    ShareMemHandles(A, arena)                                          # once
-//	main:   Post ready -> every peer                                           # one batch, before the forks
 //	copy, work[1..D-1]: Synchronize(main)
-//	main:   Linear(C[r], A, B);  Linear(C2[r], A, B2);  Linear(C3[r], A, B3)   # own shard, in place
-//	for i in 1..D-1:  from = (r + i) % D
-//	  copy:    Wait ready[from];  Set(Agathered[from], A@from)
+//	copy:   Post ready -> every peer
+//	main:   Linear(C[r], A, B);  Linear(C2[r], A, B2);  Linear(C3[r], A, B3)   # own rows, in place
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  copy:    Wait ready[peer];  Set(Agathered[peer], A@peer)
 //	  work[i]: Synchronize(copy)
-//	for i in 1..D-1:  from = (r + i) % D
-//	  work[i]: Linear(C[from], Agathered[from], B);  Linear(C2[from], Agathered[from], B2)
-//	  work[i]: Linear(C3[from], Agathered[from], B3)
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  work[i]: Linear(C[peer], Agathered[peer], B);  Linear(C2[peer], Agathered[peer], B2)
+//	  work[i]: Linear(C3[peer], Agathered[peer], B3)
 //	copy:   Post read -> every peer;  Wait read[every peer]                    # A may be overwritten afterwards
 //	main:   Synchronize(copy), Synchronize(work[1..D-1])                       # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp 9a36b1e57f38a5a8.
+// Proof: proven for D = 1..8, stamp 943d55d1e2477dc2.
 package columnparallelqkv

@@ -14,8 +14,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "columnparallelqkv",
-	Hash:    "36e4304037e1ca14b8327fa71c58762454a3d9a483ec08f6cb661e47f15b2eb5",
-	Proof:   "proven for D = 1..8, stamp 9a36b1e57f38a5a8",
+	Hash:    "435447625280d4e6aeb13877ccff10194bba96ad2b9d4e897777f1d63bf6daf2",
+	Proof:   "proven for D = 1..8, stamp 943d55d1e2477dc2",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},
@@ -117,32 +117,31 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// One batch, before the forks.
-	q.Post(main, p.ready)
 	q.Synchronize(p.copy, main)
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
+	q.Post(p.copy, p.ready)
 
-	// Own shard, in place.
+	// Own rows, in place.
 	q.Linear(main, p.gemmC, p.c.At(int64(r)*p.chunkC), p.a.At(0), p.b.At(0), plan.NoBias)
 	q.Linear(main, p.gemmC2, p.c2.At(int64(r)*p.chunkC2), p.a.At(0), p.b2.At(0), plan.NoBias)
 	q.Linear(main, p.gemmC3, p.c3.At(int64(r)*p.chunkC3), p.a.At(0), p.b3.At(0), plan.NoBias)
 
 	for i := 1; i < d; i++ {
-		from := (r + i) % d
-		q.Wait(p.copy, p.ready, from)
-		q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
+		peer := (r + i) % d
+		q.Wait(p.copy, p.ready, peer)
+		q.Set(p.copy, p.agathered.At(int64(peer)*p.chunkA), p.a.Peer(peer, 0), p.chunkA)
 		q.Synchronize(p.work[i], p.copy)
 	}
 
 	for i := 1; i < d; i++ {
-		from := (r + i) % d
-		q.Linear(p.work[i], p.gemmC, p.c.At(int64(from)*p.chunkC), p.agathered.At(int64(from)*p.chunkA), p.b.At(0),
+		peer := (r + i) % d
+		q.Linear(p.work[i], p.gemmC, p.c.At(int64(peer)*p.chunkC), p.agathered.At(int64(peer)*p.chunkA), p.b.At(0),
 			plan.NoBias)
-		q.Linear(p.work[i], p.gemmC2, p.c2.At(int64(from)*p.chunkC2), p.agathered.At(int64(from)*p.chunkA), p.b2.At(0),
+		q.Linear(p.work[i], p.gemmC2, p.c2.At(int64(peer)*p.chunkC2), p.agathered.At(int64(peer)*p.chunkA), p.b2.At(0),
 			plan.NoBias)
-		q.Linear(p.work[i], p.gemmC3, p.c3.At(int64(from)*p.chunkC3), p.agathered.At(int64(from)*p.chunkA), p.b3.At(0),
+		q.Linear(p.work[i], p.gemmC3, p.c3.At(int64(peer)*p.chunkC3), p.agathered.At(int64(peer)*p.chunkA), p.b3.At(0),
 			plan.NoBias)
 	}
 

@@ -27,8 +27,7 @@
 //	        G [D, M/D, DIDx(D), F/D] by M/D*(F/D);  Cpartial [D, M/D, N] by M/D*N;  Cslots [D, M/D, N] by M/D*N
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	copy, put, work[1..D-1]: Synchronize(main)
-//	copy:   Post Aready -> every peer                                          # beside the first product
-//	copy:   Post Cfree -> every peer                                           # the slots may be written
+//	copy:   Post Aready -> every peer;  Post Cfree -> every peer               # the slots may be written
 //	put:    Synchronize(copy)
 //	main:   Linear(U[r], A, Up);  Linear(G[r], A, Gate);  Apply swiglu(G[r], G[r], U[r]) by kernel
 //	  # own rows, in place

@@ -15,7 +15,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "f43e3cddd31e880fce4f55bdea406deca77110b31cd5addc62b097da90491581",
+	Hash:     "d6b55f8ba7d35473091a2f149f26ec4d245e345dbe4188a6f48b751c912c15d3",
 	Proof:    "proven for D = 1..8, stamp 845dd63524b06e0f",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -128,8 +128,6 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
-
-	// Beside the first product.
 	q.Post(p.copy, p.aready)
 
 	// The slots may be written.

@@ -27,8 +27,7 @@
 //	        Cpartial [D, M/D, N] by M/D*N;  Cslots [D, M/D, N] by M/D*N
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	copy, put, work[1..D-1]: Synchronize(main)
-//	copy:   Post Aready -> every peer                                          # beside the first product
-//	copy:   Post Cfree -> every peer                                           # the slots may be written
+//	copy:   Post Aready -> every peer;  Post Cfree -> every peer               # the slots may be written
 //	put:    Synchronize(copy)
 //	main:   Linear(H[r], A, B, Bias, gelu)                                     # own rows, in place
 //	for i in 1..D-1:  peer = (r + i) % D

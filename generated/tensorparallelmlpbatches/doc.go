@@ -26,8 +26,7 @@
 //	New:    S = 2
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	copy, put, work[1..D-1]: Synchronize(main)
-//	copy:   Post Aready -> every peer                                          # beside the first product
-//	copy:   Post Cfree -> every peer                                           # the slots may be written
+//	copy:   Post Aready -> every peer;  Post Cfree -> every peer               # the slots may be written
 //	put:    Synchronize(copy)
 //	copy:   Wait Aready[every peer]
 //	put:    Wait Cfree[every peer]

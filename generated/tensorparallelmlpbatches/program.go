@@ -18,7 +18,7 @@ const chunks = 2
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "a7fe807b2ce609a579292af7e180a3433624c552aa3755b86012f4b325ebdc27",
+	Hash:     "b3f34cf1527b83b844f84e5b156a163d4073db8ecb76245a00d898f5e631dd98",
 	Proof:    "proven for D = 1..8, stamp 960c70711ad42ebc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -131,8 +131,6 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
-
-	// Beside the first product.
 	q.Post(p.copy, p.aready)
 
 	// The slots may be written.
