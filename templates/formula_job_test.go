@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"os/exec"
 	"slices"
 	"testing"
 
@@ -176,8 +175,10 @@ func (j *job) pass(k kernels.Kernel, in, count int) {
 // runJobs runs all of them by one program.
 func runJobs(t *testing.T, c code, jobs []*job) {
 	t.Helper()
-	program, _ := mutant(t, c, "formulas")
-	if program == "" {
+	var program string
+	if m, ok := judged(t, c); ok {
+		program = m.link(t, "formulas", onEngine)
+	} else {
 		program = compile(t, c.write(t), "formulas", append([]string{"-O1"}, aligned...)...)
 	}
 	var in, errs bytes.Buffer
@@ -198,7 +199,7 @@ func runJobs(t *testing.T, c code, jobs []*job) {
 			text(x.data)
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), program)
+	cmd := command(t.Context(), program)
 	cmd.Stdin, cmd.Stderr = &in, &errs
 	out, err := cmd.Output()
 	if err != nil {

@@ -26,11 +26,35 @@ func TestThreads(t *testing.T) {
 		t.Skip("runs thousands of threads")
 	}
 	c := check(every()...)
-	dir := c.write(t)
-	var changed []string
-	if os.Getenv(mutantObjects) != "" {
-		changed = c.changed(t, dir, c.right(t))
+	var program string
+	m, ok := judged(t, c)
+	if ok {
+		c.onThreads(t, m.right)
+		c.onThreads(t, m.dir)
+		program = m.link(t, "threads", onThreads)
+	} else {
+		dir := c.write(t)
+		c.onThreads(t, dir)
+		needSanitizer(t, dir)
+		program = compile(t, dir, "threads", onThreads.flags...)
 	}
+	for seed := 1; seed <= 2; seed++ {
+		if out, err := run(t, program, append([]string{fmt.Sprint(seed)}, m.kernels...)...); err != nil || len(out) > 0 {
+			t.Fatalf("the kernels do wrong with seed %d: %v\n%s", seed, err, out)
+		}
+	}
+}
+
+// onThreads is the recipe of programs with a thread for each of a kernel's threads.
+var onThreads = recipe{
+	flags:   []string{"-g1", "-fsanitize=thread", "-DOVGEN_LOOPS"},
+	driver:  []string{"-DTABLE=mutant"},
+	kernels: []string{"testdata/kernels.cc", "-DSPACE=mutant", "-include", "ptx.h"},
+}
+
+// onThreads makes the kernels in a folder compile for threads of the host.
+func (c code) onThreads(t *testing.T, dir string) {
+	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "device", "*.h"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("headers: %v, %v", files, err)
@@ -60,13 +84,6 @@ func TestThreads(t *testing.T) {
 	}
 	if blocks != 1 || warps != 1 {
 		t.Fatalf("%d definitions of memory of a block, and %d of a warp", blocks, warps)
-	}
-	needSanitizer(t, dir)
-	program := compile(t, dir, "threads", "-g1", "-fsanitize=thread", "-DOVGEN_LOOPS")
-	for seed := 1; seed <= 2; seed++ {
-		if out, err := run(t, program, append([]string{fmt.Sprint(seed)}, changed...)...); err != nil || len(out) > 0 {
-			t.Fatalf("the kernels do wrong with seed %d: %v\n%s", seed, err, out)
-		}
 	}
 }
 

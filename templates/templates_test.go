@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -27,11 +28,14 @@ const engine = "../verify/sim"
 // returns what it printed.
 func build(t *testing.T, c code, main string, flags ...string) string {
 	t.Helper()
-	program, kernels := mutant(t, c, main)
-	if program == "" {
+	var program string
+	m, ok := judged(t, c)
+	if ok {
+		program = m.link(t, main, onEngine)
+	} else {
 		program = compile(t, c.write(t), main, flags...)
 	}
-	out, err := run(t, program, kernels...)
+	out, err := run(t, program, m.kernels...)
 	if err != nil {
 		t.Fatalf("run: %v\n%s", err, out)
 	}
@@ -40,10 +44,37 @@ func build(t *testing.T, c code, main string, flags ...string) string {
 
 // code is device code of a package, of these kernels and others.
 type code struct {
+	device  Device
 	name    string
 	parts   []Part
 	host    Host
 	kernels []Kernel
+}
+
+// anEntry is a kernel of a .cu, with its name.
+var anEntry = regexp.MustCompile(`(?s)\n__global__ void [^;]*?(\w+)\(const[^{]*\{(?:[^\n]+|\n.*?\n)\}`)
+
+// only has of all kernels these: a compiler makes code of the others too, though nothing calls them.
+func (c code) only(t *testing.T, names []string) code {
+	t.Helper()
+	c.host.Kernels = slices.DeleteFunc(slices.Clone(c.host.Kernels), func(k HostKernel) bool {
+		return !slices.Contains(names, k.Name)
+	})
+	if len(c.host.Kernels) != len(names) {
+		t.Fatalf("not all of %s are kernels", names)
+	}
+	return c
+}
+
+// entries leaves out of a .cu the kernels that are not the code's.
+func (c code) entries(cu []byte) []byte {
+	return anEntry.ReplaceAllFunc(cu, func(entry []byte) []byte {
+		if name := string(anEntry.FindSubmatch(entry)[1]); slices.ContainsFunc(c.host.Kernels,
+			func(k HostKernel) bool { return k.Name == name }) {
+			return entry
+		}
+		return nil
+	})
 }
 
 // lists are macros that list the kernels, for programs that run them: KERNELS(X) is X(name, struct) of each; COPIES(X)
@@ -70,16 +101,20 @@ func (c code) lists() []byte {
 
 // run runs a program, which a mistake in a kernel may keep from ending.
 func run(t *testing.T, program string, args ...string) (string, error) {
-	patience := 5 * time.Minute
-	if os.Getenv(mutantObjects) != "" {
-		patience = 2 * time.Minute
-	}
-	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errors.New("it does not end"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Minute, errors.New("it does not end"))
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, args...)
+	cmd := command(ctx, program, args...)
 	cmd.Env = append(os.Environ(), "TSAN_OPTIONS=halt_on_error=1 exitcode=1")
 	out, err := cmd.CombinedOutput()
 	return string(out), errors.Join(err, context.Cause(ctx))
+}
+
+// command runs a program. One with a mutant ends after half a minute of CPU time: without a mistake it takes seconds.
+func command(ctx context.Context, program string, args ...string) *exec.Cmd {
+	if os.Getenv(mutantObjects) == "" {
+		return exec.CommandContext(ctx, program, args...)
+	}
+	return exec.CommandContext(ctx, "sh", append([]string{"-c", `ulimit -St 30 && exec "$0" "$@"`, program}, args...)...)
 }
 
 // hostDir is the folder of package host, beside those of the headers and of the packages.
@@ -103,7 +138,7 @@ func (c code) write(t *testing.T) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files[name] = text.Numbered(filepath.Base(name)).Bytes
+		files[name] = c.entries(text.Numbered(filepath.Base(name)).Bytes)
 	}
 	dir := t.TempDir()
 	for name, text := range files {
@@ -139,6 +174,14 @@ var (
 		"-D__threadfence_block()=__threadfence_system()"}
 )
 
+// onEngine is the recipe of programs on the simulator's engine.
+var onEngine = recipe{
+	flags:   ofEngine,
+	driver:  []string{"-O1", "-DTABLE=mutant_kernels"},
+	kernels: append([]string{"testdata/engine.cc", "-Dcheck_kernels=mutant_kernels"}, aligned...),
+	others:  []string{filepath.Join(engine, "engine_linux.cc")},
+}
+
 // compile compiles testdata/NAME.cc in a folder with device code and returns the program, not optimised unless flags
 // say so, since compiling most takes longer than running. A fence of a smaller scope compiles too: running it shows its
 // fault.
@@ -150,15 +193,21 @@ func compile(t *testing.T, dir, main string, flags ...string) string {
 	}
 	program := filepath.Join(dir, main)
 	readSources(t)
-	args := append(flags, "-I", filepath.Join(dir, hostDir), source, "-o", program)
+	args := append(slices.Clone(flags), "-I", filepath.Join(dir, hostDir), source)
 	args = append(args, ofAll...)
 	if !slices.Contains(flags, "-fsanitize=thread") {
 		args = append(append(args, ofEngine...), filepath.Join(engine, "engine_linux.cc"))
 	}
-	if out, err := exec.Command("g++", args...).CombinedOutput(); err != nil {
+	gcc(t, program, args)
+	return program
+}
+
+// gcc runs the compiler, which writes a file.
+func gcc(t *testing.T, to string, args []string) {
+	t.Helper()
+	if out, err := exec.Command("g++", append(args, "-o", to)...).CombinedOutput(); err != nil {
 		t.Fatalf("compile: %v\n%s", err, out)
 	}
-	return program
 }
 
 // transport has every kernel of the transports, as packages have them: for 8 ranks and all types.
@@ -299,7 +348,7 @@ func device(list ...kernels.Kernel) tested {
 type tested struct{ Device }
 
 func (d tested) checked() code {
-	return code{"check", d.Source(), Host{Package: "check", From: d.From, Kernels: d.Host()}, d.Kernels()}
+	return code{d.Device, "check", d.Source(), Host{Package: "check", From: d.From, Kernels: d.Host()}, d.Kernels()}
 }
 
 // check is the package check with these kernels.
@@ -308,7 +357,7 @@ func check(list ...kernels.Kernel) code { return device(list...).checked() }
 // checking has the kernels that fill, compare and spin.
 func checking() code {
 	d := Device{From: "a test", About: []string{"Kernels."}}
-	return code{name: "run", parts: CheckSource(d), host: Host{Package: "run", From: d.From, Kernels: Checks}}
+	return code{device: d, name: "run", parts: CheckSource(d), host: Host{Package: "run", From: d.From, Kernels: Checks}}
 }
 
 // A unit of 16 bytes that is not aligned would be read all the same on a host: the program is made to end there.

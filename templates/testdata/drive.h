@@ -5,7 +5,8 @@
 
 #include "expect.h"
 
-// The table of the kernels: of this file, or those of a mutant, which are linked to what drives the right ones.
+// The table where kernels are looked for first: of this file, or of those in which a mutant differs from the right ones,
+// linked to what drives these.
 #ifndef TABLE
 #define TABLE check_kernels
 #endif
@@ -19,9 +20,11 @@ static const ovgen_kernel *all()
 
 static const ovgen_kernel *find(const char *name)
 {
-  for (const ovgen_kernel *k = all(); k->name != nullptr; k++) {
-    if (strcmp(k->name, name) == 0) {
-      return k;
+  for (const ovgen_kernel *k : {all(), engine_load((void *)check_kernels)}) {
+    for (; k->name != nullptr; k++) {
+      if (strcmp(k->name, name) == 0) {
+        return k;
+      }
     }
   }
   printf("no kernel %s\n", name);

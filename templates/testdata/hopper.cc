@@ -225,8 +225,10 @@ int main()
       for (unsigned count : r.counts) {
         failures += count != 0;
       }
-      for (unsigned i = 0; i < groups * ranks; i++) {
-        failures += r.ready[0][i] != 0 || r.read[0][i] != 0;
+      for (unsigned g = 0; g < groups; g++) {
+        for (unsigned i = 0; i < ranks; i++) {
+          failures += r.ready[g][i] != 0 || r.read[g][i] != 0;
+        }
       }
       failures += r.step != 1;
     }

@@ -3,10 +3,11 @@
 // seed for the delays and kernels; without any, it is of all.
 #include <thread>
 
-#include "ptx.h"
-#include "sizes.h"
+#include "order.h"
 
-#include "../check/check.cu"
+#include "kernels.cc"
+
+using namespace right;
 
 #include "ranks.h"
 
@@ -56,8 +57,7 @@ struct Worker {
 typedef Worker Workers[blocks][threads];
 static Workers *workers;  // by rank
 
-template <typename Params, void (*kernel)(Params)>
-static void run(const Step &s, unsigned device, unsigned seed)
+static void run(const Entry &kernel, const Step &s, unsigned device, unsigned seed)
 {
   std::vector<Team> teams(s.blocks), warps(s.blocks * threads / warp);
   for (Team &t : warps) {
@@ -67,7 +67,7 @@ static void run(const Step &s, unsigned device, unsigned seed)
     teams[b].left = threads;
     const unsigned block = 1 + numbered.fetch_add(1, std::memory_order_relaxed);
     for (unsigned t = 0; t < threads; t++) {
-      workers[device][b][t].start([&s, &teams, &warps, b, t, block, device, seed] {
+      workers[device][b][t].start([&kernel, &s, &teams, &warps, b, t, block, device, seed] {
         gridDim = {s.blocks, 1, 1};
         blockDim = {threads, 1, 1};
         blockIdx = {b, 0, 0};
@@ -80,7 +80,7 @@ static void run(const Step &s, unsigned device, unsigned seed)
         unseen.clear();
         delay();
         begins();
-        kernel(*(const Params *)s.params.data());
+        kernel.thread(s.params.data());
         ends();
         progress.fetch_add(1, std::memory_order_relaxed);
         team->leave();
@@ -95,14 +95,6 @@ static void run(const Step &s, unsigned device, unsigned seed)
   }
 }
 
-static const struct {
-  const char *name;
-  void (*run)(const Step &s, unsigned device, unsigned seed);
-} kernels[] = {
-#define KERNEL(name, params) {#name, run<struct params, name>},
-    KERNELS(KERNEL)
-};
-
 static void play(World &w, unsigned r, unsigned seed)
 {
   for (const Step &s : w.of[r].steps) {
@@ -110,17 +102,7 @@ static void play(World &w, unsigned r, unsigned seed)
       s.host();
       continue;
     }
-    bool known = false;
-    for (const auto &k : kernels) {
-      if (s.kernel == k.name) {
-        k.run(s, r, seed);
-        known = true;
-      }
-    }
-    if (!known) {
-      printf("no kernel %s\n", s.kernel.c_str());
-      _exit(1);
-    }
+    run(find(s.kernel.c_str()), s, r, seed);
   }
 }
 

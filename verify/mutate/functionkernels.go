@@ -70,7 +70,7 @@ var functionKernels = []KernelMutant{
 		Old: "j < width / 2 ? j + width / 2 : j - width / 2",
 		New: "j < width / 2 ? j : j - width / 2"},
 	{File: "device/groups.h", Text: "elements behind a group", Old: "k < unit_elements && j + k < width; k++",
-		New: "k < unit_elements; k++"},
+		New: "k < unit_elements && width > 0; k++"},
 	{File: "groups.cu.tmpl", Text: "columns behind a group added", Old: "if (j < {{$code.Wide}}) {",
 		New: "if (true) {"},
 	{File: "groups.cu.tmpl", Text: "columns that are not aligned", Old: "const bool together = {{.Whole}};",

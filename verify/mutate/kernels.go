@@ -24,9 +24,10 @@ type KernelMutant struct {
 // Name is the mutant in one line.
 func (m KernelMutant) Name() string { return m.File + ": " + m.Text }
 
-// Tests that run the kernels, quick ones first: of transports, of functions, and of products on tensor cores.
+// Tests that run the kernels, quick ones first: of transports, of functions, and of products on tensor cores. Where the
+// ranks wait for each other TestTurns sees it at once, and TestThreads waits for seconds.
 var (
-	transportTests = []string{"TestTransportKernels", "TestThreads", "TestTurns"}
+	transportTests = []string{"TestTransportKernels", "TestTurns", "TestThreads"}
 	functionTests  = []string{"TestFunctionKernels"}
 	formulaTests   = []string{"TestFormulas", "TestInexact", "TestThreads"}
 	coreTests      = []string{"TestHopper"}

@@ -20,6 +20,13 @@ func (s Score) String() string {
 		s[Caught]+s[Safe]+s[Warned]+s[Survivor], s[Caught], s[Safe], s[Warned], s[Survivor])
 }
 
+// Add adds the counts of another score.
+func (s Score) Add(other Score) {
+	for class, n := range other {
+		s[class] += n
+	}
+}
+
 // Schedule judges all mutants of a schedule, in their order.
 func Schedule(name string, s schedule.Schedule, prover Checker) ([]Judged, error) {
 	p, err := lower.Lower(name, s)

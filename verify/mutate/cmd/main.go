@@ -1,6 +1,6 @@
 // Command cmd judges every mutant of every schedule of the catalog, of the templates of
-// device code and of emitted Go, and prints them with, as the last line, the score. It
-// fails where a mutant survives. It runs in the root of the module.
+// device code, of emitted Go and of hand-written code, and prints them with, as the last lines, the score of each kind
+// with the time that it took, and of all. It fails where a mutant survives. It runs in the root of the module.
 package main
 
 import (
@@ -13,6 +13,8 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"syscall"
+	"time"
 
 	"ovgen/schedule/catalog"
 	"ovgen/verify/mutate"
@@ -39,26 +41,41 @@ func main() {
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	score := mutate.Score{}
 	for _, name := range flag.Args() {
 		if !slices.ContainsFunc(kinds, func(k kind) bool { return k.name == name }) {
 			flag.Usage()
 			os.Exit(2)
 		}
 	}
+	total, lines := mutate.Score{}, ""
 	for _, k := range kinds {
 		if flag.NArg() > 0 && !slices.Contains(flag.Args(), k.name) {
 			continue
 		}
+		score, from, began := mutate.Score{}, cpuTime(), time.Now()
 		if err := k.judge(score, *all); err != nil {
 			fmt.Fprintf(os.Stderr, "mutants of %s: %v\n", k.name, err)
 			os.Exit(2)
 		}
+		lines += fmt.Sprintf("%s: %s; %.0f s of CPU time in %.0f s\n", k.name, score, (cpuTime() - from).Seconds(),
+			time.Since(began).Seconds())
+		total.Add(score)
 	}
-	fmt.Println(score)
-	if score[mutate.Survivor] > 0 {
+	fmt.Print(lines, total, "\n")
+	if total[mutate.Survivor] > 0 {
 		os.Exit(1)
 	}
+}
+
+// cpuTime is what this program and the ones that it ran have taken, of all cores.
+func cpuTime() (all time.Duration) {
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var used syscall.Rusage
+		if err := syscall.Getrusage(who, &used); err == nil {
+			all += time.Duration(used.Utime.Nano() + used.Stime.Nano())
+		}
+	}
+	return all
 }
 
 // schedules judges the mutants of host programs and of the operations made of them.
