@@ -39,6 +39,7 @@ var formulas = func() []Formula {
 		{Trees: []s.Expr{s.Plus(s.Turned(s.Turned(s.Minus(s.X, s.Row("B")), "W"), "W"), s.X)}},
 		{Trees: []s.Expr{s.RotaryOf(4, "H", "T").Tree()}},
 		{Trees: []s.Expr{s.If(s.Below(3, "W"), s.Times(s.X, s.HeadRow("Q")), s.Neg(s.X))}},
+		{Trees: []s.Expr{s.Greatest(s.Times(s.X, s.Num(0)), s.Num(0))}}, // zeros of both signs
 	}
 	for i := range list {
 		list[i].Width = width
