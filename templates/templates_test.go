@@ -114,7 +114,8 @@ func command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	if os.Getenv(mutantObjects) == "" {
 		return exec.CommandContext(ctx, program, args...)
 	}
-	return exec.CommandContext(ctx, "sh", append([]string{"-c", `ulimit -St 30 && exec "$0" "$@"`, program}, args...)...)
+	limited := []string{"-c", `ulimit -St 30 && exec "$0" "$@"`, program}
+	return exec.CommandContext(ctx, "sh", append(limited, args...)...)
 }
 
 // hostDir is the folder of package host, beside those of the headers and of the packages.
@@ -357,7 +358,8 @@ func check(list ...kernels.Kernel) code { return device(list...).checked() }
 // checking has the kernels that fill, compare and spin.
 func checking() code {
 	d := Device{From: "a test", About: []string{"Kernels."}}
-	return code{device: d, name: "run", parts: CheckSource(d), host: Host{Package: "run", From: d.From, Kernels: Checks}}
+	return code{device: d, name: "run", parts: CheckSource(d),
+		host: Host{Package: "run", From: d.From, Kernels: Checks}}
 }
 
 // A unit of 16 bytes that is not aligned would be read all the same on a host: the program is made to end there.

@@ -1,6 +1,6 @@
-// CUDA's memory model under ThreadSanitizer: what the functions of ptx.h do. Every thread of a kernel is a thread of the
-// host. The kernels' instructions order them, each at its scope: ThreadSanitizer learns of
-// these orders alone, and sees plain atomics that order nothing.
+// CUDA's memory model under ThreadSanitizer: what the functions of ptx.h do. Every thread of a kernel is a thread of
+// the host. The kernels' instructions order them, each at its scope: ThreadSanitizer learns of these orders alone, and
+// sees plain atomics that order nothing.
 #pragma once
 #include <unistd.h>
 
