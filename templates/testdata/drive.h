@@ -5,8 +5,8 @@
 
 #include "expect.h"
 
-// The table where kernels are looked for first: this file's, or that of the kernels in which a mutant differs, linked to
-// what drives the right ones.
+// The table where kernels are looked for first: this file's, or that of the kernels in which a mutant differs, linked
+// to what drives the right ones.
 #ifndef TABLE
 #define TABLE check_kernels
 #endif
