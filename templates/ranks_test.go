@@ -39,7 +39,8 @@ func TestThreads(t *testing.T) {
 		program = compile(t, dir, "threads", onThreads.flags...)
 	}
 	for seed := 1; seed <= 2; seed++ {
-		if out, err := run(t, program, append([]string{fmt.Sprint(seed)}, m.kernels...)...); err != nil || len(out) > 0 {
+		out, err := run(t, program, append([]string{fmt.Sprint(seed)}, m.kernels...)...)
+		if err != nil || len(out) > 0 {
 			t.Fatalf("the kernels do wrong with seed %d: %v\n%s", seed, err, out)
 		}
 	}
