@@ -2,7 +2,7 @@ package lower
 
 import "ovgen/schedule/hostir"
 
-// gatherOnce pulls all shards, and then multiplies all rows at once.
+// gatherOnce pulls balanced shards, and then multiplies all rows at once.
 func gatherOnce(d *draft) error {
 	g, err := d.gatherTensors()
 	if err != nil {
@@ -10,10 +10,7 @@ func gatherOnce(d *draft) error {
 	}
 	d.share("A")
 	d.semaphores(ready, read)
-	from, all := hostir.Var("from"), hostir.Whole
-	if d.uneven("A") {
-		all = allParts
-	}
+	from := hostir.Var("from")
 	d.add(hostir.Post(mainRef, ready, every).Described("peers may read A"),
 		d.fork(copySet),
 		steps(hostir.Bind("from", hostir.Ahead(step)),
@@ -21,7 +18,7 @@ func gatherOnce(d *draft) error {
 			hostir.Set(copyRef, hostir.Chunk(g, from), hostir.Whole("A").At(from))),
 		hostir.Set(mainRef, hostir.Chunk(g, hostir.Rank), hostir.Whole("A")),
 		hostir.After(mainRef, copyRef))
-	d.add(d.multiplied(mainRef, all("C"), all(g))...)
+	d.add(d.multiplied(mainRef, allParts("C"), allParts(g))...)
 	d.add(hostir.Post(copyRef, read, every).Described("A may be overwritten afterwards"),
 		hostir.Wait(copyRef, read, every),
 		join(copySet))

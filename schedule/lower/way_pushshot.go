@@ -44,17 +44,12 @@ func barePushScatter(d *draft) error {
 	return nil
 }
 
-// landSums sends each rank a view, sums the views that land to C in the order of ranks, and adds a tensor.
+// landSums sends each rank a view, and sums the views that land to C in the order of ranks.
 func (d *draft) landSums(each hostir.View) hostir.Step {
 	c := d.buffer("C").Tensor
-	var added hostir.View
-	var applies []hostir.Function
-	if d.has("Added") && !d.has("Bias") { // no kernel adds a row to packets
-		added, applies = hostir.Whole("Added"), d.functionsOf(d.form.tensor("C"), anyFunction)
-	}
 	to := d.landing(landed, arrived, d.with.words, elements(c), c.Axes...)
-	return hostir.SumPackets(mainRef, hostir.Whole("C"), to, each.EachRank(), added).
-		Described("q's part to rank q; the order of ranks").Applying(applies)
+	return hostir.SumPackets(mainRef, hostir.Whole("C"), to, each.EachRank(), hostir.View{}).
+		Described("q's part to rank q; the order of ranks")
 }
 
 // landing declares memory in which a part of every rank's lands, with the given elements and axes: packets, which are
