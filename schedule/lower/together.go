@@ -48,8 +48,6 @@ func tooMany(s schedule.Schedule, i int, chain bool) string {
 		return fmt.Sprintf("no pass multiplies a chain by %s %s as a matmul", weight.Name, weight)
 	case chain || k != linear && k != matmul:
 		return ""
-	case o.In[0] != one:
-		return fmt.Sprintf("no pass multiplies %s beside %s, which Ops[%d] multiplies", o.In[0], one, first)
 	case o.Name() != s.Ops[first].Name():
 		return fmt.Sprintf("no pass does a %s beside a %s, which Ops[%d] is", o.Name(), s.Ops[first].Name(), first)
 	}
@@ -110,4 +108,12 @@ func functionOperands(o schedule.Op) (list []string) {
 		list = append(list, f.In...)
 	}
 	return list
+}
+
+// ofSeveral says that there are products of different operands.
+func ofSeveral(s schedule.Schedule) bool {
+	first := firstProduct(s)
+	return slices.ContainsFunc(s.Ops, func(o schedule.Op) bool {
+		return len(o.In) == 2 && o.Call == "" && first >= 0 && o.In[0] != s.Ops[first].In[0]
+	})
 }

@@ -26,6 +26,14 @@ var crossed = []struct {
 	{"whole rows of both", of("A[M K] Wq[N/D K] E[P K] Wk[N2/D K] Wo[K N/D] C[M K]",
 		s.Linear("Q", "A", "Wq"), s.Linear("Keys", "E", "Wk"), s.Call("O", "Cross", "mq,pk->mq", "Q", "Keys"),
 		s.Linear("C", "O", "Wo", s.Add("A"))), []string{"C"}},
+	{"two gathers", of("A[M/D K] B[N/D K] C[M:D N/D] E[P/D F] B2[N2/D F] C2[P:D N2/D]",
+		s.Linear("C", "A", "B"), s.Linear("C2", "E", "B2")), []string{"A", "E"}},
+	{"two sums", of("A[M K/D] B[N K/D] C[M/D N] E[P F/D] B2[N2 F/D] C2[P/D N2]",
+		s.Linear("C", "A", "B"), s.Linear("C2", "E", "B2")), []string{"C", "C2"}},
+	{"two sums for all", of("A[M K/D] B[N K/D] C[M N] E[P F/D] B2[N2 F/D] C2[P N2]",
+		s.Linear("C", "A", "B"), s.Linear("C2", "E", "B2")), []string{"C", "C2"}},
+	{"a sum that is added", of("A[M K/D] B[N K/D] E[M F/D] B2[N F/D] C[M/D N]",
+		s.Linear("T", "A", "B"), s.Linear("C", "E", "B2", s.Add("T"))), []string{"T", "C"}},
 }
 
 // TestCrossed: a second operand of a chain has rows of its own number, which travel by ways of their own.
