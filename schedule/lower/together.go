@@ -9,7 +9,7 @@ import (
 )
 
 // together refuses an operation that no program does beside the others. A chain has linears, calls and functions of
-// rows; else there are products of one operand, and a copy of it.
+// rows, and products of several operands; else there are products of one operand, and a copy of it.
 func together(s schedule.Schedule, chain bool) error {
 	if !slices.ContainsFunc(s.Ops, func(o schedule.Op) bool { return o.Call == "" }) {
 		return &schedule.FieldError{Path: "Ops[0].Call", Hint: "call it without a plan",

@@ -195,3 +195,19 @@ func TestOtherRows(t *testing.T) {
 		}
 	}
 }
+
+// TestOtherSums: a second product may sum over as many columns as F, which is then no width between layers.
+func TestOtherSums(t *testing.T) {
+	inF := schedule.Dim(schedule.F, schedule.DIDx(schedule.D))
+	p := &Program{Name: "two", Schedule: schedule.Schedule{
+		Tensors: []schedule.Tensor{tensor("A", inM, inK), tensor("B", inN, inK), tensor("C", inM, inN),
+			tensor("A2", inM, inF), tensor("B2", inN2, inF), tensor("C2", inM, inN2)},
+		Ops: []schedule.Op{schedule.Linear("C", "A", "B"), schedule.Linear("C2", "A2", "B2")}}}
+	for ranks := 1; ranks <= 4; ranks++ {
+		for _, s := range p.VerifyShapes(driver.BF16, ranks, false) {
+			if full := s.Fit(p, ranks); full.F == 0 || full.F%ranks != 0 {
+				t.Errorf("%d ranks: %d columns", ranks, full.F)
+			}
+		}
+	}
+}
