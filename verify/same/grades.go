@@ -31,6 +31,7 @@ var lifted = []string{
 	"until here", "twice (make",                      // values that a chain keeps: proven to 8, and explored for 2
 	"no kernel makes these sums that could add", // the first function is named that no kernel applies
 	"Way.Parts: NCCL does the",                  // one part is none
+	"by Pull",                                   // a chain pulls: the refusal is of an option
 }
 
 // refusals are words of refusals by rules that the frozen copy lacks.
