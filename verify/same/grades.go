@@ -27,6 +27,7 @@ var lifted = []string{
 	"a kernel that waits for peers holds the device", // proven for D = 1..6 and 8, and explored for 2 and 3
 	"come one rank's after the other",                // likewise
 	"beside A, which Ops[0] multiplies",              // likewise
+	"in a chain of A by Pull",                        // likewise
 	"rows, and the chain works on",                   // likewise
 	"until here", "twice (make",                      // values that a chain keeps: proven to 8, and explored for 2
 	"no kernel makes these sums that could add", // the first function is named that no kernel applies
