@@ -15,7 +15,7 @@ type Device struct {
 	From  string   // the source of the code: "schedule AllGatherLinear"
 	About []string // lines of the .cu's head comment
 	Table kernels.Table
-	// Formulas are the functions of kernels of elements and of groups, by their keys.
+	// Formulas are the functions of kernels of elements and of groups, by their words.
 	Formulas map[string]*Code
 	Own      []Own  // files of the caller's
 	Calls    []Call // kernels in them
@@ -49,7 +49,7 @@ func (d Device) Kernels() (list []Kernel) {
 	for _, k := range d.Table.Kernels {
 		one := Kernel{k, k.Base(), d.Table.Peers, d.Table.TypesOf(k), tilings(d.Table, k), d.Table.Padding(k), nil}
 		if k.Makes() {
-			one.Code = d.Formulas[k.Made.Key]
+			one.Code = d.Formulas[k.Made.Word]
 		}
 		list = append(list, one)
 	}
@@ -86,8 +86,6 @@ func (d Device) Headers() (names []string) {
 	add(computes, "sum.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Lands() && k.Kind != kernels.Push }), "packets.h")
 	add(d.any(kernels.Kernel.Multiplies), "tiles.h", "hopper.h", "product.h")
-	add(d.any(func(k kernels.Kernel) bool { return ofElements(k) && function(k.Kind) != kernels.SiLU }), "each.h")
-	add(d.any(ofElements), "gate.h")
 	for _, h := range functionHeaders {
 		add(d.any(func(k kernels.Kernel) bool { return slices.Contains(h.of, k.Kind) }) ||
 			len(d.Calls) > 0 && h.name == blockSum, h.name)
@@ -122,22 +120,9 @@ func (d Device) fp32() bool {
 	})
 }
 
-// Function is the function of each element that a gate applies.
-func (k Kernel) Function() kernels.Kind { return function(k.Kind) }
-
-func function(k kernels.Kind) kernels.Kind {
-	switch k {
-	case kernels.SwiGLU:
-		return kernels.SiLU
-	case kernels.GeGLU:
-		return kernels.GELU
-	}
-	return k
-}
-
 // Source are the parts of the .cu.
 func (d Device) Source() []Part {
-	parts := []Part{{"head.cu.tmpl", d}}
+	parts := []Part{{head, d}}
 	for _, k := range d.Kernels() {
 		if k.first() == k.Name { // which has the code of all
 			parts = append(parts, Part{templateOf(k.Kernel), k})
@@ -152,12 +137,8 @@ func Adds(t driver.Type) bool {
 	return err == nil
 }
 
-// gates is the template of functions of each element.
-const gates = "gates.cu.tmpl"
-
 // works are the templates of kernels by their work; a kind may have one of its own.
-var works = map[kernels.Work]string{kernels.Copies: "copies.cu.tmpl", kernels.Sums: "sums.cu.tmpl",
-	kernels.Applies: gates}
+var works = map[kernels.Work]string{kernels.Copies: "copies.cu.tmpl", kernels.Sums: "sums.cu.tmpl"}
 
 // templateOf is that of the kernel's code: of its kind, else of its work.
 func templateOf(k kernels.Kernel) string {
@@ -167,9 +148,6 @@ func templateOf(k kernels.Kernel) string {
 	}
 	return own
 }
-
-// ofElements reports whether the kernel makes each element of the elements at its place.
-func ofElements(k kernels.Kernel) bool { return templateOf(k) == gates }
 
 // Host are the kernels with their structs.
 func (d Device) Host() (list []HostKernel) {
@@ -247,6 +225,9 @@ func Summary(t kernels.Table) (lines []string) {
 		if k.Kind.Work() == kernels.Nothing {
 			what = k.Kind.Does()
 		}
+		if k.Makes() {
+			what = k.Made.Word + ": " + what
+		}
 		lines = append(lines, fmt.Sprintf("  %-*s  %s", width, k.Base(), what))
 	}
 	return lines
@@ -257,5 +238,5 @@ var Checks = []HostKernel{{"fill", "run_fill"}, {"compare", "run_compare"}, {"sp
 
 // CheckSource are the parts of their .cu.
 func CheckSource(about Device) []Part {
-	return []Part{{"head.cu.tmpl", about}, {"clock.cu.tmpl", nil}, {"check.cu.tmpl", nil}}
+	return []Part{{head, about}, {"clock.cu.tmpl", nil}, {"check.cu.tmpl", nil}}
 }

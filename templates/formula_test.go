@@ -102,11 +102,10 @@ func ofFormulas(t *testing.T, list []Formula, types ...driver.Type) (tested, []k
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Two formulas may be one, and have other types.
-		k.Made.Key += fmt.Sprint(len(made))
+		k.Made.Word = fmt.Sprint(len(made))
 		numbers[k.Kind]++
 		k.Number = numbers[k.Kind]
-		made, d.Formulas[k.Made.Key] = append(made, k), code
+		made, d.Formulas[k.Made.Word] = append(made, k), code
 	}
 	d.Table.Kernels = made
 	return d, made

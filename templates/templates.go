@@ -64,6 +64,9 @@ type Part struct {
 	Data     any
 }
 
+// head is the template of a .cu's head comment, with a line for each kernel.
+const head = "head.cu.tmpl"
+
 // Render executes templates one after another into one text.
 func Render(parts ...Part) (Text, error) {
 	var text Text
@@ -75,7 +78,7 @@ func Render(parts ...Part) (Text, error) {
 		text.Sections = append(text.Sections, Section{Line: 1 + bytes.Count(text.Bytes, []byte("\n")),
 			Template: p.Template})
 		out, err := execute(p.Template, string(source), p.Data)
-		if k, ok := p.Data.(Kernel); ok && k.Makes() {
+		if k, ok := p.Data.(Kernel); ok && k.Makes() || p.Template == head {
 			out = folded(out)
 		}
 		text.Bytes = append(text.Bytes, out...)

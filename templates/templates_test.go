@@ -78,9 +78,9 @@ func (c code) entries(cu []byte) []byte {
 }
 
 // lists are macros that list the kernels, for programs that run them: KERNELS(X) is X(name, struct) of each; COPIES(X)
-// and FUNCTIONS(X) are X(name) of each that copies, and of each that makes an element of one, and signals nothing.
+// is X(name) of each that copies and signals nothing.
 func (c code) lists() []byte {
-	list := map[string]string{"KERNELS": "", "COPIES": "", "FUNCTIONS": ""}
+	list := map[string]string{"KERNELS": "", "COPIES": ""}
 	for _, k := range c.host.Kernels {
 		list["KERNELS"] += fmt.Sprintf(" X(%s, %s)", k.Name, k.Params)
 	}
@@ -88,8 +88,6 @@ func (c code) lists() []byte {
 		switch {
 		case k.Copies() && !k.Signals():
 			list["COPIES"] += fmt.Sprintf(" X(%s)", k.Name)
-		case ofElements(k.Kernel) && k.Terms == 1:
-			list["FUNCTIONS"] += fmt.Sprintf(" X(%s)", k.Name)
 		}
 	}
 	text := "#pragma once\n"
@@ -238,7 +236,6 @@ func transportList() []kernels.Kernel {
 			Varies: true, ByBlocks: true},
 		{Kind: kernels.Gather, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8, Varies: true,
 			ByBlocks: true},
-		{Kind: kernels.SwiGLU, Terms: 2},
 		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
 		{Kind: kernels.Rotary, Terms: 1, Rows: 1},
 		{Kind: kernels.Tiles, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7, Rows: 1,
@@ -283,10 +280,11 @@ func functionKernels(t *testing.T) code {
 // made are formulas of kernels.
 var made = []Formula{
 	{Trees: []s.Expr{s.SwiGLU("Up").Tree()}}, {Trees: []s.Expr{s.Bias("Bias").Tree()}},
+	{Trees: []s.Expr{s.FromFP32().Tree()}, FP32: []string{""}},
 	{Trees: []s.Expr{s.RMSNorm("N").Tree(), s.Add("R").Tree()}}, {Trees: []s.Expr{s.Rotary("T").Tree()}},
 }
 
-// codes are the formulas' codes by their keys.
+// codes are the formulas' codes by their words.
 var codes = map[string]*Code{}
 
 // every has kernels of each kind, as packages list them: those of the transports, and where there are none the plain
@@ -301,7 +299,8 @@ func every() (all []kernels.Kernel) {
 		}
 		numbers[k.Kind]++
 		k.Number = numbers[k.Kind]
-		list, codes[k.Made.Key] = append(list, k), code
+		k.Made.Word = f.String()
+		list, codes[k.Made.Word] = append(list, k), code
 	}
 	for _, kind := range kernels.Kinds() {
 		of := slices.DeleteFunc(append(transportList(), list...), func(k kernels.Kernel) bool { return k.Kind != kind })
@@ -329,9 +328,6 @@ func plain(kind kernels.Kind) kernels.Kernel {
 		k.Terms, k.Varies = 8, true
 	case kernels.Applies:
 		k.Terms = 1
-		if function(kind) != kind { // a gate has another tensor
-			k.Terms = 2
-		}
 		for f := (s.Func{Do: s.FuncKind(kind)}); f.Row(k.Rows); {
 			k.Rows++
 		}

@@ -67,16 +67,10 @@ const (
 	Groups   Kind = "groups"
 
 	// Functions, by the names that schedules have for them.
-	SiLU    Kind = "silu"
-	SwiGLU  Kind = "swiglu"
 	RMSNorm Kind = "rmsnorm"
-	GELU    Kind = "gelu"
-	ReLU    Kind = "relu"
-	GeGLU   Kind = "geglu"
 
 	LayerNorm Kind = "layernorm"
 	Rotary    Kind = "rotary"
-	FromFP32  Kind = "fromfp32"
 
 	// Tiles gathers shards and multiplies them; Scatter multiplies, and adds up the parts of all ranks.
 	Tiles   Kind = "tiles"
@@ -135,15 +129,9 @@ var rows = []row{
 	{Gather, "Gather", Gathers, "copies tensors one after another", 132},
 	{Elements, "Elements", Applies, "makes each element of those at its place", 264},
 	{Groups, "Groups", Applies, "makes the elements of a row or of a head of all of these", 528},
-	{SiLU, "SiLU", Applies, "is x σ(x) of each element", 264},
-	{SwiGLU, "SwiGLU", Applies, "is x σ(x) of each element, times that of another tensor", 264},
 	{RMSNorm, "RMSNorm", Applies, "norms rows, a block each", 264},
-	{GELU, "GELU", Applies, "is gelu, by tanh, of each element", 264},
-	{ReLU, "ReLU", Applies, "is max(x, 0) of each element", 264},
-	{GeGLU, "GeGLU", Applies, "is gelu, by tanh, of each element, times that of another tensor", 264},
 	{LayerNorm, "LayerNorm", Applies, "norms rows about their means, a block each", 264},
 	{Rotary, "Rotary", Applies, "turns pairs of columns by angles of their rows", 264},
-	{FromFP32, "FromFP32", Applies, "rounds each element, which is of fp32", 264},
 	{Tiles, "Tiles", Multiplies, "gathers shards and multiplies them", 132},
 	{Scatter, "Scatter", Scatters, "multiplies and sums", 132},
 	{Packets, "Packets", Lands, "sends tensors as packets, and adds up what lands in order and in fp32",
@@ -221,14 +209,6 @@ func (k Kernel) Signals() bool {
 // counts reports whether the kernel's blocks count themselves. Blocks that post and await words of their own do not.
 func (k Kernel) counts() bool { return k.Signals() && (!k.ByBlocks || k.Multiplies()) }
 
-// From is the type of the elements that the kernel reads, in a plan of elements of a type.
-func (k Kernel) From(plan driver.Type) driver.Type {
-	if k.Kind == FromFP32 {
-		return driver.FP32
-	}
-	return plan
-}
-
 // To is the type of the elements that the kernel makes, in a plan of elements of a type.
 func (k Kernel) To(plan driver.Type) driver.Type {
 	if k.Kind == Widen {
@@ -276,6 +256,9 @@ func (t *Table) Code() []driver.Kernel {
 			}
 			if k.Lands() {
 				code.Blocks = plan.MostPacketBlocks
+			}
+			if k.Makes() {
+				code.Function = k.Made.Word
 			}
 			if k.Multiplies() {
 				code.Shared, code.Cluster, code.Only = k.Tile.Shared(), k.Tile.Cluster, tileCapability

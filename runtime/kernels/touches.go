@@ -188,9 +188,9 @@ func (x *launched) work(typ driver.Type) {
 		}
 		return
 	}
-	from, made := x.From(typ), x.To(typ)
+	made := x.To(typ)
 	for _, term := range terms {
-		x.add(driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(term), Bytes: bytes * from.Size(), Type: from})
+		x.add(driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(term), Bytes: bytes * typ.Size(), Type: typ})
 	}
 	rows := x.Rows
 	if bytes == 0 { // then no row is read

@@ -3,6 +3,8 @@ package hostir
 import (
 	"slices"
 	"strings"
+
+	"ovgen/schedule"
 )
 
 // MainStream is the stream on which the caller enqueues a run.
@@ -86,10 +88,15 @@ func Reduce(s StreamRef, dst View, terms ...View) Step {
 	return Step{Stream: s, Do: Sum, Reads: terms, Writes: []View{dst}, By: ReduceKernel}
 }
 
-// ApplyTo is a function of a view and of its further operands, by its kernel.
+// ApplyTo is a function of a view and of its further operands, by the kernel for what reaches as far.
 func ApplyTo(s StreamRef, function string, dst, x View, operands ...View) Step {
+	by := function
+	f := schedule.Func{Do: schedule.FuncKind(function), In: make([]string, len(operands))}
+	if schedule.ReachOf(schedule.Nodes(f.Tree())) == schedule.Local {
+		by = ElementsKernel
+	}
 	return Step{Stream: s, Do: Apply, Func: function, Reads: append([]View{x}, operands...), Writes: []View{dst},
-		By: function}
+		By: by}
 }
 
 // OfHeads is the step of a function of heads that are width columns wide.

@@ -51,6 +51,8 @@ const (
 	CopyKernel   = "copy"
 	ReduceKernel = "reduce"
 	WidenKernel  = "widen" // a sum that is kept in fp32
+	// ElementsKernel makes each element of those at its place.
+	ElementsKernel = "elements"
 )
 
 // Word is a post to a peer's word or a wait for one's own, which the wait resets.

@@ -80,7 +80,7 @@ func (s Step) alone() string {
 	switch {
 	case s.Do == Sum:
 		return ReduceKernel
-	case s.Do == Apply && s.Func == s.By:
+	case s.Do == Apply && (s.Func == s.By || s.By == ElementsKernel):
 		return s.By
 	case s.Do == Copy:
 		return CopyKernel

@@ -36,51 +36,6 @@ static void report(const char *kernel, unsigned type, size_t shift, size_t count
   failures++;
 }
 
-// Gates at every alignment, dst apart from the operands, one of two aligned otherwise, or the first of them.
-template <typename Gate, typename Function>
-static void gates(const char *gate, const char *function, double (*f)(double), unsigned type, size_t shift,
-                  size_t count, bool in_place)
-{
-  for (const bool two : {false, true}) {
-    const size_t other = two && !in_place ? shift + 1 : shift;
-    Tensor x(type, count, count % 2 == 1 ? other : shift, 1), up(type, count, count % 2 == 0 ? other : shift, 7919);
-    Tensor to(type, count, shift, 3);
-    std::vector<double> want(count);
-    for (size_t i = 0; i < count; i++) {
-      want[i] = f(value(type, get(type, x.at, i))) * (two ? value(type, get(type, up.at, i)) : 1);
-    }
-    unsigned char *dst = in_place ? x.at : to.at;
-    Gate p = {(char *)dst, count, {(const char *)x.at, (const char *)up.at}};
-    Function q = {(char *)dst, count, {(const char *)x.at}};
-    EXPECT(run(of(two ? gate : function, type).c_str(), two ? (const void *)&p : (const void *)&q, 2, 4) == 0);
-    for (size_t i = 0; i < count; i++) {
-      if (const double got = value(type, get(type, dst, i)); !near(type, got, want[i])) {
-        return report(two ? gate : function, type, shift, count, i, got, want[i]);
-      }
-    }
-    EXPECT(get(type, dst, count) == (type == 3 ? 0xeeeeeeeeu : 0xeeeeu));
-  }
-}
-
-// Functions of each element, in place or not.
-template <typename Params>
-static void each(const char *kernel, double (*f)(double), unsigned type, size_t count, bool in_place)
-{
-  Tensor x(type, count, 1, 1), to(type, count, 1, 3);
-  std::vector<double> want(count);
-  for (size_t i = 0; i < count; i++) {
-    want[i] = f(value(type, get(type, x.at, i)));
-  }
-  unsigned char *dst = in_place ? x.at : to.at;
-  Params p = {(char *)dst, count, {(const char *)x.at}};
-  EXPECT(run(of(kernel, type).c_str(), &p, 2, 4) == 0);
-  for (size_t i = 0; i < count; i++) {
-    if (const double got = value(type, get(type, dst, i)); !near(type, got, want[i])) {
-      return report(kernel, type, 1, count, i, got, want[i]);
-    }
-  }
-}
-
 // Rows of more and of fewer elements than a block has threads, more rows than blocks, and in place.
 static void norms(unsigned type, size_t rows, size_t columns, double epsilon, bool in_place)
 {
@@ -168,35 +123,6 @@ static void rotations(unsigned type, size_t rows, size_t heads, size_t width, bo
     }
   }
   EXPECT(get(type, dst, count) == (type == 3 ? 0xeeeeeeeeu : 0xeeeeu));
-}
-
-// Elements of fp32, aligned like dst or otherwise, rounded to the type.
-static void narrowed(unsigned type, size_t shift, size_t count, bool alike)
-{
-  const size_t at = alike ? shift : shift + 1;
-  Tensor x(3, count + 8, at, 1), to(type, count, shift, 3);
-  struct fromfp32 p = {(char *)to.at, count, (const char *)x.at};
-  EXPECT(run(of("fromfp32", type).c_str(), &p, 2, 4) == 0);
-  for (size_t i = 0; i < count; i++) {
-    const double got = value(type, get(type, to.at, i)), want = rounded(type, value(3, get(3, x.at, i)));
-    if (got != want || std::signbit(got) != std::signbit(want)) {
-      return report("fromfp32", type, shift, count, i, got, want);
-    }
-  }
-  EXPECT(get(type, to.at, count) == (type == 3 ? 0xeeeeeeeeu : 0xeeeeu));
-}
-
-// Far from zero a gate is x itself or zero, to the last bit.
-static void far()
-{
-  float x[4] = {128, -128, 1e30f, -1e30f}, out[4];
-  struct silu p = {(char *)out, 4, {(const char *)x}};
-  EXPECT(run("silu_fp32", &p, 1, 4) == 0);
-  EXPECT(out[0] == 128 && out[1] == 0 && out[2] == 1e30f && out[3] == 0);
-  x[0] = 16, x[1] = -16;
-  struct gelu q = {(char *)out, 4, {(const char *)x}};
-  EXPECT(run("gelu_fp32", &q, 1, 4) == 0);
-  EXPECT(out[0] == 16 && out[1] == 0 && out[2] == 1e30f && out[3] == 0);
 }
 
 // A call's kernel at every place that units may begin at, and at one that no tensor has: it ends and says so.
@@ -304,20 +230,6 @@ int main()
 {
   for (unsigned type = 1; type <= 3; type++) {
     for (const bool in_place : {false, true}) {
-      for (size_t count : {0, 1, 7, 8, 9, 40, 131}) {
-        for (size_t shift : {0, 1, 5}) {
-          gates<struct swiglu, struct silu>("swiglu", "silu", silu_in_double, type, shift, count, in_place);
-          gates<struct geglu, struct gelu>("geglu", "gelu", gelu_in_double, type, shift, count, in_place);
-        }
-      }
-      for (size_t count : {0, 9, 131}) {
-#define EACH(name) each<struct name>(#name, name##_in_double, type, count, in_place);
-        FUNCTIONS(EACH)
-      }
-      for (size_t count : {0, 1, 7, 8, 9, 40, 131}) {
-        narrowed(type, in_place ? 0 : 3, count, true);
-        narrowed(type, in_place ? 0 : 3, count, false);
-      }
       for (size_t rows : {0, 1, 3}) {
         rotations(type, rows, 1, 128, in_place);
         rotations(type, rows, 2, 6, in_place);
@@ -342,6 +254,5 @@ int main()
   attends(1, 3, 8);
   attends(3, 140, 136);
   outside();
-  far();
   return failures != 0;
 }

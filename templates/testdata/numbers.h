@@ -82,13 +82,4 @@
          std::fabs(got - want) <= std::fabs(want) * (unit + 1e-6) + (type == 2 ? 0x1p-25 : 1e-40);
 }
 
-// Functions of an element: NAME_in_double for kernel NAME.
-
 [[maybe_unused]] static double silu_in_double(double x) { return x / (1 + std::exp(-x)); }
-
-[[maybe_unused]] static double gelu_in_double(double x)
-{
-  return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
-}
-
-[[maybe_unused]] static double relu_in_double(double x) { return x > 0 ? x : 0; }

@@ -338,35 +338,6 @@ static void apply(World &w, unsigned r, unsigned round, const char *kernel, Para
 static const char *term(World &w, unsigned r) { return (const char *)at(w.of[r].term, r % 2); }
 static unsigned next_of(unsigned r) { return peer_of(r, 0); }
 
-template <typename Params, double (*f)(double)>
-static void function_round(World &w, unsigned r, unsigned round, const char *kernel)
-{
-  Params p = {};
-  p.operands[0] = term(w, next_of(r));
-  apply(w, r, round, kernel, p, [r, round](size_t i, double &) { return f(number_of(next_of(r), round, i)); });
-}
-
-template <typename Params, double (*f)(double)>
-static void gate_round(World &w, unsigned r, unsigned round, const char *kernel)
-{
-  Params p = {};
-  p.operands[0] = term(w, next_of(r));
-  p.operands[1] = term(w, r);
-  apply(w, r, round, kernel, p, [r, round](size_t i, double &) {
-    return f(number_of(next_of(r), round, i)) * number_of(r, round, i);
-  });
-}
-
-static void swiglu_round(World &w, unsigned r, unsigned round)
-{
-  gate_round<struct swiglu, silu_in_double>(w, r, round, "swiglu");
-}
-
-static void geglu_round(World &w, unsigned r, unsigned round)
-{
-  gate_round<struct geglu, gelu_in_double>(w, r, round, "geglu");
-}
-
 // The mean of a power of what is left of a row's elements without their mean.
 static double moment(unsigned r, unsigned round, size_t i, double mean, int power)
 {
@@ -412,6 +383,21 @@ static void elements2_round(World &w, unsigned r, unsigned round)
   apply(w, r, round, "elements2", p, [r, round](size_t i, double &) {
     return (float)(number_of(next_of(r), round, i) + number_of(r, round, i % columns));
   });
+}
+
+// As many elements of fp32 as the next rank's term has bytes for, whatever they are.
+static void elements3_round(World &w, unsigned r, unsigned round)
+{
+  struct elements3 p = {};
+  const size_t count = all_elements * size_of(type_of(round)) / 4;
+  p.x = term(w, next_of(r));
+  apply(w, r, round, "elements3", p, [r, round](size_t i, double &) {
+    const unsigned type = type_of(round), from = next_of(r);
+    if (type == 3) {
+      return number_of(from, round, i);
+    }
+    return value(3, wanted(type, from, round, 2 * i) | wanted(type, from, round, 2 * i + 1) << 16);
+  }, count);
 }
 
 // A norm of rows, and a tensor.
@@ -474,21 +460,6 @@ static void rotary_round(World &w, unsigned r, unsigned round)
     most = 1e-6 * (std::fabs(a) + std::fabs(b)) + std::fabs(i < width / 2 ? a - b : a + b) * 0x1p-8;
     return i < width / 2 ? a - b : a + b;
   }, width);
-}
-
-// As many elements of fp32 as the next rank's term has bytes for, whatever they are.
-static void fromfp32_round(World &w, unsigned r, unsigned round)
-{
-  struct fromfp32 p = {};
-  const size_t count = all_elements * size_of(type_of(round)) / 4;
-  p.operand = term(w, next_of(r));
-  apply(w, r, round, "fromfp32", p, [r, round](size_t i, double &) {
-    const unsigned type = type_of(round), from = next_of(r);
-    if (type == 3) {
-      return number_of(from, round, i);
-    }
-    return value(3, wanted(type, from, round, 2 * i) | wanted(type, from, round, 2 * i + 1) << 16);
-  }, count);
 }
 
 // A sum that is kept in fp32, and what more says behind it.
@@ -1014,19 +985,15 @@ struct Kind {
 };
 
 #define COPY(name) {#name, [](World &w, unsigned r, unsigned round) { copy_round<struct name>(w, r, round, #name); }},
-#define FUNCTION(name) \
-  {#name, [](World &w, unsigned r, unsigned round) { \
-     function_round<struct name, name##_in_double>(w, r, round, #name); \
-   }},
-
 static const Kind kinds[] = {
-    COPIES(COPY) FUNCTIONS(FUNCTION)
+    COPIES(COPY)
     {"post, wait, reduce", reduce_round}, {"reduce of two", reduce2_round},
     {"reduce with a row", reduce3_round}, {"reduce with a tensor", reduce4_round}, {"reduce of hosts", reduce5_round},
-    {"elements", elements_round}, {"elements of columns", elements2_round}, {"groups", groups_round},
+    {"elements", elements_round}, {"elements of columns", elements2_round},
+    {"elements of fp32", elements3_round}, {"groups", groups_round},
     {"heads", groups2_round},
-    {"swiglu", swiglu_round}, {"geglu", geglu_round}, {"rmsnorm", rmsnorm_round}, {"layernorm", layernorm_round},
-    {"rotary", rotary_round}, {"fromfp32", fromfp32_round}, {"widen", widen_round},
+    {"rmsnorm", rmsnorm_round}, {"layernorm", layernorm_round},
+    {"rotary", rotary_round}, {"widen", widen_round},
     {"get", get_round}, {"put", put_round},
     {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
     {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},

@@ -1,16 +1,7 @@
 package mutate
 
-// castKernels are mistakes in the kernels of casts.
+// castKernels are mistakes in sums that are kept in fp32.
 var castKernels = []KernelMutant{
-	{File: "device/fromfp32.h", Text: "units of an operand that is not aligned",
-		Old: "head < count && ((u64)from + head * 4) % 16 == 0 ? head : count", New: "head < count ? head : count"},
-	{File: "device/fromfp32.h", Text: "units of a result that is not aligned",
-		Old: "u64 head = (0 - (u64)dst) % 16 / sizeof(bits);", New: "u64 head = 0;"},
-	{File: "device/fromfp32.h", Text: "the first four elements of a unit twice", Old: "(at + k) * 4", New: "at * 4"},
-	{File: "device/fromfp32.h", Text: "the elements behind the units, as if none were before them",
-		Old: "i < head ? i : i + middle", New: "i + middle"},
-	{File: "device/fromfp32.h", Text: "bits of the type as they are", Old: "E::narrow(((const float *)from)[at])",
-		New: "((const bits *)from)[at]"},
 	{File: "device/widen.h", Text: "terms that are aligned otherwise", Old: "head < count && apart % 16 == 0 &&",
 		New: "head < count &&"},
 	{File: "device/widen.h", Text: "units of a result that is not aligned",

@@ -39,9 +39,9 @@ func (m KernelMutant) tests() []string {
 		return coreTests
 	}
 	switch m.File {
-	case "device/gate.h", "device/norm.h", "gates.cu.tmpl", "rmsnorm.cu.tmpl",
+	case "device/norm.h", "rmsnorm.cu.tmpl",
 		"device/call.h", "call.cu.tmpl", "device/rotary.h", "rotary.cu.tmpl",
-		"device/blocksum.h", "device/each.h", "device/layernorm.h", "layernorm.cu.tmpl", "device/fromfp32.h":
+		"device/blocksum.h", "device/layernorm.h", "layernorm.cu.tmpl":
 		return functionTests
 	case "device/arith.h", "device/units.h", "device/elements.h", "elements.cu.tmpl", "device/groups.h",
 		"groups.cu.tmpl":

@@ -17,7 +17,7 @@ import (
 type kind struct {
 	sum      bool // its result is the sum of all it reads
 	widens   bool // which it keeps in fp32
-	narrows  bool // it reads fp32
+	made     bool // its driver.Kernel names the function, whose operands and result may be of fp32
 	function bool // its result is that function of all it reads
 	oneBlock bool // it is correct with one block only
 	waits    bool // each of its blocks awaits its words, a thread each
@@ -51,16 +51,12 @@ var kinds = map[string]kind{
 	"packetgather": {packets: true, gathers: true},
 	"push":         {packets: true},
 
-	"silu":    {function: true},
-	"swiglu":  {function: true},
+	"elements": {function: true, made: true},
+
 	"rmsnorm": {function: true, norms: true},
-	"gelu":    {function: true},
-	"relu":    {function: true},
-	"geglu":   {function: true},
 
 	"layernorm": {function: true, norms: true},
 	"rotary":    {function: true, heads: true},
-	"fromfp32":  {function: true, narrows: true},
 
 	"call": {call: true},
 }
@@ -231,6 +227,9 @@ func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 	if n := len(l.words); k.norms && n > 0 {
 		o.Epsilon = math.Float64frombits(l.words[n-1])
 	}
+	if k.made {
+		o.Form = l.kernel.Function
+	}
 	if o.Kernel = name; k.call {
 		o.Kernel, o.Launch = "", l.called()
 		o.Form, _, _ = strings.Cut(rest, "_")
@@ -291,7 +290,7 @@ func (p *phases) take(t driver.Touch) error {
 		return p.names.word(to, t.At, t.Value, t.Kind != driver.TouchWait)
 	}
 	typ := p.names.Type
-	if p.kind.widens && t.Kind == driver.TouchWrite || p.kind.narrows && t.Kind == driver.TouchRead {
+	if p.kind.widens && t.Kind == driver.TouchWrite || p.kind.made && t.Type == driver.FP32 {
 		typ = driver.FP32
 	}
 	if (p.kind.sum || p.kind.function) && t.Type != typ {

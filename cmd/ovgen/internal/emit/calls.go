@@ -193,6 +193,11 @@ func (b *body) sum(n hostir.Step) []jen.Code {
 // apply is a function by its kernel.
 func (b *body) apply(n hostir.Step) []jen.Code {
 	_, operands := b.terms(n.Reads)
+	if n.By == hostir.ElementsKernel {
+		args := []jen.Code{jen.Id("q"), b.stream(n.Stream), b.address(n.Writes[0]), b.bytes(n.Writes[0])}
+		return []jen.Code{jen.Id("p").Dot("kernels").Dot("Function").Call(jen.Lit(n.Func)).Dot("Make").
+			Call(append(args, operands...)...)}
+	}
 	function := jen.Qual(kernelsPath, kernels.Kind(n.By).Ident())
 	args := []jen.Code{b.stream(n.Stream), function, b.address(n.Writes[0]), b.bytes(n.Writes[0])}
 	return []jen.Code{b.summing(n, append(args, operands...)...)}

@@ -9,6 +9,7 @@ import (
 
 	"ovgen/runtime/kernels"
 	"ovgen/schedule/hostir"
+	"ovgen/templates"
 	"ovgen/verify/prove"
 )
 
@@ -68,11 +69,13 @@ type unit struct {
 	options Options
 	device  bool // it has kernels
 	kernels kernels.Table
-	code    *device
-	chunks  []chunk
-	gemms   []gemm
-	terms   bool        // a sum collects its terms in a loop
-	width   hostir.Expr // of heads, where it is an extent
+	// formulas are the functions of its kernels of elements and of groups, by their words.
+	formulas map[string]*templates.Code
+	code     *device
+	chunks   []chunk
+	gemms    []gemm
+	terms    bool        // a sum collects its terms in a loop
+	width    hostir.Expr // of heads, where it is an extent
 }
 
 // Packages emits a package for each input and, when there is one, the program that

@@ -99,7 +99,7 @@ func TestLimited(t *testing.T) {
 		{kernels.Kernel{Kind: kernels.Reduce, Terms: 8, Varies: true}, true},
 		{kernels.Kernel{Kind: kernels.Get, PreWait: one, PostPost: one}, false},
 		{kernels.Kernel{Kind: kernels.Put, PreWait: one, PostPost: each}, true},
-		{kernels.Kernel{Kind: kernels.SiLU, Terms: 1}, false},
+		{kernels.Kernel{Kind: kernels.Elements, Made: &kernels.Made{}}, false},
 		{kernels.Kernel{Kind: kernels.RMSNorm, Terms: 1, Rows: 1}, false},
 	} {
 		u := &unit{kernels: kernels.Table{Kernels: []kernels.Kernel{c.kernel}}}

@@ -7,6 +7,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/kernels"
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/templates"
 )
@@ -24,7 +25,8 @@ func (u *unit) table() (kernels.Table, error) {
 	t := kernels.Table{Peers: max(u.maxRanks()-1, 1), Types: u.elementTypes()}
 	add := func(k kernels.Kernel) {
 		same := func(o kernels.Kernel) bool {
-			return o.Kind == k.Kind && o.Rows == k.Rows && o.Added == k.Added && o.Tile == k.Tile && signalsAlike(o, k)
+			return o.Kind == k.Kind && o.Rows == k.Rows && o.Added == k.Added && o.Tile == k.Tile &&
+				signalsAlike(o, k) && (k.Made == nil || k.Made.Word == o.Made.Word)
 		}
 		i := slices.IndexFunc(t.Kernels, same)
 		if i < 0 {
@@ -44,6 +46,11 @@ func (u *unit) table() (kernels.Table, error) {
 			return
 		}
 		k := u.kernelOf(s)
+		if s.By == hostir.ElementsKernel {
+			var err error
+			k, err = u.formula(s)
+			errs = append(errs, err)
+		}
 		for _, tile := range hostir.Tiled(s.Do) {
 			k.Tile = kernels.Tile(tile)
 			add(k)
@@ -156,6 +163,30 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 	return k
 }
 
+// formula is the kernel of a function, and keeps its code.
+func (u *unit) formula(s hostir.Step) (kernels.Kernel, error) {
+	f := schedule.Func{Do: schedule.FuncKind(s.Func)}
+	for i := range s.Reads[1:] {
+		f.In = append(f.In, fmt.Sprint(i)) // one function, whatever its operands are called
+	}
+	of := templates.Formula{Trees: []schedule.Expr{f.Tree()}}
+	if f.Do == schedule.ApplyFromFP32 {
+		of.FP32 = []string{""}
+	}
+	k, code, err := of.Kernel()
+	if err != nil {
+		return k, err
+	}
+	if string(k.Kind) != s.By {
+		return k, fmt.Errorf("kernel %s makes no %s: kernel %s does", s.By, s.Func, k.Kind)
+	}
+	if u.formulas == nil {
+		u.formulas = map[string]*templates.Code{}
+	}
+	k.Made.Word, u.formulas[s.Func] = s.Func, code
+	return k, nil
+}
+
 // biases is how many a view is: a bias, or none.
 func biases(v hostir.View) int {
 	if v.Buffer == "" {
@@ -240,7 +271,7 @@ func (u *unit) limited() bool {
 // deviceCode is the device code of a package with kernels.
 func (u *unit) deviceCode() (*device, error) {
 	from := "schedule " + u.program.Name
-	d := templates.Device{From: from, Table: u.kernels}
+	d := templates.Device{From: from, Table: u.kernels, Formulas: u.formulas}
 	d.Own, d.Calls = u.ownCode()
 	d.About = append([]string{"The kernels of " + u.program.Name +
 		"'s transport, launched by the host program in program.go:"}, d.Summary()...)

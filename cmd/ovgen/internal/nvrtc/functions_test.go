@@ -1,6 +1,8 @@
 package nvrtc
 
 import (
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -19,10 +21,7 @@ func TestFunctions(t *testing.T) {
 	exp := s.Exp(s.Minus(s.X, s.Most(s.X)))
 	head := func(e s.Expr) s.Expr { return e.InHeads("W") }
 	turned := s.Plus(s.Times(s.X, s.Cos("T")), s.Times(s.Turned(s.X, ""), s.Sin("T")))
-	d := templates.Device{From: "a test", About: []string{"Kernels."}, Formulas: map[string]*templates.Code{},
-		Table: kernels.Table{Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32}}}
-	numbers := map[kernels.Kind]int{}
-	for _, trees := range [][]s.Expr{
+	lists := [][]s.Expr{
 		{s.Times(s.Over(s.X, s.Plus(s.Num(1), s.Exp(s.Neg(s.X)))), s.Of("U"))},
 		{s.Plus(s.X, s.Row("B")), s.Times(s.X, s.Num(.22)), s.Plus(s.X, s.Of("R"))},
 		{s.Times(s.Num(30), s.Tanh(s.Over(s.X, s.Num(30))))},
@@ -35,15 +34,57 @@ func TestFunctions(t *testing.T) {
 		{turned},
 		{s.Times(s.X, s.RecipRoot(head(s.Mean(s.Times(s.X, s.X)))), s.HeadRow("Q")), turned},
 		{s.If(s.Below(32, "128"), turned, s.X)},
-	} {
+	}
+	ptx, kernels := compileFunctions(t, c, lists)
+	// A load past the cache's coherence would miss what another kernel has written.
+	if strings.Contains(string(ptx), ".nc.") {
+		t.Error("a kernel reads memory that others write as if it were constant")
+	}
+	lines, err := a.Usage(ptx)
+	if err != nil || len(lines) != kernels {
+		t.Errorf("got %d lines, %v, want the registers of %d kernels", len(lines), err, kernels)
+	}
+	for _, l := range lines {
+		t.Log(l)
+	}
+}
+
+// TestMeasured writes the kernels that bench/functions measures, these and others of the same work.
+func TestMeasured(t *testing.T) {
+	file := os.Getenv("OVGEN_FUNCTIONS_PTX")
+	if file == "" {
+		t.Skip("it writes a file for bench/functions, and OVGEN_FUNCTIONS_PTX names none")
+	}
+	ptx, _ := compileFunctions(t, pinned(t), [][]s.Expr{
+		{s.SwiGLU("U").Tree()}, {s.Bias("B").Tree()},
+		{s.RMSNorm("N").Tree()}, {s.RMSNorm("N").Tree(), s.Add("R").Tree()}, {s.LayerNorm("N", "B").Tree()},
+		{s.Rotary("T").Tree()},
+	}, kernels.Kernel{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
+		kernels.Kernel{Kind: kernels.LayerNorm, Terms: 1, Rows: 2},
+		kernels.Kernel{Kind: kernels.Rotary, Terms: 1, Rows: 1})
+	if err := os.WriteFile(file, ptx, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// compileFunctions compiles kernels of formulas, in all types, and others, and counts the formulas'.
+func compileFunctions(t *testing.T, c *Compiler, lists [][]s.Expr, others ...kernels.Kernel) (ptx []byte, count int) {
+	t.Helper()
+	d := templates.Device{From: "a test", About: []string{"Kernels."}, Formulas: map[string]*templates.Code{},
+		Table: kernels.Table{Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32}}}
+	numbers := map[kernels.Kind]int{}
+	for _, trees := range lists {
 		k, code, err := templates.Formula{Trees: trees, Width: func(string) s.Extent { return "W" }}.Kernel()
 		if err != nil {
 			t.Fatal(err)
 		}
 		numbers[k.Kind]++
 		k.Number = numbers[k.Kind]
-		d.Table.Kernels, d.Formulas[k.Made.Key] = append(d.Table.Kernels, k), code
+		k.Made.Word = fmt.Sprint(len(d.Table.Kernels))
+		d.Table.Kernels, d.Formulas[k.Made.Word] = append(d.Table.Kernels, k), code
 	}
+	count = len(d.Table.Code())
+	d.Table.Kernels = append(d.Table.Kernels, others...)
 	source, err := templates.Render(d.Source()...)
 	if err != nil {
 		t.Fatal(err)
@@ -56,19 +97,8 @@ func TestFunctions(t *testing.T) {
 	for name, text := range texts {
 		headers["../device/"+name] = text
 	}
-	ptx, err := c.Compile("check.cu", source.Bytes, headers, options)
-	if err != nil {
+	if ptx, err = c.Compile("check.cu", source.Bytes, headers, options); err != nil {
 		t.Fatal(err)
 	}
-	// A load past the cache's coherence would miss what another kernel has written.
-	if strings.Contains(string(ptx), ".nc.") {
-		t.Error("a kernel reads memory that others write as if it were constant")
-	}
-	lines, err := a.Usage(ptx)
-	if err != nil || len(lines) != len(d.Table.Code()) {
-		t.Errorf("got %d lines, %v, want the registers of %d kernels", len(lines), err, len(d.Table.Code()))
-	}
-	for _, l := range lines {
-		t.Log(l)
-	}
+	return ptx, count
 }
