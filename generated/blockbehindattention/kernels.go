@@ -15,7 +15,10 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Reduce, Terms: 9, Varies: true},
-		{Kind: kernels.SwiGLU, Terms: 2},
+		{Kind: kernels.Elements,
+			Made: &kernels.Made{Word: "swiglu",
+				Key:      "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6",
+				Operands: []kernels.Operand{{}, {}}}},
 		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
 	},
 }
@@ -26,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "2c6447950eb18c3dade602780ae057c7bda860986217f5e27ffde5eadb85ae55",
+	Source:  "524da40bcae7d4b276665148ce2f7caf875cd9a0f50b8b6a51016bc1483f91bb",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "9d5e5b652fcdcd5774681b205bc902b566326207ea8015f874ffa5151f2b6247",
-	Proof:    "proven for D = 1..8, stamp e4a6942985bba512",
+	Hash:     "b31853a78399dae65b68db1658c6f6787b731148ba1c5ebbe0c14fbf846f3cf2",
+	Proof:    "proven for D = 1..8, stamp 0a7817a51a2382b9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},
@@ -188,7 +188,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	// Own rows, in place.
 	q.Linear(main, p.gemmU, p.u.At(int64(r)*p.chunkU), p.x.At(0), p.up.At(0), plan.NoBias)
 	q.Linear(main, p.gemmU, p.g.At(int64(r)*p.chunkU), p.x.At(0), p.gate.At(0), plan.NoBias)
-	p.kernels.Apply(q, main, kernels.SwiGLU, p.g.At(int64(r)*p.chunkU), p.chunkU, p.g.At(int64(r)*p.chunkU),
+	p.kernels.Function("swiglu").Make(q, main, p.g.At(int64(r)*p.chunkU), p.chunkU, p.g.At(int64(r)*p.chunkU),
 		p.u.At(int64(r)*p.chunkU))
 
 	for i := 1; i < d; i++ {
@@ -204,7 +204,7 @@ func (p *Plan) issue(q *plan.Queue) {
 			plan.NoBias)
 		q.Linear(p.work[i], p.gemmU, p.g.At(int64(peer)*p.chunkU), p.xgathered.At(int64(peer)*p.chunkC), p.gate.At(0),
 			plan.NoBias)
-		p.kernels.Apply(q, p.work[i], kernels.SwiGLU, p.g.At(int64(peer)*p.chunkU), p.chunkU,
+		p.kernels.Function("swiglu").Make(q, p.work[i], p.g.At(int64(peer)*p.chunkU), p.chunkU,
 			p.g.At(int64(peer)*p.chunkU), p.u.At(int64(peer)*p.chunkU))
 		q.Linear(p.work[i], p.gemmCpartial, p.cpartial.At(int64(peer)*p.chunkC), p.g.At(int64(peer)*p.chunkU),
 			p.down.At(0), plan.NoBias)

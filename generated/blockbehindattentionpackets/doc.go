@@ -55,5 +55,5 @@
 // Functions: add(Residual) of R, add(R) of C by the kernel that sums; rmsnorm(Norm) of X, swiglu(U) of G by a
 // kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 66b300da60f54ad0.
+// Proof: proven for D = 1..8, stamp 799156d2c241db01.
 package blockbehindattentionpackets

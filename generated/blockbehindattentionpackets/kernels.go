@@ -14,7 +14,10 @@ var table = kernels.Table{
 	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	Peers: 7,
 	Kernels: []kernels.Kernel{
-		{Kind: kernels.SwiGLU, Terms: 2},
+		{Kind: kernels.Elements,
+			Made: &kernels.Made{Word: "swiglu",
+				Key:      "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6",
+				Operands: []kernels.Operand{{}, {}}}},
 		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
 		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: true, ByBlocks: true},
 		{Kind: kernels.PacketGather, Terms: 8, Varies: true, ByBlocks: true},
@@ -27,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentionpackets",
-	Source:  "d8929d9e8b5364bea702c1b3db440981d8a3aaf772db88bc80f26c9f9a16397d",
+	Source:  "6a36809338d68beb204b474d0d039a11cd7da824f1f68bc6bbdd4413f56c3bd6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattentionpackets",
-	Hash:     "8d366f141cb6de6bbc90e7f603810951ea0de22a50122143e9660720eb75cdc3",
-	Proof:    "proven for D = 1..8, stamp 66b300da60f54ad0",
+	Hash:     "37b16c889fe528f63b2d13017db38bdb785db413abb46e6d70f1e51731213ec4",
+	Proof:    "proven for D = 1..8, stamp 799156d2c241db01",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}, {Extent: "F", By: "D"}},
@@ -140,7 +140,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	p.kernels.PacketGather(q, main, p.xlanded, p.xgathered.At(0), p.chunkC, p.terms...)
 	q.Linear(main, p.gemmU, p.u.At(0), p.xgathered.At(0), p.up.At(0), plan.NoBias)
 	q.Linear(main, p.gemmU, p.g.At(0), p.xgathered.At(0), p.gate.At(0), plan.NoBias)
-	p.kernels.Apply(q, main, kernels.SwiGLU, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
+	p.kernels.Function("swiglu").Make(q, main, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
 	q.Linear(main, p.gemmCpartial, p.cpartial.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
 
 	// Q's part to rank q; the order of ranks.

@@ -15,7 +15,10 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Reduce, Terms: 9, Varies: true},
-		{Kind: kernels.SwiGLU, Terms: 2},
+		{Kind: kernels.Elements,
+			Made: &kernels.Made{Word: "swiglu",
+				Key:      "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6",
+				Operands: []kernels.Operand{{}, {}}}},
 	},
 }
 
@@ -25,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlp",
-	Source:  "d8cc4a1b75d2b63cb652c85992ed119bd66cb6a879f93a4d0a48167c45577e69",
+	Source:  "6efe03e0f663212066a65ef36f9292020ec7dc73b29478fb078ea9ab22666179",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "d6b55f8ba7d35473091a2f149f26ec4d245e345dbe4188a6f48b751c912c15d3",
-	Proof:    "proven for D = 1..8, stamp 845dd63524b06e0f",
+	Hash:     "3391fd38049daf478673b95a792fe3a04214f13009b8e35dd63b993c662b5de2",
+	Proof:    "proven for D = 1..8, stamp 7eb6f27b3c40d172",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},
@@ -137,7 +137,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	// Own rows, in place.
 	q.Linear(main, p.gemmU, p.u.At(int64(r)*p.chunkU), p.a.At(0), p.up.At(0), plan.NoBias)
 	q.Linear(main, p.gemmU, p.g.At(int64(r)*p.chunkU), p.a.At(0), p.gate.At(0), plan.NoBias)
-	p.kernels.Apply(q, main, kernels.SwiGLU, p.g.At(int64(r)*p.chunkU), p.chunkU, p.g.At(int64(r)*p.chunkU),
+	p.kernels.Function("swiglu").Make(q, main, p.g.At(int64(r)*p.chunkU), p.chunkU, p.g.At(int64(r)*p.chunkU),
 		p.u.At(int64(r)*p.chunkU))
 
 	for i := 1; i < d; i++ {
@@ -153,7 +153,7 @@ func (p *Plan) issue(q *plan.Queue) {
 			plan.NoBias)
 		q.Linear(p.work[i], p.gemmU, p.g.At(int64(peer)*p.chunkU), p.agathered.At(int64(peer)*p.chunkA), p.gate.At(0),
 			plan.NoBias)
-		p.kernels.Apply(q, p.work[i], kernels.SwiGLU, p.g.At(int64(peer)*p.chunkU), p.chunkU,
+		p.kernels.Function("swiglu").Make(q, p.work[i], p.g.At(int64(peer)*p.chunkU), p.chunkU,
 			p.g.At(int64(peer)*p.chunkU), p.u.At(int64(peer)*p.chunkU))
 		q.Linear(p.work[i], p.gemmCpartial, p.cpartial.At(int64(peer)*p.chunkC), p.g.At(int64(peer)*p.chunkU),
 			p.down.At(0), plan.NoBias)

@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// e608f998d792b582ad3ccb848fb27c002989a9b75f5f85e6126d0d5577514d4b
+// c6d92c08bec227e535fc7db65a1692b8b084775061c2401f39def6c69174818d
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__
@@ -20,9 +20,9 @@ const Kernel kernels[] = {
     {"reduce_bf16", sizeof(struct reduce), thread<struct reduce, reduce_bf16>},
     {"reduce_fp16", sizeof(struct reduce), thread<struct reduce, reduce_fp16>},
     {"reduce_fp32", sizeof(struct reduce), thread<struct reduce, reduce_fp32>},
-    {"swiglu_bf16", sizeof(struct swiglu), thread<struct swiglu, swiglu_bf16>},
-    {"swiglu_fp16", sizeof(struct swiglu), thread<struct swiglu, swiglu_fp16>},
-    {"swiglu_fp32", sizeof(struct swiglu), thread<struct swiglu, swiglu_fp32>},
+    {"elements_bf16", sizeof(struct elements), thread<struct elements, elements_bf16>},
+    {"elements_fp16", sizeof(struct elements), thread<struct elements, elements_fp16>},
+    {"elements_fp32", sizeof(struct elements), thread<struct elements, elements_fp32>},
     {"rmsnorm_bf16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_bf16>},
     {"rmsnorm_fp16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp16>},
     {"rmsnorm_fp32", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp32>},

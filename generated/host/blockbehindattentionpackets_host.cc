@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattentionpackets.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 21e4371d260d2fccbfdf1b866b83ce9b64fadeab297ce30abc2feb2cd1590c5b
+// 3c394d4e608393ecb691e250ee44a0a636def7fe912081f3eba98aa787d8d546
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__
@@ -17,9 +17,9 @@ namespace {
 #include "../blockbehindattentionpackets/blockbehindattentionpackets.cu"
 
 const Kernel kernels[] = {
-    {"swiglu_bf16", sizeof(struct swiglu), thread<struct swiglu, swiglu_bf16>},
-    {"swiglu_fp16", sizeof(struct swiglu), thread<struct swiglu, swiglu_fp16>},
-    {"swiglu_fp32", sizeof(struct swiglu), thread<struct swiglu, swiglu_fp32>},
+    {"elements_bf16", sizeof(struct elements), thread<struct elements, elements_bf16>},
+    {"elements_fp16", sizeof(struct elements), thread<struct elements, elements_fp16>},
+    {"elements_fp32", sizeof(struct elements), thread<struct elements, elements_fp32>},
     {"rmsnorm_bf16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_bf16>},
     {"rmsnorm_fp16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp16>},
     {"rmsnorm_fp32", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp32>},

@@ -2,7 +2,7 @@
 
 // The kernels of gatedmlp.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// c78ec7847f848664c5bc516780f3daf2903418c23bbb6fcb73a307a3d0438e40
+// 66d03002b581d3dfaa3ef737991218328c5000d759d50bb8393a36a25648a119
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__
@@ -20,9 +20,9 @@ const Kernel kernels[] = {
     {"reduce_bf16", sizeof(struct reduce), thread<struct reduce, reduce_bf16>},
     {"reduce_fp16", sizeof(struct reduce), thread<struct reduce, reduce_fp16>},
     {"reduce_fp32", sizeof(struct reduce), thread<struct reduce, reduce_fp32>},
-    {"swiglu_bf16", sizeof(struct swiglu), thread<struct swiglu, swiglu_bf16>},
-    {"swiglu_fp16", sizeof(struct swiglu), thread<struct swiglu, swiglu_fp16>},
-    {"swiglu_fp32", sizeof(struct swiglu), thread<struct swiglu, swiglu_fp32>},
+    {"elements_bf16", sizeof(struct elements), thread<struct elements, elements_bf16>},
+    {"elements_fp16", sizeof(struct elements), thread<struct elements, elements_fp16>},
+    {"elements_fp32", sizeof(struct elements), thread<struct elements, elements_fp32>},
     {},
 };
 

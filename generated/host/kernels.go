@@ -73,11 +73,11 @@ func init() {
 		unsafe.Pointer(C.allreducepush_kernels))
 	sim.Compiled("allreducetwoshot", "309d61607130508c95ccf85ef6f5d0786f9fdf7f6c460158477491fd72e92676",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("blockbehindattention", "2c6447950eb18c3dade602780ae057c7bda860986217f5e27ffde5eadb85ae55",
+	sim.Compiled("blockbehindattention", "524da40bcae7d4b276665148ce2f7caf875cd9a0f50b8b6a51016bc1483f91bb",
 		unsafe.Pointer(C.blockbehindattention_kernels))
-	sim.Compiled("blockbehindattentionpackets", "d8929d9e8b5364bea702c1b3db440981d8a3aaf772db88bc80f26c9f9a16397d",
+	sim.Compiled("blockbehindattentionpackets", "6a36809338d68beb204b474d0d039a11cd7da824f1f68bc6bbdd4413f56c3bd6",
 		unsafe.Pointer(C.blockbehindattentionpackets_kernels))
-	sim.Compiled("gatedmlp", "d8cc4a1b75d2b63cb652c85992ed119bd66cb6a879f93a4d0a48167c45577e69",
+	sim.Compiled("gatedmlp", "6efe03e0f663212066a65ef36f9292020ec7dc73b29478fb078ea9ab22666179",
 		unsafe.Pointer(C.gatedmlp_kernels))
 	sim.Compiled("layernormlinear", "e8274c8bdde51e7dc19f03104acf9689dae82e62639af8fe3ba1d826e2b7b4a8",
 		unsafe.Pointer(C.layernormlinear_kernels))
@@ -122,13 +122,13 @@ func init() {
 		unsafe.Pointer(C.linearreducescatterringkernel_kernels))
 	sim.Compiled("linearreducescattertiles", "d18456d7beb081ddc56beea2fdfab5115fcd36ac3f67323504ebed3159fa20a1",
 		unsafe.Pointer(C.linearreducescattertiles_kernels))
-	sim.Compiled("llamalayer", "33266b35640fcc7551f02aca13b09d5f85606dc0d1e1936689b7b0330071eee4",
+	sim.Compiled("llamalayer", "9e3d7d7bfc1787f3d57aa1afe06ce658969e5a04a397e902e33bf08dc38e9241",
 		unsafe.Pointer(C.llamalayer_kernels))
-	sim.Compiled("llamalayernccl", "3383669f397154fcc3e8b13b1a3a48fea77ac9fd9214358e5ee2243a6742087f",
+	sim.Compiled("llamalayernccl", "7812f708299d31486f59a039b31dff58d0f9bd3b6bd64523387cccabfd2a8ed5",
 		unsafe.Pointer(C.llamalayernccl_kernels))
 	sim.Compiled("matmulreducescatter", "5583161eaf6dfbd7352770e12ddd2cff54b7757fcb0417c5d1f891c93ae1f5c5",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("mixedmlp", "dfd8766734b11c13d129a518eb718519d0860ef4db4d8eff7acc72c76595fac5",
+	sim.Compiled("mixedmlp", "5b96b083fbcebd2dc021f00d1bb68fb4a4ff64b246bae1bc3092a28f9b0cd600",
 		unsafe.Pointer(C.mixedmlp_kernels))
 	sim.Compiled("reducescatter", "348b8df96b09ffe33f8bd94b412c909a82eaa5b393bc13277db39251bbace376",
 		unsafe.Pointer(C.linearallreduce_kernels))

@@ -2,7 +2,7 @@
 
 // The kernels of llamalayernccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f6845b37b84c0647fb764f5dbc3ce9ff2aed93e7248770b1cf6a7a1e0cfbeeea
+// 430aa9a89d7235514a19306f1aa90b32a821dbedf2c2896f027d1ee70d10fc7b
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__
@@ -20,9 +20,9 @@ const Kernel kernels[] = {
     {"reduce_bf16", sizeof(struct reduce), thread<struct reduce, reduce_bf16>},
     {"reduce_fp16", sizeof(struct reduce), thread<struct reduce, reduce_fp16>},
     {"reduce_fp32", sizeof(struct reduce), thread<struct reduce, reduce_fp32>},
-    {"swiglu_bf16", sizeof(struct swiglu), thread<struct swiglu, swiglu_bf16>},
-    {"swiglu_fp16", sizeof(struct swiglu), thread<struct swiglu, swiglu_fp16>},
-    {"swiglu_fp32", sizeof(struct swiglu), thread<struct swiglu, swiglu_fp32>},
+    {"elements_bf16", sizeof(struct elements), thread<struct elements, elements_bf16>},
+    {"elements_fp16", sizeof(struct elements), thread<struct elements, elements_fp16>},
+    {"elements_fp32", sizeof(struct elements), thread<struct elements, elements_fp32>},
     {"rmsnorm_bf16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_bf16>},
     {"rmsnorm_fp16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp16>},
     {"rmsnorm_fp32", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp32>},

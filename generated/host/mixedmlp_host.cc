@@ -2,7 +2,7 @@
 
 // The kernels of mixedmlp.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b96a19b3c68b7a440308f8ec5a39176a26af1132ebb9634a69efb0fafade2eda
+// 0f6f2d53840c5a011cfe6c07cb6f6cc72d28ad2ae42a5694a55ec1c98431205a
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__
@@ -20,9 +20,9 @@ const Kernel kernels[] = {
     {"widen_bf16", sizeof(struct widen), thread<struct widen, widen_bf16>},
     {"widen_fp16", sizeof(struct widen), thread<struct widen, widen_fp16>},
     {"widen_fp32", sizeof(struct widen), thread<struct widen, widen_fp32>},
-    {"fromfp32_bf16", sizeof(struct fromfp32), thread<struct fromfp32, fromfp32_bf16>},
-    {"fromfp32_fp16", sizeof(struct fromfp32), thread<struct fromfp32, fromfp32_fp16>},
-    {"fromfp32_fp32", sizeof(struct fromfp32), thread<struct fromfp32, fromfp32_fp32>},
+    {"elements_bf16", sizeof(struct elements), thread<struct elements, elements_bf16>},
+    {"elements_fp16", sizeof(struct elements), thread<struct elements, elements_fp16>},
+    {"elements_fp32", sizeof(struct elements), thread<struct elements, elements_fp32>},
     {},
 };
 

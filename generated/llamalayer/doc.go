@@ -105,5 +105,5 @@
 // kernels are in llamalayer.cu. Functions: rmsnorm(Norm) of X, rotary(Angles) of Query, rotary(Angles) of Key,
 // rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its own; add(A) of R, add(R) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp e74396c07eb5300d.
+// Proof: proven for D = 1..8, stamp 60132d74bd69585a.
 package llamalayer

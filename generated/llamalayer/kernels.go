@@ -15,7 +15,10 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Reduce, Terms: 9, Varies: true},
-		{Kind: kernels.SwiGLU, Terms: 2},
+		{Kind: kernels.Elements,
+			Made: &kernels.Made{Word: "swiglu",
+				Key:      "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6",
+				Operands: []kernels.Operand{{}, {}}}},
 		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
 		{Kind: kernels.Rotary, Terms: 1, Rows: 1},
 	},
@@ -27,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayer",
-	Source:  "33266b35640fcc7551f02aca13b09d5f85606dc0d1e1936689b7b0330071eee4",
+	Source:  "9e3d7d7bfc1787f3d57aa1afe06ce658969e5a04a397e902e33bf08dc38e9241",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

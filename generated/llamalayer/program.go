@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "llamalayer",
-	Hash:    "e16a9e71873ea518a37aca48d13d585d722a3bd4f2283acde53781b550067a4d",
-	Proof:   "proven for D = 1..8, stamp e74396c07eb5300d",
+	Hash:    "f803f5cce9c09a6b110221dbacd6d188aa42aa6780e60013683e67744f5f5a7d",
+	Proof:   "proven for D = 1..8, stamp 60132d74bd69585a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
@@ -265,7 +265,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	// Own rows, in place.
 	q.Linear(main, p.gemmU, p.u.At(int64(r)*p.chunkU), p.y.At(0), p.up.At(0), plan.NoBias)
 	q.Linear(main, p.gemmU, p.g.At(int64(r)*p.chunkU), p.y.At(0), p.gate.At(0), plan.NoBias)
-	p.kernels.Apply(q, main, kernels.SwiGLU, p.g.At(int64(r)*p.chunkU), p.chunkU, p.g.At(int64(r)*p.chunkU),
+	p.kernels.Function("swiglu").Make(q, main, p.g.At(int64(r)*p.chunkU), p.chunkU, p.g.At(int64(r)*p.chunkU),
 		p.u.At(int64(r)*p.chunkU))
 
 	for i := 1; i < d; i++ {
@@ -281,7 +281,7 @@ func (p *Plan) issue(q *plan.Queue) {
 			plan.NoBias)
 		q.Linear(p.work[i], p.gemmU, p.g.At(int64(peer)*p.chunkU), p.ygathered.At(int64(peer)*p.bytesX), p.gate.At(0),
 			plan.NoBias)
-		p.kernels.Apply(q, p.work[i], kernels.SwiGLU, p.g.At(int64(peer)*p.chunkU), p.chunkU,
+		p.kernels.Function("swiglu").Make(q, p.work[i], p.g.At(int64(peer)*p.chunkU), p.chunkU,
 			p.g.At(int64(peer)*p.chunkU), p.u.At(int64(peer)*p.chunkU))
 		q.Linear(p.work[i], p.gemmCpartial, p.cpartial.At(int64(peer)*p.bytesX), p.g.At(int64(peer)*p.chunkU),
 			p.down.At(0), plan.NoBias)

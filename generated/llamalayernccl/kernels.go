@@ -15,7 +15,10 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Reduce, Terms: 2},
-		{Kind: kernels.SwiGLU, Terms: 2},
+		{Kind: kernels.Elements,
+			Made: &kernels.Made{Word: "swiglu",
+				Key:      "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6",
+				Operands: []kernels.Operand{{}, {}}}},
 		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
 		{Kind: kernels.Rotary, Terms: 1, Rows: 1},
 	},
@@ -27,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayernccl",
-	Source:  "3383669f397154fcc3e8b13b1a3a48fea77ac9fd9214358e5ee2243a6742087f",
+	Source:  "7812f708299d31486f59a039b31dff58d0f9bd3b6bd64523387cccabfd2a8ed5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -16,8 +16,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "llamalayernccl",
-	Hash:    "e4e7653a5c9d797f9770f732a74f38ffd1b7fdfc43eb4ebbf1aeca21574d659e",
-	Proof:   "proven for D = 1..8, stamp eb2f465996af8cb1",
+	Hash:    "4d83245f1251ffbafa484dfd769d1967e7a1a8f9b6f00f7c16930f4dd202246f",
+	Proof:   "proven for D = 1..8, stamp eab590797c44db5f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},
@@ -173,7 +173,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.AllGather(main, p.ygathered.At(0), p.y.At(0), p.bytesX)
 	q.Linear(main, p.gemmU, p.u.At(0), p.ygathered.At(0), p.up.At(0), plan.NoBias)
 	q.Linear(main, p.gemmU, p.g.At(0), p.ygathered.At(0), p.gate.At(0), plan.NoBias)
-	p.kernels.Apply(q, main, kernels.SwiGLU, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
+	p.kernels.Function("swiglu").Make(q, main, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
 	q.Linear(main, p.gemmCpartial, p.cpartial.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
 	q.ReduceScatter(main, p.creduced.At(0), p.cpartial.At(0), p.bytesX)
 	p.kernels.Reduce(q, main, p.c.At(0), p.bytesX, p.creduced.At(0), p.r.At(0))

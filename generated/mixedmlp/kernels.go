@@ -15,7 +15,8 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Widen, Terms: 8, Varies: true, Rows: 1},
-		{Kind: kernels.FromFP32, Terms: 1},
+		{Kind: kernels.Elements,
+			Made: &kernels.Made{Word: "fromfp32", Key: "x", Operands: []kernels.Operand{{FP32: true}}}},
 	},
 }
 
@@ -25,7 +26,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "mixedmlp",
-	Source:  "dfd8766734b11c13d129a518eb718519d0860ef4db4d8eff7acc72c76595fac5",
+	Source:  "5b96b083fbcebd2dc021f00d1bb68fb4a4ff64b246bae1bc3092a28f9b0cd600",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -2,7 +2,7 @@
 //
 // The kernels of MixedMLP's transport, launched by the host program in program.go:
 //   widen     adds up tensors in order and in fp32, and keeps that
-//   fromfp32  rounds each element, which is of fp32
+//   elements  fromfp32: makes each element of those at its place
 //
 // Every kernel takes one struct by value. A struct of zeros makes it do nothing, which is how it
 // is launched once before the first run.
@@ -11,9 +11,11 @@
 #include "../device/bf16.h"
 #include "../device/fp16.h"
 #include "../device/fp32.h"
+#include "../device/arith.h"
+#include "../device/units.h"
+#include "../device/elements.h"
 #include "../device/sum.h"
 #include "../device/widen.h"
-#include "../device/fromfp32.h"
 
 // ----------------------------------------------------------------------------
 // widen adds up tensors in order and in fp32, and keeps that.
@@ -42,23 +44,60 @@ __global__ void widen_fp32(const __grid_constant__ struct widen p) { widen_of<fp
 }
 
 // ----------------------------------------------------------------------------
-// fromfp32 rounds each element, which is of fp32.
+// elements makes each element y of the elements at its place:
+//   x
 // Launch: any grid and blocks of one dimension.
 
-struct fromfp32 {
-  char *dst;
+struct elements {
+  char *dst;  // may be x, or another operand of as many elements
   u64 count;  // elements
-  const char *operand;  // of fp32
+  const char *x;
 };
 
-template <typename E>
-DEVICE void fromfp32_of(const struct fromfp32 &p)
+DEVICE float elements_made(float x)
 {
-  from_fp32<E>(p.dst, p.operand, p.count, all_threads());
+  return x;
+}
+
+template <typename E>
+DEVICE void elements_of(const struct elements &p)
+{
+  const struct Threads thread = all_threads();
+  // Units lie behind a head, where all that lies alike is aligned there.
+  u64 head = (0 - (u64)p.dst) % 16 / sizeof(typename E::bits);
+  head = head < p.count && aligned<fp32>(p.x, head) ? head : p.count;
+  const u64 units = (p.count - head) / unit_elements;
+  for (u64 i = thread.first; i < units; i += units_ahead * thread.stride) {
+    unit<fp32> x_ahead[units_ahead] = {};
+#pragma unroll
+    for (unsigned u = 0; u < units_ahead; u++) {
+      const u64 at = head + (i + u * thread.stride) * unit_elements;
+      if (i + u * thread.stride < units) {
+        x_ahead[u] = load_unit<fp32>(p.x, at);
+      }
+    }
+#pragma unroll
+    for (unsigned u = 0; u < units_ahead; u++) {
+      const unit<fp32> &x = x_ahead[u];
+      unit<E> y = {};
+      for (unsigned k = 0; k < unit_elements; k++) {
+        set_element(y, k, E::narrow(elements_made(element(x, k))));
+      }
+      if (i + u * thread.stride < units) {
+        store_unit(p.dst, head + (i + u * thread.stride) * unit_elements, y);
+      }
+    }
+  }
+  const u64 middle = units * unit_elements;
+  for (u64 i = thread.first; i < p.count - middle; i += thread.stride) {
+    const u64 at = i < head ? i : i + middle;
+    const float y = elements_made(element_at<fp32>(p.x, at));
+    ((typename E::bits *)p.dst)[at] = (typename E::bits)E::narrow(y);
+  }
 }
 
 extern "C" {
-__global__ void fromfp32_bf16(const __grid_constant__ struct fromfp32 p) { fromfp32_of<bf16>(p); }
-__global__ void fromfp32_fp16(const __grid_constant__ struct fromfp32 p) { fromfp32_of<fp16>(p); }
-__global__ void fromfp32_fp32(const __grid_constant__ struct fromfp32 p) { fromfp32_of<fp32>(p); }
+__global__ void elements_bf16(const __grid_constant__ struct elements p) { elements_of<bf16>(p); }
+__global__ void elements_fp16(const __grid_constant__ struct elements p) { elements_of<fp16>(p); }
+__global__ void elements_fp32(const __grid_constant__ struct elements p) { elements_of<fp32>(p); }
 }

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "mixedmlp",
-	Hash:     "ec7e29d5874ee366562ed002c3e725a34bba0ea417c59b2f05efbc972c511fcb",
-	Proof:    "proven for D = 1..8, stamp 381934a5e012a0e8",
+	Hash:     "4cc2b07039c8f374a5f6da6c1b30528af2d9c5ada98b4f47f2a37bd42984df90",
+	Proof:    "proven for D = 1..8, stamp 973103b387043a75",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},
@@ -133,7 +133,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	// The slots may be written.
 	q.Post(p.copy, p.cfree)
 	q.Synchronize(p.put, p.copy)
-	p.kernels.Apply(q, main, kernels.FromFP32, p.x.At(0), p.bytesX, p.a.At(0))
+	p.kernels.Function("fromfp32").Make(q, main, p.x.At(0), p.bytesX, p.a.At(0))
 
 	// Peers may read X.
 	q.Post(main, p.xready)

@@ -16,7 +16,10 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer,
 			PostWait: kernels.EachPeer, Terms: 9, Varies: true, ByBlocks: true},
-		{Kind: kernels.SwiGLU, Terms: 2},
+		{Kind: kernels.Elements,
+			Made: &kernels.Made{Word: "swiglu",
+				Key:      "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6",
+				Operands: []kernels.Operand{{}, {}}}},
 		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
 	},
 }
@@ -27,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "011ee9958d31501a2b9451fe8b84954e92b13f05afdae6da3dcfd502076e2125",
+	Source:  "3d7e4740dada1a905b7fa9f56fbfcb87b22111a70d9cb1aa76a69201ffb15f19",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

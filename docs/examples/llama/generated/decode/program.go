@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "decode",
-	Hash:     "e3fef06e5c866749247821ccb0d671847d4109447ef7e9e7fbe90b4ac436875e",
-	Proof:    "proven for D = 1..8, stamp a5982e5526eaa016",
+	Hash:     "bf780011d567b6d2435799de395a264d7b8e7ad2a8c19bb2126e1fdc46cbb240",
+	Proof:    "proven for D = 1..8, stamp 446cc4d143b8fe8f",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},
 	Divides:  []plan.Divide{{Extent: "N", By: "D"}, {Extent: "N2", By: "D"}, {Extent: "F", By: "D"}},
@@ -161,7 +161,7 @@ func (p *Plan) issue(q *plan.Queue) {
 		p.r.At(0))
 	q.Linear(main, p.gemmU, p.u.At(0), p.y.At(0), p.up.At(0), plan.NoBias)
 	q.Linear(main, p.gemmU, p.g.At(0), p.y.At(0), p.gate.At(0), plan.NoBias)
-	p.kernels.Apply(q, main, kernels.SwiGLU, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
+	p.kernels.Function("swiglu").Make(q, main, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
 	q.Linear(main, p.gemmCpartial, p.cpartial.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
 
 	// Peers may read Cpartial; the same order on every rank.

@@ -15,7 +15,10 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Reduce, Terms: 2},
-		{Kind: kernels.SwiGLU, Terms: 2},
+		{Kind: kernels.Elements,
+			Made: &kernels.Made{Word: "swiglu",
+				Key:      "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6",
+				Operands: []kernels.Operand{{}, {}}}},
 		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
 	},
 }
@@ -26,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "d44a8f6d2bfd7616f50b851b84b0d036460474c3889cfb36ca733635fb85809b",
+	Source:  "bcb562ad34f3231121f0bc3392ea68fba6e5c36037329409425bc29857f29a06",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -16,8 +16,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "e51167aa6f18390c95aa7103ce2416c98c8b7e30a4eebf32dd691aa448f706f5",
-	Proof:   "proven for D = 1..8, stamp 9aec8cedd71843fa",
+	Hash:    "bc7b032b32c5884cb538465caf533b988e344ca5b7e153777db35a9068fe8f9f",
+	Proof:   "proven for D = 1..8, stamp 613a021c8ba20aef",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},
 	Divides: []plan.Divide{{Extent: "N", By: "D"}, {Extent: "N2", By: "D"}, {Extent: "F", By: "D"}},
@@ -150,7 +150,7 @@ func (p *Plan) issue(q *plan.Queue) {
 		p.r.At(0))
 	q.Linear(main, p.gemmU, p.u.At(0), p.y.At(0), p.up.At(0), plan.NoBias)
 	q.Linear(main, p.gemmU, p.g.At(0), p.y.At(0), p.gate.At(0), plan.NoBias)
-	p.kernels.Apply(q, main, kernels.SwiGLU, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
+	p.kernels.Function("swiglu").Make(q, main, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
 	q.Linear(main, p.gemmCpartial, p.cpartial.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
 	q.AllReduce(main, p.creduced.At(0), p.cpartial.At(0), p.bytesX)
 	p.kernels.Reduce(q, main, p.c.At(0), p.bytesX, p.creduced.At(0), p.r.At(0))

@@ -2,7 +2,7 @@
 
 // The kernels of decode.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 1b735b50568466f2df00311ed6f811b91ed7796de829c521ab028d889ea9cccb
+// eba064bc8bd8e1d7870a3f3c5187e6d67911a32a58ae58dab3c58b000b15b286
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__
@@ -20,9 +20,9 @@ const Kernel kernels[] = {
     {"shot_bf16", sizeof(struct shot), thread<struct shot, shot_bf16>},
     {"shot_fp16", sizeof(struct shot), thread<struct shot, shot_fp16>},
     {"shot_fp32", sizeof(struct shot), thread<struct shot, shot_fp32>},
-    {"swiglu_bf16", sizeof(struct swiglu), thread<struct swiglu, swiglu_bf16>},
-    {"swiglu_fp16", sizeof(struct swiglu), thread<struct swiglu, swiglu_fp16>},
-    {"swiglu_fp32", sizeof(struct swiglu), thread<struct swiglu, swiglu_fp32>},
+    {"elements_bf16", sizeof(struct elements), thread<struct elements, elements_bf16>},
+    {"elements_fp16", sizeof(struct elements), thread<struct elements, elements_fp16>},
+    {"elements_fp32", sizeof(struct elements), thread<struct elements, elements_fp32>},
     {"rmsnorm_bf16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_bf16>},
     {"rmsnorm_fp16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp16>},
     {"rmsnorm_fp32", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp32>},

@@ -19,13 +19,13 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("decode", "011ee9958d31501a2b9451fe8b84954e92b13f05afdae6da3dcfd502076e2125",
+	sim.Compiled("decode", "3d7e4740dada1a905b7fa9f56fbfcb87b22111a70d9cb1aa76a69201ffb15f19",
 		unsafe.Pointer(C.decode_kernels))
-	sim.Compiled("decodenccl", "d44a8f6d2bfd7616f50b851b84b0d036460474c3889cfb36ca733635fb85809b",
+	sim.Compiled("decodenccl", "bcb562ad34f3231121f0bc3392ea68fba6e5c36037329409425bc29857f29a06",
 		unsafe.Pointer(C.decodenccl_kernels))
-	sim.Compiled("prefill", "a74e36ccebd59c213720b053507f76fb08b2c30459591efbee2ecddceec515cb",
+	sim.Compiled("prefill", "30d18601ee54e31c55f9a87107bef3a0331d1aed4083f7259303469502128784",
 		unsafe.Pointer(C.prefill_kernels))
-	sim.Compiled("prefillnccl", "46dab6abffb141bd4dd2099af3a6e84914dc525389dcfd9c0a52a89fa0e25901",
+	sim.Compiled("prefillnccl", "fe97fe243d4c2df969637ca8f5e74cc6c401260b166b679c35bdb170f823eb16",
 		unsafe.Pointer(C.decodenccl_kernels))
 	sim.Compiled("run", "c00db37a738f3e585da7a69574b5a38b529ebc071556d36793e9e6b5e4a2c4cc",
 		unsafe.Pointer(C.run_kernels))

@@ -93,5 +93,5 @@
 // kernels are in prefill.cu. Functions: rmsnorm(Norm) of X, rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its
 // own; add(A) of R, add(R) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 7f5b159754db2457.
+// Proof: proven for D = 1..8, stamp 82f833a10e1465b5.
 package prefill

@@ -15,7 +15,10 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Reduce, Terms: 9, Varies: true},
-		{Kind: kernels.SwiGLU, Terms: 2},
+		{Kind: kernels.Elements,
+			Made: &kernels.Made{Word: "swiglu",
+				Key:      "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6",
+				Operands: []kernels.Operand{{}, {}}}},
 		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
 	},
 }
@@ -26,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefill",
-	Source:  "a74e36ccebd59c213720b053507f76fb08b2c30459591efbee2ecddceec515cb",
+	Source:  "30d18601ee54e31c55f9a87107bef3a0331d1aed4083f7259303469502128784",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "prefill",
-	Hash:    "08fc1cab568622bb8c9621ee83baabbf7dde4e4ff724d0a7b41b128ca4ef1ba6",
-	Proof:   "proven for D = 1..8, stamp 7f5b159754db2457",
+	Hash:    "d2764d73da0f8ec56e171101ede050c0f2fc0feaf953774f9ab15e1a1e899d68",
+	Proof:   "proven for D = 1..8, stamp 82f833a10e1465b5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "F"},
@@ -248,7 +248,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	// Own rows, in place.
 	q.Linear(main, p.gemmU, p.u.At(int64(r)*p.chunkU), p.y.At(0), p.up.At(0), plan.NoBias)
 	q.Linear(main, p.gemmU, p.g.At(int64(r)*p.chunkU), p.y.At(0), p.gate.At(0), plan.NoBias)
-	p.kernels.Apply(q, main, kernels.SwiGLU, p.g.At(int64(r)*p.chunkU), p.chunkU, p.g.At(int64(r)*p.chunkU),
+	p.kernels.Function("swiglu").Make(q, main, p.g.At(int64(r)*p.chunkU), p.chunkU, p.g.At(int64(r)*p.chunkU),
 		p.u.At(int64(r)*p.chunkU))
 
 	for i := 1; i < d; i++ {
@@ -264,7 +264,7 @@ func (p *Plan) issue(q *plan.Queue) {
 			plan.NoBias)
 		q.Linear(p.work[i], p.gemmU, p.g.At(int64(peer)*p.chunkU), p.ygathered.At(int64(peer)*p.bytesX), p.gate.At(0),
 			plan.NoBias)
-		p.kernels.Apply(q, p.work[i], kernels.SwiGLU, p.g.At(int64(peer)*p.chunkU), p.chunkU,
+		p.kernels.Function("swiglu").Make(q, p.work[i], p.g.At(int64(peer)*p.chunkU), p.chunkU,
 			p.g.At(int64(peer)*p.chunkU), p.u.At(int64(peer)*p.chunkU))
 		q.Linear(p.work[i], p.gemmCpartial, p.cpartial.At(int64(peer)*p.bytesX), p.g.At(int64(peer)*p.chunkU),
 			p.down.At(0), plan.NoBias)

@@ -15,7 +15,10 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Reduce, Terms: 2},
-		{Kind: kernels.SwiGLU, Terms: 2},
+		{Kind: kernels.Elements,
+			Made: &kernels.Made{Word: "swiglu",
+				Key:      "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6",
+				Operands: []kernels.Operand{{}, {}}}},
 		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
 	},
 }
@@ -26,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillnccl",
-	Source:  "46dab6abffb141bd4dd2099af3a6e84914dc525389dcfd9c0a52a89fa0e25901",
+	Source:  "fe97fe243d4c2df969637ca8f5e74cc6c401260b166b679c35bdb170f823eb16",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

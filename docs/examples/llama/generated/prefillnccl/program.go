@@ -16,8 +16,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "prefillnccl",
-	Hash:    "b7d62cd54da8f978cd087655d1b09f8653aa3757a536212a0a224a6d53ba6f16",
-	Proof:   "proven for D = 1..8, stamp 0b77022d04f5a552",
+	Hash:    "2e84ca400c4c812cdc3e57038d0cfa568d59d3b3e3d6dc5f8d7f4786be88ff57",
+	Proof:   "proven for D = 1..8, stamp 8320c9317821322e",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},
@@ -156,7 +156,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.AllGather(main, p.ygathered.At(0), p.y.At(0), p.bytesX)
 	q.Linear(main, p.gemmU, p.u.At(0), p.ygathered.At(0), p.up.At(0), plan.NoBias)
 	q.Linear(main, p.gemmU, p.g.At(0), p.ygathered.At(0), p.gate.At(0), plan.NoBias)
-	p.kernels.Apply(q, main, kernels.SwiGLU, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
+	p.kernels.Function("swiglu").Make(q, main, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
 	q.Linear(main, p.gemmCpartial, p.cpartial.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
 	q.ReduceScatter(main, p.creduced.At(0), p.cpartial.At(0), p.bytesX)
 	p.kernels.Reduce(q, main, p.c.At(0), p.bytesX, p.creduced.At(0), p.r.At(0))
