@@ -222,7 +222,7 @@ var commandCases = []commandCase{
 		[]string{"driver sim (asked for)", "allgathermatmul: proven for D = 1..8", "78,67,35", "real ",
 			"within bound", "\nbit-exact: 108, within bound: 18 runs on 3 ranks, driver sim"}},
 	{"verify -driver sim -delays -straggler allgatherlinearkernels -type bf16 -ranks 2 -iters 3 -json", 0,
-		[]string{`"mode":"replayed","runs":3,"result":"bit-exact"}`}},
+		[]string{`"mode":"replayed","runs":3,"share":1,"result":"bit-exact"}`}},
 	{"verify allgatherlinear allreduceoneshot -driver sim -ranks 3 -type bf16 -iters 1 -oneprocess", 0,
 		[]string{"3 ranks on simulated device", "\nbit-exact: 12, within bound: 4 runs on 3 ranks, driver sim"}},
 	{"verify linearallreducehosts -driver sim -ranks 2 -hosts 2 -type bf16 -iters 1 -shapes 2048,8,256", 0,
