@@ -66,7 +66,9 @@ type random uint32
 
 func (r *random) below(n int) int {
 	*r = *r*1664525 + 1013904223
-	return int(uint32(*r)>>8) % n
+	x := uint32(*r) // whose low bits alone tell little of the next number
+	x = (x ^ x>>16) * 0x45d9f3b
+	return int(x^x>>15) % n
 }
 
 // special are numbers that functions may take for others.
