@@ -131,7 +131,7 @@ func TestFacts(t *testing.T) {
 		if diff := cmp.Diff(test.heads, schedule.Heads(nodes)); diff != "" {
 			t.Errorf("heads of %s (-want +got):\n%s", test.f, diff)
 		}
-		if diff := cmp.Diff(test.numbers, schedule.Params(nodes)); diff != "" {
+		if diff := cmp.Diff(test.numbers, schedule.Params(schedule.Nodes(test.f.Tree()))); diff != "" {
 			t.Errorf("numbers of %s (-want +got):\n%s", test.f, diff)
 		}
 	}

@@ -136,7 +136,8 @@ func (s Schedule) checkHeads(v *validation, path string, f Func) {
 }
 
 // Tree is what a function does to X, with the widths of all heads: that of a table, or of a tensor for the columns of a
-// head, is its last extent, and what is turned beside it has the same.
+// head, is its last extent, and what is turned beside it has the same. The epsilon is DefaultEpsilon where the function
+// has none of its own.
 func (s Schedule) Tree(f Func) Expr {
 	beside := Extent("")
 	f.Tree().walk("", func(_ string, e Expr) {
@@ -144,7 +145,7 @@ func (s Schedule) Tree(f Func) Expr {
 			beside = w
 		}
 	})
-	return f.Tree().each(func(e Expr) Expr {
+	return f.Tree().replaced(Param(Epsilon), Num(DefaultEpsilon)).each(func(e Expr) Expr {
 		if w := s.headWidth(e); w != "" {
 			e.Group = w
 		} else if does[e.Do].heads && e.Group == "" {

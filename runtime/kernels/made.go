@@ -43,14 +43,14 @@ const (
 // Makes reports whether the kernel makes elements by a function.
 func (k Kernel) Makes() bool { return k.Made != nil }
 
-// rowed reports whether the function has to know how long a row is, which its first number then says.
-func (k Kernel) rowed() bool {
+// Rowed reports whether the function has to know how long a row is, which its first number then says.
+func (k Kernel) Rowed() bool {
 	return k.Kind == Groups || slices.ContainsFunc(k.Made.Operands, func(o Operand) bool { return o.Lies != InPlace })
 }
 
 // heads is how many numbers come before the widths of heads.
 func (k Kernel) heads() int {
-	if k.rowed() {
+	if k.Rowed() {
 		return 1
 	}
 	return 0
@@ -58,6 +58,18 @@ func (k Kernel) heads() int {
 
 // numbers are how many the function takes: the columns of a row, the widths of heads, and those of the Shape.
 func (k Kernel) numbers() int { return k.heads() + k.Made.Heads + k.Made.Numbers }
+
+// formula is what the driver is told of the function, in the words of package schedule.
+func (k Kernel) formula() *driver.Formula {
+	if !k.Makes() {
+		return nil
+	}
+	f := &driver.Formula{Key: k.Made.Key, Rowed: k.Rowed(), Heads: k.Made.Heads, Numbers: k.Made.Numbers}
+	for _, o := range k.Made.Operands[1:] {
+		f.Lies = append(f.Lies, string(o.Lies))
+	}
+	return f
+}
 
 // typed is the type of an operand or a result in a plan.
 func typed(fp32 bool, plan driver.Type) driver.Type {
@@ -70,7 +82,7 @@ func typed(fp32 bool, plan driver.Type) driver.Type {
 // elementsOf is how many elements an operand has, in a launch with parameters p.
 func (l *layout) elementsOf(o Operand, p []uint64) int64 {
 	count, numbers := int64(p[l.bytes]), p[l.given:]
-	if !l.rowed() || count == 0 {
+	if !l.Rowed() || count == 0 {
 		return count
 	}
 	columns, rows := int64(numbers[0]), count

@@ -250,7 +250,7 @@ func (t *Table) Code() []driver.Kernel {
 			types = t.TypesOf(k)
 		}
 		for _, typ := range types {
-			code := driver.Kernel{Name: k.Name(typ), Params: 8 * l.size, Touches: l.touches(typ)}
+			code := driver.Kernel{Name: k.Name(typ), Params: 8 * l.size, Touches: l.touches(typ), Makes: k.formula()}
 			if !k.counts() && (k.ByBlocks || k.Lands()) {
 				code.Multiprocessors, code.Threads, code.Blocks = plan.MostBlocks, threads, plan.MostBlocks
 			}

@@ -93,6 +93,8 @@ var all = []Named{
 	{"MixedMLP", MixedMLP},
 	{"BlockBehindAttention", BlockBehindAttention},
 	{"BlockBehindAttentionPackets", BlockBehindAttentionPackets},
+	{"SquaredReLUMLP", SquaredReLUMLP},
+	{"NormedHeads", NormedHeads},
 	{"LlamaLayer", LlamaLayer},
 	{"LayerNormLinear", LayerNormLinear},
 	{"Logits", Logits},

@@ -99,6 +99,17 @@ func ApplyTo(s StreamRef, function string, dst, x View, operands ...View) Step {
 		By: by}
 }
 
+// MakeOf is what formulas, a function of that word, make of a view and of their operands, on rows of so many columns.
+func MakeOf(s StreamRef, word string, formulas []schedule.Expr, columns Expr, dst, x View, operands ...View) Step {
+	nodes := schedule.Nodes(formulas...)
+	by := ElementsKernel
+	if schedule.ReachOf(nodes) > schedule.Local || len(schedule.Heads(nodes)) > 0 {
+		by = GroupsKernel
+	}
+	return Step{Stream: s, Do: Apply, Func: schedule.Key(nodes), Reads: append([]View{x}, operands...),
+		Writes: []View{dst}, By: by, Word: word, Makes: formulas, Columns: columns}
+}
+
 // OfHeads is the step of a function of heads that are width columns wide.
 func (s Step) OfHeads(width Expr) Step { s.Width = width; return s }
 

@@ -3,6 +3,8 @@ package hostir
 import (
 	"fmt"
 	"strconv"
+
+	"ovgen/schedule"
 )
 
 // Expr is an integer expression over the rank r, the mesh size D, loop indices,
@@ -51,6 +53,14 @@ func Sub(x, y Expr) Expr { return Expr{op: '-', x: &x, y: &y} }
 
 // Mul is x * y.
 func Mul(x, y Expr) Expr { return Expr{op: '*', x: &x, y: &y} }
+
+// Extent is that of an axis: a number, or a variable of its name.
+func Extent(e schedule.Extent) Expr {
+	if n, err := strconv.ParseInt(string(e), 10, 64); err == nil {
+		return Const(n)
+	}
+	return Var(string(e))
+}
 
 // Div is x / y, rounded towards zero.
 func Div(x, y Expr) Expr { return Expr{op: '/', x: &x, y: &y} }

@@ -122,6 +122,7 @@ func (n Step) With(p Parts) Node {
 	n.Writes = p.views(n.Writes, func(int) string { return n.Kind().result() })
 	n.Reads = p.views(n.Reads, n.Kind().operand)
 	n.Width = p.expr("the width of heads of "+n.Func, n.Width)
+	n.Columns = p.expr("the columns of a row", n.Columns)
 	n.Launch = n.Launch.with(p)
 	return n
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
@@ -79,6 +80,9 @@ func fill(v reflect.Value, next *int) {
 	switch v.Interface().(type) {
 	case hostir.Expr:
 		v.Set(reflect.ValueOf(hostir.Var("x" + strconv.Itoa(*next))))
+		return
+	case schedule.Expr:
+		v.Set(reflect.ValueOf(schedule.Of("s" + strconv.Itoa(*next))))
 		return
 	case []hostir.Node:
 		v.Set(reflect.ValueOf([]hostir.Node{hostir.Let{Name: "inner", Value: hostir.Const(1)}}))

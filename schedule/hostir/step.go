@@ -3,6 +3,8 @@ package hostir
 import (
 	"fmt"
 	"slices"
+
+	"ovgen/schedule"
 )
 
 // Step is all work that a host enqueues: it posts and awaits the words of Pre, does its
@@ -28,6 +30,12 @@ type Step struct {
 	Width Expr
 	// Epsilon is the number that a norm adds to the mean of squares; 0 of other work.
 	Epsilon float64
+	// Makes are the formulas of a function without a name, each the X of the next one: the first is of the first view,
+	// and their further operands are the other views, in the order of schedule.Operands. Columns are how many a row of
+	// the result has; Word is for texts.
+	Makes   []schedule.Expr
+	Columns Expr
+	Word    string
 	Post    []Word
 	// By is the emitted kernel that does all of this in one launch: post, wait, copy,
 	// reduce, get, put, shot or gather; or NCCL. Empty: the copy engine, the library of
@@ -53,6 +61,12 @@ const (
 	WidenKernel  = "widen" // a sum that is kept in fp32
 	// ElementsKernel makes each element of those at its place.
 	ElementsKernel = "elements"
+)
+
+// Kernels that make what formulas say.
+const (
+	ElementsKernel = "elements" // of the elements at one place
+	GroupsKernel   = "groups"   // of the elements of a row, or of what knows the columns of a head
 )
 
 // Word is a post to a peer's word or a wait for one's own, which the wait resets.
@@ -84,6 +98,9 @@ type Range struct {
 	Index    string
 	From, To Expr
 }
+
+// Nodes are the formulas of a function without a name, written out.
+func (s Step) Nodes() []schedule.Node { return schedule.Nodes(s.Makes...) }
 
 // Rows are the last views that a sum or a function reads, each one row for every row of the result.
 func (s Step) Rows() []View {
@@ -159,6 +176,9 @@ func (s Step) checkWork() error {
 		if !one || len(s.Reads) == 0 || s.Func == "" || s.By == "" {
 			return fmt.Errorf("a function is applied to a view by a kernel, which writes one")
 		}
+		if s.Makes != nil && len(s.Reads) != 1+len(schedule.Operands(s.Nodes())) {
+			return fmt.Errorf("a formula reads a view for X and one for each operand")
+		}
 	case Call:
 		if !one || len(s.Reads) == 0 || s.Func == "" || s.By != "" {
 			return fmt.Errorf("a call has a name, reads views and writes one, and nothing else carries it")
@@ -192,6 +212,9 @@ func (s Step) checkParts() error {
 	if s.Do != Apply && s.Epsilon != 0 {
 		return fmt.Errorf("only functions have an epsilon")
 	}
+	if (s.Makes == nil) != s.Columns.IsZero() || s.Do != Apply && s.Makes != nil {
+		return fmt.Errorf("a function without a name has formulas and knows how long a row is, and nothing else does")
+	}
 	if s.Fused() && s.By == "" {
 		return fmt.Errorf("only a kernel signals around its work")
 	}
@@ -215,6 +238,9 @@ func (s Step) checkViews() error {
 		}
 		if v.Columns && (s.Do != Copy || s.By != "" || v.Index.IsZero() || !v.Count.IsZero()) {
 			return fmt.Errorf("%s: only a copy by the copy engine takes a part of the columns", v.Buffer)
+		}
+		if s.Makes != nil {
+			continue // its operands lie as its formulas say
 		}
 		behind := i >= len(reads)-s.rows() && i < len(reads)
 		if v.Row && (i == 0 || v.Each.Index != "" || !behind || s.Do == Sum && s.rows() > 1) || behind && !v.Row {

@@ -80,7 +80,7 @@ func (s Step) alone() string {
 	switch {
 	case s.Do == Sum:
 		return ReduceKernel
-	case s.Do == Apply && (s.Func == s.By || s.By == ElementsKernel):
+	case s.Do == Apply && (s.Func == s.By || s.By == ElementsKernel || s.Makes != nil):
 		return s.By
 	case s.Do == Copy:
 		return CopyKernel
@@ -105,6 +105,13 @@ func (s Step) work() string {
 	switch s.Do {
 	case Apply:
 		name = "Apply " + s.Func
+		if s.Makes != nil {
+			var formulas []string
+			for _, e := range s.Makes {
+				formulas = append(formulas, e.String())
+			}
+			name = "Make [" + strings.Join(formulas, ", then ") + "] of rows of " + s.Columns.String()
+		}
 		if !s.Width.IsZero() {
 			operands = append(operands, "heads of "+s.Width.String())
 		}

@@ -84,7 +84,11 @@ func anyFunction(schedule.Func) bool { return true }
 func (d *draft) functionsOf(out string, is func(schedule.Func) bool) (list []hostir.Function) {
 	for i, o := range d.original.Ops {
 		for j, f := range o.Then {
-			if o.Out == out && is(f) {
+			made := o.Out
+			if sum, ok := d.sumsOnly[o.Out]; ok && j < sum.ends {
+				made = sum.sum
+			}
+			if made == out && is(f) {
 				list = append(list, hostir.Function{Op: i, Then: j})
 			}
 		}

@@ -100,9 +100,9 @@ func (w *writer) memoryOf(j junction) (names []string) {
 			names = append(names, w.madeIn(o.Out))
 		}
 		for _, f := range o.Then {
-			for k, name := range f.In {
-				if !f.Row(k) {
-					names = append(names, w.madeIn(name))
+			for _, x := range f.Operands() {
+				if x.Lies != schedule.ByColumn && x.Lies != schedule.ByHead {
+					names = append(names, w.madeIn(x.Tensor))
 				}
 			}
 		}

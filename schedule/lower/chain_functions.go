@@ -11,7 +11,7 @@ import (
 // byKernel says that a kernel of its own applies a function of an operation: behind a product, only where the
 // library of products does not.
 func byKernel(o schedule.Op, f schedule.Func) bool {
-	return f.ByKernel() && (kind(o.Name()) == copied || !f.ByProduct())
+	return f.Do == "" && kind(o.Name()) != summedUp || f.ByKernel() && (kind(o.Name()) == copied || !f.ByProduct())
 }
 
 // ofProduct says that the library applies a function to each element of a product.
@@ -24,8 +24,14 @@ func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error 
 		if why := c.function(o, i, s.sums == o.Out); why != "" {
 			return &schedule.FieldError{Path: at, Msg: why, Hint: d.elsewhere(o, i, c.at[o.Out], s.sums == o.Out)}
 		}
-		for k := range f.In {
-			if err := c.beside(d, at, o, f, k, s); err != nil {
+		for k, operand := range f.Operands() {
+			err := error(nil)
+			if f.Do == "" {
+				err = c.besideFormula(d, at, o, operand)
+			} else {
+				err = c.beside(d, at, o, f, k, s)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -39,6 +45,8 @@ func (c *chain) function(o schedule.Op, i int, sum bool) string {
 	before := func(is func(schedule.Func) bool) bool { return slices.ContainsFunc(o.Then[:i], is) }
 	byProduct := f.ByProduct() && kind(o.Name()) == linear
 	switch {
+	case f.Do == "":
+		return c.formula(o, f)
 	case before(func(x schedule.Func) bool { return x.Do == f.Do }):
 		return fmt.Sprintf("%s of %s is there already", f.Name(), o.Out)
 	case sum && !f.BySum():
@@ -86,24 +94,28 @@ func (c *chain) beside(d *draft, path string, o schedule.Op, f schedule.Func, i 
 func (w *writer) heads() {
 	for _, o := range w.schedule.Ops {
 		for _, f := range o.Then {
-			if f.Do != schedule.ApplyRotary {
-				continue
-			}
-			width, _ := w.schedule.HeadWidth(f.In[0]) // turned has read it
-			check := hostir.Divide{Extent: w.columnsOf(o.Out).Extent, Heads: width}
-			if w.chain.at[o.Out].Columns() {
-				check.By = schedule.D
-			}
-			checks := []hostir.Divide{check}
-			if width == schedule.W {
-				checks = []hostir.Divide{{Extent: width, By: "2"}, check}
-			}
-			for _, c := range checks {
-				if !slices.Contains(w.program.Checks, c) {
-					w.program.Checks = append(w.program.Checks, c)
+			nodes := schedule.Nodes(w.schedule.Tree(f))
+			turns := slices.ContainsFunc(nodes, func(n schedule.Node) bool {
+				return n.Do == schedule.DoTurn || n.Do == schedule.DoPairs
+			})
+			for _, width := range schedule.Heads(nodes) {
+				check := hostir.Divide{Extent: w.columnsOf(o.Out).Extent, Heads: width}
+				if w.chain.at[o.Out].Columns() {
+					check.By = schedule.D
 				}
+				if width == schedule.W && turns {
+					w.asks(hostir.Divide{Extent: width, By: "2"})
+				}
+				w.asks(check)
 			}
 		}
+	}
+}
+
+// asks has the program check a shape, once.
+func (w *writer) asks(c hostir.Divide) {
+	if !slices.Contains(w.program.Checks, c) {
+		w.program.Checks = append(w.program.Checks, c)
 	}
 }
 
@@ -128,6 +140,9 @@ func (c *chain) turned(d *draft, path string, o schedule.Op, table string) error
 func (w *writer) apply(on hostir.StreamRef, o schedule.Op, rank hostir.Expr, x hostir.View) (nodes []hostir.Node) {
 	out := w.rowsAt(o.Out, rank)
 	for i, f := range o.Then {
+		if f.Do == "" {
+			return append(nodes, w.make(on, o, i, rank, x))
+		}
 		if !byKernel(o, f) {
 			continue
 		}

@@ -135,8 +135,11 @@ func (w *writer) indexed(s *stage) {
 			whole(w.named(reduced, s.sums))
 		}
 		for _, f := range o.Then {
-			if f.Do == schedule.ApplyRotary {
-				whole(f.In[0])
+			for _, x := range f.Operands() {
+				eachRow := x.Lies != schedule.ByColumn && x.Lies != schedule.ByHead
+				if eachRow && (f.Do == "" || x.Lies == schedule.OfTable) {
+					whole(x.Tensor)
+				}
 			}
 		}
 	}

@@ -1,37 +1,97 @@
 package lower_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"ovgen/schedule"
+	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
 	"ovgen/schedule/scheduletest"
 )
 
-// A formula that no pass applies is refused with its field, and no program is made without it.
-func TestFormulasThatNothingApplies(t *testing.T) {
-	cap := schedule.SoftCap(30)
-	for name, s := range map[string]schedule.Schedule{
-		"a product": {Tensors: scheduletest.Tensors("A[M/D K] B[N K] C[M N]"),
-			Ops: []schedule.Op{schedule.Linear("C", "A", "B", cap)}},
-		"a sum": {Tensors: scheduletest.Tensors("A[M K/D] B[N K/D] C[M N]"),
-			Ops: []schedule.Op{schedule.Linear("C", "A", "B", cap)}},
-		"a bare sum": {Tensors: scheduletest.Tensors("A[D/D M N] C[M N]"),
-			Ops: []schedule.Op{{Out: "C", In: []string{"A"}, Index: "d...->...", Then: []schedule.Func{cap}}}},
-		"a chain": {Tensors: scheduletest.Tensors("A[M/D K] B[F/D K] B2[N F/D] C[M/D N]"),
-			Ops: []schedule.Op{schedule.Linear("H", "A", "B", cap), schedule.Linear("C", "H", "B2")}},
-		"a copy": {Tensors: scheduletest.Tensors("A[M/D K] B[N/D K] C[M N/D]"),
-			Ops: []schedule.Op{schedule.Copy("X", "A", cap), schedule.Linear("C", "X", "B")}},
+// TestFormulas finds the steps that make what formulas say, and what they are of.
+func TestFormulas(t *testing.T) {
+	cap, half := schedule.SoftCap(2), schedule.Scale(.5)
+	for _, test := range []struct {
+		name, tensors string
+		ops           []schedule.Op
+		want          []string // of each step, in order
+	}{
+		{"behind a product", "A[M/D K] B[N/D K] C[M:D N/D]", []schedule.Op{schedule.Linear("C", "A", "B", cap)},
+			[]string{"Make [2*tanh(x/2)] of rows of N/D(C[r], C[r]) by kernel",
+				"Make [2*tanh(x/2)] of rows of N/D(C[peer], C[peer]) by kernel"}},
+		{"behind what the library applies", "A[M K] B[N/D K] V[N/D] W[N2 N/D] C[M/D N2]",
+			[]schedule.Op{schedule.Linear("H", "A", "B", schedule.Bias("V"), schedule.ReLU(), cap, half),
+				schedule.Linear("C", "H", "W")},
+			[]string{"Make [2*tanh(x/2), then x*0.5] of rows of N/D(H[r], H[r]) by kernel",
+				"Make [2*tanh(x/2), then x*0.5] of rows of N/D(H[peer], H[peer]) by kernel"}},
+		{"behind a sum and what it adds", "A[M K/D] B[N K/D] R[M/D N] C[M/D N]",
+			[]schedule.Op{schedule.Linear("C", "A", "B", schedule.Add("R"), half, schedule.GELU())},
+			[]string{"Make [x*0.5, then x/(1 + exp(-2*(0.7978846*(x + 0.044715*x*x*x))))] of rows of N(C, Csum) " +
+				"by kernel"}},
+		{"on rows of its own", "A[M/D K] R[M/D K] V[K] B[N/D K] C[M:D N/D]", []schedule.Op{
+			schedule.Copy("X", "A", schedule.RMSNorm("V"), half, schedule.Add("R")), schedule.Linear("C", "X", "B")},
+			[]string{"Make [x*reciproot(mean(x*x) + 1e-05)*V[column], then x*0.5, then x + R] of rows of " +
+				"K(X, A, V, R) by kernel"}},
 	} {
-		_, err := lower.Lower("x", s)
-		var paths []string
-		for _, e := range schedule.FieldErrors(err) {
-			paths = append(paths, e.Path)
+		p, err := lower.Lower("x", schedule.Schedule{Tensors: scheduletest.Tensors(test.tensors), Ops: test.ops})
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
 		}
-		if diff := cmp.Diff([]string{"Ops[0].Then[0]"}, paths); diff != "" {
-			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		var got []string
+		for _, line := range strings.Split(hostir.Print(p), "\n") {
+			for _, step := range strings.Split(line, ";") {
+				if _, made, ok := strings.Cut(step, "Make ["); ok {
+					made, _, _ = strings.Cut("Make ["+made, "  #")
+					got = append(got, made)
+				}
+			}
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+		for _, a := range lower.Functions(p) {
+			if a.By == "" {
+				t.Errorf("%s: nothing applies %s", test.name, a.Function)
+			}
+		}
+	}
+}
+
+// TestRefusedFormulas: a formula that nothing makes is refused with its field, which is that of the schedule.
+func TestRefusedFormulas(t *testing.T) {
+	half := schedule.Scale(.5)
+	for _, test := range []struct {
+		name, tensors string
+		ops           []schedule.Op
+		want          string
+	}{
+		{"a bare sum", "A[D/D M N] C[M N]",
+			[]schedule.Op{{Out: "C", In: []string{"A"}, Index: "d...->...", Then: []schedule.Func{half}}},
+			"Ops[0].Then[0]"},
+		{"columns of each row", "A[M K] B[N/D K] W[N2 N/D] C[M/D N2]",
+			[]schedule.Op{schedule.Linear("H", "A", "B", schedule.Softmax()), schedule.Linear("C", "H", "W")},
+			"Ops[0].Then[0]"},
+		{"an operation behind one that is two", "A[M K/D] B[N K/D] W[F/D N] V[N2/D F] C[M:D N2/D]", []schedule.Op{
+			schedule.Linear("H", "A", "B", half), schedule.Linear("I", "H", "W", schedule.Softmax()),
+			schedule.Linear("C", "I", "V")}, "Ops[1].Then[0]"},
+		{"an operand of other rows", "A[M/D K] B[N/D K] R[M/D N] C[M:D N/D]",
+			[]schedule.Op{schedule.Linear("C", "A", "B", half, schedule.Add("R"))}, "Tensors[2]"},
+		{"a row that is made", "A[M/D K] B[N/D K] V[N2/D K] C[M:D N/D] C2[M:D N2/D]", []schedule.Op{
+			schedule.Linear("C2", "A", "V"), schedule.Linear("C", "A", "B", schedule.Func{Is: schedule.Plus(schedule.X,
+				schedule.HeadRow("C2"))})}, "Tensors[4].Axes"},
+	} {
+		_, err := lower.Lower("x", schedule.Schedule{Tensors: scheduletest.Tensors(test.tensors), Ops: test.ops})
+		var got []string
+		for _, e := range schedule.FieldErrors(err) {
+			got = append(got, e.Path)
+		}
+		if diff := cmp.Diff([]string{test.want}, got); diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", test.name, err, diff)
 		}
 	}
 }

@@ -14,12 +14,14 @@ type draft struct {
 	form     form
 	program  *hostir.Program
 	comm     communication
-	chain    *chain         // of a schedule that is one
-	columns  map[string]int // the axis by which tensors, by role, are spread over the ranks as a result is
-	chunks   int            // that the stream axis has, where they are a constant
-	with     options        // of the ways
-	edge     *hostir.Edge   // that is being lowered
-	slotted  bool           // streams of products that leave have been chosen
+	chain    *chain             // of a schedule that is one
+	origins  []hostir.Function  // of the operations: those that were declared, and their first functions
+	sumsOnly map[string]sumOnly // sums whose functions are of operations of their own, by the results
+	columns  map[string]int     // the axis by which tensors, by role, are spread over the ranks as a result is
+	chunks   int                // that the stream axis has, where they are a constant
+	with     options            // of the ways
+	edge     *hostir.Edge       // that is being lowered
+	slotted  bool               // streams of products that leave have been chosen
 }
 
 // Lower returns the host program of a schedule. Its errors come from Validate, or
@@ -37,13 +39,14 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 	d := &draft{original: s, schedule: s,
 		program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{}}}
 	for _, step := range []func(*draft) error{
+		formulas,  // functions behind sums -> operations of their own
 		recognise, // operations -> their form and roles
 		infer,     // placements -> the communication they need
 		choose,    // -> its naive program, by the writer of its way
 		renamed,   // roles -> the names of the tensors
 	} {
 		if err := step(d); err != nil {
-			return nil, err
+			return nil, d.asDeclared(err)
 		}
 	}
 	return d.program, nil

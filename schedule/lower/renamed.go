@@ -9,6 +9,7 @@ import (
 
 // renamed gives the buffers the names that the schedule has for them.
 func renamed(d *draft) error {
+	d.unmoved()
 	d.program.Schedule = d.original
 	apart(d)
 	names := map[string]string{}

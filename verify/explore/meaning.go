@@ -132,6 +132,9 @@ func (m *meaning) made(run int, op schedule.Op, index []int64) Number {
 		values[l] = index[i]
 	}
 	sum := m.total(run, op, []rune(x.Summed()), values)
+	if from := m.Schedule.MadeFrom(op); from < len(op.Then) {
+		return m.formulas(run, op, from, index)
+	}
 	if m.partial(op) {
 		return m.behind(run, op, index, sum)
 	}

@@ -265,9 +265,15 @@ func TestPoints(t *testing.T) {
 	if v := r.Of(mean)[0]; !v.IsPoint() || v.Lo != float64(float32(49.875)) {
 		t.Errorf("a mean of quarters is %v", v)
 	}
-	r.X[7] = formula.Point(0x1p-30)
-	if v := r.Of(mean)[0]; v.IsPoint() {
-		t.Errorf("a sum of many digits is %v in any order", v)
+	for _, x := range []formula.Value{formula.Point(0x1p-9), {Want: 1, Lo: .5, Hi: 1}} {
+		r.X[7] = x
+		if v := r.Of(mean)[0]; v.IsPoint() {
+			t.Errorf("a sum of 25 digits, or of %v, is %v in any order", x, v)
+		}
+	}
+	r.X = []formula.Value{{Want: 1, Lo: -1, Hi: 2}}
+	if v := r.Of(schedule.Nodes(schedule.Times(schedule.X, schedule.X)))[0]; v.Lo != 0 || v.Hi != 4 {
+		t.Errorf("the square of -1 to 2 is %v", v)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
@@ -52,6 +53,11 @@ type Op struct {
 	Width int64
 	// Epsilon is the number that an Apply that norms adds to the mean of squares; 0 of another function.
 	Epsilon float64
+	// Lies says of an Apply by a formula how its further operands lie; Form is then its schedule.Key. Columns are those
+	// of a row, 0 where nothing depends on them, and Heads the widths of heads that the formula knows, in its order.
+	Lies    []schedule.Lies
+	Columns int64
+	Heads   []int64
 	// Launch of a Call by a kernel, as LaunchOf has it.
 	Launch string
 	// Accumulate: a Product adds to its result, the last operand that it reads. No other
@@ -179,6 +185,12 @@ func (o Op) append(b []byte) []byte {
 	}
 	if o.Epsilon != 0 {
 		b = strconv.AppendFloat(append(b, " with epsilon "...), o.Epsilon, 'g', -1, 64)
+	}
+	if o.Columns > 0 {
+		b = strconv.AppendInt(append(b, " of rows of "...), o.Columns, 10)
+	}
+	for _, width := range o.Heads {
+		b = strconv.AppendInt(append(b, ", heads of "...), width, 10)
 	}
 	if o.Launch != "" {
 		b = append(append(b, " in "...), o.Launch...)

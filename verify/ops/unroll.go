@@ -2,8 +2,10 @@ package ops
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
@@ -247,7 +249,24 @@ func (u *unroller) function(kind Kind, op Op, n hostir.Step) {
 	if !n.Width.IsZero() {
 		op.Width = u.eval(n.Width)
 	}
+	u.formulas(&op, n)
 	u.work(op, n)
+}
+
+// formulas notes how the operands of a formula lie, and what its kernel is told of rows and heads.
+func (u *unroller) formulas(op *Op, n hostir.Step) {
+	nodes := n.Nodes()
+	for _, operand := range schedule.Operands(nodes) {
+		op.Lies = append(op.Lies, operand.Lies)
+	}
+	if n.Makes != nil && (n.By == hostir.GroupsKernel || slices.ContainsFunc(op.Lies, func(l schedule.Lies) bool {
+		return l != schedule.InPlace
+	})) {
+		op.Columns = u.eval(n.Columns)
+	}
+	for _, width := range schedule.Heads(nodes) {
+		op.Heads = append(op.Heads, u.eval(hostir.Extent(width)))
+	}
 }
 
 // launch is how a kernel of the caller's is launched; empty without one.
@@ -269,8 +288,9 @@ func (u *unroller) work(op Op, n hostir.Step) { u.use(op, n.Writes[0], n.Reads..
 // use adds an operation that reads views, and writes its result.
 func (u *unroller) use(op Op, result hostir.View, reads ...hostir.View) {
 	to, size := u.view(result)
-	for _, v := range reads {
-		if v.Row && size == 0 {
+	for i, v := range reads {
+		forAll := i > 0 && len(op.Lies) > 0 && (op.Lies[i-1] == schedule.ByColumn || op.Lies[i-1] == schedule.ByHead)
+		if (v.Row || forAll) && size == 0 {
 			continue
 		}
 		u.each(v.Each.Index, v.Each.From, v.Each.To, func() {

@@ -290,7 +290,7 @@ func namesOf(s schedule.Schedule, item string) (list []string) {
 			}
 		}
 		for _, f := range s.Ops[i].Then {
-			list = append(list, f.In...)
+			list = append(list, f.Reads()...)
 		}
 	case kind == "Moves" && i < len(s.Moves):
 		list = []string{s.Moves[i].Of, schedule.WayName(s.Moves[i].Way)}

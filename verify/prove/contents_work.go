@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ovgen/schedule"
+	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
 
@@ -46,6 +47,9 @@ func (s *symbols) sumUp(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 
 // apply is a function, chunk by chunk; an operand that is shorter than the result is a row.
 func (s *symbols) apply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr, *Counterexample) {
+	if o.Kernel == hostir.ElementsKernel || o.Kernel == hostir.GroupsKernel {
+		return s.make(n, o, reads, to)
+	}
 	rows := make([]expr, len(reads)) // stale where an operand is as long as the result
 	turns := o.Form == string(schedule.ApplyRotary)
 	for k, a := range reads {

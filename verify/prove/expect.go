@@ -172,7 +172,7 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 		if last := len(op.Then) - 1; last >= 0 && op.Then[last].Do == schedule.ApplyToFP32 {
 			sum = x.applied(string(schedule.ApplyToFP32), []expr{sum})
 		}
-		return sum, nil
+		return x.functions(op, op.Then[x.madeFrom(op):], sum, out, rank, bound)
 	}
 	return x.functions(op, op.Then[ofProduct(op):], x.sum(list), out, rank, bound)
 }

@@ -24,6 +24,12 @@ func ofProduct(op schedule.Op) int {
 // rows.
 func (x *expectation) functions(op schedule.Op, list []schedule.Func, made expr, out []rune, rank int,
 	bound map[rune]interval) (expr, error) {
+	if from := x.madeFrom(op); from < len(op.Then) {
+		if len(list) != len(op.Then)-from {
+			return stale, fmt.Errorf("no rule for what leaves the product of %s", op)
+		}
+		return x.formulas(op, list, made, out, rank, bound)
+	}
 	for _, f := range list {
 		if !f.ByKernel() || f.ByProduct() && len(op.In) > 1 || f.Norm() && !x.wholeRows(f, bound[out[len(out)-1]]) {
 			return stale, fmt.Errorf("no rule for %s of %s", f, op)
@@ -122,7 +128,7 @@ func (x *expectation) turning(name string, rank int, rows interval) (table, erro
 // behind are the terms that the functions add to a sum of partial results: tensors, and then rows.
 func (x *expectation) behind(op schedule.Op, out []rune, rank int, bound map[rune]interval) (list []expr, err error) {
 	var rows []expr
-	for i, f := range op.Then {
+	for i, f := range op.Then[:x.madeFrom(op)] {
 		if f.Do == schedule.ApplyToFP32 && i == len(op.Then)-1 {
 			continue // of the sum
 		}

@@ -56,8 +56,9 @@ func TestMatmulGathers(t *testing.T) {
 		axis, _, spread := c.Sharded()
 		b, _ := s.Tensor("B")
 		_, _, cut := b.Sharded()
-		weight := spread && axis == 0 || cut && !spread // is gathered, or columns of the result are
-		if tiles || weight || s.Ops[0].Name() != "linear" || s.Reduces() || len(s.Hidden()) > 0 {
+		weight := spread && axis == 0 || cut && !spread       // is gathered, or columns of the result are
+		formulas := s.MadeFrom(s.Ops[0]) < len(s.Ops[0].Then) // have tensors of their own
+		if tiles || weight || formulas || s.Ops[0].Name() != "linear" || s.Reduces() || len(s.Hidden()) > 0 {
 			continue
 		}
 		tried++

@@ -142,7 +142,7 @@ func units(m Model, lists [][]ops.Op) ([][]string, error) {
 	lines := make([][]string, len(lists))
 	for r, list := range lists {
 		for _, o := range list {
-			o.Uses, o.Launch, o.Width = slices.Clone(o.Uses), "", 0
+			o.Uses, o.Launch, o.Width, o.Columns, o.Heads = slices.Clone(o.Uses), "", 0, 0, nil
 			for i, u := range o.Uses {
 				b, ok := m.buffer(u.At.Buffer)
 				if !ok || u.At.Rank < 0 || u.At.Rank >= len(lists) {
@@ -172,6 +172,7 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 	hostir.Walk(p.Body, func(n hostir.Node) {
 		if s, ok := n.(hostir.Step); ok {
 			s.Launch, s.Width = hostir.Launch{}, hostir.Expr{} // which change nothing of what the step touches
+			s.Columns = hostir.Expr{}
 			n = s
 		}
 		hostir.Exprs(n, see)

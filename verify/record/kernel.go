@@ -10,6 +10,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
+	"ovgen/schedule"
 	"ovgen/verify/ops"
 )
 
@@ -57,6 +58,9 @@ var kinds = map[string]kind{
 
 	"layernorm": {function: true, norms: true},
 	"rotary":    {function: true, heads: true},
+
+	"elements": {function: true},
+	"groups":   {function: true},
 
 	"call": {call: true},
 }
@@ -227,8 +231,8 @@ func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 	if n := len(l.words); k.norms && n > 0 {
 		o.Epsilon = math.Float64frombits(l.words[n-1])
 	}
-	if k.made {
-		o.Form = l.kernel.Function
+	if f := l.kernel.Makes; f != nil {
+		l.formula(&o, f)
 	}
 	if o.Kernel = name; k.call {
 		o.Kernel, o.Launch = "", l.called()
@@ -240,6 +244,25 @@ func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 	}
 	return list, nil
 }
+
+// formula notes what a kernel of formulas makes, and what a launch tells it of rows and heads.
+func (l *launch) formula(o *ops.Op, f *driver.Formula) {
+	o.Form = f.Key
+	for _, lies := range f.Lies {
+		o.Lies = append(o.Lies, operands[lies])
+	}
+	end := len(l.words) - f.Numbers
+	for _, width := range l.words[end-f.Heads : end] {
+		o.Heads = append(o.Heads, int64(width))
+	}
+	if f.Rowed {
+		o.Columns = int64(l.words[end-f.Heads-1])
+	}
+}
+
+// operands are the ways in which they lie, by the words that packages have.
+var operands = map[string]schedule.Lies{"": schedule.InPlace, "column": schedule.ByColumn, "row": schedule.ByRow,
+	"head": schedule.ByHead, "table": schedule.OfTable}
 
 func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	if k.packets {

@@ -86,10 +86,10 @@ func (p *Problem) drawAll(units bool) *drawing {
 				made = d.add(name, made, s)
 			}
 		}
-		if s.Func != "" || len(s.Then) > 0 {
+		if s.Func != "" || s.changed() {
 			d.need(made.unit%d.ownUnit(s) == 0)
 		}
-		for _, f := range s.Then {
+		for _, f := range slices.Concat(s.Then, s.Made) {
 			made = d.made(f, made)
 		}
 		d.values[s.C] = made
@@ -174,7 +174,7 @@ func (d *drawing) ownUnit(s Step) int {
 		return unit
 	}
 	unit = max(unit, d.unitOfLibrary(s.Func))
-	for _, f := range s.Then {
+	for _, f := range slices.Concat(s.Then, s.Made) {
 		u, whole := d.unitOfFunc(f)
 		unit, d.real = max(unit, u), d.real || !whole
 	}
@@ -186,7 +186,7 @@ func (d *drawing) ownUnit(s Step) int {
 func (d *drawing) unitOf(s Step) int {
 	unit := d.ownUnit(s)
 	for _, o := range d.steps {
-		if o.A == s.C && o.Does == Copies && len(s.Then) == 0 && s.Func == "" {
+		if o.A == s.C && o.Does == Copies && !s.changed() && s.Func == "" {
 			unit = max(unit, d.unitOf(o))
 		}
 	}
@@ -212,6 +212,6 @@ func (d *drawing) goesOn(name string) bool {
 	return slices.ContainsFunc(d.steps, func(s Step) bool {
 		takes := func(f schedule.Func) bool { return slices.Contains(f.Reads(), name) }
 		return s.A == name || slices.Contains(s.In, name) || slices.ContainsFunc(s.Then, takes) ||
-			s.C == name && len(s.Then) > 0
+			slices.ContainsFunc(s.Made, takes) || s.C == name && s.changed()
 	})
 }

@@ -19,17 +19,26 @@ func (p *Problem) TypeOf(name string) driver.Type {
 // apply is a step's result after the functions that no product applies, each rounded once.
 func (s Step) apply(x Values, v map[string]Values, p *Problem) Values {
 	for _, f := range s.Then {
-		x = p.function(s.C, f, x, v)
+		x = p.function(s.C, true, x, v, p.schedule().Tree(f))
 	}
-	return x
+	if len(s.Made) == 0 {
+		return x
+	}
+	var trees []schedule.Expr
+	for _, f := range s.Made {
+		trees = append(trees, p.schedule().Tree(f))
+	}
+	return p.function(s.C, false, x, v, trees...)
 }
 
-// function is a function of a result, row by row.
-func (p *Problem) function(result string, f schedule.Func, x Values, v map[string]Values) Values {
+// function is what formulas make of a result, row by row; contracted says that its kernel's products may go into sums
+// unrounded.
+func (p *Problem) function(result string, contracted bool, x Values, v map[string]Values,
+	trees ...schedule.Expr) Values {
 	sizes := p.sized().Sizes(result)
 	columns := sizes[len(sizes)-1]
-	nodes, made := schedule.Nodes(p.schedule().Tree(f)), newValues(len(x.Want))
-	row := formula.Row{X: make([]formula.Value, columns), Param: param, Width: p.width, Contracted: true}
+	nodes, made := schedule.Nodes(trees...), newValues(len(x.Want))
+	row := formula.Row{X: make([]formula.Value, columns), Param: param, Width: p.width, Contracted: contracted}
 	lies := map[string]schedule.Lies{}
 	for _, o := range schedule.Operands(nodes) {
 		lies[o.Tensor] = o.Lies
@@ -72,19 +81,22 @@ func param(string) float64 { return schedule.DefaultEpsilon }
 
 // ofKernel reports whether a separate kernel applies a function of an operation: no product and no sum does.
 func ofKernel(o schedule.Op, f schedule.Func) bool {
-	return f.ByKernel() && !(len(o.In) == 2 && f.ByProduct())
+	return f.Do == "" || f.ByKernel() && !(len(o.In) == 2 && f.ByProduct())
 }
+
+// changed reports whether kernels of their own apply functions to a step's result.
+func (s Step) changed() bool { return len(s.Then)+len(s.Made) > 0 }
 
 // Chained reports whether an operation reads an earlier result, or applies a function that no product applies.
 func (p *Problem) Chained() bool {
-	return slices.ContainsFunc(p.steps, func(s Step) bool { return len(s.Then) > 0 || p.Result(s.A) })
+	return slices.ContainsFunc(p.steps, func(s Step) bool { return s.changed() || p.Result(s.A) })
 }
 
 // HostOnly reports whether only the host makes the results apart from a program: operations apply functions, or call
 // some, that no plain product has, or integers are drawn of which products are not exact.
 func (p *Problem) HostOnly() bool {
 	return !p.draws().exact || slices.ContainsFunc(p.Ops, func(o schedule.Op) bool {
-		return o.Call != "" ||
+		return o.Call != "" || p.schedule().MadeFrom(o) < len(o.Then) ||
 			slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return f.Cast() || ofKernel(o, f) })
 	})
 }

@@ -31,8 +31,9 @@ type Step struct {
 	A, B, Bias, C string   // Bias is empty where there is none
 	Added         string   // to the result; empty where there is none
 	In            []string // the operands of a call, A first
-	// Then are the functions of the result that no product applies.
-	Then []schedule.Func
+	// Then are the functions of the result that no product applies, and Made those behind them that formulas make
+	// together.
+	Then, Made []schedule.Func
 }
 
 // Does is the kind of a step.
@@ -134,7 +135,7 @@ func (p *Problem) Multiplies() bool {
 
 // Copied names the tensor that a result is a copy of, if it is one.
 func (p *Problem) Copied(name string) (of string, ok bool) {
-	i := slices.IndexFunc(p.steps, func(s Step) bool { return s.C == name && s.Does == Copies && len(s.Then) == 0 })
+	i := slices.IndexFunc(p.steps, func(s Step) bool { return s.C == name && s.Does == Copies && !s.changed() })
 	if i < 0 {
 		return "", false
 	}
@@ -179,8 +180,10 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 	if o.Call != "" {
 		return Step{Does: Calls, C: o.Out, A: o.In[0], In: p.schedule().OfPlan(o.In)}, nil
 	}
-	s := Step{C: o.Out, A: o.In[0], Bias: o.Bias(), Added: o.Added(), Product: Product{Type: p.Type}}
-	if err := s.functions(o); err != nil {
+	from := p.schedule().MadeFrom(o)
+	first := schedule.Op{Then: o.Then[:from]}
+	s := Step{C: o.Out, A: o.In[0], Bias: first.Bias(), Added: first.Added(), Product: Product{Type: p.Type}}
+	if err := s.functions(o, from); err != nil {
 		return s, err
 	}
 	if len(o.In) == 2 {
@@ -188,7 +191,7 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 	}
 	x := p.sized().Index(o)
 	switch summed := x.Summed(); {
-	case len(o.In) > 2 || len(o.Then) > len(s.Then):
+	case len(o.In) > 2 || len(o.Then) > len(s.Then)+len(s.Made):
 		return s, none(o)
 	case summed == "" && x.In[0] == x.Out:
 		s.Does = Copies
@@ -204,8 +207,9 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 func none(o fmt.Stringer) error { return fmt.Errorf("no reference for %s", o) }
 
 // functions notes who applies an operation's functions: a product, a sum, or a separate kernel.
-func (s *Step) functions(o schedule.Op) error {
-	for _, f := range o.Then {
+func (s *Step) functions(o schedule.Op, from int) error {
+	s.Made = o.Then[from:]
+	for _, f := range o.Then[:from] {
 		switch {
 		case ofKernel(o, f):
 			s.Then = append(s.Then, f)

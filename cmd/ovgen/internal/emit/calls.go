@@ -193,6 +193,9 @@ func (b *body) sum(n hostir.Step) []jen.Code {
 // apply is a function by its kernel.
 func (b *body) apply(n hostir.Step) []jen.Code {
 	_, operands := b.terms(n.Reads)
+	if n.Makes != nil {
+		return b.make(n, operands)
+	}
 	if n.By == hostir.ElementsKernel {
 		args := []jen.Code{jen.Id("q"), b.stream(n.Stream), b.address(n.Writes[0]), b.bytes(n.Writes[0])}
 		return []jen.Code{jen.Id("p").Dot("kernels").Dot("Function").Call(jen.Lit(n.Func)).Dot("Make").
@@ -223,12 +226,20 @@ func (b *body) summing(n hostir.Step, args ...jen.Code) jen.Code {
 }
 
 // width is the number of columns of a head: a constant, or a field of the plan.
-func (b *body) width(e hostir.Expr) jen.Code {
+func (b *body) width(e hostir.Expr) jen.Code { return b.columns(widthField, "of a head", e) }
+
+// columns is a number of columns: a constant, or a field of the plan.
+func (b *body) columns(name, of string, e hostir.Expr) jen.Code {
 	if _, err := e.Eval(nil); err == nil {
 		return b.expr(e)
 	}
-	b.unit.width = e
-	return jen.Id("p").Dot(widthField)
+	for _, c := range b.unit.widths {
+		if c.elements.Equal(e) {
+			return jen.Id("p").Dot(c.field)
+		}
+	}
+	b.unit.widths = append(b.unit.widths, width{name, of, e})
+	return jen.Id("p").Dot(name)
 }
 
 // terms are the arguments of a sum; a loop before the call collects the terms over an index

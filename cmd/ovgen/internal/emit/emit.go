@@ -75,7 +75,7 @@ type unit struct {
 	chunks   []chunk
 	gemms    []gemm
 	terms    bool        // a sum collects its terms in a loop
-	width    hostir.Expr // of heads, where it is an extent
+	widths   []width     // numbers of columns that are extents
 }
 
 // Packages emits a package for each input and, when there is one, the program that
@@ -131,6 +131,7 @@ func newUnit(in Input, opt Options) (*unit, error) {
 		return nil, err
 	}
 	var err error
+	u.formulas = map[string]*templates.Code{}
 	if u.kernels, err = u.table(); err != nil {
 		return nil, err
 	}

@@ -52,10 +52,10 @@ func (u *unit) planType(f *jen.File) {
 			}
 			g.Id(c.field).Int64().Comment("bytes of " + c.elements.String() + of)
 		}
-		if !u.width.IsZero() {
-			g.Id(widthField).Int64().Comment("columns of a head")
+		for _, c := range u.widths {
+			g.Id(c.field).Int64().Comment("columns " + c.of)
 		}
-		if len(u.chunks) > 0 {
+		if len(u.chunks)+len(u.widths) > 0 {
 			g.Line()
 		}
 		buffers, landings := u.memories()
@@ -182,6 +182,12 @@ func (u *unit) sideStreams() []hostir.StreamSet {
 // widthField is the field of a plan for the width of heads, where it is an extent.
 const widthField = "width"
 
+// width is a field of a plan for a number of columns that is an extent.
+type width struct {
+	field, of string
+	elements  hostir.Expr
+}
+
 // constants are the names that generation binds, sorted.
 func (u *unit) constants() []string {
 	var list []string
@@ -285,8 +291,8 @@ func (u *unit) declare(expr goExpr) []jen.Code {
 	for _, c := range u.chunks {
 		code = append(code, setField(c.field, c.bytes(expr)))
 	}
-	if !u.width.IsZero() {
-		code = append(code, setField(widthField, jen.Int64().Call(expr(u.width))))
+	for _, c := range u.widths {
+		code = append(code, setField(c.field, jen.Int64().Call(expr(c.elements))))
 	}
 	code = append(code, jen.Line())
 	if n, _ := u.counts(); n != nil {

@@ -46,7 +46,10 @@ func (u *unit) table() (kernels.Table, error) {
 			return
 		}
 		k := u.kernelOf(s)
-		if s.By == hostir.ElementsKernel {
+		if s.Makes != nil {
+			made, err := u.kernelMade(s, t.Kernels)
+			k, errs = made, append(errs, err)
+		} else if s.By == hostir.ElementsKernel {
 			var err error
 			k, err = u.formula(s)
 			errs = append(errs, err)
@@ -108,6 +111,9 @@ func does(kind kernels.Kind, s hostir.Step) bool {
 	}
 	return kind.Work() != kernels.Nothing && string(kind.Work()) == string(s.Kind())
 }
+
+// madeAlike says whether two kernels make the same, if anything.
+func madeAlike(a, b *kernels.Made) bool { return a == b || a != nil && b != nil && a.Key == b.Key }
 
 // signalsAlike says whether two kernels post and await as many words at the same places.
 func signalsAlike(a, b kernels.Kernel) bool {

@@ -1,0 +1,52 @@
+package emit
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dave/jennifer/jen"
+
+	"ovgen/runtime/kernels"
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+	"ovgen/templates"
+)
+
+// make launches the kernel of formulas, with what it is told of rows and heads.
+func (b *body) make(n hostir.Step, operands []jen.Code) []jen.Code {
+	i := slices.IndexFunc(b.unit.kernels.Kernels, func(k kernels.Kernel) bool {
+		return k.Made != nil && k.Made.Key == n.Func
+	})
+	if i < 0 {
+		return nil // table has said why
+	}
+	k := b.unit.kernels.Kernels[i]
+	set := jen.Id("p").Dot("kernels").Dot("Function").Call(jen.Lit(k.Made.Word))
+	if k.Rowed() {
+		set = set.Dot("Count").Call(b.columns("columns"+exported(n.Writes[0].Buffer), "of a row", n.Columns))
+	}
+	for _, width := range schedule.Heads(n.Nodes()) {
+		set = set.Dot("Count").Call(b.width(hostir.Extent(width)))
+	}
+	args := []jen.Code{jen.Id("q"), b.stream(n.Stream), b.address(n.Writes[0]), b.bytes(n.Writes[0])}
+	return []jen.Code{set.Dot("Make").Call(append(args, operands...)...)}
+}
+
+// kernelMade is the kernel of formulas, whose word no other formula of the package has.
+func (u *unit) kernelMade(s hostir.Step, list []kernels.Kernel) (kernels.Kernel, error) {
+	k, code, err := templates.Formula{Trees: s.Makes}.Kernel()
+	if err != nil {
+		return kernels.Kernel{Kind: kernels.Kind(s.By)}, err
+	}
+	u.formulas[s.Func] = code
+	for n, word := 1, s.Word; k.Made.Word == ""; n++ {
+		if n > 1 {
+			word = fmt.Sprintf("%s %d", s.Word, n)
+		}
+		taken := func(o kernels.Kernel) bool { return o.Makes() && o.Made.Word == word && o.Made.Key != s.Func }
+		if !slices.ContainsFunc(list, taken) {
+			k.Made.Word = word
+		}
+	}
+	return k, nil
+}

@@ -1,0 +1,174 @@
+package lower
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ovgen/schedule"
+	"ovgen/schedule/edges"
+	"ovgen/schedule/hostir"
+)
+
+// Formulas are made by a kernel of their own: behind a product, which ends with its bias and one function that the
+// library applies, and behind a sum of partial results, which ends with what it adds. They are then of an operation of
+// their own.
+
+// sumOnly is a sum whose other functions are of an operation of their own.
+type sumOnly struct {
+	sum  string // the tensor between them
+	ends int    // the functions that belong to the sum
+}
+
+// formulas gives functions that formulas make together no names, and those behind sums operations of their own.
+func formulas(d *draft) error {
+	var ops []schedule.Op
+	d.origins = nil
+	d.sumsOnly = map[string]sumOnly{}
+	for i, o := range d.schedule.Ops {
+		from := d.original.MadeFrom(o)
+		o.Then = slices.Clone(o.Then)
+		for j, f := range o.Then[from:] {
+			o.Then[from+j] = schedule.Func{Word: f.Name(), Is: d.original.Tree(f)}
+		}
+		if from < len(o.Then) && len(o.In) == 2 && d.original.Partial(o) {
+			sum := o
+			for sum.Out += "sum"; d.known(sum.Out); {
+				sum.Out += "s"
+			}
+			d.sumsOnly[o.Out] = sumOnly{sum.Out, from}
+			sum.Then = o.Then[:from:from]
+			d.moved(o.Out, sum.Out)
+			ops, d.origins = append(ops, sum), append(d.origins, hostir.Function{Op: i})
+			o = schedule.Copy(o.Out, sum.Out, o.Then[from:]...)
+		} else {
+			from = 0
+		}
+		ops, d.origins = append(ops, o), append(d.origins, hostir.Function{Op: i, Then: from})
+	}
+	d.schedule.Ops = ops
+	return nil
+}
+
+// moved gives the moves of a sum its name. One whose way is for tensors that travel too is the sum's if none is yet.
+func (d *draft) moved(declared, sum string) {
+	d.original.Moves = slices.Clone(d.original.Moves)
+	for i, m := range d.original.Moves {
+		own := m.Way != nil && schedule.Sums(m.Way) && !schedule.Travels(m.Way)
+		either := m.Way == nil || schedule.Sums(m.Way)
+		taken := slices.ContainsFunc(d.original.Moves, func(x schedule.Move) bool { return x.Of == sum })
+		if m.Of == declared && (own || either && !taken) {
+			d.original.Moves[i].Of = sum
+		}
+	}
+}
+
+// unmoved gives moves and edges of sums the names of the results that were declared.
+func (d *draft) unmoved() {
+	for declared, x := range d.sumsOnly {
+		for i := range d.original.Moves {
+			if d.original.Moves[i].Of == x.sum {
+				d.original.Moves[i].Of = declared
+			}
+		}
+		for i := range d.program.Edges {
+			if d.program.Edges[i].Of == x.sum {
+				d.program.Edges[i].Of = declared
+			}
+		}
+	}
+}
+
+// opsPath is the path of an operation, and of one of its functions.
+var opsPath = regexp.MustCompile(`^Ops\[(\d+)\](?:\.Then\[(\d+)\])?`)
+
+// asDeclared is an error with the path of the operation that was declared.
+func (d *draft) asDeclared(err error) error {
+	for _, e := range schedule.FieldErrors(err) {
+		m := opsPath.FindStringSubmatch(e.Path)
+		if m == nil {
+			continue
+		}
+		i, _ := strconv.Atoi(m[1]) // digits
+		if i >= len(d.origins) {
+			continue
+		}
+		path := fmt.Sprintf("Ops[%d]", d.origins[i].Op)
+		if j, err := strconv.Atoi(m[2]); err == nil {
+			path += fmt.Sprintf(".Then[%d]", d.origins[i].Then+j)
+		}
+		e.Path = path + e.Path[len(m[0]):]
+	}
+	return err
+}
+
+// known says that a tensor of the schedule has a name.
+func (d *draft) known(name string) bool {
+	_, declared := d.original.Tensor(name)
+	return declared || d.original.Made(name)
+}
+
+// formula says why nothing makes a formula of an operation's result; empty: a kernel does.
+func (c *chain) formula(o schedule.Op, f schedule.Func) string {
+	nodes := schedule.Nodes(f.Is)
+	if schedule.ReachOf(nodes) == schedule.InRow && c.at[o.Out].Columns() {
+		return fmt.Sprintf("each rank has a part of each row of %s, and %s takes whole rows", o.Out, f.Name())
+	}
+	return ""
+}
+
+// besideFormula checks that an operand of a formula lies where the result's elements are.
+func (c *chain) besideFormula(d *draft, path string, o schedule.Op, x schedule.Operand) error {
+	at := c.at[o.Out]
+	if f, known := c.at[x.Tensor]; known && x.Lies == schedule.InPlace && d.schedule.Made(x.Tensor) &&
+		(f.Rows() != at.Rows() || f.Columns() != at.Columns()) {
+		return &schedule.FieldError{Path: path, Hint: "declare both with the same placement",
+			Msg: fmt.Sprintf("%s and %s have their rows or columns on different ranks", x.Tensor, o.Out)}
+	}
+	if x.Lies != schedule.InPlace && d.schedule.Made(x.Tensor) {
+		return &schedule.FieldError{Path: path, Hint: "name a tensor of the caller's",
+			Msg: fmt.Sprintf("no pass reads %s %s, which an operation makes", x.Tensor, x.Lies)}
+	}
+	switch x.Lies {
+	case schedule.ByHead:
+		at = edges.State{}
+	case schedule.OfTable:
+		at = rowsOf(at)
+	case schedule.ByRow:
+		if at = (edges.State{}); c.at[o.Out].Rows() {
+			at = edges.Along(1) // as the last axis, which is its only one
+		}
+	}
+	err := c.placed(d, x.Tensor, at, false)
+	for _, e := range schedule.FieldErrors(err) {
+		e.Msg += ", beside " + o.Out
+	}
+	return err
+}
+
+// make is what the formulas behind an operation make of x, on the rows of one rank, or on all where rank is absent.
+func (w *writer) make(on hostir.StreamRef, o schedule.Op, from int, rank hostir.Expr, x hostir.View) hostir.Step {
+	var list []schedule.Expr
+	var words []string
+	for _, f := range o.Then[from:] {
+		list, words = append(list, f.Is), append(words, f.Name())
+	}
+	var operands []hostir.View
+	for _, operand := range schedule.Operands(schedule.Nodes(list...)) {
+		switch operand.Lies {
+		case schedule.ByColumn, schedule.ByHead:
+			operands = append(operands, hostir.Whole(operand.Tensor))
+		default:
+			operands = append(operands, w.rowsAt(operand.Tensor, rank))
+		}
+	}
+	columns := extent(w.columnsOf(o.Out).Extent)
+	if w.chain.at[o.Out].Columns() {
+		columns = hostir.Div(columns, hostir.Size)
+	}
+	made := w.functionsOf(o.Out, anyFunction)
+	step := hostir.MakeOf(on, strings.Join(words, " and "), list, columns, w.rowsAt(o.Out, rank), x, operands...)
+	return step.Applying(made[len(made)-len(list):])
+}

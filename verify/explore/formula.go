@@ -1,0 +1,220 @@
+package explore
+
+import (
+	"math"
+	"strconv"
+
+	"ovgen/schedule"
+	"ovgen/verify/ops"
+)
+
+// A formula is read as a tree, for each element: a leaf is its element's number, an operation mixes a hash of its kind
+// with the numbers that it is of, and a statistic with the elements of its group in order.
+
+// walk is a tree's reading of some elements that follow one another.
+type walk struct {
+	x       []Number
+	first   int // the column of the first
+	columns int // of a row; 0 where nothing depends on them
+	width   func(schedule.Extent) int
+	// operand is element at of a tensor's part for a row, counted from the first.
+	operand func(tensor string, lies schedule.Lies, row, at int) Number
+}
+
+// lies are the ways in which leaves lie.
+var lies = map[schedule.Do]schedule.Lies{schedule.DoOf: schedule.InPlace, schedule.DoRow: schedule.ByColumn,
+	schedule.DoColumn: schedule.ByRow, schedule.DoHeadRow: schedule.ByHead, schedule.DoCos: schedule.OfTable,
+	schedule.DoSin: schedule.OfTable, schedule.DoPairCos: schedule.OfTable, schedule.DoPairSin: schedule.OfTable}
+
+// of is what a tree makes of each element.
+func (w *walk) of(e schedule.Expr) []Number {
+	if e.Do == schedule.DoX {
+		return w.x
+	}
+	made, args := make([]Number, len(w.x)), [][]Number{}
+	for _, x := range e.Of {
+		args = append(args, w.of(x))
+	}
+	kind, width := hashed(string(e.Do)), w.group(e)
+	for i := range made {
+		row, column := 0, i
+		if w.columns > 0 {
+			row, column = (w.first+i)/w.columns, (w.first+i)%w.columns
+		}
+		j := column % max(width, 1)
+		switch e.Do {
+		case schedule.DoNumber:
+			made[i] = mixed(kind, uint64(math.Float32bits(float32(e.Number))))
+		case schedule.DoParam:
+			made[i] = mixed(kind, hashed(e.Name))
+		case schedule.DoOf, schedule.DoRow, schedule.DoColumn, schedule.DoHeadRow, schedule.DoCos, schedule.DoSin,
+			schedule.DoPairCos, schedule.DoPairSin:
+			made[i] = w.operand(e.Tensor, lies[e.Do], row, w.place(e.Do, i, column, j, width))
+		case schedule.DoSum, schedule.DoMean, schedule.DoMost:
+			of := []uint64{kind}
+			for k := range width {
+				of = append(of, uint64(args[0][i-j+k]))
+			}
+			made[i] = mixed(of...)
+		case schedule.DoTurn:
+			made[i] = partner(args[0], i, width/2, j < width/2)
+		case schedule.DoPairs:
+			made[i] = partner(args[0], i, 1, j%2 == 0)
+		case schedule.DoBelow:
+			made[i] = args[1][i]
+			if float64(j) < e.Number {
+				made[i] = args[0][i]
+			}
+		default:
+			of := []uint64{kind}
+			for _, a := range args {
+				of = append(of, uint64(a[i]))
+			}
+			made[i] = mixed(of...)
+		}
+	}
+	return made
+}
+
+// partner is what a turn brings to element i: the negative of the one so far behind it, or the one before it.
+func partner(x []Number, i, apart int, first bool) Number {
+	if first {
+		return mixed(hashed(string(schedule.DoNeg)), uint64(x[i+apart]))
+	}
+	return x[i-apart]
+}
+
+// group is how many columns a node's group has.
+func (w *walk) group(e schedule.Expr) int {
+	if e.Group == "" {
+		return w.columns
+	}
+	return w.width(e.Group)
+}
+
+// place is which element of its part an operand brings to element i.
+func (w *walk) place(do schedule.Do, i, column, j, width int) int {
+	switch do {
+	case schedule.DoRow:
+		return column
+	case schedule.DoHeadRow:
+		return j
+	case schedule.DoCos:
+		return j % (width / 2)
+	case schedule.DoSin:
+		return width/2 + j%(width/2)
+	case schedule.DoPairCos:
+		return j / 2
+	case schedule.DoPairSin:
+		return width/2 + j/2
+	case schedule.DoColumn:
+		return 0
+	}
+	return i
+}
+
+// formulasOf are what formulas make of the first operand and the others.
+func formulasOf(o *ops.Op, trees []schedule.Expr, operands [][]Number, size int) []Number {
+	nodes := schedule.Nodes(trees...)
+	heads, all := schedule.Heads(nodes), schedule.Operands(nodes)
+	if len(operands) != 1+len(all) || len(operands[0]) != size || len(heads) != len(o.Heads) {
+		return nil
+	}
+	columns := int(o.Columns)
+	rows := size
+	if columns > 0 {
+		rows = size / columns
+	}
+	widths, list := map[schedule.Extent]int{}, map[string][]Number{}
+	for i, e := range heads {
+		widths[e] = int(o.Heads[i])
+		if widths[e] < 1 || columns == 0 || columns%widths[e] != 0 {
+			return nil
+		}
+	}
+	w := &walk{x: operands[0], columns: columns, width: func(e schedule.Extent) int { return widths[e] }}
+	if columns > 0 && size%columns != 0 || columns == 0 && schedule.ReachOf(nodes) > schedule.Local {
+		return nil
+	}
+	each := map[string]int{}
+	for i, operand := range all {
+		list[operand.Tensor] = operands[1+i]
+		n, width := size, widthOf(nodes, operand.Tensor, widths)
+		switch operand.Lies {
+		case schedule.ByColumn:
+			n = columns
+		case schedule.ByRow:
+			n, each[operand.Tensor] = rows, 1
+		case schedule.ByHead:
+			n = width
+		case schedule.OfTable:
+			n, each[operand.Tensor] = rows*width, width
+		}
+		if len(operands[1+i]) != n {
+			return nil
+		}
+	}
+	w.operand = func(tensor string, _ schedule.Lies, row, at int) Number { return list[tensor][row*each[tensor]+at] }
+	for _, e := range trees {
+		w.x = w.of(e)
+	}
+	return w.x
+}
+
+// widthOf is that of the heads that a tensor knows.
+func widthOf(nodes []schedule.Node, tensor string, widths map[schedule.Extent]int) int {
+	for _, n := range nodes {
+		if n.Tensor == tensor {
+			return widths[n.Group]
+		}
+	}
+	return 0
+}
+
+// formulas is an element of a result that formulas make from a function on.
+func (m *meaning) formulas(run int, op schedule.Op, from int, index []int64) Number {
+	last := len(index) - 1
+	columns := int(m.sizes(op.Out)[last])
+	before := op
+	before.Then = op.Then[:from]
+	var trees []schedule.Expr
+	for _, f := range op.Then[from:] {
+		trees = append(trees, m.Schedule.Tree(f))
+	}
+	w := &walk{first: int(index[last]), columns: columns, width: m.extent}
+	at := append([]int64{}, index...)
+	if schedule.ReachOf(schedule.Nodes(trees...)) == schedule.Local {
+		w.x = []Number{m.made(run, before, at)}
+	} else {
+		w.first = 0
+		for i := range columns {
+			at[last] = int64(i)
+			w.x = append(w.x, m.made(run, before, at))
+		}
+	}
+	w.operand = func(tensor string, lies schedule.Lies, _, place int) Number {
+		switch lies {
+		case schedule.InPlace:
+			in := append([]int64{}, index...)
+			in[last] = int64((w.first + place) % columns)
+			return m.element(run, tensor, in)
+		case schedule.ByRow:
+			return m.element(run, tensor, index[:last])
+		case schedule.OfTable:
+			return m.element(run, tensor, []int64{index[last-1], int64(place)})
+		}
+		return m.element(run, tensor, []int64{int64(place)})
+	}
+	for _, e := range trees {
+		w.x = w.of(e)
+	}
+	return w.x[int(index[last])-w.first]
+}
+
+// extent is a number, or the symbol's.
+func (m *meaning) extent(e schedule.Extent) int {
+	if n, err := strconv.Atoi(string(e)); err == nil {
+		return n
+	}
+	return m.Extents[e]
+}

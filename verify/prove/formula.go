@@ -1,0 +1,158 @@
+package prove
+
+import (
+	"fmt"
+	"slices"
+
+	"ovgen/schedule"
+	"ovgen/verify/ops"
+)
+
+// A formula is an unknown function: of two that have one key, of rows that are as long and of heads that are as wide,
+// the results are equal where the operands are. A key says what a formula does to which operand, and how each one lies.
+
+// keyed is the name of a formula of such rows and heads. Rows count where an element depends on its column.
+func keyed(key string, columns int64, heads []int64) string {
+	return fmt.Sprintf("%s of rows of %d, heads of %d", key, columns, heads)
+}
+
+// eachRow says that an operand which lies so has a part for each row of the result.
+func eachRow(l schedule.Lies) bool { return l != schedule.ByColumn && l != schedule.ByHead }
+
+// make is a formula, chunk by chunk. An operand in place is cut like the result, and one with a part for each row into
+// as many chunks, each as large a part of its whole. One for all rows is whole, and so are the rows of each chunk.
+func (s *symbols) make(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr, *Counterexample) {
+	if len(reads) != 1+len(o.Lies) {
+		return nil, s.wrong(n, fmt.Sprintf("a formula of %d operands reads %d", len(o.Lies), len(reads)-1))
+	}
+	if why := s.unlike(o, reads, to); why != "" {
+		return nil, s.wrong(n, why)
+	}
+	made := make([]expr, len(to.list))
+	for i := range to.list {
+		var args []expr
+		for k, a := range reads {
+			if k > 0 && !eachRow(o.Lies[k-1]) {
+				for j := range a.list {
+					if a.list[j].expr == stale {
+						return nil, s.misread(n, a, j)
+					}
+				}
+				args = append(args, s.tuple(a.exprs()))
+				continue
+			}
+			if a.list[i].expr == stale {
+				return nil, s.misread(n, a, i)
+			}
+			args = append(args, a.list[i].expr)
+		}
+		made[i] = s.applied(keyed(o.Form, o.Columns, o.Heads), args)
+	}
+	return made, nil
+}
+
+// unlike says which operand of a formula has chunks that no chunk of the result is made of; empty: none has.
+func (s *symbols) unlike(o *ops.Op, reads []*chunks, to *chunks) string {
+	for k, a := range reads {
+		switch {
+		case (k == 0 || o.Lies[k-1] == schedule.InPlace) && !alike(a, to):
+			return fmt.Sprintf("a formula of chunks of %v bytes does not make chunks of %v", a.sizes, to.sizes)
+		case k > 0 && eachRow(o.Lies[k-1]) && !proportional(a, to):
+			return fmt.Sprintf("an operand in chunks of %v bytes has no rows of chunks of %v", a.sizes, to.sizes)
+		}
+		if k > 0 && o.Lies[k-1] == schedule.ByColumn {
+			for _, size := range to.sizes {
+				if row := a.in(to); row == 0 || size%row != 0 {
+					return fmt.Sprintf("a row of %d bytes does not fit each row of a chunk of %d", row, size)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// madeFrom is the number of the first function of an operation that formulas make.
+func (x *expectation) madeFrom(op schedule.Op) int { return x.Schedule.MadeFrom(op) }
+
+// formulas are what functions make of a chunk together.
+func (x *expectation) formulas(op schedule.Op, list []schedule.Func, made expr, out []rune, rank int,
+	bound map[rune]interval) (expr, error) {
+	var trees []schedule.Expr
+	for _, f := range list {
+		trees = append(trees, x.Schedule.Tree(f))
+	}
+	nodes := schedule.Nodes(trees...)
+	args, columns := []expr{made}, bound[out[len(out)-1]]
+	for _, operand := range schedule.Operands(nodes) {
+		arg, err := x.besideFormula(operand, out, rank, bound)
+		if err != nil {
+			return stale, err
+		}
+		args = append(args, arg)
+	}
+	var heads []int64
+	for _, e := range schedule.Heads(nodes) {
+		width, err := x.extent(e)
+		if err != nil {
+			return stale, err
+		}
+		if columns.lo%width != 0 || columns.hi%width != 0 {
+			return stale, fmt.Errorf("heads of %d columns are not whole in columns %v", width, columns)
+		}
+		heads = append(heads, width)
+	}
+	knows := schedule.ReachOf(nodes) > schedule.Local || len(heads) > 0 ||
+		slices.ContainsFunc(schedule.Operands(nodes), func(o schedule.Operand) bool {
+			return o.Lies != schedule.InPlace
+		})
+	if !knows {
+		columns = interval{}
+	}
+	if whole := x.columns(op.Out, x.ranks-1).hi; schedule.ReachOf(nodes) == schedule.InRow &&
+		(whole == 0 || columns != interval{0, whole}) {
+		return stale, fmt.Errorf("%s takes whole rows, and columns %v are there", list, columns)
+	}
+	return x.applied(keyed(schedule.Key(nodes), columns.len(), heads), args), nil
+}
+
+// besideFormula is an operand of a formula of a chunk.
+func (x *expectation) besideFormula(operand schedule.Operand, out []rune, rank int, bound map[rune]interval) (expr,
+	error) {
+	last := len(out) - 1
+	switch operand.Lies {
+	case schedule.InPlace:
+		part, err := x.boxOf(out, bound)
+		if err != nil {
+			return stale, err
+		}
+		return x.chunk(operand.Tensor, rank, part)
+	case schedule.ByColumn:
+		return x.operand(operand.Tensor, rank, box{bound[out[last]]})
+	case schedule.ByHead:
+		width, err := x.width(operand.Tensor)
+		if err != nil {
+			return stale, err
+		}
+		return x.operand(operand.Tensor, rank, box{{0, width}})
+	case schedule.ByRow:
+		part, err := x.boxOf(out[:last], bound)
+		if err != nil {
+			return stale, err
+		}
+		return x.chunk(operand.Tensor, rank, part)
+	}
+	width, err := x.width(operand.Tensor)
+	if err != nil {
+		return stale, err
+	}
+	return x.chunk(operand.Tensor, rank, box{bound[out[last-1]], {0, width}})
+}
+
+// width is the last extent of a tensor.
+func (x *expectation) width(tensor string) (int64, error) {
+	p, declared := x.tensors[tensor]
+	if !declared || len(p.Axes) == 0 {
+		return 0, fmt.Errorf("no tensor %s of heads is declared", tensor)
+	}
+	return p.extent(p.Axes[len(p.Axes)-1].Extent)
+}

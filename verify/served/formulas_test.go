@@ -1,0 +1,170 @@
+package served
+
+import (
+	"slices"
+	"testing"
+
+	s "ovgen/schedule"
+	"ovgen/schedule/hostir"
+	"ovgen/schedule/lower"
+	"ovgen/verify/explore"
+	"ovgen/verify/prove"
+)
+
+// capped is a function of a user's own.
+func capped(most float64) s.Func { return s.Func{Word: "capped", Is: s.Least(s.X, s.Num(most))} }
+
+// formulas are functions that formulas say, where no product and no sum applies them.
+var formulas = []declared{
+	{"logits within bounds", "Gemma's, of a vocabulary that is spread", of("A[M/D K] W[N/D K] C[M:D N/D]",
+		s.Linear("C", "A", "W", s.SoftCap(30))), served},
+	{"a function of a user's own", "behind the library's", of("A[M/D K] W[F/D K] V[N F/D] C[M/D N]",
+		s.Linear("H", "A", "W", s.GELU(), capped(2)), s.Linear("C", "H", "V")), served},
+	{"a sum that is scaled", "Granite's residual", of("A[M K/D] W[N K/D] R[M/D N] C[M/D N]",
+		s.Linear("C", "A", "W", s.Scale(.22), s.Add("R"))), served},
+	{"a sum that is scaled, by one kernel", "its move is named after the result", of(
+		"A[M K/D] W[N K/D] R[M/D N] C[M/D N]", s.Linear("C", "A", "W", s.Scale(.22), s.Add("R"))).by("C", s.Shot{}),
+		served},
+	{"a sum that every rank scales", "of all rows", of("A[M K/D] W[N K/D] C[M N]",
+		s.Linear("C", "A", "W", s.Scale(.22))), served},
+	{"a sum with a bias, squared", "Nemotron's gate behind partial results", of(
+		"A[M K/D] W[N K/D] B[N] V[N2/D N] C[M:D N2/D]", s.Linear("H", "A", "W", s.Bias("B"), s.SquaredReLU()),
+		s.Linear("C", "H", "V")), served},
+	{"a norm of each head", "Qwen3's queries, then turned", of("A[M/D K] Wq[N/D K] Q[W] T[M W] C[M:D N/D]",
+		s.Linear("C", "A", "Wq", s.RMSNorm("Q").PerHead(s.W), s.Rotary("T"))), served},
+	{"a residual behind a norm", "Gemma's", of("A[M K/D] Wo[N K/D] R[M/D N] Norm[N] W[F/D N] C[M:D F/D]",
+		s.Linear("Y", "A", "Wo"), s.Copy("X", "Y", s.RMSNorm("Norm"), s.Scale(1), s.Add("R")),
+		s.Linear("C", "X", "W")), served},
+	{"rows scaled", "dequantised", of("A[M/D K] W[N/D K] S[M] V[N/D] C[M:D N/D]",
+		s.Linear("C", "A", "W", s.Func{Is: s.Times(s.X, s.Column("S"), s.Row("V"))})), served},
+	{"a softmax of columns", "a rank has some of each row", of("A[M/D K] W[N/D K] C[M:D N/D]",
+		s.Linear("C", "A", "W", s.Softmax())), at("Ops[0].Then[0]", "each rank has a part of each row of C")},
+	{"an operand of other rows", "each rank has its own", of("A[M/D K] W[N/D K] R[M/D N] C[M:D N/D]",
+		s.Linear("C", "A", "W", s.Func{Is: s.Times(s.X, s.Of("R"))})),
+		at("Tensors[2]", "R is [DIDx(D), M/D, N], and the operations leave it otherwise")},
+}
+
+// TestFormulas holds each against its verdict, and the explorer agrees where it is served.
+func TestFormulas(t *testing.T) {
+	for i := range formulas {
+		d := &formulas[i]
+		if _, err := d.holds(t); err != nil {
+			t.Errorf("%s: %v", d.id, err)
+		}
+		if d.outcome != isServed {
+			continue
+		}
+		p, err := lower.Lower("Formula", d.Schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if explored, err := explore.Small(p, []int{1, 2, 3}, true); err != nil || len(explored) < 2 {
+			t.Errorf("%s: explored of %v ranks: %v", d.id, explored, err)
+		}
+	}
+}
+
+// broken are programs that make something else of their operands than the schedule says.
+var broken = map[string]func(hostir.Step) hostir.Step{
+	"another constant": func(step hostir.Step) hostir.Step { return remade(step, doubled) },
+	"an operation less": func(step hostir.Step) hostir.Step {
+		return remade(step, func(e s.Expr) s.Expr {
+			if e.Do == s.DoNeg || e.Do == s.DoRecipRoot {
+				return e.Of[0]
+			}
+			return e
+		})
+	},
+	"operands the other way round": func(step hostir.Step) hostir.Step {
+		return remade(step, func(e s.Expr) s.Expr {
+			if e.Do == s.DoMinus {
+				e.Of = []s.Expr{e.Of[1], e.Of[0]}
+			}
+			return e
+		})
+	},
+	"another operand": func(step hostir.Step) hostir.Step {
+		step.Reads = slices.Clone(step.Reads)
+		step.Reads[1], step.Reads[2] = step.Reads[2], step.Reads[1]
+		return step
+	},
+	"another width of heads": func(step hostir.Step) hostir.Step {
+		return remade(step, func(e s.Expr) s.Expr {
+			if e.Group == "4" {
+				e.Group = "2"
+			}
+			return e
+		})
+	},
+	oneHead: func(step hostir.Step) hostir.Step {
+		return remade(step, func(e s.Expr) s.Expr {
+			if e.Do == s.DoMean {
+				e.Group = ""
+			}
+			return e
+		})
+	},
+	"rows of half the columns": func(step hostir.Step) hostir.Step {
+		step.Columns = hostir.Div(step.Columns, hostir.Const(2))
+		return step
+	},
+}
+
+// doubled is a constant of twice the size.
+func doubled(e s.Expr) s.Expr {
+	if e.Do == s.DoNumber {
+		e.Number *= 2
+	}
+	return e
+}
+
+// remade is a step with another tree in place of each of its own.
+func remade(step hostir.Step, f func(s.Expr) s.Expr) hostir.Step {
+	var each func(e s.Expr) s.Expr
+	each = func(e s.Expr) s.Expr {
+		of := []s.Expr(nil)
+		for _, x := range e.Of {
+			of = append(of, each(x))
+		}
+		e.Of = of
+		return f(e)
+	}
+	step.Makes = slices.Clone(step.Makes)
+	for i, e := range step.Makes {
+		step.Makes[i] = each(e)
+	}
+	step.Func = s.Key(step.Nodes())
+	return step
+}
+
+// oneHead is a mistake that changes nothing at the explorer's shape, where a rank has the columns of one head.
+const oneHead = "the row for a head"
+
+// TestBrokenFormulas: both checkers refuse each broken program.
+func TestBrokenFormulas(t *testing.T) {
+	x := s.Minus(s.Times(s.X, s.RecipRoot(s.Plus(s.Mean(s.Times(s.X, s.X)).InHeads("4"), s.Num(.5))), s.Of("R")),
+		s.Of("T"), s.HeadRow("Q"))
+	d := of("A[M/D K] W[N/D K] R[M N/D] T[M N/D] Q[4] C[M:D N/D]", s.Linear("C", "A", "W", s.Func{Is: x}))
+	for name, mutate := range broken {
+		p, err := lower.Lower("Formula", d.Schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := 0
+		p.Body = hostir.MapSteps(p.Body, func(step hostir.Step) []hostir.Node {
+			if step.Makes != nil {
+				step, changed = mutate(step), changed+1
+			}
+			return []hostir.Node{step}
+		})
+		if changed == 0 {
+			t.Fatal("no step makes a formula")
+		}
+		if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2, 3}}); err == nil {
+			t.Errorf("%s is proven", name)
+		}
+		if explored, err := explore.Small(p, []int{2}, true); err == nil && name != oneHead {
+			t.Errorf("%s: nothing is found on %v ranks", name, explored)
+		}
+	}
+}
