@@ -266,8 +266,7 @@ type Kernel struct {
 	// Multiprocessors is the least number that a device needs to run the kernel, whose blocks wait side by side for the
 	// peers'; 0: any number.
 	Multiprocessors int
-	// Makes is what a kernel of formulas makes; nil of another.
-	Makes *Formula
+	Form            string // of a kernel of formulas: their key
 	// Touches appends the reads and writes of a launch with these parameters, in their
 	// order: the simulator checks races by it, the recorder compares
 	// runs by it. A kernel that signals around its work lists the word in which its
@@ -277,16 +276,6 @@ type Kernel struct {
 	// each for itself lists all this block by block, without the count word. One whose parts run side by
 	// side lists its beginning, each part, and its end, as blocks 0, 1 and so on.
 	Touches func(params unsafe.Pointer, to []Touch) []Touch
-}
-
-// Formula is what a kernel makes of its operands: the text that package schedule has for it, and how each operand
-// beside the first lies. Its last parameters are the columns of a row, where Rowed, so many widths of heads, and so
-// many numbers of the Shape.
-type Formula struct {
-	Key            string
-	Lies           []string
-	Rowed          bool
-	Heads, Numbers int
 }
 
 // Touch is a range of memory that a kernel uses.

@@ -59,18 +59,6 @@ func (k Kernel) heads() int {
 // numbers are how many the function takes: the columns of a row, the widths of heads, and those of the Shape.
 func (k Kernel) numbers() int { return k.heads() + k.Made.Heads + k.Made.Numbers }
 
-// formula is what the driver is told of the function, in the words of package schedule.
-func (k Kernel) formula() *driver.Formula {
-	if !k.Makes() {
-		return nil
-	}
-	f := &driver.Formula{Key: k.Made.Key, Rowed: k.Rowed(), Heads: k.Made.Heads, Numbers: k.Made.Numbers}
-	for _, o := range k.Made.Operands[1:] {
-		f.Lies = append(f.Lies, string(o.Lies))
-	}
-	return f
-}
-
 // typed is the type of an operand or a result in a plan.
 func typed(fp32 bool, plan driver.Type) driver.Type {
 	if fp32 {

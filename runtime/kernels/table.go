@@ -250,7 +250,10 @@ func (t *Table) Code() []driver.Kernel {
 			types = t.TypesOf(k)
 		}
 		for _, typ := range types {
-			code := driver.Kernel{Name: k.Name(typ), Params: 8 * l.size, Touches: l.touches(typ), Makes: k.formula()}
+			code := driver.Kernel{Name: k.Name(typ), Params: 8 * l.size, Touches: l.touches(typ)}
+			if k.Makes() {
+				code.Form = k.Made.Key
+			}
 			if !k.counts() && (k.ByBlocks || k.Lands()) {
 				code.Multiprocessors, code.Threads, code.Blocks = plan.MostBlocks, threads, plan.MostBlocks
 			}

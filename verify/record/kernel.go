@@ -10,7 +10,6 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 	"ovgen/verify/ops"
 )
 
@@ -231,8 +230,8 @@ func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 	if n := len(l.words); k.norms && n > 0 {
 		o.Epsilon = math.Float64frombits(l.words[n-1])
 	}
-	if f := l.kernel.Makes; f != nil {
-		l.formula(&o, f)
+	if l.kernel.Form != "" {
+		l.formula(&o, name)
 	}
 	if o.Kernel = name; k.call {
 		o.Kernel, o.Launch = "", l.called()
@@ -244,25 +243,6 @@ func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 	}
 	return list, nil
 }
-
-// formula notes what a kernel of formulas makes, and what a launch tells it of rows and heads.
-func (l *launch) formula(o *ops.Op, f *driver.Formula) {
-	o.Form = f.Key
-	for _, lies := range f.Lies {
-		o.Lies = append(o.Lies, operands[lies])
-	}
-	end := len(l.words) - f.Numbers
-	for _, width := range l.words[end-f.Heads : end] {
-		o.Heads = append(o.Heads, int64(width))
-	}
-	if f.Rowed {
-		o.Columns = int64(l.words[end-f.Heads-1])
-	}
-}
-
-// operands are the ways in which they lie, by the words that packages have.
-var operands = map[string]schedule.Lies{"": schedule.InPlace, "column": schedule.ByColumn, "row": schedule.ByRow,
-	"head": schedule.ByHead, "table": schedule.OfTable}
 
 func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	if k.packets {

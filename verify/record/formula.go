@@ -1,0 +1,49 @@
+package record
+
+import (
+	"slices"
+	"strings"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+	"ovgen/verify/ops"
+)
+
+// operands are the ways in which they lie, by the words of a key.
+var operands = map[schedule.Do]schedule.Lies{schedule.DoOf: schedule.InPlace, schedule.DoRow: schedule.ByColumn,
+	schedule.DoColumn: schedule.ByRow, schedule.DoHeadRow: schedule.ByHead, schedule.DoCos: schedule.OfTable,
+	schedule.DoSin: schedule.OfTable, schedule.DoPairCos: schedule.OfTable, schedule.DoPairSin: schedule.OfTable}
+
+// widthsAt are the words of a key behind which a width may stand, by how many others stand before it.
+var widthsAt = map[schedule.Do]int{schedule.DoHeadRow: 2, schedule.DoCos: 2, schedule.DoSin: 2, schedule.DoPairCos: 2,
+	schedule.DoPairSin: 2, schedule.DoSum: 2, schedule.DoMean: 2, schedule.DoMost: 2, schedule.DoTurn: 2,
+	schedule.DoPairs: 2, schedule.DoBelow: 4}
+
+// formula notes what a kernel of formulas makes, and what a launch tells it of rows and heads. The key says how many
+// numbers end its parameters: the columns of a row, the widths of heads, and numbers of the Shape.
+func (l *launch) formula(o *ops.Op, kernel string) {
+	o.Form = l.kernel.Form
+	var seen, heads, numbers []string
+	rowed := kernel == hostir.GroupsKernel
+	for _, node := range strings.Split(o.Form, "; ") {
+		words := strings.Fields(node)
+		do := schedule.Do(words[0])
+		if lies, ok := operands[do]; ok && !slices.Contains(seen, words[1]) {
+			seen, o.Lies = append(seen, words[1]), append(o.Lies, lies)
+			rowed = rowed || lies != schedule.InPlace
+		}
+		if at, ok := widthsAt[do]; ok && len(words) > at && !slices.Contains(heads, words[at]) {
+			heads = append(heads, words[at])
+		}
+		if do == schedule.DoParam && !slices.Contains(numbers, node) {
+			numbers = append(numbers, node)
+		}
+	}
+	end := len(l.words) - len(numbers)
+	for _, width := range l.words[end-len(heads) : end] {
+		o.Heads = append(o.Heads, int64(width))
+	}
+	if rowed {
+		o.Columns = int64(l.words[end-len(heads)-1])
+	}
+}
