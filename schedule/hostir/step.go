@@ -63,11 +63,8 @@ const (
 	ElementsKernel = "elements"
 )
 
-// Kernels that make what formulas say.
-const (
-	ElementsKernel = "elements" // of the elements at one place
-	GroupsKernel   = "groups"   // of the elements of a row, or of what knows the columns of a head
-)
+// GroupsKernel makes what formulas say of the elements of a row, or of what knows the columns of a head.
+const GroupsKernel = "groups"
 
 // Word is a post to a peer's word or a wait for one's own, which the wait resets.
 type Word struct {

@@ -47,7 +47,8 @@ func (s *symbols) sumUp(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 
 // apply is a function, chunk by chunk; an operand that is shorter than the result is a row.
 func (s *symbols) apply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr, *Counterexample) {
-	if o.Kernel == hostir.ElementsKernel || o.Kernel == hostir.GroupsKernel {
+	if (o.Kernel == hostir.ElementsKernel || o.Kernel == hostir.GroupsKernel) &&
+		!slices.Contains(schedule.Functions(), schedule.FuncKind(o.Form)) {
 		return s.make(n, o, reads, to)
 	}
 	rows := make([]expr, len(reads)) // stale where an operand is as long as the result

@@ -10,6 +10,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
+	"ovgen/schedule"
 	"ovgen/verify/ops"
 )
 
@@ -58,8 +59,7 @@ var kinds = map[string]kind{
 	"layernorm": {function: true, norms: true},
 	"rotary":    {function: true, heads: true},
 
-	"elements": {function: true},
-	"groups":   {function: true},
+	"groups": {function: true, made: true},
 
 	"call": {call: true},
 }
@@ -230,7 +230,9 @@ func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 	if n := len(l.words); k.norms && n > 0 {
 		o.Epsilon = math.Float64frombits(l.words[n-1])
 	}
-	if l.kernel.Form != "" {
+	if k.made && slices.Contains(schedule.Functions(), schedule.FuncKind(l.kernel.Function)) {
+		o.Form = l.kernel.Function
+	} else if k.made {
 		l.formula(&o, name)
 	}
 	if o.Kernel = name; k.call {

@@ -38,15 +38,19 @@ func (u *unit) kernelMade(s hostir.Step, list []kernels.Kernel) (kernels.Kernel,
 	if err != nil {
 		return kernels.Kernel{Kind: kernels.Kind(s.By)}, err
 	}
-	u.formulas[s.Func] = code
-	for n, word := 1, s.Word; k.Made.Word == ""; n++ {
+	first := s.Word
+	if slices.Contains(schedule.Functions(), schedule.FuncKind(first)) {
+		first += " formula"
+	}
+	for n, word := 1, first; k.Made.Word == ""; n++ {
 		if n > 1 {
-			word = fmt.Sprintf("%s %d", s.Word, n)
+			word = fmt.Sprintf("%s %d", first, n)
 		}
 		taken := func(o kernels.Kernel) bool { return o.Makes() && o.Made.Word == word && o.Made.Key != s.Func }
 		if !slices.ContainsFunc(list, taken) {
 			k.Made.Word = word
 		}
 	}
+	u.formulas[k.Made.Word] = code
 	return k, nil
 }
