@@ -74,8 +74,8 @@ type unit struct {
 	code     *device
 	chunks   []chunk
 	gemms    []gemm
-	terms    bool        // a sum collects its terms in a loop
-	widths   []width     // numbers of columns that are extents
+	terms    bool    // a sum collects its terms in a loop
+	widths   []width // numbers of columns that are extents
 }
 
 // Packages emits a package for each input and, when there is one, the program that
