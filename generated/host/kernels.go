@@ -33,11 +33,9 @@ const void *linearreducescattertiles_kernels(const void *engine);
 const void *llamalayer_kernels(const void *engine);
 const void *llamalayernccl_kernels(const void *engine);
 const void *mixedmlp_kernels(const void *engine);
-const void *normedheads_kernels(const void *engine);
 const void *rotaryattention_kernels(const void *engine);
 const void *rowparallellinear_kernels(const void *engine);
 const void *run_kernels(const void *engine);
-const void *squaredrelumlp_kernels(const void *engine);
 */
 import "C"
 
@@ -132,8 +130,6 @@ func init() {
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("mixedmlp", "5b96b083fbcebd2dc021f00d1bb68fb4a4ff64b246bae1bc3092a28f9b0cd600",
 		unsafe.Pointer(C.mixedmlp_kernels))
-	sim.Compiled("normedheads", "35dd3cdbbe23f933e00a2b812e162d7cb83543595b201bd3e80806233f608472",
-		unsafe.Pointer(C.normedheads_kernels))
 	sim.Compiled("reducescatter", "348b8df96b09ffe33f8bd94b412c909a82eaa5b393bc13277db39251bbace376",
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("reducescatterinplace", "d1b28d733d997c8774f8b48423e52f10ff9e90857c454700e69cd5b75237c705",
@@ -150,8 +146,6 @@ func init() {
 		unsafe.Pointer(C.rowparallellinear_kernels))
 	sim.Compiled("run", "c00db37a738f3e585da7a69574b5a38b529ebc071556d36793e9e6b5e4a2c4cc",
 		unsafe.Pointer(C.run_kernels))
-	sim.Compiled("squaredrelumlp", "155ae08ee0de7d62682c444e4dcd72fdd54867daffe478063cd30c4781d35acc",
-		unsafe.Pointer(C.squaredrelumlp_kernels))
 	sim.Compiled("tensorparallelmlp", "dd7e11aa2b750c6ff5a5722ac2724f2a80c924c3a22ee133ba9409dea92d7d53",
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("tensorparallelmlpbatches", "be60885a70a803d05b7b5290bf6a9052a79aa0795a42439bb6a63b07e95c8650",

@@ -28,10 +28,8 @@ import (
 	_ "ovgen/generated/llamalayer"
 	_ "ovgen/generated/llamalayernccl"
 	_ "ovgen/generated/mixedmlp"
-	_ "ovgen/generated/normedheads"
 	_ "ovgen/generated/rotaryattention"
 	_ "ovgen/generated/rowparallellinear"
-	_ "ovgen/generated/squaredrelumlp"
 )
 
 // No build has the tag. The imports make go mod vendor copy the .cu files and headers that the C++ includes.

@@ -90,7 +90,6 @@ import (
 	"ovgen/generated/logits"
 	"ovgen/generated/matmulreducescatter"
 	"ovgen/generated/mixedmlp"
-	"ovgen/generated/normedheads"
 	"ovgen/generated/permutation"
 	"ovgen/generated/reducescatter"
 	"ovgen/generated/reducescatterinplace"
@@ -101,7 +100,6 @@ import (
 	"ovgen/generated/rowparallellinear"
 	"ovgen/generated/rowweightgradient"
 	schedules "ovgen/generated/schedules"
-	"ovgen/generated/squaredrelumlp"
 	"ovgen/generated/tensorparallelmlp"
 	"ovgen/generated/tensorparallelmlpbatches"
 	"ovgen/verify/harness"
@@ -257,7 +255,6 @@ var All = []harness.Program{
 	harness.Of(&matmulreducescatter.Program, schedules.MatmulReduceScatter, matmulreducescatter.New,
 		(*matmulreducescatter.Plan).Bind),
 	harness.Of(&mixedmlp.Program, schedules.MixedMLP, mixedmlp.New, (*mixedmlp.Plan).Bind),
-	harness.Of(&normedheads.Program, schedules.NormedHeads, normedheads.New, (*normedheads.Plan).Bind),
 	harness.Of(&permutation.Program, schedules.Permutation, permutation.New, (*permutation.Plan).Bind),
 	harness.Of(&reducescatter.Program, schedules.ReduceScatter, reducescatter.New, (*reducescatter.Plan).Bind),
 	harness.Of(&reducescatterinplace.Program, schedules.ReduceScatterInPlace, reducescatterinplace.New,
@@ -272,7 +269,6 @@ var All = []harness.Program{
 		(*rowparallellinear.Plan).Bind),
 	harness.Of(&rowweightgradient.Program, schedules.RowWeightGradient, rowweightgradient.New,
 		(*rowweightgradient.Plan).Bind),
-	harness.Of(&squaredrelumlp.Program, schedules.SquaredReLUMLP, squaredrelumlp.New, (*squaredrelumlp.Plan).Bind),
 	harness.Of(&tensorparallelmlp.Program, schedules.TensorParallelMLP, tensorparallelmlp.New,
 		(*tensorparallelmlp.Plan).Bind),
 	harness.Of(&tensorparallelmlpbatches.Program, schedules.TensorParallelMLPBatches, tensorparallelmlpbatches.New,

@@ -93,8 +93,6 @@ var all = []Named{
 	{"MixedMLP", MixedMLP},
 	{"BlockBehindAttention", BlockBehindAttention},
 	{"BlockBehindAttentionPackets", BlockBehindAttentionPackets},
-	{"SquaredReLUMLP", SquaredReLUMLP},
-	{"NormedHeads", NormedHeads},
 	{"LlamaLayer", LlamaLayer},
 	{"LayerNormLinear", LayerNormLinear},
 	{"Logits", Logits},
