@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "524da40bcae7d4b276665148ce2f7caf875cd9a0f50b8b6a51016bc1483f91bb",
+	Source:  "f0b939d2e31058095934f2ddbe8229c06bbcc865b8ddf00f3e1eb1a109c2a69a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

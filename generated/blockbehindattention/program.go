@@ -15,7 +15,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "b31853a78399dae65b68db1658c6f6787b731148ba1c5ebbe0c14fbf846f3cf2",
+	Hash:     "45231765e9f1bad41566e4c60eaf3a77c7b46b4677d5b54f2b22c67b44619c3c",
 	Proof:    "proven for D = 1..8, stamp 0a7817a51a2382b9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

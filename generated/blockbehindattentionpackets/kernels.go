@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentionpackets",
-	Source:  "6a36809338d68beb204b474d0d039a11cd7da824f1f68bc6bbdd4413f56c3bd6",
+	Source:  "1148072c5f816d5c3eb470fb9e6ede5e2091a174225709607b2dd9d1876050ce",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattentionpackets",
-	Hash:     "37b16c889fe528f63b2d13017db38bdb785db413abb46e6d70f1e51731213ec4",
+	Hash:     "3359d7d764011dc4e250d2e4760fb5fabc9d83cbaa03d514ebe17f29bbfc03d3",
 	Proof:    "proven for D = 1..8, stamp 799156d2c241db01",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},

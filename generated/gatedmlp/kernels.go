@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlp",
-	Source:  "6efe03e0f663212066a65ef36f9292020ec7dc73b29478fb078ea9ab22666179",
+	Source:  "ea9c0e0e5f34e2d7bb80a1b806cc73a1220e708a9b26f6b6cf9ee0a317d4d98f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

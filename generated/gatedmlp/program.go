@@ -15,7 +15,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "3391fd38049daf478673b95a792fe3a04214f13009b8e35dd63b993c662b5de2",
+	Hash:     "25d74d5a9f70f8d00d4d365390d8ebc63a00d157962a92281a49055a613c842b",
 	Proof:    "proven for D = 1..8, stamp 7eb6f27b3c40d172",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

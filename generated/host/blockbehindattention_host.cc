@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// c6d92c08bec227e535fc7db65a1692b8b084775061c2401f39def6c69174818d
+// 5439f8f269ab0f9eea8ffbe9578dea6243123ac9fe36e9af94a5dc755b4c109c
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of gatedmlp.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 66d03002b581d3dfaa3ef737991218328c5000d759d50bb8393a36a25648a119
+// 5396a6e88f603dc0072d3d1661adac8261782965c02b6e0cfc45222ca824238a
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

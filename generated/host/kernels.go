@@ -73,11 +73,11 @@ func init() {
 		unsafe.Pointer(C.allreducepush_kernels))
 	sim.Compiled("allreducetwoshot", "309d61607130508c95ccf85ef6f5d0786f9fdf7f6c460158477491fd72e92676",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("blockbehindattention", "524da40bcae7d4b276665148ce2f7caf875cd9a0f50b8b6a51016bc1483f91bb",
+	sim.Compiled("blockbehindattention", "f0b939d2e31058095934f2ddbe8229c06bbcc865b8ddf00f3e1eb1a109c2a69a",
 		unsafe.Pointer(C.blockbehindattention_kernels))
-	sim.Compiled("blockbehindattentionpackets", "6a36809338d68beb204b474d0d039a11cd7da824f1f68bc6bbdd4413f56c3bd6",
+	sim.Compiled("blockbehindattentionpackets", "1148072c5f816d5c3eb470fb9e6ede5e2091a174225709607b2dd9d1876050ce",
 		unsafe.Pointer(C.blockbehindattentionpackets_kernels))
-	sim.Compiled("gatedmlp", "6efe03e0f663212066a65ef36f9292020ec7dc73b29478fb078ea9ab22666179",
+	sim.Compiled("gatedmlp", "ea9c0e0e5f34e2d7bb80a1b806cc73a1220e708a9b26f6b6cf9ee0a317d4d98f",
 		unsafe.Pointer(C.gatedmlp_kernels))
 	sim.Compiled("layernormlinear", "e8274c8bdde51e7dc19f03104acf9689dae82e62639af8fe3ba1d826e2b7b4a8",
 		unsafe.Pointer(C.layernormlinear_kernels))
@@ -122,13 +122,13 @@ func init() {
 		unsafe.Pointer(C.linearreducescatterringkernel_kernels))
 	sim.Compiled("linearreducescattertiles", "d18456d7beb081ddc56beea2fdfab5115fcd36ac3f67323504ebed3159fa20a1",
 		unsafe.Pointer(C.linearreducescattertiles_kernels))
-	sim.Compiled("llamalayer", "9e3d7d7bfc1787f3d57aa1afe06ce658969e5a04a397e902e33bf08dc38e9241",
+	sim.Compiled("llamalayer", "ec07b7aed70c7941eae76f4e44632536831d07b012d2dbbed93b264d958c9784",
 		unsafe.Pointer(C.llamalayer_kernels))
-	sim.Compiled("llamalayernccl", "7812f708299d31486f59a039b31dff58d0f9bd3b6bd64523387cccabfd2a8ed5",
+	sim.Compiled("llamalayernccl", "44392e77c5cdc6aecab2a5fae9dea7e5ec0e3c56d8273f02637e7f04a3f1b4c1",
 		unsafe.Pointer(C.llamalayernccl_kernels))
 	sim.Compiled("matmulreducescatter", "5583161eaf6dfbd7352770e12ddd2cff54b7757fcb0417c5d1f891c93ae1f5c5",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("mixedmlp", "5b96b083fbcebd2dc021f00d1bb68fb4a4ff64b246bae1bc3092a28f9b0cd600",
+	sim.Compiled("mixedmlp", "f3a170f1714c2762cdf7fdf48b91780a8f71471e02dec80587393c4ea4409af7",
 		unsafe.Pointer(C.mixedmlp_kernels))
 	sim.Compiled("reducescatter", "348b8df96b09ffe33f8bd94b412c909a82eaa5b393bc13277db39251bbace376",
 		unsafe.Pointer(C.linearallreduce_kernels))

@@ -2,7 +2,7 @@
 
 // The kernels of llamalayer.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// bac174e30ddcd2f603a0c4c55df6337070d7eec59ce9e72d5b20b2f8321ae155
+// a29368af6561271da565f00dd72e678396bd674ecddd4dec4b3a4ff2ce9cf92e
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

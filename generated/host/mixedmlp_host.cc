@@ -2,7 +2,7 @@
 
 // The kernels of mixedmlp.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 0f6f2d53840c5a011cfe6c07cb6f6cc72d28ad2ae42a5694a55ec1c98431205a
+// 771f560d8c15dd568fac45a9c5fc5d13de3045eacbd19169b04c22386830f786
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

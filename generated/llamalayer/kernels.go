@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayer",
-	Source:  "9e3d7d7bfc1787f3d57aa1afe06ce658969e5a04a397e902e33bf08dc38e9241",
+	Source:  "ec07b7aed70c7941eae76f4e44632536831d07b012d2dbbed93b264d958c9784",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "llamalayer",
-	Hash:    "f803f5cce9c09a6b110221dbacd6d188aa42aa6780e60013683e67744f5f5a7d",
+	Hash:    "f38d64417ba117aa222c649efa48728e98aed704a83a6cceb91e3ff048b7c34a",
 	Proof:   "proven for D = 1..8, stamp 60132d74bd69585a",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayernccl",
-	Source:  "7812f708299d31486f59a039b31dff58d0f9bd3b6bd64523387cccabfd2a8ed5",
+	Source:  "44392e77c5cdc6aecab2a5fae9dea7e5ec0e3c56d8273f02637e7f04a3f1b4c1",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

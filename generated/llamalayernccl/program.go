@@ -16,7 +16,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "llamalayernccl",
-	Hash:    "4d83245f1251ffbafa484dfd769d1967e7a1a8f9b6f00f7c16930f4dd202246f",
+	Hash:    "e137d372cb93644a1a2f39d1ecc9ca53626ffccc1ee69b4b77044c7ffbcfa1f8",
 	Proof:   "proven for D = 1..8, stamp eab590797c44db5f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "mixedmlp",
-	Source:  "5b96b083fbcebd2dc021f00d1bb68fb4a4ff64b246bae1bc3092a28f9b0cd600",
+	Source:  "f3a170f1714c2762cdf7fdf48b91780a8f71471e02dec80587393c4ea4409af7",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

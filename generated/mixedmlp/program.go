@@ -15,7 +15,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "mixedmlp",
-	Hash:     "4cc2b07039c8f374a5f6da6c1b30528af2d9c5ada98b4f47f2a37bd42984df90",
+	Hash:     "4329409c8b36cbae5ce82149f23ae0eea16a812bc10478003d57b918f052874b",
 	Proof:    "proven for D = 1..8, stamp 973103b387043a75",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "3d7e4740dada1a905b7fa9f56fbfcb87b22111a70d9cb1aa76a69201ffb15f19",
+	Source:  "8a151d6cb5897f262ee677f65280573f5f9eeb831eb02f504583bfce568db9c6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

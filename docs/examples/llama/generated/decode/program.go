@@ -15,7 +15,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "decode",
-	Hash:     "bf780011d567b6d2435799de395a264d7b8e7ad2a8c19bb2126e1fdc46cbb240",
+	Hash:     "5d65f978297a2ecdadfc4bd49e07200b43b7ca4677d563d8286291ec40815f03",
 	Proof:    "proven for D = 1..8, stamp 446cc4d143b8fe8f",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "bcb562ad34f3231121f0bc3392ea68fba6e5c36037329409425bc29857f29a06",
+	Source:  "afdf9fe93cbfbdd0418e5e1287207731b1fef8911663c6f699526f81ffcf3417",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -16,7 +16,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "bc7b032b32c5884cb538465caf533b988e344ca5b7e153777db35a9068fe8f9f",
+	Hash:    "602207b15187ccb3dd2c1d030a6b2e60c596e74ba526b4284a559e4b3becbcf6",
 	Proof:   "proven for D = 1..8, stamp 613a021c8ba20aef",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},

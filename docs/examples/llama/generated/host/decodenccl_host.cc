@@ -2,7 +2,7 @@
 
 // The kernels of decodenccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b9b90f24d077fb7f79b33f9076d6c70f413741724eccf806197339eef0078bd2
+// a184fee0c56a41a4139db0a2012c491d3d4b054fce2c58457f25f280453adff5
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

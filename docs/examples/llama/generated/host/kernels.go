@@ -19,13 +19,13 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("decode", "3d7e4740dada1a905b7fa9f56fbfcb87b22111a70d9cb1aa76a69201ffb15f19",
+	sim.Compiled("decode", "8a151d6cb5897f262ee677f65280573f5f9eeb831eb02f504583bfce568db9c6",
 		unsafe.Pointer(C.decode_kernels))
-	sim.Compiled("decodenccl", "bcb562ad34f3231121f0bc3392ea68fba6e5c36037329409425bc29857f29a06",
+	sim.Compiled("decodenccl", "afdf9fe93cbfbdd0418e5e1287207731b1fef8911663c6f699526f81ffcf3417",
 		unsafe.Pointer(C.decodenccl_kernels))
-	sim.Compiled("prefill", "30d18601ee54e31c55f9a87107bef3a0331d1aed4083f7259303469502128784",
+	sim.Compiled("prefill", "ff5fdcde0ac63e7b0a9b911fdfb11c4a49230bd4f8af2adc1e7d53bf64da5b0a",
 		unsafe.Pointer(C.prefill_kernels))
-	sim.Compiled("prefillnccl", "fe97fe243d4c2df969637ca8f5e74cc6c401260b166b679c35bdb170f823eb16",
+	sim.Compiled("prefillnccl", "702325a6491f25112c7b08a5595a5df39aca0daa986130b2f881cfea8f3a0433",
 		unsafe.Pointer(C.decodenccl_kernels))
 	sim.Compiled("run", "c00db37a738f3e585da7a69574b5a38b529ebc071556d36793e9e6b5e4a2c4cc",
 		unsafe.Pointer(C.run_kernels))

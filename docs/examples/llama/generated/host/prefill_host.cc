@@ -2,7 +2,7 @@
 
 // The kernels of prefill.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 24fbb403178c1e573599a90dd09cdc9117667b5dd994d8fc00a07c722ddec49d
+// 22029e7f1f3a3415a3cc905e05f1ff6d1e2eda50d779bba3aeef058def1c179a
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefill",
-	Source:  "30d18601ee54e31c55f9a87107bef3a0331d1aed4083f7259303469502128784",
+	Source:  "ff5fdcde0ac63e7b0a9b911fdfb11c4a49230bd4f8af2adc1e7d53bf64da5b0a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

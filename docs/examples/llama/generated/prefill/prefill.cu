@@ -85,13 +85,14 @@ DEVICE void elements_of(const struct elements &p)
     }
 #pragma unroll
     for (unsigned u = 0; u < units_ahead; u++) {
-      const unit<E> &x = x_ahead[u];
-      const unit<E> &a = a_ahead[u];
-      unit<E> y = {};
-      for (unsigned k = 0; k < unit_elements; k++) {
-        set_element(y, k, E::narrow(elements_made(element(x, k), element(a, k))));
-      }
       if (i + u * thread.stride < units) {
+        const unit<E> &x = x_ahead[u];
+        const unit<E> &a = a_ahead[u];
+        unit<E> y = {};
+#pragma unroll
+        for (unsigned k = 0; k < unit_elements; k++) {
+          set_element(y, k, E::narrow(elements_made(element(x, k), element(a, k))));
+        }
         store_unit(p.dst, head + (i + u * thread.stride) * unit_elements, y);
       }
     }

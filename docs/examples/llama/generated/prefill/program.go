@@ -15,7 +15,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "prefill",
-	Hash:    "d2764d73da0f8ec56e171101ede050c0f2fc0feaf953774f9ab15e1a1e899d68",
+	Hash:    "65e293b70953266880581d28920436d0fd0b1697a60258e747e867c76a2717bf",
 	Proof:   "proven for D = 1..8, stamp 82f833a10e1465b5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillnccl",
-	Source:  "fe97fe243d4c2df969637ca8f5e74cc6c401260b166b679c35bdb170f823eb16",
+	Source:  "702325a6491f25112c7b08a5595a5df39aca0daa986130b2f881cfea8f3a0433",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

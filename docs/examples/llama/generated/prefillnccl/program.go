@@ -16,7 +16,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "prefillnccl",
-	Hash:    "2e84ca400c4c812cdc3e57038d0cfa568d59d3b3e3d6dc5f8d7f4786be88ff57",
+	Hash:    "aee20464341c966ebfb549486af3e13df40b7a88790abefdca0a9c9e2873e108",
 	Proof:   "proven for D = 1..8, stamp 8320c9317821322e",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},
