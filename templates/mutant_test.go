@@ -209,7 +209,7 @@ func TestMutantKernels(t *testing.T) {
 			"tiles2_bf16", "tiles2_fp16", "tiles3_bf16", "tiles3_fp16", "tiles4_bf16", "tiles4_fp16"}},
 		{"device/layernorm.h", " + epsilon", "", each("layernorm")},
 		{"device/packets.h", "", "\n", append(each("packets", "packets2"), "packetgather")},
-		{"device/elements.h", "", "\n", each("elements", "elements2")},
+		{"device/elements.h", "", "\n", each("elements", "elements2", "elements3")},
 		{"device/ptx.h", "", "\n", all},
 		{"device/host.h", "", "\n", all},
 		{"head.cu.tmpl", "Every kernel", "Any kernel", all},
