@@ -161,6 +161,36 @@ func TestAgain(t *testing.T) {
 	}
 }
 
+// TestNextGroup lets rank 1 leave a group and join the next one of the same job while rank 0 is still in the first.
+func TestNextGroup(t *testing.T) {
+	for _, x := range []struct {
+		first, then int           // the rank that leaves first, the one that does so late
+		late        time.Duration // how much
+	}{{1, 0, time.Millisecond}, {1, 0, flushTimeout / 2}, {1, 0, 3 * flushTimeout}, {0, 1, 3 * flushTimeout}} {
+		synctest.Test(t, func(t *testing.T) {
+			c := Config{Job: "j", Timeout: 10 * time.Second, Network: Memory()}
+			clients := joinAll(t, c, 2)
+			each(2, func(r int) {
+				if r == x.then {
+					time.Sleep(x.late)
+				}
+				clients[r].Close()
+				c := c
+				c.Rank, c.Size = r, 2
+				again, err := Join(t.Context(), c)
+				if err != nil {
+					t.Errorf("rank %d, late by %v: %v", r, x.late, err)
+					return
+				}
+				if _, err := again.Gather(t.Context(), "k", nil); err != nil {
+					t.Errorf("rank %d, late by %v: %v", r, x.late, err)
+				}
+				again.Close()
+			})
+		})
+	}
+}
+
 func said(err error) string {
 	if err == nil {
 		return ""

@@ -159,21 +159,8 @@ func TestRefusedIsCutOff(t *testing.T) {
 		network := &counting{Network: c.Network}
 		c.Network = network
 		clients := joinAll(t, c, 2)
-		for range 100 {
-			conn, err := c.Network.Dial(t.Context(), c.Job)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close()
-			conn.SetDeadline(time.Now().Add(5 * time.Second))
-			newFrame(hello).number(version).number(1).number(2).text(c.Job).send(conn)
-			k, f, err := receive(conn, maxText)
-			if err != nil || k != refused || !strings.Contains(f.text(), "rank 1 of job") {
-				t.Fatalf("a second rank 1 got frame %d: %v", k, err)
-			}
-			if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-				t.Fatalf("a refused connection stays: %v", err)
-			}
+		for range 3 {
+			each(15, func(int) { refusedSecond(t, c) }) // as many as have slots wait side by side
 		}
 		if now := network.now.Load(); now != 2 {
 			t.Errorf("%d connections of 2 ranks", now)
@@ -184,6 +171,26 @@ func TestRefusedIsCutOff(t *testing.T) {
 			}
 		})
 	})
+}
+
+// refusedSecond greets as a second rank 1, and is refused and cut off.
+func refusedSecond(t *testing.T, c Config) {
+	conn, err := c.Network.Dial(t.Context(), c.Job)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(5 * time.Second))
+	newFrame(hello).number(version).number(1).number(2).text(c.Job).send(conn)
+	k, f, err := receive(conn, maxText)
+	if err != nil || k != refused || !strings.Contains(f.text(), "rank 1 of job") {
+		t.Errorf("a second rank 1 got frame %d: %v", k, err)
+		return
+	}
+	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("a refused connection stays: %v", err)
+	}
 }
 
 type brokenCase struct {

@@ -7,22 +7,28 @@ import (
 )
 
 // rival is a connection that greets as a rank that is there. That rank's first connection may have ended and its end
-// not have been read: the rival waits for that as long as a frame may take.
+// not have been read, or the rank has left and joins its next group: the rival waits for the end of the first as long as
+// a frame may take.
 type rival struct {
 	*member
 	says greeting
 }
 
-// greet makes a connection a member, or refuses it with the reason; where its rank is there, after its wait.
+// greet makes a connection a member, or refuses it with the reason; where its rank is there, after its wait. Behind the
+// end of a job that all had joined it hangs up, so that the rank dials again until rank 0 listens for the next group.
 func (s *server) greet(x rival, waited bool) {
 	m, g := x.member, x.says
 	why := s.refuses(g)
-	if why == "" && s.members[g.rank] != nil {
-		if !s.open && !waited {
-			s.rivals = append(s.rivals, x)
-			s.settled = time.After(flushTimeout)
-			return
-		}
+	switch {
+	case why != "":
+	case s.open && s.dead != nil:
+		s.drop(m)
+		return
+	case s.members[g.rank] != nil && !waited:
+		s.rivals = append(s.rivals, x)
+		s.settled = time.After(flushTimeout)
+		return
+	case s.members[g.rank] != nil:
 		why = fmt.Sprintf("rank %d of job %q is there already (give each process its own rank, and each start its "+
 			"own job name)", g.rank, s.Job)
 	}
@@ -52,7 +58,6 @@ func (s *server) meet() {
 	}
 	s.open = true
 	s.broadcast(newFrame(welcome))
-	s.settle()
 }
 
 // refuses is the reason why a greeting is of no rank of the job.

@@ -338,6 +338,7 @@ func (s *server) end(f frame) {
 	}
 	s.dead = f
 	s.broadcast(f)
+	s.settle()
 }
 
 func (s *server) broadcast(f frame) {
