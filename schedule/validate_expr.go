@@ -67,17 +67,13 @@ func (s Schedule) checkNode(v *validation, path string, e Expr) {
 	s.checkGroup(v, path+".Group", e)
 }
 
-// checkParam refuses a name that is no number of the Shape, or that is another field of it.
+// checkParam refuses a name of what has none, and of a number that no Shape has: a formula's epsilon is DefaultEpsilon.
 func (s Schedule) checkParam(v *validation, path string, e Expr) {
-	_, tensor := s.Tensor(e.Name)
 	switch {
-	case e.Do != DoParam && e.Name == "":
-	case e.Do != DoParam:
+	case e.Do != DoParam && e.Name != "":
 		v.add(path, "leave it out", "%s has no name", e.title())
-	case !named.MatchString(e.Name):
-		v.add(path, "use a capital, then letters and digits", "%q is no name of a number", e.Name)
-	case tensor || s.Made(e.Name) || e.Name == "Type" || slices.Contains(Extents(), Extent(e.Name)):
-		v.add(path, "use another name", "%s is something else already", e.Name)
+	case e.Do == DoParam && e.Name != Epsilon:
+		v.add(path, "use schedule.Num, or schedule.Param(schedule.Epsilon)", "no Shape has a number %q", e.Name)
 	}
 }
 

@@ -43,6 +43,7 @@ var functionCases = []struct {
 	{"a small parameter", schedule.Param("epsilon"), []string{"Ops[0].Then[0].Is.Name"}},
 	{"an extent", schedule.Param("M"), []string{"Ops[0].Then[0].Is.Name"}},
 	{"the type", schedule.Param("Type"), []string{"Ops[0].Then[0].Is.Name"}},
+	{"a number that no Shape has", schedule.Param("Scale"), []string{"Ops[0].Then[0].Is.Name"}},
 	{"a tensor's name", schedule.Param("R"), []string{"Ops[0].Then[0].Is.Name"}},
 	{"a name of an operation", schedule.Expr{Do: schedule.DoNeg, Name: "N", Of: make([]schedule.Expr, 1)},
 		[]string{"Ops[0].Then[0].Is.Name"}},
