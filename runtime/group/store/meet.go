@@ -7,8 +7,8 @@ import (
 )
 
 // rival is a connection that greets as a rank that is there. That rank's first connection may have ended and its end
-// not have been read, or the rank has left and joins its next group: the rival waits for the end of the first as long as
-// a frame may take.
+// not have been read, or the rank has left and joins its next group: the rival waits for the end of the first as long
+// as a frame may take.
 type rival struct {
 	*member
 	says greeting
