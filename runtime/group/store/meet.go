@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// rival is a connection that greets as a rank that is there. That rank's first connection may have ended and its end
-// not have been read, or the rank has left and joins its next group: the rival waits for the end of the first as long
-// as a frame may take.
+// rival is a connection that greets as a rank that is there: the end of that rank's first connection may not have been
+// read yet, or the rank has left and joins its next group. It waits for that end as long as a frame may take.
 type rival struct {
 	*member
 	says greeting
@@ -18,9 +17,17 @@ type rival struct {
 // end of a job that all had joined it hangs up, so that the rank dials again until rank 0 listens for the next group.
 func (s *server) greet(x rival, waited bool) {
 	m, g := x.member, x.says
-	why := s.refuses(g)
+	var why string
 	switch {
-	case why != "":
+	case g.version != version:
+		why = fmt.Sprintf("protocol version %d, rank 0 speaks %d (all ranks must run the same binary)", g.version,
+			version)
+	case g.job != s.Job:
+		why = fmt.Sprintf("job %q is not job %q", g.job, s.Job)
+	case g.size != s.Size:
+		why = fmt.Sprintf("rank %d says that job %q has %d ranks, rank 0 says %d", g.rank, s.Job, g.size, s.Size)
+	case g.rank < 0 || g.rank >= s.Size:
+		why = fmt.Sprintf("rank %d of a job of %d", g.rank, s.Size)
 	case s.open && s.dead != nil:
 		s.drop(m)
 		return
@@ -60,28 +67,12 @@ func (s *server) meet() {
 	s.broadcast(newFrame(welcome))
 }
 
-// refuses is the reason why a greeting is of no rank of the job.
-func (s *server) refuses(g greeting) string {
-	switch {
-	case g.version != version:
-		return fmt.Sprintf("protocol version %d, rank 0 speaks %d (all ranks must run the same binary)", g.version,
-			version)
-	case g.job != s.Job:
-		return fmt.Sprintf("job %q is not job %q", g.job, s.Job)
-	case g.size != s.Size:
-		return fmt.Sprintf("rank %d says that job %q has %d ranks, rank 0 says %d", g.rank, s.Job, g.size, s.Size)
-	case g.rank < 0 || g.rank >= s.Size:
-		return fmt.Sprintf("rank %d of a job of %d", g.rank, s.Size)
-	}
-	return ""
-}
-
-// settle ends the wait of all rivals.
-func (s *server) settle() {
+// settle greets all rivals again, which have waited long enough or wait anew.
+func (s *server) settle(waited bool) {
 	list := s.rivals
 	s.rivals, s.settled = nil, nil
 	for _, x := range list {
-		s.greet(x, true)
+		s.greet(x, waited)
 	}
 }
 

@@ -291,10 +291,10 @@ func (s *server) serve() {
 				s.member(e)
 			}
 		case <-s.settled:
-			s.settle()
+			s.settle(true)
 		case <-rendezvous.C:
 			if !s.open {
-				s.settle()
+				s.settle(true)
 				s.end(newFrame(absent).numbers(s.missing()).texts(append(s.notes, s.lobby.notes()...)))
 			}
 		case <-s.round.timeout:
@@ -317,11 +317,7 @@ func (s *server) lost(m *member, err error) {
 	if !s.open {
 		s.members[m.rank] = nil
 		s.note(fmt.Sprintf("rank %d came and left", m.rank))
-		if i := slices.IndexFunc(s.rivals, func(x rival) bool { return x.says.rank == m.rank }); i >= 0 {
-			x := s.rivals[i]
-			s.rivals = slices.Delete(s.rivals, i, i+1)
-			s.greet(x, true)
-		}
+		s.settle(false)
 		return
 	}
 	s.members[m.rank] = nil
@@ -338,7 +334,7 @@ func (s *server) end(f frame) {
 	}
 	s.dead = f
 	s.broadcast(f)
-	s.settle()
+	s.settle(true)
 }
 
 func (s *server) broadcast(f frame) {
