@@ -39,7 +39,7 @@ type variant struct {
 	params       []uint64
 }
 
-// group is work of so many rows and columns, with the bytes that it reads and writes.
+// group is the work on a tensor of some rows and columns, with the bytes that it reads and writes.
 type group struct {
 	name  string
 	bytes int64
