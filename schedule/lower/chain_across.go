@@ -135,8 +135,8 @@ func (w *writer) ofPart(n hostir.Node, part int64) hostir.Node {
 }
 
 // goOn takes the rank's rows of a sum, in parts, to the products of the next stage. last is the product that makes
-// their partial results, sent puts partial results of peers' rows into the peers' slots, and sum adds up the slots.
-func (w *writer) goOn(j junction, last hostir.Step, sent []hostir.Node, sum hostir.Step) []hostir.Node {
+// their partial results, and taken takes partial results of peers' rows away.
+func (w *writer) goOn(j junction, last hostir.Step, taken hostir.Node, leaves departure) []hostir.Node {
 	of := j.sum.sums
 	behind := w.operations(mainRef, j.next, j.next.beforeSum(), hostir.Rank, w.own(j.next))
 	products := func(part int64) (nodes []hostir.Node) {
@@ -145,16 +145,16 @@ func (w *writer) goOn(j junction, last hostir.Step, sent []hostir.Node, sum host
 		}
 		return nodes
 	}
-	nodes := append([]hostir.Node{w.ofPart(last, 0)}, hostir.MovesOf(of, sent...)...)
+	nodes := append([]hostir.Node{w.ofPart(last, 0)}, hostir.MovesOf(of, taken)...)
 	for part := range j.parts {
 		if part > 0 { // main waits for the part before, ahead of the next puts
 			nodes = append(nodes, w.ofPart(last, part), hostir.After(mainRef, w.put))
 		}
 		added := []hostir.Node{hostir.After(w.put, mainRef)}
 		if part == 0 {
-			added = append(added, hostir.Wait(w.put, w.named(arrived, of), every))
+			added = append(added, leaves.came)
 		}
-		nodes = append(nodes, hostir.MovesOf(of, append(added, w.ofPart(sum, part))...)...)
+		nodes = append(nodes, hostir.MovesOf(of, append(added, w.ofPart(leaves.sum, part))...)...)
 		if j.own != nil {
 			for _, n := range w.operations(w.put, j.own, j.own.ops, hostir.Expr{}, hostir.Whole(j.own.here())) {
 				nodes = append(nodes, w.ofPart(n, part))

@@ -31,9 +31,12 @@ func (w *writer) overRailsWords(s *stage) {
 	if s.pulls() {
 		w.semaphore(w.named(passed, s.here()), hostir.Hosts)
 	}
-	if s.puts() {
-		w.semaphore(w.named(arrived, s.sums), hostir.Add(hostir.Hosts, one))
-	}
+}
+
+// hostsSlots is the part of the writer's in sums over hosts: words of the slots on each host.
+func hostsSlots(w *writer, s *stage) departure {
+	return departure{open: w.slotsFree(s), words: []hostir.Semaphore{
+		{Name: w.named(arrived, s.sums), Count: hostir.Add(hostir.Hosts, one)}, {Name: w.named(free, s.sums)}}}
 }
 
 // perHostRows declares memory for a rank's rows of a stage's sums for each host.

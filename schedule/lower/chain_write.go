@@ -16,9 +16,10 @@ const putName = "put"
 type writer struct {
 	*draft
 	inBatches
-	across    map[*stage]junction // sums that go on in parts
-	through   map[*stage]bool     // stages whose own rows such a sum takes along
-	fine      map[string]int64    // how many parts each rank's rows have in memory that such a sum is about
+	leaves    map[*stage]departure // of stages whose partial results leave one rank's after another's
+	across    map[*stage]junction  // sums that go on in parts
+	through   map[*stage]bool      // stages whose own rows such a sum takes along
+	fine      map[string]int64     // how many parts each rank's rows have in memory that such a sum is about
 	set       hostir.StreamSet
 	work, put hostir.StreamRef
 }
@@ -37,6 +38,7 @@ func writeChain(d *draft) error {
 	if err := w.junctions(); err != nil {
 		return err
 	}
+	w.departures()
 	w.words()
 	w.head()
 	for i := range d.chain.stages {
@@ -109,16 +111,7 @@ func (w *writer) words() {
 		if w.original.OverHosts() {
 			w.overRailsWords(s)
 		}
-		switch {
-		case s.puts() && w.original.OverHosts():
-			w.semaphores(w.named(free, s.sums))
-		case s.puts():
-			w.semaphores(w.named(free, s.sums))
-			w.program.Semaphores = append(w.program.Semaphores, w.parts.semaphore(w.named(arrived, s.sums)))
-			if s.toAll {
-				w.semaphores(w.named(summed, s.sums))
-			}
-		}
+		w.program.Semaphores = append(w.program.Semaphores, w.leaves[s].words...)
 	}
 	if w.any((*stage).copies) || w.any(w.spreads) {
 		w.semaphores(read)
@@ -152,7 +145,7 @@ func (w *writer) head() {
 	}
 	for i := range w.chain.stages {
 		if s := &w.chain.stages[i]; s.puts() {
-			w.moves(s.sums, hostir.Post(first, w.named(free, s.sums), every).Described("the slots may be written"))
+			w.moves(s.sums, w.leaves[s].open(first))
 		}
 	}
 	if gathers && puts {
@@ -308,14 +301,17 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	if sum.In[0] != s.input {
 		x = w.rowsAt(sum.In[0], hostir.Rank)
 	}
+	leaves := w.leaves[s]
 	last := w.product(mainRef, s, sum, hostir.Rank, x).
 		Described("own rows last, straight into their slot")
-	last.Writes[0] = w.rowsAt(w.named(slots, s.sums), hostir.Rank)
+	last.Writes[0] = leaves.mine
 	nodes = append(nodes, done)
+	taken := steps(append([]hostir.Node{peerIs}, leaves.take(peer)...)...)
 	if j, ok := w.across[s]; ok {
-		return append(nodes, w.goOn(j, last, w.sent(s, peerIs, peer), w.ownSum(s))...)
+		return append(nodes, w.goOn(j, last, taken, leaves)...)
 	}
-	return append(append(nodes, last), w.leave(s, peerIs, peer)...)
+	out := []hostir.Node{taken, hostir.After(w.put, mainRef), leaves.came, leaves.sum}
+	return append(append(nodes, last), hostir.MovesOf(s.sums, append(out, leaves.toAll...)...)...)
 }
 
 // own are this rank's rows of a stage's input, where they are.
@@ -324,49 +320,6 @@ func (w *writer) own(s *stage) hostir.View {
 		return hostir.Chunk(s.input, w.part())
 	}
 	return w.rowsAt(s.here(), hostir.Rank)
-}
-
-// sent puts the partial results of the peers' rows into slots at their owners.
-func (w *writer) sent(s *stage, peerIs hostir.Node, peer hostir.Expr) []hostir.Node {
-	moved := []hostir.Node{peerIs, hostir.After(w.put, w.work)}
-	if w.n == 1 {
-		moved = append(moved, hostir.Wait(w.put, w.named(free, s.sums), peer))
-	}
-	moved = append(moved,
-		hostir.Set(w.put, w.rowsAt(w.named(slots, s.sums), hostir.Rank).At(peer),
-			w.rowsAt(w.named(partial, s.sums), peer)),
-		hostir.Post(w.put, w.named(arrived, s.sums), peer).Member(w.part()))
-	return []hostir.Node{steps(moved...)}
-}
-
-// ownSum adds up the slots of this rank's rows.
-func (w *writer) ownSum(s *stage) hostir.Step {
-	rows := hostir.Chunk(s.sums, w.part())
-	dst := rows
-	if s.toAll {
-		rows, dst = hostir.Chunk(s.sums, hostir.Rank), hostir.Whole(w.named(reduced, s.sums))
-	}
-	return w.sumOf(w.put, s, dst, rows, w.rowsAt(w.named(slots, s.sums), hostir.Var(hostir.RankIndex)).EachRank()).
-		Described("once, in the order of ranks")
-}
-
-// leave puts the partial results into the slots of their owners, who add them up.
-func (w *writer) leave(s *stage, peerIs hostir.Node, peer hostir.Expr) []hostir.Node {
-	sum := w.ownSum(s)
-	nodes := append(w.sent(s, peerIs, peer),
-		hostir.After(w.put, mainRef),
-		hostir.Wait(w.put, w.named(arrived, s.sums), every).Member(w.part()),
-		sum)
-	if s.toAll {
-		rows, dst := hostir.Chunk(s.sums, hostir.Rank), sum.Writes[0]
-		nodes = append(nodes,
-			hostir.Post(w.put, w.named(summed, s.sums), every),
-			hostir.Set(w.put, rows, dst),
-			steps(peerIs,
-				hostir.Wait(w.put, w.named(summed, s.sums), peer),
-				hostir.Set(w.put, hostir.Chunk(s.sums, peer), dst.At(peer))))
-	}
-	return hostir.MovesOf(s.sums, nodes...)
 }
 
 // sumOf is a sum of partial results and of the tensors that are added to it; rows is the view of the
