@@ -138,7 +138,7 @@ func (w *writer) ofPart(n hostir.Node, part int64) hostir.Node {
 // their partial results, and taken takes partial results of peers' rows away.
 func (w *writer) goOn(j junction, last hostir.Step, taken hostir.Node, leaves departure) []hostir.Node {
 	of := j.sum.sums
-	behind := w.operations(mainRef, j.next, j.next.beforeSum(), hostir.Rank, w.own(j.next))
+	behind := w.operations(mainRef, j.next, j.next.beforeSum(), ofRank(hostir.Rank), w.own(j.next))
 	products := func(part int64) (nodes []hostir.Node) {
 		for _, n := range behind {
 			nodes = append(nodes, w.ofPart(n, part))
@@ -156,7 +156,7 @@ func (w *writer) goOn(j junction, last hostir.Step, taken hostir.Node, leaves de
 		}
 		nodes = append(nodes, hostir.MovesOf(of, append(added, w.ofPart(leaves.sum, part))...)...)
 		if j.own != nil {
-			for _, n := range w.operations(w.put, j.own, j.own.ops, hostir.Expr{}, hostir.Whole(j.own.here())) {
+			for _, n := range w.operations(w.put, j.own, j.own.ops, piece{}, hostir.Whole(j.own.here())) {
 				nodes = append(nodes, w.ofPart(n, part))
 			}
 		}

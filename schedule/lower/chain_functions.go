@@ -135,13 +135,13 @@ func (c *chain) turned(d *draft, path string, o schedule.Op, table string) error
 	return c.placed(d, table, rowsOf(c.at[o.Out]), false)
 }
 
-// apply are the functions of an operation that have a kernel of their own, on the rows of one rank, or
-// on all where rank is absent. The first takes x, and each other the result of the one before.
-func (w *writer) apply(on hostir.StreamRef, o schedule.Op, rank hostir.Expr, x hostir.View) (nodes []hostir.Node) {
-	out := w.rowsAt(o.Out, rank)
+// apply are the functions of an operation that have a kernel of their own, on a piece of the rows. The first takes x,
+// and each other the result of the one before.
+func (w *writer) apply(on hostir.StreamRef, o schedule.Op, p piece, x hostir.View) (nodes []hostir.Node) {
+	out := w.at(o.Out, p)
 	for i, f := range o.Then {
 		if f.Do == "" {
-			return append(nodes, w.make(on, o, i, rank, x))
+			return append(nodes, w.make(on, o, i, p, x))
 		}
 		if !byKernel(o, f) {
 			continue
@@ -152,11 +152,11 @@ func (w *writer) apply(on hostir.StreamRef, o schedule.Op, rank hostir.Expr, x h
 			case f.Row(i):
 				operands = append(operands, hostir.EachRow(name))
 			case f.Do == schedule.ApplyRotary:
-				table := w.rowsAt(name, rank)
+				table := w.at(name, p)
 				table.Row = true
 				operands = append(operands, table)
 			default:
-				operands = append(operands, w.rowsAt(name, rank))
+				operands = append(operands, w.at(name, p))
 			}
 		}
 		step := hostir.ApplyTo(on, string(f.Do), out, x, operands...).WithEpsilon(f.AddedToSquares())

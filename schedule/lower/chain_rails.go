@@ -26,11 +26,11 @@ func linkedRails(d *draft) error {
 // relays are the streams that copy the rows of an exchange to peers; stages use them in turn.
 var relays = hostir.StreamSet{Name: relayName, First: one, Count: hostir.Hosts, High: true}
 
-// overRailsWords declares the semaphores that a stage over hosts needs beyond a stage on one host.
-func (w *writer) overRailsWords(s *stage) {
-	if s.pulls() {
-		w.semaphore(w.named(passed, s.here()), hostir.Hosts)
-	}
+// hostsRows is the part of the writer's in gathers over hosts: words of the rows on each host.
+func hostsRows(w *writer, s *stage) arrival {
+	a := pulledRows(w, s)
+	a.words = append(a.words, hostir.Semaphore{Name: w.named(passed, s.here()), Count: hostir.Hosts})
+	return a
 }
 
 // hostsSlots is the part of the writer's in sums over hosts: words of the slots on each host.
@@ -59,7 +59,7 @@ func (w *writer) hostsInTurn(s *stage) []hostir.Node {
 	rail := hostir.Bind("from", onRail(hostir.HostBehind(phase)))
 	relay := hostir.StreamAt(relayName, phase)
 	through := func(on hostir.StreamRef) []hostir.Node {
-		return w.operations(on, s, s.ops, from, w.rowsAt(s.here(), from))
+		return w.operations(on, s, s.ops, ofRank(from), w.rowsAt(s.here(), from))
 	}
 	var nodes, local, first, relayed []hostir.Node
 	if s.pulls() {
@@ -75,7 +75,7 @@ func (w *writer) hostsInTurn(s *stage) []hostir.Node {
 		relayed = hostir.MovesOf(s.here(), hostir.Wait(relay, arrived, peer).Member(phase),
 			hostir.Set(relay, here, here.At(peer)), hostir.After(workOf(phase, step), relay))
 	}
-	nodes = append(nodes, w.operations(mainRef, s, s.ops, hostir.Rank, w.own(s))...)
+	nodes = append(nodes, w.operations(mainRef, s, s.ops, ofRank(hostir.Rank), w.own(s))...)
 	if len(local) > 0 {
 		nodes = append(nodes, locals(append([]hostir.Node{beside}, local...)...))
 	}

@@ -3,7 +3,6 @@ package lower
 import (
 	"slices"
 
-	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
@@ -16,6 +15,7 @@ const putName = "put"
 type writer struct {
 	*draft
 	inBatches
+	comes     map[*stage]arrival   // of stages to which rows come one rank's after another's
 	leaves    map[*stage]departure // of stages whose partial results leave one rank's after another's
 	across    map[*stage]junction  // sums that go on in parts
 	through   map[*stage]bool      // stages whose own rows such a sum takes along
@@ -38,6 +38,7 @@ func writeChain(d *draft) error {
 	if err := w.junctions(); err != nil {
 		return err
 	}
+	w.arrivals()
 	w.departures()
 	w.words()
 	w.head()
@@ -102,304 +103,16 @@ func (w *writer) named(name, move string) string {
 func (w *writer) words() {
 	for i := range w.chain.stages {
 		s := &w.chain.stages[i]
-		if s.pulls() || s.fetched {
+		w.program.Semaphores = append(w.program.Semaphores, w.comes[s].words...)
+		if s.fetched {
 			w.semaphores(w.named(ready, s.here()))
 		}
 		if s.gathersColumns() {
 			w.semaphores(w.named(ready, s.widened))
-		}
-		if w.original.OverHosts() {
-			w.overRailsWords(s)
 		}
 		w.program.Semaphores = append(w.program.Semaphores, w.leaves[s].words...)
 	}
 	if w.any((*stage).copies) || w.any(w.spreads) {
 		w.semaphores(read)
 	}
-}
-
-// head forks the streams and posts the words that let peers begin.
-func (w *writer) head() {
-	gathers, puts := w.any((*stage).copies), w.any((*stage).puts)
-	first := w.put
-	var sets []hostir.StreamSet
-	if gathers {
-		sets, first = append(sets, copySet), copyRef
-	}
-	if puts {
-		sets = append(sets, hostir.StreamSet{Name: putName, High: true})
-	}
-	if w.any(w.inTurns) {
-		sets = append(sets, w.set)
-	}
-	if w.original.OverHosts() {
-		sets = append(sets, ncclSet, relays)
-	}
-	if gathers || puts {
-		w.add(w.fork(sets...))
-	} else {
-		w.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
-	}
-	if s := &w.chain.stages[0]; s.pulls() || s.fetched {
-		w.moves(s.here(), hostir.Post(copyRef, w.named(ready, s.here()), every))
-	}
-	for i := range w.chain.stages {
-		if s := &w.chain.stages[i]; s.puts() {
-			w.moves(s.sums, w.leaves[s].open(first))
-		}
-	}
-	if gathers && puts {
-		w.add(hostir.After(w.put, copyRef))
-	}
-	if w.original.OverHosts() {
-		w.add(hostir.After(ncclRef, first)) // peers need these posts before they can exchange
-	}
-	if w.n > 1 {
-		s := &w.chain.stages[0]
-		w.moves(s.here(), hostir.Wait(copyRef, w.named(ready, s.here()), every))
-		w.moves(s.sums, hostir.Wait(w.put, w.named(free, s.sums), every))
-	}
-}
-
-// tail lets the owners overwrite the rows that were gathered, and joins.
-func (w *writer) tail() {
-	gathers, puts := w.any((*stage).copies), w.any((*stage).puts)
-	last, set := w.put, hostir.StreamSet{Name: putName}
-	if !puts {
-		last, set = copyRef, copySet
-	}
-	spreads := w.any(w.spreads)
-	name, of := w.readAcross()
-	join := func(sets ...hostir.StreamSet) hostir.Synchronize {
-		if w.original.OverHosts() {
-			sets = append(sets, ncclSet)
-		}
-		return join(sets...)
-	}
-	if gathers && w.original.OverHosts() {
-		w.add(hostir.Synchronize{Streams: []hostir.StreamRef{copyRef}, On: refs([]hostir.StreamSet{relays})})
-	}
-	for i := range w.chain.stages {
-		if s := &w.chain.stages[i]; s.pulls() && s.into != "" {
-			w.moves(s.here(), hostir.Set(copyRef, w.rowsAt(s.into, hostir.Rank), hostir.Whole(s.input)).
-				Described("the caller gets all rows").AskedBy("Tensors"))
-		}
-	}
-	post := func(on hostir.StreamRef) hostir.Node {
-		return hostir.Post(on, read, every).Described(name + " may be overwritten afterwards")
-	}
-	if gathers && !spreads {
-		w.moves(of, post(copyRef))
-	}
-	if gathers && puts {
-		w.add(hostir.After(w.put, copyRef))
-	}
-	if spreads {
-		w.moves(of, post(w.put))
-	}
-	if gathers && w.original.OverHosts() {
-		w.add(hostir.After(last, ncclRef)) // peers' exchanges need this rank's
-	}
-	if (gathers || spreads) && w.any((*stage).meets) {
-		w.add(hostir.After(last, mainRef)) // peers need it before they can post
-	}
-	if gathers || spreads {
-		w.moves(of, hostir.Wait(last, read, every))
-	}
-	switch {
-	case w.chain.stages[len(w.chain.stages)-1].puts(): // the sum of this rank's rows waited for all products
-		w.add(join(set))
-	case w.any(w.inTurns):
-		w.add(join(set, w.set))
-	case gathers:
-		w.add(join(set))
-	}
-}
-
-// moves appends steps of a tensor's move to the program.
-func (w *writer) moves(of string, nodes ...hostir.Node) { w.add(hostir.MovesOf(of, nodes...)...) }
-
-// readAcross is the first memory that peers read, or that they read the sums of, and its move.
-func (w *writer) readAcross() (name, move string) {
-	for i := range w.chain.stages {
-		switch s := &w.chain.stages[i]; {
-		case s.pulls() || s.fetched:
-			return s.input, s.here()
-		case w.spreads(s):
-			return s.sums, s.sums
-		case s.gathersColumns():
-			return w.madeIn(s.widened), s.widened
-		}
-	}
-	return "", ""
-}
-
-// batches is a stage with the rows of each batch in turn.
-func (w *writer) batches(s *stage, i int) []hostir.Node {
-	var nodes []hostir.Node
-	switch {
-	case w.through[s]: // peers may read its input already
-	case i > 0 && s.pulls():
-		nodes = hostir.MovesOf(s.here(), hostir.Post(mainRef, w.named(ready, s.here()), every).
-			Described("peers may read "+s.input), hostir.After(copyRef, mainRef))
-		if w.original.OverHosts() {
-			nodes = append(nodes, hostir.After(ncclRef, mainRef))
-		}
-	case i > 0 || s.gathering != nil:
-		nodes = append(nodes, hostir.Synchronize{Origin: hostir.Origin{Field: movesField},
-			Streams: refs([]hostir.StreamSet{w.set}), On: []hostir.StreamRef{mainRef}})
-	}
-	sums := w.put
-	if w.original.OverHosts() {
-		nodes, sums = append(nodes, w.hostsInTurn(s)...), ncclRef
-	} else {
-		nodes = append(nodes, w.parts.inTurn(w.rowsInTurn(s)...)...)
-	}
-	if _, goesOn := w.across[s]; s.puts() && !goesOn && i < len(w.chain.stages)-1 {
-		nodes = append(nodes, hostir.After(mainRef, sums))
-	}
-	return nodes
-}
-
-// rowsInTurn does the operations on the rows of each rank in turn. This rank's rows come first, but last in the last
-// operation.
-func (w *writer) rowsInTurn(s *stage) []hostir.Node {
-	peer := hostir.Var("peer")
-	peerIs := hostir.Bind("peer", hostir.Ahead(step))
-	ops := s.ops
-	if s.puts() {
-		ops = ops[:len(ops)-1]
-	}
-	var nodes []hostir.Node
-	if !w.through[s] {
-		nodes = w.operations(mainRef, s, ops, hostir.Rank, w.own(s))
-	}
-	if len(nodes) > 0 && s.pulls() {
-		nodes[0] = nodes[0].(hostir.Step).Described("own rows, in place")
-	}
-	here := w.rowsAt(s.here(), peer)
-	if s.pulls() {
-		gather := []hostir.Node{peerIs}
-		if w.n == 1 {
-			gather = append(gather, hostir.Wait(copyRef, w.named(ready, s.here()), peer))
-		}
-		gather = append(gather, hostir.Set(copyRef, here, hostir.Remote(s.input, peer, w.part())),
-			hostir.After(w.work, copyRef))
-		nodes = append(nodes, steps(hostir.MovesOf(s.here(), gather...)...))
-	}
-	nodes = append(nodes, steps(append([]hostir.Node{peerIs}, w.operations(w.work, s, s.ops, peer, here)...)...))
-	done := hostir.Synchronize{Origin: hostir.Origin{Field: movesField}, Streams: []hostir.StreamRef{mainRef},
-		On: refs([]hostir.StreamSet{w.set})}
-	if !s.puts() {
-		if s == &w.chain.stages[len(w.chain.stages)-1] && s.summing == nil && !s.gathersColumns() {
-			return nodes // the join waits for them
-		}
-		return append(nodes, done)
-	}
-	sum := s.ops[len(s.ops)-1]
-	x := w.own(s)
-	if sum.In[0] != s.input {
-		x = w.rowsAt(sum.In[0], hostir.Rank)
-	}
-	leaves := w.leaves[s]
-	last := w.product(mainRef, s, sum, hostir.Rank, x).
-		Described("own rows last, straight into their slot")
-	last.Writes[0] = leaves.mine
-	nodes = append(nodes, done)
-	taken := steps(append([]hostir.Node{peerIs}, leaves.take(peer)...)...)
-	if j, ok := w.across[s]; ok {
-		return append(nodes, w.goOn(j, last, taken, leaves)...)
-	}
-	out := []hostir.Node{taken, hostir.After(w.put, mainRef), leaves.came, leaves.sum}
-	return append(append(nodes, last), hostir.MovesOf(s.sums, append(out, leaves.toAll...)...)...)
-}
-
-// own are this rank's rows of a stage's input, where they are.
-func (w *writer) own(s *stage) hostir.View {
-	if s.pulls() || w.pulled(s) {
-		return hostir.Chunk(s.input, w.part())
-	}
-	return w.rowsAt(s.here(), hostir.Rank)
-}
-
-// sumOf is a sum of partial results and of the tensors that are added to it; rows is the view of the
-// result that it belongs to, wherever it is made.
-func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, terms ...hostir.View) hostir.Step {
-	o := s.ops[len(s.ops)-1]
-	sum := sumAnd(o.Added(), o.Bias(), on, dst, rows, terms...).Applying(w.functionsOf(o.Out, anyFunction))
-	if s.widens() {
-		sum.By = hostir.WidenKernel
-	}
-	return sum
-}
-
-// whole is a stage on all of its rows.
-func (w *writer) whole(s *stage) []hostir.Node {
-	return w.operations(mainRef, s, s.ops, hostir.Expr{}, hostir.Whole(s.here()))
-}
-
-// operations are operations of a stage on the rows of one rank, or on all where rank is absent; here is
-// where the stage's input has them.
-func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, rank hostir.Expr,
-	here hostir.View) (nodes []hostir.Node) {
-	for _, o := range ops {
-		if o.Call != "" {
-			nodes = append(nodes, called(on, o, s.launch))
-			continue
-		}
-		x := here
-		if o.In[0] != s.input {
-			x = w.rowsAt(o.In[0], rank)
-		}
-		if _, _, multiplies := productOf(o); multiplies {
-			nodes = append(nodes, w.product(on, s, o, rank, x))
-			x = w.rowsAt(o.Out, rank)
-		}
-		nodes = append(nodes, w.apply(on, o, rank, x)...)
-	}
-	return nodes
-}
-
-// product is the product of an operation. Biases and functions of partial results are applied to
-// their sum.
-func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, rank hostir.Expr, x hostir.View) hostir.Step {
-	index, _, _ := productOf(o)
-	if o.Out == s.sums {
-		return hostir.Multiply(on, index, w.rowsAt(w.named(partial, s.sums), rank), x, hostir.Whole(o.In[1]))
-	}
-	var bias []hostir.View
-	if o.Bias() != "" {
-		bias = []hostir.View{hostir.Whole(o.Bias())}
-	}
-	n := hostir.Multiply(on, index, w.rowsAt(o.Out, rank), x, hostir.Whole(o.In[1]), bias...)
-	for _, f := range o.Then {
-		if ofProduct(f) {
-			n.Func = string(f.Do)
-		}
-	}
-	return n.Applying(w.functionsOf(o.Out, func(f schedule.Func) bool { return !byKernel(o, f) }))
-}
-
-// rowsAt are a rank's rows of the step's batch in a buffer of all ranks' rows; all where rank is absent.
-func (w *writer) rowsAt(buffer string, rank hostir.Expr) hostir.View {
-	if buffer = w.madeIn(buffer); rank.IsZero() {
-		return hostir.Whole(buffer)
-	}
-	if n := w.fine[buffer]; n > 0 {
-		return hostir.Chunks(buffer, hostir.Mul(rank, hostir.Const(n)), hostir.Const(n))
-	}
-	return hostir.Chunk(buffer, w.chunk(rank))
-}
-
-// inBatches is the batches that the rows of all ranks come in, one after the other.
-type inBatches struct{ parts }
-
-func (d *draft) inBatches() inBatches { return inBatches{parts{int64(max(d.chunks, 1)), "s"}} }
-
-// chunk is the index of a rank's rows in a buffer of all ranks' rows of each batch, batch by batch.
-func (m inBatches) chunk(rank hostir.Expr) hostir.Expr {
-	if m.n == 1 {
-		return rank
-	}
-	return hostir.Add(hostir.Mul(m.part(), hostir.Size), rank)
 }

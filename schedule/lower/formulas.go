@@ -148,8 +148,8 @@ func (c *chain) besideFormula(d *draft, path string, o schedule.Op, x schedule.O
 	return err
 }
 
-// make is what the formulas behind an operation make of x, on the rows of one rank, or on all where rank is absent.
-func (w *writer) make(on hostir.StreamRef, o schedule.Op, from int, rank hostir.Expr, x hostir.View) hostir.Step {
+// make is what the formulas behind an operation make of x, on a piece of the rows.
+func (w *writer) make(on hostir.StreamRef, o schedule.Op, from int, p piece, x hostir.View) hostir.Step {
 	var list []schedule.Expr
 	var words []string
 	for _, f := range o.Then[from:] {
@@ -161,7 +161,7 @@ func (w *writer) make(on hostir.StreamRef, o schedule.Op, from int, rank hostir.
 		case schedule.ByColumn, schedule.ByHead:
 			operands = append(operands, hostir.Whole(operand.Tensor))
 		default:
-			operands = append(operands, w.rowsAt(operand.Tensor, rank))
+			operands = append(operands, w.at(operand.Tensor, p))
 		}
 	}
 	columns := extent(w.columnsOf(o.Out).Extent)
@@ -169,6 +169,6 @@ func (w *writer) make(on hostir.StreamRef, o schedule.Op, from int, rank hostir.
 		columns = hostir.Div(columns, hostir.Size)
 	}
 	made := w.functionsOf(o.Out, anyFunction)
-	step := hostir.MakeOf(on, strings.Join(words, " and "), list, columns, w.rowsAt(o.Out, rank), x, operands...)
+	step := hostir.MakeOf(on, strings.Join(words, " and "), list, columns, w.at(o.Out, p), x, operands...)
 	return step.Applying(made[len(made)-len(list):])
 }

@@ -1,6 +1,9 @@
 package lower
 
-import "ovgen/schedule"
+import (
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
 
 var pulls = []lowering{
 	intoCallers(where(pullOf(gather), ofOneStream)),
@@ -33,6 +36,21 @@ var pullLink = by(gatherLink, func(d *draft, w schedule.Pull) error {
 	d.with.compute = max(w.Streams, d.with.compute)
 	return nil
 })
+
+// pulledRows copies the rows of rank r+i from their owner in round i.
+func pulledRows(w *writer, s *stage) arrival {
+	a := arrival{turns: w.shift(), on: copyRef, reads: true}
+	word, peer := w.named(ready, s.here()), a.piece.rank
+	a.words = []hostir.Semaphore{{Name: word}}
+	a.ready = func(on hostir.StreamRef) hostir.Step { return hostir.Post(on, word, every) }
+	if w.n == 1 {
+		a.bring = []hostir.Node{hostir.Wait(a.on, word, peer)}
+	} else {
+		a.begin = []hostir.Node{hostir.Wait(a.on, word, every)}
+	}
+	a.bring = append(a.bring, hostir.Set(a.on, w.at(s.here(), a.piece), hostir.Remote(s.input, peer, w.part())))
+	return a
+}
 
 func pullOf(m moves) lowering {
 	return by(m, func(d *draft, w schedule.Pull) error {

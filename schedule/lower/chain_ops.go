@@ -1,0 +1,92 @@
+package lower
+
+import (
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// sumOf is a sum of partial results and of the tensors that are added to it; rows is the view of the
+// result that it belongs to, wherever it is made.
+func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, terms ...hostir.View) hostir.Step {
+	o := s.ops[len(s.ops)-1]
+	sum := sumAnd(o.Added(), o.Bias(), on, dst, rows, terms...).Applying(w.functionsOf(o.Out, anyFunction))
+	if s.widens() {
+		sum.By = hostir.WidenKernel
+	}
+	return sum
+}
+
+// whole is a stage on all of its rows.
+func (w *writer) whole(s *stage) []hostir.Node {
+	return w.operations(mainRef, s, s.ops, piece{}, hostir.Whole(s.here()))
+}
+
+// operations are operations of a stage on a piece of the rows; here is where the stage's input has them.
+func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p piece,
+	here hostir.View) (nodes []hostir.Node) {
+	for _, o := range ops {
+		if o.Call != "" {
+			nodes = append(nodes, called(on, o, s.launch))
+			continue
+		}
+		x := here
+		if o.In[0] != s.input {
+			x = w.at(o.In[0], p)
+		}
+		if _, _, multiplies := productOf(o); multiplies {
+			nodes = append(nodes, w.product(on, s, o, p, x))
+			x = w.at(o.Out, p)
+		}
+		nodes = append(nodes, w.apply(on, o, p, x)...)
+	}
+	return nodes
+}
+
+// product is the product of an operation. Biases and functions of partial results are applied to
+// their sum.
+func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, p piece, x hostir.View) hostir.Step {
+	index, _, _ := productOf(o)
+	if o.Out == s.sums {
+		return hostir.Multiply(on, index, w.at(w.named(partial, s.sums), p), x, hostir.Whole(o.In[1]))
+	}
+	var bias []hostir.View
+	if o.Bias() != "" {
+		bias = []hostir.View{hostir.Whole(o.Bias())}
+	}
+	n := hostir.Multiply(on, index, w.at(o.Out, p), x, hostir.Whole(o.In[1]), bias...)
+	for _, f := range o.Then {
+		if ofProduct(f) {
+			n.Func = string(f.Do)
+		}
+	}
+	return n.Applying(w.functionsOf(o.Out, func(f schedule.Func) bool { return !byKernel(o, f) }))
+}
+
+// rowsAt are a rank's rows of the step's batch in a buffer of all ranks' rows.
+func (w *writer) rowsAt(buffer string, rank hostir.Expr) hostir.View {
+	return w.at(buffer, ofRank(rank))
+}
+
+// at is a piece of the step's batch in a buffer of all ranks' rows.
+func (w *writer) at(buffer string, p piece) hostir.View {
+	if buffer = w.madeIn(buffer); p.rank.IsZero() {
+		return hostir.Whole(buffer)
+	}
+	if n := w.fine[buffer]; n > 0 {
+		return hostir.Chunks(buffer, hostir.Mul(p.rank, hostir.Const(n)), hostir.Const(n))
+	}
+	return hostir.Chunk(buffer, w.chunk(p.rank))
+}
+
+// inBatches is the batches that the rows of all ranks come in, one after the other.
+type inBatches struct{ parts }
+
+func (d *draft) inBatches() inBatches { return inBatches{parts{int64(max(d.chunks, 1)), "s"}} }
+
+// chunk is the index of a rank's rows in a buffer of all ranks' rows of each batch, batch by batch.
+func (m inBatches) chunk(rank hostir.Expr) hostir.Expr {
+	if m.n == 1 {
+		return rank
+	}
+	return hostir.Add(hostir.Mul(m.part(), hostir.Size), rank)
+}
