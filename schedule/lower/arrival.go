@@ -22,8 +22,8 @@ func (w *writer) shift() turns {
 	}}
 }
 
-// arrival is how the rows of peers come to a stage, a piece after another: the way of the gather says it, and the writer
-// puts the operations behind it.
+// arrival is how the rows of peers come to a stage, a piece after another: the way of the gather says it, and the
+// writer puts the operations behind it.
 type arrival struct {
 	turns
 	on    hostir.StreamRef // that brings them

@@ -12,7 +12,9 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	switch {
 	case w.through[s]: // peers may read its input already
 	case i > 0 && s.pulls():
-		nodes = hostir.MovesOf(s.here(), w.comes[s].ready(mainRef).Described("peers may read "+s.input), hostir.After(w.comes[s].on, mainRef))
+		a := w.comes[s]
+		nodes = hostir.MovesOf(s.here(), a.ready(mainRef).Described("peers may read "+s.input),
+			hostir.After(a.on, mainRef))
 		if w.original.OverHosts() {
 			nodes = append(nodes, hostir.After(ncclRef, mainRef))
 		}
