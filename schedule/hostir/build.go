@@ -3,8 +3,6 @@ package hostir
 import (
 	"slices"
 	"strings"
-
-	"ovgen/schedule"
 )
 
 // MainStream is the stream on which the caller enqueues a run.
@@ -78,62 +76,6 @@ func Wait(s StreamRef, semaphore string, from Expr) Step {
 	return Step{Stream: s, Pre: []Word{{Wait: true, Semaphore: semaphore, Peer: from}}}
 }
 
-// Set copies src to dst.
-func Set(s StreamRef, dst, src View) Step {
-	return Step{Stream: s, Do: Copy, Reads: []View{src}, Writes: []View{dst}}
-}
-
-// Reduce adds up terms.
-func Reduce(s StreamRef, dst View, terms ...View) Step {
-	return Step{Stream: s, Do: Sum, Reads: terms, Writes: []View{dst}, By: ReduceKernel}
-}
-
-// ApplyTo is a function of a view and of its further operands, by the kernel for what reaches as far.
-func ApplyTo(s StreamRef, function string, dst, x View, operands ...View) Step {
-	by := function
-	f := schedule.Func{Do: schedule.FuncKind(function), In: make([]string, len(operands))}
-	if schedule.ReachOf(schedule.Nodes(f.Tree())) == schedule.Local {
-		by = ElementsKernel
-	}
-	return Step{Stream: s, Do: Apply, Func: function, Reads: append([]View{x}, operands...), Writes: []View{dst},
-		By: by}
-}
-
-// MakeOf is what formulas, a function of that word, make of a view and of their operands, on rows of so many columns.
-func MakeOf(s StreamRef, word string, formulas []schedule.Expr, columns Expr, dst, x View, operands ...View) Step {
-	nodes := schedule.Nodes(formulas...)
-	by := ElementsKernel
-	if schedule.ReachOf(nodes) > schedule.Local || len(schedule.Heads(nodes)) > 0 {
-		by = GroupsKernel
-	}
-	return Step{Stream: s, Do: Apply, Func: schedule.Key(nodes), Reads: append([]View{x}, operands...),
-		Writes: []View{dst}, By: by, Word: word, Makes: formulas, Columns: columns}
-}
-
-// OfHeads is the step of a function of heads that are width columns wide.
-func (s Step) OfHeads(width Expr) Step { s.Width = width; return s }
-
-// WithEpsilon is the step of a norm that adds a number to the mean of squares.
-func (s Step) WithEpsilon(epsilon float64) Step { s.Epsilon = epsilon; return s }
-
-// CallOf is work of the caller's own, by a kernel where the launch has a file.
-func CallOf(s StreamRef, name string, l Launch, dst View, operands ...View) Step {
-	return Step{Stream: s, Do: Call, Func: name, Launch: l, Reads: operands, Writes: []View{dst}}
-}
-
-// Collect copies views one after another to dst, by a kernel that signals around that.
-func Collect(s StreamRef, dst View, shards ...View) Step {
-	return Step{Stream: s, Do: Gather, Reads: shards, Writes: []View{dst}}
-}
-
-// Do is work with named operands.
-func Do(s StreamRef, w Work) Step { return Step{Stream: s, Do: w} }
-
-// Multiply is the product of a and b by its indices, with a bias or none.
-func Multiply(s StreamRef, index string, c, a, b View, bias ...View) Step {
-	return Step{Stream: s, Do: Product, Index: index, Reads: append([]View{a, b}, bias...), Writes: []View{c}}
-}
-
 // Together is a collective of all ranks, or of the ranks of a rail.
 func Together(s StreamRef, do Kind, dst, src View) Step {
 	return Step{Stream: s, Do: Collective{Does: do, From: src, To: dst}, By: NCCL}
@@ -175,7 +117,16 @@ func (s Step) Member(index Expr) Step {
 }
 
 // Accumulated is the product that adds to its result.
-func (s Step) Accumulated() Step { s.Accumulate = true; return s }
+func (s Step) Accumulated() Step { return Changed(s, func(x *Product) { x.Accumulate = true }) }
+
+// Then is the product with a function of each element.
+func (s Step) Then(function string) Step { return Changed(s, func(x *Product) { x.Func = function }) }
+
+// Into is the product, or the sum, with another result.
+func (s Step) Into(to View) Step {
+	s = Changed(s, func(x *Product) { x.To = to })
+	return Changed(s, func(x *Sum) { x.To = to })
+}
 
 // Fuse is steps of one stream as one launch of a kernel: signals, one piece of work, and
 // signals. It has the remarks of all.

@@ -202,21 +202,27 @@ func edits(p *hostir.Program) (list []*hostir.Program) {
 		return hostir.Parts{Expr: func(_ string, e hostir.Expr) hostir.Expr { return at.take(e) }}
 	}, body)
 	for _, f := range []func(*hostir.Step){
-		func(s *hostir.Step) { s.Accumulate = !s.Accumulate },
-		func(s *hostir.Step) { s.Func += "gelu" },
-		func(s *hostir.Step) { s.Index = hostir.Matmul },
+		does(func(x *hostir.Product) { x.Accumulate = !x.Accumulate }),
+		does(func(x *hostir.Product) { x.Func += "gelu" }),
+		does(func(x *hostir.Product) { x.Index = hostir.Matmul }),
+		does(func(x *hostir.Product) { x.A, x.B = x.B, x.A }),
+		does(func(x *hostir.Apply) { x.Func += "gelu" }),
+		does(func(x *hostir.Apply) { x.Operands = nil }),
+		does(func(x *hostir.Call) { x.Name += "gelu" }),
+		does(func(x *hostir.Call) { slices.Reverse(x.Operands) }),
+		does(func(x *hostir.Sum) { slices.Reverse(x.Terms) }),
+		does(func(x *hostir.Gather) { slices.Reverse(x.From) }),
+		does(func(x *hostir.Copy) { x.From, x.To = x.To, x.From }),
 		func(s *hostir.Step) { s.By = "other" },
 		func(s *hostir.Step) { s.By = "" },
 		func(s *hostir.Step) { s.Pre, s.Post = nil, s.Words() },
-		func(s *hostir.Step) { slices.Reverse(s.Reads) },
-		func(s *hostir.Step) { s.Reads, s.Writes = s.Writes, s.Reads },
 		func(s *hostir.Step) { s.ByBlocks = !s.ByBlocks },
-		func(s *hostir.Step) { s.Do = hostir.Copy },
-		together(func(x *hostir.Collective) { x.From, x.To = x.To, x.From }),
-		together(func(x *hostir.Collective) { x.Does = hostir.AllGather }),
-		together(func(x *hostir.Collective) { x.Does = hostir.ReduceScatter }),
-		together(func(x *hostir.Collective) { x.Does = hostir.AllReduce }),
-		together(func(x *hostir.Collective) { x.Does = hostir.AllToAll }),
+		func(s *hostir.Step) { s.Do = hostir.Copy{From: hostir.Whole("A"), To: s.Result()} },
+		does(func(x *hostir.Collective) { x.From, x.To = x.To, x.From }),
+		does(func(x *hostir.Collective) { x.Does = hostir.AllGather }),
+		does(func(x *hostir.Collective) { x.Does = hostir.ReduceScatter }),
+		does(func(x *hostir.Collective) { x.Does = hostir.AllReduce }),
+		does(func(x *hostir.Collective) { x.Does = hostir.AllToAll }),
 	} {
 		steps := 0
 		hostir.Steps(p.Body, func(hostir.Step) { steps++ })
@@ -228,14 +234,9 @@ func edits(p *hostir.Program) (list []*hostir.Program) {
 	return list
 }
 
-// together edits the collective that a step does.
-func together(edit func(*hostir.Collective)) func(*hostir.Step) {
-	return func(s *hostir.Step) {
-		if x, ok := s.Do.(hostir.Collective); ok {
-			edit(&x)
-			s.Do = x
-		}
-	}
+// does edits work of a kind that a step does.
+func does[W hostir.Work](edit func(*W)) func(*hostir.Step) {
+	return func(s *hostir.Step) { *s = hostir.Changed(*s, edit) }
 }
 
 // place is one part of a program, counted among the parts of its kind, and an edit of it.

@@ -39,7 +39,7 @@ func (p *Program) Merge(inner, outer string) error {
 		return View{Buffer: outer, Index: of, Peer: v.Peer, Each: v.Each, Row: v.Row}
 	}})
 	body = MapSteps(body, func(s Step) []Node {
-		if s.Do == Copy && !s.Fused() && s.Writes[0].equal(s.Reads[0]) {
+		if x, copies := s.Do.(Copy); copies && !s.Fused() && x.To.equal(x.From) {
 			return nil
 		}
 		return []Node{s}

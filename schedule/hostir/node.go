@@ -112,18 +112,13 @@ func (n Share) With(p Parts) Node {
 	return n
 }
 
-// With rewrites the stream, the words, the work with its views, the width of heads and a launch.
+// With rewrites the stream, the words and the work.
 func (n Step) With(p Parts) Node {
 	n.Stream = p.stream(n.Stream)
 	n.Pre, n.Post = p.words(n.Pre), p.words(n.Post)
-	if o, ok := n.Do.(operated); ok {
-		n.Do = o.with(p)
+	if n.Do != nil {
+		n.Do = n.Do.with(p)
 	}
-	n.Writes = p.views(n.Writes, func(int) string { return n.Kind().result() })
-	n.Reads = p.views(n.Reads, n.Kind().operand)
-	n.Width = p.expr("the width of heads of "+n.Func, n.Width)
-	n.Columns = p.expr("the columns of a row", n.Columns)
-	n.Launch = n.Launch.with(p)
 	return n
 }
 
@@ -171,10 +166,10 @@ func (p Parts) words(list []Word) []Word {
 	return list
 }
 
-func (p Parts) views(list []View, role func(i int) string) []View {
+func (p Parts) views(role string, list []View) []View {
 	list = slices.Clone(list)
 	for i, v := range list {
-		list[i] = p.view(role(i), v)
+		list[i] = p.view(role, v)
 	}
 	return list
 }

@@ -29,9 +29,6 @@ func TestPackets(t *testing.T) {
 		{"a peer's views", hostir.SumPackets(main, c, to, each.At(hostir.Var("q")), none), "a view for each rank"},
 		{"a row", hostir.SumPackets(main, c, to, each, hostir.EachRow("R")), "is a row"},
 		{"a gather of one view", hostir.GatherPackets(main, c, to, hostir.Whole("A")), "a view for each rank"},
-		{"a gather with views of no name", with(hostir.GatherPackets(main, c, to, each), func(s *hostir.Step) {
-			s.Reads = append(s.Reads, r)
-		}), "by name"},
 		{"no landing", of(hostir.SumPackets(main, c, to, each, none), func(x *hostir.Packets) { x.Landing = none }),
 			"its result and its landing"},
 		{"no result", of(hostir.GatherPackets(main, c, to, each), func(x *hostir.PacketGather) { x.To = none }),

@@ -5,6 +5,65 @@ import (
 	"strings"
 )
 
+// Product is a contraction of two operands by its indices, as in Linear, by the library of products. A bias is added to
+// each row, and then comes a function, as schedules name it.
+type Product struct {
+	Index      string
+	A, B       View
+	Bias       View // none where it has no buffer
+	To         View
+	Func       string // of each element; empty: none
+	Accumulate bool   // it adds to its result
+}
+
+// Multiply is the product of a and b by its indices, with a bias or none.
+func Multiply(s StreamRef, index string, c, a, b View, bias ...View) Step {
+	x := Product{Index: index, A: a, B: b, To: c}
+	if len(bias) > 0 {
+		x.Bias = bias[0]
+	}
+	return Do(s, x)
+}
+
+// Kind is ProductKind.
+func (Product) Kind() Kind { return ProductKind }
+
+func (Product) work() {}
+
+func (x Product) views() (reads, writes []View) { return some(x.A, x.B, x.Bias), some(x.To) }
+
+func (x Product) with(p Parts) Work {
+	x.To = p.view("result", x.To)
+	x.A, x.B, x.Bias = p.view("operand", x.A), p.view("second operand", x.B), p.view("bias", x.Bias)
+	return x
+}
+
+func (x Product) check(Step) error {
+	if _, err := ParseProduct(x.Index); err != nil {
+		return err
+	}
+	if len(some(x.A, x.B, x.To)) < 3 {
+		return fmt.Errorf("a product reads two operands and perhaps a bias, and writes one view")
+	}
+	return plain(x.A, x.B, x.Bias, x.To)
+}
+
+// text is Linear(C += A, B, Bias, gelu).
+func (x Product) text() string {
+	name, into := fmt.Sprintf("Product[%s]", x.Index), ", "
+	if f, err := ParseProduct(x.Index); err == nil {
+		name = f.Name
+	}
+	if x.Accumulate {
+		into = " += "
+	}
+	operands := texted(some(x.A, x.B, x.Bias))
+	if x.Func != "" {
+		operands = append(operands, x.Func)
+	}
+	return name + "(" + x.To.String() + into + strings.Join(operands, ", ") + ")"
+}
+
 // Products by their indices: the operands' and the result's, in the order of their axes.
 // Indices that the result lacks are summed over.
 const (

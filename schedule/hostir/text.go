@@ -28,12 +28,12 @@ func text(n Node) string {
 func (s Step) text() string {
 	parts := append(s.sent(), texts(s.Pre)...)
 	if s.Do != Nothing {
-		parts = append(parts, s.work())
+		parts = append(parts, s.Do.text())
 	}
 	parts = append(parts, texts(s.Post)...)
 	list := strings.Join(parts, ";  ")
 	switch {
-	case s.By == "" || s.Do == Sum && !s.Fused() && s.By == ReduceKernel:
+	case s.By == "" || s.Kind() == SumKind && !s.Fused() && s.By == ReduceKernel:
 		return list
 	case !s.Fused() && s.By == s.alone():
 		return list + " by kernel"
@@ -77,12 +77,13 @@ func texts(words []Word) (list []string) {
 // alone is the kernel of a step with one part.
 func (s Step) alone() string {
 	w, signals := s.Signal()
+	x, applies := s.Do.(Apply)
 	switch {
-	case s.Do == Sum:
+	case s.Kind() == SumKind:
 		return ReduceKernel
-	case s.Do == Apply && (s.Func == s.By || s.By == ElementsKernel || s.Makes != nil):
+	case applies && (x.Func == s.By || s.By == ElementsKernel || x.Makes != nil):
 		return s.By
-	case s.Do == Copy:
+	case s.Kind() == CopyKind:
 		return CopyKernel
 	case signals && w.Wait:
 		return WaitKernel
@@ -90,57 +91,6 @@ func (s Step) alone() string {
 		return PostKernel
 	}
 	return ""
-}
-
-// work is Set(C, A), Reduce(C, slots[0..D-1]) or Linear(C += A, B, Bias, gelu).
-func (s Step) work() string {
-	if o, ok := s.Do.(operated); ok {
-		return o.text()
-	}
-	name, into := "Set", ", "
-	var operands []string
-	for _, v := range s.Reads {
-		operands = append(operands, v.String())
-	}
-	switch s.Do {
-	case Apply:
-		name = "Apply " + s.Func
-		if s.Makes != nil {
-			var formulas []string
-			for _, e := range s.Makes {
-				formulas = append(formulas, e.String())
-			}
-			name = "Make [" + strings.Join(formulas, ", then ") + "] of rows of " + s.Columns.String()
-		}
-		if !s.Width.IsZero() {
-			operands = append(operands, "heads of "+s.Width.String())
-		}
-		if s.Epsilon != 0 {
-			operands = append(operands, fmt.Sprintf("epsilon %g", s.Epsilon))
-		}
-	case Call:
-		name = "Call " + s.Func
-	case Gather:
-		name = "Gather"
-	case Sum:
-		name = "Reduce"
-	case Product:
-		name = fmt.Sprintf("Product[%s]", s.Index)
-		if f, err := ParseProduct(s.Index); err == nil {
-			name = f.Name
-		}
-		if s.Accumulate {
-			into = " += "
-		}
-		if s.Func != "" {
-			operands = append(operands, s.Func)
-		}
-	}
-	var results []string
-	for _, v := range s.Writes {
-		results = append(results, v.String())
-	}
-	return name + "(" + strings.Join(results, ", ") + into + strings.Join(operands, ", ") + ")" + s.Launch.String()
 }
 
 // String is "Post ready -> every peer", "Wait ready[from]" or "Wait step[i] <- from".

@@ -1,20 +1,18 @@
 package hostir
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
-// Work is what a step does between its words: a struct with named operands, or the Kind of work whose operands are the
-// Reads and the Writes of the step. No other package has work of its own.
+// Work is what a step does between its words: a struct with named operands, a file for each kind. No other package has
+// work of its own.
 type Work interface {
 	Kind() Kind
 	work()
-}
-
-// operated is work with named operands.
-type operated interface {
-	Work
 	// views are those that the work reads and those that it writes.
 	views() (reads, writes []View)
-	// with is the work with its views rewritten, those that it writes first.
+	// with is the work with its views and expressions rewritten, the views that it writes first.
 	with(Parts) Work
 	// check refuses a step that can't do the work.
 	check(Step) error
@@ -28,23 +26,15 @@ type Kind string
 // Nothing is no work: a step that posts, or waits.
 var Nothing Work
 
-// Kinds of work without named operands. A copy reads one view and writes one of its size; a gather copies the views
-// that it reads, one after another, to one that they fill; a sum adds up the views that it reads in their order, in
-// fp32, and rounds once; a product is a contraction. A function is applied to the first view, and takes the other views
-// as further operands. A call is work of the caller's own, which reads all of its views.
+// Kinds of work; the others are called as their types.
 const (
-	Copy    Kind = "copy"
-	Gather  Kind = "gather"
-	Sum     Kind = "sum"
-	Product Kind = "product"
-	Apply   Kind = "apply"
-	Call    Kind = "call"
+	CopyKind    Kind = "copy"
+	GatherKind  Kind = "gather"
+	SumKind     Kind = "sum"
+	ProductKind Kind = "product"
+	ApplyKind   Kind = "apply"
+	CallKind    Kind = "call"
 )
-
-// Kind is the kind itself.
-func (k Kind) Kind() Kind { return k }
-
-func (Kind) work() {}
 
 // Title is the work as one word: AllGather.
 func (k Kind) Title() string {
@@ -55,23 +45,16 @@ func (k Kind) Title() string {
 	return title
 }
 
-// result names the view that the work writes, for errors.
-func (k Kind) result() string {
-	if k == Product {
-		return "result"
-	}
-	return "destination"
-}
+// Do is a step that does some work.
+func Do(s StreamRef, w Work) Step { return Step{Stream: s, Do: w} }
 
-// operand names the i-th view that the work reads, for errors.
-func (k Kind) operand(i int) string {
-	switch k {
-	case Sum:
-		return "term"
-	case Product:
-		return [...]string{"operand", "second operand", "bias"}[min(i, 2)]
+// Changed is a step with its work changed, if it is of a kind.
+func Changed[W Work](s Step, change func(*W)) Step {
+	if x, ok := s.Do.(W); ok {
+		change(&x)
+		s.Do = x
 	}
-	return "source"
+	return s
 }
 
 // Kind is the kind of a step's work; empty: it has none.
@@ -84,11 +67,30 @@ func (s Step) Kind() Kind {
 
 // Views are the views that a step reads, and those that it writes.
 func (s Step) Views() (reads, writes []View) {
-	if o, ok := s.Do.(operated); ok {
-		return o.views()
+	if s.Do == nil {
+		return nil, nil
 	}
-	return s.Reads, s.Writes
+	return s.Do.views()
 }
+
+// Result is the first view that a step writes.
+func (s Step) Result() View {
+	if _, writes := s.Views(); len(writes) > 0 {
+		return writes[0]
+	}
+	return View{}
+}
+
+// Rows are the last views that a sum or a function reads, each one row for every row of the result.
+func (s Step) Rows() []View {
+	if x, ok := s.Do.(rowed); ok {
+		return x.rows()
+	}
+	return nil
+}
+
+// rowed is work that may read rows.
+type rowed interface{ rows() []View }
 
 // some are the views that are there: an absent one has no buffer.
 func some(list ...View) (there []View) {
@@ -100,11 +102,34 @@ func some(list ...View) (there []View) {
 	return there
 }
 
+// plain refuses views that stand for several.
+func plain(list ...View) error {
+	for _, v := range list {
+		if v.Each.Index != "" {
+			return fmt.Errorf("%s: only a sum, a gather, tiles and packets have a view for each value of an index",
+				v.Buffer)
+		}
+	}
+	return nil
+}
+
+func rowError(v View) error {
+	return fmt.Errorf("%s: only the last view that a sum reads is a row, or the last ones of a function", v.Buffer)
+}
+
+func columnsError(v View) error {
+	return fmt.Errorf("%s: only a copy by the copy engine takes a part of the columns", v.Buffer)
+}
+
+// texted are views as texts.
+func texted(list []View) (texts []string) {
+	for _, v := range list {
+		texts = append(texts, v.String())
+	}
+	return texts
+}
+
 // called is a text of work: its name, its results, and its operands.
 func called(name string, writes, reads []View) string {
-	var list []string
-	for _, v := range append(writes, reads...) {
-		list = append(list, v.String())
-	}
-	return name + "(" + strings.Join(list, ", ") + ")"
+	return name + "(" + strings.Join(texted(append(writes, reads...)), ", ") + ")"
 }

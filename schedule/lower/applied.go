@@ -58,9 +58,9 @@ func Sentences(list []Applied) string {
 
 // applies has the parts of a program that apply functions, by their work.
 var applies = map[hostir.Kind]string{
-	hostir.Product: byProductLibrary,
-	hostir.Sum:     bySumKernel,
-	hostir.Apply:   byOwnKernel,
+	hostir.ProductKind: byProductLibrary,
+	hostir.SumKind:     bySumKernel,
+	hostir.ApplyKind:   byOwnKernel,
 
 	hostir.Tiles{}.Kind():   byProductKernel,
 	hostir.Scatter{}.Kind(): bySumKernel,

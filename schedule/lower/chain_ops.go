@@ -56,7 +56,7 @@ func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, p piece, 
 	n := hostir.Multiply(on, index, w.at(o.Out, p), x, hostir.Whole(o.In[1]), bias...)
 	for _, f := range o.Then {
 		if ofProduct(f) {
-			n.Func = string(f.Do)
+			n = n.Then(string(f.Do))
 		}
 	}
 	return n.Applying(w.functionsOf(o.Out, func(f schedule.Func) bool { return !byKernel(o, f) }))

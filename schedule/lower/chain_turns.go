@@ -69,7 +69,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	leaves := w.leaves[s]
 	last := w.product(mainRef, s, sum, ofRank(hostir.Rank), x).
 		Described("own rows last, straight into their slot")
-	last.Writes[0] = leaves.mine
+	last = last.Into(leaves.mine)
 	nodes = append(nodes, done)
 	taken := order.over(leaves.take(order.piece.rank)...)
 	if j, ok := w.across[s]; ok {

@@ -108,7 +108,7 @@ func carriers(p *hostir.Program) map[string]string {
 			does = "wait"
 		} else if signals {
 			does = "post"
-		} else if !s.Remote() && s.Do != hostir.Sum && s.Do != hostir.Gather && !s.Kind().Collective() &&
+		} else if !s.Remote() && s.Kind() != hostir.SumKind && s.Kind() != hostir.GatherKind && !s.Kind().Collective() &&
 			!s.Kind().Lands() {
 			return
 		}

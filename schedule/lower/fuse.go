@@ -33,7 +33,7 @@ func (p launches) of(nodes []hostir.Node) []hostir.Node {
 }
 
 // meetings are the kernels that work between two meetings of all ranks.
-var meetings = map[hostir.Kind]string{hostir.Sum: shotKernel, hostir.Gather: gatherKernel,
+var meetings = map[hostir.Kind]string{hostir.SumKind: shotKernel, hostir.GatherKind: gatherKernel,
 	hostir.Tiles{}.Kind(): tilesKernel, hostir.Scatter{}.Kind(): scatterKernel}
 
 // first is the kernel that does the first nodes of a list, and how many.
@@ -69,7 +69,7 @@ func (p launches) first(nodes []hostir.Node) (kernel string, n int) {
 		return meetings[s.Kind()], n
 	case s.Remote() && !posted:
 		kernel = getKernel
-		if !s.Writes[0].Peer.IsZero() {
+		if !s.Result().Peer.IsZero() {
 			kernel = putKernel
 		}
 		n++

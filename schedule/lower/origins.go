@@ -18,18 +18,18 @@ const (
 
 // asking has the field that asks for each work where its writer names none.
 var asking = map[hostir.Kind]string{
-	hostir.Product: opsField,
-	hostir.Apply:   opsField,
-	hostir.Call:    opsField,
+	hostir.ProductKind: opsField,
+	hostir.ApplyKind:   opsField,
+	hostir.CallKind:    opsField,
 
 	hostir.Step{}.Kind():         movesField,
-	hostir.Copy:                  movesField,
-	hostir.Gather:                movesField,
+	hostir.CopyKind:              movesField,
+	hostir.GatherKind:            movesField,
 	hostir.Tiles{}.Kind():        movesField,
 	hostir.Scatter{}.Kind():      movesField,
 	hostir.Packets{}.Kind():      movesField,
 	hostir.PacketGather{}.Kind(): movesField,
-	hostir.Sum:                   movesField,
+	hostir.SumKind:               movesField,
 	hostir.AllGather:             movesField,
 	hostir.ReduceScatter:         movesField,
 	hostir.AllReduce:             movesField,

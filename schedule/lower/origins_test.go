@@ -60,7 +60,7 @@ func TestFieldsOfWays(t *testing.T) {
 			}
 		}
 		hostir.Steps(p.Body, func(s hostir.Step) {
-			if s.Do == hostir.Apply && s.Field != "Ops" {
+			if s.Kind() == hostir.ApplyKind && s.Field != "Ops" {
 				t.Errorf("%s: a function is asked for by %s", test.name, s.Field)
 			}
 		})

@@ -7,12 +7,12 @@ import "ovgen/schedule/hostir"
 func priorities(p *hostir.Program) error {
 	operands, pulls := map[string]bool{}, map[string]bool{} // buffers, and sets of streams
 	hostir.Steps(p.Body, func(s hostir.Step) {
-		for _, v := range s.Reads {
-			operands[v.Buffer] = operands[v.Buffer] || s.Do == hostir.Product
+		if x, multiplies := s.Do.(hostir.Product); multiplies {
+			operands[x.A.Buffer], operands[x.B.Buffer] = true, true
 		}
 	})
 	hostir.Steps(p.Body, func(s hostir.Step) {
-		if s.Remote() && s.By != "" && !s.Reads[0].Peer.IsZero() && operands[s.Writes[0].Buffer] {
+		if x, _ := s.Do.(hostir.Copy); s.By != "" && !x.From.Peer.IsZero() && operands[x.To.Buffer] {
 			pulls[s.Stream.Set] = true
 		}
 	})

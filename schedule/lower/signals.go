@@ -68,7 +68,7 @@ func (p signalled) asMeetings(nodes []hostir.Node) []hostir.Node {
 		for i := 1; i+1 < len(list); i++ {
 			wait, waits := p.signal(list[i-1], true)
 			post, posts := p.signal(list[i+1], false)
-			if s, _ := list[i].(hostir.Step); s.Do != hostir.Product || s.Writes[0].Peer.IsZero() || !waits || !posts {
+			if s, _ := list[i].(hostir.Step); s.Kind() != hostir.ProductKind || s.Result().Peer.IsZero() || !waits || !posts {
 				continue
 			}
 			before[wait.Semaphore], after[post.Semaphore] = true, true
@@ -123,6 +123,6 @@ func (p signalled) postsToReader(nodes []hostir.Node) []hostir.Node {
 		if !s.Remote() || s.MoveOf != of {
 			return []hostir.Node{s}
 		}
-		return hostir.MovesOf(of, s, hostir.Post(s.Stream, read, s.Reads[0].Peer))
+		return hostir.MovesOf(of, s, hostir.Post(s.Stream, read, s.Do.(hostir.Copy).From.Peer))
 	})
 }

@@ -210,8 +210,10 @@ func nameOf(function string, epsilon float64) uint64 {
 // functionOf is a function of the first operand: of each element and the other operands' elements at its place, or,
 // where the last ones are rows, of rows; a rotary embedding is of heads of that width.
 func functionOf(op *ops.Op, operands [][]Number, size int) []Number {
-	if s, ok := op.Node.(hostir.Step); ok && s.Makes != nil {
-		return formulasOf(op, s.Makes, operands, size)
+	if s, ok := op.Node.(hostir.Step); ok {
+		if x, applies := s.Do.(hostir.Apply); applies && x.Makes != nil {
+			return formulasOf(op, x.Makes, operands, size)
+		}
 	}
 	function, width := op.Form, op.Width
 	if function == string(schedule.ApplyFromFP32) {

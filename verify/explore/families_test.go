@@ -94,10 +94,8 @@ func weightGradient() *hostir.Program {
 	size := hostir.Mul(m, k)
 	rows := hostir.Div(size, d)
 	grad := func(chunk hostir.Expr, more bool) hostir.Node {
-		g := hostir.Multiply(mainRef, hostir.Gradient, hostir.Whole("C"), hostir.Chunk("A", chunk),
-			hostir.Chunk("Gathered", chunk))
-		g.Accumulate = more
-		return g
+		return hostir.Do(mainRef, hostir.Product{Index: hostir.Gradient, To: hostir.Whole("C"),
+			A: hostir.Chunk("A", chunk), B: hostir.Chunk("Gathered", chunk), Accumulate: more})
 	}
 	return &hostir.Program{Name: "WeightGradient", Semaphores: []hostir.Semaphore{{Name: "ready"}, {Name: "read"}},
 		Schedule: scheduletest.Usual("gradient", schedule.Schedule{Tensors: []schedule.Tensor{
@@ -141,8 +139,7 @@ func mlp() *hostir.Program {
 	f := hostir.Var("F")
 	rows := func(columns hostir.Expr) hostir.Expr { return hostir.Mul(hostir.Div(m, d), columns) }
 	hidden := hostir.Multiply(mainRef, hostir.Linear, hostir.Whole("hidden"), hostir.Whole("A"), hostir.Whole("B"),
-		hostir.Whole("Bias"))
-	hidden.Func = "gelu"
+		hostir.Whole("Bias")).Then("gelu")
 	return &hostir.Program{Name: "MLP", Schedule: scheduletest.Usual("mlp",
 		schedule.Schedule{Tensors: []schedule.Tensor{
 			{Name: "A", Axes: []schedule.Axis{schedule.Dim(schedule.M,
@@ -161,28 +158,24 @@ func mlp() *hostir.Program {
 			hostir.Multiply(mainRef, hostir.Linear, hostir.Whole("C"), hostir.Whole("hidden"), hostir.Whole("B2"))}}
 }
 
+// changed applies f to all work of a kind.
+func changed[W hostir.Work](f func(*W)) func(*hostir.Program) {
+	return func(p *hostir.Program) {
+		p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node { return []hostir.Node{hostir.Changed(s, f)} })
+	}
+}
+
 // Programs of every operation are right, and wrong with one mistake.
 func TestFamilies(t *testing.T) {
-	change := func(do hostir.Kind, f func(*hostir.Step)) func(*hostir.Program) {
-		return func(p *hostir.Program) {
-			p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
-				if s.Kind() == do {
-					f(&s)
-				}
-				return []hostir.Node{s}
-			})
-		}
-	}
 	for _, c := range []struct {
 		name    string
 		program *hostir.Program
 		spoil   func(*hostir.Program)
 		broke   explore.Property
 	}{
-		{"a sum that lacks a term", reduceScatter(), change(hostir.Sum,
-			func(s *hostir.Step) { s.Reads[0].Each.From = hostir.Const(1) }), explore.Contents},
-		{"a sum in another order", reduceScatter(), change(hostir.Sum, func(s *hostir.Step) {
-			s.Reads[0] = slots(hostir.Mod(hostir.Add(i, hostir.Const(1)), d))
+		{"a sum that lacks a term", reduceScatter(), changed(func(s *hostir.Sum) { s.Terms[0].Each.From = hostir.Const(1) }), explore.Contents},
+		{"a sum in another order", reduceScatter(), changed(func(s *hostir.Sum) {
+			s.Terms[0] = slots(hostir.Mod(hostir.Add(i, hostir.Const(1)), d))
 		}), explore.Contents},
 		{"a sum before the slots", reduceScatter(), func(p *hostir.Program) {
 			last := len(p.Body) - 1
@@ -192,19 +185,23 @@ func TestFamilies(t *testing.T) {
 			p.Body[1], p.Body[3] = p.Body[3],
 				p.Body[1]
 		}, explore.NoRace},
-		{"a kernel that does not wait", allReduce(), change(hostir.Sum, func(s *hostir.Step) {
-			s.Pre, s.Post = s.Pre[:1], append(s.Pre[1:], s.Post...)
-		}), explore.InRun},
+		{"a kernel that does not wait", allReduce(), func(p *hostir.Program) {
+			p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
+				if s.Kind() == hostir.SumKind {
+					s.Pre, s.Post = s.Pre[:1], append(s.Pre[1:], s.Post...)
+				}
+				return []hostir.Node{s}
+			})
+		}, explore.InRun},
 		{"a member that is not there", allReduce(),
 			func(p *hostir.Program) { p.Semaphores = []hostir.Semaphore{{Name: "ready"}} }, explore.WellFormed},
-		{"a product that does not add", weightGradient(), change(hostir.Product,
-			func(s *hostir.Step) { s.Accumulate = false }), explore.Contents},
-		{"a chunk of another rank", allToAll(), change(hostir.Copy, func(s *hostir.Step) {
-			if s.Remote() {
-				s.Reads[0].Index = to
+		{"a product that does not add", weightGradient(), changed(func(s *hostir.Product) { s.Accumulate = false }), explore.Contents},
+		{"a chunk of another rank", allToAll(), changed(func(s *hostir.Copy) {
+			if !s.From.Peer.IsZero() {
+				s.From.Index = to
 			}
 		}), explore.Contents},
-		{"no GELU", mlp(), change(hostir.Product, func(s *hostir.Step) { s.Func = "" }), explore.Contents},
+		{"no GELU", mlp(), changed(func(s *hostir.Product) { s.Func = "" }), explore.Contents},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for ranks := 2; ranks <= 3; ranks++ {

@@ -46,8 +46,8 @@ func (m *maker) bodies(body []hostir.Node, whole func([]hostir.Node) []hostir.No
 					body[i+1:]))
 			})
 		}
-		if does && step.Do == hostir.Product {
-			m.node("in place", n, "", whole(slices.Concat(body[:i], inPlace(step), body[i+1:])))
+		if x, multiplies := step.Do.(hostir.Product); does && multiplies {
+			m.node("in place", n, "", whole(slices.Concat(body[:i], inPlace(step, x), body[i+1:])))
 		}
 	}
 }
@@ -117,16 +117,21 @@ func (m *maker) variants(n hostir.Node) []variant {
 		}
 		m.words(n, add)
 		views(n, add)
-		switch n.Do {
+		switch x := n.Do.(type) {
 		case hostir.Sum:
-			reduce(n, add)
-			uncast(n, add)
+			reduce(n, x, add)
+			if n.By == hostir.WidenKernel {
+				c := n
+				c.By = hostir.ReduceKernel
+				add("drop a cast", "to fp32", c)
+			}
 		case hostir.Apply:
-			uncast(n, add)
+			if x.Func == string(schedule.ApplyFromFP32) {
+				add("drop a cast", "from fp32", hostir.Set(n.Stream, x.To, x.X))
+			}
 		case hostir.Product:
 			flip(n, add)
-		}
-		if x, ok := n.Do.(hostir.Collective); ok {
+		case hostir.Collective:
 			together(n, x, add)
 		}
 	default:
@@ -231,59 +236,51 @@ func (m *maker) words(n hostir.Step, add adder) {
 	}
 }
 
-// reduce drops, doubles and shortens terms.
-func reduce(n hostir.Step, add adder) {
-	terms := func(list []hostir.View) hostir.Node { c := n; c.Reads = list; return c }
-	for i, t := range n.Reads {
+// reduce drops, doubles and shortens terms, among them the row.
+func reduce(n hostir.Step, x hostir.Sum, add adder) {
+	all, _ := n.Views()
+	terms := func(list []hostir.View) hostir.Node {
+		c := hostir.Reduce(n.Stream, x.To, list...)
+		c.Origin, c.Pre, c.Post, c.By, c.ByBlocks = n.Origin, n.Pre, n.Post, n.By, n.ByBlocks
+		return c
+	}
+	for i, t := range all {
 		name := fmt.Sprintf("%d", i+1)
-		if len(n.Reads) > 1 {
-			add("drop a term", name, terms(slices.Delete(slices.Clone(n.Reads), i, i+1)))
+		if len(all) > 1 {
+			add("drop a term", name, terms(slices.Delete(slices.Clone(all), i, i+1)))
 		}
-		add("double a term", name, terms(slices.Insert(slices.Clone(n.Reads), i, t)))
+		add("double a term", name, terms(slices.Insert(slices.Clone(all), i, t)))
 		if t.Each.Index == "" {
 			continue
 		}
 		first, last := t, t
 		first.Each.From, last.Each.To = hostir.Add(t.Each.From, hostir.Const(1)), hostir.Sub(t.Each.To, hostir.Const(1))
 		for _, c := range []hostir.View{first, last} {
-			list := slices.Clone(n.Reads)
+			list := slices.Clone(all)
 			list[i] = c
 			add("drop a term", fmt.Sprintf("of %s: from %s to %s", name, c.Each.From, c.Each.To), terms(list))
 		}
 	}
 }
 
-// uncast rounds a sum that is kept in fp32, and copies the bytes of fp32 that are to be rounded.
-func uncast(n hostir.Step, add adder) {
-	switch {
-	case n.By == hostir.WidenKernel:
-		n.By = hostir.ReduceKernel
-		add("drop a cast", "to fp32", n)
-	case n.Func == string(schedule.ApplyFromFP32):
-		add("drop a cast", "from fp32", hostir.Set(n.Stream, n.Writes[0], n.Reads[0]))
-	}
-}
-
 // flip adds to a result or does not, and leaves out the function of each element and the bias.
 func flip(n hostir.Step, add adder) {
-	more, plain, bias := n, n, n
-	more.Accumulate = !n.Accumulate
-	add("accumulate or not", fmt.Sprint(more.Accumulate), more)
-	if n.Func != "" {
-		plain.Func = ""
-		add("drop the function", n.Func, plain)
+	x := n.Do.(hostir.Product)
+	add("accumulate or not", fmt.Sprint(!x.Accumulate), hostir.Changed(n, func(x *hostir.Product) {
+		x.Accumulate = !x.Accumulate
+	}))
+	if x.Func != "" {
+		add("drop the function", x.Func, n.Then(""))
 	}
-	if len(n.Reads) == 3 {
-		bias.Reads = n.Reads[:2]
-		add("drop the bias", "", bias)
+	if x.Bias.Buffer != "" {
+		add("drop the bias", "", hostir.Changed(n, func(x *hostir.Product) { x.Bias = hostir.View{} }))
 	}
 }
 
 // inPlace copies a product's operand to where its result goes, and multiplies there.
-func inPlace(n hostir.Step) []hostir.Node {
-	early := hostir.Set(n.Stream, n.Writes[0], n.Reads[0])
-	n.Reads = append([]hostir.View{n.Writes[0]}, n.Reads[1:]...)
-	return []hostir.Node{early, n}
+func inPlace(n hostir.Step, x hostir.Product) []hostir.Node {
+	early := hostir.Set(n.Stream, x.To, x.A)
+	return []hostir.Node{early, hostir.Changed(n, func(x *hostir.Product) { x.A = x.To })}
 }
 
 // sharedWords uses one semaphore for two.

@@ -143,27 +143,34 @@ func (u *unroller) enqueue(n hostir.Step) {
 	for _, w := range n.Pre {
 		u.signal(at, n, w)
 	}
-	switch n.Do {
-	case hostir.Nothing:
-	case hostir.Copy:
-		u.copy(at, n)
-	case hostir.Gather:
-		u.gather(at, n)
-	case hostir.Sum:
-		u.sum(at, n)
-	case hostir.Product:
-		u.product(at, n)
-	case hostir.Apply:
-		u.function(Apply, at, n)
-	case hostir.Call:
-		at.Launch = u.launch(n.Launch)
-		u.function(Call, at, n)
-	default:
-		u.fail(fmt.Errorf("work %q has no operations", n.Kind()))
-	}
+	u.does(at, n)
 	at.Count = Loc{}
 	for _, w := range n.Post {
 		u.signal(at, n, w)
+	}
+}
+
+// does adds the operations of the work between the signals of a step.
+func (u *unroller) does(at Op, n hostir.Step) {
+	switch x := n.Do.(type) {
+	case nil:
+	case hostir.Copy:
+		u.copy(at, n, x)
+	case hostir.Gather:
+		u.gather(at, x)
+	case hostir.Sum:
+		at.Kind = Sum
+		reads, _ := n.Views()
+		u.use(at, x.To, reads...)
+	case hostir.Product:
+		u.product(at, x)
+	case hostir.Apply:
+		u.apply(at, n, x)
+	case hostir.Call:
+		at.Kind, at.Form, at.Launch = Call, x.Name, u.launch(x.Launch)
+		u.use(at, x.To, x.Operands...)
+	default:
+		u.fail(fmt.Errorf("work %q has no operations", n.Kind()))
 	}
 }
 
@@ -195,15 +202,15 @@ func (u *unroller) signals(op Op, n hostir.Step, w hostir.Word, peers []int) {
 }
 
 // copy adds a copy; an empty copy by the copy engine is a step without an operation.
-func (u *unroller) copy(op Op, n hostir.Step) {
-	src, bytes := u.view(n.Reads[0])
-	dst, _ := u.view(n.Writes[0])
+func (u *unroller) copy(op Op, n hostir.Step, x hostir.Copy) {
+	src, bytes := u.view(x.From)
+	dst, _ := u.view(x.To)
 	if bytes == 0 && !n.Fused() {
 		return
 	}
 	op.Kind = Copy
-	op.use(Use{At: src, Bytes: bytes, Columns: u.ofColumns(n.Reads[0])},
-		Use{Write: true, At: dst, Bytes: bytes, Columns: u.ofColumns(n.Writes[0])})
+	op.use(Use{At: src, Bytes: bytes, Columns: u.ofColumns(x.From)},
+		Use{Write: true, At: dst, Bytes: bytes, Columns: u.ofColumns(x.To)})
 	u.add(op)
 }
 
@@ -223,10 +230,10 @@ func (u *unroller) collective(op Op, x hostir.Collective) {
 }
 
 // gather adds a copy for each of its views.
-func (u *unroller) gather(op Op, n hostir.Step) {
+func (u *unroller) gather(op Op, x hostir.Gather) {
 	op.Kind = Copy
-	to, _ := u.view(n.Writes[0])
-	for _, v := range n.Reads {
+	to, _ := u.view(x.To)
+	for _, v := range x.From {
 		u.each(v.Each.Index, v.Each.From, v.Each.To, func() {
 			from, bytes := u.view(v)
 			one := op
@@ -237,36 +244,26 @@ func (u *unroller) gather(op Op, n hostir.Step) {
 	}
 }
 
-// sum adds a sum: its terms in order, then its result.
-func (u *unroller) sum(op Op, n hostir.Step) {
-	op.Kind = Sum
-	u.work(op, n)
-}
-
-// function adds a function, or a call.
-func (u *unroller) function(kind Kind, op Op, n hostir.Step) {
-	op.Kind, op.Form, op.Epsilon = kind, n.Func, n.Epsilon
-	if !n.Width.IsZero() {
-		op.Width = u.eval(n.Width)
+// apply adds a function, with how the operands of a formula lie, and what its kernel is told of rows and heads.
+func (u *unroller) apply(op Op, n hostir.Step, x hostir.Apply) {
+	op.Kind, op.Form, op.Epsilon = Apply, x.Func, x.Epsilon
+	if !x.Width.IsZero() {
+		op.Width = u.eval(x.Width)
 	}
-	u.formulas(&op, n)
-	u.work(op, n)
-}
-
-// formulas notes how the operands of a formula lie, and what its kernel is told of rows and heads.
-func (u *unroller) formulas(op *Op, n hostir.Step) {
-	nodes := n.Nodes()
+	nodes := x.Nodes()
 	for _, operand := range schedule.Operands(nodes) {
 		op.Lies = append(op.Lies, operand.Lies)
 	}
-	if n.Makes != nil && (n.By == hostir.GroupsKernel || slices.ContainsFunc(op.Lies, func(l schedule.Lies) bool {
+	if x.Makes != nil && (n.By == hostir.GroupsKernel || slices.ContainsFunc(op.Lies, func(l schedule.Lies) bool {
 		return l != schedule.InPlace
 	})) {
-		op.Columns = u.eval(n.Columns)
+		op.Columns = u.eval(x.Columns)
 	}
 	for _, width := range schedule.Heads(nodes) {
 		op.Heads = append(op.Heads, u.eval(hostir.Extent(width)))
 	}
+	reads, _ := n.Views()
+	u.use(op, x.To, reads...)
 }
 
 // launch is how a kernel of the caller's is launched; empty without one.
@@ -281,11 +278,8 @@ func (u *unroller) launch(l hostir.Launch) string {
 	return LaunchOf(u.eval(l.Blocks), int64(l.Threads), args...)
 }
 
-// work adds an operation that reads the step's views, each as often as it stands for, and writes its result.
-// For a result of no bytes it reads no row.
-func (u *unroller) work(op Op, n hostir.Step) { u.use(op, n.Writes[0], n.Reads...) }
-
-// use adds an operation that reads views, and writes its result.
+// use adds an operation that reads views, each as often as it stands for, and writes its result. For a result of no
+// bytes it reads no row.
 func (u *unroller) use(op Op, result hostir.View, reads ...hostir.View) {
 	to, size := u.view(result)
 	for i, v := range reads {
@@ -313,17 +307,19 @@ func (o *Op) use(list ...Use) {
 
 // product adds a product. It reads its operands, and its result where it accumulates. A
 // product of no rows is a step without an operation.
-func (u *unroller) product(op Op, n hostir.Step) {
-	op.Kind, op.Form, op.Accumulate = Product, form(n.Index, n.Func), n.Accumulate
-	for _, v := range n.Reads {
-		at, bytes := u.view(v)
-		op.Uses = append(op.Uses, Use{At: at, Bytes: bytes})
+func (u *unroller) product(op Op, x hostir.Product) {
+	op.Kind, op.Form, op.Accumulate = Product, form(x.Index, x.Func), x.Accumulate
+	for _, v := range []hostir.View{x.A, x.B, x.Bias} {
+		if v.Buffer != "" {
+			at, bytes := u.view(v)
+			op.Uses = append(op.Uses, Use{At: at, Bytes: bytes})
+		}
 	}
-	at, bytes := u.view(n.Writes[0])
+	at, bytes := u.view(x.To)
 	if bytes == 0 {
 		return
 	}
-	if n.Accumulate {
+	if x.Accumulate {
 		op.Uses = append(op.Uses, Use{At: at, Bytes: bytes})
 	}
 	op.Uses = append(op.Uses, Use{Write: true, At: at, Bytes: bytes},

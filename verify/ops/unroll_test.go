@@ -104,7 +104,6 @@ func TestUnrollRefuses(t *testing.T) {
 	}{
 		"unknown buffer":   {hostir.Set(hostir.StreamRef{}, hostir.Whole("X"), hostir.Whole("X")), "no buffer X"},
 		"unknown variable": {hostir.Let{Name: "x", Value: hostir.Var("q")}, "q has no value"},
-		"unknown work":     {hostir.Step{Do: hostir.Kind("more")}, `there is no work "more"`},
 		"nil":              {nil, "nil"},
 		"columns of a buffer of rows": {
 			hostir.Set(hostir.StreamRef{}, hostir.Columns("A", one), hostir.Chunk("A", none)),

@@ -169,7 +169,7 @@ func parts(s hostir.Step) (list []hostir.Node) {
 func lacking(s hostir.Step, part int) []hostir.Node {
 	at := part - len(s.Pre)
 	switch {
-	case s.Do != hostir.Gather && hostir.Tiled(s.Do) == nil && !s.Kind().Lands() || at == 0:
+	case s.Kind() != hostir.GatherKind && hostir.Tiled(s.Do) == nil && !s.Kind().Lands() || at == 0:
 		return slices.Delete(parts(s), part, part+1)
 	case at < 0:
 		s.Pre = slices.Delete(slices.Clone(s.Pre), part, part+1)

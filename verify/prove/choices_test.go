@@ -200,7 +200,11 @@ func carried(t *testing.T, p *hostir.Program) string {
 			b.WriteString(ops.Lines(list))
 		}
 	}
-	hostir.Steps(p.Body, func(s hostir.Step) { b.WriteString(s.Launch.String()) })
+	hostir.Steps(p.Body, func(s hostir.Step) {
+		if x, calls := s.Do.(hostir.Call); calls {
+			b.WriteString(x.Launch.String())
+		}
+	})
 	for _, set := range p.Streams {
 		fmt.Fprintf(&b, "%+v of %v\n", set, p.Constants)
 	}

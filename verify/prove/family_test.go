@@ -195,7 +195,14 @@ func allToAll() *hostir.Program {
 }
 
 // change applies f to every step of a kind of work.
-func change(do hostir.Kind, f func(*hostir.Step)) func(*hostir.Program) {
+func change[W hostir.Work](f func(*W)) func(*hostir.Program) {
+	return func(p *hostir.Program) {
+		p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node { return []hostir.Node{hostir.Changed(s, f)} })
+	}
+}
+
+// changeStep applies f to every step that does work of a kind.
+func changeStep(do hostir.Kind, f func(*hostir.Step)) func(*hostir.Program) {
 	return func(p *hostir.Program) {
 		p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
 			if s.Kind() == do {
@@ -280,13 +287,11 @@ func TestFamilies(t *testing.T) {
 var gatherPutMutants = []programMutant{
 	{"nobody says that the memory is free", without("free"), prove.Reset},
 	{"multiplied without arrival", without("arrived"), prove.Reset},
-	{"put into the wrong place", change(hostir.Copy,
-		func(n *hostir.Step) { n.Writes[0].Index = plusOne(n.Writes[0].Index) }), prove.Race},
+	{"put into the wrong place", change(func(n *hostir.Copy) { n.To.Index = plusOne(n.To.Index) }), prove.Race},
 	{"put beside the product", func(p *hostir.Program) {
 		p.Body[4].(hostir.For).Body[5] = linear(onMain, hostir.Chunk("C", from), hostir.Chunk("G", from))
 	}, prove.Race},
-	{"multiplied with the wrong rows", change(hostir.Product,
-		func(n *hostir.Step) { n.Writes[0].Index = plusOne(n.Writes[0].Index) }), prove.Contents},
+	{"multiplied with the wrong rows", change(func(n *hostir.Product) { n.To.Index = plusOne(n.To.Index) }), prove.Contents},
 	{"waits before the own put", func(p *hostir.Program) {
 		l := p.Body[4].(hostir.For)
 		l.Body = append(append([]hostir.Node{}, l.Body[4:]...), l.Body[:3]...)
@@ -298,26 +303,24 @@ var gatherPutMutants = []programMutant{
 var scatterPutMutants = []programMutant{
 	{"slots are taken before they are free", without("free"), prove.Reset},
 	{"summed before all has arrived", without("arrived"), prove.Reset},
-	{"one rank's partial twice", change(hostir.Sum, func(n *hostir.Step) {
-		n.Reads = append(n.Reads, hostir.Chunk("slots", zero))
+	{"one rank's partial twice", change(func(n *hostir.Sum) {
+		n.Terms = append(n.Terms, hostir.Chunk("slots", zero))
 	}), prove.Contents},
-	{"one rank's partial missing", change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Each.From = one }),
+	{"one rank's partial missing", change(func(n *hostir.Sum) { n.Terms[0].Each.From = one }),
 		prove.Contents},
-	{"summed in another order on each rank", change(hostir.Sum, func(n *hostir.Step) {
-		n.Reads[0].Index = hostir.Mod(hostir.Add(hostir.Var("q"), r), d)
+	{"summed in another order on each rank", change(func(n *hostir.Sum) {
+		n.Terms[0].Index = hostir.Mod(hostir.Add(hostir.Var("q"), r), d)
 	}), prove.Contents},
-	{"slot of another rank", change(hostir.Copy,
-		func(n *hostir.Step) { n.Writes[0].Index = plusOne(n.Writes[0].Index) }), prove.Race},
-	{"partial of another owner", change(hostir.Copy, func(n *hostir.Step) { n.Reads[0].Index = r }),
+	{"slot of another rank", change(func(n *hostir.Copy) { n.To.Index = plusOne(n.To.Index) }), prove.Race},
+	{"partial of another owner", change(func(n *hostir.Copy) { n.From.Index = r }),
 		prove.Contents},
-	{"put straight into the owner's result", change(hostir.Copy,
-		func(n *hostir.Step) { n.Writes[0].Buffer, n.Writes[0].Index = "C", hostir.Expr{} }), prove.Bounds},
-	{"own rows not made", change(hostir.Product, func(n *hostir.Step) {
-		if n.Reads[0].Index.Equal(r) {
-			n.Writes[0].Buffer = "partial"
+	{"put straight into the owner's result", change(func(n *hostir.Copy) { n.To.Buffer, n.To.Index = "C", hostir.Expr{} }), prove.Bounds},
+	{"own rows not made", change(func(n *hostir.Product) {
+		if n.A.Index.Equal(r) {
+			n.To.Buffer = "partial"
 		}
 	}), prove.Contents},
-	{"accumulated where nothing is", change(hostir.Product, func(n *hostir.Step) { n.Accumulate = true }),
+	{"accumulated where nothing is", change(func(n *hostir.Product) { n.Accumulate = true }),
 		prove.Contents},
 	{"copied beside the product", func(p *hostir.Program) {
 		l := p.Body[2].(hostir.For)
@@ -325,10 +328,8 @@ var scatterPutMutants = []programMutant{
 		p.Body[2] = l
 	}, prove.Race},
 	{"half a chunk", func(p *hostir.Program) { p.Buffers[2].Chunk = hostir.Add(rowsC, one) }, prove.Shapes},
-	{"a chunk that the shape chooses", change(hostir.Copy,
-		func(n *hostir.Step) { n.Reads[0].Index = hostir.Mod(m, d) }), prove.Shapes},
-	{"a number of terms that the shape chooses", change(hostir.Sum,
-		func(x *hostir.Step) { x.Reads[0].Each.To = n }), prove.Shapes},
+	{"a chunk that the shape chooses", change(func(n *hostir.Copy) { n.From.Index = hostir.Mod(m, d) }), prove.Shapes},
+	{"a number of terms that the shape chooses", change(func(x *hostir.Sum) { x.Terms[0].Each.To = n }), prove.Shapes},
 }
 
 var scatterRingMutants = []programMutant{
@@ -346,52 +347,50 @@ var scatterRingMutants = []programMutant{
 			n.Index = hostir.Add(n.Index, d)
 		}
 	}), prove.Signals},
-	{"a sum that is not taken over", change(hostir.Product, func(n *hostir.Step) { n.Accumulate = false }),
+	{"a sum that is not taken over", change(func(n *hostir.Product) { n.Accumulate = false }),
 		prove.Contents},
-	{"rows of another owner", change(hostir.Product,
-		func(n *hostir.Step) { n.Reads[0].Index = plusOne(n.Reads[0].Index) }), prove.Contents},
-	{"the first sum twice", change(hostir.Copy, func(n *hostir.Step) { n.Reads[0].Index = zero }),
+	{"rows of another owner", change(func(n *hostir.Product) { n.A.Index = plusOne(n.A.Index) }), prove.Contents},
+	{"the first sum twice", change(func(n *hostir.Copy) { n.From.Index = zero }),
 		prove.Contents},
 }
 
 var oneShotMutants = []programMutant{
 	{"read before it is ready", without("ready"), prove.Reset},
 	{"no acknowledgement", without("read"), prove.Reset},
-	{"its own input from each rank", change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Peer = r }),
+	{"its own input from each rank", change(func(n *hostir.Sum) { n.Terms[0].Peer = r }),
 		prove.Contents},
-	{"in an order of its own", change(hostir.Sum, func(n *hostir.Step) {
-		n.Reads[0].Peer = hostir.Mod(hostir.Add(hostir.Var("q"), r), d)
+	{"in an order of its own", change(func(n *hostir.Sum) {
+		n.Terms[0].Peer = hostir.Mod(hostir.Add(hostir.Var("q"), r), d)
 	}), prove.Contents},
-	{"posted before the sum", change(hostir.Sum, func(n *hostir.Step) {
+	{"posted before the sum", changeStep(hostir.SumKind, func(n *hostir.Step) {
 		n.Pre, n.Post = append(n.Pre, n.Post[0]), n.Post[1:]
 	}), prove.Window},
-	{"waits for what comes after", change(hostir.Sum, func(n *hostir.Step) { slices.Reverse(n.Pre) }),
+	{"waits for what comes after", changeStep(hostir.SumKind, func(n *hostir.Step) { slices.Reverse(n.Pre) }),
 		prove.Deadlock},
 }
 
 var twoShotMutants = []programMutant{
 	{"copied before it is summed", without("summed"), prove.Race},
-	{"sums copied to the wrong place", change(hostir.Copy, func(n *hostir.Step) {
-		if !n.Reads[0].Peer.IsZero() {
-			n.Writes[0].Index = r
+	{"sums copied to the wrong place", change(func(n *hostir.Copy) {
+		if !n.From.Peer.IsZero() {
+			n.To.Index = r
 		}
 	}), prove.Contents},
 	{"no acknowledgement", without("read"), prove.Window},
 	{"sums kept in the caller's result", func(p *hostir.Program) {
-		change(hostir.Copy, func(n *hostir.Step) {
-			if !n.Reads[0].Peer.IsZero() {
-				n.Reads[0] = hostir.Chunk("C", next).At(next)
+		change(func(n *hostir.Copy) {
+			if !n.From.Peer.IsZero() {
+				n.From = hostir.Chunk("C", next).At(next)
 			}
 		})(p)
 	}, prove.Bounds},
-	{"part of another rank", change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Index = zero }),
+	{"part of another rank", change(func(n *hostir.Sum) { n.Terms[0].Index = zero }),
 		prove.Contents},
 }
 
 var allToAllMutants = []programMutant{
-	{"the whole of one rank", change(hostir.Copy,
-		func(n *hostir.Step) { n.Reads[0].Index = n.Writes[0].Index }), prove.Contents},
+	{"the whole of one rank", change(func(n *hostir.Copy) { n.From.Index = n.To.Index }), prove.Contents},
 	{"read before it is ready", without("ready"), prove.Reset},
 	{"no acknowledgement", without("read"), prove.Reset},
-	{"one part twice", change(hostir.Copy, func(n *hostir.Step) { n.Writes[0].Index = zero }), prove.Contents},
+	{"one part twice", change(func(n *hostir.Copy) { n.To.Index = zero }), prove.Contents},
 }

@@ -30,10 +30,12 @@ func TestFunctions(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.Body = hostir.MapSteps(p.Body, func(n hostir.Step) []hostir.Node {
-				if n.Func != "" {
-					n.Func = string(does)
-				}
-				return []hostir.Node{n}
+				n = hostir.Changed(n, func(x *hostir.Apply) { x.Func = string(does) })
+				return []hostir.Node{hostir.Changed(n, func(x *hostir.Product) {
+					if x.Func != "" {
+						x.Func = string(does)
+					}
+				})}
 			})
 			_, err = prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{1, 2, 3}})
 			if (err == nil) != (does == f.Do) {

@@ -92,7 +92,7 @@ func TestAcknowledgedTooEarly(t *testing.T) {
 		if w, ok := n.Signal(); ok && !w.Wait && w.Semaphore == "read" {
 			return nil
 		}
-		if n.Do == hostir.Copy {
+		if n.Kind() == hostir.CopyKind {
 			return []hostir.Node{hostir.Post(n.Stream, "read", hostir.Every), n}
 		}
 		return []hostir.Node{n}

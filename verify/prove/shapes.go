@@ -171,9 +171,9 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 	}
 	hostir.Walk(p.Body, func(n hostir.Node) {
 		if s, ok := n.(hostir.Step); ok {
-			s.Launch, s.Width = hostir.Launch{}, hostir.Expr{} // which change nothing of what the step touches
-			s.Columns = hostir.Expr{}
-			n = s
+			// These change nothing of what the step touches.
+			s = hostir.Changed(s, func(x *hostir.Apply) { x.Width, x.Columns = hostir.Expr{}, hostir.Expr{} })
+			n = hostir.Changed(s, func(x *hostir.Call) { x.Launch = hostir.Launch{} })
 		}
 		hostir.Exprs(n, see)
 	})

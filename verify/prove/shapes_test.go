@@ -50,7 +50,7 @@ func TestShapes(t *testing.T) {
 	rows := hostir.Var("M")
 	for name, edit := range map[string]func(*hostir.Program){
 		"index": func(p *hostir.Program) {
-			change(hostir.Copy, func(s *hostir.Step) { s.Writes[0].Index = hostir.Mod(rows, hostir.Size) })(p)
+			change(func(s *hostir.Copy) { s.To.Index = hostir.Mod(rows, hostir.Size) })(p)
 		},
 		"bound": func(p *hostir.Program) {
 			p.Body = append(p.Body, hostir.For{Index: "j", From: hostir.Const(0), To: rows})
@@ -149,10 +149,10 @@ func TestErrors(t *testing.T) {
 // A step that does what no step can is not proven.
 func TestWrongStep(t *testing.T) {
 	p := gatherProgram(t)
-	more := hostir.Step{Do: hostir.Kind("more")}
+	more := hostir.Together(onMain, "more", hostir.Whole("C"), hostir.Whole("A"))
 	p.Body = append(p.Body, hostir.If{X: hostir.Rank, Y: hostir.Rank, Then: []hostir.Node{more}})
 	if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2}}); err == nil ||
-		!strings.Contains(err.Error(), `there is no work "more"`) {
+		!strings.Contains(err.Error(), `there is no collective "more"`) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -28,9 +28,9 @@ func countsOf(buffer string, index hostir.Expr) func(*hostir.Program) {
 
 // source lets copies from peers read another chunk.
 func source(index hostir.Expr) func(*hostir.Program) {
-	return change(hostir.Copy, func(n *hostir.Step) {
-		if !n.Reads[0].Peer.IsZero() {
-			n.Reads[0].Index = index
+	return change(func(n *hostir.Copy) {
+		if !n.From.Peer.IsZero() {
+			n.From.Index = index
 		}
 	})
 }
@@ -48,7 +48,7 @@ var unevenCases = []struct {
 		func(p *hostir.Program) {
 			last := hostir.Sub(d, one)
 			countsOf("C", hostir.Sub(last, c))(p)
-			change(hostir.Copy, func(n *hostir.Step) { n.Writes[0].Index = hostir.Sub(last, n.Writes[0].Index) })(p)
+			change(func(n *hostir.Copy) { n.To.Index = hostir.Sub(last, n.To.Index) })(p)
 		}, prove.Contents},
 	{"gather: another rank's count", catalog.AllGatherV,
 		countsOf("A", hostir.Mod(hostir.Add(q, one), d)), prove.Race},
@@ -57,15 +57,15 @@ var unevenCases = []struct {
 	{"padded: another rank's count", catalog.AllGatherVPadded,
 		countsOf("Apadded", hostir.Mod(hostir.Add(c, one), d)), prove.Contents},
 	{"padded: a part put where another belongs", catalog.AllGatherVPadded,
-		change(hostir.Copy, func(n *hostir.Step) {
-			if n.Reads[0].Peer.IsZero() && !n.Reads[0].Index.IsZero() {
-				n.Reads[0].Index = hostir.Rank
+		change(func(n *hostir.Copy) {
+			if n.From.Peer.IsZero() && !n.From.Index.IsZero() {
+				n.From.Index = hostir.Rank
 			}
 		}), prove.Contents},
 	{"scatter: parts in another order", catalog.ReduceScatterV,
 		countsOf("A", hostir.Sub(d, hostir.Add(c, one))), prove.Contents},
 	{"scatter: another rank's part", catalog.ReduceScatterV,
-		change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Index = zero }), prove.Contents},
+		change(func(n *hostir.Sum) { n.Terms[0].Index = zero }), prove.Contents},
 	{"exchange: counts of the other direction", catalog.AllToAllV,
 		countsOf("C", hostir.Add(hostir.Mul(q, d), c)), prove.Contents},
 	{"exchange: another rank's part", catalog.AllToAllV, source(zero), prove.Contents},
@@ -74,15 +74,15 @@ var unevenCases = []struct {
 	{"balanced: another rank's count", catalog.AllGatherLinearBalanced,
 		countsOf("A", hostir.Mod(hostir.Add(q, one), d)), prove.Bounds},
 	{"balanced: another rank's rows", catalog.AllGatherLinearBalanced,
-		change(hostir.Product, func(n *hostir.Step) {
-			if !n.Reads[0].Index.IsZero() {
-				n.Reads[0].Index = hostir.Rank
+		change(func(n *hostir.Product) {
+			if !n.A.Index.IsZero() {
+				n.A.Index = hostir.Rank
 			}
 		}), prove.Contents},
 	{"balanced: a sum of one part again and again", catalog.LinearReduceScatterBalanced,
-		change(hostir.Sum, func(n *hostir.Step) { n.Reads[0].Index = zero }), prove.Contents},
+		change(func(n *hostir.Sum) { n.Terms[0].Index = zero }), prove.Contents},
 	{"balanced: a part put where another belongs", catalog.LinearReduceScatterBalanced,
-		change(hostir.Copy, func(n *hostir.Step) { n.Writes[0].Index = zero }), prove.Race},
+		change(func(n *hostir.Copy) { n.To.Index = zero }), prove.Race},
 }
 
 // Uneven parts are proven for counts that differ, so mistakes in whose count is whose

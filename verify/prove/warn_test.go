@@ -56,7 +56,7 @@ func TestForkedTooLate(t *testing.T) {
 	p := program(t, "ForkedTooLate", s)
 	i := slices.IndexFunc(p.Body, func(n hostir.Node) bool {
 		s, ok := n.(hostir.Step)
-		return ok && s.Do == hostir.Product
+		return ok && s.Kind() == hostir.ProductKind
 	})
 	own := p.Body[i]
 	p.Body = append([]hostir.Node{own}, slices.Delete(p.Body, i, i+1)...)

@@ -85,7 +85,7 @@ func TestCompareNotices(t *testing.T) {
 			same.Other},
 		{"by a kernel", catalog.AllGatherLinear, func(p *hostir.Program) {
 			p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
-				if s.Do == hostir.Copy {
+				if s.Kind() == hostir.CopyKind {
 					s.By = hostir.CopyKernel
 				}
 				return []hostir.Node{s}

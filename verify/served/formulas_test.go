@@ -65,48 +65,46 @@ func TestFormulas(t *testing.T) {
 }
 
 // broken are programs that make something else of their operands than the schedule says.
-var broken = map[string]func(hostir.Step) hostir.Step{
-	"another constant": func(step hostir.Step) hostir.Step { return remade(step, doubled) },
-	"an operation less": func(step hostir.Step) hostir.Step {
-		return remade(step, func(e s.Expr) s.Expr {
+var broken = map[string]func(*hostir.Apply){
+	"another constant": func(x *hostir.Apply) { remake(x, doubled) },
+	"an operation less": func(x *hostir.Apply) {
+		remake(x, func(e s.Expr) s.Expr {
 			if e.Do == s.DoNeg || e.Do == s.DoRecipRoot {
 				return e.Of[0]
 			}
 			return e
 		})
 	},
-	"operands the other way round": func(step hostir.Step) hostir.Step {
-		return remade(step, func(e s.Expr) s.Expr {
+	"operands the other way round": func(x *hostir.Apply) {
+		remake(x, func(e s.Expr) s.Expr {
 			if e.Do == s.DoMinus {
 				e.Of = []s.Expr{e.Of[1], e.Of[0]}
 			}
 			return e
 		})
 	},
-	"another operand": func(step hostir.Step) hostir.Step {
-		step.Reads = slices.Clone(step.Reads)
-		step.Reads[1], step.Reads[2] = step.Reads[2], step.Reads[1]
-		return step
+	"another operand": func(x *hostir.Apply) {
+		x.Operands = slices.Clone(x.Operands)
+		x.Operands[0], x.Operands[1] = x.Operands[1], x.Operands[0]
 	},
-	"another width of heads": func(step hostir.Step) hostir.Step {
-		return remade(step, func(e s.Expr) s.Expr {
+	"another width of heads": func(x *hostir.Apply) {
+		remake(x, func(e s.Expr) s.Expr {
 			if e.Group == "4" {
 				e.Group = "2"
 			}
 			return e
 		})
 	},
-	oneHead: func(step hostir.Step) hostir.Step {
-		return remade(step, func(e s.Expr) s.Expr {
+	oneHead: func(x *hostir.Apply) {
+		remake(x, func(e s.Expr) s.Expr {
 			if e.Do == s.DoMean {
 				e.Group = ""
 			}
 			return e
 		})
 	},
-	"rows of half the columns": func(step hostir.Step) hostir.Step {
-		step.Columns = hostir.Div(step.Columns, hostir.Const(2))
-		return step
+	"rows of half the columns": func(x *hostir.Apply) {
+		x.Columns = hostir.Div(x.Columns, hostir.Const(2))
 	},
 }
 
@@ -118,8 +116,8 @@ func doubled(e s.Expr) s.Expr {
 	return e
 }
 
-// remade is a step with another tree in place of each of its own.
-func remade(step hostir.Step, f func(s.Expr) s.Expr) hostir.Step {
+// remake puts another tree in place of each of a function.
+func remake(x *hostir.Apply, f func(s.Expr) s.Expr) {
 	var each func(e s.Expr) s.Expr
 	each = func(e s.Expr) s.Expr {
 		of := []s.Expr(nil)
@@ -129,12 +127,11 @@ func remade(step hostir.Step, f func(s.Expr) s.Expr) hostir.Step {
 		e.Of = of
 		return f(e)
 	}
-	step.Makes = slices.Clone(step.Makes)
-	for i, e := range step.Makes {
-		step.Makes[i] = each(e)
+	x.Makes = slices.Clone(x.Makes)
+	for i, e := range x.Makes {
+		x.Makes[i] = each(e)
 	}
-	step.Func = s.Key(step.Nodes())
-	return step
+	x.Func = s.Key(x.Nodes())
 }
 
 // oneHead is a mistake that changes nothing at the explorer's shape, where a rank has the columns of one head.
@@ -152,10 +149,12 @@ func TestBrokenFormulas(t *testing.T) {
 		}
 		changed := 0
 		p.Body = hostir.MapSteps(p.Body, func(step hostir.Step) []hostir.Node {
-			if step.Makes != nil {
-				step, changed = mutate(step), changed+1
-			}
-			return []hostir.Node{step}
+			return []hostir.Node{hostir.Changed(step, func(x *hostir.Apply) {
+				if x.Makes != nil {
+					mutate(x)
+					changed++
+				}
+			})}
 		})
 		if changed == 0 {
 			t.Fatal("no step makes a formula")

@@ -294,7 +294,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	}
 	last := w.product(mainRef, s, sum, hostir.Rank, x).
 		Described("own rows last, straight into their slot")
-	last.Writes[0] = w.rowsAt(w.named(slots, s), hostir.Rank)
+	last = last.Into(w.rowsAt(w.named(slots, s), hostir.Rank))
 	nodes = append(nodes, done)
 	if j, ok := w.across[s]; ok {
 		return append(nodes, w.goOn(j, last, w.sent(s, peerIs, peer), w.ownSum(s))...)
@@ -341,7 +341,7 @@ func (w *writer) leave(s *stage, peerIs hostir.Node, peer hostir.Expr) []hostir.
 		hostir.Wait(w.put, w.named(arrived, s), every).Member(w.part()),
 		sum)
 	if s.toAll {
-		rows, dst := hostir.Chunk(s.sums, hostir.Rank), sum.Writes[0]
+		rows, dst := hostir.Chunk(s.sums, hostir.Rank), sum.Result()
 		nodes = append(nodes,
 			hostir.Post(w.put, w.named(summed, s), every),
 			hostir.Set(w.put, rows, dst),
@@ -403,7 +403,7 @@ func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, rank host
 	n := hostir.Multiply(on, hostir.Linear, w.rowsAt(o.Out, rank), x, hostir.Whole(o.In[1]), bias...)
 	for _, f := range o.Then {
 		if ofProduct(f) {
-			n.Func = string(f.Do)
+			n = n.Then(string(f.Do))
 		}
 	}
 	return n

@@ -30,7 +30,7 @@ func (d *draft) fused(nodes []hostir.Node) []hostir.Node {
 }
 
 // meetings are the kernels that work between two meetings of all ranks.
-var meetings = map[hostir.Kind]string{hostir.Sum: shotKernel, hostir.Gather: gatherKernel,
+var meetings = map[hostir.Kind]string{hostir.SumKind: shotKernel, hostir.GatherKind: gatherKernel,
 	hostir.Tiles{}.Kind(): tilesKernel, hostir.Scatter{}.Kind(): scatterKernel}
 
 // launch is the kernel that does the first nodes of a list, and how many.
@@ -66,7 +66,7 @@ func (d *draft) launch(nodes []hostir.Node) (kernel string, n int) {
 		return meetings[s.Kind()], n
 	case s.Remote() && !posted:
 		kernel = getKernel
-		if !s.Writes[0].Peer.IsZero() {
+		if !s.Result().Peer.IsZero() {
 			kernel = putKernel
 		}
 		n++

@@ -49,11 +49,13 @@ func (d *draft) gatherAndMultiply(operand, to string, part func(buffer string, o
 		hostir.Set(mainRef, part(to, hostir.Rank), hostir.Whole(operand)),
 		hostir.After(mainRef, copyRef))
 	product := d.multiply(mainRef, hostir.Whole("C"), hostir.Whole("A"))
-	for i, v := range product.Reads {
-		if v.Buffer == operand {
-			product.Reads[i].Buffer = to
+	product = hostir.Changed(product, func(x *hostir.Product) {
+		for _, v := range []*hostir.View{&x.A, &x.B} {
+			if v.Buffer == operand {
+				v.Buffer = to
+			}
 		}
-	}
+	})
 	d.add(product,
 		hostir.Post(copyRef, read, every).Described(operand+" may be overwritten afterwards"),
 		hostir.Wait(copyRef, read, every),

@@ -64,7 +64,7 @@ func (d *draft) asMeetings(nodes []hostir.Node) []hostir.Node {
 		for i := 1; i+1 < len(list); i++ {
 			wait, waits := d.signal(list[i-1], true)
 			post, posts := d.signal(list[i+1], false)
-			if s, _ := list[i].(hostir.Step); s.Do != hostir.Product || s.Writes[0].Peer.IsZero() || !waits || !posts {
+			if s, _ := list[i].(hostir.Step); s.Kind() != hostir.ProductKind || s.Result().Peer.IsZero() || !waits || !posts {
 				continue
 			}
 			before[wait.Semaphore], after[post.Semaphore] = true, true
@@ -103,7 +103,8 @@ func (d *draft) postsToReader(nodes []hostir.Node) []hostir.Node {
 	of := nodes[end].Source().MoveOf
 	readers, last := 0, hostir.Step{}
 	hostir.Steps(nodes, func(s hostir.Step) {
-		away := slices.ContainsFunc(s.Reads, func(v hostir.View) bool { return !v.Peer.IsZero() })
+		reads, _ := s.Views()
+		away := slices.ContainsFunc(reads, func(v hostir.View) bool { return !v.Peer.IsZero() })
 		if away && s.MoveOf == of {
 			readers, last = readers+1, s
 		}
@@ -118,6 +119,6 @@ func (d *draft) postsToReader(nodes []hostir.Node) []hostir.Node {
 		if !s.Remote() || s.MoveOf != of {
 			return []hostir.Node{s}
 		}
-		return hostir.MovesOf(of, s, hostir.Post(s.Stream, read, s.Reads[0].Peer))
+		return hostir.MovesOf(of, s, hostir.Post(s.Stream, read, s.Do.(hostir.Copy).From.Peer))
 	})
 }

@@ -77,7 +77,7 @@ func gatherTiles(d *draft, t []hostir.Tile) error {
 	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	d.semaphores(ready, read)
 	product := d.product(mainRef, hostir.Whole("C"), hostir.Whole("A"), "")
-	if product.Func != "" {
+	if product.Do.(hostir.Product).Func != "" {
 		return &schedule.FieldError{Path: d.at, Msg: "tiles apply no function", Hint: "use schedule.Pull"}
 	}
 	d.units(hostir.Divide{Extent: schedule.K, By: "8"})
@@ -103,7 +103,7 @@ func scatterTiles(d *draft, t []hostir.Tile) error {
 	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	d.semaphores(free, arrived)
 	product := d.rowsOf(mainRef, hostir.Chunk(slots, hostir.Rank), hostir.Rank)
-	if product.Func != "" {
+	if product.Do.(hostir.Product).Func != "" {
 		return &schedule.FieldError{Path: d.at, Msg: "tiles apply no function", Hint: "use schedule.Slots"}
 	}
 	if d.has("Added") {

@@ -21,11 +21,11 @@ func calls(s schedule.Schedule) bool {
 // needsFunctions reports whether the schedule has work of the caller's own that no kernel does.
 func (u *unit) needsFunctions() bool { return len(u.calls()) > len(u.kernelCalls()) }
 
-// calls are the steps that the caller enqueues himself.
-func (u *unit) calls() (list []hostir.Step) {
+// calls are the work of steps that the caller enqueues himself.
+func (u *unit) calls() (list []hostir.Call) {
 	hostir.Steps(u.program.Body, func(s hostir.Step) {
-		if s.Do == hostir.Call {
-			list = append(list, s)
+		if x, calls := s.Do.(hostir.Call); calls {
+			list = append(list, x)
 		}
 	})
 	return list
@@ -38,16 +38,16 @@ func callKernel(call string) string { return "kernel" + call }
 func (u *unit) callFields(g *jen.Group) {
 	for _, s := range u.calls() {
 		var from []string
-		for _, v := range s.Reads {
+		for _, v := range s.Operands {
 			from = append(from, u.onRank(v.Buffer))
 		}
 		text := fmt.Sprintf("%s enqueues the caller's own work, %s of %s in this rank's memory. Set it before Bind",
-			s.Func, u.onRank(s.Writes[0].Buffer), list(from))
+			s.Name, u.onRank(s.To.Buffer), list(from))
 		if s.Launch.File != "" {
 			text += ", or leave it nil: " + s.Launch.Kernel + " of " + s.Launch.File + " does it then"
 		}
 		g.Add(doc(text + "."))
-		g.Id(s.Func).Qual(planPath, "Call")
+		g.Id(s.Name).Qual(planPath, "Call")
 		g.Line()
 	}
 }
@@ -66,19 +66,19 @@ func (u *unit) onRank(buffer string) string {
 }
 
 // called enqueues a call: by its kernel, or by the caller's function.
-func (b *body) called(n hostir.Step) jen.Code {
+func (b *body) called(on hostir.StreamRef, x hostir.Call) jen.Code {
 	all := func(v hostir.View) jen.Code {
 		if !v.Index.IsZero() || !v.Peer.IsZero() || b.unit.counted(v) {
 			b.fail("a call takes all of this rank's %s", v.Buffer)
 		}
 		return jen.Id("p").Dot(unexported(v.Buffer)).Dot("All").Call()
 	}
-	call, args := jen.Id("q").Dot("Call"), []jen.Code{b.stream(n.Stream), jen.Lit(n.Func)}
-	if n.Launch.File != "" {
-		call, args = jen.Id("p").Dot(callKernel(n.Func)).Dot("Launch"), []jen.Code{jen.Id("q"), b.stream(n.Stream)}
+	call, args := jen.Id("q").Dot("Call"), []jen.Code{b.stream(on), jen.Lit(x.Name)}
+	if x.Launch.File != "" {
+		call, args = jen.Id("p").Dot(callKernel(x.Name)).Dot("Launch"), []jen.Code{jen.Id("q"), b.stream(on)}
 	}
-	args = append(args, jen.Id("p").Dot(n.Func), all(n.Writes[0]))
-	for _, v := range n.Reads {
+	args = append(args, jen.Id("p").Dot(x.Name), all(x.To))
+	for _, v := range x.Operands {
 		args = append(args, all(v))
 	}
 	return call.Call(args...)
@@ -87,34 +87,34 @@ func (b *body) called(n hostir.Step) jen.Code {
 // kernelCallFields are the fields of a Plan for the kernels of calls.
 func (u *unit) kernelCallFields(g *jen.Group) {
 	for _, s := range u.kernelCalls() {
-		g.Id(callKernel(s.Func)).Op("*").Qual(kernelsPath, "PlanCall")
+		g.Id(callKernel(s.Name)).Op("*").Qual(kernelsPath, "PlanCall")
 	}
 }
 
 // declareCalls makes the kernels of calls a part of the plan.
 func (u *unit) declareCalls(expr goExpr) (code []jen.Code) {
 	for _, s := range u.kernelCalls() {
-		args := []jen.Code{jen.Id("b"), jen.Lit(s.Func), jen.Id("s").Dot("Type"), expr(s.Launch.Blocks),
+		args := []jen.Code{jen.Id("b"), jen.Lit(s.Name), jen.Id("s").Dot("Type"), expr(s.Launch.Blocks),
 			jen.Lit(s.Launch.Threads)}
 		for _, a := range s.Launch.Args {
 			args = append(args, expr(a))
 		}
-		code = append(code, setField(callKernel(s.Func), jen.Id("table").Dot("Call").Call(args...)))
+		code = append(code, setField(callKernel(s.Name), jen.Id("table").Dot("Call").Call(args...)))
 	}
 	return code
 }
 
 // kernelCalls are the calls that kernels of the caller's do.
-func (u *unit) kernelCalls() []hostir.Step {
-	return slices.DeleteFunc(u.calls(), func(s hostir.Step) bool { return s.Launch.File == "" })
+func (u *unit) kernelCalls() []hostir.Call {
+	return slices.DeleteFunc(u.calls(), func(s hostir.Call) bool { return s.Launch.File == "" })
 }
 
 // checkCalls refuses names that a Plan has another use for.
 func (u *unit) checkCalls() error {
 	base := reflect.TypeFor[*plan.Plan]()
 	for _, s := range u.calls() {
-		if _, taken := base.MethodByName(s.Func); taken || s.Func == base.Elem().Name() {
-			return fmt.Errorf("the call %s: a Plan has a method or a field of that name (rename it)", s.Func)
+		if _, taken := base.MethodByName(s.Name); taken || s.Name == base.Elem().Name() {
+			return fmt.Errorf("the call %s: a Plan has a method or a field of that name (rename it)", s.Name)
 		}
 	}
 	return nil

@@ -1,8 +1,6 @@
 package emit
 
 import (
-	"slices"
-
 	"github.com/dave/jennifer/jen"
 
 	"ovgen/runtime/kernels"
@@ -14,20 +12,19 @@ func (b *body) step(n hostir.Step) []jen.Code {
 	if n.Fused() {
 		return b.launch(n)
 	}
-	if x, ok := n.Do.(hostir.Collective); ok {
+	switch x := n.Do.(type) {
+	case hostir.Collective:
 		return []jen.Code{b.together(n.Stream, x)}
-	}
-	switch n.Do {
 	case hostir.Copy:
-		return []jen.Code{b.copy(n)}
+		return []jen.Code{b.copy(n, x)}
 	case hostir.Sum:
-		return b.sum(n)
+		return b.sum(n, x)
 	case hostir.Product:
-		return []jen.Code{b.product(n)}
+		return []jen.Code{b.product(n, x)}
 	case hostir.Apply:
-		return b.apply(n)
+		return b.apply(n, x)
 	case hostir.Call:
-		return []jen.Code{b.called(n)}
+		return []jen.Code{b.called(n.Stream, x)}
 	}
 	w, ok := n.Signal()
 	if !ok {
@@ -77,8 +74,8 @@ func (u *unit) semaphore(name string) (hostir.Semaphore, bool) {
 }
 
 // copy is a copy.
-func (b *body) copy(n hostir.Step) jen.Code {
-	dst, src := n.Writes[0], n.Reads[0]
+func (b *body) copy(n hostir.Step, x hostir.Copy) jen.Code {
+	dst, src := x.To, x.From
 	if dst.Columns || src.Columns {
 		return b.copyColumns(n.Stream, dst, src)
 	}
@@ -146,22 +143,22 @@ func (b *body) share(n hostir.Share) (code []jen.Code) {
 }
 
 // product is a matrix product.
-func (b *body) product(n hostir.Step) jen.Code {
+func (b *body) product(n hostir.Step, x hostir.Product) jen.Code {
 	field, part, err := b.unit.gemmOf(n)
 	if err != nil {
 		b.fail("%w", err)
 		return jen.Null()
 	}
-	f, _ := hostir.ParseProduct(n.Index)
+	f, _ := hostir.ParseProduct(x.Index)
 	product := jen.Id("p").Dot(field)
 	if !part.IsZero() {
 		product.Index(b.expr(part))
 	}
-	args := []jen.Code{b.stream(n.Stream), product, b.address(n.Writes[0])}
-	for _, v := range n.Reads {
-		args = append(args, b.address(v))
-	}
-	if f.TransposedB && len(n.Reads) == 2 {
+	args := []jen.Code{b.stream(n.Stream), product, b.address(x.To), b.address(x.A), b.address(x.B)}
+	switch {
+	case x.Bias.Buffer != "":
+		args = append(args, b.address(x.Bias))
+	case f.TransposedB:
 		args = append(args, jen.Qual(planPath, "NoBias"))
 	}
 	return jen.Id("q").Dot(f.Name).Call(args...)
@@ -184,45 +181,44 @@ func (b *body) together(on hostir.StreamRef, x hostir.Collective) jen.Code {
 }
 
 // sum is a sum by a kernel.
-func (b *body) sum(n hostir.Step) []jen.Code {
-	code, terms := b.terms(n.Reads)
-	args := []jen.Code{b.stream(n.Stream), b.address(n.Writes[0]), b.bytes(n.Writes[0])}
-	return append(code, b.summing(n, append(args, terms...)...))
+func (b *body) sum(n hostir.Step, x hostir.Sum) []jen.Code {
+	code, terms := b.terms(x.Terms)
+	args := []jen.Code{b.stream(n.Stream), b.address(x.To), b.bytes(x.To)}
+	return append(code, b.rowed(n).Dot(exported(n.By)).Call(append(append([]jen.Code{jen.Id("q")}, args...), terms...)...))
 }
 
 // apply is a function by its kernel.
-func (b *body) apply(n hostir.Step) []jen.Code {
-	_, operands := b.terms(n.Reads)
-	if n.Makes != nil {
-		return b.make(n, operands)
+func (b *body) apply(n hostir.Step, x hostir.Apply) []jen.Code {
+	operands := []jen.Code{b.address(x.X)}
+	for _, v := range x.Operands[:len(x.Operands)-len(n.Rows())] {
+		operands = append(operands, b.address(v))
 	}
-	if n.By == hostir.ElementsKernel {
-		args := []jen.Code{jen.Id("q"), b.stream(n.Stream), b.address(n.Writes[0]), b.bytes(n.Writes[0])}
-		return []jen.Code{jen.Id("p").Dot("kernels").Dot("Function").Call(jen.Lit(n.Func)).Dot("Make").
-			Call(append(args, operands...)...)}
+	on, to, bytes := b.stream(n.Stream), b.address(x.To), b.bytes(x.To)
+	switch {
+	case x.Makes != nil:
+		return b.make(n.Stream, x, operands)
+	case n.By == hostir.ElementsKernel:
+		return []jen.Code{jen.Id("p").Dot("kernels").Dot("Function").Call(jen.Lit(x.Func)).Dot("Make").
+			Call(append([]jen.Code{jen.Id("q"), on, to, bytes}, operands...)...)}
+	}
+	set := b.rowed(n)
+	if !x.Width.IsZero() {
+		set = set.Dot("Heads").Call(b.width(x.Width))
+	}
+	if x.Epsilon != 0 {
+		set = set.Dot("Epsilon").Call(jen.Lit(x.Epsilon))
 	}
 	function := jen.Qual(kernelsPath, kernels.Kind(n.By).Ident())
-	args := []jen.Code{b.stream(n.Stream), function, b.address(n.Writes[0]), b.bytes(n.Writes[0])}
-	return []jen.Code{b.summing(n, append(args, operands...)...)}
+	return []jen.Code{set.Dot("Apply").Call(append([]jen.Code{jen.Id("q"), on, function, to, bytes}, operands...)...)}
 }
 
-// summing launches the kernel of a sum or a function, with its rows.
-func (b *body) summing(n hostir.Step, args ...jen.Code) jen.Code {
+// rowed are the kernels of the plan, told the rows of a sum or a function.
+func (b *body) rowed(n hostir.Step) *jen.Statement {
 	set := jen.Id("p").Dot("kernels")
 	for _, row := range n.Rows() {
 		set = set.Dot("Row").Call(b.address(row), b.bytes(row))
 	}
-	name := exported(n.By)
-	if n.Do == hostir.Apply {
-		name = "Apply"
-	}
-	if !n.Width.IsZero() {
-		set = set.Dot("Heads").Call(b.width(n.Width))
-	}
-	if n.Epsilon != 0 {
-		set = set.Dot("Epsilon").Call(jen.Lit(n.Epsilon))
-	}
-	return set.Dot(name).Call(append([]jen.Code{jen.Id("q")}, args...)...)
+	return set
 }
 
 // width is the number of columns of a head: a constant, or a field of the plan.
@@ -245,7 +241,6 @@ func (b *body) columns(name, of string, e hostir.Expr) jen.Code {
 // terms are the arguments of a sum; a loop before the call collects the terms over an index
 // in a list that the plan keeps, so that no run allocates.
 func (b *body) terms(list []hostir.View) (before, args []jen.Code) {
-	list = slices.DeleteFunc(slices.Clone(list), func(v hostir.View) bool { return v.Row })
 	over := false
 	for _, t := range list {
 		over = over || t.Each.Index != ""
@@ -294,25 +289,21 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 		return b.packets(n, x.Sent, x.To, x.Added)
 	case hostir.PacketGather:
 		return b.packets(n, x.Sent, x.To, hostir.View{})
-	case hostir.Kind:
-		dst := n.Writes[0]
-		switch x {
-		case hostir.Sum:
-			before, terms = b.terms(n.Reads)
-			work = append([]jen.Code{b.address(dst), b.bytes(dst)}, terms...)
-		case hostir.Gather:
-			before, terms = b.terms(n.Reads)
-			work = append([]jen.Code{b.address(dst), b.bytes(n.Reads[0])}, terms...)
-		default:
-			work = []jen.Code{b.address(dst), b.address(n.Reads[0]), b.bytes(dst)}
-		}
+	case hostir.Sum:
+		before, terms = b.terms(x.Terms)
+		work = append([]jen.Code{b.address(x.To), b.bytes(x.To)}, terms...)
+	case hostir.Gather:
+		before, terms = b.terms(x.From)
+		work = append([]jen.Code{b.address(x.To), b.bytes(x.From[0])}, terms...)
+	case hostir.Copy:
+		work = []jen.Code{b.address(x.To), b.address(x.From), b.bytes(x.To)}
 	}
 	signals := b.signals(n)
 	if b.err != nil {
 		return nil
 	}
-	args := append([]jen.Code{b.stream(n.Stream), jen.Qual(planPath, "Signals").Values(signals...)}, work...)
-	return append(before, b.summing(n, args...))
+	args := append([]jen.Code{jen.Id("q"), b.stream(n.Stream), jen.Qual(planPath, "Signals").Values(signals...)}, work...)
+	return append(before, b.rowed(n).Dot(exported(n.By)).Call(args...))
 }
 
 // packets is a kernel of packets, with the tensor that it adds to the sum.
@@ -350,7 +341,7 @@ func (b *body) signals(n hostir.Step) []jen.Code {
 		post, wait string
 	}{{n.Pre, "PrePost", "PreWait"}, {n.Post, "PostPost", "PostWait"}} {
 		for i, w := range at.words {
-			name, sums := at.post, n.Do != hostir.Copy
+			name, sums := at.post, n.Kind() != hostir.CopyKind
 			if w.Wait {
 				name = at.wait
 			}

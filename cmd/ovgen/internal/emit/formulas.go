@@ -13,7 +13,7 @@ import (
 )
 
 // make launches the kernel of formulas, with what it is told of rows and heads.
-func (b *body) make(n hostir.Step, operands []jen.Code) []jen.Code {
+func (b *body) make(on hostir.StreamRef, n hostir.Apply, operands []jen.Code) []jen.Code {
 	i := slices.IndexFunc(b.unit.kernels.Kernels, func(k kernels.Kernel) bool {
 		return k.Made != nil && k.Made.Key == n.Func
 	})
@@ -23,20 +23,20 @@ func (b *body) make(n hostir.Step, operands []jen.Code) []jen.Code {
 	k := b.unit.kernels.Kernels[i]
 	set := jen.Id("p").Dot("kernels").Dot("Function").Call(jen.Lit(k.Made.Word))
 	if k.Rowed() {
-		set = set.Dot("Count").Call(b.columns("columns"+exported(n.Writes[0].Buffer), "of a row", n.Columns))
+		set = set.Dot("Count").Call(b.columns("columns"+exported(n.To.Buffer), "of a row", n.Columns))
 	}
 	for _, width := range schedule.Heads(n.Nodes()) {
 		set = set.Dot("Count").Call(b.width(hostir.Extent(width)))
 	}
-	args := []jen.Code{jen.Id("q"), b.stream(n.Stream), b.address(n.Writes[0]), b.bytes(n.Writes[0])}
+	args := []jen.Code{jen.Id("q"), b.stream(on), b.address(n.To), b.bytes(n.To)}
 	return []jen.Code{set.Dot("Make").Call(append(args, operands...)...)}
 }
 
 // kernelMade is the kernel of formulas, whose word no other formula of the package has.
-func (u *unit) kernelMade(s hostir.Step, list []kernels.Kernel) (kernels.Kernel, error) {
+func (u *unit) kernelMade(by string, s hostir.Apply, list []kernels.Kernel) (kernels.Kernel, error) {
 	k, code, err := templates.Formula{Trees: s.Makes}.Kernel()
 	if err != nil {
-		return kernels.Kernel{Kind: kernels.Kind(s.By)}, err
+		return kernels.Kernel{Kind: kernels.Kind(by)}, err
 	}
 	first := s.Word
 	if slices.Contains(schedule.Functions(), schedule.FuncKind(first)) {

@@ -106,7 +106,7 @@ func (u *unit) checkNames() error {
 		take(s.Name, "semaphore "+s.Name)
 	}
 	for _, s := range u.kernelCalls() {
-		take(callKernel(s.Func), "the kernel of call "+s.Func)
+		take(callKernel(s.Name), "the kernel of call "+s.Name)
 	}
 	for _, s := range u.program.Streams {
 		take(s.Name, "stream "+s.Name)

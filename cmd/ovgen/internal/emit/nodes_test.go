@@ -23,7 +23,7 @@ var (
 )
 
 // gelu is a product followed by GELU.
-func gelu(s hostir.Step) hostir.Step { s.Func = "gelu"; return s }
+func gelu(s hostir.Step) hostir.Step { return s.Then("gelu") }
 
 // byKernel is the one thing that a step does, by a kernel.
 func byKernel(s hostir.Step) hostir.Step {

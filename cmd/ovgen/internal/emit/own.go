@@ -32,16 +32,16 @@ func (u *unit) ownKernels() (list []kernels.Call, err error) {
 }
 
 // ownKernel describes the kernel of a call.
-func ownKernel(s hostir.Step) kernels.Call {
-	return kernels.Call{Name: s.Func, Operands: len(s.Reads), Args: len(s.Launch.Args)}
+func ownKernel(s hostir.Call) kernels.Call {
+	return kernels.Call{Name: s.Name, Operands: len(s.Operands), Args: len(s.Launch.Args)}
 }
 
 // ownCode is the caller's device code.
 func (u *unit) ownCode() (files []templates.Own, calls []templates.Call) {
 	for _, s := range u.kernelCalls() {
 		c := templates.Call{Call: ownKernel(s), File: s.Launch.File, Function: s.Launch.Kernel,
-			Out: s.Writes[0].Buffer, Threads: s.Launch.Threads}
-		for _, v := range s.Reads {
+			Out: s.To.Buffer, Threads: s.Launch.Threads}
+		for _, v := range s.Operands {
 			c.In = append(c.In, v.Buffer)
 		}
 		calls = append(calls, c)

@@ -30,15 +30,15 @@ func (u *unit) findProducts() error {
 	several := map[string]bool{}
 	var err error
 	hostir.Steps(u.program.Body, func(s hostir.Step) {
-		if s.Do != hostir.Product && hostir.Tiled(s.Do) == nil || err != nil {
+		if s.Kind() != hostir.ProductKind && hostir.Tiled(s.Do) == nil || err != nil {
 			return
 		}
 		var g gemm
 		if g, err = u.shapeOf(s); err == nil && u.find(g) == nil {
-			_, writes := s.Views()
+			to := s.Result().Buffer
 			u.gemms = append(u.gemms, g)
-			results = append(results, writes[0].Buffer)
-			several[writes[0].Buffer] = true
+			results = append(results, to)
+			several[to] = true
 		}
 	})
 	taken := map[string]bool{}
@@ -64,8 +64,7 @@ func (u *unit) gemmOf(x hostir.Step) (field string, part hostir.Expr, err error)
 		return "", part, err
 	}
 	if g.parts {
-		_, writes := x.Views()
-		part = u.countOf(writes[0])
+		part = u.countOf(x.Result())
 	}
 	return u.find(g).field, part, nil
 }
@@ -96,10 +95,11 @@ func (u *unit) find(g gemm) *gemm {
 // shapeOf returns the product that New declares for a step: its number of rows may depend on the rank, but on nothing
 // that changes during a run.
 func (u *unit) shapeOf(x hostir.Step) (gemm, error) {
-	x, tiles := x.OwnProduct()
-	c, a := x.Writes[0], x.Reads[0]
-	f, err := hostir.ParseProduct(x.Index)
-	g := gemm{form: form{f.TransposedB, f.TransposedA, len(x.Reads) == 3, x.Accumulate, x.Func}, tiles: tiles}
+	own, tiles := x.OwnProduct()
+	p := own.Do.(hostir.Product)
+	c, a := p.To, p.A
+	f, err := hostir.ParseProduct(p.Index)
+	g := gemm{form: form{f.TransposedB, f.TransposedA, p.Bias.Buffer != "", p.Accumulate, p.Func}, tiles: tiles}
 	if err != nil {
 		return g, err
 	}

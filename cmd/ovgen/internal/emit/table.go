@@ -46,12 +46,14 @@ func (u *unit) table() (kernels.Table, error) {
 			return
 		}
 		k := u.kernelOf(s)
-		if s.Makes != nil {
-			made, err := u.kernelMade(s, t.Kernels)
-			k, errs = made, append(errs, err)
-		} else if s.By == hostir.ElementsKernel {
+		if x, applies := s.Do.(hostir.Apply); applies {
 			var err error
-			k, err = u.formula(s)
+			switch {
+			case x.Makes != nil:
+				k, err = u.kernelMade(s.By, x, t.Kernels)
+			case s.By == hostir.ElementsKernel:
+				k, err = u.formula(s.By, x)
+			}
 			errs = append(errs, err)
 		}
 		for _, tile := range hostir.Tiled(s.Do) {
@@ -161,18 +163,23 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 		k.Added = x.Added.Buffer != ""
 	case hostir.PacketGather:
 		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Each})
+	case hostir.Sum:
+		k.Terms, k.Varies = u.termsOf(x.Terms)
+	case hostir.Gather:
+		k.Terms, k.Varies = u.termsOf(x.From)
+	case hostir.Apply:
+		k.Terms = 1 + len(x.Operands) - len(s.Rows())
 	}
-	if s.Do == hostir.Sum || s.Do == hostir.Gather || s.Do == hostir.Apply {
-		k.Terms, k.Varies = u.termsOf(s.Reads)
+	if k.Rows == 0 {
 		k.Rows = len(s.Rows())
 	}
 	return k
 }
 
 // formula is the kernel of a function, and keeps its code.
-func (u *unit) formula(s hostir.Step) (kernels.Kernel, error) {
+func (u *unit) formula(by string, s hostir.Apply) (kernels.Kernel, error) {
 	f := schedule.Func{Do: schedule.FuncKind(s.Func)}
-	for i := range s.Reads[1:] {
+	for i := range s.Operands {
 		f.In = append(f.In, fmt.Sprint(i)) // one function, whatever its operands are called
 	}
 	of := templates.Formula{Trees: []schedule.Expr{f.Tree()}}
@@ -183,8 +190,8 @@ func (u *unit) formula(s hostir.Step) (kernels.Kernel, error) {
 	if err != nil {
 		return k, err
 	}
-	if string(k.Kind) != s.By {
-		return k, fmt.Errorf("kernel %s makes no %s: kernel %s does", s.By, s.Func, k.Kind)
+	if string(k.Kind) != by {
+		return k, fmt.Errorf("kernel %s makes no %s: kernel %s does", by, s.Func, k.Kind)
 	}
 	if u.formulas == nil {
 		u.formulas = map[string]*templates.Code{}
@@ -224,9 +231,6 @@ func (u *unit) termsOf(list []hostir.View) (most int, varies bool) {
 // countTerms is how many terms there are where the variables are bound so.
 func countTerms(list []hostir.View, env hostir.Env) (n int, ok bool) {
 	for _, t := range list {
-		if t.Row {
-			continue
-		}
 		if t.Each.Index == "" {
 			n++
 			continue
