@@ -173,7 +173,9 @@ func TestFamilies(t *testing.T) {
 		spoil   func(*hostir.Program)
 		broke   explore.Property
 	}{
-		{"a sum that lacks a term", reduceScatter(), changed(func(s *hostir.Sum) { s.Terms[0].Each.From = hostir.Const(1) }), explore.Contents},
+		{"a sum that lacks a term", reduceScatter(), changed(func(s *hostir.Sum) {
+			s.Terms[0].Each.From = hostir.Const(1)
+		}), explore.Contents},
 		{"a sum in another order", reduceScatter(), changed(func(s *hostir.Sum) {
 			s.Terms[0] = slots(hostir.Mod(hostir.Add(i, hostir.Const(1)), d))
 		}), explore.Contents},
@@ -195,7 +197,9 @@ func TestFamilies(t *testing.T) {
 		}, explore.InRun},
 		{"a member that is not there", allReduce(),
 			func(p *hostir.Program) { p.Semaphores = []hostir.Semaphore{{Name: "ready"}} }, explore.WellFormed},
-		{"a product that does not add", weightGradient(), changed(func(s *hostir.Product) { s.Accumulate = false }), explore.Contents},
+		{"a product that does not add", weightGradient(), changed(func(s *hostir.Product) {
+			s.Accumulate = false
+		}), explore.Contents},
 		{"a chunk of another rank", allToAll(), changed(func(s *hostir.Copy) {
 			if !s.From.Peer.IsZero() {
 				s.From.Index = to

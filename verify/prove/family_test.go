@@ -291,7 +291,9 @@ var gatherPutMutants = []programMutant{
 	{"put beside the product", func(p *hostir.Program) {
 		p.Body[4].(hostir.For).Body[5] = linear(onMain, hostir.Chunk("C", from), hostir.Chunk("G", from))
 	}, prove.Race},
-	{"multiplied with the wrong rows", change(func(n *hostir.Product) { n.To.Index = plusOne(n.To.Index) }), prove.Contents},
+	{"multiplied with the wrong rows", change(func(n *hostir.Product) {
+		n.To.Index = plusOne(n.To.Index)
+	}), prove.Contents},
 	{"waits before the own put", func(p *hostir.Program) {
 		l := p.Body[4].(hostir.For)
 		l.Body = append(append([]hostir.Node{}, l.Body[4:]...), l.Body[:3]...)
@@ -314,7 +316,9 @@ var scatterPutMutants = []programMutant{
 	{"slot of another rank", change(func(n *hostir.Copy) { n.To.Index = plusOne(n.To.Index) }), prove.Race},
 	{"partial of another owner", change(func(n *hostir.Copy) { n.From.Index = r }),
 		prove.Contents},
-	{"put straight into the owner's result", change(func(n *hostir.Copy) { n.To.Buffer, n.To.Index = "C", hostir.Expr{} }), prove.Bounds},
+	{"put straight into the owner's result", change(func(n *hostir.Copy) {
+		n.To.Buffer, n.To.Index = "C", hostir.Expr{}
+	}), prove.Bounds},
 	{"own rows not made", change(func(n *hostir.Product) {
 		if n.A.Index.Equal(r) {
 			n.To.Buffer = "partial"
