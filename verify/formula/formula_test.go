@@ -25,6 +25,7 @@ var functions = map[string]schedule.Func{
 	"softcap": schedule.SoftCap(3), "relu2": schedule.SquaredReLU(), "quickgelu": schedule.QuickGELU(),
 	"gelubyerf": schedule.GELUByErf(), "softmax": schedule.Softmax(), "modulate": schedule.Modulate("A", "B"),
 	"head norm": schedule.RMSNorm("A").PerHead("16"), "sigmoid": schedule.Sigmoid(),
+	"scale": schedule.Scale(.25), "multiply": schedule.Multiply("A"), "reglu": schedule.ReGLU("A"),
 	"rest": {Is: schedule.Minus(schedule.Least(schedule.Root(schedule.Abs(schedule.X)),
 		schedule.Log(schedule.Plus(schedule.Num(1), schedule.Abs(schedule.X)))), schedule.Column("A"))},
 }
