@@ -13,7 +13,7 @@ import (
 
 // called is the result that the stand-in makes for a call, on every rank.
 func (p *Problem) called(s Step, v map[string]Values) Values {
-	made := newValues(p.Elements(s.C))
+	made, f := newValues(p.Elements(s.C)), formatOf(p.TypeOf(s.C))
 	for rank := range p.Extents[schedule.D] {
 		to := p.held(s.C, rank)
 		for i, name := range s.In {
@@ -25,7 +25,7 @@ func (p *Problem) called(s Step, v map[string]Values) Values {
 				if end-at <= last {
 					x = from.At(from.Count - (end - at))
 				}
-				made.set(to.At(at), v[name].At(x), p.TypeOf(s.C))
+				made.set(to.At(at), v[name].At(x), f)
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // Round is x as t holds it: the nearest value, the even one of two.
-func Round(t driver.Type, x float32) float32 { return formatOf(t).round(t, x) }
+func Round(t driver.Type, x float32) float32 { return formatOf(t).round(x) }
 
 // Encode writes values as t, little endian as devices hold them.
 func Encode(t driver.Type, values []float32) []byte {
@@ -51,6 +51,7 @@ func Decode(t driver.Type, b []byte) ([]float32, error) {
 // format is a type's row by the bits, for tensors of millions of elements: it converts normal
 // numbers, and leaves zeros other than 0, subnormals, infinities and NaN to encode and decode.
 type format struct {
+	of          driver.Type
 	width, drop uint32 // bits of an element; how many digits fewer it has than a float
 	rebias      uint32 // from an element's exponent to a float's, as a float has it
 	all         uint32 // the exponent of infinities
@@ -59,7 +60,7 @@ type format struct {
 
 func formatOf(t driver.Type) format {
 	digits := uint32(t.Digits())
-	return format{width: uint32(t.Size()) * 8, drop: 24 - digits, rebias: uint32(127-bias(t)) << 23,
+	return format{of: t, width: uint32(t.Size()) * 8, drop: 24 - digits, rebias: uint32(127-bias(t)) << 23,
 		all: 1<<t.Exponent() - 1, digits: digits}
 }
 
@@ -78,13 +79,13 @@ func (f format) narrow(x float32) (uint32, bool) {
 	return bits>>31<<(f.width-1) | size, size>>(f.digits-1) < f.all
 }
 
-func (f format) round(t driver.Type, x float32) float32 {
+func (f format) round(x float32) float32 {
 	if bits, ok := f.narrow(x); ok {
 		if y, ok := f.widen(bits); ok {
 			return y
 		}
 	}
-	return decode(t, encode(t, x))
+	return decode(f.of, encode(f.of, x))
 }
 
 func (f format) widen(bits uint32) (float32, bool) {

@@ -37,38 +37,49 @@ func (p *Problem) function(result string, contracted bool, x Values, v map[strin
 	trees ...schedule.Expr) Values {
 	sizes := p.sized().Sizes(result)
 	columns := sizes[len(sizes)-1]
-	nodes, made := schedule.Nodes(trees...), newValues(len(x.Want))
-	row := formula.Row{X: make([]formula.Value, columns), Param: param, Width: p.width, Contracted: contracted}
-	lies := map[string]schedule.Lies{}
+	rows := len(x.Want) / max(columns, 1)
+	nodes, made, f := schedule.Nodes(trees...), newValues(len(x.Want)), formatOf(p.TypeOf(result))
+	of := map[string]operand{}
 	for _, o := range schedule.Operands(nodes) {
-		lies[o.Tensor] = o.Lies
+		of[o.Tensor] = p.operand(o, v[o.Tensor], rows, columns)
 	}
-	for i := range len(x.Want) / max(columns, 1) {
-		for j := range row.X {
-			row.X[j] = x.At(i*columns + j)
+	inRows(rows, columns*len(nodes), func(first, end int) {
+		row := formula.Row{X: make([]formula.Value, columns), Param: param, Width: p.width, Contracted: contracted}
+		for i := first; i < end; i++ {
+			for j := range row.X {
+				row.X[j] = x.At(i*columns + j)
+			}
+			row.Operand = func(name string, at int) formula.Value { return of[name].at(i, at) }
+			for j, y := range row.Of(nodes) {
+				made.set(i*columns+j, y, f)
+			}
 		}
-		row.Operand = func(name string, at int) formula.Value {
-			return v[name].At(p.firstOf(name, lies[name], i, columns) + at)
-		}
-		for j, y := range row.Of(nodes) {
-			made.set(i*columns+j, y, p.TypeOf(result))
-		}
-	}
+	})
 	return made
 }
 
-// firstOf is the first element of an operand's part for a row.
-func (p *Problem) firstOf(name string, lies schedule.Lies, row, columns int) int {
-	switch lies {
+// operand is a tensor that a function reads: so many elements of it go with each row, and with row 0 again after so
+// many rows.
+type operand struct {
+	Values
+	stride, rows int
+}
+
+// at is an element of an operand's part for a row.
+func (o operand) at(row, i int) formula.Value { return o.At(row%o.rows*o.stride + i) }
+
+// operand is how one lies of a result of so many rows and columns.
+func (p *Problem) operand(o schedule.Operand, v Values, rows, columns int) operand {
+	switch o.Lies {
 	case schedule.InPlace:
-		return row * columns
+		return operand{v, columns, rows}
 	case schedule.ByRow:
-		return row
-	case schedule.OfTable:
-		sizes := p.sized().Sizes(name)
-		return row % sizes[0] * sizes[1] // batches share a table
+		return operand{v, 1, rows}
+	case schedule.OfTable: // batches share one
+		sizes := p.sized().Sizes(o.Tensor)
+		return operand{v, sizes[1], sizes[0]}
 	}
-	return 0
+	return operand{v, 0, rows}
 }
 
 func (p *Problem) width(e schedule.Extent) int {

@@ -48,9 +48,11 @@ func (in Input) At(index int64) float32 {
 // Values are the elements [0, n) as the type holds them.
 func (in Input) Values(t driver.Type, n int) Values {
 	v, f := make([]float64, n), formatOf(t)
-	for i := range v {
-		v[i] = float64(f.round(t, in.At(int64(i))))
-	}
+	inRows(n, 1, func(first, end int) {
+		for i := first; i < end; i++ {
+			v[i] = float64(f.round(in.At(int64(i))))
+		}
+	})
 	return points(v)
 }
 

@@ -50,119 +50,115 @@ func subnormal(t driver.Type) float64 { return math.Ldexp(1, 1-bias(t)-t.Digits(
 //
 // A function of the product's takes both ends, and the result is rounded once.
 func (p Product) Of(a, b, bias, added Values) Values {
-	c := newValues(p.M * p.N)
-	r := p.newRow(b)
-	step := 1
-	if p.TransposedA {
-		step = p.M
-	}
-	for i := range p.M {
-		first := i * p.K
-		if p.TransposedA {
-			first = i
+	c, w := newValues(p.M*p.N), p.newWeight(b)
+	inRows(p.M, p.K*p.N, func(first, end int) {
+		r := p.newRow(w)
+		for i := first; i < end; i++ {
+			if p.TransposedA {
+				r.sum(a, i, p.M)
+			} else {
+				r.sum(a, i*p.K, 1)
+			}
+			for j := range p.N {
+				c.set(i*p.N+j, r.finish(j, bias, added, i*p.N+j), r.rounded)
+			}
 		}
-		r.sum(a, first, step)
-		for j := range p.N {
-			c.set(i*p.N+j, r.finish(j, bias, added, i*p.N+j), p.rounds())
-		}
-	}
+	})
 	return c
-}
-
-func transpose(v []float64, rows, columns int) []float64 {
-	t := make([]float64, len(v))
-	for i := range rows {
-		for j := range columns {
-			t[j*rows+i] = v[i*columns+j]
-		}
-	}
-	return t
 }
 
 // row is one row of a product and the terms of its bounds, an entry a column.
 type row struct {
 	Product
-	b               []float64 // [K,N]
+	*weight
+	rounded         format    // what the result is rounded to
 	unit, subnormal float64   // of the element type
 	summed          bool      // over ranks
-	gridB           int       // of b
-	pointsB         bool
-	grid            int // of the products
-	points          bool
+	a, off          []float64 // what is multiplied, and how far it may be off
+	grid            int       // of the products
+	points          bool      // all of them
 	partial         []float64 // the sum over one part
 	total           []float64
-	travel          []float64 // sum of the magnitudes of the partial sums, and of the bias
-	size            []float64 // sum of all magnitudes
+	travel          []float64 // sum of the magnitudes of the partial sums
+	most            float64   // bounds each sum of all magnitudes
+	sizes           []float64 // these sums; empty before they are asked for
 	inherited       []float64 // the part that the error of A causes
 }
 
-func (p Product) newRow(b Values) *row {
-	r := &row{Product: p, b: b.Want, unit: unit(p.Type), subnormal: subnormal(p.Type)}
-	r.gridB, r.pointsB = b.grid(0, 1, len(b.Want))
-	if p.Transposed {
-		r.b = transpose(b.Want, p.N, p.K)
-	}
-	for _, v := range []*[]float64{&r.partial, &r.total, &r.travel, &r.size, &r.inherited} {
+func (p Product) newRow(w *weight) *row {
+	r := &row{Product: p, weight: w, rounded: formatOf(p.rounds()), unit: unit(p.Type), subnormal: subnormal(p.Type)}
+	for _, v := range []*[]float64{&r.partial, &r.total, &r.travel, &r.sizes, &r.inherited} {
 		*v = make([]float64, p.N)
 	}
+	r.a, r.off = make([]float64, p.K), make([]float64, p.K)
 	r.Parts, r.summed = max(p.Parts, 1), p.Parts > 0
 	return r
 }
 
 // sum multiplies the K elements of a, step apart, with b.
 func (r *row) sum(a Values, at, step int) {
-	for _, v := range [][]float64{r.total, r.travel, r.size, r.inherited} {
-		clear(v)
+	r.sizes, r.most = r.sizes[:0], 0
+	for k := range r.a {
+		r.a[k] = a.Want[at+k*step]
+		r.most += math.Abs(r.a[k]) * r.largest
 	}
 	gridA, pointsA := a.grid(at, step, r.K)
-	r.points = r.pointsB && pointsA
-	if r.grid = math.MaxInt; gridA != math.MaxInt && r.gridB != math.MaxInt {
-		r.grid = gridA + r.gridB
+	r.points = r.weight.points && pointsA
+	if r.grid = math.MaxInt; gridA != math.MaxInt && r.weight.grid != math.MaxInt {
+		r.grid = gridA + r.weight.grid
 	}
+	clear(r.total)
+	clear(r.travel)
 	for part := range r.Parts {
 		clear(r.partial)
-		for k := r.K * part / r.Parts; k < r.K*(part+1)/r.Parts; k++ {
-			x, off, line := a.Want[at+k*step], 0.0, r.b[k*r.N:(k+1)*r.N]
-			if !pointsA {
-				off = a.off(at + k*step)
-			}
-			if x == 0 && off == 0 {
-				continue
-			}
-			for j, y := range line {
-				r.partial[j] += x * y
-				r.size[j] += math.Abs(x * y)
-			}
-			if off == 0 {
-				continue
-			}
-			for j, y := range line {
-				r.inherited[j] += off * math.Abs(y)
-			}
-		}
+		first, end := r.K*part/r.Parts, r.K*(part+1)/r.Parts
+		multiply(r.partial, r.a[first:end], r.b[first*r.N:])
 		for j, x := range r.partial {
 			r.total[j] += x
 			r.travel[j] += math.Abs(x)
 		}
 	}
+	clear(r.inherited)
+	if !pointsA {
+		for k := range r.off {
+			r.off[k] = a.off(at + k*step)
+		}
+		multiply(r.inherited, r.off, r.magnitudes())
+	}
+}
+
+// size is the sum of all magnitudes of column j.
+func (r *row) size(j int) float64 {
+	if len(r.sizes) == 0 {
+		r.sizes = r.sizes[:r.N]
+		clear(r.sizes)
+		multiply(r.sizes, magnitudes(r.a), r.magnitudes())
+	}
+	return r.sizes[j]
+}
+
+// fits says that the sum of all magnitudes of column j, and of more, has no more digits than fp32.
+func (r *row) fits(j int, more float64, grid int) bool {
+	return fits(r.most+more, 24, grid) || fits(r.size(j)+more, 24, grid)
 }
 
 // finish is element j of the row before it is rounded; at is where it lies in the result.
 func (r *row) finish(j int, bias, added Values, at int) formula.Value {
-	want, size, travel, grid, known := r.total[j], r.size[j], r.travel[j], r.grid, r.points
+	want, more, grid, known := r.total[j], 0.0, r.grid, r.points
 	if bias.Want != nil {
 		x := bias.Want[j]
-		want, size, travel = want+x, size+math.Abs(x), travel+math.Abs(x)
+		want, more = want+x, math.Abs(x)
 		grid, known = min(grid, formula.LeastBit(x)), known && bias.Lo[j] == bias.Hi[j]
 	}
-	off := 0.0
-	if known = known && fits(size, 24, grid) && (!r.summed || fits(travel, r.Type.Digits(), grid)); !known {
-		off = r.off(j, size, travel)
+	travel, off := r.travel[j]+more, 0.0
+	if known = known && r.fits(j, more, grid) && (!r.summed || fits(travel, r.Type.Digits(), grid)); !known {
+		off = r.bound(j, r.size(j)+more, travel)
 	}
+	sum := formula.Value{Want: want, Lo: want - off, Hi: want + off}
 	if added.Want != nil {
-		return r.plus(formula.Value{Want: want, Lo: want - off, Hi: want + off}, added.At(at), size, grid)
+		return r.plus(j, sum, added.At(at), more, grid)
 	}
-	return byLibrary(r.Func, formula.Value{Want: want, Lo: want - off, Hi: want + off})
+	return byLibrary(r.Func, sum)
 }
 
 // fits says that multiples of a power of two, of at most a size, have so many digits.
@@ -170,8 +166,8 @@ func fits(size float64, digits, grid int) bool {
 	return size == 0 || size <= math.Ldexp(1, digits+grid)
 }
 
-// off bounds the error of a sum.
-func (r *row) off(j int, size, travel float64) float64 {
+// bound is the most that a sum may be off.
+func (r *row) bound(j int, size, travel float64) float64 {
 	n := float64(r.Parts)
 	off := r.inherited[j] + (float64(r.K)+n+1)*single*(size+r.inherited[j])
 	if r.summed {
@@ -180,12 +176,12 @@ func (r *row) off(j int, size, travel float64) float64 {
 	return off
 }
 
-// plus adds a tensor's element x to a sum of numbers of a size: it may come first, or last, or after the sum is
+// plus adds a tensor's element x to the sum of column j, with more: it may come first, or last, or after the sum is
 // rounded.
-func (r *row) plus(sum, x formula.Value, size float64, grid int) formula.Value {
+func (r *row) plus(j int, sum, x formula.Value, more float64, grid int) formula.Value {
 	lo, hi := sum.Lo+x.Lo, sum.Hi+x.Hi
-	exact := sum.IsPoint() && x.IsPoint() && fits(size+x.Size(), 24, min(grid, formula.LeastBit(x.Lo))) &&
-		float64(formatOf(r.rounds()).round(r.rounds(), float32(sum.Lo))) == sum.Lo
+	exact := sum.IsPoint() && x.IsPoint() && r.fits(j, more+x.Size(), min(grid, formula.LeastBit(x.Lo))) &&
+		float64(r.rounded.round(float32(sum.Lo))) == sum.Lo
 	if !exact {
 		u := unit(r.rounds()) + single
 		off := u*(sum.Size()+2*x.Size()) + subnormal(r.rounds())

@@ -68,7 +68,7 @@ func (d *drawing) sample(f schedule.Func, x []formula.Value, of map[string]drawn
 		}}
 	list := []formula.Value{}
 	for i, v := range row.Of(schedule.Nodes(d.schedule().Tree(f))) {
-		made.set(i, v, d.Type)
+		made.set(i, v, formatOf(d.Type))
 		list = append(list, made.At(i))
 	}
 	return list

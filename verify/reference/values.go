@@ -3,7 +3,6 @@ package reference
 import (
 	"math"
 
-	"ovgen/runtime/driver"
 	"ovgen/verify/formula"
 )
 
@@ -24,10 +23,12 @@ func (v Values) At(i int) formula.Value {
 	return formula.Value{Want: v.Want[i], Lo: v.Lo[i], Hi: v.Hi[i]}
 }
 
-// set makes an element, rounded to a type. A number between two bounds is one still when all are rounded.
-func (v Values) set(i int, x formula.Value, t driver.Type) {
-	f := formatOf(t)
-	v.Lo[i], v.Hi[i] = float64(f.round(t, float32(x.Lo))), float64(f.round(t, float32(x.Hi)))
+// set makes an element, rounded to a format. A number between two bounds is one still when all are rounded.
+func (v Values) set(i int, x formula.Value, f format) {
+	v.Lo[i] = float64(f.round(float32(x.Lo)))
+	if v.Hi[i] = v.Lo[i]; x.Hi != x.Lo {
+		v.Hi[i] = float64(f.round(float32(x.Hi)))
+	}
 	v.Want[i] = min(max(x.Want, v.Lo[i]), v.Hi[i])
 }
 

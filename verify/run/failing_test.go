@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// failing is generated/run with two programs that fail between two that don't: one on all ranks, one on rank 1 alone.
+// failing is generated/run with three programs that fail between two that don't: one on all ranks, one on rank 1 alone, one
+// behind its first shape, whose rows stand there already.
 const failing = `package main
 
 import (
@@ -28,7 +29,7 @@ import (
 
 func main() {
 	var all []harness.Program
-	for _, name := range []string{"one", "refused", "torn", "last"} {
+	for _, name := range []string{"one", "refused", "torn", "large", "last"} {
 		p := named(allgatherlinear.Program.Name)
 		p.Name = name
 		make := p.New
@@ -36,6 +37,8 @@ func main() {
 			switch {
 			case name == "refused":
 				return nil, errors.New("refused by the test")
+			case name == "large" && s.M != 32:
+				return nil, errors.New("not at its second shape")
 			case name == "torn" && g.Rank() == 1:
 				return nil, errors.New("torn by the test")
 			}
@@ -84,12 +87,13 @@ func TestFailing(t *testing.T) {
 	}{
 		{"verify all", exitWrong, []string{"\none ", "\nlast ",
 			"FAILED: verify refused, 32,64,48 bf16: refused by the test", "FAILED: verify torn, 32,64,48 bf16: ",
-			"FAILED: 2 of 4 programs (refused, torn) on 2 ranks"}},
+			"FAILED: 3 of 5 programs (refused, torn, large) on 2 ranks"}},
 		{"verify all -oneprocess", exitWrong, []string{"\nlast ",
-			"FAILED: 2 of 4 programs (refused, torn) on 2 ranks"}},
+			"FAILED: 3 of 5 programs (refused, torn, large) on 2 ranks"}},
 		{"verify one torn", exitWrong, []string{"\none ", "FAILED: 1 of 2 programs (torn)"}},
 		{"verify all -json", exitWrong,
 			[]string{`{"program":"refused","error":"verify refused, 32,64,48 bf16: refused by`}},
+		{"verify large", exitTrouble, []string{"\nlarge ", "run: verify large, 5", ": not at its second shape"}},
 		{"verify refused", exitTrouble, []string{"run: verify refused, 32,64,48 bf16: refused by the test"}},
 	} {
 		args := append(strings.Fields(x.args), "-driver", "sim", "-ranks", "2", "-type", "bf16", "-iters", "1",

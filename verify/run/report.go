@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"strings"
-	"text/tabwriter"
 
 	"ovgen/verify/harness"
 )
@@ -79,7 +78,45 @@ func (c *checker) gather(ctx context.Context, mode string, runs int, first *harn
 	return w, nil
 }
 
-// report prints the table on rank 0 and returns whether all is right.
+// print notes a row, and prints it on rank 0.
+func (r *rank) print(w row, done *verified) {
+	first := len(done.rows) == 0
+	done.rows = append(done.rows, w)
+	r.shown.clear()
+	switch {
+	case r.Rank() != 0:
+	case r.o.json:
+		printJSON(w)
+	default:
+		if first {
+			done.line = r.line()
+			fmt.Printf(done.line, "program", "type", "m,k,n", "ranks", "mode", "runs", "result")
+		}
+		fmt.Printf(done.line, byTiles(w.Program, w.Tiles), w.Type, w.shape(), w.Ranks, w.Mode, w.Runs, w.result())
+	}
+}
+
+// line is the format of a row of the table, in columns as wide as what the command line asks for.
+func (r *rank) line() string {
+	program, shape, mode := len("program"), len("m,k,n"), len(modeReplayed)
+	for i := range r.o.programs {
+		p := &r.o.programs[i]
+		program = max(program, len(p.Name))
+		if p.Eager {
+			mode = len(modeOwn)
+		}
+		for _, t := range r.o.typesOf(p) {
+			for _, s := range r.o.shapesOf(p, t, r.onGPU()) {
+				for _, counts := range p.Patterns(s, r.Size()) {
+					shape = max(shape, len(shapeText(s, counts.Name)))
+				}
+			}
+		}
+	}
+	return fmt.Sprintf("%%-%dv  %%-4v  %%-%dv  %%-5v  %%-%dv  %%-4v  %%v\n", program, shape, mode)
+}
+
+// report says on rank 0 behind the table what was wrong and failed, and returns whether all is right.
 func (r *rank) report(done *verified) (right bool) {
 	rows, wrong := done.rows, 0
 	for _, w := range rows {
@@ -92,21 +129,11 @@ func (r *rank) report(done *verified) (right bool) {
 		return right
 	}
 	if r.o.json {
-		for _, w := range rows {
-			printJSON(w)
-		}
 		for _, f := range done.failed {
 			printJSON(f)
 		}
 		return right
 	}
-	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "program\ttype\tm,k,n\tranks\tmode\truns\tresult")
-	for _, w := range rows {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%d\t%s\n", byTiles(w.Program, w.Tiles), w.Type, w.shape(), w.Ranks,
-			w.Mode, w.Runs, w.result())
-	}
-	t.Flush()
 	for _, w := range rows {
 		for _, m := range w.Wrong {
 			fmt.Printf("%s %s %s %s: %s\n", byTiles(w.Program, w.Tiles), w.Type, w.shape(), w.Mode, m)
@@ -157,13 +184,13 @@ func counted(rows []row) string {
 	return strings.Join(text, ", ") + " runs"
 }
 
-// shape is as Shape has it, and which parts are meant where they are not the usual ones.
 func (w *row) shape() string {
-	text := harness.Shape{M: w.M, K: w.K, N: w.N, N2: w.N2, N3: w.N3, F: w.F, W: w.W, P: w.P}.String()
-	if w.Parts != "" {
-		text += ", " + w.Parts
-	}
-	return text
+	return shapeText(harness.Shape{M: w.M, K: w.K, N: w.N, N2: w.N2, N3: w.N3, F: w.F, W: w.W, P: w.P}, w.Parts)
+}
+
+// shapeText is as Shape has it, and which parts are meant where they are not the usual ones.
+func shapeText(s harness.Shape, parts string) string {
+	return strings.TrimSuffix(s.String()+", "+parts, ", ")
 }
 
 // printJSON prints a value on one line.

@@ -30,6 +30,7 @@ type verified struct {
 	Next   int     // program
 	Failed failure // of the program before that, if it did
 	rows   []row
+	line   string // the format of these
 	failed []failure
 }
 
@@ -113,11 +114,9 @@ func (r *rank) agree(ctx context.Context, done *verified) error {
 func (r *rank) verifyProgram(ctx context.Context, p *harness.Program, done *verified) error {
 	for _, typ := range r.o.typesOf(p) {
 		for _, s := range r.o.shapesOf(p, typ, r.onGPU()) {
-			rows, err := r.verifyShape(ctx, p, s)
-			if err != nil {
+			if err := r.verifyShape(ctx, p, s, done); err != nil {
 				return fmt.Errorf("verify %s, %s %s: %w", p.Name, s, s.Type, err)
 			}
-			done.rows = append(done.rows, rows...)
 		}
 	}
 	return nil
@@ -127,6 +126,7 @@ func (r *rank) verifyProgram(ctx context.Context, p *harness.Program, done *veri
 type checker struct {
 	*harness.Wanted
 	r     *rank
+	done  *verified
 	plan  harness.Plan
 	tiles string        // the kernel that the plan was told to take
 	turn  int           // of the replayed runs
@@ -134,39 +134,37 @@ type checker struct {
 }
 
 // verifyShape verifies one shape, with each of the kernels of tiles that a launch could take.
-func (r *rank) verifyShape(ctx context.Context, p *harness.Program, s harness.Shape) (rows []row, err error) {
+func (r *rank) verifyShape(ctx context.Context, p *harness.Program, s harness.Shape, done *verified) (err error) {
 	t, err := r.Tensors(p, s)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, t.Free()) }()
 	w, err := t.Wanted()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	plan, err := t.Plan(ctx, p)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	c := &checker{Wanted: w, r: r, plan: plan}
+	c := &checker{Wanted: w, r: r, plan: plan, done: done}
 	names := tilesOf(plan)
 	if len(names) == 0 {
-		rows, err = c.patterns(ctx)
+		err = c.patterns(ctx)
 	}
 	err = errors.Join(err, r.ClosePlan(ctx, plan))
 	for _, name := range names {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if c.plan, err = t.Plan(ctx, taking(p, name)); err != nil {
-			return nil, err
+			return err
 		}
-		var more []row
 		c.tiles = name
-		more, err = c.patterns(ctx)
-		rows, err = append(rows, more...), errors.Join(err, r.ClosePlan(ctx, c.plan))
+		err = errors.Join(c.patterns(ctx), r.ClosePlan(ctx, c.plan))
 	}
-	return rows, err
+	return err
 }
 
 // modes lists the modes of the runs of a program.
@@ -185,23 +183,23 @@ func (c *checker) modes() []string {
 }
 
 // patterns verifies the plan with each pattern of counts.
-func (c *checker) patterns(ctx context.Context) (rows []row, err error) {
+func (c *checker) patterns(ctx context.Context) error {
 	for i, counts := range c.Program.Patterns(c.Shape, c.r.Size()) {
 		if i > 0 {
 			if err := c.Recount(ctx, c.plan, counts.Counts); err != nil {
-				return nil, fmt.Errorf("%s: %w", counts.Name, err)
+				return fmt.Errorf("%s: %w", counts.Name, err)
 			}
 		}
 		for _, mode := range c.modes() {
 			one, err := c.mode(ctx, mode)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", strings.TrimSuffix(mode+", "+counts.Name, ", "), err)
+				return fmt.Errorf("%s: %w", strings.TrimSuffix(mode+", "+counts.Name, ", "), err)
 			}
 			one.Parts = counts.Name
-			rows = append(rows, one)
+			c.r.print(one, c.done)
 		}
 	}
-	return rows, nil
+	return nil
 }
 
 // mode makes the runs of one mode and gathers the results of the ranks.

@@ -1,0 +1,93 @@
+package reference
+
+import (
+	"math"
+	"runtime"
+	"sync"
+)
+
+// inRows does rows, each so much work, on all processors: from one row to before another.
+func inRows(rows, work int, do func(first, end int)) {
+	const least = 1 << 16 // work that is worth a goroutine
+	pieces := max(min(runtime.GOMAXPROCS(0), rows, rows*work/least), 1)
+	var g sync.WaitGroup
+	for i := range pieces {
+		g.Go(func() { do(rows*i/pieces, rows*(i+1)/pieces) })
+	}
+	g.Wait()
+}
+
+// weight is the right operand of a product, and what all rows ask of it.
+type weight struct {
+	b          []float64        // [K,N]
+	magnitudes func() []float64 // of b
+	largest    float64          // of these
+	grid       int              // of b
+	points     bool
+}
+
+func (p Product) newWeight(b Values) *weight {
+	w := &weight{b: b.Want}
+	w.grid, w.points = b.grid(0, 1, len(b.Want))
+	if p.Transposed {
+		w.b = transpose(b.Want, p.N, p.K)
+	}
+	for _, x := range w.b {
+		w.largest = max(w.largest, math.Abs(x))
+	}
+	w.magnitudes = sync.OnceValue(func() []float64 { return magnitudes(w.b) })
+	return w
+}
+
+func magnitudes(v []float64) []float64 {
+	made := make([]float64, len(v))
+	for i, x := range v {
+		made[i] = math.Abs(x)
+	}
+	return made
+}
+
+// transpose turns [rows, columns] by blocks that a processor keeps near.
+func transpose(v []float64, rows, columns int) []float64 {
+	const block = 16
+	t := make([]float64, len(v))
+	for at := 0; at < columns; at += block {
+		for i := range rows {
+			for j := at; j < min(at+block, columns); j++ {
+				t[j*rows+i] = v[i*columns+j]
+			}
+		}
+	}
+	return t
+}
+
+// multiply adds a row times [K,N] to c, in the order of K. It leaves out zeros, and takes four rows of b at a time.
+func multiply(c, a, b []float64) {
+	n := len(c)
+	var x [4]float64
+	var line [4][]float64
+	have := 0
+	for k, y := range a {
+		if y == 0 {
+			continue
+		}
+		x[have], line[have] = y, b[k*n:(k+1)*n]
+		if have++; have == len(x) {
+			addFour(c, x, line)
+			have = 0
+		}
+	}
+	for i := range have {
+		for j, y := range line[i] {
+			c[j] += x[i] * y
+		}
+	}
+}
+
+func addFour(c []float64, x [4]float64, line [4][]float64) {
+	p, q, r, s := line[0][:len(c)], line[1][:len(c)], line[2][:len(c)], line[3][:len(c)]
+	w, x1, y, z := x[0], x[1], x[2], x[3]
+	for j := range c {
+		c[j] = c[j] + w*p[j] + x1*q[j] + y*r[j] + z*s[j]
+	}
+}
