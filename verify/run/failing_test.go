@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// failing is generated/run with three programs that fail between two that don't: one on all ranks, one on rank 1 alone, one
-// behind its first shape, whose rows stand there already.
+// failing is generated/run with three programs that fail between two that don't: one on all ranks, one on rank 1 alone,
+// one behind its first shape, whose rows stand there already.
 const failing = `package main
 
 import (
