@@ -32,6 +32,7 @@ type stage struct {
 	launch  hostir.Launch // of that, where a kernel does it
 	ops     []schedule.Op
 	sums    string // the last result, if the ranks have partial results; else empty
+	given   string // the caller's tensor of which each rank has a summand: no operation makes them
 	toAll   bool   // every rank gets the sums of all rows, else of its own
 	widened string // a result that each rank makes columns of and gets whole; else empty
 	parts   int    // of own rows, as they go on from the sum; 0 and 1: whole
@@ -104,9 +105,11 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 	if o.Call != "" {
 		return c.call(d, i, path, o)
 	}
-	if copies(o) {
-		_, err := c.edges.Step(i)
-		return err
+	switch {
+	case copies(o):
+		return c.moved(i, o)
+	case kind(o.Name()) == summedUp:
+		return c.sum(d, i, path, o)
 	}
 	x, err := c.operand(d, o.In[0])
 	_, _, multiplies := productOf(o)
@@ -157,12 +160,18 @@ func (c *chain) follow(d *draft, i int, path string, o schedule.Op, x edges.Stat
 	if err != nil {
 		return err
 	}
-	own, out := done.Made.Rows(), done.Made
+	own := done.Made.Rows()
 	if c.widened(o.In[0]) {
 		return d.behindColumns(path+".In[0]", o.In[0], o.Out)
 	}
-	s := c.stage(o.In[0], x.Rows() && !own, own)
+	c.adds(d, path, o, c.stage(o.In[0], x.Rows() && !own, own), done)
+	return nil
+}
+
+// adds adds an operation to a stage, and finds where its result is.
+func (c *chain) adds(d *draft, path string, o schedule.Op, s *stage, done edges.Step) {
 	s.ops = append(s.ops, o)
+	out := done.Made
 	if out.Partial {
 		out = rowsOf(done.Left) // nothing adds up columns for their ranks
 		s.sums, s.toAll = o.Out, !out.Rows()
@@ -171,10 +180,9 @@ func (c *chain) follow(d *draft, i int, path string, o schedule.Op, x edges.Stat
 	c.blame(c.functions(d, path, o, s))
 	if out.Columns() && s.widened == "" && undividedMatrix(d.schedule, o.Out) {
 		s.widened = o.Out
-		return nil
+		return
 	}
 	c.blame(errorsOf(c.placed(d, o.Out, out, s.ofAll() && s.sums != o.Out), done.Misfit))
-	return nil
 }
 
 // rowsOf is where the rows of a tensor are that has all columns there.

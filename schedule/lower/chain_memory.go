@@ -45,6 +45,10 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		w.eachRank(made, o.Out, columns)
 	case o.Out != s.sums:
 		w.memory(made, w.rowElements(o.Out, s.own, columns), w.rowAxis(o.Out, s.own), columns)
+	case s.given != "" && !s.puts():
+		if !s.toAll {
+			w.cut(s.given, schedule.D)
+		}
 	case s.puts():
 		w.eachRank(w.named(partial, s.sums), s.sums, columns)
 		w.eachRank(w.named(slots, s.sums), s.sums, columns)
@@ -117,13 +121,18 @@ func (w *writer) eachRank(name, of string, columns schedule.Axis) {
 
 // indexed lets the caller's tensors of a stage be indexed by the rows of a rank.
 func (w *writer) indexed(s *stage) {
-	w.cutRows(w.rowExtent(s.input), 1)
+	rows := s.input
+	if s.given != "" {
+		rows = s.sums
+	}
+	w.cutRows(w.rowExtent(rows), 1)
 	whole := func(name string) {
 		if b := w.buffer(name); b.Name != "" && len(b.Tensor.Axes[0].Outer) == 0 {
 			w.cut(name, schedule.D)
 		}
 	}
-	if !s.ofAll() {
+	whole(s.into)
+	if !s.ofAll() && s.given == "" {
 		whole(s.input)
 	}
 	for _, o := range s.ops {

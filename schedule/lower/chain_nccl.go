@@ -44,7 +44,7 @@ func sumsByNCCL(w *writer, s *stage) []hostir.Node {
 		columns := w.columnsOf(s.sums)
 		w.memory(to.Buffer, w.rowElements(s.sums, !s.toAll, columns), w.rowAxis(s.sums, !s.toAll), columns)
 	}
-	nodes := []hostir.Node{hostir.Together(mainRef, do, to, hostir.Whole(w.named(partial, s.sums)))}
+	nodes := []hostir.Node{hostir.Together(mainRef, do, to, hostir.Whole(w.summands(s)))}
 	if behind {
 		nodes = append(nodes, w.sumOf(mainRef, s, hostir.Whole(s.sums), hostir.Whole(s.sums), to))
 	}

@@ -29,6 +29,9 @@ func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p 
 			nodes = append(nodes, called(on, o, s.launch))
 			continue
 		}
+		if s.given != "" {
+			continue // the caller has done it
+		}
 		x := here
 		if o.In[0] != s.input {
 			x = w.at(o.In[0], p)

@@ -37,7 +37,7 @@ func linkedPushShot(d *draft) error {
 // landedSums adds up the partial results of all ranks, in the order of ranks, and the tensor that is added to them.
 func landedSums(words bool) atOnce {
 	return func(w *writer, s *stage) []hostir.Node {
-		each := hostir.Whole(w.named(partial, s.sums))
+		each := hostir.Whole(w.summands(s))
 		if !s.toAll {
 			each = hostir.Chunk(each.Buffer, hostir.Var(hostir.RankIndex))
 		}

@@ -15,7 +15,7 @@ func linkedShot(d *draft) error {
 func sumsOfPeers(w *writer, s *stage) []hostir.Node {
 	ready, done := w.named(ready, s.sums), w.named(read, s.sums)
 	w.semaphores(ready, done)
-	from := w.named(partial, s.sums)
+	from := w.lent(w.summands(s))
 	term, remark := hostir.Whole(from).At(hostir.Var(hostir.RankIndex)), "the same order on every rank"
 	if !s.toAll {
 		term, remark = hostir.Remote(from, hostir.Var(hostir.RankIndex), hostir.Rank), "own rows, in the order of ranks"
@@ -33,7 +33,7 @@ func linkedTwoShot(d *draft) error {
 // sumsOfParts adds up a part of the partial results on each rank, and copies the parts of the others.
 func sumsOfParts(w *writer, s *stage) []hostir.Node {
 	named := func(name string) string { return w.named(name, s.sums) }
-	p := twoShots{named(partial), s.sums, named(reduced), named(ready), named(summed), named(read)}
+	p := twoShots{w.lent(w.summands(s)), s.sums, named(reduced), named(ready), named(summed), named(read)}
 	o := s.ops[len(s.ops)-1]
 	p.declare(w.draft, o.Bias() != "" || w.any(w.byRanks))
 	w.buffer(o.Added()).Chunk = w.buffer(s.sums).Chunk

@@ -51,6 +51,42 @@ func productOf(o schedule.Op) (index string, columns int, is bool) {
 	return "", 0, false
 }
 
+// moved is a stage without operations: it gathers rows for the caller.
+func (c *chain) moved(i int, o schedule.Op) error {
+	done, err := c.edges.Step(i)
+	if err == nil && len(done.Edges) > 0 {
+		c.stage(o.In[0], true, false)
+	}
+	return err
+}
+
+// sum is a stage without operations: it adds up what the caller gives.
+func (c *chain) sum(d *draft, i int, path string, o schedule.Op) error {
+	done, err := c.edges.Step(i)
+	if err != nil {
+		return err
+	}
+	c.stages = append(c.stages, stage{input: o.In[0], given: o.In[0]})
+	c.adds(d, path, o, &c.stages[len(c.stages)-1], done)
+	return nil
+}
+
+// summands is the memory in which each rank has its summands of a stage's sums.
+func (w *writer) summands(s *stage) string {
+	if s.given != "" {
+		return s.given
+	}
+	return w.named(partial, s.sums)
+}
+
+// lent lets peers read memory, which the caller may own.
+func (w *writer) lent(name string) string {
+	if b := w.buffer(name); b.Owner == hostir.Caller {
+		b.Shared = true
+	}
+	return name
+}
+
 // intoCallersOwn gathers rows into the caller's memory, where a copy of them is declared.
 func (c *chain) intoCallersOwn(d *draft) {
 	for _, o := range d.schedule.Ops {

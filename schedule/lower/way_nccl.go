@@ -16,8 +16,8 @@ var overNCCL = []lowering{
 	where(byNCCL(reduce, reduceNCCL), inOne),
 	where(byNCCL(reduceAll, reduceAllNCCL), inOne),
 	atOnceByNCCL(gatherBare, bareNCCL(hostir.AllGather, "C")),
-	atOnceByNCCL(reduceBare, bareNCCL(hostir.ReduceScatter, "A")),
-	atOnceByNCCL(allBare, bareNCCL(hostir.AllReduce)),
+	asStage(reduceBare, schedule.NCCL{}),
+	asStage(allBare, schedule.NCCL{}),
 	atOnceByNCCL(exchange, bareNCCL(hostir.AllToAll, "A", "C")),
 	atOnceByNCCL(gatherLink, linkedNCCL),
 	atOnceByNCCL(reduceLink, linkedNCCL),
@@ -42,7 +42,7 @@ func atOnceByNCCL(m moves, write func(*draft) error) lowering {
 			if m == gatherChunks {
 				hint += ": the stream axis has as many steps as there are collectives"
 			}
-			return d.refusal("Parts", hint, "NCCL does the %s at once", m)
+			return d.refusal("Parts", hint, "NCCL does the %s at once", d.edge.Kind)
 		}
 		return write(d)
 	})

@@ -4,12 +4,12 @@ import "ovgen/schedule"
 
 var shots = []lowering{
 	asStage(reduceAll, schedule.TwoShot{}),
-	inPlace(twoShotOf(allBare, twoShot)),
+	inPlace(asStage(allBare, schedule.TwoShot{})),
 	asStage(reduceAll, schedule.Shot{}),
-	shotOf(allBare, oneShot),
+	asStage(allBare, schedule.Shot{}),
 	asStage(reduce, schedule.Shot{}),
 	shotOf(reduceBalanced, scatterOneShot),
-	inPlace(shotOf(reduceBare, scatterShot)),
+	inPlace(asStage(reduceBare, schedule.Shot{})),
 	shotOf(reduceUneven, scatterShot),
 	twoShotOf(gradientAll, twoShot),
 	shotOf(gradientAll, oneShot),
