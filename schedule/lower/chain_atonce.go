@@ -76,6 +76,14 @@ func (d *draft) roundsSums(s *stage) error {
 		Msg: fmt.Sprintf("no kernel of one shot keeps the sums of %s in fp32", d.edge.Of)}
 }
 
+// equalRows refuses a way that moves shards of one size only.
+func (d *draft) equalRows(why, instead string) error {
+	if !d.uneven(d.edge.Of) {
+		return nil
+	}
+	return &schedule.FieldError{Path: d.at(), Msg: why, Hint: "use " + instead}
+}
+
 // wholeRows refuses a way that takes all rows at once where they come in batches.
 func (d *draft) wholeRows(by string) error {
 	if d.chunks == 0 {

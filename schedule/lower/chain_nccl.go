@@ -11,7 +11,8 @@ import (
 
 // linkedNCCL is linked for a communication by one collective.
 func linkedNCCL(d *draft) error {
-	if err := d.wholeRows("NCCL"); err != nil {
+	if err := errorsOf(d.equalRows("NCCL's collectives have equal parts", "another way"),
+		d.wholeRows("NCCL")); err != nil {
 		return err
 	}
 	for i := range d.chain.stages {

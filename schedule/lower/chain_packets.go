@@ -13,7 +13,7 @@ import (
 // linkedPushGather is linked for rows that go to the peers as packets.
 func linkedPushGather(d *draft) error {
 	d.gatherBy(landedRows)
-	return d.wholeRows("one kernel")
+	return errorsOf(d.equalRows("one kernel sends shards of one size only", "schedule.Get"), d.wholeRows("one kernel"))
 }
 
 // landedRows brings all rows of a stage's input to each rank.

@@ -45,7 +45,7 @@ func sumsOfParts(w *writer, s *stage) []hostir.Node {
 // linkedGatherShot is linked for rows that one kernel reads.
 func linkedGatherShot(d *draft) error {
 	d.gatherBy(rowsOfPeers)
-	return d.wholeRows("one kernel")
+	return errorsOf(d.equalRows("one kernel reads shards of one size only", "schedule.Get"), d.wholeRows("one kernel"))
 }
 
 // rowsOfPeers brings all rows of a stage's input here.

@@ -7,7 +7,7 @@ import (
 
 var gatherShots = []lowering{
 	intoCallers(asStage(gather, schedule.GatherShot{})),
-	gatherShotOf(gatherBare, bareGatherShot),
+	asStage(gatherBare, schedule.GatherShot{}),
 	gatherShotOf(gatherLink, linkedGatherShot),
 }
 

@@ -15,7 +15,7 @@ var overNCCL = []lowering{
 	atOnceByNCCL(gatherChunks, gatherChunksNCCL),
 	where(byNCCL(reduce, reduceNCCL), inOne),
 	where(byNCCL(reduceAll, reduceAllNCCL), inOne),
-	atOnceByNCCL(gatherBare, bareNCCL(hostir.AllGather, "C")),
+	asStage(gatherBare, schedule.NCCL{}),
 	asStage(reduceBare, schedule.NCCL{}),
 	asStage(allBare, schedule.NCCL{}),
 	atOnceByNCCL(exchange, bareNCCL(hostir.AllToAll, "A", "C")),
