@@ -15,15 +15,14 @@
 //
 //	caller: C [M, N] with A [DIDx(D), M/D, N] in it by M/D*N
 //	New:    ShareMemHandles(C, arena)                                          # once
-//	main:   Post ready -> every peer                                           # peers may read A
-//	copy:   Synchronize(main)
-//	for i in 1..D-1:  from = (r + i) % D
-//	  copy:   Wait ready[from];  Set(C[from], C@from[from])
+//	copy:   Synchronize(main);  Post ready -> every peer
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  copy:   Wait ready[peer];  Set(C[peer], C@peer[peer])
 //	copy:   Post read -> every peer;  Wait read[every peer]                    # A may be overwritten afterwards
 //	main:   Synchronize(copy)                                                  # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp ea19bb58b706b917.
+// Proof: proven for D = 1..8, stamp 011c463efadfadc5.
 package allgatherinplace

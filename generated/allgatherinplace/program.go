@@ -14,8 +14,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherinplace",
-	Hash:    "70ab4bb2010d328f6c668b4bfc5a689da3d79c23c411b18d58fa4af54bcfdf0c",
-	Proof:   "proven for D = 1..8, stamp ea19bb58b706b917",
+	Hash:    "01f51da5a8a92e49baeea41fc7de7039bd489ac1768f2348d112d0035e23b859",
+	Proof:   "proven for D = 1..8, stamp 011c463efadfadc5",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},
@@ -88,14 +88,13 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// Peers may read A.
-	q.Post(main, p.ready)
 	q.Synchronize(p.copy, main)
+	q.Post(p.copy, p.ready)
 
 	for i := 1; i < d; i++ {
-		from := (r + i) % d
-		q.Wait(p.copy, p.ready, from)
-		q.Set(p.copy, p.c.At(int64(from)*p.chunkC), p.c.Peer(from, int64(from)*p.chunkC), p.chunkC)
+		peer := (r + i) % d
+		q.Wait(p.copy, p.ready, peer)
+		q.Set(p.copy, p.c.At(int64(peer)*p.chunkC), p.c.Peer(peer, int64(peer)*p.chunkC), p.chunkC)
 	}
 
 	// A may be overwritten afterwards.

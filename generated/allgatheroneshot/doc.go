@@ -16,8 +16,7 @@
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	main:   gather by blocks{Post ready -> every peer;  Wait ready[every peer]
 //	                         Gather(C, A@0..D-1)
-//	                         Post read -> every peer;  Wait read[every peer]}
-//	                           # peers may read A; A may be overwritten afterwards
+//	                         Post read -> every peer;  Wait read[every peer]}  # peers may read A
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatheroneshot.cu.
 //

@@ -18,17 +18,18 @@
 //	        C [M, N] by N times count[c] of at most M*N
 //	plan:   Apadded [D, P, N] by N times count[c] of at most D*P*N with room for P*N
 //	New:    ShareMemHandles(Apadded, arena)                                    # once
+//	copy:   Synchronize(main)
 //	main:   Set(Apadded[r], A);  Post ready -> every peer                      # peers may read the own part
 //	copy:   Synchronize(main)
 //	main:   Set(C[r], A)
 //	for i in 1..D-1:  from = (r + i) % D
 //	  copy:   Wait ready[from];  Set(Apadded[from, padded], Apadded@from[from, padded])
 //	  main:   Synchronize(copy);  Set(C[from], Apadded[from])
-//	copy:   Post read -> every peer;  Wait read[every peer]  # the own part may be overwritten afterwards
+//	copy:   Post read -> every peer;  Wait read[every peer]                    # Apadded may be overwritten afterwards
 //	main:   Synchronize(copy)                                                  # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp bd1f478a002a3a7e.
+// Proof: proven for D = 1..8, stamp f46c22591aa712da.
 package allgathervpadded

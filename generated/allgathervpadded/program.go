@@ -14,8 +14,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgathervpadded",
-	Hash:    "425cfc12887b2f40a0c130dcefe8c9c8dfcf0bffa84f077596173334717de6fa",
-	Proof:   "proven for D = 1..8, stamp bd1f478a002a3a7e",
+	Hash:    "f0c537b8c60106a474fd668a1f05cb3fbbcc696aa8e99929486d19f60573845c",
+	Proof:   "proven for D = 1..8, stamp f46c22591aa712da",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
@@ -99,6 +99,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
+	q.Synchronize(p.copy, main)
 	q.Set(main, p.apadded.Part(r), p.a.At(0), p.apadded.Size(r))
 
 	// Peers may read the own part.
@@ -114,7 +115,7 @@ func (p *Plan) issue(q *plan.Queue) {
 		q.Set(main, p.c.Part(from), p.apadded.Part(from), p.c.Size(from))
 	}
 
-	// The own part may be overwritten afterwards.
+	// Apadded may be overwritten afterwards.
 	q.Post(p.copy, p.read)
 	q.Wait(p.copy, p.read)
 

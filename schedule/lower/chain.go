@@ -40,10 +40,11 @@ type stage struct {
 	// How the rows come, and how the partial results meet; nil: one rank's after another's.
 	gathering, summing atOnce
 	fetched            bool // the copy engine brings the rows that come at once
+	padded             bool // the same, between memory of the plan
 }
 
 // copies says that the copy engine brings rows of the input, or columns of a result, from peers.
-func (s *stage) copies() bool { return s.pulls() || s.fetched || s.gathersColumns() }
+func (s *stage) copies() bool { return s.pulls() || s.fetched || s.padded || s.gathersColumns() }
 
 // pulls says that the rows of a stage's input are copied from their owners, one rank's after the other.
 func (s *stage) pulls() bool { return s.gathers && s.gathering == nil }
@@ -58,7 +59,9 @@ func (s *stage) widens() bool {
 }
 
 // meets says that a collective, or the kernel of a sum, needs all ranks while it holds the device.
-func (s *stage) meets() bool { return s.gathering != nil && !s.fetched || s.summing != nil }
+func (s *stage) meets() bool {
+	return s.gathering != nil && !s.fetched && !s.padded || s.summing != nil
+}
 
 // here is the buffer in which a stage works on all ranks' rows of its input.
 func (s *stage) here() string {
@@ -182,7 +185,10 @@ func (c *chain) adds(d *draft, path string, o schedule.Op, s *stage, done edges.
 		s.widened = o.Out
 		return
 	}
-	c.blame(errorsOf(c.placed(d, o.Out, out, s.ofAll() && s.sums != o.Out), done.Misfit))
+	if s.given == "" {
+		c.blame(c.placed(d, o.Out, out, s.ofAll() && s.sums != o.Out))
+	}
+	c.blame(done.Misfit)
 }
 
 // rowsOf is where the rows of a tensor are that has all columns there.

@@ -29,6 +29,11 @@ func (d *draft) gatherBy(way atOnce) {
 	}
 }
 
+// gathersOnly says that the stage that gathers the tensor that is being lowered does nothing else.
+func (d *draft) gathersOnly() bool {
+	return d.any(func(s *stage) bool { return s.gathers && s.input == d.edge.Of && len(s.ops) == 0 })
+}
+
 // fetch lets the copy engine bring all rows to the stages that gather the tensor that is being lowered.
 func (d *draft) fetch() {
 	d.gatherBy(rowsFetched)
@@ -47,12 +52,15 @@ func rowsFetched(w *writer, s *stage) []hostir.Node {
 		nodes = []hostir.Node{hostir.Post(mainRef, word, every).Described("peers may read " + s.input),
 			hostir.After(copyRef, mainRef)}
 	}
-	return append(nodes,
+	nodes = append(nodes,
 		steps(hostir.Bind("peer", hostir.Ahead(step)),
 			hostir.Wait(copyRef, word, peer),
 			hostir.Set(copyRef, hostir.Chunk(s.here(), peer), hostir.Whole(s.input).At(peer))),
-		hostir.Set(mainRef, hostir.Chunk(s.here(), hostir.Rank), hostir.Whole(s.input)),
-		hostir.After(mainRef, copyRef))
+		hostir.Set(mainRef, hostir.Chunk(s.here(), hostir.Rank), hostir.Whole(s.input)))
+	if len(s.ops) == 0 && w.isLast(s) {
+		return nodes // the join waits for them
+	}
+	return append(nodes, hostir.After(mainRef, copyRef))
 }
 
 // sumBy gives the stage that ends with the sums that are being lowered a way.

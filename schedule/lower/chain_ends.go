@@ -109,6 +109,8 @@ func (w *writer) moves(of string, nodes ...hostir.Node) { w.add(hostir.MovesOf(o
 func (w *writer) readAcross() (name, move string) {
 	for i := range w.chain.stages {
 		switch s := &w.chain.stages[i]; {
+		case s.padded:
+			return s.input + paddedSuffix, s.here()
 		case s.pulls() || s.fetched:
 			return s.input, s.here()
 		case w.spreads(s):

@@ -45,10 +45,11 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		w.eachRank(made, o.Out, columns)
 	case o.Out != s.sums:
 		w.memory(made, w.rowElements(o.Out, s.own, columns), w.rowAxis(o.Out, s.own), columns)
-	case s.given != "" && !s.puts():
+	case s.given != "":
 		if !s.toAll {
 			w.cut(s.given, schedule.D)
 		}
+		w.counts(s)
 	case s.puts():
 		w.eachRank(w.named(partial, s.sums), s.sums, columns)
 		w.eachRank(w.named(slots, s.sums), s.sums, columns)
@@ -121,6 +122,9 @@ func (w *writer) eachRank(name, of string, columns schedule.Axis) {
 
 // indexed lets the caller's tensors of a stage be indexed by the rows of a rank.
 func (w *writer) indexed(s *stage) {
+	if w.counts(s) {
+		return
+	}
 	rows := s.input
 	if s.given != "" {
 		rows = s.sums

@@ -88,7 +88,7 @@ func (w *writer) hostsInTurn(s *stage) []hostir.Node {
 	if s.puts() {
 		return append(nodes, w.leaveHosts(s)...)
 	}
-	if s == &w.chain.stages[len(w.chain.stages)-1] {
+	if w.isLast(s) {
 		return nodes // the join waits for them
 	}
 	return append(nodes, hostir.Synchronize{Origin: hostir.Origin{Field: movesField},

@@ -56,7 +56,7 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	done := hostir.Synchronize{Origin: hostir.Origin{Field: movesField}, Streams: []hostir.StreamRef{mainRef},
 		On: refs([]hostir.StreamSet{w.set})}
 	if !s.puts() {
-		if s == &w.chain.stages[len(w.chain.stages)-1] && s.summing == nil && !s.gathersColumns() {
+		if w.isLast(s) && s.summing == nil && !s.gathersColumns() {
 			return nodes // the join waits for them
 		}
 		return append(nodes, done)

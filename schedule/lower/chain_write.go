@@ -72,6 +72,9 @@ func (w *writer) byRanks(s *stage) bool { return w.inTurns(s) || s.gathering != 
 // spreads says that the sums of a stage, each made by its owner, are copied to all.
 func (w *writer) spreads(s *stage) bool { return s.puts() && s.toAll }
 
+// isLast says that no stage follows.
+func (w *writer) isLast(s *stage) bool { return s == &w.chain.stages[len(w.chain.stages)-1] }
+
 // any reports whether is holds for some stage.
 func (d *draft) any(is func(*stage) bool) bool {
 	return slices.ContainsFunc(d.chain.stages, func(s stage) bool { return is(&s) })
@@ -104,7 +107,7 @@ func (w *writer) words() {
 	for i := range w.chain.stages {
 		s := &w.chain.stages[i]
 		w.program.Semaphores = append(w.program.Semaphores, w.comes[s].words...)
-		if s.fetched {
+		if s.fetched || s.padded {
 			w.semaphores(w.named(ready, s.here()))
 		}
 		if s.gathersColumns() {

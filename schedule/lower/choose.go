@@ -81,7 +81,7 @@ func choose(d *draft) error {
 			return err
 		}
 		if x.stage != nil && x.stage(d.edge.Way) {
-			err = oneStage(d, d.edge.Way)
+			err = oneStage(d, x, d.edge.Way)
 		} else {
 			err = errorsOf(x.write(d, d.edge.Way), d.added())
 		}

@@ -5,21 +5,6 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// gatherCopy copies every rank's shard of A straight to its place in C.
-func gatherCopy(d *draft) error {
-	if err := d.tensors(); err != nil {
-		return err
-	}
-	d.share("A")
-	d.cut("C", schedule.D)
-	if d.uneven("A") {
-		d.counted("A", hostir.Var(countRank))
-		d.counted("C", hostir.Var(countChunk))
-	}
-	return d.exchange(hostir.Chunk, hostir.Whole("A"),
-		func(from hostir.Expr) hostir.View { return hostir.View{Buffer: "A", Peer: from} })
-}
-
 // allToAllCopy copies part r of every rank's A to its place in C.
 func allToAllCopy(d *draft) error {
 	if err := d.unbounded(); err != nil {

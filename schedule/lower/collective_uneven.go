@@ -75,66 +75,20 @@ func (d *draft) unbounded() error {
 	return nil
 }
 
-// gatherPadded lets every part travel as a chunk of one size, padding and all, between buffers
-// of the plan, so the bytes on the links don't depend on the counts. From there the caller's
-// stream copies the counted rows one after another into C, each part's while the next one
-// travels.
-func gatherPadded(d *draft) error {
-	most, ok := d.most("A")
-	if !ok {
-		return &schedule.FieldError{Path: d.at(), Msg: "only uneven parts whose most is known can be padded",
-			Hint: "set Uneven and Most of A's split over the ranks"}
+// counts gives the chunks of what a stage without operations moves the counts that Bind is called with, if its parts
+// have extents of their own.
+func (w *writer) counts(s *stage) bool {
+	switch {
+	case s.given != "" && w.uneven(s.sums):
+		given := w.buffer(s.given)
+		given.Counts = hostir.Var(countChunk)
+		given.Chunk = elements(schedule.Tensor{Axes: given.Tensor.Axes[2:]})
+		w.counted(s.sums, hostir.Var(countRank))
+	case s.given == "" && w.uneven(s.input):
+		w.counted(s.input, hostir.Var(countRank))
+		w.counted(s.here(), hostir.Var(countChunk))
+	default:
+		return false
 	}
-	if err := d.tensors(); err != nil {
-		return err
-	}
-	chunk := hostir.Var(countChunk)
-	d.cut("C", schedule.D)
-	d.counted("A", hostir.Var(countRank))
-	d.counted("C", chunk)
-	columns := d.buffer("A").Tensor.Axes[1]
-	d.memory(padded, extent(columns.Extent), schedule.Dim(schedule.D), schedule.Dim(most), columns)
-	b := d.buffer(padded)
-	b.Shared, b.Counts, b.Room = true, chunk, hostir.Mul(extent(most), extent(columns.Extent))
-	d.semaphores(ready, read)
-	from := hostir.Var("from")
-	room := func(v hostir.View) hostir.View {
-		v.Padded = true
-		return v
-	}
-	d.program.Body = []hostir.Node{
-		hostir.Set(mainRef, hostir.Chunk(padded, hostir.Rank), hostir.Whole("A")),
-		hostir.Post(mainRef, ready, every).Described("peers may read the own part"),
-		d.fork(copySet),
-		hostir.Set(mainRef, hostir.Chunk("C", hostir.Rank), hostir.Whole("A")),
-		steps(hostir.Bind("from", hostir.Ahead(step)),
-			hostir.Wait(copyRef, ready, from),
-			hostir.Set(copyRef, room(hostir.Chunk(padded, from)), room(hostir.Remote(padded, from, from))),
-			hostir.After(mainRef, copyRef),
-			hostir.Set(mainRef, hostir.Chunk("C", from), hostir.Chunk(padded, from))),
-		hostir.Post(copyRef, read, every).Described("the own part may be overwritten afterwards"),
-		hostir.Wait(copyRef, read, every),
-		join(copySet),
-	}
-	return nil
-}
-
-// scatterShot lets every rank sum its rows of all ranks' A, reading them over the link.
-// It needs no memory of the plan, whose size uneven rows would leave open.
-func scatterShot(d *draft) error {
-	if err := d.tensors(); err != nil {
-		return err
-	}
-	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
-	d.share("A")
-	d.cut("A", schedule.D)
-	if d.uneven("C") {
-		a := d.buffer("A")
-		a.Counts = hostir.Var(countChunk)
-		a.Chunk = elements(schedule.Tensor{Axes: a.Tensor.Axes[2:]})
-		d.counted("C", hostir.Var(countRank))
-	}
-	d.semaphores(ready, read)
-	d.program.Body = d.ownShot("A")
-	return nil
+	return true
 }

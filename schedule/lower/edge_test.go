@@ -27,7 +27,7 @@ func TestEdges(t *testing.T) {
 	get.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: true}
 	edges(t, s, get, slots)
 
-	edges(t, catalog.AllGather, hostir.Edge{Of: "A", Kind: "bare all-gather", Way: schedule.Get{}})
+	edges(t, catalog.AllGather, hostir.Edge{Of: "A", Kind: "bare all-gather", Way: schedule.Get{}, Steps: "C"})
 }
 
 func edges(t *testing.T, s schedule.Schedule, want ...hostir.Edge) {

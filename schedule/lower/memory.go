@@ -49,6 +49,9 @@ func oneEach(a schedule.Axis) bool {
 // cutRows asks of the shape that the ranks can cut the rows, and each rank its own into
 // parts.
 func (d *draft) cutRows(rows schedule.Extent, parts int64) {
+	if rows == schedule.D {
+		return // one a rank
+	}
 	check := hostir.Divide{Extent: rows, By: schedule.D}
 	i := slices.IndexFunc(d.program.Checks, func(c hostir.Divide) bool {
 		c.Times = 0

@@ -18,9 +18,8 @@ const (
 	partial        = "partial" // partial results for their owners
 	landed         = "landed"  // packets of the ranks, a part of it for each
 	slots          = "slots"   // partial results of this rank's rows, a slot for each rank
-	padded         = "Apadded"
-	ready          = "ready" // the owner's shard may be read
-	read           = "read"  // the reader is done with the owner's shard
+	ready          = "ready"   // the owner's shard may be read
+	read           = "read"    // the reader is done with the owner's shard
 	copyName       = "copy"
 	workName       = "work"
 	poolName       = "streams"

@@ -13,22 +13,32 @@ func asStage(m moves, way schedule.Way) lowering {
 	return lowering{moves: m, way: way, stage: func(schedule.Way) bool { return true }}
 }
 
+// ownStage is a row whose own lowering the writer of chains does.
+func ownStage(l lowering) lowering {
+	l.stage = func(schedule.Way) bool { return true }
+	return l
+}
+
 // where is a row of which the writer of chains does the ways that a function says.
 func where[W schedule.Way](l lowering, stage func(W) bool) lowering {
 	l.stage = func(way schedule.Way) bool { return stage(way.(W)) }
 	return l
 }
 
-// oneStage makes a chain of a single product, and takes the way for its communication there.
-func oneStage(d *draft, way schedule.Way) error {
+// oneStage makes a chain of a single operation, and takes the way for its communication there, if it has one.
+func oneStage(d *draft, own *lowering, way schedule.Way) error {
 	d.form, d.schedule, d.comm = d.form.unnamed(), d.original, communication{}
 	if err := chained(d); err != nil {
 		return err
 	}
 	link := d.legs()[0]
 	d.edge.Steps = link.move
-	i := slices.IndexFunc(lowerings, func(x lowering) bool { return x.moves == link.moves && x.takes(way) })
-	return lowerings[i].write(d, way)
+	if i := slices.IndexFunc(lowerings, func(x lowering) bool {
+		return x.moves == link.moves && x.takes(way)
+	}); i >= 0 {
+		own = &lowerings[i]
+	}
+	return own.write(d, way)
 }
 
 // unnamed is a chain, whose tensors have their own names for roles.

@@ -3,12 +3,12 @@ package lower
 import "ovgen/schedule"
 
 var gets = []lowering{
-	inPlace(get(gatherBare, gatherCopy)),
+	inPlace(asStage(gatherBare, schedule.Get{})),
 	get(exchange, allToAllCopy),
 	get(rotation, permuteCopy),
 	get(broadcast, broadcastCopy),
 	get(gatherSum, gradientShift),
-	get(gatherLink, linked),
+	get(gatherLink, linkedGet),
 	pullLink,
 	get(gatherWeight, weightGather),
 	get(gatherBatch, gatherBatches),
@@ -20,4 +20,12 @@ func get(m moves, write func(*draft) error) lowering {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		return write(d)
 	})
+}
+
+// linkedGet is linked for rows that are copied from their owners: at once where nothing of the stage takes them.
+func linkedGet(d *draft) error {
+	if d.gathersOnly() {
+		d.fetch()
+	}
+	return nil
 }

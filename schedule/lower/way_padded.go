@@ -1,10 +1,57 @@
 package lower
 
-import "ovgen/schedule"
+import (
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
 
 var paddings = []lowering{
-	by(gatherBare, func(d *draft, w schedule.Padded) error {
+	ownStage(by(gatherBare, func(d *draft, w schedule.Padded) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		return gatherPadded(d)
-	}),
+		return linkedPadded(d)
+	})),
+}
+
+// paddedSuffix ends the name of the memory in which the parts of all ranks have one size.
+const paddedSuffix = "padded"
+
+// linkedPadded is linked for parts that travel as chunks of one size, padding and all, between buffers of the plan: so
+// the bytes on the links do not depend on the counts.
+func linkedPadded(d *draft) error {
+	if _, ok := d.most(d.edge.Of); !ok {
+		return &schedule.FieldError{Path: d.at(), Msg: "only uneven parts whose most is known can be padded",
+			Hint: "set Uneven and Most of A's split over the ranks"}
+	}
+	d.gatherBy(rowsPadded)
+	for i := range d.chain.stages {
+		s := &d.chain.stages[i]
+		s.padded = s.gathers && s.input == d.edge.Of
+	}
+	return nil
+}
+
+// rowsPadded copies the counted rows one after another from there to their places, each part's while the next one
+// travels.
+func rowsPadded(w *writer, s *stage) []hostir.Node {
+	most, _ := w.most(s.input)
+	columns, word, from := w.columnsOf(s.input), w.named(ready, s.here()), hostir.Var("from")
+	name := s.input + paddedSuffix
+	w.memory(name, extent(columns.Extent), schedule.Dim(schedule.D), schedule.Dim(most), columns)
+	b := w.buffer(name)
+	b.Shared, b.Counts, b.Room = true, hostir.Var(countChunk), hostir.Mul(extent(most), extent(columns.Extent))
+	room := func(v hostir.View) hostir.View {
+		v.Padded = true
+		return v
+	}
+	return []hostir.Node{
+		hostir.Set(mainRef, hostir.Chunk(name, hostir.Rank), hostir.Whole(s.input)),
+		hostir.Post(mainRef, word, every).Described("peers may read the own part"),
+		hostir.After(copyRef, mainRef),
+		hostir.Set(mainRef, hostir.Chunk(s.here(), hostir.Rank), hostir.Whole(s.input)),
+		steps(hostir.Bind("from", hostir.Ahead(step)),
+			hostir.Wait(copyRef, word, from),
+			hostir.Set(copyRef, room(hostir.Chunk(name, from)), room(hostir.Remote(name, from, from))),
+			hostir.After(mainRef, copyRef),
+			hostir.Set(mainRef, hostir.Chunk(s.here(), from), hostir.Chunk(name, from))),
+	}
 }

@@ -10,7 +10,7 @@ var shots = []lowering{
 	asStage(reduce, schedule.Shot{}),
 	shotOf(reduceBalanced, scatterOneShot),
 	inPlace(asStage(reduceBare, schedule.Shot{})),
-	shotOf(reduceUneven, scatterShot),
+	asStage(reduceUneven, schedule.Shot{}),
 	twoShotOf(gradientAll, twoShot),
 	shotOf(gradientAll, oneShot),
 	shotOf(gradientOwn, gradientShot),
@@ -23,7 +23,7 @@ func shotOf(m moves, write func(*draft) error) lowering {
 	return by(m, func(d *draft, w schedule.Shot) error {
 		d.edge.Carrier = signalledBy(w.Signals, schedule.OneKernel)
 		// Uneven and balanced parts have other sizes on other ranks.
-		d.edge.Carrier.ByBlocks = m != reduceUneven && m != reduceBalanced
+		d.edge.Carrier.ByBlocks = m != reduceBalanced && !d.uneven(d.edge.Of)
 		return write(d)
 	})
 }
