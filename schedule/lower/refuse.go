@@ -35,7 +35,7 @@ func (r *rule) unread(d *draft) error {
 	for i, o := range d.original.Ops {
 		if unread(o.Out) {
 			errs = append(errs, ofItsOwn(d.original, i, fmt.Sprintf("the %s of %s is of one product, and makes no %s",
-				r.moves, d.form.tensor(r.operand), o.Out), ""))
+				r.moves, d.form.tensor(r.operand), o.Out)))
 			continue
 		}
 		for j, f := range o.Then {

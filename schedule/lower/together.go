@@ -18,9 +18,9 @@ func together(s schedule.Schedule, chain bool) error {
 	if len(s.Ops) == 1 {
 		return nil
 	}
-	for i, o := range s.Ops {
+	for i := range s.Ops {
 		if why := tooMany(s, i, chain); why != "" {
-			return ofItsOwn(s, i, why, otherwise(s, o, chain))
+			return ofItsOwn(s, i, why)
 		}
 	}
 	return nil
@@ -43,9 +43,6 @@ func tooMany(s schedule.Schedule, i int, chain bool) string {
 		return fmt.Sprintf("no pass moves %s beside products of %s", o.In[0], one)
 	case k == copied && len(o.Then) == 0 && first >= 0 && slices.ContainsFunc(s.Ops[:i], copies):
 		return fmt.Sprintf("no pass gives the caller %s twice", o.In[0])
-	case k == matmul && chain:
-		weight, _ := s.Tensor(o.In[1])
-		return fmt.Sprintf("no pass multiplies a chain by %s %s as a matmul", weight.Name, weight)
 	case chain || k != linear && k != matmul:
 		return ""
 	case o.Name() != s.Ops[first].Name():
@@ -64,19 +61,9 @@ func firstProduct(s schedule.Schedule) int {
 	})
 }
 
-// otherwise is another way to write an operation that a chain has no place for; empty: there is none.
-func otherwise(s schedule.Schedule, o schedule.Op, chain bool) string {
-	weight, declared := s.Tensor(o.In[len(o.In)-1])
-	if !chain || o.Name() != string(matmul) || !declared || len(weight.Axes) != 2 {
-		return ""
-	}
-	turned := schedule.Tensor{Axes: []schedule.Axis{weight.Axes[1], weight.Axes[0]}}
-	return fmt.Sprintf("use schedule.Linear and place %s %s; or ", weight.Name, turned)
-}
-
 // ofItsOwn refuses operation i, which a schedule of its own does.
-func ofItsOwn(s schedule.Schedule, i int, why, otherwise string) error {
-	return &schedule.FieldError{Path: fmt.Sprintf("Ops[%d]", i), Msg: why, Hint: otherwise + inTwo(s, i)}
+func ofItsOwn(s schedule.Schedule, i int, why string) error {
+	return &schedule.FieldError{Path: fmt.Sprintf("Ops[%d]", i), Msg: why, Hint: inTwo(s, i)}
 }
 
 // inTwo says that a schedule of its own makes the result of operation i, and which tensors join the two schedules.
