@@ -34,7 +34,7 @@ var lifted = []string{
 	"no kernel makes these sums that could add", // the first function is named that no kernel applies
 	"Way.Parts: NCCL does the",                  // one part is none
 	"by Pull",                                   // a chain pulls: the refusal is of an option
-	"as a matmul", // chains multiply by matrices [K, N] too: functions behind them are refused
+	"as a matmul",                               // chains multiply by [K, N]: functions behind are refused
 }
 
 // refusals are words of refusals by rules that the frozen copy lacks.
