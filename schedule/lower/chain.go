@@ -113,6 +113,8 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 		return c.moved(i, o)
 	case kind(o.Name()) == summedUp:
 		return c.sum(d, i, path, o)
+	case kind(o.Name()) == gradient:
+		return c.gradient(d, i, path, o)
 	}
 	x, err := c.operand(d, o.In[0])
 	_, _, multiplies := productOf(o)

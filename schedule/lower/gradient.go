@@ -5,20 +5,6 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// gradientShot computes on each rank a partial gradient of a weight from its rows. Each rank then reduces its part by
-// reading the peers' partial gradients over the link.
-func gradientShot(d *draft) error {
-	if err := d.tensors(); err != nil {
-		return err
-	}
-	d.stack(partial, d.buffer("C").Tensor)
-	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
-	d.semaphores(ready, read)
-	d.add(d.multiply(mainRef, hostir.Whole(partial), hostir.Whole("A")))
-	d.add(d.ownShot(partial)...)
-	return nil
-}
-
 // gradientShift is the gradient of a weight whose layer's input (B) or output (A) is
 // spread by rows over the ranks: a step gathers a shard and adds its rows' share. The
 // first product overwrites C and the others add to it, so they share a stream.

@@ -5,18 +5,6 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// oneShot lets every rank sum the inputs of all, reading its peers' over the link. All
-// add in the order of ranks, so all get equal bits.
-func oneShot(d *draft) error {
-	if err := d.tensors(); err != nil {
-		return err
-	}
-	input := d.shotInput()
-	d.semaphores(ready, read)
-	d.add(d.shot(hostir.Whole(input).At(hostir.Var(hostir.RankIndex)), "the same order on every rank")...)
-	return nil
-}
-
 // shot sums all ranks' copies of a view; each owner posts that its copy may be read and waits
 // until it was.
 func (d *draft) shot(of hostir.View, remark string) []hostir.Node {
@@ -58,17 +46,8 @@ func (d *draft) ownShot(input string) []hostir.Node {
 	return d.shot(hostir.Remote(input, hostir.Var(hostir.RankIndex), hostir.Rank), "own rows, in the order of ranks")
 }
 
-// twoShot lets every rank sum its part of all inputs and copy the others' parts from the
-// ranks that summed them. A part is of elements, so that all ranks share in one row.
-func twoShot(d *draft) error {
-	if err := d.tensors(); err != nil {
-		return err
-	}
-	p := twoShots{input: d.shotInput(), result: "C", sum: reduced, ready: ready, summed: summed, read: read}
-	p.declare(d, d.has("Bias"))
-	d.add(p.nodes(d.sum)...)
-	return nil
-}
+// A sum in two shots lets every rank sum its part of all inputs and copy the others' parts from the ranks that summed
+// them. A part is of elements, so that all ranks share in one row.
 
 // twoShots names what a sum in two shots works on: the inputs of all ranks, the result, memory of the plan for the own
 // part of it, and the words that say that the inputs may be read, that parts are there, and that they were read.
@@ -102,19 +81,4 @@ func (p twoShots) nodes(sum func(on hostir.StreamRef, dst, rows hostir.View,
 		hostir.Post(mainRef, p.read, every),
 		hostir.Wait(mainRef, p.read, every),
 	}
-}
-
-// shotInput declares the operand of the sum: A itself, or the product of A's and B's columns
-// here, which it enqueues.
-func (d *draft) shotInput() string {
-	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
-	if d.form.kind == summedUp {
-		d.share("A")
-		d.cut("A")
-		return "A"
-	}
-	c := d.buffer("C").Tensor
-	d.memory(partial, part(c), c.Axes...)
-	d.add(d.multiply(mainRef, hostir.Whole(partial), hostir.Whole("A")))
-	return partial
 }

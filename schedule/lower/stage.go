@@ -57,6 +57,8 @@ func productOf(o schedule.Op) (index string, columns int, is bool) {
 		return hostir.Linear, 0, true
 	case matmul:
 		return hostir.Matmul, 1, true
+	case gradient:
+		return hostir.Gradient, 1, true
 	}
 	return "", 0, false
 }
@@ -77,6 +79,20 @@ func (c *chain) sum(d *draft, i int, path string, o schedule.Op) error {
 		return err
 	}
 	c.stages = append(c.stages, stage{input: o.In[0], given: o.In[0]})
+	c.adds(d, path, o, &c.stages[len(c.stages)-1], done)
+	return nil
+}
+
+// gradient is a stage of a weight's gradient: each rank multiplies the rows that it has of both operands.
+func (c *chain) gradient(d *draft, i int, path string, o schedule.Op) error {
+	if len(o.Then) > 0 {
+		return d.unapplied(path+".Then[0]", o, 0, gradient)
+	}
+	done, err := c.edges.Step(i)
+	if err != nil {
+		return err
+	}
+	c.stages = append(c.stages, stage{input: o.In[0]})
 	c.adds(d, path, o, &c.stages[len(c.stages)-1], done)
 	return nil
 }
