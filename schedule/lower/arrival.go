@@ -1,56 +1,185 @@
 package lower
 
-import "ovgen/schedule/hostir"
+import (
+	"fmt"
+	"slices"
 
-// piece is rows of one rank; absent: of all.
-type piece struct{ rank hostir.Expr }
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// piece is rows of one rank, or a part of them; of an absent rank: of all ranks.
+type piece struct{ rank, part hostir.Expr }
 
 // ofRank is all rows of a rank.
-func ofRank(rank hostir.Expr) piece { return piece{rank} }
+func ofRank(rank hostir.Expr) piece { return piece{rank: rank} }
 
-// turns are rounds in which pieces of the peers' rows come or leave.
+// turns are rounds of a loop, in each of which pieces of the ranks' rows come, or leave.
 type turns struct {
-	over  func(round ...hostir.Node) hostir.Node // the loop over the rounds
-	piece piece                                  // of a round
-	work  hostir.StreamRef                       // of its products
+	first, end hostir.Expr
+	names      []hostir.Node    // of a round
+	pieces     []piece          // of a round
+	work       hostir.StreamRef // of their products
+	set        hostir.StreamSet // that has it
 }
 
-// shift takes the rows of rank r+i in round i.
-func (w *writer) shift() turns {
-	return turns{piece: ofRank(hostir.Var("peer")), work: w.work, over: func(round ...hostir.Node) hostir.Node {
-		return steps(append([]hostir.Node{hostir.Bind("peer", hostir.Ahead(step))}, round...)...)
-	}}
+// over is the loop over the rounds.
+func (t turns) over(round ...hostir.Node) hostir.Node {
+	return hostir.Loop(stepIndex, t.first, t.end, slices.Concat(t.names, round)...)
+}
+
+// shift takes the rows of rank r+i in round i, in so many parts of a round each.
+func (w *writer) shift(n int64) turns {
+	t := turns{first: hostir.Const(n), end: parts{n: n}.all(hostir.Size), work: w.work, set: w.set}
+	if w.with.compute == 0 {
+		t.set.First, t.set.Count = t.first, t.end
+	}
+	peer, turn := piece{rank: hostir.Var("peer")}, step
+	if n > 1 {
+		peer.part, turn = hostir.Var("p"), hostir.Div(step, hostir.Const(n))
+	}
+	t.names, t.pieces = []hostir.Node{hostir.Bind("peer", hostir.Ahead(turn))}, []piece{peer}
+	if n > 1 {
+		t.names = append(t.names, hostir.Bind("p", hostir.Mod(step, hostir.Const(n))))
+	}
+	return t
 }
 
 // arrival is how the rows of peers come to a stage, a piece after another: the way of the gather says it, and the
 // writer puts the operations behind it.
 type arrival struct {
 	turns
-	on    hostir.StreamRef // that brings them
+	on    hostir.StreamRef // that brings them: that of the copies, or that of the products of a round
 	words []hostir.Semaphore
-	ready func(on hostir.StreamRef) hostir.Step // peers may read the own rows
-	begin []hostir.Node                         // waits for all peers, ahead of all batches
-	bring []hostir.Node                         // the piece of a round
-	reads bool                                  // it reads peers' memory, until the end of the run
+	free  func(on hostir.StreamRef) []hostir.Node // posts that peers may write here
+	ready func(on hostir.StreamRef) []hostir.Node // posts that peers may read the own rows
+	begin []hostir.Node                           // waits for all peers, ahead of all batches
+	bring []hostir.Node                           // the pieces of a round
+	came  []hostir.Node                           // waits of the products of a round
+	// Peers' memory is read until the end of the run. There it says so itself, or all such arrivals do together.
+	reads bool
+	close func(on hostir.StreamRef) []hostir.Node
+	// As Naive has it.
+	copied, inLoop, oneLoop bool
+}
+
+// withStep says that the streams of the products bring the rows.
+func (a arrival) withStep() bool { return a.on.Set == workName }
+
+// arriveBy gives the stages that gather the tensor that is being lowered a way by which the rows come in pieces.
+func (d *draft) arriveBy(way func(w *writer, s *stage) arrival) {
+	for s := range d.gatherers() {
+		s.arriving = way
+	}
+}
+
+// allAtOnce has the operations on the rows that are being lowered begin when all are there.
+func (d *draft) allAtOnce() {
+	for s := range d.gatherers() {
+		s.once = true
+	}
+}
+
+// inParts has the rows that are being lowered come in parts of a rank's.
+func (d *draft) inParts(n int) error {
+	for s := range d.gatherers() {
+		switch {
+		case n < 2:
+		case s.sums != "":
+			return d.refusal("Parts", "leave it out", "the sums %s of a stage leave with all rows of a rank", s.sums)
+		case d.chunks > 0:
+			return d.refusal("Parts", "leave it out", "the rows of %s come in batches", s.input)
+		}
+		s.cut, s.cutAt = n, d.at()+".Parts"
+	}
+	return nil
+}
+
+// pooled gives the products a number of streams, which rounds take in turn.
+func (d *draft) pooled(streams int) error {
+	if streams > 0 && len(d.legs()) > 1 {
+		return d.refusal("Streams", "leave it out", "the products of a chain of several moves share their streams")
+	}
+	d.with.compute = max(streams, d.with.compute)
+	return nil
 }
 
 // arrivals asks the ways of gathers how rows come.
 func (w *writer) arrivals() {
 	w.comes = map[*stage]arrival{}
 	for i := range w.chain.stages {
-		switch s := &w.chain.stages[i]; {
-		case s.pulls() && w.original.OverHosts():
-			w.comes[s] = hostsRows(w, s)
-		case s.pulls():
-			w.comes[s] = pulledRows(w, s)
+		s := &w.chain.stages[i]
+		if !s.inPieces() {
+			continue
+		}
+		way := s.arriving
+		switch {
+		case w.original.OverHosts():
+			way = hostsRows
+		case way == nil:
+			way = pulling{}.rows
+		}
+		a := way(w, s)
+		if b := w.buffer(s.input); a.reads && b.Owner == hostir.Caller {
+			b.Shared = true
+		}
+		w.comes[s] = a
+	}
+}
+
+// workSets collects the streams of the products of all stages. Those of one name are as many as most stages need.
+func (w *writer) workSets() {
+	for i := range w.chain.stages {
+		if s := &w.chain.stages[i]; w.inTurns(s) {
+			w.sets = withSet(w.sets, w.order(s).set)
 		}
 	}
 }
 
-// order is that in which the rows of peers go through a stage.
-func (w *writer) order(s *stage) turns {
-	if a, comes := w.comes[s]; comes {
-		return a.turns
+// withSet is a list of sets and another one.
+func withSet(sets []hostir.StreamSet, other hostir.StreamSet) []hostir.StreamSet {
+	size := func(e hostir.Expr) int64 {
+		n, _ := e.Eval(hostir.Env{string(schedule.D): 8, poolName: 1})
+		return n
 	}
-	return w.shift()
+	for i, x := range sets {
+		if x.Name != other.Name {
+			continue
+		}
+		if size(other.First) < size(x.First) {
+			sets[i].First = other.First
+		}
+		if size(other.Count) > size(x.Count) {
+			sets[i].Count = other.Count
+		}
+		return sets
+	}
+	return append(sets, other)
+}
+
+// cutPieces cuts the memory of stages whose rows come in parts of a rank's.
+func (w *writer) cutPieces() error {
+	for i := range w.chain.stages {
+		s := &w.chain.stages[i]
+		if s.cut < 2 {
+			continue
+		}
+		w.cutRows(w.rowExtent(s.input), int64(s.cut))
+		for _, name := range append(w.eachRows(s), s.input, s.here()) {
+			if n := w.fine[name]; n > 0 && n != int64(s.cut) {
+				return &schedule.FieldError{Path: s.cutAt, Hint: "write the same for both, or leave it out",
+					Msg: fmt.Sprintf("%s comes in %d parts, and goes on in %d", s.input, s.cut, n)}
+			}
+			w.finer(name, s.input, int64(s.cut))
+		}
+	}
+	return nil
+}
+
+// finer cuts the rows of a rank, as many as it has of a tensor, into parts in some memory.
+func (w *writer) finer(name, as string, parts int64) {
+	w.fine[name] = parts
+	b, rows := w.buffer(name), w.rowAxis(as, true)
+	rows.Outer = append(rows.Outer, schedule.DIDx(decimal(int(parts))))
+	b.Chunk = elements(schedule.Tensor{Axes: []schedule.Axis{rows, b.Tensor.Axes[1]}})
 }

@@ -37,17 +37,20 @@ type stage struct {
 	widened string // a result that each rank makes columns of and gets whole; else empty
 	parts   int    // of own rows, as they go on from the sum; 0 and 1: whole
 	partsAt string // the field that says so
-	// How the rows come, and how the partial results meet; nil: one rank's after another's.
+	// How the rows come, and how the partial results meet, at once; nil: one rank's after another's.
 	gathering, summing atOnce
-	fetched            bool // the copy engine brings the rows that come at once
-	padded             bool // the same, between memory of the plan
+	arriving           func(w *writer, s *stage) arrival // how rows come otherwise; nil: peers' are pulled
+	cut                int                               // how many pieces a rank's rows come in; 0 and 1: one
+	cutAt              string                            // the field that says so
+	once               bool                              // the operations begin when all rows are there
+	padded             bool                              // the copy engine brings them between memory of the plan
 }
 
-// copies says that the copy engine brings rows of the input, or columns of a result, from peers.
-func (s *stage) copies() bool { return s.pulls() || s.fetched || s.padded || s.gathersColumns() }
+// inPieces says that the rows of a stage's input come in pieces, one after another.
+func (s *stage) inPieces() bool { return s.gathers && s.gathering == nil }
 
-// pulls says that the rows of a stage's input are copied from their owners, one rank's after the other.
-func (s *stage) pulls() bool { return s.gathers && s.gathering == nil }
+// pulls says that the operations on each piece begin when it is there.
+func (s *stage) pulls() bool { return s.inPieces() && !s.once }
 
 // puts says that the partial results of a stage are put into slots at their owners.
 func (s *stage) puts() bool { return s.sums != "" && s.summing == nil }
@@ -59,9 +62,7 @@ func (s *stage) widens() bool {
 }
 
 // meets says that a collective, or the kernel of a sum, needs all ranks while it holds the device.
-func (s *stage) meets() bool {
-	return s.gathering != nil && !s.fetched && !s.padded || s.summing != nil
-}
+func (s *stage) meets() bool { return s.gathering != nil && !s.padded || s.summing != nil }
 
 // here is the buffer in which a stage works on all ranks' rows of its input.
 func (s *stage) here() string {

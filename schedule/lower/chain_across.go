@@ -3,7 +3,6 @@ package lower
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -73,11 +72,7 @@ func (w *writer) junctions() error {
 		}
 		w.cutRows(w.rowExtent(s.sums), parts)
 		for _, name := range w.memoryOf(j) {
-			w.fine[name] = parts
-			b := w.buffer(name)
-			rows := w.rowAxis(j.sum.sums, true)
-			rows.Outer = append(rows.Outer, schedule.DIDx(schedule.Extent(strconv.FormatInt(parts, 10))))
-			b.Chunk = elements(schedule.Tensor{Axes: []schedule.Axis{rows, b.Tensor.Axes[1]}})
+			w.finer(name, j.sum.sums, parts)
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"ovgen/schedule"
@@ -22,10 +23,8 @@ func (a atOnce) steps(w *writer, s *stage, of string) []hostir.Node {
 
 // gatherBy gives the stages that gather the tensor that is being lowered a way.
 func (d *draft) gatherBy(way atOnce) {
-	for i := range d.chain.stages {
-		if s := &d.chain.stages[i]; s.gathers && s.input == d.edge.Of {
-			s.gathering = way
-		}
+	for s := range d.gatherers() {
+		s.gathering = way
 	}
 }
 
@@ -34,33 +33,15 @@ func (d *draft) gathersOnly() bool {
 	return d.any(func(s *stage) bool { return s.gathers && s.input == d.edge.Of && len(s.ops) == 0 })
 }
 
-// fetch lets the copy engine bring all rows to the stages that gather the tensor that is being lowered.
-func (d *draft) fetch() {
-	d.gatherBy(rowsFetched)
-	for i := range d.chain.stages {
-		if s := &d.chain.stages[i]; s.gathers && s.input == d.edge.Of {
-			s.fetched = true
+// gatherers are the stages that gather the tensor that is being lowered.
+func (d *draft) gatherers() iter.Seq[*stage] {
+	return func(yield func(*stage) bool) {
+		for i := range d.chain.stages {
+			if s := &d.chain.stages[i]; s.gathers && s.input == d.edge.Of && !yield(s) {
+				return
+			}
 		}
 	}
-}
-
-// rowsFetched copies the rows of all ranks here, and then begins with the stage.
-func rowsFetched(w *writer, s *stage) []hostir.Node {
-	peer, word := hostir.Var("peer"), w.named(ready, s.here())
-	var nodes []hostir.Node
-	if s != &w.chain.stages[0] { // the first's are posted at the head
-		nodes = []hostir.Node{hostir.Post(mainRef, word, every).Described("peers may read " + s.input),
-			hostir.After(copyRef, mainRef)}
-	}
-	nodes = append(nodes,
-		steps(hostir.Bind("peer", hostir.Ahead(step)),
-			hostir.Wait(copyRef, word, peer),
-			hostir.Set(copyRef, hostir.Chunk(s.here(), peer), hostir.Whole(s.input).At(peer))),
-		hostir.Set(mainRef, hostir.Chunk(s.here(), hostir.Rank), hostir.Whole(s.input)))
-	if len(s.ops) == 0 && w.isLast(s) {
-		return nodes // the join waits for them
-	}
-	return append(nodes, hostir.After(mainRef, copyRef))
 }
 
 // sumBy gives the stage that ends with the sums that are being lowered a way.

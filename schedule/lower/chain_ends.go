@@ -4,101 +4,154 @@ import "ovgen/schedule/hostir"
 
 // head forks the streams and posts the words that let peers begin.
 func (w *writer) head() {
-	gathers, puts := w.any((*stage).copies), w.any((*stage).puts)
-	first := w.put
-	var sets []hostir.StreamSet
-	if gathers {
-		sets, first = append(sets, copySet), copyRef
+	first, sets := mainRef, w.streams()
+	if w.any((*stage).puts) {
+		first = w.put
 	}
-	if puts {
-		sets = append(sets, hostir.StreamSet{Name: putName, High: true})
+	if w.copies() {
+		first = copyRef
 	}
-	if w.any(w.inTurns) {
-		sets = append(sets, w.set)
+	w.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
+	fork := w.fork(sets...)
+	if w.any(func(s *stage) bool { return w.comes[s].inLoop }) { // streams of products are forked there
+		fork.Streams = fork.Streams[:len(sets)-len(w.sets)]
 	}
-	if w.original.OverHosts() {
-		sets = append(sets, ncclSet, relays)
+	if first == mainRef {
+		w.open(first)
 	}
-	if gathers || puts {
-		w.add(w.fork(sets...))
-	} else {
-		w.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
+	if len(fork.Streams) > 0 {
+		w.add(fork)
 	}
-	start := &w.chain.stages[0]
-	if a, comes := w.comes[start]; comes {
-		w.moves(start.here(), a.ready(first))
-	} else if start.fetched {
-		w.moves(start.here(), hostir.Post(copyRef, w.named(ready, start.here()), every))
+	if first != mainRef {
+		w.open(first)
 	}
-	for i := range w.chain.stages {
-		if s := &w.chain.stages[i]; s.puts() {
-			w.moves(s.sums, w.leaves[s].open(first))
-		}
-	}
-	if gathers && puts {
+	if w.copies() && w.any((*stage).puts) {
 		w.add(hostir.After(w.put, copyRef))
 	}
 	if w.original.OverHosts() {
 		w.add(hostir.After(ncclRef, first)) // peers need these posts before they can exchange
 	}
-	if w.n > 1 {
-		w.moves(start.here(), w.comes[start].begin...)
-		w.moves(start.sums, hostir.Wait(w.put, w.named(free, start.sums), every))
+	if s := &w.chain.stages[0]; w.n > 1 {
+		w.moves(s.here(), w.comes[s].begin...)
+		w.moves(s.sums, hostir.Wait(w.put, w.named(free, s.sums), every))
 	}
+}
+
+// streams are those of the program, the products' last on one host.
+func (w *writer) streams() (sets []hostir.StreamSet) {
+	if w.copies() {
+		sets = append(sets, copySet)
+	}
+	if w.any((*stage).puts) {
+		sets = append(sets, hostir.StreamSet{Name: putName, High: true})
+	}
+	sets = append(sets, w.sets...)
+	if w.original.OverHosts() {
+		sets = append(sets, ncclSet, relays)
+	}
+	return sets
+}
+
+// open posts on a stream what lets peers write here, and read the caller's memory.
+func (w *writer) open(on hostir.StreamRef) {
+	for i := range w.chain.stages {
+		s := &w.chain.stages[i]
+		a, comes := w.comes[s]
+		if comes && a.free != nil {
+			w.moves(s.here(), a.free(on)...)
+		}
+		if comes && i == 0 && a.ready != nil {
+			w.moves(s.here(), a.ready(on)...)
+		}
+	}
+	for i := range w.chain.stages {
+		if s := &w.chain.stages[i]; s.puts() {
+			w.moves(s.sums, w.leaves[s].open(on))
+		}
+	}
+}
+
+// copies says that the stream of copies brings rows or columns from peers.
+func (w *writer) copies() bool {
+	return w.any(func(s *stage) bool { return w.comes[s].on == copyRef || s.padded || s.gathersColumns() })
+}
+
+// reads says that peers' memory is read until the end of the run.
+func (w *writer) reads() bool {
+	return w.any(func(s *stage) bool { return w.comes[s].reads || s.padded || w.spreads(s) || s.gathersColumns() })
 }
 
 // tail lets the owners overwrite the rows that were gathered, and joins.
 func (w *writer) tail() {
-	gathers, puts := w.any((*stage).copies), w.any((*stage).puts)
-	last, set := w.put, hostir.StreamSet{Name: putName}
-	if !puts {
-		last, set = copyRef, copySet
+	puts, copies, spreads := w.any((*stage).puts), w.copies(), w.any(w.spreads)
+	last, sets, reader := mainRef, []hostir.StreamSet{}, mainRef
+	if copies {
+		last, sets, reader = copyRef, []hostir.StreamSet{copySet}, copyRef
 	}
-	spreads := w.any(w.spreads)
-	name, of := w.readAcross()
-	join := func(sets ...hostir.StreamSet) hostir.Synchronize {
-		if w.original.OverHosts() {
-			sets = append(sets, ncclSet)
-		}
-		return join(sets...)
+	if puts {
+		last, sets = w.put, []hostir.StreamSet{{Name: putName}}
 	}
-	if gathers && w.original.OverHosts() {
+	if copies && w.original.OverHosts() {
 		w.add(hostir.Synchronize{Streams: []hostir.StreamRef{copyRef}, On: refs([]hostir.StreamSet{relays})})
 	}
-	for i := range w.chain.stages {
-		if s := &w.chain.stages[i]; s.pulls() && s.into != "" {
-			w.moves(s.here(), hostir.Set(copyRef, w.rowsAt(s.into, hostir.Rank), hostir.Whole(s.input)).
-				Described("the caller gets all rows").AskedBy("Tensors"))
-		}
-	}
+	w.close(reader)
+	name, of := w.readAcross()
 	post := func(on hostir.StreamRef) hostir.Node {
 		return hostir.Post(on, read, every).Described(name + " may be overwritten afterwards")
 	}
-	if gathers && !spreads {
-		w.moves(of, post(copyRef))
+	if w.reads() && !spreads {
+		w.moves(of, post(reader))
 	}
-	if gathers && puts {
+	if copies && puts {
 		w.add(hostir.After(w.put, copyRef))
 	}
 	if spreads {
 		w.moves(of, post(w.put))
 	}
-	if gathers && w.original.OverHosts() {
+	if copies && w.original.OverHosts() {
 		w.add(hostir.After(last, ncclRef)) // peers' exchanges need this rank's
 	}
-	if (gathers || spreads) && w.any((*stage).meets) {
+	if w.reads() && w.any((*stage).meets) && last != mainRef {
 		w.add(hostir.After(last, mainRef)) // peers need it before they can post
 	}
-	if gathers || spreads {
+	if w.reads() {
 		w.moves(of, hostir.Wait(last, read, every))
 	}
+	w.join(sets)
+}
+
+// close ends the arrivals, whose rows a stream has brought, or knows to be here.
+func (w *writer) close(on hostir.StreamRef) {
+	behind := func(s *stage) bool { return w.comes[s].withStep() || w.comes[s].close != nil && w.any((*stage).meets) }
+	if on != mainRef && w.any(behind) {
+		w.add(hostir.After(on, mainRef))
+	}
+	for i := range w.chain.stages {
+		s := &w.chain.stages[i]
+		a, comes := w.comes[s]
+		if comes && s.pulls() && s.into != "" && !a.copied {
+			w.moves(s.here(), hostir.Set(on, w.rowsAt(s.into, hostir.Rank), hostir.Whole(s.input)).
+				Described("the caller gets all rows").AskedBy("Tensors"))
+		}
+		if comes && a.close != nil {
+			w.moves(s.here(), a.close(on)...)
+		}
+	}
+}
+
+// join makes the caller's stream wait for what it does not yet know to be done.
+func (w *writer) join(sets []hostir.StreamSet) {
+	last := &w.chain.stages[len(w.chain.stages)-1]
 	switch {
-	case w.chain.stages[len(w.chain.stages)-1].puts(): // the sum of this rank's rows waited for all products
-		w.add(join(set))
-	case w.any(w.inTurns):
-		w.add(join(set, w.set))
-	case gathers:
-		w.add(join(set))
+	case last.puts(): // the sum of this rank's rows waited for all products
+	case !w.joined(last):
+		sets = append(sets, w.sets...)
+	}
+	if w.original.OverHosts() {
+		sets = append(sets, ncclSet)
+	}
+	if len(sets) > 0 {
+		w.add(join(sets...))
 	}
 }
 
@@ -111,7 +164,7 @@ func (w *writer) readAcross() (name, move string) {
 		switch s := &w.chain.stages[i]; {
 		case s.padded:
 			return s.input + paddedSuffix, s.here()
-		case s.pulls() || s.fetched:
+		case w.comes[s].reads:
 			return s.input, s.here()
 		case w.spreads(s):
 			return s.sums, s.sums

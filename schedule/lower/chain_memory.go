@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
@@ -13,9 +15,6 @@ func (w *writer) memories() {
 	for i := range w.chain.stages {
 		s := &w.chain.stages[i]
 		if s.gathers {
-			if b := w.buffer(s.input); b.Owner == hostir.Caller && (s.pulls() || s.fetched) {
-				b.Shared = true
-			}
 			if s.into == "" {
 				w.eachRank(s.here(), s.input, w.columnsOf(s.input))
 			}
@@ -130,30 +129,34 @@ func (w *writer) indexed(s *stage) {
 		rows = s.sums
 	}
 	w.cutRows(w.rowExtent(rows), 1)
-	whole := func(name string) {
+	names := append(w.eachRows(s), s.into)
+	if !s.ofAll() && s.given == "" {
+		names = append(names, s.input)
+	}
+	for _, name := range names {
 		if b := w.buffer(name); b.Name != "" && len(b.Tensor.Axes[0].Outer) == 0 {
 			w.cut(name, schedule.D)
 		}
 	}
-	whole(s.into)
-	if !s.ofAll() && s.given == "" {
-		whole(s.input)
-	}
+}
+
+// eachRows is the memory, but for that of its input, of which a stage takes or makes the rows of a rank at a time.
+func (w *writer) eachRows(s *stage) (names []string) {
 	for _, o := range s.ops {
-		if (o.Out != s.sums || s.toAll) && o.Out != s.widened {
-			whole(o.Out)
-			whole(o.Added())
+		if o.Out != s.sums || s.toAll {
+			names = append(names, w.madeIn(o.Out), o.Added())
 		}
 		if o.Out == s.sums && s.toAll {
-			whole(w.named(reduced, s.sums))
+			names = append(names, w.named(reduced, s.sums))
 		}
 		for _, f := range o.Then {
 			for _, x := range f.Operands() {
 				eachRow := x.Lies != schedule.ByColumn && x.Lies != schedule.ByHead
 				if eachRow && (f.Do == "" || x.Lies == schedule.OfTable) {
-					whole(x.Tensor)
+					names = append(names, x.Tensor)
 				}
 			}
 		}
 	}
+	return slices.DeleteFunc(names, func(name string) bool { return w.buffer(name).Name == "" })
 }

@@ -75,7 +75,9 @@ func (w *writer) at(buffer string, p piece) hostir.View {
 	if buffer = w.madeIn(buffer); p.rank.IsZero() {
 		return hostir.Whole(buffer)
 	}
-	if n := w.fine[buffer]; n > 0 {
+	if n := w.fine[buffer]; n > 0 && !p.part.IsZero() {
+		return hostir.Chunk(buffer, hostir.Add(hostir.Mul(p.rank, hostir.Const(n)), p.part))
+	} else if n > 0 {
 		return hostir.Chunks(buffer, hostir.Mul(p.rank, hostir.Const(n)), hostir.Const(n))
 	}
 	return hostir.Chunk(buffer, w.chunk(p.rank))

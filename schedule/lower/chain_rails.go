@@ -28,7 +28,7 @@ var relays = hostir.StreamSet{Name: relayName, First: one, Count: hostir.Hosts, 
 
 // hostsRows is the part of the writer's in gathers over hosts: words of the rows on each host.
 func hostsRows(w *writer, s *stage) arrival {
-	a := pulledRows(w, s)
+	a := pulling{}.rows(w, s)
 	a.words = append(a.words, hostir.Semaphore{Name: w.named(passed, s.here()), Count: hostir.Hosts})
 	return a
 }

@@ -12,15 +12,9 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	switch {
 	case w.through[s]: // peers may read its input already
 	case i > 0 && s.pulls():
-		a := w.comes[s]
-		nodes = hostir.MovesOf(s.here(), a.ready(mainRef).Described("peers may read "+s.input),
-			hostir.After(a.on, mainRef))
-		if w.original.OverHosts() {
-			nodes = append(nodes, hostir.After(ncclRef, mainRef))
-		}
-	case i > 0 || s.gathering != nil:
-		nodes = append(nodes, hostir.Synchronize{Origin: hostir.Origin{Field: movesField},
-			Streams: refs([]hostir.StreamSet{w.set}), On: []hostir.StreamRef{mainRef}})
+		nodes = w.begin(s)
+	case i > 0 || s.gathers && !s.pulls():
+		nodes = append(nodes, w.workAfterMain())
 	}
 	sums := w.put
 	if w.original.OverHosts() {
@@ -34,34 +28,120 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	return nodes
 }
 
+// begin lets peers read the rows of a stage that operations have made, and the streams that bring rows begin.
+func (w *writer) begin(s *stage) (nodes []hostir.Node) {
+	a := w.comes[s]
+	if a.ready != nil {
+		nodes = a.ready(mainRef)
+		nodes[0] = nodes[0].(hostir.Step).Described("peers may read " + s.input)
+	}
+	nodes = hostir.MovesOf(s.here(), nodes...)
+	if a.withStep() {
+		return append(nodes, w.workAfterMain())
+	}
+	nodes = append(nodes, hostir.After(a.on, mainRef))
+	if w.original.OverHosts() {
+		nodes = append(nodes, hostir.After(ncclRef, mainRef))
+	}
+	return nodes
+}
+
+// workAfterMain lets the streams of products begin.
+func (w *writer) workAfterMain() hostir.Node {
+	return hostir.Synchronize{Origin: hostir.Origin{Field: movesField},
+		Streams: refs(w.sets), On: []hostir.StreamRef{mainRef}}
+}
+
+// together brings all rows of a stage, ahead of its operations.
+func (w *writer) together(s *stage, i int) (nodes []hostir.Node) {
+	a, comes := w.comes[s]
+	if !comes || !s.once {
+		return nil
+	}
+	if i > 0 {
+		nodes = w.begin(s)
+	}
+	nodes = append(nodes, a.over(a.bring...), hostir.Set(mainRef, w.rowsAt(s.here(), hostir.Rank), hostir.Whole(s.input)))
+	if len(s.ops) > 0 || !w.isLast(s) { // else the join waits for them
+		nodes = append(nodes, hostir.After(mainRef, a.on))
+	}
+	return hostir.MovesOf(s.here(), nodes...)
+}
+
 // rowsInTurn does the operations on the rows of each rank in turn. This rank's rows come first, but last in the last
 // operation.
 func (w *writer) rowsInTurn(s *stage) []hostir.Node {
-	order, ops := w.order(s), s.ops
-	if s.puts() {
-		ops = ops[:len(ops)-1]
-	}
 	var nodes []hostir.Node
-	if !w.through[s] {
+	ops := s.ops
+	if s.puts() {
+		ops = s.beforeSum()
+	}
+	if a := w.comes[s]; !w.through[s] && !a.copied {
 		nodes = w.operations(mainRef, s, ops, ofRank(hostir.Rank), w.own(s))
 	}
 	if len(nodes) > 0 && s.pulls() {
 		nodes[0] = nodes[0].(hostir.Step).Described("own rows, in place")
 	}
-	if a, comes := w.comes[s]; comes {
-		nodes = append(nodes,
-			order.over(hostir.MovesOf(s.here(), append(slices.Clone(a.bring), hostir.After(order.work, a.on))...)...))
+	nodes = append(nodes, w.peersInTurn(s)...)
+	if s.puts() {
+		return append(append(nodes, w.afterWork()), w.ownLeaves(s)...)
 	}
-	nodes = append(nodes, order.over(w.operations(order.work, s, s.ops, order.piece, w.at(s.here(), order.piece))...))
-	done := hostir.Synchronize{Origin: hostir.Origin{Field: movesField}, Streams: []hostir.StreamRef{mainRef},
-		On: refs([]hostir.StreamSet{w.set})}
-	if !s.puts() {
-		if w.isLast(s) && s.summing == nil && !s.gathersColumns() {
-			return nodes // the join waits for them
-		}
-		return append(nodes, done)
+	if (!w.isLast(s) || w.joined(s)) && !w.comes[s].inLoop {
+		nodes = append(nodes, w.afterWork())
 	}
-	sum := s.ops[len(s.ops)-1]
+	return nodes
+}
+
+// joined says that the caller's stream waits for the products of a stage when it ends, not only at the end.
+func (w *writer) joined(s *stage) bool {
+	return s.summing != nil || s.gathersColumns() || w.comes[s].withStep() || w.comes[s].inLoop
+}
+
+// afterWork makes the caller's stream wait for all products.
+func (w *writer) afterWork() hostir.Node {
+	return hostir.Synchronize{Origin: hostir.Origin{Field: movesField}, Streams: []hostir.StreamRef{mainRef},
+		On: refs(w.sets)}
+}
+
+// order is that in which the rows of peers go through a stage.
+func (w *writer) order(s *stage) turns {
+	if a, comes := w.comes[s]; comes && s.pulls() {
+		return a.turns
+	}
+	return w.shift(1)
+}
+
+// peersInTurn brings the pieces of the peers' rows, and does the operations on them.
+func (w *writer) peersInTurn(s *stage) []hostir.Node {
+	order := w.order(s)
+	a := w.comes[s]
+	round := slices.Clone(a.came)
+	for _, p := range order.pieces {
+		round = append(round, w.operations(order.work, s, s.ops, p, w.at(s.here(), p))...)
+	}
+	if !s.pulls() {
+		return []hostir.Node{order.over(round...)}
+	}
+	bring := hostir.MovesOf(s.here(), a.bring...)
+	streams := []hostir.StreamRef{order.work}
+	if !a.withStep() {
+		bring, streams = append(bring, hostir.After(order.work, a.on)), append(streams, a.on)
+	}
+	switch {
+	case a.inLoop:
+		start := hostir.Synchronize{Origin: forkAt, Streams: streams, On: []hostir.StreamRef{mainRef}}
+		end := hostir.After(mainRef, order.work)
+		end.Origin = joinAt
+		return []hostir.Node{order.over(slices.Concat([]hostir.Node{start}, bring, round, []hostir.Node{end})...)}
+	case a.oneLoop:
+		return []hostir.Node{order.over(append(bring, round...)...)}
+	}
+	return []hostir.Node{order.over(bring...), order.over(round...)}
+}
+
+// ownLeaves makes the partial results of this rank's rows, and lets those of peers leave.
+func (w *writer) ownLeaves(s *stage) []hostir.Node {
+	sum, order := s.ops[len(s.ops)-1], w.order(s)
 	x := w.own(s)
 	if sum.In[0] != s.input {
 		x = w.rowsAt(sum.In[0], hostir.Rank)
@@ -70,13 +150,12 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	last := w.product(mainRef, s, sum, ofRank(hostir.Rank), x).
 		Described("own rows last, straight into their slot")
 	last = last.Into(leaves.mine)
-	nodes = append(nodes, done)
-	taken := order.over(leaves.take(order.piece.rank)...)
+	taken := order.over(leaves.take(order.pieces[0].rank)...)
 	if j, ok := w.across[s]; ok {
-		return append(nodes, w.goOn(j, last, taken, leaves)...)
+		return w.goOn(j, last, taken, leaves)
 	}
 	out := []hostir.Node{taken, hostir.After(w.put, mainRef), leaves.came, leaves.sum}
-	return append(append(nodes, last), hostir.MovesOf(s.sums, append(out, leaves.toAll...)...)...)
+	return append([]hostir.Node{last}, hostir.MovesOf(s.sums, append(out, leaves.toAll...)...)...)
 }
 
 // own are this rank's rows of a stage's input, where they are.

@@ -20,7 +20,8 @@ type writer struct {
 	across    map[*stage]junction  // sums that go on in parts
 	through   map[*stage]bool      // stages whose own rows such a sum takes along
 	fine      map[string]int64     // how many parts each rank's rows have in memory that such a sum is about
-	set       hostir.StreamSet
+	set       hostir.StreamSet     // of products where rows of rank r+i go through a stage in round i
+	sets      []hostir.StreamSet   // of all products
 	work, put hostir.StreamRef
 }
 
@@ -35,11 +36,12 @@ func writeChain(d *draft) error {
 	w := &writer{draft: d, inBatches: d.inBatches(), set: workStreams(d), work: poolRef(d), put: hostir.Stream(putName)}
 	w.heads()
 	w.memories()
-	if err := w.junctions(); err != nil {
+	if err := errorsOf(w.junctions(), w.cutPieces()); err != nil {
 		return err
 	}
 	w.arrivals()
 	w.departures()
+	w.workSets()
 	w.words()
 	w.head()
 	for i := range d.chain.stages {
@@ -48,6 +50,7 @@ func writeChain(d *draft) error {
 			continue
 		}
 		w.add(s.gathering.steps(w, s, s.here())...)
+		w.add(w.together(s, i)...)
 		if w.inTurns(s) {
 			w.add(w.batches(s, i)...)
 		} else {
@@ -67,7 +70,7 @@ func (w *writer) inTurns(s *stage) bool { return s.pulls() || s.puts() || w.pull
 func (w *writer) pulled(s *stage) bool { return s.held > 0 && w.chain.stages[s.held-1].pulls() }
 
 // byRanks says that each rank's rows of a stage are chunks of their own: they go through it, or have come, so.
-func (w *writer) byRanks(s *stage) bool { return w.inTurns(s) || s.gathering != nil }
+func (w *writer) byRanks(s *stage) bool { return w.inTurns(s) || s.gathers }
 
 // spreads says that the sums of a stage, each made by its owner, are copied to all.
 func (w *writer) spreads(s *stage) bool { return s.puts() && s.toAll }
@@ -77,7 +80,12 @@ func (w *writer) isLast(s *stage) bool { return s == &w.chain.stages[len(w.chain
 
 // any reports whether is holds for some stage.
 func (d *draft) any(is func(*stage) bool) bool {
-	return slices.ContainsFunc(d.chain.stages, func(s stage) bool { return is(&s) })
+	for i := range d.chain.stages {
+		if is(&d.chain.stages[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // named is the name of the memory or of a semaphore of a move. In a program of several moves it begins with the tensor
@@ -107,7 +115,7 @@ func (w *writer) words() {
 	for i := range w.chain.stages {
 		s := &w.chain.stages[i]
 		w.program.Semaphores = append(w.program.Semaphores, w.comes[s].words...)
-		if s.fetched || s.padded {
+		if s.padded {
 			w.semaphores(w.named(ready, s.here()))
 		}
 		if s.gathersColumns() {
@@ -115,7 +123,7 @@ func (w *writer) words() {
 		}
 		w.program.Semaphores = append(w.program.Semaphores, w.leaves[s].words...)
 	}
-	if w.any((*stage).copies) || w.any(w.spreads) {
+	if w.reads() {
 		w.semaphores(read)
 	}
 }

@@ -25,7 +25,7 @@ func get(m moves, write func(*draft) error) lowering {
 // linkedGet is linked for rows that are copied from their owners: at once where nothing of the stage takes them.
 func linkedGet(d *draft) error {
 	if d.gathersOnly() {
-		d.fetch()
+		d.allAtOnce()
 	}
 	return nil
 }

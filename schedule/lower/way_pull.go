@@ -6,49 +6,59 @@ import (
 )
 
 var pulls = []lowering{
-	intoCallers(where(pullOf(gather), ofOneStream)),
+	intoCallers(asStage(gather, schedule.Pull{})),
 	pullOf(gatherBalanced),
-}
-
-// ofOneStream says that the copies have one stream, and that no shard travels in parts.
-func ofOneStream(w schedule.Pull) bool {
-	return w.Parts <= 1 && !w.WithStep && w.By != schedule.OneKernel && !(w.Once && w.Streams > 0)
 }
 
 // pullLink does the gathers of chains.
 var pullLink = by(gatherLink, func(d *draft, w schedule.Pull) error {
 	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
+	const hint = "leave it out, or Once"
 	switch {
-	case d.edge.Carrier.Fused:
+	case d.edge.Carrier.Fused && (w.Parts > 1 || len(d.legs()) > 1):
 		return d.noKernel("By")
-	case w.Parts > 1:
-		return d.refusal("Parts", "leave it out", "no pass cuts the rows that a chain gathers into parts")
-	case w.WithStep:
-		return d.refusal("WithStep", "leave it out", "a chain copies rows on a stream of their own")
+	case w.Once && w.Parts > 1:
+		return d.refusal("Parts", hint, "all rows are multiplied at once")
 	case w.Once && w.Streams > 0:
-		return d.refusal("Streams", "leave it out, or Once", "one product of all rows has the caller's stream")
-	case w.Once:
-		d.fetch()
-		return d.wholeRows("one product")
-	case w.Streams > 0 && len(d.legs()) > 1:
-		return d.refusal("Streams", "leave it out", "the products of a chain of several moves share their streams")
+		return d.refusal("Streams", hint, "one product of all rows has the caller's stream")
+	case w.Once && w.WithStep:
+		return d.refusal("WithStep", hint, "one product of all rows has the caller's stream")
 	}
-	d.with.compute = max(w.Streams, d.with.compute)
-	return nil
+	d.arriveBy(pulling{parts: w.Parts, withStep: w.WithStep}.rows)
+	if w.Once {
+		d.allAtOnce()
+		return d.wholeRows("one product")
+	}
+	return errorsOf(d.inParts(w.Parts), d.pooled(w.Streams))
 })
 
-// pulledRows copies the rows of rank r+i from their owner in round i.
-func pulledRows(w *writer, s *stage) arrival {
-	a := arrival{turns: w.shift(), on: copyRef, reads: true}
-	word, peer := w.named(ready, s.here()), a.piece.rank
-	a.words = []hostir.Semaphore{{Name: word}}
-	a.ready = func(on hostir.StreamRef) hostir.Step { return hostir.Post(on, word, every) }
-	if w.n == 1 {
-		a.bring = []hostir.Node{hostir.Wait(a.on, word, peer)}
-	} else {
-		a.begin = []hostir.Node{hostir.Wait(a.on, word, every)}
+// pulling is how a rank copies peers' rows from their owners: those of rank r+i in round i.
+type pulling struct {
+	parts    int
+	withStep bool // on the streams of the products
+}
+
+// rows is the arrival.
+func (x pulling) rows(w *writer, s *stage) arrival {
+	a := arrival{turns: w.shift(int64(max(x.parts, 1))), on: copyRef, reads: true}
+	if x.withStep {
+		a.on = a.work
 	}
-	a.bring = append(a.bring, hostir.Set(a.on, w.at(s.here(), a.piece), hostir.Remote(s.input, peer, w.part())))
+	p, word := a.pieces[0], w.named(ready, s.here())
+	a.words = []hostir.Semaphore{parts{n: int64(max(x.parts, 1))}.semaphore(word)}
+	a.ready = func(on hostir.StreamRef) []hostir.Node {
+		return parts{n: int64(max(x.parts, 1))}.each(func(part hostir.Expr) hostir.Node {
+			return hostir.Post(on, word, every).Member(part)
+		})
+	}
+	from := hostir.View{Buffer: s.input, Peer: p.rank, Index: p.part}
+	if w.n > 1 {
+		from.Index = w.part()
+		a.begin = []hostir.Node{hostir.Wait(a.on, word, every)}
+	} else {
+		a.bring = []hostir.Node{hostir.Wait(a.on, word, p.rank).Member(p.part)}
+	}
+	a.bring = append(a.bring, hostir.Set(a.on, w.at(s.here(), p), from))
 	return a
 }
 
