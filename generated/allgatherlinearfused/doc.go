@@ -16,21 +16,19 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [DIDx(D), M/D, K];  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/D*N
-//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
+//	plan:   Agathered [D, M/D, K] by M/D*K
 //	New:    ShareMemHandles(A, arena)                                          # once
-//	main:   Post ready -> every peer by kernel                                 # one batch, before the forks
-//	for i in 1..D-1:
-//	  work[i]: Synchronize(main)
-//	main:   Linear(C[r], A, B, Bias)                                           # own shard, in place
-//	for i in 1..D-1:  from = (r + i) % D
-//	  work[i]: get{Wait ready[from];  Set(Agathered[from], A@from);  Post read -> from}
-//	for i in 1..D-1:  from = (r + i) % D
-//	  work[i]: Linear(C[from], Agathered[from], B, Bias)
-//	  main:    Synchronize(work[i])
-//	main:   Wait read[every peer] by kernel                                    # A may be overwritten afterwards
+//	main:   Post ready -> every peer by kernel
+//	work[1..D-1]: Synchronize(main)
+//	main:   Linear(C[r], A, B, Bias)                                           # own rows, in place
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  work[i]: get{Wait ready[peer];  Set(Agathered[peer], A@peer);  Post read -> peer}
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  work[i]: Linear(C[peer], Agathered[peer], B, Bias)
+//	main:   Synchronize(work[1..D-1]);  Wait read[every peer] by kernel        # A may be overwritten afterwards
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatherlinearfused.cu. Functions:
 // bias(Bias) of C by the library of products.
 //
-// Proof: proven for D = 1..8, stamp c3b543ea20be3d07.
+// Proof: proven for D = 1..8, stamp a93ac389a667d70a.
 package allgatherlinearfused

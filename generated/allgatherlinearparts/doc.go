@@ -17,21 +17,21 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [DIDx(D), M/D, K] by M/(2*D)*K;  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/(2*D)*N
-//	plan:   Agathered [Stream(D), M/D, K] by M/(2*D)*K
+//	plan:   Agathered [D, M/D, K] by M/(2*D)*K
 //	New:    ShareMemHandles(A, arena)                                          # once
-//	main:   Post ready[0] -> every peer;  Post ready[1] -> every peer          # one batch, before the forks
 //	copy, work[2..2*D-1]: Synchronize(main)
-//	main:   Linear(C[2*r..2*r+1], A, B, Bias)                                  # own shard, in place
-//	for i in 2..2*D-1:  from = (r + i/2) % D  p = i % 2
-//	  copy:    Wait ready[p] <- from;  Set(Agathered[2*from + p], A@from[p])
+//	copy:   Post ready[0] -> every peer;  Post ready[1] -> every peer
+//	main:   Linear(C[2*r..2*r+1], A, B, Bias)                                  # own rows, in place
+//	for i in 2..2*D-1:  peer = (r + i/2) % D  p = i % 2
+//	  copy:    Wait ready[p] <- peer;  Set(Agathered[2*peer + p], A@peer[p])
 //	  work[i]: Synchronize(copy)
-//	for i in 2..2*D-1:  from = (r + i/2) % D  p = i % 2
-//	  work[i]: Linear(C[2*from + p], Agathered[2*from + p], B, Bias)
+//	for i in 2..2*D-1:  peer = (r + i/2) % D  p = i % 2
+//	  work[i]: Linear(C[2*peer + p], Agathered[2*peer + p], B, Bias)
 //	copy:   Post read -> every peer;  Wait read[every peer]                    # A may be overwritten afterwards
 //	main:   Synchronize(copy), Synchronize(work[2..2*D-1])                     # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package. Functions: bias(Bias) of C by the library of products.
 //
-// Proof: proven for D = 1..8, stamp 52f1b0982d4b49c2.
+// Proof: proven for D = 1..8, stamp 9ecfa99aa6b98f4e.
 package allgatherlinearparts

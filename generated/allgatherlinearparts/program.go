@@ -14,8 +14,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearparts",
-	Hash:    "6749756f7be0e7a0fbdfe7786e07b313a93cd096674602f204664dd96b693e14",
-	Proof:   "proven for D = 1..8, stamp 52f1b0982d4b49c2",
+	Hash:    "6e920c8bb3aa5d3fb4222d4648f0c32b356ce8efa3773d73a105390ab8029456",
+	Proof:   "proven for D = 1..8, stamp 9ecfa99aa6b98f4e",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 2}},
@@ -103,29 +103,28 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// One batch, before the forks.
-	q.Post(main, p.ready[0])
-	q.Post(main, p.ready[1])
 	q.Synchronize(p.copy, main)
 	for i := 2; i < 2*d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
+	q.Post(p.copy, p.ready[0])
+	q.Post(p.copy, p.ready[1])
 
-	// Own shard, in place.
+	// Own rows, in place.
 	q.Linear(main, p.gemm, p.c.At(int64(2*r)*p.chunkC), p.a.At(0), p.b.At(0), p.bias.At(0))
 
 	for i := 2; i < 2*d; i++ {
-		from := (r + i/2) % d
+		peer := (r + i/2) % d
 		part := i % 2
-		q.Wait(p.copy, p.ready[part], from)
-		q.Set(p.copy, p.agathered.At(int64(2*from+part)*p.chunkA), p.a.Peer(from, int64(part)*p.chunkA), p.chunkA)
+		q.Wait(p.copy, p.ready[part], peer)
+		q.Set(p.copy, p.agathered.At(int64(2*peer+part)*p.chunkA), p.a.Peer(peer, int64(part)*p.chunkA), p.chunkA)
 		q.Synchronize(p.work[i], p.copy)
 	}
 
 	for i := 2; i < 2*d; i++ {
-		from := (r + i/2) % d
+		peer := (r + i/2) % d
 		part := i % 2
-		q.Linear(p.work[i], p.gemm2, p.c.At(int64(2*from+part)*p.chunkC), p.agathered.At(int64(2*from+part)*p.chunkA),
+		q.Linear(p.work[i], p.gemm2, p.c.At(int64(2*peer+part)*p.chunkC), p.agathered.At(int64(2*peer+part)*p.chunkA),
 			p.b.At(0), p.bias.At(0))
 	}
 

@@ -170,9 +170,7 @@ var refusalCases = []refusalCase{
 		"Moves[0].Way: no pass does the all-gather in a chain of A by Tiles (use Get, Pull, GatherShot, PushGather, " +
 			"NCCL, or leave it out)"}},
 	{"parts of rows that a chain gathers", scheduletest.By(catalog.GatedMLP, "A", schedule.Pull{Parts: 2}), []string{
-		"Moves[0].Way.Parts: no pass cuts the rows that a chain gathers into parts (leave it out)"}},
-	{"a chain's rows with their step", scheduletest.By(catalog.GatedMLP, "A", schedule.Pull{WithStep: true}), []string{
-		"Moves[0].Way.WithStep: a chain copies rows on a stream of their own (leave it out)"}},
+		"Moves[0].Way.Parts: the sums C of a stage leave with all rows of a rank (leave it out)"}},
 	{"a chain's rows by one kernel", scheduletest.By(catalog.GatedMLP, "A", schedule.Pull{By: schedule.OneKernel}),
 		[]string{"Moves[0].Way.By: no kernel does a whole step of it (use schedule.Kernels)"}},
 	{"a chain's rows once, on two streams", scheduletest.By(catalog.GatedMLP, "A",
