@@ -9,7 +9,7 @@ var layers = []declared{
 	{"M03", "kernels", mlp("A[M/D K] B[F/D K] B2[N F/D] C[M/D N]").by("A", s.Pull{By: s.Kernels}).by("C",
 		s.LayerSlots{By: s.Kernels}), served},
 	{"M04", "parts", mlp("A[M/D K] B[F/D K] B2[N F/D] C[M/D N]").by("A", s.Pull{Parts: 2}),
-		at("Moves[0].Way.Parts", "no pass cuts the rows that a chain gathers into parts")},
+		at("Moves[0].Way.Parts", "the sums C of a stage leave with all rows of a rank")},
 	{"M05", "gets", mlp("A[M/D K] B[F/D K] B2[N F/D] C[M/D N]").by("C", s.Staged{}),
 		at("Moves[0].Way", "no pass does the reduce-scatter in a chain of C by Staged")},
 	{"M06", "a ring", mlp("A[M/D K] B[F/D K] B2[N F/D] C[M/D N]").by("C", s.RingAccumulate{}),
