@@ -61,7 +61,8 @@ func (w *writer) together(s *stage, i int) (nodes []hostir.Node) {
 	if i > 0 {
 		nodes = w.begin(s)
 	}
-	nodes = append(nodes, a.over(a.bring...), hostir.Set(mainRef, w.rowsAt(s.here(), hostir.Rank), hostir.Whole(s.input)))
+	nodes = append(nodes, a.over(a.bring...),
+		hostir.Set(mainRef, w.rowsAt(s.here(), hostir.Rank), hostir.Whole(s.input)))
 	if len(s.ops) > 0 || !w.isLast(s) { // else the join waits for them
 		nodes = append(nodes, hostir.After(mainRef, a.on))
 	}
