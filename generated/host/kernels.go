@@ -22,6 +22,7 @@ const void *allreducepackets_kernels(const void *engine);
 const void *allreducepush_kernels(const void *engine);
 const void *blockbehindattention_kernels(const void *engine);
 const void *blockbehindattentionpackets_kernels(const void *engine);
+const void *cappedlogits_kernels(const void *engine);
 const void *gatedmlp_kernels(const void *engine);
 const void *layernormlinear_kernels(const void *engine);
 const void *linearallreduce_kernels(const void *engine);
@@ -33,9 +34,11 @@ const void *linearreducescattertiles_kernels(const void *engine);
 const void *llamalayer_kernels(const void *engine);
 const void *llamalayernccl_kernels(const void *engine);
 const void *mixedmlp_kernels(const void *engine);
+const void *normedheads_kernels(const void *engine);
 const void *rotaryattention_kernels(const void *engine);
 const void *rowparallellinear_kernels(const void *engine);
 const void *run_kernels(const void *engine);
+const void *squaredrelumlp_kernels(const void *engine);
 */
 import "C"
 
@@ -77,6 +80,8 @@ func init() {
 		unsafe.Pointer(C.blockbehindattention_kernels))
 	sim.Compiled("blockbehindattentionpackets", "1148072c5f816d5c3eb470fb9e6ede5e2091a174225709607b2dd9d1876050ce",
 		unsafe.Pointer(C.blockbehindattentionpackets_kernels))
+	sim.Compiled("cappedlogits", "e36985e889140fd5eb74e3a6f17dbf5bab3c902589a561a4d859ffb31d630a5f",
+		unsafe.Pointer(C.cappedlogits_kernels))
 	sim.Compiled("gatedmlp", "ea9c0e0e5f34e2d7bb80a1b806cc73a1220e708a9b26f6b6cf9ee0a317d4d98f",
 		unsafe.Pointer(C.gatedmlp_kernels))
 	sim.Compiled("layernormlinear", "e8274c8bdde51e7dc19f03104acf9689dae82e62639af8fe3ba1d826e2b7b4a8",
@@ -130,6 +135,8 @@ func init() {
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("mixedmlp", "f3a170f1714c2762cdf7fdf48b91780a8f71471e02dec80587393c4ea4409af7",
 		unsafe.Pointer(C.mixedmlp_kernels))
+	sim.Compiled("normedheads", "cc4531e0141ebd70f0e3c20c0eb9644fdb9d79f190a69fe6f2e430a03b0423fa",
+		unsafe.Pointer(C.normedheads_kernels))
 	sim.Compiled("reducescatter", "348b8df96b09ffe33f8bd94b412c909a82eaa5b393bc13277db39251bbace376",
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("reducescatterinplace", "d1b28d733d997c8774f8b48423e52f10ff9e90857c454700e69cd5b75237c705",
@@ -146,6 +153,8 @@ func init() {
 		unsafe.Pointer(C.rowparallellinear_kernels))
 	sim.Compiled("run", "c00db37a738f3e585da7a69574b5a38b529ebc071556d36793e9e6b5e4a2c4cc",
 		unsafe.Pointer(C.run_kernels))
+	sim.Compiled("squaredrelumlp", "b7e3e167d249aaf64dd4c3b78192c96a736e1ca073d416051ef0dcd67b7d4872",
+		unsafe.Pointer(C.squaredrelumlp_kernels))
 	sim.Compiled("tensorparallelmlp", "dd7e11aa2b750c6ff5a5722ac2724f2a80c924c3a22ee133ba9409dea92d7d53",
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("tensorparallelmlpbatches", "be60885a70a803d05b7b5290bf6a9052a79aa0795a42439bb6a63b07e95c8650",

@@ -16,6 +16,7 @@ import (
 	_ "ovgen/generated/allreducepush"
 	_ "ovgen/generated/blockbehindattention"
 	_ "ovgen/generated/blockbehindattentionpackets"
+	_ "ovgen/generated/cappedlogits"
 	_ "ovgen/generated/device"
 	_ "ovgen/generated/gatedmlp"
 	_ "ovgen/generated/layernormlinear"
@@ -28,8 +29,10 @@ import (
 	_ "ovgen/generated/llamalayer"
 	_ "ovgen/generated/llamalayernccl"
 	_ "ovgen/generated/mixedmlp"
+	_ "ovgen/generated/normedheads"
 	_ "ovgen/generated/rotaryattention"
 	_ "ovgen/generated/rowparallellinear"
+	_ "ovgen/generated/squaredrelumlp"
 )
 
 // No build has the tag. The imports make go mod vendor copy the .cu files and headers that the C++ includes.

@@ -57,6 +57,7 @@ import (
 	"ovgen/generated/blockbehindattention"
 	"ovgen/generated/blockbehindattentionpackets"
 	"ovgen/generated/broadcast"
+	"ovgen/generated/cappedlogits"
 	"ovgen/generated/columnparallelqkv"
 	"ovgen/generated/columnweightgradient"
 	"ovgen/generated/gatedmlp"
@@ -90,6 +91,7 @@ import (
 	"ovgen/generated/logits"
 	"ovgen/generated/matmulreducescatter"
 	"ovgen/generated/mixedmlp"
+	"ovgen/generated/normedheads"
 	"ovgen/generated/permutation"
 	"ovgen/generated/reducescatter"
 	"ovgen/generated/reducescatterinplace"
@@ -100,6 +102,7 @@ import (
 	"ovgen/generated/rowparallellinear"
 	"ovgen/generated/rowweightgradient"
 	schedules "ovgen/generated/schedules"
+	"ovgen/generated/squaredrelumlp"
 	"ovgen/generated/tensorparallelmlp"
 	"ovgen/generated/tensorparallelmlpbatches"
 	"ovgen/verify/harness"
@@ -198,6 +201,7 @@ var All = []harness.Program{
 	harness.Of(&blockbehindattentionpackets.Program, schedules.BlockBehindAttentionPackets,
 		blockbehindattentionpackets.New, (*blockbehindattentionpackets.Plan).Bind),
 	harness.Of(&broadcast.Program, schedules.Broadcast, broadcast.New, (*broadcast.Plan).Bind),
+	harness.Of(&cappedlogits.Program, schedules.CappedLogits, cappedlogits.New, (*cappedlogits.Plan).Bind),
 	harness.Of(&columnparallelqkv.Program, schedules.ColumnParallelQKV, columnparallelqkv.New,
 		(*columnparallelqkv.Plan).Bind),
 	harness.Of(&columnweightgradient.Program, schedules.ColumnWeightGradient, columnweightgradient.New,
@@ -255,6 +259,7 @@ var All = []harness.Program{
 	harness.Of(&matmulreducescatter.Program, schedules.MatmulReduceScatter, matmulreducescatter.New,
 		(*matmulreducescatter.Plan).Bind),
 	harness.Of(&mixedmlp.Program, schedules.MixedMLP, mixedmlp.New, (*mixedmlp.Plan).Bind),
+	harness.Of(&normedheads.Program, schedules.NormedHeads, normedheads.New, (*normedheads.Plan).Bind),
 	harness.Of(&permutation.Program, schedules.Permutation, permutation.New, (*permutation.Plan).Bind),
 	harness.Of(&reducescatter.Program, schedules.ReduceScatter, reducescatter.New, (*reducescatter.Plan).Bind),
 	harness.Of(&reducescatterinplace.Program, schedules.ReduceScatterInPlace, reducescatterinplace.New,
@@ -269,6 +274,7 @@ var All = []harness.Program{
 		(*rowparallellinear.Plan).Bind),
 	harness.Of(&rowweightgradient.Program, schedules.RowWeightGradient, rowweightgradient.New,
 		(*rowweightgradient.Plan).Bind),
+	harness.Of(&squaredrelumlp.Program, schedules.SquaredReLUMLP, squaredrelumlp.New, (*squaredrelumlp.Plan).Bind),
 	harness.Of(&tensorparallelmlp.Program, schedules.TensorParallelMLP, tensorparallelmlp.New,
 		(*tensorparallelmlp.Plan).Bind),
 	harness.Of(&tensorparallelmlpbatches.Program, schedules.TensorParallelMLPBatches, tensorparallelmlpbatches.New,

@@ -84,9 +84,18 @@ func (d *draft) unmoved() {
 // opsPath is the path of an operation, and of one of its functions.
 var opsPath = regexp.MustCompile(`^Ops\[(\d+)\](?:\.Then\[(\d+)\])?`)
 
-// asDeclared is an error with the path of the operation that was declared.
+// asDeclared is an error with the path of the operation that was declared, and the name of its result for its sum's.
 func (d *draft) asDeclared(err error) error {
+	declared := func(name string) string {
+		for out, x := range d.sumsOnly {
+			if x.sum == name {
+				return out
+			}
+		}
+		return name
+	}
 	for _, e := range schedule.FieldErrors(err) {
+		e.Msg, e.Hint = word.ReplaceAllStringFunc(e.Msg, declared), word.ReplaceAllStringFunc(e.Hint, declared)
 		m := opsPath.FindStringSubmatch(e.Path)
 		if m == nil {
 			continue

@@ -44,16 +44,19 @@ func documented(doc string) []string {
 	return unfolded(strings.ReplaceAll(strings.TrimPrefix(text, "//\t"), "\n//\t", "\n"))
 }
 
-// unfolded are the lines of a program, each with its indentation and single blanks, and with a remark that has a line
-// of its own in doc.go.
+// unfolded are the lines of a program, each with its indentation and single blanks, and with what has a line of its own
+// in doc.go: a remark, or the rest, which stands further to the right than the body of a loop.
 func unfolded(text string) (lines []string) {
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		words := strings.Join(strings.Fields(line), " ")
-		if strings.HasPrefix(words, "#") && len(lines) > 0 {
-			lines[len(lines)-1] += " " + words
-			continue
+		words, indent := strings.Join(strings.Fields(line), " "), len(line)-len(strings.TrimLeft(line, " "))
+		if n := len(lines) - 1; n >= 0 {
+			above := len(lines[n]) - len(strings.TrimLeft(lines[n], " "))
+			if strings.HasPrefix(words, "#") || indent >= above+4 {
+				lines[n] += " " + words
+				continue
+			}
 		}
-		lines = append(lines, line[:len(line)-len(strings.TrimLeft(line, " "))]+words)
+		lines = append(lines, line[:indent]+words)
 	}
 	return lines
 }

@@ -3,6 +3,7 @@ package same
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"ovgen/schedule"
 	"ovgen/schedule/lower"
@@ -71,6 +72,9 @@ func (t Tally) Take(s schedule.Schedule, ranks ...int) error {
 		return nil
 	case err != nil:
 		return err
+	case v.Refused && formulas(s):
+		t["refused, unknown before"]++
+		return nil
 	case v.Newly && v.Refused:
 		t["newly refused"]++
 	case v.Newly:
@@ -84,4 +88,11 @@ func (t Tally) Take(s schedule.Schedule, ranks ...int) error {
 		return nil
 	}
 	return fmt.Errorf("by %v it is %s: %s, %v", v.Ways, v.Grade, v.Why, v.Err)
+}
+
+// formulas says that a schedule has functions without names, of which the frozen copy knows none.
+func formulas(s schedule.Schedule) bool {
+	return slices.ContainsFunc(s.Ops, func(o schedule.Op) bool {
+		return slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return f.Do == "" })
+	})
 }

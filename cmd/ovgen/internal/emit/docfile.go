@@ -14,9 +14,9 @@ import (
 func (u *unit) docFile() ([]byte, error) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s\n", wrap("Package "+u.purpose()))
-	fmt.Fprintf(&text, "\nThe schedule:\n\n%s", indented(describe(u.program)))
+	fmt.Fprintf(&text, "\nThe schedule:\n\n%s", indented(foldLines(describe(u.program))))
 	text.WriteString("\nThe host program, the same text for every rank; r is the rank, D the number of ranks:\n\n")
-	text.WriteString(indented(foldRemarks(hostir.Print(u.program))))
+	text.WriteString(indented(foldLines(foldRemarks(hostir.Print(u.program)))))
 	text.WriteString("\n" + wrap(u.carriers()+u.functions()) + "\n")
 	text.WriteString("\nProof: " + u.proof() + ".\n")
 	f := u.file()
@@ -157,7 +157,7 @@ func hanging(head string, list []string) string {
 		if i < len(list)-1 {
 			x += ","
 		}
-		if len(line)+len(x) > columns-tab-len("//") {
+		if len(line)+len(x) > docWidth {
 			text, line = text+strings.TrimRight(line, " ")+"\n", "    "
 		}
 		line += x + " "
@@ -165,16 +165,37 @@ func hanging(head string, list []string) string {
 	return text + strings.TrimRight(line, " ") + "\n"
 }
 
-// foldRemarks moves remarks nearer to their nodes, or onto lines of their own, where lines are too long.
-func foldRemarks(text string) string {
-	const width = columns - tab - len("//")
+// docWidth is how long a line of a preformatted comment is.
+const docWidth = columns - tab - len("//")
+
+// foldLines breaks lines that are too long at spaces; they go on further to the right.
+func foldLines(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
-		if at := strings.LastIndex(line, " # "); len(line) > width && at > 0 {
+		indent := line[:len(line)-len(strings.TrimLeft(line, " "))] + "    "
+		for len(line) > docWidth {
+			at := strings.LastIndex(line[:docWidth+1], " ")
+			if at <= len(indent) {
+				break
+			}
+			b.WriteString(strings.TrimRight(line[:at], " ") + "\n")
+			line = indent + line[at+1:]
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
+
+// foldRemarks moves remarks nearer to their nodes, or onto lines of their own, where lines are too long.
+func foldRemarks(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if at := strings.LastIndex(line, " # "); len(line) > docWidth && at > 0 {
 			code, remark := strings.TrimRight(line[:at], " "), line[at+1:]
 			line = code + "  " + remark
-			if len(line) > width {
+			if len(line) > docWidth {
 				indent := len(code) - len(strings.TrimLeft(code, " "))
 				line = code + "\n" + strings.Repeat(" ", indent+2) + remark
 			}

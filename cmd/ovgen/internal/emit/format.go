@@ -76,19 +76,23 @@ const (
 )
 
 // fold breaks lines of code that are too long. It breaks after a comma between the arguments or elements of the
-// outermost list: the last one that leaves the first line short enough.
+// outermost list: the last one that leaves the first line short enough. Without a comma it breaks a text at a space.
 func fold(text []byte) []byte {
 	var out []byte
 	for line := range bytes.Lines(text) {
 		code := bytes.TrimLeft(line, "\t")
 		indent := line[:len(line)-len(code)]
-		for depth := 0; len(line)-1+tabbed(line) > columns && !bytes.HasPrefix(code, []byte("//")); depth = 1 {
-			at := breakAt(line, depth)
+		for depth := 0; len(line)-1+tabbed(line) > columns && !bytes.HasPrefix(code, []byte("//")); {
+			at, first, rest := 0, "", ""
+			at, depth = breakAt(line, depth)
 			if at == 0 {
-				break
+				if at = breakText(line); at == 0 {
+					break
+				}
+				first, rest = "\" +", "\""
 			}
-			out = append(append(out, line[:at]...), '\n')
-			line = slices.Concat(indent, []byte("\t"), bytes.TrimLeft(line[at:], " "))
+			out = append(append(append(out, line[:at]...), first...), '\n')
+			line = slices.Concat(indent, []byte("\t"+rest), bytes.TrimLeft(line[at:], " "))
 		}
 		out = append(out, line...)
 	}
@@ -98,9 +102,10 @@ func fold(text []byte) []byte {
 // tabbed is by how many columns a line is longer than its bytes.
 func tabbed(line []byte) int { return (tab - 1) * bytes.Count(line, []byte("\t")) }
 
-// breakAt returns the number of bytes after which fold breaks a line that starts within depth brackets; 0 if it can't.
-func breakAt(line []byte, depth int) int {
-	shallowest, at, quoted := len(line), 0, false
+// breakAt returns the number of bytes after which fold breaks a line that starts within depth brackets, and within how
+// many the rest starts; 0 if it can't.
+func breakAt(line []byte, depth int) (at, within int) {
+	shallowest, quoted := len(line), false
 	for i, c := range line[:columns-tabbed(line)] {
 		switch {
 		case c == '"':
@@ -112,6 +117,23 @@ func breakAt(line []byte, depth int) int {
 			depth--
 		case c == ',' && depth > 0 && depth <= shallowest:
 			shallowest, at = depth, i+1
+		}
+	}
+	if at == 0 {
+		return 0, max(depth, 1)
+	}
+	return at, shallowest
+}
+
+// breakText returns the number of bytes after which fold breaks a text in quotes; 0 if there is none to break.
+func breakText(line []byte) (at int) {
+	quoted := false
+	for i, c := range line[:columns-tabbed(line)-len(`" +`)] {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == ' ':
+			at = i + 1
 		}
 	}
 	return at

@@ -13,12 +13,28 @@ func TestFold(t *testing.T) {
 		{"f(g(a, b), " + long + ", h(" + long + ", d))", "f(g(a, b), " + long + ",\n\th(" + long + ", d))"},
 		{"f(\"a, " + long + "\", " + long + ")", "f(\"a, " + long + "\",\n\t" + long + ")"},
 		{"f(" + strings.Repeat(long+", ", 3) + "d)", "f(" + long + ",\n\t" + long + ",\n\t" + long + ", d)"},
+		{"f(g(a, h(" + long + ", " + long + ")), " + long + ")",
+			"f(g(a,\n\th(" + long + ",\n\t" + long + ")),\n\t" + long + ")"},
+		{"f(\"" + long + " " + long + "\")", "f(\"" + long + " \" +\n\t\"" + long + "\")"},
 		{"// f(" + long + ", " + long + ")", "// f(" + long + ", " + long + ")"},
 		{"f(" + long + long + ")", "f(" + long + long + ")"},
 		{"\t\t\tf(" + long + ", " + long[:47] + ")", "\t\t\tf(" + long + ",\n\t\t\t\t" + long[:47] + ")"},
 		{"\t\t\tf(" + long + ", " + long[:43] + ")", "\t\t\tf(" + long + ", " + long[:43] + ")"},
 	} {
 		if got := string(fold([]byte(c.line + "\n"))); got != c.want+"\n" {
+			t.Errorf("%s:\n got %s\nwant %s", c.line, got, c.want)
+		}
+	}
+}
+
+func TestFoldLines(t *testing.T) {
+	long := strings.Repeat("x", 60)
+	for _, c := range []struct{ line, want string }{
+		{long, long},
+		{"  " + long + ", then " + long + " by", "  " + long + ", then\n      " + long + " by"},
+		{long + long, long + long},
+	} {
+		if got := foldLines(c.line + "\n"); got != c.want+"\n" {
 			t.Errorf("%s:\n got %s\nwant %s", c.line, got, c.want)
 		}
 	}

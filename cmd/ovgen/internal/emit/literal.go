@@ -39,6 +39,8 @@ func literal(v reflect.Value) *jen.Statement {
 		return jen.Qual(kernelsPath, x.Ident())
 	case schedule.Axis:
 		return axis(x)
+	case schedule.Expr:
+		return tree(x)
 	case kernels.Words:
 		if x == kernels.EachPeer {
 			return jen.Qual(kernelsPath, "EachPeer")

@@ -1,0 +1,56 @@
+package emit
+
+import (
+	"reflect"
+
+	"github.com/dave/jennifer/jen"
+
+	"ovgen/schedule"
+)
+
+// trees are the functions of package schedule that make a tree of what their arguments are.
+var trees = map[schedule.Do]string{
+	schedule.DoOf: "Of", schedule.DoRow: "Row", schedule.DoColumn: "Column", schedule.DoHeadRow: "HeadRow",
+	schedule.DoCos: "Cos", schedule.DoSin: "Sin",
+	schedule.DoPlus: "Plus", schedule.DoMinus: "Minus", schedule.DoTimes: "Times", schedule.DoOver: "Over",
+	schedule.DoGreatest: "Greatest", schedule.DoLeast: "Least", schedule.DoNeg: "Neg", schedule.DoAbs: "Abs",
+	schedule.DoExp: "Exp", schedule.DoTanh: "Tanh", schedule.DoErf: "Erf", schedule.DoLog: "Log",
+	schedule.DoRoot: "Root", schedule.DoRecipRoot: "RecipRoot",
+	schedule.DoSum: "SumOver", schedule.DoMean: "Mean", schedule.DoMost: "Most", schedule.DoTurn: "Turned",
+}
+
+// tree is a tree as a person writes it, by the functions of package schedule; a struct where none makes it.
+func tree(e schedule.Expr) *jen.Statement {
+	made, args := trees[e.Do], []jen.Code{}
+	for _, of := range e.Of {
+		args = append(args, tree(of))
+	}
+	grouped := false
+	switch e.Do {
+	case schedule.DoX:
+		return jen.Qual(schedulePath, "X")
+	case schedule.DoNumber:
+		made, args = "Num", []jen.Code{jen.Lit(e.Number)}
+	case schedule.DoParam:
+		made, args = "Param", []jen.Code{jen.Lit(e.Name)}
+	case schedule.DoTurn:
+		args = append(args, jen.Lit(string(e.Group)))
+	case schedule.DoSum, schedule.DoMean, schedule.DoMost:
+		grouped = e.Group != ""
+	case schedule.DoBelow:
+		below := jen.Qual(schedulePath, "Below").Call(jen.Lit(int(e.Number)), jen.Lit(string(e.Group)))
+		made, args = "If", append([]jen.Code{below}, args...)
+	default:
+		if e.Tensor != "" {
+			args = append(args, jen.Lit(e.Tensor))
+		}
+		if made == "" || e.Group != "" {
+			return named(reflect.TypeOf(e)).Add(fieldsOf(reflect.ValueOf(e), inLine))
+		}
+	}
+	s := jen.Qual(schedulePath, made).Call(args...)
+	if grouped {
+		return s.Dot("InHeads").Call(jen.Lit(string(e.Group)))
+	}
+	return s
+}
