@@ -125,10 +125,11 @@ func breakAt(line []byte, depth int) (at, within int) {
 	return at, shallowest
 }
 
-// breakText returns the number of bytes after which fold breaks a text in quotes; 0 if there is none to break.
+// breakText returns the number of bytes after which fold breaks a text in quotes; 0 if there is none to break. gofmt
+// indents what is broken further, once for each list that it is in.
 func breakText(line []byte) (at int) {
 	quoted := false
-	for i, c := range line[:columns-tabbed(line)-len(`" +`)] {
+	for i, c := range line[:columns-tabbed(line)-len(`" +`)-2*tab] {
 		switch {
 		case c == '"':
 			quoted = !quoted
