@@ -20,12 +20,14 @@ var table = kernels.Table{
 				Operands: []kernels.Operand{{}}}},
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "gemmanorm and add",
-				Key: "x; times 0 0; mean 1; number 358637bd; plus 2 3; reciproot 4; times 0 5; number 3f800000; " +
-					"row #0; plus 7 8; times 6 9; of #1; plus 10 11", Operands: []kernels.Operand{{}, {Lies: "column"}, {}}}},
+				Key: "x; times 0 0; mean 1; number 358637bd; plus 2 3; reciproot 4; times 0 5; number 3f800000; row " +
+					"#0; " +
+					"plus 7 8; times 6 9; of #1; plus 10 11", Operands: []kernels.Operand{{}, {Lies: "column"}, {}}}},
 		{Kind: kernels.Groups, Number: 2,
 			Made: &kernels.Made{Word: "gemmanorm",
-				Key: "x; times 0 0; mean 1; number 358637bd; plus 2 3; reciproot 4; times 0 5; number 3f800000; " +
-					"row #0; plus 7 8; times 6 9", Operands: []kernels.Operand{{}, {Lies: "column"}}}},
+				Key: "x; times 0 0; mean 1; number 358637bd; plus 2 3; reciproot 4; times 0 5; number 3f800000; row " +
+					"#0; " +
+					"plus 7 8; times 6 9", Operands: []kernels.Operand{{}, {Lies: "column"}}}},
 	},
 }
 

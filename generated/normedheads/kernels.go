@@ -16,8 +16,9 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "rmsnorm per head and rotary",
-				Key: "x; times 0 0; mean 1 W; number 358637bd; plus 2 3; reciproot 4; times 0 5; headrow #0 W; " +
-					"times 6 7; cos #1 W; times 8 9; turn 8 W; sin #1 W; times 11 12; plus 10 13",
+				Key: "x; times 0 0; mean 1 W; number 358637bd; plus 2 3; reciproot 4; times 0 5; headrow #0 W; times " +
+					"6 " +
+					"7; cos #1 W; times 8 9; turn 8 W; sin #1 W; times 11 12; plus 10 13",
 				Operands: []kernels.Operand{{}, {Lies: "head", Head: 1}, {Lies: "table", Head: 1}}, Heads: 1, Group: 1,
 				Turns: true}},
 	},

@@ -63,8 +63,10 @@ func render(f *jen.File, name string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("format %s, as generated: %w", name, err)
 	}
-	if out, err = format.Source(fold(out)); err != nil {
-		return nil, fmt.Errorf("format %s, as generated: %w", name, err)
+	for folded := fold(out); !bytes.Equal(folded, out); folded = fold(out) { // gofmt indents what was broken further
+		if out, err = format.Source(folded); err != nil {
+			return nil, fmt.Errorf("format %s, as generated: %w", name, err)
+		}
 	}
 	return out, nil
 }
@@ -125,11 +127,10 @@ func breakAt(line []byte, depth int) (at, within int) {
 	return at, shallowest
 }
 
-// breakText returns the number of bytes after which fold breaks a text in quotes; 0 if there is none to break. gofmt
-// indents what is broken further, once for each list that it is in.
+// breakText returns the number of bytes after which fold breaks a text in quotes; 0 if there is none to break.
 func breakText(line []byte) (at int) {
 	quoted := false
-	for i, c := range line[:columns-tabbed(line)-len(`" +`)-2*tab] {
+	for i, c := range line[:columns-tabbed(line)-len(`" +`)] {
 		switch {
 		case c == '"':
 			quoted = !quoted
