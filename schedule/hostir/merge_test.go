@@ -20,7 +20,7 @@ func TestMerge(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := hostir.Print(p)
-	if strings.Contains(text, "Set(C[r]") || !strings.Contains(text, "Set(C[from], C@from[from])") {
+	if strings.Contains(text, "Set(C[r]") || !strings.Contains(text, "Set(C[peer], C@peer[peer])") {
 		t.Error(text)
 	}
 	if _, ok := p.Buffer("A"); ok {
