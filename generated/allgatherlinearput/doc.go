@@ -18,20 +18,20 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [DIDx(D), M/D, K];  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/D*N
-//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
+//	plan:   Agathered [D, M/D, K] by M/D*K
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   Post free -> every peer                                            # one batch, before the forks
 //	copy, work[1..D-1]: Synchronize(main)
-//	main:   Linear(C[r], A, B, Bias)                                           # own shard, in place
+//	copy:   Post free -> every peer
+//	main:   Linear(C[r], A, B, Bias)                                           # own rows, in place
 //	for i in 1..D-1:  to = (r + D - i) % D
 //	  copy:    Wait free[to];  Set(Agathered@to[r], A);  Post arrived -> to
 //	  work[i]: Synchronize(copy)
-//	for i in 1..D-1:  from = (r + i) % D
-//	  work[i]: Wait arrived[from];  Linear(C[from], Agathered[from], B, Bias)
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  work[i]: Wait arrived[peer];  Linear(C[peer], Agathered[peer], B, Bias)
 //	main:   Synchronize(copy), Synchronize(work[1..D-1])                       # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package. Functions: bias(Bias) of C by the library of products.
 //
-// Proof: proven for D = 1..8, stamp 84878321bff1b86a.
+// Proof: proven for D = 1..8, stamp 9762eeedab4af5c4.
 package allgatherlinearput

@@ -10,6 +10,7 @@ var gets = []lowering{
 	get(gatherSum, gradientShift),
 	get(gatherLink, linkedGet),
 	pullLink,
+	pushLink,
 	get(gatherWeight, weightGather),
 	get(gatherBatch, gatherBatches),
 }

@@ -20,6 +20,7 @@ type expectation struct {
 var expectations = []expectation{
 	{"Pull", Looser, "AllGatherLinear", "the own product does not wait for the post that the own shard may be read: " +
 		"the stream of copies posts it"},
+	{"Push", Looser, "AllGatherLinearPut", "nor for the post that the memory here may be written"},
 	{"Get", Looser, "AllGather", "likewise: this rank's part is copied to its place"},
 }
 

@@ -21,6 +21,12 @@ func TestPiecesOfChains(t *testing.T) {
 		{"normed rows with their step", catalog.LayerNormLinear, "X", s.Pull{WithStep: true}},
 		{"normed rows with their step, on streams in turn", catalog.LayerNormLinear, "X",
 			s.Pull{WithStep: true, Streams: 2}},
+		{"rows that are pushed, then sums", catalog.GatedMLP, "A", s.Push{}},
+		{"rows that kernels push, then sums", catalog.GatedMLP, "A", s.Push{By: s.Kernels}},
+		{"rows of an operation that are pushed", catalog.BlockBehindAttention, "X", s.Push{}},
+		{"normed rows that are pushed in parts", catalog.LayerNormLinear, "X", s.Push{Parts: 2}},
+		{"normed rows that are pushed, on streams in turn", catalog.LayerNormLinear, "X",
+			s.Push{Streams: 2, By: s.OneKernel}},
 		{"normed rows in parts", catalog.LayerNormLinear, "X", s.Pull{Parts: 2}},
 		{"normed rows in parts with their step", catalog.LayerNormLinear, "X", s.Pull{Parts: 3, WithStep: true}},
 	} {
