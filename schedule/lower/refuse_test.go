@@ -167,8 +167,8 @@ var refusalCases = []refusalCase{
 			"another way)"}},
 	{"tiles for a chain", copyWith(scheduletest.By(catalog.TensorParallelMLP, "A", schedule.Tiles{}),
 		func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
-		"Moves[0].Way: no pass does the all-gather in a chain of A by Tiles (use Get, Pull, Push, GatherShot, PushGather, " +
-			"NCCL, or leave it out)"}},
+		"Moves[0].Way: no pass does the all-gather in a chain of A by Tiles (use Get, Pull, Push, GatherShot, " +
+			"PushGather, NCCL, or leave it out)"}},
 	{"parts of rows that a chain gathers", scheduletest.By(catalog.GatedMLP, "A", schedule.Pull{Parts: 2}), []string{
 		"Moves[0].Way.Parts: the sums C of a stage leave with all rows of a rank (leave it out)"}},
 	{"a chain's rows by one kernel", scheduletest.By(catalog.GatedMLP, "A", schedule.Pull{By: schedule.OneKernel}),
