@@ -33,7 +33,8 @@ func pushedRows(w *writer, s *stage, cut parts) arrival {
 	}
 	a.bring = []hostir.Node{hostir.Bind("to", hostir.Behind(turn)),
 		hostir.Wait(a.on, open, to).Member(p.part),
-		hostir.Set(a.on, w.at(s.here(), piece{hostir.Rank, p.part}).At(to), hostir.View{Buffer: s.input, Index: p.part}),
+		hostir.Set(a.on, w.at(s.here(), piece{hostir.Rank, p.part}).At(to),
+			hostir.View{Buffer: s.input, Index: p.part}),
 		hostir.Post(a.on, came, to).Member(p.part)}
 	a.came = hostir.MovesOf(s.here(), hostir.Wait(a.work, came, p.rank).Member(p.part))
 	return a
