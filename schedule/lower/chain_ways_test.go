@@ -108,8 +108,8 @@ func carriers(p *hostir.Program) map[string]string {
 			does = "wait"
 		} else if signals {
 			does = "post"
-		} else if !s.Remote() && s.Kind() != hostir.SumKind && s.Kind() != hostir.GatherKind && !s.Kind().Collective() &&
-			!s.Kind().Lands() {
+		} else if !s.Remote() && s.Kind() != hostir.SumKind && s.Kind() != hostir.GatherKind &&
+			!s.Kind().Collective() && !s.Kind().Lands() {
 			return
 		}
 		if s.By != "" {

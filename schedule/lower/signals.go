@@ -68,7 +68,8 @@ func (p signalled) asMeetings(nodes []hostir.Node) []hostir.Node {
 		for i := 1; i+1 < len(list); i++ {
 			wait, waits := p.signal(list[i-1], true)
 			post, posts := p.signal(list[i+1], false)
-			if s, _ := list[i].(hostir.Step); s.Kind() != hostir.ProductKind || s.Result().Peer.IsZero() || !waits || !posts {
+			s, _ := list[i].(hostir.Step)
+			if s.Kind() != hostir.ProductKind || s.Result().Peer.IsZero() || !waits || !posts {
 				continue
 			}
 			before[wait.Semaphore], after[post.Semaphore] = true, true

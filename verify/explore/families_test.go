@@ -161,7 +161,9 @@ func mlp() *hostir.Program {
 // changed applies f to all work of a kind.
 func changed[W hostir.Work](f func(*W)) func(*hostir.Program) {
 	return func(p *hostir.Program) {
-		p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node { return []hostir.Node{hostir.Changed(s, f)} })
+		p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
+			return []hostir.Node{hostir.Changed(s, f)}
+		})
 	}
 }
 

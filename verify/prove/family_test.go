@@ -197,7 +197,9 @@ func allToAll() *hostir.Program {
 // change applies f to every step of a kind of work.
 func change[W hostir.Work](f func(*W)) func(*hostir.Program) {
 	return func(p *hostir.Program) {
-		p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node { return []hostir.Node{hostir.Changed(s, f)} })
+		p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
+			return []hostir.Node{hostir.Changed(s, f)}
+		})
 	}
 }
 

@@ -64,7 +64,8 @@ func (d *draft) asMeetings(nodes []hostir.Node) []hostir.Node {
 		for i := 1; i+1 < len(list); i++ {
 			wait, waits := d.signal(list[i-1], true)
 			post, posts := d.signal(list[i+1], false)
-			if s, _ := list[i].(hostir.Step); s.Kind() != hostir.ProductKind || s.Result().Peer.IsZero() || !waits || !posts {
+			s, _ := list[i].(hostir.Step)
+			if s.Kind() != hostir.ProductKind || s.Result().Peer.IsZero() || !waits || !posts {
 				continue
 			}
 			before[wait.Semaphore], after[post.Semaphore] = true, true

@@ -183,8 +183,8 @@ func (b *body) together(on hostir.StreamRef, x hostir.Collective) jen.Code {
 // sum is a sum by a kernel.
 func (b *body) sum(n hostir.Step, x hostir.Sum) []jen.Code {
 	code, terms := b.terms(x.Terms)
-	args := []jen.Code{b.stream(n.Stream), b.address(x.To), b.bytes(x.To)}
-	return append(code, b.rowed(n).Dot(exported(n.By)).Call(append(append([]jen.Code{jen.Id("q")}, args...), terms...)...))
+	args := []jen.Code{jen.Id("q"), b.stream(n.Stream), b.address(x.To), b.bytes(x.To)}
+	return append(code, b.rowed(n).Dot(exported(n.By)).Call(append(args, terms...)...))
 }
 
 // apply is a function by its kernel.
@@ -302,8 +302,8 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 	if b.err != nil {
 		return nil
 	}
-	args := append([]jen.Code{jen.Id("q"), b.stream(n.Stream), jen.Qual(planPath, "Signals").Values(signals...)}, work...)
-	return append(before, b.rowed(n).Dot(exported(n.By)).Call(args...))
+	args := []jen.Code{jen.Id("q"), b.stream(n.Stream), jen.Qual(planPath, "Signals").Values(signals...)}
+	return append(before, b.rowed(n).Dot(exported(n.By)).Call(append(args, work...)...))
 }
 
 // packets is a kernel of packets, with the tensor that it adds to the sum.
