@@ -117,7 +117,8 @@ func TestFormulas(t *testing.T) {
 	if os.Getenv("OVGEN_SOAK") != "" {
 		n = 200
 	}
-	list := slices.Concat(formulas, drawn(n))
+	catalogs, _ := catalogFormulas(t)
+	list := slices.Concat(formulas, drawn(n), catalogs)
 	d, made := ofFormulas(t, list, driver.BF16, driver.FP32)
 	var jobs []*job
 	for i, k := range made {
@@ -133,7 +134,7 @@ func TestFormulas(t *testing.T) {
 
 // TestInexact: of the functions that a host and a GPU make otherwise, each is within four units of the last place.
 func TestInexact(t *testing.T) {
-	var list []Formula
+	_, list := catalogFormulas(t)
 	for _, f := range []func(s.Expr) s.Expr{s.Exp, s.Tanh, s.Erf, s.Log} {
 		list = append(list, Formula{Trees: []s.Expr{f(s.Times(s.X, s.Of("R")))}, Width: width})
 	}

@@ -5,10 +5,15 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"ovgen/runtime/kernels"
+	s "ovgen/schedule"
+	"ovgen/schedule/catalog"
+	"ovgen/schedule/hostir"
+	"ovgen/schedule/lower"
 )
 
 // The other tests here run the text of packages: each package that is checked in has the same headers, and every
@@ -34,7 +39,7 @@ func TestGeneratedText(t *testing.T) {
 			t.Errorf("%s: the tests run another text", file)
 		}
 	}
-	run, checked := sections(t, withAttention(t, every())), sections(t, checking())
+	run, checked := append(sections(t, withAttention(t, every())), ofCatalog(t)...), sections(t, checking())
 	files, err := filepath.Glob("../generated/*/*.cu")
 	if err != nil {
 		t.Fatal(err)
@@ -58,6 +63,64 @@ func TestGeneratedText(t *testing.T) {
 			t.Errorf("no package has what %s says, or none was looked at", s.name)
 		}
 	}
+}
+
+// ofCatalog are the kernels of the catalog's formulas, each as the first of its kind and as the second, those of
+// elements ahead of those of groups. TestFormulas and TestInexact run them.
+func ofCatalog(t *testing.T) (parts []section) {
+	t.Helper()
+	exact, inexact := catalogFormulas(t)
+	for _, f := range append(exact, inexact...) {
+		for number := range 2 {
+			d := device()
+			d.Formulas = map[string]*Code{}
+			k, code, err := f.Kernel()
+			if err != nil {
+				t.Fatal(err)
+			}
+			k.Number, k.Made.Word = number+1, "the catalog's"
+			d.Table.Kernels, d.Formulas[k.Made.Word] = []kernels.Kernel{k}, code
+			for _, p := range d.checked().parts {
+				if k, ok := p.Data.(Kernel); ok {
+					rendered, err := Render(p)
+					if err != nil {
+						t.Fatal(err)
+					}
+					parts = append(parts, section{k.Name, string(rendered.Bytes)})
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(parts, func(a, b section) int {
+		return strings.Compare(strings.TrimRight(a.name, "2"), strings.TrimRight(b.name, "2"))
+	})
+	return parts
+}
+
+// catalogFormulas are those that steps of the catalog's programs make; inexact ones have functions that a host and a
+// GPU make otherwise.
+func catalogFormulas(t *testing.T) (exact, inexact []Formula) {
+	t.Helper()
+	for _, n := range catalog.All() {
+		p, err := lower.Lower(n.Name, n.Schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hostir.Steps(p.Body, func(step hostir.Step) {
+			x, _ := step.Do.(hostir.Apply)
+			f := Formula{Trees: x.Makes, Width: width}
+			switch alike := func(o Formula) bool { return o.String() == f.String() }; {
+			case x.Makes == nil || slices.ContainsFunc(append(exact, inexact...), alike):
+			case slices.ContainsFunc(x.Nodes(), func(n s.Node) bool {
+				return slices.Contains([]s.Do{s.DoExp, s.DoTanh, s.DoErf, s.DoLog}, n.Do)
+			}):
+				inexact = append(inexact, f)
+			default:
+				exact = append(exact, f)
+			}
+		})
+	}
+	return exact, inexact
 }
 
 // numbered is where a file of the caller's ends in a .cu.

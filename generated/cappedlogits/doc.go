@@ -2,6 +2,7 @@
 
 // Package cappedlogits is the end of Gemma 2: each rank norms its rows of the last sum before it adds the residual,
 // and norms them again; they are gathered, and the logits, of words that are spread over the ranks, stay within 30.
+// R, the sum, leaves too.
 //
 // The schedule:
 //
@@ -14,6 +15,7 @@
 //	  Residual [DIDx(D), M/D, N]
 //	  Norm2    [N]
 //	  Words    [DIDx(D), N2/D, N]
+//	  R        [DIDx(D), M/D, N]
 //	  C        [M, N2]
 //	R by LayerSlots: Parts 1, Streams one for each step, Equal no, By copy engine
 //	X by Get: By copy engine
@@ -22,9 +24,9 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [M, DIDx(D), K/D] by M/D*(K/D);  Down [N, DIDx(D), K/D];  Norm [N];  Residual [DIDx(D), M/D, N]
-//	        Norm2 [N];  Words [DIDx(D), N2/D, N];  C [M, N2] by M*(N2/D) of columns
+//	        Norm2 [N];  Words [DIDx(D), N2/D, N];  R [DIDx(D), M/D, N];  C [M, N2] by M*(N2/D) of columns
 //	plan:   Rsumpartial [D, M/D, N] by M/D*N;  Rsumslots [D, M/D, N] by M/D*N;  Rsum [DIDx(D), M/D, N]
-//	        R [DIDx(D), M/D, N];  X [DIDx(D), M/D, N];  Xgathered [D, M/D, N] by M/D*N
+//	        X [DIDx(D), M/D, N];  Xgathered [D, M/D, N] by M/D*N
 //	        Ccolumns [D, M/D, DIDx(D), N2/D] by M/D*(N2/D)
 //	New:    ShareMemHandles(arena)                                             # once
 //	copy, put, work[1..D-1]: Synchronize(main)
@@ -66,5 +68,5 @@
 // add(Residual) of R, gemmanorm(x*reciproot(mean(x*x) + 1e-06)*(1 + Norm2[column])) of X, softcap(30*tanh(x/30)) of
 // C by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp bc8a236e55ed57cc.
+// Proof: proven for D = 1..8, stamp 489723beaa7ed9cb.
 package cappedlogits

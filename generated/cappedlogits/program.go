@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "cappedlogits",
-	Hash:     "12d763011ec3065c3c1197fcced7d53f283e4dddb1bcf90aaab6d0cdf61da040",
-	Proof:    "proven for D = 1..8, stamp bc8a236e55ed57cc",
+	Hash:     "228d55105ab82771afc4af75e7663ff89ab38aadbac55fdb754750296e0c5578",
+	Proof:    "proven for D = 1..8, stamp 489723beaa7ed9cb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "N2"},
@@ -40,8 +40,8 @@ func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M,
 func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.N2) }
 
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16) or 4 bytes
-// (FP32); Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it. Runs write C, which
-// must overlap no other.
+// (FP32); Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it. Runs write R and C,
+// which must overlap no other.
 type Buffers struct {
 	A        device.Ptr // [M, DIDx(D), K/D]: this rank's part; [M, K/D] in memory, M*(K/D) elements
 	Down     device.Ptr // [N, DIDx(D), K/D]: this rank's part; [N, K/D] in memory, N*(K/D) elements
@@ -49,6 +49,7 @@ type Buffers struct {
 	Residual device.Ptr // [DIDx(D), M/D, N]: this rank's part; [M/D, N] in memory, M/D*N elements
 	Norm2    device.Ptr // [N]: the same on all ranks; N elements
 	Words    device.Ptr // [DIDx(D), N2/D, N]: this rank's part; [N2/D, N] in memory, N2/D*N elements
+	R        device.Ptr // [DIDx(D), M/D, N]: this rank's part; [M/D, N] in memory, M/D*N elements
 	C        device.Ptr // [M, N2]; M*N2 elements
 }
 
@@ -57,16 +58,16 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	chunkA           int64 // bytes of M/D*(K/D) elements
-	chunkC           int64 // bytes of M*(N2/D) elements
-	chunkCcolumns    int64 // bytes of M/D*(N2/D) elements
-	chunkRsumpartial int64 // bytes of M/D*N elements
-	partC            int64 // bytes of N2/D elements
-	rowC             int64 // bytes of N2 elements
-	columnsR         int64 // columns of a row
+	chunkA        int64 // bytes of M/D*(K/D) elements
+	chunkC        int64 // bytes of M*(N2/D) elements
+	chunkCcolumns int64 // bytes of M/D*(N2/D) elements
+	chunkR        int64 // bytes of M/D*N elements
+	partC         int64 // bytes of N2/D elements
+	rowC          int64 // bytes of N2 elements
+	columnsR      int64 // columns of a row
 
 	a, down, norm, residual, norm2, words       *plan.Buffer
-	c, rsumpartial, rsumslots, rsum, r, x       *plan.Buffer
+	r, c, rsumpartial, rsumslots, rsum, x       *plan.Buffer
 	xgathered, ccolumns                         *plan.Buffer
 	rsumfree, rsumarrived, xready, cready, read *plan.Semaphore
 	copy, put                                   *plan.Stream
@@ -88,7 +89,7 @@ func (s Shape) Memory(ranks int) (plan.Memory, error) {
 
 // Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
-	return p.Plan.Bind(ctx, x.A, x.Down, x.Norm, x.Residual, x.Norm2, x.Words, x.C)
+	return p.Plan.Bind(ctx, x.A, x.Down, x.Norm, x.Residual, x.Norm2, x.Words, x.R, x.C)
 }
 
 // declare tells a builder what a plan of the shape consists of.
@@ -98,7 +99,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.chunkA = s.Type.Bytes(m / d * (k / d))
 	p.chunkC = s.Type.Bytes(m * (n2 / d))
 	p.chunkCcolumns = s.Type.Bytes(m / d * (n2 / d))
-	p.chunkRsumpartial = s.Type.Bytes(m / d * n)
+	p.chunkR = s.Type.Bytes(m / d * n)
 	p.partC = s.Type.Bytes(n2 / d)
 	p.rowC = s.Type.Bytes(n2)
 	p.columnsR = int64(n)
@@ -109,11 +110,11 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.residual = b.Caller("Residual", s.Type.Bytes(m/d*n))
 	p.norm2 = b.Caller("Norm2", s.Type.Bytes(n))
 	p.words = b.Caller("Words", s.Type.Bytes(n2/d*n))
+	p.r = b.Written(b.Caller("R", s.Type.Bytes(m/d*n)))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n2)))
 	p.rsumpartial = b.Allocate("Rsumpartial", s.Type.Bytes(m*n))
 	p.rsumslots = b.Allocate("Rsumslots", s.Type.Bytes(m*n))
 	p.rsum = b.Allocate("Rsum", s.Type.Bytes(m/d*n))
-	p.r = b.Allocate("R", s.Type.Bytes(m/d*n))
 	p.x = b.Allocate("X", s.Type.Bytes(m/d*n))
 	p.xgathered = b.Allocate("Xgathered", s.Type.Bytes(m*n))
 	p.ccolumns = b.Allocate("Ccolumns", s.Type.Bytes(m*(n2/d)))
@@ -148,23 +149,22 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
-		q.Linear(p.work[i], p.gemmRsumpartial, p.rsumpartial.At(int64(peer)*p.chunkRsumpartial),
-			p.a.At(int64(peer)*p.chunkA), p.down.At(0), plan.NoBias)
+		q.Linear(p.work[i], p.gemmRsumpartial, p.rsumpartial.At(int64(peer)*p.chunkR), p.a.At(int64(peer)*p.chunkA),
+			p.down.At(0), plan.NoBias)
 	}
 	for i := 1; i < d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
 
 	// Own rows last, straight into their slot.
-	q.Linear(main, p.gemmRsumpartial, p.rsumslots.At(int64(r)*p.chunkRsumpartial), p.a.At(int64(r)*p.chunkA),
-		p.down.At(0), plan.NoBias)
+	q.Linear(main, p.gemmRsumpartial, p.rsumslots.At(int64(r)*p.chunkR), p.a.At(int64(r)*p.chunkA), p.down.At(0),
+		plan.NoBias)
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		q.Synchronize(p.put, p.work[i])
 		q.Wait(p.put, p.rsumfree, peer)
-		q.Set(p.put, p.rsumslots.Peer(peer, int64(r)*p.chunkRsumpartial),
-			p.rsumpartial.At(int64(peer)*p.chunkRsumpartial), p.chunkRsumpartial)
+		q.Set(p.put, p.rsumslots.Peer(peer, int64(r)*p.chunkR), p.rsumpartial.At(int64(peer)*p.chunkR), p.chunkR)
 		q.Post(p.put, p.rsumarrived, peer)
 	}
 	q.Synchronize(p.put, main)
@@ -173,14 +173,13 @@ func (p *Plan) issue(q *plan.Queue) {
 	// Once, in the order of ranks.
 	p.terms = p.terms[:0]
 	for j := range d {
-		p.terms = append(p.terms, p.rsumslots.At(int64(j)*p.chunkRsumpartial))
+		p.terms = append(p.terms, p.rsumslots.At(int64(j)*p.chunkR))
 	}
-	p.kernels.Reduce(q, p.put, p.rsum.At(0), p.chunkRsumpartial, p.terms...)
+	p.kernels.Reduce(q, p.put, p.rsum.At(0), p.chunkR, p.terms...)
 	q.Synchronize(main, p.put)
-	p.kernels.Function("gemmanorm and add").Count(p.columnsR).Make(q, main, p.r.At(0), p.chunkRsumpartial, p.rsum.At(0),
+	p.kernels.Function("gemmanorm and add").Count(p.columnsR).Make(q, main, p.r.At(0), p.chunkR, p.rsum.At(0),
 		p.norm.At(0), p.residual.At(0))
-	p.kernels.Function("gemmanorm").Count(p.columnsR).Make(q, main, p.x.At(0), p.chunkRsumpartial, p.r.At(0),
-		p.norm2.At(0))
+	p.kernels.Function("gemmanorm").Count(p.columnsR).Make(q, main, p.x.At(0), p.chunkR, p.r.At(0), p.norm2.At(0))
 
 	// Peers may read X.
 	q.Post(main, p.xready)
@@ -194,14 +193,14 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		q.Wait(p.copy, p.xready, peer)
-		q.Set(p.copy, p.xgathered.At(int64(peer)*p.chunkRsumpartial), p.x.Peer(peer, 0), p.chunkRsumpartial)
+		q.Set(p.copy, p.xgathered.At(int64(peer)*p.chunkR), p.x.Peer(peer, 0), p.chunkR)
 		q.Synchronize(p.work[i], p.copy)
 	}
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
 		q.Linear(p.work[i], p.gemmCcolumns, p.ccolumns.At(int64(peer)*p.chunkCcolumns),
-			p.xgathered.At(int64(peer)*p.chunkRsumpartial), p.words.At(0), plan.NoBias)
+			p.xgathered.At(int64(peer)*p.chunkR), p.words.At(0), plan.NoBias)
 		p.kernels.Function("softcap").Make(q, p.work[i], p.ccolumns.At(int64(peer)*p.chunkCcolumns), p.chunkCcolumns,
 			p.ccolumns.At(int64(peer)*p.chunkCcolumns))
 	}

@@ -13,6 +13,7 @@ var CappedLogits = schedule.Schedule{
 		{Name: "Residual", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("N")}},
 		{Name: "Norm2", Axes: []schedule.Axis{schedule.Dim("N")}},
 		{Name: "Words", Axes: []schedule.Axis{schedule.Dim("N2", schedule.DIDx("D")), schedule.Dim("N")}},
+		{Name: "R", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("N")}},
 		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("N2")}},
 	},
 	Ops: []schedule.Op{

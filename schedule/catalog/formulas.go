@@ -35,7 +35,8 @@ var NormedHeads = s.Schedule{
 }
 
 // CappedLogits is the end of Gemma 2: each rank norms its rows of the last sum before it adds the residual, and norms
-// them again; they are gathered, and the logits, of words that are spread over the ranks, stay within 30.
+// them again; they are gathered, and the logits, of words that are spread over the ranks, stay within 30. R, the sum,
+// leaves too.
 var CappedLogits = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
@@ -44,6 +45,7 @@ var CappedLogits = s.Schedule{
 		{Name: "Residual", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
 		{Name: "Norm2", Axes: []s.Axis{s.Dim(s.N)}},
 		{Name: "Words", Axes: []s.Axis{s.Dim(s.N2, s.DIDx(s.D)), s.Dim(s.N)}},
+		{Name: "R", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N2)}},
 	},
 	Ops: []s.Op{
