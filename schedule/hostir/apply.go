@@ -12,7 +12,7 @@ import (
 type Apply struct {
 	Func     string // as schedules name it, or the key of formulas
 	X        View
-	Operands []View // those that are one row for every row of the result come last
+	Operands []View // rows, each for every row of the result, come last
 	To       View
 	// Width is how many columns the heads have that a function takes the rows apart into; absent: it knows none. It
 	// is a number or an extent, and no memory that the step touches depends on it.
@@ -37,7 +37,7 @@ func ApplyTo(s StreamRef, function string, dst, x View, operands ...View) Step {
 	return n
 }
 
-// MakeOf is what formulas, a function of that word, make of a view and of their operands, on rows of so many columns.
+// MakeOf applies formulas, called by a word in texts, to a view and their operands. A row has that many columns.
 func MakeOf(s StreamRef, word string, formulas []schedule.Expr, columns Expr, dst, x View, operands ...View) Step {
 	nodes := schedule.Nodes(formulas...)
 	n := Do(s, Apply{Func: schedule.Key(nodes), X: x, Operands: operands, To: dst, Makes: formulas, Columns: columns,

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Work is what a step does between its words: a struct with named operands, a file for each kind. No other package has
-// work of its own.
+// Work stands between the words of a step: a struct with named operands. No other package has work of its own.
 type Work interface {
 	Kind() Kind
 	work()

@@ -14,7 +14,7 @@ type piece struct{ rank, part hostir.Expr }
 // ofRank is all rows of a rank.
 func ofRank(rank hostir.Expr) piece { return piece{rank: rank} }
 
-// turns are rounds of a loop, in each of which pieces of the ranks' rows come, or leave.
+// turns are rounds of a loop. In each, pieces of the ranks' rows come or leave.
 type turns struct {
 	first, end hostir.Expr
 	names      []hostir.Node    // of a round
@@ -28,7 +28,7 @@ func (t turns) over(round ...hostir.Node) hostir.Node {
 	return hostir.Loop(stepIndex, t.first, t.end, slices.Concat(t.names, round)...)
 }
 
-// shift takes the rows of rank r+i in round i, in so many parts of a round each.
+// shift takes the rows of rank r+i in round i, cut into n parts.
 func (w *writer) shift(n int64) turns {
 	t := turns{first: hostir.Const(n), end: parts{n: n}.all(hostir.Size), work: w.work, set: w.set}
 	if w.with.compute == 0 {

@@ -32,7 +32,7 @@ type stage struct {
 	launch  hostir.Launch // of that, where a kernel does it
 	ops     []schedule.Op
 	sums    string // the last result, if the ranks have partial results; else empty
-	given   string // the caller's tensor of which each rank has a summand: no operation makes them
+	given   string // the caller's tensor with each rank's summand: no operation makes it
 	toAll   bool   // every rank gets the sums of all rows, else of its own
 	widened string // a result that each rank makes columns of and gets whole; else empty
 	parts   int    // of own rows, as they go on from the sum; 0 and 1: whole
