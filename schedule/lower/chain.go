@@ -18,7 +18,7 @@ type chain struct {
 	stages []stage
 	edges  *edges.Walk
 	at     map[string]edges.State // tensors that have rows and columns, where operations leave them
-	wrong  error                  // the first function or placement that is to blame, unless nothing travels
+	wrong  error                  // the first function or placement that is to blame
 }
 
 // stage is the operations on rows from one communication to the next.
@@ -94,9 +94,6 @@ func chained(d *draft) error {
 	}
 	c.intoCallersOwn(d)
 	d.chain = c
-	if len(d.legs()) == 0 {
-		return c.idle(d)
-	}
 	if c.wrong != nil {
 		return c.wrong
 	}

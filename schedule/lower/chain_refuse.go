@@ -34,16 +34,6 @@ func (d *draft) ofColumns(path string, o schedule.Op) error {
 		Msg: fmt.Sprintf("%s makes a rank's columns of %s, and no pass gathers them behind a call", o.Call, o.Out)}
 }
 
-// idle refuses a chain in which nothing travels.
-func (c *chain) idle(d *draft) error {
-	ops := d.schedule.Ops
-	from, to := ops[0].In[0], ops[len(ops)-1].Out
-	return d.misplaced(from,
-		fmt.Sprintf("nothing travels from %s to %s: each rank makes its results of what it has", from, to),
-		fmt.Sprintf("no plan is needed: do it by kernels of the caller's, or put it behind the linear that makes %s, "+
-			"in one schedule", from))
-}
-
 // rowExtent is the extent of a tensor's rows.
 func (d *draft) rowExtent(name string) schedule.Extent {
 	if t, declared := d.schedule.Tensor(name); declared {

@@ -44,7 +44,7 @@ func infer(d *draft) error {
 		return err
 	}
 	r, wrong := nearest(d)
-	if err := r.functions(d); err != nil && (len(wrong) == 0 || !idle(d)) {
+	if err := r.functions(d); err != nil {
 		return err
 	}
 	if len(wrong) > 0 {

@@ -254,8 +254,7 @@ func TestNames(t *testing.T) {
 	s.Tensors = slices.Clone(tensors)
 	s.Tensors[0].Axes = []schedule.Axis{schedule.Dim(schedule.M), schedule.Dim(schedule.N)}
 	_, err = lower.Lower("Attention", s)
-	if want := "nothing travels from X [M, N] to Q [Stream(D), M/D, K]: each rank makes its result of what it has " +
-		"(no plan is needed: do it by kernels of the caller's; nearest is the all-gather: " +
+	if want := "no communication leads from X [M, N] to Q [Stream(D), M/D, K] (nearest is the all-gather: " +
 		"place X [DIDx(D), M/D, N])"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}

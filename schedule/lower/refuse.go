@@ -78,18 +78,11 @@ func (r *rule) refuse(d *draft, wrong []int) error {
 	if t.Name != "A" && t.Name != "C" {
 		problem += fmt.Sprintf(" with %s %s", t.Name, written(d.declared(t)))
 	}
-	if idle(d) {
-		problem = fmt.Sprintf("nothing travels from A %s to C %s: each rank makes its result of what it has",
-			written(d.declared(a)), written(d.declared(c)))
-	}
 	hint := known(d)
 	cutHere := d.form.kind == copied && t.Name == "A" && spread(c) // each rank has the rows that it needs
 	if len(wrong) == 1 && !spread(d.ownColumns(t)) && !cutHere {
 		hint = fmt.Sprintf("nearest is the %s: place %s %s", r.moves, t.Name,
 			d.withColumns(t, withSteps(s, d.form.own(r.place(d.form, t), t))))
-	}
-	if idle(d) {
-		hint = "no plan is needed: do it by kernels of the caller's; " + hint
 	}
 	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", wrong[0]), Msg: d.form.renamed(problem),
 		Hint: d.form.renamed(hint)}
@@ -171,22 +164,6 @@ func known(d *draft) string {
 		hint += "; ovgen help schedules lists all"
 	}
 	return hint
-}
-
-// idle says that no tensor of a product has to travel: A is whole, and no axis that is
-// summed over is spread.
-func idle(d *draft) bool {
-	s, k := d.schedule, d.form.kind
-	a, _ := s.Tensor("A")
-	b, _ := s.Tensor("B")
-	c, _ := s.Tensor("C")
-	_, _, byB := b.Sharded()
-	_, _, byC := c.Sharded()
-	if k != linear && k != matmul || spread(a) {
-		return false
-	}
-	_, own := d.columns["B"]
-	return !byB && !byC || own
 }
 
 // moved refuses parts that are moved on by another number of ranks than one.

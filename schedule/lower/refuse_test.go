@@ -81,11 +81,6 @@ var refusalCases = []refusalCase{
 		"Tensors[2].Axes[0]: Bias has all columns N, and B is spread over the ranks by them: no pass gathers columns " +
 			"(spread it as well, by schedule.DIDx(schedule.D), and gather C afterwards; or let each rank have a " +
 			"whole B)"}},
-	{"column-parallel, A whole", linearOf(tensor("A", wholeM, wholeK), tensor("B", shardedN, wholeK),
-		tensor("C", wholeM, shardedN)), []string{
-		"Tensors[0]: nothing travels from A [M, K] to C [M, DIDx(D), N/D]: each rank makes its result of what it " +
-			"has (no plan is needed: do it by kernels of the caller's; nearest is the all-gather of balanced parts: " +
-			"place A [DIDx(D, balanced), M/D, K])"}},
 	{"row-parallel with a second product", linearOf(tensor("A", wholeM, shardedK), tensor("B", wholeN, shardedK),
 		tensor("B2", wholeN2, shardedK),
 		tensor("C", shardedM, wholeN), tensor("C2", shardedM, wholeN2)), []string{

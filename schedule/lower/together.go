@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 )
 
 // together refuses an operation that no program does beside the others. A chain has linears, calls and functions of
@@ -95,6 +96,20 @@ func functionOperands(o schedule.Op) (list []string) {
 		list = append(list, f.Reads()...)
 	}
 	return list
+}
+
+// stays says that nothing has to travel between products: each rank makes its results of what it has, all at once.
+func stays(s schedule.Schedule) bool {
+	list, err := edges.All(s)
+	return err == nil && len(list) == 0 && firstProduct(s) >= 0 &&
+		!slices.ContainsFunc(s.Tensors, inSteps)
+}
+
+// inSteps says that a tensor is made, or taken, a part after another.
+func inSteps(t schedule.Tensor) bool {
+	return slices.ContainsFunc(t.Axes, func(a schedule.Axis) bool {
+		return slices.ContainsFunc(a.Outer, func(s schedule.Split) bool { return s.Kind == schedule.StreamAxis })
+	})
 }
 
 // ofSeveral says that there are products of different operands.

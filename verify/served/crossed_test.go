@@ -71,7 +71,7 @@ func isCrossed(t *testing.T, name string, x s.Schedule, ranks ...int) {
 	if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: ranks}); err != nil {
 		t.Errorf("%s, %+v: %v", name, x.Moves, err)
 	}
-	if explored, err := explore.Small(p, []int{1, 2}, false); err != nil || len(explored) == 0 {
+	if explored, err := explore.Small(p, []int{1, 2, 3}, false); err != nil || len(explored) == 0 {
 		t.Errorf("%s, %+v: explored for %v ranks: %v", name, x.Moves, explored, err)
 	}
 }

@@ -54,7 +54,7 @@ var odd = []declared{
 	{"O25", "a transposed B", linear("A[M/D K] B[K N] C[M:D N]"),
 		at("Tensors[1].Axes[1].Extent", "extent \"N\" where A has \"K\"")},
 	{"O26", "steps of A", linear("A[M:D K] B[N K] C[M:D N]"),
-		at("Tensors[0]", "nothing travels from A [Stream(D), M/D, K] to C [Stream(D), M/D, N]: each")},
+		at("Tensors[0]", "no communication leads from A [Stream(D), M/D, K] to C [Stream(D)")},
 	{"O27", "all to all, uneven on one side", moved("A[D/D~ D M] C[D D/D M]"),
 		at("Tensors[0]", "no communication leads from A [DIDx(D, uneven), D, M] to C [D, DIDx(D), M]")},
 	{"O28", "an uneven sum with a most", sum("A[D/D M N] C[M/D~P N]").by("C", s.Shot{Signals: s.OneKernel}), served},

@@ -94,9 +94,13 @@ func (c *call) vetJSON(s *subjects, err error) error {
 	return nil
 }
 
-// warnings of a proof, of every size of the mesh.
+// warnings of a schedule in which nothing travels, and of a proof, of every size of the mesh.
 func warnings(in emit.Input) []string {
 	var list []string
+	if len(in.Program.Edges) == 0 {
+		list = append(list, "nothing travels: each rank makes its results of what it has (spread an operand, where it "+
+			"should)")
+	}
 	for _, size := range in.Proof.Sizes {
 		for _, w := range size.Warnings {
 			list = append(list, w.String())

@@ -90,6 +90,8 @@ func (u *unit) carriers() string {
 		}
 	}
 	switch {
+	case len(moved) == 0:
+		copies = "Nothing travels, and no rank waits for another"
 	case copies == "" && signals == "":
 		copies = "Copies between ranks go by " + carried[schedule.Kernels]
 	case copies == "":

@@ -5,6 +5,7 @@ import (
 
 	"ovgen/schedule"
 	"ovgen/schedule/catalog"
+	"ovgen/schedule/scheduletest"
 )
 
 // decoding is two sums for all ranks, each by one kernel.
@@ -51,6 +52,9 @@ func TestCarriers(t *testing.T) {
 			engine + ". NCCL, which is loaded when a plan is made, moves X, R" + code},
 		{"NCCL", catalog.AllGatherLinearNCCL, "NCCL, which is loaded when a plan is made, does all that ranks do " +
 			"together: there is no device code in this package."},
+		{"nothing that travels", schedule.Schedule{Tensors: scheduletest.Tensors("A[M K] B[N/D K] C[M N/D]"),
+			Ops: []schedule.Op{schedule.Linear("C", "A", "B")}},
+			"Nothing travels, and no rank waits for another: there is no device code in this package."},
 		{"a chain", block(), engine + code},
 		{"a chain of two carriers", block(schedule.Move{Of: "C", Way: schedule.LayerSlots{By: schedule.Kernels}}),
 			engine + ", those of C by kernels and signals by kernels" + code},

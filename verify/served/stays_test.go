@@ -1,0 +1,42 @@
+package served
+
+import (
+	"testing"
+
+	s "ovgen/schedule"
+	"ovgen/schedule/lower"
+)
+
+// stays are schedules in which nothing travels: each rank makes its results of what it has.
+var stays = []struct {
+	name string
+	form
+}{
+	{"columns of a linear", linear("A[M K] B[N/D K] C[M N/D]")},
+	{"columns of a matmul", matmul("A[M K] B[K N/D] C[M N/D]")},
+	{"own rows, in fp32 too", linear("A[M/D K] B[N K] C[M/D N]").types("fp32", "bf16")},
+	{"on every rank", linear("A[M K] B[N K] C[M N]")},
+	{"two layers of own rows", mlp("A[M/D K] B[F K] B2[N F] C[M/D N]")},
+	{"the end of a model", of("A[M K] Norm[K] B[N/D K] C[M N/D]", s.Copy("X", "A", s.RMSNorm("Norm")),
+		s.Linear("C", "X", "B", s.SoftCap(30)))},
+	{"a call of logits", of("A[M K] B[N/D K] C[M N/D]", s.Linear("L", "A", "B"), s.Call("C", "Cap", "mn->mn", "L"))},
+	{"queries, normed and turned", of("A[M K] B[N/D K] Q[W] T[M W] C[M N/D]",
+		s.Linear("C", "A", "B", s.RMSNorm("Q").PerHead(s.W), s.Rotary("T")))},
+}
+
+// TestStays: a program in which nothing travels is on one stream and communicates by nothing.
+func TestStays(t *testing.T) {
+	for _, x := range stays {
+		isCrossed(t, x.name, x.Schedule, 1, 2, 3, 4, 5, 6, 7, 8)
+		p, err := lower.Lower("X", x.Schedule)
+		if err == nil && (len(p.Edges) > 0 || len(p.Streams) != 1 || len(p.Semaphores) > 0) {
+			t.Errorf("%s: edges %v, streams %v, words %v", x.name, p.Edges, p.Streams, p.Semaphores)
+		}
+	}
+	// One that a copy alone makes, or the caller's own work, needs no plan.
+	for _, x := range []form{moved("A[M/D N] C[M/D N]"), of("A[M K] C[M K]", s.Call("C", "Own", "mk->mk", "A"))} {
+		if _, err := lower.Lower("X", x.Schedule); err == nil {
+			t.Errorf("%v is served", x.Ops)
+		}
+	}
+}
