@@ -60,14 +60,19 @@ func (d *draft) spread() error {
 	if !d.original.OverHosts() {
 		return nil
 	}
-	for _, l := range d.legs() {
+	const alone = "leave the mesh out, for ranks of one host"
+	legs := d.legs()
+	if len(legs) == 0 {
+		return &schedule.FieldError{Path: "Mesh", Hint: alone, Msg: "nothing travels, between hosts or on one"}
+	}
+	for _, l := range legs {
 		if !isOverHosts(l.moves) {
-			return &schedule.FieldError{Path: "Mesh", Hint: "leave the mesh out, for ranks of one host",
+			return &schedule.FieldError{Path: "Mesh", Hint: alone,
 				Msg: fmt.Sprintf("no pass does the %s of %s over hosts", l.moves, d.form.tensor(l.operand))}
 		}
 	}
 	if d.chain == nil {
-		d.comm.moves = d.legs()[0].moves
+		d.comm.moves = legs[0].moves
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func functionOperands(o schedule.Op) (list []string) {
 // stays says that nothing has to travel between products: each rank makes its results of what it has, all at once.
 func stays(s schedule.Schedule) bool {
 	list, err := edges.All(s)
-	return err == nil && len(list) == 0 && firstProduct(s) >= 0 &&
+	return err == nil && len(list) == 0 && firstProduct(s) >= 0 && !s.OverHosts() &&
 		!slices.ContainsFunc(s.Tensors, inSteps)
 }
 

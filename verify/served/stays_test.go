@@ -5,6 +5,7 @@ import (
 
 	s "ovgen/schedule"
 	"ovgen/schedule/lower"
+	"ovgen/schedule/scheduletest"
 )
 
 // stays are schedules in which nothing travels: each rank makes its results of what it has.
@@ -33,8 +34,10 @@ func TestStays(t *testing.T) {
 			t.Errorf("%s: edges %v, streams %v, words %v", x.name, p.Edges, p.Streams, p.Semaphores)
 		}
 	}
-	// One that a copy alone makes, or the caller's own work, needs no plan.
-	for _, x := range []form{moved("A[M/D N] C[M/D N]"), of("A[M K] C[M K]", s.Call("C", "Own", "mk->mk", "A"))} {
+	hosts := form{scheduletest.Clone(stays[5].Schedule)}
+	hosts.Mesh = s.Hosts()
+	// One that a copy alone makes, or the caller's own work, needs no plan; and none needs hosts.
+	for _, x := range []form{moved("A[M/D N] C[M/D N]"), of("A[M K] C[M K]", s.Call("C", "Own", "mk->mk", "A")), hosts} {
 		if _, err := lower.Lower("X", x.Schedule); err == nil {
 			t.Errorf("%v is served", x.Ops)
 		}
