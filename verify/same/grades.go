@@ -35,7 +35,7 @@ var lifted = []string{
 	"no kernel makes these sums that could add", // the first function is named that no kernel applies
 	"Way.Parts: NCCL does the",                  // one part is none
 	"by Pull",                                   // a chain pulls: the refusal is of an option
-	"nothing travels",                           // each rank makes its results of what it has: proven to 8, and explored for 2 and 3
+	"nothing travels",                           // a plan on one stream, proven to 8, and explored for 2 and 3
 	"as a matmul",                               // chains multiply by [K, N]: functions behind are refused
 }
 

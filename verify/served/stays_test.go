@@ -37,7 +37,8 @@ func TestStays(t *testing.T) {
 	hosts := form{scheduletest.Clone(stays[5].Schedule)}
 	hosts.Mesh = s.Hosts()
 	// One that a copy alone makes, or the caller's own work, needs no plan; and none needs hosts.
-	for _, x := range []form{moved("A[M/D N] C[M/D N]"), of("A[M K] C[M K]", s.Call("C", "Own", "mk->mk", "A")), hosts} {
+	for _, x := range []form{moved("A[M/D N] C[M/D N]"), of("A[M K] C[M K]", s.Call("C", "Own", "mk->mk", "A")),
+		hosts} {
 		if _, err := lower.Lower("X", x.Schedule); err == nil {
 			t.Errorf("%v is served", x.Ops)
 		}
