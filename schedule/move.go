@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -36,7 +37,7 @@ func Travels(w Way) bool {
 
 // ways are the zero values of all ways.
 var ways = []Way{Pull{}, Push{}, Grouped{}, Ring{}, PushRing{}, Broadcast{}, Collective{}, GatherShot{}, Tiles{},
-	Naive{}, Slots{}, SlotsToAll{}, LayerSlots{}, Staged{}, Stores{}, Shot{}, TwoShot{}, PushShot{}, PushGather{},
+	Naive{}, Slots{}, Staged{}, Stores{}, Shot{}, TwoShot{}, PushShot{}, PushGather{},
 	RingSum{}, RingAccumulate{}, Get{}, GetColumns{}, Put{}, Padded{}, NCCL{}, Rails{}}
 
 // Ways lists the zero values of all ways.
@@ -50,8 +51,12 @@ func WayName(w Way) string {
 	return reflect.TypeOf(w).Name()
 }
 
-// wayOf is the type of the way of a name.
+// formerly are names that ways had.
+var formerly = map[string]string{"SlotsToAll": "Slots", "LayerSlots": "Slots"}
+
+// wayOf is the type of the way of a name, or of a former name.
 func wayOf(name string) (reflect.Type, bool) {
+	name = cmp.Or(formerly[name], name)
 	for _, w := range ways {
 		if WayName(w) == name {
 			return reflect.TypeOf(w), true

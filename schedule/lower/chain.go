@@ -31,14 +31,16 @@ type stage struct {
 	calls   bool          // it is the caller's own work
 	launch  hostir.Launch // of that, where a kernel does it
 	ops     []schedule.Op
-	sums    string // the last result, if the ranks have partial results; else empty
-	given   string // the caller's tensor with each rank's summand: no operation makes it
-	toAll   bool   // every rank gets the sums of all rows, else of its own
-	widened string // a result that each rank makes columns of and gets whole; else empty
-	parts   int    // of own rows, as they go on from the sum; 0 and 1: whole
-	partsAt string // the field that says so
+	sums    string      // the last result, if the ranks have partial results; else empty
+	given   string      // the caller's tensor with each rank's summand: no operation makes it
+	left    edges.State // of them, when they have met
+	toAll   bool        // every rank gets the sums of all rows, else of its own
+	widened string      // a result that each rank makes columns of and gets whole; else empty
+	parts   int         // of own rows, as they go on from the sum; 0 and 1: whole
+	partsAt string      // the field that says so
 	// How the rows come, and how the partial results meet, at once; nil: one rank's after another's.
 	gathering, summing atOnce
+	leaving            leaving                           // of partial results that leave one rank's after another's
 	arriving           func(w *writer, s *stage) arrival // how rows come otherwise; nil: peers' are pulled
 	cut                int                               // how many pieces a rank's rows come in; 0 and 1: one
 	cutAt              string                            // the field that says so
@@ -176,8 +178,10 @@ func (c *chain) adds(d *draft, path string, o schedule.Op, s *stage, done edges.
 	s.ops = append(s.ops, o)
 	out := done.Made
 	if out.Partial {
-		out = rowsOf(done.Left) // nothing adds up columns for their ranks
-		s.sums, s.toAll = o.Out, !out.Rows()
+		if out = done.Left; len(d.schedule.Ops) > 1 || s.ofAll() {
+			out = rowsOf(out) // nothing adds up columns for their ranks
+		}
+		s.sums, s.toAll, s.left = o.Out, !out.Spread(), out
 	}
 	c.at[o.Out] = out
 	c.blame(c.functions(d, path, o, s))
@@ -249,6 +253,9 @@ func (c *chain) placed(d *draft, name string, at edges.State, steps bool) error 
 	if !declared {
 		return nil
 	}
+	if at.Cut != (edges.Cut{}) && edges.Of(t) == at && len(d.schedule.Ops) == 1 {
+		return nil
+	}
 	want := schedule.Tensor{Axes: slices.Clone(t.Axes), Within: t.Within, Type: t.Type}
 	split := func(axis int, spread bool, otherwise ...schedule.Split) {
 		want.Axes[axis].Outer = otherwise
@@ -299,6 +306,10 @@ func inBatchesOf(t schedule.Tensor) int {
 // batched finds in how many batches the rows come: one gather and one sum can take them in turn.
 func (c *chain) batched(d *draft) error {
 	first := c.stages[0]
+	if d.lonely() {
+		d.chunks, _ = strconv.Atoi(string(first.left.Batches))
+		return nil
+	}
 	a, _ := d.schedule.Tensor(first.input)
 	d.chunks = inBatchesOf(a)
 	for i, t := range d.schedule.Tensors {

@@ -45,7 +45,7 @@ func (w *writer) junctions() error {
 	parts := int64(0)
 	for i := range w.chain.stages {
 		s := &w.chain.stages[i]
-		if s.parts < 2 {
+		if s.parts < 2 || s.toAll && w.lonely() {
 			continue
 		}
 		j, ok := w.chain.junctionAt(i)
@@ -147,7 +147,7 @@ func (w *writer) goOn(j junction, last hostir.Step, taken hostir.Node, leaves de
 		}
 		added := []hostir.Node{hostir.After(w.put, mainRef)}
 		if part == 0 {
-			added = append(added, leaves.came)
+			added = append(added, leaves.came...)
 		}
 		nodes = append(nodes, hostir.MovesOf(of, append(added, w.ofPart(leaves.sum, part))...)...)
 		if j.own != nil {

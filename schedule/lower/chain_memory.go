@@ -24,7 +24,7 @@ func (w *writer) memories() {
 		}
 	}
 	for i := range w.chain.stages {
-		if s := &w.chain.stages[i]; w.byRanks(s) {
+		if s := &w.chain.stages[i]; w.byRanks(s) && !w.lonely() {
 			w.indexed(s)
 		}
 	}
@@ -50,17 +50,7 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		}
 		w.counts(s)
 	case s.puts():
-		w.eachRank(w.named(partial, s.sums), s.sums, columns)
-		w.eachRank(w.named(slots, s.sums), s.sums, columns)
-		if w.original.OverHosts() {
-			w.perHostRows(s, columns)
-		}
-		if s.toAll {
-			own := w.rowAxis(s.sums, true)
-			w.memory(w.named(reduced, s.sums), w.rowElements(s.sums, true, columns), own, columns)
-			sum, _ := w.schedule.Tensor(s.sums)
-			w.buffer(w.named(reduced, s.sums)).Tensor.Type = sum.Type
-		}
+		s.leaving.memory(w, s, columns)
 	case w.byRanks(s):
 		w.eachRank(w.named(partial, s.sums), s.sums, columns)
 	default:

@@ -86,7 +86,12 @@ func (w *writer) at(buffer string, p piece) hostir.View {
 // inBatches is the batches that the rows of all ranks come in, one after the other.
 type inBatches struct{ parts }
 
-func (d *draft) inBatches() inBatches { return inBatches{parts{int64(max(d.chunks, 1)), "s"}} }
+func (d *draft) inBatches() inBatches {
+	if d.lonely() {
+		return inBatches{parts{1, "s"}} // a step has those of all batches
+	}
+	return inBatches{parts{int64(max(d.chunks, 1)), "s"}}
+}
 
 // chunk is the index of a rank's rows in a buffer of all ranks' rows of each batch, batch by batch.
 func (m inBatches) chunk(rank hostir.Expr) hostir.Expr {

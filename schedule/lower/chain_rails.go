@@ -20,6 +20,9 @@ func linkedRails(d *draft) error {
 		return d.refusal("Parts", "leave it out", "no pass cuts what a chain exchanges")
 	}
 	d.with.falling = true
+	if d.summedIn() >= 0 {
+		d.leaveBy(leaving{hostsMemory, hostsSlots})
+	}
 	return nil
 }
 
@@ -39,8 +42,9 @@ func hostsSlots(w *writer, s *stage) departure {
 		{Name: w.named(arrived, s.sums), Count: hostir.Add(hostir.Hosts, one)}, {Name: w.named(free, s.sums)}}}
 }
 
-// perHostRows declares memory for a rank's rows of a stage's sums for each host.
-func (w *writer) perHostRows(s *stage, columns schedule.Axis) {
+// hostsMemory is that of slots, and for a rank's rows of a stage's sums for each host.
+func hostsMemory(w *writer, s *stage, columns schedule.Axis) {
+	slotMemory(w, s, columns)
 	for _, name := range []string{hostSums, railSums} {
 		w.memory(w.named(name, s.sums), w.rowElements(s.sums, true, columns), schedule.Dim("H"),
 			w.rowAxis(s.sums, true), columns)

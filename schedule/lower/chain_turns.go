@@ -155,7 +155,7 @@ func (w *writer) ownLeaves(s *stage) []hostir.Node {
 	if j, ok := w.across[s]; ok {
 		return w.goOn(j, last, taken, leaves)
 	}
-	out := []hostir.Node{taken, hostir.After(w.put, mainRef), leaves.came, leaves.sum}
+	out := append([]hostir.Node{taken, hostir.After(w.put, mainRef)}, append(leaves.came, leaves.sum)...)
 	return append([]hostir.Node{last}, hostir.MovesOf(s.sums, append(out, leaves.toAll...)...)...)
 }
 

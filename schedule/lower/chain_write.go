@@ -43,6 +43,10 @@ func writeChain(d *draft) error {
 	w.departures()
 	w.workSets()
 	w.words()
+	if w.lonely() {
+		w.leavesAlone(&d.chain.stages[0])
+		return nil
+	}
 	w.head()
 	for i := range d.chain.stages {
 		s := &d.chain.stages[i]

@@ -29,6 +29,7 @@ type lowering struct {
 	// gathered: the gathered operand may be the caller's. inPlace: an operand may lie within
 	// the result, or the result within an operand.
 	gathered, inPlace bool
+	lonely            bool                    // it serves a product of which partial results leave, and to which nothing comes
 	stage             func(schedule.Way) bool // the writer of chains does it, by the way's lowering there; nil: none
 	write             func(d *draft, w schedule.Way) error
 }
@@ -145,7 +146,7 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 	var names []string
 	for i := range lowerings {
 		l := &lowerings[i]
-		if l.moves != of.moves {
+		if l.moves != of.moves || l.lonely && !d.lonely() {
 			continue
 		}
 		names = append(names, schedule.WayName(l.way))

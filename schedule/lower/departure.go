@@ -1,31 +1,69 @@
 package lower
 
-import "ovgen/schedule/hostir"
+import (
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
 
-// departure is how the partial results of a stage leave, one rank's rows after another's: the way of its sums says it,
-// and the writer puts it around the products.
+// leaving is a way by which partial results leave, one rank's rows after another's.
+type leaving struct {
+	memory func(w *writer, s *stage, columns schedule.Axis) // that it needs
+	plan   func(w *writer, s *stage) departure
+}
+
+// departure is what a way does with the partial results of a stage; the writer puts it around the products.
 type departure struct {
 	words []hostir.Semaphore
 	open  func(on hostir.StreamRef) hostir.Node // peers may begin
 	mine  hostir.View                           // where own rows are made
 	take  func(peer hostir.Expr) []hostir.Node  // brings a peer's rows to their owner
-	came  hostir.Node                           // waits until all peers' parts of own rows are here
+	came  []hostir.Node                         // waits until all peers' parts of own rows are here
 	sum   hostir.Step                           // of own rows
 	toAll []hostir.Node                         // brings all ranks the sums of all
+
+	lone // in a program that is this stage, to which no rows come
+}
+
+// lone is what a departure is, beyond that, where no rows come beside it.
+type lone struct {
+	share
+	head   []hostir.Node // forks its streams, and opens
+	last   hostir.StreamRef
+	first  bool                                 // own rows are multiplied before peers'
+	slot   func(peer hostir.Expr) hostir.View   // where a peer's rows are made
+	before func(peer hostir.Expr) []hostir.Node // ahead of their product
+	passes func() []hostir.Node                 // all products and what is between, where sums are passed on
+	met    []hostir.Node                        // brings the streams together for the sum
+	tail   []hostir.Node
 }
 
 // departures asks the ways of sums how partial results leave.
 func (w *writer) departures() {
 	w.leaves = map[*stage]departure{}
 	for i := range w.chain.stages {
-		switch s := &w.chain.stages[i]; {
-		case s.puts() && w.original.OverHosts():
-			w.leaves[s] = hostsSlots(w, s)
-		case s.puts():
-			w.leaves[s] = ownersSlots(w, s)
+		if s := &w.chain.stages[i]; s.puts() {
+			w.leaves[s] = s.leaving.plan(w, s)
 		}
 	}
 }
+
+// leaveBy gives the stage that ends with the sums that are being lowered a way.
+func (d *draft) leaveBy(way leaving) { d.chain.stages[d.summedIn()].leaving = way }
+
+// lonely says that the program is one product whose partial results leave, and that nothing comes.
+func (d *draft) lonely() bool {
+	s := &d.chain.stages[0]
+	return len(d.chain.stages) == 1 && !s.gathers && len(s.ops) == 1 && s.puts() && !d.original.OverHosts()
+}
+
+// ofOneProduct marks a lowering that serves a stage alone: nothing comes beside what leaves.
+func ofOneProduct(l lowering) lowering {
+	l.lonely = true
+	return l
+}
+
+// post lets peers begin.
+func (d departure) post(s *stage) []hostir.Node { return hostir.MovesOf(s.sums, d.open(mainRef)) }
 
 // slotsFree posts on a stream that peers may write the slots of a stage.
 func (w *writer) slotsFree(s *stage) func(on hostir.StreamRef) hostir.Node {
@@ -34,35 +72,66 @@ func (w *writer) slotsFree(s *stage) func(on hostir.StreamRef) hostir.Node {
 	}
 }
 
-// ownersSlots puts the partial results of peers' rows into slots at their owners, who add up the slots.
-func ownersSlots(w *writer, s *stage) (d departure) {
-	named := func(name string) string { return w.named(name, s.sums) }
-	d.words = []hostir.Semaphore{{Name: named(free)}, w.parts.semaphore(named(arrived))}
-	d.open = w.slotsFree(s)
-	d.mine = w.rowsAt(named(slots), hostir.Rank)
-	d.take = func(peer hostir.Expr) []hostir.Node {
-		nodes := []hostir.Node{hostir.After(w.put, w.work)}
-		if w.n == 1 {
-			nodes = append(nodes, hostir.Wait(w.put, named(free), peer))
-		}
-		return append(nodes, hostir.Set(w.put, d.mine.At(peer), w.rowsAt(named(partial), peer)),
-			hostir.Post(w.put, named(arrived), peer).Member(w.part()))
+// ownLast puts products on streams of their own, the product of this rank's rows on the last, and returns that.
+// Partial results that travel must be made first: products that may run at once with equal
+// priority share the device instead.
+func (w *writer) ownLast() (set hostir.StreamSet, last hostir.StreamRef) {
+	if w.with.compute == 0 {
+		w.set.First, w.set.Count = one, hostir.Add(hostir.Size, one)
 	}
-	d.came = hostir.Wait(w.put, named(arrived), every).Member(w.part())
-	rows := hostir.Chunk(s.sums, w.part())
-	dst := rows
-	if s.toAll {
-		peer := hostir.Var("peer")
-		rows, dst = hostir.Chunk(s.sums, hostir.Rank), hostir.Whole(named(reduced))
-		d.words = append(d.words, hostir.Semaphore{Name: named(summed)})
-		d.toAll = []hostir.Node{
-			hostir.Post(w.put, named(summed), every),
-			hostir.Set(w.put, rows, dst),
-			steps(hostir.Bind("peer", hostir.Ahead(step)),
-				hostir.Wait(w.put, named(summed), peer),
-				hostir.Set(w.put, hostir.Chunk(s.sums, peer), dst.At(peer)))}
+	return w.set, hostir.StreamAt(w.set.Name, poolIndex(w.draft, hostir.Size))
+}
+
+// staggered forks the streams of the products, posts to the peers, and forks the other
+// streams: the first product need not wait for the post, and the copies wait for peers. If
+// priorities fall, only the first step is forked before the post: a product that has begun
+// keeps the device, whatever its priority, so the others must not begin at the same moment.
+func (w *writer) staggered(post []hostir.Node, set hostir.StreamSet, others ...hostir.StreamSet) []hostir.Node {
+	first := w.fork(append(others, set)...)
+	rest := first
+	first.Remark = "the first product starts before the post"
+	first.Streams, rest.Streams = refs([]hostir.StreamSet{set}), refs(others)
+	if set.Falling {
+		first.Streams = []hostir.StreamRef{hostir.StreamAt(set.Name, one)}
+		rest.Streams = append(rest.Streams, hostir.StreamRef{Set: set.Name, From: hostir.Const(2), To: set.Count})
 	}
-	d.sum = w.sumOf(w.put, s, dst, rows, w.rowsAt(named(slots), hostir.Var(hostir.RankIndex)).EachRank()).
-		Described("once, in the order of ranks")
-	return d
+	return append(append([]hostir.Node{first}, post...), rest)
+}
+
+// leavesAlone writes the program of a product from which partial results leave, and to which no rows come. A step
+// multiplies the rows of one peer.
+func (w *writer) leavesAlone(s *stage) {
+	d := w.leaves[s]
+	w.add(d.head...)
+	if d.passes != nil {
+		w.add(d.passes()...)
+	} else {
+		w.add(d.inTurn(w.piecesLeave(s, d)...)...)
+	}
+	w.add(d.tail...)
+}
+
+// piecesLeave are the products of the peers' rows, each of which leaves, that of own rows, and the sum.
+func (w *writer) piecesLeave(s *stage, d departure) []hostir.Node {
+	to := hostir.Var("to")
+	piece := []hostir.Node{hostir.Bind("to", hostir.Ahead(step))}
+	if d.before != nil {
+		piece = append(piece, hostir.MovesOf(s.sums, d.before(to)...)...)
+	}
+	piece = append(piece, d.product(w.work, d.slot(to), to))
+	piece = append(piece, hostir.MovesOf(s.sums, d.take(to)...)...)
+	when := "last, "
+	if d.first {
+		when = ""
+	}
+	own := d.product(d.last, d.mine, hostir.Rank)
+	if x, ok := own.(hostir.Step); ok {
+		own = x.Described("own " + d.what() + " " + when + "straight into their slot")
+	}
+	nodes := []hostir.Node{steps(piece...), own}
+	if d.first {
+		nodes[0], nodes[1] = nodes[1], nodes[0]
+	}
+	nodes = append(append(nodes, d.met...), hostir.MovesOf(s.sums, append(append(d.came, d.sum), d.toAll...)...)...)
+	return nodes
 }

@@ -1,15 +1,127 @@
 package lower
 
-import "ovgen/schedule"
+import (
+	"fmt"
+	"slices"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
 
 var sumRings = []lowering{
-	by(reduce, func(d *draft, w schedule.RingSum) error {
+	asStage(reduce, schedule.RingSum{}),
+	asStage(reduce, schedule.RingAccumulate{}),
+	ofOneProduct(by(reduceLink, func(d *draft, w schedule.RingSum) error {
 		d.with.compute = w.Streams
 		d.edge.Carrier = signalledBy(w.Signals, schedule.MemOps)
-		return reduceRingKernel(d)
-	}),
-	by(reduce, func(d *draft, w schedule.RingAccumulate) error {
+		return d.passOn(leaving{ringMemory(partial), summedInRing})
+	})),
+	ofOneProduct(by(reduceLink, func(d *draft, w schedule.RingAccumulate) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		return reduceRing(d)
-	}),
+		return d.passOn(leaving{ringMemory(), accumulatedInRing})
+	})),
+}
+
+// ringSums holds the sums that pass through this rank: ring[i] is that of its step i.
+const ringSums = "ring"
+
+// Rings send the sum of a chunk once round: chunk c starts at rank c+1, every rank
+// adds its part, and it ends at rank c, its owner. In step i rank r therefore takes
+// the sum that rank r-1 made in step i-1 and adds its part of chunk r-1-i.
+
+// passOn refuses functions of sums that no rank has all terms of.
+func (d *draft) passOn(x leaving) error {
+	d.leaveBy(x)
+	for _, f := range d.chain.stages[0].ops[0].Then {
+		return &schedule.FieldError{Path: d.at(), Hint: "use another way, or leave it out",
+			Msg: fmt.Sprintf("no kernel makes these sums that could add %s as well", f.In[0])}
+	}
+	return nil
+}
+
+// ringMemory is that of the sums, and of stacks of other names.
+func ringMemory(stacks ...string) func(w *writer, s *stage, _ schedule.Axis) {
+	return func(w *writer, s *stage, _ schedule.Axis) {
+		c := shareOf(s, 1)
+		c.callers(w)
+		for _, name := range append([]string{ringSums}, stacks...) {
+			c.stack(w, name, false)
+		}
+	}
+}
+
+// inRing is what rings have in common, of the steps of ranks that have peers.
+func inRing(s *stage, exchange func(d *departure) []hostir.Node) (d departure) {
+	d.share = shareOf(s, 1)
+	d.words = []hostir.Semaphore{{Name: ready, Count: hostir.Size}, {Name: read}}
+	d.passes = func() []hostir.Node {
+		body := append(slices.Clone(neighbours),
+			d.product(mainRef, hostir.Chunk(ringSums, hostir.Const(0)), hostir.Behind(one)),
+			hostir.Post(mainRef, ready, next).Member(hostir.Const(0)))
+		return []hostir.Node{alone(d.product(mainRef, hostir.Whole(s.sums), hostir.Rank),
+			append(body, exchange(&d)...)...)}
+	}
+	return d
+}
+
+var (
+	previous = hostir.Var("previous")
+	next     = hostir.Var("next")
+	// neighbours of this rank in the ring.
+	neighbours = []hostir.Node{hostir.Bind("previous", hostir.Behind(one)), hostir.Bind("next", hostir.Ahead(one))}
+	// passing is the chunk whose sum this rank makes in step i.
+	passing = hostir.Mod(hostir.Sub(hostir.Sub(hostir.Add(hostir.Size, hostir.Rank), one), step), hostir.Size)
+	// final is the step of this rank's chunk, beforeFinal the one before it.
+	final       = hostir.Sub(hostir.Size, one)
+	beforeFinal = hostir.Sub(hostir.Size, hostir.Const(2))
+)
+
+// passedOn is the loop over the steps that receive a sum and pass it on.
+func passedOn(body ...hostir.Node) hostir.For {
+	return hostir.Loop(stepIndex, one, final, body...)
+}
+
+// accumulatedInRing adds in the epilogue of the product: the sum so far is copied to where
+// the product accumulates. Each needs the one before, so one stream has them all.
+func accumulatedInRing(w *writer, s *stage) departure {
+	w.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
+	moved := func(nodes ...hostir.Node) []hostir.Node { return hostir.MovesOf(s.sums, nodes...) }
+	return inRing(s, func(d *departure) []hostir.Node {
+		// add takes the sum that the rank before made in a step, and adds a chunk to it.
+		add := func(dst hostir.View, before, chunk hostir.Expr) []hostir.Node {
+			return append(moved(hostir.Wait(mainRef, ready, previous).Member(before),
+				hostir.Set(mainRef, dst, hostir.Remote(ringSums, previous, before))),
+				d.product(mainRef, dst, chunk).(hostir.Step).Accumulated())
+		}
+		passed := append(add(hostir.Chunk(ringSums, step), hostir.Sub(step, one), passing),
+			hostir.Post(mainRef, ready, next).Member(step))
+		return append(append([]hostir.Node{passedOn(passed...)}, add(hostir.Whole(s.sums), beforeFinal, hostir.Rank)...),
+			moved(hostir.Post(mainRef, read, previous), hostir.Wait(mainRef, read, next))...)
+	})
+}
+
+// summedInRing adds by a kernel that reads the sum so far from the previous rank. The
+// products need no neighbour, so they run before the sums.
+func summedInRing(w *writer, s *stage) departure {
+	fork := w.fork(w.set, copySet)
+	fork.Streams = fork.Streams[:1]
+	last := w.work
+	last.Index = poolIndex(w.draft, final)
+	d := inRing(s, func(d *departure) []hostir.Node {
+		// add takes the sum that the rank before made in a step, and adds the product of the next step.
+		add := func(work hostir.StreamRef, dst hostir.View, before, i hostir.Expr) []hostir.Node {
+			return []hostir.Node{hostir.After(copyRef, work),
+				hostir.Wait(copyRef, ready, previous).Member(before),
+				hostir.Reduce(copyRef, dst, hostir.Remote(ringSums, previous, before), hostir.Chunk(partial, i))}
+		}
+		passed := append(add(w.work, hostir.Chunk(ringSums, step), hostir.Sub(step, one), step),
+			hostir.Post(copyRef, ready, next).Member(step))
+		nodes := []hostir.Node{hostir.After(copyRef, mainRef),
+			steps(d.product(w.work, hostir.Chunk(partial, step), passing)), passedOn(passed...)}
+		nodes = append(nodes, add(last, hostir.Whole(s.sums), beforeFinal, final)...)
+		return append(nodes, hostir.Post(copyRef, read, previous), hostir.Wait(copyRef, read, next),
+			hostir.After(mainRef, copyRef))
+	})
+	d.head, d.tail = []hostir.Node{fork}, []hostir.Node{join(w.set)}
+	return d
 }

@@ -1,51 +1,32 @@
 package lower
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"ovgen/schedule"
+	"ovgen/schedule/hostir"
 )
 
 var slotted = []lowering{
-	by(reduce, func(d *draft, w schedule.Slots) error {
-		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		if err := d.prioritize(w.Streams, w.Equal); err != nil {
-			return err
-		}
-		return reducePut(d)
-	}),
-	by(reduceColumns, func(d *draft, w schedule.Slots) error {
-		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		return errors.Join(d.prioritize(w.Streams, w.Equal), reducePutColumns(d))
-	}),
-	by(reduceBalanced, func(d *draft, w schedule.Slots) error {
-		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		return errors.Join(d.prioritize(w.Streams, w.Equal), reducePut(d))
-	}),
-	by(reduceBatch, func(d *draft, w schedule.Slots) error {
-		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		return errors.Join(d.prioritize(w.Streams, w.Equal), reduceBatches(d))
-	}),
-	by(reduceAll, func(d *draft, w schedule.SlotsToAll) error {
-		d.with.parts, d.edge.Carrier = w.Parts, carriedBy(w.By, schedule.CopyEngine)
-		if err := d.prioritize(w.Streams, w.Equal); err != nil {
-			return err
-		}
-		return allReduceShift(d)
-	}),
-	linkedSlots(reduceLink),
-	linkedSlots(allLink),
+	asStage(reduce, schedule.Slots{}),
+	asStage(reduceColumns, schedule.Slots{}),
+	asStage(reduceBalanced, schedule.Slots{}),
+	asStage(reduceBatch, schedule.Slots{}),
+	asStage(reduceAll, schedule.Slots{}),
+	by(reduceLink, slotsOf),
+	by(allLink, slotsOf),
 }
 
-func linkedSlots(m moves) lowering {
-	return by(m, func(d *draft, w schedule.LayerSlots) error {
-		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		i := slices.IndexFunc(d.chain.stages, func(s stage) bool { return s.sums == d.edge.Of })
-		d.chain.stages[i].parts, d.chain.stages[i].partsAt = w.Parts, d.at()+".Parts"
-		return d.prioritize(w.Streams, w.Equal)
-	})
+func slotsOf(d *draft, w schedule.Slots) error {
+	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
+	s := &d.chain.stages[d.summedIn()]
+	s.parts, s.partsAt = w.Parts, d.at()+".Parts"
+	d.leaveBy(leaving{slotMemory, ownersSlots})
+	if d.edge.Carrier.Fused && (s.toAll || !d.lonely()) {
+		return d.noKernel("By")
+	}
+	return d.prioritize(w.Streams, w.Equal)
 }
 
 // prioritize sets the streams of products whose results travel, and whether their priorities
@@ -54,15 +35,15 @@ func (d *draft) prioritize(streams int, equal bool) error {
 	switch {
 	case equal && streams > 0:
 		return d.refusal("Equal", "leave it out, or Streams", "streams that steps take in turn have one priority")
-	case equal && d.chain != nil && d.chunks > 0:
+	case equal && d.inBatches().n > 1:
 		return d.refusal("Equal", "leave it out", "the products of batches have one priority")
 	}
 	before := d.with
-	d.with.compute, d.with.falling = streams, !equal && streams == 0 && (d.chain == nil || d.chunks == 0)
+	d.with.compute, d.with.falling = streams, !equal && streams == 0 && d.inBatches().n == 1
 	if d.slotted && (before.compute != streams || before.falling != d.with.falling) {
 		if d.original.Way(d.edge.Of) == nil { // another one was written
 			d.edge.Path = fmt.Sprintf("Moves[%d].Way", slices.IndexFunc(d.original.Moves, func(m schedule.Move) bool {
-				_, slots := m.Way.(schedule.LayerSlots)
+				_, slots := m.Way.(schedule.Slots)
 				return slots
 			}))
 		}
@@ -74,4 +55,126 @@ func (d *draft) prioritize(streams int, equal bool) error {
 	}
 	d.slotted = true
 	return nil
+}
+
+// slotMemory is that of partial results, of slots for this rank's rows, and of the sums that all ranks read.
+func slotMemory(w *writer, s *stage, columns schedule.Axis) {
+	partial, slots, reduced := w.named(partial, s.sums), w.named(slots, s.sums), w.named(reduced, s.sums)
+	if w.lonely() {
+		c := shareOf(s, s.parts)
+		c.callers(w)
+		c.stack(w, partial, false)
+		c.stack(w, slots, true)
+	} else {
+		w.eachRank(partial, s.sums, columns)
+		w.eachRank(slots, s.sums, columns)
+	}
+	if s.toAll {
+		w.memory(reduced, w.rowElements(s.sums, true, columns), w.rowAxis(s.sums, true), columns)
+		sum, b := w.buffer(s.sums), w.buffer(reduced)
+		if b.Tensor.Type = sum.Tensor.Type; w.lonely() {
+			b.Chunk = sum.Chunk
+		}
+	}
+}
+
+// slotting is where slots are filled and added up.
+type slotting struct {
+	*writer
+	s        *stage
+	put, sum hostir.StreamRef // of copies to the slots, and of sums
+	parts                     // that a rank's rows travel in
+	at       func(buffer string, rank hostir.Expr) hostir.View
+}
+
+// ownersSlots puts the partial results of peers' rows into slots at their owners. Each owner adds up its slots once, in
+// the order of ranks.
+func ownersSlots(w *writer, s *stage) departure {
+	if w.lonely() {
+		return slotsAlone(w, s)
+	}
+	x := slotting{w, s, w.put, w.put, w.parts, w.rowsAt}
+	d := x.plan()
+	take := d.take
+	d.take = func(peer hostir.Expr) []hostir.Node {
+		nodes := take(peer)
+		if w.n == 1 {
+			nodes = slices.Insert(nodes, 1, hostir.Node(hostir.Wait(w.put, w.named(free, s.sums), peer)))
+		}
+		return nodes
+	}
+	return d
+}
+
+// plan is what slots are on any streams.
+func (x slotting) plan() (d departure) {
+	named := func(name string) string { return x.named(name, x.s.sums) }
+	d.words = []hostir.Semaphore{{Name: named(free)}, x.semaphore(named(arrived))}
+	d.open = x.slotsFree(x.s)
+	d.mine = x.at(named(slots), hostir.Rank)
+	d.take = func(peer hostir.Expr) []hostir.Node {
+		return []hostir.Node{hostir.After(x.put, x.work),
+			hostir.Set(x.put, d.mine.At(peer), x.at(named(partial), peer)),
+			hostir.Post(x.put, named(arrived), peer).Member(x.part())}
+	}
+	d.came = []hostir.Node{hostir.Wait(x.sum, named(arrived), every).Member(x.part())}
+	rows := hostir.Chunk(x.s.sums, x.part())
+	dst := rows
+	if x.s.toAll {
+		rows, dst = hostir.Chunk(x.s.sums, x.chunk(hostir.Rank)), hostir.Chunk(named(reduced), x.part())
+		d.words = append(d.words, x.semaphore(named(summed)))
+		d.toAll = x.toAll(rows, dst)
+	}
+	d.sum = x.slotsSum(x.sum, x.s, dst, rows, x.at)
+	return d
+}
+
+// slotsSum adds up this rank's slots.
+func (w *writer) slotsSum(on hostir.StreamRef, s *stage, dst, rows hostir.View,
+	at func(buffer string, rank hostir.Expr) hostir.View) hostir.Step {
+	slot := at(w.named(slots, s.sums), hostir.Var(hostir.RankIndex))
+	return w.sumOf(on, s, dst, rows, slot.EachRank()).Described("once, in the order of ranks")
+}
+
+// toAll brings all ranks' rows of the sums here, beside own ones.
+func (x slotting) toAll(rows, sums hostir.View) []hostir.Node {
+	from, word := hostir.Var("from"), x.named(summed, x.s.sums)
+	return []hostir.Node{
+		hostir.Post(x.sum, word, every).Member(x.part()),
+		hostir.Set(x.sum, rows, sums),
+		steps(hostir.Bind("from", hostir.Ahead(step)),
+			hostir.Wait(x.sum, word, from).Member(x.part()),
+			hostir.Set(x.sum, hostir.Chunk(x.s.sums, x.chunk(from)), sums.At(from)))}
+}
+
+// slotsAlone are slots of a product to which no rows come. Each step's copy has a stream, so that its start-up latency
+// overlaps other copies. Sums for all ranks have streams of their own: those of one part are made and travel while the
+// next part is multiplied.
+func slotsAlone(w *writer, s *stage) departure {
+	set, last := w.ownLast()
+	c := shareOf(s, s.parts)
+	named := func(name string) string { return w.named(name, s.sums) }
+	copies, sums := hostir.StreamSet{Name: copyName, First: one, Count: hostir.Size, High: true}, hostir.StreamSet{}
+	x := slotting{w, s, hostir.StreamAt(copyName, step), mainRef, c.parts, c.at}
+	if s.toAll {
+		copies, sums = copySet, hostir.StreamSet{Name: gatherName, High: true}
+		x.put, x.sum = copyRef, hostir.Stream(gatherName)
+	}
+	d := x.plan()
+	d.share, d.last = c, last
+	d.slot = func(peer hostir.Expr) hostir.View { return c.at(named(partial), peer) }
+	if !s.toAll {
+		d.head = w.staggered(d.post(s), set, copies)
+		d.before = func(peer hostir.Expr) []hostir.Node {
+			return []hostir.Node{hostir.Wait(x.put, named(free), peer)}
+		}
+		d.met = []hostir.Node{join(copies, set)}
+		return d
+	}
+	d.head = append(w.staggered(d.post(s), set, copies, sums),
+		hostir.MovesOf(s.sums, hostir.Wait(x.put, named(free), every))...)
+	d.met = []hostir.Node{hostir.After(x.sum, last, x.put)}
+	d.tail = append(hostir.MovesOf(s.sums, hostir.Post(x.sum, read, every), hostir.Wait(x.sum, read, every)),
+		join(copies, sums, set))
+	return d
 }
