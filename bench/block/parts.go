@@ -6,6 +6,6 @@ import s "ovgen/schedule"
 var ChainInParts = inParts(Chain)
 
 func inParts(c s.Schedule) s.Schedule {
-	c.Moves = []s.Move{{Of: "R", Way: s.LayerSlots{Parts: 2}}}
+	c.Moves = []s.Move{{Of: "R", Way: s.Slots{Parts: 2}}}
 	return c
 }

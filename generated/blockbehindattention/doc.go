@@ -21,9 +21,9 @@
 //	  Up         [DIDx(D), F/D, N]
 //	  Down       [N, DIDx(D), F/D]
 //	  C          [DIDx(D), M/D, N]
-//	R by LayerSlots: Parts 1, Streams one for each step, Equal no, By copy engine
+//	R by Slots: Parts 1, Streams one for each step, Equal no, By copy engine
 //	X by Get: By copy engine
-//	C by LayerSlots: Parts 1, Streams one for each step, Equal no, By copy engine
+//	C by Slots: Parts 1, Streams one for each step, Equal no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

@@ -12,7 +12,7 @@
 //	  A    [M, DIDx(D), K/D]
 //	  B    [N, DIDx(D), K/D]
 //	  C    [M, N]
-//	C by SlotsToAll: Parts 2, Streams one for each step, Equal no, By copy engine
+//	C by Slots: Parts 2, Streams one for each step, Equal no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "e0b2a53bb69804b963cafe55ef0a428aa87a3a80acfceda8fc1367d3aca8cc97",
-	Proof:    "proven for D = 1..8, stamp cc57a0948f1d60e1",
+	Hash:     "0d3073c3fe601ab019890f073b6f4c74f01cc9bab0c8366e0fe135f4f755a276",
+	Proof:    "proven for D = 1..8, stamp 70cf1b8d09377e03",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},
@@ -56,7 +56,7 @@ type Plan struct {
 	chunkA int64 // bytes of M/D*(K/D) elements
 	chunkC int64 // bytes of M/D*N elements
 
-	a, b, c, slots, partial *plan.Buffer
+	a, b, c, partial, slots *plan.Buffer
 	free, arrived           *plan.Semaphore
 	copy, work              []*plan.Stream
 	gemm                    *plan.Product
@@ -89,8 +89,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.a = b.Caller("A", s.Type.Bytes(m*(k/d)))
 	p.b = b.Caller("B", s.Type.Bytes(n*(k/d)))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m/d*n)))
-	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
 	p.partial = b.Allocate("partial", s.Type.Bytes(m*n))
+	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphore("arrived")
 	p.copy = b.Streams("copy", 1, d, driver.High)

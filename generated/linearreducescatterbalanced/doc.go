@@ -10,14 +10,14 @@
 //	  A    [M, DIDx(D), K/D]
 //	  B    [N, DIDx(D), K/D]
 //	  C    [DIDx(D, balanced), M/D, N]
-//	C by Slots: Streams one for each step, Equal no, By copy engine
+//	C by Slots: Parts 1, Streams one for each step, Equal no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [M, DIDx(D), K/D] by K/D times count[c] of at most M*(K/D);  B [N, DIDx(D), K/D]
 //	        C [DIDx(D, balanced), M/D, N] by N times count[q] of at most (M+D-1)/D*N
-//	plan:   slots [D, DIDx(D, balanced), M/D, N] by N times count[q] of at most D*((M+D-1)/D)*N
-//	        partial [M, N] by N times count[c] of at most M*N
+//	plan:   partial [M, N] by N times count[c] of at most M*N
+//	        slots [D, DIDx(D, balanced), M/D, N] by N times count[q] of at most D*((M+D-1)/D)*N
 //	New:    ShareMemHandles(arena)                                             # once
 //	work[1]: Synchronize(main)  # the first product starts before the post
 //	main:   Post free -> every peer                                            # the slots may be written
@@ -33,5 +33,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in linearreducescatterbalanced.cu.
 //
-// Proof: proven for D = 1..8, stamp e94717e9a130a857.
+// Proof: proven for D = 1..8, stamp 52d463bb2eb12665.
 package linearreducescatterbalanced

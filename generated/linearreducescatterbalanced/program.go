@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalanced",
-	Hash:     "74c2fc8ecb9580e763e0c24ce8b3196591b3a4da1c06309feabca37495ecb80e",
-	Proof:    "proven for D = 1..8, stamp e94717e9a130a857",
+	Hash:     "be937ec46363a23113f3d12c784d9bb45c04de621bf6e92e29087b4d09e1a74d",
+	Proof:    "proven for D = 1..8, stamp 52d463bb2eb12665",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},
@@ -57,7 +57,7 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	a, b, c, slots, partial *plan.Buffer
+	a, b, c, partial, slots *plan.Buffer
 	free, arrived           *plan.Semaphore
 	copy, work              []*plan.Stream
 	gemm                    []*plan.Product
@@ -95,13 +95,13 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	b.Uneven(p.c, s.Type.Bytes(n), 1, func(q, _ int) int {
 		return q
 	})
-	p.slots = b.Allocate("slots", s.Type.Bytes(d*((m+d-1)/d)*n))
-	b.Uneven(p.slots, s.Type.Bytes(n), b.Size(), func(q, _ int) int {
-		return q
-	})
 	p.partial = b.Allocate("partial", s.Type.Bytes(m*n))
 	b.Uneven(p.partial, s.Type.Bytes(n), b.Size(), func(_, c int) int {
 		return c
+	})
+	p.slots = b.Allocate("slots", s.Type.Bytes(d*((m+d-1)/d)*n))
+	b.Uneven(p.slots, s.Type.Bytes(n), b.Size(), func(q, _ int) int {
+		return q
 	})
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphore("arrived")

@@ -10,13 +10,13 @@
 //	  A    [M, DIDx(D), K/D]
 //	  B    [N, DIDx(D), K/D]
 //	  C    [4, DIDx(D), M/(4*D), N]
-//	C by Slots: Streams one for each step, Equal no, By copy engine
+//	C by Slots: Parts 1, Streams one for each step, Equal no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [M, DIDx(D), K/D] by M/(S*D)*(K/D);  B [N, DIDx(D), K/D]
 //	        C [S, DIDx(D), M/(S*D), N] by M/(S*D)*N
-//	plan:   slots [D, S, DIDx(D), M/(S*D), N] by M/(S*D)*N;  partial [D, S, DIDx(D), M/(S*D), N] by M/(S*D)*N
+//	plan:   partial [D, S, DIDx(D), M/(S*D), N] by M/(S*D)*N;  slots [D, S, DIDx(D), M/(S*D), N] by M/(S*D)*N
 //	New:    S = 4
 //	New:    ShareMemHandles(arena)                                             # once
 //	work[1]: Synchronize(main)  # the first product starts before the post
@@ -36,5 +36,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in linearreducescatterbatches.cu.
 //
-// Proof: proven for D = 1..8, stamp 5364a5bf64df4124.
+// Proof: proven for D = 1..8, stamp b9fa0333d5b72742.
 package linearreducescatterbatches

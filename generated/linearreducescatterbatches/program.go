@@ -18,8 +18,8 @@ const chunks = 4
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbatches",
-	Hash:     "ea4e48e01397e4f3d1d9d1caf254d83c426991b838e2b8aab9f54a4f4f471913",
-	Proof:    "proven for D = 1..8, stamp 5364a5bf64df4124",
+	Hash:     "fb2376daf4f0ee140250d3cd1cfdc458d600d39594adad19e9f2449fdd542feb",
+	Proof:    "proven for D = 1..8, stamp b9fa0333d5b72742",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},
@@ -60,7 +60,7 @@ type Plan struct {
 	chunkA int64 // bytes of M/(S*D)*(K/D) elements
 	chunkC int64 // bytes of M/(S*D)*N elements
 
-	a, b, c, slots, partial *plan.Buffer
+	a, b, c, partial, slots *plan.Buffer
 	free, arrived           *plan.Semaphore
 	copy, work              []*plan.Stream
 	gemm                    *plan.Product
@@ -94,8 +94,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.a = b.Caller("A", s.Type.Bytes(m*(k/d)))
 	p.b = b.Caller("B", s.Type.Bytes(n*(k/d)))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m/d*n)))
-	p.slots = b.Allocate("slots", s.Type.Bytes(d*(m/d)*n))
 	p.partial = b.Allocate("partial", s.Type.Bytes(d*(m/d)*n))
+	p.slots = b.Allocate("slots", s.Type.Bytes(d*(m/d)*n))
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphore("arrived")
 	p.copy = b.Streams("copy", 1, d, driver.High)

@@ -11,12 +11,12 @@
 //	  A    [M, DIDx(D), K/D]
 //	  B    [N, DIDx(D), K/D]
 //	  C    [DIDx(D), M/D, N]
-//	C by Slots: Streams 1, Equal no, By copy engine
+//	C by Slots: Parts 1, Streams 1, Equal no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [M, DIDx(D), K/D] by M/D*(K/D);  B [N, DIDx(D), K/D];  C [DIDx(D), M/D, N]
-//	plan:   slots [Stream(D), M/D, N] by M/D*N;  partial [Stream(D), M/D, N] by M/D*N
+//	plan:   partial [Stream(D), M/D, N] by M/D*N;  slots [Stream(D), M/D, N] by M/D*N
 //	New:    streams = 1
 //	New:    ShareMemHandles(arena)                                             # once
 //	work[0..streams-1]: Synchronize(main)  # the first product starts before the post
@@ -34,5 +34,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations. Sums are made by kernels. The
 // kernels are in linearreducescatterinorder.cu.
 //
-// Proof: proven for D = 1..8, stamp 69fa9c4e913cf409.
+// Proof: proven for D = 1..8, stamp 535583b40ff61820.
 package linearreducescatterinorder

@@ -18,8 +18,8 @@ const streams = 1
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "9b1ab3b6ece5fb083c162f2487ac7433b9afdc2b19154991e0bc94c9e2f4295b",
-	Proof:    "proven for D = 1..8, stamp 69fa9c4e913cf409",
+	Hash:     "f084b29e3182d4249ba15bdcf7ddf0b21ea01e8f18f0e0dcf40a21c3dba8173f",
+	Proof:    "proven for D = 1..8, stamp 535583b40ff61820",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},
@@ -59,7 +59,7 @@ type Plan struct {
 	chunkA int64 // bytes of M/D*(K/D) elements
 	chunkC int64 // bytes of M/D*N elements
 
-	a, b, c, slots, partial *plan.Buffer
+	a, b, c, partial, slots *plan.Buffer
 	free, arrived           *plan.Semaphore
 	copy, work              []*plan.Stream
 	gemm                    *plan.Product
@@ -92,8 +92,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.a = b.Caller("A", s.Type.Bytes(m*(k/d)))
 	p.b = b.Caller("B", s.Type.Bytes(n*(k/d)))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m/d*n)))
-	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
 	p.partial = b.Allocate("partial", s.Type.Bytes(m*n))
+	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphore("arrived")
 	p.copy = b.Streams("copy", 1, d, driver.High)

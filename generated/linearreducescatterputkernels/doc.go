@@ -11,12 +11,12 @@
 //	  A    [M, DIDx(D), K/D]
 //	  B    [N, DIDx(D), K/D]
 //	  C    [DIDx(D), M/D, N]
-//	C by Slots: Streams one for each step, Equal no, By one kernel
+//	C by Slots: Parts 1, Streams one for each step, Equal no, By one kernel
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [M, DIDx(D), K/D] by M/D*(K/D);  B [N, DIDx(D), K/D];  C [DIDx(D), M/D, N]
-//	plan:   slots [Stream(D), M/D, N] by M/D*N;  partial [Stream(D), M/D, N] by M/D*N
+//	plan:   partial [Stream(D), M/D, N] by M/D*N;  slots [Stream(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
 //	work[1]: Synchronize(main)  # the first product starts before the post
 //	main:   Post free -> every peer by kernel                                  # the slots may be written
@@ -32,5 +32,5 @@
 // Copies between ranks go by kernels and signals by kernels. Sums are made by kernels. The kernels are in
 // linearreducescatterputkernels.cu.
 //
-// Proof: proven for D = 1..8, stamp bbe1df1117814db7.
+// Proof: proven for D = 1..8, stamp fe65ff36cb7ad7de.
 package linearreducescatterputkernels

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterputkernels",
-	Hash:     "ef540e98cc32820fcd2d386ed7dfacbfcfcea5583557f375ba06ea36cbfb5e95",
-	Proof:    "proven for D = 1..8, stamp bbe1df1117814db7",
+	Hash:     "f5d0127b963b7cf7bc97690fe7873c99ba4ae007d150e0a4f066fab6b7b9d14e",
+	Proof:    "proven for D = 1..8, stamp fe65ff36cb7ad7de",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},
@@ -55,7 +55,7 @@ type Plan struct {
 	chunkA int64 // bytes of M/D*(K/D) elements
 	chunkC int64 // bytes of M/D*N elements
 
-	a, b, c, slots, partial *plan.Buffer
+	a, b, c, partial, slots *plan.Buffer
 	free, arrived           *plan.Semaphore
 	copy, work              []*plan.Stream
 	gemm                    *plan.Product
@@ -88,8 +88,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.a = b.Caller("A", s.Type.Bytes(m*(k/d)))
 	p.b = b.Caller("B", s.Type.Bytes(n*(k/d)))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m/d*n)))
-	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
 	p.partial = b.Allocate("partial", s.Type.Bytes(m*n))
+	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphore("arrived")
 	p.copy = b.Streams("copy", 1, d, driver.High)

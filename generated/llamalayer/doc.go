@@ -33,9 +33,9 @@
 //	  Down   [K, DIDx(D), F/D]
 //	  C      [DIDx(D), M/D, K]
 //	X by Get: By copy engine
-//	R by LayerSlots: Parts 1, Streams one for each step, Equal no, By copy engine
+//	R by Slots: Parts 1, Streams one for each step, Equal no, By copy engine
 //	Y by Get: By copy engine
-//	C by LayerSlots: Parts 1, Streams one for each step, Equal no, By copy engine
+//	C by Slots: Parts 1, Streams one for each step, Equal no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

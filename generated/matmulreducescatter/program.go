@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "matmulreducescatter",
-	Hash:     "d862ae746277529a8c9c8d4294f1c0babbde057a4aca1e6474360ee71a3c8297",
-	Proof:    "proven for D = 1..8, stamp cc980e6a735adfb8",
+	Hash:     "74014e0abc84bb46e7f4288e9b66e0004254ab5cad923a68c790cd31fe50d993",
+	Proof:    "proven for D = 1..8, stamp e6d41ae2028533c9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},
@@ -56,7 +56,7 @@ type Plan struct {
 	chunkA int64 // bytes of M/D*(K/D) elements
 	chunkC int64 // bytes of M/D*N elements
 
-	a, b, c, slots, partial *plan.Buffer
+	a, b, c, partial, slots *plan.Buffer
 	free, arrived           *plan.Semaphore
 	copy, work              []*plan.Stream
 	gemm                    *plan.Product
@@ -89,8 +89,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.a = b.Caller("A", s.Type.Bytes(m*(k/d)))
 	p.b = b.Caller("B", s.Type.Bytes(k/d*n))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m/d*n)))
-	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
 	p.partial = b.Allocate("partial", s.Type.Bytes(m*n))
+	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphore("arrived")
 	p.copy = b.Streams("copy", 1, d, driver.High)

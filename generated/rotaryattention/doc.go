@@ -24,7 +24,7 @@
 //	  Wo     [K, DIDx(D), N/D]
 //	  C      [DIDx(D), M/D, K]
 //	X by Get: By copy engine
-//	C by LayerSlots: Parts 1, Streams one for each step, Equal no, By copy engine
+//	C by Slots: Parts 1, Streams one for each step, Equal no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "rowparallellinear",
-	Hash:     "825c5a77999f21d8de90d061e8bc3d4ea0cc2a241a78d4a4aff94685fdb752be",
-	Proof:    "proven for D = 1..8, stamp 0952f0e2e93b63f2",
+	Hash:     "37bc3e25bb716ed2a07aa40e7284c79773f5e01f3d1f4570a2be27454c386414",
+	Proof:    "proven for D = 1..8, stamp ab97b468741a28f1",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N"},
@@ -59,13 +59,13 @@ type Plan struct {
 	chunkA    int64 // bytes of M/D*(K/D) elements
 	chunkC    int64 // bytes of M/D*N elements
 
-	a, b, bias, residual, c, slots *plan.Buffer
-	partial                        *plan.Buffer
-	free, arrived                  *plan.Semaphore
-	copy, work                     []*plan.Stream
-	gemm                           *plan.Product
-	kernels                        *kernels.Set
-	terms                          []driver.Ptr // of the sum that issue enqueues
+	a, b, bias, residual, c, partial *plan.Buffer
+	slots                            *plan.Buffer
+	free, arrived                    *plan.Semaphore
+	copy, work                       []*plan.Stream
+	gemm                             *plan.Product
+	kernels                          *kernels.Set
+	terms                            []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -96,8 +96,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.bias = b.Caller("Bias", s.Type.Bytes(n))
 	p.residual = b.Caller("Residual", s.Type.Bytes(m/d*n))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m/d*n)))
-	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
 	p.partial = b.Allocate("partial", s.Type.Bytes(m*n))
+	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
 	p.free = b.Semaphore("free")
 	p.arrived = b.Semaphore("arrived")
 	p.copy = b.Streams("copy", 1, d, driver.High)

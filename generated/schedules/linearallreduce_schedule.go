@@ -14,5 +14,5 @@ var LinearAllReduce = schedule.Schedule{
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn"},
 	},
-	Moves: []schedule.Move{{Of: "C", Way: schedule.SlotsToAll{Parts: 2}}},
+	Moves: []schedule.Move{{Of: "C", Way: schedule.Slots{Parts: 2}}},
 }

@@ -12,7 +12,7 @@ import s "ovgen/schedule"
 var LinearAllReduce = s.Schedule{
 	Tensors: linearReduced,
 	Ops:     product,
-	Moves:   []s.Move{{Of: "C", Way: s.SlotsToAll{Parts: 2}}},
+	Moves:   []s.Move{{Of: "C", Way: s.Slots{Parts: 2}}},
 }
 
 // LinearAllReduceOneShot is LinearAllReduce for small outputs: each rank multiplies, and

@@ -61,7 +61,7 @@ func (d *draft) roundsSums(s *stage) error {
 	if !s.widens() {
 		return nil
 	}
-	return &schedule.FieldError{Path: d.at(), Hint: "use schedule.LayerSlots, or leave it out",
+	return &schedule.FieldError{Path: d.at(), Hint: "use schedule.Slots, or leave it out",
 		Msg: fmt.Sprintf("no kernel of one shot keeps the sums of %s in fp32", d.edge.Of)}
 }
 

@@ -18,7 +18,7 @@ func linkedNCCL(d *draft) error {
 	for i := range d.chain.stages {
 		s := &d.chain.stages[i]
 		if s.sums == d.edge.Of && s.widens() {
-			return &schedule.FieldError{Path: d.at(), Hint: "use schedule.LayerSlots, or leave it out",
+			return &schedule.FieldError{Path: d.at(), Hint: "use schedule.Slots, or leave it out",
 				Msg: fmt.Sprintf("NCCL rounds the sums of %s to the type of the plan", d.edge.Of)}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // A program has an edge for each of its communications, which says who asked for its way.
 func TestEdges(t *testing.T) {
 	s := catalog.TensorParallelMLP
-	s.Moves = []schedule.Move{{Of: "C", Way: schedule.LayerSlots{By: schedule.Kernels}}}
+	s.Moves = []schedule.Move{{Of: "C", Way: schedule.Slots{By: schedule.Kernels}}}
 	const h, c = "H = linear(A, B), bias(Bias), gelu", "C = linear(H, B2)"
 	slots := hostir.Edge{Of: "C", Kind: "reduce-scatter in a chain", Path: "Moves[0].Way", Way: s.Moves[0].Way,
 		Steps: "C", Carrier: hostir.Carrier{Copies: true, Signals: true}, Products: []string{h, c}}

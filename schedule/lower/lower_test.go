@@ -67,7 +67,7 @@ var refusedCases = []refusedCase{
 	{"padded even parts", scheduletest.By(catalog.AllGather, "A", schedule.Padded{}), []string{"Moves[0].Way"}},
 	{"collective", gatherBy("A", schedule.Collective{}), []string{"Moves[0].Way"}},
 	{"one kernel for a step of two layers", scheduletest.By(catalog.TensorParallelMLP, "C",
-		schedule.LayerSlots{By: schedule.OneKernel}),
+		schedule.Slots{By: schedule.OneKernel}),
 		[]string{"Moves[0].Way.By"}},
 	{"two layers, GELU of sums", func() schedule.Schedule {
 		s := scheduletest.Clone(catalog.TensorParallelMLP)

@@ -29,36 +29,36 @@ func TestOverlaps(t *testing.T) {
 		{"tiles and sums", catalog.LinearReduceScatterTiles, []string{
 			"C: reduce-scatter by Tiles (in place of Slots), pipelined with C = linear(A, B)"}},
 		{"one shot", catalog.LinearAllReduceOneShot, []string{
-			"C: all-reduce by Shot (in place of SlotsToAll), not pipelined: Moves[0].Way: " + oneStream}},
+			"C: all-reduce by Shot (in place of Slots), not pipelined: Moves[0].Way: " + oneStream}},
 		{"a ring", catalog.LinearReduceScatterRing, []string{
 			"C: reduce-scatter by RingAccumulate (in place of Slots), not pipelined: Moves[0].Way: " + oneStream}},
 		{"no product", catalog.AllGather, []string{
 			"A: bare all-gather by Get (the default), not pipelined: Ops: no product stands beside it"}},
 		{"a chain", catalog.BlockBehindAttention, []string{
-			"R: reduce-scatter in a chain by LayerSlots (the default), pipelined with " +
+			"R: reduce-scatter in a chain by Slots (the default), pipelined with " +
 				"R = linear(Attention, Projection), add(Residual)",
 			"X: all-gather in a chain by Get (the default), pipelined with U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)",
-			"C: reduce-scatter in a chain by LayerSlots (the default), pipelined with U = linear(X, Up); " +
+			"C: reduce-scatter in a chain by Slots (the default), pipelined with U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)"}},
-		{"in parts", scheduletest.By(catalog.BlockBehindAttention, "R", schedule.LayerSlots{Parts: 2}), []string{
-			"R: reduce-scatter in a chain by LayerSlots (the default, with options), pipelined with " +
+		{"in parts", scheduletest.By(catalog.BlockBehindAttention, "R", schedule.Slots{Parts: 2}), []string{
+			"R: reduce-scatter in a chain by Slots (the default, with options), pipelined with " +
 				"R = linear(Attention, Projection), add(Residual); own rows are summed in 2 parts beside " +
 				"X = copy(R), rmsnorm(Norm); U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U)",
 			"X: all-gather in a chain by Get (the default), pipelined with U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)",
-			"C: reduce-scatter in a chain by LayerSlots (the default), pipelined with U = linear(X, Up); " +
+			"C: reduce-scatter in a chain by Slots (the default), pipelined with U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)"}},
 		{"a chain with one shot", scheduletest.By(catalog.BlockBehindAttention, "R", schedule.Shot{}), []string{
-			"R: reduce-scatter in a chain by Shot (in place of LayerSlots), not pipelined: Moves[0].Way: " + oneStream,
+			"R: reduce-scatter in a chain by Shot (in place of Slots), not pipelined: Moves[0].Way: " + oneStream,
 			"X: all-gather in a chain by Get (the default), pipelined with U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)",
-			"C: reduce-scatter in a chain by LayerSlots (the default), pipelined with U = linear(X, Up); " +
+			"C: reduce-scatter in a chain by Slots (the default), pipelined with U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)"}},
 		{"a chain with NCCL", scheduletest.By(catalog.TensorParallelMLP, "A", schedule.NCCL{}), []string{
 			"A: all-gather in a chain by NCCL (in place of Get), not pipelined: Moves[0].Way: " + oneStream,
-			"C: reduce-scatter in a chain by LayerSlots (the default), pipelined with " +
+			"C: reduce-scatter in a chain by Slots (the default), pipelined with " +
 				"H = linear(A, B), bias(Bias), gelu; C = linear(H, B2)"}},
 	} {
 		p, err := lower.Lower("X", test.s)

@@ -70,8 +70,8 @@ var refusalCases = []refusalCase{
 		"Mesh: no pass does the broadcast of A over hosts (leave the mesh out, for ranks of one host)"}},
 	{"a chain over hosts in parts", onHosts(catalog.TensorParallelMLP, "C", schedule.Rails{Parts: 2}), []string{
 		"Moves[0].Way.Parts: no pass cuts what a chain exchanges (leave it out)"}},
-	{"a chain over hosts by slots", onHosts(catalog.TensorParallelMLP, "C", schedule.LayerSlots{}), []string{
-		"Moves[0].Way: no pass does the reduce-scatter in a chain over hosts of C by LayerSlots (use Rails, "}},
+	{"a chain over hosts by slots", onHosts(catalog.TensorParallelMLP, "C", schedule.Slots{}), []string{
+		"Moves[0].Way: no pass does the reduce-scatter in a chain over hosts of C by Slots (use Rails, "}},
 	{"batches of a chain over hosts", copyWith(catalog.TensorParallelMLPBatches, func(s *schedule.Schedule) {
 		s.Mesh, s.Moves = schedule.Hosts(), nil
 	}), []string{"Mesh: no pass takes batches through a chain over hosts, such as those of A "}},
@@ -185,7 +185,7 @@ var refusalCases = []refusalCase{
 		s.Moves = []schedule.Move{{Of: "X", Way: schedule.PushGather{}}, {Of: "C", Way: schedule.PushShot{}}}
 		s.Ops[2].Then = []schedule.Func{schedule.ToFP32()}
 		s.Tensors = slices.DeleteFunc(s.Tensors, func(t schedule.Tensor) bool { return t.Name == "Bias2" })
-	}), []string{"Moves[1].Way: no kernel of one shot keeps the sums of C in fp32 (use schedule.LayerSlots"}},
+	}), []string{"Moves[1].Way: no kernel of one shot keeps the sums of C in fp32 (use schedule.Slots"}},
 	{"a bias behind packets", copyWith(scheduletest.Clone(catalog.TensorParallelMLP), func(s *schedule.Schedule) {
 		s.Moves = []schedule.Move{{Of: "A", Way: schedule.PushGather{}}, {Of: "C", Way: schedule.PushShot{}}}
 		s.Ops[1].Then = []schedule.Func{schedule.Bias("Bias2")}
@@ -240,7 +240,7 @@ func TestDefaultsFollowPlacements(t *testing.T) {
 		{"a sum of uneven parts", catalog.ReduceScatterV, []schedule.Move{{Of: "C", Way: schedule.Shot{}}}},
 		{"what rank 0 has", catalog.Broadcast, []schedule.Move{{Of: "A", Way: schedule.Get{}}}},
 		{"batches of two layers", catalog.TensorParallelMLPBatches,
-			[]schedule.Move{{Of: "A", Way: schedule.Get{}}, {Of: "C", Way: schedule.LayerSlots{}}}},
+			[]schedule.Move{{Of: "A", Way: schedule.Get{}}, {Of: "C", Way: schedule.Slots{}}}},
 	} {
 		test.s.Moves = nil
 		got, err := lower.Lower("X", test.s)

@@ -24,7 +24,7 @@ func TestAcross(t *testing.T) {
 		beside bool
 	}{{0, false}, {2, true}, {4, true}} {
 		p := lowered(t, "Across", scheduletest.By(catalog.BlockBehindAttention, "R",
-			schedule.LayerSlots{Parts: test.parts}))
+			schedule.Slots{Parts: test.parts}))
 		x, err := cost.Predict(p, cost.Case{Case: layered(4096), Gated: true}, h200(t))
 		if err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ func TestAcross(t *testing.T) {
 	s := schedule.Schedule{Tensors: scheduletest.Tensors("A[M K/D] B[N K/D] Norm[N] B2[K/D N] C[M:D K/D]"),
 		Ops: []schedule.Op{schedule.Linear("X", "A", "B"), schedule.Copy("Y", "X", schedule.RMSNorm("Norm")),
 			schedule.Linear("C", "Y", "B2")},
-		Moves: []schedule.Move{{Of: "X", Way: schedule.LayerSlots{Parts: 2}}}}
+		Moves: []schedule.Move{{Of: "X", Way: schedule.Slots{Parts: 2}}}}
 	// place is that of the n-th operation of a kind on a stream, from 0.
 	place := func(l []ops.Op, kind ops.Kind, stream string, n int) int {
 		for i, o := range l {

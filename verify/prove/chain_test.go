@@ -158,9 +158,9 @@ func TestPullsInAChain(t *testing.T) {
 func TestMovesOfAChain(t *testing.T) {
 	for _, moves := range [][]schedule.Move{
 		{{Of: "R", Way: schedule.Shot{}}, {Of: "X", Way: schedule.Get{By: schedule.KernelCopies}},
-			{Of: "C", Way: schedule.LayerSlots{By: schedule.KernelSignals}}},
+			{Of: "C", Way: schedule.Slots{By: schedule.KernelSignals}}},
 		{{Of: "R", Way: schedule.Shot{Signals: schedule.Kernels}}, {Of: "X", Way: schedule.Get{}},
-			{Of: "C", Way: schedule.LayerSlots{By: schedule.Kernels}}},
+			{Of: "C", Way: schedule.Slots{By: schedule.Kernels}}},
 		{{Of: "R", Way: schedule.Shot{Signals: schedule.MemOps}}, {Of: "X", Way: schedule.Get{By: schedule.Kernels}}},
 	} {
 		s := scheduletest.Clone(catalog.BlockBehindAttention)

@@ -161,7 +161,7 @@ func TestWaysRead(t *testing.T) {
 		{"sums of what peers have", catalog.AllReduceOneShot, "C by Shot: Signals one kernel"},
 		{"pulled partial results", catalog.LinearReduceScatterGet, "C by Staged: Buffers 2, By copy engine"},
 		{"two layers", catalog.TensorParallelMLP,
-			"A by Get: By copy engine; C by LayerSlots: Parts 1, Streams one for each step, Equal no, By copy engine"},
+			"A by Get: By copy engine; C by Slots: Parts 1, Streams one for each step, Equal no, By copy engine"},
 	} {
 		p, err := lower.Lower("X", test.s)
 		if err != nil {

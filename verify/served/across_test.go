@@ -9,32 +9,32 @@ import (
 
 // across are chains whose own rows go on from a sum in parts.
 var across = []declared{
-	{"a block", "through a norm", form{catalog.BlockBehindAttention}.by("R", s.LayerSlots{Parts: 2}), served},
-	{"a block in three parts", "through a norm", form{catalog.BlockBehindAttention}.by("R", s.LayerSlots{Parts: 3}),
+	{"a block", "through a norm", form{catalog.BlockBehindAttention}.by("R", s.Slots{Parts: 2}), served},
+	{"a block in three parts", "through a norm", form{catalog.BlockBehindAttention}.by("R", s.Slots{Parts: 3}),
 		served},
-	{"a layer", "with attention before it", form{catalog.LlamaLayer}.by("R", s.LayerSlots{Parts: 2}), served},
+	{"a layer", "with attention before it", form{catalog.LlamaLayer}.by("R", s.Slots{Parts: 2}), served},
 	{"without a norm", "the sum is gathered as it is", of(
 		"O[M K/D] Wo[N K/D] R[M/D N] X[M/D N] Wq[F/D N] Q[M:D F/D]", s.Linear("X", "O", "Wo", s.Add("R")),
-		s.Linear("Q", "X", "Wq")).by("X", s.LayerSlots{Parts: 2}), served},
+		s.Linear("Q", "X", "Wq")).by("X", s.Slots{Parts: 2}), served},
 	{"turned heads behind it", "a table has parts too", of(
 		"O[M K/D] Wo[N K/D] Norm[N] T[M W] Wq[F/D N] Q[M:D F/D]", s.Linear("X", "O", "Wo"),
 		s.Copy("Y", "X", s.RMSNorm("Norm")), s.Linear("Q", "Y", "Wq", s.Rotary("T"))).
-		by("X", s.LayerSlots{Parts: 2}), served},
-	{"two blocks", "in as many parts", twoBlocks(s.LayerSlots{Parts: 2}, s.LayerSlots{Parts: 2}), served},
-	{"two blocks, one of them whole", "parts of the other", twoBlocks(s.LayerSlots{Parts: 4}, nil), served},
-	{"two blocks in other parts", "the rows are cut once", twoBlocks(s.LayerSlots{Parts: 2}, s.LayerSlots{Parts: 3}),
+		by("X", s.Slots{Parts: 2}), served},
+	{"two blocks", "in as many parts", twoBlocks(s.Slots{Parts: 2}, s.Slots{Parts: 2}), served},
+	{"two blocks, one of them whole", "parts of the other", twoBlocks(s.Slots{Parts: 4}, nil), served},
+	{"two blocks in other parts", "the rows are cut once", twoBlocks(s.Slots{Parts: 2}, s.Slots{Parts: 3}),
 		at("Moves[1].Way.Parts", "all sums of a chain go on in as many parts")},
-	{"a sum that ends the chain", "nothing follows", form{catalog.BlockBehindAttention}.by("C", s.LayerSlots{Parts: 2}),
+	{"a sum that ends the chain", "nothing follows", form{catalog.BlockBehindAttention}.by("C", s.Slots{Parts: 2}),
 		at("Moves[0].Way.Parts", "no stage gathers what the own rows of C lead to")},
 	{"an all-reduce", "every rank has all rows", of(
 		"O[M K/D] Wo[N K/D] X[M N] W1[F/D N] W2[N F/D] C[M N]", s.Linear("X", "O", "Wo"),
-		s.Linear("H", "X", "W1", s.GELU()), s.Linear("C", "H", "W2")).by("X", s.LayerSlots{Parts: 2}),
+		s.Linear("H", "X", "W1", s.GELU()), s.Linear("C", "H", "W2")).by("X", s.Slots{Parts: 2}),
 		at("Moves[0].Way.Parts", "no stage gathers what the own rows of X lead to")},
-	{"gathered by NCCL", "all rows come at once", form{catalog.BlockBehindAttention}.by("R", s.LayerSlots{Parts: 2}).
+	{"gathered by NCCL", "all rows come at once", form{catalog.BlockBehindAttention}.by("R", s.Slots{Parts: 2}).
 		by("X", s.NCCL{}), at("Moves[0].Way.Parts", "no stage gathers what the own rows of R lead to")},
 	{"a product of own rows alone", "it stands before the gather", of(
 		"O[M K/D] Wo[N K/D] W[N2 N] Wq[F/D N2] Q[M:D F/D]", s.Linear("X", "O", "Wo"), s.Linear("Y", "X", "W"),
-		s.Linear("Q", "Y", "Wq")).by("X", s.LayerSlots{Parts: 2}),
+		s.Linear("Q", "Y", "Wq")).by("X", s.Slots{Parts: 2}),
 		at("Moves[0].Way.Parts", "no stage gathers what the own rows of X lead to")},
 }
 

@@ -7,7 +7,7 @@ var layers = []declared{
 	{"M01", "no bias", mlp("A[M/D K] B[F/D K] B2[N F/D] C[M/D N]"), served},
 	{"M02", "all reduce", mlp("A[M K] B[F/D K] B2[N F/D] C[M N]"), served},
 	{"M03", "kernels", mlp("A[M/D K] B[F/D K] B2[N F/D] C[M/D N]").by("A", s.Pull{By: s.Kernels}).by("C",
-		s.LayerSlots{By: s.Kernels}), served},
+		s.Slots{By: s.Kernels}), served},
 	{"M04", "parts", mlp("A[M/D K] B[F/D K] B2[N F/D] C[M/D N]").by("A", s.Pull{Parts: 2}),
 		at("Moves[0].Way.Parts", "the sums C of a stage leave with all rows of a rank")},
 	{"M05", "gets", mlp("A[M/D K] B[F/D K] B2[N F/D] C[M/D N]").by("C", s.Staged{}),

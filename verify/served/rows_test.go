@@ -25,7 +25,7 @@ var rows = []declared{
 		at("Tensors[2]", "no communication leads from A [M, DIDx(D), K/D] to C [M, DIDx(D), N/D]")},
 	{"R11", "all reduce round a ring", linear("A[M K/D] B[N K/D] C[M N]").by("C", s.RingAccumulate{}),
 		at("Moves[0].Way", "no pass does the all-reduce of C by RingAccumulate")},
-	{"R12", "all reduce in 4 chunks", linear("A[M K/D] B[N K/D] C[M N]").by("C", s.SlotsToAll{}), unsaid("Chunks")},
+	{"R12", "all reduce in 4 chunks", linear("A[M K/D] B[N K/D] C[M N]").by("C", s.Slots{}), unsaid("Chunks")},
 	{"R13", "all reduce in one shot", linear("A[M K/D] B[N K/D] C[M N]").by("C", s.Shot{}), served},
 	{"R14", "all reduce in two shots by one kernel", linear("A[M K/D] B[N K/D] C[M N]").
 		by("C", s.TwoShot{By: s.OneKernel}), served},
@@ -54,7 +54,7 @@ var rows = []declared{
 		served},
 	{"R26", "two products", linear("A[M K/D] B[N K/D] B2[N2 K/D] C[M/D N] C2[M/D N2]"),
 		at("Ops[1]", "the reduce-scatter of C is of one product, and makes no C2")},
-	{"R27", "all reduce in 8 parts", linear("A[M K/D] B[N K/D] C[M N]").by("C", s.SlotsToAll{Parts: 8}), served},
+	{"R27", "all reduce in 8 parts", linear("A[M K/D] B[N K/D] C[M N]").by("C", s.Slots{Parts: 8}), served},
 	{"R28", "signals in step", linear("A[M K/D] B[N K/D] C[M/D N]").by("C", s.Slots{}), unsaid("SignalsInStep")},
 	{"R29", "steps of what is scattered", linear("A[M K/D] B[N K/D] C[M:D/D N]"),
 		at("Tensors[2]", "no communication leads from A [M, DIDx(D), K/D] to C [Stream(D), DIDx(D),")},

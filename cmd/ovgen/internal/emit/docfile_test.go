@@ -56,7 +56,7 @@ func TestCarriers(t *testing.T) {
 			Ops: []schedule.Op{schedule.Linear("C", "A", "B")}},
 			"Nothing travels, and no rank waits for another: there is no device code in this package."},
 		{"a chain", block(), engine + code},
-		{"a chain of two carriers", block(schedule.Move{Of: "C", Way: schedule.LayerSlots{By: schedule.Kernels}}),
+		{"a chain of two carriers", block(schedule.Move{Of: "C", Way: schedule.Slots{By: schedule.Kernels}}),
 			engine + ", those of C by kernels and signals by kernels" + code},
 		{"a chain with copies and a shot", block(sums), engine + ". Signals of R go by kernels" + code},
 		{"a chain of shots", decoding(), "No rank copies from or to another. Signals of X go by kernels. " +
