@@ -50,10 +50,12 @@ func (w *writer) departures() {
 // leaveBy gives the stage that ends with the sums that are being lowered a way.
 func (d *draft) leaveBy(way leaving) { d.chain.stages[d.summedIn()].leaving = way }
 
-// lonely says that the program is one product whose partial results leave, and that nothing comes.
+// lonely says that the program is one product whose partial results leave, and that nothing comes. Sums that are cast
+// leave as those of several operations do.
 func (d *draft) lonely() bool {
 	s := &d.chain.stages[0]
-	return len(d.chain.stages) == 1 && !s.gathers && len(s.ops) == 1 && s.puts() && !d.original.OverHosts()
+	return len(d.chain.stages) == 1 && !s.gathers && len(s.ops) == 1 && s.puts() && !d.original.OverHosts() &&
+		!s.widens()
 }
 
 // ofOneProduct marks a lowering that serves a stage alone: nothing comes beside what leaves.

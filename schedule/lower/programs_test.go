@@ -110,7 +110,7 @@ func TestReductionsRefused(t *testing.T) {
 				Axes: []schedule.Axis{schedule.Dim(schedule.N)}})
 			*s = scheduletest.By(scheduletest.Of("linear", s.Tensors...), "C", schedule.RingAccumulate{})
 		}},
-		{"slots of an all-reduce", "Moves[0].Way", by(schedule.Slots{Parts: 2})},
+		{"slots of an all-reduce", "Moves[0].Way.Parts", by(schedule.Slots{Parts: 2})},
 		{"a way of a gather", "Moves[0].Way", by(schedule.Broadcast{})},
 		{"two shots", "Moves[0].Way", by(schedule.TwoShot{})},
 		{"equal priority of streams in turn", "Moves[0].Way.Equal", by(schedule.Slots{Equal: true, Streams: 2})},

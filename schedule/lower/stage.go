@@ -27,7 +27,7 @@ func where[W schedule.Way](l lowering, stage func(W) bool) lowering {
 
 // oneStage makes a chain of a single operation, and takes the way for its communication there, if it has one.
 func oneStage(d *draft, own *lowering, way schedule.Way) error {
-	d.form, d.schedule, d.comm = d.form.unnamed(), d.original, communication{}
+	d.form, d.schedule, d.comm = d.form.unnamed(), d.named(), communication{}
 	if err := chained(d); err != nil {
 		return err
 	}
@@ -39,6 +39,23 @@ func oneStage(d *draft, own *lowering, way schedule.Way) error {
 		own = &lowerings[i]
 	}
 	return own.write(d, way)
+}
+
+// named is the schedule with the tensors' own names, and one axis of batches and their rows.
+func (d *draft) named() schedule.Schedule {
+	s := d.original
+	s.Tensors, s.Ops = slices.Clone(s.Tensors), slices.Clone(s.Ops)
+	for i, t := range d.schedule.Tensors {
+		if len(t.Axes) < len(s.Tensors[i].Axes) {
+			s.Tensors[i].Axes = t.Axes
+		}
+	}
+	for i, o := range s.Ops {
+		if o.Batched() {
+			s.Ops[i].Index = hostir.Linear
+		}
+	}
+	return s
 }
 
 // unnamed is a chain, whose tensors have their own names for roles.

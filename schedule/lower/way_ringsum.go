@@ -56,10 +56,10 @@ func inRing(s *stage, exchange func(d *departure) []hostir.Node) (d departure) {
 	d.words = []hostir.Semaphore{{Name: ready, Count: hostir.Size}, {Name: read}}
 	d.passes = func() []hostir.Node {
 		body := append(slices.Clone(neighbours),
-			d.product(mainRef, hostir.Chunk(ringSums, hostir.Const(0)), hostir.Behind(one)),
-			hostir.Post(mainRef, ready, next).Member(hostir.Const(0)))
+			d.product(mainRef, hostir.Chunk(ringSums, hostir.Const(0)), hostir.Behind(one)))
+		first := hostir.MovesOf(s.sums, hostir.Post(mainRef, ready, next).Member(hostir.Const(0)))
 		return []hostir.Node{alone(d.product(mainRef, hostir.Whole(s.sums), hostir.Rank),
-			append(body, exchange(&d)...)...)}
+			append(append(body, first...), exchange(&d)...)...)}
 	}
 	return d
 }
@@ -94,7 +94,7 @@ func accumulatedInRing(w *writer, s *stage) departure {
 				d.product(mainRef, dst, chunk).(hostir.Step).Accumulated())
 		}
 		passed := append(add(hostir.Chunk(ringSums, step), hostir.Sub(step, one), passing),
-			hostir.Post(mainRef, ready, next).Member(step))
+			moved(hostir.Post(mainRef, ready, next).Member(step))...)
 		return append(append([]hostir.Node{passedOn(passed...)}, add(hostir.Whole(s.sums), beforeFinal, hostir.Rank)...),
 			moved(hostir.Post(mainRef, read, previous), hostir.Wait(mainRef, read, next))...)
 	})

@@ -32,14 +32,15 @@ func slotsOf(d *draft, w schedule.Slots) error {
 // prioritize sets the streams of products whose results travel, and whether their priorities
 // fall. Streams that steps take in turn have equal priorities.
 func (d *draft) prioritize(streams int, equal bool) error {
+	batched := d.chunks > 0 && !d.lonely()
 	switch {
 	case equal && streams > 0:
 		return d.refusal("Equal", "leave it out, or Streams", "streams that steps take in turn have one priority")
-	case equal && d.inBatches().n > 1:
+	case equal && batched:
 		return d.refusal("Equal", "leave it out", "the products of batches have one priority")
 	}
 	before := d.with
-	d.with.compute, d.with.falling = streams, !equal && streams == 0 && d.inBatches().n == 1
+	d.with.compute, d.with.falling = streams, !equal && streams == 0 && !batched
 	if d.slotted && (before.compute != streams || before.falling != d.with.falling) {
 		if d.original.Way(d.edge.Of) == nil { // another one was written
 			d.edge.Path = fmt.Sprintf("Moves[%d].Way", slices.IndexFunc(d.original.Moves, func(m schedule.Move) bool {

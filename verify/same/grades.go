@@ -36,6 +36,7 @@ var lifted = []string{
 	"Way.Parts: NCCL does the",                  // one part is none
 	"by Pull",                                   // a chain pulls: the refusal is of an option
 	"nothing travels",                           // a plan on one stream, proven to 8, and explored for 2 and 3
+	"takes all rows",                            // a move of what does not travel is named first
 	"as a matmul",                               // chains multiply by [K, N]: functions behind are refused
 }
 
