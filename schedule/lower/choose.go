@@ -29,6 +29,7 @@ type lowering struct {
 	// gathered: the gathered operand may be the caller's. inPlace: an operand may lie within
 	// the result, or the result within an operand.
 	gathered, inPlace bool
+	lacks             []string                // options, or values of theirs, that the way has for other communications
 	lonely            bool                    // it serves a product of which partial results leave, and to which nothing comes
 	stage             func(schedule.Way) bool // the writer of chains does it, by the way's lowering there; nil: none
 	write             func(d *draft, w schedule.Way) error
@@ -47,6 +48,12 @@ func (l *lowering) takes(way schedule.Way) bool { return reflect.TypeOf(l.way) =
 func by[W schedule.Way](m moves, write func(d *draft, w W) error) lowering {
 	var zero W
 	return lowering{moves: m, way: zero, write: func(d *draft, w schedule.Way) error { return write(d, w.(W)) }}
+}
+
+// without is a lowering that serves all of its way's options but some, which the help leaves out.
+func (l lowering) without(options ...string) lowering {
+	l.lacks = options
+	return l
 }
 
 // choose writes the program, by the schedule's way for each tensor that travels.

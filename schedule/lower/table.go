@@ -16,6 +16,20 @@ type Communication struct {
 	Needed []string
 	// Ways that there are programs for; the first is the one where a schedule says none.
 	Ways []schedule.Way
+	// Lacks are the options that a way has for other communications alone, by the way's name: "Parts", "By one kernel".
+	Lacks map[string][]string
+}
+
+// communicationOf is one that placements or operations need.
+func communicationOf(m moves, needed ...string) Communication {
+	c := Communication{Name: string(m), Needed: needed, Lacks: map[string][]string{}}
+	for _, l := range lowerings {
+		if l.moves == m && !l.lonely {
+			c.Ways = append(c.Ways, l.way)
+			c.Lacks[schedule.WayName(l.way)] = l.lacks
+		}
+	}
+	return c
 }
 
 // Table lists the communications that package lower writes.
@@ -24,7 +38,7 @@ func Table() []Communication {
 	for _, r := range rules {
 		i := slices.IndexFunc(list, func(c Communication) bool { return c.Name == string(r.moves) })
 		if i < 0 {
-			i, list = len(list), append(list, Communication{Name: string(r.moves), Ways: waysOf(r.moves)})
+			i, list = len(list), append(list, communicationOf(r.moves))
 		}
 		list[i].Needed = append(list[i].Needed, r.text())
 	}
@@ -32,28 +46,18 @@ func Table() []Communication {
 		if over, ok := overHosts[r.moves]; ok && !strings.Contains(r.places["A"], "uneven") {
 			i := slices.IndexFunc(list, func(c Communication) bool { return c.Name == string(over) })
 			if i < 0 {
-				i, list = len(list), append(list, Communication{Name: string(over), Ways: waysOf(over)})
+				i, list = len(list), append(list, communicationOf(over))
 			}
 			list[i].Needed = append(list[i].Needed, r.text()+", Mesh schedule.Hosts()")
 		}
 	}
 	for _, l := range links {
-		list = append(list, Communication{Name: string(l.moves), Needed: []string{l.needed}, Ways: waysOf(l.moves)})
+		list = append(list, communicationOf(l.moves, l.needed))
 	}
 	for _, l := range links {
 		if over, ok := overHosts[l.moves]; ok {
-			list = append(list, Communication{Name: string(over), Ways: waysOf(over),
-				Needed: []string{strings.Replace(l.needed, ", and a", ", a", 1) + ", Mesh schedule.Hosts()"}})
-		}
-	}
-	return list
-}
-
-// waysOf are the ways of a communication.
-func waysOf(m moves) (list []schedule.Way) {
-	for _, l := range lowerings {
-		if l.moves == m {
-			list = append(list, l.way)
+			list = append(list, communicationOf(over,
+				strings.Replace(l.needed, ", and a", ", a", 1)+", Mesh schedule.Hosts()"))
 		}
 	}
 	return list

@@ -9,13 +9,13 @@ import (
 )
 
 var slotted = []lowering{
-	asStage(reduce, schedule.Slots{}),
-	asStage(reduceColumns, schedule.Slots{}),
-	asStage(reduceBalanced, schedule.Slots{}),
-	asStage(reduceBatch, schedule.Slots{}),
-	asStage(reduceAll, schedule.Slots{}),
-	by(reduceLink, slotsOf),
-	by(allLink, slotsOf),
+	asStage(reduce, schedule.Slots{}).without("Parts"),
+	asStage(reduceColumns, schedule.Slots{}).without("Parts"),
+	asStage(reduceBalanced, schedule.Slots{}).without("Parts"),
+	asStage(reduceBatch, schedule.Slots{}).without("Parts"),
+	asStage(reduceAll, schedule.Slots{}).without("By one kernel"),
+	by(reduceLink, slotsOf).without("By one kernel"),
+	by(allLink, slotsOf).without("By one kernel"),
 }
 
 func slotsOf(d *draft, w schedule.Slots) error {

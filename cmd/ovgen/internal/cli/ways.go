@@ -29,17 +29,24 @@ a communication by default. go doc ovgen/schedule says what each way does.
 	fmt.Fprintln(table, "COMMUNICATION\tWAY\tOPTIONS")
 	for _, c := range lower.Table() {
 		for _, x := range c.Ways {
-			fmt.Fprintf(table, "%s\t%s\t%s\n", c.Name, schedule.WayName(x), options(x))
+			fmt.Fprintf(table, "%s\t%s\t%s\n", c.Name, schedule.WayName(x), options(c, x))
 		}
 	}
 	return table.Flush()
 }
 
-// options are a way's options with their values.
-func options(w schedule.Way) string {
+// options are a way's options for a communication, with their values.
+func options(c lower.Communication, w schedule.Way) string {
 	var list []string
 	for _, o := range schedule.Options(w) {
 		text, values := o.Field, schedule.OptionValues(w, o.Field)
+		lacks := func(value string) bool {
+			return slices.Contains(c.Lacks[schedule.WayName(w)], strings.TrimSpace(o.Field+" "+value))
+		}
+		if lacks("") {
+			continue
+		}
+		values = slices.DeleteFunc(slices.Clone(values), lacks)
 		if len(values) > 1 || values[0] != "yes" {
 			text += " " + strings.Join(values, ", ")
 		}
@@ -73,7 +80,7 @@ each way goes with each of the others, but for batches of rows, which the copy e
 		fmt.Fprint(w, "\n| way | options | in the catalog |\n|---|---|---|\n")
 		for _, x := range c.Ways {
 			name := schedule.WayName(x)
-			fmt.Fprintf(w, "| %s | %s | %s |\n", name, options(x), strings.Join(made[c.Name+" "+name], ", "))
+			fmt.Fprintf(w, "| %s | %s | %s |\n", name, options(c, x), strings.Join(made[c.Name+" "+name], ", "))
 		}
 	}
 	fmt.Fprint(w, "\n## Under another name\n\nThese have no package of their own.\n\n"+
