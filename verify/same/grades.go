@@ -41,7 +41,9 @@ var lifted = []string{
 }
 
 // refusals are words of refusals by rules that the frozen copy lacks.
-var refusals = []string{"are 0 blocks at"}
+var refusals = []string{"are 0 blocks at",
+	"Parts: no stage gathers", // an option of Slots since it has one name: the frozen copy does not read it
+}
 
 // Expected says that a schedule's verdict needs no look: it is refused as it was or by a new rule, it is lowered
 // at last, or its program has a grade that one of its ways may have.
