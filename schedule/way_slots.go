@@ -5,9 +5,9 @@ package schedule
 // then copied from the owner who made it. In a chain of operations partial results leave while rows for earlier
 // operations still come.
 type Slots struct {
-	// Parts in which a rank's rows travel to all ranks, or in which own rows go on from the sum to the next products:
-	// while one part is summed, and normed where a norm follows, the next products take the part before. Own rows in two
-	// parts were slower than in one on two H200s.
+	// Parts in which a rank's rows travel to all ranks, or in which own rows go on from the sum to the next
+	// products: while one part is summed, and normed where a norm follows, the next products take the part before.
+	// Own rows in two parts were slower than in one on two H200s.
 	Parts int `zero:"1" most:"64"`
 	// Streams of the products, which steps take in turn.
 	Streams int `zero:"one for each step" most:"64"`

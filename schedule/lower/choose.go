@@ -30,7 +30,7 @@ type lowering struct {
 	// the result, or the result within an operand.
 	gathered, inPlace bool
 	lacks             []string                // options, or values of theirs, that the way has for other communications
-	lonely            bool                    // it serves a product of which partial results leave, and to which nothing comes
+	lonely            bool                    // it serves a stage to which no rows come
 	stage             func(schedule.Way) bool // the writer of chains does it, by the way's lowering there; nil: none
 	write             func(d *draft, w schedule.Way) error
 }

@@ -95,8 +95,8 @@ func accumulatedInRing(w *writer, s *stage) departure {
 		}
 		passed := append(add(hostir.Chunk(ringSums, step), hostir.Sub(step, one), passing),
 			moved(hostir.Post(mainRef, ready, next).Member(step))...)
-		return append(append([]hostir.Node{passedOn(passed...)}, add(hostir.Whole(s.sums), beforeFinal, hostir.Rank)...),
-			moved(hostir.Post(mainRef, read, previous), hostir.Wait(mainRef, read, next))...)
+		nodes := append([]hostir.Node{passedOn(passed...)}, add(hostir.Whole(s.sums), beforeFinal, hostir.Rank)...)
+		return append(nodes, moved(hostir.Post(mainRef, read, previous), hostir.Wait(mainRef, read, next))...)
 	})
 }
 
