@@ -17,7 +17,7 @@
 //	  Words    [DIDx(D), N2/D, N]
 //	  R        [DIDx(D), M/D, N]
 //	  C        [M, N2]
-//	R by LayerSlots: Parts 1, Streams one for each step, Equal no, By copy engine
+//	R by Slots: Parts 1, Streams one for each step, Equal no, By copy engine
 //	X by Get: By copy engine
 //	C by GetColumns: By copy engine
 //

@@ -14,7 +14,7 @@
 //	  Residual [DIDx(D), M/D, N]
 //	  C        [DIDx(D), M/D, N]
 //	A by Get: By copy engine
-//	C by LayerSlots: Parts 1, Streams one for each step, Equal no, By copy engine
+//	C by Slots: Parts 1, Streams one for each step, Equal no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
