@@ -55,6 +55,8 @@ type arrival struct {
 	ready func(on hostir.StreamRef) []hostir.Node // posts that peers may read the own rows
 	begin []hostir.Node                           // waits for all peers, ahead of all batches
 	bring []hostir.Node                           // the pieces of a round
+	own   hostir.Node                             // the own part to its place, if all come at once; nil: own rows
+	all   []hostir.Node                           // in place of rounds and of the own part
 	came  []hostir.Node                           // waits of the products of a round
 	// Peers' memory is read until the end of the run. There it says so itself, or all such arrivals do together.
 	reads bool

@@ -25,6 +25,7 @@ type chain struct {
 type stage struct {
 	input   string        // its first operand
 	into    string        // the caller's tensor that all rows of the input are gathered in; empty: memory of the plan
+	moved   edges.Edge    // of a stage without operations
 	gathers bool          // the rows of the input have to come from their owners
 	held    int           // the number, from 1, of an earlier stage that has gathered them; 0: none
 	own     bool          // it works on each rank's own rows only

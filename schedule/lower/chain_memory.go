@@ -24,7 +24,7 @@ func (w *writer) memories() {
 		}
 	}
 	for i := range w.chain.stages {
-		if s := &w.chain.stages[i]; w.byRanks(s) && !w.lonely() {
+		if s := &w.chain.stages[i]; w.byRanks(s) && !w.lonely() && s.transfers(w.draft) == "" {
 			w.indexed(s)
 		}
 	}

@@ -61,8 +61,14 @@ func (w *writer) together(s *stage, i int) (nodes []hostir.Node) {
 	if i > 0 {
 		nodes = w.begin(s)
 	}
-	nodes = append(nodes, a.over(a.bring...),
-		hostir.Set(mainRef, w.rowsAt(s.here(), hostir.Rank), hostir.Whole(s.input)))
+	if a.all != nil {
+		return hostir.MovesOf(s.here(), append(nodes, a.all...)...)
+	}
+	own := a.own
+	if own == nil {
+		own = hostir.Set(mainRef, w.rowsAt(s.here(), hostir.Rank), hostir.Whole(s.input))
+	}
+	nodes = append(nodes, a.over(a.bring...), own)
 	if len(s.ops) > 0 || !w.isLast(s) { // else the join waits for them
 		nodes = append(nodes, hostir.After(mainRef, a.on))
 	}

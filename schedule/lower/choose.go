@@ -255,7 +255,7 @@ func (d *draft) onOneHost() (list []leg) {
 	}
 	for _, s := range d.chain.stages {
 		if s.gathers {
-			list = append(list, leg{gatherLink, s.input, s.here(), s.ops})
+			list = append(list, leg{cmp.Or(s.transfers(d), gatherLink), s.input, s.here(), s.ops})
 		}
 		if s.gathersColumns() {
 			list = append(list, leg{columnLink, s.widened, s.widened, s.ops})

@@ -84,7 +84,7 @@ func productOf(o schedule.Op) (index string, columns int, is bool) {
 func (c *chain) moved(i int, o schedule.Op) error {
 	done, err := c.edges.Step(i)
 	if err == nil && len(done.Edges) > 0 {
-		c.stage(o.In[0], true, false)
+		c.stage(o.In[0], true, false).moved = done.Edges[0]
 	}
 	return err
 }

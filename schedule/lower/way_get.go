@@ -4,9 +4,9 @@ import "ovgen/schedule"
 
 var gets = []lowering{
 	inPlace(asStage(gatherBare, schedule.Get{})),
-	get(exchange, allToAllCopy),
-	get(rotation, permuteCopy),
-	get(broadcast, broadcastCopy),
+	ownStage(get(exchange, func(d *draft) error { return errorsOf(d.unbounded(), d.transferBy(partOfEach)) })),
+	ownStage(get(rotation, func(d *draft) error { return d.transferBy(fromNeighbour) })),
+	ownStage(get(broadcast, func(d *draft) error { return d.transferBy(fromRoot) })),
 	get(gatherSum, gradientShift),
 	get(gatherLink, linkedGet),
 	pullLink,

@@ -3,8 +3,8 @@ package lower
 import "ovgen/schedule"
 
 var columnGets = []lowering{
-	getColumns(exchangeColumns, columnExchange),
-	getColumns(gatherColumns, columnGather),
+	ownStage(getColumns(exchangeColumns, func(d *draft) error { return d.transferBy(partOfEach) })),
+	ownStage(getColumns(gatherColumns, func(d *draft) error { return d.transferBy(partOfEach) })),
 	getColumns(gatherInputs, inputsGather),
 	getColumns(gatherRow, rowGather),
 	getColumns(columnLink, linked),

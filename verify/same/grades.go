@@ -22,6 +22,7 @@ var expectations = []expectation{
 		"the stream of copies posts it"},
 	{"Push", Looser, "AllGatherLinearPut", "nor for the post that the memory here may be written"},
 	{"Get", Looser, "AllGather", "likewise: this rank's part is copied to its place"},
+	{"GetColumns", Looser, "AllToAllColumns", "likewise"},
 }
 
 // lifted are parts of refusals that are no more: of what had one, another field may be refused.

@@ -1,0 +1,123 @@
+package lower
+
+import (
+	"slices"
+
+	"ovgen/schedule"
+	"ovgen/schedule/edges"
+	"ovgen/schedule/hostir"
+)
+
+// A stage without operations may give the caller what it has of a tensor otherwise: each rank takes its part from every
+// rank, and no operation reads what comes.
+
+// transfers is the communication of a stage without operations, if it is another than a gather of rows.
+func (s *stage) transfers(d *draft) moves {
+	t, _ := d.schedule.Tensor(s.input)
+	switch {
+	case s.moved.Kind == edges.Broadcast:
+		return broadcast
+	case s.moved.Kind == edges.Permutation:
+		return rotation
+	case s.moved.Kind == edges.AllToAll && len(t.Axes) == 2:
+		return exchangeColumns
+	case s.moved.Kind == edges.AllToAll:
+		return exchange
+	case s.moved.Kind == edges.AllGather && s.moved.From.Columns():
+		return gatherColumns
+	}
+	return ""
+}
+
+// transferred is what a rank takes of every rank's input, and where it puts what it takes of one.
+type transferred struct {
+	of    hostir.View
+	place func(rank hostir.Expr) hostir.View
+}
+
+// transferred cuts the caller's tensors for a transfer.
+func (w *writer) transferred(s *stage) transferred {
+	part := func(buffer string, axis int) func(rank hostir.Expr) hostir.View {
+		if axis > 1 && len(w.buffer(buffer).Tensor.Axes) == 2 {
+			w.cutColumns(buffer)
+			return func(rank hostir.Expr) hostir.View { return hostir.Columns(buffer, rank) }
+		}
+		w.cut(buffer, schedule.D)
+		return func(rank hostir.Expr) hostir.View { return hostir.Chunk(buffer, rank) }
+	}
+	x := transferred{of: hostir.Whole(s.input), place: part(s.into, s.moved.From.Axis)}
+	if s.moved.To.Spread() {
+		x.of = part(s.input, s.moved.To.Axis)(hostir.Rank)
+	}
+	if w.uneven(s.input) {
+		from, to := hostir.Var(countRank), hostir.Var(countChunk)
+		w.counted(s.input, hostir.Add(hostir.Mul(from, hostir.Size), to))
+		w.counted(s.into, hostir.Add(hostir.Mul(to, hostir.Size), from))
+	}
+	return x
+}
+
+// transferBy gives the stage that is being lowered a way, by which all comes at once.
+func (d *draft) transferBy(way func(w *writer, s *stage) arrival) error {
+	d.arriveBy(way)
+	d.allAtOnce()
+	return nil
+}
+
+// partOfEach takes this rank's part from every rank, r+1 first, and its own at the same time.
+func partOfEach(w *writer, s *stage) arrival {
+	x := w.transferred(s)
+	a := arrival{turns: w.shift(1), on: copyRef, reads: true, words: []hostir.Semaphore{{Name: ready}}}
+	peer := a.pieces[0].rank
+	a.ready = func(on hostir.StreamRef) []hostir.Node { return []hostir.Node{hostir.Post(on, ready, every)} }
+	a.bring = []hostir.Node{hostir.Wait(copyRef, ready, peer), hostir.Set(copyRef, x.place(peer), x.of.At(peer))}
+	a.own = hostir.Set(mainRef, x.place(hostir.Rank), x.of)
+	return a
+}
+
+// fromNeighbour copies a shard from the one rank that has it.
+func fromNeighbour(w *writer, s *stage) arrival {
+	distance := hostir.Mod(hostir.Const(int64(s.moved.To.Shift-s.moved.From.Shift)), hostir.Size)
+	from, to := hostir.Var("from"), hostir.Var("to")
+	return w.onMain(s, hostir.Bind("from", hostir.Behind(distance)), hostir.Bind("to", hostir.Ahead(distance)),
+		hostir.If{X: from, Y: hostir.Rank,
+			Then: []hostir.Node{hostir.Set(mainRef, hostir.Whole(s.into), hostir.Whole(s.input))},
+			Else: []hostir.Node{
+				hostir.Post(mainRef, ready, to),
+				hostir.Wait(mainRef, ready, from),
+				hostir.Set(mainRef, hostir.Whole(s.into), hostir.Whole(s.input).At(from)),
+				hostir.Post(mainRef, read, from),
+				hostir.Wait(mainRef, read, to).Described(s.input + " may be overwritten afterwards"),
+			}})
+}
+
+// fromRoot lets every rank copy the tensor from rank 0.
+func fromRoot(w *writer, s *stage) arrival {
+	root := hostir.Const(0)
+	return w.onMain(s, hostir.If{X: hostir.Rank, Y: root,
+		Then: []hostir.Node{
+			hostir.Post(mainRef, ready, every),
+			hostir.Set(mainRef, hostir.Whole(s.into), hostir.Whole(s.input)),
+			hostir.Wait(mainRef, read, every).Described(s.input + " may be overwritten afterwards"),
+		},
+		Else: []hostir.Node{
+			hostir.Wait(mainRef, ready, root),
+			hostir.Set(mainRef, hostir.Whole(s.into), hostir.Whole(s.input).At(root)),
+			hostir.Post(mainRef, read, root),
+		}})
+}
+
+// onMain is an arrival of one copy, on the caller's stream.
+func (w *writer) onMain(s *stage, nodes ...hostir.Node) arrival {
+	w.lent(s.input)
+	return arrival{on: mainRef, all: nodes, words: []hostir.Semaphore{{Name: ready}, {Name: read}}}
+}
+
+// cutColumns lets a buffer be indexed by a part of its columns a rank.
+func (d *draft) cutColumns(name string) {
+	b := d.buffer(name)
+	rows, columns := b.Tensor.Axes[0], b.Tensor.Axes[1]
+	columns.Outer = append(slices.Clone(columns.Outer), schedule.DIDx(schedule.D))
+	b.Rows = elements(schedule.Tensor{Axes: []schedule.Axis{rows}})
+	b.Chunk = elements(schedule.Tensor{Axes: []schedule.Axis{rows, columns}})
+}
