@@ -12,7 +12,17 @@ import (
 	"ovgen/runtime/driver"
 )
 
+// TestMissingLibraries: where another test of this process has loaded cuBLASLt, it is looked for once more.
 func TestMissingLibraries(t *testing.T) {
+	blasLibrary.Lock()
+	loaded := blasLibrary.loaded
+	blasLibrary.loaded = false
+	blasLibrary.Unlock()
+	defer func() {
+		blasLibrary.Lock()
+		defer blasLibrary.Unlock()
+		blasLibrary.loaded = loaded
+	}()
 	for _, c := range []struct {
 		err  error
 		want []string

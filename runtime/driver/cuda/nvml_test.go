@@ -17,7 +17,7 @@ import (
 
 // TestNVML counts the connections that a fake NVML tells of, and takes each way of its failing for not knowing.
 func TestNVML(t *testing.T) {
-	without, nvml := buildFake(t), t.TempDir()
+	fake, nvml := buildFake(t), t.TempDir()
 	text, err := fakeSource.ReadFile("testdata/nvml.c")
 	if err != nil {
 		t.Fatal(err)
@@ -27,14 +27,19 @@ func TestNVML(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	with := without + ":" + nvml
+	// What is found first and is no library is as good as none, also on a machine that has one.
+	broken := t.TempDir()
+	if err := os.WriteFile(filepath.Join(broken, "libnvidia-ml.so.1"), []byte("no library"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	with := fake + ":" + nvml
 	for _, x := range []struct {
 		dir, env, want string
 	}{
 		{with, "", "wires {2 1} <nil>\n"},
 		{with, "FAKE_NVML=1", "NVML does not say where connection 3 ends (3): driver not available\n"},
 		{with, "FAKE_NVML_INIT=9", "nvmlInit_v2 fails with 9: driver not available\n"},
-		{without, "", "libnvidia-ml.so.1: "},
+		{fake + ":" + broken, "", "libnvidia-ml.so.1: "},
 	} {
 		if out := inChild(t, x.dir, "TestNVMLCalls", x.env); !strings.Contains(out, x.want) {
 			t.Errorf("%s: no %q in\n%s", x.env, x.want, out)
