@@ -8,13 +8,14 @@ import (
 	"ovgen/schedule"
 )
 
-// Sized is a schedule at one size. It remembers sizes and indices that it has read.
+// Sized is a schedule at one size. It remembers sizes, indices and whose values inputs have, once it has read them.
 type Sized struct {
 	schedule.Schedule
 	Extents Extents
 	Counts  []int // extents of uneven parts
 	sizes   map[string][]int
 	read    map[string]Index
+	own     map[string]bool
 }
 
 // Part is the rank's part of a tensor.
@@ -48,6 +49,19 @@ func (s *Sized) measured(name string) (list []int) {
 		list = append(list, s.Length(op, l))
 	}
 	return list
+}
+
+// Own reports whether each rank has other values of an input: each has all of it, and they need not agree.
+func (s *Sized) Own(name string) bool {
+	own, known := s.own[name]
+	if !known {
+		t, declared := s.Tensor(name)
+		if own = declared && t.WholeEverywhere() && !s.MustAgree(name); s.own == nil {
+			s.own = map[string]bool{}
+		}
+		s.own[name] = own
+	}
+	return own
 }
 
 // Length is that of the axis of an operation's operands that a letter names.

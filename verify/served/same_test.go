@@ -25,10 +25,8 @@ func TestSame(t *testing.T) {
 	}
 	of := func(name string, x s.Schedule) {
 		take(name, x)
-		for _, changed := range scheduletest.Changes(x) {
-			if n++; n%step == 0 {
-				take(name+" "+changed.Name, changed.Schedule)
-			}
+		for _, changed := range scheduletest.EachOf(x, &n, step) {
+			take(name+" "+changed.Name, changed.Schedule)
 		}
 	}
 	for _, d := range slices.Concat(all, across, calls, casts, chains, functions, kernels, whole) {
