@@ -14,8 +14,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherweightlinear",
-	Hash:    "7ccc1e9f28ff60069c9d386d84a5f0d3d3c7784625071d6103fd209535a920d6",
-	Proof:   "proven for D = 1..8, stamp a4a803907ab05d8d",
+	Hash:    "1a2447ce37cecbb8cae5891de91820139128029f95b30a18fb2b1baecafc155b",
+	Proof:   "proven for D = 1..8, stamp d8edd70e3e1cf2ab",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}},
@@ -95,14 +95,13 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// Peers may read B.
-	q.Post(main, p.ready)
 	q.Synchronize(p.copy, main)
+	q.Post(p.copy, p.ready)
 
 	for i := 1; i < d; i++ {
-		from := (r + i) % d
-		q.Wait(p.copy, p.ready, from)
-		q.Set(p.copy, p.bgathered.At(int64(from)*p.chunkB), p.b.Peer(from, 0), p.chunkB)
+		peer := (r + i) % d
+		q.Wait(p.copy, p.ready, peer)
+		q.Set(p.copy, p.bgathered.At(int64(peer)*p.chunkB), p.b.Peer(peer, 0), p.chunkB)
 	}
 	q.Set(main, p.bgathered.At(int64(r)*p.chunkB), p.b.At(0), p.chunkB)
 	q.Synchronize(main, p.copy)

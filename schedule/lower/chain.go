@@ -17,8 +17,10 @@ import (
 type chain struct {
 	stages []stage
 	edges  *edges.Walk
-	at     map[string]edges.State // tensors that have rows and columns, where operations leave them
-	wrong  error                  // the first function or placement that is to blame
+	// Operands that come whole before products.
+	fetches map[string]edges.Edge
+	at      map[string]edges.State // tensors that have rows and columns, where operations leave them
+	wrong   error                  // the first function or placement that is to blame
 }
 
 // stage is the operations on rows from one communication to the next.
@@ -89,7 +91,7 @@ func (s *stage) makes(name string) bool {
 
 // chained finds the stages of a schedule, and holds the placements of its tensors against them.
 func chained(d *draft) error {
-	c := &chain{edges: edges.New(d.schedule), at: map[string]edges.State{}}
+	c := &chain{edges: edges.New(d.schedule), at: map[string]edges.State{}, fetches: fetches(d.schedule)}
 	for i, o := range d.schedule.Ops {
 		if err := c.step(d, i, o); err != nil {
 			return errorsOf(c.wrong, err)
@@ -122,6 +124,7 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 	switch {
 	case err != nil:
 		return err
+	case multiplies && c.comes(o):
 	case multiplies:
 		err = c.weight(d, path, o, x)
 	case kind(o.Name()) != copied:
@@ -162,11 +165,17 @@ func (c *chain) weight(d *draft, path string, o schedule.Op, x edges.State) erro
 
 // follow adds operation i, whose first operand is at x. No weight travels.
 func (c *chain) follow(d *draft, i int, path string, o schedule.Op, x edges.State) error {
-	done, err := c.edges.Step(i, o.In[1:]...)
+	done, err := c.edges.Step(i, c.stays(o)...)
 	if err != nil {
 		return err
 	}
 	own := done.Made.Rows()
+	if c.fetch(i, o) {
+		s := c.stage(o.In[0], true, false)
+		s.moved = c.fetches[o.In[0]]
+		c.adds(d, path, o, s, done)
+		return nil
+	}
 	if c.widened(o.In[0]) {
 		return d.behindColumns(path+".In[0]", o.In[0], o.Out)
 	}
@@ -191,7 +200,7 @@ func (c *chain) adds(d *draft, path string, o schedule.Op, s *stage, done edges.
 		return
 	}
 	if s.given == "" {
-		c.blame(c.placed(d, o.Out, out, s.ofAll() && s.sums != o.Out))
+		c.blame(c.placed(d, o.Out, out, s.ofAll() && s.moved == (edges.Edge{}) && s.sums != o.Out))
 	}
 	c.blame(done.Misfit)
 }

@@ -60,7 +60,7 @@ func (w *writer) open(on hostir.StreamRef) {
 		if comes && a.free != nil {
 			w.moves(s.here(), a.free(on)...)
 		}
-		if comes && i == 0 && a.ready != nil {
+		if comes && a.ready != nil && (i == 0 || w.early(s)) {
 			w.moves(s.here(), a.ready(on)...)
 		}
 	}

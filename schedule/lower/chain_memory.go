@@ -15,7 +15,12 @@ func (w *writer) memories() {
 	for i := range w.chain.stages {
 		s := &w.chain.stages[i]
 		if s.gathers {
-			if s.into == "" {
+			switch {
+			case s.into != "":
+			case s.moved.From.Columns():
+				w.memory(s.here(), hostir.Expr{}, undivided([]schedule.Extent{w.rowExtent(s.input),
+					w.columnsOf(s.input).Extent})...)
+			default:
 				w.eachRank(s.here(), s.input, w.columnsOf(s.input))
 			}
 		}
@@ -94,7 +99,7 @@ func (d *draft) columnsOf(name string) schedule.Axis {
 		return d.columnsOf(o.In[0])
 	}
 	weight, _ := d.schedule.Tensor(o.In[1])
-	return weight.Axes[columns]
+	return d.chain.columnsOfProduct(o, weight, columns)
 }
 
 // eachRank declares memory with all ranks' rows of a tensor, indexed by ranks, and the given columns. Where the rows

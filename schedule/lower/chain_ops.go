@@ -50,13 +50,13 @@ func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p 
 func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, p piece, x hostir.View) hostir.Step {
 	index, _, _ := productOf(o)
 	if o.Out == s.sums {
-		return hostir.Multiply(on, index, w.at(w.named(partial, s.sums), p), x, hostir.Whole(o.In[1]))
+		return hostir.Multiply(on, index, w.at(w.named(partial, s.sums), p), x, w.weight(o))
 	}
 	var bias []hostir.View
 	if o.Bias() != "" {
 		bias = []hostir.View{hostir.Whole(o.Bias())}
 	}
-	n := hostir.Multiply(on, index, w.at(o.Out, p), x, hostir.Whole(o.In[1]), bias...)
+	n := hostir.Multiply(on, index, w.at(o.Out, p), x, w.weight(o), bias...)
 	for _, f := range o.Then {
 		if ofProduct(f) {
 			n = n.Then(string(f.Do))

@@ -58,7 +58,7 @@ func (w *writer) together(s *stage, i int) (nodes []hostir.Node) {
 	if !comes || !s.once {
 		return nil
 	}
-	if i > 0 {
+	if i > 0 && !w.early(s) {
 		nodes = w.begin(s)
 	}
 	if a.all != nil {

@@ -71,6 +71,7 @@ func recognise(d *draft) error {
 	}
 	f := form{roles: map[string]string{}}
 	chain := wantsColumns(d.schedule) || ofSeveral(d.schedule) || stays(d.schedule) ||
+		len(ops) > 1 && fetchesWeight(d.schedule) ||
 		slices.ContainsFunc(ops, func(o schedule.Op) bool {
 			return o.Call != "" || d.schedule.Made(o.In[0]) || kind(o.Name()) == copied && len(o.Then) > 0 ||
 				slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return f.Cast() || byKernel(o, f) })

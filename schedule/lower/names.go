@@ -9,26 +9,25 @@ import (
 
 // Names that programs use.
 const (
-	chunksName     = "S" // steps of the stream axis where they are a constant
-	stepIndex      = "i"
-	gathered       = "Agathered"
-	gatheredWeight = "Bgathered"
-	free           = "free"    // the owner's slots may be written
-	arrived        = "arrived" // a partial result is in its slot
-	partial        = "partial" // partial results for their owners
-	landed         = "landed"  // packets of the ranks, a part of it for each
-	slots          = "slots"   // partial results of this rank's rows, a slot for each rank
-	reduced        = "reduced" // this rank's part of the sum, which peers read
-	summed         = "summed"  // a rank's part of the sum is there
-	gatherName     = "gather"  // the stream of sums for all ranks and of the copies of other ranks' parts
-	ready          = "ready"   // the owner's shard may be read
-	read           = "read"    // the reader is done with the owner's shard
-	copyName       = "copy"
-	workName       = "work"
-	poolName       = "streams"
-	getKernel      = "get"  // a wait, a copy from a peer, a post
-	putKernel      = "put"  // the same to a peer
-	shotKernel     = "shot" // a post, a wait, a sum, a post, a wait
+	chunksName = "S" // steps of the stream axis where they are a constant
+	stepIndex  = "i"
+	gathered   = "Agathered"
+	free       = "free"    // the owner's slots may be written
+	arrived    = "arrived" // a partial result is in its slot
+	partial    = "partial" // partial results for their owners
+	landed     = "landed"  // packets of the ranks, a part of it for each
+	slots      = "slots"   // partial results of this rank's rows, a slot for each rank
+	reduced    = "reduced" // this rank's part of the sum, which peers read
+	summed     = "summed"  // a rank's part of the sum is there
+	gatherName = "gather"  // the stream of sums for all ranks and of the copies of other ranks' parts
+	ready      = "ready"   // the owner's shard may be read
+	read       = "read"    // the reader is done with the owner's shard
+	copyName   = "copy"
+	workName   = "work"
+	poolName   = "streams"
+	getKernel  = "get"  // a wait, a copy from a peer, a post
+	putKernel  = "put"  // the same to a peer
+	shotKernel = "shot" // a post, a wait, a sum, a post, a wait
 	// gatherKernel is the same around a gather.
 	gatherKernel = "gather"
 	// tilesKernel is the same around tiles, and scatterKernel around the tiles of a scatter.

@@ -11,10 +11,14 @@ import (
 // A stage without operations may give the caller what it has of a tensor otherwise: each rank takes its part from every
 // rank, and no operation reads what comes.
 
-// transfers is the communication of a stage without operations, if it is another than a gather of rows.
+// transfers is the communication of a stage that takes parts, if it is another than a gather of rows.
 func (s *stage) transfers(d *draft) moves {
 	t, _ := d.schedule.Tensor(s.input)
-	switch {
+	switch user := s.moved.User; {
+	case s.moved == (edges.Edge{}):
+		return ""
+	case len(d.schedule.Ops[user].In) > 1:
+		return fetched(d.schedule.Ops[user], s.moved)
 	case s.moved.Kind == edges.Broadcast:
 		return broadcast
 	case s.moved.Kind == edges.Permutation:
@@ -45,14 +49,14 @@ func (w *writer) transferred(s *stage) transferred {
 		w.cut(buffer, schedule.D)
 		return func(rank hostir.Expr) hostir.View { return hostir.Chunk(buffer, rank) }
 	}
-	x := transferred{of: hostir.Whole(s.input), place: part(s.into, s.moved.From.Axis)}
+	x := transferred{of: hostir.Whole(s.input), place: part(s.here(), s.moved.From.Axis)}
 	if s.moved.To.Spread() {
 		x.of = part(s.input, s.moved.To.Axis)(hostir.Rank)
 	}
 	if w.uneven(s.input) {
 		from, to := hostir.Var(countRank), hostir.Var(countChunk)
 		w.counted(s.input, hostir.Add(hostir.Mul(from, hostir.Size), to))
-		w.counted(s.into, hostir.Add(hostir.Mul(to, hostir.Size), from))
+		w.counted(s.here(), hostir.Add(hostir.Mul(to, hostir.Size), from))
 	}
 	return x
 }
@@ -67,10 +71,11 @@ func (d *draft) transferBy(way func(w *writer, s *stage) arrival) error {
 // partOfEach takes this rank's part from every rank, r+1 first, and its own at the same time.
 func partOfEach(w *writer, s *stage) arrival {
 	x := w.transferred(s)
-	a := arrival{turns: w.shift(1), on: copyRef, reads: true, words: []hostir.Semaphore{{Name: ready}}}
+	word := w.named(ready, s.here())
+	a := arrival{turns: w.shift(1), on: copyRef, reads: true, words: []hostir.Semaphore{{Name: word}}}
 	peer := a.pieces[0].rank
-	a.ready = func(on hostir.StreamRef) []hostir.Node { return []hostir.Node{hostir.Post(on, ready, every)} }
-	a.bring = []hostir.Node{hostir.Wait(copyRef, ready, peer), hostir.Set(copyRef, x.place(peer), x.of.At(peer))}
+	a.ready = func(on hostir.StreamRef) []hostir.Node { return []hostir.Node{hostir.Post(on, word, every)} }
+	a.bring = []hostir.Node{hostir.Wait(copyRef, word, peer), hostir.Set(copyRef, x.place(peer), x.of.At(peer))}
 	a.own = hostir.Set(mainRef, x.place(hostir.Rank), x.of)
 	return a
 }

@@ -11,7 +11,7 @@ var gets = []lowering{
 	get(gatherLink, linkedGet),
 	pullLink,
 	pushLink,
-	get(gatherWeight, weightGather),
+	ownStage(get(gatherWeight, func(d *draft) error { return d.transferBy(partOfEach) })),
 	get(gatherBatch, gatherBatches),
 }
 

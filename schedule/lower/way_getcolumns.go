@@ -5,8 +5,8 @@ import "ovgen/schedule"
 var columnGets = []lowering{
 	ownStage(getColumns(exchangeColumns, func(d *draft) error { return d.transferBy(partOfEach) })),
 	ownStage(getColumns(gatherColumns, func(d *draft) error { return d.transferBy(partOfEach) })),
-	getColumns(gatherInputs, inputsGather),
-	getColumns(gatherRow, rowGather),
+	ownStage(getColumns(gatherInputs, func(d *draft) error { return d.transferBy(partOfEach) })),
+	ownStage(getColumns(gatherRow, func(d *draft) error { return d.transferBy(partOfEach) })),
 	getColumns(columnLink, linked),
 }
 

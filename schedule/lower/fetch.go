@@ -1,0 +1,105 @@
+package lower
+
+import (
+	"slices"
+
+	"ovgen/schedule"
+	"ovgen/schedule/edges"
+	"ovgen/schedule/hostir"
+)
+
+// A product may need all of an operand that is spread over the ranks otherwise than by the rows of its result: a weight,
+// or an operand that is spread along what is summed over. No part of the result needs a part of that alone, so it comes
+// whole before the product. Weights have stages of their own: the copy engine brings those of later products while
+// earlier ones are made.
+
+// fetches are the edges of operands that come whole before products, by the operand.
+func fetches(s schedule.Schedule) map[string]edges.Edge {
+	list, err := edges.All(s)
+	if err != nil {
+		return nil
+	}
+	found := map[string]edges.Edge{}
+	for _, e := range list {
+		if e.User < 0 || e.Kind != edges.AllGather || e.From.Cut != (edges.Cut{}) {
+			continue
+		}
+		o := s.Ops[e.User]
+		_, _, multiplies := productOf(o)
+		if e.From.Columns() && s.Made(o.In[0]) {
+			continue // the proof does not cut the columns that an operation makes
+		}
+		if multiplies && kind(o.Name()) != gradient && (e.Of != o.In[0] || e.From.Columns()) && !s.Made(e.Of) {
+			found[e.Of] = e
+		}
+	}
+	return found
+}
+
+// comes says that an operand of a product comes whole.
+func (c *chain) comes(o schedule.Op) bool {
+	return slices.ContainsFunc(o.In, func(name string) bool { _, comes := c.fetches[name]; return comes })
+}
+
+// fetch adds the stages of the weights that come whole before operation i, and says whether its first operand does.
+func (c *chain) fetch(i int, o schedule.Op) (first bool) {
+	for _, name := range o.In[1:] {
+		if e, comes := c.fetches[name]; comes && e.User == i {
+			c.stages = append(c.stages, stage{input: name, gathers: true, moved: e})
+		}
+	}
+	_, first = c.fetches[o.In[0]]
+	return first
+}
+
+// stays are the operands of an operation that do not travel.
+func (c *chain) stays(o schedule.Op) []string {
+	return slices.DeleteFunc(slices.Clone(o.In[1:]), func(name string) bool {
+		_, comes := c.fetches[name]
+		return comes
+	})
+}
+
+// fetched is the communication of an operand that comes whole before a product.
+func fetched(o schedule.Op, e edges.Edge) moves {
+	switch {
+	case e.Of == o.In[0]:
+		return gatherRow
+	case e.From.Columns():
+		return gatherInputs
+	}
+	return gatherWeight
+}
+
+// weight is all that a rank has of the weight of a product: its own, or all that it has fetched.
+func (w *writer) weight(o schedule.Op) hostir.View {
+	if _, comes := w.chain.fetches[o.In[1]]; comes {
+		return hostir.Whole(o.In[1] + gatheredSuffix)
+	}
+	return hostir.Whole(o.In[1])
+}
+
+// columnsOfProduct are those of a product, which has as many as its weight: all, if the weight is fetched.
+func (c *chain) columnsOfProduct(o schedule.Op, weight schedule.Tensor, axis int) schedule.Axis {
+	columns := weight.Axes[axis]
+	if c != nil && c.fetches[o.In[1]] != (edges.Edge{}) {
+		columns.Outer = nil
+	}
+	return columns
+}
+
+// fetchesWeight says that a weight comes whole before a product.
+func fetchesWeight(s schedule.Schedule) bool {
+	for name, e := range fetches(s) {
+		if name != s.Ops[e.User].In[0] {
+			return true
+		}
+	}
+	return false
+}
+
+// early says that what comes to a stage may come from the beginning: the caller has given it, and nothing is between.
+func (w *writer) early(s *stage) bool {
+	_, declared := w.schedule.Tensor(s.input)
+	return s.once && declared && !w.schedule.Made(s.input)
+}
