@@ -8,10 +8,10 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// A product may need all of an operand that is spread over the ranks otherwise than by the rows of its result: a weight,
-// or an operand that is spread along what is summed over. No part of the result needs a part of that alone, so it comes
-// whole before the product. Weights have stages of their own: the copy engine brings those of later products while
-// earlier ones are made.
+// A product may need all of an operand that is spread over the ranks otherwise than by the rows of its result: a
+// weight, or an operand that is spread along what is summed over. No part of the result needs a part of that alone, so
+// it comes whole before the product. Weights have stages of their own: the copy engine brings those of later products
+// while earlier ones are made.
 
 // fetches are the edges of operands that come whole before products, by the operand.
 func fetches(s schedule.Schedule) map[string]edges.Edge {
