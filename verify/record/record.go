@@ -248,13 +248,15 @@ func (r *rank) compare(what string, main driver.Stream, run func() error) error 
 
 // differ finds the first operation at which a recorded list differs from the program's.
 func differ(want, got []ops.Op) error {
-	for i, w := range want {
+	var w, g ops.Op
+	for i := range want {
+		w = want[i]
 		if i >= len(got) {
 			return &DifferenceError{Operation: i, Want: w.String(), Got: "nothing"}
 		}
-		g := got[i]
+		g = got[i]
 		w.Step, w.Node, g.Step = 0, nil, 0 // calls don't show nodes, and are numbered otherwise
-		if !reflect.DeepEqual(w, g) {
+		if !reflect.DeepEqual(&w, &g) {    // pointers, since what they point to is large
 			return &DifferenceError{Operation: i, Want: w.String(), Got: g.String()}
 		}
 	}
