@@ -72,7 +72,7 @@ var functionKernels = []KernelMutant{
 	{File: "device/groups.h", Text: "elements behind a group", Old: "k < unit_elements && j + k < width; k++",
 		New: "k < unit_elements && width > 0; k++"},
 	{File: "groups.cu.tmpl", Text: "columns behind a group added", Old: "if (j < {{$code.Wide}}) {",
-		New: "if (true) {"},
+		New: "if (j < {{$code.Wide}} + unit_elements) {"},
 	{File: "groups.cu.tmpl", Text: "columns that are not aligned", Old: "const bool together = {{.Whole}};",
 		New: "const bool together = true;"},
 	{File: "groups.cu.tmpl", Text: "a mean over the lanes", Old: ", (float){{$code.Wide}})", New: ", (float)lanes)"},
