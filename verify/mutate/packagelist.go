@@ -51,7 +51,7 @@ var Packages = []PackageMutant{
 	{Package: "linearreducescatter", File: launching, Text: "sums of one element less from 1 MiB on", Edits: []Edit{
 		{"uint64(bytes/unit)", "uint64(bytes/unit-min(bytes>>20, 1))"}}},
 	{Package: "alltoallv", File: "program.go", Text: "parts of no rows copied whole", Edits: []Edit{
-		{"p.a.PeerPart(from, r), p.c.Size(from))", "p.a.PeerPart(from, r), max(p.c.Size(from), 4))"}}},
+		{"p.a.PeerPart(peer, r), p.c.Size(peer))", "p.a.PeerPart(peer, r), max(p.c.Size(peer), 4))"}}},
 
 	{Package: "alltoallcolumns", File: "program.go", Text: "rows without the columns between", Edits: []Edit{
 		{"int64(r)*p.partA), Pitch: p.rowA}, p.partA, p.chunkA)\n	}",
@@ -59,7 +59,7 @@ var Packages = []PackageMutant{
 	{Package: "alltoallcolumns", File: "program.go", Text: "one row less", Edits: []Edit{
 		{"Pitch: p.rowA}, p.partA, p.chunkA)\n	}", "Pitch: p.rowA}, p.partA, p.chunkA-p.partA)\n	}"}}},
 	{Package: "alltoallcolumns", File: "program.go", Text: "rows for columns", Edits: []Edit{
-		{"plan.Rows{At: p.a.Peer(from, int64(r)*p.partA)", "plan.Rows{At: p.a.Peer(from, int64(r)*p.chunkA)"}}},
+		{"plan.Rows{At: p.a.Peer(peer, int64(r)*p.partA)", "plan.Rows{At: p.a.Peer(peer, int64(r)*p.chunkA)"}}},
 
 	// Calls of the caller's own work.
 	{Package: "llamalayer", File: "program.go", Text: "a call with its operands the other way round", Edits: []Edit{
