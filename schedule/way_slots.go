@@ -1,7 +1,7 @@
 package schedule
 
 // Slots puts each partial result into a slot at its owner, which adds its slots up once, in
-// the order of ranks. Each rank multiplies its own rows last. Where every rank gets the sums of all rows, each sum is
+// the order of ranks. Each rank multiplies its own rows last. Terms that the caller has are added where they are. Where every rank gets the sums of all rows, each sum is
 // then copied from the owner who made it. In a chain of operations partial results leave while rows for earlier
 // operations still come.
 type Slots struct {
@@ -19,8 +19,9 @@ type Slots struct {
 func (Slots) way()  {}
 func (Slots) sums() {}
 
-// SlotsToAll and LayerSlots are former names of Slots.
+// SlotsToAll, LayerSlots and Put are former names of Slots.
 type (
 	SlotsToAll = Slots
 	LayerSlots = Slots
+	Put        = Slots
 )

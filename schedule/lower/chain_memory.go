@@ -49,13 +49,13 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		w.eachRank(made, o.Out, columns)
 	case o.Out != s.sums:
 		w.memory(made, w.rowElements(o.Out, s.own, columns), w.rowAxis(o.Out, s.own), columns)
+	case s.puts():
+		s.leaving.memory(w, s, columns)
 	case s.given != "":
 		if !s.toAll {
 			w.cut(s.given, schedule.D)
 		}
 		w.counts(s)
-	case s.puts():
-		s.leaving.memory(w, s, columns)
 	case w.byRanks(s):
 		w.eachRank(w.named(partial, s.sums), s.sums, columns)
 	default:

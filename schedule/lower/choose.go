@@ -38,8 +38,8 @@ type lowering struct {
 // lowerings are all lowerings, a file a way. The first of a communication is the fastest
 // known.
 var lowerings = slices.Concat(pulls, pushes, groups, rings, broadcasts, collectives, naives,
-	slotted, stagings, stored, puts, shots, pushShots, sumRings, gets, columnGets, gatherShots, pushGathers, tilings,
-	paddings, overNCCL, overRails)
+	slotted, stagings, stored, shots, slottedSums, pushShots, sumRings, gets, columnGets, gatherShots, pushGathers,
+	tilings, paddings, overNCCL, overRails)
 
 // takes says that the lowering is by ways of that type.
 func (l *lowering) takes(way schedule.Way) bool { return reflect.TypeOf(l.way) == reflect.TypeOf(way) }

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
@@ -120,20 +122,21 @@ func (w *writer) piecesLeave(s *stage, d departure) []hostir.Node {
 	if d.before != nil {
 		piece = append(piece, hostir.MovesOf(s.sums, d.before(to)...)...)
 	}
-	piece = append(piece, d.product(w.work, d.slot(to), to))
+	piece = append(piece, d.made(w.work, d.slot(to), to)...)
 	piece = append(piece, hostir.MovesOf(s.sums, d.take(to)...)...)
 	when := "last, "
 	if d.first {
 		when = ""
 	}
-	own := d.product(d.last, d.mine, hostir.Rank)
-	if x, ok := own.(hostir.Step); ok {
-		own = x.Described("own " + d.what() + " " + when + "straight into their slot")
+	own := d.made(d.last, d.mine, hostir.Rank)
+	for i, n := range own {
+		if x, ok := n.(hostir.Step); ok {
+			own[i] = x.Described("own " + d.what() + " " + when + "straight into their slot")
+		}
 	}
-	nodes := []hostir.Node{steps(piece...), own}
+	nodes := append([]hostir.Node{steps(piece...)}, own...)
 	if d.first {
-		nodes[0], nodes[1] = nodes[1], nodes[0]
+		slices.Reverse(nodes)
 	}
-	nodes = append(append(nodes, d.met...), hostir.MovesOf(s.sums, append(append(d.came, d.sum), d.toAll...)...)...)
-	return nodes
+	return slices.Concat(nodes, d.met, hostir.MovesOf(s.sums, append(append(d.came, d.sum), d.toAll...)...))
 }

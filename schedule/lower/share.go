@@ -36,6 +36,14 @@ func (c share) at(buffer string, rank hostir.Expr) hostir.View {
 	return hostir.Chunk(buffer, c.chunk(rank))
 }
 
+// made is that product, if the caller has not done it.
+func (c share) made(on hostir.StreamRef, into hostir.View, rank hostir.Expr) []hostir.Node {
+	if c.of.given != "" {
+		return nil
+	}
+	return []hostir.Node{c.product(on, into, rank)}
+}
+
 // product makes the partial result of a rank's part.
 func (c share) product(on hostir.StreamRef, into hostir.View, rank hostir.Expr) hostir.Node {
 	o := c.of.ops[0]

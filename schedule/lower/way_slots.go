@@ -14,17 +14,27 @@ var slotted = []lowering{
 	asStage(reduceBalanced, schedule.Slots{}).without("Parts"),
 	asStage(reduceBatch, schedule.Slots{}).without("Parts"),
 	asStage(reduceAll, schedule.Slots{}).without("By one kernel"),
+	inPlace(asStage(reduceBare, schedule.Slots{})).without("Parts", "Streams", "Equal"),
 	by(reduceLink, slotsOf).without("By one kernel"),
 	by(allLink, slotsOf).without("By one kernel"),
 }
+
+// slottedSums are not the fastest of their communications.
+var slottedSums = []lowering{asStage(allBare, schedule.Slots{}).without("Streams", "Equal", "By one kernel")}
 
 func slotsOf(d *draft, w schedule.Slots) error {
 	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 	s := &d.chain.stages[d.summedIn()]
 	s.parts, s.partsAt = w.Parts, d.at()+".Parts"
 	d.leaveBy(leaving{slotMemory, ownersSlots})
-	if d.edge.Carrier.Fused && (s.toAll || !d.lonely()) {
+	const unmade, leave = "no product makes the terms of %s", "leave it out"
+	switch {
+	case d.edge.Carrier.Fused && (s.toAll || !d.lonely()):
 		return d.noKernel("By")
+	case s.given != "" && w.Streams > 0:
+		return d.refusal("Streams", leave, unmade, s.sums)
+	case s.given != "" && w.Equal:
+		return d.refusal("Equal", leave, unmade, s.sums)
 	}
 	return d.prioritize(w.Streams, w.Equal)
 }
@@ -64,7 +74,9 @@ func slotMemory(w *writer, s *stage, columns schedule.Axis) {
 	if w.lonely() {
 		c := shareOf(s, s.parts)
 		c.callers(w)
-		c.stack(w, partial, false)
+		if s.given == "" {
+			c.stack(w, partial, false)
+		}
 		c.stack(w, slots, true)
 	} else {
 		w.eachRank(partial, s.sums, columns)
@@ -91,18 +103,21 @@ type slotting struct {
 // ownersSlots puts the partial results of peers' rows into slots at their owners. Each owner adds up its slots once, in
 // the order of ranks.
 func ownersSlots(w *writer, s *stage) departure {
-	if w.lonely() {
+	switch {
+	case s.given != "":
+		return slotsOfTerms(w, s)
+	case w.lonely():
 		return slotsAlone(w, s)
 	}
 	x := slotting{w, s, w.put, w.put, w.parts, w.rowsAt}
 	d := x.plan()
 	take := d.take
 	d.take = func(peer hostir.Expr) []hostir.Node {
-		nodes := take(peer)
+		nodes := []hostir.Node{hostir.After(w.put, w.work)}
 		if w.n == 1 {
-			nodes = slices.Insert(nodes, 1, hostir.Node(hostir.Wait(w.put, w.named(free, s.sums), peer)))
+			nodes = append(nodes, hostir.Wait(w.put, w.named(free, s.sums), peer))
 		}
-		return nodes
+		return append(nodes, take(peer)...)
 	}
 	return d
 }
@@ -114,8 +129,7 @@ func (x slotting) plan() (d departure) {
 	d.open = x.slotsFree(x.s)
 	d.mine = x.at(named(slots), hostir.Rank)
 	d.take = func(peer hostir.Expr) []hostir.Node {
-		return []hostir.Node{hostir.After(x.put, x.work),
-			hostir.Set(x.put, d.mine.At(peer), x.at(named(partial), peer)),
+		return []hostir.Node{hostir.Set(x.put, d.mine.At(peer), x.at(x.summands(x.s), peer)),
 			hostir.Post(x.put, named(arrived), peer).Member(x.part())}
 	}
 	d.came = []hostir.Node{hostir.Wait(x.sum, named(arrived), every).Member(x.part())}
@@ -130,11 +144,16 @@ func (x slotting) plan() (d departure) {
 	return d
 }
 
-// slotsSum adds up this rank's slots.
+// slotsSum adds up this rank's slots. Own terms that the caller has are where they are.
 func (w *writer) slotsSum(on hostir.StreamRef, s *stage, dst, rows hostir.View,
 	at func(buffer string, rank hostir.Expr) hostir.View) hostir.Step {
 	slot := at(w.named(slots, s.sums), hostir.Var(hostir.RankIndex))
-	return w.sumOf(on, s, dst, rows, slot.EachRank()).Described("once, in the order of ranks")
+	terms := []hostir.View{slot.EachRank()}
+	if s.given != "" {
+		terms = []hostir.View{slot.Over(hostir.RankIndex, hostir.Const(0), hostir.Rank), at(s.given, hostir.Rank),
+			slot.Over(hostir.RankIndex, hostir.Add(hostir.Rank, one), hostir.Size)}
+	}
+	return w.sumOf(on, s, dst, rows, terms...).Described("once, in the order of ranks")
 }
 
 // toAll brings all ranks' rows of the sums here, beside own ones.
@@ -163,6 +182,10 @@ func slotsAlone(w *writer, s *stage) departure {
 	}
 	d := x.plan()
 	d.share, d.last = c, last
+	take := d.take
+	d.take = func(peer hostir.Expr) []hostir.Node {
+		return append([]hostir.Node{hostir.After(x.put, w.work)}, take(peer)...)
+	}
 	d.slot = func(peer hostir.Expr) hostir.View { return c.at(named(partial), peer) }
 	if !s.toAll {
 		d.head = w.staggered(d.post(s), set, copies)
@@ -177,5 +200,22 @@ func slotsAlone(w *writer, s *stage) departure {
 	d.met = []hostir.Node{hostir.After(x.sum, last, x.put)}
 	d.tail = append(hostir.MovesOf(s.sums, hostir.Post(x.sum, read, every), hostir.Wait(x.sum, read, every)),
 		join(copies, sums, set))
+	return d
+}
+
+// slotsOfTerms are slots of terms that the caller has.
+func slotsOfTerms(w *writer, s *stage) departure {
+	c, free := shareOf(s, s.parts), w.named(free, s.sums)
+	d := slotting{w, s, copyRef, mainRef, c.parts, c.at}.plan()
+	d.share = c
+	d.slot = func(peer hostir.Expr) hostir.View { return c.at(s.given, peer) }
+	d.head = append(d.post(s), w.fork(copySet))
+	d.met = []hostir.Node{join(copySet)}
+	if !s.toAll {
+		d.before = func(peer hostir.Expr) []hostir.Node { return []hostir.Node{hostir.Wait(copyRef, free, peer)} }
+		return d
+	}
+	d.head = append(d.head, hostir.MovesOf(s.sums, hostir.Wait(copyRef, free, every))...)
+	d.tail = hostir.MovesOf(s.sums, hostir.Post(mainRef, read, every), hostir.Wait(mainRef, read, every))
 	return d
 }

@@ -41,7 +41,7 @@ var alone = []declared{
 	{"A20b", "Ulysses, back", moved("A[M N/D] C[M/D N]"), served},
 	{"A22", "reduce scatter round a ring", sum("A[D/D M N] C[M/D N]").by("C", s.RingAccumulate{}),
 		at("Moves[0].Way", "no pass does the bare reduce-scatter of C by RingAccumulate")},
-	{"A23", "reduce scatter, gets by kernels", sum("A[D/D M N] C[M/D N]").by("C", s.Put{By: s.Kernels}),
+	{"A23", "reduce scatter, gets by kernels", sum("A[D/D M N] C[M/D N]").by("C", s.Slots{By: s.Kernels}),
 		unsaid("Protocol")},
 	{"A24", "reduce scatter in one shot", sum("A[D/D M N] C[M/D N]").by("C", s.Shot{Signals: s.OneKernel}), served},
 	{"A25", "reduce scatter of columns", sum("A[D/D M N] C[M N/D]"),
