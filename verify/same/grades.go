@@ -44,7 +44,7 @@ var lifted = []string{
 // refusals are words of refusals by rules that the frozen copy lacks.
 var refusals = []string{"are 0 blocks at",
 	"no product makes the terms", // of a sum of the caller's: Put, which Slots is, had no options of products
-	"Parts: no stage gathers", // an option of Slots since it has one name: the frozen copy does not read it
+	"Parts: no stage gathers",    // an option of Slots since it has one name: the frozen copy does not read it
 }
 
 // Expected says that a schedule's verdict needs no look: it is refused as it was or by a new rule, it is lowered
