@@ -1,8 +1,9 @@
 package schedule
 
 // Slots puts each partial result into a slot at its owner, which adds its slots up once, in
-// the order of ranks. Each rank multiplies its own rows last. Terms that the caller has are added where they are. Where every rank gets the sums of all rows, each sum is
-// then copied from the owner who made it. In a chain of operations partial results leave while rows for earlier
+// the order of ranks. Each rank multiplies its own rows last. Terms that the caller has are added
+// where they are. Where every rank gets the sums of all rows, each sum is then copied from the
+// owner who made it. In a chain of operations partial results leave while rows for earlier
 // operations still come.
 type Slots struct {
 	// Parts in which a rank's rows travel to all ranks, or in which own rows go on from the sum to the next
