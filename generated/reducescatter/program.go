@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatter",
-	Hash:     "bb78c5debb358a30c5a1fe01af4983c83aa793684e53dd3d9f62d1dc63cd2544",
-	Proof:    "proven for D = 1..8, stamp 10f4ce784f67be0d",
+	Hash:     "135f3ddc8f78b591f38fdd4e2ee487c36f603a3aa04a2d13288f38b4ba7e8c21",
+	Proof:    "proven for D = 1..8, stamp a4a2875a14535305",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatterinplace",
-	Hash:     "3561ad936997ad4016df13b6b7ac1f8d75ac841aa35531d1dda56a414c7b4429",
-	Proof:    "proven for D = 1..8, stamp 79b23e8ed2e08005",
+	Hash:     "cd88897d09d45e6bc815f5d6b8fe8682c20bf2dfe6f50075ad0f9d6467845301",
+	Proof:    "proven for D = 1..8, stamp e6a74fc0fea21acc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "N"},
