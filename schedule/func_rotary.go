@@ -21,9 +21,14 @@ func (s Schedule) HeadWidth(table string) (Extent, error) {
 		return "", fmt.Errorf("%s has no rows and columns", table)
 	}
 	width := t.Axes[1].Extent
-	n, err := strconv.Atoi(string(width))
-	if width != W && (err != nil || n%2 != 0 || n < 2) {
+	if !width.ofHead(true) {
 		return "", fmt.Errorf("the width of a head is an even number or W, and %s has %q columns", table, width)
 	}
 	return width, nil
+}
+
+// ofHead says that a head may be as wide: W, or a number, which is even where pairs of columns are turned.
+func (e Extent) ofHead(turned bool) bool {
+	n, err := strconv.Atoi(string(e))
+	return e == W || err == nil && n > 0 && (n%2 == 0 || !turned)
 }

@@ -128,11 +128,14 @@ func (s Schedule) checkExtents(v *validation) {
 	short := map[string]bool{}
 	for i, t := range s.Tensors {
 		for j, o := range s.Ops {
-			if n, ok := s.wantedAxes(o, t.Name); ok && n != len(t.Axes) {
-				short[t.Name] = true
-				v.add(fmt.Sprintf("Tensors[%d].Axes", i), s.forAxes(j), "%d axes where %d are needed", len(t.Axes), n)
-				break
+			wanted := s.wantedAxes(o, t.Name)
+			k := slices.IndexFunc(wanted, func(n int) bool { return n != len(t.Axes) })
+			if k < 0 {
+				continue
 			}
+			short[t.Name] = true
+			v.add(fmt.Sprintf("Tensors[%d].Axes", i), s.forAxes(j), "%d axes where %d are needed", len(t.Axes), wanted[k])
+			break
 		}
 	}
 	list := s.dimensions()
@@ -168,25 +171,28 @@ func (s Schedule) first(d *dimension, tensor, axis int) (Extent, string) {
 	return "", ""
 }
 
-// wantedAxes is how many axes an operation names of a tensor.
-func (s Schedule) wantedAxes(o Op, tensor string) (n int, ok bool) {
+// wantedAxes is how many axes an operation names of a tensor, at each place where it has it.
+func (s Schedule) wantedAxes(o Op, tensor string) (list []int) {
 	c, err := s.Contraction(o)
 	if err != nil {
-		return 0, false
+		return nil
 	}
 	for i, in := range o.In {
 		if in == tensor {
-			return len(c.In[i]), true
+			list = append(list, len(c.In[i]))
 		}
 	}
 	for _, f := range o.Then {
 		for _, operand := range f.Operands() {
 			if operand.Tensor == tensor && operand.Lies != "" {
-				return len(operand.Lies.axes(c.Out)), true
+				list = append(list, len(operand.Lies.axes(c.Out)))
 			}
 		}
 	}
-	return len(c.Out), o.Out == tensor
+	if o.Out == tensor {
+		list = append(list, len(c.Out))
+	}
+	return list
 }
 
 // joined names the operations that make several axes one extent; one of their indices may be wrong.
