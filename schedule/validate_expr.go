@@ -130,7 +130,8 @@ func (s Schedule) checkHeads(v *validation, path string, f Func) {
 			v.add(at, "declare the table, or name the width", "the width of the heads is not known")
 		case w != "" && !s.Made(e.Tensor) && !w.ofHead(does[e.Do].lies == OfTable):
 			v.add(at+".Tensor", "declare it with W, or a constant such as 128, as its last extent",
-				"the width of a head is a number, even where pairs are turned, or W, and %s has %q columns", e.Tensor, w)
+				"the width of a head is a number, even where pairs are turned, or W, and %s has %q columns",
+				e.Tensor, w)
 		}
 	})
 }

@@ -134,7 +134,8 @@ func (s Schedule) checkExtents(v *validation) {
 				continue
 			}
 			short[t.Name] = true
-			v.add(fmt.Sprintf("Tensors[%d].Axes", i), s.forAxes(j), "%d axes where %d are needed", len(t.Axes), wanted[k])
+			v.add(fmt.Sprintf("Tensors[%d].Axes", i), s.forAxes(j), "%d axes where %d are needed", len(t.Axes),
+				wanted[k])
 			break
 		}
 	}
