@@ -19,19 +19,19 @@
 //	        C [M, N] by N times count[c] of at most M*N
 //	plan:   Agathered [M, K] by K times count[c] of at most M*K
 //	New:    ShareMemHandles(A, arena)                                          # once
-//	main:   Post ready -> every peer                                           # one batch, before the forks
 //	copy, work[1..D-1]: Synchronize(main)
-//	main:   Linear(C[r], A, B, Bias)                                           # own shard, in place
-//	for i in 1..D-1:  from = (r + i) % D
-//	  copy:    Wait ready[from];  Set(Agathered[from], A@from)
+//	copy:   Post ready -> every peer
+//	main:   Linear(C[r], A, B, Bias)                                           # own rows, in place
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  copy:    Wait ready[peer];  Set(Agathered[peer], A@peer)
 //	  work[i]: Synchronize(copy)
-//	for i in 1..D-1:  from = (r + i) % D
-//	  work[i]: Linear(C[from], Agathered[from], B, Bias)
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  work[i]: Linear(C[peer], Agathered[peer], B, Bias)
 //	copy:   Post read -> every peer;  Wait read[every peer]                    # A may be overwritten afterwards
 //	main:   Synchronize(copy), Synchronize(work[1..D-1])                       # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package. Functions: bias(Bias) of C by the library of products.
 //
-// Proof: proven for D = 1..8, stamp 7b176c9ef799621c.
+// Proof: proven for D = 1..8, stamp d8adb5a1353c67c0.
 package allgatherlinearbalanced

@@ -14,8 +14,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearbalanced",
-	Hash:    "a0b82914a60565614fee15a964b95ecde5b207a591c7d1e43ddac945948cfdf3",
-	Proof:   "proven for D = 1..8, stamp 7b176c9ef799621c",
+	Hash:    "3ab7dde8aef9f6e835b6ec393c70cc26b12a0918ee0a8852560b5758e9aabcec",
+	Proof:   "proven for D = 1..8, stamp d8adb5a1353c67c0",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
@@ -106,26 +106,25 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// One batch, before the forks.
-	q.Post(main, p.ready)
 	q.Synchronize(p.copy, main)
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
+	q.Post(p.copy, p.ready)
 
-	// Own shard, in place.
+	// Own rows, in place.
 	q.Linear(main, p.gemm[r], p.c.Part(r), p.a.At(0), p.b.At(0), p.bias.At(0))
 
 	for i := 1; i < d; i++ {
-		from := (r + i) % d
-		q.Wait(p.copy, p.ready, from)
-		q.Set(p.copy, p.agathered.Part(from), p.a.Peer(from, 0), p.agathered.Size(from))
+		peer := (r + i) % d
+		q.Wait(p.copy, p.ready, peer)
+		q.Set(p.copy, p.agathered.Part(peer), p.a.Peer(peer, 0), p.agathered.Size(peer))
 		q.Synchronize(p.work[i], p.copy)
 	}
 
 	for i := 1; i < d; i++ {
-		from := (r + i) % d
-		q.Linear(p.work[i], p.gemm[from], p.c.Part(from), p.agathered.Part(from), p.b.At(0), p.bias.At(0))
+		peer := (r + i) % d
+		q.Linear(p.work[i], p.gemm[peer], p.c.Part(peer), p.agathered.Part(peer), p.b.At(0), p.bias.At(0))
 	}
 
 	// A may be overwritten afterwards.

@@ -18,10 +18,9 @@
 //	        C [M, N] by N times count[c] of at most M*N
 //	plan:   Agathered [M, K] by K times count[c] of at most M*K
 //	New:    ShareMemHandles(A, arena)                                          # once
-//	main:   Post ready -> every peer by kernel                                 # peers may read A
-//	copy:   Synchronize(main)
-//	for i in 1..D-1:  from = (r + i) % D
-//	  copy:   get{Wait ready[from];  Set(Agathered[from], A@from);  Post read -> from}
+//	copy:   Synchronize(main);  Post ready -> every peer by kernel
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  copy:   get{Wait ready[peer];  Set(Agathered[peer], A@peer);  Post read -> peer}
 //	main:   Set(Agathered[r], A)
 //	main:   Synchronize(copy);  Linear(C[0..D-1], Agathered[0..D-1], B, Bias)
 //	copy:   Wait read[every peer] by kernel                                    # A may be overwritten afterwards
@@ -30,5 +29,5 @@
 // Copies between ranks go by kernels and signals by kernels. The kernels are in allgatherlinearbalancedonce.cu.
 // Functions: bias(Bias) of C by the library of products.
 //
-// Proof: proven for D = 1..8, stamp c1414e87602ff4d3.
+// Proof: proven for D = 1..8, stamp f22b98d815dc1904.
 package allgatherlinearbalancedonce

@@ -17,13 +17,13 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [DIDx(D), M/D, K];  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/D*N
-//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
+//	plan:   Agathered [D, M/D, K] by M/D*K
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   Post free -> every peer                                            # one batch, before the forks
 //	copy, work[0..D-1]: Synchronize(main)
-//	main:   Linear(C[r], A, B, Bias)                                           # own shard, in place
+//	copy:   Post free -> every peer
+//	main:   Linear(C[r], A, B, Bias)                                           # own rows, in place
 //	for i in D:
-//	  if i == r:
+//	  if r == i:
 //	    copy:    Wait free[every peer]
 //	    for q in 1..D-1:  to = (r + q) % D
 //	      copy:   Set(Agathered@to[r], A)
@@ -31,12 +31,12 @@
 //	  else:
 //	    work[i]: Synchronize(copy)
 //	for i in D:
-//	  if i != r:
+//	  if r != i:
 //	    work[i]: Wait arrived[i];  Linear(C[i], Agathered[i], B, Bias)
 //	main:   Synchronize(copy), Synchronize(work[0..D-1])                       # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package. Functions: bias(Bias) of C by the library of products.
 //
-// Proof: proven for D = 1..8, stamp 1b69b08d292e4e0e.
+// Proof: proven for D = 1..8, stamp e32fab97f2bcabef.
 package allgatherlinearbroadcast

@@ -14,8 +14,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearbroadcast",
-	Hash:    "ebb9c2b8b682bae8b148898121b724c0f700b07522eb0ce28b90da8868243b50",
-	Proof:   "proven for D = 1..8, stamp 1b69b08d292e4e0e",
+	Hash:    "83f02f853adf6edadbb7abbf191d7ca199290e6cf9cf2712ac385ded4c560387",
+	Proof:   "proven for D = 1..8, stamp e32fab97f2bcabef",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N"},
@@ -101,18 +101,17 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// One batch, before the forks.
-	q.Post(main, p.free)
 	q.Synchronize(p.copy, main)
 	for i := range d {
 		q.Synchronize(p.work[i], main)
 	}
+	q.Post(p.copy, p.free)
 
-	// Own shard, in place.
+	// Own rows, in place.
 	q.Linear(main, p.gemm, p.c.At(int64(r)*p.chunkC), p.a.At(0), p.b.At(0), p.bias.At(0))
 
 	for i := range d {
-		if i == r {
+		if r == i {
 			q.Wait(p.copy, p.free)
 
 			for j := 1; j < d; j++ {
@@ -126,7 +125,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	}
 
 	for i := range d {
-		if i != r {
+		if r != i {
 			q.Wait(p.work[i], p.arrived, i)
 			q.Linear(p.work[i], p.gemm, p.c.At(int64(i)*p.chunkC), p.agathered.At(int64(i)*p.chunkA), p.b.At(0),
 				p.bias.At(0))

@@ -17,23 +17,23 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [DIDx(D), M/D, K];  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/D*N
-//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
+//	plan:   Agathered [D, M/D, K] by M/D*K
 //	New:    ShareMemHandles(A, arena)                                          # once
-//	main:   Post ready -> every peer                                           # one batch, before the forks
 //	copy, work[0..D-1]: Synchronize(main)
-//	for i in D:  from = (r + i) % D  to = (r + D - i) % D
-//	  if to == r:
-//	    copy:    Set(Agathered[from], A[0])                                    # i = 0: the own shard
+//	copy:   Post ready -> every peer
+//	for i in D:  peer = (r + i) % D
+//	  if peer == r:
+//	    copy:    Set(Agathered[peer], A)                                       # i = 0: the own rows
 //	  else:
-//	    copy:    Wait ready[from];  Set(Agathered[from], A@from)
+//	    copy:    Wait ready[peer];  Set(Agathered[peer], A@peer)
 //	  work[i]: Synchronize(copy)
-//	for i in D:  from = (r + i) % D
-//	  work[i]: Linear(C[from], Agathered[from], B, Bias)
+//	for i in D:  peer = (r + i) % D
+//	  work[i]: Linear(C[peer], Agathered[peer], B, Bias)
 //	copy:   Post read -> every peer;  Wait read[every peer]                    # A may be overwritten afterwards
 //	main:   Synchronize(copy), Synchronize(work[0..D-1])                       # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package. Functions: bias(Bias) of C by the library of products.
 //
-// Proof: proven for D = 1..8, stamp 9a4aa2dc3fd8384e.
+// Proof: proven for D = 1..8, stamp 45fe4d68f21140af.
 package allgatherlinearcopied

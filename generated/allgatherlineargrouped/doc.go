@@ -18,17 +18,19 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [DIDx(D), M/D, K];  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/D*N
-//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
+//	plan:   Agathered [D, M/D, K] by M/D*K
 //	New:    ShareMemHandles(A, arena)                                          # once
-//	main:   Post ready -> every peer                                           # one batch, before the forks
 //	copy, work[0..1]: Synchronize(main)
-//	main:   Linear(C[r], A, B, Bias)                                           # own shard, in place
-//	for i in 1..D-r-1:  from = r + i
-//	  copy:   Wait ready[from];  Set(Agathered[from], A@from)
-//	work[0]: Synchronize(copy)
-//	for i in D-r..D-1:  from = r + i - D
-//	  copy:   Wait ready[from];  Set(Agathered[from], A@from)
-//	work[1]: Synchronize(copy)
+//	copy:   Post ready -> every peer
+//	main:   Linear(C[r], A, B, Bias)                                           # own rows, in place
+//	if r != D - 1:
+//	  for i in 1..D-r-1:  from = r + i
+//	    copy:   Wait ready[from];  Set(Agathered[from], A@from)
+//	  work[0]: Synchronize(copy)
+//	if r != 0:
+//	  for i in D-r..D-1:  from = r + i - D
+//	    copy:   Wait ready[from];  Set(Agathered[from], A@from)
+//	  work[1]: Synchronize(copy)
 //	if r != D - 1:
 //	  work[0]: Linear(C[r+1..D-1], Agathered[r+1..D-1], B, Bias)
 //	if r != 0:
@@ -39,5 +41,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package. Functions: bias(Bias) of C by the library of products.
 //
-// Proof: proven for D = 1..8, stamp 63ccc9b16cec1f30.
+// Proof: proven for D = 1..8, stamp c3d2df21c1657f1e.
 package allgatherlineargrouped

@@ -14,8 +14,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlineargrouped",
-	Hash:    "1458e24a514b567c638a3efcd27dd48306fb934f0db80f241fcbac5c794e55bf",
-	Proof:   "proven for D = 1..8, stamp 63ccc9b16cec1f30",
+	Hash:    "21ad09cab3d2157df6931e8ba438f8059b9f4191a0ebe804dfe0bca10b655276",
+	Proof:   "proven for D = 1..8, stamp c3d2df21c1657f1e",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},
@@ -104,29 +104,30 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// One batch, before the forks.
-	q.Post(main, p.ready)
 	q.Synchronize(p.copy, main)
 	for i := range 2 {
 		q.Synchronize(p.work[i], main)
 	}
+	q.Post(p.copy, p.ready)
 
-	// Own shard, in place.
+	// Own rows, in place.
 	q.Linear(main, p.gemm, p.c.At(int64(r)*p.chunkC), p.a.At(0), p.b.At(0), p.bias.At(0))
-
-	for i := 1; i < d-r; i++ {
-		from := r + i
-		q.Wait(p.copy, p.ready, from)
-		q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
+	if r != d-1 {
+		for i := 1; i < d-r; i++ {
+			from := r + i
+			q.Wait(p.copy, p.ready, from)
+			q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
+		}
+		q.Synchronize(p.work[0], p.copy)
 	}
-	q.Synchronize(p.work[0], p.copy)
-
-	for i := d - r; i < d; i++ {
-		from := r + i - d
-		q.Wait(p.copy, p.ready, from)
-		q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
+	if r != 0 {
+		for i := d - r; i < d; i++ {
+			from := r + i - d
+			q.Wait(p.copy, p.ready, from)
+			q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
+		}
+		q.Synchronize(p.work[1], p.copy)
 	}
-	q.Synchronize(p.work[1], p.copy)
 	if r != d-1 {
 		q.Linear(p.work[0], p.gemm2, p.c.At(int64(r+1)*p.chunkC), p.agathered.At(int64(r+1)*p.chunkA), p.b.At(0),
 			p.bias.At(0))

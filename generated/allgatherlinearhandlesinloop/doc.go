@@ -16,21 +16,21 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [DIDx(D), M/D, K];  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/D*N
-//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
-//	main:   Post ready -> every peer                                           # one batch, before the forks
+//	plan:   Agathered [D, M/D, K] by M/D*K
 //	copy, work[1..D-1]: Synchronize(main)
-//	main:   Linear(C[r], A, B, Bias)                                           # own shard, in place
-//	for i in 1..D-1:  from = (r + i) % D  to = (r + D - i) % D
-//	  ShareMemHandles(A to to, from from)                                      # a cache hit after the first run
-//	  copy:    Wait ready[from];  Set(Agathered[from], A@from)
+//	copy:   Post ready -> every peer
+//	main:   Linear(C[r], A, B, Bias)                                           # own rows, in place
+//	for i in 1..D-1:  peer = (r + i) % D  to = (r + D - i) % D
+//	  ShareMemHandles(A to to, from peer)                                      # a cache hit after the first run
+//	  copy:    Wait ready[peer];  Set(Agathered[peer], A@peer)
 //	  work[i]: Synchronize(copy)
-//	for i in 1..D-1:  from = (r + i) % D
-//	  work[i]: Linear(C[from], Agathered[from], B, Bias)
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  work[i]: Linear(C[peer], Agathered[peer], B, Bias)
 //	copy:   Post read -> every peer;  Wait read[every peer]                    # A may be overwritten afterwards
 //	main:   Synchronize(copy), Synchronize(work[1..D-1])                       # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package. Functions: bias(Bias) of C by the library of products.
 //
-// Proof: proven for D = 1..8, stamp 33e436bd50e52052, eager only: it exchanges handles in the loop.
+// Proof: proven for D = 1..8, stamp a26bda9d2190463b, eager only: it exchanges handles in the loop.
 package allgatherlinearhandlesinloop

@@ -14,8 +14,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearhandlesinloop",
-	Hash:    "999b18e62a91e914d89e6fb8daf00224763a554a2b1373b1100f73a4c0a4786e",
-	Proof:   "proven for D = 1..8, stamp 33e436bd50e52052, eager only: it exchanges handles in the loop",
+	Hash:    "547efc5073d8de95653da503e7d38276556c0323ea0a8b3b19154771fcf1c7d6",
+	Proof:   "proven for D = 1..8, stamp a26bda9d2190463b, eager only: it exchanges handles in the loop",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Eager:   true,
 	Extents: []string{"M", "K", "N"},
@@ -103,30 +103,29 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// One batch, before the forks.
-	q.Post(main, p.ready)
 	q.Synchronize(p.copy, main)
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
+	q.Post(p.copy, p.ready)
 
-	// Own shard, in place.
+	// Own rows, in place.
 	q.Linear(main, p.gemm, p.c.At(int64(r)*p.chunkC), p.a.At(0), p.b.At(0), p.bias.At(0))
 
 	for i := 1; i < d; i++ {
-		from := (r + i) % d
+		peer := (r + i) % d
 		to := (r + d - i) % d
 
 		// A cache hit after the first run.
-		q.Share(p.a, to, from)
-		q.Wait(p.copy, p.ready, from)
-		q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
+		q.Share(p.a, to, peer)
+		q.Wait(p.copy, p.ready, peer)
+		q.Set(p.copy, p.agathered.At(int64(peer)*p.chunkA), p.a.Peer(peer, 0), p.chunkA)
 		q.Synchronize(p.work[i], p.copy)
 	}
 
 	for i := 1; i < d; i++ {
-		from := (r + i) % d
-		q.Linear(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC), p.agathered.At(int64(from)*p.chunkA), p.b.At(0),
+		peer := (r + i) % d
+		q.Linear(p.work[i], p.gemm, p.c.At(int64(peer)*p.chunkC), p.agathered.At(int64(peer)*p.chunkA), p.b.At(0),
 			p.bias.At(0))
 	}
 

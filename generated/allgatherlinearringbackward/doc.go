@@ -15,12 +15,12 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [DIDx(D), M/D, K];  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/D*N
-//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
+//	plan:   Agathered [D, M/D, K] by M/D*K
 //	New:    ShareMemHandles(arena)                                             # once
-//	if D != 1:
-//	  main:   Post free -> (r + 1) % D
 //	copy, work[1..D-1]: Synchronize(main)
-//	main:   Linear(C[r], A, B, Bias)                                           # own shard, in place
+//	if D != 1:
+//	  copy:   Post free -> (r + 1) % D
+//	main:   Linear(C[r], A, B, Bias)                                           # own rows, in place
 //	for i in 1..D-1:  to = (r + D - 1) % D  from = (r + 1) % D  had = (r + i - 1) % D
 //	  if i == 1:
 //	    copy:    Wait free[to];  Set(Agathered@to[r], A);  Post arrived[i] -> to
@@ -35,5 +35,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package. Functions: bias(Bias) of C by the library of products.
 //
-// Proof: proven for D = 1..8, stamp e7bfd53d9bb9fc89.
+// Proof: proven for D = 1..8, stamp 59ecc5267870e3c0.
 package allgatherlinearringbackward

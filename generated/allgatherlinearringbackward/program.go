@@ -14,8 +14,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringbackward",
-	Hash:    "6e9c418de2983a37855ae6d3e5d782b67377ede574ff7c7ee440a18cc37f2934",
-	Proof:   "proven for D = 1..8, stamp e7bfd53d9bb9fc89",
+	Hash:    "9017524fdd86f87af2173adc7c3e731337347cddd4cffee6950065e3fb3cdb2f",
+	Proof:   "proven for D = 1..8, stamp 59ecc5267870e3c0",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Ring:    true,
@@ -103,15 +103,15 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	if d != 1 {
-		q.Post(main, p.free, (r+1)%d)
-	}
 	q.Synchronize(p.copy, main)
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
+	if d != 1 {
+		q.Post(p.copy, p.free, (r+1)%d)
+	}
 
-	// Own shard, in place.
+	// Own rows, in place.
 	q.Linear(main, p.gemm, p.c.At(int64(r)*p.chunkC), p.a.At(0), p.b.At(0), p.bias.At(0))
 
 	for i := 1; i < d; i++ {

@@ -18,13 +18,12 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [DIDx(D), M/D, K];  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/D*N
-//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
+//	plan:   Agathered [D, M/D, K] by M/D*K
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	if D != 1:
 //	  main:   Post ready[1] -> (r + 1) % D
-//	for i in 1..D-1:
-//	  work[i]: Synchronize(main)
-//	main:   Linear(C[r], A, B, Bias)                                           # own shard, in place
+//	work[1..D-1]: Synchronize(main)
+//	main:   Linear(C[r], A, B, Bias)                                           # own rows, in place
 //	for i in 1..D-1:  to = (r + 1) % D  from = (r + D - 1) % D  got = (r + D - i) % D
 //	  if i == 1:
 //	    work[i]:     Wait ready[i] <- from;  Set(Agathered[got], A@from)
@@ -34,12 +33,14 @@
 //	    work[i]:     Set(Agathered[got], Agathered@from[got])
 //	for i in 1..D-1:  got = (r + D - i) % D
 //	  work[i]: Linear(C[got], Agathered[got], B, Bias)
-//	  main:    Synchronize(work[i])
+//	main:   Synchronize(work[1..D-1])
 //	if D != 1:
-//	  main:   Post read -> (r + D - 1) % D;  Wait read[(r + 1) % D]
+//	  main:   Post read -> (r + D - 1) % D
+//	if D != 1:
+//	  main:   Wait read[(r + 1) % D]
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package. Functions: bias(Bias) of C by the library of products.
 //
-// Proof: proven for D = 1..8, stamp 6b901833f905b09a.
+// Proof: proven for D = 1..8, stamp 5946055a2a7d09f0.
 package allgatherlinearringget

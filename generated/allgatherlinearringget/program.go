@@ -14,8 +14,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringget",
-	Hash:    "a47d8b9b11d0d280f57e295d275ce710ec9b7558308a007bc4ae4c28c66970fa",
-	Proof:   "proven for D = 1..8, stamp 6b901833f905b09a",
+	Hash:    "f134c656e31695b7b5a9cbcf28172e033d5f5e5ba254a33f887bb9f5ac49175e",
+	Proof:   "proven for D = 1..8, stamp 5946055a2a7d09f0",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Ring:    true,
 	Extents: []string{"M", "K", "N"},
@@ -104,12 +104,11 @@ func (p *Plan) issue(q *plan.Queue) {
 	if d != 1 {
 		q.Post(main, p.ready[1], (r+1)%d)
 	}
-
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
 
-	// Own shard, in place.
+	// Own rows, in place.
 	q.Linear(main, p.gemm, p.c.At(int64(r)*p.chunkC), p.a.At(0), p.b.At(0), p.bias.At(0))
 
 	for i := 1; i < d; i++ {
@@ -131,10 +130,14 @@ func (p *Plan) issue(q *plan.Queue) {
 		got := (r + d - i) % d
 		q.Linear(p.work[i], p.gemm, p.c.At(int64(got)*p.chunkC), p.agathered.At(int64(got)*p.chunkA), p.b.At(0),
 			p.bias.At(0))
+	}
+	for i := 1; i < d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
 	if d != 1 {
 		q.Post(main, p.read, (r+d-1)%d)
+	}
+	if d != 1 {
 		q.Wait(main, p.read, (r+1)%d)
 	}
 }

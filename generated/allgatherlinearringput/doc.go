@@ -16,12 +16,12 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [DIDx(D), M/D, K];  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/D*N
-//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
+//	plan:   Agathered [D, M/D, K] by M/D*K
 //	New:    ShareMemHandles(arena)                                             # once
-//	if D != 1:
-//	  main:   Post free -> (r + D - 1) % D
 //	copy, work[1..D-1]: Synchronize(main)
-//	main:   Linear(C[r], A, B, Bias)                                           # own shard, in place
+//	if D != 1:
+//	  copy:   Post free -> (r + D - 1) % D
+//	main:   Linear(C[r], A, B, Bias)                                           # own rows, in place
 //	for i in 1..D-1:  to = (r + 1) % D  from = (r + D - 1) % D  had = (r + D - i + 1) % D
 //	  if i == 1:
 //	    copy:    Wait free[to];  Set(Agathered@to[r], A);  Post arrived[i] -> to
@@ -36,5 +36,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package. Functions: bias(Bias) of C by the library of products.
 //
-// Proof: proven for D = 1..8, stamp c5848a42be860c1d.
+// Proof: proven for D = 1..8, stamp 6aaf1a8d8dde9c06.
 package allgatherlinearringput

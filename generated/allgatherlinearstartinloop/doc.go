@@ -17,15 +17,14 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [DIDx(D), M/D, K];  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/D*N
-//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
+//	plan:   Agathered [D, M/D, K] by M/D*K
 //	New:    ShareMemHandles(A, arena)                                          # once
-//	main:   Post ready -> every peer                                           # one batch, before the forks
-//	copy:   Synchronize(main)
-//	main:   Linear(C[r], A, B, Bias)                                           # own shard, in place
-//	for i in 1..D-1:  from = (r + i) % D
-//	  copy, work[i]: Synchronize(main)
-//	  copy:    Wait ready[from];  Set(Agathered[from], A@from)
-//	  work[i]: Synchronize(copy);  Linear(C[from], Agathered[from], B, Bias)
+//	copy:   Synchronize(main);  Post ready -> every peer
+//	main:   Linear(C[r], A, B, Bias)                                           # own rows, in place
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  work[i], copy: Synchronize(main)
+//	  copy:    Wait ready[peer];  Set(Agathered[peer], A@peer)
+//	  work[i]: Synchronize(copy);  Linear(C[peer], Agathered[peer], B, Bias)
 //	  main:    Synchronize(work[i])                                            # join
 //	copy:   Post read -> every peer;  Wait read[every peer]                    # A may be overwritten afterwards
 //	main:   Synchronize(copy)                                                  # join
@@ -33,5 +32,5 @@
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package. Functions: bias(Bias) of C by the library of products.
 //
-// Proof: proven for D = 1..8, stamp 780b23b3755afb4d.
+// Proof: proven for D = 1..8, stamp eec823aa108ba849.
 package allgatherlinearstartinloop

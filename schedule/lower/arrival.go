@@ -9,23 +9,38 @@ import (
 )
 
 // piece is rows of one rank, or a part of them; of an absent rank: of all ranks.
-type piece struct{ rank, part hostir.Expr }
+type piece struct {
+	rank, part hostir.Expr
+	ranks      hostir.Expr // how many it is of, from the rank on; absent: one
+	from       hostir.View // where it has come; none: at its place
+}
 
 // ofRank is all rows of a rank.
 func ofRank(rank hostir.Expr) piece { return piece{rank: rank} }
 
-// turns are rounds of a loop. In each, pieces of the ranks' rows come or leave.
+// turns are rounds of a loop, or one. In each, pieces of the ranks' rows come or leave.
 type turns struct {
-	first, end hostir.Expr
+	first, end hostir.Expr      // absent: one round
 	names      []hostir.Node    // of a round
+	skips      hostir.Expr      // the rank that leaves a round out; absent: none does
 	pieces     []piece          // of a round
-	work       hostir.StreamRef // of their products
+	ofAll      bool             // for each rank in turn
+	bring      []hostir.Node    // brings them
+	instead    []hostir.Node    // what a rank does where it leaves a round out
+	came       []hostir.Node    // waits of their products
+	work       hostir.StreamRef // of the products
 	set        hostir.StreamSet // that has it
 }
 
-// over is the loop over the rounds.
-func (t turns) over(round ...hostir.Node) hostir.Node {
-	return hostir.Loop(stepIndex, t.first, t.end, slices.Concat(t.names, round)...)
+// over are the rounds, with other nodes in those that a rank leaves out.
+func (t turns) over(instead []hostir.Node, round ...hostir.Node) []hostir.Node {
+	if !t.skips.IsZero() {
+		round = []hostir.Node{hostir.If{X: hostir.Rank, Y: t.skips, Then: instead, Else: round}}
+	}
+	if round = slices.Concat(t.names, round); t.end.IsZero() {
+		return round
+	}
+	return []hostir.Node{hostir.Loop(stepIndex, t.first, t.end, round...)}
 }
 
 // shift takes the rows of rank r+i in round i, cut into n parts.
@@ -48,19 +63,18 @@ func (w *writer) shift(n int64) turns {
 // arrival is how the rows of peers come to a stage, a piece after another: the way of the gather says it, and the
 // writer puts the operations behind it.
 type arrival struct {
-	turns
+	turns []turns
 	on    hostir.StreamRef // that brings them: that of the copies, or that of the products of a round
 	words []hostir.Semaphore
 	free  func(on hostir.StreamRef) []hostir.Node // posts that peers may write here
 	ready func(on hostir.StreamRef) []hostir.Node // posts that peers may read the own rows
 	begin []hostir.Node                           // waits for all peers, ahead of all batches
-	bring []hostir.Node                           // the pieces of a round
 	own   hostir.Node                             // the own part to its place, if all come at once; nil: own rows
 	all   []hostir.Node                           // in place of rounds and of the own part
-	came  []hostir.Node                           // waits of the products of a round
-	// Peers' memory is read until the end of the run. There it says so itself, or all such arrivals do together.
-	reads bool
-	close func(on hostir.StreamRef) []hostir.Node
+	// Peers' memory is read until the end of the run. There a rank posts it and waits for others, or all such arrivals
+	// do together.
+	reads         bool
+	close, closed func(on hostir.StreamRef) []hostir.Node
 	// As Naive has it.
 	copied, inLoop, oneLoop bool
 }
@@ -82,17 +96,31 @@ func (d *draft) allAtOnce() {
 	}
 }
 
-// inParts has the rows that are being lowered come in parts of a rank's.
-func (d *draft) inParts(n int) error {
+// bySeveral refuses rows that come in pieces of several ranks' where sums leave a rank's at a time.
+func (d *draft) bySeveral() error {
+	for s := range d.gatherers() {
+		if s.sums != "" {
+			return &schedule.FieldError{Path: d.at(), Hint: "use schedule.Pull",
+				Msg: fmt.Sprintf("the sums %s leave one rank's rows after the other, and those of %s come of several ranks",
+					s.sums, s.input)}
+		}
+	}
+	return nil
+}
+
+// inParts has the rows that are being lowered come in parts of a rank's, as an option says.
+func (d *draft) inParts(n int, option string) error {
 	for s := range d.gatherers() {
 		switch {
 		case n < 2:
 		case s.sums != "":
-			return d.refusal("Parts", "leave it out", "the sums %s of a stage leave with all rows of a rank", s.sums)
+			return d.refusal(option, "leave it out", "the sums %s of a stage leave with all rows of a rank", s.sums)
 		case d.chunks > 0:
-			return d.refusal("Parts", "leave it out", "the rows of %s come in batches", s.input)
+			return d.refusal(option, "leave it out", "the rows of %s come in batches", s.input)
+		case d.uneven(s.input):
+			return d.refusal(option, "leave it out", "no pass cuts balanced parts into more")
 		}
-		s.cut, s.cutAt = n, d.at()+".Parts"
+		s.cut, s.cutAt = n, d.at()+"."+option
 	}
 	return nil
 }
@@ -121,25 +149,38 @@ func (w *writer) arrivals() {
 		case way == nil:
 			way = pulling{}.rows
 		}
-		a := way(w, s)
-		if b := w.buffer(s.input); a.reads && b.Owner == hostir.Caller {
-			b.Shared = true
-		}
-		w.comes[s] = a
+		w.comes[s] = way(w, s)
 	}
+}
+
+// roundOfBatch is the rounds that take the rows of one batch each, those of all ranks.
+func (w *writer) roundOfBatch() turns {
+	t := turns{first: hostir.Const(0), end: hostir.Const(w.n), work: w.work, set: w.set,
+		pieces: []piece{{rank: hostir.Mul(step, hostir.Size), ranks: hostir.Size}}}
+	if w.with.compute == 0 {
+		t.set.First, t.set.Count = t.first, t.end
+	}
+	return t
 }
 
 // workSets collects the streams of the products of all stages. Those of one name are as many as most stages need.
 func (w *writer) workSets() {
 	for i := range w.chain.stages {
-		if s := &w.chain.stages[i]; w.inTurns(s) {
-			w.sets = withSet(w.sets, w.order(s).set)
+		s := &w.chain.stages[i]
+		if !w.inTurns(s) {
+			continue
+		}
+		for _, t := range w.order(s) {
+			w.sets = withSet(w.sets, t.set)
 		}
 	}
 }
 
 // withSet is a list of sets and another one.
 func withSet(sets []hostir.StreamSet, other hostir.StreamSet) []hostir.StreamSet {
+	if other.Name == "" { // the caller's stream
+		return sets
+	}
 	size := func(e hostir.Expr) int64 {
 		n, _ := e.Eval(hostir.Env{string(schedule.D): 8, poolName: 1})
 		return n

@@ -16,6 +16,7 @@ import (
 // rows are gathered, go through operations and leave as sums, stage after stage.
 type chain struct {
 	stages []stage
+	order  batchOrder // of the rows' batches
 	edges  *edges.Walk
 	// Operands that come whole before products.
 	fetches map[string]edges.Edge
@@ -200,7 +201,8 @@ func (c *chain) adds(d *draft, path string, o schedule.Op, s *stage, done edges.
 		return
 	}
 	if s.given == "" {
-		c.blame(c.placed(d, o.Out, out, s.ofAll() && s.moved == (edges.Edge{}) && s.sums != o.Out))
+		steps := s.ofAll() && s.moved == (edges.Edge{}) && s.sums != o.Out && !d.uneven(s.input)
+		c.blame(c.placed(d, o.Out, out, steps))
 	}
 	c.blame(done.Misfit)
 }
@@ -228,12 +230,35 @@ func (c *chain) operand(d *draft, name string) (edges.State, error) {
 	}
 	rows := t.Axes[0].Outer
 	n, x := len(rows), edges.Of(t)
-	if t.Root || n > 0 && rows[n-1] != schedule.DIDx(schedule.D) || !overRanks(t, 1) && len(t.Axes[1].Outer) > 0 {
+	if t.Root || n > 0 && rows[n-1] != schedule.DIDx(schedule.D) && !d.balanced(t) || !overRanks(t, 1) && len(t.Axes[1].Outer) > 0 {
 		return x, d.misplaced(name, fmt.Sprintf("no pass takes %s %s into a chain", name, written(t)),
 			"spread its rows or its columns by schedule.DIDx(schedule.D), or nothing")
 	}
 	c.at[name] = x
 	return x, nil
+}
+
+// balanced says that a tensor's rows are in balanced parts, and that all operations are products of it.
+func (d *draft) balanced(t schedule.Tensor) bool {
+	return slices.Equal(t.Axes[0].Outer, []schedule.Split{schedule.Balanced(schedule.D)}) && d.productsOf(t.Name)
+}
+
+// productsOf says that all operations are products of an operand, or copies of it.
+func (d *draft) productsOf(name string) bool {
+	return !slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool {
+		return o.Call != "" || o.In[0] != name || slices.ContainsFunc(o.Then, func(f schedule.Func) bool {
+			return f.Do != schedule.AddBias
+		})
+	})
+}
+
+// batchesOfProducts counts the batches of rows of an operand that is gathered, if there are products of it alone.
+func (d *draft) batchesOfProducts() int {
+	t, _ := d.schedule.Tensor(d.schedule.Ops[0].In[0])
+	if t.Name == "" || !d.productsOf(t.Name) {
+		return 0
+	}
+	return inBatchesOf(t)
 }
 
 // stage is that of an operation on a tensor: the last one or a new one. What an earlier stage has made or gathered is
@@ -282,6 +307,13 @@ func (c *chain) placed(d *draft, name string, at edges.State, steps bool) error 
 		}
 		if at.Rows() && inBatchesOf(t) > 0 {
 			want.Axes[0].Outer = t.Axes[0].Outer
+		}
+	}
+	if n := d.batchesOfProducts(); n > 0 && last > 0 && steps && !at.Rows() {
+		each := schedule.Split{Kind: schedule.Plain, Count: decimal(n)}
+		split(0, false, each, schedule.Stream(schedule.D))
+		if len(t.Axes[0].Outer) > 0 && t.Axes[0].Outer[0].Kind == schedule.StreamAxis {
+			split(0, false, schedule.Stream(decimal(n)), schedule.Split{Kind: schedule.Plain, Count: schedule.D})
 		}
 	}
 	if got := written(t); got != want.String() {
@@ -336,9 +368,30 @@ func (c *chain) batched(d *draft) error {
 			Msg:  fmt.Sprintf("%s is in %d batches, and %s in %d", t.Name, max(n, 1), a.Name, max(d.chunks, 1)),
 			Hint: "cut the rows of both alike, those of the result by schedule.Stream"}
 	}
+	if d.batchesOfProducts() > 0 && first.gathers && first.sums == "" {
+		return c.alikeBatches(d)
+	}
 	if d.chunks > 0 && (len(c.stages) > 1 || !first.gathers || first.sums == "" || first.toAll) {
 		return d.misplaced(a.Name, "no pass takes batches through other chains than a gather, products and a sum",
 			"leave the batches out")
+	}
+	return nil
+}
+
+// alikeBatches finds whether rounds take a batch of all ranks' rows, or a rank's rows of all batches, as each result of
+// the products is made.
+func (c *chain) alikeBatches(d *draft) error {
+	for i, o := range c.stages[0].ops {
+		t, declared := d.schedule.Tensor(o.Out)
+		rounds := declared && t.Axes[0].Outer[0].Kind == schedule.StreamAxis
+		if i > 0 && rounds != (c.order == batchInRound) {
+			first := c.stages[0].ops[0].Out
+			return d.misplaced(o.Out, fmt.Sprintf("%s is made in another order than %s", o.Out, first),
+				"place it as "+first)
+		}
+		if c.order = batchesInRound; rounds {
+			c.order = batchInRound
+		}
 	}
 	return nil
 }

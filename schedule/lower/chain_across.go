@@ -131,7 +131,7 @@ func (w *writer) ofPart(n hostir.Node, part int64) hostir.Node {
 
 // goOn takes the rank's rows of a sum, in parts, to the products of the next stage. last is the product that makes
 // their partial results, and taken takes partial results of peers' rows away.
-func (w *writer) goOn(j junction, last hostir.Step, taken hostir.Node, leaves departure) []hostir.Node {
+func (w *writer) goOn(j junction, last hostir.Step, taken []hostir.Node, leaves departure) []hostir.Node {
 	of := j.sum.sums
 	behind := w.operations(mainRef, j.next, j.next.beforeSum(), ofRank(hostir.Rank), w.own(j.next))
 	products := func(part int64) (nodes []hostir.Node) {
@@ -140,7 +140,7 @@ func (w *writer) goOn(j junction, last hostir.Step, taken hostir.Node, leaves de
 		}
 		return nodes
 	}
-	nodes := append([]hostir.Node{w.ofPart(last, 0)}, hostir.MovesOf(of, taken)...)
+	nodes := append([]hostir.Node{w.ofPart(last, 0)}, hostir.MovesOf(of, taken...)...)
 	for part := range j.parts {
 		if part > 0 { // main waits for the part before, ahead of the next puts
 			nodes = append(nodes, w.ofPart(last, part), hostir.After(mainRef, w.put))

@@ -31,7 +31,7 @@ func (w *writer) head() {
 	if w.original.OverHosts() {
 		w.add(hostir.After(ncclRef, first)) // peers need these posts before they can exchange
 	}
-	if s := &w.chain.stages[0]; w.n > 1 {
+	if s := &w.chain.stages[0]; w.n > 1 && w.chain.order == batchByBatch {
 		w.moves(s.here(), w.comes[s].begin...)
 		w.moves(s.sums, hostir.Wait(w.put, w.named(free, s.sums), every))
 	}
@@ -46,8 +46,11 @@ func (w *writer) streams() (sets []hostir.StreamSet) {
 		sets = append(sets, hostir.StreamSet{Name: putName, High: true})
 	}
 	sets = append(sets, w.sets...)
-	if w.original.OverHosts() {
+	switch {
+	case w.original.OverHosts():
 		sets = append(sets, ncclSet, relays)
+	case w.any(func(s *stage) bool { return w.comes[s].on == ncclRef }):
+		sets = append(sets, ncclSet)
 	}
 	return sets
 }
@@ -111,19 +114,26 @@ func (w *writer) tail() {
 	if copies && w.original.OverHosts() {
 		w.add(hostir.After(last, ncclRef)) // peers' exchanges need this rank's
 	}
-	if w.reads() && w.any((*stage).meets) && last != mainRef {
+	if (w.reads() || w.any(w.closes)) && w.any((*stage).meets) && last != mainRef {
 		w.add(hostir.After(last, mainRef)) // peers need it before they can post
 	}
 	if w.reads() {
 		w.moves(of, hostir.Wait(last, read, every))
 	}
+	for i := range w.chain.stages {
+		if s := &w.chain.stages[i]; w.closes(s) {
+			w.moves(s.here(), w.comes[s].closed(last)...)
+		}
+	}
 	w.join(sets)
 }
 
+// closes says that a rank waits until those that read what came here have done so.
+func (w *writer) closes(s *stage) bool { return w.comes[s].closed != nil }
+
 // close ends the arrivals, whose rows a stream has brought, or knows to be here.
 func (w *writer) close(on hostir.StreamRef) {
-	behind := func(s *stage) bool { return w.comes[s].withStep() || w.comes[s].close != nil && w.any((*stage).meets) }
-	if on != mainRef && w.any(behind) {
+	if on != mainRef && w.any(func(s *stage) bool { return w.comes[s].withStep() }) {
 		w.add(hostir.After(on, mainRef))
 	}
 	for i := range w.chain.stages {

@@ -109,7 +109,9 @@ func (w *writer) eachRank(name, of string, columns schedule.Axis) {
 	if w.n > 1 {
 		rows.Outer = []schedule.Split{{Kind: schedule.Plain, Count: chunksName}}
 	}
-	rows.Outer = append(rows.Outer, schedule.Split{Kind: schedule.Plain, Count: schedule.D})
+	if !w.uneven(of) { // else they lie one after another
+		rows.Outer = append(rows.Outer, schedule.Split{Kind: schedule.Plain, Count: schedule.D})
+	}
 	t := schedule.Tensor{Name: name, Axes: []schedule.Axis{rows, columns}}
 	w.memory(name, chunk(t), t.Axes...)
 }

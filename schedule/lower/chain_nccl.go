@@ -7,7 +7,56 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// NCCL gathers rows or adds up partial results at once, on the stream of the products: nothing runs beside it.
+// NCCL gathers rows or adds up partial results at once, on the stream of the products: nothing runs beside it. Or it
+// gathers them in parts, or a batch of them after the other, and each is multiplied while the next one travels.
+
+// gatheredByNCCL does the gathers of chains.
+func gatheredByNCCL(d *draft, w schedule.NCCL) error {
+	if d.chain.order == batchInRound {
+		if w.Parts > 1 {
+			return d.refusal("Parts", "leave it out: the stream axis has as many steps as there are collectives",
+				"NCCL does the %s at once", d.edge.Kind)
+		}
+		d.arriveBy(batchesByNCCL)
+		return nil
+	}
+	if w.Parts < 2 {
+		return linkedNCCL(d)
+	}
+	for s := range d.gatherers() {
+		again := d.any(func(x *stage) bool { return x.held > 0 && &d.chain.stages[x.held-1] == s })
+		if again || s.into != "" {
+			return d.refusal("Parts", "leave it out", "part by part all ranks' rows of %s lie together, and each rank's "+
+				"are taken by another operation", s.input)
+		}
+	}
+	d.arriveBy(func(x *writer, s *stage) arrival { return partsByNCCL(s, int64(w.Parts)) })
+	return errorsOf(d.equalRows("NCCL's collectives have equal parts", "another way"), d.inParts(w.Parts, "Parts"))
+}
+
+// partsByNCCL gathers a part of every rank's rows by one collective a round.
+func partsByNCCL(s *stage, n int64) arrival {
+	first, q := hostir.Mul(step, hostir.Size), hostir.Var(hostir.RankIndex)
+	part := piece{rank: q, part: step, from: hostir.Chunk(s.here(), hostir.Add(first, q))}
+	return byNCCLBeside(turns{first: hostir.Const(0), end: hostir.Const(n), pieces: []piece{part}, ofAll: true,
+		bring: []hostir.Node{hostir.Together(ncclRef, hostir.AllGather, hostir.Chunks(s.here(), first, hostir.Size),
+			hostir.Chunk(s.input, step))}})
+}
+
+// batchesByNCCL gathers a batch of every rank's rows by one collective a round, and has them multiplied as one.
+func batchesByNCCL(w *writer, s *stage) arrival {
+	t := w.roundOfBatch()
+	t.set = hostir.StreamSet{}
+	t.bring = []hostir.Node{hostir.Together(ncclRef, hostir.AllGather, w.at(s.here(), t.pieces[0]),
+		hostir.Chunk(s.input, step))}
+	return byNCCLBeside(t)
+}
+
+// byNCCLBeside is rounds of collectives beside the products, all of which are on the caller's stream.
+func byNCCLBeside(t turns) arrival {
+	t.work = mainRef
+	return arrival{turns: []turns{t}, on: ncclRef, copied: true, oneLoop: true}
+}
 
 // linkedNCCL is linked for a communication by one collective.
 func linkedNCCL(d *draft) error {

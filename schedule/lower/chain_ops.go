@@ -18,6 +18,10 @@ func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, ter
 
 // whole is a stage on all of its rows.
 func (w *writer) whole(s *stage) []hostir.Node {
+	if w.uneven(s.input) {
+		all := piece{rank: hostir.Const(0), ranks: hostir.Size}
+		return w.operations(mainRef, s, s.ops, all, w.at(s.here(), all))
+	}
 	return w.operations(mainRef, s, s.ops, piece{}, hostir.Whole(s.here()))
 }
 
@@ -75,6 +79,9 @@ func (w *writer) at(buffer string, p piece) hostir.View {
 	if buffer = w.madeIn(buffer); p.rank.IsZero() {
 		return hostir.Whole(buffer)
 	}
+	if !p.ranks.IsZero() {
+		return hostir.Chunks(buffer, p.rank, p.ranks)
+	}
 	if n := w.fine[buffer]; n > 0 && !p.part.IsZero() {
 		return hostir.Chunk(buffer, hostir.Add(hostir.Mul(p.rank, hostir.Const(n)), p.part))
 	} else if n > 0 {
@@ -83,14 +90,40 @@ func (w *writer) at(buffer string, p piece) hostir.View {
 	return hostir.Chunk(buffer, w.chunk(p.rank))
 }
 
-// inBatches is the batches that the rows of all ranks come in, one after the other.
-type inBatches struct{ parts }
+// batchOrder says how rounds, in each of which pieces of the rows of all ranks come, take the rows' batches.
+type batchOrder int
+
+// Orders of batches.
+const (
+	batchByBatch   batchOrder = iota // each batch has all rounds, one after the other
+	batchesInRound                   // a round takes its pieces of all batches
+	batchInRound                     // each round takes the rows of one batch, those of all ranks
+)
+
+// inBatches is the batches that the rows of all ranks come in.
+type inBatches struct {
+	parts
+	takes batchOrder
+}
 
 func (d *draft) inBatches() inBatches {
-	if d.lonely() {
-		return inBatches{parts{1, "s"}} // a step has those of all batches
+	return inBatches{parts{int64(max(d.chunks, 1)), "s"}, d.chain.order}
+}
+
+// around takes nodes for each batch, if rounds are of one.
+func (m inBatches) around(nodes ...hostir.Node) []hostir.Node {
+	if m.takes == batchByBatch {
+		return m.inTurn(nodes...)
 	}
-	return inBatches{parts{int64(max(d.chunks, 1)), "s"}}
+	return nodes
+}
+
+// within takes nodes of a round for each batch, if it takes all.
+func (m inBatches) within(nodes ...hostir.Node) []hostir.Node {
+	if m.takes == batchesInRound && len(nodes) > 0 {
+		return m.inTurn(nodes...)
+	}
+	return nodes
 }
 
 // chunk is the index of a rank's rows in a buffer of all ranks' rows of each batch, batch by batch.

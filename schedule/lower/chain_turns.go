@@ -20,7 +20,7 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	if w.original.OverHosts() {
 		nodes, sums = append(nodes, w.hostsInTurn(s)...), ncclRef
 	} else {
-		nodes = append(nodes, w.parts.inTurn(w.rowsInTurn(s)...)...)
+		nodes = append(nodes, w.around(w.rowsInTurn(s)...)...)
 	}
 	if _, goesOn := w.across[s]; s.puts() && !goesOn && i < len(w.chain.stages)-1 {
 		nodes = append(nodes, hostir.After(mainRef, sums))
@@ -33,7 +33,9 @@ func (w *writer) begin(s *stage) (nodes []hostir.Node) {
 	a := w.comes[s]
 	if a.ready != nil {
 		nodes = a.ready(mainRef)
-		nodes[0] = nodes[0].(hostir.Step).Described("peers may read " + s.input)
+		if post, ok := nodes[0].(hostir.Step); ok {
+			nodes[0] = post.Described("peers may read " + s.input)
+		}
 	}
 	nodes = hostir.MovesOf(s.here(), nodes...)
 	if a.withStep() {
@@ -64,11 +66,14 @@ func (w *writer) together(s *stage, i int) (nodes []hostir.Node) {
 	if a.all != nil {
 		return hostir.MovesOf(s.here(), append(nodes, a.all...)...)
 	}
+	for _, t := range a.turns {
+		nodes = append(nodes, t.over(t.instead, t.bring...)...)
+	}
 	own := a.own
 	if own == nil {
 		own = hostir.Set(mainRef, w.rowsAt(s.here(), hostir.Rank), hostir.Whole(s.input))
 	}
-	nodes = append(nodes, a.over(a.bring...), own)
+	nodes = append(nodes, own)
 	if len(s.ops) > 0 || !w.isLast(s) { // else the join waits for them
 		nodes = append(nodes, hostir.After(mainRef, a.on))
 	}
@@ -89,12 +94,13 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	if len(nodes) > 0 && s.pulls() {
 		nodes[0] = nodes[0].(hostir.Step).Described("own rows, in place")
 	}
+	nodes = w.within(nodes...)
 	nodes = append(nodes, w.peersInTurn(s)...)
 	if s.puts() {
-		return append(append(nodes, w.afterWork()), w.ownLeaves(s)...)
+		return append(append(nodes, w.afterWork(s)), w.ownLeaves(s)...)
 	}
-	if (!w.isLast(s) || w.joined(s)) && !w.comes[s].inLoop {
-		nodes = append(nodes, w.afterWork())
+	if (!w.isLast(s) || w.joined(s)) && !w.comes[s].inLoop && len(w.sets) > 0 {
+		nodes = append(nodes, w.afterWork(s))
 	}
 	return nodes
 }
@@ -104,51 +110,68 @@ func (w *writer) joined(s *stage) bool {
 	return s.summing != nil || s.gathersColumns() || w.comes[s].withStep() || w.comes[s].inLoop
 }
 
-// afterWork makes the caller's stream wait for all products.
-func (w *writer) afterWork() hostir.Node {
-	return hostir.Synchronize{Origin: hostir.Origin{Field: movesField}, Streams: []hostir.StreamRef{mainRef},
-		On: refs(w.sets)}
+// afterWork makes the caller's stream wait for all products, and for own rows that leave after those of others come:
+// peers need them before they can meet this rank.
+func (w *writer) afterWork(s *stage) hostir.Node {
+	on := refs(w.sets)
+	if a := w.comes[s]; slices.ContainsFunc(a.turns, func(t turns) bool { return t.instead != nil }) {
+		on = append(on, a.on)
+	}
+	return hostir.Synchronize{Origin: hostir.Origin{Field: movesField}, Streams: []hostir.StreamRef{mainRef}, On: on}
 }
 
 // order is that in which the rows of peers go through a stage.
-func (w *writer) order(s *stage) turns {
+func (w *writer) order(s *stage) []turns {
 	if a, comes := w.comes[s]; comes && s.pulls() {
 		return a.turns
 	}
-	return w.shift(1)
+	return []turns{w.shift(1)}
 }
 
 // peersInTurn brings the pieces of the peers' rows, and does the operations on them.
-func (w *writer) peersInTurn(s *stage) []hostir.Node {
-	order := w.order(s)
+func (w *writer) peersInTurn(s *stage) (nodes []hostir.Node) {
 	a := w.comes[s]
-	round := slices.Clone(a.came)
-	for _, p := range order.pieces {
-		round = append(round, w.operations(order.work, s, s.ops, p, w.at(s.here(), p))...)
+	var products []hostir.Node
+	for _, t := range w.order(s) {
+		round := slices.Clone(t.came)
+		for _, p := range t.pieces {
+			from := p.from
+			if from.Buffer == "" {
+				from = w.at(s.here(), p)
+			}
+			products := w.operations(t.work, s, s.ops, p, from)
+			if t.ofAll {
+				products = []hostir.Node{hostir.Loop(hostir.RankIndex, hostir.Const(0), hostir.Size, products...)}
+			}
+			round = append(round, w.within(products...)...)
+		}
+		bring, streams := hostir.MovesOf(s.here(), t.bring...), []hostir.StreamRef{t.work}
+		if s.pulls() && !a.withStep() {
+			bring, streams = append(bring, hostir.After(t.work, a.on)), append(streams, a.on)
+		}
+		instead := hostir.MovesOf(s.here(), t.instead...)
+		switch {
+		case !s.pulls():
+			nodes = append(nodes, t.over(nil, round...)...)
+		case a.inLoop:
+			start := hostir.Synchronize{Origin: forkAt, Streams: streams, On: []hostir.StreamRef{mainRef}}
+			end := hostir.After(mainRef, t.work)
+			end.Origin = joinAt
+			nodes = append(nodes,
+				t.over(instead, slices.Concat([]hostir.Node{start}, bring, round, []hostir.Node{end})...)...)
+		case a.oneLoop:
+			nodes = append(nodes, t.over(instead, append(bring, round...)...)...)
+		default:
+			nodes = append(nodes, t.over(instead, bring...)...)
+			products = append(products, t.over(nil, round...)...)
+		}
 	}
-	if !s.pulls() {
-		return []hostir.Node{order.over(round...)}
-	}
-	bring := hostir.MovesOf(s.here(), a.bring...)
-	streams := []hostir.StreamRef{order.work}
-	if !a.withStep() {
-		bring, streams = append(bring, hostir.After(order.work, a.on)), append(streams, a.on)
-	}
-	switch {
-	case a.inLoop:
-		start := hostir.Synchronize{Origin: forkAt, Streams: streams, On: []hostir.StreamRef{mainRef}}
-		end := hostir.After(mainRef, order.work)
-		end.Origin = joinAt
-		return []hostir.Node{order.over(slices.Concat([]hostir.Node{start}, bring, round, []hostir.Node{end})...)}
-	case a.oneLoop:
-		return []hostir.Node{order.over(append(bring, round...)...)}
-	}
-	return []hostir.Node{order.over(bring...), order.over(round...)}
+	return append(nodes, products...)
 }
 
 // ownLeaves makes the partial results of this rank's rows, and lets those of peers leave.
 func (w *writer) ownLeaves(s *stage) []hostir.Node {
-	sum, order := s.ops[len(s.ops)-1], w.order(s)
+	sum := s.ops[len(s.ops)-1]
 	x := w.own(s)
 	if sum.In[0] != s.input {
 		x = w.rowsAt(sum.In[0], hostir.Rank)
@@ -157,11 +180,14 @@ func (w *writer) ownLeaves(s *stage) []hostir.Node {
 	last := w.product(mainRef, s, sum, ofRank(hostir.Rank), x).
 		Described("own rows last, straight into their slot")
 	last = last.Into(leaves.mine)
-	taken := order.over(leaves.take(order.pieces[0].rank)...)
+	var taken []hostir.Node
+	for _, t := range w.order(s) {
+		taken = append(taken, t.over(nil, leaves.take(t.pieces[0].rank)...)...)
+	}
 	if j, ok := w.across[s]; ok {
 		return w.goOn(j, last, taken, leaves)
 	}
-	out := append([]hostir.Node{taken, hostir.After(w.put, mainRef)}, append(leaves.came, leaves.sum)...)
+	out := append(append(taken, hostir.After(w.put, mainRef)), append(leaves.came, leaves.sum)...)
 	return append([]hostir.Node{last}, hostir.MovesOf(s.sums, append(out, leaves.toAll...)...)...)
 }
 

@@ -37,8 +37,8 @@ type lowering struct {
 
 // lowerings are all lowerings, a file a way. The first of a communication is the fastest
 // known.
-var lowerings = slices.Concat(pulls, pushes, groups, rings, broadcasts, collectives, naives,
-	slotted, stagings, stored, shots, slottedSums, pushShots, sumRings, gets, columnGets, gatherShots, pushGathers,
+var lowerings = slices.Concat(gets, pulls, pushes, groups, rings, broadcasts, collectives, naives,
+	slotted, stagings, stored, shots, slottedSums, pushShots, sumRings, columnGets, gatherShots, pushGathers,
 	tilings, paddings, overNCCL, overRails)
 
 // takes says that the lowering is by ways of that type.

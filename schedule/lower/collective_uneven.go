@@ -75,8 +75,8 @@ func (d *draft) unbounded() error {
 	return nil
 }
 
-// counts gives the chunks of what a stage without operations moves the counts that Bind is called with, if its parts
-// have extents of their own.
+// counts gives the chunks of what a stage moves, and of what it makes of that, the counts that Bind is called with or
+// that New knows, if its parts have extents of their own.
 func (w *writer) counts(s *stage) bool {
 	switch {
 	case s.given != "" && w.uneven(s.sums):
@@ -86,7 +86,9 @@ func (w *writer) counts(s *stage) bool {
 		w.counted(s.sums, hostir.Var(countRank))
 	case s.given == "" && w.uneven(s.input):
 		w.counted(s.input, hostir.Var(countRank))
-		w.counted(s.here(), hostir.Var(countChunk))
+		for _, name := range append(w.eachRows(s), s.here()) {
+			w.counted(name, hostir.Var(countChunk))
+		}
 	default:
 		return false
 	}

@@ -162,8 +162,14 @@ var refusalCases = []refusalCase{
 			"another way)"}},
 	{"tiles for a chain", copyWith(scheduletest.By(catalog.TensorParallelMLP, "A", schedule.Tiles{}),
 		func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
-		"Moves[0].Way: no pass does the all-gather in a chain of A by Tiles (use Get, Pull, Push, GatherShot, " +
-			"PushGather, NCCL, or leave it out)"}},
+		"Moves[0].Way: no pass does the all-gather in a chain of A by Tiles (use Get, Pull, Push, Grouped, Ring, " +
+			"PushRing, Broadcast, Naive, GatherShot, PushGather, NCCL, or leave it out)"}},
+	{"blocks of rows whose sums leave", scheduletest.By(catalog.GatedMLP, "A", schedule.Grouped{}), []string{
+		"Moves[0].Way: the sums C leave one rank's rows after the other, and those of A come of several ranks (use " +
+			"schedule.Pull)"}},
+	{"mistakes in a chain", scheduletest.By(catalog.GatedMLP, "A", schedule.Naive{Copied: true}), []string{
+		"Moves[0].Way: a Naive shows the mistakes of one pipeline, and more follows its products here " +
+			"(use schedule.Pull)"}},
 	{"parts of rows that a chain gathers", scheduletest.By(catalog.GatedMLP, "A", schedule.Pull{Parts: 2}), []string{
 		"Moves[0].Way.Parts: the sums C of a stage leave with all rows of a rank (leave it out)"}},
 	{"a chain's rows by one kernel", scheduletest.By(catalog.GatedMLP, "A", schedule.Pull{By: schedule.OneKernel}),

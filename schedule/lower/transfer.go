@@ -72,11 +72,13 @@ func (d *draft) transferBy(way func(w *writer, s *stage) arrival) error {
 func partOfEach(w *writer, s *stage) arrival {
 	x := w.transferred(s)
 	word := w.named(ready, s.here())
-	a := arrival{turns: w.shift(1), on: copyRef, reads: true, words: []hostir.Semaphore{{Name: word}}}
-	peer := a.pieces[0].rank
+	round, a := w.shift(1), arrival{on: copyRef, reads: true, words: []hostir.Semaphore{{Name: word}}}
+	peer := round.pieces[0].rank
+	w.lent(s.input)
 	a.ready = func(on hostir.StreamRef) []hostir.Node { return []hostir.Node{hostir.Post(on, word, every)} }
-	a.bring = []hostir.Node{hostir.Wait(copyRef, word, peer), hostir.Set(copyRef, x.place(peer), x.of.At(peer))}
+	round.bring = []hostir.Node{hostir.Wait(copyRef, word, peer), hostir.Set(copyRef, x.place(peer), x.of.At(peer))}
 	a.own = hostir.Set(mainRef, x.place(hostir.Rank), x.of)
+	a.turns = []turns{round}
 	return a
 }
 

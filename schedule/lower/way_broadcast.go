@@ -1,11 +1,34 @@
 package lower
 
-import "ovgen/schedule"
+import (
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
 
 var broadcasts = []lowering{
-	by(gather, func(d *draft, w schedule.Broadcast) error {
-		d.with.compute = w.Streams
+	asStage(gather, schedule.Broadcast{}),
+	by(gatherLink, func(d *draft, w schedule.Broadcast) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		return gatherBroadcast(d)
+		d.arriveBy(broadcastRows)
+		return errorsOf(d.wholeRows("a broadcast"), d.pooled(w.Streams))
 	}),
+}
+
+// broadcastRows takes a root a round: in round i rank i pushes its rows to all peers, and the others multiply them when
+// they are there. A rank after its own round waits for a root's rows after its own push, so waits lead to lower roots
+// only.
+func broadcastRows(w *writer, s *stage) arrival {
+	open, came, to := w.named(free, s.here()), w.named(arrived, s.here()), hostir.Var("to")
+	t := turns{first: hostir.Const(0), end: hostir.Size, skips: step, pieces: []piece{ofRank(step)},
+		work: w.work, set: w.set}
+	t.set.First = t.first // a round for each root, the rank itself among them
+	t.instead = []hostir.Node{
+		hostir.Wait(copyRef, open, every),
+		hostir.Loop("q", one, hostir.Size,
+			hostir.Bind("to", hostir.Ahead(hostir.Var("q"))),
+			hostir.Set(copyRef, w.rowsAt(s.here(), hostir.Rank).At(to), hostir.Whole(s.input))),
+		hostir.Post(copyRef, came, every)}
+	t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, step))
+	return arrival{turns: []turns{t}, on: copyRef, words: []hostir.Semaphore{{Name: open}, {Name: came}},
+		free: func(on hostir.StreamRef) []hostir.Node { return []hostir.Node{hostir.Post(on, open, every)} }}
 }

@@ -9,10 +9,8 @@ var gets = []lowering{
 	ownStage(get(broadcast, func(d *draft) error { return d.transferBy(fromRoot) })),
 	get(gatherSum, gradientShift),
 	get(gatherLink, linkedGet),
-	pullLink,
-	pushLink,
 	ownStage(get(gatherWeight, func(d *draft) error { return d.transferBy(partOfEach) })),
-	get(gatherBatch, gatherBatches),
+	asStage(gatherBatch, schedule.Get{}),
 }
 
 // get copies by a writer.

@@ -1,19 +1,58 @@
 package lower
 
-import "ovgen/schedule"
+import (
+	"slices"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
 
 var naives = []lowering{
-	intoCallers(by(gather, func(d *draft, w schedule.Naive) error {
-		if !w.Copied && !w.SignalsInStep && !w.StartInLoop && !w.HandlesInLoop {
-			return &schedule.FieldError{Path: d.at(), Msg: "a Naive without a mistake is a Pull",
-				Hint: "use schedule.Pull"}
-		}
-		d.with.copied, d.with.inStep = w.Copied, w.SignalsInStep
-		d.with.startInLoop, d.with.handlesInLoop = w.StartInLoop, w.HandlesInLoop
-		d.with.compute, d.with.withStep = w.Streams, w.WithStep
-		if d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine); d.edge.Carrier.Fused && w.SignalsInStep {
+	intoCallers(asStage(gather, schedule.Naive{})),
+	by(gatherLink, func(d *draft, w schedule.Naive) error {
+		const hint = "use schedule.Pull"
+		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
+		switch {
+		case !w.Copied && !w.SignalsInStep && !w.StartInLoop && !w.HandlesInLoop:
+			return &schedule.FieldError{Path: d.at(), Msg: "a Naive without a mistake is a Pull", Hint: hint}
+		case len(d.chain.stages) > 1 || d.chain.stages[0].sums != "":
+			return &schedule.FieldError{Path: d.at(), Hint: hint,
+				Msg: "a Naive shows the mistakes of one pipeline, and more follows its products here"}
+		case d.edge.Carrier.Fused && w.SignalsInStep:
 			return d.noKernel("By")
 		}
-		return gatherShift(d)
-	})),
+		d.arriveBy(mistakes(w).rows)
+		return errorsOf(d.wholeRows("a Naive"), d.pooled(w.Streams))
+	}),
+}
+
+// mistakes are those of a pull.
+type mistakes schedule.Naive
+
+// rows is the arrival.
+func (x mistakes) rows(w *writer, s *stage) arrival {
+	a := pulling{withStep: x.WithStep}.rows(w, s)
+	a.copied, a.inLoop, a.oneLoop = x.Copied, x.StartInLoop, x.WithStep && x.SignalsInStep
+	t, done := &a.turns[0], w.named(read, s.here())
+	from, to := t.pieces[0].rank, hostir.Var("to")
+	t.names = append(t.names, hostir.Bind("to", hostir.Behind(step)))
+	if x.SignalsInStep {
+		a.ready, a.reads, a.words = nil, false, append(a.words, hostir.Semaphore{Name: done})
+		t.bring = slices.Concat([]hostir.Node{
+			hostir.Post(a.on, a.words[0].Name, to).Described("get: send first, then recv")}, t.bring,
+			[]hostir.Node{hostir.Post(a.on, done, from), hostir.Wait(a.on, done, to)})
+	}
+	if x.HandlesInLoop {
+		t.bring = slices.Insert(t.bring, 0, hostir.Node(hostir.Share{Buffers: []string{s.input}, To: to, From: from,
+			Origin: hostir.Origin{Remark: "a cache hit after the first run", Field: "HandlesInLoop"}}))
+	}
+	if !x.Copied {
+		return a
+	}
+	if t.first = hostir.Const(0); x.Streams == 0 {
+		t.set.First, t.set.Count = t.first, t.end
+	}
+	own := hostir.Set(a.on, w.rowsAt(s.here(), from), hostir.Whole(s.input)).Described("i = 0: the own rows")
+	t.bring = []hostir.Node{hostir.If{X: from, Y: hostir.Rank, Then: []hostir.Node{own}, Else: t.bring}}
+	return a
 }

@@ -11,15 +11,15 @@ const ncclName = "nccl"
 var ncclRef = hostir.Stream(ncclName)
 
 var overNCCL = []lowering{
-	where(byNCCL(gather, gatherNCCL), inOne),
-	atOnceByNCCL(gatherChunks, gatherChunksNCCL),
+	asStage(gather, schedule.NCCL{}),
+	asStage(gatherChunks, schedule.NCCL{}),
 	where(byNCCL(reduce, reduceNCCL), inOne),
 	where(byNCCL(reduceAll, reduceAllNCCL), inOne),
 	asStage(gatherBare, schedule.NCCL{}),
 	asStage(reduceBare, schedule.NCCL{}),
 	asStage(allBare, schedule.NCCL{}),
 	atOnceByNCCL(exchange, bareNCCL(hostir.AllToAll, "A", "C")),
-	atOnceByNCCL(gatherLink, linkedNCCL),
+	by(gatherLink, gatheredByNCCL),
 	atOnceByNCCL(reduceLink, linkedNCCL),
 	atOnceByNCCL(allLink, linkedNCCL),
 }
@@ -38,11 +38,7 @@ func byNCCL(m moves, write func(*draft) error) lowering {
 func atOnceByNCCL(m moves, write func(*draft) error) lowering {
 	return by(m, func(d *draft, w schedule.NCCL) error {
 		if w.Parts > 1 {
-			hint := "leave it out"
-			if m == gatherChunks {
-				hint += ": the stream axis has as many steps as there are collectives"
-			}
-			return d.refusal("Parts", hint, "NCCL does the %s at once", d.edge.Kind)
+			return d.refusal("Parts", "leave it out", "NCCL does the %s at once", d.edge.Kind)
 		}
 		return write(d)
 	})
@@ -68,45 +64,8 @@ func bareNCCL(do hostir.Kind, parts ...string) func(*draft) error {
 	}
 }
 
-// gatherNCCL gathers a part of every shard by one collective, and multiplies it while the next
-// part travels.
-func gatherNCCL(d *draft) error {
-	g, err := d.gatherTensors()
-	if err != nil {
-		return err
-	}
-	p := d.shards().parts
-	q := hostir.Var(hostir.RankIndex)
-	first := hostir.Mul(p.part(), hostir.Size)
-	d.add(d.fork(ncclSet))
-	d.add(p.inTurn(
-		hostir.Together(ncclRef, hostir.AllGather, hostir.Chunks(g, first, hostir.Size), hostir.Chunk("A", p.part())),
-		hostir.After(mainRef, ncclRef),
-		hostir.Loop(hostir.RankIndex, hostir.Const(0), hostir.Size,
-			d.multiplied(mainRef, hostir.Chunk("C", p.chunk(q)), hostir.Chunk(g, hostir.Add(first, q)))...))...)
-	return nil
-}
-
 // ncclSet starts collectives before products: the node after the next one waits for them.
 var ncclSet = hostir.StreamSet{Name: ncclName, High: true}
-
-// gatherChunksNCCL gathers a chunk of every shard by one collective a step, and multiplies the
-// chunks as one while the next step's travel.
-func gatherChunksNCCL(d *draft) error {
-	g, err := d.gatherTensors()
-	if err != nil {
-		return err
-	}
-	all := func(buffer string) hostir.View {
-		return hostir.Chunks(buffer, hostir.Mul(step, hostir.Size), hostir.Size)
-	}
-	d.add(d.fork(ncclSet),
-		chunks("", append([]hostir.Node{
-			hostir.Together(ncclRef, hostir.AllGather, all(g), hostir.Chunk("A", step)),
-			hostir.After(mainRef, ncclRef)},
-			d.multiplied(mainRef, all("C"), all(g))...)...))
-	return nil
-}
 
 // reduceNCCL multiplies a part of every rank's rows and adds it up by one collective, while the
 // next part is multiplied.

@@ -5,24 +5,24 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var pushes = []lowering{asStage(gather, schedule.Push{})}
-
-// pushLink does the gathers of chains.
-var pushLink = by(gatherLink, func(d *draft, w schedule.Push) error {
-	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-	if d.edge.Carrier.Fused && len(d.legs()) > 1 {
-		return d.noKernel("By")
-	}
-	d.arriveBy(func(x *writer, s *stage) arrival { return pushedRows(x, s, parts{n: int64(max(w.Parts, 1))}) })
-	return errorsOf(d.wholeRows("a push"), d.inParts(w.Parts), d.pooled(w.Streams))
-})
+var pushes = []lowering{
+	asStage(gather, schedule.Push{}),
+	by(gatherLink, func(d *draft, w schedule.Push) error {
+		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
+		if d.edge.Carrier.Fused && len(d.legs()) > 1 {
+			return d.noKernel("By")
+		}
+		d.arriveBy(func(x *writer, s *stage) arrival { return pushedRows(x, s, parts{n: int64(max(w.Parts, 1))}) })
+		return errorsOf(d.wholeRows("a push"), d.inParts(w.Parts, "Parts"), d.pooled(w.Streams))
+	}),
+}
 
 // pushedRows copies own rows into the memory of rank r-i in round i, while those of rank r+i arrive. Each rank says
 // before everything that its memory may be written. In each round it pushes first, and the products wait for what
 // arrives. The rank that pushes to it does the same, so no circle of ranks can wait for each other.
 func pushedRows(w *writer, s *stage, cut parts) arrival {
-	a := arrival{turns: w.shift(cut.n), on: copyRef}
-	p, to, turn := a.pieces[0], hostir.Var("to"), step
+	t, a := w.shift(cut.n), arrival{on: copyRef}
+	p, to, turn := t.pieces[0], hostir.Var("to"), step
 	if cut.n > 1 {
 		turn = hostir.Div(step, hostir.Const(cut.n))
 	}
@@ -31,11 +31,12 @@ func pushedRows(w *writer, s *stage, cut parts) arrival {
 	a.free = func(on hostir.StreamRef) []hostir.Node {
 		return cut.each(func(part hostir.Expr) hostir.Node { return hostir.Post(on, open, every).Member(part) })
 	}
-	a.bring = []hostir.Node{hostir.Bind("to", hostir.Behind(turn)),
+	t.bring = []hostir.Node{hostir.Bind("to", hostir.Behind(turn)),
 		hostir.Wait(a.on, open, to).Member(p.part),
-		hostir.Set(a.on, w.at(s.here(), piece{hostir.Rank, p.part}).At(to),
+		hostir.Set(a.on, w.at(s.here(), piece{rank: hostir.Rank, part: p.part}).At(to),
 			hostir.View{Buffer: s.input, Index: p.part}),
 		hostir.Post(a.on, came, to).Member(p.part)}
-	a.came = hostir.MovesOf(s.here(), hostir.Wait(a.work, came, p.rank).Member(p.part))
+	t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, p.rank).Member(p.part))
+	a.turns = []turns{t}
 	return a
 }

@@ -1,16 +1,172 @@
 package lower
 
-import "ovgen/schedule"
+import (
+	"slices"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
 
 var rings = []lowering{
-	by(gather, func(d *draft, w schedule.Ring) error {
-		d.with.direction, d.with.compute, d.with.withStep = w.Direction, w.Streams, w.WithStep
+	asStage(gather, schedule.Ring{}),
+	asStage(gather, schedule.PushRing{}),
+	by(gatherLink, func(d *draft, w schedule.Ring) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		return gatherRing(d)
+		return d.passedOn(w.Direction, w.Streams, ring{directed(w.Direction), w.WithStep}.pulled)
 	}),
-	by(gather, func(d *draft, w schedule.PushRing) error {
-		d.with.direction, d.with.compute = w.Direction, w.Streams
+	by(gatherLink, func(d *draft, w schedule.PushRing) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		return gatherRingPut(d)
+		return d.passedOn(w.Direction, w.Streams, ring{lanes: directed(w.Direction)}.pushed)
 	}),
+}
+
+// passedOn has the rows that are being lowered go round, half of them each way where both are taken.
+func (d *draft) passedOn(way schedule.Direction, streams int, rows func(w *writer, s *stage) arrival) error {
+	d.arriveBy(rows)
+	halves := 1
+	if way == schedule.Both {
+		halves = 2
+	}
+	return errorsOf(d.wholeRows("a ring"), d.inParts(halves, "Direction"), d.pooled(streams))
+}
+
+// ring is rows that go from rank to rank: a rank has those of another one from its neighbour, who had them a round ago.
+type ring struct {
+	lanes    []lane
+	withStep bool // on the streams of the products
+}
+
+// lane is one direction round the ring.
+type lane struct {
+	next, prev hostir.Expr   // the neighbours
+	to, from   hostir.Expr   // their names in the loop
+	got, had   hostir.Expr   // the rank whose rows arrive in a round, and in the one before
+	names      []hostir.Node // of these
+	parts                    // that a rank's rows travel in, one a lane
+	mine       int64         // the number of this lane's
+}
+
+// directed are the lanes of a direction: one, or two with half of each rank's rows.
+func directed(way schedule.Direction) []lane {
+	next, prev, before := hostir.Ahead(one), hostir.Behind(one), hostir.Sub(step, one)
+	forward := lane{next: next, prev: prev, to: hostir.Var("to"), from: hostir.Var("from"), got: hostir.Var("got"),
+		had: hostir.Var("had"), parts: parts{n: 1}}
+	backward := forward
+	backward.next, backward.prev = prev, next
+	forward.names = []hostir.Node{hostir.Bind("to", next), hostir.Bind("from", prev),
+		hostir.Bind("got", hostir.Behind(step)), hostir.Bind("had", hostir.Behind(before))}
+	switch way {
+	case schedule.Backward:
+		backward.names = []hostir.Node{hostir.Bind("to", prev), hostir.Bind("from", next),
+			hostir.Bind("got", hostir.Ahead(step)), hostir.Bind("had", hostir.Ahead(before))}
+		return []lane{backward}
+	case schedule.Both:
+		backward.to, backward.from = forward.from, forward.to
+		backward.got, backward.had = hostir.Var("gotBack"), hostir.Var("hadBack")
+		backward.names = []hostir.Node{hostir.Bind("gotBack", hostir.Ahead(step)),
+			hostir.Bind("hadBack", hostir.Ahead(before))}
+		forward.n, backward.n, backward.mine = 2, 2, 1
+		return []lane{forward, backward}
+	}
+	return []lane{forward}
+}
+
+// of is this lane's part of a rank's rows.
+func (l lane) of(rank hostir.Expr) piece { return piece{rank: rank, part: l.member()} }
+
+// member of a semaphore with one for each lane.
+func (l lane) member() hostir.Expr { return l.numbered(hostir.Const(l.mine)) }
+
+// hop is the member of a semaphore with one for each lane in each round.
+func (l lane) hop(round hostir.Expr) hostir.Expr { return l.chunkOf(round, hostir.Const(l.mine)) }
+
+// each is every lane's nodes, one lane after the other.
+func (x ring) each(f func(l lane) []hostir.Node) (nodes []hostir.Node) {
+	for _, l := range x.lanes {
+		nodes = append(nodes, f(l)...)
+	}
+	return nodes
+}
+
+// rounds are an arrival round the ring, with a word for each round and one for the whole run.
+func (x ring) rounds(w *writer, hop, once string) arrival {
+	n := parts{n: int64(len(x.lanes))}
+	t := turns{first: one, end: hostir.Size, work: w.work, set: w.set}
+	for _, l := range x.lanes {
+		t.names, t.pieces = append(t.names, l.names...), append(t.pieces, l.of(l.got))
+	}
+	return arrival{turns: []turns{t}, on: copyRef,
+		words: []hostir.Semaphore{{Name: hop, Count: n.all(hostir.Size)}, n.semaphore(once)}}
+}
+
+// inFirst chooses between the first round, which takes a neighbour's own rows, and the others.
+func inFirst(first, others []hostir.Node) hostir.Node {
+	return hostir.If{X: step, Y: one, Then: first, Else: others}
+}
+
+// pulled copies from the rank before the rows that it got a round ago, and tells the next rank when they are here.
+// Either way a round posts before it waits, so the ring can't hold itself.
+func (x ring) pulled(w *writer, s *stage) arrival {
+	word, done := w.named(ready, s.here()), w.named(read, s.here())
+	a, last := x.rounds(w, word, done), copyRef
+	if x.withStep {
+		a.on, last = w.work, hostir.StreamAt(workName, poolIndex(w.draft, hostir.Sub(step, one)))
+	}
+	w.lent(s.input)
+	a.ready = func(on hostir.StreamRef) []hostir.Node {
+		return []hostir.Node{withPeers(x.each(func(l lane) []hostir.Node {
+			return []hostir.Node{hostir.Post(on, word, l.next).Member(l.hop(one))}
+		})...)}
+	}
+	get := func(from func(l lane) hostir.View) []hostir.Node {
+		return x.each(func(l lane) []hostir.Node {
+			return []hostir.Node{hostir.Wait(a.on, word, l.from).Member(l.hop(step)),
+				hostir.Set(a.on, w.at(s.here(), l.of(l.got)), from(l).At(l.from))}
+		})
+	}
+	others := x.each(func(l lane) []hostir.Node {
+		return []hostir.Node{hostir.Post(last, word, l.to).Member(l.hop(step))}
+	})
+	if x.withStep {
+		others = append(others, hostir.After(a.on, last))
+	}
+	a.turns[0].bring = []hostir.Node{inFirst(
+		get(func(l lane) hostir.View { return hostir.Chunk(s.input, l.member()) }),
+		append(others, get(func(l lane) hostir.View { return w.at(s.here(), l.of(l.got)) })...))}
+	a.close = func(on hostir.StreamRef) []hostir.Node {
+		return []hostir.Node{withPeers(x.each(func(l lane) []hostir.Node {
+			return []hostir.Node{hostir.Post(on, done, l.prev).Member(l.member())}
+		})...)}
+	}
+	a.closed = func(on hostir.StreamRef) []hostir.Node {
+		return []hostir.Node{withPeers(x.each(func(l lane) []hostir.Node {
+			return []hostir.Node{hostir.Wait(on, done, l.next).Member(l.member())}
+		})...)}
+	}
+	return a
+}
+
+// pushed copies the rows that have come to the next rank.
+func (x ring) pushed(w *writer, s *stage) arrival {
+	open, came := w.named(free, s.here()), w.named(arrived, s.here())
+	a := x.rounds(w, came, open)
+	a.free = func(on hostir.StreamRef) []hostir.Node {
+		return []hostir.Node{withPeers(x.each(func(l lane) []hostir.Node {
+			return []hostir.Node{hostir.Post(on, open, l.prev).Member(l.member())}
+		})...)}
+	}
+	push := func(l lane, rank hostir.Expr, rows hostir.View) []hostir.Node {
+		return []hostir.Node{hostir.Set(a.on, w.at(s.here(), l.of(rank)).At(l.to), rows),
+			hostir.Post(a.on, came, l.to).Member(l.hop(step))}
+	}
+	first := x.each(func(l lane) []hostir.Node {
+		return slices.Insert(push(l, hostir.Rank, hostir.Chunk(s.input, l.member())), 0,
+			hostir.Node(hostir.Wait(a.on, open, l.to).Member(l.member())))
+	})
+	a.turns[0].bring = []hostir.Node{inFirst(first,
+		x.each(func(l lane) []hostir.Node { return push(l, l.had, w.at(s.here(), l.of(l.had))) }))}
+	a.turns[0].bring = append(a.turns[0].bring, x.each(func(l lane) []hostir.Node {
+		return []hostir.Node{hostir.Wait(a.on, came, l.from).Member(l.hop(step))}
+	})...)
+	return a
 }

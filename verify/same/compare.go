@@ -59,6 +59,8 @@ func Compare(before, after *hostir.Program, cases []ops.Case) (Result, error) {
 		return Result{Grade: Other, Why: "no counterpart of " + strings.Join(alone, ", ")}, nil
 	case c.facts(a) != c.facts(b):
 		return Result{Grade: Other, Why: fmt.Sprintf("%s\nbecomes %s", c.facts(a), c.facts(b))}, nil
+	case c.asks() != "":
+		return Result{Grade: Other, Why: c.asks()}, nil
 	}
 	return c.result(), nil
 }
@@ -72,15 +74,34 @@ type comparison struct {
 	drop, add, place, cross string
 }
 
+// asks is a difference in the multiples that the programs ask of a shape, but for one that is a part of what it was;
+// empty: there is none.
+func (c *comparison) asks() string {
+	for i, at := range c.a.cases {
+		of := func(r *reading) map[string]int64 {
+			by := map[string]int64{}
+			for _, d := range r.program.Checks {
+				e := fmt.Sprint(d.Extent, " ", d.With)
+				by[e] = max(by[e], d.Divisor(int64(at.Ranks), at.Env(r.program)["W"]))
+			}
+			return by
+		}
+		was, is := of(c.a), of(c.b)
+		for e := range was {
+			if is[e] == 0 || was[e]%is[e] != 0 {
+				return fmt.Sprintf("in case %d %s is a multiple of %d and becomes one of %d", i, e, was[e], is[e])
+			}
+		}
+		if len(is) > len(was) {
+			return fmt.Sprintf("in case %d there are multiples of %v, and become %v", i, was, is)
+		}
+	}
+	return ""
+}
+
 // facts are what a program asks for at New and Bind, with an id for each name.
 func (c *comparison) facts(r *reading) string {
 	var list []string
-	for i, at := range r.cases {
-		for _, d := range r.program.Checks {
-			list = append(list, fmt.Sprintf("in case %d %s %s is a multiple of %d", i, d.Extent, d.With,
-				d.Divisor(int64(at.Ranks), at.Env(r.program)["W"])))
-		}
-	}
 	hostir.Walk(slices.Concat(r.program.Setup, r.program.Body), func(n hostir.Node) {
 		if s, ok := n.(hostir.Share); ok {
 			for _, name := range s.Buffers {

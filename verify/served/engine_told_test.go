@@ -60,7 +60,7 @@ var (
 	GatheredSum  = summedAndGathered(mv("I", s.PushGather{}), mv("I", s.PushShot{}))
 	SummedTwice  = summedAndGathered(mv("I", s.PushShot{}), mv("I", s.Shot{}))
 	MovedThrice  = summedAndGathered(mv("I", s.PushShot{}), mv("I", s.PushGather{}), mv("I", s.Get{}))
-	MovedByNoWay = summedAndGathered(mv("I", s.Ring{}))
+	MovedByNoWay = summedAndGathered(mv("I", s.Padded{}))
 )
 
 // summedAndGathered are two layers, of which the second reads the sum that ends the first.
