@@ -18,23 +18,23 @@
 //	plan:   Agathered [S, D, M/(S*D), K] by M/(S*D)*K
 //	New:    S = 4
 //	New:    ShareMemHandles(A, arena)                                          # once
-//	main:   Post ready -> every peer                                           # before the forks
 //	copy, work[1..D-1]: Synchronize(main)
-//	for batch in S:
-//	  main:   Linear(C[batch*D + r], A[batch], B)
-//	for i in 1..D-1:  from = (r + i) % D
-//	  copy:    Wait ready[from]
-//	  for batch in S:
-//	    copy:   Set(Agathered[batch*D + from], A@from[batch])
+//	copy:   Post ready -> every peer
+//	for s in 4:
+//	  main:   Linear(C[s*D + r], A[s], B)                                      # own rows, in place
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  copy:    Wait ready[peer]
+//	  for s in 4:
+//	    copy:   Set(Agathered[s*D + peer], A@peer[s])
 //	  work[i]: Synchronize(copy)
-//	for i in 1..D-1:  from = (r + i) % D
-//	  for batch in S:
-//	    work[i]: Linear(C[batch*D + from], Agathered[batch*D + from], B)
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  for s in 4:
+//	    work[i]: Linear(C[s*D + peer], Agathered[s*D + peer], B)
 //	copy:   Post read -> every peer;  Wait read[every peer]                    # A may be overwritten afterwards
 //	main:   Synchronize(copy), Synchronize(work[1..D-1])                       # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp 328d087ba42bf212.
+// Proof: proven for D = 1..8, stamp ed4419d73444c653.
 package allgatherlinearbatches

@@ -20,8 +20,8 @@ const streams = 4
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearcollective1",
-	Hash:    "1791ee96d8a69ff4c7149ba2b23cfcb21402b340a54b0519d8042aca813f6a6e",
-	Proof:   "proven for D = 1..8, stamp a69598c59849c6ff",
+	Hash:    "28a9d09302acaae6e588da208a39a79aac92297019f230dd74e33044f796d06d",
+	Proof:   "proven for D = 1..8, stamp eca8499d7e12dfb3",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 1}},
@@ -57,8 +57,9 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	chunkA int64 // bytes of M/(S*D)*K elements
-	chunkC int64 // bytes of M/(S*D)*N elements
+	chunkA         int64 // bytes of M/(S*D)*K elements
+	chunkAgathered int64 // bytes of M/D*K elements
+	chunkC         int64 // bytes of M/(S*D)*N elements
 
 	a, b, bias, c, agathered *plan.Buffer
 	ready, read              *plan.Semaphore
@@ -86,6 +87,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n := b.Size(), s.M, s.K, s.N
 	p := &Plan{Plan: b.Plan()}
 	p.chunkA = s.Type.Bytes(m / (chunks * d) * k)
+	p.chunkAgathered = s.Type.Bytes(m / d * k)
 	p.chunkC = s.Type.Bytes(m / (chunks * d) * n)
 
 	p.a = b.Shared("A", s.Type.Bytes(m/d*k))
@@ -108,25 +110,26 @@ func (p *Plan) issue(q *plan.Queue) {
 	main := q.Main()
 	q.Post(main, p.ready)
 	q.Wait(main, p.ready)
-
-	// Start: its own loop.
-	for i := range chunks {
-		q.Synchronize(p.work[i%streams], main)
+	for i := range streams {
+		q.Synchronize(p.work[i], main)
 	}
 
-	for i := range chunks {
-		q.Set(p.work[i%streams], p.agathered.At(int64(i*d+r)*p.chunkA), p.a.At(int64(i)*p.chunkA), p.chunkA)
+	for i := range 1 {
+		q.Set(p.work[i%streams], p.agathered.At(int64(i*d+r)*p.chunkAgathered), p.a.At(int64(i)*p.chunkA),
+			p.chunkAgathered)
 
 		for j := 1; j < d; j++ {
-			q.Set(p.work[i%streams], p.agathered.At(int64(i*d+(r+j)%d)*p.chunkA), p.a.Peer((r+j)%d, int64(i)*p.chunkA),
-				p.chunkA)
+			q.Set(p.work[i%streams], p.agathered.At(int64(i*d+(r+j)%d)*p.chunkAgathered),
+				p.a.Peer((r+j)%d, int64(i)*p.chunkA), p.chunkAgathered)
 		}
-		q.Linear(p.work[i%streams], p.gemm, p.c.At(int64(i*d)*p.chunkC), p.agathered.At(int64(i*d)*p.chunkA), p.b.At(0),
-			p.bias.At(0))
-
-		// Join.
-		q.Synchronize(main, p.work[i%streams])
+		q.Linear(p.work[i%streams], p.gemm, p.c.At(int64(i*d)*p.chunkC), p.agathered.At(int64(i*d)*p.chunkAgathered),
+			p.b.At(0), p.bias.At(0))
 	}
+	for i := range streams {
+		q.Synchronize(main, p.work[i])
+	}
+
+	// A may be overwritten afterwards.
 	q.Post(main, p.read)
 	q.Wait(main, p.read)
 }

@@ -20,18 +20,17 @@
 //	New:    S = 2;  streams = 4
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	main:   Post ready -> every peer;  Wait ready[every peer]
-//	for i in S:                                                                # start: its own loop
-//	  work[i % streams]: Synchronize(main)
-//	for i in S:
+//	work[0..streams-1]: Synchronize(main)
+//	for i in 2:
 //	  work[i % streams]: Set(Agathered[i*D + r], A[i])
 //	  for q in 1..D-1:
 //	    work[i % streams]: Set(Agathered[i*D + (r + q) % D], A@((r + q) % D)[i])
 //	  work[i % streams]: Linear(C[i*D..i*D+D-1], Agathered[i*D..i*D+D-1], B, Bias)
-//	  main:              Synchronize(work[i % streams])                        # join
-//	main:   Post read -> every peer;  Wait read[every peer]
+//	main:   Synchronize(work[0..streams-1]);  Post read -> every peer;  Wait read[every peer]
+//	  # A may be overwritten afterwards
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package. Functions: bias(Bias) of C by the library of products.
 //
-// Proof: proven for D = 1..8, stamp a176713700c27d1c.
+// Proof: proven for D = 1..8, stamp b0e81b314217a3b4.
 package allgatherlinearcollective2

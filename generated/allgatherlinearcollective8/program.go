@@ -20,8 +20,8 @@ const streams = 4
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearcollective8",
-	Hash:    "cad810b4e3dca7e69519303bd09f266bb240e29d44df32110340b7c779d95811",
-	Proof:   "proven for D = 1..8, stamp 8ecadc6f9f2a318b",
+	Hash:    "605c4d103a8a55a6be1b7a2ac5d14237984857b674bc7bbed47bcef57d782228",
+	Proof:   "proven for D = 1..8, stamp 2ded395c3854a058",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D", Times: 8}},
@@ -108,13 +108,11 @@ func (p *Plan) issue(q *plan.Queue) {
 	main := q.Main()
 	q.Post(main, p.ready)
 	q.Wait(main, p.ready)
-
-	// Start: its own loop.
-	for i := range chunks {
-		q.Synchronize(p.work[i%streams], main)
+	for i := range streams {
+		q.Synchronize(p.work[i], main)
 	}
 
-	for i := range chunks {
+	for i := range 8 {
 		q.Set(p.work[i%streams], p.agathered.At(int64(i*d+r)*p.chunkA), p.a.At(int64(i)*p.chunkA), p.chunkA)
 
 		for j := 1; j < d; j++ {
@@ -123,10 +121,12 @@ func (p *Plan) issue(q *plan.Queue) {
 		}
 		q.Linear(p.work[i%streams], p.gemm, p.c.At(int64(i*d)*p.chunkC), p.agathered.At(int64(i*d)*p.chunkA), p.b.At(0),
 			p.bias.At(0))
-
-		// Join.
-		q.Synchronize(main, p.work[i%streams])
 	}
+	for i := range streams {
+		q.Synchronize(main, p.work[i])
+	}
+
+	// A may be overwritten afterwards.
 	q.Post(main, p.read)
 	q.Wait(main, p.read)
 }

@@ -21,7 +21,7 @@
 //	plan:   Agathered [S, D, M/(S*D), K] by M/(S*D)*K
 //	New:    S = 4
 //	nccl:   Synchronize(main)
-//	for i in S:
+//	for i in 4:
 //	  nccl:   nccl{AllGather(Agathered[i*D..i*D+D-1], A[i])}
 //	  main:   Synchronize(nccl);  Linear(C[i*D..i*D+D-1], Agathered[i*D..i*D+D-1], B, Bias)
 //

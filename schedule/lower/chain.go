@@ -3,7 +3,6 @@ package lower
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"ovgen/schedule"
 	"ovgen/schedule/edges"
@@ -252,15 +251,6 @@ func (d *draft) productsOf(name string) bool {
 	})
 }
 
-// batchesOfProducts counts the batches of rows of an operand that is gathered, if there are products of it alone.
-func (d *draft) batchesOfProducts() int {
-	t, _ := d.schedule.Tensor(d.schedule.Ops[0].In[0])
-	if t.Name == "" || !d.productsOf(t.Name) {
-		return 0
-	}
-	return inBatchesOf(t)
-}
-
 // stage is that of an operation on a tensor: the last one or a new one. What an earlier stage has made or gathered is
 // still there.
 func (c *chain) stage(input string, gathers, own bool) *stage {
@@ -310,11 +300,11 @@ func (c *chain) placed(d *draft, name string, at edges.State, steps bool) error 
 		}
 	}
 	if n := d.batchesOfProducts(); n > 0 && last > 0 && steps && !at.Rows() {
-		each := schedule.Split{Kind: schedule.Plain, Count: decimal(n)}
-		split(0, false, each, schedule.Stream(schedule.D))
-		if len(t.Axes[0].Outer) > 0 && t.Axes[0].Outer[0].Kind == schedule.StreamAxis {
-			split(0, false, schedule.Stream(decimal(n)), schedule.Split{Kind: schedule.Plain, Count: schedule.D})
+		rounds, err := d.rounds(t, n)
+		if err != nil {
+			return err
 		}
+		split(0, false, rounds...)
 	}
 	if got := written(t); got != want.String() {
 		return d.misplaced(name, fmt.Sprintf("%s is %s, and the operations leave it otherwise", name, got),
@@ -325,73 +315,14 @@ func (c *chain) placed(d *draft, name string, at edges.State, steps bool) error 
 
 // misplaced is the refusal of a placement.
 func (d *draft) misplaced(tensor, problem, hint string) error {
-	path := "Tensors"
-	if i := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool { return t.Name == tensor }); i >= 0 {
-		path = fmt.Sprintf("Tensors[%d]", i)
-	}
-	return &schedule.FieldError{Path: path, Msg: problem, Hint: hint}
+	return &schedule.FieldError{Path: d.pathOf(tensor), Msg: problem, Hint: hint}
 }
 
-// inBatchesOf counts the batches of a tensor's rows, each spread over the ranks; none is 0.
-func inBatchesOf(t schedule.Tensor) int {
-	outer := t.Axes[0].Outer
-	if len(outer) != 2 || outer[1] != schedule.DIDx(schedule.D) {
-		return 0
+// pathOf is the path of a declared tensor, or of all.
+func (d *draft) pathOf(tensor string) string {
+	i := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool { return t.Name == tensor })
+	if i < 0 {
+		return "Tensors"
 	}
-	n, err := strconv.Atoi(string(outer[0].Count))
-	if err != nil || outer[0].Kind != schedule.Plain && outer[0].Kind != schedule.StreamAxis {
-		return 0
-	}
-	return n
-}
-
-// batched finds in how many batches the rows come: one gather and one sum can take them in turn.
-func (c *chain) batched(d *draft) error {
-	first := c.stages[0]
-	if d.lonely() {
-		d.chunks, _ = strconv.Atoi(string(first.left.Batches))
-		return nil
-	}
-	a, _ := d.schedule.Tensor(first.input)
-	d.chunks = inBatchesOf(a)
-	for i, t := range d.schedule.Tensors {
-		n := inBatchesOf(t)
-		at, rows := c.at[t.Name]
-		alike := n == d.chunks
-		if alike && n > 0 {
-			alike = d.schedule.Made(t.Name) == (t.Axes[0].Outer[0].Kind == schedule.StreamAxis)
-		}
-		if !rows || !at.Rows() || alike {
-			continue
-		}
-		return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Axes[0].Outer", i),
-			Msg:  fmt.Sprintf("%s is in %d batches, and %s in %d", t.Name, max(n, 1), a.Name, max(d.chunks, 1)),
-			Hint: "cut the rows of both alike, those of the result by schedule.Stream"}
-	}
-	if d.batchesOfProducts() > 0 && first.gathers && first.sums == "" {
-		return c.alikeBatches(d)
-	}
-	if d.chunks > 0 && (len(c.stages) > 1 || !first.gathers || first.sums == "" || first.toAll) {
-		return d.misplaced(a.Name, "no pass takes batches through other chains than a gather, products and a sum",
-			"leave the batches out")
-	}
-	return nil
-}
-
-// alikeBatches finds whether rounds take a batch of all ranks' rows, or a rank's rows of all batches, as each result of
-// the products is made.
-func (c *chain) alikeBatches(d *draft) error {
-	for i, o := range c.stages[0].ops {
-		t, declared := d.schedule.Tensor(o.Out)
-		rounds := declared && t.Axes[0].Outer[0].Kind == schedule.StreamAxis
-		if i > 0 && rounds != (c.order == batchInRound) {
-			first := c.stages[0].ops[0].Out
-			return d.misplaced(o.Out, fmt.Sprintf("%s is made in another order than %s", o.Out, first),
-				"place it as "+first)
-		}
-		if c.order = batchesInRound; rounds {
-			c.order = batchInRound
-		}
-	}
-	return nil
+	return fmt.Sprintf("Tensors[%d]", i)
 }

@@ -14,12 +14,9 @@ import (
 
 // options are the options of the chosen ways, as writers and passes read them.
 type options struct {
-	parts, compute    int // parts of a shard; streams of products, zero for one a step
-	direction         schedule.Direction
-	withStep, falling bool // copies on the streams of products; these of falling priority
-	words             bool // data that is sent has a word for each block
-
-	copied, inStep, startInLoop, handlesInLoop bool // as Naive has them
+	parts, compute int  // parts of a shard; streams of products, zero for one a step
+	falling        bool // streams of products have falling priority
+	words          bool // data that is sent has a word for each block
 }
 
 // lowering writes the programs of a communication by one way, and reads all of its options.

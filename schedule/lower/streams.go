@@ -18,7 +18,7 @@ func workStreams(d *draft) hostir.StreamSet {
 	if n := d.with.compute; n > 0 {
 		d.program.Constants[poolName] = int64(n)
 		set.Count = hostir.Var(poolName)
-	} else if !d.with.copied {
+	} else {
 		set.First = hostir.Const(1)
 	}
 	return set

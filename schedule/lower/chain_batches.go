@@ -1,0 +1,140 @@
+package lower
+
+import (
+	"fmt"
+	"strconv"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// batchOrder says how rounds, in each of which pieces of the rows of all ranks come, take the rows' batches.
+type batchOrder int
+
+// Orders of batches.
+const (
+	batchByBatch   batchOrder = iota // each batch has all rounds, one after the other
+	batchesInRound                   // a round takes its pieces of all batches
+	batchInRound                     // each round takes the rows of one batch, those of all ranks
+)
+
+// inBatches is the batches that the rows of all ranks come in.
+type inBatches struct {
+	parts
+	takes batchOrder
+}
+
+func (d *draft) inBatches() inBatches {
+	return inBatches{parts{int64(max(d.chunks, 1)), "s"}, d.chain.order}
+}
+
+// around takes nodes for each batch, if rounds are of one.
+func (m inBatches) around(nodes ...hostir.Node) []hostir.Node {
+	if m.takes == batchByBatch {
+		return m.inTurn(nodes...)
+	}
+	return nodes
+}
+
+// within takes nodes of a round for each batch, if it takes all.
+func (m inBatches) within(nodes ...hostir.Node) []hostir.Node {
+	if m.takes == batchesInRound && len(nodes) > 0 {
+		return m.inTurn(nodes...)
+	}
+	return nodes
+}
+
+// chunk is the index of a rank's rows in a buffer of all ranks' rows of each batch, batch by batch.
+func (m inBatches) chunk(rank hostir.Expr) hostir.Expr {
+	if m.n == 1 {
+		return rank
+	}
+	return hostir.Add(hostir.Mul(m.part(), hostir.Size), rank)
+}
+
+// batchesOfProducts counts the batches of rows of an operand that is gathered, if there are products of it alone.
+func (d *draft) batchesOfProducts() int {
+	t, _ := d.schedule.Tensor(d.schedule.Ops[0].In[0])
+	if t.Name == "" || !d.productsOf(t.Name) {
+		return 0
+	}
+	return inBatchesOf(t)
+}
+
+// rounds are the steps that a result of products is made in: rounds of a rank's rows of all batches, or of a batch.
+func (d *draft) rounds(t schedule.Tensor, n int) ([]schedule.Split, error) {
+	outer, batches := t.Axes[0].Outer, decimal(n)
+	if len(outer) == 0 || outer[0].Kind != schedule.StreamAxis {
+		return []schedule.Split{{Kind: schedule.Plain, Count: batches}, schedule.Stream(schedule.D)}, nil
+	}
+	if constant(outer[0].Count) && outer[0].Count != batches {
+		return nil, &schedule.FieldError{Path: d.pathOf(d.schedule.Ops[0].In[0]) + ".Axes[0].Outer[0].Count",
+			Hint: "write the same in both",
+			Msg:  fmt.Sprintf("%d parts where the stream axis of %s has %s steps", n, t.Name, outer[0].Count)}
+	}
+	return []schedule.Split{schedule.Stream(batches), {Kind: schedule.Plain, Count: schedule.D}}, nil
+}
+
+// inBatchesOf counts the batches of a tensor's rows, each spread over the ranks; none is 0.
+func inBatchesOf(t schedule.Tensor) int {
+	outer := t.Axes[0].Outer
+	if len(outer) != 2 || outer[1] != schedule.DIDx(schedule.D) {
+		return 0
+	}
+	n, err := strconv.Atoi(string(outer[0].Count))
+	if err != nil || outer[0].Kind != schedule.Plain && outer[0].Kind != schedule.StreamAxis {
+		return 0
+	}
+	return n
+}
+
+// batched finds in how many batches the rows come: one gather and one sum can take them in turn.
+func (c *chain) batched(d *draft) error {
+	first := c.stages[0]
+	if d.lonely() {
+		d.chunks, _ = strconv.Atoi(string(first.left.Batches))
+		return nil
+	}
+	a, _ := d.schedule.Tensor(first.input)
+	d.chunks = inBatchesOf(a)
+	for i, t := range d.schedule.Tensors {
+		n := inBatchesOf(t)
+		at, rows := c.at[t.Name]
+		alike := n == d.chunks
+		if alike && n > 0 {
+			alike = d.schedule.Made(t.Name) == (t.Axes[0].Outer[0].Kind == schedule.StreamAxis)
+		}
+		if !rows || !at.Rows() || alike {
+			continue
+		}
+		return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Axes[0].Outer", i),
+			Msg:  fmt.Sprintf("%s is in %d batches, and %s in %d", t.Name, max(n, 1), a.Name, max(d.chunks, 1)),
+			Hint: "cut the rows of both alike, those of the result by schedule.Stream"}
+	}
+	if d.batchesOfProducts() > 0 && first.gathers && first.sums == "" {
+		return c.alikeBatches(d)
+	}
+	if d.chunks > 0 && (len(c.stages) > 1 || !first.gathers || first.sums == "" || first.toAll) {
+		return d.misplaced(a.Name, "no pass takes batches through other chains than a gather, products and a sum",
+			"leave the batches out")
+	}
+	return nil
+}
+
+// alikeBatches finds whether rounds take a batch of all ranks' rows, or a rank's rows of all batches, as each result of
+// the products is made.
+func (c *chain) alikeBatches(d *draft) error {
+	for i, o := range c.stages[0].ops {
+		t, declared := d.schedule.Tensor(o.Out)
+		rounds := declared && t.Axes[0].Outer[0].Kind == schedule.StreamAxis
+		if i > 0 && rounds != (c.order == batchInRound) {
+			first := c.stages[0].ops[0].Out
+			return d.misplaced(o.Out, fmt.Sprintf("%s is made in another order than %s", o.Out, first),
+				"place it as "+first)
+		}
+		if c.order = batchesInRound; rounds {
+			c.order = batchInRound
+		}
+	}
+	return nil
+}
