@@ -64,13 +64,13 @@ func (d *draft) batchesOfProducts() int {
 // rounds are the steps that a result of products is made in: rounds of a rank's rows of all batches, or of a batch.
 func (d *draft) rounds(t schedule.Tensor, n int) ([]schedule.Split, error) {
 	outer, batches := t.Axes[0].Outer, decimal(n)
-	if len(outer) == 0 || outer[0].Kind != schedule.StreamAxis {
-		return []schedule.Split{{Kind: schedule.Plain, Count: batches}, schedule.Stream(schedule.D)}, nil
-	}
-	if constant(outer[0].Count) && outer[0].Count != batches {
+	if len(outer) > 0 && constant(outer[0].Count) && outer[0].Count != batches {
 		return nil, &schedule.FieldError{Path: d.pathOf(d.schedule.Ops[0].In[0]) + ".Axes[0].Outer[0].Count",
 			Hint: "write the same in both",
 			Msg:  fmt.Sprintf("%d parts where the stream axis of %s has %s steps", n, t.Name, outer[0].Count)}
+	}
+	if len(outer) == 0 || outer[0].Kind != schedule.StreamAxis {
+		return []schedule.Split{{Kind: schedule.Plain, Count: batches}, schedule.Stream(schedule.D)}, nil
 	}
 	return []schedule.Split{schedule.Stream(batches), {Kind: schedule.Plain, Count: schedule.D}}, nil
 }
