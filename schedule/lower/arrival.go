@@ -101,8 +101,8 @@ func (d *draft) bySeveral() error {
 	for s := range d.gatherers() {
 		if s.sums != "" {
 			return &schedule.FieldError{Path: d.at(), Hint: "use schedule.Pull",
-				Msg: fmt.Sprintf("the sums %s leave one rank's rows after the other, and those of %s come of several ranks",
-					s.sums, s.input)}
+				Msg: fmt.Sprintf("the sums %s leave one rank's rows after the other, and those of %s come of several "+
+					"ranks", s.sums, s.input)}
 		}
 	}
 	return nil

@@ -229,7 +229,8 @@ func (c *chain) operand(d *draft, name string) (edges.State, error) {
 	}
 	rows := t.Axes[0].Outer
 	n, x := len(rows), edges.Of(t)
-	if t.Root || n > 0 && rows[n-1] != schedule.DIDx(schedule.D) && !d.balanced(t) || !overRanks(t, 1) && len(t.Axes[1].Outer) > 0 {
+	if t.Root || n > 0 && rows[n-1] != schedule.DIDx(schedule.D) && !d.balanced(t) ||
+		!overRanks(t, 1) && len(t.Axes[1].Outer) > 0 {
 		return x, d.misplaced(name, fmt.Sprintf("no pass takes %s %s into a chain", name, written(t)),
 			"spread its rows or its columns by schedule.DIDx(schedule.D), or nothing")
 	}

@@ -26,8 +26,8 @@ func gatheredByNCCL(d *draft, w schedule.NCCL) error {
 	for s := range d.gatherers() {
 		again := d.any(func(x *stage) bool { return x.held > 0 && &d.chain.stages[x.held-1] == s })
 		if again || s.into != "" {
-			return d.refusal("Parts", "leave it out", "part by part all ranks' rows of %s lie together, and each rank's "+
-				"are taken by another operation", s.input)
+			return d.refusal("Parts", "leave it out", "part by part all ranks' rows of %s lie together, and each "+
+				"rank's are taken by another operation", s.input)
 		}
 	}
 	d.arriveBy(func(x *writer, s *stage) arrival { return partsByNCCL(s, int64(w.Parts)) })

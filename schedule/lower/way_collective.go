@@ -13,9 +13,9 @@ var collectives = []lowering{
 	})),
 }
 
-// collectedRows gathers a batch of every rank's rows by one collective a round, and has them multiplied as one: nvFuser's
-// collective pipeline. All ranks meet before the first batch and after the last, so that batches need no signals of
-// their own.
+// collectedRows gathers a batch of every rank's rows by one collective a round, and has them multiplied as one:
+// nvFuser's collective pipeline. All ranks meet before the first batch and after the last, so that batches need no
+// signals of their own.
 func collectedRows(w *writer, s *stage, withStep bool) arrival {
 	t, word := w.roundOfBatch(), w.named(ready, s.here())
 	a := arrival{on: copyRef, words: []hostir.Semaphore{{Name: word}}, reads: true, copied: true}

@@ -14,8 +14,8 @@ var groups = []lowering{
 	}),
 }
 
-// groupedRows pulls rows in the order r+1, r+2, ..., and has them multiplied as two blocks: those of the ranks after this
-// one, r+1 to D-1, when the last of them are there, and then those of the ranks before it, 0 to r-1.
+// groupedRows pulls rows in the order r+1, r+2, ..., and has them multiplied as two blocks: those of the ranks after
+// this one, r+1 to D-1, when the last of them are there, and then those of the ranks before it, 0 to r-1.
 func groupedRows(w *writer, s *stage) arrival {
 	r, last, from := hostir.Rank, hostir.Sub(hostir.Size, one), hostir.Var("from")
 	a := pulling{}.rows(w, s)
