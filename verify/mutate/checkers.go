@@ -25,10 +25,10 @@ var ofCheckers = slices.Concat(within("verify/prove", []CodeMutant{
 	{File: "verify/prove/contents.go", Text: "packets that are there after they were taken", Tests: "TestPackets",
 		Old: "*c = cell{stale, n}", New: "c.by = n"},
 }), within("verify/ops", []CodeMutant{
-	{File: "verify/ops/form.go", Text: "parts in any order", Tests: "TestWellFormed",
+	{File: "verify/ops/form.go", Text: "parts in any order", Tests: "TestMalformed",
 		Old: "ended || o.Part != last && o.Part != last+1", New: "false"},
-	{File: "verify/ops/form.go", Text: "operations of two kernels in a launch", Tests: "TestWellFormed",
+	{File: "verify/ops/form.go", Text: "operations of two kernels in a launch", Tests: "TestMalformed",
 		Old: "o.Kernel != first.Kernel, ", New: ""},
-	{File: "verify/ops/form.go", Text: "results anywhere", Tests: "TestWellFormed",
+	{File: "verify/ops/form.go", Text: "results anywhere", Tests: "TestMalformed",
 		Old: "slices.ContainsFunc(writes, func(u Use) bool { return !u.Write })", New: "false"},
 }))
