@@ -28,6 +28,10 @@ func (w *writer) head() {
 	if w.copies() && w.any((*stage).puts) {
 		w.add(hostir.After(w.put, copyRef))
 	}
+	if w.any(func(s *stage) bool { return w.leaves[s].before != nil }) { // products wait behind this rank's posts
+		w.add(hostir.Synchronize{Origin: hostir.Origin{Field: movesField}, Streams: refs(w.sets),
+			On: []hostir.StreamRef{first}})
+	}
 	if w.original.OverHosts() {
 		w.add(hostir.After(ncclRef, first)) // peers need these posts before they can exchange
 	}
@@ -46,11 +50,11 @@ func (w *writer) streams() (sets []hostir.StreamSet) {
 		sets = append(sets, hostir.StreamSet{Name: putName, High: true})
 	}
 	sets = append(sets, w.sets...)
-	if w.original.OverHosts() || w.any(func(s *stage) bool { return w.comes[s].on == ncclRef }) {
+	switch {
+	case w.original.OverHosts():
+		sets = append(sets, ncclSet, relays)
+	case w.any(func(s *stage) bool { return w.comes[s].on == ncclRef }):
 		sets = append(sets, ncclSet)
-	}
-	if w.original.OverHosts() && w.copies() {
-		sets = append(sets, relays)
 	}
 	return sets
 }
@@ -68,7 +72,7 @@ func (w *writer) open(on hostir.StreamRef) {
 		}
 	}
 	for i := range w.chain.stages {
-		if s := &w.chain.stages[i]; s.puts() {
+		if s := &w.chain.stages[i]; w.leaves[s].open != nil {
 			w.moves(s.sums, w.leaves[s].open(on))
 		}
 	}

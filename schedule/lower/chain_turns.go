@@ -139,7 +139,7 @@ func (w *writer) peersInTurn(s *stage) (nodes []hostir.Node) {
 			if from.Buffer == "" {
 				from = w.at(s.here(), p)
 			}
-			products := w.operations(t.work, s, s.ops, p, from)
+			products := w.sent(s, t, p, w.operations(t.work, s, s.ops, p, from))
 			if t.ofAll {
 				products = []hostir.Node{hostir.Loop(hostir.RankIndex, hostir.Const(0), hostir.Size, products...)}
 			}
@@ -169,6 +169,18 @@ func (w *writer) peersInTurn(s *stage) (nodes []hostir.Node) {
 	return append(nodes, products...)
 }
 
+// sent has the last operation on a peer's rows write where these leave from, and puts around it what they need there.
+func (w *writer) sent(s *stage, t turns, p piece, nodes []hostir.Node) []hostir.Node {
+	d := w.leaves[s]
+	if d.slot == nil {
+		return nodes
+	}
+	last := len(nodes) - 1
+	product := nodes[last].(hostir.Step).Into(d.slot(p.rank))
+	return slices.Concat(nodes[:last], hostir.MovesOf(s.sums, d.before(t.work, p.rank)...), []hostir.Node{product},
+		hostir.MovesOf(s.sums, d.behind(t.work, p.rank)...))
+}
+
 // ownLeaves makes the partial results of this rank's rows, and lets those of peers leave.
 func (w *writer) ownLeaves(s *stage) []hostir.Node {
 	sum := s.ops[len(s.ops)-1]
@@ -182,13 +194,16 @@ func (w *writer) ownLeaves(s *stage) []hostir.Node {
 	last = last.Into(leaves.mine)
 	var taken []hostir.Node
 	for _, t := range w.order(s) {
-		taken = append(taken, t.over(nil, leaves.take(t.pieces[0].rank)...)...)
+		if leaves.take != nil {
+			taken = append(taken, t.over(nil, leaves.take(t.pieces[0].rank)...)...)
+		}
 	}
 	if j, ok := w.across[s]; ok {
 		return w.goOn(j, last, taken, leaves)
 	}
-	out := append(append(taken, hostir.After(w.put, mainRef)), append(leaves.came, leaves.sum)...)
-	return append([]hostir.Node{last}, hostir.MovesOf(s.sums, append(out, leaves.toAll...)...)...)
+	out := slices.Concat(taken, []hostir.Node{hostir.After(w.put, mainRef)}, leaves.came,
+		[]hostir.Node{leaves.sum}, leaves.toAll)
+	return append([]hostir.Node{last}, hostir.MovesOf(s.sums, out...)...)
 }
 
 // own are this rank's rows of a stage's input, where they are.

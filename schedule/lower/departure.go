@@ -22,6 +22,9 @@ type departure struct {
 	came  []hostir.Node                         // waits until all peers' parts of own rows are here
 	sum   hostir.Step                           // of own rows
 	toAll []hostir.Node                         // brings all ranks the sums of all
+	// Where a peer's rows are made, and what is around their product; nil: in memory of the plan.
+	slot           func(peer hostir.Expr) hostir.View
+	before, behind func(on hostir.StreamRef, peer hostir.Expr) []hostir.Node
 
 	lone // in a program that is this stage, to which no rows come
 }
@@ -31,11 +34,9 @@ type lone struct {
 	share
 	head   []hostir.Node // forks its streams, and opens
 	last   hostir.StreamRef
-	first  bool                                 // own rows are multiplied before peers'
-	slot   func(peer hostir.Expr) hostir.View   // where a peer's rows are made
-	before func(peer hostir.Expr) []hostir.Node // ahead of their product
-	passes func() []hostir.Node                 // all products and what is between, where sums are passed on
-	met    []hostir.Node                        // brings the streams together for the sum
+	first  bool                 // own rows are multiplied before peers'
+	passes func() []hostir.Node // all products and what is between, where sums are passed on
+	met    []hostir.Node        // brings the streams together for the sum
 	tail   []hostir.Node
 }
 
@@ -120,10 +121,14 @@ func (w *writer) piecesLeave(s *stage, d departure) []hostir.Node {
 	to := hostir.Var("to")
 	piece := []hostir.Node{hostir.Bind("to", hostir.Ahead(step))}
 	if d.before != nil {
-		piece = append(piece, hostir.MovesOf(s.sums, d.before(to)...)...)
+		piece = append(piece, hostir.MovesOf(s.sums, d.before(w.work, to)...)...)
 	}
 	piece = append(piece, d.made(w.work, d.slot(to), to)...)
-	piece = append(piece, hostir.MovesOf(s.sums, d.take(to)...)...)
+	if d.behind != nil {
+		piece = append(piece, hostir.MovesOf(s.sums, d.behind(w.work, to)...)...)
+	} else {
+		piece = append(piece, hostir.MovesOf(s.sums, d.take(to)...)...)
+	}
 	when := "last, "
 	if d.first {
 		when = ""

@@ -21,7 +21,8 @@ type draft struct {
 	chunks   int                // that the stream axis has, where they are a constant
 	with     options            // of the ways
 	edge     *hostir.Edge       // that is being lowered
-	slotted  bool               // streams of products that leave have been chosen
+	// pool is the path of the way, and its option, that chose the streams of products that leave.
+	pool struct{ way, option string }
 }
 
 // Lower returns the host program of a schedule. Its errors come from Validate, or

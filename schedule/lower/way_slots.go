@@ -1,9 +1,6 @@
 package lower
 
 import (
-	"fmt"
-	"slices"
-
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
@@ -49,23 +46,27 @@ func (d *draft) prioritize(streams int, equal bool) error {
 	case equal && batched:
 		return d.refusal("Equal", "leave it out", "the products of batches have one priority")
 	}
-	before := d.with
-	d.with.compute, d.with.falling = streams, !equal && streams == 0 && !batched
-	if d.slotted && (before.compute != streams || before.falling != d.with.falling) {
-		if d.original.Way(d.edge.Of) == nil { // another one was written
-			d.edge.Path = fmt.Sprintf("Moves[%d].Way", slices.IndexFunc(d.original.Moves, func(m schedule.Move) bool {
-				_, slots := m.Way.(schedule.Slots)
-				return slots
-			}))
-		}
-		field := "Streams"
-		if before.compute == streams {
-			field = "Equal"
-		}
-		return d.refusal(field, "write the same for each of its sums", "all stages of a chain have the same streams")
+	return d.inTurn("Streams", streams, !equal && streams == 0 && !batched)
+}
+
+// inTurn sets the streams that steps take in turn of products whose results leave, as an option of the way says, and
+// whether their priorities fall. All sums of a chain have the same.
+func (d *draft) inTurn(option string, streams int, falling bool) error {
+	before, first := d.with, d.pool
+	d.with.compute, d.with.falling = streams, falling
+	d.pool.way, d.pool.option = d.at(), option
+	if first.way == "" || before.compute == streams && before.falling == falling {
+		return nil
 	}
-	d.slotted = true
-	return nil
+	at := d.pool
+	if d.original.Way(d.edge.Of) == nil { // another one was written
+		at = first
+	}
+	if before.compute == streams {
+		at.option = "Equal"
+	}
+	return &schedule.FieldError{Path: at.way + "." + at.option, Hint: "write the same for each of its sums",
+		Msg: "all stages of a chain have the same streams"}
 }
 
 // slotMemory is that of partial results, of slots for this rank's rows, and of the sums that all ranks read.
@@ -189,7 +190,7 @@ func slotsAlone(w *writer, s *stage) departure {
 	d.slot = func(peer hostir.Expr) hostir.View { return c.at(named(partial), peer) }
 	if !s.toAll {
 		d.head = w.staggered(d.post(s), set, copies)
-		d.before = func(peer hostir.Expr) []hostir.Node {
+		d.before = func(_ hostir.StreamRef, peer hostir.Expr) []hostir.Node {
 			return []hostir.Node{hostir.Wait(x.put, named(free), peer)}
 		}
 		d.met = []hostir.Node{join(copies, set)}
@@ -212,7 +213,9 @@ func slotsOfTerms(w *writer, s *stage) departure {
 	d.head = append(d.post(s), w.fork(copySet))
 	d.met = []hostir.Node{join(copySet)}
 	if !s.toAll {
-		d.before = func(peer hostir.Expr) []hostir.Node { return []hostir.Node{hostir.Wait(copyRef, free, peer)} }
+		d.before = func(_ hostir.StreamRef, peer hostir.Expr) []hostir.Node {
+			return []hostir.Node{hostir.Wait(copyRef, free, peer)}
+		}
 		return d
 	}
 	d.head = append(d.head, hostir.MovesOf(s.sums, hostir.Wait(copyRef, free, every))...)

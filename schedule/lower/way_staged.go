@@ -37,7 +37,9 @@ func stagedLeave(w *writer, s *stage) (d departure) {
 	d.share, d.words = shareOf(s, 1), []hostir.Semaphore{{Name: ready}, {Name: read}}
 	d.head = []hostir.Node{w.fork(copySet, w.set)}
 	d.slot = func(hostir.Expr) hostir.View { return hostir.Chunk(staging, w.work.Index) }
-	d.before = func(hostir.Expr) []hostir.Node { return []hostir.Node{hostir.Bind("from", hostir.Behind(step))} }
+	d.before = func(hostir.StreamRef, hostir.Expr) []hostir.Node {
+		return []hostir.Node{hostir.Bind("from", hostir.Behind(step))}
+	}
 	d.take = func(to hostir.Expr) []hostir.Node {
 		from := hostir.Var("from")
 		return []hostir.Node{

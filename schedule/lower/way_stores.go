@@ -1,32 +1,76 @@
 package lower
 
 import (
+	"fmt"
+
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
 var stored = []lowering{
 	asStage(reduce, schedule.Stores{}),
-	ofOneProduct(by(reduceLink, func(d *draft, w schedule.Stores) error {
+	by(reduceLink, func(d *draft, w schedule.Stores) error {
 		d.edge.Carrier = signalledBy(w.Signals, schedule.OneKernel)
 		d.leaveBy(leaving{storesMemory, storesLeave})
-		return d.prioritize(w.Streams, w.Equal)
-	})),
+		return errorsOf(besideOthers(d), d.prioritize(w.Streams, w.Equal))
+	}).without("Signals kernels", "Signals one kernel"),
 }
 
-func storesMemory(w *writer, s *stage, _ schedule.Axis) {
+// besideOthers refuses, in a chain, batches and kernels that signal.
+func besideOthers(d *draft) error {
+	switch {
+	case d.lonely():
+	case d.chunks > 0:
+		return &schedule.FieldError{Path: d.at(), Hint: "leave the batches out, or use schedule.Slots",
+			Msg: fmt.Sprintf("a product waits for its owner once, and the rows of %s are in %d batches", d.edge.Of,
+				d.chunks)}
+	case d.edge.Carrier.Signals:
+		return d.refusal("Signals", "use schedule.MemOps",
+			"a kernel that waits ahead of a product holds the device, and posts of other stages are behind it")
+	}
+	return nil
+}
+
+func storesMemory(w *writer, s *stage, columns schedule.Axis) {
+	if !w.lonely() {
+		w.eachRank(w.named(slots, s.sums), s.sums, columns)
+		return
+	}
 	c := shareOf(s, 1)
 	c.callers(w)
 	c.stack(w, slots, true)
 }
 
-// storesLeave lets the product itself write the owner's slot. The own rows need not wait
-// for the post to the peers.
+// storesLeave lets the product itself write the owner's slot.
 func storesLeave(w *writer, s *stage) (d departure) {
-	set, last := w.ownLast()
-	d.share, d.last, d.first = shareOf(s, 1), last, true
+	free, arrived, slots := w.named(free, s.sums), w.named(arrived, s.sums), w.named(slots, s.sums)
+	at, sum := w.rowsAt, w.put
+	if w.lonely() {
+		d.share = shareOf(s, 1)
+		at, sum = d.at, mainRef
+	}
 	d.words = []hostir.Semaphore{{Name: free}, {Name: arrived}}
 	d.open = w.slotsFree(s)
+	d.mine = at(slots, hostir.Rank)
+	d.slot = d.mine.At
+	d.before = func(on hostir.StreamRef, to hostir.Expr) []hostir.Node {
+		return []hostir.Node{hostir.Wait(on, free, to)}
+	}
+	d.behind = func(on hostir.StreamRef, to hostir.Expr) []hostir.Node {
+		return []hostir.Node{hostir.Post(on, arrived, to)}
+	}
+	d.came = []hostir.Node{hostir.Wait(sum, arrived, every)}
+	d.sum = w.slotsSum(sum, s, hostir.Whole(s.sums), hostir.Whole(s.sums), at)
+	if w.lonely() {
+		d.storesAlone(w, s)
+	}
+	return d
+}
+
+// storesAlone has the own rows first, which need not wait for the post to the peers.
+func (d *departure) storesAlone(w *writer, s *stage) {
+	set, last := w.ownLast()
+	d.last, d.first = last, true
 	fork := w.fork(set)
 	if w.with.compute == 0 {
 		own := fork
@@ -35,12 +79,5 @@ func storesLeave(w *writer, s *stage) (d departure) {
 		d.head = append(d.head, own)
 	}
 	d.head = append(append(d.head, d.post(s)...), fork)
-	d.mine = d.at(slots, hostir.Rank)
-	d.slot = d.mine.At
-	d.before = func(to hostir.Expr) []hostir.Node { return []hostir.Node{hostir.Wait(w.work, free, to)} }
-	d.take = func(to hostir.Expr) []hostir.Node { return []hostir.Node{hostir.Post(w.work, arrived, to)} }
 	d.met = []hostir.Node{join(set)}
-	d.came = []hostir.Node{hostir.Wait(mainRef, arrived, every)}
-	d.sum = w.slotsSum(mainRef, s, hostir.Whole(s.sums), hostir.Whole(s.sums), d.at)
-	return d
 }

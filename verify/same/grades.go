@@ -46,10 +46,11 @@ var lifted = []string{
 	"no kernel makes these sums that could add", // the first function is named that no kernel applies
 	"Way.Parts: NCCL does the",                  // one part is none
 	"by Pull",                                   // a chain pulls: the refusal is of an option
+	"by Stores",                                 // a chain has them: the refusal is of an option
+	"all-gather of a weight of",                 // chains have them: a way of theirs is refused
 	"nothing travels",                           // a plan on one stream, proven to 8, and explored for 2 and 3
 	"takes all rows",                            // a move of what does not travel is named first
 	"as a matmul",                               // chains multiply by [K, N]: functions behind are refused
-	"no pass does the all-gather of a weight",   // weights come whole before products of a chain: its ways are fewer
 }
 
 // refusals are words of refusals by rules that the frozen copy lacks.
