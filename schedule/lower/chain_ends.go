@@ -50,11 +50,11 @@ func (w *writer) streams() (sets []hostir.StreamSet) {
 		sets = append(sets, hostir.StreamSet{Name: putName, High: true})
 	}
 	sets = append(sets, w.sets...)
-	switch {
-	case w.original.OverHosts():
-		sets = append(sets, ncclSet, relays)
-	case w.any(func(s *stage) bool { return w.comes[s].on == ncclRef }):
+	if w.original.OverHosts() || w.any(func(s *stage) bool { return w.comes[s].on == ncclRef }) {
 		sets = append(sets, ncclSet)
+	}
+	if w.original.OverHosts() && w.copies() {
+		sets = append(sets, relays)
 	}
 	return sets
 }

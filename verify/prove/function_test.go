@@ -44,3 +44,16 @@ func TestFunctions(t *testing.T) {
 		}
 	}
 }
+
+// A function behind a sum over hosts is proven; no rows come to what makes that sum.
+func TestFunctionOverHosts(t *testing.T) {
+	s := scheduletest.Clone(catalog.LinearReduceScatterHosts)
+	s.Ops[0].Then = []schedule.Func{schedule.Scale(2)}
+	p, err := lower.Lower("Scaled", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{1, 2, 3, 4, 5, 6, 7, 8}}); err != nil {
+		t.Error(err)
+	}
+}

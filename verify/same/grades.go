@@ -51,6 +51,7 @@ var lifted = []string{
 	"nothing travels",                           // a plan on one stream, proven to 8, and explored for 2 and 3
 	"takes all rows",                            // a move of what does not travel is named first
 	"as a matmul",                               // chains multiply by [K, N]: functions behind are refused
+	"no pass does the all-gather of a weight",   // weights come whole before products of a chain: its ways are fewer
 }
 
 // refusals are words of refusals by rules that the frozen copy lacks.

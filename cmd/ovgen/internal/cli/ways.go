@@ -70,7 +70,8 @@ first of each table. Unset options default to the fastest known value. S is any 
 all-gather, its weight, bias and result may all be spread over the ranks by the result's columns too (N/D, a
 column-parallel layer): each rank then makes its columns. Of a linear in batches, `+"`schedule.BatchedLinear`"+`
 has them as an axis: [S, DIDx(D), M/D, K] for [S, DIDx(D), M/(S*D), K], where M is the rows of one batch. In a chain
-each way goes with each of the others, but for batches of rows, which the copy engine alone brings and takes.
+each way goes with each of the others, but for batches of rows, which the copy engine alone brings and takes. Sums leave
+one rank's rows after the other, all of them: rows that come in parts, in halves or of several ranks go on without sums.
 `)
 	for _, c := range lower.Table() {
 		fmt.Fprintf(w, "\n## %s\n\n", strings.ToUpper(c.Name[:1])+c.Name[1:])
