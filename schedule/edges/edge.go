@@ -35,7 +35,7 @@ func between(from, to State) (kind Kind, ok bool) {
 	case !from.Spread() || !to.Spread():
 		return "", false
 	case from.Axis != to.Axis:
-		return AllToAll, true
+		return AllToAll, from.Cut == to.Cut
 	}
 	moved := to
 	moved.Shift = from.Shift

@@ -11,6 +11,9 @@ func (w *writer) head() {
 	if w.copies() {
 		first = copyRef
 	}
+	if w.meetsBeforeEarly() {
+		first = mainRef
+	}
 	w.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	fork := w.fork(sets...)
 	if w.any(func(s *stage) bool { return w.comes[s].inLoop }) { // streams of products are forked there
@@ -39,6 +42,17 @@ func (w *writer) head() {
 		w.moves(s.here(), w.comes[s].begin...)
 		w.moves(s.sums, hostir.Wait(w.put, w.named(free, s.sums), every))
 	}
+}
+
+// meetsBeforeEarly says that all ranks meet on the caller's stream ahead of a stage whose rows come from the beginning.
+// The post that peers' copies need must not come behind that meeting, which holds the device.
+func (w *writer) meetsBeforeEarly() bool {
+	met := false
+	return w.any(func(s *stage) bool {
+		early := met && w.early(s)
+		met = met || s.meets()
+		return early
+	})
 }
 
 // streams are those of the program, the products' last on one host.

@@ -74,7 +74,7 @@ func (w *writer) inTurns(s *stage) bool { return s.pulls() || s.puts() || w.pull
 func (w *writer) pulled(s *stage) bool { return s.held > 0 && w.chain.stages[s.held-1].pulls() }
 
 // byRanks says that each rank's rows of a stage are chunks of their own: they go through it, or have come, so.
-func (w *writer) byRanks(s *stage) bool { return w.inTurns(s) || s.gathers }
+func (w *writer) byRanks(s *stage) bool { return w.inTurns(s) || s.gathers && !s.moved.From.Columns() }
 
 // spreads says that the sums of a stage, each made by its owner, are copied to all.
 func (w *writer) spreads(s *stage) bool { return s.puts() && s.toAll }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
@@ -83,10 +84,14 @@ func productOf(o schedule.Op) (index string, columns int, is bool) {
 // moved is a stage without operations: it gathers rows for the caller.
 func (c *chain) moved(i int, o schedule.Op) error {
 	done, err := c.edges.Step(i)
-	if err == nil && len(done.Edges) > 0 {
-		c.stage(o.In[0], true, false).moved = done.Edges[0]
+	if err != nil || len(done.Edges) == 0 {
+		return err
 	}
-	return err
+	s, e := c.stage(o.In[0], true, false), done.Edges[0]
+	if e.Kind != edges.AllGather || e.From.Columns() { // else products of the same rows may follow
+		s.moved = e
+	}
+	return nil
 }
 
 // sum is a stage without operations: it adds up what the caller gives.
