@@ -64,11 +64,14 @@ func (t Type) described() element {
 	return elements[t]
 }
 
-// Size of an element in bytes.
-func (t Type) Size() int64 {
+// Bits of an element.
+func (t Type) Bits() int64 {
 	e := t.described()
-	return int64(e.exponent+e.digits) / 8
+	return int64(e.exponent + e.digits)
 }
+
+// Size of an element in bytes. Elements that share a byte have none: Bytes measures their memory.
+func (t Type) Size() int64 { return t.Bytes(1) }
 
 // Exponent is how many bits of an element are its exponent.
 func (t Type) Exponent() int { return t.described().exponent }
@@ -88,8 +91,17 @@ func TypeNames() string {
 // Digits are the binary digits of an element's significand.
 func (t Type) Digits() int { return t.described().digits }
 
-// Bytes is the size of a number of elements.
-func (t Type) Bytes(elements int) int64 { return int64(elements) * t.Size() }
+// Bytes is the size of a number of elements. It panics where that is no whole number of bytes, so that no memory is
+// measured too small.
+func (t Type) Bytes(elements int) int64 { return wholeBytes(int64(elements) * t.Bits()) }
+
+// wholeBytes are those that a number of bits fills.
+func wholeBytes(bits int64) int64 {
+	if bits%8 != 0 {
+		panic(fmt.Sprintf("driver: %d bits are no whole number of bytes", bits))
+	}
+	return bits / 8
+}
 
 // String is the type's name as commands take it: bf16, fp16 or fp32.
 func (t Type) String() string {

@@ -264,7 +264,7 @@ func (d *Driver) newScratch(desc driver.MatmulDesc, together bool) (*scratch, er
 func (d *Driver) fill(p driver.Ptr, bytes int64, t driver.Type, s driver.Stream) error {
 	block := make([]uint32, min(bytes/4, 1<<18))
 	rng := rand.New(rand.NewPCG(1, 2))
-	bits, digits := 8*int(t.Size()), t.Digits()
+	bits, digits := int(t.Bits()), t.Digits()
 	keep := uint32(1)<<(bits-1) | uint32(1)<<(digits-1) - 1 // sign and fraction
 	first := uint32(1)<<(t.Exponent()-1) - 8                // the exponent of 1/128
 	for i := range block {
