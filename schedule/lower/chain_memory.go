@@ -65,6 +65,7 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		}
 		t := schedule.Tensor{Axes: []schedule.Axis{w.rowAxis(s.sums, false), columns}}
 		w.memory(w.named(partial, s.sums), part(t, cut...), t.Axes...)
+		w.counts(s)
 	}
 	if o.Out == s.sums && !declared {
 		w.memory(o.Out, w.rowElements(o.Out, !s.toAll, columns), w.rowAxis(o.Out, !s.toAll), columns)

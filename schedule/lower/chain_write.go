@@ -77,7 +77,7 @@ func (w *writer) pulled(s *stage) bool { return s.held > 0 && w.chain.stages[s.h
 func (w *writer) byRanks(s *stage) bool { return w.inTurns(s) || s.gathers && !s.moved.From.Columns() }
 
 // spreads says that the sums of a stage, each made by its owner, are copied to all.
-func (w *writer) spreads(s *stage) bool { return s.puts() && s.toAll }
+func (w *writer) spreads(s *stage) bool { return len(w.leaves[s].toAll) > 0 }
 
 // isLast says that no stage follows.
 func (w *writer) isLast(s *stage) bool { return s == &w.chain.stages[len(w.chain.stages)-1] }

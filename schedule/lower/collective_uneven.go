@@ -84,6 +84,13 @@ func (w *writer) counts(s *stage) bool {
 		given.Counts = hostir.Var(countChunk)
 		given.Chunk = elements(schedule.Tensor{Axes: given.Tensor.Axes[2:]})
 		w.counted(s.sums, hostir.Var(countRank))
+	case s.summing != nil && w.uneven(s.sums):
+		w.counted(s.ops[0].In[0], hostir.Var(countChunk))
+		w.counted(w.named(partial, s.sums), hostir.Var(countChunk))
+		w.counted(s.sums, hostir.Var(countRank))
+		if added := s.ops[0].Added(); added != "" {
+			w.counted(added, hostir.Var(countRank))
+		}
 	case s.given == "" && w.uneven(s.input):
 		w.counted(s.input, hostir.Var(countRank))
 		for _, name := range append(w.eachRows(s), s.here()) {

@@ -13,104 +13,91 @@ var ncclRef = hostir.Stream(ncclName)
 var overNCCL = []lowering{
 	asStage(gather, schedule.NCCL{}),
 	asStage(gatherChunks, schedule.NCCL{}),
-	where(byNCCL(reduce, reduceNCCL), inOne),
-	where(byNCCL(reduceAll, reduceAllNCCL), inOne),
+	asStage(reduce, schedule.NCCL{}),
+	asStage(reduceAll, schedule.NCCL{}),
 	asStage(gatherBare, schedule.NCCL{}),
 	asStage(reduceBare, schedule.NCCL{}),
 	asStage(allBare, schedule.NCCL{}),
-	atOnceByNCCL(exchange, bareNCCL(hostir.AllToAll, "A", "C")),
+	ownStage(by(exchange, exchangedByNCCL)),
 	by(gatherLink, gatheredByNCCL),
-	atOnceByNCCL(reduceLink, linkedNCCL),
-	atOnceByNCCL(allLink, linkedNCCL),
-}
-
-// inOne says that one collective does it.
-func inOne(w schedule.NCCL) bool { return w.Parts <= 1 }
-
-func byNCCL(m moves, write func(*draft) error) lowering {
-	return by(m, func(d *draft, w schedule.NCCL) error {
-		d.with.parts = w.Parts
-		return write(d)
-	})
-}
-
-// atOnceByNCCL refuses parts of a communication that the way does not cut.
-func atOnceByNCCL(m moves, write func(*draft) error) lowering {
-	return by(m, func(d *draft, w schedule.NCCL) error {
-		if w.Parts > 1 {
-			return d.refusal("Parts", "leave it out", "NCCL does the %s at once", d.edge.Kind)
-		}
-		return write(d)
-	})
-}
-
-// bareNCCL is a collective and nothing else, where some tensors have a part for each
-// rank.
-func bareNCCL(do hostir.Kind, parts ...string) func(*draft) error {
-	return func(d *draft) error {
-		if d.uneven("A") {
-			return &schedule.FieldError{Path: d.at(), Hint: "use another way",
-				Msg: "NCCL's collectives have equal parts"}
-		}
-		if err := d.tensors(); err != nil {
-			return err
-		}
-		for _, name := range parts {
-			d.cut(name, schedule.D)
-		}
-		d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
-		d.add(hostir.Together(mainRef, do, hostir.Whole("C"), hostir.Whole("A")))
-		return nil
-	}
+	by(reduceLink, summedByNCCL),
+	by(allLink, summedByNCCL),
 }
 
 // ncclSet starts collectives before products: the node after the next one waits for them.
 var ncclSet = hostir.StreamSet{Name: ncclName, High: true}
 
-// reduceNCCL multiplies a part of every rank's rows and adds it up by one collective, while the
-// next part is multiplied.
-func reduceNCCL(d *draft) error {
-	p := d.rowParts()
-	if err := d.tensors(); err != nil {
-		return err
-	}
-	n := decimal(int(p.n))
-	d.cut("C", n)
-	d.cut("A", schedule.D, n)
-	c := d.buffer("C")
-	d.cutRows(c.Tensor.Axes[0].Extent, p.n)
-	d.memory(partial, c.Chunk, append([]schedule.Axis{schedule.Dim(c.Tensor.Axes[0].Extent)}, c.Tensor.Axes[1:]...)...)
-	q := hostir.Var(hostir.RankIndex)
-	first := hostir.Mul(p.part(), hostir.Size)
-	d.fork(ncclSet) // each collective waits for the products that it adds up
-	d.add(p.inTurn(
-		hostir.Loop(hostir.RankIndex, hostir.Const(0), hostir.Size,
-			d.multiply(mainRef, hostir.Chunk(partial, hostir.Add(first, q)), hostir.Chunk("A", p.chunk(q)))),
-		hostir.After(ncclRef, mainRef),
-		hostir.Together(ncclRef, hostir.ReduceScatter, hostir.Chunk("C", p.part()),
-			hostir.Chunks(partial, first, hostir.Size)))...)
-	d.add(join(ncclSet))
-	return nil
+// exchangedByNCCL is an all-to-all by one collective.
+func exchangedByNCCL(d *draft, w schedule.NCCL) error {
+	d.gatherBy(func(w *writer, s *stage) []hostir.Node {
+		w.cut(s.input, schedule.D)
+		w.cut(s.here(), schedule.D)
+		return []hostir.Node{
+			hostir.Together(mainRef, hostir.AllToAll, hostir.Whole(s.here()), hostir.Whole(s.input))}
+	})
+	return errorsOf(d.inOne(w), d.equalRows("NCCL's collectives have equal parts", "another way"))
 }
 
-// reduceAllNCCL multiplies some rows and adds them up by one collective, while the next are
-// multiplied.
-func reduceAllNCCL(d *draft) error {
-	p := d.rowParts()
-	if err := d.tensors(); err != nil {
-		return err
+// inOne refuses parts of a communication that the way does not cut.
+func (d *draft) inOne(w schedule.NCCL) error {
+	if w.Parts < 2 {
+		return nil
 	}
-	c := d.buffer("C").Tensor
-	n := decimal(int(p.n))
-	d.cut("A", n)
-	d.cut("C", n)
-	d.program.Checks = append(d.program.Checks, hostir.Divide{Extent: c.Axes[0].Extent, By: n})
-	d.memory(partial, part(c, n), c.Axes...)
-	d.fork(ncclSet) // as in reduceNCCL
-	d.add(p.inTurn(
-		d.multiply(mainRef, hostir.Chunk(partial, p.part()), hostir.Chunk("A", p.part())),
-		hostir.After(ncclRef, mainRef),
-		hostir.Together(ncclRef, hostir.AllReduce, hostir.Chunk("C", p.part()), hostir.Chunk(partial, p.part())))...)
-	d.add(join(ncclSet))
-	return nil
+	return d.refusal("Parts", "leave it out", "NCCL does the %s at once", d.edge.Kind)
+}
+
+// summedByNCCL adds up partial results by one collective or, where they are of one product to which no rows come, a
+// part of the rows by one while the next part is multiplied.
+func summedByNCCL(d *draft, w schedule.NCCL) error {
+	if s := &d.chain.stages[0]; w.Parts > 1 && s.given == "" && d.lonely() {
+		x := partsSummed{s, parts{int64(w.Parts), "j"}}
+		return d.passOn(leaving{x.memory, x.plan})
+	}
+	return errorsOf(d.inOne(w), linkedNCCL(d))
+}
+
+// partsSummed are partial results of a stage that leave in parts of all ranks' rows.
+type partsSummed struct {
+	*stage
+	parts
+}
+
+// memory is that of the partial results. In a reduce-scatter a part has rows of each rank.
+func (x partsSummed) memory(w *writer, s *stage, columns schedule.Axis) {
+	n, a, rows := decimal(int(x.n)), s.ops[0].In[0], w.rowExtent(s.sums)
+	w.cut(s.sums, n)
+	if s.toAll {
+		w.cut(a, n)
+		w.program.Checks = append(w.program.Checks, hostir.Divide{Extent: rows, By: n})
+	} else {
+		w.cut(a, schedule.D, n)
+		w.cutRows(rows, x.n)
+	}
+	w.memory(partial, w.buffer(s.sums).Chunk, schedule.Dim(rows), columns)
+}
+
+// plan multiplies a part and adds it up while the next one is multiplied.
+func (x partsSummed) plan(w *writer, s *stage) departure {
+	o, q := s.ops[0], hostir.Var(hostir.RankIndex)
+	index, _, _ := productOf(o)
+	multiply := func(to, rows hostir.Expr) hostir.Node {
+		return hostir.Multiply(mainRef, index, hostir.Chunk(partial, to), hostir.Chunk(o.In[0], rows),
+			hostir.Whole(o.In[1]))
+	}
+	product, collective, of := multiply(x.part(), x.part()), hostir.AllReduce, hostir.Chunk(partial, x.part())
+	if !s.toAll {
+		first := hostir.Mul(x.part(), hostir.Size)
+		product = hostir.Loop(hostir.RankIndex, hostir.Const(0), hostir.Size,
+			multiply(hostir.Add(first, q), x.chunk(q)))
+		collective, of = hostir.ReduceScatter, hostir.Chunks(partial, first, hostir.Size)
+	}
+	w.fork(ncclSet) // each collective waits for the products that it adds up
+	d := departure{}
+	d.share = shareOf(s, int(x.n))
+	d.passes = func() []hostir.Node {
+		return x.inTurn(append([]hostir.Node{product}, hostir.MovesOf(s.sums, hostir.After(ncclRef, mainRef),
+			hostir.Together(ncclRef, collective, hostir.Chunk(s.sums, x.part()), of))...)...)
+	}
+	d.tail = []hostir.Node{join(ncclSet)}
+	return d
 }

@@ -8,7 +8,7 @@ var shots = []lowering{
 	asStage(reduceAll, schedule.Shot{}),
 	asStage(allBare, schedule.Shot{}),
 	asStage(reduce, schedule.Shot{}),
-	shotOf(reduceBalanced, scatterOneShot),
+	asStage(reduceBalanced, schedule.Shot{}),
 	inPlace(asStage(reduceBare, schedule.Shot{})),
 	asStage(reduceUneven, schedule.Shot{}),
 	asStage(gradientAll, schedule.TwoShot{}),
@@ -23,7 +23,7 @@ func shotOf(m moves, write func(*draft) error) lowering {
 	return by(m, func(d *draft, w schedule.Shot) error {
 		d.edge.Carrier = signalledBy(w.Signals, schedule.OneKernel)
 		// Uneven and balanced parts have other sizes on other ranks.
-		d.edge.Carrier.ByBlocks = m != reduceBalanced && !d.uneven(d.edge.Of)
+		d.edge.Carrier.ByBlocks = !d.uneven(d.edge.Of)
 		return write(d)
 	})
 }
