@@ -200,7 +200,7 @@ func (c *chain) adds(d *draft, path string, o schedule.Op, s *stage, done edges.
 		return
 	}
 	if s.given == "" {
-		steps := s.ofAll() && s.moved == (edges.Edge{}) && s.sums != o.Out && !d.uneven(s.input)
+		steps := s.ofAll() && s.moved == (edges.Edge{}) && s.sums != o.Out && !d.uneven(s.input) && !s.ofSummands()
 		c.blame(c.placed(d, o.Out, out, steps))
 	}
 	c.blame(done.Misfit)

@@ -29,7 +29,10 @@ func (w *writer) memories() {
 		}
 	}
 	for i := range w.chain.stages {
-		if s := &w.chain.stages[i]; w.byRanks(s) && !w.lonely() && s.transfers(w.draft) == "" {
+		switch s := &w.chain.stages[i]; {
+		case s.ofSummands():
+			w.cut(s.whole(), schedule.D)
+		case w.byRanks(s) && !w.lonely() && s.transfers(w.draft) == "":
 			w.indexed(s)
 		}
 	}

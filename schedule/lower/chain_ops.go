@@ -36,6 +36,10 @@ func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p 
 		if s.given != "" {
 			continue // the caller has done it
 		}
+		if s.ofSummands() {
+			nodes = append(nodes, w.summand(on, s, p, here))
+			continue
+		}
 		x := here
 		if o.In[0] != s.input {
 			x = w.at(o.In[0], p)

@@ -43,11 +43,6 @@ func (d *draft) counted(name string, counts hostir.Expr) {
 	b.Elements = times(most, b.Chunk)
 }
 
-// allParts is all of a buffer whose parts differ.
-func allParts(buffer string) hostir.View {
-	return hostir.Chunks(buffer, hostir.Const(0), hostir.Size)
-}
-
 // rowsOfFirst are the rows of the first of balanced parts, which has the most.
 func rowsOfFirst(e schedule.Extent) hostir.Expr {
 	return hostir.Div(hostir.Sub(hostir.Add(extent(e), hostir.Size), hostir.Const(1)), hostir.Size)

@@ -1,42 +1,57 @@
 package lower
 
 import (
+	"slices"
+
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
-// gradientShift is the gradient of a weight whose layer's input (B) or output (A) is
-// spread by rows over the ranks: a step gathers a shard and adds its rows' share. The
-// first product overwrites C and the others add to it, so they share a stream.
-func gradientShift(d *draft) error {
-	if err := d.tensors(); err != nil {
+// The gradient of a weight sums over rows. Ranks that have the same rows of both operands make partial results; of an
+// operand whose rows are spread alone each rank gathers the peers', and adds their share of the sum when they are there.
+
+// gradient is a stage of a weight's gradient.
+func (c *chain) gradient(d *draft, i int, path string, o schedule.Op) error {
+	if len(o.Then) > 0 {
+		return d.unapplied(path+".Then[0]", o, 0, gradient)
+	}
+	done, err := c.edges.Step(i)
+	if err != nil {
 		return err
 	}
-	travels := d.comm.operand
-	other := map[string]string{"A": "B", "B": "A"}[travels]
-	d.share(travels)
-	d.cut(other, schedule.D)
-	d.semaphores(ready, read)
-	here := travels + "gathered"
-	d.stack(here, d.buffer(travels).Tensor)
-
-	from := hostir.Var("from")
-	share := func(shard hostir.View, rank hostir.Expr) hostir.Step {
-		views := map[string]hostir.View{travels: shard, other: hostir.Chunk(other, rank)}
-		return hostir.Multiply(mainRef, hostir.Gradient, hostir.Whole("C"), views["A"], views["B"])
+	s := stage{input: o.In[0]}
+	if at := slices.IndexFunc(done.Edges, func(e edges.Edge) bool { return e.Of != o.Out }); at >= 0 {
+		s.input, s.gathers = done.Edges[at].Of, true
 	}
-	d.program.Body = []hostir.Node{
-		hostir.Post(mainRef, ready, every).Described("before the forks"),
-		d.fork(copySet),
-		share(hostir.Whole(travels), hostir.Rank).Described("own shard, in place, overwrites C"),
-		steps(hostir.Bind("from", hostir.Ahead(step)),
-			hostir.Wait(copyRef, ready, from),
-			hostir.Set(copyRef, hostir.Chunk(here, from), hostir.View{Buffer: travels, Peer: from}),
-			hostir.After(mainRef, copyRef),
-			share(hostir.Chunk(here, from), from).Accumulated()),
-		hostir.Post(copyRef, read, every).Described(travels + " may be overwritten afterwards"),
-		hostir.Wait(copyRef, read, every),
-		join(copySet),
-	}
+	c.stages = append(c.stages, s)
+	c.adds(d, path, o, &c.stages[len(c.stages)-1], done)
 	return nil
+}
+
+// ofSummands says that a stage adds up shares of the rows that it gathers.
+func (s *stage) ofSummands() bool {
+	return s.gathers && len(s.ops) == 1 && kind(s.ops[0].Name()) == gradient
+}
+
+// whole is the operand of such a stage that every rank has.
+func (s *stage) whole() string { return s.ops[0].In[1-slices.Index(s.ops[0].In, s.input)] }
+
+// summand adds the share of a rank's rows to the sum; the own rows are the first.
+func (w *writer) summand(on hostir.StreamRef, s *stage, p piece, rows hostir.View) hostir.Step {
+	views := map[string]hostir.View{s.input: rows, s.whole(): hostir.Chunk(s.whole(), p.rank)}
+	o := s.ops[0]
+	product := hostir.Multiply(on, hostir.Gradient, hostir.Whole(o.Out), views[o.In[0]], views[o.In[1]])
+	if p.rank.Equal(hostir.Rank) {
+		return product
+	}
+	return product.Accumulated()
+}
+
+// summandsOfPeers are rows that are pulled and multiplied one rank's after another's: each product adds to the sum of
+// those before, so one stream has them all.
+func summandsOfPeers(w *writer, s *stage) arrival {
+	a := pulling{}.rows(w, s)
+	a.turns[0].work, a.turns[0].set, a.oneLoop = mainRef, hostir.StreamSet{}, true
+	return a
 }

@@ -105,20 +105,6 @@ func (c *chain) sum(d *draft, i int, path string, o schedule.Op) error {
 	return nil
 }
 
-// gradient is a stage of a weight's gradient: each rank multiplies the rows that it has of both operands.
-func (c *chain) gradient(d *draft, i int, path string, o schedule.Op) error {
-	if len(o.Then) > 0 {
-		return d.unapplied(path+".Then[0]", o, 0, gradient)
-	}
-	done, err := c.edges.Step(i)
-	if err != nil {
-		return err
-	}
-	c.stages = append(c.stages, stage{input: o.In[0]})
-	c.adds(d, path, o, &c.stages[len(c.stages)-1], done)
-	return nil
-}
-
 // summands is the memory in which each rank has its summands of a stage's sums.
 func (w *writer) summands(s *stage) string {
 	if s.given != "" {

@@ -15,6 +15,8 @@ import (
 func (s *stage) transfers(d *draft) moves {
 	t, _ := d.schedule.Tensor(s.input)
 	switch user := s.moved.User; {
+	case s.ofSummands():
+		return gatherSum
 	case s.moved == (edges.Edge{}):
 		return ""
 	case len(d.schedule.Ops[user].In) > 1:

@@ -7,7 +7,10 @@ var gets = []lowering{
 	ownStage(get(exchange, func(d *draft) error { return errorsOf(d.unbounded(), d.transferBy(partOfEach)) })),
 	ownStage(get(rotation, func(d *draft) error { return d.transferBy(fromNeighbour) })),
 	ownStage(get(broadcast, func(d *draft) error { return d.transferBy(fromRoot) })),
-	get(gatherSum, gradientShift),
+	ownStage(get(gatherSum, func(d *draft) error {
+		d.arriveBy(summandsOfPeers)
+		return nil
+	})),
 	get(gatherLink, linkedGet),
 	ownStage(get(gatherWeight, func(d *draft) error { return d.transferBy(partOfEach) })),
 	asStage(gatherBatch, schedule.Get{}),

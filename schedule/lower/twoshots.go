@@ -5,13 +5,6 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// shot sums all ranks' copies of a view; each owner posts that its copy may be read and waits
-// until it was.
-func (d *draft) shot(of hostir.View, remark string) []hostir.Node {
-	sum := d.sum(mainRef, hostir.Whole("C"), hostir.Whole("C"), of.EachRank()).Described(remark)
-	return whileRead(of.Buffer, ready, read, sum)
-}
-
 // whileRead puts a sum that reads a buffer of all ranks between the two meetings of all ranks.
 func whileRead(buffer, ready, read string, sum hostir.Step) []hostir.Node {
 	return []hostir.Node{
@@ -21,29 +14,6 @@ func whileRead(buffer, ready, read string, sum hostir.Step) []hostir.Node {
 		hostir.Post(mainRef, read, every),
 		hostir.Wait(mainRef, read, every),
 	}
-}
-
-// scatterOneShot lets every rank multiply all rows at once and sum its own, reading its
-// peers' partial results over the link.
-func scatterOneShot(d *draft) error {
-	if err := d.reduceBuffers(partial); err != nil {
-		return err
-	}
-	all := hostir.Whole
-	if d.uneven("C") {
-		d.counted(partial, hostir.Var(countChunk))
-		all = allParts
-	}
-	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
-	d.semaphores(ready, read)
-	d.add(d.multiply(mainRef, all(partial), all("A")))
-	d.add(d.ownShot(partial)...)
-	return nil
-}
-
-// ownShot sums this rank's rows of all ranks' parts of a buffer.
-func (d *draft) ownShot(input string) []hostir.Node {
-	return d.shot(hostir.Remote(input, hostir.Var(hostir.RankIndex), hostir.Rank), "own rows, in the order of ranks")
 }
 
 // A sum in two shots lets every rank sum its part of all inputs and copy the others' parts from the ranks that summed
