@@ -16,19 +16,18 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [M, N] by M/D*N;  B [DIDx(D), M/D, K];  C [N, K]
-//	plan:   Bgathered [Stream(D), M/D, K] by M/D*K
+//	plan:   Bgathered [D, M/D, K] by M/D*K
 //	New:    ShareMemHandles(B, arena)                                          # once
-//	main:   Post ready -> every peer                                           # before the forks
-//	copy:   Synchronize(main)
-//	main:   Gradient(C, A[r], B)                                               # own shard, in place, overwrites C
-//	for i in 1..D-1:  from = (r + i) % D
-//	  copy:   Wait ready[from];  Set(Bgathered[from], B@from)
-//	  main:   Synchronize(copy);  Gradient(C += A[from], Bgathered[from])
+//	copy:   Synchronize(main);  Post ready -> every peer
+//	main:   Gradient(C, A[r], B)                                               # own rows, in place
+//	for i in 1..D-1:  peer = (r + i) % D
+//	  copy:   Wait ready[peer];  Set(Bgathered[peer], B@peer)
+//	  main:   Synchronize(copy);  Gradient(C += A[peer], Bgathered[peer])
 //	copy:   Post read -> every peer;  Wait read[every peer]                    # B may be overwritten afterwards
 //	main:   Synchronize(copy)                                                  # join
 //
 // Copies between ranks go by the copy engine and signals by stream memory operations: there is no device code in
 // this package.
 //
-// Proof: proven for D = 1..8, stamp 70d1b0708e27f070.
+// Proof: proven for D = 1..8, stamp 1e0c50784e567c97.
 package columnweightgradient

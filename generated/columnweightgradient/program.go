@@ -14,8 +14,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "columnweightgradient",
-	Hash:    "ac93b4571d6ac0fa29ff9c585ec6fe8a803586b7fd9feb4dbe0600274efde7c1",
-	Proof:   "proven for D = 1..8, stamp 70d1b0708e27f070",
+	Hash:    "f16963a5a5e324ecc6eff88bbe8ad3de22c343cf4c1ea72640a35fdb09e80a6f",
+	Proof:   "proven for D = 1..8, stamp 1e0c50784e567c97",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},
@@ -98,19 +98,18 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// Before the forks.
-	q.Post(main, p.ready)
 	q.Synchronize(p.copy, main)
+	q.Post(p.copy, p.ready)
 
-	// Own shard, in place, overwrites C.
+	// Own rows, in place.
 	q.Gradient(main, p.gemm, p.c.At(0), p.a.At(int64(r)*p.chunkA), p.b.At(0))
 
 	for i := 1; i < d; i++ {
-		from := (r + i) % d
-		q.Wait(p.copy, p.ready, from)
-		q.Set(p.copy, p.bgathered.At(int64(from)*p.chunkB), p.b.Peer(from, 0), p.chunkB)
+		peer := (r + i) % d
+		q.Wait(p.copy, p.ready, peer)
+		q.Set(p.copy, p.bgathered.At(int64(peer)*p.chunkB), p.b.Peer(peer, 0), p.chunkB)
 		q.Synchronize(main, p.copy)
-		q.Gradient(main, p.gemm2, p.c.At(0), p.a.At(int64(from)*p.chunkA), p.bgathered.At(int64(from)*p.chunkB))
+		q.Gradient(main, p.gemm2, p.c.At(0), p.a.At(int64(peer)*p.chunkA), p.bgathered.At(int64(peer)*p.chunkB))
 	}
 
 	// B may be overwritten afterwards.

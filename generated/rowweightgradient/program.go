@@ -14,8 +14,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "rowweightgradient",
-	Hash:    "73932eaeb5f1aabae291f0371d1a70883bdfacc517d44e2f9c83a5c618a5ea9b",
-	Proof:   "proven for D = 1..8, stamp 2a05ebb390177c48",
+	Hash:    "94c6134dcc11c970b8d7929df1ee68298b2b2e24d12ae02c4f6ff0cc463e9c17",
+	Proof:   "proven for D = 1..8, stamp 478c63840d6e6c9e",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},
@@ -98,19 +98,18 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d := q.Rank(), q.Size()
 	main := q.Main()
-	// Before the forks.
-	q.Post(main, p.ready)
 	q.Synchronize(p.copy, main)
+	q.Post(p.copy, p.ready)
 
-	// Own shard, in place, overwrites C.
+	// Own rows, in place.
 	q.Gradient(main, p.gemm, p.c.At(0), p.a.At(0), p.b.At(int64(r)*p.chunkB))
 
 	for i := 1; i < d; i++ {
-		from := (r + i) % d
-		q.Wait(p.copy, p.ready, from)
-		q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
+		peer := (r + i) % d
+		q.Wait(p.copy, p.ready, peer)
+		q.Set(p.copy, p.agathered.At(int64(peer)*p.chunkA), p.a.Peer(peer, 0), p.chunkA)
 		q.Synchronize(main, p.copy)
-		q.Gradient(main, p.gemm2, p.c.At(0), p.agathered.At(int64(from)*p.chunkA), p.b.At(int64(from)*p.chunkB))
+		q.Gradient(main, p.gemm2, p.c.At(0), p.agathered.At(int64(peer)*p.chunkA), p.b.At(int64(peer)*p.chunkB))
 	}
 
 	// A may be overwritten afterwards.
