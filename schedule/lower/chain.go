@@ -113,7 +113,7 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 	}
 	switch {
 	case copies(o):
-		return c.moved(i, o)
+		return c.moved(d, i, o)
 	case kind(o.Name()) == summedUp:
 		return c.sum(d, i, path, o)
 	case kind(o.Name()) == gradient:
@@ -252,8 +252,7 @@ func (d *draft) productsOf(name string) bool {
 	})
 }
 
-// stage is that of an operation on a tensor: the last one or a new one. What an earlier stage has made or gathered is
-// still there.
+// stage is that of an operation on a tensor: the last one or a new one.
 func (c *chain) stage(input string, gathers, own bool) *stage {
 	if last := len(c.stages) - 1; last >= 0 {
 		s := &c.stages[last]
@@ -261,6 +260,11 @@ func (c *chain) stage(input string, gathers, own bool) *stage {
 			return s
 		}
 	}
+	return c.begin(input, gathers, own)
+}
+
+// begin begins a stage. What an earlier one has gathered is still there.
+func (c *chain) begin(input string, gathers, own bool) *stage {
 	next := stage{input: input, gathers: gathers, own: own}
 	for i := range c.stages {
 		s := &c.stages[i]

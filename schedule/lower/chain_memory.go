@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
@@ -17,6 +18,7 @@ func (w *writer) memories() {
 		if s.gathers {
 			switch {
 			case s.into != "":
+				w.callersOwn(s)
 			case s.moved.From.Columns():
 				w.memory(s.here(), hostir.Expr{}, undivided([]schedule.Extent{w.rowExtent(s.input),
 					w.columnsOf(s.input).Extent})...)
@@ -35,6 +37,21 @@ func (w *writer) memories() {
 		case w.byRanks(s) && !w.lonely() && s.transfers(w.draft) == "":
 			w.indexed(s)
 		}
+	}
+}
+
+// callersOwn declares the memory of what a stage moves, if the caller does not get it.
+func (w *writer) callersOwn(s *stage) {
+	switch {
+	case w.buffer(s.into).Name != "":
+	case s.moved == (edges.Edge{}):
+		w.eachRank(s.into, s.input, w.columnsOf(s.input))
+	default:
+		rows, columns := w.rowAxis(s.input, s.moved.To.Rows()), schedule.Dim(w.columnsOf(s.input).Extent)
+		if s.moved.To.Columns() {
+			columns.Outer = []schedule.Split{schedule.DIDx(schedule.D)}
+		}
+		w.memory(s.into, elements(schedule.Tensor{Axes: []schedule.Axis{rows, columns}}), rows, columns)
 	}
 }
 

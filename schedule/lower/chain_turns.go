@@ -3,6 +3,7 @@ package lower
 import (
 	"slices"
 
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
@@ -11,7 +12,8 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	var nodes []hostir.Node
 	switch {
 	case w.through[s]: // peers may read its input already
-	case i > 0 && s.pulls():
+	case i > 0 && s.ofSummands() && (s.held > 0 || w.early(s)):
+	case i > 0 && s.pulls() && !w.early(s):
 		nodes = w.begin(s)
 	case i > 0 || s.gathers && !s.pulls():
 		nodes = append(nodes, w.workAfterMain())
@@ -22,10 +24,24 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	} else {
 		nodes = append(nodes, w.around(w.rowsInTurn(s)...)...)
 	}
-	if _, goesOn := w.across[s]; s.puts() && !goesOn && i < len(w.chain.stages)-1 {
+	if _, goesOn := w.across[s]; s.puts() && !goesOn && w.awaited(s, i) {
 		nodes = append(nodes, hostir.After(mainRef, sums))
 	}
 	return nodes
+}
+
+// awaited says that later stages wait for the sums of stage i: one takes them or, where all ranks meet while they hold
+// the device, peers need what leaves here before they can.
+func (w *writer) awaited(s *stage, i int) bool {
+	for k := range w.chain.stages[i+1:] {
+		x := &w.chain.stages[i+1+k]
+		if x.meets() || x.input == s.sums || slices.ContainsFunc(x.ops, func(o schedule.Op) bool {
+			return slices.Contains(slices.Concat(o.In, functionOperands(o)), s.sums)
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // begin lets peers read the rows of a stage that operations have made, and the streams that bring rows begin.
@@ -124,6 +140,9 @@ func (w *writer) afterWork(s *stage) hostir.Node {
 func (w *writer) order(s *stage) []turns {
 	if a, comes := w.comes[s]; comes && s.pulls() {
 		return a.turns
+	}
+	if s.ofSummands() {
+		return []turns{w.shift(1).onMain()}
 	}
 	return []turns{w.shift(1)}
 }

@@ -174,7 +174,11 @@ func (d *draft) refusal(field, hint, format string, args ...any) error {
 
 // gathers refuses the caller's buffer for the gathered operand where the lowering has none.
 func (l *lowering) gathers(d *draft) error {
-	i := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool { return t.Name == "Gathered" })
+	into := "Gathered"
+	if d.chain != nil {
+		into = d.gatheredInto()
+	}
+	i := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool { return t.Name == into })
 	if l.gathered || i < 0 {
 		return nil
 	}
@@ -257,12 +261,8 @@ func (d *draft) onOneHost() (list []leg) {
 		if s.gathersColumns() {
 			list = append(list, leg{columnLink, s.widened, s.widened, s.ops})
 		}
-		switch {
-		case s.sums == "":
-		case s.toAll:
-			list = append(list, leg{allLink, s.sums, s.sums, s.ops})
-		default:
-			list = append(list, leg{reduceLink, s.sums, s.sums, s.ops})
+		if s.sums != "" {
+			list = append(list, leg{s.meeting(), s.sums, s.sums, s.ops})
 		}
 	}
 	return list

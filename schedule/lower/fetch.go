@@ -101,5 +101,5 @@ func fetchesWeight(s schedule.Schedule) bool {
 // early says that what comes to a stage may come from the beginning: the caller has given it, and nothing is between.
 func (w *writer) early(s *stage) bool {
 	_, declared := w.schedule.Tensor(s.input)
-	return s.once && declared && !w.schedule.Made(s.input)
+	return s.gathers && declared && !w.schedule.Made(s.input)
 }

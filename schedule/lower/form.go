@@ -70,7 +70,9 @@ func recognise(d *draft) error {
 		}
 	}
 	f := form{roles: map[string]string{}}
-	chain := wantsColumns(d.schedule) || ofSeveral(d.schedule) || stays(d.schedule) ||
+	chain := len(ops) > 1 && slices.ContainsFunc(ops, func(o schedule.Op) bool {
+		return kind(o.Name()) == gradient || copies(o) && o.In[0] != ops[max(firstProduct(d.schedule), 0)].In[0] || copies(o) && firstProduct(d.schedule) < 0
+	}) || wantsColumns(d.schedule) || ofSeveral(d.schedule) || stays(d.schedule) ||
 		len(ops) > 1 && fetchesWeight(d.schedule) ||
 		slices.ContainsFunc(ops, func(o schedule.Op) bool {
 			return o.Call != "" || d.schedule.Made(o.In[0]) || kind(o.Name()) == copied && len(o.Then) > 0 ||

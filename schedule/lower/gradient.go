@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"ovgen/schedule"
-	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
@@ -20,29 +19,47 @@ func (c *chain) gradient(d *draft, i int, path string, o schedule.Op) error {
 	if err != nil {
 		return err
 	}
-	s := stage{input: o.In[0]}
-	if at := slices.IndexFunc(done.Edges, func(e edges.Edge) bool { return e.Of != o.Out }); at >= 0 {
-		s.input, s.gathers = done.Edges[at].Of, true
+	input, gathers := o.In[0], false
+	for _, name := range o.In {
+		if x, _ := c.edges.At(name); x.Rows() && !done.Made.Partial {
+			input, gathers = name, true
+		}
 	}
-	c.stages = append(c.stages, s)
-	c.adds(d, path, o, &c.stages[len(c.stages)-1], done)
+	c.adds(d, path, o, c.begin(input, gathers, false), done)
 	return nil
 }
 
-// ofSummands says that a stage adds up shares of the rows that it gathers.
+// ofSummands says that a stage adds up shares of rows of all ranks.
 func (s *stage) ofSummands() bool {
-	return s.gathers && len(s.ops) == 1 && kind(s.ops[0].Name()) == gradient
+	return s.ofAll() && len(s.ops) == 1 && kind(s.ops[0].Name()) == gradient
+}
+
+// meeting is the communication of a stage's partial results.
+func (s *stage) meeting() moves {
+	ofGradient := len(s.ops) > 0 && kind(s.ops[len(s.ops)-1].Name()) == gradient
+	switch {
+	case ofGradient && s.toAll:
+		return gradientAll
+	case ofGradient:
+		return gradientOwn
+	case s.toAll:
+		return allLink
+	}
+	return reduceLink
 }
 
 // whole is the operand of such a stage that every rank has.
 func (s *stage) whole() string { return s.ops[0].In[1-slices.Index(s.ops[0].In, s.input)] }
 
-// summand adds the share of a rank's rows to the sum; the own rows are the first.
+// summand adds the share of a rank's rows to the sum, the own rows first, or makes the sum of all rows.
 func (w *writer) summand(on hostir.StreamRef, s *stage, p piece, rows hostir.View) hostir.Step {
-	views := map[string]hostir.View{s.input: rows, s.whole(): hostir.Chunk(s.whole(), p.rank)}
-	o := s.ops[0]
+	o, beside := s.ops[0], hostir.Whole(s.whole())
+	if !p.rank.IsZero() {
+		beside = hostir.Chunk(s.whole(), p.rank)
+	}
+	views := map[string]hostir.View{s.input: rows, s.whole(): beside}
 	product := hostir.Multiply(on, hostir.Gradient, hostir.Whole(o.Out), views[o.In[0]], views[o.In[1]])
-	if p.rank.Equal(hostir.Rank) {
+	if p.rank.IsZero() || p.rank.Equal(hostir.Rank) {
 		return product
 	}
 	return product.Accumulated()
@@ -52,6 +69,12 @@ func (w *writer) summand(on hostir.StreamRef, s *stage, p piece, rows hostir.Vie
 // those before, so one stream has them all.
 func summandsOfPeers(w *writer, s *stage) arrival {
 	a := pulling{}.rows(w, s)
-	a.turns[0].work, a.turns[0].set, a.oneLoop = mainRef, hostir.StreamSet{}, true
+	a.turns[0], a.oneLoop = a.turns[0].onMain(), true
 	return a
+}
+
+// onMain are rounds whose products are on the caller's stream.
+func (t turns) onMain() turns {
+	t.work, t.set = mainRef, hostir.StreamSet{}
+	return t
 }

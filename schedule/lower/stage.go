@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"fmt"
 	"slices"
 
 	"ovgen/schedule"
@@ -82,8 +83,14 @@ func productOf(o schedule.Op) (index string, columns int, is bool) {
 }
 
 // moved is a stage without operations: it gathers rows for the caller.
-func (c *chain) moved(i int, o schedule.Op) error {
+func (c *chain) moved(d *draft, i int, o schedule.Op) error {
 	done, err := c.edges.Step(i)
+	if err == nil {
+		err = c.unmoved(d, i, o, done)
+	}
+	if t, declared := d.schedule.Tensor(o.Out); !declared || len(t.Axes) == 2 {
+		c.at[o.Out] = done.Left
+	}
 	if err != nil || len(done.Edges) == 0 {
 		return err
 	}
@@ -92,6 +99,33 @@ func (c *chain) moved(i int, o schedule.Op) error {
 		s.moved = e
 	}
 	return nil
+}
+
+// unmoved refuses a copy that no pass does beside the other operations.
+func (c *chain) unmoved(d *draft, i int, o schedule.Op, done edges.Step) error {
+	x, _ := c.edges.At(o.In[0])
+	columns := slices.ContainsFunc(done.Edges, func(e edges.Edge) bool { return e.From.Columns() || e.To.Columns() })
+	switch {
+	case len(done.Edges) == 0 && done.Left == x:
+		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s is %s as it is: nothing travels", o.Out, o.In[0]))
+	case columns && (byProduct(d.schedule, o.In[0]) || ofProducts(d.schedule, o.Out)):
+		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s travels in parts of its columns, which no product here makes or "+
+			"reads", o.In[0]))
+	}
+	return nil
+}
+
+// byProduct says that an operation other than a call makes a tensor.
+func byProduct(s schedule.Schedule, name string) bool {
+	o, made := s.Maker(name)
+	return made && o.Call == ""
+}
+
+// ofProducts says that an operation other than a call reads a tensor.
+func ofProducts(s schedule.Schedule, name string) bool {
+	return slices.ContainsFunc(s.Ops, func(o schedule.Op) bool {
+		return o.Call == "" && slices.Contains(slices.Concat(o.In, functionOperands(o)), name)
+	})
 }
 
 // sum is a stage without operations: it adds up what the caller gives.

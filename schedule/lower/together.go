@@ -30,19 +30,14 @@ func together(s schedule.Schedule, chain bool) error {
 // tooMany says why no program does operation i beside the others; empty: one may.
 func tooMany(s schedule.Schedule, i int, chain bool) string {
 	o, first := s.Ops[i], firstProduct(s)
-	one := s.Ops[max(first, 0)].In[0] // the operand of all products
 	switch k := kind(o.Name()); {
 	case k == summedUp:
 		return fmt.Sprintf("no pass adds up %s beside other operations", o.In[0])
-	case k == gradient:
-		return fmt.Sprintf("no pass makes the gradient %s beside other operations", o.Out)
-	case k == copied && len(o.Then) == 0 && chain:
-		return fmt.Sprintf("no pass moves %s by a chain of operations", o.In[0])
-	case k == copied && len(o.Then) == 0 && first < 0 && i > 0:
-		return fmt.Sprintf("no pass moves %s to %s beside another Copy", o.In[0], o.Out)
-	case k == copied && len(o.Then) == 0 && first >= 0 && o.In[0] != one:
-		return fmt.Sprintf("no pass moves %s beside products of %s", o.In[0], one)
-	case k == copied && len(o.Then) == 0 && first >= 0 && slices.ContainsFunc(s.Ops[:i], copies):
+	case copies(o) && odd(s, o):
+		return fmt.Sprintf("no pass moves %s beside other operations: it is no matrix", o.In[0])
+	case copies(o) && slices.ContainsFunc(s.Ops[:i], func(x schedule.Op) bool {
+		return copies(x) && x.In[0] == o.In[0]
+	}):
 		return fmt.Sprintf("no pass gives the caller %s twice", o.In[0])
 	case chain || k != linear && k != matmul:
 		return ""
@@ -50,6 +45,13 @@ func tooMany(s schedule.Schedule, i int, chain bool) string {
 		return fmt.Sprintf("no pass does a %s beside a %s, which Ops[%d] is", o.Name(), s.Ops[first].Name(), first)
 	}
 	return ""
+}
+
+// odd says that a tensor of an operation is declared with other axes than rows and columns.
+func odd(s schedule.Schedule, o schedule.Op) bool {
+	return slices.ContainsFunc(s.Tensors, func(t schedule.Tensor) bool {
+		return (t.Name == o.In[0] || t.Name == o.Out) && len(t.Axes) != 2
+	})
 }
 
 // copies says that an operation is a copy without functions.

@@ -88,6 +88,7 @@ func partOfEach(w *writer, s *stage) arrival {
 func fromNeighbour(w *writer, s *stage) arrival {
 	distance := hostir.Mod(hostir.Const(int64(s.moved.To.Shift-s.moved.From.Shift)), hostir.Size)
 	from, to := hostir.Var("from"), hostir.Var("to")
+	ready, read := w.named(ready, s.here()), w.named(read, s.here())
 	return w.onMain(s, hostir.Bind("from", hostir.Behind(distance)), hostir.Bind("to", hostir.Ahead(distance)),
 		hostir.If{X: from, Y: hostir.Rank,
 			Then: []hostir.Node{hostir.Set(mainRef, hostir.Whole(s.into), hostir.Whole(s.input))},
@@ -103,6 +104,7 @@ func fromNeighbour(w *writer, s *stage) arrival {
 // fromRoot lets every rank copy the tensor from rank 0.
 func fromRoot(w *writer, s *stage) arrival {
 	root := hostir.Const(0)
+	ready, read := w.named(ready, s.here()), w.named(read, s.here())
 	return w.onMain(s, hostir.If{X: hostir.Rank, Y: root,
 		Then: []hostir.Node{
 			hostir.Post(mainRef, ready, every),
@@ -119,7 +121,8 @@ func fromRoot(w *writer, s *stage) arrival {
 // onMain is an arrival of one copy, on the caller's stream.
 func (w *writer) onMain(s *stage, nodes ...hostir.Node) arrival {
 	w.lent(s.input)
-	return arrival{on: mainRef, all: nodes, words: []hostir.Semaphore{{Name: ready}, {Name: read}}}
+	return arrival{on: mainRef, all: nodes, words: []hostir.Semaphore{
+		{Name: w.named(ready, s.here())}, {Name: w.named(read, s.here())}}}
 }
 
 // cutColumns lets a buffer be indexed by a part of its columns a rank.

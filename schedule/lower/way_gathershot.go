@@ -8,8 +8,8 @@ import (
 var gatherShots = []lowering{
 	intoCallers(asStage(gather, schedule.GatherShot{})),
 	asStage(gatherBare, schedule.GatherShot{}),
-	by(gatherLink, func(d *draft, _ schedule.GatherShot) error {
+	intoCallers(by(gatherLink, func(d *draft, _ schedule.GatherShot) error {
 		d.edge.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: true}
 		return linkedGatherShot(d)
-	}),
+	})),
 }

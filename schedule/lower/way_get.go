@@ -11,7 +11,7 @@ var gets = []lowering{
 		d.arriveBy(summandsOfPeers)
 		return nil
 	})),
-	get(gatherLink, linkedGet),
+	intoCallers(get(gatherLink, linkedGet)),
 	ownStage(get(gatherWeight, func(d *draft) error { return d.transferBy(partOfEach) })),
 	asStage(gatherBatch, schedule.Get{}),
 }

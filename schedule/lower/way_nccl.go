@@ -19,7 +19,7 @@ var overNCCL = []lowering{
 	asStage(reduceBare, schedule.NCCL{}),
 	asStage(allBare, schedule.NCCL{}),
 	ownStage(by(exchange, exchangedByNCCL)),
-	by(gatherLink, gatheredByNCCL),
+	intoCallers(by(gatherLink, gatheredByNCCL)),
 	by(reduceLink, summedByNCCL),
 	by(allLink, summedByNCCL),
 }

@@ -8,7 +8,7 @@ import (
 var pulls = []lowering{
 	intoCallers(asStage(gather, schedule.Pull{})),
 	asStage(gatherBalanced, schedule.Pull{}),
-	by(gatherLink, func(d *draft, w schedule.Pull) error {
+	intoCallers(by(gatherLink, func(d *draft, w schedule.Pull) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		const hint = "leave it out, or Once"
 		switch {
@@ -27,7 +27,7 @@ var pulls = []lowering{
 			return d.wholeRows("one product")
 		}
 		return errorsOf(d.inParts(w.Parts, "Parts"), d.pooled(w.Streams))
-	}),
+	})),
 }
 
 // pulling is how a rank copies peers' rows from their owners: those of rank r+i in round i.

@@ -347,6 +347,13 @@ func (x *expectation) parts(op schedule.Op, in [][]rune, letter rune, rank int) 
 }
 
 // ordered reports whether the schedule promises to add in the order of ranks.
-func (x *expectation) ordered() bool {
-	return x.Schedule.Reduces() && x.Schedule.Ordered()
+func (x *expectation) ordered(tensor string) bool {
+	return x.Schedule.Reduces() && x.Schedule.Ordered() && !x.inOwnOrder(tensor)
+}
+
+// inOwnOrder reports whether each rank adds up a result in an order of its own: the gradient of rows that it gathers,
+// its own rows first.
+func (x *expectation) inOwnOrder(tensor string) bool {
+	op, made := x.Schedule.Maker(tensor)
+	return made && forms[op.Index] == "gradient" && !x.Schedule.Partial(op)
 }

@@ -56,7 +56,7 @@ var patterns = []pattern{
 		[]string{"C Slots"}, ""},
 	{declared{"17", "a product that is reduced, and read elsewhere", of("A[M K/D] B[N K/D] P[M N] C[M/D N]",
 		s.Linear("P", "A", "B"), s.Copy("C", "P")),
-		at("Ops[1]", "no pass moves P by a chain of operations")}, misses, nil,
+		at("Ops[1]", "C is P as it is: nothing travels")}, misses, nil,
 		"partial results have no placement: only their sum is read, by several operations if need be (27)"},
 	{declared{"18", "an all-gather of the weight", linear("A[M/D K] B[N/D K] C[M/D N]"), served}, misses,
 		[]string{"B Get"}, ""},
