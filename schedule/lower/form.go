@@ -70,9 +70,7 @@ func recognise(d *draft) error {
 		}
 	}
 	f := form{roles: map[string]string{}}
-	chain := len(ops) > 1 && slices.ContainsFunc(ops, func(o schedule.Op) bool {
-		return kind(o.Name()) == gradient || copies(o) && o.In[0] != ops[max(firstProduct(d.schedule), 0)].In[0] || copies(o) && firstProduct(d.schedule) < 0
-	}) || wantsColumns(d.schedule) || ofSeveral(d.schedule) || stays(d.schedule) ||
+	chain := mixed(d.schedule) || wantsColumns(d.schedule) || ofSeveral(d.schedule) || stays(d.schedule) ||
 		len(ops) > 1 && fetchesWeight(d.schedule) ||
 		slices.ContainsFunc(ops, func(o schedule.Op) bool {
 			return o.Call != "" || d.schedule.Made(o.In[0]) || kind(o.Name()) == copied && len(o.Then) > 0 ||
@@ -103,6 +101,14 @@ func recognise(d *draft) error {
 		d.schedule.Tensors[i] = t
 	}
 	return batched(d)
+}
+
+// mixed says that gradients, or copies of what no product reads, stand among several operations.
+func mixed(s schedule.Schedule) bool {
+	first := firstProduct(s)
+	return len(s.Ops) > 1 && slices.ContainsFunc(s.Ops, func(o schedule.Op) bool {
+		return kind(o.Name()) == gradient || copies(o) && (first < 0 || o.In[0] != s.Ops[first].In[0])
+	})
 }
 
 // contractions names the contractions that are lowered.

@@ -8,7 +8,7 @@ import (
 )
 
 // The gradient of a weight sums over rows. Ranks that have the same rows of both operands make partial results; of an
-// operand whose rows are spread alone each rank gathers the peers', and adds their share of the sum when they are there.
+// operand whose rows are spread alone each rank gathers the peers', and adds their share of the sum as they come.
 
 // gradient is a stage of a weight's gradient.
 func (c *chain) gradient(d *draft, i int, path string, o schedule.Op) error {
