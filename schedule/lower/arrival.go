@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -13,6 +14,7 @@ type piece struct {
 	rank, part hostir.Expr
 	ranks      hostir.Expr // how many it is of, from the rank on; absent: one
 	from       hostir.View // where it has come; none: at its place
+	into       hostir.View // where its partial result is made, in a program of these alone
 }
 
 // ofRank is all rows of a rank.
@@ -20,14 +22,18 @@ func ofRank(rank hostir.Expr) piece { return piece{rank: rank} }
 
 // turns are rounds of a loop, or one. In each, pieces of the ranks' rows come or leave.
 type turns struct {
+	index      string           // of a round; empty: that of steps
 	first, end hostir.Expr      // absent: one round
 	names      []hostir.Node    // of a round
 	skips      hostir.Expr      // the rank that leaves a round out; absent: none does
 	pieces     []piece          // of a round
 	ofAll      bool             // for each rank in turn
 	bring      []hostir.Node    // brings them
+	on         hostir.StreamRef // that does it, if it is another one than the arrival's
 	instead    []hostir.Node    // what a rank does where it leaves a round out
 	came       []hostir.Node    // waits of their products
+	leave      []hostir.Node    // takes partial results away, and sums
+	then       []turns          // of each round, behind its pieces
 	work       hostir.StreamRef // of the products
 	set        hostir.StreamSet // that has it
 }
@@ -40,7 +46,16 @@ func (t turns) over(instead []hostir.Node, round ...hostir.Node) []hostir.Node {
 	if round = slices.Concat(t.names, round); t.end.IsZero() {
 		return round
 	}
-	return []hostir.Node{hostir.Loop(stepIndex, t.first, t.end, round...)}
+	return []hostir.Node{hostir.Loop(cmp.Or(t.index, stepIndex), t.first, t.end, round...)}
+}
+
+// brought are the rounds without operations.
+func (t turns) brought() []hostir.Node {
+	round := slices.Clone(t.bring)
+	for _, inner := range t.then {
+		round = append(round, inner.brought()...)
+	}
+	return t.over(t.instead, round...)
 }
 
 // shift takes the rows of rank r+i in round i, cut into n parts.
@@ -69,14 +84,22 @@ type arrival struct {
 	free  func(on hostir.StreamRef) []hostir.Node // posts that peers may write here
 	ready func(on hostir.StreamRef) []hostir.Node // posts that peers may read the own rows
 	begin []hostir.Node                           // waits for all peers, ahead of all batches
+	ahead []hostir.Node                           // begins beside all else
 	own   hostir.Node                             // the own part to its place, if all come at once; nil: own rows
 	all   []hostir.Node                           // in place of rounds and of the own part
 	// Peers' memory is read until the end of the run. There a rank posts it and waits for others, or all such arrivals
 	// do together.
 	reads         bool
 	close, closed func(on hostir.StreamRef) []hostir.Node
+	beyond
 	// As Naive has it.
 	copied, inLoop, oneLoop bool
+}
+
+// beyond is what an arrival or a departure has beside its stream.
+type beyond struct {
+	beside    []hostir.StreamSet
+	exchanges bool // among these is the stream of collectives, and ranks of other hosts wait there for this rank
 }
 
 // withStep says that the streams of the products bring the rows.
@@ -113,7 +136,7 @@ func (d *draft) inParts(n int, option string) error {
 	for s := range d.gatherers() {
 		switch {
 		case n < 2:
-		case s.sums != "":
+		case s.sums != "" && !d.original.OverHosts(): // there they leave when all products are made
 			return d.refusal(option, "leave it out", "the sums %s of a stage leave with all rows of a rank", s.sums)
 		case d.chunks > 0:
 			return d.refusal(option, "leave it out", "the rows of %s come in batches", s.input)
@@ -143,10 +166,7 @@ func (w *writer) arrivals() {
 			continue
 		}
 		way := s.arriving
-		switch {
-		case w.original.OverHosts():
-			way = hostsRows
-		case way == nil:
+		if way == nil {
 			way = pulling{}.rows
 		}
 		w.comes[s] = way(w, s)
@@ -182,7 +202,7 @@ func withSet(sets []hostir.StreamSet, other hostir.StreamSet) []hostir.StreamSet
 		return sets
 	}
 	size := func(e hostir.Expr) int64 {
-		n, _ := e.Eval(hostir.Env{string(schedule.D): 8, poolName: 1})
+		n, _ := e.Eval(hostir.Env{string(schedule.D): 8, poolName: 1, "H": 2})
 		return n
 	}
 	for i, x := range sets {
@@ -200,21 +220,43 @@ func withSet(sets []hostir.StreamSet, other hostir.StreamSet) []hostir.StreamSet
 	return append(sets, other)
 }
 
-// cutPieces cuts the memory of stages whose rows come in parts of a rank's.
+// cutPieces cuts the memory of stages whose rows come in parts of a rank's, or leave so.
 func (w *writer) cutPieces() error {
 	for i := range w.chain.stages {
 		s := &w.chain.stages[i]
-		if s.cut < 2 {
-			continue
+		come, leave := append(w.eachRows(s), s.input, s.here()), w.leavingRows(s)
+		if len(leave) > 0 { // the parts that come are multiplied one by one, and no more
+			come = append(slices.DeleteFunc(come, func(name string) bool { return slices.Contains(leave, name) }), leave[0])
 		}
-		w.cutRows(w.rowExtent(s.input), int64(s.cut))
-		for _, name := range append(w.eachRows(s), s.input, s.here()) {
-			if n := w.fine[name]; n > 0 && n != int64(s.cut) {
-				return &schedule.FieldError{Path: s.cutAt, Hint: "write the same for both, or leave it out",
-					Msg: fmt.Sprintf("%s comes in %d parts, and goes on in %d", s.input, s.cut, n)}
-			}
-			w.finer(name, s.input, int64(s.cut))
+		if err := errorsOf(
+			w.cutMemory(pieces{s.input, s.cut, s.cutAt, "%s comes in %d parts, and goes on in %d"}, come),
+			w.cutMemory(pieces{s.sums, s.leaving.cut, s.leaving.cutAt,
+				"%s leaves in %d parts, and other rows of its stage are in %d"}, leave)); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// pieces are the parts that a rank's rows of a tensor travel in, the field that says so, and what is wrong with others.
+type pieces struct {
+	of             string
+	parts          int
+	field, problem string
+}
+
+// cutMemory cuts memory of a rank's rows.
+func (w *writer) cutMemory(x pieces, names []string) error {
+	if x.parts < 2 || len(names) == 0 {
+		return nil
+	}
+	w.cutRows(w.rowExtent(x.of), int64(x.parts))
+	for _, name := range names {
+		if n := w.fine[name]; n > 0 && n != int64(x.parts) {
+			return &schedule.FieldError{Path: x.field, Hint: "write the same for both, or leave it out",
+				Msg: fmt.Sprintf(x.problem, x.of, x.parts, n)}
+		}
+		w.finer(name, x.of, int64(x.parts))
 	}
 	return nil
 }

@@ -1,6 +1,10 @@
 package lower
 
-import "ovgen/schedule/hostir"
+import (
+	"slices"
+
+	"ovgen/schedule/hostir"
+)
 
 // head forks the streams and posts the words that let peers begin.
 func (w *writer) head() {
@@ -35,7 +39,7 @@ func (w *writer) head() {
 		w.add(hostir.Synchronize{Origin: hostir.Origin{Field: movesField}, Streams: refs(w.sets),
 			On: []hostir.StreamRef{first}})
 	}
-	if w.original.OverHosts() {
+	if w.exchanges() {
 		w.add(hostir.After(ncclRef, first)) // peers need these posts before they can exchange
 	}
 	if s := &w.chain.stages[0]; w.n > 1 && w.chain.order == batchByBatch {
@@ -55,7 +59,23 @@ func (w *writer) meetsBeforeEarly() bool {
 	})
 }
 
-// streams are those of the program, the products' last on one host.
+// exchanges says that ranks exchange rows or sums with those of other hosts.
+func (w *writer) exchanges() bool {
+	return w.any(func(s *stage) bool { return w.comes[s].exchanges || w.leaves[s].exchanges })
+}
+
+// beside are the streams that arrivals and departures have of their own.
+func (w *writer) beside() (sets []hostir.StreamSet) {
+	for i := range w.chain.stages {
+		s := &w.chain.stages[i]
+		for _, set := range slices.Concat(w.comes[s].beside, w.leaves[s].beside) {
+			sets = withSet(sets, set)
+		}
+	}
+	return sets
+}
+
+// streams are those of the program.
 func (w *writer) streams() (sets []hostir.StreamSet) {
 	if w.copies() {
 		sets = append(sets, copySet)
@@ -63,14 +83,7 @@ func (w *writer) streams() (sets []hostir.StreamSet) {
 	if w.any((*stage).puts) {
 		sets = append(sets, hostir.StreamSet{Name: putName, High: true})
 	}
-	sets = append(sets, w.sets...)
-	if w.original.OverHosts() || w.any(func(s *stage) bool { return w.comes[s].on == ncclRef }) {
-		sets = append(sets, ncclSet)
-	}
-	if w.original.OverHosts() && w.copies() {
-		sets = append(sets, relays)
-	}
-	return sets
+	return slices.Concat(sets, w.sets, w.beside())
 }
 
 // open posts on a stream what lets peers write here, and read the caller's memory.
@@ -112,8 +125,12 @@ func (w *writer) tail() {
 	if puts {
 		last, sets = w.put, []hostir.StreamSet{{Name: putName}}
 	}
-	if copies && w.original.OverHosts() {
-		w.add(hostir.Synchronize{Streams: []hostir.StreamRef{copyRef}, On: refs([]hostir.StreamSet{relays})})
+	relays := slices.DeleteFunc(w.beside(), func(x hostir.StreamSet) bool { return x.Name == ncclName })
+	switch {
+	case len(relays) > 0 && spreads:
+		w.add(hostir.After(last, refs(relays)...))
+	case len(relays) > 0:
+		w.add(hostir.After(reader, refs(relays)...))
 	}
 	w.close(reader)
 	name, of := w.readAcross()
@@ -129,7 +146,7 @@ func (w *writer) tail() {
 	if spreads {
 		w.moves(of, post(w.put))
 	}
-	if copies && w.original.OverHosts() {
+	if w.reads() && w.exchanges() {
 		w.add(hostir.After(last, ncclRef)) // peers' exchanges need this rank's
 	}
 	if (w.reads() || w.any(w.closes)) && w.any((*stage).meets) && last != mainRef {
@@ -175,7 +192,7 @@ func (w *writer) join(sets []hostir.StreamSet) {
 	case !w.joined(last):
 		sets = append(sets, w.sets...)
 	}
-	if w.original.OverHosts() {
+	if w.exchanges() {
 		sets = append(sets, ncclSet)
 	}
 	if len(sets) > 0 {

@@ -158,6 +158,17 @@ func (w *writer) indexed(s *stage) {
 	}
 }
 
+// leavingRows is the memory, ahead of all that in which partial results are made, of rows that leave a stage of a chain
+// one rank's after another's.
+func (w *writer) leavingRows(s *stage) []string {
+	if !s.puts() || w.lonely() {
+		return nil
+	}
+	names := []string{w.named(partial, s.sums), w.named(slots, s.sums), w.named(reduced, s.sums), s.sums,
+		s.ops[len(s.ops)-1].Added()}
+	return slices.DeleteFunc(names, func(name string) bool { return w.buffer(name).Name == "" })
+}
+
 // eachRows is the memory, but for that of its input, of which a stage takes or makes the rows of a rank at a time.
 func (w *writer) eachRows(s *stage) (names []string) {
 	for _, o := range s.ops {

@@ -55,7 +55,8 @@ func batchesByNCCL(w *writer, s *stage) arrival {
 // byNCCLBeside is rounds of collectives beside the products, all of which are on the caller's stream.
 func byNCCLBeside(t turns) arrival {
 	t.work = mainRef
-	return arrival{turns: []turns{t}, on: ncclRef, copied: true, oneLoop: true}
+	return arrival{turns: []turns{t}, on: ncclRef, copied: true, oneLoop: true,
+		beyond: beyond{beside: []hostir.StreamSet{ncclSet}}}
 }
 
 // linkedNCCL is linked for a communication by one collective.

@@ -9,7 +9,17 @@ import (
 // result that it belongs to, wherever it is made.
 func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, terms ...hostir.View) hostir.Step {
 	o := s.ops[len(s.ops)-1]
-	sum := sumAnd(o.Added(), o.Bias(), on, dst, rows, terms...).Applying(w.functionsOf(o.Out, anyFunction))
+	if added := o.Added(); added != "" {
+		if n := w.fine[added]; n > 0 && w.fine[rows.Buffer] == 0 && !rows.Index.IsZero() { // a rank's, in parts
+			rows.Index, rows.Count = hostir.Mul(rows.Index, hostir.Const(n)), hostir.Const(n)
+		}
+		rows.Buffer = added
+		terms = append(terms, rows)
+	}
+	if o.Bias() != "" {
+		terms = append(terms, hostir.EachRow(o.Bias()))
+	}
+	sum := hostir.Reduce(on, dst, terms...).Applying(w.functionsOf(o.Out, anyFunction))
 	if s.widens() {
 		sum.By = hostir.WidenKernel
 	}

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"slices"
 
 	"ovgen/schedule"
@@ -18,14 +19,13 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	case i > 0 || s.gathers && !s.pulls():
 		nodes = append(nodes, w.workAfterMain())
 	}
-	sums := w.put
-	if w.original.OverHosts() {
-		nodes, sums = append(nodes, w.hostsInTurn(s)...), ncclRef
-	} else {
-		nodes = append(nodes, w.around(w.rowsInTurn(s)...)...)
-	}
+	nodes = append(nodes, w.around(w.rowsInTurn(s)...)...)
 	if _, goesOn := w.across[s]; s.puts() && !goesOn && w.awaited(s, i) {
-		nodes = append(nodes, hostir.After(mainRef, sums))
+		sums := []hostir.StreamRef{w.put}
+		if d := w.leaves[s]; d.turns != nil {
+			sums = refs(d.beside)
+		}
+		nodes = append(nodes, hostir.After(mainRef, sums...))
 	}
 	return nodes
 }
@@ -58,7 +58,7 @@ func (w *writer) begin(s *stage) (nodes []hostir.Node) {
 		return append(nodes, w.workAfterMain())
 	}
 	nodes = append(nodes, hostir.After(a.on, mainRef))
-	if w.original.OverHosts() {
+	if a.exchanges {
 		nodes = append(nodes, hostir.After(ncclRef, mainRef))
 	}
 	return nodes
@@ -82,16 +82,18 @@ func (w *writer) together(s *stage, i int) (nodes []hostir.Node) {
 	if a.all != nil {
 		return hostir.MovesOf(s.here(), append(nodes, a.all...)...)
 	}
+	nodes = append(nodes, a.ahead...)
 	for _, t := range a.turns {
-		nodes = append(nodes, t.over(t.instead, t.bring...)...)
+		nodes = append(nodes, t.brought()...)
 	}
-	own := a.own
-	if own == nil {
-		own = hostir.Set(mainRef, w.rowsAt(s.here(), hostir.Rank), hostir.Whole(s.input))
+	switch {
+	case a.own != nil:
+		nodes = append(nodes, a.own)
+	case !a.copied:
+		nodes = append(nodes, hostir.Set(mainRef, w.rowsAt(s.here(), hostir.Rank), hostir.Whole(s.input)))
 	}
-	nodes = append(nodes, own)
 	if len(s.ops) > 0 || !w.isLast(s) { // else the join waits for them
-		nodes = append(nodes, hostir.After(mainRef, a.on))
+		nodes = append(nodes, hostir.After(mainRef, append([]hostir.StreamRef{a.on}, refs(a.beside)...)...))
 	}
 	return hostir.MovesOf(s.here(), nodes...)
 }
@@ -100,8 +102,8 @@ func (w *writer) together(s *stage, i int) (nodes []hostir.Node) {
 // operation.
 func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	var nodes []hostir.Node
-	ops := s.ops
-	if s.puts() {
+	ops, turns := s.ops, w.leaves[s].turns
+	if s.puts() && turns == nil {
 		ops = s.beforeSum()
 	}
 	if a := w.comes[s]; !w.through[s] && !a.copied {
@@ -110,8 +112,14 @@ func (w *writer) rowsInTurn(s *stage) []hostir.Node {
 	if len(nodes) > 0 && s.pulls() {
 		nodes[0] = nodes[0].(hostir.Step).Described("own rows, in place")
 	}
+	if a := w.comes[s]; s.pulls() {
+		nodes = append(hostir.MovesOf(s.here(), a.ahead...), nodes...)
+	}
 	nodes = w.within(nodes...)
 	nodes = append(nodes, w.peersInTurn(s)...)
+	if turns != nil {
+		return append(nodes, w.leaves[s].rounds(s)...)
+	}
 	if s.puts() {
 		return append(append(nodes, w.afterWork(s)), w.ownLeaves(s)...)
 	}
@@ -144,6 +152,9 @@ func (w *writer) order(s *stage) []turns {
 	if s.ofSummands() {
 		return []turns{w.shift(1).onMain()}
 	}
+	if d := w.leaves[s]; d.order != nil {
+		return d.order
+	}
 	return []turns{w.shift(1)}
 }
 
@@ -152,27 +163,18 @@ func (w *writer) peersInTurn(s *stage) (nodes []hostir.Node) {
 	a := w.comes[s]
 	var products []hostir.Node
 	for _, t := range w.order(s) {
-		round := slices.Clone(t.came)
-		for _, p := range t.pieces {
-			from := p.from
-			if from.Buffer == "" {
-				from = w.at(s.here(), p)
-			}
-			products := w.sent(s, t, p, w.operations(t.work, s, s.ops, p, from))
-			if t.ofAll {
-				products = []hostir.Node{hostir.Loop(hostir.RankIndex, hostir.Const(0), hostir.Size, products...)}
-			}
-			round = append(round, w.within(products...)...)
-		}
-		bring, streams := hostir.MovesOf(s.here(), t.bring...), []hostir.StreamRef{t.work}
-		if s.pulls() && !a.withStep() {
-			bring, streams = append(bring, hostir.After(t.work, a.on)), append(streams, a.on)
-		}
+		bring, round := w.round(s, t)
 		instead := hostir.MovesOf(s.here(), t.instead...)
 		switch {
+		case t.then != nil:
+			products = append(products, w.nested(s, t)...)
 		case !s.pulls():
 			nodes = append(nodes, t.over(nil, round...)...)
 		case a.inLoop:
+			streams := []hostir.StreamRef{t.work}
+			if !a.withStep() {
+				streams = append(streams, a.on)
+			}
 			start := hostir.Synchronize{Origin: forkAt, Streams: streams, On: []hostir.StreamRef{mainRef}}
 			end := hostir.After(mainRef, t.work)
 			end.Origin = joinAt
@@ -186,6 +188,38 @@ func (w *writer) peersInTurn(s *stage) (nodes []hostir.Node) {
 		}
 	}
 	return append(nodes, products...)
+}
+
+// round brings the pieces of a round, and does the operations on them.
+func (w *writer) round(s *stage, t turns) (bring, round []hostir.Node) {
+	a := w.comes[s]
+	round = slices.Clone(t.came)
+	for _, p := range t.pieces {
+		from := p.from
+		if from.Buffer == "" {
+			from = w.at(s.here(), p)
+		}
+		products := w.sent(s, t, p, w.operations(t.work, s, s.ops, p, from))
+		if t.ofAll {
+			products = []hostir.Node{hostir.Loop(hostir.RankIndex, hostir.Const(0), hostir.Size, products...)}
+		}
+		round = append(round, w.within(products...)...)
+	}
+	bring = hostir.MovesOf(s.here(), t.bring...)
+	if s.pulls() && !a.withStep() && len(t.pieces) > 0 {
+		bring = append(bring, hostir.After(t.work, cmp.Or(t.on, a.on)))
+	}
+	return bring, round
+}
+
+// nested are rounds that have rounds of their own: each piece goes through the stage before the next one is brought.
+func (w *writer) nested(s *stage, t turns) []hostir.Node {
+	bring, round := w.round(s, t)
+	nodes := append(bring, round...)
+	for _, inner := range t.then {
+		nodes = append(nodes, w.nested(s, inner)...)
+	}
+	return t.over(nil, nodes...)
 }
 
 // sent has the last operation on a peer's rows write where these leave from, and puts around it what they need there.

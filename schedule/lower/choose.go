@@ -14,9 +14,9 @@ import (
 
 // options are the options of the chosen ways, as writers and passes read them.
 type options struct {
-	parts, compute int  // parts of a shard; streams of products, zero for one a step
-	falling        bool // streams of products have falling priority
-	words          bool // data that is sent has a word for each block
+	compute int  // streams of products, zero for one a step
+	falling bool // streams of products have falling priority
+	words   bool // data that is sent has a word for each block
 }
 
 // lowering writes the programs of a communication by one way, and reads all of its options.

@@ -11,6 +11,8 @@ import (
 type leaving struct {
 	memory func(w *writer, s *stage, columns schedule.Axis) // that it needs
 	plan   func(w *writer, s *stage) departure
+	cut    int    // parts that a rank's rows leave in; 0 and 1: one
+	cutAt  string // the field that says so
 }
 
 // departure is what a way does with the partial results of a stage; the writer puts it around the products.
@@ -25,6 +27,10 @@ type departure struct {
 	// Where a peer's rows are made, and what is around their product; nil: in memory of the plan.
 	slot           func(peer hostir.Expr) hostir.View
 	before, behind func(on hostir.StreamRef, peer hostir.Expr) []hostir.Node
+	// Rounds in which all of this happens instead, and the order in which the rows of peers go through the stage before
+	// that, if no arrival has another one.
+	turns, order []turns
+	beyond
 
 	lone // in a program that is this stage, to which no rows come
 }
@@ -57,8 +63,7 @@ func (d *draft) leaveBy(way leaving) { d.chain.stages[d.summedIn()].leaving = wa
 // leave as those of several operations do.
 func (d *draft) lonely() bool {
 	s := &d.chain.stages[0]
-	return len(d.chain.stages) == 1 && !s.gathers && len(s.ops) == 1 && s.puts() && !d.original.OverHosts() &&
-		!s.widens()
+	return len(d.chain.stages) == 1 && !s.gathers && len(s.ops) == 1 && s.puts() && !s.widens()
 }
 
 // ofOneProduct marks a lowering that serves a stage alone: nothing comes beside what leaves.
@@ -108,12 +113,34 @@ func (w *writer) staggered(post []hostir.Node, set hostir.StreamSet, others ...h
 func (w *writer) leavesAlone(s *stage) {
 	d := w.leaves[s]
 	w.add(d.head...)
-	if d.passes != nil {
+	switch {
+	case d.passes != nil:
 		w.add(d.passes()...)
-	} else {
+	case d.turns != nil:
+		w.add(d.rounds(s)...)
+	default:
 		w.add(d.inTurn(w.piecesLeave(s, d)...)...)
 	}
 	w.add(d.tail...)
+}
+
+// rounds are those of a departure that has its own.
+func (d departure) rounds(s *stage) (nodes []hostir.Node) {
+	for _, t := range d.turns {
+		nodes = append(nodes, d.round(s, t)...)
+	}
+	return append(nodes, hostir.MovesOf(s.sums, d.toAll...)...)
+}
+
+func (d departure) round(s *stage, t turns) (nodes []hostir.Node) {
+	for _, p := range t.pieces {
+		nodes = append(nodes, d.made(t.work, p.into, p.rank)...)
+	}
+	nodes = append(nodes, hostir.MovesOf(s.sums, t.leave...)...)
+	for _, inner := range t.then {
+		nodes = append(nodes, d.round(s, inner)...)
+	}
+	return t.over(nil, nodes...)
 }
 
 // piecesLeave are the products of the peers' rows, each of which leaves, that of own rows, and the sum.

@@ -8,9 +8,6 @@ type parts struct {
 	index string
 }
 
-// rowParts is how the rows of a rank are cut where their sums travel.
-func (d *draft) rowParts() parts { return parts{int64(max(d.with.parts, 1)), "j"} }
-
 // part is the one that a step takes, absent where there is one only.
 func (p parts) part() hostir.Expr { return p.numbered(hostir.Var(p.index)) }
 
@@ -41,14 +38,6 @@ func (p parts) all(n hostir.Expr) hostir.Expr {
 	return hostir.Mul(n, hostir.Const(p.n))
 }
 
-// rows is all parts of a rank.
-func (p parts) rows(buffer string, rank hostir.Expr) hostir.View {
-	if p.n == 1 {
-		return hostir.Chunk(buffer, rank)
-	}
-	return hostir.Chunks(buffer, hostir.Mul(rank, hostir.Const(p.n)), hostir.Const(p.n))
-}
-
 // semaphore has a member for each part.
 func (p parts) semaphore(name string) hostir.Semaphore {
 	return hostir.Semaphore{Name: name, Count: p.numbered(hostir.Const(p.n))}
@@ -60,6 +49,16 @@ func (p parts) each(f func(part hostir.Expr) hostir.Node) (nodes []hostir.Node) 
 		nodes = append(nodes, f(p.numbered(hostir.Const(i))))
 	}
 	return nodes
+}
+
+// partByPart are rounds in each of which the parts take their turns.
+func (p parts) partByPart(t turns) turns {
+	if p.n == 1 {
+		return t
+	}
+	each := t
+	each.index, each.first, each.end = p.index, hostir.Const(0), hostir.Const(p.n)
+	return turns{index: t.index, first: t.first, end: t.end, then: []turns{each}}
 }
 
 // inTurn takes the parts one after the other.

@@ -24,19 +24,6 @@ func (d *draft) reduceBuffers(stack string) error {
 	return nil
 }
 
-// alike gives each part of a stack the rows that this rank has of C.
-func (d *draft) alike(name string) {
-	d.counted(name, hostir.Var(countRank))
-	b, c := d.buffer(name), d.buffer("C")
-	b.Tensor.Axes = append([]schedule.Axis{schedule.Dim(schedule.D)}, c.Tensor.Axes...)
-	b.Elements = hostir.Mul(hostir.Size, c.Elements)
-}
-
-// rowsOf is the product of the rows of one rank.
-func (d *draft) rowsOf(s hostir.StreamRef, dst hostir.View, rank hostir.Expr) hostir.Step {
-	return d.multiply(s, dst, hostir.Chunk("A", rank))
-}
-
 // postFree posts to every peer that it may write its slot.
 func postFree() hostir.Node {
 	return hostir.Post(mainRef, free, every).Described("the slots may be written")

@@ -68,8 +68,11 @@ var refusalCases = []refusalCase{
 		"Moves[0].Way: no pass does the all-gather of A by Rails (use Pull, "}},
 	{"a broadcast over hosts", onHosts(catalog.Broadcast, "A", nil), []string{
 		"Mesh: no pass does the broadcast of A over hosts (leave the mesh out, for ranks of one host)"}},
-	{"a chain over hosts in parts", onHosts(catalog.TensorParallelMLP, "C", schedule.Rails{Parts: 2}), []string{
-		"Moves[0].Way.Parts: no pass cuts what a chain exchanges (leave it out)"}},
+	{"parts of rows over hosts, and others of their sums", copyWith(catalog.TensorParallelMLP, func(s *schedule.Schedule) {
+		s.Mesh, s.Moves = schedule.Hosts(), []schedule.Move{{Of: "A", Way: schedule.Rails{Parts: 3}},
+			{Of: "C", Way: schedule.Rails{Parts: 2}}}
+	}), []string{"Moves[1].Way.Parts: C leaves in 2 parts, and other rows of its stage are in 3 (write the same for " +
+		"both, or leave it out)"}},
 	{"a chain over hosts by slots", onHosts(catalog.TensorParallelMLP, "C", schedule.Slots{}), []string{
 		"Moves[0].Way: no pass does the reduce-scatter in a chain over hosts of C by Slots (use Rails, "}},
 	{"batches of a chain over hosts", copyWith(catalog.TensorParallelMLPBatches, func(s *schedule.Schedule) {

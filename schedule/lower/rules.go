@@ -42,6 +42,7 @@ const (
 	allBareHosts    moves = "bare all-reduce over hosts"
 	gatherLinkHosts moves = "all-gather in a chain over hosts"
 	reduceLinkHosts moves = "reduce-scatter in a chain over hosts"
+	allLinkHosts    moves = "all-reduce in a chain over hosts"
 )
 
 // further says that the communication serves several products of one operand.

@@ -80,8 +80,11 @@ func (c share) callers(w *writer) {
 		w.cut(o.In[0], cut...)
 		w.cutRows(w.rowExtent(s.sums), c.n)
 	}
-	if s.toAll {
+	switch {
+	case s.toAll:
 		w.cut(s.sums, cut...)
+	case c.n > 1:
+		w.cut(s.sums, cut[1:]...)
 	}
 	if o.Added() != "" {
 		sum, added := w.buffer(s.sums), w.buffer(o.Added())

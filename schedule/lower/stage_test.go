@@ -10,7 +10,7 @@ import (
 // TestStages names the communications of a single product that the writer of chains does, and those that it does not
 // yet. Each has a way of one stage's, which sets all that the row reads.
 func TestStages(t *testing.T) {
-	links := []moves{gatherLink, reduceLink, allLink}
+	links := []moves{gatherLink, reduceLink, allLink, gatherLinkHosts, reduceLinkHosts, allLinkHosts}
 	for _, l := range lowerings {
 		if slices.Contains(links, l.moves) {
 			continue

@@ -51,7 +51,7 @@ func (d *draft) inOne(w schedule.NCCL) error {
 func summedByNCCL(d *draft, w schedule.NCCL) error {
 	if s := &d.chain.stages[0]; w.Parts > 1 && s.given == "" && d.lonely() {
 		x := partsSummed{s, parts{int64(w.Parts), "j"}}
-		return d.passOn(leaving{x.memory, x.plan})
+		return d.passOn(leaving{memory: x.memory, plan: x.plan})
 	}
 	return errorsOf(d.inOne(w), linkedNCCL(d))
 }

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -19,31 +20,62 @@ import (
 // overHosts are the communications of ranks on several hosts.
 var overHosts = map[moves]moves{gather: gatherHosts, reduce: reduceHosts, reduceAll: allHosts,
 	gatherBare: gatherBareHosts, reduceBare: reduceBareHosts, allBare: allBareHosts,
-	gatherLink: gatherLinkHosts, reduceLink: reduceLinkHosts}
+	gatherLink: gatherLinkHosts, reduceLink: reduceLinkHosts, allLink: allLinkHosts}
 
 func isOverHosts(m moves) bool {
 	return slices.Contains(slices.Collect(maps.Values(overHosts)), m)
 }
 
 var overRails = []lowering{
-	byRails(gatherHosts, gatherRails),
-	byRails(reduceHosts, reduceRails((*draft).multipliedParts)),
-	byRails(allHosts, reduceAllRails((*draft).multipliedParts)),
-	byRails(gatherBareHosts, gatherBareRails),
-	byRails(reduceBareHosts, reduceRails((*draft).bareParts)),
-	byRails(allBareHosts, reduceAllRails((*draft).bareParts)),
-	byRails(gatherLinkHosts, linkedRails),
-	byRails(reduceLinkHosts, linkedRails),
+	intoCallers(asStage(gatherHosts, schedule.Rails{})),
+	asStage(reduceHosts, schedule.Rails{}),
+	asStage(allHosts, schedule.Rails{}),
+	inPlace(asStage(gatherBareHosts, schedule.Rails{})).without("Parts"),
+	inPlace(asStage(reduceBareHosts, schedule.Rails{})),
+	asStage(allBareHosts, schedule.Rails{}),
+	by(gatherLinkHosts, gatheredByRails),
+	by(reduceLinkHosts, summedByRails),
+	by(allLinkHosts, summedByRails),
 }
 
-func byRails(m moves, write func(*draft) error) lowering {
-	return by(m, func(d *draft, w schedule.Rails) error {
-		d.with.parts = w.Parts
-		return write(d)
-	})
+// gatheredByRails does the gathers of chains over hosts.
+func gatheredByRails(d *draft, w schedule.Rails) error {
+	switch {
+	case d.uneven(d.edge.Of):
+		return &schedule.FieldError{Path: "Mesh", Hint: "use equal parts, or leave the mesh out",
+			Msg: fmt.Sprintf("no pass gathers uneven parts of %s over hosts", d.edge.Of)}
+	case w.Parts > 1 && d.gathersOnly():
+		return d.refusal("Parts", "leave it out", "no product runs beside what the %s exchanges", gatherBareHosts)
+	case d.gathersOnly():
+		d.allAtOnce()
+	}
+	d.with.falling = d.with.falling || d.schedule.Made(d.edge.Of) // rows that come late are multiplied as they come
+	d.arriveBy(railed{int64(max(w.Parts, 1)), "p"}.rows)
+	return errorsOf(d.noBatches(), d.inParts(w.Parts, "Parts"))
 }
 
-// relayName names the streams that copy received shards between the ranks of a host, one for each exchange.
+// summedByRails does the sums of chains over hosts.
+func summedByRails(d *draft, w schedule.Rails) error {
+	d.with.falling = true
+	x := railed{int64(max(w.Parts, 1)), "j"}
+	d.leaveBy(leaving{x.memory, x.sums, w.Parts, d.at() + ".Parts"})
+	return d.noBatches()
+}
+
+// noBatches refuses rows that come in batches.
+func (d *draft) noBatches() error {
+	if d.chunks == 0 {
+		return nil
+	}
+	return &schedule.FieldError{Path: "Mesh", Hint: "leave the batches out, or the mesh",
+		Msg: "no pass takes batches through a chain over hosts, such as those of " + d.edge.Of}
+}
+
+// railed is the parts of a rank's rows that cross the network one after the other.
+type railed parts
+
+// relayName names the streams that copy received rows between the ranks of a host, one for each exchange. Those of
+// phase zero copy rows of the host's own ranks.
 const relayName = "relay"
 
 // phaseIndex counts the exchanges of a rail.
@@ -51,71 +83,32 @@ const phaseIndex = "phase"
 
 var phase = hostir.Var(phaseIndex)
 
-// phases is the loop over the other hosts.
-func phases(body ...hostir.Node) hostir.For {
-	return hostir.Loop(phaseIndex, one, hostir.Hosts, body...)
+// phases are the rounds over the other hosts.
+func phases(names ...hostir.Node) turns {
+	return turns{index: phaseIndex, first: one, end: hostir.Hosts, names: names}
 }
 
-// locals is the loop over the other ranks of a host.
-func locals(body ...hostir.Node) hostir.For {
-	return hostir.Loop(stepIndex, one, hostir.PerHost, body...)
-}
+// locals are the rounds over the other ranks of a host.
+func locals(names ...hostir.Node) turns { return turns{first: one, end: hostir.PerHost, names: names} }
 
 // onRail is the rank of this rail on a host.
 func onRail(host hostir.Expr) hostir.Expr { return hostir.OnHost(host, hostir.Local) }
 
-// gatherRails multiplies this host's shards first, its own shard ahead. Then, phase by phase, it multiplies the shards
-// that arrived over the network here and at the peers. Where shards are cut, it goes in parts.
-func gatherRails(d *draft) error {
-	g, err := d.gatherTensors()
-	if err != nil {
-		return err
-	}
-	d.share("A")
-	cut := d.shards()
-	parts := hostir.Const(cut.n)
-	d.semaphore(ready, count(1))
-	d.semaphore(arrived, hostir.Mul(hostir.Hosts, parts))
-	d.semaphore(read, count(1))
-	set := workStreams(d)
-	relays := hostir.StreamSet{Name: relayName, First: parts, Count: hostir.Mul(hostir.Hosts, parts), High: true}
-	from, peer, to := hostir.Var("from"), hostir.Var("peer"), hostir.Var("to")
-	number := cut.chunk(phase) // of an exchange
-	relay := hostir.StreamAt(relayName, number)
-	own, first := hostir.StreamAt(workName, step), hostir.StreamAt(workName, hostir.Mul(phase, hostir.PerHost))
-	relayed := hostir.StreamAt(workName, hostir.Add(hostir.Mul(phase, hostir.PerHost), step))
-	part := func(s hostir.StreamRef) []hostir.Node {
-		return d.multiplied(s, hostir.Chunk("C", cut.chunk(from)), hostir.Chunk(g, cut.chunk(from)))
-	}
+// workOf is the stream of the products of the rows that come in a step of a phase. Phase zero is this host's.
+func workOf(phase, step hostir.Expr) hostir.StreamRef {
+	return hostir.StreamAt(workName, hostir.Add(hostir.Mul(phase, hostir.PerHost), step))
+}
 
-	d.add(hostir.Post(mainRef, ready, every).Described("one batch, before the forks"),
-		d.fork(ncclSet, copySet, relays, set))
-	d.add(phases(append([]hostir.Node{
-		hostir.Bind("from", onRail(hostir.HostBehind(phase))), hostir.Bind("to", onRail(hostir.HostAhead(phase)))},
-		cut.inTurn(
-			hostir.Exchanged(ncclRef, hostir.Chunk(g, cut.chunk(from)), hostir.Chunk("A", cut.part()), to, from),
-			hostir.Post(ncclRef, arrived, every).Member(number),
-			hostir.After(relay, ncclRef))...)...))
-	d.add(d.ownShard(cut.rows("C", hostir.Rank))...)
-	d.add(locals(
-		hostir.Bind("from", hostir.Beside(step)),
-		hostir.Wait(copyRef, ready, from),
-		hostir.Set(copyRef, cut.rows(g, from), hostir.Whole("A").At(from)),
-		hostir.After(own, copyRef)))
-	d.add(locals(append([]hostir.Node{hostir.Bind("from", hostir.Beside(step))},
-		d.multiplied(own, cut.rows("C", from), cut.rows(g, from))...)...))
-	d.add(phases(cut.inTurn(append(append([]hostir.Node{
-		hostir.Bind("from", onRail(hostir.HostBehind(phase))), hostir.After(first, relay)}, part(first)...),
-		locals(append([]hostir.Node{
-			hostir.Bind("peer", hostir.Beside(step)),
-			hostir.Bind("from", hostir.OnHost(hostir.HostBehind(phase), hostir.AheadLocal(step))),
-			hostir.Wait(relay, arrived, peer).Member(number),
-			hostir.Set(relay, hostir.Chunk(g, cut.chunk(from)), hostir.Remote(g, peer, cut.chunk(from))),
-			hostir.After(relayed, relay)}, part(relayed)...)...))...)...))
-	const remark = "A and what was gathered may be overwritten afterwards"
-	d.add(hostir.Synchronize{Streams: []hostir.StreamRef{copyRef}, On: refs([]hostir.StreamSet{relays})},
-		hostir.Post(copyRef, read, every).Described(remark),
-		hostir.Wait(copyRef, read, every),
-		join(ncclSet, copySet, set))
-	return nil
+// byHosts is the order in which the rows of other ranks go through a stage: those of this host, and then host by host,
+// those of this rail first.
+func (w *writer) byHosts() []turns {
+	beside := hostir.Bind("peer", hostir.Beside(step))
+	own := locals(beside)
+	own.pieces, own.work, own.set = []piece{ofRank(hostir.Var("peer"))}, workOf(hostir.Const(0), step), w.set
+	rail := phases(hostir.Bind("from", onRail(hostir.HostBehind(phase))))
+	rail.pieces, rail.work = []piece{ofRank(hostir.Var("from"))}, workOf(phase, hostir.Const(0))
+	others := locals(beside, hostir.Bind("from", hostir.OnHost(hostir.HostBehind(phase), hostir.AheadLocal(step))))
+	others.pieces, others.work = rail.pieces, workOf(phase, step)
+	rail.then = []turns{others}
+	return []turns{own, rail}
 }

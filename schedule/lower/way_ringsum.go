@@ -14,11 +14,11 @@ var sumRings = []lowering{
 	ofOneProduct(by(reduceLink, func(d *draft, w schedule.RingSum) error {
 		d.with.compute = w.Streams
 		d.edge.Carrier = signalledBy(w.Signals, schedule.MemOps)
-		return d.passOn(leaving{ringMemory(partial), summedInRing})
+		return d.passOn(leaving{memory: ringMemory(partial), plan: summedInRing})
 	})),
 	ofOneProduct(by(reduceLink, func(d *draft, w schedule.RingAccumulate) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		return d.passOn(leaving{ringMemory(), accumulatedInRing})
+		return d.passOn(leaving{memory: ringMemory(), plan: accumulatedInRing})
 	})),
 }
 

@@ -23,7 +23,9 @@ func slotsOf(d *draft, w schedule.Slots) error {
 	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 	s := &d.chain.stages[d.summedIn()]
 	s.parts, s.partsAt = w.Parts, d.at()+".Parts"
-	d.leaveBy(leaving{slotMemory, ownersSlots})
+	d.leaveBy(leaving{plan: ownersSlots, memory: func(x *writer, s *stage, columns schedule.Axis) {
+		slotMemory(x, s, columns, w.Parts)
+	}})
 	const unmade, leave = "no product makes the terms of %s", "leave it out"
 	switch {
 	case d.edge.Carrier.Fused && (s.toAll || !d.lonely()):
@@ -70,10 +72,10 @@ func (d *draft) inTurn(option string, streams int, falling bool) error {
 }
 
 // slotMemory is that of partial results, of slots for this rank's rows, and of the sums that all ranks read.
-func slotMemory(w *writer, s *stage, columns schedule.Axis) {
+func slotMemory(w *writer, s *stage, columns schedule.Axis, parts int) {
 	partial, slots, reduced := w.named(partial, s.sums), w.named(slots, s.sums), w.named(reduced, s.sums)
 	if w.lonely() {
-		c := shareOf(s, s.parts)
+		c := shareOf(s, parts)
 		c.callers(w)
 		if s.given == "" {
 			c.stack(w, partial, false)

@@ -16,7 +16,7 @@ var stagings = []lowering{
 		const buffers = 2 // while one is read the next is written
 		d.with.compute = cmp.Or(w.Buffers, buffers)
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		d.leaveBy(leaving{stagedMemory, stagedLeave})
+		d.leaveBy(leaving{memory: stagedMemory, plan: stagedLeave})
 		return nil
 	})),
 }

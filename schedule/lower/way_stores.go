@@ -11,7 +11,7 @@ var stored = []lowering{
 	asStage(reduce, schedule.Stores{}),
 	by(reduceLink, func(d *draft, w schedule.Stores) error {
 		d.edge.Carrier = signalledBy(w.Signals, schedule.OneKernel)
-		d.leaveBy(leaving{storesMemory, storesLeave})
+		d.leaveBy(leaving{memory: storesMemory, plan: storesLeave})
 		return errorsOf(besideOthers(d), d.prioritize(w.Streams, w.Equal))
 	}).without("Signals kernels", "Signals one kernel"),
 }

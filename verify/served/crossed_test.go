@@ -53,7 +53,7 @@ func TestCrossed(t *testing.T) {
 			isCrossed(t, x.name, y, 1, 2, 3, 4, 8)
 		}
 	}
-	for _, x := range crossed[:1] {
+	for _, x := range crossed {
 		y := scheduletest.Clone(x.Schedule)
 		y.Mesh = s.Hosts()
 		isCrossed(t, x.name+" over hosts", y, 2, 4, 6)

@@ -1,0 +1,50 @@
+package served
+
+import (
+	"testing"
+
+	s "ovgen/schedule"
+	"ovgen/schedule/catalog"
+	"ovgen/schedule/scheduletest"
+)
+
+// overHosts are chains whose rows and sums cross the network whole or in parts, and sums that every rank gets.
+var overHosts = []struct {
+	name string
+	s.Schedule
+	ways map[string]s.Way
+}{
+	{"sums in parts behind rows", catalog.TensorParallelMLP, map[string]s.Way{"C": s.Rails{Parts: 2}}},
+	{"rows in parts, then sums", catalog.TensorParallelMLP, map[string]s.Way{"A": s.Rails{Parts: 3}}},
+	{"rows and sums in parts", catalog.GatedMLP, map[string]s.Way{"A": s.Rails{Parts: 2}, "C": s.Rails{Parts: 2}}},
+	{"sums in parts, with a residual", catalog.BlockBehindAttention, map[string]s.Way{"R": s.Rails{Parts: 3}}},
+	{"normed rows in parts", catalog.LayerNormLinear, map[string]s.Way{"X": s.Rails{Parts: 2}}},
+	{"a layer", catalog.LlamaLayer, map[string]s.Way{"R": s.Rails{Parts: 2}, "C": s.Rails{Parts: 2}}},
+	{"sums for all behind rows", behindRows.Schedule, nil},
+	{"sums for all in parts behind rows", behindRows.Schedule, map[string]s.Way{"C": s.Rails{Parts: 2}}},
+	{"sums for all of rows in parts", behindRows.Schedule, map[string]s.Way{"A": s.Rails{Parts: 2}}},
+	{"sums for all, and on", D24FalconParallelTwoSums, nil},
+	{"sums for all, and on", A14CommandRDecode, map[string]s.Way{"Pa": s.Rails{Parts: 2}}},
+	{"sums for all, and on", P04MixtralDense, nil},
+	{"rows in place", catalog.AllGatherInPlace, nil},
+	{"sums in place", catalog.ReduceScatterInPlace, nil},
+	{"all rows for the caller", of("A[M/D K] B[N K] Gathered[M:D K] C[M:D N]", s.Linear("C", "A", "B"),
+		s.Copy("Gathered", "A")).Schedule, nil},
+	{"all rows for the caller, in parts", of("A[M/D K] B[N K] Gathered[M:D K] C[M:D N]", s.Linear("C", "A", "B"),
+		s.Copy("Gathered", "A")).Schedule, map[string]s.Way{"A": s.Rails{Parts: 2}}},
+}
+
+// behindRows is a product whose sums every rank gets, behind one of rows that are gathered.
+var behindRows = of("A[M/D K] B[F/D K] B2[K F/D] C[M K]", s.Linear("H", "A", "B"), s.Linear("C", "H", "B2"))
+
+// TestOverHosts: rails bring the rows of stages, and take their sums away, in parts and for all ranks.
+func TestOverHosts(t *testing.T) {
+	for _, x := range overHosts {
+		y := scheduletest.Clone(x.Schedule)
+		y.Mesh, y.Moves = s.Hosts(), nil
+		for of, way := range x.ways {
+			y.Moves = append(y.Moves, s.Move{Of: of, Way: way})
+		}
+		isCrossed(t, x.name, y, 1, 2, 4, 6, 8)
+	}
+}
