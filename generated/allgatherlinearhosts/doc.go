@@ -19,32 +19,33 @@
 //
 //	mesh:   H hosts of L ranks, rank r = h*L + l; every peer is of the own host
 //	caller: A [DIDx(D), M/D, K];  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/D*N
-//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
+//	plan:   Agathered [D, M/D, K] by M/D*K
 //	New:    ShareMemHandles(A, arena)                                          # once
-//	main:   Post ready -> every peer                                           # one batch, before the forks
-//	nccl, copy, relay[1..H-1], work[1..D-1]: Synchronize(main)
+//	copy, work[1..D-1], nccl, relay[1..H-1]: Synchronize(main)
+//	copy:   Post ready -> every peer
+//	nccl:   Synchronize(copy)
 //	for phase in 1..H-1:  from = (h + H - phase) % H*L + l  to = (h + phase) % H*L + l
 //	  nccl:         nccl{Exchange(Agathered[from], A, to to, from from)}
-//	  nccl:         Post arrived[phase] -> every peer
+//	  nccl:         Post passed[phase] -> every peer
 //	  relay[phase]: Synchronize(nccl)
-//	main:   Linear(C[r], A, B, Bias)                                           # own shard, in place
-//	for i in 1..L-1:  from = h*L + (l + i) % L
-//	  copy:    Wait ready[from];  Set(Agathered[from], A@from)
+//	main:   Linear(C[r], A, B, Bias)                                           # own rows, in place
+//	for i in 1..L-1:  peer = h*L + (l + i) % L
+//	  copy:    Wait ready[peer];  Set(Agathered[peer], A@peer)
 //	  work[i]: Synchronize(copy)
-//	for i in 1..L-1:  from = h*L + (l + i) % L
-//	  work[i]: Linear(C[from], Agathered[from], B, Bias)
+//	for i in 1..L-1:  peer = h*L + (l + i) % L
+//	  work[i]: Linear(C[peer], Agathered[peer], B, Bias)
 //	for phase in 1..H-1:  from = (h + H - phase) % H*L + l
 //	  work[phase*L]:     Synchronize(relay[phase]);  Linear(C[from], Agathered[from], B, Bias)
 //	  for i in 1..L-1:  peer = h*L + (l + i) % L  from = (h + H - phase) % H*L + (l + i) % L
-//	    relay[phase]:      Wait arrived[phase] <- peer;  Set(Agathered[from], Agathered@peer[from])
+//	    relay[phase]:      Wait passed[phase] <- peer;  Set(Agathered[from], Agathered@peer[from])
 //	    work[phase*L + i]: Synchronize(relay[phase]);  Linear(C[from], Agathered[from], B, Bias)
-//	copy:   Synchronize(relay[1..H-1]);  Post read -> every peer;  Wait read[every peer]
-//	  # A and what was gathered may be overwritten afterwards
-//	main:   Synchronize(nccl), Synchronize(copy), Synchronize(work[1..D-1])    # join
+//	copy:   Synchronize(relay[1..H-1]);  Post read -> every peer               # A may be overwritten afterwards
+//	copy:   Synchronize(nccl);  Wait read[every peer]
+//	main:   Synchronize(copy), Synchronize(work[1..D-1]), Synchronize(nccl)    # join
 //
 // NCCL, which is loaded when a plan is made on several hosts, carries between them. On a host copies go by the copy
 // engine and signals by stream memory operations: there is no device code in this package. Functions: bias(Bias) of
 // C by the library of products.
 //
-// Proof: proven for D = 1..8, stamp e320716814a8c151.
+// Proof: proven for D = 1..8, stamp b6dea4233de34d45.
 package allgatherlinearhosts

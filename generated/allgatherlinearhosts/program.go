@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearhosts",
-	Hash:    "4763bb7b6679984e8650c64648ced633bba073ec4c3ac809d9bb52f397df8a1b",
-	Proof:   "proven for D = 1..8, stamp e320716814a8c151",
+	Hash:    "e59b507f0206a190630ffe8b67eb473ae66ee4db42a2985081c36874fe97066a",
+	Proof:   "proven for D = 1..8, stamp b6dea4233de34d45",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Hosts:   true,
 	Extents: []string{"M", "K", "N"},
@@ -58,9 +58,9 @@ type Plan struct {
 
 	a, b, bias, c, agathered *plan.Buffer
 	ready, read              *plan.Semaphore
-	arrived                  []*plan.Semaphore
-	nccl, copy               *plan.Stream
-	relay, work              []*plan.Stream
+	passed                   []*plan.Semaphore
+	copy, nccl               *plan.Stream
+	work, relay              []*plan.Stream
 	gemm                     *plan.Product
 }
 
@@ -92,12 +92,12 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
 	p.agathered = b.Allocate("Agathered", s.Type.Bytes(m*k))
 	p.ready = b.Semaphore("ready")
-	p.arrived = b.Semaphores("arrived", hosts)
+	p.passed = b.Semaphores("passed", hosts)
 	p.read = b.Semaphore("read")
-	p.nccl = b.Stream("nccl", driver.High)
 	p.copy = b.Stream("copy", driver.High)
-	p.relay = b.Streams("relay", 1, hosts, driver.High)
 	p.work = b.Streams("work", 1, d, driver.Low)
+	p.nccl = b.Stream("nccl", driver.High)
+	p.relay = b.Streams("relay", 1, hosts, driver.High)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k, N: n, Type: s.Type, Transposed: true, Bias: true})
 	b.Collectives(s.Type)
 	b.Issue(p.issue)
@@ -108,38 +108,38 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	r, d, hosts, each, h, l := q.Rank(), q.Size(), q.Hosts(), q.PerHost(), q.Host(), q.Local()
 	main := q.Main()
-	// One batch, before the forks.
-	q.Post(main, p.ready)
-	q.Synchronize(p.nccl, main)
 	q.Synchronize(p.copy, main)
-	for i := 1; i < hosts; i++ {
-		q.Synchronize(p.relay[i], main)
-	}
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
+	q.Synchronize(p.nccl, main)
+	for i := 1; i < hosts; i++ {
+		q.Synchronize(p.relay[i], main)
+	}
+	q.Post(p.copy, p.ready)
+	q.Synchronize(p.nccl, p.copy)
 
 	for phase := 1; phase < hosts; phase++ {
 		from := (h+hosts-phase)%hosts*each + l
 		to := (h+phase)%hosts*each + l
 		q.Exchange(p.nccl, p.agathered.At(int64(from)*p.chunkA), p.a.At(0), p.chunkA, to, from)
-		q.Post(p.nccl, p.arrived[phase])
+		q.Post(p.nccl, p.passed[phase])
 		q.Synchronize(p.relay[phase], p.nccl)
 	}
 
-	// Own shard, in place.
+	// Own rows, in place.
 	q.Linear(main, p.gemm, p.c.At(int64(r)*p.chunkC), p.a.At(0), p.b.At(0), p.bias.At(0))
 
 	for i := 1; i < each; i++ {
-		from := h*each + (l+i)%each
-		q.Wait(p.copy, p.ready, from)
-		q.Set(p.copy, p.agathered.At(int64(from)*p.chunkA), p.a.Peer(from, 0), p.chunkA)
+		peer := h*each + (l+i)%each
+		q.Wait(p.copy, p.ready, peer)
+		q.Set(p.copy, p.agathered.At(int64(peer)*p.chunkA), p.a.Peer(peer, 0), p.chunkA)
 		q.Synchronize(p.work[i], p.copy)
 	}
 
 	for i := 1; i < each; i++ {
-		from := h*each + (l+i)%each
-		q.Linear(p.work[i], p.gemm, p.c.At(int64(from)*p.chunkC), p.agathered.At(int64(from)*p.chunkA), p.b.At(0),
+		peer := h*each + (l+i)%each
+		q.Linear(p.work[i], p.gemm, p.c.At(int64(peer)*p.chunkC), p.agathered.At(int64(peer)*p.chunkA), p.b.At(0),
 			p.bias.At(0))
 	}
 
@@ -152,7 +152,7 @@ func (p *Plan) issue(q *plan.Queue) {
 		for i := 1; i < each; i++ {
 			peer := h*each + (l+i)%each
 			from := (h+hosts-phase)%hosts*each + (l+i)%each
-			q.Wait(p.relay[phase], p.arrived[phase], peer)
+			q.Wait(p.relay[phase], p.passed[phase], peer)
 			q.Set(p.relay[phase], p.agathered.At(int64(from)*p.chunkA), p.agathered.Peer(peer, int64(from)*p.chunkA),
 				p.chunkA)
 			q.Synchronize(p.work[phase*each+i], p.relay[phase])
@@ -164,14 +164,15 @@ func (p *Plan) issue(q *plan.Queue) {
 		q.Synchronize(p.copy, p.relay[i])
 	}
 
-	// A and what was gathered may be overwritten afterwards.
+	// A may be overwritten afterwards.
 	q.Post(p.copy, p.read)
+	q.Synchronize(p.copy, p.nccl)
 	q.Wait(p.copy, p.read)
 
 	// Join.
-	q.Synchronize(main, p.nccl)
 	q.Synchronize(main, p.copy)
 	for i := 1; i < d; i++ {
 		q.Synchronize(main, p.work[i])
 	}
+	q.Synchronize(main, p.nccl)
 }

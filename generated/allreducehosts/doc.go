@@ -20,15 +20,15 @@
 //	        others [H, DIDx(D), M/D, N] by M/D*N;  railed [H, DIDx(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Post free -> every peer                                            # the slots may be written
-//	nccl, copy: Synchronize(main)
+//	nccl, relay[0..H-1], copy: Synchronize(main)
 //	copy:   Wait free[every peer]
-//	for phase in 1..H-1:  host = (h + phase) % H  from = (h + H - phase) % H
+//	for phase in 1..H-1:  host = (h + phase) % H  next = (h + H - phase) % H
 //	  for i in 1..L-1:  peer = h*L + (l + i) % L  to = host*L + (l + i) % L
 //	    copy:   Set(slots@peer[host*L + l], A[to]);  Post arrived[phase] -> peer
 //	  nccl:   Synchronize(copy);  Wait arrived[phase] <- every peer
 //	  nccl:   Reduce(sums[host], slots[host*L + q], q = 0..l-1, A[host*L + l], slots[host*L + q], q = l+1..L-1)
 //	    # in the order of the host's ranks
-//	  nccl:   nccl{Exchange(others[from], sums[host], to host*L + l, from from*L + l)}
+//	  nccl:   nccl{Exchange(others[next], sums[host], to host*L + l, from next*L + l)}
 //	phase = H;  host = h
 //	for i in 1..L-1:  peer = h*L + (l + i) % L  to = host*L + (l + i) % L
 //	  copy:   Set(slots@peer[host*L + l], A[to]);  Post arrived[phase] -> peer
@@ -38,22 +38,22 @@
 //	nccl:   Reduce(reduced, others[0..H-1])  # the hosts' sums, in their order, rounded once more
 //	nccl:   Post summed -> every peer                                          # peers may read reduced
 //	relay[0]: Synchronize(nccl)
-//	for phase in 1..H-1:  host = (h + H - phase) % H
-//	  nccl:         nccl{Exchange(railed[host], reduced, to (h + phase) % H*L + l, from host*L + l)}
+//	for phase in 1..H-1:  from = (h + H - phase) % H*L + l  to = (h + phase) % H*L + l
+//	  nccl:         nccl{Exchange(railed[(h + H - phase) % H], reduced, to to, from from)}
 //	  nccl:         Post passed[phase] -> every peer
 //	  relay[phase]: Synchronize(nccl)
 //	relay[0]: Set(C[r], reduced)
-//	for i in 1..L-1:  from = h*L + (l + i) % L
-//	  relay[0]: Wait summed[from];  Set(C[from], reduced@from)
-//	for phase in 1..H-1:  host = (h + H - phase) % H
-//	  relay[phase]: Set(C[host*L + l], railed[host])
-//	  for i in 1..L-1:  peer = h*L + (l + i) % L
-//	    relay[phase]: Wait passed[phase] <- peer;  Set(C[host*L + (l + i) % L], railed@peer[host])
+//	for i in 1..L-1:  peer = h*L + (l + i) % L
+//	  relay[0]: Wait summed[peer];  Set(C[peer], reduced@peer)
+//	for phase in 1..H-1:  from = (h + H - phase) % H*L + l
+//	  relay[phase]: Set(C[from], railed[(h + H - phase) % H])
+//	  for i in 1..L-1:  peer = h*L + (l + i) % L  from = (h + H - phase) % H*L + (l + i) % L
+//	    relay[phase]: Wait passed[phase] <- peer;  Set(C[from], railed@peer[(h + H - phase) % H])
 //	main:   Synchronize(nccl), Synchronize(relay[0..H-1]), Synchronize(copy)   # join
 //	main:   Post read -> every peer;  Wait read[every peer]  # what peers read may be overwritten afterwards
 //
 // NCCL, which is loaded when a plan is made on several hosts, carries between them. On a host copies go by the copy
 // engine and signals by stream memory operations. Sums are made by kernels. The kernels are in allreducehosts.cu.
 //
-// Proof: proven for D = 1..8, stamp 161a3b9c150d6143.
+// Proof: proven for D = 1..8, stamp 8ec32bc43aa9a825.
 package allreducehosts

@@ -16,8 +16,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allreducehosts",
-	Hash:     "e9369d8607cbdcf65c424d45da5de52d70df7a0053a180ea6fe6d3d9d4e0a594",
-	Proof:    "proven for D = 1..8, stamp 161a3b9c150d6143",
+	Hash:     "dc157b890b3574044d397fdd8608fd2a409715561358ccd4cf7ceaf41a02ad5f",
+	Proof:    "proven for D = 1..8, stamp 8ec32bc43aa9a825",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,
@@ -100,8 +100,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.passed = b.Semaphores("passed", hosts)
 	p.read = b.Semaphore("read")
 	p.nccl = b.Stream("nccl", driver.High)
-	p.copy = b.Stream("copy", driver.High)
 	p.relay = b.Streams("relay", 0, hosts, driver.High)
+	p.copy = b.Stream("copy", driver.High)
 	b.Collectives(s.Type)
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
@@ -115,12 +115,15 @@ func (p *Plan) issue(q *plan.Queue) {
 	// The slots may be written.
 	q.Post(main, p.free)
 	q.Synchronize(p.nccl, main)
+	for i := range hosts {
+		q.Synchronize(p.relay[i], main)
+	}
 	q.Synchronize(p.copy, main)
 	q.Wait(p.copy, p.free)
 
 	for phase := 1; phase < hosts; phase++ {
 		host := (h + phase) % hosts
-		from := (h + hosts - phase) % hosts
+		next := (h + hosts - phase) % hosts
 
 		for i := 1; i < each; i++ {
 			peer := h*each + (l+i)%each
@@ -141,8 +144,8 @@ func (p *Plan) issue(q *plan.Queue) {
 			p.terms = append(p.terms, p.slots.At(int64(host*each+j)*p.chunkA))
 		}
 		p.kernels.Reduce(q, p.nccl, p.sums.At(int64(host)*p.chunkA), p.chunkA, p.terms...)
-		q.Exchange(p.nccl, p.others.At(int64(from)*p.chunkA), p.sums.At(int64(host)*p.chunkA), p.chunkA, host*each+l,
-			from*each+l)
+		q.Exchange(p.nccl, p.others.At(int64(next)*p.chunkA), p.sums.At(int64(host)*p.chunkA), p.chunkA, host*each+l,
+			next*each+l)
 	}
 	phase := hosts
 	host := h
@@ -179,29 +182,31 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Synchronize(p.relay[0], p.nccl)
 
 	for phase := 1; phase < hosts; phase++ {
-		host := (h + hosts - phase) % hosts
-		q.Exchange(p.nccl, p.railed.At(int64(host)*p.chunkA), p.reduced.At(0), p.chunkA, (h+phase)%hosts*each+l,
-			host*each+l)
+		from := (h+hosts-phase)%hosts*each + l
+		to := (h+phase)%hosts*each + l
+		q.Exchange(p.nccl, p.railed.At(int64((h+hosts-phase)%hosts)*p.chunkA), p.reduced.At(0), p.chunkA, to, from)
 		q.Post(p.nccl, p.passed[phase])
 		q.Synchronize(p.relay[phase], p.nccl)
 	}
 	q.Set(p.relay[0], p.c.At(int64(r)*p.chunkA), p.reduced.At(0), p.chunkA)
 
 	for i := 1; i < each; i++ {
-		from := h*each + (l+i)%each
-		q.Wait(p.relay[0], p.summed, from)
-		q.Set(p.relay[0], p.c.At(int64(from)*p.chunkA), p.reduced.Peer(from, 0), p.chunkA)
+		peer := h*each + (l+i)%each
+		q.Wait(p.relay[0], p.summed, peer)
+		q.Set(p.relay[0], p.c.At(int64(peer)*p.chunkA), p.reduced.Peer(peer, 0), p.chunkA)
 	}
 
 	for phase := 1; phase < hosts; phase++ {
-		host := (h + hosts - phase) % hosts
-		q.Set(p.relay[phase], p.c.At(int64(host*each+l)*p.chunkA), p.railed.At(int64(host)*p.chunkA), p.chunkA)
+		from := (h+hosts-phase)%hosts*each + l
+		q.Set(p.relay[phase], p.c.At(int64(from)*p.chunkA), p.railed.At(int64((h+hosts-phase)%hosts)*p.chunkA),
+			p.chunkA)
 
 		for i := 1; i < each; i++ {
 			peer := h*each + (l+i)%each
+			from := (h+hosts-phase)%hosts*each + (l+i)%each
 			q.Wait(p.relay[phase], p.passed[phase], peer)
-			q.Set(p.relay[phase], p.c.At(int64(host*each+(l+i)%each)*p.chunkA),
-				p.railed.Peer(peer, int64(host)*p.chunkA), p.chunkA)
+			q.Set(p.relay[phase], p.c.At(int64(from)*p.chunkA),
+				p.railed.Peer(peer, int64((h+hosts-phase)%hosts)*p.chunkA), p.chunkA)
 		}
 	}
 

@@ -16,49 +16,48 @@
 //
 //	mesh:   H hosts of L ranks, rank r = h*L + l; every peer is of the own host
 //	caller: A [M, DIDx(D), K/D] by M/D*(K/D);  B [N, DIDx(D), K/D];  C [M, N] by M/D*N
-//	plan:   slots [Stream(D), M/D, N] by M/D*N;  partial [Stream(D), M/D, N] by M/D*N
+//	plan:   partial [Stream(D), M/D, N] by M/D*N;  slots [Stream(D), M/D, N] by M/D*N
 //	        reduced [DIDx(D), M/D, N];  sums [H, DIDx(D), M/D, N] by M/D*N
 //	        others [H, DIDx(D), M/D, N] by M/D*N;  railed [H, DIDx(D), M/D, N] by M/D*N
 //	New:    ShareMemHandles(arena)                                             # once
 //	main:   Post free -> every peer                                            # the slots may be written
-//	nccl, copy, work[1..D]: Synchronize(main)
+//	nccl, relay[0..H-1], copy, work[1..D]: Synchronize(main)
 //	copy:   Wait free[every peer]
-//	for phase in 1..H-1:  host = (h + phase) % H  from = (h + H - phase) % H
+//	for phase in 1..H-1:  host = (h + phase) % H  next = (h + H - phase) % H
 //	  for i in 1..L-1:  peer = h*L + (l + i) % L  to = host*L + (l + i) % L
 //	    work[(phase - 1)*L + i]: Linear(partial[to], A[to], B)
 //	    copy:                    Synchronize(work[(phase - 1)*L + i])
 //	    copy:                    Set(slots@peer[host*L + l], partial[to])
 //	    copy:                    Post arrived[phase] -> peer
 //	  work[phase*L]:           Linear(slots[host*L + l], A[host*L + l], B)
-//	    # this rank's part last, straight into its slot
 //	  nccl:                    Synchronize(work[phase*L])
 //	  nccl:                    Synchronize(copy);  Wait arrived[phase] <- every peer
 //	  nccl:                    Reduce(sums[host], slots[host*L + q], q = 0..L-1)  # in the order of the host's ranks
-//	  nccl:                    nccl{Exchange(others[from], sums[host], to host*L + l, from from*L + l)}
+//	  nccl:                    nccl{Exchange(others[next], sums[host], to host*L + l, from next*L + l)}
 //	phase = H;  host = h
 //	for i in 1..L-1:  peer = h*L + (l + i) % L  to = host*L + (l + i) % L
 //	  work[(phase - 1)*L + i]: Linear(partial[to], A[to], B)
 //	  copy:                    Synchronize(work[(phase - 1)*L + i])
 //	  copy:                    Set(slots@peer[host*L + l], partial[to])
 //	  copy:                    Post arrived[phase] -> peer
-//	work[phase*L]: Linear(slots[host*L + l], A[host*L + l], B)  # this rank's part last, straight into its slot
+//	work[phase*L]: Linear(slots[host*L + l], A[host*L + l], B)
 //	nccl:   Synchronize(work[phase*L])
 //	nccl:   Synchronize(copy);  Wait arrived[phase] <- every peer
 //	nccl:   Reduce(others[host], slots[host*L + q], q = 0..L-1)                # in the order of the host's ranks
 //	nccl:   Reduce(reduced, others[0..H-1])  # the hosts' sums, in their order, rounded once more
 //	nccl:   Post summed -> every peer                                          # peers may read reduced
 //	relay[0]: Synchronize(nccl)
-//	for phase in 1..H-1:  host = (h + H - phase) % H
-//	  nccl:         nccl{Exchange(railed[host], reduced, to (h + phase) % H*L + l, from host*L + l)}
+//	for phase in 1..H-1:  from = (h + H - phase) % H*L + l  to = (h + phase) % H*L + l
+//	  nccl:         nccl{Exchange(railed[(h + H - phase) % H], reduced, to to, from from)}
 //	  nccl:         Post passed[phase] -> every peer
 //	  relay[phase]: Synchronize(nccl)
 //	relay[0]: Set(C[r], reduced)
-//	for i in 1..L-1:  from = h*L + (l + i) % L
-//	  relay[0]: Wait summed[from];  Set(C[from], reduced@from)
-//	for phase in 1..H-1:  host = (h + H - phase) % H
-//	  relay[phase]: Set(C[host*L + l], railed[host])
-//	  for i in 1..L-1:  peer = h*L + (l + i) % L
-//	    relay[phase]: Wait passed[phase] <- peer;  Set(C[host*L + (l + i) % L], railed@peer[host])
+//	for i in 1..L-1:  peer = h*L + (l + i) % L
+//	  relay[0]: Wait summed[peer];  Set(C[peer], reduced@peer)
+//	for phase in 1..H-1:  from = (h + H - phase) % H*L + l
+//	  relay[phase]: Set(C[from], railed[(h + H - phase) % H])
+//	  for i in 1..L-1:  peer = h*L + (l + i) % L  from = (h + H - phase) % H*L + (l + i) % L
+//	    relay[phase]: Wait passed[phase] <- peer;  Set(C[from], railed@peer[(h + H - phase) % H])
 //	main:   Synchronize(nccl), Synchronize(relay[0..H-1]), Synchronize(copy), Synchronize(work[1..D])  # join
 //	main:   Post read -> every peer;  Wait read[every peer]  # what peers read may be overwritten afterwards
 //
@@ -66,5 +65,5 @@
 // engine and signals by stream memory operations. Sums are made by kernels. The kernels are in
 // linearallreducehosts.cu.
 //
-// Proof: proven for D = 1..8, stamp 44af05162e5e0406.
+// Proof: proven for D = 1..8, stamp a7acc9fb19f72765.
 package linearallreducehosts

@@ -16,8 +16,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducehosts",
-	Hash:     "265b61d8fed34cf98a24d37b266e3ffe5be897e4347a6d738b47bba46f38f9d3",
-	Proof:    "proven for D = 1..8, stamp 44af05162e5e0406",
+	Hash:     "1d5d8fef1b2f3cb9d76f288b75c719b6307f861bae3f53793122cb6285162bf1",
+	Proof:    "proven for D = 1..8, stamp a7acc9fb19f72765",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,
@@ -58,12 +58,12 @@ type Plan struct {
 	chunkA int64 // bytes of M/D*(K/D) elements
 	chunkC int64 // bytes of M/D*N elements
 
-	a, b, c, slots, partial, reduced *plan.Buffer
+	a, b, c, partial, slots, reduced *plan.Buffer
 	sums, others, railed             *plan.Buffer
 	free, summed, read               *plan.Semaphore
 	arrived, passed                  []*plan.Semaphore
 	nccl, copy                       *plan.Stream
-	work, relay                      []*plan.Stream
+	relay, work                      []*plan.Stream
 	gemm                             *plan.Product
 	kernels                          *kernels.Set
 	terms                            []driver.Ptr // of the sum that issue enqueues
@@ -94,8 +94,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.a = b.Caller("A", s.Type.Bytes(m*(k/d)))
 	p.b = b.Caller("B", s.Type.Bytes(n*(k/d)))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
-	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
 	p.partial = b.Allocate("partial", s.Type.Bytes(m*n))
+	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
 	p.reduced = b.Allocate("reduced", s.Type.Bytes(m/d*n))
 	p.sums = b.Allocate("sums", s.Type.Bytes(hosts*(m/d)*n))
 	p.others = b.Allocate("others", s.Type.Bytes(hosts*(m/d)*n))
@@ -106,9 +106,9 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.passed = b.Semaphores("passed", hosts)
 	p.read = b.Semaphore("read")
 	p.nccl = b.Stream("nccl", driver.High)
+	p.relay = b.Streams("relay", 0, hosts, driver.High)
 	p.copy = b.Stream("copy", driver.High)
 	p.work = b.FallingStreams("work", 1, d+1)
-	p.relay = b.Streams("relay", 0, hosts, driver.High)
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m / d, K: k / d, N: n, Type: s.Type, Transposed: true})
 	b.Collectives(s.Type)
 	p.kernels = table.Declare(b, s.Type)
@@ -123,6 +123,9 @@ func (p *Plan) issue(q *plan.Queue) {
 	// The slots may be written.
 	q.Post(main, p.free)
 	q.Synchronize(p.nccl, main)
+	for i := range hosts {
+		q.Synchronize(p.relay[i], main)
+	}
 	q.Synchronize(p.copy, main)
 	for i := 1; i <= d; i++ {
 		q.Synchronize(p.work[i], main)
@@ -131,7 +134,7 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for phase := 1; phase < hosts; phase++ {
 		host := (h + phase) % hosts
-		from := (h + hosts - phase) % hosts
+		next := (h + hosts - phase) % hosts
 
 		for i := 1; i < each; i++ {
 			peer := h*each + (l+i)%each
@@ -142,8 +145,6 @@ func (p *Plan) issue(q *plan.Queue) {
 			q.Set(p.copy, p.slots.Peer(peer, int64(host*each+l)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
 			q.Post(p.copy, p.arrived[phase], peer)
 		}
-
-		// This rank's part last, straight into its slot.
 		q.Linear(p.work[phase*each], p.gemm, p.slots.At(int64(host*each+l)*p.chunkC),
 			p.a.At(int64(host*each+l)*p.chunkA), p.b.At(0), plan.NoBias)
 		q.Synchronize(p.nccl, p.work[phase*each])
@@ -156,8 +157,8 @@ func (p *Plan) issue(q *plan.Queue) {
 			p.terms = append(p.terms, p.slots.At(int64(host*each+j)*p.chunkC))
 		}
 		p.kernels.Reduce(q, p.nccl, p.sums.At(int64(host)*p.chunkC), p.chunkC, p.terms...)
-		q.Exchange(p.nccl, p.others.At(int64(from)*p.chunkC), p.sums.At(int64(host)*p.chunkC), p.chunkC, host*each+l,
-			from*each+l)
+		q.Exchange(p.nccl, p.others.At(int64(next)*p.chunkC), p.sums.At(int64(host)*p.chunkC), p.chunkC, host*each+l,
+			next*each+l)
 	}
 	phase := hosts
 	host := h
@@ -171,8 +172,6 @@ func (p *Plan) issue(q *plan.Queue) {
 		q.Set(p.copy, p.slots.Peer(peer, int64(host*each+l)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
 		q.Post(p.copy, p.arrived[phase], peer)
 	}
-
-	// This rank's part last, straight into its slot.
 	q.Linear(p.work[phase*each], p.gemm, p.slots.At(int64(host*each+l)*p.chunkC), p.a.At(int64(host*each+l)*p.chunkA),
 		p.b.At(0), plan.NoBias)
 	q.Synchronize(p.nccl, p.work[phase*each])
@@ -198,29 +197,31 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Synchronize(p.relay[0], p.nccl)
 
 	for phase := 1; phase < hosts; phase++ {
-		host := (h + hosts - phase) % hosts
-		q.Exchange(p.nccl, p.railed.At(int64(host)*p.chunkC), p.reduced.At(0), p.chunkC, (h+phase)%hosts*each+l,
-			host*each+l)
+		from := (h+hosts-phase)%hosts*each + l
+		to := (h+phase)%hosts*each + l
+		q.Exchange(p.nccl, p.railed.At(int64((h+hosts-phase)%hosts)*p.chunkC), p.reduced.At(0), p.chunkC, to, from)
 		q.Post(p.nccl, p.passed[phase])
 		q.Synchronize(p.relay[phase], p.nccl)
 	}
 	q.Set(p.relay[0], p.c.At(int64(r)*p.chunkC), p.reduced.At(0), p.chunkC)
 
 	for i := 1; i < each; i++ {
-		from := h*each + (l+i)%each
-		q.Wait(p.relay[0], p.summed, from)
-		q.Set(p.relay[0], p.c.At(int64(from)*p.chunkC), p.reduced.Peer(from, 0), p.chunkC)
+		peer := h*each + (l+i)%each
+		q.Wait(p.relay[0], p.summed, peer)
+		q.Set(p.relay[0], p.c.At(int64(peer)*p.chunkC), p.reduced.Peer(peer, 0), p.chunkC)
 	}
 
 	for phase := 1; phase < hosts; phase++ {
-		host := (h + hosts - phase) % hosts
-		q.Set(p.relay[phase], p.c.At(int64(host*each+l)*p.chunkC), p.railed.At(int64(host)*p.chunkC), p.chunkC)
+		from := (h+hosts-phase)%hosts*each + l
+		q.Set(p.relay[phase], p.c.At(int64(from)*p.chunkC), p.railed.At(int64((h+hosts-phase)%hosts)*p.chunkC),
+			p.chunkC)
 
 		for i := 1; i < each; i++ {
 			peer := h*each + (l+i)%each
+			from := (h+hosts-phase)%hosts*each + (l+i)%each
 			q.Wait(p.relay[phase], p.passed[phase], peer)
-			q.Set(p.relay[phase], p.c.At(int64(host*each+(l+i)%each)*p.chunkC),
-				p.railed.Peer(peer, int64(host)*p.chunkC), p.chunkC)
+			q.Set(p.relay[phase], p.c.At(int64(from)*p.chunkC),
+				p.railed.Peer(peer, int64((h+hosts-phase)%hosts)*p.chunkC), p.chunkC)
 		}
 	}
 

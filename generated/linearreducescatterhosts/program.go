@@ -16,8 +16,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterhosts",
-	Hash:     "5d9fb48cd83f334a2da102cc588a7733425cc16f6cc5283520bd299500c265f1",
-	Proof:    "proven for D = 1..8, stamp 5027742ca39df59d",
+	Hash:     "26f93ada80c1ff53f599cdca4a063bec3c8ce578ac624c43838fb434f3298b61",
+	Proof:    "proven for D = 1..8, stamp f07166d4a5f9e54c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Hosts:    true,
@@ -58,7 +58,7 @@ type Plan struct {
 	chunkA int64 // bytes of M/D*(K/D) elements
 	chunkC int64 // bytes of M/D*N elements
 
-	a, b, c, slots, partial, sums *plan.Buffer
+	a, b, c, partial, slots, sums *plan.Buffer
 	others                        *plan.Buffer
 	free                          *plan.Semaphore
 	arrived                       []*plan.Semaphore
@@ -94,8 +94,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.a = b.Caller("A", s.Type.Bytes(m*(k/d)))
 	p.b = b.Caller("B", s.Type.Bytes(n*(k/d)))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m/d*n)))
-	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
 	p.partial = b.Allocate("partial", s.Type.Bytes(m*n))
+	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))
 	p.sums = b.Allocate("sums", s.Type.Bytes(hosts*(m/d)*n))
 	p.others = b.Allocate("others", s.Type.Bytes(hosts*(m/d)*n))
 	p.free = b.Semaphore("free")
@@ -125,7 +125,7 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for phase := 1; phase < hosts; phase++ {
 		host := (h + phase) % hosts
-		from := (h + hosts - phase) % hosts
+		next := (h + hosts - phase) % hosts
 
 		for i := 1; i < each; i++ {
 			peer := h*each + (l+i)%each
@@ -136,8 +136,6 @@ func (p *Plan) issue(q *plan.Queue) {
 			q.Set(p.copy, p.slots.Peer(peer, int64(host*each+l)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
 			q.Post(p.copy, p.arrived[phase], peer)
 		}
-
-		// This rank's part last, straight into its slot.
 		q.Linear(p.work[phase*each], p.gemm, p.slots.At(int64(host*each+l)*p.chunkC),
 			p.a.At(int64(host*each+l)*p.chunkA), p.b.At(0), plan.NoBias)
 		q.Synchronize(p.nccl, p.work[phase*each])
@@ -150,8 +148,8 @@ func (p *Plan) issue(q *plan.Queue) {
 			p.terms = append(p.terms, p.slots.At(int64(host*each+j)*p.chunkC))
 		}
 		p.kernels.Reduce(q, p.nccl, p.sums.At(int64(host)*p.chunkC), p.chunkC, p.terms...)
-		q.Exchange(p.nccl, p.others.At(int64(from)*p.chunkC), p.sums.At(int64(host)*p.chunkC), p.chunkC, host*each+l,
-			from*each+l)
+		q.Exchange(p.nccl, p.others.At(int64(next)*p.chunkC), p.sums.At(int64(host)*p.chunkC), p.chunkC, host*each+l,
+			next*each+l)
 	}
 	phase := hosts
 	host := h
@@ -165,8 +163,6 @@ func (p *Plan) issue(q *plan.Queue) {
 		q.Set(p.copy, p.slots.Peer(peer, int64(host*each+l)*p.chunkC), p.partial.At(int64(to)*p.chunkC), p.chunkC)
 		q.Post(p.copy, p.arrived[phase], peer)
 	}
-
-	// This rank's part last, straight into its slot.
 	q.Linear(p.work[phase*each], p.gemm, p.slots.At(int64(host*each+l)*p.chunkC), p.a.At(int64(host*each+l)*p.chunkA),
 		p.b.At(0), plan.NoBias)
 	q.Synchronize(p.nccl, p.work[phase*each])
