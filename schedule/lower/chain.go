@@ -43,6 +43,7 @@ type stage struct {
 	partsAt string      // the field that says so
 	// How the rows come, and how the partial results meet, at once; nil: one rank's after another's.
 	gathering, summing atOnce
+	taken              []string                          // results of products that are made in the kernels of these
 	leaving            leaving                           // of partial results that leave one rank's after another's
 	arriving           func(w *writer, s *stage) arrival // how rows come otherwise; nil: peers' are pulled
 	cut                int                               // how many pieces a rank's rows come in; 0 and 1: one

@@ -21,6 +21,9 @@ func (a atOnce) steps(w *writer, s *stage, of string) []hostir.Node {
 	return hostir.MovesOf(of, a(w, s)...)
 }
 
+// takes says that the kernel that brings the rows, or adds up the partial results, makes the product of an operation.
+func (s *stage) takes(o schedule.Op) bool { return slices.Contains(s.taken, o.Out) }
+
 // gatherBy gives the stages that gather the tensor that is being lowered a way.
 func (d *draft) gatherBy(way atOnce) {
 	for s := range d.gatherers() {

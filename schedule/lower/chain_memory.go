@@ -71,6 +71,7 @@ func (w *writer) results(s *stage, o schedule.Op) {
 		w.memory(made, w.rowElements(o.Out, s.own, columns), w.rowAxis(o.Out, s.own), columns)
 	case s.puts():
 		s.leaving.memory(w, s, columns)
+	case s.takes(o): // into memory of its kernel's way
 	case s.given != "":
 		if !s.toAll {
 			w.cut(s.given, schedule.D)

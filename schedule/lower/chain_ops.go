@@ -55,7 +55,9 @@ func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p 
 			x = w.at(o.In[0], p)
 		}
 		if _, _, multiplies := productOf(o); multiplies {
-			nodes = append(nodes, w.product(on, s, o, p, x))
+			if !s.takes(o) {
+				nodes = append(nodes, w.product(on, s, o, p, x))
+			}
 			x = w.at(o.Out, p)
 		}
 		nodes = append(nodes, w.apply(on, o, p, x)...)

@@ -261,7 +261,7 @@ func (w *writer) ownLeaves(s *stage) []hostir.Node {
 
 // own are this rank's rows of a stage's input, where they are.
 func (w *writer) own(s *stage) hostir.View {
-	if s.pulls() || w.pulled(s) {
+	if s.pulls() || w.pulled(s) || s.gathers && len(s.taken) > 0 {
 		return hostir.Chunk(s.input, w.part())
 	}
 	return w.rowsAt(s.here(), hostir.Rank)

@@ -73,8 +73,10 @@ func (w *writer) inTurns(s *stage) bool { return s.pulls() || s.puts() || w.pull
 // pulled says that an earlier stage has pulled the rows that a stage works on; this rank's are where they were.
 func (w *writer) pulled(s *stage) bool { return s.held > 0 && w.chain.stages[s.held-1].pulls() }
 
-// byRanks says that each rank's rows of a stage are chunks of their own: they go through it, or have come, so.
-func (w *writer) byRanks(s *stage) bool { return w.inTurns(s) || s.gathers && !s.moved.From.Columns() }
+// byRanks says that each rank's rows of a stage are chunks of their own: they go through it, have come, or are made, so.
+func (w *writer) byRanks(s *stage) bool {
+	return w.inTurns(s) || s.gathers && !s.moved.From.Columns() || len(s.taken) > 0
+}
 
 // spreads says that the sums of a stage, each made by its owner, are copied to all.
 func (w *writer) spreads(s *stage) bool { return len(w.leaves[s].toAll) > 0 }

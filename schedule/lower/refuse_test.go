@@ -144,12 +144,10 @@ var refusalCases = []refusalCase{
 		"Moves[0].Way.Columns: one warpgroup has no registers for as many (use at most 192, or set Together)"}},
 	{"tiles of fp32", scheduletest.By(catalog.AllGatherLinear, "A", schedule.Tiles{}), []string{
 		"Moves[0].Way: tiles are made of bf16 and fp16 (set Types to those, or use schedule.Pull)"}},
-	{"tiles of two products", copyWith(scheduletest.By(catalog.AllGatherQKV, "A", schedule.Tiles{}),
-		func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
-		"Moves[0].Way: tiles are those of one linear (use schedule.Pull)"}},
 	{"tiles of a matmul", copyWith(scheduletest.By(catalog.AllGatherMatmul, "A", schedule.Tiles{}),
 		func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
-		"Moves[0].Way: tiles are those of one linear (use schedule.Pull)"}},
+		"Moves[0].Way: tiles are those of a linear, whose weight has a row for each column of its result, and C is a " +
+			"matmul (use schedule.Pull)"}},
 	{"clusters for a sum", scheduletest.By(catalog.LinearReduceScatterTiles, "C", schedule.Tiles{Cluster: 2}), []string{
 		"Moves[0].Way.Cluster: sums wait for all blocks of the peers, and clusters of blocks may not all run at the " +
 			"same time (leave it out)"}},
@@ -163,10 +161,10 @@ var refusalCases = []refusalCase{
 	{"batches by NCCL", scheduletest.By(catalog.TensorParallelMLPBatches, "A", schedule.NCCL{}), []string{
 		"Moves[0].Way: NCCL takes all rows at once, and those of A are in 2 batches (leave the batches out, or use " +
 			"another way)"}},
-	{"tiles for a chain", copyWith(scheduletest.By(catalog.TensorParallelMLP, "A", schedule.Tiles{}),
+	{"tiles for an activation", copyWith(scheduletest.By(catalog.TensorParallelMLP, "A", schedule.Tiles{}),
 		func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
-		"Moves[0].Way: no pass does the all-gather in a chain of A by Tiles (use Get, Pull, Push, Grouped, Ring, " +
-			"PushRing, Broadcast, Naive, GatherShot, PushGather, NCCL, or leave it out)"}},
+		"Moves[0].Way: the kernel that makes tiles of H applies no gelu (use schedule.Pull, or give it an operation of " +
+			`its own: schedule.Copy("H", "H0", ...))`}},
 	{"blocks of rows whose sums leave", scheduletest.By(catalog.GatedMLP, "A", schedule.Grouped{}), []string{
 		"Moves[0].Way: the sums C leave one rank's rows after the other, and those of A come of several ranks (use " +
 			"schedule.Pull)"}},

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"ovgen/schedule"
@@ -9,24 +10,10 @@ import (
 )
 
 var tilings = []lowering{
-	by(gather, func(d *draft, w schedule.Tiles) error {
-		t, err := d.tiles(w, tilesOfGather, "schedule.Pull")
-		if err != nil {
-			return err
-		}
-		return gatherTiles(d, t)
-	}),
-	by(reduce, func(d *draft, w schedule.Tiles) error {
-		t, err := d.tiles(w, tilesOfScatter, "schedule.Slots")
-		if err != nil {
-			return err
-		}
-		if w.Cluster > 1 {
-			return d.refusal("Cluster", "leave it out",
-				"sums wait for all blocks of the peers, and clusters of blocks may not all run at the same time")
-		}
-		return scatterTiles(d, t)
-	}),
+	intoCallers(asStage(gather, schedule.Tiles{})),
+	asStage(reduce, schedule.Tiles{}).without("Cluster"),
+	by(gatherLink, rowsByTiles),
+	by(reduceLink, sumsByTiles).without("Cluster"),
 }
 
 // Tiles by shape, measured on H200s: wide ones where they leave no multiprocessor idle.
@@ -37,91 +24,167 @@ var (
 		{Columns: 256, Cluster: 1, Together: true}}
 )
 
-// tiles are the kernels that a way asks for, or the kernels for each shape. Where there are none, the hint is another
-// way.
-func (d *draft) tiles(w schedule.Tiles, byShape []hostir.Tile, another string) ([]hostir.Tile, error) {
-	d.edge.Carrier = hostir.Carrier{Signals: true, Fused: true}
+// rowsByTiles has one kernel pull the rows, and make the first product of them.
+func rowsByTiles(d *draft, w schedule.Tiles) error {
+	t := tiling{d, w, "schedule.Pull"}
+	for s := range d.gatherers() {
+		if err := t.take(s, s.ops[0]); err != nil {
+			return err
+		}
+	}
+	d.gatherBy(t.pulledRows)
+	return errorsOf(t.check(), d.equalRows("one kernel of tiles pulls shards of one size only", t.instead),
+		d.wholeRows("one kernel"))
+}
+
+// sumsByTiles has one kernel make the last product of a stage, put it into slots at the owners of its rows, and add up.
+func sumsByTiles(d *draft, w schedule.Tiles) error {
+	t := tiling{d, w, "schedule.Slots"}
+	s := &d.chain.stages[d.summedIn()]
+	if w.Cluster > 1 {
+		return d.refusal("Cluster", "leave it out",
+			"sums wait for all blocks of the peers, and clusters of blocks may not all run at the same time")
+	}
+	d.sumBy(t.scatteredSums)
+	return errorsOf(t.take(s, s.ops[len(s.ops)-1]), t.check(),
+		d.equalRows("one kernel of tiles sums shards of one size only", t.instead), d.wholeRows("one kernel"))
+}
+
+// tiling is kernels of tiles that a way asks for, and the way that does what they can't.
+type tiling struct {
+	*draft
+	schedule.Tiles
+	instead string
+}
+
+// cant refuses what no kernel of tiles does.
+func (t tiling) cant(format string, args ...any) error {
+	return &schedule.FieldError{Path: t.at(), Msg: fmt.Sprintf(format, args...), Hint: "use " + t.instead}
+}
+
+// check refuses tiles that there are no kernels of.
+func (t tiling) check() error {
 	const most = 192 // columns of a tile that one warpgroup has registers for
 	switch {
-	case w.Columns != 0 && (w.Columns < 64 || w.Columns%16 != 0):
-		return nil, d.refusal("Columns", "use 112, 128 or 224", "a tile has a multiple of 16 columns, from 64 on")
-	case w.Columns > most && !w.Together:
-		return nil, d.refusal("Columns", "use at most 192, or set Together",
-			"one warpgroup has no registers for as many")
-	case slices.Contains(d.schedule.Types, schedule.FP32):
-		return nil, &schedule.FieldError{Path: d.at(), Msg: "tiles are made of bf16 and fp16",
-			Hint: "set Types to those, or use " + another}
+	case t.Columns != 0 && (t.Columns < 64 || t.Columns%16 != 0):
+		return t.refusal("Columns", "use 112, 128 or 224", "a tile has a multiple of 16 columns, from 64 on")
+	case t.Columns > most && !t.Together:
+		return t.refusal("Columns", "use at most 192, or set Together", "one warpgroup has no registers for as many")
+	case slices.Contains(t.schedule.Types, schedule.FP32):
+		return &schedule.FieldError{Path: t.at(), Msg: "tiles are made of bf16 and fp16",
+			Hint: "set Types to those, or use " + t.instead}
 	}
-	if _, two := d.schedule.Tensor("B2"); two || d.form.kind != linear {
-		return nil, &schedule.FieldError{Path: d.at(), Msg: "tiles are those of one linear",
-			Hint: "use " + another}
-	}
-	if w == (schedule.Tiles{}) {
-		return byShape, nil
-	}
-	return []hostir.Tile{{Columns: cmp.Or(w.Columns, 128), Cluster: cmp.Or(w.Cluster, 1), Together: w.Together}}, nil
+	return nil
 }
 
-// units asks for rows of whole units of 16 bytes. Rows of an operand have the given number of elements.
-func (d *draft) units(k hostir.Divide) {
-	d.program.Checks = append(d.program.Checks, k, hostir.Divide{Extent: schedule.N, By: "8"})
-}
-
-// gatherTiles is one launch that pulls all shards and multiplies each when it is there.
-func gatherTiles(d *draft, t []hostir.Tile) error {
-	g, err := d.gatherTensors()
-	if err != nil {
+// take has the kernel make the product of an operation, if it makes such.
+func (t tiling) take(s *stage, o schedule.Op) error {
+	t.edge.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: o.Out == s.sums} // by groups of tiles
+	t.edge.Products = products([]schedule.Op{o})
+	s.taken = append(s.taken, o.Out)
+	if kind(o.Name()) != linear {
+		return t.cant("tiles are those of a linear, whose weight has a row for each column of its result, and %s is a %s",
+			o.Out, o.Name())
+	}
+	if o.Out == s.sums && o.Added() != "" {
+		return t.cant("tiles add no tensor to their sum")
+	}
+	for i, f := range o.Then {
+		if f.Do == schedule.AddBias || byKernel(o, f) {
+			continue
+		}
+		err := t.cant("the kernel that makes tiles of %s applies no %s", o.Out, f.Name())
+		if o.Out != s.sums {
+			err.(*schedule.FieldError).Hint += ", or " + t.elsewhere(o, i, t.chain.at[o.Out], false)
+		}
 		return err
 	}
-	d.share("A")
-	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
-	d.semaphores(ready, read)
-	d.units(hostir.Divide{Extent: schedule.K, By: "8"})
-	const index = "i"
-	d.add(
-		hostir.Post(mainRef, ready, every).Described("peers may read A"),
+	return nil
+}
+
+// list are the tiles that the way asks for, or those by shape.
+func (t tiling) list(byShape []hostir.Tile) []hostir.Tile {
+	if t.Tiles == (schedule.Tiles{}) {
+		return byShape
+	}
+	return []hostir.Tile{{Columns: cmp.Or(t.Columns, 128), Cluster: cmp.Or(t.Cluster, 1), Together: t.Together}}
+}
+
+// pulledRows is one launch that pulls all shards and multiplies each when it is there. Own rows stay where they are,
+// and are copied to the others if someone else takes all.
+func (t tiling) pulledRows(w *writer, s *stage) []hostir.Node {
+	o := s.ops[0]
+	ready, done, own, all := w.named(ready, s.here()), w.named(read, s.here()), hostir.Whole(s.input),
+		hostir.Whole(s.here())
+	w.share(s.input)
+	w.semaphores(ready, done)
+	w.units(w.columnsOf(s.input), w.columnsOfWeight(o))
+	nodes := []hostir.Node{
+		hostir.Post(mainRef, ready, every).Described("peers may read " + s.input),
 		hostir.Wait(mainRef, ready, every),
-		hostir.Do(mainRef, hostir.Tiles{Tiles: t, To: hostir.Whole("C"), Gathered: hostir.Whole(g),
-			Own: hostir.Whole("A"), B: hostir.Whole("B"), Bias: d.bias(),
-			Shards: hostir.Whole("A").At(hostir.Ahead(hostir.Var(index))).Over(index, hostir.Const(1), hostir.Size)}).
-			Applying(d.functionsOf(d.form.tensor("C"), anyFunction)),
-		hostir.Post(mainRef, read, every),
-		hostir.Wait(mainRef, read, every).Described("A may be overwritten afterwards"),
-	)
-	return nil
+		hostir.Do(mainRef, hostir.Tiles{Tiles: t.list(tilesOfGather), To: w.at(o.Out, piece{}), Gathered: all, Own: own,
+			B: w.weight(o), Bias: biasOf(o),
+			Shards: own.At(hostir.Ahead(step)).Over(stepIndex, hostir.Const(1), hostir.Size)}).
+			Applying(w.functionsOf(o.Out, func(f schedule.Func) bool { return !byKernel(o, f) })),
+		hostir.Post(mainRef, done, every),
+		hostir.Wait(mainRef, done, every).Described(s.input + " may be overwritten afterwards"),
+	}
+	if w.wantsOwn(s) {
+		nodes = append(nodes, hostir.Set(mainRef, w.rowsAt(s.here(), hostir.Rank), own).Described("own rows beside them"))
+	}
+	return nodes
 }
 
-// scatterTiles is one launch that multiplies the peers' rows into their slots, then this rank's rows, and adds up.
-func scatterTiles(d *draft, t []hostir.Tile) error {
-	if err := d.reduceBuffers(slots); err != nil {
-		return err
-	}
-	d.edge.Carrier.ByBlocks = true // by groups of tiles
-	d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
-	d.semaphores(free, arrived)
-	if d.has("Added") {
-		return &schedule.FieldError{Path: d.at(), Msg: "tiles add no tensor to their sum", Hint: "use schedule.Slots"}
-	}
-	d.units(hostir.Divide{Extent: schedule.K, By: schedule.D, Times: 8})
-	const index = "i"
-	to := hostir.Remote(slots, hostir.Ahead(hostir.Var(index)), hostir.Rank)
-	d.add(
-		postFree(),
+// wantsOwn says that someone takes this rank's rows where all are gathered, beside the kernel that brings them.
+func (w *writer) wantsOwn(s *stage) bool {
+	return s.into != "" || w.any(func(x *stage) bool { return x.held > 0 && &w.chain.stages[x.held-1] == s }) ||
+		!w.inTurns(s) && slices.ContainsFunc(s.ops[1:], func(o schedule.Op) bool { return o.In[0] == s.input })
+}
+
+// scatteredSums is one launch that multiplies the peers' rows into their slots, then this rank's rows, and adds up.
+func (t tiling) scatteredSums(w *writer, s *stage) []hostir.Node {
+	o := s.ops[len(s.ops)-1]
+	free, arrived, slots := w.named(free, s.sums), w.named(arrived, s.sums), w.named(slots, s.sums)
+	x := w.at(o.In[0], piece{})
+	shareOf(s, 1).stack(w, slots, true)
+	w.semaphores(free, arrived)
+	w.units(w.columnsOf(o.In[0]), w.columnsOfWeight(o))
+	to := hostir.Remote(slots, hostir.Ahead(step), hostir.Rank)
+	return []hostir.Node{
+		w.slotsFree(s)(mainRef),
 		hostir.Wait(mainRef, free, every),
-		hostir.Do(mainRef, hostir.Scatter{Tiles: t, To: hostir.Whole("C"), Slots: hostir.Whole(slots),
-			Peers: to.Over(index, hostir.Const(1), hostir.Size), Own: hostir.Chunk(slots, hostir.Rank),
-			A: hostir.Whole("A"), B: hostir.Whole("B"), Bias: d.bias()}).
+		hostir.Do(mainRef, hostir.Scatter{Tiles: t.list(tilesOfScatter), To: hostir.Whole(s.sums),
+			Slots: hostir.Whole(slots), Peers: to.Over(stepIndex, hostir.Const(1), hostir.Size),
+			Own: hostir.Chunk(slots, hostir.Rank), A: x, B: w.weight(o), Bias: biasOf(o)}).
 			Described("own rows last, and once, in the order of ranks").
-			Applying(d.functionsOf(d.form.tensor("C"), anyFunction)),
+			Applying(w.functionsOf(o.Out, anyFunction)),
 		hostir.Post(mainRef, arrived, every),
-		hostir.Wait(mainRef, arrived, every))
-	return nil
+		hostir.Wait(mainRef, arrived, every),
+	}
 }
 
-// bias is the bias of a linear, or no view.
-func (d *draft) bias() hostir.View {
-	if d.has("Bias") {
-		return hostir.Whole("Bias")
+// columnsOfWeight is the axis of a linear's weight that its result has for columns.
+func (w *writer) columnsOfWeight(o schedule.Op) schedule.Axis {
+	weight, _ := w.schedule.Tensor(o.In[1])
+	return w.chain.columnsOfProduct(o, weight, 0)
+}
+
+// units asks for rows of whole units of 16 bytes, on each rank that has a part of them.
+func (w *writer) units(columns ...schedule.Axis) {
+	const elements = 8
+	for _, a := range columns {
+		check := hostir.Divide{Extent: a.Extent, By: decimal(elements)}
+		if len(a.Outer) > 0 {
+			check.By, check.Times = schedule.D, elements
+		}
+		w.asks(check)
 	}
-	return hostir.View{}
+}
+
+// biasOf is the bias of a product, or no view.
+func biasOf(o schedule.Op) hostir.View {
+	if o.Bias() == "" {
+		return hostir.View{}
+	}
+	return hostir.Whole(o.Bias())
 }

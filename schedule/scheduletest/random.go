@@ -18,8 +18,24 @@ type Drawn struct {
 // Random draws a schedule of the list, changes one item in one of ten, and draws a way with
 // options: a way for a tensor that is spread over the ranks or for partial sums, of all ways
 // for the one or the other, each option set one time in three; over hosts one time in two the way
-// of these. Of a chain of operations NCCL does one move in three, and one time in two there is a second move.
+// of these. Of a chain of operations NCCL does one move in three, and one time in two there is a second move. Where a
+// move is by tiles the types are mostly those that they are of.
 func Random(r *rand.Rand, of []schedule.Schedule) Drawn {
+	d := draw(r, of)
+	if slices.ContainsFunc(d.Moves, byTiles) && r.IntN(10) > 0 {
+		d.Types = []schedule.Type{schedule.BF16, schedule.FP16}
+	}
+	return d
+}
+
+// byTiles says that a move is by tiles.
+func byTiles(m schedule.Move) bool {
+	_, tiles := m.Way.(schedule.Tiles)
+	return tiles
+}
+
+// draw is Random whatever the types.
+func draw(r *rand.Rand, of []schedule.Schedule) Drawn {
 	from := Clone(of[r.IntN(len(of))])
 	from.Moves = nil
 	d := Drawn{Schedule: from, From: from}
