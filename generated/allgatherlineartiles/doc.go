@@ -16,7 +16,7 @@
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
 //	caller: A [DIDx(D), M/D, K];  B [N, K];  Bias [N];  C [Stream(D), M/D, N] by M/D*N
-//	plan:   Agathered [Stream(D), M/D, K] by M/D*K
+//	plan:   Agathered [D, M/D, K] by M/D*K
 //	New:    ShareMemHandles(A, arena)                                          # once
 //	main:   tiles{Post ready -> every peer;  Wait ready[every peer]
 //	              Tiles 112/2|128|176/2|224/2 together: Linear(C, Agathered, A, A@((r + i) % D), i = 1..D-1, B, Bias)

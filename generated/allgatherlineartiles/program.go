@@ -15,7 +15,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "28c2c9049723c119288689b3edbf73e7f98abca5b2b4da6a665ac9b2958ffa97",
+	Hash:     "389e2a14fea8287887010f2620be4b8774a96dbf64d3999d356fb7872c263779",
 	Proof:    "proven for D = 1..8, stamp f7515584a4be03cc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
