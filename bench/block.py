@@ -15,6 +15,8 @@ round:
     chain        enqueued, and replayed
     in parts     the chain, with a rank's rows in two parts behind the first sum; enqueued, and replayed
     packets      the chain whose rows and partial results travel as packets; enqueued, and replayed
+    tiles        the chain with tiles wherever something travels, for the gather, for the last sums, or for the gather
+                 between sums by packets (GPUs of compute capability 9.0); enqueued, and replayed
 
 each eager (the host enqueues when the ranks have met) and gated (all is queued after a sleeping kernel before). A time
 is the device's, of the slowest rank; the median over the rounds is given, and the range. Results must equal torch's
@@ -31,7 +33,8 @@ import sys
 from ours import buffers, ovgen
 
 WIDTH, INNER = 4096, 14336  # of 8B
-CHAINS = {"chain": "chain", "in parts": "chaininparts", "packets": "chainbypackets"}
+CHAINS = {"chain": "chain", "in parts": "chaininparts", "packets": "chainbypackets", "tiles": "chainbytiles",
+          "tiles gather": "gatheredbytiles", "tiles sum": "summedbytiles", "tiles between": "tilesbetweenpackets"}
 
 
 def shape(ours, element, **extents):
