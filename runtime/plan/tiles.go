@@ -11,9 +11,9 @@ func (b *Builder) Tiles(kernels ...string) { b.plan.tiles = append(b.plan.tiles,
 // Tiles are the kernels of a product among which each launch takes one, by an estimate; none where it has no choice.
 func (p *Plan) Tiles() []string { return slices.Clone(p.tiles) }
 
-// UseTiles has launches take that kernel, one of Tiles, and not the one by the estimate. It comes before the first
-// Bind, which captures the plan's graph. Ranks may take different ones: they signal each other by shards, whatever the
-// tiles.
+// UseTiles has launches take that kernel, one of Tiles, and not the one by the estimate, but for those of products that
+// it does not make: a plan may pull rows by tiles and sum up by others. It comes before the first Bind, which captures
+// the plan's graph. Ranks may take different ones: they signal each other by shards, whatever the tiles.
 func (p *Plan) UseTiles(kernel string) error {
 	if !slices.Contains(p.tiles, kernel) {
 		return &UnknownTilesError{p.program.Name, kernel, p.Tiles()}

@@ -31,6 +31,10 @@ func mutants(t *testing.T, name string, s schedule.Schedule) []mutate.Mutant {
 	return list
 }
 
+// gateUpByTiles has a product behind tiles, which takes own rows that the kernel does not bring.
+var gateUpByTiles = schedule.Schedule{Tensors: catalog.AllGatherGateUp.Tensors, Ops: catalog.AllGatherGateUp.Ops,
+	Moves: catalog.AllGatherLinearTiles.Moves, Types: catalog.AllGatherLinearTiles.Types}
+
 // No mutant of a schedule survives; each is judged once, and for a reason. The command
 // judges the whole catalog.
 func TestSchedule(t *testing.T) {
@@ -52,6 +56,7 @@ func TestSchedule(t *testing.T) {
 		{"AllGatherLinearTiles", catalog.AllGatherLinearTiles, []string{"another kernel in a launch",
 			"another part of a launch", "the result first"}},
 		{"LinearReduceScatterTiles", catalog.LinearReduceScatterTiles, []string{"swap", "other blocks in a launch"}},
+		{"GateUpByTiles", gateUpByTiles, []string{"drop", "move", "swap the order", "another part of a launch"}},
 		{"AllGatherLinearPackets", catalog.AllGatherLinearPackets, []string{"without packets",
 			"another rank's packets", "packets twice", "other blocks in a launch"}},
 		{"AllReducePackets", catalog.AllReducePackets, []string{"without packets", "another rank's packets",
