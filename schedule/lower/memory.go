@@ -98,16 +98,6 @@ func (d *draft) memory(name string, chunk hostir.Expr, axes ...schedule.Axis) {
 		Elements: elements(t), Chunk: chunk})
 }
 
-// stack declares memory for a part of every rank's rows, each as large as this rank's
-// part of t.
-func (d *draft) stack(name string, t schedule.Tensor) {
-	axes := append([]schedule.Axis{schedule.Dim(t.Axes[0].Extent, schedule.Stream(schedule.D))}, t.Axes[1:]...)
-	if d.uneven("C") { // they lie one after another
-		axes[0].Outer = nil
-	}
-	d.memory(name, part(t), axes...)
-}
-
 // semaphores declares semaphores of one member.
 func (d *draft) semaphores(names ...string) {
 	for _, n := range names {
