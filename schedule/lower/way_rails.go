@@ -33,7 +33,7 @@ var overRails = []lowering{
 	inPlace(asStage(gatherBareHosts, schedule.Rails{})).without("Parts"),
 	inPlace(asStage(reduceBareHosts, schedule.Rails{})),
 	asStage(allBareHosts, schedule.Rails{}),
-	by(gatherLinkHosts, gatheredByRails),
+	intoCallers(by(gatherLinkHosts, gatheredByRails)),
 	by(reduceLinkHosts, summedByRails),
 	by(allLinkHosts, summedByRails),
 }
