@@ -108,18 +108,5 @@ func (d *draft) semaphores(names ...string) {
 // share lets peers read a buffer of the caller.
 func (d *draft) share(name string) { d.buffer(name).Shared = true }
 
-// semaphore declares a semaphore of a number of members.
-func (d *draft) semaphore(name string, count hostir.Expr) {
-	d.program.Semaphores = append(d.program.Semaphores, hostir.Semaphore{Name: name, Count: count})
-}
-
-// count is a number of members, absent where there is one.
-func count(n int64) hostir.Expr {
-	if n == 1 {
-		return hostir.Expr{}
-	}
-	return hostir.Const(n)
-}
-
 // decimal is a constant extent.
 func decimal(n int) schedule.Extent { return schedule.Extent(strconv.Itoa(n)) }

@@ -11,7 +11,6 @@ import (
 const (
 	chunksName = "S" // steps of the stream axis where they are a constant
 	stepIndex  = "i"
-	gathered   = "Agathered"
 	free       = "free"    // the owner's slots may be written
 	arrived    = "arrived" // a partial result is in its slot
 	partial    = "partial" // partial results for their owners
