@@ -4,19 +4,22 @@ import "testing"
 
 // Memory of elements that share a byte is measured in bits, and never too small.
 func TestWholeBytes(t *testing.T) {
-	for bits, bytes := range map[int64]int64{0: 0, 8: 1, 4 * 6: 3, 16: 2} {
-		if got := wholeBytes(bits); got != bytes {
-			t.Errorf("%d bits are %d bytes, want %d", bits, got, bytes)
+	const nibble = Type(0)
+	elements[nibble] = element{name: "nibble", exponent: 2, digits: 2}
+	defer func() { elements[nibble] = element{} }()
+	for n, bytes := range map[int]int64{0: 0, 2: 1, 6: 3} {
+		if got := nibble.Bytes(n); got != bytes {
+			t.Errorf("%d elements of 4 bits are %d bytes, want %d", n, got, bytes)
 		}
 	}
-	for _, bits := range []int64{4, 3 * 4, 12} {
+	for _, n := range []int{1, 3, 7} {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("%d bits are taken for whole bytes", bits)
+					t.Errorf("%d elements of 4 bits are taken for whole bytes", n)
 				}
 			}()
-			wholeBytes(bits)
+			nibble.Bytes(n)
 		}()
 	}
 }

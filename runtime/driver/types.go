@@ -93,12 +93,10 @@ func (t Type) Digits() int { return t.described().digits }
 
 // Bytes is the size of a number of elements. It panics where that is no whole number of bytes, so that no memory is
 // measured too small.
-func (t Type) Bytes(elements int) int64 { return wholeBytes(int64(elements) * t.Bits()) }
-
-// wholeBytes are those that a number of bits fills.
-func wholeBytes(bits int64) int64 {
+func (t Type) Bytes(elements int) int64 {
+	bits := int64(elements) * t.Bits()
 	if bits%8 != 0 {
-		panic(fmt.Sprintf("driver: %d bits are no whole number of bytes", bits))
+		panic(fmt.Sprintf("driver: %d elements of %s are no whole number of bytes", elements, t))
 	}
 	return bits / 8
 }

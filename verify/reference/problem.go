@@ -148,11 +148,6 @@ func (p *Problem) Own(name string) bool {
 	return p.Multiplies() && !p.Result(name) && p.Tensor(name).WholeEverywhere() && !p.schedule().MustAgree(name)
 }
 
-func sharded(t schedule.Tensor) bool {
-	_, _, ok := t.Sharded()
-	return ok
-}
-
 // Reduces reports whether the ranks' products are partial: the operands of one are spread
 // over the mesh along the contracted axis.
 func (p *Problem) Reduces() bool { return p.schedule().Reduces() }

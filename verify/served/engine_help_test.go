@@ -54,7 +54,6 @@ func attn() s.Op {
 }
 func within(x s.Tensor, in string) s.Tensor { x.Within = in; return x }
 func typed(x s.Tensor, ty s.Type) s.Tensor  { x.Type = ty; return x }
-func rooted(x s.Tensor) s.Tensor            { x.Root = true; return x }
 
 // io is the input and output of a layer: sequence parallel or whole.
 func io(seq bool) []s.Tensor {

@@ -114,9 +114,6 @@ func does(kind kernels.Kind, s hostir.Step) bool {
 	return kind.Work() != kernels.Nothing && string(kind.Work()) == string(s.Kind())
 }
 
-// madeAlike says whether two kernels make the same, if anything.
-func madeAlike(a, b *kernels.Made) bool { return a == b || a != nil && b != nil && a.Key == b.Key }
-
 // signalsAlike says whether two kernels post and await as many words at the same places.
 func signalsAlike(a, b kernels.Kernel) bool {
 	return a.ByBlocks == b.ByBlocks && a.PrePost == b.PrePost && a.PreWait == b.PreWait && a.PostPost == b.PostPost &&
