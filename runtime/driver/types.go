@@ -65,10 +65,7 @@ func (t Type) described() element {
 }
 
 // Bits of an element.
-func (t Type) Bits() int64 {
-	e := t.described()
-	return int64(e.exponent + e.digits)
-}
+func (t Type) Bits() int64 { return int64(t.described().exponent + t.described().digits) }
 
 // Size of an element in bytes. Elements that share a byte have none: Bytes measures their memory.
 func (t Type) Size() int64 { return t.Bytes(1) }
