@@ -41,7 +41,7 @@ func (o Overlap) String() string {
 func Overlaps(p *hostir.Program) (list []Overlap) {
 	for i, m := range Read(p) {
 		e := p.Edges[i]
-		o := Overlap{Of: e.Of, Communication: e.Kind, Way: schedule.WayName(e.Way), With: e.Products,
+		o := Overlap{Of: e.Of, Communication: e.Kind, Way: schedule.WayName(e.Way), With: besideOf(p, i),
 			Choice: "the default", Others: m.Others}
 		switch byDefault := o.Way == m.Default; {
 		case !m.Open && byDefault:
@@ -66,6 +66,17 @@ func Overlaps(p *hostir.Program) (list []Overlap) {
 			o.Parts, o.Across = e.Parts, e.Across
 		}
 		list = append(list, o)
+	}
+	return list
+}
+
+// besideOf are the products of an edge but for those that a kernel makes while another tensor travels.
+func besideOf(p *hostir.Program, edge int) []string {
+	list := slices.Clone(p.Edges[edge].Products)
+	for i, e := range p.Edges {
+		if i != edge && slices.ContainsFunc(p.StepsOf(e), func(s hostir.Step) bool { return hostir.Tiled(s.Do) != nil }) {
+			list = slices.DeleteFunc(list, func(product string) bool { return slices.Contains(e.Products, product) })
+		}
 	}
 	return list
 }
