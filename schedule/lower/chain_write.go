@@ -73,7 +73,7 @@ func (w *writer) inTurns(s *stage) bool { return s.pulls() || s.puts() || w.pull
 // pulled says that an earlier stage has pulled the rows that a stage works on; this rank's are where they were.
 func (w *writer) pulled(s *stage) bool { return s.held > 0 && w.chain.stages[s.held-1].pulls() }
 
-// byRanks says that each rank's rows of a stage are chunks of their own: they go through it, have come, or are made, so.
+// byRanks says that each rank's rows of a stage are chunks of their own: they go through it, come, or are made so.
 func (w *writer) byRanks(s *stage) bool {
 	return w.inTurns(s) || s.gathers && !s.moved.From.Columns() || len(s.taken) > 0
 }

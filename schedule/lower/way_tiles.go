@@ -58,7 +58,7 @@ type tiling struct {
 }
 
 // cant refuses what no kernel of tiles does.
-func (t tiling) cant(format string, args ...any) error {
+func (t tiling) cant(format string, args ...any) *schedule.FieldError {
 	return &schedule.FieldError{Path: t.at(), Msg: fmt.Sprintf(format, args...), Hint: "use " + t.instead}
 }
 
@@ -95,7 +95,7 @@ func (t tiling) take(s *stage, o schedule.Op) error {
 		}
 		err := t.cant("the kernel that makes tiles of %s applies no %s", o.Out, f.Name())
 		if o.Out != s.sums {
-			err.(*schedule.FieldError).Hint += ", or " + t.elsewhere(o, i, t.chain.at[o.Out], false)
+			err.Hint += ", or " + t.elsewhere(o, i, t.chain.at[o.Out], false)
 		}
 		return err
 	}
