@@ -24,6 +24,15 @@ var (
 		s.Linear("G", "Y", "Wg", s.SwiGLU("U")), s.Linear("C", "G", "Wd", plus("X")))
 )
 
+// layerOfTiles is a layer, with a call before a sum.
+var layerOfTiles = of("A[M/D K] Norm[K] Norm2[K] T[M W] Wq[N/D K] Wk[N2/D K] Wv[N2/D K] Wo[K N/D] Wg[F/D K] Wu[F/D K] "+
+	"Wd[K F/D] C[M/D K]",
+	s.Copy("X", "A", s.RMSNorm("Norm")), s.Linear("Q", "X", "Wq", s.Rotary("T")),
+	s.Linear("Key", "X", "Wk", s.Rotary("T")), s.Linear("V", "X", "Wv"),
+	s.Call("O", "Attention", "mq,mk,mk->mq", "Q", "Key", "V"), s.Linear("R", "O", "Wo", plus("A")),
+	s.Copy("Y", "R", s.RMSNorm("Norm2")), s.Linear("U", "Y", "Wu"), s.Linear("G", "Y", "Wg", s.SwiGLU("U")),
+	s.Linear("C", "G", "Wd", plus("R")))
+
 // byTiles is the form with tiles for some tensors, of types that tiles are of.
 func (f form) byTiles(of ...string) form {
 	for _, name := range of {
@@ -38,35 +47,36 @@ func TestTilesOfStages(t *testing.T) {
 	for _, x := range []struct {
 		name string
 		form
-		ranks []int
 	}{
-		{"alone, into the caller's memory", form{catalog.AllGatherLinear}.copied(), nil},
-		{"three products of the rows", form{catalog.AllGatherQKV}.byTiles("A"), nil},
-		{"columns", linear("A[M/D K] B[N/D K] Bias[N/D] C[M:D N/D]").byTiles("A"), nil},
-		{"columns of the caller's, all of them", linear("A[M/D K] B[N/D K] C[M N]").byTiles("A"), nil},
-		{"heads that are turned behind", headsOfTiles.byTiles("A"), nil},
+		{"alone, into the caller's memory", form{catalog.AllGatherLinear}.copied()},
+		{"three products of the rows", form{catalog.AllGatherQKV}.byTiles("A")},
+		{"columns", linear("A[M/D K] B[N/D K] Bias[N/D] C[M:D N/D]").byTiles("A")},
+		{"columns of the caller's, all of them", linear("A[M/D K] B[N/D K] C[M N]").byTiles("A")},
+		{"heads that are turned behind", headsOfTiles.byTiles("A")},
 		{"rows that another stage takes too", of("A[M/D K] B[N/D K] B2[K N/D] B3[N2/D K] C[M/D K] C3[M:D N2/D]",
-			s.Linear("H", "A", "B"), s.Linear("C", "H", "B2"), s.Linear("C3", "A", "B3")).byTiles("A"), nil},
-		{"two layers", layersOfTiles.byTiles("A", "C"), nil},
-		{"two layers, and slots", layersOfTiles.byTiles("A"), nil},
-		{"two layers, the second by tiles", layersOfTiles.byTiles("C"), nil},
-		{"rows that are pushed", layersOfTiles.by("A", s.Push{}).byTiles("C"), nil},
-		{"rows that go round", layersOfTiles.by("A", s.Ring{Direction: s.Backward}).byTiles("C"), nil},
-		{"rows that are there at once", layersOfTiles.by("A", s.Pull{Once: true}).byTiles("C"), nil},
-		{"packets before", layersOfTiles.by("A", s.PushGather{}).byTiles("C"), nil},
-		{"packets behind", layersOfTiles.by("C", s.PushShot{}).byTiles("A"), nil},
-		{"stores behind", layersOfTiles.by("C", s.Stores{Signals: s.MemOps}).byTiles("A"), nil},
-		{"NCCL behind", layersOfTiles.by("C", s.NCCL{}).byTiles("A"), nil},
+			s.Linear("H", "A", "B"), s.Linear("C", "H", "B2"), s.Linear("C3", "A", "B3")).byTiles("A")},
+		{"two layers", layersOfTiles.byTiles("A", "C")},
+		{"two layers, and slots", layersOfTiles.byTiles("A")},
+		{"two layers, the second by tiles", layersOfTiles.byTiles("C")},
+		{"rows that are pushed", layersOfTiles.by("A", s.Push{}).byTiles("C")},
+		{"rows that go round", layersOfTiles.by("A", s.Ring{Direction: s.Backward}).byTiles("C")},
+		{"rows that are there at once", layersOfTiles.by("A", s.Pull{Once: true}).byTiles("C")},
+		{"packets before", layersOfTiles.by("A", s.PushGather{}).byTiles("C")},
+		{"packets behind", layersOfTiles.by("C", s.PushShot{}).byTiles("A")},
+		{"stores behind", layersOfTiles.by("C", s.Stores{Signals: s.MemOps}).byTiles("A")},
+		{"NCCL behind", layersOfTiles.by("C", s.NCCL{}).byTiles("A")},
 		{"all rows behind", of("A[M/D K] B[F/D K] B2[N F/D] C[M N]", s.Linear("H", "A", "B"),
-			s.Linear("C", "H", "B2")).byTiles("A"), nil},
-		{"gate and up", gatedByTiles.byTiles("A", "C"), nil},
+			s.Linear("C", "H", "B2")).byTiles("A")},
+		{"gate and up", gatedByTiles.byTiles("A", "C")},
 		{"a sum alone, and a function behind it", of("A[M K/D] B[N K/D] Bias[N] C[M/D N]",
-			s.Linear("C", "A", "B", s.Bias("Bias"), s.SquaredReLU())).byTiles("C"), nil},
-		{"a block", blockOfTiles.byTiles("X", "Y", "C"), nil},
-		{"a block, its gather", blockOfTiles.byTiles("Y"), nil},
-		{"a block, its sums", blockOfTiles.byTiles("X", "C"), nil},
+			s.Linear("C", "A", "B", s.Bias("Bias"), s.SquaredReLU())).byTiles("C")},
+		{"a block", blockOfTiles.byTiles("X", "Y", "C")},
+		{"a block, its gather", blockOfTiles.byTiles("Y")},
+		{"a block, its sums", blockOfTiles.byTiles("X", "C")},
+		{"a layer", layerOfTiles.byTiles("X", "R", "Y", "C")},
+		{"a layer, its sums", layerOfTiles.byTiles("R", "C")},
 		{"a weight that is fetched", of("A[M/D K] B[F/D K] H[M/D F] B2[N F] B3[N2/D N] C[M:D N2/D]",
-			s.Linear("H", "A", "B"), s.Linear("T", "H", "B2"), s.Linear("C", "T", "B3")).byTiles("T"), nil},
+			s.Linear("H", "A", "B"), s.Linear("T", "H", "B2"), s.Linear("C", "T", "B3")).byTiles("T")},
 	} {
 		isCrossed(t, x.name, x.Schedule, 1, 2, 3, 4, 5, 6, 7, 8)
 	}
