@@ -27,26 +27,25 @@ var (
 // rowsByTiles has one kernel pull the rows, and make the first product of them.
 func rowsByTiles(d *draft, w schedule.Tiles) error {
 	t := tiling{d, w, "schedule.Pull"}
+	err := t.check()
 	for s := range d.gatherers() {
-		if err := t.take(s, s.ops[0]); err != nil {
-			return err
-		}
+		err = errorsOf(err, t.take(s, s.ops[0]))
 	}
 	d.gatherBy(t.pulledRows)
-	return errorsOf(t.check(), d.equalRows("one kernel of tiles pulls shards of one size only", t.instead),
+	return errorsOf(err, d.equalRows("one kernel of tiles pulls shards of one size only", t.instead),
 		d.wholeRows("one kernel"))
 }
 
 // sumsByTiles has one kernel make the last product of a stage, put it into slots at the owners of its rows, and add up.
 func sumsByTiles(d *draft, w schedule.Tiles) error {
 	t := tiling{d, w, "schedule.Slots"}
-	s := &d.chain.stages[d.summedIn()]
+	s, err := &d.chain.stages[d.summedIn()], t.check()
 	if w.Cluster > 1 {
-		return d.refusal("Cluster", "leave it out",
-			"sums wait for all blocks of the peers, and clusters of blocks may not all run at the same time")
+		err = errorsOf(err, d.refusal("Cluster", "leave it out",
+			"sums wait for all blocks of the peers, and clusters of blocks may not all run at the same time"))
 	}
 	d.sumBy(t.scatteredSums)
-	return errorsOf(t.take(s, s.ops[len(s.ops)-1]), t.check(),
+	return errorsOf(err, t.take(s, s.ops[len(s.ops)-1]),
 		d.equalRows("one kernel of tiles sums shards of one size only", t.instead), d.wholeRows("one kernel"))
 }
 

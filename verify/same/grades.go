@@ -48,6 +48,9 @@ var lifted = []string{
 	"Way.Parts: NCCL does the",                   // one part is none
 	"by Pull",                                    // a chain pulls: the refusal is of an option
 	"by Stores",                                  // a chain has them: the refusal is of an option
+	"by Tiles",                                   // likewise, or of a function
+	"tiles are those of one linear",              // chains have several: what is no linear is refused
+	"Tiles gathers into memory of the plan",      // the caller's will do: the refusal is of an option
 	"all-gather of a weight of",                  // chains have them: a way of theirs is refused
 	"nothing travels",                            // a plan on one stream, proven to 8, and explored for 2 and 3
 	"takes all rows",                             // a move of what does not travel is named first
