@@ -12,7 +12,7 @@ import (
 var tilings = []lowering{
 	intoCallers(asStage(gather, schedule.Tiles{})),
 	asStage(reduce, schedule.Tiles{}).without("Cluster"),
-	by(gatherLink, rowsByTiles),
+	intoCallers(by(gatherLink, rowsByTiles)),
 	by(reduceLink, sumsByTiles).without("Cluster"),
 }
 
@@ -27,6 +27,9 @@ var (
 // rowsByTiles has one kernel pull the rows, and make the first product of them.
 func rowsByTiles(d *draft, w schedule.Tiles) error {
 	t := tiling{d, w, "schedule.Pull"}
+	if d.gathersOnly() {
+		return t.cant("no product is made of %s as its rows come", d.edge.Of)
+	}
 	err := t.check()
 	for s := range d.gatherers() {
 		err = errorsOf(err, t.take(s, s.ops[0]))
