@@ -95,16 +95,3 @@ func (d *draft) functionsOf(out string, is func(schedule.Func) bool) (list []hos
 	}
 	return list
 }
-
-// applied refuses a way by which no step applies a function.
-func (d *draft) applied() error {
-	for i, o := range d.original.Ops {
-		for j, f := range o.Then {
-			if appliedBy(d.program, hostir.Function{Op: i, Then: j}) == "" {
-				return &schedule.FieldError{Path: d.at(), Hint: "use another way, or leave it out",
-					Msg: fmt.Sprintf("no kernel makes these sums that could add %s as well", f.In[0])}
-			}
-		}
-	}
-	return nil
-}

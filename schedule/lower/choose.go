@@ -88,7 +88,7 @@ func choose(d *draft) error {
 		if d.form.kind != chains && x.stage != nil && x.stage(d.edge.Way) {
 			err = oneStage(d, x, d.edge.Way)
 		} else {
-			err = errorsOf(x.write(d, d.edge.Way), d.added())
+			err = x.write(d, d.edge.Way)
 		}
 		if err != nil {
 			return err
