@@ -21,46 +21,17 @@ type Func struct {
 	Is Expr `json:",omitzero"`
 }
 
-// FuncKind names a function.
-type FuncKind string
+// takers apply functions to what they make: the library of products, or the kernel that adds up partial results. A
+// kernel of its own makes any other function.
+type takers struct{ product, sum bool }
 
-// Functions.
-const (
-	AddBias   FuncKind = "bias" // adds In[0], a value for each index of the result's last axis
-	ApplyGELU FuncKind = "gelu" // x Φ(x), by the tanh approximation
-)
-
-// Bias adds a tensor [N] to each row of a result [M,N].
-func Bias(tensor string) Func { return Func{Do: AddBias, In: []string{tensor}} }
-
-// GELU is applied to each element.
-func GELU() Func { return Func{Do: ApplyGELU} }
-
-// function describes a function with a name.
-type function struct {
-	by   parts // the parts of a program that can apply it
-	norm bool  // a result depends on the whole row
-	cast bool  // it takes elements of one type to another
-}
-
-// parts apply functions: the library of products, behind a product; the kernel that adds up partial results,
-// behind their sum; or a kernel of the function's own.
-type parts struct{ product, sum, kernel bool }
-
-// funcs are all functions.
-var funcs = map[FuncKind]function{
-	AddBias:        {by: parts{product: true, sum: true}},
-	AddTensor:      {by: parts{sum: true}},
-	ApplyGELU:      {by: parts{product: true, kernel: true}},
-	ApplyReLU:      {by: parts{product: true, kernel: true}},
-	ApplySiLU:      {by: parts{kernel: true}},
-	ApplySwiGLU:    {by: parts{kernel: true}},
-	ApplyGeGLU:     {by: parts{kernel: true}},
-	ApplyRMSNorm:   {by: parts{kernel: true}, norm: true},
-	ApplyLayerNorm: {by: parts{kernel: true}, norm: true},
-	ApplyRotary:    {by: parts{kernel: true}},
-	ApplyFromFP32:  {by: parts{kernel: true}, cast: true},
-	ApplyToFP32:    {by: parts{sum: true}, cast: true},
+// taken are the functions that one of them applies.
+var taken = map[FuncKind]takers{
+	AddBias:     {product: true, sum: true},
+	AddTensor:   {sum: true},
+	ApplyGELU:   {product: true},
+	ApplyReLU:   {product: true},
+	ApplyToFP32: {sum: true},
 }
 
 // Reads are the tensors that the function reads beside X.
@@ -113,17 +84,21 @@ func (f Func) Name() string { return cmp.Or(string(f.Do), f.Word, "a formula") }
 // String is "bias(Bias)", "gelu", "rmsnorm(Norm, epsilon 1e-06)" or, of a function without a name, its word and its
 // formula: "softcap(30*tanh(x/30))".
 func (f Func) String() string {
-	if f.Do == "" {
-		return f.Word + "(" + f.Is.String() + ")"
-	}
 	list := slices.Clone(f.In)
-	if e := f.AddedToSquares(); e != 0 && e != DefaultEpsilon {
+	if f.Do == "" {
+		name, more := f.Is.InLibrary()
+		if name == "" || name != f.Word {
+			return f.Word + "(" + f.Is.String() + ")"
+		}
+		list = append(f.Reads(), more...)
+	}
+	if e := f.Epsilon; e != 0 && e != DefaultEpsilon {
 		list = append(list, fmt.Sprintf("epsilon %g", e))
 	}
 	if len(list) == 0 {
-		return string(f.Do)
+		return f.Name()
 	}
-	return string(f.Do) + "(" + strings.Join(list, ", ") + ")"
+	return f.Name() + "(" + strings.Join(list, ", ") + ")"
 }
 
 // Bias is the tensor that the operation adds to each row, empty where there is none.
@@ -144,24 +119,12 @@ func (o Op) with(do FuncKind) string {
 
 // Elementwise says that the function takes an element and nothing else, and makes one of its type.
 func (f Func) Elementwise() bool {
-	x, known := funcs[f.Do]
-	return known && library[f.Do].operands == 0 && !x.norm && !x.cast
-}
-
-// Norm says that each element of the result depends on the whole row.
-func (f Func) Norm() bool { return funcs[f.Do].norm }
-
-// Row says that operand i is a row of numbers, the same for each row of the result.
-func (f Func) Row(i int) bool {
-	list := f.Operands()
-	return i < len(list) && list[i].Lies == ByColumn
+	e, known := library[f.Do]
+	return known && e.operands == 0 && !f.Cast()
 }
 
 // ByProduct says that the library of products applies the function, behind a product.
-func (f Func) ByProduct() bool { return funcs[f.Do].by.product }
+func (f Func) ByProduct() bool { return taken[f.Do].product }
 
 // BySum says that the kernel which adds up partial results applies the function, behind their sum.
-func (f Func) BySum() bool { return funcs[f.Do].by.sum }
-
-// ByKernel says that the function has a kernel of its own.
-func (f Func) ByKernel() bool { return funcs[f.Do].by.kernel }
+func (f Func) BySum() bool { return taken[f.Do].sum }

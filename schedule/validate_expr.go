@@ -136,6 +136,17 @@ func (s Schedule) checkHeads(v *validation, path string, f Func) {
 	})
 }
 
+// checkTables refuses a table of a function with a name that is as wide as no head.
+func (s Schedule) checkTables(v *validation, path string, f Func) {
+	for i, o := range f.Operands() {
+		w := s.headWidth(Cos(o.Tensor))
+		if o.Lies == OfTable && w != "" && !s.Made(o.Tensor) && !w.ofHead(true) {
+			v.add(fmt.Sprintf("%s[%d]", path, i), "declare "+o.Tensor+" with a row for each row, and W or a constant such as "+
+				"128 as a head's width", "the width of a head is an even number or W, and %s has %q columns", o.Tensor, w)
+		}
+	}
+}
+
 // Tree is what a function does to X, with the widths of all heads: that of a table, or of a tensor for the columns of a
 // head, is its last extent, and what is turned beside it has the same. The epsilon is DefaultEpsilon where the function
 // has none of its own.
@@ -163,6 +174,12 @@ func (s Schedule) headWidth(leaf Expr) Extent {
 		return ""
 	}
 	return t.Axes[len(t.Axes)-1].Extent
+}
+
+// ofHead says that a head may be as wide: W, or a number, which is even where pairs of columns are turned.
+func (e Extent) ofHead(turned bool) bool {
+	n, err := strconv.Atoi(string(e))
+	return e == W || err == nil && n > 0 && (n%2 == 0 || !turned)
 }
 
 // title is a node's Do, as errors name it.

@@ -50,6 +50,7 @@ func (s Schedule) checkFuncs(v *validation, path string, o Op) {
 				len(f.In))
 		}
 		f.checkEpsilon(v, at+".Epsilon")
+		s.checkTables(v, at+".In", f)
 		if f.Word != "" || !f.Is.isX() {
 			v.add(at+".Is", "leave Do out, or Word and Is", "%s has a formula of its own", f.Do)
 		}

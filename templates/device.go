@@ -86,31 +86,10 @@ func (d Device) Headers() (names []string) {
 	add(computes, "sum.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Lands() && k.Kind != kernels.Push }), "packets.h")
 	add(d.any(kernels.Kernel.Multiplies), "tiles.h", "hopper.h", "product.h")
-	for _, h := range functionHeaders {
-		add(d.any(func(k kernels.Kernel) bool { return slices.Contains(h.of, k.Kind) }) ||
-			len(d.Calls) > 0 && h.name == blockSum, h.name)
-	}
-	for _, k := range d.Table.Kernels {
-		own := string(k.Kind) + ".h"
-		_, err := fs.Stat(files, "device/"+own)
-		add(k.Kind.Work() == kernels.Applies && err == nil && !slices.Contains(names, own), own)
-	}
-	add(len(d.Calls) > 0, "call.h")
+	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Widen }), "widen.h")
+	add(len(d.Calls) > 0, "blocksum.h", "call.h")
 	return names
 }
-
-// functionHeaders are further headers of functions, besides the headers with their names.
-var functionHeaders = []struct {
-	name string
-	of   []kernels.Kind
-}{
-	{blockSum, []kernels.Kind{kernels.RMSNorm, kernels.LayerNorm}},
-	{"norm.h", []kernels.Kind{kernels.RMSNorm}},
-	{"widen.h", []kernels.Kind{kernels.Widen}},
-}
-
-// blockSum is the header of sums over a block, which calls may use as well.
-const blockSum = "blocksum.h"
 
 // fp32 reports whether a function reads or makes elements of fp32, whatever the plan's are.
 func (d Device) fp32() bool {

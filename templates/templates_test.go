@@ -236,8 +236,6 @@ func transportList() []kernels.Kernel {
 			Varies: true, ByBlocks: true},
 		{Kind: kernels.Gather, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8, Varies: true,
 			ByBlocks: true},
-		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
-		{Kind: kernels.Rotary, Terms: 1, Rows: 1},
 		{Kind: kernels.Tiles, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7, Rows: 1,
 			Tile: kernels.Tile{Columns: 112, Cluster: 2}},
 		{Kind: kernels.Tiles, Number: 2, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
@@ -259,7 +257,7 @@ func transportList() []kernels.Kernel {
 	}
 }
 
-// functionKernels has the kernels of all functions, and of calls.
+// functionKernels has the kernels of formulas, and of calls.
 func functionKernels(t *testing.T) code {
 	own, err := os.ReadFile("testdata/own.cu")
 	if err != nil {
@@ -271,6 +269,8 @@ func functionKernels(t *testing.T) code {
 		{Call: kernels.Call{Name: "Scale", Operands: 2, Args: 2}, File: "own.cu", Function: "scaled", Out: "O",
 			In: []string{"X", "From"}, Threads: 32},
 		{Call: kernels.Call{Name: "Count", Operands: 1}, File: "own.cu", Function: "counted", Out: "O",
+			In: []string{"X"}, Threads: 32},
+		{Call: kernels.Call{Name: "Total", Operands: 1}, File: "own.cu", Function: "totalled", Out: "O",
 			In: []string{"X"}, Threads: 32},
 		attentionCall,
 	}
@@ -323,14 +323,8 @@ func every() (all []kernels.Kernel) {
 // plain is a kernel without words.
 func plain(kind kernels.Kind) kernels.Kernel {
 	k := kernels.Kernel{Kind: kind}
-	switch kind.Work() {
-	case kernels.Sums:
+	if kind.Work() == kernels.Sums {
 		k.Terms, k.Varies = 8, true
-	case kernels.Applies:
-		k.Terms = 1
-		for f := (s.Func{Do: s.FuncKind(kind)}); f.Row(k.Rows); {
-			k.Rows++
-		}
 	}
 	return k
 }

@@ -54,18 +54,15 @@ func groups(x, y, z, w uint64) (list []group) {
 	for _, rows := range []int64{6, 32, 128, 512, 1024, 4096} {
 		for _, columns := range []int64{4096, 6144, 8192} {
 			n := rows * columns
-			today := min(n*2/(16*wide)+1, 264)
 			r, c, e := uint64(rows), uint64(columns), uint64(n)
 			shape := fmt.Sprintf("%5d x %5d", rows, columns)
 			lanes := int64(wide)
 			for lanes*4 >= columns {
 				lanes /= 2
 			}
-			norms := group{"norm " + shape, 4 * n, []variant{
-				{"rmsnorm today", "rmsnorm_bf16", today, []uint64{y, e, x, w, c, epsilon}}}}
+			norms := group{"norm " + shape, 4 * n, nil}
 			more := group{"norm + residual " + shape, 6 * n, nil}
-			layer := group{"layernorm " + shape, 4 * n, []variant{
-				{"layernorm today", "layernorm_bf16", today, []uint64{y, e, x, w, w, c, epsilon}}}}
+			layer := group{"layernorm " + shape, 4 * n, nil}
 			for _, most := range []int64{132, 264, 528, 1056} {
 				if grid := min(most, rows); grid == most || most == 132 {
 					at := fmt.Sprintf(", at most %d blocks", most)
@@ -77,8 +74,7 @@ func groups(x, y, z, w uint64) (list []group) {
 						[]uint64{y, r, x, w, w, c, epsilon}})
 				}
 			}
-			gate := group{"swiglu " + shape, 6 * n, []variant{
-				{"swiglu today", "swiglu_bf16", today, []uint64{y, e, x, z}}}}
+			gate := group{"swiglu " + shape, 6 * n, nil}
 			bias := group{"bias " + shape, 4 * n, nil}
 			for _, most := range []int64{264, 528, 1056} {
 				at := fmt.Sprintf(", at most %d blocks", most)
@@ -87,8 +83,7 @@ func groups(x, y, z, w uint64) (list []group) {
 				bias.list = append(bias.list, variant{"elements" + at, "elements2_bf16", grid, []uint64{y, e, x, w, c}})
 			}
 			heads := n / 128
-			turn := group{"rotary " + shape, 4*n + 2*rows*128, []variant{
-				{"rotary today", "rotary_bf16", today, []uint64{y, e, x, w, uint64(rows * 128), 128}}}}
+			turn := group{"rotary " + shape, 4*n + 2*rows*128, nil}
 			for _, most := range []int64{264, 528, 1056} {
 				turn.list = append(turn.list, variant{fmt.Sprintf("groups, at most %d blocks", most), "groups4_bf16",
 					min((heads+31)/32, most), []uint64{y, r, x, w, c, 128}})

@@ -2,7 +2,6 @@ package kernels
 
 import (
 	"fmt"
-	"math"
 	"unsafe"
 
 	"ovgen/runtime/driver"
@@ -15,23 +14,17 @@ type Set struct {
 	kernels []*kernel
 }
 
-// mostRows are the most that a kernel takes beside its terms.
-const mostRows = 2
-
-// rowed are the rows that a kernel takes beside its terms, with the bytes of each.
+// rowed are the rows that a kernel takes beside its terms: one at most, with its bytes.
 type rowed struct {
 	n     int
-	at    [mostRows]driver.Ptr
+	at    driver.Ptr
 	bytes int64
 }
 
-// WithRow is a set whose sums add a row to each row of their result, behind the terms, and whose
-// functions take one row or several for each.
+// WithRow is a set whose sums add a row to each row of their result, behind the terms.
 type WithRow struct {
-	set   *Set
-	rows  rowed
-	width int64 // columns of a head
-	added float64
+	set  *Set
+	rows rowed
 }
 
 // kernel is one of them, with the parameters of the launch that is being enqueued.
@@ -114,33 +107,12 @@ func (s *Set) Shot(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.Pt
 	WithRow{set: s}.Shot(q, on, x, dst, bytes, terms...)
 }
 
-// Apply sets bytes of dst to a function of its operands.
-func (s *Set) Apply(q *plan.Queue, on *plan.Stream, function Kind, dst driver.Ptr, bytes int64,
-	operands ...driver.Ptr) {
-	WithRow{set: s}.Apply(q, on, function, dst, bytes, operands...)
-}
-
 // Row is the set with a row of that size in bytes.
 func (s *Set) Row(at driver.Ptr, bytes int64) WithRow { return WithRow{set: s}.Row(at, bytes) }
 
-// Row is the set with one more row of as many bytes.
+// Row is the set with one more row; of two no kernel takes any.
 func (w WithRow) Row(at driver.Ptr, bytes int64) WithRow {
-	if w.rows.n < mostRows {
-		w.rows.at[w.rows.n] = at
-	}
-	w.rows.n, w.rows.bytes = w.rows.n+1, bytes // too many: no kernel takes them
-	return w
-}
-
-// Heads is the set for a function of heads of that many columns.
-func (w WithRow) Heads(width int64) WithRow {
-	w.width = width
-	return w
-}
-
-// Epsilon is the set for a norm that adds a number to the mean of squares.
-func (w WithRow) Epsilon(added float64) WithRow {
-	w.added = added
+	w.rows = rowed{w.rows.n + 1, at, bytes}
 	return w
 }
 
@@ -159,12 +131,6 @@ func (w WithRow) Shot(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver
 	terms ...driver.Ptr) {
 	x.From, x.To = plan.EveryPeer, plan.EveryPeer
 	w.sum(q, on, w.set.signal(q, on, Shot, x, w.rows), dst, bytes, terms)
-}
-
-// Apply is Set.Apply with the row.
-func (w WithRow) Apply(q *plan.Queue, on *plan.Stream, function Kind, dst driver.Ptr, bytes int64,
-	operands ...driver.Ptr) {
-	w.sum(q, on, w.set.find(q, function, nil, w.rows), dst, bytes, operands)
 }
 
 // Gather copies tensors of the same size in bytes, one after another from dst on, between a post to
@@ -248,20 +214,12 @@ func (k *kernel) copy(q *plan.Queue, on *plan.Stream, dst, src driver.Ptr, bytes
 	k.work(q, on, bytes)
 }
 
-// sum launches the sum of terms, and of the row if there is one, or a function of them.
+// sum launches the sum of terms, and of the row if there is one.
 func (w WithRow) sum(q *plan.Queue, on *plan.Stream, k *kernel, dst driver.Ptr, bytes int64, terms []driver.Ptr) {
 	size := w.set.element.Size()
 	if k != nil && k.Rows > 0 {
-		for i, at := range w.rows.at[:k.Rows] {
-			k.params[k.layout.rows+i] = uint64(at)
-		}
+		k.params[k.layout.rows] = uint64(w.rows.at)
 		k.params[k.wide] = uint64(w.rows.bytes / size)
-	}
-	if k != nil && k.OfHeads() {
-		k.params[k.width] = uint64(w.width)
-	}
-	if k != nil && k.Norms() {
-		k.params[k.added] = math.Float64bits(w.added)
 	}
 	if k != nil {
 		size = k.To(w.set.element).Size()
@@ -269,7 +227,7 @@ func (w WithRow) sum(q *plan.Queue, on *plan.Stream, k *kernel, dst driver.Ptr, 
 	k.terms(q, on, size, dst, bytes, terms)
 }
 
-// terms launches a sum, a function or a gather, whose unit is a number of bytes.
+// terms launches a sum or a gather, whose unit is a number of bytes.
 func (k *kernel) terms(q *plan.Queue, on *plan.Stream, unit int64, dst driver.Ptr, bytes int64, terms []driver.Ptr) {
 	if k == nil {
 		return

@@ -23,8 +23,6 @@ type layout struct {
 	terms int     // the first one's address
 	rows  int     // the first one's address
 	wide  int     // elements that each of them has
-	width int     // columns of a head
-	added int     // epsilon: a norm adds it to the mean of squares
 	tiled tiled   // of a product
 	lands landing // of packets
 	given int     // the first number of a function
@@ -93,12 +91,6 @@ func (t *Table) layout(k Kernel) layout {
 		l.terms = next(k.Terms)
 		if k.Rows > 0 {
 			l.rows, l.wide = next(k.Rows), next(1)
-		}
-		if k.OfHeads() {
-			l.width = next(1)
-		}
-		if k.Norms() {
-			l.added = next(1)
 		}
 		if k.Lands() {
 			l.land(next)

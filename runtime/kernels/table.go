@@ -25,9 +25,8 @@ type Kernel struct {
 	PreWait  Words // awaited before the work, and taken back to 0 after it
 	PostPost Words // posted after the work
 	PostWait Words // awaited after the work
-	// Terms counts the terms of a sum, the tensors of a gather or the operands of a function; where Varies, it is the
-	// most of them. Rows counts the rows behind the terms: a sum adds one to each row of the result, and a function
-	// uses them for all rows.
+	// Terms counts the terms of a sum or the tensors of a gather; where Varies, it is the most of them. Rows counts the
+	// rows behind the terms: a sum adds one to each row of the result.
 	Terms  int
 	Varies bool
 	Rows   int
@@ -65,12 +64,6 @@ const (
 	// Elements makes each element of the elements at its place, Groups those of a row or a head of all of these.
 	Elements Kind = "elements"
 	Groups   Kind = "groups"
-
-	// Functions, by the names that schedules have for them.
-	RMSNorm Kind = "rmsnorm"
-
-	LayerNorm Kind = "layernorm"
-	Rotary    Kind = "rotary"
 
 	// Tiles gathers shards and multiplies them; Scatter multiplies, and adds up the parts of all ranks.
 	Tiles   Kind = "tiles"
@@ -129,9 +122,6 @@ var rows = []row{
 	{Gather, "Gather", Gathers, "copies tensors one after another", 132},
 	{Elements, "Elements", Applies, "makes each element of those at its place", 264},
 	{Groups, "Groups", Applies, "makes the elements of a row or of a head of all of these", 528},
-	{RMSNorm, "RMSNorm", Applies, "norms rows, a block each", 264},
-	{LayerNorm, "LayerNorm", Applies, "norms rows about their means, a block each", 264},
-	{Rotary, "Rotary", Applies, "turns pairs of columns by angles of their rows", 264},
 	{Tiles, "Tiles", Multiplies, "gathers shards and multiplies them", 132},
 	{Scatter, "Scatter", Scatters, "multiplies and sums", 132},
 	{Packets, "Packets", Lands, "sends tensors as packets, and adds up what lands in order and in fp32",
@@ -177,12 +167,6 @@ func (k Kind) Blocks() int64 { return k.row().blocks }
 
 // Sums reports whether the kernel adds up.
 func (k Kernel) Sums() bool { return k.Kind.Work() == Sums }
-
-// OfHeads reports whether the kernel takes rows apart into heads, whose width is a parameter of each launch.
-func (k Kernel) OfHeads() bool { return k.Kind == Rotary }
-
-// Norms reports whether the kernel norms rows, with an epsilon that is a parameter of each launch.
-func (k Kernel) Norms() bool { return k.Kind == RMSNorm || k.Kind == LayerNorm }
 
 // Computes reports whether the kernel makes numbers of others; it is then compiled for each of TypesOf.
 func (k Kernel) Computes() bool {

@@ -8,58 +8,42 @@ import (
 	"ovgen/schedule"
 )
 
-// Apply is a function of a view and of further operands, by a kernel.
+// Apply is what formulas make of a view and of further operands, by a kernel.
 type Apply struct {
-	Func     string // as schedules name it, or the key of formulas
 	X        View
-	Operands []View // rows, each for every row of the result, come last
+	Operands []View // in the order of schedule.Operands
 	To       View
-	// Width is how many columns the heads have that a function takes the rows apart into; absent: it knows none. It
-	// is a number or an extent, and no memory that the step touches depends on it.
-	Width Expr
-	// Epsilon is the number that a norm adds to the mean of squares; 0 of other functions.
-	Epsilon float64
-	// Makes are the formulas of a function without a name, each the X of the next one: the first is of X, and their
-	// further operands are the Operands, in the order of schedule.Operands. Columns are how many a row of the result
-	// has; Word is for texts.
-	Makes   []schedule.Expr
+	// Makes are the formulas, each the X of the next one; the first is of X. Word is for texts.
+	Makes []schedule.Expr
+	Word  string
+	// Columns are how many a row of the result has; absent where an element is of those at its place alone.
 	Columns Expr
-	Word    string
-}
-
-// ApplyTo is a function of a view and of its further operands, by the kernel for what reaches as far.
-func ApplyTo(s StreamRef, function string, dst, x View, operands ...View) Step {
-	n := Do(s, Apply{Func: function, X: x, Operands: operands, To: dst})
-	f := schedule.Func{Do: schedule.FuncKind(function), In: make([]string, len(operands))}
-	if n.By = function; schedule.ReachOf(schedule.Nodes(f.Tree())) == schedule.Local {
-		n.By = ElementsKernel
-	}
-	return n
 }
 
 // MakeOf applies formulas, called by a word in texts, to a view and their operands. A row has that many columns.
 func MakeOf(s StreamRef, word string, formulas []schedule.Expr, columns Expr, dst, x View, operands ...View) Step {
-	nodes := schedule.Nodes(formulas...)
-	n := Do(s, Apply{Func: schedule.Key(nodes), X: x, Operands: operands, To: dst, Makes: formulas, Columns: columns,
-		Word: word})
-	n.By = ElementsKernel
-	if schedule.ReachOf(nodes) > schedule.Local || len(schedule.Heads(nodes)) > 0 {
-		n.By = GroupsKernel
+	work := Apply{X: x, Operands: operands, To: dst, Makes: formulas, Columns: columns, Word: word}
+	by := work.kernel()
+	if by == ElementsKernel && !slices.ContainsFunc(schedule.Operands(work.Nodes()), func(o schedule.Operand) bool {
+		return o.Lies != schedule.InPlace
+	}) {
+		work.Columns = Expr{}
 	}
+	n := Do(s, work)
+	n.By = by
 	return n
 }
 
-// OfHeads is the function of heads that are width columns wide.
-func (s Step) OfHeads(width Expr) Step {
-	return Changed(s, func(x *Apply) { x.Width = width })
+// kernel is the kernel that makes the formulas.
+func (x Apply) kernel() string {
+	nodes := x.Nodes()
+	if schedule.ReachOf(nodes) > schedule.Local || len(schedule.Heads(nodes)) > 0 {
+		return GroupsKernel
+	}
+	return ElementsKernel
 }
 
-// WithEpsilon is the norm that adds a number to the mean of squares.
-func (s Step) WithEpsilon(epsilon float64) Step {
-	return Changed(s, func(x *Apply) { x.Epsilon = epsilon })
-}
-
-// Nodes are the formulas of a function without a name, written out.
+// Nodes are the formulas, written out.
 func (x Apply) Nodes() []schedule.Node { return schedule.Nodes(x.Makes...) }
 
 // Kind is ApplyKind.
@@ -72,54 +56,33 @@ func (x Apply) views() (reads, writes []View) { return append(some(x.X), x.Opera
 func (x Apply) with(p Parts) Work {
 	x.To, x.X = p.view("destination", x.To), p.view("source", x.X)
 	x.Operands = p.views("source", x.Operands)
-	x.Width = p.expr("the width of heads of "+x.Func, x.Width)
 	x.Columns = p.expr("the columns of a row", x.Columns)
 	return x
 }
 
 func (x Apply) check(s Step) error {
 	switch {
-	case len(some(x.X, x.To)) < 2 || x.Func == "" || s.By == "":
-		return fmt.Errorf("a function is applied to a view by a kernel, which writes one")
-	case (x.Makes == nil) != x.Columns.IsZero():
-		return fmt.Errorf("a function without a name has formulas and knows how long a row is, and no other does")
-	case x.Makes != nil && len(x.Operands) != len(schedule.Operands(x.Nodes())):
+	case len(some(x.X, x.To)) < 2 || len(x.Makes) == 0 || s.By == "":
+		return fmt.Errorf("formulas are made of a view by a kernel, which writes one")
+	case len(x.Operands) != len(schedule.Operands(x.Nodes())):
 		return fmt.Errorf("a formula reads a view for X and one for each operand")
-	case x.Makes != nil:
-		return nil // its operands lie as its formulas say
 	}
-	for _, v := range x.rows() {
-		if !v.Row {
-			return rowError(v)
-		}
-	}
-	return plain(slices.Concat(x.Operands, []View{x.X, x.To})...)
-}
-
-// rows are the last operands from the first row on.
-func (x Apply) rows() []View {
-	if i := slices.IndexFunc(x.Operands, func(v View) bool { return v.Row }); i >= 0 {
-		return x.Operands[i:]
-	}
-	return nil
+	return nil // its operands lie as its formulas say
 }
 
 func (x Apply) text() string {
-	name := "Apply " + x.Func
-	if x.Makes != nil {
-		var formulas []string
-		for _, e := range x.Makes {
-			formulas = append(formulas, e.String())
-		}
-		name = "Make [" + strings.Join(formulas, ", then ") + "] of rows of " + x.Columns.String()
-	}
 	reads, writes := x.views()
-	operands := texted(append(writes, reads...))
-	if !x.Width.IsZero() {
-		operands = append(operands, "heads of "+x.Width.String())
+	operands, rows := texted(append(writes, reads...)), ""
+	if !x.Columns.IsZero() {
+		rows = " of rows of " + x.Columns.String()
 	}
-	if x.Epsilon != 0 {
-		operands = append(operands, fmt.Sprintf("epsilon %g", x.Epsilon))
+	var formulas []string
+	for _, e := range x.Makes {
+		known, more := e.InLibrary()
+		if known != "" && len(x.Makes) == 1 {
+			return "Apply " + known + "(" + strings.Join(append(operands, more...), ", ") + ")" + rows
+		}
+		formulas = append(formulas, e.String())
 	}
-	return name + "(" + strings.Join(operands, ", ") + ")"
+	return "Make [" + strings.Join(formulas, ", then ") + "]" + rows + "(" + strings.Join(operands, ", ") + ")"
 }

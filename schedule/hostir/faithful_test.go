@@ -206,7 +206,7 @@ func edits(p *hostir.Program) (list []*hostir.Program) {
 		does(func(x *hostir.Product) { x.Func += "gelu" }),
 		does(func(x *hostir.Product) { x.Index = hostir.Matmul }),
 		does(func(x *hostir.Product) { x.A, x.B = x.B, x.A }),
-		does(func(x *hostir.Apply) { x.Func += "gelu" }),
+		does(func(x *hostir.Apply) { x.Makes = append(slices.Clone(x.Makes), schedule.GELU().Tree()) }),
 		does(func(x *hostir.Apply) { x.Operands = nil }),
 		does(func(x *hostir.Call) { x.Name += "gelu" }),
 		does(func(x *hostir.Call) { slices.Reverse(x.Operands) }),

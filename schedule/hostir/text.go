@@ -81,8 +81,8 @@ func (s Step) alone() string {
 	switch {
 	case s.Kind() == SumKind:
 		return ReduceKernel
-	case applies && (x.Func == s.By || s.By == ElementsKernel || x.Makes != nil):
-		return s.By
+	case applies:
+		return x.kernel()
 	case s.Kind() == CopyKind:
 		return CopyKernel
 	case signals && w.Wait:

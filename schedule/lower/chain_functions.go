@@ -8,11 +8,8 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// byKernel says that a kernel of its own applies a function of an operation: behind a product, only where the
-// library of products does not.
-func byKernel(o schedule.Op, f schedule.Func) bool {
-	return f.Do == "" && kind(o.Name()) != summedUp || f.ByKernel() && (kind(o.Name()) == copied || !f.ByProduct())
-}
+// byKernel says that a kernel of its own makes a function of an operation.
+func byKernel(o schedule.Op, f schedule.Func) bool { return f.Do == "" && kind(o.Name()) != summedUp }
 
 // ofProduct says that the library applies a function to each element of a product.
 func ofProduct(f schedule.Func) bool { return f.ByProduct() && f.Elementwise() }
@@ -21,15 +18,15 @@ func ofProduct(f schedule.Func) bool { return f.ByProduct() && f.Elementwise() }
 func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error {
 	for i, f := range o.Then {
 		at := fmt.Sprintf("%s.Then[%d]", path, i)
-		if why := c.function(o, i, s.sums == o.Out); why != "" {
-			return &schedule.FieldError{Path: at, Msg: why, Hint: d.elsewhere(o, i, c.at[o.Out], s.sums == o.Out)}
+		if why := c.function(o, f, s.sums == o.Out); why != "" {
+			return &schedule.FieldError{Path: at, Msg: why, Hint: d.elsewhere(o, i, c.at[o.Out])}
 		}
-		for k, operand := range f.Operands() {
-			err := error(nil)
-			if f.Do == "" {
-				err = c.besideFormula(d, at, o, operand)
-			} else {
-				err = c.beside(d, at, o, f, k, s)
+		for _, operand := range f.Operands() {
+			err := c.beside(d, at, o, operand)
+			for _, e := range schedule.FieldErrors(err) {
+				if f.Do == "" && e.Path != at {
+					e.Msg += ", beside " + schedule.Op{Out: o.Out, In: o.In, Index: o.Index}.String()
+				}
 			}
 			if err != nil {
 				return err
@@ -39,55 +36,15 @@ func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error 
 	return nil
 }
 
-// function says why nothing applies function i of an operation; empty: something does.
-func (c *chain) function(o schedule.Op, i int, sum bool) string {
-	f := o.Then[i]
-	before := func(is func(schedule.Func) bool) bool { return slices.ContainsFunc(o.Then[:i], is) }
-	byProduct := f.ByProduct() && kind(o.Name()) == linear
+// function says why nothing applies a function of an operation; empty: something does.
+func (c *chain) function(o schedule.Op, f schedule.Func, sum bool) string {
 	switch {
-	case f.Do == "":
-		return c.formula(o, f)
-	case before(func(x schedule.Func) bool { return x.Do == f.Do }):
-		return fmt.Sprintf("%s of %s is there already", f.Name(), o.Out)
-	case sum && !f.BySum():
-		return fmt.Sprintf("no pass applies %s to the sum %s of partial results", f.Name(), o.Out)
-	case sum:
-	case before(schedule.Func.Norm):
-		return fmt.Sprintf("no pass applies %s to %s behind a norm", f.Name(), o.Out)
-	case f.Norm() && c.at[o.Out].Columns():
-		return fmt.Sprintf("each rank has a part of each row of %s, and %s takes whole rows", o.Out, f.Name())
-	case f.Norm() && (kind(o.Name()) != copied || i > 0):
-		return fmt.Sprintf("rows of %s are normed alone, in a schedule.Copy", o.Out)
-	case f.Do == schedule.ApplyRotary && (i != len(o.Then)-1 || i > 1 || i == 1 && o.Bias() == ""):
-		return fmt.Sprintf("heads of %s are turned last, behind a product or its bias", o.Out)
 	case byKernel(o, f):
-	case byProduct && (f.Elementwise() || i == 0) && !before(ofProduct) &&
-		!before(func(x schedule.Func) bool { return byKernel(o, x) }):
-	case byProduct:
-		return fmt.Sprintf("the product %s adds a bias, and then applies one function of each element", o.Out)
-	default:
-		return fmt.Sprintf("no pass applies %s to what leaves the %s %s in a chain", f.Name(), o.Name(), o.Out)
+		return c.formula(o, f)
+	case sum && f.BySum(), !sum && kind(o.Name()) == linear && f.ByProduct():
+		return ""
 	}
-	return ""
-}
-
-// beside checks that operand i of a function is placed like the result.
-func (c *chain) beside(d *draft, path string, o schedule.Op, f schedule.Func, i int, s *stage) error {
-	name := f.In[i]
-	out, x := c.at[o.Out], c.at[name]
-	switch {
-	case f.Do == schedule.ApplyRotary:
-		return c.turned(d, path, o, name)
-	case f.Row(i):
-		return c.placed(d, name, out, false)
-	case f.ByKernel() && !s.makes(name):
-		return &schedule.FieldError{Path: path, Hint: "make it before " + o.Out + ", of the same operand",
-			Msg: fmt.Sprintf("%s is not made beside %s", name, o.Out)}
-	case d.schedule.Made(name) && (x.Rows() != out.Rows() || x.Columns() != out.Columns()):
-		return &schedule.FieldError{Path: path, Hint: "declare both with the same placement",
-			Msg: fmt.Sprintf("%s and %s have their rows on different ranks", name, o.Out)}
-	}
-	return c.placed(d, name, out, s.ofAll() && f.ByKernel())
+	return fmt.Sprintf("no pass applies %s to what leaves the %s %s in a chain", f.Name(), o.Name(), o.Out)
 }
 
 // heads asks of the shape that heads are whole on each rank.
@@ -119,52 +76,11 @@ func (w *writer) asks(c hostir.Divide) {
 	}
 }
 
-// turned checks the table of a rotary embedding, which has the rows of the result.
-func (c *chain) turned(d *draft, path string, o schedule.Op, table string) error {
-	_, err := d.schedule.HeadWidth(table)
-	wrong := func(format string, args ...any) error {
-		return &schedule.FieldError{Path: path + ".In[0]", Msg: fmt.Sprintf(format, args...),
-			Hint: "declare " + table + " with a row for each row, and W or a constant such as 128 as a head's width"}
+// apply are the formulas of an operation, on a piece of the rows of x.
+func (w *writer) apply(on hostir.StreamRef, o schedule.Op, p piece, x hostir.View) []hostir.Node {
+	from := slices.IndexFunc(o.Then, func(f schedule.Func) bool { return f.Do == "" })
+	if from < 0 {
+		return nil
 	}
-	switch {
-	case d.schedule.Made(table):
-		return wrong("no pass turns heads by %s, which an operation makes", table)
-	case err != nil:
-		return wrong("%v", err)
-	}
-	return c.placed(d, table, rowsOf(c.at[o.Out]), false)
-}
-
-// apply are the functions of an operation that have a kernel of their own, on a piece of the rows. The first takes x,
-// and each other the result of the one before.
-func (w *writer) apply(on hostir.StreamRef, o schedule.Op, p piece, x hostir.View) (nodes []hostir.Node) {
-	out := w.at(o.Out, p)
-	for i, f := range o.Then {
-		if f.Do == "" {
-			return append(nodes, w.make(on, o, i, p, x))
-		}
-		if !byKernel(o, f) {
-			continue
-		}
-		var operands []hostir.View
-		for i, name := range f.In {
-			switch {
-			case f.Row(i):
-				operands = append(operands, hostir.EachRow(name))
-			case f.Do == schedule.ApplyRotary:
-				table := w.at(name, p)
-				table.Row = true
-				operands = append(operands, table)
-			default:
-				operands = append(operands, w.at(name, p))
-			}
-		}
-		step := hostir.ApplyTo(on, string(f.Do), out, x, operands...).WithEpsilon(f.AddedToSquares())
-		if f.Do == schedule.ApplyRotary {
-			step = step.OfHeads(extent(w.columnsOf(f.In[0]).Extent))
-		}
-		nodes = append(nodes, step.Applying(w.functionsOf(o.Out, anyFunction)[i:i+1]))
-		x = out
-	}
-	return nodes
+	return []hostir.Node{w.make(on, o, from, p, x)}
 }

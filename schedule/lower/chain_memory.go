@@ -182,7 +182,7 @@ func (w *writer) eachRows(s *stage) (names []string) {
 		for _, f := range o.Then {
 			for _, x := range f.Operands() {
 				eachRow := x.Lies != schedule.ByColumn && x.Lies != schedule.ByHead
-				if eachRow && (f.Do == "" || x.Lies == schedule.OfTable) {
+				if eachRow && f.Do == "" {
 					names = append(names, x.Tensor)
 				}
 			}

@@ -13,23 +13,9 @@ import (
 // has one, else behind the plan of a schedule that ends before it.
 
 // elsewhere says where function i of an operation can be applied; at is where the rows and columns of its result are.
-func (d *draft) elsewhere(o schedule.Op, i int, at edges.State, sum bool) string {
-	f, last := o.Then[i], i == len(o.Then)-1
-	from := i
-	if f.Do == schedule.ApplyRotary && !last {
-		from++ // heads are turned here, and the others follow
-	}
-	byCopy := !slices.ContainsFunc(o.Then[from:], func(x schedule.Func) bool { return !x.ByKernel() || x.Cast() })
-	switch {
-	case addedBefore(o, i) >= 0:
-	case f.Norm() && at.Columns():
+func (d *draft) elsewhere(o schedule.Op, i int, at edges.State) string {
+	if schedule.ReachOf(schedule.Nodes(o.Then[i].Tree())) == schedule.InRow && at.Columns() {
 		return d.withAllColumns(endsWith(o, i))
-	case byCopy && !(from == 0 && kind(o.Name()) == copied):
-		return fmt.Sprintf("give it an operation of its own: schedule.Copy(%q, %q, ...)", o.Out, before(o, from))
-	case last && !f.ByKernel() && !f.Cast() && !at.Rows() && !sum && len(f.In) == 1:
-		index := map[schedule.FuncKind]string{schedule.AddBias: "mn,n->mn", schedule.AddTensor: "mn,mn->mn"}[f.Do]
-		return fmt.Sprintf("give it an operation of its own: schedule.Call(%q, %q, %q, %q, %q)", o.Out, "Make"+o.Out,
-			index, before(o, i), f.In[0])
 	}
 	return d.behind(o, i)
 }
@@ -43,19 +29,11 @@ func (d *draft) withAllColumns(name string) string {
 	return fmt.Sprintf("end the schedule with %s, placed %s, and go on behind its plan", name, whole)
 }
 
-// addedBefore is the number of a function before function i that adds as well; -1: none does.
-func addedBefore(o schedule.Op, i int) int {
-	return slices.IndexFunc(o.Then[:i], func(x schedule.Func) bool { return x.Do == o.Then[i].Do && len(x.In) > 0 })
-}
-
-// behind says where a schedule without the functions from i on ends. Of two functions that add, one can add both.
+// behind says where a schedule without the functions from i on ends.
 func (d *draft) behind(o schedule.Op, i int) string {
 	f := o.Then[i]
 	if f.Do == schedule.ApplyToFP32 {
 		return fmt.Sprintf("leave it out, and the type of %s, which is then rounded to the plan's", o.Out)
-	}
-	if again := addedBefore(o, i); again >= 0 {
-		return d.once(o.Then[again].In[0], f.In[0])
 	}
 	var names []string
 	for _, x := range o.Then[i:] {
@@ -77,23 +55,4 @@ func endsWith(o schedule.Op, i int) string {
 		return o.In[0]
 	}
 	return o.Out
-}
-
-// before names the operand of function i of an operation.
-func before(o schedule.Op, i int) string {
-	if i == 0 && kind(o.Name()) == copied {
-		return o.In[0]
-	}
-	return o.Out + "0"
-}
-
-// once says how a result gets two tensors added, although the kernel that adds up takes only one.
-func (d *draft) once(x, y string) string {
-	for _, pair := range [][2]string{{x, y}, {y, x}} {
-		i := slices.IndexFunc(d.schedule.Ops, func(o schedule.Op) bool { return o.Out == pair[0] })
-		if i >= 0 && d.schedule.Ops[i].Added() == "" && kind(d.schedule.Ops[i].Name()) == linear {
-			return fmt.Sprintf("add %s to %s in Ops[%d], which makes it", pair[1], pair[0], i)
-		}
-	}
-	return fmt.Sprintf("add up %s and %s before, and name their sum", x, y)
 }

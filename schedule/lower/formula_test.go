@@ -21,17 +21,16 @@ func TestFormulas(t *testing.T) {
 		want          []string // of each step, in order
 	}{
 		{"behind a product", "A[M/D K] B[N/D K] C[M:D N/D]", []schedule.Op{schedule.Linear("C", "A", "B", cap)},
-			[]string{"Make [2*tanh(x/2)] of rows of N/D(C[r], C[r]) by kernel",
-				"Make [2*tanh(x/2)] of rows of N/D(C[peer], C[peer]) by kernel"}},
+			[]string{"Make [2*tanh(x/2)](C[r], C[r]) by kernel",
+				"Make [2*tanh(x/2)](C[peer], C[peer]) by kernel"}},
 		{"behind what the library applies", "A[M K] B[N/D K] V[N/D] W[N2 N/D] C[M/D N2]",
 			[]schedule.Op{schedule.Linear("H", "A", "B", schedule.Bias("V"), schedule.ReLU(), cap, half),
 				schedule.Linear("C", "H", "W")},
-			[]string{"Make [2*tanh(x/2), then x*0.5] of rows of N/D(H[r], H[r]) by kernel",
-				"Make [2*tanh(x/2), then x*0.5] of rows of N/D(H[peer], H[peer]) by kernel"}},
+			[]string{"Make [2*tanh(x/2), then x*0.5](H[r], H[r]) by kernel",
+				"Make [2*tanh(x/2), then x*0.5](H[peer], H[peer]) by kernel"}},
 		{"behind a sum and what it adds", "A[M K/D] B[N K/D] R[M/D N] C[M/D N]",
 			[]schedule.Op{schedule.Linear("C", "A", "B", schedule.Add("R"), half, schedule.GELU())},
-			[]string{"Make [x*0.5, then x/(1 + exp(-2*(0.7978846*(x + 0.044715*x*x*x))))] of rows of N(C, Csum) " +
-				"by kernel"}},
+			[]string{"Make [x*0.5, then x/(1 + exp(-2*(0.7978846*(x + 0.044715*x*x*x))))](C, Csum) by kernel"}},
 		{"on rows of its own", "A[M/D K] R[M/D K] V[K] B[N/D K] C[M:D N/D]", []schedule.Op{
 			schedule.Copy("X", "A", schedule.RMSNorm("V"), half, schedule.Add("R")), schedule.Linear("C", "X", "B")},
 			[]string{"Make [x*reciproot(mean(x*x) + 1e-05)*V[column], then x*0.5, then x + R] of rows of " +
@@ -47,7 +46,7 @@ func TestFormulas(t *testing.T) {
 			for _, step := range strings.Split(line, ";") {
 				if _, made, ok := strings.Cut(step, "Make ["); ok {
 					made, _, _ = strings.Cut("Make ["+made, "  #")
-					got = append(got, made)
+					got = append(got, strings.TrimSpace(made))
 				}
 			}
 		}

@@ -30,10 +30,14 @@ func formulas(d *draft) error {
 	for i, o := range d.schedule.Ops {
 		from := d.original.MadeFrom(o)
 		o.Then = slices.Clone(o.Then)
+		partial := len(o.In) == 2 && d.original.Partial(o)
 		for j, f := range o.Then[from:] {
+			if f.Do == schedule.ApplyToFP32 && !partial {
+				continue // refused: the result's memory has the product, which is of the plan's type
+			}
 			o.Then[from+j] = schedule.Func{Word: f.Name(), Is: d.original.Tree(f)}
 		}
-		if from < len(o.Then) && len(o.In) == 2 && d.original.Partial(o) {
+		if from < len(o.Then) && partial {
 			sum := o
 			for sum.Out += "sum"; d.known(sum.Out); {
 				sum.Out += "s"
@@ -128,33 +132,43 @@ func (c *chain) formula(o schedule.Op, f schedule.Func) string {
 	return ""
 }
 
-// besideFormula checks that an operand of a formula lies where the result's elements are.
-func (c *chain) besideFormula(d *draft, path string, o schedule.Op, x schedule.Operand) error {
+// beside checks that an operand of a function lies where the result's elements are.
+func (c *chain) beside(d *draft, path string, o schedule.Op, x schedule.Operand) error {
 	at := c.at[o.Out]
-	if f, known := c.at[x.Tensor]; known && x.Lies == schedule.InPlace && d.schedule.Made(x.Tensor) &&
-		(f.Rows() != at.Rows() || f.Columns() != at.Columns()) {
-		return &schedule.FieldError{Path: path, Hint: "declare both with the same placement",
-			Msg: fmt.Sprintf("%s and %s have their rows or columns on different ranks", x.Tensor, o.Out)}
-	}
-	if x.Lies != schedule.InPlace && d.schedule.Made(x.Tensor) {
+	made := d.schedule.Made(x.Tensor)
+	switch {
+	case made && x.Lies == schedule.InPlace:
+		return c.besideMade(d, path, o, x.Tensor)
+	case made:
 		return &schedule.FieldError{Path: path, Hint: "name a tensor of the caller's",
 			Msg: fmt.Sprintf("no pass reads %s %s, which an operation makes", x.Tensor, x.Lies)}
-	}
-	switch x.Lies {
-	case schedule.ByHead:
+	case x.Lies == schedule.ByHead:
 		at = edges.State{}
-	case schedule.OfTable:
+	case x.Lies == schedule.OfTable:
 		at = rowsOf(at)
-	case schedule.ByRow:
+	case x.Lies == schedule.ByRow:
 		if at = (edges.State{}); c.at[o.Out].Rows() {
 			at = edges.Along(1) // as the last axis, which is its only one
 		}
 	}
-	err := c.placed(d, x.Tensor, at, false)
-	for _, e := range schedule.FieldErrors(err) {
-		e.Msg += ", beside " + o.Out
+	return c.placed(d, x.Tensor, at, false)
+}
+
+// besideMade checks that a result lies where the elements of another one are, which may lie only where it is made.
+func (c *chain) besideMade(d *draft, path string, o schedule.Op, name string) error {
+	out, x, which := c.at[o.Out], c.at[name], "rows"
+	if out.Rows() == x.Rows() && out.Columns() == x.Columns() {
+		return nil
+	} else if out.Rows() == x.Rows() {
+		which = "columns"
 	}
-	return err
+	if _, declared := d.schedule.Tensor(name); !declared {
+		if err := c.placed(d, o.Out, x, false); err != nil {
+			return err
+		}
+	}
+	return &schedule.FieldError{Path: path, Hint: "declare both with the same placement",
+		Msg: fmt.Sprintf("%s and %s have their %s on different ranks", name, o.Out, which)}
 }
 
 // make is what the formulas behind an operation make of x, on a piece of the rows.

@@ -91,13 +91,13 @@ func (t tiling) take(s *stage, o schedule.Op) error {
 	if o.Out == s.sums && o.Added() != "" {
 		return t.cant("tiles add no tensor to their sum")
 	}
-	for i, f := range o.Then {
+	for _, f := range o.Then {
 		if f.Do == schedule.AddBias || byKernel(o, f) {
 			continue
 		}
 		err := t.cant("the kernel that makes tiles of %s applies no %s", o.Out, f.Name())
 		if o.Out != s.sums {
-			err.Hint += ", or " + t.elsewhere(o, i, t.chain.at[o.Out], false)
+			err.Hint += fmt.Sprintf(", or give it an operation of its own: schedule.Copy(%q, %q, ...)", o.Out, o.Out+"0")
 		}
 		return err
 	}

@@ -1,4 +1,4 @@
-// A test of the kernels of functions, against doubles.
+// A test of the kernels of calls, against doubles.
 #include "engine.h"
 
 #include "check_host.cc"
@@ -36,95 +36,6 @@ static void report(const char *kernel, unsigned type, size_t shift, size_t count
   failures++;
 }
 
-// Rows of more and of fewer elements than a block has threads, more rows than blocks, and in place.
-static void norms(unsigned type, size_t rows, size_t columns, double epsilon, bool in_place)
-{
-  const size_t count = rows * columns;
-  Tensor x(type, count, 1, 1), weight(type, columns, 0, 7919), to(type, count, 1, 3);
-  std::vector<double> want(count);
-  for (size_t r = 0; r < rows; r++) {
-    double squares = 0;
-    for (size_t i = r * columns; i < (r + 1) * columns; i++) {
-      squares += value(type, get(type, x.at, i)) * value(type, get(type, x.at, i));
-    }
-    for (size_t i = r * columns; i < (r + 1) * columns; i++) {
-      want[i] = value(type, get(type, x.at, i)) / std::sqrt(squares / columns + epsilon) *
-                value(type, get(type, weight.at, i % columns));
-    }
-  }
-  unsigned char *dst = in_place ? x.at : to.at;
-  struct rmsnorm p = {(char *)dst, count, (const char *)x.at, (const char *)weight.at, columns, epsilon};
-  EXPECT(run(of("rmsnorm", type).c_str(), &p, 3, 7) == 0);
-  for (size_t i = 0; i < count; i++) {
-    if (const double got = value(type, get(type, dst, i)); !near(type, got, want[i])) {
-      return report("rmsnorm", type, columns, count, i, got, want[i]);
-    }
-  }
-  EXPECT(get(type, dst, count) == (type == 3 ? 0xeeeeeeeeu : 0xeeeeu));
-}
-
-// The same about the means of rows, whose errors are of what is left of an element and of the bias.
-static void norms_about_means(unsigned type, size_t rows, size_t columns, double epsilon, bool in_place)
-{
-  const size_t count = rows * columns;
-  Tensor x(type, count, 1, 1), weight(type, columns, 0, 7919), bias(type, columns, 3, 104729), to(type, count, 1, 3);
-  std::vector<double> want(count), most(count);
-  for (size_t r = 0; r < rows; r++) {
-    double mean = 0, squares = 0, size = 0;
-    for (size_t i = r * columns; i < (r + 1) * columns; i++) {
-      mean += value(type, get(type, x.at, i)) / columns;
-      size += std::fabs(value(type, get(type, x.at, i))) / columns;
-    }
-    for (size_t i = r * columns; i < (r + 1) * columns; i++) {
-      squares += std::pow(value(type, get(type, x.at, i)) - mean, 2);
-    }
-    const double scale = 1 / std::sqrt(squares / columns + epsilon);
-    for (size_t i = r * columns; i < (r + 1) * columns; i++) {
-      const double w = value(type, get(type, weight.at, i % columns)), b = value(type, get(type, bias.at, i % columns));
-      want[i] = (value(type, get(type, x.at, i)) - mean) * scale * w + b;
-      most[i] = 1e-6 * ((std::fabs(value(type, get(type, x.at, i))) + size) * scale * std::fabs(w) + std::fabs(b));
-    }
-  }
-  unsigned char *dst = in_place ? x.at : to.at;
-  struct layernorm p = {
-      (char *)dst, count, (const char *)x.at, (const char *)weight.at, (const char *)bias.at, columns, epsilon};
-  EXPECT(run(of("layernorm", type).c_str(), &p, 3, 7) == 0);
-  for (size_t i = 0; i < count; i++) {
-    const double got = value(type, get(type, dst, i));
-    if (!near(type, got, want[i]) && std::fabs(got - want[i]) > most[i]) {
-      return report("layernorm", type, columns, count, i, got, want[i]);
-    }
-  }
-  EXPECT(get(type, dst, count) == (type == 3 ? 0xeeeeeeeeu : 0xeeeeu));
-}
-
-// Heads turned by the angles of their rows.
-static void rotations(unsigned type, size_t rows, size_t heads, size_t width, bool in_place)
-{
-  const size_t columns = heads * width, count = rows * columns;
-  Tensor x(type, count, 1, 1), table(type, rows * width, 0, 7919), to(type, count, 1, 3);
-  std::vector<double> want(count), most(count);
-  for (size_t i = 0; i < count; i++) {
-    const size_t j = i % columns % width, low = i - j + j % (width / 2), angle = i / columns * width + j % (width / 2);
-    const double a = value(type, get(type, x.at, low)), b = value(type, get(type, x.at, low + width / 2));
-    const double cosine = value(type, get(type, table.at, angle));
-    const double sine = value(type, get(type, table.at, angle + width / 2));
-    const double from[2] = {j < width / 2 ? a * cosine : b * cosine, j < width / 2 ? -b * sine : a * sine};
-    want[i] = from[0] + from[1];
-    most[i] = 1e-6 * (std::fabs(from[0]) + std::fabs(from[1]));
-  }
-  unsigned char *dst = in_place ? x.at : to.at;
-  struct rotary p = {(char *)dst, count, (const char *)x.at, (const char *)table.at, rows * width, width};
-  EXPECT(run(of("rotary", type).c_str(), &p, 3, 7) == 0);
-  for (size_t i = 0; i < count; i++) {
-    const double got = value(type, get(type, dst, i));
-    if (!near(type, got, want[i]) && std::fabs(got - want[i]) > most[i]) {
-      return report("rotary", type, columns, count, i, got, want[i]);
-    }
-  }
-  EXPECT(get(type, dst, count) == (type == 3 ? 0xeeeeeeeeu : 0xeeeeu));
-}
-
 // A call's kernel at every place that units may begin at, and at one that no tensor has: it ends and says so.
 static void calls(unsigned type, size_t count, int from, long long units)
 {
@@ -140,6 +51,26 @@ static void calls(unsigned type, size_t count, int from, long long units)
     }
   }
   EXPECT(get(type, to.at, count) == (type == 3 ? 0xeeeeeeeeu : 0xeeeeu));
+}
+
+// A call that adds up over its block, of any size and time after time.
+static void totals(unsigned type, size_t threads)
+{
+  const size_t count = 3 * threads - 1;
+  Tensor x(type, count, 0, 1), to(type, 3, 0, 3);
+  const struct call_Total p = {{(char *)to.at, 3 * size_of(type)}, {{(char *)x.at, count * size_of(type)}}};
+  EXPECT(run(of("call_Total", type).c_str(), &p, 1, (unsigned)threads) == 0);
+  for (size_t i = 0; i < 3; i++) {
+    double want = 0, most = 0;
+    for (size_t k = i * threads; k < std::min(count, (i + 1) * threads); k++) {
+      want += value(type, get(type, x.at, k));
+      most += 1e-6 * std::fabs(value(type, get(type, x.at, k)));
+    }
+    const double got = value(type, get(type, to.at, i));
+    if (!near(type, got, want) && std::fabs(got - want) > most) {
+      return report("call_Total", type, 0, count, i, got, want);
+    }
+  }
 }
 
 // fault is what a call says that leaves a tensor.
@@ -229,19 +160,6 @@ static void attends(unsigned type, size_t rows, size_t width)
 int main()
 {
   for (unsigned type = 1; type <= 3; type++) {
-    for (const bool in_place : {false, true}) {
-      for (size_t rows : {0, 1, 3}) {
-        rotations(type, rows, 1, 128, in_place);
-        rotations(type, rows, 2, 6, in_place);
-      }
-      for (size_t rows : {0, 1, 2, 5}) {
-        for (size_t columns : {1, 3, 7, 8, 20}) {
-          const double epsilon = in_place ? 0.25 : 1e-6;  // as much as a square, and a usual one
-          norms(type, rows, columns, epsilon, in_place);
-          norms_about_means(type, rows, columns, epsilon, in_place);
-        }
-      }
-    }
     for (size_t count : {1, 8, 33}) {
       for (int from : {0, 8, 16}) {
         calls(type, count, from, 1);
@@ -249,6 +167,10 @@ int main()
         calls(type, count, from / 8 + 1, 0);
       }
     }
+  }
+  for (size_t threads : {1, 2, 5, 7, 32}) {
+    totals(1, threads);
+    totals(3, threads);
   }
   attends(1, 4, 128);
   attends(1, 3, 8);

@@ -30,3 +30,17 @@ DEVICE void counted(Out<int> o, In<E> x)
     o[i] = (int)(i + x.size());
   }
 }
+
+// The sum of as many elements as a block has threads, of those that follow one another.
+template <typename E>
+DEVICE void totalled(Out<E> o, In<E> x)
+{
+  SHARED(float, sums, most_threads);
+  for (u64 i = 0; i < o.size(); i++) {
+    const u64 at = i * blockDim.x + threadIdx.x;
+    const float sum = sum_of_block(sums, at < x.size() ? (float)x[at] : 0.0f);
+    if (threadIdx.x == 0) {
+      o[i] = sum;
+    }
+  }
+}

@@ -348,20 +348,6 @@ static double moment(unsigned r, unsigned round, size_t i, double mean, int powe
   return all;
 }
 
-static void rmsnorm_round(World &w, unsigned r, unsigned round)
-{
-  struct rmsnorm p = {};
-  p.operand = term(w, next_of(r));
-  p.weight = term(w, r);
-  p.columns = columns;
-  p.epsilon = 1e-6;
-  apply(w, r, round, "rmsnorm", p, [r, round, p](size_t i, double &) {
-    const unsigned from = next_of(r);
-    return number_of(from, round, i) / std::sqrt(moment(from, round, i, 0, 2) + p.epsilon) *
-           number_of(r, round, i % columns);
-  });
-}
-
 // The gate of an MLP, as an expression.
 static void elements_round(World &w, unsigned r, unsigned round)
 {
@@ -445,23 +431,6 @@ static void groups2_round(World &w, unsigned r, unsigned round)
   }, rows * wide);
 }
 
-// One row of one head.
-static void rotary_round(World &w, unsigned r, unsigned round)
-{
-  const size_t width = 128;
-  struct rotary p = {};
-  p.operand = term(w, next_of(r));
-  p.table = term(w, r);
-  p.entries = p.width = width;
-  apply(w, r, round, "rotary", p, [r, round](size_t i, double &most) {
-    const size_t j = i % (width / 2);
-    const double x = number_of(next_of(r), round, i), y = number_of(next_of(r), round, i ^ width / 2);
-    const double a = x * number_of(r, round, j), b = y * number_of(r, round, j + width / 2);
-    most = 1e-6 * (std::fabs(a) + std::fabs(b)) + std::fabs(i < width / 2 ? a - b : a + b) * 0x1p-8;
-    return i < width / 2 ? a - b : a + b;
-  }, width);
-}
-
 // A sum that is kept in fp32, and what more says behind it.
 template <typename Params>
 static void widened(World &w, unsigned r, unsigned round, const char *kernel, Params &p,
@@ -494,25 +463,6 @@ static void widen_round(World &w, unsigned r, unsigned round)
   p.row = (const char *)at(w.of[r].term, r % 2);
   p.columns = columns;
   widened(w, r, round, "widen", p, [r, round](size_t i) { return number_of(r, round, i % columns); });
-}
-
-static void layernorm_round(World &w, unsigned r, unsigned round)
-{
-  struct layernorm p = {};
-  p.operand = term(w, next_of(r));
-  p.weight = term(w, r);
-  p.bias = term(w, peer_of(r, 1));
-  p.columns = columns;
-  p.epsilon = 1e-6;
-  apply(w, r, round, "layernorm", p, [r, round, p](size_t i, double &most) {
-    const unsigned from = next_of(r);
-    const double mean = moment(from, round, i, 0, 1), root = std::sqrt(moment(from, round, i, mean, 2) + p.epsilon);
-    const double scale = number_of(r, round, i % columns) / root, bias = number_of(peer_of(r, 1), round, i % columns);
-    const double want = (number_of(from, round, i) - mean) * scale + bias;
-    // of what is left of an element and of the bias, and of rounding the sum
-    most = 1e-5 * (std::fabs(scale) + std::fabs(bias)) + std::fabs(want) * 0x1p-8;
-    return want;
-  });
 }
 
 static void get_round(World &w, unsigned r, unsigned round)
@@ -992,8 +942,7 @@ static const Kind kinds[] = {
     {"elements", elements_round}, {"elements of columns", elements2_round},
     {"elements of fp32", elements3_round}, {"groups", groups_round},
     {"heads", groups2_round},
-    {"rmsnorm", rmsnorm_round}, {"layernorm", layernorm_round},
-    {"rotary", rotary_round}, {"widen", widen_round},
+    {"widen", widen_round},
     {"get", get_round}, {"put", put_round},
     {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
     {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},

@@ -37,25 +37,21 @@ func inMemory(t schedule.Tensor, c ops.Case, elements []Number) []Number {
 	return list
 }
 
-// rounded is an element of fp32 in the type of the plan.
-func rounded(halves []Number) Number {
-	return mixed(hashed(string(schedule.ApplyFromFP32)), uint64(halves[0]), uint64(halves[1]))
+// joined is an element of fp32 in a plan of 16 bits, as formulas read it: of its halves.
+func joined(halves []Number) Number {
+	return mixed(hashed("fp32"), uint64(halves[0]), uint64(halves[1]))
 }
 
-// narrowed is a tensor of so many elements, each rounded from two halves, or in a plan of fp32 from one number.
-func narrowed(operands [][]Number, size int) []Number {
-	if len(operands) != 1 || len(operands[0]) != 2*size && len(operands[0]) != size {
-		return nil
+// elementsOf are so many elements of memory where each of them is two halves; else each number is one.
+func elementsOf(memory []Number, n int) []Number {
+	if len(memory) != 2*n {
+		return memory
 	}
-	made := make([]Number, size)
-	for i := range made {
-		if len(operands[0]) == size {
-			made[i] = rounded(halves(operands[0][i]))
-			continue
-		}
-		made[i] = rounded(operands[0][2*i : 2*i+2])
+	list := make([]Number, n)
+	for i := range list {
+		list[i] = joined(memory[2*i : 2*i+2])
 	}
-	return made
+	return list
 }
 
 // kept is a sum in fp32.

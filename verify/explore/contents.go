@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
@@ -199,51 +198,19 @@ func isRow(n int, operands [][]Number, size int) bool {
 		!slices.ContainsFunc(operands[n:], func(list []Number) bool { return len(list) != row })
 }
 
-// nameOf names a function and, of a norm, its epsilon.
-func nameOf(function string, epsilon float64) uint64 {
-	if epsilon == 0 {
-		return hashed(function)
-	}
-	return hashed(fmt.Sprint(function, epsilon))
-}
-
-// functionOf is a function of the first operand: of each element and the other operands' elements at its place, or,
-// where the last ones are rows, of rows; a rotary embedding is of heads of that width.
+// functionOf is what a step's formulas make; none where no step is known.
 func functionOf(op *ops.Op, operands [][]Number, size int) []Number {
-	if s, ok := op.Node.(hostir.Step); ok {
-		if x, applies := s.Do.(hostir.Apply); applies && x.Makes != nil {
-			return formulasOf(op, x.Makes, operands, size)
-		}
+	s, _ := op.Node.(hostir.Step)
+	x, _ := s.Do.(hostir.Apply)
+	if len(operands) == 0 || len(x.Makes) == 0 {
+		return nil
 	}
-	function, width := op.Form, op.Width
-	if function == string(schedule.ApplyFromFP32) {
-		return narrowed(operands, size)
+	if size != 2*len(operands[0]) {
+		return formulasOf(op, x.Makes, operands, size)
 	}
-	if function == string(schedule.ApplyRotary) {
-		return turned(operands, size, int(width))
-	}
-	row := 0
-	for n, list := range operands {
-		switch {
-		case row > 0: // as long as the first one
-		case isRow(n, operands, size):
-			row = len(list)
-		case len(list) != size:
-			return nil
-		}
-	}
-	made, name := make([]Number, size), nameOf(function, op.Epsilon)
-	for i := range made {
-		of := []uint64{name}
-		if row > 0 {
-			for _, e := range operands[0][i/row*row:][:row] {
-				of = append(of, uint64(e))
-			}
-		}
-		for _, list := range operands {
-			of = append(of, uint64(list[i%len(list)]))
-		}
-		made[i] = mixed(of...)
+	var made []Number // of fp32, in a plan of 16 bits
+	for _, e := range formulasOf(op, x.Makes, operands, size/2) {
+		made = append(made, halves(e)...)
 	}
 	return made
 }

@@ -117,9 +117,10 @@ func (w *walk) place(do schedule.Do, i, column, j, width int) int {
 func formulasOf(o *ops.Op, trees []schedule.Expr, operands [][]Number, size int) []Number {
 	nodes := schedule.Nodes(trees...)
 	heads, all := schedule.Heads(nodes), schedule.Operands(nodes)
-	if len(operands) != 1+len(all) || len(operands[0]) != size || len(heads) != len(o.Heads) {
+	if len(operands) != 1+len(all) || len(heads) != len(o.Heads) {
 		return nil
 	}
+	x := elementsOf(operands[0], size)
 	columns := int(o.Columns)
 	rows := size
 	if columns > 0 {
@@ -132,13 +133,12 @@ func formulasOf(o *ops.Op, trees []schedule.Expr, operands [][]Number, size int)
 			return nil
 		}
 	}
-	w := &walk{x: operands[0], columns: columns, width: func(e schedule.Extent) int { return widths[e] }}
-	if columns > 0 && size%columns != 0 || columns == 0 && schedule.ReachOf(nodes) > schedule.Local {
+	w := &walk{x: x, columns: columns, width: func(e schedule.Extent) int { return widths[e] }}
+	if len(x) != size || columns > 0 && size%columns != 0 || columns == 0 && schedule.ReachOf(nodes) > schedule.Local {
 		return nil
 	}
 	each := map[string]int{}
 	for i, operand := range all {
-		list[operand.Tensor] = operands[1+i]
 		n, width := size, widthOf(nodes, operand.Tensor, widths)
 		switch operand.Lies {
 		case schedule.ByColumn:
@@ -150,7 +150,8 @@ func formulasOf(o *ops.Op, trees []schedule.Expr, operands [][]Number, size int)
 		case schedule.OfTable:
 			n, each[operand.Tensor] = rows*width, width
 		}
-		if len(operands[1+i]) != n {
+		list[operand.Tensor] = elementsOf(operands[1+i], n)
+		if len(list[operand.Tensor]) != n {
 			return nil
 		}
 	}
@@ -181,34 +182,48 @@ func (m *meaning) formulas(run int, op schedule.Op, from int, index []int64) Num
 	for _, f := range op.Then[from:] {
 		trees = append(trees, m.Schedule.Tree(f))
 	}
+	x := func(at []int64) Number {
+		if len(op.In) > 1 {
+			return m.made(run, before, at)
+		}
+		return m.read(op.In[0], m.made(run, before, at))
+	}
 	w := &walk{first: int(index[last]), columns: columns, width: m.extent}
 	at := append([]int64{}, index...)
 	if schedule.ReachOf(schedule.Nodes(trees...)) == schedule.Local {
-		w.x = []Number{m.made(run, before, at)}
+		w.x = []Number{x(at)}
 	} else {
 		w.first = 0
 		for i := range columns {
 			at[last] = int64(i)
-			w.x = append(w.x, m.made(run, before, at))
+			w.x = append(w.x, x(at))
 		}
 	}
 	w.operand = func(tensor string, lies schedule.Lies, _, place int) Number {
+		of := []int64{int64(place)}
 		switch lies {
 		case schedule.InPlace:
-			in := append([]int64{}, index...)
-			in[last] = int64((w.first + place) % columns)
-			return m.element(run, tensor, in)
+			of = append([]int64{}, index...)
+			of[last] = int64((w.first + place) % columns)
 		case schedule.ByRow:
-			return m.element(run, tensor, index[:last])
+			of = index[:last]
 		case schedule.OfTable:
-			return m.element(run, tensor, []int64{index[last-1], int64(place)})
+			of = []int64{index[last-1], int64(place)}
 		}
-		return m.element(run, tensor, []int64{int64(place)})
+		return m.read(tensor, m.element(run, tensor, of))
 	}
 	for _, e := range trees {
 		w.x = w.of(e)
 	}
 	return w.x[int(index[last])-w.first]
+}
+
+// read is an element of a tensor as formulas read it.
+func (m *meaning) read(tensor string, x Number) Number {
+	if t, declared := m.Tensor(tensor); declared && t.Type.Bytes() == 2*m.plan {
+		return joined(halves(x))
+	}
+	return x
 }
 
 // extent is a number, or the symbol's.

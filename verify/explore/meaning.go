@@ -14,6 +14,7 @@ import (
 type meaning struct {
 	*reading.Sized
 	rank    int
+	plan    int64                 // bytes of an element of its type
 	ordered bool                  // promises says so
 	known   map[numbered]Number   // elements of results that were read
 	handed  map[string][][]Number // the operands of calls that were read
@@ -29,12 +30,12 @@ func meaningOf(s schedule.Schedule, c ops.Case, rank int) *meaning {
 	for _, n := range c.Counts {
 		counts = append(counts, int(n))
 	}
-	return &meaning{Sized: &reading.Sized{Schedule: s, Extents: extents, Counts: counts}, rank: rank}
+	return &meaning{Sized: &reading.Sized{Schedule: s, Extents: extents, Counts: counts}, rank: rank, plan: c.ElementSize}
 }
 
 // on is the meaning on another rank.
 func (m *meaning) on(rank int) *meaning {
-	return &meaning{Sized: m.Sized, rank: rank, ordered: m.ordered}
+	return &meaning{Sized: m.Sized, rank: rank, plan: m.plan, ordered: m.ordered}
 }
 
 // numbered is an element of a tensor, row by row, in a run.
@@ -137,54 +138,14 @@ func (m *meaning) made(run int, op schedule.Op, index []int64) Number {
 	if m.partial(op) {
 		return m.behind(run, op, index, sum)
 	}
-	for n, f := range op.Then {
-		switch {
-		case f.Do == schedule.AddBias:
+	for _, f := range op.Then {
+		if f.Do == schedule.AddBias {
 			sum = plus(m.element(run, f.In[0], index[len(index)-1:]), sum)
-		case f.Do == schedule.ApplyFromFP32 && n == 0 && len(op.In) == 1:
-			sum = rounded(halves(sum))
-		case f.Do == schedule.ApplyRotary:
-			sum = m.turned(run, op, n, index)
-		case !m.ofRows(f) && !f.Norm():
-			sum = m.ofElement(run, f, index, sum)
-		case m.ofRows(f) && len(op.Then) == 1 && len(op.In) == 1:
-			sum = m.normed(run, op, index)
-		default: // a number that no program makes
-			sum = applied("unknown "+f.String(), sum)
+			continue
 		}
+		sum = applied(string(f.Do), sum)
 	}
 	return sum
-}
-
-// ofRows reports whether a function is one of rows: it has operands that are rows.
-func (m *meaning) ofRows(f schedule.Func) bool {
-	return slices.ContainsFunc(f.In, func(name string) bool { return len(m.sizes(name)) == 1 })
-}
-
-// ofElement is a function of an element, and of the elements of its operands at the same place.
-func (m *meaning) ofElement(run int, f schedule.Func, index []int64, x Number) Number {
-	of := []uint64{hashed(string(f.Do)), uint64(x)}
-	for _, name := range f.In {
-		of = append(of, uint64(m.element(run, name, index)))
-	}
-	return mixed(of...)
-}
-
-// normed is an element of a tensor whose rows an operation norms.
-func (m *meaning) normed(run int, op schedule.Op, index []int64) Number {
-	last := len(index) - 1
-	norm := op.Then[0]
-	of := []uint64{nameOf(string(norm.Do), norm.AddedToSquares())}
-	at := slices.Clone(index)
-	for i := range m.sizes(op.Out)[last] {
-		at[last] = i
-		of = append(of, uint64(m.element(run, op.In[0], at)))
-	}
-	of = append(of, uint64(m.element(run, op.In[0], index)))
-	for _, name := range norm.In {
-		of = append(of, uint64(m.element(run, name, index[last:])))
-	}
-	return mixed(of...)
 }
 
 // partial reports whether the ranks have partial results of an operation.

@@ -12,12 +12,9 @@ type Row struct {
 	// Operand is element i of a tensor's part for this row: by column, or column of a head, or of a table's row. What
 	// has one value for the whole row has it at 0.
 	Operand func(tensor string, i int) Value
-	// Contracted says that a product which goes into a sum may not be rounded before, as compilers have it where
-	// nothing forbids it.
-	Contracted bool
-	Param      func(name string) float64       // numbers of the Shape
-	Width      func(e schedule.Extent) (n int) // of heads
-	made       [][]Value                       // of each node
+	Param   func(name string) float64       // numbers of the Shape
+	Width   func(e schedule.Extent) (n int) // of heads
+	made    [][]Value                       // of each node
 }
 
 // Of evaluates nodes for a row. The result is valid until the next call.
@@ -51,19 +48,7 @@ func (r *Row) each(made []Value, n schedule.Node, of func(a, b Value) Value) {
 	}
 	for j := range made {
 		made[j] = of(a[j], b[j])
-		if n.Do == schedule.DoTimes && r.Contracted {
-			made[j] = unrounded(made[j], a[j].Size()*b[j].Size())
-		}
 	}
-}
-
-// unrounded is a product of at most a size that was rounded, or was not.
-func unrounded(v Value, size float64) Value {
-	if v.IsPoint() && size == v.Size() {
-		return v
-	}
-	off := size*ulp/2 + tiny
-	return Value{v.Want, v.Lo - off, v.Hi + off}
 }
 
 // operations are those of each element, of one or two.

@@ -4,7 +4,7 @@ import "slices"
 
 // Kernels are the mistakes that are made in the templates of device code: in memory order,
 // scope and fences, in who waits, posts and resets, in the bounds of loops, and in rounding.
-var Kernels = slices.Concat(ownKernels, functionKernels, rotaryKernels, callKernels,
+var Kernels = slices.Concat(ownKernels, functionKernels, callKernels,
 	packetKernels, castKernels, hopperKernels)
 
 // ownKernels are mistakes in copies, sums, signals and kernels of tiles.
@@ -206,19 +206,6 @@ var ownKernels = []KernelMutant{
 	{File: "device/bf16.h", Text: "bf16 taken for fp16", Old: "__uint_as_float(x << 16)", New: "half_bits_to_float(x)"},
 
 	// Functions.
-	{File: "device/norm.h", Text: "no epsilon", Old: " + epsilon", New: " + 0.0f * epsilon"},
-	{File: "rmsnorm.cu.tmpl", Text: "an epsilon of its own", Old: "(float)p.epsilon", New: "1e-5f"},
-	{File: "device/norm.h", Text: "a thread's first square alone", Old: "squares += ", New: "squares = "},
-	{File: "device/norm.h", Text: "a mean over the block's threads", Old: "/ (float)columns",
-		New: "/ (float)blockDim.x"},
-	{File: "device/norm.h", Text: "every block does every row", Old: "first += gridDim.x * columns",
-		New: "first += columns"},
-	{File: "device/norm.h", Text: "one weight for all columns", Old: "(const bits *)weight)[i]",
-		New: "(const bits *)weight)[0]"},
-	{File: "device/norm.h", Text: "a row rounded before the weight", Old: "E::narrow(E::widen(x[i]) * scale *",
-		New: "E::narrow(E::widen(E::narrow(E::widen(x[i]) * scale)) *"},
-	{File: "rmsnorm.cu.tmpl", Text: "operand and weight swapped", Old: "p.operand, p.count, p.weight",
-		New: "p.weight, p.count, p.operand"},
 	{File: "device/blocksum.h", Text: "a sum that drops the middle of an odd number", Old: "(left + 1) / 2",
 		New: "left / 2"},
 	{File: "device/blocksum.h", Text: "sums added before they are there", Old: "    __syncthreads();\n    if",
@@ -226,25 +213,6 @@ var ownKernels = []KernelMutant{
 	{File: "device/blocksum.h", Text: "a sum that still grows", Old: "  __syncthreads();\n  return", New: "  return"},
 	{File: "device/blocksum.h", Text: "the next sum before all have read the one before",
 		Old: "  __syncthreads();  // all have read the sum before\n", New: ""},
-	{File: "device/layernorm.h", Text: "no epsilon", Old: " + epsilon", New: " + 0.0f * epsilon"},
-	{File: "layernorm.cu.tmpl", Text: "an epsilon of its own", Old: "(float)p.epsilon", New: "1e-5f"},
-	{File: "device/layernorm.h", Text: "a thread's first element alone", Old: "sum += ", New: "sum = "},
-	{File: "device/layernorm.h", Text: "squares of the elements themselves", Old: "E::widen(x[i]) - mean;",
-		New: "E::widen(x[i]);"},
-	{File: "device/layernorm.h", Text: "a thread's first square alone", Old: "squares += ", New: "squares = "},
-	{File: "device/layernorm.h", Text: "every block does every row", Old: "first += gridDim.x * columns",
-		New: "first += columns"},
-	{File: "device/layernorm.h", Text: "a mean over the block's threads",
-		Old: "sum_of_block(sums, sum) / (float)columns", New: "sum_of_block(sums, sum) / (float)blockDim.x"},
-	{File: "device/layernorm.h", Text: "the mean is not taken away", Old: "(E::widen(x[i]) - mean) * scale",
-		New: "E::widen(x[i]) * scale"},
-	{File: "device/layernorm.h", Text: "one bias for all columns", Old: "(const bits *)bias)[i]",
-		New: "(const bits *)bias)[0]"},
-	{File: "device/layernorm.h", Text: "one weight for all columns", Old: "(const bits *)weight)[i]",
-		New: "(const bits *)weight)[0]"},
-	{File: "device/layernorm.h", Text: "a row rounded before the bias", Old: "E::narrow(normed + ",
-		New: "E::narrow(E::widen(E::narrow(normed)) + "},
-	{File: "layernorm.cu.tmpl", Text: "weight and bias swapped", Old: "p.weight, p.bias", New: "p.bias, p.weight"},
 
 	// Tiles: who waits for which shard, who says that it is there, and who ends.
 	{File: "tiles.cu.tmpl", Text: "a shard pulled before its owner posts", Old: "await_word(p.pre_wait[ahead - 1]);",

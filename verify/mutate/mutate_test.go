@@ -179,14 +179,14 @@ func TestResidualInPlace(t *testing.T) {
 	}
 }
 
-// Heads of another width, or another epsilon, on one rank are noticed.
+// Heads of another width, or another function, on one rank are noticed.
 func TestNumbers(t *testing.T) {
 	for _, c := range []struct {
 		kind, tensors string
 		schedule.Func
 	}{
 		{"halve the width of heads", "A[M/D K] T[M/D 4] W[N/D K] C[M:D N/D]", schedule.Rotary("T")},
-		{"add another epsilon", "A[M/D K] T[K] W[N/D K] C[M:D N/D]", schedule.RMSNorm("T").WithEpsilon(1e-6)},
+		{"make another function", "A[M/D K] T[K] W[N/D K] C[M:D N/D]", schedule.RMSNorm("T").WithEpsilon(1e-6)},
 	} {
 		found := 0
 		for _, m := range mutants(t, "Turned", schedule.Schedule{Tensors: scheduletest.Tensors(c.tensors),

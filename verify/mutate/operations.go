@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
@@ -103,13 +104,18 @@ func (m *maker) items(list []ops.Op, i int) {
 	if o.Kind == ops.Collective {
 		m.collective(list, i, change)
 	}
-	if c := o; o.Width > 0 {
-		c.Width /= 2
-		change("halve the width of heads", o.String(), c)
+	if s, ok := o.Node.(hostir.Step); ok && o.Kind == ops.Apply {
+		c, x := o, s.Do.(hostir.Apply)
+		x.Makes = append(slices.Clone(x.Makes), schedule.Abs(schedule.X))
+		s.Do = x
+		c.Node, c.Form = s, schedule.Key(x.Nodes())
+		change("make another function", o.String(), c)
 	}
-	if c := o; o.Epsilon != 0 {
-		c.Epsilon /= 10
-		change("add another epsilon", o.String(), c)
+	for w, width := range o.Heads {
+		c := o
+		c.Heads = slices.Clone(o.Heads)
+		c.Heads[w] = width / 2
+		change("halve the width of heads", o.String(), c)
 	}
 	for w, word := range o.Words {
 		c := o

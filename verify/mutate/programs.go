@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
@@ -126,8 +125,8 @@ func (m *maker) variants(n hostir.Node) []variant {
 				add("drop a cast", "to fp32", c)
 			}
 		case hostir.Apply:
-			if x.Func == string(schedule.ApplyFromFP32) {
-				add("drop a cast", "from fp32", hostir.Set(n.Stream, x.To, x.X))
+			if x.To.Buffer != x.X.Buffer {
+				add("drop a function", x.Word, hostir.Set(n.Stream, x.To, x.X))
 			}
 		case hostir.Product:
 			flip(n, add)

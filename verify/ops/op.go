@@ -47,14 +47,10 @@ type Op struct {
 	AtOnce bool
 	// Form of a Product: matmul, linear or gradient, and the function of each element that
 	// follows: linear gelu. Of a Collective: which one, as package hostir names it. Of an Apply: the
-	// function. Of a Call: the name of the caller's.
+	// schedule.Key of its formulas. Of a Call: the name of the caller's.
 	Form string
-	// Width of the heads that an Apply takes rows apart into; 0: it knows none.
-	Width int64
-	// Epsilon is the number that an Apply that norms adds to the mean of squares; 0 of another function.
-	Epsilon float64
-	// Lies says of an Apply by a formula how its further operands lie; Form is then its schedule.Key. Columns are those
-	// of a row, 0 where nothing depends on them, and Heads the widths of heads that the formula knows, in its order.
+	// Lies says of an Apply how its further operands lie. Columns are those of a row, 0 where nothing depends on them,
+	// and Heads the widths of heads that the formula knows, in its order.
 	Lies    []schedule.Lies
 	Columns int64
 	Heads   []int64
@@ -179,12 +175,6 @@ func (o Op) append(b []byte) []byte {
 	}
 	if o.Form != "" {
 		b = append(append(b, ' '), o.Form...)
-	}
-	if o.Width > 0 {
-		b = strconv.AppendInt(append(b, " of heads of "...), o.Width, 10)
-	}
-	if o.Epsilon != 0 {
-		b = strconv.AppendFloat(append(b, " with epsilon "...), o.Epsilon, 'g', -1, 64)
 	}
 	if o.Columns > 0 {
 		b = strconv.AppendInt(append(b, " of rows of "...), o.Columns, 10)

@@ -2,7 +2,6 @@ package ops
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"ovgen/schedule"
@@ -244,19 +243,14 @@ func (u *unroller) gather(op Op, x hostir.Gather) {
 	}
 }
 
-// apply adds a function, with how the operands of a formula lie, and what its kernel is told of rows and heads.
+// apply adds formulas, with how their operands lie, and what their kernel is told of rows and heads.
 func (u *unroller) apply(op Op, n hostir.Step, x hostir.Apply) {
-	op.Kind, op.Form, op.Epsilon = Apply, x.Func, x.Epsilon
-	if !x.Width.IsZero() {
-		op.Width = u.eval(x.Width)
-	}
 	nodes := x.Nodes()
+	op.Kind, op.Form = Apply, schedule.Key(nodes)
 	for _, operand := range schedule.Operands(nodes) {
 		op.Lies = append(op.Lies, operand.Lies)
 	}
-	if x.Makes != nil && (n.By == hostir.GroupsKernel || slices.ContainsFunc(op.Lies, func(l schedule.Lies) bool {
-		return l != schedule.InPlace
-	})) {
+	if !x.Columns.IsZero() {
 		op.Columns = u.eval(x.Columns)
 	}
 	for _, width := range schedule.Heads(nodes) {

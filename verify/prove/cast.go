@@ -29,10 +29,9 @@ func (s *symbols) uncast(n int32, o *ops.Op, reads []*chunks, to *chunks) *Count
 	return nil
 }
 
-// casts reports whether an operation is a cast: a function, or a sum by the kernel that keeps it in fp32.
-func casts(o *ops.Op) bool {
-	return o.Kind == ops.Apply && o.Form == string(schedule.ApplyFromFP32) || widens(o)
-}
+// casts reports whether an operation may be a cast: formulas, whose names have the types, or a sum by the kernel that
+// keeps it in fp32.
+func casts(o *ops.Op) bool { return o.Kind == ops.Apply || widens(o) }
 
 // widens reports whether a sum is kept in fp32.
 func widens(o *ops.Op) bool { return o.Kind == ops.Sum && o.Kernel == hostir.WidenKernel }

@@ -134,7 +134,7 @@ func (s *symbols) operate(n int32) *Counterexample {
 	case ops.Product:
 		made, c = s.multiply(n, o, reads, to)
 	case ops.Apply:
-		made, c = s.apply(n, o, reads, to)
+		made, c = s.make(n, o, reads, to)
 	case ops.Call:
 		made, c = s.call(n, o, reads, to)
 	default:

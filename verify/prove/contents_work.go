@@ -5,8 +5,6 @@ import (
 	"math/big"
 	"slices"
 
-	"ovgen/schedule"
-	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
 
@@ -45,48 +43,6 @@ func (s *symbols) sumUp(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr
 	return made, nil
 }
 
-// apply is a function, chunk by chunk; an operand that is shorter than the result is a row.
-func (s *symbols) apply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr, *Counterexample) {
-	if (o.Kernel == hostir.ElementsKernel || o.Kernel == hostir.GroupsKernel) &&
-		!slices.Contains(schedule.Functions(), schedule.FuncKind(o.Form)) {
-		return s.make(n, o, reads, to)
-	}
-	rows := make([]expr, len(reads)) // stale where an operand is as long as the result
-	turns := o.Form == string(schedule.ApplyRotary)
-	for k, a := range reads {
-		var c *Counterexample
-		switch {
-		case k > 0 && turns:
-			if !proportional(a, to) {
-				return nil, s.wrong(n, fmt.Sprintf("a table in chunks of %v bytes has no rows of chunks of %v", a.sizes,
-					to.sizes))
-			}
-		case k > 0 && isRow(a, to):
-			if rows[k], c = s.rowToAll(n, a, to); c != nil {
-				return nil, c
-			}
-		case !alike(a, to):
-			return nil, s.wrong(n, fmt.Sprintf("a function of chunks of %v bytes does not make chunks of %v",
-				a.sizes, to.sizes))
-		}
-	}
-	made := make([]expr, len(to.list))
-	for i := range to.list {
-		args := slices.Clone(rows)
-		for k, a := range reads {
-			if rows[k] != stale {
-				args[k] = s.toEach(rows[k], a.in(to), to.sizes[i])
-				continue
-			}
-			if args[k] = a.list[i].expr; args[k] == stale {
-				return nil, s.misread(n, a, i)
-			}
-		}
-		made[i] = s.applied(withEpsilon(ofHeads(o.Form, o.Width), o.Epsilon), args)
-	}
-	return made, nil
-}
-
 // proportional reports whether two are cut into as many chunks, and each is as large a part of its whole.
 func proportional(a, b *chunks) bool {
 	if len(a.sizes) != len(b.sizes) || b.Bytes == 0 {
@@ -100,8 +56,7 @@ func proportional(a, b *chunks) bool {
 	return true
 }
 
-// rowToAll is a row that a sum adds to each row of its result, or that a function takes for each. Each
-// chunk of the result must be whole rows.
+// rowToAll is a row that a sum adds to each row of its result. Each chunk of the result must be whole rows.
 func (s *symbols) rowToAll(n int32, a, to *chunks) (expr, *Counterexample) {
 	for i, c := range a.list {
 		if c.expr == stale {

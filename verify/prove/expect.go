@@ -146,7 +146,7 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 		if err != nil {
 			return stale, err
 		}
-		return x.functions(op, op.Then, copied, out, rank, bound)
+		return x.formulas(op, copied, out, rank, bound)
 	case len(summed) == 0:
 		return stale, fmt.Errorf("no rule for a product without a sum, as %q", op.Index)
 	}
@@ -168,13 +168,13 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 		if err != nil {
 			return stale, err
 		}
-		sum := x.sum(append(list, behind...))
-		if last := len(op.Then) - 1; last >= 0 && op.Then[last].Do == schedule.ApplyToFP32 {
+		sum, from := x.sum(append(list, behind...)), x.Schedule.MadeFrom(op)
+		if from > 0 && op.Then[from-1].Do == schedule.ApplyToFP32 {
 			sum = x.applied(string(schedule.ApplyToFP32), []expr{sum})
 		}
-		return x.functions(op, op.Then[x.madeFrom(op):], sum, out, rank, bound)
+		return x.formulas(op, sum, out, rank, bound)
 	}
-	return x.functions(op, op.Then[ofProduct(op):], x.sum(list), out, rank, bound)
+	return x.formulas(op, x.sum(list), out, rank, bound)
 }
 
 // term is the product of the operands for one part of the summed axis, or the one operand. The
@@ -199,7 +199,7 @@ func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune
 		return stale, err
 	}
 	form, bias := forms[op.Index], stale
-	then := op.Then[:ofProduct(op)]
+	then := op.Then[:x.Schedule.MadeFrom(op)]
 	if !whole {
 		then = nil
 	}

@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -8,12 +9,14 @@ import (
 	"ovgen/verify/ops"
 )
 
-// A formula is an unknown function: of two that have one key, of rows that are as long and of heads that are as wide,
-// the results are equal where the operands are. A key says what a formula does to which operand, and how each one lies.
+// A formula is an unknown function: of two that have one key, of rows that are as long, of heads that are as wide and
+// of elements of the same types, the results are equal where the operands are. A key says what a formula does to which
+// operand, and how each one lies.
 
-// keyed is the name of a formula of such rows and heads. Rows count where an element depends on its column.
-func keyed(key string, columns int64, heads []int64) string {
-	return fmt.Sprintf("%s of rows of %d, heads of %d", key, columns, heads)
+// keyed is the name of a formula of such rows and heads, of and into elements of so many bytes. Rows count where an
+// element depends on its column.
+func keyed(key string, columns int64, heads, elements []int64) string {
+	return fmt.Sprintf("%s of rows of %d, heads of %d, elements of %d bytes", key, columns, heads, elements)
 }
 
 // eachRow says that an operand which lies so has a part for each row of the result.
@@ -28,6 +31,11 @@ func (s *symbols) make(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr,
 	if why := s.unlike(o, reads, to); why != "" {
 		return nil, s.wrong(n, why)
 	}
+	var elements []int64
+	for _, a := range reads {
+		elements = append(elements, a.element)
+	}
+	name := keyed(o.Form, o.Columns, o.Heads, append(elements, to.element))
 	made := make([]expr, len(to.list))
 	for i := range to.list {
 		var args []expr
@@ -46,7 +54,7 @@ func (s *symbols) make(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr,
 			}
 			args = append(args, a.list[i].expr)
 		}
-		made[i] = s.applied(keyed(o.Form, o.Columns, o.Heads), args)
+		made[i] = s.applied(name, args)
 	}
 	return made, nil
 }
@@ -71,25 +79,29 @@ func (s *symbols) unlike(o *ops.Op, reads []*chunks, to *chunks) string {
 	return ""
 }
 
-// madeFrom is the number of the first function of an operation that formulas make.
-func (x *expectation) madeFrom(op schedule.Op) int { return x.Schedule.MadeFrom(op) }
-
-// formulas are what functions make of a chunk together.
-func (x *expectation) formulas(op schedule.Op, list []schedule.Func, made expr, out []rune, rank int,
-	bound map[rune]interval) (expr, error) {
+// formulas are what an operation's functions make of a chunk together, from the first that a kernel of its own makes.
+func (x *expectation) formulas(op schedule.Op, made expr, out []rune, rank int, bound map[rune]interval) (expr, error) {
+	list := op.Then[x.Schedule.MadeFrom(op):]
+	if len(list) == 0 {
+		return made, nil
+	}
 	var trees []schedule.Expr
 	for _, f := range list {
 		trees = append(trees, x.Schedule.Tree(f))
 	}
 	nodes := schedule.Nodes(trees...)
-	args, columns := []expr{made}, bound[out[len(out)-1]]
+	args, columns, elements := []expr{made}, bound[out[len(out)-1]], []int64{x.ElementSize}
+	if len(op.In) == 1 {
+		elements[0] = x.element(op.In[0])
+	}
 	for _, operand := range schedule.Operands(nodes) {
 		arg, err := x.besideFormula(operand, out, rank, bound)
 		if err != nil {
 			return stale, err
 		}
-		args = append(args, arg)
+		args, elements = append(args, arg), append(elements, x.element(operand.Tensor))
 	}
+	elements = append(elements, x.element(op.Out))
 	var heads []int64
 	for _, e := range schedule.Heads(nodes) {
 		width, err := x.extent(e)
@@ -112,7 +124,12 @@ func (x *expectation) formulas(op schedule.Op, list []schedule.Func, made expr, 
 		(whole == 0 || columns != interval{0, whole}) {
 		return stale, fmt.Errorf("%s takes whole rows, and columns %v are there", list, columns)
 	}
-	return x.applied(keyed(schedule.Key(nodes), columns.len(), heads), args), nil
+	return x.applied(keyed(schedule.Key(nodes), columns.len(), heads, elements), args), nil
+}
+
+// element is how many bytes a tensor's elements have.
+func (x *expectation) element(tensor string) int64 {
+	return cmp.Or(x.tensors[tensor].Type.Bytes(), x.ElementSize)
 }
 
 // besideFormula is an operand of a formula of a chunk.

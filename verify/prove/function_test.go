@@ -30,7 +30,6 @@ func TestFunctions(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.Body = hostir.MapSteps(p.Body, func(n hostir.Step) []hostir.Node {
-				n = hostir.Changed(n, func(x *hostir.Apply) { x.Func = string(does) })
 				return []hostir.Node{hostir.Changed(n, func(x *hostir.Product) {
 					if x.Func != "" {
 						x.Func = string(does)

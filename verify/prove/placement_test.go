@@ -107,22 +107,6 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
-// A norm takes whole rows, of as many columns as its weight has numbers.
-func TestWholeRows(t *testing.T) {
-	computation := &Computation{Extents: hostir.Env{"K": 6}}
-	weight := placement{Tensor: schedule.Tensor{Name: "W", Axes: []schedule.Axis{schedule.Dim(schedule.K)}},
-		Computation: computation}
-	x := &expectation{tensors: map[string]placement{"W": weight}}
-	for columns, want := range map[interval]bool{{0, 6}: true, {0, 3}: false, {3, 6}: false} {
-		if got := x.wholeRows(schedule.RMSNorm("W"), columns); got != want {
-			t.Errorf("columns %v: %v", columns, got)
-		}
-	}
-	if x.wholeRows(schedule.RMSNorm("V"), interval{0, 6}) || x.wholeRows(schedule.SiLU(), interval{0, 6}) {
-		t.Error("the rows of no weight are whole")
-	}
-}
-
 // The rows of a gathered tensor are those of all ranks in their order, without a gap, and of all columns.
 func TestRowsOfAll(t *testing.T) {
 	const columns = 4

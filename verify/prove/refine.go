@@ -54,13 +54,13 @@ func (f finer) operation(o ops.Op) bool {
 		part := min(uses[0].Bytes, uses[1].Bytes)
 		uses[0].Bytes, uses[1].Bytes = part, part
 		return part%f.of(uses[0]).Chunk == 0 && part%f.of(uses[1]).Chunk == 0 && f.tie(uses[0], uses[1])
-	case o.Kind == ops.Copy, o.Kind == ops.Sum, o.Kind == ops.Apply: // a table of a rotary embedding has their rows
+	case o.Kind == ops.Copy, o.Kind == ops.Sum, o.Kind == ops.Apply:
 		changed := false
 		for i, u := range uses[1:] {
 			if i < len(o.Lies) && !eachRow(o.Lies[i]) {
 				continue
 			}
-			if o.Width > 0 || i < len(o.Lies) || f.of(u).elements(u.Bytes) == f.of(uses[0]).elements(uses[0].Bytes) {
+			if i < len(o.Lies) || f.of(u).elements(u.Bytes) == f.of(uses[0]).elements(uses[0].Bytes) {
 				changed = f.tie(uses[0], u) || changed
 			}
 		}

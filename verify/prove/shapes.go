@@ -142,7 +142,7 @@ func units(m Model, lists [][]ops.Op) ([][]string, error) {
 	lines := make([][]string, len(lists))
 	for r, list := range lists {
 		for _, o := range list {
-			o.Uses, o.Launch, o.Width, o.Columns, o.Heads = slices.Clone(o.Uses), "", 0, 0, nil
+			o.Uses, o.Launch, o.Columns, o.Heads = slices.Clone(o.Uses), "", 0, nil
 			for i, u := range o.Uses {
 				b, ok := m.buffer(u.At.Buffer)
 				if !ok || u.At.Rank < 0 || u.At.Rank >= len(lists) {
@@ -172,7 +172,7 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 	hostir.Walk(p.Body, func(n hostir.Node) {
 		if s, ok := n.(hostir.Step); ok {
 			// These change nothing of what the step touches.
-			s = hostir.Changed(s, func(x *hostir.Apply) { x.Width, x.Columns = hostir.Expr{}, hostir.Expr{} })
+			s = hostir.Changed(s, func(x *hostir.Apply) { x.Columns = hostir.Expr{} })
 			n = hostir.Changed(s, func(x *hostir.Call) { x.Launch = hostir.Launch{} })
 		}
 		hostir.Exprs(n, see)

@@ -1,16 +1,13 @@
 package record
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
-	"ovgen/schedule"
 	"ovgen/verify/ops"
 )
 
@@ -18,13 +15,10 @@ import (
 type kind struct {
 	sum      bool // its result is the sum of all it reads
 	widens   bool // which it keeps in fp32
-	made     bool // its driver.Kernel names the function, whose operands and result may be of fp32
-	function bool // its result is that function of all it reads
+	function bool // its driver.Kernel has the function of all it reads, whose operands and result may be of fp32
 	oneBlock bool // it is correct with one block only
 	waits    bool // each of its blocks awaits its words, a thread each
 	posts    bool // it posts its words, a thread each
-	heads    bool // the last of its parameters is the width of a head
-	norms    bool // its last parameter, a double, is added to the mean of squares
 	gathers  bool // it makes a copy for each tensor that it reads
 	tiles    bool // its launch has a beginning, a part for each shard, and an end
 	once     bool // all of its blocks must run at the same time
@@ -52,14 +46,8 @@ var kinds = map[string]kind{
 	"packetgather": {packets: true, gathers: true},
 	"push":         {packets: true},
 
-	"elements": {function: true, made: true},
-
-	"rmsnorm": {function: true, norms: true},
-
-	"layernorm": {function: true, norms: true},
-	"rotary":    {function: true, heads: true},
-
-	"groups": {function: true, made: true},
+	"elements": {function: true},
+	"groups":   {function: true},
 
 	"call": {call: true},
 }
@@ -224,15 +212,7 @@ func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 	if err := l.check(k); err != nil {
 		return nil, fmt.Errorf("kernel %s, grid %v, block %v: %w", name, l.grid, l.block, err)
 	}
-	if n := len(l.words); k.heads && n > 0 {
-		o.Width = int64(l.words[n-1])
-	}
-	if n := len(l.words); k.norms && n > 0 {
-		o.Epsilon = math.Float64frombits(l.words[n-1])
-	}
-	if k.made && slices.Contains(schedule.Functions(), schedule.FuncKind(l.kernel.Function)) {
-		o.Form = l.kernel.Function
-	} else if k.made {
+	if k.function {
 		l.formula(&o, name)
 	}
 	if o.Kernel = name; k.call {
@@ -256,7 +236,7 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 		p.work.Kind = ops.Sum
 	}
 	if k.function {
-		p.work.Kind, p.work.Form = ops.Apply, cmp.Or(o.Form, p.work.Kernel)
+		p.work.Kind = ops.Apply
 	}
 	if k.call {
 		p.work.Kind = ops.Call
@@ -295,7 +275,7 @@ func (p *phases) take(t driver.Touch) error {
 		return p.names.word(to, t.At, t.Value, t.Kind != driver.TouchWait)
 	}
 	typ := p.names.Type
-	if p.kind.widens && t.Kind == driver.TouchWrite || p.kind.made && t.Type == driver.FP32 {
+	if p.kind.widens && t.Kind == driver.TouchWrite || p.kind.function && t.Type == driver.FP32 {
 		typ = driver.FP32
 	}
 	if (p.kind.sum || p.kind.function) && t.Type != typ {

@@ -128,7 +128,7 @@ func (p *Problem) onDevice(in map[string]Input) map[string][]float32 {
 			}
 			made[i] = Round(p.Type, made[i])
 		}
-		for _, f := range s.Then {
+		for _, f := range s.Made {
 			made = p.functionOnDevice(f, made, v)
 		}
 		v[s.C] = made
@@ -174,11 +174,13 @@ func (p *Problem) functionOnDevice(f schedule.Func, x []float32, v map[string][]
 		for i := columns - 1; i >= 0; i-- {
 			squares += x[first+i] * x[first+i]
 		}
-		scale := 1 / float32(math.Sqrt(float64(squares/float32(columns)+float32(f.AddedToSquares()))))
+		scale := 1 / float32(math.Sqrt(float64(squares/float32(columns)+float32(schedule.DefaultEpsilon))))
 		for i := first; i < first+columns; i++ {
 			u := 0.7978845608 * (x[i] + 0.044715*x[i]*x[i]*x[i])
 			gate := x[i] / (1 + float32(math.Exp(float64(-x[i]))))
 			switch f.Do {
+			case schedule.AddTensor:
+				made[i] = x[i] + v[f.In[0]][i]
 			case schedule.ApplySiLU:
 				made[i] = gate
 			case schedule.ApplyGeGLU:

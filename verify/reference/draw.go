@@ -89,7 +89,7 @@ func (p *Problem) drawAll(units bool) *drawing {
 		if s.Func != "" || s.changed() {
 			d.need(made.unit%d.ownUnit(s) == 0)
 		}
-		for _, f := range slices.Concat(s.Then, s.Made) {
+		for _, f := range s.Made {
 			made = d.made(f, made)
 		}
 		d.values[s.C] = made
@@ -174,7 +174,7 @@ func (d *drawing) ownUnit(s Step) int {
 		return unit
 	}
 	unit = max(unit, d.unitOfLibrary(s.Func))
-	for _, f := range slices.Concat(s.Then, s.Made) {
+	for _, f := range s.Made {
 		u, whole := d.unitOfFunc(f)
 		unit, d.real = max(unit, u), d.real || !whole
 	}
@@ -211,7 +211,6 @@ func (d *drawing) most(unit int) float64 {
 func (d *drawing) goesOn(name string) bool {
 	return slices.ContainsFunc(d.steps, func(s Step) bool {
 		takes := func(f schedule.Func) bool { return slices.Contains(f.Reads(), name) }
-		return s.A == name || slices.Contains(s.In, name) || slices.ContainsFunc(s.Then, takes) ||
-			slices.ContainsFunc(s.Made, takes) || s.C == name && s.changed()
+		return s.A == name || slices.Contains(s.In, name) || slices.ContainsFunc(s.Made, takes) || s.C == name && s.changed()
 	})
 }

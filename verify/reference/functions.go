@@ -16,11 +16,8 @@ func (p *Problem) TypeOf(name string) driver.Type {
 	return p.Type
 }
 
-// apply is a step's result after the functions that no product applies, each rounded once.
+// apply is a step's result after the functions that formulas make together, rounded once.
 func (s Step) apply(x Values, v map[string]Values, p *Problem) Values {
-	for _, f := range s.Then {
-		x = p.function(s.C, true, x, v, p.schedule().Tree(f))
-	}
 	if len(s.Made) == 0 {
 		return x
 	}
@@ -28,13 +25,11 @@ func (s Step) apply(x Values, v map[string]Values, p *Problem) Values {
 	for _, f := range s.Made {
 		trees = append(trees, p.schedule().Tree(f))
 	}
-	return p.function(s.C, false, x, v, trees...)
+	return p.function(s.C, x, v, trees)
 }
 
-// function is what formulas make of a result, row by row; contracted says that its kernel's products may go into sums
-// unrounded.
-func (p *Problem) function(result string, contracted bool, x Values, v map[string]Values,
-	trees ...schedule.Expr) Values {
+// function is what formulas make of a result, row by row.
+func (p *Problem) function(result string, x Values, v map[string]Values, trees []schedule.Expr) Values {
 	sizes := p.sized().Sizes(result)
 	columns := sizes[len(sizes)-1]
 	rows := len(x.Want) / max(columns, 1)
@@ -44,7 +39,7 @@ func (p *Problem) function(result string, contracted bool, x Values, v map[strin
 		of[o.Tensor] = p.operand(o, v[o.Tensor], rows, columns)
 	}
 	inRows(rows, columns*len(nodes), func(first, end int) {
-		row := formula.Row{X: make([]formula.Value, columns), Param: param, Width: p.width, Contracted: contracted}
+		row := formula.Row{X: make([]formula.Value, columns), Param: param, Width: p.width}
 		for i := first; i < end; i++ {
 			for j := range row.X {
 				row.X[j] = x.At(i*columns + j)
@@ -90,13 +85,8 @@ func (p *Problem) width(e schedule.Extent) int {
 // param is a number of the Shape.
 func param(string) float64 { return schedule.DefaultEpsilon }
 
-// ofKernel reports whether a separate kernel applies a function of an operation: no product and no sum does.
-func ofKernel(o schedule.Op, f schedule.Func) bool {
-	return f.Do == "" || f.ByKernel() && !(len(o.In) == 2 && f.ByProduct())
-}
-
 // changed reports whether kernels of their own apply functions to a step's result.
-func (s Step) changed() bool { return len(s.Then)+len(s.Made) > 0 }
+func (s Step) changed() bool { return len(s.Made) > 0 }
 
 // Chained reports whether an operation reads an earlier result, or applies a function that no product applies.
 func (p *Problem) Chained() bool {
@@ -108,6 +98,6 @@ func (p *Problem) Chained() bool {
 func (p *Problem) HostOnly() bool {
 	return !p.draws().exact || slices.ContainsFunc(p.Ops, func(o schedule.Op) bool {
 		return o.Call != "" || p.schedule().MadeFrom(o) < len(o.Then) ||
-			slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return f.Cast() || ofKernel(o, f) })
+			slices.ContainsFunc(o.Then, schedule.Func.Cast)
 	})
 }

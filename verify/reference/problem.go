@@ -31,9 +31,8 @@ type Step struct {
 	A, B, Bias, C string   // Bias is empty where there is none
 	Added         string   // to the result; empty where there is none
 	In            []string // the operands of a call, A first
-	// Then are the functions of the result that no product applies, and Made those behind them that formulas make
-	// together.
-	Then, Made []schedule.Func
+	// Made are the functions of the result that neither the product nor the sum applies: formulas make them together.
+	Made []schedule.Func
 }
 
 // Does is the kind of a step.
@@ -186,7 +185,7 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 	}
 	x := p.sized().Index(o)
 	switch summed := x.Summed(); {
-	case len(o.In) > 2 || len(o.Then) > len(s.Then)+len(s.Made):
+	case len(o.In) > 2:
 		return s, none(o)
 	case summed == "" && x.In[0] == x.Out:
 		s.Does = Copies
@@ -206,8 +205,6 @@ func (s *Step) functions(o schedule.Op, from int) error {
 	s.Made = o.Then[from:]
 	for _, f := range o.Then[:from] {
 		switch {
-		case ofKernel(o, f):
-			s.Then = append(s.Then, f)
 		case f.ByProduct() && f.Elementwise():
 			s.Func = f.Do
 		case f.Do == schedule.AddBias, f.Do == schedule.AddTensor:

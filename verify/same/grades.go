@@ -57,6 +57,10 @@ var lifted = []string{
 	"as a matmul",                                // chains multiply by [K, N]: functions behind are refused
 	"by a chain of operations", "beside another", // moves and gradients are stages beside others
 	"beside other operations", "beside products of",
+	"to the sum", "behind a norm", // functions that neither products nor sums take have a kernel
+	"to what leaves the",                      // likewise
+	"on different ranks",                      // a result is blamed whose placement is written
+	"otherwise, beside",                       // a refused operand of a function names the operation
 	"no pass does the all-gather of a weight", // weights come whole before products of a chain: its ways are fewer
 }
 

@@ -52,7 +52,7 @@ var chains = []declared{
 	{"what is added lies elsewhere", "its rows are whole", of(
 		"O[M K/D] Wo[N K/D] R[M N] W1[F/D N] W2[N F/D] C[M/D N]", s.Linear("X", "O", "Wo", s.Add("R")),
 		s.Linear("H", "X", "W1", s.GELU()), s.Linear("C", "H", "W2", s.Add("X"))),
-		at("Ops[2].Then[0]", "X and C have their rows on different ranks")},
+		at("Tensors[5]", "C is [DIDx(D), M/D, N], and the operations leave it otherwise")},
 	{"a weight along the wrong axis", "what is summed over is whole", of(
 		"A[M/D K] W1[F K] W2[N F/D] C[M/D N]", s.Linear("H", "A", "W1"), s.Linear("C", "H", "W2")),
 		at("Tensors", "W2 is spread along what is summed over, and H is whole there")},

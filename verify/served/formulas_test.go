@@ -131,7 +131,6 @@ func remake(x *hostir.Apply, f func(s.Expr) s.Expr) {
 	for i, e := range x.Makes {
 		x.Makes[i] = each(e)
 	}
-	x.Func = s.Key(x.Nodes())
 }
 
 // oneHead is a mistake that changes nothing at the explorer's shape, where a rank has the columns of one head.

@@ -96,7 +96,7 @@ func (w *writer) memoryOf(j junction) (names []string) {
 		}
 		for _, f := range o.Then {
 			for k, name := range f.In {
-				if !f.Row(k) {
+				if !row(f, k) {
 					names = append(names, w.madeIn(name))
 				}
 			}

@@ -11,11 +11,11 @@ import (
 // byKernel says that a kernel of its own applies a function of an operation: behind a product, only where the
 // library of products does not.
 func byKernel(o schedule.Op, f schedule.Func) bool {
-	return f.ByKernel() && (kind(o.Name()) == copied || !f.ByProduct())
+	return applies[f.Do].kernel && (kind(o.Name()) == copied || !applies[f.Do].product)
 }
 
 // ofProduct says that the library applies a function to each element of a product.
-func ofProduct(f schedule.Func) bool { return f.ByProduct() && f.Elementwise() }
+func ofProduct(f schedule.Func) bool { return applies[f.Do].product && f.Elementwise() }
 
 // functions refuses a function that nothing applies at its place, and an operand of another placement.
 func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error {
@@ -37,18 +37,18 @@ func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error 
 func (c *chain) function(o schedule.Op, i int, sum bool) string {
 	f := o.Then[i]
 	before := func(is func(schedule.Func) bool) bool { return slices.ContainsFunc(o.Then[:i], is) }
-	byProduct := f.ByProduct() && kind(o.Name()) == linear
+	byProduct := applies[f.Do].product && kind(o.Name()) == linear
 	switch {
 	case before(func(x schedule.Func) bool { return x.Do == f.Do }):
 		return fmt.Sprintf("%s of %s is there already", f.Do, o.Out)
-	case sum && !f.BySum():
+	case sum && !applies[f.Do].sum:
 		return fmt.Sprintf("no pass applies %s to the sum %s of partial results", f.Do, o.Out)
 	case sum:
-	case before(schedule.Func.Norm):
+	case before(func(x schedule.Func) bool { return applies[x.Do].norm }):
 		return fmt.Sprintf("no pass applies %s to %s behind a norm", f.Do, o.Out)
-	case f.Norm() && c.at[o.Out].columns:
+	case applies[f.Do].norm && c.at[o.Out].columns:
 		return fmt.Sprintf("each rank has a part of each row of %s, and %s takes whole rows", o.Out, f.Do)
-	case f.Norm() && (kind(o.Name()) != copied || i > 0):
+	case applies[f.Do].norm && (kind(o.Name()) != copied || i > 0):
 		return fmt.Sprintf("rows of %s are normed alone, in a schedule.Copy", o.Out)
 	case f.Do == schedule.ApplyRotary && (i != len(o.Then)-1 || i > 1 || i == 1 && o.Bias() == ""):
 		return fmt.Sprintf("heads of %s are turned last, behind a product or its bias", o.Out)
@@ -70,16 +70,16 @@ func (c *chain) beside(d *draft, path string, o schedule.Op, f schedule.Func, i 
 	switch {
 	case f.Do == schedule.ApplyRotary:
 		return c.turned(d, path, o, name)
-	case f.Row(i):
+	case row(f, i):
 		return c.placed(d, name, out, false)
-	case f.ByKernel() && !s.makes(name):
+	case applies[f.Do].kernel && !s.makes(name):
 		return &schedule.FieldError{Path: path, Hint: "make it before " + o.Out + ", of the same operand",
 			Msg: fmt.Sprintf("%s is not made beside %s", name, o.Out)}
 	case d.schedule.Made(name) && x != out:
 		return &schedule.FieldError{Path: path, Hint: "declare both with the same placement",
 			Msg: fmt.Sprintf("%s and %s have their rows on different ranks", name, o.Out)}
 	}
-	return c.placed(d, name, out, s.gathers && f.ByKernel())
+	return c.placed(d, name, out, s.gathers && applies[f.Do].kernel)
 }
 
 // heads asks of the shape that heads are whole on each rank.
@@ -89,7 +89,7 @@ func (w *writer) heads() {
 			if f.Do != schedule.ApplyRotary {
 				continue
 			}
-			width, _ := w.schedule.HeadWidth(f.In[0]) // turned has read it
+			width, _ := headWidth(w.schedule, f.In[0]) // turned has read it
 			check := hostir.Divide{Extent: w.columnsOf(o.Out).Extent, Heads: width}
 			if w.chain.at[o.Out].columns {
 				check.By = schedule.D
@@ -109,7 +109,7 @@ func (w *writer) heads() {
 
 // turned checks the table of a rotary embedding, which has the rows of the result.
 func (c *chain) turned(d *draft, path string, o schedule.Op, table string) error {
-	_, err := d.schedule.HeadWidth(table)
+	_, err := headWidth(d.schedule, table)
 	wrong := func(format string, args ...any) error {
 		return &schedule.FieldError{Path: path + ".In[0]", Msg: fmt.Sprintf(format, args...),
 			Hint: "declare " + table + " with a row for each row, and W or a constant such as 128 as a head's width"}
@@ -124,32 +124,11 @@ func (c *chain) turned(d *draft, path string, o schedule.Op, table string) error
 }
 
 // apply are the functions of an operation that have a kernel of their own, on the rows of one rank, or
-// on all where rank is absent. The first takes x, and each other the result of the one before.
-func (w *writer) apply(on hostir.StreamRef, o schedule.Op, rank hostir.Expr, x hostir.View) (nodes []hostir.Node) {
-	out := w.rowsAt(o.Out, rank)
-	for _, f := range o.Then {
-		if !byKernel(o, f) {
-			continue
-		}
-		var operands []hostir.View
-		for i, name := range f.In {
-			switch {
-			case f.Row(i):
-				operands = append(operands, hostir.EachRow(name))
-			case f.Do == schedule.ApplyRotary:
-				table := w.rowsAt(name, rank)
-				table.Row = true
-				operands = append(operands, table)
-			default:
-				operands = append(operands, w.rowsAt(name, rank))
-			}
-		}
-		step := hostir.ApplyTo(on, string(f.Do), out, x, operands...).WithEpsilon(f.AddedToSquares())
-		if f.Do == schedule.ApplyRotary {
-			step = step.OfHeads(extent(w.columnsOf(f.In[0]).Extent))
-		}
-		nodes = append(nodes, step)
-		x = out
+// on all where rank is absent.
+func (w *writer) apply(on hostir.StreamRef, o schedule.Op, rank hostir.Expr, x hostir.View) []hostir.Node {
+	from := slices.IndexFunc(o.Then, func(f schedule.Func) bool { return byKernel(o, f) })
+	if from < 0 {
+		return nil
 	}
-	return nodes
+	return []hostir.Node{w.make(on, o, o.Then[from:], rank, x)}
 }

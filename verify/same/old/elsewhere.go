@@ -18,14 +18,14 @@ func (d *draft) elsewhere(o schedule.Op, i int, at flow, sum bool) string {
 	if f.Do == schedule.ApplyRotary && !last {
 		from++ // heads are turned here, and the others follow
 	}
-	byCopy := !slices.ContainsFunc(o.Then[from:], func(x schedule.Func) bool { return !x.ByKernel() || x.Cast() })
+	byCopy := !slices.ContainsFunc(o.Then[from:], func(x schedule.Func) bool { return !applies[x.Do].kernel || x.Cast() })
 	switch {
 	case addedBefore(o, i) >= 0:
-	case f.Norm() && at.columns:
+	case applies[f.Do].norm && at.columns:
 		return d.withAllColumns(endsWith(o, i))
 	case byCopy && !(from == 0 && kind(o.Name()) == copied):
 		return fmt.Sprintf("give it an operation of its own: schedule.Copy(%q, %q, ...)", o.Out, before(o, from))
-	case last && !f.ByKernel() && !f.Cast() && !at.own && !sum && len(f.In) == 1:
+	case last && !applies[f.Do].kernel && !f.Cast() && !at.own && !sum && len(f.In) == 1:
 		index := map[schedule.FuncKind]string{schedule.AddBias: "mn,n->mn", schedule.AddTensor: "mn,mn->mn"}[f.Do]
 		return fmt.Sprintf("give it an operation of its own: schedule.Call(%q, %q, %q, %q, %q)", o.Out, "Make"+o.Out,
 			index, before(o, i), f.In[0])

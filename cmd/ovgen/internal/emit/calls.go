@@ -22,7 +22,7 @@ func (b *body) step(n hostir.Step) []jen.Code {
 	case hostir.Product:
 		return []jen.Code{b.product(n, x)}
 	case hostir.Apply:
-		return b.apply(n, x)
+		return b.make(n.Stream, x)
 	case hostir.Call:
 		return []jen.Code{b.called(n.Stream, x)}
 	}
@@ -187,32 +187,7 @@ func (b *body) sum(n hostir.Step, x hostir.Sum) []jen.Code {
 	return append(code, b.rowed(n).Dot(exported(n.By)).Call(append(args, terms...)...))
 }
 
-// apply is a function by its kernel.
-func (b *body) apply(n hostir.Step, x hostir.Apply) []jen.Code {
-	operands := []jen.Code{b.address(x.X)}
-	for _, v := range x.Operands[:len(x.Operands)-len(n.Rows())] {
-		operands = append(operands, b.address(v))
-	}
-	on, to, bytes := b.stream(n.Stream), b.address(x.To), b.bytes(x.To)
-	switch {
-	case x.Makes != nil:
-		return b.make(n.Stream, x, operands)
-	case n.By == hostir.ElementsKernel:
-		return []jen.Code{jen.Id("p").Dot("kernels").Dot("Function").Call(jen.Lit(x.Func)).Dot("Make").
-			Call(append([]jen.Code{jen.Id("q"), on, to, bytes}, operands...)...)}
-	}
-	set := b.rowed(n)
-	if !x.Width.IsZero() {
-		set = set.Dot("Heads").Call(b.width(x.Width))
-	}
-	if x.Epsilon != 0 {
-		set = set.Dot("Epsilon").Call(jen.Lit(x.Epsilon))
-	}
-	function := jen.Qual(kernelsPath, kernels.Kind(n.By).Ident())
-	return []jen.Code{set.Dot("Apply").Call(append([]jen.Code{jen.Id("q"), on, function, to, bytes}, operands...)...)}
-}
-
-// rowed are the kernels of the plan, told the rows of a sum or a function.
+// rowed are the kernels of the plan, told the rows of a sum.
 func (b *body) rowed(n hostir.Step) *jen.Statement {
 	set := jen.Id("p").Dot("kernels")
 	for _, row := range n.Rows() {

@@ -13,11 +13,10 @@ import (
 )
 
 // make launches the kernel of formulas, with what it is told of rows and heads.
-func (b *body) make(on hostir.StreamRef, n hostir.Apply, operands []jen.Code) []jen.Code {
-	i := slices.IndexFunc(b.unit.kernels.Kernels, func(k kernels.Kernel) bool {
-		return k.Made != nil && k.Made.Key == n.Func
-	})
-	if i < 0 {
+func (b *body) make(on hostir.StreamRef, n hostir.Apply) []jen.Code {
+	of, _, err := b.unit.formula(n).Kernel()
+	i := slices.IndexFunc(b.unit.kernels.Kernels, func(k kernels.Kernel) bool { return madeAlike(k.Made, of.Made) })
+	if err != nil || i < 0 {
 		return nil // table has said why
 	}
 	k := b.unit.kernels.Kernels[i]
@@ -28,25 +27,49 @@ func (b *body) make(on hostir.StreamRef, n hostir.Apply, operands []jen.Code) []
 	for _, width := range schedule.Heads(n.Nodes()) {
 		set = set.Dot("Count").Call(b.width(hostir.Extent(width)))
 	}
-	args := []jen.Code{jen.Id("q"), b.stream(on), b.address(n.To), b.bytes(n.To)}
-	return []jen.Code{set.Dot("Make").Call(append(args, operands...)...)}
+	args := []jen.Code{jen.Id("q"), b.stream(on), b.address(n.To), b.bytes(n.To), b.address(n.X)}
+	for _, v := range n.Operands {
+		args = append(args, b.address(v))
+	}
+	return []jen.Code{set.Dot("Make").Call(args...)}
+}
+
+// formula is that of a step, with the tensors of fp32 in a plan of any type.
+func (u *unit) formula(n hostir.Apply) templates.Formula {
+	f := templates.Formula{Trees: n.Makes, Widens: u.fp32(n.To)}
+	if u.fp32(n.X) {
+		f.FP32 = append(f.FP32, "")
+	}
+	for i, o := range schedule.Operands(n.Nodes()) {
+		if u.fp32(n.Operands[i]) {
+			f.FP32 = append(f.FP32, o.Tensor)
+		}
+	}
+	return f
+}
+
+// fp32 says that a view is of elements of fp32, whatever the plan's are.
+func (u *unit) fp32(v hostir.View) bool {
+	b, _ := u.program.Buffer(v.Buffer)
+	return b.Tensor.Type == schedule.FP32
+}
+
+// madeAlike says whether two kernels make the same of elements of the same types.
+func madeAlike(a, b *kernels.Made) bool {
+	return a != nil && b != nil && a.Key == b.Key && a.FP32 == b.FP32 && slices.Equal(a.Operands, b.Operands)
 }
 
 // kernelMade is the kernel of formulas, whose word no other formula of the package has.
 func (u *unit) kernelMade(by string, s hostir.Apply, list []kernels.Kernel) (kernels.Kernel, error) {
-	k, code, err := templates.Formula{Trees: s.Makes}.Kernel()
+	k, code, err := u.formula(s).Kernel()
 	if err != nil {
 		return kernels.Kernel{Kind: kernels.Kind(by)}, err
 	}
-	first := s.Word
-	if slices.Contains(schedule.Functions(), schedule.FuncKind(first)) {
-		first += " formula"
-	}
-	for n, word := 1, first; k.Made.Word == ""; n++ {
+	for n, word := 1, s.Word; k.Made.Word == ""; n++ {
 		if n > 1 {
-			word = fmt.Sprintf("%s %d", first, n)
+			word = fmt.Sprintf("%s %d", s.Word, n)
 		}
-		taken := func(o kernels.Kernel) bool { return o.Makes() && o.Made.Word == word && o.Made.Key != s.Func }
+		taken := func(o kernels.Kernel) bool { return o.Makes() && o.Made.Word == word && !madeAlike(o.Made, k.Made) }
 		if !slices.ContainsFunc(list, taken) {
 			k.Made.Word = word
 		}

@@ -100,7 +100,7 @@ func TestLimited(t *testing.T) {
 		{kernels.Kernel{Kind: kernels.Get, PreWait: one, PostPost: one}, false},
 		{kernels.Kernel{Kind: kernels.Put, PreWait: one, PostPost: each}, true},
 		{kernels.Kernel{Kind: kernels.Elements, Made: &kernels.Made{}}, false},
-		{kernels.Kernel{Kind: kernels.RMSNorm, Terms: 1, Rows: 1}, false},
+		{kernels.Kernel{Kind: kernels.Groups, Made: &kernels.Made{}}, false},
 	} {
 		u := &unit{kernels: kernels.Table{Kernels: []kernels.Kernel{c.kernel}}}
 		if got := u.limited(); got != c.want {

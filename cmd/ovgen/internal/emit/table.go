@@ -7,7 +7,6 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/kernels"
-	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/templates"
 )
@@ -48,12 +47,7 @@ func (u *unit) table() (kernels.Table, error) {
 		k := u.kernelOf(s)
 		if x, applies := s.Do.(hostir.Apply); applies {
 			var err error
-			switch {
-			case x.Makes != nil:
-				k, err = u.kernelMade(s.By, x, t.Kernels)
-			case s.By == hostir.ElementsKernel:
-				k, err = u.formula(s.By, x)
-			}
+			k, err = u.kernelMade(s.By, x, t.Kernels)
 			errs = append(errs, err)
 		}
 		for _, tile := range hostir.Tiled(s.Do) {
@@ -164,37 +158,11 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 		k.Terms, k.Varies = u.termsOf(x.Terms)
 	case hostir.Gather:
 		k.Terms, k.Varies = u.termsOf(x.From)
-	case hostir.Apply:
-		k.Terms = 1 + len(x.Operands) - len(s.Rows())
 	}
 	if k.Rows == 0 {
 		k.Rows = len(s.Rows())
 	}
 	return k
-}
-
-// formula is the kernel of a function, and keeps its code.
-func (u *unit) formula(by string, s hostir.Apply) (kernels.Kernel, error) {
-	f := schedule.Func{Do: schedule.FuncKind(s.Func)}
-	for i := range s.Operands {
-		f.In = append(f.In, fmt.Sprint(i)) // one function, whatever its operands are called
-	}
-	of := templates.Formula{Trees: []schedule.Expr{f.Tree()}}
-	if f.Do == schedule.ApplyFromFP32 {
-		of.FP32 = []string{""}
-	}
-	k, code, err := of.Kernel()
-	if err != nil {
-		return k, err
-	}
-	if string(k.Kind) != by {
-		return k, fmt.Errorf("kernel %s makes no %s: kernel %s does", by, s.Func, k.Kind)
-	}
-	if u.formulas == nil {
-		u.formulas = map[string]*templates.Code{}
-	}
-	k.Made.Word, u.formulas[s.Func] = s.Func, code
-	return k, nil
 }
 
 // biases is how many a view is: a bias, or none.

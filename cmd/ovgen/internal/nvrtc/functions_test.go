@@ -49,7 +49,7 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// TestMeasured writes the kernels that bench/functions measures, these and others of the same work.
+// TestMeasured writes the kernels that bench/functions measures.
 func TestMeasured(t *testing.T) {
 	file := os.Getenv("OVGEN_FUNCTIONS_PTX")
 	if file == "" {
@@ -59,16 +59,14 @@ func TestMeasured(t *testing.T) {
 		{s.SwiGLU("U").Tree()}, {s.Bias("B").Tree()},
 		{s.RMSNorm("N").Tree()}, {s.RMSNorm("N").Tree(), s.Add("R").Tree()}, {s.LayerNorm("N", "B").Tree()},
 		{s.Rotary("T").Tree()},
-	}, kernels.Kernel{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
-		kernels.Kernel{Kind: kernels.LayerNorm, Terms: 1, Rows: 2},
-		kernels.Kernel{Kind: kernels.Rotary, Terms: 1, Rows: 1})
+	})
 	if err := os.WriteFile(file, ptx, 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// compileFunctions compiles kernels of formulas, in all types, and others, and counts the formulas'.
-func compileFunctions(t *testing.T, c *Compiler, lists [][]s.Expr, others ...kernels.Kernel) (ptx []byte, count int) {
+// compileFunctions compiles kernels of formulas, in all types, and counts them.
+func compileFunctions(t *testing.T, c *Compiler, lists [][]s.Expr) (ptx []byte, count int) {
 	t.Helper()
 	d := templates.Device{From: "a test", About: []string{"Kernels."}, Formulas: map[string]*templates.Code{},
 		Table: kernels.Table{Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32}}}
@@ -83,8 +81,6 @@ func compileFunctions(t *testing.T, c *Compiler, lists [][]s.Expr, others ...ker
 		k.Made.Word = fmt.Sprint(len(d.Table.Kernels))
 		d.Table.Kernels, d.Formulas[k.Made.Word] = append(d.Table.Kernels, k), code
 	}
-	count = len(d.Table.Code())
-	d.Table.Kernels = append(d.Table.Kernels, others...)
 	source, err := templates.Render(d.Source()...)
 	if err != nil {
 		t.Fatal(err)
@@ -100,5 +96,5 @@ func compileFunctions(t *testing.T, c *Compiler, lists [][]s.Expr, others ...ker
 	if ptx, err = c.Compile("check.cu", source.Bytes, headers, options); err != nil {
 		t.Fatal(err)
 	}
-	return ptx, count
+	return ptx, len(d.Table.Code())
 }

@@ -2,20 +2,9 @@ package schedule
 
 import "fmt"
 
-// Casts between fp32, which a tensor may have as its own element type, and the type of the plan.
-const (
-	ApplyFromFP32 FuncKind = "fromfp32" // rounds each element of an operand of fp32 once
-	ApplyToFP32   FuncKind = "tofp32"   // keeps sums of partial results in fp32, as they are added up
-)
-
-// FromFP32 is the first function of a Copy of a tensor with Type FP32: the result has the type of the plan.
-func FromFP32() Func { return Func{Do: ApplyFromFP32} }
-
-// ToFP32 is the last function of a product whose partial results meet: the sum has Type FP32, unrounded.
-func ToFP32() Func { return Func{Do: ApplyToFP32} }
-
-// Cast says that the function takes elements of one type to another.
-func (f Func) Cast() bool { return funcs[f.Do].cast }
+// Cast says that the function takes elements of one type to another: to or from fp32, which a tensor may have as its own
+// element type.
+func (f Func) Cast() bool { return f.Do == ApplyFromFP32 || f.Do == ApplyToFP32 }
 
 // castAlone says that casts alone read a tensor, or that one makes it and no other operation reads it.
 func (s Schedule) castAlone(t Tensor) bool {

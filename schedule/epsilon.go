@@ -1,6 +1,9 @@
 package schedule
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Epsilon is the name of the number that norms add to the mean of squares.
 const Epsilon = "Epsilon"
@@ -18,12 +21,10 @@ func (f Func) WithEpsilon(epsilon float64) Func {
 	return f
 }
 
-// AddedToSquares is the number that a norm adds to the mean of squares; 0 of another function.
-func (f Func) AddedToSquares() float64 {
-	if f.Norm() && f.Epsilon == 0 {
-		return DefaultEpsilon
-	}
-	return f.Epsilon
+// norm says that a function with a name has an epsilon.
+func (f Func) norm() bool {
+	e, known := library[f.Do]
+	return known && slices.Contains(Params(Nodes(e.tree(make([]string, e.operands)))), Epsilon)
 }
 
 // Numbers of fp32 between which an epsilon lies: the least normal one, and one that no norm comes near.
@@ -33,7 +34,7 @@ const leastEpsilon, mostEpsilon = 0x1p-126, 1
 func (f Func) checkEpsilon(v *validation, path string) {
 	switch {
 	case f.Epsilon == 0:
-	case !f.Norm():
+	case !f.norm():
 		v.add(path, "leave it out", "only norms add an epsilon, and %s is none", f.Do)
 	case !(f.Epsilon >= leastEpsilon && f.Epsilon <= mostEpsilon): // NaN too
 		v.add(path, fmt.Sprintf("use a number such as 1e-6, or 0 for %g", DefaultEpsilon),
