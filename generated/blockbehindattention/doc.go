@@ -46,7 +46,7 @@
 //	  put:    Post Rarrived -> peer
 //	put:    Synchronize(main);  Wait Rarrived[every peer];  Reduce(R, Rslots[0..D-1], Residual)
 //	  # once, in the order of ranks
-//	main:   Synchronize(put);  Apply rmsnorm(X, R, Norm to each row, epsilon 1e-05) by kernel
+//	main:   Synchronize(put);  Apply rmsnorm(X, R, Norm) of rows of N by kernel
 //	main:   Post Xready -> every peer                                          # peers may read X
 //	copy:   Synchronize(main)
 //	main:   Linear(U[r], X, Up);  Linear(G[r], X, Gate);  Apply swiglu(G[r], G[r], U[r]) by kernel
@@ -72,5 +72,5 @@
 // kernels are in blockbehindattention.cu. Functions: add(Residual) of R, add(R) of C by the kernel that sums;
 // rmsnorm(Norm) of X, swiglu(U) of G by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 0a7817a51a2382b9.
+// Proof: proven for D = 1..8, stamp 055c19359e58a101.
 package blockbehindattention

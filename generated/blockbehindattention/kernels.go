@@ -19,7 +19,10 @@ var table = kernels.Table{
 			Made: &kernels.Made{Word: "swiglu",
 				Key:      "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6",
 				Operands: []kernels.Operand{{}, {}}}},
-		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
+		{Kind: kernels.Groups,
+			Made: &kernels.Made{Word: "rmsnorm",
+				Key:      "x; times 0 0; mean 1; number 3727c5ac; plus 2 3; reciproot 4; times 0 5; row #0; times 6 7",
+				Operands: []kernels.Operand{{}, {Lies: "column"}}}},
 	},
 }
 
@@ -29,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "f0b939d2e31058095934f2ddbe8229c06bbcc865b8ddf00f3e1eb1a109c2a69a",
+	Source:  "7fef65b987f0e512ee18e4d4499b783bc6b9c3d6615f4cbbebbfe36786ceccdd",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "45231765e9f1bad41566e4c60eaf3a77c7b46b4677d5b54f2b22c67b44619c3c",
-	Proof:    "proven for D = 1..8, stamp 0a7817a51a2382b9",
+	Hash:     "8d2b4d34e2079558c7550c8d8f452bca7ec94648d61dbd2aec16e89bd999eb37",
+	Proof:    "proven for D = 1..8, stamp 055c19359e58a101",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},
@@ -58,10 +58,10 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	bytesNorm      int64 // bytes of N elements
 	chunkAttention int64 // bytes of M/D*(K/D) elements
 	chunkC         int64 // bytes of M/D*N elements
 	chunkU         int64 // bytes of M/D*(F/D) elements
+	columnsX       int64 // columns of a row
 
 	attention, projection, residual, norm, gate, up *plan.Buffer
 	down, c, rpartial, rslots, r, x                 *plan.Buffer
@@ -93,10 +93,10 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n, f := b.Size(), s.M, s.K, s.N, s.F
 	p := &Plan{Plan: b.Plan()}
-	p.bytesNorm = s.Type.Bytes(n)
 	p.chunkAttention = s.Type.Bytes(m / d * (k / d))
 	p.chunkC = s.Type.Bytes(m / d * n)
 	p.chunkU = s.Type.Bytes(m / d * (f / d))
+	p.columnsX = int64(n)
 
 	p.attention = b.Caller("Attention", s.Type.Bytes(m*(k/d)))
 	p.projection = b.Caller("Projection", s.Type.Bytes(n*(k/d)))
@@ -178,8 +178,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	p.terms = append(p.terms, p.residual.At(0))
 	p.kernels.Reduce(q, p.put, p.r.At(0), p.chunkC, p.terms...)
 	q.Synchronize(main, p.put)
-	p.kernels.Row(p.norm.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.chunkC,
-		p.r.At(0))
+	p.kernels.Function("rmsnorm").Count(p.columnsX).Make(q, main, p.x.At(0), p.chunkC, p.r.At(0), p.norm.At(0))
 
 	// Peers may read X.
 	q.Post(main, p.xready)

@@ -41,7 +41,7 @@
 //	                          Post Rarrived -> every peer;  Wait Rarrived[every peer]
 //	                          Reduce(R, Rlanded and Rpartial[0..D-1], Residual)}
 //	                            # q's part to rank q; the order of ranks
-//	main:   Apply rmsnorm(X, R, Norm to each row, epsilon 1e-05) by kernel
+//	main:   Apply rmsnorm(X, R, Norm) of rows of N by kernel
 //	main:   packetgather by blocks{Send(Xlanded, X, q = 0..D-1)
 //	                               Post Xarrived -> every peer;  Wait Xarrived[every peer]
 //	                               Gather(Xgathered, Xlanded and X, q = 0..D-1)}
@@ -55,5 +55,5 @@
 // Functions: add(Residual) of R, add(R) of C by the kernel that sums; rmsnorm(Norm) of X, swiglu(U) of G by a
 // kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 799156d2c241db01.
+// Proof: proven for D = 1..8, stamp ff351c60d11c1295.
 package blockbehindattentionpackets

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattentionpackets",
-	Hash:     "3359d7d764011dc4e250d2e4760fb5fabc9d83cbaa03d514ebe17f29bbfc03d3",
-	Proof:    "proven for D = 1..8, stamp 799156d2c241db01",
+	Hash:     "f511a8afc5d8b687c38a3234964ffbe33bbb007c757d84b3dfbaa26a95c11774",
+	Proof:    "proven for D = 1..8, stamp ff351c60d11c1295",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}, {Extent: "F", By: "D"}},
@@ -57,9 +57,9 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	bytesG    int64 // bytes of M*(F/D) elements
-	bytesNorm int64 // bytes of N elements
-	chunkC    int64 // bytes of M/D*N elements
+	bytesG   int64 // bytes of M*(F/D) elements
+	chunkC   int64 // bytes of M/D*N elements
+	columnsX int64 // columns of a row
 
 	attention, projection, residual, norm, gate, up *plan.Buffer
 	down, c, rpartial, r, x, xgathered              *plan.Buffer
@@ -90,8 +90,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n, f := b.Size(), s.M, s.K, s.N, s.F
 	p := &Plan{Plan: b.Plan()}
 	p.bytesG = s.Type.Bytes(m * (f / d))
-	p.bytesNorm = s.Type.Bytes(n)
 	p.chunkC = s.Type.Bytes(m / d * n)
+	p.columnsX = int64(n)
 
 	p.attention = b.Caller("Attention", s.Type.Bytes(m*(k/d)))
 	p.projection = b.Caller("Projection", s.Type.Bytes(n*(k/d)))
@@ -131,8 +131,7 @@ func (p *Plan) issue(q *plan.Queue) {
 		p.terms = append(p.terms, p.rpartial.At(int64(j)*p.chunkC))
 	}
 	p.kernels.Adding(p.residual.At(0)).Packets(q, main, p.rlanded, p.r.At(0), p.chunkC, p.terms...)
-	p.kernels.Row(p.norm.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.chunkC,
-		p.r.At(0))
+	p.kernels.Function("rmsnorm").Count(p.columnsX).Make(q, main, p.x.At(0), p.chunkC, p.r.At(0), p.norm.At(0))
 	p.terms = p.terms[:0]
 	for range d {
 		p.terms = append(p.terms, p.x.At(0))

@@ -46,14 +46,14 @@
 //	main:   Make [x*reciproot(mean(x*x) + 1e-06)*(1 + Norm2[column])] of rows of N(X, R, Norm2) by kernel
 //	main:   Post Xready -> every peer                                          # peers may read X
 //	copy:   Synchronize(main)
-//	main:   Linear(Ccolumns[r], X, Words)                                      # own rows, in place
-//	main:   Make [30*tanh(x/30)] of rows of N2/D(Ccolumns[r], Ccolumns[r]) by kernel
+//	main:   Linear(Ccolumns[r], X, Words);  Make [30*tanh(x/30)](Ccolumns[r], Ccolumns[r]) by kernel
+//	  # own rows, in place
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  copy:    Wait Xready[peer];  Set(Xgathered[peer], X@peer)
 //	  work[i]: Synchronize(copy)
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  work[i]: Linear(Ccolumns[peer], Xgathered[peer], Words)
-//	  work[i]: Make [30*tanh(x/30)] of rows of N2/D(Ccolumns[peer], Ccolumns[peer]) by kernel
+//	  work[i]: Make [30*tanh(x/30)](Ccolumns[peer], Ccolumns[peer]) by kernel
 //	main:   Synchronize(work[1..D-1]);  Post Cready -> every peer              # peers may read the own columns
 //	copy:   Synchronize(main)
 //	for i in 1..D-1:  peer = (r + i) % D

@@ -15,7 +15,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "cappedlogits",
-	Hash:     "228d55105ab82771afc4af75e7663ff89ab38aadbac55fdb754750296e0c5578",
+	Hash:     "6c4a0f421434f82dcf3db34527b744602f9c9a206b9d7e7ff4272fb985d2575e",
 	Proof:    "proven for D = 1..8, stamp 489723beaa7ed9cb",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "25d74d5a9f70f8d00d4d365390d8ebc63a00d157962a92281a49055a613c842b",
-	Proof:    "proven for D = 1..8, stamp 7eb6f27b3c40d172",
+	Hash:     "b9a2b7d7f894111a329fd8c787a13c8433a4058eea7064a0e28b62fb640f4a11",
+	Proof:    "proven for D = 1..8, stamp b471f4bc99efea3f",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 5439f8f269ab0f9eea8ffbe9578dea6243123ac9fe36e9af94a5dc755b4c109c
+// 220d2075da238d8502c62193af078cd71abd2c6d5d0fc1d14efab936de8aeb14
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__
@@ -23,9 +23,9 @@ const Kernel kernels[] = {
     {"elements_bf16", sizeof(struct elements), thread<struct elements, elements_bf16>},
     {"elements_fp16", sizeof(struct elements), thread<struct elements, elements_fp16>},
     {"elements_fp32", sizeof(struct elements), thread<struct elements, elements_fp32>},
-    {"rmsnorm_bf16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_bf16>},
-    {"rmsnorm_fp16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp16>},
-    {"rmsnorm_fp32", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp32>},
+    {"groups_bf16", sizeof(struct groups), thread<struct groups, groups_bf16>},
+    {"groups_fp16", sizeof(struct groups), thread<struct groups, groups_fp16>},
+    {"groups_fp32", sizeof(struct groups), thread<struct groups, groups_fp32>},
     {},
 };
 

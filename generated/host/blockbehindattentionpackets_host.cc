@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattentionpackets.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// a692d12c5be61f18be4963e9b25982d559e936a967c4e75910fba789861c6bb7
+// 5fcf5fb34a5845d54eced95498532bdf8b15cce9655f70ab1b6153a53f6aebbc
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__
@@ -20,9 +20,9 @@ const Kernel kernels[] = {
     {"elements_bf16", sizeof(struct elements), thread<struct elements, elements_bf16>},
     {"elements_fp16", sizeof(struct elements), thread<struct elements, elements_fp16>},
     {"elements_fp32", sizeof(struct elements), thread<struct elements, elements_fp32>},
-    {"rmsnorm_bf16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_bf16>},
-    {"rmsnorm_fp16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp16>},
-    {"rmsnorm_fp32", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp32>},
+    {"groups_bf16", sizeof(struct groups), thread<struct groups, groups_bf16>},
+    {"groups_fp16", sizeof(struct groups), thread<struct groups, groups_fp16>},
+    {"groups_fp32", sizeof(struct groups), thread<struct groups, groups_fp32>},
     {"packets_bf16", sizeof(struct packets), thread<struct packets, packets_bf16>},
     {"packets_fp16", sizeof(struct packets), thread<struct packets, packets_fp16>},
     {"packets_fp32", sizeof(struct packets), thread<struct packets, packets_fp32>},

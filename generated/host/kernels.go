@@ -76,15 +76,15 @@ func init() {
 		unsafe.Pointer(C.allreducepush_kernels))
 	sim.Compiled("allreducetwoshot", "309d61607130508c95ccf85ef6f5d0786f9fdf7f6c460158477491fd72e92676",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("blockbehindattention", "f0b939d2e31058095934f2ddbe8229c06bbcc865b8ddf00f3e1eb1a109c2a69a",
+	sim.Compiled("blockbehindattention", "7fef65b987f0e512ee18e4d4499b783bc6b9c3d6615f4cbbebbfe36786ceccdd",
 		unsafe.Pointer(C.blockbehindattention_kernels))
-	sim.Compiled("blockbehindattentionpackets", "1148072c5f816d5c3eb470fb9e6ede5e2091a174225709607b2dd9d1876050ce",
+	sim.Compiled("blockbehindattentionpackets", "06a8ee383d6c7b40f65277652754d81ea0b06b99094958d5a14616e1b08bc5d9",
 		unsafe.Pointer(C.blockbehindattentionpackets_kernels))
 	sim.Compiled("cappedlogits", "e36985e889140fd5eb74e3a6f17dbf5bab3c902589a561a4d859ffb31d630a5f",
 		unsafe.Pointer(C.cappedlogits_kernels))
 	sim.Compiled("gatedmlp", "ea9c0e0e5f34e2d7bb80a1b806cc73a1220e708a9b26f6b6cf9ee0a317d4d98f",
 		unsafe.Pointer(C.gatedmlp_kernels))
-	sim.Compiled("layernormlinear", "e8274c8bdde51e7dc19f03104acf9689dae82e62639af8fe3ba1d826e2b7b4a8",
+	sim.Compiled("layernormlinear", "72198e343045a7ef6dbfffaefa57edf576509588b883f0fc7ab0b02b2b0d1ca0",
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "0911e381180b770233890429ba79262f0b365dc4e891e43da351431ce75988e2",
 		unsafe.Pointer(C.linearallreduce_kernels))
@@ -127,9 +127,9 @@ func init() {
 		unsafe.Pointer(C.linearreducescatterringkernel_kernels))
 	sim.Compiled("linearreducescattertiles", "d18456d7beb081ddc56beea2fdfab5115fcd36ac3f67323504ebed3159fa20a1",
 		unsafe.Pointer(C.linearreducescattertiles_kernels))
-	sim.Compiled("llamalayer", "ec07b7aed70c7941eae76f4e44632536831d07b012d2dbbed93b264d958c9784",
+	sim.Compiled("llamalayer", "86ce215678c3431d94f841f0a7477f920bf6e0cc81f0b29d6ca5cfd178739695",
 		unsafe.Pointer(C.llamalayer_kernels))
-	sim.Compiled("llamalayernccl", "44392e77c5cdc6aecab2a5fae9dea7e5ec0e3c56d8273f02637e7f04a3f1b4c1",
+	sim.Compiled("llamalayernccl", "862079bca1ddd3868095adf7657e602a69c16850caa01aed11bc28e15c5fe734",
 		unsafe.Pointer(C.llamalayernccl_kernels))
 	sim.Compiled("matmulreducescatter", "5583161eaf6dfbd7352770e12ddd2cff54b7757fcb0417c5d1f891c93ae1f5c5",
 		unsafe.Pointer(C.linearallreduce_kernels))
@@ -147,7 +147,7 @@ func init() {
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("reducescatterv", "f85338975e303959e2967eee45fb44a66610770c9bca8d308ff1102fea635311",
 		unsafe.Pointer(C.linearreducescatterbalancedoneshot_kernels))
-	sim.Compiled("rotaryattention", "7a69a0789d72659e84ab683c9204b7d863e2e15d19b97e7725d32608e4f39ae7",
+	sim.Compiled("rotaryattention", "54f008dfe1433581dac17ab961d19ac37dfe9f39481f69daea69172102afa91f",
 		unsafe.Pointer(C.rotaryattention_kernels))
 	sim.Compiled("rowparallellinear", "9aed9f4a672dc0ab125ee5c17aacfceb5fb69d7ef1e433721571cfab8e8eb909",
 		unsafe.Pointer(C.rowparallellinear_kernels))

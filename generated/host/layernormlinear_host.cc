@@ -2,7 +2,7 @@
 
 // The kernels of layernormlinear.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 057116ad9201e4342cea28c1124f07d1c3f6f7b721a1dea11361bc9a899e3f52
+// c9e6bb3149e86ce4bc3c6b3763b843ff3e02b4ea10af9c7e920a474378032c10
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__
@@ -17,9 +17,9 @@ namespace {
 #include "../layernormlinear/layernormlinear.cu"
 
 const Kernel kernels[] = {
-    {"layernorm_bf16", sizeof(struct layernorm), thread<struct layernorm, layernorm_bf16>},
-    {"layernorm_fp16", sizeof(struct layernorm), thread<struct layernorm, layernorm_fp16>},
-    {"layernorm_fp32", sizeof(struct layernorm), thread<struct layernorm, layernorm_fp32>},
+    {"groups_bf16", sizeof(struct groups), thread<struct groups, groups_bf16>},
+    {"groups_fp16", sizeof(struct groups), thread<struct groups, groups_fp16>},
+    {"groups_fp32", sizeof(struct groups), thread<struct groups, groups_fp32>},
     {},
 };
 

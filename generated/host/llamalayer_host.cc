@@ -2,7 +2,7 @@
 
 // The kernels of llamalayer.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// a29368af6561271da565f00dd72e678396bd674ecddd4dec4b3a4ff2ce9cf92e
+// f45492f0a36a7f33075e8b1d1027ddd9959a35c62f347088128d084516e8470d
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__
@@ -23,12 +23,12 @@ const Kernel kernels[] = {
     {"elements_bf16", sizeof(struct elements), thread<struct elements, elements_bf16>},
     {"elements_fp16", sizeof(struct elements), thread<struct elements, elements_fp16>},
     {"elements_fp32", sizeof(struct elements), thread<struct elements, elements_fp32>},
-    {"rmsnorm_bf16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_bf16>},
-    {"rmsnorm_fp16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp16>},
-    {"rmsnorm_fp32", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp32>},
-    {"rotary_bf16", sizeof(struct rotary), thread<struct rotary, rotary_bf16>},
-    {"rotary_fp16", sizeof(struct rotary), thread<struct rotary, rotary_fp16>},
-    {"rotary_fp32", sizeof(struct rotary), thread<struct rotary, rotary_fp32>},
+    {"groups_bf16", sizeof(struct groups), thread<struct groups, groups_bf16>},
+    {"groups_fp16", sizeof(struct groups), thread<struct groups, groups_fp16>},
+    {"groups_fp32", sizeof(struct groups), thread<struct groups, groups_fp32>},
+    {"groups2_bf16", sizeof(struct groups2), thread<struct groups2, groups2_bf16>},
+    {"groups2_fp16", sizeof(struct groups2), thread<struct groups2, groups2_fp16>},
+    {"groups2_fp32", sizeof(struct groups2), thread<struct groups2, groups2_fp32>},
     {},
 };
 

@@ -2,7 +2,7 @@
 
 // The kernels of llamalayernccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// e3783b7576f92e0d9812c71b8b6aaa76c39b5ead515363aaede795565eab65b3
+// 63881a0bf67aa9932c612a3970c6a40777b14bf2bd7c418a1641271d82c3f0d5
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__
@@ -23,12 +23,12 @@ const Kernel kernels[] = {
     {"elements_bf16", sizeof(struct elements), thread<struct elements, elements_bf16>},
     {"elements_fp16", sizeof(struct elements), thread<struct elements, elements_fp16>},
     {"elements_fp32", sizeof(struct elements), thread<struct elements, elements_fp32>},
-    {"rmsnorm_bf16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_bf16>},
-    {"rmsnorm_fp16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp16>},
-    {"rmsnorm_fp32", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp32>},
-    {"rotary_bf16", sizeof(struct rotary), thread<struct rotary, rotary_bf16>},
-    {"rotary_fp16", sizeof(struct rotary), thread<struct rotary, rotary_fp16>},
-    {"rotary_fp32", sizeof(struct rotary), thread<struct rotary, rotary_fp32>},
+    {"groups_bf16", sizeof(struct groups), thread<struct groups, groups_bf16>},
+    {"groups_fp16", sizeof(struct groups), thread<struct groups, groups_fp16>},
+    {"groups_fp32", sizeof(struct groups), thread<struct groups, groups_fp32>},
+    {"groups2_bf16", sizeof(struct groups2), thread<struct groups2, groups2_bf16>},
+    {"groups2_fp16", sizeof(struct groups2), thread<struct groups2, groups2_fp16>},
+    {"groups2_fp32", sizeof(struct groups2), thread<struct groups2, groups2_fp32>},
     {},
 };
 

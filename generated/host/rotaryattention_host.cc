@@ -2,7 +2,7 @@
 
 // The kernels of rotaryattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 1a68e924f4a94f45fe6e2cf4d7953dc907881e4fe8cd5adde4aaa5e68c61dcd5
+// e4d0ddd31effa954505e0b98a1f7c4b3ab11626f2e4c7de5bb26b47493b0741f
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__
@@ -20,12 +20,12 @@ const Kernel kernels[] = {
     {"reduce_bf16", sizeof(struct reduce), thread<struct reduce, reduce_bf16>},
     {"reduce_fp16", sizeof(struct reduce), thread<struct reduce, reduce_fp16>},
     {"reduce_fp32", sizeof(struct reduce), thread<struct reduce, reduce_fp32>},
-    {"rmsnorm_bf16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_bf16>},
-    {"rmsnorm_fp16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp16>},
-    {"rmsnorm_fp32", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp32>},
-    {"rotary_bf16", sizeof(struct rotary), thread<struct rotary, rotary_bf16>},
-    {"rotary_fp16", sizeof(struct rotary), thread<struct rotary, rotary_fp16>},
-    {"rotary_fp32", sizeof(struct rotary), thread<struct rotary, rotary_fp32>},
+    {"groups_bf16", sizeof(struct groups), thread<struct groups, groups_bf16>},
+    {"groups_fp16", sizeof(struct groups), thread<struct groups, groups_fp16>},
+    {"groups_fp32", sizeof(struct groups), thread<struct groups, groups_fp32>},
+    {"groups2_bf16", sizeof(struct groups2), thread<struct groups2, groups2_bf16>},
+    {"groups2_fp16", sizeof(struct groups2), thread<struct groups2, groups2_fp16>},
+    {"groups2_fp32", sizeof(struct groups2), thread<struct groups2, groups2_fp32>},
     {"call_Attention_bf16", sizeof(struct call_Attention), thread<struct call_Attention, call_Attention_bf16>},
     {"call_Attention_fp16", sizeof(struct call_Attention), thread<struct call_Attention, call_Attention_fp16>},
     {"call_Attention_fp32", sizeof(struct call_Attention), thread<struct call_Attention, call_Attention_fp32>},

@@ -23,7 +23,7 @@
 //	plan:   X [DIDx(D), M/D, K];  Xgathered [D, M/D, K] by M/D*K
 //	New:    ShareMemHandles(arena)                                             # once
 //	copy, work[1..D-1]: Synchronize(main)
-//	main:   Apply layernorm(X, A, Norm to each row, Offset to each row, epsilon 1e-06) by kernel
+//	main:   Apply layernorm(X, A, Norm, Offset, epsilon 1e-06) of rows of K by kernel
 //	main:   Post ready -> every peer                                           # peers may read X
 //	copy:   Synchronize(main)
 //	main:   Linear(C[r], X, B, Bias)                                           # own rows, in place
@@ -39,5 +39,5 @@
 // layernormlinear.cu. Functions: layernorm(Norm, Offset, epsilon 1e-06) of X by a kernel of its own; bias(Bias) of
 // C by the library of products.
 //
-// Proof: proven for D = 1..8, stamp 63fd31ab6c1f2d36.
+// Proof: proven for D = 1..8, stamp d8b107580c1a35d2.
 package layernormlinear

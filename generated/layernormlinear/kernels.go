@@ -14,7 +14,12 @@ var table = kernels.Table{
 	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	Peers: 7,
 	Kernels: []kernels.Kernel{
-		{Kind: kernels.LayerNorm, Terms: 1, Rows: 2},
+		{Kind: kernels.Groups,
+			Made: &kernels.Made{Word: "layernorm",
+				Key: "x; mean 0; minus 0 1; times 2 2; mean 3; number 358637bd; plus 4 5; reciproot 6; times 2 7; " +
+					"row " +
+					"#0; times 8 9; row #1; plus 10 11", Operands: []kernels.Operand{{}, {Lies: "column"},
+					{Lies: "column"}}}},
 	},
 }
 
@@ -24,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "layernormlinear",
-	Source:  "e8274c8bdde51e7dc19f03104acf9689dae82e62639af8fe3ba1d826e2b7b4a8",
+	Source:  "72198e343045a7ef6dbfffaefa57edf576509588b883f0fc7ab0b02b2b0d1ca0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "layernormlinear",
-	Hash:    "b342ae5ec7871b6ab2d5ba6e75e6e1a6e6e3f94042726aed42f1bfa7eff629e3",
-	Proof:   "proven for D = 1..8, stamp 63fd31ab6c1f2d36",
+	Hash:    "cdae03f6be005c289c506165f614d4246148670a97955b0ad74d3be706548702",
+	Proof:   "proven for D = 1..8, stamp d8b107580c1a35d2",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}},
@@ -54,9 +54,9 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	bytesNorm int64 // bytes of K elements
-	bytesX    int64 // bytes of M/D*K elements
-	chunkC    int64 // bytes of M/D*(N/D) elements
+	bytesX   int64 // bytes of M/D*K elements
+	chunkC   int64 // bytes of M/D*(N/D) elements
+	columnsX int64 // columns of a row
 
 	a, norm, offset, b, bias, c *plan.Buffer
 	x, xgathered                *plan.Buffer
@@ -86,9 +86,9 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n := b.Size(), s.M, s.K, s.N
 	p := &Plan{Plan: b.Plan()}
-	p.bytesNorm = s.Type.Bytes(k)
 	p.bytesX = s.Type.Bytes(m / d * k)
 	p.chunkC = s.Type.Bytes(m / d * (n / d))
+	p.columnsX = int64(k)
 
 	p.a = b.Caller("A", s.Type.Bytes(m/d*k))
 	p.norm = b.Caller("Norm", s.Type.Bytes(k))
@@ -116,8 +116,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	for i := 1; i < d; i++ {
 		q.Synchronize(p.work[i], main)
 	}
-	p.kernels.Row(p.norm.At(0), p.bytesNorm).Row(p.offset.At(0), p.bytesNorm).Epsilon(1e-06).Apply(q, main,
-		kernels.LayerNorm, p.x.At(0), p.bytesX, p.a.At(0))
+	p.kernels.Function("layernorm").Count(p.columnsX).Make(q, main, p.x.At(0), p.bytesX, p.a.At(0), p.norm.At(0),
+		p.offset.At(0))
 
 	// Peers may read X.
 	q.Post(main, p.ready)

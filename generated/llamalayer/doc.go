@@ -52,22 +52,21 @@
 //	copy, put, work[1..D-1]: Synchronize(main)
 //	copy:   Post Rfree -> every peer;  Post Cfree -> every peer                # the slots may be written
 //	put:    Synchronize(copy)
-//	main:   Apply rmsnorm(X, A, Norm to each row, epsilon 1e-05) by kernel
-//	main:   Post Xready -> every peer                                          # peers may read X
+//	main:   Apply rmsnorm(X, A, Norm) of rows of K by kernel;  Post Xready -> every peer  # peers may read X
 //	copy:   Synchronize(main)
 //	main:   Linear(Query[r], X, Wq)                                            # own rows, in place
-//	main:   Apply rotary(Query[r], Query[r], Angles[r] to each row, heads of W) by kernel
+//	main:   Apply rotary(Query[r], Query[r], Angles[r], heads of W) of rows of N/D by kernel
 //	main:   Linear(Key[r], X, Wk)
-//	main:   Apply rotary(Key[r], Key[r], Angles[r] to each row, heads of W) by kernel
+//	main:   Apply rotary(Key[r], Key[r], Angles[r], heads of W) of rows of N2/D by kernel
 //	main:   Linear(Value[r], X, Wv)
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  copy:    Wait Xready[peer];  Set(Xgathered[peer], X@peer)
 //	  work[i]: Synchronize(copy)
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  work[i]: Linear(Query[peer], Xgathered[peer], Wq)
-//	  work[i]: Apply rotary(Query[peer], Query[peer], Angles[peer] to each row, heads of W) by kernel
+//	  work[i]: Apply rotary(Query[peer], Query[peer], Angles[peer], heads of W) of rows of N/D by kernel
 //	  work[i]: Linear(Key[peer], Xgathered[peer], Wk)
-//	  work[i]: Apply rotary(Key[peer], Key[peer], Angles[peer] to each row, heads of W) by kernel
+//	  work[i]: Apply rotary(Key[peer], Key[peer], Angles[peer], heads of W) of rows of N2/D by kernel
 //	  work[i]: Linear(Value[peer], Xgathered[peer], Wv)
 //	main:   Synchronize(work[1..D-1]);  Call Attention(O, Query, Key, Value)
 //	work[1..D-1]: Synchronize(main)
@@ -79,7 +78,7 @@
 //	  put:    Post Rarrived -> peer
 //	put:    Synchronize(main);  Wait Rarrived[every peer];  Reduce(R, Rslots[0..D-1], A)
 //	  # once, in the order of ranks
-//	main:   Synchronize(put);  Apply rmsnorm(Y, R, Norm2 to each row, epsilon 1e-05) by kernel
+//	main:   Synchronize(put);  Apply rmsnorm(Y, R, Norm2) of rows of K by kernel
 //	main:   Post Yready -> every peer                                          # peers may read Y
 //	copy:   Synchronize(main)
 //	main:   Linear(U[r], Y, Up);  Linear(G[r], Y, Gate);  Apply swiglu(G[r], G[r], U[r]) by kernel
@@ -105,5 +104,5 @@
 // kernels are in llamalayer.cu. Functions: rmsnorm(Norm) of X, rotary(Angles) of Query, rotary(Angles) of Key,
 // rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its own; add(A) of R, add(R) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 60132d74bd69585a.
+// Proof: proven for D = 1..8, stamp 977aeaeda716b8b3.
 package llamalayer

@@ -19,8 +19,13 @@ var table = kernels.Table{
 			Made: &kernels.Made{Word: "swiglu",
 				Key:      "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6",
 				Operands: []kernels.Operand{{}, {}}}},
-		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
-		{Kind: kernels.Rotary, Terms: 1, Rows: 1},
+		{Kind: kernels.Groups,
+			Made: &kernels.Made{Word: "rmsnorm",
+				Key:      "x; times 0 0; mean 1; number 3727c5ac; plus 2 3; reciproot 4; times 0 5; row #0; times 6 7",
+				Operands: []kernels.Operand{{}, {Lies: "column"}}}},
+		{Kind: kernels.Groups, Number: 2,
+			Made: &kernels.Made{Word: "rotary", Key: "x; cos #0 W; times 0 1; turn 0 W; sin #0 W; times 3 4; plus 2 5",
+				Operands: []kernels.Operand{{}, {Lies: "table", Head: 1}}, Heads: 1, Group: 1, Turns: true}},
 	},
 }
 
@@ -30,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayer",
-	Source:  "ec07b7aed70c7941eae76f4e44632536831d07b012d2dbbed93b264d958c9784",
+	Source:  "86ce215678c3431d94f841f0a7477f920bf6e0cc81f0b29d6ca5cfd178739695",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

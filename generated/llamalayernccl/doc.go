@@ -43,14 +43,14 @@
 //	        Ygathered [D, M/D, K] by M/D*K;  U [D, M/D, DIDx(D), F/D] by M/D*(F/D)
 //	        G [D, M/D, DIDx(D), F/D] by M/D*(F/D);  Cpartial [D, M/D, K] by M/D*K;  Rreduced [DIDx(D), M/D, K]
 //	        Creduced [DIDx(D), M/D, K]
-//	main:   Apply rmsnorm(X, A, Norm to each row, epsilon 1e-05) by kernel
-//	main:   nccl{AllGather(Xgathered, X)};  Linear(Query, Xgathered, Wq)
-//	main:   Apply rotary(Query, Query, Angles to each row, heads of W) by kernel
+//	main:   Apply rmsnorm(X, A, Norm) of rows of K by kernel;  nccl{AllGather(Xgathered, X)}
+//	main:   Linear(Query, Xgathered, Wq)
+//	main:   Apply rotary(Query, Query, Angles, heads of W) of rows of N/D by kernel
 //	main:   Linear(Key, Xgathered, Wk)
-//	main:   Apply rotary(Key, Key, Angles to each row, heads of W) by kernel
+//	main:   Apply rotary(Key, Key, Angles, heads of W) of rows of N2/D by kernel
 //	main:   Linear(Value, Xgathered, Wv);  Call Attention(O, Query, Key, Value)
 //	main:   Linear(Rpartial, O, Wo);  nccl{ReduceScatter(Rreduced, Rpartial)}
-//	main:   Reduce(R, Rreduced, A);  Apply rmsnorm(Y, R, Norm2 to each row, epsilon 1e-05) by kernel
+//	main:   Reduce(R, Rreduced, A);  Apply rmsnorm(Y, R, Norm2) of rows of K by kernel
 //	main:   nccl{AllGather(Ygathered, Y)};  Linear(U, Ygathered, Up);  Linear(G, Ygathered, Gate)
 //	main:   Apply swiglu(G, G, U) by kernel;  Linear(Cpartial, G, Down)
 //	main:   nccl{ReduceScatter(Creduced, Cpartial)};  Reduce(C, Creduced, R)
@@ -59,5 +59,5 @@
 // are in llamalayernccl.cu. Functions: rmsnorm(Norm) of X, rotary(Angles) of Query, rotary(Angles) of Key,
 // rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its own; add(A) of R, add(R) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp eab590797c44db5f.
+// Proof: proven for D = 1..8, stamp f7aff02be5d8dc55.
 package llamalayernccl

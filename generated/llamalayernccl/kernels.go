@@ -19,8 +19,13 @@ var table = kernels.Table{
 			Made: &kernels.Made{Word: "swiglu",
 				Key:      "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6",
 				Operands: []kernels.Operand{{}, {}}}},
-		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
-		{Kind: kernels.Rotary, Terms: 1, Rows: 1},
+		{Kind: kernels.Groups,
+			Made: &kernels.Made{Word: "rmsnorm",
+				Key:      "x; times 0 0; mean 1; number 3727c5ac; plus 2 3; reciproot 4; times 0 5; row #0; times 6 7",
+				Operands: []kernels.Operand{{}, {Lies: "column"}}}},
+		{Kind: kernels.Groups, Number: 2,
+			Made: &kernels.Made{Word: "rotary", Key: "x; cos #0 W; times 0 1; turn 0 W; sin #0 W; times 3 4; plus 2 5",
+				Operands: []kernels.Operand{{}, {Lies: "table", Head: 1}}, Heads: 1, Group: 1, Turns: true}},
 	},
 }
 
@@ -30,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayernccl",
-	Source:  "44392e77c5cdc6aecab2a5fae9dea7e5ec0e3c56d8273f02637e7f04a3f1b4c1",
+	Source:  "862079bca1ddd3868095adf7657e602a69c16850caa01aed11bc28e15c5fe734",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

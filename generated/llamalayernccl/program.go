@@ -16,8 +16,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "llamalayernccl",
-	Hash:    "e137d372cb93644a1a2f39d1ecc9ca53626ffccc1ee69b4b77044c7ffbcfa1f8",
-	Proof:   "proven for D = 1..8, stamp eab590797c44db5f",
+	Hash:    "5b2757dc9c2bba29dbb9477da4c62f0924721cda9aee26da5abbd4e55a73df44",
+	Proof:   "proven for D = 1..8, stamp f7aff02be5d8dc55",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},
@@ -69,13 +69,14 @@ type Plan struct {
 	// rank's memory. Set it before Bind.
 	Attention plan.Call
 
-	bytesAngles int64 // bytes of M*W elements
-	bytesG      int64 // bytes of M*(F/D) elements
-	bytesKey    int64 // bytes of M*(N2/D) elements
-	bytesNorm   int64 // bytes of K elements
-	bytesQuery  int64 // bytes of M*(N/D) elements
-	bytesX      int64 // bytes of M/D*K elements
-	width       int64 // columns of a head
+	bytesG       int64 // bytes of M*(F/D) elements
+	bytesKey     int64 // bytes of M*(N2/D) elements
+	bytesQuery   int64 // bytes of M*(N/D) elements
+	bytesX       int64 // bytes of M/D*K elements
+	columnsX     int64 // columns of a row
+	columnsQuery int64 // columns of a row
+	width        int64 // columns of a head
+	columnsKey   int64 // columns of a row
 
 	a, norm, angles, wq, wk, wv                           *plan.Buffer
 	wo, norm2, gate, up, down, c                          *plan.Buffer
@@ -105,13 +106,14 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n, n2, f, w := b.Size(), s.M, s.K, s.N, s.N2, s.F, s.W
 	p := &Plan{Plan: b.Plan()}
-	p.bytesAngles = s.Type.Bytes(m * w)
 	p.bytesG = s.Type.Bytes(m * (f / d))
 	p.bytesKey = s.Type.Bytes(m * (n2 / d))
-	p.bytesNorm = s.Type.Bytes(k)
 	p.bytesQuery = s.Type.Bytes(m * (n / d))
 	p.bytesX = s.Type.Bytes(m / d * k)
+	p.columnsX = int64(k)
+	p.columnsQuery = int64(n / d)
 	p.width = int64(w)
+	p.columnsKey = int64(n2 / d)
 
 	p.a = b.Caller("A", s.Type.Bytes(m/d*k))
 	p.norm = b.Caller("Norm", s.Type.Bytes(k))
@@ -154,22 +156,20 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 // issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	main := q.Main()
-	p.kernels.Row(p.norm.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.bytesX,
-		p.a.At(0))
+	p.kernels.Function("rmsnorm").Count(p.columnsX).Make(q, main, p.x.At(0), p.bytesX, p.a.At(0), p.norm.At(0))
 	q.AllGather(main, p.xgathered.At(0), p.x.At(0), p.bytesX)
 	q.Linear(main, p.gemmQuery, p.query.At(0), p.xgathered.At(0), p.wq.At(0), plan.NoBias)
-	p.kernels.Row(p.angles.At(0), p.bytesAngles).Heads(p.width).Apply(q, main, kernels.Rotary, p.query.At(0),
-		p.bytesQuery, p.query.At(0))
+	p.kernels.Function("rotary").Count(p.columnsQuery).Count(p.width).Make(q, main, p.query.At(0), p.bytesQuery,
+		p.query.At(0), p.angles.At(0))
 	q.Linear(main, p.gemmKey, p.key.At(0), p.xgathered.At(0), p.wk.At(0), plan.NoBias)
-	p.kernels.Row(p.angles.At(0), p.bytesAngles).Heads(p.width).Apply(q, main, kernels.Rotary, p.key.At(0), p.bytesKey,
-		p.key.At(0))
+	p.kernels.Function("rotary").Count(p.columnsKey).Count(p.width).Make(q, main, p.key.At(0), p.bytesKey, p.key.At(0),
+		p.angles.At(0))
 	q.Linear(main, p.gemmKey, p.value.At(0), p.xgathered.At(0), p.wv.At(0), plan.NoBias)
 	q.Call(main, "Attention", p.Attention, p.o.All(), p.query.All(), p.key.All(), p.value.All())
 	q.Linear(main, p.gemmRpartial, p.rpartial.At(0), p.o.At(0), p.wo.At(0), plan.NoBias)
 	q.ReduceScatter(main, p.rreduced.At(0), p.rpartial.At(0), p.bytesX)
 	p.kernels.Reduce(q, main, p.r.At(0), p.bytesX, p.rreduced.At(0), p.a.At(0))
-	p.kernels.Row(p.norm2.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.y.At(0), p.bytesX,
-		p.r.At(0))
+	p.kernels.Function("rmsnorm").Count(p.columnsX).Make(q, main, p.y.At(0), p.bytesX, p.r.At(0), p.norm2.At(0))
 	q.AllGather(main, p.ygathered.At(0), p.y.At(0), p.bytesX)
 	q.Linear(main, p.gemmU, p.u.At(0), p.ygathered.At(0), p.up.At(0), plan.NoBias)
 	q.Linear(main, p.gemmU, p.g.At(0), p.ygathered.At(0), p.gate.At(0), plan.NoBias)

@@ -37,22 +37,21 @@
 //	copy, put, work[1..D-1]: Synchronize(main)
 //	copy:   Post Cfree -> every peer                                           # the slots may be written
 //	put:    Synchronize(copy)
-//	main:   Apply rmsnorm(X, A, Norm to each row, epsilon 1e-05) by kernel
-//	main:   Post Xready -> every peer                                          # peers may read X
+//	main:   Apply rmsnorm(X, A, Norm) of rows of K by kernel;  Post Xready -> every peer  # peers may read X
 //	copy:   Synchronize(main)
 //	main:   Linear(Query[r], X, Wq)                                            # own rows, in place
-//	main:   Apply rotary(Query[r], Query[r], Angles[r] to each row, heads of W) by kernel
+//	main:   Apply rotary(Query[r], Query[r], Angles[r], heads of W) of rows of N/D by kernel
 //	main:   Linear(Key[r], X, Wk)
-//	main:   Apply rotary(Key[r], Key[r], Angles[r] to each row, heads of W) by kernel
+//	main:   Apply rotary(Key[r], Key[r], Angles[r], heads of W) of rows of N2/D by kernel
 //	main:   Linear(Value[r], X, Wv)
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  copy:    Wait Xready[peer];  Set(Xgathered[peer], X@peer)
 //	  work[i]: Synchronize(copy)
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  work[i]: Linear(Query[peer], Xgathered[peer], Wq)
-//	  work[i]: Apply rotary(Query[peer], Query[peer], Angles[peer] to each row, heads of W) by kernel
+//	  work[i]: Apply rotary(Query[peer], Query[peer], Angles[peer], heads of W) of rows of N/D by kernel
 //	  work[i]: Linear(Key[peer], Xgathered[peer], Wk)
-//	  work[i]: Apply rotary(Key[peer], Key[peer], Angles[peer] to each row, heads of W) by kernel
+//	  work[i]: Apply rotary(Key[peer], Key[peer], Angles[peer], heads of W) of rows of N2/D by kernel
 //	  work[i]: Linear(Value[peer], Xgathered[peer], Wv)
 //	main:   Synchronize(work[1..D-1])
 //	main:   Call Attention(O, Query, Key, Value) by causal(M, N/D, N2/D, W) of attention.cu, M*(N/D/W) x 128 threads
@@ -73,5 +72,5 @@
 // kernels are in rotaryattention.cu. Functions: rmsnorm(Norm) of X, rotary(Angles) of Query, rotary(Angles) of Key
 // by a kernel of its own; add(A) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 2b9c92b779fe524f.
+// Proof: proven for D = 1..8, stamp 68dd6d623f6f5e62.
 package rotaryattention

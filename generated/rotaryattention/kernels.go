@@ -15,8 +15,13 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Reduce, Terms: 9, Varies: true},
-		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
-		{Kind: kernels.Rotary, Terms: 1, Rows: 1},
+		{Kind: kernels.Groups,
+			Made: &kernels.Made{Word: "rmsnorm",
+				Key:      "x; times 0 0; mean 1; number 3727c5ac; plus 2 3; reciproot 4; times 0 5; row #0; times 6 7",
+				Operands: []kernels.Operand{{}, {Lies: "column"}}}},
+		{Kind: kernels.Groups, Number: 2,
+			Made: &kernels.Made{Word: "rotary", Key: "x; cos #0 W; times 0 1; turn 0 W; sin #0 W; times 3 4; plus 2 5",
+				Operands: []kernels.Operand{{}, {Lies: "table", Head: 1}}, Heads: 1, Group: 1, Turns: true}},
 	},
 	Calls: []kernels.Call{{Name: "Attention", Operands: 3, Args: 4}},
 }
@@ -27,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "rotaryattention",
-	Source:  "7a69a0789d72659e84ab683c9204b7d863e2e15d19b97e7725d32608e4f39ae7",
+	Source:  "54f008dfe1433581dac17ab961d19ac37dfe9f39481f69daea69172102afa91f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

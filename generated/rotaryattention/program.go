@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "rotaryattention",
-	Hash:    "8e3ce64db03337851e33faf97b52525e5a283f3ea463481ea0c41648535c4544",
-	Proof:   "proven for D = 1..8, stamp 2b9c92b779fe524f",
+	Hash:    "510e64a6f30ce521750ebedc570f9a521eac3764f1fd45d4e1a875bef9d7d747",
+	Proof:   "proven for D = 1..8, stamp 68dd6d623f6f5e62",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "W"},
@@ -63,12 +63,14 @@ type Plan struct {
 	// rank's memory. Set it before Bind, or leave it nil: causal of attention.cu does it then.
 	Attention plan.Call
 
-	bytesNorm   int64 // bytes of K elements
-	bytesX      int64 // bytes of M/D*K elements
-	chunkAngles int64 // bytes of M/D*W elements
-	chunkKey    int64 // bytes of M/D*(N2/D) elements
-	chunkQuery  int64 // bytes of M/D*(N/D) elements
-	width       int64 // columns of a head
+	bytesX       int64 // bytes of M/D*K elements
+	chunkAngles  int64 // bytes of M/D*W elements
+	chunkKey     int64 // bytes of M/D*(N2/D) elements
+	chunkQuery   int64 // bytes of M/D*(N/D) elements
+	columnsX     int64 // columns of a row
+	columnsQuery int64 // columns of a row
+	width        int64 // columns of a head
+	columnsKey   int64 // columns of a row
 
 	a, norm, angles, wq, wk, wv      *plan.Buffer
 	wo, c, x, xgathered, query, key  *plan.Buffer
@@ -101,12 +103,14 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n, n2, w := b.Size(), s.M, s.K, s.N, s.N2, s.W
 	p := &Plan{Plan: b.Plan()}
-	p.bytesNorm = s.Type.Bytes(k)
 	p.bytesX = s.Type.Bytes(m / d * k)
 	p.chunkAngles = s.Type.Bytes(m / d * w)
 	p.chunkKey = s.Type.Bytes(m / d * (n2 / d))
 	p.chunkQuery = s.Type.Bytes(m / d * (n / d))
+	p.columnsX = int64(k)
+	p.columnsQuery = int64(n / d)
 	p.width = int64(w)
+	p.columnsKey = int64(n2 / d)
 
 	p.a = b.Caller("A", s.Type.Bytes(m/d*k))
 	p.norm = b.Caller("Norm", s.Type.Bytes(k))
@@ -153,8 +157,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	// The slots may be written.
 	q.Post(p.copy, p.cfree)
 	q.Synchronize(p.put, p.copy)
-	p.kernels.Row(p.norm.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.bytesX,
-		p.a.At(0))
+	p.kernels.Function("rmsnorm").Count(p.columnsX).Make(q, main, p.x.At(0), p.bytesX, p.a.At(0), p.norm.At(0))
 
 	// Peers may read X.
 	q.Post(main, p.xready)
@@ -162,11 +165,11 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	// Own rows, in place.
 	q.Linear(main, p.gemmQuery, p.query.At(int64(r)*p.chunkQuery), p.x.At(0), p.wq.At(0), plan.NoBias)
-	p.kernels.Row(p.angles.At(int64(r)*p.chunkAngles), p.chunkAngles).Heads(p.width).Apply(q, main, kernels.Rotary,
-		p.query.At(int64(r)*p.chunkQuery), p.chunkQuery, p.query.At(int64(r)*p.chunkQuery))
+	p.kernels.Function("rotary").Count(p.columnsQuery).Count(p.width).Make(q, main, p.query.At(int64(r)*p.chunkQuery),
+		p.chunkQuery, p.query.At(int64(r)*p.chunkQuery), p.angles.At(int64(r)*p.chunkAngles))
 	q.Linear(main, p.gemmKey, p.key.At(int64(r)*p.chunkKey), p.x.At(0), p.wk.At(0), plan.NoBias)
-	p.kernels.Row(p.angles.At(int64(r)*p.chunkAngles), p.chunkAngles).Heads(p.width).Apply(q, main, kernels.Rotary,
-		p.key.At(int64(r)*p.chunkKey), p.chunkKey, p.key.At(int64(r)*p.chunkKey))
+	p.kernels.Function("rotary").Count(p.columnsKey).Count(p.width).Make(q, main, p.key.At(int64(r)*p.chunkKey),
+		p.chunkKey, p.key.At(int64(r)*p.chunkKey), p.angles.At(int64(r)*p.chunkAngles))
 	q.Linear(main, p.gemmKey, p.value.At(int64(r)*p.chunkKey), p.x.At(0), p.wv.At(0), plan.NoBias)
 
 	for i := 1; i < d; i++ {
@@ -180,12 +183,14 @@ func (p *Plan) issue(q *plan.Queue) {
 		peer := (r + i) % d
 		q.Linear(p.work[i], p.gemmQuery, p.query.At(int64(peer)*p.chunkQuery), p.xgathered.At(int64(peer)*p.bytesX),
 			p.wq.At(0), plan.NoBias)
-		p.kernels.Row(p.angles.At(int64(peer)*p.chunkAngles), p.chunkAngles).Heads(p.width).Apply(q, p.work[i],
-			kernels.Rotary, p.query.At(int64(peer)*p.chunkQuery), p.chunkQuery, p.query.At(int64(peer)*p.chunkQuery))
+		p.kernels.Function("rotary").Count(p.columnsQuery).Count(p.width).Make(q, p.work[i],
+			p.query.At(int64(peer)*p.chunkQuery), p.chunkQuery, p.query.At(int64(peer)*p.chunkQuery),
+			p.angles.At(int64(peer)*p.chunkAngles))
 		q.Linear(p.work[i], p.gemmKey, p.key.At(int64(peer)*p.chunkKey), p.xgathered.At(int64(peer)*p.bytesX),
 			p.wk.At(0), plan.NoBias)
-		p.kernels.Row(p.angles.At(int64(peer)*p.chunkAngles), p.chunkAngles).Heads(p.width).Apply(q, p.work[i],
-			kernels.Rotary, p.key.At(int64(peer)*p.chunkKey), p.chunkKey, p.key.At(int64(peer)*p.chunkKey))
+		p.kernels.Function("rotary").Count(p.columnsKey).Count(p.width).Make(q, p.work[i],
+			p.key.At(int64(peer)*p.chunkKey), p.chunkKey, p.key.At(int64(peer)*p.chunkKey),
+			p.angles.At(int64(peer)*p.chunkAngles))
 		q.Linear(p.work[i], p.gemmKey, p.value.At(int64(peer)*p.chunkKey), p.xgathered.At(int64(peer)*p.bytesX),
 			p.wv.At(0), plan.NoBias)
 	}

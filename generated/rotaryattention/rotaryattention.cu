@@ -2,8 +2,8 @@
 //
 // The kernels of RotaryAttention's transport, launched by the host program in program.go:
 //   reduce   adds up tensors in order and in fp32
-//   rmsnorm  norms rows, a block each
-//   rotary   turns pairs of columns by angles of their rows
+//   groups   rmsnorm: makes the elements of a row or of a head of all of these
+//   groups2  rotary: makes the elements of a row or of a head of all of these
 //   call_Attention  is causal of attention.cu
 //
 // Every kernel takes one struct by value. A struct of zeros makes it do nothing, which is how it
@@ -13,10 +13,11 @@
 #include "../device/bf16.h"
 #include "../device/fp16.h"
 #include "../device/fp32.h"
+#include "../device/arith.h"
+#include "../device/units.h"
+#include "../device/groups.h"
 #include "../device/sum.h"
 #include "../device/blocksum.h"
-#include "../device/norm.h"
-#include "../device/rotary.h"
 #include "../device/call.h"
 
 // ----------------------------------------------------------------------------
@@ -44,53 +45,177 @@ __global__ void reduce_fp32(const __grid_constant__ struct reduce p) { reduce_of
 }
 
 // ----------------------------------------------------------------------------
-// rmsnorm norms rows, a block each.
-// Launch: any grid of one dimension; blocks of one dimension, of most_threads threads at most.
+// groups makes each element y of all elements of its row:
+//   x*reciproot(mean(x*x) + 1e-05)*a[column]
+// Launch: any grid of one dimension; blocks of one dimension, of whole groups of lanes.
 
-struct rmsnorm {
-  char *dst;  // may be the operand
-  u64 count;  // elements
-  const char *operand;
-  const char *weight;
-  u64 columns;     // elements of a row, and of the weight
-  double epsilon;  // added to the mean of squares
+struct groups {
+  char *dst;  // may be x, or another operand of as many elements
+  u64 rows;
+  const char *x;
+  const char *a;  // an element for each column
+  u64 columns;  // elements of a row
 };
 
-template <typename E>
-DEVICE void rmsnorm_of(const struct rmsnorm &p)
+DEVICE float groups_of_mean1(float x)
 {
-  norm<E>(p.dst, p.operand, p.count, p.weight, p.columns, (float)p.epsilon);
+  return f_mul(x, x);
+}
+
+DEVICE float groups_made(float x, float s3, float a)
+{
+  const float t1 = f_mul(x, s3);
+  return f_mul(t1, a);
+}
+
+template <typename E>
+DEVICE void groups_of(const struct groups &p)
+{
+  enum { kept = 4 };  // units of a lane in registers
+  SHARED(float, numbers, most_lanes);
+  const unsigned columns = (unsigned)p.columns;
+  const unsigned groups = columns > 0 ? (unsigned)p.rows : 0;
+  const unsigned lanes = lanes_of(columns), lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
+  const bool together = columns % unit_elements == 0 && ((u64)p.dst | (u64)p.x | (u64)p.a) % 16 == 0;
+  for (unsigned first = blockIdx.x * beside; first < groups; first += gridDim.x * beside) {
+    const unsigned group = first + threadIdx.x / lanes;
+    const u64 at = (u64)group * columns;
+    const unsigned units = group < groups ? (columns + unit_elements - 1) / unit_elements : 0;
+    const auto load_x = [&](unsigned n) {
+      const auto place = [&](unsigned j) { return at + j; };
+      return unit_at<E>(p.x, together, n, columns, place);
+    };
+    const auto load_a = [&](unsigned n) {
+      const auto place = [&](unsigned j) { return j; };
+      return unit_at<E>(p.a, together, n, columns, place);
+    };
+    unit<E> x_kept[kept] = {};
+#pragma unroll
+    for (unsigned u = 0; u < kept; u++) {
+      if (lane + u * lanes < units) {
+        x_kept[u] = load_x(lane + u * lanes);
+      }
+    }
+    float mean1_mine = 0.0f;
+    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
+      const unit<E> x = u < kept ? x_kept[u] : load_x(n);
+      for (unsigned k = 0; k < unit_elements; k++) {
+        const unsigned j = n * unit_elements + k;
+        if (j < columns) {
+          mean1_mine = f_add(mean1_mine, groups_of_mean1(element(x, k)));
+        }
+      }
+    });
+    const float mean1 = f_div(of_lanes<f_add>(numbers, mean1_mine, lanes), (float)columns);
+    const float s2 = f_add(mean1, 0x1.4f8b58p-17f);
+    const float s3 = f_div(1.0f, f_root(s2));
+    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
+      const unit<E> x = u < kept ? x_kept[u] : load_x(n);
+      const unit<E> a = load_a(n);
+      unit<E> y = {};
+      for (unsigned k = 0; k < unit_elements; k++) {
+        set_element(y, k, E::narrow(groups_made(element(x, k), s3, element(a, k))));
+      }
+      store_at(p.dst, together, at, n, columns, y);
+    });
+  }
 }
 
 extern "C" {
-__global__ void rmsnorm_bf16(const __grid_constant__ struct rmsnorm p) { rmsnorm_of<bf16>(p); }
-__global__ void rmsnorm_fp16(const __grid_constant__ struct rmsnorm p) { rmsnorm_of<fp16>(p); }
-__global__ void rmsnorm_fp32(const __grid_constant__ struct rmsnorm p) { rmsnorm_of<fp32>(p); }
+__global__ void __launch_bounds__(512, 1)
+groups_bf16(const __grid_constant__ struct groups p) { groups_of<bf16>(p); }
+__global__ void __launch_bounds__(512, 1)
+groups_fp16(const __grid_constant__ struct groups p) { groups_of<fp16>(p); }
+__global__ void __launch_bounds__(512, 1)
+groups_fp32(const __grid_constant__ struct groups p) { groups_of<fp32>(p); }
 }
 
 // ----------------------------------------------------------------------------
-// rotary turns pairs of columns by angles of their rows, head by head.
-// Launch: any grid and blocks of one dimension.
+// groups2 makes each element y of all elements of its head:
+//   x*cos(a) + turn(x, W)*sin(a)
+// Launch: any grid of one dimension; blocks of one dimension, of whole groups of lanes.
 
-struct rotary {
-  char *dst;  // may be the operand
-  u64 count;  // elements
-  const char *operand;
-  const char *table;
-  u64 entries;  // elements of the table, as many a row as a head has columns
-  u64 width;    // columns of a head
+struct groups2 {
+  char *dst;  // may be x, or another operand of as many elements
+  u64 rows;
+  const char *x;
+  const char *a;  // of a row for each row: cosines, and then sines
+  u64 columns;  // elements of a row
+  u64 width;  // columns of a head
 };
 
-template <typename E>
-DEVICE void rotary_of(const struct rotary &p)
+DEVICE float groups2_made(float x, float a_cos, float x_turned, bool first, float a_sin)
 {
-  turn_heads<E>(p.dst, p.operand, p.count, p.table, p.entries, p.width, all_threads());
+  const float t1 = f_mul(x, a_cos);
+  const float t2 = first ? -x_turned : x_turned;
+  const float t3 = f_mul(t2, a_sin);
+  return f_add(t1, t3);
+}
+
+template <typename E>
+DEVICE void groups2_of(const struct groups2 &p)
+{
+  enum { kept = 1 };  // units of a lane in registers
+  const unsigned columns = (unsigned)p.columns;
+  const unsigned width = (unsigned)p.width;
+  const unsigned heads = width > 0 ? columns / width : 0;  // of a row
+  const unsigned groups = (unsigned)p.rows * heads;
+  const unsigned lanes = lanes_of(width), lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
+  const bool together = width % (2 * unit_elements) == 0 && ((u64)p.dst | (u64)p.x | (u64)p.a) % 16 == 0;
+  for (unsigned first = blockIdx.x * beside; first < groups; first += gridDim.x * beside) {
+    const unsigned group = first + threadIdx.x / lanes;
+    const u64 at = (u64)group * width;
+    const unsigned units = group < groups ? (width + unit_elements - 1) / unit_elements : 0;
+    const u64 row = group / heads;
+    const auto load_x = [&](unsigned n) {
+      const auto place = [&](unsigned j) { return at + j; };
+      return unit_at<E>(p.x, together, n, width, place);
+    };
+    const auto load_a_cos = [&](unsigned n) {
+      const auto place = [&](unsigned j) { return row * width + j % (width / 2); };
+      return unit_at<E>(p.a, together, n, width, place);
+    };
+    const auto load_x_turned = [&](unsigned n) {
+      const auto place = [&](unsigned j) { return at + turned(j, width); };
+      return unit_at<E>(p.x, together, n, width, place);
+    };
+    const auto load_a_sin = [&](unsigned n) {
+      const auto place = [&](unsigned j) { return row * width + width / 2 + j % (width / 2); };
+      return unit_at<E>(p.a, together, n, width, place);
+    };
+    unit<E> x_kept[kept] = {};
+    unit<E> x_turned_kept[kept] = {};
+#pragma unroll
+    for (unsigned u = 0; u < kept; u++) {
+      if (lane + u * lanes < units) {
+        x_kept[u] = load_x(lane + u * lanes);
+        x_turned_kept[u] = load_x_turned(lane + u * lanes);
+      }
+    }
+    sync_lanes(lanes);  // all have read what one may write
+    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
+      const unit<E> x = u < kept ? x_kept[u] : load_x(n);
+      const unit<E> a_cos = load_a_cos(n);
+      const unit<E> x_turned = u < kept ? x_turned_kept[u] : load_x_turned(n);
+      const unit<E> a_sin = load_a_sin(n);
+      unit<E> y = {};
+      for (unsigned k = 0; k < unit_elements; k++) {
+        const unsigned j = n * unit_elements + k;
+        set_element(y, k, E::narrow(groups2_made(element(x, k), element(a_cos, k), element(x_turned, k), j < width / 2,
+            element(a_sin, k))));
+      }
+      store_at(p.dst, together, at, n, width, y);
+    });
+  }
 }
 
 extern "C" {
-__global__ void rotary_bf16(const __grid_constant__ struct rotary p) { rotary_of<bf16>(p); }
-__global__ void rotary_fp16(const __grid_constant__ struct rotary p) { rotary_of<fp16>(p); }
-__global__ void rotary_fp32(const __grid_constant__ struct rotary p) { rotary_of<fp32>(p); }
+__global__ void __launch_bounds__(512, 1)
+groups2_bf16(const __grid_constant__ struct groups2 p) { groups2_of<bf16>(p); }
+__global__ void __launch_bounds__(512, 1)
+groups2_fp16(const __grid_constant__ struct groups2 p) { groups2_of<fp16>(p); }
+__global__ void __launch_bounds__(512, 1)
+groups2_fp32(const __grid_constant__ struct groups2 p) { groups2_of<fp32>(p); }
 }
 
 // ----------------------------------------------------------------------------
@@ -144,7 +269,7 @@ DEVICE void causal(Out<E> o, In<E> query, In<E> key, In<E> value, i64 rows, i64 
     }
   }
 }
-#line 148 "rotaryattention.cu"
+#line 273 "rotaryattention.cu"
 }
 
 // ----------------------------------------------------------------------------

@@ -26,14 +26,13 @@
 //	copy, put, work[1..D-1]: Synchronize(main)
 //	copy:   Post Aready -> every peer;  Post Csumfree -> every peer            # the slots may be written
 //	put:    Synchronize(copy)
-//	main:   Linear(H[r], A, B)                                                 # own rows, in place
-//	main:   Make [greatest(x, 0)*greatest(x, 0)] of rows of F/D(H[r], H[r]) by kernel
+//	main:   Linear(H[r], A, B);  Make [greatest(x, 0)*greatest(x, 0)](H[r], H[r]) by kernel  # own rows, in place
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  copy:    Wait Aready[peer];  Set(Agathered[peer], A@peer)
 //	  work[i]: Synchronize(copy)
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  work[i]: Linear(H[peer], Agathered[peer], B)
-//	  work[i]: Make [greatest(x, 0)*greatest(x, 0)] of rows of F/D(H[peer], H[peer]) by kernel
+//	  work[i]: Make [greatest(x, 0)*greatest(x, 0)](H[peer], H[peer]) by kernel
 //	  work[i]: Linear(Csumpartial[peer], H[peer], B2)
 //	main:   Synchronize(work[1..D-1]);  Linear(Csumslots[r], H[r], B2)  # own rows last, straight into their slot
 //	for i in 1..D-1:  peer = (r + i) % D
@@ -41,8 +40,7 @@
 //	  put:    Post Csumarrived -> peer
 //	put:    Synchronize(main);  Wait Csumarrived[every peer];  Reduce(Csum, Csumslots[0..D-1])
 //	  # once, in the order of ranks
-//	main:   Synchronize(put)
-//	main:   Make [x*0.25, then x + Residual] of rows of N(C, Csum, Residual) by kernel
+//	main:   Synchronize(put);  Make [x*0.25, then x + Residual](C, Csum, Residual) by kernel
 //	copy:   Post read -> every peer                                            # A may be overwritten afterwards
 //	put:    Synchronize(copy);  Wait read[every peer]
 //	main:   Synchronize(put), Synchronize(work[1..D-1])                        # join

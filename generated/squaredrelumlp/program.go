@@ -15,7 +15,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "squaredrelumlp",
-	Hash:     "ad268b03dd976581e3e5e37dbe11c9f7d12e5dafcb023dfe439c3a5203f3cf6f",
+	Hash:     "dbab0a33a692c8c6739f443b783bc4bde58979565eed1453e825c90bccf4a65e",
 	Proof:    "proven for D = 1..8, stamp 7ac0603c56c83ed4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

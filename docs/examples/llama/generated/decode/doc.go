@@ -39,14 +39,14 @@
 //	        O [M, DIDx(D), N/D];  Rpartial [M, K];  R [M, K];  Y [M, K];  U [M, DIDx(D), F/D]
 //	        G [M, DIDx(D), F/D];  Cpartial [M, K]
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   Apply rmsnorm(X, A, Norm to each row, epsilon 1e-05) by kernel;  Linear(Query, X, Wq)
+//	main:   Apply rmsnorm(X, A, Norm) of rows of K by kernel;  Linear(Query, X, Wq)
 //	main:   Linear(Key, X, Wk);  Linear(Value, X, Wv);  Call Attention(O, Query, Key, Value)
 //	main:   Linear(Rpartial, O, Wo)
 //	main:   shot by blocks{Post Rready -> every peer;  Wait Rready[every peer]
 //	                       Reduce(R, Rpartial@0..D-1, A)
 //	                       Post Rread -> every peer;  Wait Rread[every peer]}
 //	                         # peers may read Rpartial; the same order on every rank
-//	main:   Apply rmsnorm(Y, R, Norm2 to each row, epsilon 1e-05) by kernel;  Linear(U, Y, Up)
+//	main:   Apply rmsnorm(Y, R, Norm2) of rows of K by kernel;  Linear(U, Y, Up)
 //	main:   Linear(G, Y, Gate);  Apply swiglu(G, G, U) by kernel;  Linear(Cpartial, G, Down)
 //	main:   shot by blocks{Post Cready -> every peer;  Wait Cready[every peer]
 //	                       Reduce(C, Cpartial@0..D-1, R)
@@ -57,5 +57,5 @@
 // kernels. The kernels are in decode.cu. Functions: rmsnorm(Norm) of X, rmsnorm(Norm2) of Y, swiglu(U) of G by a
 // kernel of its own; add(A) of R, add(R) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 446cc4d143b8fe8f.
+// Proof: proven for D = 1..8, stamp 0910f35edfab68cf.
 package decode

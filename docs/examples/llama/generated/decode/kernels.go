@@ -20,7 +20,10 @@ var table = kernels.Table{
 			Made: &kernels.Made{Word: "swiglu",
 				Key:      "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6",
 				Operands: []kernels.Operand{{}, {}}}},
-		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
+		{Kind: kernels.Groups,
+			Made: &kernels.Made{Word: "rmsnorm",
+				Key:      "x; times 0 0; mean 1; number 3727c5ac; plus 2 3; reciproot 4; times 0 5; row #0; times 6 7",
+				Operands: []kernels.Operand{{}, {Lies: "column"}}}},
 	},
 }
 
@@ -30,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "8a151d6cb5897f262ee677f65280573f5f9eeb831eb02f504583bfce568db9c6",
+	Source:  "f148f1b3ad1d04b7bf83c6d5bc65142ab72a9d9213d49835c47f7c5e81b7122a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

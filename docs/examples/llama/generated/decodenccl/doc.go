@@ -36,10 +36,10 @@
 //	plan:   X [M, K];  Query [M, DIDx(D), N/D];  Key [M, DIDx(D), N2/D];  Value [M, DIDx(D), N2/D]
 //	        O [M, DIDx(D), N/D];  Rpartial [M, K];  R [M, K];  Y [M, K];  U [M, DIDx(D), F/D]
 //	        G [M, DIDx(D), F/D];  Cpartial [M, K];  Rreduced [M, K];  Creduced [M, K]
-//	main:   Apply rmsnorm(X, A, Norm to each row, epsilon 1e-05) by kernel;  Linear(Query, X, Wq)
+//	main:   Apply rmsnorm(X, A, Norm) of rows of K by kernel;  Linear(Query, X, Wq)
 //	main:   Linear(Key, X, Wk);  Linear(Value, X, Wv);  Call Attention(O, Query, Key, Value)
 //	main:   Linear(Rpartial, O, Wo);  nccl{AllReduce(Rreduced, Rpartial)};  Reduce(R, Rreduced, A)
-//	main:   Apply rmsnorm(Y, R, Norm2 to each row, epsilon 1e-05) by kernel;  Linear(U, Y, Up)
+//	main:   Apply rmsnorm(Y, R, Norm2) of rows of K by kernel;  Linear(U, Y, Up)
 //	main:   Linear(G, Y, Gate);  Apply swiglu(G, G, U) by kernel;  Linear(Cpartial, G, Down)
 //	main:   nccl{AllReduce(Creduced, Cpartial)};  Reduce(C, Creduced, R)
 //
@@ -47,5 +47,5 @@
 // are in decodenccl.cu. Functions: rmsnorm(Norm) of X, rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its own;
 // add(A) of R, add(R) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 613a021c8ba20aef.
+// Proof: proven for D = 1..8, stamp 1d9e79d5d7c6d0c8.
 package decodenccl

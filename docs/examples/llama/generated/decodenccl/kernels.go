@@ -19,7 +19,10 @@ var table = kernels.Table{
 			Made: &kernels.Made{Word: "swiglu",
 				Key:      "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6",
 				Operands: []kernels.Operand{{}, {}}}},
-		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
+		{Kind: kernels.Groups,
+			Made: &kernels.Made{Word: "rmsnorm",
+				Key:      "x; times 0 0; mean 1; number 3727c5ac; plus 2 3; reciproot 4; times 0 5; row #0; times 6 7",
+				Operands: []kernels.Operand{{}, {Lies: "column"}}}},
 	},
 }
 
@@ -29,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "afdf9fe93cbfbdd0418e5e1287207731b1fef8911663c6f699526f81ffcf3417",
+	Source:  "faad9fa7bc0c7d8c467e637442beffdee2db41555d9d31d64887ee7942c2fcd7",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

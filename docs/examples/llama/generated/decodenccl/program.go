@@ -16,8 +16,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "602207b15187ccb3dd2c1d030a6b2e60c596e74ba526b4284a559e4b3becbcf6",
-	Proof:   "proven for D = 1..8, stamp 613a021c8ba20aef",
+	Hash:    "29df8415b458d17f4baae1701d908aab1efd3de7145f2b561daf77a1c8877dd0",
+	Proof:   "proven for D = 1..8, stamp 1d9e79d5d7c6d0c8",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},
 	Divides: []plan.Divide{{Extent: "N", By: "D"}, {Extent: "N2", By: "D"}, {Extent: "F", By: "D"}},
@@ -64,9 +64,9 @@ type Plan struct {
 	// rank's memory. Set it before Bind.
 	Attention plan.Call
 
-	bytesG    int64 // bytes of M*(F/D) elements
-	bytesNorm int64 // bytes of K elements
-	bytesX    int64 // bytes of M*K elements
+	bytesG   int64 // bytes of M*(F/D) elements
+	bytesX   int64 // bytes of M*K elements
+	columnsX int64 // columns of a row
 
 	a, norm, wq, wk, wv, wo                               *plan.Buffer
 	norm2, gate, up, down, c, x                           *plan.Buffer
@@ -96,8 +96,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n, n2, f := b.Size(), s.M, s.K, s.N, s.N2, s.F
 	p := &Plan{Plan: b.Plan()}
 	p.bytesG = s.Type.Bytes(m * (f / d))
-	p.bytesNorm = s.Type.Bytes(k)
 	p.bytesX = s.Type.Bytes(m * k)
+	p.columnsX = int64(k)
 
 	p.a = b.Caller("A", s.Type.Bytes(m*k))
 	p.norm = b.Caller("Norm", s.Type.Bytes(k))
@@ -137,8 +137,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 // issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	main := q.Main()
-	p.kernels.Row(p.norm.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.bytesX,
-		p.a.At(0))
+	p.kernels.Function("rmsnorm").Count(p.columnsX).Make(q, main, p.x.At(0), p.bytesX, p.a.At(0), p.norm.At(0))
 	q.Linear(main, p.gemmQuery, p.query.At(0), p.x.At(0), p.wq.At(0), plan.NoBias)
 	q.Linear(main, p.gemmKey, p.key.At(0), p.x.At(0), p.wk.At(0), plan.NoBias)
 	q.Linear(main, p.gemmKey, p.value.At(0), p.x.At(0), p.wv.At(0), plan.NoBias)
@@ -146,8 +145,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Linear(main, p.gemmRpartial, p.rpartial.At(0), p.o.At(0), p.wo.At(0), plan.NoBias)
 	q.AllReduce(main, p.rreduced.At(0), p.rpartial.At(0), p.bytesX)
 	p.kernels.Reduce(q, main, p.r.At(0), p.bytesX, p.rreduced.At(0), p.a.At(0))
-	p.kernels.Row(p.norm2.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.y.At(0), p.bytesX,
-		p.r.At(0))
+	p.kernels.Function("rmsnorm").Count(p.columnsX).Make(q, main, p.y.At(0), p.bytesX, p.r.At(0), p.norm2.At(0))
 	q.Linear(main, p.gemmU, p.u.At(0), p.y.At(0), p.up.At(0), plan.NoBias)
 	q.Linear(main, p.gemmU, p.g.At(0), p.y.At(0), p.gate.At(0), plan.NoBias)
 	p.kernels.Function("swiglu").Make(q, main, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))

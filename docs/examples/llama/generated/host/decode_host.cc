@@ -2,7 +2,7 @@
 
 // The kernels of decode.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// c7cabd4a238bdeb08a1d810250a5984589f15ec917072729d06a112d5cf888d4
+// c851110115b1e318601b7275c9d10b38052198efd46b26540841ccdceb904b66
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__
@@ -23,9 +23,9 @@ const Kernel kernels[] = {
     {"elements_bf16", sizeof(struct elements), thread<struct elements, elements_bf16>},
     {"elements_fp16", sizeof(struct elements), thread<struct elements, elements_fp16>},
     {"elements_fp32", sizeof(struct elements), thread<struct elements, elements_fp32>},
-    {"rmsnorm_bf16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_bf16>},
-    {"rmsnorm_fp16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp16>},
-    {"rmsnorm_fp32", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp32>},
+    {"groups_bf16", sizeof(struct groups), thread<struct groups, groups_bf16>},
+    {"groups_fp16", sizeof(struct groups), thread<struct groups, groups_fp16>},
+    {"groups_fp32", sizeof(struct groups), thread<struct groups, groups_fp32>},
     {},
 };
 

@@ -19,13 +19,13 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("decode", "8a151d6cb5897f262ee677f65280573f5f9eeb831eb02f504583bfce568db9c6",
+	sim.Compiled("decode", "f148f1b3ad1d04b7bf83c6d5bc65142ab72a9d9213d49835c47f7c5e81b7122a",
 		unsafe.Pointer(C.decode_kernels))
-	sim.Compiled("decodenccl", "afdf9fe93cbfbdd0418e5e1287207731b1fef8911663c6f699526f81ffcf3417",
+	sim.Compiled("decodenccl", "faad9fa7bc0c7d8c467e637442beffdee2db41555d9d31d64887ee7942c2fcd7",
 		unsafe.Pointer(C.decodenccl_kernels))
-	sim.Compiled("prefill", "ff5fdcde0ac63e7b0a9b911fdfb11c4a49230bd4f8af2adc1e7d53bf64da5b0a",
+	sim.Compiled("prefill", "8c8075933a8fe9934a55466aa4f9dc68c6727fff108b9fdf8de821c285dba4dd",
 		unsafe.Pointer(C.prefill_kernels))
-	sim.Compiled("prefillnccl", "702325a6491f25112c7b08a5595a5df39aca0daa986130b2f881cfea8f3a0433",
+	sim.Compiled("prefillnccl", "923efe6c67d2061943fec4f3c723e3779b5f22d1bd2237cf9a9c25560776e610",
 		unsafe.Pointer(C.decodenccl_kernels))
 	sim.Compiled("run", "c00db37a738f3e585da7a69574b5a38b529ebc071556d36793e9e6b5e4a2c4cc",
 		unsafe.Pointer(C.run_kernels))

@@ -2,7 +2,7 @@
 
 // The kernels of prefill.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 22029e7f1f3a3415a3cc905e05f1ff6d1e2eda50d779bba3aeef058def1c179a
+// 060be085864069436e1910c7a7e5bd3d89abf60d0996f37ac8742a0d06a872bf
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__
@@ -23,9 +23,9 @@ const Kernel kernels[] = {
     {"elements_bf16", sizeof(struct elements), thread<struct elements, elements_bf16>},
     {"elements_fp16", sizeof(struct elements), thread<struct elements, elements_fp16>},
     {"elements_fp32", sizeof(struct elements), thread<struct elements, elements_fp32>},
-    {"rmsnorm_bf16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_bf16>},
-    {"rmsnorm_fp16", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp16>},
-    {"rmsnorm_fp32", sizeof(struct rmsnorm), thread<struct rmsnorm, rmsnorm_fp32>},
+    {"groups_bf16", sizeof(struct groups), thread<struct groups, groups_bf16>},
+    {"groups_fp16", sizeof(struct groups), thread<struct groups, groups_fp16>},
+    {"groups_fp32", sizeof(struct groups), thread<struct groups, groups_fp32>},
     {},
 };
 

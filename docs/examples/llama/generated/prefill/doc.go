@@ -47,8 +47,7 @@
 //	copy, put, work[1..D-1]: Synchronize(main)
 //	copy:   Post Rfree -> every peer;  Post Cfree -> every peer                # the slots may be written
 //	put:    Synchronize(copy)
-//	main:   Apply rmsnorm(X, A, Norm to each row, epsilon 1e-05) by kernel
-//	main:   Post Xready -> every peer                                          # peers may read X
+//	main:   Apply rmsnorm(X, A, Norm) of rows of K by kernel;  Post Xready -> every peer  # peers may read X
 //	copy:   Synchronize(main)
 //	main:   Linear(Query[r], X, Wq);  Linear(Key[r], X, Wk);  Linear(Value[r], X, Wv)  # own rows, in place
 //	for i in 1..D-1:  peer = (r + i) % D
@@ -67,7 +66,7 @@
 //	  put:    Post Rarrived -> peer
 //	put:    Synchronize(main);  Wait Rarrived[every peer];  Reduce(R, Rslots[0..D-1], A)
 //	  # once, in the order of ranks
-//	main:   Synchronize(put);  Apply rmsnorm(Y, R, Norm2 to each row, epsilon 1e-05) by kernel
+//	main:   Synchronize(put);  Apply rmsnorm(Y, R, Norm2) of rows of K by kernel
 //	main:   Post Yready -> every peer                                          # peers may read Y
 //	copy:   Synchronize(main)
 //	main:   Linear(U[r], Y, Up);  Linear(G[r], Y, Gate);  Apply swiglu(G[r], G[r], U[r]) by kernel
@@ -93,5 +92,5 @@
 // kernels are in prefill.cu. Functions: rmsnorm(Norm) of X, rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its
 // own; add(A) of R, add(R) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 82f833a10e1465b5.
+// Proof: proven for D = 1..8, stamp 16d31a7e720f3fb1.
 package prefill

@@ -19,7 +19,10 @@ var table = kernels.Table{
 			Made: &kernels.Made{Word: "swiglu",
 				Key:      "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6",
 				Operands: []kernels.Operand{{}, {}}}},
-		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
+		{Kind: kernels.Groups,
+			Made: &kernels.Made{Word: "rmsnorm",
+				Key:      "x; times 0 0; mean 1; number 3727c5ac; plus 2 3; reciproot 4; times 0 5; row #0; times 6 7",
+				Operands: []kernels.Operand{{}, {Lies: "column"}}}},
 	},
 }
 
@@ -29,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefill",
-	Source:  "ff5fdcde0ac63e7b0a9b911fdfb11c4a49230bd4f8af2adc1e7d53bf64da5b0a",
+	Source:  "8c8075933a8fe9934a55466aa4f9dc68c6727fff108b9fdf8de821c285dba4dd",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "prefill",
-	Hash:    "65e293b70953266880581d28920436d0fd0b1697a60258e747e867c76a2717bf",
-	Proof:   "proven for D = 1..8, stamp 82f833a10e1465b5",
+	Hash:    "0304b293c7d5bab3624c9902de21622e15289b93d3e3858c1d33af0b0cf41f7c",
+	Proof:   "proven for D = 1..8, stamp 16d31a7e720f3fb1",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "F"},
@@ -66,11 +66,11 @@ type Plan struct {
 	// rank's memory. Set it before Bind.
 	Attention plan.Call
 
-	bytesNorm  int64 // bytes of K elements
 	bytesX     int64 // bytes of M/D*K elements
 	chunkKey   int64 // bytes of M/D*(N2/D) elements
 	chunkQuery int64 // bytes of M/D*(N/D) elements
 	chunkU     int64 // bytes of M/D*(F/D) elements
+	columnsX   int64 // columns of a row
 
 	a, norm, wq, wk, wv, wo                               *plan.Buffer
 	norm2, gate, up, down, c, x                           *plan.Buffer
@@ -105,11 +105,11 @@ func (p *Plan) Bind(ctx context.Context, x Buffers) error {
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n, n2, f := b.Size(), s.M, s.K, s.N, s.N2, s.F
 	p := &Plan{Plan: b.Plan()}
-	p.bytesNorm = s.Type.Bytes(k)
 	p.bytesX = s.Type.Bytes(m / d * k)
 	p.chunkKey = s.Type.Bytes(m / d * (n2 / d))
 	p.chunkQuery = s.Type.Bytes(m / d * (n / d))
 	p.chunkU = s.Type.Bytes(m / d * (f / d))
+	p.columnsX = int64(k)
 
 	p.a = b.Caller("A", s.Type.Bytes(m/d*k))
 	p.norm = b.Caller("Norm", s.Type.Bytes(k))
@@ -171,8 +171,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Post(p.copy, p.rfree)
 	q.Post(p.copy, p.cfree)
 	q.Synchronize(p.put, p.copy)
-	p.kernels.Row(p.norm.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.bytesX,
-		p.a.At(0))
+	p.kernels.Function("rmsnorm").Count(p.columnsX).Make(q, main, p.x.At(0), p.bytesX, p.a.At(0), p.norm.At(0))
 
 	// Peers may read X.
 	q.Post(main, p.xready)
@@ -238,8 +237,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	p.terms = append(p.terms, p.a.At(0))
 	p.kernels.Reduce(q, p.put, p.r.At(0), p.bytesX, p.terms...)
 	q.Synchronize(main, p.put)
-	p.kernels.Row(p.norm2.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.y.At(0), p.bytesX,
-		p.r.At(0))
+	p.kernels.Function("rmsnorm").Count(p.columnsX).Make(q, main, p.y.At(0), p.bytesX, p.r.At(0), p.norm2.At(0))
 
 	// Peers may read Y.
 	q.Post(main, p.yready)

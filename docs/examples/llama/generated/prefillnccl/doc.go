@@ -41,19 +41,18 @@
 //	        Ygathered [D, M/D, K] by M/D*K;  U [D, M/D, DIDx(D), F/D] by M/D*(F/D)
 //	        G [D, M/D, DIDx(D), F/D] by M/D*(F/D);  Cpartial [D, M/D, K] by M/D*K;  Rreduced [DIDx(D), M/D, K]
 //	        Creduced [DIDx(D), M/D, K]
-//	main:   Apply rmsnorm(X, A, Norm to each row, epsilon 1e-05) by kernel
-//	main:   nccl{AllGather(Xgathered, X)};  Linear(Query, Xgathered, Wq)
-//	main:   Linear(Key, Xgathered, Wk);  Linear(Value, Xgathered, Wv)
+//	main:   Apply rmsnorm(X, A, Norm) of rows of K by kernel;  nccl{AllGather(Xgathered, X)}
+//	main:   Linear(Query, Xgathered, Wq);  Linear(Key, Xgathered, Wk);  Linear(Value, Xgathered, Wv)
 //	main:   Call Attention(O, Query, Key, Value);  Linear(Rpartial, O, Wo)
 //	main:   nccl{ReduceScatter(Rreduced, Rpartial)};  Reduce(R, Rreduced, A)
-//	main:   Apply rmsnorm(Y, R, Norm2 to each row, epsilon 1e-05) by kernel
-//	main:   nccl{AllGather(Ygathered, Y)};  Linear(U, Ygathered, Up);  Linear(G, Ygathered, Gate)
-//	main:   Apply swiglu(G, G, U) by kernel;  Linear(Cpartial, G, Down)
-//	main:   nccl{ReduceScatter(Creduced, Cpartial)};  Reduce(C, Creduced, R)
+//	main:   Apply rmsnorm(Y, R, Norm2) of rows of K by kernel;  nccl{AllGather(Ygathered, Y)}
+//	main:   Linear(U, Ygathered, Up);  Linear(G, Ygathered, Gate);  Apply swiglu(G, G, U) by kernel
+//	main:   Linear(Cpartial, G, Down);  nccl{ReduceScatter(Creduced, Cpartial)}
+//	main:   Reduce(C, Creduced, R)
 //
 // NCCL, which is loaded when a plan is made, does all that ranks do together. Sums are made by kernels. The kernels
 // are in prefillnccl.cu. Functions: rmsnorm(Norm) of X, rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its own;
 // add(A) of R, add(R) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 8320c9317821322e.
+// Proof: proven for D = 1..8, stamp 5cadc6968ddf25b9.
 package prefillnccl

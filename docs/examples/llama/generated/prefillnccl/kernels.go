@@ -19,7 +19,10 @@ var table = kernels.Table{
 			Made: &kernels.Made{Word: "swiglu",
 				Key:      "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6",
 				Operands: []kernels.Operand{{}, {}}}},
-		{Kind: kernels.RMSNorm, Terms: 1, Rows: 1},
+		{Kind: kernels.Groups,
+			Made: &kernels.Made{Word: "rmsnorm",
+				Key:      "x; times 0 0; mean 1; number 3727c5ac; plus 2 3; reciproot 4; times 0 5; row #0; times 6 7",
+				Operands: []kernels.Operand{{}, {Lies: "column"}}}},
 	},
 }
 
@@ -29,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillnccl",
-	Source:  "702325a6491f25112c7b08a5595a5df39aca0daa986130b2f881cfea8f3a0433",
+	Source:  "923efe6c67d2061943fec4f3c723e3779b5f22d1bd2237cf9a9c25560776e610",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

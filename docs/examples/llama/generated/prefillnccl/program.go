@@ -16,8 +16,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "prefillnccl",
-	Hash:    "aee20464341c966ebfb549486af3e13df40b7a88790abefdca0a9c9e2873e108",
-	Proof:   "proven for D = 1..8, stamp 8320c9317821322e",
+	Hash:    "9df50f5839a665be5ef59e4f2866b8533dd7925f50d13fa8a8383e0c1afbe4e6",
+	Proof:   "proven for D = 1..8, stamp 5cadc6968ddf25b9",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},
@@ -65,9 +65,9 @@ type Plan struct {
 	// rank's memory. Set it before Bind.
 	Attention plan.Call
 
-	bytesG    int64 // bytes of M*(F/D) elements
-	bytesNorm int64 // bytes of K elements
-	bytesX    int64 // bytes of M/D*K elements
+	bytesG   int64 // bytes of M*(F/D) elements
+	bytesX   int64 // bytes of M/D*K elements
+	columnsX int64 // columns of a row
 
 	a, norm, wq, wk, wv, wo                               *plan.Buffer
 	norm2, gate, up, down, c, x                           *plan.Buffer
@@ -98,8 +98,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n, n2, f := b.Size(), s.M, s.K, s.N, s.N2, s.F
 	p := &Plan{Plan: b.Plan()}
 	p.bytesG = s.Type.Bytes(m * (f / d))
-	p.bytesNorm = s.Type.Bytes(k)
 	p.bytesX = s.Type.Bytes(m / d * k)
+	p.columnsX = int64(k)
 
 	p.a = b.Caller("A", s.Type.Bytes(m/d*k))
 	p.norm = b.Caller("Norm", s.Type.Bytes(k))
@@ -141,8 +141,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 // issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	main := q.Main()
-	p.kernels.Row(p.norm.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.x.At(0), p.bytesX,
-		p.a.At(0))
+	p.kernels.Function("rmsnorm").Count(p.columnsX).Make(q, main, p.x.At(0), p.bytesX, p.a.At(0), p.norm.At(0))
 	q.AllGather(main, p.xgathered.At(0), p.x.At(0), p.bytesX)
 	q.Linear(main, p.gemmQuery, p.query.At(0), p.xgathered.At(0), p.wq.At(0), plan.NoBias)
 	q.Linear(main, p.gemmKey, p.key.At(0), p.xgathered.At(0), p.wk.At(0), plan.NoBias)
@@ -151,8 +150,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Linear(main, p.gemmRpartial, p.rpartial.At(0), p.o.At(0), p.wo.At(0), plan.NoBias)
 	q.ReduceScatter(main, p.rreduced.At(0), p.rpartial.At(0), p.bytesX)
 	p.kernels.Reduce(q, main, p.r.At(0), p.bytesX, p.rreduced.At(0), p.a.At(0))
-	p.kernels.Row(p.norm2.At(0), p.bytesNorm).Epsilon(1e-05).Apply(q, main, kernels.RMSNorm, p.y.At(0), p.bytesX,
-		p.r.At(0))
+	p.kernels.Function("rmsnorm").Count(p.columnsX).Make(q, main, p.y.At(0), p.bytesX, p.r.At(0), p.norm2.At(0))
 	q.AllGather(main, p.ygathered.At(0), p.y.At(0), p.bytesX)
 	q.Linear(main, p.gemmU, p.u.At(0), p.ygathered.At(0), p.up.At(0), plan.NoBias)
 	q.Linear(main, p.gemmU, p.g.At(0), p.ygathered.At(0), p.gate.At(0), plan.NoBias)
