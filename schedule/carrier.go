@@ -7,9 +7,6 @@ type Carrier string
 // StepCarrier is a Carrier of a way in which one kernel can do a whole step: it may also be OneKernel.
 type StepCarrier string
 
-// StridedCarrier is a Carrier of copies that the copy engine makes: it is CopyEngine or KernelSignals.
-type StridedCarrier string
-
 // Values of Carrier and StepCarrier.
 const (
 	// CopyEngine lets the copy engine copy and stream memory operations signal: the
@@ -21,15 +18,13 @@ const (
 	KernelSignals = "kernel signals"
 )
 
-// Kernels copy and signal, a launch each; every signaller has this value, and every carrier but StridedCarrier.
+// Kernels copy and signal, a launch each; every signaller and every carrier has this value.
 const Kernels = "kernels"
 
 // OneKernel waits, copies or sums, and posts; only StepCarrier and StepSignaller have this value.
 const OneKernel = "one kernel"
 
 func (Carrier) values() []string { return []string{CopyEngine, KernelCopies, KernelSignals, Kernels} }
-
-func (StridedCarrier) values() []string { return []string{CopyEngine, KernelSignals} }
 
 func (StepCarrier) values() []string { return append(Carrier("").values(), OneKernel) }
 

@@ -38,7 +38,7 @@ func Travels(w Way) bool {
 // ways are the zero values of all ways.
 var ways = []Way{Pull{}, Push{}, Grouped{}, Ring{}, PushRing{}, Broadcast{}, Collective{}, GatherShot{}, Tiles{},
 	Naive{}, Slots{}, Staged{}, Stores{}, Shot{}, TwoShot{}, PushShot{}, PushGather{},
-	RingSum{}, RingAccumulate{}, Get{}, GetColumns{}, Padded{}, NCCL{}, Rails{}}
+	RingSum{}, RingAccumulate{}, Padded{}, NCCL{}, Rails{}}
 
 // Ways lists the zero values of all ways.
 func Ways() []Way { return append([]Way{}, ways...) }
@@ -52,7 +52,8 @@ func WayName(w Way) string {
 }
 
 // formerly are names that ways had.
-var formerly = map[string]string{"SlotsToAll": "Slots", "LayerSlots": "Slots", "Put": "Slots"}
+var formerly = map[string]string{"SlotsToAll": "Slots", "LayerSlots": "Slots", "Put": "Slots",
+	"Get": "Pull", "GetColumns": "Pull"}
 
 // wayOf is the type of the way of a name, or of a former name.
 func wayOf(name string) (reflect.Type, bool) {

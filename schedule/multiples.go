@@ -52,6 +52,16 @@ func ParseMultiple(text string) (m Multiple, err error) {
 	return m, nil
 }
 
+// unevenBy names the first tensor that spreads an extent unevenly.
+func (s Schedule) unevenBy(e Extent) string {
+	for _, t := range s.Tensors {
+		if slices.ContainsFunc(t.Axes, func(a Axis) bool { return a.Extent == e && a.uneven() }) {
+			return t.Name
+		}
+	}
+	return ""
+}
+
 // checkMultiples refuses multiples of extents that no tensor has, and numbers that nothing can read or meet.
 func (s Schedule) checkMultiples(v *validation) {
 	for _, e := range slices.Sorted(maps.Keys(s.Multiples)) {
@@ -62,7 +72,8 @@ func (s Schedule) checkMultiples(v *validation) {
 		case e == D || len(axes) == 0:
 			v.add(path, "use an extent of a tensor's axis", "no axis has the extent %q", e)
 		case slices.ContainsFunc(axes, Axis.uneven):
-			v.add(path, "leave it out", "%s is spread unevenly: each part has rows of its own", e)
+			v.add(path, "leave it out", "%s is spread unevenly, by %s: each part has rows of its own", e,
+				s.unevenBy(e))
 		case err != nil:
 			v.add(path, `write it like "128*D"`, "%v", err)
 		case m == Multiple{Times: 1}:

@@ -49,7 +49,7 @@ func TestMultiples(t *testing.T) {
 		{heads, "N", "9223372036854775808", `Multiples[N]: "9223372036854775808" is no product of whole numbers, ` +
 			`D and W (write it like "128*D")`},
 		{constant, "320", "128", `Multiples[320]: 320 is no multiple of 128 (use another extent)`},
-		{uneven, "M", "8", `Multiples[M]: M is spread unevenly: each part has rows of its own (leave it out)`},
+		{uneven, "M", "8", `Multiples[M]: M is spread unevenly, by A: each part has rows of its own (leave it out)`},
 	} {
 		s := scheduletest.Clone(test.s)
 		s.Multiples = map[schedule.Extent]string{test.e: test.of}

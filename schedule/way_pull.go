@@ -1,7 +1,7 @@
 package schedule
 
-// Pull lets each rank copy the shards of others straight from their owners, in the order
-// r+1, r+2, ..., each multiplied when it is there; its own first and in place.
+// Pull lets each rank copy the parts of others straight from their owners, in the order r+1, r+2, .... Rows are
+// multiplied when they are there, the own ones first and in place.
 type Pull struct {
 	// Parts that a shard travels in, with a product each.
 	Parts int `zero:"1" most:"64"`
@@ -15,3 +15,9 @@ type Pull struct {
 }
 
 func (Pull) way() {}
+
+// Get and GetColumns are former names of Pull, where no product takes a part of what travels alone.
+type (
+	Get        = Pull
+	GetColumns = Pull
+)

@@ -15,20 +15,24 @@ import (
 
 // batched gives tensors of batches two axes, of the same places in memory.
 func batched(d *draft) error {
+	d.schedule.Tensors, d.schedule.Ops = slices.Clone(d.schedule.Tensors), slices.Clone(d.schedule.Ops)
 	for i, o := range d.schedule.Ops {
 		if !o.Batched() {
 			continue
 		}
+		if !d.single {
+			return &schedule.FieldError{Path: fmt.Sprintf("Ops[%d]", i),
+				Msg:  "no pass takes batches that are an axis through a chain",
+				Hint: "use schedule.Linear of all their rows"}
+		}
+		if a, _ := d.schedule.Tensor(o.In[0]); !spread(a) {
+			return d.apartFrom(i, "product")
+		}
+		d.schedule.Ops[i].Index = hostir.Linear
 		for _, name := range []string{o.In[0], o.Out, o.Added()} {
-			if name == "" {
+			at := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool { return t.Name == name })
+			if at < 0 {
 				continue
-			}
-			role := d.form.roles[name]
-			at := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool { return t.Name == role })
-			if d.form.kind != linear || at < 0 {
-				return &schedule.FieldError{Path: fmt.Sprintf("Ops[%d]", i),
-					Msg:  "no pass takes batches that are an axis through a chain",
-					Hint: "use schedule.Linear of all their rows"}
 			}
 			if err := d.joined(at); err != nil {
 				return err
@@ -73,30 +77,30 @@ func factors(e schedule.Extent) (batches, rows schedule.Extent, ok bool) {
 
 // eachTravels refuses batches that do not travel one by one.
 func (d *draft) eachTravels() error {
-	i := slices.IndexFunc(d.schedule.Ops, schedule.Op.Batched)
-	if i < 0 || d.comm.moves == gatherBatch || d.comm.moves == reduceBatch {
+	i := slices.IndexFunc(d.original.Ops, schedule.Op.Batched)
+	if i < 0 || d.chunks > 0 {
 		return nil
 	}
-	return &schedule.FieldError{Path: fmt.Sprintf("Ops[%d]", i),
-		Msg:  fmt.Sprintf("no pass does the %s of batches that are an axis", d.comm.moves),
-		Hint: "use schedule.Linear of the rows of all batches"}
+	what := "product"
+	if legs := d.legs(); len(legs) > 0 {
+		what = legs[0].String()
+	}
+	return d.apartFrom(i, what)
 }
 
-// declared is a tensor as the schedule has it.
-func (d *draft) declared(t schedule.Tensor) schedule.Tensor {
-	i := slices.IndexFunc(d.schedule.Tensors, func(o schedule.Tensor) bool { return o.Name == t.Name })
-	if i >= 0 {
-		t.Axes = d.original.Tensors[i].Axes
-	}
-	return t
+// apartFrom refuses batches of operation i.
+func (d *draft) apartFrom(i int, what string) error {
+	return &schedule.FieldError{Path: fmt.Sprintf("Ops[%d]", i),
+		Msg:  fmt.Sprintf("no pass does the %s of batches that are an axis", what),
+		Hint: "use schedule.Linear of the rows of all batches"}
 }
 
 // apart gives the buffers of tensors of batches the axes that they are declared with.
 func apart(d *draft) {
 	for i, b := range d.program.Buffers {
-		at := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool { return t.Name == b.Name })
-		if at >= 0 && b.Owner == hostir.Caller && len(b.Tensor.Axes) < len(d.original.Tensors[at].Axes) {
-			d.program.Buffers[i].Tensor.Axes = d.original.Tensors[at].Axes
+		t, declared := d.original.Tensor(b.Name)
+		if declared && b.Owner == hostir.Caller && len(b.Tensor.Axes) < len(t.Axes) {
+			d.program.Buffers[i].Tensor.Axes = t.Axes
 		}
 	}
 }

@@ -17,6 +17,7 @@ type chain struct {
 	stages []stage
 	order  batchOrder // of the rows' batches
 	edges  *edges.Walk
+	op     schedule.Op // that is being added
 	// Operands that come whole before products.
 	fetches map[string]edges.Edge
 	at      map[string]edges.State // tensors that have rows and columns, where operations leave them
@@ -109,6 +110,7 @@ func chained(d *draft) error {
 // step adds an operation to the last stage, or begins another.
 func (c *chain) step(d *draft, i int, o schedule.Op) error {
 	path := fmt.Sprintf("Ops[%d]", i)
+	c.op = o
 	if o.Call != "" {
 		return c.call(d, i, path, o)
 	}
@@ -145,11 +147,11 @@ func (c *chain) weight(d *draft, path string, o schedule.Op, x edges.State) erro
 	switch {
 	case w.Name == "" || d.schedule.Made(w.Name):
 		return &schedule.FieldError{Path: path + ".In[1]", Hint: "name a tensor that no operation makes",
-			Msg: fmt.Sprintf("no pass multiplies a chain by %s, which an operation makes", o.In[1])}
+			Msg: fmt.Sprintf("no pass multiplies by %s, which an operation makes", o.In[1])}
 	case w.Root || slices.ContainsFunc([]int{0, 1}, func(axis int) bool {
 		return len(w.Axes[axis].Outer) > 0 && !overRanks(w, axis)
 	}):
-		return d.misplaced(w.Name, fmt.Sprintf("no pass multiplies a chain by a weight %s", written(w)),
+		return d.misplaced(w.Name, fmt.Sprintf("no pass multiplies by a weight %s", written(w)),
 			"spread one of its axes by schedule.DIDx(schedule.D), or none")
 	case summed && !x.Columns():
 		return d.misplaced(o.In[0],
@@ -167,11 +169,19 @@ func (c *chain) weight(d *draft, path string, o schedule.Op, x edges.State) erro
 // follow adds operation i, whose first operand is at x. No weight travels.
 func (c *chain) follow(d *draft, i int, path string, o schedule.Op, x edges.State) error {
 	done, err := c.edges.Step(i, c.stays(o)...)
+	if err != nil && len(o.In) > 1 && o.In[0] == o.In[1] {
+		return &schedule.FieldError{Path: path + ".In[1]", Hint: "declare a tensor for each",
+			Msg: fmt.Sprintf("no pass lowers %s in two places", o.In[1])}
+	}
 	if err != nil {
 		return err
 	}
 	own := done.Made.Rows()
-	if c.fetch(i, o) {
+	first, err := c.fetch(d, i, o, done)
+	if err != nil {
+		return err
+	}
+	if first {
 		s := c.stage(o.In[0], true, false)
 		s.moved = c.fetches[o.In[0]]
 		c.adds(d, path, o, s, done)
@@ -189,22 +199,33 @@ func (c *chain) adds(d *draft, path string, o schedule.Op, s *stage, done edges.
 	s.ops = append(s.ops, o)
 	out := done.Made
 	if out.Partial {
-		if out = done.Left; len(d.schedule.Ops) > 1 || s.ofAll() {
+		if out = done.Left; len(d.schedule.Ops) > 1 || s.ofAll() || kind(o.Name()) != linear && out.Columns() {
 			out = rowsOf(out) // nothing adds up columns for their ranks
 		}
 		s.sums, s.toAll, s.left = o.Out, !out.Spread(), out
 	}
 	c.at[o.Out] = out
 	c.blame(c.functions(d, path, o, s))
-	if out.Columns() && s.widened == "" && undividedMatrix(d.schedule, o.Out) {
+	if out.Columns() && s.widened == "" && undividedMatrix(d.schedule, o.Out) && !d.uneven(s.input) && !s.ofSummands() {
 		s.widened = o.Out
 		return
+	}
+	if t, _ := d.schedule.Tensor(o.Out); inSteps(t) && done.Made == (edges.State{}) && !s.ofAll() && d.givesAll(o.In[0]) {
+		x, _ := d.schedule.Tensor(o.In[0])
+		c.blame(d.misplaced(x.Name, fmt.Sprintf("%s is made in steps, and every rank has all of %s", o.Out, x.Name),
+			"place it "+d.written(cutAs(x, edges.Along(0)))))
 	}
 	if s.given == "" {
 		steps := s.ofAll() && s.moved == (edges.Edge{}) && s.sums != o.Out && !d.uneven(s.input) && !s.ofSummands()
 		c.blame(c.placed(d, o.Out, out, steps))
 	}
 	c.blame(done.Misfit)
+}
+
+// givesAll says that the caller gives every rank all of a tensor.
+func (d *draft) givesAll(name string) bool {
+	t, declared := d.schedule.Tensor(name)
+	return declared && !d.schedule.Made(name) && len(t.Axes) == 2 && edges.Of(t) == (edges.State{})
 }
 
 // rowsOf is where the rows of a tensor are that has all columns there.
@@ -230,13 +251,30 @@ func (c *chain) operand(d *draft, name string) (edges.State, error) {
 	}
 	rows := t.Axes[0].Outer
 	n, x := len(rows), edges.Of(t)
-	if t.Root || n > 0 && rows[n-1] != schedule.DIDx(schedule.D) && !d.balanced(t) ||
+	if t.Root || n > 1 && inBatchesOf(t) == 0 || n > 0 && rows[n-1] != schedule.DIDx(schedule.D) && !d.balanced(t) ||
 		!overRanks(t, 1) && len(t.Axes[1].Outer) > 0 {
-		return x, d.misplaced(name, fmt.Sprintf("no pass takes %s %s into a chain", name, written(t)),
-			"spread its rows or its columns by schedule.DIDx(schedule.D), or nothing")
+		hint := "place it " + d.written(cutAs(t, d.nearest(t)))
+		if t.Root {
+			hint = "let every rank have it"
+		}
+		return x, d.misplaced(name, fmt.Sprintf("no pass takes %s %s as an operand", name, d.written(t)), hint)
 	}
 	c.at[name] = x
 	return x, nil
+}
+
+// nearest is the state that an operand has which is not cut as operands are: spread by its rows where results are made
+// in steps, or as it is spread, or whole.
+func (d *draft) nearest(t schedule.Tensor) edges.State {
+	for _, o := range d.schedule.Ops {
+		if out, _ := d.schedule.Tensor(o.Out); len(o.In) > 1 && o.In[0] == t.Name && inSteps(out) {
+			return edges.Along(0)
+		}
+	}
+	if axis, _, spread := t.Sharded(); spread {
+		return edges.Along(axis)
+	}
+	return edges.State{}
 }
 
 // balanced says that a tensor's rows are in balanced parts, and that all operations are products of it.
@@ -248,7 +286,7 @@ func (d *draft) balanced(t schedule.Tensor) bool {
 func (d *draft) productsOf(name string) bool {
 	return !slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool {
 		return o.Call != "" || o.In[0] != name || slices.ContainsFunc(o.Then, func(f schedule.Func) bool {
-			return f.Do != schedule.AddBias
+			return f.Do != schedule.AddBias && (byKernel(o, f) || !ofProduct(f))
 		})
 	})
 }
@@ -284,10 +322,10 @@ func (c *chain) placed(d *draft, name string, at edges.State, steps bool) error 
 	if !declared {
 		return nil
 	}
-	if at.Cut != (edges.Cut{}) && edges.Of(t) == at && len(d.schedule.Ops) == 1 {
-		return nil
+	if at.Cut != (edges.Cut{}) && len(d.schedule.Ops) == 1 && len(t.Axes) > 1 {
+		return d.cutAlike(t, at, c.op)
 	}
-	want := schedule.Tensor{Axes: slices.Clone(t.Axes), Within: t.Within, Type: t.Type}
+	want := schedule.Tensor{Name: name, Axes: slices.Clone(t.Axes), Within: t.Within, Type: t.Type}
 	split := func(axis int, spread bool, otherwise ...schedule.Split) {
 		want.Axes[axis].Outer = otherwise
 		if spread {
@@ -313,15 +351,57 @@ func (c *chain) placed(d *draft, name string, at edges.State, steps bool) error 
 		split(0, false, rounds...)
 	}
 	if got := written(t); got != want.String() {
-		return d.misplaced(name, fmt.Sprintf("%s is %s, and the operations leave it otherwise", name, got),
-			"place it "+want.String())
+		return d.misplaced(name, fmt.Sprintf("%s is %s, and the operations leave it otherwise: %s", name,
+			d.written(t), c.op),
+			"place it "+d.written(want))
 	}
 	return nil
+}
+
+// cutAlike refuses a tensor beside sums, or the sums, in other parts than theirs: of rows of each batch, or balanced.
+func (d *draft) cutAlike(t schedule.Tensor, at edges.State, op schedule.Op) error {
+	switch {
+	case inBatchesOf(t) > 0 && t.Axes[0].Outer[0].Kind != schedule.Plain:
+		return d.misplaced(t.Name, fmt.Sprintf("%s is %s, and sums are not made in steps", t.Name, written(t)),
+			"write it "+cutAs(t, at).String())
+	case edges.Of(t) != at:
+		return d.misplaced(t.Name, fmt.Sprintf("%s is %s, and the operations leave it otherwise: %s", t.Name, written(t), op),
+			"place it "+cutAs(t, at).String())
+	case inBatchesOf(t) > 0:
+		return nil
+	case at.Size == edges.Counted || at.Columns() || kind(d.schedule.Ops[0].Name()) == gradient:
+		return d.misplaced(t.Name, fmt.Sprintf("%s is %s, and products have equal parts, or balanced rows: %s", t.Name,
+			written(t), op), "place it "+cutAs(t, edges.State{Axis: at.Axis}).String())
+	}
+	return d.plain(t.Name)
+}
+
+// cutAs is a tensor in the parts of a state.
+func cutAs(t schedule.Tensor, at edges.State) schedule.Tensor {
+	t.Axes, t.Root = slices.Clone(t.Axes), false
+	for i := range t.Axes {
+		if t.Axes[i].Outer = nil; i != at.Axis-1 {
+			continue
+		}
+		if at.Batches != "" {
+			t.Axes[i].Outer = []schedule.Split{{Kind: schedule.Plain, Count: at.Batches}}
+		}
+		cut := schedule.DIDx(schedule.D)
+		cut.Shift, cut.Balanced, cut.Uneven = at.Shift, at.Size == edges.Balanced, at.Size != edges.Even
+		t.Axes[i].Outer = append(t.Axes[i].Outer, cut)
+	}
+	return t
 }
 
 // misplaced is the refusal of a placement.
 func (d *draft) misplaced(tensor, problem, hint string) error {
 	return &schedule.FieldError{Path: d.pathOf(tensor), Msg: problem, Hint: hint}
+}
+
+// tensor is a declared tensor.
+func (d *draft) tensor(name string) schedule.Tensor {
+	t, _ := d.schedule.Tensor(name)
+	return t
 }
 
 // pathOf is the path of a declared tensor, or of all.

@@ -50,7 +50,7 @@ func (d *draft) gatherers() iter.Seq[*stage] {
 // gatheredInto is the caller's tensor that gets the rows which are being lowered; empty: none does.
 func (d *draft) gatheredInto() string {
 	for s := range d.gatherers() {
-		if _, declared := d.schedule.Tensor(s.into); declared && s.transfers(d) == "" {
+		if _, declared := d.schedule.Tensor(s.into); declared && !s.takesParts() {
 			return s.into
 		}
 	}

@@ -41,10 +41,12 @@ func (c *chain) function(o schedule.Op, f schedule.Func, sum bool) string {
 	switch {
 	case byKernel(o, f):
 		return c.formula(o, f)
+	case c.fetches[o.In[0]].From.Columns():
+		return fmt.Sprintf("no pass applies %s to the product %s of columns that come", f.Name(), o.Out)
 	case sum && f.BySum(), !sum && kind(o.Name()) == linear && f.ByProduct():
 		return ""
 	}
-	return fmt.Sprintf("no pass applies %s to what leaves the %s %s in a chain", f.Name(), o.Name(), o.Out)
+	return fmt.Sprintf("no pass applies %s to what leaves the %s %s", f.Name(), o.Name(), o.Out)
 }
 
 // heads asks of the shape that heads are whole on each rank.

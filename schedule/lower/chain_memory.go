@@ -34,7 +34,7 @@ func (w *writer) memories() {
 		switch s := &w.chain.stages[i]; {
 		case s.ofSummands():
 			w.cut(s.whole(), schedule.D)
-		case w.byRanks(s) && !w.lonely() && s.transfers(w.draft) == "":
+		case w.byRanks(s) && !w.lonely() && !s.takesParts():
 			w.indexed(s)
 		}
 	}

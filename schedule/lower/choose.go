@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
@@ -21,35 +22,34 @@ type options struct {
 
 // lowering writes the programs of a communication by one way, and reads all of its options.
 type lowering struct {
-	moves moves
-	way   schedule.Way // the zero value
+	need
+	way schedule.Way // the zero value
 	// gathered: the gathered operand may be the caller's. inPlace: an operand may lie within
 	// the result, or the result within an operand.
 	gathered, inPlace bool
-	lacks             []string                // options, or values of theirs, that the way has for other communications
-	lonely            bool                    // it serves a stage to which no rows come
-	stage             func(schedule.Way) bool // the writer of chains does it, by the way's lowering there; nil: none
+	lacks             []string // options, or values of theirs, that the way has for other communications
+	lonely            bool     // it serves a stage to which no rows come
 	write             func(d *draft, w schedule.Way) error
 }
 
 // lowerings are all lowerings, a file a way. The first of a communication is the fastest
 // known.
-var lowerings = slices.Concat(gets, pulls, pushes, groups, rings, broadcasts, collectives, naives,
-	slotted, stagings, stored, shots, slottedSums, pushShots, sumRings, columnGets, gatherShots, pushGathers,
+var lowerings = slices.Concat(pulls, pushes, groups, rings, broadcasts, collectives, naives,
+	slotted, stagings, stored, shots, slottedSums, pushShots, sumRings, gatherShots, pushGathers,
 	tilings, paddings, overNCCL, overRails)
 
 // takes says that the lowering is by ways of that type.
 func (l *lowering) takes(way schedule.Way) bool { return reflect.TypeOf(l.way) == reflect.TypeOf(way) }
 
 // by is a lowering by a way.
-func by[W schedule.Way](m moves, write func(d *draft, w W) error) lowering {
+func by[W schedule.Way](n need, write func(d *draft, w W) error) lowering {
 	var zero W
-	return lowering{moves: m, way: zero, write: func(d *draft, w schedule.Way) error { return write(d, w.(W)) }}
+	return lowering{need: n, way: zero, write: func(d *draft, w schedule.Way) error { return write(d, w.(W)) }}
 }
 
 // without is a lowering that serves all of its way's options but some, which the help leaves out.
 func (l lowering) without(options ...string) lowering {
-	l.lacks = options
+	l.lacks = append(slices.Clone(l.lacks), options...)
 	return l
 }
 
@@ -58,7 +58,7 @@ func choose(d *draft) error {
 	legs := d.legs()
 	var of []string
 	for _, l := range legs {
-		of = append(of, d.form.tensor(l.operand))
+		of = append(of, l.operand)
 	}
 	for i, m := range d.original.Moves {
 		if !slices.Contains(of, m.Of) {
@@ -73,7 +73,7 @@ func choose(d *draft) error {
 	for i, l := range legs {
 		chosen := d.move(legs, l, of[i])
 		d.edge = &d.program.Edges[i]
-		*d.edge = hostir.Edge{Of: of[i], Kind: string(l.moves), Way: Default(l.moves), Steps: l.move,
+		*d.edge = hostir.Edge{Of: of[i], Kind: l.need.String(), Way: Default(l.need), Steps: l.move,
 			Products: products(l.beside)}
 		if chosen >= 0 {
 			d.edge.Path = fmt.Sprintf("Moves[%d].Way", chosen)
@@ -85,11 +85,7 @@ func choose(d *draft) error {
 		if err != nil {
 			return err
 		}
-		if d.form.kind != chains && x.stage != nil && x.stage(d.edge.Way) {
-			err = oneStage(d, x, d.edge.Way)
-		} else {
-			err = x.write(d, d.edge.Way)
-		}
+		err = x.write(d, d.edge.Way)
 		if err != nil {
 			return err
 		}
@@ -126,7 +122,7 @@ func (d *draft) move(legs []leg, l leg, of string) int {
 // takes says that some lowering of the communication is by a way of that type. A sum that is gathered as it is has two
 // communications of one name.
 func (l leg) takes(way schedule.Way) bool {
-	return slices.ContainsFunc(lowerings, func(x lowering) bool { return x.moves == l.moves && x.takes(way) })
+	return slices.ContainsFunc(lowerings, func(x lowering) bool { return x.need == l.need && x.takes(way) })
 }
 
 // besides says that the placements of an operation's other tensors decide whether a tensor travels.
@@ -140,8 +136,8 @@ func (d *draft) besides(tensor string) string {
 }
 
 // Default is the way of a communication that a schedule leaves open.
-func Default(m moves) schedule.Way {
-	i := slices.IndexFunc(lowerings, func(l lowering) bool { return l.moves == m })
+func Default(n need) schedule.Way {
+	i := slices.IndexFunc(lowerings, func(l lowering) bool { return l.need == n })
 	return lowerings[i].way
 }
 
@@ -150,7 +146,7 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 	var names []string
 	for i := range lowerings {
 		l := &lowerings[i]
-		if l.moves != of.moves || l.lonely && !d.lonely() {
+		if l.need != of.need || l.lonely && !d.lonely() {
 			continue
 		}
 		names = append(names, schedule.WayName(l.way))
@@ -159,12 +155,12 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 		}
 	}
 	hint := "use " + strings.Join(names, ", ") + ", or leave it out" + d.orOneHost()
-	if d.form.kind == copied {
-		hint += fmt.Sprintf("; or place %s otherwise", d.form.tensor("C"))
+	if o := d.schedule.Ops[0]; d.single && copies(o) && len(d.schedule.Ops) == 1 {
+		hint += fmt.Sprintf("; or place %s otherwise", o.Out)
 	}
 	return nil, &schedule.FieldError{Path: d.at(), Hint: hint,
-		Msg: fmt.Sprintf("no pass does the %s of %s by %s", of.moves, d.form.tensor(of.operand),
-			schedule.WayName(way))}
+		Msg: fmt.Sprintf("no pass does the %s of %s by %s: %s", of.need, of.operand, schedule.WayName(way),
+			whyNot(of.need, way))}
 }
 
 // refusal refuses an option of the way that is being lowered.
@@ -174,22 +170,21 @@ func (d *draft) refusal(field, hint, format string, args ...any) error {
 
 // gathers refuses the caller's buffer for the gathered operand where the lowering has none.
 func (l *lowering) gathers(d *draft) error {
-	into := "Gathered"
-	if d.chain != nil {
-		into = d.gatheredInto()
+	into := ""
+	for s := range d.gatherers() {
+		into = s.into
 	}
-	i := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool { return t.Name == into })
-	if l.gathered || i < 0 {
+	if l.gathered || into == "" || l.Kind != edges.AllGather || l.of != ofRows || l.bare {
 		return nil
 	}
-	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d]", i),
+	return &schedule.FieldError{Path: d.pathOf(into),
 		Msg: schedule.WayName(l.way) + " gathers into memory of the plan only", Hint: "leave it out" + d.orOneHost()}
 }
 
 // shares refuses a tensor within another where the lowering does not work in place.
 func (l *lowering) shares(d *draft) error {
 	i := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool {
-		return t.Within != "" && !d.calledWithin(t) && !d.endsWithin(t)
+		return t.Within != "" && !d.calledWithin(t) && (d.single || !d.endsWithin(t))
 	})
 	if l.inPlace || i < 0 {
 		return nil
@@ -210,7 +205,7 @@ func (d *draft) orOneHost() string {
 
 // noKernel refuses one kernel for each step.
 func (d *draft) noKernel(field string) error {
-	return d.refusal(field, "use schedule.Kernels", "no kernel does a whole step of it")
+	return d.refusal(field, "use schedule.Kernels", "no kernel does a whole step of it: %s", d.alsoTravels())
 }
 
 // carriedBy is what the value of a way's By lets kernels do.
@@ -231,38 +226,32 @@ func signalledBy[S ~string](by, otherwise S) hostir.Carrier {
 
 // leg is one of the communications that a program does.
 type leg struct {
-	moves   moves
-	operand string // its role
-	move    string // that its steps have; a sum that is gathered as it is has two. Of a program of one leg: none
+	need
+	operand string
+	move    string // that its steps have; a sum that is gathered as it is has two
 	beside  []schedule.Op
 }
 
-// legs are the communications of a program: one, or in a chain one for each stage that communicates. They are over
-// hosts where the mesh has hosts and the program such communications.
-func (d *draft) legs() []leg {
-	list := d.onOneHost()
-	for i, l := range list {
-		if over, ok := overHosts[l.moves]; ok && d.original.OverHosts() {
-			list[i].moves = over
+// legs are the communications of a program, one for each stage that communicates.
+func (d *draft) legs() (list []leg) {
+	for i := range d.chain.stages {
+		s := &d.chain.stages[i]
+		add := func(n need, operand, move string) {
+			beside := s.ops
+			if d.single {
+				beside = d.original.Ops
+			}
+			n.hosts = d.original.OverHosts()
+			list = append(list, leg{n, operand, move, beside})
 		}
-	}
-	return list
-}
-
-// onOneHost are the legs that the placements ask for.
-func (d *draft) onOneHost() (list []leg) {
-	if d.chain == nil {
-		return []leg{{d.comm.moves, d.comm.operand, "", d.original.Ops}}
-	}
-	for _, s := range d.chain.stages {
 		if s.gathers {
-			list = append(list, leg{cmp.Or(s.transfers(d), gatherLink), s.input, s.here(), s.ops})
+			add(d.arrives(s), s.input, s.here())
 		}
 		if s.gathersColumns() {
-			list = append(list, leg{columnLink, s.widened, s.widened, s.ops})
+			add(gatherColumns, s.widened, s.widened)
 		}
 		if s.sums != "" {
-			list = append(list, leg{s.meeting(), s.sums, s.sums, s.ops})
+			add(d.leavesBy(s), s.sums, s.sums)
 		}
 	}
 	return list

@@ -16,9 +16,9 @@ func TestEdges(t *testing.T) {
 	s := catalog.TensorParallelMLP
 	s.Moves = []schedule.Move{{Of: "C", Way: schedule.Slots{By: schedule.Kernels}}}
 	const h, c = "H = linear(A, B), bias(Bias), gelu", "C = linear(H, B2)"
-	slots := hostir.Edge{Of: "C", Kind: "reduce-scatter in a chain", Path: "Moves[0].Way", Way: s.Moves[0].Way,
+	slots := hostir.Edge{Of: "C", Kind: "reduce-scatter", Path: "Moves[0].Way", Way: s.Moves[0].Way,
 		Steps: "C", Carrier: hostir.Carrier{Copies: true, Signals: true}, Products: []string{h, c}}
-	get := hostir.Edge{Of: "A", Kind: "all-gather in a chain", Way: schedule.Get{}, Steps: "Agathered",
+	get := hostir.Edge{Of: "A", Kind: "all-gather", Way: schedule.Get{}, Steps: "Agathered",
 		Products: []string{h, c}}
 	edges(t, s, get, slots)
 
@@ -27,7 +27,7 @@ func TestEdges(t *testing.T) {
 	get.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: true}
 	edges(t, s, get, slots)
 
-	edges(t, catalog.AllGather, hostir.Edge{Of: "A", Kind: "bare all-gather", Way: schedule.Get{}, Steps: "C"})
+	edges(t, catalog.AllGather, hostir.Edge{Of: "A", Kind: "all-gather", Way: schedule.Get{}, Steps: "C"})
 }
 
 func edges(t *testing.T, s schedule.Schedule, want ...hostir.Edge) {

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"fmt"
 	"slices"
 
 	"ovgen/schedule"
@@ -42,14 +43,31 @@ func (c *chain) comes(o schedule.Op) bool {
 }
 
 // fetch adds the stages of the weights that come whole before operation i, and says whether its first operand does.
-func (c *chain) fetch(i int, o schedule.Op) (first bool) {
+func (c *chain) fetch(d *draft, i int, o schedule.Op, done edges.Step) (first bool, err error) {
 	for _, name := range o.In[1:] {
-		if e, comes := c.fetches[name]; comes && e.User == i {
-			c.stages = append(c.stages, stage{input: name, gathers: true, moved: e})
+		e, comes := c.fetches[name]
+		if !comes || e.User != i {
+			continue
 		}
+		c.stages = append(c.stages, stage{input: name, gathers: true, moved: e})
+		if _, columns, _ := productOf(o); kind(o.Name()) == matmul && e.From.Axis != columns+1 {
+			err = d.misplaced(name, fmt.Sprintf("no proof cuts a matmul by rows of %s that come: %s", name, o),
+				"spread its columns by schedule.DIDx(schedule.D), or nothing")
+		}
+		err = errorsOf(err, d.plain(name))
 	}
-	_, first = c.fetches[o.In[0]]
-	return first
+	e, first := c.fetches[o.In[0]]
+	switch {
+	case !first:
+		return false, err
+	case done.Made.Partial:
+		err = &schedule.FieldError{Path: fmt.Sprintf("Ops[%d].In[0]", i), Hint: inTwo(d.schedule, i),
+			Msg: fmt.Sprintf("%s sums over %s where its parts are, and another operation gathers it", o.Out, o.In[0])}
+	case e.From.Columns() && kind(o.Name()) != linear:
+		err = d.misplaced(o.In[0], fmt.Sprintf("no proof cuts a %s by columns of %s that come: %s", o.Name(), o.In[0], o),
+			"spread its rows by schedule.DIDx(schedule.D), or nothing")
+	}
+	return true, errorsOf(err, d.plain(o.In[0]), d.plain(o.In[1]), d.everywhere(o.In[1]))
 }
 
 // stays are the operands of an operation that do not travel.
@@ -58,17 +76,6 @@ func (c *chain) stays(o schedule.Op) []string {
 		_, comes := c.fetches[name]
 		return comes
 	})
-}
-
-// fetched is the communication of an operand that comes whole before a product.
-func fetched(o schedule.Op, e edges.Edge) moves {
-	switch {
-	case e.Of == o.In[0]:
-		return gatherRow
-	case e.From.Columns():
-		return gatherInputs
-	}
-	return gatherWeight
 }
 
 // weight is all that a rank has of the weight of a product: its own, or all that it has fetched.

@@ -1,9 +1,11 @@
 package lower
 
 import (
+	"fmt"
 	"slices"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
@@ -16,14 +18,26 @@ func (c *chain) gradient(d *draft, i int, path string, o schedule.Op) error {
 		return d.unapplied(path+".Then[0]", o, 0, gradient)
 	}
 	done, err := c.edges.Step(i)
-	if err != nil {
+	if err = errorsOf(err, d.plain(o.In[0]), d.plain(o.In[1]), d.everywhere(o.In...)); err != nil {
 		return err
 	}
 	input, gathers := o.In[0], false
 	for _, name := range o.In {
-		if x, _ := c.edges.At(name); x.Rows() && !done.Made.Partial {
+		x, _ := c.edges.At(name)
+		switch {
+		case x.Cut != (edges.Cut{}):
+			return d.misplaced(name, fmt.Sprintf("no pass makes a gradient of rows of %s in other than equal parts: %s", name,
+				o), "place it "+cutAs(d.tensor(name), edges.Along(0)).String())
+		case x.Columns() && slices.ContainsFunc(done.Edges, func(e edges.Edge) bool { return e.Of == name }):
+			return d.misplaced(name, fmt.Sprintf("no pass gathers columns of %s for a gradient: %s", name, o),
+				"place it "+cutAs(d.tensor(name), edges.State{}).String())
+		case x.Rows() && !done.Made.Partial:
 			input, gathers = name, true
 		}
+	}
+	if done.Left.Columns() && done.Made.Partial {
+		return d.misplaced(o.Out, fmt.Sprintf("no pass leaves columns of the gradient %s on their ranks", o.Out),
+			"place it "+cutAs(d.tensor(o.Out), edges.Along(0)).String())
 	}
 	c.adds(d, path, o, c.begin(input, gathers, false), done)
 	return nil
@@ -32,20 +46,6 @@ func (c *chain) gradient(d *draft, i int, path string, o schedule.Op) error {
 // ofSummands says that a stage adds up shares of rows of all ranks.
 func (s *stage) ofSummands() bool {
 	return s.ofAll() && len(s.ops) == 1 && kind(s.ops[0].Name()) == gradient
-}
-
-// meeting is the communication of a stage's partial results.
-func (s *stage) meeting() moves {
-	ofGradient := len(s.ops) > 0 && kind(s.ops[len(s.ops)-1].Name()) == gradient
-	switch {
-	case ofGradient && s.toAll:
-		return gradientAll
-	case ofGradient:
-		return gradientOwn
-	case s.toAll:
-		return allLink
-	}
-	return reduceLink
 }
 
 // whole is the operand of such a stage that every rank has.

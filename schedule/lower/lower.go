@@ -10,14 +10,12 @@ import (
 // draft is a program in the making, until the ways of its communications have written it.
 type draft struct {
 	original schedule.Schedule // with defaults, and the usual letters
-	schedule schedule.Schedule // the same, with tensors called by their roles
-	form     form
+	schedule schedule.Schedule // the same, with one axis of batches and their rows
+	single   bool              // its operations are of one form
 	program  *hostir.Program
-	comm     communication
 	chain    *chain             // of a schedule that is one
 	origins  []hostir.Function  // of the operations: those that were declared, and their first functions
 	sumsOnly map[string]sumOnly // sums whose functions are of operations of their own, by the results
-	columns  map[string]int     // the axis by which tensors, by role, are spread over the ranks as a result is
 	chunks   int                // that the stream axis has, where they are a constant
 	with     options            // of the ways
 	edge     *hostir.Edge       // that is being lowered
@@ -41,10 +39,10 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 		program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{}}}
 	for _, step := range []func(*draft) error{
 		formulas,  // functions behind sums -> operations of their own
-		recognise, // operations -> their form and roles
-		infer,     // placements -> the communication they need
-		choose,    // -> its naive program, by the writer of its way
-		renamed,   // roles -> the names of the tensors
+		recognise, // operations that some program does together
+		infer,     // placements -> stages, and the communications between them
+		choose,    // -> their naive program, by the writers of their ways
+		finish,    // -> its tensors as they are declared
 	} {
 		if err := step(d); err != nil {
 			return nil, d.asDeclared(err)

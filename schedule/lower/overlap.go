@@ -53,7 +53,7 @@ func Overlaps(p *hostir.Program) (list []Overlap) {
 		switch {
 		case len(o.With) == 0:
 			o.Field, o.Why = "Ops", "no product stands beside it"
-		case e.Kind == string(columnLink):
+		case e.Kind == gatherColumns.String() && e.Steps == e.Of:
 			o.With, o.Field = nil, "Ops"
 			o.Why = "columns travel when all products are made"
 		case pull.Once:

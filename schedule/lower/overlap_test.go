@@ -22,7 +22,7 @@ func TestOverlaps(t *testing.T) {
 		{"a gather", catalog.AllGatherMatmul, []string{
 			"A: all-gather by Pull (the default), pipelined with C = matmul(A, B)"}},
 		{"once", catalog.AllGatherLinearBalancedOnce, []string{
-			"A: all-gather of balanced parts by Pull (the default, with options), " +
+			"A: all-gather of balanced rows by Pull (the default, with options), " +
 				"not pipelined: Moves[0].Way.Once: all rows are multiplied when all shards are there"}},
 		{"tiles", catalog.AllGatherLinearTiles, []string{
 			"A: all-gather by Tiles (in place of Pull), pipelined with C = linear(A, B), bias(Bias)"}},
@@ -38,32 +38,32 @@ func TestOverlaps(t *testing.T) {
 		{"a ring", catalog.LinearReduceScatterRing, []string{
 			"C: reduce-scatter by RingAccumulate (in place of Slots), not pipelined: Moves[0].Way: " + oneStream}},
 		{"no product", catalog.AllGather, []string{
-			"A: bare all-gather by Get (the default), not pipelined: Ops: no product stands beside it"}},
+			"A: all-gather by Pull (the default), not pipelined: Ops: no product stands beside it"}},
 		{"a chain", catalog.BlockBehindAttention, []string{
-			"R: reduce-scatter in a chain by Slots (the default), pipelined with " +
+			"R: reduce-scatter by Slots (the default), pipelined with " +
 				"R = linear(Attention, Projection), add(Residual)",
-			"X: all-gather in a chain by Get (the default), pipelined with U = linear(X, Up); " +
+			"X: all-gather by Pull (the default), pipelined with U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)",
-			"C: reduce-scatter in a chain by Slots (the default), pipelined with U = linear(X, Up); " +
+			"C: reduce-scatter by Slots (the default), pipelined with U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)"}},
 		{"in parts", scheduletest.By(catalog.BlockBehindAttention, "R", schedule.Slots{Parts: 2}), []string{
-			"R: reduce-scatter in a chain by Slots (the default, with options), pipelined with " +
+			"R: reduce-scatter by Slots (the default, with options), pipelined with " +
 				"R = linear(Attention, Projection), add(Residual); own rows are summed in 2 parts beside " +
 				"X = copy(R), rmsnorm(Norm); U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U)",
-			"X: all-gather in a chain by Get (the default), pipelined with U = linear(X, Up); " +
+			"X: all-gather by Pull (the default), pipelined with U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)",
-			"C: reduce-scatter in a chain by Slots (the default), pipelined with U = linear(X, Up); " +
+			"C: reduce-scatter by Slots (the default), pipelined with U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)"}},
 		{"a chain with one shot", scheduletest.By(catalog.BlockBehindAttention, "R", schedule.Shot{}), []string{
-			"R: reduce-scatter in a chain by Shot (in place of Slots), not pipelined: Moves[0].Way: " + oneStream,
-			"X: all-gather in a chain by Get (the default), pipelined with U = linear(X, Up); " +
+			"R: reduce-scatter by Shot (in place of Slots), not pipelined: Moves[0].Way: " + oneStream,
+			"X: all-gather by Pull (the default), pipelined with U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)",
-			"C: reduce-scatter in a chain by Slots (the default), pipelined with U = linear(X, Up); " +
+			"C: reduce-scatter by Slots (the default), pipelined with U = linear(X, Up); " +
 				"G = linear(X, Gate), swiglu(U); C = linear(G, Down), add(R)"}},
 		{"a chain with NCCL", scheduletest.By(catalog.TensorParallelMLP, "A", schedule.NCCL{}), []string{
-			"A: all-gather in a chain by NCCL (in place of Get), not pipelined: Moves[0].Way: " + oneStream,
-			"C: reduce-scatter in a chain by Slots (the default), pipelined with " +
+			"A: all-gather by NCCL (in place of Pull), not pipelined: Moves[0].Way: " + oneStream,
+			"C: reduce-scatter by Slots (the default), pipelined with " +
 				"H = linear(A, B), bias(Bias), gelu; C = linear(H, B2)"}},
 	} {
 		p, err := lower.Lower("X", test.s)

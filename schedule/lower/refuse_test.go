@@ -55,17 +55,18 @@ func onHosts(s schedule.Schedule, of string, way schedule.Way) schedule.Schedule
 
 var refusalCases = []refusalCase{
 	{"an all-gather alone over hosts in parts", onHosts(catalog.AllGather, "A", schedule.Rails{Parts: 2}), []string{
-		"Moves[0].Way.Parts: no product runs beside what the bare all-gather over hosts exchanges (leave it out)"}},
+		"Moves[0].Way.Parts: no product runs beside what the all-gather over hosts exchanges (leave it out)"}},
 	{"uneven parts over hosts", onHosts(catalog.AllGatherV, "A", nil), []string{
-		"Mesh: no pass gathers uneven parts of A over hosts (use equal parts, or leave the mesh out)"}},
+		"Mesh: no pass does the all-gather of counted rows of A over hosts (leave the mesh out, for ranks of one " +
+			"host)"}},
 	{"balanced rows over hosts", onHosts(catalog.AllGatherLinearBalanced, "A", nil), []string{"Mesh: "}},
 	{"uneven sums over hosts", onHosts(catalog.ReduceScatterV, "C", nil), []string{"Mesh: "}},
 	{"another way over hosts", onHosts(catalog.AllGatherLinear, "A", schedule.Pull{}), []string{
-		"Moves[0].Way: no pass does the all-gather over hosts of A by Pull (use Rails, or leave it out; or leave out " +
-			"Mesh, for ranks of one host)"}},
+		"Moves[0].Way: no pass does the all-gather over hosts of A by Pull: a rank can't reach the memory of " +
+			"another host (use Rails, or leave it out; or leave out Mesh, for ranks of one host)"}},
 	{"rails on one host", schedule.Schedule{Tensors: catalog.AllGatherLinear.Tensors, Ops: catalog.AllGatherLinear.Ops,
 		Moves: []schedule.Move{{Of: "A", Way: schedule.Rails{}}}}, []string{
-		"Moves[0].Way: no pass does the all-gather of A by Rails (use Pull, "}},
+		"Moves[0].Way: no pass does the all-gather of A by Rails: ranks of one host have no network between them (use Pull, "}},
 	{"a broadcast over hosts", onHosts(catalog.Broadcast, "A", nil), []string{
 		"Mesh: no pass does the broadcast of A over hosts (leave the mesh out, for ranks of one host)"}},
 	{"parts of rows over hosts, and others of their sums", copyWith(catalog.TensorParallelMLP, func(s *schedule.Schedule) {
@@ -74,24 +75,20 @@ var refusalCases = []refusalCase{
 	}), []string{"Moves[1].Way.Parts: C leaves in 2 parts, and other rows of its stage are in 3 (write the same for " +
 		"both, or leave it out)"}},
 	{"a chain over hosts by slots", onHosts(catalog.TensorParallelMLP, "C", schedule.Slots{}), []string{
-		"Moves[0].Way: no pass does the reduce-scatter in a chain over hosts of C by Slots (use Rails, "}},
+		"Moves[0].Way: no pass does the reduce-scatter over hosts of C by Slots: a rank can't reach the memory of another host (use Rails, "}},
 	{"batches of a chain over hosts", copyWith(catalog.TensorParallelMLPBatches, func(s *schedule.Schedule) {
 		s.Mesh, s.Moves = schedule.Hosts(), nil
-	}), []string{"Mesh: no pass takes batches through a chain over hosts, such as those of A "}},
+	}), []string{"Mesh: no pass does the all-gather of rows of batches of A over hosts "}},
 	{"column-parallel, and a whole bias", linearOf(
 		tensor("A", shardedM, wholeK), tensor("B", shardedN, wholeK), tensor("Bias", wholeN),
 		tensor("C", streamedM, shardedN)), []string{
-		"Tensors[2].Axes[0]: Bias has all columns N, and B is spread over the ranks by them: no pass gathers columns " +
-			"(spread it as well, by schedule.DIDx(schedule.D), and gather C afterwards; or let each rank have a " +
-			"whole B)"}},
-	{"row-parallel with a second product", linearOf(tensor("A", wholeM, shardedK), tensor("B", wholeN, shardedK),
-		tensor("B2", wholeN2, shardedK),
-		tensor("C", shardedM, wholeN), tensor("C2", shardedM, wholeN2)), []string{
-		"Ops[1]: the reduce-scatter of C is of one product, and makes no C2 (make C2 by a schedule of its own)"}},
+		"Tensors[2]: Bias is [N], and the operations leave it otherwise: C = linear(A, B), bias(Bias) " +
+			"(place it [DIDx(D), N/D])"}},
 	{"all-reduce with a second product", linearOf(tensor("A", wholeM, shardedK), tensor("B", wholeN, shardedK),
 		tensor("B2", wholeN2, wholeK),
 		tensor("C", wholeM, wholeN), tensor("C2", wholeM, wholeN2)), []string{
-		"Ops[1]: the all-reduce of C is of one product, and makes no C2 (make C2 by a schedule of its own)"}},
+		"Ops[0].In[0]: C sums over A where its parts are, and another operation gathers it (make C by a schedule of " +
+			"its own)"}},
 	{"constants that disagree", linearOf(tensor("A", shardedM, schedule.Dim("4096")),
 		tensor("B", wholeN, schedule.Dim("8192")),
 		tensor("C", streamedM, wholeN)), []string{
@@ -101,12 +98,12 @@ var refusalCases = []refusalCase{
 		"Tensors[1].Axes[1].Extent: extent \"K\" where A has \"4096\" (write the same in both)"}},
 	{"C without steps", linearOf(tensor("A", shardedM, wholeK), tensor("B", wholeN, wholeK),
 		tensor("C", wholeM, wholeN)), []string{
-		"Tensors[2]: no communication leads from A [DIDx(D), M/D, K] to C [M, N] (nearest is the all-gather: " +
-			"place C [Stream(D), M/D, N])"}},
+		"Tensors[2]: C is [M, N], and the operations leave it otherwise: C = linear(A, B) (place " +
+			"it [Stream(D), M/D, N])"}},
 	{"logits in steps", linearOf(tensor("A", shardedM, wholeK), tensor("B", shardedN, wholeK),
 		tensor("C", streamedM, wholeN)), []string{
-		"Tensors[2].Axes[1]: C has all columns N, and B is spread over the ranks by them: no pass gathers " +
-			"columns in steps (make all rows at once; or spread it as well, "}},
+		"Tensors[2]: C is [Stream(D), M/D, N], and the operations leave it otherwise: C = linear(A, B) (place it " +
+			"[Stream(D), M/D, DIDx(D), N/D])"}},
 	{"a chain of three axes", schedule.Schedule{Ops: []schedule.Op{schedule.Copy("C", "A", schedule.SiLU())},
 		Tensors: []schedule.Tensor{
 			tensor("A", schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), schedule.Dim(schedule.D), wholeM),
@@ -136,7 +133,7 @@ var refusalCases = []refusalCase{
 	}), []string{"Tensors[0].Axes[0].Outer[0].Most: an all-to-all makes room for M elements a rank, whatever its " +
 		"parts are (leave it out)"}},
 	{"a way of sums for a gather", scheduletest.By(catalog.AllGatherLinear, "A", schedule.Slots{}), []string{
-		"Moves[0].Way: no pass does the all-gather of A by Slots (use Pull, "}},
+		"Moves[0].Way: no pass does the all-gather of A by Slots: it adds up partial results (use Pull, "}},
 	{"tiles of an odd width", scheduletest.By(catalog.AllGatherLinearTiles, "A", schedule.Tiles{Columns: 100}),
 		[]string{
 			"Moves[0].Way.Columns: a tile has a multiple of 16 columns, from 64 on (use 112, 128 or 224)"}},
@@ -157,10 +154,10 @@ var refusalCases = []refusalCase{
 		func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
 		"Moves[0].Way: tiles add no tensor to their sum (use schedule.Slots)"}},
 	{"parts by NCCL in a chain", scheduletest.By(catalog.TensorParallelMLP, "C", schedule.NCCL{Parts: 2}), []string{
-		"Moves[0].Way.Parts: NCCL does the reduce-scatter in a chain at once (leave it out)"}},
+		"Moves[0].Way.Parts: NCCL does the reduce-scatter at once (leave it out)"}},
 	{"batches by NCCL", scheduletest.By(catalog.TensorParallelMLPBatches, "A", schedule.NCCL{}), []string{
-		"Moves[0].Way: NCCL takes all rows at once, and those of A are in 2 batches (leave the batches out, or use " +
-			"another way)"}},
+		"Moves[0].Way: no pass does the all-gather of rows of batches of A by NCCL: it takes all rows at once (use " +
+			"Pull, or leave it out)"}},
 	{"tiles for an activation", copyWith(scheduletest.By(catalog.TensorParallelMLP, "A", schedule.Tiles{}),
 		func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
 		"Moves[0].Way: the kernel that makes tiles of H applies no gelu (use schedule.Pull, or give it an operation of " +
@@ -169,12 +166,13 @@ var refusalCases = []refusalCase{
 		"Moves[0].Way: the sums C leave one rank's rows after the other, and those of A come of several ranks (use " +
 			"schedule.Pull)"}},
 	{"mistakes in a chain", scheduletest.By(catalog.GatedMLP, "A", schedule.Naive{Copied: true}), []string{
-		"Moves[0].Way: a Naive shows the mistakes of one pipeline, and more follows its products here " +
-			"(use schedule.Pull)"}},
+		"Moves[0].Way: a Naive shows the mistakes of one pipeline, and more follows its products here: " +
+			"there travel A, C (use schedule.Pull)"}},
 	{"parts of rows that a chain gathers", scheduletest.By(catalog.GatedMLP, "A", schedule.Pull{Parts: 2}), []string{
 		"Moves[0].Way.Parts: the sums C of a stage leave with all rows of a rank (leave it out)"}},
 	{"a chain's rows by one kernel", scheduletest.By(catalog.GatedMLP, "A", schedule.Pull{By: schedule.OneKernel}),
-		[]string{"Moves[0].Way.By: no kernel does a whole step of it (use schedule.Kernels)"}},
+		[]string{"Moves[0].Way.By: no kernel does a whole step of it: there travel A, C (use " +
+			"schedule.Kernels)"}},
 	{"a chain's rows once, on two streams", scheduletest.By(catalog.GatedMLP, "A",
 		schedule.Pull{Once: true, Streams: 2}), []string{
 		"Moves[0].Way.Streams: one product of all rows has the caller's stream (leave it out, or Once)"}},
@@ -183,11 +181,11 @@ var refusalCases = []refusalCase{
 	{"streams of a gather before a sum", scheduletest.By(catalog.GatedMLP, "A", schedule.Pull{Streams: 2}), []string{
 		"Moves[0].Way.Streams: the products of a chain of several moves share their streams (leave it out)"}},
 	{"batches by one shot", scheduletest.By(catalog.TensorParallelMLPBatches, "C", schedule.Shot{}), []string{
-		"Moves[0].Way: one kernel takes all rows at once, and those of C are in 2 batches (leave the batches out"}},
+		"Moves[0].Way: no pass does the reduce-scatter of rows of batches of C by Shot: it takes all rows at once"}},
 	{"sums of batches as packets", scheduletest.By(catalog.TensorParallelMLPBatches, "C", schedule.PushShot{}),
-		[]string{"Moves[0].Way: one kernel takes all rows at once, and those of C are in 2 batches"}},
+		[]string{"Moves[0].Way: no pass does the reduce-scatter of rows of batches of C by PushShot: it takes all rows"}},
 	{"batches as packets", scheduletest.By(catalog.TensorParallelMLPBatches, "A", schedule.PushGather{}), []string{
-		"Moves[0].Way: one kernel takes all rows at once, and those of A are in 2 batches (leave the batches out"}},
+		"Moves[0].Way: no pass does the all-gather of rows of batches of A by PushGather: it takes all rows at once"}},
 	{"fp32 of packets", copyWith(scheduletest.Clone(catalog.MixedMLP), func(s *schedule.Schedule) {
 		s.Moves = []schedule.Move{{Of: "X", Way: schedule.PushGather{}}, {Of: "C", Way: schedule.PushShot{}}}
 		s.Ops[2].Then = []schedule.Func{schedule.ToFP32()}
@@ -199,7 +197,7 @@ var refusalCases = []refusalCase{
 		s.Tensors = append(s.Tensors, schedule.Tensor{Name: "Bias2", Axes: []schedule.Axis{schedule.Dim(schedule.N)}})
 	}), []string{"Moves[1].Way: no kernel that takes what lands adds Bias2 to each row of C (use schedule.Shot, or"}},
 	{"streams of a bare all-gather", scheduletest.By(catalog.AllGather, "A", schedule.Pull{Streams: 4}), []string{
-		"Moves[0].Way: no pass does the bare all-gather of A by Pull (use Get, "}},
+		"Moves[0].Way.Streams: no product takes a part of A alone (leave it out)"}},
 	{"a move of a weight", scheduletest.By(catalog.TensorParallelMLP, "B", schedule.Get{}), []string{
 		"Moves[0].Of: B does not travel (move A or C; what travels follows from the placements of A, B, "}},
 	{"one kernel for a ring's step", scheduletest.By(catalog.AllGatherLinear, "A",
@@ -207,8 +205,8 @@ var refusalCases = []refusalCase{
 		`Moves[0].Way.By: unknown choice "one kernel" ` +
 			`(use one of ["copy engine" "kernel copies" "kernel signals" "kernels"])`}},
 	{"uneven rows of a sum by slots", scheduletest.By(catalog.ReduceScatterV, "C", schedule.Slots{}), []string{
-		"Moves[0].Way: no pass does the bare reduce-scatter of uneven parts of C by Slots (use Shot, or leave " +
-			"it out)"}},
+		"Moves[0].Way: no pass does the reduce-scatter of counted rows of C by Slots: it moves parts of one size " +
+			"(use Shot, or leave it out)"}},
 }
 
 // A schedule that can't be lowered is refused at the field that is to blame, in words that

@@ -9,66 +9,6 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// asStage is the row of a single product's communication by a way that the writer of chains does: the product is a
-// chain of one stage.
-func asStage(m moves, way schedule.Way) lowering {
-	return lowering{moves: m, way: way, stage: func(schedule.Way) bool { return true }}
-}
-
-// ownStage is a row whose own lowering the writer of chains does.
-func ownStage(l lowering) lowering {
-	l.stage = func(schedule.Way) bool { return true }
-	return l
-}
-
-// where is a row of which the writer of chains does the ways that a function says.
-func where[W schedule.Way](l lowering, stage func(W) bool) lowering {
-	l.stage = func(way schedule.Way) bool { return stage(way.(W)) }
-	return l
-}
-
-// oneStage makes a chain of a single operation, and takes the way for its communication there, if it has one.
-func oneStage(d *draft, own *lowering, way schedule.Way) error {
-	d.form, d.schedule, d.comm = d.form.unnamed(), d.named(), communication{}
-	if err := chained(d); err != nil {
-		return err
-	}
-	link := d.legs()[0]
-	d.edge.Steps = link.move
-	if i := slices.IndexFunc(lowerings, func(x lowering) bool {
-		return x.moves == link.moves && x.takes(way)
-	}); i >= 0 {
-		own = &lowerings[i]
-	}
-	return own.write(d, way)
-}
-
-// named is the schedule with the tensors' own names, and one axis of batches and their rows.
-func (d *draft) named() schedule.Schedule {
-	s := d.original
-	s.Tensors, s.Ops = slices.Clone(s.Tensors), slices.Clone(s.Ops)
-	for i, t := range d.schedule.Tensors {
-		if len(t.Axes) < len(s.Tensors[i].Axes) {
-			s.Tensors[i].Axes = t.Axes
-		}
-	}
-	for i, o := range s.Ops {
-		if o.Batched() {
-			s.Ops[i].Index = hostir.Linear
-		}
-	}
-	return s
-}
-
-// unnamed is a chain, whose tensors have their own names for roles.
-func (f form) unnamed() form {
-	own := form{kind: chains, roles: map[string]string{}}
-	for name := range f.roles {
-		own.roles[name] = name
-	}
-	return own
-}
-
 // productOf is the index of a product with a weight, and the weight's axis of the result's columns.
 func productOf(o schedule.Op) (index string, columns int, is bool) {
 	switch kind(o.Name()) {
@@ -85,7 +25,11 @@ func productOf(o schedule.Op) (index string, columns int, is bool) {
 // moved is a stage without operations: it gathers rows for the caller.
 func (c *chain) moved(d *draft, i int, o schedule.Op) error {
 	done, err := c.edges.Step(i)
-	if err == nil {
+	if len(d.schedule.Ops) == 1 {
+		if err = errorsOf(d.plain(o.In[0]), d.plain(o.Out)); err == nil && len(done.Edges) == 0 {
+			err = d.nowhere(o)
+		}
+	} else if err == nil {
 		err = c.unmoved(d, i, o, done)
 	}
 	if t, declared := d.schedule.Tensor(o.Out); !declared || len(t.Axes) == 2 {
@@ -95,6 +39,11 @@ func (c *chain) moved(d *draft, i int, o schedule.Op) error {
 		return err
 	}
 	s, e := c.stage(o.In[0], true, false), done.Edges[0]
+	t, _ := d.schedule.Tensor(o.In[0])
+	uneven := e.From.Columns() && e.From.Cut != (edges.Cut{})
+	if uneven || len(t.Axes) != 2 && e.Kind != edges.AllToAll || done.Misfit != nil {
+		return d.nowhere(o)
+	}
 	if e.Kind != edges.AllGather || e.From.Columns() { // else products of the same rows may follow
 		s.moved = e
 	}
@@ -130,13 +79,45 @@ func ofProducts(s schedule.Schedule, name string) bool {
 
 // sum is a stage without operations: it adds up what the caller gives.
 func (c *chain) sum(d *draft, i int, path string, o schedule.Op) error {
+	if len(o.Then) > 0 {
+		return d.unapplied(path+".Then[0]", o, 0, summedUp)
+	}
 	done, err := c.edges.Step(i)
-	if err != nil {
+	given, _ := d.schedule.Tensor(o.In[0])
+	if err != nil || done.Misfit != nil || done.Left.Columns() || len(given.Axes) != 3 || !overRanks(given, 0) {
+		return d.nowhere(o)
+	}
+	if err := errorsOf(d.plain(o.In[0]), d.plain(o.Out)); err != nil {
 		return err
 	}
 	c.stages = append(c.stages, stage{input: o.In[0], given: o.In[0]})
 	c.adds(d, path, o, &c.stages[len(c.stages)-1], done)
 	return nil
+}
+
+// nowhere refuses the placements of a copy or a sum that no communication leads between. The hint places one of them,
+// or both.
+func (d *draft) nowhere(o schedule.Op) error {
+	from, to := d.tensor(o.In[0]), d.tensor(o.Out)
+	x, y := edges.Of(from), edges.Of(to)
+	adds, rows := kind(o.Name()) == summedUp, edges.Along(0)
+	blamed, hint := to, "place it "+cutAs(to, edges.State{}).String()
+	switch {
+	case adds && len(from.Axes) != 3:
+		blamed, hint = from, fmt.Sprintf("there is the sum of summands with rows and columns, such as %s [DIDx(D), M, N]",
+			from.Name)
+	case adds && !overRanks(from, 0), x == edges.State{} && y == edges.State{}:
+		blamed, hint = from, "place it "+cutAs(from, rows).String()
+	case !adds && x == edges.State{}:
+		blamed, hint = from, fmt.Sprintf("place %s %s, %s %s", from.Name, cutAs(from, rows), to.Name,
+			cutAs(to, edges.State{}))
+	case to.Root:
+		hint = "let every rank have it"
+	case !adds && x.Size != y.Size && y.Spread():
+		blamed, hint = from, fmt.Sprintf("cut the parts of %s and %s alike", from.Name, to.Name)
+	}
+	return d.misplaced(blamed.Name, fmt.Sprintf("no communication leads from %s %s to %s %s", from.Name, written(from),
+		to.Name, written(to)), hint)
 }
 
 // summands is the memory in which each rank has its summands of a stage's sums.
@@ -158,10 +139,46 @@ func (w *writer) lent(name string) string {
 // intoCallersOwn gathers rows into the caller's memory, where a copy of them is declared.
 func (c *chain) intoCallersOwn(d *draft) {
 	for _, o := range d.schedule.Ops {
+		if !copies(o) {
+			continue
+		}
+		found := false
 		for i := range c.stages {
-			if s := &c.stages[i]; copies(o) && s.ofAll() && s.input == o.In[0] {
-				s.into = o.Out
+			s := &c.stages[i]
+			if !s.ofAll() || s.input != o.In[0] {
+				continue
+			}
+			s.into, found = o.Out, true
+			if len(d.schedule.Ops) > 1 && s.moved.Kind == "" {
+				c.blame(c.placed(d, o.Out, edges.State{}, len(s.ops) > 0 && !d.uneven(s.input)))
 			}
 		}
+		if !found {
+			c.blame(d.nowhere(o))
+		}
 	}
+}
+
+// plain refuses a tensor that is cut into more than the parts of the ranks.
+func (d *draft) plain(name string) error {
+	t, _ := d.schedule.Tensor(name)
+	want := cutAs(t, edges.Of(t))
+	if axis, k, spread := t.Sharded(); spread && !t.Root {
+		want.Axes[axis].Outer = []schedule.Split{t.Axes[axis].Outer[k]}
+	}
+	if got := t.String(); got != want.String() {
+		return d.misplaced(name, fmt.Sprintf("%s is %s, and each rank has one part of it, or all", name, written(t)),
+			"place it "+want.String())
+	}
+	return nil
+}
+
+// everywhere refuses tensors that rank 0 alone has.
+func (d *draft) everywhere(names ...string) error {
+	for _, name := range names {
+		if t, _ := d.schedule.Tensor(name); t.Root {
+			return d.misplaced(name, fmt.Sprintf("no pass multiplies %s %s", name, written(t)), "let every rank have it")
+		}
+	}
+	return nil
 }

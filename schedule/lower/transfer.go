@@ -4,36 +4,11 @@ import (
 	"slices"
 
 	"ovgen/schedule"
-	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
 // A stage without operations may give the caller what it has of a tensor otherwise: each rank takes its part from every
 // rank, and no operation reads what comes.
-
-// transfers is the communication of a stage that takes parts, if it is another than a gather of rows.
-func (s *stage) transfers(d *draft) moves {
-	t, _ := d.schedule.Tensor(s.input)
-	switch user := s.moved.User; {
-	case s.ofSummands():
-		return gatherSum
-	case s.moved == (edges.Edge{}):
-		return ""
-	case len(d.schedule.Ops[user].In) > 1:
-		return fetched(d.schedule.Ops[user], s.moved)
-	case s.moved.Kind == edges.Broadcast:
-		return broadcast
-	case s.moved.Kind == edges.Permutation:
-		return rotation
-	case s.moved.Kind == edges.AllToAll && len(t.Axes) == 2:
-		return exchangeColumns
-	case s.moved.Kind == edges.AllToAll:
-		return exchange
-	case s.moved.Kind == edges.AllGather && s.moved.From.Columns():
-		return gatherColumns
-	}
-	return ""
-}
 
 // transferred is what a rank takes of every rank's input, and where it puts what it takes of one.
 type transferred struct {

@@ -6,8 +6,7 @@ import (
 )
 
 var broadcasts = []lowering{
-	asStage(gather, schedule.Broadcast{}),
-	by(gatherLink, func(d *draft, w schedule.Broadcast) error {
+	by(gatherRows, func(d *draft, w schedule.Broadcast) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		d.arriveBy(broadcastRows)
 		return errorsOf(d.wholeRows("a broadcast"), d.pooled(w.Streams))

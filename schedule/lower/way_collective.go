@@ -6,11 +6,11 @@ import (
 )
 
 var collectives = []lowering{
-	ownStage(by(gatherChunks, func(d *draft, w schedule.Collective) error {
+	by(gatherSteps, func(d *draft, w schedule.Collective) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		d.arriveBy(func(x *writer, s *stage) arrival { return collectedRows(x, s, w.WithStep) })
 		return d.pooled(w.Streams)
-	})),
+	}),
 }
 
 // collectedRows gathers a batch of every rank's rows by one collective a round, and has them multiplied as one:

@@ -6,10 +6,12 @@ import (
 )
 
 var gatherShots = []lowering{
-	intoCallers(asStage(gather, schedule.GatherShot{})),
-	asStage(gatherBare, schedule.GatherShot{}),
-	intoCallers(by(gatherLink, func(d *draft, _ schedule.GatherShot) error {
+	intoCallers(by(gatherRows, func(d *draft, _ schedule.GatherShot) error {
 		d.edge.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: true}
 		return linkedGatherShot(d)
 	})),
+	by(gatherBare, func(d *draft, _ schedule.GatherShot) error {
+		d.edge.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: true}
+		return linkedGatherShot(d)
+	}),
 }

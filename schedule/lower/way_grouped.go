@@ -6,8 +6,7 @@ import (
 )
 
 var groups = []lowering{
-	asStage(gather, schedule.Grouped{}),
-	by(gatherLink, func(d *draft, w schedule.Grouped) error {
+	by(gatherRows, func(d *draft, w schedule.Grouped) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		d.arriveBy(groupedRows)
 		return errorsOf(d.wholeRows("a product of several ranks"), d.bySeveral())

@@ -2,14 +2,14 @@ package lower
 
 import (
 	"slices"
+	"strings"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
 var naives = []lowering{
-	intoCallers(asStage(gather, schedule.Naive{})),
-	by(gatherLink, func(d *draft, w schedule.Naive) error {
+	intoCallers(by(gatherRows, func(d *draft, w schedule.Naive) error {
 		const hint = "use schedule.Pull"
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		switch {
@@ -17,13 +17,22 @@ var naives = []lowering{
 			return &schedule.FieldError{Path: d.at(), Msg: "a Naive without a mistake is a Pull", Hint: hint}
 		case len(d.chain.stages) > 1 || d.chain.stages[0].sums != "":
 			return &schedule.FieldError{Path: d.at(), Hint: hint,
-				Msg: "a Naive shows the mistakes of one pipeline, and more follows its products here"}
+				Msg: "a Naive shows the mistakes of one pipeline, and more follows its products here: " + d.alsoTravels()}
 		case d.edge.Carrier.Fused && w.SignalsInStep:
 			return d.noKernel("By")
 		}
 		d.arriveBy(mistakes(w).rows)
 		return errorsOf(d.wholeRows("a Naive"), d.pooled(w.Streams))
-	}),
+	})),
+}
+
+// alsoTravels names all that travels.
+func (d *draft) alsoTravels() string {
+	var names []string
+	for _, l := range d.legs() {
+		names = append(names, l.operand)
+	}
+	return "there travel " + strings.Join(names, ", ")
 }
 
 // mistakes are those of a pull.

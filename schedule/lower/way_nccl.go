@@ -11,17 +11,14 @@ const ncclName = "nccl"
 var ncclRef = hostir.Stream(ncclName)
 
 var overNCCL = []lowering{
-	asStage(gather, schedule.NCCL{}),
-	asStage(gatherChunks, schedule.NCCL{}),
-	asStage(reduce, schedule.NCCL{}),
-	asStage(reduceAll, schedule.NCCL{}),
-	asStage(gatherBare, schedule.NCCL{}),
-	asStage(reduceBare, schedule.NCCL{}),
-	asStage(allBare, schedule.NCCL{}),
-	ownStage(by(exchange, exchangedByNCCL)),
-	intoCallers(by(gatherLink, gatheredByNCCL)),
-	by(reduceLink, summedByNCCL),
-	by(allLink, summedByNCCL),
+	intoCallers(by(gatherRows, gatheredByNCCL)),
+	by(gatherSteps, gatheredByNCCL),
+	by(gatherBare, gatheredByNCCL),
+	by(reduceRows, summedByNCCL),
+	by(reduceBare, summedByNCCL),
+	by(allRows, summedByNCCL),
+	by(allBare, summedByNCCL),
+	by(exchange, exchangedByNCCL),
 }
 
 // ncclSet starts collectives before products: the node after the next one waits for them.

@@ -6,10 +6,10 @@ import (
 )
 
 var paddings = []lowering{
-	ownStage(by(gatherBare, func(d *draft, w schedule.Padded) error {
+	by(gatherCounted, func(d *draft, w schedule.Padded) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		return linkedPadded(d)
-	})),
+	}),
 }
 
 // paddedSuffix ends the name of the memory in which the parts of all ranks have one size.

@@ -6,28 +6,92 @@ import (
 )
 
 var pulls = []lowering{
-	intoCallers(asStage(gather, schedule.Pull{})),
-	asStage(gatherBalanced, schedule.Pull{}),
-	intoCallers(by(gatherLink, func(d *draft, w schedule.Pull) error {
+	intoCallers(by(gatherRows, pull)),
+	by(gatherBalanced, pull),
+	by(gatherBatches, pull).without("Parts", "Once"),
+	inPlace(pullOf(gatherBare, pullAlone)),
+	pullOf(gatherCounted, pullAlone),
+	pullOf(gatherOperand, pullOperand),
+	pullOf(gatherColumns, pullColumns).without("By kernel copies", "By kernels"),
+	pullOf(exchangeColumns, pullColumns).without("By kernel copies", "By kernels"),
+	pullOf(exchange, func(d *draft) error { return errorsOf(d.unbounded(), d.transferBy(partOfEach)) }),
+	pullOf(rotation, func(d *draft) error { return d.transferBy(fromNeighbour) }),
+	pullOf(broadcast, func(d *draft) error { return d.transferBy(fromRoot) }),
+}
+
+// pull does rows that products take, one rank's after another's.
+func pull(d *draft, w schedule.Pull) error {
+	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
+	const hint = "leave it out, or Once"
+	switch {
+	case d.edge.Carrier.Fused && (w.Parts > 1 || len(d.legs()) > 1):
+		return d.noKernel("By")
+	case w.Once && w.Parts > 1:
+		return d.refusal("Parts", hint, "all rows are multiplied at once")
+	case w.Once && w.Streams > 0:
+		return d.refusal("Streams", hint, "one product of all rows has the caller's stream")
+	case w.Once && w.WithStep:
+		return d.refusal("WithStep", hint, "one product of all rows has the caller's stream")
+	}
+	if d.gathersOnly() && w == (schedule.Pull{By: w.By}) {
+		d.allAtOnce()
+		return nil
+	}
+	d.arriveBy(pulling{parts: w.Parts, withStep: w.WithStep}.rows)
+	if w.Once {
+		d.allAtOnce()
+		return d.wholeRows("one product")
+	}
+	return errorsOf(d.inParts(w.Parts, "Parts"), d.pooled(w.Streams))
+}
+
+// pullOf does what comes whole: no product takes a part of it alone.
+func pullOf(n need, write func(*draft) error) lowering {
+	return by(n, func(d *draft, w schedule.Pull) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		const hint = "leave it out, or Once"
+		const leave, alone = "leave it out", "no product takes a part of %s alone"
 		switch {
-		case d.edge.Carrier.Fused && (w.Parts > 1 || len(d.legs()) > 1):
+		case w.Parts > 1:
+			return d.refusal("Parts", leave, alone, d.edge.Of)
+		case w.Streams > 0:
+			return d.refusal("Streams", leave, alone, d.edge.Of)
+		case w.WithStep:
+			return d.refusal("WithStep", leave, alone, d.edge.Of)
+		case w.Once:
+			return d.refusal("Once", leave, alone, d.edge.Of)
+		case d.edge.Carrier.Fused:
 			return d.noKernel("By")
-		case w.Once && w.Parts > 1:
-			return d.refusal("Parts", hint, "all rows are multiplied at once")
-		case w.Once && w.Streams > 0:
-			return d.refusal("Streams", hint, "one product of all rows has the caller's stream")
-		case w.Once && w.WithStep:
-			return d.refusal("WithStep", hint, "one product of all rows has the caller's stream")
 		}
-		d.arriveBy(pulling{parts: w.Parts, withStep: w.WithStep}.rows)
-		if w.Once {
-			d.allAtOnce()
-			return d.wholeRows("one product")
+		return write(d)
+	}).without("Parts", "Streams", "WithStep", "Once", "By one kernel")
+}
+
+// pullAlone does rows that no product takes.
+func pullAlone(d *draft) error {
+	d.allAtOnce()
+	return nil
+}
+
+// pullOperand does a weight, or rows whose shares of a gradient are added up.
+func pullOperand(d *draft) error {
+	for s := range d.gatherers() {
+		if s.ofSummands() {
+			d.arriveBy(summandsOfPeers)
+			return nil
 		}
-		return errorsOf(d.inParts(w.Parts, "Parts"), d.pooled(w.Streams))
-	})),
+	}
+	return d.transferBy(partOfEach)
+}
+
+// pullColumns does parts of columns, of each row one.
+func pullColumns(d *draft) error {
+	if d.edge.Carrier.Copies {
+		return d.refusal("By", "use schedule.CopyEngine or schedule.KernelSignals", "no kernel copies parts of columns")
+	}
+	if d.any(func(s *stage) bool { return s.widened == d.edge.Of }) {
+		return nil // the stage copies its own columns, and then those of peers
+	}
+	return d.transferBy(partOfEach)
 }
 
 // pulling is how a rank copies peers' rows from their owners: those of rank r+i in round i.

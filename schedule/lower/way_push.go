@@ -6,8 +6,7 @@ import (
 )
 
 var pushes = []lowering{
-	asStage(gather, schedule.Push{}),
-	by(gatherLink, func(d *draft, w schedule.Push) error {
+	by(gatherRows, func(d *draft, w schedule.Push) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		if d.edge.Carrier.Fused && len(d.legs()) > 1 {
 			return d.noKernel("By")

@@ -3,7 +3,6 @@ package lower
 import "ovgen/schedule"
 
 var pushGathers = []lowering{
-	intoCallers(asStage(gather, schedule.PushGather{})),
-	asStage(gatherBare, schedule.PushGather{}),
-	intoCallers(by(gatherLink, func(d *draft, _ schedule.PushGather) error { return linkedPushGather(d) })),
+	intoCallers(by(gatherRows, func(d *draft, _ schedule.PushGather) error { return linkedPushGather(d) })),
+	by(gatherBare, func(d *draft, _ schedule.PushGather) error { return linkedPushGather(d) }),
 }

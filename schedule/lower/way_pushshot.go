@@ -5,20 +5,12 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var pushShots = []lowering{
-	asStage(reduceAll, schedule.PushShot{}),
-	asStage(allBare, schedule.PushShot{}),
-	asStage(reduce, schedule.PushShot{}),
-	asStage(reduceBare, schedule.PushShot{}),
-	pushShotOf(reduceLink, linkedPushShot),
-	pushShotOf(allLink, linkedPushShot),
-}
+var pushShots = []lowering{by(reduceRows, pushShot), by(reduceBare, pushShot), by(allRows, pushShot),
+	by(allBare, pushShot)}
 
-func pushShotOf(m moves, write func(*draft) error) lowering {
-	return by(m, func(d *draft, w schedule.PushShot) error {
-		d.with.words = w.Words
-		return write(d)
-	})
+func pushShot(d *draft, w schedule.PushShot) error {
+	d.with.words = w.Words
+	return linkedPushShot(d)
 }
 
 // landing declares memory in which a part of every rank's lands, with the given elements and axes: packets, which are

@@ -2,8 +2,6 @@ package lower
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -17,25 +15,13 @@ import (
 // These programs are safe where a device does one thing at a time, for this reason: a wait or an exchange comes
 // behind everything of its own rank that another rank needs before that one reaches the same point.
 
-// overHosts are the communications of ranks on several hosts.
-var overHosts = map[moves]moves{gather: gatherHosts, reduce: reduceHosts, reduceAll: allHosts,
-	gatherBare: gatherBareHosts, reduceBare: reduceBareHosts, allBare: allBareHosts,
-	gatherLink: gatherLinkHosts, reduceLink: reduceLinkHosts, allLink: allLinkHosts}
-
-func isOverHosts(m moves) bool {
-	return slices.Contains(slices.Collect(maps.Values(overHosts)), m)
-}
-
 var overRails = []lowering{
-	intoCallers(asStage(gatherHosts, schedule.Rails{})),
-	asStage(reduceHosts, schedule.Rails{}),
-	asStage(allHosts, schedule.Rails{}),
-	inPlace(asStage(gatherBareHosts, schedule.Rails{})).without("Parts"),
-	inPlace(asStage(reduceBareHosts, schedule.Rails{})),
-	asStage(allBareHosts, schedule.Rails{}),
-	intoCallers(by(gatherLinkHosts, gatheredByRails)),
-	by(reduceLinkHosts, summedByRails),
-	by(allLinkHosts, summedByRails),
+	intoCallers(by(gatherRows.overHosts(), gatheredByRails)),
+	inPlace(by(gatherBare.overHosts(), gatheredByRails)).without("Parts"),
+	by(reduceRows.overHosts(), summedByRails),
+	inPlace(by(reduceBare.overHosts(), summedByRails)),
+	by(allRows.overHosts(), summedByRails),
+	by(allBare.overHosts(), summedByRails),
 }
 
 // gatheredByRails does the gathers of chains over hosts.
@@ -45,7 +31,7 @@ func gatheredByRails(d *draft, w schedule.Rails) error {
 		return &schedule.FieldError{Path: "Mesh", Hint: "use equal parts, or leave the mesh out",
 			Msg: fmt.Sprintf("no pass gathers uneven parts of %s over hosts", d.edge.Of)}
 	case w.Parts > 1 && d.gathersOnly():
-		return d.refusal("Parts", "leave it out", "no product runs beside what the %s exchanges", gatherBareHosts)
+		return d.refusal("Parts", "leave it out", "no product runs beside what the %s exchanges", d.edge.Kind)
 	case d.gathersOnly():
 		d.allAtOnce()
 	}

@@ -8,13 +8,11 @@ import (
 )
 
 var rings = []lowering{
-	asStage(gather, schedule.Ring{}),
-	asStage(gather, schedule.PushRing{}),
-	by(gatherLink, func(d *draft, w schedule.Ring) error {
+	by(gatherRows, func(d *draft, w schedule.Ring) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		return d.passedOn(w.Direction, w.Streams, ring{directed(w.Direction), w.WithStep}.pulled)
 	}),
-	by(gatherLink, func(d *draft, w schedule.PushRing) error {
+	by(gatherRows, func(d *draft, w schedule.PushRing) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		return d.passedOn(w.Direction, w.Streams, ring{lanes: directed(w.Direction)}.pushed)
 	}),

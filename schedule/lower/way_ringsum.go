@@ -9,14 +9,12 @@ import (
 )
 
 var sumRings = []lowering{
-	asStage(reduce, schedule.RingSum{}),
-	asStage(reduce, schedule.RingAccumulate{}),
-	ofOneProduct(by(reduceLink, func(d *draft, w schedule.RingSum) error {
+	ofOneProduct(by(reduceRows, func(d *draft, w schedule.RingSum) error {
 		d.with.compute = w.Streams
 		d.edge.Carrier = signalledBy(w.Signals, schedule.MemOps)
 		return d.passOn(leaving{memory: ringMemory(partial), plan: summedInRing})
 	})),
-	ofOneProduct(by(reduceLink, func(d *draft, w schedule.RingAccumulate) error {
+	ofOneProduct(by(reduceRows, func(d *draft, w schedule.RingAccumulate) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		return d.passOn(leaving{memory: ringMemory(), plan: accumulatedInRing})
 	})),

@@ -6,18 +6,16 @@ import (
 )
 
 var slotted = []lowering{
-	asStage(reduce, schedule.Slots{}).without("Parts"),
-	asStage(reduceColumns, schedule.Slots{}).without("Parts"),
-	asStage(reduceBalanced, schedule.Slots{}).without("Parts"),
-	asStage(reduceBatch, schedule.Slots{}).without("Parts"),
-	asStage(reduceAll, schedule.Slots{}).without("By one kernel"),
-	inPlace(asStage(reduceBare, schedule.Slots{})).without("Parts", "Streams", "Equal"),
-	by(reduceLink, slotsOf).without("By one kernel"),
-	by(allLink, slotsOf).without("By one kernel"),
+	by(reduceRows, slotsOf).without("By one kernel"),
+	by(reduceColumns, slotsOf).without("Parts"),
+	by(reduceBalanced, slotsOf).without("Parts"),
+	by(reduceBatches, slotsOf).without("Parts"),
+	inPlace(by(reduceBare, slotsOf)).without("Parts", "Streams", "Equal"),
+	by(allRows, slotsOf).without("By one kernel"),
 }
 
 // slottedSums are not the fastest of their communications.
-var slottedSums = []lowering{asStage(allBare, schedule.Slots{}).without("Streams", "Equal", "By one kernel")}
+var slottedSums = []lowering{by(allBare, slotsOf).without("Streams", "Equal", "By one kernel")}
 
 func slotsOf(d *draft, w schedule.Slots) error {
 	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)

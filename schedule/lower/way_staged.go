@@ -11,8 +11,7 @@ import (
 const staging = "staging"
 
 var stagings = []lowering{
-	asStage(reduce, schedule.Staged{}),
-	ofOneProduct(by(reduceLink, func(d *draft, w schedule.Staged) error {
+	ofOneProduct(by(reduceRows, func(d *draft, w schedule.Staged) error {
 		const buffers = 2 // while one is read the next is written
 		d.with.compute = cmp.Or(w.Buffers, buffers)
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)

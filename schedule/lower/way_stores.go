@@ -8,8 +8,7 @@ import (
 )
 
 var stored = []lowering{
-	asStage(reduce, schedule.Stores{}),
-	by(reduceLink, func(d *draft, w schedule.Stores) error {
+	by(reduceRows, func(d *draft, w schedule.Stores) error {
 		d.edge.Carrier = signalledBy(w.Signals, schedule.OneKernel)
 		d.leaveBy(leaving{memory: storesMemory, plan: storesLeave})
 		return errorsOf(besideOthers(d), d.prioritize(w.Streams, w.Equal))

@@ -10,10 +10,8 @@ import (
 )
 
 var tilings = []lowering{
-	intoCallers(asStage(gather, schedule.Tiles{})),
-	asStage(reduce, schedule.Tiles{}).without("Cluster"),
-	intoCallers(by(gatherLink, rowsByTiles)),
-	by(reduceLink, sumsByTiles).without("Cluster"),
+	intoCallers(by(gatherRows, rowsByTiles)),
+	by(reduceRows, sumsByTiles).without("Cluster"),
 }
 
 // Tiles by shape, measured on H200s: wide ones where they leave no multiprocessor idle.
@@ -27,28 +25,26 @@ var (
 // rowsByTiles has one kernel pull the rows, and make the first product of them.
 func rowsByTiles(d *draft, w schedule.Tiles) error {
 	t := tiling{d, w, "schedule.Pull"}
-	if d.gathersOnly() {
-		return t.cant("no product is made of %s as its rows come", d.edge.Of)
-	}
-	err := t.check()
 	for s := range d.gatherers() {
-		err = errorsOf(err, t.take(s, s.ops[0]))
+		if err := t.take(s, s.ops[0]); err != nil {
+			return err
+		}
 	}
 	d.gatherBy(t.pulledRows)
-	return errorsOf(err, d.equalRows("one kernel of tiles pulls shards of one size only", t.instead),
+	return errorsOf(t.check(), d.equalRows("one kernel of tiles pulls shards of one size only", t.instead),
 		d.wholeRows("one kernel"))
 }
 
 // sumsByTiles has one kernel make the last product of a stage, put it into slots at the owners of its rows, and add up.
 func sumsByTiles(d *draft, w schedule.Tiles) error {
 	t := tiling{d, w, "schedule.Slots"}
-	s, err := &d.chain.stages[d.summedIn()], t.check()
+	s := &d.chain.stages[d.summedIn()]
 	if w.Cluster > 1 {
-		err = errorsOf(err, d.refusal("Cluster", "leave it out",
-			"sums wait for all blocks of the peers, and clusters of blocks may not all run at the same time"))
+		return d.refusal("Cluster", "leave it out",
+			"sums wait for all blocks of the peers, and clusters of blocks may not all run at the same time")
 	}
 	d.sumBy(t.scatteredSums)
-	return errorsOf(err, t.take(s, s.ops[len(s.ops)-1]),
+	return errorsOf(t.take(s, s.ops[len(s.ops)-1]), t.check(),
 		d.equalRows("one kernel of tiles sums shards of one size only", t.instead), d.wholeRows("one kernel"))
 }
 
@@ -60,7 +56,7 @@ type tiling struct {
 }
 
 // cant refuses what no kernel of tiles does.
-func (t tiling) cant(format string, args ...any) *schedule.FieldError {
+func (t tiling) cant(format string, args ...any) error {
 	return &schedule.FieldError{Path: t.at(), Msg: fmt.Sprintf(format, args...), Hint: "use " + t.instead}
 }
 

@@ -62,6 +62,21 @@ var lifted = []string{
 	"on different ranks",                      // a result is blamed whose placement is written
 	"otherwise, beside",                       // a refused operand of a function names the operation
 	"no pass does the all-gather of a weight", // weights come whole before products of a chain: its ways are fewer
+	"no communication leads from",             // single products were placed by a table of their own
+	"by them: no pass gathers columns",        // likewise
+	"is of one product, and makes no",         // likewise
+	"along the sum of A applies no",           // likewise
+	"to what leaves the",                      // likewise
+	"no pass multiplies a chain by",           // a single product is one
+	"into a chain",                            // likewise
+	"no pass does the",                        // an edge and its data have one name, and a fact says why not
+	"leave it otherwise",                      // the operation is named
+	"no kernel does a whole step",             // what travels beside it is named
+	"more follows its products",               // likewise
+	"takes all rows at once",                  // a way of rows of batches is refused by the table
+	"is spread unevenly",                      // the tensor is named
+	"nothing travels, between hosts",          // the operation is named
+	"of parts that are moved on",              // the shift is named, of chains as of single products
 }
 
 // refusals are words of refusals by rules that the frozen copy lacks.

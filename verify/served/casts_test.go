@@ -62,7 +62,7 @@ var casts = []declared{
 		s.Linear("C", "A", "B", s.FromFP32())).in32("A"), at("Ops[0].Then[0]", "fromfp32 can't stand there")},
 	{"a product in fp32", "no partial results meet", of("A[M/D K] B[N/D K] C[M:D N/D]",
 		s.Linear("C", "A", "B", s.ToFP32())).in32("C"),
-		at("Ops[0].Then[0]", "no pass applies tofp32 to what leaves the linear C in a chain")},
+		at("Ops[0].Then[0]", "no pass applies tofp32 to what leaves the linear C")},
 }
 
 // TestCasts holds each chain with a cast against its verdict.

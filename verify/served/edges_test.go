@@ -60,7 +60,7 @@ func TestProgramsHaveTheirEdges(t *testing.T) {
 		}
 		var want, got []string
 		for _, m := range lower.Read(p) {
-			name, _, _ := strings.Cut(strings.TrimPrefix(m.Communication, "bare "), " ")
+			name, _, _ := strings.Cut(strings.TrimPrefix(m.Communication, ""), " ")
 			want = append(want, m.Of+": "+name)
 		}
 		found, err := edges.All(d.Schedule)

@@ -226,7 +226,7 @@ var A32GatherAlongSum = s.Schedule{
 }
 var A33UlyssesKV = s.Schedule{
 	Tensors: tt(sp("A", M, N), hd("C", M, N)), Ops: opsOf(s.Copy("C", "A")),
-	Moves: []s.Move{mv("A", s.GetColumns{By: s.KernelSignals})},
+	Moves: []s.Move{mv("A", s.Pull{By: s.KernelSignals})},
 }
 var A34RingSum = s.Schedule{
 	Tensors: tt(hd("A", M, K), row("B", N, K), vec(N, "Bias"), sp("C", M, N)),

@@ -59,7 +59,7 @@ var (
 	SumGathered  = summedAndGathered(mv("I", s.PushShot{}), mv("I", s.PushGather{}))
 	GatheredSum  = summedAndGathered(mv("I", s.PushGather{}), mv("I", s.PushShot{}))
 	SummedTwice  = summedAndGathered(mv("I", s.PushShot{}), mv("I", s.Shot{}))
-	MovedThrice  = summedAndGathered(mv("I", s.PushShot{}), mv("I", s.PushGather{}), mv("I", s.Get{}))
+	MovedThrice  = summedAndGathered(mv("I", s.PushShot{}), mv("I", s.PushGather{}), mv("I", s.Pull{}))
 	MovedByNoWay = summedAndGathered(mv("I", s.Padded{}))
 )
 

@@ -47,7 +47,7 @@ func TestPiecesOfChains(t *testing.T) {
 		{"a batch of rows a round", catalog.AllGatherLinearCollective2, "A", s.Collective{}},
 		{"a batch of rows a round, on streams in turn", catalog.AllGatherLinearCollective8, "A",
 			s.Collective{Streams: 2, By: s.Kernels}},
-		{"all batches in a round, by kernels", catalog.AllGatherLinearBatches, "A", s.Get{By: s.Kernels}},
+		{"all batches in a round, by kernels", catalog.AllGatherLinearBatches, "A", s.Pull{By: s.Kernels}},
 		{"normed rows in parts", catalog.LayerNormLinear, "X", s.Pull{Parts: 2}},
 		{"normed rows in parts with their step", catalog.LayerNormLinear, "X", s.Pull{Parts: 3, WithStep: true}},
 	} {

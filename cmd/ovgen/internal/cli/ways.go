@@ -29,7 +29,7 @@ a communication by default. go doc ovgen/schedule says what each way does.
 	fmt.Fprintln(table, "COMMUNICATION\tWAY\tOPTIONS")
 	for _, c := range lower.Table() {
 		for _, x := range c.Ways {
-			fmt.Fprintf(table, "%s\t%s\t%s\n", c.Name, schedule.WayName(x), options(c, x))
+			fmt.Fprintf(table, "%s of %s\t%s\t%s\n", c.Kind, c.Data, schedule.WayName(x), options(c, x))
 		}
 	}
 	return table.Flush()
@@ -55,8 +55,8 @@ func options(c lower.Communication, w schedule.Way) string {
 	return strings.Join(list, "; ")
 }
 
-// printSchedules prints the page of all that is lowered: by communication the placements that
-// need it, its ways with their options, and the schedules of the catalog that go so.
+// printSchedules prints the page of all that is lowered: by kind of edge a matrix of ways and what the edge is about,
+// with a fact for each hole, then the options of ways, and the schedules of the catalog that go so.
 func printSchedules(w io.Writer) error {
 	made, err := byWay()
 	if err != nil {
@@ -65,27 +65,27 @@ func printSchedules(w io.Writer) error {
 	fmt.Fprint(w, `# What is lowered
 
 `+"`ovgen help schedules`"+` prints this page; a test keeps it current. The placements of a schedule's tensors imply the
-communication; the names of its tensors and extents are free. `+"`Moves`"+` chooses among the ways; the default is the
-first of each table. Unset options default to the fastest known value. S is any constant. Where a product follows an
-all-gather, its weight, bias and result may all be spread over the ranks by the result's columns too (N/D, a
-column-parallel layer): each rank then makes its columns. Of a linear in batches, `+"`schedule.BatchedLinear`"+`
-has them as an axis: [S, DIDx(D), M/D, K] for [S, DIDx(D), M/(S*D), K], where M is the rows of one batch. In a chain
-each way goes with each of the others, but for batches of rows, which the copy engine alone brings and takes. Sums leave
-one rank's rows after the other, all of them: rows that come in parts, in halves or of several ranks go on without sums.
-Tiles make the first product of the rows that they bring, and products that follow take these when all are there; or
-they make the last product of a stage, and add up. Such a product is a linear of bf16 or fp16 with a bias, or without.
-Functions that have kernels of their own may follow; what the library of products would apply stands in a Copy behind.
+communications; the names of its tensors and extents are free. `+"`Moves`"+` chooses among the ways; the default is
+marked. Unset options default to the fastest known value. S is any constant. A matmul, B [K, N], does as a linear does.
+Where a product follows an all-gather, its weight, bias and result may all be spread over the ranks by the result's
+columns too (N/D, a column-parallel layer): each rank then makes its columns. Of a linear in batches,
+`+"`schedule.BatchedLinear`"+` has them as an axis: [S, DIDx(D), M/D, K] for [S, DIDx(D), M/(S*D), K], where M is the rows
+of one batch. In a chain each way goes with each of the others, but for batches of rows, which the copy engine alone
+brings and takes. Sums leave one rank's rows after the other, all of them: rows that come in parts, in halves or of
+several ranks go on without sums. Tiles make the first product of the rows that they bring, and products that follow take
+these when all are there; or they make the last product of a stage, and add up. Such a product is a linear of bf16 or
+fp16 with a bias, or without. Functions that have kernels of their own may follow; what the library of products would
+apply stands in a Copy behind. Alone is what no product makes or takes. A number is the fact below why a way does
+not do it.
 `)
-	for _, c := range lower.Table() {
-		fmt.Fprintf(w, "\n## %s\n\n", strings.ToUpper(c.Name[:1])+c.Name[1:])
-		for _, text := range c.Needed {
-			fmt.Fprintf(w, "- %s\n", text)
+	list := lower.Table()
+	for len(list) > 0 {
+		n := slices.IndexFunc(list, func(c lower.Communication) bool { return c.Kind != list[0].Kind })
+		if n < 0 {
+			n = len(list)
 		}
-		fmt.Fprint(w, "\n| way | options | in the catalog |\n|---|---|---|\n")
-		for _, x := range c.Ways {
-			name := schedule.WayName(x)
-			fmt.Fprintf(w, "| %s | %s | %s |\n", name, options(c, x), strings.Join(made[c.Name+" "+name], ", "))
-		}
+		printMatrix(w, list[:n], made)
+		list = list[n:]
 	}
 	fmt.Fprint(w, "\n## Under another name\n\nThese have no package of their own.\n\n"+
 		"| schedule | is | as |\n|---|---|---|\n")
@@ -93,6 +93,61 @@ Functions that have kernels of their own may follow; what the library of product
 		fmt.Fprintf(w, "| %s | %s | %s |\n", a.Name, a.Of, a.Why)
 	}
 	return nil
+}
+
+// printMatrix prints what there is for edges of one kind.
+func printMatrix(w io.Writer, list []lower.Communication, made map[string][]string) {
+	kind := list[0].Kind
+	fmt.Fprintf(w, "\n## %s\n\n", strings.ToUpper(kind[:1])+kind[1:])
+	head, rule := "| way |", "|---|"
+	for _, c := range list {
+		fmt.Fprintf(w, "- %s: %s\n", c.Data, c.Placed)
+		head, rule = head+" "+c.Data+" |", rule+"---|"
+	}
+	fmt.Fprintf(w, "\n%s\n%s\n", head, rule)
+	var facts []string
+	for _, x := range schedule.Ways() {
+		if row := cells(list, x, &facts); row != "" {
+			fmt.Fprintf(w, "| %s |%s\n", schedule.WayName(x), row)
+		}
+	}
+	fmt.Fprintln(w)
+	for i, fact := range facts {
+		fmt.Fprintf(w, "%d. %s\n", i+1, fact)
+	}
+	fmt.Fprint(w, "\n| way | of | options | in the catalog |\n|---|---|---|---|\n")
+	for _, c := range list {
+		for _, x := range c.Ways {
+			name := schedule.WayName(x)
+			fmt.Fprintf(w, "| %s | %s | %s | %s |\n", name, c.Data, options(c, x),
+				strings.Join(made[c.Kind+" "+c.Data+" "+name], ", "))
+		}
+	}
+}
+
+// cells are what a way does of each communication, or the numbers of the facts why not; empty where it does none.
+func cells(list []lower.Communication, x schedule.Way, facts *[]string) (row string) {
+	name, does := schedule.WayName(x), false
+	for _, c := range list {
+		does = does || c.Holes[name] == ""
+	}
+	if !does {
+		return ""
+	}
+	for _, c := range list {
+		switch why := c.Holes[name]; {
+		case why == "" && schedule.WayName(c.Ways[0]) == name:
+			row += " default |"
+		case why == "":
+			row += " yes |"
+		default:
+			if !slices.Contains(*facts, why) {
+				*facts = append(*facts, why)
+			}
+			row += fmt.Sprintf(" %d |", slices.Index(*facts, why)+1)
+		}
+	}
+	return row
 }
 
 // byWay lists the schedules of the catalog by communication and way.
@@ -104,7 +159,8 @@ func byWay() (map[string][]string, error) {
 			return nil, fmt.Errorf("lower %s: %w", n.Name, err)
 		}
 		for _, m := range lower.Read(p) {
-			key := m.Communication + " " + schedule.WayName(m.Way)
+			kind, _, _ := strings.Cut(m.Communication, " ")
+			key := kind + " " + m.Data + " " + schedule.WayName(m.Way)
 			if !slices.Contains(made[key], n.Name) {
 				made[key] = append(made[key], n.Name)
 			}

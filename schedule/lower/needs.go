@@ -1,0 +1,163 @@
+package lower
+
+import "ovgen/schedule/edges"
+
+// need is a communication as ways tell it apart: an edge, and what of its data they depend on.
+type need struct {
+	edges.Kind
+	of    cut
+	bare  bool // no product makes or takes what travels
+	hosts bool // between ranks on several hosts
+}
+
+// cut says how what travels is cut for the ranks, or by which operation.
+type cut string
+
+// Cuts.
+const (
+	ofRows     cut = ""
+	ofColumns  cut = "columns"
+	ofBalanced cut = "balanced rows"
+	ofCounted  cut = "counted rows"
+	ofBatches  cut = "rows of batches"
+	ofSteps    cut = "batches in steps" // a batch of all ranks' rows is multiplied as one
+	ofOperand  cut = "an operand"       // that no product takes a part of alone
+	ofGradient cut = "a gradient"
+)
+
+// String is "all-gather of columns over hosts".
+func (n need) String() string {
+	text := string(n.Kind)
+	if n.of != ofRows {
+		text += " of " + string(n.of)
+	}
+	if n.hosts {
+		text += " over hosts"
+	}
+	return text
+}
+
+// placedNeed is a communication with placements that ask for it.
+type placedNeed struct {
+	need
+	placed string
+}
+
+// needs are the communications that ways do.
+var needs = []placedNeed{
+	{gatherRows, "linear: A [DIDx(D), M/D, K], B [N, K], C [Stream(D), M/D, N]"},
+	{gatherBalanced, "linear: A [DIDx(D, balanced), M/D, K], B [N, K], C [M, N]"},
+	{gatherBatches, "linear: A [S, DIDx(D), M/(S*D), K], B [N, K], C [S, Stream(D), M/(S*D), N]"},
+	{gatherSteps, "linear: A [S, DIDx(D), M/(S*D), K], B [N, K], C [Stream(S), D, M/(S*D), N]"},
+	{gatherColumns, "linear: A [M, K], B [DIDx(D), N/D, K], C [M, N]; or copy: A [M, DIDx(D), N/D], C [M, N]"},
+	{gatherOperand, "linear: A [DIDx(D), M/D, K], B [DIDx(D), N/D, K], C [DIDx(D), M/D, N]; or gradient: A [M, N], " +
+		"B [DIDx(D), M/D, K], C [N, K]"},
+	{gatherBare, "copy: A [DIDx(D), M/D, N], C [M, N]"},
+	{gatherCounted, "copy: A [DIDx(D, uneven), M/D, N], C [M, N]"},
+	{gatherRows.overHosts(), "as on one host, Mesh schedule.Hosts()"},
+	{gatherBare.overHosts(), "as on one host, Mesh schedule.Hosts()"},
+	{reduceRows, "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [DIDx(D), M/D, N]"},
+	{reduceColumns, "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [M, DIDx(D), N/D]"},
+	{reduceBalanced, "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [DIDx(D, balanced), M/D, N]"},
+	{reduceBatches, "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [S, DIDx(D), M/(S*D), N]"},
+	{reduceGradient, "gradient: A [DIDx(D), M/D, N], B [DIDx(D), M/D, K], C [DIDx(D), N/D, K]"},
+	{reduceBare, "sum: A [DIDx(D), M, N], C [DIDx(D), M/D, N]"},
+	{reduceCounted, "sum: A [DIDx(D), M, N], C [DIDx(D, uneven), M/D, N]"},
+	{reduceRows.overHosts(), "as on one host, Mesh schedule.Hosts()"},
+	{reduceBare.overHosts(), "as on one host, Mesh schedule.Hosts()"},
+	{allRows, "linear: A [M, DIDx(D), K/D], B [N, DIDx(D), K/D], C [M, N]"},
+	{allGradient, "gradient: A [DIDx(D), M/D, N], B [DIDx(D), M/D, K], C [N, K]"},
+	{allBare, "sum: A [DIDx(D), M, N], C [M, N]"},
+	{allRows.overHosts(), "as on one host, Mesh schedule.Hosts()"},
+	{allBare.overHosts(), "as on one host, Mesh schedule.Hosts()"},
+	{exchange, "copy: A [DIDx(D), D, M], C [D, DIDx(D), M]"},
+	{exchangeColumns, "copy: A [DIDx(D), M/D, N], C [M, DIDx(D), N/D]; or back"},
+	{broadcast, "copy: A [M, N] on rank 0, C [M, N]"},
+	{rotation, "copy: A [DIDx(D), M/D, N], C [DIDx(D, shift 1), M/D, N]"},
+}
+
+// Communications on one host.
+var (
+	gatherRows      = need{Kind: edges.AllGather}
+	gatherBare      = need{Kind: edges.AllGather, bare: true}
+	gatherCounted   = need{Kind: edges.AllGather, of: ofCounted, bare: true}
+	gatherBalanced  = need{Kind: edges.AllGather, of: ofBalanced}
+	gatherBatches   = need{Kind: edges.AllGather, of: ofBatches}
+	gatherSteps     = need{Kind: edges.AllGather, of: ofSteps}
+	gatherColumns   = need{Kind: edges.AllGather, of: ofColumns}
+	gatherOperand   = need{Kind: edges.AllGather, of: ofOperand}
+	reduceRows      = need{Kind: edges.ReduceScatter}
+	reduceBare      = need{Kind: edges.ReduceScatter, bare: true}
+	reduceCounted   = need{Kind: edges.ReduceScatter, of: ofCounted, bare: true}
+	reduceColumns   = need{Kind: edges.ReduceScatter, of: ofColumns}
+	reduceBalanced  = need{Kind: edges.ReduceScatter, of: ofBalanced}
+	reduceBatches   = need{Kind: edges.ReduceScatter, of: ofBatches}
+	reduceGradient  = need{Kind: edges.ReduceScatter, of: ofGradient}
+	allRows         = need{Kind: edges.AllReduce}
+	allBare         = need{Kind: edges.AllReduce, bare: true}
+	allGradient     = need{Kind: edges.AllReduce, of: ofGradient}
+	exchange        = need{Kind: edges.AllToAll}
+	exchangeColumns = need{Kind: edges.AllToAll, of: ofColumns}
+	broadcast       = need{Kind: edges.Broadcast}
+	rotation        = need{Kind: edges.Permutation}
+)
+
+// overHosts is the same between ranks on several hosts.
+func (n need) overHosts() need {
+	n.hosts = true
+	return n
+}
+
+// arrives is the communication that brings what a stage works on.
+func (d *draft) arrives(s *stage) need {
+	n := need{Kind: edges.AllGather}
+	if s.moved.Kind != "" {
+		n.Kind = s.moved.Kind
+	}
+	switch {
+	case n.Kind == edges.AllToAll && len(d.tensor(s.input).Axes) == 2:
+		n.of = ofColumns
+	case n.Kind != edges.AllGather:
+	case s.moved.From.Columns():
+		n.of = ofColumns
+	case s.takesParts():
+		n.of = ofOperand
+	case d.chain.order == batchInRound:
+		n.of = ofSteps
+	case d.chunks > 0:
+		n.of = ofBatches
+	case d.uneven(s.input) && len(s.ops) > 0:
+		n.of = ofBalanced
+	case d.uneven(s.input):
+		n.of, n.bare = ofCounted, true
+	default:
+		n.bare = d.single && len(s.ops) == 0
+	}
+	return n
+}
+
+// takesParts says that a stage takes parts of what travels otherwise than the rows of one rank after another's.
+func (s *stage) takesParts() bool { return s.moved.Kind != "" || s.ofSummands() }
+
+// leavesBy is the communication that adds up the partial results of a stage.
+func (d *draft) leavesBy(s *stage) need {
+	n := need{Kind: edges.ReduceScatter}
+	if s.toAll {
+		n.Kind = edges.AllReduce
+	}
+	switch last := s.ops[len(s.ops)-1]; {
+	case s.given != "" && d.uneven(s.sums):
+		n.of, n.bare = ofCounted, true
+	case s.given != "":
+		n.bare = true
+	case kind(last.Name()) == gradient:
+		n.of = ofGradient
+	case s.left.Columns():
+		n.of = ofColumns
+	case s.left.Size != edges.Even:
+		n.of = ofBalanced
+	case d.chunks > 0:
+		n.of = ofBatches
+	}
+	return n
+}
