@@ -149,7 +149,7 @@ func (c *chain) intoCallersOwn(d *draft) {
 				continue
 			}
 			s.into, found = o.Out, true
-			if len(d.schedule.Ops) > 1 && s.moved.Kind == "" {
+			if len(d.schedule.Ops) > 1 && (s.moved.Kind == "" || s.moved.Kind == edges.AllGather) {
 				c.blame(c.placed(d, o.Out, edges.State{}, len(s.ops) > 0 && !d.uneven(s.input)))
 			}
 		}
