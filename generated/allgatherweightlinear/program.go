@@ -14,8 +14,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgatherweightlinear",
-	Hash:    "1a2447ce37cecbb8cae5891de91820139128029f95b30a18fb2b1baecafc155b",
-	Proof:   "proven for D = 1..8, stamp d8edd70e3e1cf2ab",
+	Hash:    "ae29d3776e7936b14379def269e65d1e902a0a6acd13ae872dd37edc1b2bae98",
+	Proof:   "proven for D = 1..8, stamp ad3f3b0a3948ceef",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}},

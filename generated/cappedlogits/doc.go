@@ -18,8 +18,8 @@
 //	  R        [DIDx(D), M/D, N]
 //	  C        [M, N2]
 //	R by Slots: Parts 1, Streams one for each step, Equal no, By copy engine
-//	X by Get: By copy engine
-//	C by GetColumns: By copy engine
+//	X by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
+//	C by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
@@ -68,5 +68,5 @@
 // add(Residual) of R, gemmanorm(x*reciproot(mean(x*x) + 1e-06)*(1 + Norm2[column])) of X, softcap(30*tanh(x/30)) of
 // C by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 489723beaa7ed9cb.
+// Proof: proven for D = 1..8, stamp 87143e07585b27f4.
 package cappedlogits

@@ -14,8 +14,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "columnweightgradient",
-	Hash:    "f16963a5a5e324ecc6eff88bbe8ad3de22c343cf4c1ea72640a35fdb09e80a6f",
-	Proof:   "proven for D = 1..8, stamp 1e0c50784e567c97",
+	Hash:    "de6f7ee785024bf0e400fcaaed2485f3094126bc056eccd10a28e15fcda43d58",
+	Proof:   "proven for D = 1..8, stamp 1e50b628381eaadf",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -14,8 +14,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "logits",
-	Hash:    "21c2fcc6ad2c43823fb5ddf5e8c72252652f9714bc5ab1cf7d427a9ade9635c0",
-	Proof:   "proven for D = 1..8, stamp 922163f3152d01fd",
+	Hash:    "3e1f2af5153579ff5f4cceed3f520aeeb6975c32d8d8f52eb0b5c21d4398fe8b",
+	Proof:   "proven for D = 1..8, stamp 16bd2976c8e31195",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "N", By: "D"}},

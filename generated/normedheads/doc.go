@@ -11,7 +11,7 @@
 //	  Norm   [W]
 //	  Angles [M, W]
 //	  C      [Stream(D), M/D, DIDx(D), N/D]
-//	A by Get: By copy engine
+//	A by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
@@ -38,5 +38,5 @@
 // normedheads.cu. Functions: rmsnorm per head(x*reciproot(mean(x*x, W) + 1e-06)*Norm[column of a head]) of C,
 // rotary(Angles) of C by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp e4ebbaff00af64a9.
+// Proof: proven for D = 1..8, stamp ded9efb989a23b52.
 package normedheads

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "normedheads",
-	Hash:    "e432509f4e65e310cf78856310ae5563dfd0d583b96b9feb9494e732d039a78b",
-	Proof:   "proven for D = 1..8, stamp e4ebbaff00af64a9",
+	Hash:    "757f440bffc2595cce606c17dbbd765b6b4626aabc1014d9e5d60c0a7bb9b8e2",
+	Proof:   "proven for D = 1..8, stamp ded9efb989a23b52",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "W"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N", By: "D", Heads: "W"},

@@ -14,8 +14,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "rowweightgradient",
-	Hash:    "94c6134dcc11c970b8d7929df1ee68298b2b2e24d12ae02c4f6ff0cc463e9c17",
-	Proof:   "proven for D = 1..8, stamp 478c63840d6e6c9e",
+	Hash:    "2c2e8817fda505f55a2da08160eb058c63bd498dc7064f123673d51c17dac2f3",
+	Proof:   "proven for D = 1..8, stamp 7bc5d57c7c1c0ecd",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}},

@@ -13,7 +13,7 @@
 //	  B2       [N, DIDx(D), F/D]
 //	  Residual [DIDx(D), M/D, N]
 //	  C        [DIDx(D), M/D, N]
-//	A by Get: By copy engine
+//	A by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
 //	C by Slots: Parts 1, Streams one for each step, Equal no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
@@ -49,5 +49,5 @@
 // kernels are in squaredrelumlp.cu. Functions: relu2(greatest(x, 0)*greatest(x, 0)) of H, scale(x*0.25) of C,
 // add(Residual) of C by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 7ac0603c56c83ed4.
+// Proof: proven for D = 1..8, stamp 7d9d38a2d47e3d24.
 package squaredrelumlp

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "ae325e583325a15f0b65a56f890cd1bd05429e9190554663dd0544570ee41aae",
-	Proof:    "proven for D = 1..8, stamp 3ae8cc645856e145",
+	Hash:     "bf89afa12596febd76cd75e439d742d44637f7148b46bdd29f2826c9c5ea818b",
+	Proof:    "proven for D = 1..8, stamp d6a54b1fb2916c81",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

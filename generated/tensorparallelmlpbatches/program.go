@@ -18,8 +18,8 @@ const chunks = 2
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "b3f34cf1527b83b844f84e5b156a163d4073db8ecb76245a00d898f5e631dd98",
-	Proof:    "proven for D = 1..8, stamp 960c70711ad42ebc",
+	Hash:     "30c215912b7f4d37c4a859128aadfc2e2719666601dd828b0a7b9ad4ebcd5bc1",
+	Proof:    "proven for D = 1..8, stamp 03d5e7c38d78cb91",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -93,7 +93,7 @@ func (t tiling) take(s *stage, o schedule.Op) error {
 		}
 		err := t.cant("the kernel that makes tiles of %s applies no %s", o.Out, f.Name())
 		if o.Out != s.sums {
-			err.Hint += fmt.Sprintf(", or give it an operation of its own: schedule.Copy(%q, %q, ...)", o.Out, o.Out+"0")
+			err.(*schedule.FieldError).Hint += fmt.Sprintf(", or give it an operation of its own: schedule.Copy(%q, %q, ...)", o.Out, o.Out+"0")
 		}
 		return err
 	}
