@@ -32,8 +32,6 @@ var expectations = []expectation{
 	{Way: "Collective", Grade: Looser, Of: "AllGatherLinearCollective8", By: schedule.Collective{},
 		Why: "peers may overwrite what has been read before it is multiplied"},
 	{Way: "Rails", Grade: Looser, Of: "AllGatherLinearHosts", Why: "as by Pull"},
-	{Way: "Get", Grade: Looser, Of: "AllGather", Why: "likewise: this rank's part is copied to its place"},
-	{Way: "GetColumns", Grade: Looser, Of: "AllToAllColumns", Why: "likewise"},
 }
 
 // lifted are parts of refusals that are no more: of what had one, another field may be refused.
