@@ -27,7 +27,8 @@ func (d *draft) spread() error {
 	}
 	legs := d.legs()
 	if len(legs) == 0 {
-		return &schedule.FieldError{Path: "Mesh", Hint: oneHost, Msg: fmt.Sprintf("nothing travels, between hosts or on one: %s", d.schedule.Ops[0])}
+		return &schedule.FieldError{Path: "Mesh", Hint: oneHost,
+			Msg: fmt.Sprintf("nothing travels, between hosts or on one: %s", d.schedule.Ops[0])}
 	}
 	for _, l := range legs {
 		if !slices.ContainsFunc(lowerings, func(x lowering) bool { return x.need == l.need }) {
@@ -40,7 +41,8 @@ func (d *draft) spread() error {
 // notOverHosts refuses a communication that ranks of one host do.
 func notOverHosts(n need, of string) error {
 	n.hosts = false
-	return &schedule.FieldError{Path: "Mesh", Hint: oneHost, Msg: fmt.Sprintf("no pass does the %s of %s over hosts", n, of)}
+	return &schedule.FieldError{Path: "Mesh", Hint: oneHost,
+		Msg: fmt.Sprintf("no pass does the %s of %s over hosts", n, of)}
 }
 
 const oneHost = "leave the mesh out, for ranks of one host"
