@@ -32,8 +32,8 @@ func TestOverlaps(t *testing.T) {
 			"C: all-reduce by Shot (in place of Slots), not pipelined: Moves[0].Way: " + oneStream}},
 		{"tiles of a stage", copyWith(scheduletest.By(catalog.GatedMLP, "A", schedule.Tiles{}),
 			func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
-			"A: all-gather in a chain by Tiles (in place of Get), pipelined with U = linear(A, Up)",
-			"C: reduce-scatter in a chain by Slots (the default), pipelined with " +
+			"A: all-gather by Tiles (in place of Pull), pipelined with U = linear(A, Up)",
+			"C: reduce-scatter by Slots (the default), pipelined with " +
 				"G = linear(A, Gate), swiglu(U); C = linear(G, Down), add(Residual)"}},
 		{"a ring", catalog.LinearReduceScatterRing, []string{
 			"C: reduce-scatter by RingAccumulate (in place of Slots), not pipelined: Moves[0].Way: " + oneStream}},
