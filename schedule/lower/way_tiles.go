@@ -25,26 +25,28 @@ var (
 // rowsByTiles has one kernel pull the rows, and make the first product of them.
 func rowsByTiles(d *draft, w schedule.Tiles) error {
 	t := tiling{d, w, "schedule.Pull"}
+	if d.gathersOnly() {
+		return t.cant("no product is made of %s as its rows come", d.edge.Of)
+	}
+	err := t.check()
 	for s := range d.gatherers() {
-		if err := t.take(s, s.ops[0]); err != nil {
-			return err
-		}
+		err = errorsOf(err, t.take(s, s.ops[0]))
 	}
 	d.gatherBy(t.pulledRows)
-	return errorsOf(t.check(), d.equalRows("one kernel of tiles pulls shards of one size only", t.instead),
+	return errorsOf(err, d.equalRows("one kernel of tiles pulls shards of one size only", t.instead),
 		d.wholeRows("one kernel"))
 }
 
 // sumsByTiles has one kernel make the last product of a stage, put it into slots at the owners of its rows, and add up.
 func sumsByTiles(d *draft, w schedule.Tiles) error {
 	t := tiling{d, w, "schedule.Slots"}
-	s := &d.chain.stages[d.summedIn()]
+	s, err := &d.chain.stages[d.summedIn()], t.check()
 	if w.Cluster > 1 {
-		return d.refusal("Cluster", "leave it out",
-			"sums wait for all blocks of the peers, and clusters of blocks may not all run at the same time")
+		err = errorsOf(err, d.refusal("Cluster", "leave it out",
+			"sums wait for all blocks of the peers, and clusters of blocks may not all run at the same time"))
 	}
 	d.sumBy(t.scatteredSums)
-	return errorsOf(t.take(s, s.ops[len(s.ops)-1]), t.check(),
+	return errorsOf(err, t.take(s, s.ops[len(s.ops)-1]),
 		d.equalRows("one kernel of tiles sums shards of one size only", t.instead), d.wholeRows("one kernel"))
 }
 
@@ -56,7 +58,7 @@ type tiling struct {
 }
 
 // cant refuses what no kernel of tiles does.
-func (t tiling) cant(format string, args ...any) error {
+func (t tiling) cant(format string, args ...any) *schedule.FieldError {
 	return &schedule.FieldError{Path: t.at(), Msg: fmt.Sprintf(format, args...), Hint: "use " + t.instead}
 }
 
@@ -93,7 +95,7 @@ func (t tiling) take(s *stage, o schedule.Op) error {
 		}
 		err := t.cant("the kernel that makes tiles of %s applies no %s", o.Out, f.Name())
 		if o.Out != s.sums {
-			err.(*schedule.FieldError).Hint += fmt.Sprintf(", or give it an operation of its own: schedule.Copy(%q, %q, ...)", o.Out, o.Out+"0")
+			err.Hint += fmt.Sprintf(", or give it an operation of its own: schedule.Copy(%q, %q, ...)", o.Out, o.Out+"0")
 		}
 		return err
 	}
