@@ -22,7 +22,7 @@
 //	  Down       [N, DIDx(D), F/D]
 //	  C          [DIDx(D), M/D, N]
 //	R by Slots: Parts 1, Streams one for each step, Equal no, By copy engine
-//	X by Get: By copy engine
+//	X by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
 //	C by Slots: Parts 1, Streams one for each step, Equal no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
@@ -72,5 +72,5 @@
 // kernels are in blockbehindattention.cu. Functions: add(Residual) of R, add(R) of C by the kernel that sums;
 // rmsnorm(Norm) of X, swiglu(U) of G by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 055c19359e58a101.
+// Proof: proven for D = 1..8, stamp 72d3cfeee1bfeef3.
 package blockbehindattention

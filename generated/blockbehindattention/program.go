@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "8d2b4d34e2079558c7550c8d8f452bca7ec94648d61dbd2aec16e89bd999eb37",
-	Proof:    "proven for D = 1..8, stamp 055c19359e58a101",
+	Hash:     "44d5bd560e051d5c67c9dc49996e29d10fc8f3f724228b2d9aa9d0d39694f3dc",
+	Proof:    "proven for D = 1..8, stamp 72d3cfeee1bfeef3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "cappedlogits",
-	Hash:     "6c4a0f421434f82dcf3db34527b744602f9c9a206b9d7e7ff4272fb985d2575e",
-	Proof:    "proven for D = 1..8, stamp 489723beaa7ed9cb",
+	Hash:     "cbcab2bf0d9360b0cad60a489d068efd05ea95369fb7e10b19d1b637ebfaa081",
+	Proof:    "proven for D = 1..8, stamp 87143e07585b27f4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "N2"},

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "b9a2b7d7f894111a329fd8c787a13c8433a4058eea7064a0e28b62fb640f4a11",
-	Proof:    "proven for D = 1..8, stamp b471f4bc99efea3f",
+	Hash:     "102baf7c6d85fd4d426cfbb503a18964dc7bfbaedcda105f32b0084048e1853e",
+	Proof:    "proven for D = 1..8, stamp 10cb0206a845a39d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

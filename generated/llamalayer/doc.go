@@ -32,9 +32,9 @@
 //	  Up     [DIDx(D), F/D, K]
 //	  Down   [K, DIDx(D), F/D]
 //	  C      [DIDx(D), M/D, K]
-//	X by Get: By copy engine
+//	X by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
 //	R by Slots: Parts 1, Streams one for each step, Equal no, By copy engine
-//	Y by Get: By copy engine
+//	Y by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
 //	C by Slots: Parts 1, Streams one for each step, Equal no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
@@ -104,5 +104,5 @@
 // kernels are in llamalayer.cu. Functions: rmsnorm(Norm) of X, rotary(Angles) of Query, rotary(Angles) of Key,
 // rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its own; add(A) of R, add(R) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 977aeaeda716b8b3.
+// Proof: proven for D = 1..8, stamp 4d7256d3df7985ce.
 package llamalayer

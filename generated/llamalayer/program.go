@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "llamalayer",
-	Hash:    "2d04d72e6ac0b5fbde38cbc8050ba097d8738bf695cd4a78a236e60725b3dca2",
-	Proof:   "proven for D = 1..8, stamp 977aeaeda716b8b3",
+	Hash:    "4da8d37c7e87271fdd5ee44a0fe6d1c0dca713d4c63bfb56cfed2fc1f726a56a",
+	Proof:   "proven for D = 1..8, stamp 4d7256d3df7985ce",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

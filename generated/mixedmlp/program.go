@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "mixedmlp",
-	Hash:     "3d2a65b34476569e2fd7330f12ade6dc4f06d5a579b050ae708696b0e8f4040e",
-	Proof:    "proven for D = 1..8, stamp 90dae538d83c1b23",
+	Hash:     "827190bba6d406cb31e6e7833a72e5db29df4a50d43f01da1fb72bcc90f00470",
+	Proof:    "proven for D = 1..8, stamp 1f2999f38b8080d0",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

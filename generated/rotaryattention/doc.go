@@ -23,7 +23,7 @@
 //	  Wv     [DIDx(D), N2/D, K]
 //	  Wo     [K, DIDx(D), N/D]
 //	  C      [DIDx(D), M/D, K]
-//	X by Get: By copy engine
+//	X by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
 //	C by Slots: Parts 1, Streams one for each step, Equal no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
@@ -72,5 +72,5 @@
 // kernels are in rotaryattention.cu. Functions: rmsnorm(Norm) of X, rotary(Angles) of Query, rotary(Angles) of Key
 // by a kernel of its own; add(A) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 68dd6d623f6f5e62.
+// Proof: proven for D = 1..8, stamp abf4381e7b37a44b.
 package rotaryattention

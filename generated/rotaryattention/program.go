@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "rotaryattention",
-	Hash:    "510e64a6f30ce521750ebedc570f9a521eac3764f1fd45d4e1a875bef9d7d747",
-	Proof:   "proven for D = 1..8, stamp 68dd6d623f6f5e62",
+	Hash:    "c0b18764e08c2c9ac5ab5a2c978c1b33ba0bbaed8b430edbab5a9188514f34fa",
+	Proof:   "proven for D = 1..8, stamp abf4381e7b37a44b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "W"},

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "squaredrelumlp",
-	Hash:     "dbab0a33a692c8c6739f443b783bc4bde58979565eed1453e825c90bccf4a65e",
-	Proof:    "proven for D = 1..8, stamp 7ac0603c56c83ed4",
+	Hash:     "2684a3aeba8b741ee7f189adf598e4ea2ddeeeed74d31ba30174283df94c4fe2",
+	Proof:    "proven for D = 1..8, stamp 7d9d38a2d47e3d24",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},

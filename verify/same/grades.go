@@ -68,6 +68,7 @@ var lifted = []string{
 	"no pass multiplies a chain by",           // a single product is one
 	"into a chain",                            // likewise
 	"no pass does the",                        // an edge and its data have one name, and a fact says why not
+	"no product takes a part of it",           // an option of Pull, where the frozen copy has Get
 	"leave it otherwise",                      // the operation is named
 	"no kernel does a whole step",             // what travels beside it is named
 	"more follows its products",               // likewise

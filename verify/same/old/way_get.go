@@ -16,7 +16,7 @@ var gets = []lowering{
 // get copies by a writer.
 func get(m moves, write func(*draft) error) lowering {
 	return by(m, func(d *draft, w schedule.Get) error {
-		if w != (schedule.Get{By: w.By}) { // Get had no other options
+		if w != (schedule.Get{By: w.By}) || w.By == schedule.OneKernel { // Get had no other options
 			return d.refusal("Parts", "leave it out", "no product takes a part of it")
 		}
 		d.with.carriage = carried(w.By, schedule.CopyEngine)

@@ -27,9 +27,9 @@
 //	  Up    [DIDx(D), F/D, K]
 //	  Down  [K, DIDx(D), F/D]
 //	  C     [DIDx(D), M/D, K]
-//	X by Get: By copy engine
+//	X by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
 //	R by Slots: Parts 1, Streams one for each step, Equal no, By copy engine
-//	Y by Get: By copy engine
+//	Y by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
 //	C by Slots: Parts 1, Streams one for each step, Equal no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
@@ -92,5 +92,5 @@
 // kernels are in prefill.cu. Functions: rmsnorm(Norm) of X, rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its
 // own; add(A) of R, add(R) of C by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 16d31a7e720f3fb1.
+// Proof: proven for D = 1..8, stamp 627de82608603c7b.
 package prefill

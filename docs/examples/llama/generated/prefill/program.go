@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "prefill",
-	Hash:    "0304b293c7d5bab3624c9902de21622e15289b93d3e3858c1d33af0b0cf41f7c",
-	Proof:   "proven for D = 1..8, stamp 16d31a7e720f3fb1",
+	Hash:    "7a2eb9f2a2c0c6a74e3ab057cced09adf47b8cd89f56e1722ff8cf1fb5fa1b8f",
+	Proof:   "proven for D = 1..8, stamp 627de82608603c7b",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "F"},
