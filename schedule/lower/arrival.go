@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -150,8 +151,13 @@ func (d *draft) inParts(n int, option string) error {
 
 // pooled gives the products a number of streams, which rounds take in turn.
 func (d *draft) pooled(streams int) error {
-	if streams > 0 && len(d.legs()) > 1 {
-		return d.refusal("Streams", "leave it out", "the products of a chain of several moves share their streams")
+	var moved []string
+	for _, l := range d.legs() {
+		moved = append(moved, l.operand)
+	}
+	if streams > 0 && len(moved) > 1 {
+		return d.refusal("Streams", "leave it out", "products share their streams where %s travel",
+			strings.Join(moved, " and "))
 	}
 	d.with.compute = max(streams, d.with.compute)
 	return nil

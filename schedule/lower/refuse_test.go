@@ -179,7 +179,7 @@ var refusalCases = []refusalCase{
 	{"batches once", scheduletest.By(catalog.TensorParallelMLPBatches, "A", schedule.Pull{Once: true}), []string{
 		"Moves[0].Way: one product takes all rows at once, and those of A are in 2 batches"}},
 	{"streams of a gather before a sum", scheduletest.By(catalog.GatedMLP, "A", schedule.Pull{Streams: 2}), []string{
-		"Moves[0].Way.Streams: the products of a chain of several moves share their streams (leave it out)"}},
+		"Moves[0].Way.Streams: products share their streams where A and C travel (leave it out)"}},
 	{"batches by one shot", scheduletest.By(catalog.TensorParallelMLPBatches, "C", schedule.Shot{}), []string{
 		"Moves[0].Way: no pass does the reduce-scatter of rows of batches of C by Shot: it takes all rows at once"}},
 	{"sums of batches as packets", scheduletest.By(catalog.TensorParallelMLPBatches, "C", schedule.PushShot{}),

@@ -60,6 +60,9 @@ func (c *chain) unmoved(d *draft, i int, o schedule.Op, done edges.Step) error {
 	case columns && (byProduct(d.schedule, o.In[0]) || ofProducts(d.schedule, o.Out)):
 		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s travels in parts of its columns, which no product here makes or "+
 			"reads", o.In[0]))
+	case columns && ofProducts(d.schedule, o.In[0]):
+		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s travels to %s in parts of its columns, and whole to products",
+			o.In[0], o.Out))
 	}
 	return nil
 }
