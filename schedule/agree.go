@@ -5,6 +5,7 @@ import "slices"
 // MustAgree says that an input must hold the same values on all ranks: each rank has all of it, and its values reach
 // other ranks' results, or the ranks make one and the same result, each by itself.
 func (s Schedule) MustAgree(tensor string) bool {
+	s = s.Apart()
 	t, declared := s.Tensor(tensor)
 	if !declared || !t.WholeEverywhere() || s.Made(tensor) {
 		return false

@@ -15,6 +15,8 @@ type Op struct {
 	Index string
 	// Then is done to each element of the result, in order.
 	Then []Func
+	// Also are further results: what the first functions make.
+	Also []Made `json:",omitempty"`
 	// Call names the function of the caller's that makes the result; empty: the Index says how.
 	Call string
 	// Kernel of a call does it; without a File a function in Go has to.
@@ -67,7 +69,7 @@ func (o Op) Name() string {
 	return o.Index
 }
 
-// String is "C = linear(A, B), bias(Bias), gelu", or "O = call Attention(Q, K, V) by attention of attention.cu".
+// String is "C = linear(A, B), bias(Bias) as H, gelu", where H is a result too, or "O = call Attention(Q, K, V) by attention of attention.cu".
 func (o Op) String() string {
 	name := o.Name()
 	if o.Call != "" {
@@ -77,8 +79,15 @@ func (o Op) String() string {
 	if o.Kernel.File != "" {
 		text += " by " + o.Kernel.Name + " of " + o.Kernel.File
 	}
-	for _, f := range o.Then {
-		text += ", " + f.String()
+	for i := range len(o.Then) + 1 {
+		for _, m := range o.Also {
+			if m.After == i {
+				text += " as " + m.Out
+			}
+		}
+		if i < len(o.Then) {
+			text += ", " + o.Then[i].String()
+		}
 	}
 	return text
 }
@@ -99,7 +108,7 @@ func (s Schedule) Operation() string {
 
 // Maker is the operation that makes a tensor, and whether there is one.
 func (s Schedule) Maker(tensor string) (Op, bool) {
-	for _, o := range s.Ops {
+	for _, o := range s.Apart().Ops {
 		if o.Out == tensor {
 			return o, true
 		}
@@ -116,7 +125,7 @@ func (s Schedule) Made(tensor string) bool {
 // Hidden are the tensors between two operations that the caller does not see, in the order
 // in which they are made.
 func (s Schedule) Hidden() (names []string) {
-	for _, o := range s.Ops {
+	for _, o := range s.Apart().Ops {
 		if _, declared := s.Tensor(o.Out); !declared {
 			names = append(names, o.Out)
 		}

@@ -8,7 +8,7 @@ import "strings"
 // them.
 func (s Schedule) Signature() string {
 	var b strings.Builder
-	for i, o := range s.Ops {
+	for i, o := range s.Apart().Ops {
 		if i > 0 {
 			b.WriteString("; ")
 		}

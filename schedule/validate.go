@@ -45,6 +45,11 @@ func (s Schedule) Validate() error {
 	if s.checkSizes(v); len(v.errs) > 0 {
 		return errors.Join(v.errs...)
 	}
+	if s.checkAlso(v); len(v.errs) > 0 {
+		return errors.Join(v.errs...)
+	}
+	declared := s
+	s = s.Apart()
 	s.checkMesh(v)
 	s.checkOps(v)
 	s.checkTensors(v)
@@ -52,7 +57,7 @@ func (s Schedule) Validate() error {
 	s.checkMultiples(v)
 	s.checkMoves(v)
 	s.checkTypes(v)
-	return errors.Join(v.errs...)
+	return declared.AsDeclared(errors.Join(v.errs...))
 }
 
 type validation struct{ errs []error }

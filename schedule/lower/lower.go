@@ -31,10 +31,7 @@ func Lower(name string, s schedule.Schedule) (*hostir.Program, error) {
 
 // write is the program of a schedule as the ways of its communications write it.
 func write(name string, s schedule.Schedule) (*hostir.Program, error) {
-	if err := s.Validate(); err != nil {
-		return nil, err
-	}
-	s = s.WithDefaults().Canonical()
+	s = s.WithDefaults().Apart().Canonical()
 	d := &draft{original: s, schedule: s,
 		program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{}}}
 	for _, step := range []func(*draft) error{

@@ -35,14 +35,17 @@ var Written = Pass{Name: "ways", Sentence: "the program is as the ways of its co
 // Behind lowers a schedule as Lower does. It calls seen with the program as it is written, and then behind each pass;
 // the program changes afterwards.
 func Behind(name string, s schedule.Schedule, seen func(Pass, *hostir.Program)) (*hostir.Program, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
 	p, err := write(name, s)
 	if err != nil {
-		return nil, err
+		return nil, s.AsDeclared(err)
 	}
 	seen(Written, p)
 	for _, pass := range Passes {
 		if err := pass.Run(p); err != nil {
-			return nil, err
+			return nil, s.AsDeclared(err)
 		}
 		seen(pass, p)
 	}

@@ -109,6 +109,7 @@ func Clone(s schedule.Schedule) schedule.Schedule {
 	for i := range s.Ops {
 		o := &s.Ops[i]
 		o.In, o.Then, o.Kernel.Args = slices.Clone(o.In), slices.Clone(o.Then), slices.Clone(o.Kernel.Args)
+		o.Also = slices.Clone(o.Also)
 		for j := range o.Then {
 			o.Then[j].In = slices.Clone(o.Then[j].In)
 		}
@@ -224,6 +225,11 @@ func (c *changes) op(i int) {
 		kernel("Blocks", func(k *schedule.Kernel) { k.Blocks = "2*M" })
 		kernel("Threads", func(k *schedule.Kernel) { k.Threads = 96 })
 		kernel("Args", func(k *schedule.Kernel) { k.Args = append(k.Args, "M+1") })
+	}
+	for _, m := range []schedule.Made{{Out: "X"}, {Out: "C"}, {Out: "X", After: 1}, {Out: "", After: -1}} {
+		c.add(fmt.Sprintf("%s.Also %s after %d", at, m.Out, m.After), of(func(o *schedule.Op) {
+			o.Also = append(o.Also, m)
+		}))
 	}
 	for j := range c.from.Ops[i].Then {
 		c.add(fmt.Sprintf("%s.Then[%d].Epsilon", at, j), of(func(o *schedule.Op) { o.Then[j].Epsilon = 1e-6 }))

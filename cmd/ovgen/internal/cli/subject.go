@@ -56,7 +56,7 @@ func (c *call) lower(dir string) (*subjects, error) {
 				return err
 			}
 			x.input = emit.Input{Program: p, Doc: d.Doc, Own: own}
-			return errors.Join(emit.CheckNames(x.input), emit.CheckCalls(x.input))
+			return d.Schedule.AsDeclared(errors.Join(emit.CheckNames(x.input), emit.CheckCalls(x.input)))
 		}))
 	}
 	s.checkFamilies()

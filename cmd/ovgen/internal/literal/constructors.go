@@ -61,17 +61,43 @@ func constructorOf(f *types.Func) (c constructor, ok bool) {
 // setters are the methods of values of package schedule that set a field of a copy, by the field.
 var setters = map[string]string{"WithEpsilon": "Epsilon"}
 
+// adders are those that add an element to a list, by the list; elements has the fields that their arguments are.
+var (
+	adders   = map[string]string{"Keeping": "Also"}
+	elements = map[string][]string{"Also": {"Out", "After"}}
+)
+
 // setter is the field that a call of such a method sets, and the value that it is called on.
 func (s *Source) setter(call *ast.CallExpr) (field string, on ast.Expr, ok bool) {
+	return s.method(call, setters)
+}
+
+// adder is the list that a call of such a method adds to, and the value that it is called on.
+func (s *Source) adder(call *ast.CallExpr) (field string, on ast.Expr, ok bool) {
+	return s.method(call, adders)
+}
+
+// added is the element that such a call adds to a list.
+func added(call *ast.CallExpr, list string) *ast.CompositeLit {
+	lit := &ast.CompositeLit{Lbrace: call.Pos(), Rbrace: call.End()}
+	for i, field := range elements[list] {
+		at := call.Args[i]
+		lit.Elts = append(lit.Elts, &ast.KeyValueExpr{Key: &ast.Ident{NamePos: at.Pos(), Name: field}, Value: at})
+	}
+	return lit
+}
+
+// method is the field of a method of package schedule that is called, and the value that it is called on.
+func (s *Source) method(call *ast.CallExpr, fields map[string]string) (field string, on ast.Expr, ok bool) {
 	f, isMethod := call.Fun.(*ast.SelectorExpr)
-	if !isMethod || len(call.Args) != 1 {
+	if !isMethod || len(call.Args) == 0 || call.Ellipsis.IsValid() {
 		return "", nil, false
 	}
 	m, known := s.info.Uses[f.Sel].(*types.Func)
 	if !known || m.Pkg() == nil || m.Pkg().Path() != Path || m.Signature().Recv() == nil {
 		return "", nil, false
 	}
-	field, ok = setters[m.Name()]
+	field, ok = fields[m.Name()]
 	return field, f.X, ok
 }
 

@@ -208,6 +208,12 @@ func (s *Source) argument(call *ast.CallExpr, name string) (place, bool) {
 		}
 		return s.descend(ast.Unparen(s.follow(on)), name)
 	}
+	if field, on, ok := s.adder(call); ok {
+		if field == name {
+			return place{call, s.list(call, field)}, true
+		}
+		return s.descend(ast.Unparen(s.follow(on)), name)
+	}
 	c, ok := s.constructor(call)
 	if !ok || call.Ellipsis.IsValid() {
 		return place{}, false
@@ -222,6 +228,20 @@ func (s *Source) argument(call *ast.CallExpr, name string) (place, bool) {
 		return place{call, &ast.CompositeLit{Elts: call.Args[from:to]}}, true
 	}
 	return place{}, false
+}
+
+// list is a list of what calls of methods add to it, one after the other.
+func (s *Source) list(call *ast.CallExpr, field string) *ast.CompositeLit {
+	all := &ast.CompositeLit{}
+	for is := true; is; {
+		all.Elts = append([]ast.Expr{added(call, field)}, all.Elts...)
+		_, on, _ := s.adder(call)
+		if call, is = ast.Unparen(s.follow(on)).(*ast.CallExpr); is {
+			f, _, adds := s.adder(call)
+			is = adds && f == field
+		}
+	}
+	return all
 }
 
 // constructor is the function of package schedule that is called.

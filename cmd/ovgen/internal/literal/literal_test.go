@@ -62,7 +62,7 @@ func names() []string  { return nil }
 func extent() s.Extent { return s.K }
 func init()            { changed = "" }
 
-var Chain = s.Schedule{Ops: []s.Op{s.Copy("Y", a, s.LayerNorm("W", "V").WithEpsilon(1e-6), s.SiLU())}}
+var Chain = s.Schedule{Ops: []s.Op{s.Copy("Y", a, s.LayerNorm("W", "V").WithEpsilon(1e-6), s.SiLU()).Keeping("X", 0).Keeping("H", 1)}}
 `
 
 // source is the text with its types, and the values of its variables.
@@ -105,7 +105,8 @@ func TestValue(t *testing.T) {
 		t.Errorf("value (-want +got):\n%s", diff)
 	}
 	chain := schedule.Schedule{
-		Ops: []schedule.Op{schedule.Copy("Y", "A", schedule.LayerNorm("W", "V").WithEpsilon(1e-6), schedule.SiLU())}}
+		Ops: []schedule.Op{schedule.Copy("Y", "A", schedule.LayerNorm("W", "V").WithEpsilon(1e-6), schedule.SiLU()).
+			Keeping("X", 0).Keeping("H", 1)}}
 	if got, _ := s.Value(values["Chain"]); !cmp.Equal(chain, got) {
 		t.Errorf("value (-want +got):\n%s", cmp.Diff(chain, got))
 	}
@@ -150,9 +151,14 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: %d:%d %+v, want %+v", path, at.Line, at.Column, p, want)
 		}
 	}
-	for path, want := range map[string]string{"Ops[0].Then[0].Epsilon": "1e-6", "Ops[0].Then[0].In[1]": `"V"`} {
+	for path, want := range map[string]string{"Ops[0].Then[0].Epsilon": "1e-6", "Ops[0].Then[0].In[1]": `"V"`,
+		"Ops[0].Out": `"Y"`, "Ops[0].Also[0].After": "0", "Ops[0].Also[1].Out": `"H"`} {
 		p := s.Find(values["Chain"], path)
-		if got, ok := p.At.(*ast.BasicLit); !ok || got.Value != want || !p.Whole {
+		at := p.At
+		if kv, ok := at.(*ast.KeyValueExpr); ok && kv.Pos() == kv.Value.Pos() {
+			at = kv.Value
+		}
+		if got, ok := at.(*ast.BasicLit); !ok || got.Value != want || !p.Whole {
 			t.Errorf("%s: %+v, want %s", path, p, want)
 		}
 	}

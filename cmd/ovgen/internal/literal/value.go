@@ -143,6 +143,14 @@ func (v *reading) call(to reflect.Value, call *ast.CallExpr, path string) {
 		v.read(to.FieldByName(field), call.Args[0], join(path, field))
 		return
 	}
+	if field, on, ok := v.adder(call); ok && to.FieldByName(field).IsValid() {
+		v.read(to, on, path)
+		list := to.FieldByName(field)
+		element := reflect.New(list.Type().Elem()).Elem()
+		v.literal(element, added(call, field), fmt.Sprintf("%s[%d]", join(path, field), list.Len()))
+		list.Set(reflect.Append(list, element))
+		return
+	}
 	c, ok := v.constructor(call)
 	if !ok || !c.takes(to) || call.Ellipsis.IsValid() || len(call.Args) < len(c.fields) {
 		v.fails(path)

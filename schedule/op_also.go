@@ -1,0 +1,116 @@
+package schedule
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+// Made is a further result of an operation: what its first functions make, rounded to the type of the result. The other
+// functions go on from it.
+type Made struct {
+	Out   string // the tensor
+	After int    // how many functions; 0 is what the operation makes without any
+}
+
+// Keeping is the operation with what its first functions make as a further result:
+//
+//	Linear("Y", "A", "B", Add("R"), RMSNorm("Norm")).Keeping("H", 1)
+//
+// makes H, the sum, and Y, its norm.
+func (o Op) Keeping(out string, after int) Op {
+	o.Also = append(slices.Clip(o.Also), Made{Out: out, After: after})
+	return o
+}
+
+// Apart is the schedule with an operation for each result: one that makes several is cut behind each, and a Copy goes on
+// from there.
+func (s Schedule) Apart() Schedule {
+	if !slices.ContainsFunc(s.Ops, func(o Op) bool { return len(o.Also) > 0 }) {
+		return s
+	}
+	var ops []Op
+	for _, o := range s.Ops {
+		ops = append(ops, o.apart()...)
+	}
+	s.Ops = ops
+	return s
+}
+
+// apart are the operations of an operation's results.
+func (o Op) apart() (list []Op) {
+	last, done := o, 0
+	for _, m := range o.Also {
+		part, end := last, min(max(m.After, done), len(o.Then)) // Validate refuses others
+		part.Out, part.Also = m.Out, nil
+		part.Then = slices.Clip(o.Then[done:end])
+		list = append(list, part)
+		last, done = Copy(o.Out, m.Out), end
+	}
+	last.Also = nil
+	last.Then = o.Then[done:]
+	return append(list, last)
+}
+
+// checkAlso refuses further results that no function makes, or that nobody gets.
+func (s Schedule) checkAlso(v *validation) {
+	for i, o := range s.Ops {
+		before := -1
+		for j, m := range o.Also {
+			path := fmt.Sprintf("Ops[%d].Also[%d]", i, j)
+			if m.After <= before || m.After >= len(o.Then) {
+				v.add(path+".After", "cut between functions, each time behind the last: the rest makes "+o.Out,
+					"%d of the %d functions make %s", m.After, len(o.Then), m.Out)
+			}
+			before = m.After
+			_, declared := s.Tensor(m.Out)
+			read := slices.ContainsFunc(s.Ops, func(o Op) bool { return slices.Contains(o.operands(), m.Out) })
+			if !declared && !read {
+				v.add(path+".Out", "declare it with its placement, or leave it out", "nobody gets %q", m.Out)
+			}
+		}
+	}
+}
+
+// opPath is the path of an operation, or of a field of it.
+var opPath = regexp.MustCompile(`Ops\[(\d+)\](?:\.(Then\[(\d+)\]|Out|In\[0\]|Index))?`)
+
+// AsDeclared is an error of the schedule with its operations apart, with the paths that they have as declared.
+func (s Schedule) AsDeclared(err error) error {
+	for _, e := range FieldErrors(err) {
+		for _, text := range []*string{&e.Path, &e.Msg, &e.Hint} {
+			*text = opPath.ReplaceAllStringFunc(*text, s.declaredPath)
+		}
+	}
+	return err
+}
+
+// declaredPath is the path of an operation, or of a field of it, as declared.
+func (s Schedule) declaredPath(path string) string {
+	m := opPath.FindStringSubmatch(path)
+	at, _ := strconv.Atoi(m[1]) // digits
+	for i, o := range s.Ops {
+		if at > len(o.Also) {
+			at -= len(o.Also) + 1
+			continue
+		}
+		op, done := fmt.Sprintf("Ops[%d]", i), 0
+		if at > 0 {
+			done = o.Also[at-1].After
+		}
+		then, err := strconv.Atoi(m[3])
+		switch {
+		case err == nil:
+			return fmt.Sprintf("%s.Then[%d]", op, done+then)
+		case m[2] == "Out" && at < len(o.Also):
+			return fmt.Sprintf("%s.Also[%d].Out", op, at)
+		case m[2] != "" && m[2] != "Out" && at > 0:
+			return fmt.Sprintf("%s.Also[%d].Out", op, at-1) // what goes on reads it
+		case m[2] != "":
+			return op + "." + m[2]
+		}
+		return op
+	}
+	return path
+}
