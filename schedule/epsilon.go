@@ -27,6 +27,15 @@ func (f Func) norm() bool {
 	return known && slices.Contains(Params(Nodes(e.tree(make([]string, e.operands)))), Epsilon)
 }
 
+// HasEpsilon says that the Shape has an epsilon: a formula of the schedule reads it.
+func (s Schedule) HasEpsilon() bool {
+	return slices.ContainsFunc(s.Ops, func(o Op) bool {
+		return slices.ContainsFunc(o.Then, func(f Func) bool {
+			return slices.Contains(Params(Nodes(s.Tree(f))), Epsilon)
+		})
+	})
+}
+
 // Numbers of fp32 between which an epsilon lies: the least normal one, and one that no norm comes near.
 const leastEpsilon, mostEpsilon = 0x1p-126, 1
 

@@ -67,7 +67,7 @@ func (s Schedule) checkNode(v *validation, path string, e Expr) {
 	s.checkGroup(v, path+".Group", e)
 }
 
-// checkParam refuses a name of what has none, and of a number that no Shape has: a formula's epsilon is DefaultEpsilon.
+// checkParam refuses a name of what has none, and of a number that no Shape has.
 func (s Schedule) checkParam(v *validation, path string, e Expr) {
 	switch {
 	case e.Do != DoParam && e.Name != "":
@@ -148,16 +148,19 @@ func (s Schedule) checkTables(v *validation, path string, f Func) {
 }
 
 // Tree is what a function does to X, with the widths of all heads: that of a table, or of a tensor for the columns of a
-// head, is its last extent, and what is turned beside it has the same. The epsilon is DefaultEpsilon where the function
-// has none of its own.
+// head, is its last extent, and what is turned beside it has the same. The epsilon of a function with a name is
+// DefaultEpsilon where it has none of its own.
 func (s Schedule) Tree(f Func) Expr {
-	beside := Extent("")
-	f.Tree().walk("", func(_ string, e Expr) {
+	tree, beside := f.Tree(), Extent("")
+	if f.Do != "" {
+		tree = tree.replaced(Param(Epsilon), Num(DefaultEpsilon))
+	}
+	tree.walk("", func(_ string, e Expr) {
 		if w := s.headWidth(e); beside == "" {
 			beside = w
 		}
 	})
-	return f.Tree().replaced(Param(Epsilon), Num(DefaultEpsilon)).each(func(e Expr) Expr {
+	return tree.each(func(e Expr) Expr {
 		if w := s.headWidth(e); w != "" {
 			e.Group = w
 		} else if does[e.Do].heads && e.Group == "" {

@@ -17,6 +17,7 @@ type Schedule struct {
 	Remarks []string
 	Symbols []string // of its shape
 	Types   []string // OVGEN_BF16, ...
+	Numbers []Member // of its shape, behind its type
 	Buffers []Member
 	Apart   string // which buffers must overlap no other
 	Counts  string // the meaning of the counts of uneven parts; empty without any

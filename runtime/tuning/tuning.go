@@ -157,8 +157,8 @@ func distance(a, b string) (far float64, ok bool) {
 		if name != other {
 			return 0, false
 		}
-		if !isExtent {
-			continue // the type
+		if !isExtent || name == "epsilon" {
+			continue // the type, or a number on which no time depends
 		}
 		m, err := strconv.Atoi(value)
 		n, wrong := strconv.Atoi(otherValue)

@@ -157,3 +157,21 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// Shapes of two epsilons are as near as those of one: no time depends on it.
+func TestDistance(t *testing.T) {
+	for _, x := range []struct {
+		a, b string
+		far  float64
+		ok   bool
+	}{
+		{"M 16, bf16, epsilon 1e-05", "M 64, bf16, epsilon 1e-06", 2, true},
+		{"M 16, bf16, epsilon 1e-05", "M 16, bf16, epsilon 1e-06", 0, true},
+		{"M 16, bf16, epsilon 1e-05", "M 16, bf16", 0, false},
+		{"M 16, bf16, epsilon 1e-05", "M 16, fp32, epsilon 1e-05", 0, false},
+	} {
+		if far, ok := distance(x.a, x.b); far != x.far || ok != x.ok {
+			t.Errorf("%s and %s: %g, %t", x.a, x.b, far, ok)
+		}
+	}
+}

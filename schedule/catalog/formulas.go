@@ -21,7 +21,7 @@ var SquaredReLUMLP = s.Schedule{
 }
 
 // NormedHeads makes the queries of Qwen3's attention: the linear of gathered rows, for this rank's heads, a norm of
-// each head, W columns wide, and its rotary embedding, by one kernel.
+// each head, W columns wide, and its rotary embedding, by one kernel. The Shape has the norms' epsilon, Qwen3's 1e-6.
 var NormedHeads = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}},
@@ -30,7 +30,7 @@ var NormedHeads = s.Schedule{
 		{Name: "Angles", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.W)}},
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.Stream(s.D)), s.Dim(s.N, s.DIDx(s.D))}},
 	},
-	Ops:     []s.Op{s.Linear("C", "A", "B", s.RMSNorm("Norm").PerHead(s.W).WithEpsilon(1e-6), s.Rotary("Angles"))},
+	Ops:     []s.Op{s.Linear("C", "A", "B", s.RMSNorm("Norm").PerHead(s.W), s.Rotary("Angles"))},
 	Teaches: true, // the same of heads
 }
 

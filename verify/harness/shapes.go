@@ -16,6 +16,7 @@ import (
 type Shape struct {
 	M, K, N, N2, N3, F, W, P int
 	Type                     driver.Type
+	Epsilon                  float32 // 0 stands for schedule.DefaultEpsilon
 }
 
 // Symbols of a shape: each of the first three has a flag of the command line.
@@ -43,6 +44,9 @@ func (s Shape) String() string {
 		if n := *s.At(e); n != 0 {
 			text += fmt.Sprintf(",%s=%d", e, n)
 		}
+	}
+	if s.Epsilon != 0 {
+		text += fmt.Sprintf(",%s=%g", schedule.Epsilon, s.Epsilon)
 	}
 	return text
 }
@@ -97,6 +101,9 @@ func (s Shape) Fit(p *Program, ranks int) Shape {
 	set(schedule.N3, multiple(narrow, p.divisor(schedule.N3, s, ranks)))
 	set(schedule.F, multiple(s.K, p.divisor(schedule.F, s, ranks)))
 	set(schedule.P, multiple(slices.Max(counts(s.M, ranks, s.M)), p.divisor(schedule.P, s, ranks)))
+	if !p.Schedule.HasEpsilon() {
+		s.Epsilon = 0
+	}
 	return s
 }
 
@@ -127,7 +134,7 @@ func (p *Program) loaded(s Shape, ranks int, counts []int) (*reference.Problem, 
 	}
 	s = s.Fit(p, ranks)
 	x := &reference.Problem{Ops: p.Schedule.Ops, Tensors: p.Schedule.Tensors, Extents: s.extents(ranks), Type: s.Type,
-		Counts: counts}
+		Counts: counts, Epsilon: float64(s.Epsilon)}
 	if counts != nil && !p.ragged() {
 		x.Extents[schedule.M] = sum(counts)
 	}

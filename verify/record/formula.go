@@ -1,6 +1,8 @@
 package record
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -46,4 +48,12 @@ func (l *launch) formula(o *ops.Op, kernel string) {
 	if rowed {
 		o.Columns = int64(l.words[end-len(heads)-1])
 	}
+	for i, word := range l.words[end:] {
+		if x := math.Float64frombits(word); float32(x) != epsilon || x != float64(float32(x)) {
+			o.Form += fmt.Sprintf(", where %s is %g and the shape's is %g", numbers[i], x, epsilon)
+		}
+	}
 }
+
+// epsilon is that of the shape of all plans that are recorded.
+const epsilon float32 = 0x1p-7

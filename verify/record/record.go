@@ -118,7 +118,9 @@ func (r *rank) join(ctx context.Context, network store.Network) error {
 
 // record makes the plan and binds it twice; each time it records runs.
 func (r *rank) record(ctx context.Context, g *group.Group) (err error) {
-	r.run, err = r.Made.New(ctx, g, harness.Sized(r.at.Extents, r.typ))
+	shape := harness.Sized(r.at.Extents, r.typ)
+	shape.Epsilon = epsilon
+	r.run, err = r.Made.New(ctx, g, shape)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"slices"
 
 	"ovgen/runtime/driver"
@@ -39,7 +40,7 @@ func (p *Problem) function(result string, x Values, v map[string]Values, trees [
 		of[o.Tensor] = p.operand(o, v[o.Tensor], rows, columns)
 	}
 	inRows(rows, columns*len(nodes), func(first, end int) {
-		row := formula.Row{X: make([]formula.Value, columns), Param: param, Width: p.width}
+		row := formula.Row{X: make([]formula.Value, columns), Param: p.param, Width: p.width}
 		for i := first; i < end; i++ {
 			for j := range row.X {
 				row.X[j] = x.At(i*columns + j)
@@ -82,8 +83,8 @@ func (p *Problem) width(e schedule.Extent) int {
 	return n
 }
 
-// param is a number of the Shape.
-func param(string) float64 { return schedule.DefaultEpsilon }
+// param is a number of the Shape: its epsilon.
+func (p *Problem) param(string) float64 { return cmp.Or(p.Epsilon, schedule.DefaultEpsilon) }
 
 // changed reports whether kernels of their own apply functions to a step's result.
 func (s Step) changed() bool { return len(s.Made) > 0 }

@@ -18,7 +18,8 @@ type Problem struct {
 	Tensors []schedule.Tensor
 	Extents reading.Extents // D included
 	Type    driver.Type
-	Counts  []int // extents of uneven parts
+	Counts  []int   // extents of uneven parts
+	Epsilon float64 // of the Shape; 0 stands for schedule.DefaultEpsilon
 	steps   []Step
 	drawn   *drawing // nil before it is asked for
 }

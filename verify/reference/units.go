@@ -61,7 +61,7 @@ func (p *Problem) unitOfLibrary(do schedule.FuncKind) int {
 // sample is a function of some elements, of operands as they are drawn.
 func (d *drawing) sample(f schedule.Func, x []formula.Value, of map[string]drawn) []formula.Value {
 	made := newValues(len(x))
-	row := formula.Row{X: x, Param: param, Width: d.Problem.width,
+	row := formula.Row{X: x, Param: d.Problem.param, Width: d.Problem.width,
 		Operand: func(name string, i int) formula.Value {
 			unit := max(of[name].unit, 1)
 			return formula.Point(float64(unit * (1 - 2*int(Hash(1, int64(i))&1))))

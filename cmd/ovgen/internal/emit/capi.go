@@ -9,6 +9,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"ovgen/runtime/driver"
+	"ovgen/schedule"
 	"ovgen/templates"
 )
 
@@ -62,6 +63,9 @@ func libraryData(units []*unit) templates.Library {
 	for _, u := range units {
 		s := templates.Schedule{C: u.prefix(), Title: u.program.Name, Op: u.program.Schedule.Operation(),
 			Proof: u.proof(), Symbols: u.symbols()}
+		if u.program.Schedule.HasEpsilon() {
+			s.Numbers = append(s.Numbers, templates.Member{Name: schedule.Epsilon, Comment: epsilonIs})
+		}
 		if u.eager() {
 			s.Remarks = append(s.Remarks, "Its stream must not be captured, and ovgen_replay refuses it.")
 		}
@@ -155,6 +159,9 @@ func (u *unit) exports() *jen.File {
 	shape := jen.Dict{jen.Id("Type"): capi("Type", jen.Int().Call(member("s", "element")))}
 	for _, s := range u.symbols() {
 		shape[jen.Id(s)] = jen.Int().Call(member("s", s))
+	}
+	if u.program.Schedule.HasEpsilon() {
+		shape[jen.Id(schedule.Epsilon)] = jen.Float32().Call(member("s", schedule.Epsilon))
 	}
 	export(f, u.prefix()+"_new",
 		[]parameter{groupIn, pointer("s", "struct_"+u.prefix()+"_shape"), timeIn, pointer("p", "ovgen_plan")},

@@ -12,6 +12,14 @@ import (
 	"ovgen/templates"
 )
 
+// epsilonField is the field of a plan for the epsilon of its Shape.
+const epsilonField = "epsilon"
+
+// epsilon is what a package calls with the epsilon of its Shape.
+func epsilon(call string) *jen.Statement {
+	return jen.Qual(planPath, "Epsilon").Call(jen.Id("s").Dot(schedule.Epsilon)).Dot(call).Call()
+}
+
 // make launches the kernel of formulas, with what it is told of rows and heads.
 func (b *body) make(on hostir.StreamRef, n hostir.Apply) []jen.Code {
 	of, _, err := b.unit.formula(n).Kernel()
@@ -26,6 +34,9 @@ func (b *body) make(on hostir.StreamRef, n hostir.Apply) []jen.Code {
 	}
 	for _, width := range schedule.Heads(n.Nodes()) {
 		set = set.Dot("Count").Call(b.width(hostir.Extent(width)))
+	}
+	if slices.Contains(schedule.Params(n.Nodes()), schedule.Epsilon) {
+		set = set.Dot("Number").Call(jen.Id("p").Dot(epsilonField))
 	}
 	args := []jen.Code{jen.Id("q"), b.stream(on), b.address(n.To), b.bytes(n.To), b.address(n.X)}
 	for _, v := range n.Operands {

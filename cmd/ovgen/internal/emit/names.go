@@ -87,6 +87,9 @@ func (u *unit) checkNames() error {
 	for _, f := range fixed {
 		taken[f] = "a field that every plan has"
 	}
+	if u.program.Schedule.HasEpsilon() {
+		taken[epsilonField] = "the epsilon of its shape"
+	}
 	var errs []error
 	take := func(name, what string) {
 		field := unexported(name)

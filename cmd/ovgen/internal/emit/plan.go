@@ -55,6 +55,9 @@ func (u *unit) planType(f *jen.File) {
 		for _, c := range u.widths {
 			g.Id(c.field).Int64().Comment("columns " + c.of)
 		}
+		if u.program.Schedule.HasEpsilon() {
+			g.Id(epsilonField).Float64()
+		}
 		if len(u.chunks)+len(u.widths) > 0 {
 			g.Line()
 		}
@@ -293,6 +296,9 @@ func (u *unit) declare(expr goExpr) []jen.Code {
 	}
 	for _, c := range u.widths {
 		code = append(code, setField(c.field, jen.Int64().Call(expr(c.elements))))
+	}
+	if u.program.Schedule.HasEpsilon() {
+		code = append(code, setField(epsilonField, epsilon("Value")))
 	}
 	code = append(code, jen.Line())
 	if n, _ := u.counts(); n != nil {

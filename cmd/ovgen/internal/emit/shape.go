@@ -25,20 +25,31 @@ func (u *unit) shape(f *jen.File) {
 		}
 		g.List(ids...).Int()
 		g.Id("Type").Qual(devicePath, "Type").Comment(strings.Join(u.typeWords(), ", "))
+		if u.program.Schedule.HasEpsilon() {
+			g.Id(schedule.Epsilon).Float32().Comment(epsilonIs)
+		}
 	})
 	extents := []jen.Code{jen.Id("s").Dot("Type")}
 	for _, x := range symbols {
 		extents = append(extents, jen.Id("s").Dot(x))
 	}
+	check := jen.Id("Program").Dot("Check").Call(append([]jen.Code{jen.Id("ranks")}, extents...)...)
+	text := jen.Id("Program").Dot("Shape").Call(extents...)
+	if u.program.Schedule.HasEpsilon() {
+		check = jen.Qual("errors", "Join").Call(check, epsilon("Check"))
+		text = text.Op("+").Add(epsilon("String"))
+	}
 	f.Line()
 	f.Add(doc("Check reports everything that keeps this many ranks from running the shape."))
 	f.Add(oneLine(jen.Func().Params(jen.Id("s").Id("Shape")).Id("Check").Params(jen.Id("ranks").Int()).Error(),
-		jen.Return(jen.Id("Program").Dot("Check").Call(append([]jen.Code{jen.Id("ranks")}, extents...)...))))
+		jen.Return(check)))
 	f.Line()
 	f.Add(doc("String is the shape as errors print it."))
-	f.Add(oneLine(jen.Func().Params(jen.Id("s").Id("Shape")).Id("String").Params().String(),
-		jen.Return(jen.Id("Program").Dot("Shape").Call(extents...))))
+	f.Add(oneLine(jen.Func().Params(jen.Id("s").Id("Shape")).Id("String").Params().String(), jen.Return(text)))
 }
+
+// epsilonIs says what the epsilon of a shape is.
+const epsilonIs = "what norms add to the mean of squares; 0 stands for 1e-5"
 
 // extents lists the symbols that are spread over the ranks, and the symbols that are whole on each.
 func (u *unit) extents(symbols []string) string {
