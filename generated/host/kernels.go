@@ -135,7 +135,7 @@ func init() {
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("mixedmlp", "f3a170f1714c2762cdf7fdf48b91780a8f71471e02dec80587393c4ea4409af7",
 		unsafe.Pointer(C.mixedmlp_kernels))
-	sim.Compiled("normedheads", "cc4531e0141ebd70f0e3c20c0eb9644fdb9d79f190a69fe6f2e430a03b0423fa",
+	sim.Compiled("normedheads", "5005252496f3cc968d12a85c95562491b1214b131d01a512f1ed33ffdfc98e0a",
 		unsafe.Pointer(C.normedheads_kernels))
 	sim.Compiled("reducescatter", "348b8df96b09ffe33f8bd94b412c909a82eaa5b393bc13277db39251bbace376",
 		unsafe.Pointer(C.linearallreduce_kernels))

@@ -16,11 +16,11 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "rmsnorm per head and rotary",
-				Key: "x; times 0 0; mean 1 W; number 358637bd; plus 2 3; reciproot 4; times 0 5; headrow #0 W; times " +
-					"6 " +
+				Key: "x; times 0 0; mean 1 W; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; headrow #0 W; " +
+					"times 6 " +
 					"7; cos #1 W; times 8 9; turn 8 W; sin #1 W; times 11 12; plus 10 13",
 				Operands: []kernels.Operand{{}, {Lies: "head", Head: 1}, {Lies: "table", Head: 1}}, Heads: 1, Group: 1,
-				Turns: true}},
+				Turns: true, Numbers: 1}},
 	},
 }
 
@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedheads",
-	Source:  "cc4531e0141ebd70f0e3c20c0eb9644fdb9d79f190a69fe6f2e430a03b0423fa",
+	Source:  "5005252496f3cc968d12a85c95562491b1214b131d01a512f1ed33ffdfc98e0a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

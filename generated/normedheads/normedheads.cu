@@ -17,7 +17,7 @@
 
 // ----------------------------------------------------------------------------
 // groups makes each element y of all elements of its head:
-//   x*reciproot(mean(x*x, W) + 1e-06)*a[column of a head]
+//   x*reciproot(mean(x*x, W) + Epsilon)*a[column of a head]
 //   then x*cos(b) + turn(x, W)*sin(b)
 // Launch: any grid of one dimension; blocks of one dimension, of whole groups of lanes.
 
@@ -29,6 +29,7 @@ struct groups {
   const char *b;  // of a row for each row: cosines, and then sines
   u64 columns;  // elements of a row
   u64 width;  // columns of a head
+  double epsilon;
 };
 
 DEVICE float groups_of_mean1(float x)
@@ -54,6 +55,7 @@ DEVICE void groups_of(const struct groups &p)
 {
   enum { kept = 1 };  // units of a lane in registers
   SHARED(float, numbers, most_lanes);
+  const float epsilon = (float)p.epsilon;
   const unsigned columns = (unsigned)p.columns;
   const unsigned width = (unsigned)p.width;
   const unsigned heads = width > 0 ? columns / width : 0;  // of a row
@@ -110,7 +112,7 @@ DEVICE void groups_of(const struct groups &p)
       }
     });
     const float mean1 = f_div(of_lanes<f_add>(numbers, mean1_mine, lanes), (float)width);
-    const float s2 = f_add(mean1, 0x1.0c6f7ap-20f);
+    const float s2 = f_add(mean1, epsilon);
     const float s3 = f_div(1.0f, f_root(s2));
     each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);

@@ -4,6 +4,7 @@ package normedheads
 
 import (
 	"context"
+	"errors"
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
@@ -15,8 +16,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "normedheads",
-	Hash:    "757f440bffc2595cce606c17dbbd765b6b4626aabc1014d9e5d60c0a7bb9b8e2",
-	Proof:   "proven for D = 1..8, stamp ded9efb989a23b52",
+	Hash:    "20f9acdf04aee541b5f69bcfd77011816df687c13ab4d50a7e954c64f1a5020a",
+	Proof:   "proven for D = 1..8, stamp f9971be2779cd1be",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "W"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N", By: "D", Heads: "W"},
@@ -30,13 +31,18 @@ var Program = plan.Program{
 type Shape struct {
 	M, K, N, W int
 	Type       device.Type // BF16, FP16, FP32
+	Epsilon    float32     // what norms add to the mean of squares; 0 stands for 1e-5
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N, s.W) }
+func (s Shape) Check(ranks int) error {
+	return errors.Join(Program.Check(ranks, s.Type, s.M, s.K, s.N, s.W), plan.Epsilon(s.Epsilon).Check())
+}
 
 // String is the shape as errors print it.
-func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.W) }
+func (s Shape) String() string {
+	return Program.Shape(s.Type, s.M, s.K, s.N, s.W) + plan.Epsilon(s.Epsilon).String()
+}
 
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16) or 4 bytes
 // (FP32); Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it. Runs write C, which
@@ -60,6 +66,7 @@ type Plan struct {
 	chunkC      int64 // bytes of M/D*(N/D) elements
 	columnsC    int64 // columns of a row
 	width       int64 // columns of a head
+	epsilon     float64
 
 	a, b, norm, angles, c, agathered *plan.Buffer
 	ready, read                      *plan.Semaphore
@@ -93,6 +100,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.chunkC = s.Type.Bytes(m / d * (n / d))
 	p.columnsC = int64(n / d)
 	p.width = int64(w)
+	p.epsilon = plan.Epsilon(s.Epsilon).Value()
 
 	p.a = b.Shared("A", s.Type.Bytes(m/d*k))
 	p.b = b.Caller("B", s.Type.Bytes(n/d*k))
@@ -122,7 +130,7 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	// Own rows, in place.
 	q.Linear(main, p.gemm, p.c.At(int64(r)*p.chunkC), p.a.At(0), p.b.At(0), plan.NoBias)
-	p.kernels.Function("rmsnorm per head and rotary").Count(p.columnsC).Count(p.width).Make(q, main,
+	p.kernels.Function("rmsnorm per head and rotary").Count(p.columnsC).Count(p.width).Number(p.epsilon).Make(q, main,
 		p.c.At(int64(r)*p.chunkC), p.chunkC, p.c.At(int64(r)*p.chunkC), p.norm.At(0),
 		p.angles.At(int64(r)*p.chunkAngles))
 
@@ -137,8 +145,8 @@ func (p *Plan) issue(q *plan.Queue) {
 		peer := (r + i) % d
 		q.Linear(p.work[i], p.gemm, p.c.At(int64(peer)*p.chunkC), p.agathered.At(int64(peer)*p.chunkA), p.b.At(0),
 			plan.NoBias)
-		p.kernels.Function("rmsnorm per head and rotary").Count(p.columnsC).Count(p.width).Make(q, p.work[i],
-			p.c.At(int64(peer)*p.chunkC), p.chunkC, p.c.At(int64(peer)*p.chunkC), p.norm.At(0),
+		p.kernels.Function("rmsnorm per head and rotary").Count(p.columnsC).Count(p.width).Number(p.epsilon).Make(q,
+			p.work[i], p.c.At(int64(peer)*p.chunkC), p.chunkC, p.c.At(int64(peer)*p.chunkC), p.norm.At(0),
 			p.angles.At(int64(peer)*p.chunkAngles))
 	}
 
