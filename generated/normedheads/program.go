@@ -10,6 +10,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
+	"ovgen/runtime/numbers"
 	"ovgen/runtime/plan"
 )
 
@@ -36,12 +37,12 @@ type Shape struct {
 
 // Check reports everything that keeps this many ranks from running the shape.
 func (s Shape) Check(ranks int) error {
-	return errors.Join(Program.Check(ranks, s.Type, s.M, s.K, s.N, s.W), plan.Epsilon(s.Epsilon).Check())
+	return errors.Join(Program.Check(ranks, s.Type, s.M, s.K, s.N, s.W), numbers.Epsilon(s.Epsilon).Check())
 }
 
 // String is the shape as errors print it.
 func (s Shape) String() string {
-	return Program.Shape(s.Type, s.M, s.K, s.N, s.W) + plan.Epsilon(s.Epsilon).String()
+	return Program.Shape(s.Type, s.M, s.K, s.N, s.W) + numbers.Epsilon(s.Epsilon).String()
 }
 
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16) or 4 bytes
@@ -100,7 +101,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.chunkC = s.Type.Bytes(m / d * (n / d))
 	p.columnsC = int64(n / d)
 	p.width = int64(w)
-	p.epsilon = plan.Epsilon(s.Epsilon).Value()
+	p.epsilon = numbers.Epsilon(s.Epsilon).Value()
 
 	p.a = b.Shared("A", s.Type.Bytes(m/d*k))
 	p.b = b.Caller("B", s.Type.Bytes(n/d*k))

@@ -16,8 +16,8 @@ func TestEpsilon(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, want := range map[string][]string{
-		"heads/program.go": {"Epsilon ", "plan.Epsilon(s.Epsilon).Check()", "+ plan.Epsilon(s.Epsilon).String()",
-			"p.epsilon = plan.Epsilon(s.Epsilon).Value()", ".Number(p.epsilon).Make("},
+		"heads/program.go": {"Epsilon ", "numbers.Epsilon(s.Epsilon).Check()", "+ numbers.Epsilon(s.Epsilon).String()",
+			"p.epsilon = numbers.Epsilon(s.Epsilon).Value()", ".Number(p.epsilon).Make("},
 		"../c/heads_c.go": {"float32(s.Epsilon)"},
 		"../c/ovgen.h":    {"int element; // OVGEN_BF16, OVGEN_FP16, OVGEN_FP32\n  double Epsilon; // "},
 	} {

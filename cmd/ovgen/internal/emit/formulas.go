@@ -17,7 +17,7 @@ const epsilonField = "epsilon"
 
 // epsilon is what a package calls with the epsilon of its Shape.
 func epsilon(call string) *jen.Statement {
-	return jen.Qual(planPath, "Epsilon").Call(jen.Id("s").Dot(schedule.Epsilon)).Dot(call).Call()
+	return jen.Qual(numbersPath, "Epsilon").Call(jen.Id("s").Dot(schedule.Epsilon)).Dot(call).Call()
 }
 
 // make launches the kernel of formulas, with what it is told of rows and heads.
