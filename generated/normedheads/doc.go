@@ -12,7 +12,7 @@
 //	  Norm   [W]
 //	  Angles [M, W]
 //	  C      [Stream(D), M/D, DIDx(D), N/D]
-//	A by Get: By copy engine
+//	A by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
@@ -39,5 +39,5 @@
 // normedheads.cu. Functions: rmsnorm per head(x*reciproot(mean(x*x, W) + Epsilon)*Norm[column of a head]) of C,
 // rotary(Angles) of C by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp f9971be2779cd1be.
+// Proof: proven for D = 1..8, stamp 9c06ee486f7eeae7.
 package normedheads

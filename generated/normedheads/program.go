@@ -17,8 +17,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "normedheads",
-	Hash:    "20f9acdf04aee541b5f69bcfd77011816df687c13ab4d50a7e954c64f1a5020a",
-	Proof:   "proven for D = 1..8, stamp f9971be2779cd1be",
+	Hash:    "c23582ca814242e1cb9ac73d061638cb4711a8738cd57da416ba7444928bce22",
+	Proof:   "proven for D = 1..8, stamp 9c06ee486f7eeae7",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "W"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N", By: "D", Heads: "W"},
