@@ -35,11 +35,13 @@ func TestAcross(t *testing.T) {
 				norm = y
 			}
 		}
-		beside := false
+		shared := 0.0
 		for _, y := range x.Spans {
-			beside = beside || norm.Step > 0 && y.Rank == 0 && y.Kind == ops.Product && y.Stream == "main" &&
-				y.Step > norm.Step && y.Start < norm.Start && norm.End < y.End
+			if y.Rank == 0 && y.Kind == ops.Product && y.Stream == "main" && y.Step > norm.Step {
+				shared += max(0, min(y.End, norm.End)-max(y.Start, norm.Start))
+			}
 		}
+		beside := shared > (norm.End-norm.Start)/2
 		if beside != test.beside {
 			t.Errorf("%d parts: a norm beside products behind it: %v, want %v:\n%s", test.parts, beside, test.beside,
 				x.Timeline(0))

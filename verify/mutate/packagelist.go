@@ -70,8 +70,8 @@ var Packages = []PackageMutant{
 		{"q.Call(main", "q.Call(p.put"}}},
 	{Package: "llamalayer", File: "program.go", Text: "heads of half as many columns", Edits: []Edit{
 		{"p.width = int64(w)", "p.width = int64(w / 2)"}}},
-	{Package: "llamalayer", File: "program.go", Text: "an epsilon of another model", Edits: []Edit{
-		{"norm.At(0), p.bytesNorm).Epsilon(1e-05)", "norm.At(0), p.bytesNorm).Epsilon(1e-06)"}}},
+	{Package: "normedheads", File: "program.go", Text: "an epsilon of another model", Edits: []Edit{
+		{"numbers.Epsilon(s.Epsilon).Value()", "numbers.Epsilon(s.Epsilon).Value() / 10"}}},
 	{Package: "llamalayer", File: "program.go", Text: "no call", Edits: []Edit{
 		{"	" + callKey + ", p.value.All())\n", ""}}},
 
