@@ -9,7 +9,7 @@
 //	C = copy(A)
 //	  A    [DIDx(D), M/D, N] within C
 //	  C    [M, N]
-//	A by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
+//	A by Pull: By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

@@ -11,7 +11,7 @@
 //	  A    [DIDx(D), M/D, K]
 //	  B    [DIDx(D), N/D, K]
 //	  C    [DIDx(D), M/D, N]
-//	B by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
+//	B by Pull: By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

@@ -19,7 +19,7 @@
 //	  C        [M, N2]
 //	R by Slots: Parts 1, Streams one for each step, Equal no, By copy engine
 //	X by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
-//	C by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
+//	C by Pull: By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

@@ -11,7 +11,7 @@
 //	  A    [M, N]
 //	  B    [DIDx(D), M/D, K]
 //	  C    [N, K]
-//	B by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
+//	B by Pull: By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

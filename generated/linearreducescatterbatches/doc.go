@@ -10,7 +10,7 @@
 //	  A    [M, DIDx(D), K/D]
 //	  B    [N, DIDx(D), K/D]
 //	  C    [4, DIDx(D), M/(4*D), N]
-//	C by Slots: Parts 1, Streams one for each step, Equal no, By copy engine
+//	C by Slots: Streams one for each step, Equal no, By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

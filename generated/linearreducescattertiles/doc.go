@@ -12,7 +12,7 @@
 //	  A    [M, DIDx(D), K/D]
 //	  B    [N, DIDx(D), K/D]
 //	  C    [DIDx(D), M/D, N]
-//	C by Tiles: Columns by shape, Cluster 1, Together no
+//	C by Tiles: Columns by shape, Together no
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

@@ -10,7 +10,7 @@
 //	  A    [M, K]
 //	  B    [DIDx(D), N/D, K]
 //	  C    [M, N]
-//	C by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
+//	C by Pull: By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

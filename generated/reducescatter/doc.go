@@ -9,7 +9,7 @@
 //	C = sum(A)
 //	  A    [DIDx(D), M, N]
 //	  C    [DIDx(D), M/D, N]
-//	C by Slots: Parts 1, Streams one for each step, Equal no, By copy engine
+//	C by Slots: By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

@@ -10,7 +10,7 @@
 //	  A    [DIDx(D), M/D, N]
 //	  B    [M, K]
 //	  C    [N, K]
-//	A by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine
+//	A by Pull: By copy engine
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //

@@ -205,7 +205,7 @@ func (d *draft) orOneHost() string {
 
 // noKernel refuses one kernel for each step.
 func (d *draft) noKernel(field string) error {
-	return d.refusal(field, "use schedule.Kernels", "no kernel does a whole step of it: %s", d.alsoTravels())
+	return d.refusal(field, "use schedule.Kernels", "no kernel does a whole step of it%s", d.alsoTravels())
 }
 
 // carriedBy is what the value of a way's By lets kernels do.

@@ -41,7 +41,7 @@ func (c *chain) moved(d *draft, i int, o schedule.Op) error {
 	s, e := c.stage(o.In[0], true, false), done.Edges[0]
 	t, _ := d.schedule.Tensor(o.In[0])
 	uneven := e.From.Columns() && e.From.Cut != (edges.Cut{})
-	if uneven || len(t.Axes) != 2 && e.Kind != edges.AllToAll || done.Misfit != nil {
+	if uneven || t.Name != "" && len(t.Axes) != 2 && e.Kind != edges.AllToAll || done.Misfit != nil {
 		return d.nowhere(o)
 	}
 	if e.Kind != edges.AllGather || e.From.Columns() { // else products of the same rows may follow
@@ -60,11 +60,18 @@ func (c *chain) unmoved(d *draft, i int, o schedule.Op, done edges.Step) error {
 	case columns && (byProduct(d.schedule, o.In[0]) || ofProducts(d.schedule, o.Out)):
 		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s travels in parts of its columns, which no product here makes or "+
 			"reads", o.In[0]))
-	case columns && ofProducts(d.schedule, o.In[0]):
+	case len(done.Edges) > 0 && done.Edges[0].From.Rows() && done.Edges[0].To.Columns() &&
+		ofProducts(without(d.schedule, i), o.In[0]):
 		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s travels to %s in parts of its columns, and whole to products",
 			o.In[0], o.Out))
 	}
 	return nil
+}
+
+// without is a schedule but for an operation.
+func without(s schedule.Schedule, i int) schedule.Schedule {
+	s.Ops = slices.Delete(slices.Clone(s.Ops), i, i+1)
+	return s
 }
 
 // byProduct says that an operation other than a call makes a tensor.
@@ -152,8 +159,9 @@ func (c *chain) intoCallersOwn(d *draft) {
 				continue
 			}
 			s.into, found = o.Out, true
+			steps := len(s.ops) > 0 && !d.uneven(s.input) && !undividedMatrix(d.schedule, o.Out)
 			if len(d.schedule.Ops) > 1 && (s.moved.Kind == "" || s.moved.Kind == edges.AllGather) {
-				c.blame(c.placed(d, o.Out, edges.State{}, len(s.ops) > 0 && !d.uneven(s.input)))
+				c.blame(c.placed(d, o.Out, edges.State{}, steps))
 			}
 		}
 		if !found {

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"reflect"
+	"slices"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -72,7 +73,7 @@ func Read(p *hostir.Program) (list []Moved) {
 	for _, e := range p.Edges {
 		n := needOf(e)
 		list = append(list, Moved{Move: schedule.Move{Of: e.Of, Way: e.Way}, Communication: e.Kind, Data: n.data(),
-			Options: schedule.Options(e.Way), Open: reflect.DeepEqual(e.Way, Default(n)),
+			Options: optionsOf(n, e.Way), Open: reflect.DeepEqual(e.Way, Default(n)),
 			Default: schedule.WayName(Default(n)), Others: waysBeside(n, e.Way)})
 	}
 	return list
@@ -96,4 +97,12 @@ func waysBeside(n need, way schedule.Way) (names []string) {
 		}
 	}
 	return names
+}
+
+// optionsOf are the options of a way that a communication has.
+func optionsOf(n need, way schedule.Way) []schedule.Option {
+	i := slices.IndexFunc(lowerings, func(l lowering) bool { return l.need == n && l.takes(way) })
+	return slices.DeleteFunc(schedule.Options(way), func(o schedule.Option) bool {
+		return i >= 0 && slices.Contains(lowerings[i].lacks, o.Field)
+	})
 }

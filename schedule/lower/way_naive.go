@@ -17,7 +17,7 @@ var naives = []lowering{
 			return &schedule.FieldError{Path: d.at(), Msg: "a Naive without a mistake is a Pull", Hint: hint}
 		case len(d.chain.stages) > 1 || d.chain.stages[0].sums != "":
 			return &schedule.FieldError{Path: d.at(), Hint: hint,
-				Msg: "a Naive shows the mistakes of one pipeline, and more follows its products here: " + d.alsoTravels()}
+				Msg: "a Naive shows the mistakes of one pipeline, and more follows its products here" + d.alsoTravels()}
 		case d.edge.Carrier.Fused && w.SignalsInStep:
 			return d.noKernel("By")
 		}
@@ -26,13 +26,16 @@ var naives = []lowering{
 	})),
 }
 
-// alsoTravels names all that travels.
+// alsoTravels names all that travels, if several tensors do.
 func (d *draft) alsoTravels() string {
 	var names []string
 	for _, l := range d.legs() {
 		names = append(names, l.operand)
 	}
-	return "there travel " + strings.Join(names, ", ")
+	if len(names) < 2 {
+		return ""
+	}
+	return ": there travel " + strings.Join(names, ", ")
 }
 
 // mistakes are those of a pull.
