@@ -2,8 +2,8 @@ package schedule
 
 import "fmt"
 
-// Cast says that the function takes elements of one type to another: to or from fp32, which a tensor may have as its own
-// element type.
+// Cast says that the function takes elements of one type to another: to or from fp32, which a tensor may have as its
+// own element type.
 func (f Func) Cast() bool { return f.Do == ApplyFromFP32 || f.Do == ApplyToFP32 }
 
 // castAlone says that casts alone read a tensor, or that one makes it and no other operation reads it.

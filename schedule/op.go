@@ -69,7 +69,8 @@ func (o Op) Name() string {
 	return o.Index
 }
 
-// String is "C = linear(A, B), bias(Bias) as H, gelu", where H is a result too, or "O = call Attention(Q, K, V) by attention of attention.cu".
+// String is "C = linear(A, B), bias(Bias) as H, gelu", where H is a result too, or "O = call Attention(Q, K, V) by
+// attention of attention.cu".
 func (o Op) String() string {
 	name := o.Name()
 	if o.Call != "" {

@@ -24,8 +24,8 @@ func (o Op) Keeping(out string, after int) Op {
 	return o
 }
 
-// Apart is the schedule with an operation for each result: one that makes several is cut behind each, and a Copy goes on
-// from there.
+// Apart is the schedule with an operation for each result: one that makes several is cut behind each, and a Copy goes
+// on from there.
 func (s Schedule) Apart() Schedule {
 	if !slices.ContainsFunc(s.Ops, func(o Op) bool { return len(o.Also) > 0 }) {
 		return s

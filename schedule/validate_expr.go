@@ -141,8 +141,9 @@ func (s Schedule) checkTables(v *validation, path string, f Func) {
 	for i, o := range f.Operands() {
 		w := s.headWidth(Cos(o.Tensor))
 		if o.Lies == OfTable && w != "" && !s.Made(o.Tensor) && !w.ofHead(true) {
-			v.add(fmt.Sprintf("%s[%d]", path, i), "declare "+o.Tensor+" with a row for each row, and W or a constant such as "+
-				"128 as a head's width", "the width of a head is an even number or W, and %s has %q columns", o.Tensor, w)
+			v.add(fmt.Sprintf("%s[%d]", path, i), "declare "+o.Tensor+" with a row for each row, and W or a constant "+
+				"such as 128 as a head's width", "the width of a head is an even number or W, and %s has %q columns",
+				o.Tensor, w)
 		}
 	}
 }

@@ -232,7 +232,8 @@ func (w *writer) cutPieces() error {
 		s := &w.chain.stages[i]
 		come, leave := append(w.eachRows(s), s.input, s.here()), w.leavingRows(s)
 		if len(leave) > 0 { // the parts that come are multiplied one by one, and no more
-			come = append(slices.DeleteFunc(come, func(name string) bool { return slices.Contains(leave, name) }), leave[0])
+			come = slices.DeleteFunc(come, func(name string) bool { return slices.Contains(leave, name) })
+			come = append(come, leave[0])
 		}
 		if err := errorsOf(
 			w.cutMemory(pieces{s.input, s.cut, s.cutAt, "%s comes in %d parts, and goes on in %d"}, come),

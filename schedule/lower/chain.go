@@ -210,7 +210,8 @@ func (c *chain) adds(d *draft, path string, o schedule.Op, s *stage, done edges.
 		s.widened = o.Out
 		return
 	}
-	if t, _ := d.schedule.Tensor(o.Out); inSteps(t) && done.Made == (edges.State{}) && !s.ofAll() && d.givesAll(o.In[0]) {
+	t, _ := d.schedule.Tensor(o.Out)
+	if inSteps(t) && done.Made == (edges.State{}) && !s.ofAll() && d.givesAll(o.In[0]) {
 		x, _ := d.schedule.Tensor(o.In[0])
 		c.blame(d.misplaced(x.Name, fmt.Sprintf("%s is made in steps, and every rank has all of %s", o.Out, x.Name),
 			"place it "+d.written(cutAs(x, edges.Along(0)))))
@@ -365,7 +366,8 @@ func (d *draft) cutAlike(t schedule.Tensor, at edges.State, op schedule.Op) erro
 		return d.misplaced(t.Name, fmt.Sprintf("%s is %s, and sums are not made in steps", t.Name, written(t)),
 			"write it "+cutAs(t, at).String())
 	case edges.Of(t) != at:
-		return d.misplaced(t.Name, fmt.Sprintf("%s is %s, and the operations leave it otherwise: %s", t.Name, written(t), op),
+		return d.misplaced(t.Name,
+			fmt.Sprintf("%s is %s, and the operations leave it otherwise: %s", t.Name, written(t), op),
 			"place it "+cutAs(t, at).String())
 	case inBatchesOf(t) > 0:
 		return nil

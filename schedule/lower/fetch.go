@@ -64,7 +64,8 @@ func (c *chain) fetch(d *draft, i int, o schedule.Op, done edges.Step) (first bo
 		err = &schedule.FieldError{Path: fmt.Sprintf("Ops[%d].In[0]", i), Hint: inTwo(d.schedule, i),
 			Msg: fmt.Sprintf("%s sums over %s where its parts are, and another operation gathers it", o.Out, o.In[0])}
 	case e.From.Columns() && kind(o.Name()) != linear:
-		err = d.misplaced(o.In[0], fmt.Sprintf("no proof cuts a %s by columns of %s that come: %s", o.Name(), o.In[0], o),
+		err = d.misplaced(o.In[0],
+			fmt.Sprintf("no proof cuts a %s by columns of %s that come: %s", o.Name(), o.In[0], o),
 			"spread its rows by schedule.DIDx(schedule.D), or nothing")
 	}
 	return true, errorsOf(err, d.plain(o.In[0]), d.plain(o.In[1]), d.everywhere(o.In[1]))

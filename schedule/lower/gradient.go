@@ -26,8 +26,9 @@ func (c *chain) gradient(d *draft, i int, path string, o schedule.Op) error {
 		x, _ := c.edges.At(name)
 		switch {
 		case x.Cut != (edges.Cut{}):
-			return d.misplaced(name, fmt.Sprintf("no pass makes a gradient of rows of %s in other than equal parts: %s", name,
-				o), "place it "+cutAs(d.tensor(name), edges.Along(0)).String())
+			return d.misplaced(name,
+				fmt.Sprintf("no pass makes a gradient of rows of %s in other than equal parts: %s", name,
+					o), "place it "+cutAs(d.tensor(name), edges.Along(0)).String())
 		case x.Columns() && slices.ContainsFunc(done.Edges, func(e edges.Edge) bool { return e.Of == name }):
 			return d.misplaced(name, fmt.Sprintf("no pass gathers columns of %s for a gradient: %s", name, o),
 				"place it "+cutAs(d.tensor(name), edges.State{}).String())

@@ -249,7 +249,8 @@ func TestNames(t *testing.T) {
 	s.Tensors = slices.Clone(tensors)
 	s.Tensors[0].Axes = []schedule.Axis{schedule.Dim(schedule.M), schedule.Dim(schedule.N)}
 	_, err = lower.Lower("Attention", s)
-	if want := "Q is made in steps, and every rank has all of X (place it [DIDx(D), M/D, N])"; err == nil || !strings.Contains(err.Error(), want) {
+	const want = "Q is made in steps, and every rank has all of X (place it [DIDx(D), M/D, N])"
+	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
 	s.Tensors = slices.Clone(tensors)

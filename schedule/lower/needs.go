@@ -50,8 +50,7 @@ var needs = []placedNeed{
 	{gatherBatches, "linear: A [S, DIDx(D), M/(S*D), K], B [N, K], C [S, Stream(D), M/(S*D), N]"},
 	{gatherSteps, "linear: A [S, DIDx(D), M/(S*D), K], B [N, K], C [Stream(S), D, M/(S*D), N]"},
 	{gatherColumns, "linear: A [M, K], B [DIDx(D), N/D, K], C [M, N]; or copy: A [M, DIDx(D), N/D], C [M, N]"},
-	{gatherOperand, "linear: A [DIDx(D), M/D, K], B [DIDx(D), N/D, K], C [DIDx(D), M/D, N]; or gradient: A [M, N], " +
-		"B [DIDx(D), M/D, K], C [N, K]"},
+	{gatherOperand, "linear: A [DIDx(D), M/D, K], B [DIDx(D), N/D, K]; or gradient: A [M, N], B [DIDx(D), M/D, K]"},
 	{gatherBare, "copy: A [DIDx(D), M/D, N], C [M, N]"},
 	{gatherCounted, "copy: A [DIDx(D, uneven), M/D, N], C [M, N]"},
 	{gatherRows.overHosts(), "as on one host, Mesh schedule.Hosts()"},

@@ -74,7 +74,8 @@ func Overlaps(p *hostir.Program) (list []Overlap) {
 func besideOf(p *hostir.Program, edge int) []string {
 	list := slices.Clone(p.Edges[edge].Products)
 	for i, e := range p.Edges {
-		if i != edge && slices.ContainsFunc(p.StepsOf(e), func(s hostir.Step) bool { return hostir.Tiled(s.Do) != nil }) {
+		tiled := func(s hostir.Step) bool { return hostir.Tiled(s.Do) != nil }
+		if i != edge && slices.ContainsFunc(p.StepsOf(e), tiled) {
 			list = slices.DeleteFunc(list, func(product string) bool { return slices.Contains(e.Products, product) })
 		}
 	}

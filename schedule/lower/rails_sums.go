@@ -117,7 +117,8 @@ func (x railSum) made(rank hostir.Expr) hostir.View {
 
 // terms are the slots that this host's ranks filled for a host; own terms may be where they were made.
 func (x railSum) terms(host hostir.Expr) []hostir.View {
-	zero, slot := hostir.Const(0), hostir.Chunk(x.named(slots), x.chunk(hostir.OnHost(host, hostir.Var(hostir.RankIndex))))
+	zero, of := hostir.Const(0), hostir.OnHost(host, hostir.Var(hostir.RankIndex))
+	slot := hostir.Chunk(x.named(slots), x.chunk(of))
 	if x.alone && x.s.given == "" {
 		return []hostir.View{slot.Over(hostir.RankIndex, zero, hostir.PerHost)}
 	}

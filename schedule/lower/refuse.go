@@ -58,7 +58,9 @@ func (d *draft) shifted() error {
 			return &schedule.FieldError{Path: path, Hint: "leave it out; a permutation is a Copy",
 				Msg: fmt.Sprintf("no pass lowers a %s of parts that are moved on", operation)}
 		case !d.schedule.Made(t.Name) || n != 1:
-			return &schedule.FieldError{Path: path, Hint: fmt.Sprintf("set Shift to 1 in %s, and leave it out in %s", d.schedule.Ops[0].Out, d.schedule.Ops[0].In[0]),
+			o := d.schedule.Ops[0]
+			return &schedule.FieldError{Path: path,
+				Hint: fmt.Sprintf("set Shift to 1 in %s, and leave it out in %s", o.Out, o.In[0]),
 				Msg: fmt.Sprintf("a shift by %d of %s: the one that is lowered moves parts on by one rank", n,
 					t.Name)}
 		}

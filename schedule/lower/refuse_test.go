@@ -66,16 +66,18 @@ var refusalCases = []refusalCase{
 			"another host (use Rails, or leave it out; or leave out Mesh, for ranks of one host)"}},
 	{"rails on one host", schedule.Schedule{Tensors: catalog.AllGatherLinear.Tensors, Ops: catalog.AllGatherLinear.Ops,
 		Moves: []schedule.Move{{Of: "A", Way: schedule.Rails{}}}}, []string{
-		"Moves[0].Way: no pass does the all-gather of A by Rails: ranks of one host have no network between them (use Pull, "}},
+		"Moves[0].Way: no pass does the all-gather of A by Rails: ranks of one host have no network between them " +
+			"(use Pull, "}},
 	{"a broadcast over hosts", onHosts(catalog.Broadcast, "A", nil), []string{
 		"Mesh: no pass does the broadcast of A over hosts (leave the mesh out, for ranks of one host)"}},
-	{"parts of rows over hosts, and others of their sums", copyWith(catalog.TensorParallelMLP, func(s *schedule.Schedule) {
+	{"parts of rows over hosts, and others of sums", copyWith(catalog.TensorParallelMLP, func(s *schedule.Schedule) {
 		s.Mesh, s.Moves = schedule.Hosts(), []schedule.Move{{Of: "A", Way: schedule.Rails{Parts: 3}},
 			{Of: "C", Way: schedule.Rails{Parts: 2}}}
 	}), []string{"Moves[1].Way.Parts: C leaves in 2 parts, and other rows of its stage are in 3 (write the same for " +
 		"both, or leave it out)"}},
 	{"a chain over hosts by slots", onHosts(catalog.TensorParallelMLP, "C", schedule.Slots{}), []string{
-		"Moves[0].Way: no pass does the reduce-scatter over hosts of C by Slots: a rank can't reach the memory of another host (use Rails, "}},
+		"Moves[0].Way: no pass does the reduce-scatter over hosts of C by Slots: a rank can't reach the memory of " +
+			"another host (use Rails, "}},
 	{"batches of a chain over hosts", copyWith(catalog.TensorParallelMLPBatches, func(s *schedule.Schedule) {
 		s.Mesh, s.Moves = schedule.Hosts(), nil
 	}), []string{"Mesh: no pass does the all-gather of rows of batches of A over hosts "}},
@@ -160,8 +162,8 @@ var refusalCases = []refusalCase{
 			"Pull, or leave it out)"}},
 	{"tiles for an activation", copyWith(scheduletest.By(catalog.TensorParallelMLP, "A", schedule.Tiles{}),
 		func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
-		"Moves[0].Way: the kernel that makes tiles of H applies no gelu (use schedule.Pull, or give it an operation of " +
-			`its own: schedule.Copy("H", "H0", ...))`}},
+		"Moves[0].Way: the kernel that makes tiles of H applies no gelu (use schedule.Pull, or give it an operation " +
+			`of its own: schedule.Copy("H", "H0", ...))`}},
 	{"blocks of rows whose sums leave", scheduletest.By(catalog.GatedMLP, "A", schedule.Grouped{}), []string{
 		"Moves[0].Way: the sums C leave one rank's rows after the other, and those of A come of several ranks (use " +
 			"schedule.Pull)"}},
@@ -183,7 +185,7 @@ var refusalCases = []refusalCase{
 	{"batches by one shot", scheduletest.By(catalog.TensorParallelMLPBatches, "C", schedule.Shot{}), []string{
 		"Moves[0].Way: no pass does the reduce-scatter of rows of batches of C by Shot: it takes all rows at once"}},
 	{"sums of batches as packets", scheduletest.By(catalog.TensorParallelMLPBatches, "C", schedule.PushShot{}),
-		[]string{"Moves[0].Way: no pass does the reduce-scatter of rows of batches of C by PushShot: it takes all rows"}},
+		[]string{"Moves[0].Way: no pass does the reduce-scatter of rows of batches of C by PushShot: it takes all"}},
 	{"batches as packets", scheduletest.By(catalog.TensorParallelMLPBatches, "A", schedule.PushGather{}), []string{
 		"Moves[0].Way: no pass does the all-gather of rows of batches of A by PushGather: it takes all rows at once"}},
 	{"fp32 of packets", copyWith(scheduletest.Clone(catalog.MixedMLP), func(s *schedule.Schedule) {

@@ -58,8 +58,8 @@ func (c *chain) unmoved(d *draft, i int, o schedule.Op, done edges.Step) error {
 	case len(done.Edges) == 0 && done.Left == x:
 		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s is %s as it is: nothing travels", o.Out, o.In[0]))
 	case columns && (byProduct(d.schedule, o.In[0]) || ofProducts(d.schedule, o.Out)):
-		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s travels in parts of its columns, which no product here makes or "+
-			"reads", o.In[0]))
+		return ofItsOwn(d.schedule, i,
+			fmt.Sprintf("%s travels in parts of its columns, which no product here makes or reads", o.In[0]))
 	case len(done.Edges) > 0 && done.Edges[0].From.Rows() && done.Edges[0].To.Columns() &&
 		ofProducts(without(d.schedule, i), o.In[0]):
 		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s travels to %s in parts of its columns, and whole to products",
@@ -114,8 +114,8 @@ func (d *draft) nowhere(o schedule.Op) error {
 	blamed, hint := to, "place it "+cutAs(to, edges.State{}).String()
 	switch {
 	case adds && len(from.Axes) != 3:
-		blamed, hint = from, fmt.Sprintf("there is the sum of summands with rows and columns, such as %s [DIDx(D), M, N]",
-			from.Name)
+		blamed = from
+		hint = fmt.Sprintf("there is the sum of summands with rows and columns, such as %s [DIDx(D), M, N]", from.Name)
 	case adds && !overRanks(from, 0), x == edges.State{} && y == edges.State{}:
 		blamed, hint = from, "place it "+cutAs(from, rows).String()
 	case !adds && x == edges.State{}:
@@ -188,7 +188,8 @@ func (d *draft) plain(name string) error {
 func (d *draft) everywhere(names ...string) error {
 	for _, name := range names {
 		if t, _ := d.schedule.Tensor(name); t.Root {
-			return d.misplaced(name, fmt.Sprintf("no pass multiplies %s %s", name, written(t)), "let every rank have it")
+			return d.misplaced(name, fmt.Sprintf("no pass multiplies %s %s", name, written(t)),
+				"let every rank have it")
 		}
 	}
 	return nil

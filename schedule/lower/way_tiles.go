@@ -83,8 +83,8 @@ func (t tiling) take(s *stage, o schedule.Op) error {
 	t.edge.Products = products([]schedule.Op{o})
 	s.taken = append(s.taken, o.Out)
 	if kind(o.Name()) != linear {
-		return t.cant("tiles are those of a linear, whose weight has a row for each column of its result, and %s is a %s",
-			o.Out, o.Name())
+		return t.cant("tiles are those of a linear, whose weight has a row for each column of its result, and %s is "+
+			"a %s", o.Out, o.Name())
 	}
 	if o.Out == s.sums && o.Added() != "" {
 		return t.cant("tiles add no tensor to their sum")
@@ -95,7 +95,8 @@ func (t tiling) take(s *stage, o schedule.Op) error {
 		}
 		err := t.cant("the kernel that makes tiles of %s applies no %s", o.Out, f.Name())
 		if o.Out != s.sums {
-			err.Hint += fmt.Sprintf(", or give it an operation of its own: schedule.Copy(%q, %q, ...)", o.Out, o.Out+"0")
+			err.Hint += fmt.Sprintf(", or give it an operation of its own: schedule.Copy(%q, %q, ...)", o.Out,
+				o.Out+"0")
 		}
 		return err
 	}
@@ -130,7 +131,8 @@ func (t tiling) pulledRows(w *writer, s *stage) []hostir.Node {
 		hostir.Wait(mainRef, done, every).Described(s.input + " may be overwritten afterwards"),
 	}
 	if w.wantsOwn(s) {
-		nodes = append(nodes, hostir.Set(mainRef, w.rowsAt(s.here(), hostir.Rank), own).Described("own rows beside them"))
+		nodes = append(nodes,
+			hostir.Set(mainRef, w.rowsAt(s.here(), hostir.Rank), own).Described("own rows beside them"))
 	}
 	return nodes
 }

@@ -30,7 +30,8 @@ func meaningOf(s schedule.Schedule, c ops.Case, rank int) *meaning {
 	for _, n := range c.Counts {
 		counts = append(counts, int(n))
 	}
-	return &meaning{Sized: &reading.Sized{Schedule: s, Extents: extents, Counts: counts}, rank: rank, plan: c.ElementSize}
+	sized := &reading.Sized{Schedule: s, Extents: extents, Counts: counts}
+	return &meaning{Sized: sized, rank: rank, plan: c.ElementSize}
 }
 
 // on is the meaning on another rank.

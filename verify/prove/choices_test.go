@@ -158,7 +158,8 @@ func TestWaysRead(t *testing.T) {
 		{"sums of what peers have", catalog.AllReduceOneShot, "C by Shot: Signals one kernel"},
 		{"pulled partial results", catalog.LinearReduceScatterGet, "C by Staged: Buffers 2, By copy engine"},
 		{"two layers", catalog.TensorParallelMLP,
-			"A by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine; C by Slots: Parts 1, Streams one for each step, Equal no, By copy engine"},
+			"A by Pull: Parts 1, Streams one for each step, WithStep no, Once no, By copy engine; " +
+				"C by Slots: Parts 1, Streams one for each step, Equal no, By copy engine"},
 	} {
 		p, err := lower.Lower("X", test.s)
 		if err != nil {

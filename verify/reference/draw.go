@@ -211,6 +211,7 @@ func (d *drawing) most(unit int) float64 {
 func (d *drawing) goesOn(name string) bool {
 	return slices.ContainsFunc(d.steps, func(s Step) bool {
 		takes := func(f schedule.Func) bool { return slices.Contains(f.Reads(), name) }
-		return s.A == name || slices.Contains(s.In, name) || slices.ContainsFunc(s.Made, takes) || s.C == name && s.changed()
+		return s.A == name || slices.Contains(s.In, name) || slices.ContainsFunc(s.Made, takes) ||
+			s.C == name && s.changed()
 	})
 }

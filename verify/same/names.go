@@ -152,7 +152,8 @@ func (r *reading) places(u *unit, f func(nth int, at ops.Loc)) {
 func (r *reading) key(u *unit) uint64 {
 	h := start
 	for _, o := range u.list {
-		h = h.add(o.Kind, o.Form, fmt.Sprint(o.Columns, o.Heads), o.Launch, o.Accumulate, o.Kernel, o.ByBlocks, o.Part, o.AtOnce,
+		h = h.add(o.Kind, o.Form, fmt.Sprint(o.Columns, o.Heads), o.Launch, o.Accumulate, o.Kernel, o.ByBlocks, o.Part,
+			o.AtOnce,
 			o.Count.Buffer != "", o.To, o.From)
 		at := func(at ops.Loc) uint64 { return uint64(start.add(at.Rank, r.ids[at.Buffer], at.Offset)) }
 		for _, w := range o.Words {

@@ -52,7 +52,8 @@ var functions = []declared{
 		s.Linear("C", "A", "W", s.SwiGLU("U"))), served},
 	{"heads that the caller gets", "turned in place", of("A[M/D K] T[M W] B[N/D K] C[M:D N/D]",
 		s.Linear("C", "A", "B", s.Rotary("T"))), served},
-	{"a rotary embedding of a sum", "of own rows, by those of the table", of("A[M K/D] T[M/D 64] W[N K/D] V[N2/D N] C[M:D N2/D]",
+	{"a rotary embedding of a sum", "of own rows, by those of the table", of(
+		"A[M K/D] T[M/D 64] W[N K/D] V[N2/D N] C[M:D N2/D]",
 		s.Linear("H", "A", "W", s.Rotary("T")), s.Linear("C", "H", "V")), served},
 	{"a function behind a rotary embedding", "one kernel makes both", of("A[M/D K] T[M/D 64] W[N/D K] C[M:D N/D]",
 		s.Copy("X", "A", s.Rotary("T"), s.SiLU()), s.Linear("C", "X", "W")), served},

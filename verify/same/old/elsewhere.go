@@ -18,7 +18,9 @@ func (d *draft) elsewhere(o schedule.Op, i int, at flow, sum bool) string {
 	if f.Do == schedule.ApplyRotary && !last {
 		from++ // heads are turned here, and the others follow
 	}
-	byCopy := !slices.ContainsFunc(o.Then[from:], func(x schedule.Func) bool { return !applies[x.Do].kernel || x.Cast() })
+	byCopy := !slices.ContainsFunc(o.Then[from:], func(x schedule.Func) bool {
+		return !applies[x.Do].kernel || x.Cast()
+	})
 	switch {
 	case addedBefore(o, i) >= 0:
 	case applies[f.Do].norm && at.columns:

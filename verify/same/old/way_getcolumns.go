@@ -13,7 +13,8 @@ var columnGets = []lowering{
 // getColumns copies parts of columns by a writer.
 func getColumns(m moves, write func(*draft) error) lowering {
 	return by(m, func(d *draft, w schedule.GetColumns) error {
-		if w != (schedule.GetColumns{By: w.By}) || w.By != "" && w.By != schedule.CopyEngine && w.By != schedule.KernelSignals { // nor had GetColumns
+		if w != (schedule.GetColumns{By: w.By}) || // nor had GetColumns
+			w.By != "" && w.By != schedule.CopyEngine && w.By != schedule.KernelSignals {
 			return d.refusal("Parts", "leave it out", "no product takes a part of it")
 		}
 		d.with.carriage = carried(w.By, schedule.CopyEngine)

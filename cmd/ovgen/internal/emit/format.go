@@ -108,8 +108,12 @@ func tabbed(line []byte) int { return (tab - 1) * bytes.Count(line, []byte("\t")
 // breakAt returns the number of bytes after which fold breaks a line that starts within depth brackets, and within how
 // many the rest starts; 0 if it can't.
 func breakAt(line []byte, depth int) (at, within int) {
+	line = line[:columns-tabbed(line)]
+	if n := closed(line); n > 0 {
+		depth = max(depth, n+1)
+	}
 	shallowest, quoted := len(line), false
-	for i, c := range line[:columns-tabbed(line)] {
+	for i, c := range line {
 		switch {
 		case c == '"':
 			quoted = !quoted
@@ -126,6 +130,24 @@ func breakAt(line []byte, depth int) (at, within int) {
 		return 0, max(depth, 1)
 	}
 	return at, shallowest
+}
+
+// closed counts the brackets of earlier lines that a line closes.
+func closed(line []byte) (n int) {
+	depth, quoted := 0, false
+	for _, c := range line {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case bytes.IndexByte([]byte("([{"), c) >= 0:
+			depth++
+		case bytes.IndexByte([]byte(")]}"), c) >= 0:
+			depth--
+			n = max(n, -depth)
+		}
+	}
+	return n
 }
 
 // breakText returns the number of bytes after which fold breaks a text in quotes; 0 if there is none to break.

@@ -16,6 +16,7 @@ func TestFold(t *testing.T) {
 		{"f(g(a, h(" + long + ", " + long + ")), " + long + ")",
 			"f(g(a,\n\th(" + long + ",\n\t" + long + ")),\n\t" + long + ")"},
 		{"f(\"" + long + " " + long + "\")", "f(\"" + long + " \" +\n\t\"" + long + "\")"},
+		{"\tx)), " + long + ", g(" + long + ")}", "\tx)), " + long + ",\n\t\tg(" + long + ")}"},
 		{"// f(" + long + ", " + long + ")", "// f(" + long + ", " + long + ")"},
 		{"f(" + long + long + ")", "f(" + long + long + ")"},
 		{"\t\t\tf(" + long + ", " + long[:47] + ")", "\t\t\tf(" + long + ",\n\t\t\t\t" + long[:47] + ")"},

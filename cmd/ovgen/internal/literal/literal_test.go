@@ -62,7 +62,8 @@ func names() []string  { return nil }
 func extent() s.Extent { return s.K }
 func init()            { changed = "" }
 
-var Chain = s.Schedule{Ops: []s.Op{s.Copy("Y", a, s.LayerNorm("W", "V").WithEpsilon(1e-6), s.SiLU()).Keeping("X", 0).Keeping("H", 1)}}
+var Chain = s.Schedule{Ops: []s.Op{
+	s.Copy("Y", a, s.LayerNorm("W", "V").WithEpsilon(1e-6), s.SiLU()).Keeping("X", 0).Keeping("H", 1)}}
 `
 
 // source is the text with its types, and the values of its variables.
