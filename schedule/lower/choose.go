@@ -64,7 +64,7 @@ func choose(d *draft) error {
 		if !slices.Contains(of, m.Of) {
 			return &schedule.FieldError{Path: fmt.Sprintf("Moves[%d].Of", i),
 				Msg:  fmt.Sprintf("%s does not travel", m.Of),
-				Hint: "move " + strings.Join(of, " or ") + d.besides(m.Of)}
+				Hint: instead(of) + d.besides(m.Of)}
 		}
 	}
 	var moves []schedule.Move
@@ -85,8 +85,7 @@ func choose(d *draft) error {
 		if err != nil {
 			return err
 		}
-		err = x.write(d, d.edge.Way)
-		if err != nil {
+		if err := x.write(d, d.edge.Way); err != nil {
 			return err
 		}
 	}
@@ -97,10 +96,7 @@ func choose(d *draft) error {
 		}
 	}
 	d.original.Moves = moves
-	if d.chain != nil {
-		return writeChain(d)
-	}
-	return nil
+	return writeChain(d)
 }
 
 // move is the number of the move whose way a leg takes; -1: the schedule leaves it open. Of a sum that is gathered as
@@ -123,6 +119,14 @@ func (d *draft) move(legs []leg, l leg, of string) int {
 // communications of one name.
 func (l leg) takes(way schedule.Way) bool {
 	return slices.ContainsFunc(lowerings, func(x lowering) bool { return x.need == l.need && x.takes(way) })
+}
+
+// instead names what can be moved.
+func instead(of []string) string {
+	if len(of) == 0 {
+		return "leave it out: nothing travels"
+	}
+	return "move " + strings.Join(of, " or ")
 }
 
 // besides says that the placements of an operation's other tensors decide whether a tensor travels.

@@ -202,6 +202,11 @@ var refusalCases = []refusalCase{
 		"Moves[0].Way.Streams: no product takes a part of A alone (leave it out)"}},
 	{"a move of a weight", scheduletest.By(catalog.TensorParallelMLP, "B", schedule.Get{}), []string{
 		"Moves[0].Of: B does not travel (move A or C; what travels follows from the placements of A, B, "}},
+	{"a move where nothing travels", schedule.Schedule{Ops: []schedule.Op{schedule.Linear("C", "A", "B")},
+		Tensors: []schedule.Tensor{{Name: "A", Axes: []schedule.Axis{wholeM, wholeK}},
+			{Name: "B", Axes: []schedule.Axis{wholeN, wholeK}}, {Name: "C", Axes: []schedule.Axis{wholeM, wholeN}}},
+		Moves: []schedule.Move{{Of: "A"}}}, []string{
+		"Moves[0].Of: A does not travel (leave it out: nothing travels"}},
 	{"one kernel for a ring's step", scheduletest.By(catalog.AllGatherLinear, "A",
 		schedule.Ring{By: schedule.OneKernel}), []string{
 		`Moves[0].Way.By: unknown choice "one kernel" ` +
