@@ -47,16 +47,6 @@ func (d *draft) gatherers() iter.Seq[*stage] {
 	}
 }
 
-// gatheredInto is the caller's tensor that gets the rows which are being lowered; empty: none does.
-func (d *draft) gatheredInto() string {
-	for s := range d.gatherers() {
-		if _, declared := d.schedule.Tensor(s.into); declared && !s.takesParts() {
-			return s.into
-		}
-	}
-	return ""
-}
-
 // sumBy gives the stage that ends with the sums that are being lowered a way.
 func (d *draft) sumBy(way atOnce) {
 	if i := d.summedIn(); i >= 0 {

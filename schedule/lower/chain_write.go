@@ -25,9 +25,6 @@ type writer struct {
 	work, put hostir.StreamRef
 }
 
-// linked leaves the program to the writer of the chain, which waits for the ways of all communications.
-func linked(*draft) error { return nil }
-
 // writeChain writes the program once the ways of all communications are known.
 func writeChain(d *draft) error {
 	if err := d.tensors(); err != nil {
