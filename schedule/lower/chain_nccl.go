@@ -59,7 +59,7 @@ func byNCCLBeside(t turns) arrival {
 		beyond: beyond{beside: []hostir.StreamSet{ncclSet}}}
 }
 
-// linkedNCCL is linked for a communication by one collective.
+// linkedNCCL serves a communication by one collective.
 func linkedNCCL(d *draft) error {
 	if err := errorsOf(d.equalRows("NCCL's collectives have equal parts", "another way"),
 		d.wholeRows("NCCL")); err != nil {

@@ -10,7 +10,7 @@ import (
 // One kernel sends this rank's rows, or partial results, to the peers as packets, and takes the packets that land here.
 // Each communication of a chain has a landing of its own, so each kernel runs once a run and its halves take turns.
 
-// linkedPushGather is linked for rows that go to the peers as packets.
+// linkedPushGather serves rows that go to the peers as packets.
 func linkedPushGather(d *draft) error {
 	d.gatherBy(landedRows)
 	return errorsOf(d.equalRows("one kernel sends shards of one size only", "schedule.Get"), d.wholeRows("one kernel"))
@@ -23,7 +23,7 @@ func landedRows(w *writer, s *stage) []hostir.Node {
 	return []hostir.Node{hostir.GatherPackets(mainRef, hostir.Whole(s.here()), to, hostir.Whole(s.input).EachRank())}
 }
 
-// linkedPushShot is linked for partial results that go to their owners, or to all, as packets or plain data.
+// linkedPushShot serves partial results that go to their owners, or to all, as packets or plain data.
 func linkedPushShot(d *draft) error {
 	s := &d.chain.stages[d.summedIn()]
 	if bias := s.ops[len(s.ops)-1].Bias(); bias != "" {

@@ -4,7 +4,7 @@ import "ovgen/schedule/hostir"
 
 // One kernel reads from the peers all rows, or all partial results. Nobody overwrites them meanwhile.
 
-// linkedShot is linked for sums by one kernel, which needs all partial results at once.
+// linkedShot serves sums by one kernel, which needs all partial results at once.
 func linkedShot(d *draft) error {
 	s := &d.chain.stages[d.summedIn()]
 	d.sumBy(sumsOfPeers)
@@ -24,7 +24,7 @@ func sumsOfPeers(w *writer, s *stage) []hostir.Node {
 	return whileRead(from, ready, done, sum)
 }
 
-// linkedTwoShot is linked for sums that each rank makes a part of.
+// linkedTwoShot serves sums that each rank makes a part of.
 func linkedTwoShot(d *draft) error {
 	d.sumBy(sumsOfParts)
 	return errorsOf(d.roundsSums(&d.chain.stages[d.summedIn()]), d.wholeRows("one kernel"))
@@ -42,7 +42,7 @@ func sumsOfParts(w *writer, s *stage) []hostir.Node {
 	})
 }
 
-// linkedGatherShot is linked for rows that one kernel reads.
+// linkedGatherShot serves rows that one kernel reads.
 func linkedGatherShot(d *draft) error {
 	d.gatherBy(rowsOfPeers)
 	return errorsOf(d.equalRows("one kernel reads shards of one size only", "schedule.Get"), d.wholeRows("one kernel"))

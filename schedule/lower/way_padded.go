@@ -15,7 +15,7 @@ var paddings = []lowering{
 // paddedSuffix ends the name of the memory in which the parts of all ranks have one size.
 const paddedSuffix = "padded"
 
-// linkedPadded is linked for parts that travel as chunks of one size, padding and all, between buffers of the plan: so
+// linkedPadded serves parts that travel as chunks of one size, padding and all, between buffers of the plan: so
 // the bytes on the links do not depend on the counts.
 func linkedPadded(d *draft) error {
 	if _, ok := d.most(d.edge.Of); !ok {
