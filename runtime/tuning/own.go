@@ -1,19 +1,33 @@
 package tuning
 
 import (
-	_ "embed" // for h200.json
+	_ "embed" // for the tables
 	"slices"
 	"sync"
 )
 
-// h200 has the measurements of `run tune` on two H200s joined by NVLink, in bf16
-// (docs/results/2026-11-23-tune-2.txt, 2026-11-23-tune-large-2.txt and 2026-11-23-tune-block-2.txt).
-//
-//go:embed h200.json
-var h200 []byte
+// Measurements of `run tune` on GPUs joined by NVLink, in bf16: on two H200s (docs/results/2026-11-23-tune-2.txt,
+// 2026-11-23-tune-large-2.txt and 2026-11-23-tune-block-2.txt), on two and on four H100s
+// (2026-11-27-tune-2.txt and 2026-11-27-tune-4.txt).
+var (
+	//go:embed h200.json
+	h200 []byte
+	//go:embed h100.json
+	h100 []byte
+)
 
 // ownTuning serves where a program has no tuning of its own.
-var ownTuning = sync.OnceValues(func() (*Table, error) { return Parse(h200) })
+var ownTuning = sync.OnceValues(func() (*Table, error) {
+	own := &Table{}
+	for _, text := range [][]byte{h200, h100} {
+		t, err := Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		own.Entries = append(own.Entries, t.Entries...)
+	}
+	return own, nil
+})
 
 // among returns the entries whose programs are among the options.
 func (t *Table) among(options []option) *Table {

@@ -79,13 +79,15 @@ func TestTunedByDevice(t *testing.T) {
 	}
 }
 
-// Without a tuning of its own a program goes by what was measured on H200s, of the schedules that it has.
+// Without a tuning of its own a program goes by what was measured on H200s and H100s, of the schedules
+// that it has.
 func TestTunedByOwn(t *testing.T) {
 	own, err := ownTuning()
 	if err != nil {
 		t.Fatal(err)
 	}
-	key := Measured{GPU: "NVIDIA H200", Ranks: 2}
+	two := Measured{GPU: "NVIDIA H200", Ranks: 2}
+	four := Measured{GPU: "NVIDIA H100 80GB HBM3", Ranks: 4}
 	of := func(names ...string) (list []option) {
 		for _, name := range names {
 			list = append(list, option{Program: &plan.Program{Name: name}, serves: func() error { return nil },
@@ -96,21 +98,26 @@ func TestTunedByOwn(t *testing.T) {
 	all, qkv := of("allgatherlinear", "allgatherlineartiles", "allgatherlinearpackets", "allgatherlinearput"),
 		of("allgatherqkv", "allgatherqkvpackets")
 	const by = ": measured on 2 of NVIDIA H200"
+	const byFour = ": measured on 4 of NVIDIA H100 80GB HBM3"
 	for _, c := range []struct {
+		key       Measured
 		options   []option
 		operation string
 		shape     string
 		want      string
 	}{
-		{all, "allgatherlinear", "M 96, K 4096, N 14336, bf16", "allgatherlinearpackets" + by + " at M 128, K 4096"},
-		{all, "allgatherlinear", "M 2000, K 4096, N 7168, bf16", "allgatherlineartiles" + by + " at M 2048"},
-		{all, "allgatherlinear", "M 32768, K 16384, N 8192, bf16", "allgatherlinear" + by + " at M 16384"},
-		{all[:2], "allgatherlinear", "M 64, K 4096, N 7168, bf16", "allgatherlineartiles" + by + " at M 512"},
-		{all[3:], "allgatherlinear", "M 64, K 4096, N 7168, bf16", "allgatherlinearput: not measured"},
-		{all, "allgatherlinear", "M 64, K 4096, N 7168, fp32", "allgatherlinear: not measured"},
-		{qkv, "allgatherqkv", "M 100, K 4096, N 2048, N2 512, N3 512, bf16", "allgatherqkvpackets" + by},
-		{qkv, "allgatherqkv", "M 4096, K 8192, N 4096, N2 512, N3 512, bf16", "allgatherqkv" + by + ", 0.486"},
+		{two, all, "allgatherlinear", "M 96, K 4096, N 14336, bf16", "allgatherlinearpackets" + by + " at M 128, K 4096"},
+		{two, all, "allgatherlinear", "M 2000, K 4096, N 7168, bf16", "allgatherlineartiles" + by + " at M 2048"},
+		{two, all, "allgatherlinear", "M 32768, K 16384, N 8192, bf16", "allgatherlinear" + by + " at M 16384"},
+		{two, all[:2], "allgatherlinear", "M 64, K 4096, N 7168, bf16", "allgatherlineartiles" + by + " at M 512"},
+		{two, all[3:], "allgatherlinear", "M 64, K 4096, N 7168, bf16", "allgatherlinearput: not measured"},
+		{two, all, "allgatherlinear", "M 64, K 4096, N 7168, fp32", "allgatherlinear: not measured"},
+		{two, qkv, "allgatherqkv", "M 100, K 4096, N 2048, N2 512, N3 512, bf16", "allgatherqkvpackets" + by},
+		{two, qkv, "allgatherqkv", "M 4096, K 8192, N 4096, N2 512, N3 512, bf16", "allgatherqkv" + by + ", 0.486"},
+		{four, all, "allgatherlinear", "M 512, K 4096, N 3584, bf16", "allgatherlinearpackets" + byFour + ", 0.04"},
+		{four, all, "allgatherlinear", "M 4096, K 4096, N 3584, bf16", "allgatherlineartiles by tiles4" + byFour},
 	} {
+		key := c.key
 		key.Operation, key.Shape = c.operation, c.shape
 		_, choice, err := choose(own.among(c.options), key, c.options, prefers{})
 		if err != nil || !strings.HasPrefix(choice.String(), c.want) {
