@@ -130,6 +130,8 @@ gpu-build: tools ## build what bench/gpu.sh runs on a machine with GPUs and with
 	$(GO) build -buildmode=c-shared -o .gpu/libblock.so ./.gpu/lib && rm -rf .gpu/lib .gpu/block
 	rm -rf .gpu/hosts && $(GO) run ./cmd/ovgen gen -o .gpu/hosts ./bench/hosts >/dev/null
 	$(GO) build -o .gpu/hosts-run ./.gpu/hosts/run && rm -rf .gpu/hosts
+	rm -rf .gpu/ways && $(GO) run ./cmd/ovgen gen -o .gpu/ways ./bench/ways >/dev/null
+	$(GO) build -o .gpu/ways-run ./.gpu/ways/run && rm -rf .gpu/ways
 
 gpu-test: gpu-build ## test and measure on this machine's GPUs, figures to docs/results
 	bench/gpu.sh all

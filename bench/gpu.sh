@@ -13,6 +13,7 @@
 # block    a layer of Llama as a chain, as plans and by torch, and the bits of forms without a package
 # hosts    products over two hosts that the GPUs play, by a network that is played
 # compare  BIN/run and an older binary, OLD, in turn
+# ways     other options of the ways of an MLP's layers, on four GPUs, where a package is slower than a peer or its goal
 # llama    the decoder by ovgen's ways and by NCCL, in turn
 # all      test and bench
 set -u
@@ -99,6 +100,16 @@ if [ "$PART" = hosts ]; then
     "${played[@]}" -iters "${ROUNDS:-10}" -shapes "${sums%;}"
   part "hosts-trace-$gpus" timeout 30 "$BIN/hosts-run" trace gatherhosts1 gatherhosts4 "${played[@]}" \
     -m 8192 -k 8192 -n $((28672 / gpus)) -o "$OUT/hosts.trace.json" -svg "$OUT/hosts-$gpus.svg"
+  exit $failed
+fi
+
+# ways: 405B's first layer, GPT-3's and 8B's second by more options than the catalogue has, for four ranks.
+if [ "$PART" = ways ]; then
+  options() { "$BIN/ways-run" bench "$1" -ranks "$gpus" -driver cuda -type bf16 -iters "${ROUNDS:-12}" -shapes "$2"; }
+  part "ways-gather-$gpus" options "$("$BIN/ways-run" list -json | sed -n 's/^{"program":"\(gather[^"]*\)".*/\1/p' |
+    paste -sd,)" "1024,16384,13312;1024,4096,3584;512,8192,7168"
+  part "ways-sum-$gpus" options "$("$BIN/ways-run" list -json | sed -n 's/^{"program":"\(sum[^"]*\)".*/\1/p' |
+    paste -sd,)" "4096,49152,12288;1024,14336,4096;2048,14336,4096;4096,14336,4096"
   exit $failed
 fi
 
