@@ -286,12 +286,12 @@ func (q *Queue) SetColumns(s *Stream, dst, src Rows, width, bytes int64) {
 	}
 }
 
-// Matmul enqueues c = a * b, or c += a * b where the product accumulates.
-func (q *Queue) Matmul(s *Stream, p *Product, c, a, b driver.Ptr) {
-	q.product("Matmul", s, p, driver.Operands{C: c, A: a, B: b})
+// Matmul enqueues c = a * b + bias, or c += a * b where the product accumulates.
+func (q *Queue) Matmul(s *Stream, p *Product, c, a, b, bias driver.Ptr) {
+	q.product("Matmul", s, p, driver.Operands{C: c, A: a, B: b, Bias: bias})
 }
 
-// NoBias is the bias of a Linear without one.
+// NoBias is the bias of a Linear or Matmul without one.
 const NoBias driver.Ptr = 0
 
 // Linear enqueues c = a * bᵀ + bias.

@@ -139,7 +139,7 @@ func TestSetsAndEmptyProducts(t *testing.T) {
 				for _, s := range sem {
 					q.Post(q.Main(), s, to)
 				}
-				q.Matmul(q.Main(), none, 0, 0, 0)
+				q.Matmul(q.Main(), none, 0, 0, 0, NoBias)
 				for _, s := range sem {
 					q.Wait(q.Main(), s, to)
 				}

@@ -43,7 +43,7 @@ func (c *chain) function(o schedule.Op, f schedule.Func, sum bool) string {
 		return c.formula(o, f)
 	case c.fetches[o.In[0]].From.Columns():
 		return fmt.Sprintf("no pass applies %s to the product %s of columns that come", f.Name(), o.Out)
-	case sum && f.BySum(), !sum && kind(o.Name()) == linear && f.ByProduct():
+	case sum && f.BySum(), !sum && kind(o.Name()) != gradient && f.ByProduct():
 		return ""
 	}
 	return fmt.Sprintf("no pass applies %s to what leaves the %s %s", f.Name(), o.Name(), o.Out)

@@ -99,7 +99,7 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 	}
 	var made []expr
 	cut := s.model.Columns[reads[0].At.Buffer] > 1
-	switch biased := o.Form == "linear" || nonlinear(o.Form); {
+	switch {
 	case cut && o.Form == "linear" && len(reads) == 2 && len(to.list) == 1: // of all columns together
 		made = append(made, s.product(o.Form, s.whole(reads[0]), s.whole(reads[1]), stale))
 	case cut:
@@ -115,8 +115,7 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 			terms = append(terms, s.product(o.Form, a.expr, reads[1].list[i].expr, stale))
 		}
 		made = []expr{s.sum(terms)}
-	case (len(reads) == 2 && o.Form == "matmul" || biased && (len(reads) == 2 || len(reads) == 3)) &&
-		len(reads[0].list) == len(to.list):
+	case biased(o.Form) && (len(reads) == 2 || len(reads) == 3) && len(reads[0].list) == len(to.list):
 		b, bias := s.whole(reads[1]), stale
 		if len(reads) == 3 {
 			bias = s.tuple(reads[2].exprs())

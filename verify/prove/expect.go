@@ -205,12 +205,12 @@ func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune
 	}
 	for _, f := range then {
 		switch {
-		case f.Do == schedule.AddBias && form == "linear":
-			row := in[1][0] // of a linear, the columns of the result
-			if bias, err = x.operand(f.In[0], rank, box{bound[row]}); err != nil {
+		case f.Do == schedule.AddBias && biased(form):
+			columns := slices.IndexFunc(in[1], func(l rune) bool { return !slices.Contains(in[0], l) }) // of the result
+			if bias, err = x.operand(f.In[0], rank, box{bound[in[1][columns]]}); err != nil {
 				return stale, err
 			}
-		case len(f.In) == 0 && form == "linear": // of each element; no two are the same
+		case len(f.In) == 0 && biased(form): // of each element; no two are the same
 			form += " " + string(f.Do)
 		default:
 			return stale, fmt.Errorf("no rule for %s", op)
@@ -225,6 +225,9 @@ func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune
 // forms are the known products, by the axes they contract.
 var forms = map[string]string{"mk,nk->mn": "linear", "smk,nk->smn": "linear",
 	"mk,kn->mn": "matmul", "mn,mk->nk": "gradient"}
+
+// biased says that the library adds a bias to each row of a product of that form, and applies functions to it.
+func biased(form string) bool { return form == "linear" || form == "matmul" || nonlinear(form) }
 
 // operandOf is the chunk of operand i at the bound letters.
 func (x *expectation) operandOf(op schedule.Op, in [][]rune, i, rank int, bound map[rune]interval) (expr, error) {

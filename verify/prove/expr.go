@@ -162,7 +162,7 @@ func (e *expressions) flatten(x expr) []expr {
 
 // nonlinear reports whether a product of that form is not a sum of its terms: an
 // uninterpreted function of each element follows.
-func nonlinear(form string) bool { return strings.HasPrefix(form, "linear ") }
+func nonlinear(form string) bool { return strings.Contains(form, " ") }
 
 // value is the one expression that stands for all that are equal in exact arithmetic:
 // sums of the same terms, each as often.

@@ -29,11 +29,13 @@ func TestFetchedWeights(t *testing.T) {
 func TestMatmulsOfChains(t *testing.T) {
 	layers := of("A[M/D K] B[K F/D] B2[F/D N] C[M/D N]", s.Matmul("H", "A", "B"), s.Matmul("C", "H", "B2"))
 	provenAndExplored(t, map[string]s.Schedule{
-		"a tied embedding": P18Tied,
-		"by slots":         layers.Schedule,
-		"by one shot":      layers.by("A", s.GatherShot{}).by("C", s.Shot{}).Schedule,
-		"by packets":       layers.by("A", s.PushGather{}).by("C", s.PushShot{}).Schedule,
-		"by NCCL":          layers.by("A", s.NCCL{}).by("C", s.NCCL{}).Schedule,
+		"a tied embedding":         P18Tied,
+		"biases":                   D22GPT2Conv1D,
+		"a bias of rows that come": matmul("A[M/D K] B[K N/D] Bias[N/D] C[M:D N/D]").Schedule,
+		"by slots":                 layers.Schedule,
+		"by one shot":              layers.by("A", s.GatherShot{}).by("C", s.Shot{}).Schedule,
+		"by packets":               layers.by("A", s.PushGather{}).by("C", s.PushShot{}).Schedule,
+		"by NCCL":                  layers.by("A", s.NCCL{}).by("C", s.NCCL{}).Schedule,
 		"to all": of("A[M/D K] B[K F/D] B2[F/D N] C[M N]", s.Matmul("H", "A", "B"),
 			s.Matmul("C", "H", "B2")).Schedule,
 		"beside a linear": of("A[M/D K] B[K F/D] B2[N F/D] C[M/D N]", s.Matmul("H", "A", "B"),

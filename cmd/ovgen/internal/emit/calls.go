@@ -158,7 +158,7 @@ func (b *body) product(n hostir.Step, x hostir.Product) jen.Code {
 	switch {
 	case x.Bias.Buffer != "":
 		args = append(args, b.address(x.Bias))
-	case f.TransposedB:
+	case !f.TransposedA:
 		args = append(args, jen.Qual(planPath, "NoBias"))
 	}
 	return jen.Id("q").Dot(f.Name).Call(args...)
