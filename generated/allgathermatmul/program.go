@@ -106,7 +106,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Post(p.copy, p.ready)
 
 	// Own rows, in place.
-	q.Matmul(main, p.gemm, p.c.At(int64(r)*p.chunkC), p.a.At(0), p.b.At(0))
+	q.Matmul(main, p.gemm, p.c.At(int64(r)*p.chunkC), p.a.At(0), p.b.At(0), plan.NoBias)
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
@@ -117,7 +117,8 @@ func (p *Plan) issue(q *plan.Queue) {
 
 	for i := 1; i < d; i++ {
 		peer := (r + i) % d
-		q.Matmul(p.work[i], p.gemm, p.c.At(int64(peer)*p.chunkC), p.agathered.At(int64(peer)*p.chunkA), p.b.At(0))
+		q.Matmul(p.work[i], p.gemm, p.c.At(int64(peer)*p.chunkC), p.agathered.At(int64(peer)*p.chunkA), p.b.At(0),
+			plan.NoBias)
 	}
 
 	// A may be overwritten afterwards.
