@@ -13,10 +13,18 @@ import (
 // of elements of the same types, the results are equal where the operands are. A key says what a formula does to which
 // operand, and how each one lies.
 
-// keyed is the name of a formula of such rows and heads, of and into elements of so many bytes. Rows count where an
-// element depends on its column.
-func keyed(key string, columns int64, heads, elements []int64) string {
-	return fmt.Sprintf("%s of rows of %d, heads of %d, elements of %d bytes", key, columns, heads, elements)
+// copies is the key of a formula that makes x and nothing of it.
+var copies = schedule.Key(schedule.Nodes(schedule.X))
+
+// formula is what one of a key makes of its operands, of such rows and heads, of and into elements of so many bytes.
+// Rows count where an element depends on its column. The type of the plan and fp32 are one where they have as many
+// bytes: between them a cast is a copy.
+func (e *expressions) formula(key string, columns int64, heads, elements []int64, args []expr) expr {
+	if key == copies && elements[0] == elements[1] {
+		return args[0]
+	}
+	return e.applied(fmt.Sprintf("%s of rows of %d, heads of %d, elements of %d bytes", key, columns, heads, elements),
+		args)
 }
 
 // eachRow says that an operand which lies so has a part for each row of the result.
@@ -35,7 +43,7 @@ func (s *symbols) make(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr,
 	for _, a := range reads {
 		elements = append(elements, a.element)
 	}
-	name := keyed(o.Form, o.Columns, o.Heads, append(elements, to.element))
+	elements = append(elements, to.element)
 	made := make([]expr, len(to.list))
 	for i := range to.list {
 		var args []expr
@@ -54,7 +62,7 @@ func (s *symbols) make(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr,
 			}
 			args = append(args, a.list[i].expr)
 		}
-		made[i] = s.applied(name, args)
+		made[i] = s.formula(o.Form, o.Columns, o.Heads, elements, args)
 	}
 	return made, nil
 }
@@ -124,7 +132,7 @@ func (x *expectation) formulas(op schedule.Op, made expr, out []rune, rank int, 
 		(whole == 0 || columns != interval{0, whole}) {
 		return stale, fmt.Errorf("%s takes whole rows, and columns %v are there", list, columns)
 	}
-	return x.applied(keyed(schedule.Key(nodes), columns.len(), heads, elements), args), nil
+	return x.formula(schedule.Key(nodes), columns.len(), heads, elements, args), nil
 }
 
 // element is how many bytes a tensor's elements have.
