@@ -14,7 +14,7 @@ import (
 // threads of other blocks start while the first one waits, and other ranks go on after
 // every write of a word.
 func TestTurns(t *testing.T) {
-	if out := build(t, check(every()...), "interleave", "-Og"); out != "" { // it runs for longer than it compiles
+	if out := build(t, ofRanks(t), "interleave", "-Og"); out != "" { // it runs for longer than it compiles
 		t.Errorf("the kernels do wrong:\n%s", out)
 	}
 }
@@ -25,7 +25,7 @@ func TestThreads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs thousands of threads")
 	}
-	c := check(every()...)
+	c := ofRanks(t)
 	var program string
 	m, ok := judged(t, c)
 	if ok {

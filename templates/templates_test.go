@@ -257,23 +257,38 @@ func transportList() []kernels.Kernel {
 	}
 }
 
-// functionKernels has the kernels of formulas, and of calls.
-func functionKernels(t *testing.T) code {
-	own, err := os.ReadFile("testdata/own.cu")
+// ownKernels are those of calls that tests have.
+func ownKernels(t *testing.T) Own {
+	text, err := os.ReadFile("testdata/own.cu")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return Own{Name: "own.cu", Text: string(text)}
+}
+
+// totals is a call that adds up over its block, time after time.
+var totals = Call{Call: kernels.Call{Name: "Total", Operands: 1}, File: "own.cu", Function: "totalled", Out: "O",
+	In: []string{"X"}, Threads: 32}
+
+// functionKernels has the kernels of formulas, and of calls.
+func functionKernels(t *testing.T) code {
 	d := device(slices.DeleteFunc(every(), func(k kernels.Kernel) bool { return k.Kind.Work() != kernels.Applies })...)
-	d.Own = []Own{{Name: "own.cu", Text: string(own)}, attention(t)}
+	d.Own = []Own{ownKernels(t), attention(t)}
 	d.Calls = []Call{
 		{Call: kernels.Call{Name: "Scale", Operands: 2, Args: 2}, File: "own.cu", Function: "scaled", Out: "O",
 			In: []string{"X", "From"}, Threads: 32},
 		{Call: kernels.Call{Name: "Count", Operands: 1}, File: "own.cu", Function: "counted", Out: "O",
 			In: []string{"X"}, Threads: 32},
-		{Call: kernels.Call{Name: "Total", Operands: 1}, File: "own.cu", Function: "totalled", Out: "O",
-			In: []string{"X"}, Threads: 32},
+		totals,
 		attentionCall,
 	}
+	return d.checked()
+}
+
+// ofRanks has what ranks run at the same time: kernels of each kind, and of a call.
+func ofRanks(t *testing.T) code {
+	d := device(every()...)
+	d.Own, d.Calls = []Own{ownKernels(t)}, []Call{totals}
 	return d.checked()
 }
 

@@ -7,6 +7,8 @@
 #define SPACE right
 #endif
 
+#undef INFINITY  // the host's; the device has its own
+
 namespace SPACE {
 
 #include "../check/check.cu"

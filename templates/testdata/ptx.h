@@ -45,6 +45,7 @@ unsigned short towards_zero_half(float x), towards_zero_bfloat(float x);
 #define tanhf __builtin_tanhf
 #define erff __builtin_erff
 #define logf __builtin_logf
+#define fmaxf __builtin_fmaxf
 
 #define __global__ static
 #define __device__

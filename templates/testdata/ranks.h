@@ -929,6 +929,24 @@ static void packetgather_round(World &w, unsigned r, unsigned round)
   });
 }
 
+// A call that adds up over its block again and again, in an order that follows from the number of its threads.
+static void total_round(World &w, unsigned r, unsigned round)
+{
+  const unsigned type = type_of(round), times = all_elements / threads;
+  const struct call_Total p = {{(char *)at(w.of[r].sum, r % 2), times * size_of(type)},
+                               {{(char *)at(w.of[r].term, r % 2), all_elements * size_of(type)}}};
+  launch(w, r, of("call_Total", type), p, 1);
+  host(w, r, [&w, r, round, type] {
+    for (unsigned i = 0; i < times; i++) {
+      const auto x = [&](unsigned k) { return (float)value(type, wanted(type, r, round, i * threads + k)); };
+      static_assert(threads == 4, "halves are added, then their halves");
+      if (value(type, get(type, at(w.of[r].sum, r % 2), i)) != rounded(type, (x(0) + x(2)) + (x(1) + x(3)))) {
+        return wrong(w, r, round, "a sum of a block is wrong");
+      }
+    }
+  });
+}
+
 struct Kind {
   const char *name;
   void (*round)(World &w, unsigned r, unsigned round);
@@ -943,7 +961,7 @@ static const Kind kinds[] = {
     {"elements of fp32", elements3_round}, {"groups", groups_round},
     {"heads", groups2_round},
     {"widen", widen_round},
-    {"get", get_round}, {"put", put_round},
+    {"call", total_round}, {"get", get_round}, {"put", put_round},
     {"shot that waits", shot4_round}, {"shot that posts and waits", shot2_round},
     {"shot that posts and waits twice", shot_round}, {"shot by blocks, and get", shot3_round},
     {"shot by blocks that posts and waits twice", shot5_round}, {"gather by blocks", gather_round},

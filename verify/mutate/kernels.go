@@ -24,11 +24,13 @@ type KernelMutant struct {
 // Name is the mutant in one line.
 func (m KernelMutant) Name() string { return m.File + ": " + m.Text }
 
-// Tests that run the kernels, quick ones first: of transports, of functions, and of products on tensor cores. Where the
-// ranks wait for each other TestTurns sees it at once, and TestThreads waits for seconds.
+// Tests that run the kernels, quick ones first: of transports, of functions, of sums over a block, of formulas, and of
+// products on tensor cores. Where the ranks wait for each other TestTurns sees it at once, and TestThreads waits for
+// seconds.
 var (
 	transportTests = []string{"TestTransportKernels", "TestTurns", "TestThreads"}
 	functionTests  = []string{"TestFunctionKernels"}
+	blockTests     = []string{"TestFunctionKernels", "TestThreads"}
 	formulaTests   = []string{"TestFormulas", "TestInexact", "TestThreads"}
 	coreTests      = []string{"TestHopper"}
 )
@@ -39,8 +41,10 @@ func (m KernelMutant) tests() []string {
 		return coreTests
 	}
 	switch m.File {
-	case "device/call.h", "call.cu.tmpl", "device/blocksum.h":
+	case "device/call.h", "call.cu.tmpl":
 		return functionTests
+	case "device/blocksum.h":
+		return blockTests
 	case "device/arith.h", "device/units.h", "device/elements.h", "elements.cu.tmpl", "device/groups.h",
 		"groups.cu.tmpl":
 		return formulaTests
