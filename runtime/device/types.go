@@ -10,6 +10,8 @@ const (
 	BF16 = driver.BF16
 	FP16 = driver.FP16
 	FP32 = driver.FP32
+	E4M3 = driver.E4M3
+	E5M2 = driver.E5M2
 )
 
 // Ptr is a device address (CUdeviceptr), from here or from another library.

@@ -1,9 +1,6 @@
 package driver
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // Type is the element type of a tensor; sums are kept in fp32.
 type Type uint8
@@ -13,6 +10,8 @@ const (
 	BF16 Type = iota + 1
 	FP16
 	FP32 // computed in fp32, not TF32
+	E4M3 // OCP's E4M3FN
+	E5M2
 )
 
 // element describes an element type: a sign, an exponent, and a significand whose first digit
@@ -30,6 +29,8 @@ var elements = [...]element{
 	BF16: {name: "bf16", exponent: 8, digits: 8},
 	FP16: {name: "fp16", exponent: 5, digits: 11},
 	FP32: {name: "fp32", exponent: 8, digits: 24},
+	E4M3: {name: "e4m3", exponent: 4, digits: 4, finite: true},
+	E5M2: {name: "e5m2", exponent: 5, digits: 3},
 }
 
 // Types are all element types, by their numbers.
@@ -76,14 +77,8 @@ func (t Type) Exponent() int { return t.described().exponent }
 // Finite says that the type has no infinities.
 func (t Type) Finite() bool { return t.described().finite }
 
-// TypeNames is "bf16, fp16, fp32", for errors.
-func TypeNames() string {
-	var names []string
-	for _, t := range Types() {
-		names = append(names, t.String())
-	}
-	return strings.Join(names, ", ")
-}
+// Saturates says that what is too large becomes the greatest number: devices make 8 bits in no other way.
+func (t Type) Saturates() bool { return t.Bits() <= 8 }
 
 // Digits are the binary digits of an element's significand.
 func (t Type) Digits() int { return t.described().digits }
@@ -98,7 +93,7 @@ func (t Type) Bytes(elements int) int64 {
 	return bits / 8
 }
 
-// String is the type's name as commands take it: bf16, fp16 or fp32.
+// String is the type's name as commands take it: "bf16".
 func (t Type) String() string {
 	if t.Valid() {
 		return elements[t].name

@@ -33,6 +33,7 @@ var (
 	blockTests     = []string{"TestFunctionKernels", "TestThreads"}
 	formulaTests   = []string{"TestFormulas", "TestInexact", "TestThreads"}
 	coreTests      = []string{"TestHopper"}
+	eightTests     = []string{"TestEight"}
 )
 
 // tests are the tests that run the kernels made of the file.
@@ -45,6 +46,8 @@ func (m KernelMutant) tests() []string {
 		return functionTests
 	case "device/blocksum.h":
 		return blockTests
+	case "device/eight.h":
+		return eightTests
 	case "device/arith.h", "device/units.h", "device/elements.h", "elements.cu.tmpl", "device/groups.h",
 		"groups.cu.tmpl":
 		return formulaTests

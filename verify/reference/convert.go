@@ -101,24 +101,26 @@ func (f format) widen(bits uint32) (float32, bool) {
 func bias(t driver.Type) int { return 1<<(t.Exponent()-1) - 1 }
 
 // encode is the nearest element, the even one of two. Too large becomes infinity, or the greatest
-// where the type has none.
+// where the type saturates.
 func encode(t driver.Type, x float32) uint32 {
 	if t == driver.FP32 {
 		return math.Float32bits(x)
 	}
 	digits, size := t.Digits(), uint(t.Size())*8
 	infinity := uint32(1<<t.Exponent()-1) << (digits - 1)
-	greatest := infinity
+	greatest, ones := infinity, uint32(1)<<(size-1)-1
 	if t.Finite() {
-		greatest = 1<<(size-1) - 2
+		greatest = ones - 1
+	} else if t.Saturates() {
+		greatest--
 	}
 	var sign uint32
 	if math.Signbit(float64(x)) {
 		sign = 1 << (size - 1)
 	}
 	switch size := math.Abs(float64(x)); {
-	case x != x && t.Finite():
-		return sign | greatest + 1
+	case x != x && t.Saturates():
+		return ones
 	case x != x:
 		return sign | infinity | 1<<(digits-2)
 	case size == 0:

@@ -213,7 +213,7 @@ func (o *options) chooseTypes(list string) error {
 	for _, text := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' }) {
 		t, ok := driver.ParseType(text)
 		if !ok {
-			return fmt.Errorf("no type %q (%s)", text, driver.TypeNames())
+			return fmt.Errorf("no type %q (there are %v)", text, driver.Types())
 		}
 		o.types = append(o.types, t)
 	}

@@ -17,6 +17,7 @@ type format struct {
 	step     uint32 // an fp32 whose last digit is worth a subnormal's
 	infinity uint32 // or, without one, the NaN
 	greatest uint32
+	over     uint32 // what is too large becomes
 }
 
 func formatOf(t driver.Type) format {
@@ -28,6 +29,9 @@ func formatOf(t driver.Type) format {
 	f.greatest = f.infinity - 1
 	if t.Finite() {
 		f.infinity, f.greatest = f.sign-1, f.sign-2
+	}
+	if f.over = f.infinity; t.Saturates() {
+		f.over = f.greatest
 	}
 	if exponent == 8 {
 		f.least = 0 // as in an fp32
@@ -60,7 +64,7 @@ func (f format) widen(bits uint32) float32 {
 	return math.Float32frombits(wide)
 }
 
-// narrow rounds to nearest, ties to even. Too large becomes infinity, or else the greatest; NaN
+// narrow rounds to nearest, ties to even. Too large becomes infinity, or the greatest; NaN
 // becomes the one that GPUs write.
 func (f format) narrow(x float32) uint32 {
 	b := math.Float32bits(x)
@@ -75,9 +79,7 @@ func (f format) narrow(x float32) uint32 {
 		b = (b + 1<<(f.drop-1) - 1 + b>>f.drop&1) >> f.drop
 	}
 	if b > f.greatest {
-		if b = f.infinity; f.infinity == f.sign-1 {
-			b = f.greatest
-		}
+		b = f.over
 	}
 	return sign | b
 }

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ovgen/runtime/driver"
+	"ovgen/verify/reference"
 )
 
 // narrowTypes are the types of 16 bits and fewer.
@@ -17,7 +18,7 @@ func narrowTypes() []driver.Type {
 	return slices.DeleteFunc(driver.Types(), func(t driver.Type) bool { return t.Size() > 2 })
 }
 
-// TestWidths: every value of a narrow type survives the way to fp32 and back.
+// TestWidths: every value of a narrow type survives the way to fp32 and back, but for infinities that saturate.
 func TestWidths(t *testing.T) {
 	for _, typ := range narrowTypes() {
 		size := int(typ.Size())
@@ -27,6 +28,9 @@ func TestWidths(t *testing.T) {
 			f, out := make([]float32, 1), make([]byte, size)
 			widen(typ, f, in)
 			narrow(typ, out, f)
+			if math.IsInf(float64(f[0]), 0) && typ.Saturates() {
+				in = []byte{byte(h - 1)}
+			}
 			if isNaN := f[0] != f[0]; isNaN != bytes.Equal(out, nan) || !isNaN && !bytes.Equal(out, in) {
 				t.Fatalf("%v %#04x becomes %v becomes %#x", typ, h, f[0], out)
 			}
@@ -51,14 +55,43 @@ func TestRounding(t *testing.T) {
 			over := 2*float64(value(uint16(x.infinity-1))) - float64(value(uint16(x.infinity-2)))
 			got, want := x.narrow(f), nearest(f, value, uint16(x.infinity), over)
 			sign := uint32(math.Float32bits(f)>>31) * x.sign
-			if rest := want &^ (1 << 15); typ.Finite() && uint32(rest) == x.infinity {
-				want = uint16(x.greatest) // no infinity: the greatest instead
+			if rest := want &^ (1 << 15); typ.Saturates() && uint32(rest) == x.infinity {
+				want = uint16(x.greatest)
 			}
 			if want := uint32(want&^(1<<15)) | sign; got != want {
 				t.Errorf("%v becomes %s %#04x, want %#04x", f, typ, got, want)
 			}
 		}
 	})
+}
+
+// TestEight compares the conversions of 8 bits with the reference's, of every code, and of every bf16 and its
+// neighbours in fp32. Package templates compares the kernels' with the same.
+func TestEight(t *testing.T) {
+	for _, typ := range narrowTypes() {
+		if !typ.Saturates() {
+			continue
+		}
+		f, out := make([]float32, 1), make([]byte, 1)
+		for code := range 256 {
+			widen(typ, f, []byte{byte(code)})
+			want, err := reference.Decode(typ, []byte{byte(code)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if math.Float32bits(f[0]) != math.Float32bits(want[0]) && (f[0] == f[0] || want[0] == want[0]) {
+				t.Fatalf("%s %#02x becomes %v, want %v", typ, code, f[0], want[0])
+			}
+		}
+		for high := range uint32(1 << 16) {
+			for _, low := range []uint32{0, 1, 0x7fff, 0x8000, 0xffff} {
+				f[0] = math.Float32frombits(high<<16 | low)
+				if narrow(typ, out, f); out[0] != reference.Encode(typ, f)[0] {
+					t.Fatalf("%v becomes %s %#02x, want %#02x", f[0], typ, out[0], reference.Encode(typ, f)[0])
+				}
+			}
+		}
+	}
 }
 
 // nearest searches the positive values up to infinity, which counts as over.

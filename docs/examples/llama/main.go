@@ -52,7 +52,7 @@ func run(ctx context.Context) error {
 	addr := flag.String("addr", "localhost:8080", "where to listen")
 	flag.Parse()
 	var known bool
-	if s.Type, known = driver.ParseType(*typ); !known || s.Type == device.FP16 {
+	if s.Type, known = driver.ParseType(*typ); !known || s.Type != device.BF16 && s.Type != device.FP32 {
 		return fmt.Errorf("-type %s: it is bf16 or fp32", *typ)
 	}
 	if s.Dir == "" || flag.NArg() > 0 {

@@ -26,14 +26,14 @@ func (s *shapeFlags) bind(f *flag.FlagSet) {
 	f.Int64Var(&s.m, "m", 0, "`rows` of A and C, over all ranks")
 	f.Int64Var(&s.k, "k", 0, "the contracted `extent`, over all ranks")
 	f.Int64Var(&s.n, "n", 0, "`columns` of C")
-	f.StringVar(&s.typ, "type", "bf16", "the element `type`: "+driver.TypeNames())
+	f.StringVar(&s.typ, "type", "bf16", fmt.Sprint("the element `type`, of ", schedule.ElementTypes()))
 	f.StringVar(&s.extents, "extents", "", "other `extents` of the schedule: F=28672,N2=1024")
 	f.StringVar(&s.counts, "counts", "", "the `counts` of uneven parts: 3,0,5,8")
 }
 
 // elementSize is the bytes of an element, zero for an unknown type.
 func elementSize(name string) int64 {
-	if t, ok := driver.ParseType(name); ok {
+	if t, ok := driver.ParseType(name); ok && slices.Contains(schedule.ElementTypes(), schedule.Type(name)) {
 		return t.Size()
 	}
 	return 0
@@ -43,7 +43,7 @@ func elementSize(name string) int64 {
 func (s *shapeFlags) of(ranks int) (ops.Case, error) {
 	x := ops.Case{Ranks: ranks, ElementSize: elementSize(s.typ), Extents: hostir.Env{"M": s.m, "K": s.k, "N": s.n}}
 	if x.ElementSize == 0 {
-		return x, fmt.Errorf("no type %q (%s)", s.typ, driver.TypeNames())
+		return x, fmt.Errorf("no type %q (there are %v)", s.typ, schedule.ElementTypes())
 	}
 	for _, part := range fields(s.extents) {
 		name, text, _ := strings.Cut(part, "=")

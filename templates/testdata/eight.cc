@@ -1,0 +1,32 @@
+// Prints what the conversions of 8 bits make: of each type the fp32 of all codes, and the codes of all bf16 and of
+// their neighbours in fp32.
+#include <cstdio>
+
+namespace of_host {
+typedef unsigned long long u64;
+#include "host.h"
+#define DEVICE static __device__ __forceinline__
+#include "eight.h"
+}
+
+template <typename E>
+static void print()
+{
+  for (unsigned code = 0; code < 256; code++) {
+    const float x = E::widen(code);
+    fwrite(&x, sizeof x, 1, stdout);
+  }
+  static const unsigned lows[] = {0, 1, 0x7fff, 0x8000, 0xffff};
+  for (unsigned high = 0; high < 0x10000; high++) {
+    for (unsigned low : lows) {
+      putchar((int)E::narrow(__builtin_bit_cast(float, high << 16 | low)));
+    }
+  }
+}
+
+int main()
+{
+  print<of_host::e4m3>();
+  print<of_host::e5m2>();
+  return 0;
+}
