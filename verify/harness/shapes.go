@@ -13,6 +13,11 @@ import (
 
 // Shape gives the symbols of an operation their values. They are of whole tensors, over all
 // ranks. A program ignores extents that it does not have.
+//
+// Its fields are the letters of schedule.Extents on purpose: schedules write their axes in them, and the Shapes of
+// packages, which are filled by field names, have no other words. What F or P is of differs from schedule to schedule,
+// so one longer name would be wrong for some of them. A map would take a misspelt letter without a word from the
+// compiler; where a loop needs one, At is it.
 type Shape struct {
 	M, K, N, N2, N3, F, W, P int
 	Type                     driver.Type

@@ -12,14 +12,13 @@ import (
 	"ovgen/schedule/lower"
 )
 
-// Words after help that ask for the table of lowered schedules: for a screen, and as the
-// page docs/schedules.md.
+// Words after help: one prints the ways of each communication for a screen, the other the page docs/schedules.md.
 const (
 	waysTopic      = "ways"
 	schedulesTopic = "schedules"
 )
 
-// printWays prints the table of lowered communications and ways.
+// printWays prints a table with a row for each communication and way: the options that the way has there.
 func printWays(w io.Writer) error {
 	fmt.Fprint(w, `The placements of a schedule say what has to travel; Moves chooses the way, the first of
 a communication by default. go doc ovgen/schedule says what each way does.
@@ -35,7 +34,7 @@ a communication by default. go doc ovgen/schedule says what each way does.
 	return table.Flush()
 }
 
-// options are a way's options for a communication, with their values.
+// options are those options of a way that it reads for a communication, each with the values that it takes there.
 func options(c lower.Communication, w schedule.Way) string {
 	var list []string
 	for _, o := range schedule.Options(w) {
@@ -55,8 +54,9 @@ func options(c lower.Communication, w schedule.Way) string {
 	return strings.Join(list, "; ")
 }
 
-// printSchedules prints the page of all that is lowered: by kind of edge a matrix of ways and what the edge is about,
-// with a fact for each hole, then the options of ways, and the schedules of the catalog that go so.
+// printSchedules prints the page of all that is lowered. Each kind of edge has a matrix of ways and communications: a
+// cell says that a way serves a communication, or has the number of the fact why it does not. A second table has the
+// options of each way, and the schedules of the catalog that use it.
 func printSchedules(w io.Writer) error {
 	made, err := byWay()
 	if err != nil {
@@ -95,7 +95,7 @@ not do it.
 	return nil
 }
 
-// printMatrix prints what there is for edges of one kind.
+// printMatrix prints both tables of one kind of edge.
 func printMatrix(w io.Writer, list []lower.Communication, made map[string][]string) {
 	kind := list[0].Kind
 	fmt.Fprintf(w, "\n## %s\n\n", strings.ToUpper(kind[:1])+kind[1:])
@@ -125,7 +125,8 @@ func printMatrix(w io.Writer, list []lower.Communication, made map[string][]stri
 	}
 }
 
-// cells are what a way does of each communication, or the numbers of the facts why not; empty where it does none.
+// cells are a way's row of the matrix; empty where it serves none of the communications. Facts that are not in the list
+// yet are added to it, and a fact's number is its place there.
 func cells(list []lower.Communication, x schedule.Way, facts *[]string) (row string) {
 	name, does := schedule.WayName(x), false
 	for _, c := range list {
@@ -150,7 +151,7 @@ func cells(list []lower.Communication, x schedule.Way, facts *[]string) (row str
 	return row
 }
 
-// byWay lists the schedules of the catalog by communication and way.
+// byWay lists the names of the catalog's schedules by the communications that they have and the ways that these take.
 func byWay() (map[string][]string, error) {
 	made := map[string][]string{}
 	for _, n := range schedules.All() {

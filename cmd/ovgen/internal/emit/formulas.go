@@ -15,9 +15,9 @@ import (
 // epsilonField is the field of a plan for the epsilon of its Shape.
 const epsilonField = "epsilon"
 
-// epsilon is what a package calls with the epsilon of its Shape.
-func epsilon(call string) *jen.Statement {
-	return jen.Qual(numbersPath, "Epsilon").Call(jen.Id("s").Dot(schedule.Epsilon)).Dot(call).Call()
+// epsilon is a call, in emitted code, of a method of numbers.Epsilon on the epsilon of a Shape.
+func epsilon(method string) *jen.Statement {
+	return jen.Qual(numbersPath, "Epsilon").Call(jen.Id("s").Dot(schedule.Epsilon)).Dot(method).Call()
 }
 
 // make launches the kernel of formulas, with what it is told of rows and heads.
