@@ -1,6 +1,7 @@
 package lower_test
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,6 +10,7 @@ import (
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
 	"ovgen/schedule/lower"
+	"ovgen/schedule/scheduletest"
 )
 
 // A program has an edge for each of its communications, which says who asked for its way.
@@ -43,5 +45,29 @@ func edges(t *testing.T, s schedule.Schedule, want ...hostir.Edge) {
 		if len(p.StepsOf(e)) == 0 {
 			t.Errorf("%s has no steps", e.Of)
 		}
+	}
+}
+
+// TestStepsHaveTheirEdge: each step that signals or reaches another rank belongs to an edge, whose carrier it has.
+func TestStepsHaveTheirEdge(t *testing.T) {
+	var list []schedule.Schedule
+	for _, n := range catalog.All() {
+		list = append(list, n.Schedule)
+	}
+	r, of := rand.New(rand.NewPCG(5, 6)), list
+	for range 500 {
+		list = append(list, scheduletest.Random(r, of).Schedule)
+	}
+	for _, s := range list {
+		p, err := lower.Lower("X", s)
+		if err != nil {
+			continue
+		}
+		hostir.Steps(p.Body, func(x hostir.Step) {
+			if (len(x.Words()) > 0 || x.Remote()) && p.EdgeOf(x).Of == "" {
+				t.Errorf("%v of %v: no edge has %s", s.Moves, s.Ops,
+					hostir.Print(&hostir.Program{Body: []hostir.Node{x}}))
+			}
+		})
 	}
 }

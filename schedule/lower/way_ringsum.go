@@ -114,11 +114,11 @@ func summedInRing(w *writer, s *stage) departure {
 		}
 		passed := append(add(w.work, hostir.Chunk(ringSums, step), hostir.Sub(step, one), step),
 			hostir.Post(copyRef, ready, next).Member(step))
-		nodes := []hostir.Node{hostir.After(copyRef, mainRef),
-			steps(d.product(w.work, hostir.Chunk(partial, step), passing)), passedOn(passed...)}
-		nodes = append(nodes, add(last, hostir.Whole(s.sums), beforeFinal, final)...)
-		return append(nodes, hostir.Post(copyRef, read, previous), hostir.Wait(copyRef, read, next),
+		nodes := append([]hostir.Node{passedOn(passed...)}, add(last, hostir.Whole(s.sums), beforeFinal, final)...)
+		nodes = append(nodes, hostir.Post(copyRef, read, previous), hostir.Wait(copyRef, read, next),
 			hostir.After(mainRef, copyRef))
+		return append([]hostir.Node{hostir.After(copyRef, mainRef),
+			steps(d.product(w.work, hostir.Chunk(partial, step), passing))}, hostir.MovesOf(s.sums, nodes...)...)
 	})
 	d.head, d.tail = []hostir.Node{fork}, []hostir.Node{join(w.set)}
 	return d
