@@ -60,27 +60,10 @@ func (d *draft) summedIn() int {
 }
 
 // roundsSums refuses a way whose sums no kernel keeps in fp32.
-func (d *draft) roundsSums(s *stage) error {
-	if !s.widens() {
+func (d *draft) roundsSums() error {
+	if !d.chain.stages[d.summedIn()].widens() {
 		return nil
 	}
 	return &schedule.FieldError{Path: d.at(), Hint: "use schedule.Slots, or leave it out",
 		Msg: fmt.Sprintf("no kernel of one shot keeps the sums of %s in fp32", d.edge.Of)}
-}
-
-// equalRows refuses a way that moves shards of one size only.
-func (d *draft) equalRows(why, instead string) error {
-	if !d.uneven(d.edge.Of) {
-		return nil
-	}
-	return &schedule.FieldError{Path: d.at(), Msg: why, Hint: "use " + instead}
-}
-
-// wholeRows refuses a way that takes all rows at once where they come in batches.
-func (d *draft) wholeRows(by string) error {
-	if d.chunks == 0 {
-		return nil
-	}
-	return &schedule.FieldError{Path: d.at(), Hint: "leave the batches out, or use another way",
-		Msg: fmt.Sprintf("%s takes all rows at once, and those of %s are in %d batches", by, d.edge.Of, d.chunks)}
 }

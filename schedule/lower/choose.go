@@ -17,7 +17,6 @@ import (
 type options struct {
 	compute int  // streams of products, zero for one a step
 	falling bool // streams of products have falling priority
-	words   bool // data that is sent has a word for each block
 }
 
 // lowering writes the programs of a communication by one way, and reads all of its options.

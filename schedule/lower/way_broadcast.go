@@ -9,7 +9,7 @@ var broadcasts = []lowering{
 	by(gatherRows, func(d *draft, w schedule.Broadcast) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		d.arriveBy(broadcastRows)
-		return errorsOf(d.wholeRows("a broadcast"), d.pooled(w.Streams))
+		return d.pooled(w.Streams)
 	}),
 }
 

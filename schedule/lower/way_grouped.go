@@ -9,7 +9,7 @@ var groups = []lowering{
 	by(gatherRows, func(d *draft, w schedule.Grouped) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		d.arriveBy(groupedRows)
-		return errorsOf(d.wholeRows("a product of several ranks"), d.bySeveral())
+		return d.bySeveral()
 	}),
 }
 

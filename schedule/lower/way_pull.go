@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"fmt"
+
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
@@ -26,6 +28,9 @@ func pull(d *draft, w schedule.Pull) error {
 	switch {
 	case d.edge.Carrier.Fused && (w.Parts > 1 || len(d.legs()) > 1):
 		return d.noKernel("By")
+	case w.Once && d.chunks > 0:
+		return &schedule.FieldError{Path: d.at(), Hint: "leave the batches out, or use another way",
+			Msg: fmt.Sprintf("one product takes all rows at once, and those of %s are in %d batches", d.edge.Of, d.chunks)}
 	case w.Once && w.Parts > 1:
 		return d.refusal("Parts", hint, "all rows are multiplied at once")
 	case w.Once && w.Streams > 0:
@@ -40,7 +45,7 @@ func pull(d *draft, w schedule.Pull) error {
 	d.arriveBy(pulling{parts: w.Parts, withStep: w.WithStep}.rows)
 	if w.Once {
 		d.allAtOnce()
-		return d.wholeRows("one product")
+		return nil
 	}
 	return errorsOf(d.inParts(w.Parts, "Parts"), d.pooled(w.Streams))
 }

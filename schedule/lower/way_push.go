@@ -12,7 +12,7 @@ var pushes = []lowering{
 			return d.noKernel("By")
 		}
 		d.arriveBy(func(x *writer, s *stage) arrival { return pushedRows(x, s, parts{n: int64(max(w.Parts, 1))}) })
-		return errorsOf(d.wholeRows("a push"), d.inParts(w.Parts, "Parts"), d.pooled(w.Streams))
+		return errorsOf(d.inParts(w.Parts, "Parts"), d.pooled(w.Streams))
 	}),
 }
 

@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"fmt"
-
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
@@ -27,9 +25,6 @@ var overRails = []lowering{
 // gatheredByRails does the gathers of chains over hosts.
 func gatheredByRails(d *draft, w schedule.Rails) error {
 	switch {
-	case d.uneven(d.edge.Of):
-		return &schedule.FieldError{Path: "Mesh", Hint: "use equal parts, or leave the mesh out",
-			Msg: fmt.Sprintf("no pass gathers uneven parts of %s over hosts", d.edge.Of)}
 	case w.Parts > 1 && d.gathersOnly():
 		return d.refusal("Parts", "leave it out", "no product runs beside what the %s exchanges", d.edge.Kind)
 	case d.gathersOnly():
@@ -37,7 +32,7 @@ func gatheredByRails(d *draft, w schedule.Rails) error {
 	}
 	d.with.falling = d.with.falling || d.schedule.Made(d.edge.Of) // rows that come late are multiplied as they come
 	d.arriveBy(railed{int64(max(w.Parts, 1)), "p"}.rows)
-	return errorsOf(d.noBatches(), d.inParts(w.Parts, "Parts"))
+	return d.inParts(w.Parts, "Parts")
 }
 
 // summedByRails does the sums of chains over hosts.
@@ -45,16 +40,7 @@ func summedByRails(d *draft, w schedule.Rails) error {
 	d.with.falling = true
 	x := railed{int64(max(w.Parts, 1)), "j"}
 	d.leaveBy(leaving{x.memory, x.sums, w.Parts, d.at() + ".Parts"})
-	return d.noBatches()
-}
-
-// noBatches refuses rows that come in batches.
-func (d *draft) noBatches() error {
-	if d.chunks == 0 {
-		return nil
-	}
-	return &schedule.FieldError{Path: "Mesh", Hint: "leave the batches out, or the mesh",
-		Msg: "no pass takes batches through a chain over hosts, such as those of " + d.edge.Of}
+	return nil
 }
 
 // railed is the parts of a rank's rows that cross the network one after the other.

@@ -25,7 +25,7 @@ func (d *draft) passedOn(way schedule.Direction, streams int, rows func(w *write
 	if way == schedule.Both {
 		halves = 2
 	}
-	return errorsOf(d.wholeRows("a ring"), d.inParts(halves, "Direction"), d.pooled(streams))
+	return errorsOf(d.inParts(halves, "Direction"), d.pooled(streams))
 }
 
 // ring is rows that go from rank to rank: a rank has those of another one from its neighbour, who had them a round ago.

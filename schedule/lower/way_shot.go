@@ -1,34 +1,99 @@
 package lower
 
-import "ovgen/schedule"
+import (
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// One kernel reads from the peers all rows, or all partial results. Nobody overwrites them meanwhile.
 
 var shots = []lowering{
-	inPlace(twoShotOf(allBare)),
-	twoShotOf(allGradient),
-	shotOf(reduceRows),
-	shotOf(reduceBalanced),
-	inPlace(shotOf(reduceBare)),
-	shotOf(reduceCounted),
-	shotOf(reduceGradient),
-	shotOf(allRows),
-	shotOf(allBare),
-	shotOf(allGradient),
-	twoShotOf(allRows),
+	inPlace(by(allBare, inTwoShots)),
+	by(allGradient, inTwoShots),
+	by(reduceRows, inOneShot),
+	by(reduceBalanced, inOneShot),
+	inPlace(by(reduceBare, inOneShot)),
+	by(reduceCounted, inOneShot),
+	by(reduceGradient, inOneShot),
+	by(allRows, inOneShot),
+	by(allBare, inOneShot),
+	by(allGradient, inOneShot),
+	by(allRows, inTwoShots),
 }
 
-func shotOf(n need) lowering {
-	return by(n, func(d *draft, w schedule.Shot) error {
-		d.edge.Carrier = signalledBy(w.Signals, schedule.OneKernel)
-		// Uneven and balanced parts have other sizes on other ranks.
-		d.edge.Carrier.ByBlocks = !d.uneven(d.edge.Of)
-		return linkedShot(d)
-	})
+// gatherShots are not the fastest of their communications.
+var gatherShots = []lowering{intoCallers(by(gatherRows, gatheredInOneShot)), by(gatherBare, gatheredInOneShot)}
+
+// inOneShot serves sums by one kernel, which needs all partial results at once.
+func inOneShot(d *draft, w schedule.Shot) error {
+	d.edge.Carrier = signalledBy(w.Signals, schedule.OneKernel)
+	d.edge.Carrier.ByBlocks = !d.uneven(d.edge.Of) // uneven and balanced parts have other sizes on other ranks
+	d.sumBy(sumsOfPeers)
+	return d.roundsSums()
 }
 
-func twoShotOf(n need) lowering {
-	return by(n, func(d *draft, w schedule.TwoShot) error {
-		d.edge.Carrier = carriedBy(w.By, schedule.OneKernel)
-		d.edge.Carrier.ByBlocks = len(d.legs()) == 1 // kernels of other moves cut the same memory into other parts
-		return linkedTwoShot(d)
-	})
+// inTwoShots serves sums that each rank makes a part of.
+func inTwoShots(d *draft, w schedule.TwoShot) error {
+	d.edge.Carrier = carriedBy(w.By, schedule.OneKernel)
+	d.edge.Carrier.ByBlocks = len(d.legs()) == 1 // kernels of other moves cut the same memory into other parts
+	d.sumBy(sumsOfParts)
+	return d.roundsSums()
+}
+
+// gatheredInOneShot serves rows that one kernel reads.
+func gatheredInOneShot(d *draft, _ schedule.GatherShot) error {
+	d.edge.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: true}
+	d.gatherBy(rowsOfPeers)
+	return nil
+}
+
+// sumsOfPeers adds up the partial results of all ranks where they are.
+func sumsOfPeers(w *writer, s *stage) []hostir.Node {
+	from := w.lent(w.summands(s))
+	term, remark := hostir.Whole(from).At(hostir.Var(hostir.RankIndex)), "the same order on every rank"
+	if !s.toAll {
+		term, remark = hostir.Remote(from, hostir.Var(hostir.RankIndex), hostir.Rank), "own rows, in the order of ranks"
+	}
+	return w.whileRead(from, s.sums, []hostir.Node{
+		w.sumOf(mainRef, s, hostir.Whole(s.sums), hostir.Whole(s.sums), term.EachRank()).Described(remark)})
+}
+
+// rowsOfPeers brings all rows of a stage's input here.
+func rowsOfPeers(w *writer, s *stage) []hostir.Node {
+	return w.whileRead(w.lent(s.input), s.here(), []hostir.Node{hostir.Collect(mainRef, hostir.Whole(s.here()),
+		hostir.Whole(s.input).At(hostir.Var(hostir.RankIndex)).EachRank())})
+}
+
+// whileRead puts work of a move that reads memory of all ranks between two meetings of all ranks. Words are those of the
+// work.
+func (w *writer) whileRead(memory, move string, work []hostir.Node, words ...string) []hostir.Node {
+	ready, done := w.named(ready, move), w.named(read, move)
+	w.semaphores(ready)
+	w.semaphores(append(words, done)...)
+	return append(append([]hostir.Node{
+		hostir.Post(mainRef, ready, every).Described("peers may read " + memory),
+		hostir.Wait(mainRef, ready, every)}, work...),
+		hostir.Post(mainRef, done, every),
+		hostir.Wait(mainRef, done, every))
+}
+
+// sumsOfParts is a sum in two shots: every rank sums its part of all inputs and copies the others' parts from the ranks
+// that summed them. A part is of elements, so that all ranks share in one row, or of rows where a bias is added to each
+// or other steps take rows of a rank.
+func sumsOfParts(w *writer, s *stage) []hostir.Node {
+	input, own, word := w.lent(w.summands(s)), w.named(reduced, s.sums), w.named(summed, s.sums)
+	o, axes, from := s.ops[len(s.ops)-1], w.buffer(s.sums).Tensor.Axes, hostir.Var("from")
+	w.memory(own, hostir.Expr{}, schedule.Dim(axes[0].Extent+"*"+axes[1].Extent, schedule.DIDx(schedule.D)))
+	w.cutFlat(s.sums, o.Bias() != "" || w.any(w.byRanks), input, own)
+	w.buffer(own).Elements = w.buffer(own).Chunk
+	w.buffer(o.Added()).Chunk = w.buffer(s.sums).Chunk
+	mine := hostir.Chunk(s.sums, hostir.Rank)
+	return w.whileRead(input, s.sums, []hostir.Node{
+		w.sumOf(mainRef, s, hostir.Whole(own), mine, hostir.Remote(input, hostir.Var(hostir.RankIndex),
+			hostir.Rank).EachRank()).Described("own part, in the order of ranks"),
+		hostir.Post(mainRef, word, every),
+		hostir.Set(mainRef, mine, hostir.Whole(own)),
+		steps(hostir.Bind("from", hostir.Ahead(step)),
+			hostir.Wait(mainRef, word, from),
+			hostir.Set(mainRef, hostir.Chunk(s.sums, from), hostir.Whole(own).At(from)))}, word)
 }

@@ -33,8 +33,7 @@ func rowsByTiles(d *draft, w schedule.Tiles) error {
 		err = errorsOf(err, t.take(s, s.ops[0]))
 	}
 	d.gatherBy(t.pulledRows)
-	return errorsOf(err, d.equalRows("one kernel of tiles pulls shards of one size only", t.instead),
-		d.wholeRows("one kernel"))
+	return err
 }
 
 // sumsByTiles has one kernel make the last product of a stage, put it into slots at the owners of its rows, and add up.
@@ -46,8 +45,7 @@ func sumsByTiles(d *draft, w schedule.Tiles) error {
 			"sums wait for all blocks of the peers, and clusters of blocks may not all run at the same time"))
 	}
 	d.sumBy(t.scatteredSums)
-	return errorsOf(err, t.take(s, s.ops[len(s.ops)-1]),
-		d.equalRows("one kernel of tiles sums shards of one size only", t.instead), d.wholeRows("one kernel"))
+	return errorsOf(err, t.take(s, s.ops[len(s.ops)-1]))
 }
 
 // tiling is kernels of tiles that a way asks for, and the way that does what they can't.
