@@ -61,3 +61,9 @@ func (w *writer) widen(s *stage) []hostir.Node {
 			hostir.Set(copyRef, hostir.Columns(s.widened, peer), own.At(peer))),
 		hostir.Set(mainRef, hostir.Columns(s.widened, hostir.Rank), own))
 }
+
+// overRanks says that an axis is spread over the ranks and not cut otherwise.
+func overRanks(t schedule.Tensor, axis int) bool {
+	return axis >= 0 && axis < len(t.Axes) &&
+		slices.Equal(t.Axes[axis].Outer, []schedule.Split{schedule.DIDx(schedule.D)})
+}

@@ -2,6 +2,8 @@ package lower
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -53,3 +55,20 @@ func (d *draft) add(nodes ...hostir.Node) { d.program.Body = append(d.program.Bo
 
 // at is the path of the way that is being lowered, or of all ways where the schedule leaves it open.
 func (d *draft) at() string { return cmp.Or(d.edge.Path, movesField) }
+
+// finish gives the program the schedule as it is declared.
+func finish(d *draft) error {
+	d.unmoved()
+	d.program.Schedule = d.original
+	apart(d)
+	seen := map[string]bool{}
+	for _, b := range d.program.Buffers {
+		i := slices.IndexFunc(d.original.Tensors, func(t schedule.Tensor) bool { return t.Name == b.Name })
+		if seen[b.Name] && i >= 0 {
+			return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Name", i),
+				Msg: "the plan has memory of its own called " + b.Name, Hint: "use another name"}
+		}
+		seen[b.Name] = true
+	}
+	return nil
+}

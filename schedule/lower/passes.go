@@ -1,6 +1,11 @@
 package lower
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
@@ -50,4 +55,110 @@ func Behind(name string, s schedule.Schedule, seen func(Pass, *hostir.Program)) 
 		seen(pass, p)
 	}
 	return p, nil
+}
+
+// within gives a tensor that lies within another the memory of that one. A lowering says
+// whether its programs stay free of races then, and the prover shows it.
+func within(p *hostir.Program) error {
+	for i, t := range p.Schedule.Tensors {
+		if t.Within == "" {
+			continue
+		}
+		if err := p.Merge(t.Name, t.Within); err != nil {
+			return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Within", i), Msg: err.Error(),
+				Hint: "leave it out, or sum for all ranks by schedule.Shot, which does not cut the result"}
+		}
+	}
+	return nil
+}
+
+// handles exchanges IPC handles once, before the first run, unless a way exchanges them in each run: those of the
+// caller's memory that peers read, and of the arena, which has all else.
+func handles(p *hostir.Program) error {
+	inRun := false
+	hostir.Walk(p.Body, func(n hostir.Node) {
+		_, shares := n.(hostir.Share)
+		inRun = inRun || shares
+	})
+	if inRun {
+		return nil
+	}
+	var shared []string
+	for _, b := range p.Buffers {
+		if b.Shared {
+			shared = append(shared, b.Name)
+		}
+	}
+	if len(shared)+len(p.Semaphores) == 0 {
+		return nil // no rank reaches another's memory
+	}
+	p.Setup = append(p.Setup,
+		hostir.Share{Origin: hostir.Origin{Remark: "once", Field: "HandlesInLoop"}, Buffers: append(shared, "arena")})
+	return nil
+}
+
+// priorities lowers kernels that pull operands: above the products they delayed the small
+// products that they serve.
+func priorities(p *hostir.Program) error {
+	operands, pulls := map[string]bool{}, map[string]bool{} // buffers, and sets of streams
+	hostir.Steps(p.Body, func(s hostir.Step) {
+		if x, multiplies := s.Do.(hostir.Product); multiplies {
+			operands[x.A.Buffer], operands[x.B.Buffer] = true, true
+		}
+	})
+	hostir.Steps(p.Body, func(s hostir.Step) {
+		if x, _ := s.Do.(hostir.Copy); s.By != "" && !x.From.Peer.IsZero() && operands[x.To.Buffer] {
+			pulls[s.Stream.Set] = true
+		}
+	})
+	for i := range p.Streams {
+		set := &p.Streams[i]
+		set.High = set.High && !pulls[set.Name]
+	}
+	return nil
+}
+
+// simplify writes every expression of the program as a person would.
+func simplify(p *hostir.Program) error {
+	simple := func(_ string, e hostir.Expr) hostir.Expr { return e.Simplify() }
+	p.Body = hostir.Rewrite(p.Body, hostir.Parts{Expr: simple})
+	for i, b := range p.Buffers {
+		b.Elements, b.Chunk = b.Elements.Simplify(), b.Chunk.Simplify()
+		b.Counts, b.Room, b.Rows = b.Counts.Simplify(), b.Room.Simplify(), b.Rows.Simplify()
+		p.Buffers[i] = b
+	}
+	for i, s := range p.Semaphores {
+		p.Semaphores[i].Count = s.Count.Simplify()
+	}
+	for i, s := range p.Streams {
+		p.Streams[i].First, p.Streams[i].Count = s.First.Simplify(), s.Count.Simplify()
+	}
+	return nil
+}
+
+// multiples asks of the shape that extents are the multiples that the schedule states.
+func multiples(p *hostir.Program) error {
+	for _, e := range slices.Sorted(maps.Keys(p.Schedule.Multiples)) {
+		m, _ := schedule.ParseMultiple(p.Schedule.Multiples[e]) // Validate has read it
+		check := divide(e, m)
+		if !slices.Contains(p.Checks, check) {
+			p.Checks = append(p.Checks, check)
+		}
+	}
+	return nil
+}
+
+// divide is a stated multiple as a requirement on the shape.
+func divide(e schedule.Extent, m schedule.Multiple) hostir.Divide {
+	check := hostir.Divide{Extent: e, By: schedule.Extent(strconv.FormatInt(m.Times, 10))}
+	if m.D {
+		check.By, check.Times = schedule.D, m.Times
+	}
+	if m.D && m.Times == 1 {
+		check.Times = 0 // as the checks of placements have it
+	}
+	if m.W {
+		check.Heads = schedule.W
+	}
+	return check
 }

@@ -3,9 +3,15 @@ package lower
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 )
+
+// What refusals have in common. A hint leads to a schedule that is lowered, or to two that are: a function that nothing
+// applies at its place can be applied in an operation of its own where a chain has one, else behind the plan of a
+// schedule that ends before it.
 
 // written is a placement of a tensor of the schedule, with batches that are an axis of their own as that.
 func (d *draft) written(t schedule.Tensor) string {
@@ -66,4 +72,106 @@ func (d *draft) shifted() error {
 		}
 	}
 	return nil
+}
+
+// widened says that all columns of a tensor are gathered at the end of a stage.
+func (c *chain) widened(name string) bool {
+	return slices.ContainsFunc(c.stages, func(s stage) bool { return s.widened == name })
+}
+
+// behindColumns refuses an operation that reads all columns of a tensor in the schedule that gathers them.
+func (d *draft) behindColumns(path, columns, out string) error {
+	return &schedule.FieldError{Path: path, Msg: fmt.Sprintf("no pass goes on with all columns of %s", columns),
+		Hint: fmt.Sprintf("end the schedule with %s, and make %s behind its plan", columns, out)}
+}
+
+// ofColumns refuses a call whose result the caller wants with all columns, although each rank makes only some.
+func (d *draft) ofColumns(path string, o schedule.Op) error {
+	hint := fmt.Sprintf("place it as each rank makes it, and gather %s by a schedule of its own", o.Out)
+	for _, in := range o.In {
+		if m, made := d.schedule.Maker(in); made && kind(m.Name()) == linear {
+			hint = fmt.Sprintf("end the schedule with %s %s, and do %s behind its plan", in, schedule.Tensor{
+				Axes: undivided([]schedule.Extent{d.rowExtent(in), d.columnsOf(in).Extent})}, o.Call)
+		}
+	}
+	return &schedule.FieldError{Path: path, Hint: hint,
+		Msg: fmt.Sprintf("%s makes a rank's columns of %s, and no pass gathers them behind a call", o.Call, o.Out)}
+}
+
+// rowExtent is the extent of a tensor's rows.
+func (d *draft) rowExtent(name string) schedule.Extent {
+	if t, declared := d.schedule.Tensor(name); declared {
+		return t.Axes[0].Extent
+	}
+	o, made := d.schedule.Maker(name)
+	if !made {
+		return ""
+	}
+	c, _ := d.schedule.Contraction(o) // Validate has read it
+	for i, in := range c.In {
+		at := strings.Index(in, c.Out[:1])
+		if t, declared := d.schedule.Tensor(o.In[i]); declared && at >= 0 {
+			return t.Axes[at].Extent
+		}
+		if at == 0 {
+			return d.rowExtent(o.In[i])
+		}
+	}
+	return ""
+}
+
+// takesRows refuses operand i of a call of which each rank has rows of its own.
+func (d *draft) takesRows(path string, o schedule.Op, i int) error {
+	refused := &schedule.FieldError{Path: fmt.Sprintf("%s.In[%d]", path, i),
+		Msg:  fmt.Sprintf("each rank has its own rows of %s, and %s takes all", o.In[i], o.Call),
+		Hint: fmt.Sprintf("do %s before the plan, and declare %s as an operand", o.Call, o.Out)}
+	if made := slices.IndexFunc(o.In, d.schedule.Made); made >= 0 {
+		refused.Hint = fmt.Sprintf("end the schedule with %s, and do %s behind its plan", o.In[made], o.Call)
+	}
+	return refused
+}
+
+// elsewhere says where function i of an operation can be applied; at is where the rows and columns of its result are.
+func (d *draft) elsewhere(o schedule.Op, i int, at edges.State) string {
+	if schedule.ReachOf(schedule.Nodes(o.Then[i].Tree())) == schedule.InRow && at.Columns() {
+		return d.withAllColumns(endsWith(o, i))
+	}
+	return d.behind(o, i)
+}
+
+// withAllColumns says how every rank gets all columns of a tensor.
+func (d *draft) withAllColumns(name string) string {
+	whole := schedule.Tensor{Axes: undivided([]schedule.Extent{d.rowExtent(name), d.columnsOf(name).Extent})}
+	if !d.schedule.Made(name) {
+		return fmt.Sprintf("place %s %s", name, whole)
+	}
+	return fmt.Sprintf("end the schedule with %s, placed %s, and go on behind its plan", name, whole)
+}
+
+// behind says where a schedule without the functions from i on ends.
+func (d *draft) behind(o schedule.Op, i int) string {
+	f := o.Then[i]
+	if f.Do == schedule.ApplyToFP32 {
+		return fmt.Sprintf("leave it out, and the type of %s, which is then rounded to the plan's", o.Out)
+	}
+	var names []string
+	for _, x := range o.Then[i:] {
+		names = append(names, x.Name())
+	}
+	them := strings.Join(names, " and ")
+	read := slices.ContainsFunc(d.schedule.Ops, func(x schedule.Op) bool {
+		return slices.Contains(x.In, o.Out) || slices.Contains(functionOperands(x), o.Out)
+	})
+	if read || endsWith(o, i) != o.Out {
+		return fmt.Sprintf("end the schedule with %s, without %s, and go on behind its plan", endsWith(o, i), them)
+	}
+	return fmt.Sprintf("end the operation before %s, and go on with %s behind the plan", them, o.Out)
+}
+
+// endsWith is the result of a schedule that ends before function i of an operation.
+func endsWith(o schedule.Op, i int) string {
+	if i == 0 && kind(o.Name()) == copied {
+		return o.In[0]
+	}
+	return o.Out
 }

@@ -60,7 +60,8 @@ func sumsOfPeers(w *writer, s *stage) []hostir.Node {
 
 // rowsOfPeers brings all rows of a stage's input here.
 func rowsOfPeers(w *writer, s *stage) []hostir.Node {
-	return w.whileRead(w.lent(s.input), s.here(), []hostir.Node{hostir.Collect(mainRef, hostir.Whole(s.here()),
+	w.share(s.input)
+	return w.whileRead(s.input, s.here(), []hostir.Node{hostir.Collect(mainRef, hostir.Whole(s.here()),
 		hostir.Whole(s.input).At(hostir.Var(hostir.RankIndex)).EachRank())})
 }
 

@@ -17,7 +17,7 @@ var errUnfit = errors.New("compare programs: no shape fits both")
 type Verdict struct {
 	Result
 	Refused, Newly bool     // it is refused; it was not, or the other way round
-	Err            error    // why it is refused, or was
+	Was, Err       error    // why it was refused by both, and why it is, or was
 	Ways           []string // of the program as it is lowered
 }
 
@@ -28,7 +28,7 @@ func Lower(s schedule.Schedule, ranks ...int) (v Verdict, err error) {
 	after, is := lower.Lower("X", s)
 	switch {
 	case was != nil && is != nil:
-		v.Refused, v.Err = true, is
+		v.Refused, v.Was, v.Err = true, was, is
 		if a, b := fields(was), fields(is); a != b {
 			v.Grade, v.Why = Other, fmt.Sprintf("%v\nbecomes %v", was, is)
 		}
@@ -47,14 +47,6 @@ func Lower(s schedule.Schedule, ranks ...int) (v Verdict, err error) {
 	}
 	v.Result, err = Compare(before, after, cases)
 	return v, err
-}
-
-// fields are the paths of the fields that an error names, and what it says of them.
-func fields(err error) (text string) {
-	for _, e := range schedule.FieldErrors(err) {
-		text += e.Path + ": " + e.Msg + "\n"
-	}
-	return text
 }
 
 // NoShape is the count of schedules whose programs fit no shape that is tried, such as of odd constants.

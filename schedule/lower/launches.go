@@ -6,6 +6,9 @@ import (
 	"ovgen/schedule/hostir"
 )
 
+// Passes by which a launch takes a step with its signals: they bring the signals beside it, say which kernel carries each
+// step, make one launch of what stands together, and let its blocks signal for themselves.
+
 // signals brings posts and waits to where one launch can take them, if kernels do whole steps.
 func signals(p *hostir.Program) error {
 	s := signalled{p}
@@ -126,4 +129,149 @@ func (p signalled) postsToReader(nodes []hostir.Node) []hostir.Node {
 		}
 		return hostir.MovesOf(of, s, hostir.Post(s.Stream, read, s.Do.(hostir.Copy).From.Peer))
 	})
+}
+
+// kernels gives the posts, waits and copies that emitted kernels carry out their kernel.
+// Copies within a rank's own memory stay with the copy engine.
+func kernels(p *hostir.Program) error {
+	p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
+		return []hostir.Node{carried(s, p.EdgeOf(s).Carrier)}
+	})
+	return nil
+}
+
+// carried gives a post, a wait or a copy between ranks its kernel, if one carries it out.
+func carried(s hostir.Step, c hostir.Carrier) hostir.Step {
+	w, signals := s.Signal()
+	switch {
+	case s.Remote() && c.Copies:
+		s.By = hostir.CopyKernel
+	case signals && c.Signals && w.Wait:
+		s.By = hostir.WaitKernel
+	case signals && c.Signals:
+		s.By = hostir.PostKernel
+	}
+	return s
+}
+
+// fuse makes one launch of the steps of a move that follow each other on one stream around a copy
+// between ranks (a wait, the copy, a post) or around a sum or a gather (a post, a wait, the sum,
+// a post and a wait, all of every peer), as far as they are there.
+func fuse(p *hostir.Program) error {
+	p.Body = launches{p}.of(p.Body)
+	return nil
+}
+
+// launches are those of a program.
+type launches struct{ *hostir.Program }
+
+// of is a list with its launches and the launches of its bodies.
+func (p launches) of(nodes []hostir.Node) []hostir.Node {
+	var out []hostir.Node
+	for len(nodes) > 0 {
+		if kernel, n := p.first(nodes); n > 1 {
+			var steps []hostir.Step
+			for _, s := range nodes[:n] {
+				steps = append(steps, s.(hostir.Step))
+			}
+			out = append(out, hostir.Fuse(kernel, steps...).AskedBy("By"))
+			nodes = nodes[n:]
+			continue
+		}
+		out = append(out, nodes[0].With(hostir.Parts{Body: p.of}))
+		nodes = nodes[1:]
+	}
+	return out
+}
+
+// meetings are the kernels that work between two meetings of all ranks.
+var meetings = map[hostir.Kind]string{hostir.SumKind: shotKernel, hostir.GatherKind: gatherKernel,
+	hostir.Tiles{}.Kind(): tilesKernel, hostir.Scatter{}.Kind(): scatterKernel}
+
+// first is the kernel that does the first nodes of a list, and how many.
+func (p launches) first(nodes []hostir.Node) (kernel string, n int) {
+	first, _ := nodes[0].(hostir.Step)
+	if !p.EdgeOf(first).Carrier.Fused {
+		return "", 0
+	}
+	next := func() hostir.Step {
+		if n == len(nodes) {
+			return hostir.Step{}
+		}
+		s, _ := nodes[n].(hostir.Step)
+		if s.MoveOf != first.MoveOf || s.Stream.String() != first.Stream.String() {
+			return hostir.Step{}
+		}
+		return s
+	}
+	// signals takes a post, or a wait, if it is there.
+	signals := func(wait, all bool) {
+		if w, ok := next().Signal(); ok && w.Wait == wait && (!all || w.Peer.IsZero()) {
+			n++
+		}
+	}
+	signals(false, true)
+	posted := n > 0
+	signals(true, posted)
+	switch s := next(); {
+	case meetings[s.Kind()] != "":
+		n++
+		signals(false, true)
+		signals(true, true)
+		return meetings[s.Kind()], n
+	case s.Remote() && !posted:
+		kernel = getKernel
+		if !s.Result().Peer.IsZero() {
+			kernel = putKernel
+		}
+		n++
+		signals(false, false)
+		return kernel, n
+	}
+	return "", 0
+}
+
+// byBlocks lets each block of a kernel signal for itself, its part of the work being awaited by
+// the blocks of its number at the peers: so no block waits for the others of its launch. Both
+// sides of each semaphore then need such kernels, and equal parts on all ranks.
+func byBlocks(p *hostir.Program) error {
+	elsewhere := map[string]bool{} // signalled by steps that can't
+	for _, s := range p.Semaphores {
+		elsewhere[s.Name] = !s.Count.IsZero()
+	}
+	cut := func(s hostir.Step) bool {
+		return (s.Kind().Lands() || p.EdgeOf(s).Carrier.ByBlocks) && inBlocks(s) && !signalsAny(s, elsewhere)
+	}
+	for again := true; again; {
+		again = false
+		hostir.Steps(p.Body, func(s hostir.Step) {
+			if cut(s) {
+				return
+			}
+			for _, w := range s.Words() {
+				again = again || !elsewhere[w.Semaphore]
+				elsewhere[w.Semaphore] = true
+			}
+		})
+	}
+	p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
+		s.ByBlocks = cut(s)
+		return []hostir.Node{s}
+	})
+	return nil
+}
+
+// inBlocks says that a step can be cut into the parts of blocks: a row that is added to each row can't.
+func inBlocks(s hostir.Step) bool {
+	return s.Fused() && len(s.Rows()) == 0
+}
+
+// signalsAny says whether a step posts or awaits one of these semaphores.
+func signalsAny(s hostir.Step, these map[string]bool) bool {
+	for _, w := range s.Words() {
+		if these[w.Semaphore] {
+			return true
+		}
+	}
+	return false
 }
