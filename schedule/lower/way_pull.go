@@ -28,15 +28,15 @@ func pull(d *draft, w schedule.Pull) error {
 	switch {
 	case d.edge.Carrier.Fused && (w.Parts > 1 || len(d.legs()) > 1):
 		return d.noKernel("By")
-	case w.Once && d.chunks > 0:
-		return &schedule.FieldError{Path: d.at(), Hint: "leave the batches out, or use another way",
-			Msg: fmt.Sprintf("one product takes all rows at once, and those of %s are in %d batches", d.edge.Of, d.chunks)}
 	case w.Once && w.Parts > 1:
 		return d.refusal("Parts", hint, "all rows are multiplied at once")
 	case w.Once && w.Streams > 0:
 		return d.refusal("Streams", hint, "one product of all rows has the caller's stream")
 	case w.Once && w.WithStep:
 		return d.refusal("WithStep", hint, "one product of all rows has the caller's stream")
+	case w.Once && d.chunks > 0:
+		return &schedule.FieldError{Path: d.at(), Hint: "leave the batches out, or use another way",
+			Msg: fmt.Sprintf("one product takes all rows at once, and those of %s are in %d batches", d.edge.Of, d.chunks)}
 	}
 	if d.gathersOnly() && w == (schedule.Pull{By: w.By}) {
 		d.allAtOnce()

@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"fmt"
-
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
@@ -15,19 +13,13 @@ var stored = []lowering{
 	}).without("Signals kernels", "Signals one kernel"),
 }
 
-// besideOthers refuses, in a chain, batches and kernels that signal.
+// besideOthers refuses kernels that signal in a chain.
 func besideOthers(d *draft) error {
-	switch {
-	case d.lonely():
-	case d.chunks > 0:
-		return &schedule.FieldError{Path: d.at(), Hint: "leave the batches out, or use schedule.Slots",
-			Msg: fmt.Sprintf("a product waits for its owner once, and the rows of %s are in %d batches", d.edge.Of,
-				d.chunks)}
-	case d.edge.Carrier.Signals:
-		return d.refusal("Signals", "use schedule.MemOps",
-			"a kernel that waits ahead of a product holds the device, and posts of other stages are behind it")
+	if d.lonely() || !d.edge.Carrier.Signals {
+		return nil
 	}
-	return nil
+	return d.refusal("Signals", "use schedule.MemOps",
+		"a kernel that waits ahead of a product holds the device, and posts of other stages are behind it")
 }
 
 func storesMemory(w *writer, s *stage, columns schedule.Axis) {
