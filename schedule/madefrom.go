@@ -13,7 +13,6 @@ func (s Schedule) MadeFrom(o Op) int {
 		}
 	}
 	switch {
-	case len(o.In) < 2:
 	case s.Partial(o):
 		adds := func(f Func) bool {
 			again := slices.ContainsFunc(o.Then[:from], func(x Func) bool { return x.Do == f.Do })
@@ -22,7 +21,7 @@ func (s Schedule) MadeFrom(o Op) int {
 		takes(adds)
 		takes(adds)
 		takes(func(f Func) bool { return f.Do == ApplyToFP32 })
-	default:
+	case len(o.In) == 2:
 		takes(func(f Func) bool { return f.Do == AddBias })
 		takes(func(f Func) bool { return f.ByProduct() && f.Elementwise() })
 	}

@@ -48,7 +48,9 @@ func Gradient(out, a, b string) Op {
 }
 
 // Sum adds up the first axis of a tensor. Each rank has one index of that axis.
-func Sum(out, in string) Op { return Op{Out: out, In: []string{in}, Index: "d...->..."} }
+func Sum(out, in string, then ...Func) Op {
+	return Op{Out: out, In: []string{in}, Index: "d...->...", Then: then}
+}
 
 // Copy is the tensor itself, placed otherwise, or functions of it.
 func Copy(out, in string, then ...Func) Op {

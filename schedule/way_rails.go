@@ -12,4 +12,6 @@ type Rails struct {
 }
 
 func (Rails) way()       {}
+func (Rails) sums()      {}
+func (Rails) travels()   {}
 func (Rails) unordered() {}

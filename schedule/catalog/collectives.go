@@ -100,6 +100,47 @@ var AllReduceTwoShot = s.Schedule{
 	Moves:   []s.Move{{Of: "C", Way: s.TwoShot{}}},
 }
 
+// AllReduceNorm is AllReducePackets with what follows it in a layer: the residual is added to the sum, which leaves as R,
+// and C is its norm. Choose it where attention or another product of the caller's makes A.
+var AllReduceNorm = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}},
+		{Name: "Residual", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+		{Name: "Norm", Axes: []s.Axis{s.Dim(s.N)}},
+		{Name: "R", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+	},
+	Ops:   []s.Op{s.Sum("C", "A", s.Add("Residual"), s.RMSNorm("Norm")).Keeping("R", 1)},
+	Moves: []s.Move{{Of: "R", Way: s.PushShot{}}},
+}
+
+// ReduceScatterNormGather is the sum between two layers whose rows are spread over the ranks: each rank adds its rows of
+// the residual to those of the sum, which leave as R, norms them, and all get the norms of all rows.
+var ReduceScatterNormGather = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}},
+		{Name: "Residual", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+		{Name: "Norm", Axes: []s.Axis{s.Dim(s.N)}},
+		{Name: "R", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+	},
+	Ops: []s.Op{
+		s.Sum("X", "A", s.Add("Residual"), s.RMSNorm("Norm")).Keeping("R", 1),
+		s.Copy("C", "X"),
+	},
+}
+
+// AllGatherNorm is AllGather with a norm of all rows behind it, by every rank. R, the rows as they came, leaves too.
+var AllGatherNorm = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+		{Name: "Norm", Axes: []s.Axis{s.Dim(s.N)}},
+		{Name: "R", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+	},
+	Ops: []s.Op{s.Copy("C", "A", s.RMSNorm("Norm")).Keeping("R", 0)},
+}
+
 // Broadcast copies rank 0's A to every rank; each pulls it for itself. A weight loaded
 // once is spread by it: rank 0's link carries it D-1 times, so for large tensors on
 // many ranks a scatter and AllGather are faster.

@@ -28,13 +28,17 @@ func (q question) call() (answer, error) {
 }
 
 // copy is the answer for a copy, which leaves its operand, or functions of it, where the copy is declared. An operand
-// that is there already does not travel again. A copy that is not declared is where its operand is.
+// that is there already does not travel again. Functions that are not declared are where their operand is; of rows, for
+// all ranks, the operand travels.
 func (q question) copy(instances []State) (answer, error) {
 	a := answer{gathered: []bool{false}, made: q.have[0], moved: len(q.Then) == 0}
 	if a.moved && q.want.known && slices.Contains(instances, q.want.state) {
 		a.made = q.want.state
 	}
-	q.want.whole = false
+	if !a.moved && q.want.known && !q.want.cut && q.want.state == (State{}) && q.have[0].Rows() {
+		a.gathered[0], a.made = true, State{}
+	}
+	q.want.whole = q.want.whole && a.moved
 	err := a.leave(q.want)
 	return a, err
 }

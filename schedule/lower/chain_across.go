@@ -45,7 +45,7 @@ func (w *writer) junctions() error {
 	parts := int64(0)
 	for i := range w.chain.stages {
 		s := &w.chain.stages[i]
-		if s.parts < 2 || s.toAll && w.lonely() {
+		if s.parts < 2 || s.toAll && w.alone(s) {
 			continue
 		}
 		j, ok := w.chain.junctionAt(i)

@@ -9,7 +9,7 @@ import (
 )
 
 // byKernel says that a kernel of its own makes a function of an operation.
-func byKernel(o schedule.Op, f schedule.Func) bool { return f.Do == "" && kind(o.Name()) != summedUp }
+func byKernel(o schedule.Op, f schedule.Func) bool { return f.Do == "" }
 
 // ofProduct says that the library applies a function to each element of a product.
 func ofProduct(f schedule.Func) bool { return f.ByProduct() && f.Elementwise() }

@@ -117,6 +117,9 @@ func (d *draft) columnsOf(name string) schedule.Axis {
 		return d.columnsOfCall(o)
 	}
 	_, columns, multiplies := productOf(o)
+	if kind(o.Name()) == summedUp {
+		return schedule.Dim(d.tensor(o.In[0]).Axes[2].Extent)
+	}
 	if !multiplies {
 		return d.columnsOf(o.In[0])
 	}

@@ -41,7 +41,8 @@ func writeChain(d *draft) error {
 	w.workSets()
 	w.words()
 	if w.lonely() {
-		w.leavesAlone(&d.chain.stages[0])
+		s := &d.chain.stages[0]
+		w.add(w.leavesAlone(s, w.leaves[s])...)
 		return nil
 	}
 	w.head()

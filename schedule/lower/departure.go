@@ -56,8 +56,30 @@ func (w *writer) departures() {
 	}
 }
 
-// leaveBy gives the stage that ends with the sums that are being lowered a way.
-func (d *draft) leaveBy(way leaving) { d.chain.stages[d.summedIn()].leaving = way }
+// leaveBy gives the stage that ends with the sums that are being lowered a way. What the caller gives leaves at once
+// where other stages follow.
+func (d *draft) leaveBy(way leaving) {
+	s := &d.chain.stages[d.summedIn()]
+	if s.given != "" && !d.lonely() {
+		d.sumBy(way.atOnce)
+		return
+	}
+	s.leaving = way
+}
+
+// alone says that a stage is a program of its own, or as one: nothing comes beside its partial results.
+func (d *draft) alone(s *stage) bool { return s.given != "" || d.lonely() }
+
+// atOnce is a departure of what the caller gives, among other stages.
+func (l leaving) atOnce(w *writer, s *stage) []hostir.Node {
+	l.memory(w, s, w.columnsOf(s.sums))
+	d := l.plan(w, s)
+	w.program.Semaphores = append(w.program.Semaphores, d.words...)
+	if len(d.toAll) > 0 {
+		w.semaphores(w.named(read, s.sums))
+	}
+	return w.leavesAlone(s, d)
+}
 
 // lonely says that the program is one product whose partial results leave, and that nothing comes. Sums that are cast
 // leave as those of several operations do.
@@ -108,20 +130,18 @@ func (w *writer) staggered(post []hostir.Node, set hostir.StreamSet, others ...h
 	return append(append([]hostir.Node{first}, post...), rest)
 }
 
-// leavesAlone writes the program of a product from which partial results leave, and to which no rows come. A step
-// multiplies the rows of one peer.
-func (w *writer) leavesAlone(s *stage) {
-	d := w.leaves[s]
-	w.add(d.head...)
+// leavesAlone is the program of a stage from which partial results leave, and to which no rows come. A step multiplies
+// the rows of one peer.
+func (w *writer) leavesAlone(s *stage, d departure) []hostir.Node {
+	between := d.passes
 	switch {
-	case d.passes != nil:
-		w.add(d.passes()...)
+	case between != nil:
 	case d.turns != nil:
-		w.add(d.rounds(s)...)
+		between = func() []hostir.Node { return d.rounds(s) }
 	default:
-		w.add(d.inTurn(w.piecesLeave(s, d)...)...)
+		between = func() []hostir.Node { return d.inTurn(w.piecesLeave(s, d)...) }
 	}
-	w.add(d.tail...)
+	return slices.Concat(d.head, between(), d.tail)
 }
 
 // rounds are those of a departure that has its own.

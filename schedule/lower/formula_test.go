@@ -35,6 +35,14 @@ func TestFormulas(t *testing.T) {
 			schedule.Copy("X", "A", schedule.RMSNorm("V"), half, schedule.Add("R")), schedule.Linear("C", "X", "B")},
 			[]string{"Make [x*reciproot(mean(x*x) + 1e-05)*V[column], then x*0.5, then x + R] of rows of " +
 				"K(X, A, V, R) by kernel"}},
+		{"behind a bare sum and what it adds", "A[D/D M N] R[M/D N] V[N] H[M/D N] C[M/D N]", []schedule.Op{
+			schedule.Sum("C", "A", schedule.Add("R"), half, schedule.Bias("V")).Keeping("H", 1)},
+			[]string{"Make [x*0.5, then x + V[column]] of rows of N(C, H, V) by kernel"}},
+		{"behind a bare gather", "A[M/D N] R[M N] C[M N]", []schedule.Op{schedule.Copy("C", "A", half, schedule.Add("R"))},
+			[]string{"Make [x*0.5, then x + R](C, Cgathered, R) by kernel"}},
+		{"behind two bare sums", "A[D/D M N] B[D/D M N] C[M N]", []schedule.Op{schedule.Sum("H", "A", half),
+			schedule.Sum("C", "B", schedule.Add("H"), half)},
+			[]string{"Make [x*0.5](H, Hsum) by kernel", "Make [x*0.5](C, Csum) by kernel"}},
 	} {
 		p, err := lower.Lower("x", schedule.Schedule{Tensors: scheduletest.Tensors(test.tensors), Ops: test.ops})
 		if err != nil {
@@ -69,9 +77,14 @@ func TestRefusedFormulas(t *testing.T) {
 		ops           []schedule.Op
 		want          string
 	}{
-		{"a bare sum", "A[D/D M N] C[M N]",
-			[]schedule.Op{{Out: "C", In: []string{"A"}, Index: "d...->...", Then: []schedule.Func{half}}},
+		{"uneven parts of a sum", "A[D/D M N] R[M/D~ N] C[M/D~ N]",
+			[]schedule.Op{schedule.Sum("C", "A", schedule.Add("R"), half)}, "Ops[0].Then[0]"},
+		{"uneven parts that are gathered", "A[M/D~ N] C[M N]", []schedule.Op{schedule.Copy("C", "A", half)},
 			"Ops[0].Then[0]"},
+		{"columns that are gathered", "A[M N/D] C[M N]", []schedule.Op{schedule.Copy("C", "A", schedule.Softmax())},
+			"Ops[0].Then[0]"},
+		{"a residual of own rows behind a sum of all", "A[D/D M N] R[M/D N] C[M N]",
+			[]schedule.Op{schedule.Sum("C", "A", half, schedule.Add("R"))}, "Tensors[1]"},
 		{"columns of each row", "A[M K] B[N/D K] W[N2 N/D] C[M/D N2]",
 			[]schedule.Op{schedule.Linear("H", "A", "B", schedule.Softmax()), schedule.Linear("C", "H", "W")},
 			"Ops[0].Then[0]"},

@@ -13,16 +13,17 @@ import (
 )
 
 // Formulas are made by a kernel of their own: behind a product, which ends with its bias and one function that the
-// library applies, and behind a sum of partial results, which ends with what it adds. They are then of an operation of
-// their own.
+// library applies, behind a sum of partial results, which ends with what it adds, and behind a gather. Behind sums and
+// gathers they are of an operation of their own.
 
-// sumOnly is a sum whose other functions are of an operation of their own.
+// sumOnly is a sum, or a gather, whose other functions are of an operation of their own.
 type sumOnly struct {
 	sum  string // the tensor between them
 	ends int    // the functions that belong to the sum
 }
 
-// formulas gives functions that formulas make together no names, and those behind sums operations of their own.
+// formulas gives functions that formulas make together no names, and those behind sums and gathers operations of their
+// own.
 func formulas(d *draft) error {
 	var ops []schedule.Op
 	d.origins = nil
@@ -30,21 +31,23 @@ func formulas(d *draft) error {
 	for i, o := range d.schedule.Ops {
 		from := d.original.MadeFrom(o)
 		o.Then = slices.Clone(o.Then)
-		partial := len(o.In) == 2 && d.original.Partial(o)
+		partial := d.original.Partial(o)
 		for j, f := range o.Then[from:] {
 			if f.Do == schedule.ApplyToFP32 && !partial {
 				continue // refused: the result's memory has the product, which is of the plan's type
 			}
 			o.Then[from+j] = schedule.Func{Word: f.Name(), Is: d.original.Tree(f)}
 		}
-		if from < len(o.Then) && partial {
+		if from < len(o.Then) && (partial || d.gathered(o)) {
 			sum := o
-			for sum.Out += "sum"; d.known(sum.Out); {
+			for sum.Out += between(partial); d.known(sum.Out); {
 				sum.Out += "s"
 			}
 			d.sumsOnly[o.Out] = sumOnly{sum.Out, from}
 			sum.Then = o.Then[:from:from]
-			d.moved(o.Out, sum.Out)
+			if partial {
+				d.moved(o.Out, sum.Out)
+			}
 			ops, d.origins = append(ops, sum), append(d.origins, hostir.Function{Op: i})
 			o = schedule.Copy(o.Out, sum.Out, o.Then[from:]...)
 		} else {
@@ -54,6 +57,33 @@ func formulas(d *draft) error {
 	}
 	d.schedule.Ops = ops
 	return nil
+}
+
+// evenParts refuses functions of what a sum or a copy makes in uneven parts, or of them.
+func evenParts(d *draft) error {
+	for i, o := range d.schedule.Ops {
+		if o.Call == "" && len(o.In) == 1 && len(o.Then) > 0 && (d.uneven(o.In[0]) || d.uneven(o.Out)) {
+			return &schedule.FieldError{Path: fmt.Sprintf("Ops[%d].Then[0]", i), Hint: d.behind(o, 0),
+				Msg: fmt.Sprintf("no pass makes %s of uneven parts", o.Then[0].Name())}
+		}
+	}
+	return nil
+}
+
+// between is what the name of a tensor ends with that is between a sum, or a gather, and its functions.
+func between(partial bool) string {
+	if partial {
+		return "sum"
+	}
+	return gatheredSuffix
+}
+
+// gathered says that an operation is functions of rows that travel to all ranks.
+func (d *draft) gathered(o schedule.Op) bool {
+	list, err := edges.All(d.original)
+	return err == nil && kind(o.Name()) == copied && slices.ContainsFunc(list, func(e edges.Edge) bool {
+		return e.User >= 0 && d.original.Ops[e.User].Out == o.Out
+	})
 }
 
 // moved gives the moves of a sum its name. One whose way is for tensors that travel too is the sum's if none is yet.
@@ -90,16 +120,8 @@ var opsPath = regexp.MustCompile(`^Ops\[(\d+)\](?:\.Then\[(\d+)\])?`)
 
 // asDeclared is an error with the path of the operation that was declared, and the name of its result for its sum's.
 func (d *draft) asDeclared(err error) error {
-	declared := func(name string) string {
-		for out, x := range d.sumsOnly {
-			if x.sum == name {
-				return out
-			}
-		}
-		return name
-	}
 	for _, e := range schedule.FieldErrors(err) {
-		e.Msg, e.Hint = word.ReplaceAllStringFunc(e.Msg, declared), word.ReplaceAllStringFunc(e.Hint, declared)
+		e.Msg, e.Hint = word.ReplaceAllStringFunc(e.Msg, d.declaredAs), word.ReplaceAllStringFunc(e.Hint, d.declaredAs)
 		m := opsPath.FindStringSubmatch(e.Path)
 		if m == nil {
 			continue
@@ -115,6 +137,16 @@ func (d *draft) asDeclared(err error) error {
 		e.Path = path + e.Path[len(m[0]):]
 	}
 	return err
+}
+
+// declaredAs is the result that was declared, of the name of its sum or gather.
+func (d *draft) declaredAs(name string) string {
+	for out, x := range d.sumsOnly {
+		if x.sum == name {
+			return out
+		}
+	}
+	return name
 }
 
 // known says that a tensor of the schedule has a name.

@@ -37,7 +37,8 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 	d := &draft{original: s, schedule: s,
 		program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{}}}
 	for _, step := range []func(*draft) error{
-		formulas,  // functions behind sums -> operations of their own
+		evenParts, // functions of parts that are as large
+		formulas,  // functions behind sums and gathers -> operations of their own
 		recognise, // operations that some program does together
 		infer,     // placements -> stages, and the communications between them
 		choose,    // -> their naive program, by the writers of their ways

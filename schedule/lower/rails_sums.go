@@ -40,7 +40,7 @@ type railSum struct {
 // sums is the departure. Sums and exchanges share a stream: a wait for parts must not hold up the exchange before it,
 // which others need.
 func (r railed) sums(w *writer, s *stage) (d departure) {
-	x := railSum{w, parts(r), s, w.lonely(), w.put}
+	x := railSum{w, parts(r), s, w.alone(s), w.put}
 	d.words = []hostir.Semaphore{{Name: x.named(free)},
 		{Name: x.named(arrived), Count: x.all(hostir.Add(hostir.Hosts, one))}}
 	d.open, d.order = w.slotsFree(s), w.byHosts()
@@ -168,8 +168,9 @@ func (x railSum) around(d *departure) {
 	}
 	d.head = append(d.post(x.s), x.fork(sets...))
 	if d.tail = []hostir.Node{join(sets...)}; x.s.toAll {
+		done := x.named(read)
 		d.tail = append(d.tail, hostir.MovesOf(x.s.sums,
-			hostir.Post(mainRef, read, every).Described("what peers read may be overwritten afterwards"),
-			hostir.Wait(mainRef, read, every))...)
+			hostir.Post(mainRef, done, every).Described("what peers read may be overwritten afterwards"),
+			hostir.Wait(mainRef, done, every))...)
 	}
 }

@@ -111,10 +111,10 @@ var refusalCases = []refusalCase{
 			tensor("A", schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), schedule.Dim(schedule.D), wholeM),
 			tensor("C", schedule.Dim(schedule.D), schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), wholeM)}},
 		[]string{"Tensors[0]: A has 3 axes, and a chain's tensors have rows and columns (give it two axes)"}},
-	{"a function behind a sum", copyWith(catalog.ReduceScatter, func(s *schedule.Schedule) {
+	{"a function behind an uneven sum", copyWith(catalog.ReduceScatterV, func(s *schedule.Schedule) {
 		s.Ops = slices.Clone(s.Ops)
 		s.Ops[0].Then = []schedule.Func{schedule.GELU()}
-	}), []string{"Ops[0].Then[0]: no pass applies gelu to what leaves the sum C (end the operation before gelu, and " +
+	}), []string{"Ops[0].Then[0]: no pass makes gelu of uneven parts (end the operation before gelu, and " +
 		"go on with C behind the plan)"}},
 	{"a shift by two", scheduletest.Of("copy", tensor("A", shardedM, wholeN), tensor("C", shiftedM(2), wholeN)),
 		[]string{

@@ -53,10 +53,15 @@ func (c *chain) moved(d *draft, i int, o schedule.Op) error {
 // unmoved refuses a copy that no pass does beside the other operations.
 func (c *chain) unmoved(d *draft, i int, o schedule.Op, done edges.Step) error {
 	x, _ := c.edges.At(o.In[0])
+	given, declared := d.schedule.Tensor(o.In[0])
+	equal := cutAs(given, edges.Along(0)).String()
 	columns := slices.ContainsFunc(done.Edges, func(e edges.Edge) bool { return e.From.Columns() || e.To.Columns() })
 	switch {
 	case len(done.Edges) == 0 && done.Left == x:
 		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s is %s as it is: nothing travels", o.Out, o.In[0]))
+	case declared && !columns && ofProducts(d.schedule, o.Out) && written(given) != equal:
+		return d.misplaced(given.Name, fmt.Sprintf("%s is %s, and what is made of %s comes of equal parts of its rows",
+			given.Name, d.written(given), o.Out), "place it "+equal)
 	case columns && (byProduct(d.schedule, o.In[0]) || ofProducts(d.schedule, o.Out)):
 		return ofItsOwn(d.schedule, i,
 			fmt.Sprintf("%s travels in parts of its columns, which no product here makes or reads", o.In[0]))
@@ -89,12 +94,10 @@ func ofProducts(s schedule.Schedule, name string) bool {
 
 // sum is a stage without operations: it adds up what the caller gives.
 func (c *chain) sum(d *draft, i int, path string, o schedule.Op) error {
-	if len(o.Then) > 0 {
-		return d.unapplied(path+".Then[0]", o, 0, summedUp)
-	}
 	done, err := c.edges.Step(i)
 	given, _ := d.schedule.Tensor(o.In[0])
-	if err != nil || done.Misfit != nil || done.Left.Columns() || len(given.Axes) != 3 || !overRanks(given, 0) {
+	moved := done.Left.Columns() || done.Left.Shift != 0
+	if err != nil || done.Misfit != nil || moved || len(given.Axes) != 3 || !overRanks(given, 0) {
 		return d.nowhere(o)
 	}
 	if err := errorsOf(d.plain(o.In[0]), d.plain(o.Out)); err != nil {
@@ -108,7 +111,7 @@ func (c *chain) sum(d *draft, i int, path string, o schedule.Op) error {
 // nowhere refuses the placements of a copy or a sum that no communication leads between. The hint places one of them,
 // or both.
 func (d *draft) nowhere(o schedule.Op) error {
-	from, to := d.tensor(o.In[0]), d.tensor(o.Out)
+	from, to := d.tensor(o.In[0]), d.tensor(d.declaredAs(o.Out))
 	x, y := edges.Of(from), edges.Of(to)
 	adds, rows := kind(o.Name()) == summedUp, edges.Along(0)
 	blamed, hint := to, "place it "+cutAs(to, edges.State{}).String()

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"ovgen/schedule/hostir"
 )
 
@@ -43,12 +45,16 @@ var (
 	joinAt = hostir.Origin{Remark: "join", Field: movesField}
 )
 
-// fork declares streams and makes them wait for the caller's.
+// fork declares streams, if they are not, and makes them wait for the caller's.
 func (d *draft) fork(sets ...hostir.StreamSet) hostir.Synchronize {
 	if len(d.program.Streams) == 0 {
 		d.program.Streams = []hostir.StreamSet{{Name: hostir.MainStream}}
 	}
-	d.program.Streams = append(d.program.Streams, sets...)
+	for _, s := range sets {
+		if !slices.ContainsFunc(d.program.Streams, func(x hostir.StreamSet) bool { return x.Name == s.Name }) {
+			d.program.Streams = append(d.program.Streams, s)
+		}
+	}
 	return hostir.Synchronize{Origin: forkAt, Streams: refs(sets), On: []hostir.StreamRef{mainRef}}
 }
 

@@ -31,8 +31,8 @@ func together(s schedule.Schedule, chain bool) error {
 func tooMany(s schedule.Schedule, i int, chain bool) string {
 	o, first := s.Ops[i], firstProduct(s)
 	switch k := kind(o.Name()); {
-	case k == summedUp:
-		return fmt.Sprintf("no pass adds up %s beside other operations", o.In[0])
+	case k == summedUp && s.Made(o.In[0]):
+		return fmt.Sprintf("no pass adds up %s, which an operation makes", o.In[0])
 	case copies(o) && odd(s, o):
 		return fmt.Sprintf("no pass moves %s beside other operations: it is no matrix", o.In[0])
 	case copies(o) && slices.ContainsFunc(s.Ops[:i], func(x schedule.Op) bool {

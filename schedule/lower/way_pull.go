@@ -28,6 +28,8 @@ func pull(d *draft, w schedule.Pull) error {
 	switch {
 	case d.edge.Carrier.Fused && (w.Parts > 1 || len(d.legs()) > 1):
 		return d.noKernel("By")
+	case w.Once && d.gathersOnly():
+		return d.refusal("Once", "leave it out", "no product begins with rows of %s", d.edge.Of)
 	case w.Once && w.Parts > 1:
 		return d.refusal("Parts", hint, "all rows are multiplied at once")
 	case w.Once && w.Streams > 0:

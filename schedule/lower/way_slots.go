@@ -72,7 +72,7 @@ func (d *draft) inTurn(option string, streams int, falling bool) error {
 // slotMemory is that of partial results, of slots for this rank's rows, and of the sums that all ranks read.
 func slotMemory(w *writer, s *stage, columns schedule.Axis, parts int) {
 	partial, slots, reduced := w.named(partial, s.sums), w.named(slots, s.sums), w.named(reduced, s.sums)
-	if w.lonely() {
+	if w.alone(s) {
 		c := shareOf(s, parts)
 		c.callers(w)
 		if s.given == "" {
@@ -86,7 +86,7 @@ func slotMemory(w *writer, s *stage, columns schedule.Axis, parts int) {
 	if s.toAll {
 		w.memory(reduced, w.rowElements(s.sums, true, columns), w.rowAxis(s.sums, true), columns)
 		sum, b := w.buffer(s.sums), w.buffer(reduced)
-		if b.Tensor.Type = sum.Tensor.Type; w.lonely() {
+		if b.Tensor.Type = sum.Tensor.Type; w.alone(s) {
 			b.Chunk = sum.Chunk
 		}
 	}
@@ -219,6 +219,7 @@ func slotsOfTerms(w *writer, s *stage) departure {
 		return d
 	}
 	d.head = append(d.head, hostir.MovesOf(s.sums, hostir.Wait(copyRef, free, every))...)
-	d.tail = hostir.MovesOf(s.sums, hostir.Post(mainRef, read, every), hostir.Wait(mainRef, read, every))
+	done := w.named(read, s.sums)
+	d.tail = hostir.MovesOf(s.sums, hostir.Post(mainRef, done, every), hostir.Wait(mainRef, done, every))
 	return d
 }

@@ -139,7 +139,7 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 	switch {
 	case len(summed) > 1:
 		return stale, fmt.Errorf("no rule for a sum over %d axes", len(summed))
-	case len(op.In) == 1 && len(summed) > 0 && len(op.Then) > 0 || len(op.In) > 2:
+	case len(op.In) > 2:
 		return stale, fmt.Errorf("no rule for %s", op)
 	case len(summed) == 0 && len(op.In) == 1:
 		copied, err := x.operandOf(op, in, 0, rank, bound)

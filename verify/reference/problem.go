@@ -190,7 +190,7 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 		return s, none(o)
 	case summed == "" && x.In[0] == x.Out:
 		s.Does = Copies
-	case len(summed) == 1 && x.In[0] == summed+x.Out && len(o.Then) == 0:
+	case len(summed) == 1 && x.In[0] == summed+x.Out:
 		s.Does = AddsUp
 	default:
 		return s, none(o)
@@ -265,10 +265,10 @@ func (p *Problem) Work() (multiplications, elements int) {
 	return multiplications, elements
 }
 
-// Input is the operand of that name under a seed. A copy takes reals always: it
-// must not change a bit of them.
+// Input is the operand of that name under a seed. A copy without functions takes reals always: it must not change a bit
+// of them.
 func (p *Problem) Input(name string, seed uint32, real bool) Input {
-	in := Input{Seed: seed, Limit: dense, Real: real || !p.Multiplies() && !p.addsUp()}
+	in := Input{Seed: seed, Limit: dense, Real: real || !p.Multiplies() && !p.addsUp() && !p.Chained()}
 	if p.Chained() {
 		d := p.draws().values[name]
 		in.Limit, in.Unit = limit(d.density), float32(d.unit)
@@ -298,7 +298,7 @@ func (p *Problem) Results(inputs map[string]Input) map[string]Values {
 		case Copies:
 			v[s.C] = s.apply(v[s.A], v, p)
 		case AddsUp:
-			v[s.C] = p.sum(v[s.A])
+			v[s.C] = s.apply(p.sum(s, v), v, p)
 		case Calls:
 			v[s.C] = p.called(s, v)
 		default:
@@ -311,12 +311,16 @@ func (p *Problem) Results(inputs map[string]Input) map[string]Values {
 	return out
 }
 
-// sum is a product with ones.
-func (p *Problem) sum(a Values) Values {
-	d := p.Extents[schedule.D]
+// sum is a product with ones, of one row. What is added to each row of the result is there as often as that has rows.
+func (p *Problem) sum(s Step, v map[string]Values) Values {
+	d, a, bias := p.Extents[schedule.D], v[s.A], Values{}
+	for row := v[s.Bias]; len(bias.Want) < len(a.Want)/d && s.Bias != ""; {
+		bias = Values{append(bias.Want, row.Want...), append(bias.Lo, row.Lo...), append(bias.Hi, row.Hi...)}
+	}
 	ones := make([]float64, d)
 	for i := range ones {
 		ones[i] = 1
 	}
-	return Product{M: 1, K: d, N: len(a.Want) / d, Type: p.Type, Parts: d}.Of(points(ones), a, Values{}, Values{})
+	all := Product{M: 1, K: d, N: len(a.Want) / d, Type: p.Type, Parts: d}
+	return all.Of(points(ones), a, bias, v[s.Added])
 }
