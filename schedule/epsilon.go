@@ -1,17 +1,14 @@
 package schedule
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // Epsilon is the name of the number that norms add to the mean of squares.
 const Epsilon = "Epsilon"
 
-// DefaultEpsilon is the number that a norm adds to the mean of squares by default, as in Llama 3 and PyTorch.
+// DefaultEpsilon is the number that stands for the Shape's where it has none, as in Llama 3 and PyTorch.
 const DefaultEpsilon = 1e-5
 
-// WithEpsilon is the norm with a number of its own added to the mean of squares, such as 1e-6.
+// WithEpsilon is the norm with a number of its own added to the mean of squares, such as 1e-6, in place of the Shape's.
 func (f Func) WithEpsilon(epsilon float64) Func {
 	if f.Do == "" {
 		f.Is = f.Is.replaced(Param(Epsilon), Num(epsilon))
@@ -46,7 +43,7 @@ func (f Func) checkEpsilon(v *validation, path string) {
 	case !f.norm():
 		v.add(path, "leave it out", "only norms add an epsilon, and %s is none", f.Do)
 	case !(f.Epsilon >= leastEpsilon && f.Epsilon <= mostEpsilon): // NaN too
-		v.add(path, fmt.Sprintf("use a number such as 1e-6, or 0 for %g", DefaultEpsilon),
+		v.add(path, "use a number such as 1e-6, or 0 for the Shape's",
 			"no norm adds %g to the mean of squares", f.Epsilon)
 	}
 }

@@ -131,9 +131,8 @@ func TestFacts(t *testing.T) {
 		if diff := cmp.Diff(test.heads, schedule.Heads(nodes)); diff != "" {
 			t.Errorf("heads of %s (-want +got):\n%s", test.f, diff)
 		}
-		// A norm with a name has an epsilon of its own.
 		with := schedule.Schedule{Tensors: s.Tensors, Ops: []schedule.Op{schedule.Copy("C", "A", test.f)}}
-		if with.HasEpsilon() != (test.numbers != nil && test.f.Do == "") {
+		if with.HasEpsilon() != (test.numbers != nil) {
 			t.Errorf("the Shape of %s has an epsilon: %t", test.f, with.HasEpsilon())
 		}
 		if with.Ops[0].Then[0] = test.f.WithEpsilon(1e-6); test.numbers != nil && with.HasEpsilon() {

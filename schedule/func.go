@@ -13,7 +13,7 @@ import (
 type Func struct {
 	Do FuncKind `json:",omitempty"`
 	In []string `json:",omitempty"` // the further operands of one with a name
-	// Epsilon is the number that a norm with a name adds to the mean of squares; 0 means DefaultEpsilon.
+	// Epsilon is the number that a norm with a name adds to the mean of squares; 0 means that of the Shape.
 	Epsilon float64 `json:",omitempty"`
 	// Word of one without a name is for texts: "softcap".
 	Word string `json:",omitempty"`
@@ -92,7 +92,7 @@ func (f Func) String() string {
 		}
 		list = append(f.Reads(), more...)
 	}
-	if e := f.Epsilon; e != 0 && e != DefaultEpsilon {
+	if e := f.Epsilon; e != 0 {
 		list = append(list, fmt.Sprintf("epsilon %g", e))
 	}
 	if len(list) == 0 {

@@ -25,8 +25,6 @@ func (e Expr) InLibrary() (name string, more []string) {
 // as says that the tree is one of the library, but for the width of heads and an epsilon of its own, which it returns.
 func (e Expr) as(of Expr) (more []string, is bool) {
 	switch {
-	case of.Do == DoParam && e.Do == DoNumber && e.Number == DefaultEpsilon:
-		return nil, true
 	case of.Do == DoParam && e.Do == DoNumber:
 		return []string{fmt.Sprintf("epsilon %g", e.Number)}, true
 	case does[e.Do].heads && of.Group == "" && e.Group != "":

@@ -149,13 +149,9 @@ func (s Schedule) checkTables(v *validation, path string, f Func) {
 }
 
 // Tree is what a function does to X, with the widths of all heads: that of a table, or of a tensor for the columns of a
-// head, is its last extent, and what is turned beside it has the same. The epsilon of a function with a name is
-// DefaultEpsilon where it has none of its own.
+// head, is its last extent, and what is turned beside it has the same.
 func (s Schedule) Tree(f Func) Expr {
 	tree, beside := f.Tree(), Extent("")
-	if f.Do != "" {
-		tree = tree.replaced(Param(Epsilon), Num(DefaultEpsilon))
-	}
 	tree.walk("", func(_ string, e Expr) {
 		if w := s.headWidth(e); beside == "" {
 			beside = w
