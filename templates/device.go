@@ -82,7 +82,8 @@ func (d Device) Headers() (names []string) {
 	add(makes && !slices.Contains(d.Table.Types, driver.FP32) && d.fp32(), "fp32.h")
 	add(makes, "arith.h", "units.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Elements }), "elements.h")
-	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Groups }), "groups.h")
+	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Groups || k.Makes() && k.Lands() }),
+		"groups.h")
 	add(computes, "sum.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Lands() && k.Kind != kernels.Push }), "packets.h")
 	add(d.any(kernels.Kernel.Multiplies), "tiles.h", "hopper.h", "product.h")
@@ -140,6 +141,14 @@ func (d Device) Host() (list []HostKernel) {
 		}
 	}
 	return append(list, d.hostCalls()...)
+}
+
+// SumField is the field with the place of a sum that lands: X of the function that the kernel makes of it, if any.
+func (k Kernel) SumField() string {
+	if k.Makes() {
+		return "x"
+	}
+	return "dst"
 }
 
 // List is the bound of a field of words: none for one word.

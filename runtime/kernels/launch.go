@@ -254,7 +254,13 @@ func (k *kernel) work(q *plan.Queue, on *plan.Stream, bytes int64) {
 		most = plan.MostBlocks
 	}
 	blocks, threads := int(min(bytes/(16*threads)+1, most)), threads
-	if k.Lands() {
+	switch {
+	case k.Lands() && k.Makes():
+		row := k.params[k.layout.given] * uint64(bytes) / max(k.params[k.bytes], 1) // of elements of so many bytes
+		var each int64
+		blocks, each = rowGrid(bytes/int64(row), int64(row))
+		k.params[k.lands.rows] = uint64(each)
+	case k.Lands():
 		blocks, threads = packetGrid(bytes)
 	}
 	if k.ByBlocks {

@@ -81,7 +81,7 @@ func (t *Table) layout(k Kernel) layout {
 	}
 	if k.Computes() && !k.Multiplies() || k.Gathers() || k.Lands() {
 		l.dst, l.bytes = next(1), next(1)
-		if k.Makes() {
+		if k.Makes() && !k.Lands() {
 			l.terms, l.given = next(len(k.Made.Operands)), next(k.numbers())
 			return l
 		}

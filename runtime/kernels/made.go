@@ -45,7 +45,7 @@ func (k Kernel) Makes() bool { return k.Made != nil }
 
 // Rowed reports whether the function has to know how long a row is, which its first number then says.
 func (k Kernel) Rowed() bool {
-	return k.Kind == Groups || slices.ContainsFunc(k.Made.Operands, func(o Operand) bool { return o.Lies != InPlace })
+	return k.Kind != Elements || slices.ContainsFunc(k.Made.Operands, func(o Operand) bool { return o.Lies != InPlace })
 }
 
 // heads is how many numbers come before the widths of heads.
@@ -119,7 +119,9 @@ const MostNumbers = 8
 // Function is the launch of a function by its word.
 func (s *Set) Function(word string) Making {
 	m := Making{set: s, word: word}
-	if i := slices.IndexFunc(s.kernels, func(k *kernel) bool { return k.Makes() && k.Made.Word == word }); i >= 0 {
+	if i := slices.IndexFunc(s.kernels, func(k *kernel) bool {
+		return k.Kind.Work() == Applies && k.Made.Word == word
+	}); i >= 0 {
 		m.k = s.kernels[i]
 	}
 	return m

@@ -1,7 +1,7 @@
 package kernels
 
 import (
-	"fmt"
+	"errors"
 	"slices"
 
 	"ovgen/runtime/driver"
@@ -20,6 +20,9 @@ type landing struct {
 	next int // bytes from a block's word to the next one's
 	// added is the address of the tensor that is added to the sum.
 	added int
+	// rows are how many of the sum each block has, made is the address of what a function of rows makes of it, and
+	// beside the first one's of those that it reads beside the sum.
+	rows, made, beside int
 }
 
 // land lays out the parameters behind the terms.
@@ -31,6 +34,10 @@ func (l *layout) land(next func(words int) int) {
 	}
 	if l.Added {
 		l.lands.added = next(1)
+	}
+	if l.Makes() {
+		l.lands.rows, l.lands.made = next(1), next(1)
+		l.lands.beside, l.given = next(len(l.Made.Operands)-1), next(l.numbers())
 	}
 }
 
@@ -50,15 +57,45 @@ func (s *Set) Push(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst dr
 	WithAdded{set: s}.Push(q, on, landing, dst, bytes, parts...)
 }
 
-// WithAdded is a set whose sums of packets add a tensor, last.
+// WithAdded is a set whose sums of packets add a tensor, last, and make what a function of rows says.
 type WithAdded struct {
 	set   *Set
 	adds  bool
 	added driver.Ptr
+	word  string // of the function; "": none
 }
 
 // Adding is the set with such a tensor, which is as large as the sum.
-func (s *Set) Adding(tensor driver.Ptr) WithAdded { return WithAdded{s, true, tensor} }
+func (s *Set) Adding(tensor driver.Ptr) WithAdded {
+	return WithAdded{set: s, adds: true, added: tensor}
+}
+
+// Making is WithAdded.Making without a tensor that is added.
+func (s *Set) Making(m Making, dst driver.Ptr, operands ...driver.Ptr) WithAdded {
+	return WithAdded{set: s}.Making(m, dst, operands...)
+}
+
+// Making is the set whose next sum of packets sets dst to what a function makes of it and of operands. Each block has
+// whole rows of the sum.
+func (w WithAdded) Making(m Making, dst driver.Ptr, operands ...driver.Ptr) WithAdded {
+	w.word = m.word
+	k := w.find(Packets)
+	if k == nil || len(operands) != len(k.Made.Operands)-1 || m.count != k.numbers() || m.given[0] == 0 {
+		w.word += " of other operands" // no kernel has this word
+		return w
+	}
+	k.params[k.lands.made] = uint64(dst)
+	for i, x := range operands {
+		k.params[k.lands.beside+i] = uint64(x)
+	}
+	copy(k.params[k.layout.given:], m.given[:m.count])
+	return w
+}
+
+// find is the kernel of a kind that adds as many tensors and makes the function; nil: the package has none.
+func (w WithAdded) find(kind Kind) *kernel {
+	return w.set.landing(kind, w.adds, w.word)
+}
 
 // Packets is Set.Packets with the tensor.
 func (w WithAdded) Packets(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
@@ -75,7 +112,7 @@ func (w WithAdded) Push(q *plan.Queue, on *plan.Stream, landing *plan.Packets, d
 // sum launches the kernel.
 func (w WithAdded) sum(q *plan.Queue, on *plan.Stream, kind Kind, landing *plan.Packets, dst driver.Ptr, bytes int64,
 	parts []driver.Ptr) {
-	k := w.set.send(q, on, kind, landing, w.adds)
+	k := w.set.send(q, on, w.find(kind), landing)
 	if k == nil {
 		return
 	}
@@ -89,20 +126,29 @@ func (w WithAdded) sum(q *plan.Queue, on *plan.Stream, kind Kind, landing *plan.
 // after another from dst on, in the order of ranks.
 func (s *Set) PacketGather(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
 	parts ...driver.Ptr) {
-	if k := s.send(q, on, PacketGather, landing, false); k != nil {
+	if k := s.send(q, on, s.landing(PacketGather, false, ""), landing); k != nil {
 		k.terms(q, on, 1, dst, bytes, parts)
 	}
 }
 
+// landing is the kernel of a kind that adds a tensor or none, and makes the function of a word or none; nil: the package
+// has none.
+func (s *Set) landing(kind Kind, adds bool, word string) *kernel {
+	for _, k := range s.kernels {
+		if k.Kind == kind && k.Added == adds && (k.Makes() && k.Made.Word == word || !k.Makes() && word == "") {
+			return k
+		}
+	}
+	return nil
+}
+
 // send counts the step of a kernel of packets, and fills in where they land.
-func (s *Set) send(q *plan.Queue, on *plan.Stream, kind Kind, landing *plan.Packets, adds bool) *kernel {
-	i := slices.IndexFunc(s.kernels, func(k *kernel) bool { return k.Kind == kind && k.Added == adds })
-	if i < 0 {
-		q.Fail(fmt.Errorf("launch kernel %s: the package has none that adds a tensor, or none that does not", kind))
+func (s *Set) send(q *plan.Queue, on *plan.Stream, k *kernel, landing *plan.Packets) *kernel {
+	if k == nil {
+		q.Fail(errors.New("launch a kernel that takes what lands: the package has none that adds and makes the same"))
 		return nil
 	}
-	k := s.kernels[i]
-	w := q.PacketWords(on, landing, string(kind))
+	w := q.PacketWords(on, landing, string(k.Kind))
 	p := k.params
 	for r, at := range w.To {
 		p[k.lands.to+r] = uint64(at)
@@ -111,10 +157,23 @@ func (s *Set) send(q *plan.Queue, on *plan.Stream, kind Kind, landing *plan.Pack
 	p[k.lands.turn], p[k.lands.rank] = uint64(w.Turn), uint64(q.Rank())
 	p[k.step], p[k.value] = uint64(w.Step), uint64(w.Value)
 	p[k.lands.word] = uint64(w.Flags)
-	if kind == Push {
+	if k.Kind == Push {
 		p[k.lands.next] = 4
 	}
 	return k
+}
+
+// rowGrid returns how many blocks send rows of so many bytes each, and how many rows each block has at most. Its part
+// begins at 16 bytes, since packets go by four, and a block of few bytes would not pay.
+func rowGrid(rows, bytes int64) (blocks int, each int64) {
+	const least = 4096
+	whole := int64(1) // rows of whole 16 bytes
+	for whole*bytes%16 != 0 {
+		whole *= 2
+	}
+	each = max((rows+plan.MostPacketBlocks-1)/plan.MostPacketBlocks, (least+bytes-1)/bytes)
+	each = (each + whole - 1) / whole * whole
+	return int((rows + each - 1) / each), each
 }
 
 // packetGrid returns the number of blocks, and of threads in each, that send this many bytes; each block sends a part
@@ -148,6 +207,11 @@ func (x *launched) packets(typ driver.Type) {
 	for b := range blocks {
 		x.number = int(b) + 1
 		from, bytes := part(all, b, blocks)
+		if x.Makes() {
+			each := int64(p[l.rows]*p[x.given]) * typ.Size()
+			from = min(b*each, all)
+			bytes = min(each, all-from)
+		}
 		packet := func(kind driver.TouchKind, at uint64, t driver.Touch) {
 			t.Kind, t.At, t.Packets = kind, driver.Ptr(at), x.Kind != Push
 			t.Turn, t.Half = driver.Ptr(p[l.turn]+4*uint64(b)), int64(p[l.half])
@@ -197,5 +261,29 @@ func (x *launched) packets(typ driver.Type) {
 		if adds {
 			data(driver.TouchWrite, p[x.dst])
 		}
+		if x.Makes() {
+			x.makesRows(typ, from, bytes)
+		}
 	}
+}
+
+// makesRows adds the touches of a block that makes a function of its rows of the sum.
+func (x *launched) makesRows(typ driver.Type, from, bytes int64) {
+	row := int64(x.p[x.given]) * typ.Size()
+	touch := func(kind driver.TouchKind, at uint64, from, bytes int64) {
+		x.add(driver.Touch{Kind: kind, At: driver.Ptr(at) + driver.Ptr(from), Bytes: bytes, Type: typ})
+	}
+	touch(driver.TouchRead, x.p[x.dst], from, bytes)
+	for i, o := range x.Made.Operands[1:] {
+		at := x.p[x.lands.beside+i]
+		switch o.Lies {
+		case InPlace:
+			touch(driver.TouchRead, at, from, bytes)
+		case ByColumn:
+			touch(driver.TouchRead, at, 0, row)
+		case ByRow:
+			touch(driver.TouchRead, at, from/row*typ.Size(), bytes/row*typ.Size())
+		}
+	}
+	touch(driver.TouchWrite, x.p[x.lands.made], from, bytes)
 }

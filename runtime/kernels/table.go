@@ -32,7 +32,7 @@ type Kernel struct {
 	Rows   int
 	Added  bool  // a tensor is added to the sum of packets
 	Tile   Tile  // of a product
-	Made   *Made // the function of a kernel of elements or groups
+	Made   *Made // the function of a kernel of elements or groups, or of rows of the sum of packets
 	// ByBlocks: each block does all of this for its part of the work, by words of its own.
 	ByBlocks bool
 }

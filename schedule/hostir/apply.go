@@ -43,6 +43,23 @@ func (x Apply) kernel() string {
 	return ElementsKernel
 }
 
+// OfRows says that the formulas are of whole rows, and know no heads.
+func (x Apply) OfRows() bool {
+	nodes := x.Nodes()
+	return schedule.ReachOf(nodes) == schedule.InRow && len(schedule.Heads(nodes)) == 0
+}
+
+// Applied is what formulas make in some work: alone, or of the sum of packets. ok: there are some.
+func Applied(w Work) (x Apply, ok bool) {
+	switch w := w.(type) {
+	case Apply:
+		return w, true
+	case Packets:
+		return w.Then, len(w.Then.Makes) > 0
+	}
+	return Apply{}, false
+}
+
 // Nodes are the formulas, written out.
 func (x Apply) Nodes() []schedule.Node { return schedule.Nodes(x.Makes...) }
 

@@ -20,8 +20,8 @@ type Edge struct {
 }
 
 // Carrier says what kernels do of an edge: the copies, the signals, a copy and the signals around it in one launch, and
-// signals for each block of such a launch where its peers signal so as well.
-type Carrier struct{ Copies, Signals, Fused, ByBlocks bool }
+// signals for each block of such a launch where its peers signal so as well; and functions of rows of what it sums.
+type Carrier struct{ Copies, Signals, Fused, ByBlocks, Rows bool }
 
 // EdgeOf is the edge that a step is of; the zero Edge where it is of none.
 func (p *Program) EdgeOf(s Step) Edge {

@@ -47,6 +47,8 @@ type Packets struct {
 	Sent
 	Added View // none where it has no buffer
 	To    View
+	// Then is what formulas of rows make of the sum; without any it is none. Each block has whole rows of it.
+	Then Apply
 }
 
 // PacketGather puts the views that land here and the own one after another, in the order of ranks.
@@ -102,7 +104,7 @@ func (Packets) work()      {}
 func (PacketGather) work() {}
 
 func (x Packets) views() (reads, writes []View) {
-	return some(x.Each, x.Added), []View{x.To, x.Landing}
+	return some(append([]View{x.Each, x.Added}, x.Then.Operands...)...), some(x.To, x.Landing, x.Then.To)
 }
 
 func (x PacketGather) views() (reads, writes []View) { return []View{x.Each}, []View{x.To, x.Landing} }
@@ -110,6 +112,7 @@ func (x PacketGather) views() (reads, writes []View) { return []View{x.Each}, []
 func (x Packets) with(p Parts) Work {
 	x.To, x.Landing = p.view("destination", x.To), p.view("destination", x.Landing)
 	x.Each, x.Added = p.view("source", x.Each), p.view("source", x.Added)
+	x.Then, _ = x.Then.with(p).(Apply)
 	return x
 }
 
@@ -120,10 +123,14 @@ func (x PacketGather) with(p Parts) Work {
 }
 
 func (x Packets) text() string {
-	if x.Added.Buffer == "" {
-		return fmt.Sprintf("Reduce(%s, %s and %s)", x.To, x.Landing, x.Each)
+	text := fmt.Sprintf("Reduce(%s, %s and %s)", x.To, x.Landing, x.Each)
+	if x.Added.Buffer != "" {
+		text = fmt.Sprintf("Reduce(%s, %s and %s, %s)", x.To, x.Landing, x.Each, x.Added)
 	}
-	return fmt.Sprintf("Reduce(%s, %s and %s, %s)", x.To, x.Landing, x.Each, x.Added)
+	if len(x.Then.Makes) > 0 {
+		text += ";  " + x.Then.text()
+	}
+	return text
 }
 
 func (x PacketGather) text() string {
@@ -133,6 +140,14 @@ func (x PacketGather) text() string {
 func (x Packets) check(s Step) error {
 	if !x.Added.Peer.IsZero() || x.Added.Each.Index != "" {
 		return fmt.Errorf("a kernel of packets adds a tensor of its own rank to their sum, or none")
+	}
+	if len(x.Then.Makes) > 0 {
+		if err := x.Then.check(s); err != nil {
+			return err
+		}
+		if s.By != PacketsKernel || !x.Then.X.equal(x.To) || !x.Then.OfRows() {
+			return fmt.Errorf("a kernel of packets makes what formulas of rows say of its sum, and nothing else")
+		}
 	}
 	return x.Sent.check(s, x.To)
 }

@@ -29,6 +29,7 @@ func pushShot(d *draft, w schedule.PushShot) error {
 		return &schedule.FieldError{Path: d.at(), Hint: "use schedule.Shot, or leave it out",
 			Msg: fmt.Sprintf("no kernel that takes what lands adds %s to each row of %s", bias, d.edge.Of)}
 	}
+	d.edge.Carrier.Rows = w.Rows
 	d.sumBy(landedSums(w.Words))
 	return d.roundsSums()
 }

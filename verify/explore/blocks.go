@@ -3,6 +3,7 @@ package explore
 import (
 	"slices"
 
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
@@ -12,10 +13,29 @@ import (
 // any of its blocks: they are there together, or start in an order that is the same everywhere.
 const blocks = 2
 
+// rowIn is how many elements of a launch by blocks stay together: the rows of what formulas make of them, or each alone.
+func rowIn(list []ops.Op) int64 {
+	for _, o := range list {
+		if o.Kind == ops.Apply {
+			return max(o.Columns, 1)
+		}
+	}
+	return 1
+}
+
+// launchOf is the operations of a list's first launch by blocks.
+func launchOf(list []ops.Op) []ops.Op {
+	n := 0
+	for n < len(list) && list[n].ByBlocks && list[n].Step == list[0].Step && list[n].Stream == list[0].Stream {
+		n++
+	}
+	return list[:n]
+}
+
 // byBlocks adds the operations of such a launch, for each block: they follow the stream's steps so far,
 // and the stream's next operation follows them all.
 func (b *rankBuilder) byBlocks(list []ops.Op) {
-	stream := list[0].Stream
+	stream, row := list[0].Stream, rowIn(list)
 	if b.one {
 		stream = hostir.MainStream
 	}
@@ -24,7 +44,7 @@ func (b *rankBuilder) byBlocks(list []ops.Op) {
 	for block := range int64(blocks) {
 		b.streams[stream], b.waits, b.block = start, waits, block
 		for _, o := range list {
-			part := b.part(o, block)
+			part := b.part(o, block, row)
 			b.op(&part)
 		}
 		ended = union(ended, b.streams[stream])
@@ -34,7 +54,7 @@ func (b *rankBuilder) byBlocks(list []ops.Op) {
 
 // part is a block's part of an operation: its part of each use, and its words, which lie behind the words
 // of earlier blocks. The first block notes the step for all.
-func (b *rankBuilder) part(o ops.Op, block int64) ops.Op {
+func (b *rankBuilder) part(o ops.Op, block, row int64) ops.Op {
 	words, uses := o.Words, o.Uses
 	o.Words, o.Uses = nil, nil
 	for _, w := range words {
@@ -44,16 +64,30 @@ func (b *rankBuilder) part(o ops.Op, block int64) ops.Op {
 		w.At.Offset += block * b.Words[w.At.Buffer] / blocks
 		o.Words = append(o.Words, w)
 	}
-	for _, u := range uses {
-		o.Uses = append(o.Uses, b.partOf(u, block))
+	for i, u := range uses {
+		switch lies := liesOf(o, i); lies {
+		case schedule.InPlace:
+			u = b.partOf(u, block, row)
+		case schedule.ByRow:
+			u = b.partOf(u, block, 1)
+		}
+		o.Uses = append(o.Uses, u)
 	}
 	return o
 }
 
-// partOf is a block's part of a use.
-func (m *machine) partOf(u ops.Use, block int64) ops.Use {
-	elements := u.Bytes / m.ElementSize
-	from, to := elements*block/blocks, elements*(block+1)/blocks
+// liesOf is how a use of an operation lies to its result, by the operation's formulas.
+func liesOf(o ops.Op, use int) schedule.Lies {
+	if o.Kind == ops.Apply && 0 < use && use <= len(o.Lies) {
+		return o.Lies[use-1]
+	}
+	return schedule.InPlace
+}
+
+// partOf is a block's part of a use, of whole rows.
+func (m *machine) partOf(u ops.Use, block, row int64) ops.Use {
+	rows := u.Bytes / m.ElementSize / row
+	from, to := rows*block/blocks*row, rows*(block+1)/blocks*row
 	u.At.Offset, u.Bytes = u.At.Offset+from*m.ElementSize, (to-from)*m.ElementSize
 	return u
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"ovgen/schedule"
 	"ovgen/verify/ops"
 )
 
@@ -58,10 +59,14 @@ func build(s System) *machine {
 func (m *machine) cutMemory() {
 	var uses []ops.Use
 	for _, list := range m.Ranks {
-		for _, o := range list {
-			uses = append(uses, m.taken(&o)...)
+		row := int64(1)
+		for i, o := range list {
+			if i == 0 || list[i-1].Step != o.Step || list[i-1].Stream != o.Stream {
+				row = rowIn(launchOf(list[i:]))
+			}
+			uses = append(uses, m.taken(&o, row)...)
 			for run := range m.Modes {
-				uses = append(uses, m.taken(m.turned(&o, run))...)
+				uses = append(uses, m.taken(m.turned(&o, run), row)...)
 			}
 		}
 	}
@@ -79,11 +84,14 @@ func (m *machine) cutMemory() {
 }
 
 // taken are the uses of an operation, and the first block's parts of them where blocks work at parts.
-func (m *machine) taken(o *ops.Op) []ops.Use {
+func (m *machine) taken(o *ops.Op, row int64) []ops.Use {
 	uses := o.Uses
-	for _, u := range o.Uses {
+	for i, u := range o.Uses {
 		if o.ByBlocks && !ops.OfStream(u.At) {
-			uses = append(uses[:len(uses):len(uses)], m.partOf(u, 0))
+			if liesOf(*o, i) == schedule.ByRow {
+				row = 1
+			}
+			uses = append(uses[:len(uses):len(uses)], m.partOf(u, 0, row))
 		}
 	}
 	return uses

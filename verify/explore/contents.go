@@ -201,8 +201,8 @@ func isRow(n int, operands [][]Number, size int) bool {
 // functionOf is what a step's formulas make; none where no step is known.
 func functionOf(op *ops.Op, operands [][]Number, size int) []Number {
 	s, _ := op.Node.(hostir.Step)
-	x, _ := s.Do.(hostir.Apply)
-	if len(operands) == 0 || len(x.Makes) == 0 {
+	x, makes := hostir.Applied(s.Do)
+	if len(operands) == 0 || !makes {
 		return nil
 	}
 	if size != 2*len(operands[0]) {

@@ -44,7 +44,7 @@ func rowsOf(o ops.Op) int64 {
 
 // ofGroup is a group's part of an operation: its rows of each use but the weights and a bias, and its words.
 func (b *rankBuilder) ofGroup(o ops.Op, rows, group int64) ops.Op {
-	part := b.part(o, group)
+	part := b.part(o, group, 1)
 	if len(o.Uses) == 0 {
 		return part
 	}

@@ -128,6 +128,9 @@ func (u *unroller) enqueue(n hostir.Step) {
 		return
 	case hostir.Packets:
 		u.packets(at, n, x.Sent, x.To, x.Added)
+		if len(x.Then.Makes) > 0 {
+			u.apply(at, x.Then)
+		}
 		return
 	case hostir.PacketGather:
 		u.packets(at, n, x.Sent, x.To, hostir.View{})
@@ -164,7 +167,7 @@ func (u *unroller) does(at Op, n hostir.Step) {
 	case hostir.Product:
 		u.product(at, x)
 	case hostir.Apply:
-		u.apply(at, n, x)
+		u.apply(at, x)
 	case hostir.Call:
 		at.Kind, at.Form, at.Launch = Call, x.Name, u.launch(x.Launch)
 		u.use(at, x.To, x.Operands...)
@@ -244,7 +247,7 @@ func (u *unroller) gather(op Op, x hostir.Gather) {
 }
 
 // apply adds formulas, with how their operands lie, and what their kernel is told of rows and heads.
-func (u *unroller) apply(op Op, n hostir.Step, x hostir.Apply) {
+func (u *unroller) apply(op Op, x hostir.Apply) {
 	nodes := x.Nodes()
 	op.Kind, op.Form = Apply, schedule.Key(nodes)
 	for _, operand := range schedule.Operands(nodes) {
@@ -256,8 +259,7 @@ func (u *unroller) apply(op Op, n hostir.Step, x hostir.Apply) {
 	for _, width := range schedule.Heads(nodes) {
 		op.Heads = append(op.Heads, u.eval(hostir.Extent(width)))
 	}
-	reads, _ := n.Views()
-	u.use(op, x.To, reads...)
+	u.use(op, x.To, append([]hostir.View{x.X}, x.Operands...)...)
 }
 
 // launch is how a kernel of the caller's is launched; empty without one.

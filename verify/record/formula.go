@@ -26,7 +26,7 @@ var widthsAt = map[schedule.Do]int{schedule.DoHeadRow: 2, schedule.DoCos: 2, sch
 func (l *launch) formula(o *ops.Op, kernel string) {
 	o.Form = l.kernel.Form
 	var seen, heads, numbers []string
-	rowed := kernel == hostir.GroupsKernel
+	rowed := kernel != hostir.ElementsKernel
 	for _, node := range strings.Split(o.Form, "; ") {
 		words := strings.Fields(node)
 		do := schedule.Do(words[0])

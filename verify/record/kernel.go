@@ -8,6 +8,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
+	"ovgen/schedule"
 	"ovgen/verify/ops"
 )
 
@@ -155,6 +156,12 @@ func together(whole, list []ops.Op, used map[ops.Loc]bool) error {
 		}
 		for j, u := range from.Uses {
 			next := to.Uses[j]
+			if j > 0 && j <= len(from.Lies) && !eachRow(from.Lies[j-1]) {
+				if u != next {
+					return fmt.Errorf("it reads %s, and the first block %s", u, next)
+				}
+				continue
+			}
 			next.At.Offset += next.Bytes
 			if u.At != next.At || u.Write != next.Write {
 				return fmt.Errorf("its part is %s, and those before it end at %s", u, next.At)
@@ -164,6 +171,9 @@ func together(whole, list []ops.Op, used map[ops.Loc]bool) error {
 	}
 	return nil
 }
+
+// eachRow says that an operand of a function which lies so has a part for each row.
+func eachRow(l schedule.Lies) bool { return l != schedule.ByColumn && l != schedule.ByHead }
 
 // check refuses a geometry of the launch with which the kernel is not correct.
 func (l *launch) check(k kind) error {

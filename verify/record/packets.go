@@ -10,7 +10,12 @@ import (
 // packets are the operations of a block of a kernel of packets: a copy to each peer, the posts and the waits by flags,
 // the sum, or the copies of a gather, and the take of the packets that these read.
 func (l *launch) packets(n *Names, o ops.Op, k kind) (list []ops.Op, err error) {
-	copied, sum, take, signal := o, o, o, o
+	copied, sum, take, signal, made := o, o, o, o, o
+	made.Kind = ops.Apply
+	if l.kernel.Form != "" {
+		l.formula(&made, o.Kernel)
+	}
+	summed := false // what follows is of the function
 	copied.Kind, sum.Kind, take.Kind, signal.Kind = ops.Copy, ops.Sum, ops.Take, ops.Signal
 	posts, waits, resets := signal, wait{}, 0
 	most := len(l.touches) / 4 // there is more than a copy, a post, a wait and a reset a peer
@@ -36,11 +41,14 @@ func (l *launch) packets(n *Names, o ops.Op, k kind) (list []ops.Op, err error) 
 			err = n.word(&waits.notes, t.At, t.Value, true)
 		case t.Type != n.Type && !k.gathers:
 			err = fmt.Errorf("a sum of %s in a plan of %s", t.Type, n.Type)
+		case summed:
+			made.Uses = append(made.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes})
 		case len(posts.Words)+resets > 0 || len(list) == 0 && len(copied.Uses) == 0 && l.alone():
 			sum.Uses = append(sum.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes})
 			if t.Packets {
 				take.Uses = append(take.Uses, ops.Use{Write: true, At: at, Bytes: t.Bytes})
 			}
+			summed = l.kernel.Form != "" && t.Kind == driver.TouchWrite
 		default:
 			copied.Uses = append(copied.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes})
 		}
@@ -61,12 +69,20 @@ func (l *launch) packets(n *Names, o ops.Op, k kind) (list []ops.Op, err error) 
 		sum.Kind = ops.Copy
 		parts = append(parts[:2], copies(sum)...)
 	}
-	for _, part := range append(parts, take) {
+	for _, part := range append(parts, take, made) {
 		if len(part.Words)+len(part.Uses) > 0 {
 			list = append(list, part)
 		}
 	}
-	return list, nil
+	return list, wholeRows(n, made)
+}
+
+// wholeRows refuses a block that makes a function of parts of rows.
+func wholeRows(n *Names, made ops.Op) error {
+	if len(made.Uses) > 0 && (made.Columns < 1 || made.Uses[0].Bytes%(made.Columns*n.Type.Size()) != 0) {
+		return fmt.Errorf("a block has a part of a row of %d columns: %s", made.Columns, made.Uses[0])
+	}
+	return nil
 }
 
 // alone says that the launch sends nothing.

@@ -261,9 +261,9 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 		before, terms = b.terms([]hostir.View{x.Peers})
 		work = append(b.tiles(n, x.To, x.Slots, x.A, x.B, x.Bias), terms...)
 	case hostir.Packets:
-		return b.packets(n, x.Sent, x.To, x.Added)
+		return b.packets(n, x.Sent, x.To, x.Added, x.Then)
 	case hostir.PacketGather:
-		return b.packets(n, x.Sent, x.To, hostir.View{})
+		return b.packets(n, x.Sent, x.To, hostir.View{}, hostir.Apply{})
 	case hostir.Sum:
 		before, terms = b.terms(x.Terms)
 		work = append([]jen.Code{b.address(x.To), b.bytes(x.To)}, terms...)
@@ -281,12 +281,16 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 	return append(before, b.rowed(n).Dot(exported(n.By)).Call(append(args, work...)...))
 }
 
-// packets is a kernel of packets, with the tensor that it adds to the sum.
-func (b *body) packets(n hostir.Step, x hostir.Sent, to, added hostir.View) []jen.Code {
+// packets is a kernel of packets, with the tensor that it adds to the sum and what it makes of that.
+func (b *body) packets(n hostir.Step, x hostir.Sent, to, added hostir.View, then hostir.Apply) []jen.Code {
 	before, terms := b.terms([]hostir.View{x.Each})
 	set := jen.Id("p").Dot("kernels")
 	if added.Buffer != "" {
 		set = set.Dot("Adding").Call(b.address(added))
+	}
+	if len(then.Makes) > 0 {
+		function, operands := b.function(then)
+		set = set.Dot("Making").Call(append([]jen.Code{function, b.address(then.To)}, operands...)...)
 	}
 	args := []jen.Code{jen.Id("q"), b.stream(n.Stream), planField(x.Landing.Buffer), b.address(to), b.bytes(x.Each)}
 	return append(before, set.Dot(kernels.Kind(n.By).Ident()).Call(append(args, terms...)...))

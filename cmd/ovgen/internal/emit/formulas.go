@@ -22,13 +22,23 @@ func epsilon(method string) *jen.Statement {
 
 // make launches the kernel of formulas, with what it is told of rows and heads.
 func (b *body) make(on hostir.StreamRef, n hostir.Apply) []jen.Code {
+	set, operands := b.function(n)
+	if set == nil {
+		return nil // table has said why
+	}
+	args := []jen.Code{jen.Id("q"), b.stream(on), b.address(n.To), b.bytes(n.To), b.address(n.X)}
+	return []jen.Code{set.Dot("Make").Call(append(args, operands...)...)}
+}
+
+// function is that of formulas with what it is told of rows and heads, and the operands beside X; nil: there is none.
+func (b *body) function(n hostir.Apply) (set *jen.Statement, operands []jen.Code) {
 	of, _, err := b.unit.formula(n).Kernel()
 	i := slices.IndexFunc(b.unit.kernels.Kernels, func(k kernels.Kernel) bool { return madeAlike(k.Made, of.Made) })
 	if err != nil || i < 0 {
-		return nil // table has said why
+		return nil, nil
 	}
 	k := b.unit.kernels.Kernels[i]
-	set := jen.Id("p").Dot("kernels").Dot("Function").Call(jen.Lit(k.Made.Word))
+	set = jen.Id("p").Dot("kernels").Dot("Function").Call(jen.Lit(k.Made.Word))
 	if k.Rowed() {
 		set = set.Dot("Count").Call(b.columns("columns"+exported(n.To.Buffer), "of a row", n.Columns))
 	}
@@ -38,11 +48,10 @@ func (b *body) make(on hostir.StreamRef, n hostir.Apply) []jen.Code {
 	if slices.Contains(schedule.Params(n.Nodes()), schedule.Epsilon) {
 		set = set.Dot("Number").Call(jen.Id("p").Dot(epsilonField))
 	}
-	args := []jen.Code{jen.Id("q"), b.stream(on), b.address(n.To), b.bytes(n.To), b.address(n.X)}
 	for _, v := range n.Operands {
-		args = append(args, b.address(v))
+		operands = append(operands, b.address(v))
 	}
-	return []jen.Code{set.Dot("Make").Call(args...)}
+	return set, operands
 }
 
 // formula is that of a step, with the tensors of fp32 in a plan of any type.

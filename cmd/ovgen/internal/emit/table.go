@@ -25,7 +25,7 @@ func (u *unit) table() (kernels.Table, error) {
 	add := func(k kernels.Kernel) {
 		same := func(o kernels.Kernel) bool {
 			return o.Kind == k.Kind && o.Rows == k.Rows && o.Added == k.Added && o.Tile == k.Tile &&
-				signalsAlike(o, k) && (k.Made == nil || k.Made.Word == o.Made.Word)
+				signalsAlike(o, k) && (k.Made == nil && o.Made == nil || madeAlike(k.Made, o.Made))
 		}
 		i := slices.IndexFunc(t.Kernels, same)
 		if i < 0 {
@@ -45,10 +45,12 @@ func (u *unit) table() (kernels.Table, error) {
 			return
 		}
 		k := u.kernelOf(s)
-		if x, applies := s.Do.(hostir.Apply); applies {
-			var err error
-			k, err = u.kernelMade(s.By, x, t.Kernels)
+		if x, makes := hostir.Applied(s.Do); makes {
+			of, err := u.kernelMade(s.By, x, t.Kernels)
 			errs = append(errs, err)
+			if k.Made = of.Made; !k.Lands() {
+				k.Kind = of.Kind
+			}
 		}
 		for _, tile := range hostir.Tiled(s.Do) {
 			k.Tile = kernels.Tile(tile)
