@@ -19,6 +19,8 @@ type Func struct {
 	Word string `json:",omitempty"`
 	// Is is what one without a name does.
 	Is Expr `json:",omitzero"`
+	// Joins says that it adds partial results to those of the operation, before these meet. Joined finds that out.
+	Joins bool `json:"-"`
 }
 
 // takers apply functions to what they make: the library of products, or the kernel that adds up partial results. A
@@ -104,13 +106,13 @@ func (f Func) String() string {
 // Bias is the tensor that the operation adds to each row, empty where there is none.
 func (o Op) Bias() string { return o.with(AddBias) }
 
-// Added is the tensor that the operation adds to its result, empty where there is none.
+// Added is the tensor that the operation adds to its result, or to the sum, empty where there is none.
 func (o Op) Added() string { return o.with(AddTensor) }
 
 // with is the operand of the first function of a kind that has one.
 func (o Op) with(do FuncKind) string {
 	for _, f := range o.Then {
-		if f.Do == do && len(f.In) == 1 {
+		if f.Do == do && len(f.In) == 1 && !f.Joins {
 			return f.In[0]
 		}
 	}

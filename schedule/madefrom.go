@@ -15,11 +15,12 @@ func (s Schedule) MadeFrom(o Op) int {
 	switch {
 	case s.Partial(o):
 		adds := func(f Func) bool {
-			again := slices.ContainsFunc(o.Then[:from], func(x Func) bool { return x.Do == f.Do })
-			return (f.Do == AddBias || f.Do == AddTensor) && !again
+			again := slices.ContainsFunc(o.Then[:from], func(x Func) bool { return x.Do == f.Do && !x.Joins })
+			return f.Joins || (f.Do == AddBias || f.Do == AddTensor) && !again
 		}
-		takes(adds)
-		takes(adds)
+		for range o.Then {
+			takes(adds)
+		}
 		takes(func(f Func) bool { return f.Do == ApplyToFP32 })
 	case len(o.In) == 2:
 		takes(func(f Func) bool { return f.Do == AddBias })

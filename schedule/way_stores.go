@@ -12,3 +12,5 @@ type Stores struct {
 
 func (Stores) way()  {}
 func (Stores) sums() {}
+
+func (Stores) ofOneProduct() {}

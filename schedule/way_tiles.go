@@ -21,3 +21,5 @@ type Tiles struct {
 func (Tiles) way()     {}
 func (Tiles) sums()    {}
 func (Tiles) travels() {}
+
+func (Tiles) ofOneProduct() {}

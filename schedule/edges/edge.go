@@ -70,7 +70,7 @@ type Walk struct {
 	has map[string][]State // the instances of each tensor, first as it is given or made
 }
 
-// New begins with the tensors of the caller.
+// New begins with the tensors of the caller. Partial results are added before they meet where the schedule is Joined.
 func New(s schedule.Schedule) *Walk {
 	w := &Walk{Schedule: s, has: map[string][]State{}}
 	for _, t := range s.Tensors {

@@ -57,7 +57,7 @@ func agree(s schedule.Schedule) (ok bool, err error) {
 	for _, m := range lower.Read(p) {
 		want = append(want, m.Of+": "+kindOf(m.Communication))
 	}
-	list, err := edges.All(s.Apart())
+	list, err := edges.All(s.Joined().Apart())
 	if err != nil {
 		return true, err
 	}

@@ -88,7 +88,7 @@ func (d *draft) functionsOf(out string, is func(schedule.Func) bool) (list []hos
 			if sum, ok := d.sumsOnly[o.Out]; ok && j < sum.ends {
 				made = sum.sum
 			}
-			if made == out && is(f) {
+			if made == out && is(f) && !d.adds(f) {
 				list = append(list, hostir.Function{Op: i, Then: j})
 			}
 		}

@@ -35,13 +35,14 @@ type stage struct {
 	calls   bool          // it is the caller's own work
 	launch  hostir.Launch // of that, where a kernel does it
 	ops     []schedule.Op
-	sums    string      // the last result, if the ranks have partial results; else empty
-	given   string      // the caller's tensor with each rank's summand: no operation makes it
-	left    edges.State // of them, when they have met
-	toAll   bool        // every rank gets the sums of all rows, else of its own
-	widened string      // a result that each rank makes columns of and gets whole; else empty
-	parts   int         // of own rows, as they go on from the sum; 0 and 1: whole
-	partsAt string      // the field that says so
+	sums    string        // the last result, if the ranks have partial results; else empty
+	given   string        // the caller's tensor with each rank's summand: no operation makes it
+	left    edges.State   // of them, when they have met
+	toAll   bool          // every rank gets the sums of all rows, else of its own
+	terms   []schedule.Op // products whose partial results are added to them before they meet
+	widened string        // a result that each rank makes columns of and gets whole; else empty
+	parts   int           // of own rows, as they go on from the sum; 0 and 1: whole
+	partsAt string        // the field that says so
 	// How the rows come, and how the partial results meet, at once; nil: one rank's after another's.
 	gathering, summing atOnce
 	taken              []string                          // results of products that are made in the kernels of these
@@ -121,6 +122,8 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 		return c.sum(d, i, path, o)
 	case kind(o.Name()) == gradient:
 		return c.gradient(d, i, path, o)
+	case d.isTerm(o.Out):
+		return c.term(d, i, path, o)
 	}
 	x, err := c.operand(d, o.In[0])
 	_, _, multiplies := productOf(o)
@@ -202,7 +205,7 @@ func (c *chain) adds(d *draft, path string, o schedule.Op, s *stage, done edges.
 		if out = done.Left; len(d.schedule.Ops) > 1 || s.ofAll() || kind(o.Name()) != linear && out.Columns() {
 			out = rowsOf(out) // nothing adds up columns for their ranks
 		}
-		s.sums, s.toAll, s.left = o.Out, !out.Spread(), out
+		s.sums, s.toAll, s.left, s.terms = o.Out, !out.Spread(), out, d.schedule.Terms(o)
 	}
 	c.at[o.Out] = out
 	c.blame(c.functions(d, path, o, s))

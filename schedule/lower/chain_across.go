@@ -86,6 +86,9 @@ func (w *writer) memoryOf(j junction) (names []string) {
 		from = j.sum.input // where own rows are multiplied in place
 	}
 	names = []string{from, w.named(slots, j.sum.sums), j.sum.sums}
+	for _, t := range j.sum.terms {
+		names = append(names, t.In[0])
+	}
 	ops := []schedule.Op{last}
 	if j.own != nil {
 		ops = append(ops, j.own.ops...)
@@ -96,7 +99,7 @@ func (w *writer) memoryOf(j junction) (names []string) {
 		}
 		for _, f := range o.Then {
 			for _, x := range f.Operands() {
-				if x.Lies != schedule.ByColumn && x.Lies != schedule.ByHead {
+				if x.Lies != schedule.ByColumn && x.Lies != schedule.ByHead && !f.Joins {
 					names = append(names, w.madeIn(x.Tensor))
 				}
 			}
@@ -131,19 +134,19 @@ func (w *writer) ofPart(n hostir.Node, part int64) hostir.Node {
 
 // goOn takes the rank's rows of a sum, in parts, to the products of the next stage. last is the product that makes
 // their partial results, and taken takes partial results of peers' rows away.
-func (w *writer) goOn(j junction, last hostir.Step, taken []hostir.Node, leaves departure) []hostir.Node {
+func (w *writer) goOn(j junction, last, taken []hostir.Node, leaves departure) []hostir.Node {
 	of := j.sum.sums
 	behind := w.operations(mainRef, j.next, j.next.beforeSum(), ofRank(hostir.Rank), w.own(j.next))
-	products := func(part int64) (nodes []hostir.Node) {
-		for _, n := range behind {
+	ofPart := func(list []hostir.Node, part int64) (nodes []hostir.Node) {
+		for _, n := range list {
 			nodes = append(nodes, w.ofPart(n, part))
 		}
 		return nodes
 	}
-	nodes := append([]hostir.Node{w.ofPart(last, 0)}, hostir.MovesOf(of, taken...)...)
+	nodes := append(ofPart(last, 0), hostir.MovesOf(of, taken...)...)
 	for part := range j.parts {
 		if part > 0 { // main waits for the part before, ahead of the next puts
-			nodes = append(nodes, w.ofPart(last, part), hostir.After(mainRef, w.put))
+			nodes = append(append(nodes, ofPart(last, part)...), hostir.After(mainRef, w.put))
 		}
 		added := []hostir.Node{hostir.After(w.put, mainRef)}
 		if part == 0 {
@@ -151,15 +154,14 @@ func (w *writer) goOn(j junction, last hostir.Step, taken []hostir.Node, leaves 
 		}
 		nodes = append(nodes, hostir.MovesOf(of, append(added, w.ofPart(leaves.sum, part))...)...)
 		if j.own != nil {
-			for _, n := range w.operations(w.put, j.own, j.own.ops, piece{}, hostir.Whole(j.own.here())) {
-				nodes = append(nodes, w.ofPart(n, part))
-			}
+			nodes = append(nodes,
+				ofPart(w.operations(w.put, j.own, j.own.ops, piece{}, hostir.Whole(j.own.here())), part)...)
 		}
 		if part > 0 {
-			nodes = append(nodes, products(part-1)...)
+			nodes = append(nodes, ofPart(behind, part-1)...)
 		}
 	}
 	nodes = append(nodes, hostir.MovesOf(j.next.here(), hostir.Post(w.put, w.named(ready, j.next.here()), every).
 		Described("peers may read "+j.next.input), hostir.After(copyRef, w.put))...)
-	return append(append(nodes, hostir.After(mainRef, w.put)), products(j.parts-1)...)
+	return append(append(nodes, hostir.After(mainRef, w.put)), ofPart(behind, j.parts-1)...)
 }

@@ -22,6 +22,9 @@ func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error 
 			return &schedule.FieldError{Path: at, Msg: why, Hint: d.elsewhere(o, i, c.at[o.Out])}
 		}
 		for _, operand := range f.Operands() {
+			if f.Joins {
+				continue // each rank has it
+			}
 			err := c.beside(d, at, o, operand)
 			for _, e := range schedule.FieldErrors(err) {
 				if f.Do == "" && e.Path != at {

@@ -175,6 +175,9 @@ func (w *writer) leavingRows(s *stage) []string {
 
 // eachRows is the memory, but for that of its input, of which a stage takes or makes the rows of a rank at a time.
 func (w *writer) eachRows(s *stage) (names []string) {
+	for _, t := range s.terms {
+		names = append(names, t.In[0])
+	}
 	for _, o := range s.ops {
 		if o.Out != s.sums || s.toAll {
 			names = append(names, w.madeIn(o.Out), o.Added())

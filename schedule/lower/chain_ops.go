@@ -56,7 +56,7 @@ func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p 
 		}
 		if _, _, multiplies := productOf(o); multiplies {
 			if !s.takes(o) {
-				nodes = append(nodes, w.product(on, s, o, p, x))
+				nodes = append(nodes, w.products(on, s, o, p, x)...)
 			}
 			x = w.at(o.Out, p)
 		}

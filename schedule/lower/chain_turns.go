@@ -228,10 +228,9 @@ func (w *writer) sent(s *stage, t turns, p piece, nodes []hostir.Node) []hostir.
 	if d.slot == nil {
 		return nodes
 	}
-	last := len(nodes) - 1
-	product := nodes[last].(hostir.Step).Into(d.slot(p.rank))
-	return slices.Concat(nodes[:last], hostir.MovesOf(s.sums, d.before(t.work, p.rank)...), []hostir.Node{product},
-		hostir.MovesOf(s.sums, d.behind(t.work, p.rank)...))
+	products := len(nodes) - 1 - len(s.terms)
+	return slices.Concat(nodes[:products], hostir.MovesOf(s.sums, d.before(t.work, p.rank)...),
+		into(d.slot(p.rank), nodes[products:]), hostir.MovesOf(s.sums, d.behind(t.work, p.rank)...))
 }
 
 // ownLeaves makes the partial results of this rank's rows, and lets those of peers leave.
@@ -242,9 +241,8 @@ func (w *writer) ownLeaves(s *stage) []hostir.Node {
 		x = w.rowsAt(sum.In[0], hostir.Rank)
 	}
 	leaves := w.leaves[s]
-	last := w.product(mainRef, s, sum, ofRank(hostir.Rank), x).
-		Described("own rows last, straight into their slot")
-	last = last.Into(leaves.mine)
+	last := into(leaves.mine, w.products(mainRef, s, sum, ofRank(hostir.Rank), x))
+	last[0] = last[0].(hostir.Step).Described("own rows last, straight into their slot")
 	var taken []hostir.Node
 	for _, t := range w.order(s) {
 		if leaves.take != nil {
@@ -256,7 +254,7 @@ func (w *writer) ownLeaves(s *stage) []hostir.Node {
 	}
 	out := slices.Concat(taken, []hostir.Node{hostir.After(w.put, mainRef)}, leaves.came,
 		[]hostir.Node{leaves.sum}, leaves.toAll)
-	return append([]hostir.Node{last}, hostir.MovesOf(s.sums, out...)...)
+	return append(last, hostir.MovesOf(s.sums, out...)...)
 }
 
 // own are this rank's rows of a stage's input, where they are.

@@ -85,7 +85,8 @@ func (l leaving) atOnce(w *writer, s *stage) []hostir.Node {
 // leave as those of several operations do.
 func (d *draft) lonely() bool {
 	s := &d.chain.stages[0]
-	return len(d.chain.stages) == 1 && !s.gathers && len(s.ops) == 1 && s.puts() && !s.widens()
+	return len(d.chain.stages) == 1 && !s.gathers && len(s.ops) == 1 && len(s.terms) == 0 &&
+		s.puts() && !s.widens()
 }
 
 // ofOneProduct marks a lowering that serves a stage alone: nothing comes beside what leaves.

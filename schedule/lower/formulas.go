@@ -28,6 +28,7 @@ func formulas(d *draft) error {
 	var ops []schedule.Op
 	d.origins = nil
 	d.sumsOnly = map[string]sumOnly{}
+	d.schedule = d.schedule.Joined()
 	for i, o := range d.schedule.Ops {
 		from := d.original.MadeFrom(o)
 		o.Then = slices.Clone(o.Then)

@@ -30,7 +30,7 @@ func meaningOf(s schedule.Schedule, c ops.Case, rank int) *meaning {
 	for _, n := range c.Counts {
 		counts = append(counts, int(n))
 	}
-	sized := &reading.Sized{Schedule: s, Extents: extents, Counts: counts}
+	sized := &reading.Sized{Schedule: s.Joined(), Extents: extents, Counts: counts}
 	return &meaning{Sized: sized, rank: rank, plan: c.ElementSize}
 }
 
@@ -166,7 +166,7 @@ func (m *meaning) behind(run int, op schedule.Op, index []int64, sum Number) Num
 			if do == schedule.AddBias {
 				at = index[len(index)-1:]
 			}
-			if f.Do == do {
+			if f.Do == do && !f.Joins {
 				sum = add(sum, m.element(run, f.In[0], at), m.ordered)
 			}
 		}
@@ -211,9 +211,27 @@ func (m *meaning) total(run int, op schedule.Op, over []rune, values map[rune]in
 		for _, i := range m.on(r).local(axis) {
 			partial = one(partial, i)
 		}
+		for _, t := range m.Schedule.Terms(op) {
+			partial = plus(partial, m.ofTerm(run, op, t, r, values))
+		}
 		sum = add(sum, partial, m.ordered)
 	}
 	return sum
+}
+
+// ofTerm is what a rank adds to an operation's partial result: what it has of a term's.
+func (m *meaning) ofTerm(run int, op, term schedule.Op, rank int, of map[rune]int64) (partial Number) {
+	x, values := m.Index(term), map[rune]int64{}
+	for i, l := range m.Index(op).Out {
+		values[rune(x.Out[i])] = of[l]
+	}
+	l := []rune(x.Summed())[0]
+	axis, _, _ := m.spread(term, l)
+	for _, i := range m.on(rank).local(axis) {
+		values[l] = i
+		partial = plus(partial, m.total(run, term, nil, values))
+	}
+	return partial
 }
 
 // at is the element of operand i that letters name.

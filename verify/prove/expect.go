@@ -150,18 +150,12 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 	case len(summed) == 0:
 		return stale, fmt.Errorf("no rule for a product without a sum, as %q", op.Index)
 	}
-	parts, partial, err := x.parts(op, in, summed[0], rank)
+	list, partial, err := x.products(op, in, summed[0], rank, bound)
+	if err == nil && partial {
+		list, err = x.joined(op, rank, part, list)
+	}
 	if err != nil {
 		return stale, err
-	}
-	var list []expr
-	for _, p := range parts {
-		bound[summed[0]] = p.interval
-		term, err := x.term(op, in, p.rank, bound, !partial)
-		if err != nil {
-			return stale, err
-		}
-		list = append(list, term)
 	}
 	if partial {
 		behind, err := x.behind(op, out, rank, bound)
@@ -175,6 +169,54 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 		return x.formulas(op, sum, out, rank, bound)
 	}
 	return x.formulas(op, x.sum(list), out, rank, bound)
+}
+
+// products are those of the parts of the summed axis; partial: each is of one rank.
+func (x *expectation) products(op schedule.Op, in [][]rune, summed rune, rank int, bound map[rune]interval) (list []expr,
+	partial bool, err error) {
+	parts, partial, err := x.parts(op, in, summed, rank)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, p := range parts {
+		bound[summed] = p.interval
+		term, err := x.term(op, in, p.rank, bound, !partial)
+		if err != nil {
+			return nil, false, err
+		}
+		list = append(list, term)
+	}
+	return list, partial, nil
+}
+
+// joined adds what each rank has of an operation's partial result, one of the list, to what it has of its terms'.
+func (x *expectation) joined(op schedule.Op, rank int, part box, list []expr) ([]expr, error) {
+	var before []expr
+	for _, t := range x.Schedule.Terms(op) {
+		in, out, err := x.axes(t)
+		if err != nil {
+			return nil, err
+		}
+		bound := map[rune]interval{}
+		for i, l := range out {
+			bound[l] = part[i]
+		}
+		summed := slices.IndexFunc(in[0], func(l rune) bool { return !slices.Contains(out, l) })
+		terms, _, err := x.products(t, in, in[0][summed], rank, bound)
+		if err != nil {
+			return nil, err
+		}
+		before = x.addEach(before, terms)
+	}
+	return x.addEach(before, list), nil
+}
+
+// addEach adds to each rank's sum so far, if there is one.
+func (e *expressions) addEach(sums, list []expr) []expr {
+	for i := range sums {
+		list[i] = e.add(sums[i], list[i])
+	}
+	return list
 }
 
 // term is the product of the operands for one part of the summed axis, or the one operand. The

@@ -16,8 +16,8 @@ func severalRows(out []rune, bound map[rune]interval) bool {
 func (x *expectation) behind(op schedule.Op, out []rune, rank int, bound map[rune]interval) (list []expr, err error) {
 	var rows []expr
 	for _, f := range op.Then[:x.Schedule.MadeFrom(op)] {
-		if f.Do == schedule.ApplyToFP32 {
-			continue // of the sum
+		if f.Do == schedule.ApplyToFP32 || f.Joins {
+			continue // of the sum, or ahead of it
 		}
 		if len(f.In) != 1 || f.Do != schedule.AddBias && f.Do != schedule.AddTensor {
 			return nil, fmt.Errorf("no rule for %s behind a sum", f)

@@ -25,6 +25,7 @@ func chain(tensors string, ops ...schedule.Op) *Problem {
 		}
 		p.Tensors = append(p.Tensors, t)
 	}
+	p.Ops = p.schedule().Joined().Ops
 	return p
 }
 
@@ -46,6 +47,8 @@ var chains = map[string]*Problem{
 	"block": chain("A[Mk] B[Kk] R[mK] W[fK] V[Kf] C[mK]",
 		schedule.Linear("X", "A", "B", schedule.Add("R")), schedule.Linear("H", "X", "W", schedule.GELU()),
 		schedule.Linear("C", "H", "V", schedule.Add("X"))),
+	"side by side": chain("A[Mk] B[Nk] E[Mf] B2[Nf] R[mN] C[mN]", schedule.Linear("P", "A", "B"),
+		schedule.Linear("C", "E", "B2", schedule.Add("P"), schedule.Add("R"))),
 	"normed": chain("A[mK] Norm[K] W[fK] V[Nf] C[mN]",
 		schedule.Copy("X", "A", schedule.RMSNorm("Norm")), schedule.Linear("H", "X", "W", schedule.SiLU()),
 		schedule.Linear("C", "H", "V")),
@@ -120,7 +123,7 @@ func (p *Problem) onDevice(in map[string]Input) map[string][]float32 {
 	for _, s := range p.steps {
 		made := append([]float32(nil), v[s.A]...)
 		if s.Does == Multiplies {
-			made = s.onDevice(v)
+			made = s.onDevice(v, p.stepsOf(s.Terms))
 		}
 		for i := range made {
 			if s.Added != "" {
@@ -136,19 +139,21 @@ func (p *Problem) onDevice(in map[string]Input) map[string][]float32 {
 	return v
 }
 
-// onDevice is a product of the transposed, its partial sums one of each part.
-func (s Step) onDevice(v map[string][]float32) (made []float32) {
+// onDevice is a product of the transposed, its partial sums one of each part, which is added to those of the terms.
+func (s Step) onDevice(v map[string][]float32, terms []Step) (made []float32) {
 	parts := max(s.Parts, 1)
 	for i := range s.M {
 		for j := range s.N {
 			var sum float32
 			for part := parts - 1; part >= 0; part-- {
 				var partial float32
-				for k := s.K*(part+1)/parts - 1; k >= s.K*part/parts; k-- {
-					partial += v[s.A][i*s.K+k] * v[s.B][j*s.K+k]
-				}
-				if parts > 1 {
-					partial = Round(s.Type, partial)
+				for _, x := range append(terms[:len(terms):len(terms)], s) {
+					for k := x.K*(part+1)/parts - 1; k >= x.K*part/parts; k-- {
+						partial += v[x.A][i*x.K+k] * v[x.B][j*x.K+k]
+					}
+					if parts > 1 {
+						partial = Round(s.Type, partial)
+					}
 				}
 				sum += partial
 			}

@@ -81,6 +81,9 @@ func (p *Problem) drawAll(units bool) *drawing {
 			continue
 		}
 		made := d.draw(s)
+		for _, name := range s.Terms {
+			made = d.join(made, d.values[name])
+		}
 		for _, name := range []string{s.Bias, s.Added} {
 			if name != "" {
 				made = d.add(name, made, s)
@@ -111,6 +114,11 @@ func (d *drawing) add(name string, sum drawn, s Step) drawn {
 	case !d.goesOn(s.C):
 		return sum
 	}
+	return d.join(sum, other)
+}
+
+// join is a sum of two, which is exact.
+func (d *drawing) join(sum, other drawn) drawn {
 	unit := min(sum.unit, other.unit) // powers of two: both are multiples of it
 	in := func(x drawn) float64 { return x.density * math.Pow(float64(x.unit/unit), 2) }
 	sum = drawn{in(sum) + in(other), unit}

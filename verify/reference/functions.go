@@ -99,6 +99,7 @@ func (p *Problem) Chained() bool {
 func (p *Problem) HostOnly() bool {
 	return !p.draws().exact || slices.ContainsFunc(p.Ops, func(o schedule.Op) bool {
 		return o.Call != "" || p.schedule().MadeFrom(o) < len(o.Then) || len(o.In) == 1 && len(o.Then) > 0 ||
+			len(p.schedule().Terms(o)) > 0 ||
 			slices.ContainsFunc(o.Then, schedule.Func.Cast)
 	})
 }

@@ -32,6 +32,7 @@ type Step struct {
 	A, B, Bias, C string   // Bias is empty where there is none
 	Added         string   // to the result; empty where there is none
 	In            []string // the operands of a call, A first
+	Terms         []string // products whose partial results are added to this one's before they travel
 	// Made are the functions of the result that neither the product nor the sum applies: formulas make them together.
 	Made []schedule.Func
 }
@@ -178,6 +179,9 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 	from := p.schedule().MadeFrom(o)
 	first := schedule.Op{Then: o.Then[:from]}
 	s := Step{C: o.Out, A: o.In[0], Bias: first.Bias(), Added: first.Added(), Product: Product{Type: p.Type}}
+	for _, t := range p.schedule().Terms(o) {
+		s.Terms = append(s.Terms, t.Out)
+	}
 	if err := s.functions(o, from); err != nil {
 		return s, err
 	}
@@ -302,13 +306,27 @@ func (p *Problem) Results(inputs map[string]Input) map[string]Values {
 		case Calls:
 			v[s.C] = p.called(s, v)
 		default:
-			v[s.C] = s.apply(s.Of(v[s.A], v[s.B], v[s.Bias], v[s.Added]), v, p)
+			var terms []Term
+			for _, t := range p.stepsOf(s.Terms) {
+				terms = append(terms, Term{t.Product, v[t.A], v[t.B]})
+			}
+			v[s.C] = s.apply(s.Of(v[s.A], v[s.B], v[s.Bias], v[s.Added], terms...), v, p)
 		}
 		if p.has(s.C) {
 			out[s.C] = v[s.C]
 		}
 	}
 	return out
+}
+
+// stepsOf are the steps that make some results.
+func (p *Problem) stepsOf(names []string) (list []Step) {
+	for _, s := range p.steps {
+		if slices.Contains(names, s.C) {
+			list = append(list, s)
+		}
+	}
+	return list
 }
 
 // sum is a product with ones, of one row. What is added to each row of the result is there as often as that has rows.

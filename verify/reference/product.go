@@ -48,16 +48,25 @@ func subnormal(t driver.Type) float64 { return math.Ldexp(1, 1-bias(t)-t.Digits(
 //   - a tensor that is added may find the sum rounded;
 //   - each rounding may be half of the least number off near zero.
 //
-// A function of the product's takes both ends, and the result is rounded once.
-func (p Product) Of(a, b, bias, added Values) Values {
+// A function of the product's takes both ends, and the result is rounded once. Terms are products whose partial results
+// are added to the product's before these travel: one product of all, of which each part is rounded once more a term.
+func (p Product) Of(a, b, bias, added Values, terms ...Term) Values {
 	c, w := newValues(p.M*p.N), p.newWeight(b)
 	inRows(p.M, p.K*p.N, func(first, end int) {
 		r := p.newRow(w)
+		var others []*row
+		for _, t := range terms {
+			others = append(others, t.newRow(t.newWeight(t.B)))
+		}
 		for i := first; i < end; i++ {
 			if p.TransposedA {
 				r.sum(a, i, p.M)
 			} else {
 				r.sum(a, i*p.K, 1)
+			}
+			for n, t := range terms {
+				others[n].sum(t.A, i*t.K, 1)
+				r.join(others[n])
 			}
 			for j := range p.N {
 				c.set(i*p.N+j, r.finish(j, bias, added, i*p.N+j), r.rounded)
@@ -65,6 +74,12 @@ func (p Product) Of(a, b, bias, added Values) Values {
 		}
 	})
 	return c
+}
+
+// Term is a product whose partial results are added to another one's, and its operands.
+type Term struct {
+	Product
+	A, B Values
 }
 
 // row is one row of a product and the terms of its bounds, an entry a column.
@@ -83,6 +98,7 @@ type row struct {
 	most            float64   // bounds each sum of all magnitudes
 	sizes           []float64 // these sums; empty before they are asked for
 	inherited       []float64 // the part that the error of A causes
+	others, terms   int       // products that are joined, and the terms of their sums
 }
 
 func (p Product) newRow(w *weight) *row {
@@ -97,7 +113,7 @@ func (p Product) newRow(w *weight) *row {
 
 // sum multiplies the K elements of a, step apart, with b.
 func (r *row) sum(a Values, at, step int) {
-	r.sizes, r.most = r.sizes[:0], 0
+	r.sizes, r.most, r.others, r.terms = r.sizes[:0], 0, 0, 0
 	for k := range r.a {
 		r.a[k] = a.Want[at+k*step]
 		r.most += math.Abs(r.a[k]) * r.largest
@@ -125,6 +141,20 @@ func (r *row) sum(a Values, at, step int) {
 		}
 		multiply(r.inherited, r.off, r.magnitudes())
 	}
+}
+
+// join adds the same row of another product, part by part.
+func (r *row) join(t *row) {
+	r.size(0) // makes all
+	t.size(0)
+	for j := range r.total {
+		r.total[j] += t.total[j]
+		r.travel[j] += t.travel[j]
+		r.sizes[j] += t.sizes[j]
+		r.inherited[j] += t.inherited[j]
+	}
+	r.most, r.grid, r.points = r.most+t.most, min(r.grid, t.grid), r.points && t.points
+	r.others, r.terms = r.others+1, r.terms+t.K
 }
 
 // size is the sum of all magnitudes of column j.
@@ -168,8 +198,8 @@ func fits(size float64, digits, grid int) bool {
 
 // bound is the most that a sum may be off.
 func (r *row) bound(j int, size, travel float64) float64 {
-	n := float64(r.Parts)
-	off := r.inherited[j] + (float64(r.K)+n+1)*single*(size+r.inherited[j])
+	n := float64(r.Parts + r.others)
+	off := r.inherited[j] + (float64(r.K+r.terms)+n+1)*single*(size+r.inherited[j])
 	if r.summed {
 		off += 2*n*r.unit*(travel+off) + 2*n*r.subnormal
 	}

@@ -22,7 +22,7 @@ func TestEdgesOfEngines(t *testing.T) {
 		if e.Validate() != nil {
 			continue
 		}
-		list, err := edges.All(e.Schedule)
+		list, err := edges.All(e.Schedule.Joined())
 		for _, x := range list {
 			fmt.Fprintf(&text, "%s: %v\n", e.name, x)
 		}
@@ -63,7 +63,7 @@ func TestProgramsHaveTheirEdges(t *testing.T) {
 			name, _, _ := strings.Cut(strings.TrimPrefix(m.Communication, ""), " ")
 			want = append(want, m.Of+": "+name)
 		}
-		found, err := edges.All(d.Schedule)
+		found, err := edges.All(d.Schedule.Joined())
 		if err != nil {
 			t.Errorf("%s: %v", d.id, err)
 		}

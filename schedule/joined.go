@@ -1,0 +1,72 @@
+package schedule
+
+import "slices"
+
+// Partial results of several products meet in one sum: where an operation adds to its own ones those of an earlier
+// product, which nothing else reads, each rank adds the two before they travel, and one communication adds up both. So
+// attention and an MLP that stand side by side are reduced once.
+
+// Joined is the schedule in which each function that adds partial results ahead of the sum is marked.
+func (s Schedule) Joined() Schedule {
+	s.Ops = slices.Clone(s.Ops)
+	for i := range s.Ops {
+		o := &s.Ops[i]
+		o.Then = slices.Clone(o.Then)
+		for j := range o.Then {
+			o.Then[j].Joins = s.joins(*o, j)
+		}
+	}
+	return s
+}
+
+// Terms are the products whose partial results are added to those of an operation, in their order.
+func (s Schedule) Terms(o Op) (list []Op) {
+	for _, f := range o.Then {
+		if m, made := s.Maker(f.adds()); made && f.Joins {
+			list = append(append(list, s.Terms(m)...), m)
+		}
+	}
+	return list
+}
+
+// adds is the tensor that a function adds; empty: it is another function.
+func (f Func) adds() string {
+	if f.Do == AddTensor && len(f.In) == 1 {
+		return f.In[0]
+	}
+	return ""
+}
+
+// joins says that function j of an operation adds partial results. Nothing comes between these and the sum, and the
+// schedule says no way for them. A kernel that multiplies and sends has one product.
+func (s Schedule) joins(o Op, j int) bool {
+	term, made := s.Maker(o.Then[j].adds())
+	if !made || !s.sendsProducts(o) || !s.sendsProducts(term) {
+		return false
+	}
+	before := o
+	before.Then = o.Then[:j]
+	_, declared := s.Tensor(term.Out)
+	_, alone := s.Way(o.Out).(interface{ ofOneProduct() })
+	moved := slices.ContainsFunc(s.Moves, func(m Move) bool { return m.Of == term.Out })
+	return !declared && !alone && !moved && s.readers(term.Out) == 1 && s.MadeFrom(before) == j &&
+		!slices.ContainsFunc(before.Then, Func.Cast) &&
+		!slices.ContainsFunc(term.Then, func(f Func) bool { return !f.Joins })
+}
+
+// sendsProducts says that each rank has a partial result of an operation, of rows of its first operand.
+func (s Schedule) sendsProducts(o Op) bool {
+	return (o.Index == Linear("", "", "").Index || o.Index == Matmul("", "", "").Index) && s.Partial(o)
+}
+
+// readers counts how often operations read a tensor.
+func (s Schedule) readers(tensor string) (n int) {
+	for _, o := range s.Apart().Ops {
+		for _, name := range o.operands() {
+			if name == tensor {
+				n++
+			}
+		}
+	}
+	return n
+}
