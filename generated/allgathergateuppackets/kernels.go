@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathergateuppackets",
-	Source:  "e175fc0b8731532dbc07afaf54f4315c36ba7081265d71d62a969466ba2b36a3",
+	Source:  "c6759bb080371209e6868d81449eb3e3e75c4f28600b88903b2375a8997bbad0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgathergateuppackets",
-	Hash:     "6179f3a1af21e5f6a8633d471b92294f9fa99e838668e9de90b15bc08896fce6",
+	Hash:     "11f15bb82ed898d780194b8526ea43182b2a5d21cb1061032b730b2311ac11fb",
 	Proof:    "proven for D = 1..8, stamp 03ce078be22beb59",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearpackets",
-	Source:  "433cf86aa195f57e82b83d276fa6d1b3d10e1c741ef7a3e4a4c52716fb543373",
+	Source:  "c151157c1936e47823e31cd6287cb5fc41498c84745c2b2d157017cbbfc0622a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearpackets",
-	Hash:     "b9eac7302f83320e6011b5ac0aa638a2c028c4bf18e132cbc8bc57e46a38990f",
+	Hash:     "448b9373c1f24eb3cae704377fac80d89cb89b562390644d0829cbd3f9bcbfac",
 	Proof:    "proven for D = 1..8, stamp 10006b7dcabe38c4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

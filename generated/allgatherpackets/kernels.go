@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherpackets",
-	Source:  "afa2c0f40008aafbbb043352500cf9e252088a74d0b6f1dfcb939a230b8898bc",
+	Source:  "df0a5e36ea346ee53744e3b7e4c9ba7aaa2eeacf0a049ba34ac843f22fe6486d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherqkvpackets",
-	Source:  "5dc5f195b4143511f0e08b761b95c0aa10e6f85507b9ba22a4447f7c9ad2cae4",
+	Source:  "3b635e428b14dce77083eca622bb324ff0157600a54035567d02389ba040a729",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "allgatherqkvpackets",
-	Hash:     "7b3e2e92772aea4decce48e3fdf2219c9962c6075fd4171e10314fa8abaad534",
+	Hash:     "d60c3176c20842082ba4226a04e6b3151c14824079466b260df87721a0f34060",
 	Proof:    "proven for D = 1..8, stamp eb54dc4983b98dd9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "N3"},

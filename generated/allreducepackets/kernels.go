@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducepackets",
-	Source:  "05a4beea62697375e0533a9bc01c3c645fc89035fb1da5a6b947f7260617b3cb",
+	Source:  "01692ee07e203baa14dd918f20684ae4073ce084674dc89132f1c500b43d1df1",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

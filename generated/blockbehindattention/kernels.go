@@ -21,8 +21,9 @@ var table = kernels.Table{
 				Operands: []kernels.Operand{{}, {}}}},
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "rmsnorm",
-				Key:      "x; times 0 0; mean 1; number 3727c5ac; plus 2 3; reciproot 4; times 0 5; row #0; times 6 7",
-				Operands: []kernels.Operand{{}, {Lies: "column"}}}},
+				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
+					"6 7",
+				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}},
 	},
 }
 
@@ -32,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "7fef65b987f0e512ee18e4d4499b783bc6b9c3d6615f4cbbebbfe36786ceccdd",
+	Source:  "4bae8574581b0de6e797728b0384da4bb402996dde6106efcddec93164a8e88f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -4,19 +4,21 @@ package blockbehindattention
 
 import (
 	"context"
+	"errors"
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
+	"ovgen/runtime/numbers"
 	"ovgen/runtime/plan"
 )
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "44d5bd560e051d5c67c9dc49996e29d10fc8f3f724228b2d9aa9d0d39694f3dc",
-	Proof:    "proven for D = 1..8, stamp 72d3cfeee1bfeef3",
+	Hash:     "af0efa0480f3a15ef87e7a7a80d894ab128a674b08c54eb817c40e489fe33b34",
+	Proof:    "proven for D = 1..8, stamp bf505919d4764865",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
 	Extents:  []string{"M", "K", "N", "F"},
@@ -31,13 +33,18 @@ var Program = plan.Program{
 type Shape struct {
 	M, K, N, F int
 	Type       device.Type // BF16, FP16, FP32
+	Epsilon    float32     // what norms add to the mean of squares; 0 stands for 1e-5
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N, s.F) }
+func (s Shape) Check(ranks int) error {
+	return errors.Join(Program.Check(ranks, s.Type, s.M, s.K, s.N, s.F), numbers.Epsilon(s.Epsilon).Check())
+}
 
 // String is the shape as errors print it.
-func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.F) }
+func (s Shape) String() string {
+	return Program.Shape(s.Type, s.M, s.K, s.N, s.F) + numbers.Epsilon(s.Epsilon).String()
+}
 
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16) or 4 bytes
 // (FP32); Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it. Runs write C, which
@@ -62,6 +69,7 @@ type Plan struct {
 	chunkC         int64 // bytes of M/D*N elements
 	chunkU         int64 // bytes of M/D*(F/D) elements
 	columnsX       int64 // columns of a row
+	epsilon        float64
 
 	attention, projection, residual, norm, gate, up *plan.Buffer
 	down, c, rpartial, rslots, r, x                 *plan.Buffer
@@ -97,6 +105,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.chunkC = s.Type.Bytes(m / d * n)
 	p.chunkU = s.Type.Bytes(m / d * (f / d))
 	p.columnsX = int64(n)
+	p.epsilon = numbers.Epsilon(s.Epsilon).Value()
 
 	p.attention = b.Caller("Attention", s.Type.Bytes(m*(k/d)))
 	p.projection = b.Caller("Projection", s.Type.Bytes(n*(k/d)))
@@ -178,7 +187,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	p.terms = append(p.terms, p.residual.At(0))
 	p.kernels.Reduce(q, p.put, p.r.At(0), p.chunkC, p.terms...)
 	q.Synchronize(main, p.put)
-	p.kernels.Function("rmsnorm").Count(p.columnsX).Make(q, main, p.x.At(0), p.chunkC, p.r.At(0), p.norm.At(0))
+	p.kernels.Function("rmsnorm").Count(p.columnsX).Number(p.epsilon).Make(q, main, p.x.At(0), p.chunkC, p.r.At(0),
+		p.norm.At(0))
 
 	// Peers may read X.
 	q.Post(main, p.xready)

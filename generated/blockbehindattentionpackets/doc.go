@@ -21,9 +21,9 @@
 //	  Up         [DIDx(D), F/D, N]
 //	  Down       [N, DIDx(D), F/D]
 //	  C          [DIDx(D), M/D, N]
-//	R by PushShot: Words no
+//	R by PushShot: Words no, Rows no
 //	X by PushGather
-//	C by PushShot: Words no
+//	C by PushShot: Words no, Rows no
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
@@ -55,5 +55,5 @@
 // Functions: add(Residual) of R, add(R) of C by the kernel that sums; rmsnorm(Norm) of X, swiglu(U) of G by a
 // kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp ff351c60d11c1295.
+// Proof: proven for D = 1..8, stamp 803220ebd794c82b.
 package blockbehindattentionpackets

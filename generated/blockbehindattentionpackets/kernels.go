@@ -20,8 +20,9 @@ var table = kernels.Table{
 				Operands: []kernels.Operand{{}, {}}}},
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "rmsnorm",
-				Key:      "x; times 0 0; mean 1; number 3727c5ac; plus 2 3; reciproot 4; times 0 5; row #0; times 6 7",
-				Operands: []kernels.Operand{{}, {Lies: "column"}}}},
+				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
+					"6 7",
+				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}},
 		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: true, ByBlocks: true},
 		{Kind: kernels.PacketGather, Terms: 8, Varies: true, ByBlocks: true},
 	},
@@ -33,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentionpackets",
-	Source:  "06a8ee383d6c7b40f65277652754d81ea0b06b99094958d5a14616e1b08bc5d9",
+	Source:  "2f1006473c03fa0af4fc01d323b3c6f7f911d4848a51723eaeae375cfa928cc9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -4,19 +4,21 @@ package blockbehindattentionpackets
 
 import (
 	"context"
+	"errors"
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
+	"ovgen/runtime/numbers"
 	"ovgen/runtime/plan"
 )
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattentionpackets",
-	Hash:     "f511a8afc5d8b687c38a3234964ffbe33bbb007c757d84b3dfbaa26a95c11774",
-	Proof:    "proven for D = 1..8, stamp ff351c60d11c1295",
+	Hash:     "584ce73f9ba806045500e4f6b8f55ef089f7e14f1a3c242780a31d643519a299",
+	Proof:    "proven for D = 1..8, stamp 803220ebd794c82b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}, {Extent: "F", By: "D"}},
@@ -30,13 +32,18 @@ var Program = plan.Program{
 type Shape struct {
 	M, K, N, F int
 	Type       device.Type // BF16, FP16, FP32
+	Epsilon    float32     // what norms add to the mean of squares; 0 stands for 1e-5
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N, s.F) }
+func (s Shape) Check(ranks int) error {
+	return errors.Join(Program.Check(ranks, s.Type, s.M, s.K, s.N, s.F), numbers.Epsilon(s.Epsilon).Check())
+}
 
 // String is the shape as errors print it.
-func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.F) }
+func (s Shape) String() string {
+	return Program.Shape(s.Type, s.M, s.K, s.N, s.F) + numbers.Epsilon(s.Epsilon).String()
+}
 
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16) or 4 bytes
 // (FP32); Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it. Runs write C, which
@@ -60,6 +67,7 @@ type Plan struct {
 	bytesG   int64 // bytes of M*(F/D) elements
 	chunkC   int64 // bytes of M/D*N elements
 	columnsX int64 // columns of a row
+	epsilon  float64
 
 	attention, projection, residual, norm, gate, up *plan.Buffer
 	down, c, rpartial, r, x, xgathered              *plan.Buffer
@@ -92,6 +100,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.bytesG = s.Type.Bytes(m * (f / d))
 	p.chunkC = s.Type.Bytes(m / d * n)
 	p.columnsX = int64(n)
+	p.epsilon = numbers.Epsilon(s.Epsilon).Value()
 
 	p.attention = b.Caller("Attention", s.Type.Bytes(m*(k/d)))
 	p.projection = b.Caller("Projection", s.Type.Bytes(n*(k/d)))
@@ -131,7 +140,8 @@ func (p *Plan) issue(q *plan.Queue) {
 		p.terms = append(p.terms, p.rpartial.At(int64(j)*p.chunkC))
 	}
 	p.kernels.Adding(p.residual.At(0)).Packets(q, main, p.rlanded, p.r.At(0), p.chunkC, p.terms...)
-	p.kernels.Function("rmsnorm").Count(p.columnsX).Make(q, main, p.x.At(0), p.chunkC, p.r.At(0), p.norm.At(0))
+	p.kernels.Function("rmsnorm").Count(p.columnsX).Number(p.epsilon).Make(q, main, p.x.At(0), p.chunkC, p.r.At(0),
+		p.norm.At(0))
 	p.terms = p.terms[:0]
 	for range d {
 		p.terms = append(p.terms, p.x.At(0))

@@ -126,3 +126,10 @@ DEVICE void store_16(char *tensor, u64 at, u64 bytes, uint4 v)
     }
   }
 }
+
+// part_of_rows is a block's part of some bytes, each block having so many of them.
+DEVICE struct Part part_of_rows(u64 bytes, u64 each)
+{
+  const u64 from = blockIdx.x * each < bytes ? blockIdx.x * each : bytes;
+  return {from, each < bytes - from ? each : bytes - from};
+}

@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 220d2075da238d8502c62193af078cd71abd2c6d5d0fc1d14efab936de8aeb14
+// b21cf5957507602cf5171be2760a5e4251da5b72f09f4ff39016dcc237093328
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

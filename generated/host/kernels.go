@@ -15,8 +15,10 @@ const void *allgatherlinearbalancedonce_kernels(const void *engine);
 const void *allgatherlinearkernels_kernels(const void *engine);
 const void *allgatherlinearoneshot_kernels(const void *engine);
 const void *allgatherlineartiles_kernels(const void *engine);
+const void *allgathernorm_kernels(const void *engine);
 const void *allreducehosts_kernels(const void *engine);
 const void *allreduceinplace_kernels(const void *engine);
+const void *allreducenorm_kernels(const void *engine);
 const void *allreduceoneshot_kernels(const void *engine);
 const void *allreducepackets_kernels(const void *engine);
 const void *allreducepush_kernels(const void *engine);
@@ -35,6 +37,7 @@ const void *llamalayer_kernels(const void *engine);
 const void *llamalayernccl_kernels(const void *engine);
 const void *mixedmlp_kernels(const void *engine);
 const void *normedheads_kernels(const void *engine);
+const void *reducescatternormgather_kernels(const void *engine);
 const void *rotaryattention_kernels(const void *engine);
 const void *rowparallellinear_kernels(const void *engine);
 const void *run_kernels(const void *engine);
@@ -44,7 +47,7 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("allgathergateuppackets", "e175fc0b8731532dbc07afaf54f4315c36ba7081265d71d62a969466ba2b36a3",
+	sim.Compiled("allgathergateuppackets", "c6759bb080371209e6868d81449eb3e3e75c4f28600b88903b2375a8997bbad0",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlinearbalancedonce", "9b3069d6a22c38ded8d11ec403a08920413386bbf8c37339bb2d1ca10b776bbe",
 		unsafe.Pointer(C.allgatherlinearbalancedonce_kernels))
@@ -54,37 +57,41 @@ func init() {
 		unsafe.Pointer(C.allgatherlinearkernels_kernels))
 	sim.Compiled("allgatherlinearoneshot", "22c9712d8096d1174ce7fef0ac2b40f179d8e79074dbecc5c3b8418d9d582c27",
 		unsafe.Pointer(C.allgatherlinearoneshot_kernels))
-	sim.Compiled("allgatherlinearpackets", "433cf86aa195f57e82b83d276fa6d1b3d10e1c741ef7a3e4a4c52716fb543373",
+	sim.Compiled("allgatherlinearpackets", "c151157c1936e47823e31cd6287cb5fc41498c84745c2b2d157017cbbfc0622a",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlineartiles", "e2047a1a800f54fce39cb81cf0bbdd4f3f8fdb5b25f12c14438c5d4477172fbc",
 		unsafe.Pointer(C.allgatherlineartiles_kernels))
+	sim.Compiled("allgathernorm", "ba07d92a1121a1e961fa349c6cbe57c2475dd37e6c4ea3b89e4e5730a852cea8",
+		unsafe.Pointer(C.allgathernorm_kernels))
 	sim.Compiled("allgatheroneshot", "878406bdb0eee6ddce3ea0fcdb2ef9e64b112df8862667bc5a338642d0184b2f",
 		unsafe.Pointer(C.allgatherlinearoneshot_kernels))
-	sim.Compiled("allgatherpackets", "afa2c0f40008aafbbb043352500cf9e252088a74d0b6f1dfcb939a230b8898bc",
+	sim.Compiled("allgatherpackets", "df0a5e36ea346ee53744e3b7e4c9ba7aaa2eeacf0a049ba34ac843f22fe6486d",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherqkvpackets", "5dc5f195b4143511f0e08b761b95c0aa10e6f85507b9ba22a4447f7c9ad2cae4",
+	sim.Compiled("allgatherqkvpackets", "3b635e428b14dce77083eca622bb324ff0157600a54035567d02389ba040a729",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allreducehosts", "89cbb901a04fe5d4d8b1d06db774d0238f478610d357fd4c0b698455c5fdc0c8",
 		unsafe.Pointer(C.allreducehosts_kernels))
 	sim.Compiled("allreduceinplace", "3cc20e0b7655c179008d4f3657be50c1310d6c344ee6894e28f9952057064bf7",
 		unsafe.Pointer(C.allreduceinplace_kernels))
+	sim.Compiled("allreducenorm", "05d4bc90c79182cdbc9d873cd1daece07832f35025773e5f48b5f307d9e89550",
+		unsafe.Pointer(C.allreducenorm_kernels))
 	sim.Compiled("allreduceoneshot", "9e86d3488ef5a623e31bdbde22da4d7dd5ae0b3f841ab4ca1d015e098eb0c03e",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
-	sim.Compiled("allreducepackets", "05a4beea62697375e0533a9bc01c3c645fc89035fb1da5a6b947f7260617b3cb",
+	sim.Compiled("allreducepackets", "01692ee07e203baa14dd918f20684ae4073ce084674dc89132f1c500b43d1df1",
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("allreducepush", "b6fc1c31afeb57262208080a0c8cc7b099bd6305a26a984cd92a51a4ebe4fce9",
 		unsafe.Pointer(C.allreducepush_kernels))
 	sim.Compiled("allreducetwoshot", "309d61607130508c95ccf85ef6f5d0786f9fdf7f6c460158477491fd72e92676",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("blockbehindattention", "7fef65b987f0e512ee18e4d4499b783bc6b9c3d6615f4cbbebbfe36786ceccdd",
+	sim.Compiled("blockbehindattention", "4bae8574581b0de6e797728b0384da4bb402996dde6106efcddec93164a8e88f",
 		unsafe.Pointer(C.blockbehindattention_kernels))
-	sim.Compiled("blockbehindattentionpackets", "06a8ee383d6c7b40f65277652754d81ea0b06b99094958d5a14616e1b08bc5d9",
+	sim.Compiled("blockbehindattentionpackets", "2f1006473c03fa0af4fc01d323b3c6f7f911d4848a51723eaeae375cfa928cc9",
 		unsafe.Pointer(C.blockbehindattentionpackets_kernels))
-	sim.Compiled("cappedlogits", "e36985e889140fd5eb74e3a6f17dbf5bab3c902589a561a4d859ffb31d630a5f",
+	sim.Compiled("cappedlogits", "5d5b5e3949d9e997d231887483b78adf37982674364328cc98836568840351db",
 		unsafe.Pointer(C.cappedlogits_kernels))
 	sim.Compiled("gatedmlp", "ea9c0e0e5f34e2d7bb80a1b806cc73a1220e708a9b26f6b6cf9ee0a317d4d98f",
 		unsafe.Pointer(C.gatedmlp_kernels))
-	sim.Compiled("layernormlinear", "72198e343045a7ef6dbfffaefa57edf576509588b883f0fc7ab0b02b2b0d1ca0",
+	sim.Compiled("layernormlinear", "c6da44f8afd0828b1f998848242e9cf9c1ed3b26d4118f61865a0bba579eee43",
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "0911e381180b770233890429ba79262f0b365dc4e891e43da351431ce75988e2",
 		unsafe.Pointer(C.linearallreduce_kernels))
@@ -92,7 +99,7 @@ func init() {
 		unsafe.Pointer(C.allreducehosts_kernels))
 	sim.Compiled("linearallreduceoneshot", "3238fe02024b7ebca551a457bcc85dd371e741ab79268d26576d32a45519f1be",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
-	sim.Compiled("linearallreducepackets", "1408adfc622ddcda9598ada4271c2994b626635354b91ee58241052c54caf921",
+	sim.Compiled("linearallreducepackets", "0bdbe9e750fe8a663b2e4bb85631430951d821a714357a50ccd2a1759ff85836",
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("linearallreducepush", "31b27752225ca74b746ceaaf8eff78e5c5fb6f395cd53c472b0ace2d2cbc4104",
 		unsafe.Pointer(C.allreducepush_kernels))
@@ -119,7 +126,7 @@ func init() {
 		unsafe.Pointer(C.linearreducescatterkernels_kernels))
 	sim.Compiled("linearreducescatteroneshot", "df156bcc79b7c35ba2ab7dc1d853892d5b6e8ad57517ec935b3772506303582b",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
-	sim.Compiled("linearreducescatterpackets", "570ca11ca5c01f9c702e40956ce9dc4423585dc8aafa10bd1dc8cfb91828b854",
+	sim.Compiled("linearreducescatterpackets", "ac40df2e20c94078226084805497824b38166f6a19572e9eeaf4fa0baf9d9e61",
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("linearreducescatterputkernels", "3080be8cc1c0ef19636dbcbb4cd218cb7b91423063acb9af8687c914892381b5",
 		unsafe.Pointer(C.linearreducescatterputkernels_kernels))
@@ -127,27 +134,29 @@ func init() {
 		unsafe.Pointer(C.linearreducescatterringkernel_kernels))
 	sim.Compiled("linearreducescattertiles", "d18456d7beb081ddc56beea2fdfab5115fcd36ac3f67323504ebed3159fa20a1",
 		unsafe.Pointer(C.linearreducescattertiles_kernels))
-	sim.Compiled("llamalayer", "86ce215678c3431d94f841f0a7477f920bf6e0cc81f0b29d6ca5cfd178739695",
+	sim.Compiled("llamalayer", "f06a0e797c3bdb4ef7bb4fa9e0f6cb8193a0168f6ae66b2e1458139873a73072",
 		unsafe.Pointer(C.llamalayer_kernels))
-	sim.Compiled("llamalayernccl", "862079bca1ddd3868095adf7657e602a69c16850caa01aed11bc28e15c5fe734",
+	sim.Compiled("llamalayernccl", "08527bad1546810b350628429ea342a1c07f5fae056f6692911e6414cba41b2b",
 		unsafe.Pointer(C.llamalayernccl_kernels))
 	sim.Compiled("matmulreducescatter", "5583161eaf6dfbd7352770e12ddd2cff54b7757fcb0417c5d1f891c93ae1f5c5",
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("mixedmlp", "f3a170f1714c2762cdf7fdf48b91780a8f71471e02dec80587393c4ea4409af7",
 		unsafe.Pointer(C.mixedmlp_kernels))
-	sim.Compiled("normedheads", "5005252496f3cc968d12a85c95562491b1214b131d01a512f1ed33ffdfc98e0a",
+	sim.Compiled("normedheads", "4d3689cc1af9f6b4f23d51a6ea00777fbb60c9799d0cfbeced4c766061e2f21d",
 		unsafe.Pointer(C.normedheads_kernels))
 	sim.Compiled("reducescatter", "348b8df96b09ffe33f8bd94b412c909a82eaa5b393bc13277db39251bbace376",
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("reducescatterinplace", "d1b28d733d997c8774f8b48423e52f10ff9e90857c454700e69cd5b75237c705",
 		unsafe.Pointer(C.linearallreduce_kernels))
+	sim.Compiled("reducescatternormgather", "fe7bbc882546f960a87d9a91779a2394526763b3251899f247bf77cd2d73c018",
+		unsafe.Pointer(C.reducescatternormgather_kernels))
 	sim.Compiled("reducescatteroneshot", "d5277953126031dd618fcedc9e2e3c66063c6c9c174e10b9d435efcee91c1638",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
-	sim.Compiled("reducescatterpackets", "85e902afe2d9410cee851a71e4a7493997f81669529bbd2f6e6e4dc9b236cef1",
+	sim.Compiled("reducescatterpackets", "6d80cfabbbd958119f703fec2ae38157d56ec880e9984c1a4f35fae7511a42e9",
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("reducescatterv", "f85338975e303959e2967eee45fb44a66610770c9bca8d308ff1102fea635311",
 		unsafe.Pointer(C.linearreducescatterbalancedoneshot_kernels))
-	sim.Compiled("rotaryattention", "54f008dfe1433581dac17ab961d19ac37dfe9f39481f69daea69172102afa91f",
+	sim.Compiled("rotaryattention", "2f2cfb83f5d7a1a0fe2ea088481387769e5190fed239a532effe250d55d45c65",
 		unsafe.Pointer(C.rotaryattention_kernels))
 	sim.Compiled("rowparallellinear", "9aed9f4a672dc0ab125ee5c17aacfceb5fb69d7ef1e433721571cfab8e8eb909",
 		unsafe.Pointer(C.rowparallellinear_kernels))

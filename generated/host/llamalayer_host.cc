@@ -2,7 +2,7 @@
 
 // The kernels of llamalayer.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f45492f0a36a7f33075e8b1d1027ddd9959a35c62f347088128d084516e8470d
+// 603a3b8df85060547ee869616cc68b8bd7d8165988f36e99ce07bdfc624479db
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

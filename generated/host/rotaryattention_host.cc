@@ -2,7 +2,7 @@
 
 // The kernels of rotaryattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// e4d0ddd31effa954505e0b98a1f7c4b3ab11626f2e4c7de5bb26b47493b0741f
+// 528f6153126358f85fdfbafe1247efe1158462d34651338709b59a459dbcb253
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

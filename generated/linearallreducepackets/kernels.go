@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducepackets",
-	Source:  "1408adfc622ddcda9598ada4271c2994b626635354b91ee58241052c54caf921",
+	Source:  "0bdbe9e750fe8a663b2e4bb85631430951d821a714357a50ccd2a1759ff85836",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducepackets",
-	Hash:     "1a88b2b090f30ec8cebc96cbdfe44df022d4fa4239e4a5d7bd077c83fc6fc10c",
-	Proof:    "proven for D = 1..8, stamp 456b42575d3da47f",
+	Hash:     "23c99d91e67ddd15a086ac08d34f03a425e22f0b8bd35cce600dd4f61fd47eb5",
+	Proof:    "proven for D = 1..8, stamp ef273103dc7a2b7c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

@@ -10,7 +10,7 @@
 //	  A    [M, DIDx(D), K/D]
 //	  B    [N, DIDx(D), K/D]
 //	  C    [M, N]
-//	C by PushShot: Words yes
+//	C by PushShot: Words yes, Rows no
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
@@ -24,5 +24,5 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in linearallreducepush.cu.
 //
-// Proof: proven for D = 1..8, stamp 7515b5b1f57ff659.
+// Proof: proven for D = 1..8, stamp 11b63e150c897f37.
 package linearallreducepush

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducepush",
-	Hash:     "8ecff5e96e938c86f32fad822c00701b61e23b578dd91b6b04f2d4613c187f06",
-	Proof:    "proven for D = 1..8, stamp 7515b5b1f57ff659",
+	Hash:     "74bd87eb5877dddf840ebb48a743b25827b7a226feeefea61215322deec8e5f0",
+	Proof:    "proven for D = 1..8, stamp 11b63e150c897f37",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterpackets",
-	Source:  "570ca11ca5c01f9c702e40956ce9dc4423585dc8aafa10bd1dc8cfb91828b854",
+	Source:  "ac40df2e20c94078226084805497824b38166f6a19572e9eeaf4fa0baf9d9e61",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,8 +15,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterpackets",
-	Hash:     "67c4ba95030ba9ebcb0ff5988a0602ab57536883b081424ff3ad8b808819f322",
-	Proof:    "proven for D = 1..8, stamp 5694f8ce9c00658a",
+	Hash:     "240d59b6310faa2a5a86a4142373f38ffe9f0793b4d2fa0d067a69d03c7fb9bf",
+	Proof:    "proven for D = 1..8, stamp 11e6908003ffd094",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
 	Divides:  []plan.Divide{{Extent: "K", By: "D"}, {Extent: "M", By: "D"}},

@@ -21,8 +21,9 @@ var table = kernels.Table{
 				Operands: []kernels.Operand{{}, {}}}},
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "rmsnorm",
-				Key:      "x; times 0 0; mean 1; number 3727c5ac; plus 2 3; reciproot 4; times 0 5; row #0; times 6 7",
-				Operands: []kernels.Operand{{}, {Lies: "column"}}}},
+				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
+					"6 7",
+				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}},
 		{Kind: kernels.Groups, Number: 2,
 			Made: &kernels.Made{Word: "rotary", Key: "x; cos #0 W; times 0 1; turn 0 W; sin #0 W; times 3 4; plus 2 5",
 				Operands: []kernels.Operand{{}, {Lies: "table", Head: 1}}, Heads: 1, Group: 1, Turns: true}},
@@ -35,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayer",
-	Source:  "86ce215678c3431d94f841f0a7477f920bf6e0cc81f0b29d6ca5cfd178739695",
+	Source:  "f06a0e797c3bdb4ef7bb4fa9e0f6cb8193a0168f6ae66b2e1458139873a73072",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

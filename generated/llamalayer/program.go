@@ -4,19 +4,21 @@ package llamalayer
 
 import (
 	"context"
+	"errors"
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
+	"ovgen/runtime/numbers"
 	"ovgen/runtime/plan"
 )
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "llamalayer",
-	Hash:    "4da8d37c7e87271fdd5ee44a0fe6d1c0dca713d4c63bfb56cfed2fc1f726a56a",
-	Proof:   "proven for D = 1..8, stamp 4d7256d3df7985ce",
+	Hash:    "01b08c71360bdfde644bbc5f81104fd9c6109821b6363ca4b459dd3171227252",
+	Proof:   "proven for D = 1..8, stamp ff306e85166be4fc",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
@@ -33,15 +35,18 @@ var Program = plan.Program{
 type Shape struct {
 	M, K, N, N2, F, W int
 	Type              device.Type // BF16, FP16, FP32
+	Epsilon           float32     // what norms add to the mean of squares; 0 stands for 1e-5
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
 func (s Shape) Check(ranks int) error {
-	return Program.Check(ranks, s.Type, s.M, s.K, s.N, s.N2, s.F, s.W)
+	return errors.Join(Program.Check(ranks, s.Type, s.M, s.K, s.N, s.N2, s.F, s.W), numbers.Epsilon(s.Epsilon).Check())
 }
 
 // String is the shape as errors print it.
-func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.F, s.W) }
+func (s Shape) String() string {
+	return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.F, s.W) + numbers.Epsilon(s.Epsilon).String()
+}
 
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16) or 4 bytes
 // (FP32); Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it. Runs write C, which
@@ -79,6 +84,7 @@ type Plan struct {
 	columnsQuery int64 // columns of a row
 	width        int64 // columns of a head
 	columnsKey   int64 // columns of a row
+	epsilon      float64
 
 	a, norm, angles, wq, wk, wv                           *plan.Buffer
 	wo, norm2, gate, up, down, c                          *plan.Buffer
@@ -122,6 +128,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.columnsQuery = int64(n / d)
 	p.width = int64(w)
 	p.columnsKey = int64(n2 / d)
+	p.epsilon = numbers.Epsilon(s.Epsilon).Value()
 
 	p.a = b.Caller("A", s.Type.Bytes(m/d*k))
 	p.norm = b.Caller("Norm", s.Type.Bytes(k))
@@ -184,7 +191,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Post(p.copy, p.rfree)
 	q.Post(p.copy, p.cfree)
 	q.Synchronize(p.put, p.copy)
-	p.kernels.Function("rmsnorm").Count(p.columnsX).Make(q, main, p.x.At(0), p.bytesX, p.a.At(0), p.norm.At(0))
+	p.kernels.Function("rmsnorm").Count(p.columnsX).Number(p.epsilon).Make(q, main, p.x.At(0), p.bytesX, p.a.At(0),
+		p.norm.At(0))
 
 	// Peers may read X.
 	q.Post(main, p.xready)
@@ -260,7 +268,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	p.terms = append(p.terms, p.a.At(0))
 	p.kernels.Reduce(q, p.put, p.r.At(0), p.bytesX, p.terms...)
 	q.Synchronize(main, p.put)
-	p.kernels.Function("rmsnorm").Count(p.columnsX).Make(q, main, p.y.At(0), p.bytesX, p.r.At(0), p.norm2.At(0))
+	p.kernels.Function("rmsnorm").Count(p.columnsX).Number(p.epsilon).Make(q, main, p.y.At(0), p.bytesX, p.r.At(0),
+		p.norm2.At(0))
 
 	// Peers may read Y.
 	q.Post(main, p.yready)

@@ -4,20 +4,22 @@ package llamalayernccl
 
 import (
 	"context"
+	"errors"
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
 	_ "ovgen/runtime/nccl"
+	"ovgen/runtime/numbers"
 	"ovgen/runtime/plan"
 )
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "llamalayernccl",
-	Hash:    "5b2757dc9c2bba29dbb9477da4c62f0924721cda9aee26da5abbd4e55a73df44",
-	Proof:   "proven for D = 1..8, stamp f7aff02be5d8dc55",
+	Hash:    "c8f647fd70a8ab0002bc3fa1965293cc1df3cde5be59a8cd55c38a04b329af87",
+	Proof:   "proven for D = 1..8, stamp 6ec49d97d274f5fc",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},
@@ -32,15 +34,18 @@ var Program = plan.Program{
 type Shape struct {
 	M, K, N, N2, F, W int
 	Type              device.Type // BF16, FP16, FP32
+	Epsilon           float32     // what norms add to the mean of squares; 0 stands for 1e-5
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
 func (s Shape) Check(ranks int) error {
-	return Program.Check(ranks, s.Type, s.M, s.K, s.N, s.N2, s.F, s.W)
+	return errors.Join(Program.Check(ranks, s.Type, s.M, s.K, s.N, s.N2, s.F, s.W), numbers.Epsilon(s.Epsilon).Check())
 }
 
 // String is the shape as errors print it.
-func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.F, s.W) }
+func (s Shape) String() string {
+	return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.F, s.W) + numbers.Epsilon(s.Epsilon).String()
+}
 
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16) or 4 bytes
 // (FP32); Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it. Runs write C, which
@@ -77,6 +82,7 @@ type Plan struct {
 	columnsQuery int64 // columns of a row
 	width        int64 // columns of a head
 	columnsKey   int64 // columns of a row
+	epsilon      float64
 
 	a, norm, angles, wq, wk, wv                           *plan.Buffer
 	wo, norm2, gate, up, down, c                          *plan.Buffer
@@ -114,6 +120,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.columnsQuery = int64(n / d)
 	p.width = int64(w)
 	p.columnsKey = int64(n2 / d)
+	p.epsilon = numbers.Epsilon(s.Epsilon).Value()
 
 	p.a = b.Caller("A", s.Type.Bytes(m/d*k))
 	p.norm = b.Caller("Norm", s.Type.Bytes(k))
@@ -156,7 +163,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 // issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	main := q.Main()
-	p.kernels.Function("rmsnorm").Count(p.columnsX).Make(q, main, p.x.At(0), p.bytesX, p.a.At(0), p.norm.At(0))
+	p.kernels.Function("rmsnorm").Count(p.columnsX).Number(p.epsilon).Make(q, main, p.x.At(0), p.bytesX, p.a.At(0),
+		p.norm.At(0))
 	q.AllGather(main, p.xgathered.At(0), p.x.At(0), p.bytesX)
 	q.Linear(main, p.gemmQuery, p.query.At(0), p.xgathered.At(0), p.wq.At(0), plan.NoBias)
 	p.kernels.Function("rotary").Count(p.columnsQuery).Count(p.width).Make(q, main, p.query.At(0), p.bytesQuery,
@@ -169,7 +177,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Linear(main, p.gemmRpartial, p.rpartial.At(0), p.o.At(0), p.wo.At(0), plan.NoBias)
 	q.ReduceScatter(main, p.rreduced.At(0), p.rpartial.At(0), p.bytesX)
 	p.kernels.Reduce(q, main, p.r.At(0), p.bytesX, p.rreduced.At(0), p.a.At(0))
-	p.kernels.Function("rmsnorm").Count(p.columnsX).Make(q, main, p.y.At(0), p.bytesX, p.r.At(0), p.norm2.At(0))
+	p.kernels.Function("rmsnorm").Count(p.columnsX).Number(p.epsilon).Make(q, main, p.y.At(0), p.bytesX, p.r.At(0),
+		p.norm2.At(0))
 	q.AllGather(main, p.ygathered.At(0), p.y.At(0), p.bytesX)
 	q.Linear(main, p.gemmU, p.u.At(0), p.ygathered.At(0), p.up.At(0), plan.NoBias)
 	q.Linear(main, p.gemmU, p.g.At(0), p.ygathered.At(0), p.gate.At(0), plan.NoBias)

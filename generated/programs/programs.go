@@ -36,6 +36,7 @@ import (
 	"ovgen/generated/allgatherlineartiles"
 	"ovgen/generated/allgathermatmul"
 	"ovgen/generated/allgathernccl"
+	"ovgen/generated/allgathernorm"
 	"ovgen/generated/allgatheroneshot"
 	"ovgen/generated/allgatherpackets"
 	"ovgen/generated/allgatherqkv"
@@ -46,6 +47,7 @@ import (
 	"ovgen/generated/allreducehosts"
 	"ovgen/generated/allreduceinplace"
 	"ovgen/generated/allreducenccl"
+	"ovgen/generated/allreducenorm"
 	"ovgen/generated/allreduceoneshot"
 	"ovgen/generated/allreducepackets"
 	"ovgen/generated/allreducepush"
@@ -95,6 +97,7 @@ import (
 	"ovgen/generated/permutation"
 	"ovgen/generated/reducescatter"
 	"ovgen/generated/reducescatterinplace"
+	"ovgen/generated/reducescatternormgather"
 	"ovgen/generated/reducescatteroneshot"
 	"ovgen/generated/reducescatterpackets"
 	"ovgen/generated/reducescatterv"
@@ -169,6 +172,7 @@ var All = []harness.Program{
 		(*allgatherlineartiles.Plan).Bind),
 	harness.Of(&allgathermatmul.Program, schedules.AllGatherMatmul, allgathermatmul.New, (*allgathermatmul.Plan).Bind),
 	harness.Of(&allgathernccl.Program, schedules.AllGatherNCCL, allgathernccl.New, (*allgathernccl.Plan).Bind),
+	harness.Of(&allgathernorm.Program, schedules.AllGatherNorm, allgathernorm.New, (*allgathernorm.Plan).Bind),
 	harness.Of(&allgatheroneshot.Program, schedules.AllGatherOneShot, allgatheroneshot.New,
 		(*allgatheroneshot.Plan).Bind),
 	harness.Of(&allgatherpackets.Program, schedules.AllGatherPackets, allgatherpackets.New,
@@ -185,6 +189,7 @@ var All = []harness.Program{
 	harness.Of(&allreduceinplace.Program, schedules.AllReduceInPlace, allreduceinplace.New,
 		(*allreduceinplace.Plan).Bind),
 	harness.Of(&allreducenccl.Program, schedules.AllReduceNCCL, allreducenccl.New, (*allreducenccl.Plan).Bind),
+	harness.Of(&allreducenorm.Program, schedules.AllReduceNorm, allreducenorm.New, (*allreducenorm.Plan).Bind),
 	harness.Of(&allreduceoneshot.Program, schedules.AllReduceOneShot, allreduceoneshot.New,
 		(*allreduceoneshot.Plan).Bind),
 	harness.Of(&allreducepackets.Program, schedules.AllReducePackets, allreducepackets.New,
@@ -264,6 +269,8 @@ var All = []harness.Program{
 	harness.Of(&reducescatter.Program, schedules.ReduceScatter, reducescatter.New, (*reducescatter.Plan).Bind),
 	harness.Of(&reducescatterinplace.Program, schedules.ReduceScatterInPlace, reducescatterinplace.New,
 		(*reducescatterinplace.Plan).Bind),
+	harness.Of(&reducescatternormgather.Program, schedules.ReduceScatterNormGather, reducescatternormgather.New,
+		(*reducescatternormgather.Plan).Bind),
 	harness.Of(&reducescatteroneshot.Program, schedules.ReduceScatterOneShot, reducescatteroneshot.New,
 		(*reducescatteroneshot.Plan).Bind),
 	harness.Of(&reducescatterpackets.Program, schedules.ReduceScatterPackets, reducescatterpackets.New,

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatterpackets",
-	Source:  "85e902afe2d9410cee851a71e4a7493997f81669529bbd2f6e6e4dc9b236cef1",
+	Source:  "6d80cfabbbd958119f703fec2ae38157d56ec880e9984c1a4f35fae7511a42e9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

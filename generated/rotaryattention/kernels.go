@@ -17,8 +17,9 @@ var table = kernels.Table{
 		{Kind: kernels.Reduce, Terms: 9, Varies: true},
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "rmsnorm",
-				Key:      "x; times 0 0; mean 1; number 3727c5ac; plus 2 3; reciproot 4; times 0 5; row #0; times 6 7",
-				Operands: []kernels.Operand{{}, {Lies: "column"}}}},
+				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
+					"6 7",
+				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}},
 		{Kind: kernels.Groups, Number: 2,
 			Made: &kernels.Made{Word: "rotary", Key: "x; cos #0 W; times 0 1; turn 0 W; sin #0 W; times 3 4; plus 2 5",
 				Operands: []kernels.Operand{{}, {Lies: "table", Head: 1}}, Heads: 1, Group: 1, Turns: true}},
@@ -32,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "rotaryattention",
-	Source:  "54f008dfe1433581dac17ab961d19ac37dfe9f39481f69daea69172102afa91f",
+	Source:  "2f2cfb83f5d7a1a0fe2ea088481387769e5190fed239a532effe250d55d45c65",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -4,19 +4,21 @@ package rotaryattention
 
 import (
 	"context"
+	"errors"
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
+	"ovgen/runtime/numbers"
 	"ovgen/runtime/plan"
 )
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "rotaryattention",
-	Hash:    "c0b18764e08c2c9ac5ab5a2c978c1b33ba0bbaed8b430edbab5a9188514f34fa",
-	Proof:   "proven for D = 1..8, stamp abf4381e7b37a44b",
+	Hash:    "cf9d407d5f674fb336a64da86a3ca0d2e2773d681bd506c8366e8df08a150152",
+	Proof:   "proven for D = 1..8, stamp 3378de62a0386801",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "W"},
@@ -32,13 +34,18 @@ var Program = plan.Program{
 type Shape struct {
 	M, K, N, N2, W int
 	Type           device.Type // BF16, FP16, FP32
+	Epsilon        float32     // what norms add to the mean of squares; 0 stands for 1e-5
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N, s.N2, s.W) }
+func (s Shape) Check(ranks int) error {
+	return errors.Join(Program.Check(ranks, s.Type, s.M, s.K, s.N, s.N2, s.W), numbers.Epsilon(s.Epsilon).Check())
+}
 
 // String is the shape as errors print it.
-func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.W) }
+func (s Shape) String() string {
+	return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.W) + numbers.Epsilon(s.Epsilon).String()
+}
 
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16) or 4 bytes
 // (FP32); Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it. Runs write C, which
@@ -71,6 +78,7 @@ type Plan struct {
 	columnsQuery int64 // columns of a row
 	width        int64 // columns of a head
 	columnsKey   int64 // columns of a row
+	epsilon      float64
 
 	a, norm, angles, wq, wk, wv      *plan.Buffer
 	wo, c, x, xgathered, query, key  *plan.Buffer
@@ -111,6 +119,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.columnsQuery = int64(n / d)
 	p.width = int64(w)
 	p.columnsKey = int64(n2 / d)
+	p.epsilon = numbers.Epsilon(s.Epsilon).Value()
 
 	p.a = b.Caller("A", s.Type.Bytes(m/d*k))
 	p.norm = b.Caller("Norm", s.Type.Bytes(k))
@@ -157,7 +166,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	// The slots may be written.
 	q.Post(p.copy, p.cfree)
 	q.Synchronize(p.put, p.copy)
-	p.kernels.Function("rmsnorm").Count(p.columnsX).Make(q, main, p.x.At(0), p.bytesX, p.a.At(0), p.norm.At(0))
+	p.kernels.Function("rmsnorm").Count(p.columnsX).Number(p.epsilon).Make(q, main, p.x.At(0), p.bytesX, p.a.At(0),
+		p.norm.At(0))
 
 	// Peers may read X.
 	q.Post(main, p.xready)

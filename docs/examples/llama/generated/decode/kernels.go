@@ -22,8 +22,9 @@ var table = kernels.Table{
 				Operands: []kernels.Operand{{}, {}}}},
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "rmsnorm",
-				Key:      "x; times 0 0; mean 1; number 3727c5ac; plus 2 3; reciproot 4; times 0 5; row #0; times 6 7",
-				Operands: []kernels.Operand{{}, {Lies: "column"}}}},
+				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
+					"6 7",
+				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}},
 	},
 }
 
@@ -33,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "f148f1b3ad1d04b7bf83c6d5bc65142ab72a9d9213d49835c47f7c5e81b7122a",
+	Source:  "581a270d9a8c5430b92f40b1f48a656ccb63d5ec94cc386ff7a314397d09f3d9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

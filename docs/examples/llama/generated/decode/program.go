@@ -4,19 +4,21 @@ package decode
 
 import (
 	"context"
+	"errors"
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
+	"ovgen/runtime/numbers"
 	"ovgen/runtime/plan"
 )
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "decode",
-	Hash:     "910d45681d177d96e3a57db10d47ff2226f1dde4a063499ccbc42bcc6d8a06c8",
-	Proof:    "proven for D = 1..8, stamp 0910f35edfab68cf",
+	Hash:     "b09f65620b3dab9e62e69f061aff7d24bb0cf234d882dfaf58603116dd4bc1b7",
+	Proof:    "proven for D = 1..8, stamp 4f4da028ed8914a7",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},
 	Divides:  []plan.Divide{{Extent: "N", By: "D"}, {Extent: "N2", By: "D"}, {Extent: "F", By: "D"}},
@@ -30,13 +32,18 @@ var Program = plan.Program{
 type Shape struct {
 	M, K, N, N2, F int
 	Type           device.Type // BF16, FP16, FP32
+	Epsilon        float32     // what norms add to the mean of squares; 0 stands for 1e-5
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N, s.N2, s.F) }
+func (s Shape) Check(ranks int) error {
+	return errors.Join(Program.Check(ranks, s.Type, s.M, s.K, s.N, s.N2, s.F), numbers.Epsilon(s.Epsilon).Check())
+}
 
 // String is the shape as errors print it.
-func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.F) }
+func (s Shape) String() string {
+	return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.F) + numbers.Epsilon(s.Epsilon).String()
+}
 
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16) or 4 bytes
 // (FP32); Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it. Runs write C, which
@@ -67,6 +74,7 @@ type Plan struct {
 	bytesG   int64 // bytes of M*(F/D) elements
 	bytesX   int64 // bytes of M*K elements
 	columnsX int64 // columns of a row
+	epsilon  float64
 
 	a, norm, wq, wk, wv, wo                               *plan.Buffer
 	norm2, gate, up, down, c, x                           *plan.Buffer
@@ -100,6 +108,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.bytesG = s.Type.Bytes(m * (f / d))
 	p.bytesX = s.Type.Bytes(m * k)
 	p.columnsX = int64(k)
+	p.epsilon = numbers.Epsilon(s.Epsilon).Value()
 
 	p.a = b.Caller("A", s.Type.Bytes(m*k))
 	p.norm = b.Caller("Norm", s.Type.Bytes(k))
@@ -141,7 +150,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	d := q.Size()
 	main := q.Main()
-	p.kernels.Function("rmsnorm").Count(p.columnsX).Make(q, main, p.x.At(0), p.bytesX, p.a.At(0), p.norm.At(0))
+	p.kernels.Function("rmsnorm").Count(p.columnsX).Number(p.epsilon).Make(q, main, p.x.At(0), p.bytesX, p.a.At(0),
+		p.norm.At(0))
 	q.Linear(main, p.gemmQuery, p.query.At(0), p.x.At(0), p.wq.At(0), plan.NoBias)
 	q.Linear(main, p.gemmKey, p.key.At(0), p.x.At(0), p.wk.At(0), plan.NoBias)
 	q.Linear(main, p.gemmKey, p.value.At(0), p.x.At(0), p.wv.At(0), plan.NoBias)
@@ -156,7 +166,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	p.terms = append(p.terms, p.a.At(0))
 	p.kernels.Shot(q, main, plan.Signals{PrePost: p.rready, PreWait: p.rready, PostPost: p.rread, PostWait: p.rread},
 		p.r.At(0), p.bytesX, p.terms...)
-	p.kernels.Function("rmsnorm").Count(p.columnsX).Make(q, main, p.y.At(0), p.bytesX, p.r.At(0), p.norm2.At(0))
+	p.kernels.Function("rmsnorm").Count(p.columnsX).Number(p.epsilon).Make(q, main, p.y.At(0), p.bytesX, p.r.At(0),
+		p.norm2.At(0))
 	q.Linear(main, p.gemmU, p.u.At(0), p.y.At(0), p.up.At(0), plan.NoBias)
 	q.Linear(main, p.gemmU, p.g.At(0), p.y.At(0), p.gate.At(0), plan.NoBias)
 	p.kernels.Function("swiglu").Make(q, main, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))

@@ -21,8 +21,9 @@ var table = kernels.Table{
 				Operands: []kernels.Operand{{}, {}}}},
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "rmsnorm",
-				Key:      "x; times 0 0; mean 1; number 3727c5ac; plus 2 3; reciproot 4; times 0 5; row #0; times 6 7",
-				Operands: []kernels.Operand{{}, {Lies: "column"}}}},
+				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
+					"6 7",
+				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}},
 	},
 }
 
@@ -32,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "faad9fa7bc0c7d8c467e637442beffdee2db41555d9d31d64887ee7942c2fcd7",
+	Source:  "bef31cfe0f452a60d664414bca1457de94038f250c58c0aee1e4e4c258a1de82",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

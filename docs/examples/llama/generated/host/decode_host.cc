@@ -2,7 +2,7 @@
 
 // The kernels of decode.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// c851110115b1e318601b7275c9d10b38052198efd46b26540841ccdceb904b66
+// 4741e3df4f2f88aca578199a167292b9a3c36fe786a1b16807b309e9c8cc00f0
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

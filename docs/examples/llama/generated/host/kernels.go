@@ -19,13 +19,13 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("decode", "f148f1b3ad1d04b7bf83c6d5bc65142ab72a9d9213d49835c47f7c5e81b7122a",
+	sim.Compiled("decode", "581a270d9a8c5430b92f40b1f48a656ccb63d5ec94cc386ff7a314397d09f3d9",
 		unsafe.Pointer(C.decode_kernels))
-	sim.Compiled("decodenccl", "faad9fa7bc0c7d8c467e637442beffdee2db41555d9d31d64887ee7942c2fcd7",
+	sim.Compiled("decodenccl", "bef31cfe0f452a60d664414bca1457de94038f250c58c0aee1e4e4c258a1de82",
 		unsafe.Pointer(C.decodenccl_kernels))
-	sim.Compiled("prefill", "8c8075933a8fe9934a55466aa4f9dc68c6727fff108b9fdf8de821c285dba4dd",
+	sim.Compiled("prefill", "3c3134f93ffe051e974c9c7c7d9d07f5b23d9319ea85dc2de43a162a59744625",
 		unsafe.Pointer(C.prefill_kernels))
-	sim.Compiled("prefillnccl", "923efe6c67d2061943fec4f3c723e3779b5f22d1bd2237cf9a9c25560776e610",
+	sim.Compiled("prefillnccl", "4f2b7f7d33ed22fbd24390a706cd87ea4ec5329082e412bd993465206c4dabde",
 		unsafe.Pointer(C.decodenccl_kernels))
 	sim.Compiled("run", "c00db37a738f3e585da7a69574b5a38b529ebc071556d36793e9e6b5e4a2c4cc",
 		unsafe.Pointer(C.run_kernels))

@@ -21,8 +21,9 @@ var table = kernels.Table{
 				Operands: []kernels.Operand{{}, {}}}},
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "rmsnorm",
-				Key:      "x; times 0 0; mean 1; number 3727c5ac; plus 2 3; reciproot 4; times 0 5; row #0; times 6 7",
-				Operands: []kernels.Operand{{}, {Lies: "column"}}}},
+				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
+					"6 7",
+				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}},
 	},
 }
 
@@ -32,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefill",
-	Source:  "8c8075933a8fe9934a55466aa4f9dc68c6727fff108b9fdf8de821c285dba4dd",
+	Source:  "3c3134f93ffe051e974c9c7c7d9d07f5b23d9319ea85dc2de43a162a59744625",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

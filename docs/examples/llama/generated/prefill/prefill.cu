@@ -112,7 +112,7 @@ __global__ void elements_fp32(const __grid_constant__ struct elements p) { eleme
 
 // ----------------------------------------------------------------------------
 // groups makes each element y of all elements of its row:
-//   x*reciproot(mean(x*x) + 1e-05)*a[column]
+//   x*reciproot(mean(x*x) + Epsilon)*a[column]
 // Launch: any grid of one dimension; blocks of one dimension, of whole groups of lanes.
 
 struct groups {
@@ -121,6 +121,7 @@ struct groups {
   const char *x;
   const char *a;  // an element for each column
   u64 columns;  // elements of a row
+  double epsilon;
 };
 
 DEVICE float groups_of_mean1(float x)
@@ -134,12 +135,15 @@ DEVICE float groups_made(float x, float s3, float a)
   return f_mul(t1, a);
 }
 
+
 template <typename E>
 DEVICE void groups_of(const struct groups &p)
 {
   enum { kept = 4 };  // units of a lane in registers
   SHARED(float, numbers, most_lanes);
+  const float epsilon = (float)p.epsilon;
   const unsigned columns = (unsigned)p.columns;
+
   const unsigned groups = columns > 0 ? (unsigned)p.rows : 0;
   const unsigned lanes = lanes_of(columns), lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
   const bool together = columns % unit_elements == 0 && ((u64)p.dst | (u64)p.x | (u64)p.a) % 16 == 0;
@@ -173,7 +177,7 @@ DEVICE void groups_of(const struct groups &p)
       }
     });
     const float mean1 = f_div(of_lanes<f_add>(numbers, mean1_mine, lanes), (float)columns);
-    const float s2 = f_add(mean1, 0x1.4f8b58p-17f);
+    const float s2 = f_add(mean1, epsilon);
     const float s3 = f_div(1.0f, f_root(s2));
     each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);

@@ -4,19 +4,21 @@ package prefill
 
 import (
 	"context"
+	"errors"
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
+	"ovgen/runtime/numbers"
 	"ovgen/runtime/plan"
 )
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "prefill",
-	Hash:    "7a2eb9f2a2c0c6a74e3ab057cced09adf47b8cd89f56e1722ff8cf1fb5fa1b8f",
-	Proof:   "proven for D = 1..8, stamp 627de82608603c7b",
+	Hash:    "f75cefb77343054330bf0096bd69ac072357ee2c5d08c6c9c628308c64019311",
+	Proof:   "proven for D = 1..8, stamp d902e859f102b937",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,
 	Extents: []string{"M", "K", "N", "N2", "F"},
@@ -32,13 +34,18 @@ var Program = plan.Program{
 type Shape struct {
 	M, K, N, N2, F int
 	Type           device.Type // BF16, FP16, FP32
+	Epsilon        float32     // what norms add to the mean of squares; 0 stands for 1e-5
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N, s.N2, s.F) }
+func (s Shape) Check(ranks int) error {
+	return errors.Join(Program.Check(ranks, s.Type, s.M, s.K, s.N, s.N2, s.F), numbers.Epsilon(s.Epsilon).Check())
+}
 
 // String is the shape as errors print it.
-func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.F) }
+func (s Shape) String() string {
+	return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.F) + numbers.Epsilon(s.Epsilon).String()
+}
 
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16) or 4 bytes
 // (FP32); Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it. Runs write C, which
@@ -71,6 +78,7 @@ type Plan struct {
 	chunkQuery int64 // bytes of M/D*(N/D) elements
 	chunkU     int64 // bytes of M/D*(F/D) elements
 	columnsX   int64 // columns of a row
+	epsilon    float64
 
 	a, norm, wq, wk, wv, wo                               *plan.Buffer
 	norm2, gate, up, down, c, x                           *plan.Buffer
@@ -110,6 +118,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.chunkQuery = s.Type.Bytes(m / d * (n / d))
 	p.chunkU = s.Type.Bytes(m / d * (f / d))
 	p.columnsX = int64(k)
+	p.epsilon = numbers.Epsilon(s.Epsilon).Value()
 
 	p.a = b.Caller("A", s.Type.Bytes(m/d*k))
 	p.norm = b.Caller("Norm", s.Type.Bytes(k))
@@ -171,7 +180,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Post(p.copy, p.rfree)
 	q.Post(p.copy, p.cfree)
 	q.Synchronize(p.put, p.copy)
-	p.kernels.Function("rmsnorm").Count(p.columnsX).Make(q, main, p.x.At(0), p.bytesX, p.a.At(0), p.norm.At(0))
+	p.kernels.Function("rmsnorm").Count(p.columnsX).Number(p.epsilon).Make(q, main, p.x.At(0), p.bytesX, p.a.At(0),
+		p.norm.At(0))
 
 	// Peers may read X.
 	q.Post(main, p.xready)
@@ -237,7 +247,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	p.terms = append(p.terms, p.a.At(0))
 	p.kernels.Reduce(q, p.put, p.r.At(0), p.bytesX, p.terms...)
 	q.Synchronize(main, p.put)
-	p.kernels.Function("rmsnorm").Count(p.columnsX).Make(q, main, p.y.At(0), p.bytesX, p.r.At(0), p.norm2.At(0))
+	p.kernels.Function("rmsnorm").Count(p.columnsX).Number(p.epsilon).Make(q, main, p.y.At(0), p.bytesX, p.r.At(0),
+		p.norm2.At(0))
 
 	// Peers may read Y.
 	q.Post(main, p.yready)

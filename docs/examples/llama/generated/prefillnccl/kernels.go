@@ -21,8 +21,9 @@ var table = kernels.Table{
 				Operands: []kernels.Operand{{}, {}}}},
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "rmsnorm",
-				Key:      "x; times 0 0; mean 1; number 3727c5ac; plus 2 3; reciproot 4; times 0 5; row #0; times 6 7",
-				Operands: []kernels.Operand{{}, {Lies: "column"}}}},
+				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
+					"6 7",
+				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}},
 	},
 }
 
@@ -32,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillnccl",
-	Source:  "923efe6c67d2061943fec4f3c723e3779b5f22d1bd2237cf9a9c25560776e610",
+	Source:  "4f2b7f7d33ed22fbd24390a706cd87ea4ec5329082e412bd993465206c4dabde",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

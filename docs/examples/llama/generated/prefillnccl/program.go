@@ -4,20 +4,22 @@ package prefillnccl
 
 import (
 	"context"
+	"errors"
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
 	_ "ovgen/runtime/nccl"
+	"ovgen/runtime/numbers"
 	"ovgen/runtime/plan"
 )
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "prefillnccl",
-	Hash:    "9df50f5839a665be5ef59e4f2866b8533dd7925f50d13fa8a8383e0c1afbe4e6",
-	Proof:   "proven for D = 1..8, stamp 5cadc6968ddf25b9",
+	Hash:    "abd5f2da8da565a6f2e13529f3acefb02552ac78a75429da7f364fb67d0a3d79",
+	Proof:   "proven for D = 1..8, stamp f885802b3d56a899",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},
 	Divides: []plan.Divide{{Extent: "M", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N2", By: "D"},
@@ -31,13 +33,18 @@ var Program = plan.Program{
 type Shape struct {
 	M, K, N, N2, F int
 	Type           device.Type // BF16, FP16, FP32
+	Epsilon        float32     // what norms add to the mean of squares; 0 stands for 1e-5
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
-func (s Shape) Check(ranks int) error { return Program.Check(ranks, s.Type, s.M, s.K, s.N, s.N2, s.F) }
+func (s Shape) Check(ranks int) error {
+	return errors.Join(Program.Check(ranks, s.Type, s.M, s.K, s.N, s.N2, s.F), numbers.Epsilon(s.Epsilon).Check())
+}
 
 // String is the shape as errors print it.
-func (s Shape) String() string { return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.F) }
+func (s Shape) String() string {
+	return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.F) + numbers.Epsilon(s.Epsilon).String()
+}
 
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16) or 4 bytes
 // (FP32); Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it. Runs write C, which
@@ -68,6 +75,7 @@ type Plan struct {
 	bytesG   int64 // bytes of M*(F/D) elements
 	bytesX   int64 // bytes of M/D*K elements
 	columnsX int64 // columns of a row
+	epsilon  float64
 
 	a, norm, wq, wk, wv, wo                               *plan.Buffer
 	norm2, gate, up, down, c, x                           *plan.Buffer
@@ -100,6 +108,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.bytesG = s.Type.Bytes(m * (f / d))
 	p.bytesX = s.Type.Bytes(m / d * k)
 	p.columnsX = int64(k)
+	p.epsilon = numbers.Epsilon(s.Epsilon).Value()
 
 	p.a = b.Caller("A", s.Type.Bytes(m/d*k))
 	p.norm = b.Caller("Norm", s.Type.Bytes(k))
@@ -141,7 +150,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 // issue enqueues one run: the host program of doc.go, node by node.
 func (p *Plan) issue(q *plan.Queue) {
 	main := q.Main()
-	p.kernels.Function("rmsnorm").Count(p.columnsX).Make(q, main, p.x.At(0), p.bytesX, p.a.At(0), p.norm.At(0))
+	p.kernels.Function("rmsnorm").Count(p.columnsX).Number(p.epsilon).Make(q, main, p.x.At(0), p.bytesX, p.a.At(0),
+		p.norm.At(0))
 	q.AllGather(main, p.xgathered.At(0), p.x.At(0), p.bytesX)
 	q.Linear(main, p.gemmQuery, p.query.At(0), p.xgathered.At(0), p.wq.At(0), plan.NoBias)
 	q.Linear(main, p.gemmKey, p.key.At(0), p.xgathered.At(0), p.wk.At(0), plan.NoBias)
@@ -150,7 +160,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Linear(main, p.gemmRpartial, p.rpartial.At(0), p.o.At(0), p.wo.At(0), plan.NoBias)
 	q.ReduceScatter(main, p.rreduced.At(0), p.rpartial.At(0), p.bytesX)
 	p.kernels.Reduce(q, main, p.r.At(0), p.bytesX, p.rreduced.At(0), p.a.At(0))
-	p.kernels.Function("rmsnorm").Count(p.columnsX).Make(q, main, p.y.At(0), p.bytesX, p.r.At(0), p.norm2.At(0))
+	p.kernels.Function("rmsnorm").Count(p.columnsX).Number(p.epsilon).Make(q, main, p.y.At(0), p.bytesX, p.r.At(0),
+		p.norm2.At(0))
 	q.AllGather(main, p.ygathered.At(0), p.y.At(0), p.bytesX)
 	q.Linear(main, p.gemmU, p.u.At(0), p.ygathered.At(0), p.up.At(0), plan.NoBias)
 	q.Linear(main, p.gemmU, p.g.At(0), p.ygathered.At(0), p.gate.At(0), plan.NoBias)
