@@ -67,6 +67,7 @@ var changes = []change{
 	{"no pass applies", ""}, {"adds a bias, and then applies one function", ""}, {"are normed alone", ""},
 	{"no pass moves", ""}, {"beside other operations", ""}, {"no pass multiplies", ""}, {"no product takes a part", ""},
 	{"is of one product, and makes no", ""}, {"nothing travels from", ""}, {"have their rows on different ranks", ""},
+	{"axes, and a chain's tensors have rows and columns", ""},
 	{"no pass takes \\w+ (fp32 )?\\[.* into a chain", ""}, {"Tiles gathers into memory of the plan", ""},
 	// Ways that the table did not have for a communication, or a way whose options are read now.
 	{"no pass does the .* by", ""}, {"no pass does the .* by", way + `|a Naive|leave one rank's rows after the other|` +
@@ -110,10 +111,11 @@ var changes = []change{
 
 // unwritten are fields of ways that a schedule could not have when the copy was frozen: one name stood for what has one
 // now, and the frozen copy does not read them. Put, of sums of what the caller has, had no products; Slots, of a product
-// alone, no parts; and those of layers and of sums for all ranks no kernel for a step.
+// alone, no parts; those of layers and of sums for all ranks no kernel for a step; and packets no rows.
 var unwritten = map[string]string{
 	"Streams": "no product makes the terms of", "Equal": "no product makes the terms of",
 	"Parts": "no stage gathers what the own rows of", "By": "no kernel does a whole step of it",
+	"Rows": "no function of whole rows",
 }
 
 // ruled are refusals by rules that the frozen copy lacks, of what never ran.
