@@ -63,7 +63,7 @@ func TestProgramsHaveTheirEdges(t *testing.T) {
 			name, _, _ := strings.Cut(strings.TrimPrefix(m.Communication, ""), " ")
 			want = append(want, m.Of+": "+name)
 		}
-		found, err := edges.All(d.Schedule.Joined())
+		found, err := edges.All(d.Schedule.Joined().Apart())
 		if err != nil {
 			t.Errorf("%s: %v", d.id, err)
 		}
