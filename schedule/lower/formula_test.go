@@ -33,7 +33,7 @@ func TestFormulas(t *testing.T) {
 			[]string{"Make [x*0.5, then x/(1 + exp(-2*(0.7978846*(x + 0.044715*x*x*x))))](C, Csum) by kernel"}},
 		{"on rows of its own", "A[M/D K] R[M/D K] V[K] B[N/D K] C[M:D N/D]", []schedule.Op{
 			schedule.Copy("X", "A", schedule.RMSNorm("V"), half, schedule.Add("R")), schedule.Linear("C", "X", "B")},
-			[]string{"Make [x*reciproot(mean(x*x) + 1e-05)*V[column], then x*0.5, then x + R] of rows of " +
+			[]string{"Make [x*reciproot(mean(x*x) + Epsilon)*V[column], then x*0.5, then x + R] of rows of " +
 				"K(X, A, V, R) by kernel"}},
 		{"behind a bare sum and what it adds", "A[D/D M N] R[M/D N] V[N] H[M/D N] C[M/D N]", []schedule.Op{
 			schedule.Sum("C", "A", schedule.Add("R"), half, schedule.Bias("V")).Keeping("H", 1)},
