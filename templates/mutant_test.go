@@ -33,7 +33,14 @@ func TestMain(m *testing.M) {
 		}
 		files = otherText{embedded, name, text}
 	}
-	os.Exit(m.Run())
+	var err error
+	if objects, err = os.MkdirTemp("", "ovgen"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	failed := m.Run()
+	os.RemoveAll(objects)
+	os.Exit(failed)
 }
 
 // otherText is a file system in which one file has another text.
@@ -121,7 +128,7 @@ func (m mutant) link(t *testing.T, main string, r recipe) (program string) {
 	return program
 }
 
-// once compiles an object that is not there yet; another mutant's test may be about to.
+// once compiles an object that is not there yet; another test may be about to.
 func once(t *testing.T, object string, args []string) {
 	t.Helper()
 	lock, err := os.Create(object + ".lock")

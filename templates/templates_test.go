@@ -195,11 +195,22 @@ func compile(t *testing.T, dir, main string, flags ...string) string {
 	args := append(slices.Clone(flags), "-I", filepath.Join(dir, hostDir), source)
 	args = append(args, ofAll...)
 	if !slices.Contains(flags, "-fsanitize=thread") {
-		args = append(append(args, ofEngine...), filepath.Join(engine, "engine_linux.cc"))
+		args = append(append(args, ofEngine...), compiledEngine(t))
 	}
 	gcc(t, program, args)
 	return program
 }
+
+// compiledEngine is the object of the engine, which all programs share; TestMain removes it.
+func compiledEngine(t *testing.T) (object string) {
+	t.Helper()
+	object = filepath.Join(objects, "engine.o")
+	once(t, object, slices.Concat(ofAll, ofEngine, aligned, []string{"-O2", "-c", onEngine.others[0]}))
+	return object
+}
+
+// objects is a folder for what tests compile once.
+var objects string
 
 // gcc runs the compiler, which writes a file.
 func gcc(t *testing.T, to string, args []string) {
