@@ -49,7 +49,7 @@ func (m KernelMutant) tests() []string {
 	case "device/eight.h":
 		return eightTests
 	case "device/arith.h", "device/units.h", "device/elements.h", "elements.cu.tmpl", "device/groups.h",
-		"groups.cu.tmpl":
+		"groups.cu.tmpl", "pieces.tmpl":
 		return formulaTests
 	}
 	return transportTests
