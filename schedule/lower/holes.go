@@ -33,13 +33,14 @@ var holes = []hole{
 	{func(n need, _ schedule.Way) bool { return n.of == ofBatches }, "it takes all rows at once"},
 	{func(n need, _ schedule.Way) bool { return n.of == ofColumns },
 		"columns lie apart, and it moves what lies together"},
+	{func(n need, w schedule.Way) bool { return n.bare && !n.sums() && inTurns(w) },
+		"no product takes some rows while others come"},
 	{func(n need, _ schedule.Way) bool { return n.of == ofBalanced || n.of == ofCounted },
 		"it moves parts of one size"},
 	{func(n need, _ schedule.Way) bool { return n.of == ofOperand }, "it is taken at once, or its parts in one order"},
 	{func(n need, _ schedule.Way) bool { return n.of == ofGradient },
 		"a gradient is made at once, and no rank's rows of it before others"},
 	{func(n need, _ schedule.Way) bool { return n.bare && n.sums() }, "no product makes the terms"},
-	{func(n need, _ schedule.Way) bool { return n.bare }, "no product takes some rows while others come"},
 	{func(n need, _ schedule.Way) bool { return n.Kind == edges.AllReduce }, "its sums stay with their owners"},
 	{func(n need, w schedule.Way) bool { return named(w, schedule.TwoShot{}) }, "it brings every rank all sums"},
 	{func(n need, w schedule.Way) bool { return n.sums() },
@@ -48,6 +49,12 @@ var holes = []hole{
 
 // sums says that partial results meet.
 func (n need) sums() bool { return n.Kind == edges.ReduceScatter || n.Kind == edges.AllReduce }
+
+// inTurns says that by a way the rows of one rank come after another's.
+func inTurns(w schedule.Way) bool {
+	return slices.ContainsFunc([]schedule.Way{schedule.Push{}, schedule.Grouped{}, schedule.Ring{}, schedule.PushRing{},
+		schedule.Broadcast{}, schedule.Tiles{}, schedule.Naive{}}, func(x schedule.Way) bool { return named(w, x) })
+}
 
 // named says that a way is of the type of another one.
 func named(w, other schedule.Way) bool { return schedule.WayName(w) == schedule.WayName(other) }

@@ -62,7 +62,7 @@ var refusedCases = []refusedCase{
 	{"once on two streams", gatherBy("A", schedule.Pull{Once: true, Streams: 2}), []string{"Moves[0].Way.Streams"}},
 	{"once with the step", gatherBy("A", schedule.Pull{Once: true, WithStep: true}), []string{"Moves[0].Way.WithStep"}},
 	{"once into the caller's memory", scheduletest.By(gatherOut, "A", schedule.Pull{Once: true}), nil},
-	{"balanced parts pushed", scheduletest.By(catalog.AllGatherLinearBalanced, "A", schedule.Push{}),
+	{"balanced parts of several ranks", scheduletest.By(catalog.AllGatherLinearBalanced, "A", schedule.Grouped{}),
 		[]string{"Moves[0].Way"}},
 	{"padded even parts", scheduletest.By(catalog.AllGather, "A", schedule.Padded{}), []string{"Moves[0].Way"}},
 	{"collective", gatherBy("A", schedule.Collective{}), []string{"Moves[0].Way"}},

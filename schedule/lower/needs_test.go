@@ -1,10 +1,15 @@
 package lower
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+	"ovgen/schedule/scheduletest"
+	"ovgen/verify/prove"
 )
 
 // TestNeeds: the table of communications and that of ways have each other's.
@@ -21,14 +26,144 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// TestHoles: where a way does not do a communication of its kind, a fact says why.
-func TestHoles(t *testing.T) {
-	for _, n := range needs {
-		for _, w := range schedule.Ways() {
-			does := slices.ContainsFunc(lowerings, func(l lowering) bool { return l.need == n.need && l.takes(w) })
-			if why := whyNot(n.need, w); !does && why == "" {
-				t.Errorf("nothing says why the %s does not go by %s", n.need, schedule.WayName(w))
+// example is a schedule that needs a communication: tensors, and operations of the usual name.
+type example struct{ operation, tensors string }
+
+// examples are schedules that need each communication and no other.
+var examples = map[need]example{
+	gatherRows:             {"linear", "A[M/D K] B[N K] C[M:D N]"},
+	gatherBalanced:         {"linear", "A[M/D= K] B[N K] C[M N]"},
+	gatherBatches:          {"linear", "A[M*4/D K] B[N K] C[M*4:D N]"},
+	gatherSteps:            {"linear", "A[M*4/D K] B[N K] C[M:4*D N]"},
+	gatherColumns:          {"linear", "A[M K] B[N/D K] C[M N]"},
+	gatherOperand:          {"linear", "A[M/D K] B[N/D K] C[M/D N]"},
+	gatherBare:             {"copy", "A[M/D N] C[M N]"},
+	gatherCounted:          {"copy", "A[M/D~P N] C[M N]"},
+	gatherRows.overHosts(): {"linear", "A[M/D K] B[N K] C[M:D N]"},
+	gatherBare.overHosts(): {"copy", "A[M/D N] C[M N]"},
+	reduceRows:             {"linear", "A[M K/D] B[N K/D] C[M/D N]"},
+	reduceColumns:          {"linear", "A[M K/D] B[N K/D] C[M N/D]"},
+	reduceBalanced:         {"linear", "A[M K/D] B[N K/D] C[M/D= N]"},
+	reduceBatches:          {"linear", "A[M K/D] B[N K/D] C[M*4/D N]"},
+	reduceGradient:         {"gradient", "A[M/D N] B[M/D K] C[N/D K]"},
+	reduceBare:             {"sum", "A[D/D M N] C[M/D N]"},
+	reduceCounted:          {"sum", "A[D/D M N] C[M/D~P N]"},
+	reduceRows.overHosts(): {"linear", "A[M K/D] B[N K/D] C[M/D N]"},
+	reduceBare.overHosts(): {"sum", "A[D/D M N] C[M/D N]"},
+	allRows:                {"linear", "A[M K/D] B[N K/D] C[M N]"},
+	allGradient:            {"gradient", "A[M/D N] B[M/D K] C[N K]"},
+	allBare:                {"sum", "A[D/D M N] C[M N]"},
+	allRows.overHosts():    {"linear", "A[M K/D] B[N K/D] C[M N]"},
+	allBare.overHosts():    {"sum", "A[D/D M N] C[M N]"},
+	exchange:               {"copy", "A[D/D D M] C[D D/D M]"},
+	exchangeColumns:        {"copy", "A[M/D N] C[M N/D]"},
+	broadcast:              {"copy", "A@0[M N] C[M N]"},
+	rotation:               {"copy", "A[M/D N] C[M/D+1 N]"},
+}
+
+// by is the example, by a way or by the default.
+func (x example) by(n need, w schedule.Way) schedule.Schedule {
+	s := scheduletest.Of(x.operation, scheduletest.Tensors(strings.ReplaceAll(x.tensors, "=", ""))...)
+	for i := range s.Tensors {
+		for j := range s.Tensors[i].Axes {
+			for k := range s.Tensors[i].Axes[j].Outer {
+				s.Tensors[i].Axes[j].Outer[k].Balanced = strings.Contains(x.tensors, s.Tensors[i].Name+"[M/D=")
+				s.Tensors[i].Axes[j].Outer[k].Uneven = s.Tensors[i].Axes[j].Outer[k].Uneven ||
+					s.Tensors[i].Axes[j].Outer[k].Balanced
 			}
 		}
 	}
+	if n.hosts {
+		s.Mesh = schedule.Hosts()
+	}
+	of := map[bool]string{false: "A", true: "C"}[n.sums() || n == gatherColumns]
+	if n == gatherOperand {
+		of = "B"
+	}
+	s.Moves = []schedule.Move{{Of: of, Way: w}}
+	return s
+}
+
+// TestExamples: each schedule needs its communication.
+func TestExamples(t *testing.T) {
+	for _, n := range needs {
+		p, err := Lower("X", examples[n.need].by(n.need, nil))
+		if err != nil {
+			t.Errorf("%s: %v", n, err)
+		} else if got := needOf(p.Edges[0]); len(p.Edges) != 1 || got != n.need {
+			t.Errorf("%s: the example needs the %s", n, got)
+		}
+	}
+}
+
+// lacking are facts about what a communication has not, and what its program has not then. The other facts are about
+// what a way can't do.
+var lacking = map[string]func(p *hostir.Program) bool{
+	"it brings a batch of all ranks' rows a step": func(p *hostir.Program) bool { return p.Constants[chunksName] == 0 },
+	"no product takes some rows while others come": func(p *hostir.Program) bool {
+		return len(p.Edges[0].Products) == 0
+	},
+}
+
+// TestHoles: where a way does not do a communication, its refusal says the fact why; and it is one: what writes the way's
+// other communications does not write a program of this one that is proven.
+func TestHoles(t *testing.T) {
+	forced := 0
+	for _, n := range needs {
+		for _, w := range schedule.Ways() {
+			if slices.ContainsFunc(lowerings, func(l lowering) bool { return l.need == n.need && l.takes(w) }) {
+				continue
+			}
+			s, why := examples[n.need].by(n.need, w), whyNot(n.need, w)
+			_, err := Lower("X", s)
+			if list := schedule.FieldErrors(err); why == "" || len(list) != 1 || list[0].Path != "Moves[0].Way" ||
+				!strings.HasSuffix(list[0].Msg, why) {
+				t.Errorf("the %s by %s is refused by %v, want the fact %q", n, schedule.WayName(w), err, why)
+			}
+			usual, err := Lower("X", examples[n.need].by(n.need, nil))
+			if lacks, known := lacking[why]; err == nil && known && lacks(usual) {
+				continue
+			}
+			for _, l := range lowerings {
+				if l.takes(w) {
+					forced++
+					if forcedTo(t, n.need, l, s) != nil {
+						t.Errorf("%q is no fact: the %s by %s is proven, as its %s is written", why, n,
+							schedule.WayName(w), l.need)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d programs were tried", forced)
+}
+
+// forcedTo is the program of a schedule that is proven, if what writes a communication writes another one so.
+func forcedTo(t *testing.T, n need, l lowering, s schedule.Schedule) (p *hostir.Program) {
+	before := lowerings
+	defer func() {
+		lowerings = before
+		if recover() != nil { // it finds nothing to write
+			p = nil
+		}
+	}()
+	l.need = n
+	lowerings = append(slices.Clone(lowerings), l)
+	p, err := Lower("X", s)
+	if err == nil {
+		_, err = prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{2, 4}})
+	}
+	if usual, _ := Lower("X", examples[n].by(n, nil)); err != nil || hostir.Print(p) == hostir.Print(usual) {
+		return nil // the other one is written whatever the way says
+	}
+	hostir.Steps(p.Body, func(s hostir.Step) {
+		x, multiplies := s.Do.(hostir.Product)
+		if b, _ := p.Buffer(x.To.Buffer); multiplies && !x.To.Count.IsZero() && !b.Counts.IsZero() {
+			err = errors.New("a package declares a product of each size, and not of several parts of other sizes")
+		}
+	})
+	if err != nil {
+		return nil
+	}
+	return p
 }

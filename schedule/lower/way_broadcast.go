@@ -6,11 +6,14 @@ import (
 )
 
 var broadcasts = []lowering{
-	by(gatherRows, func(d *draft, w schedule.Broadcast) error {
-		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		d.arriveBy(broadcastRows)
-		return d.pooled(w.Streams)
-	}),
+	by(gatherRows, broadcastFrom),
+	by(gatherBalanced, broadcastFrom),
+}
+
+func broadcastFrom(d *draft, w schedule.Broadcast) error {
+	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
+	d.arriveBy(broadcastRows)
+	return d.pooled(w.Streams)
 }
 
 // broadcastRows takes a root a round: in round i rank i pushes its rows to all peers, and the others multiply them when

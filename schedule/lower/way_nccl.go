@@ -19,10 +19,13 @@ var overNCCL = []lowering{
 	intoCallers(by(gatherRows, gatheredByNCCL)),
 	by(gatherSteps, gatheredByNCCL),
 	by(gatherBare, gatheredByNCCL),
+	by(gatherOperand, gatheredByNCCL).without("Parts"),
 	by(reduceRows, summedByNCCL),
 	by(reduceBare, summedByNCCL),
 	by(allRows, summedByNCCL),
 	by(allBare, summedByNCCL),
+	by(reduceGradient, summedByNCCL).without("Parts"),
+	by(allGradient, summedByNCCL).without("Parts"),
 	by(exchange, exchangedByNCCL),
 }
 
@@ -44,6 +47,9 @@ func gatheredByNCCL(d *draft, w schedule.NCCL) error {
 	}
 	for s := range d.gatherers() {
 		again := d.any(func(x *stage) bool { return x.held > 0 && &d.chain.stages[x.held-1] == s })
+		if s.takesParts() {
+			return d.inOne(w)
+		}
 		if again || s.into != "" {
 			return d.refusal("Parts", "leave it out", "part by part all ranks' rows of %s lie together, and each "+
 				"rank's are taken by another operation", s.input)
@@ -142,7 +148,8 @@ func (d *draft) inOne(w schedule.NCCL) error {
 // summedByNCCL adds up partial results by one collective or, where they are of one product to which no rows come, a
 // part of the rows by one while the next part is multiplied.
 func summedByNCCL(d *draft, w schedule.NCCL) error {
-	if s := &d.chain.stages[0]; w.Parts > 1 && s.given == "" && d.lonely() {
+	if s := &d.chain.stages[0]; w.Parts > 1 && s.given == "" && d.lonely() &&
+		kind(s.ops[0].Name()) != gradient {
 		x := partsSummed{s, parts{int64(w.Parts), "j"}}
 		return d.passOn(leaving{memory: x.memory, plan: x.plan})
 	}

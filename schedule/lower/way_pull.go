@@ -10,7 +10,7 @@ import (
 var pulls = []lowering{
 	intoCallers(by(gatherRows, pull)),
 	by(gatherBalanced, pull),
-	by(gatherBatches, pull).without("Parts", "Once"),
+	by(gatherBatches, pull).without("Parts", "Once", "By one kernel"),
 	inPlace(pullOf(gatherBare, pullAlone)),
 	pullOf(gatherCounted, pullAlone),
 	pullOf(gatherOperand, pullOperand),
@@ -26,7 +26,7 @@ func pull(d *draft, w schedule.Pull) error {
 	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 	const hint = "leave it out, or Once"
 	switch {
-	case d.edge.Carrier.Fused && (w.Parts > 1 || len(d.legs()) > 1):
+	case d.edge.Carrier.Fused && (w.Parts > 1 || d.chunks > 0 || len(d.legs()) > 1):
 		return d.noKernel("By")
 	case w.Once && d.gathersOnly():
 		return d.refusal("Once", "leave it out", "no product begins with rows of %s", d.edge.Of)

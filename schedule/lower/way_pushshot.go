@@ -11,10 +11,11 @@ import (
 // Each communication of a chain has a landing of its own, so each kernel runs once a run and its halves take turns.
 
 var pushShots = []lowering{by(reduceRows, pushShot), by(reduceBare, pushShot), by(allRows, pushShot),
-	by(allBare, pushShot)}
+	by(allBare, pushShot), by(reduceGradient, pushShot), by(allGradient, pushShot)}
 
 // pushGathers are not the fastest of their communications.
-var pushGathers = []lowering{intoCallers(by(gatherRows, pushGather)), by(gatherBare, pushGather)}
+var pushGathers = []lowering{intoCallers(by(gatherRows, pushGather)), by(gatherBare, pushGather),
+	by(gatherOperand, pushGather)}
 
 // pushGather serves rows that go to the peers as packets.
 func pushGather(d *draft, _ schedule.PushGather) error {

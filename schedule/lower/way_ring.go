@@ -8,14 +8,20 @@ import (
 )
 
 var rings = []lowering{
-	by(gatherRows, func(d *draft, w schedule.Ring) error {
-		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		return d.passedOn(w.Direction, w.Streams, ring{directed(w.Direction), w.WithStep}.pulled)
-	}),
-	by(gatherRows, func(d *draft, w schedule.PushRing) error {
-		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		return d.passedOn(w.Direction, w.Streams, ring{lanes: directed(w.Direction)}.pushed)
-	}),
+	by(gatherRows, pullRing),
+	by(gatherBalanced, pullRing),
+	by(gatherRows, pushRing),
+	by(gatherBalanced, pushRing),
+}
+
+func pullRing(d *draft, w schedule.Ring) error {
+	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
+	return d.passedOn(w.Direction, w.Streams, ring{directed(w.Direction), w.WithStep}.pulled)
+}
+
+func pushRing(d *draft, w schedule.PushRing) error {
+	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
+	return d.passedOn(w.Direction, w.Streams, ring{lanes: directed(w.Direction)}.pushed)
 }
 
 // passedOn has the rows that are being lowered go round, half of them each way where both are taken.

@@ -9,15 +9,21 @@ import (
 )
 
 var sumRings = []lowering{
-	ofOneProduct(by(reduceRows, func(d *draft, w schedule.RingSum) error {
-		d.with.compute = w.Streams
-		d.edge.Carrier = signalledBy(w.Signals, schedule.MemOps)
-		return d.passOn(leaving{memory: ringMemory(partial), plan: summedInRing})
-	})),
-	ofOneProduct(by(reduceRows, func(d *draft, w schedule.RingAccumulate) error {
-		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		return d.passOn(leaving{memory: ringMemory(), plan: accumulatedInRing})
-	})),
+	ofOneProduct(by(reduceRows, ringSum)),
+	ofOneProduct(by(reduceColumns, ringSum)),
+	ofOneProduct(by(reduceRows, ringAccumulate)),
+	ofOneProduct(by(reduceColumns, ringAccumulate)),
+}
+
+func ringSum(d *draft, w schedule.RingSum) error {
+	d.with.compute = w.Streams
+	d.edge.Carrier = signalledBy(w.Signals, schedule.MemOps)
+	return d.passOn(leaving{memory: ringMemory(partial), plan: summedInRing})
+}
+
+func ringAccumulate(d *draft, w schedule.RingAccumulate) error {
+	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
+	return d.passOn(leaving{memory: ringMemory(), plan: accumulatedInRing})
 }
 
 // ringSums holds the sums that pass through this rank: ring[i] is that of its step i.

@@ -22,7 +22,8 @@ var shots = []lowering{
 }
 
 // gatherShots are not the fastest of their communications.
-var gatherShots = []lowering{intoCallers(by(gatherRows, gatheredInOneShot)), by(gatherBare, gatheredInOneShot)}
+var gatherShots = []lowering{intoCallers(by(gatherRows, gatheredInOneShot)), by(gatherBare, gatheredInOneShot),
+	by(gatherOperand, gatheredInOneShot)}
 
 // inOneShot serves sums by one kernel, which needs all partial results at once.
 func inOneShot(d *draft, w schedule.Shot) error {

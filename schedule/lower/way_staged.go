@@ -11,13 +11,16 @@ import (
 const staging = "staging"
 
 var stagings = []lowering{
-	ofOneProduct(by(reduceRows, func(d *draft, w schedule.Staged) error {
-		const buffers = 2 // while one is read the next is written
-		d.with.compute = cmp.Or(w.Buffers, buffers)
-		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		d.leaveBy(leaving{memory: stagedMemory, plan: stagedLeave})
-		return nil
-	})),
+	ofOneProduct(by(reduceRows, staged)),
+	ofOneProduct(by(reduceColumns, staged)),
+}
+
+func staged(d *draft, w schedule.Staged) error {
+	const buffers = 2 // while one is read the next is written
+	d.with.compute = cmp.Or(w.Buffers, buffers)
+	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
+	d.leaveBy(leaving{memory: stagedMemory, plan: stagedLeave})
+	return nil
 }
 
 func stagedMemory(w *writer, s *stage, _ schedule.Axis) {

@@ -6,11 +6,16 @@ import (
 )
 
 var stored = []lowering{
-	by(reduceRows, func(d *draft, w schedule.Stores) error {
-		d.edge.Carrier = signalledBy(w.Signals, schedule.OneKernel)
-		d.leaveBy(leaving{memory: storesMemory, plan: storesLeave})
-		return errorsOf(besideOthers(d), d.prioritize(w.Streams, w.Equal))
-	}).without("Signals kernels", "Signals one kernel"),
+	by(reduceRows, stores).without("Signals kernels", "Signals one kernel"),
+	by(reduceColumns, stores).without("Signals kernels", "Signals one kernel"),
+	by(reduceBalanced, stores).without("Signals kernels", "Signals one kernel"),
+	by(reduceBatches, stores).without("Signals kernels", "Signals one kernel"),
+}
+
+func stores(d *draft, w schedule.Stores) error {
+	d.edge.Carrier = signalledBy(w.Signals, schedule.OneKernel)
+	d.leaveBy(leaving{memory: storesMemory, plan: storesLeave})
+	return errorsOf(besideOthers(d), d.prioritize(w.Streams, w.Equal))
 }
 
 // besideOthers refuses kernels that signal in a chain.

@@ -1,0 +1,45 @@
+package served
+
+import (
+	"testing"
+
+	s "ovgen/schedule"
+)
+
+// otherWays are communications by ways that no package of the catalogue takes for them.
+var otherWays = map[string]form{
+	"WeightNCCL":       linear("A[M/D K] B[N/D K] C[M/D N]").by("B", s.NCCL{}),
+	"WeightShot":       linear("A[M/D K] B[N/D K] C[M/D N]").by("B", s.GatherShot{}),
+	"WeightPackets":    linear("A[M/D K] B[N/D K] C[M/D N]").by("B", s.PushGather{}),
+	"RowsOfGradient":   gradient("A[M N] B[M/D K] C[N K]").by("B", s.NCCL{}),
+	"GradientNCCL":     gradient("A[M/D N] B[M/D K] C[N/D K]").by("C", s.NCCL{}),
+	"GradientAllNCCL":  gradient("A[M/D N] B[M/D K] C[N K]").by("C", s.NCCL{}),
+	"GradientPackets":  gradient("A[M/D N] B[M/D K] C[N K]").by("C", s.PushShot{}),
+	"ColumnsStores":    linear("A[M K/D] B[N K/D] C[M N/D]").by("C", s.Stores{}),
+	"ColumnsStaged":    linear("A[M K/D] B[N K/D] C[M N/D]").by("C", s.Staged{}),
+	"ColumnsRing":      linear("A[M K/D] B[N K/D] C[M N/D]").by("C", s.RingSum{}),
+	"ColumnsRingAdds":  linear("A[M K/D] B[N K/D] C[M N/D]").by("C", s.RingAccumulate{}),
+	"BatchesStores":    linear("A[M K/D] B[N K/D] C[M*4/D N]").by("C", s.Stores{}),
+	"BalancedStores":   balanced(linear("A[M K/D] B[N K/D] C[M/D N]"), "C").by("C", s.Stores{}),
+	"BalancedPush":     balanced(linear("A[M/D K] B[N K] C[M N]"), "A").by("A", s.Push{Parts: 1}),
+	"BalancedRing":     balanced(linear("A[M/D K] B[N K] C[M N]"), "A").by("A", s.Ring{}),
+	"BalancedPushRing": balanced(linear("A[M/D K] B[N K] C[M N]"), "A").by("A", s.PushRing{}),
+	"BalancedRoots":    balanced(linear("A[M/D K] B[N K] C[M N]"), "A").by("A", s.Broadcast{}),
+}
+
+// balanced has the rows of a tensor in balanced parts.
+func balanced(f form, name string) form {
+	for i := range f.Tensors {
+		if t := &f.Tensors[i]; t.Name == name {
+			t.Axes[0].Outer = []s.Split{s.Balanced(s.D)}
+		}
+	}
+	return f
+}
+
+// TestOtherWays: they are proven and explored; TestAcceptedAreGreen runs their packages.
+func TestOtherWays(t *testing.T) {
+	for name, x := range otherWays {
+		isCrossed(t, name, x.Schedule, 1, 2, 3, 4, 8)
+	}
+}
