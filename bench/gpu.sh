@@ -11,6 +11,7 @@
 # grid     the models' layers beside NCCL and PyTorch
 # small    few bytes and few rows
 # block    a layer of Llama as a chain, as plans and by torch, and the bits of forms without a package
+# norm     an all-reduce, a residual and a norm, by one kernel and by two, NCCL and torch
 # hosts    products over two hosts that the GPUs play, by a network that is played
 # compare  BIN/run and an older binary, OLD, in turn
 # ways     other options of the ways of an MLP's layers, on four GPUs, where a package is slower than a peer or its goal
@@ -82,6 +83,14 @@ if [ "$PART" = block ]; then
   part "forms-$gpus" timeout 120 "$BIN/block-run" verify all -ranks "$gpus" -driver cuda -iters "${ITERS:-5}"
   part "block-$gpus" timeout 120 "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" \
     bench/block.py --library "$BIN/libblock.so" --rounds "${ROUNDS:-15}"
+  exit $failed
+fi
+
+# norm: the bits of the schedules of bench/norm, and their times beside NCCL's and torch's.
+if [ "$PART" = norm ]; then
+  part "norm-bits-$gpus" timeout 120 "$BIN/norm-run" verify all -ranks "$gpus" -driver cuda -iters "${ITERS:-5}"
+  part "norm-$gpus" timeout 120 "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" \
+    bench/norm.py --library "$BIN/libnorm.so" --rounds "${ROUNDS:-15}"
   exit $failed
 fi
 
