@@ -1,5 +1,5 @@
-// Package norm has the schedules that bench/norm.py measures: partial results that meet, a residual and a norm, with both
-// results. Only make gpu-build generates their packages.
+// Package norm has the schedules that bench/norm.py measures: partial results that meet, a residual and a norm, with
+// both results. Only make gpu-build generates their packages.
 package norm
 
 import s "ovgen/schedule"

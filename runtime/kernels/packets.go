@@ -131,8 +131,8 @@ func (s *Set) PacketGather(q *plan.Queue, on *plan.Stream, landing *plan.Packets
 	}
 }
 
-// landing is the kernel of a kind that adds a tensor or none, and makes the function of a word or none; nil: the package
-// has none.
+// landing is the kernel of a kind that adds a tensor or none, and makes the function of a word or none; nil: the
+// package has none.
 func (s *Set) landing(kind Kind, adds bool, word string) *kernel {
 	for _, k := range s.kernels {
 		if k.Kind == kind && k.Added == adds && (k.Makes() && k.Made.Word == word || !k.Makes() && word == "") {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
@@ -15,6 +16,12 @@ func TestPackets(t *testing.T) {
 		change(&s)
 		return s
 	}
+	norm := schedule.RMSNorm("w").Tree()
+	rows := func(x string, e schedule.Expr) hostir.Step {
+		made := hostir.MakeOf(main, "f", []schedule.Expr{e}, hostir.Const(8), hostir.Whole("Y"), hostir.Whole(x),
+			hostir.Whole("w"))
+		return of(hostir.SumPackets(main, c, to, each, r), func(p *hostir.Packets) { p.Then = made.Do.(hostir.Apply) })
+	}
 	for _, test := range []struct {
 		name  string
 		step  hostir.Step
@@ -22,6 +29,9 @@ func TestPackets(t *testing.T) {
 	}{
 		{"a sum", hostir.SumPackets(main, c, to, each, none), ""},
 		{"a sum and a tensor", hostir.SumPackets(main, c, to, each, r), ""},
+		{"a norm of the sum", rows("C", norm), ""},
+		{"a norm of another tensor", rows("R", norm), "formulas of rows say of its sum"},
+		{"a function of each element", rows("C", schedule.Modulate("w", "w").Tree()), "formulas of rows say of its sum"},
 		{"a gather", hostir.GatherPackets(main, c, to, each), ""},
 		{"a tensor of each rank's", hostir.SumPackets(main, c, to, each, r.EachRank()), "a tensor of its own rank"},
 		{"a peer's tensor", hostir.SumPackets(main, c, to, each, r.At(hostir.Const(1))), "a tensor of its own rank"},

@@ -13,7 +13,8 @@ import (
 // any of its blocks: they are there together, or start in an order that is the same everywhere.
 const blocks = 2
 
-// rowIn is how many elements of a launch by blocks stay together: the rows of what formulas make of them, or each alone.
+// rowIn is how many elements of a launch by blocks stay together: a row of what formulas make of them, or each
+// alone.
 func rowIn(list []ops.Op) int64 {
 	for _, o := range list {
 		if o.Kind == ops.Apply {

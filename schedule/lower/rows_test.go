@@ -1,0 +1,52 @@
+package lower_test
+
+import (
+	"strings"
+	"testing"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+	"ovgen/schedule/lower"
+	"ovgen/schedule/scheduletest"
+)
+
+// A sum of packets makes the norm behind it in its own launch where the way says so, and the way may not say so where no
+// function of whole rows follows.
+func TestRows(t *testing.T) {
+	of := func(way schedule.PushShot, tensors string, then ...schedule.Func) schedule.Schedule {
+		return schedule.Schedule{Tensors: scheduletest.Tensors("A[D/D M N] C[M N] " + tensors),
+			Ops: []schedule.Op{schedule.Sum("C", "A", then...)}, Moves: []schedule.Move{{Of: "C", Way: way}}}
+	}
+	const both = "R[M N] V[N]"
+	add, norm := schedule.Add("R"), schedule.RMSNorm("V")
+	for _, test := range []struct {
+		name     string
+		s        schedule.Schedule
+		launches int
+		wrong    string
+	}{
+		{"by two kernels", of(schedule.PushShot{}, both, add, norm), 2, ""},
+		{"by one", of(schedule.PushShot{Rows: true}, both, add, norm), 1, ""},
+		{"without a residual", of(schedule.PushShot{Rows: true}, "V[N]", norm), 1, ""},
+		{"nothing behind", of(schedule.PushShot{Rows: true}, "R[M N]", add), 0, "Moves[0].Way.Rows"},
+		{"an element's", of(schedule.PushShot{Rows: true}, "R[M N]", add, schedule.Scale(.5)), 0, "Moves[0].Way.Rows"},
+		{"plain data", of(schedule.PushShot{Rows: true, Words: true}, both, add, norm), 0, "Moves[0].Way.Rows"},
+	} {
+		p, err := lower.Lower("x", test.s)
+		if test.wrong != "" {
+			if err == nil || !strings.HasPrefix(err.Error(), test.wrong) {
+				t.Errorf("%s: %v, want an error at %s", test.name, err, test.wrong)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		launches := 0
+		hostir.Steps(p.Body, func(hostir.Step) { launches++ })
+		if launches != test.launches {
+			t.Errorf("%s: %d launches, want %d:\n%s", test.name, launches, test.launches, hostir.Print(p))
+		}
+	}
+}
