@@ -12,13 +12,20 @@ bits of its two.
 from job import Job, dist, local_rank, torch  # first: it sets variables that CUDA reads
 
 import argparse
+import ctypes
 
 from ours import ovgen
-from small import CALLS, WINDOW, Plain, Point, make, report, summed
+from small import CALLS, WINDOW, Point, make, report, summed
 from window import Window
 
 EPSILON = 1e-5
 POINTS = "1x6144,6x6144,16x8192,32x8192,128x6144,256x8192"
+
+
+class Shape(ctypes.Structure):
+    """struct ovgen_NAME_shape of schedules over M and N with a norm"""
+    _fields_ = [("M", ctypes.c_int64), ("N", ctypes.c_int64), ("element", ctypes.c_int), ("epsilon", ctypes.c_double)]
+
 
 try:
     import triton
@@ -59,7 +66,7 @@ def measure(job, group, rounds, m, n):
     h, c = both
     sums = (summed(a).float() + residual.float()).to(a.dtype)
     buffers = {"A": a, "Residual": residual, "Norm": weight, "H": h, "C": c}
-    shape = Plain(m, n, ovgen.BF16)
+    shape = Shape(m, n, ovgen.BF16, EPSILON)
     point.package("apart", shape, h, sums, **buffers)
     want = sums.float() * torch.rsqrt(sums.float().square().mean(1, keepdim=True) + EPSILON) * weight.float()
     if "apart" in point.graphs and not job.agree(torch.allclose(c.float(), want, rtol=2 ** -7, atol=2 ** -7)):
