@@ -1,10 +1,6 @@
 package fabric
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Fabric has the link from each device, or rank, to each.
 type Fabric [][]Link
@@ -152,50 +148,6 @@ func (f Fabric) Order() []int {
 	return path
 }
 
-// Follows says which programs run on the fabric, a line each.
-func (f Fabric) Follows() []string {
-	kind := f.Kind()
-	switch kind {
-	case Alone:
-		return nil
-	case Switched, Full:
-		return []string{string(kind) + ": every program runs."}
-	}
-	pairs := map[Link][]string{}
-	for a := range f {
-		for b := range a {
-			l := f.Pair(a, b)
-			if l == Switch {
-				l = NVLink
-			}
-			pairs[l] = append(pairs[l], fmt.Sprintf("%d-%d", b, a))
-		}
-	}
-	lines := []string{string(kind) + "."}
-	for _, x := range []struct {
-		Link
-		what string
-	}{
-		{NVLink, "NVLink: every program runs between them"},
-		{PCIe, "access without NVLink: programs that put into peers' memory and signal that by stream memory " +
-			"operations are refused (plan.LinkError)"},
-		{None, "no access: a group with both joins by Config.Apart, and runs programs by NCCL" + f.besides()},
-		{Unknown, "not known: CUDA answers with an error"},
-	} {
-		if list := pairs[x.Link]; list != nil {
-			lines = append(lines, strings.Join(list, ", ")+": "+x.what+".")
-		}
-	}
-	switch path := f.Order(); {
-	case f.RingsFirst():
-		lines = append(lines, "Rings use NVLink alone: package tuned prefers them where nothing was measured.")
-	case path != nil:
-		lines = append(lines, fmt.Sprintf("In the order %s NVLink joins neighbours, and rings use it alone "+
-			"(Config.Devices).", strings.Trim(strings.ReplaceAll(fmt.Sprint(path), " ", ", "), "[]")))
-	}
-	return lines
-}
-
 // String is the kind, and in a clause its consequence.
 func (f Fabric) String() string {
 	text := string(f.Kind())
@@ -219,12 +171,4 @@ func (f Fabric) worst() Link {
 		}
 	}
 	return worst
-}
-
-// besides names the programs that run where some devices have no access.
-func (f Fabric) besides() string {
-	if f.Ring() {
-		return " and rings"
-	}
-	return " alone"
 }

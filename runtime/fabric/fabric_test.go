@@ -9,6 +9,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/fabric"
+	"ovgen/runtime/fabric/follows"
 	"ovgen/verify/sim"
 )
 
@@ -127,7 +128,7 @@ func TestFabrics(t *testing.T) {
 				t.Errorf("ring %t, by NVLink %t, order %v; want %t, %t, %v", f.Ring(), f.FastRing(), f.Order(), x.ring,
 					x.fast, x.order)
 			}
-			text := strings.Join(f.Follows(), "\n")
+			text := strings.Join(follows.Lines(f), "\n")
 			for _, want := range x.follows {
 				if !strings.Contains(text, want) {
 					t.Errorf("no %q in\n%s", want, text)

@@ -8,6 +8,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/fabric"
+	"ovgen/runtime/fabric/follows"
 )
 
 // listDevices prints the devices of the driver and the links between them.
@@ -65,7 +66,7 @@ func printDevices(to io.Writer, list []driver.Driver) {
 	}
 	fmt.Fprintln(w)
 	w.Flush()
-	for _, line := range links.Follows() {
+	for _, line := range follows.Lines(links) {
 		fmt.Fprintln(to, line)
 	}
 }
