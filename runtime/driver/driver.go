@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"unsafe"
 )
 
@@ -148,9 +149,10 @@ type Driver interface {
 	Matmul(m Product, x Operands, s Stream) error
 }
 
-// Operands is the memory of a product. Bias is read only where MatmulDesc.Bias is set. C may be imported from a peer,
-// and meets none of A, B and Bias. Workspace has WorkspaceBytes, which one stream uses.
-type Operands struct{ C, A, B, Bias, Workspace Ptr }
+// Operands is the memory of a product. Bias is read only where MatmulDesc.Bias is set, and scales, of fp32 and aligned
+// to 16 bytes, where Of is. C may be imported from a peer, and meets nothing that is read. Workspace has
+// WorkspaceBytes, which one stream uses.
+type Operands struct{ C, A, B, Bias, ScaleA, ScaleB, Workspace Ptr }
 
 // Memcpy2D is a copy of Height rows of Width bytes each. Rows begin Pitch bytes after one another, which is at least
 // Width and at most MaxPitch (CUDA_MEMCPY2D).
@@ -333,4 +335,22 @@ type MatmulDesc struct {
 	Bias        bool // bias [N] is added to each row
 	Func        Func // of each element of that, before it is rounded
 	Accumulate  bool // the contents of C are added, before all is rounded once; not with a Func
+	// Of is the type of A and B where it is not Type; the sums are multiplied by A's scale and by B's.
+	Of Type
+	// RowScales: A has a scale for each of M, B for each of N; else each has one.
+	RowScales bool
+}
+
+// Operand is the type of A and B.
+func (d MatmulDesc) Operand() Type { return cmp.Or(d.Of, d.Type) }
+
+// Scales is how many A has, and B: none where neither has.
+func (d MatmulDesc) Scales() (a, b int) {
+	switch {
+	case d.Of == 0:
+		return 0, 0
+	case d.RowScales:
+		return d.M, d.N
+	}
+	return 1, 1
 }

@@ -17,6 +17,32 @@ func (d MatmulDesc) Check() error {
 	case d.Func != "" && d.Accumulate:
 		return fmt.Errorf("create product: %s can't follow a product that accumulates (leave out Func or Accumulate)",
 			d.Func)
+	case d.Type.Saturates() || d.RowScales && d.Of == 0:
+		return fmt.Errorf("create product of %s, row scales %t: the result has 16 bits or more, and what has scales is "+
+			"of another type (set Type and Of)", d.Type, d.RowScales)
+	case d.Of != 0:
+		return d.checkScaled()
 	}
 	return nil
+}
+
+// checkScaled refuses scaled products that no device has.
+func (d MatmulDesc) checkScaled() error {
+	why := ""
+	switch up := func(n int) int { return (n + 15) / 16 * 16 }; {
+	case d.Of != E4M3:
+		why = "e4m3 alone is multiplied"
+	case d.Type != BF16 && d.Type != FP16:
+		why = fmt.Sprintf("its result is bf16 or fp16, not %s", d.Type)
+	case !d.Transposed || d.TransposedA:
+		why = "rows of A meet rows of B (store A as [M,K] and B as [N,K])"
+	case d.K%16 != 0 || d.N%16 != 0:
+		why = fmt.Sprintf("K %d and N %d are multiples of 16 (near are %d and %d: zeros change nothing)", d.K, d.N,
+			up(d.K), up(d.N))
+	case d.Func != "":
+		why = fmt.Sprintf("%s is for a kernel behind it (leave it out)", d.Func)
+	default:
+		return nil
+	}
+	return fmt.Errorf("create product of %s: %s", d.Of, why)
 }

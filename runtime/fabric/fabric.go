@@ -117,37 +117,6 @@ func (f Fabric) around(good func(Link) bool) bool {
 	return true
 }
 
-// Order is an order of the devices in which NVLink joins each to the next, and the last to the first; nil where there
-// is none, or more than sixteen devices.
-func (f Fabric) Order() []int {
-	if len(f) < 3 || len(f) > 16 {
-		return nil
-	}
-	path := []int{0}
-	var extend func() bool
-	extend = func() bool {
-		last := path[len(path)-1]
-		if len(path) == len(f) {
-			return f.Pair(last, 0).Fast()
-		}
-		for next := range f {
-			if slices.Contains(path, next) || !f.Pair(last, next).Fast() {
-				continue
-			}
-			path = append(path, next)
-			if extend() {
-				return true
-			}
-			path = path[:len(path)-1]
-		}
-		return false
-	}
-	if !extend() {
-		return nil
-	}
-	return path
-}
-
 // String is the kind, and in a clause its consequence.
 func (f Fabric) String() string {
 	text := string(f.Kind())

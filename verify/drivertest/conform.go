@@ -37,6 +37,8 @@ func Conform(t *testing.T, open func() driver.Driver) {
 		{"bias may change", biasChanges},
 		{"chunks of a product", chunks},
 		{"bad products", badProducts},
+		{"scaled products", scaledProducts},
+		{"bad scaled products", badScales},
 		{"a product over its operand", inPlace},
 		{"tensor maps", tensorMaps},
 		{"collectives", collectives},

@@ -18,7 +18,7 @@ type CodeMutant struct {
 }
 
 // Code lists the bugs in hand-written code, by the package whose tests must notice them.
-var Code = slices.Concat(ofPlan, ofLlama, ofMemory, ofCheckers, ofAttention, ofLinks, ofCost)
+var Code = slices.Concat(ofPlan, ofLlama, ofMemory, ofCheckers, ofAttention, ofLinks, ofCost, ofScales)
 
 // ofPlan lists bugs in runs, rebinding, captured graphs, refusals and messages of the runtime.
 var ofPlan = within("runtime/plan", []CodeMutant{
@@ -56,6 +56,19 @@ var ofCost = within("verify/cost", []CodeMutant{
 	{File: "verify/cost/machine.go", Text: "links twice as fast", Tests: "TestLimits",
 		Old: "Link:      390e3", New: "Link:      780e3"},
 })
+
+// ofScales lists bugs in products of 8 bits.
+var ofScales = slices.Concat(within("runtime/driver/cuda", []CodeMutant{
+	{File: "runtime/driver/cuda/blas.c", Text: "each operand has the other's scale", Tests: "TestFakeForms",
+		Old: "CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scale_b", New: "CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scale_a"},
+}), within("verify/sim", []CodeMutant{
+	{File: "verify/sim/matmul.go", Text: "the first row's scale for all", Tests: "TestConformProcess/scaled_products",
+		Old: "a[i/d.N%len(a)]", New: "a[0]"},
+	{File: "verify/sim/matmul.go", Text: "a column with its neighbour's scale",
+		Tests: "TestConformProcess/scaled_products", Old: "b[i%d.N%len(b)]", New: "b[(i+1)%d.N%len(b)]"},
+	{File: "runtime/driver/func.go", Text: "a K that no device takes", Tests: "TestConformProcess/bad_scaled_products",
+		Old: "d.K%16 != 0 || ", New: ""},
+}))
 
 // within names the package of the tests of a list.
 func within(folder string, list []CodeMutant) []CodeMutant {

@@ -92,7 +92,7 @@ func (d *Driver) Matmul(m driver.Product, x driver.Operands, s driver.Stream) er
 func form(d driver.MatmulDesc) (string, error) {
 	name, then := "matmul", ""
 	switch {
-	case d.Transposed && d.TransposedA:
+	case d.Of != 0, d.Transposed && d.TransposedA:
 		return "", fmt.Errorf("no product of a host program is %+v", d)
 	case d.Transposed:
 		name = "linear"

@@ -166,6 +166,10 @@ func (w *World) finish(o *op) {
 func (w *World) drop(o *op) {
 	give(&w.bytes, o.scratch)
 	o.scratch = nil
+	for i := range o.scales {
+		give(&w.pools.floats, o.scales[i])
+		o.scales[i] = nil
+	}
 	for i := range o.floats {
 		give(&w.pools.floats, o.floats[i])
 		o.floats[i] = nil

@@ -54,6 +54,10 @@ func (c *Context) Matmul(m driver.Product, x driver.Operands, s driver.Stream) e
 	if d == nil || x.C == 0 || x.A == 0 || x.B == 0 || x.Workspace == 0 || d.Bias && x.Bias == 0 {
 		return failBlas(call, blasInvalidValue)
 	}
+	if d.Of != 0 && (x.ScaleA == 0 || x.ScaleB == 0 || x.ScaleA%16 != 0 || x.ScaleB%16 != 0) {
+		return fmt.Errorf("multiply: scales at %#x and %#x must be there and aligned to 16 bytes: %w",
+			uint64(x.ScaleA), uint64(x.ScaleB), failBlas(call, blasInvalidValue))
+	}
 	if c.streams[s] == nil {
 		return failBlas(call, blasExecutionFailure)
 	}
@@ -67,12 +71,12 @@ func (c *Context) Matmul(m driver.Product, x driver.Operands, s driver.Stream) e
 
 // overlaps reports whether a product writes memory that others of its tiles read.
 func overlaps(d *driver.MatmulDesc, x driver.Operands) bool {
-	size := d.Type.Size()
-	end := x.C + driver.Ptr(int64(d.M)*int64(d.N)*size)
-	meets := func(p driver.Ptr, rows, columns int) bool {
-		return p < end && x.C < p+driver.Ptr(int64(rows)*int64(columns)*size)
-	}
-	return meets(x.A, d.M, d.K) || meets(x.B, d.K, d.N) || d.Bias && meets(x.Bias, 1, d.N)
+	end := x.C + driver.Ptr(d.Type.Bytes(d.M*d.N))
+	meets := func(p driver.Ptr, bytes int64) bool { return p < end && x.C < p+driver.Ptr(bytes) }
+	a, b := d.Scales()
+	return meets(x.A, d.Operand().Bytes(d.M*d.K)) || meets(x.B, d.Operand().Bytes(d.K*d.N)) ||
+		d.Bias && meets(x.Bias, d.Type.Bytes(d.N)) || a > 0 && meets(x.ScaleA, int64(a)*4) ||
+		b > 0 && meets(x.ScaleB, int64(b)*4)
 }
 
 // Steps of a matmul after its begin: the operands are read at two moments, with the second
@@ -88,10 +92,14 @@ const (
 
 func (w *World) beginMatmul(o *op) {
 	o.steps = matmulSteps
-	d, size := &o.desc, o.desc.Type.Size()
-	m, k, n := int64(d.M), int64(d.K), int64(d.N)
-	w.access(o, o.operands.A, m*k*size, 0)
-	w.access(o, o.operands.B, k*n*size, 0)
+	d, size, of := &o.desc, o.desc.Type.Size(), o.desc.Operand()
+	m, n := int64(d.M), int64(d.N)
+	w.access(o, o.operands.A, of.Bytes(d.M*d.K), 0)
+	w.access(o, o.operands.B, of.Bytes(d.K*d.N), 0)
+	if a, b := d.Scales(); a > 0 {
+		w.access(o, o.operands.ScaleA, int64(a)*4, 0)
+		w.access(o, o.operands.ScaleB, int64(b)*4, 0)
+	}
 	if d.Bias {
 		w.access(o, o.operands.Bias, n*size, 0)
 	}
@@ -106,14 +114,17 @@ func (w *World) matmulStep(o *op) {
 	d := &o.desc
 	switch o.step {
 	case readA:
-		o.floats[0] = w.load(o, "A", o.operands.A, d.M*d.K)
+		o.floats[0] = w.load(o, "A", d.Operand(), o.operands.A, d.M*d.K)
 	case readB:
-		o.floats[1] = w.load(o, "B", o.operands.B, d.K*d.N)
+		o.floats[1] = w.load(o, "B", d.Operand(), o.operands.B, d.K*d.N)
+		a, b := d.Scales()
+		o.scales = [2][]float32{w.load(o, "A's scales", driver.FP32, o.operands.ScaleA, a),
+			w.load(o, "B's scales", driver.FP32, o.operands.ScaleB, b)}
 		w.loadSum(o)
 	case compute:
 		// the operands are the operation's own by now: hosts need not wait
 		w.mu.Unlock()
-		multiply(d, o.floats)
+		multiply(d, o.floats, o.scales)
 		w.mu.Lock()
 	case writeUpper:
 		w.store(o, 0, d.M/2)
@@ -123,14 +134,17 @@ func (w *World) matmulStep(o *op) {
 }
 
 // load reads n elements as fp32.
-func (w *World) load(o *op, name string, p driver.Ptr, n int) []float32 {
-	src := o.ctx.bytes(p, int64(n)*o.desc.Type.Size())
+func (w *World) load(o *op, name string, t driver.Type, p driver.Ptr, n int) []float32 {
+	if n == 0 {
+		return nil
+	}
+	src := o.ctx.bytes(p, t.Bytes(n))
 	if src == nil {
 		w.fault(o, "operand %s of %d elements at %#x", name, n, uint64(p))
 		return nil
 	}
 	f := take(&w.pools.floats, n)
-	widen(o.desc.Type, f, src)
+	widen(t, f, src)
 	return f
 }
 
@@ -139,7 +153,7 @@ func (w *World) loadSum(o *op) {
 	n := o.desc.N
 	var c []float32
 	if o.desc.Accumulate {
-		c = w.load(o, "C", o.operands.C, o.desc.M*n)
+		c = w.load(o, "C", o.desc.Type, o.operands.C, o.desc.M*n)
 	} else {
 		c = take(&w.pools.floats, o.desc.M*n)
 		clear(c)
@@ -148,7 +162,7 @@ func (w *World) loadSum(o *op) {
 	if !o.desc.Bias {
 		return
 	}
-	bias := w.load(o, "bias", o.operands.Bias, n)
+	bias := w.load(o, "bias", o.desc.Type, o.operands.Bias, n)
 	for i := range c {
 		if bias != nil {
 			c[i] += bias[i%n]
@@ -157,8 +171,19 @@ func (w *World) loadSum(o *op) {
 	give(&w.pools.floats, bias)
 }
 
-// multiply adds the product to floats[2], which has the addends.
-func multiply(d *driver.MatmulDesc, floats [3][]float32) {
+// multiply adds the product to floats[2], which has the addends. Scales multiply a sum, not what it is a sum of.
+func multiply(d *driver.MatmulDesc, floats [3][]float32, scales [2][]float32) {
+	if d.Of != 0 {
+		plain, sums := *d, floats
+		plain.Of = 0
+		sums[2] = make([]float32, d.M*d.N)
+		multiply(&plain, sums, scales)
+		for i, x := range sums[2] {
+			a, b := scales[0], scales[1]
+			floats[2][i] += x * (a[i/d.N%len(a)] * b[i%d.N%len(b)])
+		}
+		return
+	}
 	a := blas32.General{Rows: d.M, Cols: d.K, Stride: d.K, Data: floats[0]}
 	b := blas32.General{Rows: d.K, Cols: d.N, Stride: d.N, Data: floats[1]}
 	c := blas32.General{Rows: d.M, Cols: d.N, Stride: d.N, Data: floats[2]}

@@ -82,6 +82,7 @@ type op struct {
 
 	scratch []byte       // a copy between its read and its write
 	floats  [3][]float32 // a matmul's operands and product
+	scales  [2][]float32 // of its operands
 	running kernelRun
 }
 

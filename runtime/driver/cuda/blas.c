@@ -79,6 +79,9 @@ static cublasStatus_t set_form(const ovgen_shape *shape, cublasLtMatmulDesc_t op
   TRY(MatmulDescSetAttribute, op, CUBLASLT_MATMUL_DESC_TRANSA, &b, sizeof b);
   TRY(MatmulDescSetAttribute, op, CUBLASLT_MATMUL_DESC_TRANSB, &a, sizeof a);
   TRY(MatmulDescSetAttribute, op, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
+  int32_t rows = OVGEN_SCALE_OUTER_VEC_32F;
+  if (shape->row_scales) TRY(MatmulDescSetAttribute, op, OVGEN_DESC_A_SCALE_MODE, &rows, sizeof rows);
+  if (shape->row_scales) TRY(MatmulDescSetAttribute, op, OVGEN_DESC_B_SCALE_MODE, &rows, sizeof rows);
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -92,18 +95,34 @@ static cublasStatus_t describe(const ovgen_shape *shape, cublasLtMatmulDesc_t *o
   return status;
 }
 
-static cublasStatus_t set_bias(cublasLtMatmulDesc_t op, uint64_t bias) {
-  const void *pointer = (const void *)(uintptr_t)bias;
-  return lt.MatmulDescSetAttribute(op, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &pointer, sizeof pointer);
+static cublasStatus_t set_pointer(cublasLtMatmulDesc_t op, cublasLtMatmulDescAttributes_t which, uint64_t address) {
+  const void *pointer = (const void *)(uintptr_t)address;
+  return lt.MatmulDescSetAttribute(op, which, &pointer, sizeof pointer);
 }
+
+static int scaled(const ovgen_shape *s) { return s->of != s->type; }
+
+/* Sets where a bias is, and scales, of a product that has them. */
+static cublasStatus_t set_pointers(const ovgen_shape *s, cublasLtMatmulDesc_t op, uint64_t bias, uint64_t scale_a,
+                                   uint64_t scale_b) {
+  cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+  if (s->bias) status = set_pointer(op, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+  if (status == CUBLAS_STATUS_SUCCESS && scaled(s))
+    status = set_pointer(op, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scale_b);
+  if (status == CUBLAS_STATUS_SUCCESS && scaled(s))
+    status = set_pointer(op, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, scale_a);
+  return status;
+}
+
+static uint64_t size_of(int type) { return type == CUDA_R_32F ? 4 : type == CUDA_R_8F_E4M3 ? 1 : 2; }
 
 static cublasStatus_t lay_out(struct product *p, const char **call) {
   const ovgen_shape *s = &p->shape;
-  cudaDataType type = (cudaDataType)s->type;
-  if (s->transposed_a) TRY(MatrixLayoutCreate, &p->a, type, s->m, s->k, (int64_t)s->m);
-  else TRY(MatrixLayoutCreate, &p->a, type, s->k, s->m, (int64_t)s->k);
-  if (s->transposed) TRY(MatrixLayoutCreate, &p->b, type, s->k, s->n, (int64_t)s->k);
-  else TRY(MatrixLayoutCreate, &p->b, type, s->n, s->k, (int64_t)s->n);
+  cudaDataType type = (cudaDataType)s->type, of = (cudaDataType)s->of;
+  if (s->transposed_a) TRY(MatrixLayoutCreate, &p->a, of, s->m, s->k, (int64_t)s->m);
+  else TRY(MatrixLayoutCreate, &p->a, of, s->k, s->m, (int64_t)s->k);
+  if (s->transposed) TRY(MatrixLayoutCreate, &p->b, of, s->k, s->n, (int64_t)s->k);
+  else TRY(MatrixLayoutCreate, &p->b, of, s->n, s->k, (int64_t)s->n);
   TRY(MatrixLayoutCreate, &p->c, type, s->n, s->m, (int64_t)s->n);
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -117,10 +136,9 @@ static uint64_t alignment(uint64_t row_bytes) {
 
 static void align(struct product *p) {
   const ovgen_shape *s = &p->shape;
-  uint64_t size = s->type == CUDA_R_32F ? 4 : 2;
-  p->align_a = alignment((s->transposed_a ? s->m : s->k) * size);
-  p->align_b = alignment((s->transposed ? s->k : s->n) * size);
-  p->align_c = p->align_bias = alignment(s->n * size);
+  p->align_a = alignment((s->transposed_a ? s->m : s->k) * size_of(s->of));
+  p->align_b = alignment((s->transposed ? s->k : s->n) * size_of(s->of));
+  p->align_c = p->align_bias = alignment(s->n * size_of(s->type));
 }
 
 /* Sums stay in fp32: partial sums of a split product may meet only in that type.
@@ -160,11 +178,9 @@ static cublasStatus_t build(struct product *p, uint64_t bias, const char **call)
   cublasStatus_t status = describe(&p->shape, &op, call);
   atomic_store(&p->spare, op);
   if (status != CUBLAS_STATUS_SUCCESS) return status;
-  if (p->shape.bias) {
-    *call = "cublasLtMatmulDescSetAttribute";
-    if ((status = set_bias(op, bias + p->align_bias)) != CUBLAS_STATUS_SUCCESS) return status;
-  }
-  return lay_out(p, call);
+  *call = "cublasLtMatmulDescSetAttribute";
+  status = set_pointers(&p->shape, op, bias + p->align_bias, bias, bias);
+  return status == CUBLAS_STATUS_SUCCESS ? lay_out(p, call) : status;
 }
 
 static cublasStatus_t heuristic(struct product *p, int *choices, const char **call) {
@@ -246,27 +262,32 @@ void ovgen_product_destroy(uintptr_t product) {
 }
 
 /* Whether c, which is written, meets what others of its tiles read. */
-static int overlaps(const struct product *p, uint64_t c, uint64_t a, uint64_t b, uint64_t bias) {
+static int overlaps(const struct product *p, uint64_t c, uint64_t a, uint64_t b, uint64_t bias, uint64_t scale_a,
+                    uint64_t scale_b) {
   const ovgen_shape *s = &p->shape;
-  uint64_t size = s->type == CUDA_R_32F ? 4 : 2, end = c + s->m * s->n * size;
-  return (a < end && c < a + s->m * s->k * size) || (b < end && c < b + s->k * s->n * size) ||
-         (s->bias && bias < end && c < bias + s->n * size);
+  uint64_t size = size_of(s->type), of = size_of(s->of), end = c + s->m * s->n * size;
+  uint64_t scales_a = s->row_scales ? s->m : 1, scales_b = s->row_scales ? s->n : 1;
+  return (a < end && c < a + s->m * s->k * of) || (b < end && c < b + s->k * s->n * of) ||
+         (s->bias && bias < end && c < bias + s->n * size) ||
+         (scaled(s) && scale_a < end && c < scale_a + scales_a * 4) ||
+         (scaled(s) && scale_b < end && c < scale_b + scales_b * 4);
 }
 
 int ovgen_matmul(uintptr_t ctx, uintptr_t product, uint64_t c, uint64_t a, uint64_t b, uint64_t bias,
-                 uint64_t workspace, uintptr_t stream) {
+                 uint64_t scale_a, uint64_t scale_b, uint64_t workspace, uintptr_t stream) {
   static const float one = 1, zero = 0;
   struct product *p = (struct product *)product;
   if (!p->shape.bias) bias = 0;
   else if (!bias) return CUBLAS_STATUS_INVALID_VALUE;
   if (a % p->align_a || b % p->align_b || c % p->align_c || bias % p->align_bias) return OVGEN_MISALIGNED;
-  if (overlaps(p, c, a, b, bias)) return OVGEN_OVERLAP;
+  if (scaled(&p->shape) && (!scale_a || !scale_b || scale_a % 16 || scale_b % 16)) return OVGEN_NO_SCALE;
+  if (overlaps(p, c, a, b, bias, scale_a, scale_b)) return OVGEN_OVERLAP;
   if (ovgen_enter(ctx) != CUDA_SUCCESS) return OVGEN_NO_CONTEXT;
   const char *call;
   cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
   cublasLtMatmulDesc_t op = atomic_exchange(&p->spare, NULL);
   if (!op) status = describe(&p->shape, &op, &call);
-  if (status == CUBLAS_STATUS_SUCCESS && p->shape.bias) status = set_bias(op, bias);
+  if (status == CUBLAS_STATUS_SUCCESS) status = set_pointers(&p->shape, op, bias, scale_a, scale_b);
   const float *beta = p->shape.accumulate ? &one : &zero;
   if (status == CUBLAS_STATUS_SUCCESS)
     status = lt.Matmul(p->handle, op, &one, (const void *)(uintptr_t)b, p->b, (const void *)(uintptr_t)a, p->a, beta,

@@ -41,12 +41,15 @@ enum {
   CUDA_R_32F = 0,
   CUDA_R_16F = 2,
   CUDA_R_16BF = 14,
+  CUDA_R_8F_E4M3 = 28,
   CUBLASLT_EPILOGUE_DEFAULT = 1,
   CUBLASLT_EPILOGUE_BIAS = 4,
   CUBLASLT_MATMUL_DESC_TRANSA = 3,
   CUBLASLT_MATMUL_DESC_TRANSB = 4,
   CUBLASLT_MATMUL_DESC_EPILOGUE = 7,
   CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8,
+  CUBLASLT_MATMUL_DESC_A_SCALE_POINTER = 17,
+  CUBLASLT_MATMUL_DESC_B_SCALE_POINTER = 18,
   CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1,
   CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK = 3,
   CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES = 5,
@@ -104,10 +107,13 @@ int ovgen_blas_load(const char *library, char *why, size_t size);
 /* How many of the heuristic's choices are tried. */
 enum { OVGEN_CHOICES = 8 };
 
+/* Of headers from 12.9 on: a scale for each row of cuBLASLt's A and each column of its B. */
+enum { OVGEN_DESC_A_SCALE_MODE = 31, OVGEN_DESC_B_SCALE_MODE = 32, OVGEN_SCALE_OUTER_VEC_32F = 3 };
+
 /* Answers of ovgen_matmul besides a cublasStatus_t: an address is less aligned than
-   the product was tuned for, the context can't be made current, or an operand lies
-   where the result goes. */
-enum { OVGEN_MISALIGNED = 1000, OVGEN_NO_CONTEXT = 1001, OVGEN_OVERLAP = 1002 };
+   the product was tuned for, the context can't be made current, an operand lies
+   where the result goes, or a scale is missing or not aligned to 16 bytes. */
+enum { OVGEN_MISALIGNED = 1000, OVGEN_NO_CONTEXT = 1001, OVGEN_OVERLAP = 1002, OVGEN_NO_SCALE = 1003 };
 
 /* A row-major product c[m,n] = a b (+ bias[n]); a is [m,k], or [k,m] if transposed_a, b is
    [k,n], or [n,k] if transposed. Then comes the epilogue, or what c held is added. */
@@ -115,6 +121,7 @@ typedef struct {
   uint64_t m, k, n;
   int type; /* cudaDataType */
   int transposed, transposed_a, bias, epilogue, accumulate;
+  int of, row_scales; /* cudaDataType of a and b, which have scales where it is not type */
 } ovgen_shape;
 
 /* Calls in which a context must be current already. */
@@ -142,6 +149,6 @@ void ovgen_product_alignment(uintptr_t product, uint64_t *a, uint64_t *b, uint64
 
 /* Enqueues the product with the chosen algorithm. Safe on many threads at once. */
 int ovgen_matmul(uintptr_t ctx, uintptr_t product, uint64_t c, uint64_t a, uint64_t b, uint64_t bias,
-                 uint64_t workspace, uintptr_t stream);
+                 uint64_t scale_a, uint64_t scale_b, uint64_t workspace, uintptr_t stream);
 
 #endif

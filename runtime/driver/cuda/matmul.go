@@ -78,7 +78,7 @@ func (d *Driver) Matmul(m driver.Product, x driver.Operands, s driver.Stream) er
 		return errors.New("multiply: there is no product 0")
 	}
 	r := C.ovgen_matmul(d.ctx, C.uintptr_t(m), C.uint64_t(x.C), C.uint64_t(x.A), C.uint64_t(x.B), C.uint64_t(x.Bias),
-		C.uint64_t(x.Workspace), C.uintptr_t(s))
+		C.uint64_t(x.ScaleA), C.uint64_t(x.ScaleB), C.uint64_t(x.Workspace), C.uintptr_t(s))
 	if r == C.CUBLAS_STATUS_SUCCESS {
 		return nil
 	}
@@ -98,6 +98,9 @@ func matmulError(m driver.Product, x driver.Operands, r C.int) error {
 			"of its own): %w", x.A, x.B, x.Bias, x.C,
 			&driver.Status{Call: "cublasLtMatmul", Code: C.CUBLAS_STATUS_INVALID_VALUE,
 				Text: "an operand overlaps the result"})
+	case C.OVGEN_NO_SCALE:
+		return fmt.Errorf("multiply: scales at %#x and %#x must be there and aligned to 16 bytes: %w", x.ScaleA, x.ScaleB,
+			&driver.Status{Call: "cublasLtMatmul", Code: C.CUBLAS_STATUS_INVALID_VALUE, Text: "no scale"})
 	case C.OVGEN_NO_CONTEXT:
 		return &driver.Status{Call: "cuCtxSetCurrent", Code: 201,
 			Text: "CUDA_ERROR_INVALID_CONTEXT: the context is gone"}

@@ -36,6 +36,8 @@ var forms = []struct {
 	{driver.MatmulDesc{TransposedA: true}, "op 0 1 epilogue 1 bias (nil) alpha 1 beta 0 a 24x16/24 b 8x16/8 c 24x8/24"},
 	{driver.MatmulDesc{TransposedA: true, Accumulate: true},
 		"op 0 1 epilogue 1 bias (nil) alpha 1 beta 1 a 24x16/24 b 8x16/8 c 24x8/24"},
+	{driver.MatmulDesc{Transposed: true, Of: driver.E4M3, N: 32}, "op 1 0 epilogue 1 bias (nil) alpha 1 beta 0 " +
+		"a 16x32/16 b 16x8/16 c 32x8/32 types 28 28 14 scales 0x500 0x400"},
 }
 
 // buildFakes compiles a libcuda.so.1 and a libcublasLt.so.12 into one folder.
@@ -86,12 +88,14 @@ func TestFakeMatmul(t *testing.T) {
 	d, err := backend{}.Open(1, 0)
 	must(t, err)
 	for _, f := range forms {
-		f.desc.M, f.desc.K, f.desc.N, f.desc.Type = 8, 16, 24, driver.BF16
+		f.desc.M, f.desc.K, f.desc.N, f.desc.Type = 8, 16, max(24, f.desc.N), driver.BF16
 		m, err := d.MatmulCreate(f.desc)
 		must(t, err)
-		must(t, d.Matmul(m, driver.Operands{C: 0x1000, A: 0x100, B: 0x200, Bias: 0x300, Workspace: 0x2000}, 0x50))
+		must(t, d.Matmul(m, driver.Operands{C: 0x1000, A: 0x100, B: 0x200, Bias: 0x300, ScaleA: 0x400, ScaleB: 0x500,
+			Workspace: 0x2000}, 0x50))
 		var status *driver.Status
-		x := driver.Operands{C: 0x100, A: 0x100, B: 0x800, Bias: 0x2000, Workspace: 0x3000}
+		x := driver.Operands{C: 0x100, A: 0x100, B: 0x800, Bias: 0x2000, ScaleA: 0x2000, ScaleB: 0x2000,
+			Workspace: 0x3000}
 		if err := d.Matmul(m, x, 0x50); !errors.As(err, &status) ||
 			status.Text != "an operand overlaps the result" {
 			t.Errorf("%+v: a product over its operand: %v", f.desc, err)

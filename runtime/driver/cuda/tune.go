@@ -18,7 +18,8 @@ import (
 )
 
 // types maps element types to CUDA's.
-var types = map[driver.Type]C.int{driver.BF16: C.CUDA_R_16BF, driver.FP16: C.CUDA_R_16F, driver.FP32: C.CUDA_R_32F}
+var types = map[driver.Type]C.int{driver.BF16: C.CUDA_R_16BF, driver.FP16: C.CUDA_R_16F, driver.FP32: C.CUDA_R_32F,
+	driver.E4M3: C.CUDA_R_8F_E4M3}
 
 // epilogues are cuBLASLt's numbers of the functions that it applies to each element, without a bias.
 var epilogues = map[driver.Func]C.int{"": 0, "relu": 2, "gelu": 32 /* the tanh approximation */}
@@ -48,6 +49,9 @@ type scratch struct {
 // earlier one, else with the one that tune finds.
 func (d *Driver) choose(desc driver.MatmulDesc) (driver.Product, error) {
 	if err := d.openBlas(); err != nil {
+		return 0, err
+	}
+	if err := d.scaled(desc); err != nil {
 		return 0, err
 	}
 	refused, known := d.choices.Find(desc)
@@ -108,7 +112,7 @@ func (d *Driver) tune(desc driver.MatmulDesc) (m driver.Product, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := d.fill(x.memory, x.bytes, desc.Type, x.stream); err != nil {
+	if err := d.fill(x.memory, x.bytes, desc.Operand(), x.stream); err != nil {
 		return 0, err
 	}
 	m, count, err := d.ask(desc, x.Bias)
@@ -127,7 +131,8 @@ func (d *Driver) tune(desc driver.MatmulDesc) (m driver.Product, err error) {
 func shapeOf(desc driver.MatmulDesc) C.ovgen_shape {
 	return C.ovgen_shape{m: C.uint64_t(desc.M), k: C.uint64_t(desc.K), n: C.uint64_t(desc.N), _type: types[desc.Type],
 		transposed: flag(desc.Transposed), transposed_a: flag(desc.TransposedA), bias: flag(desc.Bias),
-		epilogue: epilogue(desc), accumulate: flag(desc.Accumulate)}
+		epilogue: epilogue(desc), accumulate: flag(desc.Accumulate), of: types[desc.Operand()],
+		row_scales: flag(desc.RowScales)}
 }
 
 // ask makes the product with the heuristic's choices.
@@ -223,7 +228,7 @@ func (d *Driver) time(m driver.Product, choice, n int, x *scratch) (float32, err
 // serves where their numbers don't matter: a smaller allocation takes less time.
 func (d *Driver) newScratch(desc driver.MatmulDesc, together bool) (*scratch, error) {
 	x := &scratch{}
-	m, k, n, size := int64(desc.M), int64(desc.K), int64(desc.N), desc.Type.Size()
+	m, k, n, size, of := int64(desc.M), int64(desc.K), int64(desc.N), desc.Type.Size(), desc.Operand().Size()
 	var total int64
 	piece := func(bytes int64) driver.Ptr {
 		at := total
@@ -231,19 +236,22 @@ func (d *Driver) newScratch(desc driver.MatmulDesc, together bool) (*scratch, er
 		return driver.Ptr(at)
 	}
 	if together {
-		x.A = piece(max(m, n) * k * size)
+		x.A = piece(max(m, n) * k * of)
 		x.B = x.A
 	} else {
-		x.A, x.B = piece(m*k*size), piece(k*n*size)
+		x.A, x.B = piece(m*k*of), piece(k*n*of)
 	}
 	x.C, x.Bias = piece(m*n*size), piece(n*size+16)
+	if a, b := desc.Scales(); a > 0 {
+		x.ScaleA, x.ScaleB = piece(int64(a)*4), piece(int64(b)*4)
+	}
 	x.Workspace = piece(driver.WorkspaceBytes)
 	x.bytes = total
 	var err error
 	if x.memory, err = d.MemAlloc(total); err != nil {
 		return x, err
 	}
-	for _, p := range []*driver.Ptr{&x.A, &x.B, &x.C, &x.Bias, &x.Workspace} {
+	for _, p := range []*driver.Ptr{&x.A, &x.B, &x.C, &x.Bias, &x.ScaleA, &x.ScaleB, &x.Workspace} {
 		*p += x.memory
 	}
 	if x.stream, err = d.StreamCreateWithPriority(driver.Normal); err != nil {

@@ -3,6 +3,7 @@ package follows
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ovgen/runtime/fabric"
@@ -42,7 +43,7 @@ func Lines(f fabric.Fabric) []string {
 			lines = append(lines, strings.Join(list, ", ")+": "+x.what+".")
 		}
 	}
-	switch path := f.Order(); {
+	switch path := Order(f); {
 	case f.RingsFirst():
 		lines = append(lines, "Rings use NVLink alone: package tuned prefers them where nothing was measured.")
 	case path != nil:
@@ -50,6 +51,37 @@ func Lines(f fabric.Fabric) []string {
 			"(Config.Devices).", strings.Trim(strings.ReplaceAll(fmt.Sprint(path), " ", ", "), "[]")))
 	}
 	return lines
+}
+
+// Order is an order of the devices in which NVLink joins each to the next, and the last to the first; nil where there
+// is none, or more than sixteen devices.
+func Order(f fabric.Fabric) []int {
+	if len(f) < 3 || len(f) > 16 {
+		return nil
+	}
+	path := []int{0}
+	var extend func() bool
+	extend = func() bool {
+		last := path[len(path)-1]
+		if len(path) == len(f) {
+			return f.Pair(last, 0).Fast()
+		}
+		for next := range f {
+			if slices.Contains(path, next) || !f.Pair(last, next).Fast() {
+				continue
+			}
+			path = append(path, next)
+			if extend() {
+				return true
+			}
+			path = path[:len(path)-1]
+		}
+		return false
+	}
+	if !extend() {
+		return nil
+	}
+	return path
 }
 
 // besides names the programs that run where some devices have no access.

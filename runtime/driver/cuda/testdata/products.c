@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct op { int transa, transb, epilogue; const void *bias; };
-struct layout { uint64_t rows, columns; int64_t stride; };
+struct op { int transa, transb, epilogue; const void *bias, *scale_a, *scale_b; };
+struct layout { uint64_t rows, columns; int64_t stride; int type; };
 
 cublasStatus_t cublasLtCreate(void **h) { return *h = malloc(1), 0; }
 cublasStatus_t cublasLtDestroy(void *h) { return free(h), 0; }
@@ -23,15 +23,16 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(struct op *op, int attribute, cons
   case 4: memcpy(&op->transb, value, size); return 0;
   case 7: memcpy(&op->epilogue, value, size); return 0;
   case 8: memcpy(&op->bias, value, size); return 0;
+  case 17: memcpy(&op->scale_a, value, size); return 0;
+  case 18: memcpy(&op->scale_b, value, size); return 0;
   }
   return CUBLAS_STATUS_INVALID_VALUE;
 }
 
 cublasStatus_t cublasLtMatrixLayoutCreate(struct layout **l, int type, uint64_t rows, uint64_t columns,
                                           int64_t stride) {
-  (void)type;
   *l = malloc(sizeof **l);
-  **l = (struct layout){rows, columns, stride};
+  **l = (struct layout){rows, columns, stride, type};
   return 0;
 }
 cublasStatus_t cublasLtMatrixLayoutDestroy(void *l) { return free(l), 0; }
@@ -79,6 +80,8 @@ cublasStatus_t cublasLtMatmul(void *h, const struct op *op, const float *alpha, 
   dprintf(2, "product op %d %d epilogue %d bias %p alpha %g beta %g", op->transa, op->transb, op->epilogue,
           op->bias, *alpha, *beta);
   say("a", la), say("b", lb), say("c", lc);
+  if (la->type != lc->type) dprintf(2, " types %d %d %d scales %p %p", la->type, lb->type, lc->type,
+                                   op->scale_a, op->scale_b);
   dprintf(2, " at %p %p %s\n", a, b, c == d && lc == ld ? "in place" : "elsewhere");
   return 0;
 }

@@ -1,0 +1,169 @@
+package drivertest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"ovgen/runtime/driver"
+)
+
+// scaledProducts multiplies e4m3 of -1, 0 and 1 by scales that are powers of two and that differ from row to row, so
+// that each element must be equal to the one computed here: one that takes its neighbour's scale is not.
+func scaledProducts(b *bench) {
+	workspace := b.alloc(driver.WorkspaceBytes)
+	for _, typ := range []driver.Type{driver.BF16, driver.FP16} {
+		for _, s := range [][3]int{{64, 64, 64}, {128, 48, 80}, {1, 16, 16}, {33, 160, 48}, {16, 4096, 32}} {
+			for form := range 8 {
+				b.scaled(driver.MatmulDesc{M: s[0], K: s[1], N: s[2], Type: typ, Of: driver.E4M3, Transposed: true,
+					RowScales: form&1 != 0, Bias: form&2 != 0, Accumulate: form&4 != 0}, workspace)
+			}
+		}
+	}
+}
+
+// refusesScales says that a device may lack the product: all have it from 8.9 on, with row scales 9.0 alone, by
+// cuBLASLt 12.9.
+func refusesScales(p driver.Properties, d driver.MatmulDesc, err error) bool {
+	have := 10*p.Major + p.Minor
+	return have < 89 && strings.Contains(err.Error(), "compute capability 8.9") ||
+		d.RowScales && (have != 90 && strings.Contains(err.Error(), "compute capability 9.0") ||
+			strings.Contains(err.Error(), "row scales need cuBLASLt 12.9"))
+}
+
+func (b *bench) scaled(desc driver.MatmulDesc, workspace driver.Ptr) {
+	b.Helper()
+	label := fmt.Sprintf("%s, row scales %t", label(desc), desc.RowScales)
+	m, err := b.d.MatmulCreate(desc)
+	if err != nil {
+		if !refusesScales(b.d.Properties(), desc, err) {
+			b.Errorf("%s: %v", label, err)
+		}
+		return
+	}
+	defer func() { b.must(b.d.MatmulDestroy(m)) }()
+	o, s := newScaled(desc), b.stream(driver.Low)
+	x := driver.Operands{A: b.put(o.a), B: b.put(o.b), ScaleA: b.put(encode(driver.FP32, o.scaleA)),
+		ScaleB: b.put(encode(driver.FP32, o.scaleB)), Bias: b.put(encode(desc.Type, o.bias)), Workspace: workspace,
+		C: b.put(encode(desc.Type, o.c))}
+	b.must(b.d.Matmul(m, x, s))
+	b.must(b.d.StreamSynchronize(s))
+	got, want := decode(desc.Type, b.get(x.C, desc.Type.Bytes(desc.M*desc.N))), o.product(desc)
+	for i := range want {
+		if got[i] != want[i] {
+			b.Errorf("%s: element [%d,%d] is %v, want %v", label, i/desc.N, i%desc.N, got[i], want[i])
+			return
+		}
+	}
+	for _, wrong := range []func(x *driver.Operands){func(x *driver.Operands) { x.ScaleA = 0 },
+		func(x *driver.Operands) { x.ScaleB += 4 }, func(x *driver.Operands) { x.ScaleA = x.C }} {
+		bad, status := x, (*driver.Status)(nil)
+		wrong(&bad)
+		if err := b.d.Matmul(m, bad, s); !errors.As(err, &status) {
+			b.Errorf("%s: scales at %#x and %#x, the result at %#x: %v", label, bad.ScaleA, bad.ScaleB, bad.C, err)
+		}
+	}
+}
+
+// scaled has the codes of a product's operands, the scales of rows, and addends.
+type scaled struct {
+	a, b                    []byte
+	scaleA, scaleB, bias, c []float32
+}
+
+// newScaled draws operands of which half are zero, or with thousands of them all but one in 32, so that most sums have
+// few digits. Scales are 1/4 to 2, and those of neighbours differ; addends are multiples of 1/16, as all sums are. So a
+// sum is exact in fp32, in any order.
+func newScaled(d driver.MatmulDesc) (o scaled) {
+	x := uint32(d.M*73856093 ^ d.K*19349663 ^ d.N*83492791)
+	next := func() uint32 {
+		x = x*1664525 + 1013904223
+		return x >> 16
+	}
+	codes := func(n, one int) []byte {
+		list := make([]byte, n)
+		for i := range list {
+			if next()%uint32(one) == 0 {
+				list[i] = byte(0x38 | next()&1<<7)
+			}
+		}
+		return list
+	}
+	scales := func(n int) []float32 {
+		list := make([]float32, n)
+		for i := range list {
+			list[i] = float32(math.Ldexp(1, int(uint32(7*i)%4)-2))
+		}
+		return list
+	}
+	addends := func(n int) []float32 {
+		list := make([]float32, n)
+		for i := range list {
+			list[i] = float32(int(next()%5)-2) / 16
+		}
+		return list
+	}
+	one := 2
+	if d.K > 1000 {
+		one = 32
+	}
+	a, b := d.Scales()
+	return scaled{a: codes(d.M*d.K, one), b: codes(d.N*d.K, one), scaleA: scales(a), scaleB: scales(b),
+		bias: addends(d.N), c: addends(d.M * d.N)}
+}
+
+// product is exact, and rounded once to the type.
+func (o scaled) product(d driver.MatmulDesc) []float32 {
+	var value [256]float64
+	value[0x38], value[0xb8] = 1, -1
+	c := make([]float32, d.M*d.N)
+	for i := range d.M {
+		for j := range d.N {
+			sum := 0.0
+			for k := range d.K {
+				sum += value[o.a[i*d.K+k]] * value[o.b[j*d.K+k]]
+			}
+			sum *= float64(o.scaleA[i%len(o.scaleA)]) * float64(o.scaleB[j%len(o.scaleB)])
+			if d.Bias {
+				sum += float64(o.bias[j])
+			}
+			if d.Accumulate {
+				sum += float64(o.c[i*d.N+j])
+			}
+			c[i*d.N+j] = rounded(d.Type, sum)
+		}
+	}
+	return c
+}
+
+// rounded is the nearest number of 16 bits, the even one of two; none here is subnormal or too large.
+func rounded(t driver.Type, x float64) float32 {
+	e := 0
+	if x != 0 {
+		e = math.Ilogb(x) - t.Digits() + 1
+	}
+	return float32(math.Ldexp(math.RoundToEven(math.Ldexp(x, -e)), e))
+}
+
+// badScales are products of 8 bits that no device has.
+func badScales(b *bench) {
+	good := driver.MatmulDesc{M: 16, K: 32, N: 16, Type: driver.BF16, Of: driver.E4M3, Transposed: true}
+	for name, change := range map[string]func(*driver.MatmulDesc){
+		"K of 40":              func(d *driver.MatmulDesc) { d.K = 40 },
+		"N of 24":              func(d *driver.MatmulDesc) { d.N = 24 },
+		"B as [K,N]":           func(d *driver.MatmulDesc) { d.Transposed = false },
+		"A as [K,M]":           func(d *driver.MatmulDesc) { d.TransposedA = true },
+		"e5m2":                 func(d *driver.MatmulDesc) { d.Of = driver.E5M2 },
+		"a result of fp32":     func(d *driver.MatmulDesc) { d.Type = driver.FP32 },
+		"a result of e4m3":     func(d *driver.MatmulDesc) { d.Type, d.Of = driver.E4M3, 0 },
+		"row scales of bf16":   func(d *driver.MatmulDesc) { d.Of, d.RowScales = 0, true },
+		"a function behind it": func(d *driver.MatmulDesc) { d.Func = "relu" },
+	} {
+		d := good
+		change(&d)
+		if _, err := b.d.MatmulCreate(d); err == nil {
+			b.Errorf("%s was accepted", name)
+		}
+	}
+}
