@@ -40,7 +40,6 @@ DEVICE float groups_made(float x, float s3, float a)
   return f_mul(t1, a);
 }
 
-
 template <typename E>
 DEVICE void groups_of(const struct groups &p)
 {
@@ -48,7 +47,6 @@ DEVICE void groups_of(const struct groups &p)
   SHARED(float, numbers, most_lanes);
   const float epsilon = (float)p.epsilon;
   const unsigned columns = (unsigned)p.columns;
-
   const unsigned groups = columns > 0 ? (unsigned)p.rows : 0;
   const unsigned lanes = lanes_of(columns), lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
   const bool together = columns % unit_elements == 0 && ((u64)p.dst | (u64)p.x | (u64)p.a) % 16 == 0;

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathernorm",
-	Source:  "ba07d92a1121a1e961fa349c6cbe57c2475dd37e6c4ea3b89e4e5730a852cea8",
+	Source:  "bed76d56ead302c680c3f3419a07804c64956c318eb2ee5c18fcd09005f1158f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

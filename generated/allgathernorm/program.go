@@ -17,7 +17,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "allgathernorm",
-	Hash:    "3d67c027205baf493d9e2b03fc7a709cf1da2c3f1c8939e96610363649e34e50",
+	Hash:    "32661dabd0191c568b640f5ff23d7fd4ba939b9a0e4a26f348f3e7e991788afa",
 	Proof:   "proven for D = 1..8, stamp b0f2e7fe876ee107",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

@@ -44,7 +44,6 @@ DEVICE float groups_made(float x, float s3, float a)
   return f_mul(t1, a);
 }
 
-
 template <typename E>
 DEVICE void groups_of(const struct groups &p)
 {
@@ -52,7 +51,6 @@ DEVICE void groups_of(const struct groups &p)
   SHARED(float, numbers, most_lanes);
   const float epsilon = (float)p.epsilon;
   const unsigned columns = (unsigned)p.columns;
-
   const unsigned groups = columns > 0 ? (unsigned)p.rows : 0;
   const unsigned lanes = lanes_of(columns), lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
   const bool together = columns % unit_elements == 0 && ((u64)p.dst | (u64)p.x | (u64)p.a) % 16 == 0;
@@ -197,7 +195,8 @@ DEVICE void packets_of(const struct packets &p)
         store_16<E>(p.dst, i + u * stride, bytes, rounded<E>(x[u]));
       }
     }
-  }  __syncthreads();
+  }
+  __syncthreads();
   if (threadIdx.x == 0) {
     p.turn[blockIdx.x] = 1 - turn;
     if (blockIdx.x == 0 && p.n > 1) {

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenorm",
-	Source:  "05d4bc90c79182cdbc9d873cd1daece07832f35025773e5f48b5f307d9e89550",
+	Source:  "e63e5d223c4488dc1b2254d14643e17e91248e7ebb856f9cd3813d583ae51592",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

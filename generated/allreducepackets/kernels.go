@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducepackets",
-	Source:  "01692ee07e203baa14dd918f20684ae4073ce084674dc89132f1c500b43d1df1",
+	Source:  "74795e4d8af79d6739d9216563ef0e102975dcd67cb07ce53979a4c409886c16",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

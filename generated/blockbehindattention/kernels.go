@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "4bae8574581b0de6e797728b0384da4bb402996dde6106efcddec93164a8e88f",
+	Source:  "2b904fe8b251cc56196c98c232864a9305b61426fdb13139c711fa5772372afd",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "af0efa0480f3a15ef87e7a7a80d894ab128a674b08c54eb817c40e489fe33b34",
+	Hash:     "399391fb8fc178b9b9ae0c694ff2576d78fd2c3e0af68052ffac79f52200830f",
 	Proof:    "proven for D = 1..8, stamp bf505919d4764865",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

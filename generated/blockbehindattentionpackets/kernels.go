@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentionpackets",
-	Source:  "2f1006473c03fa0af4fc01d323b3c6f7f911d4848a51723eaeae375cfa928cc9",
+	Source:  "eea0aa57a1aa27733b424961d0c1f5a7c975b232f9030b9e9d0697678a735f15",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattentionpackets",
-	Hash:     "584ce73f9ba806045500e4f6b8f55ef089f7e14f1a3c242780a31d643519a299",
+	Hash:     "502b01f43ec29f315c33645118bd57560ddeb998e56cb3a6867249415fddb05f",
 	Proof:    "proven for D = 1..8, stamp 803220ebd794c82b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},

@@ -37,7 +37,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "cappedlogits",
-	Source:  "5d5b5e3949d9e997d231887483b78adf37982674364328cc98836568840351db",
+	Source:  "e36985e889140fd5eb74e3a6f17dbf5bab3c902589a561a4d859ffb31d630a5f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

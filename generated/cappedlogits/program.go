@@ -15,7 +15,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "cappedlogits",
-	Hash:     "9a8f6b3e3e5df1cd9492bf0aec5fc7ea33ee1a972dca38b58aa3db78e6bfd4c6",
+	Hash:     "cbcab2bf0d9360b0cad60a489d068efd05ea95369fb7e10b19d1b637ebfaa081",
 	Proof:    "proven for D = 1..8, stamp 87143e07585b27f4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -2,7 +2,7 @@
 
 // The kernels of allgathernorm.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 66be41799cc0c1c2db329031f798ee6b8f7d844963843ccf23cf2d2299feee47
+// 98b695d41b4cf38e6933d141420e933d236465562c3e133158a97dc6181f9fbd
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b21cf5957507602cf5171be2760a5e4251da5b72f09f4ff39016dcc237093328
+// 56eb47276c70012e170e4f9a2312d6fffeadaa5eb4d6b8a1beee3c68da6cbda0
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattentionpackets.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 8630f70e1746c26f5e66a7872403710613ba79fc7c981c2747124ceeecae6cf7
+// e9203b3b636c973ff13da16bec083d784df9bf053318bf80a3a8bb71786c4d07
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -61,7 +61,7 @@ func init() {
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherlineartiles", "e2047a1a800f54fce39cb81cf0bbdd4f3f8fdb5b25f12c14438c5d4477172fbc",
 		unsafe.Pointer(C.allgatherlineartiles_kernels))
-	sim.Compiled("allgathernorm", "ba07d92a1121a1e961fa349c6cbe57c2475dd37e6c4ea3b89e4e5730a852cea8",
+	sim.Compiled("allgathernorm", "bed76d56ead302c680c3f3419a07804c64956c318eb2ee5c18fcd09005f1158f",
 		unsafe.Pointer(C.allgathernorm_kernels))
 	sim.Compiled("allgatheroneshot", "878406bdb0eee6ddce3ea0fcdb2ef9e64b112df8862667bc5a338642d0184b2f",
 		unsafe.Pointer(C.allgatherlinearoneshot_kernels))
@@ -73,25 +73,25 @@ func init() {
 		unsafe.Pointer(C.allreducehosts_kernels))
 	sim.Compiled("allreduceinplace", "3cc20e0b7655c179008d4f3657be50c1310d6c344ee6894e28f9952057064bf7",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("allreducenorm", "05d4bc90c79182cdbc9d873cd1daece07832f35025773e5f48b5f307d9e89550",
+	sim.Compiled("allreducenorm", "e63e5d223c4488dc1b2254d14643e17e91248e7ebb856f9cd3813d583ae51592",
 		unsafe.Pointer(C.allreducenorm_kernels))
 	sim.Compiled("allreduceoneshot", "9e86d3488ef5a623e31bdbde22da4d7dd5ae0b3f841ab4ca1d015e098eb0c03e",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
-	sim.Compiled("allreducepackets", "01692ee07e203baa14dd918f20684ae4073ce084674dc89132f1c500b43d1df1",
+	sim.Compiled("allreducepackets", "74795e4d8af79d6739d9216563ef0e102975dcd67cb07ce53979a4c409886c16",
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("allreducepush", "b6fc1c31afeb57262208080a0c8cc7b099bd6305a26a984cd92a51a4ebe4fce9",
 		unsafe.Pointer(C.allreducepush_kernels))
 	sim.Compiled("allreducetwoshot", "309d61607130508c95ccf85ef6f5d0786f9fdf7f6c460158477491fd72e92676",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("blockbehindattention", "4bae8574581b0de6e797728b0384da4bb402996dde6106efcddec93164a8e88f",
+	sim.Compiled("blockbehindattention", "2b904fe8b251cc56196c98c232864a9305b61426fdb13139c711fa5772372afd",
 		unsafe.Pointer(C.blockbehindattention_kernels))
-	sim.Compiled("blockbehindattentionpackets", "2f1006473c03fa0af4fc01d323b3c6f7f911d4848a51723eaeae375cfa928cc9",
+	sim.Compiled("blockbehindattentionpackets", "eea0aa57a1aa27733b424961d0c1f5a7c975b232f9030b9e9d0697678a735f15",
 		unsafe.Pointer(C.blockbehindattentionpackets_kernels))
-	sim.Compiled("cappedlogits", "5d5b5e3949d9e997d231887483b78adf37982674364328cc98836568840351db",
+	sim.Compiled("cappedlogits", "e36985e889140fd5eb74e3a6f17dbf5bab3c902589a561a4d859ffb31d630a5f",
 		unsafe.Pointer(C.cappedlogits_kernels))
 	sim.Compiled("gatedmlp", "ea9c0e0e5f34e2d7bb80a1b806cc73a1220e708a9b26f6b6cf9ee0a317d4d98f",
 		unsafe.Pointer(C.gatedmlp_kernels))
-	sim.Compiled("layernormlinear", "c6da44f8afd0828b1f998848242e9cf9c1ed3b26d4118f61865a0bba579eee43",
+	sim.Compiled("layernormlinear", "72198e343045a7ef6dbfffaefa57edf576509588b883f0fc7ab0b02b2b0d1ca0",
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "0911e381180b770233890429ba79262f0b365dc4e891e43da351431ce75988e2",
 		unsafe.Pointer(C.linearallreduce_kernels))
@@ -99,7 +99,7 @@ func init() {
 		unsafe.Pointer(C.allreducehosts_kernels))
 	sim.Compiled("linearallreduceoneshot", "3238fe02024b7ebca551a457bcc85dd371e741ab79268d26576d32a45519f1be",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
-	sim.Compiled("linearallreducepackets", "0bdbe9e750fe8a663b2e4bb85631430951d821a714357a50ccd2a1759ff85836",
+	sim.Compiled("linearallreducepackets", "d49ec05c0142c5a1285d96dccc9ef9071d0c1ba80b8ba26f2a649cd9ee2b4459",
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("linearallreducepush", "31b27752225ca74b746ceaaf8eff78e5c5fb6f395cd53c472b0ace2d2cbc4104",
 		unsafe.Pointer(C.allreducepush_kernels))
@@ -126,7 +126,7 @@ func init() {
 		unsafe.Pointer(C.linearreducescatterkernels_kernels))
 	sim.Compiled("linearreducescatteroneshot", "df156bcc79b7c35ba2ab7dc1d853892d5b6e8ad57517ec935b3772506303582b",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
-	sim.Compiled("linearreducescatterpackets", "ac40df2e20c94078226084805497824b38166f6a19572e9eeaf4fa0baf9d9e61",
+	sim.Compiled("linearreducescatterpackets", "5e35d5578059071e6b4007ea081cc7244db4137c7c4267658ca17942a1e5cdd3",
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("linearreducescatterputkernels", "3080be8cc1c0ef19636dbcbb4cd218cb7b91423063acb9af8687c914892381b5",
 		unsafe.Pointer(C.linearreducescatterputkernels_kernels))
@@ -134,29 +134,29 @@ func init() {
 		unsafe.Pointer(C.linearreducescatterringkernel_kernels))
 	sim.Compiled("linearreducescattertiles", "d18456d7beb081ddc56beea2fdfab5115fcd36ac3f67323504ebed3159fa20a1",
 		unsafe.Pointer(C.linearreducescattertiles_kernels))
-	sim.Compiled("llamalayer", "f06a0e797c3bdb4ef7bb4fa9e0f6cb8193a0168f6ae66b2e1458139873a73072",
+	sim.Compiled("llamalayer", "651ece6c1f6deec629d3af1cc7d9235095cd67bcdf96b24e137eea7231305dbb",
 		unsafe.Pointer(C.llamalayer_kernels))
-	sim.Compiled("llamalayernccl", "08527bad1546810b350628429ea342a1c07f5fae056f6692911e6414cba41b2b",
+	sim.Compiled("llamalayernccl", "c9814a722ea049e4345c346f60b77af8123f8360889bcabbdda518bfef936442",
 		unsafe.Pointer(C.llamalayernccl_kernels))
 	sim.Compiled("matmulreducescatter", "5583161eaf6dfbd7352770e12ddd2cff54b7757fcb0417c5d1f891c93ae1f5c5",
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("mixedmlp", "f3a170f1714c2762cdf7fdf48b91780a8f71471e02dec80587393c4ea4409af7",
 		unsafe.Pointer(C.mixedmlp_kernels))
-	sim.Compiled("normedheads", "4d3689cc1af9f6b4f23d51a6ea00777fbb60c9799d0cfbeced4c766061e2f21d",
+	sim.Compiled("normedheads", "5005252496f3cc968d12a85c95562491b1214b131d01a512f1ed33ffdfc98e0a",
 		unsafe.Pointer(C.normedheads_kernels))
 	sim.Compiled("reducescatter", "348b8df96b09ffe33f8bd94b412c909a82eaa5b393bc13277db39251bbace376",
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("reducescatterinplace", "d1b28d733d997c8774f8b48423e52f10ff9e90857c454700e69cd5b75237c705",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("reducescatternormgather", "fe7bbc882546f960a87d9a91779a2394526763b3251899f247bf77cd2d73c018",
+	sim.Compiled("reducescatternormgather", "d031752768823965685a3363670c2c81a1f433b77d64c2ddfab5f7481099bcc6",
 		unsafe.Pointer(C.reducescatternormgather_kernels))
 	sim.Compiled("reducescatteroneshot", "d5277953126031dd618fcedc9e2e3c66063c6c9c174e10b9d435efcee91c1638",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
-	sim.Compiled("reducescatterpackets", "6d80cfabbbd958119f703fec2ae38157d56ec880e9984c1a4f35fae7511a42e9",
+	sim.Compiled("reducescatterpackets", "a16cb08126870f306bd611369dea29d0e39fac1e348d6516ee8fa11d4ae35eb6",
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("reducescatterv", "f85338975e303959e2967eee45fb44a66610770c9bca8d308ff1102fea635311",
 		unsafe.Pointer(C.linearreducescatterbalancedoneshot_kernels))
-	sim.Compiled("rotaryattention", "2f2cfb83f5d7a1a0fe2ea088481387769e5190fed239a532effe250d55d45c65",
+	sim.Compiled("rotaryattention", "397574fbf5f3bc09e4a8f79009b4947d8632cf64500527d62b29687c764ab57f",
 		unsafe.Pointer(C.rotaryattention_kernels))
 	sim.Compiled("rowparallellinear", "9aed9f4a672dc0ab125ee5c17aacfceb5fb69d7ef1e433721571cfab8e8eb909",
 		unsafe.Pointer(C.rowparallellinear_kernels))

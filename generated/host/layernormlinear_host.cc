@@ -2,7 +2,7 @@
 
 // The kernels of layernormlinear.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f6b2cd15b5d5abfdddda27fa837956a8fb9dc3d747fd80c0154bc01e89636b81
+// c9e6bb3149e86ce4bc3c6b3763b843ff3e02b4ea10af9c7e920a474378032c10
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

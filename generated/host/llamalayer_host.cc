@@ -2,7 +2,7 @@
 
 // The kernels of llamalayer.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 603a3b8df85060547ee869616cc68b8bd7d8165988f36e99ce07bdfc624479db
+// a5cf89c213ff9200984c3ef30704aaaadec7994ed9e86e1b6fa87ecb1f44ee8a
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

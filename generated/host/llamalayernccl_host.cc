@@ -2,7 +2,7 @@
 
 // The kernels of llamalayernccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 68881cffe42ce3611df3ecdcf38b82c7baf81bf97181d2c500acf9c04e10579d
+// 559b0f2d26587666e620a49c744ff5bfacfe535922f782ed40862c58b3e7b37d
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

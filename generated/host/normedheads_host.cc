@@ -2,7 +2,7 @@
 
 // The kernels of normedheads.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 9113229e2593b2b1600b890e3468139ba3176b7b498249d03f0823ff9a3bf2e6
+// 04224de918575a4fe0ed6df84dfbf7f4e2f26d8f902694164a7a3a46538e0845
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

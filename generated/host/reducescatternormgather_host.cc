@@ -2,7 +2,7 @@
 
 // The kernels of reducescatternormgather.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 984b54b24b9cd4b1cde179abc2e9fd95cad84f3bea32087e0c85aa515f6cb447
+// b9fd4c9c4e96ae142434749c0fdffc798a17a9a6cca46b5bed02a839dcd4416a
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of rotaryattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 528f6153126358f85fdfbafe1247efe1158462d34651338709b59a459dbcb253
+// 212bc887961c11cb654e1cd76b2119df4ca9d954dc7d9461dba501de6ccf53c1
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "layernormlinear",
-	Source:  "c6da44f8afd0828b1f998848242e9cf9c1ed3b26d4118f61865a0bba579eee43",
+	Source:  "72198e343045a7ef6dbfffaefa57edf576509588b883f0fc7ab0b02b2b0d1ca0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

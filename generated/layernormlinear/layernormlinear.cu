@@ -48,14 +48,12 @@ DEVICE float groups_made(float x, float mean1, float s4, float a, float b)
   return f_add(t3, b);
 }
 
-
 template <typename E>
 DEVICE void groups_of(const struct groups &p)
 {
   enum { kept = 4 };  // units of a lane in registers
   SHARED(float, numbers, most_lanes);
   const unsigned columns = (unsigned)p.columns;
-
   const unsigned groups = columns > 0 ? (unsigned)p.rows : 0;
   const unsigned lanes = lanes_of(columns), lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
   const bool together = columns % unit_elements == 0 && ((u64)p.dst | (u64)p.x | (u64)p.a | (u64)p.b) % 16 == 0;

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducepackets",
-	Source:  "0bdbe9e750fe8a663b2e4bb85631430951d821a714357a50ccd2a1759ff85836",
+	Source:  "d49ec05c0142c5a1285d96dccc9ef9071d0c1ba80b8ba26f2a649cd9ee2b4459",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

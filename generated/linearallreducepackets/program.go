@@ -15,7 +15,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducepackets",
-	Hash:     "23c99d91e67ddd15a086ac08d34f03a425e22f0b8bd35cce600dd4f61fd47eb5",
+	Hash:     "97c5883a03d5d1f5c678b2642eebf2e40ac6bcda3e27bc57ca6091bd72bf4af8",
 	Proof:    "proven for D = 1..8, stamp ef273103dc7a2b7c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterpackets",
-	Source:  "ac40df2e20c94078226084805497824b38166f6a19572e9eeaf4fa0baf9d9e61",
+	Source:  "5e35d5578059071e6b4007ea081cc7244db4137c7c4267658ca17942a1e5cdd3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

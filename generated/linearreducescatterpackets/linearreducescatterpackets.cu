@@ -95,7 +95,8 @@ DEVICE void packets_of(const struct packets &p)
         store_16<E>(p.dst, i + u * stride, bytes, rounded<E>(x[u]));
       }
     }
-  }  __syncthreads();
+  }
+  __syncthreads();
   if (threadIdx.x == 0) {
     p.turn[blockIdx.x] = 1 - turn;
     if (blockIdx.x == 0 && p.n > 1) {

@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayer",
-	Source:  "f06a0e797c3bdb4ef7bb4fa9e0f6cb8193a0168f6ae66b2e1458139873a73072",
+	Source:  "651ece6c1f6deec629d3af1cc7d9235095cd67bcdf96b24e137eea7231305dbb",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

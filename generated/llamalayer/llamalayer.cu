@@ -136,7 +136,6 @@ DEVICE float groups_made(float x, float s3, float a)
   return f_mul(t1, a);
 }
 
-
 template <typename E>
 DEVICE void groups_of(const struct groups &p)
 {
@@ -144,7 +143,6 @@ DEVICE void groups_of(const struct groups &p)
   SHARED(float, numbers, most_lanes);
   const float epsilon = (float)p.epsilon;
   const unsigned columns = (unsigned)p.columns;
-
   const unsigned groups = columns > 0 ? (unsigned)p.rows : 0;
   const unsigned lanes = lanes_of(columns), lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
   const bool together = columns % unit_elements == 0 && ((u64)p.dst | (u64)p.x | (u64)p.a) % 16 == 0;
@@ -223,14 +221,12 @@ DEVICE float groups2_made(float x, float a_cos, float x_turned, bool first, floa
   return f_add(t1, t3);
 }
 
-
 template <typename E>
 DEVICE void groups2_of(const struct groups2 &p)
 {
   enum { kept = 1 };  // units of a lane in registers
   const unsigned columns = (unsigned)p.columns;
   const unsigned width = (unsigned)p.width;
-
   const unsigned heads = width > 0 ? columns / width : 0;  // of a row
   const unsigned groups = (unsigned)p.rows * heads;
   const unsigned lanes = lanes_of(width), lane = threadIdx.x % lanes, beside = blockDim.x / lanes;

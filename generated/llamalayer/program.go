@@ -17,7 +17,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "llamalayer",
-	Hash:    "01b08c71360bdfde644bbc5f81104fd9c6109821b6363ca4b459dd3171227252",
+	Hash:    "6f54073360a72b6da6b48d8bfd15795b69c87817d6fa7abd4d50fd236837143f",
 	Proof:   "proven for D = 1..8, stamp ff306e85166be4fc",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayernccl",
-	Source:  "08527bad1546810b350628429ea342a1c07f5fae056f6692911e6414cba41b2b",
+	Source:  "c9814a722ea049e4345c346f60b77af8123f8360889bcabbdda518bfef936442",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -18,7 +18,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "llamalayernccl",
-	Hash:    "c8f647fd70a8ab0002bc3fa1965293cc1df3cde5be59a8cd55c38a04b329af87",
+	Hash:    "d04c477ea599040582504359ed9258f20a007a0eda895b890969e947d4ab0f9d",
 	Proof:   "proven for D = 1..8, stamp 6ec49d97d274f5fc",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedheads",
-	Source:  "4d3689cc1af9f6b4f23d51a6ea00777fbb60c9799d0cfbeced4c766061e2f21d",
+	Source:  "5005252496f3cc968d12a85c95562491b1214b131d01a512f1ed33ffdfc98e0a",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -50,7 +50,6 @@ DEVICE float groups_made(float x, float s3, float a, float b_cos, float x_turned
   return f_add(t3, t7);
 }
 
-
 template <typename E>
 DEVICE void groups_of(const struct groups &p)
 {
@@ -59,7 +58,6 @@ DEVICE void groups_of(const struct groups &p)
   const float epsilon = (float)p.epsilon;
   const unsigned columns = (unsigned)p.columns;
   const unsigned width = (unsigned)p.width;
-
   const unsigned heads = width > 0 ? columns / width : 0;  // of a row
   const unsigned groups = (unsigned)p.rows * heads;
   const unsigned lanes = lanes_of(width), lane = threadIdx.x % lanes, beside = blockDim.x / lanes;

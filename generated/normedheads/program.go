@@ -17,7 +17,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "normedheads",
-	Hash:    "8716eda4a3ddbf4168e3d7ef1f308bf8b29e1495eb6d30a8976e086dfa00bc78",
+	Hash:    "c23582ca814242e1cb9ac73d061638cb4711a8738cd57da416ba7444928bce22",
 	Proof:   "proven for D = 1..8, stamp 9c06ee486f7eeae7",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "W"},

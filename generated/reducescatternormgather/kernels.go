@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatternormgather",
-	Source:  "fe7bbc882546f960a87d9a91779a2394526763b3251899f247bf77cd2d73c018",
+	Source:  "d031752768823965685a3363670c2c81a1f433b77d64c2ddfab5f7481099bcc6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

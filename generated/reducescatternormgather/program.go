@@ -17,7 +17,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "reducescatternormgather",
-	Hash:     "9903ad33597c745c0d2046da3efcb454c53ff274f1514be5b2f415c49b688cba",
+	Hash:     "d789aec1bc8c1edc743379cbe3d6b9af12f3a53d82c82007b0047ccc97faa144",
 	Proof:    "proven for D = 1..8, stamp 8512fee5dd04eae4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

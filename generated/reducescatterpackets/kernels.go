@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatterpackets",
-	Source:  "6d80cfabbbd958119f703fec2ae38157d56ec880e9984c1a4f35fae7511a42e9",
+	Source:  "a16cb08126870f306bd611369dea29d0e39fac1e348d6516ee8fa11d4ae35eb6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "rotaryattention",
-	Source:  "2f2cfb83f5d7a1a0fe2ea088481387769e5190fed239a532effe250d55d45c65",
+	Source:  "397574fbf5f3bc09e4a8f79009b4947d8632cf64500527d62b29687c764ab57f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "rotaryattention",
-	Hash:    "cf9d407d5f674fb336a64da86a3ca0d2e2773d681bd506c8366e8df08a150152",
+	Hash:    "3aac3aeab611078106a0b07f3ea4b40c038d50e76c26942bec5c1c62b6aa47af",
 	Proof:   "proven for D = 1..8, stamp 3378de62a0386801",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

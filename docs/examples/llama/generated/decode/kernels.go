@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "581a270d9a8c5430b92f40b1f48a656ccb63d5ec94cc386ff7a314397d09f3d9",
+	Source:  "1f01205c43c6ee627b3aecf1cca91016fd2446690fe2aa384e80185edbed8956",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

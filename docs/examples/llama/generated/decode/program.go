@@ -17,7 +17,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "decode",
-	Hash:     "b09f65620b3dab9e62e69f061aff7d24bb0cf234d882dfaf58603116dd4bc1b7",
+	Hash:     "3a051bb90d89e48e46962304b61a06d464dc64a989ec4d11aaf02919fa04f27f",
 	Proof:    "proven for D = 1..8, stamp 4f4da028ed8914a7",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},

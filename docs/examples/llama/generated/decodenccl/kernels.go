@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "bef31cfe0f452a60d664414bca1457de94038f250c58c0aee1e4e4c258a1de82",
+	Source:  "4aff30d6bb46bcf8ba9229220a44b74acade029963f23fbfb9eeb9dbfae17eb3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -18,7 +18,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "1952885b5e1bade1249715e508cc5d35d6c82a7a336a179616f6993eae1f3613",
+	Hash:    "73a1ff8c2d293c167e736cab892245591945e7aa2249b214049d0096aa911cfc",
 	Proof:   "proven for D = 1..8, stamp fb91de8dd34c7a8f",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},

@@ -19,13 +19,13 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("decode", "581a270d9a8c5430b92f40b1f48a656ccb63d5ec94cc386ff7a314397d09f3d9",
+	sim.Compiled("decode", "1f01205c43c6ee627b3aecf1cca91016fd2446690fe2aa384e80185edbed8956",
 		unsafe.Pointer(C.decode_kernels))
-	sim.Compiled("decodenccl", "bef31cfe0f452a60d664414bca1457de94038f250c58c0aee1e4e4c258a1de82",
+	sim.Compiled("decodenccl", "4aff30d6bb46bcf8ba9229220a44b74acade029963f23fbfb9eeb9dbfae17eb3",
 		unsafe.Pointer(C.decodenccl_kernels))
-	sim.Compiled("prefill", "3c3134f93ffe051e974c9c7c7d9d07f5b23d9319ea85dc2de43a162a59744625",
+	sim.Compiled("prefill", "6794614a01ea64cd5f49c01183ca850b8f1880e6f1e0176bcc31b563ba4891ec",
 		unsafe.Pointer(C.prefill_kernels))
-	sim.Compiled("prefillnccl", "4f2b7f7d33ed22fbd24390a706cd87ea4ec5329082e412bd993465206c4dabde",
+	sim.Compiled("prefillnccl", "9f9766ac773907798e01301a12e26bc456533ffeb2513119908a83a65c1311f0",
 		unsafe.Pointer(C.decodenccl_kernels))
 	sim.Compiled("run", "c00db37a738f3e585da7a69574b5a38b529ebc071556d36793e9e6b5e4a2c4cc",
 		unsafe.Pointer(C.run_kernels))

@@ -2,7 +2,7 @@
 
 // The kernels of prefill.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 594a4dd814c24af66d5ad392e044210ea7f45f864f359da66a0288b1bb1e2129
+// 97c096f1299d3bb1461b0af5b9647607966d3bcc19f0a9757d14160221a19789
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

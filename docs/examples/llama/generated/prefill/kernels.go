@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefill",
-	Source:  "3c3134f93ffe051e974c9c7c7d9d07f5b23d9319ea85dc2de43a162a59744625",
+	Source:  "6794614a01ea64cd5f49c01183ca850b8f1880e6f1e0176bcc31b563ba4891ec",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "prefill",
-	Hash:    "f75cefb77343054330bf0096bd69ac072357ee2c5d08c6c9c628308c64019311",
+	Hash:    "9d088acd1c1df8af599cccff43b1499ce05009d974c995ac17a7ab80efb47692",
 	Proof:   "proven for D = 1..8, stamp d902e859f102b937",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

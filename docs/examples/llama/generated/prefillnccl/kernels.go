@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillnccl",
-	Source:  "4f2b7f7d33ed22fbd24390a706cd87ea4ec5329082e412bd993465206c4dabde",
+	Source:  "9f9766ac773907798e01301a12e26bc456533ffeb2513119908a83a65c1311f0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }
