@@ -14,12 +14,11 @@ var table = kernels.Table{
 	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	Peers: 7,
 	Kernels: []kernels.Kernel{
-		{Kind: kernels.Groups,
+		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: true,
 			Made: &kernels.Made{Word: "rmsnorm",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
 					"6 7",
-				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}},
-		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: true, ByBlocks: true},
+				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}, ByBlocks: true},
 	},
 }
 
@@ -29,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenorm",
-	Source:  "e63e5d223c4488dc1b2254d14643e17e91248e7ebb856f9cd3813d583ae51592",
+	Source:  "803f98c8bfec2bdc6d967a0d518eeeb331f06647b29e393fa533f61842604198",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

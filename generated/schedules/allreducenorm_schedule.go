@@ -17,5 +17,5 @@ var AllReduceNorm = schedule.Schedule{
 		{Out: "R", In: []string{"A"}, Index: "d...->...", Then: []schedule.Func{{Do: "add", In: []string{"Residual"}}}},
 		{Out: "C", In: []string{"R"}, Index: "...->...", Then: []schedule.Func{{Do: "rmsnorm", In: []string{"Norm"}}}},
 	},
-	Moves: []schedule.Move{{Of: "R", Way: schedule.PushShot{}}},
+	Moves: []schedule.Move{{Of: "R", Way: schedule.PushShot{Rows: true}}},
 }

@@ -41,6 +41,8 @@ func (d MatmulDesc) checkScaled() error {
 			up(d.K), up(d.N))
 	case d.Func != "":
 		why = fmt.Sprintf("%s is for a kernel behind it (leave it out)", d.Func)
+	case d.RowScales && d.Bias && d.Accumulate: // cuBLASLt rounds before it adds the last of the two
+		why = "a sum of row scales takes a bias or accumulates (leave one out)"
 	default:
 		return nil
 	}

@@ -101,7 +101,9 @@ var AllReduceTwoShot = s.Schedule{
 }
 
 // AllReduceNorm is AllReducePackets with what follows it in a layer: the residual is added to the sum, which leaves as R,
-// and C is its norm. Choose it where attention or another product of the caller's makes A.
+// and C is its norm. One kernel does it all, each block of it for whole rows. Choose it where attention or another
+// product of the caller's makes A. Without Rows two kernels do, with the same bits: these are level below 64 rows and
+// slower above (two and four H100s, docs/performance.md).
 var AllReduceNorm = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}},
@@ -111,7 +113,7 @@ var AllReduceNorm = s.Schedule{
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
 	},
 	Ops:   []s.Op{s.Sum("C", "A", s.Add("Residual"), s.RMSNorm("Norm")).Keeping("R", 1)},
-	Moves: []s.Move{{Of: "R", Way: s.PushShot{}}},
+	Moves: []s.Move{{Of: "R", Way: s.PushShot{Rows: true}}},
 }
 
 // ReduceScatterNormGather is the sum between two layers whose rows are spread over the ranks: each rank adds its rows of

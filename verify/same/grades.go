@@ -80,6 +80,7 @@ var changes = []change{
 	// Rules of one field with other words.
 	{"no pass multiplies a chain by a weight", operand + `|` + place + `|both \w and \w are spread`},
 	{"no pass takes .* into a chain", operand},
+	{"no pass adds up \\w+ beside other operations", `no pass adds up \w+, which an operation makes`},
 	{"no pass moves", `travels in parts of its columns|as it is: nothing travels|it is no matrix|` +
 		`travels to \w+ in parts of its columns|no pass gives the caller \w+ twice`},
 	{"is of one product, and makes no", `as it is: nothing travels`},

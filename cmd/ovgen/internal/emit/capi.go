@@ -57,7 +57,8 @@ func emitLibrary(units []*unit, opt Options, files map[string][]byte) error {
 // libraryData is the header's data of the schedules.
 func libraryData(units []*unit) templates.Library {
 	data := templates.Library{From: runFrom, Elements: map[int]string{}}
-	for _, t := range driver.Types() {
+	for _, name := range schedule.ElementTypes() {
+		t, _ := driver.ParseType(string(name))
 		data.Elements[int(t)] = strings.ToUpper(t.String())
 	}
 	for _, u := range units {
