@@ -192,8 +192,9 @@ def reduce(job, group, rounds):
         point.add("torch-one-shot", lambda: torch.ops.symm_mem.one_shot_all_reduce(x, "sum", job.group.group_name))
         y = job.symmetric(m, n).zero_()
         point.add("torch-two-shot", lambda: torch.ops.symm_mem.two_shot_all_reduce_(y, "sum", job.group.group_name))
-        for name in ("allreduceoneshot", "allreducepackets", "allreducepush", "allreducetwoshot"):
-            if name != "allreducetwoshot" or m * n % job.ranks == 0:
+        for name in ("allreduceoneshot", "allreducepackets", "allreducepush", "allreducetwoshot",
+                     "allreducetwoshotpackets"):
+            if "twoshot" not in name or m * n % job.ranks == 0:
                 point.package(name, Plain(m, n, ovgen.BF16), c, reference, A=a, C=c)
         report(job, f"all-reduce {m * n * 2 >> 10} KiB", point, rounds)
 

@@ -37,7 +37,7 @@ func Travels(w Way) bool {
 
 // ways are the zero values of all ways.
 var ways = []Way{Pull{}, Push{}, Grouped{}, Ring{}, PushRing{}, Broadcast{}, Collective{}, GatherShot{}, Tiles{},
-	Naive{}, Slots{}, Staged{}, Stores{}, Shot{}, TwoShot{}, PushShot{}, PushGather{},
+	Naive{}, Slots{}, Staged{}, Stores{}, Shot{}, TwoShot{}, PushShot{}, PushTwoShot{}, PushGather{},
 	RingSum{}, RingAccumulate{}, Padded{}, NCCL{}, Rails{}}
 
 // Ways lists the zero values of all ways.

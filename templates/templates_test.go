@@ -264,6 +264,8 @@ func transportList() []kernels.Kernel {
 		{Kind: kernels.Packets, Terms: 8, Varies: true, ByBlocks: true},
 		{Kind: kernels.Packets, Number: 2, Terms: 8, Varies: true, Added: true, ByBlocks: true},
 		{Kind: kernels.PacketGather, Terms: 8, Varies: true, ByBlocks: true},
+		{Kind: kernels.PacketSpread, Terms: 8, Varies: true, ByBlocks: true},
+		{Kind: kernels.PacketSpread, Number: 2, Terms: 8, Varies: true, Added: true, ByBlocks: true},
 		{Kind: kernels.Push, Terms: 8, Varies: true, ByBlocks: true},
 	}
 }

@@ -2,7 +2,6 @@ package kernels
 
 import (
 	"errors"
-	"slices"
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
@@ -18,6 +17,8 @@ type landing struct {
 	rank int
 	word int // bytes from a part to its first block's word, where plain data lands, or to the words beside packets
 	next int // bytes from a block's word to the next one's
+	// spread is the bytes from the landing to that of the sums, on every rank.
+	spread int
 	// added is the address of the tensor that is added to the sum.
 	added int
 	// rows are how many of the sum each block has, made is the address of what a function of rows makes of it, and
@@ -32,6 +33,9 @@ func (l *layout) land(next func(words int) int) {
 	if l.Kind == Push {
 		l.lands.next = next(1)
 	}
+	if l.Spreads() {
+		l.lands.spread = next(1)
+	}
 	if l.Added {
 		l.lands.added = next(1)
 	}
@@ -42,7 +46,9 @@ func (l *layout) land(next func(words int) int) {
 }
 
 // Lands reports whether the kernel sends packets and takes the packets that land.
-func (k Kernel) Lands() bool { return k.Kind.Work() == Lands || k.Kind.Work() == LandsApart }
+func (k Kernel) Lands() bool {
+	return k.Kind.Work() == Lands || k.Kind.Work() == LandsApart || k.Spreads()
+}
 
 // Packets sends each rank its part, of bytes bytes, as packets, and sets dst to the sum of the own part and of the
 // parts that land, in the order of ranks. parts are by rank; the own one stays.
@@ -100,19 +106,19 @@ func (w WithAdded) find(kind Kind) *kernel {
 // Packets is Set.Packets with the tensor.
 func (w WithAdded) Packets(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
 	parts ...driver.Ptr) {
-	w.sum(q, on, Packets, landing, dst, bytes, parts)
+	w.sum(q, on, Packets, dst, bytes, parts, landing)
 }
 
 // Push is Set.Push with the tensor.
 func (w WithAdded) Push(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst driver.Ptr, bytes int64,
 	parts ...driver.Ptr) {
-	w.sum(q, on, Push, landing, dst, bytes, parts)
+	w.sum(q, on, Push, dst, bytes, parts, landing)
 }
 
 // sum launches the kernel.
-func (w WithAdded) sum(q *plan.Queue, on *plan.Stream, kind Kind, landing *plan.Packets, dst driver.Ptr, bytes int64,
-	parts []driver.Ptr) {
-	k := w.set.send(q, on, w.find(kind), landing)
+func (w WithAdded) sum(q *plan.Queue, on *plan.Stream, kind Kind, dst driver.Ptr, bytes int64, parts []driver.Ptr,
+	landings ...*plan.Packets) {
+	k := w.set.send(q, on, w.find(kind), landings...)
 	if k == nil {
 		return
 	}
@@ -143,12 +149,12 @@ func (s *Set) landing(kind Kind, adds bool, word string) *kernel {
 }
 
 // send counts the step of a kernel of packets, and fills in where they land.
-func (s *Set) send(q *plan.Queue, on *plan.Stream, k *kernel, landing *plan.Packets) *kernel {
+func (s *Set) send(q *plan.Queue, on *plan.Stream, k *kernel, landings ...*plan.Packets) *kernel {
 	if k == nil {
 		q.Fail(errors.New("launch a kernel that takes what lands: the package has none that adds and makes the same"))
 		return nil
 	}
-	w := q.PacketWords(on, landing, string(k.Kind))
+	w := q.PacketWords(on, landings[0], string(k.Kind), landings[1:]...)
 	p := k.params
 	for r, at := range w.To {
 		p[k.lands.to+r] = uint64(at)
@@ -159,6 +165,9 @@ func (s *Set) send(q *plan.Queue, on *plan.Stream, k *kernel, landing *plan.Pack
 	p[k.lands.word] = uint64(w.Flags)
 	if k.Kind == Push {
 		p[k.lands.next] = 4
+	}
+	if k.Spreads() {
+		p[k.lands.spread] = uint64(w.Spread)
 	}
 	return k
 }
@@ -188,102 +197,4 @@ func packetGrid(bytes int64) (blocks, threads int) {
 	most := min((bytes+unit-1)/unit, plan.MostPacketBlocks)
 	_, whole := part(bytes, 0, max(most, 1))
 	return int(max(1, (bytes+whole-1)/max(whole, 1))), threads
-}
-
-// packets adds the touches of each block. A block sends its part to each peer, which posts it, awaits the parts that
-// land, and adds them up or copies them.
-func (x *launched) packets(typ driver.Type) {
-	p, l := x.p, x.layout.lands
-	all, blocks, adds := int64(p[x.bytes]), int64(p[x.block]), x.Computes()
-	if adds {
-		all *= typ.Size()
-	}
-	ranks, rank := int(p[x.n]), int(p[l.rank])
-	var peers, others []int // from the next rank on; in the order of ranks
-	for i := 1; i < ranks; i++ {
-		peers = append(peers, (rank+i)%ranks)
-	}
-	others = slices.Sorted(slices.Values(peers))
-	for b := range blocks {
-		x.number = int(b) + 1
-		from, bytes := part(all, b, blocks)
-		if x.Makes() {
-			each := int64(p[l.rows]*p[x.given]) * typ.Size()
-			from = min(b*each, all)
-			bytes = min(each, all-from)
-		}
-		packet := func(kind driver.TouchKind, at uint64, t driver.Touch) {
-			t.Kind, t.At, t.Packets = kind, driver.Ptr(at), x.Kind != Push
-			t.Turn, t.Half = driver.Ptr(p[l.turn]+4*uint64(b)), int64(p[l.half])
-			x.add(t)
-		}
-		lands, word := uint64(from), uint64(from) // in a part: a packet is its own flag
-		if x.Kind == Push {
-			word = p[l.word] + uint64(b)*p[l.next]
-		}
-		data := func(kind driver.TouchKind, at uint64) {
-			x.add(driver.Touch{Kind: kind, At: driver.Ptr(at + uint64(from)), Bytes: bytes, Type: typ})
-		}
-		landed := driver.Touch{Bytes: bytes, Type: typ}
-		flag := func(value uint32) driver.Touch {
-			return driver.Touch{Bytes: 4, Value: value, Flag: x.Kind != Push}
-		}
-		own := func(rank int) uint64 { return p[l.from] + uint64(rank)*p[l.part] }
-		for _, r := range peers {
-			data(driver.TouchRead, p[x.layout.terms+r])
-			packet(driver.TouchWrite, p[l.to+r]+lands, landed)
-		}
-		for _, r := range peers {
-			packet(driver.TouchPost, p[l.to+r]+word, flag(1))
-		}
-		for _, r := range others {
-			packet(driver.TouchWait, own(r)+word, flag(1))
-		}
-		for _, r := range others {
-			packet(driver.TouchWrite, own(r)+word, flag(0))
-		}
-		if ranks > 1 {
-			x.note()
-		}
-		for r := range ranks {
-			if r == rank {
-				data(driver.TouchRead, p[x.layout.terms+r])
-			} else {
-				packet(driver.TouchRead, own(r)+lands, landed)
-			}
-			if !adds {
-				data(driver.TouchWrite, p[x.dst]+uint64(int64(r)*all))
-			}
-		}
-		if x.Added {
-			data(driver.TouchRead, p[l.added])
-		}
-		if adds {
-			data(driver.TouchWrite, p[x.dst])
-		}
-		if x.Makes() {
-			x.makesRows(typ, from, bytes)
-		}
-	}
-}
-
-// makesRows adds the touches of a block that makes a function of its rows of the sum.
-func (x *launched) makesRows(typ driver.Type, from, bytes int64) {
-	row := int64(x.p[x.given]) * typ.Size()
-	touch := func(kind driver.TouchKind, at uint64, from, bytes int64) {
-		x.add(driver.Touch{Kind: kind, At: driver.Ptr(at) + driver.Ptr(from), Bytes: bytes, Type: typ})
-	}
-	touch(driver.TouchRead, x.p[x.dst], from, bytes)
-	for i, o := range x.Made.Operands[1:] {
-		at := x.p[x.lands.beside+i]
-		switch o.Lies {
-		case InPlace:
-			touch(driver.TouchRead, at, from, bytes)
-		case ByColumn:
-			touch(driver.TouchRead, at, 0, row)
-		case ByRow:
-			touch(driver.TouchRead, at, from/row*typ.Size(), bytes/row*typ.Size())
-		}
-	}
-	touch(driver.TouchWrite, x.p[x.lands.made], from, bytes)
 }

@@ -72,6 +72,8 @@ const (
 	Packets Kind = "packets"
 	// PacketGather sends tensors and puts the tensors that land one after another.
 	PacketGather Kind = "packetgather"
+	// PacketSpread is Packets of parts, whose sums it sends to all.
+	PacketSpread Kind = "packetspread"
 	// Push is Packets of plain data, with a word for each block.
 	Push Kind = "push"
 )
@@ -95,6 +97,7 @@ const (
 	Scatters   Work = "scatter"
 	Lands      Work = "packets"
 	LandsApart Work = "packetgather" // the same, and the landed tensors are put one after another
+	LandsTwice Work = "packetspread" // a sum of packets, which then go to all, and are put one after another
 )
 
 // row describes the kernels of one kind.
@@ -128,6 +131,8 @@ var rows = []row{
 		plan.MostPacketBlocks},
 	{PacketGather, "PacketGather", LandsApart, "sends tensors as packets, and puts what lands one after another",
 		plan.MostPacketBlocks},
+	{PacketSpread, "PacketSpread", LandsTwice,
+		"sends tensors as packets, adds up what lands in order and in fp32, and sends that to all", plan.MostPacketBlocks},
 	{Push, "Push", Lands, "sends tensors, and adds up what lands in order and in fp32",
 		plan.MostPacketBlocks},
 }
@@ -170,7 +175,8 @@ func (k Kernel) Sums() bool { return k.Kind.Work() == Sums }
 
 // Computes reports whether the kernel makes numbers of others; it is then compiled for each of TypesOf.
 func (k Kernel) Computes() bool {
-	return k.Sums() || k.Kind.Work() == Applies || k.Multiplies() || k.Kind.Work() == Lands
+	return k.Sums() || k.Kind.Work() == Applies || k.Multiplies() || k.Kind.Work() == Lands ||
+		k.Spreads()
 }
 
 // Multiplies reports whether the kernel makes a product; it is compiled for elements of 16 bits.

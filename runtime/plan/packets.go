@@ -111,19 +111,22 @@ type PacketWords struct {
 	Part, Half int64
 	Flags      int64
 	Turn       driver.Ptr
+	Spread     int64 // from the landing to that of the sums that are spread
 	Step       driver.Ptr
 	Value      uint32
 }
 
-// PacketWords counts the step of such a kernel, which the Launch that follows enqueues. The addresses are valid until
-// the next call.
-func (q *Queue) PacketWords(s *Stream, x *Packets, kind string) (w PacketWords) {
+// PacketWords counts the step of such a kernel, which the Launch that follows enqueues. A kernel that spreads sums has a
+// second landing for them, as large as the first. The addresses are valid until the next call.
+func (q *Queue) PacketWords(s *Stream, x *Packets, kind string, spread ...*Packets) (w PacketWords) {
 	q.begin(s)
 	q.named = true
 	if q.numbering() {
-		peers := slices.Clone(q.plan.peers)
-		q.plan.note(s, true, peers, fmt.Sprintf("%s, Post %s%s, Wait %s%s", kind, x.flags, peerList(peers), x.flags,
-			peerList(peers)))
+		peers, does := slices.Clone(q.plan.peers), kind
+		for _, x := range append([]*Packets{x}, spread...) {
+			does += fmt.Sprintf(", Post %s%s, Wait %s%s", x.flags, peerList(peers), x.flags, peerList(peers))
+		}
+		q.plan.note(s, true, peers, does)
 	}
 	n, rank := q.Size(), q.Rank()
 	w.Part, w.Half, w.Flags = x.part(n), x.half(n), x.flagsAt(n)
@@ -143,6 +146,13 @@ func (q *Queue) PacketWords(s *Stream, x *Packets, kind string) (w PacketWords) 
 	}
 	if q.numbering() && !x.words {
 		x.awaited(&q.plan.steps[len(q.plan.steps)-1], w)
+	}
+	for _, y := range spread {
+		w.Spread = y.offset - x.offset
+		if at := w; q.numbering() {
+			at.From += driver.Ptr(w.Spread)
+			y.awaited(&q.plan.steps[len(q.plan.steps)-1], at)
+		}
 	}
 	return w
 }

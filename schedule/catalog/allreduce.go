@@ -55,6 +55,14 @@ var LinearAllReduceTwoShot = s.Schedule{
 	Moves:   []s.Move{{Of: "C", Way: s.TwoShot{}}},
 }
 
+// LinearAllReduceTwoShotPackets is LinearAllReducePackets whose partial results go to their owners only, who send the
+// sums to all, as AllReduceTwoShotPackets does: for three ranks or more; not yet measured on GPUs.
+var LinearAllReduceTwoShotPackets = s.Schedule{
+	Tensors: linearReduced,
+	Ops:     product,
+	Moves:   []s.Move{{Of: "C", Way: s.PushTwoShot{}}},
+}
+
 var product = []s.Op{s.Linear("C", "A", "B")}
 
 var linearReduced = []s.Tensor{

@@ -87,12 +87,16 @@ func SentBy(w Work) (sent Sent, ok bool) {
 		return x.Sent, true
 	case PacketGather:
 		return x.Sent, true
+	case PacketSpread:
+		return x.Sum.Sent, true
 	}
 	return Sent{}, false
 }
 
 // Lands says that packets land for the work.
-func (k Kind) Lands() bool { return k == Packets{}.Kind() || k == PacketGather{}.Kind() }
+func (k Kind) Lands() bool {
+	return k == Packets{}.Kind() || k == PacketGather{}.Kind() || k == PacketSpread{}.Kind()
+}
 
 // Kind is "packets".
 func (Packets) Kind() Kind { return "packets" }

@@ -129,7 +129,7 @@ func (w *printer) list(nodes []Node, indent string, width int) {
 func (w *printer) phases(s Step, head string) string {
 	head += s.open()
 	var last string
-	for _, words := range [][]string{s.sent(), texts(s.Pre), {s.Do.text()}, texts(s.Post)} {
+	for _, words := range s.phases() {
 		if len(words) == 0 {
 			continue
 		}

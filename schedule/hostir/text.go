@@ -2,6 +2,7 @@ package hostir
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -26,12 +27,7 @@ func text(n Node) string {
 
 // text is a step: its parts in their order, in braces where one kernel does them all.
 func (s Step) text() string {
-	parts := append(s.sent(), texts(s.Pre)...)
-	if s.Do != Nothing {
-		parts = append(parts, s.Do.text())
-	}
-	parts = append(parts, texts(s.Post)...)
-	list := strings.Join(parts, ";  ")
+	list := strings.Join(slices.Concat(s.phases()...), ";  ")
 	switch {
 	case s.By == "" || s.Kind() == SumKind && !s.Fused() && s.By == ReduceKernel:
 		return list
@@ -39,6 +35,19 @@ func (s Step) text() string {
 		return list + " by kernel"
 	}
 	return s.open() + list + s.done()
+}
+
+// phases are the texts of what a step does: what comes before its work, the work and what comes after it.
+func (s Step) phases() [][]string {
+	if x, ok := s.Do.(PacketSpread); ok {
+		sum, spread := x.Steps(s)
+		return append(sum.phases(), spread.phases()...)
+	}
+	var work []string
+	if s.Do != Nothing {
+		work = []string{s.Do.text()}
+	}
+	return [][]string{s.sent(), texts(s.Pre), work, texts(s.Post)}
 }
 
 // sent is the data that packets bring, before their flags.

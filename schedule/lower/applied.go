@@ -62,9 +62,10 @@ var applies = map[hostir.Kind]string{
 	hostir.SumKind:     bySumKernel,
 	hostir.ApplyKind:   byOwnKernel,
 
-	hostir.Tiles{}.Kind():   byProductKernel,
-	hostir.Scatter{}.Kind(): bySumKernel,
-	hostir.Packets{}.Kind(): bySumKernel,
+	hostir.Tiles{}.Kind():        byProductKernel,
+	hostir.Scatter{}.Kind():      bySumKernel,
+	hostir.Packets{}.Kind():      bySumKernel,
+	hostir.PacketSpread{}.Kind(): bySumKernel,
 }
 
 // appliedBy is the part of a program that applies a function; empty: none does.

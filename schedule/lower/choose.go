@@ -34,7 +34,7 @@ type lowering struct {
 // lowerings are all lowerings, a file a way. The first of a communication is the fastest
 // known.
 var lowerings = slices.Concat(pulls, pushes, groups, rings, broadcasts, collectives, naives,
-	slotted, stagings, stored, shots, slottedSums, pushShots, sumRings, gatherShots, pushGathers,
+	slotted, stagings, stored, shots, slottedSums, pushShots, pushTwoShots, sumRings, gatherShots, pushGathers,
 	tilings, paddings, overNCCL, overRails)
 
 // takes says that the lowering is by ways of that type.

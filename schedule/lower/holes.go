@@ -42,7 +42,9 @@ var holes = []hole{
 		"a gradient is made at once, and no rank's rows of it before others"},
 	{func(n need, _ schedule.Way) bool { return n.bare && n.sums() }, "no product makes the terms"},
 	{func(n need, _ schedule.Way) bool { return n.Kind == edges.AllReduce }, "its sums stay with their owners"},
-	{func(n need, w schedule.Way) bool { return named(w, schedule.TwoShot{}) }, "it brings every rank all sums"},
+	{func(n need, w schedule.Way) bool {
+		return named(w, schedule.TwoShot{}) || named(w, schedule.PushTwoShot{})
+	}, "it brings every rank all sums"},
 	{func(n need, w schedule.Way) bool { return n.sums() },
 		"it does one product from which sums leave, and nothing beside it"},
 }

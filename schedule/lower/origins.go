@@ -29,6 +29,7 @@ var asking = map[hostir.Kind]string{
 	hostir.Scatter{}.Kind():      movesField,
 	hostir.Packets{}.Kind():      movesField,
 	hostir.PacketGather{}.Kind(): movesField,
+	hostir.PacketSpread{}.Kind(): movesField,
 	hostir.SumKind:               movesField,
 	hostir.AllGather:             movesField,
 	hostir.ReduceScatter:         movesField,

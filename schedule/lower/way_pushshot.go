@@ -26,13 +26,19 @@ func pushGather(d *draft, _ schedule.PushGather) error {
 // pushShot serves partial results that go to their owners, or to all, as packets or plain data.
 func pushShot(d *draft, w schedule.PushShot) error {
 	s := &d.chain.stages[d.summedIn()]
-	if bias := s.ops[len(s.ops)-1].Bias(); bias != "" {
-		return &schedule.FieldError{Path: d.at(), Hint: "use schedule.Shot, or leave it out",
-			Msg: fmt.Sprintf("no kernel that takes what lands adds %s to each row of %s", bias, d.edge.Of)}
-	}
 	d.edge.Carrier.Rows = w.Rows
 	d.sumBy(landedSums(w.Words))
-	return d.roundsSums()
+	return errorsOf(d.noLandedBias(s), d.roundsSums())
+}
+
+// noLandedBias refuses a bias of the sums.
+func (d *draft) noLandedBias(s *stage) error {
+	bias := s.ops[len(s.ops)-1].Bias()
+	if bias == "" {
+		return nil
+	}
+	return &schedule.FieldError{Path: d.at(), Hint: "use schedule.Shot, or leave it out",
+		Msg: fmt.Sprintf("no kernel that takes what lands adds %s to each row of %s", bias, d.edge.Of)}
 }
 
 // landedRows brings all rows of a stage's input to each rank.

@@ -29,8 +29,10 @@ struct Rank {
   Word ready[ranks], read[ranks];  // one a peer
   Word ready_by[blocks][ranks], read_by[blocks][ranks];  // and one a block
   Word step, count, counts[15];  // the first counts blocks
-  alignas(16) u64 landed[2][ranks][units * (2 + 4)];  // by half and sender: packets, and what lies beside them
-  unsigned turns[blocks];
+  struct Landing {
+    alignas(16) u64 landed[2][ranks][units * (2 + 4)];  // by half and sender: packets, and what lies beside them
+    unsigned turns[blocks];
+  } lands[2];  // the second is of sums
   struct Part {
     alignas(16) unsigned char data[sent * 4 + 8];
     Word words[blocks];
@@ -824,12 +826,12 @@ static void land(World &w, unsigned r, unsigned round, Params &p)
   p.n = ranks;
   for (unsigned q = 0; q < ranks; q++) {
     p.terms[q] = term(w, r) + 8 * q * size_of(type_of(round));
-    p.to[q] = q == r ? nullptr : (char *)w.of[q].landed[0][r];
+    p.to[q] = q == r ? nullptr : (char *)w.of[q].lands[0].landed[0][r];
   }
-  p.from = (char *)w.of[r].landed;
-  p.part = sizeof w.of[r].landed[0][0];
-  p.half = sizeof w.of[r].landed[0];
-  p.turn = w.of[r].turns;
+  p.from = (char *)w.of[r].lands[0].landed;
+  p.part = sizeof w.of[r].lands[0].landed[0][0];
+  p.half = sizeof w.of[r].lands[0].landed[0];
+  p.turn = w.of[r].lands[0].turns;
   p.rank = r;
 }
 
@@ -840,6 +842,21 @@ static bool is_nan(unsigned type, unsigned bits)
 
 // What is added to it, if anything: another part of the rank's own term.
 static unsigned added_to(unsigned r) { return 8 * ((r + 1) % ranks); }
+
+// Whether an element of the sum for a rank is right.
+static bool is_sum(unsigned r, unsigned round, size_t i, bool added, unsigned got)
+{
+  const unsigned type = type_of(round);
+  float x = -0.0f;
+  bool number = true;
+  for (unsigned t = 0; t < ranks + (added ? 1 : 0); t++) {
+    const unsigned bits = t < ranks ? moved(type, t, round, i + 8 * r) : moved(type, r, round, i + added_to(r));
+    number = number && !is_nan(type, bits);
+    x += (float)value(type, bits);
+  }
+  // Conversions of 16 bits by numbers.h know no NaN.
+  return number ? value(type, got) == rounded(type, x) : type != 3 || is_nan(type, got);
+}
 
 // The sum of what landed and, where added, of that, and nothing behind it.
 static void landed_sum(World &w, unsigned r, unsigned round, char *dst, bool added,
@@ -854,16 +871,7 @@ static void landed_sum(World &w, unsigned r, unsigned round, char *dst, bool add
       return wrong(w, r, round, "a byte behind the sum is written");
     }
     for (size_t i = 0; i < sent; i++) {
-      float x = -0.0f;
-      bool number = true;
-      for (unsigned t = 0; t < ranks + (added ? 1 : 0); t++) {
-        const unsigned bits = t < ranks ? moved(type, t, round, i + 8 * r) : moved(type, r, round, i + added_to(r));
-        number = number && !is_nan(type, bits);
-        x += (float)value(type, bits);
-      }
-      const unsigned got = get(type, at(w.of[r].sum, r % 2), i);
-      // Conversions of 16 bits by numbers.h know no NaN.
-      if (number ? value(type, got) != rounded(type, x) : type == 3 && !is_nan(type, got)) {
+      if (!is_sum(r, round, i, added, get(type, at(w.of[r].sum, r % 2), i))) {
         return wrong(w, r, round, "the sum of packets is wrong");
       }
     }
@@ -947,6 +955,33 @@ static void total_round(World &w, unsigned r, unsigned round)
   });
 }
 
+// Sums that each rank makes a part of, and sends to all.
+template <typename Params>
+static void packetspread_round(World &w, unsigned r, unsigned round, const char *kernel, Params p, bool added)
+{
+  land(w, r, round, p);
+  p.beside = units * 16;
+  p.spread = sizeof w.of[r].lands[0];
+  p.dst = (char *)at(w.of[r].all, r % 2);
+  p.count = sent;
+  unsigned char *const behind = (unsigned char *)p.dst + ranks * sent * size_of(type_of(round));
+  host(w, r, [behind] { *behind = 0xee; });
+  launch(w, r, of(kernel, type_of(round)), p, blocks);
+  host(w, r, [&w, r, round, behind, added] {
+    if (*behind != 0xee) {
+      return wrong(w, r, round, "a byte behind the sums is written");
+    }
+    if (memcmp(w.of[r].lands[0].turns, w.of[r].lands[1].turns, sizeof w.of[r].lands[0].turns) != 0) {
+      return wrong(w, r, round, "parts and sums use different halves next");
+    }
+    for (size_t i = 0; i < ranks * sent; i++) {
+      if (!is_sum((unsigned)(i / sent), round, i % sent, added, get(type_of(round), at(w.of[r].all, r % 2), i))) {
+        return wrong(w, r, round, "a sum that was spread is wrong");
+      }
+    }
+  });
+}
+
 struct Kind {
   const char *name;
   void (*round)(World &w, unsigned r, unsigned round);
@@ -970,6 +1005,12 @@ static const Kind kinds[] = {
        packets_round(w, r, i, "packets2", adding<struct packets2>(w, r, i), true);
      }},
     {"packetgather", packetgather_round},
+    {"packetspread", [](World &w, unsigned r, unsigned i) {
+       packetspread_round(w, r, i, "packetspread", packetspread{}, false);
+     }},
+    {"packetspread and a tensor", [](World &w, unsigned r, unsigned i) {
+       packetspread_round(w, r, i, "packetspread2", adding<struct packetspread2>(w, r, i), true);
+     }},
     {"push", [](World &w, unsigned r, unsigned i) { push_round(w, r, i, "push", push{}, false); }},
     {"push and a tensor", [](World &w, unsigned r, unsigned i) {
        push_round(w, r, i, "push2", adding<struct push2>(w, r, i), true);
@@ -1065,11 +1106,13 @@ static void ended(World &w)
         }
       }
     }
-    for (const auto &half : w.of[r].landed) {
-      for (const auto &of : half) {
-        for (u64 packet : of) {
-          if (packet != 0) {
-            return wrong(w, r, rounds, "a packet is not 0");
+    for (const auto &land : w.of[r].lands) {
+      for (const auto &half : land.landed) {
+        for (const auto &of : half) {
+          for (u64 packet : of) {
+            if (packet != 0) {
+              return wrong(w, r, rounds, "a packet is not 0");
+            }
           }
         }
       }

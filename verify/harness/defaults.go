@@ -189,10 +189,13 @@ func (p *Program) betweenHosts(x *reference.Problem) (bytes int64) {
 	return bytes
 }
 
-// landing bounds the bytes in which packets land: two halves, of three times each rank's shard or partial result.
+// landing bounds the bytes in which packets land: two halves, of three times each rank's shard or partial result,
+// or of a part of it and of the sums.
 func (p *Program) landing(x *reference.Problem) (bytes int64) {
 	for _, m := range p.Schedule.Moves {
 		switch m.Way.(type) {
+		case schedule.PushTwoShot:
+			bytes += 12*int64(x.Elements(m.Of))*x.Type.Size() + slack
 		case schedule.PushShot, schedule.PushGather:
 			bytes += 6*int64(x.Extents[schedule.D]*x.Elements(m.Of))*x.Type.Size() + slack
 		}

@@ -49,7 +49,9 @@ func (u *unroller) packets(at Op, n hostir.Step, x hostir.Sent, result, added ho
 		one := at
 		one.Kind = Copy
 		one.use(from, Use{Write: true, At: dst, Bytes: from.Bytes})
-		u.add(one)
+		if from.At != dst { // a sum's part is where it belongs
+			u.add(one)
+		}
 		dst.Offset += from.Bytes
 	}
 	if sums {

@@ -135,6 +135,11 @@ func (u *unroller) enqueue(n hostir.Step) {
 	case hostir.PacketGather:
 		u.packets(at, n, x.Sent, x.To, hostir.View{})
 		return
+	case hostir.PacketSpread:
+		sum, spread := x.Steps(n)
+		u.packets(at, sum, x.Sum.Sent, x.Sum.To, x.Sum.Added)
+		u.packets(at, spread, x.Spread.Sent, x.Spread.To, hostir.View{})
+		return
 	case hostir.Collective:
 		u.collective(at, x)
 		return

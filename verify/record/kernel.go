@@ -25,6 +25,7 @@ type kind struct {
 	once     bool // all of its blocks must run at the same time
 	groups   bool // each part of its launch stands once for each group of tiles, and no two groups share words
 	call     bool // it is the caller's, whose name follows
+	spreads  bool // it sends the sum of its packets to all, and copies the sums that land
 	packets  bool // it sends packets, a copy to each peer, and adds up or copies the packets that land
 }
 
@@ -45,6 +46,7 @@ var kinds = map[string]kind{
 
 	"packets":      {packets: true},
 	"packetgather": {packets: true, gathers: true},
+	"packetspread": {packets: true, spreads: true},
 	"push":         {packets: true},
 
 	"elements": {function: true},
@@ -237,6 +239,9 @@ func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 }
 
 func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
+	if k.spreads {
+		return l.spread(n, o, k)
+	}
 	if k.packets {
 		return l.packets(n, o, k)
 	}

@@ -264,6 +264,8 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 		return b.packets(n, x.Sent, x.To, x.Added, x.Then)
 	case hostir.PacketGather:
 		return b.packets(n, x.Sent, x.To, hostir.View{}, hostir.Apply{})
+	case hostir.PacketSpread:
+		return b.packets(n, x.Sum.Sent, x.Spread.To, x.Sum.Added, hostir.Apply{}, x.Spread.Landing)
 	case hostir.Sum:
 		before, terms = b.terms(x.Terms)
 		work = append([]jen.Code{b.address(x.To), b.bytes(x.To)}, terms...)
@@ -281,8 +283,10 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 	return append(before, b.rowed(n).Dot(exported(n.By)).Call(append(args, work...)...))
 }
 
-// packets is a kernel of packets, with the tensor that it adds to the sum and what it makes of that.
-func (b *body) packets(n hostir.Step, x hostir.Sent, to, added hostir.View, then hostir.Apply) []jen.Code {
+// packets is a kernel of packets, with the tensor that it adds to the sum, what it makes of that, and where the sums land
+// if it spreads them.
+func (b *body) packets(n hostir.Step, x hostir.Sent, to, added hostir.View, then hostir.Apply,
+	spread ...hostir.View) []jen.Code {
 	before, terms := b.terms([]hostir.View{x.Each})
 	set := jen.Id("p").Dot("kernels")
 	if added.Buffer != "" {
@@ -292,7 +296,11 @@ func (b *body) packets(n hostir.Step, x hostir.Sent, to, added hostir.View, then
 		function, operands := b.function(then)
 		set = set.Dot("Making").Call(append([]jen.Code{function, b.address(then.To)}, operands...)...)
 	}
-	args := []jen.Code{jen.Id("q"), b.stream(n.Stream), planField(x.Landing.Buffer), b.address(to), b.bytes(x.Each)}
+	args := []jen.Code{jen.Id("q"), b.stream(n.Stream), planField(x.Landing.Buffer)}
+	for _, landing := range spread {
+		args = append(args, planField(landing.Buffer))
+	}
+	args = append(args, b.address(to), b.bytes(x.Each))
 	return append(before, set.Dot(kernels.Kind(n.By).Ident()).Call(append(args, terms...)...))
 }
 

@@ -154,6 +154,9 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 	case hostir.Packets:
 		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Each})
 		k.Added = x.Added.Buffer != ""
+	case hostir.PacketSpread:
+		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Sum.Each})
+		k.Added = x.Sum.Added.Buffer != ""
 	case hostir.PacketGather:
 		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Each})
 	case hostir.Sum:

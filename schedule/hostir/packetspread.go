@@ -1,0 +1,61 @@
+package hostir
+
+import "fmt"
+
+// PacketSpread is a sum by packets that leaves each rank its part of a result, and a gather by packets that brings it
+// to all, in one kernel: each thread sends what it has summed.
+type PacketSpread struct {
+	Sum    Packets
+	Spread PacketGather
+}
+
+// SpreadPackets sums and spreads packets, which land in two buffers: each is this rank's part for every rank, dst the
+// whole result, of which this rank sums its own part. added is as large as that, or has no buffer.
+func SpreadPackets(s StreamRef, dst string, sums, spread Buffer, each, added View) Step {
+	own := Chunk(dst, Rank)
+	w := PacketSpread{Packets{Sent: Sent{each, Whole(sums.Name)}, Added: added, To: own},
+		PacketGather{Sent{own.EachRank(), Whole(spread.Name)}, Whole(dst)}}
+	step := exchanged(s, string(w.Kind()), sums, w)
+	step.Pre = append(step.Pre, exchanged(s, "", spread, w).Pre...)
+	return step
+}
+
+// Kind is "packetspread".
+func (PacketSpread) Kind() Kind { return "packetspread" }
+
+func (PacketSpread) work() {}
+
+// Steps are the sum and the gather, each with its flags.
+func (x PacketSpread) Steps(s Step) (sum, spread Step) {
+	sum, spread = s, s
+	sum.Do, sum.Pre, sum.Post = x.Sum, s.Pre[:len(s.Pre)/2], nil
+	spread.Do, spread.Pre = x.Spread, s.Pre[len(s.Pre)/2:]
+	return sum, spread
+}
+
+// views has no view of the gather's own part, which is what the sum writes. The whole result is the first that the work
+// writes.
+func (x PacketSpread) views() (reads, writes []View) {
+	reads, _ = x.Sum.views()
+	return reads, []View{x.Spread.To, x.Spread.Landing, x.Sum.Landing}
+}
+
+func (x PacketSpread) with(p Parts) Work {
+	x.Sum, x.Spread = x.Sum.with(p).(Packets), x.Spread.with(p).(PacketGather)
+	return x
+}
+
+func (x PacketSpread) text() string { return x.Sum.text() + ";  " + x.Spread.text() }
+
+func (x PacketSpread) check(s Step) error {
+	own := x.Spread.Each
+	own.Each.Index = ""
+	if x.Sum.To.String() != own.String() || own.Buffer != x.Spread.To.Buffer || len(s.Pre) != 4 {
+		return fmt.Errorf("a kernel that sums and spreads packets sends what it sums, its part of the result, and has " +
+			"a post and a wait for each of both")
+	}
+	if err := x.Sum.check(s); err != nil {
+		return err
+	}
+	return x.Spread.check(s)
+}
