@@ -265,7 +265,6 @@ func transportList() []kernels.Kernel {
 		{Kind: kernels.Packets, Number: 2, Terms: 8, Varies: true, Added: true, ByBlocks: true},
 		{Kind: kernels.PacketGather, Terms: 8, Varies: true, ByBlocks: true},
 		{Kind: kernels.PacketSpread, Terms: 8, Varies: true, ByBlocks: true},
-		{Kind: kernels.PacketSpread, Number: 2, Terms: 8, Varies: true, Added: true, ByBlocks: true},
 		{Kind: kernels.Push, Terms: 8, Varies: true, ByBlocks: true},
 	}
 }
@@ -340,7 +339,7 @@ func every() (all []kernels.Kernel) {
 		case kernels.Scatter: // and one with a bias
 			k.Number, k.Rows = 4, 1
 			all = append(all, k)
-		case kernels.Push: // and one that adds a tensor
+		case kernels.Push, kernels.PacketSpread: // and one that adds a tensor
 			k.Number, k.Added = 2, true
 			all = append(all, k)
 		}
