@@ -97,6 +97,7 @@ func TestTunedByOwn(t *testing.T) {
 	}
 	all, qkv := of("allgatherlinear", "allgatherlineartiles", "allgatherlinearpackets", "allgatherlinearput"),
 		of("allgatherqkv", "allgatherqkvpackets")
+	sums := of("allreduceoneshot", "allreducepackets", "allreducetwoshotpackets")
 	const by = ": measured on 2 of NVIDIA H200"
 	const byFour = ": measured on 4 of NVIDIA H100 80GB HBM3"
 	for _, c := range []struct {
@@ -114,6 +115,9 @@ func TestTunedByOwn(t *testing.T) {
 		{two, all, "allgatherlinear", "M 64, K 4096, N 7168, fp32", "allgatherlinear: not measured"},
 		{two, qkv, "allgatherqkv", "M 100, K 4096, N 2048, N2 512, N3 512, bf16", "allgatherqkvpackets" + by},
 		{two, qkv, "allgatherqkv", "M 4096, K 8192, N 4096, N2 512, N3 512, bf16", "allgatherqkv" + by + ", 0.486"},
+		{two, sums, "allreduceoneshot", "M 1024, N 4096, bf16", "allreducepackets" + by + " at M 256"},
+		{two, sums, "allreduceoneshot", "M 8192, N 4096, bf16", "allreduceoneshot" + by + " at M 4096"},
+		{two, sums, "allreduceoneshot", "M 1024, N 4096, fp32", "allreduceoneshot: not measured"},
 		{four, all, "allgatherlinear", "M 512, K 4096, N 3584, bf16", "allgatherlinearpackets" + byFour + ", 0.04"},
 		{four, all, "allgatherlinear", "M 4096, K 4096, N 3584, bf16", "allgatherlineartiles by tiles4" + byFour},
 	} {

@@ -1,0 +1,115 @@
+//go:build cgo
+
+package programtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"ovgen/generated/programs"
+	"ovgen/runtime/device"
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
+	"ovgen/verify/harness"
+	"ovgen/verify/sim"
+	"ovgen/verify/simtest"
+)
+
+// TestTwoShotsAlike: sums by packets in two shots have the bits of those in one shot and of those that read the peers,
+// on every rank, though the terms are such that another order of ranks has others.
+func TestTwoShotsAlike(t *testing.T) {
+	for _, ranks := range []int{3, 8} {
+		s := harness.Shape{M: 7, N: 8 * ranks, Type: driver.FP32}
+		want := sums(t, "allreducetwoshotpackets", s, ranks)
+		for r, sum := range want {
+			if len(sum) == 0 || !bytes.Equal(sum, want[0]) {
+				t.Errorf("%d ranks: rank %d has another sum than rank 0", ranks, r)
+			}
+		}
+		if bytes.Equal(want[0], inReverse(s, ranks)) {
+			t.Errorf("%d ranks: the terms have one sum in any order", ranks)
+		}
+		for _, name := range []string{"allreducepackets", "allreducetwoshot"} {
+			if have := sums(t, name, s, ranks); !slices.EqualFunc(have, want, bytes.Equal) {
+				t.Errorf("%d ranks: %s has another sum", ranks, name)
+			}
+		}
+	}
+}
+
+// terms are a rank's partial result.
+func terms(rank int, s harness.Shape) (list []float32) {
+	random := rand.New(rand.NewPCG(uint64(rank), 0))
+	for range s.M * s.N {
+		list = append(list, float32(random.NormFloat64()))
+	}
+	return list
+}
+
+// inReverse is the sum from the last rank on.
+func inReverse(s harness.Shape, ranks int) []byte {
+	sum := make([]float32, s.M*s.N)
+	for r := range ranks {
+		for i, x := range terms(ranks-1-r, s) {
+			sum[i] += x
+		}
+	}
+	return inBytes(sum)
+}
+
+func inBytes(list []float32) (b []byte) {
+	for _, x := range list {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	}
+	return b
+}
+
+// sums are each rank's results of the second run of a program.
+func sums(t *testing.T, name string, s harness.Shape, ranks int) [][]byte {
+	t.Helper()
+	i := slices.IndexFunc(programs.All, func(p harness.Program) bool { return p.Name == name })
+	p, sums := &programs.All[i], make([][]byte, ranks)
+	c := simtest.Config{Config: sim.Config{Devices: ranks, Seed: 5}, Change: func(c *group.Config) {
+		c.Arena = p.Arena(s, ranks)
+	}}
+	synctest.Test(t, func(t *testing.T) {
+		err := simtest.Run(t.Context(), c, func(ctx context.Context, g *group.Group) (err error) {
+			sums[g.Rank()], err = summed(ctx, g, p, s)
+			return err
+		})
+		if err != nil {
+			t.Errorf("%s, %d ranks: %v", name, ranks, err)
+		}
+	})
+	return sums
+}
+
+// summed is a rank's result of the second run of a program.
+func summed(ctx context.Context, g *group.Group, p *harness.Program, s harness.Shape) ([]byte, error) {
+	in := inBytes(terms(g.Rank(), s))
+	at, sum := map[string]device.Ptr{}, make([]byte, len(in))
+	for _, name := range []string{"A", "C"} {
+		b, err := device.Alloc(g.Driver(), int64(len(in)))
+		if err != nil {
+			return nil, err
+		}
+		defer b.Close()
+		at[name] = b.Ptr()
+	}
+	plan, err := p.New(ctx, g, s)
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(plan.Bind(ctx, harness.Buffers{At: at}), g.Driver().MemcpyHtoD(at["A"], in))
+	for run := 0; run < 2 && err == nil; run++ {
+		err = plan.Run(ctx)
+	}
+	return sum, errors.Join(err, g.Driver().MemcpyDtoH(sum, at["C"]), plan.Close(ctx))
+}
