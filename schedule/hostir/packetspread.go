@@ -1,6 +1,9 @@
 package hostir
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // PacketSpread is a sum by packets that leaves each rank its part of a result, and a gather by packets that brings it
 // to all, in one kernel: each thread sends what it has summed.
@@ -28,8 +31,12 @@ func (PacketSpread) work() {}
 // Steps are the sum and the gather, each with its flags.
 func (x PacketSpread) Steps(s Step) (sum, spread Step) {
 	sum, spread = s, s
-	sum.Do, sum.Pre, sum.Post = x.Sum, s.Pre[:len(s.Pre)/2], nil
-	spread.Do, spread.Pre = x.Spread, s.Pre[len(s.Pre)/2:]
+	n := slices.IndexFunc(s.Pre, func(w Word) bool { return w.Semaphore != s.Pre[0].Semaphore })
+	if n < 0 {
+		n = len(s.Pre)
+	}
+	sum.Do, sum.Pre, sum.Post = x.Sum, s.Pre[:n], nil
+	spread.Do, spread.Pre = x.Spread, s.Pre[n:]
 	return sum, spread
 }
 
@@ -50,9 +57,8 @@ func (x PacketSpread) text() string { return x.Sum.text() + ";  " + x.Spread.tex
 func (x PacketSpread) check(s Step) error {
 	own := x.Spread.Each
 	own.Each.Index = ""
-	if x.Sum.To.String() != own.String() || own.Buffer != x.Spread.To.Buffer || len(s.Pre) != 4 {
-		return fmt.Errorf("a kernel that sums and spreads packets sends what it sums, its part of the result, and has " +
-			"a post and a wait for each of both")
+	if x.Sum.To.String() != own.String() || own.Buffer != x.Spread.To.Buffer {
+		return fmt.Errorf("a kernel that sums and spreads packets sends what it sums, its part of the result")
 	}
 	if err := x.Sum.check(s); err != nil {
 		return err
