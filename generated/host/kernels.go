@@ -22,6 +22,7 @@ const void *allreducenorm_kernels(const void *engine);
 const void *allreduceoneshot_kernels(const void *engine);
 const void *allreducepackets_kernels(const void *engine);
 const void *allreducepush_kernels(const void *engine);
+const void *allreducetwoshotpackets_kernels(const void *engine);
 const void *blockbehindattention_kernels(const void *engine);
 const void *blockbehindattentionpackets_kernels(const void *engine);
 const void *cappedlogits_kernels(const void *engine);
@@ -83,6 +84,8 @@ func init() {
 		unsafe.Pointer(C.allreducepush_kernels))
 	sim.Compiled("allreducetwoshot", "309d61607130508c95ccf85ef6f5d0786f9fdf7f6c460158477491fd72e92676",
 		unsafe.Pointer(C.allreduceinplace_kernels))
+	sim.Compiled("allreducetwoshotpackets", "1b3492727c327f586b422f37246df7c0482425c84ef64be99e31ff4c01ecfa56",
+		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
 	sim.Compiled("blockbehindattention", "2b904fe8b251cc56196c98c232864a9305b61426fdb13139c711fa5772372afd",
 		unsafe.Pointer(C.blockbehindattention_kernels))
 	sim.Compiled("blockbehindattentionpackets", "eea0aa57a1aa27733b424961d0c1f5a7c975b232f9030b9e9d0697678a735f15",
@@ -105,6 +108,8 @@ func init() {
 		unsafe.Pointer(C.allreducepush_kernels))
 	sim.Compiled("linearallreducetwoshot", "4bf4591ec4fa246fb7de63cde3b2e441bf13553a50bdf97352ba21cc6d923334",
 		unsafe.Pointer(C.allreduceinplace_kernels))
+	sim.Compiled("linearallreducetwoshotpackets", "b58cd77a900c7fe675c2c8d21b715210c67a6288d03163720e7707acc72a4130",
+		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
 	sim.Compiled("linearreducescatter", "ba75f2c5f126c037c9be98fceafb27571cb27828376e191777ebc1dd5b78decc",
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("linearreducescatterbalanced", "74a8d97b1f062cb98e228f90d60e4c37da42e7d9960d64d505f75e1b8cefe05a",

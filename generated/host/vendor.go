@@ -16,6 +16,7 @@ import (
 	_ "ovgen/generated/allreduceoneshot"
 	_ "ovgen/generated/allreducepackets"
 	_ "ovgen/generated/allreducepush"
+	_ "ovgen/generated/allreducetwoshotpackets"
 	_ "ovgen/generated/blockbehindattention"
 	_ "ovgen/generated/blockbehindattentionpackets"
 	_ "ovgen/generated/cappedlogits"

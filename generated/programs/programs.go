@@ -52,6 +52,7 @@ import (
 	"ovgen/generated/allreducepackets"
 	"ovgen/generated/allreducepush"
 	"ovgen/generated/allreducetwoshot"
+	"ovgen/generated/allreducetwoshotpackets"
 	"ovgen/generated/alltoall"
 	"ovgen/generated/alltoallcolumns"
 	"ovgen/generated/alltoallnccl"
@@ -72,6 +73,7 @@ import (
 	"ovgen/generated/linearallreducepackets"
 	"ovgen/generated/linearallreducepush"
 	"ovgen/generated/linearallreducetwoshot"
+	"ovgen/generated/linearallreducetwoshotpackets"
 	"ovgen/generated/linearreducescatter"
 	"ovgen/generated/linearreducescatterbalanced"
 	"ovgen/generated/linearreducescatterbalancedoneshot"
@@ -197,6 +199,8 @@ var All = []harness.Program{
 	harness.Of(&allreducepush.Program, schedules.AllReducePush, allreducepush.New, (*allreducepush.Plan).Bind),
 	harness.Of(&allreducetwoshot.Program, schedules.AllReduceTwoShot, allreducetwoshot.New,
 		(*allreducetwoshot.Plan).Bind),
+	harness.Of(&allreducetwoshotpackets.Program, schedules.AllReduceTwoShotPackets, allreducetwoshotpackets.New,
+		(*allreducetwoshotpackets.Plan).Bind),
 	harness.Of(&alltoall.Program, schedules.AllToAll, alltoall.New, (*alltoall.Plan).Bind),
 	harness.Of(&alltoallcolumns.Program, schedules.AllToAllColumns, alltoallcolumns.New, (*alltoallcolumns.Plan).Bind),
 	harness.Of(&alltoallnccl.Program, schedules.AllToAllNCCL, alltoallnccl.New, (*alltoallnccl.Plan).Bind),
@@ -226,6 +230,8 @@ var All = []harness.Program{
 		(*linearallreducepush.Plan).Bind),
 	harness.Of(&linearallreducetwoshot.Program, schedules.LinearAllReduceTwoShot, linearallreducetwoshot.New,
 		(*linearallreducetwoshot.Plan).Bind),
+	harness.Of(&linearallreducetwoshotpackets.Program, schedules.LinearAllReduceTwoShotPackets,
+		linearallreducetwoshotpackets.New, (*linearallreducetwoshotpackets.Plan).Bind),
 	harness.Of(&linearreducescatter.Program, schedules.LinearReduceScatter, linearreducescatter.New,
 		(*linearreducescatter.Plan).Bind),
 	harness.Of(&linearreducescatterbalanced.Program, schedules.LinearReduceScatterBalanced,

@@ -10,6 +10,7 @@ import (
 	"ovgen/generated/allreducepackets"
 	"ovgen/generated/allreducepush"
 	"ovgen/generated/allreducetwoshot"
+	"ovgen/generated/allreducetwoshotpackets"
 	"ovgen/runtime/group"
 	"ovgen/runtime/tuning"
 )
@@ -40,6 +41,12 @@ func schedulesOfAllReduceOneShot() []tuning.Candidate[allreduceoneshot.Shape, al
 		tuning.Other(&allreducetwoshot.Program, allreducetwoshot.New, (*allreducetwoshot.Plan).Bind,
 			func(s allreduceoneshot.Shape) allreducetwoshot.Shape { return allreducetwoshot.Shape(s) },
 			func(x allreduceoneshot.Buffers) allreducetwoshot.Buffers { return allreducetwoshot.Buffers(x) }),
+		tuning.Other(&allreducetwoshotpackets.Program, allreducetwoshotpackets.New,
+			(*allreducetwoshotpackets.Plan).Bind,
+			func(s allreduceoneshot.Shape) allreducetwoshotpackets.Shape { return allreducetwoshotpackets.Shape(s) },
+			func(x allreduceoneshot.Buffers) allreducetwoshotpackets.Buffers {
+				return allreducetwoshotpackets.Buffers(x)
+			}),
 		tuning.Other(&allreducenccl.Program, allreducenccl.New, (*allreducenccl.Plan).Bind,
 			func(s allreduceoneshot.Shape) allreducenccl.Shape { return allreducenccl.Shape(s) },
 			func(x allreduceoneshot.Buffers) allreducenccl.Buffers { return allreducenccl.Buffers(x) }),

@@ -11,6 +11,7 @@ import (
 	"ovgen/generated/linearallreducepackets"
 	"ovgen/generated/linearallreducepush"
 	"ovgen/generated/linearallreducetwoshot"
+	"ovgen/generated/linearallreducetwoshotpackets"
 	"ovgen/runtime/group"
 	"ovgen/runtime/tuning"
 )
@@ -49,6 +50,14 @@ func schedulesOfLinearAllReduce() []tuning.Candidate[linearallreduce.Shape, line
 			func(s linearallreduce.Shape) linearallreducetwoshot.Shape { return linearallreducetwoshot.Shape(s) },
 			func(x linearallreduce.Buffers) linearallreducetwoshot.Buffers {
 				return linearallreducetwoshot.Buffers(x)
+			}),
+		tuning.Other(&linearallreducetwoshotpackets.Program, linearallreducetwoshotpackets.New,
+			(*linearallreducetwoshotpackets.Plan).Bind,
+			func(s linearallreduce.Shape) linearallreducetwoshotpackets.Shape {
+				return linearallreducetwoshotpackets.Shape(s)
+			},
+			func(x linearallreduce.Buffers) linearallreducetwoshotpackets.Buffers {
+				return linearallreducetwoshotpackets.Buffers(x)
 			}),
 		tuning.Other(&linearallreducenccl.Program, linearallreducenccl.New, (*linearallreducenccl.Plan).Bind,
 			func(s linearallreduce.Shape) linearallreducenccl.Shape { return linearallreducenccl.Shape(s) },
