@@ -122,7 +122,7 @@ func (p *Plan) supported() error {
 	case !slices.Contains(proven, p.Size()):
 		return &RanksError{Program: p.program.Name, Proven: proven, Size: p.Size()}
 	}
-	return suits(p.group, p.program, p.reaches())
+	return Suits(p.group, p.program, p.reaches())
 }
 
 // reaches reports whether a run uses peers' memory: it signals, or peers use a buffer that the caller binds.

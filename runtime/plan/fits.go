@@ -26,9 +26,9 @@ func (p *Program) runs(on driver.Properties) error {
 	return nil
 }
 
-// suits returns the reason why a program can't run on the device and the group's links, or nil. Ranks of equal devices
+// Suits returns the reason why a program can't run on the device and the group's links, or nil. Ranks of equal devices
 // get the same. reaches says that the program uses peers' memory.
-func suits(g *group.Group, prog *Program, reaches bool) error {
+func Suits(g *group.Group, prog *Program, reaches bool) error {
 	if err := prog.runs(g.Driver().Properties()); err != nil {
 		return err
 	}
@@ -62,23 +62,6 @@ func (m Memory) Reaches() bool {
 		}
 	}
 	return m.Words+m.Packets > 0
-}
-
-// Fits returns the reason why the group can't run a plan, or nil: its devices, its links, or an arena that has no room
-// for the plan. A plan that uses no peer's memory may have its staging elsewhere.
-func Fits(g *group.Group, prog *Program, need Memory) error {
-	reaches := need.Reaches()
-	if err := suits(g, prog, reaches); err != nil {
-		return err
-	}
-	if !reaches && g.FallsBack() {
-		return nil
-	}
-	err := g.Arena().Room(need.Staging, need.Packets, need.Words)
-	if err != nil && !reaches {
-		return fmt.Errorf("%w; with Config.FallBack it takes memory of its own", err)
-	}
-	return err
 }
 
 // stage takes memory for buffers of these sizes and returns the offset of each, in the arena or from p.staging on.

@@ -91,7 +91,8 @@ func Tune[S fmt.Stringer, B any](ctx context.Context, g *group.Group, t *Table, 
 	return p, nil
 }
 
-// serves returns the reason why the group can't run a shape by the candidate, or nil.
+// serves returns the reason why the group can't run a shape by the candidate, or nil: its devices, its links, or an
+// arena that has no room for the plan. A plan that uses no peer's memory may have its staging elsewhere.
 func (c *Candidate[S, B]) serves(g *group.Group, s S) error {
 	if err := c.Check(s, g.Size()); err != nil {
 		return err
@@ -100,7 +101,14 @@ func (c *Candidate[S, B]) serves(g *group.Group, s S) error {
 	if err != nil {
 		return err
 	}
-	return plan.Fits(g, c.Program, need)
+	reaches := need.Reaches()
+	if err := plan.Suits(g, c.Program, reaches); err != nil || !reaches && g.FallsBack() {
+		return err
+	}
+	if err = g.Arena().Room(need.Staging, need.Packets, need.Words); err != nil && !reaches {
+		return fmt.Errorf("%w; with Config.FallBack it takes memory of its own", err)
+	}
+	return err
 }
 
 // reaches says that the candidate uses peers' memory, and so is none by NCCL.

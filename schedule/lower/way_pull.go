@@ -124,9 +124,12 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 	if w.n > 1 {
 		from.Index = w.part()
 	}
-	if w.n > 1 && w.chain.order == batchByBatch {
+	switch {
+	case w.n > 1 && w.chain.order == batchByBatch && x.withStep:
+		a.begin = t.over(nil, hostir.Wait(a.on, word, p.rank))
+	case w.n > 1 && w.chain.order == batchByBatch:
 		a.begin = []hostir.Node{hostir.Wait(a.on, word, every)}
-	} else {
+	default:
 		t.bring = []hostir.Node{hostir.Wait(a.on, word, p.rank).Member(p.part)}
 	}
 	t.bring = append(t.bring, w.within(hostir.Set(a.on, w.at(s.here(), p), from))...)

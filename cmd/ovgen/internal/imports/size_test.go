@@ -15,7 +15,7 @@ import (
 
 // mostLines bounds the Go of this module that a package imports: a schedule without kernels, to which a feature that it
 // does not use should add none, and the choice among all schedules.
-var mostLines = map[string]int{"generated/allgatherlinear": 15_500, "generated/tuned": 29_250}
+var mostLines = map[string]int{"generated/allgatherlinear": 15_500, "generated/tuned": 29_600}
 
 // TestSize counts the lines of Go that these packages bring, without tests.
 func TestSize(t *testing.T) {
