@@ -342,9 +342,24 @@ func every() (all []kernels.Kernel) {
 		case kernels.Push, kernels.PacketSpread: // and one that adds a tensor
 			k.Number, k.Added = 2, true
 			all = append(all, k)
+		case kernels.Packets: // and one that makes a norm of its sum
+			all = append(all, normed(k))
 		}
 	}
 	return all
+}
+
+// normed is the kernel of packets that adds a tensor and makes a norm of rows of the sum.
+func normed(k kernels.Kernel) kernels.Kernel {
+	f := Formula{Trees: []s.Expr{s.RMSNorm("N").Tree()}, Width: width}
+	of, code, err := f.Kernel()
+	if err != nil {
+		panic(err)
+	}
+	k.Number, k.Added, k.Made = 3, true, of.Made
+	k.Made.Word = f.String()
+	codes[k.Made.Word] = code
+	return k
 }
 
 // plain is a kernel without words.

@@ -914,6 +914,55 @@ static Params adding(World &w, unsigned r, unsigned round)
   return p;
 }
 
+// The sum of packets and a tensor, and its norm by rows of joined elements.
+static void packets3_round(World &w, unsigned r, unsigned round)
+{
+  constexpr unsigned joined = 17;
+  static_assert(sent % joined == 0, "whole rows");
+  const unsigned type = type_of(round);
+  struct packets3 p = adding<struct packets3>(w, r, round);
+  land(w, r, round, p);
+  host(w, r, [&w, r, round, type] {
+    for (size_t i = 0; i < all_elements; i++) {
+      put_bits(type, at(w.of[r].term, r % 2), i, wanted(type, r, round, i));
+    }
+  });
+  p.beside = units * 16;
+  p.x = (char *)at(w.of[r].sum, r % 2);
+  p.dst = (char *)at(w.of[r].all, r % 2);
+  p.count = sent;
+  p.rows = 8;  // of whole 16 bytes: the second block has fewer
+  p.columns = joined;
+  p.epsilon = 1e-6;
+  p.a = term(w, r);
+  launch(w, r, of("packets3", type), p, blocks);
+  host(w, r, [&w, r, round, type, p] {
+    double sums[sent];
+    for (size_t i = 0; i < sent; i++) {
+      float x = -0.0f;
+      for (unsigned t = 0; t < ranks; t++) {
+        x += (float)number_of(t, round, i + 8 * r);
+      }
+      x += (float)number_of(r, round, i + added_to(r));
+      sums[i] = rounded(type, x);
+      if (value(type, get(type, at(w.of[r].sum, r % 2), i)) != sums[i]) {
+        return wrong(w, r, round, "the sum of packets behind which a norm stands is wrong");
+      }
+    }
+    for (size_t i = 0; i < sent; i++) {
+      double squares = 0;
+      for (size_t k = i - i % joined; k < i - i % joined + joined; k++) {
+        squares += sums[k] * sums[k] / joined;
+      }
+      const double want = sums[i] / std::sqrt(squares + p.epsilon) * number_of(r, round, i % joined);
+      const double got = value(type, get(type, at(w.of[r].all, r % 2), i));
+      if (!near(type, got, want) && std::fabs(got - want) > std::fabs(want) * 0x1p-8) {
+        return wrong(w, r, round, "the norm of the sum of packets is wrong");
+      }
+    }
+  });
+}
+
 static void packetgather_round(World &w, unsigned r, unsigned round)
 {
   struct packetgather p = {};
@@ -1004,6 +1053,7 @@ static const Kind kinds[] = {
     {"packets and a tensor", [](World &w, unsigned r, unsigned i) {
        packets_round(w, r, i, "packets2", adding<struct packets2>(w, r, i), true);
      }},
+    {"packets and a norm", packets3_round},
     {"packetgather", packetgather_round},
     {"packetspread", [](World &w, unsigned r, unsigned i) {
        packetspread_round(w, r, i, "packetspread", packetspread{}, false);
