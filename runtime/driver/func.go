@@ -18,8 +18,8 @@ func (d MatmulDesc) Check() error {
 		return fmt.Errorf("create product: %s can't follow a product that accumulates (leave out Func or Accumulate)",
 			d.Func)
 	case d.Type.Saturates() || d.RowScales && d.Of == 0:
-		return fmt.Errorf("create product of %s, row scales %t: the result has 16 bits or more, and what has scales is "+
-			"of another type (set Type and Of)", d.Type, d.RowScales)
+		return fmt.Errorf("create product of %s, row scales %t: the result has 16 bits or more, and what has scales "+
+			"is of another type (set Type and Of)", d.Type, d.RowScales)
 	case d.Of != 0:
 		return d.checkScaled()
 	}

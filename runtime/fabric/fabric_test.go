@@ -125,8 +125,8 @@ func TestFabrics(t *testing.T) {
 				t.Errorf("rings first: %t, want %t; %s", rings, want, f)
 			}
 			if f.Ring() != x.ring || f.FastRing() != x.fast || !slices.Equal(follows.Order(f), x.order) {
-				t.Errorf("ring %t, by NVLink %t, order %v; want %t, %t, %v", f.Ring(), f.FastRing(), follows.Order(f), x.ring,
-					x.fast, x.order)
+				t.Errorf("ring %t, by NVLink %t, order %v; want %t, %t, %v", f.Ring(), f.FastRing(), follows.Order(f),
+					x.ring, x.fast, x.order)
 			}
 			text := strings.Join(follows.Lines(f), "\n")
 			for _, want := range x.follows {

@@ -170,8 +170,8 @@ func TestTouches(t *testing.T) {
 				landed(read, 6000, 40, 0, 8000, 0), data(write, 300, 40, 0), data(read, 1000, 40, 0),
 				data(write, 340, 40, 0))},
 		// Rank 1 of 2 sums the second part; the sums land 10000 bytes behind the parts, and have turns there.
-		{"packetspread2_fp32", []uint64{200, 7, 1, 300, 10, 2, 1000, 2000, 5000, 0, 6000, 512, 1024, 8000, 1, 256, 10000,
-			3000},
+		{"packetspread2_fp32", []uint64{200, 7, 1, 300, 10, 2, 1000, 2000, 5000, 0, 6000, 512, 1024, 8000, 1, 256,
+			10000, 3000},
 			of(1, data(read, 1000, 40, driver.FP32), landed(write, 5000, 40, 0, 8000, driver.FP32),
 				flag(post, 5000, 1, 8000), flag(wait, 6000, 1, 8000), flag(write, 6000, 0, 8000), word(write, 200, 7),
 				landed(read, 6000, 40, 0, 8000, driver.FP32), data(read, 2000, 40, driver.FP32),

@@ -132,7 +132,8 @@ var rows = []row{
 	{PacketGather, "PacketGather", LandsApart, "sends tensors as packets, and puts what lands one after another",
 		plan.MostPacketBlocks},
 	{PacketSpread, "PacketSpread", LandsTwice,
-		"sends tensors as packets, adds up what lands in order and in fp32, and sends that to all", plan.MostPacketBlocks},
+		"sends tensors as packets, adds up what lands in order and in fp32, and sends that to all",
+		plan.MostPacketBlocks},
 	{Push, "Push", Lands, "sends tensors, and adds up what lands in order and in fp32",
 		plan.MostPacketBlocks},
 }

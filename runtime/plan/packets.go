@@ -116,8 +116,8 @@ type PacketWords struct {
 	Value      uint32
 }
 
-// PacketWords counts the step of such a kernel, which the Launch that follows enqueues. A kernel that spreads sums has a
-// second landing for them, as large as the first. The addresses are valid until the next call.
+// PacketWords counts the step of such a kernel, which the Launch that follows enqueues. A kernel that spreads sums has
+// a second landing for them, as large as the first. The addresses are valid until the next call.
 func (q *Queue) PacketWords(s *Stream, x *Packets, kind string, spread ...*Packets) (w PacketWords) {
 	q.begin(s)
 	q.named = true

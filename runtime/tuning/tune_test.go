@@ -107,7 +107,8 @@ func TestTunedByOwn(t *testing.T) {
 		shape     string
 		want      string
 	}{
-		{two, all, "allgatherlinear", "M 96, K 4096, N 14336, bf16", "allgatherlinearpackets" + by + " at M 128, K 4096"},
+		{two, all, "allgatherlinear", "M 96, K 4096, N 14336, bf16", "allgatherlinearpackets" + by +
+			" at M 128, K 4096"},
 		{two, all, "allgatherlinear", "M 2000, K 4096, N 7168, bf16", "allgatherlineartiles" + by + " at M 2048"},
 		{two, all, "allgatherlinear", "M 32768, K 16384, N 8192, bf16", "allgatherlinear" + by + " at M 16384"},
 		{two, all[:2], "allgatherlinear", "M 64, K 4096, N 7168, bf16", "allgatherlineartiles" + by + " at M 512"},

@@ -110,8 +110,8 @@ var AllReduceTwoShotPackets = s.Schedule{
 	Moves:   []s.Move{{Of: "C", Way: s.PushTwoShot{}}},
 }
 
-// AllReduceNorm is AllReducePackets with what follows it in a layer: the residual is added to the sum, which leaves as R,
-// and C is its norm. One kernel does it all, each block of it for whole rows. Choose it where attention or another
+// AllReduceNorm is AllReducePackets with what follows it in a layer: the residual is added to the sum, which leaves as
+// R, and C is its norm. One kernel does it all, each block of it for whole rows. Choose it where attention or another
 // product of the caller's makes A. Without Rows two kernels do, with the same bits: these are level below 64 rows and
 // slower above (two and four H100s, docs/performance.md).
 var AllReduceNorm = s.Schedule{
@@ -126,8 +126,8 @@ var AllReduceNorm = s.Schedule{
 	Moves: []s.Move{{Of: "R", Way: s.PushShot{Rows: true}}},
 }
 
-// ReduceScatterNormGather is the sum between two layers whose rows are spread over the ranks: each rank adds its rows of
-// the residual to those of the sum, which leave as R, norms them, and all get the norms of all rows.
+// ReduceScatterNormGather is the sum between two layers whose rows are spread over the ranks: each rank adds its rows
+// of the residual to those of the sum, which leave as R, norms them, and all get the norms of all rows.
 var ReduceScatterNormGather = s.Schedule{
 	Tensors: []s.Tensor{
 		{Name: "A", Axes: []s.Axis{s.Dim(s.D, s.DIDx(s.D)), s.Dim(s.M), s.Dim(s.N)}},

@@ -38,7 +38,8 @@ func TestFormulas(t *testing.T) {
 		{"behind a bare sum and what it adds", "A[D/D M N] R[M/D N] V[N] H[M/D N] C[M/D N]", []schedule.Op{
 			schedule.Sum("C", "A", schedule.Add("R"), half, schedule.Bias("V")).Keeping("H", 1)},
 			[]string{"Make [x*0.5, then x + V[column]] of rows of N(C, H, V) by kernel"}},
-		{"behind a bare gather", "A[M/D N] R[M N] C[M N]", []schedule.Op{schedule.Copy("C", "A", half, schedule.Add("R"))},
+		{"behind a bare gather", "A[M/D N] R[M N] C[M N]", []schedule.Op{schedule.Copy("C", "A", half,
+			schedule.Add("R"))},
 			[]string{"Make [x*0.5, then x + R](C, Cgathered, R) by kernel"}},
 		{"behind two bare sums", "A[D/D M N] B[D/D M N] C[M N]", []schedule.Op{schedule.Sum("H", "A", half),
 			schedule.Sum("C", "B", schedule.Add("H"), half)},

@@ -6,8 +6,8 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// Passes by which a launch takes a step with its signals: they bring the signals beside it, say which kernel carries each
-// step, make one launch of what stands together, and let its blocks signal for themselves.
+// Passes by which a launch takes a step with its signals: they bring the signals beside it, say which kernel carries
+// each step, make one launch of what stands together, and let its blocks signal for themselves.
 
 // signals brings posts and waits to where one launch can take them, if kernels do whole steps.
 func signals(p *hostir.Program) error {

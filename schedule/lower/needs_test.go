@@ -105,8 +105,8 @@ var lacking = map[string]func(p *hostir.Program) bool{
 	},
 }
 
-// TestHoles: where a way does not do a communication, its refusal says the fact why; and it is one: what writes the way's
-// other communications does not write a program of this one that is proven.
+// TestHoles: where a way does not do a communication, its refusal says the fact why; and it is one: what writes the
+// way's other communications does not write a program of this one that is proven.
 func TestHoles(t *testing.T) {
 	forced := 0
 	for _, n := range needs {

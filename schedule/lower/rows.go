@@ -15,7 +15,7 @@ func rows(p *hostir.Program) error {
 	for _, e := range p.Edges {
 		if e.Carrier.Rows && !made[e.Steps] {
 			return &schedule.FieldError{Path: e.Path + ".Rows", Hint: "leave it out",
-				Msg: fmt.Sprintf("no function of whole rows, of elements of the plan's type, stands behind the sums of %s",
+				Msg: fmt.Sprintf("no function of whole rows of the plan's type stands behind the sums of %s",
 					e.Of)}
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"ovgen/schedule/scheduletest"
 )
 
-// A sum of packets makes the norm behind it in its own launch where the way says so, and the way may not say so where no
-// function of whole rows follows.
+// A sum of packets makes the norm behind it in its own launch where the way says so, and the way may not say so where
+// no function of whole rows follows.
 func TestRows(t *testing.T) {
 	of := func(way schedule.PushShot, tensors string, then ...schedule.Func) schedule.Schedule {
 		return schedule.Schedule{Tensors: scheduletest.Tensors("A[D/D M N] C[M N] " + tensors),

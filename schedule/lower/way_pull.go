@@ -38,7 +38,8 @@ func pull(d *draft, w schedule.Pull) error {
 		return d.refusal("WithStep", hint, "one product of all rows has the caller's stream")
 	case w.Once && d.chunks > 0:
 		return &schedule.FieldError{Path: d.at(), Hint: "leave the batches out, or use another way",
-			Msg: fmt.Sprintf("one product takes all rows at once, and those of %s are in %d batches", d.edge.Of, d.chunks)}
+			Msg: fmt.Sprintf("one product takes all rows at once, and those of %s are in %d batches", d.edge.Of,
+				d.chunks)}
 	}
 	if d.gathersOnly() && w == (schedule.Pull{By: w.By}) {
 		d.allAtOnce()

@@ -66,8 +66,8 @@ func rowsOfPeers(w *writer, s *stage) []hostir.Node {
 		hostir.Whole(s.input).At(hostir.Var(hostir.RankIndex)).EachRank())})
 }
 
-// whileRead puts work of a move that reads memory of all ranks between two meetings of all ranks. Words are those of the
-// work.
+// whileRead puts work of a move that reads memory of all ranks between two meetings of all ranks. Words are those of
+// the work.
 func (w *writer) whileRead(memory, move string, work []hostir.Node, words ...string) []hostir.Node {
 	ready, done := w.named(ready, move), w.named(read, move)
 	w.semaphores(ready)

@@ -138,8 +138,8 @@ func (p *Program) loaded(s Shape, ranks int, counts []int) (*reference.Problem, 
 		return nil, err
 	}
 	s = s.Fit(p, ranks)
-	x := &reference.Problem{Ops: p.Schedule.Joined().Ops, Tensors: p.Schedule.Tensors, Extents: s.extents(ranks), Type: s.Type,
-		Counts: counts, Epsilon: float64(s.Epsilon)}
+	x := &reference.Problem{Ops: p.Schedule.Joined().Ops, Tensors: p.Schedule.Tensors, Extents: s.extents(ranks),
+		Type: s.Type, Counts: counts, Epsilon: float64(s.Epsilon)}
 	if counts != nil && !p.ragged() {
 		x.Extents[schedule.M] = sum(counts)
 	}

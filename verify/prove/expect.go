@@ -172,8 +172,8 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 }
 
 // products are those of the parts of the summed axis; partial: each is of one rank.
-func (x *expectation) products(op schedule.Op, in [][]rune, summed rune, rank int, bound map[rune]interval) (list []expr,
-	partial bool, err error) {
+func (x *expectation) products(op schedule.Op, in [][]rune, summed rune, rank int,
+	bound map[rune]interval) (list []expr, partial bool, err error) {
 	parts, partial, err := x.parts(op, in, summed, rank)
 	if err != nil {
 		return nil, false, err

@@ -82,7 +82,8 @@ func Of(p *hostir.Program, c ops.Case) (Model, error) {
 		c.Counts = p.Counts(env)
 	}
 	m := Model{Program: p.Name, Semaphores: p.SemaphoreNames(), Hosts: c.Hosts,
-		Computes: &Computation{Schedule: p.Schedule.Joined(), Extents: env, Counts: c.Counts, ElementSize: c.ElementSize}}
+		Computes: &Computation{Schedule: p.Schedule.Joined(), Extents: env, Counts: c.Counts,
+			ElementSize: c.ElementSize}}
 	for flags, b := range p.Landings() {
 		if m.Halves == nil {
 			m.Halves, m.Lands = map[string]int{}, map[string]Landing{}

@@ -34,10 +34,13 @@ func TestEight(t *testing.T) {
 		value float32
 		code  byte
 	}{
-		{driver.E4M3, infinity, 0x7e}, {driver.E4M3, -infinity, 0xfe}, {driver.E4M3, nan, 0x7f}, {driver.E4M3, -nan, 0x7f},
+		{driver.E4M3, infinity, 0x7e}, {driver.E4M3, -infinity, 0xfe}, {driver.E4M3, nan, 0x7f}, {driver.E4M3, -nan,
+			0x7f},
 		{driver.E4M3, 464, 0x7e}, {driver.E4M3, 465, 0x7e}, {driver.E4M3, -1e9, 0xfe}, {driver.E4M3, 0x1p-10, 0},
-		{driver.E4M3, -0x1p-10, 0x80}, {driver.E4M3, 0x1.8p-9, 2}, {driver.E4M3, 1.0625, 0x38}, {driver.E4M3, 1.1875, 0x3a},
-		{driver.E5M2, infinity, 0x7b}, {driver.E5M2, -infinity, 0xfb}, {driver.E5M2, nan, 0x7f}, {driver.E5M2, 61440, 0x7b},
+		{driver.E4M3, -0x1p-10, 0x80}, {driver.E4M3, 0x1.8p-9, 2}, {driver.E4M3, 1.0625, 0x38}, {driver.E4M3, 1.1875,
+			0x3a},
+		{driver.E5M2, infinity, 0x7b}, {driver.E5M2, -infinity, 0xfb}, {driver.E5M2, nan, 0x7f}, {driver.E5M2, 61440,
+			0x7b},
 		{driver.E5M2, 1e9, 0x7b}, {driver.E5M2, 0x1p-17, 0}, {driver.E5M2, 1.125, 0x3c}, {driver.E5M2, 1.375, 0x3e},
 	} {
 		if got := Encode(c.typ, []float32{c.value}); got[0] != c.code {

@@ -63,7 +63,8 @@ var changes = []change{
 	// Features that are served now, of layers, of products beside products, or of functions.
 	{"a kernel that waits for peers holds the device", ""}, {"come one rank's after the other", ""},
 	{"heads of \\w+ are turned last", ""}, {"is not made beside", ""}, {"is spread along its first axis, and", ""},
-	{"is there already", ""}, {"rows, and the chain works on", ""}, {"no pass keeps", ""}, {"no pass gathers (columns|\\w+ twice)", ""},
+	{"is there already", ""}, {"rows, and the chain works on", ""}, {"no pass keeps", ""},
+	{"no pass gathers (columns|\\w+ twice)", ""},
 	{"no pass applies", ""}, {"adds a bias, and then applies one function", ""}, {"are normed alone", ""},
 	{"no pass moves", ""}, {"beside other operations", ""}, {"no pass multiplies", ""}, {"no product takes a part", ""},
 	{"is of one product, and makes no", ""}, {"nothing travels from", ""}, {"have their rows on different ranks", ""},
@@ -74,8 +75,8 @@ var changes = []change{
 		tile + `|keeps the sums of|another operation`},
 	// A table of placements, which named the first operand, where the edges of operations name the tensor.
 	{"no communication leads from", ""},
-	{"no communication leads from", place + `|` + operand + `|` + sums + `|` + gradients + `|` + proofs + `|` + columns +
-		`|gathers into memory of the plan only|no communication leads from`},
+	{"no communication leads from", place + `|` + operand + `|` + sums + `|` + gradients + `|` + proofs + `|` +
+		columns + `|gathers into memory of the plan only|no communication leads from`},
 	{"nothing travels from", operand},
 	// Rules of one field with other words.
 	{"no pass multiplies a chain by a weight", operand + `|` + place + `|both \w and \w are spread`},
@@ -101,9 +102,11 @@ var changes = []change{
 	{"has its own rows of", place + `|makes a rank's columns of`},
 	{"is in [0-9]+ batches", operand}, {"merge C into A", `names 2 axes of`},
 	// Ways of the table that say for which data there is none.
-	{"takes all rows at once|collectives have equal parts|shards of one size|can be padded|does not work in place", way},
+	{"takes all rows at once|collectives have equal parts|shards of one size|can be padded|does not work in place",
+		way},
 	{"NCCL gathers into memory of the plan only", `are taken by another operation`},
-	{"NCCL does the", `NCCL does the|another operation|collectives have equal parts|` + way + `|leave with all rows of a rank|NCCL rounds the sums`},
+	{"NCCL does the", `NCCL does the|another operation|collectives have equal parts|` + way +
+		`|leave with all rows of a rank|NCCL rounds the sums`},
 	{"no kernel makes these sums", `no kernel (makes these sums that could add|that takes what lands adds)`},
 	{"over hosts", hosts + `|` + way + `|merge C into A|` + counts},
 	{"no pass cuts balanced parts|no stage gathers what the own rows", `no kernel does a whole step|` +
@@ -111,8 +114,8 @@ var changes = []change{
 }
 
 // unwritten are fields of ways that a schedule could not have when the copy was frozen: one name stood for what has one
-// now, and the frozen copy does not read them. Put, of sums of what the caller has, had no products; Slots, of a product
-// alone, no parts; those of layers and of sums for all ranks no kernel for a step; and packets no rows.
+// now, and the frozen copy does not read them. Put, of sums of what the caller has, had no products; Slots, of a
+// product alone, no parts; those of layers and of sums for all ranks no kernel for a step; and packets no rows.
 var unwritten = map[string]string{
 	"Streams": "no product makes the terms of", "Equal": "no product makes the terms of",
 	"Parts": "no stage gathers what the own rows of", "By": "no kernel does a whole step of it",

@@ -99,8 +99,8 @@ func matmulError(m driver.Product, x driver.Operands, r C.int) error {
 			&driver.Status{Call: "cublasLtMatmul", Code: C.CUBLAS_STATUS_INVALID_VALUE,
 				Text: "an operand overlaps the result"})
 	case C.OVGEN_NO_SCALE:
-		return fmt.Errorf("multiply: scales at %#x and %#x must be there and aligned to 16 bytes: %w", x.ScaleA, x.ScaleB,
-			&driver.Status{Call: "cublasLtMatmul", Code: C.CUBLAS_STATUS_INVALID_VALUE, Text: "no scale"})
+		return fmt.Errorf("multiply: scales at %#x and %#x must be there and aligned to 16 bytes: %w", x.ScaleA,
+			x.ScaleB, &driver.Status{Call: "cublasLtMatmul", Code: C.CUBLAS_STATUS_INVALID_VALUE, Text: "no scale"})
 	case C.OVGEN_NO_CONTEXT:
 		return &driver.Status{Call: "cuCtxSetCurrent", Code: 201,
 			Text: "CUDA_ERROR_INVALID_CONTEXT: the context is gone"}

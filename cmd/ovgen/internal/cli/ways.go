@@ -73,11 +73,11 @@ columns too (N/D, a column-parallel layer): each rank then makes its columns. Of
 rows of one batch. In a chain each way goes with each of the others, but for batches of rows, which the copy engine
 alone brings and takes. Sums leave one rank's rows after the other, all of them: rows that come in parts, in halves or
 of several ranks go on without sums. Where an operation adds an undeclared product to its own, partial results both,
-they are added on each rank and meet once; by Tiles and Stores they are two sums. Tiles make the first product of the rows that they bring, and products that follow
-take these when all are there; or they make the last product of a stage, and add up. Such a product is a linear of bf16
-or fp16 with a bias, or without. Functions that have kernels of their own may follow; what the library of products would
-apply stands in a Copy behind. Alone is what no product makes or takes. A number is the fact below why a way does
-not do it.
+they are added on each rank and meet once; by Tiles and Stores they are two sums. Tiles make the first product of the
+rows that they bring, and products that follow take these when all are there; or they make the last product of a stage,
+and add up. Such a product is a linear of bf16 or fp16 with a bias, or without. Functions that have kernels of their own
+may follow; what the library of products would apply stands in a Copy behind. Alone is what no product makes or takes. A
+number is the fact below why a way does not do it.
 `)
 	list := lower.Table()
 	for len(list) > 0 {
