@@ -1,0 +1,161 @@
+package templates
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"ovgen/runtime/kernels"
+	s "ovgen/schedule"
+)
+
+// transport has every kernel of the transports, as packages have them: for 8 ranks and all types.
+func transport() code { return check(transportList()...) }
+
+func transportList() []kernels.Kernel {
+	const each, one = kernels.EachPeer, kernels.One
+	return []kernels.Kernel{
+		{Kind: kernels.Wait, PreWait: each},
+		{Kind: kernels.Post, PostPost: each},
+		{Kind: kernels.Copy},
+		{Kind: kernels.Reduce, Terms: 8, Varies: true},
+		{Kind: kernels.Reduce, Number: 2, Terms: 2},
+		{Kind: kernels.Reduce, Number: 3, Terms: 9, Varies: true, Rows: 1},
+		{Kind: kernels.Reduce, Number: 4, Terms: 9, Varies: true},
+		{Kind: kernels.Reduce, Number: 5, Terms: 64, Varies: true}, // over hosts
+		{Kind: kernels.Widen, Terms: 8, Varies: true, Rows: 1},
+		{Kind: kernels.Get, PreWait: one, PostPost: one},
+		{Kind: kernels.Get, Number: 2, PreWait: one, ByBlocks: true},
+		{Kind: kernels.Put, PreWait: one, PostPost: one},
+		{Kind: kernels.Shot, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8, Varies: true},
+		{Kind: kernels.Shot, Number: 2, PrePost: each, PreWait: each, Terms: 8, Varies: true},
+		{Kind: kernels.Shot, Number: 3, PrePost: each, PreWait: each, PostPost: each, Terms: 8, Varies: true,
+			ByBlocks: true},
+		{Kind: kernels.Shot, Number: 4, PreWait: each, Terms: 8, Varies: true},
+		{Kind: kernels.Shot, Number: 5, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8,
+			Varies: true, ByBlocks: true},
+		{Kind: kernels.Gather, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 8, Varies: true,
+			ByBlocks: true},
+		{Kind: kernels.Tiles, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7, Rows: 1,
+			Tile: kernels.Tile{Columns: 112, Cluster: 2}},
+		{Kind: kernels.Tiles, Number: 2, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
+			Rows: 1, Tile: kernels.Tile{Columns: 128, Cluster: 1}},
+		{Kind: kernels.Tiles, Number: 3, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
+			Rows: 1, Tile: kernels.Tile{Columns: 176, Cluster: 2}},
+		{Kind: kernels.Tiles, Number: 4, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
+			Rows: 1, Tile: kernels.Tile{Columns: 224, Cluster: 2, Together: true}},
+		{Kind: kernels.Scatter, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7, ByBlocks: true,
+			Tile: kernels.Tile{Columns: 128, Cluster: 1}},
+		{Kind: kernels.Scatter, Number: 2, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
+			ByBlocks: true, Tile: kernels.Tile{Columns: 144, Cluster: 1}},
+		{Kind: kernels.Scatter, Number: 3, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
+			ByBlocks: true, Tile: kernels.Tile{Columns: 256, Cluster: 1, Together: true}},
+		{Kind: kernels.Packets, Terms: 8, Varies: true, ByBlocks: true},
+		{Kind: kernels.Packets, Number: 2, Terms: 8, Varies: true, Added: true, ByBlocks: true},
+		{Kind: kernels.PacketGather, Terms: 8, Varies: true, ByBlocks: true},
+		{Kind: kernels.PacketSpread, Terms: 8, Varies: true, ByBlocks: true},
+		{Kind: kernels.Push, Terms: 8, Varies: true, ByBlocks: true},
+	}
+}
+
+// ownKernels are those of calls that tests have.
+func ownKernels(t *testing.T) Own {
+	text, err := os.ReadFile("testdata/own.cu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Own{Name: "own.cu", Text: string(text)}
+}
+
+// totals is a call that adds up over its block, time after time.
+var totals = Call{Call: kernels.Call{Name: "Total", Operands: 1}, File: "own.cu", Function: "totalled", Out: "O",
+	In: []string{"X"}, Threads: 32}
+
+// functionKernels has the kernels of formulas, and of calls.
+func functionKernels(t *testing.T) code {
+	d := device(slices.DeleteFunc(every(), func(k kernels.Kernel) bool { return k.Kind.Work() != kernels.Applies })...)
+	d.Own = []Own{ownKernels(t), attention(t)}
+	d.Calls = []Call{
+		{Call: kernels.Call{Name: "Scale", Operands: 2, Args: 2}, File: "own.cu", Function: "scaled", Out: "O",
+			In: []string{"X", "From"}, Threads: 32},
+		{Call: kernels.Call{Name: "Count", Operands: 1}, File: "own.cu", Function: "counted", Out: "O",
+			In: []string{"X"}, Threads: 32},
+		totals,
+		attentionCall,
+	}
+	return d.checked()
+}
+
+// ofRanks has what ranks run at the same time: kernels of each kind, and of a call.
+func ofRanks(t *testing.T) code {
+	d := device(every()...)
+	d.Own, d.Calls = []Own{ownKernels(t)}, []Call{totals}
+	return d.checked()
+}
+
+// made are formulas of kernels.
+var made = []Formula{
+	{Trees: []s.Expr{s.SwiGLU("Up").Tree()}}, {Trees: []s.Expr{s.Bias("Bias").Tree()}},
+	{Trees: []s.Expr{s.FromFP32().Tree()}, FP32: []string{""}},
+	{Trees: []s.Expr{s.RMSNorm("N").Tree(), s.Add("R").Tree()}}, {Trees: []s.Expr{s.Rotary("T").Tree()}},
+}
+
+// codes are the formulas' codes by their words.
+var codes = map[string]*Code{}
+
+// every has kernels of each kind, as packages list them: those of the transports, and where there are none the plain
+// one of its work.
+func every() (all []kernels.Kernel) {
+	list, numbers := []kernels.Kernel{}, map[kernels.Kind]int{}
+	for _, f := range made {
+		f.Width = width
+		k, code, err := f.Kernel()
+		if err != nil {
+			panic(err)
+		}
+		numbers[k.Kind]++
+		k.Number = numbers[k.Kind]
+		k.Made.Word = f.String()
+		list, codes[k.Made.Word] = append(list, k), code
+	}
+	for _, kind := range kernels.Kinds() {
+		of := slices.DeleteFunc(append(transportList(), list...), func(k kernels.Kernel) bool { return k.Kind != kind })
+		if len(of) == 0 {
+			of = append(of, plain(kind))
+		}
+		all = append(all, of...)
+		switch k := of[0]; kind {
+		case kernels.Scatter: // and one with a bias
+			k.Number, k.Rows = 4, 1
+			all = append(all, k)
+		case kernels.Push, kernels.PacketSpread: // and one that adds a tensor
+			k.Number, k.Added = 2, true
+			all = append(all, k)
+		case kernels.Packets: // and one that makes a norm of its sum
+			all = append(all, normed(k))
+		}
+	}
+	return all
+}
+
+// normed is the kernel of packets that adds a tensor and makes a norm of rows of the sum.
+func normed(k kernels.Kernel) kernels.Kernel {
+	f := Formula{Trees: []s.Expr{s.RMSNorm("N").Tree()}, Width: width}
+	of, code, err := f.Kernel()
+	if err != nil {
+		panic(err)
+	}
+	k.Number, k.Added, k.Made = 3, true, of.Made
+	k.Made.Word = f.String()
+	codes[k.Made.Word] = code
+	return k
+}
+
+// plain is a kernel without words.
+func plain(kind kernels.Kind) kernels.Kernel {
+	k := kernels.Kernel{Kind: kind}
+	if kind.Work() == kernels.Sums {
+		k.Terms, k.Varies = 8, true
+	}
+	return k
+}
