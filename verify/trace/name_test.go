@@ -21,7 +21,8 @@ func TestNameKernels(t *testing.T) {
 		{"LaunchKernel mine", timeline.Other}, {"LaunchKernel postbox", timeline.Other}}
 	works := map[kernels.Work]timeline.Kind{kernels.Copies: timeline.Copy, kernels.Gathers: timeline.Copy,
 		kernels.Sums: timeline.Sum, kernels.Applies: timeline.Sum, kernels.Multiplies: timeline.Product,
-		kernels.Scatters: timeline.Product, kernels.Lands: timeline.Sum, kernels.LandsApart: timeline.Copy}
+		kernels.Scatters: timeline.Product, kernels.Lands: timeline.Sum, kernels.LandsApart: timeline.Copy,
+		kernels.LandsTwice: timeline.Sum}
 	for _, k := range kernels.Kinds() {
 		if k.Work() == kernels.Nothing {
 			continue
