@@ -1,4 +1,4 @@
-// Package schedules declares a layer of Llama for many rows and for few.
+// Package schedules declares a layer of Llama for many rows and for few, and layers of other models.
 package schedules
 
 //go:generate go run ovgen/cmd/ovgen gen -o ../generated .
@@ -11,21 +11,44 @@ import (
 // Prefill is a layer of many rows. Between the layers each rank has a part of the rows, so gathers and reduce-scatters
 // follow; they run at the same time as the products. It is catalog.LlamaLayer without the rotary embedding: the kernels
 // of attention turn queries and keys as they read them, which saves two launches.
-var Prefill = layer(s.Dim(s.M, s.DIDx(s.D)))
+var Prefill = layer(s.Dim(s.M, s.DIDx(s.D)), nil)
 
 // PrefillNCCL is Prefill with NCCL's all-gathers and reduce-scatters.
-var PrefillNCCL = layer(s.Dim(s.M, s.DIDx(s.D)), catalog.LlamaLayerNCCL.Moves...)
+var PrefillNCCL = layer(s.Dim(s.M, s.DIDx(s.D)), nil, catalog.LlamaLayerNCCL.Moves...)
 
 // Decode is a layer of few rows. Each rank has all rows; the heads and the MLP are cut. Each of the two row-parallel
 // products ends in an all-reduce by one kernel, which adds the residual as well. It takes any number of rows.
-var Decode = layer(s.Dim(s.M), s.Move{Of: "R", Way: s.Shot{}}, s.Move{Of: "C", Way: s.Shot{}})
+var Decode = layer(s.Dim(s.M), nil, shots...)
 
 // DecodeNCCL is Decode with NCCL's all-reduce.
-var DecodeNCCL = layer(s.Dim(s.M), s.Move{Of: "R", Way: s.NCCL{}}, s.Move{Of: "C", Way: s.NCCL{}})
+var DecodeNCCL = layer(s.Dim(s.M), nil, s.Move{Of: "R", Way: s.NCCL{}}, s.Move{Of: "C", Way: s.NCCL{}})
+
+// Biased is Decode with biases of queries, keys and values, as Qwen2 has them.
+var Biased = layer(s.Dim(s.M), []extra{
+	{"Query", s.Bias("Bq"), s.Tensor{Name: "Bq", Axes: []s.Axis{s.Dim(s.N, s.DIDx(s.D))}}},
+	{"Key", s.Bias("Bk"), s.Tensor{Name: "Bk", Axes: []s.Axis{s.Dim(s.N2, s.DIDx(s.D))}}},
+	{"Value", s.Bias("Bv"), s.Tensor{Name: "Bv", Axes: []s.Axis{s.Dim(s.N2, s.DIDx(s.D))}}},
+}, shots...)
+
+// Normed is Decode with a norm of each head of queries and of keys, W columns wide, as Qwen3 has them.
+var Normed = layer(s.Dim(s.M), []extra{
+	{"Query", s.RMSNorm("NormQ").PerHead(s.W), s.Tensor{Name: "NormQ", Axes: []s.Axis{s.Dim(s.W)}}},
+	{"Key", s.RMSNorm("NormK").PerHead(s.W), s.Tensor{Name: "NormK", Axes: []s.Axis{s.Dim(s.W)}}},
+}, shots...)
+
+// shots are all-reduces by one kernel each.
+var shots = []s.Move{{Of: "R", Way: s.Shot{}}, {Of: "C", Way: s.Shot{}}}
+
+// extra is a function behind an operation of Llama's, ahead of those that are there, and its operand.
+type extra struct {
+	behind string // the operation's result
+	does   s.Func
+	of     s.Tensor
+}
 
 // layer declares a layer. rows places the rows of the residual, A and C.
-func layer(rows s.Axis, moves ...s.Move) s.Schedule {
-	return s.Schedule{
+func layer(rows s.Axis, more []extra, moves ...s.Move) s.Schedule {
+	l := s.Schedule{
 		Tensors: []s.Tensor{
 			{Name: "A", Axes: []s.Axis{rows, s.Dim(s.K)}},
 			{Name: "Norm", Axes: []s.Axis{s.Dim(s.K)}},
@@ -49,4 +72,13 @@ func layer(rows s.Axis, moves ...s.Move) s.Schedule {
 		},
 		Moves: moves,
 	}
+	for _, x := range more {
+		l.Tensors = append(l.Tensors, x.of)
+		for i, o := range l.Ops {
+			if o.Out == x.behind {
+				l.Ops[i].Then = append([]s.Func{x.does}, o.Then...)
+			}
+		}
+	}
+	return l
 }
