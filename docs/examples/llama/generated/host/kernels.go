@@ -10,8 +10,9 @@ import (
 
 /*
 #cgo CXXFLAGS: -std=c++17 -O2 -g0 -fno-strict-aliasing
-const void *decode_kernels(const void *engine);
+const void *biased_kernels(const void *engine);
 const void *decodenccl_kernels(const void *engine);
+const void *normed_kernels(const void *engine);
 const void *prefill_kernels(const void *engine);
 const void *run_kernels(const void *engine);
 */
@@ -19,10 +20,14 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
+	sim.Compiled("biased", "a029443c4a53d0a63c0f45c531170e19c2d4e8a2d4f17f2479da6361e60027b1",
+		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("decode", "1f01205c43c6ee627b3aecf1cca91016fd2446690fe2aa384e80185edbed8956",
-		unsafe.Pointer(C.decode_kernels))
+		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("decodenccl", "4aff30d6bb46bcf8ba9229220a44b74acade029963f23fbfb9eeb9dbfae17eb3",
 		unsafe.Pointer(C.decodenccl_kernels))
+	sim.Compiled("normed", "fb3e9098b400a90691a1abe31d8f6e2afef7c544b5292ea74dd249da2e0b2f68",
+		unsafe.Pointer(C.normed_kernels))
 	sim.Compiled("prefill", "6794614a01ea64cd5f49c01183ca850b8f1880e6f1e0176bcc31b563ba4891ec",
 		unsafe.Pointer(C.prefill_kernels))
 	sim.Compiled("prefillnccl", "9f9766ac773907798e01301a12e26bc456533ffeb2513119908a83a65c1311f0",

@@ -4,9 +4,10 @@
 package host
 
 import (
-	_ "ovgen/docs/examples/llama/generated/decode"
+	_ "ovgen/docs/examples/llama/generated/biased"
 	_ "ovgen/docs/examples/llama/generated/decodenccl"
 	_ "ovgen/docs/examples/llama/generated/device"
+	_ "ovgen/docs/examples/llama/generated/normed"
 	_ "ovgen/docs/examples/llama/generated/prefill"
 )
 

@@ -4,9 +4,11 @@
 package programs
 
 import (
+	"ovgen/docs/examples/llama/generated/biased"
 	"ovgen/docs/examples/llama/generated/decode"
 	"ovgen/docs/examples/llama/generated/decodenccl"
 	_ "ovgen/docs/examples/llama/generated/host"
+	"ovgen/docs/examples/llama/generated/normed"
 	"ovgen/docs/examples/llama/generated/prefill"
 	"ovgen/docs/examples/llama/generated/prefillnccl"
 	schedules "ovgen/docs/examples/llama/generated/schedules"
@@ -15,8 +17,10 @@ import (
 
 // All are the generated packages by name.
 var All = []harness.Program{
+	harness.Of(&biased.Program, schedules.Biased, biased.New, (*biased.Plan).Bind),
 	harness.Of(&decode.Program, schedules.Decode, decode.New, (*decode.Plan).Bind),
 	harness.Of(&decodenccl.Program, schedules.DecodeNCCL, decodenccl.New, (*decodenccl.Plan).Bind),
+	harness.Of(&normed.Program, schedules.Normed, normed.New, (*normed.Plan).Bind),
 	harness.Of(&prefill.Program, schedules.Prefill, prefill.New, (*prefill.Plan).Bind),
 	harness.Of(&prefillnccl.Program, schedules.PrefillNCCL, prefillnccl.New, (*prefillnccl.Plan).Bind),
 }
