@@ -18,13 +18,16 @@ import (
 // TestConfigRefused has configs that are not served: the error names the field.
 func TestConfigRefused(t *testing.T) {
 	for _, x := range []struct{ name, field, value, want string }{
-		{"another model", "model_type", `"qwen2"`, "model_type is qwen2 (it must be llama or mistral)"},
+		{"another model", "model_type", `"phi3"`,
+			"model_type is phi3 (it must be one of llama, mistral, qwen2, qwen3)"},
 		{"quantized", "quantization_config", `{"quant_method": "fp8"}`, "quantization_config is {"},
 		{"a window", "sliding_window", "4096", "sliding_window is 4096 (it must be null)"},
 		{"GELU", "hidden_act", `"gelu"`, `hidden_act is "gelu"`},
 		{"a bias", "attention_bias", "true", "attention_bias is true (only false is served)"},
 		{"another bias", "mlp_bias", "true", "mlp_bias is true"},
-		{"epsilon", "rms_norm_eps", "1e-6", "rms_norm_eps is 1e-06 (it must be 1e-05, which schedule.RMSNorm has)"},
+		{"no epsilon", "rms_norm_eps", "0", "rms_norm_eps is 0 (it must be a number such as 1e-6)"},
+		{"an epsilon that fp32 lacks", "rms_norm_eps", "1e-60", "rms_norm_eps is 1e-60 (it must be a number"},
+		{"a large epsilon", "rms_norm_eps", "2", "rms_norm_eps is 2 (it must be a number such as 1e-6)"},
 		{"no layers", "num_hidden_layers", "null", "num_hidden_layers is 0 (it must be above 0)"},
 		{"a text", "vocab_size", `"many"`, "vocab_size"},
 		{"heads of keys", "num_key_value_heads", "5", "num_key_value_heads is 5 (it must divide the 12"},
@@ -95,18 +98,25 @@ func TestConfigRead(t *testing.T) {
 	}
 }
 
-// TestMistral reads configs of Mistral's: without a window they are Llama's. Where a file has none, transformers takes
-// one of 4096 tokens, and no sequence is longer.
-func TestMistral(t *testing.T) {
-	for window, positions := range map[string]int{"null": 32768, "": 4096} {
-		c, err := ReadConfig(changed(t, "model_type", `"mistral"`, "max_position_embeddings", "32768",
-			"sliding_window", window))
-		if err != nil || c.Positions != positions {
-			t.Errorf("window %q: %d positions, want %d, %v", window, c.Positions, positions, err)
+// TestWindow reads configs with a window: no sequence is longer. Where a file of Mistral's has none, transformers takes
+// one of 4096 tokens. Of Qwen's, another field says whether it counts.
+func TestWindow(t *testing.T) {
+	for _, x := range []struct {
+		family, window, use string
+		positions           int
+	}{
+		{"mistral", "null", "", 32768}, {"mistral", "", "", 4096}, {"mistral", "1024", "", 1024},
+		{"qwen2", "1024", "", 32768}, {"qwen2", "1024", "false", 32768}, {"qwen2", "1024", "true", 1024},
+		{"qwen2", "", "true", 4096}, {"qwen3", "null", "true", 32768}, {"qwen3", "1024", "true", 1024},
+	} {
+		c, err := ReadConfig(changed(t, "model_type", `"`+x.family+`"`, "max_position_embeddings", "32768",
+			"sliding_window", x.window, "use_sliding_window", x.use))
+		if err != nil || c.Positions != x.positions {
+			t.Errorf("%+v: %d positions, %v", x, c.Positions, err)
 		}
 	}
-	_, err := ReadConfig(changed(t, "model_type", `"mistral"`, "sliding_window", "4096"))
-	if !errors.As(err, new(NeverError)) || !strings.Contains(err.Error(), "sliding_window is 4096 (it must be null)") {
+	_, err := ReadConfig(changed(t, "model_type", `"mistral"`, "sliding_window", "-1"))
+	if !errors.As(err, new(NeverError)) || !strings.Contains(err.Error(), "sliding_window is -1 (it must be above 0)") {
 		t.Error(err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"ovgen/docs/examples/llama/kernels"
+	"ovgen/runtime/numbers"
 )
 
 // Config has the fields of config.json that the decoder uses.
@@ -33,6 +34,7 @@ type Config struct {
 	Newer        *Scaling `json:"rope_parameters,omitempty"` // rope_scaling and rope_theta in newer files
 	Ends         ids      `json:"eos_token_id"`              // tokens that end an answer
 	Window       *int     `json:"sliding_window,omitempty"`  // of attention; a pointer to 0 where the file lacks it
+	Windowed     bool     `json:"use_sliding_window,omitempty"`
 }
 
 // Scaling is Llama 3's stretching of the rotary embedding's waves.
@@ -96,18 +98,22 @@ func (c *Config) check() (err error) {
 	s := *cmp.Or(c.Newer, c.Scaling, &Scaling{})
 	s.Type = cmp.Or(s.Type, s.OldType, "default")
 	c.Theta, c.Scaling = cmp.Or(s.Theta, c.Theta), &s
+	const above = "be above 0"
 	must := func(good bool, field string, value any, what string) {
 		if !good {
 			err = errors.Join(err, fmt.Errorf("%s is %v (it must %s)", field, value, what))
 		}
 	}
-	must(c.Family == "llama" || c.Family == "mistral", "model_type", c.Family, "be llama or mistral")
-	if c.Window != nil && *c.Window == 0 && c.Family == "mistral" { // transformers takes 4096
-		c.Positions = min(c.Positions, 4096)
-	} else if c.Window != nil {
-		must(*c.Window == 0, "sliding_window", *c.Window, "be null")
+	f, known := families[c.Family]
+	must(known, "model_type", c.Family, "be one of "+served())
+	switch w := c.Window; {
+	case w == nil || f.windowed != nil && !f.windowed(c): // attention takes all positions
+	case f.windowed == nil:
+		must(*w == 0, "sliding_window", *w, "be null")
+	default: // no sequence is longer than a window; transformers takes 4096 where a file has none
+		must(*w >= 0, "sliding_window", *w, above)
+		c.Positions = min(c.Positions, cmp.Or(*w, 4096))
 	}
-	const above = "be above 0"
 	must(c.Vocabulary > 0, "vocab_size", c.Vocabulary, above)
 	must(c.Hidden > 0, "hidden_size", c.Hidden, above)
 	must(c.Intermediate > 0, "intermediate_size", c.Intermediate, above)
@@ -118,7 +124,8 @@ func (c *Config) check() (err error) {
 	must(c.HeadSize > 0 && c.HeadSize%8 == 0 && c.HeadSize <= kernels.MostSize, "head_dim", c.HeadSize,
 		fmt.Sprintf("be a multiple of 8, at most %d", kernels.MostSize))
 	must(c.Positions > 0, "max_position_embeddings", c.Positions, above)
-	must(c.Epsilon == 1e-5, "rms_norm_eps", c.Epsilon, "be 1e-05, which schedule.RMSNorm has")
+	epsilon := numbers.Epsilon(c.Epsilon)
+	must(epsilon > 0 && epsilon.Check() == nil, "rms_norm_eps", c.Epsilon, "be a number such as 1e-6")
 	if s.Type == "default" {
 		c.Scaling = nil
 		return err

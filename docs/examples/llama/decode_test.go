@@ -17,11 +17,11 @@ const seed = 1
 var small = Spec{Ranks: 2, Type: device.FP32, Sequences: 3, Room: 128, Buckets: []Bucket{{Rows: 1}, {Rows: 4},
 	{Rows: 4, Prompt: true}, {16, true, true}}}
 
-// other is a model with heads that are wider than their share, three heads of keys, which two ranks share, a tied head
-// and the plain rotary embedding.
+// other is a model with heads that are wider than their share, three heads of keys, which two ranks share, a tied head,
+// the plain rotary embedding and a large epsilon.
 var other = Config{
-	Vocabulary: 259, Hidden: 96, Intermediate: 192, Layers: 2, Heads: 12, KeyHeads: 3, HeadSize: 16, Positions: 512,
-	Epsilon: 1e-5, Theta: 10000, Tied: true,
+	Family: "llama", Vocabulary: 259, Hidden: 96, Intermediate: 192, Layers: 2, Heads: 12, KeyHeads: 3, HeadSize: 16,
+	Positions: 512, Epsilon: 1e-2, Theta: 10000, Tied: true,
 }
 
 // tiny writes a model of random weights.
@@ -162,6 +162,14 @@ type decoding struct {
 	s       Spec
 }
 
+// prompt is one of the prompts, of the model's tokens.
+func (d decoding) prompt(i int) (tokens []int) {
+	for _, token := range prompt(d.prompts[i], seed+uint64(i)) {
+		tokens = append(tokens, token%d.c.Vocabulary)
+	}
+	return tokens
+}
+
 // decodings are short; make example has longer ones.
 func decodings() []decoding {
 	list := []decoding{
@@ -186,8 +194,8 @@ func (d decoding) hold(t *testing.T, typ device.Type, numbers []int, b bounds) {
 	dir, weights := tiny(t, d.c)
 	var tokens [][]int
 	var logits [][][]float64
-	for i, n := range d.prompts {
-		made, l := greedy(t, d.c, weights, prompt(n, seed+uint64(i)), d.n)
+	for i := range d.prompts {
+		made, l := greedy(t, d.c, weights, d.prompt(i), d.n)
 		tokens, logits = append(tokens, made), append(logits, l)
 	}
 	for _, n := range numbers {
@@ -216,8 +224,8 @@ func (d decoding) hold(t *testing.T, typ device.Type, numbers []int, b bounds) {
 func (d decoding) follow(t *testing.T, crew *Crew, tokens [][]int, logits [][][]float64, b bounds) {
 	var list []*sequence
 	squares := 0.0
-	for i, n := range d.prompts {
-		s := &sequence{number: i, prompt: prompt(n, seed+uint64(i))}
+	for i := range d.prompts {
+		s := &sequence{number: i, prompt: d.prompt(i)}
 		if s.read(t, crew, d.most); crew.readable() {
 			squares += near(t, crew.logits(t, 0), logits[i][0], b)
 		}
@@ -269,6 +277,18 @@ func TestTokens(t *testing.T) {
 		t.Setenv(envNCCL, "1")
 		d.hold(t, device.FP32, []int{2}, exact)
 		t.Setenv(envNCCL, "")
+	}
+}
+
+// TestFamilies decodes with the models of other families: in fp32 all tokens are the reference's, which has those of
+// transformers, and in bf16 logits are near its.
+func TestFamilies(t *testing.T) {
+	for _, c := range []Config{tinies["qwen2"], tinies["qwen3"]} {
+		d := decoding{c: c, prompts: []int{21, 5}, n: 4, most: 16, s: small}
+		t.Run(c.Family, func(t *testing.T) {
+			d.hold(t, device.FP32, []int{1, 2, 4}, exact)
+			d.hold(t, device.BF16, []int{2}, rough)
+		})
 	}
 }
 

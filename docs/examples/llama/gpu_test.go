@@ -80,7 +80,7 @@ func number(t *testing.T, variable string) int {
 
 // large has the sizes of an 8B model, but for its layers.
 var large = Config{Vocabulary: 128256, Hidden: 4096, Intermediate: 14336, Layers: 4, Heads: 32, KeyHeads: 8,
-	HeadSize: 128, Positions: 8192, Epsilon: 1e-5, Theta: 500000}
+	HeadSize: 128, Family: "llama", Positions: 8192, Epsilon: 1e-5, Theta: 500000}
 
 // TestSpeed prints what steps take on so many GPUs as OVGEN_EXAMPLE_SPEED says, a process each, with a model of random
 // weights, which it writes to a temporary folder.

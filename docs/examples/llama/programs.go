@@ -2,36 +2,62 @@ package main
 
 import (
 	"context"
+	"reflect"
 
-	"ovgen/docs/examples/llama/generated/decode"
-	"ovgen/docs/examples/llama/generated/prefill"
+	"ovgen/docs/examples/llama/generated/normed"
+	"ovgen/runtime/device"
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
 	"ovgen/runtime/tuning"
 )
 
-// program is a generated package of a layer. All have the same fields of Shape and Buffers.
-type program = tuning.Candidate[decode.Shape, decode.Buffers]
+// Shape has the fields of all packages' Shapes, and Buffers their buffers, by name.
+type (
+	Shape   = normed.Shape
+	Buffers map[string]*device.Ptr
+)
 
-// programOf chooses the package for a layer: of rows that are spread over the ranks, or of rows that all ranks have.
-var programOf = func(spread bool, attention plan.Call) program {
-	if !spread {
-		return tuning.Own(&decode.Program, with(decode.New, func(p *decode.Plan) { p.Attention = attention }),
-			(*decode.Plan).Bind)
+// program is a generated package of a layer.
+type program = tuning.Candidate[Shape, Buffers]
+
+// call is the caller's own work between a layer's products.
+type call = plan.Call
+
+// layerOf is a generated package as a program of a layer. Its Shape and Buffers get the fields that they have, by name;
+// own finds the attention of its plans.
+func layerOf[P plan.Runner, S plan.Sized, B any](p *plan.Program,
+	make func(context.Context, *group.Group, S) (P, error),
+	bind func(P, context.Context, B) error, own func(P) *call) func(attention call) program {
+	return func(attention call) program {
+		with := func(ctx context.Context, g *group.Group, s S) (P, error) {
+			p, err := make(ctx, g, s)
+			if err == nil {
+				*own(p) = attention
+			}
+			return p, err
+		}
+		return tuning.Other(p, with, bind, func(s Shape) S {
+			all := reflect.ValueOf(s)
+			return named[S](all.FieldByName)
+		}, func(x Buffers) B {
+			return named[B](func(name string) reflect.Value { return reflect.ValueOf(*x[name]) })
+		})
 	}
-	return tuning.Other(&prefill.Program, with(prefill.New, func(p *prefill.Plan) { p.Attention = attention }),
-		(*prefill.Plan).Bind, func(s decode.Shape) prefill.Shape { return prefill.Shape(s) },
-		func(x decode.Buffers) prefill.Buffers { return prefill.Buffers(x) })
 }
 
-// with returns a New that calls set on the plan that make has made.
-func with[P, S any](make func(context.Context, *group.Group, S) (P, error),
-	set func(P)) func(context.Context, *group.Group, S) (P, error) {
-	return func(ctx context.Context, g *group.Group, s S) (P, error) {
-		p, err := make(ctx, g, s)
-		if err == nil {
-			set(p)
-		}
-		return p, err
+// named is a struct whose fields have what of returns for their names.
+func named[T any](of func(name string) reflect.Value) (t T) {
+	to := reflect.ValueOf(&t).Elem()
+	for i := range to.NumField() {
+		to.Field(i).Set(of(to.Type().Field(i).Name))
 	}
+	return t
+}
+
+// programOf chooses the package for a layer: of rows that are spread over the ranks, or of rows that all ranks have.
+var programOf = func(f family, spread bool, attention call) program {
+	if spread {
+		return f.many(attention)
+	}
+	return f.few(attention)
 }

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
-	"ovgen/docs/examples/llama/generated/decode"
 	"ovgen/docs/examples/llama/kernels"
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
@@ -20,6 +20,7 @@ import (
 // Rank is one rank's part of the decoder. Its device memory lives as long as the group's device.
 type Rank struct {
 	Model
+	family
 	ctx     context.Context // of its steps
 	group   *group.Group
 	driver  driver.Driver
@@ -41,8 +42,8 @@ type Rank struct {
 // layer is a layer's weights, and its part of the cache: [sequences+1, room, keys, size]. Rows that only fill a bucket
 // belong to the last sequence.
 type layer struct {
-	decode.Buffers // without A and C
-	keys, values   device.Ptr
+	buffers      Buffers // its weights
+	keys, values device.Ptr
 }
 
 // memory is one allocation of a rank: its bytes, the variable that gets its address, and its first contents.
@@ -58,11 +59,14 @@ func NewRank(m Model, rank int) (*Rank, error) {
 		return nil, NeverError{fmt.Errorf("cut the model for %d ranks: they must be 1 or more, and divide "+
 			"num_attention_heads, %d, and intermediate_size, %d", m.Ranks, m.Heads, m.Intermediate)}
 	}
-	r := &Rank{Model: m, rank: rank, layers: make([]layer, m.Layers)}
+	r := &Rank{Model: m, family: families[m.Family], rank: rank, layers: make([]layer, m.Layers)}
+	if r.many == nil {
+		r.Buckets = whole(m.Buckets)
+	}
 	r.cut()
 	r.Needs = plan.Memory{}
-	for _, b := range m.Buckets {
-		needs, err := programOf(b.Spread, nil).Memory(r.shape(b), m.Ranks)
+	for _, b := range r.Buckets {
+		needs, err := programOf(r.family, b.Spread, nil).Memory(r.shape(b), m.Ranks)
 		if err != nil {
 			return nil, err
 		}
@@ -96,6 +100,15 @@ func (r *Rank) cut() {
 // multiple is the next multiple of a number.
 func multiple(n, of int) int { return (n + of - 1) / of * of }
 
+// whole are the buckets with all rows on every rank.
+func whole(list []Bucket) []Bucket {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Spread = false
+	}
+	return list
+}
+
 // add lists an allocation. what names its kind in Needs.
 func (r *Rank) add(what string, bytes int64, to *device.Ptr, fill func() ([]byte, error)) {
 	r.memory = append(r.memory, memory{bytes, to, fill})
@@ -108,35 +121,24 @@ func (r *Rank) add(what string, bytes int64, to *device.Ptr, fill func() ([]byte
 // weights lists the rank's parts of the checkpoint's tensors.
 func (r *Rank) weights() (err error) {
 	add := func(name string, p safetensors.Part, typ device.Type, to *device.Ptr) {
-		p.Name, p.Type = name+".weight", typ
+		p.Name, p.Type = name, typ
 		err = cmp.Or(err, r.Tensors.Check(p))
 		r.add("weights", p.Bytes(), to, func() ([]byte, error) { return r.Tensors.Read(p) })
 	}
-	h, d, p := r.Hidden, r.HeadSize, &r.params
-	tokens, head := safetensors.Part{Shape: []int{r.Vocabulary, h}, Count: r.Vocabulary}, "lm_head"
-	if add("model.embed_tokens", tokens, r.Type, &p.Embedding); r.Tied {
-		head = "model.embed_tokens"
+	p := &r.params
+	tokens, head := safetensors.Part{Shape: []int{r.Vocabulary, r.Hidden}, Count: r.Vocabulary}, "lm_head.weight"
+	if add("model.embed_tokens.weight", tokens, r.Type, &p.Embedding); r.Tied {
+		head = "model.embed_tokens.weight"
 	}
 	tokens.From, tokens.Count = p.First, p.Columns
 	add(head, tokens, device.FP32, &r.head)
-	norm := safetensors.Part{Shape: []int{h}, Count: h}
-	add("model.norm", norm, r.Type, &p.Norm)
-	query := safetensors.Part{Shape: []int{r.Heads * d, h}, From: r.rank * p.Queries * d, Count: p.Queries * d}
-	key := safetensors.Part{Shape: []int{r.KeyHeads * d, h}, From: r.firstKey * d, Count: p.Keys * d}
-	up := safetensors.Part{Shape: []int{r.Intermediate, h}, From: r.rank * r.columns, Count: r.columns}
+	add("model.norm.weight", wholeRow(r), r.Type, &p.Norm)
 	for i := range r.layers {
-		l := &r.layers[i]
-		for _, x := range []struct {
-			name string
-			part safetensors.Part
-			to   *device.Ptr
-		}{
-			{"input_layernorm", norm, &l.Norm}, {"self_attn.q_proj", query, &l.Wq}, {"self_attn.k_proj", key, &l.Wk},
-			{"self_attn.v_proj", key, &l.Wv}, {"self_attn.o_proj", query.Transposed(), &l.Wo},
-			{"post_attention_layernorm", norm, &l.Norm2}, {"mlp.gate_proj", up, &l.Gate}, {"mlp.up_proj", up, &l.Up},
-			{"mlp.down_proj", up.Transposed(), &l.Down},
-		} {
-			add(fmt.Sprintf("model.layers.%d.%s", i, x.name), x.part, r.Type, x.to)
+		r.layers[i].buffers = Buffers{}
+		for _, w := range r.family.weights {
+			to := new(device.Ptr)
+			r.layers[i].buffers[w.buffer] = to
+			add(w.name(i), w.cut(r), r.Type, to)
 		}
 	}
 	return err

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // reference is the decoder in float64, a token at a time, by the plain formulas and nothing of the program's.
@@ -29,6 +30,8 @@ func (m *reference) next(token int) []float64 {
 		y := m.norm(x, at+"input_layernorm.weight")
 		q, k, v := m.times(at+"self_attn.q_proj.weight", y), m.times(at+"self_attn.k_proj.weight", y),
 			m.times(at+"self_attn.v_proj.weight", y)
+		m.normHeads(q, at+"self_attn.q_norm.weight")
+		m.normHeads(k, at+"self_attn.k_norm.weight")
 		m.turn(q)
 		m.turn(k)
 		m.keys[l], m.values[l] = append(m.keys[l], k), append(m.values[l], v)
@@ -58,15 +61,29 @@ func (m *reference) norm(x []float64, weight string) []float64 {
 	}
 	y := make([]float64, len(x))
 	for i, v := range x {
-		y[i] = v / math.Sqrt(sum/float64(len(x))+1e-5) * float64(m.w[weight].Data[i])
+		y[i] = v / math.Sqrt(sum/float64(len(x))+m.c.Epsilon) * float64(m.w[weight].Data[i])
 	}
 	return y
 }
 
+// normHeads norms each head, where the model has a weight for it.
+func (m *reference) normHeads(x []float64, weight string) {
+	if _, has := m.w[weight]; has {
+		for h := 0; h < len(x); h += m.c.HeadSize {
+			copy(x[h:], m.norm(x[h:h+m.c.HeadSize], weight))
+		}
+	}
+}
+
+// times multiplies by a weight and adds its bias, where the model has one.
 func (m *reference) times(weight string, x []float64) []float64 {
 	w := m.w[weight]
 	y := make([]float64, w.Shape[0])
+	bias, biased := m.w[strings.TrimSuffix(weight, "weight")+"bias"]
 	for i := range y {
+		if biased {
+			y[i] = float64(bias.Data[i])
+		}
 		for j, v := range x {
 			y[i] += float64(w.Data[i*len(x)+j]) * v
 		}

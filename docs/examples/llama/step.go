@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"ovgen/docs/examples/llama/generated/decode"
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
@@ -24,15 +23,15 @@ type Bucket struct {
 type bucket struct {
 	Bucket
 	layer plan.Runner
-	bind  func(context.Context, decode.Buffers) error
+	bind  func(context.Context, Buffers) error
 	head  driver.Product // the logits of this rank's part of the vocabulary
 	graph *device.Graph
 }
 
 // shape is the shape of a layer's plan for a bucket.
-func (r *Rank) shape(b Bucket) decode.Shape {
-	return decode.Shape{M: r.padded(b), K: r.Hidden, N: r.Heads * r.HeadSize,
-		N2: r.Ranks * r.params.Keys * r.HeadSize, F: r.Intermediate, Type: r.Type}
+func (r *Rank) shape(b Bucket) Shape {
+	return Shape{M: r.padded(b), K: r.Hidden, N: r.Heads * r.HeadSize, N2: r.Ranks * r.params.Keys * r.HeadSize,
+		F: r.Intermediate, W: r.HeadSize, Type: r.Type, Epsilon: float32(r.Epsilon)}
 }
 
 // padded counts a bucket's rows. Where they are spread it is rounded up to a multiple of the ranks.
@@ -47,7 +46,7 @@ func (s Spec) padded(b Bucket) int {
 func (r *Rank) plan() (err error) {
 	for _, x := range slices.Backward(r.Buckets) {
 		b := &bucket{Bucket: x}
-		b.layer, b.bind, err = programOf(b.Spread, r.attend(b)).New(r.ctx, r.group, r.shape(x))
+		b.layer, b.bind, err = programOf(r.family, b.Spread, r.attend(b)).New(r.ctx, r.group, r.shape(x))
 		if err != nil {
 			return err
 		}
@@ -81,8 +80,8 @@ func (r *Rank) enqueue(b *bucket) error {
 	from, to := p.X, r.other
 	for _, l := range r.layers {
 		p.CacheKeys, p.CacheValues = l.keys, l.values
-		l.A, l.C = from, to
-		err = errors.Join(err, b.bind(r.ctx, l.Buffers), b.layer.Enqueue(on))
+		l.buffers["A"], l.buffers["C"] = &from, &to
+		err = errors.Join(err, b.bind(r.ctx, l.buffers), b.layer.Enqueue(on))
 		from, to = to, from
 	}
 	if b.Prompt {

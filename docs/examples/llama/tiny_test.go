@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"ovgen/runtime/safetensors"
@@ -21,18 +22,32 @@ import (
 // Tiny is a small model with all that a large one has: grouped heads, Llama 3's rotary embedding with waves of all
 // three kinds, a vocabulary that no number of ranks divides. A byte is a token. It can be cut for 1, 2, 3 and 4 ranks.
 var Tiny = Config{
-	Vocabulary: 259, Hidden: 96, Intermediate: 192, Layers: 2, Heads: 12, KeyHeads: 2, HeadSize: 8, Positions: 512,
-	Epsilon: 1e-5, Theta: 500000, Scaling: &Scaling{Type: "llama3", Factor: 8, Low: 1, High: 4, Original: 64},
+	Family: "llama", Vocabulary: 259, Hidden: 96, Intermediate: 192, Layers: 2, Heads: 12, KeyHeads: 2, HeadSize: 8,
+	Positions: 512, Epsilon: 1e-5, Theta: 500000,
+	Scaling: &Scaling{Type: "llama3", Factor: 8, Low: 1, High: 4, Original: 64},
 }
 
-var tinyFolder = flag.String("tiny", "", "write the tiny model to this folder, for TestTiny")
+// tinies are models by model_type: Tiny, and smaller ones of other families, with an epsilon that tells. These can be
+// cut for 1, 2 and 4 ranks, and four share the heads of keys.
+var tinies = map[string]Config{"llama": Tiny, "qwen2": tinyOf("qwen2"), "qwen3": tinyOf("qwen3")}
 
-// TestTiny writes the tiny model, as a server and golden.py take it.
+// tinyOf is a model of a family, with heads that are wider than their share.
+func tinyOf(family string) Config {
+	return Config{Family: family, Vocabulary: 61, Hidden: 32, Intermediate: 64, Layers: 2, Heads: 4, KeyHeads: 2,
+		HeadSize: 16, Positions: 64, Epsilon: 1e-3, Theta: 10000}
+}
+
+var (
+	tinyFolder = flag.String("tiny", "", "write a tiny model to this folder, for TestTiny")
+	tinyFamily = flag.String("family", "llama", "its model_type")
+)
+
+// TestTiny writes a tiny model, as a server and golden.py take it.
 func TestTiny(t *testing.T) {
 	if *tinyFolder == "" {
 		t.Skip("-tiny is not set")
 	}
-	if err := WriteCheckpoint(*tinyFolder, Tiny, Random(Tiny, seed)); err != nil {
+	if err := WriteCheckpoint(*tinyFolder, tinies[*tinyFamily], Random(tinies[*tinyFamily], seed)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -45,15 +60,28 @@ func (c Config) tensors() map[string][]int {
 		all["lm_head.weight"] = []int{c.Vocabulary, h}
 	}
 	for i := range c.Layers {
+		at := fmt.Sprintf("model.layers.%d.", i)
 		for name, shape := range map[string][]int{
 			"input_layernorm": {h}, "self_attn.q_proj": {q, h}, "self_attn.k_proj": {k, h}, "self_attn.v_proj": {k, h},
 			"self_attn.o_proj": {h, q}, "post_attention_layernorm": {h}, "mlp.gate_proj": {c.Intermediate, h},
 			"mlp.up_proj": {c.Intermediate, h}, "mlp.down_proj": {h, c.Intermediate},
 		} {
-			all[fmt.Sprintf("model.layers.%d.%s.weight", i, name)] = shape
+			all[at+name+".weight"] = shape
+		}
+		for name, n := range c.more() {
+			all[at+name] = []int{n}
 		}
 	}
 	return all
+}
+
+// more are the widths of a layer's further tensors.
+func (c Config) more() map[string]int {
+	return map[string]map[string]int{
+		"qwen2": {"self_attn.q_proj.bias": c.Heads * c.HeadSize, "self_attn.k_proj.bias": c.KeyHeads * c.HeadSize,
+			"self_attn.v_proj.bias": c.KeyHeads * c.HeadSize},
+		"qwen3": {"self_attn.q_norm.weight": c.HeadSize, "self_attn.k_norm.weight": c.HeadSize},
+	}[c.Family]
 }
 
 // Array is a tensor in host memory. Less data than the shape asks for is repeated.
@@ -79,7 +107,7 @@ func Random(c Config, seed uint64) map[string]Array {
 		a := Array{Shape: shapes[name]}
 		for range a.size() {
 			x := .2 * source.NormFloat64()
-			if len(a.Shape) == 1 {
+			if len(a.Shape) == 1 && !strings.HasSuffix(name, ".bias") {
 				x = 1 + x/2
 			}
 			a.Data = append(a.Data, math.Float32frombits(uint32(rounded(float32(x)))<<16))
@@ -92,10 +120,9 @@ func Random(c Config, seed uint64) map[string]Array {
 // WriteCheckpoint writes config.json and model.safetensors, in bf16, to a folder.
 func WriteCheckpoint(dir string, c Config, weights map[string]Array) error {
 	config, err := json.MarshalIndent(struct {
-		Type       string `json:"model_type"`
 		Activation string `json:"hidden_act"`
 		Config
-	}{"llama", "silu", c}, "", "  ")
+	}{"silu", c}, "", "  ")
 	if err == nil {
 		err = os.MkdirAll(dir, 0o755)
 	}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"ovgen/runtime/safetensors"
+)
+
+// families has, by a config's model_type, what its models have of their own.
+var families = map[string]family{"llama": llama, "mistral": mistral, "qwen2": qwen2, "qwen3": qwen3}
+
+// family is models with layers of one kind.
+type family struct {
+	few     func(attention call) program // a layer of rows that all ranks have
+	many    func(attention call) program // of rows that are spread over the ranks; nil: few takes them too
+	weights []weight                     // of a layer
+	// windowed says that layers of a config's model may look at a window of positions alone. Where it is nil, no config
+	// with a window is served.
+	windowed func(c *Config) bool
+}
+
+// served are the model_types, for an error.
+func served() string { return strings.Join(slices.Sorted(maps.Keys(families)), ", ") }
+
+// weight is a tensor of a layer: its name in Buffers, and in a checkpoint, behind the layer's; and a rank's part of it.
+type weight struct {
+	buffer, tensor string
+	cut            cut
+}
+
+// name is the tensor's name in a checkpoint.
+func (w weight) name(layer int) string { return fmt.Sprintf("model.layers.%d.%s", layer, w.tensor) }
+
+// cut is a rank's part of a tensor.
+type cut func(r *Rank) safetensors.Part
+
+// columns is the cut of a weight's columns where another's rows are cut so.
+func columns(rows cut) cut { return func(r *Rank) safetensors.Part { return rows(r).Transposed() } }
+
+// bias is the cut of the bias of a weight whose rows are cut so.
+func bias(rows cut) cut {
+	return func(r *Rank) safetensors.Part {
+		p := rows(r)
+		p.Shape = p.Shape[:1]
+		return p
+	}
+}
+
+// queryRows are the rows of the query heads.
+func queryRows(r *Rank) safetensors.Part {
+	n := r.params.Queries * r.HeadSize
+	return safetensors.Part{Shape: []int{r.Heads * r.HeadSize, r.Hidden}, From: r.rank * n, Count: n}
+}
+
+// keyRows are the rows of the heads of keys, and of values.
+func keyRows(r *Rank) safetensors.Part {
+	return safetensors.Part{Shape: []int{r.KeyHeads * r.HeadSize, r.Hidden}, From: r.firstKey * r.HeadSize,
+		Count: r.params.Keys * r.HeadSize}
+}
+
+// gateRows are rows of the MLP's first weights.
+func gateRows(r *Rank) safetensors.Part {
+	return safetensors.Part{Shape: []int{r.Intermediate, r.Hidden}, From: r.rank * r.columns, Count: r.columns}
+}
+
+// wholeRow has a number for each element of a row, and wholeHead for each of a head.
+func wholeRow(r *Rank) safetensors.Part {
+	return safetensors.Part{Shape: []int{r.Hidden}, Count: r.Hidden}
+}
+func wholeHead(r *Rank) safetensors.Part {
+	return safetensors.Part{Shape: []int{r.HeadSize}, Count: r.HeadSize}
+}

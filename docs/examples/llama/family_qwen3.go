@@ -1,0 +1,18 @@
+package main
+
+import (
+	"slices"
+
+	"ovgen/docs/examples/llama/generated/normed"
+)
+
+// qwen3 is the dense models of Qwen 3: Llama with norms of each head of queries and of keys.
+var qwen3 = family{
+	few: layerOf(&normed.Program, normed.New, (*normed.Plan).Bind,
+		func(p *normed.Plan) *call { return &p.Attention }),
+	weights: slices.Concat(llama.weights, []weight{
+		{"NormQ", "self_attn.q_norm.weight", wholeHead},
+		{"NormK", "self_attn.k_norm.weight", wholeHead},
+	}),
+	windowed: windowedQwen,
+}
