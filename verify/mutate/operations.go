@@ -105,9 +105,15 @@ func (m *maker) items(list []ops.Op, i int) {
 		m.collective(list, i, change)
 	}
 	if s, ok := o.Node.(hostir.Step); ok && o.Kind == ops.Apply {
-		c, x := o, s.Do.(hostir.Apply)
+		c := o
+		x, _ := hostir.Applied(s.Do)
 		x.Makes = append(slices.Clone(x.Makes), schedule.Abs(schedule.X))
-		s.Do = x
+		if sum, sums := s.Do.(hostir.Packets); sums {
+			sum.Then = x
+			s.Do = sum
+		} else {
+			s.Do = x
+		}
 		c.Node, c.Form = s, schedule.Key(x.Nodes())
 		change("make another function", o.String(), c)
 	}
