@@ -29,6 +29,13 @@ func (s Schedule) Terms(o Op) (list []Op) {
 	return list
 }
 
+// IsTerm says that a tensor is partial results which are added to another operation's before they meet.
+func (s Schedule) IsTerm(tensor string) bool {
+	return slices.ContainsFunc(s.Ops, func(o Op) bool {
+		return slices.ContainsFunc(s.Terms(o), func(t Op) bool { return t.Out == tensor })
+	})
+}
+
 // adds is the tensor that a function adds; empty: it is another function.
 func (f Func) adds() string {
 	if f.Do == AddTensor && len(f.In) == 1 {

@@ -13,7 +13,7 @@ func (w *Walk) wish(o schedule.Op) wish {
 	if t, declared := w.Tensor(o.Out); declared {
 		return wish{state: Of(t), known: true, cut: rowsCut(t)}
 	}
-	if w.joins(o.Out) {
+	if w.IsTerm(o.Out) {
 		return wish{state: State{Partial: true}, known: true}
 	}
 	if t, declared := w.Tensor(o.Added()); declared {
@@ -23,13 +23,6 @@ func (w *Walk) wish(o schedule.Op) wish {
 		return wish{whole: !s.Rows()}
 	}
 	return wish{whole: w.wantedWhole(o.Out)}
-}
-
-// joins says that each rank adds what it has of a partial result to that of another operation.
-func (w *Walk) joins(tensor string) bool {
-	return slices.ContainsFunc(w.Ops, func(o schedule.Op) bool {
-		return slices.ContainsFunc(w.Terms(o), func(term schedule.Op) bool { return term.Out == tensor })
-	})
 }
 
 // rowsCut says that a tensor has its rows in parts, of the ranks or made one after another.

@@ -122,7 +122,7 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 		return c.sum(d, i, path, o)
 	case kind(o.Name()) == gradient:
 		return c.gradient(d, i, path, o)
-	case d.isTerm(o.Out):
+	case d.schedule.IsTerm(o.Out):
 		return c.term(d, i, path, o)
 	}
 	x, err := c.operand(d, o.In[0])

@@ -9,16 +9,9 @@ import (
 
 // Partial results of several products meet in one sum: each rank makes the first of them, and the others add to it.
 
-// isTerm says that the partial results of an operation are added to another one's before they meet.
-func (d *draft) isTerm(tensor string) bool {
-	return slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool {
-		return slices.ContainsFunc(d.schedule.Terms(o), func(t schedule.Op) bool { return t.Out == tensor })
-	})
-}
-
 // adds says that a function adds partial results, which a product does.
 func (d *draft) adds(f schedule.Func) bool {
-	return f.Do == schedule.AddTensor && len(f.In) == 1 && d.isTerm(f.In[0])
+	return f.Do == schedule.AddTensor && len(f.In) == 1 && d.schedule.IsTerm(f.In[0])
 }
 
 // term holds the operands of such an operation against their places. The stage of the other one makes it.

@@ -11,7 +11,7 @@ import (
 // the sum says so. It refuses a way that says so where none follow.
 func rows(p *hostir.Program) error {
 	made := map[string]bool{} // edges whose sums go on in their kernel
-	p.Body = joined{p, made}.of(p.Body)
+	p.Body = rowLaunches{p, made}.of(p.Body)
 	for _, e := range p.Edges {
 		if e.Carrier.Rows && !made[e.Steps] {
 			return &schedule.FieldError{Path: e.Path + ".Rows", Hint: "leave it out",
@@ -22,14 +22,14 @@ func rows(p *hostir.Program) error {
 	return nil
 }
 
-// joined are the sums of a program with what goes on from them, and the edges of those.
-type joined struct {
+// rowLaunches are the sums of a program with what goes on from them, and the edges of those.
+type rowLaunches struct {
 	*hostir.Program
 	made map[string]bool
 }
 
 // of is a list with its sums joined to what follows them, and so are the lists in it.
-func (j joined) of(nodes []hostir.Node) (out []hostir.Node) {
+func (j rowLaunches) of(nodes []hostir.Node) (out []hostir.Node) {
 	for i := 0; i < len(nodes); i++ {
 		n := nodes[i].With(hostir.Parts{Body: j.of})
 		if i+1 < len(nodes) {
@@ -44,7 +44,7 @@ func (j joined) of(nodes []hostir.Node) (out []hostir.Node) {
 }
 
 // one is the launch of a sum and of what follows it. ok: it is one.
-func (j joined) one(sum, next hostir.Node) (s hostir.Step, ok bool) {
+func (j rowLaunches) one(sum, next hostir.Node) (s hostir.Step, ok bool) {
 	s, _ = sum.(hostir.Step)
 	then, _ := next.(hostir.Step)
 	x, sums := s.Do.(hostir.Packets)
@@ -61,7 +61,7 @@ func (j joined) one(sum, next hostir.Node) (s hostir.Step, ok bool) {
 }
 
 // otherTypes says that formulas read or make elements of another type than the plan's.
-func (j joined) otherTypes(x hostir.Apply) bool {
+func (j rowLaunches) otherTypes(x hostir.Apply) bool {
 	for _, v := range append([]hostir.View{x.X, x.To}, x.Operands...) {
 		if b, _ := j.Buffer(v.Buffer); b.Tensor.Type != "" {
 			return true

@@ -105,17 +105,7 @@ func (m *maker) items(list []ops.Op, i int) {
 		m.collective(list, i, change)
 	}
 	if s, ok := o.Node.(hostir.Step); ok && o.Kind == ops.Apply {
-		c := o
-		x, _ := hostir.Applied(s.Do)
-		x.Makes = append(slices.Clone(x.Makes), schedule.Abs(schedule.X))
-		if sum, sums := s.Do.(hostir.Packets); sums {
-			sum.Then = x
-			s.Do = sum
-		} else {
-			s.Do = x
-		}
-		c.Node, c.Form = s, schedule.Key(x.Nodes())
-		change("make another function", o.String(), c)
+		change("make another function", o.String(), makesMore(o, s))
 	}
 	for w, width := range o.Heads {
 		c := o
@@ -151,6 +141,20 @@ func (m *maker) items(list []ops.Op, i int) {
 		c.Uses[n].At.Rank = (u.At.Rank + 1) % oneSize
 		change("shift an index", u.String()+" to "+c.Uses[n].String(), c)
 	}
+}
+
+// makesMore is an operation of a step that makes formulas, with one formula more behind them.
+func makesMore(o ops.Op, s hostir.Step) ops.Op {
+	x, _ := hostir.Applied(s.Do)
+	x.Makes = append(slices.Clone(x.Makes), schedule.Abs(schedule.X))
+	if sum, sums := s.Do.(hostir.Packets); sums {
+		sum.Then = x
+		s.Do = sum
+	} else {
+		s.Do = x
+	}
+	o.Node, o.Form = s, schedule.Key(x.Nodes())
+	return o
 }
 
 // collective halves the source or the destination of a collective, and writes the source beside it.

@@ -283,8 +283,8 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 	return append(before, b.rowed(n).Dot(exported(n.By)).Call(append(args, work...)...))
 }
 
-// packets is a kernel of packets, with the tensor that it adds to the sum, what it makes of that, and where the sums
-// land if it spreads them.
+// packets calls a kernel of packets. It may add a tensor to the sum, make formulas of that, and spread the sums, which
+// land where spread says.
 func (b *body) packets(n hostir.Step, x hostir.Sent, to, added hostir.View, then hostir.Apply,
 	spread ...hostir.View) []jen.Code {
 	before, terms := b.terms([]hostir.View{x.Each})

@@ -30,7 +30,8 @@ func (b *body) make(on hostir.StreamRef, n hostir.Apply) []jen.Code {
 	return []jen.Code{set.Dot("Make").Call(append(args, operands...)...)}
 }
 
-// function is that of formulas with what it is told of rows and heads, and the operands beside X; nil: there is none.
+// function is the call that chooses the kernel of formulas and gives it their widths and numbers. operands are the
+// addresses of what they read beside X. set is nil where the package has no such kernel.
 func (b *body) function(n hostir.Apply) (set *jen.Statement, operands []jen.Code) {
 	of, _, err := b.unit.formula(n).Kernel()
 	i := slices.IndexFunc(b.unit.kernels.Kernels, func(k kernels.Kernel) bool { return madeAlike(k.Made, of.Made) })
