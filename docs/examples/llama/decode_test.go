@@ -280,12 +280,20 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+// others are the decodings of other families' models.
+func others() []decoding {
+	var list []decoding
+	for _, c := range []Config{tinies["qwen2"], tinies["qwen3"]} {
+		list = append(list, decoding{c: c, prompts: []int{21, 5}, n: 4, most: 16, s: small})
+	}
+	return list
+}
+
 // TestFamilies decodes with the models of other families: in fp32 all tokens are the reference's, which has those of
 // transformers, and in bf16 logits are near its.
 func TestFamilies(t *testing.T) {
-	for _, c := range []Config{tinies["qwen2"], tinies["qwen3"]} {
-		d := decoding{c: c, prompts: []int{21, 5}, n: 4, most: 16, s: small}
-		t.Run(c.Family, func(t *testing.T) {
+	for _, d := range others() {
+		t.Run(d.c.Family, func(t *testing.T) {
 			d.hold(t, device.FP32, []int{1, 2, 4}, exact)
 			d.hold(t, device.BF16, []int{2}, rough)
 		})

@@ -23,7 +23,7 @@ func TestOnGPUs(t *testing.T) {
 	for n := range most {
 		numbers = append(numbers, n+1)
 	}
-	for _, d := range append(decodings(), long) {
+	for _, d := range slices.Concat(decodings(), []decoding{long}, others()) {
 		d.hold(t, device.FP32, numbers, exact)
 		d.hold(t, device.BF16, numbers, rough)
 		d.s.Processes = true
