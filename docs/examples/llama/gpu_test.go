@@ -23,7 +23,7 @@ func TestOnGPUs(t *testing.T) {
 	for n := range most {
 		numbers = append(numbers, n+1)
 	}
-	for _, d := range slices.Concat(decodings(), []decoding{long}, others()) {
+	for _, d := range append(decodings(), long) {
 		d.hold(t, device.FP32, numbers, exact)
 		d.hold(t, device.BF16, numbers, rough)
 		d.s.Processes = true
@@ -32,6 +32,14 @@ func TestOnGPUs(t *testing.T) {
 		t.Setenv(envNCCL, "1")
 		d.hold(t, device.FP32, numbers[most-1:], exact)
 		t.Setenv(envNCCL, "")
+	}
+	// Their heads can't be cut in three, and their layers are by ovgen's ways alone.
+	numbers = slices.DeleteFunc([]int{1, 2, 4}, func(n int) bool { return n > most })
+	for _, d := range others() {
+		d.hold(t, device.FP32, numbers, exact)
+		d.hold(t, device.BF16, numbers, rough)
+		d.s.Processes = true
+		d.hold(t, device.FP32, numbers[len(numbers)-1:], exact)
 	}
 }
 

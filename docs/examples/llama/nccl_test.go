@@ -7,7 +7,7 @@ import (
 	"ovgen/docs/examples/llama/generated/prefillnccl"
 )
 
-// envNCCL lets ranks communicate by NCCL in place of ovgen's pipelines and kernels, if it is set when they start.
+// envNCCL lets ranks of Llama communicate by NCCL in place of ovgen's pipelines and kernels, if it is set when they start.
 const envNCCL = "OVGEN_TEST_NCCL"
 
 // byNCCL is llama so.
@@ -22,6 +22,9 @@ func init() {
 	own := programOf
 	programOf = func(f family, spread bool, attention call) program {
 		if os.Getenv(envNCCL) != "" {
+			if len(f.weights) != len(llama.weights) {
+				panic("only Llama's layers are by NCCL")
+			}
 			f = byNCCL
 		}
 		return own(f, spread, attention)
