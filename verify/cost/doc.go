@@ -13,6 +13,7 @@
 //   - A product that writes a peer's memory waits for the link in each tile.
 //   - A copy has a latency and a rate, both by size. Copies share the link out of
 //     their source and the link into their destination.
+//   - A kernel of packets sends to all peers side by side; its words cost nothing, since they are in the data.
 //   - An exchange between hosts begins when both its ranks have come to it; its bytes share
 //     a NIC of each GPU. The table's rate of that is an estimate.
 //   - Each operation has a latency on the device, larger in an eager run than in a

@@ -1,13 +1,18 @@
 package cost
 
-import "ovgen/verify/ops"
+import (
+	"ovgen/schedule/hostir"
+	"ovgen/verify/ops"
+)
 
 // carry does the work of a running kernel.
 func (st *stream) carry(o ops.Op, done func()) {
-	switch o.Kind {
-	case ops.Signal:
+	switch {
+	case o.Kind == ops.Signal && hostir.Takes(o.Kernel):
+		st.flags(o.Words, done)
+	case o.Kind == ops.Signal:
 		st.signal(o.Words, done)
-	case ops.Copy, ops.Sum, ops.Apply:
+	case o.Kind == ops.Copy, o.Kind == ops.Sum, o.Kind == ops.Apply:
 		st.move(o, done)
 	default:
 		done()

@@ -80,8 +80,8 @@ func Predict(p *hostir.Program, c Case, m *Machine) (*Prediction, error) {
 	if err != nil {
 		return nil, fmt.Errorf("predict: %w", err)
 	}
-	for r, list := range lists { // packets are taken as they are read
-		lists[r] = slices.DeleteFunc(list, func(o ops.Op) bool { return o.Kind == ops.Take })
+	for r, list := range lists {
+		lists[r] = packets(list)
 	}
 	out, err := Run(lists, c, m, func(stream string) int { return priority(p, stream) })
 	if err != nil {

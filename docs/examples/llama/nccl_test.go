@@ -7,7 +7,8 @@ import (
 	"ovgen/docs/examples/llama/generated/prefillnccl"
 )
 
-// envNCCL lets ranks of Llama communicate by NCCL in place of ovgen's pipelines and kernels, if it is set when they start.
+// envNCCL lets ranks of Llama communicate by NCCL in place of ovgen's pipelines and kernels, if it is set when they
+// start.
 const envNCCL = "OVGEN_TEST_NCCL"
 
 // byNCCL is llama so.
