@@ -22,7 +22,12 @@ func sized(ranks int, m, k, n int64) ops.Case {
 
 func h200(t *testing.T) *cost.Machine {
 	t.Helper()
-	m, err := cost.Find("H200")
+	return machine(t, "H200")
+}
+
+func machine(t *testing.T, name string) *cost.Machine {
+	t.Helper()
+	m, err := cost.Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +146,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%+v: got %v, %v; want %q", test.c, x, err, test.want)
 		}
 	}
-	if _, err := cost.Find("b7"); err == nil || !strings.Contains(err.Error(), `no machine "b7" (known: h200)`) {
+	if _, err := cost.Find("b7"); err == nil || !strings.Contains(err.Error(), `no machine "b7" (known: h100, h200)`) {
 		t.Errorf("b7: %v", err)
 	}
 }

@@ -65,39 +65,46 @@ type HostTimes struct {
 	Graph                               float64 // the launch of a whole graph
 }
 
-// machines by name. The figures are measured on four GPUs joined by NVLink unless a
-// comment says otherwise.
-var machines = map[string]*Machine{
-	"h200": {
-		Name: "h200",
-		GPUs: 8,
-		SMs:  132,
-		Rate: map[int64]float64{2: 6.6e6, 4: 0.4e6}, // 4 bytes: an estimate
-		Tiles: []Tile{
-			{128, 256, 1, 2}, {128, 128, 0.95, 1.5}, {128, 64, 0.8, 1.2}, {64, 64, 0.55, 1},
-		},
-		Split:     2,
-		Power:     Curve{{150e9, 900e6}, {275e9, 775e6}, {480e9, 690e6}, {1100e9, 687e6}, {8800e9, 676e6}},
-		Memory:    3.7e6,
-		LocalCopy: 1e6, // an estimate
-		Link:      390e3, KernelLink: 325e3,
-		Get: Curve{{4 << 10, 2.8}, {64 << 10, 2.85}, {1 << 20, 6.35}, {16 << 20, 48.8}, {1 << 30, 2886}},
-		Put: Curve{{4 << 10, 2.0}, {64 << 10, 2.26}, {1 << 20, 5.02}, {16 << 20, 46.2}, {1 << 30, 2753}},
-		NCCL: NCCL{Host: 165, SMs: 24, Times: map[string]Curve{ // on two GPUs, in a graph
-			"all-gather": {{32 << 10, 6.9}, {128 << 10, 7.3}, {512 << 10, 10.8}, {2 << 20, 25.9}, {8 << 20, 53},
-				{32 << 20, 156}, {128 << 20, 545}},
-			"reduce-scatter": {{32 << 10, 6.4}, {128 << 10, 7.1}, {512 << 10, 9.9}, {2 << 20, 22.6}, {8 << 20, 49},
-				{32 << 20, 164}, {128 << 20, 581}},
-			"all-reduce": {{64 << 10, 7.4}, {256 << 10, 8.7}, {1 << 20, 13.9}, {4 << 20, 32.3}, {16 << 20, 77},
-				{64 << 20, 247}, {256 << 20, 887}},
-			"all-to-all": {{32 << 10, 6.9}, {128 << 10, 7.3}, {512 << 10, 10.8}, {2 << 20, 25.9}, {8 << 20, 53},
-				{32 << 20, 156}, {128 << 20, 545}}, // as an all-gather: an estimate
-		}},
-		Network:  Network{Rate: 45e3, Latency: 25, SMs: 4}, // an estimate: NCCL by a NIC of 400 Gb/s a GPU
-		Eager:    Latencies{Launch: 4, Next: 4, Copy: 5, Batch: 3, Write: 0.6, Poll: 0.5, Visible: 1, Event: 1.5},
-		Replayed: Latencies{Launch: 2.5, Next: 1.2, Copy: 4.5, Batch: 2.2, Write: 0.6, Poll: 0.5, Visible: 1, Event: 0},
-		Host:     HostTimes{Product: 3, Kernel: 2.5, Copy: 1.5, Batch: 1, Event: 0.4, Graph: 4},
+// machines by name.
+var machines = map[string]*Machine{"h200": &h200, "h100": h100()}
+
+// h200 was measured on four GPUs joined by NVLink, unless a comment says otherwise.
+var h200 = Machine{
+	Name: "h200",
+	GPUs: 8,
+	SMs:  132,
+	Rate: map[int64]float64{2: 6.6e6, 4: 0.4e6}, // 4 bytes: an estimate
+	Tiles: []Tile{
+		{128, 256, 1, 2}, {128, 128, 0.95, 1.5}, {128, 64, 0.8, 1.2}, {64, 64, 0.55, 1},
 	},
+	Split:     2,
+	Power:     Curve{{150e9, 900e6}, {275e9, 775e6}, {480e9, 690e6}, {1100e9, 687e6}, {8800e9, 676e6}},
+	Memory:    3.7e6,
+	LocalCopy: 1e6, // an estimate
+	Link:      390e3, KernelLink: 325e3,
+	Get: Curve{{4 << 10, 2.8}, {64 << 10, 2.85}, {1 << 20, 6.35}, {16 << 20, 48.8}, {1 << 30, 2886}},
+	Put: Curve{{4 << 10, 2.0}, {64 << 10, 2.26}, {1 << 20, 5.02}, {16 << 20, 46.2}, {1 << 30, 2753}},
+	NCCL: NCCL{Host: 165, SMs: 24, Times: map[string]Curve{ // on two GPUs, in a graph
+		"all-gather": {{32 << 10, 6.9}, {128 << 10, 7.3}, {512 << 10, 10.8}, {2 << 20, 25.9}, {8 << 20, 53},
+			{32 << 20, 156}, {128 << 20, 545}},
+		"reduce-scatter": {{32 << 10, 6.4}, {128 << 10, 7.1}, {512 << 10, 9.9}, {2 << 20, 22.6}, {8 << 20, 49},
+			{32 << 20, 164}, {128 << 20, 581}},
+		"all-reduce": {{64 << 10, 7.4}, {256 << 10, 8.7}, {1 << 20, 13.9}, {4 << 20, 32.3}, {16 << 20, 77},
+			{64 << 20, 247}, {256 << 20, 887}},
+		"all-to-all": {{32 << 10, 6.9}, {128 << 10, 7.3}, {512 << 10, 10.8}, {2 << 20, 25.9}, {8 << 20, 53},
+			{32 << 20, 156}, {128 << 20, 545}}, // as an all-gather: an estimate
+	}},
+	Network:  Network{Rate: 45e3, Latency: 25, SMs: 4}, // an estimate: NCCL by a NIC of 400 Gb/s a GPU
+	Eager:    Latencies{Launch: 4, Next: 4, Copy: 5, Batch: 3, Write: 0.6, Poll: 0.5, Visible: 1, Event: 1.5},
+	Replayed: Latencies{Launch: 2.5, Next: 1.2, Copy: 4.5, Batch: 2.2, Write: 0.6, Poll: 0.5, Visible: 1, Event: 0},
+	Host:     HostTimes{Product: 3, Kernel: 2.5, Copy: 1.5, Batch: 1, Event: 0.4, Graph: 4},
+}
+
+// h100 is an H100 with the same multiprocessors and links as an H200, and with slower memory.
+func h100() *Machine {
+	m := h200
+	m.Name, m.Memory = "h100", 2.6e6 // 78 % of its bandwidth, as an H200's is: an estimate
+	return &m
 }
 
 // Names of the machines that are known.

@@ -13,13 +13,14 @@ type product struct {
 	bytes                float64
 	remoteReads          float64 // fraction of the operands' bytes
 	remoteWrite          bool
+	ahead                bool // a kernel of its own makes the next tile while it writes one
 	element              int64
 }
 
 // productOf reads the shape off the sizes of an operation's operands and result: the
 // result's times the first's over the second's is the square of the rows, and so on.
 func productOf(o ops.Op, rank int, element int64) product {
-	p := product{element: element}
+	p := product{element: element, ahead: o.Kernel != ""}
 	var sizes []float64 // A, B, ..., C
 	var remote float64
 	for _, u := range o.Uses {
@@ -91,8 +92,10 @@ func (m *Machine) tiled(p product, t Tile, units int, inner, slow float64) cut {
 	c := cut{units: units, blocks: min(units, m.SMs)}
 	c.each = 2*rows*columns*inner/(m.Rate[p.element]*t.Efficiency)*slow + t.Fixed
 	blocks, element := float64(c.blocks), float64(p.element)
-	if p.remoteWrite {
-		c.each += rows * columns * element * blocks / m.KernelLink
+	if link := rows * columns * element * blocks / m.KernelLink; p.remoteWrite && p.ahead {
+		c.each = max(c.each, link)
+	} else if p.remoteWrite {
+		c.each += link
 	}
 	if p.remoteReads > 0 {
 		c.each = max(c.each, p.remoteReads*(rows+columns)*inner*element*blocks/m.KernelLink)
