@@ -150,7 +150,7 @@ type Driver interface {
 }
 
 // Operands is the memory of a product. Bias is read only where MatmulDesc.Bias is set, and scales, of fp32 and aligned
-// to 16 bytes, where Of is. C may be imported from a peer, and meets nothing that is read. Workspace has
+// to 16 bytes, where A and B are Scaled. C may be imported from a peer, and meets nothing that is read. Workspace has
 // WorkspaceBytes, which one stream uses.
 type Operands struct{ C, A, B, Bias, ScaleA, ScaleB, Workspace Ptr }
 
@@ -335,7 +335,8 @@ type MatmulDesc struct {
 	Bias        bool // bias [N] is added to each row
 	Func        Func // of each element of that, before it is rounded
 	Accumulate  bool // the contents of C are added, before all is rounded once; not with a Func
-	// Of is the type of A and B where it is not Type; the sums are multiplied by A's scale and by B's.
+	// Of is the type of A and B where it is not Type: 8 bits, whose sums are multiplied by A's scale and by B's, or
+	// 16 bits, whose sums stay fp32.
 	Of Type
 	// RowScales: A has a scale for each of M, B for each of N; else each has one.
 	RowScales bool
@@ -344,10 +345,13 @@ type MatmulDesc struct {
 // Operand is the type of A and B.
 func (d MatmulDesc) Operand() Type { return cmp.Or(d.Of, d.Type) }
 
+// Scaled says that A and B have scales: what they are of saturates.
+func (d MatmulDesc) Scaled() bool { return d.Of.Valid() && d.Of.Saturates() }
+
 // Scales is how many A has, and B: none where neither has.
 func (d MatmulDesc) Scales() (a, b int) {
 	switch {
-	case d.Of == 0:
+	case !d.Scaled():
 		return 0, 0
 	case d.RowScales:
 		return d.M, d.N

@@ -17,11 +17,26 @@ func (d MatmulDesc) Check() error {
 	case d.Func != "" && d.Accumulate:
 		return fmt.Errorf("create product: %s can't follow a product that accumulates (leave out Func or Accumulate)",
 			d.Func)
-	case d.Type.Saturates() || d.RowScales && d.Of == 0:
+	case d.Type.Saturates() || d.RowScales && !d.Scaled():
 		return fmt.Errorf("create product of %s, row scales %t: the result has 16 bits or more, and what has scales "+
-			"is of another type (set Type and Of)", d.Type, d.RowScales)
-	case d.Of != 0:
+			"is of 8 (set Type and Of)", d.Type, d.RowScales)
+	case d.Scaled():
 		return d.checkScaled()
+	case d.Of != 0:
+		return d.checkWide()
+	}
+	return nil
+}
+
+// checkWide refuses products whose sums are not kept as they are.
+func (d MatmulDesc) checkWide() error {
+	switch {
+	case d.Of != BF16 && d.Of != FP16 || d.Type != FP32:
+		return fmt.Errorf("create product of %s: its result is %s (16 bits are multiplied into fp32; leave Of out where "+
+			"the types are equal)", d.Of, d.Type)
+	case d.Bias || d.Func != "" || d.Accumulate:
+		return fmt.Errorf("create product of %s: a result of %s is a sum alone (leave bias, function and C's contents out)",
+			d.Of, d.Type)
 	}
 	return nil
 }

@@ -192,14 +192,14 @@ func (p *Product) scratch() int64 {
 	if p.empty() {
 		return 0
 	}
-	return TuningBytes(int64(p.desc.M), int64(p.desc.K), int64(p.desc.N), p.desc.Type.Size())
+	return TuningBytes(int64(p.desc.M), int64(p.desc.K), int64(p.desc.N), p.desc.Type.Size(), p.desc.Type.Size())
 }
 
-// TuningBytes is the memory that a driver allocates while it tunes a product of m by k and
-// k by n elements of a size: operands, result, bias and a workspace.
-func TuningBytes(m, k, n, elementSize int64) int64 {
+// TuningBytes is the memory that a driver allocates while it tunes a product of m by k and k by n elements of
+// a size into elements of another: operands, result, bias and a workspace.
+func TuningBytes(m, k, n, from, to int64) int64 {
 	total := int64(driver.WorkspaceBytes)
-	for _, operand := range []int64{m * k * elementSize, k * n * elementSize, m * n * elementSize, n*elementSize + 16} {
+	for _, operand := range []int64{m * k * from, k * n * from, m * n * to, n*to + 16} {
 		total += group.StagingBytes(operand)
 	}
 	return total

@@ -36,6 +36,7 @@ func Conform(t *testing.T, open func() driver.Driver) {
 		{"forms of a product", forms},
 		{"bias may change", biasChanges},
 		{"chunks of a product", chunks},
+		{"products of 16 bits into fp32", wide},
 		{"bad products", badProducts},
 		{"scaled products", scaledProducts},
 		{"bad scaled products", badScales},

@@ -52,6 +52,19 @@ func forms(b *bench) {
 	}
 }
 
+// wide multiplies 16 bits into fp32: of the long rows no type of 16 bits holds every sum.
+func wide(b *bench) {
+	workspace := b.alloc(driver.WorkspaceBytes)
+	for _, of := range []driver.Type{driver.BF16, driver.FP16} {
+		for _, s := range [][3]int{{64, 64, 64}, {1, 16, 8}, {33, 17, 29}, {5, 1, 3}, {3, 4096, 64}} {
+			for form := range 4 {
+				b.product(driver.MatmulDesc{M: s[0], K: s[1], N: s[2], Type: driver.FP32, Of: of,
+					Transposed: form&1 != 0, TransposedA: form&2 != 0}, workspace)
+			}
+		}
+	}
+}
+
 func (b *bench) product(desc driver.MatmulDesc, workspace driver.Ptr) {
 	b.Helper()
 	m, err := b.d.MatmulCreate(desc)
@@ -68,7 +81,8 @@ func (b *bench) product(desc driver.MatmulDesc, workspace driver.Ptr) {
 	b.must(b.d.MatmulDestroy(again))
 	o := newOperands(desc)
 	size := desc.Type.Size()
-	a, w, bias := b.put(encode(desc.Type, o.a)), b.put(encode(desc.Type, o.b)), b.put(encode(desc.Type, o.bias))
+	of := desc.Operand()
+	a, w, bias := b.put(encode(of, o.a)), b.put(encode(of, o.b)), b.put(encode(desc.Type, o.bias))
 	c := b.alloc(int64(desc.M*desc.N) * size)
 	s := b.stream(driver.Low)
 	times := 1
@@ -100,8 +114,8 @@ func (b *bench) compare(desc driver.MatmulDesc, o operands, data []byte) {
 }
 
 func label(d driver.MatmulDesc) string {
-	return fmt.Sprintf("%s m,k,n %d,%d,%d transposed %v, A %v, bias %v, function %q, accumulate %v",
-		d.Type, d.M, d.K, d.N, d.Transposed, d.TransposedA, d.Bias, d.Func, d.Accumulate)
+	return fmt.Sprintf("%s of %s m,k,n %d,%d,%d transposed %v, A %v, bias %v, function %q, accumulate %v",
+		d.Type, d.Operand(), d.M, d.K, d.N, d.Transposed, d.TransposedA, d.Bias, d.Func, d.Accumulate)
 }
 
 // biasChanges calls one product with two bias vectors on two streams.
@@ -161,6 +175,14 @@ func badProducts(b *bench) {
 		{M: 8, K: 8, N: 8},
 		{M: 8, K: 8, N: 8, Type: driver.FP32, Func: "gelu", Accumulate: true},
 		{M: 8, K: 8, N: 8, Type: driver.FP32, Func: "sine"},
+		{M: 8, K: 8, N: 8, Type: driver.FP32, Of: driver.FP32},
+		{M: 8, K: 8, N: 8, Type: driver.FP32, Of: 255},
+		{M: 8, K: 8, N: 8, Type: driver.BF16, Of: driver.FP32},
+		{M: 8, K: 8, N: 8, Type: driver.BF16, Of: driver.FP16},
+		{M: 8, K: 8, N: 8, Type: driver.FP32, Of: driver.BF16, Bias: true},
+		{M: 8, K: 8, N: 8, Type: driver.FP32, Of: driver.BF16, Func: "relu"},
+		{M: 8, K: 8, N: 8, Type: driver.FP32, Of: driver.BF16, Accumulate: true},
+		{M: 8, K: 8, N: 8, Type: driver.FP32, Of: driver.BF16, RowScales: true},
 	} {
 		if _, err := b.d.MatmulCreate(desc); err == nil {
 			b.Errorf("%s was accepted", label(desc))

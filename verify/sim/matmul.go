@@ -54,7 +54,7 @@ func (c *Context) Matmul(m driver.Product, x driver.Operands, s driver.Stream) e
 	if d == nil || x.C == 0 || x.A == 0 || x.B == 0 || x.Workspace == 0 || d.Bias && x.Bias == 0 {
 		return failBlas(call, blasInvalidValue)
 	}
-	if d.Of != 0 && (x.ScaleA == 0 || x.ScaleB == 0 || x.ScaleA%16 != 0 || x.ScaleB%16 != 0) {
+	if d.Scaled() && (x.ScaleA == 0 || x.ScaleB == 0 || x.ScaleA%16 != 0 || x.ScaleB%16 != 0) {
 		return fmt.Errorf("multiply: scales at %#x and %#x must be there and aligned to 16 bytes: %w",
 			uint64(x.ScaleA), uint64(x.ScaleB), failBlas(call, blasInvalidValue))
 	}
@@ -173,7 +173,7 @@ func (w *World) loadSum(o *op) {
 
 // multiply adds the product to floats[2], which has the addends. Scales multiply a sum, not what it is a sum of.
 func multiply(d *driver.MatmulDesc, floats [3][]float32, scales [2][]float32) {
-	if d.Of != 0 {
+	if d.Scaled() {
 		plain, sums := *d, floats
 		plain.Of = 0
 		sums[2] = make([]float32, d.M*d.N)

@@ -100,7 +100,7 @@ static cublasStatus_t set_pointer(cublasLtMatmulDesc_t op, cublasLtMatmulDescAtt
   return lt.MatmulDescSetAttribute(op, which, &pointer, sizeof pointer);
 }
 
-static int scaled(const ovgen_shape *s) { return s->of != s->type; }
+static int scaled(const ovgen_shape *s) { return s->of == CUDA_R_8F_E4M3; }
 
 /* Sets where a bias is, and scales, of a product that has them. */
 static cublasStatus_t set_pointers(const ovgen_shape *s, cublasLtMatmulDesc_t op, uint64_t bias, uint64_t scale_a,

@@ -121,7 +121,7 @@ typedef struct {
   uint64_t m, k, n;
   int type; /* cudaDataType */
   int transposed, transposed_a, bias, epilogue, accumulate;
-  int of, row_scales; /* cudaDataType of a and b, which have scales where it is not type */
+  int of, row_scales; /* cudaDataType of a and b, which have scales where it is e4m3 */
 } ovgen_shape;
 
 /* Calls in which a context must be current already. */

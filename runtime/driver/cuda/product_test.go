@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"os/exec"
@@ -38,6 +39,8 @@ var forms = []struct {
 		"op 0 1 epilogue 1 bias (nil) alpha 1 beta 1 a 24x16/24 b 8x16/8 c 24x8/24"},
 	{driver.MatmulDesc{Transposed: true, Of: driver.E4M3, N: 32}, "op 1 0 epilogue 1 bias (nil) alpha 1 beta 0 " +
 		"a 16x32/16 b 16x8/16 c 32x8/32 types 28 28 14 scales 0x500 0x400"},
+	{driver.MatmulDesc{Transposed: true, Type: driver.FP32, Of: driver.BF16}, "op 1 0 epilogue 1 bias (nil) alpha 1 " +
+		"beta 0 a 16x24/16 b 16x8/16 c 24x8/24 types 14 14 0 scales (nil) (nil)"},
 }
 
 // buildFakes compiles a libcuda.so.1 and a libcublasLt.so.12 into one folder.
@@ -88,7 +91,8 @@ func TestFakeMatmul(t *testing.T) {
 	d, err := backend{}.Open(1, 0)
 	must(t, err)
 	for _, f := range forms {
-		f.desc.M, f.desc.K, f.desc.N, f.desc.Type = 8, 16, max(24, f.desc.N), driver.BF16
+		f.desc.M, f.desc.K, f.desc.N = 8, 16, max(24, f.desc.N)
+		f.desc.Type = cmp.Or(f.desc.Type, driver.BF16)
 		m, err := d.MatmulCreate(f.desc)
 		must(t, err)
 		must(t, d.Matmul(m, driver.Operands{C: 0x1000, A: 0x100, B: 0x200, Bias: 0x300, ScaleA: 0x400, ScaleB: 0x500,

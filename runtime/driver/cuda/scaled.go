@@ -18,7 +18,7 @@ func (d *Driver) scaled(desc driver.MatmulDesc) error {
 	p, version := d.properties, int(C.ovgen_blas_version())
 	have := 10*p.Major + p.Minor
 	switch {
-	case desc.Of != 0 && have < 89:
+	case desc.Scaled() && have < 89:
 		return fmt.Errorf("products of %s need compute capability 8.9, and %s has %d.%d (multiply %s)", desc.Of, p.Name,
 			p.Major, p.Minor, desc.Type)
 	case desc.RowScales && have != 90:

@@ -97,5 +97,5 @@ func tuning(o ops.Op, elementSize int64) int64 {
 	}
 	mk, kn, mn := sizes[0], sizes[1], sizes[2]
 	root := func(x float64) int64 { return int64(math.Round(math.Sqrt(x))) }
-	return plan.TuningBytes(root(mk/kn*mn), root(mk/mn*kn), root(kn/mk*mn), elementSize)
+	return plan.TuningBytes(root(mk/kn*mn), root(mk/mn*kn), root(kn/mk*mn), elementSize, elementSize)
 }
