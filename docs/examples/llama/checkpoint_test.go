@@ -200,9 +200,9 @@ func TestNeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	needs := r.Needs
-	const h, half, bf16, fp32 = 4096, 2, 2, 4
+	const h, half, bf16 = 4096, 2, 2
 	layer := (2*h*h+2*8*128*h+3*14336*h)*bf16/half + 2*h*bf16
-	embedding, head := 128256*h*bf16, 128256/half*h*fp32
+	embedding, head := 128256*h*bf16, 128256/half*h*bf16
 	if want := int64(32*layer + embedding + head + h*bf16); needs.Buffers[0].Bytes != want {
 		t.Errorf("weights %d, want %d", needs.Buffers[0].Bytes, want)
 	}

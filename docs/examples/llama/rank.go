@@ -34,7 +34,7 @@ type Rank struct {
 	columns   int            // of the MLP
 	layers    []layer
 	other     device.Ptr // as params.X: a layer reads one and writes the other
-	head      device.Ptr // fp32
+	head      device.Ptr
 	workspace device.Ptr // of the head's product
 	memory    []memory
 }
@@ -74,7 +74,7 @@ func NewRank(m Model, rank int) (*Rank, error) {
 	}
 	r.Needs.Buffers = nil // weights and activations below add the buffers of all layers
 	r.Needs.Tuning = max(r.Needs.Tuning, plan.TuningBytes(int64(m.most(false)), int64(m.Hidden),
-		int64(r.params.Columns), device.FP32.Size()))
+		int64(r.params.Columns), r.Type.Size(), device.FP32.Size()))
 	err := r.weights()
 	r.activations()
 	return r, err
@@ -120,25 +120,25 @@ func (r *Rank) add(what string, bytes int64, to *device.Ptr, fill func() ([]byte
 
 // weights lists the rank's parts of the checkpoint's tensors.
 func (r *Rank) weights() (err error) {
-	add := func(name string, p safetensors.Part, typ device.Type, to *device.Ptr) {
-		p.Name, p.Type = name, typ
+	add := func(name string, p safetensors.Part, to *device.Ptr) {
+		p.Name, p.Type = name, r.Type
 		err = cmp.Or(err, r.Tensors.Check(p))
 		r.add("weights", p.Bytes(), to, func() ([]byte, error) { return r.Tensors.Read(p) })
 	}
 	p := &r.params
 	tokens, head := safetensors.Part{Shape: []int{r.Vocabulary, r.Hidden}, Count: r.Vocabulary}, "lm_head.weight"
-	if add("model.embed_tokens.weight", tokens, r.Type, &p.Embedding); r.Tied {
+	if add("model.embed_tokens.weight", tokens, &p.Embedding); r.Tied {
 		head = "model.embed_tokens.weight"
 	}
 	tokens.From, tokens.Count = p.First, p.Columns
-	add(head, tokens, device.FP32, &r.head)
-	add("model.norm.weight", wholeRow(r), r.Type, &p.Norm)
+	add(head, tokens, &r.head)
+	add("model.norm.weight", wholeRow(r), &p.Norm)
 	for i := range r.layers {
 		r.layers[i].buffers = Buffers{}
 		for _, w := range r.family.weights {
 			to := new(device.Ptr)
 			r.layers[i].buffers[w.buffer] = to
-			add(w.name(i), w.cut(r), r.Type, to)
+			add(w.name(i), w.cut(r), to)
 		}
 	}
 	return err
@@ -158,7 +158,7 @@ func (r *Rank) activations() {
 		{int64(most) * rowBytes, &p.Rows, nil},
 		{r.Type.Bytes(most * r.Hidden), &p.X, nil},
 		{r.Type.Bytes(most * r.Hidden), &r.other, nil},
-		{4 * int64(few*r.Hidden), &p.Normed, nil},
+		{r.Type.Bytes(few * r.Hidden), &p.Normed, nil},
 		{4 * int64(few*p.Columns), &p.Logits, nil},
 		{8 * int64(few), &p.Best, nil},
 		{4 * int64(few*p.Queries*p.Stretches*(2+p.Size)), &p.Parts, nil},

@@ -51,8 +51,7 @@ func (r *Rank) plan() (err error) {
 			return err
 		}
 		if !b.Prompt {
-			b.head, err = r.driver.MatmulCreate(driver.MatmulDesc{M: b.Rows, K: r.Hidden, N: r.params.Columns,
-				Type: driver.FP32, Transposed: true})
+			b.head, err = r.driver.MatmulCreate(r.product(b.Rows))
 		}
 		if err != nil {
 			return err
@@ -65,6 +64,15 @@ func (r *Rank) plan() (err error) {
 	}
 	slices.Reverse(r.buckets)
 	return nil
+}
+
+// product is the head's: weights of the model's type, and logits in fp32, since those of 16 bits tie.
+func (r *Rank) product(rows int) driver.MatmulDesc {
+	d := driver.MatmulDesc{M: rows, K: r.Hidden, N: r.params.Columns, Type: driver.FP32, Transposed: true}
+	if r.Type != d.Type {
+		d.Of = r.Type
+	}
+	return d
 }
 
 // enqueue enqueues a whole step. Steps differ only by numbers in device memory, so the graph of one serves all.

@@ -32,7 +32,7 @@ type Params struct {
 	Hidden                       int
 	Embedding, Norm              driver.Ptr // [vocabulary, Hidden], [Hidden]
 	X                            driver.Ptr // [Count, Hidden]
-	Normed                       driver.Ptr // fp32 [Count, Hidden]
+	Normed                       driver.Ptr // [Count, Hidden]
 	Columns, First, Tokens       int        // of the logits, the first one's token, and how many are tokens
 	Logits, Best                 driver.Ptr // fp32 [Count, Columns], struct pair [Count]
 	Queries, Keys, Group, Offset int
@@ -63,7 +63,7 @@ var works = map[string]func(p *Params, size int) work{
 	},
 	"last": func(p *Params, size int) work {
 		return work{p.Count, 256, []driver.Touch{reads(p.X, p.Count*p.Hidden, size), reads(p.Norm, p.Hidden, size),
-			writes(p.Normed, p.Count*p.Hidden, 4)}}
+			writes(p.Normed, p.Count*p.Hidden, size)}}
 	},
 	"best": func(p *Params, _ int) work {
 		return work{p.Count, 256, []driver.Touch{reads(p.Logits, p.Count*p.Columns, 4), writes(p.Best, p.Count, 8)}}

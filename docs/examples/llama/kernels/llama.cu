@@ -2,7 +2,7 @@
 // of each sequence, position and head of keys of this rank.
 //
 //   embed    rows of the embedding
-//   last     the norm of rows, in fp32
+//   last     the norm of rows
 //   best     the greatest logit of each row on this rank, and of equal ones the lowest token
 //   store    rotates keys, and puts keys and values into the cache
 //   decode   attention of rows of any sequences, over stretches of the context
@@ -43,7 +43,7 @@ struct params {
   u64 hidden;
   const char *embedding, *norm;
   char *x;
-  float *normed;
+  char *normed;
   u64 columns, first, tokens;  // of the logits, the first one's token, and how many are tokens
   const float *logits;
   struct pair *best;
@@ -82,7 +82,8 @@ DEVICE void last_of(const struct params &p)
     }
     const float scale = 1.0f / square_root(sum_of_block(sums, squares) / (float)p.hidden + p.epsilon);
     each_thread(e, p.hidden) {
-      p.normed[i * p.hidden + e] = load<E>(p.x, i * p.hidden + e) * scale * load<E>(p.norm, e);
+      const u64 at = i * p.hidden + e;
+      save<E>(p.normed, at, load<E>(p.x, at) * scale * load<E>(p.norm, e));
     }
   }
 }
