@@ -16,6 +16,7 @@
 # compare  BIN/run and an older binary, OLD, in turn
 # ways     other options of the ways of an MLP's layers, on four GPUs, where a package is slower than a peer or its goal
 # llama    the decoder by ovgen's ways and by NCCL, in turn
+# trace    where the time of the decoder's steps goes, by name, on one GPU and on more
 # all      test and bench
 set -u
 BIN=${BIN:-.gpu}
@@ -127,6 +128,13 @@ if [ "$PART" = llama ]; then
   part "llama-tokens-$gpus" env OVGEN_EXAMPLE_GPUS="$gpus" "$BIN/llama.test" -test.v -test.run TestOnGPUs
   part "llama-$gpus" env OVGEN_EXAMPLE_SPEED="$gpus" "$BIN/llama.test" -test.v -test.run TestSpeed
   grep '^ *|' "$OUT/llama-$gpus.txt"
+  exit $failed
+fi
+
+# trace: 8B's sizes, 4 and 16 layers, 1 to 64 sequences.
+if [ "$PART" = trace ]; then
+  part "llama-trace-$gpus" env OVGEN_EXAMPLE_TRACE="$gpus" "$BIN/llama.test" -test.v -test.run 'TestTrace$'
+  grep -v '^ ' "$OUT/llama-trace-$gpus.txt"
   exit $failed
 fi
 

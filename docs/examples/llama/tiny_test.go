@@ -175,9 +175,12 @@ func writeTensors(path, typ string, weights map[string]Array) error {
 	w := bufio.NewWriter(f) // it keeps its first error for Flush
 	_, _ = w.Write(append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...))
 	for _, name := range names {
-		data := weights[name].Data
-		for i := range weights[name].size() {
-			_, _ = w.Write(encode(w.AvailableBuffer(), data[i%int64(len(data))]))
+		var data []byte
+		for _, x := range weights[name].Data {
+			data = encode(data, x)
+		}
+		for left := size * weights[name].size(); left > 0; left -= int64(len(data)) {
+			_, _ = w.Write(data[:min(left, int64(len(data)))])
 		}
 	}
 	return errors.Join(w.Flush(), f.Close())

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ovgen/runtime/device"
+)
+
+// TestTrace prints where the time of a step that decodes goes, by name, with 8B's sizes, 4 and 16 layers and random
+// weights: on 1, 2, 4 and so on to as many GPUs as OVGEN_EXAMPLE_TRACE says.
+func TestTrace(t *testing.T) {
+	most := number(t, "OVGEN_EXAMPLE_TRACE")
+	t.Setenv("OVGEN_DRIVER", "cuda")
+	for _, layers := range []int{4, 16} {
+		c, dir := large, t.TempDir()
+		c.Layers = layers
+		writeRandom(t, dir, c)
+		for ranks := 1; ranks <= most; ranks *= 2 {
+			s := Usual
+			s.Ranks, s.Buckets = ranks, []Bucket{{Rows: 1}, {Rows: 16}, {Rows: 64}}
+			fmt.Print(trace(t, s.in(dir), c.Layers, 20, []int{15, 2047}))
+		}
+	}
+}
+
+// TestTraceSimulated makes the tables of a small model in the simulator, whose times say nothing.
+func TestTraceSimulated(t *testing.T) {
+	dir, _ := tiny(t, Tiny)
+	s := small
+	s.Type, s.Buckets = device.BF16, s.Buckets[:2]
+	text := trace(t, s.in(dir), Tiny.Layers, 1, []int{15})
+	for _, want := range []string{"1 sequences", "3 sequences", "| embed | 1 |", "| shot | 2 |",
+		"| product 96 x 192 | 1 |", "MemcpyHtoD", "GraphLaunch", "wait"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+// trace is a table for each bucket and position, of rank 0: medians of so many steps. Of one crew the graphs have an
+// event behind each operation, and of the other one at both ends alone, which shows what the events cost.
+func trace(t *testing.T, s Spec, layers, rounds int, positions []int) string {
+	bare, all := timed(t, s, false, rounds, positions), timed(t, s, true, rounds, positions)
+	var text strings.Builder
+	for i, f := range bare {
+		rows, launches, err := byLayer(all[i].names, all[i].us, layers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		device := f.us[0]
+		event := max(0, sum(all[i].us)-device) / float64(len(all[i].us))
+		fmt.Fprintf(&text, "\n%d layers, %d ranks, %s: a step takes %.0f us, and its graph %.0f; %d launches a layer; "+
+			"an event takes %.2f us, which is taken off\n| operation | launches | us each | us |\n|---|---|---|---|\n",
+			layers, s.Ranks, f.what, f.step, device, launches, event)
+		rest := f.step
+		for _, name := range slices.Sorted(maps.Keys(f.host)) {
+			us := f.host[name]
+			rest -= us
+			fmt.Fprintf(&text, "| host: %s | | | %.1f |\n", name, us)
+		}
+		fmt.Fprintf(&text, "| host: all else | | | %.1f |\n", rest)
+		for _, r := range rows {
+			us := r.us - event*float64(r.count)
+			fmt.Fprintf(&text, "| %s | %d | %.1f | %.1f |\n", r.name, r.count, us/float64(r.count), us)
+		}
+	}
+	return text.String()
+}
+
+// figures are the medians of steps of one kind, in us.
+type figures struct {
+	what  string
+	names []string // of the operations of the graph
+	us    []float64
+	step  float64
+	host  map[string]float64 // by name
+}
+
+// timed has a crew make all steps.
+func timed(t *testing.T, s Spec, all bool, rounds int, positions []int) (list []figures) {
+	tracers, restore := traces(all)
+	crew, err := s.Start(t.Context())
+	restore()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, bucket := range s.Buckets {
+		for _, position := range positions {
+			var b Batch
+			for place := range min(bucket.Rows, s.Sequences) {
+				b.add(place, place, position)
+			}
+			f := repeated(t, crew, tracers[0], tracers[0].graphs[len(s.Buckets)-1-i], b, rounds)
+			f.what = fmt.Sprintf("%d sequences at position %d", len(b.Rows), position)
+			list = append(list, f)
+		}
+	}
+	if err := crew.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	return list
+}
+
+// repeated is one step again and again, behind one that isn't counted.
+func repeated(t *testing.T, crew *Crew, r *tracer, g *traced, b Batch, rounds int) figures {
+	took, host, spans := []float64{}, map[string][]float64{}, make([][]float64, len(g.events)-1)
+	for round := range rounds + 1 {
+		clear(r.host)
+		began := time.Now()
+		step(t, crew, b)
+		us := float64(time.Since(began)) / 1e3
+		of, err := r.spans(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if round == 0 {
+			continue
+		}
+		took = append(took, us)
+		for i, us := range of {
+			spans[i] = append(spans[i], us)
+		}
+		for name, x := range r.host {
+			host[name] = append(host[name], float64(x)/1e3)
+		}
+	}
+	f := figures{names: g.names, step: median(took), host: map[string]float64{}}
+	for _, list := range spans {
+		f.us = append(f.us, median(list))
+	}
+	for name, list := range host {
+		f.host[name] = median(list)
+	}
+	return f
+}
+
+func sum(list []float64) (all float64) {
+	for _, x := range list {
+		all += x
+	}
+	return all
+}
