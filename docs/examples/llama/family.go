@@ -14,9 +14,10 @@ var families = map[string]family{"llama": llama, "mistral": mistral, "qwen2": qw
 
 // family is models with layers of one kind.
 type family struct {
-	few     func(attention call) program // a layer of rows that all ranks have
-	many    func(attention call) program // of rows that are spread over the ranks; nil: few takes them too
-	weights []weight                     // of a layer
+	few     func(calls) program // a layer of rows that all ranks have
+	many    func(calls) program // of rows that are spread over the ranks; nil: few takes them too
+	apart   bool                // queries, keys and values are three products in few; else they are one
+	weights []weight            // of a layer
 	// windowed says that layers of a config's model may look at a window of positions alone. Where it is nil, no config
 	// with a window is served.
 	windowed func(c *Config) bool
@@ -26,9 +27,11 @@ type family struct {
 func served() string { return strings.Join(slices.Sorted(maps.Keys(families)), ", ") }
 
 // weight is a tensor of a layer: its name in Buffers, and in a checkpoint, behind the layer's; and a rank's part of it.
+// Neighbours of one joint buffer lie in it one after the other.
 type weight struct {
 	buffer, tensor string
 	cut            cut
+	joint          string
 }
 
 // name is the tensor's name in a checkpoint.
@@ -63,7 +66,8 @@ func keyRows(r *Rank) safetensors.Part {
 
 // gateRows are rows of the MLP's first weights.
 func gateRows(r *Rank) safetensors.Part {
-	return safetensors.Part{Shape: []int{r.Intermediate, r.Hidden}, From: r.rank * r.columns, Count: r.columns}
+	return safetensors.Part{Shape: []int{r.Intermediate, r.Hidden}, From: r.rank * r.params.Width,
+		Count: r.params.Width}
 }
 
 // wholeRow has a number for each element of a row, and wholeHead for each of a head.

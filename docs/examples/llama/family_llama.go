@@ -8,19 +8,19 @@ import (
 // llama is Llama 2 and 3.
 var llama = family{
 	few: layerOf(&decode.Program, decode.New, (*decode.Plan).Bind,
-		func(p *decode.Plan) *call { return &p.Attention }),
+		func(p *decode.Plan, own calls) { p.Attention, p.SwiGLU = own.attention, own.gate }),
 	many: layerOf(&prefill.Program, prefill.New, (*prefill.Plan).Bind,
-		func(p *prefill.Plan) *call { return &p.Attention }),
+		func(p *prefill.Plan, own calls) { p.Attention = own.attention }),
 	weights: []weight{
-		{"Norm", "input_layernorm.weight", wholeRow},
-		{"Wq", "self_attn.q_proj.weight", queryRows},
-		{"Wk", "self_attn.k_proj.weight", keyRows},
-		{"Wv", "self_attn.v_proj.weight", keyRows},
-		{"Wo", "self_attn.o_proj.weight", columns(queryRows)},
-		{"Norm2", "post_attention_layernorm.weight", wholeRow},
-		{"Gate", "mlp.gate_proj.weight", gateRows},
-		{"Up", "mlp.up_proj.weight", gateRows},
-		{"Down", "mlp.down_proj.weight", columns(gateRows)},
+		{"Norm", "input_layernorm.weight", wholeRow, ""},
+		{"Wq", "self_attn.q_proj.weight", queryRows, "Wqkv"},
+		{"Wk", "self_attn.k_proj.weight", keyRows, "Wqkv"},
+		{"Wv", "self_attn.v_proj.weight", keyRows, "Wqkv"},
+		{"Wo", "self_attn.o_proj.weight", columns(queryRows), ""},
+		{"Norm2", "post_attention_layernorm.weight", wholeRow, ""},
+		{"Gate", "mlp.gate_proj.weight", gateRows, "GateUp"},
+		{"Up", "mlp.up_proj.weight", gateRows, "GateUp"},
+		{"Down", "mlp.down_proj.weight", columns(gateRows), ""},
 	},
 }
 

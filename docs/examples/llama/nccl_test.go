@@ -14,20 +14,20 @@ const envNCCL = "OVGEN_TEST_NCCL"
 // byNCCL is llama so.
 var byNCCL = family{
 	few: layerOf(&decodenccl.Program, decodenccl.New, (*decodenccl.Plan).Bind,
-		func(p *decodenccl.Plan) *call { return &p.Attention }),
+		func(p *decodenccl.Plan, own calls) { p.Attention, p.SwiGLU = own.attention, own.gate }),
 	many: layerOf(&prefillnccl.Program, prefillnccl.New, (*prefillnccl.Plan).Bind,
-		func(p *prefillnccl.Plan) *call { return &p.Attention }),
+		func(p *prefillnccl.Plan, own calls) { p.Attention = own.attention }),
 }
 
 func init() {
-	own := programOf
-	programOf = func(f family, spread bool, attention call) program {
+	before := programOf
+	programOf = func(f family, spread bool, own calls) program {
 		if os.Getenv(envNCCL) != "" {
 			if len(f.weights) != len(llama.weights) {
 				panic("only Llama's layers are by NCCL")
 			}
 			f = byNCCL
 		}
-		return own(f, spread, attention)
+		return before(f, spread, own)
 	}
 }

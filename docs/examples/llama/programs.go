@@ -20,19 +20,19 @@ type (
 // program is a generated package of a layer.
 type program = tuning.Candidate[Shape, Buffers]
 
-// call is the caller's own work between a layer's products.
-type call = plan.Call
+// calls are the caller's own work between a layer's products. A plan has what its schedule asks for.
+type calls struct{ attention, gate plan.Call }
 
 // layerOf is a generated package as a program of a layer. Its Shape and Buffers get the fields that they have, by name;
-// own finds the attention of its plans.
+// set sets the calls of its plans.
 func layerOf[P plan.Runner, S plan.Sized, B any](p *plan.Program,
 	make func(context.Context, *group.Group, S) (P, error),
-	bind func(P, context.Context, B) error, own func(P) *call) func(attention call) program {
-	return func(attention call) program {
+	bind func(P, context.Context, B) error, set func(P, calls)) func(own calls) program {
+	return func(own calls) program {
 		with := func(ctx context.Context, g *group.Group, s S) (P, error) {
 			p, err := make(ctx, g, s)
 			if err == nil {
-				*own(p) = attention
+				set(p, own)
 			}
 			return p, err
 		}
@@ -55,9 +55,9 @@ func named[T any](of func(name string) reflect.Value) (t T) {
 }
 
 // programOf chooses the package for a layer: of rows that are spread over the ranks, or of rows that all ranks have.
-var programOf = func(f family, spread bool, attention call) program {
+var programOf = func(f family, spread bool, own calls) program {
 	if spread {
-		return f.many(attention)
+		return f.many(own)
 	}
-	return f.few(attention)
+	return f.few(own)
 }

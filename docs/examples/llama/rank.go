@@ -31,13 +31,17 @@ type Rank struct {
 	rank      int
 	params    kernels.Params // the fields that are the same in all launches
 	firstKey  int            // of the model's heads of keys, the first one here
-	columns   int            // of the MLP
 	layers    []layer
-	other     device.Ptr // as params.X: a layer reads one and writes the other
+	other     rows       // as params.X and Normed: a layer reads one and writes the other
+	o, g      device.Ptr // what attention and the gate make
 	head      device.Ptr
+	norm      device.Ptr // the last one
 	workspace device.Ptr // of the head's product
 	memory    []memory
 }
+
+// rows are rows and their norm.
+type rows struct{ rows, normed device.Ptr }
 
 // layer is a layer's weights, and its part of the cache: [sequences+1, room, keys, size]. Rows that only fill a bucket
 // belong to the last sequence.
@@ -46,11 +50,12 @@ type layer struct {
 	keys, values device.Ptr
 }
 
-// memory is one allocation of a rank: its bytes, the variable that gets its address, and its first contents.
+// memory is a piece of a rank's memory: its bytes, the variable that gets its address, and its first contents.
 type memory struct {
 	bytes int64
 	to    *device.Ptr
 	fill  func() ([]byte, error) // nil: anything
+	whole int64                  // of an allocation that begins here; 0: the piece lies behind the one before it
 }
 
 // NewRank cuts a model for a rank, and counts the memory that the rank needs. An error says why no rank can serve it.
@@ -66,7 +71,7 @@ func NewRank(m Model, rank int) (*Rank, error) {
 	r.cut()
 	r.Needs = plan.Memory{}
 	for _, b := range r.Buckets {
-		needs, err := programOf(r.family, b.Spread, nil).Memory(r.shape(b), m.Ranks)
+		needs, err := programOf(r.family, b.Spread, calls{}).Memory(r.shape(b), m.Ranks)
 		if err != nil {
 			return nil, err
 		}
@@ -89,8 +94,8 @@ func (r *Rank) cut() {
 	for at := 0; at < r.Heads; at += queries {
 		keys = max(keys, (at+queries-1)/group-at/group+1)
 	}
-	r.firstKey, r.columns = min(r.rank*queries/group, r.KeyHeads-keys), r.Intermediate/r.Ranks
-	r.params = kernels.Params{Hidden: r.Hidden, Epsilon: float32(r.Epsilon),
+	r.firstKey = min(r.rank*queries/group, r.KeyHeads-keys)
+	r.params = kernels.Params{Hidden: r.Hidden, Width: r.Intermediate / r.Ranks, Epsilon: float32(r.Epsilon),
 		Columns: tokens, First: r.rank * tokens, Tokens: max(0, min(tokens, r.Vocabulary-r.rank*tokens)),
 		Queries: queries, Keys: keys, Group: group, Offset: r.rank*queries - r.firstKey*group,
 		Size: r.HeadSize, Scale: float32(1 / math.Sqrt(float64(r.HeadSize))),
@@ -100,18 +105,23 @@ func (r *Rank) cut() {
 // multiple is the next multiple of a number.
 func multiple(n, of int) int { return (n + of - 1) / of * of }
 
+// mostWhole is the most rows that all ranks have of a long prompt: each sends its sums of them to all others.
+const mostWhole = 512
+
 // whole are the buckets with all rows on every rank.
-func whole(list []Bucket) []Bucket {
-	list = slices.Clone(list)
-	for i := range list {
-		list[i].Spread = false
+func whole(list []Bucket) (few []Bucket) {
+	for _, b := range list {
+		if b.Rows <= mostWhole {
+			b.Spread = false
+			few = append(few, b)
+		}
 	}
-	return list
+	return few
 }
 
 // add lists an allocation. what names its kind in Needs.
 func (r *Rank) add(what string, bytes int64, to *device.Ptr, fill func() ([]byte, error)) {
-	r.memory = append(r.memory, memory{bytes, to, fill})
+	r.memory = append(r.memory, memory{bytes, to, fill, bytes})
 	if all := r.Needs.Buffers; len(all) == 0 || all[len(all)-1].Name != what {
 		r.Needs.Buffers = append(all, plan.BufferMemory{Name: what})
 	}
@@ -132,14 +142,25 @@ func (r *Rank) weights() (err error) {
 	}
 	tokens.From, tokens.Count = p.First, p.Columns
 	add(head, tokens, &r.head)
-	add("model.norm.weight", wholeRow(r), &p.Norm)
-	for i := range r.layers {
-		r.layers[i].buffers = Buffers{}
+	add("model.norm.weight", wholeRow(r), &r.norm)
+	next := &r.norm
+	for i := range slices.Backward(r.layers) {
+		all := Buffers{"Next": next, "O": &r.o, "G": &r.g}
+		first := 0 // piece of the joint buffer
 		for _, w := range r.family.weights {
 			to := new(device.Ptr)
-			r.layers[i].buffers[w.buffer] = to
+			all[w.buffer] = to
 			add(w.name(i), w.cut(r), to)
+			switch piece := &r.memory[len(r.memory)-1]; {
+			case w.joint == "":
+			case all[w.joint] == nil:
+				all[w.joint], first = to, len(r.memory)-1
+			default:
+				r.memory[first].whole += piece.bytes
+				piece.whole = 0
+			}
 		}
+		r.layers[i].buffers, next = all, all["Norm"]
 	}
 	return err
 }
@@ -147,7 +168,12 @@ func (r *Rank) weights() (err error) {
 // activations lists the cache, and the memory that all steps use one after the other.
 func (r *Rank) activations() {
 	few, p := r.most(false), &r.params
-	most := multiple(max(few, r.most(true)), r.Ranks)
+	most, whole := multiple(max(few, r.most(true)), r.Ranks), 0
+	for _, b := range r.Buckets {
+		if !b.Spread {
+			whole = max(whole, b.Rows)
+		}
+	}
 	for i := range r.layers {
 		bytes := r.Type.Bytes(p.Places * p.Room * p.Keys * p.Size)
 		r.add("cache", bytes, &r.layers[i].keys, nil)
@@ -155,15 +181,18 @@ func (r *Rank) activations() {
 	}
 	angles := func() ([]byte, error) { return binary.Append(nil, binary.LittleEndian, r.Angles(r.Room)) }
 	for _, x := range []memory{
-		{int64(most) * rowBytes, &p.Rows, nil},
-		{r.Type.Bytes(most * r.Hidden), &p.X, nil},
-		{r.Type.Bytes(most * r.Hidden), &r.other, nil},
-		{r.Type.Bytes(few * r.Hidden), &p.Normed, nil},
-		{4 * int64(few*p.Columns), &p.Logits, nil},
-		{8 * int64(few), &p.Best, nil},
-		{4 * int64(few*p.Queries*p.Stretches*(2+p.Size)), &p.Parts, nil},
-		{4 * int64(p.Room*p.Size), &p.Angles, angles},
-		{driver.WorkspaceBytes, &r.workspace, nil},
+		{bytes: int64(most) * rowBytes, to: &p.Rows},
+		{bytes: r.Type.Bytes(most * r.Hidden), to: &p.X},
+		{bytes: r.Type.Bytes(most * r.Hidden), to: &p.Normed},
+		{bytes: r.Type.Bytes(most * r.Hidden), to: &r.other.rows},
+		{bytes: r.Type.Bytes(whole * r.Hidden), to: &r.other.normed},
+		{bytes: r.Type.Bytes(whole * p.Queries * p.Size), to: &r.o},
+		{bytes: r.Type.Bytes(whole * p.Width), to: &r.g},
+		{bytes: 4 * int64(few*p.Columns), to: &p.Logits},
+		{bytes: 8 * int64(few), to: &p.Best},
+		{bytes: 4 * int64(few*p.Queries*p.Stretches*(2+p.Size)), to: &p.Parts},
+		{bytes: 4 * int64(p.Room*p.Size), to: &p.Angles, fill: angles},
+		{bytes: driver.WorkspaceBytes, to: &r.workspace},
 	} {
 		r.add("activations", x.bytes, x.to, x.fill)
 	}
@@ -177,10 +206,15 @@ func (m Model) load(ctx context.Context, g *group.Group) (*Rank, error) {
 	}
 	r.ctx, r.group, r.driver = ctx, g, g.Driver()
 	return r, g.Do(func() (err error) {
+		var at device.Ptr
 		for _, m := range r.memory {
-			if *m.to, err = r.driver.MemAlloc(m.bytes); err != nil {
-				return err
+			if m.whole > 0 {
+				if at, err = r.driver.MemAlloc(m.whole); err != nil {
+					return err
+				}
 			}
+			*m.to = at
+			at += device.Ptr(m.bytes)
 			if m.fill == nil {
 				continue
 			}

@@ -30,8 +30,12 @@ type bucket struct {
 
 // shape is the shape of a layer's plan for a bucket.
 func (r *Rank) shape(b Bucket) Shape {
-	return Shape{M: r.padded(b), K: r.Hidden, N: r.Heads * r.HeadSize, N2: r.Ranks * r.params.Keys * r.HeadSize,
-		F: r.Intermediate, W: r.HeadSize, Type: r.Type, Epsilon: float32(r.Epsilon)}
+	keys := r.params.Keys // of a rank, or with them all that a product makes
+	if !b.Spread && !r.apart {
+		keys = r.params.Queries + 2*keys
+	}
+	return Shape{M: r.padded(b), K: r.Hidden, N: r.Heads * r.HeadSize, N2: r.Ranks * keys * r.HeadSize,
+		N3: 2 * r.Intermediate, F: r.Intermediate, W: r.HeadSize, Type: r.Type, Epsilon: float32(r.Epsilon)}
 }
 
 // padded counts a bucket's rows. Where they are spread it is rounded up to a multiple of the ranks.
@@ -46,7 +50,7 @@ func (s Spec) padded(b Bucket) int {
 func (r *Rank) plan() (err error) {
 	for _, x := range slices.Backward(r.Buckets) {
 		b := &bucket{Bucket: x}
-		b.layer, b.bind, err = programOf(r.family, b.Spread, r.attend(b)).New(r.ctx, r.group, r.shape(x))
+		b.layer, b.bind, err = programOf(r.family, b.Spread, calls{r.attend(b), r.gate}).New(r.ctx, r.group, r.shape(x))
 		if err != nil {
 			return err
 		}
@@ -84,31 +88,39 @@ func (r *Rank) enqueue(b *bucket) error {
 		own.Count /= r.Ranks
 		own.Rows += driver.Ptr(r.rank * own.Count * rowBytes)
 	}
+	own.Norm = *r.layers[0].buffers["Norm"]
 	err := r.kernels.Launch(on, "embed", own)
-	from, to := p.X, r.other
+	from, to := rows{p.X, p.Normed}, r.other
 	for _, l := range r.layers {
 		p.CacheKeys, p.CacheValues = l.keys, l.values
-		l.buffers["A"], l.buffers["C"] = &from, &to
+		l.buffers["A"], l.buffers["X"], l.buffers["C"], l.buffers["Z"] = &from.rows, &from.normed, &to.rows, &to.normed
 		err = errors.Join(err, b.bind(r.ctx, l.buffers), b.layer.Enqueue(on))
 		from, to = to, from
 	}
 	if b.Prompt {
 		return err
 	}
-	last := *p
-	last.X = from
-	return errors.Join(err, r.kernels.Launch(on, "last", last),
+	return errors.Join(err,
 		r.driver.Matmul(b.head,
-			driver.Operands{C: p.Logits, A: p.Normed, B: r.head, Workspace: r.workspace}, on),
-		r.kernels.Launch(on, "best", last))
+			driver.Operands{C: p.Logits, A: from.normed, B: r.head, Workspace: r.workspace}, on),
+		r.kernels.Launch(on, "best", *p))
 }
 
 // attend is the call between a layer's products. It stores the new keys, rotated, and values, and attends to all.
 func (r *Rank) attend(b *bucket) plan.Call {
 	return func(on driver.Stream, to plan.Range, from []plan.Range) (err error) {
 		p := r.params
-		p.Query, p.Key, p.Value, p.To = from[0].At, from[1].At, from[2].At, to.At
-		looks := []string{"store", "decode", "merge"}
+		queries, keys := p.Queries*p.Size, p.Keys*p.Size
+		p.Query, p.To, p.WideQuery, p.WideKey = from[0].At, to.At, queries, keys
+		if len(from) == 3 {
+			p.Key, p.Value = from[1].At, from[2].At
+		} else {
+			p.WideQuery = queries + 2*keys
+			p.WideKey = p.WideQuery
+			p.Key = p.Query + driver.Ptr(r.Type.Bytes(queries))
+			p.Value = p.Key + driver.Ptr(r.Type.Bytes(keys))
+		}
+		looks := []string{"decode", "merge"}
 		if b.Prompt {
 			looks = []string{"store", "prefill"}
 		}
@@ -117,6 +129,13 @@ func (r *Rank) attend(b *bucket) plan.Call {
 		}
 		return err
 	}
+}
+
+// gate is the call between the products of the MLP.
+func (r *Rank) gate(on driver.Stream, to plan.Range, from []plan.Range) error {
+	p := r.params
+	p.Gates, p.Gated = from[0].At, to.At
+	return r.kernels.Launch(on, "gate", p)
 }
 
 // Row is a token at a position of a sequence.

@@ -34,10 +34,34 @@ func TestTraceSimulated(t *testing.T) {
 	s := small
 	s.Type, s.Buckets = device.BF16, s.Buckets[:2]
 	text := trace(t, s.in(dir), Tiny.Layers, 1, []int{15})
-	for _, want := range []string{"1 sequences", "3 sequences", "| embed | 1 |", "| shot | 2 |",
+	for _, want := range []string{"1 sequences", "3 sequences", "| embed | 1 |", "| packets | 2 |",
 		"| product 96 x 192 | 1 |", "MemcpyHtoD", "GraphLaunch", "wait"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+// TestLaunches counts what a step of few rows launches for each layer. Products and attention alone are six in Llama.
+func TestLaunches(t *testing.T) {
+	for family, most := range map[string]int{"llama": 9, "qwen2": 9, "qwen3": 13} {
+		dir, _ := tiny(t, tinies[family])
+		tracers, restore := traces(false)
+		crew, err := small.in(dir).Start(t.Context())
+		restore()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rank, r := range tracers {
+			for _, g := range r.graphs[len(small.Buckets)-2:] { // those that decode
+				_, n, err := byLayer(g.names, make([]float64, len(g.names)), tinies[family].Layers)
+				if err != nil || n > most {
+					t.Errorf("%s, rank %d: %d launches a layer, want at most %d: %v, %v", family, rank, n, most, g.names, err)
+				}
+			}
+		}
+		if err := crew.Close(t.Context()); err != nil {
+			t.Error(err)
 		}
 	}
 }

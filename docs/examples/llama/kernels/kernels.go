@@ -31,18 +31,20 @@ type Params struct {
 	Rows                         driver.Ptr // struct row [Count]
 	Hidden                       int
 	Embedding, Norm              driver.Ptr // [vocabulary, Hidden], [Hidden]
-	X                            driver.Ptr // [Count, Hidden]
-	Normed                       driver.Ptr // [Count, Hidden]
+	X, Normed                    driver.Ptr // [Count, Hidden]
 	Columns, First, Tokens       int        // of the logits, the first one's token, and how many are tokens
 	Logits, Best                 driver.Ptr // fp32 [Count, Columns], struct pair [Count]
 	Queries, Keys, Group, Offset int
 	Size                         int        // elements of a head: a multiple of 8, at most MostSize
 	Places, Room                 int        // of the cache: sequences, and positions of each
 	Angles                       driver.Ptr // fp32 [Room, Size/2, 2]: cosine and sine
+	WideQuery, WideKey           int        // elements from row to row of Query, and of Key and Value
 	Query, Key, Value, To        driver.Ptr // [Count, heads, Size]
 	CacheKeys, CacheValues       driver.Ptr // [Places, Room, Keys, Size]
 	Stretches                    int
 	Parts                        driver.Ptr // fp32 [Count, Queries, Stretches, 2+Size], from decode to merge
+	Width                        int        // of the MLP
+	Gates, Gated                 driver.Ptr // [Count, 2, Width], [Count, Width]
 	Scale, Epsilon               float32
 }
 
@@ -59,23 +61,22 @@ func writes(at driver.Ptr, n, size int) driver.Touch { return driver.Writes(at, 
 // rows of the embedding that embed reads depend on the tokens, so they are missing here.
 var works = map[string]func(p *Params, size int) work{
 	"embed": func(p *Params, size int) work {
-		return work{p.Count, 256, []driver.Touch{writes(p.X, p.Count*p.Hidden, size)}}
-	},
-	"last": func(p *Params, size int) work {
-		return work{p.Count, 256, []driver.Touch{reads(p.X, p.Count*p.Hidden, size), reads(p.Norm, p.Hidden, size),
+		return work{p.Count, 256, []driver.Touch{reads(p.Norm, p.Hidden, size), writes(p.X, p.Count*p.Hidden, size),
 			writes(p.Normed, p.Count*p.Hidden, size)}}
+	},
+	"gate": func(p *Params, size int) work {
+		n := p.Count * p.Width
+		return work{(n + 255) / 256, 256, []driver.Touch{reads(p.Gates, 2*n, size), writes(p.Gated, n, size)}}
 	},
 	"best": func(p *Params, _ int) work {
 		return work{p.Count, 256, []driver.Touch{reads(p.Logits, p.Count*p.Columns, 4), writes(p.Best, p.Count, 8)}}
 	},
 	"store": func(p *Params, size int) work {
-		n := p.Count * p.Keys
-		return work{n, 64, []driver.Touch{reads(p.Angles, p.Room*p.Size, 4), reads(p.Key, n*p.Size, size),
-			reads(p.Value, n*p.Size, size), writes(p.CacheKeys, p.cache(), size),
-			writes(p.CacheValues, p.cache(), size)}}
+		return work{p.Count * p.Keys, 64, append(p.stores(size), reads(p.Angles, p.Room*p.Size, 4))}
 	},
 	"decode": func(p *Params, size int) work {
-		return work{p.Count * p.Keys * p.Stretches, 32, p.looks(size, writes(p.Parts, p.parts(), 4))}
+		return work{p.Count * p.Keys * p.Stretches, 32,
+			append(p.looks(size, writes(p.Parts, p.parts(), 4)), p.stores(size)...)}
 	},
 	"merge": func(p *Params, size int) work {
 		n := p.Count * p.Queries
@@ -90,9 +91,19 @@ var works = map[string]func(p *Params, size int) work{
 func (p *Params) cache() int { return p.Places * p.Room * p.Keys * p.Size }
 func (p *Params) parts() int { return p.Count * p.Queries * p.Stretches * (2 + p.Size) }
 
+// rows are the elements of so many heads of all rows, from the first to the last.
+func (p *Params) rows(wide, heads int) int { return (p.Count-1)*wide + heads*p.Size }
+
+// stores are the touches of a kernel that puts keys and values into the cache.
+func (p *Params) stores(size int) []driver.Touch {
+	n := p.rows(p.WideKey, p.Keys)
+	return []driver.Touch{reads(p.Key, n, size), reads(p.Value, n, size), writes(p.CacheKeys, p.cache(), size),
+		writes(p.CacheValues, p.cache(), size)}
+}
+
 // looks are the touches of a kernel that attends to earlier positions.
 func (p *Params) looks(size int, to driver.Touch) []driver.Touch {
-	return []driver.Touch{reads(p.Angles, p.Room*p.Size, 4), reads(p.Query, p.Count*p.Queries*p.Size, size),
+	return []driver.Touch{reads(p.Angles, p.Room*p.Size, 4), reads(p.Query, p.rows(p.WideQuery, p.Queries), size),
 		reads(p.CacheKeys, p.cache(), size), reads(p.CacheValues, p.cache(), size), to}
 }
 

@@ -1,11 +1,11 @@
 // The decoder's kernels. A row is a token at a position of a sequence. The cache has the rotated key and the value
 // of each sequence, position and head of keys of this rank.
 //
-//   embed    rows of the embedding
-//   last     the norm of rows
+//   embed    rows of the embedding, and their norm by the first layer's
+//   gate     SwiGLU of a product that makes gates and what they let through
 //   best     the greatest logit of each row on this rank, and of equal ones the lowest token
 //   store    rotates keys, and puts keys and values into the cache
-//   decode   attention of rows of any sequences, over stretches of the context
+//   decode   stores keys and values, and is attention of rows of any sequences, over stretches of the context
 //   merge    joins the stretches
 //   prefill  attention of rows that follow each other in one sequence, by tiles
 //
@@ -42,8 +42,7 @@ struct params {
   const struct row *rows;
   u64 hidden;
   const char *embedding, *norm;
-  char *x;
-  char *normed;
+  char *x, *normed;
   u64 columns, first, tokens;  // of the logits, the first one's token, and how many are tokens
   const float *logits;
   struct pair *best;
@@ -51,10 +50,14 @@ struct params {
   u64 size;             // elements of a head
   u64 places, room;     // of the cache: sequences, and positions of each
   const float *angles;  // [room, size / 2, 2]: cosine and sine
+  u64 wide_query, wide_key;  // elements from row to row of queries, and of keys and of values
   const char *query, *key, *value;
   char *to, *cache_keys, *cache_values;
   u64 stretches;
   float *parts;  // [count, queries, stretches, 2 + size]
+  u64 width;     // of the MLP
+  const char *gates;  // [count, 2, width]
+  char *gated;        // [count, width]
   float scale, epsilon;
 };
 
@@ -63,28 +66,29 @@ struct params {
 template <typename E>
 DEVICE void embed_of(const struct params &p)
 {
+  SHARED(float, sums, most_threads);
   each_item(i, p.count) {
+    const u64 from = p.rows[i].token * p.hidden, to = i * p.hidden;
+    float squares = 0.0f;
     each_thread(e, p.hidden) {
-      save<E>(p.x, i * p.hidden + e, load<E>(p.embedding, p.rows[i].token * p.hidden + e));
+      const float x = load<E>(p.embedding, from + e);
+      save<E>(p.x, to + e, x);
+      squares += x * x;
+    }
+    const float scale = 1.0f / square_root(sum_of_block(sums, squares) / (float)p.hidden + p.epsilon);
+    each_thread(e, p.hidden) {
+      save<E>(p.normed, to + e, load<E>(p.embedding, from + e) * scale * load<E>(p.norm, e));
     }
   }
 }
 
 template <typename E>
-DEVICE void last_of(const struct params &p)
+DEVICE void gate_of(const struct params &p)
 {
-  SHARED(float, sums, most_threads);
-  each_item(i, p.count) {
-    float squares = 0.0f;
-    each_thread(e, p.hidden) {
-      const float x = load<E>(p.x, i * p.hidden + e);
-      squares += x * x;
-    }
-    const float scale = 1.0f / square_root(sum_of_block(sums, squares) / (float)p.hidden + p.epsilon);
-    each_thread(e, p.hidden) {
-      const u64 at = i * p.hidden + e;
-      save<E>(p.normed, at, load<E>(p.x, at) * scale * load<E>(p.norm, e));
-    }
+  for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < p.count * p.width; i += gridDim.x * (u64)blockDim.x) {
+    const u64 from = i / p.width * 2 * p.width + i % p.width;
+    const float x = load<E>(p.gates, from);
+    save<E>(p.gated, i, x / (1.0f + exponential(-x)) * load<E>(p.gates, from + p.width));
   }
 }
 
@@ -120,13 +124,14 @@ DEVICE void best_of(const struct params &p)
 // ----------------------------------------------------------------------------
 // Attention.
 
-// rotated is an element of a head, turned by its position: elements half a head apart are a pair.
+// rotated is element i of the head that begins at an element, turned by its position: elements half a head apart are a
+// pair.
 template <typename E>
 DEVICE float rotated(const char *from, u64 head, u64 i, u64 position, const struct params &p)
 {
   const u64 half = p.size / 2, pair = i % half;
   const float *const turn = p.angles + (position * half + pair) * 2;
-  const float x = load<E>(from, head * p.size + pair), y = load<E>(from, head * p.size + pair + half);
+  const float x = load<E>(from, head + pair), y = load<E>(from, head + pair + half);
   return i < half ? x * turn[0] - y * turn[1] : y * turn[0] + x * turn[1];
 }
 
@@ -136,16 +141,23 @@ DEVICE u64 cached(u64 sequence, u64 position, u64 head, const struct params &p)
   return ((sequence * p.room + position) * p.keys + head) * p.size;
 }
 
+// store puts a head of keys of a row, rotated, and of values into the cache.
+template <typename E>
+DEVICE void store(const struct params &p, u64 i, u64 head)
+{
+  const struct row row = p.rows[i];
+  const u64 from = i * p.wide_key + head * p.size, to = cached(row.sequence, row.position, head, p);
+  each_thread(e, p.size) {
+    save<E>(p.cache_keys, to + e, rotated<E>(p.key, from, e, row.position, p));
+    save<E>(p.cache_values, to + e, load<E>(p.value, from + e));
+  }
+}
+
 template <typename E>
 DEVICE void store_of(const struct params &p)
 {
   each_item(i, p.count * p.keys) {
-    const struct row row = p.rows[i / p.keys];
-    const u64 to = cached(row.sequence, row.position, i % p.keys, p);
-    each_thread(e, p.size) {
-      save<E>(p.cache_keys, to + e, rotated<E>(p.key, i, e, row.position, p));
-      save<E>(p.cache_values, to + e, load<E>(p.value, i * p.size + e));
-    }
+    store<E>(p, i / p.keys, i % p.keys);
   }
 }
 
@@ -228,6 +240,7 @@ DEVICE void attend(const struct params &p)
     const u64 first = item / heads % tiles * (split ? 1 : R);
     const u64 head = split ? one : (one + p.offset) / p.group, query = split ? first_query(p, head) : one;
     const u64 base = first * p.queries + query, step = split ? 1 : p.queries;  // of query heads of rows
+    const u64 from = first * p.wide_query + query * p.size, apart = split ? p.size : p.wide_query;  // their elements
     const int begin = (int)(part * stretch), sequence = p.rows[first].sequence;
     if (split && (begin > p.rows[first].position || query >= first_query(p, head + 1))) {
       continue;
@@ -244,34 +257,37 @@ DEVICE void attend(const struct params &p)
     for (unsigned r = 0; r < R; r++) {
       last = greater(where[r], last);
     }
+    if (split && last < begin + stretch) {
+      store<E>(p, first, head);
+    }
     last = split && last >= begin + stretch ? begin + stretch - 1 : last;
     for (unsigned e = thread; e < R * head_most; e += 8 * threads) {
       bits x[8];  // all are loaded, then all are stored: so the loads are on their way at once
       for (unsigned j = 0; j < 8; j++) {
         const unsigned r = (e + j * threads) / head_most, c = (e + j * threads) % head_most;
-        x[j] = where[r] < 0 || c >= size ? 0 : (bits)E::narrow(rotated<E>(p.query, base + r * step, c, where[r], p));
+        x[j] = where[r] < 0 || c >= size ? 0 : (bits)E::narrow(rotated<E>(p.query, from + r * apart, c, where[r], p));
       }
       for (unsigned j = 0; j < 8; j++) {
         q[(e + j * threads) / head_most * deep_most + (e + j * threads) % head_most] = x[j];
       }
     }
     float sums[head_most / 8][4] = {}, most = MINUS_INFINITY, sum = 0.0f;  // most and sum of row threadIdx.x
-    for (int from = begin; from <= last; from += tile) {
+    for (int at = begin; at <= last; at += tile) {
       __syncthreads();
       for (unsigned e = thread; e < tile * units; e += batch * threads) {
         uint4 x[batch] = {}, y[batch] = {};
         for (unsigned j = 0; j < batch; j++) {
           const unsigned r = (e + j * threads) / units, c = (e + j * threads) % units * unit;
-          const u64 at = (cached(sequence, from + r, head, p) + c) * sizeof(bits);
-          if (from + (int)r <= last && c < size) {
-            x[j] = *(const uint4 *)(p.cache_keys + at);
-            y[j] = *(const uint4 *)(p.cache_values + at);
+          const u64 byte = (cached(sequence, at + r, head, p) + c) * sizeof(bits);
+          if (at + (int)r <= last && c < size) {
+            x[j] = *(const uint4 *)(p.cache_keys + byte);
+            y[j] = *(const uint4 *)(p.cache_values + byte);
           }
         }
         for (unsigned j = 0; j < batch; j++) {
-          const unsigned at = (e + j * threads) / units * deep_most + (e + j * threads) % units * unit;
-          *(uint4 *)(k + at) = x[j];
-          *(uint4 *)(v + at) = y[j];
+          const unsigned to = (e + j * threads) / units * deep_most + (e + j * threads) % units * unit;
+          *(uint4 *)(k + to) = x[j];
+          *(uint4 *)(v + to) = y[j];
         }
       }
       __syncthreads();
@@ -282,7 +298,7 @@ DEVICE void attend(const struct params &p)
         }
         for (unsigned j = 0; j < 4; j++) {
           const unsigned row = warp + g + j / 2 * 8, column = n + 2 * t + j % 2;
-          s[row * wide + column] = from + (int)column <= where[row] ? c[j] * p.scale : MINUS_INFINITY;
+          s[row * wide + column] = at + (int)column <= where[row] ? c[j] * p.scale : MINUS_INFINITY;
         }
       }
       __syncthreads();
@@ -369,7 +385,7 @@ DEVICE void merge_of(const struct params &p)
 
 // ----------------------------------------------------------------------------
 
-#define KERNELS(X) X(embed) X(last) X(best) X(store) X(decode) X(merge) X(prefill)
+#define KERNELS(X) X(embed) X(gate) X(best) X(store) X(decode) X(merge) X(prefill)
 
 #define KERNEL(name) \
   __global__ void name##_bf16(const __grid_constant__ struct params p) { name##_of<bf16>(p); } \
