@@ -27,6 +27,8 @@ type session struct {
 	here     chan struct{} // has an element for each request that is being read, waits or runs
 	requests chan *Request
 	running  []*Request    // by their places in the cache
+	launched int           // steps
+	flight   [][]*Request  // of each step that was launched and not waited for, the requests that get its tokens
 	over     chan struct{} // closed when the crew serves no more
 	why      error         // set when over is closed
 }
@@ -39,10 +41,11 @@ type Request struct {
 	Finish string
 	Err    error
 
-	ctx  context.Context
-	all  []int // the prompt, and the tokens that were made
-	read int   // the number of tokens that are in the cache
-	most int   // the greatest length of all
+	ctx    context.Context
+	all    []int // the prompt, and the tokens that were made
+	read   int   // the number of tokens that are in the cache, or on their way there
+	most   int   // the greatest length of all
+	choice int32 // stands for the next token, where the last step to be launched chooses it
 }
 
 // Errors of requests that a client may send again.
@@ -126,10 +129,11 @@ func (s *session) Submit(ctx context.Context, prompt []int, most int) (*Request,
 	}
 }
 
-// serve runs requests until ctx ends, a rank dies or a step fails.
+// serve runs requests until ctx ends, a rank dies or a step fails. It launches a step while the one before runs, whose
+// tokens it does not know: the device feeds them to the next step.
 func (s *session) serve(ctx context.Context) error {
 	for {
-		if s.admit() == 0 {
+		if s.admit() == 0 && len(s.flight) == 0 {
 			select {
 			case s.running[0] = <-s.requests:
 			case <-s.Done:
@@ -138,20 +142,45 @@ func (s *session) serve(ctx context.Context) error {
 				return ctx.Err()
 			}
 		}
+		idle := true
 		for _, prompt := range []bool{true, false} {
-			rows := s.rows(prompt)
+			rows, get := s.rows(prompt)
 			if len(rows) == 0 {
 				continue
 			}
-			next, err := s.Step(Batch{prompt, rows})
-			if err != nil {
+			if err := s.Launch(Batch{prompt, rows}); err != nil {
 				return err
 			}
-			for i, best := range next {
-				s.give(int(rows[i].Sequence), int(best.Token))
+			idle, s.launched, s.flight = false, s.launched+1, append(s.flight, get)
+			if len(s.flight) == slots {
+				if err := s.land(); err != nil {
+					return err
+				}
+			}
+		}
+		if idle && len(s.flight) > 0 {
+			if err := s.land(); err != nil {
+				return err
 			}
 		}
 	}
+}
+
+// land waits for the first step that was launched, and hands its tokens out. A request that has ended in the meantime
+// gets none: the step was launched before that was known. What it wrote to the request's place in the cache is written
+// again before it is read, since later steps run behind it.
+func (s *session) land() error {
+	next, err := s.Wait()
+	if err != nil {
+		return err
+	}
+	for i, r := range s.flight[0] {
+		if place := slices.Index(s.running, r); place >= 0 {
+			s.give(place, int(next[i].Token))
+		}
+	}
+	s.flight = s.flight[1:]
+	return nil
 }
 
 // admit drops requests whose clients have gone, gives free places to waiting requests, and counts the running ones.
@@ -173,18 +202,27 @@ func (s *session) admit() (n int) {
 }
 
 // rows returns the rows of the next step: for a prompt, tokens of one request without its last token; else the last
-// token of each request that has no other token to read.
-func (s *session) rows(prompt bool) (rows []Row) {
+// token of each request that has no other token to read, and the requests. A last token may be one that the step before
+// chooses. Nothing follows the token that makes an answer as long as it may be.
+func (s *session) rows(prompt bool) (rows []Row, get []*Request) {
 	for place, r := range s.running {
-		if r == nil || (len(r.all)-r.read > 1) != prompt || prompt && len(rows) > 0 {
+		if r == nil || (len(r.all)-r.read > 1) != prompt || prompt && len(rows) > 0 || r.read+1 == r.most {
 			continue
 		}
 		for range min(max(len(r.all)-r.read-1, 1), s.most(prompt)) {
-			rows = append(rows, Row{Token: int32(r.all[r.read]), Sequence: int32(place), Position: int32(r.read)})
+			row := Row{Token: r.choice, Sequence: int32(place), Position: int32(r.read)}
+			if r.read < len(r.all) {
+				row.Token = int32(r.all[r.read])
+			}
+			rows = append(rows, row)
 			r.read++
 		}
+		if !prompt {
+			r.choice = Choice(s.launched, len(get))
+			get = append(get, r)
+		}
 	}
-	return rows
+	return rows, get
 }
 
 // give hands a request the token that follows.

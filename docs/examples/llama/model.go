@@ -65,6 +65,9 @@ func (s Spec) bounds() (step, grace time.Duration) {
 	return step, min(step, 5*time.Second)
 }
 
+// mostRows counts those of the largest bucket, rounded up for all ranks.
+func (s Spec) mostRows() int { return multiple(max(s.most(false), s.most(true)), s.Ranks) }
+
 // most counts the rows of the largest bucket, of a prompt or not.
 func (s Spec) most(prompt bool) (rows int) {
 	for _, b := range s.Buckets {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -51,12 +52,16 @@ func steps(ctx context.Context, g *group.Group, m Model) error {
 	both.add(7, 1, 3)
 	for _, b := range []Batch{whole, part, both, both} {
 		var next []Best
-		if err := r.Step(b, &next); err != nil {
+		if err := errors.Join(r.Launch(b, nil), r.Wait(true, &next)); err != nil {
 			return err
 		}
 		if !b.Prompt && (len(next) == 0 || next[0].Token < 0 || int(next[0].Token) >= m.Vocabulary) {
 			return fmt.Errorf("the next tokens are %v", next)
 		}
 	}
-	return r.Close(ctx)
+	var next, last []Best // of steps that are both on their way
+	ahead := Batch{Rows: []Row{{Choice(r.launched, 0), 0, 12}, {Choice(r.launched, 1), 1, 5}}}
+	both.Rows[0].Position, both.Rows[1].Position = 11, 4
+	err = errors.Join(r.Launch(both, nil), r.Launch(ahead, nil), r.Wait(true, &next), r.Wait(true, &last))
+	return errors.Join(err, r.Close(ctx))
 }

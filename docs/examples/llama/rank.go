@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"ovgen/docs/examples/llama/generated/candidates"
 	"ovgen/docs/examples/llama/kernels"
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
@@ -28,7 +29,13 @@ type Rank struct {
 	kernels kernels.Set
 	buckets []*bucket
 
+	candidates *candidates.Plan
+	launched   int     // steps
+	flight     []Batch // that were launched, and nobody has waited for: slots at most
+	over       [slots]landing
+
 	rank      int
+	rowsAt    device.Ptr     // of both slots
 	params    kernels.Params // the fields that are the same in all launches
 	firstKey  int            // of the model's heads of keys, the first one here
 	layers    []layer
@@ -77,10 +84,15 @@ func NewRank(m Model, rank int) (*Rank, error) {
 		}
 		r.Needs.Beside(needs)
 	}
+	needs, err := r.choices().Memory(m.Ranks)
+	if err != nil {
+		return nil, err
+	}
+	r.Needs.Beside(needs)
 	r.Needs.Buffers = nil // weights and activations below add the buffers of all layers
 	r.Needs.Tuning = max(r.Needs.Tuning, plan.TuningBytes(int64(m.most(false)), int64(m.Hidden),
 		int64(r.params.Columns), r.Type.Size(), device.FP32.Size()))
-	err := r.weights()
+	err = r.weights()
 	r.activations()
 	return r, err
 }
@@ -97,6 +109,7 @@ func (r *Rank) cut() {
 	r.firstKey = min(r.rank*queries/group, r.KeyHeads-keys)
 	r.params = kernels.Params{Hidden: r.Hidden, Width: r.Intermediate / r.Ranks, Epsilon: float32(r.Epsilon),
 		Columns: tokens, First: r.rank * tokens, Tokens: max(0, min(tokens, r.Vocabulary-r.rank*tokens)),
+		Ranks: r.Ranks, Most: multiple(r.most(false), 2), // a slot of All begins at a multiple of 16 bytes
 		Queries: queries, Keys: keys, Group: group, Offset: r.rank*queries - r.firstKey*group,
 		Size: r.HeadSize, Scale: float32(1 / math.Sqrt(float64(r.HeadSize))),
 		Places: r.Sequences + 1, Room: r.Room, Stretches: multiple(r.Room, kernels.Stretch) / kernels.Stretch}
@@ -168,7 +181,7 @@ func (r *Rank) weights() (err error) {
 // activations lists the cache, and the memory that all steps use one after the other.
 func (r *Rank) activations() {
 	few, p := r.most(false), &r.params
-	most, whole := multiple(max(few, r.most(true)), r.Ranks), 0
+	most, whole := r.mostRows(), 0
 	for _, b := range r.Buckets {
 		if !b.Spread {
 			whole = max(whole, b.Rows)
@@ -181,7 +194,7 @@ func (r *Rank) activations() {
 	}
 	angles := func() ([]byte, error) { return binary.Append(nil, binary.LittleEndian, r.Angles(r.Room)) }
 	for _, x := range []memory{
-		{bytes: int64(most) * rowBytes, to: &p.Rows},
+		{bytes: slots * int64(most) * rowBytes, to: &r.rowsAt},
 		{bytes: r.Type.Bytes(most * r.Hidden), to: &p.X},
 		{bytes: r.Type.Bytes(most * r.Hidden), to: &p.Normed},
 		{bytes: r.Type.Bytes(most * r.Hidden), to: &r.other.rows},
@@ -189,7 +202,8 @@ func (r *Rank) activations() {
 		{bytes: r.Type.Bytes(whole * p.Queries * p.Size), to: &r.o},
 		{bytes: r.Type.Bytes(whole * p.Width), to: &r.g},
 		{bytes: 4 * int64(few*p.Columns), to: &p.Logits},
-		{bytes: 8 * int64(few), to: &p.Best},
+		{bytes: bestBytes * int64(p.Most), to: &p.Best},
+		{bytes: slots * bestBytes * int64(r.Ranks*p.Most), to: &p.All},
 		{bytes: 4 * int64(few*p.Queries*p.Stretches*(2+p.Size)), to: &p.Parts},
 		{bytes: 4 * int64(p.Room*p.Size), to: &p.Angles, fill: angles},
 		{bytes: driver.WorkspaceBytes, to: &r.workspace},
@@ -232,6 +246,11 @@ func (m Model) load(ctx context.Context, g *group.Group) (*Rank, error) {
 		if r.stream, err = device.NewStream(r.driver, device.Normal); err != nil {
 			return err
 		}
+		for i := range r.over {
+			if r.over[i], err = newLanding(r.driver); err != nil {
+				return err
+			}
+		}
 		return r.plan()
 	})
 }
@@ -239,7 +258,10 @@ func (m Model) load(ctx context.Context, g *group.Group) (*Rank, error) {
 // Close leaves the group, which closes the plans.
 func (r *Rank) Close(ctx context.Context) (err error) {
 	for _, b := range r.buckets {
-		err = errors.Join(err, b.graph.Close())
+		err = errors.Join(err, b.graphs[0].Close(), b.graphs[1].Close())
+	}
+	for _, l := range r.over {
+		err = errors.Join(err, l.stream.Close(), l.event.Close())
 	}
 	return errors.Join(err, r.stream.Close(), r.kernels.Close(), r.group.Close(ctx))
 }

@@ -19,30 +19,32 @@ type Crew struct {
 	Close func(ctx context.Context) error // ends the ranks, also after ctx has ended; it is bounded
 }
 
-// Stepper is a rank of this process or of another one.
+// Stepper is a rank of this process or of another one, with the methods of Rank.
 type Stepper interface {
-	Step(rows Batch, best *[]Best) error
+	Launch(rows Batch, _ *bool) error
+	Wait(_ bool, best *[]Best) error
 }
 
-// Step runs rows on all ranks and returns their next tokens: of equal logits the lowest. It is bounded. Behind an error
-// the crew can only be closed.
-func (c *Crew) Step(rows Batch) (next []Best, err error) {
+// Launch begins a step on all ranks, while the one before runs, at most. It returns before the step has ended, and is
+// bounded. Behind an error the crew can only be closed.
+func (c *Crew) Launch(rows Batch) error {
+	return c.each(func(r int) error { return c.Ranks[r].Launch(rows, nil) })
+}
+
+// Wait ends the first step that was launched and not waited for, and returns the next tokens of its rows, which all
+// ranks know. It is bounded as Launch is.
+func (c *Crew) Wait() ([]Best, error) {
 	all := make([][]Best, len(c.Ranks))
+	err := c.each(func(r int) error { return c.Ranks[r].Wait(true, &all[r]) })
+	return all[0], err
+}
+
+// each is each, of all ranks and as long as a step takes at most.
+func (c *Crew) each(f func(rank int) error) error {
 	most, grace := c.bounds()
 	ctx, done := context.WithTimeout(context.Background(), most+grace)
 	defer done()
-	if err := each(ctx, len(c.Ranks), grace, func(r int) error { return c.Ranks[r].Step(rows, &all[r]) }); err != nil {
-		return nil, err
-	}
-	for row, best := range all[0] {
-		for _, other := range all[1:] {
-			if x := other[row]; x.Logit > best.Logit || x.Logit == best.Logit && x.Token < best.Token {
-				best = x
-			}
-		}
-		next = append(next, best)
-	}
-	return next, nil
+	return each(ctx, len(c.Ranks), grace, f)
 }
 
 // within bounds f by a time alone: it goes on when the caller's ctx ends.
@@ -135,8 +137,9 @@ func (m Model) startProcesses(ctx context.Context) (*Crew, error) {
 // process is a rank of another process.
 type process struct{ *rpc.Client }
 
-// Step calls Rank.Step in the other process.
-func (p process) Step(rows Batch, best *[]Best) error { return p.Call("Rank.Step", rows, best) }
+// Launch and Wait call the other process.
+func (p process) Launch(rows Batch, _ *bool) error { return p.Call("Rank.Launch", rows, nil) }
+func (p process) Wait(_ bool, best *[]Best) error  { return p.Call("Rank.Wait", true, best) }
 
 // Remote is a rank with the methods that the server's process calls.
 type Remote struct {

@@ -254,7 +254,9 @@ func TestIdle(t *testing.T) {
 // mute is a rank that never answers, or fails.
 type mute struct{ err error }
 
-func (m mute) Step(Batch, *[]Best) error {
+func (m mute) Wait(bool, *[]Best) error { return nil }
+
+func (m mute) Launch(Batch, *bool) error {
 	if m.err == nil {
 		select {}
 	}
@@ -281,7 +283,7 @@ func TestMute(t *testing.T) {
 	ctx, done := context.WithTimeout(t.Context(), 10*time.Second)
 	defer done()
 	ranks := []mute{{errors.New("it is late")}, {}}
-	err := each(ctx, 2, time.Millisecond, func(r int) error { return ranks[r].Step(Batch{}, nil) })
+	err := each(ctx, 2, time.Millisecond, func(r int) error { return ranks[r].Launch(Batch{}, nil) })
 	if !errors.Is(err, errSilent) || ctx.Err() != nil {
 		t.Errorf("%v behind a rank that failed: %v", err, ctx.Err())
 	}

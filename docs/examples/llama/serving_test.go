@@ -15,18 +15,30 @@ import (
 
 // counter is the only rank of a crew. Its next token is the last one's successor. It can hold its steps and end.
 type counter struct {
-	mu    sync.Mutex
-	steps []Batch
-	hold  chan struct{} // a step takes one, where there is a channel
-	begun chan struct{} // gets one when a step begins, where there is a channel
-	died  chan struct{}
+	mu     sync.Mutex
+	steps  []Batch
+	flight []Batch         // launched
+	chosen map[int32]int32 // by what stands for them
+	hold   chan struct{}   // a step takes one, where there is a channel
+	begun  chan struct{}   // gets one when a step begins, where there is a channel
+	died   chan struct{}
 }
 
-func (c *counter) Step(b Batch, next *[]Best) error {
+func (c *counter) Launch(b Batch, _ *bool) error {
 	select {
 	case c.begun <- struct{}{}:
 	default:
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.flight = append(c.flight, b)
+	if len(c.flight) > slots {
+		return errors.New("more steps than there are slots")
+	}
+	return nil
+}
+
+func (c *counter) Wait(_ bool, next *[]Best) error {
 	if c.hold != nil {
 		select {
 		case <-c.hold:
@@ -36,12 +48,17 @@ func (c *counter) Step(b Batch, next *[]Best) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.steps = append(c.steps, b)
-	for _, row := range b.Rows {
-		if !b.Prompt {
+	b, n, made := c.flight[0], len(c.steps), map[int32]int32{}
+	c.flight, c.steps = c.flight[1:], append(c.steps, b)
+	for i, row := range b.Rows {
+		if row.Token < 0 {
+			row.Token = c.chosen[row.Token]
+		}
+		if made[Choice(n, i)] = row.Token + 1; !b.Prompt {
 			*next = append(*next, Best{Token: row.Token + 1})
 		}
 	}
+	c.chosen = made
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"ovgen/docs/examples/llama/generated/candidates"
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
@@ -22,10 +23,31 @@ type Bucket struct {
 // bucket is a Bucket's plan, which all layers share, and the graph of the whole step.
 type bucket struct {
 	Bucket
-	layer plan.Runner
-	bind  func(context.Context, Buffers) error
-	head  driver.Product // the logits of this rank's part of the vocabulary
-	graph *device.Graph
+	layer  plan.Runner
+	bind   func(context.Context, Buffers) error
+	head   driver.Product // the logits of this rank's part of the vocabulary
+	graphs [slots]*device.Graph
+}
+
+// slots are the places for rows and choices: a step is launched while the one before runs, and their memory is apart.
+const slots = 2
+
+// landing marks the end of a step on a stream of its own, so that the host need not wait for the next step too.
+type landing struct {
+	event  *device.Event
+	stream *device.Stream
+}
+
+func newLanding(d driver.Driver) (l landing, err error) {
+	if l.event, err = device.NewEvent(d, false); err == nil {
+		l.stream, err = device.NewStream(d, device.Normal)
+	}
+	return l, err
+}
+
+// choices is the shape of the plan that brings the best tokens of all ranks to all: each is two words.
+func (r *Rank) choices() candidates.Shape {
+	return candidates.Shape{M: r.Ranks * r.params.Most, N: bestBytes / 4, Type: driver.FP32}
 }
 
 // shape is the shape of a layer's plan for a bucket.
@@ -48,6 +70,9 @@ func (s Spec) padded(b Bucket) int {
 
 // plan makes the plans of all buckets and captures their steps. The last bucket, the largest, is first.
 func (r *Rank) plan() (err error) {
+	if r.candidates, err = candidates.New(r.ctx, r.group, r.choices()); err != nil {
+		return err
+	}
 	for _, x := range slices.Backward(r.Buckets) {
 		b := &bucket{Bucket: x}
 		b.layer, b.bind, err = programOf(r.family, b.Spread, calls{r.attend(b), r.gate}).New(r.ctx, r.group, r.shape(x))
@@ -60,9 +85,11 @@ func (r *Rank) plan() (err error) {
 		if err != nil {
 			return err
 		}
-		b.graph, err = device.Capture(r.driver, r.stream.Handle(), func() error { return r.enqueue(b) })
-		if err != nil {
-			return fmt.Errorf("steps of %d rows: %w", b.Rows, err)
+		for slot := range b.graphs {
+			b.graphs[slot], err = device.Capture(r.driver, r.stream.Handle(), func() error { return r.enqueue(b, slot) })
+			if err != nil {
+				return fmt.Errorf("steps of %d rows: %w", b.Rows, err)
+			}
 		}
 		r.buckets = append(r.buckets, b)
 	}
@@ -80,9 +107,9 @@ func (r *Rank) product(rows int) driver.MatmulDesc {
 }
 
 // enqueue enqueues a whole step. Steps differ only by numbers in device memory, so the graph of one serves all.
-func (r *Rank) enqueue(b *bucket) error {
+func (r *Rank) enqueue(b *bucket, slot int) error {
 	on, p := r.stream.Handle(), &r.params
-	p.Count = r.padded(b.Bucket)
+	p.Count, p.Rows = r.padded(b.Bucket), r.rowsOf(slot)
 	own := *p
 	if b.Spread {
 		own.Count /= r.Ranks
@@ -103,7 +130,16 @@ func (r *Rank) enqueue(b *bucket) error {
 	return errors.Join(err,
 		r.driver.Matmul(b.head,
 			driver.Operands{C: p.Logits, A: from.normed, B: r.head, Workspace: r.workspace}, on),
-		r.kernels.Launch(on, "best", *p))
+		r.kernels.Launch(on, "best", *p),
+		r.candidates.Bind(r.ctx, candidates.Buffers{A: p.Best, C: r.allOf(slot)}), r.candidates.Enqueue(on))
+}
+
+// rowsOf is where the rows of a slot's steps are, and allOf where the best tokens of all ranks.
+func (r *Rank) rowsOf(slot int) device.Ptr {
+	return r.rowsAt + device.Ptr(slot*r.mostRows()*rowBytes)
+}
+func (r *Rank) allOf(slot int) device.Ptr {
+	return r.params.All + device.Ptr(slot*r.Ranks*r.params.Most*bestBytes)
 }
 
 // attend is the call between a layer's products. It stores the new keys, rotated, and values, and attends to all.
@@ -138,13 +174,18 @@ func (r *Rank) gate(on driver.Stream, to plan.Range, from []plan.Range) error {
 	return r.kernels.Launch(on, "gate", p)
 }
 
-// Row is a token at a position of a sequence.
+// Row is a token at a position of a sequence. A negative token stands for the choice of a row of an earlier step.
 type Row struct{ Token, Sequence, Position int32 }
 
-// Best is the greatest logit of a row on a rank, and its token.
+// Best is the greatest logit of a row, and its token.
 type Best struct {
 	Logit float32
 	Token int32
+}
+
+// better reports whether x is chosen before y: of equal logits the lowest token is.
+func (x Best) better(y Best) bool {
+	return x.Logit > y.Logit || x.Logit == y.Logit && x.Token < y.Token
 }
 
 // Batch is the rows of one step. Rows of a prompt follow each other in one sequence; others are one of each sequence.
@@ -153,17 +194,21 @@ type Batch struct {
 	Rows   []Row
 }
 
+// Choice stands, as a Row's Token, for what a row of a crew's step will choose: of one that is among the last two when
+// the step with that Row is launched. Steps are counted from 0.
+func Choice(step, row int) int32 { return -1 - int32(step%slots<<16|row) }
+
 // rowBytes and bestBytes are the sizes of a Row and a Best.
 const rowBytes, bestBytes = 12, 8
 
-// Step runs the rows through the model. Unless they are a prompt's, best gets the likeliest next token of each row
-// among this rank's tokens. All ranks call it with the same rows. After an error the rank can only be closed.
-func (r *Rank) Step(s Batch, best *[]Best) error {
+// Launch begins a step that runs the rows through the model. All ranks launch the same steps, the next one at most
+// while one runs. After an error the rank can only be closed. The reply is empty.
+func (r *Rank) Launch(s Batch, _ *bool) error {
 	return r.group.Do(func() error {
-		n := len(s.Rows)
+		n, slot := len(s.Rows), r.launched%slots
 		i := slices.IndexFunc(r.buckets, func(b *bucket) bool { return b.Prompt == s.Prompt && b.Rows >= n })
-		if i < 0 || n == 0 {
-			return fmt.Errorf("no bucket has %d rows", n)
+		if i < 0 || n == 0 || len(r.flight) == slots {
+			return fmt.Errorf("no bucket has %d rows, or %d steps run", n, len(r.flight))
 		}
 		b := r.buckets[i]
 		none := Row{Sequence: int32(r.Sequences)}
@@ -172,21 +217,48 @@ func (r *Rank) Step(s Batch, best *[]Best) error {
 		if err != nil {
 			return err
 		}
-		if err := r.driver.MemcpyHtoD(r.params.Rows, input); err != nil {
+		if err := r.driver.MemcpyHtoD(r.rowsOf(slot), input); err != nil {
 			return err
 		}
-		if err := b.graph.Launch(r.stream.Handle()); err != nil {
+		if err := b.graphs[slot].Launch(r.stream.Handle()); err != nil {
 			return err
 		}
-		if err := r.group.Watch(r.ctx, r.stream.Handle()); err != nil || s.Prompt {
+		r.launched++
+		r.flight = append(r.flight, s)
+		over := r.over[slot]
+		return errors.Join(over.event.Record(r.stream), over.stream.Wait(over.event))
+	})
+}
+
+// Wait ends the first step that was launched and not waited for. Unless it was a prompt's, best gets the likeliest next
+// token of each row.
+func (r *Rank) Wait(_ bool, best *[]Best) error {
+	return r.group.Do(func() error {
+		if len(r.flight) == 0 {
+			return errors.New("wait: no step was launched")
+		}
+		s, slot := r.flight[0], (r.launched-len(r.flight))%slots
+		r.flight = r.flight[1:]
+		if err := r.group.Watch(r.ctx, r.over[slot].stream.Handle()); err != nil || s.Prompt {
 			return err
 		}
-		output := make([]byte, n*bestBytes)
-		if err := r.driver.MemcpyDtoH(output, r.params.Best); err != nil {
+		few := r.params.Most
+		output := make([]byte, r.Ranks*few*bestBytes)
+		if err := r.driver.MemcpyDtoH(output, r.allOf(slot)); err != nil {
 			return err
 		}
-		*best = make([]Best, n)
-		_, err = binary.Decode(output, binary.LittleEndian, *best)
-		return err
+		all := make([]Best, r.Ranks*few)
+		if _, err := binary.Decode(output, binary.LittleEndian, all); err != nil {
+			return err
+		}
+		*best = all[:len(s.Rows)]
+		for i := range *best {
+			for rank := 1; rank < r.Ranks; rank++ {
+				if x := all[rank*few+i]; x.better(all[i]) {
+					all[i] = x
+				}
+			}
+		}
+		return nil
 	})
 }

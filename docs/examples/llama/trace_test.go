@@ -53,7 +53,7 @@ func TestLaunches(t *testing.T) {
 			t.Fatal(err)
 		}
 		for rank, r := range tracers {
-			for _, g := range r.graphs[len(small.Buckets)-2:] { // those that decode
+			for _, g := range r.graphs[slots*(len(small.Buckets)-2):] { // those that decode
 				_, n, err := byLayer(g.names, make([]float64, len(g.names)), tinies[family].Layers)
 				if err != nil || n > most {
 					t.Errorf("%s, rank %d: %d launches a layer, want at most %d: %v, %v", family, rank, n, most, g.names, err)
@@ -78,9 +78,10 @@ func trace(t *testing.T, s Spec, layers, rounds int, positions []int) string {
 		}
 		device := f.us[0]
 		event := max(0, sum(all[i].us)-device) / float64(len(all[i].us))
-		fmt.Fprintf(&text, "\n%d layers, %d ranks, %s: a step takes %.0f us, and its graph %.0f; %d launches a layer; "+
-			"an event takes %.2f us, which is taken off\n| operation | launches | us each | us |\n|---|---|---|---|\n",
-			layers, s.Ranks, f.what, f.step, device, launches, event)
+		fmt.Fprintf(&text, "\n%d layers, %d ranks, %s: a step takes %.0f us, launched ahead %.0f, and its graph %.0f; "+
+			"%d launches a layer; an event takes %.2f us, which is taken off\n"+
+			"| operation | launches | us each | us |\n|---|---|---|---|\n",
+			layers, s.Ranks, f.what, f.step, f.ahead, device, launches, event)
 		rest := f.step
 		for _, name := range slices.Sorted(maps.Keys(f.host)) {
 			us := f.host[name]
@@ -102,6 +103,7 @@ type figures struct {
 	names []string // of the operations of the graph
 	us    []float64
 	step  float64
+	ahead float64            // where each is launched while the one before runs
 	host  map[string]float64 // by name
 }
 
@@ -119,7 +121,7 @@ func timed(t *testing.T, s Spec, all bool, rounds int, positions []int) (list []
 			for place := range min(bucket.Rows, s.Sequences) {
 				b.add(place, place, position)
 			}
-			f := repeated(t, crew, tracers[0], tracers[0].graphs[len(s.Buckets)-1-i], b, rounds)
+			f := repeated(t, crew, tracers[0], tracers[0].graphs[slots*(len(s.Buckets)-1-i):][:slots], b, rounds)
 			f.what = fmt.Sprintf("%d sequences at position %d", len(b.Rows), position)
 			list = append(list, f)
 		}
@@ -131,14 +133,14 @@ func timed(t *testing.T, s Spec, all bool, rounds int, positions []int) (list []
 }
 
 // repeated is one step again and again, behind one that isn't counted.
-func repeated(t *testing.T, crew *Crew, r *tracer, g *traced, b Batch, rounds int) figures {
-	took, host, spans := []float64{}, map[string][]float64{}, make([][]float64, len(g.events)-1)
+func repeated(t *testing.T, crew *Crew, r *tracer, graphs []*traced, b Batch, rounds int) figures {
+	took, host, spans := []float64{}, map[string][]float64{}, make([][]float64, len(graphs[0].events)-1)
 	for round := range rounds + 1 {
 		clear(r.host)
 		began := time.Now()
 		step(t, crew, b)
 		us := float64(time.Since(began)) / 1e3
-		of, err := r.spans(g)
+		of, err := r.spans(graphs[(crew.Ranks[0].(*Rank).launched-1)%slots])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +155,7 @@ func repeated(t *testing.T, crew *Crew, r *tracer, g *traced, b Batch, rounds in
 			host[name] = append(host[name], float64(x)/1e3)
 		}
 	}
-	f := figures{names: g.names, step: median(took), host: map[string]float64{}}
+	f := figures{names: graphs[0].names, step: median(took), ahead: ahead(t, crew, b, rounds), host: map[string]float64{}}
 	for _, list := range spans {
 		f.us = append(f.us, median(list))
 	}

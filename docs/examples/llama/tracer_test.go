@@ -192,7 +192,7 @@ type row struct {
 
 // byLayer joins the times of operations of equal places in layers. What is before and behind the layers is by itself.
 func byLayer(names []string, us []float64, layers int) (rows []row, launches int, err error) {
-	first, behind := 1, 2 // the embedding; the head and the choice
+	first, behind := 1, 3 // the embedding; the head, its best tokens and those of all ranks
 	launches = (len(names) - first - behind) / layers
 	if len(names) != first+launches*layers+behind {
 		return nil, 0, fmt.Errorf("%d operations are no %d equal layers", len(names), layers)

@@ -34,6 +34,8 @@ type Params struct {
 	X, Normed                    driver.Ptr // [Count, Hidden]
 	Columns, First, Tokens       int        // of the logits, the first one's token, and how many are tokens
 	Logits, Best                 driver.Ptr // fp32 [Count, Columns], struct pair [Count]
+	All                          driver.Ptr // struct pair [2, Ranks, Most]: Best of all ranks, of two steps
+	Ranks, Most                  int
 	Queries, Keys, Group, Offset int
 	Size                         int        // elements of a head: a multiple of 8, at most MostSize
 	Places, Room                 int        // of the cache: sequences, and positions of each
@@ -61,15 +63,15 @@ func writes(at driver.Ptr, n, size int) driver.Touch { return driver.Writes(at, 
 // rows of the embedding that embed reads depend on the tokens, so they are missing here.
 var works = map[string]func(p *Params, size int) work{
 	"embed": func(p *Params, size int) work {
-		return work{p.Count, 256, []driver.Touch{reads(p.Norm, p.Hidden, size), writes(p.X, p.Count*p.Hidden, size),
-			writes(p.Normed, p.Count*p.Hidden, size)}}
+		return work{p.Count, 256, []driver.Touch{reads(p.Norm, p.Hidden, size), reads(p.All, 2*p.Ranks*p.Most, 8),
+			writes(p.X, p.Count*p.Hidden, size), writes(p.Normed, p.Count*p.Hidden, size)}}
 	},
 	"gate": func(p *Params, size int) work {
 		n := p.Count * p.Width
 		return work{(n + 255) / 256, 256, []driver.Touch{reads(p.Gates, 2*n, size), writes(p.Gated, n, size)}}
 	},
 	"best": func(p *Params, _ int) work {
-		return work{p.Count, 256, []driver.Touch{reads(p.Logits, p.Count*p.Columns, 4), writes(p.Best, p.Count, 8)}}
+		return work{p.Count, 1024, []driver.Touch{reads(p.Logits, p.Count*p.Columns, 4), writes(p.Best, p.Count, 8)}}
 	},
 	"store": func(p *Params, size int) work {
 		return work{p.Count * p.Keys, 64, append(p.stores(size), reads(p.Angles, p.Room*p.Size, 4))}

@@ -1,5 +1,5 @@
-// The decoder's kernels. A row is a token at a position of a sequence. The cache has the rotated key and the value
-// of each sequence, position and head of keys of this rank.
+// The decoder's kernels. A row is a token at a position of a sequence, or the token that an earlier step chose. The
+// cache has the rotated key and the value of each sequence, position and head of keys of this rank.
 //
 //   embed    rows of the embedding, and their norm by the first layer's
 //   gate     SwiGLU of a product that makes gates and what they let through
@@ -32,7 +32,7 @@ DEVICE void save(char *to, u64 i, float x) { ((typename E::bits *)to)[i] = (type
 template <typename T>
 DEVICE T greater(T x, T y) { return x > y ? x : y; }
 
-struct row { int token, sequence, position; };
+struct row { int token, sequence, position; };  // -1 - n for a token: the choice of row n % 65536 of slot n / 65536
 struct pair { float logit; int token; };
 
 // params are sizes and memory of the rank, the rows of a step, and of attention a layer's memory. Query head q of this
@@ -46,6 +46,8 @@ struct params {
   u64 columns, first, tokens;  // of the logits, the first one's token, and how many are tokens
   const float *logits;
   struct pair *best;
+  const struct pair *all;  // [2 slots, ranks, most]: the best of all ranks
+  u64 ranks, most;
   u64 queries, keys, group, offset;
   u64 size;             // elements of a head
   u64 places, room;     // of the cache: sequences, and positions of each
@@ -63,12 +65,32 @@ struct params {
 
 // ----------------------------------------------------------------------------
 
+DEVICE struct pair better(struct pair x, struct pair y)
+{
+  return x.logit > y.logit || (x.logit == y.logit && x.token < y.token) ? x : y;
+}
+
+// token is that of a row.
+DEVICE u64 token(const struct params &p, int is)
+{
+  if (is >= 0) {
+    return is;
+  }
+  const unsigned n = -1 - is;
+  const struct pair *from = p.all + n / 65536 * p.ranks * p.most + n % 65536;
+  struct pair best = from[0];
+  for (u64 rank = 1; rank < p.ranks; rank++) {
+    best = better(from[rank * p.most], best);
+  }
+  return best.token;
+}
+
 template <typename E>
 DEVICE void embed_of(const struct params &p)
 {
   SHARED(float, sums, most_threads);
   each_item(i, p.count) {
-    const u64 from = p.rows[i].token * p.hidden, to = i * p.hidden;
+    const u64 from = token(p, p.rows[i].token) * p.hidden, to = i * p.hidden;
     float squares = 0.0f;
     each_thread(e, p.hidden) {
       const float x = load<E>(p.embedding, from + e);
@@ -92,20 +114,21 @@ DEVICE void gate_of(const struct params &p)
   }
 }
 
-DEVICE struct pair better(struct pair x, struct pair y)
-{
-  return x.logit > y.logit || (x.logit == y.logit && x.token < y.token) ? x : y;
-}
-
 template <typename E>
 DEVICE void best_of(const struct params &p)
 {
-  enum { threads = 256 };
+  enum { threads = 1024 };
   SHARED(struct pair, found, threads);
   each_item(i, p.count) {
-    struct pair mine = {MINUS_INFINITY, 0x7fffffff};
-    each_thread(e, p.tokens) {
-      mine = better({p.logits[i * p.columns + e], (int)(p.first + e)}, mine);
+    struct pair mine = {MINUS_INFINITY, (int)p.first};
+#pragma unroll 4
+    for (u64 e = 4 * threadIdx.x; e < p.tokens; e += 4 * threads) {
+      const uint4 bits = *(const uint4 *)(p.logits + i * p.columns + e);
+      const float logits[4] = {__uint_as_float(bits.x), __uint_as_float(bits.y), __uint_as_float(bits.z),
+                               __uint_as_float(bits.w)};
+      for (unsigned j = 0; j < 4; j++) {
+        mine = e + j < p.tokens ? better({logits[j], (int)(p.first + e + j)}, mine) : mine;
+      }
     }
     __syncthreads();
     found[threadIdx.x] = mine;

@@ -60,6 +60,9 @@ var Normed = few(
 		s.Call("O", "Attention", "mq,mk,mk->mq", "Query", "Key", "Value"),
 	}, packets...)
 
+// Candidates brings the best tokens of all ranks to all.
+var Candidates = catalog.AllGatherPackets
+
 // wqkv has the rank's rows of the weights of queries, keys and values, one after the other: one product makes all.
 var wqkv = s.Tensor{Name: "Wqkv", Axes: []s.Axis{s.Dim(s.N2, s.DIDx(s.D)), s.Dim(s.K)}}
 
