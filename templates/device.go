@@ -87,6 +87,7 @@ func (d Device) Headers() (names []string) {
 	add(computes, "sum.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Lands() && k.Kind != kernels.Push }), "packets.h")
 	add(d.any(kernels.Kernel.Multiplies), "tiles.h", "hopper.h", "product.h")
+	add(d.any(kernels.Kernel.MultipliesFew), "fewrows.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Widen }), "widen.h")
 	add(len(d.Calls) > 0, "blocksum.h", "call.h")
 	return names

@@ -23,7 +23,8 @@ type layout struct {
 	terms int     // the first one's address
 	rows  int     // the first one's address
 	wide  int     // elements that each of them has
-	tiled tiled   // of a product
+	tiled tiled   // of a product by tiles
+	few   few     // of a product of few rows
 	lands landing // of packets
 	given int     // the first number of a function
 	size  int     // of all
@@ -78,6 +79,11 @@ func (t *Table) layout(k Kernel) layout {
 	}
 	if k.Copies() {
 		l.dst, l.src, l.bytes = next(1), next(1), next(1)
+	}
+	if k.MultipliesFew() {
+		l.dst = next(1)
+		l.multiply(next)
+		return l
 	}
 	if k.Computes() && !k.Multiplies() || k.Gathers() || k.Lands() {
 		l.dst, l.bytes = next(1), next(1)

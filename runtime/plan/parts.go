@@ -115,6 +115,9 @@ type Product struct {
 
 func (p *Product) empty() bool { return p.desc.M == 0 }
 
+// Desc is the product.
+func (p *Product) Desc() driver.MatmulDesc { return p.desc }
+
 // Kernel is a kernel of a plan.
 type Kernel struct {
 	name   string

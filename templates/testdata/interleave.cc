@@ -32,7 +32,7 @@ static bool play(World &w, u64 order)
     } else {
       const ovgen_kernel *k = find(s.kernel.c_str());
       if (launched[r] == nullptr) {
-        launched[r] = begin(k, s.params.data(), s.blocks, threads);
+        launched[r] = begin(k, s.params.data(), s.blocks, s.width);
       }
       u64 word;
       unsigned value;

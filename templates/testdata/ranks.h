@@ -22,6 +22,7 @@ struct Step {
   std::vector<u64> params;  // aligned for any struct of parameters
   unsigned blocks;
   std::function<void()> host;
+  unsigned width;  // threads of a block
 };
 
 // The memory of one rank.
@@ -84,12 +85,13 @@ static void wrong(const World &w, unsigned rank, unsigned round, const char *wha
 // ----------------------------------------------------------------------------
 // Steps
 
-static void host(World &w, unsigned r, std::function<void()> f) { w.of[r].steps.push_back({"", {}, 0, f}); }
+static void host(World &w, unsigned r, std::function<void()> f) { w.of[r].steps.push_back({"", {}, 0, f, 0}); }
 
 template <typename Params>
-static void launch(World &w, unsigned r, const std::string &kernel, const Params &p, unsigned grid)
+static void launch(World &w, unsigned r, const std::string &kernel, const Params &p, unsigned grid,
+                   unsigned width = threads)
 {
-  Step s = {kernel, std::vector<u64>((sizeof p + 7) / 8), grid, nullptr};
+  Step s = {kernel, std::vector<u64>((sizeof p + 7) / 8), grid, nullptr, width};
   memcpy(s.params.data(), &p, sizeof p);
   w.of[r].steps.push_back(s);
 }
@@ -1031,6 +1033,49 @@ static void packetspread_round(World &w, unsigned r, unsigned round, const char 
   });
 }
 
+// A product of few rows and a bias on one rank, of numbers of which every sum is exact. The kernel makes so many columns
+// by a block of 256 threads.
+enum { few_deep = 512, few_across = 32, few_most = 64 };
+
+static void few_round(World &w, unsigned r, unsigned round, const char *kernel, unsigned rows, unsigned wide)
+{
+  const unsigned type = tile_type(round);
+  Rank &own_rank = w.of[r];
+  if (r != round % ranks) {
+    return;
+  }
+  host(w, r, [&own_rank, round, type] {
+    number_all(own_rank.shard, type, 7 * round, few_most * few_deep);
+    number_all(own_rank.weights, type, 100 + round, few_across * few_deep);
+    number_all(own_rank.bias, type, 200 + round, few_across);
+    std::fill(own_rank.product.begin(), own_rank.product.end(), 0x7fff);
+  });
+  struct fewrows p = {};
+  p.dst = (char *)own_rank.product.data();
+  p.rows = rows;
+  p.depth = few_deep;
+  p.columns = few_across;
+  p.a = (const char *)own_rank.shard.data();
+  p.b = (const char *)own_rank.weights.data();
+  p.bias = (const char *)own_rank.bias.data();
+  launch(w, r, of(kernel, type), p, few_across / wide, 256);
+  host(w, r, [&w, &own_rank, r, round, type, rows] {
+    for (unsigned i = 0; i < rows * few_across; i++) {
+      const unsigned row = i / few_across, column = i % few_across;
+      double sum = tile_number(200 + round, column);
+      for (unsigned k = 0; k < few_deep; k++) {
+        sum += tile_number(7 * round, row * few_deep + k) * tile_number(100 + round, column * few_deep + k);
+      }
+      if (value(type, own_rank.product[i]) != rounded(type, sum)) {
+        return wrong(w, r, round, "the product of few rows is wrong");
+      }
+    }
+    if (own_rank.product[rows * few_across] != 0x7fff) {
+      wrong(w, r, round, "an element behind the product of few rows is written");
+    }
+  });
+}
+
 struct Kind {
   const char *name;
   void (*round)(World &w, unsigned r, unsigned round);
@@ -1065,6 +1110,12 @@ static const Kind kinds[] = {
     {"push and a tensor", [](World &w, unsigned r, unsigned i) {
        push_round(w, r, i, "push2", adding<struct push2>(w, r, i), true);
      }},
+    {"few rows", [](World &w, unsigned r, unsigned i) {
+       few_round(w, r, i, "fewrows", 7, 16);
+       few_round(w, r, i, "fewrows2", 16, 32);
+       few_round(w, r, i, "fewrows3", 17, 32);
+       few_round(w, r, i, "fewrows4", few_most, 32);
+     }},
     {"tiles", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles"); }},
     {"tiles alone", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles2"); }},
     {"wide tiles", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles3"); }},
@@ -1086,12 +1137,12 @@ static std::unique_ptr<World> world(const Kind &k)
     r.term.resize(all_elements * 4 + 16);
     r.sum.resize(all_elements * 4 + 16);
     r.all.resize(ranks * all_elements * 4 + 16);
-    r.shard.resize(tile_rows * tile_depth);
+    r.shard.resize(std::max<size_t>(tile_rows * tile_depth, few_most * few_deep));
     r.shards.resize(ranks * tile_rows * tile_depth);
-    r.weights.resize(scatter_columns * scatter_depth);
+    r.weights.resize(std::max<size_t>(scatter_columns * scatter_depth, few_across * few_deep));
     r.bias.resize(scatter_columns);
     r.slots.resize(ranks * tile_rows * scatter_columns);
-    r.product.resize(ranks * tile_rows * scatter_columns);
+    r.product.resize(std::max<size_t>(ranks * tile_rows * scatter_columns, few_most * few_across + 1));
     for (auto &g : r.gathered) {
       g.resize(all_elements * 4 + 16);
     }

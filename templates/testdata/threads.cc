@@ -54,27 +54,31 @@ struct Worker {
   }
 };
 
-typedef Worker Workers[blocks][threads];
-static Workers *workers;  // by rank
+// The workers of a block, which the rank's thread makes as it needs them.
+typedef std::vector<Worker *> Workers;
+static Workers workers[ranks][blocks];
 
 static void run(const Entry &kernel, const Step &s, unsigned device, unsigned seed)
 {
-  std::vector<Team> teams(s.blocks), warps(s.blocks * threads / warp);
+  std::vector<Team> teams(s.blocks), warps(s.blocks * s.width / warp);
   for (Team &t : warps) {
     t.left = warp;
   }
   for (unsigned b = 0; b < s.blocks; b++) {
-    teams[b].left = threads;
+    teams[b].left = s.width;
     const unsigned block = 1 + numbered.fetch_add(1, std::memory_order_relaxed);
-    for (unsigned t = 0; t < threads; t++) {
-      workers[device][b][t].start([&kernel, &s, &teams, &warps, b, t, block, device, seed] {
+    for (unsigned t = 0; t < s.width; t++) {
+      if (t == workers[device][b].size()) {
+        workers[device][b].push_back(new Worker);
+      }
+      workers[device][b][t]->start([&kernel, &s, &teams, &warps, b, t, block, device, seed] {
         gridDim = {s.blocks, 1, 1};
-        blockDim = {threads, 1, 1};
+        blockDim = {s.width, 1, 1};
         blockIdx = {b, 0, 0};
         threadIdx = {t, 0, 0};
         here = {device, block};
         team = &teams[b];
-        together = &warps[(b * threads + t) / warp];
+        together = &warps[(b * s.width + t) / warp];
         chance = seed * 1000003ull + block * 101 + t;
         fenced = 0;
         unseen.clear();
@@ -89,8 +93,8 @@ static void run(const Entry &kernel, const Step &s, unsigned device, unsigned se
     }
   }
   for (unsigned b = 0; b < s.blocks; b++) {
-    for (unsigned t = 0; t < threads; t++) {
-      workers[device][b][t].finish();
+    for (unsigned t = 0; t < s.width; t++) {
+      workers[device][b][t]->finish();
     }
   }
 }
@@ -128,7 +132,6 @@ int main(int, char **args)
 {
   const unsigned seed = (unsigned)atoi(args[1]);
   watch("the ranks");
-  workers = new Workers[ranks];
   for (const Kind &k : kinds) {
     if (!named(k, args + 2) || failures > 0) {
       continue;

@@ -1,0 +1,92 @@
+// Command fewrows checks the kernels of few rows on one GPU, and then times them beside cuBLASLt's best of eight and a
+// read of the weight. The kernels are in files of PTX, which cmd/ovgen/internal/nvrtc's test of few rows writes where
+// OVGEN_FEWROWS_PTX names one; of several files each is a variant. A figure is the median of rounds, in each of which
+// the variants' graphs run in an order of its own. A graph reads so many weights that none is left in the cache.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"ovgen/runtime/driver"
+	_ "ovgen/runtime/driver/cuda"
+	"ovgen/runtime/kernels"
+)
+
+var (
+	files   = flag.String("ptx", "fewrows.ptx", "the kernels, by files with commas between them")
+	rounds  = flag.Int("rounds", 15, "how often each graph runs")
+	weights = flag.String("weights", "14336x4096,4096x14336,6144x4096,4096x4096,28672x8192", "columns x depth of each")
+	counts  = flag.String("rows", "1,4,16,32,64", "how many")
+	only    = flag.Bool("check", false, "check, and time nothing")
+)
+
+func main() {
+	flag.Parse()
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "fewrows:", err)
+		os.Exit(1)
+	}
+}
+
+// gpu is a device with a stream and the variants' modules.
+type gpu struct {
+	driver.Driver
+	stream  driver.Stream
+	names   []string
+	modules []driver.Module
+}
+
+func run() error {
+	runtime.LockOSThread() // a capture ends on its thread
+	backend, err := driver.Lookup("cuda")
+	if err != nil {
+		return err
+	}
+	d, err := backend.Open(0, 0)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	g := gpu{Driver: d}
+	if g.stream, err = d.StreamCreateWithPriority(driver.High); err != nil {
+		return err
+	}
+	for _, file := range strings.Split(*files, ",") {
+		if err := g.load(file); err != nil {
+			return fmt.Errorf("load %s: %w", file, err)
+		}
+	}
+	fmt.Println(d.Properties().Name)
+	for _, typ := range []driver.Type{driver.BF16, driver.FP16} {
+		for i, name := range g.names {
+			if err := g.check(i, typ); err != nil {
+				return fmt.Errorf("check %s in %s: %w", name, typ, err)
+			}
+			fmt.Printf("%s in %s: exact sums are equal to the bit, and each row has the same bits beside 0 to 63 others\n",
+				name, typ)
+		}
+	}
+	if *only {
+		return nil
+	}
+	return g.measure()
+}
+
+// load loads the kernels of a file.
+func (g *gpu) load(file string) error {
+	ptx, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	table := kernels.Table{Types: []driver.Type{driver.BF16, driver.FP16}, Kernels: kernels.FewRows()}
+	code := &driver.Code{Name: "fewrows", PTX: ptx, Kernels: append(table.Code(), driver.Kernel{Name: "read", Params: 24})}
+	m, err := g.ModuleLoadData(code)
+	g.names = append(g.names, strings.TrimSuffix(filepath.Base(file), ".ptx"))
+	g.modules = append(g.modules, m)
+	return err
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"unsafe"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/kernels"
+	"ovgen/verify/reference"
+)
+
+// product is a product of few rows with its memory. It reads its weights in turn.
+type product struct {
+	driver.MatmulDesc
+	c, a, b driver.Ptr
+	weights int
+}
+
+// most rows of a product.
+const most = 64
+
+// product allocates memory for products of up to 64 rows.
+func (g *gpu) product(typ driver.Type, columns, depth, weights int) (p product, err error) {
+	p = product{MatmulDesc: driver.MatmulDesc{M: most, K: depth, N: columns, Type: typ, Transposed: true},
+		weights: weights}
+	for _, x := range []struct {
+		at    *driver.Ptr
+		count int
+	}{{&p.c, most * columns}, {&p.a, most * depth}, {&p.b, columns * depth * weights}} {
+		at, failed := g.MemAlloc(typ.Bytes(x.count))
+		*x.at, err = at, errors.Join(err, failed)
+	}
+	return p, err
+}
+
+// free gives the memory back.
+func (g *gpu) free(p product) error {
+	return errors.Join(g.MemFree(p.c), g.MemFree(p.a), g.MemFree(p.b))
+}
+
+// fill sets memory to numbers.
+func (g *gpu) fill(at driver.Ptr, typ driver.Type, numbers []float32) error {
+	return g.MemcpyHtoD(at, reference.Encode(typ, numbers))
+}
+
+// bytes of a weight.
+func (p product) bytes() int64 { return p.Type.Bytes(p.N * p.K) }
+
+// weight is the address of one in turn.
+func (p product) weight(turn int) driver.Ptr {
+	return p.b + driver.Ptr(int64(turn%p.weights)*p.bytes())
+}
+
+// own enqueues the product by a variant's kernel.
+func (g *gpu) own(variant int, p product, turn int) error {
+	list := kernels.FewRows()
+	k := list[slices.IndexFunc(list, func(k kernels.Kernel) bool { return p.M <= k.Few.Rows })]
+	return g.launch(variant, k.Name(p.Type), k.Few.Blocks(p.N), kernels.FewThreads,
+		uint64(p.c), uint64(p.M), uint64(p.K), uint64(p.N), uint64(p.a), uint64(p.weight(turn)), 0)
+}
+
+// read enqueues a read of the weight.
+func (g *gpu) read(p product, turn int) error {
+	return g.launch(0, "read", 2*g.Properties().Multiprocessors, 512, uint64(p.weight(turn)), uint64(p.bytes()/16),
+		uint64(p.c))
+}
+
+func (g *gpu) launch(variant int, kernel string, grid, block int, params ...uint64) error {
+	f, err := g.ModuleGetFunction(g.modules[variant], kernel)
+	if err != nil {
+		return err
+	}
+	dim := func(n int) driver.Dim3 { return driver.Dim3{X: uint32(n), Y: 1, Z: 1} }
+	return g.LaunchKernel(f, dim(grid), dim(block), g.stream, unsafe.Pointer(&params[0]))
+}

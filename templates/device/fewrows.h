@@ -1,0 +1,57 @@
+// Products of few rows: the instruction of the tensor cores, by which a warp adds the product of 16 columns of the
+// result, of 8 of its rows and of a depth of 16. In the operands a lane's place is line = lane / 4 and part = lane % 4.
+// Its elements of depth are 2 part, 2 part + 1, 2 part + 8 and 2 part + 9, two in a word: in b those of the columns line
+// (words 0 and 2) and line + 8 (1 and 3), in a those of row line. Its sums are of the columns line (0 and 1) and line + 8,
+// and of the rows 2 part and 2 part + 1.
+
+// Of the columns that an instruction makes, and of its rows; of the depth, which warps share out, and which a warp
+// multiplies at a time by two instructions.
+enum { few_columns = 16, few_rows = 8, few_slices = 8, few_depth = 32 };
+enum { few_pieces = few_slices * few_depth * 2 };  // bytes from a warp's piece to its next
+
+#if defined(OVGEN_HOST) || defined(OVGEN_LOOPS)
+
+// On a host the lanes exchange their operands in memory of the block, whose warps all multiply at the same time.
+template <typename E>
+DEVICE void multiply(E, float (&sums)[4], const unsigned (&b)[4], const unsigned (&a)[2])
+{
+  SHARED(unsigned, words, few_slices * 32 * 6);
+  const unsigned line = threadIdx.x % 32 / 4, part = threadIdx.x % 4;
+  unsigned *const mine = words + threadIdx.x * 6, *const warps = words + threadIdx.x / 32 * 32 * 6;
+  __syncthreads();  // all have read the operands before
+  for (unsigned i = 0; i < 6; i++) {
+    mine[i] = i < 4 ? b[i] : a[i - 4];
+  }
+  __syncthreads();
+  for (unsigned i = 0; i < 4; i++) {
+    for (unsigned pair = 0; pair < 8; pair++) {
+      const unsigned x = warps[(line * 4 + pair % 4) * 6 + pair / 4 * 2 + i / 2];
+      const unsigned y = warps[((2 * part + i % 2) * 4 + pair % 4) * 6 + 4 + pair / 4];
+      sums[i] += E::widen(x & 0xffff) * E::widen(y & 0xffff);
+      sums[i] += E::widen(x >> 16) * E::widen(y >> 16);
+    }
+  }
+}
+
+// stream loads 16 bytes that no one reads again.
+DEVICE uint4 stream(const char *from) { return *(const uint4 *)from; }
+
+#else  // the tensor cores
+
+#define MULTIPLY(type) asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." type "." type ".f32 " \
+  "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
+  : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3]) \
+  : "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]), "r"(a[0]), "r"(a[1]))
+
+DEVICE void multiply(struct bf16, float (&sums)[4], const unsigned (&b)[4], const unsigned (&a)[2]) { MULTIPLY("bf16"); }
+DEVICE void multiply(struct fp16, float (&sums)[4], const unsigned (&b)[4], const unsigned (&a)[2]) { MULTIPLY("f16"); }
+
+DEVICE uint4 stream(const char *from)
+{
+  uint4 v;
+  asm volatile("ld.global.L1::no_allocate.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from));
+  return v;
+}
+
+#endif  // the tensor cores

@@ -1,0 +1,94 @@
+// A test of the kernels of few rows: sums of -1, 0 and 1, of which each is exact, and of other numbers, whose bits do not
+// depend on the rows beside them nor on the kernel.
+#include "engine.h"
+
+#include "check_host.cc"
+
+#include "drive.h"
+#include "list.h"
+#include "numbers.h"
+
+#include <string>
+
+static std::string of(unsigned kernel, unsigned type)
+{
+  return "fewrows" + (kernel > 1 ? std::to_string(kernel) : std::string()) + (type == 1 ? "_bf16" : "_fp16");
+}
+
+enum { most = 64, sizes = 4 };
+static const unsigned takes[sizes] = {8, 16, 32, 64}, wide[sizes] = {16, 32, 32, 32};
+
+typedef std::vector<unsigned short> Bits;
+
+// run_few is a product of so many rows by a kernel, and of nothing behind them.
+static Bits run_few(unsigned kernel, unsigned type, size_t rows, size_t depth, size_t columns, const Bits &a, const Bits &b,
+                    const Bits *bias)
+{
+  Bits c(most * columns, 0xeeee);
+  struct fewrows p = {};
+  p.dst = (char *)c.data();
+  p.a = (const char *)a.data();
+  p.b = (const char *)b.data();
+  p.bias = bias ? (const char *)bias->data() : nullptr;
+  p.rows = rows;
+  p.depth = depth;
+  p.columns = columns;
+  EXPECT(run(of(kernel, type).c_str(), &p, (unsigned)columns / wide[kernel - 1], 256) == 0);
+  for (size_t i = rows * columns; i < c.size(); i++) {
+    EXPECT(c[i] == 0xeeee);
+  }
+  c.resize(rows * columns);
+  return c;
+}
+
+// numbers are exact: -1, 0 and 1. Others are not.
+static Bits numbers(unsigned type, size_t count, unsigned seed, bool exact)
+{
+  Bits list(count);
+  for (size_t i = 0; i < count; i++) {
+    const unsigned x = number(type, seed + (unsigned)i);
+    list[i] = (unsigned short)(exact ? bits_of(type, (int)(x % 3) - 1) : x);
+  }
+  return list;
+}
+
+static void product(unsigned type, size_t depth, size_t columns)
+{
+  // Memory that is aligned to 16 bytes, as vectors are, and no more of it than the kernels may read.
+  const Bits a = numbers(type, most * depth, 1, true), b = numbers(type, columns * depth, 77777, true);
+  const Bits bias = numbers(type, columns, 5, true);
+  const Bits x = numbers(type, most * depth, 9, false), y = numbers(type, columns * depth, 99999, false);
+  const Bits all = run_few(sizes, type, most, depth, columns, x, y, nullptr);
+  for (unsigned kernel = 1; kernel <= sizes; kernel++) {
+    for (size_t rows : {1u, 5u, 8u, 13u, 16u, 27u, 32u, 64u}) {
+      if (rows > takes[kernel - 1]) {
+        continue;
+      }
+      for (const Bits *with : {(const Bits *)nullptr, &bias}) {
+        const Bits c = run_few(kernel, type, rows, depth, columns, a, b, with);
+        for (size_t i = 0; i < c.size(); i++) {
+          double want = with ? value(type, bias[i % columns]) : 0;
+          for (size_t k = 0; k < depth; k++) {
+            want += value(type, a[i / columns * depth + k]) * value(type, b[i % columns * depth + k]);
+          }
+          if (value(type, c[i]) != rounded(type, want) && failures++ < 5) {
+            printf("%s, depth %zu: of %zu rows, element %zu is %g, want %g\n", of(kernel, type).c_str(), depth, rows, i,
+                   value(type, c[i]), want);
+          }
+        }
+      }
+      const Bits c = run_few(kernel, type, rows, depth, columns, x, y, nullptr);
+      if (!std::equal(c.begin(), c.end(), all.begin()) && failures++ < 5) {
+        printf("%s, depth %zu: %zu rows have other bits than among 64\n", of(kernel, type).c_str(), depth, rows);
+      }
+    }
+  }
+}
+
+int main()
+{
+  product(1, 256, 32);
+  product(2, 768, 64);
+  product(1, 256 * 11, 32);
+  return failures != 0;
+}
