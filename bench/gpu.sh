@@ -12,6 +12,7 @@
 # small    few bytes and few rows
 # block    a layer of Llama as a chain, as plans and by torch, and the bits of forms without a package
 # norm     an all-reduce, a residual and a norm, by one kernel and by two, NCCL and torch
+# fewrows  products of few rows on one GPU, checked, beside cuBLASLt and a read of the weight
 # hosts    products over two hosts that the GPUs play, by a network that is played
 # compare  BIN/run and an older binary, OLD, in turn
 # ways     other options of the ways of an MLP's layers, on four GPUs, where a package is slower than a peer or its goal
@@ -92,6 +93,13 @@ if [ "$PART" = norm ]; then
   part "norm-bits-$gpus" timeout 120 "$BIN/norm-run" verify all -ranks "$gpus" -driver cuda -iters "${ITERS:-5}"
   part "norm-$gpus" timeout 120 "$PYTHON" -m torch.distributed.run --standalone --nproc-per-node "$gpus" \
     bench/norm.py --library "$BIN/libnorm.so" --rounds "${ROUNDS:-15}"
+  exit $failed
+fi
+
+# fewrows: the bits of the kernels of few rows, and their times; ROWS and WEIGHTS choose less.
+if [ "$PART" = fewrows ]; then
+  part fewrows timeout 300 "$BIN/fewrows" -ptx "$BIN/fewrows.ptx" -rounds "${ROUNDS:-15}" \
+    ${ROWS:+-rows "$ROWS"} ${WEIGHTS:+-weights "$WEIGHTS"}
   exit $failed
 fi
 

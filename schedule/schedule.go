@@ -17,6 +17,9 @@ type Schedule struct {
 	// Multiples are numbers that extents must be multiples of, beside the numbers that the placements need: products of
 	// whole numbers, D and W. With {N2: "W*D"} a kernel of the caller's own has whole heads on each rank.
 	Multiples map[Extent]string
+	// FewRows: a kernel of the package makes the products of at most 64 rows by weights, where the library of products
+	// makes those of more. It has one order of sums: a row has the same bits whatever the number of rows beside it.
+	FewRows bool
 	// Teaches says that the schedule shows a choice and its cost: it is no candidate of package tuned and run tune.
 	Teaches bool
 }

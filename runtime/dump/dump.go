@@ -139,7 +139,7 @@ func componentsOf(p *plan.Plan) *components {
 			address(s.Workspace)})
 	}
 	for _, m := range parts.Products {
-		if m.Desc.M > 0 {
+		if m.Handle != 0 {
 			c.Products = append(c.Products, productSaid{product(m.Desc), p.Group().Driver().MatmulAlgorithm(m.Handle)})
 		}
 	}

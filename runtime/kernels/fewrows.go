@@ -32,6 +32,7 @@ const (
 	fewDepth    = 256
 	fewColumns  = 16
 	fewMultiple = 2 * fewColumns
+	fewSize     = 2 // bytes of an element
 )
 
 // FewRows are the kernels of products of few rows, in the order of the rows that they take.
@@ -51,7 +52,7 @@ func (f Few) Blocks(columns int) int { return columns / (f.Tiles * fewColumns) }
 // TakesFew reports whether kernels of few rows make a product: one of 1 to 64 rows and a weight, of elements of 16 bits.
 func TakesFew(d driver.MatmulDesc) bool {
 	return d.M > 0 && d.M <= fews[len(fews)-1].Rows && d.K%fewDepth == 0 && d.N%fewMultiple == 0 &&
-		d.Type.Size() == 2 && d.Of == 0 && d.Transposed && !d.TransposedA && !d.Accumulate && d.Func == ""
+		d.Type.Size() == fewSize && d.Of == 0 && d.Transposed && !d.TransposedA && !d.Accumulate && d.Func == ""
 }
 
 // few are the places of the parameters, in 64-bit words.

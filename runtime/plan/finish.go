@@ -268,7 +268,7 @@ func (p *Plan) load() (err error) {
 		}
 	}
 	for _, m := range p.products {
-		if m.empty() {
+		if m.empty() || !m.called {
 			continue
 		}
 		if m.handle, err = p.driver.MatmulCreate(m.desc); err != nil {

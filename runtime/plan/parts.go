@@ -111,6 +111,7 @@ func (s *Stream) String() string {
 type Product struct {
 	desc   driver.MatmulDesc
 	handle driver.Product
+	called bool // by a run: none calls it where a kernel makes the product
 }
 
 func (p *Product) empty() bool { return p.desc.M == 0 }

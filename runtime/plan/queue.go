@@ -310,7 +310,7 @@ func (q *Queue) product(kind string, s *Stream, p *Product, x driver.Operands) {
 		q.nothing(s, kind+" of no rows")
 		return
 	}
-	s.multiply = true
+	s.multiply, p.called = true, true
 	if q.node(s, kind, "") {
 		x.Workspace = s.workspace
 		q.check(q.plan.driver.Matmul(p.handle, x, s.handle))

@@ -61,6 +61,7 @@ var all = []Named{
 	{"LinearAllReduce", LinearAllReduce},
 	{"LinearAllReduceOneShot", LinearAllReduceOneShot},
 	{"LinearAllReducePackets", LinearAllReducePackets},
+	{"LinearAllReduceFewRows", LinearAllReduceFewRows},
 	{"LinearAllReducePush", LinearAllReducePush},
 	{"LinearAllReduceTwoShot", LinearAllReduceTwoShot},
 	{"LinearAllReduceTwoShotPackets", LinearAllReduceTwoShotPackets},

@@ -36,6 +36,16 @@ var LinearAllReducePackets = s.Schedule{
 	Moves:   []s.Move{{Of: "C", Way: s.PushShot{}}},
 }
 
+// LinearAllReduceFewRows is LinearAllReducePackets for decoding: up to 64 rows are multiplied by a kernel of the package,
+// which adds up in one order, so that a row has the same bits whatever the number of rows beside it. Not yet measured on
+// GPUs.
+var LinearAllReduceFewRows = s.Schedule{
+	Tensors: linearReduced,
+	Ops:     product,
+	Moves:   []s.Move{{Of: "C", Way: s.PushShot{}}},
+	FewRows: true,
+}
+
 // LinearAllReducePush is LinearAllReducePackets for larger outputs, whose partial results are sent as they are, as
 // AllReducePush does. On two H200s it is level with LinearAllReduceOneShot (64 rows of 8192: 66.6 and 66.9 us; 256
 // rows: 93.9 and 93.8).

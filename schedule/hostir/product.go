@@ -38,14 +38,29 @@ func (x Product) with(p Parts) Work {
 	return x
 }
 
-func (x Product) check(Step) error {
+func (x Product) check(s Step) error {
 	if _, err := ParseProduct(x.Index); err != nil {
 		return err
 	}
 	if len(some(x.A, x.B, x.To)) < 3 {
 		return fmt.Errorf("a product reads two operands and perhaps a bias, and writes one view")
 	}
+	if s.By != "" && (s.By != FewRowsKernel || !x.OfFewRows()) {
+		return fmt.Errorf("kernel %s makes no product like %s", s.By, x.text())
+	}
 	return plain(x.A, x.B, x.Bias, x.To)
+}
+
+// OfFewRows says that a kernel makes the product where it is of few rows: it is of own rows and a weight, and nothing
+// comes behind it.
+func (x Product) OfFewRows() bool {
+	return x.Index == Linear && !x.Accumulate && x.Func == "" && x.To.Peer.IsZero()
+}
+
+// FewRows says that a product of so many rows and columns, and of that depth, is one of few rows: its elements have 16
+// bits, and whole blocks of a kernel make it.
+func FewRows(rows, depth, columns, bytes int64) bool {
+	return rows <= 64 && depth%256 == 0 && columns%32 == 0 && bytes == 2
 }
 
 // text is Linear(C += A, B, Bias, gelu).

@@ -16,7 +16,7 @@ type Step struct {
 	Do     Work
 	Post   []Word
 	// By is the emitted kernel that does all of this in one launch: post, wait, copy,
-	// reduce, get, put, shot or gather; or NCCL. Empty: the copy engine, the library of
+	// reduce, get, put, shot or gather; or NCCL. A product by fewrows is one of few rows, or else by the library. Empty: the copy engine, the library of
 	// products, or a stream memory operation.
 	By string
 	// ByBlocks: each block of the kernel does all of this for its part of each view, and posts
@@ -30,11 +30,12 @@ const NCCL = "nccl"
 
 // Kernels that do one thing.
 const (
-	PostKernel   = "post"
-	WaitKernel   = "wait"
-	CopyKernel   = "copy"
-	ReduceKernel = "reduce"
-	WidenKernel  = "widen" // a sum that is kept in fp32
+	PostKernel    = "post"
+	WaitKernel    = "wait"
+	CopyKernel    = "copy"
+	ReduceKernel  = "reduce"
+	WidenKernel   = "widen"   // a sum that is kept in fp32
+	FewRowsKernel = "fewrows" // a product of few rows
 	// ElementsKernel makes each element of those at its place.
 	ElementsKernel = "elements"
 )

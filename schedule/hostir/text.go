@@ -90,6 +90,8 @@ func (s Step) alone() string {
 	switch {
 	case s.Kind() == SumKind:
 		return ReduceKernel
+	case s.Kind() == ProductKind:
+		return FewRowsKernel
 	case applies:
 		return x.kernel()
 	case s.Kind() == CopyKind:

@@ -73,6 +73,7 @@ func edits(s schedule.Schedule) []edit {
 	c := &changes{from: s}
 	c.mesh()
 	c.types()
+	c.add("FewRows", func(s *schedule.Schedule) { s.FewRows = !s.FewRows })
 	c.multiples()
 	for i := range s.Tensors {
 		c.tensor(i)

@@ -9,6 +9,7 @@
 #include "numbers.h"
 
 #include <string>
+#include <sys/mman.h>
 
 static std::string of(unsigned kernel, unsigned type)
 {
@@ -20,15 +21,34 @@ static const unsigned takes[sizes] = {8, 16, 32, 64}, wide[sizes] = {16, 32, 32,
 
 typedef std::vector<unsigned short> Bits;
 
+// Guarded is a copy of elements that ends where memory does.
+struct Guarded {
+  enum { page = 4096 };
+  size_t bytes;
+  char *map, *at;
+
+  explicit Guarded(const Bits &of, size_t count)
+      : bytes((count * 2 + page - 1) / page * page),
+        map((char *)mmap(nullptr, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)),
+        at(map + bytes - count * 2)
+  {
+    mprotect(map + bytes, page, PROT_NONE);
+    memcpy(at, of.data(), count * 2);
+  }
+
+  ~Guarded() { munmap(map, bytes + page); }
+};
+
 // run_few is a product of so many rows by a kernel, and of nothing behind them.
 static Bits run_few(unsigned kernel, unsigned type, size_t rows, size_t depth, size_t columns, const Bits &a, const Bits &b,
                     const Bits *bias)
 {
   Bits c(most * columns, 0xeeee);
+  const Guarded rows_of_a(a, rows * depth), weight(b, columns * depth);
   struct fewrows p = {};
   p.dst = (char *)c.data();
-  p.a = (const char *)a.data();
-  p.b = (const char *)b.data();
+  p.a = rows_of_a.at;
+  p.b = weight.at;
   p.bias = bias ? (const char *)bias->data() : nullptr;
   p.rows = rows;
   p.depth = depth;
@@ -54,7 +74,6 @@ static Bits numbers(unsigned type, size_t count, unsigned seed, bool exact)
 
 static void product(unsigned type, size_t depth, size_t columns)
 {
-  // Memory that is aligned to 16 bytes, as vectors are, and no more of it than the kernels may read.
   const Bits a = numbers(type, most * depth, 1, true), b = numbers(type, columns * depth, 77777, true);
   const Bits bias = numbers(type, columns, 5, true);
   const Bits x = numbers(type, most * depth, 9, false), y = numbers(type, columns * depth, 99999, false);

@@ -24,8 +24,8 @@ type KernelMutant struct {
 // Name is the mutant in one line.
 func (m KernelMutant) Name() string { return m.File + ": " + m.Text }
 
-// Tests that run the kernels, quick ones first: of transports, of functions, of sums over a block, of formulas, and of
-// products on tensor cores. Where the ranks wait for each other TestTurns sees it at once, and TestThreads waits for
+// Tests that run the kernels, quick ones first: of transports, of functions, of sums over a block, of formulas, of
+// products on tensor cores, and of products of few rows. Where the ranks wait for each other TestTurns sees it at once, and TestThreads waits for
 // seconds.
 var (
 	transportTests = []string{"TestTransportKernels", "TestTurns", "TestThreads"}
@@ -34,6 +34,7 @@ var (
 	formulaTests   = []string{"TestFormulas", "TestInexact", "TestThreads"}
 	coreTests      = []string{"TestHopper"}
 	eightTests     = []string{"TestEight"}
+	fewTests       = []string{"TestFewRows", "TestTurns", "TestThreads"}
 )
 
 // tests are the tests that run the kernels made of the file.
@@ -48,6 +49,8 @@ func (m KernelMutant) tests() []string {
 		return blockTests
 	case "device/eight.h":
 		return eightTests
+	case "device/fewrows.h", "fewrows.cu.tmpl":
+		return fewTests
 	case "device/arith.h", "device/units.h", "device/elements.h", "elements.cu.tmpl", "device/groups.h",
 		"groups.cu.tmpl", "pieces.tmpl":
 		return formulaTests

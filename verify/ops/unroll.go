@@ -2,6 +2,7 @@ package ops
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"ovgen/schedule"
@@ -306,8 +307,8 @@ func (o *Op) use(list ...Use) {
 	}
 }
 
-// product adds a product. It reads its operands, and its result where it accumulates. A
-// product of no rows is a step without an operation.
+// product adds a product. It reads its operands, and its result where it accumulates. A product of no rows is a step
+// without an operation. One of few rows may be by a kernel, which needs no workspace.
 func (u *unroller) product(op Op, x hostir.Product) {
 	op.Kind, op.Form, op.Accumulate = Product, form(x.Index, x.Func), x.Accumulate
 	for _, v := range []hostir.View{x.A, x.B, x.Bias} {
@@ -320,6 +321,12 @@ func (u *unroller) product(op Op, x hostir.Product) {
 	if bytes == 0 {
 		return
 	}
+	if op.Kernel != "" && u.fewRows(op.Uses[0].Bytes, op.Uses[1].Bytes, bytes) {
+		op.Uses = append(op.Uses, Use{Write: true, At: at, Bytes: bytes})
+		u.add(op)
+		return
+	}
+	op.Kernel = ""
 	if x.Accumulate {
 		op.Uses = append(op.Uses, Use{At: at, Bytes: bytes})
 	}
@@ -354,4 +361,11 @@ func (u *unroller) add(o Op) {
 		delete(u.fresh, o.Stream)
 	}
 	u.list = append(u.list, o)
+}
+
+// fewRows says whether a product is one of few rows, given the bytes of its rows, of its weight and of its result.
+func (u *unroller) fewRows(a, b, c int64) bool {
+	size := u.c.ElementSize
+	rows := int64(math.Round(math.Sqrt(float64(a) / float64(b) * float64(c) / float64(size))))
+	return hostir.FewRows(rows, a/rows/size, c/rows/size, size)
 }

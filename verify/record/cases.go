@@ -34,12 +34,18 @@ type shape struct {
 const odd = 1
 
 // cases returns the shapes at which a program is recorded, for a number of ranks and the bytes of an element: a small,
-// an odd and a large shape. With uneven parts it adds the odd shape with counts of zero.
+// an odd and a large shape. Where kernels make products of few rows it adds a shape that has such, with uneven parts
+// the odd shape with counts of zero.
 func cases(p *hostir.Program, ranks int, element int64) ([]shape, error) {
 	n := countsOf(p, ranks)
 	var list []shape
 	for _, base := range bases {
 		list = append(list, shape{Case: fit(p, ranks, element, base, ramp(n, 1))})
+	}
+	if p.Schedule.FewRows {
+		few := scaled(bases[0], 256)
+		few[schedule.M] = 1
+		list = append(list, shape{Case: fit(p, ranks, element, few, ramp(n, 1))})
 	}
 	large, err := grown(p, fit(p, ranks, element, scaled(bases[1], scale), ramp(n, scale)))
 	list = append(list, shape{large, true})

@@ -9,6 +9,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
+	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
 
@@ -26,6 +27,7 @@ type kind struct {
 	groups   bool // each part of its launch stands once for each group of tiles, and no two groups share words
 	call     bool // it is the caller's, whose name follows
 	spreads  bool // it sends the sum of its packets to all, and copies the sums that land
+	product  bool // it multiplies few rows by a weight, and may add a bias
 	packets  bool // it sends packets, a copy to each peer, and adds up or copies the packets that land
 }
 
@@ -43,6 +45,8 @@ var kinds = map[string]kind{
 	"tiles":  {waits: true, tiles: true},
 
 	"scatter": {waits: true, tiles: true, sum: true, once: true, groups: true},
+
+	"fewrows": {product: true},
 
 	"packets":      {packets: true},
 	"packetgather": {packets: true, gathers: true},
@@ -197,6 +201,8 @@ func (l *launch) check(k kind) error {
 		return errors.New("it is right with one block only")
 	case k.tiles && (l.block.X != tileThreads || int(l.grid.X)%max(1, l.kernel.Cluster) != 0):
 		return fmt.Errorf("a block that makes tiles has %d threads, and a grid whole clusters", tileThreads)
+	case k.product && !l.ofFewRows():
+		return fmt.Errorf("blocks of %d threads make %d columns each", fewThreads, l.fewColumns())
 	case k.once && l.grid.X > multiprocessors:
 		return fmt.Errorf("its blocks must run at the same time, and %d have no room on %d multiprocessors", l.grid.X,
 			multiprocessors)
@@ -204,6 +210,23 @@ func (l *launch) check(k kind) error {
 		return fmt.Errorf("%d words, and a thread for each is needed", words)
 	}
 	return nil
+}
+
+// fewThreads are those of a block that multiplies few rows.
+const fewThreads = 256
+
+// fewColumns are the columns of a block that multiplies few rows: those of the first kernel are narrower.
+func (l *launch) fewColumns() uint64 {
+	if name, _, _ := strings.Cut(l.kernel.Name, "_"); name == hostir.FewRowsKernel {
+		return 16
+	}
+	return 32
+}
+
+// ofFewRows says that the blocks of a product of few rows make all of its columns, its fourth parameter.
+func (l *launch) ofFewRows() bool {
+	const columns = 3
+	return l.block.X == fewThreads && uint64(l.grid.X)*l.fewColumns() == l.words[columns]
 }
 
 // operations are the operations of one kernel: posts and waits before its work, the work,
@@ -253,6 +276,9 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	if k.function {
 		p.work.Kind = ops.Apply
 	}
+	if k.product {
+		p.work.Kind, p.work.Form = ops.Product, "linear"
+	}
 	if k.call {
 		p.work.Kind = ops.Call
 	}
@@ -293,8 +319,11 @@ func (p *phases) take(t driver.Touch) error {
 	if p.kind.widens && t.Kind == driver.TouchWrite || p.kind.function && t.Type == driver.FP32 {
 		typ = driver.FP32
 	}
-	if (p.kind.sum || p.kind.function) && t.Type != typ {
+	if (p.kind.sum || p.kind.function || p.kind.product) && t.Type != typ {
 		made := "sum"
+		if p.kind.product {
+			made = "product"
+		}
 		if p.kind.function {
 			made = "function"
 		}

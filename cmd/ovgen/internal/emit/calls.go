@@ -161,7 +161,7 @@ func (b *body) product(n hostir.Step, x hostir.Product) jen.Code {
 	case !f.TransposedA:
 		args = append(args, jen.Qual(planPath, "NoBias"))
 	}
-	return jen.Id("q").Dot(f.Name).Call(args...)
+	return b.call(f.Name, n.By != "", args)
 }
 
 // together is a collective: its call takes the bytes of one rank's part.

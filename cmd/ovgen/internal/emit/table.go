@@ -24,7 +24,7 @@ func (u *unit) table() (kernels.Table, error) {
 	t := kernels.Table{Peers: max(u.maxRanks()-1, 1), Types: u.elementTypes()}
 	add := func(k kernels.Kernel) {
 		same := func(o kernels.Kernel) bool {
-			return o.Kind == k.Kind && o.Rows == k.Rows && o.Added == k.Added && o.Tile == k.Tile &&
+			return o.Kind == k.Kind && o.Rows == k.Rows && o.Added == k.Added && o.Tile == k.Tile && o.Few == k.Few &&
 				signalsAlike(o, k) && (k.Made == nil && o.Made == nil || madeAlike(k.Made, o.Made))
 		}
 		i := slices.IndexFunc(t.Kernels, same)
@@ -56,7 +56,12 @@ func (u *unit) table() (kernels.Table, error) {
 			k.Tile = kernels.Tile(tile)
 			add(k)
 		}
-		if hostir.Tiled(s.Do) == nil {
+		switch {
+		case k.MultipliesFew():
+			for _, few := range kernels.FewRows() {
+				add(few)
+			}
+		case hostir.Tiled(s.Do) == nil:
 			add(k)
 		}
 	})

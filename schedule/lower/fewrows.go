@@ -1,0 +1,26 @@
+package lower
+
+import (
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// fewRows gives the products that a kernel makes, where they are of few rows, that kernel. It refuses a schedule that
+// asks for it and has none.
+func fewRows(p *hostir.Program) error {
+	if !p.Schedule.FewRows {
+		return nil
+	}
+	made := false
+	p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
+		if x, multiplies := s.Do.(hostir.Product); multiplies && x.OfFewRows() {
+			s.By, made = hostir.FewRowsKernel, true
+		}
+		return []hostir.Node{s}
+	})
+	if !made {
+		return &schedule.FieldError{Path: "FewRows", Hint: "leave it out",
+			Msg: "no product of own rows and a weight has its result stored as it is"}
+	}
+	return nil
+}

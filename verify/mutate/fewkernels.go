@@ -1,0 +1,32 @@
+package mutate
+
+// fewKernels are mistakes in kernels of products of few rows.
+var fewKernels = []KernelMutant{
+	{File: "fewrows.cu.tmpl", Text: "sums of a tile stored before the tile before is added",
+		Old: "    __syncthreads();  // all have added the tile before\n", New: ""},
+	{File: "fewrows.cu.tmpl", Text: "slices added before all are stored",
+		Old: "    __syncthreads();\n    for (unsigned i = threadIdx.x;", New: "    for (unsigned i = threadIdx.x;"},
+	{File: "fewrows.cu.tmpl", Text: "the last slice left out", Old: "s < few_slices; s++", New: "s + 1 < few_slices; s++"},
+	{File: "fewrows.cu.tmpl", Text: "slices in another order for each width of blocks", Old: "sums[s * slice + row",
+		New: "sums[(s + tiles) % few_slices * slice + row"},
+	{File: "fewrows.cu.tmpl", Text: "the other half of a tile's columns",
+		Old: "first[4] = {low.x, high.x, low.y, high.y}", New: "first[4] = {high.x, low.x, high.y, low.y}"},
+	{File: "fewrows.cu.tmpl", Text: "the other half of a piece of A", Old: "second, {a[g].z, a[g].w}",
+		New: "second, {a[g].x, a[g].y}"},
+	{File: "fewrows.cu.tmpl", Text: "the last piece of a slice left out", Old: "if (step < steps) {",
+		New: "if (step + 1 < steps) {"},
+	{File: "fewrows.cu.tmpl", Text: "B is not loaded again", Old: "load_b(b[i], from, step + ahead)",
+		New: "load_b(b[i], from, step)"},
+	{File: "fewrows.cu.tmpl", Text: "A is not loaded again", Old: "load_a(a[i % near], from, step + near)",
+		New: "load_a(a[i % near], from, step)"},
+	{File: "fewrows.cu.tmpl", Text: "B behind its end", Old: "if (step + ahead < steps) {", New: "if (step < steps) {"},
+	{File: "fewrows.cu.tmpl", Text: "rows behind the last one are read", Old: "few_rows - 1 - line) / few_rows",
+		New: "few_rows - line) / few_rows"},
+	{File: "fewrows.cu.tmpl", Text: "rows behind the last one are stored", Old: "i < (unsigned)p.rows * few_columns",
+		New: "i < groups * few_rows * few_columns"},
+	{File: "fewrows.cu.tmpl", Text: "a bias for each row", Old: "(const typename E::bits *)p.bias)[at]",
+		New: "(const typename E::bits *)p.bias)[row]"},
+	{File: "fewrows.cu.tmpl", Text: "a struct of zeros is work", Old: "p.rows == 0", New: "p.rows == ~0ull"},
+	{File: "device/fewrows.h", Text: "pieces that overlap", Old: "few_pieces = few_slices * few_depth * 2",
+		New: "few_pieces = (few_slices - 1) * few_depth * 2"},
+}
