@@ -29,6 +29,7 @@ const void *cappedlogits_kernels(const void *engine);
 const void *gatedmlp_kernels(const void *engine);
 const void *layernormlinear_kernels(const void *engine);
 const void *linearallreduce_kernels(const void *engine);
+const void *linearallreducefewrows_kernels(const void *engine);
 const void *linearreducescatterbalancedoneshot_kernels(const void *engine);
 const void *linearreducescatterkernels_kernels(const void *engine);
 const void *linearreducescatterputkernels_kernels(const void *engine);
@@ -98,6 +99,8 @@ func init() {
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "0911e381180b770233890429ba79262f0b365dc4e891e43da351431ce75988e2",
 		unsafe.Pointer(C.linearallreduce_kernels))
+	sim.Compiled("linearallreducefewrows", "1d8b188afb27a572d9c09bfee3b87ae0ee41fbc5a75d7e6713819cfa1612c1b4",
+		unsafe.Pointer(C.linearallreducefewrows_kernels))
 	sim.Compiled("linearallreducehosts", "fd27b41bc5be961d8d20fafb588ca8a563d6ee2e18bc91b64081a1e92ea703c0",
 		unsafe.Pointer(C.allreducehosts_kernels))
 	sim.Compiled("linearallreduceoneshot", "3238fe02024b7ebca551a457bcc85dd371e741ab79268d26576d32a45519f1be",

@@ -24,6 +24,7 @@ import (
 	_ "ovgen/generated/gatedmlp"
 	_ "ovgen/generated/layernormlinear"
 	_ "ovgen/generated/linearallreduce"
+	_ "ovgen/generated/linearallreducefewrows"
 	_ "ovgen/generated/linearreducescatterbalancedoneshot"
 	_ "ovgen/generated/linearreducescatterkernels"
 	_ "ovgen/generated/linearreducescatterputkernels"

@@ -67,6 +67,7 @@ import (
 	_ "ovgen/generated/host"
 	"ovgen/generated/layernormlinear"
 	"ovgen/generated/linearallreduce"
+	"ovgen/generated/linearallreducefewrows"
 	"ovgen/generated/linearallreducehosts"
 	"ovgen/generated/linearallreducenccl"
 	"ovgen/generated/linearallreduceoneshot"
@@ -218,6 +219,8 @@ var All = []harness.Program{
 	harness.Of(&gatedmlp.Program, schedules.GatedMLP, gatedmlp.New, (*gatedmlp.Plan).Bind),
 	harness.Of(&layernormlinear.Program, schedules.LayerNormLinear, layernormlinear.New, (*layernormlinear.Plan).Bind),
 	harness.Of(&linearallreduce.Program, schedules.LinearAllReduce, linearallreduce.New, (*linearallreduce.Plan).Bind),
+	harness.Of(&linearallreducefewrows.Program, schedules.LinearAllReduceFewRows, linearallreducefewrows.New,
+		(*linearallreducefewrows.Plan).Bind),
 	harness.Of(&linearallreducehosts.Program, schedules.LinearAllReduceHosts, linearallreducehosts.New,
 		(*linearallreducehosts.Plan).Bind),
 	harness.Of(&linearallreducenccl.Program, schedules.LinearAllReduceNCCL, linearallreducenccl.New,

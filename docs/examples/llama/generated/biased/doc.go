@@ -4,60 +4,54 @@
 //
 // The schedule:
 //
-//	X = copy(A), rmsnorm(Norm)
-//	Query = linear(X, Wq), bias(Bq)
-//	Key = linear(X, Wk), bias(Bk)
-//	Value = linear(X, Wv), bias(Bv)
-//	O = call Attention(Query, Key, Value)
+//	QKV = linear(X, Wqkv), bias(Bqkv)
+//	O = call Attention(QKV)
 //	R = linear(O, Wo), add(A)
 //	Y = copy(R), rmsnorm(Norm2)
-//	U = linear(Y, Up)
-//	G = linear(Y, Gate), swiglu(U)
+//	U = linear(Y, GateUp)
+//	G = call SwiGLU(U)
 //	C = linear(G, Down), add(R)
-//	  A     [M, K]
-//	  Norm  [K]
-//	  Wq    [DIDx(D), N/D, K]
-//	  Wk    [DIDx(D), N2/D, K]
-//	  Wv    [DIDx(D), N2/D, K]
-//	  Wo    [K, DIDx(D), N/D]
-//	  Norm2 [K]
-//	  Gate  [DIDx(D), F/D, K]
-//	  Up    [DIDx(D), F/D, K]
-//	  Down  [K, DIDx(D), F/D]
-//	  C     [M, K]
-//	  Bq    [DIDx(D), N/D]
-//	  Bk    [DIDx(D), N2/D]
-//	  Bv    [DIDx(D), N2/D]
-//	R by Shot: Signals one kernel
-//	C by Shot: Signals one kernel
+//	Z = copy(C), rmsnorm(Next)
+//	  A      [M, K]
+//	  X      [M, K]
+//	  Wqkv   [DIDx(D), N2/D, K]
+//	  Bqkv   [DIDx(D), N2/D]
+//	  O      [M, DIDx(D), N/D]
+//	  Wo     [K, DIDx(D), N/D]
+//	  Norm2  [K]
+//	  GateUp [DIDx(D), N3/D, K]
+//	  G      [M, DIDx(D), F/D]
+//	  Down   [K, DIDx(D), F/D]
+//	  Next   [K]
+//	  C      [M, K]
+//	  Z      [M, K]
+//	R by PushShot: Words no, Rows yes
+//	C by PushShot: Words no, Rows yes
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
-//	caller: A [M, K];  Norm [K];  Wq [DIDx(D), N/D, K];  Wk [DIDx(D), N2/D, K];  Wv [DIDx(D), N2/D, K]
-//	        Wo [K, DIDx(D), N/D];  Norm2 [K];  Gate [DIDx(D), F/D, K];  Up [DIDx(D), F/D, K]
-//	        Down [K, DIDx(D), F/D];  C [M, K];  Bq [DIDx(D), N/D];  Bk [DIDx(D), N2/D];  Bv [DIDx(D), N2/D]
-//	plan:   X [M, K];  Query [M, DIDx(D), N/D];  Key [M, DIDx(D), N2/D];  Value [M, DIDx(D), N2/D]
-//	        O [M, DIDx(D), N/D];  Rpartial [M, K];  R [M, K];  Y [M, K];  U [M, DIDx(D), F/D]
-//	        G [M, DIDx(D), F/D];  Cpartial [M, K]
+//	caller: A [M, K];  X [M, K];  Wqkv [DIDx(D), N2/D, K];  Bqkv [DIDx(D), N2/D];  O [M, DIDx(D), N/D]
+//	        Wo [K, DIDx(D), N/D];  Norm2 [K];  GateUp [DIDx(D), N3/D, K];  G [M, DIDx(D), F/D]
+//	        Down [K, DIDx(D), F/D];  Next [K];  C [M, K];  Z [M, K]
+//	plan:   QKV [M, DIDx(D), N2/D];  Rpartial [M, K];  R [M, K];  Y [M, K];  U [M, DIDx(D), N3/D]
+//	        Cpartial [M, K];  Rlanded [D, M, K] by M*K in 2 halves, of packets with flags Rarrived
+//	        Clanded [D, M, K] by M*K in 2 halves, of packets with flags Carrived
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   Apply rmsnorm(X, A, Norm) of rows of K by kernel;  Linear(Query, X, Wq, Bq)
-//	main:   Linear(Key, X, Wk, Bk);  Linear(Value, X, Wv, Bv);  Call Attention(O, Query, Key, Value)
-//	main:   Linear(Rpartial, O, Wo)
-//	main:   shot by blocks{Post Rready -> every peer;  Wait Rready[every peer]
-//	                       Reduce(R, Rpartial@0..D-1, A)
-//	                       Post Rread -> every peer;  Wait Rread[every peer]}
-//	                         # peers may read Rpartial; the same order on every rank
-//	main:   Apply rmsnorm(Y, R, Norm2) of rows of K by kernel;  Linear(U, Y, Up)
-//	main:   Linear(G, Y, Gate);  Apply swiglu(G, G, U) by kernel;  Linear(Cpartial, G, Down)
-//	main:   shot by blocks{Post Cready -> every peer;  Wait Cready[every peer]
-//	                       Reduce(C, Cpartial@0..D-1, R)
-//	                       Post Cread -> every peer;  Wait Cread[every peer]}
-//	                         # peers may read Cpartial; the same order on every rank
+//	main:   Linear(QKV, X, Wqkv, Bqkv);  Call Attention(O, QKV);  Linear(Rpartial, O, Wo)
+//	main:   packets by blocks{Send(Rlanded, Rpartial, q = 0..D-1)
+//	                          Post Rarrived -> every peer;  Wait Rarrived[every peer]
+//	                          Reduce(R, Rlanded and Rpartial, q = 0..D-1, A);  Apply rmsnorm(Y, R, Norm2) of rows of
+//	                              K}
+//	                            # q's part to rank q; the order of ranks
+//	main:   Linear(U, Y, GateUp);  Call SwiGLU(G, U);  Linear(Cpartial, G, Down)
+//	main:   packets by blocks{Send(Clanded, Cpartial, q = 0..D-1)
+//	                          Post Carrived -> every peer;  Wait Carrived[every peer]
+//	                          Reduce(C, Clanded and Cpartial, q = 0..D-1, R);  Apply rmsnorm(Z, C, Next) of rows of K}
+//	                            # q's part to rank q; the order of ranks
 //
-// No rank copies from or to another. Signals of R go by kernels. Signals of C go by kernels. Sums are made by
-// kernels. The kernels are in biased.cu. Functions: rmsnorm(Norm) of X, rmsnorm(Norm2) of Y, swiglu(U) of G by a
-// kernel of its own; bias(Bq) of Query, bias(Bk) of Key, bias(Bv) of Value by the library of products; add(A) of R,
-// add(R) of C by the kernel that sums.
+// Copies between ranks go by kernels and signals by kernels. The kernels are in biased.cu. Functions: bias(Bqkv) of
+// QKV by the library of products; add(A) of R, rmsnorm(Norm2) of Y, add(R) of C, rmsnorm(Next) of Z by the kernel
+// that sums.
 //
-// Proof: proven for D = 1..8, stamp 09ec846dae9f48d6.
+// Proof: proven for D = 1..8, stamp 00bdce7a7021b68e.
 package biased

@@ -16,53 +16,53 @@ import (
 
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
-	Name:     "biased",
-	Hash:     "d4e1534733e4483eecbc10a8f876da2721bf3e244348238140c2adf7d794ebd6",
-	Proof:    "proven for D = 1..8, stamp 09ec846dae9f48d6",
-	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
-	Extents:  []string{"M", "K", "N", "N2", "F"},
-	Divides:  []plan.Divide{{Extent: "N", By: "D"}, {Extent: "N2", By: "D"}, {Extent: "F", By: "D"}},
+	Name:    "biased",
+	Hash:    "d191f37567c51ab530c093c3db5ad4d6886609677ca1c09cea4e28f28cf9919f",
+	Proof:   "proven for D = 1..8, stamp 00bdce7a7021b68e",
+	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
+	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
+	Divides: []plan.Divide{{Extent: "N2", By: "D"}, {Extent: "N", By: "D"}, {Extent: "N3", By: "D"},
+		{Extent: "F", By: "D"}},
 	Types:    []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	MaxRanks: 8,
 	Code:     &code,
 }
 
-// Shape is the size and element type of a Biased, the same on all ranks. N, N2 and F are counted over all ranks, of
-// which each has a part. M and K are of each rank's own tensors.
+// Shape is the size and element type of a Biased, the same on all ranks. N, N2, N3 and F are counted over all
+// ranks, of which each has a part. M and K are of each rank's own tensors.
 type Shape struct {
-	M, K, N, N2, F int
-	Type           device.Type // BF16, FP16, FP32
-	Epsilon        float32     // what norms add to the mean of squares; 0 stands for 1e-5
+	M, K, N, N2, N3, F int
+	Type               device.Type // BF16, FP16, FP32
+	Epsilon            float32     // what norms add to the mean of squares; 0 stands for 1e-5
 }
 
 // Check reports everything that keeps this many ranks from running the shape.
 func (s Shape) Check(ranks int) error {
-	return errors.Join(Program.Check(ranks, s.Type, s.M, s.K, s.N, s.N2, s.F), numbers.Epsilon(s.Epsilon).Check())
+	return errors.Join(Program.Check(ranks, s.Type, s.M, s.K, s.N, s.N2, s.N3, s.F), numbers.Epsilon(s.Epsilon).Check())
 }
 
 // String is the shape as errors print it.
 func (s Shape) String() string {
-	return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.F) + numbers.Epsilon(s.Epsilon).String()
+	return Program.Shape(s.Type, s.M, s.K, s.N, s.N2, s.N3, s.F) + numbers.Epsilon(s.Epsilon).String()
 }
 
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16) or 4 bytes
-// (FP32); Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it. Runs write C, which
-// must overlap no other.
+// (FP32); Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it. Runs write O, G, C
+// and Z, which must overlap no other.
 type Buffers struct {
-	A     device.Ptr // [M, K]: the same on all ranks; M*K elements
-	Norm  device.Ptr // [K]: the same on all ranks; K elements
-	Wq    device.Ptr // [DIDx(D), N/D, K]: this rank's part; [N/D, K] in memory, N/D*K elements
-	Wk    device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
-	Wv    device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
-	Wo    device.Ptr // [K, DIDx(D), N/D]: this rank's part; [K, N/D] in memory, K*(N/D) elements
-	Norm2 device.Ptr // [K]: the same on all ranks; K elements
-	Gate  device.Ptr // [DIDx(D), F/D, K]: this rank's part; [F/D, K] in memory, F/D*K elements
-	Up    device.Ptr // [DIDx(D), F/D, K]: this rank's part; [F/D, K] in memory, F/D*K elements
-	Down  device.Ptr // [K, DIDx(D), F/D]: this rank's part; [K, F/D] in memory, K*(F/D) elements
-	C     device.Ptr // [M, K]; M*K elements
-	Bq    device.Ptr // [DIDx(D), N/D]: this rank's part; [N/D] in memory, N/D elements
-	Bk    device.Ptr // [DIDx(D), N2/D]: this rank's part; [N2/D] in memory, N2/D elements
-	Bv    device.Ptr // [DIDx(D), N2/D]: this rank's part; [N2/D] in memory, N2/D elements
+	A      device.Ptr // [M, K]: the same on all ranks; M*K elements
+	X      device.Ptr // [M, K]: the same on all ranks; M*K elements
+	Wqkv   device.Ptr // [DIDx(D), N2/D, K]: this rank's part; [N2/D, K] in memory, N2/D*K elements
+	Bqkv   device.Ptr // [DIDx(D), N2/D]: this rank's part; [N2/D] in memory, N2/D elements
+	O      device.Ptr // [M, DIDx(D), N/D]: this rank's part; [M, N/D] in memory, M*(N/D) elements
+	Wo     device.Ptr // [K, DIDx(D), N/D]: this rank's part; [K, N/D] in memory, K*(N/D) elements
+	Norm2  device.Ptr // [K]: the same on all ranks; K elements
+	GateUp device.Ptr // [DIDx(D), N3/D, K]: this rank's part; [N3/D, K] in memory, N3/D*K elements
+	G      device.Ptr // [M, DIDx(D), F/D]: this rank's part; [M, F/D] in memory, M*(F/D) elements
+	Down   device.Ptr // [K, DIDx(D), F/D]: this rank's part; [K, F/D] in memory, K*(F/D) elements
+	Next   device.Ptr // [K]: the same on all ranks; K elements
+	C      device.Ptr // [M, K]; M*K elements
+	Z      device.Ptr // [M, K]; M*K elements
 }
 
 // Plan is a Biased of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not for
@@ -70,24 +70,24 @@ type Buffers struct {
 type Plan struct {
 	*plan.Plan
 
-	// Attention enqueues the caller's own work, O [M, N/D] of Query [M, N/D], Key [M, N2/D] and Value [M, N2/D] in this
-	// rank's memory. Set it before Bind.
+	// Attention enqueues the caller's own work, O [M, N/D] of QKV [M, N2/D] in this rank's memory. Set it before Bind.
 	Attention plan.Call
 
-	bytesG   int64 // bytes of M*(F/D) elements
-	bytesX   int64 // bytes of M*K elements
-	columnsX int64 // columns of a row
-	epsilon  float64
+	// SwiGLU enqueues the caller's own work, G [M, F/D] of U [M, N3/D] in this rank's memory. Set it before Bind.
+	SwiGLU plan.Call
 
-	a, norm, wq, wk, wv, wo                               *plan.Buffer
-	norm2, gate, up, down, c, bq                          *plan.Buffer
-	bk, bv, x, query, key, value                          *plan.Buffer
-	o, rpartial, r, y, u, g                               *plan.Buffer
-	cpartial                                              *plan.Buffer
-	rready, rread, cready, cread                          *plan.Semaphore
-	gemmQuery, gemmKey, gemmRpartial, gemmU, gemmCpartial *plan.Product
-	kernels                                               *kernels.Set
-	terms                                                 []driver.Ptr // of the sum that issue enqueues
+	bytesRpartial int64 // bytes of M*K elements
+	columnsY      int64 // columns of a row
+	epsilon       float64
+
+	a, x, wqkv, bqkv, o, wo                    *plan.Buffer
+	norm2, gateUp, g, down, next, c            *plan.Buffer
+	z, qKV, rpartial, r, y, u                  *plan.Buffer
+	cpartial                                   *plan.Buffer
+	rlanded, clanded                           *plan.Packets
+	gemmQKV, gemmRpartial, gemmU, gemmCpartial *plan.Product
+	kernels                                    *kernels.Set
+	terms                                      []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -102,51 +102,41 @@ func (s Shape) Memory(ranks int) (plan.Memory, error) {
 
 // Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
-	return p.Plan.Bind(ctx, x.A, x.Norm, x.Wq, x.Wk, x.Wv, x.Wo, x.Norm2, x.Gate, x.Up, x.Down, x.C, x.Bq, x.Bk, x.Bv)
+	return p.Plan.Bind(ctx, x.A, x.X, x.Wqkv, x.Bqkv, x.O, x.Wo, x.Norm2, x.GateUp, x.G, x.Down, x.Next, x.C, x.Z)
 }
 
 // declare tells a builder what a plan of the shape consists of.
 func (s Shape) declare(b *plan.Builder) *Plan {
-	d, m, k, n, n2, f := b.Size(), s.M, s.K, s.N, s.N2, s.F
+	d, m, k, n, n2, n3, f := b.Size(), s.M, s.K, s.N, s.N2, s.N3, s.F
 	p := &Plan{Plan: b.Plan()}
-	p.bytesG = s.Type.Bytes(m * (f / d))
-	p.bytesX = s.Type.Bytes(m * k)
-	p.columnsX = int64(k)
+	p.bytesRpartial = s.Type.Bytes(m * k)
+	p.columnsY = int64(k)
 	p.epsilon = numbers.Epsilon(s.Epsilon).Value()
 
 	p.a = b.Caller("A", s.Type.Bytes(m*k))
-	p.norm = b.Caller("Norm", s.Type.Bytes(k))
-	p.wq = b.Caller("Wq", s.Type.Bytes(n/d*k))
-	p.wk = b.Caller("Wk", s.Type.Bytes(n2/d*k))
-	p.wv = b.Caller("Wv", s.Type.Bytes(n2/d*k))
+	p.x = b.Caller("X", s.Type.Bytes(m*k))
+	p.wqkv = b.Caller("Wqkv", s.Type.Bytes(n2/d*k))
+	p.bqkv = b.Caller("Bqkv", s.Type.Bytes(n2/d))
+	p.o = b.Written(b.Caller("O", s.Type.Bytes(m*(n/d))))
 	p.wo = b.Caller("Wo", s.Type.Bytes(k*(n/d)))
 	p.norm2 = b.Caller("Norm2", s.Type.Bytes(k))
-	p.gate = b.Caller("Gate", s.Type.Bytes(f/d*k))
-	p.up = b.Caller("Up", s.Type.Bytes(f/d*k))
+	p.gateUp = b.Caller("GateUp", s.Type.Bytes(n3/d*k))
+	p.g = b.Written(b.Caller("G", s.Type.Bytes(m*(f/d))))
 	p.down = b.Caller("Down", s.Type.Bytes(k*(f/d)))
+	p.next = b.Caller("Next", s.Type.Bytes(k))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*k)))
-	p.bq = b.Caller("Bq", s.Type.Bytes(n/d))
-	p.bk = b.Caller("Bk", s.Type.Bytes(n2/d))
-	p.bv = b.Caller("Bv", s.Type.Bytes(n2/d))
-	p.x = b.Allocate("X", s.Type.Bytes(m*k))
-	p.query = b.Allocate("Query", s.Type.Bytes(m*(n/d)))
-	p.key = b.Allocate("Key", s.Type.Bytes(m*(n2/d)))
-	p.value = b.Allocate("Value", s.Type.Bytes(m*(n2/d)))
-	p.o = b.Allocate("O", s.Type.Bytes(m*(n/d)))
+	p.z = b.Written(b.Caller("Z", s.Type.Bytes(m*k)))
+	p.qKV = b.Allocate("QKV", s.Type.Bytes(m*(n2/d)))
 	p.rpartial = b.Allocate("Rpartial", s.Type.Bytes(m*k))
 	p.r = b.Allocate("R", s.Type.Bytes(m*k))
 	p.y = b.Allocate("Y", s.Type.Bytes(m*k))
-	p.u = b.Allocate("U", s.Type.Bytes(m*(f/d)))
-	p.g = b.Allocate("G", s.Type.Bytes(m*(f/d)))
+	p.u = b.Allocate("U", s.Type.Bytes(m*(n3/d)))
 	p.cpartial = b.Allocate("Cpartial", s.Type.Bytes(m*k))
-	p.rready = b.ByBlocks(b.Semaphore("Rready"))
-	p.rread = b.ByBlocks(b.Semaphore("Rread"))
-	p.cready = b.ByBlocks(b.Semaphore("Cready"))
-	p.cread = b.ByBlocks(b.Semaphore("Cread"))
-	p.gemmQuery = b.Matmul(driver.MatmulDesc{M: m, K: k, N: n / d, Type: s.Type, Transposed: true, Bias: true})
-	p.gemmKey = b.Matmul(driver.MatmulDesc{M: m, K: k, N: n2 / d, Type: s.Type, Transposed: true, Bias: true})
+	p.rlanded = b.Packets("Rlanded", "Rarrived", s.Type.Bytes(d*m*k))
+	p.clanded = b.Packets("Clanded", "Carrived", s.Type.Bytes(d*m*k))
+	p.gemmQKV = b.Matmul(driver.MatmulDesc{M: m, K: k, N: n2 / d, Type: s.Type, Transposed: true, Bias: true})
 	p.gemmRpartial = b.Matmul(driver.MatmulDesc{M: m, K: n / d, N: k, Type: s.Type, Transposed: true})
-	p.gemmU = b.Matmul(driver.MatmulDesc{M: m, K: k, N: f / d, Type: s.Type, Transposed: true})
+	p.gemmU = b.Matmul(driver.MatmulDesc{M: m, K: k, N: n3 / d, Type: s.Type, Transposed: true})
 	p.gemmCpartial = b.Matmul(driver.MatmulDesc{M: m, K: f / d, N: k, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
 	b.Issue(p.issue)
@@ -157,35 +147,26 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	d := q.Size()
 	main := q.Main()
-	p.kernels.Function("rmsnorm").Count(p.columnsX).Number(p.epsilon).Make(q, main, p.x.At(0), p.bytesX, p.a.At(0),
-		p.norm.At(0))
-	q.Linear(main, p.gemmQuery, p.query.At(0), p.x.At(0), p.wq.At(0), p.bq.At(0))
-	q.Linear(main, p.gemmKey, p.key.At(0), p.x.At(0), p.wk.At(0), p.bk.At(0))
-	q.Linear(main, p.gemmKey, p.value.At(0), p.x.At(0), p.wv.At(0), p.bv.At(0))
-	q.Call(main, "Attention", p.Attention, p.o.All(), p.query.All(), p.key.All(), p.value.All())
+	q.Linear(main, p.gemmQKV, p.qKV.At(0), p.x.At(0), p.wqkv.At(0), p.bqkv.At(0))
+	q.Call(main, "Attention", p.Attention, p.o.All(), p.qKV.All())
 	q.Linear(main, p.gemmRpartial, p.rpartial.At(0), p.o.At(0), p.wo.At(0), plan.NoBias)
 
-	// Peers may read Rpartial; the same order on every rank.
+	// Q's part to rank q; the order of ranks.
 	p.terms = p.terms[:0]
-	for j := range d {
-		p.terms = append(p.terms, p.rpartial.Peer(j, 0))
+	for range d {
+		p.terms = append(p.terms, p.rpartial.At(0))
 	}
-	p.terms = append(p.terms, p.a.At(0))
-	p.kernels.Shot(q, main, plan.Signals{PrePost: p.rready, PreWait: p.rready, PostPost: p.rread, PostWait: p.rread},
-		p.r.At(0), p.bytesX, p.terms...)
-	p.kernels.Function("rmsnorm").Count(p.columnsX).Number(p.epsilon).Make(q, main, p.y.At(0), p.bytesX, p.r.At(0),
-		p.norm2.At(0))
-	q.Linear(main, p.gemmU, p.u.At(0), p.y.At(0), p.up.At(0), plan.NoBias)
-	q.Linear(main, p.gemmU, p.g.At(0), p.y.At(0), p.gate.At(0), plan.NoBias)
-	p.kernels.Function("swiglu").Make(q, main, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
+	p.kernels.Adding(p.a.At(0)).Making(p.kernels.Function("rmsnorm").Count(p.columnsY).Number(p.epsilon), p.y.At(0),
+		p.norm2.At(0)).Packets(q, main, p.rlanded, p.r.At(0), p.bytesRpartial, p.terms...)
+	q.Linear(main, p.gemmU, p.u.At(0), p.y.At(0), p.gateUp.At(0), plan.NoBias)
+	q.Call(main, "SwiGLU", p.SwiGLU, p.g.All(), p.u.All())
 	q.Linear(main, p.gemmCpartial, p.cpartial.At(0), p.g.At(0), p.down.At(0), plan.NoBias)
 
-	// Peers may read Cpartial; the same order on every rank.
+	// Q's part to rank q; the order of ranks.
 	p.terms = p.terms[:0]
-	for j := range d {
-		p.terms = append(p.terms, p.cpartial.Peer(j, 0))
+	for range d {
+		p.terms = append(p.terms, p.cpartial.At(0))
 	}
-	p.terms = append(p.terms, p.r.At(0))
-	p.kernels.Shot(q, main, plan.Signals{PrePost: p.cready, PreWait: p.cready, PostPost: p.cread, PostWait: p.cread},
-		p.c.At(0), p.bytesX, p.terms...)
+	p.kernels.Adding(p.r.At(0)).Making(p.kernels.Function("rmsnorm").Count(p.columnsY).Number(p.epsilon), p.z.At(0),
+		p.next.At(0)).Packets(q, main, p.clanded, p.c.At(0), p.bytesRpartial, p.terms...)
 }

@@ -4,48 +4,45 @@
 //
 // The schedule:
 //
-//	X = copy(A), rmsnorm(Norm)
-//	Query = linear(X, Wq)
-//	Key = linear(X, Wk)
-//	Value = linear(X, Wv)
-//	O = call Attention(Query, Key, Value)
+//	QKV = linear(X, Wqkv)
+//	O = call Attention(QKV)
 //	R = linear(O, Wo), add(A)
 //	Y = copy(R), rmsnorm(Norm2)
-//	U = linear(Y, Up)
-//	G = linear(Y, Gate), swiglu(U)
+//	U = linear(Y, GateUp)
+//	G = call SwiGLU(U)
 //	C = linear(G, Down), add(R)
-//	  A     [M, K]
-//	  Norm  [K]
-//	  Wq    [DIDx(D), N/D, K]
-//	  Wk    [DIDx(D), N2/D, K]
-//	  Wv    [DIDx(D), N2/D, K]
-//	  Wo    [K, DIDx(D), N/D]
-//	  Norm2 [K]
-//	  Gate  [DIDx(D), F/D, K]
-//	  Up    [DIDx(D), F/D, K]
-//	  Down  [K, DIDx(D), F/D]
-//	  C     [M, K]
+//	Z = copy(C), rmsnorm(Next)
+//	  A      [M, K]
+//	  X      [M, K]
+//	  Wqkv   [DIDx(D), N2/D, K]
+//	  O      [M, DIDx(D), N/D]
+//	  Wo     [K, DIDx(D), N/D]
+//	  Norm2  [K]
+//	  GateUp [DIDx(D), N3/D, K]
+//	  G      [M, DIDx(D), F/D]
+//	  Down   [K, DIDx(D), F/D]
+//	  Next   [K]
+//	  C      [M, K]
+//	  Z      [M, K]
 //	R by NCCL: Parts 1
 //	C by NCCL: Parts 1
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
-//	caller: A [M, K];  Norm [K];  Wq [DIDx(D), N/D, K];  Wk [DIDx(D), N2/D, K];  Wv [DIDx(D), N2/D, K]
-//	        Wo [K, DIDx(D), N/D];  Norm2 [K];  Gate [DIDx(D), F/D, K];  Up [DIDx(D), F/D, K]
-//	        Down [K, DIDx(D), F/D];  C [M, K]
-//	plan:   X [M, K];  Query [M, DIDx(D), N/D];  Key [M, DIDx(D), N2/D];  Value [M, DIDx(D), N2/D]
-//	        O [M, DIDx(D), N/D];  Rpartial [M, K];  R [M, K];  Y [M, K];  U [M, DIDx(D), F/D]
-//	        G [M, DIDx(D), F/D];  Cpartial [M, K];  Rreduced [M, K];  Creduced [M, K]
-//	main:   Apply rmsnorm(X, A, Norm) of rows of K by kernel;  Linear(Query, X, Wq)
-//	main:   Linear(Key, X, Wk);  Linear(Value, X, Wv);  Call Attention(O, Query, Key, Value)
-//	main:   Linear(Rpartial, O, Wo);  nccl{AllReduce(Rreduced, Rpartial)};  Reduce(R, Rreduced, A)
-//	main:   Apply rmsnorm(Y, R, Norm2) of rows of K by kernel;  Linear(U, Y, Up)
-//	main:   Linear(G, Y, Gate);  Apply swiglu(G, G, U) by kernel;  Linear(Cpartial, G, Down)
-//	main:   nccl{AllReduce(Creduced, Cpartial)};  Reduce(C, Creduced, R)
+//	caller: A [M, K];  X [M, K];  Wqkv [DIDx(D), N2/D, K];  O [M, DIDx(D), N/D];  Wo [K, DIDx(D), N/D]
+//	        Norm2 [K];  GateUp [DIDx(D), N3/D, K];  G [M, DIDx(D), F/D];  Down [K, DIDx(D), F/D];  Next [K]
+//	        C [M, K];  Z [M, K]
+//	plan:   QKV [M, DIDx(D), N2/D];  Rpartial [M, K];  R [M, K];  Y [M, K];  U [M, DIDx(D), N3/D]
+//	        Cpartial [M, K];  Rreduced [M, K];  Creduced [M, K]
+//	main:   Linear(QKV, X, Wqkv);  Call Attention(O, QKV);  Linear(Rpartial, O, Wo)
+//	main:   nccl{AllReduce(Rreduced, Rpartial)};  Reduce(R, Rreduced, A)
+//	main:   Apply rmsnorm(Y, R, Norm2) of rows of K by kernel;  Linear(U, Y, GateUp)
+//	main:   Call SwiGLU(G, U);  Linear(Cpartial, G, Down);  nccl{AllReduce(Creduced, Cpartial)}
+//	main:   Reduce(C, Creduced, R);  Apply rmsnorm(Z, C, Next) of rows of K by kernel
 //
 // NCCL, which is loaded when a plan is made, does all that ranks do together. Sums are made by kernels. The kernels
-// are in decodenccl.cu. Functions: rmsnorm(Norm) of X, rmsnorm(Norm2) of Y, swiglu(U) of G by a kernel of its own;
-// add(A) of R, add(R) of C by the kernel that sums.
+// are in decodenccl.cu. Functions: add(A) of R, add(R) of C by the kernel that sums; rmsnorm(Norm2) of Y,
+// rmsnorm(Next) of Z by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp fb91de8dd34c7a8f.
+// Proof: proven for D = 1..8, stamp c1a0997a024eefaa.
 package decodenccl

@@ -15,10 +15,6 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Reduce, Terms: 2},
-		{Kind: kernels.Elements,
-			Made: &kernels.Made{Word: "swiglu",
-				Key:      "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6",
-				Operands: []kernels.Operand{{}, {}}}},
 		{Kind: kernels.Groups,
 			Made: &kernels.Made{Word: "rmsnorm",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
@@ -33,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "4aff30d6bb46bcf8ba9229220a44b74acade029963f23fbfb9eeb9dbfae17eb3",
+	Source:  "ac44ad6a68d180257daa4b55a55379a844d7e907d961aa7c4d511fd011812330",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -11,27 +11,31 @@ import (
 /*
 #cgo CXXFLAGS: -std=c++17 -O2 -g0 -fno-strict-aliasing
 const void *biased_kernels(const void *engine);
+const void *candidates_kernels(const void *engine);
 const void *decodenccl_kernels(const void *engine);
 const void *normed_kernels(const void *engine);
 const void *prefill_kernels(const void *engine);
+const void *prefillnccl_kernels(const void *engine);
 const void *run_kernels(const void *engine);
 */
 import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("biased", "a029443c4a53d0a63c0f45c531170e19c2d4e8a2d4f17f2479da6361e60027b1",
+	sim.Compiled("biased", "35fe75cb0dac56e72b0ccf70a2b0b5ac4e6e9262d99cd95e2d3e7eced4a0f33d",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("decode", "1f01205c43c6ee627b3aecf1cca91016fd2446690fe2aa384e80185edbed8956",
+	sim.Compiled("candidates", "e1c305a80f00b9788abb623527df88ed5f15750f8e9ae7c1e245dae773101e46",
+		unsafe.Pointer(C.candidates_kernels))
+	sim.Compiled("decode", "607f5a4557f56cec15bd4d75a999c3094e1b85ed1a3f388564e1af85ca60e0c6",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("decodenccl", "4aff30d6bb46bcf8ba9229220a44b74acade029963f23fbfb9eeb9dbfae17eb3",
+	sim.Compiled("decodenccl", "ac44ad6a68d180257daa4b55a55379a844d7e907d961aa7c4d511fd011812330",
 		unsafe.Pointer(C.decodenccl_kernels))
-	sim.Compiled("normed", "fb3e9098b400a90691a1abe31d8f6e2afef7c544b5292ea74dd249da2e0b2f68",
+	sim.Compiled("normed", "776b11c59ebc697d43640a5ee73594d66247edda7384e8f2e5bb75638f602cfd",
 		unsafe.Pointer(C.normed_kernels))
 	sim.Compiled("prefill", "6794614a01ea64cd5f49c01183ca850b8f1880e6f1e0176bcc31b563ba4891ec",
 		unsafe.Pointer(C.prefill_kernels))
 	sim.Compiled("prefillnccl", "9f9766ac773907798e01301a12e26bc456533ffeb2513119908a83a65c1311f0",
-		unsafe.Pointer(C.decodenccl_kernels))
+		unsafe.Pointer(C.prefillnccl_kernels))
 	sim.Compiled("run", "c00db37a738f3e585da7a69574b5a38b529ebc071556d36793e9e6b5e4a2c4cc",
 		unsafe.Pointer(C.run_kernels))
 }

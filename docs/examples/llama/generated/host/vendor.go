@@ -5,10 +5,12 @@ package host
 
 import (
 	_ "ovgen/docs/examples/llama/generated/biased"
+	_ "ovgen/docs/examples/llama/generated/candidates"
 	_ "ovgen/docs/examples/llama/generated/decodenccl"
 	_ "ovgen/docs/examples/llama/generated/device"
 	_ "ovgen/docs/examples/llama/generated/normed"
 	_ "ovgen/docs/examples/llama/generated/prefill"
+	_ "ovgen/docs/examples/llama/generated/prefillnccl"
 )
 
 // No build has the tag. The imports make go mod vendor copy the .cu files and headers that the C++ includes.

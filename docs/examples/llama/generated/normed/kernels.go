@@ -14,22 +14,16 @@ var table = kernels.Table{
 	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	Peers: 7,
 	Kernels: []kernels.Kernel{
-		{Kind: kernels.Shot, PrePost: kernels.EachPeer, PreWait: kernels.EachPeer, PostPost: kernels.EachPeer,
-			PostWait: kernels.EachPeer, Terms: 9, Varies: true, ByBlocks: true},
-		{Kind: kernels.Elements,
-			Made: &kernels.Made{Word: "swiglu",
-				Key:      "x; number 3f800000; neg 0; exp 2; plus 1 3; over 0 4; of #0; times 5 6",
-				Operands: []kernels.Operand{{}, {}}}},
 		{Kind: kernels.Groups,
-			Made: &kernels.Made{Word: "rmsnorm",
-				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
-					"6 7",
-				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}},
-		{Kind: kernels.Groups, Number: 2,
 			Made: &kernels.Made{Word: "rmsnorm per head",
 				Key: "x; times 0 0; mean 1 W; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; headrow #0 " +
 					"W; times 6 7",
 				Operands: []kernels.Operand{{}, {Lies: "head", Head: 1}}, Heads: 1, Group: 1, Numbers: 1}},
+		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: true,
+			Made: &kernels.Made{Word: "rmsnorm",
+				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
+					"6 7",
+				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}, ByBlocks: true},
 	},
 }
 
@@ -39,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normed",
-	Source:  "fb3e9098b400a90691a1abe31d8f6e2afef7c544b5292ea74dd249da2e0b2f68",
+	Source:  "776b11c59ebc697d43640a5ee73594d66247edda7384e8f2e5bb75638f602cfd",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -5,6 +5,7 @@ package programs
 
 import (
 	"ovgen/docs/examples/llama/generated/biased"
+	"ovgen/docs/examples/llama/generated/candidates"
 	"ovgen/docs/examples/llama/generated/decode"
 	"ovgen/docs/examples/llama/generated/decodenccl"
 	_ "ovgen/docs/examples/llama/generated/host"
@@ -18,6 +19,7 @@ import (
 // All are the generated packages by name.
 var All = []harness.Program{
 	harness.Of(&biased.Program, schedules.Biased, biased.New, (*biased.Plan).Bind),
+	harness.Of(&candidates.Program, schedules.Candidates, candidates.New, (*candidates.Plan).Bind),
 	harness.Of(&decode.Program, schedules.Decode, decode.New, (*decode.Plan).Bind),
 	harness.Of(&decodenccl.Program, schedules.DecodeNCCL, decodenccl.New, (*decodenccl.Plan).Bind),
 	harness.Of(&normed.Program, schedules.Normed, normed.New, (*normed.Plan).Bind),
