@@ -32,11 +32,11 @@ func (d MatmulDesc) Check() error {
 func (d MatmulDesc) checkWide() error {
 	switch {
 	case d.Of != BF16 && d.Of != FP16 || d.Type != FP32:
-		return fmt.Errorf("create product of %s: its result is %s (16 bits are multiplied into fp32; leave Of out where "+
-			"the types are equal)", d.Of, d.Type)
+		return fmt.Errorf("create product of %s: its result is %s (16 bits are multiplied into fp32; leave Of out "+
+			"where the types are equal)", d.Of, d.Type)
 	case d.Bias || d.Func != "" || d.Accumulate:
-		return fmt.Errorf("create product of %s: a result of %s is a sum alone (leave bias, function and C's contents out)",
-			d.Of, d.Type)
+		return fmt.Errorf("create product of %s: a result of %s is a sum alone (leave bias, function and C's contents "+
+			"out)", d.Of, d.Type)
 	}
 	return nil
 }

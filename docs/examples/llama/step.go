@@ -86,8 +86,8 @@ func (r *Rank) plan() (err error) {
 			return err
 		}
 		for slot := range b.graphs {
-			b.graphs[slot], err = device.Capture(r.driver, r.stream.Handle(), func() error { return r.enqueue(b, slot) })
-			if err != nil {
+			step := func() error { return r.enqueue(b, slot) }
+			if b.graphs[slot], err = device.Capture(r.driver, r.stream.Handle(), step); err != nil {
 				return fmt.Errorf("steps of %d rows: %w", b.Rows, err)
 			}
 		}

@@ -56,7 +56,8 @@ func TestLaunches(t *testing.T) {
 			for _, g := range r.graphs[slots*(len(small.Buckets)-2):] { // those that decode
 				_, n, err := byLayer(g.names, make([]float64, len(g.names)), tinies[family].Layers)
 				if err != nil || n > most {
-					t.Errorf("%s, rank %d: %d launches a layer, want at most %d: %v, %v", family, rank, n, most, g.names, err)
+					t.Errorf("%s, rank %d: %d launches a layer, want at most %d: %v, %v", family, rank, n, most,
+						g.names, err)
 				}
 			}
 		}
@@ -155,7 +156,8 @@ func repeated(t *testing.T, crew *Crew, r *tracer, graphs []*traced, b Batch, ro
 			host[name] = append(host[name], float64(x)/1e3)
 		}
 	}
-	f := figures{names: graphs[0].names, step: median(took), ahead: ahead(t, crew, b, rounds), host: map[string]float64{}}
+	f := figures{names: graphs[0].names, step: median(took), ahead: ahead(t, crew, b, rounds),
+		host: map[string]float64{}}
 	for _, list := range spans {
 		f.us = append(f.us, median(list))
 	}

@@ -57,7 +57,8 @@ func traces(all bool) (tracers map[int]*tracer, restore func()) {
 	return tracers, func() { decorated = before }
 }
 
-// each sets an event behind an operation of a graph that is being captured.
+// each sets an event behind an operation of a graph that is being captured, where it is on the graph's first stream:
+// steps that decode have no other.
 func (t *tracer) each(c *around.Call) error {
 	if c.Name == "GraphLaunch" {
 		defer t.took(c.Name, time.Now())
@@ -68,7 +69,7 @@ func (t *tracer) each(c *around.Call) error {
 		return err
 	}
 	g.names = append(g.names, t.name(c))
-	if !t.all {
+	if !t.all || c.Stream != g.stream {
 		return nil
 	}
 	return t.mark(g)
@@ -194,7 +195,7 @@ type row struct {
 func byLayer(names []string, us []float64, layers int) (rows []row, launches int, err error) {
 	first, behind := 1, 3 // the embedding; the head, its best tokens and those of all ranks
 	launches = (len(names) - first - behind) / layers
-	if len(names) != first+launches*layers+behind {
+	if len(names) != first+launches*layers+behind || len(us) != len(names) {
 		return nil, 0, fmt.Errorf("%d operations are no %d equal layers", len(names), layers)
 	}
 	for i, name := range names {
