@@ -14,12 +14,15 @@ import (
 
 // TestAhead serves models of all families on 1, 2 and 4 ranks, by steps that are launched ahead of the tokens that they
 // read: two requests at once get the reference's tokens.
-func TestAhead(t *testing.T) {
+func TestAhead(t *testing.T) { answered(t, []int{1, 2, 4}) }
+
+// answered is TestAhead on numbers of ranks.
+func answered(t *testing.T, numbers []int) {
 	for family, c := range tinies {
 		d := decoding{c: c, prompts: []int{21, 5}, n: 4, s: small}
 		dir, weights := tiny(t, c)
-		for _, ranks := range []int{1, 2, 4} {
-			t.Run(fmt.Sprint(family, " on ", ranks), func(t *testing.T) {
+		for _, ranks := range numbers {
+			t.Run(fmt.Sprint(family, " served on ", ranks), func(t *testing.T) {
 				spec := d.s.in(dir)
 				spec.Ranks = ranks
 				s := serveBy(t, spec.Start)

@@ -16,7 +16,7 @@ import (
 )
 
 // TestOnGPUs decodes on 1 to OVGEN_EXAMPLE_GPUS GPUs, in one process and by processes. Of one process it compares the
-// logits, and of processes the tokens.
+// logits, and of processes the tokens; and of servers, whose steps are launched ahead.
 func TestOnGPUs(t *testing.T) {
 	most := number(t, "OVGEN_EXAMPLE_GPUS")
 	t.Setenv("OVGEN_DRIVER", "cuda")
@@ -42,6 +42,7 @@ func TestOnGPUs(t *testing.T) {
 		d.s.Processes = true
 		d.hold(t, device.FP32, numbers[len(numbers)-1:], exact)
 	}
+	answered(t, numbers)
 }
 
 // TestLostDevice has a kernel read where no memory is, on as many GPUs as OVGEN_EXAMPLE_GPUS says. The context of one
