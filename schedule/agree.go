@@ -10,6 +10,9 @@ func (s Schedule) MustAgree(tensor string) bool {
 	if !declared || !t.WholeEverywhere() || s.Made(tensor) {
 		return false
 	}
+	if of, scales := s.ScaledBy(tensor); scales {
+		return !of.WholeEverywhere() || s.MustAgree(of.Name)
+	}
 	return slices.ContainsFunc(s.Ops, func(o Op) bool { return slices.Contains(o.operands(), tensor) && s.handedOn(o) })
 }
 

@@ -24,7 +24,7 @@ func (s Schedule) MadeFrom(o Op) int {
 		takes(func(f Func) bool { return f.Do == ApplyToFP32 })
 	case len(o.In) == 2:
 		takes(func(f Func) bool { return f.Do == AddBias })
-		takes(func(f Func) bool { return f.ByProduct() && f.Elementwise() })
+		takes(func(f Func) bool { return f.ByProduct() && f.Elementwise() && s.scaleOf(o.In[0]).Name == "" })
 	}
 	return from
 }

@@ -27,6 +27,9 @@ func (t Tensor) String() string {
 	if t.Type != "" {
 		text = string(t.Type) + " " + text
 	}
+	if t.Scale != "" {
+		text += " times " + t.Scale
+	}
 	if t.Within != "" {
 		text += " within " + t.Within
 	}

@@ -30,6 +30,8 @@ type Tensor struct {
 	Axes []Axis // outermost first, row-major
 	// Type is the tensor's own element type; empty is the one that the plan is made for.
 	Type Type
+	// Scale names the tensor with the scales of one of eight bits.
+	Scale string `json:",omitempty"`
 	// Root says that only rank 0 has the tensor.
 	Root bool
 	// Within names the tensor whose memory holds this one as well, so that the operation

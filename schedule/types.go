@@ -18,10 +18,16 @@ const (
 // I32 is a type of tensors that calls alone read, such as a position: 32-bit integers.
 const I32 Type = "i32"
 
+// E4M3 is a type of operands of products, which have scales: eight bits.
+const E4M3 Type = "e4m3"
+
 // Bytes of an element of a type that a tensor has of its own; 0 where it has that of the plan.
 func (t Type) Bytes() int64 {
-	if t == I32 || t == FP32 {
+	switch t {
+	case I32, FP32:
 		return 4
+	case E4M3:
+		return 1
 	}
 	return 0
 }
@@ -45,7 +51,7 @@ func ElementTypes() (list []Type) {
 func (s Schedule) WithDefaults() Schedule {
 	if len(s.Types) == 0 {
 		for _, t := range types {
-			if !t.asked {
+			if !t.asked && !(t.name == FP32 && s.Scaled()) {
 				s.Types = append(s.Types, t.name)
 			}
 		}
@@ -63,12 +69,15 @@ func (s Schedule) checkTypes(v *validation) {
 			v.add(path, "use one of the element types", "no type")
 		} else if slices.Contains(s.Types[:i], t) {
 			v.add(path, "leave it out", "%s is there already", t)
+		} else if t == FP32 && s.Scaled() {
+			v.add(path, "leave it out", "products of eight bits have results of 16")
 		}
 	}
 	for i, t := range s.Tensors {
 		path := fmt.Sprintf("Tensors[%d].Type", i)
-		oneOf(v, path, t.Type, append(all, I32)...)
-		switch {
+		oneOf(v, path, t.Type, append(all, I32, E4M3)...)
+		switch _, scales := s.ScaledBy(t.Name); {
+		case scales:
 		case t.Type == FP32 && s.castAlone(t):
 		case t.Type == FP32:
 			v.add(path, "leave it out, and set Types; or take it by schedule.FromFP32 or ToFP32 alone",

@@ -57,6 +57,7 @@ func (s Schedule) Validate() error {
 	s.checkMultiples(v)
 	s.checkMoves(v)
 	s.checkTypes(v)
+	s.checkScales(v)
 	return declared.AsDeclared(errors.Join(v.errs...))
 }
 

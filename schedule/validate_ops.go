@@ -71,7 +71,8 @@ var named = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 
 // checkName refuses names that no package can have, and tensors that nothing uses.
 func (s Schedule) checkName(v *validation, path string, t Tensor) {
-	used := s.Made(t.Name) || slices.ContainsFunc(s.Ops, func(o Op) bool {
+	_, scales := s.ScaledBy(t.Name)
+	used := scales || s.Made(t.Name) || slices.ContainsFunc(s.Ops, func(o Op) bool {
 		return slices.Contains(o.operands(), t.Name)
 	})
 	switch {

@@ -17,6 +17,7 @@ import (
 	"ovgen/generated/allgatherlinearcollective2"
 	"ovgen/generated/allgatherlinearcollective8"
 	"ovgen/generated/allgatherlinearcopied"
+	"ovgen/generated/allgatherlinearfp8"
 	"ovgen/generated/allgatherlinearfused"
 	"ovgen/generated/allgatherlineargrouped"
 	"ovgen/generated/allgatherlinearhandlesinloop"
@@ -139,6 +140,8 @@ var All = []harness.Program{
 		allgatherlinearcollective8.New, (*allgatherlinearcollective8.Plan).Bind),
 	harness.Of(&allgatherlinearcopied.Program, schedules.AllGatherLinearCopied, allgatherlinearcopied.New,
 		(*allgatherlinearcopied.Plan).Bind),
+	harness.Of(&allgatherlinearfp8.Program, schedules.AllGatherLinearFP8, allgatherlinearfp8.New,
+		(*allgatherlinearfp8.Plan).Bind),
 	harness.Of(&allgatherlinearfused.Program, schedules.AllGatherLinearFused, allgatherlinearfused.New,
 		(*allgatherlinearfused.Plan).Bind),
 	harness.Of(&allgatherlineargrouped.Program, schedules.AllGatherLinearGrouped, allgatherlineargrouped.New,

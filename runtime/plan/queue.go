@@ -288,7 +288,7 @@ func (q *Queue) SetColumns(s *Stream, dst, src Rows, width, bytes int64) {
 
 // Matmul enqueues c = a * b + bias, or c += a * b where the product accumulates.
 func (q *Queue) Matmul(s *Stream, p *Product, c, a, b, bias driver.Ptr) {
-	q.product("Matmul", s, p, driver.Operands{C: c, A: a, B: b, Bias: bias})
+	q.Product("Matmul", s, p, driver.Operands{C: c, A: a, B: b, Bias: bias})
 }
 
 // NoBias is the bias of a Linear or Matmul without one.
@@ -296,16 +296,16 @@ const NoBias driver.Ptr = 0
 
 // Linear enqueues c = a * bᵀ + bias.
 func (q *Queue) Linear(s *Stream, p *Product, c, a, b, bias driver.Ptr) {
-	q.product("Linear", s, p, driver.Operands{C: c, A: a, B: b, Bias: bias})
+	q.Product("Linear", s, p, driver.Operands{C: c, A: a, B: b, Bias: bias})
 }
 
 // Gradient enqueues c = aᵀ * b.
 func (q *Queue) Gradient(s *Stream, p *Product, c, a, b driver.Ptr) {
-	q.product("Gradient", s, p, driver.Operands{C: c, A: a, B: b})
+	q.Product("Gradient", s, p, driver.Operands{C: c, A: a, B: b})
 }
 
-// product enqueues a product. A product without rows counts as a step and enqueues nothing.
-func (q *Queue) product(kind string, s *Stream, p *Product, x driver.Operands) {
+// Product enqueues a product, a word for texts. A product without rows counts as a step and enqueues nothing.
+func (q *Queue) Product(kind string, s *Stream, p *Product, x driver.Operands) {
 	if p.empty() {
 		q.nothing(s, kind+" of no rows")
 		return

@@ -17,6 +17,7 @@ var all = []Named{
 	{"AllGatherLinear", AllGatherLinear},
 	{"AllGatherLinearBalanced", AllGatherLinearBalanced},
 	{"AllGatherLinearBalancedOnce", AllGatherLinearBalancedOnce},
+	{"AllGatherLinearFP8", AllGatherLinearFP8},
 	{"AllGatherLinearKernels", AllGatherLinearKernels},
 	{"AllGatherLinearPut", AllGatherLinearPut},
 	{"AllGatherLinearParts", AllGatherLinearParts},

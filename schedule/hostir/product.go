@@ -8,12 +8,14 @@ import (
 // Product is a contraction of two operands by its indices, as in Linear, by the library of products. A bias is added to
 // each row, and then comes a function, as schedules name it.
 type Product struct {
-	Index      string
-	A, B       View
-	Bias       View // none where it has no buffer
-	To         View
-	Func       string // of each element; empty: none
-	Accumulate bool   // it adds to its result
+	Index string
+	A, B  View
+	// ScaleA and ScaleB multiply the sums: the scales of A's rows and of B's, or one each; none where they have no buffer.
+	ScaleA, ScaleB View
+	Bias           View // none where it has no buffer
+	To             View
+	Func           string // of each element; empty: none
+	Accumulate     bool   // it adds to its result
 }
 
 // Multiply is the product of a and b by its indices, with a bias or none.
@@ -30,11 +32,14 @@ func (Product) Kind() Kind { return ProductKind }
 
 func (Product) work() {}
 
-func (x Product) views() (reads, writes []View) { return some(x.A, x.B, x.Bias), some(x.To) }
+func (x Product) views() (reads, writes []View) {
+	return some(x.A, x.B, x.ScaleA, x.ScaleB, x.Bias), some(x.To)
+}
 
 func (x Product) with(p Parts) Work {
 	x.To = p.view("result", x.To)
 	x.A, x.B, x.Bias = p.view("operand", x.A), p.view("second operand", x.B), p.view("bias", x.Bias)
+	x.ScaleA, x.ScaleB = p.view("scale", x.ScaleA), p.view("second scale", x.ScaleB)
 	return x
 }
 
@@ -45,16 +50,22 @@ func (x Product) check(s Step) error {
 	if len(some(x.A, x.B, x.To)) < 3 {
 		return fmt.Errorf("a product reads two operands and perhaps a bias, and writes one view")
 	}
+	if n := len(some(x.ScaleA, x.ScaleB)); n == 1 {
+		return fmt.Errorf("a product has scales of both operands, or none")
+	}
 	if s.By != "" && (s.By != FewRowsKernel || !x.OfFewRows()) {
 		return fmt.Errorf("kernel %s makes no product like %s", s.By, x.text())
 	}
-	return plain(x.A, x.B, x.Bias, x.To)
+	return plain(x.A, x.B, x.ScaleA, x.ScaleB, x.Bias, x.To)
 }
 
-// OfFewRows says that a kernel makes the product where it is of few rows: it is of own rows and a weight, and nothing
-// comes behind it.
+// Scaled says that the operands have scales.
+func (x Product) Scaled() bool { return x.ScaleA.Buffer != "" }
+
+// OfFewRows says that a kernel makes the product where it is of few rows: it is of own rows and a weight, none of which
+// has scales, and nothing comes behind it.
 func (x Product) OfFewRows() bool {
-	return x.Index == Linear && !x.Accumulate && x.Func == "" && x.To.Peer.IsZero()
+	return x.Index == Linear && !x.Accumulate && x.Func == "" && x.To.Peer.IsZero() && !x.Scaled()
 }
 
 // FewRows says that a product of so many rows and columns, and of that depth, is one of few rows: its elements have 16
@@ -63,7 +74,7 @@ func FewRows(rows, depth, columns, bytes int64) bool {
 	return rows <= 64 && depth%256 == 0 && columns%32 == 0 && bytes == 2
 }
 
-// text is Linear(C += A, B, Bias, gelu).
+// text is Linear(C += A, B, Bias, gelu), or Linear(C, A * SA, B * SB) with scales.
 func (x Product) text() string {
 	name, into := fmt.Sprintf("Product[%s]", x.Index), ", "
 	if f, err := ParseProduct(x.Index); err == nil {
@@ -73,6 +84,9 @@ func (x Product) text() string {
 		into = " += "
 	}
 	operands := texted(some(x.A, x.B, x.Bias))
+	if x.Scaled() {
+		operands[0], operands[1] = operands[0]+" * "+x.ScaleA.String(), operands[1]+" * "+x.ScaleB.String()
+	}
 	if x.Func != "" {
 		operands = append(operands, x.Func)
 	}

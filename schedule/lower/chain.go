@@ -329,7 +329,7 @@ func (c *chain) placed(d *draft, name string, at edges.State, steps bool) error 
 	if at.Cut != (edges.Cut{}) && len(d.schedule.Ops) == 1 && len(t.Axes) > 1 {
 		return d.cutAlike(t, at, c.op)
 	}
-	want := schedule.Tensor{Name: name, Axes: slices.Clone(t.Axes), Within: t.Within, Type: t.Type}
+	want := schedule.Tensor{Name: name, Axes: slices.Clone(t.Axes), Within: t.Within, Type: t.Type, Scale: t.Scale}
 	split := func(axis int, spread bool, otherwise ...schedule.Split) {
 		want.Axes[axis].Outer = otherwise
 		if spread {

@@ -21,8 +21,10 @@ type Pass struct {
 // Passes are all passes, in the order in which they run on every program.
 var Passes = []Pass{
 	{"within", "a tensor that lies within another has the memory of that one", nil, within},
-	{"handles", "ranks exchange the handles of shared memory once, before the first run", []string{"within"}, handles},
-	{"fewrows", "a kernel makes products of few rows where the schedule says so", nil, fewRows},
+	{"scales", "scales lie as their rows do, travel with them, and products have them", nil, scales},
+	{"handles", "ranks exchange the handles of shared memory once, before the first run", []string{"within", "scales"},
+		handles},
+	{"fewrows", "a kernel makes products of few rows where the schedule says so", []string{"scales"}, fewRows},
 	{"signals", "posts and waits stand where one launch can take them", nil, signals},
 	{"kernels", "emitted kernels do the posts, waits and copies that a way gives them", []string{"signals"}, kernels},
 	{"priorities", "kernels that pull operands do not outrank the products that they serve", []string{"kernels"},

@@ -73,7 +73,7 @@ var h200 = Machine{
 	Name: "h200",
 	GPUs: 8,
 	SMs:  132,
-	Rate: map[int64]float64{2: 6.6e6, 4: 0.4e6}, // 4 bytes: an estimate
+	Rate: map[int64]float64{1: 12.7e6, 2: 6.6e6, 4: 0.4e6}, // 4 bytes: an estimate
 	Tiles: []Tile{
 		{128, 256, 1, 2}, {128, 128, 0.95, 1.5}, {128, 64, 0.8, 1.2}, {64, 64, 0.55, 1},
 	},

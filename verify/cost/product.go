@@ -20,7 +20,7 @@ type product struct {
 // productOf reads the shape off the sizes of an operation's operands and result: the
 // result's times the first's over the second's is the square of the rows, and so on.
 func productOf(o ops.Op, rank int, element int64) product {
-	p := product{element: element, ahead: o.Kernel != ""}
+	p := product{element: o.OperandSize(element), ahead: o.Kernel != ""}
 	var sizes []float64 // A, B, ..., C
 	var remote float64
 	for _, u := range o.Uses {
@@ -28,7 +28,11 @@ func productOf(o ops.Op, rank int, element int64) product {
 			continue
 		}
 		p.bytes += float64(u.Bytes)
-		sizes = append(sizes, float64(u.Bytes)/float64(element))
+		size := p.element
+		if u.Write {
+			size = element
+		}
+		sizes = append(sizes, float64(u.Bytes)/float64(size))
 		switch {
 		case u.At.Rank == rank:
 		case u.Write:
@@ -42,7 +46,7 @@ func productOf(o ops.Op, rank int, element int64) product {
 	}
 	a, b, c := sizes[0], sizes[1], sizes[len(sizes)-1]
 	p.rows, p.inner, p.columns = math.Sqrt(a*c/b), math.Sqrt(a*b/c), math.Sqrt(b*c/a)
-	p.remoteReads = remote / ((a + b) * float64(element))
+	p.remoteReads = remote / ((a + b) * float64(p.element))
 	return p
 }
 
@@ -134,7 +138,7 @@ func whole(list []ops.Op, rank int, element int64) []product {
 		all[i].bytes += p.bytes
 	}
 	for i, p := range all {
-		all[i].bytes = (p.rows*p.inner + p.inner*p.columns + p.rows*p.columns) * float64(element)
+		all[i].bytes = (p.rows*p.inner+p.inner*p.columns)*float64(p.element) + p.rows*p.columns*float64(element)
 	}
 	return all
 }

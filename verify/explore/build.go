@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -35,7 +36,7 @@ func build(s System) *machine {
 		m.checkOperations()
 	}
 	if len(m.static) > 0 {
-		m.atoms = cut(nil, m.ElementSize)
+		m.atoms = cut(nil, m.sizeOf)
 		return m // nothing to follow
 	}
 	m.checkBounds()
@@ -76,12 +77,15 @@ func (m *machine) cutMemory() {
 	for _, r := range m.Results {
 		uses = append(uses, r.At)
 	}
-	m.atoms = cut(uses, m.ElementSize)
+	m.atoms = cut(uses, m.sizeOf)
 	for r := range m.Ranks {
 		m.life = append(m.life, m.atoms.add(fmt.Sprintf("run of rank %d", r)))
 		m.communicators = append(m.communicators, m.atoms.add(fmt.Sprintf("communicator of rank %d", r)))
 	}
 }
+
+// sizeOf is the bytes of an element of a buffer.
+func (m *machine) sizeOf(buffer string) int64 { return cmp.Or(m.Narrow[buffer], m.ElementSize) }
 
 // taken are the uses of an operation, and the first block's parts of them where blocks work at parts.
 func (m *machine) taken(o *ops.Op, row int64) []ops.Use {

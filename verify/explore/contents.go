@@ -222,6 +222,9 @@ func (x *search) multiplied(o *ops.Op, operands [][]Number, size int) []Number {
 	if o.Accumulate {
 		most++
 	}
+	if o.Scaled {
+		operands = dequantised(operands, size)
+	}
 	if len(operands) < 2 || len(operands) > most || o.Accumulate && len(operands[len(operands)-1]) != size {
 		return nil
 	}

@@ -197,6 +197,12 @@ func (s *System) buffer(p *hostir.Program, shape ops.Case, b hostir.Buffer, rank
 	m := meaningOf(p.Schedule, shape, rank)
 	m.ordered = s.Ordered
 	element := b.ElementSize(shape.ElementSize)
+	if element < shape.ElementSize {
+		if s.Narrow == nil {
+			s.Narrow = map[string]int64{}
+		}
+		s.Narrow[b.Name] = element
+	}
 	use := ops.Use{At: ops.Loc{Rank: rank, Buffer: b.Name}, Bytes: n * element}
 	memory := Buffer{Use: use, Plan: b.Owner == hostir.Plan, Private: b.Owner == hostir.Caller && !b.Shared}
 	t, declared := p.Schedule.Tensor(b.Name)

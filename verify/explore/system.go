@@ -17,6 +17,8 @@ type System struct {
 	Turns map[string]Turn
 	// Columns of the buffers whose columns are cut into parts.
 	Columns map[string]Columns
+	// Narrow are the bytes of an element in buffers of narrower elements than the plan's.
+	Narrow map[string]int64
 	// ElementSize is the bytes of an element; 4 if zero.
 	ElementSize int64
 	// Hosts that the ranks are on, each as many; zero is one. Ranks of one number on their hosts have a communicator.

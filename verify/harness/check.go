@@ -10,6 +10,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/schedule"
+	"ovgen/verify/reading"
 	"ovgen/verify/reference"
 )
 
@@ -132,12 +133,16 @@ func (t *Tensors) upload(in map[string]reference.Input) error {
 
 // onDevice is this rank's part of an input, as the device has it.
 func (t *Tensors) onDevice(name string, in reference.Input) []byte {
-	part := t.Parts[name]
+	return encoded(t.typeOf(name), in, t.Parts[name])
+}
+
+// encoded is a part of an input.
+func encoded(t driver.Type, in reference.Input, part reading.Part) []byte {
 	values := make([]float32, part.Count)
 	for i := range values {
 		values[i] = in.At(int64(part.At(i)))
 	}
-	return reference.Encode(t.typeOf(name), values)
+	return reference.Encode(t, values)
 }
 
 // equalOnHost compares every result with the reference, and the inputs with their values

@@ -153,7 +153,8 @@ func words(bytes int64) int64 { return (bytes + 3) / 4 }
 // Product makes a product that Free destroys.
 func (t *Tensors) Product(p reference.Product, bias bool) (driver.Product, error) {
 	h, err := t.Member.Driver().MatmulCreate(driver.MatmulDesc{M: p.M, K: p.K, N: p.N, Type: p.Type,
-		Transposed: p.Transposed, TransposedA: p.TransposedA, Bias: bias, Func: driver.Func(p.Func)})
+		Transposed: p.Transposed, TransposedA: p.TransposedA, Bias: bias, Func: driver.Func(p.Func),
+		Of: p.Operand, RowScales: p.RowScales})
 	if err != nil {
 		return 0, fmt.Errorf("make the product of %dx%d by %dx%d: %w", p.M, p.K, p.K, p.N, err)
 	}

@@ -127,7 +127,7 @@ func (w *Wanted) onDevice(in map[string]reference.Input, s driver.Stream) error 
 	k := w.Member.Kernels
 	for name, x := range in {
 		if at := w.full[name]; at != 0 && at != w.At[name] {
-			if err := k.Make(at, w.Shape.Type, x, reading.Whole(w.Problem.Elements(name)), s); err != nil {
+			if err := k.Make(at, w.typeOf(name), x, reading.Whole(w.Problem.Elements(name)), s); err != nil {
 				return err
 			}
 		}
@@ -141,7 +141,8 @@ func (w *Wanted) onDevice(in map[string]reference.Input, s driver.Stream) error 
 			err = w.addUp(step.C, in[step.A], s)
 		default:
 			err = w.Member.Driver().Matmul(w.products[i], driver.Operands{C: w.full[step.C], A: w.full[step.A],
-				B: w.full[step.B], Bias: w.full[step.Bias], Workspace: w.Member.Space}, s)
+				B: w.full[step.B], Bias: w.full[step.Bias], Workspace: w.Member.Space,
+				ScaleA: w.full[w.Problem.Tensor(step.A).Scale], ScaleB: w.full[w.Problem.Tensor(step.B).Scale]}, s)
 			if step.Added != "" {
 				err = errors.Join(err, k.add(w.full[step.C], w.Shape.Type, in[step.Added],
 					reading.Whole(w.Problem.Elements(step.Added)), s))

@@ -94,6 +94,8 @@ func (o *Op) misused() string {
 	switch {
 	case len(writes) != 1 || OfStream(writes[0].At):
 		return fmt.Sprintf("has %d results", len(writes))
+	case o.Scaled && (o.Kind != Product || len(reads) < 4):
+		return fmt.Sprintf("is a %s of %d operands with scales", o.Kind, len(reads))
 	case o.Kind == Product && len(reads) < 2:
 		return fmt.Sprintf("is a product of %d operands", len(reads))
 	}

@@ -56,6 +56,8 @@ type Op struct {
 	Heads   []int64
 	// Launch of a Call by a kernel, as LaunchOf has it.
 	Launch string
+	// Scaled: operands of a Product have scales, which are its third and fourth.
+	Scaled bool
 	// Accumulate: a Product adds to its result, the last operand that it reads. No other
 	// operand may lie in the result.
 	Accumulate bool
@@ -65,6 +67,14 @@ type Op struct {
 	Step int
 	// Node of the host program; absent in a recorded operation.
 	Node hostir.Node
+}
+
+// OperandSize is the bytes of an element of a product's operands, given those of the plan's elements.
+func (o Op) OperandSize(plan int64) int64 {
+	if o.Scaled {
+		return schedule.E4M3.Bytes()
+	}
+	return plan
 }
 
 // Kind of an operation.
@@ -188,6 +198,9 @@ func (o Op) append(b []byte) []byte {
 	if o.To != o.From || o.To != 0 {
 		b = strconv.AppendInt(append(b, " to "...), int64(o.To), 10)
 		b = strconv.AppendInt(append(b, " from "...), int64(o.From), 10)
+	}
+	if o.Scaled {
+		b = append(b, " scaled"...)
 	}
 	if o.Accumulate {
 		b = append(b, " accumulate"...)

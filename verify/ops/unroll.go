@@ -310,8 +310,8 @@ func (o *Op) use(list ...Use) {
 // product adds a product. It reads its operands, and its result where it accumulates. A product of no rows is a step
 // without an operation. One of few rows may be by a kernel, which needs no workspace.
 func (u *unroller) product(op Op, x hostir.Product) {
-	op.Kind, op.Form, op.Accumulate = Product, form(x.Index, x.Func), x.Accumulate
-	for _, v := range []hostir.View{x.A, x.B, x.Bias} {
+	op.Kind, op.Form, op.Accumulate, op.Scaled = Product, form(x.Index, x.Func), x.Accumulate, x.Scaled()
+	for _, v := range []hostir.View{x.A, x.B, x.ScaleA, x.ScaleB, x.Bias} {
 		if v.Buffer != "" {
 			at, bytes := u.view(v)
 			op.Uses = append(op.Uses, Use{At: at, Bytes: bytes})

@@ -20,8 +20,8 @@ func (s *symbols) uncast(n int32, o *ops.Op, reads []*chunks, to *chunks) *Count
 	if casts(o) || o.Kind == ops.Call {
 		return nil
 	}
-	for _, a := range reads {
-		if a.element != to.element {
+	for i, a := range reads {
+		if a.element != elementsOf(o, i, to.element) {
 			return s.wrong(n, fmt.Sprintf("%s has elements of %d bytes, and %s of %d: only casts take one to the other",
 				a.At, a.element, to.At, to.element))
 		}

@@ -94,6 +94,12 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 	if adds {
 		reads = reads[:len(reads)-1]
 	}
+	if o.Scaled {
+		var c *Counterexample
+		if reads, c = s.scaled(n, reads, to); c != nil {
+			return nil, c
+		}
+	}
 	if !s.fits(o.Form, reads, to) {
 		return nil, s.wrong(n, "no product has operands and a result of these sizes")
 	}
@@ -166,7 +172,8 @@ func (s *symbols) fits(form string, reads []*chunks, to *chunks) bool {
 	if len(reads) < 2 {
 		return false
 	}
-	a, b, c := reads[0].Bytes/s.want.ElementSize, reads[1].Bytes/s.want.ElementSize, to.Bytes/s.want.ElementSize
+	of, made := s.size(reads[0]), s.size(to)
+	a, b, c := reads[0].Bytes/of, reads[1].Bytes/of, to.Bytes/made
 	if form == "gradient" {
 		b, c = c, b // C[n,k] takes the place of B[k,n]
 	}
@@ -182,12 +189,12 @@ func (s *symbols) fits(form string, reads []*chunks, to *chunks) bool {
 	}
 	alike := form != "gradient" && len(reads[0].sizes) == len(to.sizes)
 	for i, size := range reads[0].sizes {
-		row := a / m * s.want.ElementSize
-		if size%row != 0 || alike && to.sizes[i] != size/row*(c/m)*s.want.ElementSize {
+		row := a / m * of
+		if size%row != 0 || alike && to.sizes[i] != size/row*(c/m)*made {
 			return false
 		}
 	}
-	return len(reads) < 3 || reads[2].Bytes == c/m*s.want.ElementSize
+	return len(reads) < 3 || reads[2].Bytes == c/m*made
 }
 
 // rowsOf is the m of matrices of a = m*k, b = k*n and c = m*n elements; 0 if there is none.

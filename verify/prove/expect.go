@@ -232,11 +232,21 @@ func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune
 	if err != nil || len(op.In) == 1 {
 		return a, err
 	}
+	first, err := x.boxOf(in[0], bound)
+	if err == nil {
+		a, err = x.times(a, op.In[0], rank, first)
+	}
+	if err != nil {
+		return stale, err
+	}
 	b, err := x.boxOf(in[1], bound)
 	if err != nil {
 		return stale, err
 	}
 	second, err := x.operand(op.In[1], rank, b)
+	if err == nil {
+		second, err = x.times(second, op.In[1], rank, b)
+	}
 	if err != nil {
 		return stale, err
 	}

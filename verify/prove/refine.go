@@ -49,7 +49,13 @@ func (f finer) operation(o ops.Op) bool {
 	case o.Kind == ops.Product && f.columns[uses[0].At.Buffer] > 1: // no part of it makes rows of the result
 		return false
 	case o.Kind == ops.Product:
-		return f.tie(uses[0], uses[len(uses)-1])
+		changed := f.tie(uses[0], uses[len(uses)-1])
+		for i := range 2 { // scales of rows are cut as these are
+			if o.Scaled && uses[i+2].Bytes > bytesOfScale {
+				changed = f.tie(uses[i], uses[i+2]) || changed
+			}
+		}
+		return changed
 	case o.Kind == ops.Collective && len(uses) == 2:
 		part := min(uses[0].Bytes, uses[1].Bytes)
 		uses[0].Bytes, uses[1].Bytes = part, part

@@ -122,10 +122,15 @@ var callCases = []callCase{
 		return d.Matmul(m, callOperands, callStream)
 	}, "no product of a host program"},
 	{"scales of a product", func(d *Driver) error {
-		m, _ := d.MatmulCreate(driver.MatmulDesc{M: 1, K: 16, N: 16, Type: driver.FP32, Of: driver.E4M3,
+		m, _ := d.MatmulCreate(driver.MatmulDesc{M: 1, K: 16, N: 16, Type: driver.FP32, Of: driver.E5M2,
 			Transposed: true})
 		return d.Matmul(m, callOperands, callStream)
 	}, "no product of a host program"},
+	{"scales that are missing", func(d *Driver) error {
+		m, _ := d.MatmulCreate(driver.MatmulDesc{M: 1, K: 16, N: 16, Type: driver.FP32, Of: driver.E4M3,
+			Transposed: true})
+		return d.Matmul(m, callOperands, callStream)
+	}, "address 0x0 lies in no buffer"},
 	{"allocation", func(d *Driver) error {
 		_, err := d.MemAlloc(64)
 		return err

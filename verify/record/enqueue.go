@@ -69,10 +69,13 @@ func (d *Driver) Matmul(m driver.Product, x driver.Operands, s driver.Stream) er
 		if o.Form, err = form(p); err != nil {
 			return nil, err
 		}
-		o.Accumulate = p.Accumulate
-		size := p.Type.Size()
-		rows, depth, columns := int64(p.M)*size, int64(p.K), int64(p.N)
-		list := []use{{x.A, rows * depth, false}, {x.B, depth * columns * size, false}}
+		o.Accumulate, o.Scaled = p.Accumulate, p.Of != 0
+		size, of := p.Type.Size(), p.Operand()
+		rows, columns := int64(p.M)*size, int64(p.N)
+		list := []use{{x.A, of.Bytes(p.M * p.K), false}, {x.B, of.Bytes(p.K * p.N), false}}
+		if a, b := p.Scales(); o.Scaled {
+			list = append(list, use{x.ScaleA, driver.FP32.Bytes(a), false}, use{x.ScaleB, driver.FP32.Bytes(b), false})
+		}
 		if p.Bias {
 			list = append(list, use{x.Bias, columns * size, false})
 		}
@@ -92,7 +95,7 @@ func (d *Driver) Matmul(m driver.Product, x driver.Operands, s driver.Stream) er
 func form(d driver.MatmulDesc) (string, error) {
 	name, then := "matmul", ""
 	switch {
-	case d.Of != 0, d.Transposed && d.TransposedA:
+	case d.Of != 0 && d.Of != driver.E4M3, d.Transposed && d.TransposedA:
 		return "", fmt.Errorf("no product of a host program is %+v", d)
 	case d.Transposed:
 		name = "linear"

@@ -156,7 +156,7 @@ func (d *drawing) draw(s Step) drawn {
 		}
 		return d.values[s.A]
 	}
-	terms := float64(s.K)
+	terms := s.terms()
 	if !known {
 		a = drawn{min(1, math.Sqrt(d.variance(s.C, unit)/terms)), 1}
 		d.values[s.A] = a

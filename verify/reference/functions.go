@@ -9,10 +9,10 @@ import (
 	"ovgen/verify/formula"
 )
 
-// TypeOf is the type of a tensor's elements: fp32 where the tensor says so, or the problem's type.
+// TypeOf is the type of a tensor's elements: its own, or the problem's.
 func (p *Problem) TypeOf(name string) driver.Type {
-	if p.Tensor(name).Type == schedule.FP32 {
-		return driver.FP32
+	if own, is := driver.ParseType(string(p.Tensor(name).Type)); is {
+		return own
 	}
 	return p.Type
 }

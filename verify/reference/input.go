@@ -25,6 +25,8 @@ type Input struct {
 	Limit uint32  // of 1<<24: how many integers are not zero
 	Unit  float32 // a power of two; zero means 1
 	Real  bool
+	// Scales are 1 or 2.
+	Scales bool
 }
 
 // At is the element with that global index, before rounding to a type.
@@ -35,6 +37,8 @@ func (in Input) At(index int64) float32 {
 		unit = 1
 	}
 	switch {
+	case in.Scales:
+		return float32(1 + x>>16&1)
 	case in.Real:
 		return float32(x>>8)/(1<<23) - 1
 	case x>>8 >= in.Limit:

@@ -240,6 +240,9 @@ func (p *Problem) multiply(s *Step, o schedule.Op) error {
 		return none(o)
 	}
 	s.M, s.K, s.N = batches*length(m), length(summed), length(n)
+	if scale := p.Tensor(p.Tensor(s.A).Scale); scale.Name != "" {
+		s.Operand, s.RowScales = p.TypeOf(s.A), scale.OfRows()
+	}
 	if p.spread(o, x, summed) {
 		s.Parts = p.Extents[schedule.D]
 	}
@@ -272,6 +275,9 @@ func (p *Problem) Work() (multiplications, elements int) {
 // Input is the operand of that name under a seed. A copy without functions takes reals always: it must not change a bit
 // of them.
 func (p *Problem) Input(name string, seed uint32, real bool) Input {
+	if _, scales := p.schedule().ScaledBy(name); scales {
+		return Input{Seed: seed, Scales: true}
+	}
 	in := Input{Seed: seed, Limit: dense, Real: real || !p.Multiplies() && !p.addsUp() && !p.Chained()}
 	if p.Chained() {
 		d := p.draws().values[name]
@@ -280,7 +286,7 @@ func (p *Problem) Input(name string, seed uint32, real bool) Input {
 	}
 	for _, s := range p.steps {
 		if s.Does == Multiplies {
-			in.Limit = min(in.Limit, Limit(s.K, p.Type))
+			in.Limit = min(in.Limit, Limit(int(s.terms()), p.Type))
 		}
 	}
 	return in
@@ -295,6 +301,11 @@ func (p *Problem) Results(inputs map[string]Input) map[string]Values {
 	v := map[string]Values{}
 	for name, in := range inputs {
 		v[name] = in.Values(p.TypeOf(name), p.Elements(name))
+	}
+	for _, t := range p.Tensors {
+		if t.Scale != "" {
+			v[t.Name] = v[t.Name].times(v[t.Scale])
+		}
 	}
 	out := map[string]Values{}
 	for _, s := range p.steps {

@@ -20,6 +20,9 @@ type Product struct {
 	// the sums of some of them are rounded to the type before the last is added, also
 	// where there is one rank. 0 is a product that is rounded once.
 	Parts int
+	// Operand is the type of operands that have scales, which RowScales says are of rows; zero: they have none.
+	Operand   driver.Type
+	RowScales bool
 	// Sum is the type that the sum of all parts is rounded to; zero is Type.
 	Sum driver.Type
 }
@@ -27,11 +30,24 @@ type Product struct {
 // rounds is the type that the result is rounded to.
 func (p Product) rounds() driver.Type { return cmp.Or(p.Sum, p.Type) }
 
+// terms are those of a sum, each as often as scales make its square larger, on average.
+func (p Product) terms() float64 {
+	if p.Operand == 0 {
+		return float64(p.K)
+	}
+	return float64(p.K) * meanSquare * meanSquare
+}
+
 // unit is the unit of rounding to nearest.
 func unit(t driver.Type) float64 { return math.Ldexp(1, -t.Digits()) }
 
 // single is the rounding of sums in fp32.
 const single = 0x1p-24
+
+// eight is how far a sum of products of eight bits may be off on Hopper beyond that, of the sum of all magnitudes. 128 of
+// them are added to the others in fp32. They are added by four instructions, and each cuts 32 products, the sum so far
+// and its result to 13 digits behind the first of the largest.
+const eight = 4 * 34 * 0x1p-13
 
 // subnormal is the error of a result near zero, at most: half of the least number.
 func subnormal(t driver.Type) float64 { return math.Ldexp(1, 1-bias(t)-t.Digits()) }
@@ -42,6 +58,7 @@ func subnormal(t driver.Type) float64 { return math.Ldexp(1, 1-bias(t)-t.Digits(
 // have no more digits than fp32, and no more than the type where partial sums travel in it. Of others there is a
 // bound, with u the type's unit of rounding and S = sum |a*b| + |bias|:
 //   - sums in fp32, in any order: s = (K + Parts + 1) * 2^-24 * S, and A's error times B, sum |b| * A's;
+//   - sums of eight bits: 4 * 34 * 2^-13 * S beside s;
 //   - partial sums p of Parts ranks that travel rounded: each is rounded once, and the running sums at most Parts
 //     times. Each of these is at most P = sum |p| plus the errors so far, so all rounding is within
 //     2 * Parts * u * (P + s), (Parts + 1) * u to first order and the rest for the higher ones;
@@ -200,6 +217,9 @@ func fits(size float64, digits, grid int) bool {
 func (r *row) bound(j int, size, travel float64) float64 {
 	n := float64(r.Parts + r.others)
 	off := r.inherited[j] + (float64(r.K+r.terms)+n+1)*single*(size+r.inherited[j])
+	if r.Operand != 0 {
+		off += eight * (size + r.inherited[j])
+	}
 	if r.summed {
 		off += 2*n*r.unit*(travel+off) + 2*n*r.subnormal
 	}

@@ -154,6 +154,9 @@ func (b *body) product(n hostir.Step, x hostir.Product) jen.Code {
 	if !part.IsZero() {
 		product.Index(b.expr(part))
 	}
+	if x.Scaled() {
+		return b.scaled(n, x, f.Name, product)
+	}
 	args := []jen.Code{b.stream(n.Stream), product, b.address(x.To), b.address(x.A), b.address(x.B)}
 	switch {
 	case x.Bias.Buffer != "":
@@ -162,6 +165,17 @@ func (b *body) product(n hostir.Step, x hostir.Product) jen.Code {
 		args = append(args, jen.Qual(planPath, "NoBias"))
 	}
 	return b.call(f.Name, n.By != "", args)
+}
+
+// scaled is a product of operands that have scales.
+func (b *body) scaled(n hostir.Step, x hostir.Product, name string, product jen.Code) jen.Code {
+	operands := []jen.Code{set("C", b.address(x.To)), set("A", b.address(x.A)), set("B", b.address(x.B)),
+		set("ScaleA", b.address(x.ScaleA)), set("ScaleB", b.address(x.ScaleB))}
+	if x.Bias.Buffer != "" {
+		operands = append(operands, set("Bias", b.address(x.Bias)))
+	}
+	return jen.Id("q").Dot("Product").Call(jen.Lit(name), b.stream(n.Stream), product,
+		jen.Qual(driverPath, "Operands").Values(operands...))
 }
 
 // together is a collective: its call takes the bytes of one rank's part.

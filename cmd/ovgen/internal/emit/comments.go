@@ -65,15 +65,24 @@ func (u *unit) held(b hostir.Buffer) string {
 	if elements += " elements"; elements == " elements" {
 		elements = "1 element"
 	}
-	if size := b.Tensor.Type.Bytes(); size > 0 {
-		elements += fmt.Sprintf(" of %d bytes", size)
-	}
+	elements += ofBytes(b.Tensor.Type.Bytes())
 	of := u.declared(b)
-	of.Type = ""
+	of.Type, of.Scale = "", ""
 	if shape := "[" + strings.Join(axes, ", ") + "]"; shape != of.String() {
 		return shape + " in memory, " + elements
 	}
 	return elements
+}
+
+// ofBytes is the size of elements that a tensor has of its own; empty: it has the plan's.
+func ofBytes(size int64) string {
+	switch size {
+	case 0:
+		return ""
+	case 1:
+		return " of a byte"
+	}
+	return fmt.Sprintf(" of %d bytes", size)
 }
 
 // inMemory returns the extents of an axis on one rank. It is one extent; where each batch is spread over the ranks, it

@@ -178,12 +178,15 @@ func (u *unit) declareProducts(expr goExpr) (code []jen.Code) {
 		}
 		desc = append(desc, jen.Id("K").Op(":").Add(expr(p.k)), jen.Id("N").Op(":").Add(expr(p.n)),
 			jen.Id("Type").Op(":").Id("s").Dot("Type"))
+		if p.scaled {
+			desc = append(desc, jen.Id("Of").Op(":").Qual(driverPath, "E4M3"))
+		}
 		for _, f := range []struct {
 			name string
 			set  bool
 		}{
 			{"Transposed", p.transposed}, {"TransposedA", p.transposedA},
-			{"Bias", p.bias}, {"Accumulate", p.accumulate},
+			{"RowScales", p.rowScales}, {"Bias", p.bias}, {"Accumulate", p.accumulate},
 		} {
 			if f.set {
 				desc = append(desc, jen.Id(f.name).Op(":").True())

@@ -44,11 +44,7 @@ func (u *unit) planType(f *jen.File) {
 		g.Line()
 		u.callFields(g)
 		for _, c := range u.chunks {
-			of := " elements"
-			if c.size > 0 {
-				of += fmt.Sprintf(" of %d bytes", c.size)
-			}
-			g.Id(c.field).Int64().Comment("bytes of " + c.elements.String() + of)
+			g.Id(c.field).Int64().Comment("bytes of " + c.elements.String() + " elements" + ofBytes(c.size))
 		}
 		for _, c := range u.widths {
 			g.Id(c.field).Int64().Comment("columns " + c.of)

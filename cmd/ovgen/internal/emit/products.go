@@ -20,6 +20,7 @@ type gemm struct {
 // form is a product's transposition, bias and function.
 type form struct {
 	transposed, transposedA, bias, accumulate bool
+	scaled, rowScales                         bool
 	function                                  string // of each element
 }
 
@@ -99,7 +100,9 @@ func (u *unit) shapeOf(x hostir.Step) (gemm, error) {
 	p := own.Do.(hostir.Product)
 	c, a := p.To, p.A
 	f, err := hostir.ParseProduct(p.Index)
-	g := gemm{form: form{f.TransposedB, f.TransposedA, p.Bias.Buffer != "", p.Accumulate, p.Func}, tiles: tiles}
+	scales, _ := u.program.Buffer(p.ScaleA.Buffer)
+	g := gemm{form: form{f.TransposedB, f.TransposedA, p.Bias.Buffer != "", p.Accumulate, p.Scaled(),
+		scales.Tensor.OfRows(), p.Func}, tiles: tiles}
 	if err != nil {
 		return g, err
 	}

@@ -181,6 +181,9 @@ func (t *teller) product(o ops.Op) string {
 	}
 	text := fmt.Sprintf("multiplies %s by %s", left, right)
 	into, more := "into", reads[2:]
+	if o.Scaled {
+		text, more = text+fmt.Sprintf(", scaled by %s and %s", t.place(more[0]), t.place(more[1])), more[2:]
+	}
 	if o.Accumulate {
 		into, more = "and adds it to", more[:len(more)-1]
 	}
@@ -198,7 +201,11 @@ func (t *teller) flops(o ops.Op) float64 {
 	product, n := 1.0, 0
 	for _, u := range o.Uses {
 		if n < 2 && !u.Write || n == 2 && u.Write {
-			product *= float64(u.Bytes) / float64(t.c.ElementSize)
+			size := t.c.ElementSize
+			if n < 2 {
+				size = o.OperandSize(size)
+			}
+			product *= float64(u.Bytes) / float64(size)
 			n++
 		}
 	}

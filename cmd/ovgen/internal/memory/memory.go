@@ -88,8 +88,11 @@ func onRank(p *hostir.Program, c ops.Case) (m plan.Memory, err error) {
 func tuning(o ops.Op, elementSize int64) int64 {
 	var sizes []float64
 	for _, u := range o.Uses {
-		if elements := float64(u.Bytes / elementSize); len(sizes) < 2 && !u.Write || len(sizes) == 2 && u.Write {
-			sizes = append(sizes, elements)
+		switch {
+		case len(sizes) < 2 && !u.Write:
+			sizes = append(sizes, float64(u.Bytes/o.OperandSize(elementSize)))
+		case len(sizes) == 2 && u.Write:
+			sizes = append(sizes, float64(u.Bytes/elementSize))
 		}
 	}
 	if len(sizes) < 3 {

@@ -1,0 +1,158 @@
+package lower
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
+
+// Tensors of eight bits are lowered as others are. Then a pass gives each product the scales of its operands. Where each
+// row has one, it lies as the row does: memory that rows are copied to has scales beside it, and each copy of rows has a
+// copy of their scales ahead of it, between the same waits and posts.
+
+// scaling is a program whose tensors of eight bits get their scales.
+type scaling struct {
+	*hostir.Program
+	scaleOf map[string]string         // the memory of scales, by that of elements
+	ofRows  map[string]bool           // memory of scales of rows
+	asked   map[schedule.Extent]int64 // of what ranks have of an axis: a number that divides it
+	wrong   error
+}
+
+// scales gives products of eight bits their scales, and lets scales of rows travel with them.
+func scales(p *hostir.Program) error {
+	x := &scaling{Program: p, scaleOf: map[string]string{}, ofRows: map[string]bool{},
+		asked: map[schedule.Extent]int64{}}
+	for _, t := range p.Schedule.Tensors {
+		if t.Scale == "" {
+			continue
+		}
+		scale, _ := p.Schedule.Tensor(t.Scale)
+		x.scaleOf[t.Name], x.ofRows[t.Scale] = t.Scale, scale.OfRows()
+		if scale.OfRows() {
+			x.beside(t.Name, t.Scale)
+		}
+	}
+	if len(x.scaleOf) == 0 {
+		return nil
+	}
+	for known := 0; known < len(x.scaleOf) && x.wrong == nil; {
+		known = len(x.scaleOf)
+		hostir.Steps(p.Body, x.fills)
+	}
+	p.Body = hostir.MapSteps(p.Body, x.step)
+	return x.wrong
+}
+
+// at is a buffer of the program.
+func (x *scaling) at(name string) *hostir.Buffer {
+	return &x.Buffers[slices.IndexFunc(x.Buffers, func(b hostir.Buffer) bool { return b.Name == name })]
+}
+
+// beside lets memory of scales be indexed as that of their rows is.
+func (x *scaling) beside(rows, scales string) {
+	of, b := x.at(rows), x.at(scales)
+	columns := elements(schedule.Tensor{Axes: of.Tensor.Axes[1:]})
+	chunk, whole := of.Chunk.Without(columns)
+	all, known := of.Elements.Without(columns)
+	if !whole || !known || !of.Counts.IsZero() {
+		x.wrong = cmp.Or(x.wrong, x.refused("Tensors", "place "+rows+" in equal parts of rows",
+			"no pass cuts the scales of %s as its rows are cut", rows))
+		return
+	}
+	b.Chunk, b.Elements, b.Shared = chunk, all, of.Shared
+}
+
+// fills notes the memory that a copy fills with elements of eight bits, and declares that of its scales.
+func (x *scaling) fills(s hostir.Step) {
+	c, copies := s.Do.(hostir.Copy)
+	scale, scaled := x.scaleOf[c.From.Buffer]
+	if _, known := x.scaleOf[c.To.Buffer]; !copies || !scaled || known || x.wrong != nil {
+		return
+	}
+	to := x.at(c.To.Buffer)
+	if to.Tensor.Type = schedule.E4M3; x.ofRows[scale] && !c.From.Columns && !c.To.Columns {
+		tensor := c.From.Buffer
+		scale += strings.TrimPrefix(to.Name, tensor)
+		b := hostir.Buffer{Name: scale, Owner: hostir.Plan, Tensor: schedule.Tensor{Name: scale,
+			Axes: to.Tensor.Axes[:1:1], Type: schedule.FP32}}
+		x.Buffers, x.ofRows[scale] = append(x.Buffers, b), true
+		x.beside(c.To.Buffer, scale)
+	}
+	x.scaleOf[c.To.Buffer] = scale
+}
+
+// step is a step on elements of eight bits, and what it does to their scales.
+func (x *scaling) step(s hostir.Step) []hostir.Node {
+	reads, writes := s.Views()
+	if !slices.ContainsFunc(append(reads, writes...), func(v hostir.View) bool { return x.scaleOf[v.Buffer] != "" }) {
+		return []hostir.Node{s}
+	}
+	switch w := s.Do.(type) {
+	case hostir.Copy:
+		if x.EdgeOf(s).Carrier.Copies || s.Fused() || s.By != "" {
+			break
+		}
+		from, to := x.of(w.From), x.of(w.To)
+		if from.Buffer == to.Buffer {
+			return []hostir.Node{s}
+		}
+		first := s
+		first.Do, s.Remark = hostir.Copy{From: from, To: to}, ""
+		return []hostir.Node{first, s}
+	case hostir.Product:
+		w.ScaleA, w.ScaleB = x.of(w.A), x.of(w.B)
+		x.fits(w)
+		s.Do = w
+		return []hostir.Node{s}
+	}
+	e := x.EdgeOf(s)
+	x.wrong = cmp.Or(x.wrong, x.refused(cmp.Or(e.Path, movesField), "use a way by the copy engine: schedule.Pull{}",
+		"no kernel or collective takes the scales of %s along", cmp.Or(e.Of, s.Result().Buffer)))
+	return []hostir.Node{s}
+}
+
+// of is where the scales of a view lie: beside its rows, or the one that all have.
+func (x *scaling) of(v hostir.View) hostir.View {
+	scale := x.scaleOf[v.Buffer]
+	if !x.ofRows[scale] {
+		return hostir.Whole(scale)
+	}
+	v.Buffer = scale
+	return v
+}
+
+// fits asks of the shape what products of eight bits need: units of 16 bytes.
+func (x *scaling) fits(w hostir.Product) {
+	const unit, scales = 16, 4 // elements of a unit, and scales
+	x.multiple(x.at(w.A.Buffer).Tensor.Axes[1], unit)
+	x.multiple(x.at(w.B.Buffer).Tensor.Axes[0], unit)
+	if x.ofRows[w.ScaleA.Buffer] && !w.ScaleA.Index.IsZero() {
+		x.multiple(x.at(w.A.Buffer).Tensor.Axes[0], scales)
+	}
+}
+
+// multiple asks of the shape that each part of an axis is a multiple of a number.
+func (x *scaling) multiple(a schedule.Axis, n int64) {
+	check := hostir.Divide{Extent: a.Extent, By: decimal(int(n))}
+	cut := func(c hostir.Divide) bool {
+		return c.Extent == a.Extent && c.By == schedule.D && c.With == "" && c.Heads == ""
+	}
+	i := slices.IndexFunc(x.Checks, cut)
+	switch {
+	case i < 0 && !slices.Contains(x.Checks, check):
+		x.Checks = append(x.Checks, check)
+	case i >= 0 && x.asked[a.Extent] < n:
+		x.Checks[i].Times = max(x.Checks[i].Times, 1) * n / max(x.asked[a.Extent], 1)
+		x.asked[a.Extent] = n
+	}
+}
+
+// refused is the refusal of a field.
+func (x *scaling) refused(path, hint, format string, args ...any) error {
+	return &schedule.FieldError{Path: path, Msg: fmt.Sprintf(format, args...), Hint: hint}
+}

@@ -1,0 +1,43 @@
+package explore
+
+// Operands of eight bits have scales of fp32, which multiply them: one, or one for each row. In memory a scale is two
+// numbers.
+
+// dequantised are the operands of a product of so many elements, without the scales that are its third and fourth: these
+// have multiplied the first two. It is none where there are not as many scales as rows, or one.
+func dequantised(operands [][]Number, size int) [][]Number {
+	if len(operands) < 4 {
+		return nil
+	}
+	m, _, n, ok := extents(len(operands[0]), len(operands[1]), size)
+	if !ok {
+		return nil
+	}
+	made := operands[4:len(operands):len(operands)]
+	var of [2][]Number
+	for i, rows := range []int{m, n} {
+		scales := operands[i+2]
+		count := len(scales) / 2
+		if len(scales)%2 != 0 || count != 1 && count != rows {
+			return nil
+		}
+		scales = elementsOf(scales, count)
+		for j, x := range operands[i] {
+			of[i] = append(of[i], times(x, scales[j/(len(operands[i])/rows)%count]))
+		}
+	}
+	return append([][]Number{of[0], of[1]}, made...)
+}
+
+// scale is what multiplies the elements of a row of a tensor: 1 where it has no scales.
+func (m *meaning) scale(run int, tensor string, row int64) Number {
+	t, _ := m.Tensor(tensor)
+	scale, scaled := m.Tensor(t.Scale)
+	switch {
+	case !scaled:
+		return 1
+	case !scale.OfRows():
+		row = 0
+	}
+	return joined(halves(m.element(run, t.Scale, []int64{row})))
+}

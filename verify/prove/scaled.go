@@ -1,0 +1,93 @@
+package prove
+
+import (
+	"cmp"
+	"fmt"
+
+	"ovgen/verify/ops"
+)
+
+// Operands of eight bits are multiplied with their scales. A scale is of the whole operand, or of a row: then the chunks
+// of scales are cut as those of the rows are. To the proof an operand with its scales is one operand, a function of both
+// that nothing is known of: so the scales of other rows, or of another run, are another operand.
+
+// bytes of a scale.
+const bytesOfScale = 4
+
+// scaled are the operands of a product, the third and fourth being scales of the first two.
+func (s *symbols) scaled(n int32, reads []*chunks, to *chunks) ([]*chunks, *Counterexample) {
+	if len(reads) < 4 {
+		return nil, s.wrong(n, "a product with scales has scales of both operands")
+	}
+	made := append([]*chunks{}, reads[4:]...)
+	for i := range 2 {
+		a, scales := *reads[i], reads[i+2]
+		one := scales.Bytes == bytesOfScale
+		if !one && !proportional(&a, scales) {
+			return nil, s.wrong(n, fmt.Sprintf("%s is cut otherwise than its scales in %s", a.At, scales.At))
+		}
+		list := a.list
+		a.list = nil
+		for j, x := range list {
+			scale := scales.list[0]
+			if !one {
+				scale = scales.list[j]
+			}
+			a.list = append(a.list, &cell{s.times(x.expr, scale.expr), x.by})
+		}
+		reads[i] = &a
+	}
+	if c := s.rowsOfScales(n, reads, to); c != nil {
+		return nil, c
+	}
+	return append([]*chunks{reads[0], reads[1]}, made...), nil
+}
+
+// rowsOfScales is the counterexample of scales that are neither one nor one for each row.
+func (s *symbols) rowsOfScales(n int32, reads []*chunks, to *chunks) *Counterexample {
+	a, b, c := reads[0].Bytes, reads[1].Bytes, to.Bytes/s.size(to)
+	m := rowsOf(a, b, c)
+	if m == 0 || c%m != 0 {
+		return nil // no product has these sizes
+	}
+	for i, rows := range []int64{m, c / m} {
+		if bytes := reads[i+2].Bytes; bytes != bytesOfScale && bytes != rows*bytesOfScale {
+			return s.wrong(n, fmt.Sprintf("%d rows have scales of %d bytes", rows, bytes))
+		}
+	}
+	return nil
+}
+
+// size is the bytes of an element.
+func (s *symbols) size(a *chunks) int64 {
+	return cmp.Or(s.model.Buffers[s.model.index(a.At.Buffer)].Element, s.want.ElementSize)
+}
+
+// times is an operand with its scales.
+func (e *expressions) times(x, scales expr) expr { return e.applied("scaled", []expr{x, scales}) }
+
+// times is an operand with its scales where it has some: those of the box's rows.
+func (x *expectation) times(operand expr, tensor string, rank int, part box) (expr, error) {
+	t, _ := x.Schedule.Tensor(tensor)
+	scale, scaled := x.tensors[t.Scale]
+	if !scaled {
+		return operand, nil
+	}
+	rows := box{part[0]}
+	if !scale.OfRows() {
+		rows = box{{0, 1}}
+	}
+	scales, err := x.operand(t.Scale, rank, rows)
+	return x.expressions.times(operand, scales), err
+}
+
+// elementsOf is how many bytes an element of read i has, where the result's have so many.
+func elementsOf(o *ops.Op, i int, result int64) int64 {
+	switch {
+	case !o.Scaled || i > 3:
+		return result
+	case i > 1:
+		return bytesOfScale
+	}
+	return 1
+}
