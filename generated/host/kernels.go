@@ -27,10 +27,12 @@ const void *blockbehindattention_kernels(const void *engine);
 const void *blockbehindattentionpackets_kernels(const void *engine);
 const void *cappedlogits_kernels(const void *engine);
 const void *gatedmlp_kernels(const void *engine);
+const void *gatedmlpfp8_kernels(const void *engine);
 const void *layernormlinear_kernels(const void *engine);
 const void *linearallreduce_kernels(const void *engine);
-const void *linearallreducefewrows_kernels(const void *engine);
+const void *linearallreducefp8_kernels(const void *engine);
 const void *linearreducescatterbalancedoneshot_kernels(const void *engine);
+const void *linearreducescatterfp8_kernels(const void *engine);
 const void *linearreducescatterkernels_kernels(const void *engine);
 const void *linearreducescatterputkernels_kernels(const void *engine);
 const void *linearreducescatterringkernel_kernels(const void *engine);
@@ -95,12 +97,14 @@ func init() {
 		unsafe.Pointer(C.cappedlogits_kernels))
 	sim.Compiled("gatedmlp", "ea9c0e0e5f34e2d7bb80a1b806cc73a1220e708a9b26f6b6cf9ee0a317d4d98f",
 		unsafe.Pointer(C.gatedmlp_kernels))
+	sim.Compiled("gatedmlpfp8", "c2e07560d6727ca3071b99674a5048d96357eba87e34437b46203c8a6c259892",
+		unsafe.Pointer(C.gatedmlpfp8_kernels))
 	sim.Compiled("layernormlinear", "72198e343045a7ef6dbfffaefa57edf576509588b883f0fc7ab0b02b2b0d1ca0",
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "0911e381180b770233890429ba79262f0b365dc4e891e43da351431ce75988e2",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearallreducefewrows", "1d8b188afb27a572d9c09bfee3b87ae0ee41fbc5a75d7e6713819cfa1612c1b4",
-		unsafe.Pointer(C.linearallreducefewrows_kernels))
+	sim.Compiled("linearallreducefp8", "97a87605045d06ed0ea991a9f0c3caec7cfb65e307872f7ebf974bedd914519c",
+		unsafe.Pointer(C.linearallreducefp8_kernels))
 	sim.Compiled("linearallreducehosts", "fd27b41bc5be961d8d20fafb588ca8a563d6ee2e18bc91b64081a1e92ea703c0",
 		unsafe.Pointer(C.allreducehosts_kernels))
 	sim.Compiled("linearallreduceoneshot", "3238fe02024b7ebca551a457bcc85dd371e741ab79268d26576d32a45519f1be",
@@ -122,6 +126,8 @@ func init() {
 		unsafe.Pointer(C.linearreducescatterbalancedoneshot_kernels))
 	sim.Compiled("linearreducescatterbatches", "c493bf9751e4bc461b46eb2c79ebcb9b433e0f6cd54de36ce8b422e046ebd92d",
 		unsafe.Pointer(C.linearallreduce_kernels))
+	sim.Compiled("linearreducescatterfp8", "d921258b54d27fcb518a5a0c1f0a9640e1e1e1f42d1648e80836aeb561dafba3",
+		unsafe.Pointer(C.linearreducescatterfp8_kernels))
 	sim.Compiled("linearreducescatterget", "3ed1973d02aa11e669414b27685772cdc6073592737e999607370fbf3e7d2099",
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("linearreducescatterhosts", "fc58fc5ef27b56a17bb4247023a10266738b2f928098b2d555ef2a82adaca92d",

@@ -41,6 +41,7 @@ import (
 	"ovgen/generated/allgatheroneshot"
 	"ovgen/generated/allgatherpackets"
 	"ovgen/generated/allgatherqkv"
+	"ovgen/generated/allgatherqkvfp8"
 	"ovgen/generated/allgatherqkvpackets"
 	"ovgen/generated/allgatherv"
 	"ovgen/generated/allgathervpadded"
@@ -65,10 +66,11 @@ import (
 	"ovgen/generated/columnparallelqkv"
 	"ovgen/generated/columnweightgradient"
 	"ovgen/generated/gatedmlp"
+	"ovgen/generated/gatedmlpfp8"
 	_ "ovgen/generated/host"
 	"ovgen/generated/layernormlinear"
 	"ovgen/generated/linearallreduce"
-	"ovgen/generated/linearallreducefewrows"
+	"ovgen/generated/linearallreducefp8"
 	"ovgen/generated/linearallreducehosts"
 	"ovgen/generated/linearallreducenccl"
 	"ovgen/generated/linearallreduceoneshot"
@@ -80,6 +82,7 @@ import (
 	"ovgen/generated/linearreducescatterbalanced"
 	"ovgen/generated/linearreducescatterbalancedoneshot"
 	"ovgen/generated/linearreducescatterbatches"
+	"ovgen/generated/linearreducescatterfp8"
 	"ovgen/generated/linearreducescatterget"
 	"ovgen/generated/linearreducescatterhosts"
 	"ovgen/generated/linearreducescatterinorder"
@@ -184,6 +187,7 @@ var All = []harness.Program{
 	harness.Of(&allgatherpackets.Program, schedules.AllGatherPackets, allgatherpackets.New,
 		(*allgatherpackets.Plan).Bind),
 	harness.Of(&allgatherqkv.Program, schedules.AllGatherQKV, allgatherqkv.New, (*allgatherqkv.Plan).Bind),
+	harness.Of(&allgatherqkvfp8.Program, schedules.AllGatherQKVFP8, allgatherqkvfp8.New, (*allgatherqkvfp8.Plan).Bind),
 	harness.Of(&allgatherqkvpackets.Program, schedules.AllGatherQKVPackets, allgatherqkvpackets.New,
 		(*allgatherqkvpackets.Plan).Bind),
 	harness.Of(&allgatherv.Program, schedules.AllGatherV, allgatherv.New, (*allgatherv.Plan).Bind),
@@ -220,10 +224,11 @@ var All = []harness.Program{
 	harness.Of(&columnweightgradient.Program, schedules.ColumnWeightGradient, columnweightgradient.New,
 		(*columnweightgradient.Plan).Bind),
 	harness.Of(&gatedmlp.Program, schedules.GatedMLP, gatedmlp.New, (*gatedmlp.Plan).Bind),
+	harness.Of(&gatedmlpfp8.Program, schedules.GatedMLPFP8, gatedmlpfp8.New, (*gatedmlpfp8.Plan).Bind),
 	harness.Of(&layernormlinear.Program, schedules.LayerNormLinear, layernormlinear.New, (*layernormlinear.Plan).Bind),
 	harness.Of(&linearallreduce.Program, schedules.LinearAllReduce, linearallreduce.New, (*linearallreduce.Plan).Bind),
-	harness.Of(&linearallreducefewrows.Program, schedules.LinearAllReduceFewRows, linearallreducefewrows.New,
-		(*linearallreducefewrows.Plan).Bind),
+	harness.Of(&linearallreducefp8.Program, schedules.LinearAllReduceFP8, linearallreducefp8.New,
+		(*linearallreducefp8.Plan).Bind),
 	harness.Of(&linearallreducehosts.Program, schedules.LinearAllReduceHosts, linearallreducehosts.New,
 		(*linearallreducehosts.Plan).Bind),
 	harness.Of(&linearallreducenccl.Program, schedules.LinearAllReduceNCCL, linearallreducenccl.New,
@@ -246,6 +251,8 @@ var All = []harness.Program{
 		linearreducescatterbalancedoneshot.New, (*linearreducescatterbalancedoneshot.Plan).Bind),
 	harness.Of(&linearreducescatterbatches.Program, schedules.LinearReduceScatterBatches,
 		linearreducescatterbatches.New, (*linearreducescatterbatches.Plan).Bind),
+	harness.Of(&linearreducescatterfp8.Program, schedules.LinearReduceScatterFP8, linearreducescatterfp8.New,
+		(*linearreducescatterfp8.Plan).Bind),
 	harness.Of(&linearreducescatterget.Program, schedules.LinearReduceScatterGet, linearreducescatterget.New,
 		(*linearreducescatterget.Plan).Bind),
 	harness.Of(&linearreducescatterhosts.Program, schedules.LinearReduceScatterHosts, linearreducescatterhosts.New,

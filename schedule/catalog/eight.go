@@ -1,17 +1,62 @@
 package catalog
 
-import s "ovgen/schedule"
+import (
+	"slices"
 
-// AllGatherLinearFP8 is AllGatherLinear of operands of eight bits, e4m3, with a scale for each row of A and for each
-// column of C. The scales of A travel with its rows. The result has 16 bits.
+	s "ovgen/schedule"
+)
+
+// AllGatherLinearFP8 is AllGatherLinear of operands of eight bits, e4m3, with a scale for each row of A and of the weight.
+// The scales of A travel with its rows, half the bytes that AllGatherLinear sends. The result has 16 bits. Choose it from
+// some hundred rows on: cuBLASLt applies scales of rows slowly below (one H200, 70B's first layer: as long as bf16 at 64
+// rows, .53 of it from 512 on).
 var AllGatherLinearFP8 = s.Schedule{
-	Tensors: []s.Tensor{
-		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}, Type: s.E4M3, Scale: "ScaleA"},
-		{Name: "ScaleA", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D))}, Type: s.FP32},
-		{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K)}, Type: s.E4M3, Scale: "ScaleB"},
-		{Name: "ScaleB", Axes: []s.Axis{s.Dim(s.N)}, Type: s.FP32},
-		{Name: "Bias", Axes: []s.Axis{s.Dim(s.N)}},
-		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.Stream(s.D)), s.Dim(s.N)}},
-	},
-	Ops: linear,
+	Tensors: scaled(true, linearTensors, "A", "B"),
+	Ops:     linear,
+}
+
+// AllGatherQKVFP8 is AllGatherQKV of operands of eight bits, as AllGatherLinearFP8 is AllGatherLinear.
+var AllGatherQKVFP8 = s.Schedule{
+	Tensors: scaled(true, AllGatherQKV.Tensors, "A", "B", "B2", "B3"),
+	Ops:     threeProducts,
+}
+
+// LinearReduceScatterFP8 is LinearReduceScatter of operands of eight bits with a scale for each row. Partial results
+// travel in 16 bits. A row of A has one scale on all ranks, whichever columns they have of it.
+var LinearReduceScatterFP8 = s.Schedule{
+	Tensors: scaled(true, linearScattered, "A", "B"),
+	Ops:     product,
+}
+
+// LinearAllReduceFP8 is LinearAllReducePackets of operands of eight bits with one scale each, which are known before the
+// run. Choose it at decoding: with one scale a product of few rows takes half the time of bf16, as long as it takes to
+// read the weight.
+var LinearAllReduceFP8 = s.Schedule{
+	Tensors: scaled(false, linearReduced, "A", "B"),
+	Ops:     product,
+	Moves:   []s.Move{{Of: "C", Way: s.PushShot{}}},
+}
+
+// GatedMLPFP8 is GatedMLP whose first layer has operands of eight bits with a scale for each row. What is between the
+// layers has 16 bits, and so has the second layer's weight.
+var GatedMLPFP8 = s.Schedule{
+	Tensors: scaled(true, GatedMLP.Tensors, "A", "Gate", "Up"),
+	Ops:     GatedMLP.Ops,
+}
+
+// scaled gives tensors eight bits, and a scale each: one for each of its rows, or one.
+func scaled(rows bool, tensors []s.Tensor, names ...string) (list []s.Tensor) {
+	for _, t := range tensors {
+		if !slices.Contains(names, t.Name) {
+			list = append(list, t)
+			continue
+		}
+		scale := s.Tensor{Name: "Scale" + t.Name, Axes: []s.Axis{s.Dim(s.OneScale)}, Type: s.FP32}
+		if rows {
+			scale.Axes = t.Axes[:1:1]
+		}
+		t.Type, t.Scale = s.E4M3, scale.Name
+		list = append(list, t, scale)
+	}
+	return list
 }

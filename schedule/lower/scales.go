@@ -97,12 +97,11 @@ func (x *scaling) step(s hostir.Step) []hostir.Node {
 		if x.EdgeOf(s).Carrier.Copies || s.Fused() || s.By != "" {
 			break
 		}
-		from, to := x.of(w.From), x.of(w.To)
-		if from.Buffer == to.Buffer {
+		if !x.ofRows[x.scaleOf[w.From.Buffer]] || w.From.Columns || w.To.Columns {
 			return []hostir.Node{s}
 		}
 		first := s
-		first.Do, s.Remark = hostir.Copy{From: from, To: to}, ""
+		first.Do, s.Remark = hostir.Copy{From: x.of(w.From), To: x.of(w.To)}, ""
 		return []hostir.Node{first, s}
 	case hostir.Product:
 		w.ScaleA, w.ScaleB = x.of(w.A), x.of(w.B)

@@ -123,6 +123,9 @@ func (p *Program) widened(s Shape, ranks, granule int) Shape {
 // already.
 func (p *Program) widen(x schedule.Extent, s Shape, ranks, granule int) int {
 	d := p.divisor(x, s, ranks)
+	if x == schedule.N && p.shares(s) { // a rank's share of F
+		d = lcm(d, lcm(p.divisor(schedule.F, s, ranks), ranks)/ranks)
+	}
 	if heads := x == schedule.W || x != schedule.M && d%(ranks*granule) == 0; d > 1 && !heads {
 		d *= granule
 	}

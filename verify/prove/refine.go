@@ -50,10 +50,8 @@ func (f finer) operation(o ops.Op) bool {
 		return false
 	case o.Kind == ops.Product:
 		changed := f.tie(uses[0], uses[len(uses)-1])
-		for i := range 2 { // scales of rows are cut as these are
-			if o.Scaled && uses[i+2].Bytes > bytesOfScale {
-				changed = f.tie(uses[i], uses[i+2]) || changed
-			}
+		if o.Scaled && uses[2].Bytes > bytesOfScale { // scales of rows are cut as these are
+			changed = f.tie(uses[0], uses[2]) || changed
 		}
 		return changed
 	case o.Kind == ops.Collective && len(uses) == 2:

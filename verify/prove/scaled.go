@@ -3,6 +3,7 @@ package prove
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"ovgen/verify/ops"
 )
@@ -16,24 +17,27 @@ const bytesOfScale = 4
 
 // scaled are the operands of a product, the third and fourth being scales of the first two.
 func (s *symbols) scaled(n int32, reads []*chunks, to *chunks) ([]*chunks, *Counterexample) {
-	if len(reads) < 4 {
+	if len(reads) < 4 || slices.ContainsFunc(reads[:4], func(a *chunks) bool { return len(a.list) == 0 }) {
 		return nil, s.wrong(n, "a product with scales has scales of both operands")
 	}
 	made := append([]*chunks{}, reads[4:]...)
 	for i := range 2 {
 		a, scales := *reads[i], reads[i+2]
 		one := scales.Bytes == bytesOfScale
-		if !one && !proportional(&a, scales) {
+		switch list := a.list; {
+		case i > 0 || s.model.Columns[a.At.Buffer] > 1: // it is taken whole
+			a.list = []*cell{{s.times(s.whole(&a), s.tuple(scales.exprs())), list[0].by}}
+		case !one && !proportional(&a, scales):
 			return nil, s.wrong(n, fmt.Sprintf("%s is cut otherwise than its scales in %s", a.At, scales.At))
-		}
-		list := a.list
-		a.list = nil
-		for j, x := range list {
-			scale := scales.list[0]
-			if !one {
-				scale = scales.list[j]
+		default:
+			a.list = nil
+			for j, x := range list {
+				scale := scales.list[0]
+				if !one {
+					scale = scales.list[j]
+				}
+				a.list = append(a.list, &cell{s.times(x.expr, scale.expr), x.by})
 			}
-			a.list = append(a.list, &cell{s.times(x.expr, scale.expr), x.by})
 		}
 		reads[i] = &a
 	}

@@ -88,8 +88,7 @@ var columns = []declared{
 		at("Tensors[0].Axes[0].Outer[0].Count", "4 parts where the stream axis of C has 2 steps")},
 	{"C27", "uneven rows", linear("A[M/D~ K] B[N K] C[M:D N]"),
 		owed("Tensors[0]", "no pass takes A [DIDx(D, uneven), M/D, K] as an operand")},
-	{"C28", "FP8", linear("A[M/D K] B[N K] C[M:D N]").types("fp8_e4m3"),
-		owed("Types[0]", "unknown choice \"fp8_e4m3\"")},
+	{"C28", "FP8", linear("A[M/D K] B[N K] C[M:D N]").eight(true, "A", "B"), served},
 	{"C29", "bf16 alone", linear("A[M/D K] B[N K] C[M:D N]").by("A", s.Naive{SignalsInStep: true, Streams: 2}).
 		types("bf16"),
 		served},

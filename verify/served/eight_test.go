@@ -1,0 +1,100 @@
+package served
+
+import (
+	"slices"
+
+	s "ovgen/schedule"
+)
+
+// eight is the form with operands of eight bits, each with scales: one, or one for each row.
+func (f form) eight(rows bool, tensors ...string) form {
+	f.Tensors = slices.Clone(f.Tensors)
+	for i, t := range f.Tensors {
+		if !slices.Contains(tensors, t.Name) {
+			continue
+		}
+		f.Tensors[i].Type, f.Tensors[i].Scale = s.E4M3, "S"+t.Name
+		scale := s.Tensor{Name: "S" + t.Name, Axes: []s.Axis{s.Dim(s.OneScale)}, Type: s.FP32}
+		if rows {
+			scale.Axes = slices.Clone(t.Axes[:1])
+		}
+		f.Tensors = append(f.Tensors, scale)
+	}
+	return f
+}
+
+// gatheredEight is the layer that most of these change.
+func gatheredEight(rows bool) form { return linear("A[M/D K] B[N/D K] C[M:D N/D]").eight(rows, "A", "B") }
+
+// eights are schedules with operands of eight bits.
+var eights = []declared{
+	{"E01", "own rows", linear("A[M/D K] B[N K] C[M/D N]").eight(false, "A", "B"), served},
+	{"E02", "own rows, scales of rows", linear("A[M/D K] B[N K] Bias[N] C[M/D N]").eight(true, "A", "B"), served},
+	{"E03", "rows that travel", gatheredEight(false), served},
+	{"E04", "rows that travel with their scales", gatheredEight(true), served},
+	{"E05", "in parts", gatheredEight(true).by("A", s.Pull{Parts: 2}), served},
+	{"E06", "on the streams of the products", gatheredEight(true).by("A", s.Pull{WithStep: true}), served},
+	{"E07", "two streams of products", gatheredEight(true).by("A", s.Pull{Streams: 2}), served},
+	{"E08", "all rows at once", gatheredEight(true).by("A", s.Pull{Once: true}), served},
+	{"E09", "signals by kernels", gatheredEight(true).by("A", s.Pull{By: s.KernelSignals}), served},
+	{"E10", "on a ring", gatheredEight(true).by("A", s.Ring{}), served},
+	{"E11", "on a ring, put", gatheredEight(true).by("A", s.PushRing{}), served},
+	{"E12", "pushed", gatheredEight(true).by("A", s.Push{By: s.CopyEngine}), served},
+	{"E13", "naive", gatheredEight(true).by("A", s.Naive{Copied: true}), served},
+	{"E14", "groups", gatheredEight(true).by("A", s.Grouped{}), served},
+	{"E15", "batches", linear("A[M*4/D K] B[N/D K] C[M*4:D N/D]").eight(true, "A", "B"), served},
+	{"E16", "a weight that travels", linear("A[M/D K] B[N/D K] C[M/D N]").eight(true, "A", "B"), served},
+	{"E17", "a weight's columns that travel", linear("A[M/D K] B[N K/D] C[M/D N]").eight(true, "A", "B"), served},
+	{"E18", "a reduce-scatter", linear("A[M K/D] B[N K/D] C[M/D N]").eight(true, "A", "B"), served},
+	{"E19", "a reduce-scatter, one scale", linear("A[M K/D] B[N K/D] C[M/D N]").eight(false, "A", "B"), served},
+	{"E20", "an all-reduce", linear("A[M K/D] B[N K/D] C[M N]").eight(true, "A", "B"), served},
+	{"E21", "an all-reduce by packets", linear("A[M K/D] B[N K/D] C[M N]").eight(true, "A", "B").
+		by("C", s.PushShot{}), served},
+	{"E22", "queries, keys and values", linear("A[M/D K] B[N/D K] B2[N2/D K] B3[N3/D K] C[M:D N/D] C2[M:D N2/D] " +
+		"C3[M:D N3/D]").eight(true, "A", "B", "B2", "B3"), served},
+	{"E23", "a gated MLP", of("A[M/D K] B[F/D K] B2[F/D K] B3[N F/D] C[M/D N]", s.Linear("U", "A", "B2"),
+		s.Linear("H", "A", "B", s.SwiGLU("U")), s.Linear("C", "H", "B3")).eight(true, "A", "B", "B2"), served},
+	{"E24", "logits", linear("A[M K] B[N/D K] C[M N]").eight(true, "A", "B"), served},
+	{"E25", "a function behind the product", of("A[M/D K] B[N/D K] Bias[N/D] C[M:D N/D]",
+		s.Linear("C", "A", "B", s.Bias("Bias"), s.GELU())).eight(true, "A", "B"), served},
+	{"E26", "stored into the slots of peers", linear("A[M K/D] B[N K/D] C[M/D N]").eight(true, "A", "B").
+		by("C", s.Stores{}), served},
+
+	{"E30", "by a kernel", gatheredEight(true).by("A", s.Pull{By: s.Kernels}),
+		at("Moves[0].Way", "no kernel or collective takes the scales of A along")},
+	{"E31", "by packets", gatheredEight(true).by("A", s.PushGather{}),
+		at("Moves[0].Way", "no kernel or collective takes the scales of A along")},
+	{"E32", "by NCCL", gatheredEight(false).by("A", s.NCCL{}),
+		at("Moves[0].Way", "no kernel or collective takes the scales of A along")},
+	{"E33", "tiles", gatheredEight(true).by("A", s.Tiles{}),
+		at("Moves[0].Way", "no kernel or collective takes the scales of A along")},
+	{"E34", "no scale", gatheredEight(true).changed("A", func(t *s.Tensor) { t.Scale = "" }),
+		at("Tensors[0].Scale", "A has eight bits, and no scale (declare a tensor of fp32 with one axis, 1, or that of "+
+			"the rows of A, and name it)")},
+	{"E35", "a scale of 16 bits' elements", gatheredEight(true).changed("A", func(t *s.Tensor) { t.Type = "" }),
+		at("Tensors[0].Scale", "only elements of eight bits have scales (leave it out, or set Type: schedule.E4M3)")},
+	{"E36", "scales that are whole", gatheredEight(true).changed("SA", func(t *s.Tensor) { t.Axes[0].Outer = nil }),
+		at("Tensors[0].Scale", "SA is [M], and the rows of A are placed otherwise (place it [DIDx(D), M/D], or [1] for "+
+			"one scale)")},
+	{"E37", "a scale that nothing declares", gatheredEight(true).changed("A", func(t *s.Tensor) { t.Scale = "X" }),
+		at("Tensors[0].Scale", `there is no tensor "X" (declare it with Type: schedule.FP32)`)},
+	{"E38", "scales of the plan's type", gatheredEight(true).changed("SA", func(t *s.Tensor) { t.Type = "" }),
+		at("Tensors[0].Scale", "scales are numbers of fp32, in memory of their own")},
+	{"E39", "one scale for two", gatheredEight(false).changed("B", func(t *s.Tensor) { t.Scale = "SA" }),
+		at("Tensors[1].Scale", "SA is the scale of A already (declare another one)")},
+	{"E40", "eight bits and 16", linear("A[M/D K] B[N/D K] C[M:D N/D]").eight(true, "A"),
+		at("Ops[0].In[1]", "A has eight bits, and B has not (set Type: schedule.E4M3 for both, or for none)")},
+	{"E41", "scales of rows and one", linear("A[M/D K] B[N/D K] C[M:D N/D]").eight(true, "A").eight(false, "B"),
+		at("Ops[0]", "A has a scale for each row: true, and B: false")},
+	{"E42", "a result of eight bits", gatheredEight(true).eight(true, "C"),
+		at("Tensors[2].Type", "C is made by an operation, and none makes eight bits")},
+	{"E43", "a weight [K, N]", matmul("A[M/D K] B[K N/D] C[M:D N/D]").eight(false, "A", "B"),
+		at("Ops[0]", "matmul takes no operand of eight bits (use schedule.Linear, with a weight [N, K])")},
+	{"E44", "results of fp32", gatheredEight(true).types("bf16", "fp32"),
+		at("Types[1]", "products of eight bits have results of 16")},
+	{"E45", "balanced rows", linear("A[M/D~ K] B[N K] C[M N]").eight(true, "A", "B"),
+		at("Tensors[0].Axes[0]", "no pass takes uneven rows of eight bits")},
+	{"E46", "a residual of eight bits", of("A[M/D K] B[N/D K] R[M N/D] C[M:D N/D]",
+		s.Linear("C", "A", "B", s.Add("R"))).eight(true, "A", "B", "R"),
+		at("Ops[0].Then[0]", "add takes no eight bits")},
+}
