@@ -223,7 +223,7 @@ func (x *search) multiplied(o *ops.Op, operands [][]Number, size int) []Number {
 		most++
 	}
 	if o.Scaled {
-		operands = dequantised(operands, size)
+		operands = x.dequantised(operands, size)
 	}
 	if len(operands) < 2 || len(operands) > most || o.Accumulate && len(operands[len(operands)-1]) != size {
 		return nil

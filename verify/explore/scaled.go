@@ -1,24 +1,26 @@
 package explore
 
+import "ovgen/schedule"
+
 // Operands of eight bits have scales of fp32, which multiply them: one, or one for each row. In memory a scale is two
-// numbers.
+// numbers where the plan's elements have 16 bits.
 
 // dequantised are the operands of a product of so many elements, without the scales that are its third and fourth: these
 // have multiplied the first two. It is none where there are not as many scales as rows, or one.
-func dequantised(operands [][]Number, size int) [][]Number {
+func (m *machine) dequantised(operands [][]Number, size int) [][]Number {
 	if len(operands) < 4 {
 		return nil
 	}
-	m, _, n, ok := extents(len(operands[0]), len(operands[1]), size)
+	rowsOfA, _, rowsOfB, ok := extents(len(operands[0]), len(operands[1]), size)
 	if !ok {
 		return nil
 	}
 	made := operands[4:len(operands):len(operands)]
 	var of [2][]Number
-	for i, rows := range []int{m, n} {
+	for i, rows := range []int{rowsOfA, rowsOfB} {
 		scales := operands[i+2]
-		count := len(scales) / 2
-		if len(scales)%2 != 0 || count != 1 && count != rows {
+		count := len(scales) * int(m.ElementSize) / int(schedule.FP32.Bytes())
+		if count != 1 && count != rows {
 			return nil
 		}
 		scales = elementsOf(scales, count)
@@ -39,5 +41,5 @@ func (m *meaning) scale(run int, tensor string, row int64) Number {
 	case !scale.OfRows():
 		row = 0
 	}
-	return joined(halves(m.element(run, t.Scale, []int64{row})))
+	return m.read(t.Scale, m.element(run, t.Scale, []int64{row}))
 }

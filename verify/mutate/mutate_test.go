@@ -63,6 +63,9 @@ func TestSchedule(t *testing.T) {
 			"packets twice"}},
 		{"LinearReduceScatterNCCL", catalog.LinearReduceScatterNCCL, []string{"another collective", "drop", "swap",
 			"move", "other stream"}},
+		{"AllGatherLinearFP8", catalog.AllGatherLinearFP8, []string{"drop", "move", "shift an index", "share a word",
+			"drop the scales", "swap the scales", "reuse a buffer early"}},
+		{"LinearReduceScatterFP8", catalog.LinearReduceScatterFP8, []string{"shift an index", "drop the scales"}},
 	} {
 		list, err := mutate.Schedule(c.name, c.s, mutate.Prove)
 		if err != nil {

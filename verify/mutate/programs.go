@@ -262,7 +262,8 @@ func reduce(n hostir.Step, x hostir.Sum, add adder) {
 	}
 }
 
-// flip adds to a result or does not, and leaves out the function of each element and the bias.
+// flip adds to a result or does not, and leaves out the function of each element, the scales and the bias; or it takes
+// each scale for the other.
 func flip(n hostir.Step, add adder) {
 	x := n.Do.(hostir.Product)
 	add("accumulate or not", fmt.Sprint(!x.Accumulate), hostir.Changed(n, func(x *hostir.Product) {
@@ -270,6 +271,14 @@ func flip(n hostir.Step, add adder) {
 	}))
 	if x.Func != "" {
 		add("drop the function", x.Func, n.Then(""))
+	}
+	if x.Scaled() {
+		add("drop the scales", "", hostir.Changed(n, func(x *hostir.Product) {
+			x.ScaleA, x.ScaleB = hostir.View{}, hostir.View{}
+		}))
+		add("swap the scales", "", hostir.Changed(n, func(x *hostir.Product) {
+			x.ScaleA, x.ScaleB = x.ScaleB, x.ScaleA
+		}))
 	}
 	if x.Bias.Buffer != "" {
 		add("drop the bias", "", hostir.Changed(n, func(x *hostir.Product) { x.Bias = hostir.View{} }))
