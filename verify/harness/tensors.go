@@ -127,6 +127,11 @@ func room(x *reference.Problem, t Tensor, part reading.Part) int {
 // Alloc makes room for a number of elements of the plan's type.
 func (t *Tensors) Alloc(elements int) (driver.Ptr, error) { return t.alloc(t.Bytes(max(elements, 1))) }
 
+// AllocOf makes room for a number of elements of a tensor.
+func (t *Tensors) AllocOf(name string, elements int) (driver.Ptr, error) {
+	return t.alloc(t.BytesOf(name, max(elements, 1)))
+}
+
 // alloc makes room for a number of bytes, in whole words that can be poisoned.
 func (t *Tensors) alloc(bytes int64) (driver.Ptr, error) {
 	b, err := device.Alloc(t.Member.Driver(), 4*words(bytes))

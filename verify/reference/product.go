@@ -30,12 +30,20 @@ type Product struct {
 // rounds is the type that the result is rounded to.
 func (p Product) rounds() driver.Type { return cmp.Or(p.Sum, p.Type) }
 
-// terms are those of a sum, each as often as scales make its square larger, on average.
+// terms are those of a sum, each as often as scales make its square larger.
 func (p Product) terms() float64 {
 	if p.Operand == 0 {
 		return float64(p.K)
 	}
-	return float64(p.K) * meanSquare * meanSquare
+	return float64(p.K) * math.Pow(largestScale, 4)
+}
+
+// digits are those with which a product is summed.
+func (p Product) digits() int {
+	if p.Operand == 0 {
+		return 24
+	}
+	return 14
 }
 
 // unit is the unit of rounding to nearest.
@@ -55,8 +63,8 @@ func subnormal(t driver.Type) float64 { return math.Ldexp(1, 1-bias(t)-t.Digits(
 // Of computes the product, and what is added to it: a bias and a tensor of the same axes, where there are any.
 //
 // Numbers that are multiples of a power of two, on both sides, have one sum in any order while all their magnitudes
-// have no more digits than fp32, and no more than the type where partial sums travel in it. Of others there is a
-// bound, with u the type's unit of rounding and S = sum |a*b| + |bias|:
+// have no more digits than fp32, or 14 where they are of eight bits, and no more than the type where partial sums
+// travel in it. Of others there is a bound, with u the type's unit of rounding and S = sum |a*b| + |bias|:
 //   - sums in fp32, in any order: s = (K + Parts + 1) * 2^-24 * S, and A's error times B, sum |b| * A's;
 //   - sums of eight bits: 4 * 34 * 2^-13 * S beside s;
 //   - partial sums p of Parts ranks that travel rounded: each is rounded once, and the running sums at most Parts
@@ -184,9 +192,9 @@ func (r *row) size(j int) float64 {
 	return r.sizes[j]
 }
 
-// fits says that the sum of all magnitudes of column j, and of more, has no more digits than fp32.
+// fits says that the sum of all magnitudes of column j, and of more, has no more digits than the sum is made with.
 func (r *row) fits(j int, more float64, grid int) bool {
-	return fits(r.most+more, 24, grid) || fits(r.size(j)+more, 24, grid)
+	return fits(r.most+more, r.digits(), grid) || fits(r.size(j)+more, r.digits(), grid)
 }
 
 // finish is element j of the row before it is rounded; at is where it lies in the result.

@@ -1,7 +1,7 @@
 package reference
 
-// meanSquare of scales, which are 1 or 2.
-const meanSquare = 2.5
+// largestScale is that of inputs: scales are 1 or 2.
+const largestScale = 2
 
 // times are elements of rows with their scales, or with the one that all have. Scales are powers of two: the product is
 // exact.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -34,12 +35,17 @@ func (l *lab) addTasks(in map[string]reference.Input, s driver.Stream) error {
 			p.K /= ranks
 		}
 		w := task{Product: p, at: driver.Operands{Workspace: l.r.Space}}
+		scaleA, scaleB := 1, 1
+		if p.RowScales {
+			scaleA, scaleB = p.M, p.N
+		}
 		for _, x := range []struct {
 			to       *driver.Ptr
 			name     string
 			elements int
 		}{{&w.at.A, step.A, p.M * p.K}, {&w.at.B, step.B, p.K * p.N}, {&w.at.Bias, step.Bias, p.N},
-			{&w.at.C, step.C, p.M * p.N}} {
+			{&w.at.ScaleA, l.Problem.Tensor(step.A).Scale, scaleA},
+			{&w.at.ScaleB, l.Problem.Tensor(step.B).Scale, scaleB}, {&w.at.C, step.C, p.M * p.N}} {
 			if x.name == "" {
 				continue
 			}
@@ -73,13 +79,14 @@ func (l *lab) operand(name string, elements int, made map[string]driver.Ptr, in 
 	if made[name] != 0 {
 		return made[name], nil
 	}
-	at, err := l.Alloc(elements)
+	at, err := l.AllocOf(name, elements)
 	if err != nil {
 		return 0, err
 	}
 	made[name] = at
-	return at, l.r.Kernels.Make(at, l.Shape.Type, reference.Input{Seed: in[name].Seed, Real: true},
-		reading.Whole(elements), s)
+	x := in[name]
+	x.Real = true
+	return at, l.r.Kernels.Make(at, l.Problem.TypeOf(name), x, reading.Whole(elements), s)
 }
 
 // pure are the whole products.
@@ -108,7 +115,10 @@ func (l *lab) chunks(s driver.Stream) error {
 		rows := w.M / l.r.Size()
 		for i := range l.r.Size() {
 			at := w.at
-			at.A += driver.Ptr(l.Bytes(i * rows * w.K))
+			at.A += driver.Ptr(cmp.Or(w.Operand, w.Type).Bytes(i * rows * w.K))
+			if w.RowScales {
+				at.ScaleA += driver.Ptr(driver.FP32.Bytes(i * rows))
+			}
 			at.C += driver.Ptr(l.Bytes(i * rows * w.N))
 			if err := l.r.drv.Matmul(w.chunk, at, s); err != nil {
 				return err
@@ -132,7 +142,7 @@ func (l *lab) pulls() (bytes []int64) {
 		for _, name := range o.In {
 			_, _, sharded := l.Problem.Tensor(name).Sharded()
 			if sharded && !seen[name] && !partial && !l.keeps(o, name) {
-				bytes = append(bytes, l.Bytes(l.Parts[name].Count))
+				bytes = append(bytes, l.BytesOf(name, l.Parts[name].Count))
 			}
 			seen[name] = true
 		}

@@ -24,7 +24,9 @@ func (f form) eight(rows bool, tensors ...string) form {
 }
 
 // gatheredEight is the layer that most of these change.
-func gatheredEight(rows bool) form { return linear("A[M/D K] B[N/D K] C[M:D N/D]").eight(rows, "A", "B") }
+func gatheredEight(rows bool) form {
+	return linear("A[M/D K] B[N/D K] C[M:D N/D]").eight(rows, "A", "B")
+}
 
 // eights are schedules with operands of eight bits.
 var eights = []declared{
@@ -50,7 +52,7 @@ var eights = []declared{
 	{"E20", "an all-reduce", linear("A[M K/D] B[N K/D] C[M N]").eight(true, "A", "B"), served},
 	{"E21", "an all-reduce by packets", linear("A[M K/D] B[N K/D] C[M N]").eight(true, "A", "B").
 		by("C", s.PushShot{}), served},
-	{"E22", "queries, keys and values", linear("A[M/D K] B[N/D K] B2[N2/D K] B3[N3/D K] C[M:D N/D] C2[M:D N2/D] " +
+	{"E22", "queries, keys and values", linear("A[M/D K] B[N/D K] B2[N2/D K] B3[N3/D K] C[M:D N/D] C2[M:D N2/D] "+
 		"C3[M:D N3/D]").eight(true, "A", "B", "B2", "B3"), served},
 	{"E23", "a gated MLP", of("A[M/D K] B[F/D K] B2[F/D K] B3[N F/D] C[M/D N]", s.Linear("U", "A", "B2"),
 		s.Linear("H", "A", "B", s.SwiGLU("U")), s.Linear("C", "H", "B3")).eight(true, "A", "B", "B2"), served},
