@@ -110,8 +110,12 @@ func (s Schedule) checkEight(v *validation, path string, o Op) {
 	}
 	a, b := s.scaleOf(o.In[0]), s.scaleOf(o.In[1])
 	if a.Name != "" && b.Name != "" && a.OfRows() != b.OfRows() {
-		v.add(path, "give both a scale for each row, or both one", "%s has a scale for each row: %t, and %s: %t", o.In[0],
-			a.OfRows(), o.In[1], b.OfRows())
+		rows, one := o.In[0], o.In[1]
+		if b.OfRows() {
+			rows, one, a, b = one, rows, b, a
+		}
+		v.add(path, "give both a scale for each row, or both one", "%s has one for each row of %s, and %s one for all of %s",
+			a.Name, rows, b.Name, one)
 	}
 }
 

@@ -67,23 +67,31 @@ func (x *scaling) beside(rows, scales string) {
 	b.Chunk, b.Elements, b.Shared = chunk, all, of.Shared
 }
 
-// fills notes the memory that a copy fills with elements of eight bits, and declares that of its scales.
+// moving is work that leaves elements as they are.
+var moving = []hostir.Kind{hostir.CopyKind, hostir.GatherKind, hostir.AllGather, hostir.Exchange}
+
+// fills notes the memory that a step fills with elements of eight bits, and declares that of its scales.
 func (x *scaling) fills(s hostir.Step) {
-	c, copies := s.Do.(hostir.Copy)
-	scale, scaled := x.scaleOf[c.From.Buffer]
-	if _, known := x.scaleOf[c.To.Buffer]; !copies || !scaled || known || x.wrong != nil {
+	reads, _ := s.Views()
+	if !slices.Contains(moving, s.Kind()) || x.wrong != nil {
 		return
 	}
-	to := x.at(c.To.Buffer)
-	if to.Tensor.Type = schedule.E4M3; x.ofRows[scale] && !c.From.Columns && !c.To.Columns {
-		tensor := c.From.Buffer
-		scale += strings.TrimPrefix(to.Name, tensor)
+	from, to := reads[0], x.at(s.Result().Buffer)
+	scale := x.scaleOf[from.Buffer]
+	if scale == "" || x.scaleOf[to.Name] != "" {
+		return
+	}
+	if to.Tensor.Type = schedule.E4M3; x.ofRows[scale] && !from.Columns && !s.Result().Columns {
+		scale += strings.TrimPrefix(to.Name, from.Buffer)
 		b := hostir.Buffer{Name: scale, Owner: hostir.Plan, Tensor: schedule.Tensor{Name: scale,
 			Axes: to.Tensor.Axes[:1:1], Type: schedule.FP32}}
+		name := to.Name // appending may move the buffers
 		x.Buffers, x.ofRows[scale] = append(x.Buffers, b), true
-		x.beside(c.To.Buffer, scale)
+		x.beside(name, scale)
+		x.scaleOf[name] = scale
+		return
 	}
-	x.scaleOf[c.To.Buffer] = scale
+	x.scaleOf[to.Name] = scale
 }
 
 // step is a step on elements of eight bits, and what it does to their scales.
@@ -92,26 +100,23 @@ func (x *scaling) step(s hostir.Step) []hostir.Node {
 	if !slices.ContainsFunc(append(reads, writes...), func(v hostir.View) bool { return x.scaleOf[v.Buffer] != "" }) {
 		return []hostir.Node{s}
 	}
-	switch w := s.Do.(type) {
-	case hostir.Copy:
-		if x.EdgeOf(s).Carrier.Copies || s.Fused() || s.By != "" {
-			break
-		}
-		if !x.ofRows[x.scaleOf[w.From.Buffer]] || w.From.Columns || w.To.Columns {
-			return []hostir.Node{s}
-		}
-		first := s
-		first.Do, s.Remark = hostir.Copy{From: x.of(w.From), To: x.of(w.To)}, ""
-		return []hostir.Node{first, s}
-	case hostir.Product:
+	if w, multiplies := s.Do.(hostir.Product); multiplies {
 		w.ScaleA, w.ScaleB = x.of(w.A), x.of(w.B)
 		x.fits(w)
 		s.Do = w
 		return []hostir.Node{s}
 	}
+	if slices.Contains(moving, s.Kind()) && !s.Fused() {
+		if !x.ofRows[x.scaleOf[reads[0].Buffer]] || reads[0].Columns || writes[0].Columns {
+			return []hostir.Node{s}
+		}
+		first := s.With(hostir.Parts{View: func(_ string, v hostir.View) hostir.View { return x.of(v) }}).(hostir.Step)
+		first.Remark = ""
+		return []hostir.Node{first, s}
+	}
 	e := x.EdgeOf(s)
-	x.wrong = cmp.Or(x.wrong, x.refused(cmp.Or(e.Path, movesField), "use a way by the copy engine: schedule.Pull{}",
-		"no kernel or collective takes the scales of %s along", cmp.Or(e.Of, s.Result().Buffer)))
+	x.wrong = cmp.Or(x.wrong, x.refused(cmp.Or(e.Path, movesField), "use schedule.Pull",
+		"no kernel of its way takes the scales of %s along", cmp.Or(e.Of, s.Result().Buffer)))
 	return []hostir.Node{s}
 }
 

@@ -87,8 +87,9 @@ func liesOf(o ops.Op, use int) schedule.Lies {
 
 // partOf is a block's part of a use, of whole rows.
 func (m *machine) partOf(u ops.Use, block, row int64) ops.Use {
-	rows := u.Bytes / m.ElementSize / row
+	size := m.sizeOf(u.At.Buffer)
+	rows := u.Bytes / size / row
 	from, to := rows*block/blocks*row, rows*(block+1)/blocks*row
-	u.At.Offset, u.Bytes = u.At.Offset+from*m.ElementSize, (to-from)*m.ElementSize
+	u.At.Offset, u.Bytes = u.At.Offset+from*size, (to-from)*size
 	return u
 }

@@ -60,7 +60,7 @@ func (b *rankBuilder) collective(o *ops.Op) {
 	}
 	from, to := b.atoms.of(o.Uses[0]), b.atoms.of(o.Uses[1])
 	message := b.atoms.addSized(fmt.Sprintf("message %d of rank %d in run %d", which.n+1, b.rank, b.run+1),
-		b.machine.count(o.Uses[0].Bytes))
+		b.machine.count(o.Uses[0]))
 	begin := &step{kind: access, op: o, name: "begin " + named(o), serialWait: true, reads: from,
 		writes: append([]int32{message, b.communicators[b.rank]}, to...)}
 	end := &step{kind: access, op: o, name: "end " + named(o), ends: true, reads: from,

@@ -96,14 +96,17 @@ func (m *machine) input(b *Buffer, run int) []Number {
 		return b.Values(run)
 	}
 	var list []Number
-	for i := range m.count(b.Bytes) {
+	for i := range m.count(b.Use) {
 		list = append(list, mixed(hashed(b.At.String()), uint64(run), uint64(i)))
 	}
 	return list
 }
 
-// count is how many elements bytes are.
-func (m *machine) count(bytes int64) int { return int((bytes + m.ElementSize - 1) / m.ElementSize) }
+// count is how many elements a use has.
+func (m *machine) count(u ops.Use) int {
+	size := m.sizeOf(u.At.Buffer)
+	return int((u.Bytes + size - 1) / size)
+}
 
 // made carries out a copy, product or sum.
 func (x *search) made(s *state, st *step) {

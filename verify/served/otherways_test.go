@@ -25,6 +25,10 @@ var otherWays = map[string]form{
 	"BalancedRing":     balanced(linear("A[M/D K] B[N K] C[M N]"), "A").by("A", s.Ring{}),
 	"BalancedPushRing": balanced(linear("A[M/D K] B[N K] C[M N]"), "A").by("A", s.PushRing{}),
 	"BalancedRoots":    balanced(linear("A[M/D K] B[N K] C[M N]"), "A").by("A", s.Broadcast{}),
+	"EightRing":        gatheredEight(true).by("A", s.PushRing{}),
+	"EightKernels":     gatheredEight(true).by("A", s.Pull{By: s.OneKernel}),
+	"EightWeight":      linear("A[M/D K] B[N/D K] C[M/D N]").eight(true, "A", "B"),
+	"EightOneScale":    linear("A[M K/D] B[N K/D] C[M/D N]").eight(false, "A", "B"),
 }
 
 // balanced has the rows of a tensor in balanced parts.
