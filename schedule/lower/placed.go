@@ -1,0 +1,135 @@
+package lower
+
+import (
+	"fmt"
+	"slices"
+
+	"ovgen/schedule"
+	"ovgen/schedule/edges"
+)
+
+// placed holds the placement of a declared tensor against where its rows and columns are. In steps are
+// results that are made a rank's rows at a time. A tensor of one axis has columns alone.
+func (c *chain) placed(d *draft, name string, at edges.State, steps bool) error {
+	t, declared := d.schedule.Tensor(name)
+	if !declared {
+		return nil
+	}
+	if at.Cut != (edges.Cut{}) && len(d.schedule.Ops) == 1 && len(t.Axes) > 1 {
+		return d.cutAlike(t, at, c.op)
+	}
+	want := schedule.Tensor{Name: name, Axes: slices.Clone(t.Axes), Within: t.Within, Type: t.Type, Scale: t.Scale}
+	split := func(axis int, spread bool, otherwise ...schedule.Split) {
+		want.Axes[axis].Outer = otherwise
+		if spread {
+			want.Axes[axis].Outer = []schedule.Split{schedule.DIDx(schedule.D)}
+		}
+	}
+	last := len(t.Axes) - 1
+	split(last, at.Columns())
+	if last > 0 {
+		split(0, at.Rows())
+		if steps && !at.Rows() {
+			split(0, false, schedule.Stream(schedule.D))
+		}
+		if at.Rows() && inBatchesOf(t) > 0 {
+			want.Axes[0].Outer = t.Axes[0].Outer
+		}
+	}
+	if n := d.batchesOfProducts(); n > 0 && last > 0 && steps && !at.Rows() {
+		rounds, err := d.rounds(t, n)
+		if err != nil {
+			return err
+		}
+		split(0, false, rounds...)
+	}
+	if got := written(t); got != want.String() {
+		return d.misplaced(name, fmt.Sprintf("%s is %s, and the operations leave it otherwise: %s", name,
+			d.written(t), c.op),
+			"place it "+d.written(want))
+	}
+	return nil
+}
+
+// cutAlike refuses a tensor beside sums, or the sums, in other parts than theirs: of rows of each batch, or balanced.
+func (d *draft) cutAlike(t schedule.Tensor, at edges.State, op schedule.Op) error {
+	switch {
+	case inBatchesOf(t) > 0 && t.Axes[0].Outer[0].Kind != schedule.Plain:
+		return d.misplaced(t.Name, fmt.Sprintf("%s is %s, and sums are not made in steps", t.Name, written(t)),
+			"write it "+cutAs(t, at).String())
+	case edges.Of(t) != at:
+		return d.misplaced(t.Name,
+			fmt.Sprintf("%s is %s, and the operations leave it otherwise: %s", t.Name, written(t), op),
+			"place it "+cutAs(t, at).String())
+	case inBatchesOf(t) > 0:
+		return nil
+	case at.Size == edges.Counted || at.Columns() || kind(d.schedule.Ops[0].Name()) == gradient:
+		return d.misplaced(t.Name, fmt.Sprintf("%s is %s, and products have equal parts, or balanced rows: %s", t.Name,
+			written(t), op), "place it "+cutAs(t, edges.State{Axis: at.Axis}).String())
+	}
+	return d.plain(t.Name)
+}
+
+// cutAs is a tensor in the parts of a state.
+func cutAs(t schedule.Tensor, at edges.State) schedule.Tensor {
+	t.Axes, t.Root = slices.Clone(t.Axes), false
+	for i := range t.Axes {
+		if t.Axes[i].Outer = nil; i != at.Axis-1 {
+			continue
+		}
+		if at.Batches != "" {
+			t.Axes[i].Outer = []schedule.Split{{Kind: schedule.Plain, Count: at.Batches}}
+		}
+		cut := schedule.DIDx(schedule.D)
+		cut.Shift, cut.Balanced, cut.Uneven = at.Shift, at.Size == edges.Balanced, at.Size != edges.Even
+		t.Axes[i].Outer = append(t.Axes[i].Outer, cut)
+	}
+	return t
+}
+
+// misplaced is the refusal of a placement.
+func (d *draft) misplaced(tensor, problem, hint string) error {
+	return &schedule.FieldError{Path: d.pathOf(tensor), Msg: problem, Hint: hint}
+}
+
+// tensor is a declared tensor.
+func (d *draft) tensor(name string) schedule.Tensor {
+	t, _ := d.schedule.Tensor(name)
+	return t
+}
+
+// pathOf is the path of a declared tensor, or of all.
+func (d *draft) pathOf(tensor string) string {
+	i := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool { return t.Name == tensor })
+	if i < 0 {
+		return "Tensors"
+	}
+	return fmt.Sprintf("Tensors[%d]", i)
+}
+
+// nearest is the state that an operand has which is not cut as operands are: spread by its rows where results are made
+// in steps, or as it is spread, or whole.
+func (d *draft) nearest(t schedule.Tensor) edges.State {
+	for _, o := range d.schedule.Ops {
+		if out, _ := d.schedule.Tensor(o.Out); len(o.In) > 1 && o.In[0] == t.Name && inSteps(out) {
+			return edges.Along(0)
+		}
+	}
+	if axis, _, spread := t.Sharded(); spread {
+		return edges.Along(axis)
+	}
+	return edges.State{}
+}
+
+// balanced says that a tensor's rows are in balanced parts, and that all operations are products of it.
+func (d *draft) balanced(t schedule.Tensor) bool {
+	return slices.Equal(t.Axes[0].Outer, []schedule.Split{schedule.Balanced(schedule.D)}) && d.productsOf(t.Name)
+}
+
+// rowsOf is where the rows of a tensor are that has all columns there.
+func rowsOf(s edges.State) edges.State {
+	if s.Rows() {
+		return s
+	}
+	return edges.State{}
+}
