@@ -15,7 +15,9 @@ import (
 // gradient is a stage of a weight's gradient.
 func (c *chain) gradient(d *draft, i int, path string, o schedule.Op) error {
 	if len(o.Then) > 0 {
-		return d.unapplied(path+".Then[0]", o, 0, gradient)
+		return &schedule.FieldError{Path: path + ".Then[0]", Hint: d.behind(o, 0),
+			Msg: fmt.Sprintf("no pass applies %s to the gradient %s, which products add up one after another, or one "+
+				"kernel of all ranks", o.Then[0].Name(), o.Out)}
 	}
 	done, err := c.edges.Step(i)
 	if err = errorsOf(err, d.plain(o.In[0]), d.plain(o.In[1]), d.everywhere(o.In...)); err != nil {

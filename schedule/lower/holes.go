@@ -21,6 +21,8 @@ var holes = []hole{
 		"ranks of one host have no network between them"},
 	{func(n need, w schedule.Way) bool { return !n.sums() && !schedule.Travels(w) }, "it adds up partial results"},
 	{func(n need, w schedule.Way) bool { return n.sums() && !schedule.Sums(w) }, "it adds nothing up"},
+	{func(n need, _ schedule.Way) bool { return n.hosts && !n.sums() && n.Kind != edges.AllGather },
+		"hosts exchange rows for all ranks, and sums of rows"},
 	{func(n need, _ schedule.Way) bool {
 		return !n.sums() && n.Kind != edges.AllGather
 	}, "each rank takes its part once, and no product waits for it"},

@@ -31,7 +31,7 @@ func (d *draft) spread() error {
 			Msg: fmt.Sprintf("nothing travels, between hosts or on one: %s", d.schedule.Ops[0])}
 	}
 	for _, l := range legs {
-		if !slices.ContainsFunc(lowerings, func(x lowering) bool { return x.need == l.need }) {
+		if !l.need.served() {
 			return notOverHosts(l.need, l.operand)
 		}
 	}
@@ -40,9 +40,10 @@ func (d *draft) spread() error {
 
 // notOverHosts refuses a communication that ranks of one host do.
 func notOverHosts(n need, of string) error {
+	why := whyNot(n, schedule.Rails{})
 	n.hosts = false
 	return &schedule.FieldError{Path: "Mesh", Hint: oneHost,
-		Msg: fmt.Sprintf("no pass does the %s of %s over hosts", n, of)}
+		Msg: fmt.Sprintf("no pass does the %s of %s over hosts by Rails: %s", n, of, why)}
 }
 
 const oneHost = "leave the mesh out, for ranks of one host"

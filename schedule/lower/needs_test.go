@@ -136,6 +136,16 @@ func TestHoles(t *testing.T) {
 		}
 	}
 	t.Logf("%d programs were tried", forced)
+	for _, n := range needs {
+		if across := n.overHosts(); !across.served() {
+			_, err := Lower("X", examples[n.need].by(across, nil))
+			why := whyNot(across, schedule.Rails{})
+			if list := schedule.FieldErrors(err); why == "" || len(list) != 1 || list[0].Path != "Mesh" ||
+				!strings.HasSuffix(list[0].Msg, why) {
+				t.Errorf("the %s is refused by %v, want the fact %q", across, err, why)
+			}
+		}
+	}
 }
 
 // forcedTo is the program of a schedule that is proven, if what writes a communication writes another one so.

@@ -57,8 +57,8 @@ var refusalCases = []refusalCase{
 	{"an all-gather alone over hosts in parts", onHosts(catalog.AllGather, "A", schedule.Rails{Parts: 2}), []string{
 		"Moves[0].Way.Parts: no product runs beside what the all-gather over hosts exchanges (leave it out)"}},
 	{"uneven parts over hosts", onHosts(catalog.AllGatherV, "A", nil), []string{
-		"Mesh: no pass does the all-gather of counted rows of A over hosts (leave the mesh out, for ranks of one " +
-			"host)"}},
+		"Mesh: no pass does the all-gather of counted rows of A over hosts by Rails: it moves parts of one size (leave " +
+			"the mesh out, for ranks of one host)"}},
 	{"balanced rows over hosts", onHosts(catalog.AllGatherLinearBalanced, "A", nil), []string{"Mesh: "}},
 	{"uneven sums over hosts", onHosts(catalog.ReduceScatterV, "C", nil), []string{"Mesh: "}},
 	{"another way over hosts", onHosts(catalog.AllGatherLinear, "A", schedule.Pull{}), []string{
@@ -69,7 +69,8 @@ var refusalCases = []refusalCase{
 		"Moves[0].Way: no pass does the all-gather of A by Rails: ranks of one host have no network between them " +
 			"(use Pull, "}},
 	{"a broadcast over hosts", onHosts(catalog.Broadcast, "A", nil), []string{
-		"Mesh: no pass does the broadcast of A over hosts (leave the mesh out, for ranks of one host)"}},
+		"Mesh: no pass does the broadcast of A over hosts by Rails: hosts exchange rows for all ranks, and sums of " +
+			"rows (leave the mesh out, for ranks of one host)"}},
 	{"parts of rows over hosts, and others of sums", copyWith(catalog.TensorParallelMLP, func(s *schedule.Schedule) {
 		s.Mesh, s.Moves = schedule.Hosts(), []schedule.Move{{Of: "A", Way: schedule.Rails{Parts: 3}},
 			{Of: "C", Way: schedule.Rails{Parts: 2}}}
@@ -80,7 +81,8 @@ var refusalCases = []refusalCase{
 			"another host (use Rails, "}},
 	{"batches of a chain over hosts", copyWith(catalog.TensorParallelMLPBatches, func(s *schedule.Schedule) {
 		s.Mesh, s.Moves = schedule.Hosts(), nil
-	}), []string{"Mesh: no pass does the all-gather of rows of batches of A over hosts "}},
+	}), []string{"Mesh: no pass does the all-gather of rows of batches of A over hosts by Rails: it takes all rows at " +
+		"once "}},
 	{"column-parallel, and a whole bias", linearOf(
 		tensor("A", shardedM, wholeK), tensor("B", shardedN, wholeK), tensor("Bias", wholeN),
 		tensor("C", streamedM, shardedN)), []string{

@@ -42,6 +42,21 @@ func Table() (list []Communication) {
 	return list
 }
 
+// NotOverHosts are the communications of a kind that no way does over hosts, each with the fact why.
+func NotOverHosts(kind string) (list []string) {
+	for _, n := range needs {
+		if across := n.overHosts(); string(n.Kind) == kind && !across.served() {
+			list = append(list, n.data()+": "+whyNot(across, schedule.Rails{}))
+		}
+	}
+	return list
+}
+
+// served says that some way does a communication.
+func (n need) served() bool {
+	return slices.ContainsFunc(lowerings, func(l lowering) bool { return l.need == n })
+}
+
 // data is what a communication is about, beyond its kind.
 func (n need) data() string {
 	text := string(n.of)

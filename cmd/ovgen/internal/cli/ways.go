@@ -116,6 +116,9 @@ func printMatrix(w io.Writer, list []lower.Communication, made map[string][]stri
 	for i, fact := range facts {
 		fmt.Fprintf(w, "%d. %s\n", i+1, fact)
 	}
+	if none := lower.NotOverHosts(kind); len(none) > 0 {
+		fmt.Fprintf(w, "\nOver hosts there is none of\n\n- %s\n", strings.Join(none, "\n- "))
+	}
 	fmt.Fprint(w, "\n| way | of | options | in the catalog |\n|---|---|---|---|\n")
 	for _, c := range list {
 		for _, x := range c.Ways {
