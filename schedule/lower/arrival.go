@@ -33,6 +33,7 @@ type turns struct {
 	on         hostir.StreamRef // that does it, if it is another one than the arrival's
 	instead    []hostir.Node    // what a rank does where it leaves a round out
 	came       []hostir.Node    // waits of their products
+	behind     []hostir.Node    // ends a round
 	leave      []hostir.Node    // takes partial results away, and sums
 	then       []turns          // of each round, behind its pieces
 	work       hostir.StreamRef // of the products
@@ -88,9 +89,9 @@ type arrival struct {
 	ahead []hostir.Node                           // begins beside all else
 	own   hostir.Node                             // the own part to its place, if all come at once; nil: own rows
 	all   []hostir.Node                           // in place of rounds and of the own part
-	// Peers' memory is read until the end of the run. There a rank posts it and waits for others, or all such arrivals
+	// Peers read this memory until the end of the run. There a rank posts it and waits for others, or all such arrivals
 	// do together.
-	reads         bool
+	reads         string
 	close, closed func(on hostir.StreamRef) []hostir.Node
 	beyond
 	// As Naive has it.

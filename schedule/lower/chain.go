@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -21,6 +22,7 @@ type chain struct {
 	// Operands that come whole before products.
 	fetches map[string]edges.Edge
 	at      map[string]edges.State // tensors that have rows and columns, where operations leave them
+	columns []edges.Edge           // of results of the last stage that each rank makes columns of and gets whole
 	wrong   error                  // the first function or placement that is to blame
 }
 
@@ -40,7 +42,6 @@ type stage struct {
 	left    edges.State   // of them, when they have met
 	toAll   bool          // every rank gets the sums of all rows, else of its own
 	terms   []schedule.Op // products whose partial results are added to them before they meet
-	widened string        // a result that each rank makes columns of and gets whole; else empty
 	parts   int           // of own rows, as they go on from the sum; 0 and 1: whole
 	partsAt string        // the field that says so
 	// How the rows come, and how the partial results meet, at once; nil: one rank's after another's.
@@ -51,8 +52,10 @@ type stage struct {
 	cut                int                               // how many pieces a rank's rows come in; 0 and 1: one
 	cutAt              string                            // the field that says so
 	once               bool                              // the operations begin when all rows are there
-	padded             bool                              // the copy engine brings them between memory of the plan
 }
+
+// of is the tensor that comes to a stage.
+func (s *stage) of() string { return cmp.Or(s.moved.Of, s.input) }
 
 // inPieces says that the rows of a stage's input come in pieces, one after another.
 func (s *stage) inPieces() bool { return s.gathers && s.gathering == nil }
@@ -70,7 +73,7 @@ func (s *stage) widens() bool {
 }
 
 // meets says that a collective, or the kernel of a sum, needs all ranks while it holds the device.
-func (s *stage) meets() bool { return s.gathering != nil && !s.padded || s.summing != nil }
+func (s *stage) meets() bool { return s.gathering != nil || s.summing != nil }
 
 // here is the buffer in which a stage works on all ranks' rows of its input.
 func (s *stage) here() string {
@@ -88,7 +91,7 @@ func (s *stage) ofAll() bool { return s.gathers || s.held > 0 }
 
 // makes says that an open stage has a tensor.
 func (s *stage) makes(name string) bool {
-	return s.sums == "" && !s.calls && s.widened != name && (s.input == name && !s.ofAll() ||
+	return s.sums == "" && !s.calls && (s.input == name && !s.ofAll() ||
 		slices.ContainsFunc(s.ops, func(o schedule.Op) bool { return o.Out == name }))
 }
 
@@ -100,6 +103,7 @@ func chained(d *draft) error {
 			return errorsOf(c.wrong, err)
 		}
 	}
+	c.gatherColumns()
 	c.intoCallersOwn(d)
 	d.chain = c
 	if c.wrong != nil {
@@ -209,8 +213,8 @@ func (c *chain) adds(d *draft, path string, o schedule.Op, s *stage, done edges.
 	}
 	c.at[o.Out] = out
 	c.blame(c.functions(d, path, o, s))
-	if out.Columns() && s.widened == "" && undividedMatrix(d.schedule, o.Out) && !d.uneven(s.input) && !s.ofSummands() {
-		s.widened = o.Out
+	if out.Columns() && undividedMatrix(d.schedule, o.Out) && !d.uneven(s.input) && !s.ofSummands() {
+		c.columns = append(c.columns, done.Edges[len(done.Edges)-1])
 		return
 	}
 	t, _ := d.schedule.Tensor(o.Out)
@@ -288,6 +292,12 @@ func (c *chain) begin(input string, gathers, own bool) *stage {
 			next.gathers, next.held = false, i+1
 		}
 	}
-	c.stages = append(c.stages, next)
+	return c.add(next)
+}
+
+// add adds a stage, behind those that end the one before.
+func (c *chain) add(s stage) *stage {
+	c.gatherColumns()
+	c.stages = append(c.stages, s)
 	return &c.stages[len(c.stages)-1]
 }

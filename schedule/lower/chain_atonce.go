@@ -40,7 +40,7 @@ func (d *draft) gathersOnly() bool {
 func (d *draft) gatherers() iter.Seq[*stage] {
 	return func(yield func(*stage) bool) {
 		for i := range d.chain.stages {
-			if s := &d.chain.stages[i]; s.gathers && s.input == d.edge.Of && !yield(s) {
+			if s := &d.chain.stages[i]; s.gathers && s.of() == d.edge.Of && !yield(s) {
 				return
 			}
 		}

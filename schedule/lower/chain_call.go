@@ -29,7 +29,7 @@ func (c *chain) call(d *draft, i int, path string, o schedule.Op) error {
 	if err != nil {
 		return err
 	}
-	c.stages = append(c.stages, stage{input: o.In[0], calls: true, launch: l, ops: []schedule.Op{o}})
+	c.add(stage{input: o.In[0], calls: true, launch: l, ops: []schedule.Op{o}})
 	done, err := c.edges.Step(i)
 	if err != nil {
 		return err

@@ -107,12 +107,12 @@ func (w *writer) open(on hostir.StreamRef) {
 
 // copies says that the stream of copies brings rows or columns from peers.
 func (w *writer) copies() bool {
-	return w.any(func(s *stage) bool { return w.comes[s].on == copyRef || s.padded || s.gathersColumns() })
+	return w.any(func(s *stage) bool { return w.comes[s].on == copyRef })
 }
 
 // reads says that peers' memory is read until the end of the run.
 func (w *writer) reads() bool {
-	return w.any(func(s *stage) bool { return w.comes[s].reads || s.padded || w.spreads(s) || s.gathersColumns() })
+	return w.any(func(s *stage) bool { return w.comes[s].reads != "" || w.spreads(s) })
 }
 
 // tail lets the owners overwrite the rows that were gathered, and joins.
@@ -207,14 +207,10 @@ func (w *writer) moves(of string, nodes ...hostir.Node) { w.add(hostir.MovesOf(o
 func (w *writer) readAcross() (name, move string) {
 	for i := range w.chain.stages {
 		switch s := &w.chain.stages[i]; {
-		case s.padded:
-			return s.input + paddedSuffix, s.here()
-		case w.comes[s].reads:
-			return s.input, s.here()
+		case w.comes[s].reads != "":
+			return w.comes[s].reads, s.here()
 		case w.spreads(s):
 			return s.sums, s.sums
-		case s.gathersColumns():
-			return w.madeIn(s.widened), s.widened
 		}
 	}
 	return "", ""

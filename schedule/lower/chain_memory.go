@@ -60,7 +60,6 @@ func (w *writer) results(s *stage, o schedule.Op) {
 	columns, made := w.columnsOf(o.Out), w.madeIn(o.Out)
 	_, declared := w.schedule.Tensor(o.Out)
 	if made != o.Out {
-		w.cutColumns(o.Out)
 		columns.Outer = []schedule.Split{schedule.DIDx(schedule.D)}
 	}
 	switch {

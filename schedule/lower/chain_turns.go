@@ -92,7 +92,7 @@ func (w *writer) together(s *stage, i int) (nodes []hostir.Node) {
 	case !a.copied:
 		nodes = append(nodes, hostir.Set(mainRef, w.rowsAt(s.here(), hostir.Rank), hostir.Whole(s.input)))
 	}
-	if len(s.ops) > 0 || !w.isLast(s) { // else the join waits for them
+	if len(s.ops) > 0 || !w.isLast(s) && !s.gathersColumns() { // else the join waits for them
 		nodes = append(nodes, hostir.After(mainRef, append([]hostir.StreamRef{a.on}, refs(a.beside)...)...))
 	}
 	return hostir.MovesOf(s.here(), nodes...)
@@ -170,16 +170,6 @@ func (w *writer) peersInTurn(s *stage) (nodes []hostir.Node) {
 			products = append(products, w.nested(s, t)...)
 		case !s.pulls():
 			nodes = append(nodes, t.over(nil, round...)...)
-		case a.inLoop:
-			streams := []hostir.StreamRef{t.work}
-			if !a.withStep() {
-				streams = append(streams, a.on)
-			}
-			start := hostir.Synchronize{Origin: forkAt, Streams: streams, On: []hostir.StreamRef{mainRef}}
-			end := hostir.After(mainRef, t.work)
-			end.Origin = joinAt
-			nodes = append(nodes,
-				t.over(instead, slices.Concat([]hostir.Node{start}, bring, round, []hostir.Node{end})...)...)
 		case a.oneLoop:
 			nodes = append(nodes, t.over(instead, append(bring, round...)...)...)
 		default:
@@ -205,6 +195,7 @@ func (w *writer) round(s *stage, t turns) (bring, round []hostir.Node) {
 		}
 		round = append(round, w.within(products...)...)
 	}
+	round = append(round, t.behind...)
 	bring = hostir.MovesOf(s.here(), t.bring...)
 	if s.pulls() && !a.withStep() && len(t.pieces) > 0 {
 		bring = append(bring, hostir.After(t.work, cmp.Or(t.on, a.on)))

@@ -59,7 +59,6 @@ func writeChain(d *draft) error {
 			w.add(w.whole(s)...)
 		}
 		w.add(s.summing.steps(w, s, s.sums)...)
-		w.add(w.widen(s)...)
 	}
 	w.tail()
 	return nil
@@ -119,12 +118,6 @@ func (w *writer) words() {
 	for i := range w.chain.stages {
 		s := &w.chain.stages[i]
 		w.program.Semaphores = append(w.program.Semaphores, w.comes[s].words...)
-		if s.padded {
-			w.semaphores(w.named(ready, s.here()))
-		}
-		if s.gathersColumns() {
-			w.semaphores(w.named(ready, s.widened))
-		}
 		w.program.Semaphores = append(w.program.Semaphores, w.leaves[s].words...)
 	}
 	if w.reads() {

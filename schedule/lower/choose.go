@@ -241,17 +241,17 @@ func (d *draft) legs() (list []leg) {
 		s := &d.chain.stages[i]
 		add := func(n need, operand, move string) {
 			beside := s.ops
-			if d.single {
+			switch {
+			case d.single:
 				beside = d.original.Ops
+			case s.gathersColumns():
+				beside = d.schedule.Ops[s.moved.Maker : s.moved.Maker+1]
 			}
 			n.hosts = d.original.OverHosts()
 			list = append(list, leg{n, operand, move, beside})
 		}
 		if s.gathers {
-			add(d.arrives(s), s.input, s.here())
-		}
-		if s.gathersColumns() {
-			add(gatherColumns, s.widened, s.widened)
+			add(d.arrives(s), s.of(), s.here())
 		}
 		if s.sums != "" {
 			add(d.leavesBy(s), s.sums, s.sums)

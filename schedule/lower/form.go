@@ -37,7 +37,7 @@ func recognise(d *draft) error {
 
 // single says that all operations are of one form: a copy, a sum, a gradient, or products of one operand.
 func single(s schedule.Schedule) bool {
-	return !mixed(s) && !wantsColumns(s) && !ofSeveral(s) && !stays(s) && (len(s.Ops) == 1 || !fetchesWeight(s)) &&
+	return !mixed(s) && !ofSeveral(s) && !stays(s) && (len(s.Ops) == 1 || !fetchesWeight(s)) &&
 		!slices.ContainsFunc(s.Ops, func(o schedule.Op) bool {
 			return o.Call != "" || s.Made(o.In[0]) || kind(o.Name()) == copied && len(o.Then) > 0 ||
 				slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return f.Cast() || byKernel(o, f) })

@@ -38,7 +38,7 @@ func (x rails) words() hostir.Semaphore {
 }
 
 // at is a part of a rank's rows where all are.
-func (x rails) at(rank hostir.Expr) hostir.View { return hostir.Chunk(x.madeIn(x.here), x.chunk(rank)) }
+func (x rails) at(rank hostir.Expr) hostir.View { return hostir.Chunk(x.here, x.chunk(rank)) }
 
 // landed is where the rows of a rail come, which a rank has from a host.
 func (x rails) landed(rank, host hostir.Expr) hostir.View {

@@ -74,11 +74,6 @@ func (d *draft) shifted() error {
 	return nil
 }
 
-// widened says that all columns of a tensor are gathered at the end of a stage.
-func (c *chain) widened(name string) bool {
-	return slices.ContainsFunc(c.stages, func(s stage) bool { return s.widened == name })
-}
-
 // behindColumns refuses an operation that reads all columns of a tensor in the schedule that gathers them.
 func (d *draft) behindColumns(path, columns, out string) error {
 	return &schedule.FieldError{Path: path, Msg: fmt.Sprintf("no pass goes on with all columns of %s", columns),

@@ -103,8 +103,7 @@ func (c *chain) sum(d *draft, i int, path string, o schedule.Op) error {
 	if err := errorsOf(d.plain(o.In[0]), d.plain(o.Out)); err != nil {
 		return err
 	}
-	c.stages = append(c.stages, stage{input: o.In[0], given: o.In[0]})
-	c.adds(d, path, o, &c.stages[len(c.stages)-1], done)
+	c.adds(d, path, o, c.add(stage{input: o.In[0], given: o.In[0]}), done)
 	return nil
 }
 

@@ -49,7 +49,7 @@ func (d *draft) transferBy(way func(w *writer, s *stage) arrival) error {
 func partOfEach(w *writer, s *stage) arrival {
 	x := w.transferred(s)
 	word := w.named(ready, s.here())
-	round, a := w.shift(1), arrival{on: copyRef, reads: true, words: []hostir.Semaphore{{Name: word}}}
+	round, a := w.shift(1), arrival{on: copyRef, reads: s.input, words: []hostir.Semaphore{{Name: word}}}
 	peer := round.pieces[0].rank
 	w.lent(s.input)
 	a.ready = func(on hostir.StreamRef) []hostir.Node { return []hostir.Node{hostir.Post(on, word, every)} }

@@ -18,7 +18,7 @@ var collectives = []lowering{
 // signals of their own.
 func collectedRows(w *writer, s *stage, withStep bool) arrival {
 	t, word := w.roundOfBatch(), w.named(ready, s.here())
-	a := arrival{on: copyRef, words: []hostir.Semaphore{{Name: word}}, reads: true, copied: true}
+	a := arrival{on: copyRef, words: []hostir.Semaphore{{Name: word}}, reads: s.input, copied: true}
 	if withStep {
 		a.on, a.oneLoop = t.work, true
 	}

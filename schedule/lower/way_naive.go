@@ -44,12 +44,12 @@ type mistakes schedule.Naive
 // rows is the arrival.
 func (x mistakes) rows(w *writer, s *stage) arrival {
 	a := pulling{withStep: x.WithStep}.rows(w, s)
-	a.copied, a.inLoop, a.oneLoop = x.Copied, x.StartInLoop, x.WithStep && x.SignalsInStep
+	a.copied, a.inLoop, a.oneLoop = x.Copied, x.StartInLoop, x.StartInLoop || x.WithStep && x.SignalsInStep
 	t, done := &a.turns[0], w.named(read, s.here())
 	from, to := t.pieces[0].rank, hostir.Var("to")
 	t.names = append(t.names, hostir.Bind("to", hostir.Behind(step)))
 	if x.SignalsInStep {
-		a.ready, a.reads, a.words = nil, false, append(a.words, hostir.Semaphore{Name: done})
+		a.ready, a.reads, a.words = nil, "", append(a.words, hostir.Semaphore{Name: done})
 		t.bring = slices.Concat([]hostir.Node{
 			hostir.Post(a.on, a.words[0].Name, to).Described("get: send first, then recv")}, t.bring,
 			[]hostir.Node{hostir.Post(a.on, done, from), hostir.Wait(a.on, done, to)})
@@ -58,13 +58,29 @@ func (x mistakes) rows(w *writer, s *stage) arrival {
 		t.bring = slices.Insert(t.bring, 0, hostir.Node(hostir.Share{Buffers: []string{s.input}, To: to, From: from,
 			Origin: hostir.Origin{Remark: "a cache hit after the first run", Field: "HandlesInLoop"}}))
 	}
-	if !x.Copied {
-		return a
+	if x.Copied {
+		x.withOwn(w, s, t, a.on)
 	}
+	if x.StartInLoop {
+		streams := []hostir.StreamRef{t.work}
+		if !x.WithStep {
+			streams = append(streams, a.on)
+		}
+		end := hostir.After(mainRef, t.work)
+		end.Origin = joinAt
+		t.bring = slices.Insert(t.bring, 0, hostir.Node(hostir.Synchronize{Origin: forkAt, Streams: streams,
+			On: []hostir.StreamRef{mainRef}}))
+		t.behind = []hostir.Node{end}
+	}
+	return a
+}
+
+// withOwn has the own rows copied as those of peers are, in the first round.
+func (x mistakes) withOwn(w *writer, s *stage, t *turns, on hostir.StreamRef) {
 	if t.first = hostir.Const(0); x.Streams == 0 {
 		t.set.First, t.set.Count = t.first, t.end
 	}
-	own := hostir.Set(a.on, w.rowsAt(s.here(), from), hostir.Whole(s.input)).Described("i = 0: the own rows")
+	from := t.pieces[0].rank
+	own := hostir.Set(on, w.rowsAt(s.here(), from), hostir.Whole(s.input)).Described("i = 0: the own rows")
 	t.bring = []hostir.Node{hostir.If{X: from, Y: hostir.Rank, Then: []hostir.Node{own}, Else: t.bring}}
-	return a
 }

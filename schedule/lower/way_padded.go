@@ -5,34 +5,25 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var paddings = []lowering{
-	by(gatherCounted, func(d *draft, w schedule.Padded) error {
-		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		return linkedPadded(d)
-	}),
-}
+var paddings = []lowering{by(gatherCounted, padded)}
 
 // paddedSuffix ends the name of the memory in which the parts of all ranks have one size.
 const paddedSuffix = "padded"
 
-// linkedPadded serves parts that travel as chunks of one size, padding and all, between buffers of the plan: so
-// the bytes on the links do not depend on the counts.
-func linkedPadded(d *draft) error {
+// padded serves parts that travel as chunks of one size, padding and all, between buffers of the plan: so the bytes on
+// the links do not depend on the counts.
+func padded(d *draft, w schedule.Padded) error {
+	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 	if _, ok := d.most(d.edge.Of); !ok {
 		return &schedule.FieldError{Path: d.at(), Msg: "only uneven parts whose most is known can be padded",
 			Hint: "set Uneven and Most of A's split over the ranks"}
 	}
-	d.gatherBy(rowsPadded)
-	for i := range d.chain.stages {
-		s := &d.chain.stages[i]
-		s.padded = s.gathers && s.input == d.edge.Of
-	}
-	return nil
+	return d.transferBy(rowsPadded)
 }
 
 // rowsPadded copies the counted rows one after another from there to their places, each part's while the next one
 // travels.
-func rowsPadded(w *writer, s *stage) []hostir.Node {
+func rowsPadded(w *writer, s *stage) arrival {
 	most, _ := w.most(s.input)
 	columns, word, from := w.columnsOf(s.input), w.named(ready, s.here()), hostir.Var("from")
 	name := s.input + paddedSuffix
@@ -43,7 +34,8 @@ func rowsPadded(w *writer, s *stage) []hostir.Node {
 		v.Padded = true
 		return v
 	}
-	return []hostir.Node{
+	a := arrival{on: copyRef, reads: name, words: []hostir.Semaphore{{Name: word}}}
+	a.all = []hostir.Node{
 		hostir.Set(mainRef, hostir.Chunk(name, hostir.Rank), hostir.Whole(s.input)),
 		hostir.Post(mainRef, word, every).Described("peers may read the own part"),
 		hostir.After(copyRef, mainRef),
@@ -54,4 +46,5 @@ func rowsPadded(w *writer, s *stage) []hostir.Node {
 			hostir.After(mainRef, copyRef),
 			hostir.Set(mainRef, hostir.Chunk(s.here(), from), hostir.Chunk(name, from))),
 	}
+	return a
 }

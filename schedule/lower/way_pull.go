@@ -96,9 +96,6 @@ func pullColumns(d *draft) error {
 	if d.edge.Carrier.Copies {
 		return d.refusal("By", "use schedule.CopyEngine or schedule.KernelSignals", "no kernel copies parts of columns")
 	}
-	if d.any(func(s *stage) bool { return s.widened == d.edge.Of }) {
-		return nil // the stage copies its own columns, and then those of peers
-	}
 	return d.transferBy(partOfEach)
 }
 
@@ -111,7 +108,7 @@ type pulling struct {
 // rows is the arrival.
 func (x pulling) rows(w *writer, s *stage) arrival {
 	n := parts{n: int64(max(x.parts, 1))}
-	t, a := w.shift(n.n), arrival{on: copyRef, reads: true}
+	t, a := w.shift(n.n), arrival{on: copyRef, reads: s.input}
 	if x.withStep {
 		a.on = t.work
 	}
