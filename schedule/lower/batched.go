@@ -20,12 +20,7 @@ func batched(d *draft) error {
 		if !o.Batched() {
 			continue
 		}
-		if !d.single {
-			return &schedule.FieldError{Path: fmt.Sprintf("Ops[%d]", i),
-				Msg:  "no pass takes batches that are an axis through a chain",
-				Hint: "use schedule.Linear of all their rows"}
-		}
-		if a, _ := d.schedule.Tensor(o.In[0]); !spread(a) {
+		if a, given := d.schedule.Tensor(o.In[0]); given && !spread(a) {
 			return d.apartFrom(i, "product")
 		}
 		d.schedule.Ops[i].Index = hostir.Linear

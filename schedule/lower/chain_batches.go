@@ -102,7 +102,7 @@ func (c *chain) batched(d *draft) error {
 		at, rows := c.at[t.Name]
 		alike := n == d.chunks
 		if alike && n > 0 {
-			alike = d.schedule.Made(t.Name) == (t.Axes[0].Outer[0].Kind == schedule.StreamAxis)
+			alike = d.schedule.Made(t.Name) || t.Axes[0].Outer[0].Kind != schedule.StreamAxis
 		}
 		if !rows || !at.Rows() || alike {
 			continue

@@ -158,7 +158,7 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 		}
 	}
 	hint := "use " + strings.Join(names, ", ") + ", or leave it out" + d.orOneHost()
-	if o := d.schedule.Ops[0]; d.single && copies(o) && len(d.schedule.Ops) == 1 {
+	if o := d.schedule.Ops[0]; copies(o) && len(d.schedule.Ops) == 1 {
 		hint += fmt.Sprintf("; or place %s otherwise", o.Out)
 	}
 	return nil, &schedule.FieldError{Path: d.at(), Hint: hint,
@@ -187,7 +187,7 @@ func (l *lowering) gathers(d *draft) error {
 // shares refuses a tensor within another where the lowering does not work in place.
 func (l *lowering) shares(d *draft) error {
 	i := slices.IndexFunc(d.schedule.Tensors, func(t schedule.Tensor) bool {
-		return t.Within != "" && !d.calledWithin(t) && (d.single || !d.endsWithin(t))
+		return t.Within != "" && !d.calledWithin(t) && !d.endsWithin(t)
 	})
 	if l.inPlace || i < 0 {
 		return nil

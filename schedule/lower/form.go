@@ -32,7 +32,7 @@ func recognise(d *draft) error {
 		}
 	}
 	d.single = single(d.schedule)
-	return errorsOf(together(d.schedule, !d.single), batched(d))
+	return errorsOf(together(d.schedule), batched(d))
 }
 
 // single says that all operations are of one form: a copy, a sum, a gradient, or products of one operand.

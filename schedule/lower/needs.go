@@ -130,7 +130,7 @@ func (d *draft) arrives(s *stage) need {
 	case d.uneven(s.input):
 		n.of, n.bare = ofCounted, true
 	default:
-		n.bare = d.single && len(s.ops) == 0
+		n.bare = len(d.chain.stages) == 1 && len(s.ops) == 0
 	}
 	return n
 }

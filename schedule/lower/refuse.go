@@ -44,12 +44,9 @@ func spread(t schedule.Tensor) bool {
 
 // shifted refuses parts that are moved on by another number of ranks than one.
 func (d *draft) shifted() error {
-	s, operation := d.schedule, "chain"
-	if d.single {
-		operation = s.Ops[0].Name()
-	}
+	s := d.schedule
 	for i, t := range s.Tensors {
-		if !d.single && slices.ContainsFunc(s.Ops, copies) {
+		if len(s.Ops) > 1 && slices.ContainsFunc(s.Ops, copies) {
 			break // the stages say
 		}
 		j, k, ok := t.Sharded()
@@ -62,7 +59,7 @@ func (d *draft) shifted() error {
 		case n == 0:
 		case !slices.ContainsFunc(s.Ops, copies):
 			return &schedule.FieldError{Path: path, Hint: "leave it out; a permutation is a Copy",
-				Msg: fmt.Sprintf("no pass lowers a %s of parts that are moved on", operation)}
+				Msg: fmt.Sprintf("no pass lowers a %s of parts that are moved on", s.Ops[0].Name())}
 		case !d.schedule.Made(t.Name) || n != 1:
 			o := d.schedule.Ops[0]
 			return &schedule.FieldError{Path: path,

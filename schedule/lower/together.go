@@ -9,9 +9,8 @@ import (
 	"ovgen/schedule/edges"
 )
 
-// together refuses an operation that no program does beside the others. A chain has linears, calls and functions of
-// rows, and products of several operands; else there are products of one operand, and a copy of it.
-func together(s schedule.Schedule, chain bool) error {
+// together refuses an operation that no program does beside the others.
+func together(s schedule.Schedule) error {
 	if !slices.ContainsFunc(s.Ops, func(o schedule.Op) bool { return o.Call == "" }) {
 		return &schedule.FieldError{Path: "Ops[0].Call", Hint: "call it without a plan",
 			Msg: fmt.Sprintf("nothing travels: %s is the caller's own work", s.Ops[0].Call)}
@@ -20,7 +19,7 @@ func together(s schedule.Schedule, chain bool) error {
 		return nil
 	}
 	for i := range s.Ops {
-		if why := tooMany(s, i, chain); why != "" {
+		if why := tooMany(s, i); why != "" {
 			return ofItsOwn(s, i, why)
 		}
 	}
@@ -28,10 +27,10 @@ func together(s schedule.Schedule, chain bool) error {
 }
 
 // tooMany says why no program does operation i beside the others; empty: one may.
-func tooMany(s schedule.Schedule, i int, chain bool) string {
-	o, first := s.Ops[i], firstProduct(s)
-	switch k := kind(o.Name()); {
-	case k == summedUp && s.Made(o.In[0]):
+func tooMany(s schedule.Schedule, i int) string {
+	o := s.Ops[i]
+	switch {
+	case kind(o.Name()) == summedUp && s.Made(o.In[0]):
 		return fmt.Sprintf("no pass adds up %s, which an operation makes", o.In[0])
 	case copies(o) && odd(s, o):
 		return fmt.Sprintf("no pass moves %s beside other operations: it is no matrix", o.In[0])
@@ -39,10 +38,6 @@ func tooMany(s schedule.Schedule, i int, chain bool) string {
 		return copies(x) && x.In[0] == o.In[0]
 	}):
 		return fmt.Sprintf("no pass gives the caller %s twice", o.In[0])
-	case chain || k != linear && k != matmul:
-		return ""
-	case o.Name() != s.Ops[first].Name():
-		return fmt.Sprintf("no pass does a %s beside a %s, which Ops[%d] is", o.Name(), s.Ops[first].Name(), first)
 	}
 	return ""
 }
