@@ -137,8 +137,6 @@ func (c *chain) step(d *draft, i int, o schedule.Op) error {
 	case multiplies && c.comes(o):
 	case multiplies:
 		err = c.weight(d, path, o, x)
-	case kind(o.Name()) != copied:
-		err = d.unapplied(path+".Then[0]", o, 0, kind(o.Name()))
 	}
 	if err != nil {
 		return err
@@ -267,7 +265,7 @@ func (c *chain) operand(d *draft, name string) (edges.State, error) {
 func (d *draft) productsOf(name string) bool {
 	return !slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool {
 		return o.Call != "" || o.In[0] != name || slices.ContainsFunc(o.Then, func(f schedule.Func) bool {
-			return f.Do != schedule.AddBias && (byKernel(o, f) || !ofProduct(f))
+			return f.Do != schedule.AddBias && (byKernel(f) || !ofProduct(f))
 		})
 	})
 }

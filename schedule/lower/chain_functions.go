@@ -9,7 +9,7 @@ import (
 )
 
 // byKernel says that a kernel of its own makes a function of an operation.
-func byKernel(o schedule.Op, f schedule.Func) bool { return f.Do == "" }
+func byKernel(f schedule.Func) bool { return f.Do == "" }
 
 // ofProduct says that the library applies a function to each element of a product.
 func ofProduct(f schedule.Func) bool { return f.ByProduct() && f.Elementwise() }
@@ -42,7 +42,7 @@ func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error 
 // function says why nothing applies a function of an operation; empty: something does.
 func (c *chain) function(o schedule.Op, f schedule.Func, sum bool) string {
 	switch {
-	case byKernel(o, f):
+	case byKernel(f):
 		return c.formula(o, f)
 	case c.fetches[o.In[0]].From.Columns():
 		return fmt.Sprintf("no pass applies %s to the product %s of columns that come", f.Name(), o.Out)

@@ -82,7 +82,7 @@ func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, p piece, 
 			n = n.Then(string(f.Do))
 		}
 	}
-	return n.Applying(w.functionsOf(o.Out, func(f schedule.Func) bool { return !byKernel(o, f) }))
+	return n.Applying(w.functionsOf(o.Out, func(f schedule.Func) bool { return !byKernel(f) }))
 }
 
 // rowsAt are a rank's rows of the step's batch in a buffer of all ranks' rows.

@@ -35,9 +35,8 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 func (w *writer) awaited(s *stage, i int) bool {
 	for k := range w.chain.stages[i+1:] {
 		x := &w.chain.stages[i+1+k]
-		if x.meets() || x.input == s.sums || slices.ContainsFunc(x.ops, func(o schedule.Op) bool {
-			return slices.Contains(slices.Concat(o.In, functionOperands(o)), s.sums)
-		}) {
+		if x.meets() || x.input == s.sums ||
+			slices.ContainsFunc(x.ops, func(o schedule.Op) bool { return reads(o, s.sums) }) {
 			return true
 		}
 	}

@@ -73,7 +73,7 @@ func choose(d *draft) error {
 		chosen := d.move(legs, l, of[i])
 		d.edge = &d.program.Edges[i]
 		*d.edge = hostir.Edge{Of: of[i], Kind: l.need.String(), Way: Default(l.need), Steps: l.move,
-			Products: products(l.beside)}
+			Products: d.products(l.beside)}
 		if chosen >= 0 {
 			d.edge.Path = fmt.Sprintf("Moves[%d].Way", chosen)
 			d.edge.Way = cmp.Or(d.original.Moves[chosen].Way, d.edge.Way)
@@ -241,10 +241,7 @@ func (d *draft) legs() (list []leg) {
 		s := &d.chain.stages[i]
 		add := func(n need, operand, move string) {
 			beside := s.ops
-			switch {
-			case d.single:
-				beside = d.original.Ops
-			case s.gathersColumns():
+			if s.gathersColumns() {
 				beside = d.schedule.Ops[s.moved.Maker : s.moved.Maker+1]
 			}
 			n.hosts = d.original.OverHosts()

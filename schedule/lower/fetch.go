@@ -96,16 +96,6 @@ func (c *chain) columnsOfProduct(o schedule.Op, weight schedule.Tensor, axis int
 	return columns
 }
 
-// fetchesWeight says that a weight comes whole before a product.
-func fetchesWeight(s schedule.Schedule) bool {
-	for name, e := range fetches(s) {
-		if name != s.Ops[e.User].In[0] {
-			return true
-		}
-	}
-	return false
-}
-
 // early says that what comes to a stage may come from the beginning: the caller has given it, and nothing is between.
 func (w *writer) early(s *stage) bool {
 	_, declared := w.schedule.Tensor(s.input)

@@ -116,6 +116,9 @@ func (d *draft) unmoved() {
 	}
 }
 
+// word is a name in a text.
+var word = regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*`)
+
 // opsPath is the path of an operation, and of one of its functions.
 var opsPath = regexp.MustCompile(`^Ops\[(\d+)\](?:\.Then\[(\d+)\])?`)
 

@@ -13,7 +13,6 @@ import (
 type draft struct {
 	original schedule.Schedule // with defaults, and the usual letters
 	schedule schedule.Schedule // the same, with one axis of batches and their rows
-	single   bool              // its operations are of one form
 	program  *hostir.Program
 	chain    *chain             // of a schedule that is one
 	origins  []hostir.Function  // of the operations: those that were declared, and their first functions
@@ -49,6 +48,16 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 		}
 	}
 	return d.program, nil
+}
+
+// errorsOf is the first error.
+func errorsOf(list ...error) error {
+	for _, err := range list {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // add appends to the program.

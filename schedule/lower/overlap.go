@@ -103,11 +103,11 @@ func (j junction) across() (list []string) {
 	return list
 }
 
-// products are the products among operations, as text.
-func products(ops []schedule.Op) (list []string) {
+// products are the products among operations, as they are declared.
+func (d *draft) products(ops []schedule.Op) (list []string) {
 	for _, o := range ops {
-		if len(o.In) == 2 {
-			list = append(list, o.String())
+		if declared, _ := d.original.Maker(d.declaredAs(o.Out)); len(o.In) == 2 {
+			list = append(list, declared.String())
 		}
 	}
 	return list

@@ -151,9 +151,7 @@ func (d *draft) behind(o schedule.Op, i int) string {
 		names = append(names, x.Name())
 	}
 	them := strings.Join(names, " and ")
-	read := slices.ContainsFunc(d.schedule.Ops, func(x schedule.Op) bool {
-		return slices.Contains(x.In, o.Out) || slices.Contains(functionOperands(x), o.Out)
-	})
+	read := slices.ContainsFunc(d.schedule.Ops, func(x schedule.Op) bool { return reads(x, o.Out) })
 	if read || endsWith(o, i) != o.Out {
 		return fmt.Sprintf("end the schedule with %s, without %s, and go on behind its plan", endsWith(o, i), them)
 	}

@@ -6,8 +6,22 @@ import (
 	"strings"
 
 	"ovgen/schedule"
-	"ovgen/schedule/edges"
 )
+
+// recognise refuses operations that no program does, or does together.
+func recognise(d *draft) error {
+	for i, o := range d.schedule.Ops {
+		if o.Name() == o.Index {
+			var known []string
+			for _, c := range schedule.Contractions() {
+				known = append(known, fmt.Sprintf("%s %q", c.Name(), c.Index))
+			}
+			return &schedule.FieldError{Path: fmt.Sprintf("Ops[%d].Index", i), Hint: "use " + strings.Join(known, ", "),
+				Msg: fmt.Sprintf("no pass lowers the contraction %q", o.Index)}
+		}
+	}
+	return errorsOf(together(d.schedule), batched(d))
+}
 
 // together refuses an operation that no program does beside the others.
 func together(s schedule.Schedule) error {
@@ -52,13 +66,6 @@ func odd(s schedule.Schedule, o schedule.Op) bool {
 // copies says that an operation is a copy without functions.
 func copies(o schedule.Op) bool { return o.Name() == string(copied) && len(o.Then) == 0 }
 
-// firstProduct is the number of the first linear or matmul; -1: there is none.
-func firstProduct(s schedule.Schedule) int {
-	return slices.IndexFunc(s.Ops, func(o schedule.Op) bool {
-		return o.Name() == string(linear) || o.Name() == string(matmul)
-	})
-}
-
 // ofItsOwn refuses operation i, which a schedule of its own does.
 func ofItsOwn(s schedule.Schedule, i int, why string) error {
 	return &schedule.FieldError{Path: fmt.Sprintf("Ops[%d]", i), Msg: why, Hint: inTwo(s, i)}
@@ -68,7 +75,7 @@ func ofItsOwn(s schedule.Schedule, i int, why string) error {
 func inTwo(s schedule.Schedule, i int) string {
 	o := s.Ops[i]
 	var made []string
-	for _, in := range slices.Concat(o.In, functionOperands(o)) {
+	for _, in := range operands(o) {
 		if s.Made(in) && !slices.Contains(made, in) {
 			made = append(made, in)
 		}
@@ -79,40 +86,27 @@ func inTwo(s schedule.Schedule, i int) string {
 	} else if len(made) > 1 {
 		hint += ", with " + strings.Join(made, " and ") + " as operands"
 	}
-	if slices.ContainsFunc(s.Ops, func(x schedule.Op) bool {
-		return slices.Contains(x.In, o.Out) || slices.Contains(functionOperands(x), o.Out)
-	}) {
+	if slices.ContainsFunc(s.Ops, func(x schedule.Op) bool { return reads(x, o.Out) }) {
 		hint += ", and declare it as an operand here"
 	}
 	return hint
 }
 
-// functionOperands are the tensors that the functions of an operation read.
-func functionOperands(o schedule.Op) (list []string) {
+// reads says that an operation, or a function of it, reads a tensor.
+func reads(o schedule.Op, name string) bool { return slices.Contains(operands(o), name) }
+
+// operands are the tensors that an operation and its functions read.
+func operands(o schedule.Op) []string {
+	list := slices.Clone(o.In)
 	for _, f := range o.Then {
 		list = append(list, f.Reads()...)
 	}
 	return list
 }
 
-// stays says that nothing has to travel between products: each rank makes its results of what it has, all at once.
-func stays(s schedule.Schedule) bool {
-	list, err := edges.All(s)
-	return err == nil && len(list) == 0 && firstProduct(s) >= 0 && !s.OverHosts() &&
-		!slices.ContainsFunc(s.Tensors, inSteps)
-}
-
 // inSteps says that a tensor is made, or taken, a part after another.
 func inSteps(t schedule.Tensor) bool {
 	return slices.ContainsFunc(t.Axes, func(a schedule.Axis) bool {
 		return slices.ContainsFunc(a.Outer, func(s schedule.Split) bool { return s.Kind == schedule.StreamAxis })
-	})
-}
-
-// ofSeveral says that there are products of different operands.
-func ofSeveral(s schedule.Schedule) bool {
-	first := firstProduct(s)
-	return slices.ContainsFunc(s.Ops, func(o schedule.Op) bool {
-		return len(o.In) == 2 && o.Call == "" && first >= 0 && o.In[0] != s.Ops[first].In[0]
 	})
 }

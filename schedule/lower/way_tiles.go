@@ -78,7 +78,7 @@ func (t tiling) check() error {
 // take has the kernel make the product of an operation, if it makes such.
 func (t tiling) take(s *stage, o schedule.Op) error {
 	t.edge.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: o.Out == s.sums} // by groups of tiles
-	t.edge.Products = products([]schedule.Op{o})
+	t.edge.Products = t.products([]schedule.Op{o})
 	s.taken = append(s.taken, o.Out)
 	if kind(o.Name()) != linear {
 		return t.cant("tiles are those of a linear, whose weight has a row for each column of its result, and %s is "+
@@ -88,7 +88,7 @@ func (t tiling) take(s *stage, o schedule.Op) error {
 		return t.cant("tiles add no tensor to their sum")
 	}
 	for _, f := range o.Then {
-		if f.Do == schedule.AddBias || byKernel(o, f) {
+		if f.Do == schedule.AddBias || byKernel(f) {
 			continue
 		}
 		err := t.cant("the kernel that makes tiles of %s applies no %s", o.Out, f.Name())
@@ -124,7 +124,7 @@ func (t tiling) pulledRows(w *writer, s *stage) []hostir.Node {
 		hostir.Do(mainRef, hostir.Tiles{Tiles: t.list(tilesOfGather), To: w.at(o.Out, piece{}), Gathered: all, Own: own,
 			B: w.weight(o), Bias: biasOf(o),
 			Shards: own.At(hostir.Ahead(step)).Over(stepIndex, hostir.Const(1), hostir.Size)}).
-			Applying(w.functionsOf(o.Out, func(f schedule.Func) bool { return !byKernel(o, f) })),
+			Applying(w.functionsOf(o.Out, func(f schedule.Func) bool { return !byKernel(f) })),
 		hostir.Post(mainRef, done, every),
 		hostir.Wait(mainRef, done, every).Described(s.input + " may be overwritten afterwards"),
 	}
