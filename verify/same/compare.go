@@ -170,7 +170,7 @@ func (c *comparison) streams(at string, before, after []unit, to []int) {
 	}
 	if !slices.IsSorted(issued) {
 		i := slices.IndexFunc(issued, func(n int) bool { return n > slices.Min(issued[slices.Index(issued, n):]) })
-		note(&c.cross, "%sissues %v later", at, &before[slices.Min(issued[i:])])
+		note(&c.cross, "%sissues %v later, behind %v", at, &before[slices.Min(issued[i:])], &before[issued[i]])
 	}
 }
 

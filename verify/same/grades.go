@@ -69,6 +69,7 @@ var changes = []change{
 	{"no pass moves", ""}, {"beside other operations", ""}, {"no pass multiplies", ""}, {"no product takes a part", ""},
 	{"is of one product, and makes no", ""}, {"nothing travels from", ""}, {"have their rows on different ranks", ""},
 	{"axes, and a chain's tensors have rows and columns", ""},
+	{"axes, and a chain's tensors have rows and columns", `no communication leads from`},
 	{"no pass takes \\w+ (fp32 )?\\[.* into a chain", ""}, {"Tiles gathers into memory of the plan", ""},
 	// Ways that the table did not have for a communication, or a way whose options are read now.
 	{"no pass does the .* by", ""}, {"no pass does the .* by", way + `|a Naive|leave one rank's rows after the other|` +
@@ -173,7 +174,7 @@ func matches(pattern, text string) bool {
 }
 
 // lentEarlier is a difference of posts that let peers begin.
-var lentEarlier = regexp.MustCompile(`issues (main|copy): signal: (ready|free)\d*@`)
+var lentEarlier = regexp.MustCompile(`(issues|behind) (main|copy): signal: (ready|free)\d*@`)
 
 // Expected says that a schedule's verdict needs no look: it is refused as it was or by a new rule, it is lowered
 // at last, or its program has a grade that one of its ways may have.
