@@ -43,7 +43,8 @@ func (s Schedule) checkFuncs(v *validation, path string, o Op) {
 			s.checkTree(v, at, f)
 			continue
 		case !ok:
-			v.add(at+".Do", fmt.Sprintf("use one of %q", Functions()), "unknown function %q", f.Do)
+			v.add(at+".Do", fmt.Sprintf("use one of %q, or Word and Is, its formula, in place of Do", Functions()),
+				"unknown function %q", f.Do)
 			continue
 		case len(f.In) != x.operands:
 			v.add(at+".In", fmt.Sprintf("name %d", x.operands), "tensors of %s: want %d, got %d", f.Do, x.operands,
