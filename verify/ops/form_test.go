@@ -33,6 +33,14 @@ func moved(from, to int) func([]ops.Op) []ops.Op {
 	}
 }
 
+// added puts an operation behind the first one.
+func added(o ops.Op) func([]ops.Op) []ops.Op {
+	return func(l []ops.Op) []ops.Op {
+		o.Stream = "main"
+		return slices.Insert(l, 1, o)
+	}
+}
+
 // set changes an operation.
 func set(i int, f func(*ops.Op)) func([]ops.Op) []ops.Op {
 	return func(l []ops.Op) []ops.Op {
@@ -85,6 +93,15 @@ var malformed = []struct {
 	{"no start", packets, func(l []ops.Op) []ops.Op { return l[1:] }},
 	{"no end", packets, func(l []ops.Op) []ops.Op { return l[:len(l)-1] }},
 	{"an end in its midst", packets, set(2, func(o *ops.Op) { o.Kind = ops.Done })},
+	{"a second start", packets, added(ops.Op{Kind: ops.After})},
+	{"a second end", packets, added(ops.Op{Kind: ops.Done})},
+	{"an event with memory", packets, added(ops.Op{Kind: ops.Record, Uses: []ops.Use{{Write: true, Bytes: 4}}})},
+	{"a part of no kernel", packets, added(ops.Op{Kind: ops.Product, Part: 1,
+		Uses: []ops.Use{{Bytes: 4}, {Bytes: 4}, {Write: true, Bytes: 4}}})},
+	{"a part below 0 where there are no parts", packets, set(2, func(o *ops.Op) { o.Part = -1 })},
+	{"a take that reads ahead of what it takes", packets, set(5, func(o *ops.Op) {
+		o.Uses = slices.Insert(o.Uses, 0, ops.Use{At: o.Uses[0].At, Bytes: 4})
+	})},
 	{"a copy with words", packets, set(1, func(o *ops.Op) { o.Words = []ops.Word{{}} })},
 	{"a signal with memory", packets, set(2, func(o *ops.Op) { o.Uses = make([]ops.Use, 1) })},
 	{"a take that reads", packets, set(5, func(o *ops.Op) { o.Uses[0].Write = false })},
