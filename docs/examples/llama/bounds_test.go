@@ -45,6 +45,15 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
+// TestLargeHeader sends a header that is larger than any that a client needs.
+func TestLargeHeader(t *testing.T) {
+	s := counting(t, few, &counter{})
+	answer := s.raw("GET /health HTTP/1.1\r\nHost: here\r\nX: " + strings.Repeat("x", 80<<10) + "\r\n\r\n")
+	if !strings.HasPrefix(answer, "HTTP/1.1 431") {
+		t.Errorf("%.200s", answer)
+	}
+}
+
 // TestLongAnswers takes longer to answer than a client may take to send and read.
 func TestLongAnswers(t *testing.T) {
 	c := &counter{hold: make(chan struct{})}
