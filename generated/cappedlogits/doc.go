@@ -54,7 +54,7 @@
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  work[i]: Linear(Ccolumns[peer], Xgathered[peer], Words)
 //	  work[i]: Make [30*tanh(x/30)](Ccolumns[peer], Ccolumns[peer]) by kernel
-//	main:   Synchronize(work[1..D-1]);  Post Cready -> every peer              # peers may read the own columns
+//	main:   Synchronize(work[1..D-1]);  Post Cready -> every peer              # peers may read Ccolumns
 //	copy:   Synchronize(main)
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  copy:   Wait Cready[peer];  Set(C[:, peer], Ccolumns@peer)

@@ -15,7 +15,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "cappedlogits",
-	Hash:     "cbcab2bf0d9360b0cad60a489d068efd05ea95369fb7e10b19d1b637ebfaa081",
+	Hash:     "25dfbd54306a60c8046dd55887390cc6812a225f3c823e4f23da4abe8ff13e2f",
 	Proof:    "proven for D = 1..8, stamp 87143e07585b27f4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,
@@ -208,7 +208,7 @@ func (p *Plan) issue(q *plan.Queue) {
 		q.Synchronize(main, p.work[i])
 	}
 
-	// Peers may read the own columns.
+	// Peers may read Ccolumns.
 	q.Post(main, p.cready)
 	q.Synchronize(p.copy, main)
 

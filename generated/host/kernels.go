@@ -30,6 +30,7 @@ const void *gatedmlp_kernels(const void *engine);
 const void *gatedmlpfp8_kernels(const void *engine);
 const void *layernormlinear_kernels(const void *engine);
 const void *linearallreduce_kernels(const void *engine);
+const void *linearallreducefewrows_kernels(const void *engine);
 const void *linearallreducefp8_kernels(const void *engine);
 const void *linearreducescatterbalancedoneshot_kernels(const void *engine);
 const void *linearreducescatterfp8_kernels(const void *engine);
@@ -103,6 +104,8 @@ func init() {
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "0911e381180b770233890429ba79262f0b365dc4e891e43da351431ce75988e2",
 		unsafe.Pointer(C.linearallreduce_kernels))
+	sim.Compiled("linearallreducefewrows", "1d8b188afb27a572d9c09bfee3b87ae0ee41fbc5a75d7e6713819cfa1612c1b4",
+		unsafe.Pointer(C.linearallreducefewrows_kernels))
 	sim.Compiled("linearallreducefp8", "97a87605045d06ed0ea991a9f0c3caec7cfb65e307872f7ebf974bedd914519c",
 		unsafe.Pointer(C.linearallreducefp8_kernels))
 	sim.Compiled("linearallreducehosts", "fd27b41bc5be961d8d20fafb588ca8a563d6ee2e18bc91b64081a1e92ea703c0",

@@ -25,6 +25,7 @@ import (
 	_ "ovgen/generated/gatedmlpfp8"
 	_ "ovgen/generated/layernormlinear"
 	_ "ovgen/generated/linearallreduce"
+	_ "ovgen/generated/linearallreducefewrows"
 	_ "ovgen/generated/linearallreducefp8"
 	_ "ovgen/generated/linearreducescatterbalancedoneshot"
 	_ "ovgen/generated/linearreducescatterfp8"

@@ -18,7 +18,7 @@
 //	plan:   Ccolumns [M, DIDx(D), N/D]
 //	New:    ShareMemHandles(arena)                                             # once
 //	copy:   Synchronize(main)
-//	main:   Linear(Ccolumns, A, B);  Post ready -> every peer                  # peers may read the own columns
+//	main:   Linear(Ccolumns, A, B);  Post ready -> every peer                  # peers may read Ccolumns
 //	copy:   Synchronize(main)
 //	for i in 1..D-1:  peer = (r + i) % D
 //	  copy:   Wait ready[peer];  Set(C[:, peer], Ccolumns@peer)

@@ -14,7 +14,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "logits",
-	Hash:    "3e1f2af5153579ff5f4cceed3f520aeeb6975c32d8d8f52eb0b5c21d4398fe8b",
+	Hash:    "0aad6877fa22307fd86d6f69121dc4efe5614a97eee447d6904cd390fd8418e1",
 	Proof:   "proven for D = 1..8, stamp 16bd2976c8e31195",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},
@@ -101,7 +101,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Synchronize(p.copy, main)
 	q.Linear(main, p.gemm, p.ccolumns.At(0), p.a.At(0), p.b.At(0), plan.NoBias)
 
-	// Peers may read the own columns.
+	// Peers may read Ccolumns.
 	q.Post(main, p.ready)
 	q.Synchronize(p.copy, main)
 

@@ -70,6 +70,7 @@ import (
 	_ "ovgen/generated/host"
 	"ovgen/generated/layernormlinear"
 	"ovgen/generated/linearallreduce"
+	"ovgen/generated/linearallreducefewrows"
 	"ovgen/generated/linearallreducefp8"
 	"ovgen/generated/linearallreducehosts"
 	"ovgen/generated/linearallreducenccl"
@@ -229,6 +230,8 @@ var All = []harness.Program{
 	harness.Of(&linearallreduce.Program, schedules.LinearAllReduce, linearallreduce.New, (*linearallreduce.Plan).Bind),
 	harness.Of(&linearallreducefp8.Program, schedules.LinearAllReduceFP8, linearallreducefp8.New,
 		(*linearallreducefp8.Plan).Bind),
+	harness.Of(&linearallreducefewrows.Program, schedules.LinearAllReduceFewRows, linearallreducefewrows.New,
+		(*linearallreducefewrows.Plan).Bind),
 	harness.Of(&linearallreducehosts.Program, schedules.LinearAllReduceHosts, linearallreducehosts.New,
 		(*linearallreducehosts.Plan).Bind),
 	harness.Of(&linearallreducenccl.Program, schedules.LinearAllReduceNCCL, linearallreducenccl.New,
