@@ -72,8 +72,9 @@ func (s Schedule) checkScale(v *validation, path string, t Tensor) {
 	case !slices.ContainsFunc([]Axis{Dim(OneScale), of[0]}, func(a Axis) bool {
 		return Tensor{Axes: scale.Axes}.String() == Tensor{Axes: []Axis{a}}.String()
 	}):
-		v.add(at, fmt.Sprintf("place it %s, or %s for one scale", Tensor{Axes: of[:1]}, Tensor{Axes: []Axis{Dim(OneScale)}}),
-			"%s is %s, and the rows of %s are placed otherwise", t.Scale, Tensor{Axes: scale.Axes}, t.Name)
+		i := slices.IndexFunc(s.Tensors, func(t Tensor) bool { return t.Name == scale.Name })
+		v.add(fmt.Sprintf("Tensors[%d]", i), "place it "+Tensor{Axes: of[:1]}.String(),
+			"%s is %s, and scales of %s are one, or lie as its rows do", t.Scale, Tensor{Axes: scale.Axes}, t.Name)
 	}
 }
 

@@ -82,8 +82,7 @@ var eights = []declared{
 	{"E35", "a scale of 16 bits' elements", gatheredEight(true).changed("A", func(t *s.Tensor) { t.Type = "" }),
 		at("Tensors[0].Scale", "only elements of eight bits have scales (leave it out, or set Type: schedule.E4M3)")},
 	{"E36", "scales that are whole", gatheredEight(true).changed("SA", func(t *s.Tensor) { t.Axes[0].Outer = nil }),
-		at("Tensors[0].Scale", "SA is [M], and the rows of A are placed otherwise (place it [DIDx(D), M/D], or [1] for "+
-			"one scale)")},
+		at("Tensors[3]", "SA is [M], and scales of A are one, or lie as its rows do (place it [DIDx(D), M/D])")},
 	{"E37", "a scale that nothing declares", gatheredEight(true).changed("A", func(t *s.Tensor) { t.Scale = "X" }),
 		at("Tensors[0].Scale", `there is no tensor "X" (declare it with Type: schedule.FP32)`)},
 	{"E38", "scales of the plan's type", gatheredEight(true).changed("SA", func(t *s.Tensor) { t.Type = "" }),
