@@ -30,14 +30,14 @@ type Tensor struct {
 	Axes []Axis // outermost first, row-major
 	// Type is the tensor's own element type; empty is the one that the plan is made for.
 	Type Type
-	// Scale names the tensor with the scales of one of eight bits.
-	Scale string `json:",omitempty"`
 	// Root says that only rank 0 has the tensor.
 	Root bool
 	// Within names the tensor whose memory holds this one as well, so that the operation
 	// works in place: of an operand and a result, the one that is smaller, or either. The
 	// placements say where in that memory: all of it, or this rank's part.
 	Within string
+	// Scale names the tensor with the scales of one of eight bits.
+	Scale string `json:",omitempty"`
 }
 
 // Axis is one dimension of a tensor, cut from the outside.
