@@ -6,10 +6,9 @@ import (
 	s "ovgen/schedule"
 )
 
-// AllGatherLinearFP8 is AllGatherLinear of operands of eight bits, e4m3, with a scale for each row of A and of the weight.
-// The scales of A travel with its rows, half the bytes that AllGatherLinear sends. The result has 16 bits. Choose it from
-// some hundred rows on: cuBLASLt applies scales of rows slowly below (one H200, 70B's first layer: as long as bf16 at 64
-// rows, .53 of it from 512 on).
+// AllGatherLinearFP8 is AllGatherLinear of operands of eight bits, e4m3, with a scale for each row of A and of the
+// weight. The scales of A travel with its rows, half the bytes that AllGatherLinear sends. The result has 16 bits.
+// Choose it from some hundred rows on: below, cuBLASLt applies scales of rows slowly.
 var AllGatherLinearFP8 = s.Schedule{
 	Tensors: scaled(true, linearTensors, "A", "B"),
 	Ops:     linear,
@@ -29,8 +28,7 @@ var LinearReduceScatterFP8 = s.Schedule{
 }
 
 // LinearAllReduceFP8 is LinearAllReducePackets of operands of eight bits with one scale each, which are known before the
-// run. Choose it at decoding: with one scale a product of few rows takes half the time of bf16, as long as it takes to
-// read the weight.
+// run. Choose it at decoding: with one scale cuBLASLt takes little longer for few rows than it takes to read the weight.
 var LinearAllReduceFP8 = s.Schedule{
 	Tensors: scaled(false, linearReduced, "A", "B"),
 	Ops:     product,

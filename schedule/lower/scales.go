@@ -10,9 +10,9 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// Tensors of eight bits are lowered as others are. Then a pass gives each product the scales of its operands. Where each
-// row has one, it lies as the row does: memory that rows are copied to has scales beside it, and each copy of rows has a
-// copy of their scales ahead of it, between the same waits and posts.
+// Tensors of eight bits are lowered as others are. Then a pass gives each product the scales of its operands. Where
+// each row has one, it lies as the row does: memory that rows are copied to has scales beside it, and each copy of rows
+// has a copy of their scales ahead of it, between the same waits and posts.
 
 // scaling is a program whose tensors of eight bits get their scales.
 type scaling struct {

@@ -5,8 +5,8 @@ import "ovgen/schedule"
 // Operands of eight bits have scales of fp32, which multiply them: one, or one for each row. In memory a scale is two
 // numbers where the plan's elements have 16 bits.
 
-// dequantised are the operands of a product of so many elements, without the scales that are its third and fourth: these
-// have multiplied the first two. It is none where there are not as many scales as rows, or one.
+// dequantised are the operands of a product of so many elements, without the scales that are its third and fourth:
+// these have multiplied the first two. It is none where there are not as many scales as rows, or one.
 func (m *machine) dequantised(operands [][]Number, size int) [][]Number {
 	if len(operands) < 4 {
 		return nil

@@ -52,9 +52,9 @@ func unit(t driver.Type) float64 { return math.Ldexp(1, -t.Digits()) }
 // single is the rounding of sums in fp32.
 const single = 0x1p-24
 
-// eight is how far a sum of products of eight bits may be off on Hopper beyond that, of the sum of all magnitudes. 128 of
-// them are added to the others in fp32. They are added by four instructions, and each cuts 32 products, the sum so far
-// and its result to 13 digits behind the first of the largest.
+// eight is how far a sum of products of eight bits may be off on Hopper beyond that, of the sum of all magnitudes. 128
+// of them are added to the others in fp32. They are added by four instructions, and each cuts 32 products, the sum so
+// far and its result to 13 digits behind the first of the largest.
 const eight = 4 * 34 * 0x1p-13
 
 // subnormal is the error of a result near zero, at most: half of the least number.
