@@ -27,8 +27,9 @@ var LinearReduceScatterFP8 = s.Schedule{
 	Ops:     product,
 }
 
-// LinearAllReduceFP8 is LinearAllReducePackets of operands of eight bits with one scale each, which are known before the
-// run. Choose it at decoding: with one scale cuBLASLt takes little longer for few rows than it takes to read the weight.
+// LinearAllReduceFP8 is LinearAllReducePackets of operands of eight bits with one scale each, which are known before
+// the run. Choose it at decoding: with one scale cuBLASLt takes little longer for few rows than it takes to read the
+// weight.
 var LinearAllReduceFP8 = s.Schedule{
 	Tensors: scaled(false, linearReduced, "A", "B"),
 	Ops:     product,

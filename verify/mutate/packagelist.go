@@ -46,6 +46,16 @@ var Packages = []PackageMutant{
 	{Package: "allgatherlinear", File: "program.go", Text: "large chunks not waited for", Edits: []Edit{
 		{"q.Synchronize(p.work[i], p.copy)",
 			"if p.chunkA < 1<<30 {\n			q.Synchronize(p.work[i], p.copy)\n		}"}}},
+	{Package: "allgatherlinearfp8", File: "program.go", Text: "the scales of rank 0", Edits: []Edit{
+		{"ScaleA: p.scaleAgathered.At(int64(peer) * p.chunkScaleA)", "ScaleA: p.scaleAgathered.At(0)"}}},
+	{Package: "allgatherlinearfp8", File: "program.go", Text: "half of the scales", Edits: []Edit{
+		{"p.scaleA.Peer(peer, 0), p.chunkScaleA)", "p.scaleA.Peer(peer, 0), p.chunkScaleA/2)"}}},
+	{Package: "allgatherlinearfp8", File: "program.go", Text: "scales from the run before", Edits: []Edit{
+		{"		q.Set(p.copy, p.scaleAgathered.At(int64(peer)*p.chunkScaleA), p.scaleA.Peer(peer, 0), p.chunkScaleA)\n", ""},
+		{"	// A may be overwritten afterwards.\n", "	for i := 1; i < d; i++ {\n		peer := (r + i) % d\n		q.Set(p.copy, " +
+			"p.scaleAgathered.At(int64(peer)*p.chunkScaleA), p.scaleA.Peer(peer, 0), p.chunkScaleA)\n	}\n"}}},
+	{Package: "allgatherlinearfp8", File: "program.go", Text: "one scale for all rows", Edits: []Edit{
+		{"\n		RowScales: true, Bias: true", "\n		Bias: true"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "one less in depth",
 		Edits: []Edit{{"K: k, N: n", "K: k - 1, N: n"}}},
 	{Package: "linearreducescatter", File: launching, Text: "sums of one element less from 1 MiB on", Edits: []Edit{
