@@ -17,6 +17,7 @@ type Device struct {
 	Table kernels.Table
 	// Formulas are the functions of kernels of elements and of groups, by their words.
 	Formulas map[string]*Code
+	FewRows  bool   // the kernels of products of few rows are among them
 	Own      []Own  // files of the caller's
 	Calls    []Call // kernels in them
 }
@@ -69,8 +70,8 @@ func (d Device) Headers() (names []string) {
 			names = append(names, list...)
 		}
 	}
-	computes := len(d.Calls) > 0 || d.any(kernels.Kernel.Computes)
-	add(len(d.Calls) > 0 || len(d.Table.Kernels) > 0, "ptx.h")
+	computes := len(d.Calls) > 0 || d.FewRows || d.any(kernels.Kernel.Computes)
+	add(len(d.Calls) > 0 || d.FewRows || len(d.Table.Kernels) > 0, "ptx.h")
 	add(d.any(kernels.Kernel.Waits), "words.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Signals() && (!k.ByBlocks || k.Multiplies()) }), "blocks.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.ByBlocks && !k.Multiplies() }), "byblock.h")
@@ -87,7 +88,7 @@ func (d Device) Headers() (names []string) {
 	add(computes, "sum.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Lands() && k.Kind != kernels.Push }), "packets.h")
 	add(d.any(kernels.Kernel.Multiplies), "tiles.h", "hopper.h", "product.h")
-	add(d.any(kernels.Kernel.MultipliesFew), "fewrows.h")
+	add(d.FewRows, "fewrows.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Widen }), "widen.h")
 	add(len(d.Calls) > 0, "blocksum.h", "call.h")
 	return names
@@ -109,7 +110,7 @@ func (d Device) Source() []Part {
 			parts = append(parts, Part{templateOf(k.Kernel), k})
 		}
 	}
-	return append(parts, d.own()...)
+	return slices.Concat(parts, d.fewRows(), d.own())
 }
 
 // Adds says whether sums and functions have a header for elements of that type.
@@ -141,7 +142,7 @@ func (d Device) Host() (list []HostKernel) {
 			list = append(list, HostKernel{k.Name + "_" + t.String(), k.first()})
 		}
 	}
-	return append(list, d.hostCalls()...)
+	return slices.Concat(list, d.hostFewRows(), d.hostCalls())
 }
 
 // SumField is the field with the place of a sum that lands: X of the function that the kernel makes of it, if any.

@@ -4,12 +4,12 @@ import (
 	"testing"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/kernels"
 )
 
 // TestFewRows runs products of few rows in the simulator's engine.
 func TestFewRows(t *testing.T) {
-	d := device(kernels.FewRows()...)
+	d := device()
+	d.FewRows = true
 	d.Table.Types = []driver.Type{driver.BF16, driver.FP16}
 	if out := build(t, d.checked(), "fewrows", append([]string{"-O2"}, aligned...)...); out != "" {
 		t.Errorf("the kernels do wrong:\n%s", out)

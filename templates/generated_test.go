@@ -144,6 +144,7 @@ var attentionCall = Call{Call: kernels.Call{Name: "Attention", Operands: 3, Args
 // withAttention has these kernels, and attention.
 func withAttention(t *testing.T, list []kernels.Kernel) code {
 	d := device(list...)
+	d.FewRows = true
 	d.Own, d.Calls = []Own{attention(t)}, []Call{attentionCall}
 	return d.checked()
 }

@@ -50,7 +50,6 @@ func transportList() []kernels.Kernel {
 			ByBlocks: true, Tile: kernels.Tile{Columns: 144, Cluster: 1}},
 		{Kind: kernels.Scatter, Number: 3, PrePost: each, PreWait: each, PostPost: each, PostWait: each, Terms: 7,
 			ByBlocks: true, Tile: kernels.Tile{Columns: 256, Cluster: 1, Together: true}},
-		few(0), few(1), few(2), few(3),
 		{Kind: kernels.Packets, Terms: 8, Varies: true, ByBlocks: true},
 		{Kind: kernels.Packets, Number: 2, Terms: 8, Varies: true, Added: true, ByBlocks: true},
 		{Kind: kernels.PacketGather, Terms: 8, Varies: true, ByBlocks: true},
@@ -58,9 +57,6 @@ func transportList() []kernels.Kernel {
 		{Kind: kernels.Push, Terms: 8, Varies: true, ByBlocks: true},
 	}
 }
-
-// few is a kernel of few rows.
-func few(i int) kernels.Kernel { return kernels.FewRows()[i] }
 
 // ownKernels are those of calls that tests have.
 func ownKernels(t *testing.T) Own {
@@ -93,6 +89,7 @@ func functionKernels(t *testing.T) code {
 // ofRanks has what ranks run at the same time: kernels of each kind, and of a call.
 func ofRanks(t *testing.T) code {
 	d := device(every()...)
+	d.FewRows = true
 	d.Own, d.Calls = []Own{ownKernels(t)}, []Call{totals}
 	return d.checked()
 }

@@ -91,6 +91,9 @@ func (d Device) hostCalls() (list []HostKernel) {
 // Summary has a line for each kernel, with its work.
 func (d Device) Summary() []string {
 	lines := Summary(d.Table)
+	if d.FewRows {
+		lines = append(lines, "  fewrows  multiplies few rows by a weight")
+	}
 	for _, c := range d.Calls {
 		lines = append(lines, fmt.Sprintf("  %s  is %s of %s", c.Base(), c.Function, c.File))
 	}

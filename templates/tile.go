@@ -11,17 +11,16 @@ import (
 // Tiling is one of the kernels that share the code of a product: its name, and its tiles.
 type Tiling struct {
 	kernels.Tile
-	kernels.Few
 	Name string // in PTX but for the element type
 }
 
 // tilings are the kernels of a table that differ from one of its kernels by nothing but their tiles.
 func tilings(t kernels.Table, k kernels.Kernel) (list []Tiling) {
-	if !k.Multiplies() && !k.MultipliesFew() {
+	if !k.Multiplies() {
 		return nil
 	}
 	for _, o := range t.Alike(k) {
-		list = append(list, Tiling{o.Tile, o.Few, o.Base()})
+		list = append(list, Tiling{o.Tile, o.Base()})
 	}
 	return list
 }

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/kernels"
+	"ovgen/runtime/fewrows"
 	"ovgen/verify/reference"
 )
 
@@ -18,7 +18,7 @@ func (g *gpu) check(variant int, typ driver.Type) error {
 		if err != nil {
 			return err
 		}
-		if !kernels.TakesFew(p.MatmulDesc) {
+		if !fewrows.Takes(p.MatmulDesc) {
 			return fmt.Errorf("%d columns, depth %d: no kernel makes it", p.N, p.K)
 		}
 		if err = g.exact(variant, p); err == nil {

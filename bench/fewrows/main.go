@@ -14,7 +14,7 @@ import (
 
 	"ovgen/runtime/driver"
 	_ "ovgen/runtime/driver/cuda"
-	"ovgen/runtime/kernels"
+	"ovgen/runtime/fewrows"
 )
 
 var (
@@ -83,8 +83,8 @@ func (g *gpu) load(file string) error {
 	if err != nil {
 		return err
 	}
-	table := kernels.Table{Types: []driver.Type{driver.BF16, driver.FP16}, Kernels: kernels.FewRows()}
-	code := &driver.Code{Name: "fewrows", PTX: ptx, Kernels: append(table.Code(), driver.Kernel{Name: "read", Params: 24})}
+	code := &driver.Code{Name: "fewrows", PTX: ptx, Kernels: append(
+		fewrows.Code([]driver.Type{driver.BF16, driver.FP16}), driver.Kernel{Name: "read", Params: 24})}
 	m, err := g.ModuleLoadData(code)
 	g.names = append(g.names, strings.TrimSuffix(filepath.Base(file), ".ptx"))
 	g.modules = append(g.modules, m)

@@ -2,11 +2,10 @@ package main
 
 import (
 	"errors"
-	"slices"
 	"unsafe"
 
 	"ovgen/runtime/driver"
-	"ovgen/runtime/kernels"
+	"ovgen/runtime/fewrows"
 	"ovgen/verify/reference"
 )
 
@@ -54,9 +53,8 @@ func (p product) weight(turn int) driver.Ptr {
 
 // own enqueues the product by a variant's kernel.
 func (g *gpu) own(variant int, p product, turn int) error {
-	list := kernels.FewRows()
-	k := list[slices.IndexFunc(list, func(k kernels.Kernel) bool { return p.M <= k.Few.Rows })]
-	return g.launch(variant, k.Name(p.Type), k.Few.Blocks(p.N), kernels.FewThreads,
+	k := fewrows.Of(p.M)
+	return g.launch(variant, k.Name(p.Type), k.Blocks(p.N), fewrows.Threads,
 		uint64(p.c), uint64(p.M), uint64(p.K), uint64(p.N), uint64(p.a), uint64(p.weight(turn)), 0)
 }
 

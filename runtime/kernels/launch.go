@@ -39,9 +39,6 @@ type kernel struct {
 func (t *Table) Declare(b *plan.Builder, typ driver.Type) *Set {
 	s := &Set{element: typ}
 	for _, k := range t.Kernels {
-		if k.MultipliesFew() && typ.Size() != fewSize {
-			continue // the library makes its products
-		}
 		l := t.layout(k)
 		s.kernels = append(s.kernels, &kernel{layout: l, handle: b.Kernel(k.Name(typ)), params: make([]uint64, l.size),
 			mapped: make([]driver.TensorMapDesc, k.maps())})

@@ -23,8 +23,7 @@ type layout struct {
 	terms int     // the first one's address
 	rows  int     // the first one's address
 	wide  int     // elements that each of them has
-	tiled tiled   // of a product by tiles
-	few   few     // of a product of few rows
+	tiled tiled   // of a product
 	lands landing // of packets
 	given int     // the first number of a function
 	size  int     // of all
@@ -79,11 +78,6 @@ func (t *Table) layout(k Kernel) layout {
 	}
 	if k.Copies() {
 		l.dst, l.src, l.bytes = next(1), next(1), next(1)
-	}
-	if k.MultipliesFew() {
-		l.dst = next(1)
-		l.multiply(next)
-		return l
 	}
 	if k.Computes() && !k.Multiplies() || k.Gathers() || k.Lands() {
 		l.dst, l.bytes = next(1), next(1)

@@ -31,8 +31,7 @@ type Kernel struct {
 	Varies bool
 	Rows   int
 	Added  bool  // a tensor is added to the sum of packets
-	Tile   Tile  // of a product by tiles
-	Few    Few   // of a product of few rows
+	Tile   Tile  // of a product
 	Made   *Made // the function of a kernel of elements or groups, or of rows of the sum of packets
 	// ByBlocks: each block does all of this for its part of the work, by words of its own.
 	ByBlocks bool
@@ -69,8 +68,6 @@ const (
 	// Tiles gathers shards and multiplies them; Scatter multiplies, and adds up the parts of all ranks.
 	Tiles   Kind = "tiles"
 	Scatter Kind = "scatter"
-	// FewRowed multiplies few rows by a weight.
-	FewRowed Kind = "fewrows"
 	// Packets sends tensors and adds up the tensors that land.
 	Packets Kind = "packets"
 	// PacketGather sends tensors and puts the tensors that land one after another.
@@ -98,7 +95,6 @@ const (
 	Applies    Work = "apply"
 	Multiplies Work = "tiles"
 	Scatters   Work = "scatter"
-	FewProduct Work = "product" // a product of few rows
 	Lands      Work = "packets"
 	LandsApart Work = "packetgather" // the same, and the landed tensors are put one after another
 	LandsTwice Work = "packetspread" // a sum of packets, which then go to all, and are put one after another
@@ -131,7 +127,6 @@ var rows = []row{
 	{Groups, "Groups", Applies, "makes the elements of a row or of a head of all of these", 528},
 	{Tiles, "Tiles", Multiplies, "gathers shards and multiplies them", 132},
 	{Scatter, "Scatter", Scatters, "multiplies and sums", 132},
-	{FewRowed, "FewRowed", FewProduct, "multiplies few rows by a weight", 1 << 20},
 	{Packets, "Packets", Lands, "sends tensors as packets, and adds up what lands in order and in fp32",
 		plan.MostPacketBlocks},
 	{PacketGather, "PacketGather", LandsApart, "sends tensors as packets, and puts what lands one after another",
@@ -182,11 +177,8 @@ func (k Kernel) Sums() bool { return k.Kind.Work() == Sums }
 // Computes reports whether the kernel makes numbers of others; it is then compiled for each of TypesOf.
 func (k Kernel) Computes() bool {
 	return k.Sums() || k.Kind.Work() == Applies || k.Multiplies() || k.Kind.Work() == Lands ||
-		k.Spreads() || k.MultipliesFew()
+		k.Spreads()
 }
-
-// MultipliesFew reports whether the kernel makes a product of few rows; it is compiled for elements of 16 bits.
-func (k Kernel) MultipliesFew() bool { return k.Kind.Work() == FewProduct }
 
 // Multiplies reports whether the kernel makes a product; it is compiled for elements of 16 bits.
 func (k Kernel) Multiplies() bool { return k.Kind.Work() == Multiplies || k.Scatters() }
@@ -234,7 +226,7 @@ func (k Kernel) Name(typ driver.Type) string {
 
 // TypesOf are the element types that a kernel which computes is compiled for.
 func (t *Table) TypesOf(k Kernel) []driver.Type {
-	if !k.Multiplies() && !k.MultipliesFew() {
+	if !k.Multiplies() {
 		return t.Types
 	}
 	return slices.DeleteFunc(slices.Clone(t.Types), func(typ driver.Type) bool { return typ.Size() != 2 })

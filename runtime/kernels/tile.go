@@ -45,7 +45,7 @@ func (t Tile) Shared() int { return t.Stages()*t.stage() + 2*t.Boxes()*boxBytes 
 // Clustered says that blocks share copies.
 func (t Tile) Clustered() bool { return t.Cluster > 1 }
 
-// Alike are the kernels of the table that differ from one by their tiles alone, or by the rows that they take, itself among them.
+// Alike are the kernels of the table that differ from one by their tiles alone, itself among them.
 func (t *Table) Alike(k Kernel) (list []Kernel) {
 	for _, o := range t.Kernels {
 		if o.likeness() == k.likeness() {
@@ -55,9 +55,9 @@ func (t *Table) Alike(k Kernel) (list []Kernel) {
 	return list
 }
 
-// likeness is the kernel without its tile and its few rows: kernels that are alike differ by these alone.
+// likeness is the kernel without its tile: kernels that are alike differ by their tiles alone.
 func (k Kernel) likeness() Kernel {
-	k.Number, k.Tile, k.Few = 0, Tile{}, Few{}
+	k.Number, k.Tile = 0, Tile{}
 	return k
 }
 

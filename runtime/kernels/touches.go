@@ -41,9 +41,6 @@ func (l layout) touches(typ driver.Type) func(unsafe.Pointer, []driver.Touch) []
 		case l.Multiplies():
 			x.tiles(typ)
 			return x.to
-		case l.MultipliesFew():
-			x.fewRows(typ)
-			return x.to
 		}
 		if l.Lands() {
 			x.packets(typ)

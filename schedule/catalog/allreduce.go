@@ -37,13 +37,14 @@ var LinearAllReducePackets = s.Schedule{
 }
 
 // LinearAllReduceFewRows is LinearAllReducePackets for decoding: up to 64 rows are multiplied by a kernel of the package,
-// which adds up in one order, so that a row has the same bits whatever the number of rows beside it. Not yet measured on
-// GPUs.
+// which adds up in one order, so that a row has the same bits whatever the number of rows beside it. It is no candidate
+// of package tuned before GPUs have measured it.
 var LinearAllReduceFewRows = s.Schedule{
 	Tensors: linearReduced,
 	Ops:     product,
 	Moves:   []s.Move{{Of: "C", Way: s.PushShot{}}},
 	FewRows: true,
+	Teaches: true,
 }
 
 // LinearAllReducePush is LinearAllReducePackets for larger outputs, whose partial results are sent as they are, as

@@ -1,8 +1,8 @@
 // Products of few rows: the instruction of the tensor cores, by which a warp adds the product of 16 columns of the
 // result, of 8 of its rows and of a depth of 16. In the operands a lane's place is line = lane / 4 and part = lane % 4.
-// Its elements of depth are 2 part, 2 part + 1, 2 part + 8 and 2 part + 9, two in a word: in b those of the columns line
-// (words 0 and 2) and line + 8 (1 and 3), in a those of row line. Its sums are of the columns line (0 and 1) and line + 8,
-// and of the rows 2 part and 2 part + 1.
+// It has four elements of the depth, 2 part, 2 part + 1, 2 part + 8 and 2 part + 9, two in a word: in b those of the
+// columns line (words 0 and 2) and line + 8 (1 and 3), in a those of row line. Its sums are of the columns line (0 and
+// 1) and line + 8, and of the rows 2 part and 2 part + 1.
 
 // Of the columns that an instruction makes, and of its rows; of the depth, which warps share out, and which a warp
 // multiplies at a time by two instructions.
@@ -43,8 +43,15 @@ DEVICE uint4 stream(const char *from) { return *(const uint4 *)from; }
   : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3]) \
   : "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]), "r"(a[0]), "r"(a[1]))
 
-DEVICE void multiply(struct bf16, float (&sums)[4], const unsigned (&b)[4], const unsigned (&a)[2]) { MULTIPLY("bf16"); }
-DEVICE void multiply(struct fp16, float (&sums)[4], const unsigned (&b)[4], const unsigned (&a)[2]) { MULTIPLY("f16"); }
+DEVICE void multiply(struct bf16, float (&sums)[4], const unsigned (&b)[4], const unsigned (&a)[2])
+{
+  MULTIPLY("bf16");
+}
+
+DEVICE void multiply(struct fp16, float (&sums)[4], const unsigned (&b)[4], const unsigned (&a)[2])
+{
+  MULTIPLY("f16");
+}
 
 DEVICE uint4 stream(const char *from)
 {

@@ -1,5 +1,5 @@
-// A test of the kernels of few rows: sums of -1, 0 and 1, of which each is exact, and of other numbers, whose bits do not
-// depend on the rows beside them nor on the kernel.
+// A test of the kernels of few rows: sums of -1, 0 and 1, of which each is exact, and of other numbers, whose bits do
+// not depend on the rows beside them nor on the kernel.
 #include "engine.h"
 
 #include "check_host.cc"
@@ -13,7 +13,7 @@
 
 static std::string of(unsigned kernel, unsigned type)
 {
-  return "fewrows" + (kernel > 1 ? std::to_string(kernel) : std::string()) + (type == 1 ? "_bf16" : "_fp16");
+  return "fewrows" + std::to_string(4 << kernel) + (type == 1 ? "_bf16" : "_fp16");
 }
 
 enum { most = 64, sizes = 4 };
@@ -40,8 +40,8 @@ struct Guarded {
 };
 
 // run_few is a product of so many rows by a kernel, and of nothing behind them.
-static Bits run_few(unsigned kernel, unsigned type, size_t rows, size_t depth, size_t columns, const Bits &a, const Bits &b,
-                    const Bits *bias)
+static Bits run_few(unsigned kernel, unsigned type, size_t rows, size_t depth, size_t columns, const Bits &a,
+                    const Bits &b, const Bits *bias)
 {
   Bits c(most * columns, 0xeeee);
   const Guarded rows_of_a(a, rows * depth), weight(b, columns * depth);

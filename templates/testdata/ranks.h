@@ -1111,10 +1111,10 @@ static const Kind kinds[] = {
        push_round(w, r, i, "push2", adding<struct push2>(w, r, i), true);
      }},
     {"few rows", [](World &w, unsigned r, unsigned i) {
-       few_round(w, r, i, "fewrows", 7, 16);
-       few_round(w, r, i, "fewrows2", 16, 32);
-       few_round(w, r, i, "fewrows3", 17, 32);
-       few_round(w, r, i, "fewrows4", few_most, 32);
+       few_round(w, r, i, "fewrows8", 7, 16);
+       few_round(w, r, i, "fewrows16", 16, 32);
+       few_round(w, r, i, "fewrows32", 17, 32);
+       few_round(w, r, i, "fewrows64", few_most, 32);
      }},
     {"tiles", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles"); }},
     {"tiles alone", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles2"); }},

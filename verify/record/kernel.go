@@ -9,7 +9,6 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
-	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
 
@@ -215,9 +214,9 @@ func (l *launch) check(k kind) error {
 // fewThreads are those of a block that multiplies few rows.
 const fewThreads = 256
 
-// fewColumns are the columns of a block that multiplies few rows: those of the first kernel are narrower.
+// fewColumns are the columns of a block that multiplies few rows: those for 8 rows are narrower.
 func (l *launch) fewColumns() uint64 {
-	if name, _, _ := strings.Cut(l.kernel.Name, "_"); name == hostir.FewRowsKernel {
+	if name, _, _ := strings.Cut(l.kernel.Name, "_"); name == "fewrows8" {
 		return 16
 	}
 	return 32

@@ -164,7 +164,10 @@ func (b *body) product(n hostir.Step, x hostir.Product) jen.Code {
 	case !f.TransposedA:
 		args = append(args, jen.Qual(planPath, "NoBias"))
 	}
-	return b.call(f.Name, n.By != "", args)
+	if n.By != "" {
+		return jen.Id("p").Dot("few").Dot(f.Name).Call(append([]jen.Code{jen.Id("q")}, args...)...)
+	}
+	return jen.Id("q").Dot(f.Name).Call(args...)
 }
 
 // scaled is a product of operands that have scales.

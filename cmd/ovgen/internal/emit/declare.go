@@ -89,6 +89,9 @@ func (u *unit) declare(expr goExpr) []jen.Code {
 		code = append(code, setField("kernels",
 			jen.Id("table").Dot("Declare").Call(jen.Id("b"), jen.Id("s").Dot("Type"))))
 	}
+	if u.fewRows() {
+		code = append(code, setField("few", jen.Qual(fewRowsPath, "Declare").Call(jen.Id("b"), jen.Id("s").Dot("Type"))))
+	}
 	return append(code, u.declareCalls(expr)...)
 }
 

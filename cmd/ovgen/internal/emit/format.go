@@ -19,6 +19,7 @@ var (
 	planPath     = module.Package("runtime/plan")
 	tuningPath   = module.Package("runtime/tuning")
 	kernelsPath  = module.Package("runtime/kernels")
+	fewRowsPath  = module.Package("runtime/fewrows")
 	numbersPath  = module.Package("runtime/numbers")
 	ncclPath     = module.Package("runtime/nccl")
 	groupPath    = module.Package("runtime/group")

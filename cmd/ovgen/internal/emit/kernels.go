@@ -14,7 +14,12 @@ func (u *unit) kernelFiles(files map[string][]byte) error {
 	f.Var().Id("table").Op("=").Add(named(reflect.TypeOf(u.kernels))).
 		Add(fieldsOf(reflect.ValueOf(u.kernels), lineByLine))
 	f.Line()
-	declareCode(f, u.name, u.code, jen.Id("table").Dot("Code").Call())
+	code := jen.Id("table").Dot("Code").Call()
+	if u.fewRows() {
+		few := jen.Qual(fewRowsPath, "Code").Call(jen.Id("table").Dot("Types"))
+		code = jen.Append(code, few.Op("..."))
+	}
+	declareCode(f, u.name, u.code, code)
 	return add(f, path.Join(u.name, "kernels.go"), files)
 }
 

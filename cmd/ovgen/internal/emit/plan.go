@@ -65,6 +65,9 @@ func (u *unit) planType(f *jen.File) {
 		if u.launches() {
 			g.Id("kernels").Op("*").Qual(kernelsPath, "Set")
 		}
+		if u.fewRows() {
+			g.Id("few").Op("*").Qual(fewRowsPath, "Set").Comment("products of few rows")
+		}
 		if u.terms {
 			g.Id("terms").Index().Qual(driverPath, "Ptr").Comment("of the sum that issue enqueues")
 		}

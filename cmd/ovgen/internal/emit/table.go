@@ -24,7 +24,7 @@ func (u *unit) table() (kernels.Table, error) {
 	t := kernels.Table{Peers: max(u.maxRanks()-1, 1), Types: u.elementTypes()}
 	add := func(k kernels.Kernel) {
 		same := func(o kernels.Kernel) bool {
-			return o.Kind == k.Kind && o.Rows == k.Rows && o.Added == k.Added && o.Tile == k.Tile && o.Few == k.Few &&
+			return o.Kind == k.Kind && o.Rows == k.Rows && o.Added == k.Added && o.Tile == k.Tile &&
 				signalsAlike(o, k) && (k.Made == nil && o.Made == nil || madeAlike(k.Made, o.Made))
 		}
 		i := slices.IndexFunc(t.Kernels, same)
@@ -37,7 +37,7 @@ func (u *unit) table() (kernels.Table, error) {
 		o.Terms = max(o.Terms, k.Terms)
 	}
 	hostir.Steps(u.program.Body, func(s hostir.Step) {
-		if s.By == "" || s.By == hostir.NCCL {
+		if s.By == "" || s.By == hostir.NCCL || s.By == hostir.FewRowsKernel {
 			return
 		}
 		if !does(kernels.Kind(s.By), s) {
@@ -56,12 +56,7 @@ func (u *unit) table() (kernels.Table, error) {
 			k.Tile = kernels.Tile(tile)
 			add(k)
 		}
-		switch {
-		case k.MultipliesFew():
-			for _, few := range kernels.FewRows() {
-				add(few)
-			}
-		case hostir.Tiled(s.Do) == nil:
+		if hostir.Tiled(s.Do) == nil {
 			add(k)
 		}
 	})
@@ -253,10 +248,17 @@ func (u *unit) limited() bool {
 	})
 }
 
+// fewRows says whether kernels make products of few rows.
+func (u *unit) fewRows() bool {
+	found := false
+	hostir.Steps(u.program.Body, func(s hostir.Step) { found = found || s.By == hostir.FewRowsKernel })
+	return found
+}
+
 // deviceCode is the device code of a package with kernels.
 func (u *unit) deviceCode() (*device, error) {
 	from := "schedule " + u.program.Name
-	d := templates.Device{From: from, Table: u.kernels, Formulas: u.formulas}
+	d := templates.Device{From: from, Table: u.kernels, Formulas: u.formulas, FewRows: u.fewRows()}
 	d.Own, d.Calls = u.ownCode()
 	d.About = append([]string{"The kernels of " + u.program.Name +
 		"'s transport, launched by the host program in program.go:"}, d.Summary()...)

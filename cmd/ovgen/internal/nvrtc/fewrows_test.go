@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/fewrows"
 	"ovgen/runtime/kernels"
 	"ovgen/templates"
 )
@@ -13,7 +14,7 @@ import (
 func TestFewRows(t *testing.T) {
 	ptx := compileFewRows(t, nil)
 	lines, err := pinnedAssembler(t).Usage(ptx)
-	if want := 2 * len(kernels.FewRows()); err != nil || len(lines) != want {
+	if want := 2 * len(fewrows.Kernels); err != nil || len(lines) != want {
 		t.Errorf("got %d lines, %v, want the registers of %d kernels", len(lines), err, want)
 	}
 	for _, l := range lines {
@@ -40,8 +41,7 @@ func TestFewRowsMeasured(t *testing.T) {
 func compileFewRows(t *testing.T, behind []byte) []byte {
 	t.Helper()
 	source, err := templates.Render(templates.Device{From: "a test", About: []string{"Kernels."},
-		Table: kernels.Table{Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
-			Kernels: kernels.FewRows()}}.Source()...)
+		FewRows: true, Table: kernels.Table{Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32}}}.Source()...)
 	if err != nil {
 		t.Fatal(err)
 	}
