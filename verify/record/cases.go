@@ -42,13 +42,13 @@ func cases(p *hostir.Program, ranks int, element int64) ([]shape, error) {
 	for _, base := range bases {
 		list = append(list, shape{Case: fit(p, ranks, element, base, ramp(n, 1))})
 	}
+	large, err := grown(p, fit(p, ranks, element, scaled(bases[1], scale), ramp(n, scale)))
+	list = append(list, shape{large, true})
 	if p.Schedule.FewRows {
 		few := scaled(bases[0], 256)
 		few[schedule.M] = 1
 		list = append(list, shape{Case: fit(p, ranks, element, few, ramp(n, 1))})
 	}
-	large, err := grown(p, fit(p, ranks, element, scaled(bases[1], scale), ramp(n, scale)))
-	list = append(list, shape{large, true})
 	if n > 0 {
 		zeros := make([]int64, n)
 		first, second, last := slices.Clone(zeros), slices.Clone(zeros), slices.Clone(zeros)
