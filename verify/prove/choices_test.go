@@ -213,7 +213,7 @@ func carried(t *testing.T, p *hostir.Program) string {
 		if h, ok := n.(hostir.Share); ok {
 			fmt.Fprintf(&b, "handles of %v in the loop\n", h.Buffers)
 		}
-		if s, ok := n.(hostir.Step); ok && hostir.Tiled(s.Do) != nil {
+		if s, ok := n.(hostir.Step); ok && (hostir.Tiled(s.Do) != nil || s.By == hostir.FewRowsKernel) {
 			fmt.Fprintf(&b, "tiles of %s\n", hostir.Tiled(s.Do))
 		}
 	})
