@@ -13,7 +13,7 @@ import (
 // check holds a variant's kernels against a reference, with numbers of which every sum is exact, and with real ones
 // against themselves: a row has the same bits whatever the number of rows beside it, again and again.
 func (g *gpu) check(variant int, typ driver.Type) error {
-	for _, shape := range [][2]int{{32, 256}, {96, 768}, {512, 2048}, {4096, 4096}, {1024, 14336}} {
+	for _, shape := range [][2]int{{64, 256}, {192, 768}, {512, 2048}, {4096, 4096}, {1024, 14336}} {
 		p, err := g.product(typ, shape[0], shape[1], 1)
 		if err != nil {
 			return err

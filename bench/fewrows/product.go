@@ -54,7 +54,7 @@ func (p product) weight(turn int) driver.Ptr {
 // own enqueues the product by a variant's kernel.
 func (g *gpu) own(variant int, p product, turn int) error {
 	k := fewrows.Of(p.M)
-	return g.launch(variant, k.Name(p.Type), k.Blocks(p.N), fewrows.Threads,
+	return g.launch(variant, k.Name(p.Type), k.Blocks(p.N, g.Properties().Multiprocessors), fewrows.Threads,
 		uint64(p.c), uint64(p.M), uint64(p.K), uint64(p.N), uint64(p.a), uint64(p.weight(turn)), 0)
 }
 

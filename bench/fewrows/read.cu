@@ -9,6 +9,14 @@ struct read {
   unsigned *to;
 };
 
+DEVICE uint4 read_once(const char *from)
+{
+  uint4 v;
+  asm volatile("ld.global.L1::no_allocate.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from));
+  return v;
+}
+
 extern "C" __global__ void __launch_bounds__(512, 2) read(const __grid_constant__ struct read p)
 {
   enum { at_once = 8 };
@@ -19,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(512, 2) read(const __grid_constant_
 #pragma unroll
     for (unsigned u = 0; u < at_once; u++) {
       if (i + u * thread.stride < p.units) {
-        v[u] = stream(p.from + (i + u * thread.stride) * 16);
+        v[u] = read_once(p.from + (i + u * thread.stride) * 16);
       }
     }
 #pragma unroll

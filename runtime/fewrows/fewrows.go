@@ -14,25 +14,24 @@ import (
 // Kernel describes one of the kernels. The order of sums does not depend on it: a row has the same bits by each.
 type Kernel struct {
 	Rows   int // at most
-	Tiles  int // of 16 columns, which a block has
-	Ahead  int // steps of the depth by which weights are loaded before they are multiplied
-	Near   int // the same of rows; it divides Ahead
-	Beside int // blocks that have registers on a multiprocessor
+	Parts  int // of 16 columns, which a tile has
+	Ahead  int // steps of the depth whose copies are under way
+	Beside int // blocks that have room on a multiprocessor
 }
 
-// Kernels are all of them. A wider block reads the rows for more columns, and its sums take more registers.
+// Kernels are all of them. A wider tile reads the rows for more columns, and its sums take more registers.
 var Kernels = []Kernel{
-	{Rows: 8, Tiles: 1, Ahead: 8, Near: 4, Beside: 2},
-	{Rows: 16, Tiles: 2, Ahead: 4, Near: 2, Beside: 2},
-	{Rows: 32, Tiles: 2, Ahead: 3, Near: 1, Beside: 2},
-	{Rows: 64, Tiles: 2, Ahead: 4, Near: 1, Beside: 1},
+	{Rows: 8, Parts: 1, Ahead: 8, Beside: 2},
+	{Rows: 16, Parts: 2, Ahead: 4, Beside: 2},
+	{Rows: 32, Parts: 4, Ahead: 4, Beside: 1},
+	{Rows: 64, Parts: 4, Ahead: 3, Beside: 1},
 }
 
 // Threads of a block.
 const Threads = 256
 
 // most rows, and what the depth and the columns are multiples of.
-const most, deep, wide = 64, 256, 32
+const most, deep, wide = 64, 256, 64
 
 // Takes reports whether a kernel makes a product: one of 1 to 64 rows and a weight, of elements of 16 bits.
 func Takes(d driver.MatmulDesc) bool {
@@ -57,11 +56,16 @@ func Of(rows int) Kernel {
 func (k Kernel) Base() string                { return fmt.Sprintf("fewrows%d", k.Rows) }
 func (k Kernel) Name(typ driver.Type) string { return k.Base() + "_" + typ.String() }
 
-// Groups of 8 rows that a block has.
+// Groups of 8 rows that a tile has.
 func (k Kernel) Groups() int { return k.Rows / 8 }
 
-// Blocks of a launch.
-func (k Kernel) Blocks(columns int) int { return columns / (16 * k.Tiles) }
+// Shared is the memory of a block: the units of 16 bytes that its threads have in each step.
+func (k Kernel) Shared() int { return k.Ahead * (2*k.Parts + k.Groups()) * Threads * 16 }
+
+// Blocks of a launch: no more than run at the same time.
+func (k Kernel) Blocks(columns, multiprocessors int) int {
+	return max(1, min(columns/(16*k.Parts), k.Beside*multiprocessors))
+}
 
 // Params are a launch's parameters: addresses and numbers, as the struct in the .cu has them.
 type Params struct {
@@ -74,7 +78,7 @@ type Params struct {
 func Code(types []driver.Type) (list []driver.Kernel) {
 	for _, typ := range Types(types) {
 		for _, k := range Kernels {
-			list = append(list, driver.Kernel{Name: k.Name(typ), Params: int(unsafe.Sizeof(Params{})),
+			list = append(list, driver.Kernel{Name: k.Name(typ), Params: int(unsafe.Sizeof(Params{})), Shared: k.Shared(),
 				Touches: func(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
 					return (*Params)(params).touches(typ, to)
 				}})
@@ -127,6 +131,6 @@ func (s *Set) Linear(q *plan.Queue, on *plan.Stream, p *plan.Product, c, a, b, b
 	}
 	k := Of(d.M)
 	s.params = Params{c, uint64(d.M), uint64(d.K), uint64(d.N), a, b, bias}
-	q.Launch(on, s.kernels[slices.Index(Kernels, k)], driver.Dim3{X: uint32(k.Blocks(d.N)), Y: 1, Z: 1},
+	q.Launch(on, s.kernels[slices.Index(Kernels, k)], driver.Dim3{X: uint32(k.Blocks(d.N, q.Multiprocessors())), Y: 1, Z: 1},
 		driver.Dim3{X: Threads, Y: 1, Z: 1}, unsafe.Pointer(&s.params))
 }

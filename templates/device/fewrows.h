@@ -33,8 +33,15 @@ DEVICE void multiply(E, float (&sums)[4], const unsigned (&b)[4], const unsigned
   }
 }
 
-// stream loads 16 bytes that no one reads again.
-DEVICE uint4 stream(const char *from) { return *(const uint4 *)from; }
+// A ring is memory of the block that the launch gives it. A host copies at once.
+#define RING(name, count) SHARED(uint4, name, count)
+
+DEVICE void copy_weight(uint4 *to, const char *from) { *to = *(const uint4 *)from; }
+DEVICE void copy_row(uint4 *to, const char *from, bool there) { *to = there ? *(const uint4 *)from : uint4(); }
+DEVICE void copies_started() {}
+
+template <int left>
+DEVICE void copies_left() {}
 
 #else  // the tensor cores
 
@@ -53,12 +60,27 @@ DEVICE void multiply(struct fp16, float (&sums)[4], const unsigned (&b)[4], cons
   MULTIPLY("f16");
 }
 
-DEVICE uint4 stream(const char *from)
+#define RING(name, count) extern __shared__ uint4 name[]
+
+DEVICE unsigned in_block(const void *at) { return (unsigned)__cvta_generic_to_shared(at); }
+
+// copy_weight copies 16 bytes of memory that the block reads once, copy_row of memory that others read too, or zeros.
+// Each takes its place in the group that copies_started ends; copies_left holds the thread until no more than so many of
+// its groups are under way.
+DEVICE void copy_weight(uint4 *to, const char *from)
 {
-  uint4 v;
-  asm volatile("ld.global.L1::no_allocate.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from));
-  return v;
+  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" : : "r"(in_block(to)), "l"(from) : "memory");
 }
+
+DEVICE void copy_row(uint4 *to, const char *from, bool there)
+{
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;"
+               : : "r"(in_block(to)), "l"(from), "r"(there ? 16 : 0) : "memory");
+}
+
+DEVICE void copies_started() { asm volatile("cp.async.commit_group;" : : : "memory"); }
+
+template <int left>
+DEVICE void copies_left() { asm volatile("cp.async.wait_group %0;" : : "n"(left) : "memory"); }
 
 #endif  // the tensor cores

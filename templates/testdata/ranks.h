@@ -1033,11 +1033,11 @@ static void packetspread_round(World &w, unsigned r, unsigned round, const char 
   });
 }
 
-// A product of few rows and a bias on one rank, of numbers of which every sum is exact. The kernel makes so many columns
-// by a block of 256 threads.
-enum { few_deep = 512, few_across = 32, few_most = 64 };
+// A product of few rows and a bias on one rank, of numbers of which every sum is exact. Blocks have 256
+// threads.
+enum { few_deep = 512, few_across = 64, few_most = 64 };
 
-static void few_round(World &w, unsigned r, unsigned round, const char *kernel, unsigned rows, unsigned wide)
+static void few_round(World &w, unsigned r, unsigned round, const char *kernel, unsigned rows)
 {
   const unsigned type = tile_type(round);
   Rank &own_rank = w.of[r];
@@ -1058,7 +1058,7 @@ static void few_round(World &w, unsigned r, unsigned round, const char *kernel, 
   p.a = (const char *)own_rank.shard.data();
   p.b = (const char *)own_rank.weights.data();
   p.bias = (const char *)own_rank.bias.data();
-  launch(w, r, of(kernel, type), p, few_across / wide, 256);
+  launch(w, r, of(kernel, type), p, blocks, 256);
   host(w, r, [&w, &own_rank, r, round, type, rows] {
     for (unsigned i = 0; i < rows * few_across; i++) {
       const unsigned row = i / few_across, column = i % few_across;
@@ -1111,10 +1111,10 @@ static const Kind kinds[] = {
        push_round(w, r, i, "push2", adding<struct push2>(w, r, i), true);
      }},
     {"few rows", [](World &w, unsigned r, unsigned i) {
-       few_round(w, r, i, "fewrows8", 7, 16);
-       few_round(w, r, i, "fewrows16", 16, 32);
-       few_round(w, r, i, "fewrows32", 17, 32);
-       few_round(w, r, i, "fewrows64", few_most, 32);
+       few_round(w, r, i, "fewrows8", 7);
+       few_round(w, r, i, "fewrows16", 16);
+       few_round(w, r, i, "fewrows32", 17);
+       few_round(w, r, i, "fewrows64", few_most);
      }},
     {"tiles", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles"); }},
     {"tiles alone", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles2"); }},

@@ -200,8 +200,8 @@ func (l *launch) check(k kind) error {
 		return errors.New("it is right with one block only")
 	case k.tiles && (l.block.X != tileThreads || int(l.grid.X)%max(1, l.kernel.Cluster) != 0):
 		return fmt.Errorf("a block that makes tiles has %d threads, and a grid whole clusters", tileThreads)
-	case k.product && !l.ofFewRows():
-		return fmt.Errorf("blocks of %d threads make %d columns each", fewThreads, l.fewColumns())
+	case k.product && l.block.X != fewThreads:
+		return fmt.Errorf("a block that multiplies few rows has %d threads", fewThreads)
 	case k.once && l.grid.X > multiprocessors:
 		return fmt.Errorf("its blocks must run at the same time, and %d have no room on %d multiprocessors", l.grid.X,
 			multiprocessors)
@@ -213,20 +213,6 @@ func (l *launch) check(k kind) error {
 
 // fewThreads are those of a block that multiplies few rows.
 const fewThreads = 256
-
-// fewColumns are the columns of a block that multiplies few rows: those for 8 rows are narrower.
-func (l *launch) fewColumns() uint64 {
-	if name, _, _ := strings.Cut(l.kernel.Name, "_"); name == "fewrows8" {
-		return 16
-	}
-	return 32
-}
-
-// ofFewRows says that the blocks of a product of few rows make all of its columns, its fourth parameter.
-func (l *launch) ofFewRows() bool {
-	const columns = 3
-	return l.block.X == fewThreads && uint64(l.grid.X)*l.fewColumns() == l.words[columns]
-}
 
 // operations are the operations of one kernel: posts and waits before its work, the work,
 // posts and waits after it, the waits with their resets. A kernel that does no work is one
