@@ -65,8 +65,7 @@ func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p 
 	return nodes
 }
 
-// product is the product of an operation. Biases and functions of partial results are applied to
-// their sum.
+// product is the product of an operation. Biases and functions of partial results are applied to their sum.
 func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, p piece, x hostir.View) hostir.Step {
 	index, _, _ := productOf(o)
 	if o.Out == s.sums {

@@ -31,8 +31,7 @@ type lowering struct {
 	write             func(d *draft, w schedule.Way) error
 }
 
-// lowerings are all lowerings, a file a way. The first of a communication is the fastest
-// known.
+// lowerings are all lowerings, a file a way. The first of a communication is the fastest known.
 var lowerings = slices.Concat(pulls, pushes, groups, rings, broadcasts, collectives, naives,
 	slotted, stagings, stored, shots, slottedSums, pushShots, pushTwoShots, sumRings, gatherShots, pushGathers,
 	tilings, paddings, overNCCL, overRails)

@@ -105,9 +105,8 @@ func (w *writer) slotsFree(s *stage) func(on hostir.StreamRef) hostir.Node {
 	}
 }
 
-// ownLast puts products on streams of their own, the product of this rank's rows on the last, and returns that.
-// Partial results that travel must be made first: products that may run at once with equal
-// priority share the device instead.
+// ownLast puts products on streams of their own, the product of this rank's rows on the last, and returns that. Partial
+// results that travel must be made first: products that may run at once with equal priority share the device instead.
 func (w *writer) ownLast() (set hostir.StreamSet, last hostir.StreamRef) {
 	if w.with.compute == 0 {
 		w.set.First, w.set.Count = one, hostir.Add(hostir.Size, one)

@@ -61,10 +61,9 @@ func crosses(stream hostir.StreamRef, n hostir.Node) bool {
 	return len(hostir.Bodies(n)) == 0 && !slices.ContainsFunc(hostir.Streams(n), same)
 }
 
-// asMeetings takes the signals around products that write a peer's memory out of their steps:
-// no launch takes them there, and one for each would cost more time than the sum gains by
-// starting earlier. All ranks meet instead, once after the post that the products wait for,
-// and once before the wait for all of them.
+// asMeetings takes the signals around products that write a peer's memory out of their steps: no launch takes them
+// there, and one for each would cost more time than the sum gains by starting earlier. All ranks meet instead, once
+// after the post that the products wait for, and once before the wait for all of them.
 func (p signalled) asMeetings(nodes []hostir.Node) []hostir.Node {
 	before, after := map[string]bool{}, map[string]bool{}
 	nodes = lists(nodes, func(list []hostir.Node) []hostir.Node {

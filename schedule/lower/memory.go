@@ -20,8 +20,7 @@ func (d *draft) buffer(name string) *hostir.Buffer {
 	return &hostir.Buffer{}
 }
 
-// cut lets a buffer be indexed by parts of the first axis that a rank has more than
-// one index of.
+// cut lets a buffer be indexed by parts of the first axis that a rank has more than one index of.
 func (d *draft) cut(name string, parts ...schedule.Extent) {
 	b := d.buffer(name)
 	b.Chunk = part(b.Tensor, parts...)
@@ -46,8 +45,7 @@ func oneEach(a schedule.Axis) bool {
 	return a.Extent == schedule.D && len(a.Outer) == 1 && a.Outer[0].Kind == schedule.DeviceX
 }
 
-// cutRows asks of the shape that the ranks can cut the rows, and each rank its own into
-// parts.
+// cutRows asks of the shape that the ranks can cut the rows, and each rank its own into parts.
 func (d *draft) cutRows(rows schedule.Extent, parts int64) {
 	if rows == schedule.D {
 		return // one a rank

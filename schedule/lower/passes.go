@@ -102,8 +102,7 @@ func handles(p *hostir.Program) error {
 	return nil
 }
 
-// priorities lowers kernels that pull operands: above the products they delayed the small
-// products that they serve.
+// priorities lowers kernels that pull operands: above the products they delayed the small products that they serve.
 func priorities(p *hostir.Program) error {
 	operands, pulls := map[string]bool{}, map[string]bool{} // buffers, and sets of streams
 	hostir.Steps(p.Body, func(s hostir.Step) {

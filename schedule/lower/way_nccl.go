@@ -180,20 +180,17 @@ func (x partsSummed) memory(w *writer, s *stage, columns schedule.Axis) {
 func (x partsSummed) plan(w *writer, s *stage) departure {
 	o, q := s.ops[0], hostir.Var(hostir.RankIndex)
 	index, _, _ := productOf(o)
-	multiply := func(to, rows hostir.Expr) hostir.Node {
-		return hostir.Multiply(mainRef, index, hostir.Chunk(partial, to), hostir.Chunk(o.In[0], rows),
-			hostir.Whole(o.In[1]))
-	}
-	product, collective, of := multiply(x.part(), x.part()), hostir.AllReduce, hostir.Chunk(partial, x.part())
+	d := departure{}
+	d.share = shareOf(s, int(x.n))
+	collective, of := hostir.AllReduce, hostir.Chunk(partial, x.part())
+	var product hostir.Node = hostir.Multiply(mainRef, index, of, hostir.Chunk(o.In[0], x.part()), hostir.Whole(o.In[1]))
 	if !s.toAll {
 		first := hostir.Mul(x.part(), hostir.Size)
 		product = hostir.Loop(hostir.RankIndex, hostir.Const(0), hostir.Size,
-			multiply(hostir.Add(first, q), x.chunk(q)))
+			d.product(mainRef, hostir.Chunk(partial, hostir.Add(first, q)), q))
 		collective, of = hostir.ReduceScatter, hostir.Chunks(partial, first, hostir.Size)
 	}
 	w.fork(ncclSet) // each collective waits for the products that it adds up
-	d := departure{}
-	d.share = shareOf(s, int(x.n))
 	d.passes = func() []hostir.Node {
 		return x.inTurn(append([]hostir.Node{product}, hostir.MovesOf(s.sums, hostir.After(ncclRef, mainRef),
 			hostir.Together(ncclRef, collective, hostir.Chunk(s.sums, x.part()), of))...)...)

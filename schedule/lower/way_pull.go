@@ -57,17 +57,12 @@ func pull(d *draft, w schedule.Pull) error {
 func pullOf(n need, write func(*draft) error) lowering {
 	return by(n, func(d *draft, w schedule.Pull) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		const leave, alone = "leave it out", "no product takes a part of %s alone"
-		switch {
-		case w.Parts > 1:
-			return d.refusal("Parts", leave, alone, d.edge.Of)
-		case w.Streams > 0:
-			return d.refusal("Streams", leave, alone, d.edge.Of)
-		case w.WithStep:
-			return d.refusal("WithStep", leave, alone, d.edge.Of)
-		case w.Once:
-			return d.refusal("Once", leave, alone, d.edge.Of)
-		case d.edge.Carrier.Fused:
+		for _, o := range schedule.Options(w) {
+			if asked := !o.Zero && o != (schedule.Option{Field: "Parts", Value: "1"}); asked && o.Field != "By" {
+				return d.refusal(o.Field, "leave it out", "no product takes a part of %s alone", d.edge.Of)
+			}
+		}
+		if d.edge.Carrier.Fused {
 			return d.noKernel("By")
 		}
 		return write(d)

@@ -5,10 +5,9 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// A program over hosts has two levels. Between hosts a rank exchanges with the ranks of its number there,
-// its rail, in phases: the n-th sends to the host n places further on and gets from the one n
-// places back. On its host a rank reaches its peers' memory. The network begins first, and this host's
-// rows are last where sums leave.
+// A program over hosts has two levels. Between hosts a rank exchanges with the ranks of its number there, its rail, in
+// phases: the n-th sends to the host n places further on and gets from the one n places back. On its host a rank
+// reaches its peers' memory. The network begins first, and this host's rows are last where sums leave.
 //
 // These programs are safe where a device does one thing at a time, for this reason: a wait or an exchange comes
 // behind everything of its own rank that another rank needs before that one reaches the same point.

@@ -31,10 +31,9 @@ func stagedMemory(w *writer, s *stage, _ schedule.Axis) {
 	w.memory(staging, part(sum), append([]schedule.Axis{schedule.Dim(decimal(w.with.compute))}, sum.Axes...)...)
 }
 
-// stagedLeave lets the owner copy partial results out of staging buffers that the
-// steps take in turn, one for each compute stream. A step posts that its buffer is
-// ready; the next step that takes the buffer waits until it was read. It waits after
-// this rank's own copy of the step, for which another rank may wait.
+// stagedLeave lets the owner copy partial results out of staging buffers that the steps take in turn, one for each
+// compute stream. A step posts that its buffer is ready; the next step that takes the buffer waits until it was read.
+// It waits after this rank's own copy of the step, for which another rank may wait.
 func stagedLeave(w *writer, s *stage) (d departure) {
 	d.share, d.words = shareOf(s, 1), []hostir.Semaphore{{Name: ready}, {Name: read}}
 	d.head = []hostir.Node{w.fork(copySet, w.set)}
