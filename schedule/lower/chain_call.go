@@ -39,7 +39,8 @@ func (c *chain) call(d *draft, i int, path string, o schedule.Op) error {
 	}
 	c.at[o.Out] = done.Made
 	if done.Made.Columns() && undividedMatrix(d.schedule, o.Out) {
-		return d.ofColumns(path, o)
+		c.columns = append(c.columns, done.Edges[0])
+		return nil
 	}
 	c.blame(errorsOf(c.placed(d, o.Out, done.Made, false), done.Misfit))
 	return nil
@@ -127,12 +128,12 @@ func (d *draft) symbols() []string {
 }
 
 // called is the step of a call.
-func called(on hostir.StreamRef, o schedule.Op, l hostir.Launch) hostir.Step {
+func (d *draft) called(on hostir.StreamRef, o schedule.Op, l hostir.Launch) hostir.Step {
 	var operands []hostir.View
 	for _, name := range o.In {
 		operands = append(operands, hostir.Whole(name))
 	}
-	return hostir.CallOf(on, o.Call, l, hostir.Whole(o.Out), operands...)
+	return hostir.CallOf(on, o.Call, l, hostir.Whole(d.madeIn(o.Out)), operands...)
 }
 
 // columnsOfCall is the axis of the columns of a call's result: the columns of the operand with the same letter.

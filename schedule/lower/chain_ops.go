@@ -40,7 +40,7 @@ func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p 
 	here hostir.View) (nodes []hostir.Node) {
 	for _, o := range ops {
 		if o.Call != "" {
-			nodes = append(nodes, called(on, o, s.launch))
+			nodes = append(nodes, w.called(on, o, s.launch))
 			continue
 		}
 		if s.given != "" {

@@ -77,19 +77,6 @@ func (d *draft) behindColumns(path, columns, out string) error {
 		Hint: fmt.Sprintf("end the schedule with %s, and make %s behind its plan", columns, out)}
 }
 
-// ofColumns refuses a call whose result the caller wants with all columns, although each rank makes only some.
-func (d *draft) ofColumns(path string, o schedule.Op) error {
-	hint := fmt.Sprintf("place it as each rank makes it, and gather %s by a schedule of its own", o.Out)
-	for _, in := range o.In {
-		if m, made := d.schedule.Maker(in); made && kind(m.Name()) == linear {
-			hint = fmt.Sprintf("end the schedule with %s %s, and do %s behind its plan", in, schedule.Tensor{
-				Axes: undivided([]schedule.Extent{d.rowExtent(in), d.columnsOf(in).Extent})}, o.Call)
-		}
-	}
-	return &schedule.FieldError{Path: path, Hint: hint,
-		Msg: fmt.Sprintf("%s makes a rank's columns of %s, and no pass gathers them behind a call", o.Call, o.Out)}
-}
-
 // rowExtent is the extent of a tensor's rows.
 func (d *draft) rowExtent(name string) schedule.Extent {
 	if t, declared := d.schedule.Tensor(name); declared {

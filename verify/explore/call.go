@@ -28,18 +28,18 @@ func digest(list []Number) Number {
 	return mixed(of...)
 }
 
-// call is the element of a call's result: the rank that has the column made it.
+// call is the element of a call's result: the rank that has the column made it, or that has it of an operand.
 func (m *meaning) call(run int, op schedule.Op, index []int64) Number {
 	mine := index[len(index)-1]
 	owner := m.rank
 	ranks := m.Extents[schedule.D]
 	for i := range ranks {
-		if r := (m.rank + i) % ranks; slices.Contains(m.columnsOf(op.Out, r), mine) {
+		if r := (m.rank + i) % ranks; slices.Contains(m.columnsMade(op, r), mine) {
 			owner = r
 			break
 		}
 	}
-	columns := m.columnsOf(op.Out, owner)
+	columns := m.columnsMade(op, owner)
 	at := index[0]*int64(len(columns)) + int64(slices.Index(columns, mine))
 	key := fmt.Sprintf("%s run %d rank %d", op.Out, run, owner)
 	if _, known := m.handed[key]; !known {
@@ -69,13 +69,18 @@ func (m *meaning) held(run int, name string, rank int) (list []Number) {
 	return list
 }
 
-// columnsOf lists a rank's indices of a tensor's last axis. A tensor that is not declared has the indices of the
-// operand whose axis it is.
+// columnsOf lists a rank's indices of a tensor's last axis.
 func (m *meaning) columnsOf(name string, rank int) []int64 {
 	if t, declared := m.Tensor(name); declared {
 		return m.on(rank).local(t.Axes[len(t.Axes)-1])
 	}
 	op, _ := m.Maker(name)
+	return m.columnsMade(op, rank)
+}
+
+// columnsMade lists a rank's indices of the last axis of what it makes: those of the operand whose axis it is, or of the
+// result where it is an axis of that alone.
+func (m *meaning) columnsMade(op schedule.Op, rank int) []int64 {
 	x := m.Index(op)
 	for i, in := range x.In {
 		at := strings.Index(in, x.Out[len(x.Out)-1:])
@@ -87,6 +92,9 @@ func (m *meaning) columnsOf(name string, rank int) []int64 {
 		default:
 			return m.columnsOf(op.In[i], rank)
 		}
+	}
+	if t, declared := m.Tensor(op.Out); declared {
+		return m.on(rank).local(t.Axes[len(t.Axes)-1])
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func (s *symbols) call(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr,
 
 // called is the expression of a part of a call's result: whole rows of the rank's columns.
 func (x *expectation) called(op schedule.Op, rank int, part box) (expr, error) {
-	owner, err := x.hasColumns(op.Out, rank, part[1])
+	owner, err := x.hasColumns(op, rank, part[1])
 	if err != nil {
 		return stale, err
 	}
@@ -59,15 +59,16 @@ func (x *expectation) called(op schedule.Op, rank int, part box) (expr, error) {
 	return x.callOf(op.Call, part[0].lo/rows, all/rows, operands), nil
 }
 
-// hasColumns is the rank that has these columns of a tensor: the one that asks, where all have them.
-func (x *expectation) hasColumns(tensor string, rank int, columns interval) (int, error) {
+// hasColumns is the rank that has these columns of a call's result, or that makes them where all are gathered: the one
+// that asks, where all do.
+func (x *expectation) hasColumns(op schedule.Op, rank int, columns interval) (int, error) {
 	for i := range x.ranks {
 		r := (rank + i) % x.ranks
-		if x.columns(tensor, r) == columns {
+		if x.columns(op.Out, r) == columns || x.columnsMade(op, r) == columns {
 			return r, nil
 		}
 	}
-	return 0, fmt.Errorf("no rank has just the columns %v of %s", columns, tensor)
+	return 0, fmt.Errorf("no rank has just the columns %v of %s", columns, op.Out)
 }
 
 // handed is a tensor that a rank's call takes in a run.
@@ -139,8 +140,7 @@ func (x *expectation) rowsOf(tensor string) int64 {
 	return x.rowsOf(op.In[0])
 }
 
-// columns is a rank's interval of a tensor's last axis. A tensor that is not declared has the columns of the weight
-// that makes it, or of the operand with the same letter.
+// columns is a rank's interval of a tensor's last axis.
 func (x *expectation) columns(tensor string, rank int) interval {
 	if p, declared := x.tensors[tensor]; declared {
 		a, err := p.axis(len(p.Axes)-1, rank)
@@ -153,6 +153,12 @@ func (x *expectation) columns(tensor string, rank int) interval {
 	if !made {
 		return interval{}
 	}
+	return x.columnsMade(op, rank)
+}
+
+// columnsMade is a rank's interval of the last axis of what it makes: the columns of the weight, or of the operand with
+// the same letter.
+func (x *expectation) columnsMade(op schedule.Op, rank int) interval {
 	in, out, err := x.axes(op)
 	if err != nil {
 		return interval{}
@@ -161,9 +167,9 @@ func (x *expectation) columns(tensor string, rank int) interval {
 	for j, letters := range in {
 		switch at := slices.Index(letters, letter); {
 		case at < 0:
-		case at == len(letters)-1 && j == 0, op.Call != "":
+		case at == len(letters)-1 && (j == 0 || op.Call != ""):
 			return x.columns(op.In[j], rank)
-		default: // the rows of a weight
+		default: // the rows of a weight, or of an operand of a call
 			p, declared := x.tensors[op.In[j]]
 			if !declared {
 				return interval{}

@@ -16,6 +16,9 @@ func (p *Problem) called(s Step, v map[string]Values) Values {
 	made, f := newValues(p.Elements(s.C)), formatOf(p.TypeOf(s.C))
 	for rank := range p.Extents[schedule.D] {
 		to := p.held(s.C, rank)
+		if p.columnsMade(s.C) && !p.columnsSpread(s.C) {
+			to = p.ownColumns(s.C, rank) // all are gathered behind the call
+		}
 		for i, name := range s.In {
 			from := p.held(name, rank)
 			first, end := to.Count*i/len(s.In), to.Count*(i+1)/len(s.In)
@@ -39,13 +42,17 @@ func (p *Problem) held(name string, rank int) reading.Part {
 		part, _ := p.Part(name, rank) // Check has placed every tensor
 		return part
 	}
+	return p.ownColumns(name, rank)
+}
+
+// ownColumns is what a rank makes of a tensor: all rows, of its columns where the ranks share these out.
+func (p *Problem) ownColumns(name string, rank int) reading.Part {
 	var t schedule.Tensor
 	for _, n := range p.sized().Sizes(name) {
 		t.Axes = append(t.Axes, schedule.Dim(schedule.Extent(strconv.Itoa(n))))
 	}
-	last := len(t.Axes) - 1
-	if p.columnsSpread(name) {
-		t.Axes[last].Outer = []schedule.Split{schedule.DIDx(schedule.D)}
+	if p.columnsMade(name) {
+		t.Axes[len(t.Axes)-1].Outer = []schedule.Split{schedule.DIDx(schedule.D)}
 	}
 	part, _ := reading.PartOf(t, p.Extents, rank, nil)
 	return part
@@ -57,6 +64,11 @@ func (p *Problem) columnsSpread(name string) bool {
 		axis, _, ok := t.Sharded()
 		return ok && axis == len(t.Axes)-1
 	}
+	return p.columnsMade(name)
+}
+
+// columnsMade reports whether each rank makes columns of its own of a tensor.
+func (p *Problem) columnsMade(name string) bool {
 	o, _ := p.schedule().Maker(name)
 	x := p.sized().Index(o)
 	for i, in := range x.In {
