@@ -10,19 +10,12 @@ const DefaultEpsilon = 1e-5
 
 // WithEpsilon is the norm with a number of its own added to the mean of squares, such as 1e-6, in place of the Shape's.
 func (f Func) WithEpsilon(epsilon float64) Func {
-	if f.Do == "" {
-		f.Is = f.Is.replaced(Param(Epsilon), Num(epsilon))
-		return f
-	}
 	f.Epsilon = epsilon
 	return f
 }
 
-// norm says that a function with a name has an epsilon.
-func (f Func) norm() bool {
-	e, known := library[f.Do]
-	return known && slices.Contains(Params(Nodes(e.tree(make([]string, e.operands)))), Epsilon)
-}
+// norm says that a function has an epsilon.
+func (f Func) norm() bool { return slices.Contains(Params(Nodes(f.Is)), Epsilon) }
 
 // HasEpsilon says that the Shape has an epsilon: a formula of the schedule reads it.
 func (s Schedule) HasEpsilon() bool {
@@ -41,7 +34,7 @@ func (f Func) checkEpsilon(v *validation, path string) {
 	switch {
 	case f.Epsilon == 0:
 	case !f.norm():
-		v.add(path, "leave it out", "only norms add an epsilon, and %s is none", f.Do)
+		v.add(path, "leave it out", "only norms add an epsilon, and %s is none", f.Name())
 	case !(f.Epsilon >= leastEpsilon && f.Epsilon <= mostEpsilon): // NaN too
 		v.add(path, "use a number such as 1e-6, or 0 for the Shape's",
 			"no norm adds %g to the mean of squares", f.Epsilon)

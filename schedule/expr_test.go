@@ -2,6 +2,7 @@ package schedule_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,8 +38,7 @@ var formulas = []struct {
 			"times 8 9; row #1; plus 10 11"},
 	{schedule.Rotary("T"), "rotary(T)", "x*cos(T) + turn(x)*sin(T)", "x; cos #0; times 0 1; turn 0; sin #0; " +
 		"times 3 4; plus 2 5"},
-	{schedule.FromFP32(), "fromfp32", "x", "x"},
-	{schedule.ToFP32(), "tofp32", "x", "x"},
+	{schedule.Rounded(), "rounded", "x", "x"},
 	{schedule.Scale(.25), "scale(x*0.25)", "x*0.25", "x; number 3e800000; times 0 1"},
 	{schedule.SoftCap(30), "softcap(30*tanh(x/30))", "30*tanh(x/30)",
 		"number 41f00000; x; over 1 0; tanh 2; times 0 3"},
@@ -77,7 +77,7 @@ var formulas = []struct {
 
 // TestFormulas holds each function's text, formula and nodes, and that the library has no other one.
 func TestFormulas(t *testing.T) {
-	named := map[schedule.FuncKind]bool{}
+	named := map[string]bool{}
 	for _, test := range formulas {
 		if got := test.f.String(); got != test.text {
 			t.Errorf("%s prints as %s", test.text, got)
@@ -88,11 +88,11 @@ func TestFormulas(t *testing.T) {
 		if got := schedule.Key(schedule.Nodes(test.f.Tree())); got != test.key {
 			t.Errorf("the nodes of %s are\n%s\nwant\n%s", test.text, got, test.key)
 		}
-		named[test.f.Do] = true
+		named[test.f.Word] = true
 	}
-	for _, do := range schedule.Functions() {
-		if !named[do] {
-			t.Errorf("no formula of %s is known", do)
+	for _, c := range schedule.Library() {
+		if !named[c.Word()] {
+			t.Errorf("no formula of %s is known", c.Name)
 		}
 	}
 }
@@ -111,7 +111,7 @@ func TestFacts(t *testing.T) {
 	}{
 		{f: schedule.SoftCap(30)},
 		{f: schedule.LayerNorm("A", "A"), reach: schedule.InRow, numbers: []string{"Epsilon"},
-			operands: []schedule.Operand{{"A", schedule.ByColumn}, {"A", schedule.ByColumn}}},
+			operands: []schedule.Operand{{"A", schedule.ByColumn}}},
 		{f: schedule.RMSNorm("Q").PerHead(schedule.W), reach: schedule.InHead, heads: []schedule.Extent{"W"},
 			operands: []schedule.Operand{{"Q", schedule.ByHead}}, numbers: []string{"Epsilon"}},
 		{f: schedule.Rotary("T"), reach: schedule.InHead, operands: []schedule.Operand{{"T", schedule.OfTable}},
@@ -206,6 +206,7 @@ func TestFuncJSON(t *testing.T) {
 		`{"Do":"rmsnorm","In":["w"]}`: schedule.RMSNorm("w"),
 		`{"Do":"rmsnorm","In":["w"],"Epsilon":0.5}`: schedule.RMSNorm("w").WithEpsilon(.5),
 		`{"Do":"gelu","In":null,"Epsilon":0}`:       schedule.GELU(),
+		`{"Do":"tofp32"}`:                           schedule.Rounded(),
 	} {
 		var got schedule.Func
 		if err := json.Unmarshal([]byte(text), &got); err != nil {
@@ -213,6 +214,15 @@ func TestFuncJSON(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	}
+	for text, want := range map[string]string{
+		`{"Do":"sine"}`:                    `unknown function "sine"`,
+		`{"Do":"layernorm","In":["W"]}`:    "tensors of layernorm: want 2, got 1",
+		`{"Word":"scale","Is":{"Of":"x"}}`: "cannot unmarshal",
+	} {
+		if err := json.Unmarshal([]byte(text), &schedule.Func{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
 	for _, test := range formulas {

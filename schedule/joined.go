@@ -22,7 +22,7 @@ func (s Schedule) Joined() Schedule {
 // Terms are the products whose partial results are added to those of an operation, in their order.
 func (s Schedule) Terms(o Op) (list []Op) {
 	for _, f := range o.Then {
-		if m, made := s.Maker(f.adds()); made && f.Joins {
+		if m, made := s.Maker(f.Adds()); made && f.Joins {
 			list = append(append(list, s.Terms(m)...), m)
 		}
 	}
@@ -36,18 +36,10 @@ func (s Schedule) IsTerm(tensor string) bool {
 	})
 }
 
-// adds is the tensor that a function adds; empty: it is another function.
-func (f Func) adds() string {
-	if f.Do == AddTensor && len(f.In) == 1 {
-		return f.In[0]
-	}
-	return ""
-}
-
 // joins says that function j of an operation adds partial results. Nothing comes between these and the sum, and the
 // schedule says no way for them. A kernel that multiplies and sends has one product.
 func (s Schedule) joins(o Op, j int) bool {
-	term, made := s.Maker(o.Then[j].adds())
+	term, made := s.Maker(o.Then[j].Adds())
 	if !made || !s.sendsProducts(o) || !s.sendsProducts(term) {
 		return false
 	}
@@ -57,7 +49,6 @@ func (s Schedule) joins(o Op, j int) bool {
 	_, alone := s.Way(o.Out).(interface{ ofOneProduct() })
 	moved := slices.ContainsFunc(s.Moves, func(m Move) bool { return m.Of == term.Out })
 	return !declared && !alone && !moved && s.readers(term.Out) == 1 && s.MadeFrom(before) == j &&
-		!slices.ContainsFunc(before.Then, Func.Cast) &&
 		!slices.ContainsFunc(term.Then, func(f Func) bool { return !f.Joins })
 }
 

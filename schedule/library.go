@@ -1,49 +1,85 @@
 package schedule
 
 import (
-	"maps"
 	"math"
 	"slices"
+	"strings"
 )
 
-// library has the tree of each named function, of its operands.
-var library = map[FuncKind]entry{
-	AddBias:      {1, func(in []string) Expr { return Plus(X, Row(in[0])) }},
-	AddTensor:    {1, func(in []string) Expr { return Plus(X, Of(in[0])) }},
-	ApplyReLU:    {0, func([]string) Expr { return Greatest(X, Num(0)) }},
-	ApplyGELU:    {0, func([]string) Expr { return gelu() }},
-	ApplySiLU:    {0, func([]string) Expr { return logistic(1) }},
-	ApplySwiGLU:  {1, func(in []string) Expr { return Times(logistic(1), Of(in[0])) }},
-	ApplyGeGLU:   {1, func(in []string) Expr { return Times(gelu(), Of(in[0])) }},
-	ApplyRMSNorm: {1, func(in []string) Expr { return Times(normed(X), Row(in[0])) }},
-	ApplyLayerNorm: {2, func(in []string) Expr {
-		return Plus(Times(normed(Minus(X, Mean(X))), Row(in[0])), Row(in[1]))
-	}},
-	ApplyRotary:   {1, func(in []string) Expr { return turnedBy(in[0]) }},
-	ApplyFromFP32: {0, func([]string) Expr { return X }}, // of tensors of other types; the result is rounded
-	ApplyToFP32:   {0, func([]string) Expr { return X }},
+// Constructor is a function of this package that makes a Func of the names of tensors. Texts, packages and files that
+// were written for earlier versions know such a Func by its name.
+type Constructor struct {
+	Name     string // "RMSNorm"
+	Operands int
+	make     func(in []string) Func
 }
 
-// entry is a tree, and how many operands it is of.
-type entry struct {
-	operands int
-	tree     func(in []string) Expr
+// library has the constructors, sorted.
+var library = []Constructor{
+	{"Add", 1, func(in []string) Func { return Add(in[0]) }},
+	{"Bias", 1, func(in []string) Func { return Bias(in[0]) }},
+	{"GELU", 0, func([]string) Func { return GELU() }},
+	{"GeGLU", 1, func(in []string) Func { return GeGLU(in[0]) }},
+	{"LayerNorm", 2, func(in []string) Func { return LayerNorm(in[0], in[1]) }},
+	{"RMSNorm", 1, func(in []string) Func { return RMSNorm(in[0]) }},
+	{"ReLU", 0, func([]string) Func { return ReLU() }},
+	{"Rotary", 1, func(in []string) Func { return Rotary(in[0]) }},
+	{"Rounded", 0, func([]string) Func { return Rounded() }},
+	{"SiLU", 0, func([]string) Func { return SiLU() }},
+	{"SwiGLU", 1, func(in []string) Func { return SwiGLU(in[0]) }},
 }
 
-// Tree is what the function does to X. An unknown one, or one without its operands, leaves X as it is.
-func (f Func) Tree() Expr {
-	if f.Do == "" {
-		return f.Is
-	}
-	e, known := library[f.Do]
-	if !known || len(f.In) != e.operands {
-		return X
-	}
-	if f.Epsilon == 0 {
-		return e.tree(f.In)
-	}
-	return e.tree(f.In).replaced(Param(Epsilon), Num(f.Epsilon))
+// Library has the constructors, sorted by their names.
+func Library() []Constructor { return slices.Clone(library) }
+
+// Of is the function of so many tensors as the constructor has operands.
+func (c Constructor) Of(tensors ...string) Func { return c.make(tensors) }
+
+// Word is that of its functions.
+func (c Constructor) Word() string { return strings.ToLower(c.Name) }
+
+// Bias adds a tensor [N] to each row of a result [M,N].
+func Bias(tensor string) Func { return Func{Word: "bias", Is: Plus(X, Row(tensor))} }
+
+// Add adds a tensor to a result: a residual.
+func Add(tensor string) Func { return Func{Word: "add", Is: Plus(X, Of(tensor))} }
+
+// ReLU is max(x, 0).
+func ReLU() Func { return Func{Word: "relu", Is: Greatest(X, Num(0))} }
+
+// GELU is x Φ(x), by the tanh approximation: (1 + tanh(u))/2 is the logistic function of 2u.
+func GELU() Func {
+	u := Times(Num(math.Sqrt(2/math.Pi)), Plus(X, Times(Num(0.044715), X, X, X)))
+	return Func{Word: "gelu", Is: Over(X, Plus(Num(1), Exp(Times(Num(-2), u))))}
 }
+
+// SiLU is x σ(x), with the logistic function σ.
+func SiLU() Func { return Func{Word: "silu", Is: logistic(1)} }
+
+// SwiGLU multiplies up by silu of the result, the gate.
+func SwiGLU(up string) Func { return Func{Word: "swiglu", Is: Times(SiLU().Is, Of(up))} }
+
+// GeGLU multiplies up by gelu of the result, the gate.
+func GeGLU(up string) Func { return Func{Word: "geglu", Is: Times(GELU().Is, Of(up))} }
+
+// RMSNorm divides each row by the root of the mean of its squares and the epsilon, and multiplies it by the weight, a
+// value for each index of the last axis. It is rounded once.
+func RMSNorm(weight string) Func { return Func{Word: "rmsnorm", Is: Times(normed(X), Row(weight))} }
+
+// LayerNorm takes its mean from each row, divides the row by the root of the mean of the squares that are left and the
+// epsilon, multiplies it by the weight and adds the bias, values for each index of the last axis. It is rounded once.
+func LayerNorm(weight, bias string) Func {
+	return Func{Word: "layernorm", Is: Plus(Times(normed(Minus(X, Mean(X))), Row(weight)), Row(bias))}
+}
+
+// Rotary turns the heads of a result by the angles of a table [rows, width of a head]: the first half of it are
+// cosines, the second half sines. Column j of the first half of a head becomes x cos(j) - y sin(j) and its partner y,
+// as far on in the second half, y cos(j) + x sin(j), each rounded once.
+func Rotary(table string) Func { return Func{Word: "rotary", Is: turnedBy(table)} }
+
+// Rounded is x itself, which is rounded as all results are: of a Copy of a tensor with Type FP32, whose result has the
+// type of the plan.
+func Rounded() Func { return Func{Word: "rounded"} }
 
 // Scale multiplies by a constant.
 func Scale(by float64) Func { return Func{Word: "scale", Is: Times(X, Num(by))} }
@@ -58,7 +94,7 @@ func Sigmoid() Func { return Func{Word: "sigmoid", Is: Over(Num(1), Plus(Num(1),
 
 // SquaredReLU is the square of max(x, 0).
 func SquaredReLU() Func {
-	positive := ReLU().Tree()
+	positive := ReLU().Is
 	return Func{Word: "relu2", Is: Times(positive, positive)}
 }
 
@@ -71,7 +107,7 @@ func GELUByErf() Func {
 }
 
 // ReGLU multiplies up by max(x, 0) of the result, the gate.
-func ReGLU(up string) Func { return Func{Word: "reglu", Is: Times(ReLU().Tree(), Of(up))} }
+func ReGLU(up string) Func { return Func{Word: "reglu", Is: Times(ReLU().Is, Of(up))} }
 
 // Multiply multiplies by a tensor of the result's axes.
 func Multiply(by string) Func { return Func{Word: "multiply", Is: Times(X, Of(by))} }
@@ -126,12 +162,6 @@ func logistic(a float64) Expr {
 	return Over(X, Plus(Num(1), Exp(x)))
 }
 
-// gelu is x Φ(x) by tanh: (1 + tanh(u))/2 is the logistic function of 2u.
-func gelu() Expr {
-	u := Times(Num(math.Sqrt(2/math.Pi)), Plus(X, Times(Num(0.044715), X, X, X)))
-	return Over(X, Plus(Num(1), Exp(Times(Num(-2), u))))
-}
-
 // normed is x over the root of the mean of its squares and the epsilon.
 func normed(x Expr) Expr { return Times(x, RecipRoot(Plus(Mean(Times(x, x)), Param(Epsilon)))) }
 
@@ -162,8 +192,6 @@ func (e Expr) each(f func(Expr) Expr) Expr {
 
 // rewritten is the function with another tree, and more to its word.
 func (f Func) rewritten(more string, each func(Expr) Expr) Func {
-	return Func{Word: f.Name() + more, Is: f.Tree().each(each)}
+	f.Word, f.Is = f.Name()+more, f.Is.each(each)
+	return f
 }
-
-// Functions are the names of all functions that have one of their own, sorted.
-func Functions() []FuncKind { return slices.Sorted(maps.Keys(library)) }

@@ -12,14 +12,26 @@ func (e Expr) InLibrary() (name string, more []string) {
 	for _, o := range Operands(Nodes(e)) {
 		in = append(in, o.Tensor)
 	}
-	for _, kind := range Functions() {
-		if x := library[kind]; x.operands == len(in) {
-			if more, is := e.as(x.tree(in)); is {
-				return string(kind), more
+	for _, c := range library {
+		if c.Operands == len(in) {
+			if more, is := e.as(c.Of(in...).Is); is {
+				return c.Word(), more
 			}
 		}
 	}
 	return "", nil
+}
+
+// Constructor is the constructor of the library that makes the function, but for its epsilon, and the tensors that it
+// is of.
+func (f Func) Constructor() (c Constructor, of []string, ok bool) {
+	of = f.Reads()
+	for _, c := range library {
+		if c.Operands == len(of) && c.Word() == f.Word && Key(Nodes(c.Of(of...).Is)) == Key(Nodes(f.Is)) {
+			return c, of, true
+		}
+	}
+	return c, nil, false
 }
 
 // as says that the tree is one of the library, but for the width of heads and an epsilon of its own, which it returns.

@@ -12,19 +12,38 @@ func (s Schedule) MadeFrom(o Op) int {
 			from++
 		}
 	}
+	adds := func(tensor func(Func) string) func(Func) bool {
+		return func(f Func) bool {
+			return tensor(f) != "" && !slices.ContainsFunc(o.Then[:from], func(x Func) bool {
+				return tensor(x) != "" && !x.Joins
+			})
+		}
+	}
+	row, tensor := adds(Func.AddsRow), adds(Func.Adds)
 	switch {
 	case s.Partial(o):
-		adds := func(f Func) bool {
-			again := slices.ContainsFunc(o.Then[:from], func(x Func) bool { return x.Do == f.Do && !x.Joins })
-			return f.Joins || (f.Do == AddBias || f.Do == AddTensor) && !again
-		}
 		for range o.Then {
-			takes(adds)
+			takes(func(f Func) bool { return f.Joins || row(f) || tensor(f) })
 		}
-		takes(func(f Func) bool { return f.Do == ApplyToFP32 })
 	case len(o.In) == 2:
-		takes(func(f Func) bool { return f.Do == AddBias })
-		takes(func(f Func) bool { return f.ByProduct() && f.Elementwise() && s.scaleOf(o.In[0]).Name == "" })
+		takes(row)
+		takes(func(f Func) bool { return f.Epilogue() != "" && s.scaleOf(o.In[0]).Name == "" })
 	}
 	return from
+}
+
+// Own are the functions of an operation that a kernel of its own makes.
+func (s Schedule) Own(o Op) []Func { return o.Then[s.MadeFrom(o):] }
+
+// With is the operation with the functions alone that what makes its result applies.
+func (s Schedule) With(o Op) Op {
+	o.Then = slices.Clip(o.Then[:s.MadeFrom(o)])
+	return o
+}
+
+// InFP32 says that the sum of an operation's partial results is not rounded: its result has Type FP32, and no kernel of
+// its own makes that.
+func (s Schedule) InFP32(o Op) bool {
+	t, _ := s.Tensor(o.Out)
+	return t.Type == FP32 && s.Partial(o) && len(s.Own(o)) == 0
 }

@@ -88,16 +88,16 @@ func TestAlsoRefused(t *testing.T) {
 			schedule.Linear("C", "A", "B", gelu).Keeping("H", 0)},
 			[]string{"Ops[1].Also[0].Out: H is made by Ops[0] already (name another tensor)"}},
 		{"read before it is made", []schedule.Op{schedule.Linear("C", "A", "B", gelu, add("H"), gelu).Keeping("H", 2)},
-			[]string{"Ops[0].Then[1].In[0]: H is made by this operation" + other}},
+			[]string{"Ops[0].Then[1].Is.Of[1].Tensor: H is made by this operation" + other}},
 		{"the operation's own result", []schedule.Op{
 			schedule.Linear("C", "A", "B", gelu, gelu, add("C")).Keeping("H", 1)},
-			[]string{"Ops[0].Then[2].In[0]: C is made by this operation" + other}},
+			[]string{"Ops[0].Then[2].Is.Of[1].Tensor: C is made by this operation" + other}},
 		{"the operation's own result, earlier", []schedule.Op{
 			schedule.Linear("C", "A", "B", add("C"), gelu).Keeping("H", 1)},
-			[]string{"Ops[0].Then[0].In[0]: C is made of H, by Ops[0]" + other}},
+			[]string{"Ops[0].Then[0].Is.Of[1].Tensor: C is made of H, by Ops[0]" + other}},
 		{"made later", []schedule.Op{schedule.Linear("C", "A", "B", gelu, add("I"), gelu).Keeping("H", 1),
 			schedule.Copy("I", "A", gelu)},
-			[]string{"Ops[0].Then[1].In[0]: I is made later, by Ops[1] (put this operation behind Ops[1])"}},
+			[]string{"Ops[0].Then[1].Is.Of[1].Tensor: I is made later, by Ops[1] (put this operation behind Ops[1])"}},
 		{"in a formula", []schedule.Op{schedule.Linear("C", "A", "B", gelu, schedule.Multiply("C")).Keeping("H", 1)},
 			[]string{"Ops[0].Then[1].Is.Of[1].Tensor: C is made by this operation" + other}},
 	} {

@@ -78,10 +78,8 @@ func (s Schedule) checkTypes(v *validation) {
 		oneOf(v, path, t.Type, append(all, I32, E4M3)...)
 		switch _, scales := s.ScaledBy(t.Name); {
 		case scales:
-		case t.Type == FP32 && s.castAlone(t):
 		case t.Type == FP32:
-			v.add(path, "leave it out, and set Types; or take it by schedule.FromFP32 or ToFP32 alone",
-				"only casts take a tensor of fp32 in plans of other types")
+			s.checkFP32(v, path, t)
 		case slices.Contains(all, t.Type):
 			v.add(path, "leave it out, and set Types", "no pass lowers a tensor with an element type of its own")
 		case t.Type == I32 && !s.calledFor(t.Name):

@@ -10,14 +10,9 @@ import (
 // A tree has at most so many nodes on a path, so many that differ, and so many as it is written.
 const mostDepth, mostNodes, mostWritten = 64, 256, 4096
 
-// checkTree refuses a function without a name whose tree can't be computed.
-func (s Schedule) checkTree(v *validation, path string, f Func) {
-	if len(f.In) > 0 {
-		v.add(path+".In", "name them in Is: schedule.Of, schedule.Row", "a function without a name has operands in Is")
-	}
-	if f.Epsilon != 0 {
-		v.add(path+".Epsilon", "call WithEpsilon, or use schedule.Num in Is", "only a norm with a name has an epsilon")
-	}
+// checkFunc refuses a function whose tree can't be computed.
+func (s Schedule) checkFunc(v *validation, path string, f Func) {
+	f.checkEpsilon(v, path+".Epsilon")
 	path += ".Is"
 	lies := map[string]Lies{}
 	f.Is.walk(path, func(at string, e Expr) {
@@ -58,7 +53,10 @@ func (s Schedule) checkNode(v *validation, path string, e Expr) {
 	if len(e.Of) != d.of {
 		v.add(path+".Of", fmt.Sprintf("name %d", d.of), "%s: want %d, got %d", e.title(), d.of, len(e.Of))
 	}
-	if (e.Tensor == "") != (d.lies == "") {
+	switch {
+	case e.Tensor == "" && d.lies != "":
+		v.add(path+".Tensor", "name a tensor", "an operand without a name")
+	case e.Tensor != "" && d.lies == "":
 		v.add(path+".Tensor", "use schedule.Of, Row, Column, HeadRow, Cos or Sin", "%s of the tensor %q", e.title(),
 			e.Tensor)
 	}
@@ -124,28 +122,19 @@ func (s Schedule) hasExtent(e Extent) bool {
 
 // checkHeads refuses heads whose width nothing says, or a tensor that no head has.
 func (s Schedule) checkHeads(v *validation, path string, f Func) {
+	var wrong []string
 	s.Tree(f).walk(path, func(at string, e Expr) {
 		switch w := s.headWidth(e); {
+		case slices.Contains(wrong, e.Tensor):
 		case does[e.Do].heads && e.Group == "":
 			v.add(at, "declare the table, or name the width", "the width of the heads is not known")
 		case w != "" && !s.Made(e.Tensor) && !w.ofHead(does[e.Do].lies == OfTable):
-			v.add(at+".Tensor", "declare it with W, or a constant such as 128, as its last extent",
+			wrong = append(wrong, e.Tensor)
+			v.add(at+".Tensor", "declare "+e.Tensor+" with W, or a constant such as 128, as its last extent",
 				"the width of a head is a number, even where pairs are turned, or W, and %s has %q columns",
 				e.Tensor, w)
 		}
 	})
-}
-
-// checkTables refuses a table of a function with a name that is as wide as no head.
-func (s Schedule) checkTables(v *validation, path string, f Func) {
-	for i, o := range f.Operands() {
-		w := s.headWidth(Cos(o.Tensor))
-		if o.Lies == OfTable && w != "" && !s.Made(o.Tensor) && !w.ofHead(true) {
-			v.add(fmt.Sprintf("%s[%d]", path, i), "declare "+o.Tensor+" with a row for each row, and W or a constant "+
-				"such as 128 as a head's width", "the width of a head is an even number or W, and %s has %q columns",
-				o.Tensor, w)
-		}
-	}
 }
 
 // Tree is what a function does to X, with the widths of all heads: that of a table, or of a tensor for the columns of a

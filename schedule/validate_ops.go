@@ -27,34 +27,10 @@ func (s Schedule) checkOps(v *validation) {
 		for _, e := range FieldErrors(err) {
 			v.add(path+"."+e.Path, e.Hint, "%s", e.Msg)
 		}
-		s.checkFuncs(v, path, o)
-		s.checkCasts(v, path, o)
+		for j, f := range o.Then {
+			s.checkFunc(v, fmt.Sprintf("%s.Then[%d]", path, j), f)
+		}
 		s.checkCall(v, path, i)
-	}
-}
-
-// checkFuncs refuses unknown functions and wrong operands.
-func (s Schedule) checkFuncs(v *validation, path string, o Op) {
-	for i, f := range o.Then {
-		at := fmt.Sprintf("%s.Then[%d]", path, i)
-		x, ok := library[f.Do]
-		switch {
-		case f.Do == "":
-			s.checkTree(v, at, f)
-			continue
-		case !ok:
-			v.add(at+".Do", fmt.Sprintf("use one of %q, or Word and Is, its formula, in place of Do", Functions()),
-				"unknown function %q", f.Do)
-			continue
-		case len(f.In) != x.operands:
-			v.add(at+".In", fmt.Sprintf("name %d", x.operands), "tensors of %s: want %d, got %d", f.Do, x.operands,
-				len(f.In))
-		}
-		f.checkEpsilon(v, at+".Epsilon")
-		s.checkTables(v, at+".In", f)
-		if f.Word != "" || !f.Is.isX() {
-			v.add(at+".Is", "leave Do out, or Word and Is", "%s has a formula of its own", f.Do)
-		}
 	}
 }
 
@@ -90,7 +66,7 @@ func (s Schedule) checkMissing(v *validation) {
 	seen := map[string]bool{}
 	for i, o := range s.Ops {
 		for _, in := range o.operands() {
-			if _, declared := s.Tensor(in); !declared && !s.Made(in) && !seen[in] {
+			if _, declared := s.Tensor(in); !declared && !s.Made(in) && !seen[in] && in != "" {
 				v.add("Tensors", "declare it with its placement",
 					"Ops[%d] reads %s, which nothing declares or makes", i, in)
 			}

@@ -17,11 +17,10 @@ func (s Schedule) checkOrder(v *validation, path string, i int) {
 	}
 	for j, f := range o.Then {
 		at := fmt.Sprintf("%s.Then[%d]", path, j)
-		for k, in := range f.In {
-			check(fmt.Sprintf("%s.In[%d]", at, k), in)
-		}
+		var known []string
 		f.Is.walk(at+".Is", func(at string, e Expr) {
-			if does[e.Do].lies != "" {
+			if does[e.Do].lies != "" && !slices.Contains(known, e.Tensor) {
+				known = append(known, e.Tensor)
 				check(at+".Tensor", e.Tensor)
 			}
 		})

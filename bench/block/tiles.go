@@ -27,7 +27,7 @@ func byTiles(c s.Schedule, of ...string) s.Schedule {
 	}
 	for i, o := range c.Ops {
 		if added := o.Added(); added != "" && slices.Contains(of, o.Out) {
-			c.Ops[i].Then = []s.Func{{Word: "plus", Is: s.Plus(s.X, s.Of(added))}}
+			c.Ops[i].Then = []s.Func{{Word: "plus", Is: s.Plus(s.Of(added), s.X)}}
 		}
 	}
 	return c

@@ -68,8 +68,8 @@ var MixedMLP = s.Schedule{
 		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}, Type: s.FP32},
 	},
 	Ops: []s.Op{
-		s.Copy("X", "A", s.FromFP32()), s.Linear("H", "X", "B", s.GELU()),
-		s.Linear("C", "H", "B2", s.Bias("Bias2"), s.ToFP32()),
+		s.Copy("X", "A", s.Rounded()), s.Linear("H", "X", "B", s.GELU()),
+		s.Linear("C", "H", "B2", s.Bias("Bias2")),
 	},
 }
 

@@ -78,21 +78,23 @@ func appliedBy(p *hostir.Program, f hostir.Function) (by string) {
 	return by
 }
 
-// anyFunction is any function of an operation.
-func anyFunction(schedule.Func) bool { return true }
-
-// functionsOf are the functions of the operation that makes a tensor, those of a kind.
-func (d *draft) functionsOf(out string, is func(schedule.Func) bool) (list []hostir.Function) {
+// functionsOf are the functions of an operation: those of a kernel of its own, or those that what makes its result
+// applies.
+func (d *draft) functionsOf(of schedule.Op, own bool) (list []hostir.Function) {
 	for i, o := range d.original.Ops {
 		for j, f := range o.Then {
 			made := o.Out
 			if sum, ok := d.sumsOnly[o.Out]; ok && j < sum.ends {
 				made = sum.sum
 			}
-			if made == out && is(f) && !d.adds(f) {
+			if made == of.Out && !d.adds(f) {
 				list = append(list, hostir.Function{Op: i, Then: j})
 			}
 		}
 	}
-	return list
+	n := max(len(list)-len(d.schedule.Own(of)), 0)
+	if own {
+		return list[n:]
+	}
+	return list[:n]
 }

@@ -19,8 +19,8 @@ func TestFunctions(t *testing.T) {
 			"rmsnorm(Norm) of X, swiglu(U) of G by a kernel of its own",
 		"LayerNormLinear": "layernorm(Norm, Offset, epsilon 1e-06) of X by a kernel of its own; " +
 			"bias(Bias) of C by the library of products",
-		"MixedMLP": "fromfp32 of X by a kernel of its own; gelu of H by the library of products; " +
-			"bias(Bias2) of C, tofp32 of C by the kernel that sums",
+		"MixedMLP": "rounded of X by a kernel of its own; gelu of H by the library of products; " +
+			"bias(Bias2) of C by the kernel that sums",
 		"RotaryAttention": "rmsnorm(Norm) of X, rotary(Angles) of Query, rotary(Angles) of Key by a kernel " +
 			"of its own; add(A) of C by the kernel that sums",
 	}

@@ -67,9 +67,8 @@ func (s *stage) pulls() bool { return s.inPieces() && !s.once }
 func (s *stage) puts() bool { return s.sums != "" && s.summing == nil }
 
 // widens says that the sums of a stage are kept in fp32.
-func (s *stage) widens() bool {
-	return s.sums != "" && slices.ContainsFunc(s.ops[len(s.ops)-1].Then,
-		func(f schedule.Func) bool { return f.Do == schedule.ApplyToFP32 })
+func (d *draft) widens(s *stage) bool {
+	return s.sums != "" && len(s.ops) > 0 && d.schedule.InFP32(s.ops[len(s.ops)-1])
 }
 
 // meets says that a collective, or the kernel of a sum, needs all ranks while it holds the device.
@@ -265,7 +264,7 @@ func (c *chain) operand(d *draft, name string) (edges.State, error) {
 func (d *draft) productsOf(name string) bool {
 	return !slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool {
 		return o.Call != "" || o.In[0] != name || slices.ContainsFunc(o.Then, func(f schedule.Func) bool {
-			return f.Do != schedule.AddBias && (byKernel(f) || !ofProduct(f))
+			return f.AddsRow() == "" && f.Epilogue() == ""
 		})
 	})
 }

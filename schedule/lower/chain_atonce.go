@@ -61,9 +61,15 @@ func (d *draft) summedIn() int {
 
 // roundsSums refuses a way whose sums no kernel keeps in fp32.
 func (d *draft) roundsSums() error {
-	if !d.chain.stages[d.summedIn()].widens() {
+	if !d.widens(&d.chain.stages[d.summedIn()]) {
 		return nil
 	}
-	return &schedule.FieldError{Path: d.at(), Hint: "use schedule.Slots, or leave it out",
+	path, hint := d.edge.Path, "use schedule.Slots, or leave it out"
+	if path == "" {
+		at := slices.IndexFunc(d.original.Tensors, func(t schedule.Tensor) bool { return t.Name == d.edge.Of })
+		path = fmt.Sprintf("Tensors[%d].Type", at)
+		hint = fmt.Sprintf("leave it out, and the type of %s is the plan's", d.edge.Of)
+	}
+	return &schedule.FieldError{Path: path, Hint: hint,
 		Msg: fmt.Sprintf("no kernel of one shot keeps the sums of %s in fp32", d.edge.Of)}
 }

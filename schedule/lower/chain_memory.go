@@ -179,15 +179,14 @@ func (w *writer) eachRows(s *stage) (names []string) {
 	}
 	for _, o := range s.ops {
 		if o.Out != s.sums || s.toAll {
-			names = append(names, w.madeIn(o.Out), o.Added())
+			names = append(names, w.madeIn(o.Out), w.schedule.With(o).Added())
 		}
 		if o.Out == s.sums && s.toAll {
 			names = append(names, w.named(reduced, s.sums))
 		}
-		for _, f := range o.Then {
+		for _, f := range w.schedule.Own(o) {
 			for _, x := range f.Operands() {
-				eachRow := x.Lies != schedule.ByColumn && x.Lies != schedule.ByHead
-				if eachRow && f.Do == "" {
+				if x.Lies != schedule.ByColumn && x.Lies != schedule.ByHead {
 					names = append(names, x.Tensor)
 				}
 			}

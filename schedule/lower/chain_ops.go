@@ -19,8 +19,8 @@ func (w *writer) sumOf(on hostir.StreamRef, s *stage, dst, rows hostir.View, ter
 	if o.Bias() != "" {
 		terms = append(terms, hostir.EachRow(o.Bias()))
 	}
-	sum := hostir.Reduce(on, dst, terms...).Applying(w.functionsOf(o.Out, anyFunction))
-	if s.widens() {
+	sum := hostir.Reduce(on, dst, terms...).Applying(w.functionsOf(o, false))
+	if w.widens(s) {
 		sum.By = hostir.WidenKernel
 	}
 	return sum
@@ -60,7 +60,7 @@ func (w *writer) operations(on hostir.StreamRef, s *stage, ops []schedule.Op, p 
 			}
 			x = w.at(o.Out, p)
 		}
-		nodes = append(nodes, w.apply(on, o, p, x)...)
+		nodes = append(nodes, w.make(on, o, p, x)...)
 	}
 	return nodes
 }
@@ -71,17 +71,18 @@ func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, p piece, 
 	if o.Out == s.sums {
 		return hostir.Multiply(on, index, w.at(w.named(partial, s.sums), p), x, w.weight(o))
 	}
+	with := w.schedule.With(o)
 	var bias []hostir.View
-	if o.Bias() != "" {
-		bias = []hostir.View{hostir.Whole(o.Bias())}
+	if with.Bias() != "" {
+		bias = []hostir.View{hostir.Whole(with.Bias())}
 	}
 	n := hostir.Multiply(on, index, w.at(o.Out, p), x, w.weight(o), bias...)
-	for _, f := range o.Then {
-		if ofProduct(f) {
-			n = n.Then(string(f.Do))
+	for _, f := range with.Then {
+		if e := f.Epilogue(); e != "" {
+			n = n.Then(e)
 		}
 	}
-	return n.Applying(w.functionsOf(o.Out, func(f schedule.Func) bool { return !byKernel(f) }))
+	return n.Applying(w.functionsOf(o, false))
 }
 
 // rowsAt are a rank's rows of the step's batch in a buffer of all ranks' rows.

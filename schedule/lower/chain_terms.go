@@ -11,7 +11,7 @@ import (
 
 // adds says that a function adds partial results, which a product does.
 func (d *draft) adds(f schedule.Func) bool {
-	return f.Do == schedule.AddTensor && len(f.In) == 1 && d.schedule.IsTerm(f.In[0])
+	return d.schedule.IsTerm(f.Adds())
 }
 
 // term holds the operands of such an operation against their places. The stage of the other one makes it.

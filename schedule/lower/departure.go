@@ -81,12 +81,12 @@ func (l leaving) atOnce(w *writer, s *stage) []hostir.Node {
 	return w.leavesAlone(s, d)
 }
 
-// lonely says that the program is one product whose partial results leave, and that nothing comes. Sums that are cast
+// lonely says that the program is one product whose partial results leave, and that nothing comes. Sums in fp32
 // leave as those of several operations do.
 func (d *draft) lonely() bool {
 	s := &d.chain.stages[0]
 	return len(d.chain.stages) == 1 && !s.gathers && len(s.ops) == 1 && len(s.terms) == 0 &&
-		s.puts() && !s.widens()
+		s.puts() && !d.widens(s)
 }
 
 // ofOneProduct marks a lowering that serves a stage alone: nothing comes beside what leaves.

@@ -34,9 +34,6 @@ func formulas(d *draft) error {
 		o.Then = slices.Clone(o.Then)
 		partial := d.original.Partial(o)
 		for j, f := range o.Then[from:] {
-			if f.Do == schedule.ApplyToFP32 && !partial {
-				continue // refused: the result's memory has the product, which is of the plan's type
-			}
 			o.Then[from+j] = schedule.Func{Word: f.Name(), Is: d.original.Tree(f)}
 		}
 		if from < len(o.Then) && (partial || d.gathered(o)) {
@@ -159,6 +156,46 @@ func (d *draft) known(name string) bool {
 	return declared || d.original.Made(name)
 }
 
+// functions refuses a function that nothing applies at its place, and an operand of another placement.
+func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error {
+	from := d.schedule.MadeFrom(o)
+	for i, f := range o.Then {
+		at := fmt.Sprintf("%s.Then[%d]", path, i)
+		if why := c.unapplied(o, f, i >= from, s.sums == o.Out); why != "" {
+			return &schedule.FieldError{Path: at, Msg: why, Hint: d.elsewhere(o, i, c.at[o.Out])}
+		}
+		for _, operand := range f.Operands() {
+			if f.Joins {
+				continue // each rank has it
+			}
+			err := c.beside(d, at, o, operand)
+			for _, e := range schedule.FieldErrors(err) {
+				if i >= from && e.Path != at {
+					e.Msg += ", beside " + schedule.Op{Out: o.Out, In: o.In, Index: o.Index}.String()
+				}
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unapplied says why nothing applies a function of an operation, which is made by a kernel of its own, or applied to a
+// sum, or to a product; empty: something does.
+func (c *chain) unapplied(o schedule.Op, f schedule.Func, own, sum bool) string {
+	switch {
+	case own:
+		return c.formula(o, f)
+	case c.fetches[o.In[0]].From.Columns():
+		return fmt.Sprintf("no pass applies %s to the product %s of columns that come", f.Name(), o.Out)
+	case kind(o.Name()) == gradient && !sum:
+		return fmt.Sprintf("no pass applies %s to what leaves the %s %s", f.Name(), o.Name(), o.Out)
+	}
+	return ""
+}
+
 // formula says why nothing makes a formula of an operation's result; empty: a kernel does.
 func (c *chain) formula(o schedule.Op, f schedule.Func) string {
 	nodes := schedule.Nodes(f.Is)
@@ -207,12 +244,15 @@ func (c *chain) besideMade(d *draft, path string, o schedule.Op, name string) er
 		Msg: fmt.Sprintf("%s and %s have their %s on different ranks", name, o.Out, which)}
 }
 
-// make is what the formulas behind an operation make of x, on a piece of the rows.
-func (w *writer) make(on hostir.StreamRef, o schedule.Op, from int, p piece, x hostir.View) hostir.Step {
+// make is what the formulas behind an operation make of x, on a piece of the rows, if there are any.
+func (w *writer) make(on hostir.StreamRef, o schedule.Op, p piece, x hostir.View) []hostir.Node {
 	var list []schedule.Expr
 	var words []string
-	for _, f := range o.Then[from:] {
+	for _, f := range w.schedule.Own(o) {
 		list, words = append(list, f.Is), append(words, f.Name())
+	}
+	if len(list) == 0 {
+		return nil
 	}
 	var operands []hostir.View
 	for _, operand := range schedule.Operands(schedule.Nodes(list...)) {
@@ -227,7 +267,6 @@ func (w *writer) make(on hostir.StreamRef, o schedule.Op, from int, p piece, x h
 	if w.chain.at[o.Out].Columns() {
 		columns = hostir.Div(columns, hostir.Size)
 	}
-	made := w.functionsOf(o.Out, anyFunction)
 	step := hostir.MakeOf(on, strings.Join(words, " and "), list, columns, w.at(o.Out, p), x, operands...)
-	return step.Applying(made[len(made)-len(list):])
+	return []hostir.Node{step.Applying(w.functionsOf(o, true))}
 }

@@ -129,10 +129,6 @@ func (d *draft) withAllColumns(name string) string {
 
 // behind says where a schedule without the functions from i on ends.
 func (d *draft) behind(o schedule.Op, i int) string {
-	f := o.Then[i]
-	if f.Do == schedule.ApplyToFP32 {
-		return fmt.Sprintf("leave it out, and the type of %s, which is then rounded to the plan's", o.Out)
-	}
 	var names []string
 	for _, x := range o.Then[i:] {
 		names = append(names, x.Name())

@@ -86,7 +86,7 @@ func byNCCLBeside(t turns) arrival {
 
 // linkedNCCL serves a communication by one collective.
 func linkedNCCL(d *draft) error {
-	if i := d.summedIn(); i >= 0 && d.chain.stages[i].widens() {
+	if i := d.summedIn(); i >= 0 && d.widens(&d.chain.stages[i]) {
 		return &schedule.FieldError{Path: d.at(), Hint: "use schedule.Slots, or leave it out",
 			Msg: fmt.Sprintf("NCCL rounds the sums of %s to the type of the plan", d.edge.Of)}
 	}

@@ -63,7 +63,7 @@ func landedSums(words bool) atOnce {
 		sum := w.buffer(s.sums).Tensor
 		to := w.landing(w.named(landed, s.sums), w.named(arrived, s.sums), words, elements(sum), sum.Axes...)
 		return []hostir.Node{hostir.SumPackets(mainRef, hostir.Whole(s.sums), to, each.EachRank(), added).
-			Described("q's part to rank q; the order of ranks").Applying(w.functionsOf(o.Out, anyFunction))}
+			Described("q's part to rank q; the order of ranks").Applying(w.functionsOf(o, false))}
 	}
 }
 

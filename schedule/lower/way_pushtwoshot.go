@@ -37,5 +37,5 @@ func spreadSums(w *writer, s *stage) []hostir.Node {
 	each := hostir.Chunk(from, hostir.Var(hostir.RankIndex)).EachRank()
 	sum := hostir.SpreadPackets(mainRef, s.sums, land(landed, arrived), land(spreadName, returned), each, added)
 	return []hostir.Node{sum.Described("q's part to rank q; the order of ranks").
-		Applying(w.functionsOf(o.Out, anyFunction))}
+		Applying(w.functionsOf(o, false))}
 }

@@ -3,6 +3,7 @@ package lower
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -38,7 +39,7 @@ func (d *draft) passOn(x leaving) error {
 	d.leaveBy(x)
 	for _, f := range d.chain.stages[0].ops[0].Then {
 		return &schedule.FieldError{Path: d.at(), Hint: "use another way, or leave it out",
-			Msg: fmt.Sprintf("no kernel makes these sums that could add %s as well", f.In[0])}
+			Msg: fmt.Sprintf("no kernel makes these sums that could add %s as well", strings.Join(f.Reads(), " and "))}
 	}
 	return nil
 }

@@ -87,8 +87,11 @@ func (t tiling) take(s *stage, o schedule.Op) error {
 	if o.Out == s.sums && o.Added() != "" {
 		return t.cant("tiles add no tensor to their sum")
 	}
-	for _, f := range o.Then {
-		if f.Do == schedule.AddBias || byKernel(f) {
+	if t.schedule.InFP32(o) {
+		return t.cant("the kernel that makes tiles of %s rounds them", o.Out)
+	}
+	for _, f := range t.schedule.With(o).Then {
+		if f.AddsRow() != "" {
 			continue
 		}
 		err := t.cant("the kernel that makes tiles of %s applies no %s", o.Out, f.Name())
@@ -122,9 +125,9 @@ func (t tiling) pulledRows(w *writer, s *stage) []hostir.Node {
 		hostir.Post(mainRef, ready, every).Described("peers may read " + s.input),
 		hostir.Wait(mainRef, ready, every),
 		hostir.Do(mainRef, hostir.Tiles{Tiles: t.list(tilesOfGather), To: w.at(o.Out, piece{}), Gathered: all, Own: own,
-			B: w.weight(o), Bias: biasOf(o),
+			B: w.weight(o), Bias: biasOf(w.schedule.With(o)),
 			Shards: own.At(hostir.Ahead(step)).Over(stepIndex, hostir.Const(1), hostir.Size)}).
-			Applying(w.functionsOf(o.Out, func(f schedule.Func) bool { return !byKernel(f) })),
+			Applying(w.functionsOf(o, false)),
 		hostir.Post(mainRef, done, every),
 		hostir.Wait(mainRef, done, every).Described(s.input + " may be overwritten afterwards"),
 	}
@@ -157,7 +160,7 @@ func (t tiling) scatteredSums(w *writer, s *stage) []hostir.Node {
 			Slots: hostir.Whole(slots), Peers: to.Over(stepIndex, hostir.Const(1), hostir.Size),
 			Own: hostir.Chunk(slots, hostir.Rank), A: x, B: w.weight(o), Bias: biasOf(o)}).
 			Described("own rows last, and once, in the order of ranks").
-			Applying(w.functionsOf(o.Out, anyFunction)),
+			Applying(w.functionsOf(o, false)),
 		hostir.Post(mainRef, arrived, every),
 		hostir.Wait(mainRef, arrived, every),
 	}

@@ -111,9 +111,6 @@ func Clone(s schedule.Schedule) schedule.Schedule {
 		o := &s.Ops[i]
 		o.In, o.Then, o.Kernel.Args = slices.Clone(o.In), slices.Clone(o.Then), slices.Clone(o.Kernel.Args)
 		o.Also = slices.Clone(o.Also)
-		for j := range o.Then {
-			o.Then[j].In = slices.Clone(o.Then[j].In)
-		}
 	}
 	return s
 }
@@ -213,7 +210,8 @@ func (c *changes) op(i int) {
 		"abc->abc", "abc->bc", "mk,nk->nm", "mk", ""} {
 		c.add(at+".Index "+index, of(func(o *schedule.Op) { o.Index = index }))
 	}
-	for _, f := range []schedule.Func{schedule.GELU(), schedule.Bias("Bias"), schedule.Bias("B"), {Do: "sine"}} {
+	for _, f := range []schedule.Func{schedule.GELU(), schedule.Bias("Bias"), schedule.Bias("B"),
+		{Is: schedule.Expr{Do: "sine"}}} {
 		c.add(fmt.Sprintf("%s.Then and %s", at, f), of(func(o *schedule.Op) { o.Then = append(o.Then, f) }))
 	}
 	if c.from.Ops[i].Call != "" {

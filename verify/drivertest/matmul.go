@@ -6,7 +6,8 @@ import (
 	"math"
 
 	"ovgen/runtime/driver"
-	"ovgen/verify/functions"
+	"ovgen/schedule"
+	"ovgen/verify/formula"
 )
 
 // products multiplies small integers, whose sums are exact in every type, so
@@ -37,8 +38,8 @@ func forms(b *bench) {
 				if desc.TransposedA || desc.Accumulate {
 					b.product(desc, workspace)
 				}
-				for _, f := range functions.OfProducts() {
-					if desc.Func = driver.Func(f); !desc.Accumulate {
+				for _, f := range schedule.Epilogues() {
+					if desc.Func = driver.Func(f.Word); !desc.Accumulate {
 						b.product(desc, workspace)
 					}
 				}
@@ -235,14 +236,16 @@ func newOperands(d driver.MatmulDesc) operands {
 		}
 		return v
 	}
-	f, _ := functions.Find(string(d.Func))
-	unit := max(f.Unit, 1)
+	unit := 1
+	if d.Func != "" {
+		unit = 16 // of whose multiples each function is the multiple or 0
+	}
 	return operands{a: fill(d.M*d.K, unit), b: fill(d.K*d.N, 1), bias: fill(d.N, unit), c: fill(d.M*d.N, unit)}
 }
 
 func (o operands) product(d driver.MatmulDesc) []float32 {
 	c := make([]float32, d.M*d.N)
-	f, applies := functions.Find(string(d.Func))
+	f, applies := formula.FindEpilogue(string(d.Func))
 	for i := range d.M {
 		for j := range d.N {
 			var sum float32
@@ -264,7 +267,7 @@ func (o operands) product(d driver.MatmulDesc) []float32 {
 				sum = o.c[i*d.N+j] + accumulations*sum
 			}
 			if applies {
-				sum = float32(f.Of(float64(sum)))
+				sum = float32(f.Of(float64(sum))[0])
 			}
 			c[i*d.N+j] = sum
 		}

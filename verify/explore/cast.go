@@ -55,7 +55,7 @@ func elementsOf(memory []Number, n int) []Number {
 }
 
 // kept is a sum in fp32.
-func kept(sum Number) Number { return applied(string(schedule.ApplyToFP32), sum) }
+func kept(sum Number) Number { return applied("in fp32", sum) }
 
 // widens reports whether an operation keeps a sum in fp32.
 func widens(o *ops.Op) bool { return o.Kind == ops.Sum && o.Kernel == hostir.WidenKernel }

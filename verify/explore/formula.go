@@ -172,21 +172,20 @@ func widthOf(nodes []schedule.Node, tensor string, widths map[schedule.Extent]in
 	return 0
 }
 
-// formulas is an element of a result that formulas make from a function on.
-func (m *meaning) formulas(run int, op schedule.Op, from int, index []int64) Number {
+// formulas is an element of a result that functions make together.
+func (m *meaning) formulas(run int, op schedule.Op, own []schedule.Func, index []int64) Number {
 	last := len(index) - 1
 	columns := int(m.sizes(op.Out)[last])
-	before := op
-	before.Then = op.Then[:from]
+	before := m.Schedule.With(op)
 	var trees []schedule.Expr
-	for _, f := range op.Then[from:] {
+	for _, f := range own {
 		trees = append(trees, m.Schedule.Tree(f))
 	}
 	x := func(at []int64) Number {
 		if len(op.In) > 1 {
-			return m.made(run, before, at)
+			return m.plain(run, before, at)
 		}
-		return m.read(op.In[0], m.made(run, before, at))
+		return m.read(op.In[0], m.plain(run, before, at))
 	}
 	w := &walk{first: int(index[last]), columns: columns, width: m.extent}
 	at := append([]int64{}, index...)

@@ -127,24 +127,34 @@ func (m *meaning) made(run int, op schedule.Op, index []int64) Number {
 	if op.Call != "" {
 		return m.call(run, op, index)
 	}
+	if own := m.Schedule.Own(op); len(own) > 0 {
+		return m.formulas(run, op, own, index)
+	}
+	made := m.plain(run, op, index)
+	if m.Schedule.InFP32(op) {
+		return kept(made)
+	}
+	return made
+}
+
+// plain is an element of an operation's result as what makes it leaves it, without functions of kernels of their own
+// and as if it were rounded.
+func (m *meaning) plain(run int, op schedule.Op, index []int64) Number {
 	x := m.Index(op)
 	values := map[rune]int64{}
 	for i, l := range x.Out {
 		values[l] = index[i]
 	}
 	sum := m.total(run, op, []rune(x.Summed()), values)
-	if from := m.Schedule.MadeFrom(op); from < len(op.Then) {
-		return m.formulas(run, op, from, index)
-	}
 	if m.partial(op) {
 		return m.behind(run, op, index, sum)
 	}
 	for _, f := range op.Then {
-		if f.Do == schedule.AddBias {
-			sum = plus(m.element(run, f.In[0], index[len(index)-1:]), sum)
+		if row := f.AddsRow(); row != "" {
+			sum = plus(m.element(run, row, index[len(index)-1:]), sum)
 			continue
 		}
-		sum = applied(string(f.Do), sum)
+		sum = applied(f.Epilogue(), sum)
 	}
 	return sum
 }
@@ -160,22 +170,18 @@ func (m *meaning) partial(op schedule.Op) bool {
 // behind is an element of a sum of partial results, plus the tensors and then the rows that functions
 // add to it.
 func (m *meaning) behind(run int, op schedule.Op, index []int64, sum Number) Number {
-	for _, do := range []schedule.FuncKind{schedule.AddTensor, schedule.AddBias} {
-		for _, f := range op.Then {
-			at := index
-			if do == schedule.AddBias {
-				at = index[len(index)-1:]
-			}
-			if f.Do == do && !f.Joins {
-				sum = add(sum, m.element(run, f.In[0], at), m.ordered)
-			}
+	for _, f := range op.Then {
+		if tensor := f.Adds(); tensor != "" && !f.Joins {
+			sum = add(sum, m.element(run, tensor, index), m.ordered)
 		}
 	}
-	for n, f := range op.Then {
-		if f.Do == schedule.ApplyToFP32 && n == len(op.Then)-1 {
-			return kept(sum)
+	for _, f := range op.Then {
+		if row := f.AddsRow(); row != "" {
+			sum = add(sum, m.element(run, row, index[len(index)-1:]), m.ordered)
 		}
-		if f.Do != schedule.AddTensor && f.Do != schedule.AddBias { // a number that no program makes
+	}
+	for _, f := range op.Then {
+		if f.Adds() == "" && f.AddsRow() == "" { // a number that no program makes
 			sum = applied("unknown "+f.String(), sum)
 		}
 	}

@@ -3,7 +3,6 @@ package prove
 import (
 	"fmt"
 
-	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
 )
@@ -60,5 +59,8 @@ func (s *symbols) widened(o *ops.Op, sum expr) expr {
 	if !widens(o) {
 		return sum
 	}
-	return s.applied(string(schedule.ApplyToFP32), []expr{sum})
+	return s.kept(sum)
 }
+
+// kept is a sum in fp32.
+func (e *expressions) kept(sum expr) expr { return e.applied("in fp32", []expr{sum}) }

@@ -107,7 +107,7 @@ var contentsCases = []listCase{
 // applied is rank 0's list with a function of a chunk, whose result is the product's, behind the copy.
 func applied(list []ops.Op, of ops.Use) []ops.Op {
 	relu := list[4]
-	relu.Kind, relu.Form = ops.Apply, string(schedule.ApplyReLU)
+	relu.Kind, relu.Form = ops.Apply, schedule.ReLU().Word
 	relu.Uses = []ops.Use{of, {Write: true, At: ops.Loc{Buffer: "C"}, Bytes: 8}}
 	return slices.Insert(slices.Clone(list), 5, relu)
 }

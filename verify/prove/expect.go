@@ -162,9 +162,9 @@ func (x *expectation) output(name string, rank int, part box) (expr, error) {
 		if err != nil {
 			return stale, err
 		}
-		sum, from := x.sum(append(list, behind...)), x.Schedule.MadeFrom(op)
-		if from > 0 && op.Then[from-1].Do == schedule.ApplyToFP32 {
-			sum = x.applied(string(schedule.ApplyToFP32), []expr{sum})
+		sum := x.sum(append(list, behind...))
+		if x.Schedule.InFP32(op) {
+			sum = x.kept(sum)
 		}
 		return x.formulas(op, sum, out, rank, bound)
 	}
@@ -251,19 +251,19 @@ func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune
 		return stale, err
 	}
 	form, bias := forms[op.Index], stale
-	then := op.Then[:x.Schedule.MadeFrom(op)]
+	then := x.Schedule.With(op).Then
 	if !whole {
 		then = nil
 	}
 	for _, f := range then {
-		switch {
-		case f.Do == schedule.AddBias && biased(form):
+		switch row, epilogue := f.AddsRow(), f.Epilogue(); {
+		case row != "" && biased(form):
 			columns := slices.IndexFunc(in[1], func(l rune) bool { return !slices.Contains(in[0], l) }) // of the result
-			if bias, err = x.operand(f.In[0], rank, box{bound[in[1][columns]]}); err != nil {
+			if bias, err = x.operand(row, rank, box{bound[in[1][columns]]}); err != nil {
 				return stale, err
 			}
-		case len(f.In) == 0 && biased(form): // of each element; no two are the same
-			form += " " + string(f.Do)
+		case epilogue != "" && biased(form): // of each element; no two are the same
+			form += " " + epilogue
 		default:
 			return stale, fmt.Errorf("no rule for %s", op)
 		}

@@ -15,30 +15,30 @@ func severalRows(out []rune, bound map[rune]interval) bool {
 // behind are the terms that the functions add to a sum of partial results: tensors, and then rows.
 func (x *expectation) behind(op schedule.Op, out []rune, rank int, bound map[rune]interval) (list []expr, err error) {
 	var rows []expr
-	for _, f := range op.Then[:x.Schedule.MadeFrom(op)] {
-		if f.Do == schedule.ApplyToFP32 || f.Joins {
-			continue // of the sum, or ahead of it
+	for _, f := range x.Schedule.With(op).Then {
+		if f.Joins {
+			continue // ahead of the sum
 		}
-		if len(f.In) != 1 || f.Do != schedule.AddBias && f.Do != schedule.AddTensor {
-			return nil, fmt.Errorf("no rule for %s behind a sum", f)
-		}
-		axes := out
-		if f.Do == schedule.AddBias {
+		axes, tensor, row := out, f.Adds(), f.AddsRow()
+		switch {
+		case row != "":
 			axes = out[len(out)-1:]
+		case tensor == "":
+			return nil, fmt.Errorf("no rule for %s behind a sum", f)
 		}
 		part, err := x.boxOf(axes, bound)
 		if err != nil {
 			return nil, err
 		}
-		if f.Do == schedule.AddTensor {
-			added, err := x.chunk(f.In[0], rank, part)
+		if tensor != "" {
+			added, err := x.chunk(tensor, rank, part)
 			if err != nil {
 				return nil, err
 			}
 			list = append(list, added)
 			continue
 		}
-		added, err := x.operand(f.In[0], rank, part)
+		added, err := x.operand(row, rank, part)
 		if err != nil {
 			return nil, err
 		}

@@ -14,17 +14,15 @@ import (
 
 // Two layers with a function between them are proven, and not with another in its place or none.
 func TestFunctions(t *testing.T) {
-	names := slices.DeleteFunc(schedule.Functions(), func(do schedule.FuncKind) bool {
-		f := schedule.Func{Do: do}
-		return !f.ByProduct() || !f.Elementwise()
-	})
-	if len(names) < 2 {
-		t.Fatalf("products apply %v", names)
+	list := schedule.Epilogues()
+	if len(list) < 2 {
+		t.Fatalf("products apply %v", list)
 	}
-	for _, do := range names {
-		s, f := scheduletest.Clone(catalog.TensorParallelMLP), schedule.Func{Do: do}
+	for _, f := range list {
+		s := scheduletest.Clone(catalog.TensorParallelMLP)
 		s.Ops[0].Then[1] = f
-		for _, does := range append(slices.Clone(names), "") {
+		for _, other := range append(slices.Clone(list), schedule.Func{}) {
+			does := other.Word
 			p, err := lower.Lower("Layers", s)
 			if err != nil {
 				t.Fatal(err)
@@ -32,12 +30,12 @@ func TestFunctions(t *testing.T) {
 			p.Body = hostir.MapSteps(p.Body, func(n hostir.Step) []hostir.Node {
 				return []hostir.Node{hostir.Changed(n, func(x *hostir.Product) {
 					if x.Func != "" {
-						x.Func = string(does)
+						x.Func = does
 					}
 				})}
 			})
 			_, err = prove.Schedule(t.Context(), p, prove.Options{Ranks: []int{1, 2, 3}})
-			if (err == nil) != (does == f.Do) {
+			if (err == nil) != (does == f.Word) {
 				t.Errorf("%s of what %q makes: %v", f, does, err)
 			}
 		}

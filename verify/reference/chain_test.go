@@ -171,8 +171,12 @@ func (s Step) onDevice(v map[string][]float32, terms []Step) (made []float32) {
 func (p *Problem) functionOnDevice(f schedule.Func, x []float32, v map[string][]float32) []float32 {
 	made := make([]float32, len(x))
 	columns := 1
-	if f.Do == schedule.ApplyRMSNorm {
-		columns = len(v[f.In[0]])
+	if f.Word == "rmsnorm" {
+		columns = len(v[f.Reads()[0]])
+	}
+	var of []float32
+	for _, name := range f.Reads() {
+		of = v[name]
 	}
 	for first := 0; first < len(x); first += columns {
 		var squares float32
@@ -183,17 +187,17 @@ func (p *Problem) functionOnDevice(f schedule.Func, x []float32, v map[string][]
 		for i := first; i < first+columns; i++ {
 			u := 0.7978845608 * (x[i] + 0.044715*x[i]*x[i]*x[i])
 			gate := x[i] / (1 + float32(math.Exp(float64(-x[i]))))
-			switch f.Do {
-			case schedule.AddTensor:
-				made[i] = x[i] + v[f.In[0]][i]
-			case schedule.ApplySiLU:
+			switch f.Word {
+			case "add":
+				made[i] = x[i] + of[i]
+			case "silu":
 				made[i] = gate
-			case schedule.ApplyGeGLU:
-				made[i] = x[i] / (1 + float32(math.Exp(float64(-2*u)))) * v[f.In[0]][i]
-			case schedule.ApplySwiGLU:
-				made[i] = gate * v[f.In[0]][i]
-			case schedule.ApplyRMSNorm:
-				made[i] = x[i] * scale * v[f.In[0]][i-first]
+			case "geglu":
+				made[i] = x[i] / (1 + float32(math.Exp(float64(-2*u)))) * of[i]
+			case "swiglu":
+				made[i] = gate * of[i]
+			case "rmsnorm":
+				made[i] = x[i] * scale * of[i-first]
 			}
 			made[i] = Round(p.Type, made[i])
 		}

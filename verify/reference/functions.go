@@ -98,8 +98,7 @@ func (p *Problem) Chained() bool {
 // some, that no plain product has, or integers are drawn of which products are not exact.
 func (p *Problem) HostOnly() bool {
 	return !p.draws().exact || slices.ContainsFunc(p.Ops, func(o schedule.Op) bool {
-		return o.Call != "" || p.schedule().MadeFrom(o) < len(o.Then) || len(o.In) == 1 && len(o.Then) > 0 ||
-			len(p.schedule().Terms(o)) > 0 ||
-			slices.ContainsFunc(o.Then, schedule.Func.Cast)
+		return o.Call != "" || len(p.schedule().Own(o)) > 0 || len(o.In) == 1 && len(o.Then) > 0 ||
+			len(p.schedule().Terms(o)) > 0 || p.schedule().InFP32(o)
 	})
 }

@@ -176,13 +176,15 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 	if o.Call != "" {
 		return Step{Does: Calls, C: o.Out, A: o.In[0], In: p.schedule().OfPlan(o.In)}, nil
 	}
-	from := p.schedule().MadeFrom(o)
-	first := schedule.Op{Then: o.Then[:from]}
+	first := p.schedule().With(o)
 	s := Step{C: o.Out, A: o.In[0], Bias: first.Bias(), Added: first.Added(), Product: Product{Type: p.Type}}
 	for _, t := range p.schedule().Terms(o) {
 		s.Terms = append(s.Terms, t.Out)
 	}
-	if err := s.functions(o, from); err != nil {
+	if p.schedule().InFP32(o) {
+		s.Sum = driver.FP32
+	}
+	if err := s.functions(first.Then, p.schedule().Own(o)); err != nil {
 		return s, err
 	}
 	if len(o.In) == 2 {
@@ -206,16 +208,13 @@ func (p *Problem) step(o schedule.Op) (Step, error) {
 func none(o fmt.Stringer) error { return fmt.Errorf("no reference for %s", o) }
 
 // functions notes who applies an operation's functions: a product, a sum, or a separate kernel.
-func (s *Step) functions(o schedule.Op, from int) error {
-	s.Made = o.Then[from:]
-	for _, f := range o.Then[:from] {
+func (s *Step) functions(with, own []schedule.Func) error {
+	s.Made = own
+	for _, f := range with {
 		switch {
-		case f.ByProduct() && f.Elementwise():
-			s.Func = f.Do
-		case f.Do == schedule.AddBias, f.Do == schedule.AddTensor:
-		case f.Do == schedule.ApplyToFP32:
-			s.Sum = driver.FP32
-		default:
+		case f.Epilogue() != "":
+			s.Func = f.Epilogue()
+		case f.AddsRow() == "" && f.Adds() == "":
 			return none(f)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"ovgen/runtime/driver"
-	"ovgen/schedule"
 	"ovgen/verify/formula"
 )
 
@@ -13,9 +12,9 @@ import (
 type Product struct {
 	M, K, N     int
 	Type        driver.Type
-	Transposed  bool              // B is [N,K], else [K,N]
-	TransposedA bool              // A is [K,M], else [M,K]
-	Func        schedule.FuncKind // of each element of that; empty is none
+	Transposed  bool   // B is [N,K], else [K,N]
+	TransposedA bool   // A is [K,M], else [M,K]
+	Func        string // of each element of that, an epilogue; empty is none
 	// Parts of K whose sums are made on different ranks: these partial sums and
 	// the sums of some of them are rounded to the type before the last is added, also
 	// where there is one rank. 0 is a product that is rounded once.

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"ovgen/runtime/driver"
-	"ovgen/schedule"
 	"ovgen/verify/formula"
 )
 
@@ -146,7 +145,7 @@ func TestLimit(t *testing.T) {
 // order, against float64: they are within the bound, and results further off are not.
 func TestBound(t *testing.T) {
 	for _, typ := range []driver.Type{driver.BF16, driver.FP16, driver.FP32} {
-		for _, p := range []Product{{}, {Parts: 1}, {Parts: 4}, {Func: schedule.ApplyGELU}} {
+		for _, p := range []Product{{}, {Parts: 1}, {Parts: 4}, {Func: "gelu"}} {
 			p.M, p.K, p.N, p.Type = 7, 52, 11, typ
 			a, b, bias := Input{Seed: 1, Real: true}, Input{Seed: 2, Real: true}, Input{Seed: 3, Real: true}
 			v := of(p, a, b, bias)

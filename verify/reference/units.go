@@ -47,11 +47,11 @@ func (d *drawing) unitOfFunc(f schedule.Func) (unit int, ok bool) {
 }
 
 // unitOfLibrary is the unit of a function that products apply.
-func (p *Problem) unitOfLibrary(do schedule.FuncKind) int {
+func (p *Problem) unitOfLibrary(epilogue string) int {
 	unit, _ := leastUnit(func(x []formula.Value) []formula.Value {
 		made := make([]formula.Value, len(x))
 		for i, v := range x {
-			made[i] = byLibrary(do, v)
+			made[i] = byLibrary(epilogue, v)
 		}
 		return made
 	})

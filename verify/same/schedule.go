@@ -82,9 +82,10 @@ func (t Tally) Take(s schedule.Schedule, ranks ...int) error {
 	return fmt.Errorf("by %v it is %s: %s, %v", v.Ways, v.Grade, v.Why, v.Err)
 }
 
-// formulas says that a schedule has functions without names, of which the frozen copy knows none.
+// formulas says that a schedule has functions without names, of which the frozen copy knows none, or of fp32 otherwise
+// than it had them.
 func formulas(s schedule.Schedule) bool {
 	return slices.ContainsFunc(s.Ops, func(o schedule.Op) bool {
-		return slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return f.Do == "" })
+		return slices.ContainsFunc(o.Then, func(f schedule.Func) bool { name, _ := f.Is.InLibrary(); return name == "" })
 	})
 }

@@ -123,7 +123,7 @@ var D16Phi3 = s.Schedule{
 // The same fused weight with a SwiGLU of its own halves.
 var D17Phi3Halves = s.Schedule{
 	Tensors: tt(sp("A", M, K), col("GateUp", N, K), hd("G", M, F)),
-	Ops:     opsOf(s.Linear("G", "A", "GateUp", s.Func{Do: s.ApplySwiGLU})),
+	Ops:     opsOf(s.Linear("G", "A", "GateUp", s.SwiGLU(""))),
 }
 
 func gpt2(seq bool, act s.Func, moves ...s.Move) s.Schedule {
@@ -195,7 +195,7 @@ var D26FalconConcat = s.Schedule{
 // Command-R: parallel, LayerNorm without a bias.
 var D27CommandR = s.Schedule{
 	Tensors: tt(io(true), vec(K, "L1"), qkvo(), gated()),
-	Ops: opsOf(s.Copy("X", "A", s.Func{Do: s.ApplyLayerNorm, In: []string{"L1"}}),
+	Ops: opsOf(s.Copy("X", "A", s.Func{Word: "layernorm", Is: s.LayerNorm("L1", "").Is.Of[0]}),
 		s.Linear("Query", "X", "Wq"), s.Linear("Key", "X", "Wk"), s.Linear("Value", "X", "Wv"), attn(),
 		s.Linear("Pa", "O", "Wo", s.Add("A")),
 		s.Linear("U", "X", "Up"), s.Linear("G", "X", "Gate", s.SwiGLU("U")), s.Linear("C", "G", "Down", s.Add("Pa"))),

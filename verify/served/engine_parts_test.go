@@ -148,11 +148,11 @@ var P23HeadSoftCap = s.Schedule{
 }
 var P24HeadFP32 = s.Schedule{
 	Tensors: tt(mat("A", M, K), col("B", N, K), typed(hd("C", M, N), s.FP32)),
-	Ops:     opsOf(s.Linear("C", "A", "B", s.ToFP32())),
+	Ops:     opsOf(s.Linear("C", "A", "B")),
 }
 var P25TanhCap = s.Schedule{
 	Tensors: tt(mat("A", M, K), col("B", N, K), hd("C", M, N)),
-	Ops:     opsOf(s.Linear("C", "A", "B", s.Func{Do: "tanh"})),
+	Ops:     opsOf(s.Linear("C", "A", "B", s.Func{Word: "tanh", Is: s.Tanh(s.X)})),
 }
 
 // Speculative decoding: a constant few rows.
@@ -252,7 +252,7 @@ var P41ZeROOverlap = s.Schedule{
 }
 var P42ZeROFP32 = s.Schedule{
 	Tensors: tt(sp("A", M, N), sp("B", M, K), typed(col("C", N, K), s.FP32)),
-	Ops:     opsOf(s.Op{Out: "C", In: []string{"A", "B"}, Index: "mn,mk->nk", Then: []s.Func{s.ToFP32()}}),
+	Ops:     opsOf(s.Op{Out: "C", In: []string{"A", "B"}, Index: "mn,mk->nk"}),
 }
 var P43GradientAccumulate = s.Schedule{
 	Tensors: tt(mat("A", M, N), sp("B", M, K), mat("C", N, K), within(mat("C0", N, K), "C")),

@@ -97,7 +97,7 @@ func words(e *s.FieldError, x s.Schedule) string {
 	for _, o := range x.Ops {
 		names = append(names, o.Out, o.Call, o.Index)
 		for _, f := range o.Then {
-			names = append(names, string(f.Do))
+			names = append(names, f.Name())
 		}
 	}
 	if !strings.ContainsAny(e.Path, "[") && !slices.ContainsFunc(names, func(n string) bool {

@@ -29,8 +29,8 @@ var functions = []declared{
 		s.Copy("X", "A", s.LayerNorm("W", "V")), s.Linear("C", "X", "B")),
 		at("Ops[0].Then[0]", "each rank has a part of each row of X, and")},
 	{"a norm about the mean without an offset", "it has two operands", of("A[M/D K] W[K] B[N/D K] C[M:D N/D]",
-		s.Copy("X", "A", s.Func{Do: s.ApplyLayerNorm, In: []string{"W"}}), s.Linear("C", "X", "B")),
-		at("Ops[0].Then[0].In", "tensors of layernorm: want 2, got 1")},
+		s.Copy("X", "A", s.LayerNorm("W", "")), s.Linear("C", "X", "B")),
+		at("Ops[0].Then[0].Is.Of[1].Tensor", "an operand without a name")},
 	{"rotary embedding", "of queries, behind their bias, and of keys, ahead of attention", rotary("M", "128"), served},
 	{"rotary embedding of own rows", "by a copy of them", of("A[M/D K] T[M/D 64] W[N/D K] C[M:D N/D]",
 		s.Copy("X", "A", s.Rotary("T")), s.Linear("C", "X", "W")), served},
@@ -41,10 +41,10 @@ var functions = []declared{
 		append([]s.Op{s.Linear("Q", "A", "Wq", s.Rotary("T")), s.Linear("Key", "A", "Wk", s.Rotary("U"))},
 			projected[2:]...)...), served},
 	{"heads of an odd width", "no column has a partner", rotary("M", "127"),
-		at("Ops[0].Then[1].In[0]", "the width of a head is an even number")},
+		at("Ops[0].Then[1].Is.Of[0].Of[1].Tensor", "the width of a head is a number, even where pairs are turned")},
 	{"heads of any width", "a launch says it", rotary("M", "W"), served},
 	{"heads as wide as something else", "it has a name of its own", rotary("M", "F"),
-		at("Ops[0].Then[1].In[0]", `and T has "F" columns`)},
+		at("Ops[0].Then[1].Is.Of[0].Of[1].Tensor", `and T has "F" columns`)},
 	{"a function of a result that the caller gets", "the product's is overwritten where it is", of(
 		"A[M/D K] W[N/D K] C[M:D N/D]", s.Linear("C", "A", "W", s.SiLU())), served},
 	{"a gate that the caller gets", "and what it is multiplied by", of(

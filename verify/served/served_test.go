@@ -43,9 +43,9 @@ func of(tensors string, ops ...schedule.Op) form {
 	return form{schedule.Schedule{Tensors: scheduletest.Tensors(tensors), Ops: ops}}
 }
 
-// Functions by their names.
-func function(do schedule.FuncKind, in ...string) []schedule.Func {
-	return []schedule.Func{{Do: do, In: in}}
+// function is a function of an operation of x that no formula has.
+func function(do schedule.Do) []schedule.Func {
+	return []schedule.Func{{Is: schedule.Expr{Do: do, Of: []schedule.Expr{schedule.X}}}}
 }
 
 // by is the form with a way of a tensor, and types with element types.

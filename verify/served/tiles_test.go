@@ -9,7 +9,7 @@ import (
 )
 
 // plus adds a tensor behind a sum, by a kernel of its own.
-func plus(added string) s.Func { return s.Func{Word: "plus", Is: s.Plus(s.X, s.Of(added))} }
+func plus(added string) s.Func { return s.Func{Word: "plus", Is: s.Plus(s.Of(added), s.X)} }
 
 // Products of stages, some with functions behind them, and of a layer whose sums have none.
 var (
@@ -108,7 +108,7 @@ var noTiles = []declared{
 	{"a residual", "tiles add none", of("A[M/D K] B[F/D K] B2[N F/D] R[M/D N] C[M/D N]", s.Linear("H", "A", "B"),
 		s.Linear("C", "H", "B2", s.Add("R"))).byTiles("C"), at("Moves[0].Way", "tiles add no tensor to their sum")},
 	{"a sum in fp32", "the kernel rounds it", form{catalog.MixedMLP}.byTiles("C"),
-		at("Moves[0].Way", "the kernel that makes tiles of C applies no tofp32 (use schedule.Slots)")},
+		at("Moves[0].Way", "the kernel that makes tiles of C rounds them (use schedule.Slots)")},
 	{"clusters", "blocks that wait must all run", layersOfTiles.by("C", s.Tiles{Cluster: 2}).types(s.BF16),
 		at("Moves[0].Way.Cluster", "sums wait for all blocks of the peers")},
 	{"odd columns", "of a tile", layersOfTiles.by("C", s.Tiles{Columns: 72}).types(s.BF16),

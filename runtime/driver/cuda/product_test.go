@@ -13,8 +13,8 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/driver/choices"
+	"ovgen/schedule"
 	"ovgen/verify/drivertest"
-	"ovgen/verify/functions"
 )
 
 // forms of a product of m,k,n 8,16,24 and how cuBLASLt, which counts columns first and
@@ -76,13 +76,14 @@ func TestFakeForms(t *testing.T) {
 
 // TestEpilogues finds a number for each function that products apply, and for no other.
 func TestEpilogues(t *testing.T) {
-	for _, f := range functions.OfProducts() {
-		if e := epilogues[driver.Func(f)]; e == 0 {
+	want := schedule.Epilogues()
+	for _, f := range want {
+		if e := epilogues[driver.Func(f.Word)]; e == 0 {
 			t.Errorf("cuBLASLt applies no %s", f)
 		}
 	}
-	if got := len(epilogues) - 1; got != len(functions.OfProducts()) {
-		t.Errorf("cuBLASLt applies %d functions, and others %v", got, functions.OfProducts())
+	if got := len(epilogues) - 1; got != len(want) {
+		t.Errorf("cuBLASLt applies %d functions, and others %v", got, want)
 	}
 }
 

@@ -54,7 +54,7 @@ func (s *stage) puts() bool { return s.sums != "" && s.summing == nil }
 // widens says that the sums of a stage are kept in fp32.
 func (s *stage) widens() bool {
 	return s.sums != "" && slices.ContainsFunc(s.ops[len(s.ops)-1].Then,
-		func(f schedule.Func) bool { return f.Do == schedule.ApplyToFP32 })
+		func(f schedule.Func) bool { return do(f) == applyToFP32 })
 }
 
 // meets says that a collective, or the kernel of a sum, needs all ranks while it holds the device.

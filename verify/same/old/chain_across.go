@@ -95,7 +95,7 @@ func (w *writer) memoryOf(j junction) (names []string) {
 			names = append(names, w.madeIn(o.Out))
 		}
 		for _, f := range o.Then {
-			for k, name := range f.In {
+			for k, name := range f.Reads() {
 				if !row(f, k) {
 					names = append(names, w.madeIn(name))
 				}

@@ -143,8 +143,8 @@ func (w *writer) indexed(s *stage) {
 			whole(w.named(reduced, s))
 		}
 		for _, f := range o.Then {
-			if f.Do == schedule.ApplyRotary {
-				whole(f.In[0])
+			if do(f) == applyRotary {
+				whole(f.Reads()[0])
 			}
 		}
 	}

@@ -403,7 +403,7 @@ func (w *writer) product(on hostir.StreamRef, s *stage, o schedule.Op, rank host
 	n := hostir.Multiply(on, hostir.Linear, w.rowsAt(o.Out, rank), x, hostir.Whole(o.In[1]), bias...)
 	for _, f := range o.Then {
 		if ofProduct(f) {
-			n = n.Then(string(f.Do))
+			n = n.Then(do(f))
 		}
 	}
 	return n

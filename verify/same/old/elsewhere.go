@@ -15,22 +15,22 @@ import (
 func (d *draft) elsewhere(o schedule.Op, i int, at flow, sum bool) string {
 	f, last := o.Then[i], i == len(o.Then)-1
 	from := i
-	if f.Do == schedule.ApplyRotary && !last {
+	if do(f) == applyRotary && !last {
 		from++ // heads are turned here, and the others follow
 	}
 	byCopy := !slices.ContainsFunc(o.Then[from:], func(x schedule.Func) bool {
-		return !applies[x.Do].kernel || x.Cast()
+		return !applies[do(x)].kernel || cast(x)
 	})
 	switch {
 	case addedBefore(o, i) >= 0:
-	case applies[f.Do].norm && at.columns:
+	case applies[do(f)].norm && at.columns:
 		return d.withAllColumns(endsWith(o, i))
 	case byCopy && !(from == 0 && kind(o.Name()) == copied):
 		return fmt.Sprintf("give it an operation of its own: schedule.Copy(%q, %q, ...)", o.Out, before(o, from))
-	case last && !applies[f.Do].kernel && !f.Cast() && !at.own && !sum && len(f.In) == 1:
-		index := map[schedule.FuncKind]string{schedule.AddBias: "mn,n->mn", schedule.AddTensor: "mn,mn->mn"}[f.Do]
+	case last && !applies[do(f)].kernel && !cast(f) && !at.own && !sum && len(f.Reads()) == 1:
+		index := map[string]string{addBias: "mn,n->mn", addTensor: "mn,mn->mn"}[do(f)]
 		return fmt.Sprintf("give it an operation of its own: schedule.Call(%q, %q, %q, %q, %q)", o.Out, "Make"+o.Out,
-			index, before(o, i), f.In[0])
+			index, before(o, i), f.Reads()[0])
 	}
 	return d.behind(o, i)
 }
@@ -46,21 +46,21 @@ func (d *draft) withAllColumns(name string) string {
 
 // addedBefore is the number of a function before function i that adds as well; -1: none does.
 func addedBefore(o schedule.Op, i int) int {
-	return slices.IndexFunc(o.Then[:i], func(x schedule.Func) bool { return x.Do == o.Then[i].Do && len(x.In) > 0 })
+	return slices.IndexFunc(o.Then[:i], func(x schedule.Func) bool { return do(x) == do(o.Then[i]) && len(x.Reads()) > 0 })
 }
 
 // behind says where a schedule without the functions from i on ends. Of two functions that add, one can add both.
 func (d *draft) behind(o schedule.Op, i int) string {
 	f := o.Then[i]
-	if f.Do == schedule.ApplyToFP32 {
+	if do(f) == applyToFP32 {
 		return fmt.Sprintf("leave it out, and the type of %s, which is then rounded to the plan's", o.Out)
 	}
 	if again := addedBefore(o, i); again >= 0 {
-		return d.once(o.Then[again].In[0], f.In[0])
+		return d.once(o.Then[again].Reads()[0], f.Reads()[0])
 	}
 	var names []string
 	for _, x := range o.Then[i:] {
-		names = append(names, string(x.Do))
+		names = append(names, do(x))
 	}
 	them := strings.Join(names, " and ")
 	read := slices.ContainsFunc(d.schedule.Ops, func(x schedule.Op) bool {

@@ -72,7 +72,7 @@ func recognise(d *draft) error {
 	f := form{roles: map[string]string{}}
 	chain := wantsColumns(d.schedule) || slices.ContainsFunc(ops, func(o schedule.Op) bool {
 		return o.Call != "" || d.schedule.Made(o.In[0]) || kind(o.Name()) == copied && len(o.Then) > 0 ||
-			slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return f.Cast() || byKernel(o, f) })
+			slices.ContainsFunc(o.Then, func(f schedule.Func) bool { return cast(f) || byKernel(o, f) })
 	})
 	err := together(d.schedule, chain)
 	switch first := ops[0]; {
@@ -171,12 +171,12 @@ func (f *form) product(s schedule.Schedule, o schedule.Op, path, suffix string) 
 	}
 	for i, then := range o.Then {
 		at := fmt.Sprintf("%s.Then[%d]", path, i)
-		role := map[schedule.FuncKind]string{schedule.AddBias: "Bias", schedule.AddTensor: "Added"}[then.Do]
-		again := slices.ContainsFunc(o.Then[:i], func(before schedule.Func) bool { return before.Do == then.Do })
+		role := map[string]string{addBias: "Bias", addTensor: "Added"}[do(then)]
+		again := slices.ContainsFunc(o.Then[:i], func(before schedule.Func) bool { return do(before) == do(then) })
 		if role == "" || again || f.kind == gradient {
 			return (&draft{schedule: s}).unapplied(at, o, i, f.kind)
 		}
-		if err := f.plays(role+suffix, then.In[0], at+".In[0]"); err != nil {
+		if err := f.plays(role+suffix, then.Reads()[0], at+".In[0]"); err != nil {
 			return err
 		}
 	}
@@ -186,7 +186,7 @@ func (f *form) product(s schedule.Schedule, o schedule.Op, path, suffix string) 
 // unapplied is the refusal of a function that no program applies there.
 func (d *draft) unapplied(path string, o schedule.Op, i int, k kind) error {
 	return &schedule.FieldError{Path: path, Hint: d.behind(o, i),
-		Msg: fmt.Sprintf("no pass applies %s to what leaves the %s %s", o.Then[i].Do, k, o.Out)}
+		Msg: fmt.Sprintf("no pass applies %s to what leaves the %s %s", do(o.Then[i]), k, o.Out)}
 }
 
 // tensor is the schedule's name of the tensor of a role.

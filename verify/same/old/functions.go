@@ -2,27 +2,64 @@ package old
 
 import (
 	"fmt"
+	"slices"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
+// Functions had names.
+const (
+	addBias        = "bias"
+	addTensor      = "add"
+	applyGELU      = "gelu"
+	applyReLU      = "relu"
+	applySiLU      = "silu"
+	applySwiGLU    = "swiglu"
+	applyGeGLU     = "geglu"
+	applyRMSNorm   = "rmsnorm"
+	applyLayerNorm = "layernorm"
+	applyRotary    = "rotary"
+	applyFromFP32  = "rounded"
+	applyToFP32    = "tofp32"
+)
+
+// inFP32 are the functions that an operation had, with the cast of a sum that stays in fp32.
+func inFP32(s schedule.Schedule, o schedule.Op) []schedule.Func {
+	if s.InFP32(o) {
+		return append(slices.Clip(o.Then), schedule.Func{Word: applyToFP32})
+	}
+	return o.Then
+}
+
+// do is the name of a function.
+func do(f schedule.Func) string {
+	if name, _ := f.Is.InLibrary(); name != applyFromFP32 || f.Word != applyToFP32 {
+		return name
+	}
+	return applyToFP32
+}
+
+func cast(f schedule.Func) bool { return do(f) == applyFromFP32 || do(f) == applyToFP32 }
+
+func elementwise(f schedule.Func) bool { return do(f) != "" && len(f.Reads()) == 0 && !cast(f) }
+
 // applied says who applied a function, and that it took whole rows.
 type applied struct{ product, sum, kernel, norm bool }
 
-var applies = map[schedule.FuncKind]applied{
-	schedule.AddBias:        {product: true, sum: true},
-	schedule.AddTensor:      {sum: true},
-	schedule.ApplyGELU:      {product: true, kernel: true},
-	schedule.ApplyReLU:      {product: true, kernel: true},
-	schedule.ApplySiLU:      {kernel: true},
-	schedule.ApplySwiGLU:    {kernel: true},
-	schedule.ApplyGeGLU:     {kernel: true},
-	schedule.ApplyRMSNorm:   {kernel: true, norm: true},
-	schedule.ApplyLayerNorm: {kernel: true, norm: true},
-	schedule.ApplyRotary:    {kernel: true},
-	schedule.ApplyFromFP32:  {kernel: true},
-	schedule.ApplyToFP32:    {sum: true},
+var applies = map[string]applied{
+	addBias:        {product: true, sum: true},
+	addTensor:      {sum: true},
+	applyGELU:      {product: true, kernel: true},
+	applyReLU:      {product: true, kernel: true},
+	applySiLU:      {kernel: true},
+	applySwiGLU:    {kernel: true},
+	applyGeGLU:     {kernel: true},
+	applyRMSNorm:   {kernel: true, norm: true},
+	applyLayerNorm: {kernel: true, norm: true},
+	applyRotary:    {kernel: true},
+	applyFromFP32:  {kernel: true},
+	applyToFP32:    {sum: true},
 }
 
 // row says that operand i of a function was a row.

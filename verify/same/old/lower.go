@@ -51,6 +51,9 @@ func Lower(name string, s schedule.Schedule) (*hostir.Program, error) {
 		return nil, err
 	}
 	s = s.WithDefaults().Canonical()
+	for i, o := range s.Ops { // Canonical has made a list of its own
+		s.Ops[i].Then = inFP32(s, o)
+	}
 	d := &draft{original: s, schedule: s, leg: map[string]carriage{},
 		program: &hostir.Program{Name: name, Schedule: s, Constants: hostir.Env{}}}
 	for _, p := range passes {

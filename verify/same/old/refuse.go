@@ -39,9 +39,9 @@ func (r *rule) unread(d *draft) error {
 			continue
 		}
 		for j, f := range o.Then {
-			if len(f.In) > 0 && unread(f.In[0]) {
+			if len(f.Reads()) > 0 && unread(f.Reads()[0]) {
 				errs = append(errs, &schedule.FieldError{Path: fmt.Sprintf("Ops[%d].Then[%d]", i, j),
-					Msg:  fmt.Sprintf("the %s of %s applies no %s", r.moves, d.form.tensor(r.operand), f.Do),
+					Msg:  fmt.Sprintf("the %s of %s applies no %s", r.moves, d.form.tensor(r.operand), do(f)),
 					Hint: d.behind(o, j)})
 			}
 		}
@@ -57,7 +57,7 @@ func (r *rule) functions(d *draft) error {
 	}
 	for i, o := range d.original.Ops {
 		for j, f := range o.Then {
-			if f.Do == schedule.AddTensor || r.kind == matmul {
+			if do(f) == addTensor || r.kind == matmul {
 				return d.unapplied(fmt.Sprintf("Ops[%d].Then[%d]", i, j), o, j, r.kind)
 			}
 		}

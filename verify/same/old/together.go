@@ -107,7 +107,7 @@ func inTwo(s schedule.Schedule, i int) string {
 // functionOperands are the tensors that the functions of an operation read.
 func functionOperands(o schedule.Op) (list []string) {
 	for _, f := range o.Then {
-		list = append(list, f.In...)
+		list = append(list, f.Reads()...)
 	}
 	return list
 }

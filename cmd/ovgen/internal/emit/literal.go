@@ -41,6 +41,8 @@ func literal(v reflect.Value) *jen.Statement {
 		return axis(x)
 	case schedule.Expr:
 		return tree(x)
+	case schedule.Func:
+		return applied(x)
 	case kernels.Words:
 		if x == kernels.EachPeer {
 			return jen.Qual(kernelsPath, "EachPeer")
@@ -120,13 +122,14 @@ func mapped(v reflect.Value) *jen.Statement {
 // elements are the elements of a list, in braces.
 func elements(v reflect.Value) *jen.Statement {
 	list, layout := make([]jen.Code, v.Len()), inLine
+	t := v.Type().Elem()
 	for i := range list {
-		if v.Index(i).Kind() != reflect.Struct || v.Type().Elem() == reflect.TypeFor[schedule.Axis]() {
+		if t.Kind() != reflect.Struct || t == reflect.TypeFor[schedule.Axis]() || t == reflect.TypeFor[schedule.Func]() {
 			list[i] = literal(v.Index(i))
 			continue
 		}
 		list[i] = fieldsOf(v.Index(i), inLine)
-		switch v.Type().Elem() {
+		switch t {
 		case reflect.TypeFor[schedule.Tensor](), reflect.TypeFor[schedule.Op](), reflect.TypeFor[kernels.Kernel]():
 			layout = lineByLine
 		}

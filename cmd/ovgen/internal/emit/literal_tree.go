@@ -54,3 +54,20 @@ func tree(e schedule.Expr) *jen.Statement {
 	}
 	return s
 }
+
+// applied is a function as a person writes it: by its constructor, or by its fields without their type.
+func applied(f schedule.Func) *jen.Statement {
+	c, of, ok := f.Constructor()
+	if !ok {
+		return fieldsOf(reflect.ValueOf(f), inLine)
+	}
+	var args []jen.Code
+	for _, tensor := range of {
+		args = append(args, jen.Lit(tensor))
+	}
+	made := jen.Qual(schedulePath, c.Name).Call(args...)
+	if f.Epsilon != 0 {
+		return made.Dot("WithEpsilon").Call(jen.Lit(f.Epsilon))
+	}
+	return made
+}

@@ -88,7 +88,7 @@ func (u *unit) onlyAdded(tensor string) bool {
 			return false
 		}
 		added = added || slices.ContainsFunc(o.Then,
-			func(f schedule.Func) bool { return slices.Contains(f.In, tensor) })
+			func(f schedule.Func) bool { return slices.Contains(f.Reads(), tensor) })
 	}
 	return added && !s.Made(tensor)
 }

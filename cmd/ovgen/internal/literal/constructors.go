@@ -4,8 +4,6 @@ import (
 	"go/ast"
 	"go/types"
 	"reflect"
-	"slices"
-	"strings"
 
 	"ovgen/schedule"
 )
@@ -23,7 +21,8 @@ type sublist struct {
 	from, to int // to is 0 for all
 }
 
-// constructors has each function that a schedule is written with, unless it makes a Func or an Expr.
+// constructors has each function that a schedule is written with, unless it makes a Func or an Expr; functions.go has
+// those of functions.
 var constructors = map[string]constructor{
 	"Dim":      {value: schedule.Axis{}, fields: []string{"Extent"}, lists: []sublist{{"Outer", 1, 0}}},
 	"DIDx":     {value: schedule.DIDx(""), fields: []string{"Count"}},
@@ -43,19 +42,6 @@ var constructors = map[string]constructor{
 		lists: []sublist{{"In", 3, 0}}},
 	"CallKernel": {value: schedule.CallKernel("", "", "", schedule.Kernel{}),
 		fields: []string{"Out", "Call", "Index", "Kernel"}, lists: []sublist{{"In", 4, 0}}},
-}
-
-// constructorOf is the meaning of a function of package schedule. One that makes a Func with a name has the Func's but
-// for capitals, and takes its operands.
-func constructorOf(f *types.Func) (c constructor, ok bool) {
-	if c, ok = constructors[f.Name()]; ok {
-		return c, true
-	}
-	do := schedule.FuncKind(strings.ToLower(f.Name()))
-	if !slices.Contains(schedule.Functions(), do) {
-		return c, false
-	}
-	return constructor{value: schedule.Func{Do: do}, lists: []sublist{{"In", 0, f.Signature().Params().Len()}}}, true
 }
 
 // setters are the methods of values of package schedule that set a field of a copy, by the field.

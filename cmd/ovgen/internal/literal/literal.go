@@ -163,7 +163,11 @@ func (s *Source) field(lit *ast.CompositeLit, name string) (place, bool) {
 			}
 		}
 	}
-	t, ok := s.info.TypeOf(lit).Underlying().(*types.Struct)
+	of := s.info.TypeOf(lit)
+	if of == nil { // of what a call makes
+		return place{}, false
+	}
+	t, ok := of.Underlying().(*types.Struct)
 	if !ok {
 		return place{}, false
 	}
@@ -214,6 +218,9 @@ func (s *Source) argument(call *ast.CallExpr, name string) (place, bool) {
 		}
 		return s.descend(ast.Unparen(s.follow(on)), name)
 	}
+	if f, _, ok := s.function(call); ok {
+		return place{call, tree(f.Is, call)}, name == "Is"
+	}
 	c, ok := s.constructor(call)
 	if !ok || call.Ellipsis.IsValid() {
 		return place{}, false
@@ -246,6 +253,13 @@ func (s *Source) list(call *ast.CallExpr, field string) *ast.CompositeLit {
 
 // constructor is the function of package schedule that is called.
 func (s *Source) constructor(call *ast.CallExpr) (c constructor, ok bool) {
+	name, _ := s.called(call)
+	c, ok = constructors[name]
+	return c, ok
+}
+
+// called is the name of the function of package schedule that is called.
+func (s *Source) called(call *ast.CallExpr) (name string, ok bool) {
 	var id *ast.Ident
 	switch f := call.Fun.(type) {
 	case *ast.Ident:
@@ -253,13 +267,13 @@ func (s *Source) constructor(call *ast.CallExpr) (c constructor, ok bool) {
 	case *ast.SelectorExpr:
 		id = f.Sel
 	default:
-		return c, false
+		return "", false
 	}
 	f, ok := s.info.Uses[id].(*types.Func)
-	if !ok || f.Pkg() == nil || f.Pkg().Path() != Path {
-		return c, false
+	if !ok || f.Pkg() == nil || f.Pkg().Path() != Path || f.Signature().Recv() != nil {
+		return "", false
 	}
-	return constructorOf(f)
+	return f.Name(), true
 }
 
 // Changed reports whether something in the package assigns to a variable, or to a part of

@@ -10,7 +10,6 @@ import (
 	"go/types"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 
@@ -38,7 +37,7 @@ const text = `package schedules
 import s "ovgen/schedule"
 
 var Layer = s.Schedule{
-	Ops:     []s.Op{s.Linear("C", a, "B", s.Bias("Bias"), s.Func{Do: "ge" + "lu"}), {Out: "D", In: names()}},
+	Ops:     []s.Op{s.Linear("C", a, "B", s.Bias("Bias"), s.Func{Word: "ge" + "lu"}), {Out: "D", In: names()}},
 	Tensors: []s.Tensor{{"A", []s.Axis{s.Dim(s.M, s.DIDx(s.D)), {Extent: extent()}}, "", false}, shared},
 	Moves:   []s.Move{{Of: a, Way: s.Pull{Parts: 1 << 3, Streams: parts(), By: changed}}, {Of: "C", Way: way()},
 		{Way: slots}},
@@ -94,7 +93,8 @@ func TestValue(t *testing.T) {
 	s, values, _ := source(t)
 	got, unknown := s.Value(values["Layer"])
 	want := schedule.Schedule{
-		Ops: []schedule.Op{schedule.Linear("C", "A", "B", schedule.Bias("Bias"), schedule.GELU()), {Out: "D"}},
+		Ops: []schedule.Op{schedule.Linear("C", "A", "B", schedule.Bias("Bias"), schedule.Func{Word: "gelu"}),
+			{Out: "D"}},
 		Tensors: []schedule.Tensor{
 			{Name: "A", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), {}}},
 			{Name: "B", Root: true, Axes: []schedule.Axis{schedule.Dim("128", schedule.Stream("D"), schedule.Split{})}},
@@ -127,9 +127,9 @@ func TestFind(t *testing.T) {
 		"Ops":                               {6, 2, true, false},
 		"Ops[0].Out":                        {6, 27, true, false},
 		"Ops[0].In[1]":                      {6, 35, true, false},
-		"Ops[0].Then[0].In[0]":              {6, 47, true, false},
-		"Ops[0].Then[1].Do":                 {6, 63, true, false},
-		"Ops[1].Out":                        {6, 83, true, false},
+		"Ops[0].Then[0].Is.Of[1].Tensor":    {6, 47, true, false},
+		"Ops[0].Then[1].Word":               {6, 63, true, false},
+		"Ops[1].Out":                        {6, 85, true, false},
 		"Types":                             {0, 0, false, false},
 		"Tensors":                           {7, 2, true, false},
 		"Tensors[0].Axes[0].Outer[0].Count": {7, 55, true, false},
@@ -152,7 +152,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: %d:%d %+v, want %+v", path, at.Line, at.Column, p, want)
 		}
 	}
-	for path, want := range map[string]string{"Ops[0].Then[0].Epsilon": "1e-6", "Ops[0].Then[0].In[1]": `"V"`,
+	for path, want := range map[string]string{"Ops[0].Then[0].Epsilon": "1e-6", "Ops[0].Then[0].Is.Of[1].Tensor": `"V"`,
 		"Ops[0].Out": `"Y"`, "Ops[0].Also[0].After": "0", "Ops[0].Also[1].Out": `"H"`} {
 		p := s.Find(values["Chain"], path)
 		at := p.At
@@ -176,32 +176,24 @@ func TestLoop(t *testing.T) {
 	}
 }
 
-// Every function with a name is made by the function of package schedule that has it, and every operand is an argument.
+// Every constructor of the library is a function of package schedule, and every operand is an argument.
 func TestFunctions(t *testing.T) {
 	p, err := importer.ForCompiler(token.NewFileSet(), "source", nil).Import(literal.Path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var made []schedule.FuncKind
-	for _, name := range p.Scope().Names() {
-		f, ok := p.Scope().Lookup(name).(*types.Func)
-		if !ok || f.Signature().Results().Len() != 1 ||
-			!types.Identical(f.Signature().Results().At(0).Type(), p.Scope().Lookup("Func").Type()) {
+	made := p.Scope().Lookup("Func").Type()
+	for _, c := range schedule.Library() {
+		f, ok := p.Scope().Lookup(c.Name).(*types.Func)
+		if !ok || f.Signature().Params().Len() != c.Operands || f.Signature().Results().Len() != 1 ||
+			!types.Identical(f.Signature().Results().At(0).Type(), made) {
+			t.Errorf("no function of package schedule is %s of %d operands: %v", c.Name, c.Operands, f)
 			continue
 		}
-		do := schedule.FuncKind(strings.ToLower(name))
-		if !slices.Contains(schedule.Functions(), do) {
-			continue // a formula's operands are where its constructor writes them
-		}
-		made = append(made, do)
 		for v := range f.Signature().Params().Variables() {
 			if !types.Identical(v.Type(), types.Typ[types.String]) {
-				t.Errorf("%s is no operand of %s", v, name)
+				t.Errorf("%s is no operand of %s", v, c.Name)
 			}
 		}
-	}
-	slices.Sort(made)
-	if diff := cmp.Diff(schedule.Functions(), made); diff != "" {
-		t.Errorf("functions (-named +made):\n%s", diff)
 	}
 }

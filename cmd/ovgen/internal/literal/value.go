@@ -151,6 +151,9 @@ func (v *reading) call(to reflect.Value, call *ast.CallExpr, path string) {
 		list.Set(reflect.Append(list, element))
 		return
 	}
+	if v.applied(to, call, path) {
+		return
+	}
 	c, ok := v.constructor(call)
 	if !ok || !c.takes(to) || call.Ellipsis.IsValid() || len(call.Args) < len(c.fields) {
 		v.fails(path)

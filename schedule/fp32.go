@@ -1,0 +1,34 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// checkFP32 refuses a tensor of fp32 that something reads or makes which takes the plan's type alone: functions that
+// kernels of their own make take and make either, and the kernel that adds up partial results may keep their sum.
+func (s Schedule) checkFP32(v *validation, path string, t Tensor) {
+	hint := fmt.Sprintf("leave it out, and the type of %s is the plan's; or read it in a schedule.Copy with a function, "+
+		"such as schedule.Rounded", t.Name)
+	if t.Within != "" || slices.ContainsFunc(s.Tensors, func(x Tensor) bool { return x.Within == t.Name }) {
+		v.add(path, hint, "no tensor of fp32 lies in the place of another one in plans of other types")
+		return
+	}
+	for _, o := range s.Apart().Ops {
+		from := s.MadeFrom(o)
+		alone := len(o.In) == 1 && from == 0 && len(o.Then) > 0 && !s.Partial(o)
+		early := slices.ContainsFunc(o.Then[:from], func(f Func) bool { return slices.Contains(f.Reads(), t.Name) })
+		switch {
+		case early || slices.Contains(o.In, t.Name) && !alone:
+			v.add(path, hint, "only functions that a kernel of its own makes take a tensor of fp32 in plans of other "+
+				"types, and %s is made of %s", o.Out, t.Name)
+		case o.Out == t.Name && !alone && !s.Partial(o):
+			v.add(path, hint, "only partial results are added up in fp32 in plans of other types, and the %s of %s "+
+				"has none", o.Name(), strings.Join(o.In, " and "))
+		default:
+			continue
+		}
+		return
+	}
+}

@@ -1,0 +1,29 @@
+package formula
+
+import "ovgen/schedule"
+
+// Epilogue is a function that the library of products applies, of single numbers and without rounding.
+type Epilogue struct{ nodes []schedule.Node }
+
+// FindEpilogue is the epilogue of a word, of its formula.
+func FindEpilogue(word string) (e Epilogue, ok bool) {
+	for _, f := range schedule.Epilogues() {
+		if f.Word == word {
+			return Epilogue{schedule.Nodes(f.Is)}, true
+		}
+	}
+	return e, false
+}
+
+// Of is the function of each number.
+func (e Epilogue) Of(list ...float64) []float64 {
+	row := Row{}
+	for _, x := range list {
+		row.X = append(row.X, Point(x))
+	}
+	made := make([]float64, len(list))
+	for i, v := range row.Of(e.nodes) {
+		made[i] = v.Want
+	}
+	return made
+}
