@@ -31,6 +31,26 @@ func TestBalancedRows(t *testing.T) {
 	}
 }
 
+// TestLongRows makes norms of rows that fill a block's threads once and twice, where a thread may go on from what it
+// added up.
+func TestLongRows(t *testing.T) {
+	i := slices.IndexFunc(programs.All, func(p harness.Program) bool { return p.Name == "allreducenorm" })
+	p := &programs.All[i]
+	for _, columns := range []int{2048, 4096, 4104, 6144, 8192} {
+		for _, typ := range []driver.Type{driver.BF16, driver.FP32} {
+			if int64(columns)*typ.Size() > 16384 {
+				continue
+			}
+			s := harness.Shape{M: 3, N: columns, Type: typ}.Fit(p, 2)
+			synctest.Test(t, func(t *testing.T) {
+				if err := runShape(t.Context(), p, s, 2, 1, uint64(columns)); err != nil {
+					t.Errorf("%d columns of %s: %v", columns, typ, err)
+				}
+			})
+		}
+	}
+}
+
 // TestFewRows decodes: from one row on, whether or not the ranks divide the rows, of the sums that leave every rank
 // all of them.
 func TestFewRows(t *testing.T) {

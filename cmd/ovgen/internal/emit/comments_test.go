@@ -22,7 +22,7 @@ func TestBuffersComment(t *testing.T) {
 			"[4, M/(4*D), K] in memory, M/D*K elements"}},
 		{"Mixed", catalog.MixedMLP, []string{"or of the type that a field names", "fp32 [DIDx(D), M/D, K]",
 			"M/D*K elements of 4 bytes",
-			"Functions: fromfp32 of X by a kernel of its own; gelu of H by the library of"}},
+			"Functions: rounded of X by a kernel of its own; gelu of H by the library of"}},
 		{"Attention", catalog.LlamaLayer, []string{"Norm   device.Ptr // [K]: the same on all ranks; K elements",
 			"work, O [M, N/D] of Query [M, N/D], Key [M, N2/D] and Value [M, N2/D] in this"}},
 		{"Columns", catalog.AllGatherLinear, []string{"// [N, K]; N*K elements"}}, // each rank may have its own
