@@ -125,7 +125,7 @@ func (s *symbols) operate(n int32) *Counterexample {
 		return s.wrong(n, "an operation has one result and at least one operand")
 	}
 	to := writes[0]
-	if c := s.uncast(n, o, reads, to); c != nil {
+	if c := s.resized(n, o, reads, to); c != nil {
 		return c
 	}
 	var made []expr

@@ -1,7 +1,8 @@
 package mutate
 
-// castKernels are mistakes in sums that are kept in fp32.
-var castKernels = []KernelMutant{
+// fp32Kernels are mistakes in sums that are kept in fp32, whose kernel is one of its own: its result has another size
+// than its terms.
+var fp32Kernels = []KernelMutant{
 	{File: "device/widen.h", Text: "terms that are aligned otherwise", Old: "head < count && apart % 16 == 0 &&",
 		New: "head < count &&"},
 	{File: "device/widen.h", Text: "units of a result that is not aligned",

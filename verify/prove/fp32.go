@@ -7,30 +7,30 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Casts take elements of one size to as many of another. Nothing else does: a copy of fp32 into memory of 16 bits would
-// hold other numbers, whatever its bytes.
+// A plan of 16 bits may have tensors of fp32. Chunks are bytes, so what takes elements of one size to as many of another
+// is told apart here: a copy of fp32 into memory of 16 bits would hold other numbers, whatever its bytes.
 
 // elements is how many elements bytes are.
 func (b *Buffer) elements(bytes int64) int64 { return bytes / max(b.Element, 1) }
 
-// uncast is the counterexample of an operation that reads elements of one size and makes some of another, and is no
-// cast.
-func (s *symbols) uncast(n int32, o *ops.Op, reads []*chunks, to *chunks) *Counterexample {
-	if casts(o) || o.Kind == ops.Call {
+// resized is the counterexample of an operation that reads elements of one size, makes some of another, and may not.
+func (s *symbols) resized(n int32, o *ops.Op, reads []*chunks, to *chunks) *Counterexample {
+	if resizes(o) || o.Kind == ops.Call {
 		return nil
 	}
 	for i, a := range reads {
 		if a.element != elementsOf(o, i, to.element) {
-			return s.wrong(n, fmt.Sprintf("%s has elements of %d bytes, and %s of %d: only casts take one to the other",
+			return s.wrong(n, fmt.Sprintf("%s has elements of %d bytes, and %s of %d: only functions and sums in fp32 "+
+				"take one to the other",
 				a.At, a.element, to.At, to.element))
 		}
 	}
 	return nil
 }
 
-// casts reports whether an operation may be a cast: formulas, whose names have the types, or a sum by the kernel that
+// resizes reports whether an operation may do so: formulas, whose names have the types, or a sum by the kernel that
 // keeps it in fp32.
-func casts(o *ops.Op) bool { return o.Kind == ops.Apply || widens(o) }
+func resizes(o *ops.Op) bool { return o.Kind == ops.Apply || widens(o) }
 
 // widens reports whether a sum is kept in fp32.
 func widens(o *ops.Op) bool { return o.Kind == ops.Sum && o.Kernel == hostir.WidenKernel }

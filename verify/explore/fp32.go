@@ -6,8 +6,8 @@ import (
 	"ovgen/verify/ops"
 )
 
-// In a plan of 16 bits an element of fp32 is two numbers, its halves. So code that confuses the two types computes
-// other numbers.
+// In a plan of 16 bits an element of fp32 is two numbers, its halves. So a program that confuses the two types computes
+// other numbers; this is a second reading of what the prover tells by the sizes of elements.
 
 // wide reports whether a tensor's elements have twice the bytes of the plan's.
 func wide(t schedule.Tensor, c ops.Case) bool { return t.Type.Bytes() == 2*c.ElementSize }
