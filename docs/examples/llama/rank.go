@@ -112,7 +112,7 @@ func (r *Rank) cut() {
 		Ranks: r.Ranks, Most: multiple(r.most(false), 2), // a slot of All begins at a multiple of 16 bytes
 		Queries: queries, Keys: keys, Group: group, Offset: r.rank*queries - r.firstKey*group,
 		Size: r.HeadSize, Scale: float32(1 / math.Sqrt(float64(r.HeadSize))),
-		Places: r.Sequences + 1, Room: r.Room, Stretches: multiple(r.Room, kernels.Stretch) / kernels.Stretch}
+		Places: r.Sequences + 1, Room: r.Room}
 }
 
 // multiple is the next multiple of a number.
@@ -204,12 +204,18 @@ func (r *Rank) activations() {
 		{bytes: 4 * int64(few*p.Columns), to: &p.Logits},
 		{bytes: bestBytes * int64(p.Most), to: &p.Best},
 		{bytes: slots * bestBytes * int64(r.Ranks*p.Most), to: &p.All},
-		{bytes: 4 * int64(few*p.Queries*p.Stretches*(2+p.Size)), to: &p.Parts},
+		{bytes: 4 * int64(few*p.Queries*kernels.Stretches*(4+p.Size)), to: &p.Parts},
+		{bytes: 4 * int64(few*p.Keys), to: &p.Ended, fill: zeros(4 * few * p.Keys)},
 		{bytes: 4 * int64(p.Room*p.Size), to: &p.Angles, fill: angles},
 		{bytes: driver.WorkspaceBytes, to: &r.workspace},
 	} {
 		r.add("activations", x.bytes, x.to, x.fill)
 	}
+}
+
+// zeros are so many bytes.
+func zeros(n int) func() ([]byte, error) {
+	return func() ([]byte, error) { return make([]byte, n), nil }
 }
 
 // load makes a rank: its part of the model, and the plans and graphs of all buckets. All ranks call it.

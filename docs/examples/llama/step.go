@@ -156,7 +156,7 @@ func (r *Rank) attend(b *bucket) plan.Call {
 			p.Key = p.Query + driver.Ptr(r.Type.Bytes(queries))
 			p.Value = p.Key + driver.Ptr(r.Type.Bytes(keys))
 		}
-		looks := []string{"decode", "merge"}
+		looks := []string{"decode"}
 		if b.Prompt {
 			looks = []string{"store", "prefill"}
 		}

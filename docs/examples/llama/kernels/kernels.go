@@ -6,6 +6,7 @@ package kernels
 
 import (
 	_ "embed"
+	"slices"
 
 	_ "ovgen/docs/examples/llama/generated/device" // the headers of llama.cu
 	"ovgen/runtime/device"
@@ -22,7 +23,7 @@ var ptx []byte
 const (
 	MostSize  = 128 // elements of a head
 	MostGroup = 16  // query heads of a head of keys
-	Stretch   = 128 // keys that a block of decode takes
+	Stretches = 8   // that decode cuts a row's positions into, at most
 )
 
 // Params is the argument of every kernel. Query head q of this rank reads head (q+Offset)/Group of its keys.
@@ -43,8 +44,7 @@ type Params struct {
 	WideQuery, WideKey           int        // elements from row to row of Query, and of Key and Value
 	Query, Key, Value, To        driver.Ptr // [Count, heads, Size]
 	CacheKeys, CacheValues       driver.Ptr // [Places, Room, Keys, Size]
-	Stretches                    int
-	Parts                        driver.Ptr // fp32 [Count, Queries, Stretches, 2+Size], from decode to merge
+	Parts, Ended                 driver.Ptr // decode's: fp32 [Count, Queries, Stretches, 4+Size], and zeros [Count, Keys]
 	Width                        int        // of the MLP
 	Gates, Gated                 driver.Ptr // [Count, 2, Width], [Count, Width]
 	Scale, Epsilon               float32
@@ -77,12 +77,10 @@ var works = map[string]func(p *Params, size int) work{
 		return work{p.Count * p.Keys, 64, append(p.stores(size), reads(p.Angles, p.Room*p.Size, 4))}
 	},
 	"decode": func(p *Params, size int) work {
-		return work{p.Count * p.Keys * p.Stretches, 32,
-			append(p.looks(size, writes(p.Parts, p.parts(), 4)), p.stores(size)...)}
-	},
-	"merge": func(p *Params, size int) work {
-		n := p.Count * p.Queries
-		return work{n, 128, []driver.Touch{reads(p.Parts, p.parts(), 4), writes(p.To, n*p.Size, size)}}
+		n := p.Count * p.Keys
+		return work{n * Stretches, 128, slices.Concat(p.stores(size),
+			p.looks(size, writes(p.To, p.Count*p.Queries*p.Size, size)),
+			[]driver.Touch{writes(p.Parts, p.Count*p.Queries*Stretches*(4+p.Size), 4), writes(p.Ended, n, 4)})}
 	},
 	"prefill": func(p *Params, size int) work {
 		n, tile := p.Count*p.Queries, 128/size
@@ -91,7 +89,6 @@ var works = map[string]func(p *Params, size int) work{
 }
 
 func (p *Params) cache() int { return p.Places * p.Room * p.Keys * p.Size }
-func (p *Params) parts() int { return p.Count * p.Queries * p.Stretches * (2 + p.Size) }
 
 // rows are the elements of so many heads of all rows, from the first to the last.
 func (p *Params) rows(wide, heads int) int { return (p.Count-1)*wide + heads*p.Size }
@@ -130,6 +127,5 @@ func Load(d driver.Driver, typ driver.Type) (Set, error) {
 // Launch enqueues a kernel.
 func (s Set) Launch(on driver.Stream, name string, p Params) error {
 	w := works[name](&p, int(s.typ.Size()))
-	// Four blocks of many threads for each multiprocessor fill an H200, and 16 of a warp.
-	return s.Kernels.Launch(on, name+"_"+s.typ.String(), max(1, min(w.items, max(512, 65536/w.threads))), w.threads, &p)
+	return s.Kernels.Launch(on, name+"_"+s.typ.String(), max(1, w.items), w.threads, &p)
 }

@@ -6,7 +6,6 @@
 //   best     the greatest logit of each row on this rank, and of equal ones the lowest token
 //   store    rotates keys, and puts keys and values into the cache
 //   decode   stores keys and values, and is attention of rows of any sequences, over stretches of the context
-//   merge    joins the stretches
 //   prefill  attention of rows that follow each other in one sequence, by tiles
 //
 // Every kernel takes one struct by value, and does nothing by a struct of zeros. Grid and blocks have one dimension; a
@@ -16,6 +15,7 @@
 #include "../generated/device/bf16.h"
 #include "../generated/device/fp32.h"
 #include "../generated/device/blocksum.h"
+#include "../generated/device/units.h"
 
 #define each_item(i, n) for (u64 i = blockIdx.x; i < (n); i += gridDim.x)
 #define each_thread(i, n) for (u64 i = threadIdx.x; i < (n); i += blockDim.x)
@@ -55,8 +55,8 @@ struct params {
   u64 wide_query, wide_key;  // elements from row to row of queries, and of keys and of values
   const char *query, *key, *value;
   char *to, *cache_keys, *cache_values;
-  u64 stretches;
-  float *parts;  // [count, queries, stretches, 2 + size]
+  float *parts;     // [count, queries, most_stretches, 4 + size]
+  unsigned *ended;  // [count, keys]: stretches that have ended, 0 between launches
   u64 width;     // of the MLP
   const char *gates;  // [count, 2, width]
   char *gated;        // [count, width]
@@ -184,13 +184,9 @@ DEVICE void store_of(const struct params &p)
   }
 }
 
-// ---------------------------------------------------------------------------- attend takes R queries that read one
-// head of keys of a sequence, and the keys by tiles. For prefill they are rows of one query head. For decode they are
-// the query heads of a row, so that each key and value is read once, and the keys are a stretch of the context. Its
-// result for a stretch is the greatest score, the sum of the exponentials, and the weighted sum of the values. A warp
-// has 16 queries; its threads have the elements of products as mma.sync spreads them.
-
-enum { stretch = 128 };
+// ----------------------------------------------------------------------------
+// prefill takes R rows of a query head in one sequence, and their keys by tiles. A warp has 16 rows; its threads have
+// the elements of products as mma.sync spreads them.
 
 // multiply adds to c, elements (g, 2t), (g, 2t+1), (g+8, 2t) and (g+8, 2t+1) of a [16, 8] in thread 4g+t of a warp, the
 // product of a [16, 16] and b [16, 8]. ldb leads to b's next row, and of to its next column.
@@ -227,25 +223,12 @@ DEVICE void multiply(bf16, float *c, const unsigned short *a, unsigned lda, cons
 
 #endif
 
-// part_of is the place of decode's result for a query head of a row and a stretch.
-DEVICE float *part_of(const struct params &p, u64 query, u64 part)
-{
-  return p.parts + (query * p.stretches + part) * (2 + p.size);
-}
-
-// first_query is the first query head of this rank that reads a head of keys or a later one.
-DEVICE u64 first_query(const struct params &p, u64 head)
-{
-  const u64 query = head * p.group > p.offset ? head * p.group - p.offset : 0;
-  return query < p.queries ? query : p.queries;
-}
-
-template <typename E, unsigned R, bool split>
-DEVICE void attend(const struct params &p)
+template <typename E>
+DEVICE void prefill_of(const struct params &p)
 {
   typedef typename E::bits bits;
-  enum { tile = 64 / sizeof(bits), threads = 2 * R };  // keys of a tile
-  enum { unit = 16 / sizeof(bits), units = head_most / unit, batch = split ? 8 : 4 };
+  enum { R = 128 / sizeof(bits), tile = 64 / sizeof(bits), threads = 2 * R };  // keys of a tile
+  enum { unit = 16 / sizeof(bits), units = head_most / unit, batch = 4 };
   enum { deep_most = head_most + 8, wide = tile + 4, lds = wide * 4 / sizeof(bits) };  // elements from row to row
   SHARED(uint4, queries, R * deep_most / unit);
   SHARED(uint4, keys, tile * deep_most / unit);
@@ -256,46 +239,33 @@ DEVICE void attend(const struct params &p)
   SHARED(int, where, R);       // its position; -1: there is none
   const unsigned thread = threadIdx.x, warp = thread / 32 * 16, g = thread % 32 / 4, t = thread % 4;
   const unsigned size = (unsigned)p.size, deep = (size + 15) / 16 * 16;
-  const unsigned heads = (unsigned)(split ? p.keys : p.queries);
-  const unsigned tiles = (unsigned)(split ? p.count : (p.count + R - 1) / R);
-  each_item(i, heads * tiles * (split ? p.stretches : 1)) {
-    const unsigned item = (unsigned)i, one = item % heads, part = item / heads / tiles;
-    const u64 first = item / heads % tiles * (split ? 1 : R);
-    const u64 head = split ? one : (one + p.offset) / p.group, query = split ? first_query(p, head) : one;
-    const u64 base = first * p.queries + query, step = split ? 1 : p.queries;  // of query heads of rows
-    const u64 from = first * p.wide_query + query * p.size, apart = split ? p.size : p.wide_query;  // their elements
-    const int begin = (int)(part * stretch), sequence = p.rows[first].sequence;
-    if (split && (begin > p.rows[first].position || query >= first_query(p, head + 1))) {
-      continue;
-    }
+  each_item(i, (p.count + R - 1) / R * p.queries) {
+    const unsigned query = (unsigned)i % (unsigned)p.queries, first = (unsigned)i / (unsigned)p.queries * R;
+    const u64 head = (query + p.offset) / p.group, from = first * p.wide_query + query * p.size;
+    const int sequence = p.rows[first].sequence;
     __syncthreads();
     if (thread < R) {
-      const u64 row = split ? first : first + thread;
-      const bool is = split ? query + thread < first_query(p, head + 1)
-                            : row < p.count && p.rows[row].sequence == sequence;
-      where[thread] = is ? p.rows[row].position : -1;
+      const u64 row = first + thread;
+      where[thread] = row < p.count && p.rows[row].sequence == sequence ? p.rows[row].position : -1;
     }
     __syncthreads();
     int last = 0;
     for (unsigned r = 0; r < R; r++) {
       last = greater(where[r], last);
     }
-    if (split && last < begin + stretch) {
-      store<E>(p, first, head);
-    }
-    last = split && last >= begin + stretch ? begin + stretch - 1 : last;
     for (unsigned e = thread; e < R * head_most; e += 8 * threads) {
       bits x[8];  // all are loaded, then all are stored: so the loads are on their way at once
       for (unsigned j = 0; j < 8; j++) {
         const unsigned r = (e + j * threads) / head_most, c = (e + j * threads) % head_most;
-        x[j] = where[r] < 0 || c >= size ? 0 : (bits)E::narrow(rotated<E>(p.query, from + r * apart, c, where[r], p));
+        x[j] = where[r] < 0 || c >= size
+          ? 0 : (bits)E::narrow(rotated<E>(p.query, from + r * p.wide_query, c, where[r], p));
       }
       for (unsigned j = 0; j < 8; j++) {
         q[(e + j * threads) / head_most * deep_most + (e + j * threads) % head_most] = x[j];
       }
     }
     float sums[head_most / 8][4] = {}, most = MINUS_INFINITY, sum = 0.0f;  // most and sum of row threadIdx.x
-    for (int at = begin; at <= last; at += tile) {
+    for (int at = 0; at <= last; at += tile) {
       __syncthreads();
       for (unsigned e = thread; e < tile * units; e += batch * threads) {
         uint4 x[batch] = {}, y[batch] = {};
@@ -356,59 +326,337 @@ DEVICE void attend(const struct params &p)
     }
     __syncthreads();
     if (thread < R) {
-      shrink[thread] = split ? 1.0f : sum > 0.0f ? 1.0f / sum : 0.0f;
-      if (split && where[thread] >= 0) {
-        part_of(p, base + thread, part)[0] = most;
-        part_of(p, base + thread, part)[1] = sum;
-      }
+      shrink[thread] = sum > 0.0f ? 1.0f / sum : 0.0f;
     }
     __syncthreads();
 #pragma unroll
     for (unsigned n = 0; n < head_most / 8; n++) {
       for (unsigned j = 0; j < 4; j++) {
         const unsigned row = warp + g + j / 2 * 8, column = n * 8 + 2 * t + j % 2;
-        const float x = sums[n][j] * shrink[row];
-        if (split && column < size && where[row] >= 0) {
-          part_of(p, base + row, part)[2 + column] = x;
-        } else if (!split && column < size && first + row < p.count) {
-          save<E>(p.to, (base + row * step) * size + column, x);
+        if (column < size && first + row < p.count) {
+          save<E>(p.to, ((first + row) * p.queries + query) * size + column, sums[n][j] * shrink[row]);
         }
       }
     }
   }
 }
 
-template <typename E>
-DEVICE void prefill_of(const struct params &p) { attend<E, 128 / sizeof(typename E::bits), false>(p); }
+// ----------------------------------------------------------------------------
+// decode takes the query heads of a row that read one head of keys, so that each key and value is read once. The warps
+// of a block share out the positions of a stretch by tiles of 16, and read them from the cache into the registers that
+// a product wants: in the operands of mma.sync thread 4g+t of a warp has elements 2t, 2t+1, 2t+8 and 2t+9 of what is
+// summed over, but their order is free. So for scores it has 8 elements side by side of a key, for two products, and for
+// results 8 elements side by side of the values of four positions, for eight. What the next tile needs is loaded as
+// soon as its registers are free.
+//
+// The block whose stretch of a row and head ends last joins the stretches.
 
-template <typename E>
-DEVICE void decode_of(const struct params &p) { attend<E, 16, true>(p); }
+enum { most_queries = 16, decode_tile = 16, decode_warps = 4, decode_threads = 32 * decode_warps };
+enum { most_stretches = 8, least_stretch = 128 };
+enum { deep_query = head_most + 8, deep_sum = 4 + head_most };  // elements from row to row
 
-template <typename E>
-DEVICE void merge_of(const struct params &p)
+// stretch_of is the length of a row's stretches. They depend on its position alone: so do the bits of its result.
+DEVICE int stretch_of(int position)
 {
-  each_item(i, p.count * p.queries) {
-    const float *const parts = part_of(p, i, 0);
-    const u64 n = p.rows[i / p.queries].position / stretch + 1, size = 2 + p.size;
-    float most = parts[0];
-    for (u64 at = 1; at < n; at++) {
-      most = greater(parts[at * size], most);
-    }
-    each_thread(e, p.size) {
-      float sum = 0.0f, values = 0.0f;
-      for (u64 at = 0; at < n; at++) {
-        const float weight = exponential(parts[at * size] - most);
-        sum += weight * parts[at * size + 1];
-        values += weight * parts[at * size + 2 + e];
-      }
-      save<E>(p.to, i * p.size + e, values / sum);
+  const int step = decode_warps * decode_tile;
+  return greater(position / most_stretches / step * step + step, (int)least_stretch);
+}
+
+// part_of is the place of the result of a query head of a row for a stretch: the greatest score, the sum of the
+// exponentials, and behind two more the weighted sum of the values.
+DEVICE float *part_of(const struct params &p, u64 query, u64 part)
+{
+  return p.parts + (query * most_stretches + part) * (4 + p.size);
+}
+
+// first_query is the first query head of this rank that reads a head of keys or a later one.
+DEVICE u64 first_query(const struct params &p, u64 head)
+{
+  const u64 query = head * p.group > p.offset ? head * p.group - p.offset : 0;
+  return query < p.queries ? query : p.queries;
+}
+
+// two elements, which lie in one register where they have 16 bits.
+template <typename E>
+struct two { typename E::bits x, y; };
+
+template <typename E>
+DEVICE struct two<E> two_of(const unit<E> &v, unsigned k) { return {bits_of(v, k), bits_of(v, k + 1)}; }
+
+// multiply adds to c, elements (g, 2t), (g, 2t+1), (g+8, 2t) and (g+8, 2t+1) of a [16, 8], the product of a [16, 16]
+// and b [16, 8]. Threads exchange them in memory of the block.
+template <typename E>
+DEVICE void multiply(float (&c)[4], const two<E> (&a)[4], const two<E> (&b)[2])
+{
+  SHARED(struct two<E>, all, decode_threads * 6);
+  const unsigned g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  struct two<E> *const mine = all + threadIdx.x * 6, *const warp = all + threadIdx.x / 32 * 32 * 6;
+  __syncwarp();  // all have read the operands before
+  for (unsigned i = 0; i < 6; i++) {
+    mine[i] = i < 4 ? a[i] : b[i - 4];
+  }
+  __syncwarp();
+  for (unsigned i = 0; i < 4; i++) {
+    for (unsigned k = 0; k < 8; k++) {
+      const struct two<E> x = warp[(g * 4 + k % 4) * 6 + k / 4 * 2 + i / 2];
+      const struct two<E> y = warp[((2 * t + i % 2) * 4 + k % 4) * 6 + 4 + k / 4];
+      c[i] += E::widen(x.x) * E::widen(y.x) + E::widen(x.y) * E::widen(y.y);
     }
   }
 }
 
+#ifdef OVGEN_HOST
+
+// across is x of the thread whose number differs in a bit.
+DEVICE float across(float x, unsigned bit)
+{
+  SHARED(float, all, decode_threads);
+  __syncwarp();
+  all[threadIdx.x] = x;
+  __syncwarp();
+  return all[threadIdx.x ^ bit];
+}
+
+#else
+
+DEVICE float across(float x, unsigned bit) { return __shfl_xor_sync(~0u, x, bit); }
+
+DEVICE unsigned word(const two<bf16> &v) { return v.x | (unsigned)v.y << 16; }
+
+DEVICE void multiply(float (&c)[4], const two<bf16> (&a)[4], const two<bf16> (&b)[2])
+{
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(word(a[0])), "r"(word(a[1])), "r"(word(a[2])), "r"(word(a[3])), "r"(word(b[0])), "r"(word(b[1])));
+}
+
+#endif
+
+// cached_unit is 8 elements of a position from an address in the cache on; zeros where there are none.
+template <typename E>
+DEVICE unit<E> cached_unit(const char *from, u64 at, bool is) { return is ? load_unit<E>(from, at) : unit<E>{}; }
+
+// load_keys loads the keys of a tile: of positions g and g+8 elements 32c+8t to 32c+8t+7.
+template <typename E>
+DEVICE void load_keys(unit<E> (&k)[2][4], const struct params &p, u64 base, int at, int end)
+{
+  const unsigned g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  for (unsigned i = 0; i < 8; i++) {
+    const unsigned position = at + i / 4 * 8 + g, e = i % 4 * 32 + t * 8;
+    k[i / 4][i % 4] = cached_unit<E>(p.cache_keys, base + position * p.keys * p.size + e,
+                                     (int)position < end && e < p.size);
+  }
+}
+
+// load_values loads the values of a tile: of positions 2t, 2t+1, 2t+8 and 2t+9 elements 64h+8g to 64h+8g+7.
+template <typename E>
+DEVICE void load_values(unit<E> (&v)[4][2], const struct params &p, u64 base, int at, int end)
+{
+  const unsigned g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  for (unsigned i = 0; i < 8; i++) {
+    const unsigned position = at + 2 * t + i / 2 % 2 + i / 4 * 8, e = i % 2 * 64 + g * 8;
+    v[i / 2][i % 2] = cached_unit<E>(p.cache_values, base + position * p.keys * p.size + e,
+                                     (int)position < end && e < p.size);
+  }
+}
+
+// look has a warp's queries look at its tiles of a stretch. Of rows g and g+8 a thread gets the greatest score, the
+// sum of the exponentials, and sums, where element 64h + 16t + 8j + e of row g + 8r is [8h+e][2r+j].
+template <typename E>
+DEVICE void look(float (&sums)[16][4], float (&most)[2], float (&sum)[2], const typename E::bits *q,
+                 const struct params &p, u64 base, int begin, int end)
+{
+  const unsigned g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  const int step = decode_warps * decode_tile, own = (int)threadIdx.x / 32 * decode_tile;
+  unit<E> k[2][4], v[4][2];
+  load_keys<E>(k, p, base, begin + own, end);
+  load_values<E>(v, p, base, begin + own, end);
+  for (int at = begin + own; at - own < end; at += step) {
+    float s[2][4] = {};
+    for (unsigned c = 0; c < 4; c++) {
+      const unit<E> x = load_unit<E>((const char *)q, g * deep_query + c * 32 + t * 8);
+      const unit<E> y = load_unit<E>((const char *)q, (g + 8) * deep_query + c * 32 + t * 8);
+      for (unsigned i = 0; i < 4; i++) {
+        const unsigned n = i / 2, e = i % 2 * 4;
+        const two<E> a[4] = {two_of(x, e), two_of(y, e), two_of(x, e + 2), two_of(y, e + 2)};
+        const two<E> b[2] = {two_of(k[n][c], e), two_of(k[n][c], e + 2)};
+        multiply(s[n], a, b);
+      }
+    }
+    load_keys<E>(k, p, base, at + step, end);
+    for (unsigned r = 0; r < 2; r++) {
+      float greatest = most[r];
+      for (unsigned i = 0; i < 4; i++) {
+        float &x = s[i / 2][2 * r + i % 2];
+        x = at + (int)(i / 2 * 8 + 2 * t + i % 2) < end ? x * p.scale : MINUS_INFINITY;
+        greatest = greater(x, greatest);
+      }
+      greatest = greater(greatest, across(greatest, 1));
+      greatest = greater(greatest, across(greatest, 2));
+      const float less = greatest == MINUS_INFINITY ? 0.0f : greatest, shrink = exponential(most[r] - less);
+      most[r] = greatest;
+      sum[r] *= shrink;
+      for (unsigned i = 0; i < 4; i++) {
+        float &x = s[i / 2][2 * r + i % 2];
+        x = exponential(x - less);
+        sum[r] += x;
+      }
+      for (unsigned n = 0; n < 16; n++) {
+        sums[n][2 * r] *= shrink;
+        sums[n][2 * r + 1] *= shrink;
+      }
+    }
+    two<E> a[4];
+    for (unsigned i = 0; i < 4; i++) {
+      const float *const x = s[i / 2] + i % 2 * 2;
+      a[i] = {(typename E::bits)E::narrow(x[0]), (typename E::bits)E::narrow(x[1])};
+    }
+#pragma unroll
+    for (unsigned n = 0; n < 16; n++) {
+      if (n / 8 * 64 < p.size) {
+        const two<E> b[2] = {{bits_of(v[0][n / 8], n % 8), bits_of(v[1][n / 8], n % 8)},
+                             {bits_of(v[2][n / 8], n % 8), bits_of(v[3][n / 8], n % 8)}};
+        multiply(sums[n], a, b);
+      }
+    }
+    load_values<E>(v, p, base, at + step, end);
+  }
+  for (unsigned r = 0; r < 2; r++) {
+    sum[r] += across(sum[r], 1);
+    sum[r] += across(sum[r], 2);
+  }
+}
+
+// join makes a row's result for a query head of what its stretches have.
+template <typename E>
+DEVICE void join(const struct params &p, u64 query, unsigned heads, unsigned stretches)
+{
+  const unsigned fours = (unsigned)p.size / 4;
+  each_thread(e, heads * fours) {
+    const unsigned c = (unsigned)e % fours * 4, one = (unsigned)e / fours;
+    uint4 first[most_stretches] = {}, values[most_stretches] = {};
+    for (unsigned i = 0; i < most_stretches; i++) {
+      if (i < stretches) {
+        first[i] = *(const uint4 *)part_of(p, query + one, i);
+        values[i] = *(const uint4 *)(part_of(p, query + one, i) + 4 + c);
+      }
+    }
+    float most = MINUS_INFINITY, sum = 0.0f, x[4] = {};
+    for (unsigned i = 0; i < most_stretches; i++) {
+      most = i < stretches ? greater(__uint_as_float(first[i].x), most) : most;
+    }
+    for (unsigned i = 0; i < most_stretches; i++) {
+      const float weight = i < stretches ? exponential(__uint_as_float(first[i].x) - most) : 0.0f;
+      const unsigned words[4] = {values[i].x, values[i].y, values[i].z, values[i].w};
+      sum += weight * __uint_as_float(first[i].y);
+      for (unsigned j = 0; j < 4; j++) {
+        x[j] += weight * __uint_as_float(words[j]);
+      }
+    }
+    for (unsigned j = 0; j < 4; j++) {
+      save<E>(p.to, (query + one) * p.size + c + j, x[j] / sum);
+    }
+  }
+}
+
+// add_up adds up what the warps of a block have, in turn: all gets a row for each query head, as parts have it.
+DEVICE void add_up(float *all, const float (&sums)[16][4], const float (&most)[2], const float (&sum)[2],
+                   unsigned heads)
+{
+  SHARED(float, mosts, decode_warps * most_queries);
+  const unsigned warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  for (unsigned r = 0; r < 2; r++) {
+    mosts[warp * most_queries + g + 8 * r] = most[r];
+  }
+  __syncthreads();
+  float shrink[2], greatest[2];
+  for (unsigned r = 0; r < 2; r++) {
+    greatest[r] = MINUS_INFINITY;
+    for (unsigned w = 0; w < decode_warps; w++) {
+      greatest[r] = greater(mosts[w * most_queries + g + 8 * r], greatest[r]);
+    }
+    shrink[r] = exponential(most[r] - greatest[r]);
+  }
+  for (unsigned w = 0; w < decode_warps; w++) {
+    for (unsigned r = 0; r < 2; r++) {
+      float *const to = all + (g + 8 * r) * deep_sum;
+      if (w != warp || g + 8 * r >= heads) {
+        continue;
+      }
+      if (t == 0) {
+        to[0] = greatest[r];
+        to[1] = (w > 0 ? to[1] : 0.0f) + sum[r] * shrink[r];
+      }
+      for (unsigned i = 0; i < 32; i++) {
+        float &x = to[4 + i / 16 * 64 + t * 16 + i % 2 * 8 + i / 2 % 8];
+        x = (w > 0 ? x : 0.0f) + sums[i / 2][2 * r + i % 2] * shrink[r];
+      }
+    }
+    __syncthreads();
+  }
+}
+
+template <typename E>
+DEVICE void decode_of(const struct params &p)
+{
+  typedef typename E::bits bits;
+  SHARED(uint4, queries, most_queries * deep_query * sizeof(bits) / 16);
+  SHARED(uint4, block, most_queries * deep_sum / 4);
+  SHARED(unsigned, ends, 1);
+  bits *const q = (bits *)queries;
+  float *const all = (float *)block;
+  const unsigned thread = threadIdx.x, size = (unsigned)p.size, pairs = (unsigned)(p.count * p.keys);
+  each_item(i, pairs * most_stretches) {
+    const unsigned pair = (unsigned)i % pairs, part = (unsigned)i / pairs;
+    const u64 of = pair / p.keys, head = pair % p.keys, query = first_query(p, head), result = of * p.queries + query;
+    const unsigned heads = (unsigned)(first_query(p, head + 1) - query);
+    const struct row row = p.rows[of];
+    const int stretch = stretch_of(row.position), stretches = row.position / stretch + 1;
+    const int begin = (int)part * stretch, end = begin + stretch > row.position ? row.position + 1 : begin + stretch;
+    if (begin > row.position || heads == 0) {
+      continue;
+    }
+    __syncthreads();
+    if (end > row.position) {
+      store<E>(p, of, head);
+    }
+    bits x[most_queries];  // all are loaded, then all are stored: so the loads are on their way at once
+    for (unsigned r = 0; r < most_queries; r++) {
+      const u64 from = of * p.wide_query + (query + r) * size;
+      x[r] = r < heads && thread < size ? (bits)E::narrow(rotated<E>(p.query, from, thread, row.position, p)) : 0;
+    }
+    for (unsigned r = 0; r < most_queries; r++) {
+      q[r * deep_query + thread] = x[r];
+    }
+    __syncthreads();
+    float sums[16][4] = {}, most[2] = {MINUS_INFINITY, MINUS_INFINITY}, sum[2] = {};
+    look<E>(sums, most, sum, q, p, cached(row.sequence, 0, head, p), begin, end);
+    add_up(all, sums, most, sum, heads);
+    if (stretches == 1) {
+      each_thread(e, heads * size) {
+        const float *const from = all + e / size * deep_sum;
+        save<E>(p.to, result * size + e, from[4 + e % size] / from[1]);
+      }
+      continue;
+    }
+    for (unsigned r = 0; r < heads; r++) {
+      each_thread(e, 1 + size / 4) {
+        ((uint4 *)part_of(p, result + r, part))[e] = block[r * (deep_sum / 4) + e];
+      }
+    }
+    __syncthreads();
+    if (thread == 0) {
+      ends[0] = increment(p.ended + pair, stretches - 1) == (unsigned)stretches - 1;
+    }
+    __syncthreads();
+    if (ends[0]) {
+      join<E>(p, result, heads, stretches);
+    }
+  }
+}
 // ----------------------------------------------------------------------------
 
-#define KERNELS(X) X(embed) X(gate) X(best) X(store) X(decode) X(merge) X(prefill)
+#define KERNELS(X) X(embed) X(gate) X(best) X(store) X(decode) X(prefill)
 
 #define KERNEL(name) \
   __global__ void name##_bf16(const __grid_constant__ struct params p) { name##_of<bf16>(p); } \
