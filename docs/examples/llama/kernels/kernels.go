@@ -44,7 +44,7 @@ type Params struct {
 	WideQuery, WideKey           int        // elements from row to row of Query, and of Key and Value
 	Query, Key, Value, To        driver.Ptr // [Count, heads, Size]
 	CacheKeys, CacheValues       driver.Ptr // [Places, Room, Keys, Size]
-	Parts, Ended                 driver.Ptr // decode's: fp32 [Count, Queries, Stretches, 4+Size], and zeros [Count, Keys]
+	Parts, Ended                 driver.Ptr // decode's: fp32 [Count, Queries, Stretches, 4+Size], and zeros [Count, Queries]
 	Width                        int        // of the MLP
 	Gates, Gated                 driver.Ptr // [Count, 2, Width], [Count, Width]
 	Scale, Epsilon               float32
@@ -77,10 +77,10 @@ var works = map[string]func(p *Params, size int) work{
 		return work{p.Count * p.Keys, 64, append(p.stores(size), reads(p.Angles, p.Room*p.Size, 4))}
 	},
 	"decode": func(p *Params, size int) work {
-		n := p.Count * p.Keys
-		return work{n * Stretches, 128, slices.Concat(p.stores(size),
-			p.looks(size, writes(p.To, p.Count*p.Queries*p.Size, size)),
-			[]driver.Touch{writes(p.Parts, p.Count*p.Queries*Stretches*(4+p.Size), 4), writes(p.Ended, n, 4)})}
+		n, fews := p.Count*p.Queries, (p.Group+7)/8 // as many items for the queries of a head of keys
+		return work{p.Count * p.Keys * fews * Stretches, 128, slices.Concat(p.stores(size),
+			p.looks(size, writes(p.To, n*p.Size, size)),
+			[]driver.Touch{writes(p.Parts, n*Stretches*(4+p.Size), 4), writes(p.Ended, n, 4)})}
 	},
 	"prefill": func(p *Params, size int) work {
 		n, tile := p.Count*p.Queries, 128/size

@@ -56,7 +56,7 @@ struct params {
   const char *query, *key, *value;
   char *to, *cache_keys, *cache_values;
   float *parts;     // [count, queries, most_stretches, 4 + size]
-  unsigned *ended;  // [count, keys]: stretches that have ended, 0 between launches
+  unsigned *ended;  // [count, queries]: stretches that have ended, 0 between launches
   u64 width;     // of the MLP
   const char *gates;  // [count, 2, width]
   char *gated;        // [count, width]
@@ -342,18 +342,18 @@ DEVICE void prefill_of(const struct params &p)
 }
 
 // ----------------------------------------------------------------------------
-// decode takes the query heads of a row that read one head of keys, so that each key and value is read once. The warps
-// of a block share out the positions of a stretch by tiles of 16, and read them from the cache into the registers that
-// a product wants: in the operands of mma.sync thread 4g+t of a warp has elements 2t, 2t+1, 2t+8 and 2t+9 of what is
-// summed over, but their order is free. So for scores it has 8 elements side by side of a key, for two products, and for
-// results 8 elements side by side of the values of four positions, for eight. What the next tile needs is loaded as
+// decode takes at most 8 query heads of a row that read one head of keys, so that each key and value is read once. The
+// warps of a block share out the positions of a stretch by tiles of 16, and read them from the cache into the registers
+// that a product wants: in the operands of mma.sync thread 4g+t of a warp has elements 2t, 2t+1, 2t+8 and 2t+9 of what
+// is summed over, but their order is free. So for scores it has 8 elements side by side of a key, for two products, and
+// for results 8 elements side by side of the values of four positions, for eight. What the next tile needs is loaded as
 // soon as its registers are free.
 //
 // The block whose stretch of a row and head ends last joins the stretches.
 
-enum { most_queries = 16, decode_tile = 16, decode_warps = 4, decode_threads = 32 * decode_warps };
+enum { few_queries = 8, decode_tile = 16, decode_warps = 4, decode_threads = 32 * decode_warps };
 enum { most_stretches = 8, least_stretch = 128 };
-enum { deep_query = head_most + 8, deep_sum = 4 + head_most };  // elements from row to row
+enum { deep_query = head_most + 8, deep_sum = 4 + head_most, deep_weight = decode_tile + 2 };  // from row to row
 
 // stretch_of is the length of a row's stretches. They depend on its position alone: so do the bits of its result.
 DEVICE int stretch_of(int position)
@@ -378,7 +378,7 @@ DEVICE u64 first_query(const struct params &p, u64 head)
 
 // two elements, which lie in one register where they have 16 bits.
 template <typename E>
-struct two { typename E::bits x, y; };
+struct alignas(2 * sizeof(typename E::bits)) two { typename E::bits x, y; };
 
 template <typename E>
 DEVICE struct two<E> two_of(const unit<E> &v, unsigned k) { return {bits_of(v, k), bits_of(v, k + 1)}; }
@@ -397,6 +397,7 @@ DEVICE void multiply(float (&c)[4], const two<E> (&a)[4], const two<E> (&b)[2])
   }
   __syncwarp();
   for (unsigned i = 0; i < 4; i++) {
+#pragma unroll 1
     for (unsigned k = 0; k < 8; k++) {
       const struct two<E> x = warp[(g * 4 + k % 4) * 6 + k / 4 * 2 + i / 2];
       const struct two<E> y = warp[((2 * t + i % 2) * 4 + k % 4) * 6 + 4 + k / 4];
@@ -432,98 +433,106 @@ DEVICE void multiply(float (&c)[4], const two<bf16> (&a)[4], const two<bf16> (&b
 
 #endif
 
-// cached_unit is 8 elements of a position from an address in the cache on; zeros where there are none.
-template <typename E>
-DEVICE unit<E> cached_unit(const char *from, u64 at, bool is) { return is ? load_unit<E>(from, at) : unit<E>{}; }
+// load_cached loads n units of 8 elements of a position of a head from an element on, so far apart; zeros where there
+// are none. wide leads from position to position.
+template <typename E, unsigned n, unsigned apart>
+DEVICE void load_cached(unit<E> (&v)[n], const char *head, unsigned wide, unsigned size, unsigned first, int position,
+                        int end)
+{
+  const u64 from = (unsigned)position * wide + first;
+  for (unsigned i = 0; i < n; i++) {
+    v[i] = position < end && first + i * apart < size ? load_unit<E>(head, from + i * apart) : unit<E>{};
+  }
+}
 
 // load_keys loads the keys of a tile: of positions g and g+8 elements 32c+8t to 32c+8t+7.
 template <typename E>
-DEVICE void load_keys(unit<E> (&k)[2][4], const struct params &p, u64 base, int at, int end)
+DEVICE void load_keys(unit<E> (&k)[2][4], const char *head, unsigned wide, unsigned size, int at, int end)
 {
   const unsigned g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  for (unsigned i = 0; i < 8; i++) {
-    const unsigned position = at + i / 4 * 8 + g, e = i % 4 * 32 + t * 8;
-    k[i / 4][i % 4] = cached_unit<E>(p.cache_keys, base + position * p.keys * p.size + e,
-                                     (int)position < end && e < p.size);
+  for (unsigned n = 0; n < 2; n++) {
+    load_cached<E, 4, 32>(k[n], head, wide, size, t * 8, at + (int)(n * 8 + g), end);
   }
 }
 
 // load_values loads the values of a tile: of positions 2t, 2t+1, 2t+8 and 2t+9 elements 64h+8g to 64h+8g+7.
 template <typename E>
-DEVICE void load_values(unit<E> (&v)[4][2], const struct params &p, u64 base, int at, int end)
+DEVICE void load_values(unit<E> (&v)[4][2], const char *head, unsigned wide, unsigned size, int at, int end)
 {
   const unsigned g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  for (unsigned i = 0; i < 8; i++) {
-    const unsigned position = at + 2 * t + i / 2 % 2 + i / 4 * 8, e = i % 2 * 64 + g * 8;
-    v[i / 2][i % 2] = cached_unit<E>(p.cache_values, base + position * p.keys * p.size + e,
-                                     (int)position < end && e < p.size);
+  for (unsigned i = 0; i < 4; i++) {
+    load_cached<E, 2, 64>(v[i], head, wide, size, g * 8, at + (int)(2 * t + i % 2 + i / 2 * 8), end);
   }
 }
 
-// look has a warp's queries look at its tiles of a stretch. Of rows g and g+8 a thread gets the greatest score, the
-// sum of the exponentials, and sums, where element 64h + 16t + 8j + e of row g + 8r is [8h+e][2r+j].
+// look has a warp's queries look at its tiles of a stretch. Of queries 2t and 2t+1 a thread gets the greatest score, the
+// sum of the exponentials, and sums, where element 64h+8g+e of query 2t+j is [e][2h+j].
 template <typename E>
-DEVICE void look(float (&sums)[16][4], float (&most)[2], float (&sum)[2], const typename E::bits *q,
-                 const struct params &p, u64 base, int begin, int end)
+DEVICE void look(float (&sums)[8][4], float (&most)[2], float (&sum)[2], const typename E::bits *q,
+                 const struct params &p, u64 cached, int begin, int end)
 {
-  const unsigned g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  const int step = decode_warps * decode_tile, own = (int)threadIdx.x / 32 * decode_tile;
+  typedef typename E::bits bits;
+  SHARED(uint4, weights, decode_warps * few_queries * deep_weight * sizeof(bits) / 16);
+  const unsigned warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  bits *const w = (bits *)weights + warp * few_queries * deep_weight;  // the exponentials by queries
+  const int step = decode_warps * decode_tile, own = (int)warp * decode_tile;
+  const char *const keys = p.cache_keys + cached * sizeof(bits), *const values = p.cache_values + cached * sizeof(bits);
+  const unsigned size = (unsigned)p.size, wide = (unsigned)p.keys * size;
   unit<E> k[2][4], v[4][2];
-  load_keys<E>(k, p, base, begin + own, end);
-  load_values<E>(v, p, base, begin + own, end);
+  load_keys<E>(k, keys, wide, size, begin + own, end);
+  load_values<E>(v, values, wide, size, begin + own, end);
   for (int at = begin + own; at - own < end; at += step) {
-    float s[2][4] = {};
+    float s[4] = {};  // of positions g and g+8
+#pragma unroll
     for (unsigned c = 0; c < 4; c++) {
       const unit<E> x = load_unit<E>((const char *)q, g * deep_query + c * 32 + t * 8);
-      const unit<E> y = load_unit<E>((const char *)q, (g + 8) * deep_query + c * 32 + t * 8);
-      for (unsigned i = 0; i < 4; i++) {
-        const unsigned n = i / 2, e = i % 2 * 4;
-        const two<E> a[4] = {two_of(x, e), two_of(y, e), two_of(x, e + 2), two_of(y, e + 2)};
-        const two<E> b[2] = {two_of(k[n][c], e), two_of(k[n][c], e + 2)};
-        multiply(s[n], a, b);
+      for (unsigned e = 0; e < 8; e += 4) {
+        const two<E> a[4] = {two_of(k[0][c], e), two_of(k[1][c], e), two_of(k[0][c], e + 2), two_of(k[1][c], e + 2)};
+        const two<E> b[2] = {two_of(x, e), two_of(x, e + 2)};
+        multiply(s, a, b);
       }
     }
-    load_keys<E>(k, p, base, at + step, end);
-    for (unsigned r = 0; r < 2; r++) {
-      float greatest = most[r];
-      for (unsigned i = 0; i < 4; i++) {
-        float &x = s[i / 2][2 * r + i % 2];
-        x = at + (int)(i / 2 * 8 + 2 * t + i % 2) < end ? x * p.scale : MINUS_INFINITY;
-        greatest = greater(x, greatest);
+    load_keys<E>(k, keys, wide, size, at + step, end);
+    __syncwarp();  // all have read the exponentials before
+    for (unsigned j = 0; j < 2; j++) {
+      float x[2], greatest = most[j];
+      for (unsigned i = 0; i < 2; i++) {
+        x[i] = at + (int)(8 * i + g) < end ? s[2 * i + j] * p.scale : MINUS_INFINITY;
+        greatest = greater(x[i], greatest);
       }
-      greatest = greater(greatest, across(greatest, 1));
-      greatest = greater(greatest, across(greatest, 2));
-      const float less = greatest == MINUS_INFINITY ? 0.0f : greatest, shrink = exponential(most[r] - less);
-      most[r] = greatest;
-      sum[r] *= shrink;
-      for (unsigned i = 0; i < 4; i++) {
-        float &x = s[i / 2][2 * r + i % 2];
-        x = exponential(x - less);
-        sum[r] += x;
+      for (unsigned bit = 4; bit < 32; bit *= 2) {
+        greatest = greater(greatest, across(greatest, bit));
       }
-      for (unsigned n = 0; n < 16; n++) {
-        sums[n][2 * r] *= shrink;
-        sums[n][2 * r + 1] *= shrink;
+      const float less = greatest == MINUS_INFINITY ? 0.0f : greatest, shrink = exponential(most[j] - less);
+      most[j] = greatest;
+      sum[j] *= shrink;
+      for (unsigned i = 0; i < 2; i++) {
+        const float weight = exponential(x[i] - less);
+        sum[j] += weight;
+        w[(2 * t + j) * deep_weight + 8 * i + g] = (bits)E::narrow(weight);
+      }
+      for (unsigned e = 0; e < 8; e++) {
+        sums[e][j] *= shrink;
+        sums[e][2 + j] *= shrink;
       }
     }
-    two<E> a[4];
-    for (unsigned i = 0; i < 4; i++) {
-      const float *const x = s[i / 2] + i % 2 * 2;
-      a[i] = {(typename E::bits)E::narrow(x[0]), (typename E::bits)E::narrow(x[1])};
-    }
+    __syncwarp();
+    const two<E> b[2] = {*(const two<E> *)(w + g * deep_weight + 2 * t),
+                         *(const two<E> *)(w + g * deep_weight + 2 * t + 8)};
 #pragma unroll
-    for (unsigned n = 0; n < 16; n++) {
-      if (n / 8 * 64 < p.size) {
-        const two<E> b[2] = {{bits_of(v[0][n / 8], n % 8), bits_of(v[1][n / 8], n % 8)},
-                             {bits_of(v[2][n / 8], n % 8), bits_of(v[3][n / 8], n % 8)}};
-        multiply(sums[n], a, b);
+    for (unsigned e = 0; e < 8; e++) {
+      two<E> a[4];
+      for (unsigned i = 0; i < 4; i++) {
+        a[i] = {bits_of(v[i / 2 * 2][i % 2], e), bits_of(v[i / 2 * 2 + 1][i % 2], e)};
       }
+      multiply(sums[e], a, b);
     }
-    load_values<E>(v, p, base, at + step, end);
+    load_values<E>(v, values, wide, size, at + step, end);
   }
-  for (unsigned r = 0; r < 2; r++) {
-    sum[r] += across(sum[r], 1);
-    sum[r] += across(sum[r], 2);
+  for (unsigned j = 0; j < 2; j++) {
+    for (unsigned bit = 4; bit < 32; bit *= 2) {
+      sum[j] += across(sum[j], bit);
+    }
   }
 }
 
@@ -560,78 +569,84 @@ DEVICE void join(const struct params &p, u64 query, unsigned heads, unsigned str
 }
 
 // add_up adds up what the warps of a block have, in turn: all gets a row for each query head, as parts have it.
-DEVICE void add_up(float *all, const float (&sums)[16][4], const float (&most)[2], const float (&sum)[2],
-                   unsigned heads)
+DEVICE void add_up(float *all, const float (&sums)[8][4], const float (&most)[2], const float (&sum)[2])
 {
-  SHARED(float, mosts, decode_warps * most_queries);
+  SHARED(float, mosts, decode_warps * few_queries);
   const unsigned warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  for (unsigned r = 0; r < 2; r++) {
-    mosts[warp * most_queries + g + 8 * r] = most[r];
+  for (unsigned j = 0; j < 2; j++) {
+    mosts[warp * few_queries + 2 * t + j] = most[j];
   }
   __syncthreads();
   float shrink[2], greatest[2];
-  for (unsigned r = 0; r < 2; r++) {
-    greatest[r] = MINUS_INFINITY;
+  for (unsigned j = 0; j < 2; j++) {
+    greatest[j] = MINUS_INFINITY;
     for (unsigned w = 0; w < decode_warps; w++) {
-      greatest[r] = greater(mosts[w * most_queries + g + 8 * r], greatest[r]);
+      greatest[j] = greater(mosts[w * few_queries + 2 * t + j], greatest[j]);
     }
-    shrink[r] = exponential(most[r] - greatest[r]);
+    shrink[j] = exponential(most[j] - greatest[j]);
   }
   for (unsigned w = 0; w < decode_warps; w++) {
-    for (unsigned r = 0; r < 2; r++) {
-      float *const to = all + (g + 8 * r) * deep_sum;
-      if (w != warp || g + 8 * r >= heads) {
-        continue;
+    for (unsigned j = 0; w == warp && j < 2; j++) {
+      float *const to = all + (2 * t + j) * deep_sum;
+      if (g == 0) {
+        to[0] = greatest[j];
+        to[1] = (w > 0 ? to[1] : 0.0f) + sum[j] * shrink[j];
       }
-      if (t == 0) {
-        to[0] = greatest[r];
-        to[1] = (w > 0 ? to[1] : 0.0f) + sum[r] * shrink[r];
-      }
-      for (unsigned i = 0; i < 32; i++) {
-        float &x = to[4 + i / 16 * 64 + t * 16 + i % 2 * 8 + i / 2 % 8];
-        x = (w > 0 ? x : 0.0f) + sums[i / 2][2 * r + i % 2] * shrink[r];
+      for (unsigned i = 0; i < 16; i++) {
+        float &x = to[4 + i / 8 * 64 + g * 8 + i % 8];
+        x = (w > 0 ? x : 0.0f) + sums[i % 8][i / 8 * 2 + j] * shrink[j];
       }
     }
     __syncthreads();
   }
 }
 
+// put_queries puts so many query heads of a row, rotated, into memory of the block. All are loaded, then all are
+// stored: so the loads are on their way at once.
+template <typename E>
+DEVICE void put_queries(typename E::bits *q, const struct params &p, u64 from, unsigned heads, int position)
+{
+  const unsigned e = threadIdx.x;
+  typename E::bits x[few_queries];
+  for (unsigned r = 0; r < few_queries; r++) {
+    x[r] = r < heads && e < p.size ? (typename E::bits)E::narrow(rotated<E>(p.query, from + r * p.size, e, position, p))
+                                   : 0;
+  }
+  for (unsigned r = 0; r < few_queries; r++) {
+    q[r * deep_query + e] = x[r];
+  }
+}
+
 template <typename E>
 DEVICE void decode_of(const struct params &p)
 {
-  typedef typename E::bits bits;
-  SHARED(uint4, queries, most_queries * deep_query * sizeof(bits) / 16);
-  SHARED(uint4, block, most_queries * deep_sum / 4);
+  SHARED(uint4, queries, few_queries * deep_query * sizeof(typename E::bits) / 16);
+  SHARED(uint4, block, few_queries * deep_sum / 4);
   SHARED(unsigned, ends, 1);
-  bits *const q = (bits *)queries;
+  typename E::bits *const q = (typename E::bits *)queries;
   float *const all = (float *)block;
-  const unsigned thread = threadIdx.x, size = (unsigned)p.size, pairs = (unsigned)(p.count * p.keys);
-  each_item(i, pairs * most_stretches) {
-    const unsigned pair = (unsigned)i % pairs, part = (unsigned)i / pairs;
-    const u64 of = pair / p.keys, head = pair % p.keys, query = first_query(p, head), result = of * p.queries + query;
-    const unsigned heads = (unsigned)(first_query(p, head + 1) - query);
+  const unsigned size = (unsigned)p.size, fews = ((unsigned)p.group + few_queries - 1) / few_queries;
+  const unsigned each = (unsigned)p.keys * fews, most_items = (unsigned)p.count * each;  // of a row, of a stretch
+  each_item(i, most_items * most_stretches) {
+    const unsigned of = (unsigned)i % most_items / each, part = (unsigned)i / most_items;
+    const unsigned head = (unsigned)i % each / fews, few = (unsigned)i % fews * few_queries;
     const struct row row = p.rows[of];
-    const int stretch = stretch_of(row.position), stretches = row.position / stretch + 1;
-    const int begin = (int)part * stretch, end = begin + stretch > row.position ? row.position + 1 : begin + stretch;
-    if (begin > row.position || heads == 0) {
+    const int stretch = stretch_of(row.position), stretches = row.position / stretch + 1, begin = (int)part * stretch;
+    const int end = begin + stretch > row.position ? row.position + 1 : begin + stretch;
+    const u64 query = first_query(p, head) + few, behind = first_query(p, head + 1), result = of * p.queries + query;
+    if (begin > row.position || query >= behind) {
       continue;
     }
+    const unsigned heads = behind - query < few_queries ? (unsigned)(behind - query) : few_queries;
     __syncthreads();
     if (end > row.position) {
       store<E>(p, of, head);
     }
-    bits x[most_queries];  // all are loaded, then all are stored: so the loads are on their way at once
-    for (unsigned r = 0; r < most_queries; r++) {
-      const u64 from = of * p.wide_query + (query + r) * size;
-      x[r] = r < heads && thread < size ? (bits)E::narrow(rotated<E>(p.query, from, thread, row.position, p)) : 0;
-    }
-    for (unsigned r = 0; r < most_queries; r++) {
-      q[r * deep_query + thread] = x[r];
-    }
+    put_queries<E>(q, p, of * p.wide_query + query * size, heads, row.position);
     __syncthreads();
-    float sums[16][4] = {}, most[2] = {MINUS_INFINITY, MINUS_INFINITY}, sum[2] = {};
+    float sums[8][4] = {}, most[2] = {MINUS_INFINITY, MINUS_INFINITY}, sum[2] = {};
     look<E>(sums, most, sum, q, p, cached(row.sequence, 0, head, p), begin, end);
-    add_up(all, sums, most, sum, heads);
+    add_up(all, sums, most, sum);
     if (stretches == 1) {
       each_thread(e, heads * size) {
         const float *const from = all + e / size * deep_sum;
@@ -645,8 +660,8 @@ DEVICE void decode_of(const struct params &p)
       }
     }
     __syncthreads();
-    if (thread == 0) {
-      ends[0] = increment(p.ended + pair, stretches - 1) == (unsigned)stretches - 1;
+    if (threadIdx.x == 0) {
+      ends[0] = increment(p.ended + result, stretches - 1) == (unsigned)stretches - 1;
     }
     __syncthreads();
     if (ends[0]) {
@@ -654,12 +669,15 @@ DEVICE void decode_of(const struct params &p)
     }
   }
 }
+
 // ----------------------------------------------------------------------------
 
-#define KERNELS(X) X(embed) X(gate) X(best) X(store) X(decode) X(prefill)
+// Each with the threads of a block, and how many blocks of bf16's a multiprocessor has registers for at the same time.
+#define KERNELS(X) X(embed, 512, 1) X(gate, 256, 1) X(best, 1024, 1) X(store, 64, 1) X(decode, 128, 3) X(prefill, 128, 1)
 
-#define KERNEL(name) \
-  __global__ void name##_bf16(const __grid_constant__ struct params p) { name##_of<bf16>(p); } \
-  __global__ void name##_fp32(const __grid_constant__ struct params p) { name##_of<fp32>(p); }
+#define PARAMS const __grid_constant__ struct params p
+#define KERNEL(name, threads, blocks) \
+  __global__ void __launch_bounds__(threads, blocks) name##_bf16(PARAMS) { name##_of<bf16>(p); } \
+  __global__ void __launch_bounds__(threads) name##_fp32(PARAMS) { name##_of<fp32>(p); }
 
 extern "C" { KERNELS(KERNEL) }

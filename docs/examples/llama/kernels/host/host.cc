@@ -5,7 +5,7 @@ namespace {
 #include "../../generated/device/host.h"
 #include "../llama.cu"
 
-#define ROW(name) {#name "_bf16", sizeof(struct params), thread<struct params, name##_bf16>}, \
+#define ROW(name, ...) {#name "_bf16", sizeof(struct params), thread<struct params, name##_bf16>}, \
   {#name "_fp32", sizeof(struct params), thread<struct params, name##_fp32>},
 
 const Kernel kernels[] = {KERNELS(ROW) {}};
