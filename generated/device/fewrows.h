@@ -2,9 +2,9 @@
 
 // Products of few rows: the instruction of the tensor cores, by which a warp adds the product of 16 columns of the
 // result, of 8 of its rows and of a depth of 16. In the operands a lane's place is line = lane / 4 and part = lane % 4.
-// Its elements of depth are 2 part, 2 part + 1, 2 part + 8 and 2 part + 9, two in a word: in b those of the columns line
-// (words 0 and 2) and line + 8 (1 and 3), in a those of row line. Its sums are of the columns line (0 and 1) and line + 8,
-// and of the rows 2 part and 2 part + 1.
+// It has four elements of the depth, 2 part, 2 part + 1, 2 part + 8 and 2 part + 9, two in a word: in b those of the
+// columns line (words 0 and 2) and line + 8 (1 and 3), in a those of row line. Its sums are of the columns line (0 and
+// 1) and line + 8, and of the rows 2 part and 2 part + 1.
 
 // Of the columns that an instruction makes, and of its rows; of the depth, which warps share out, and which a warp
 // multiplies at a time by two instructions.
@@ -35,8 +35,15 @@ DEVICE void multiply(E, float (&sums)[4], const unsigned (&b)[4], const unsigned
   }
 }
 
-// stream loads 16 bytes that no one reads again.
-DEVICE uint4 stream(const char *from) { return *(const uint4 *)from; }
+// A ring is memory of the block that the launch gives it. A host copies at once.
+#define RING(name, count) SHARED(uint4, name, count)
+
+DEVICE void copy_weight(uint4 *to, const char *from) { *to = *(const uint4 *)from; }
+DEVICE void copy_row(uint4 *to, const char *from, bool there) { *to = there ? *(const uint4 *)from : uint4(); }
+DEVICE void copies_started() {}
+
+template <int left>
+DEVICE void copies_left() {}
 
 #else  // the tensor cores
 
@@ -45,15 +52,37 @@ DEVICE uint4 stream(const char *from) { return *(const uint4 *)from; }
   : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3]) \
   : "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]), "r"(a[0]), "r"(a[1]))
 
-DEVICE void multiply(struct bf16, float (&sums)[4], const unsigned (&b)[4], const unsigned (&a)[2]) { MULTIPLY("bf16"); }
-DEVICE void multiply(struct fp16, float (&sums)[4], const unsigned (&b)[4], const unsigned (&a)[2]) { MULTIPLY("f16"); }
-
-DEVICE uint4 stream(const char *from)
+DEVICE void multiply(struct bf16, float (&sums)[4], const unsigned (&b)[4], const unsigned (&a)[2])
 {
-  uint4 v;
-  asm volatile("ld.global.L1::no_allocate.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from));
-  return v;
+  MULTIPLY("bf16");
 }
+
+DEVICE void multiply(struct fp16, float (&sums)[4], const unsigned (&b)[4], const unsigned (&a)[2])
+{
+  MULTIPLY("f16");
+}
+
+#define RING(name, count) extern __shared__ uint4 name[]
+
+DEVICE unsigned in_block(const void *at) { return (unsigned)__cvta_generic_to_shared(at); }
+
+// copy_weight copies 16 bytes of memory that the block reads once, copy_row of memory that others read too, or zeros.
+// Each takes its place in the group that copies_started ends; copies_left holds the thread until no more than so many of
+// its groups are under way.
+DEVICE void copy_weight(uint4 *to, const char *from)
+{
+  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" : : "r"(in_block(to)), "l"(from) : "memory");
+}
+
+DEVICE void copy_row(uint4 *to, const char *from, bool there)
+{
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;"
+               : : "r"(in_block(to)), "l"(from), "r"(there ? 16 : 0) : "memory");
+}
+
+DEVICE void copies_started() { asm volatile("cp.async.commit_group;" : : : "memory"); }
+
+template <int left>
+DEVICE void copies_left() { asm volatile("cp.async.wait_group %0;" : : "n"(left) : "memory"); }
 
 #endif  // the tensor cores

@@ -78,7 +78,7 @@ func init() {
 		unsafe.Pointer(C.allreducehosts_kernels))
 	sim.Compiled("allreduceinplace", "3cc20e0b7655c179008d4f3657be50c1310d6c344ee6894e28f9952057064bf7",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("allreducenorm", "803f98c8bfec2bdc6d967a0d518eeeb331f06647b29e393fa533f61842604198",
+	sim.Compiled("allreducenorm", "c88a0aa50423aab23b8708184df73189863cee9f34b9790a3bc8143814276173",
 		unsafe.Pointer(C.allreducenorm_kernels))
 	sim.Compiled("allreduceoneshot", "9e86d3488ef5a623e31bdbde22da4d7dd5ae0b3f841ab4ca1d015e098eb0c03e",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
@@ -104,7 +104,7 @@ func init() {
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "0911e381180b770233890429ba79262f0b365dc4e891e43da351431ce75988e2",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearallreducefewrows", "1d8b188afb27a572d9c09bfee3b87ae0ee41fbc5a75d7e6713819cfa1612c1b4",
+	sim.Compiled("linearallreducefewrows", "56c0bd1d64f5158e97dcfc0a42446c2617cc3ea4f244d3b0589f1e88d667c2b3",
 		unsafe.Pointer(C.linearallreducefewrows_kernels))
 	sim.Compiled("linearallreducefp8", "97a87605045d06ed0ea991a9f0c3caec7cfb65e307872f7ebf974bedd914519c",
 		unsafe.Pointer(C.linearallreducefp8_kernels))
@@ -157,7 +157,7 @@ func init() {
 		unsafe.Pointer(C.llamalayernccl_kernels))
 	sim.Compiled("matmulreducescatter", "5583161eaf6dfbd7352770e12ddd2cff54b7757fcb0417c5d1f891c93ae1f5c5",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("mixedmlp", "f3a170f1714c2762cdf7fdf48b91780a8f71471e02dec80587393c4ea4409af7",
+	sim.Compiled("mixedmlp", "dcecdfe3193c25d1d065c2896ea43dd455268bb5221c59a9c81b59a5c60183b9",
 		unsafe.Pointer(C.mixedmlp_kernels))
 	sim.Compiled("normedheads", "5005252496f3cc968d12a85c95562491b1214b131d01a512f1ed33ffdfc98e0a",
 		unsafe.Pointer(C.normedheads_kernels))

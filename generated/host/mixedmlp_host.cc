@@ -2,7 +2,7 @@
 
 // The kernels of mixedmlp.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 771f560d8c15dd568fac45a9c5fc5d13de3045eacbd19169b04c22386830f786
+// b9838f680c91c6bb8341a3776d90f9fffc2d74be5b397ca2d997a554de827182
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

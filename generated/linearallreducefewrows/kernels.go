@@ -6,6 +6,7 @@ import (
 	_ "embed"
 
 	"ovgen/runtime/driver"
+	fewrows "ovgen/runtime/fewrows"
 	"ovgen/runtime/kernels"
 )
 
@@ -14,10 +15,6 @@ var table = kernels.Table{
 	Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 	Peers: 7,
 	Kernels: []kernels.Kernel{
-		{Kind: kernels.FewRowed, Number: 1, Few: kernels.Few{Rows: 8, Tiles: 1, Ahead: 8, Near: 4, Beside: 2}},
-		{Kind: kernels.FewRowed, Number: 2, Few: kernels.Few{Rows: 16, Tiles: 2, Ahead: 4, Near: 2, Beside: 2}},
-		{Kind: kernels.FewRowed, Number: 3, Few: kernels.Few{Rows: 32, Tiles: 2, Ahead: 3, Near: 1, Beside: 2}},
-		{Kind: kernels.FewRowed, Number: 4, Few: kernels.Few{Rows: 64, Tiles: 2, Ahead: 4, Near: 1, Beside: 1}},
 		{Kind: kernels.Packets, Terms: 8, Varies: true, ByBlocks: true},
 	},
 }
@@ -28,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrows",
-	Source:  "1d8b188afb27a572d9c09bfee3b87ae0ee41fbc5a75d7e6713819cfa1612c1b4",
+	Source:  "56c0bd1d64f5158e97dcfc0a42446c2617cc3ea4f244d3b0589f1e88d667c2b3",
 	PTX:     ptx,
-	Kernels: table.Code(),
+	Kernels: append(table.Code(), fewrows.Code(table.Types)...),
 }

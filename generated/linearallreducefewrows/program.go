@@ -7,6 +7,7 @@ import (
 
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
+	fewrows "ovgen/runtime/fewrows"
 	"ovgen/runtime/group"
 	"ovgen/runtime/kernels"
 	"ovgen/runtime/plan"
@@ -15,7 +16,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrows",
-	Hash:     "fb7c5180ce57b58152df675a9c2ee4387e3bdd765f1155de0d8615a539aab606",
+	Hash:     "7bb0c34e3a8117ba0e2fb46c9181032ab8ded53c3e515e311ad45b8d7082fbdf",
 	Proof:    "proven for D = 1..8, stamp 0094be95aa42d3d3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -58,6 +59,7 @@ type Plan struct {
 	landed           *plan.Packets
 	gemm             *plan.Product
 	kernels          *kernels.Set
+	few              *fewrows.Set // products of few rows
 	terms            []driver.Ptr // of the sum that issue enqueues
 }
 
@@ -89,6 +91,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.landed = b.Packets("landed", "arrived", s.Type.Bytes(d*m*n))
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m, K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
+	p.few = fewrows.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }
@@ -97,7 +100,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	d := q.Size()
 	main := q.Main()
-	p.kernels.Linear(q, main, p.gemm, p.partial.At(0), p.a.At(0), p.b.At(0), plan.NoBias)
+	p.few.Linear(q, main, p.gemm, p.partial.At(0), p.a.At(0), p.b.At(0), plan.NoBias)
 
 	// Q's part to rank q; the order of ranks.
 	p.terms = p.terms[:0]

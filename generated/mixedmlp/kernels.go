@@ -16,7 +16,7 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Widen, Terms: 8, Varies: true, Rows: 1},
 		{Kind: kernels.Elements,
-			Made: &kernels.Made{Word: "fromfp32", Key: "x", Operands: []kernels.Operand{{FP32: true}}}},
+			Made: &kernels.Made{Word: "rounded", Key: "x", Operands: []kernels.Operand{{FP32: true}}}},
 	},
 }
 
@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "mixedmlp",
-	Source:  "f3a170f1714c2762cdf7fdf48b91780a8f71471e02dec80587393c4ea4409af7",
+	Source:  "dcecdfe3193c25d1d065c2896ea43dd455268bb5221c59a9c81b59a5c60183b9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -2,7 +2,7 @@
 //
 // The kernels of MixedMLP's transport, launched by the host program in program.go:
 //   widen     adds up tensors in order and in fp32, and keeps that
-//   elements  fromfp32: makes each element of those at its place
+//   elements  rounded: makes each element of those at its place
 //
 // Every kernel takes one struct by value. A struct of zeros makes it do nothing, which is how it
 // is launched once before the first run.

@@ -13,8 +13,7 @@ var AllGatherLinearRingBoth = schedule.Schedule{
 		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.Stream("D")), schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
-		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn",
-			Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
+		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{schedule.Bias("Bias")}},
 	},
 	Moves: []schedule.Move{{Of: "A", Way: schedule.PushRing{Direction: "both"}}},
 }

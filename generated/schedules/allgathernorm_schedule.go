@@ -14,6 +14,6 @@ var AllGatherNorm = schedule.Schedule{
 	},
 	Ops: []schedule.Op{
 		{Out: "R", In: []string{"A"}, Index: "...->...", Then: []schedule.Func{}},
-		{Out: "C", In: []string{"R"}, Index: "...->...", Then: []schedule.Func{{Do: "rmsnorm", In: []string{"Norm"}}}},
+		{Out: "C", In: []string{"R"}, Index: "...->...", Then: []schedule.Func{schedule.RMSNorm("Norm")}},
 	},
 }

@@ -18,12 +18,10 @@ var BlockBehindAttention = schedule.Schedule{
 	},
 	Ops: []schedule.Op{
 		{Out: "R", In: []string{"Attention", "Projection"}, Index: "mk,nk->mn",
-			Then: []schedule.Func{{Do: "add", In: []string{"Residual"}}}},
-		{Out: "X", In: []string{"R"}, Index: "...->...", Then: []schedule.Func{{Do: "rmsnorm", In: []string{"Norm"}}}},
+			Then: []schedule.Func{schedule.Add("Residual")}},
+		{Out: "X", In: []string{"R"}, Index: "...->...", Then: []schedule.Func{schedule.RMSNorm("Norm")}},
 		{Out: "U", In: []string{"X", "Up"}, Index: "mk,nk->mn"},
-		{Out: "G", In: []string{"X", "Gate"}, Index: "mk,nk->mn",
-			Then: []schedule.Func{{Do: "swiglu", In: []string{"U"}}}},
-		{Out: "C", In: []string{"G", "Down"}, Index: "mk,nk->mn",
-			Then: []schedule.Func{{Do: "add", In: []string{"R"}}}},
+		{Out: "G", In: []string{"X", "Gate"}, Index: "mk,nk->mn", Then: []schedule.Func{schedule.SwiGLU("U")}},
+		{Out: "C", In: []string{"G", "Down"}, Index: "mk,nk->mn", Then: []schedule.Func{schedule.Add("R")}},
 	},
 }

@@ -22,7 +22,7 @@ var CappedLogits = schedule.Schedule{
 				Is: schedule.Times(schedule.Times(schedule.X,
 					schedule.RecipRoot(schedule.Plus(schedule.Mean(schedule.Times(schedule.X, schedule.X)),
 						schedule.Num(1e-06)))), schedule.Plus(schedule.Num(1.0), schedule.Row("Norm")))},
-				{Do: "add", In: []string{"Residual"}}}},
+				schedule.Add("Residual")}},
 		{Out: "X", In: []string{"R"}, Index: "...->...",
 			Then: []schedule.Func{{Word: "gemmanorm",
 				Is: schedule.Times(schedule.Times(schedule.X,

@@ -22,9 +22,7 @@ var GatedMLPFP8 = schedule.Schedule{
 	},
 	Ops: []schedule.Op{
 		{Out: "U", In: []string{"A", "Up"}, Index: "mk,nk->mn"},
-		{Out: "G", In: []string{"A", "Gate"}, Index: "mk,nk->mn",
-			Then: []schedule.Func{{Do: "swiglu", In: []string{"U"}}}},
-		{Out: "C", In: []string{"G", "Down"}, Index: "mk,nk->mn",
-			Then: []schedule.Func{{Do: "add", In: []string{"Residual"}}}},
+		{Out: "G", In: []string{"A", "Gate"}, Index: "mk,nk->mn", Then: []schedule.Func{schedule.SwiGLU("U")}},
+		{Out: "C", In: []string{"G", "Down"}, Index: "mk,nk->mn", Then: []schedule.Func{schedule.Add("Residual")}},
 	},
 }

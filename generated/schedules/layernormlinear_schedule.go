@@ -17,8 +17,7 @@ var LayerNormLinear = schedule.Schedule{
 	},
 	Ops: []schedule.Op{
 		{Out: "X", In: []string{"A"}, Index: "...->...",
-			Then: []schedule.Func{{Do: "layernorm", In: []string{"Norm", "Offset"}, Epsilon: 1e-06}}},
-		{Out: "C", In: []string{"X", "B"}, Index: "mk,nk->mn",
-			Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}}},
+			Then: []schedule.Func{schedule.LayerNorm("Norm", "Offset").WithEpsilon(1e-06)}},
+		{Out: "C", In: []string{"X", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{schedule.Bias("Bias")}},
 	},
 }

@@ -16,4 +16,5 @@ var LinearAllReduceFewRows = schedule.Schedule{
 	},
 	Moves:   []schedule.Move{{Of: "C", Way: schedule.PushShot{}}},
 	FewRows: true,
+	Teaches: true,
 }

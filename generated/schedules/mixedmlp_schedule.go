@@ -14,9 +14,8 @@ var MixedMLP = schedule.Schedule{
 		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M", schedule.DIDx("D")), schedule.Dim("N")}, Type: "fp32"},
 	},
 	Ops: []schedule.Op{
-		{Out: "X", In: []string{"A"}, Index: "...->...", Then: []schedule.Func{{Do: "fromfp32"}}},
-		{Out: "H", In: []string{"X", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "gelu"}}},
-		{Out: "C", In: []string{"H", "B2"}, Index: "mk,nk->mn",
-			Then: []schedule.Func{{Do: "bias", In: []string{"Bias2"}}, {Do: "tofp32"}}},
+		{Out: "X", In: []string{"A"}, Index: "...->...", Then: []schedule.Func{schedule.Rounded()}},
+		{Out: "H", In: []string{"X", "B"}, Index: "mk,nk->mn", Then: []schedule.Func{schedule.GELU()}},
+		{Out: "C", In: []string{"H", "B2"}, Index: "mk,nk->mn", Then: []schedule.Func{schedule.Bias("Bias2")}},
 	},
 }

@@ -19,8 +19,7 @@ var NormedHeads = schedule.Schedule{
 			Then: []schedule.Func{{Word: "rmsnorm per head",
 				Is: schedule.Times(schedule.Times(schedule.X,
 					schedule.RecipRoot(schedule.Plus(schedule.Mean(schedule.Times(schedule.X, schedule.X)).InHeads("W"),
-						schedule.Param("Epsilon")))), schedule.HeadRow("Norm"))},
-				{Do: "rotary", In: []string{"Angles"}}}},
+						schedule.Param("Epsilon")))), schedule.HeadRow("Norm"))}, schedule.Rotary("Angles")}},
 	},
 	Teaches: true,
 }

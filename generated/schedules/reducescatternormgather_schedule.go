@@ -14,8 +14,8 @@ var ReduceScatterNormGather = schedule.Schedule{
 		{Name: "C", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("N")}},
 	},
 	Ops: []schedule.Op{
-		{Out: "R", In: []string{"A"}, Index: "d...->...", Then: []schedule.Func{{Do: "add", In: []string{"Residual"}}}},
-		{Out: "X", In: []string{"R"}, Index: "...->...", Then: []schedule.Func{{Do: "rmsnorm", In: []string{"Norm"}}}},
+		{Out: "R", In: []string{"A"}, Index: "d...->...", Then: []schedule.Func{schedule.Add("Residual")}},
+		{Out: "X", In: []string{"R"}, Index: "...->...", Then: []schedule.Func{schedule.RMSNorm("Norm")}},
 		{Out: "C", In: []string{"X"}, Index: "...->..."},
 	},
 }

@@ -15,6 +15,6 @@ var RowParallelLinear = schedule.Schedule{
 	},
 	Ops: []schedule.Op{
 		{Out: "C", In: []string{"A", "B"}, Index: "mk,nk->mn",
-			Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}, {Do: "add", In: []string{"Residual"}}}},
+			Then: []schedule.Func{schedule.Bias("Bias"), schedule.Add("Residual")}},
 	},
 }

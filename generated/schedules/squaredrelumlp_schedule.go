@@ -20,7 +20,7 @@ var SquaredReLUMLP = schedule.Schedule{
 					schedule.Greatest(schedule.X, schedule.Num(0.0)))}}},
 		{Out: "C", In: []string{"H", "B2"}, Index: "mk,nk->mn",
 			Then: []schedule.Func{{Word: "scale", Is: schedule.Times(schedule.X, schedule.Num(0.25))},
-				{Do: "add", In: []string{"Residual"}}}},
+				schedule.Add("Residual")}},
 	},
 	Teaches: true,
 }

@@ -18,7 +18,7 @@ var TensorParallelMLPBatches = schedule.Schedule{
 	},
 	Ops: []schedule.Op{
 		{Out: "H", In: []string{"A", "B"}, Index: "mk,nk->mn",
-			Then: []schedule.Func{{Do: "bias", In: []string{"Bias"}}, {Do: "gelu"}}},
+			Then: []schedule.Func{schedule.Bias("Bias"), schedule.GELU()}},
 		{Out: "C", In: []string{"H", "B2"}, Index: "mk,nk->mn"},
 	},
 }

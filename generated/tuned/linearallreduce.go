@@ -6,7 +6,6 @@ import (
 	"context"
 
 	"ovgen/generated/linearallreduce"
-	"ovgen/generated/linearallreducefewrows"
 	"ovgen/generated/linearallreducenccl"
 	"ovgen/generated/linearallreduceoneshot"
 	"ovgen/generated/linearallreducepackets"
@@ -34,11 +33,6 @@ func NewLinearAllReduce(ctx context.Context, g *group.Group, t *tuning.Table,
 func schedulesOfLinearAllReduce() []tuning.Candidate[linearallreduce.Shape, linearallreduce.Buffers] {
 	return []tuning.Candidate[linearallreduce.Shape, linearallreduce.Buffers]{
 		tuning.Own(&linearallreduce.Program, linearallreduce.New, (*linearallreduce.Plan).Bind),
-		tuning.Other(&linearallreducefewrows.Program, linearallreducefewrows.New, (*linearallreducefewrows.Plan).Bind,
-			func(s linearallreduce.Shape) linearallreducefewrows.Shape { return linearallreducefewrows.Shape(s) },
-			func(x linearallreduce.Buffers) linearallreducefewrows.Buffers {
-				return linearallreducefewrows.Buffers(x)
-			}),
 		tuning.Other(&linearallreduceoneshot.Program, linearallreduceoneshot.New, (*linearallreduceoneshot.Plan).Bind,
 			func(s linearallreduce.Shape) linearallreduceoneshot.Shape { return linearallreduceoneshot.Shape(s) },
 			func(x linearallreduce.Buffers) linearallreduceoneshot.Buffers {

@@ -23,13 +23,12 @@ var DecodeNCCL = schedule.Schedule{
 	Ops: []schedule.Op{
 		{Out: "QKV", In: []string{"X", "Wqkv"}, Index: "mk,nk->mn"},
 		{Out: "O", In: []string{"QKV"}, Index: "mn->mo", Call: "Attention"},
-		{Out: "R", In: []string{"O", "Wo"}, Index: "mk,nk->mn", Then: []schedule.Func{{Do: "add", In: []string{"A"}}}},
-		{Out: "Y", In: []string{"R"}, Index: "...->...", Then: []schedule.Func{{Do: "rmsnorm", In: []string{"Norm2"}}}},
+		{Out: "R", In: []string{"O", "Wo"}, Index: "mk,nk->mn", Then: []schedule.Func{schedule.Add("A")}},
+		{Out: "Y", In: []string{"R"}, Index: "...->...", Then: []schedule.Func{schedule.RMSNorm("Norm2")}},
 		{Out: "U", In: []string{"Y", "GateUp"}, Index: "mk,nk->mn"},
 		{Out: "G", In: []string{"U"}, Index: "mn->mo", Call: "SwiGLU"},
-		{Out: "C", In: []string{"G", "Down"}, Index: "mk,nk->mn",
-			Then: []schedule.Func{{Do: "add", In: []string{"R"}}}},
-		{Out: "Z", In: []string{"C"}, Index: "...->...", Then: []schedule.Func{{Do: "rmsnorm", In: []string{"Next"}}}},
+		{Out: "C", In: []string{"G", "Down"}, Index: "mk,nk->mn", Then: []schedule.Func{schedule.Add("R")}},
+		{Out: "Z", In: []string{"C"}, Index: "...->...", Then: []schedule.Func{schedule.RMSNorm("Next")}},
 	},
 	Moves: []schedule.Move{{Of: "R", Way: schedule.NCCL{}}, {Of: "C", Way: schedule.NCCL{}}},
 }
