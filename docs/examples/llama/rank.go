@@ -206,6 +206,7 @@ func (r *Rank) activations() {
 		{bytes: slots * bestBytes * int64(r.Ranks*p.Most), to: &p.All},
 		{bytes: 4 * int64(few*p.Queries*kernels.Stretches*(4+p.Size)), to: &p.Parts},
 		{bytes: 4 * int64(few*p.Queries), to: &p.Ended, fill: zeros(4 * few * p.Queries)},
+		{bytes: bestBytes * int64(few*kernels.Pieces), to: &p.Found},
 		{bytes: 4 * int64(p.Room*p.Size), to: &p.Angles, fill: angles},
 		{bytes: driver.WorkspaceBytes, to: &r.workspace},
 	} {

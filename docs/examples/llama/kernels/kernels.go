@@ -19,11 +19,12 @@ var _ []byte // package host compiles it, and so go build sees it change
 //go:embed llama_sm80.ptx
 var ptx []byte
 
-// Limits of the kernels of attention.
+// Limits of the kernels, and sizes of their memory.
 const (
 	MostSize  = 128 // elements of a head
 	MostGroup = 16  // query heads of a head of keys
 	Stretches = 8   // that decode cuts a row's positions into, at most
+	Pieces    = 32  // that best cuts a row's logits into
 )
 
 // Params is the argument of every kernel. Query head q of this rank reads head (q+Offset)/Group of its keys.
@@ -44,7 +45,9 @@ type Params struct {
 	WideQuery, WideKey           int        // elements from row to row of Query, and of Key and Value
 	Query, Key, Value, To        driver.Ptr // [Count, heads, Size]
 	CacheKeys, CacheValues       driver.Ptr // [Places, Room, Keys, Size]
-	Parts, Ended                 driver.Ptr // decode's: fp32 [Count, Queries, Stretches, 4+Size], and zeros [Count, Queries]
+	Parts                        driver.Ptr // decode's: fp32 [Count, Queries, Stretches, 4+Size]
+	Ended                        driver.Ptr // zeros [Count, Queries], by which decode and best find the last block
+	Found                        driver.Ptr // best's: struct pair [Count, Pieces]
 	Width                        int        // of the MLP
 	Gates, Gated                 driver.Ptr // [Count, 2, Width], [Count, Width]
 	Scale, Epsilon               float32
@@ -63,15 +66,16 @@ func writes(at driver.Ptr, n, size int) driver.Touch { return driver.Writes(at, 
 // rows of the embedding that embed reads depend on the tokens, so they are missing here.
 var works = map[string]func(p *Params, size int) work{
 	"embed": func(p *Params, size int) work {
-		return work{p.Count, 256, []driver.Touch{reads(p.Norm, p.Hidden, size), reads(p.All, 2*p.Ranks*p.Most, 8),
+		return work{p.Count, 512, []driver.Touch{reads(p.Norm, p.Hidden, size), reads(p.All, 2*p.Ranks*p.Most, 8),
 			writes(p.X, p.Count*p.Hidden, size), writes(p.Normed, p.Count*p.Hidden, size)}}
 	},
 	"gate": func(p *Params, size int) work {
 		n := p.Count * p.Width
-		return work{(n + 255) / 256, 256, []driver.Touch{reads(p.Gates, 2*n, size), writes(p.Gated, n, size)}}
+		return work{(n/8 + 255) / 256, 256, []driver.Touch{reads(p.Gates, 2*n, size), writes(p.Gated, n, size)}}
 	},
 	"best": func(p *Params, _ int) work {
-		return work{p.Count, 1024, []driver.Touch{reads(p.Logits, p.Count*p.Columns, 4), writes(p.Best, p.Count, 8)}}
+		return work{p.Count * Pieces, 256, []driver.Touch{reads(p.Logits, p.Count*p.Columns, 4),
+			writes(p.Best, p.Count, 8), writes(p.Found, p.Count*Pieces, 8), writes(p.Ended, p.Count, 4)}}
 	},
 	"store": func(p *Params, size int) work {
 		return work{p.Count * p.Keys, 64, append(p.stores(size), reads(p.Angles, p.Room*p.Size, 4))}

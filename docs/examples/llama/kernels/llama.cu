@@ -56,7 +56,8 @@ struct params {
   const char *query, *key, *value;
   char *to, *cache_keys, *cache_values;
   float *parts;     // [count, queries, most_stretches, 4 + size]
-  unsigned *ended;  // [count, queries]: stretches that have ended, 0 between launches
+  unsigned *ended;  // [count, queries]: parts of a row's work that have ended; 0 between launches
+  struct pair *found;  // [count, pieces]: the best of each piece of a row's logits
   u64 width;     // of the MLP
   const char *gates;  // [count, 2, width]
   char *gated;        // [count, width]
@@ -85,21 +86,54 @@ DEVICE u64 token(const struct params &p, int is)
   return best.token;
 }
 
+// together are the elements that a thread loads at once of rows of so many: rows that are no multiple of 8 are not
+// aligned.
+DEVICE unsigned together(u64 wide) { return wide % 8 == 0 ? 8 : 1; }
+
+template <typename E>
+DEVICE unit<E> load_some(const char *from, u64 at, unsigned n)
+{
+  if (n == 8) {
+    return load_unit<E>(from, at);
+  }
+  unit<E> v = {};
+  set_element(v, 0, ((const typename E::bits *)from)[at]);
+  return v;
+}
+
+template <typename E>
+DEVICE void save_some(char *to, u64 at, unsigned n, const unit<E> &v)
+{
+  if (n == 8) {
+    store_unit(to, at, v);
+  } else {
+    ((typename E::bits *)to)[at] = bits_of(v, 0);
+  }
+}
+
 template <typename E>
 DEVICE void embed_of(const struct params &p)
 {
   SHARED(float, sums, most_threads);
+  const unsigned n = together(p.hidden);
   each_item(i, p.count) {
     const u64 from = token(p, p.rows[i].token) * p.hidden, to = i * p.hidden;
     float squares = 0.0f;
-    each_thread(e, p.hidden) {
-      const float x = load<E>(p.embedding, from + e);
-      save<E>(p.x, to + e, x);
-      squares += x * x;
+    each_thread(at, p.hidden / n) {
+      const unit<E> v = load_some<E>(p.embedding, from + at * n, n);
+      save_some(p.x, to + at * n, n, v);
+      for (unsigned k = 0; k < 8; k++) {
+        squares += element(v, k) * element(v, k);
+      }
     }
     const float scale = 1.0f / square_root(sum_of_block(sums, squares) / (float)p.hidden + p.epsilon);
-    each_thread(e, p.hidden) {
-      save<E>(p.normed, to + e, load<E>(p.embedding, from + e) * scale * load<E>(p.norm, e));
+    each_thread(at, p.hidden / n) {
+      const unit<E> v = load_some<E>(p.embedding, from + at * n, n), w = load_some<E>(p.norm, at * n, n);
+      unit<E> y = {};
+      for (unsigned k = 0; k < 8; k++) {
+        set_element(y, k, E::narrow(element(v, k) * scale * element(w, k)));
+      }
+      save_some(p.normed, to + at * n, n, y);
     }
   }
 }
@@ -107,23 +141,32 @@ DEVICE void embed_of(const struct params &p)
 template <typename E>
 DEVICE void gate_of(const struct params &p)
 {
-  for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < p.count * p.width; i += gridDim.x * (u64)blockDim.x) {
-    const u64 from = i / p.width * 2 * p.width + i % p.width;
-    const float x = load<E>(p.gates, from);
-    save<E>(p.gated, i, x / (1.0f + exponential(-x)) * load<E>(p.gates, from + p.width));
+  const unsigned n = together(p.width);
+  const u64 units = p.width / n;
+  for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < p.count * units; i += gridDim.x * (u64)blockDim.x) {
+    const u64 from = i / units * 2 * p.width + i % units * n;
+    const unit<E> x = load_some<E>(p.gates, from, n), y = load_some<E>(p.gates, from + p.width, n);
+    unit<E> z = {};
+    for (unsigned k = 0; k < 8; k++) {
+      set_element(z, k, E::narrow(element(x, k) / (1.0f + exponential(-element(x, k))) * element(y, k)));
+    }
+    save_some(p.gated, i * n, n, z);
   }
 }
 
+// A row has as many blocks as it has pieces. The last one to end takes the best of them all.
 template <typename E>
 DEVICE void best_of(const struct params &p)
 {
-  enum { threads = 1024 };
+  enum { threads = 256, pieces = 32 };
   SHARED(struct pair, found, threads);
-  each_item(i, p.count) {
+  SHARED(unsigned, ends, 1);
+  each_item(i, p.count * pieces) {
+    const u64 of = i / pieces, piece = i % pieces;
     struct pair mine = {MINUS_INFINITY, (int)p.first};
 #pragma unroll 4
-    for (u64 e = 4 * threadIdx.x; e < p.tokens; e += 4 * threads) {
-      const uint4 bits = *(const uint4 *)(p.logits + i * p.columns + e);
+    for (u64 e = 4 * (piece * threads + threadIdx.x); e < p.tokens; e += 4 * threads * pieces) {
+      const uint4 bits = *(const uint4 *)(p.logits + of * p.columns + e);
       const float logits[4] = {__uint_as_float(bits.x), __uint_as_float(bits.y), __uint_as_float(bits.z),
                                __uint_as_float(bits.w)};
       for (unsigned j = 0; j < 4; j++) {
@@ -139,7 +182,19 @@ DEVICE void best_of(const struct params &p)
       }
     }
     if (threadIdx.x == 0) {
-      p.best[i] = found[0];
+      p.found[i] = found[0];
+      ends[0] = increment(p.ended + of, pieces - 1) == pieces - 1;
+    }
+    __syncthreads();
+    if (ends[0] && threadIdx.x < pieces) {
+      found[threadIdx.x] = p.found[of * pieces + threadIdx.x];
+    }
+    __syncthreads();
+    for (unsigned at = 1; ends[0] && threadIdx.x == 0 && at < pieces; at++) {
+      found[0] = better(found[0], found[at]);
+    }
+    if (ends[0] && threadIdx.x == 0) {
+      p.best[of] = found[0];
     }
   }
 }
@@ -465,8 +520,8 @@ DEVICE void load_values(unit<E> (&v)[4][2], const char *head, unsigned wide, uns
   }
 }
 
-// look has a warp's queries look at its tiles of a stretch. Of queries 2t and 2t+1 a thread gets the greatest score, the
-// sum of the exponentials, and sums, where element 64h+8g+e of query 2t+j is [e][2h+j].
+// look has a warp's queries look at its tiles of a stretch. Of queries 2t and 2t+1 a thread gets the greatest score,
+// the sum of the exponentials, and sums, where element 64h+8g+e of query 2t+j is [e][2h+j].
 template <typename E>
 DEVICE void look(float (&sums)[8][4], float (&most)[2], float (&sum)[2], const typename E::bits *q,
                  const struct params &p, u64 cached, int begin, int end)
@@ -673,7 +728,8 @@ DEVICE void decode_of(const struct params &p)
 // ----------------------------------------------------------------------------
 
 // Each with the threads of a block, and how many blocks of bf16's a multiprocessor has registers for at the same time.
-#define KERNELS(X) X(embed, 512, 1) X(gate, 256, 1) X(best, 1024, 1) X(store, 64, 1) X(decode, 128, 3) X(prefill, 128, 1)
+#define KERNELS(X) X(embed, 512, 1) X(gate, 256, 1) X(best, 256, 1) X(store, 64, 1) X(decode, 128, 3) \
+  X(prefill, 128, 1)
 
 #define PARAMS const __grid_constant__ struct params p
 #define KERNEL(name, threads, blocks) \

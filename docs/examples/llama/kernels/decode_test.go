@@ -1,0 +1,171 @@
+package kernels_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"ovgen/docs/examples/llama/kernels"
+	_ "ovgen/docs/examples/llama/kernels/host"
+	"ovgen/runtime/driver"
+	"ovgen/verify/sim"
+)
+
+// attention is the rows of a launch of decode, and what it works on.
+type attention struct {
+	size, keys, group, offset int
+	positions                 []int // row i is of sequence i
+}
+
+// TestDecode holds attention of few rows against float64: heads of all sizes, queries of a head of keys that are one,
+// few, more than an item takes, and cut; positions of one stretch and at both sides of more. It is launched three
+// times, as a graph is, and blocks end in another order by each seed.
+func TestDecode(t *testing.T) {
+	for seed, a := range []attention{
+		{128, 2, 4, 0, []int{0, 15, 127, 128, 511, 512, 1030}},
+		{64, 1, 12, 0, []int{3, 200, 130}},
+		{128, 2, 3, 2, []int{140, 63, 64}},
+		{8, 3, 1, 0, []int{2047, 1}},
+	} {
+		t.Run(fmt.Sprint(a), func(t *testing.T) {
+			for _, typ := range []driver.Type{driver.FP32, driver.BF16} {
+				a.hold(t, typ, uint64(seed))
+			}
+		})
+	}
+}
+
+// hold runs a launch and compares it with the reference.
+func (a attention) hold(t *testing.T, typ driver.Type, seed uint64) {
+	const room = 2048
+	queries, rows := a.keys*a.group-a.offset, len(a.positions) // the first head of keys has offset queries elsewhere
+	wide := (queries + 2*a.keys) * a.size
+	source := rand.New(rand.NewPCG(seed, 3))
+	numbers := func(n int) []float32 {
+		list := make([]float32, n)
+		for i := range list {
+			list[i] = math.Float32frombits(math.Float32bits(source.Float32()*4-2) &^ 0xffff) // a bf16
+		}
+		return list
+	}
+	qkv, keys, values := numbers(rows*wide), numbers(rows*room*a.keys*a.size), numbers(rows*room*a.keys*a.size)
+	angles := make([]float32, room*a.size)
+	for i := range len(angles) / 2 {
+		sin, cos := math.Sincos(float64(i))
+		angles[2*i], angles[2*i+1] = float32(cos), float32(sin)
+	}
+	world := sim.NewWorld(sim.Config{Devices: 1, Seed: seed + 1})
+	defer world.Close()
+	d, err := world.Open(0)
+	must(t, err)
+	put := func(data any) driver.Ptr {
+		bytes, err := binary.Append(nil, binary.LittleEndian, data)
+		must(t, err)
+		at, err := d.MemAlloc(int64(len(bytes)))
+		must(t, err)
+		must(t, d.MemcpyHtoD(at, bytes))
+		return at
+	}
+	elements := func(x []float32) any {
+		if typ == driver.FP32 {
+			return x
+		}
+		list := make([]uint16, len(x))
+		for i, f := range x {
+			list[i] = uint16(math.Float32bits(f) >> 16)
+		}
+		return list
+	}
+	var list []int32
+	for i, p := range a.positions {
+		list = append(list, 0, int32(i), int32(p))
+	}
+	p := kernels.Params{Count: rows, Rows: put(list), Queries: queries, Keys: a.keys, Group: a.group, Offset: a.offset,
+		Size: a.size, Places: rows, Room: room, Angles: put(angles), WideQuery: wide, WideKey: wide,
+		Query: put(elements(qkv)), To: put(elements(make([]float32, rows*queries*a.size))),
+		CacheKeys: put(elements(keys)), CacheValues: put(elements(values)),
+		Parts: put(make([]float32, rows*queries*kernels.Stretches*(4+a.size))), Ended: put(make([]int32, rows*queries)),
+		Scale: float32(1 / math.Sqrt(float64(a.size)))}
+	p.Key = p.Query + driver.Ptr(queries*a.size)*driver.Ptr(typ.Size())
+	p.Value = p.Key + driver.Ptr(a.keys*a.size)*driver.Ptr(typ.Size())
+	set, err := kernels.Load(d, typ)
+	must(t, err)
+	stream, err := d.StreamCreateWithPriority(driver.Normal)
+	must(t, err)
+	bound := map[driver.Type]float64{driver.FP32: 2e-5, driver.BF16: .02}[typ]
+	for range 3 {
+		must(t, set.Launch(stream, "decode", p))
+		must(t, d.StreamSynchronize(stream))
+		bytes := make([]byte, rows*queries*a.size*int(typ.Size()))
+		must(t, d.MemcpyDtoH(bytes, p.To))
+		for i := range rows * queries {
+			want := a.reference(qkv[i/queries*wide:], keys, values, angles, i/queries, i%queries, room)
+			for e, want := range want {
+				if got := number(bytes, typ, i*a.size+e); !(math.Abs(got-want) <= bound) {
+					t.Fatalf("%v: row %d, query %d, element %d is %g, want %g", typ, i/queries, i%queries, e, got, want)
+				}
+			}
+		}
+		must(t, d.MemcpyHtoD(p.To, make([]byte, len(bytes))))
+	}
+}
+
+// number is an element of a type.
+func number(bytes []byte, typ driver.Type, i int) float64 {
+	if typ == driver.FP32 {
+		return float64(math.Float32frombits(binary.LittleEndian.Uint32(bytes[4*i:])))
+	}
+	return float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(bytes[2*i:])) << 16))
+}
+
+// reference is a query head's result of a row, whose queries, keys and values are given.
+func (a attention) reference(own, keys, values, angles []float32, row, query, room int) []float64 {
+	head, position := (query+a.offset)/a.group, a.positions[row]
+	first := (a.keys*a.group - a.offset) * a.size // the row's keys
+	q := turned(own[query*a.size:][:a.size], angles, position)
+	out, all := make([]float64, a.size), 0.0
+	for at := range position + 1 {
+		place := ((row*room+at)*a.keys + head) * a.size
+		v, score := values[place:], 0.0
+		k := make([]float64, a.size)
+		for e := range k {
+			k[e] = float64(keys[place+e])
+		}
+		if at == position {
+			k = turned(own[first+head*a.size:][:a.size], angles, position)
+			v = own[first+(a.keys+head)*a.size:]
+		}
+		for e, x := range k {
+			score += x * q[e]
+		}
+		weight := math.Exp(score / math.Sqrt(float64(a.size)))
+		all += weight
+		for e := range out {
+			out[e] += weight * float64(v[e])
+		}
+	}
+	for e := range out {
+		out[e] /= all
+	}
+	return out
+}
+
+// turned is a head turned by its position.
+func turned(x, angles []float32, position int) []float64 {
+	half, y := len(x)/2, make([]float64, len(x))
+	for i := range half {
+		turn := complex(float64(angles[(position*half+i)*2]), float64(angles[(position*half+i)*2+1]))
+		z := complex(float64(x[i]), float64(x[i+half])) * turn
+		y[i], y[i+half] = real(z), imag(z)
+	}
+	return y
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
