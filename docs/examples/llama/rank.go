@@ -18,7 +18,7 @@ import (
 	"ovgen/runtime/safetensors"
 )
 
-// Rank is one rank's part of the decoder. Its device memory lives as long as the group's device.
+// Rank is one rank's part of the decoder.
 type Rank struct {
 	Model
 	family
@@ -262,13 +262,19 @@ func (m Model) load(ctx context.Context, g *group.Group) (*Rank, error) {
 	})
 }
 
-// Close leaves the group, which closes the plans.
+// Close leaves the group, which closes the plans. It frees the rank's memory where no step can still use it: closing
+// a device does not, where a library keeps its context.
 func (r *Rank) Close(ctx context.Context) (err error) {
 	for _, b := range r.buckets {
 		err = errors.Join(err, b.graphs[0].Close(), b.graphs[1].Close())
 	}
 	for _, l := range r.over {
 		err = errors.Join(err, l.stream.Close(), l.event.Close())
+	}
+	for _, m := range r.memory {
+		if m.whole > 0 && len(r.flight) == 0 && r.group.Err() == nil {
+			err = errors.Join(err, r.driver.MemFree(*m.to))
+		}
 	}
 	return errors.Join(err, r.stream.Close(), r.kernels.Close(), r.group.Close(ctx))
 }

@@ -3,20 +3,29 @@ package main
 import (
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"ovgen/runtime/device"
+	"ovgen/runtime/driver"
+	"ovgen/runtime/group"
 )
 
 // TestTrace prints where the time of a step that decodes goes, by name, with 8B's sizes, 4 and 16 layers and random
-// weights: on 1, 2, 4 and so on to as many GPUs as OVGEN_EXAMPLE_TRACE says.
+// weights: on 1, 2, 4 and so on to as many GPUs as OVGEN_EXAMPLE_TRACE says. OVGEN_EXAMPLE_LAYERS has it trace so many
+// layers alone.
 func TestTrace(t *testing.T) {
 	most := number(t, "OVGEN_EXAMPLE_TRACE")
 	t.Setenv("OVGEN_DRIVER", "cuda")
-	for _, layers := range []int{4, 16} {
+	list := []int{4, 16}
+	if os.Getenv("OVGEN_EXAMPLE_LAYERS") != "" {
+		list = []int{number(t, "OVGEN_EXAMPLE_LAYERS")}
+	}
+	for _, layers := range list {
 		c, dir := large, t.TempDir()
 		c.Layers = layers
 		writeRandom(t, dir, c)
@@ -64,6 +73,44 @@ func TestLaunches(t *testing.T) {
 		if err := crew.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// holding counts the pieces of memory that are allocated and not freed.
+type holding struct {
+	driver.Decorator
+	pieces *atomic.Int64
+}
+
+func (h holding) MemAlloc(bytes int64) (driver.Ptr, error) {
+	h.pieces.Add(1)
+	return h.Driver.MemAlloc(bytes)
+}
+
+func (h holding) MemFree(p driver.Ptr) error {
+	h.pieces.Add(-1)
+	return h.Driver.MemFree(p)
+}
+
+// TestFrees has a crew end, which frees the weights, the cache and the activations: a context may outlive the crew.
+func TestFrees(t *testing.T) {
+	dir, _ := tiny(t, Tiny)
+	var pieces atomic.Int64
+	before := decorated
+	decorated = func(c group.Config) group.Config {
+		c.Decorate = func(d driver.Driver) driver.Driver { return holding{driver.Decorator{Driver: d}, &pieces} }
+		return c
+	}
+	crew, err := small.in(dir).Start(t.Context())
+	decorated = before
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pieces.Load() == 0 {
+		t.Error("a crew holds no memory")
+	}
+	if err := crew.Close(t.Context()); err != nil || pieces.Load() != 0 {
+		t.Errorf("a crew that has ended holds %d pieces of memory: %v", pieces.Load(), err)
 	}
 }
 

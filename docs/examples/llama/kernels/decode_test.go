@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"ovgen/docs/examples/llama/kernels"
 	_ "ovgen/docs/examples/llama/kernels/host"
 	"ovgen/runtime/driver"
+	_ "ovgen/runtime/driver/cuda"
 	"ovgen/verify/sim"
 )
 
@@ -56,10 +58,7 @@ func (a attention) hold(t *testing.T, typ driver.Type, seed uint64) {
 		sin, cos := math.Sincos(float64(i))
 		angles[2*i], angles[2*i+1] = float32(cos), float32(sin)
 	}
-	world := sim.NewWorld(sim.Config{Devices: 1, Seed: seed + 1})
-	defer world.Close()
-	d, err := world.Open(0)
-	must(t, err)
+	d := device(t, seed)
 	put := func(data any) driver.Ptr {
 		bytes, err := binary.Append(nil, binary.LittleEndian, data)
 		must(t, err)
@@ -110,6 +109,23 @@ func (a attention) hold(t *testing.T, typ driver.Type, seed uint64) {
 		}
 		must(t, d.MemcpyHtoD(p.To, make([]byte, len(bytes))))
 	}
+}
+
+// device is a GPU where OVGEN_EXAMPLE_DECODE is set, else a simulated one.
+func device(t *testing.T, seed uint64) driver.Driver {
+	if os.Getenv("OVGEN_EXAMPLE_DECODE") != "" {
+		cuda, err := driver.Lookup("cuda")
+		must(t, err)
+		d, err := cuda.Open(0, 0)
+		must(t, err)
+		t.Cleanup(func() { must(t, d.Close()) })
+		return d
+	}
+	world := sim.NewWorld(sim.Config{Devices: 1, Seed: seed + 1})
+	t.Cleanup(world.Close)
+	d, err := world.Open(0)
+	must(t, err)
+	return d
 }
 
 // number is an element of a type.
