@@ -5,7 +5,7 @@ package kernels
 //go:generate go run ovgen/cmd/ovgen ptx llama.cu
 
 import (
-	_ "embed"
+	"embed"
 	"slices"
 
 	_ "ovgen/docs/examples/llama/generated/device" // the headers of llama.cu
@@ -13,8 +13,8 @@ import (
 	"ovgen/runtime/driver"
 )
 
-//go:embed llama.cu
-var _ []byte // package host compiles it, and so go build sees it change
+//go:embed llama.cu decode.h prefill.h
+var _ embed.FS // package host compiles them, and so go build sees them change
 
 //go:embed llama_sm80.ptx
 var ptx []byte

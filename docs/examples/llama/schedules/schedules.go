@@ -30,7 +30,7 @@ var Prefill = s.Schedule{
 // PrefillNCCL is Prefill with NCCL's all-gathers and reduce-scatters.
 var PrefillNCCL = s.Schedule{Tensors: Prefill.Tensors, Ops: Prefill.Ops, Moves: catalog.LlamaLayerNCCL.Moves}
 
-// Decode is a layer of few rows, of 9 launches where attention is two. Each rank has all rows; the heads and the MLP
+// Decode is a layer of few rows, of 8 launches where attention is one. Each rank has all rows; the heads and the MLP
 // are cut. Each of the two row-parallel products ends in an all-reduce by one kernel, which adds the residual and makes
 // the norm of the next product too. It takes any number of rows.
 var Decode = few([]s.Tensor{wqkv}, []s.Op{s.Linear("QKV", "X", "Wqkv"), together}, packets...)
