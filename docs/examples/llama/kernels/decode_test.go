@@ -59,14 +59,7 @@ func (a attention) hold(t *testing.T, typ driver.Type, seed uint64) {
 		angles[2*i], angles[2*i+1] = float32(cos), float32(sin)
 	}
 	d := device(t, seed)
-	put := func(data any) driver.Ptr {
-		bytes, err := binary.Append(nil, binary.LittleEndian, data)
-		must(t, err)
-		at, err := d.MemAlloc(int64(len(bytes)))
-		must(t, err)
-		must(t, d.MemcpyHtoD(at, bytes))
-		return at
-	}
+	put := func(data any) driver.Ptr { return put(t, d, data) }
 	elements := func(x []float32) any {
 		if typ == driver.FP32 {
 			return x
@@ -111,9 +104,9 @@ func (a attention) hold(t *testing.T, typ driver.Type, seed uint64) {
 	}
 }
 
-// device is a GPU where OVGEN_EXAMPLE_DECODE is set, else a simulated one.
+// device is a GPU where OVGEN_EXAMPLE_KERNELS is set, else a simulated one.
 func device(t *testing.T, seed uint64) driver.Driver {
-	if os.Getenv("OVGEN_EXAMPLE_DECODE") != "" {
+	if os.Getenv("OVGEN_EXAMPLE_KERNELS") != "" {
 		cuda, err := driver.Lookup("cuda")
 		must(t, err)
 		d, err := cuda.Open(0, 0)
@@ -126,6 +119,16 @@ func device(t *testing.T, seed uint64) driver.Driver {
 	d, err := world.Open(0)
 	must(t, err)
 	return d
+}
+
+// put allocates memory of the device for numbers.
+func put(t *testing.T, d driver.Driver, data any) driver.Ptr {
+	bytes, err := binary.Append(nil, binary.LittleEndian, data)
+	must(t, err)
+	at, err := d.MemAlloc(int64(len(bytes)))
+	must(t, err)
+	must(t, d.MemcpyHtoD(at, bytes))
+	return at
 }
 
 // number is an element of a type.
