@@ -162,10 +162,15 @@ func (c *chain) weight(d *draft, path string, o schedule.Op, x edges.State) erro
 			fmt.Sprintf("%s is spread along what is summed over, and %s is whole there", w.Name, o.In[0]),
 			"spread both, or none")
 	case x.Columns() && !summed:
+		along := cutAs(w, edges.Along(1-columns)).String()
+		place := "place it " + along
+		if out := d.tensor(o.Out); inSteps(out) { // which sums are not
+			rows := edges.Along(0)
+			rows.Batches = edges.Of(d.tensor(c.stages[0].input)).Batches
+			place = fmt.Sprintf("place %s %s, %s %s", w.Name, along, o.Out, d.written(cutAs(out, rows)))
+		}
 		return d.misplaced(w.Name,
-			fmt.Sprintf("%s is spread along what is summed over, and %s is not", o.In[0], w.Name),
-			"place it "+schedule.Tensor{Axes: []schedule.Axis{{Extent: w.Axes[0].Extent},
-				schedule.Dim(w.Axes[1].Extent, schedule.DIDx(schedule.D))}}.String())
+			fmt.Sprintf("%s is spread along what is summed over, and %s is not", o.In[0], w.Name), place)
 	}
 	return nil
 }

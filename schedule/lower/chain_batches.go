@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"ovgen/schedule"
@@ -102,7 +103,9 @@ func (c *chain) batched(d *draft) error {
 		at, rows := c.at[t.Name]
 		alike := n == d.chunks
 		if alike && n > 0 {
-			alike = d.schedule.Made(t.Name) || t.Axes[0].Outer[0].Kind != schedule.StreamAxis
+			steps := t.Axes[0].Outer[0].Kind == schedule.StreamAxis
+			sum := slices.ContainsFunc(c.stages, func(s stage) bool { return s.sums == t.Name })
+			alike = sum || d.schedule.Made(t.Name) == steps
 		}
 		if !rows || !at.Rows() || alike {
 			continue
