@@ -26,6 +26,7 @@ func Cases(p, other *hostir.Program, ranks ...int) (list []ops.Case) {
 					delete(c.Extents, string(e))
 				}
 				divisible(p, c)
+				divisible(other, c)
 				if c.Fits(p) == nil && c.Fits(other) == nil {
 					list = append(list, c)
 				}
@@ -35,7 +36,7 @@ func Cases(p, other *hostir.Program, ranks ...int) (list []ops.Case) {
 	return list
 }
 
-// divisible makes extents multiples of what the program asks for.
+// divisible makes extents multiples of what a program asks for.
 func divisible(p *hostir.Program, c ops.Case) {
 	for _, d := range p.Checks {
 		by := d.Divisor(int64(c.Ranks), c.Env(p)["W"])

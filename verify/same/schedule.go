@@ -37,6 +37,8 @@ func Lower(s schedule.Schedule, ranks ...int) (v Verdict, err error) {
 		return Verdict{Newly: true, Err: was}, nil
 	case is != nil:
 		return Verdict{Refused: true, Newly: true, Err: is}, nil
+	case s.Scaled(): // the frozen copy multiplies without scales
+		return Verdict{Newly: true}, nil
 	}
 	for _, m := range after.Schedule.Moves {
 		v.Ways = append(v.Ways, schedule.WayName(m.Way))
