@@ -224,6 +224,8 @@ DEVICE void join(const struct params &p, u64 query, unsigned heads, unsigned str
   }
 }
 
+DEVICE unsigned plus(unsigned bits, float x) { return __float_as_uint(__uint_as_float(bits) + x); }
+
 // add_up adds up what the warps of a block have, in turn: all gets a row for each query head, as parts have it.
 DEVICE void add_up(float *all, const float (&sums)[8][4], const float (&most)[2], const float (&sum)[2])
 {
@@ -248,9 +250,13 @@ DEVICE void add_up(float *all, const float (&sums)[8][4], const float (&most)[2]
         to[0] = greatest[j];
         to[1] = (w > 0 ? to[1] : 0.0f) + sum[j] * shrink[j];
       }
-      for (unsigned i = 0; i < 16; i++) {
-        float &x = to[4 + i / 8 * 64 + g * 8 + i % 8];
-        x = (w > 0 ? x : 0.0f) + sums[i % 8][i / 8 * 2 + j] * shrink[j];
+      for (unsigned i = 0; i < 4; i++) {  // 16 bytes at a time
+        uint4 *const four = (uint4 *)(to + 4 + i / 2 * 64 + g * 8 + i % 2 * 4);
+        const float (*const mine)[4] = sums + i % 2 * 4;
+        const unsigned n = i / 2 * 2 + j;
+        const uint4 x = w > 0 ? *four : uint4{};
+        *four = {plus(x.x, mine[0][n] * shrink[j]), plus(x.y, mine[1][n] * shrink[j]),
+                 plus(x.z, mine[2][n] * shrink[j]), plus(x.w, mine[3][n] * shrink[j])};
       }
     }
     __syncthreads();
@@ -304,9 +310,10 @@ DEVICE void decode_of(const struct params &p)
     look<E>(sums, most, sum, q, p, cached(row.sequence, 0, head, p), begin, end);
     add_up(all, sums, most, sum);
     if (stretches == 1) {
-      each_thread(e, heads * size) {
-        const float *const from = all + e / size * deep_sum;
-        save<E>(p.to, result * size + e, from[4 + e % size] / from[1]);
+      for (unsigned r = 0; r < heads; r++) {
+        each_thread(e, size) {
+          save<E>(p.to, (result + r) * size + e, all[r * deep_sum + 4 + e] / all[r * deep_sum + 1]);
+        }
       }
       continue;
     }

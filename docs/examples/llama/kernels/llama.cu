@@ -141,10 +141,9 @@ DEVICE void embed_of(const struct params &p)
 template <typename E>
 DEVICE void gate_of(const struct params &p)
 {
-  const unsigned n = together(p.width);
-  const u64 units = p.width / n;
+  const unsigned n = together(p.width), units = (unsigned)p.width / n;
   for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < p.count * units; i += gridDim.x * (u64)blockDim.x) {
-    const u64 from = i / units * 2 * p.width + i % units * n;
+    const u64 from = (unsigned)i / units * 2 * p.width + (unsigned)i % units * n;
     const unit<E> x = load_some<E>(p.gates, from, n), y = load_some<E>(p.gates, from + p.width, n);
     unit<E> z = {};
     for (unsigned k = 0; k < 8; k++) {
@@ -207,7 +206,7 @@ DEVICE void best_of(const struct params &p)
 template <typename E>
 DEVICE float rotated(const char *from, u64 head, u64 i, u64 position, const struct params &p)
 {
-  const u64 half = p.size / 2, pair = i % half;
+  const u64 half = p.size / 2, pair = i < half ? i : i - half;
   const float *const turn = p.angles + (position * half + pair) * 2;
   const float x = load<E>(from, head + pair), y = load<E>(from, head + pair + half);
   return i < half ? x * turn[0] - y * turn[1] : y * turn[0] + x * turn[1];
