@@ -14,9 +14,8 @@ type Graph struct {
 	resource
 }
 
-// Capture records the operations that work enqueues on s, and on streams that it makes wait for
-// s, into a graph, and instantiates and uploads it. Nothing of it runs. work runs
-// on the calling goroutine, locked to its thread.
+// Capture records the operations that work enqueues on s, and on streams that it makes wait for s, into a graph, and
+// instantiates and uploads it. Nothing of it runs. work runs on the calling goroutine, locked to its thread.
 func Capture(d driver.Driver, s driver.Stream, work func() error) (*Graph, error) {
 	exec, err := capture(d, s, work)
 	if err != nil {

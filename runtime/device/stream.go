@@ -38,8 +38,7 @@ func (s *Stream) Copy(dst, src Ptr, bytes int64) error {
 	return s.driver.MemcpyDtoDAsync(dst, src, bytes, s.handle)
 }
 
-// Close destroys the stream; work enqueued on it still completes. A second call
-// does nothing.
+// Close destroys the stream; work enqueued on it still completes. A second call does nothing.
 func (s *Stream) Close() error {
 	return s.close(func() error { return s.driver.StreamDestroy(s.handle) })
 }

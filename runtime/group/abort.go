@@ -28,9 +28,8 @@ type abort struct {
 	err   *AbortError
 }
 
-// Abort ends all runs of the group, on all ranks, with an error that says
-// reason. It returns at once and may be called from any goroutine at any time;
-// Done is closed when this rank's error is complete.
+// Abort ends all runs of the group, on all ranks, with an error that says reason. It returns at once and may be called
+// from any goroutine at any time; Done is closed when this rank's error is complete.
 func (g *Group) Abort(reason error) {
 	if reason == nil {
 		reason = errors.New("no reason given")
@@ -76,9 +75,8 @@ func (a *abort) failure() error {
 	return a.err
 }
 
-// perform is this rank's part of an abort once the abort word is set: say who
-// waited for whom, then release the streams. It takes no lock that a goroutine
-// blocked in an enqueue may hold.
+// perform is this rank's part of an abort once the abort word is set: say who waited for whom, then release the
+// streams. It takes no lock that a goroutine blocked in an enqueue may hold.
 func (g *Group) perform() {
 	e := &AbortError{Rank: g.Rank(), By: g.page.abortedBy()}
 	if g.place.hosts > 1 {

@@ -9,10 +9,9 @@ import (
 	"ovgen/runtime/group/store"
 )
 
-// AbortError is why a group was aborted, as every one of its ranks gets it.
-// errors.Is and errors.As see through it to the cause: context.Canceled,
-// context.DeadlineExceeded, ErrPeerGone, or on the rank that aborted the very
-// error that was given to Abort.
+// AbortError is why a group was aborted, as every one of its ranks gets it. errors.Is and errors.As see through it to
+// the cause: context.Canceled, context.DeadlineExceeded, ErrPeerGone, or on the rank that aborted the very error that
+// was given to Abort.
 type AbortError struct {
 	Rank  int    // this rank
 	By    int    // the rank that set the abort word

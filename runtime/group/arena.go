@@ -52,10 +52,9 @@ func ArenaBytes(staging, words int64) int64 {
 	return n
 }
 
-// Arena is one allocation of device memory on each rank, mapped by all of them and laid out
-// equally: an offset means the same on every rank. Its methods allocate without talking to
-// the peers, so ranks that make the same calls in the same order get the same offsets;
-// plans compare them.
+// Arena is one allocation of device memory on each rank, mapped by all of them and laid out equally: an offset means
+// the same on every rank. Its methods allocate without talking to the peers, so ranks that make the same calls in the
+// same order get the same offsets; plans compare them.
 type Arena struct {
 	bytes int64 // Config.Arena
 	rank  int
@@ -147,9 +146,8 @@ func (a *Arena) ends() int64 {
 	return a.bytes
 }
 
-// Stage lays out buffers of these sizes in the staging region and returns their
-// offsets from the base, each a multiple of 256. All plans of a group stage from
-// the same start: their runs follow one another, and no rank touches a peer's
+// Stage lays out buffers of these sizes in the staging region and returns their offsets from the base, each a multiple
+// of 256. All plans of a group stage from the same start: their runs follow one another, and no rank touches a peer's
 // staging outside of that peer's own run.
 func (a *Arena) Stage(sizes ...int64) (offsets []int64, err error) {
 	at := stagingOf(a.bytes)

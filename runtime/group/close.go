@@ -60,8 +60,7 @@ func (g *Group) leave(ctx context.Context) error {
 	return errors.Join(left, refused, g.freed(leaveTimeout), g.teardown())
 }
 
-// closePlans closes the plans that are still open. After an abort each would only say
-// that there was one.
+// closePlans closes the plans that are still open. After an abort each would only say that there was one.
 func (g *Group) closePlans(ctx context.Context, aborted bool) error {
 	var errs []error
 	for _, t := range g.plans.open() {
@@ -111,8 +110,7 @@ func (g *Group) part(ctx context.Context) error {
 	return err
 }
 
-// idle returns when nothing of the group is in flight. No limit means until ctx
-// ends or the group is aborted.
+// idle returns when nothing of the group is in flight. No limit means until ctx ends or the group is aborted.
 func (g *Group) idle(ctx context.Context, limit time.Duration) error {
 	for end := time.Now().Add(limit); ; time.Sleep(pollEvery) {
 		busy, err := g.busy()
@@ -189,8 +187,7 @@ func (g *Group) teardown() error {
 	return nil
 }
 
-// freeArena closes the imports, waits until the peers have closed theirs as far
-// as they come to it, and frees.
+// freeArena closes the imports, waits until the peers have closed theirs as far as they come to it, and frees.
 func (g *Group) freeArena() error {
 	a := g.arena
 	if a == nil {

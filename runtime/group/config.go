@@ -12,9 +12,8 @@ import (
 // Config describes this rank and its resources to Join. The zero value takes everything from the environment that
 // launch.Command, torchrun, mpirun or srun sets.
 type Config struct {
-	// Rank and Size of the group. Size 0 reads them from the launcher's variables
-	// (see launcher.FindPlace) and, where Job is empty, the job's name and, where Devices is
-	// nil, the device.
+	// Rank and Size of the group. Size 0 reads them from the launcher's variables (see launcher.FindPlace) and, where
+	// Job is empty, the job's name and, where Devices is nil, the device.
 	Rank, Size int
 	// Job names the group on this machine: all its ranks and no others use it.
 	Job string
@@ -28,19 +27,16 @@ type Config struct {
 	Host string
 	// Driver is an opened device, left open by Close; nil opens one of Backend.
 	Driver driver.Driver
-	// Decorate wraps the driver that Join opens, for tests that delay or fail
-	// its calls; nil leaves it as it is.
+	// Decorate wraps the driver that Join opens, for tests that delay or fail its calls; nil leaves it as it is.
 	Decorate func(driver.Driver) driver.Driver
-	// Backend is "cuda", "sim" or "auto": cuda where there are enough devices
-	// with peer access, else sim if the binary has it; Group.Choice says which
-	// and why. Empty reads OVGEN_DRIVER, and is cuda without it: a server that
-	// finds no GPUs ends with an error instead of running a thousand times slower.
+	// Backend is "cuda", "sim" or "auto": cuda where there are enough devices with peer access, else sim if the binary
+	// has it; Group.Choice says which and why. Empty reads OVGEN_DRIVER, and is cuda without it: a server that finds no
+	// GPUs ends with an error instead of running a thousand times slower.
 	Backend string
 	// Devices are the ordinals of the ranks' devices, by rank; nil means that
 	// rank r takes device r, or the one of its local rank under a launcher.
 	Devices []int
-	// Context is a CUcontext made elsewhere, used as it is; 0 means the
-	// device's primary context. Close leaves it open.
+	// Context is a CUcontext made elsewhere, used as it is; 0 means the device's primary context. Close leaves it open.
 	Context uintptr
 	// Arena is the device memory for words and staging in bytes, the same on all ranks; 0 means DefaultArena. Plans
 	// share the staging, and each keeps a word for each of its semaphores and ranks. The arena has a word for each 256
@@ -75,8 +71,7 @@ type Config struct {
 	Dump string
 	// DumpTo takes that, a Write for each Bind of a rank; nil is the standard error.
 	DumpTo io.Writer
-	// Timeout is the default of the three bounds that follow; 0 means
-	// DefaultTimeout. A negative bound is refused.
+	// Timeout is the default of the three bounds that follow; 0 means DefaultTimeout. A negative bound is refused.
 	Timeout time.Duration
 	// JoinTimeout bounds the rendezvous and each step that Join takes on all ranks.
 	// Ranks that start unevenly need a long one.

@@ -9,10 +9,9 @@ import (
 	"ovgen/runtime/group/store"
 )
 
-// diagnose finds where this rank's run of a plan waits: on each stream, at the first wait
-// after the one its step word names. Where a replay may be at several plans, it is the plan
-// that the words show unfinished, else probably the one captured after the last plan that
-// has begun.
+// diagnose finds where this rank's run of a plan waits: on each stream, at the first wait after the one its step word
+// names. Where a replay may be at several plans, it is the plan that the words show unfinished, else probably the one
+// captured after the last plan that has begun.
 func (g *Group) diagnose(plans []int, words []uint32, all []history, cause error) (Wait, bool) {
 	var at next
 	var plan int

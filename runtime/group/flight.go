@@ -21,9 +21,8 @@ type flight struct {
 	deadline time.Time       // zero where ctx has one
 }
 
-// runs is the group's one sequence. The fields above mu belong to the holder of issue,
-// which is never needed by the abort: its holder may be blocked in an enqueue. No driver
-// call is made under mu.
+// runs is the group's one sequence. The fields above mu belong to the holder of issue, which is never needed by the
+// abort: its holder may be blocked in an enqueue. No driver call is made under mu.
 type runs struct {
 	issue  chan struct{} // held from Begin to End
 	shared bool          // a caller's graph holds order: every run waits for and records it

@@ -14,9 +14,8 @@ import (
 	"ovgen/runtime/ipc"
 )
 
-// Group is one rank's membership in a group of ranks. Its methods may be called
-// from any goroutine, except that collective ones (Gather, Close and the calls
-// of plans that are collective) are made in the same order on all ranks.
+// Group is one rank's membership in a group of ranks. Its methods may be called from any goroutine, except that
+// collective ones (Gather, Close and the calls of plans that are collective) are made in the same order on all ranks.
 type Group struct {
 	config       Config
 	choice       string
@@ -53,8 +52,7 @@ func (g *Group) Rank() int { return g.config.Rank }
 // Size is the number of ranks.
 func (g *Group) Size() int { return g.config.Size }
 
-// Driver is the device that this rank runs on. It refuses to free memory that
-// peers may have open.
+// Driver is the device that this rank runs on. It refuses to free memory that peers may have open.
 func (g *Group) Driver() driver.Driver { return g.imports.Driver() }
 
 // Choice names the driver and the reason for it, for a program to print.
@@ -100,8 +98,7 @@ func (g *Group) failure() error {
 	return g.abort.failure()
 }
 
-// aborted is failure with the whole story for the first caller; for later ones an error
-// that only refers to it.
+// aborted is failure with the whole story for the first caller; for later ones an error that only refers to it.
 func (g *Group) aborted() error {
 	err := g.failure()
 	if err != nil && g.reported.Swap(true) {
@@ -110,9 +107,8 @@ func (g *Group) aborted() error {
 	return err
 }
 
-// Alive is nil while the group can be used, else ErrClosed or its *AbortError, with
-// which the calls of plans fail. Its text tells the whole story unless an earlier call
-// or Err has; then it refers to that.
+// Alive is nil while the group can be used, else ErrClosed or its *AbortError, with which the calls of plans fail. Its
+// text tells the whole story unless an earlier call or Err has; then it refers to that.
 func (g *Group) Alive() error {
 	if err := g.aborted(); err != nil {
 		return err

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// place is where a rank is among the hosts of a group. Ranks are numbered host by host, and each
-// host has as many.
+// place is where a rank is among the hosts of a group. Ranks are numbered host by host, and each host has as many.
 type place struct {
 	hosts, each int // hosts of the group, ranks of each
 	host, local int // of this rank: its host, and its number there

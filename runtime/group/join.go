@@ -13,13 +13,12 @@ import (
 	"ovgen/runtime/launcher"
 )
 
-// Join makes its caller a rank of the job that c names: this process or, with Config.Local,
-// a goroutine of it. It is collective: it returns when all ranks have come, checked each
-// other and mapped each other's arena, or gives every rank an error and leaves nothing
-// open. Errors wrap *store.RendezvousError, *store.RefusedError, *CheckError, *PeerError or
-// *ProbeError, and driver.ErrUnavailable where this machine or build has no driver that
-// serves, or is not for Linux. A Config that is wrong by itself is refused before the
-// rendezvous, and the peers that come within a second get an error.
+// Join makes its caller a rank of the job that c names: this process or, with Config.Local, a goroutine of it. It is
+// collective: it returns when all ranks have come, checked each other and mapped each other's arena, or gives every
+// rank an error and leaves nothing open. Errors wrap *store.RendezvousError, *store.RefusedError, *CheckError,
+// *PeerError or *ProbeError, and driver.ErrUnavailable where this machine or build has no driver that serves, or is not
+// for Linux. A Config that is wrong by itself is refused before the rendezvous, and the peers that come within a second
+// get an error.
 func Join(ctx context.Context, c Config) (*Group, error) {
 	if err := launcher.Supported(); err != nil {
 		return nil, fmt.Errorf("join: %w", err)

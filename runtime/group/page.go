@@ -12,10 +12,9 @@ import (
 	"ovgen/runtime/driver"
 )
 
-// Layout of the page that all ranks of a host map, in bytes. Every word has one
-// writer, the rank whose section it lies in, except the abort word, which the
-// first rank to abort swaps from 0 to its rank plus one, and the sections of ranks on
-// other hosts, in which all ranks of this one write the same, as they have been told.
+// Layout of the page that all ranks of a host map, in bytes. Every word has one writer, the rank whose section it lies
+// in, except the abort word, which the first rank to abort swaps from 0 to its rank plus one, and the sections of ranks
+// on other hosts, in which all ranks of this one write the same, as they have been told.
 const (
 	pageAbort    = 0
 	pageSections = 256

@@ -33,8 +33,7 @@ type Closer interface {
 	Close(context.Context) error
 }
 
-// MaxPlans is how many plans of a group can be open at once: ids fill the upper half
-// of a step word.
+// MaxPlans is how many plans of a group can be open at once: ids fill the upper half of a step word.
 const MaxPlans = 1<<16 - 1
 
 type plans struct {
@@ -43,10 +42,9 @@ type plans struct {
 	byID map[int]Tracer
 }
 
-// Register makes a plan known to the group and returns its id, from 1 to MaxPlans.
-// Ranks that make and close the same plans in the same order get the same ids. Ids are
-// given in turn, so that of a closed plan comes again as late as can be: a step word
-// that still holds it would mislead a diagnosis.
+// Register makes a plan known to the group and returns its id, from 1 to MaxPlans. Ranks that make and close the same
+// plans in the same order get the same ids. Ids are given in turn, so that of a closed plan comes again as late as can
+// be: a step word that still holds it would mislead a diagnosis.
 func (g *Group) Register(t Tracer) (id int, err error) {
 	p := &g.plans
 	p.mu.Lock()

@@ -20,19 +20,16 @@ type Run struct {
 // Capturing reports whether the run went into a graph of the caller.
 func (r *Run) Capturing() bool { return r.capturing }
 
-// Begin opens a run of a registered plan whose operations will be enqueued on
-// main and streams forked from it. It makes main wait for the group's last run,
-// so that plans run in one sequence on whatever streams they are enqueued, and
-// holds that sequence until End, which must follow. ctx bounds the run: when it
-// ends before the run has drained, and when it has ended before Begin, the group
-// is aborted: the peers can't be left to wait. So it is where ctx is nil or has no
-// deadline and the run has not drained Config.RunTimeout from now.
+// Begin opens a run of a registered plan whose operations will be enqueued on main and streams forked from it. It makes
+// main wait for the group's last run, so that plans run in one sequence on whatever streams they are enqueued, and
+// holds that sequence until End, which must follow. ctx bounds the run: when it ends before the run has drained, and
+// when it has ended before Begin, the group is aborted: the peers can't be left to wait. So it is where ctx is nil or
+// has no deadline and the run has not drained Config.RunTimeout from now.
 //
 // While the caller captures main into a graph, only the waiting and recording
 // nodes are made, one of each for all runs of a capture: the host does not see the replays.
 //
-// A plan that replays its own graph calls Begin, GraphLaunch, End and Wait; that
-// graph holds nothing of Begin and End.
+// A plan that replays its own graph calls Begin, GraphLaunch, End and Wait; that graph holds nothing of Begin and End.
 func (g *Group) Begin(ctx context.Context, plan int, main driver.Stream) (Run, error) {
 	return g.begin(ctx, Run{main: main, flight: flight{plan: plan, ctx: ctx}})
 }
@@ -86,8 +83,7 @@ func (g *Group) End(r *Run) error {
 	return nil
 }
 
-// Wait returns when the run has drained: nil only if the abort word is 0 then,
-// else an *AbortError.
+// Wait returns when the run has drained: nil only if the abort word is 0 then, else an *AbortError.
 func (g *Group) Wait(r *Run) error {
 	if r.capturing {
 		return fmt.Errorf("wait for %s: its run is being captured", g.planName(r.plan))
@@ -150,9 +146,8 @@ func (g *Group) shut(r *Run) error {
 	return nil
 }
 
-// share makes the event that orders captured runs, when the first is captured: a
-// graph can only name a fixed event, and as long as none does, runs need not
-// record it.
+// share makes the event that orders captured runs, when the first is captured: a graph can only name a fixed event, and
+// as long as none does, runs need not record it.
 func (g *Group) share(plan int) error {
 	s := &g.runs
 	s.mu.Lock()

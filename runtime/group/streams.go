@@ -16,8 +16,7 @@ type Stream struct {
 	Name     string
 	Index    int
 	Priority driver.Priority
-	// Step is the address of the stream's step word: the batch of each wait
-	// ends with a write of StepValue into it.
+	// Step is the address of the stream's step word: the batch of each wait ends with a write of StepValue into it.
 	Step driver.Ptr
 
 	group     *Group
@@ -40,13 +39,11 @@ func StepValue(plan, step int) uint32 { return uint32(plan)<<16 | uint32(step)&0
 // for each of 64 parts of a kernel's work.
 const CountWords = 1 + 64
 
-// CountWord is the address of a stream's first count word, given that of its step word. A
-// kernel counts its blocks there, and in the others parts of its work; between kernels the words are zero, also
-// after an abort.
+// CountWord is the address of a stream's first count word, given that of its step word. A kernel counts its blocks
+// there, and in the others parts of its work; between kernels the words are zero, also after an abort.
 func CountWord(step driver.Ptr) driver.Ptr { return step + countAt }
 
-// pool is the group's streams. making serialises calls that may block in the driver; the
-// abort needs mu only.
+// pool is the group's streams. making serialises calls that may block in the driver; the abort needs mu only.
 type pool struct {
 	making  chan struct{}
 	mu      sync.Mutex
@@ -64,9 +61,8 @@ func (p *pool) find(name string, index int, prio driver.Priority) *Stream {
 	return nil
 }
 
-// Stream returns the pooled stream of that name, index and priority, and makes
-// it at first, which includes a try of the abort's release on it. It may
-// synchronise the device: call it before a plan runs.
+// Stream returns the pooled stream of that name, index and priority, and makes it at first, which includes a try of the
+// abort's release on it. It may synchronise the device: call it before a plan runs.
 func (g *Group) Stream(name string, index int, p driver.Priority) (*Stream, error) {
 	g.pool.making <- struct{}{}
 	defer func() { <-g.pool.making }()
@@ -127,8 +123,7 @@ func (p *pool) close(d driver.Driver) error {
 	return driver.Fold(nil, errs...)
 }
 
-// ProbeError reports that a blocked stream could not be released, so that an abort would
-// hang.
+// ProbeError reports that a blocked stream could not be released, so that an abort would hang.
 type ProbeError struct{ After time.Duration }
 
 // Error states the remedy.

@@ -70,8 +70,7 @@ func (g *Group) observe() {
 	}
 }
 
-// inspect drops the runs that have drained and aborts for the first one whose
-// context has ended or whose time is up.
+// inspect drops the runs that have drained and aborts for the first one whose context has ended or whose time is up.
 func (g *Group) inspect() {
 	for {
 		f, ok := g.runs.front()

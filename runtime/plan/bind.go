@@ -287,8 +287,7 @@ func (p *Plan) export(to *target, wrong error) ([]*ipc.Export, error) {
 	return exports, nil
 }
 
-// closeExports gives up exports. In a Bind, memory that was freed is no error: it
-// is why the caller binds again.
+// closeExports gives up exports. In a Bind, memory that was freed is no error: it is why the caller binds again.
 func closeExports(exports []*ipc.Export, freed bool) error {
 	var errs []error
 	for _, e := range exports {

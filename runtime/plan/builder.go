@@ -16,8 +16,7 @@ type Builder struct {
 	errs []error
 }
 
-// Build begins a plan of prog on g. shape is the shape of New, as
-// errors quote it: "m=512 k=64 n=32 bf16".
+// Build begins a plan of prog on g. shape is the shape of New, as errors quote it: "m=512 k=64 n=32 bf16".
 func Build(g *group.Group, prog *Program, shape string) *Builder {
 	b := begin(g.Rank(), g.Size(), g.Hosts(), prog, shape)
 	b.plan.group, b.plan.driver = g, g.Driver()
@@ -52,8 +51,7 @@ func (b *Builder) Hosts() int { return b.plan.hosts }
 // PerHost is the number of ranks of each host.
 func (b *Builder) PerHost() int { return b.plan.perHost() }
 
-// Plan is the plan being built: Rank and Size may be used at once, the rest once
-// Finish has returned.
+// Plan is the plan being built: Rank and Size may be used at once, the rest once Finish has returned.
 func (b *Builder) Plan() *Plan { return b.plan }
 
 // Issue declares the function that enqueues one run, call by call.
@@ -63,26 +61,22 @@ func (b *Builder) mistake(format string, args ...any) {
 	b.errs = append(b.errs, fmt.Errorf(format, args...))
 }
 
-// Caller declares memory of the caller that this rank alone uses, of at least
-// that many bytes. Bind takes its address.
+// Caller declares memory of the caller that this rank alone uses, of at least that many bytes. Bind takes its address.
 func (b *Builder) Caller(name string, bytes int64) *Buffer {
 	return b.bindable(&Buffer{name: name, bytes: bytes})
 }
 
-// Shared declares memory of the caller that peers use too. Bind takes its
-// address and exchanges it.
+// Shared declares memory of the caller that peers use too. Bind takes its address and exchanges it.
 func (b *Builder) Shared(name string, bytes int64) *Buffer {
 	return b.bindable(&Buffer{name: name, bytes: bytes, shared: true})
 }
 
-// InLoop is Shared for memory that the runs themselves exchange, by Queue.Share, and
-// Bind does not.
+// InLoop is Shared for memory that the runs themselves exchange, by Queue.Share, and Bind does not.
 func (b *Builder) InLoop(name string, bytes int64) *Buffer {
 	return b.bindable(&Buffer{name: name, bytes: bytes, shared: true, inLoop: true})
 }
 
-// Written says that runs write the buffer of the caller: Bind refuses memory for it that
-// overlaps another buffer's.
+// Written says that runs write the buffer of the caller: Bind refuses memory for it that overlaps another buffer's.
 func (b *Builder) Written(f *Buffer) *Buffer {
 	f.written = true
 	return f
@@ -151,8 +145,7 @@ func (b *Builder) Stream(name string, p driver.Priority) *Stream {
 	return b.stream(name, 0, p)
 }
 
-// Streams declares streams name[first] to name[n-1]; the entries of the result
-// below first are nil.
+// Streams declares streams name[first] to name[n-1]; the entries of the result below first are nil.
 func (b *Builder) Streams(name string, first, n int, p driver.Priority) []*Stream {
 	s := make([]*Stream, max(first, n))
 	for i := first; i < n; i++ {
@@ -178,8 +171,7 @@ func (b *Builder) stream(name string, index int, p driver.Priority) *Stream {
 	return s
 }
 
-// Matmul declares a matrix product; equal ones are one. M may be zero, on ranks that
-// have nothing to multiply.
+// Matmul declares a matrix product; equal ones are one. M may be zero, on ranks that have nothing to multiply.
 func (b *Builder) Matmul(d driver.MatmulDesc) *Product {
 	if d.M < 0 {
 		b.mistake("a product of %d rows", d.M)

@@ -14,9 +14,8 @@ import (
 	"ovgen/runtime/group"
 )
 
-// Finish makes the plan on all ranks: it lays out the arena, compares program,
-// shape and layout over the ranks, loads and tunes, and runs every kernel once,
-// so that a run loads nothing. issue enqueues one run; Finish calls it once
+// Finish makes the plan on all ranks: it lays out the arena, compares program, shape and layout over the ranks, loads
+// and tunes, and runs every kernel once, so that a run loads nothing. issue enqueues one run; Finish calls it once
 // without enqueuing anything, to number its steps.
 func (b *Builder) Finish(ctx context.Context, issue func(*Queue)) (*Plan, error) {
 	p := b.plan
@@ -72,9 +71,8 @@ func Make[P any](ctx context.Context, g *group.Group, prog *Program, s Shape,
 	return made, nil
 }
 
-// Refuse is Finish for a rank that can't make the plan, because of err: it comes to
-// where the peers agree on the plan, so that they get the error too instead of
-// waiting.
+// Refuse is Finish for a rank that can't make the plan, because of err: it comes to where the peers agree on the plan,
+// so that they get the error too instead of waiting.
 func Refuse(ctx context.Context, g *group.Group, prog *Program, err error) error {
 	b := Build(g, prog, "")
 	b.errs = append(b.errs, err)
@@ -301,9 +299,8 @@ func (p *Plan) load() (err error) {
 	return nil
 }
 
-// warmUp launches each kernel once with zero parameters, which do nothing: CUDA
-// loads a kernel at its first launch, and that may synchronise the device.
-// Products were launched when they were tuned.
+// warmUp launches each kernel once with zero parameters, which do nothing: CUDA loads a kernel at its first launch, and
+// that may synchronise the device. Products were launched when they were tuned.
 func (p *Plan) warmUp() error {
 	for _, k := range p.kernels {
 		clear(k.params)

@@ -8,9 +8,8 @@ import (
 	"ovgen/runtime/group"
 )
 
-// Queue issues one run of a plan. Every call is one node of the host program and
-// one step of the run. The first error sticks: later calls do nothing. It makes
-// no Go allocation.
+// Queue issues one run of a plan. Every call is one node of the host program and one step of the run. The first error
+// sticks: later calls do nothing. It makes no Go allocation.
 type Queue struct {
 	plan     *Plan
 	dry      bool // enqueue nothing: name steps and count events, or exchange the buffers that Share names
@@ -74,18 +73,16 @@ func (q *Queue) Wait(s *Stream, sem *Semaphore, peers ...int) {
 	q.check(q.plan.driver.StreamBatchMemOp(s.handle, q.items))
 }
 
-// PostWords counts the step of a post by a kernel, which the Launch that follows
-// enqueues: the kernel writes 1 to each word. The words are valid until the next
-// call.
+// PostWords counts the step of a post by a kernel, which the Launch that follows enqueues: the kernel writes 1 to each
+// word. The words are valid until the next call.
 func (q *Queue) PostWords(s *Stream, sem *Semaphore, peers ...int) []driver.Ptr {
 	q.signal(s, "Post", sem, peers)
 	q.named = true
 	return q.words
 }
 
-// WaitWords counts the step of a wait by a kernel, which the Launch that follows
-// enqueues: the kernel waits until each word is 1, writes 0 to each, and then
-// value to the step word.
+// WaitWords counts the step of a wait by a kernel, which the Launch that follows enqueues: the kernel waits until each
+// word is 1, writes 0 to each, and then value to the step word.
 func (q *Queue) WaitWords(s *Stream, sem *Semaphore, peers ...int) (words []driver.Ptr, step driver.Ptr, value uint32) {
 	q.signal(s, "Wait", sem, peers)
 	q.named = true
@@ -115,8 +112,7 @@ func (q *Queue) peers(one int) []int {
 	return q.one[:]
 }
 
-// signal begins the step of a post or wait and collects its words; it is false
-// when nothing is to be enqueued.
+// signal begins the step of a post or wait and collects its words; it is false when nothing is to be enqueued.
 func (q *Queue) signal(s *Stream, kind string, sem *Semaphore, peers []int) bool {
 	if len(peers) == 0 {
 		peers = q.plan.peers
@@ -248,8 +244,7 @@ func (q *Queue) Launch(s *Stream, k *Kernel, grid, block driver.Dim3, params uns
 	q.check(q.plan.driver.LaunchKernel(k.handle, grid, block, s.handle, to))
 }
 
-// Fail ends the run with an error, where a call can't be made. New fails too, if its dry run
-// comes there.
+// Fail ends the run with an error, where a call can't be made. New fails too, if its dry run comes there.
 func (q *Queue) Fail(err error) {
 	if q.err == nil {
 		q.err = err

@@ -8,8 +8,7 @@ import (
 	"ovgen/runtime/group"
 )
 
-// Signals are the semaphores that a kernel posts and awaits around its work; a nil semaphore means no
-// signal.
+// Signals are the semaphores that a kernel posts and awaits around its work; a nil semaphore means no signal.
 type Signals struct {
 	PrePost  *Semaphore // posted to every peer before the work
 	PreWait  *Semaphore // of rank From, awaited before the work
