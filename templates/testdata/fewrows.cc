@@ -76,7 +76,15 @@ static void product(unsigned type, size_t depth, size_t columns)
 {
   const Bits a = numbers(type, most * depth, 1, true), b = numbers(type, columns * depth, 77777, true);
   const Bits bias = numbers(type, columns, 5, true);
-  const Bits x = numbers(type, most * depth, 9, false), y = numbers(type, columns * depth, 99999, false);
+  Bits x = numbers(type, most * depth, 9, false), y = numbers(type, columns * depth, 99999, false);
+  // In the first slice and in the fifth are products that cancel, so large that the order of the others shows.
+  for (size_t i = 0; i < x.size(); i += depth) {
+    x[i] = x[i + 128] = (unsigned short)bits_of(type, 1024);
+  }
+  for (size_t i = 0; i < y.size(); i += depth) {
+    y[i] = (unsigned short)bits_of(type, 1024);
+    y[i + 128] = (unsigned short)bits_of(type, -1024);
+  }
   const Bits all = run_few(sizes, type, most, depth, columns, x, y, nullptr);
   for (unsigned kernel = 1; kernel <= sizes; kernel++) {
     for (size_t rows : {1u, 5u, 8u, 13u, 16u, 27u, 32u, 64u}) {
