@@ -32,15 +32,12 @@ func TestBalancedRows(t *testing.T) {
 }
 
 // TestLongRows makes norms of rows that fill a block's threads once and twice, where a thread may go on from what it
-// added up.
+// added up, and of longer ones, whose packets are sent in turns.
 func TestLongRows(t *testing.T) {
 	i := slices.IndexFunc(programs.All, func(p harness.Program) bool { return p.Name == "allreducenorm" })
 	p := &programs.All[i]
-	for _, columns := range []int{2048, 4096, 4104, 6144, 8192} {
+	for _, columns := range []int{2048, 4096, 4104, 6144, 8192, 12288} {
 		for _, typ := range []driver.Type{driver.BF16, driver.FP32} {
-			if int64(columns)*typ.Size() > 16384 {
-				continue
-			}
 			s := harness.Shape{M: 3, N: columns, Type: typ}.Fit(p, 2)
 			synctest.Test(t, func(t *testing.T) {
 				if err := runShape(t.Context(), p, s, 2, 1, uint64(columns)); err != nil {

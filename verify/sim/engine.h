@@ -61,6 +61,9 @@ void engine_at_once(void *launch);
  */
 int engine_resume(void *launch, unsigned long long *addr, unsigned *value);
 
+/* The packets that a launch has sent: a launch that waits may go on by any of them, not by the words it posts alone. */
+unsigned long long engine_sent(void *launch);
+
 /* What a launch that has failed did wrong. */
 const char *engine_fault(void *launch);
 

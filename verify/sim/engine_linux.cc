@@ -74,6 +74,7 @@ struct Launch {
   std::vector<Fiber *> fibers, idle;
   Fiber *current;
   unsigned *written;  // the word after which the launch pauses; null: it does not
+  unsigned long long sent;  // packets so far, four at a time
   std::string fault;  // of a call; empty: none
   jmp_buf host;
 };
@@ -274,6 +275,7 @@ void store_packets(unsigned *to, const unsigned *x)
     __atomic_store_n(to + i, x[i], __ATOMIC_RELEASE);
   }
   Launch *l = current;
+  l->sent += x[0] != 0;
   if (index(l->current) == 0 || pick(l, 32) == 0) {
     written(to, x[0]);
   }
@@ -308,6 +310,7 @@ unsigned *flag_of(const unsigned long long *beside)
 void store_beside(unsigned long long *to, unsigned long long x)
 {
   __atomic_store_n(to, x, __ATOMIC_RELEASE);
+  current->sent += x >> 32 != 0;
   written(flag_of(to), static_cast<unsigned>(x >> 32));
 }
 
@@ -521,6 +524,8 @@ int engine_resume(void *launch, unsigned long long *addr, unsigned *value)
   *addr = first != nullptr ? reinterpret_cast<unsigned long long>(first->seen) : 0;
   return waiting;
 }
+
+unsigned long long engine_sent(void *launch) { return static_cast<Launch *>(launch)->sent; }
 
 const char *engine_fault(void *launch) { return static_cast<Launch *>(launch)->fault.c_str(); }
 

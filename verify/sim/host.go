@@ -46,6 +46,9 @@ func (k *hostKernel) resume(launch unsafe.Pointer, word *uint64, value *uint32) 
 	return int(C.engine_resume(launch, (*C.ulonglong)(unsafe.Pointer(word)), (*C.uint)(unsafe.Pointer(value))))
 }
 
+// sent counts the packets that a launch has sent.
+func (k *hostKernel) sent(launch unsafe.Pointer) uint64 { return uint64(C.engine_sent(launch)) }
+
 // fault is the mistake of a launch that has failed.
 func (k *hostKernel) fault(launch unsafe.Pointer) string { return C.GoString(C.engine_fault(launch)) }
 

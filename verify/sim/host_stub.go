@@ -28,6 +28,8 @@ func (*hostKernel) start(_ unsafe.Pointer, _, _ *[3]uint32, _ uint64, _ bool) un
 
 func (*hostKernel) resume(unsafe.Pointer, *uint64, *uint32) (state int) { return finished }
 
+func (*hostKernel) sent(unsafe.Pointer) uint64 { return 0 }
+
 func (*hostKernel) fault(unsafe.Pointer) string { return "" }
 
 func (*hostKernel) destroy(unsafe.Pointer) {}

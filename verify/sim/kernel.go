@@ -257,10 +257,10 @@ const (
 // it pauses, so that others see a word before it goes on.
 func (w *World) resumeKernel(o *op) bool {
 	r := &o.running
-	posted := w.posts(o)
+	posted, sent := w.posts(o), o.function.kernel.sent(r.launch)
 	r.seen = w.words
 	state := o.function.kernel.resume(r.launch, &r.where, &r.want)
-	if w.posts(o) != posted {
+	if w.posts(o) != posted || o.function.kernel.sent(r.launch) != sent {
 		w.words++
 	}
 	r.waiting = state == waits
