@@ -52,9 +52,6 @@ func (d Device) Kernels() (list []Kernel) {
 		if k.Makes() {
 			one.Code = d.Formulas[k.Made.Word]
 		}
-		if one.Holds() {
-			one.Code = one.Code.inRegisters()
-		}
 		list = append(list, one)
 	}
 	return list

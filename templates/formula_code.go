@@ -23,7 +23,7 @@ type Code struct {
 	Made     Piece    // the function that makes an element
 	Columns  bool     // the parameters have the elements of a row
 	Wide     string   // the field with the columns of a group
-	Kept     string   // units of a leaf in registers
+	Kept     int      // units of a leaf in registers
 	Turns    bool     // an element is made of one half a head away
 	Heads    bool     // groups are heads
 }
@@ -80,14 +80,14 @@ type coder struct {
 
 // code writes the formula.
 func (w written) code() *Code {
-	c := &coder{written: &w, names: map[int]string{}, code: &Code{Of: w.typeOf(w.Widens), Kept: "4",
+	c := &coder{written: &w, names: map[int]string{}, code: &Code{Of: w.typeOf(w.Widens), Kept: 4,
 		Turns: w.turns == schedule.DoTurn, Columns: w.groups, Wide: "columns", Heads: w.group > 0}}
 	for i, x := range w.lines(w.letter) {
 		c.code.Formulas = append(c.code.Formulas, strings.Repeat("then ", min(i, 1))+x)
 	}
 	c.fields()
 	if w.group > 0 {
-		c.code.Wide, c.code.Kept = c.code.Widths[w.group-1], "1"
+		c.code.Wide, c.code.Kept = c.code.Widths[w.group-1], 1
 	}
 	c.measure()
 	c.passes()
@@ -220,25 +220,6 @@ func (c *Code) Units() (units []Leaf) {
 		}
 	}
 	return units
-}
-
-// inRegisters is the code with units of each leaf in registers ahead of all passes, so that no pass waits for them: two
-// of 16 bytes.
-func (c Code) inRegisters() *Code {
-	c.Kept, c.Leaves, c.Passes = "4 / sizeof(typename E::bits)", kept(c.Leaves), slices.Clone(c.Passes)
-	for i := range c.Passes {
-		c.Passes[i].Units = kept(c.Passes[i].Units)
-	}
-	return &c
-}
-
-// kept are leaves in registers, but for those that are the same in a whole group.
-func kept(list []Leaf) []Leaf {
-	list = slices.Clone(list)
-	for i := range list {
-		list[i].Kept = !list[i].Same
-	}
-	return list
 }
 
 // KeptLeaves are those in registers.

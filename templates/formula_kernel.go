@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"ovgen/runtime/kernels"
 	"ovgen/schedule"
 )
 
@@ -109,14 +108,6 @@ func (k Kernel) reads(word string) bool {
 	}
 	return regexp.MustCompile(`\b` + word + `\b`).MatchString(text)
 }
-
-// Held reports whether a leaf is the sum that the kernel makes itself, and may still be in the registers of its threads.
-func (k Kernel) Held(l Leaf) bool {
-	return k.Kind == kernels.Packets && l.Kept && l.Field == k.SumField()
-}
-
-// Holds reports whether there is such a leaf.
-func (k Kernel) Holds() bool { return k.Makes() && slices.ContainsFunc(k.Code.Leaves, k.Held) }
 
 // AnyKept reports whether one of the leaves is in registers.
 func (k Kernel) AnyKept(list []Leaf) bool {

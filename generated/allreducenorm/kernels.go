@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenorm",
-	Source:  "c88a0aa50423aab23b8708184df73189863cee9f34b9790a3bc8143814276173",
+	Source:  "803f98c8bfec2bdc6d967a0d518eeeb331f06647b29e393fa533f61842604198",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -78,7 +78,7 @@ func init() {
 		unsafe.Pointer(C.allreducehosts_kernels))
 	sim.Compiled("allreduceinplace", "3cc20e0b7655c179008d4f3657be50c1310d6c344ee6894e28f9952057064bf7",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("allreducenorm", "c88a0aa50423aab23b8708184df73189863cee9f34b9790a3bc8143814276173",
+	sim.Compiled("allreducenorm", "803f98c8bfec2bdc6d967a0d518eeeb331f06647b29e393fa533f61842604198",
 		unsafe.Pointer(C.allreducenorm_kernels))
 	sim.Compiled("allreduceoneshot", "9e86d3488ef5a623e31bdbde22da4d7dd5ae0b3f841ab4ca1d015e098eb0c03e",
 		unsafe.Pointer(C.allreduceoneshot_kernels))

@@ -39,8 +39,6 @@ var packetKernels = []KernelMutant{
 
 	{File: "packets.cu.tmpl", Text: "rows of a sum that is not there",
 		Old: "__syncthreads();  // the block's rows of the sum are there", New: ""},
-	{File: "packets.cu.tmpl", Text: "a thread goes on from its last row alone",
-		Old: "p.rows == 1 && row_bytes", New: "row_bytes"},
 	{File: "packets.cu.tmpl", Text: "a block that begins inside a row",
 		Old: "part_of_rows(bytes, p.rows * row_bytes)", New: "part_of_block(bytes, p.blocks)"},
 	{File: "device/packets.h", Text: "a block with a row too many",

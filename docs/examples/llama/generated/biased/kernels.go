@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biased",
-	Source:  "a48872af2fcf7c2ed726cf7a445813fed305ec0fb6191aecb644aa572bbf12a7",
+	Source:  "35fe75cb0dac56e72b0ccf70a2b0b5ac4e6e9262d99cd95e2d3e7eced4a0f33d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

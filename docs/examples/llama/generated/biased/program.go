@@ -17,7 +17,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "biased",
-	Hash:    "9fb075e48268f865e09466769d560a48751445696dc08d013cd687fe7bd547f6",
+	Hash:    "d191f37567c51ab530c093c3db5ad4d6886609677ca1c09cea4e28f28cf9919f",
 	Proof:   "proven for D = 1..8, stamp 00bdce7a7021b68e",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

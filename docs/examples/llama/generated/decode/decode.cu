@@ -62,7 +62,7 @@ DEVICE float packets_made(float x, float s3, float a)
 template <typename E>
 DEVICE void packets_of(const struct packets &p)
 {
-  enum { kept = 4 / sizeof(typename E::bits) };  // units of a lane in registers
+  enum { kept = 4 };  // units of a lane in registers
   SHARED(float, numbers, most_lanes);
   const float epsilon = (float)p.epsilon;
   const unsigned columns = (unsigned)p.columns;
@@ -75,7 +75,6 @@ DEVICE void packets_of(const struct packets &p)
   const u64 row_bytes = p.columns * sizeof(typename E::bits);
   const struct Part part = part_of_rows(bytes, p.rows * row_bytes);
   const u64 end = part.from + part.bytes, stride = 16 * (u64)blockDim.x;
-  unit<E> sums[units_at_once] = {};  // of this thread
   for (u64 i = part.from + 16 * threadIdx.x; i < end; i += units_at_once * stride) {
     uint4 own[units_at_once], v[units_at_once];
     float x[units_at_once][16 / sizeof(typename E::bits)];
@@ -126,20 +125,14 @@ DEVICE void packets_of(const struct packets &p)
       add<E>(x[u], v[u]);
     }
     for (unsigned u = 0; u < units_at_once; u++) {
-      sums[u].words[0] = rounded<E>(x[u]);
       if (i + u * stride < end) {
-        store_16<E>(p.x, i + u * stride, bytes, sums[u].words[0]);
+        store_16<E>(p.x, i + u * stride, bytes, rounded<E>(x[u]));
       }
     }
   }
+  __syncthreads();  // the block's rows of the sum are there
   const unsigned lanes = lanes_of(columns), lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
   const bool together = columns % unit_elements == 0 && ((u64)p.dst | (u64)p.x | (u64)p.a) % 16 == 0;
-  // Of a block's one row a thread adds up the units that it goes on from.
-  const bool held = sizeof(unit<E>) == 16 && together && p.rows == 1 && row_bytes <= units_at_once * stride;
-  if (!held)
-  {
-    __syncthreads();  // the block's rows of the sum are there
-  }
   const unsigned groups = (unsigned)(end / row_bytes);
   for (unsigned first = (unsigned)(part.from / row_bytes); first < groups; first += beside) {
     const unsigned group = first + threadIdx.x / lanes;
@@ -154,12 +147,10 @@ DEVICE void packets_of(const struct packets &p)
       return unit_at<E>(p.a, together, n, columns, place);
     };
     unit<E> x_kept[kept] = {};
-    unit<E> a_kept[kept] = {};
 #pragma unroll
     for (unsigned u = 0; u < kept; u++) {
       if (lane + u * lanes < units) {
-        x_kept[u] = held && u < units_at_once ? sums[u % units_at_once] : load_x(lane + u * lanes);
-        a_kept[u] = load_a(lane + u * lanes);
+        x_kept[u] = load_x(lane + u * lanes);
       }
     }
     float mean1_mine = 0.0f;
@@ -177,7 +168,7 @@ DEVICE void packets_of(const struct packets &p)
     const float s3 = f_div(1.0f, f_root(s2));
     each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
       const unit<E> x = u < kept ? x_kept[u] : load_x(n);
-      const unit<E> a = u < kept ? a_kept[u] : load_a(n);
+      const unit<E> a = load_a(n);
       unit<E> y = {};
       for (unsigned k = 0; k < unit_elements; k++) {
         set_element(y, k, E::narrow(packets_made(element(x, k), s3, element(a, k))));

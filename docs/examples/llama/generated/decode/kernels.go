@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "2c5109ebe614be225536569a56243b3e83e24623c3f3cf33565d7690fdd8e6fe",
+	Source:  "607f5a4557f56cec15bd4d75a999c3094e1b85ed1a3f388564e1af85ca60e0c6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

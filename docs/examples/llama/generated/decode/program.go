@@ -17,7 +17,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "decode",
-	Hash:    "56249433e5de6517cf94afc51ed0b0d1f5d4c685d994053a9e657078f36033bc",
+	Hash:    "2d6e98127451a51d4caa3ec1858e1e47b574d8cd077b5cabd97b9ce458841286",
 	Proof:   "proven for D = 1..8, stamp 628e51d3bd485ea6",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -2,7 +2,7 @@
 
 // The kernels of biased.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 54f68167e5becbc296c10df7f53cae0bd4a0b0c16240e157c44d8678e291c9b1
+// d04c531b5e224984c2646b5bdd2e249e7475b5d54d88d297008e03c72c541429
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -22,15 +22,15 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("biased", "a48872af2fcf7c2ed726cf7a445813fed305ec0fb6191aecb644aa572bbf12a7",
+	sim.Compiled("biased", "35fe75cb0dac56e72b0ccf70a2b0b5ac4e6e9262d99cd95e2d3e7eced4a0f33d",
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("candidates", "e1c305a80f00b9788abb623527df88ed5f15750f8e9ae7c1e245dae773101e46",
 		unsafe.Pointer(C.candidates_kernels))
-	sim.Compiled("decode", "2c5109ebe614be225536569a56243b3e83e24623c3f3cf33565d7690fdd8e6fe",
+	sim.Compiled("decode", "607f5a4557f56cec15bd4d75a999c3094e1b85ed1a3f388564e1af85ca60e0c6",
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("decodenccl", "ac44ad6a68d180257daa4b55a55379a844d7e907d961aa7c4d511fd011812330",
 		unsafe.Pointer(C.decodenccl_kernels))
-	sim.Compiled("normed", "b9e86cab75a11c756605aa8f5435a2d4945c1a028e9589df813fa1f83788f869",
+	sim.Compiled("normed", "776b11c59ebc697d43640a5ee73594d66247edda7384e8f2e5bb75638f602cfd",
 		unsafe.Pointer(C.normed_kernels))
 	sim.Compiled("prefill", "6794614a01ea64cd5f49c01183ca850b8f1880e6f1e0176bcc31b563ba4891ec",
 		unsafe.Pointer(C.prefill_kernels))

@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normed",
-	Source:  "b9e86cab75a11c756605aa8f5435a2d4945c1a028e9589df813fa1f83788f869",
+	Source:  "776b11c59ebc697d43640a5ee73594d66247edda7384e8f2e5bb75638f602cfd",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

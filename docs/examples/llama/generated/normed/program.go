@@ -17,7 +17,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "normed",
-	Hash:    "da782be9726758bfb8cbcb3991f4469e61a1c4c68a4070646d550fbe235455f4",
+	Hash:    "891d68adef9d361da287199c3851c87e2e4fb0b8fc117823bb663cfac4d746fd",
 	Proof:   "proven for D = 1..8, stamp 6d5d6880e8457f89",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},
