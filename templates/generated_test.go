@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"ovgen/runtime/driver"
 	"ovgen/runtime/kernels"
 	s "ovgen/schedule"
 	"ovgen/schedule/catalog"
@@ -39,9 +40,8 @@ func TestGeneratedText(t *testing.T) {
 			t.Errorf("%s: the tests run another text", file)
 		}
 	}
-	run, checked := sections(t, withAttention(t, every())), sections(t, checking())
-	behind := slices.IndexFunc(run, func(s section) bool { return strings.HasPrefix(s.name, string(kernels.Tiles)) })
-	run = slices.Insert(run, behind, ofCatalog(t)...)
+	run, checked := known(t), sections(t, checking())
+	of16 := known(t, driver.BF16, driver.FP16) // of packages with eight bits
 	files, err := filepath.Glob("../generated/*/*.cu")
 	if err != nil {
 		t.Fatal(err)
@@ -52,11 +52,14 @@ func TestGeneratedText(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		known := run
-		if strings.TrimSuffix(filepath.Base(file), ".cu") == checking().name {
-			known = checked
+		list := run
+		switch {
+		case strings.TrimSuffix(filepath.Base(file), ".cu") == checking().name:
+			list = checked
+		case !bytes.Contains(text, []byte("_fp32(")):
+			list = of16
 		}
-		if wrong := unlike(numbered.ReplaceAllString(string(text), here+"\n}"), known, used); wrong != "" {
+		if wrong := unlike(numbered.ReplaceAllString(string(text), here+"\n}"), list, used); wrong != "" {
 			t.Errorf("%s: no test runs this:\n%s", file, wrong)
 		}
 	}
@@ -67,14 +70,25 @@ func TestGeneratedText(t *testing.T) {
 	}
 }
 
+// known are the sections of every kernel, for elements of these types: of none, of all that the tests run.
+func known(t *testing.T, types ...driver.Type) []section {
+	t.Helper()
+	list := sections(t, withAttention(t, every(), types...))
+	behind := slices.IndexFunc(list, func(s section) bool { return strings.HasPrefix(s.name, string(kernels.Tiles)) })
+	return slices.Insert(list, behind, ofCatalog(t, types...)...)
+}
+
 // ofCatalog are the kernels of the catalog's formulas, each as the first of its kind and as the second, those of
 // elements ahead of those of groups. TestFormulas and TestInexact run them.
-func ofCatalog(t *testing.T) (parts []section) {
+func ofCatalog(t *testing.T, types ...driver.Type) (parts []section) {
 	t.Helper()
 	exact, inexact := catalogFormulas(t)
 	for _, f := range append(exact, inexact...) {
 		for number := range 2 {
 			d := device()
+			if len(types) > 0 {
+				d.Table.Types = types
+			}
 			d.Formulas = map[string]*Code{}
 			k, code, err := f.Kernel()
 			if err != nil {
@@ -142,8 +156,11 @@ var attentionCall = Call{Call: kernels.Call{Name: "Attention", Operands: 3, Args
 	Function: "causal", Out: "O", In: []string{"Query", "Key", "Value"}, Threads: 128}
 
 // withAttention has these kernels, and attention.
-func withAttention(t *testing.T, list []kernels.Kernel) code {
+func withAttention(t *testing.T, list []kernels.Kernel, types ...driver.Type) code {
 	d := device(list...)
+	if len(types) > 0 {
+		d.Table.Types = types
+	}
 	d.FewRows = true
 	d.Own, d.Calls = []Own{attention(t)}, []Call{attentionCall}
 	return d.checked()
