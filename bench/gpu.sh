@@ -141,7 +141,8 @@ fi
 
 # trace: 8B's sizes, 4 and 16 layers, 1 to 64 sequences, once the kernels are right.
 if [ "$PART" = trace ]; then
-  part llama-kernels env OVGEN_EXAMPLE_KERNELS=1 "$BIN/llama-kernels.test" -test.v -test.run 'TestDecode|TestBest|TestWide'
+  part llama-kernels env OVGEN_EXAMPLE_KERNELS=1 "$BIN/llama-kernels.test" -test.v \
+    -test.run 'TestDecode|TestBest|TestWide'
   part "llama-trace-$gpus" env OVGEN_EXAMPLE_TRACE="$gpus" "$BIN/llama.test" -test.v -test.run 'TestTrace$'
   grep -v '^ ' "$OUT/llama-trace-$gpus.txt"
   exit $failed

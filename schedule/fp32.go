@@ -9,8 +9,8 @@ import (
 // checkFP32 refuses a tensor of fp32 that something reads or makes which takes the plan's type alone: functions that
 // kernels of their own make take and make either, and the kernel that adds up partial results may keep their sum.
 func (s Schedule) checkFP32(v *validation, path string, t Tensor) {
-	hint := fmt.Sprintf("leave it out, and the type of %s is the plan's; or read it in a schedule.Copy with a function, "+
-		"such as schedule.Rounded", t.Name)
+	hint := fmt.Sprintf("leave it out, and the type of %s is the plan's; or read it in a schedule.Copy with a "+
+		"function, such as schedule.Rounded", t.Name)
 	if t.Within != "" || slices.ContainsFunc(s.Tensors, func(x Tensor) bool { return x.Within == t.Name }) {
 		v.add(path, hint, "no tensor of fp32 lies in the place of another one in plans of other types")
 		return

@@ -80,7 +80,8 @@ func (s Schedule) checkScale(v *validation, path string, t Tensor) {
 
 // reads says that an operation reads or makes a tensor.
 func (s Schedule) reads(tensor string) bool {
-	return s.Made(tensor) || slices.ContainsFunc(s.Ops, func(o Op) bool { return slices.Contains(o.operands(), tensor) })
+	return s.Made(tensor) ||
+		slices.ContainsFunc(s.Ops, func(o Op) bool { return slices.Contains(o.operands(), tensor) })
 }
 
 // checkEight refuses what no product does of operands of eight bits.
@@ -106,7 +107,8 @@ func (s Schedule) checkEight(v *validation, path string, o Op) {
 	}
 	for i, f := range o.Then {
 		if slices.ContainsFunc(f.Reads(), eight) {
-			v.add(fmt.Sprintf("%s.Then[%d]", path, i), "let it read tensors of 16 bits", "%s takes no eight bits", f.Name())
+			v.add(fmt.Sprintf("%s.Then[%d]", path, i), "let it read tensors of 16 bits",
+				"%s takes no eight bits", f.Name())
 		}
 	}
 	a, b := s.scaleOf(o.In[0]), s.scaleOf(o.In[1])
@@ -115,8 +117,8 @@ func (s Schedule) checkEight(v *validation, path string, o Op) {
 		if b.OfRows() {
 			rows, one, a, b = one, rows, b, a
 		}
-		v.add(path, "give both a scale for each row, or both one", "%s has one for each row of %s, and %s one for all of %s",
-			a.Name, rows, b.Name, one)
+		v.add(path, "give both a scale for each row, or both one",
+			"%s has one for each row of %s, and %s one for all of %s", a.Name, rows, b.Name, one)
 	}
 }
 

@@ -66,8 +66,9 @@ var validateCases = []validateCase{
 		[]string{"Tensors[2].Name", "Tensors"}},
 	{"no result", matmulOf(func(o *schedule.Op) { o.Out = "" }), []string{"Ops[0].Out", "Tensors[2].Name"}},
 	{"made twice", matmulWith(func(s *schedule.Schedule) { s.Ops = append(s.Ops, s.Ops[0]) }), []string{"Ops[1].Out"}},
-	{"an unknown function", matmulOf(func(o *schedule.Op) { o.Then = []schedule.Func{{Is: schedule.Expr{Do: "sine"}}} }),
-		[]string{"Ops[0].Then[0].Is.Do"}},
+	{"an unknown function", matmulOf(func(o *schedule.Op) {
+		o.Then = []schedule.Func{{Is: schedule.Expr{Do: "sine"}}}
+	}), []string{"Ops[0].Then[0].Is.Do"}},
 	{"a bias of nothing", matmulOf(func(o *schedule.Op) { o.Then = []schedule.Func{schedule.Bias("")} }),
 		[]string{"Ops[0].Then[0].Is.Of[1].Tensor"}},
 	{"a bias of two axes", matmulOf(func(o *schedule.Op) { o.Then = []schedule.Func{schedule.Bias("B")} }),

@@ -71,7 +71,8 @@ func (g *gpu) exact(variant int, p product) error {
 		}
 		for i := range p.M * p.N {
 			if w := want[i]; w != nil && !bytes.Equal(got[2*i:2*i+2], w) {
-				return fmt.Errorf("%d rows: row %d, column %d has bits %x, want %x", p.M, i/p.N, i%p.N, got[2*i:2*i+2], w)
+				return fmt.Errorf("%d rows: row %d, column %d has bits %x, want %x",
+					p.M, i/p.N, i%p.N, got[2*i:2*i+2], w)
 			}
 		}
 	}

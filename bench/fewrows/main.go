@@ -67,8 +67,8 @@ func run() error {
 			if err := g.check(i, typ); err != nil {
 				return fmt.Errorf("check %s in %s: %w", name, typ, err)
 			}
-			fmt.Printf("%s in %s: exact sums are equal to the bit, and each row has the same bits beside 0 to 63 others\n",
-				name, typ)
+			fmt.Printf("%s in %s: exact sums are equal to the bit, and each row has the same bits beside 0 to 63 "+
+				"others\n", name, typ)
 		}
 	}
 	if *only {

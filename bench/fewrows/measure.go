@@ -23,7 +23,8 @@ func (t *timed) median() float64 { return t.us[len(t.us)/2] }
 
 // measure prints a line for each weight and number of rows.
 func (g *gpu) measure() error {
-	fmt.Printf("bf16: us a launch in a graph, median of %d rounds (over the read of the weight, over cuBLASLt)\n", *rounds)
+	fmt.Printf("bf16: us a launch in a graph, median of %d rounds (over the read of the weight, over cuBLASLt)\n",
+		*rounds)
 	workspace, err := g.MemAlloc(driver.WorkspaceBytes)
 	if err != nil {
 		return err

@@ -36,7 +36,8 @@ const most, deep, wide = 64, 256, 64
 // Takes reports whether a kernel makes a product: one of 1 to 64 rows and a weight, of elements of 16 bits.
 func Takes(d driver.MatmulDesc) bool {
 	return d.M > 0 && d.M <= most && d.K%deep == 0 && d.N%wide == 0 && d.Transposed &&
-		d == (driver.MatmulDesc{M: d.M, K: d.K, N: d.N, Type: d.Type, Transposed: true, Bias: d.Bias}) && compiled(d.Type)
+		d == (driver.MatmulDesc{M: d.M, K: d.K, N: d.N, Type: d.Type, Transposed: true, Bias: d.Bias}) &&
+		compiled(d.Type)
 }
 
 // compiled says that there are kernels for a type.
@@ -78,10 +79,12 @@ type Params struct {
 func Code(types []driver.Type) (list []driver.Kernel) {
 	for _, typ := range Types(types) {
 		for _, k := range Kernels {
-			list = append(list, driver.Kernel{Name: k.Name(typ), Params: int(unsafe.Sizeof(Params{})), Shared: k.Shared(),
+			list = append(list, driver.Kernel{
+				Name: k.Name(typ), Params: int(unsafe.Sizeof(Params{})), Shared: k.Shared(),
 				Touches: func(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
 					return (*Params)(params).touches(typ, to)
-				}})
+				},
+			})
 		}
 	}
 	return list
@@ -131,6 +134,7 @@ func (s *Set) Linear(q *plan.Queue, on *plan.Stream, p *plan.Product, c, a, b, b
 	}
 	k := Of(d.M)
 	s.params = Params{c, uint64(d.M), uint64(d.K), uint64(d.N), a, b, bias}
-	q.Launch(on, s.kernels[slices.Index(Kernels, k)], driver.Dim3{X: uint32(k.Blocks(d.N, q.Multiprocessors())), Y: 1, Z: 1},
+	q.Launch(on, s.kernels[slices.Index(Kernels, k)],
+		driver.Dim3{X: uint32(k.Blocks(d.N, q.Multiprocessors())), Y: 1, Z: 1},
 		driver.Dim3{X: Threads, Y: 1, Z: 1}, unsafe.Pointer(&s.params))
 }

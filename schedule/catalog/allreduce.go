@@ -36,9 +36,9 @@ var LinearAllReducePackets = s.Schedule{
 	Moves:   []s.Move{{Of: "C", Way: s.PushShot{}}},
 }
 
-// LinearAllReduceFewRows is LinearAllReducePackets for decoding: up to 64 rows are multiplied by a kernel of the package,
-// which adds up in one order, so that a row has the same bits whatever the number of rows beside it. It is no candidate
-// of package tuned before GPUs have measured it.
+// LinearAllReduceFewRows is LinearAllReducePackets for decoding: up to 64 rows are multiplied by a kernel of the
+// package, which adds up in one order, so that a row has the same bits whatever the number of rows beside it. It is no
+// candidate of package tuned before GPUs have measured it.
 var LinearAllReduceFewRows = s.Schedule{
 	Tensors: linearReduced,
 	Ops:     product,

@@ -10,7 +10,8 @@ import (
 type Product struct {
 	Index string
 	A, B  View
-	// ScaleA and ScaleB multiply the sums: the scales of A's rows and of B's, or one each; none where they have no buffer.
+	// ScaleA and ScaleB multiply the sums: the scales of A's rows and of B's, or one each; none where they have no
+	// buffer.
 	ScaleA, ScaleB View
 	Bias           View // none where it has no buffer
 	To             View

@@ -15,8 +15,8 @@ type Step struct {
 	Pre    []Word
 	Do     Work
 	Post   []Word
-	// By is the emitted kernel that does all of this in one launch: post, wait, copy,
-	// reduce, get, put, shot or gather; or NCCL. A product by fewrows is one of few rows, or else by the library. Empty: the copy engine, the library of
+	// By is the emitted kernel that does all of this in one launch: post, wait, copy, reduce, get, put, shot or gather;
+	// or NCCL. A product by fewrows is one of few rows, or else by the library. Empty: the copy engine, the library of
 	// products, or a stream memory operation.
 	By string
 	// ByBlocks: each block of the kernel does all of this for its part of each view, and posts

@@ -57,8 +57,8 @@ var refusalCases = []refusalCase{
 	{"an all-gather alone over hosts in parts", onHosts(catalog.AllGather, "A", schedule.Rails{Parts: 2}), []string{
 		"Moves[0].Way.Parts: no product runs beside what the all-gather over hosts exchanges (leave it out)"}},
 	{"uneven parts over hosts", onHosts(catalog.AllGatherV, "A", nil), []string{
-		"Mesh: no pass does the all-gather of counted rows of A over hosts by Rails: it moves parts of one size (leave " +
-			"the mesh out, for ranks of one host)"}},
+		"Mesh: no pass does the all-gather of counted rows of A over hosts by Rails: it moves parts of one size " +
+			"(leave the mesh out, for ranks of one host)"}},
 	{"balanced rows over hosts", onHosts(catalog.AllGatherLinearBalanced, "A", nil), []string{"Mesh: "}},
 	{"uneven sums over hosts", onHosts(catalog.ReduceScatterV, "C", nil), []string{"Mesh: "}},
 	{"another way over hosts", onHosts(catalog.AllGatherLinear, "A", schedule.Pull{}), []string{
@@ -81,8 +81,8 @@ var refusalCases = []refusalCase{
 			"another host (use Rails, "}},
 	{"batches of a chain over hosts", copyWith(catalog.TensorParallelMLPBatches, func(s *schedule.Schedule) {
 		s.Mesh, s.Moves = schedule.Hosts(), nil
-	}), []string{"Mesh: no pass does the all-gather of rows of batches of A over hosts by Rails: it takes all rows at " +
-		"once "}},
+	}), []string{"Mesh: no pass does the all-gather of rows of batches of A over hosts by Rails: it takes all rows " +
+		"at once "}},
 	{"column-parallel, and a whole bias", linearOf(
 		tensor("A", shardedM, wholeK), tensor("B", shardedN, wholeK), tensor("Bias", wholeN),
 		tensor("C", streamedM, shardedN)), []string{

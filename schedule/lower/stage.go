@@ -75,8 +75,8 @@ func (c *chain) unmoved(d *draft, i int, o schedule.Op, done edges.Step) error {
 		return d.misplaced(given.Name, fmt.Sprintf("%s is %s, and what is made of %s comes of equal parts of its rows",
 			given.Name, d.written(given), o.Out), "place it "+equal)
 	case columns && (byProduct(d.schedule, o.In[0]) || ofProducts(d.schedule, o.Out)):
-		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s travels in parts of its columns, and no proof cuts those of what a "+
-			"product makes or reads", o.In[0]))
+		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s travels in parts of its columns, and no proof cuts those of "+
+			"what a product makes or reads", o.In[0]))
 	case len(done.Edges) > 0 && done.Edges[0].From.Rows() && done.Edges[0].To.Columns() &&
 		ofProducts(without(d.schedule, i), o.In[0]):
 		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s travels to %s in parts of its columns, and whole to products",

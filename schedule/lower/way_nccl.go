@@ -183,7 +183,8 @@ func (x partsSummed) plan(w *writer, s *stage) departure {
 	d := departure{}
 	d.share = shareOf(s, int(x.n))
 	collective, of := hostir.AllReduce, hostir.Chunk(partial, x.part())
-	var product hostir.Node = hostir.Multiply(mainRef, index, of, hostir.Chunk(o.In[0], x.part()), hostir.Whole(o.In[1]))
+	var product hostir.Node = hostir.Multiply(mainRef, index, of,
+		hostir.Chunk(o.In[0], x.part()), hostir.Whole(o.In[1]))
 	if !s.toAll {
 		first := hostir.Mul(x.part(), hostir.Size)
 		product = hostir.Loop(hostir.RankIndex, hostir.Const(0), hostir.Size,

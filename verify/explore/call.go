@@ -78,8 +78,8 @@ func (m *meaning) columnsOf(name string, rank int) []int64 {
 	return m.columnsMade(op, rank)
 }
 
-// columnsMade lists a rank's indices of the last axis of what it makes: those of the operand whose axis it is, or of the
-// result where it is an axis of that alone.
+// columnsMade lists a rank's indices of the last axis of what it makes: those of the operand whose axis it is, or of
+// the result where it is an axis of that alone.
 func (m *meaning) columnsMade(op schedule.Op, rank int) []int64 {
 	x := m.Index(op)
 	for i, in := range x.In {

@@ -43,7 +43,9 @@ var packetRules = []struct {
 		}
 	}, "is written where packets land"},
 	{"packets whose flag nobody awaits", func(rank int, o *ops.Op) {
-		if slices.ContainsFunc(o.Words, func(w ops.Word) bool { return w.At.Buffer == "arrived" && w.At.Rank == rank }) {
+		if slices.ContainsFunc(o.Words, func(w ops.Word) bool {
+			return w.At.Buffer == "arrived" && w.At.Rank == rank
+		}) {
 			o.Words = nil
 		}
 	}, "is read without its flag, or again"},
@@ -85,7 +87,8 @@ func TestPacketRules(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = prove.Lists(t.Context(), model, lists, 0)
-		if refused := (*prove.Counterexample)(nil); !errors.As(err, &refused) || !strings.Contains(err.Error(), c.says) {
+		if refused := (*prove.Counterexample)(nil); !errors.As(err, &refused) ||
+			!strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.says)
 		}
 		sys, err := explore.Of(p, shape, lists, explore.Eager, explore.Eager)

@@ -38,8 +38,8 @@ var ofPlan = within("runtime/plan", []CodeMutant{
 		Old: "each*have < most.blocks", New: "each < 0"},
 	{File: "runtime/plan/room.go", Text: "room for a launch of another plan", Tests: "TestNewAsksForRoom",
 		Old: "	return k.most\n", New: "	return all\n"},
-	{File: "runtime/plan/queue_signals.go", Text: "a post that was taken is missing", Tests: "TestStepsNamePostsOfKernels",
-		Old: "before[i].Taken = w.PostPost[i]", New: "before[i].Taken = 0"},
+	{File: "runtime/plan/queue_signals.go", Text: "a post that was taken is missing",
+		Tests: "TestStepsNamePostsOfKernels", Old: "before[i].Taken = w.PostPost[i]", New: "before[i].Taken = 0"},
 	{File: "runtime/plan/divides.go", Text: "the nearest multiples by the last requirement alone", Tests: "TestCheck",
 		Old: "all = common(all, n)", New: "all = n"},
 })

@@ -25,8 +25,8 @@ type KernelMutant struct {
 func (m KernelMutant) Name() string { return m.File + ": " + m.Text }
 
 // Tests that run the kernels, quick ones first: of transports, of functions, of sums over a block, of formulas, of
-// products on tensor cores, and of products of few rows. Where the ranks wait for each other TestTurns sees it at once, and TestThreads waits for
-// seconds.
+// products on tensor cores, and of products of few rows. Where the ranks wait for each other TestTurns sees it at once,
+// and TestThreads waits for seconds.
 var (
 	transportTests = []string{"TestTransportKernels", "TestTurns", "TestThreads"}
 	functionTests  = []string{"TestFunctionKernels"}

@@ -51,9 +51,11 @@ var Packages = []PackageMutant{
 	{Package: "allgatherlinearfp8", File: "program.go", Text: "half of the scales", Edits: []Edit{
 		{"p.scaleA.Peer(peer, 0), p.chunkScaleA)", "p.scaleA.Peer(peer, 0), p.chunkScaleA/2)"}}},
 	{Package: "allgatherlinearfp8", File: "program.go", Text: "scales from the run before", Edits: []Edit{
-		{"		q.Set(p.copy, p.scaleAgathered.At(int64(peer)*p.chunkScaleA), p.scaleA.Peer(peer, 0), p.chunkScaleA)\n", ""},
-		{"	// A may be overwritten afterwards.\n", "	for i := 1; i < d; i++ {\n		peer := (r + i) % d\n		q.Set(p.copy, " +
-			"p.scaleAgathered.At(int64(peer)*p.chunkScaleA), p.scaleA.Peer(peer, 0), p.chunkScaleA)\n	}\n"}}},
+		{"		q.Set(p.copy, p.scaleAgathered.At(int64(peer)*p.chunkScaleA), p.scaleA.Peer(peer, 0), " +
+			"p.chunkScaleA)\n", ""},
+		{"	// A may be overwritten afterwards.\n", "	for i := 1; i < d; i++ {\n		peer := (r + i) % d\n" +
+			"		q.Set(p.copy, p.scaleAgathered.At(int64(peer)*p.chunkScaleA), p.scaleA.Peer(peer, 0), " +
+			"p.chunkScaleA)\n	}\n"}}},
 	{Package: "allgatherlinearfp8", File: "program.go", Text: "one scale for all rows", Edits: []Edit{
 		{"\n		RowScales: true, Bias: true", "\n		Bias: true"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "one less in depth",

@@ -31,8 +31,8 @@ func TestBalancedRows(t *testing.T) {
 	}
 }
 
-// TestLongRows makes norms of rows that fill a block's threads once and twice, and of longer ones, whose packets are sent
-// in turns.
+// TestLongRows makes norms of rows that fill a block's threads once and twice, and of longer ones, whose packets are
+// sent in turns.
 func TestLongRows(t *testing.T) {
 	i := slices.IndexFunc(programs.All, func(p harness.Program) bool { return p.Name == "allreducenorm" })
 	p := &programs.All[i]

@@ -7,8 +7,8 @@ import (
 	"ovgen/verify/ops"
 )
 
-// A plan of 16 bits may have tensors of fp32. Chunks are bytes, so what takes elements of one size to as many of another
-// is told apart here: a copy of fp32 into memory of 16 bits would hold other numbers, whatever its bytes.
+// A plan of 16 bits may have tensors of fp32. Chunks are bytes, so what takes elements of one size to as many of
+// another is told apart here: a copy of fp32 into memory of 16 bits would hold other numbers, whatever its bytes.
 
 // elements is how many elements bytes are.
 func (b *Buffer) elements(bytes int64) int64 { return bytes / max(b.Element, 1) }

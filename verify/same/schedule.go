@@ -88,6 +88,9 @@ func (t Tally) Take(s schedule.Schedule, ranks ...int) error {
 // than it had them.
 func formulas(s schedule.Schedule) bool {
 	return slices.ContainsFunc(s.Ops, func(o schedule.Op) bool {
-		return slices.ContainsFunc(o.Then, func(f schedule.Func) bool { name, _ := f.Is.InLibrary(); return name == "" })
+		return slices.ContainsFunc(o.Then, func(f schedule.Func) bool {
+			name, _ := f.Is.InLibrary()
+			return name == ""
+		})
 	})
 }

@@ -26,7 +26,8 @@ var casts = []declared{
 	{"a reduce-scatter in fp32", "partial results are rounded, and their sum is not", of("A[M K/D] B[N K/D] C[M/D N]",
 		s.Linear("C", "A", "B")).in32("C"), served},
 	{"a reduce-scatter in fp32 with a residual and a bias", "added before the cast", of(
-		"A[M K/D] B[N K/D] R[M/D N] Bias[N] C[M/D N]", s.Linear("C", "A", "B", s.Add("R"), s.Bias("Bias"))).in32("C"), served},
+		"A[M K/D] B[N K/D] R[M/D N] Bias[N] C[M/D N]",
+		s.Linear("C", "A", "B", s.Add("R"), s.Bias("Bias"))).in32("C"), served},
 	{"an all-reduce in fp32", "sums are copied as they are", of("A[M K/D] B[N K/D] C[M N]",
 		s.Linear("C", "A", "B")).in32("C"), served},
 	{"an MLP between tensors of fp32", "that of the catalog, of all rows", of("A[M K] B[F/D K] B2[N F/D] C[M N]",
@@ -62,8 +63,8 @@ var casts = []declared{
 		at("Tensors[2].Type", "no pass lowers a tensor with an element type of its own")},
 	{"a function that does nothing", "a copy, of the plan's type", of("A[M/D K] B[N K] C[M:D N]",
 		s.Copy("X", "A", s.Rounded()), s.Linear("C", "X", "B")), served},
-	{"a bias behind a sum that is rounded", "a kernel of its own makes it in fp32", of("A[M K/D] B[N K/D] Bias[N] C[M/D N]",
-		s.Linear("C", "A", "B", s.Rounded(), s.Bias("Bias"))).in32("C"), served},
+	{"a bias behind a sum that is rounded", "a kernel of its own makes it in fp32", of(
+		"A[M K/D] B[N K/D] Bias[N] C[M/D N]", s.Linear("C", "A", "B", s.Rounded(), s.Bias("Bias"))).in32("C"), served},
 	{"a product in fp32", "no partial results meet", of("A[M/D K] B[N/D K] C[M:D N/D]",
 		s.Linear("C", "A", "B")).in32("C"), at("Tensors[2].Type", "and the linear of A and B has none")},
 }

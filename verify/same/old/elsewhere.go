@@ -46,7 +46,9 @@ func (d *draft) withAllColumns(name string) string {
 
 // addedBefore is the number of a function before function i that adds as well; -1: none does.
 func addedBefore(o schedule.Op, i int) int {
-	return slices.IndexFunc(o.Then[:i], func(x schedule.Func) bool { return do(x) == do(o.Then[i]) && len(x.Reads()) > 0 })
+	return slices.IndexFunc(o.Then[:i], func(x schedule.Func) bool {
+		return do(x) == do(o.Then[i]) && len(x.Reads()) > 0
+	})
 }
 
 // behind says where a schedule without the functions from i on ends. Of two functions that add, one can add both.

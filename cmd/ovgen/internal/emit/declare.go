@@ -90,7 +90,8 @@ func (u *unit) declare(expr goExpr) []jen.Code {
 			jen.Id("table").Dot("Declare").Call(jen.Id("b"), jen.Id("s").Dot("Type"))))
 	}
 	if u.fewRows() {
-		code = append(code, setField("few", jen.Qual(fewRowsPath, "Declare").Call(jen.Id("b"), jen.Id("s").Dot("Type"))))
+		code = append(code, setField("few",
+			jen.Qual(fewRowsPath, "Declare").Call(jen.Id("b"), jen.Id("s").Dot("Type"))))
 	}
 	return append(code, u.declareCalls(expr)...)
 }

@@ -124,7 +124,8 @@ func elements(v reflect.Value) *jen.Statement {
 	list, layout := make([]jen.Code, v.Len()), inLine
 	t := v.Type().Elem()
 	for i := range list {
-		if t.Kind() != reflect.Struct || t == reflect.TypeFor[schedule.Axis]() || t == reflect.TypeFor[schedule.Func]() {
+		if t.Kind() != reflect.Struct || t == reflect.TypeFor[schedule.Axis]() ||
+			t == reflect.TypeFor[schedule.Func]() {
 			list[i] = literal(v.Index(i))
 			continue
 		}

@@ -34,7 +34,8 @@ var (
 	}}
 
 	Operations = s.Schedule{Tensors: linear, Ops: []s.Op{
-		s.Linear("C", "A", "B", s.Func{Is: s.Expr{Do: "sine"}}), // want `Ops\[0\].Then\[0\].Is.Do: unknown operation "sine"`
+		s.Linear("C", "A", "B",
+			s.Func{Is: s.Expr{Do: "sine"}}), // want `Ops\[0\].Then\[0\].Is.Do: unknown operation "sine"`
 		s.Linear(
 			"C", // want `schedule Operations: Ops\[1\].Out: C is made by Ops\[0\] already`
 			"A", "B"),
