@@ -67,8 +67,8 @@ DEVICE void multiply(struct fp16, float (&sums)[4], const unsigned (&b)[4], cons
 DEVICE unsigned in_block(const void *at) { return (unsigned)__cvta_generic_to_shared(at); }
 
 // copy_weight copies 16 bytes of memory that the block reads once, copy_row of memory that others read too, or zeros.
-// Each takes its place in the group that copies_started ends; copies_left holds the thread until no more than so many of
-// its groups are under way.
+// Each takes its place in the group that copies_started ends; copies_left holds the thread until no more than so many
+// of its groups are under way.
 DEVICE void copy_weight(uint4 *to, const char *from)
 {
   asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" : : "r"(in_block(to)), "l"(from) : "memory");

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrows",
-	Source:  "56c0bd1d64f5158e97dcfc0a42446c2617cc3ea4f244d3b0589f1e88d667c2b3",
+	Source:  "98aa8f1cd47bfe88c3e1ef62c682705e1165e26a26e88608c54f204f1d9073d9",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Code(table.Types)...),
 }

@@ -132,8 +132,8 @@ __global__ void __launch_bounds__(512, 2) packets_fp32(const __grid_constant__ s
 // of a tile: each slice from its front to its end, then the slices one after another. So a row has the same bits beside
 // 63 others as alone.
 //
-// Launch: any grid of one dimension; blocks of 256 threads. The depth is a multiple of 256, and there are whole tiles of
-// columns. The kernels differ by the most rows that they take.
+// Launch: any grid of one dimension; blocks of 256 threads. The depth is a multiple of 256, and there are whole tiles
+// of columns. The kernels differ by the most rows that they take.
 
 struct fewrows {
   char *dst;

@@ -16,7 +16,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrows",
-	Hash:     "7bb0c34e3a8117ba0e2fb46c9181032ab8ded53c3e515e311ad45b8d7082fbdf",
+	Hash:     "2b662d8c357a7b4e93411cca7f4bb3308f3d01c16ef26e243b9d9d315576e15d",
 	Proof:    "proven for D = 1..8, stamp 0094be95aa42d3d3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
