@@ -72,7 +72,6 @@ var changes = []change{
 	{"axes, and a chain's tensors have rows and columns", `no communication leads from`},
 	{"no pass takes \\w+ (fp32 )?\\[.* into a chain", ""}, {"Tiles gathers into memory of the plan", ""},
 	{"no pass takes batches that are an axis through a chain", ""},
-	{"no pass takes batches that are an axis through a chain", `is spread along what is summed over`},
 	// Ways that the table did not have for a communication, or a way whose options are read now.
 	{"no pass does the .* by", ""}, {"no pass does the .* by", way + `|a Naive|leave one rank's rows after the other|` +
 		tile + `|keeps the sums of|another operation`},
