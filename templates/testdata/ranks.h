@@ -1113,7 +1113,7 @@ static const Kind kinds[] = {
     {"few rows", [](World &w, unsigned r, unsigned i) {
        few_round(w, r, i, "fewrows8", 7);
        few_round(w, r, i, "fewrows16", 16);
-#ifndef OVGEN_LOOPS  // a thread for each of a kernel's threads takes long, and the kernels are one text
+#ifndef ON_THREADS  // a thread for each of a kernel's threads takes long, and the kernels are one text
        few_round(w, r, i, "fewrows32", 17);
        few_round(w, r, i, "fewrows64", few_most);
 #endif

@@ -9,6 +9,7 @@
 
 using namespace right;
 
+#define ON_THREADS
 #include "ranks.h"
 
 // How long no thread may write a word before they all wait for ever.
