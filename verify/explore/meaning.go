@@ -246,7 +246,7 @@ func (m *meaning) at(run int, op schedule.Op, i int, values map[rune]int64) Numb
 	for _, l := range m.Index(op).In[i] {
 		index = append(index, values[l])
 	}
-	return times(m.element(run, op.In[i], index), m.scale(run, op.In[i], index[0]))
+	return m.scaled(run, m.element(run, op.In[i], index), i, op.In[i], index[0])
 }
 
 // spread is the axis of a letter that all operands which have it spread over the ranks, if

@@ -25,21 +25,27 @@ func (m *machine) dequantised(operands [][]Number, size int) [][]Number {
 		}
 		scales = elementsOf(scales, count)
 		for j, x := range operands[i] {
-			of[i] = append(of[i], times(x, scales[j/(len(operands[i])/rows)%count]))
+			of[i] = append(of[i], scaledBy(i, x, scales[j/(len(operands[i])/rows)%count]))
 		}
 	}
 	return append([][]Number{of[0], of[1]}, made...)
 }
 
-// scale is what multiplies the elements of a row of a tensor: 1 where it has no scales.
-func (m *meaning) scale(run int, tensor string, row int64) Number {
+// scaledBy is an element of an operand with its scale. A product with each operand's scale at the other is another one,
+// since the sums are multiplied by A's scale first.
+func scaledBy(operand int, x, scale Number) Number {
+	return times(x, mixed(hashed("scale"), uint64(operand), uint64(scale)))
+}
+
+// scaled is an element of an operation's operand with its scale, where it has scales.
+func (m *meaning) scaled(run int, x Number, operand int, tensor string, row int64) Number {
 	t, _ := m.Tensor(tensor)
 	scale, scaled := m.Tensor(t.Scale)
 	switch {
 	case !scaled:
-		return 1
+		return x
 	case !scale.OfRows():
 		row = 0
 	}
-	return m.read(t.Scale, m.element(run, t.Scale, []int64{row}))
+	return scaledBy(operand, x, m.read(t.Scale, m.element(run, t.Scale, []int64{row})))
 }
