@@ -104,7 +104,7 @@ func init() {
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "0911e381180b770233890429ba79262f0b365dc4e891e43da351431ce75988e2",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearallreducefewrows", "98aa8f1cd47bfe88c3e1ef62c682705e1165e26a26e88608c54f204f1d9073d9",
+	sim.Compiled("linearallreducefewrows", "c410b1809c96daf09a725d507139f6237792dd305f017e4372f0a98493f0c1ce",
 		unsafe.Pointer(C.linearallreducefewrows_kernels))
 	sim.Compiled("linearallreducefp8", "97a87605045d06ed0ea991a9f0c3caec7cfb65e307872f7ebf974bedd914519c",
 		unsafe.Pointer(C.linearallreducefp8_kernels))

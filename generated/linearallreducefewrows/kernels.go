@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrows",
-	Source:  "98aa8f1cd47bfe88c3e1ef62c682705e1165e26a26e88608c54f204f1d9073d9",
+	Source:  "c410b1809c96daf09a725d507139f6237792dd305f017e4372f0a98493f0c1ce",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Code(table.Types)...),
 }

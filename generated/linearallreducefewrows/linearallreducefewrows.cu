@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(512, 2) packets_fp32(const __grid_constant__ s
 // 63 others as alone.
 //
 // Launch: any grid of one dimension; blocks of 256 threads. The depth is a multiple of 256, and there are whole tiles
-// of columns. The kernels differ by the most rows that they take.
+// of columns; a launch with no columns does nothing. The kernels differ by the most rows that they take.
 
 struct fewrows {
   char *dst;
@@ -234,9 +234,6 @@ struct fewrows_code {
 
   DEVICE void run(const struct fewrows &p)
   {
-    if (p.rows == 0) {
-      return;
-    }
     RING(ring, ahead * units * block);
     const unsigned steps = (unsigned)p.depth / (few_slices * few_depth);
     struct Next next = {p.b, blockIdx.x, 0};

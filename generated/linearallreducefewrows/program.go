@@ -16,7 +16,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrows",
-	Hash:     "2b662d8c357a7b4e93411cca7f4bb3308f3d01c16ef26e243b9d9d315576e15d",
+	Hash:     "60434c9589e15e114b0160492bd3d5d33dec54b86b17fcdcd9478de76e4f4387",
 	Proof:    "proven for D = 1..8, stamp 0094be95aa42d3d3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -29,7 +29,6 @@ var fewKernels = []KernelMutant{
 		New: "i < groups * few_rows * few_columns"},
 	{File: "fewrows.cu.tmpl", Text: "a bias for each row", Old: "(const typename E::bits *)p.bias)[at]",
 		New: "(const typename E::bits *)p.bias)[row]"},
-	{File: "fewrows.cu.tmpl", Text: "a struct of zeros is work", Old: "p.rows == 0", New: "p.rows == ~0ull"},
 	{File: "device/fewrows.h", Text: "pieces that overlap", Old: "few_pieces = few_slices * few_depth * 2",
 		New: "few_pieces = (few_slices - 1) * few_depth * 2"},
 }
