@@ -38,7 +38,7 @@ var LinearAllReducePackets = s.Schedule{
 
 // LinearAllReduceFewRows is LinearAllReducePackets for decoding: up to 64 rows are multiplied by a kernel of the
 // package, which adds up in one order, so that a row has the same bits whatever the number of rows beside it. It is no
-// candidate of package tuned before GPUs have measured it.
+// candidate of package tuned: on an H200 it beats the library for small weights alone.
 var LinearAllReduceFewRows = s.Schedule{
 	Tensors: linearReduced,
 	Ops:     product,
@@ -67,7 +67,7 @@ var LinearAllReduceTwoShot = s.Schedule{
 }
 
 // LinearAllReduceTwoShotPackets is LinearAllReducePackets whose partial results go to their owners only, who send the
-// sums to all, as AllReduceTwoShotPackets does: for three ranks or more; not yet measured on GPUs.
+// sums to all, as AllReduceTwoShotPackets does: for three ranks or more.
 var LinearAllReduceTwoShotPackets = s.Schedule{
 	Tensors: linearReduced,
 	Ops:     product,
