@@ -138,6 +138,8 @@ gpu-build: tools ## build what bench/gpu.sh runs on a machine with GPUs and with
 	$(GO) build -o .gpu/hosts-run ./.gpu/hosts/run && rm -rf .gpu/hosts
 	rm -rf .gpu/ways && $(GO) run ./cmd/ovgen gen -o .gpu/ways ./bench/ways >/dev/null
 	$(GO) build -o .gpu/ways-run ./.gpu/ways/run && rm -rf .gpu/ways
+	rm -rf .gpu/invariant && $(GO) run ./cmd/ovgen gen -o .gpu/invariant ./bench/invariant >/dev/null
+	$(GO) build -o .gpu/invariant-run ./.gpu/invariant/run && rm -rf .gpu/invariant
 
 gpu-test: gpu-build ## test and measure on this machine's GPUs, figures to docs/results
 	bench/gpu.sh all

@@ -16,6 +16,7 @@
 # hosts    products over two hosts that the GPUs play, by a network that is played
 # compare  BIN/run and an older binary, OLD, in turn
 # ways     other options of the ways of an MLP's layers, on four GPUs, where a package is slower than a peer or its goal
+# same     bits of rows, by their number and by way, and what the promise costs
 # llama    the decoder by ovgen's ways and by NCCL, in turn
 # trace    where the time of the decoder's steps goes, by name, on one GPU and on more
 # all      test and bench
@@ -118,6 +119,38 @@ if [ "$PART" = hosts ]; then
     "${played[@]}" -iters "${ROUNDS:-10}" -shapes "${sums%;}"
   part "hosts-trace-$gpus" timeout 30 "$BIN/hosts-run" trace gatherhosts1 gatherhosts4 "${played[@]}" \
     -m 8192 -k 8192 -n $((28672 / gpus)) -o "$OUT/hosts.trace.json" -svg "$OUT/hosts-$gpus.svg"
+  exit $failed
+fi
+
+# same: rows have equal bits, whatever their number and the way; a free choice, which must differ, shows that the
+# comparison sees it; then both beside each other.
+if [ "$PART" = same ]; then
+  same() { "$BIN/invariant-run" same "$@" -ranks "$gpus" -driver cuda -delays -straggler; }
+  rows() { local m; for m in $1; do printf '%s;' "$m,$2"; done | sed 's/;$//'; }
+  forms() {
+    local wrong=0
+    same scatterslots scattershot scatterstores scatterpackets -shapes "$(rows "$gpus 32 128 256 1024" 8192,4096)" \
+      -oneprocess || wrong=1
+    same scatterslots scattertiles -shapes "$(rows "256 1024 4096" 8192,4096)" || wrong=1
+    same reduceslots reduceshot reducetwoshot reducepackets reducetwopackets -oneprocess \
+      -shapes "$(rows "$gpus 16 64 248 1024" 8192,4096)" || wrong=1
+    same gatherpull gatherkernels gatherring gatherpackets gathernccl \
+      -shapes "$(rows "$gpus 16 64 256 1024" 4096,7168)" || wrong=1
+    for type in bf16 fp16; do
+      same mlp mlpshot mlppackets -shapes "$(rows "8 64 128 512 2048" 4096,4096)" -extents F=14336 -type $type \
+        -oneprocess || wrong=1
+    done
+    same mlp mlppackets -shapes "$(rows "8 64 256" 512,512)" -extents F=1024 -type fp32 -oneprocess || wrong=1
+    return $wrong
+  }
+  free() { ! same free freepackets -shapes "$(rows "8 64 128 512 2048" 4096,4096)" -extents F=14336 -oneprocess; }
+  cost() {
+    "$BIN/invariant-run" bench free,mlp freepackets,mlppackets -ranks "$gpus" -driver cuda -type bf16 \
+      -shapes "$(rows "8 64 256 1024 4096" 4096,4096)" -extents F=14336
+  }
+  part "same-$gpus" forms
+  part "same-free-$gpus" free
+  part "same-cost-$gpus" cost
   exit $failed
 fi
 

@@ -20,6 +20,10 @@ type Schedule struct {
 	// FewRows: a kernel of the package makes the products of at most 64 rows by weights, where the library of products
 	// makes those of more. It has one order of sums: a row has the same bits whatever the number of rows beside it.
 	FewRows bool
+	// Invariant: a row of a result has the same bits whatever the number of rows beside it, and in every other
+	// schedule of the same operations that is Invariant, whatever its ways. Products add over K in one order, partial
+	// results meet in that of ranks; ways with an order of their own are refused, as New refuses sizes that can't.
+	Invariant bool `json:",omitempty"`
 	// Teaches says that the schedule shows a choice and its cost: it is no candidate of package tuned and run tune.
 	Teaches bool
 }

@@ -28,6 +28,7 @@ const void *blockbehindattentionpackets_kernels(const void *engine);
 const void *cappedlogits_kernels(const void *engine);
 const void *gatedmlp_kernels(const void *engine);
 const void *gatedmlpfp8_kernels(const void *engine);
+const void *invariantmlppackets_kernels(const void *engine);
 const void *layernormlinear_kernels(const void *engine);
 const void *linearallreduce_kernels(const void *engine);
 const void *linearallreducefewrows_kernels(const void *engine);
@@ -100,6 +101,10 @@ func init() {
 		unsafe.Pointer(C.gatedmlp_kernels))
 	sim.Compiled("gatedmlpfp8", "c2e07560d6727ca3071b99674a5048d96357eba87e34437b46203c8a6c259892",
 		unsafe.Pointer(C.gatedmlpfp8_kernels))
+	sim.Compiled("invariantmlp", "d20e016953fba98280588fa027410c66f29c9801be626fb437fc1b5ccf97ff84",
+		unsafe.Pointer(C.gatedmlp_kernels))
+	sim.Compiled("invariantmlppackets", "5f2ffa95925c9c215c33068d99d40237c6dd6f504a2ad4b10643cab66be89702",
+		unsafe.Pointer(C.invariantmlppackets_kernels))
 	sim.Compiled("layernormlinear", "72198e343045a7ef6dbfffaefa57edf576509588b883f0fc7ab0b02b2b0d1ca0",
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "0911e381180b770233890429ba79262f0b365dc4e891e43da351431ce75988e2",

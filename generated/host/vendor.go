@@ -23,6 +23,7 @@ import (
 	_ "ovgen/generated/device"
 	_ "ovgen/generated/gatedmlp"
 	_ "ovgen/generated/gatedmlpfp8"
+	_ "ovgen/generated/invariantmlppackets"
 	_ "ovgen/generated/layernormlinear"
 	_ "ovgen/generated/linearallreduce"
 	_ "ovgen/generated/linearallreducefewrows"

@@ -68,6 +68,8 @@ import (
 	"ovgen/generated/gatedmlp"
 	"ovgen/generated/gatedmlpfp8"
 	_ "ovgen/generated/host"
+	"ovgen/generated/invariantmlp"
+	"ovgen/generated/invariantmlppackets"
 	"ovgen/generated/layernormlinear"
 	"ovgen/generated/linearallreduce"
 	"ovgen/generated/linearallreducefewrows"
@@ -226,6 +228,9 @@ var All = []harness.Program{
 		(*columnweightgradient.Plan).Bind),
 	harness.Of(&gatedmlp.Program, schedules.GatedMLP, gatedmlp.New, (*gatedmlp.Plan).Bind),
 	harness.Of(&gatedmlpfp8.Program, schedules.GatedMLPFP8, gatedmlpfp8.New, (*gatedmlpfp8.Plan).Bind),
+	harness.Of(&invariantmlp.Program, schedules.InvariantMLP, invariantmlp.New, (*invariantmlp.Plan).Bind),
+	harness.Of(&invariantmlppackets.Program, schedules.InvariantMLPPackets, invariantmlppackets.New,
+		(*invariantmlppackets.Plan).Bind),
 	harness.Of(&layernormlinear.Program, schedules.LayerNormLinear, layernormlinear.New, (*layernormlinear.Plan).Bind),
 	harness.Of(&linearallreduce.Program, schedules.LinearAllReduce, linearallreduce.New, (*linearallreduce.Plan).Bind),
 	harness.Of(&linearallreducefp8.Program, schedules.LinearAllReduceFP8, linearallreducefp8.New,

@@ -340,6 +340,9 @@ type MatmulDesc struct {
 	Of Type
 	// RowScales: A has a scale for each of M, B for each of N; else each has one.
 	RowScales bool
+	// InOrder: no algorithm splits K, and all that are taken add in one order, so a row has the same bits whatever the
+	// number of rows. A is stored as [M,K].
+	InOrder bool
 }
 
 // Operand is the type of A and B.

@@ -20,6 +20,8 @@ func (d MatmulDesc) Check() error {
 	case d.Type.Saturates() || d.RowScales && !d.Scaled():
 		return fmt.Errorf("create product of %s, row scales %t: the result has 16 bits or more, and what has scales "+
 			"is of 8 (set Type and Of)", d.Type, d.RowScales)
+	case d.InOrder && d.TransposedA:
+		return fmt.Errorf("create product: a product in order has rows, and A is stored as [K,M] (leave InOrder out)")
 	case d.Scaled():
 		return d.checkScaled()
 	case d.Of != 0:

@@ -96,6 +96,8 @@ var all = []Named{
 	{"TensorParallelMLP", TensorParallelMLP},
 	{"TensorParallelMLPBatches", TensorParallelMLPBatches},
 	{"GatedMLP", GatedMLP},
+	{"InvariantMLP", InvariantMLP},
+	{"InvariantMLPPackets", InvariantMLPPackets},
 	{"MixedMLP", MixedMLP},
 	{"BlockBehindAttention", BlockBehindAttention},
 	{"BlockBehindAttentionPackets", BlockBehindAttentionPackets},

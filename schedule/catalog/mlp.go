@@ -56,6 +56,17 @@ var GatedMLP = s.Schedule{
 	},
 }
 
+// InvariantMLP is GatedMLP with equal bits: a row's result does not depend on the number of rows in the batch, and
+// InvariantMLPPackets makes the same. Choose the two where an answer must not change with the load of a server, or
+// where training has to meet the bits of serving.
+var InvariantMLP = s.Schedule{Tensors: GatedMLP.Tensors, Ops: GatedMLP.Ops, Invariant: true}
+
+// InvariantMLPPackets is InvariantMLP for few rows, by packets.
+var InvariantMLPPackets = s.Schedule{
+	Tensors: GatedMLP.Tensors, Ops: GatedMLP.Ops, Invariant: true,
+	Moves: []s.Move{{Of: "A", Way: s.PushGather{}}, {Of: "C", Way: s.PushShot{}}},
+}
+
 // MixedMLP is TensorParallelMLP between tensors of fp32, in plans of 16 bits: each rank rounds its rows before they are
 // gathered, so half of the bytes travel, and the sums of the second layer stay in fp32 as they are added up. Choose it
 // where a residual or a gradient is kept in fp32.

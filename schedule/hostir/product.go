@@ -17,6 +17,7 @@ type Product struct {
 	To             View
 	Func           string // of each element; empty: none
 	Accumulate     bool   // it adds to its result
+	InOrder        bool   // rows have the same bits whatever their number
 }
 
 // Multiply is the product of a and b by its indices, with a bias or none.
@@ -90,6 +91,9 @@ func (x Product) text() string {
 	}
 	if x.Func != "" {
 		operands = append(operands, x.Func)
+	}
+	if x.InOrder {
+		operands = append(operands, "in order")
 	}
 	return name + "(" + x.To.String() + into + strings.Join(operands, ", ") + ")"
 }

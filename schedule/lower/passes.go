@@ -25,6 +25,8 @@ var Passes = []Pass{
 	{"handles", "ranks exchange the handles of shared memory once, before the first run", []string{"within", "scales"},
 		handles},
 	{"fewrows", "a kernel makes products of few rows where the schedule says so", []string{"scales"}, fewRows},
+	{"invariant", "the library of products adds in one order where the schedule says so", []string{"scales"},
+		invariant},
 	{"signals", "posts and waits stand where one launch can take them", nil, signals},
 	{"kernels", "emitted kernels do the posts, waits and copies that a way gives them", []string{"signals"}, kernels},
 	{"priorities", "kernels that pull operands do not outrank the products that they serve", []string{"kernels"},

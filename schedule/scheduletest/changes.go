@@ -74,6 +74,7 @@ func edits(s schedule.Schedule) []edit {
 	c.mesh()
 	c.types()
 	c.add("FewRows", func(s *schedule.Schedule) { s.FewRows = !s.FewRows })
+	c.add("Invariant", func(s *schedule.Schedule) { s.Invariant = !s.Invariant })
 	c.multiples()
 	for i := range s.Tensors {
 		c.tensor(i)

@@ -19,14 +19,20 @@ type Mismatch struct {
 	Differ int    `json:"differ"` // elements of that tensor that are wrong in that run
 }
 
+// Columns is the extent of a tensor's last axis, at least 1.
+func (t *Tensors) Columns(name string) int {
+	axes := t.Problem.Tensor(name).Axes
+	columns, err := t.Problem.Extents.Of(axes[len(axes)-1].Extent)
+	if err != nil {
+		return 1
+	}
+	return max(columns, 1)
+}
+
 // mismatch is at element i of this rank's part of a tensor.
 func (t *Tensors) mismatch(name string, i int, got float64, want formula.Value, differ int) *Mismatch {
 	text := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 32) }
-	axes := t.Problem.Tensor(name).Axes
-	columns, err := t.Problem.Extents.Of(axes[len(axes)-1].Extent)
-	if err != nil || columns == 0 {
-		columns = 1
-	}
+	columns := t.Columns(name)
 	at := t.Parts[name].At(i)
 	m := &Mismatch{Tensor: name, Row: at / columns, Column: at % columns, Got: text(got), Want: text(want.Lo),
 		Differ: differ}

@@ -58,6 +58,8 @@ type Op struct {
 	Launch string
 	// Scaled: operands of a Product have scales, which are its third and fourth.
 	Scaled bool
+	// InOrder: the library gives a row of a Product the same bits whatever the number of rows.
+	InOrder bool
 	// Accumulate: a Product adds to its result, the last operand that it reads. No other
 	// operand may lie in the result.
 	Accumulate bool
@@ -204,6 +206,9 @@ func (o Op) append(b []byte) []byte {
 	}
 	if o.Accumulate {
 		b = append(b, " accumulate"...)
+	}
+	if o.InOrder {
+		b = append(b, " in order"...)
 	}
 	if o.Kernel != "" {
 		b = append(append(b, " by kernel "...), o.Kernel...)

@@ -311,6 +311,7 @@ func (o *Op) use(list ...Use) {
 // without an operation. One of few rows may be by a kernel, which needs no workspace.
 func (u *unroller) product(op Op, x hostir.Product) {
 	op.Kind, op.Form, op.Accumulate, op.Scaled = Product, form(x.Index, x.Func), x.Accumulate, x.Scaled()
+	op.InOrder = x.InOrder
 	for _, v := range []hostir.View{x.A, x.B, x.ScaleA, x.ScaleB, x.Bias} {
 		if v.Buffer != "" {
 			at, bytes := u.view(v)

@@ -69,7 +69,7 @@ func (d *Driver) Matmul(m driver.Product, x driver.Operands, s driver.Stream) er
 		if o.Form, err = form(p); err != nil {
 			return nil, err
 		}
-		o.Accumulate, o.Scaled = p.Accumulate, p.Of != 0
+		o.Accumulate, o.Scaled, o.InOrder = p.Accumulate, p.Of != 0, p.InOrder
 		size, of := p.Type.Size(), p.Operand()
 		rows, columns := int64(p.M)*size, int64(p.N)
 		list := []use{{x.A, of.Bytes(p.M * p.K), false}, {x.B, of.Bytes(p.K * p.N), false}}

@@ -32,6 +32,8 @@ var commands = []*command{
 	{name: "list", reads: flags(ranksFlag, sizeFlags, jsonFlag)},
 	{name: "verify", reads: flags(runFlags, jsonFlag, iterFlag, hostsFlag, seedFlag, disturbFlags),
 		runs: verifyRuns, do: verify},
+	{name: "same", reads: flags(runFlags, seedFlag, disturbFlags), typed: true, runs: verifyRuns,
+		do: compareRows},
 	{name: "bench", reads: flags(runFlags, jsonFlag, iterFlag, hostsFlag, networkFlag, seedFlag, stepsFlag),
 		typed: true, runs: benchRuns, do: joined((*rank).bench)},
 	{name: "tune", reads: flags(runFlags, jsonFlag, iterFlag, seedFlag, outFlag("tuning.json")),

@@ -16,6 +16,8 @@ import (
 
 const usage = `usage: run list [flags]
        run verify NAME...|all [flags]
+       run same NAME... [flags]           rows have the same bits whatever their number, by each
+                                          program (of one operation and equal placements)
        run tune NAME...|all [flags]
        run trace NAME... [flags]
        run bench NAME...|all [flags]      NAME,NAME: interleaved in one run, for programs
@@ -43,11 +45,12 @@ list: the programs, and the memory that a plan of one shape takes on a rank (-ra
       -n, -extents, -type)
   -devices       in their place the devices of -driver (cuda), the first -ranks of them, and
                  what joins them
+verify and same:
+  -delays        delay random operations on the device
+  -straggler     let a random rank come late to every run
 verify:
   -iters N       runs of each shape, eager, again replayed, and captured in a graph of the
                  caller's (5; on GPUs 50)
-  -delays        delay random operations on the device
-  -straggler     let a random rank come late to every run
 bench:
   -iters N       measured rounds after 3 to warm up (16)
   -nosteps       measure also without the step words that an abort reads
@@ -97,7 +100,7 @@ func parse(args []string, programs []harness.Program) (*options, error) {
 	}
 	o := &options{command: commandOf(args), all: programs, running: running{hosts: 1, timeout: time.Minute}}
 	if o.command == nil {
-		return nil, fmt.Errorf("no command %q (list, verify, bench, tune, trace or layers)", args[0])
+		return nil, fmt.Errorf("no command %q (list, verify, same, bench, tune, trace or layers)", args[0])
 	}
 	f := o.flags()
 	names, err := interleaved(f, args[1:])

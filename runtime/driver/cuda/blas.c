@@ -59,7 +59,7 @@ struct product {
   uint64_t align_a, align_b, align_c, align_bias;
   size_t workspace;
   int choice;
-  cublasLtMatmulHeuristicResult_t choices[OVGEN_CHOICES];
+  cublasLtMatmulHeuristicResult_t choices[OVGEN_MOST_CHOICES];
   /* A description that no call is using, or null. A call takes it, sets its own
      bias pointer and puts it back: no lock is held while work is enqueued. */
   _Atomic(cublasLtMatmulDesc_t) spare;
@@ -127,6 +127,12 @@ static cublasStatus_t lay_out(struct product *p, const char **call) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
+static void free_layouts(struct product *p) {
+  if (p->a) lt.MatrixLayoutDestroy(p->a);
+  if (p->b) lt.MatrixLayoutDestroy(p->b);
+  if (p->c) lt.MatrixLayoutDestroy(p->c);
+}
+
 /* The alignment that every row start keeps when the first one has 16 bytes, which is
    the most that a kernel asks for; chunks of rows start at such addresses. */
 static uint64_t alignment(uint64_t row_bytes) {
@@ -162,14 +168,51 @@ static cublasStatus_t prefer(struct product *p, cublasLtMatmulPreference_t pref,
 
 static cublasStatus_t ask(struct product *p, cublasLtMatmulPreference_t pref, int *choices, const char **call) {
   cublasLtMatmulDesc_t op = atomic_load(&p->spare);
-  cublasStatus_t status = prefer(p, pref, call);
-  if (status != CUBLAS_STATUS_SUCCESS) return status;
   TRY(MatmulAlgoGetHeuristic, p->handle, op, p->b, p->a, p->c, p->c, pref, OVGEN_CHOICES, p->choices, choices);
   int usable = 0;
   for (int i = 0; i < *choices; i++)
     if (p->choices[i].state == CUBLAS_STATUS_SUCCESS) p->choices[usable++] = p->choices[i];
   *choices = usable;
   return usable ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
+}
+
+/* Lets an algorithm sum over k in one piece, and says whether the product can run it so. */
+static int unsplit(struct product *p, cublasLtMatmulAlgo_t *algo) {
+  int32_t pieces = 1;
+  uint32_t reduction = 0;
+  cublasLtMatmulHeuristicResult_t result = {0};
+  return lt.MatmulAlgoConfigSetAttribute(algo, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &pieces, sizeof pieces) == 0 &&
+         lt.MatmulAlgoConfigSetAttribute(algo, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, &reduction,
+                                         sizeof reduction) == 0 &&
+         lt.MatmulAlgoCheck(p->handle, atomic_load(&p->spare), p->b, p->a, p->c, p->c, algo, &result) == 0 &&
+         result.state == CUBLAS_STATUS_SUCCESS && result.workspaceSize <= p->workspace;
+}
+
+/* Adds what the heuristic chooses for that many rows, unsplit, where the product's own rows can have it. */
+static void ask_rows(struct product *p, cublasLtMatmulPreference_t pref, uint64_t rows, int *choices) {
+  struct product like = {.handle = p->handle, .shape = p->shape};
+  const char *call;
+  int found = 0;
+  like.shape.m = rows;
+  atomic_store(&like.spare, atomic_load(&p->spare));
+  if (lay_out(&like, &call) == CUBLAS_STATUS_SUCCESS && ask(&like, pref, &found, &call) != CUBLAS_STATUS_SUCCESS)
+    found = 0;
+  free_layouts(&like);
+  for (int i = 0; i < found; i++) {
+    cublasLtMatmulAlgo_t algo = like.choices[i].algo;
+    int known = !unsplit(p, &algo);
+    for (int j = 0; j < *choices; j++) known |= !memcmp(&algo, &p->choices[j].algo, sizeof algo);
+    if (!known) p->choices[(*choices)++].algo = algo;
+  }
+}
+
+/* For few rows and columns the heuristic names algorithms that split k; for more rows, others, which serve few too. */
+static cublasStatus_t ask_in_order(struct product *p, cublasLtMatmulPreference_t pref, int *choices) {
+  *choices = 0;
+  ask_rows(p, pref, p->shape.m, choices);
+  ask_rows(p, pref, OVGEN_ORDER_ROWS / 2, choices);
+  ask_rows(p, pref, OVGEN_ORDER_ROWS, choices);
+  return *choices ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
 /* All but the choice of an algorithm. */
@@ -186,7 +229,9 @@ static cublasStatus_t build(struct product *p, uint64_t bias, const char **call)
 static cublasStatus_t heuristic(struct product *p, int *choices, const char **call) {
   cublasLtMatmulPreference_t pref = NULL;
   TRY(MatmulPreferenceCreate, &pref);
-  cublasStatus_t status = ask(p, pref, choices, call);
+  cublasStatus_t status = prefer(p, pref, call);
+  if (status == CUBLAS_STATUS_SUCCESS)
+    status = p->shape.in_order ? ask_in_order(p, pref, choices) : ask(p, pref, choices, call);
   lt.MatmulPreferenceDestroy(pref);
   return status;
 }
@@ -255,9 +300,7 @@ void ovgen_product_destroy(uintptr_t product) {
   struct product *p = (struct product *)product;
   cublasLtMatmulDesc_t op = atomic_load(&p->spare);
   if (op) lt.MatmulDescDestroy(op);
-  if (p->a) lt.MatrixLayoutDestroy(p->a);
-  if (p->b) lt.MatrixLayoutDestroy(p->b);
-  if (p->c) lt.MatrixLayoutDestroy(p->c);
+  free_layouts(p);
   free(p);
 }
 

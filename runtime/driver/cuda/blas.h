@@ -12,6 +12,7 @@ typedef int cublasComputeType_t;
 typedef int cudaDataType;
 typedef int cublasLtMatmulDescAttributes_t;
 typedef int cublasLtMatmulPreferenceAttributes_t;
+typedef int cublasLtMatmulAlgoConfigAttributes_t;
 typedef struct cublasLtContext *cublasLtHandle_t;
 typedef struct cublasLtMatmulDescOpaque *cublasLtMatmulDesc_t;
 typedef struct cublasLtMatrixLayoutOpaque *cublasLtMatrixLayout_t;
@@ -56,6 +57,8 @@ enum {
   CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES = 6,
   CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES = 7,
   CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES = 8,
+  CUBLASLT_ALGO_CONFIG_SPLITK_NUM = 2,
+  CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME = 3,
   CUBLASLT_REDUCTION_SCHEME_INPLACE = 1,
   CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE = 2,
 };
@@ -87,6 +90,8 @@ _Static_assert(offsetof(cublasLtMatmulHeuristicResult_t, state) == 72, "its stat
     (cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,       \
      cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t *,                 \
      cublasLtMatmulHeuristicResult_t *))                                                           \
+  X(MatmulAlgoConfigSetAttribute,                                                                  \
+    (cublasLtMatmulAlgo_t *, cublasLtMatmulAlgoConfigAttributes_t, const void *, size_t))          \
   X(Matmul,                                                                                        \
     (cublasLtHandle_t, cublasLtMatmulDesc_t, const void *, const void *, cublasLtMatrixLayout_t,   \
      const void *, cublasLtMatrixLayout_t, const void *, const void *, cublasLtMatrixLayout_t,     \
@@ -104,8 +109,11 @@ extern struct ovgen_blas ovgen_blas;
 /* Opens the library and fills the table; 0, or 1 with the reason in why. */
 int ovgen_blas_load(const char *library, char *why, size_t size);
 
-/* How many of the heuristic's choices are tried. */
-enum { OVGEN_CHOICES = 8 };
+/* How many of the heuristic's choices are tried: of one number of rows, and of several. */
+enum { OVGEN_CHOICES = 8, OVGEN_MOST_CHOICES = 24 };
+
+/* How many rows of a product in order are compared with a product of as many. */
+enum { OVGEN_ORDER_ROWS = 128 };
 
 /* Of headers from 12.9 on: a scale for each row of cuBLASLt's A and each column of its B. */
 enum { OVGEN_DESC_A_SCALE_MODE = 31, OVGEN_DESC_B_SCALE_MODE = 32, OVGEN_SCALE_OUTER_VEC_32F = 3 };
@@ -122,6 +130,7 @@ typedef struct {
   int type; /* cudaDataType */
   int transposed, transposed_a, bias, epilogue, accumulate;
   int of, row_scales; /* cudaDataType of a and b, which have scales where it is e4m3 */
+  int in_order;       /* no algorithm splits k */
 } ovgen_shape;
 
 /* Calls in which a context must be current already. */

@@ -214,3 +214,38 @@ func TestFakeSecond(t *testing.T) {
 	must(t, d.Matmul(second, driver.Operands{C: 0x1000, A: 0x100, B: 0x200, Workspace: 0x2000}, 0x50))
 	must(t, errors.Join(d.MatmulDestroy(first), d.MatmulDestroy(second), d.Close()))
 }
+
+// TestFakeInOrder tunes a product of few rows in order: of the algorithms, none of which splits K, it leaves out those
+// that give a row other bits than it has among more rows, were they the fastest; where none is left, nothing is made.
+func TestFakeInOrder(t *testing.T) {
+	dir := buildFakes(t)
+	tuned := func(odd string) string {
+		return inChild(t, dir, "TestFakeOrdered", blasVariable+"="+dir, choices.Variable+"="+choices.Off, "FAKE_ODD="+odd)
+	}
+	for _, x := range []struct{ odd, want string }{{"", "42 "}, {"42", "41 "}, {"43", "42 "}, {"41", "42 "}} {
+		out := tuned(x.odd)
+		runs := strings.Split(out, "algorithm ")
+		last := runs[len(runs)-1]
+		if !strings.HasPrefix(last, x.want+"pieces 1 ") || strings.Contains(out, "pieces 2") {
+			t.Errorf("algorithm %s is odd: the product runs algorithm %s\n%s", x.odd, last, out)
+		}
+	}
+	out := tuned("all")
+	if !strings.Contains(out, "none of 3 algorithms gives a row the bits that it has among 128") {
+		t.Errorf("all algorithms are odd:\n%s", out)
+	}
+}
+
+func TestFakeOrdered(t *testing.T) {
+	drivertest.OnlyChild(t)
+	d, err := backend{}.Open(1, 0)
+	must(t, err)
+	m, err := d.MatmulCreate(driver.MatmulDesc{M: 8, K: 16, N: 24, Type: driver.BF16, InOrder: true})
+	if os.Getenv("FAKE_ODD") == "all" {
+		os.Stderr.WriteString(err.Error())
+		return
+	}
+	must(t, err)
+	must(t, d.Matmul(m, driver.Operands{C: 0x1000, A: 0x100, B: 0x200, Workspace: 0x2000}, 0x50))
+	must(t, errors.Join(d.MatmulDestroy(m), d.Close()))
+}

@@ -39,6 +39,7 @@ func epilogue(desc driver.MatmulDesc) C.int {
 // scratch is the memory, the stream and the events of one tuning, which frees them.
 type scratch struct {
 	driver.Operands
+	before   driver.Ptr // of a product in order: what rows of C hold before each run
 	memory   driver.Ptr
 	bytes    int64 // in all
 	stream   driver.Stream
@@ -119,7 +120,17 @@ func (d *Driver) tune(desc driver.MatmulDesc) (m driver.Product, err error) {
 	if err != nil {
 		return 0, err
 	}
-	best, err := d.fastest(m, count, x)
+	choices := make([]int, count)
+	for i := range choices {
+		choices[i] = i
+	}
+	if desc.InOrder {
+		choices, err = d.inOrder(desc, m, count, x)
+	}
+	best := 0
+	if err == nil {
+		best, err = d.fastest(m, choices, x)
+	}
 	if err != nil {
 		C.ovgen_product_destroy(C.uintptr_t(m))
 		return 0, err
@@ -132,7 +143,7 @@ func shapeOf(desc driver.MatmulDesc) C.ovgen_shape {
 	return C.ovgen_shape{m: C.uint64_t(desc.M), k: C.uint64_t(desc.K), n: C.uint64_t(desc.N), _type: types[desc.Type],
 		transposed: flag(desc.Transposed), transposed_a: flag(desc.TransposedA), bias: flag(desc.Bias),
 		epilogue: epilogue(desc), accumulate: flag(desc.Accumulate), of: types[desc.Operand()],
-		row_scales: flag(desc.RowScales)}
+		row_scales: flag(desc.RowScales), in_order: flag(desc.InOrder)}
 }
 
 // ask makes the product with the heuristic's choices.
@@ -155,16 +166,16 @@ func flag(b bool) C.int {
 }
 
 // fastest returns the choice with the least median time.
-func (d *Driver) fastest(m driver.Product, count int, x *scratch) (int, error) {
-	times := make([][]float32, count)
-	repeat := make([]int, count)
+func (d *Driver) fastest(m driver.Product, choices []int, x *scratch) (int, error) {
+	times := make([][]float32, len(choices))
+	repeat := make([]int, len(choices))
 	var round float32 // milliseconds that one round takes
 	var failed error
-	for i := range count {
-		_, err := d.time(m, i, 1, x) // loads the kernel
+	for i, choice := range choices {
+		_, err := d.time(m, choice, 1, x) // loads the kernel
 		var ms float32
 		if err == nil {
-			ms, err = d.time(m, i, 1, x)
+			ms, err = d.time(m, choice, 1, x)
 		}
 		if err != nil { // the heuristic may name an algorithm that the launch refuses
 			failed = err
@@ -178,7 +189,7 @@ func (d *Driver) fastest(m driver.Product, count int, x *scratch) (int, error) {
 			if n == 0 {
 				continue
 			}
-			ms, err := d.time(m, i, n, x)
+			ms, err := d.time(m, choices[i], n, x)
 			if err != nil {
 				return 0, err
 			}
@@ -194,7 +205,7 @@ func (d *Driver) fastest(m driver.Product, count int, x *scratch) (int, error) {
 	if best < 0 {
 		return 0, failed
 	}
-	return best, nil
+	return choices[best], nil
 }
 
 func median(v []float32) float32 {
@@ -229,6 +240,9 @@ func (d *Driver) time(m driver.Product, choice, n int, x *scratch) (float32, err
 func (d *Driver) newScratch(desc driver.MatmulDesc, together bool) (*scratch, error) {
 	x := &scratch{}
 	m, k, n, size, of := int64(desc.M), int64(desc.K), int64(desc.N), desc.Type.Size(), desc.Operand().Size()
+	if desc.InOrder && !together { // a product of orderRows rows is run as well, from any of as many
+		m = max(m, 2*orderRows)
+	}
 	var total int64
 	piece := func(bytes int64) driver.Ptr {
 		at := total
@@ -243,7 +257,10 @@ func (d *Driver) newScratch(desc driver.MatmulDesc, together bool) (*scratch, er
 	}
 	x.C, x.Bias = piece(m*n*size), piece(n*size+16)
 	if a, b := desc.Scales(); a > 0 {
-		x.ScaleA, x.ScaleB = piece(int64(a)*4), piece(int64(b)*4)
+		x.ScaleA, x.ScaleB = piece(max(int64(a), m)*4), piece(int64(b)*4)
+	}
+	if desc.InOrder {
+		x.before = piece(orderRows * n * size)
 	}
 	x.Workspace = piece(driver.WorkspaceBytes)
 	x.bytes = total
@@ -251,7 +268,7 @@ func (d *Driver) newScratch(desc driver.MatmulDesc, together bool) (*scratch, er
 	if x.memory, err = d.MemAlloc(total); err != nil {
 		return x, err
 	}
-	for _, p := range []*driver.Ptr{&x.A, &x.B, &x.C, &x.Bias, &x.ScaleA, &x.ScaleB, &x.Workspace} {
+	for _, p := range []*driver.Ptr{&x.A, &x.B, &x.C, &x.Bias, &x.ScaleA, &x.ScaleB, &x.before, &x.Workspace} {
 		*p += x.memory
 	}
 	if x.stream, err = d.StreamCreateWithPriority(driver.Normal); err != nil {

@@ -191,6 +191,7 @@ func (u *unit) declareProducts(expr goExpr) (code []jen.Code) {
 		}{
 			{"Transposed", p.transposed}, {"TransposedA", p.transposedA},
 			{"RowScales", p.rowScales}, {"Bias", p.bias}, {"Accumulate", p.accumulate},
+			{"InOrder", p.inOrder},
 		} {
 			if f.set {
 				desc = append(desc, jen.Id(f.name).Op(":").True())

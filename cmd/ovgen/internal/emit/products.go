@@ -19,7 +19,7 @@ type gemm struct {
 
 // form is a product's transposition, bias and function.
 type form struct {
-	transposed, transposedA, bias, accumulate bool
+	transposed, transposedA, bias, accumulate, inOrder bool
 	scaled, rowScales                         bool
 	function                                  string // of each element
 }
@@ -101,7 +101,7 @@ func (u *unit) shapeOf(x hostir.Step) (gemm, error) {
 	c, a := p.To, p.A
 	f, err := hostir.ParseProduct(p.Index)
 	scales, _ := u.program.Buffer(p.ScaleA.Buffer)
-	g := gemm{form: form{f.TransposedB, f.TransposedA, p.Bias.Buffer != "", p.Accumulate, p.Scaled(),
+	g := gemm{form: form{f.TransposedB, f.TransposedA, p.Bias.Buffer != "", p.Accumulate, p.InOrder, p.Scaled(),
 		scales.Tensor.OfRows(), p.Func}, tiles: tiles}
 	if err != nil {
 		return g, err

@@ -51,6 +51,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(void *h, void *op, void *a, void *
   (void)h, (void)op, (void)a, (void)b, (void)c, (void)d, (void)pref, (void)asked;
   memset(results, 0, 3 * sizeof *results);
   for (int i = 0; i < 3; i++) results[i].algo.data[0] = results[i].algo.data[7] = 41 + (uint64_t)i;
+  for (int i = 0; i < 3; i++) results[i].algo.data[1] = 2; /* pieces of k */
   dprintf(2, "heuristic\n");
   return *found = 3, 0;
 }
@@ -64,6 +65,13 @@ cublasStatus_t cublasLtMatmulAlgoCheck(void *h, void *op, void *a, void *b, void
   return getenv("FAKE_REFUSE") ? CUBLAS_STATUS_NOT_SUPPORTED : 0;
 }
 
+/* Sets how many pieces k has. */
+cublasStatus_t cublasLtMatmulAlgoConfigSetAttribute(cublasLtMatmulAlgo_t *algo, int attribute, const void *value,
+                                                    size_t size) {
+  if (attribute == CUBLASLT_ALGO_CONFIG_SPLITK_NUM) memcpy(&algo->data[1], value, size);
+  return 0;
+}
+
 static void say(const char *name, const struct layout *l) {
   dprintf(2, " %s %llux%llu/%lld", name, (unsigned long long)l->rows, (unsigned long long)l->columns,
           (long long)l->stride);
@@ -75,8 +83,12 @@ cublasStatus_t cublasLtMatmul(void *h, const struct op *op, const float *alpha, 
                               void *workspace, size_t bytes, void *stream) {
   (void)h, (void)workspace, (void)bytes, (void)stream;
   unsigned long long which = ((const cublasLtMatmulAlgo_t *)algo)->data[0];
+  /* The result, for the copy of the fake libcuda: algorithm FAKE_ODD has bits by the number of rows. */
+  const char *odd = getenv("FAKE_ODD");
+  int other = odd && (!strcmp(odd, "all") || which == strtoull(odd, NULL, 10)) && lb->columns < 128;
+  setenv("FAKE_BITS", other ? "2" : "1", 1);
   setenv("FAKE_MS", which == 42 ? "0.1" : "0.2", 1); /* the clock of the fake libcuda */
-  dprintf(2, "algorithm %llu ", which);
+  dprintf(2, "algorithm %llu pieces %d ", which, (int)((const cublasLtMatmulAlgo_t *)algo)->data[1]);
   dprintf(2, "product op %d %d epilogue %d bias %p alpha %g beta %g", op->transa, op->transb, op->epilogue,
           op->bias, *alpha, *beta);
   say("a", la), say("b", lb), say("c", lc);

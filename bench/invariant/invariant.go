@@ -1,0 +1,60 @@
+// Package invariant has one operation by several ways, all of which must give a row the same bits; `bench/gpu.sh same`
+// compares them on GPUs. Free is without the promise, for its cost.
+package invariant
+
+import (
+	s "ovgen/schedule"
+	"ovgen/schedule/catalog"
+)
+
+// by is an operation with equal bits and its communication by a way.
+func by(of s.Schedule, moves ...s.Move) s.Schedule {
+	return s.Schedule{Tensors: of.Tensors, Ops: of.Ops, Moves: moves, Invariant: true}
+}
+
+// out moves the results, in the rows of A.
+func out(w s.Way) s.Move { return s.Move{Of: "C", Way: w} }
+
+func in(w s.Way) s.Move { return s.Move{Of: "A", Way: w} }
+
+// tiles are kernels of tiles, which have one order without the promise.
+func tiles(of s.Schedule, m s.Move) s.Schedule {
+	return s.Schedule{Tensors: of.Tensors, Ops: of.Ops, Moves: []s.Move{m}, Types: []s.Type{s.BF16, s.FP16}}
+}
+
+// A product and its reduce-scatter.
+var (
+	ScatterSlots   = by(catalog.LinearReduceScatter)
+	ScatterShot    = by(catalog.LinearReduceScatter, out(s.Shot{}))
+	ScatterStores  = by(catalog.LinearReduceScatter, out(s.Stores{}))
+	ScatterPackets = by(catalog.LinearReduceScatter, out(s.PushShot{}))
+	ScatterTiles   = tiles(catalog.LinearReduceScatter, out(s.Tiles{}))
+)
+
+// A product and its all-reduce.
+var (
+	ReduceSlots      = by(catalog.LinearAllReduce)
+	ReduceShot       = by(catalog.LinearAllReduce, out(s.Shot{}))
+	ReduceTwoShot    = by(catalog.LinearAllReduce, out(s.TwoShot{}))
+	ReducePackets    = by(catalog.LinearAllReduce, out(s.PushShot{}))
+	ReduceTwoPackets = by(catalog.LinearAllReduce, out(s.PushTwoShot{}))
+)
+
+// An all-gather and its product.
+var (
+	GatherPull    = by(catalog.AllGatherLinear)
+	GatherKernels = by(catalog.AllGatherLinear, in(s.Pull{By: s.Kernels}))
+	GatherRing    = by(catalog.AllGatherLinear, in(s.Ring{}))
+	GatherPackets = by(catalog.AllGatherLinear, in(s.PushGather{}))
+	GatherNCCL    = by(catalog.AllGatherLinear, in(s.NCCL{}))
+)
+
+// Llama's MLP.
+var (
+	MLP         = by(catalog.GatedMLP)
+	MLPShot     = by(catalog.GatedMLP, out(s.Shot{}))
+	MLPPackets  = by(catalog.GatedMLP, in(s.PushGather{}), out(s.PushShot{}))
+	Free        = s.Schedule{Tensors: catalog.GatedMLP.Tensors, Ops: catalog.GatedMLP.Ops}
+	FreePackets = s.Schedule{Tensors: catalog.GatedMLP.Tensors, Ops: catalog.GatedMLP.Ops,
+		Moves: []s.Move{in(s.PushGather{}), out(s.PushShot{})}}
+)

@@ -1,0 +1,39 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// checkInvariant refuses what gives a row bits by the rows beside it, or by the way that brings them.
+func (s Schedule) checkInvariant(v *validation) {
+	if !s.Invariant {
+		return
+	}
+	if s.FewRows {
+		v.add("FewRows", "leave it out, or Invariant", "the kernels of few rows add in another order than the library of "+
+			"products does for more")
+	}
+	if len(s.Mesh) > 0 {
+		v.add("Mesh", "leave it out, or Invariant", "partial results of several hosts meet by NCCL, whose order is its own")
+	}
+	for i, m := range s.Moves {
+		path := fmt.Sprintf("Moves[%d].Way", i)
+		_, own := m.Way.(interface{ unordered() })
+		_, tiles := m.Way.(Tiles)
+		switch sums := slices.ContainsFunc(s.Ops, func(o Op) bool { return o.Out == m.Of && s.Partial(o) }); {
+		case sums && own:
+			v.add(path, "take one that adds in the order of ranks, such as Slots or PushShot",
+				"%s adds partial results in an order that the place of a row, or NCCL, decides", WayName(m.Way))
+		case tiles && !sums:
+			v.add(path, "use schedule.Pull or schedule.PushGather", "tiles of every second shard are added from the back")
+		}
+	}
+	for i, o := range s.Ops {
+		c, err := s.Contraction(o)
+		if err == nil && o.Call == "" && len(c.In) == 2 && strings.Contains(c.Summed(), c.In[0][:1]) {
+			v.add(fmt.Sprintf("Ops[%d]", i), "leave Invariant out", "%s is a sum over the rows of %s", o.Out, o.In[0])
+		}
+	}
+}
