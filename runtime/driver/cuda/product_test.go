@@ -220,7 +220,8 @@ func TestFakeSecond(t *testing.T) {
 func TestFakeInOrder(t *testing.T) {
 	dir := buildFakes(t)
 	tuned := func(odd string) string {
-		return inChild(t, dir, "TestFakeOrdered", blasVariable+"="+dir, choices.Variable+"="+choices.Off, "FAKE_ODD="+odd)
+		return inChild(t, dir, "TestFakeOrdered", blasVariable+"="+dir, choices.Variable+"="+choices.Off,
+			"FAKE_ODD="+odd)
 	}
 	for _, x := range []struct{ odd, want string }{{"", "42 "}, {"42", "41 "}, {"43", "42 "}, {"41", "42 "}} {
 		out := tuned(x.odd)
