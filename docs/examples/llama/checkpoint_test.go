@@ -19,7 +19,7 @@ import (
 func TestConfigRefused(t *testing.T) {
 	for _, x := range []struct{ name, field, value, want string }{
 		{"another model", "model_type", `"phi3"`,
-			"model_type is phi3 (it must be one of llama, mistral, qwen2, qwen3)"},
+			"model_type is phi3 (it must be one of gemma2, llama, mistral, qwen2, qwen3)"},
 		{"quantized", "quantization_config", `{"quant_method": "fp8"}`, "quantization_config is {"},
 		{"a window", "sliding_window", "4096", "sliding_window is 4096 (it must be null)"},
 		{"GELU", "hidden_act", `"gelu"`, `hidden_act is "gelu"`},
@@ -98,6 +98,33 @@ func TestConfigRead(t *testing.T) {
 	}
 }
 
+// TestConfigGemma reads fields that only Gemma has: what a file lacks is as in transformers, and null is no cap.
+func TestConfigGemma(t *testing.T) {
+	gemma := []string{"model_type", `"gemma2"`, "hidden_act", "", "tie_word_embeddings", "",
+		"max_position_embeddings", ""}
+	c, err := ReadConfig(changed(t, gemma...))
+	if err != nil || !c.Tied || c.QueryScalar != 256 || *c.ScoreCap != 50 || *c.LogitCap != 30 || c.Positions != 4096 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	c, err = ReadConfig(changed(t, append(gemma, "attn_logit_softcapping", "null", "final_logit_softcapping", "7",
+		"query_pre_attn_scalar", "144", "tie_word_embeddings", "false")...))
+	if err != nil || c.Tied || c.QueryScalar != 144 || c.ScoreCap != nil || *c.LogitCap != 7 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	for _, x := range []struct{ field, value, want string }{
+		{"hidden_activation", `"silu"`, `hidden_activation is "silu" (only "gelu_pytorch_tanh" is served)`},
+		{"attn_logit_softcapping", "-1", "attn_logit_softcapping is -1 (it must be null or above 0)"},
+		{"final_logit_softcapping", "0", "final_logit_softcapping is 0 (it must be null or above 0)"},
+		{"query_pre_attn_scalar", "-2", "query_pre_attn_scalar is -2 (it must be above 0)"},
+		{"use_bidirectional_attention", "true", "use_bidirectional_attention is true"},
+	} {
+		_, err := ReadConfig(changed(t, append(gemma, x.field, x.value)...))
+		if !errors.As(err, new(NeverError)) || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%v, want %q", err, x.want)
+		}
+	}
+}
+
 // TestWindow reads configs with a window: no sequence is longer. Where a file of Mistral's has none, transformers takes
 // one of 4096 tokens. Of Qwen's, another field says whether it counts.
 func TestWindow(t *testing.T) {
@@ -108,9 +135,10 @@ func TestWindow(t *testing.T) {
 		{"mistral", "null", "", 32768}, {"mistral", "", "", 4096}, {"mistral", "1024", "", 1024},
 		{"qwen2", "1024", "", 32768}, {"qwen2", "1024", "false", 32768}, {"qwen2", "1024", "true", 1024},
 		{"qwen2", "", "true", 4096}, {"qwen3", "null", "true", 32768}, {"qwen3", "1024", "true", 1024},
+		{"gemma2", "null", "", 32768}, {"gemma2", "", "", 4096}, {"gemma2", "1024", "", 1024},
 	} {
 		c, err := ReadConfig(changed(t, "model_type", `"`+x.family+`"`, "max_position_embeddings", "32768",
-			"sliding_window", x.window, "use_sliding_window", x.use))
+			"sliding_window", x.window, "use_sliding_window", x.use, "hidden_act", ""))
 		if err != nil || c.Positions != x.positions {
 			t.Errorf("%+v: %d positions, %v", x, c.Positions, err)
 		}

@@ -35,6 +35,9 @@ type Config struct {
 	Ends         ids      `json:"eos_token_id"`              // tokens that end an answer
 	Window       *int     `json:"sliding_window,omitempty"`  // of attention; a pointer to 0 where the file lacks it
 	Windowed     bool     `json:"use_sliding_window,omitempty"`
+	QueryScalar  float64  `json:"query_pre_attn_scalar,omitempty"`   // scores are over its root; default: HeadSize
+	ScoreCap     *float64 `json:"attn_logit_softcapping,omitempty"`  // no score is beyond it, nil: or above all
+	LogitCap     *float64 `json:"final_logit_softcapping,omitempty"` // of logits: the greatest stays the greatest
 }
 
 // Scaling is Llama 3's stretching of the rotary embedding's waves.
@@ -66,9 +69,12 @@ type NeverError struct{ error }
 // Unwrap is the reason.
 func (e NeverError) Unwrap() error { return e.error }
 
-// onlyConfigs are fields that change the model. Each has the one value that is served.
-var onlyConfigs = map[string]any{"hidden_act": "silu", "attention_bias": false, "mlp_bias": false,
-	"quantization_config": nil}
+// onlyConfigs are fields that change a family's models. Each has the one value that is served.
+func onlyConfigs(f family) map[string]any {
+	acts := cmp.Or(f.acts, "silu")
+	return map[string]any{"hidden_act": acts, "hidden_activation": acts, "attention_bias": false, "mlp_bias": false,
+		"quantization_config": nil, "use_bidirectional_attention": false}
+}
 
 // ReadConfig reads config.json of a folder. Its error names the fields that keep the model from being served, and is a
 // NeverError unless the file is missing or half written.
@@ -77,7 +83,7 @@ func ReadConfig(dir string) (Config, error) {
 	path := filepath.Join(dir, "config.json")
 	text, err := os.ReadFile(path)
 	if err == nil {
-		err = readJSON(text, &c, onlyConfigs, false)
+		err = c.read(text)
 	}
 	if err == nil {
 		err = c.check()
@@ -91,6 +97,19 @@ func ReadConfig(dir string) (Config, error) {
 	return c, err
 }
 
+// read reads a config, the family first, on which defaults depend.
+func (c *Config) read(text []byte) error {
+	family := struct {
+		Name *string `json:"model_type"`
+	}{&c.Family}
+	_ = json.Unmarshal(text, &family) // whose error comes again
+	f := families[c.Family]
+	if f.lacks != nil {
+		f.lacks(c)
+	}
+	return readJSON(text, c, onlyConfigs(f), false)
+}
+
 // check sets fields that older files lack, and refuses numbers that the kernels and products can't take.
 func (c *Config) check() (err error) {
 	c.KeyHeads = cmp.Or(c.KeyHeads, c.Heads)
@@ -98,6 +117,7 @@ func (c *Config) check() (err error) {
 	s := *cmp.Or(c.Newer, c.Scaling, &Scaling{})
 	s.Type = cmp.Or(s.Type, s.OldType, "default")
 	c.Theta, c.Scaling = cmp.Or(s.Theta, c.Theta), &s
+	c.QueryScalar = cmp.Or(c.QueryScalar, float64(c.HeadSize))
 	const above = "be above 0"
 	must := func(good bool, field string, value any, what string) {
 		if !good {
@@ -124,6 +144,12 @@ func (c *Config) check() (err error) {
 	must(c.HeadSize > 0 && c.HeadSize%8 == 0 && c.HeadSize <= kernels.MostSize, "head_dim", c.HeadSize,
 		fmt.Sprintf("be a multiple of 8, at most %d", kernels.MostSize))
 	must(c.Positions > 0, "max_position_embeddings", c.Positions, above)
+	must(c.QueryScalar > 0, "query_pre_attn_scalar", c.QueryScalar, above)
+	capped := func(field string, most *float64) {
+		must(most == nil || *most > 0, field, *cmp.Or(most, new(float64)), "be null or above 0")
+	}
+	capped("attn_logit_softcapping", c.ScoreCap)
+	capped("final_logit_softcapping", c.LogitCap)
 	epsilon := numbers.Epsilon(c.Epsilon)
 	must(epsilon > 0 && epsilon.Check() == nil, "rms_norm_eps", c.Epsilon, "be a number such as 1e-6")
 	if s.Type == "default" {

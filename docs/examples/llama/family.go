@@ -10,7 +10,8 @@ import (
 )
 
 // families has, by a config's model_type, what its models have of their own.
-var families = map[string]family{"llama": llama, "mistral": mistral, "qwen2": qwen2, "qwen3": qwen3}
+var families = map[string]family{"llama": llama, "mistral": mistral, "qwen2": qwen2, "qwen3": qwen3,
+	"gemma2": gemma2}
 
 // family is models with layers of one kind.
 type family struct {
@@ -21,6 +22,9 @@ type family struct {
 	// windowed says that layers of a config's model may look at a window of positions alone. Where it is nil, no config
 	// with a window is served.
 	windowed func(c *Config) bool
+	acts     string          // the MLP's activation; empty: silu
+	grown    bool            // norms are by 1 + their weights, and the embedding grows by the root of its width
+	lacks    func(c *Config) // sets what transformers takes for fields that a file lacks, where that is not Llama's
 }
 
 // served are the model_types, for an error.

@@ -111,8 +111,14 @@ func (r *Rank) cut() {
 		Columns: tokens, First: r.rank * tokens, Tokens: max(0, min(tokens, r.Vocabulary-r.rank*tokens)),
 		Ranks: r.Ranks, Most: multiple(r.most(false), 2), // a slot of All begins at a multiple of 16 bytes
 		Queries: queries, Keys: keys, Group: group, Offset: r.rank*queries - r.firstKey*group,
-		Size: r.HeadSize, Scale: float32(1 / math.Sqrt(float64(r.HeadSize))),
+		Size: r.HeadSize, Scale: float32(1 / math.Sqrt(r.QueryScalar)), Grows: 1,
 		Places: r.Sequences + 1, Room: r.Room}
+	if r.ScoreCap != nil {
+		r.params.Cap = float32(*r.ScoreCap)
+	}
+	if r.grown {
+		r.params.Grows, r.params.Beyond = float32(math.Sqrt(float64(r.Hidden))), 1
+	}
 }
 
 // multiple is the next multiple of a number.

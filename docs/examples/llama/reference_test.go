@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -22,8 +23,12 @@ func newReference(c Config, w map[string]Array) *reference {
 // next is the logits behind one more token.
 func (m *reference) next(token int) []float64 {
 	x := make([]float64, m.c.Hidden)
+	grows := 1.0
+	if m.gemma() {
+		grows = math.Sqrt(float64(len(x)))
+	}
 	for i := range x {
-		x[i] = float64(m.w["model.embed_tokens.weight"].Data[token*len(x)+i])
+		x[i] = grows * float64(m.w["model.embed_tokens.weight"].Data[token*len(x)+i])
 	}
 	for l := range m.c.Layers {
 		at := fmt.Sprintf("model.layers.%d.", l)
@@ -35,23 +40,51 @@ func (m *reference) next(token int) []float64 {
 		m.turn(q)
 		m.turn(k)
 		m.keys[l], m.values[l] = append(m.keys[l], k), append(m.values[l], v)
-		for i, o := range m.times(at+"self_attn.o_proj.weight", m.attend(l, q)) {
+		made, before := m.times(at+"self_attn.o_proj.weight", m.attend(l, q)), at+"post_attention_layernorm.weight"
+		if m.gemma() {
+			made, before = m.norm(made, before), at+"pre_feedforward_layernorm.weight"
+		}
+		for i, o := range made {
 			x[i] += o
 		}
-		y = m.norm(x, at+"post_attention_layernorm.weight")
+		y = m.norm(x, before)
 		gate, up := m.times(at+"mlp.gate_proj.weight", y), m.times(at+"mlp.up_proj.weight", y)
 		for i, g := range gate {
 			gate[i] = g / (1 + math.Exp(-g)) * up[i]
+			if m.gemma() {
+				gate[i] = g / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(g+.044715*g*g*g))) * up[i]
+			}
 		}
-		for i, o := range m.times(at+"mlp.down_proj.weight", gate) {
+		made = m.times(at+"mlp.down_proj.weight", gate)
+		if m.gemma() {
+			made = m.norm(made, at+"post_feedforward_layernorm.weight")
+		}
+		for i, o := range made {
 			x[i] += o
 		}
 	}
 	m.written++
+	head := "lm_head.weight"
 	if m.c.Tied {
-		return m.times("model.embed_tokens.weight", m.norm(x, "model.norm.weight"))
+		head = "model.embed_tokens.weight"
 	}
-	return m.times("lm_head.weight", m.norm(x, "model.norm.weight"))
+	logits := m.times(head, m.norm(x, "model.norm.weight"))
+	for i := range logits {
+		logits[i] = capped(logits[i], m.c.LogitCap)
+	}
+	return logits
+}
+
+// gemma says that norms are by 1 + their weights, what a layer makes is normed before it is added, and the rest that
+// Gemma has.
+func (m *reference) gemma() bool { return strings.HasPrefix(m.c.Family, "gemma") }
+
+// capped is x, within most where there is one.
+func capped(x float64, most *float64) float64 {
+	if most == nil {
+		return x
+	}
+	return *most * math.Tanh(x / *most)
 }
 
 func (m *reference) norm(x []float64, weight string) []float64 {
@@ -61,7 +94,11 @@ func (m *reference) norm(x []float64, weight string) []float64 {
 	}
 	y := make([]float64, len(x))
 	for i, v := range x {
-		y[i] = v / math.Sqrt(sum/float64(len(x))+m.c.Epsilon) * float64(m.w[weight].Data[i])
+		w := float64(m.w[weight].Data[i])
+		if m.gemma() {
+			w++
+		}
+		y[i] = v / math.Sqrt(sum/float64(len(x))+m.c.Epsilon) * w
 	}
 	return y
 }
@@ -112,6 +149,7 @@ func (m *reference) turn(x []float64) {
 func (m *reference) attend(l int, q []float64) []float64 {
 	out := make([]float64, len(q))
 	d := m.c.HeadSize
+	root := math.Sqrt(cmp.Or(m.c.QueryScalar, float64(d)))
 	for h := range m.c.Heads {
 		kv := h * m.c.KeyHeads / m.c.Heads * d
 		weights, total := make([]float64, len(m.keys[l])), 0.0
@@ -120,7 +158,7 @@ func (m *reference) attend(l int, q []float64) []float64 {
 			for i := range d {
 				score += q[h*d+i] * k[kv+i]
 			}
-			weights[p] = math.Exp(score / math.Sqrt(float64(d)))
+			weights[p] = math.Exp(capped(score/root, m.c.ScoreCap))
 			total += weights[p]
 		}
 		for p, v := range m.values[l] {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -29,12 +30,20 @@ var Tiny = Config{
 
 // tinies are models by model_type: Tiny, and smaller ones of other families, with an epsilon that tells. These can be
 // cut for 1, 2 and 4 ranks, and four share the heads of keys.
-var tinies = map[string]Config{"llama": Tiny, "qwen2": tinyOf("qwen2"), "qwen3": tinyOf("qwen3")}
+var tinies = map[string]Config{"llama": Tiny, "qwen2": tinyOf("qwen2"), "qwen3": tinyOf("qwen3"),
+	"gemma2": tinyGemma()}
 
 // tinyOf is a model of a family, with heads that are wider than their share.
 func tinyOf(family string) Config {
 	return Config{Family: family, Vocabulary: 61, Hidden: 32, Intermediate: 64, Layers: 2, Heads: 4, KeyHeads: 2,
 		HeadSize: 16, Positions: 64, Epsilon: 1e-3, Theta: 10000}
+}
+
+// tinyGemma has caps that most scores and logits feel, and a tied head.
+func tinyGemma() Config {
+	c, scores, logits := tinyOf("gemma2"), 3.5, 2.5
+	c.Tied, c.QueryScalar, c.ScoreCap, c.LogitCap = true, 24, &scores, &logits
+	return c
 }
 
 var (
@@ -80,7 +89,8 @@ func (c Config) more() map[string]int {
 	return map[string]map[string]int{
 		"qwen2": {"self_attn.q_proj.bias": c.Heads * c.HeadSize, "self_attn.k_proj.bias": c.KeyHeads * c.HeadSize,
 			"self_attn.v_proj.bias": c.KeyHeads * c.HeadSize},
-		"qwen3": {"self_attn.q_norm.weight": c.HeadSize, "self_attn.k_norm.weight": c.HeadSize},
+		"qwen3":  {"self_attn.q_norm.weight": c.HeadSize, "self_attn.k_norm.weight": c.HeadSize},
+		"gemma2": {"pre_feedforward_layernorm.weight": c.Hidden, "post_feedforward_layernorm.weight": c.Hidden},
 	}[c.Family]
 }
 
@@ -122,7 +132,7 @@ func WriteCheckpoint(dir string, c Config, weights map[string]Array) error {
 	config, err := json.MarshalIndent(struct {
 		Activation string `json:"hidden_act"`
 		Config
-	}{"silu", c}, "", "  ")
+	}{cmp.Or(families[c.Family].acts, "silu"), c}, "", "  ")
 	if err == nil {
 		err = os.MkdirAll(dir, 0o755)
 	}

@@ -153,7 +153,7 @@ DEVICE void look(float (&sums)[8][4], float (&most)[2], float (&sum)[2], const t
     for (unsigned j = 0; j < 2; j++) {
       float x[2], greatest = most[j];
       for (unsigned i = 0; i < 2; i++) {
-        x[i] = at + (int)(8 * i + g) < end ? s[2 * i + j] * p.scale : MINUS_INFINITY;
+        x[i] = at + (int)(8 * i + g) < end ? score(s[2 * i + j], p) : MINUS_INFINITY;
         greatest = greater(x[i], greatest);
       }
       for (unsigned bit = 4; bit < 32; bit *= 2) {

@@ -51,6 +51,8 @@ type Params struct {
 	Width                        int        // of the MLP
 	Gates, Gated                 driver.Ptr // [Count, 2, Width], [Count, Width]
 	Scale, Epsilon               float32
+	Cap                          float32 // of scores: tanh leaves none beyond it; 0: there is none
+	Grows, Beyond                float32 // the embedding by a factor, rounded to its type, and Norm by what is added
 }
 
 // work is a launch: its items of work, one for a block, the threads of a block, and the memory that it touches.

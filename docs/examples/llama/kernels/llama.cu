@@ -12,6 +12,7 @@
 // block takes items of work until none is left.
 
 #include "../generated/device/ptx.h"
+#include "../generated/device/arith.h"
 #include "../generated/device/bf16.h"
 #include "../generated/device/fp32.h"
 #include "../generated/device/blocksum.h"
@@ -62,6 +63,8 @@ struct params {
   const char *gates;  // [count, 2, width]
   char *gated;        // [count, width]
   float scale, epsilon;
+  float cap;            // of scores: tanh leaves none beyond it; 0: there is none
+  float grows, beyond;  // the embedding by a factor, rounded to its type, and norm by what is added
 };
 
 // ----------------------------------------------------------------------------
@@ -111,6 +114,19 @@ DEVICE void save_some(char *to, u64 at, unsigned n, const unit<E> &v)
   }
 }
 
+// embedding is some elements of a token's row.
+template <typename E>
+DEVICE unit<E> embedding(const struct params &p, u64 at, unsigned n)
+{
+  const unit<E> v = load_some<E>(p.embedding, at, n);
+  const float grows = E::widen(E::narrow(p.grows));
+  unit<E> grown = {};
+  for (unsigned k = 0; k < 8; k++) {
+    set_element(grown, k, E::narrow(element(v, k) * grows));
+  }
+  return grown;
+}
+
 template <typename E>
 DEVICE void embed_of(const struct params &p)
 {
@@ -120,7 +136,7 @@ DEVICE void embed_of(const struct params &p)
     const u64 from = token(p, p.rows[i].token) * p.hidden, to = i * p.hidden;
     float squares = 0.0f;
     each_thread(at, p.hidden / n) {
-      const unit<E> v = load_some<E>(p.embedding, from + at * n, n);
+      const unit<E> v = embedding<E>(p, from + at * n, n);
       save_some(p.x, to + at * n, n, v);
       for (unsigned k = 0; k < 8; k++) {
         squares += element(v, k) * element(v, k);
@@ -128,10 +144,10 @@ DEVICE void embed_of(const struct params &p)
     }
     const float scale = 1.0f / square_root(sum_of_block(sums, squares) / (float)p.hidden + p.epsilon);
     each_thread(at, p.hidden / n) {
-      const unit<E> v = load_some<E>(p.embedding, from + at * n, n), w = load_some<E>(p.norm, at * n, n);
+      const unit<E> v = embedding<E>(p, from + at * n, n), w = load_some<E>(p.norm, at * n, n);
       unit<E> y = {};
       for (unsigned k = 0; k < 8; k++) {
-        set_element(y, k, E::narrow(element(v, k) * scale * element(w, k)));
+        set_element(y, k, E::narrow(element(v, k) * scale * (p.beyond + element(w, k))));
       }
       save_some(p.normed, to + at * n, n, y);
     }
@@ -210,6 +226,13 @@ DEVICE float rotated(const char *from, u64 head, u64 i, u64 position, const stru
   const float *const turn = p.angles + (position * half + pair) * 2;
   const float x = load<E>(from, head + pair), y = load<E>(from, head + pair + half);
   return i < half ? x * turn[0] - y * turn[1] : y * turn[0] + x * turn[1];
+}
+
+// score is that of a query and a key, by their product.
+DEVICE float score(float product, const struct params &p)
+{
+  const float x = product * p.scale;
+  return p.cap > 0.0f ? p.cap * hyperbolic_tangent(x / p.cap) : x;
 }
 
 // cached is the place of a head in the cache.

@@ -104,7 +104,7 @@ DEVICE void prefill_of(const struct params &p)
         }
         for (unsigned j = 0; j < 4; j++) {
           const unsigned row = warp + g + j / 2 * 8, column = n + 2 * t + j % 2;
-          s[row * wide + column] = at + (int)column <= where[row] ? c[j] * p.scale : MINUS_INFINITY;
+          s[row * wide + column] = at + (int)column <= where[row] ? score(c[j], p) : MINUS_INFINITY;
         }
       }
       __syncthreads();

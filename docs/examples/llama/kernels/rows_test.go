@@ -34,10 +34,10 @@ func TestBest(t *testing.T) {
 	}
 }
 
-// TestWide holds the embedding and the gate against float64, of rows that 16 bytes divide, and of others.
+// TestWide holds the embedding, which grows, and the gate against float64, of rows that 16 bytes divide, and of others.
 func TestWide(t *testing.T) {
 	for _, wide := range []int{24, 21, 4096 + 8} {
-		const rows = 3
+		const rows, grows, beyond = 3, 1.5, 1
 		numbers := make([]float32, rows*2*wide)
 		for i := range numbers {
 			numbers[i] = float32(math.Sin(float64(i)))
@@ -45,7 +45,8 @@ func TestWide(t *testing.T) {
 		d := device(t, 1)
 		p := kernels.Params{Count: rows, Hidden: wide, Width: wide, Embedding: put(t, d, numbers),
 			Norm: put(t, d, numbers[7:][:wide]), Gates: put(t, d, numbers), Gated: put(t, d, numbers),
-			X: put(t, d, numbers), Normed: put(t, d, numbers), Rows: put(t, d, []int32{5, 0, 0, 1, 0, 0, 4, 0, 0})}
+			X: put(t, d, numbers), Normed: put(t, d, numbers), Rows: put(t, d, []int32{5, 0, 0, 1, 0, 0, 4, 0, 0}),
+			Grows: grows, Beyond: beyond}
 		gated := launched(t, d, driver.FP32, "gate", p, p.Gated, 4*rows*wide)
 		normed := launched(t, d, driver.FP32, "embed", p, p.Normed, 4*rows*wide)
 		x := make([]byte, len(normed))
@@ -59,8 +60,8 @@ func TestWide(t *testing.T) {
 			gate, through := float64(numbers[2*row*wide+e]), float64(numbers[(2*row+1)*wide+e])
 			near(t, "gated", wide, i, number(gated, driver.FP32, i), gate/(1+math.Exp(-gate))*through)
 			near(t, "normed", wide, i, number(normed, driver.FP32, i),
-				float64(own[e])/math.Sqrt(squares)*float64(numbers[7+e]))
-			near(t, "embedded", wide, i, number(x, driver.FP32, i), float64(own[e]))
+				float64(own[e])/math.Sqrt(squares)*(beyond+float64(numbers[7+e])))
+			near(t, "embedded", wide, i, number(x, driver.FP32, i), grows*float64(own[e]))
 		}
 	}
 }

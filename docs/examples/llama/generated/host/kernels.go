@@ -13,6 +13,7 @@ import (
 const void *biased_kernels(const void *engine);
 const void *candidates_kernels(const void *engine);
 const void *decodenccl_kernels(const void *engine);
+const void *gemma_kernels(const void *engine);
 const void *normed_kernels(const void *engine);
 const void *prefill_kernels(const void *engine);
 const void *prefillnccl_kernels(const void *engine);
@@ -30,6 +31,8 @@ func init() {
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("decodenccl", "ac44ad6a68d180257daa4b55a55379a844d7e907d961aa7c4d511fd011812330",
 		unsafe.Pointer(C.decodenccl_kernels))
+	sim.Compiled("gemma", "a0f0e24a93526bb319c8b4926a8ba18cf064b1ab0a1550aaee922ed5562febd4",
+		unsafe.Pointer(C.gemma_kernels))
 	sim.Compiled("normed", "776b11c59ebc697d43640a5ee73594d66247edda7384e8f2e5bb75638f602cfd",
 		unsafe.Pointer(C.normed_kernels))
 	sim.Compiled("prefill", "6794614a01ea64cd5f49c01183ca850b8f1880e6f1e0176bcc31b563ba4891ec",

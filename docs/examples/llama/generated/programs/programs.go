@@ -8,6 +8,7 @@ import (
 	"ovgen/docs/examples/llama/generated/candidates"
 	"ovgen/docs/examples/llama/generated/decode"
 	"ovgen/docs/examples/llama/generated/decodenccl"
+	"ovgen/docs/examples/llama/generated/gemma"
 	_ "ovgen/docs/examples/llama/generated/host"
 	"ovgen/docs/examples/llama/generated/normed"
 	"ovgen/docs/examples/llama/generated/prefill"
@@ -22,6 +23,7 @@ var All = []harness.Program{
 	harness.Of(&candidates.Program, schedules.Candidates, candidates.New, (*candidates.Plan).Bind),
 	harness.Of(&decode.Program, schedules.Decode, decode.New, (*decode.Plan).Bind),
 	harness.Of(&decodenccl.Program, schedules.DecodeNCCL, decodenccl.New, (*decodenccl.Plan).Bind),
+	harness.Of(&gemma.Program, schedules.Gemma, gemma.New, (*gemma.Plan).Bind),
 	harness.Of(&normed.Program, schedules.Normed, normed.New, (*normed.Plan).Bind),
 	harness.Of(&prefill.Program, schedules.Prefill, prefill.New, (*prefill.Plan).Bind),
 	harness.Of(&prefillnccl.Program, schedules.PrefillNCCL, prefillnccl.New, (*prefillnccl.Plan).Bind),

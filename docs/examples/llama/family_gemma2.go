@@ -1,0 +1,29 @@
+package main
+
+import (
+	"slices"
+
+	"ovgen/docs/examples/llama/generated/gemma"
+)
+
+// gemma2 is Gemma 2: Llama with a norm behind attention and one behind the MLP too, norms by 1 + their weights, an
+// embedding that grows by the root of its width, GELU's gate, and caps of scores and logits.
+var gemma2 = family{
+	few: layerOf(&gemma.Program, gemma.New, (*gemma.Plan).Bind,
+		func(p *gemma.Plan, own calls) { p.Attention = own.attention }),
+	weights: slices.Concat(llama.weights[:5], []weight{
+		{"Behind", "post_attention_layernorm.weight", wholeRow, ""},
+		{"Norm2", "pre_feedforward_layernorm.weight", wholeRow, ""},
+		{"Gate", "mlp.gate_proj.weight", gateRows, ""},
+		{"Up", "mlp.up_proj.weight", gateRows, ""},
+		{"Down", "mlp.down_proj.weight", columns(gateRows), ""},
+		{"Behind2", "post_feedforward_layernorm.weight", wholeRow, ""},
+	}),
+	windowed: func(*Config) bool { return true },
+	acts:     "gelu_pytorch_tanh",
+	grown:    true,
+	lacks: func(c *Config) {
+		scores, logits := 50.0, 30.0
+		c.Tied, c.Positions, c.QueryScalar, c.ScoreCap, c.LogitCap = true, 8192, 256, &scores, &logits
+	},
+}
