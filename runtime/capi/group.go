@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	_ "ovgen/runtime/alike"
 	"ovgen/runtime/driver"
 	_ "ovgen/runtime/dump"
 	"ovgen/runtime/group"

@@ -33,6 +33,7 @@ type identity struct {
 	Apart     bool
 	FallBack  bool
 	Symmetric int64
+	Check     bool
 }
 
 // process tells this process from all others.
@@ -40,8 +41,8 @@ var process = rand.Text()
 
 // CheckError reports that the ranks don't fit together. Every rank gets the same.
 type CheckError struct {
-	// Check is "host", "protocol", "process", "driver", "device", "peer access", "arena", "fall-back", "words" or
-	// "symmetric memory".
+	// Check is "host", "protocol", "process", "driver", "device", "peer access", "arena", "fall-back", "words",
+	// "operands" or "symmetric memory".
 	Check string
 	Ranks []int  // that don't fit
 	Text  string // the mistake and its remedy
@@ -107,22 +108,19 @@ func checkAlike(all []identity) error {
 			return &CheckError{"driver", pair,
 				fmt.Sprintf("rank 0 runs on %s, rank %d on %s (set %s to the same on all ranks)",
 					first.Driver, r, id.Driver, launcher.EnvDriver)}
-		case id.Arena != first.Arena:
-			return &CheckError{"arena", pair,
-				fmt.Sprintf("rank 0 has an arena of %d bytes, rank %d of %d "+
-					"(set Config.Arena to the same on all ranks)", first.Arena, r, id.Arena)}
-		case id.Apart != first.Apart:
-			return &CheckError{"peer access", pair,
-				fmt.Sprintf("rank 0 has Config.Apart %t, rank %d %t "+
-					"(set it to the same on all ranks)", first.Apart, r, id.Apart)}
-		case id.Symmetric != first.Symmetric:
-			return &CheckError{"symmetric memory", pair,
-				fmt.Sprintf("rank 0 has Config.Symmetric %d, rank %d %d "+
-					"(set it to the same on all ranks)", first.Symmetric, r, id.Symmetric)}
-		case id.FallBack != first.FallBack:
-			return &CheckError{"fall-back", pair,
-				fmt.Sprintf("rank 0 has Config.FallBack %t, rank %d %t "+
-					"(set it to the same on all ranks)", first.FallBack, r, id.FallBack)}
+		}
+		for _, x := range []struct {
+			check, field string
+			first, here  any
+		}{
+			{"arena", "Arena", first.Arena, id.Arena}, {"peer access", "Apart", first.Apart, id.Apart},
+			{"symmetric memory", "Symmetric", first.Symmetric, id.Symmetric},
+			{"fall-back", "FallBack", first.FallBack, id.FallBack}, {"operands", "Check", first.Check, id.Check},
+		} {
+			if x.here != x.first {
+				return &CheckError{x.check, pair, fmt.Sprintf("rank 0 has Config.%s %v, rank %d %v "+
+					"(set it to the same on all ranks)", x.field, x.first, r, x.here)}
+			}
 		}
 		for other := range r {
 			if all[other].UUID == id.UUID && all[other].Host == id.Host {

@@ -58,8 +58,11 @@ func (c Config) resolve() (Config, error) {
 	c.Graphs = cmp.Or(c.Graphs, DefaultGraphs)
 	var err error
 	c.dump, err = dumpBy(cmp.Or(c.Dump, os.Getenv(launcher.EnvDump)), c.DumpTo)
-	errs = append(errs, err)
-	errs = append(errs, c.bound())
+	errs = append(errs, err, c.bound())
+	if c.Check = c.Check || os.Getenv(launcher.EnvCheck) != ""; c.Check && checker == nil {
+		errs = append(errs, fmt.Errorf("%s, or Config.Check, is set, and this program does not link the package that "+
+			"compares operands (import runtime/alike)", launcher.EnvCheck))
+	}
 	if _, err := driver.Lookup(c.Backend); err != nil && c.Driver == nil && c.Backend != auto {
 		errs = append(errs, err)
 	}

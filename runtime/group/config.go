@@ -71,6 +71,10 @@ type Config struct {
 	Dump string
 	// DumpTo takes that, a Write for each Bind of a rank; nil is the standard error.
 	DumpTo io.Writer
+	// Check has ranks compare the operands that all must hold alike, ahead of each run outside of captures, which is
+	// collective then; where they differ no rank begins it. It is the same on all ranks, and refused where the program
+	// does not import package alike. False reads OVGEN_CHECK, of which any text says true.
+	Check bool
 	// Timeout is the default of the three bounds that follow; 0 means DefaultTimeout. A negative bound is refused.
 	Timeout time.Duration
 	// JoinTimeout bounds the rendezvous and each step that Join takes on all ranks.

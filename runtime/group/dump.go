@@ -1,9 +1,11 @@
 package group
 
 import (
+	"context"
 	"fmt"
 	"io"
 
+	"ovgen/runtime/driver"
 	"ovgen/runtime/launcher"
 )
 
@@ -34,3 +36,11 @@ func dumpBy(words string, to io.Writer) (func(Tracer) error, error) {
 	}
 	return dumper(words, to)
 }
+
+// Checker compares, ahead of a run of a plan on a stream, the operands that all ranks of the group must hold alike.
+type Checker func(ctx context.Context, g *Group, plan Tracer, on driver.Stream) error
+
+var checker Checker
+
+// RegisterChecker has groups whose Config.Check is set compare by a Checker. Package alike registers its own.
+func RegisterChecker(c Checker) { checker = c }

@@ -60,3 +60,20 @@ func TestDumpWords(t *testing.T) {
 		})
 	}
 }
+
+// TestCheckUnlinked: a comparison that no package makes is refused.
+func TestCheckUnlinked(t *testing.T) {
+	for _, x := range []struct {
+		config      bool
+		environment string
+	}{{true, ""}, {false, "1"}} {
+		t.Setenv(launcher.EnvCheck, x.environment)
+		inBubble(t, sim.Config{Devices: 1}, false, func(w *world) {
+			cs := w.configs(0, 1)
+			cs[0].Check = x.config
+			if _, errs := w.join(cs); errs[0] == nil || !strings.Contains(errs[0].Error(), "import runtime/alike") {
+				w.Errorf("%+v: %v", x, errs[0])
+			}
+		})
+	}
+}

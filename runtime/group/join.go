@@ -134,7 +134,7 @@ func (g *Group) tryDriver(ctx context.Context, name string) (why string, err err
 	g.drv, g.owned = d, d != nil && g.config.Driver == nil
 	id := identity{Protocol: protocol, Pid: os.Getpid(), Process: process, Local: g.config.Local,
 		Arena: g.config.Arena, Apart: g.config.Apart, FallBack: g.config.FallBack, Driver: name, Plays: g.config.Host,
-		Spans: store.Spans(g.config.Network), Symmetric: g.config.Symmetric}
+		Spans: store.Spans(g.config.Network), Symmetric: g.config.Symmetric, Check: g.config.Check}
 	unavailable := errors.Is(err, driver.ErrUnavailable)
 	if unavailable {
 		id.Driver, id.Why, err = "", err.Error(), nil

@@ -66,7 +66,11 @@ func (g *Group) begin(ctx context.Context, r Run) (Run, error) {
 	case <-g.done:
 		return r, g.Alive()
 	}
-	if err := g.open(&r); err != nil {
+	err := g.open(&r)
+	if err == nil && g.config.Check && !r.capturing && !r.empty {
+		err = checker(ctx, g, g.plan(plan), r.main)
+	}
+	if err != nil {
 		<-g.runs.issue
 		return r, fmt.Errorf("begin a run of %s: %w", g.planName(plan), err)
 	}

@@ -16,8 +16,9 @@ const (
 	EnvLocal  = "OVGEN_LOCAL_RANK" // ordinal of the rank's device; by default the rank
 	EnvJob    = "OVGEN_JOB"
 	EnvDriver = "OVGEN_DRIVER"
-	EnvDump   = "OVGEN_DUMP" // a dump of each plan (see group.Config.Dump)
-	EnvHost   = "OVGEN_HOST" // the host that the rank plays (see group.Config.Host)
+	EnvDump   = "OVGEN_DUMP"  // a dump of each plan (see group.Config.Dump)
+	EnvCheck  = "OVGEN_CHECK" // not empty: operands are compared over ranks (see group.Config.Check)
+	EnvHost   = "OVGEN_HOST"  // the host that the rank plays (see group.Config.Host)
 )
 
 // Environment variables of ranks on several machines, which group.Join reads.

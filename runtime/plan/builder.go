@@ -82,6 +82,12 @@ func (b *Builder) Written(f *Buffer) *Buffer {
 	return f
 }
 
+// Alike says that all ranks must hold the same values in a buffer of the caller.
+func (b *Builder) Alike(f *Buffer) *Buffer {
+	f.alike = true
+	return f
+}
+
 // Root says that rank 0 alone has a buffer of the caller: the others bind none.
 func (b *Builder) Root(f *Buffer) *Buffer {
 	f.root = true

@@ -22,6 +22,7 @@ type BufferPart struct {
 	Name, Kind string
 	Bytes      int64
 	At         []driver.Ptr
+	Alike      bool // all ranks must hold the same values in it
 }
 
 // SemaphorePart is a semaphore with the number of its words on a rank, and its address on each.
@@ -62,7 +63,7 @@ func (p *Plan) Components() Components {
 		case slices.Contains(p.bindable, b):
 			kind = "caller"
 		}
-		c.Buffers = append(c.Buffers, BufferPart{b.name, kind, b.size(p.rank), b.at})
+		c.Buffers = append(c.Buffers, BufferPart{b.name, kind, b.size(p.rank), b.at, b.alike})
 	}
 	for _, s := range p.semaphores {
 		c.Semaphores = append(c.Semaphores, SemaphorePart{s.name, s.words(p.ranks), s.base})

@@ -17,6 +17,7 @@ type Buffer struct {
 	root   bool // rank 0 alone has it
 	// written says that runs write it, so that no other may share its memory.
 	written bool
+	alike   bool // all ranks must hold the same values
 	rank    int
 	at      []driver.Ptr // by rank, as mapped here; zero where it is not
 	offset  int64        // of staging: in the arena, or in the plan's own memory

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 
+	_ "ovgen/runtime/alike"
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	_ "ovgen/runtime/dump"

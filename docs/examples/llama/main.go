@@ -20,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	_ "ovgen/runtime/alike"
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	_ "ovgen/runtime/driver/cuda"

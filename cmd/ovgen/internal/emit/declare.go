@@ -130,6 +130,9 @@ func (u *unit) declareBuffers(expr goExpr) (code []jen.Code) {
 		if x.Owner == hostir.Caller && written[x.Name] {
 			value = builderCall("Written", value)
 		}
+		if x.Owner == hostir.Caller && u.program.Schedule.MustAgree(x.Name) {
+			value = builderCall("Alike", value)
+		}
 		code = append(code, setField(x.Name, value))
 		if x.Counts.IsZero() {
 			continue
