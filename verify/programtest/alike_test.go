@@ -30,7 +30,8 @@ import (
 // each run: the harness gives other values to each rank where the docs do not ask for the same.
 func TestAlike(t *testing.T) {
 	for _, p := range programs.All {
-		if !slices.ContainsFunc(p.Schedule.Tensors, func(x harness.Tensor) bool { return p.Schedule.MustAgree(x.Name) }) {
+		agrees := func(x harness.Tensor) bool { return p.Schedule.MustAgree(x.Name) }
+		if !slices.ContainsFunc(p.Schedule.Tensors, agrees) {
 			continue
 		}
 		t.Run(p.Name, func(t *testing.T) {
@@ -127,8 +128,8 @@ func compared(ctx context.Context, g *group.Group) error {
 	return errors.Join(own.set(n, 1), once(), stream.Synchronize(), stream.Close(), n.Close(ctx))
 }
 
-// TestDifference has one bit of an operand differ on a rank: no rank runs, each gets an error with the operand, the plan
-// and the ranks, and the next run is right.
+// TestDifference has one bit of an operand differ on a rank: no rank runs, each gets an error with the operand, the
+// plan and the ranks, and the next run is right.
 func TestDifference(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := simtest.Config{Config: sim.Config{Devices: 3}, Change: func(c *group.Config) { c.Check = true }}
@@ -165,12 +166,12 @@ func TestDifferenceCaptured(t *testing.T) {
 			if err := changes[0].set(n, 1); err != nil {
 				return err
 			}
-			graph, err := device.Capture(g.Driver(), stream.Handle(), func() error { return n.Enqueue(stream.Handle()) })
+			on := stream.Handle()
+			graph, err := device.Capture(g.Driver(), on, func() error { return n.Enqueue(on) })
 			if err != nil {
 				return err
 			}
-			return errors.Join(graph.Launch(stream.Handle()), g.Watch(ctx, stream.Handle()), graph.Close(),
-				stream.Close(), n.Close(ctx))
+			return errors.Join(graph.Launch(on), g.Watch(ctx, on), graph.Close(), stream.Close(), n.Close(ctx))
 		})
 		if err != nil {
 			t.Error(err)
