@@ -21,8 +21,8 @@ type sublist struct {
 	from, to int // to is 0 for all
 }
 
-// constructors has each function that a schedule is written with, unless it makes a Func or an Expr; functions.go has
-// those of functions.
+// constructors has each function that a schedule is written with, unless it makes a Func or a part of a formula;
+// functions.go has those.
 var constructors = map[string]constructor{
 	"Dim":      {value: schedule.Axis{}, fields: []string{"Extent"}, lists: []sublist{{"Outer", 1, 0}}},
 	"DIDx":     {value: schedule.DIDx(""), fields: []string{"Count"}},
@@ -45,7 +45,7 @@ var constructors = map[string]constructor{
 }
 
 // setters are the methods of values of package schedule that set a field of a copy, by the field.
-var setters = map[string]string{"WithEpsilon": "Epsilon"}
+var setters = map[string]string{"WithEpsilon": "Epsilon", "InHeads": "Group", "PerHead": "Group"}
 
 // adders are those that add an element to a list, by the list; elements has the fields that their arguments are.
 var (

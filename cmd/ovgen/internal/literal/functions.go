@@ -1,69 +1,150 @@
 package literal
 
 import (
-	"fmt"
 	"go/ast"
+	"go/types"
 	"reflect"
-	"slices"
 	"strconv"
 
 	"ovgen/schedule"
 )
 
-// function is a function of the library that a call makes, with the numbers of the arguments for its tensors.
-func (s *Source) function(call *ast.CallExpr) (f schedule.Func, c schedule.Constructor, ok bool) {
-	name, ok := s.called(call)
-	list := schedule.Library()
-	i := slices.IndexFunc(list, func(c schedule.Constructor) bool { return c.Name == name })
-	if !ok || i < 0 || call.Ellipsis.IsValid() || len(call.Args) != list[i].Operands {
-		return f, c, false
-	}
-	var of []string
-	for i := range call.Args {
-		of = append(of, strconv.Itoa(i))
-	}
-	return list[i].Of(of...), list[i], true
+// made has the functions of package schedule that make a part of a formula, or a Func that schedule.Library lacks. One
+// that is missing is not read.
+var made = map[string]any{
+	"GELUByErf": schedule.GELUByErf, "Modulate": schedule.Modulate, "Multiply": schedule.Multiply,
+	"QuickGELU": schedule.QuickGELU, "ReGLU": schedule.ReGLU, "RotaryOf": schedule.RotaryOf, "Scale": schedule.Scale,
+	"Sigmoid": schedule.Sigmoid, "SoftCap": schedule.SoftCap, "Softmax": schedule.Softmax,
+	"SquaredReLU": schedule.SquaredReLU,
+
+	"Of": schedule.Of, "Row": schedule.Row, "Column": schedule.Column, "HeadRow": schedule.HeadRow,
+	"Cos": schedule.Cos, "Sin": schedule.Sin, "Num": schedule.Num, "Param": schedule.Param, "Plus": schedule.Plus,
+	"Minus": schedule.Minus, "Times": schedule.Times, "Over": schedule.Over, "Greatest": schedule.Greatest,
+	"Least": schedule.Least, "Neg": schedule.Neg, "Abs": schedule.Abs, "Exp": schedule.Exp, "Tanh": schedule.Tanh,
+	"Erf": schedule.Erf, "Log": schedule.Log, "Root": schedule.Root, "RecipRoot": schedule.RecipRoot,
+	"Below": schedule.Below, "If": schedule.If, "SumOver": schedule.SumOver, "Mean": schedule.Mean,
+	"Most": schedule.Most, "Turned": schedule.Turned,
 }
 
-// applied reads the function that a call makes.
+// function is the one of these that a call calls, which takes as many arguments.
+func (s *Source) function(call *ast.CallExpr) (f reflect.Value, ok bool) {
+	name, _ := s.called(call)
+	n := len(call.Args)
+	for _, c := range schedule.Library() {
+		if c.Name == name {
+			return reflect.ValueOf(c.Of), n == c.Operands && !call.Ellipsis.IsValid()
+		}
+	}
+	if f = reflect.ValueOf(made[name]); !f.IsValid() || call.Ellipsis.IsValid() {
+		return f, false
+	}
+	return f, n == f.Type().NumIn() || f.Type().IsVariadic() && n >= f.Type().NumIn()-1
+}
+
+// parameter is the type of a function's argument.
+func parameter(f reflect.Type, i int) reflect.Type {
+	if last := f.NumIn() - 1; f.IsVariadic() && i >= last {
+		return f.In(last).Elem()
+	}
+	return f.In(i)
+}
+
+// applied reads what such a call makes.
 func (v *reading) applied(to reflect.Value, call *ast.CallExpr, path string) (ok bool) {
-	f, c, ok := v.function(call)
-	if !ok || to.Type() != reflect.TypeOf(f) {
+	f, ok := v.function(call)
+	if !ok || to.Type() != f.Type().Out(0) {
 		return false
 	}
-	of := make([]string, len(call.Args))
+	args := make([]reflect.Value, len(call.Args))
 	for i, arg := range call.Args {
-		v.read(reflect.ValueOf(&of[i]).Elem(), arg, join(path, leaf(f.Is, strconv.Itoa(i), "Is")))
+		args[i] = reflect.New(parameter(f.Type(), i)).Elem()
+		v.read(args[i], arg, path)
 	}
-	to.Set(reflect.ValueOf(c.Of(of...)))
+	to.Set(f.Call(args)[0])
 	return true
 }
 
-// leaf is the path of the first leaf of a tensor.
-func leaf(e schedule.Expr, tensor, path string) string {
-	if e.Tensor == tensor {
-		return path + ".Tensor"
-	}
-	for i, x := range e.Of {
-		if at := leaf(x, tensor, fmt.Sprintf("%s.Of[%d]", path, i)); at != "" {
-			return at
-		}
-	}
-	return ""
+// isX says that an expression is schedule.X.
+func (s *Source) isX(e *ast.SelectorExpr) bool {
+	x, ok := s.info.Uses[e.Sel].(*types.Var)
+	return ok && x.Name() == "X" && x.Pkg() != nil && x.Pkg().Path() == Path
 }
 
-// tree is a function's tree as a literal at a call, with the arguments in the places of their tensors.
-func tree(e schedule.Expr, call *ast.CallExpr) *ast.CompositeLit {
+// argumentOf is what a formula does where it is an argument of a call, and firstNumber + i stands for a number that is
+// argument i.
+const (
+	argumentOf  schedule.Do = "argument"
+	firstNumber             = 1 << 40
+)
+
+// stands is what stands for argument i of a call: a formula, names that are i, or a number.
+func stands(t reflect.Type, i int) reflect.Value {
+	at := reflect.New(t).Elem()
+	switch x := at.Addr().Interface().(type) {
+	case *schedule.Expr:
+		*x = schedule.Expr{Do: argumentOf, Number: float64(i)}
+	case *schedule.Columns:
+		*x = schedule.Columns{Below: firstNumber + i, Head: schedule.Extent(strconv.Itoa(i))}
+	case *schedule.Extent:
+		*x = schedule.Extent(strconv.Itoa(i))
+	case *string:
+		*x = strconv.Itoa(i)
+	case *int:
+		*x = firstNumber + i
+	case *float64:
+		*x = float64(firstNumber + i)
+	}
+	return at
+}
+
+// formula finds a field of what such a call makes.
+func (s *Source) formula(call *ast.CallExpr, f reflect.Value, name string) (place, bool) {
+	is := s.tree(call, f)
+	if f.Type().Out(0) == reflect.TypeFor[schedule.Func]() {
+		return place{call, is}, name == "Is"
+	}
+	lit, ok := is.(*ast.CompositeLit)
+	if !ok {
+		return place{}, false
+	}
+	return s.field(lit, name)
+}
+
+// tree is the formula that a call makes as a literal, with the arguments in their places; nil where it makes none.
+func (s *Source) tree(call *ast.CallExpr, f reflect.Value) ast.Expr {
+	args := make([]reflect.Value, len(call.Args))
+	for i := range args {
+		args[i] = stands(parameter(f.Type(), i), i)
+	}
+	switch x := f.Call(args)[0].Interface().(type) {
+	case schedule.Func:
+		return written(x.Is, call)
+	case schedule.Expr:
+		return written(x, call)
+	}
+	return nil
+}
+
+// written is a formula as a literal at a call.
+func written(e schedule.Expr, call *ast.CallExpr) ast.Expr {
+	if e.Do == argumentOf {
+		return call.Args[int(e.Number)]
+	}
 	lit := &ast.CompositeLit{Lbrace: call.Pos(), Rbrace: call.End()}
 	field := func(name string, value ast.Expr) {
 		lit.Elts = append(lit.Elts, &ast.KeyValueExpr{Key: &ast.Ident{NamePos: value.Pos(), Name: name}, Value: value})
 	}
-	if i, err := strconv.Atoi(e.Tensor); err == nil {
-		field("Tensor", call.Args[i])
+	for name, is := range map[string]string{"Tensor": e.Tensor, "Name": e.Name, "Group": string(e.Group)} {
+		if i, err := strconv.Atoi(is); err == nil {
+			field(name, call.Args[i])
+		}
+	}
+	if e.Number >= firstNumber {
+		field("Number", call.Args[int(e.Number)-firstNumber])
 	}
 	of := &ast.CompositeLit{Lbrace: call.Pos(), Rbrace: call.End()}
 	for _, x := range e.Of {
-		of.Elts = append(of.Elts, tree(x, call))
+		of.Elts = append(of.Elts, written(x, call))
 	}
 	field("Of", of)
 	return lit

@@ -16,20 +16,29 @@ var Path = module.Package("schedule")
 
 // Source is the syntax of a package and its types.
 type Source struct {
-	info *types.Info
-	vars map[types.Object]ast.Expr // package-level variables and their values
+	info   *types.Info
+	vars   map[types.Object]ast.Expr      // package-level variables and their values
+	bodies map[types.Object]*ast.FuncDecl // functions that return a function or a formula, and do nothing else
 	// changed has the variables that code assigns to, or takes the address of.
 	changed map[types.Object]bool
 }
 
 // New reads the package-level variables of a package.
 func New(info *types.Info, files []*ast.File) *Source {
-	s := &Source{info: info, vars: map[types.Object]ast.Expr{}, changed: map[types.Object]bool{}}
+	s := &Source{info: info, vars: map[types.Object]ast.Expr{}, changed: map[types.Object]bool{},
+		bodies: map[types.Object]*ast.FuncDecl{}}
 	for _, f := range files {
 		for _, d := range f.Decls {
-			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.VAR {
-				for _, spec := range g.Specs {
-					s.declare(spec.(*ast.ValueSpec))
+			switch d := d.(type) {
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if v, ok := spec.(*ast.ValueSpec); ok && d.Tok == token.VAR {
+						s.declare(v)
+					}
+				}
+			case *ast.FuncDecl:
+				if f, ok := info.Defs[d.Name].(*types.Func); ok && makesFormula(f) && returned(d) != nil {
+					s.bodies[f] = d
 				}
 			}
 		}
@@ -83,9 +92,12 @@ func (s *Source) change(e ast.Expr) {
 }
 
 // IsSchedule reports whether a type is schedule.Schedule.
-func IsSchedule(t types.Type) bool {
+func IsSchedule(t types.Type) bool { return isNamed(t, "Schedule") }
+
+// isNamed reports whether a type is one of package schedule's.
+func isNamed(t types.Type, name string) bool {
 	n, ok := types.Unalias(t).(*types.Named)
-	return ok && n.Obj().Name() == "Schedule" && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == Path
+	return ok && n.Obj().Name() == name && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == Path
 }
 
 // Place is where a field is written.
@@ -103,8 +115,9 @@ var step = regexp.MustCompile(`\w+`)
 // Find looks the path of a field up in the value of a schedule.
 func (s *Source) Find(value ast.Expr, path string) Place {
 	var found Place
+	given := arguments{}
 	for _, name := range step.FindAllString(path, -1) {
-		value = ast.Unparen(s.follow(value))
+		value = ast.Unparen(s.enter(value, given))
 		next, ok := s.descend(value, name)
 		if !ok {
 			_, lit := value.(*ast.CompositeLit)
@@ -112,6 +125,9 @@ func (s *Source) Find(value ast.Expr, path string) Place {
 			return found
 		}
 		found.At, value = next.at, next.value
+		if arg := s.given(value, given); arg != nil { // a parameter is written at the call
+			found.At, value = arg, arg
+		}
 	}
 	found.Whole = true
 	return found
@@ -218,8 +234,8 @@ func (s *Source) argument(call *ast.CallExpr, name string) (place, bool) {
 		}
 		return s.descend(ast.Unparen(s.follow(on)), name)
 	}
-	if f, _, ok := s.function(call); ok {
-		return place{call, tree(f.Is, call)}, name == "Is"
+	if f, ok := s.function(call); ok {
+		return s.formula(call, f, name)
 	}
 	c, ok := s.constructor(call)
 	if !ok || call.Ellipsis.IsValid() {

@@ -10,6 +10,7 @@ import (
 	"go/types"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,6 +62,15 @@ func names() []string  { return nil }
 func extent() s.Extent { return s.K }
 func init()            { changed = "" }
 
+func own(weight string) s.Func { return s.Func{Word: "own", Is: s.Times(twice(weight), s.Param("half"))} }
+func twice(w string) s.Expr    { return s.Plus(s.X, s.Row(w), s.Row("V")) }
+
+var Formulas = s.Schedule{Ops: []s.Op{s.Copy("Y", "A", s.Func{Is: s.Over(
+	s.Plus(s.X,
+		s.Of("R"), s.Num(1e60)),
+	s.Neg(s.Mean(s.X).InHeads("3")))},
+	own("T"), s.Scale(1e50), s.RotaryOf(7, "9", "Table"), s.RMSNorm("Norm").PerHead(s.W))}}
+
 var Chain = s.Schedule{Ops: []s.Op{
 	s.Copy("Y", a, s.LayerNorm("W", "V").WithEpsilon(1e-6), s.SiLU()).Keeping("X", 0).Keeping("H", 1)}}
 `
@@ -110,6 +120,16 @@ func TestValue(t *testing.T) {
 			Keeping("X", 0).Keeping("H", 1)}}
 	if got, _ := s.Value(values["Chain"]); !cmp.Equal(chain, got) {
 		t.Errorf("value (-want +got):\n%s", cmp.Diff(chain, got))
+	}
+	var formulas schedule.Schedule
+	formulas.Ops = []schedule.Op{schedule.Copy("Y", "A",
+		schedule.Func{Is: schedule.Over(
+			schedule.Plus(schedule.X, schedule.Of("R"), schedule.Num(1e60)),
+			schedule.Neg(schedule.Mean(schedule.X).InHeads("3")))},
+		schedule.Func{}, schedule.Scale(1e50), schedule.RotaryOf(7, "9", "Table"), schedule.Func{})}
+	got, unknown2 := s.Value(values["Formulas"])
+	if !cmp.Equal(formulas, got) || !slices.Equal(unknown2, []string{"Ops[0].Then[1]", "Ops[0].Then[4]"}) {
+		t.Errorf("unknown %v, value (-want +got):\n%s", unknown2, cmp.Diff(formulas, got))
 	}
 	wantUnknown := []string{"Ops[1].In", "Tensors[0].Axes[1].Extent", "Tensors[1].Axes[0].Outer[1]",
 		"Moves[0].Way.Streams", "Moves[0].Way.By", "Moves[1].Way"}
@@ -165,6 +185,28 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestFindFormulas finds the parts of formulas by the text that is written there.
+func TestFindFormulas(t *testing.T) {
+	s, values, set := source(t)
+	for path, want := range map[string]string{
+		"Then[0].Is":                   `Is: s.Over(`,
+		"Then[0].Is.Of":                `s.Over(`,
+		"Then[0].Is.Of[0].Of[0].Of[1]": `s.Of("R")`, "Then[0].Is.Of[0].Of[0].Of[1].Tensor": `"R")`,
+		"Then[0].Is.Of[0].Of[1].Number": `1e60`, "Then[0].Is.Of[1].Of[0].Group": `"3")`,
+		"Then[1].Is.Of[0].Of[0].Of[1].Tensor": `"T")`, "Then[1].Is.Of[0].Of[1].Tensor": `"V")`,
+		"Then[1].Is.Of[1].Name": `"half")`, "Then[1].Word": `Word: "own"`,
+		"Then[2].Is.Of[1].Number": `1e50`, "Then[3].Is.Number": `7, "9"`, "Then[3].Is.Group": `"9",`,
+		"Then[3].Is.Of[0].Of[1].Of[1].Tensor": `"Table"`, "Then[4].Is.Of[1].Tensor": `"Norm"`,
+	} {
+		p := s.Find(values["Formulas"], "Ops[0]."+path)
+		if p.At == nil || !p.Whole {
+			t.Errorf("%s: %+v", path, p)
+		} else if at := set.Position(p.At.Pos()); !strings.HasPrefix(text[at.Offset:], want) {
+			t.Errorf("%s: %v is %.20s, want %s", path, at, text[at.Offset:], want)
+		}
+	}
+}
+
 // Variables that are set to each other are a mistake of the package's, not a hang.
 func TestLoop(t *testing.T) {
 	s, values, _ := source(t)
@@ -173,6 +215,26 @@ func TestLoop(t *testing.T) {
 	}
 	if p := s.Find(values["Loop"], "Ops"); p.At != nil {
 		t.Errorf("a loop has a field: %+v", p)
+	}
+}
+
+// TestMade: all functions of package schedule that make a part of a formula are read.
+func TestMade(t *testing.T) {
+	p, err := importer.ForCompiler(token.NewFileSet(), "source", nil).Import(literal.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range p.Scope().Names() {
+		f, ok := p.Scope().Lookup(name).(*types.Func)
+		if !ok || !f.Exported() || f.Signature().Results().Len() != 1 {
+			continue
+		}
+		switch made := types.TypeString(f.Signature().Results().At(0).Type(), types.RelativeTo(p)); made {
+		case "Expr", "Columns":
+			if !literal.Makes(name) {
+				t.Errorf("%s makes %s, and is not read", name, made)
+			}
+		}
 	}
 }
 

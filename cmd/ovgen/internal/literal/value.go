@@ -46,6 +46,10 @@ func (v *reading) read(to reflect.Value, e ast.Expr, path string) {
 		v.inside[obj] = true
 		v.read(to, v.vars[obj], path)
 		delete(v.inside, obj)
+	case *ast.SelectorExpr: // schedule.X is the zero of an Expr
+		if !v.isX(x) {
+			v.fails(path)
+		}
 	case *ast.CompositeLit:
 		v.literal(to, x, path)
 	case *ast.CallExpr:

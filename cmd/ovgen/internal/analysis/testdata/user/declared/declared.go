@@ -41,6 +41,10 @@ var (
 			"A", "B"),
 	}}
 
+	Formulas = s.Schedule{Tensors: linear, Ops: []s.Op{s.Linear("C", "A", "B", s.Func{Is: s.Plus(s.X,
+		s.Neg(s.Num(1e60)), // want `Formulas: Ops\[0\].Then\[0\].Is.Of\[0\].Of\[1\].Of\[0\].Number: 1e\+60 is no constant`
+		s.Num(2))})}}
+
 	Extents = s.Schedule{Ops: []s.Op{s.Linear("C", "A", "B")}, Tensors: []s.Tensor{
 		a,
 		{"B", []s.Axis{s.Dim(s.K), s.Dim(s.N)}, "", false, "", ""}, // want `extent "N" where A has "K"`
