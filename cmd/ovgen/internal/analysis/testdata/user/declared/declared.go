@@ -42,7 +42,7 @@ var (
 	}}
 
 	Formulas = s.Schedule{Tensors: linear, Ops: []s.Op{s.Linear("C", "A", "B", s.Func{Is: s.Plus(s.X,
-		s.Neg(s.Num(1e60)), // want `Formulas: Ops\[0\].Then\[0\].Is.Of\[0\].Of\[1\].Of\[0\].Number: 1e\+60 is no constant`
+		s.Neg(s.Num(1e60)), // want `Ops\[0\].Then\[0\].Is.Of\[0\].Of\[1\].Of\[0\].Number: 1e\+60 is no constant`
 		s.Num(2))})}}
 
 	Extents = s.Schedule{Ops: []s.Op{s.Linear("C", "A", "B")}, Tensors: []s.Tensor{
