@@ -96,7 +96,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.epsilon = numbers.Epsilon(s.Epsilon).Value()
 
 	p.a = b.Shared("A", s.Type.Bytes(m/d*n))
-	p.norm = b.Caller("Norm", s.Type.Bytes(n))
+	p.norm = b.Alike(b.Caller("Norm", s.Type.Bytes(n)))
 	p.r = b.Written(b.Caller("R", s.Type.Bytes(m*n)))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
 	p.ready = b.Semaphore("ready")

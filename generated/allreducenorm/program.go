@@ -94,8 +94,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.epsilon = numbers.Epsilon(s.Epsilon).Value()
 
 	p.a = b.Caller("A", s.Type.Bytes(m*n))
-	p.residual = b.Caller("Residual", s.Type.Bytes(m*n))
-	p.norm = b.Caller("Norm", s.Type.Bytes(n))
+	p.residual = b.Alike(b.Caller("Residual", s.Type.Bytes(m*n)))
+	p.norm = b.Alike(b.Caller("Norm", s.Type.Bytes(n)))
 	p.r = b.Written(b.Caller("R", s.Type.Bytes(m*n)))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
 	p.landed = b.Packets("landed", "arrived", s.Type.Bytes(d*m*n))

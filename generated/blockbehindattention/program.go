@@ -110,7 +110,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.attention = b.Caller("Attention", s.Type.Bytes(m*(k/d)))
 	p.projection = b.Caller("Projection", s.Type.Bytes(n*(k/d)))
 	p.residual = b.Caller("Residual", s.Type.Bytes(m/d*n))
-	p.norm = b.Caller("Norm", s.Type.Bytes(n))
+	p.norm = b.Alike(b.Caller("Norm", s.Type.Bytes(n)))
 	p.gate = b.Caller("Gate", s.Type.Bytes(f/d*n))
 	p.up = b.Caller("Up", s.Type.Bytes(f/d*n))
 	p.down = b.Caller("Down", s.Type.Bytes(n*(f/d)))

@@ -106,9 +106,9 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 
 	p.a = b.Caller("A", s.Type.Bytes(m*(k/d)))
 	p.down = b.Caller("Down", s.Type.Bytes(n*(k/d)))
-	p.norm = b.Caller("Norm", s.Type.Bytes(n))
+	p.norm = b.Alike(b.Caller("Norm", s.Type.Bytes(n)))
 	p.residual = b.Caller("Residual", s.Type.Bytes(m/d*n))
-	p.norm2 = b.Caller("Norm2", s.Type.Bytes(n))
+	p.norm2 = b.Alike(b.Caller("Norm2", s.Type.Bytes(n)))
 	p.words = b.Caller("Words", s.Type.Bytes(n2/d*n))
 	p.r = b.Written(b.Caller("R", s.Type.Bytes(m/d*n)))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n2)))

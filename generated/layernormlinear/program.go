@@ -91,8 +91,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.columnsX = int64(k)
 
 	p.a = b.Caller("A", s.Type.Bytes(m/d*k))
-	p.norm = b.Caller("Norm", s.Type.Bytes(k))
-	p.offset = b.Caller("Offset", s.Type.Bytes(k))
+	p.norm = b.Alike(b.Caller("Norm", s.Type.Bytes(k)))
+	p.offset = b.Alike(b.Caller("Offset", s.Type.Bytes(k)))
 	p.b = b.Caller("B", s.Type.Bytes(n/d*k))
 	p.bias = b.Caller("Bias", s.Type.Bytes(n/d))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*(n/d))))

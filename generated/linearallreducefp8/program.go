@@ -88,9 +88,9 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.bytesPartial = s.Type.Bytes(m * n)
 
 	p.a = b.Caller("A", int64(m*(k/d)))
-	p.scaleA = b.Caller("ScaleA", int64(4))
+	p.scaleA = b.Alike(b.Caller("ScaleA", int64(4)))
 	p.b = b.Caller("B", int64(n*(k/d)))
-	p.scaleB = b.Caller("ScaleB", int64(4))
+	p.scaleB = b.Alike(b.Caller("ScaleB", int64(4)))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
 	p.partial = b.Allocate("partial", s.Type.Bytes(m*n))
 	p.landed = b.Packets("landed", "arrived", s.Type.Bytes(d*m*n))

@@ -95,9 +95,9 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.chunkScaleA = int64(4 * (m / d))
 
 	p.a = b.Caller("A", int64(m*(k/d)))
-	p.scaleA = b.Caller("ScaleA", int64(4*m))
+	p.scaleA = b.Alike(b.Caller("ScaleA", int64(4*m)))
 	p.b = b.Caller("B", int64(n*(k/d)))
-	p.scaleB = b.Caller("ScaleB", int64(4*n))
+	p.scaleB = b.Alike(b.Caller("ScaleB", int64(4*n)))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m/d*n)))
 	p.partial = b.Allocate("partial", s.Type.Bytes(m*n))
 	p.slots = b.Allocate("slots", s.Type.Bytes(m*n))

@@ -82,7 +82,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.partC = s.Type.Bytes(n / d)
 	p.rowC = s.Type.Bytes(n)
 
-	p.a = b.Caller("A", s.Type.Bytes(m*k))
+	p.a = b.Alike(b.Caller("A", s.Type.Bytes(m*k)))
 	p.b = b.Caller("B", s.Type.Bytes(n/d*k))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
 	p.ccolumns = b.Allocate("Ccolumns", s.Type.Bytes(m*(n/d)))

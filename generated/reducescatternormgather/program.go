@@ -99,7 +99,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 
 	p.a = b.Caller("A", s.Type.Bytes(m*n))
 	p.residual = b.Caller("Residual", s.Type.Bytes(m/d*n))
-	p.norm = b.Caller("Norm", s.Type.Bytes(n))
+	p.norm = b.Alike(b.Caller("Norm", s.Type.Bytes(n)))
 	p.r = b.Written(b.Caller("R", s.Type.Bytes(m/d*n)))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*n)))
 	p.x = b.Allocate("X", s.Type.Bytes(m/d*n))

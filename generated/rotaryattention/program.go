@@ -122,8 +122,8 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.epsilon = numbers.Epsilon(s.Epsilon).Value()
 
 	p.a = b.Caller("A", s.Type.Bytes(m/d*k))
-	p.norm = b.Caller("Norm", s.Type.Bytes(k))
-	p.angles = b.Caller("Angles", s.Type.Bytes(m*w))
+	p.norm = b.Alike(b.Caller("Norm", s.Type.Bytes(k)))
+	p.angles = b.Alike(b.Caller("Angles", s.Type.Bytes(m*w)))
 	p.wq = b.Caller("Wq", s.Type.Bytes(n/d*k))
 	p.wk = b.Caller("Wk", s.Type.Bytes(n2/d*k))
 	p.wv = b.Caller("Wv", s.Type.Bytes(n2/d*k))
