@@ -72,10 +72,29 @@ static Bits numbers(unsigned type, size_t count, unsigned seed, bool exact)
   return list;
 }
 
+// sums are those of a product of numbers that are exact, of so many columns.
+static std::vector<double> sums(unsigned type, size_t depth, size_t columns, const Bits &a, const Bits &b)
+{
+  std::vector<double> x, y, list(most * columns);
+  for (unsigned bits : a) {
+    x.push_back(value(type, bits));
+  }
+  for (unsigned bits : b) {
+    y.push_back(value(type, bits));
+  }
+  for (size_t i = 0; i < list.size(); i++) {
+    for (size_t k = 0; k < depth; k++) {
+      list[i] += x[i / columns * depth + k] * y[i % columns * depth + k];
+    }
+  }
+  return list;
+}
+
 static void product(unsigned type, size_t depth, size_t columns)
 {
   const Bits a = numbers(type, most * depth, 1, true), b = numbers(type, columns * depth, 77777, true);
   const Bits bias = numbers(type, columns, 5, true);
+  const std::vector<double> exact = sums(type, depth, columns, a, b);
   Bits x = numbers(type, most * depth, 9, false), y = numbers(type, columns * depth, 99999, false);
   // In the first slice and in the fifth are products that cancel, so large that the order of the others shows.
   for (size_t i = 0; i < x.size(); i += depth) {
@@ -94,10 +113,7 @@ static void product(unsigned type, size_t depth, size_t columns)
       for (const Bits *with : {(const Bits *)nullptr, &bias}) {
         const Bits c = run_few(kernel, type, rows, depth, columns, a, b, with);
         for (size_t i = 0; i < c.size(); i++) {
-          double want = with ? value(type, bias[i % columns]) : 0;
-          for (size_t k = 0; k < depth; k++) {
-            want += value(type, a[i / columns * depth + k]) * value(type, b[i % columns * depth + k]);
-          }
+          const double want = exact[i] + (with ? value(type, bias[i % columns]) : 0);
           if (value(type, c[i]) != rounded(type, want) && failures++ < 5) {
             printf("%s, depth %zu: of %zu rows, element %zu is %g, want %g\n", of(kernel, type).c_str(), depth, rows, i,
                    value(type, c[i]), want);
