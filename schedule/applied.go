@@ -1,6 +1,9 @@
 package schedule
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // What makes a result applies a few trees to it before it is rounded: the library of products a row and an epilogue,
 // the kernel that adds up partial results a row and a tensor. A kernel of its own makes any other function.
@@ -26,14 +29,16 @@ var epilogues = []Func{ReLU(), GELU()}
 func Epilogues() []Func { return slices.Clone(epilogues) }
 
 // Epilogue is the word of the function of the library of products that has the tree; empty: it has none.
-func (f Func) Epilogue() string {
+func (f Func) Epilogue() string { return epilogueWords()[Key(Nodes(f.Is))] }
+
+// epilogueWords are the words of epilogues by the texts of their trees.
+var epilogueWords = sync.OnceValue(func() map[string]string {
+	words := map[string]string{}
 	for _, e := range epilogues {
-		if Key(Nodes(e.Is)) == Key(Nodes(f.Is)) {
-			return e.Word
-		}
+		words[Key(Nodes(e.Is))] = e.Word
 	}
-	return ""
-}
+	return words
+})
 
 // Bias is the tensor that the operation adds to each row, empty where there is none.
 func (o Op) Bias() string { return o.first(Func.AddsRow) }

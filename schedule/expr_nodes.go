@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
+	"strconv"
 )
 
 // Node is an operation of trees that are written out one after the other: it is of earlier nodes.
@@ -24,10 +24,11 @@ func Nodes(trees ...Expr) []Node {
 	return w.upTo(x)
 }
 
-// writing is a list of nodes, and the number of each.
+// writing is a list of nodes, and the number of each by its key.
 type writing struct {
 	list    []Node
 	numbers map[string]int
+	key     []byte // memory for the next one
 }
 
 // write adds the nodes of a tree, whose X is a node, and returns its last.
@@ -44,71 +45,75 @@ func (w *writing) write(e Expr, x int) int {
 }
 
 func (w *writing) add(n Node) int {
-	key := n.key(n.Tensor)
-	at, known := w.numbers[key]
+	w.key = n.appendKey(w.key[:0], n.Tensor)
+	at, known := w.numbers[string(w.key)]
 	if !known {
 		at = len(w.list)
-		w.list, w.numbers[key] = append(w.list, n), at
+		w.list, w.numbers[string(w.key)] = append(w.list, n), at
 	}
 	return at
 }
 
 // upTo are the nodes that one is made of, in the order in which it reads them, and itself.
-func (w *writing) upTo(last int) (list []Node) {
-	numbers := map[int]int{}
+func (w *writing) upTo(last int) []Node {
+	list, numbers := make([]Node, 0, len(w.list)), make([]int, len(w.list)) // numbers count from 1
 	var visit func(i int) int
 	visit = func(i int) int {
-		at, seen := numbers[i]
-		if !seen {
+		if numbers[i] == 0 {
 			n := w.list[i]
-			n.Of = nil
-			for _, of := range w.list[i].Of {
-				n.Of = append(n.Of, visit(of))
+			n.Of = slices.Clone(n.Of)
+			for j, of := range n.Of {
+				n.Of[j] = visit(of)
 			}
-			at = len(list)
-			list, numbers[i] = append(list, n), at
+			list = append(list, n)
+			numbers[i] = len(list)
 		}
-		return at
+		return numbers[i] - 1
 	}
 	visit(last)
 	return list
 }
 
 // key says all of a node, with a word for its tensor.
-func (n Node) key(tensor string) string {
-	parts := []string{string(n.Do)}
+func (n Node) key(tensor string) string { return string(n.appendKey(nil, tensor)) }
+
+func (n Node) appendKey(key []byte, tensor string) []byte {
 	if n.Do == DoX {
-		parts[0] = "x"
+		key = append(key, 'x')
 	}
+	key = append(key, n.Do...)
 	for _, of := range n.Of {
-		parts = append(parts, fmt.Sprint(of))
+		key = strconv.AppendInt(append(key, ' '), int64(of), 10)
 	}
 	switch n.Do {
 	case DoNumber:
-		parts = append(parts, fmt.Sprintf("%08x", math.Float32bits(float32(n.Number))))
+		key = fmt.Appendf(key, " %08x", math.Float32bits(float32(n.Number)))
 	case DoBelow:
-		parts = append(parts, fmt.Sprint(n.Number))
+		key = fmt.Append(append(key, ' '), n.Number)
 	}
-	for _, more := range []string{tensor, n.Name, string(n.Group)} {
+	for _, more := range [...]string{tensor, n.Name, string(n.Group)} {
 		if more != "" {
-			parts = append(parts, more)
+			key = append(append(key, ' '), more...)
 		}
 	}
-	return strings.Join(parts, " ")
+	return key
 }
 
 // Key is the canonical text of nodes: two lists have one key where they do the same with operands that lie in the same
 // way, whatever their names are. An operand has its number among Operands.
 func Key(list []Node) string {
-	operands, lines := Operands(list), []string{}
-	for _, n := range list {
+	operands, key := Operands(list), []byte{}
+	for i, n := range list {
 		tensor := ""
 		if i := slices.IndexFunc(operands, func(o Operand) bool { return o.Tensor == n.Tensor }); i >= 0 {
-			tensor = fmt.Sprintf("#%d", i)
+			tensor = "#" + strconv.Itoa(i)
 		}
-		lines = append(lines, n.key(tensor))
+		if i > 0 {
+			key = append(key, "; "...)
+		}
+		key = n.appendKey(key, tensor)
 	}
-	return strings.Join(lines, "; ")
+	return string(key)
 }
 
 // Operand is a tensor that a tree reads, and which of its elements goes with one of the result's.

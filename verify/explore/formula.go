@@ -219,7 +219,7 @@ func (m *meaning) formulas(run int, op schedule.Op, own []schedule.Func, index [
 
 // read is an element of a tensor as formulas read it.
 func (m *meaning) read(tensor string, x Number) Number {
-	if t, declared := m.Tensor(tensor); declared && t.Type.Bytes() == 2*m.plan {
+	if m.tensor(tensor).wide {
 		return joined(halves(x))
 	}
 	return x

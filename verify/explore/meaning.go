@@ -16,7 +16,7 @@ type meaning struct {
 	rank    int
 	plan    int64                 // bytes of an element of its type
 	ordered bool                  // promises says so
-	known   map[numbered]Number   // elements of results that were read
+	tensors map[string]*tensor    // those of which elements were read
 	handed  map[string][][]Number // the operands of calls that were read
 }
 
@@ -37,13 +37,6 @@ func meaningOf(s schedule.Schedule, c ops.Case, rank int) *meaning {
 // on is the meaning on another rank.
 func (m *meaning) on(rank int) *meaning {
 	return &meaning{Sized: m.Sized, rank: rank, plan: m.plan, ordered: m.ordered}
-}
-
-// numbered is an element of a tensor, row by row, in a run.
-type numbered struct {
-	run  int
-	name string
-	at   int64
 }
 
 // places are the elements of the whole tensor that the rank has, in the order of its
@@ -94,7 +87,7 @@ func (m *meaning) outputs(run int, name string, places []int64) []Number {
 
 // output is an element of a result, numbered row by row.
 func (m *meaning) output(run int, name string, at int64) Number {
-	sizes := m.sizes(name)
+	sizes := m.tensor(name).sizes
 	index := make([]int64, len(sizes))
 	for i := len(sizes) - 1; i >= 0; i-- {
 		index[i], at = at%sizes[i], at/sizes[i]
@@ -104,34 +97,35 @@ func (m *meaning) output(run int, name string, at int64) Number {
 
 // element is an element of an input, or of an operation's result.
 func (m *meaning) element(run int, name string, index []int64) Number {
-	key := numbered{run, name, 0}
-	for i, n := range m.sizes(name) {
-		key.at = key.at*n + index[i]
+	return m.elementOf(run, m.tensor(name), index)
+}
+
+func (m *meaning) elementOf(run int, t *tensor, index []int64) Number {
+	at := int64(0)
+	for i, n := range t.sizes {
+		at = at*n + index[i]
 	}
-	op, made := m.Schedule.Maker(name)
-	if !made {
-		return m.input(run, name, key.at)
+	known := t.elements(run)
+	if known[at] == unread {
+		if t.made {
+			known[at] = m.made(run, t, index)
+		} else {
+			known[at] = m.input(run, t.name, at)
+		}
 	}
-	if x, known := m.known[key]; known {
-		return x
-	}
-	if m.known == nil {
-		m.known = map[numbered]Number{}
-	}
-	m.known[key] = m.made(run, op, index)
-	return m.known[key]
+	return known[at]
 }
 
 // made is an element of an operation's result.
-func (m *meaning) made(run int, op schedule.Op, index []int64) Number {
-	if op.Call != "" {
-		return m.call(run, op, index)
+func (m *meaning) made(run int, t *tensor, index []int64) Number {
+	if t.op.Call != "" {
+		return m.call(run, t.op, index)
 	}
-	if own := m.Schedule.Own(op); len(own) > 0 {
-		return m.formulas(run, op, own, index)
+	if len(t.own) > 0 {
+		return m.formulas(run, t.op, t.own, index)
 	}
-	made := m.plain(run, op, index)
-	if m.Schedule.InFP32(op) {
+	made := m.plain(run, t.op, index)
+	if t.inFP32 {
 		return kept(made)
 	}
 	return made
@@ -145,7 +139,7 @@ func (m *meaning) plain(run int, op schedule.Op, index []int64) Number {
 	for i, l := range x.Out {
 		values[l] = index[i]
 	}
-	sum := m.total(run, op, []rune(x.Summed()), values)
+	sum := m.total(run, m.tensor(op.Out), []rune(x.Summed()), values)
 	if m.partial(op) {
 		return m.behind(run, op, index, sum)
 	}
@@ -191,20 +185,21 @@ func (m *meaning) behind(run int, op schedule.Op, index []int64, sum Number) Num
 // total is the sum over letters of the product of the operands' elements: over the indices
 // of each rank, and then, where the letter is spread over ranks, over the ranks in their
 // order.
-func (m *meaning) total(run int, op schedule.Op, over []rune, values map[rune]int64) Number {
+func (m *meaning) total(run int, t *tensor, over []rune, values map[rune]int64) Number {
 	if len(over) == 0 {
-		product := m.at(run, op, 0, values)
-		for i := 1; i < len(op.In); i++ {
-			product = times(product, m.at(run, op, i, values))
+		operands := m.operands(t)
+		product := m.at(run, operands, 0, values)
+		for i := 1; i < len(operands); i++ {
+			product = times(product, m.at(run, operands, i, values))
 		}
 		return product
 	}
 	l := over[0]
 	one := func(sum Number, i int64) Number {
 		values[l] = i
-		return plus(sum, m.total(run, op, over[1:], values))
+		return plus(sum, m.total(run, t, over[1:], values))
 	}
-	axis, n, spread := m.spread(op, l)
+	axis, n, spread := m.spread(t.op, l)
 	sum := Number(0)
 	if !spread {
 		for i := range n {
@@ -217,8 +212,8 @@ func (m *meaning) total(run int, op schedule.Op, over []rune, values map[rune]in
 		for _, i := range m.on(r).local(axis) {
 			partial = one(partial, i)
 		}
-		for _, t := range m.Schedule.Terms(op) {
-			partial = plus(partial, m.ofTerm(run, op, t, r, values))
+		for _, term := range m.Schedule.Terms(t.op) {
+			partial = plus(partial, m.ofTerm(run, t.op, term, r, values))
 		}
 		sum = add(sum, partial, m.ordered)
 	}
@@ -235,18 +230,19 @@ func (m *meaning) ofTerm(run int, op, term schedule.Op, rank int, of map[rune]in
 	axis, _, _ := m.spread(term, l)
 	for _, i := range m.on(rank).local(axis) {
 		values[l] = i
-		partial = plus(partial, m.total(run, term, nil, values))
+		partial = plus(partial, m.total(run, m.tensor(term.Out), nil, values))
 	}
 	return partial
 }
 
 // at is the element of operand i that letters name.
-func (m *meaning) at(run int, op schedule.Op, i int, values map[rune]int64) Number {
-	var index []int64
-	for _, l := range m.Index(op).In[i] {
+func (m *meaning) at(run int, operands []operand, i int, values map[rune]int64) Number {
+	x := operands[i]
+	index := make([]int64, 0, len(x.letters))
+	for _, l := range x.letters {
 		index = append(index, values[l])
 	}
-	return m.scaled(run, m.element(run, op.In[i], index), i, op.In[i], index[0])
+	return m.scaled(run, m.elementOf(run, x.tensor, index), i, x.tensor, index[0])
 }
 
 // spread is the axis of a letter that all operands which have it spread over the ranks, if

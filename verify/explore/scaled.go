@@ -38,14 +38,12 @@ func scaledBy(operand int, x, scale Number) Number {
 }
 
 // scaled is an element of an operation's operand with its scale, where it has scales.
-func (m *meaning) scaled(run int, x Number, operand int, tensor string, row int64) Number {
-	t, _ := m.Tensor(tensor)
-	scale, scaled := m.Tensor(t.Scale)
+func (m *meaning) scaled(run int, x Number, operand int, t *tensor, row int64) Number {
 	switch {
-	case !scaled:
+	case t.scale == "":
 		return x
-	case !scale.OfRows():
+	case !t.ofRows:
 		row = 0
 	}
-	return scaledBy(operand, x, m.read(t.Scale, m.element(run, t.Scale, []int64{row})))
+	return scaledBy(operand, x, m.read(t.scale, m.element(run, t.scale, []int64{row})))
 }

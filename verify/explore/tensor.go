@@ -1,0 +1,77 @@
+package explore
+
+import "ovgen/schedule"
+
+// tensor is what a meaning has read of a tensor, or of an operation's result: that is asked for each element.
+type tensor struct {
+	name   string
+	sizes  []int64
+	op     schedule.Op // what makes it, unless it is an input
+	made   bool
+	own    []schedule.Func // those that a kernel of its own makes
+	inFP32 bool
+	wide   bool // its elements have twice the bytes of the plan's
+	scale  string
+	ofRows bool             // there is a scale for each row
+	known  map[int][]Number // the elements in a run
+	of     []operand
+}
+
+// operand is one of what makes a tensor, with the letters of its axes.
+type operand struct {
+	*tensor
+	letters string
+}
+
+// unread stands for an element that was not read yet: no number is as large.
+const unread = ^Number(0)
+
+// tensor reads a tensor, or an operation's result, once.
+func (m *meaning) tensor(name string) *tensor {
+	t, known := m.tensors[name]
+	if known {
+		return t
+	}
+	t = &tensor{name: name, sizes: m.sizes(name), known: map[int][]Number{}}
+	if t.op, t.made = m.Schedule.Maker(name); t.made {
+		t.own, t.inFP32 = m.Schedule.Own(t.op), m.Schedule.InFP32(t.op)
+	}
+	if declared, ok := m.Schedule.Tensor(name); ok {
+		t.wide = declared.Type.Bytes() == 2*m.plan
+		if scale, scaled := m.Schedule.Tensor(declared.Scale); scaled {
+			t.scale, t.ofRows = scale.Name, scale.OfRows()
+		}
+	}
+	if m.tensors == nil {
+		m.tensors = map[string]*tensor{}
+	}
+	m.tensors[name] = t
+	return t
+}
+
+// elements are those in a run, by their numbers row by row.
+func (t *tensor) elements(run int) []Number {
+	list, known := t.known[run]
+	if !known {
+		n := int64(1)
+		for _, size := range t.sizes {
+			n *= size
+		}
+		list = make([]Number, n)
+		for i := range list {
+			list[i] = unread
+		}
+		t.known[run] = list
+	}
+	return list
+}
+
+// operands are those of what makes a tensor.
+func (m *meaning) operands(t *tensor) []operand {
+	if t.of == nil {
+		for i, letters := range m.Index(t.op).In {
+			t.of = append(t.of, operand{m.tensor(t.op.In[i]), letters})
+		}
+	}
+	return t.of
+}
