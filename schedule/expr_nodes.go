@@ -155,10 +155,19 @@ func (l Lies) axes(out string) string {
 // Operands are the tensors that nodes read beside X, each once, in the order in which they come.
 func Operands(list []Node) (all []Operand) {
 	for _, n := range list {
-		o := Operand{n.Tensor, does[n.Do].lies}
-		if o.Lies != "" && !slices.Contains(all, o) {
-			all = append(all, o)
-		}
+		all = n.operands(all)
+	}
+	return all
+}
+
+// operands are these and those of a tree that are not among them, in the order of its nodes.
+func (e Expr) operands(all []Operand) []Operand {
+	for _, of := range e.Of {
+		all = of.operands(all)
+	}
+	o := Operand{e.Tensor, does[e.Do].lies}
+	if o.Lies != "" && !slices.Contains(all, o) {
+		all = append(all, o)
 	}
 	return all
 }

@@ -28,7 +28,7 @@ func (f Func) Tree() Expr {
 }
 
 // Operands are the tensors that the function reads beside X, and how they lie.
-func (f Func) Operands() []Operand { return Operands(Nodes(f.Is)) }
+func (f Func) Operands() []Operand { return f.Is.operands(nil) }
 
 // Reads are the tensors that the function reads beside X.
 func (f Func) Reads() (names []string) {
