@@ -22,13 +22,6 @@ type loaded struct {
 	params   int // bytes
 }
 
-// Describe describes a kernel that takes a P, for driver.Code. The simulator checks by touches, the reads and
-// writes of a launch, that the memory is there and that nothing else uses it at the same time.
-func Describe[P any](name string, touches func(p *P) []driver.Touch) driver.Kernel {
-	return driver.Kernel{Name: name, Params: int(reflect.TypeFor[P]().Size()),
-		Touches: func(at unsafe.Pointer, to []driver.Touch) []driver.Touch { return append(to, touches((*P)(at))...) }}
-}
-
 // LoadKernels loads the kernels of a Code and launches each with a struct of zeros, by which it must do nothing: a
 // kernel is loaded at its first launch, which may wait for all that the device does.
 func LoadKernels(d driver.Driver, code *driver.Code) (*Kernels, error) {

@@ -269,60 +269,10 @@ type Kernel struct {
 	// peers'; 0: any number.
 	Multiprocessors int
 	Form            string // of a kernel of formulas: their key
-	// Touches appends the reads and writes of a launch with these parameters, in their
-	// order: the simulator checks races by it, the recorder compares
-	// runs by it. A kernel that signals around its work lists the word in which its
-	// blocks count themselves, its posts and waits before the work, reads, writes, the
-	// count word again, resets of the words awaited, the step word, its posts after
-	// the work, its waits after these, their resets and the step word. One whose blocks signal
-	// each for itself lists all this block by block, without the count word. One whose parts run side by
-	// side lists its beginning, each part, and its end, as blocks 0, 1 and so on.
-	Touches func(params unsafe.Pointer, to []Touch) []Touch
+	// Row is what whoever made the Code says of the kernel beside. Package verify/touch lists by it the memory that a
+	// launch uses, for the simulator and the recorder; no other driver reads it.
+	Row any
 }
-
-// Touch is a range of memory that a kernel uses.
-type Touch struct {
-	Kind  TouchKind
-	At    Ptr
-	Bytes int64
-	Value uint32 // for TouchWait and TouchPost
-	Type  Type   // of the elements of a kernel that computes with them
-	// Rows counts ranges like this one, each Apart bytes behind the one before; 0: there is no other.
-	Rows  int
-	Apart int64
-	// Block that does this, from 1, of a kernel whose blocks signal each for itself; 0: any.
-	Block int
-	// Turn is set where launches use two halves in turn. At is in the first; the range is in the other one, Half bytes
-	// further, in a launch that finds 1 in the word at Turn, which it leaves at the other value.
-	Turn Ptr
-	Half int64
-	// Packets: Bytes counts the data that lies there as packets, each its own flag; with Flag, the first of them.
-	Packets, Flag bool
-}
-
-// Each is the ranges of a touch.
-func (t *Touch) Each(f func(at Ptr, bytes int64)) {
-	for row := range max(t.Rows, 1) {
-		f(t.At+Ptr(int64(row)*t.Apart), t.Bytes)
-	}
-}
-
-// Reads is the touch of a kernel that reads a number of bytes.
-func Reads(at Ptr, bytes int64) Touch { return Touch{Kind: TouchRead, At: at, Bytes: bytes} }
-
-// Writes is the touch of a kernel that writes a number of bytes.
-func Writes(at Ptr, bytes int64) Touch { return Touch{Kind: TouchWrite, At: at, Bytes: bytes} }
-
-// TouchKind is how a kernel uses a range.
-type TouchKind uint8
-
-// Kinds of use.
-const (
-	TouchRead TouchKind = iota
-	TouchWrite
-	TouchWait // waits until the word equals Value, with acquire at system scope
-	TouchPost // stores Value to the word, with release at system scope
-)
 
 // MatmulDesc is a row-major product C[M,N] = A[M,K] * B (+ bias over columns).
 type MatmulDesc struct {

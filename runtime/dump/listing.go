@@ -3,6 +3,7 @@ package dump
 import (
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/driver/around"
@@ -20,12 +21,12 @@ type operation struct {
 // use is a piece of memory of an operation. Name is the name of the buffer, the semaphore or the stream's word;
 // it is empty where there is none.
 type use struct {
-	Do     string  `json:"do"` // read, write, wait or post
+	Do     string  `json:"do"` // read, write or wait; take: a kernel has the address as a parameter
 	Name   string  `json:"name,omitempty"`
 	Rank   int     `json:"rank"` // whose memory it is
 	Offset int64   `json:"offset"`
 	At     address `json:"at"`
-	Bytes  int64   `json:"bytes"`
+	Bytes  int64   `json:"bytes,omitempty"`
 	Value  *uint32 `json:"value,omitempty"` // that is awaited or written
 }
 
@@ -37,7 +38,10 @@ func (u use) String() string {
 	} else {
 		name = fmt.Sprintf("%s of rank %d + %d", name, u.Rank, u.Offset)
 	}
-	text := fmt.Sprintf("%s %s, %d bytes at %s", u.Do, name, u.Bytes, u.At)
+	text := fmt.Sprintf("%s %s at %s", u.Do, name, u.At)
+	if u.Bytes > 0 {
+		text = fmt.Sprintf("%s %s, %d bytes at %s", u.Do, name, u.Bytes, u.At)
+	}
 	if u.Value != nil {
 		text += fmt.Sprintf(", value %d", *u.Value)
 	}
@@ -126,11 +130,7 @@ func (l *listing) batch(s driver.Stream, items []driver.MemOp) error {
 	return l.add(s, "batch", uses...)
 }
 
-// kinds of a kernel's uses.
-var kinds = map[driver.TouchKind]string{driver.TouchRead: "read", driver.TouchWrite: "write", driver.TouchWait: "wait",
-	driver.TouchPost: "post"}
-
-// launch lists a kernel, with the uses that its row of the table names.
+// launch lists a kernel, with the memory that its parameters name.
 func (l *listing) launch(c *around.Call) error {
 	i := slices.IndexFunc(l.parts.Kernels, func(k plan.KernelPart) bool { return k.Handle == c.Function })
 	if i < 0 {
@@ -139,18 +139,13 @@ func (l *listing) launch(c *around.Call) error {
 	name := l.parts.Kernels[i].Name
 	var uses []use
 	for _, k := range l.plan.Program().Code.Kernels {
-		if k.Name != name || k.Touches == nil {
+		if k.Name != name {
 			continue
 		}
-		for _, t := range k.Touches(c.Params, nil) {
-			if t.At == 0 {
-				continue
+		for _, at := range unsafe.Slice((*driver.Ptr)(c.Params), k.Params/8) {
+			if _, known := l.regions.Find(at); known {
+				uses = append(uses, l.use("take", at, 0))
 			}
-			u := l.use(kinds[t.Kind], t.At, max(t.Bytes, 4))
-			if t.Kind == driver.TouchWait || t.Kind == driver.TouchPost {
-				u = l.word(kinds[t.Kind], t.At, t.Value)
-			}
-			uses = append(uses, u)
 		}
 	}
 	return l.add(c.Stream, fmt.Sprintf("kernel %s, %d blocks of %d", name, c.Grid.X, c.Block.X), uses...)

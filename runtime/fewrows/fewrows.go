@@ -79,30 +79,15 @@ type Params struct {
 func Code(types []driver.Type) (list []driver.Kernel) {
 	for _, typ := range Types(types) {
 		for _, k := range Kernels {
-			list = append(list, driver.Kernel{
-				Name: k.Name(typ), Params: int(unsafe.Sizeof(Params{})), Shared: k.Shared(),
-				Touches: func(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
-					return (*Params)(params).touches(typ, to)
-				},
-			})
+			list = append(list, driver.Kernel{Name: k.Name(typ), Params: int(unsafe.Sizeof(Params{})),
+				Shared: k.Shared(), Row: Row(typ)})
 		}
 	}
 	return list
 }
 
-// touches appends what a launch reads and writes.
-func (p *Params) touches(typ driver.Type, to []driver.Touch) []driver.Touch {
-	use := func(kind driver.TouchKind, at driver.Ptr, elements uint64) {
-		to = append(to, driver.Touch{Kind: kind, At: at, Bytes: int64(elements) * typ.Size(), Type: typ})
-	}
-	use(driver.TouchRead, p.A, p.Rows*p.Depth)
-	use(driver.TouchRead, p.B, p.Columns*p.Depth)
-	if p.Bias != plan.NoBias {
-		use(driver.TouchRead, p.Bias, p.Columns)
-	}
-	use(driver.TouchWrite, p.To, p.Rows*p.Columns)
-	return to
-}
+// Row is the Row of a driver.Kernel here: the type of its elements.
+type Row driver.Type
 
 // Set is the kernels that one plan launches.
 type Set struct {

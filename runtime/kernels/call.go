@@ -22,15 +22,7 @@ func (c Call) Base() string { return "call_" + c.Name }
 // code is the kernel of one element type. Its parameters are 64-bit words: of the result and of each operand
 // the address and the bytes, and then the numbers.
 func (c Call) code(typ driver.Type) driver.Kernel {
-	words := 2*(1+c.Operands) + c.Args
-	return driver.Kernel{Name: c.Base() + "_" + typ.String(), Params: 8 * words,
-		Touches: func(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
-			p := unsafe.Slice((*uint64)(params), words)
-			for i := 1; i <= c.Operands; i++ {
-				to = append(to, driver.Touch{Kind: driver.TouchRead, At: driver.Ptr(p[2*i]), Bytes: int64(p[2*i+1])})
-			}
-			return append(to, driver.Touch{Kind: driver.TouchWrite, At: driver.Ptr(p[0]), Bytes: int64(p[1])})
-		}}
+	return driver.Kernel{Name: c.Base() + "_" + typ.String(), Params: 8 * (2*(1+c.Operands) + c.Args), Row: c}
 }
 
 // PlanCall is a kernel of the caller's own as one plan launches it.

@@ -29,7 +29,7 @@ type WithRow struct {
 
 // kernel is one of them, with the parameters of the launch that is being enqueued.
 type kernel struct {
-	layout
+	Layout
 	handle *plan.Kernel
 	params []uint64
 	mapped []driver.TensorMapDesc // by the parameters of a product
@@ -40,8 +40,8 @@ func (t *Table) Declare(b *plan.Builder, typ driver.Type) *Set {
 	s := &Set{element: typ}
 	for _, k := range t.Kernels {
 		l := t.layout(k)
-		s.kernels = append(s.kernels, &kernel{layout: l, handle: b.Kernel(k.Name(typ)), params: make([]uint64, l.size),
-			mapped: make([]driver.TensorMapDesc, k.maps())})
+		s.kernels = append(s.kernels, &kernel{Layout: l, handle: b.Kernel(k.Name(typ)),
+			params: make([]uint64, l.At.Size), mapped: make([]driver.TensorMapDesc, k.maps())})
 	}
 	for _, k := range t.Kernels {
 		if k.Multiplies() && len(t.Alike(k)) > 1 {
@@ -58,8 +58,8 @@ func (s *Set) Wait(q *plan.Queue, on *plan.Stream, sem *plan.Semaphore, peers ..
 	if k == nil {
 		return
 	}
-	k.put(preWait, words)
-	k.params[k.step], k.params[k.value] = uint64(step), uint64(value)
+	k.put(PreWait, words)
+	k.params[k.At.Step], k.params[k.At.Value] = uint64(step), uint64(value)
 	k.enqueue(q, on, 1, max(len(words), 1))
 }
 
@@ -70,7 +70,7 @@ func (s *Set) Post(q *plan.Queue, on *plan.Stream, sem *plan.Semaphore, peers ..
 	if k == nil {
 		return
 	}
-	k.put(postPost, words)
+	k.put(PostPost, words)
 	k.enqueue(q, on, 1, max(len(words), 1))
 }
 
@@ -163,7 +163,7 @@ func (k *kernel) fits(x *plan.Signals) bool {
 		}
 		return One
 	}
-	return k.ByBlocks == x.ByBlocks() && k.words() == [4]Words{
+	return k.ByBlocks == x.ByBlocks() && k.Words() == [4]Words{
 		words(x.PrePost, plan.EveryPeer), words(x.PreWait, x.From),
 		words(x.PostPost, x.To), words(x.PostWait, plan.EveryPeer)}
 }
@@ -180,18 +180,18 @@ func (s *Set) signal(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals, 
 // signal counts the step, and fills in the words.
 func (k *kernel) signal(q *plan.Queue, on *plan.Stream, x plan.Signals) *kernel {
 	w := q.StepWords(on, string(k.Kind), x)
-	k.put(prePost, w.PrePost)
-	k.put(preWait, w.PreWait)
-	k.put(postPost, w.PostPost)
-	k.put(postWait, w.PostWait)
+	k.put(PrePost, w.PrePost)
+	k.put(PreWait, w.PreWait)
+	k.put(PostPost, w.PostPost)
+	k.put(PostWait, w.PostWait)
 	if k.Waits() {
-		k.params[k.step], k.params[k.value] = uint64(w.Step), uint64(w.Value)
+		k.params[k.At.Step], k.params[k.At.Value] = uint64(w.Step), uint64(w.Value)
 	}
 	if k.ByBlocks {
-		k.params[k.away] = uint64(w.Stride)
+		k.params[k.At.Away] = uint64(w.Stride)
 	}
 	if k.counts() {
-		k.params[k.block] = uint64(q.CountWord(on))
+		k.params[k.At.Block] = uint64(q.CountWord(on))
 	}
 	return k
 }
@@ -199,10 +199,10 @@ func (k *kernel) signal(q *plan.Queue, on *plan.Stream, x plan.Signals) *kernel 
 // put fills in the words of one place.
 func (k *kernel) put(place int, words []driver.Ptr) {
 	for i, w := range words {
-		k.params[k.lists[place].at+i] = uint64(w)
+		k.params[k.At.Lists[place].At+i] = uint64(w)
 	}
-	if k.words()[place] == EachPeer {
-		k.params[k.count] = uint64(len(words))
+	if k.Words()[place] == EachPeer {
+		k.params[k.At.Count] = uint64(len(words))
 	}
 }
 
@@ -210,7 +210,7 @@ func (k *kernel) copy(q *plan.Queue, on *plan.Stream, dst, src driver.Ptr, bytes
 	if k == nil {
 		return
 	}
-	k.params[k.dst], k.params[k.src], k.params[k.bytes] = uint64(dst), uint64(src), uint64(bytes)
+	k.params[k.At.Dst], k.params[k.At.Src], k.params[k.At.Bytes] = uint64(dst), uint64(src), uint64(bytes)
 	k.work(q, on, bytes)
 }
 
@@ -218,8 +218,8 @@ func (k *kernel) copy(q *plan.Queue, on *plan.Stream, dst, src driver.Ptr, bytes
 func (w WithRow) sum(q *plan.Queue, on *plan.Stream, k *kernel, dst driver.Ptr, bytes int64, terms []driver.Ptr) {
 	size := w.set.element.Size()
 	if k != nil && k.Rows > 0 {
-		k.params[k.layout.rows] = uint64(w.rows.at)
-		k.params[k.wide] = uint64(w.rows.bytes / size)
+		k.params[k.At.Rows] = uint64(w.rows.at)
+		k.params[k.At.Wide] = uint64(w.rows.bytes / size)
 	}
 	if k != nil {
 		size = k.To(w.set.element).Size()
@@ -236,12 +236,12 @@ func (k *kernel) terms(q *plan.Queue, on *plan.Stream, unit int64, dst driver.Pt
 		q.Fail(fmt.Errorf("launch kernel %s of %d terms: it was made for %d", k.Base(), n, k.Terms))
 		return
 	}
-	k.params[k.dst], k.params[k.bytes] = uint64(dst), uint64(bytes/unit)
+	k.params[k.At.Dst], k.params[k.At.Bytes] = uint64(dst), uint64(bytes/unit)
 	if k.Varies {
-		k.params[k.n] = uint64(len(terms))
+		k.params[k.At.N] = uint64(len(terms))
 	}
 	for i, x := range terms {
-		k.params[k.layout.terms+i] = uint64(x)
+		k.params[k.At.Terms+i] = uint64(x)
 	}
 	k.work(q, on, bytes)
 }
@@ -256,15 +256,15 @@ func (k *kernel) work(q *plan.Queue, on *plan.Stream, bytes int64) {
 	blocks, threads := int(min(bytes/(16*threads)+1, most)), threads
 	switch {
 	case k.Lands() && k.Makes():
-		row := k.params[k.layout.given] * uint64(bytes) / max(k.params[k.bytes], 1) // of elements of so many bytes
+		row := k.params[k.At.Given] * uint64(bytes) / max(k.params[k.At.Bytes], 1) // of elements of so many bytes
 		var each int64
 		blocks, each = rowGrid(bytes/int64(row), int64(row))
-		k.params[k.lands.rows] = uint64(each)
+		k.params[k.At.Lands.Rows] = uint64(each)
 	case k.Lands():
 		blocks, threads = packetGrid(bytes)
 	}
 	if k.ByBlocks {
-		k.params[k.block] = uint64(blocks)
+		k.params[k.At.Block] = uint64(blocks)
 	}
 	k.enqueue(q, on, blocks, threads)
 }

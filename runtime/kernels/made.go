@@ -59,49 +59,12 @@ func (k Kernel) heads() int {
 // numbers are how many the function takes: the columns of a row, the widths of heads, and those of the Shape.
 func (k Kernel) numbers() int { return k.heads() + k.Made.Heads + k.Made.Numbers }
 
-// typed is the type of an operand or a result in a plan.
-func typed(fp32 bool, plan driver.Type) driver.Type {
+// Typed is the type of an operand or a result in a plan.
+func Typed(fp32 bool, plan driver.Type) driver.Type {
 	if fp32 {
 		return driver.FP32
 	}
 	return plan
-}
-
-// elementsOf is how many elements an operand has, in a launch with parameters p.
-func (l *layout) elementsOf(o Operand, p []uint64) int64 {
-	count, numbers := int64(p[l.bytes]), p[l.given:]
-	if !l.Rowed() || count == 0 {
-		return count
-	}
-	columns, rows := int64(numbers[0]), count
-	if l.Kind == Groups {
-		count *= columns
-	} else {
-		rows /= columns
-	}
-	switch o.Lies {
-	case ByColumn:
-		return columns
-	case ByRow:
-		return rows
-	case ByHead:
-		return int64(numbers[o.Head])
-	case OfTable:
-		return rows * int64(numbers[o.Head])
-	}
-	return count
-}
-
-// makes lists the touches of a function's launch.
-func (x *launched) makes(plan driver.Type) {
-	touch := func(kind driver.TouchKind, at uint64, o Operand) {
-		typ := typed(o.FP32, plan)
-		x.add(driver.Touch{Kind: kind, At: driver.Ptr(at), Bytes: x.elementsOf(o, x.p) * typ.Size(), Type: typ})
-	}
-	for i, o := range x.Made.Operands {
-		touch(driver.TouchRead, x.p[x.terms+i], o)
-	}
-	touch(driver.TouchWrite, x.p[x.dst], Operand{FP32: x.Made.FP32})
 }
 
 // Making is a launch of a function: the numbers that it takes.
@@ -151,12 +114,12 @@ func (m Making) Make(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64
 			len(operands), m.count))
 		return
 	}
-	elements := bytes / typed(k.Made.FP32, m.set.element).Size()
-	k.params[k.dst], k.params[k.bytes] = uint64(dst), uint64(elements)
+	elements := bytes / Typed(k.Made.FP32, m.set.element).Size()
+	k.params[k.At.Dst], k.params[k.At.Bytes] = uint64(dst), uint64(elements)
 	for i, x := range operands {
-		k.params[k.layout.terms+i] = uint64(x)
+		k.params[k.At.Terms+i] = uint64(x)
 	}
-	copy(k.params[k.layout.given:], m.given[:m.count])
+	copy(k.params[k.At.Given:], m.given[:m.count])
 	if k.Kind == Elements {
 		k.work(q, on, bytes)
 		return
@@ -167,7 +130,7 @@ func (m Making) Make(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64
 			mostTurned))
 		return
 	}
-	k.params[k.bytes] = uint64(elements / columns)
+	k.params[k.At.Bytes] = uint64(elements / columns)
 	lanes := int64(1) // of a group: a power of 2, for a unit each where they suffice
 	for lanes < threads && lanes*unitColumns < wide {
 		lanes *= 2

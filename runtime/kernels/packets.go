@@ -7,41 +7,41 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// landing are places of the parameters of a kernel of packets, in 64-bit words.
-type landing struct {
-	to   int // addresses, by rank: this rank's part of that rank's landing
-	from int // address of the own landing
-	part int // bytes of a part of it
-	half int // bytes from one half to the other
-	turn int // address of the first block's word that says which half it is
-	rank int
-	word int // bytes from a part to its first block's word, where plain data lands, or to the words beside packets
-	next int // bytes from a block's word to the next one's
-	// spread is the bytes from the landing to that of the sums, on every rank.
-	spread int
-	// added is the address of the tensor that is added to the sum.
-	added int
-	// rows are how many of the sum each block has, made is the address of what a function of rows makes of it, and
-	// beside the first one's of those that it reads beside the sum.
-	rows, made, beside int
+// Landing are places of the parameters of a kernel of packets, in 64-bit words.
+type Landing struct {
+	To   int // addresses, by rank: this rank's part of that rank's landing
+	From int // address of the own landing
+	Part int // bytes of a part of it
+	Half int // bytes from one half to the other
+	Turn int // address of the first block's word that says which half it is
+	Rank int
+	Word int // bytes from a part to its first block's word, where plain data lands, or to the words beside packets
+	Next int // bytes from a block's word to the next one's
+	// Spread is the bytes from the landing to that of the sums, on every rank.
+	Spread int
+	// Added is the address of the tensor that is added to the sum.
+	Added int
+	// Rows are how many of the sum each block has, Made is the address of what a function of rows makes of it, and
+	// Beside the first one's of those that it reads beside the sum.
+	Rows, Made, Beside int
 }
 
 // land lays out the parameters behind the terms.
-func (l *layout) land(next func(words int) int) {
-	l.lands = landing{to: next(l.Terms), from: next(1), part: next(1), half: next(1), turn: next(1), rank: next(1),
-		word: next(1)}
+func (l *Layout) land(next func(words int) int) {
+	l.At.Lands = Landing{To: next(l.Terms), From: next(1), Part: next(1), Half: next(1), Turn: next(1), Rank: next(1),
+		Word: next(1)}
 	if l.Kind == Push {
-		l.lands.next = next(1)
+		l.At.Lands.Next = next(1)
 	}
 	if l.Spreads() {
-		l.lands.spread = next(1)
+		l.At.Lands.Spread = next(1)
 	}
 	if l.Added {
-		l.lands.added = next(1)
+		l.At.Lands.Added = next(1)
 	}
 	if l.Makes() {
-		l.lands.rows, l.lands.made = next(1), next(1)
-		l.lands.beside, l.given = next(len(l.Made.Operands)-1), next(l.numbers())
+		l.At.Lands.Rows, l.At.Lands.Made = next(1), next(1)
+		l.At.Lands.Beside, l.At.Given = next(len(l.Made.Operands)-1), next(l.numbers())
 	}
 }
 
@@ -90,11 +90,11 @@ func (w WithAdded) Making(m Making, dst driver.Ptr, operands ...driver.Ptr) With
 		w.word += " of other operands" // no kernel has this word
 		return w
 	}
-	k.params[k.lands.made] = uint64(dst)
+	k.params[k.At.Lands.Made] = uint64(dst)
 	for i, x := range operands {
-		k.params[k.lands.beside+i] = uint64(x)
+		k.params[k.At.Lands.Beside+i] = uint64(x)
 	}
-	copy(k.params[k.layout.given:], m.given[:m.count])
+	copy(k.params[k.At.Given:], m.given[:m.count])
 	return w
 }
 
@@ -123,7 +123,7 @@ func (w WithAdded) sum(q *plan.Queue, on *plan.Stream, kind Kind, dst driver.Ptr
 		return
 	}
 	if w.adds {
-		k.params[k.lands.added] = uint64(w.added)
+		k.params[k.At.Lands.Added] = uint64(w.added)
 	}
 	k.terms(q, on, w.set.element.Size(), dst, bytes, parts)
 }
@@ -157,17 +157,17 @@ func (s *Set) send(q *plan.Queue, on *plan.Stream, k *kernel, landings ...*plan.
 	w := q.PacketWords(on, landings[0], string(k.Kind), landings[1:]...)
 	p := k.params
 	for r, at := range w.To {
-		p[k.lands.to+r] = uint64(at)
+		p[k.At.Lands.To+r] = uint64(at)
 	}
-	p[k.lands.from], p[k.lands.part], p[k.lands.half] = uint64(w.From), uint64(w.Part), uint64(w.Half)
-	p[k.lands.turn], p[k.lands.rank] = uint64(w.Turn), uint64(q.Rank())
-	p[k.step], p[k.value] = uint64(w.Step), uint64(w.Value)
-	p[k.lands.word] = uint64(w.Flags)
+	p[k.At.Lands.From], p[k.At.Lands.Part], p[k.At.Lands.Half] = uint64(w.From), uint64(w.Part), uint64(w.Half)
+	p[k.At.Lands.Turn], p[k.At.Lands.Rank] = uint64(w.Turn), uint64(q.Rank())
+	p[k.At.Step], p[k.At.Value] = uint64(w.Step), uint64(w.Value)
+	p[k.At.Lands.Word] = uint64(w.Flags)
 	if k.Kind == Push {
-		p[k.lands.next] = 4
+		p[k.At.Lands.Next] = 4
 	}
 	if k.Spreads() {
-		p[k.lands.spread] = uint64(w.Spread)
+		p[k.At.Lands.Spread] = uint64(w.Spread)
 	}
 	return k
 }
@@ -195,6 +195,16 @@ func packetGrid(bytes int64) (blocks, threads int) {
 	}
 	unit := each * int64(threads)
 	most := min((bytes+unit-1)/unit, plan.MostPacketBlocks)
-	_, whole := part(bytes, 0, max(most, 1))
+	_, whole := Part(bytes, 0, max(most, 1))
 	return int(max(1, (bytes+whole-1)/max(whole, 1))), threads
+}
+
+// line is the bytes that blocks share out: a line of memory.
+const line = 128
+
+// Part is the offset and the length of a block's part of some bytes.
+func Part(bytes, block, blocks int64) (from, count int64) {
+	each := ((bytes+blocks-1)/blocks + line - 1) / line * line
+	from = min(block*each, bytes)
+	return from, min(each, bytes-from)
 }

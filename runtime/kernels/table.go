@@ -194,7 +194,7 @@ func (k Kernel) Gathers() bool { return k.Kind.Work() == Gathers }
 
 // Signals reports whether the kernel posts or awaits around work of its own.
 func (k Kernel) Signals() bool {
-	return k.Kind.Work() != Nothing && k.words() != [4]Words{} || k.Lands()
+	return k.Kind.Work() != Nothing && k.Words() != [4]Words{} || k.Lands()
 }
 
 // counts reports whether the kernel's blocks count themselves. Blocks that post and await words of their own do not.
@@ -241,7 +241,7 @@ func (t *Table) Code() []driver.Kernel {
 			types = t.TypesOf(k)
 		}
 		for _, typ := range types {
-			code := driver.Kernel{Name: k.Name(typ), Params: 8 * l.size, Touches: l.touches(typ)}
+			code := driver.Kernel{Name: k.Name(typ), Params: 8 * l.At.Size, Row: Row{l, typ}}
 			if k.Makes() {
 				code.Form = k.Made.Key
 			}

@@ -12,66 +12,63 @@ import (
 // rank's partial results.
 type Operands struct{ C, Staging, A, B, Bias driver.Ptr }
 
-// maps of a product: the own shard or the own slots, all shards or rows, weights and results; where ranks add up, also
-// this rank's slot at each peer. Drivers that run no kernels on a GPU begin a map with the tensor's address.
+// The maps of a product: the own shard or the own slots, all shards or rows, weights and results; where ranks add up,
+// also this rank's slot at each peer. Drivers that run no kernels on a GPU begin a map with the tensor's address.
 const (
-	ownMap = iota
-	rowsMap
-	weightsMap
-	resultMap
-	maps
+	OwnMap = iota
+	RowsMap
+	WeightsMap
+	ResultMap
+	Maps
 )
 
-// slotsMap is of the slots.
-const slotsMap = ownMap
-
-// mapped is the address with which a map begins.
-func (t tiled) mapped(p []uint64, which int) uint64 { return p[t.maps+which*len(driver.TensorMap{})] }
+// SlotsMap is of the slots.
+const SlotsMap = OwnMap
 
 // maps are how many the kernel's parameters have.
 func (k Kernel) maps() int {
 	if k.Scatters() {
-		return maps + k.Terms
+		return Maps + k.Terms
 	}
-	return maps
+	return Maps
 }
 
-// tiled are places of the parameters of a product, in 64-bit words.
-type tiled struct {
-	maps        int // the first one's
-	apart       int // distance in words between count words
-	groups      int // of a sum: how many groups of tiles a shard has
-	high, broad int // rows and columns of one
-	gathered    int // address, of a gather
-	ranks, rank int
-	rows, k, n  int
-	shards      int // the first one's address, of a gather
-	bias        int // address
-	padding     int // words at the end
+// Tiled are places of the parameters of a product, in 64-bit words.
+type Tiled struct {
+	Maps        int // the first one's
+	Apart       int // distance in words between count words
+	Groups      int // of a sum: how many groups of tiles a shard has
+	High, Broad int // rows and columns of one
+	Gathered    int // address, of a gather
+	Ranks, Rank int
+	Rows, K, N  int
+	Shards      int // the first one's address, of a gather
+	Bias        int // address
+	Padding     int // words at the end
 }
 
 // tile lays out the parameters behind the words.
-func (l *layout) tile(next func(words int) int) {
-	t := &l.tiled
-	t.apart = next(1)
+func (l *Layout) tile(next func(words int) int) {
+	t := &l.At.Tiled
+	t.Apart = next(1)
 	if l.Scatters() {
-		t.groups, t.high, t.broad = next(1), next(1), next(1)
+		t.Groups, t.High, t.Broad = next(1), next(1), next(1)
 	} else {
-		t.gathered = next(1)
+		t.Gathered = next(1)
 	}
-	t.ranks, t.rank = next(1), next(1)
-	t.rows, t.k, t.n = next(1), next(1), next(1)
+	t.Ranks, t.Rank = next(1), next(1)
+	t.Rows, t.K, t.N = next(1), next(1), next(1)
 	if !l.Scatters() {
-		t.shards = next(l.Terms)
+		t.Shards = next(l.Terms)
 	}
-	t.bias = next(1)
+	t.Bias = next(1)
 	const alignment = 8 // of a tensor map, in words
-	t.padding = (alignment - l.size%alignment) % alignment
-	next(t.padding)
+	t.Padding = (alignment - l.At.Size%alignment) % alignment
+	next(t.Padding)
 }
 
 // Padding is the words at the end of a kernel's parameters that it does not read.
-func (t *Table) Padding(k Kernel) int { return t.layout(k).tiled.padding }
+func (t *Table) Padding(k Kernel) int { return t.layout(k).At.Tiled.Padding }
 
 // Tiles posts that the own shard may be read, pulls the shards of the peers, rank+1's first, and multiplies each as
 // soon as it is there; it posts to each when its shard was pulled, and ends when all have pulled the own one. d is the
@@ -105,26 +102,26 @@ func (s *Set) product(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals,
 	k = s.best(k, q.Tiles(), q.Multiprocessors(), q.Size(), d).signal(q, on, x)
 	k.describe(q, d, o, peers)
 	at := func(place int, value driver.Ptr) { k.params[place] = uint64(value) }
-	t := k.tiled
-	at(t.apart, plan.CountApart)
-	at(t.ranks, driver.Ptr(q.Size()))
-	at(t.rank, driver.Ptr(q.Rank()))
-	at(t.rows, driver.Ptr(d.M))
-	at(t.k, driver.Ptr(d.K))
-	at(t.n, driver.Ptr(d.N))
+	t := k.At.Tiled
+	at(t.Apart, plan.CountApart)
+	at(t.Ranks, driver.Ptr(q.Size()))
+	at(t.Rank, driver.Ptr(q.Rank()))
+	at(t.Rows, driver.Ptr(d.M))
+	at(t.K, driver.Ptr(d.K))
+	at(t.N, driver.Ptr(d.N))
 	if k.Scatters() {
 		g := s.groups(k, q.Size(), d)
-		at(t.groups, driver.Ptr(g.count(d)))
-		at(t.high, driver.Ptr(g.rows))
-		at(t.broad, driver.Ptr(g.columns))
+		at(t.Groups, driver.Ptr(g.count(d)))
+		at(t.High, driver.Ptr(g.rows))
+		at(t.Broad, driver.Ptr(g.columns))
 		q.AwaitsGroups(x, g.count(d))
 	} else {
-		at(t.gathered, o.Staging)
+		at(t.Gathered, o.Staging)
 		for i, shard := range peers {
-			at(t.shards+i, shard)
+			at(t.Shards+i, shard)
 		}
 	}
-	at(t.bias, o.Bias)
+	at(t.Bias, o.Bias)
 	k.enqueue(q, on, k.tiles(q.Multiprocessors(), q.Size(), d), TileThreads)
 }
 
@@ -186,13 +183,13 @@ func (k *kernel) describe(q *plan.Queue, d driver.MatmulDesc, o Operands, peers 
 		k.encode(q, i, driver.TensorMapDesc{At: at, Type: d.Type, Shards: shards, Rows: rows, Columns: columns,
 			BoxRows: box})
 	}
-	encode(weightsMap, o.B, 1, d.N, d.K, k.Tile.Columns/k.Tile.Cluster)
+	encode(WeightsMap, o.B, 1, d.N, d.K, k.Tile.Columns/k.Tile.Cluster)
 	if k.Scatters() {
-		encode(slotsMap, o.Staging, ranks, d.M, d.N, TileRows)
-		encode(rowsMap, o.A, ranks, d.M, d.K, TileRows)
-		encode(resultMap, o.C, 1, d.M, d.N, boxRows)
+		encode(SlotsMap, o.Staging, ranks, d.M, d.N, TileRows)
+		encode(RowsMap, o.A, ranks, d.M, d.K, TileRows)
+		encode(ResultMap, o.C, 1, d.M, d.N, boxRows)
 		for i, slot := range peers {
-			encode(maps+i, slot, 1, d.M, d.N, boxRows)
+			encode(Maps+i, slot, 1, d.M, d.N, boxRows)
 		}
 		return
 	}
@@ -200,9 +197,9 @@ func (k *kernel) describe(q *plan.Queue, d driver.MatmulDesc, o Operands, peers 
 	if ranks == 1 {
 		gathered = o.A // which is not read by this map
 	}
-	encode(ownMap, o.A, 1, d.M, d.K, TileRows)
-	encode(rowsMap, gathered, ranks, d.M, d.K, TileRows)
-	encode(resultMap, o.C, ranks, d.M, d.N, boxRows)
+	encode(OwnMap, o.A, 1, d.M, d.K, TileRows)
+	encode(RowsMap, gathered, ranks, d.M, d.K, TileRows)
+	encode(ResultMap, o.C, ranks, d.M, d.N, boxRows)
 }
 
 // encode makes a map, where it has changed since the last launch.
@@ -210,91 +207,8 @@ func (k *kernel) encode(q *plan.Queue, i int, m driver.TensorMapDesc) {
 	if m == k.mapped[i] {
 		return
 	}
-	to := &k.params[k.tiled.maps+i*len(driver.TensorMap{})]
+	to := &k.params[k.At.Tiled.Maps+i*len(driver.TensorMap{})]
 	if q.TensorMap((*driver.TensorMap)(unsafe.Pointer(to)), m) {
 		k.mapped[i] = m
-	}
-}
-
-// tiles lists the touches of a launch, part by part: its beginning, the tiles of each shard, and its end.
-func (x *launched) tiles(typ driver.Type) {
-	t, p := x.tiled, x.p
-	if p[x.block] == 0 {
-		return
-	}
-	m := x.memory(typ)
-	ranks, rank := p[t.ranks], p[t.rank]
-	x.begins(ranks)
-	for ahead := range ranks {
-		x.number++
-		of := (rank + ahead) % ranks
-		a := t.mapped(p, ownMap)
-		if ahead > 0 {
-			i := int(ahead) - 1
-			a = p[t.gathered] + of*uint64(m.shard)
-			x.word(driver.TouchWait, p[x.lists[preWait].at+i], 1)
-			m.use(driver.TouchRead, p[t.shards+i], m.shard)
-			m.use(driver.TouchWrite, a, m.shard)
-			x.word(driver.TouchWrite, p[x.lists[preWait].at+i], 0)
-			x.word(driver.TouchPost, p[x.lists[postPost].at+i], 1)
-		}
-		m.operands(a)
-		m.bias()
-		m.use(driver.TouchWrite, t.mapped(p, resultMap)+of*uint64(m.result), m.result)
-	}
-	x.number++
-	if ranks > 1 {
-		x.word(driver.TouchWrite, p[x.block], 0)
-		x.each(driver.TouchWait, 1, postWait)
-		x.each(driver.TouchWrite, 0, postWait)
-		x.noted()
-	}
-}
-
-// begins adds the beginning of a launch of tiles: a block counts itself, and the first one posts.
-func (x *launched) begins(ranks uint64) {
-	if ranks > 1 {
-		x.word(driver.TouchWrite, x.p[x.block], 0)
-		x.each(driver.TouchPost, 1, prePost)
-	}
-}
-
-func (x *launched) word(kind driver.TouchKind, at uint64, value uint32) {
-	x.add(driver.Touch{Kind: kind, At: driver.Ptr(at), Bytes: 4, Value: value})
-}
-
-// noted adds the step word, where the launch has one.
-func (x *launched) noted() {
-	if at := x.p[x.step]; at != 0 {
-		x.word(driver.TouchWrite, at, uint32(x.p[x.value]))
-	}
-}
-
-// tiledMemory adds the memory that tiles of a type touch. A shard is the rows of one rank, and so is a result.
-type tiledMemory struct {
-	x             *launched
-	typ           driver.Type
-	shard, result int64 // bytes
-}
-
-func (x *launched) memory(typ driver.Type) tiledMemory {
-	t, p := x.tiled, x.p
-	return tiledMemory{x, typ, int64(p[t.rows]*p[t.k]) * typ.Size(), int64(p[t.rows]*p[t.n]) * typ.Size()}
-}
-
-func (m tiledMemory) use(kind driver.TouchKind, at uint64, bytes int64) {
-	m.x.add(driver.Touch{Kind: kind, At: driver.Ptr(at), Bytes: bytes, Type: m.typ})
-}
-
-// operands are a shard and the weights.
-func (m tiledMemory) operands(a uint64) {
-	t, p := m.x.tiled, m.x.p
-	m.use(driver.TouchRead, a, m.shard)
-	m.use(driver.TouchRead, t.mapped(p, weightsMap), int64(p[t.n]*p[t.k])*m.typ.Size())
-}
-
-func (m tiledMemory) bias() {
-	if m.x.Rows > 0 {
-		m.use(driver.TouchRead, m.x.p[m.x.tiled.bias], int64(m.x.p[m.x.tiled.n])*m.typ.Size())
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/verify/reading"
 	"ovgen/verify/reference"
+	"ovgen/verify/touch"
 )
 
 // The device code of generated/run has three kernels, each with one by-value parameter
@@ -78,27 +79,27 @@ const (
 // CheckKernels are the kernels of generated/run, for its driver.Code.
 func CheckKernels() []driver.Kernel {
 	return []driver.Kernel{
-		{Name: kernelFill, Params: int(unsafe.Sizeof(fillParams{})), Touches: fillTouches},
-		{Name: kernelCompare, Params: int(unsafe.Sizeof(compareParams{})), Touches: compareTouches},
-		{Name: kernelSpin, Params: int(unsafe.Sizeof(spinParams{})), Touches: spinTouches},
+		{Name: kernelFill, Params: int(unsafe.Sizeof(fillParams{})), Row: touch.Func(fillTouches)},
+		{Name: kernelCompare, Params: int(unsafe.Sizeof(compareParams{})), Row: touch.Func(compareTouches)},
+		{Name: kernelSpin, Params: int(unsafe.Sizeof(spinParams{})), Row: touch.Func(spinTouches)},
 	}
 }
 
-func fillTouches(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
+func fillTouches(params unsafe.Pointer, to []touch.Touch) []touch.Touch {
 	p := (*fillParams)(params)
-	return append(to, driver.Touch{Kind: driver.TouchWrite, At: p.At, Bytes: bytesOf(p.Count, p.Format)})
+	return append(to, touch.Touch{Kind: touch.Write, At: p.At, Bytes: bytesOf(p.Count, p.Format)})
 }
 
 // compareTouches does not know how many verdicts a launch writes: the first stands for all.
-func compareTouches(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
+func compareTouches(params unsafe.Pointer, to []touch.Touch) []touch.Touch {
 	p := (*compareParams)(params)
 	return append(to,
-		driver.Touch{Kind: driver.TouchRead, At: p.Got, Bytes: bytesOf(p.Count, p.Format)},
-		driver.Touch{Kind: driver.TouchRead, At: p.Want, Bytes: bytesOf(p.Count, p.Format)},
-		driver.Touch{Kind: driver.TouchWrite, At: p.Out, Bytes: int64(unsafe.Sizeof(verdict{}))})
+		touch.Touch{Kind: touch.Read, At: p.Got, Bytes: bytesOf(p.Count, p.Format)},
+		touch.Touch{Kind: touch.Read, At: p.Want, Bytes: bytesOf(p.Count, p.Format)},
+		touch.Touch{Kind: touch.Write, At: p.Out, Bytes: int64(unsafe.Sizeof(verdict{}))})
 }
 
-func spinTouches(_ unsafe.Pointer, to []driver.Touch) []driver.Touch { return to }
+func spinTouches(_ unsafe.Pointer, to []touch.Touch) []touch.Touch { return to }
 
 // bytesOf is a number of elements in bytes.
 func bytesOf(count int64, format uint32) int64 {

@@ -137,13 +137,13 @@ var Packages = []PackageMutant{
 		{"q.CountWord(on)", "q.CountWord(q.Main())"}}},
 
 	// The declared touches of a kernel.
-	{Package: "allgatherlinearfused", File: "../../runtime/kernels/touches.go",
+	{Package: "allgatherlinearfused", File: "../../verify/tables/touches.go",
 		Text: "four bytes read that are not declared", Edits: []Edit{
-			{"At: driver.Ptr(x.p[x.src]), Bytes: bytes}", "At: driver.Ptr(x.p[x.src]), Bytes: bytes - 4}"}}},
+			{"At: driver.Ptr(x.p[x.At.Src]), Bytes: bytes}", "At: driver.Ptr(x.p[x.At.Src]), Bytes: bytes - 4}"}}},
 }
 
 const (
 	launching  = "../../runtime/kernels/launch.go"
-	launchPost = "	k.put(postPost, words)\n	k.enqueue(q, on, "
+	launchPost = "	k.put(PostPost, words)\n	k.enqueue(q, on, "
 	launchWait = "uint64(step), uint64(value)\n	k.enqueue(q, on, "
 )

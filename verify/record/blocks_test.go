@@ -8,20 +8,21 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
 	"ovgen/verify/ops"
+	"ovgen/verify/touch"
 )
 
 // blockTouches is what a kernel touches whose blocks, from 1, each await two words, copy 16 bytes and post a word.
-func blockTouches(blocks int) (list []driver.Touch) {
+func blockTouches(blocks int) (list []touch.Touch) {
 	for b := 1; b <= blocks; b++ {
 		part := driver.Ptr(b - 1)
 		words := 8192 + 16*part
-		for _, t := range []driver.Touch{
-			{Kind: driver.TouchWait, At: words, Bytes: 4, Value: 1}, {Kind: driver.TouchWrite, At: words, Bytes: 4},
-			{Kind: driver.TouchWait, At: words + 4, Bytes: 4, Value: 1},
-			{Kind: driver.TouchWrite, At: words + 4, Bytes: 4},
-			{Kind: driver.TouchRead, At: 4096 + 16*part, Bytes: 16},
-			{Kind: driver.TouchWrite, At: 4160 + 16*part, Bytes: 16},
-			{Kind: driver.TouchPost, At: words + 8, Bytes: 4, Value: 1},
+		for _, t := range []touch.Touch{
+			{Kind: touch.Wait, At: words, Bytes: 4, Value: 1}, {Kind: touch.Write, At: words, Bytes: 4},
+			{Kind: touch.Wait, At: words + 4, Bytes: 4, Value: 1},
+			{Kind: touch.Write, At: words + 4, Bytes: 4},
+			{Kind: touch.Read, At: 4096 + 16*part, Bytes: 16},
+			{Kind: touch.Write, At: 4160 + 16*part, Bytes: 16},
+			{Kind: touch.Post, At: words + 8, Bytes: 4, Value: 1},
 		} {
 			t.Block = b
 			list = append(list, t)
@@ -34,7 +35,7 @@ func blockTouches(blocks int) (list []driver.Touch) {
 func of(block, n int) int { return 7*(block-1) + n }
 
 // awaits lets a block await another's words.
-func awaits(l []driver.Touch, block, other int) []driver.Touch {
+func awaits(l []touch.Touch, block, other int) []touch.Touch {
 	for i := range 4 {
 		l[of(block, i)].At = l[of(other, i)].At
 	}
@@ -42,62 +43,62 @@ func awaits(l []driver.Touch, block, other int) []driver.Touch {
 }
 
 // ofThree are the touches of three blocks, whatever the launch has.
-func ofThree([]driver.Touch) []driver.Touch { return blockTouches(3) }
+func ofThree([]touch.Touch) []touch.Touch { return blockTouches(3) }
 
 // blockCases are launches of so many blocks; edit changes their touches.
 var blockCases = []struct {
 	name string
 	grid int
-	edit func(l []driver.Touch) []driver.Touch
+	edit func(l []touch.Touch) []touch.Touch
 	want string // of the error
 }{
 	{"right", 3, nil, ""},
-	{"a last part of no bytes", 3, func(l []driver.Touch) []driver.Touch {
+	{"a last part of no bytes", 3, func(l []touch.Touch) []touch.Touch {
 		l[of(3, 4)].Bytes, l[of(3, 5)].Bytes = 0, 0
 		return l
 	}, ""},
-	{"a block without a post", 3, func(l []driver.Touch) []driver.Touch {
+	{"a block without a post", 3, func(l []touch.Touch) []touch.Touch {
 		return slices.Delete(l, of(2, 6), of(2, 7))
 	}, "block 1 of 3: it does 2 operations, and the first block 3"},
-	{"two reads", 3, func(l []driver.Touch) []driver.Touch {
+	{"two reads", 3, func(l []touch.Touch) []touch.Touch {
 		return slices.Insert(l, of(2, 4), l[of(2, 4)])
 	}, "block 1 of 3: it does\n"},
-	{"a word more", 3, func(l []driver.Touch) []driver.Touch {
-		more := driver.Touch{Kind: driver.TouchPost, At: 8240, Bytes: 4, Value: 1, Block: 2}
+	{"a word more", 3, func(l []touch.Touch) []touch.Touch {
+		more := touch.Touch{Kind: touch.Post, At: 8240, Bytes: 4, Value: 1, Block: 2}
 		return slices.Insert(l, of(2, 6), more)
 	}, "block 1 of 3: it does\n"},
-	{"the first block's words", 2, func(l []driver.Touch) []driver.Touch {
+	{"the first block's words", 2, func(l []touch.Touch) []touch.Touch {
 		return awaits(l, 2, 1)
 	}, "ready@0+0 == 1 is not one of its own"},
-	{"the second block's words", 3, func(l []driver.Touch) []driver.Touch {
+	{"the second block's words", 3, func(l []touch.Touch) []touch.Touch {
 		return awaits(l, 3, 2)
 	}, "block 2 of 3: its word ready@0+16 == 1 is not one of its own"},
-	{"words that are not as far from the first block's", 2, func(l []driver.Touch) []driver.Touch {
+	{"words that are not as far from the first block's", 2, func(l []touch.Touch) []touch.Touch {
 		l[of(2, 6)].At += 4
 		return l
 	}, "ready@0+28 = 1 is not one of its own where the first block has ready@0+8 = 1"},
-	{"another value", 2, func(l []driver.Touch) []driver.Touch {
+	{"another value", 2, func(l []touch.Touch) []touch.Touch {
 		l[of(2, 6)].Value = 2
 		return l
 	}, "ready@0+24 = 2 is not one of its own"},
-	{"two words crossed", 2, func(l []driver.Touch) []driver.Touch {
+	{"two words crossed", 2, func(l []touch.Touch) []touch.Touch {
 		l[of(2, 0)].At, l[of(2, 2)].At = l[of(2, 2)].At, l[of(2, 0)].At
 		l[of(2, 1)].At, l[of(2, 3)].At = l[of(2, 3)].At, l[of(2, 1)].At
 		return l
 	}, "is not one of its own"},
-	{"a gap", 2, func(l []driver.Touch) []driver.Touch {
+	{"a gap", 2, func(l []touch.Touch) []touch.Touch {
 		l[of(2, 4)].At += 4
 		return l
 	}, "block 1 of 2: its part is read A@0+20 16B, and those before it end at A@0+16"},
-	{"an overlap", 2, func(l []driver.Touch) []driver.Touch {
+	{"an overlap", 2, func(l []touch.Touch) []touch.Touch {
 		l[of(2, 5)].At -= 4
 		return l
 	}, "its part is write A@0+76 16B, and those before it end at A@0+80"},
-	{"a read in the place of a write", 2, func(l []driver.Touch) []driver.Touch {
-		l[of(2, 5)].Kind = driver.TouchRead
+	{"a read in the place of a write", 2, func(l []touch.Touch) []touch.Touch {
+		l[of(2, 5)].Kind = touch.Read
 		return l
 	}, "its part is read A@0+80 16B"},
-	{"foreign memory", 2, func(l []driver.Touch) []driver.Touch {
+	{"foreign memory", 2, func(l []touch.Touch) []touch.Touch {
 		l[of(2, 4)].At = 1 << 40
 		return l
 	}, "block 1 of 2: address 0x10000000000 lies in no buffer"},

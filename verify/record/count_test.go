@@ -11,17 +11,20 @@ import (
 	"ovgen/verify/ops"
 	"ovgen/verify/prove"
 	"ovgen/verify/record"
+	"ovgen/verify/touch"
 )
 
 // move is the parameters of a kernel that copies and counts its blocks.
 type move struct{ count, src, dst driver.Ptr }
 
-func moveTouches(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
+func moveTouches(params unsafe.Pointer, to []touch.Touch) []touch.Touch {
 	p := (*move)(params)
-	count := driver.Touch{Kind: driver.TouchWrite, At: p.count, Bytes: 4}
-	return append(to, count, driver.Touch{Kind: driver.TouchRead, At: p.src, Bytes: 8},
-		driver.Touch{Kind: driver.TouchWrite, At: p.dst, Bytes: 8}, count)
+	count := touch.Touch{Kind: touch.Write, At: p.count, Bytes: 4}
+	return append(to, count, touch.Touch{Kind: touch.Read, At: p.src, Bytes: 8},
+		touch.Touch{Kind: touch.Write, At: p.dst, Bytes: 8}, count)
 }
+
+var getMove = driver.Kernel{Name: "get", Params: int(unsafe.Sizeof(move{})), Row: touch.Func(moveTouches)}
 
 // Kernels on two streams that count their blocks in one word are recorded so, and
 // refused by the prover.
@@ -41,7 +44,7 @@ func TestCountWords(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			d := record.New(0)
 			module, err := d.ModuleLoadData(&driver.Code{Name: "package",
-				Kernels: []driver.Kernel{{Name: "get", Params: int(unsafe.Sizeof(move{})), Touches: moveTouches}}})
+				Kernels: []driver.Kernel{getMove}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,7 +84,7 @@ func TestCountWords(t *testing.T) {
 func TestLaunchAgain(t *testing.T) {
 	d := record.New(0)
 	module, err := d.ModuleLoadData(&driver.Code{Name: "package",
-		Kernels: []driver.Kernel{{Name: "get", Params: int(unsafe.Sizeof(move{})), Touches: moveTouches}}})
+		Kernels: []driver.Kernel{getMove}})
 	if err != nil {
 		t.Fatal(err)
 	}

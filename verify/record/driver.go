@@ -7,6 +7,8 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/verify/ops"
+	_ "ovgen/verify/tables" // the touches of generated packages
+	"ovgen/verify/touch"
 )
 
 // Driver is one rank's device as far as the host can tell. Memory has addresses and no
@@ -20,7 +22,7 @@ type Driver struct {
 	handles  uintptr // of streams, events, graphs, ... made so far
 	products map[driver.Product]driver.MatmulDesc
 	codes    map[driver.Module]*driver.Code
-	kernels  map[driver.Function]driver.Kernel
+	kernels  map[driver.Function]described
 	launches map[string]*launch // by kernel, geometry and parameters
 	captured *graph             // the capture under way
 	graphs   map[uintptr]*graph
@@ -35,6 +37,12 @@ type Driver struct {
 type graph struct {
 	origin driver.Stream
 	calls  []call
+}
+
+// described is a kernel with what lists its touches, or nil.
+type described struct {
+	driver.Kernel
+	touches touch.Func
 }
 
 // call is one that enqueues, recorded as it was made: its addresses are resolved when the
@@ -53,7 +61,7 @@ var _ driver.Driver = (*Driver)(nil)
 // New makes the device of a rank.
 func New(rank int) *Driver {
 	return &Driver{memory: memory{rank: rank}, products: map[driver.Product]driver.MatmulDesc{},
-		codes: map[driver.Module]*driver.Code{}, kernels: map[driver.Function]driver.Kernel{},
+		codes: map[driver.Module]*driver.Code{}, kernels: map[driver.Function]described{},
 		launches: map[string]*launch{}, graphs: map[uintptr]*graph{}}
 }
 
@@ -205,8 +213,9 @@ func (d *Driver) ModuleGetFunction(m driver.Module, name string) (driver.Functio
 	if code := d.codes[m]; code != nil {
 		for _, k := range code.Kernels {
 			if k.Name == name {
-				d.kernels[f] = k
-				return f, nil
+				touches, err := touch.Of(&k)
+				d.kernels[f] = described{k, touches}
+				return f, err
 			}
 		}
 	}

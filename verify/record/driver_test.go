@@ -11,6 +11,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
 	"ovgen/verify/ops"
+	"ovgen/verify/touch"
 )
 
 // still are the methods that take a stream and enqueue nothing.
@@ -190,7 +191,7 @@ func midst(call func(d *Driver) error) func(*Driver) error {
 }
 
 // touched is a launch of the kernel NAME that touches the listed memory.
-func touched(name string, grid, block driver.Dim3, list ...driver.Touch) *launch {
+func touched(name string, grid, block driver.Dim3, list ...touch.Touch) *launch {
 	return &launch{kernel: driver.Kernel{Name: name}, grid: grid, block: block, touches: list}
 }
 
@@ -198,20 +199,20 @@ func TestLaunches(t *testing.T) {
 	line := func(x uint32) driver.Dim3 { return driver.Dim3{X: x, Y: 1, Z: 1} }
 	names := Names{Type: driver.FP16, Regions: []plan.Region{{Name: "A", Base: 4096, Bytes: 64},
 		{Name: "ready", Base: 8192, Bytes: 8}}}
-	posts := []driver.Touch{{Kind: driver.TouchPost, At: 8192, Bytes: 4, Value: 1},
-		{Kind: driver.TouchPost, At: 8196, Bytes: 4, Value: 1}}
-	waits := []driver.Touch{{Kind: driver.TouchWait, At: 8192, Bytes: 4, Value: 1},
-		{Kind: driver.TouchWrite, At: 8192, Bytes: 4},
-		{Kind: driver.TouchWait, At: 8196, Bytes: 4, Value: 1}, {Kind: driver.TouchWrite, At: 8196, Bytes: 4}}
-	sum := []driver.Touch{{Kind: driver.TouchRead, At: 4096, Bytes: 16, Type: driver.FP16},
-		{Kind: driver.TouchWrite, At: 4112, Bytes: 16, Type: driver.FP16}}
-	other := []driver.Touch{{Kind: driver.TouchRead, At: 4096, Bytes: 16, Type: driver.BF16}}
-	untyped := []driver.Touch{{Kind: driver.TouchRead, At: 4096, Bytes: 16}}
-	nothing := []driver.Touch{{Kind: driver.TouchRead, At: 0}, {Kind: driver.TouchWrite, At: 0}}
+	posts := []touch.Touch{{Kind: touch.Post, At: 8192, Bytes: 4, Value: 1},
+		{Kind: touch.Post, At: 8196, Bytes: 4, Value: 1}}
+	waits := []touch.Touch{{Kind: touch.Wait, At: 8192, Bytes: 4, Value: 1},
+		{Kind: touch.Write, At: 8192, Bytes: 4},
+		{Kind: touch.Wait, At: 8196, Bytes: 4, Value: 1}, {Kind: touch.Write, At: 8196, Bytes: 4}}
+	sum := []touch.Touch{{Kind: touch.Read, At: 4096, Bytes: 16, Type: driver.FP16},
+		{Kind: touch.Write, At: 4112, Bytes: 16, Type: driver.FP16}}
+	other := []touch.Touch{{Kind: touch.Read, At: 4096, Bytes: 16, Type: driver.BF16}}
+	untyped := []touch.Touch{{Kind: touch.Read, At: 4096, Bytes: 16}}
+	nothing := []touch.Touch{{Kind: touch.Read, At: 0}, {Kind: touch.Write, At: 0}}
 	for _, x := range []struct {
 		name, what  string
 		grid, block driver.Dim3
-		touches     []driver.Touch
+		touches     []touch.Touch
 		want        string // of the error; empty: it is right
 	}{
 		{"post", "a thread a word", line(1), line(2), posts, ""},

@@ -114,7 +114,7 @@ func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driv
 	d.mu.Lock()
 	k, known := d.kernels[f]
 	var l *launch
-	if known && k.Touches != nil {
+	if known && k.touches != nil {
 		l = d.launch(k, grid, block, params)
 	}
 	d.mu.Unlock()
@@ -127,11 +127,11 @@ func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driv
 }
 
 // launch describes a launch: one of equal parameters, which a later run makes, is the same.
-func (d *Driver) launch(k driver.Kernel, grid, block driver.Dim3, params unsafe.Pointer) *launch {
+func (d *Driver) launch(k described, grid, block driver.Dim3, params unsafe.Pointer) *launch {
 	words := unsafe.Slice((*uint64)(params), k.Params/8)
 	key := fmt.Sprint(k.Name, grid, block, words)
 	if d.launches[key] == nil {
-		d.launches[key] = &launch{kernel: k, grid: grid, block: block, touches: k.Touches(params, nil),
+		d.launches[key] = &launch{kernel: k.Kernel, grid: grid, block: block, touches: k.touches(params, nil),
 			words: slices.Clone(words)}
 	}
 	return d.launches[key]

@@ -10,6 +10,7 @@ import (
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
 	"ovgen/verify/ops"
+	"ovgen/verify/touch"
 )
 
 // kind is the recorder's knowledge of an emitted kernel beside its touches.
@@ -62,7 +63,7 @@ var kinds = map[string]kind{
 type launch struct {
 	kernel      driver.Kernel
 	grid, block driver.Dim3
-	touches     []driver.Touch
+	touches     []touch.Touch
 	words       []uint64 // of the parameters
 	made        []ops.Op // its operations, where memory is that of regions
 	regions     plan.Regions
@@ -98,14 +99,14 @@ func (l *launch) blocks(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	if len(l.touches) == 0 || l.touches[0].Block == 0 {
 		return l.split(n, o, k)
 	}
-	touches := make([][]driver.Touch, l.grid.X)
+	touches := make([][]touch.Touch, l.grid.X)
 	each := len(l.touches)/len(touches) + 1
 	for _, t := range l.touches {
 		if t.Block < 1 || t.Block > len(touches) {
 			return nil, fmt.Errorf("it has %d blocks, and its parameters name block %d", len(touches), t.Block)
 		}
 		if to := &touches[t.Block-1]; *to == nil {
-			*to = make([]driver.Touch, 0, each)
+			*to = make([]touch.Touch, 0, each)
 		}
 		touches[t.Block-1] = append(touches[t.Block-1], t)
 	}
@@ -184,10 +185,10 @@ func eachRow(l schedule.Lies) bool { return l != schedule.ByColumn && l != sched
 func (l *launch) check(k kind) error {
 	words := 0
 	for _, t := range l.touches {
-		if t.Kind == driver.TouchRead {
+		if t.Kind == touch.Read {
 			break // one thread does everything after the work
 		}
-		if k.waits && t.Kind == driver.TouchWait || k.posts && t.Kind == driver.TouchPost {
+		if k.waits && t.Kind == touch.Wait || k.posts && t.Kind == touch.Post {
 			words++
 		}
 	}
@@ -285,7 +286,7 @@ type phases struct {
 }
 
 // take adds one touch.
-func (p *phases) take(t driver.Touch) error {
+func (p *phases) take(t touch.Touch) error {
 	if t.Bytes == 0 { // part of the work on no bytes: its address may be 0
 		p.worked = true
 		return nil
@@ -298,10 +299,10 @@ func (p *phases) take(t driver.Touch) error {
 		return p.count(t, at)
 	}
 	if to := p.words(t, at); to != nil {
-		return p.names.word(to, t.At, t.Value, t.Kind != driver.TouchWait)
+		return p.names.word(to, t.At, t.Value, t.Kind != touch.Wait)
 	}
 	typ := p.names.Type
-	if p.kind.widens && t.Kind == driver.TouchWrite || p.kind.function && t.Type == driver.FP32 {
+	if p.kind.widens && t.Kind == touch.Write || p.kind.function && t.Type == driver.FP32 {
 		typ = driver.FP32
 	}
 	if (p.kind.sum || p.kind.function || p.kind.product) && t.Type != typ {
@@ -314,14 +315,14 @@ func (p *phases) take(t driver.Touch) error {
 		}
 		return fmt.Errorf("a %s of %s in a plan of %s", made, t.Type, p.names.Type)
 	}
-	p.work.Uses = append(p.work.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes})
+	p.work.Uses = append(p.work.Uses, ops.Use{Write: t.Kind == touch.Write, At: at, Bytes: t.Bytes})
 	p.worked = true
 	return nil
 }
 
 // count takes the word in which the kernel counts its blocks until the work is done.
-func (p *phases) count(t driver.Touch, at ops.Loc) error {
-	if was := p.opens.Count; was.Buffer != "" && was != at || t.Kind != driver.TouchWrite {
+func (p *phases) count(t touch.Touch, at ops.Loc) error {
+	if was := p.opens.Count; was.Buffer != "" && was != at || t.Kind != touch.Write {
 		return fmt.Errorf("it counts its blocks in %s and in %s", was, at)
 	}
 	p.opens.Count, p.work.Count = at, at
@@ -329,23 +330,23 @@ func (p *phases) count(t driver.Touch, at ops.Loc) error {
 }
 
 // words is the operation whose words a touch belongs to; nil where it is part of the work.
-func (p *phases) words(t driver.Touch, at ops.Loc) *ops.Op {
+func (p *phases) words(t touch.Touch, at ops.Loc) *ops.Op {
 	post, waits := &p.opens, &p.opening
 	if p.worked {
 		post, waits = &p.posts, &p.closing
 	}
 	switch {
-	case t.Kind == driver.TouchWait:
+	case t.Kind == touch.Wait:
 		return &waits.words
-	case t.Kind == driver.TouchPost:
+	case t.Kind == touch.Post:
 		return post
 	case ops.IsStep(at) && len(p.closing.words.Words) > 0:
 		return &p.closing.notes
 	case ops.IsStep(at):
 		return &p.opening.notes
-	case t.Kind == driver.TouchWrite && p.closing.awaits(at):
+	case t.Kind == touch.Write && p.closing.awaits(at):
 		return &p.closing.resets
-	case t.Kind == driver.TouchWrite && p.opening.awaits(at):
+	case t.Kind == touch.Write && p.opening.awaits(at):
 		return &p.opening.resets
 	}
 	return nil

@@ -3,8 +3,8 @@ package record
 import (
 	"fmt"
 
-	"ovgen/runtime/driver"
 	"ovgen/verify/ops"
+	"ovgen/verify/touch"
 )
 
 // packets are the operations of a block of a kernel of packets: a copy to each peer, the posts and the waits by flags,
@@ -28,11 +28,11 @@ func (l *launch) packets(n *Names, o ops.Op, k kind) (list []ops.Op, err error) 
 		if err != nil {
 			return nil, err
 		}
-		word := ops.Word{Write: t.Kind != driver.TouchWait, At: at, Value: t.Value}
+		word := ops.Word{Write: t.Kind != touch.Wait, At: at, Value: t.Value}
 		switch {
-		case flag && t.Kind == driver.TouchPost:
+		case flag && t.Kind == touch.Post:
 			posts.Words = append(posts.Words, word)
-		case flag && t.Kind == driver.TouchWait:
+		case flag && t.Kind == touch.Wait:
 			waits.words.Words = append(waits.words.Words, word)
 		case flag:
 			waits.resets.Words = append(waits.resets.Words, word)
@@ -42,15 +42,15 @@ func (l *launch) packets(n *Names, o ops.Op, k kind) (list []ops.Op, err error) 
 		case t.Type != n.Type && !k.gathers:
 			err = fmt.Errorf("a sum of %s in a plan of %s", t.Type, n.Type)
 		case summed:
-			made.Uses = append(made.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes})
+			made.Uses = append(made.Uses, ops.Use{Write: t.Kind == touch.Write, At: at, Bytes: t.Bytes})
 		case len(posts.Words)+resets > 0 || len(list) == 0 && len(copied.Uses) == 0 && l.alone():
-			sum.Uses = append(sum.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes})
+			sum.Uses = append(sum.Uses, ops.Use{Write: t.Kind == touch.Write, At: at, Bytes: t.Bytes})
 			if t.Packets {
 				take.Uses = append(take.Uses, ops.Use{Write: true, At: at, Bytes: t.Bytes})
 			}
-			summed = l.kernel.Form != "" && t.Kind == driver.TouchWrite
+			summed = l.kernel.Form != "" && t.Kind == touch.Write
 		default:
-			copied.Uses = append(copied.Uses, ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes})
+			copied.Uses = append(copied.Uses, ops.Use{Write: t.Kind == touch.Write, At: at, Bytes: t.Bytes})
 		}
 		if err != nil {
 			return nil, err
@@ -94,7 +94,7 @@ func (l *launch) spread(n *Names, o ops.Op, k kind) (list []ops.Op, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if t.Kind == driver.TouchWrite && t.Turn == 0 && !ops.IsStep(at) {
+		if t.Kind == touch.Write && t.Turn == 0 && !ops.IsStep(at) {
 			sum.touches, gather.touches = l.touches[:i+1], l.touches[i+1:]
 			break
 		}
@@ -110,7 +110,7 @@ func (l *launch) spread(n *Names, o ops.Op, k kind) (list []ops.Op, err error) {
 // alone says that the launch sends nothing.
 func (l *launch) alone() bool {
 	for _, t := range l.touches {
-		if t.Kind == driver.TouchPost {
+		if t.Kind == touch.Post {
 			return false
 		}
 	}
@@ -119,7 +119,7 @@ func (l *launch) alone() bool {
 
 // landed names the place of a touch. A touch of packets is in the rank's data, or is the word of their sender, one for
 // each block. The half and the block's turn must belong to the memory in which the packets land.
-func (l *launch) landed(n *Names, t driver.Touch) (at ops.Loc, flag bool, err error) {
+func (l *launch) landed(n *Names, t touch.Touch) (at ops.Loc, flag bool, err error) {
 	r, err := n.region(t.At)
 	if err != nil {
 		return at, false, err

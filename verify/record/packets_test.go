@@ -8,21 +8,22 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
 	"ovgen/verify/ops"
+	"ovgen/verify/touch"
 )
 
 // packetTouches is what a kernel of packets touches on rank 0 of 2, which has one block: 16 bytes go to the peer.
-func packetTouches() []driver.Touch {
-	const read, write, wait, post = driver.TouchRead, driver.TouchWrite, driver.TouchWait, driver.TouchPost
-	packet := driver.Touch{Bytes: 16, Type: driver.FP16, Turn: 8192 + 512, Half: 256, Packets: true}
-	flag := driver.Touch{Bytes: 4, Turn: 8192 + 512, Half: 256, Packets: true, Flag: true}
-	as := func(t driver.Touch, kind driver.TouchKind, at driver.Ptr, value uint32) driver.Touch {
+func packetTouches() []touch.Touch {
+	const read, write, wait, post = touch.Read, touch.Write, touch.Wait, touch.Post
+	packet := touch.Touch{Bytes: 16, Type: driver.FP16, Turn: 8192 + 512, Half: 256, Packets: true}
+	flag := touch.Touch{Bytes: 4, Turn: 8192 + 512, Half: 256, Packets: true, Flag: true}
+	as := func(t touch.Touch, kind touch.Kind, at driver.Ptr, value uint32) touch.Touch {
 		t.Kind, t.At, t.Value = kind, at, value
 		return t
 	}
-	data := driver.Touch{Bytes: 16, Type: driver.FP16}
-	list := []driver.Touch{
+	data := touch.Touch{Bytes: 16, Type: driver.FP16}
+	list := []touch.Touch{
 		as(data, read, 4096, 0), as(packet, write, 16384, 0), as(flag, post, 16384, 1), as(flag, wait, 8192+128, 1),
-		as(flag, write, 8192+128, 0), as(driver.Touch{Bytes: 4}, write, 9100, 1), as(data, read, 4096, 0),
+		as(flag, write, 8192+128, 0), as(touch.Touch{Bytes: 4}, write, 9100, 1), as(data, read, 4096, 0),
 		as(packet, read, 8192+128, 0), as(data, read, 6000, 0), as(data, write, 6000, 0)}
 	for i := range list {
 		list[i].Block = 1
@@ -47,30 +48,30 @@ main: take by kernel packets by blocks: write landed@0+16 16B
 `
 	for _, c := range []struct {
 		name string
-		edit func(l []driver.Touch) []driver.Touch
+		edit func(l []touch.Touch) []touch.Touch
 		want string // of the error
 	}{
-		{"right", func(l []driver.Touch) []driver.Touch { return l }, ""},
-		{"no reset", func(l []driver.Touch) []driver.Touch { return slices.Delete(l, 4, 5) }, "resets 0"},
-		{"another type", func(l []driver.Touch) []driver.Touch { l[9].Type = driver.BF16; return l },
+		{"right", func(l []touch.Touch) []touch.Touch { return l }, ""},
+		{"no reset", func(l []touch.Touch) []touch.Touch { return slices.Delete(l, 4, 5) }, "resets 0"},
+		{"another type", func(l []touch.Touch) []touch.Touch { l[9].Type = driver.BF16; return l },
 			"a sum of bf16 in a plan of fp16"},
-		{"the second half", func(l []driver.Touch) []driver.Touch { l[1].At += 256; return l },
+		{"the second half", func(l []touch.Touch) []touch.Touch { l[1].At += 256; return l },
 			"not in the first half"},
-		{"other halves", func(l []driver.Touch) []driver.Touch { l[1].Half = 128; return l }, "halves of 128 bytes"},
-		{"another block's turn", func(l []driver.Touch) []driver.Touch { l[1].Turn += 4; return l },
+		{"other halves", func(l []touch.Touch) []touch.Touch { l[1].Half = 128; return l }, "halves of 128 bytes"},
+		{"another block's turn", func(l []touch.Touch) []touch.Touch { l[1].Turn += 4; return l },
 			"turns by landed@0+516"},
-		{"the peer's turn", func(l []driver.Touch) []driver.Touch { l[1].Turn += 8192; return l },
+		{"the peer's turn", func(l []touch.Touch) []touch.Touch { l[1].Turn += 8192; return l },
 			"turns by landed@1+512"},
-		{"no packets where they land", func(l []driver.Touch) []driver.Touch { l[1].Turn = 0; return l },
+		{"no packets where they land", func(l []touch.Touch) []touch.Touch { l[1].Turn = 0; return l },
 			"takes it for packets or does not"},
-		{"packets elsewhere", func(l []driver.Touch) []driver.Touch {
+		{"packets elsewhere", func(l []touch.Touch) []touch.Touch {
 			l[9].Turn, l[9].Packets = l[1].Turn, true
 			return l
 		},
 			"takes it for packets or does not"},
-		{"data where packets land", func(l []driver.Touch) []driver.Touch { l[1].Packets = false; return l },
+		{"data where packets land", func(l []touch.Touch) []touch.Touch { l[1].Packets = false; return l },
 			"takes it for packets or does not"},
-		{"foreign memory", func(l []driver.Touch) []driver.Touch { l[1].At = 1 << 40; return l }, "lies in no buffer"},
+		{"foreign memory", func(l []touch.Touch) []touch.Touch { l[1].At = 1 << 40; return l }, "lies in no buffer"},
 	} {
 		one := driver.Dim3{X: 1, Y: 1, Z: 1}
 		l := touched("packets_fp16", one, driver.Dim3{X: 256, Y: 1, Z: 1}, c.edit(packetTouches())...)

@@ -6,6 +6,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/verify/ops"
+	"ovgen/verify/touch"
 )
 
 // tileThreads are the threads of a block that makes tiles.
@@ -42,7 +43,7 @@ func (l *launch) parts(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 // ends says that the last part of a launch is its end, which reads nothing.
 func (l *launch) ends(last int) bool {
 	for _, t := range l.touches {
-		if t.Block == last && t.Kind == driver.TouchRead {
+		if t.Block == last && t.Kind == touch.Read {
 			return false
 		}
 	}
@@ -64,42 +65,42 @@ type tilePart struct {
 	made    bool // a product of the part is listed
 }
 
-func (x *tilePart) take(t driver.Touch) error {
+func (x *tilePart) take(t touch.Touch) error {
 	at, err := x.names.loc(t.At)
 	if err != nil {
 		return err
 	}
-	word := func(o *ops.Op) error { return x.names.word(o, t.At, t.Value, t.Kind != driver.TouchWait) }
+	word := func(o *ops.Op) error { return x.names.word(o, t.At, t.Value, t.Kind != touch.Wait) }
 	switch {
 	case ops.IsCount(at):
-		if x.count.Buffer != "" && x.count != at || t.Kind != driver.TouchWrite {
+		if x.count.Buffer != "" && x.count != at || t.Kind != touch.Write {
 			return fmt.Errorf("it counts in %s and in %s", x.count, at)
 		}
 		x.count = at
 		return nil
-	case t.Kind == driver.TouchWait:
+	case t.Kind == touch.Wait:
 		if x.written {
 			if err := x.flush(); err != nil {
 				return err
 			}
 		}
 		return word(&x.signal.words)
-	case t.Kind == driver.TouchPost:
+	case t.Kind == touch.Post:
 		return word(&x.posts)
 	case ops.IsStep(at):
 		return word(&x.signal.notes)
-	case t.Kind == driver.TouchWrite && x.signal.awaits(at):
+	case t.Kind == touch.Write && x.signal.awaits(at):
 		return word(&x.signal.resets)
 	case t.Type != x.names.Type:
 		return fmt.Errorf("a product of %s in a plan of %s", t.Type, x.names.Type)
 	}
-	if t.Kind == driver.TouchRead && x.written {
+	if t.Kind == touch.Read && x.written {
 		if err := x.flush(); err != nil {
 			return err
 		}
 	}
-	x.written = x.written || t.Kind == driver.TouchWrite
-	use := ops.Use{Write: t.Kind == driver.TouchWrite, At: at, Bytes: t.Bytes}
+	x.written = x.written || t.Kind == touch.Write
+	use := ops.Use{Write: t.Kind == touch.Write, At: at, Bytes: t.Bytes}
 	var ranges []ops.Use
 	t.Each(func(from driver.Ptr, _ int64) {
 		u := use

@@ -8,13 +8,14 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
 	"ovgen/verify/ops"
+	"ovgen/verify/touch"
 )
 
 // tileTouches is what a kernel of tiles touches on rank 0 of 2: its beginning, the parts of its own shard and of the
 // other, and its end.
-func tileTouches() (list []driver.Touch) {
-	const read, write, wait, post = driver.TouchRead, driver.TouchWrite, driver.TouchWait, driver.TouchPost
-	for block, touches := range [][]driver.Touch{
+func tileTouches() (list []touch.Touch) {
+	const read, write, wait, post = touch.Read, touch.Write, touch.Wait, touch.Post
+	for block, touches := range [][]touch.Touch{
 		{{Kind: write, At: 9000}, {Kind: post, At: 8192, Value: 1}},
 		{{Kind: read, At: 4096, Bytes: 16}, {Kind: read, At: 5000, Bytes: 8}, {Kind: write, At: 6000, Bytes: 32}},
 		{{Kind: wait, At: 8196, Value: 1}, {Kind: read, At: 4112, Bytes: 16}, {Kind: write, At: 4128, Bytes: 16},
@@ -42,7 +43,7 @@ func TestAtOnce(t *testing.T) {
 		want string
 	}{{132, "it waits for 1 words and resets 0"}, {133, "133 have no room on 132 multiprocessors"}} {
 		l := touched("scatter_fp16", driver.Dim3{X: c.grid, Y: 1, Z: 1}, driver.Dim3{X: tileThreads, Y: 1, Z: 1},
-			driver.Touch{Kind: driver.TouchWait, At: 8192, Bytes: 4, Value: 1})
+			touch.Touch{Kind: touch.Wait, At: 8192, Bytes: 4, Value: 1})
 		names := Names{Regions: []plan.Region{{Name: "ready", Base: 8192, Bytes: 64}}}
 		if _, err := l.operations(&names, ops.Op{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%d blocks: %v, want %q", c.grid, err, c.want)
@@ -68,21 +69,21 @@ main: signal by kernel tiles counting in count[main]@0+0: ready@0+12 == 1, ready
 	for _, c := range []struct {
 		name         string
 		grid, thread uint32
-		edit         func(l []driver.Touch) []driver.Touch
+		edit         func(l []touch.Touch) []touch.Touch
 		want         string // of the error
 	}{
 		{"right", 4, 384, nil, ""},
-		{"no reset", 4, 384, func(l []driver.Touch) []driver.Touch { return slices.Delete(l, 8, 9) }, "resets 0"},
-		{"no result", 4, 384, func(l []driver.Touch) []driver.Touch { return slices.Delete(l, 4, 5) }, "no results"},
-		{"another type", 4, 384, func(l []driver.Touch) []driver.Touch {
+		{"no reset", 4, 384, func(l []touch.Touch) []touch.Touch { return slices.Delete(l, 8, 9) }, "resets 0"},
+		{"no result", 4, 384, func(l []touch.Touch) []touch.Touch { return slices.Delete(l, 4, 5) }, "no results"},
+		{"another type", 4, 384, func(l []touch.Touch) []touch.Touch {
 			l[4].Type = driver.BF16
 			return l
 		}, "a product of bf16 in a plan of fp16"},
-		{"two count words", 4, 384, func(l []driver.Touch) []driver.Touch {
+		{"two count words", 4, 384, func(l []touch.Touch) []touch.Touch {
 			l[13].At = 9004
-			return slices.Insert(l, 1, driver.Touch{Kind: driver.TouchWrite, At: 9004, Bytes: 4})
+			return slices.Insert(l, 1, touch.Touch{Kind: touch.Write, At: 9004, Bytes: 4})
 		}, "it counts in count[main]@0+0 and in count[work]@0+0"},
-		{"foreign memory", 4, 384, func(l []driver.Touch) []driver.Touch {
+		{"foreign memory", 4, 384, func(l []touch.Touch) []touch.Touch {
 			l[6].At = 1 << 40
 			return l
 		}, "part 2: address 0x10000000000 lies in no buffer"},

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"ovgen/runtime/driver"
+	"ovgen/verify/touch"
 )
 
 // module is a loaded Code with its host kernels by name.
@@ -24,7 +25,7 @@ type function struct {
 	params  int
 	cluster int // blocks come in clusters of this size
 	atOnce  bool
-	touches func(unsafe.Pointer, []driver.Touch) []driver.Touch
+	touches touch.Func
 }
 
 // kernelRun is a launch that has begun.
@@ -34,7 +35,7 @@ type kernelRun struct {
 	word    driver.Ptr // that its first waiting thread waits for
 	value   uint32
 	seen    uint64 // World.words when it was resumed last
-	touches []driver.Touch
+	touches []touch.Touch
 	// counted is, for each block that the touches name, the first of its touches that the race
 	// detector has not taken in. It takes the blocks of a launch for one strand.
 	counted []int
@@ -90,9 +91,13 @@ func (c *Context) ModuleGetFunction(h driver.Module, name string) (driver.Functi
 			return 0, fmt.Errorf("%s: kernel %s takes %d bytes of parameters, and %s says %d", call, name, n,
 				m.code.Name, k.Params)
 		}
+		touches, err := touch.Of(k)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", call, err)
+		}
 		f := driver.Function(c.world.handle())
 		c.functions[f] = &function{name: name, module: m, kernel: m.kernels[name], params: k.Params,
-			cluster: k.Cluster, atOnce: k.AtOnce, touches: k.Touches}
+			cluster: k.Cluster, atOnce: k.AtOnce, touches: touches}
 		return f, nil
 	}
 	return 0, fail(call, notFound)
@@ -209,7 +214,7 @@ func (w *World) beginKernel(o *op) {
 			return
 		}
 		n := t.Bytes + int64(max(t.Rows-1, 0))*t.Apart
-		if t.At != 0 && (t.Kind == driver.TouchWait || t.Kind == driver.TouchPost) {
+		if t.At != 0 && (t.Kind == touch.Wait || t.Kind == touch.Post) {
 			n = 4
 		}
 		if n != 0 && o.ctx.bytes(t.At, n) == nil { // of no bytes, the address is not looked at
@@ -223,7 +228,7 @@ func (w *World) beginKernel(o *op) {
 
 // turn moves a touch to the half that its launch uses, and widens a touch of packets to the bytes of whole units
 // there.
-func (w *World) turn(o *op, t *driver.Touch) bool {
+func (w *World) turn(o *op, t *touch.Touch) bool {
 	word := o.ctx.word(t.Turn)
 	if word == nil {
 		w.fault(o, "4 bytes at %#x", uint64(t.Turn))
@@ -273,7 +278,7 @@ func (w *World) resumeKernel(o *op) bool {
 		if !r.awaits(r.word) {
 			break // a word of the launch's own: its other blocks go on
 		}
-		if at := r.next(driver.TouchWait, r.word); at < len(r.touches) {
+		if at := r.next(touch.Wait, r.word); at < len(r.touches) {
 			w.count(o, at)
 		} else {
 			w.countAll(o)
@@ -282,7 +287,7 @@ func (w *World) resumeKernel(o *op) bool {
 		w.fault(o, "%s", o.function.kernel.fault(r.launch))
 		return true
 	case paused:
-		if at := r.next(driver.TouchPost, driver.Ptr(r.where)); at < len(r.touches) {
+		if at := r.next(touch.Post, driver.Ptr(r.where)); at < len(r.touches) {
 			w.count(o, at)
 			w.countOne(o, at)
 		}
@@ -292,12 +297,12 @@ func (w *World) resumeKernel(o *op) bool {
 
 // awaits reports whether the launch awaits others at that word.
 func (r *kernelRun) awaits(at driver.Ptr) bool {
-	return slices.ContainsFunc(r.touches, func(t driver.Touch) bool { return t.Kind == driver.TouchWait && t.At == at })
+	return slices.ContainsFunc(r.touches, func(t touch.Touch) bool { return t.Kind == touch.Wait && t.At == at })
 }
 
 // next is the first touch of a kind and address that has not been taken in, or the number
 // of touches if there is none.
-func (r *kernelRun) next(kind driver.TouchKind, at driver.Ptr) int {
+func (r *kernelRun) next(kind touch.Kind, at driver.Ptr) int {
 	for i, t := range r.touches {
 		if i >= r.counted[t.Block] && t.Kind == kind && t.At == at && at != 0 {
 			return i
@@ -309,7 +314,7 @@ func (r *kernelRun) next(kind driver.TouchKind, at driver.Ptr) int {
 // posts is a sum over the words that a kernel writes, to see when it does.
 func (w *World) posts(o *op) (sum uint64) {
 	for _, t := range o.running.touches {
-		if t.Kind != driver.TouchPost || t.At == 0 {
+		if t.Kind != touch.Post || t.At == 0 {
 			continue
 		}
 		if p := o.ctx.word(t.At); p != nil {
@@ -349,13 +354,13 @@ func (w *World) countOne(o *op, i int) {
 		whole = accessWord
 	}
 	switch t.Kind {
-	case driver.TouchRead:
+	case touch.Read:
 		t.Each(func(at driver.Ptr, bytes int64) { w.access(o, at, bytes, whole) })
-	case driver.TouchWrite:
+	case touch.Write:
 		t.Each(func(at driver.Ptr, bytes int64) { w.access(o, at, bytes, accessWrite|whole) })
-	case driver.TouchWait:
+	case touch.Wait:
 		w.acquire(o, t.At)
-	case driver.TouchPost:
+	case touch.Post:
 		w.release(o, t.At, t.Value, 0)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/verify/touch"
 )
 
 const (
@@ -51,7 +52,7 @@ func New(ctx context.Context, g *group.Group, at driver.Ptr, count int) (*Sum, e
 	}
 	s := &Sum{peers: p, rank: g.Rank(), ranks: g.Size(), count: count}
 	s.kernels, err = device.LoadKernels(g.Driver(), &driver.Code{Name: "peers", PTX: ptx,
-		Kernels: []driver.Kernel{device.Describe("sum", s.touches)}})
+		Kernels: []driver.Kernel{touch.Describe("sum", s.touches)}})
 	if err != nil {
 		return nil, errors.Join(err, p.Close(ctx))
 	}
@@ -71,7 +72,7 @@ func (s *Sum) Close(ctx context.Context) error {
 }
 
 // touches lists the memory that each block of a launch reads and writes. The simulator finds races by it.
-func (s *Sum) touches(p *params) (to []driver.Touch) {
+func (s *Sum) touches(p *params) (to []touch.Touch) {
 	part := (int64(p.count) + blocks - 1) / blocks
 	for b := range blocks {
 		first := min(int64(b)*part, int64(p.count))
@@ -82,9 +83,9 @@ func (s *Sum) touches(p *params) (to []driver.Touch) {
 		to = s.meet(to, b, 2*b)
 		from := len(to)
 		for r := range s.ranks {
-			to = append(to, driver.Reads(s.peers.Buffer(r)+driver.Ptr(4*first), 4*n))
+			to = append(to, touch.Reads(s.peers.Buffer(r)+driver.Ptr(4*first), 4*n))
 		}
-		to = append(to, driver.Writes(p.dst+driver.Ptr(4*first), 4*n))
+		to = append(to, touch.Writes(p.dst+driver.Ptr(4*first), 4*n))
 		for i := range to[from:] {
 			to[from+i].Block = b + 1
 		}
@@ -94,17 +95,17 @@ func (s *Sum) touches(p *params) (to []driver.Touch) {
 }
 
 // meet has the words of a meeting: posts, waits, and the words taken back.
-func (s *Sum) meet(to []driver.Touch, block, word int) []driver.Touch {
-	for _, kind := range []driver.TouchKind{driver.TouchPost, driver.TouchWait, driver.TouchWrite} {
+func (s *Sum) meet(to []touch.Touch, block, word int) []touch.Touch {
+	for _, kind := range []touch.Kind{touch.Post, touch.Wait, touch.Write} {
 		for r := range s.ranks {
 			if r == s.rank {
 				continue
 			}
-			t := driver.Touch{Kind: kind, At: s.peers.Word(s.rank, word, r), Value: 1, Block: block + 1}
+			t := touch.Touch{Kind: kind, At: s.peers.Word(s.rank, word, r), Value: 1, Block: block + 1}
 			switch kind {
-			case driver.TouchPost:
+			case touch.Post:
 				t.At = s.peers.Word(r, word, s.rank)
-			case driver.TouchWrite:
+			case touch.Write:
 				t.Bytes, t.Value = 4, 0
 			}
 			to = append(to, t)

@@ -27,6 +27,7 @@ var (
 	driverPath   = module.Package("runtime/driver")
 	capiPath     = module.Package("runtime/capi")
 	simPath      = module.Package("verify/sim")
+	tablesPath   = module.Package("verify/tables")
 	harnessPath  = module.Package("verify/harness")
 	testPath     = module.Package("verify/programtest")
 	commandPath  = module.Package("verify/run")

@@ -61,13 +61,13 @@ func emitHost(units []*unit, run *device, opt Options, files map[string][]byte) 
 
 func hostFile() *jen.File { return newFile(hostName, runFrom) }
 
-// hostDoc imports the simulator, also in a build without cgo.
+// hostDoc imports the simulator and what it asks about kernels, also in a build without cgo.
 func hostDoc() *jen.File {
 	f := hostFile()
 	f.PackageComment(comment(wrap("Package " + hostName + " lets a program run the generated packages in the " +
 		"simulator: import it for its side effects. It imports the simulator and, in builds with cgo, holds the " +
 		"kernels of all packages compiled for the host.")))
-	f.Anon(simPath)
+	f.Anon(simPath, tablesPath)
 	return f
 }
 

@@ -13,9 +13,10 @@ import (
 	"ovgen/cmd/ovgen/internal/module"
 )
 
-// mostLines bounds the Go of this module that a package imports: a schedule without kernels, to which a feature that it
-// does not use should add none, and the choice among all schedules.
-var mostLines = map[string]int{"generated/allgatherlinear": 15_500, "generated/tuned": 29_600}
+// mostLines bounds the Go of this module that a package imports: a schedule without kernels and one with kernels, to
+// which a feature that they do not use should add none, and the choice among all schedules.
+var mostLines = map[string]int{"generated/allgatherlinear": 15_430, "generated/gatedmlp": 16_980,
+	"generated/tuned": 28_900}
 
 // TestSize counts the lines of Go that these packages bring, without tests.
 func TestSize(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	_ "ovgen/docs/examples/llama/generated/device" // the headers of llama.cu
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
+	"ovgen/verify/touch"
 )
 
 //go:embed llama.cu decode.h prefill.h
@@ -58,25 +59,25 @@ type Params struct {
 // work is a launch: its items of work, one for a block, the threads of a block, and the memory that it touches.
 type work struct {
 	items, threads int
-	touches        []driver.Touch
+	touches        []touch.Touch
 }
 
-func reads(at driver.Ptr, n, size int) driver.Touch  { return driver.Reads(at, int64(n)*int64(size)) }
-func writes(at driver.Ptr, n, size int) driver.Touch { return driver.Writes(at, int64(n)*int64(size)) }
+func reads(at driver.Ptr, n, size int) touch.Touch  { return touch.Reads(at, int64(n)*int64(size)) }
+func writes(at driver.Ptr, n, size int) touch.Touch { return touch.Writes(at, int64(n)*int64(size)) }
 
 // works has the work of each kernel, by name; size is that of an element in bytes. All kernels also read the rows. The
 // rows of the embedding that embed reads depend on the tokens, so they are missing here.
 var works = map[string]func(p *Params, size int) work{
 	"embed": func(p *Params, size int) work {
-		return work{p.Count, 512, []driver.Touch{reads(p.Norm, p.Hidden, size), reads(p.All, 2*p.Ranks*p.Most, 8),
+		return work{p.Count, 512, []touch.Touch{reads(p.Norm, p.Hidden, size), reads(p.All, 2*p.Ranks*p.Most, 8),
 			writes(p.X, p.Count*p.Hidden, size), writes(p.Normed, p.Count*p.Hidden, size)}}
 	},
 	"gate": func(p *Params, size int) work {
 		n := p.Count * p.Width
-		return work{(n/8 + 255) / 256, 256, []driver.Touch{reads(p.Gates, 2*n, size), writes(p.Gated, n, size)}}
+		return work{(n/8 + 255) / 256, 256, []touch.Touch{reads(p.Gates, 2*n, size), writes(p.Gated, n, size)}}
 	},
 	"best": func(p *Params, _ int) work {
-		return work{p.Count * Pieces, 256, []driver.Touch{reads(p.Logits, p.Count*p.Columns, 4),
+		return work{p.Count * Pieces, 256, []touch.Touch{reads(p.Logits, p.Count*p.Columns, 4),
 			writes(p.Best, p.Count, 8), writes(p.Found, p.Count*Pieces, 8), writes(p.Ended, p.Count, 4)}}
 	},
 	"store": func(p *Params, size int) work {
@@ -86,7 +87,7 @@ var works = map[string]func(p *Params, size int) work{
 		n, fews := p.Count*p.Queries, (p.Group+7)/8 // as many items for the queries of a head of keys
 		return work{p.Count * p.Keys * fews * Stretches, 128, slices.Concat(p.stores(size),
 			p.looks(size, writes(p.To, n*p.Size, size)),
-			[]driver.Touch{writes(p.Parts, n*Stretches*(4+p.Size), 4), writes(p.Ended, n, 4)})}
+			[]touch.Touch{writes(p.Parts, n*Stretches*(4+p.Size), 4), writes(p.Ended, n, 4)})}
 	},
 	"prefill": func(p *Params, size int) work {
 		n, tile := p.Count*p.Queries, 128/size
@@ -100,15 +101,15 @@ func (p *Params) cache() int { return p.Places * p.Room * p.Keys * p.Size }
 func (p *Params) rows(wide, heads int) int { return (p.Count-1)*wide + heads*p.Size }
 
 // stores are the touches of a kernel that puts keys and values into the cache.
-func (p *Params) stores(size int) []driver.Touch {
+func (p *Params) stores(size int) []touch.Touch {
 	n := p.rows(p.WideKey, p.Keys)
-	return []driver.Touch{reads(p.Key, n, size), reads(p.Value, n, size), writes(p.CacheKeys, p.cache(), size),
+	return []touch.Touch{reads(p.Key, n, size), reads(p.Value, n, size), writes(p.CacheKeys, p.cache(), size),
 		writes(p.CacheValues, p.cache(), size)}
 }
 
 // looks are the touches of a kernel that attends to earlier positions.
-func (p *Params) looks(size int, to driver.Touch) []driver.Touch {
-	return []driver.Touch{reads(p.Angles, p.Room*p.Size, 4), reads(p.Query, p.rows(p.WideQuery, p.Queries), size),
+func (p *Params) looks(size int, to touch.Touch) []touch.Touch {
+	return []touch.Touch{reads(p.Angles, p.Room*p.Size, 4), reads(p.Query, p.rows(p.WideQuery, p.Queries), size),
 		reads(p.CacheKeys, p.cache(), size), reads(p.CacheValues, p.cache(), size), to}
 }
 
@@ -122,7 +123,7 @@ type Set struct {
 func Load(d driver.Driver, typ driver.Type) (Set, error) {
 	code := driver.Code{Name: "llama", PTX: ptx}
 	for name, of := range works {
-		code.Kernels = append(code.Kernels, device.Describe(name+"_"+typ.String(), func(p *Params) []driver.Touch {
+		code.Kernels = append(code.Kernels, touch.Describe(name+"_"+typ.String(), func(p *Params) []touch.Touch {
 			return append(of(p, int(typ.Size())).touches, reads(p.Rows, p.Count, 12))
 		}))
 	}

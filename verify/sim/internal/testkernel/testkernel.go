@@ -12,6 +12,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/verify/sim"
+	"ovgen/verify/touch"
 )
 
 // Fill sets Words words at Dst to Value.
@@ -34,8 +35,8 @@ func Code() *driver.Code {
 	return &driver.Code{
 		Name: "testkernel",
 		Kernels: []driver.Kernel{
-			{Name: "fill", Params: int(unsafe.Sizeof(Fill{})), Touches: touchFill},
-			{Name: "relay", Params: int(unsafe.Sizeof(Relay{})), Touches: touchRelay},
+			{Name: "fill", Params: int(unsafe.Sizeof(Fill{})), Row: touch.Func(touchFill)},
+			{Name: "relay", Params: int(unsafe.Sizeof(Relay{})), Row: touch.Func(touchRelay)},
 			{Name: "stray"},
 			{Name: "absent"},
 		},
@@ -44,18 +45,18 @@ func Code() *driver.Code {
 
 func init() { sim.Compiled("testkernel", "", unsafe.Pointer(C.testkernel_kernels)) }
 
-func touchFill(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
+func touchFill(params unsafe.Pointer, to []touch.Touch) []touch.Touch {
 	p := (*Fill)(params)
-	return append(to, driver.Touch{Kind: driver.TouchWrite, At: p.Dst, Bytes: 4 * int64(p.Words)})
+	return append(to, touch.Touch{Kind: touch.Write, At: p.Dst, Bytes: 4 * int64(p.Words)})
 }
 
-func touchRelay(params unsafe.Pointer, to []driver.Touch) []driver.Touch {
+func touchRelay(params unsafe.Pointer, to []touch.Touch) []touch.Touch {
 	p := (*Relay)(params)
 	n := 4 * int64(p.Words)
 	return append(to,
-		driver.Touch{Kind: driver.TouchWait, At: p.Wait, Value: 1},
-		driver.Touch{Kind: driver.TouchPost, At: p.Wait, Value: 0},
-		driver.Touch{Kind: driver.TouchRead, At: p.Src, Bytes: n},
-		driver.Touch{Kind: driver.TouchWrite, At: p.Dst, Bytes: n},
-		driver.Touch{Kind: driver.TouchPost, At: p.Post, Value: 1})
+		touch.Touch{Kind: touch.Wait, At: p.Wait, Value: 1},
+		touch.Touch{Kind: touch.Post, At: p.Wait, Value: 0},
+		touch.Touch{Kind: touch.Read, At: p.Src, Bytes: n},
+		touch.Touch{Kind: touch.Write, At: p.Dst, Bytes: n},
+		touch.Touch{Kind: touch.Post, At: p.Post, Value: 1})
 }

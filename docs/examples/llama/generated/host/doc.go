@@ -4,4 +4,7 @@
 // imports the simulator and, in builds with cgo, holds the kernels of all packages compiled for the host.
 package host
 
-import _ "ovgen/verify/sim"
+import (
+	_ "ovgen/verify/sim"
+	_ "ovgen/verify/tables"
+)

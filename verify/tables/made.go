@@ -1,0 +1,65 @@
+package tables
+
+import (
+	"ovgen/runtime/driver"
+	"ovgen/runtime/kernels"
+	"ovgen/verify/touch"
+)
+
+// elementsOf is how many elements an operand has.
+func (x *launched) elementsOf(o kernels.Operand) int64 {
+	count, numbers := int64(x.p[x.At.Bytes]), x.p[x.At.Given:]
+	if !x.Rowed() || count == 0 {
+		return count
+	}
+	columns, rows := int64(numbers[0]), count
+	if x.Kind == kernels.Groups {
+		count *= columns
+	} else {
+		rows /= columns
+	}
+	switch o.Lies {
+	case kernels.ByColumn:
+		return columns
+	case kernels.ByRow:
+		return rows
+	case kernels.ByHead:
+		return int64(numbers[o.Head])
+	case kernels.OfTable:
+		return rows * int64(numbers[o.Head])
+	}
+	return count
+}
+
+// makes lists the touches of a function's launch.
+func (x *launched) makes() {
+	use := func(kind touch.Kind, at uint64, o kernels.Operand) {
+		typ := kernels.Typed(o.FP32, x.Type)
+		x.add(touch.Touch{Kind: kind, At: driver.Ptr(at), Bytes: x.elementsOf(o) * typ.Size(), Type: typ})
+	}
+	for i, o := range x.Made.Operands {
+		use(touch.Read, x.p[x.At.Terms+i], o)
+	}
+	use(touch.Write, x.p[x.At.Dst], kernels.Operand{FP32: x.Made.FP32})
+}
+
+// makesRows adds the touches of a block that makes a function of its rows of the sum.
+func (x *launched) makesRows(from, bytes int64) {
+	row := int64(x.p[x.At.Given]) * x.Type.Size()
+	use := func(kind touch.Kind, at uint64, from, bytes int64) {
+		x.add(touch.Touch{Kind: kind, At: driver.Ptr(at) + driver.Ptr(from), Bytes: bytes, Type: x.Type})
+	}
+	use(touch.Read, x.p[x.At.Dst], from, bytes)
+	for i, o := range x.Made.Operands[1:] {
+		at := x.p[x.At.Lands.Beside+i]
+		switch o.Lies {
+		case kernels.InPlace:
+			use(touch.Read, at, from, bytes)
+		case kernels.ByColumn:
+			use(touch.Read, at, 0, row)
+		case kernels.ByRow:
+			use(touch.Read, at, from/row*x.Type.Size(), bytes/row*x.Type.Size())
+		}
+	}
+	use(touch.Write, x.p[x.At.Lands.Made], from, bytes)
+}

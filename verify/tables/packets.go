@@ -1,0 +1,148 @@
+package tables
+
+import (
+	"slices"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/kernels"
+	"ovgen/verify/touch"
+)
+
+// landed is what one block of a kernel of packets touches of one landing and of the tensors that it sends and makes.
+type landed struct {
+	*launched
+	block       int64
+	from, bytes int64  // the block's part of a tensor
+	own         uint64 // address of the own landing, and of this rank's part of each rank's
+	to          []uint64
+	turn        uint64
+	others      []int // the peers, in the order of ranks
+}
+
+// packets adds the touches of each block. A block sends its part to each peer, which posts it, awaits the parts that
+// land, and adds them up or copies them; one that spreads the sum then does so with that.
+func (x *launched) packets() {
+	p, l := x.p, x.At.Lands
+	all, blocks := int64(p[x.At.Bytes]), int64(p[x.At.Block])
+	if x.Computes() {
+		all *= x.Type.Size()
+	}
+	ranks, rank := int(p[x.At.N]), int(p[l.Rank])
+	for b := range blocks {
+		x.number = int(b) + 1
+		one := landed{launched: x, block: b, own: p[l.From], to: p[l.To : l.To+ranks], turn: p[l.Turn]}
+		one.from, one.bytes = kernels.Part(all, b, blocks)
+		if x.Makes() {
+			each := int64(p[l.Rows]*p[x.At.Given]) * x.Type.Size()
+			one.from = min(b*each, all)
+			one.bytes = min(each, all-one.from)
+		}
+		for r := range ranks {
+			if r != rank {
+				one.others = append(one.others, r)
+			}
+		}
+		dst := p[x.At.Dst]
+		if x.Spreads() {
+			dst += uint64(int64(rank) * all)
+		}
+		parts := p[x.At.Terms : x.At.Terms+ranks]
+		one.exchanged(parts)
+		if !x.Computes() {
+			one.put(one.ranks(), parts[rank], p[x.At.Dst], all)
+			continue
+		}
+		one.added(parts[rank], dst)
+		if x.Makes() {
+			x.makesRows(one.from, one.bytes)
+		}
+		if x.Spreads() {
+			one.to = slices.Clone(one.to)
+			for _, r := range one.others {
+				one.to[r] += p[l.Spread]
+			}
+			one.own, one.turn = one.own+p[l.Spread], one.turn+p[l.Spread]
+			one.exchanged(slices.Repeat([]uint64{dst}, ranks))
+			one.put(one.others, 0, p[x.At.Dst], all)
+		}
+	}
+}
+
+// exchanged is the block's part of a tensor for each peer, its posts, and its waits.
+func (x *landed) exchanged(tensors []uint64) {
+	p, rank := x.p, int(x.p[x.At.Lands.Rank])
+	word := uint64(x.from) // in a part: a packet is its own flag
+	if x.Kind == kernels.Push {
+		word = p[x.At.Lands.Word] + uint64(x.block)*p[x.At.Lands.Next]
+	}
+	flag := func(value uint32) touch.Touch {
+		return touch.Touch{Bytes: 4, Value: value, Flag: x.Kind != kernels.Push}
+	}
+	first, _ := slices.BinarySearch(x.others, rank)
+	peers := slices.Concat(x.others[first:], x.others[:first]) // from the next rank on
+	for _, r := range peers {
+		x.data(touch.Read, tensors[r])
+		x.packet(touch.Write, x.to[r]+uint64(x.from), touch.Touch{Bytes: x.bytes, Type: x.Type})
+	}
+	for _, r := range peers {
+		x.packet(touch.Post, x.to[r]+word, flag(1))
+	}
+	for _, r := range x.others {
+		x.packet(touch.Wait, x.part(r)+word, flag(1))
+	}
+	for _, r := range x.others {
+		x.packet(touch.Write, x.part(r)+word, flag(0))
+	}
+	if len(x.others) > 0 {
+		x.note()
+	}
+}
+
+// added is the sum of what landed, of the own part, and of a tensor.
+func (x *landed) added(own, dst uint64) {
+	for _, r := range x.ranks() {
+		x.taken(r, own)
+	}
+	if x.Added {
+		x.data(touch.Read, x.p[x.At.Lands.Added])
+	}
+	x.data(touch.Write, dst)
+}
+
+// put is the parts of ranks that landed, or the own one, one after another.
+func (x *landed) put(ranks []int, own, dst uint64, bytes int64) {
+	for _, r := range ranks {
+		x.taken(r, own)
+		x.data(touch.Write, dst+uint64(int64(r)*bytes))
+	}
+}
+
+// ranks are all.
+func (x *landed) ranks() (list []int) {
+	for r := range len(x.to) {
+		list = append(list, r)
+	}
+	return list
+}
+
+// taken is a rank's part: of what landed, or the own one.
+func (x *landed) taken(rank int, own uint64) {
+	if rank == int(x.p[x.At.Lands.Rank]) {
+		x.data(touch.Read, own)
+		return
+	}
+	x.packet(touch.Read, x.part(rank)+uint64(x.from), touch.Touch{Bytes: x.bytes, Type: x.Type})
+}
+
+// part is a rank's part of the own landing.
+func (x *landed) part(rank int) uint64 { return x.own + uint64(rank)*x.p[x.At.Lands.Part] }
+
+func (x *landed) data(kind touch.Kind, at uint64) {
+	x.add(touch.Touch{Kind: kind, At: driver.Ptr(at + uint64(x.from)), Bytes: x.bytes, Type: x.Type})
+}
+
+func (x *landed) packet(kind touch.Kind, at uint64, t touch.Touch) {
+	t.Kind, t.At, t.Packets = kind, driver.Ptr(at), x.Kind != kernels.Push
+	t.Turn, t.Half = driver.Ptr(x.turn+4*uint64(x.block)), int64(x.p[x.At.Lands.Half])
+	x.add(t)
+}

@@ -1,0 +1,46 @@
+package tables
+
+import (
+	"unsafe"
+
+	"ovgen/runtime/driver"
+	"ovgen/runtime/fewrows"
+	"ovgen/runtime/kernels"
+	"ovgen/runtime/plan"
+	"ovgen/verify/touch"
+)
+
+func init() {
+	touch.Register(ofTable)
+	touch.Register(ofCall)
+	touch.Register(ofFewRows)
+}
+
+// ofCall lists what a kernel of the caller's own touches. Of the result and of each operand it has the address and the
+// bytes.
+func ofCall(c kernels.Call) touch.Func {
+	return func(params unsafe.Pointer, to []touch.Touch) []touch.Touch {
+		p := unsafe.Slice((*uint64)(params), 2*(1+c.Operands))
+		for i := 1; i <= c.Operands; i++ {
+			to = append(to, touch.Reads(driver.Ptr(p[2*i]), int64(p[2*i+1])))
+		}
+		return append(to, touch.Writes(driver.Ptr(p[0]), int64(p[1])))
+	}
+}
+
+// ofFewRows lists what a product of few rows touches.
+func ofFewRows(row fewrows.Row) touch.Func {
+	return func(params unsafe.Pointer, to []touch.Touch) []touch.Touch {
+		p, typ := (*fewrows.Params)(params), driver.Type(row)
+		use := func(kind touch.Kind, at driver.Ptr, elements uint64) {
+			to = append(to, touch.Touch{Kind: kind, At: at, Bytes: int64(elements) * typ.Size(), Type: typ})
+		}
+		use(touch.Read, p.A, p.Rows*p.Depth)
+		use(touch.Read, p.B, p.Columns*p.Depth)
+		if p.Bias != plan.NoBias {
+			use(touch.Read, p.Bias, p.Columns)
+		}
+		use(touch.Write, p.To, p.Rows*p.Columns)
+		return to
+	}
+}
