@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"flag"
 	"fmt"
 	"math"
 	"strings"
@@ -30,14 +31,78 @@ type series struct {
 	rounds  []sample
 }
 
-// bench measures every program in every type and shape and prints as it goes;
+// rounds are those of bench and tune.
+type rounds struct{ iters int }
+
+func (c *rounds) bind(f *flag.FlagSet) { f.IntVar(&c.iters, "iters", 0, "") }
+
+func (c *rounds) check() error {
+	if c.iters < 0 {
+		return errIters
+	}
+	return nil
+}
+
+var errIters = errors.New("-iters must be positive")
+
+// number is how many are measured.
+func (c *rounds) number() int {
+	if c.iters == 0 {
+		return 16
+	}
+	return c.iters
+}
+
+// few is how many there are of a shape, or by default.
+func (c *rounds) few() int { return warmUp + min(c.number(), 16) }
+
+// benchCommand measures every program in every type and shape and prints as it goes;
 // programs that were named together are measured together.
-func (r *rank) bench(ctx context.Context) error {
-	for _, programs := range r.o.arguments {
+type benchCommand struct {
+	running
+	rounds
+	json    bool
+	nosteps bool // measure also without step words
+}
+
+func (c *benchCommand) bind(f *flag.FlagSet) {
+	c.name, c.typed, c.shaped = "bench", true, func(p *harness.Program, onGPU bool) []harness.Shape {
+		if len(c.shapes) > 0 {
+			return c.shapes
+		}
+		return p.BenchShapes(c.ranks, onGPU)
+	}
+	c.running.bind(f)
+	c.rounds.bind(f)
+	f.IntVar(&c.hosts, "hosts", 1, "")
+	f.Float64Var(&c.network, "network", 0, "")
+	f.UintVar(&c.seed, "seed", 1, "")
+	f.BoolVar(&c.json, "json", false, "")
+	f.BoolVar(&c.nosteps, "nosteps", false, "")
+}
+
+func (c *benchCommand) settle(f *flag.FlagSet, names []string, programs []harness.Program) error {
+	if err := c.running.settle(f, names, programs, c.rounds.check()); err != nil {
+		return err
+	}
+	c.filters = c.nosteps
+	return errors.Join(c.taken(), c.fit(c.shapes))
+}
+
+func (c *benchCommand) run(code *driver.Code) int {
+	return c.measure(code, measuring{
+		json: c.json, groups: c.arguments, do: c.bench,
+		// The products too, whole and in chunks, gated and not.
+		runs: func(programs int) int { return (2*programs + 2) * 2 * c.few() },
+	})
+}
+
+func (c *benchCommand) bench(ctx context.Context, r *rank) error {
+	for _, programs := range c.arguments {
 		first := programs[0]
-		for _, typ := range r.o.typesOf(first) {
-			for _, s := range r.o.shapesOf(first, typ, r.onGPU()) {
-				if err := r.benchShape(ctx, programs, s); err != nil {
+		for _, typ := range c.typesOf(first) {
+			for _, s := range c.shapesOf(first, typ, r.onGPU()) {
+				if err := c.benchShape(ctx, r, programs, s); err != nil {
 					return fmt.Errorf("bench %s, %s %s: %w", first.Name, s, s.Type, err)
 				}
 			}
@@ -46,13 +111,14 @@ func (r *rank) bench(ctx context.Context) error {
 	return nil
 }
 
-func (r *rank) benchShape(ctx context.Context, programs []*harness.Program, s harness.Shape) (err error) {
+func (c *benchCommand) benchShape(ctx context.Context, r *rank, programs []*harness.Program,
+	s harness.Shape) (err error) {
 	l, err := r.newLab(ctx, programs, s)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.free(ctx)) }()
-	variants, err := l.variants(ctx)
+	variants, err := l.variants(ctx, c.nosteps)
 	if err != nil {
 		return err
 	}
@@ -60,25 +126,25 @@ func (r *rank) benchShape(ctx context.Context, programs []*harness.Program, s ha
 	for _, v := range variants {
 		all = append(all, &series{variant: v}, &series{variant: v, gated: true})
 	}
-	merged, err := l.measure(ctx, all)
+	merged, err := l.measure(ctx, all, c.number())
 	if err != nil || r.Rank() != 0 {
 		return err
 	}
-	l.print(merged)
+	l.print(merged, c.json)
 	return nil
 }
 
 // measure makes the rounds of all series in turn and merges the ranks' times.
-func (l *lab) measure(ctx context.Context, all []*series) (merged []*series, err error) {
+func (l *lab) measure(ctx context.Context, all []*series, rounds int) (merged []*series, err error) {
 	t, err := l.r.newTimer()
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, t.close()) }()
-	for i := range warmUp + l.r.o.rounds {
+	for i := range warmUp + rounds {
 		for _, x := range all {
 			l.r.shown.show("%s %s %s: round %d of %d, %s", l.names(), l.Shape, l.Shape.Type, i+1,
-				warmUp+l.r.o.rounds, x.variant.name)
+				warmUp+rounds, x.variant.name)
 			one, err := t.measure(x.variant.enqueue, x.gated)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", x.variant.name, err)

@@ -92,22 +92,22 @@ func TestParse(t *testing.T) {
 		{Name: "other", Types: []driver.Type{driver.FP32}},
 		{Name: "even", Types: []driver.Type{driver.FP32}, Ranks: []int{2, 4}}}
 	for _, x := range parseCases {
-		o, err := parse(strings.Fields(x.args), programs)
+		c, err := parse(strings.Fields(x.args), programs)
 		switch {
 		case x.want == "" && err != nil:
 			t.Errorf("%s: %v", x.args, err)
 		case x.want != "" && (err == nil || !strings.Contains(err.Error(), x.want)):
 			t.Errorf("%s: %v, want %q", x.args, err, x.want)
 		}
-		if x.args == "verify all -m 8 -k 4 -n 4 other" &&
-			(len(o.arguments) != 4 || len(o.programs) != 4 ||
-				o.shapes[0] != harness.Shape{M: 8, K: 4, N: 4}) {
-			t.Errorf("%s: %+v", x.args, o)
+		if v, is := c.(*verifyCommand); x.args == "verify all -m 8 -k 4 -n 4 other" &&
+			(!is || len(v.arguments) != 4 || len(v.programs) != 4 ||
+				v.shapes[0] != harness.Shape{M: 8, K: 4, N: 4}) {
+			t.Errorf("%s: %+v", x.args, c)
 		}
 	}
-	o := &options{command: commandOf([]string{"verify"})}
-	o.types = []driver.Type{driver.BF16, driver.FP32}
-	if got := o.typesOf(&programs[1]); len(got) != 1 || got[0] != driver.FP32 {
+	var v verifyCommand
+	v.types = []driver.Type{driver.BF16, driver.FP32}
+	if got := v.typesOf(&programs[1]); len(got) != 1 || got[0] != driver.FP32 {
 		t.Errorf("a program of fp32 runs in %v", got)
 	}
 }

@@ -1,94 +1,126 @@
 package run
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"ovgen/runtime/driver"
+	"ovgen/verify/harness"
 )
 
-// command is a command of generated/run.
-type command struct {
-	name string
-	// reads bind the flags that it reads.
-	reads []func(*options, *flag.FlagSet)
-	// single is set where it takes one shape, and typed where it takes a program's first type if none is asked for.
-	single, typed bool
-	// runs is how often the work of one shape is done by default, given the number of programs.
-	runs func(o *options, programs int) int
-	// do is the work of a rank, from joining to leaving; nil: no rank is started.
-	do func(ctx context.Context, o *options, code *driver.Code) (right bool, err error)
+// command is a command of generated/run: a struct of its flags.
+type command interface {
+	bind(f *flag.FlagSet)
+	// settle takes the names behind the command when the flags are read, and refuses what does not go together.
+	settle(f *flag.FlagSet, names []string, programs []harness.Program) error
+	// run returns the exit status.
+	run(code *driver.Code) int
 }
 
-// listDevices is list where it lists devices, which reads other flags.
+// listDevices is list where it lists devices, which has other flags.
 const listDevices = "list -devices"
 
 // commands that there are.
-var commands = []*command{
-	{name: "list", reads: flags(ranksFlag, sizeFlags, jsonFlag)},
-	{name: "verify", reads: flags(runFlags, jsonFlag, iterFlag, hostsFlag, seedFlag, disturbFlags),
-		runs: verifyRuns, do: verify},
-	{name: "same", reads: flags(runFlags, seedFlag, disturbFlags), typed: true, runs: verifyRuns,
-		do: compareRows},
-	{name: "bench", reads: flags(runFlags, jsonFlag, iterFlag, hostsFlag, networkFlag, seedFlag, stepsFlag),
-		typed: true, runs: benchRuns, do: joined((*rank).bench)},
-	{name: "tune", reads: flags(runFlags, jsonFlag, iterFlag, seedFlag, outFlag("tuning.json")),
-		runs: tuneRuns, do: joined((*rank).tune)},
-	{name: "trace", reads: flags(runFlags, hostsFlag, networkFlag, seedFlag, outFlag("trace.json"), svgFlag),
-		single: true, runs: traceRuns, do: joined((*rank).trace)},
-	{name: "layers", reads: flags(runFlags, jsonFlag, hostsFlag, layerFlags),
-		single: true, typed: true, runs: layersRuns, do: joined((*rank).layers)},
-	{name: listDevices, reads: flags(ranksFlag, driverFlag, devicesFlag)},
+var commands = []struct {
+	name string
+	make func() command
+}{
+	{"list", func() command { return &listCommand{} }},
+	{"verify", func() command { return &verifyCommand{} }},
+	{"same", func() command { return &sameCommand{} }},
+	{"bench", func() command { return &benchCommand{} }},
+	{"tune", func() command { return &tuneCommand{} }},
+	{"trace", func() command { return &traceCommand{} }},
+	{"layers", func() command { return &layersCommand{} }},
+	{listDevices, func() command { return &devicesCommand{} }},
 }
 
-func flags(list ...func(*options, *flag.FlagSet)) []func(*options, *flag.FlagSet) { return list }
+var (
+	errHelp  = errors.New("help")
+	errUsage = errors.New("usage")
+)
 
-// joined is work in one group that compares no results.
-func joined(do func(*rank, context.Context) error) func(context.Context, *options, *driver.Code) (bool, error) {
-	return func(ctx context.Context, o *options, code *driver.Code) (right bool, err error) {
-		r, err := join(ctx, o, code)
-		if err != nil {
-			return false, err
-		}
-		defer func() { err = errors.Join(err, r.close(ctx)) }()
-		r.greet()
-		if err := r.affordable(); err != nil {
-			return false, err
-		}
-		return true, do(r, ctx)
+// parse reads COMMAND [NAME] with flags anywhere after the command.
+func parse(args []string, programs []harness.Program) (command, error) {
+	if len(args) == 0 {
+		return nil, errUsage
 	}
+	if slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]) {
+		return nil, errHelp
+	}
+	name, c := commandOf(args)
+	if c == nil {
+		return nil, fmt.Errorf("no command %q (list, verify, same, bench, tune, trace or layers)", args[0])
+	}
+	f := flagsOf(c)
+	names, err := interleaved(f, args[1:])
+	if errors.Is(err, flag.ErrHelp) {
+		return nil, errHelp
+	} else if err != nil {
+		return nil, unread(name, err)
+	}
+	return c, c.settle(f, names, programs)
 }
 
 // commandOf is the command that arguments ask for; nil if there is none.
-func commandOf(args []string) *command {
-	name := args[0]
+func commandOf(args []string) (name string, c command) {
+	name = args[0]
 	isDevices := func(arg string) bool { return strings.TrimLeft(arg, "-") == "devices" }
 	if name == "list" && slices.ContainsFunc(args[1:], isDevices) {
 		name = listDevices
 	} else if name == listDevices {
-		return nil
+		return name, nil
 	}
-	if i := slices.IndexFunc(commands, func(c *command) bool { return c.name == name }); i >= 0 {
-		return commands[i]
+	for _, x := range commands {
+		if x.name == name {
+			return name, x.make()
+		}
 	}
-	return nil
+	return name, nil
 }
 
-// unread is the error of a flag that a command does not read: it names the commands that do. Else it is err.
-func (c *command) unread(err error) error {
+func flagsOf(c command) *flag.FlagSet {
+	f := flag.NewFlagSet("run", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	c.bind(f)
+	return f
+}
+
+// unread is the error of a flag that a command does not have: it names the commands that do. Else it is err.
+func unread(command string, err error) error {
 	name, undefined := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	var readers []string
-	for _, other := range commands {
-		if (&options{command: other}).flags().Lookup(name) != nil {
-			readers = append(readers, other.name)
+	for _, x := range commands {
+		if flagsOf(x.make()).Lookup(name) != nil {
+			readers = append(readers, x.name)
 		}
 	}
 	if !undefined || len(readers) == 0 {
-		return fmt.Errorf("%s: %w", c.name, err)
+		return fmt.Errorf("%s: %w", command, err)
 	}
-	return fmt.Errorf("%s has no flag -%s (%s)", c.name, name, strings.Join(readers, ", "))
+	return fmt.Errorf("%s has no flag -%s (%s)", command, name, strings.Join(readers, ", "))
+}
+
+// interleaved parses flags before and after names.
+func interleaved(f *flag.FlagSet, args []string) (names []string, err error) {
+	for {
+		if err := f.Parse(args); err != nil {
+			return nil, err
+		}
+		if f.NArg() == 0 {
+			return names, nil
+		}
+		names = append(names, f.Arg(0))
+		args = f.Args()[1:]
+	}
+}
+
+// given reports whether one of the flags was on the command line.
+func given(f *flag.FlagSet, names ...string) (is bool) {
+	f.Visit(func(f *flag.Flag) { is = is || slices.Contains(names, f.Name) })
+	return is
 }

@@ -2,17 +2,51 @@ package run
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io"
+	"os"
 	"text/tabwriter"
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/fabric"
 	"ovgen/runtime/fabric/follows"
+	"ovgen/verify/harness"
 )
 
-// listDevices prints the devices of the driver and the links between them.
-func (o *options) listDevices(to io.Writer) (err error) {
+// devicesCommand prints the devices of the driver and the links between them.
+type devicesCommand struct {
+	ranks   int
+	counted bool // the ranks were asked for
+	driver  string
+}
+
+func (o *devicesCommand) bind(f *flag.FlagSet) {
+	f.IntVar(&o.ranks, "ranks", 4, "")
+	f.StringVar(&o.driver, "driver", "", "")
+	f.Bool("devices", true, "")
+}
+
+func (o *devicesCommand) settle(f *flag.FlagSet, names []string, _ []harness.Program) error {
+	o.counted = given(f, "ranks")
+	switch {
+	case len(names) > 0:
+		return errors.New("list takes no name")
+	case o.ranks < 1:
+		return fmt.Errorf("-ranks %d: at least 1", o.ranks)
+	}
+	return checkDriver(o.driver)
+}
+
+func (o *devicesCommand) run(*driver.Code) int {
+	if err := o.list(os.Stdout); err != nil {
+		fmt.Fprintf(os.Stderr, complaint+"%v\n", err)
+		return exitTrouble
+	}
+	return exitRight
+}
+
+func (o *devicesCommand) list(to io.Writer) (err error) {
 	name := o.driver
 	if name == "" || name == "auto" {
 		name = "cuda"

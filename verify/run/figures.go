@@ -47,7 +47,7 @@ func (l *lab) figures(all []*series) []figure {
 		f := figure{Program: l.Program.Name, Driver: l.r.drv.Name(), Type: l.Shape.Type.String(), M: l.Shape.M,
 			K: l.Shape.K, N: l.Shape.N,
 			N2: l.Shape.N2, N3: l.Shape.N3, F: l.Shape.F, W: l.Shape.W, P: l.Shape.P, Ranks: l.r.Size(),
-			Network: l.r.o.network, Variant: x.variant.name, Gated: x.gated, Median: median(device), Min: device[0],
+			Network: l.r.network, Variant: x.variant.name, Gated: x.gated, Median: median(device), Min: device[0],
 			Max:  device[len(device)-1],
 			Host: median(host), Rounds: len(device)}
 		if l.r.Hosts() > 1 {
@@ -92,9 +92,9 @@ func median(sorted []float64) float64 {
 
 // print shows one shape's figures, and for each program the better of eager and
 // replayed.
-func (l *lab) print(all []*series) {
+func (l *lab) print(all []*series, json bool) {
 	list := l.figures(all)
-	if l.r.o.json {
+	if json {
 		for _, f := range list {
 			printJSON(f)
 		}

@@ -41,7 +41,7 @@ func (c *checker) row(runs uint32) (first *harness.Mismatch, err error) {
 // keep enqueues a run and a copy of its results.
 func (c *checker) keep(run uint32, kept map[string]driver.Ptr, place driver.Ptr) error {
 	s, in := c.r.Caller.Handle(), c.Inputs(run+draws[modeRow]<<20, false)
-	if err := errors.Join(c.Spoil(s), c.Fill(in, s), c.disturb(run, s)); err != nil {
+	if err := errors.Join(c.Spoil(s), c.Fill(in, s), c.disturb(c.r, run, s)); err != nil {
 		return err
 	}
 	for range 1 + run%3 {

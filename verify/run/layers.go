@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"runtime"
@@ -25,38 +26,24 @@ const (
 
 // bucketShapes are the shapes of a program's plans: as many numbers of rows as -buckets says, up to m
 // and each but the last a multiple of the ranks.
-func (o *options) bucketShapes(onGPU bool) []harness.Shape {
-	most := harness.Shape{M: o.buckets * o.ranks * simulatedBucketRows, K: 64, N: 48}
+func (c *layersCommand) bucketShapes(onGPU bool) []harness.Shape {
+	most := harness.Shape{M: c.buckets * c.ranks * simulatedBucketRows, K: 64, N: 48}
 	if onGPU {
-		most = harness.Shape{M: o.buckets * o.ranks * bucketRows, K: 8192, N: 8192}
+		most = harness.Shape{M: c.buckets * c.ranks * bucketRows, K: 8192, N: 8192}
 	}
-	if len(o.shapes) > 0 {
-		most = o.shapes[0]
+	if len(c.shapes) > 0 {
+		most = c.shapes[0]
 	}
 	var list []harness.Shape
-	for i := range o.buckets {
+	for i := range c.buckets {
 		s := most
-		if i < o.buckets-1 {
-			each := o.buckets * o.ranks
-			s.M = (most.M*(i+1) + each - 1) / each * o.ranks
+		if i < c.buckets-1 {
+			each := c.buckets * c.ranks
+			s.M = (most.M*(i+1) + each - 1) / each * c.ranks
 		}
 		list = append(list, s)
 	}
 	return list
-}
-
-// words are the semaphore words of all plans of layers together.
-func (o *options) words(onGPU bool) (words int64) {
-	for _, p := range o.programs {
-		for _, t := range o.typesOf(&p) {
-			for _, s := range o.shapesOf(&p, t, onGPU) {
-				if m, err := p.Memory(o.ranks, s); err == nil {
-					words += m.Words
-				}
-			}
-		}
-	}
-	return words
 }
 
 // operation is one of a model's layers' own: the plans of a program by bucket, and the memory of each
@@ -70,6 +57,7 @@ type operation struct {
 
 // model is the plans and memory of layers.
 type model struct {
+	*layersCommand
 	r          *rank
 	operations []*operation
 	memory     []*device.Buffer
@@ -131,14 +119,52 @@ func spreadOf(times []time.Duration) (s spread) {
 
 func microseconds(t time.Duration) float64 { return float64(t) / float64(time.Microsecond) }
 
-// layers makes a model's plans in one group, binds each to every layer's weights, and
+// layersCommand makes a model's plans in one group, binds each to every layer's weights, and
 // prints the time and memory that takes. It compares no results: verify does.
-func (r *rank) layers(ctx context.Context) (err error) {
-	m := &model{r: r, standing: standing{Layers: r.o.layers, Operations: len(r.o.programs), Buckets: r.o.buckets,
-		Ranks: r.Size(), Driver: r.drv.Name()}}
+type layersCommand struct {
+	running
+	json    bool
+	layers  int // of the model
+	buckets int // numbers of rows that it takes
+}
+
+func (c *layersCommand) bind(f *flag.FlagSet) {
+	c.name, c.typed = "layers", true
+	c.shaped = func(_ *harness.Program, onGPU bool) []harness.Shape { return c.bucketShapes(onGPU) }
+	c.running.bind(f)
+	f.IntVar(&c.hosts, "hosts", 1, "")
+	f.BoolVar(&c.json, "json", false, "")
+	f.IntVar(&c.layers, "layers", 80, "")
+	f.IntVar(&c.buckets, "buckets", 20, "")
+}
+
+func (c *layersCommand) settle(f *flag.FlagSet, names []string, programs []harness.Program) error {
+	var own error
+	if c.layers < 1 || c.buckets < 1 {
+		own = fmt.Errorf("-layers %d, -buckets %d: at least 1 of each", c.layers, c.buckets)
+	}
+	if err := c.running.settle(f, names, programs, own); err != nil {
+		return err
+	}
+	c.graphs = c.layers + 1
+	shapes := c.shapes
+	if len(shapes) > 0 {
+		shapes = c.bucketShapes(false)
+	}
+	return errors.Join(c.taken(), c.single(), c.fit(shapes))
+}
+
+func (c *layersCommand) run(code *driver.Code) int {
+	return c.measure(code, measuring{json: c.json, groups: c.arguments, do: c.stand,
+		runs: func(int) int { return 2 * c.layers * c.buckets }}) // two of each bucket, which the largest stands for
+}
+
+func (c *layersCommand) stand(ctx context.Context, r *rank) (err error) {
+	m := &model{layersCommand: c, r: r, standing: standing{Layers: c.layers, Operations: len(c.programs),
+		Buckets: c.buckets, Ranks: r.Size(), Driver: r.drv.Name()}}
 	defer func() { err = errors.Join(err, m.close(ctx)) }()
-	for i := range r.o.programs {
-		if err := m.allocate(&r.o.programs[i]); err != nil {
+	for i := range c.programs {
+		if err := m.allocate(&c.programs[i]); err != nil {
 			return err
 		}
 	}
@@ -149,7 +175,7 @@ func (r *rank) layers(ctx context.Context) (err error) {
 	}
 	r.shown.clear()
 	if r.Rank() == 0 {
-		return m.standing.print(r.o.json)
+		return m.standing.print(c.json)
 	}
 	return nil
 }
@@ -157,10 +183,10 @@ func (r *rank) layers(ctx context.Context) (err error) {
 // allocate makes the memory of an operation, as its largest bucket needs it: for each layer the buffers
 // that no peer uses and no run writes, and one set of the others.
 func (m *model) allocate(p *harness.Program) error {
-	op := &operation{program: p, layers: make([][]driver.Ptr, m.r.o.layers)}
-	t := m.r.o.typesOf(p)[0]
-	op.shapes = m.r.o.shapesOf(p, t, m.r.onGPU())
-	if len(op.shapes) != m.r.o.buckets {
+	op := &operation{program: p, layers: make([][]driver.Ptr, m.layers)}
+	t := m.typesOf(p)[0]
+	op.shapes = m.shapesOf(p, t, m.r.onGPU())
+	if len(op.shapes) != m.buckets {
 		return fmt.Errorf("%s has %d different numbers of rows (-buckets %[2]d, or more rows)", p.Name, len(op.shapes))
 	}
 	var need plan.Memory
@@ -249,7 +275,7 @@ func (m *model) make(ctx context.Context) error {
 
 // each calls f for every layer and operation of a bucket, in the order of a model, bound.
 func (m *model) each(ctx context.Context, bucket int, f func(*plan.Plan) error) error {
-	for l := range m.r.o.layers {
+	for l := range m.layers {
 		for _, op := range m.operations {
 			p := op.plans[bucket]
 			if err := p.Bind(ctx, op.layers[l]...); err != nil {
@@ -267,8 +293,8 @@ func (m *model) each(ctx context.Context, bucket int, f func(*plan.Plan) error) 
 func (m *model) bind(ctx context.Context) error {
 	for _, to := range []*spread{&m.standing.Bind, &m.standing.Again} {
 		var times []time.Duration
-		for bucket := range m.r.o.buckets {
-			for l := range m.r.o.layers {
+		for bucket := range m.buckets {
+			for l := range m.layers {
 				for _, op := range m.operations {
 					start := time.Now()
 					if err := op.plans[bucket].Bind(ctx, op.layers[l]...); err != nil {
@@ -289,9 +315,9 @@ func (m *model) replay(ctx context.Context) error {
 		return nil
 	}
 	for _, to := range []*spread{&m.standing.Replay, &m.standing.Replayed} {
-		m.r.shown.show("replay %d layers", m.r.o.layers)
+		m.r.shown.show("replay %d layers", m.layers)
 		var times []time.Duration
-		err := m.each(ctx, m.r.o.buckets-1, func(p *plan.Plan) error {
+		err := m.each(ctx, m.buckets-1, func(p *plan.Plan) error {
 			start := time.Now()
 			err := p.Replay(m.r.Caller.Handle())
 			times = append(times, time.Since(start))
@@ -317,8 +343,8 @@ func (m *model) capture(ctx context.Context) error {
 		return nil
 	}
 	var captured, steps []time.Duration
-	for bucket := range m.r.o.buckets {
-		m.r.shown.show("bucket %d of %d", bucket+1, m.r.o.buckets)
+	for bucket := range m.buckets {
+		m.r.shown.show("bucket %d of %d", bucket+1, m.buckets)
 		s := m.r.Caller
 		start := time.Now()
 		g, err := device.Capture(m.r.drv, s.Handle(), func() error {

@@ -1,12 +1,16 @@
 package run
 
 import (
+	"errors"
+	"flag"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
+	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
 	"ovgen/verify/harness"
 )
@@ -36,8 +40,35 @@ type placed struct {
 	Root      bool   `json:"root,omitempty"` // on rank 0 only
 }
 
-// list prints the programs of the binary, and the memory that a plan of each needs.
-func (o *options) list(to io.Writer) {
+// listCommand prints the programs of the binary, and the memory that a plan of each needs.
+type listCommand struct {
+	asked
+	json bool
+}
+
+func (o *listCommand) bind(f *flag.FlagSet) {
+	o.asked.bind(f)
+	f.BoolVar(&o.json, "json", false, "")
+}
+
+// settle leaves it to the list to say whether a shape fits a program.
+func (o *listCommand) settle(f *flag.FlagSet, names []string, programs []harness.Program) error {
+	if len(names) > 0 {
+		return errors.New("list takes no name")
+	}
+	o.programs = programs
+	if err := o.count(); err != nil {
+		return err
+	}
+	return errors.Join(o.chooseTypes(), o.taken(), o.chooseShapes(f, ""))
+}
+
+func (o *listCommand) run(*driver.Code) int {
+	o.list(os.Stdout)
+	return exitRight
+}
+
+func (o *listCommand) list(to io.Writer) {
 	if o.json {
 		for _, p := range o.programs {
 			writeJSON(to, o.listed(&p))
@@ -68,7 +99,7 @@ func (o *options) list(to io.Writer) {
 	}
 }
 
-func (o *options) listed(p *harness.Program) listed {
+func (o *listCommand) listed(p *harness.Program) listed {
 	s := o.listedShape(p)
 	l := listed{Program: p.Name, Proof: p.Proof, Ranks: p.Ranks, Op: p.Schedule.Operation(),
 		Size: o.ranks, Shape: s.String(),
@@ -95,7 +126,7 @@ func (o *options) listed(p *harness.Program) listed {
 const listedRows = 2048
 
 // listedShape is the shape asked for, whole, or a usual one.
-func (o *options) listedShape(p *harness.Program) harness.Shape {
+func (o *listCommand) listedShape(p *harness.Program) harness.Shape {
 	s := p.PlainShape(listedRows, o.ranks)
 	if len(o.shapes) > 0 {
 		s = o.shapes[0]

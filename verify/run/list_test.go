@@ -15,12 +15,12 @@ import (
 // listOf is what "run list FLAGS" prints of some programs.
 func listOf(t *testing.T, list []harness.Program, flags ...string) string {
 	t.Helper()
-	o, err := parse(append([]string{"list"}, flags...), list)
+	c, err := parse(append([]string{"list"}, flags...), list)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	o.list(&b)
+	c.(*listCommand).list(&b)
 	return b.String()
 }
 

@@ -33,7 +33,7 @@ const showProgress = "OVGEN_PROGRESS"
 // of them, and returns the exit status: 0, 1 when a result is wrong, 2 for
 // trouble. code holds the kernels described in kernels.go.
 func Main(programs []harness.Program, code *driver.Code) int {
-	o, err := parse(os.Args[1:], programs)
+	c, err := parse(os.Args[1:], programs)
 	if len(os.Args) < 2 {
 		if p, _ := launch.FindPlace(); p.Rank == 0 {
 			fmt.Fprint(os.Stderr, usage)
@@ -53,27 +53,28 @@ func Main(programs []harness.Program, code *driver.Code) int {
 		// The ranks of a launcher read the same line.
 		launch.Report(os.Stderr, fmt.Errorf(complaint+"%w", err), p.Rank == 0)
 		return exitTrouble
-	case o.command.name == listDevices:
-		if err := o.listDevices(os.Stdout); err != nil {
-			fmt.Fprintf(os.Stderr, complaint+"%v\n", err)
-			return exitTrouble
-		}
-		return exitRight
-	case o.command.name == "list":
-		o.list(os.Stdout)
-		return exitRight
-	case launch.IsRank():
-		return runRank(o, code)
-	case o.oneProcess:
-		return oneProcess(o, code)
 	}
-	return start(o)
+	return c.run(code)
 }
 
-// start starts the ranks, copies of this process, and waits for them.
-func start(o *options) int {
+// work is the work of a rank, from joining to leaving; its seat is nil where it is a process.
+type work func(ctx context.Context, s *seat) (right bool, err error)
+
+// start starts the ranks or is one of them, and returns the exit status.
+func (o *running) start(do work) int {
+	switch {
+	case launch.IsRank():
+		return runRank(do)
+	case o.oneProcess:
+		return oneProcess(o.ranks, do)
+	}
+	return startRanks(launch.Command{Ranks: o.ranks, Hosts: o.hosts, Driver: o.driver})
+}
+
+// startRanks starts the ranks, copies of this process, and waits for them.
+func startRanks(l launch.Command) int {
 	own := &listener{to: os.Stderr}
-	l := launch.Command{Ranks: o.ranks, Hosts: o.hosts, Args: os.Args[1:], Driver: o.driver, Stderr: own}
+	l.Args, l.Stderr = os.Args[1:], own
 	if onTerminal() {
 		l.Env = []string{showProgress + "=1"}
 	}
@@ -99,16 +100,14 @@ func onTerminal() bool {
 }
 
 // oneProcess runs all ranks in this process and prints an error that all of them get once.
-func oneProcess(o *options, code *driver.Code) int {
+func oneProcess(ranks int, do work) int {
 	if onTerminal() {
 		os.Setenv(showProgress, "1")
 	}
 	network := store.Memory()
-	rights := make([]bool, o.ranks)
-	err := group.Each(o.ranks, func(rank int) (err error) {
-		mine := *o
-		mine.seat = &seat{rank, network}
-		rights[rank], err = o.command.do(context.Background(), &mine, code)
+	rights := make([]bool, ranks)
+	err := group.Each(ranks, func(rank int) (err error) {
+		rights[rank], err = do(context.Background(), &seat{rank, network})
 		return err
 	})
 	switch {
@@ -138,13 +137,13 @@ func (l *listener) Write(p []byte) (int, error) {
 const complaint = "run: "
 
 // runRank is one rank, from joining to leaving.
-func runRank(o *options, code *driver.Code) int {
+func runRank(do work) int {
 	place, err := launch.FindPlace()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, complaint+"%v\n", err)
 		return exitTrouble
 	}
-	right, err := o.command.do(context.Background(), o, code)
+	right, err := do(context.Background(), nil)
 	switch {
 	case err != nil:
 		err = fmt.Errorf(complaint+"%w", err)

@@ -25,13 +25,24 @@ type seat struct {
 	network store.Network
 }
 
-// rank is one rank of a verify or a bench.
+// joining is how the ranks of a command join.
+type joining struct {
+	hosts   int
+	seed    uint
+	network float64 // GB/s of the network that is played; 0: none is
+	filters bool    // a filter is around the driver
+	traces  bool    // a tracer is
+	graphs  int     // of the caller's own at most, where the plans of all shapes stand together; 0: the usual number
+}
+
+// rank is one rank of a command.
 type rank struct {
 	harness.Member
-	o      *options
-	drv    driver.Driver
-	filter *inject.Filter // around the driver, if asked for
-	tracer *trace.Driver  // likewise
+	joining
+	timeout time.Duration
+	drv     driver.Driver
+	filter  *inject.Filter // around the driver, if asked for
+	tracer  *trace.Driver  // likewise
 	// spinner makes the delays of a network that is played, unseen by the tracer.
 	spinner *harness.Kernels
 	shown   progress
@@ -43,35 +54,36 @@ const networkLatency = 25 * time.Microsecond
 // arenaSlack is room for a plan's staging beside A.
 const arenaSlack = 2 << 20
 
-func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
-	r := &rank{Member: harness.Member{Seed: o.seed}, o: o}
-	c := group.Config{Backend: cmp.Or(o.driver, os.Getenv(launcher.EnvDriver), "auto"), Timeout: o.timeout,
-		Cache: o.cache, Arena: group.ArenaBytes(o.staging(true)+arenaSlack, 0)}
+// join joins the ranks of a command.
+func (o *running) join(ctx context.Context, s *seat, code *driver.Code) (*rank, error) {
+	j := o.joining
+	r := &rank{Member: harness.Member{Seed: uint32(j.seed)}, joining: j, timeout: o.timeout}
+	c := group.Config{Backend: cmp.Or(o.driver, os.Getenv(launcher.EnvDriver), "auto"), Cache: o.cache,
+		Graphs: j.graphs}
 	if c.Backend == "sim" {
-		o.timeout += o.slowest() // every rank of a launch comes to the same
-		c.Timeout = o.timeout
-		c.Arena = group.ArenaBytes(o.staging(false)+arenaSlack, 0)
+		r.timeout += o.slowest() // every rank of a launch comes to the same
 	}
-	if s := o.seat; s != nil {
+	onGPU, words := c.Backend != "sim", int64(0)
+	if j.graphs > 0 {
+		words = o.words(onGPU)
+	}
+	c.Timeout, c.Arena = r.timeout, group.ArenaBytes(o.staging(onGPU)+arenaSlack, words)
+	if s != nil {
 		c.Rank, c.Size, c.Job, c.Local, c.Network = s.rank, o.ranks, "of one process", true, s.network
-		c.Host = launcher.PlayedHost(s.rank, o.ranks, o.hosts)
+		c.Host = launcher.PlayedHost(s.rank, o.ranks, j.hosts)
 	}
-	if o.network > 0 { // Join sets NCCL_HOSTID where the variable names the host, and NCCL would use its sockets
+	if j.network > 0 { // Join sets NCCL_HOSTID where the variable names the host, and NCCL would use its sockets
 		c.Host = cmp.Or(c.Host, os.Getenv(launcher.EnvHost))
 	}
-	switch {
-	case o.command.name == "layers":
-		c.Arena = group.ArenaBytes(o.staging(c.Backend != "sim")+arenaSlack, o.words(c.Backend != "sim"))
-		c.Graphs = o.layers + 1
-	case o.command.name == "trace", o.delays, o.nosteps, o.network > 0:
+	if j.filters || j.traces || j.network > 0 {
 		c.Decorate = r.decorated
 	}
 	var err error
 	if r.Group, err = group.Join(ctx, c); err != nil {
 		return nil, err
 	}
-	if n := r.Hosts(); n != o.hosts {
-		err := fmt.Errorf("-hosts %d: the ranks are on %d (set %s for each)", o.hosts, n, launcher.EnvHost)
+	if n := r.Hosts(); n != j.hosts {
+		err := fmt.Errorf("-hosts %d: the ranks are on %d (set %s for each)", j.hosts, n, launcher.EnvHost)
 		return nil, errors.Join(err, r.close(ctx))
 	}
 	if err := r.prepare(code); err != nil {
@@ -80,13 +92,13 @@ func join(ctx context.Context, o *options, code *driver.Code) (*rank, error) {
 	return r, nil
 }
 
-// decorated wraps the driver in the decorators that the options ask for.
+// decorated wraps the driver in the decorators that the command asks for.
 func (r *rank) decorated(d driver.Driver) driver.Driver {
-	if r.o.delays || r.o.nosteps || r.o.network > 0 {
+	if r.filters || r.network > 0 {
 		r.filter = inject.New(d)
 		d = r.filter
 	}
-	if r.o.command.name == "trace" { // the delays of a network are part of its exchanges
+	if r.traces { // the delays of a network are part of its exchanges
 		r.tracer = trace.New(d)
 		d = r.tracer
 	}
@@ -104,15 +116,11 @@ func (r *rank) prepare(code *driver.Code) (err error) {
 	if r.Space, err = r.drv.MemAlloc(driver.WorkspaceBytes); err != nil {
 		return fmt.Errorf("allocate a workspace: %w", err)
 	}
-	if r.o.delays {
-		r.filter.Before = inject.Delay(r.Kernels.SpinFor, uint64(r.o.seed)<<8+uint64(r.Rank()), 4,
-			100*time.Microsecond)
-	}
-	if r.o.network > 0 {
+	if r.network > 0 {
 		if r.spinner, err = harness.LoadKernels(r.filter, code); err != nil {
 			return err
 		}
-		r.filter.Before = inject.Network(r.spinner.SpinFor, r.o.network*1e9, networkLatency)
+		r.filter.Before = inject.Network(r.spinner.SpinFor, r.network*1e9, networkLatency)
 	}
 	r.shown = progress{to: os.Stderr, on: r.Rank() == 0, terminal: os.Getenv(showProgress) != ""}
 	return nil
@@ -142,16 +150,17 @@ func (r *rank) close(ctx context.Context) error {
 // onGPU reports whether the ranks run on GPUs.
 func (r *rank) onGPU() bool { return r.drv.Name() == "cuda" }
 
-// greet prints the number of ranks, the device and the driver.
-func (r *rank) greet() {
+// greet prints the number of ranks, the device and the driver, and that a simulator's times mean nothing where the
+// command measures.
+func (o *running) greet(r *rank, measures, json bool) {
 	if r.Rank() != 0 {
 		return
 	}
 	simulated := "simulated: these times say nothing of a GPU's"
-	if r.onGPU() || r.o.command.name == "verify" {
+	if r.onGPU() || !measures {
 		simulated = ""
 	}
-	if r.o.json {
+	if json {
 		if simulated != "" {
 			fmt.Fprintln(os.Stderr, simulated)
 		}
@@ -161,13 +170,37 @@ func (r *rank) greet() {
 	if simulated != "" {
 		fmt.Println(simulated)
 	}
-	if r.o.network > 0 {
+	if r.network > 0 {
 		fmt.Printf("the network is played: each exchange waits %v and its bytes at %g GB/s, and goes as on one host\n",
-			networkLatency, r.o.network)
+			networkLatency, r.network)
 	}
-	for _, p := range r.o.programs {
+	for _, p := range o.programs {
 		fmt.Printf("%s: %s\n", p.Name, p.Proof)
 	}
+}
+
+// measuring is work in one group that compares no results.
+type measuring struct {
+	json   bool
+	groups [][]*harness.Program // that are measured together
+	runs   func(programs int) int
+	do     func(context.Context, *rank) error
+}
+
+// measure joins, measures, and leaves.
+func (o *running) measure(code *driver.Code, m measuring) int {
+	return o.start(func(ctx context.Context, s *seat) (right bool, err error) {
+		r, err := o.join(ctx, s, code)
+		if err != nil {
+			return false, err
+		}
+		defer func() { err = errors.Join(err, r.close(ctx)) }()
+		o.greet(r, true, m.json)
+		if err := o.affordable(r, m.groups, m.runs); err != nil {
+			return false, err
+		}
+		return true, m.do(ctx, r)
+	})
 }
 
 // progress is one line on a terminal for work that takes more than two seconds, elsewhere a

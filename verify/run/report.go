@@ -79,17 +79,17 @@ func (c *checker) gather(ctx context.Context, mode string, runs int, first *harn
 }
 
 // print notes a row, and prints it on rank 0.
-func (r *rank) print(w row, done *verified) {
+func (c *verifyCommand) print(r *rank, w row, done *verified) {
 	first := len(done.rows) == 0
 	done.rows = append(done.rows, w)
 	r.shown.clear()
 	switch {
 	case r.Rank() != 0:
-	case r.o.json:
+	case c.json:
 		printJSON(w)
 	default:
 		if first {
-			done.line = r.line()
+			done.line = c.line(r)
 			fmt.Printf(done.line, "program", "type", "m,k,n", "ranks", "mode", "runs", "result")
 		}
 		fmt.Printf(done.line, byTiles(w.Program, w.Tiles), w.Type, w.shape(), w.Ranks, w.Mode, w.Runs, w.result())
@@ -97,16 +97,16 @@ func (r *rank) print(w row, done *verified) {
 }
 
 // line is the format of a row of the table, in columns as wide as what the command line asks for.
-func (r *rank) line() string {
+func (c *verifyCommand) line(r *rank) string {
 	program, shape, mode := len("program"), len("m,k,n"), len(modeReplayed)
-	for i := range r.o.programs {
-		p := &r.o.programs[i]
+	for i := range c.programs {
+		p := &c.programs[i]
 		program = max(program, len(p.Name))
 		if p.Eager {
 			mode = len(modeOwn)
 		}
-		for _, t := range r.o.typesOf(p) {
-			for _, s := range r.o.shapesOf(p, t, r.onGPU()) {
+		for _, t := range c.typesOf(p) {
+			for _, s := range c.shapesOf(p, t, r.onGPU()) {
 				for _, counts := range p.Patterns(s, r.Size()) {
 					shape = max(shape, len(shapeText(s, counts.Name)))
 				}
@@ -117,7 +117,7 @@ func (r *rank) line() string {
 }
 
 // report says on rank 0 behind the table what was wrong and failed, and returns whether all is right.
-func (r *rank) report(done *verified) (right bool) {
+func (c *verifyCommand) report(r *rank, done *verified) (right bool) {
 	rows, wrong := done.rows, 0
 	for _, w := range rows {
 		if w.Result == isWrong {
@@ -128,7 +128,7 @@ func (r *rank) report(done *verified) (right bool) {
 	if r.Rank() != 0 || len(rows) == 0 && len(done.failed) == 0 {
 		return right
 	}
-	if r.o.json {
+	if c.json {
 		for _, f := range done.failed {
 			printJSON(f)
 		}
@@ -151,7 +151,7 @@ func (r *rank) report(done *verified) (right bool) {
 		names = append(names, f.Program)
 	}
 	if len(names) > 0 {
-		parts = append(parts, fmt.Sprintf("%s: %d of %d programs (%s)", hasFailed, len(names), len(r.o.programs),
+		parts = append(parts, fmt.Sprintf("%s: %d of %d programs (%s)", hasFailed, len(names), len(c.programs),
 			strings.Join(names, ", ")))
 	}
 	text := strings.Join(parts, "; ")

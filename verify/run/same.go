@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"hash/fnv"
 	"maps"
 	"reflect"
 	"slices"
 
-	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/verify/harness"
 )
@@ -26,41 +26,72 @@ type firstSum struct {
 
 // sames compares the rows of all programs, shapes and modes.
 type sames struct {
+	*sameCommand
 	r        *rank
 	seen     map[string]firstSum // by sizes, result and row
 	compared int
 	odd      []string
 }
 
-// compareRows gives all programs the same rows of real numbers, as many as each shape has, and compares the bits of each row of
-// a result with those of its first run: of another program, of another number of rows, eager, replayed or captured.
-func compareRows(ctx context.Context, o *options, code *driver.Code) (right bool, err error) {
-	r, err := join(ctx, o, code)
-	if err != nil {
-		return false, err
+// sameCommand gives all programs the same rows of real numbers, as many as each shape has, and compares the bits of each
+// row of a result with those of its first run: of another program, of another number of rows, eager, replayed, captured.
+type sameCommand struct {
+	running
+	disturbing
+}
+
+func (c *sameCommand) bind(f *flag.FlagSet) {
+	c.name, c.typed = "same", true
+	c.running.bind(f)
+	f.UintVar(&c.seed, "seed", 1, "")
+	c.disturbing.bind(f)
+}
+
+func (c *sameCommand) settle(f *flag.FlagSet, names []string, programs []harness.Program) error {
+	if err := c.running.settle(f, names, programs, nil); err != nil {
+		return err
 	}
-	defer func() { err = errors.Join(err, r.close(ctx)) }()
-	r.greet()
-	if err := r.affordable(); err != nil {
-		return false, err
-	}
-	x := &sames{r: r, seen: map[string]firstSum{}}
-	first := o.programs[0].Schedule
-	for i := range o.programs {
-		p := &o.programs[i]
-		if !reflect.DeepEqual(p.Schedule.Tensors, first.Tensors) {
-			return false, fmt.Errorf("%s has other tensors than %s (name programs of one operation and equal placements)",
-				p.Name, o.programs[0].Name)
+	for _, p := range c.programs {
+		if first := c.programs[0]; !reflect.DeepEqual(p.Schedule.Tensors, first.Schedule.Tensors) {
+			return fmt.Errorf("%s has other tensors than %s (name programs of one operation and equal placements)", p.Name,
+				first.Name)
 		}
-		for _, t := range o.typesOf(p) {
-			for _, s := range o.shapesOf(p, t, r.onGPU()) {
+	}
+	c.filters = c.delays
+	return errors.Join(c.taken(), c.fit(c.shapes))
+}
+
+func (c *sameCommand) run(code *driver.Code) int {
+	return c.start(func(ctx context.Context, s *seat) (right bool, err error) {
+		r, err := c.join(ctx, s, code)
+		if err != nil {
+			return false, err
+		}
+		defer func() { err = errors.Join(err, r.close(ctx)) }()
+		c.delay(r)
+		c.greet(r, false, false)
+		x := &sames{sameCommand: c, r: r, seen: map[string]firstSum{}}
+		modes := func(programs int) int { return 3 * programs }
+		if err := errors.Join(c.affordable(r, c.arguments, modes), x.all(ctx)); err != nil {
+			return false, err
+		}
+		return x.report(), nil
+	})
+}
+
+// all runs all programs in all types and shapes.
+func (x *sames) all(ctx context.Context) error {
+	for i := range x.programs {
+		p := &x.programs[i]
+		for _, t := range x.typesOf(p) {
+			for _, s := range x.shapesOf(p, t, x.r.onGPU()) {
 				if err := x.shape(ctx, p, s); err != nil {
-					return false, fmt.Errorf("same %s, %s %s: %w", p.Name, s, s.Type, err)
+					return fmt.Errorf("same %s, %s %s: %w", p.Name, s, s.Type, err)
 				}
 			}
 		}
 	}
-	return x.report(), nil
+	return nil
 }
 
 // shape runs one shape of one program in each mode.
@@ -75,12 +106,12 @@ func (x *sames) shape(ctx context.Context, p *harness.Program, s harness.Shape) 
 		return err
 	}
 	defer func() { err = errors.Join(err, x.r.ClosePlan(ctx, plan)) }()
-	c := &checker{Wanted: &harness.Wanted{Tensors: t}, r: x.r, plan: plan}
-	for _, mode := range []string{modeEager, modeReplayed, modeCaptured} {
-		if p.Eager && mode != modeEager {
-			continue
-		}
-		if err := x.mode(ctx, c, mode); err != nil {
+	modes := []string{modeEager, modeReplayed, modeCaptured}
+	if p.Eager {
+		modes = modes[:1]
+	}
+	for _, mode := range modes {
+		if err := x.mode(ctx, t, &runner{r: x.r, plan: plan}, mode); err != nil {
 			return fmt.Errorf("%s: %w", mode, err)
 		}
 	}
@@ -88,22 +119,20 @@ func (x *sames) shape(ctx context.Context, p *harness.Program, s harness.Shape) 
 }
 
 // mode makes one run and compares its rows.
-func (x *sames) mode(ctx context.Context, c *checker, mode string) (err error) {
-	s := x.r.Caller.Handle()
-	if mode == modeCaptured {
-		if c.graph, err = device.Capture(x.r.drv, s, func() error { return c.plan.Enqueue(s) }); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, c.graph.Close()) }()
+func (x *sames) mode(ctx context.Context, t *harness.Tensors, run *runner, mode string) (err error) {
+	if err := run.capture(mode); err != nil {
+		return err
 	}
-	err = errors.Join(c.Spoil(s), c.Fill(c.Inputs(0, true), s), c.disturb(draws[mode], s))
+	defer func() { err = errors.Join(err, run.release()) }()
+	s := x.r.Caller.Handle()
+	err = errors.Join(t.Spoil(s), t.Fill(t.Inputs(0, true), s), x.disturb(x.r, draws[mode], s))
 	if err == nil {
-		err = c.start(ctx, mode, s)
+		err = run.start(ctx, mode, s)
 	}
 	if err = errors.Join(err, x.r.Watch(ctx, s)); err != nil {
 		return err
 	}
-	mine, err := x.sums(c.Tensors)
+	mine, err := x.sums(t)
 	if err != nil {
 		return err
 	}
@@ -120,7 +149,7 @@ func (x *sames) mode(ctx context.Context, c *checker, mode string) (err error) {
 		if err := json.Unmarshal(text, &sums); err != nil {
 			return err
 		}
-		x.compare(c, mode, rank, sums)
+		x.compare(t, mode, rank, sums)
 	}
 	return nil
 }
@@ -153,18 +182,18 @@ func sumOf(row []byte) uint64 {
 
 // compare notes rows of a rank whose bits are not those that were seen first. Where ranks have operands of their own, so
 // are the results.
-func (x *sames) compare(c *checker, mode string, rank int, sums rowSums) {
-	sizes, whose := c.Shape, -1
+func (x *sames) compare(t *harness.Tensors, mode string, rank int, sums rowSums) {
+	sizes, whose := t.Shape, -1
 	sizes.M = 0
-	if slices.ContainsFunc(c.Program.Schedule.Tensors, func(t harness.Tensor) bool { return c.Problem.Own(t.Name) }) {
+	if slices.ContainsFunc(t.Program.Schedule.Tensors, func(o harness.Tensor) bool { return t.Problem.Own(o.Name) }) {
 		whose = rank
 	}
-	of := fmt.Sprintf("%s, %s, %s, rank %d", c.Program.Name, c.Shape, mode, rank)
+	of := fmt.Sprintf("%s, %s, %s, rank %d", t.Program.Name, t.Shape, mode, rank)
 	for _, name := range slices.Sorted(maps.Keys(sums)) {
 		differ, first := 0, ""
 		for _, row := range slices.Sorted(maps.Keys(sums[name])) {
 			x.compared++
-			key := fmt.Sprint(sizes, c.Shape.Type, whose, name, row)
+			key := fmt.Sprint(sizes, t.Shape.Type, whose, name, row)
 			was, known := x.seen[key]
 			if !known {
 				x.seen[key] = firstSum{sums[name][row], of}

@@ -10,13 +10,10 @@ import (
 )
 
 // shapesOf are the shapes to run with a type, whole: the shapes asked for, or the defaults of the schedule.
-func (o *options) shapesOf(p *harness.Program, t driver.Type, onGPU bool) []harness.Shape {
+func (o *running) shapesOf(p *harness.Program, t driver.Type, onGPU bool) []harness.Shape {
 	list := o.shapes
-	if o.command.name == "layers" {
-		list = o.bucketShapes(onGPU)
-	}
-	if len(list) == 0 && o.command.name == "bench" {
-		list = p.BenchShapes(o.ranks, onGPU)
+	if o.shaped != nil {
+		list = o.shaped(p, onGPU)
 	} else if len(list) == 0 {
 		list = p.VerifyShapes(t, o.ranks, onGPU)
 	}
@@ -32,7 +29,7 @@ func (o *options) shapesOf(p *harness.Program, t driver.Type, onGPU bool) []harn
 }
 
 // staging is the most that the plans of this command line need of the arena.
-func (o *options) staging(onGPU bool) (bytes int64) {
+func (o *running) staging(onGPU bool) (bytes int64) {
 	for _, p := range o.programs {
 		for _, t := range o.typesOf(&p) {
 			for _, s := range o.shapesOf(&p, t, onGPU) {
@@ -50,16 +47,18 @@ const (
 	simulatedLimit = 2 * time.Minute
 )
 
-// affordable refuses, before anything is made, shapes that take the simulator minutes.
-func (r *rank) affordable() error {
-	if r.onGPU() || r.o.long {
+// affordable refuses, before anything is made, shapes that take the simulator minutes. The programs of a group are
+// measured together. The work of one shape is done runs times, given their number, by default or, where fewer are asked
+// for, by -iters: a user who asks for more expects it to take longer.
+func (o *running) affordable(r *rank, groups [][]*harness.Program, runs func(programs int) int) error {
+	if r.onGPU() || o.long {
 		return nil
 	}
-	for _, group := range r.o.groups() {
+	for _, group := range groups {
 		p := group[0]
-		for _, typ := range r.o.typesOf(p) {
-			for _, s := range r.o.shapesOf(p, typ, false) {
-				if err := r.o.afford(p, s, r.o.command.runs(r.o, len(group))); err != nil {
+		for _, typ := range o.typesOf(p) {
+			for _, s := range o.shapesOf(p, typ, false) {
+				if err := o.afford(p, s, runs(len(group))); err != nil {
 					return err
 				}
 			}
@@ -68,40 +67,23 @@ func (r *rank) affordable() error {
 	return nil
 }
 
-// groups are the programs that are measured together.
-func (o *options) groups() [][]*harness.Program {
-	if o.command.name == "tune" {
-		return families(o.programs)
+// words are the semaphore words of the plans of all shapes together.
+func (o *running) words(onGPU bool) (words int64) {
+	for _, p := range o.programs {
+		for _, t := range o.typesOf(&p) {
+			for _, s := range o.shapesOf(&p, t, onGPU) {
+				if m, err := p.Memory(o.ranks, s); err == nil {
+					words += m.Words
+				}
+			}
+		}
 	}
-	return o.arguments
+	return words
 }
-
-// Each command does the work of one shape so often by default or, where fewer are asked for, by -iters: a user who asks
-// for more expects it to take longer.
-
-func verifyRuns(o *options, programs int) int {
-	iters := 5
-	if o.iters > 0 {
-		iters = min(o.iters, iters)
-	}
-	return programs * 2 * (2*iters + 1) // each run is compared with products made apart
-}
-
-// benchRuns counts the products too, whole and in chunks, gated and not.
-func benchRuns(o *options, programs int) int { return (2*programs + 2) * 2 * o.fewRounds() }
-
-func tuneRuns(o *options, programs int) int { return 2 * programs * o.fewRounds() }
-
-func traceRuns(*options, int) int { return warmUp + 1 }
-
-// layersRuns are two of each bucket, which the largest stands for.
-func layersRuns(o *options, _ int) int { return 2 * o.layers * o.buckets }
-
-func (o *options) fewRounds() int { return warmUp + min(o.rounds, 16) }
 
 // slowest is how much longer than usual a run may take in the simulator: many times the
 // time of the largest on an idle machine. A -timeout stands as it is.
-func (o *options) slowest() time.Duration {
+func (o *running) slowest() time.Duration {
 	if o.timed {
 		return 0
 	}
@@ -119,7 +101,7 @@ func (o *options) slowest() time.Duration {
 
 // multiplications is the number of one run, of all ranks together; zero where the shape is
 // refused when it runs.
-func (o *options) multiplications(p *harness.Program, s harness.Shape) float64 {
+func (o *running) multiplications(p *harness.Program, s harness.Shape) float64 {
 	x, err := p.Problem(s, o.ranks)
 	if err != nil {
 		return 0
@@ -133,7 +115,7 @@ func (o *options) multiplications(p *harness.Program, s harness.Shape) float64 {
 }
 
 // afford estimates the time that runs of a shape take in the simulator, and refuses too long a time.
-func (o *options) afford(p *harness.Program, s harness.Shape, runs int) error {
+func (o *running) afford(p *harness.Program, s harness.Shape, runs int) error {
 	all := o.multiplications(p, s)
 	seconds := all * float64(runs) / simulatedRate
 	if seconds <= simulatedLimit.Seconds() {
@@ -142,5 +124,5 @@ func (o *options) afford(p *harness.Program, s harness.Shape, runs int) error {
 	about := time.Duration(min(seconds, 1e9) * float64(time.Second)).Round(time.Minute)
 	return fmt.Errorf("%s %s, %s %s: the simulator would take about %v for %.2g multiplications on %d ranks, %d times "+
 		"(take a smaller shape or GPUs, or -long to insist)",
-		o.command.name, p.Name, s, s.Type, about, all, o.ranks, runs)
+		o.name, p.Name, s, s.Type, about, all, o.ranks, runs)
 }

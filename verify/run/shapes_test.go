@@ -21,11 +21,11 @@ func TestSlowest(t *testing.T) {
 		{"verify all -type bf16 -m 64 -k 8192 -n 3584 -timeout 5s", 0},
 		{"verify all -type bf16 -m 65536 -k 8192 -n 8192 -long", time.Hour},
 	} {
-		o, err := parse(strings.Fields(x.args), programs)
+		c, err := parse(strings.Fields(x.args), programs)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := o.slowest().Round(time.Second); got != x.want {
+		if got := c.(interface{ slowest() time.Duration }).slowest().Round(time.Second); got != x.want {
 			t.Errorf("%s: %v longer, want %v", x.args, got, x.want)
 		}
 	}

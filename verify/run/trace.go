@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -16,15 +17,49 @@ import (
 	"ovgen/verify/trace"
 )
 
-// trace makes a few eager runs of each program and writes when each operation of the
+// traceCommand makes a few eager runs of each program and writes when each operation of the
 // last was at work on every rank. That run is queued before the ranks start, so that
 // the host's pace, slowed by the events, does not show.
-func (r *rank) trace(ctx context.Context) error {
+type traceCommand struct {
+	running
+	out, svg string
+}
+
+func (c *traceCommand) bind(f *flag.FlagSet) {
+	c.name, c.traces = "trace", true
+	c.running.bind(f)
+	f.IntVar(&c.hosts, "hosts", 1, "")
+	f.Float64Var(&c.network, "network", 0, "")
+	f.UintVar(&c.seed, "seed", 1, "")
+	f.StringVar(&c.out, "o", "trace.json", "")
+	f.StringVar(&c.svg, "svg", "", "")
+}
+
+func (c *traceCommand) settle(f *flag.FlagSet, names []string, programs []harness.Program) error {
+	if err := c.running.settle(f, names, programs, nil); err != nil {
+		return err
+	}
+	for _, p := range c.programs {
+		if len(c.typesOf(&p)) == 0 {
+			return fmt.Errorf("trace %s: it takes %v only", p.Name, p.Types)
+		}
+	}
+	if len(c.types) > 1 {
+		return fmt.Errorf("trace takes one type, not %d", len(c.types))
+	}
+	return errors.Join(c.single(), c.fit(c.shapes))
+}
+
+func (c *traceCommand) run(code *driver.Code) int {
+	return c.measure(code, measuring{groups: c.arguments, do: c.trace, runs: func(int) int { return warmUp + 1 }})
+}
+
+func (c *traceCommand) trace(ctx context.Context, r *rank) error {
 	var panels []timeline.Panel
-	for i := range r.o.programs {
-		p := &r.o.programs[i]
-		typ := r.o.typesOf(p)[0]
-		s := r.o.shapesOf(p, typ, r.onGPU())[0]
+	for i := range c.programs {
+		p := &c.programs[i]
+		typ := c.typesOf(p)[0]
+		s := c.shapesOf(p, typ, r.onGPU())[0]
 		spans, err := r.traced(ctx, p, s)
 		if err != nil {
 			return fmt.Errorf("trace %s, %s %s: %w", p.Name, s, s.Type, err)
@@ -36,15 +71,15 @@ func (r *rank) trace(ctx context.Context) error {
 	if r.Rank() != 0 {
 		return nil
 	}
-	if r.o.svg != "" {
-		if err := toFile(r.o.svg, func(w io.Writer) error { return timeline.SVG(w, panels...) }); err != nil {
+	if c.svg != "" {
+		if err := toFile(c.svg, func(w io.Writer) error { return timeline.SVG(w, panels...) }); err != nil {
 			return err
 		}
 	}
 	for i, panel := range panels {
-		name := r.o.out
+		name := c.out
 		if len(panels) > 1 {
-			name = filepath.Join(filepath.Dir(name), r.o.programs[i].Name+"."+filepath.Base(name))
+			name = filepath.Join(filepath.Dir(name), c.programs[i].Name+"."+filepath.Base(name))
 		}
 		if err := toFile(name,
 			func(w io.Writer) error { return timeline.Perfetto(w, panel.Spans) }); err != nil {

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
 
+	"ovgen/runtime/driver"
 	"ovgen/runtime/tuning"
 	"ovgen/schedule"
 	"ovgen/verify/harness"
@@ -38,8 +40,8 @@ func fitting(family []*harness.Program, s harness.Shape, ranks int) []*harness.P
 
 // operation names a program's computation, as package tuned does: by the first of its
 // family among all programs of the binary, also where not all of them are measured.
-func (o *options) operation(p *harness.Program) string {
-	for _, f := range families(o.all) {
+func (c *tuneCommand) operation(p *harness.Program) string {
+	for _, f := range families(c.all) {
 		if slices.ContainsFunc(f, func(other *harness.Program) bool { return other.Name == p.Name }) {
 			return f[0].Name
 		}
@@ -47,27 +49,65 @@ func (o *options) operation(p *harness.Program) string {
 	return p.Name
 }
 
-// tune measures the schedules of each operation against each other, and writes the fastest of each shape into the file.
-// A schedule by tiles is measured with each of its kernels.
-func (r *rank) tune(ctx context.Context) error {
+// tuneCommand measures the schedules of each operation against each other, and writes the fastest of each shape into
+// the file. A schedule by tiles is measured with each of its kernels.
+type tuneCommand struct {
+	running
+	rounds
+	all  []harness.Program // that the binary holds
+	json bool
+	out  string
+}
+
+func (c *tuneCommand) bind(f *flag.FlagSet) {
+	c.name = "tune"
+	c.running.bind(f)
+	c.rounds.bind(f)
+	f.UintVar(&c.seed, "seed", 1, "")
+	f.BoolVar(&c.json, "json", false, "")
+	f.StringVar(&c.out, "o", "tuning.json", "")
+}
+
+// settle checks that, for each shape, one program of each operation takes it: tune leaves the others out.
+func (c *tuneCommand) settle(f *flag.FlagSet, names []string, programs []harness.Program) error {
+	c.all = programs
+	if err := c.running.settle(f, names, programs, c.rounds.check()); err != nil {
+		return err
+	}
+	for _, f := range families(c.programs) {
+		for _, s := range c.shapes {
+			if s = s.With(c.extents); len(fitting(f, s, c.ranks)) == 0 {
+				return f[0].Fits(s, c.ranks)
+			}
+		}
+	}
+	return c.taken()
+}
+
+func (c *tuneCommand) run(code *driver.Code) int {
+	return c.measure(code, measuring{json: c.json, groups: families(c.programs), do: c.tune,
+		runs: func(programs int) int { return 2 * programs * c.few() }})
+}
+
+func (c *tuneCommand) tune(ctx context.Context, r *rank) error {
 	table := &tuning.Table{}
-	if have, err := tuning.Read(r.o.out); err == nil {
+	if have, err := tuning.Read(c.out); err == nil {
 		table = have
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	const line = "%-22s %-38s %-30s %-9s %8v  %s\n"
-	if r.Rank() == 0 && !r.o.json {
+	if r.Rank() == 0 && !c.json {
 		fmt.Printf(line, "operation", "shape", "fastest", "mode", "ms", "ahead of")
 	}
-	for _, f := range families(r.o.programs) {
-		for _, typ := range r.o.typesOf(f[0]) {
-			for _, s := range r.o.shapesOf(f[0], typ, r.onGPU()) {
-				take := fitting(f, s, r.o.ranks)
+	for _, f := range families(c.programs) {
+		for _, typ := range c.typesOf(f[0]) {
+			for _, s := range c.shapesOf(f[0], typ, r.onGPU()) {
+				take := fitting(f, s, c.ranks)
 				if len(take) == 0 {
-					return f[0].Fits(s, r.o.ranks)
+					return f[0].Fits(s, c.ranks)
 				}
-				m, next, err := r.fastest(ctx, take, s)
+				m, next, err := c.fastest(ctx, r, take, s)
 				if err != nil {
 					return fmt.Errorf("tune %s, %s %s: %w", f[0].Name, s, s.Type, err)
 				}
@@ -75,7 +115,7 @@ func (r *rank) tune(ctx context.Context) error {
 				r.shown.clear()
 				switch {
 				case r.Rank() != 0:
-				case r.o.json:
+				case c.json:
 					printJSON(m)
 				default:
 					mode := variantEager
@@ -92,11 +132,11 @@ func (r *rank) tune(ctx context.Context) error {
 	if r.Rank() != 0 {
 		return nil
 	}
-	if err := table.Write(r.o.out); err != nil {
+	if err := table.Write(c.out); err != nil {
 		return err
 	}
-	if !r.o.json {
-		fmt.Printf("written to %s\n", r.o.out)
+	if !c.json {
+		fmt.Printf("written to %s\n", c.out)
 	}
 	return nil
 }
@@ -110,8 +150,8 @@ func byTiles(program, tiles string) string {
 }
 
 // fastest measures a family at one shape; next is the second fastest program, or kernel of tiles.
-func (r *rank) fastest(ctx context.Context, programs []*harness.Program, s harness.Shape) (m tuning.Measured,
-	next string, err error) {
+func (c *tuneCommand) fastest(ctx context.Context, r *rank, programs []*harness.Program,
+	s harness.Shape) (m tuning.Measured, next string, err error) {
 	l, err := r.newLab(ctx, programs, s)
 	if err != nil {
 		return m, "", err
@@ -120,7 +160,7 @@ func (r *rank) fastest(ctx context.Context, programs []*harness.Program, s harne
 	if err := l.addTiles(ctx); err != nil {
 		return m, "", err
 	}
-	variants, err := l.variants(ctx)
+	variants, err := l.variants(ctx, false)
 	if err != nil {
 		return m, "", err
 	}
@@ -130,7 +170,7 @@ func (r *rank) fastest(ctx context.Context, programs []*harness.Program, s harne
 			all = append(all, &series{variant: v})
 		}
 	}
-	if all, err = l.measure(ctx, all); err != nil {
+	if all, err = l.measure(ctx, all, c.number()); err != nil {
 		return m, "", err
 	}
 	list := l.figures(all)
@@ -148,7 +188,7 @@ func (r *rank) fastest(ctx context.Context, programs []*harness.Program, s harne
 			break
 		}
 	}
-	return tuning.Measured{Operation: r.o.operation(programs[0]), GPU: r.drv.Properties().Name, Ranks: r.Size(),
+	return tuning.Measured{Operation: c.operation(programs[0]), GPU: r.drv.Properties().Name, Ranks: r.Size(),
 		Shape:   base(l.plans[0]).Shape(),
 		Program: best.Program, Tiles: best.Tiles, Replayed: best.Variant == variantReplayed,
 		Milliseconds: best.Median}, next, nil

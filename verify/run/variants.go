@@ -191,7 +191,7 @@ func (l *lab) free(ctx context.Context) error {
 }
 
 // variants are the variants to compare, the pure products first.
-func (l *lab) variants(ctx context.Context) ([]variant, error) {
+func (l *lab) variants(ctx context.Context, nosteps bool) ([]variant, error) {
 	var list []variant
 	if len(l.tasks) > 0 {
 		list = append(list, variant{name: variantPure, enqueue: l.pure})
@@ -211,7 +211,7 @@ func (l *lab) variants(ctx context.Context) ([]variant, error) {
 		list = append(list, variant{name: variantNetwork, enqueue: l.exchanges},
 			variant{name: variantSerial, enqueue: l.serial})
 	}
-	if l.r.o.nosteps {
+	if nosteps {
 		bare, err := l.withoutSteps(ctx)
 		if err != nil {
 			return nil, err

@@ -4,25 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/verify/harness"
-	"ovgen/verify/reference"
-)
-
-// Ways to run a plan.
-const (
-	modeEager    = "eager"
-	modeReplayed = "replayed"
-	modeCaptured = "captured"   // in a graph of the caller's
-	modeOwn      = "own stream" // Run of a program that can't be replayed
-	modeRow      = "in a row"   // enqueued one behind the other, before the host looks at any
-	modeReal     = "real"
 )
 
 // verified is how far verify has come.
@@ -40,39 +28,81 @@ type failure struct {
 	Error   string `json:"error"`
 }
 
-// verify runs every program in every type and shape, in each mode, and prints the table. Where one of several programs
-// fails, the ranks leave the group and join another for the programs behind it. A single program's failure is an error.
-func verify(ctx context.Context, o *options, code *driver.Code) (right bool, err error) {
-	done := &verified{}
-	for {
-		r, err := join(ctx, o, code)
-		if err != nil {
-			return false, err
-		}
-		again, err := r.verifyRest(ctx, done)
-		if err = errors.Join(err, r.close(ctx)); err != nil || !again {
-			return r.report(done) && err == nil, err
-		}
-	}
+// verifyCommand runs every program in every type and shape, in each mode, and prints the table. Where one of several
+// programs fails, the ranks leave the group and join another for the programs behind it. A single program's failure is
+// an error.
+type verifyCommand struct {
+	running
+	disturbing
+	iters int
+	json  bool
 }
 
-// verifyRest goes on until a program fails, if others were named beside it.
-func (r *rank) verifyRest(ctx context.Context, done *verified) (again bool, err error) {
+func (c *verifyCommand) bind(f *flag.FlagSet) {
+	c.name = "verify"
+	c.running.bind(f)
+	f.IntVar(&c.hosts, "hosts", 1, "")
+	f.UintVar(&c.seed, "seed", 1, "")
+	f.IntVar(&c.iters, "iters", 0, "")
+	f.BoolVar(&c.json, "json", false, "")
+	c.disturbing.bind(f)
+}
+
+func (c *verifyCommand) settle(f *flag.FlagSet, names []string, programs []harness.Program) error {
+	var own error
+	if c.iters < 0 {
+		own = errIters
+	}
+	if err := c.running.settle(f, names, programs, own); err != nil {
+		return err
+	}
+	c.filters = c.delays
+	return errors.Join(c.taken(), c.fit(c.shapes))
+}
+
+func (c *verifyCommand) run(code *driver.Code) int {
+	return c.start(func(ctx context.Context, s *seat) (right bool, err error) {
+		done := &verified{}
+		for {
+			r, err := c.join(ctx, s, code)
+			if err != nil {
+				return false, err
+			}
+			c.delay(r)
+			again, err := c.rest(ctx, r, done)
+			if err = errors.Join(err, r.close(ctx)); err != nil || !again {
+				return c.report(r, done) && err == nil, err
+			}
+		}
+	})
+}
+
+// runs of a shape, each of which is compared with products made apart.
+func (c *verifyCommand) runs(programs int) int {
+	iters := 5
+	if c.iters > 0 {
+		iters = min(c.iters, iters)
+	}
+	return programs * 2 * (2*iters + 1)
+}
+
+// rest goes on until a program fails, if others were named beside it.
+func (c *verifyCommand) rest(ctx context.Context, r *rank, done *verified) (again bool, err error) {
 	defer r.shown.clear()
 	if done.Next > 0 {
 		err = r.agree(ctx, done)
 	} else {
-		r.greet()
-		err = r.affordable()
+		c.greet(r, false, c.json)
+		err = c.affordable(r, c.arguments, c.runs)
 	}
 	if err != nil {
 		return false, err
 	}
-	for done.Next < len(r.o.programs) {
-		p := &r.o.programs[done.Next]
+	for done.Next < len(c.programs) {
+		p := &c.programs[done.Next]
 		done.Next++
-		if err := r.verifyProgram(ctx, p, done); err != nil {
-			if len(r.o.programs) == 1 {
+		if err := c.verifyProgram(ctx, r, p, done); err != nil {
+			if len(c.programs) == 1 {
 				return false, err
 			}
 			done.Failed = failure{p.Name, err.Error()}
@@ -111,10 +141,10 @@ func (r *rank) agree(ctx context.Context, done *verified) error {
 }
 
 // verifyProgram verifies one program, and adds its rows.
-func (r *rank) verifyProgram(ctx context.Context, p *harness.Program, done *verified) error {
-	for _, typ := range r.o.typesOf(p) {
-		for _, s := range r.o.shapesOf(p, typ, r.onGPU()) {
-			if err := r.verifyShape(ctx, p, s, done); err != nil {
+func (c *verifyCommand) verifyProgram(ctx context.Context, r *rank, p *harness.Program, done *verified) error {
+	for _, typ := range c.typesOf(p) {
+		for _, s := range c.shapesOf(p, typ, r.onGPU()) {
+			if err := c.verifyShape(ctx, r, p, s, done); err != nil {
 				return fmt.Errorf("verify %s, %s %s: %w", p.Name, s, s.Type, err)
 			}
 		}
@@ -125,16 +155,15 @@ func (r *rank) verifyProgram(ctx context.Context, p *harness.Program, done *veri
 // checker verifies one shape of one program.
 type checker struct {
 	*harness.Wanted
-	r     *rank
+	*verifyCommand
+	runner
 	done  *verified
-	plan  harness.Plan
-	tiles string        // the kernel that the plan was told to take
-	turn  int           // of the replayed runs
-	graph *device.Graph // of the caller's, in which the captured runs are
+	tiles string // the kernel that the plan was told to take
 }
 
 // verifyShape verifies one shape, with each of the kernels of tiles that a launch could take.
-func (r *rank) verifyShape(ctx context.Context, p *harness.Program, s harness.Shape, done *verified) (err error) {
+func (v *verifyCommand) verifyShape(ctx context.Context, r *rank, p *harness.Program, s harness.Shape,
+	done *verified) (err error) {
 	t, err := r.Tensors(p, s)
 	if err != nil {
 		return err
@@ -148,7 +177,7 @@ func (r *rank) verifyShape(ctx context.Context, p *harness.Program, s harness.Sh
 	if err != nil {
 		return err
 	}
-	c := &checker{Wanted: w, r: r, plan: plan, done: done}
+	c := &checker{Wanted: w, verifyCommand: v, runner: runner{r: r, plan: plan}, done: done}
 	names := tilesOf(plan)
 	if len(names) == 0 {
 		err = c.patterns(ctx)
@@ -196,7 +225,7 @@ func (c *checker) patterns(ctx context.Context) error {
 				return fmt.Errorf("%s: %w", strings.TrimSuffix(mode+", "+counts.Name, ", "), err)
 			}
 			one.Parts = counts.Name
-			c.r.print(one, c.done)
+			c.print(c.r, one, c.done)
 		}
 	}
 	return nil
@@ -204,14 +233,11 @@ func (c *checker) patterns(ctx context.Context) error {
 
 // mode makes the runs of one mode and gathers the results of the ranks.
 func (c *checker) mode(ctx context.Context, mode string) (made row, err error) {
-	if mode == modeCaptured {
-		s := c.r.Caller.Handle()
-		if c.graph, err = device.Capture(c.r.drv, s, func() error { return c.plan.Enqueue(s) }); err != nil {
-			return row{}, err
-		}
-		defer func() { err = errors.Join(err, c.graph.Close()) }()
+	if err := c.capture(mode); err != nil {
+		return row{}, err
 	}
-	runs := c.r.o.iters
+	defer func() { err = errors.Join(err, c.release()) }()
+	runs := c.iters
 	switch {
 	case mode == modeReal:
 		runs = 1
@@ -250,7 +276,7 @@ func (c *checker) run(ctx context.Context, mode string, i uint32) (*harness.Mism
 	i += draws[mode] << 20
 	s := c.r.Caller.Handle()
 	in := c.Inputs(i, mode == modeReal)
-	if err := errors.Join(c.Spoil(s), c.Fill(in, s), c.disturb(i, s)); err != nil {
+	if err := errors.Join(c.Spoil(s), c.Fill(in, s), c.disturb(c.r, i, s)); err != nil {
 		return nil, err
 	}
 	if err := c.start(ctx, mode, s); err != nil {
@@ -260,41 +286,4 @@ func (c *checker) run(ctx context.Context, mode string, i uint32) (*harness.Mism
 		return c.Near(in)
 	}
 	return c.Equal(in, s)
-}
-
-// start runs the plan once: after the work of s, or, replayed, on its own. Every second
-// replayed run is a Replay on s.
-func (c *checker) start(ctx context.Context, mode string, s driver.Stream) error {
-	switch mode {
-	case modeCaptured:
-		return c.graph.Launch(s)
-	case modeEager, modeReal:
-		return c.plan.Enqueue(s)
-	}
-	if c.turn++; c.turn%2 == 0 && mode == modeReplayed {
-		return c.plan.Replay(s)
-	}
-	if err := c.r.drv.StreamSynchronize(s); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, c.r.o.timeout)
-	defer cancel()
-	return c.plan.Run(ctx)
-}
-
-// disturb makes this rank late, as the options ask.
-func (c *checker) disturb(run uint32, s driver.Stream) error {
-	chance := reference.Hash(c.r.o.seed, int64(run)<<8|0xff)
-	if c.r.o.straggler && int(chance%uint32(c.r.Size())) == c.r.Rank() {
-		if chance>>16&1 == 0 {
-			time.Sleep(2 * time.Millisecond) // the host is late, else the device
-		} else if err := c.r.Kernels.SpinFor(s, 2*time.Millisecond); err != nil {
-			return err
-		}
-	}
-	if !c.r.o.delays {
-		return nil
-	}
-	own := reference.Hash(c.r.o.seed, int64(run)<<8|int64(c.r.Rank()))
-	return c.r.Kernels.SpinFor(s, time.Duration(own%200)*time.Microsecond)
 }
