@@ -56,6 +56,8 @@ func (c *Context) IpcGetMemHandle(base driver.Ptr) (driver.IpcMemHandle, error) 
 		return driver.IpcMemHandle{}, fail(call, invalidValue)
 	case m.kind != allocated:
 		return driver.IpcMemHandle{}, fmt.Errorf("%w: %w", driver.ErrNotExportable, fail(call, invalidValue))
+	case c.world.spoil(m, 0, m.bytes) != nil:
+		return driver.IpcMemHandle{}, fail(call, outOfMemory)
 	}
 	h := handle{
 		pid: uint32(os.Getpid()), fd: uint32(m.fd), context: c.id,

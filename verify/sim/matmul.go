@@ -209,7 +209,7 @@ func multiply(d *driver.MatmulDesc, floats [3][]float32, scales [2][]float32) {
 func (w *World) store(o *op, from, to int) {
 	n, size := o.desc.N, int(o.desc.Type.Size())
 	dst := o.ctx.bytes(o.operands.C, int64(o.desc.M*n*size))
-	if dst == nil || o.ctx.bytes(o.operands.Workspace, driver.WorkspaceBytes) == nil {
+	if dst == nil || o.ctx.span(o.operands.Workspace, driver.WorkspaceBytes) == nil {
 		w.fault(o, "product at %#x, workspace at %#x", uint64(o.operands.C), uint64(o.operands.Workspace))
 		return
 	}

@@ -17,6 +17,7 @@ type block struct {
 	owner  int    // device
 	number int    // allocation of its owner
 	bytes  int64
+	filled []bool // each chunk of memory that is filled where it is used; nil: all is
 	shadow shadow
 }
 
@@ -68,7 +69,7 @@ func (c *Context) alloc(call string, bytes int64, kind origin) (driver.Ptr, erro
 		return 0, err
 	}
 	defer c.leave()
-	b, fd, err := c.newBlock(call, bytes)
+	b, fd, err := c.newBlock(call, bytes, bytes > atOnce)
 	if err != nil {
 		return 0, err
 	}
@@ -80,8 +81,8 @@ func (c *Context) alloc(call string, bytes int64, kind origin) (driver.Ptr, erro
 	return m.base, nil
 }
 
-// newBlock makes memory of this device.
-func (c *Context) newBlock(call string, bytes int64) (*block, int, error) {
+// newBlock makes memory of this device, which is filled now or, lazily, where it is used.
+func (c *Context) newBlock(call string, bytes int64, lazy bool) (*block, int, error) {
 	if bytes <= 0 {
 		return nil, -1, fail(call, invalidValue)
 	}
@@ -94,7 +95,9 @@ func (c *Context) newBlock(call string, bytes int64) (*block, int, error) {
 		return nil, -1, fail(call, outOfMemory)
 	}
 	b.number = c.allocations + 1
-	if err := c.poison(fd, b); err != nil {
+	if lazy {
+		b.filled = make([]bool, (bytes+poisonChunk-1)/poisonChunk)
+	} else if err := c.world.poison(fd, b, 0, bytes); err != nil {
 		unix.Close(fd)
 		return nil, -1, fail(call, outOfMemory)
 	}
@@ -208,8 +211,9 @@ func find(list []*mapping, p driver.Ptr) *mapping {
 	return list[lo-1]
 }
 
-// bytes at an address, or nil where they are not all of one allocation, or of mappings of one reservation.
-func (c *Context) bytes(p driver.Ptr, n int64) []byte {
+// span finds the memory of n bytes at an address, or nil where they are not all of one allocation, or of mappings of
+// one reservation.
+func (c *Context) span(p driver.Ptr, n int64) *mapping {
 	m := c.at(p)
 	if m == nil || n < 0 {
 		return nil
@@ -220,6 +224,15 @@ func (c *Context) bytes(p driver.Ptr, n int64) []byte {
 			return nil
 		}
 		last = next
+	}
+	return m
+}
+
+// bytes at an address, to be used, or nil where span finds none.
+func (c *Context) bytes(p driver.Ptr, n int64) []byte {
+	m := c.span(p, n)
+	if m == nil || c.world.spoil(m, int64(p-m.base), min(int64(p-m.base)+n, m.bytes)) != nil {
+		return nil
 	}
 	return unsafe.Slice(&m.mem[p-m.base], n)
 }

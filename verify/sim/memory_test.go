@@ -148,39 +148,41 @@ func TestMemset(t *testing.T) {
 	})
 }
 
-// TestPoison: new memory holds no zero, or where it is large none at its ends, also of several allocations, and the
-// seed decides.
+// TestPoison: new memory holds no zero, however large it is, and where others see it; of several allocations each holds
+// other bytes, and the seed decides. What is written stays.
 func TestPoison(t *testing.T) {
-	const bytesOf = 5 << 20
+	const large = 5<<20 + 3
+	full := func(what string, m []byte) []byte {
+		if i := bytes.IndexByte(m, 0); i >= 0 {
+			t.Errorf("%s: byte %d of %d is 0", what, i, len(m))
+		}
+		return m
+	}
 	ends := func(seed uint64) (all []byte) {
-		bubble(t, sim.Config{Devices: 1, Seed: seed}, func(t *testing.T, w *sim.World) {
+		bubble(t, sim.Config{Devices: 2, Seed: seed}, func(t *testing.T, w *sim.World) {
 			r := &rank{Context: open(t, w, 0), t: t}
-			for _, n := range []int{3, 2<<20 + 5, 4 << 20, bytesOf} {
-				p := r.alloc(int64(n))
-				m := r.get(p, n)
-				end := n // where zeros may begin
-				if n > 4<<20 {
-					end = 64 << 10
-				}
-				if first := bytes.IndexByte(m, 0); first >= 0 && first < end {
-					t.Errorf("byte %d of %d is 0", first, n)
-				}
-				if last := bytes.LastIndexByte(m, 0); last >= n-end {
-					t.Errorf("byte %d of %d is 0", last, n)
-				}
-				all = append(all, m[:3]...)
+			for _, n := range []int{3, 2<<20 + 5, 4 << 20, large} {
+				all = append(all, full("new memory", r.get(r.alloc(int64(n)), n))[:3]...)
 			}
-			p, err := r.MemCreate(2<<20, 0)
-			must(t, err)
-			at, err := r.MemAddressReserve(2 << 20)
-			must(t, err)
-			must(t, r.MemMap(at, 2<<20, p))
-			must(t, r.MemSetAccess(at, 2<<20, 0))
-			m := r.get(at, 2<<20)
-			if bytes.IndexByte(m, 0) >= 0 {
-				t.Error("memory of MemCreate has a byte that is 0")
+			at := r.alloc(large)
+			r.put(at+large/2, 7) // ahead of the first look at what is beside it
+			if m := full("memory that was written", r.get(at, large)); m[large/2] != 7 {
+				t.Errorf("a byte that was written is %d", m[large/2])
 			}
-			all = append(all, m[:3]...)
+			shared := r.alloc(large)
+			h, err := r.IpcGetMemHandle(shared)
+			must(t, err)
+			other := &rank{Context: open(t, w, 1), t: t}
+			p, err := other.IpcOpenMemHandle(h)
+			must(t, err)
+			full("a peer's memory", other.get(p, large))
+			made, err := r.MemCreate(5<<20, 0)
+			must(t, err)
+			mapped, err := r.MemAddressReserve(5 << 20)
+			must(t, err)
+			must(t, r.MemMap(mapped, 5<<20, made))
+			must(t, r.MemSetAccess(mapped, 5<<20, 0))
+			all = append(all, full("memory of MemCreate", r.get(mapped, 5<<20))[:3]...)
 		})
 		return all
 	}

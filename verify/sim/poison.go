@@ -7,31 +7,44 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// New memory is filled in steps of a chunk. Memory of more than filled bytes, a workspace of products, is filled at its
-// ends alone, a chunk each, and reads as zeros between them, so that its pages are taken when they are written.
+// New memory is filled a chunk at a time. Memory of more than atOnce bytes that no other context knows, such as a
+// workspace of products, which few products use, is filled where it is used: its other pages are never taken.
 const (
-	filled      = 4 << 20
+	atOnce      = 4 << 20
 	poisonChunk = 64 << 10
 	odd         = 0x0101010101010101 // in each byte of a word the bit that makes it odd
 )
 
-// poison fills the file of new memory with bytes that the seed picks and that are not 0: CUDA promises nothing of new
+// poison fills chunks of new memory with bytes that the seed picks and that are not 0: CUDA promises nothing of new
 // memory, and a program that takes it for zeros goes wrong here for certain.
-func (c *Context) poison(fd int, b *block) error {
-	random := rand.New(rand.NewPCG(c.world.cfg.Seed, uint64(b.owner)<<32|uint64(b.number)))
-	chunk := make([]byte, poisonChunk)[:min(b.bytes, poisonChunk)]
-	for at := 0; at < len(chunk); at += 8 {
-		binary.NativeEndian.PutUint64(chunk[at:cap(chunk)], random.Uint64()|odd)
-	}
-	for at := int64(0); at < b.bytes; {
-		n, err := unix.Pwrite(fd, chunk[:min(b.bytes-at, int64(len(chunk)))], at)
-		if err != nil {
-			return err
+func (w *World) poison(fd int, b *block, from, to int64) error {
+	chunk := make([]byte, poisonChunk)
+	for i := from / poisonChunk; i*poisonChunk < to; i++ {
+		if b.filled != nil {
+			if b.filled[i] {
+				continue
+			}
+			b.filled[i] = true
 		}
-		at += int64(n)
-		if b.bytes > filled {
-			at = max(at, b.bytes-poisonChunk)
+		random := rand.New(rand.NewPCG(w.cfg.Seed^uint64(i)<<32, uint64(b.owner)<<32|uint64(b.number)))
+		for at := 0; at < len(chunk); at += 8 {
+			binary.NativeEndian.PutUint64(chunk[at:], random.Uint64()|odd)
+		}
+		for at := i * poisonChunk; at < min((i+1)*poisonChunk, b.bytes); {
+			n, err := unix.Pwrite(fd, chunk[at-i*poisonChunk:min(poisonChunk, b.bytes-i*poisonChunk)], at)
+			if err != nil {
+				return err
+			}
+			at += int64(n)
 		}
 	}
 	return nil
+}
+
+// spoil fills what nobody has used of a range, all of which is about to be used or known to others.
+func (w *World) spoil(m *mapping, from, to int64) error {
+	if m.block == nil || m.block.filled == nil {
+		return nil
+	}
+	return w.poison(m.fd, m.block, from, to)
 }

@@ -94,7 +94,7 @@ func (w *World) access(o *op, p driver.Ptr, n int64, k accessKind) {
 	if w.cfg.NoRaces || n <= 0 {
 		return
 	}
-	if o.ctx.bytes(p, n) == nil {
+	if o.ctx.span(p, n) == nil {
 		return // a step will report the fault
 	}
 	for end := p + driver.Ptr(n); p < end; {

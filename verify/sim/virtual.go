@@ -56,7 +56,7 @@ func (c *Context) MemCreate(bytes int64, types driver.HandleType) (driver.Physic
 	if bytes%granularity != 0 || types&^(driver.FileDescriptor|driver.FabricHandle) != 0 {
 		return 0, fail(call, invalidValue)
 	}
-	b, fd, err := c.newBlock(call, bytes)
+	b, fd, err := c.newBlock(call, bytes, false)
 	if err != nil {
 		return 0, err
 	}

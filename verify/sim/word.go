@@ -84,7 +84,7 @@ const mostForced = 1 << 16
 // releaseRange is a memset or copy over words, such as an abort's: it signals
 // too, and takes the place of posts.
 func (w *World) releaseRange(o *op, p driver.Ptr, n int64) {
-	if w.cfg.NoRaces || o.ctx.bytes(p, n) == nil {
+	if w.cfg.NoRaces || o.ctx.span(p, n) == nil {
 		return
 	}
 	for end := p + driver.Ptr(n); p < end; {
