@@ -63,7 +63,7 @@ func (s Schedule) pattern(o Op) string {
 	}
 	numbers := map[rune]rune{}
 	return strings.Map(func(l rune) rune {
-		if l == ',' || l == '>' {
+		if l == ',' || l == '>' || l == ranksLetter && o.Call != "" {
 			return l
 		}
 		if _, ok := numbers[l]; !ok {

@@ -15,6 +15,18 @@ type Contraction struct {
 // ranksLetter is the letter of an index of ranks.
 const ranksLetter = 'd'
 
+// OfRanks says that the result has a part for each rank, which is the first axis.
+func (c Contraction) OfRanks() bool { return strings.HasPrefix(c.Out, string(ranksLetter)) }
+
+// Rows is the letter of the result's rows; 0: it has none.
+func (c Contraction) Rows() byte {
+	out := strings.TrimPrefix(c.Out, string(ranksLetter))
+	if out == "" {
+		return 0
+	}
+	return out[0]
+}
+
 // headsLetter is the letter of the columns of a head, which no operation names.
 const headsLetter = 'W'
 
@@ -227,6 +239,7 @@ func (s Schedule) Partial(o Op) bool {
 			t, declared := s.Tensor(in)
 			at := strings.IndexRune(c.In[i], l)
 			if !declared || at < 0 {
+				spread = spread || at >= 0 && l == ranksLetter
 				continue
 			}
 			axis, _, sharded := t.Sharded()

@@ -19,6 +19,8 @@ type Op struct {
 	Also []Made `json:",omitempty"`
 	// Call names the function of the caller's that makes the result; empty: the Index says how.
 	Call string
+	// Makes of a call says what each rank makes; empty: all rows of the columns that it has.
+	Makes Makes `json:",omitempty"`
 	// Kernel of a call does it; without a File a function in Go has to.
 	Kernel Kernel
 }
@@ -76,7 +78,7 @@ func (o Op) Name() string {
 func (o Op) String() string {
 	name := o.Name()
 	if o.Call != "" {
-		name += " " + o.Call
+		name = strings.Join(strings.Fields(name+" "+string(o.Makes)+" "+o.Call), " ")
 	}
 	text := o.Out + " = " + name + "(" + strings.Join(o.In, ", ") + ")"
 	if o.Kernel.File != "" {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Made is a further result of an operation: what its first functions make, rounded to the type of the result. The other
@@ -25,21 +26,25 @@ func (o Op) Keeping(out string, after int) Op {
 }
 
 // Apart is the schedule with an operation for each result: one that makes several is cut behind each, and a Copy goes
-// on from there.
+// on from there. The summands of a call are a result too, which a Sum adds up.
 func (s Schedule) Apart() Schedule {
-	if !slices.ContainsFunc(s.Ops, func(o Op) bool { return len(o.Also) > 0 }) {
+	if !slices.ContainsFunc(s.Ops, func(o Op) bool { return len(o.Also) > 0 || o.apartFromSum() }) {
 		return s
 	}
 	var ops []Op
 	for _, o := range s.Ops {
-		ops = append(ops, o.apart()...)
+		ops = append(ops, s.apart(o)...)
 	}
 	s.Ops = ops
 	return s
 }
 
 // apart are the operations of an operation's results.
-func (o Op) apart() (list []Op) {
+func (s Schedule) apart(o Op) (list []Op) {
+	if o.apartFromSum() {
+		call, sum := s.summands(o)
+		return append([]Op{call}, s.apart(sum)...)
+	}
 	last, done := o, 0
 	for _, m := range o.Also {
 		part, end := last, min(max(m.After, done), len(o.Then)) // Validate refuses others
@@ -91,11 +96,19 @@ func (s Schedule) declaredPath(path string) string {
 	m := opPath.FindStringSubmatch(path)
 	at, _ := strconv.Atoi(m[1]) // digits
 	for i, o := range s.Ops {
+		op, done := fmt.Sprintf("Ops[%d]", i), 0
+		if o.apartFromSum() {
+			if at == 0 {
+				return strings.TrimSuffix(op+"."+m[2], ".")
+			}
+			if at--; at == 0 && m[3] == "" {
+				return op
+			}
+		}
 		if at > len(o.Also) {
 			at -= len(o.Also) + 1
 			continue
 		}
-		op, done := fmt.Sprintf("Ops[%d]", i), 0
 		if at > 0 {
 			done = o.Also[at-1].After
 		}

@@ -11,9 +11,105 @@ import (
 // generated Plan, enqueues it on a stream of the run. On each rank it reads all that the rank has of
 // each operand, all rows of it, and makes all that the rank has of Out. Index gives the axes letters
 // as that of a contraction does, so that axes of one letter are as long, but nothing is summed. A
-// letter of Out's own asks that Out is declared.
+// letter of Out's own asks that Out is declared, but for d, the index of ranks.
 func Call(out, name, index string, in ...string) Op {
 	return Op{Out: out, In: in, Index: index, Call: name}
+}
+
+// CallRows is a Call on the rows that a rank has, in place of all: of the operands with the first letter of Out it takes
+// the rank's rows, of the others what the rank has, and it makes the rank's rows of Out. A Call whose Out is declared
+// with its rows on the ranks is one.
+func CallRows(out, name, index string, in ...string) Op {
+	return Op{Out: out, In: in, Index: index, Call: name, Makes: OwnRows}
+}
+
+// CallPartial is a product of the caller's own, "mk,nk->mn", whose summed letters are spread over the ranks: on each rank
+// the call makes a summand of all of Out, in memory of the plan, and the ranks' summands meet by the way of Out.
+func CallPartial(out, name, index string, in ...string) Op {
+	return Op{Out: out, In: in, Index: index, Call: name, Makes: Summands}
+}
+
+// By is a call that a kernel does, as that of CallKernel.
+func (o Op) By(k Kernel) Op {
+	o.Kernel = k
+	return o
+}
+
+// Makes says what a rank's call makes.
+type Makes string
+
+// What a rank's call makes; empty: all rows of the columns that it has.
+const (
+	OwnRows  Makes = "rows"    // the rank's rows
+	Summands Makes = "partial" // a summand of all
+)
+
+// checkIndices refuses products of the caller's own that can't be read.
+func (s Schedule) checkIndices(v *validation) {
+	for i, o := range s.Ops {
+		_, err := s.Contraction(o)
+		for _, e := range FieldErrors(err) {
+			if o.apartFromSum() {
+				v.add(fmt.Sprintf("Ops[%d].%s", i, e.Path), e.Hint, "%s", e.Msg)
+			}
+		}
+	}
+}
+
+// checkSummands refuses operations that read summands, which differ from rank to rank, where their sum is meant.
+func (s Schedule) checkSummands(v *validation) {
+	for i, o := range s.Ops {
+		for _, name := range o.operands() {
+			if !s.ofSummands(name) || o.Index == Sum("", "").Index {
+				continue
+			}
+			hint := fmt.Sprintf("add them up by schedule.Sum(%q, %q), and read that", name+"sum", name)
+			at := slices.IndexFunc(s.Ops, func(x Op) bool { return x.Index == Sum("", "").Index && x.In[0] == name })
+			if at >= 0 {
+				hint = "read " + s.Ops[at].Out + ", their sum"
+			}
+			v.add(fmt.Sprintf("Ops[%d]", i), hint, "each rank has a summand of its own in %s, and %s needs the sum", name,
+				o.Out)
+		}
+	}
+}
+
+// ofSummands says that a call makes a summand on each rank.
+func (s Schedule) ofSummands(tensor string) bool {
+	return slices.ContainsFunc(s.Ops, func(o Op) bool {
+		c, err := s.Contraction(o)
+		return err == nil && o.Out == tensor && o.Call != "" && c.OfRanks()
+	})
+}
+
+// OfOwnRows says that a call works on each rank's own rows.
+func (s Schedule) OfOwnRows(o Op) bool {
+	c, err := s.Contraction(o)
+	if err != nil || o.Call == "" || c.OfRanks() {
+		return false
+	}
+	t, _ := s.Tensor(o.Out)
+	axis, _, spread := t.Sharded()
+	return o.Makes == OwnRows || spread && axis == 0
+}
+
+// summands are the operations of a call of summands: the call, and their sum.
+func (s Schedule) summands(o Op) (call, sum Op) {
+	name := o.Out + "partial"
+	for slices.ContainsFunc(s.Tensors, func(t Tensor) bool { return t.Name == name }) {
+		name += "s"
+	}
+	call, sum = o, Sum(o.Out, name, o.Then...)
+	call.Out, call.Then, call.Also = name, nil, nil
+	call.Index = strings.Replace(o.Index, "->", "->"+string(ranksLetter), 1)
+	sum.Also = o.Also
+	return call, sum
+}
+
+// apartFromSum says that summands have an operation of their own, beside that of their sum.
+func (o Op) apartFromSum() bool {
+	_, out, _ := strings.Cut(o.Index, "->")
+	return o.Makes == Summands && !strings.ContainsRune(out, ranksLetter)
 }
 
 // CallKernel is a Call that a kernel does, which a .cu beside the schedules has. The Plan's field may
@@ -61,6 +157,9 @@ var (
 func (s Schedule) checkCall(v *validation, path string, i int) {
 	o := s.Ops[i]
 	if o.Call == "" {
+		if o.Makes != "" {
+			v.add(path+".Makes", "leave it out", "what each rank makes follows from the placements of its operands")
+		}
 		if o.Kernel.File != "" || o.Kernel.Name != "" {
 			v.add(path+".Kernel", "write schedule.CallKernel", "only a call has a kernel of the caller's own")
 		}
@@ -79,13 +178,17 @@ func (s Schedule) checkCall(v *validation, path string, i int) {
 		v.add(path+".Then", "leave it out, and apply it in a schedule.Copy of "+o.Out,
 			"what a call makes has no functions behind it")
 	}
+	if o.Makes != "" && o.Makes != OwnRows && o.Makes != Summands {
+		v.add(path+".Makes", fmt.Sprintf("use %q or %q, or leave it out", OwnRows, Summands),
+			"no call makes %q", o.Makes)
+	}
 	o.Kernel.check(v, path+".Kernel")
 	c, err := s.Contraction(o)
 	if _, declared := s.Tensor(o.Out); err != nil || declared {
 		return
 	}
 	for _, l := range c.Out {
-		if !strings.ContainsRune(strings.Join(c.In, ""), l) {
+		if !strings.ContainsRune(strings.Join(c.In, ""), l) && l != ranksLetter {
 			v.add(path+".Index", "declare "+o.Out+", or use a letter of an operand's",
 				"nothing says how long the axis %c of %s is", l, o.Out)
 		}

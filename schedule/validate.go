@@ -45,11 +45,15 @@ func (s Schedule) Validate() error {
 	if s.checkSizes(v); len(v.errs) > 0 {
 		return errors.Join(v.errs...)
 	}
+	s.checkIndices(v)
 	if s.checkAlso(v); len(v.errs) > 0 {
 		return errors.Join(v.errs...)
 	}
 	declared := s
 	s = s.Apart()
+	if s.checkSummands(v); len(v.errs) > 0 {
+		return declared.AsDeclared(errors.Join(v.errs...))
+	}
 	s.checkMesh(v)
 	s.checkOps(v)
 	s.checkTensors(v)

@@ -34,6 +34,8 @@ func (w *Walk) wantedWhole(tensor string) bool {
 	return slices.ContainsFunc(w.Ops, func(o schedule.Op) bool {
 		reads := slices.Contains(o.In, tensor)
 		switch {
+		case o.Call != "" && w.OfOwnRows(o):
+			return reads && !w.hasRows(o, tensor)
 		case o.Call != "":
 			return reads
 		case o.Added() == tensor:
@@ -43,6 +45,17 @@ func (w *Walk) wantedWhole(tensor string) bool {
 		}
 		return w.wholeRows(o.Out)
 	})
+}
+
+// hasRows says that the first axis of an operand is the rows of a result.
+func (w *Walk) hasRows(o schedule.Op, operand string) bool {
+	c, _ := w.Contraction(o) // Validate has read it
+	for k, name := range o.In {
+		if name == operand && len(c.In[k]) > 0 && c.In[k][0] == c.Rows() {
+			return true
+		}
+	}
+	return false
 }
 
 // wholeRows says that every rank has all rows of a declared tensor, or needs them.

@@ -139,7 +139,7 @@ func (w *Walk) Step(i int, stay ...string) (Step, error) {
 func (w *Walk) answer(q question) (answer, error) {
 	switch {
 	case q.Call != "":
-		return q.call()
+		return q.call(w.OfOwnRows(q.Op))
 	case len(q.Op.In) == 1 && q.Contraction.In[0] == q.Contraction.Out:
 		return q.copy(w.has[q.Op.In[0]])
 	}

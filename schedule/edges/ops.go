@@ -5,23 +5,28 @@ import (
 	"strings"
 )
 
-// call is the answer for the caller's own work: it takes all rows of its operands, of their other axes what the rank
-// has, and makes as much of its result. Rows have the first letter of the result. A letter of the result's own is
-// spread as it is declared.
-func (q question) call() (answer, error) {
+// call is the answer for the caller's own work: it takes all rows of its operands, or the rank's own, of their other
+// axes what the rank has, and makes as much of its result. A letter of the result's own is spread as it is declared, and
+// an index of ranks always.
+func (q question) call(own bool) (answer, error) {
 	a := answer{gathered: make([]bool, len(q.have))}
 	out, all := q.Contraction.Out, strings.Join(q.Contraction.In, "")
 	for k, s := range q.have {
-		a.gathered[k] = s.Root
-		if s.Spread() {
-			a.gathered[k] = strings.HasPrefix(out, q.Contraction.In[k][s.Axis-1:s.Axis])
-		}
+		a.gathered[k] = s.Root || s.Spread() && !own && q.Contraction.In[k][s.Axis-1] == q.Contraction.Rows()
 		if s.Spread() && !a.gathered[k] {
 			a.made = Along(len(out) - 1)
 		}
 	}
 	if w := q.want.state; w.Spread() && !strings.ContainsRune(all, rune(out[w.Axis-1])) {
 		a.made = w
+	}
+	ofRanks := q.Contraction.OfRanks()
+	if own || ofRanks {
+		a.made = Along(0)
+	}
+	if q.want.whole = q.want.whole && !ofRanks; ofRanks && !q.want.known {
+		a.left = a.made
+		return a, nil
 	}
 	err := a.leave(q.want)
 	return a, err

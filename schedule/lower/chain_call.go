@@ -11,25 +11,24 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// call adds a stage of the caller's own work: on each rank it takes all rows of its operands and makes all
-// rows of its result, of the rank's columns where it reads some of them.
+// call adds a stage of the caller's own work: on each rank it takes all rows of its operands, or the rank's own, and
+// makes all rows of its result, or the rank's, of the rank's columns where it reads some of them, or a summand of them.
 func (c *chain) call(d *draft, i int, path string, o schedule.Op) error {
+	var at []edges.State
 	for k, name := range o.In {
 		x, err := c.handed(d, name, k == 0)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case x.Rows() && (k == 0 || d.schedule.Made(name)):
-			return d.takesRows(path, o, k)
-		case c.widened(name):
+		} else if c.widened(name) {
 			return d.behindColumns(fmt.Sprintf("%s.In[%d]", path, k), name, o.Out)
 		}
+		at = append(at, x)
 	}
 	l, err := d.launchOf(path+".Kernel", o.Kernel)
-	if err != nil {
+	if err = errorsOf(d.callTakes(path, o, at), err); err != nil {
 		return err
 	}
-	c.add(stage{input: o.In[0], calls: true, launch: l, ops: []schedule.Op{o}})
+	c.add(stage{input: o.In[0], own: d.schedule.OfOwnRows(o), calls: true, launch: l, ops: []schedule.Op{o}})
 	done, err := c.edges.Step(i)
 	if err != nil {
 		return err
@@ -136,13 +135,20 @@ func (d *draft) called(on hostir.StreamRef, o schedule.Op, l hostir.Launch) host
 	return hostir.CallOf(on, o.Call, l, hostir.Whole(d.madeIn(o.Out)), operands...)
 }
 
-// columnsOfCall is the axis of the columns of a call's result: the columns of the operand with the same letter.
+// columnsOfCall is the axis of the columns of a call's result: that of an operand with the same letter.
 func (d *draft) columnsOfCall(o schedule.Op) schedule.Axis {
 	c, _ := d.schedule.Contraction(o) // Validate has read it
 	letter := c.Out[len(c.Out)-1:]
-	i := slices.IndexFunc(c.In, func(in string) bool { return strings.HasSuffix(in, letter) })
-	if i < 0 {
-		return schedule.Axis{}
+	for i, in := range c.In {
+		at := strings.Index(in, letter)
+		t, declared := d.schedule.Tensor(o.In[i])
+		switch {
+		case at < 0:
+		case declared:
+			return t.Axes[at]
+		case at > 0:
+			return d.columnsOf(o.In[i])
+		}
 	}
-	return d.columnsOf(o.In[i])
+	return schedule.Axis{}
 }

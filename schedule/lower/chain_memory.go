@@ -66,6 +66,9 @@ func (w *writer) results(s *stage, o schedule.Op) {
 	case o.Out != s.sums && declared && made == o.Out:
 	case o.Out != s.sums && w.byRanks(s):
 		w.eachRank(made, o.Out, columns)
+	case o.Out != s.sums && w.ofSummands(o.Out):
+		axes := []schedule.Axis{schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), w.rowAxis(o.Out, false), columns}
+		w.memory(made, elements(schedule.Tensor{Axes: axes}), axes...)
 	case o.Out != s.sums:
 		w.memory(made, w.rowElements(o.Out, s.own, columns), w.rowAxis(o.Out, s.own), columns)
 	case s.puts():
@@ -117,7 +120,10 @@ func (d *draft) columnsOf(name string) schedule.Axis {
 	}
 	_, columns, multiplies := productOf(o)
 	if kind(o.Name()) == summedUp {
-		return schedule.Dim(d.tensor(o.In[0]).Axes[2].Extent)
+		if t, declared := d.schedule.Tensor(o.In[0]); declared {
+			return schedule.Dim(t.Axes[2].Extent)
+		}
+		return d.columnsOf(o.In[0])
 	}
 	if !multiplies {
 		return d.columnsOf(o.In[0])

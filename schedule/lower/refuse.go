@@ -88,26 +88,15 @@ func (d *draft) rowExtent(name string) schedule.Extent {
 	}
 	c, _ := d.schedule.Contraction(o) // Validate has read it
 	for i, in := range c.In {
-		at := strings.Index(in, c.Out[:1])
+		at := strings.IndexByte(in, c.Rows())
 		if t, declared := d.schedule.Tensor(o.In[i]); declared && at >= 0 {
 			return t.Axes[at].Extent
 		}
-		if at == 0 {
+		if at == 0 || d.ofSummands(o.In[i]) {
 			return d.rowExtent(o.In[i])
 		}
 	}
 	return ""
-}
-
-// takesRows refuses operand i of a call of which each rank has rows of its own.
-func (d *draft) takesRows(path string, o schedule.Op, i int) error {
-	refused := &schedule.FieldError{Path: fmt.Sprintf("%s.In[%d]", path, i),
-		Msg:  fmt.Sprintf("each rank has its own rows of %s, and %s takes all", o.In[i], o.Call),
-		Hint: fmt.Sprintf("do %s before the plan, and declare %s as an operand", o.Call, o.Out)}
-	if made := slices.IndexFunc(o.In, d.schedule.Made); made >= 0 {
-		refused.Hint = fmt.Sprintf("end the schedule with %s, and do %s behind its plan", o.In[made], o.Call)
-	}
-	return refused
 }
 
 // elsewhere says where function i of an operation can be applied; at is where the rows and columns of its result are.

@@ -104,12 +104,13 @@ func ofProducts(s schedule.Schedule, name string) bool {
 	})
 }
 
-// sum is a stage without operations: it adds up what the caller gives.
+// sum is a stage without operations: it adds up what the caller gives, or a call makes.
 func (c *chain) sum(d *draft, i int, path string, o schedule.Op) error {
 	done, err := c.edges.Step(i)
 	given, _ := d.schedule.Tensor(o.In[0])
 	moved := done.Left.Columns() || done.Left.Shift != 0
-	if err != nil || done.Misfit != nil || moved || len(given.Axes) != 3 || !overRanks(given, 0) {
+	summands := len(given.Axes) == 3 && overRanks(given, 0) || given.Name == "" && d.ofSummands(o.In[0])
+	if err != nil || done.Misfit != nil || moved || !summands {
 		return d.nowhere(o)
 	}
 	if err := errorsOf(d.plain(o.In[0]), d.plain(o.Out)); err != nil {
@@ -117,6 +118,13 @@ func (c *chain) sum(d *draft, i int, path string, o schedule.Op) error {
 	}
 	c.adds(d, path, o, c.add(stage{input: o.In[0], given: o.In[0]}), done)
 	return nil
+}
+
+// ofSummands says that a call makes a summand of each rank.
+func (d *draft) ofSummands(name string) bool {
+	o, _ := d.schedule.Maker(name)
+	c, err := d.schedule.Contraction(o)
+	return err == nil && o.Call != "" && c.OfRanks()
 }
 
 // nowhere refuses the placements of a copy or a sum that no communication leads between. The hint places one of them,

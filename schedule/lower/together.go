@@ -44,7 +44,7 @@ func together(s schedule.Schedule) error {
 func tooMany(s schedule.Schedule, i int) string {
 	o := s.Ops[i]
 	switch {
-	case kind(o.Name()) == summedUp && s.Made(o.In[0]):
+	case kind(o.Name()) == summedUp && byProduct(s, o.In[0]):
 		return fmt.Sprintf("no pass adds up %s, which an operation makes", o.In[0])
 	case copies(o) && odd(s, o):
 		return fmt.Sprintf("no pass moves %s beside other operations: it is no matrix", o.In[0])

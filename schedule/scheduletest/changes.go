@@ -225,6 +225,9 @@ func (c *changes) op(i int) {
 		kernel("Blocks", func(k *schedule.Kernel) { k.Blocks = "2*M" })
 		kernel("Threads", func(k *schedule.Kernel) { k.Threads = 96 })
 		kernel("Args", func(k *schedule.Kernel) { k.Args = append(k.Args, "M+1") })
+		for _, m := range []schedule.Makes{schedule.OwnRows, schedule.Summands, "all"} {
+			c.add(fmt.Sprintf("%s.Makes %s", at, m), of(func(o *schedule.Op) { o.Makes = m }))
+		}
 	}
 	for _, m := range []schedule.Made{{Out: "X"}, {Out: "C"}, {Out: "X", After: 1}, {Out: "", After: -1}} {
 		c.add(fmt.Sprintf("%s.Also %s after %d", at, m.Out, m.After), of(func(o *schedule.Op) {

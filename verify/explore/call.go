@@ -28,40 +28,57 @@ func digest(list []Number) Number {
 	return mixed(of...)
 }
 
-// call is the element of a call's result: the rank that has the column made it, or that has it of an operand.
+// call is the element of a call's result. The rank made it that has the index of ranks, or its row where each makes its
+// own, or else the column of the result or of an operand.
 func (m *meaning) call(run int, op schedule.Op, index []int64) Number {
-	mine := index[len(index)-1]
-	owner := m.rank
+	row, mine := index[len(index)-2], index[len(index)-1]
+	owner, own := m.rank, m.OfOwnRows(op)
 	ranks := m.Extents[schedule.D]
-	for i := range ranks {
-		if r := (m.rank + i) % ranks; slices.Contains(m.columnsMade(op, r), mine) {
-			owner = r
-			break
+	switch {
+	case m.Index(op).Out[0] == 'd':
+		owner = int(index[0])
+	case own:
+		share := m.sizes(op.Out)[0] / int64(ranks)
+		owner, row = int(row/share), row%share
+	default:
+		for i := range ranks {
+			if r := (m.rank + i) % ranks; slices.Contains(m.columnsMade(op, r), mine) {
+				owner = r
+				break
+			}
 		}
 	}
 	columns := m.columnsMade(op, owner)
-	at := index[0]*int64(len(columns)) + int64(slices.Index(columns, mine))
+	at := row*int64(len(columns)) + int64(slices.Index(columns, mine))
 	key := fmt.Sprintf("%s run %d rank %d", op.Out, run, owner)
 	if _, known := m.handed[key]; !known {
 		if m.handed == nil {
 			m.handed = map[string][][]Number{}
 		}
 		var operands [][]Number
-		for _, name := range op.In {
-			operands = append(operands, m.held(run, name, owner))
+		for i, name := range op.In {
+			x := m.Index(op)
+			operands = append(operands, m.held(run, name, owner, own && x.In[i][0] == x.Out[0]))
 		}
 		m.handed[key] = operands
 	}
 	return calledOn(op.Call, m.handed[key], int(at))
 }
 
-// held is a rank's part of a tensor for a call: all rows of its columns, or its part of the caller's tensor.
-func (m *meaning) held(run int, name string, rank int) (list []Number) {
+// held is a rank's part of a tensor for a call: all rows of its columns, or its own rows, or its part of the caller's
+// tensor.
+func (m *meaning) held(run int, name string, rank int, own bool) (list []Number) {
 	if t, declared := m.Schedule.Tensor(name); declared {
 		places, _ := m.on(rank).places(t) // Of has seen every axis
 		return m.outputs(run, name, places)
 	}
-	for row := range m.sizes(name)[0] {
+	rows := m.sizes(name)[0]
+	first := int64(0)
+	if own {
+		rows /= int64(m.Extents[schedule.D])
+		first = rows * int64(rank)
+	}
+	for row := first; row < first+rows; row++ {
 		for _, column := range m.columnsOf(name, rank) {
 			list = append(list, m.element(run, name, []int64{row, column}))
 		}

@@ -256,6 +256,9 @@ func (m *meaning) spread(op schedule.Op, l rune) (axis schedule.Axis, n int64, o
 			continue
 		}
 		n = int64(m.Sizes(op.In[i])[at])
+		if !declared && l == 'd' { // each rank's call made one
+			return schedule.Dim(schedule.D, schedule.DIDx(schedule.D)), n, true
+		}
 		if !declared {
 			continue
 		}

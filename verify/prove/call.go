@@ -3,6 +3,7 @@ package prove
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"ovgen/schedule"
 	"ovgen/verify/ops"
@@ -38,19 +39,38 @@ func (s *symbols) call(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]expr,
 	return made, nil
 }
 
-// called is the expression of a part of a call's result: whole rows of the rank's columns.
+// called is the expression of a part of a call's result: whole rows of the rank's columns, of its own rows, or of its
+// summand, which may be cut within a row.
 func (x *expectation) called(op schedule.Op, rank int, part box) (expr, error) {
-	owner, err := x.hasColumns(op, rank, part[1])
+	c, err := x.Schedule.Contraction(op)
 	if err != nil {
 		return stale, err
 	}
-	all, rows := x.rowsOf(op.In[0]), part[0].len()
+	own, all := x.Schedule.OfOwnRows(op), x.rowsOf(op.Out)
+	owner, width := 0, int64(1)
+	switch {
+	case c.OfRanks():
+		owner, width = int(part[0].lo), x.columns(op.Out, rank).len()
+		all *= width
+		at := part[1].lo*width + part[2].lo
+		part = box{{at, at + part[1].len()*part[2].len()}}
+	case own:
+		all /= int64(x.ranks)
+		owner = int(part[0].lo / max(all, 1))
+		part[0] = interval{part[0].lo - int64(owner)*all, part[0].hi - int64(owner)*all}
+	default:
+		owner, err = x.hasColumns(op, rank, part[1])
+	}
+	if err != nil {
+		return stale, err
+	}
+	rows := part[0].len()
 	if rows == 0 || all%rows != 0 || part[0].lo%rows != 0 {
 		return stale, fmt.Errorf("rows %v of %s are none of its equal parts", part[0], op.Out)
 	}
 	var operands []expr
-	for _, name := range op.In {
-		list, err := x.all(name, owner)
+	for i, name := range op.In {
+		list, err := x.all(name, owner, own && strings.IndexByte(c.In[i], c.Rows()) == 0)
 		if err != nil {
 			return stale, err
 		}
@@ -71,16 +91,18 @@ func (x *expectation) hasColumns(op schedule.Op, rank int, columns interval) (in
 	return 0, fmt.Errorf("no rank has just the columns %v of %s", columns, op.Out)
 }
 
-// handed is a tensor that a rank's call takes in a run.
+// handed is a tensor that a rank's call takes in a run; own: of rows, the rank's own.
 type handed struct {
 	tensor string
 	rank   int
 	run    int32
+	own    bool
 }
 
-// all lists the expressions of a rank's part of a tensor, all rows of its columns, a chunk of its memory each.
-func (x *expectation) all(tensor string, rank int) (list []expr, err error) {
-	key := handed{tensor, rank, x.run}
+// all lists the expressions of a rank's part of a tensor, all rows of its columns or the rank's own, a chunk of its
+// memory each.
+func (x *expectation) all(tensor string, rank int, own bool) (list []expr, err error) {
+	key := handed{tensor, rank, x.run, own}
 	if list, known := x.handed[key]; known {
 		return list, nil
 	}
@@ -96,7 +118,7 @@ func (x *expectation) all(tensor string, rank int) (list []expr, err error) {
 				parts = append(parts, part)
 			}
 		}
-	} else if parts, err = x.hidden(tensor, rank); err != nil {
+	} else if parts, err = x.hidden(tensor, rank, own); err != nil {
 		return nil, err
 	}
 	for _, part := range parts {
@@ -109,35 +131,56 @@ func (x *expectation) all(tensor string, rank int) (list []expr, err error) {
 	return list, nil
 }
 
-// hidden is the chunks of a tensor of the plan's that no caller sees, as the buffer of its name has them.
-func (x *expectation) hidden(tensor string, rank int) (list []box, err error) {
+// hidden is the chunks of a tensor of the plan's that no caller sees, as the buffer of its name has them: of all rows, or
+// of the rank's own.
+func (x *expectation) hidden(tensor string, rank int, own bool) (list []box, err error) {
 	i := x.model.index(tensor)
 	if i < 0 {
 		return nil, fmt.Errorf("the program has no memory for %s", tensor)
 	}
-	b, columns := &x.model.Buffers[i], x.columns(tensor, rank)
+	b, columns, first := &x.model.Buffers[i], x.columns(tensor, rank), int64(0)
 	line := columns.len() * x.ElementSize
+	if own {
+		first = x.rowsOf(tensor) / int64(x.ranks) * int64(rank)
+	}
 	for c := range b.chunks(rank) {
 		from, to := b.chunk(rank, c)
 		if line == 0 || from%line != 0 || to%line != 0 {
 			return nil, fmt.Errorf("chunk %d of %s is no whole rows", c, tensor)
 		}
-		list = append(list, box{interval{from / line, to / line}, columns})
+		list = append(list, box{interval{first + from/line, first + to/line}, columns})
 	}
 	return list, nil
 }
 
-// rowsOf is how many rows a tensor has: as many as the operand that begins the way to it.
+// rowsOf is how many rows a tensor has: as many as the operand that begins the way to it or, of a call's result, that
+// has them.
 func (x *expectation) rowsOf(tensor string) int64 {
+	op, made := x.Schedule.Maker(tensor)
+	c, _ := x.Schedule.Contraction(op) // of a maker axes has read it
+	first := 0
+	if c.OfRanks() {
+		first = 1
+	}
 	if p, declared := x.tensors[tensor]; declared {
-		n, _ := p.extent(p.Axes[0].Extent) // cut has seen every axis
+		n, _ := p.extent(p.Axes[first].Extent) // cut has seen every axis
 		return n
 	}
-	op, made := x.Schedule.Maker(tensor)
 	if !made {
 		return 0
+	} else if op.Call == "" {
+		return x.rowsOf(op.In[0])
 	}
-	return x.rowsOf(op.In[0])
+	for i, in := range c.In {
+		at := strings.IndexByte(in, c.Rows())
+		if p, declared := x.tensors[op.In[i]]; declared && at >= 0 {
+			n, _ := p.extent(p.Axes[at].Extent)
+			return n
+		} else if at == 0 {
+			return x.rowsOf(op.In[i])
+		}
+	}
+	return 0
 }
 
 // columns is a rank's interval of a tensor's last axis.

@@ -370,6 +370,12 @@ func (x *expectation) parts(op schedule.Op, in [][]rune, letter rune, rank int) 
 	for i, letters := range in {
 		p, declared := x.tensors[op.In[i]]
 		at := slices.Index(letters, letter)
+		if !declared && at == 0 && x.ofSummands(op.In[i]) {
+			for r := range x.ranks {
+				list = append(list, contracted{interval{int64(r), int64(r) + 1}, r})
+			}
+			return list, true, nil
+		}
 		if !declared || at < 0 || at >= len(p.Axes) {
 			continue
 		}
@@ -399,6 +405,13 @@ func (x *expectation) parts(op schedule.Op, in [][]rune, letter rune, rank int) 
 		list = append(list, contracted{interval{a.global(0), a.global(a.local-1) + 1}, of})
 	}
 	return list, true, nil
+}
+
+// ofSummands reports whether a call makes a summand on each rank.
+func (x *expectation) ofSummands(tensor string) bool {
+	op, _ := x.Schedule.Maker(tensor)
+	c, err := x.Schedule.Contraction(op)
+	return err == nil && op.Call != "" && c.OfRanks()
 }
 
 // ordered reports whether the schedule promises to add in the order of ranks.

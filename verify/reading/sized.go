@@ -71,6 +71,9 @@ func (s *Sized) Length(op schedule.Op, letter rune) int {
 			return s.Sizes(op.In[i])[at]
 		}
 	}
+	if letter == 'd' { // of the ranks, which a call makes a part of each
+		return s.Extents[schedule.D]
+	}
 	return 0
 }
 

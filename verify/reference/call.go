@@ -1,7 +1,9 @@
 package reference
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"ovgen/schedule"
 	"ovgen/verify/reading"
@@ -15,12 +17,12 @@ import (
 func (p *Problem) called(s Step, v map[string]Values) Values {
 	made, f := newValues(p.Elements(s.C)), formatOf(p.TypeOf(s.C))
 	for rank := range p.Extents[schedule.D] {
-		to := p.held(s.C, rank)
+		to := p.held(s.C, rank, s.Own)
 		if p.columnsMade(s.C) && !p.columnsSpread(s.C) {
-			to = p.ownColumns(s.C, rank) // all are gathered behind the call
+			to = p.ownColumns(s.C, rank, false) // all are gathered behind the call
 		}
 		for i, name := range s.In {
-			from := p.held(name, rank)
+			from := p.held(name, rank, s.Own && p.hasRows(s.C, name))
 			first, end := to.Count*i/len(s.In), to.Count*(i+1)/len(s.In)
 			last := (end - first) % from.Count // of the elements that are not a whole operand
 			for at := first; at < end; at++ {
@@ -35,24 +37,35 @@ func (p *Problem) called(s Step, v map[string]Values) Values {
 	return made
 }
 
-// held returns the part of a tensor that a rank has ahead of a call. A tensor that is not declared has all rows, and
-// its columns lie like the columns of its operand.
-func (p *Problem) held(name string, rank int) reading.Part {
+// hasRows reports whether the first axis of an operand of a call is the rows of the result.
+func (p *Problem) hasRows(made, operand string) bool {
+	o, _ := p.schedule().Maker(made)
+	x := p.sized().Index(o)
+	return x.In[slices.Index(o.In, operand)][0] == x.Out[0]
+}
+
+// held returns the part of a tensor that a rank has ahead of a call. A tensor that is not declared has all rows, or the
+// rank's own, and its columns lie like the columns of its operand.
+func (p *Problem) held(name string, rank int, own bool) reading.Part {
 	if p.has(name) {
 		part, _ := p.Part(name, rank) // Check has placed every tensor
 		return part
 	}
-	return p.ownColumns(name, rank)
+	return p.ownColumns(name, rank, own)
 }
 
-// ownColumns is what a rank makes of a tensor: all rows, of its columns where the ranks share these out.
-func (p *Problem) ownColumns(name string, rank int) reading.Part {
+// ownColumns is what a rank makes of a tensor: all rows, or its own, of its columns where the ranks share these out, or a
+// summand.
+func (p *Problem) ownColumns(name string, rank int, own bool) reading.Part {
 	var t schedule.Tensor
 	for _, n := range p.sized().Sizes(name) {
 		t.Axes = append(t.Axes, schedule.Dim(schedule.Extent(strconv.Itoa(n))))
 	}
 	if p.columnsMade(name) {
 		t.Axes[len(t.Axes)-1].Outer = []schedule.Split{schedule.DIDx(schedule.D)}
+	}
+	if o, _ := p.schedule().Maker(name); own || p.sized().Index(o).Out[0] == 'd' {
+		t.Axes[0].Outer = []schedule.Split{schedule.DIDx(schedule.D)}
 	}
 	part, _ := reading.PartOf(t, p.Extents, rank, nil)
 	return part
@@ -67,15 +80,19 @@ func (p *Problem) columnsSpread(name string) bool {
 	return p.columnsMade(name)
 }
 
-// columnsMade reports whether each rank makes columns of its own of a tensor.
+// columnsMade reports whether each rank makes columns of its own of a tensor: those of the operand that has their letter.
 func (p *Problem) columnsMade(name string) bool {
 	o, _ := p.schedule().Maker(name)
 	x := p.sized().Index(o)
 	for i, in := range x.In {
-		if in[len(in)-1] == x.Out[len(x.Out)-1] {
+		switch at := strings.Index(in, x.Out[len(x.Out)-1:]); at {
+		case -1:
+		case len(in) - 1:
 			return p.columnsSpread(o.In[i])
+		default: // the rows of a weight
+			axis, _, ok := p.Tensor(o.In[i]).Sharded()
+			return ok && axis == at
 		}
 	}
-	axis, _, ok := p.Tensor(o.In[len(o.In)-1]).Sharded() // the rows of a weight
-	return ok && axis == 0
+	return false
 }

@@ -32,6 +32,7 @@ type Step struct {
 	A, B, Bias, C string   // Bias is empty where there is none
 	Added         string   // to the result; empty where there is none
 	In            []string // the operands of a call, A first
+	Own           bool     // the call makes each rank's own rows
 	Terms         []string // products whose partial results are added to this one's before they travel
 	// Made are the functions of the result that neither the product nor the sum applies: formulas make them together.
 	Made []schedule.Func
@@ -112,8 +113,11 @@ func (p *Problem) Elements(name string) int {
 			return p.Elements(s.A)
 		}
 		if s.C == name && !p.has(name) && s.Does == Calls {
-			sizes := p.sized().Sizes(name)
-			return sizes[0] * sizes[1]
+			n := 1
+			for _, size := range p.sized().Sizes(name) {
+				n *= size
+			}
+			return n
 		}
 		if s.C == name && !p.has(name) {
 			return s.M * s.N
@@ -174,7 +178,8 @@ func (p *Problem) way() ([]Step, error) {
 // step is one operation, with the sizes of its Index's letters.
 func (p *Problem) step(o schedule.Op) (Step, error) {
 	if o.Call != "" {
-		return Step{Does: Calls, C: o.Out, A: o.In[0], In: p.schedule().OfPlan(o.In)}, nil
+		return Step{Does: Calls, C: o.Out, A: o.In[0], In: p.schedule().OfPlan(o.In),
+			Own: p.schedule().OfOwnRows(o)}, nil
 	}
 	first := p.schedule().With(o)
 	s := Step{C: o.Out, A: o.In[0], Bias: first.Bias(), Added: first.Added(), Product: Product{Type: p.Type}}

@@ -26,6 +26,7 @@ var hints = []struct {
 	text *regexp.Regexp
 	do   func(t *testing.T, f found) []s.Schedule
 }{
+	{regexp.MustCompile(`^use schedule.CallRows, if (\w+) can`), ofOwnRows},
 	{regexp.MustCompile(`^use schedule.Linear and place (\w+) \[(.*?)\]`), turned},
 	{regexp.MustCompile(`^end the schedule with (\w+)(?: \[(.*?)\]|, placed \[(.*?)\])?,`), ended},
 	{regexp.MustCompile(`^end the operation before .*, and go on with \w+ behind`), shortened},
@@ -78,6 +79,11 @@ func (f found) at(name string) int {
 func (f *found) place(name, axes string) {
 	f.Tensors = slices.DeleteFunc(f.Tensors, func(t s.Tensor) bool { return t.Name == name })
 	f.Tensors = append(f.Tensors, s.Tensor{Name: name, Axes: axesOf(axes)})
+}
+
+func ofOwnRows(_ *testing.T, f found) []s.Schedule {
+	f.Ops[f.op].Makes = s.OwnRows
+	return f.one()
 }
 
 func turned(_ *testing.T, f found) []s.Schedule {

@@ -25,10 +25,17 @@ var otherWays = map[string]form{
 	"BalancedRing":     balanced(linear("A[M/D K] B[N K] C[M N]"), "A").by("A", s.Ring{}),
 	"BalancedPushRing": balanced(linear("A[M/D K] B[N K] C[M N]"), "A").by("A", s.PushRing{}),
 	"BalancedRoots":    balanced(linear("A[M/D K] B[N K] C[M N]"), "A").by("A", s.Broadcast{}),
-	"EightRing":        gatheredEight(true).by("A", s.PushRing{}),
-	"EightKernels":     gatheredEight(true).by("A", s.Pull{By: s.OneKernel}),
-	"EightWeight":      linear("A[M/D K] B[N/D K] C[M/D N]").eight(true, "A", "B"),
-	"EightOneScale":    linear("A[M K/D] B[N K/D] C[M/D N]").eight(false, "A", "B"),
+	"OwnProduct":       of("A[M K/D] B[N K/D] C[M/D N]", s.CallPartial("C", "MyGEMM", "mk,nk->mn", "A", "B")),
+	"OwnProductAll": of("A[M K/D] B[N K/D] R[M N] Norm[N] C[M N]", summandsOf("C", s.Add("R"), s.RMSNorm("Norm"))).
+		by("C", s.PushShot{}),
+	"OwnRows": of("Q[M/D N] Key[M/D N] V[M/D N2] C[M/D N2]", s.Copy("AllK", "Key"), s.Copy("AllV", "V"),
+		s.CallRows("C", "Attention", "mq,nq,nv->mv", "Q", "AllK", "AllV")),
+	"OwnRowsBetween": of("A[M K/D] B[N K/D] T[M/D N] B2[F/D N] C[M:D F/D]", s.Linear("H", "A", "B"),
+		s.CallRows("H2", "Route", "mn,mn->mn", "H", "T"), s.Linear("C", "H2", "B2")),
+	"EightRing":     gatheredEight(true).by("A", s.PushRing{}),
+	"EightKernels":  gatheredEight(true).by("A", s.Pull{By: s.OneKernel}),
+	"EightWeight":   linear("A[M/D K] B[N/D K] C[M/D N]").eight(true, "A", "B"),
+	"EightOneScale": linear("A[M K/D] B[N K/D] C[M/D N]").eight(false, "A", "B"),
 }
 
 // balanced has the rows of a tensor in balanced parts.

@@ -40,12 +40,16 @@ var constructors = map[string]constructor{
 		lists: []sublist{{"In", 1, 2}, {"Then", 2, 0}}},
 	"Call": {value: schedule.Call("", "", ""), fields: []string{"Out", "Call", "Index"},
 		lists: []sublist{{"In", 3, 0}}},
+	"CallRows": {value: schedule.CallRows("", "", ""), fields: []string{"Out", "Call", "Index"},
+		lists: []sublist{{"In", 3, 0}}},
+	"CallPartial": {value: schedule.CallPartial("", "", ""), fields: []string{"Out", "Call", "Index"},
+		lists: []sublist{{"In", 3, 0}}},
 	"CallKernel": {value: schedule.CallKernel("", "", "", schedule.Kernel{}),
 		fields: []string{"Out", "Call", "Index", "Kernel"}, lists: []sublist{{"In", 4, 0}}},
 }
 
 // setters are the methods of values of package schedule that set a field of a copy, by the field.
-var setters = map[string]string{"WithEpsilon": "Epsilon", "InHeads": "Group", "PerHead": "Group"}
+var setters = map[string]string{"WithEpsilon": "Epsilon", "InHeads": "Group", "PerHead": "Group", "By": "Kernel"}
 
 // adders are those that add an element to a list, by the list; elements has the fields that their arguments are.
 var (
