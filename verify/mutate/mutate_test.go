@@ -35,6 +35,14 @@ func mutants(t *testing.T, name string, s schedule.Schedule) []mutate.Mutant {
 var gateUpByTiles = schedule.Schedule{Tensors: catalog.AllGatherGateUp.Tensors, Ops: catalog.AllGatherGateUp.Ops,
 	Moves: catalog.AllGatherLinearTiles.Moves, Types: catalog.AllGatherLinearTiles.Types}
 
+// ownProduct has a product of the caller's own, whose summands meet, and ownRows a call on each rank's own rows.
+var (
+	ownProduct = schedule.Schedule{Tensors: scheduletest.Tensors("A[M K/D] B[N K/D] C[M/D N]"),
+		Ops: []schedule.Op{schedule.CallPartial("C", "MyGEMM", "mk,nk->mn", "A", "B")}}
+	ownRows = schedule.Schedule{Tensors: scheduletest.Tensors("Q[M/D N] Key[M/D N] C[M/D N]"),
+		Ops: []schedule.Op{schedule.Copy("All", "Key"), schedule.CallRows("C", "Attention", "mq,nq->mq", "Q", "All")}}
+)
+
 // No mutant of a schedule survives; each is judged once, and for a reason. The command
 // judges the whole catalog.
 func TestSchedule(t *testing.T) {
@@ -49,6 +57,9 @@ func TestSchedule(t *testing.T) {
 			"drop the acknowledgement", "reuse a buffer early", "shorten a loop", "drop the bias"}},
 		{"LinearReduceScatter", catalog.LinearReduceScatter, []string{"drop a term", "double a term",
 			"accumulate or not"}},
+		{"OwnProduct", ownProduct, []string{"drop", "drop a term", "drop an operand", "an operand of another rank",
+			"swap operands", "shift an index"}},
+		{"OwnRows", ownRows, []string{"drop", "drop an operand", "an operand of another rank", "swap operands"}},
 		{"AllReduceOneShot", catalog.AllReduceOneShot, []string{"drop", "move", "drop a term", "double a term"}},
 		{"AllToAllColumns", catalog.AllToAllColumns, []string{"rows for columns", "shift an index"}},
 		{"ColumnWeightGradient", catalog.ColumnWeightGradient, []string{"accumulate or not", "shift an index"}},

@@ -95,6 +95,9 @@ func (m *maker) items(list []ops.Op, i int) {
 			}
 		}
 	}
+	if o.Kind == ops.Call {
+		m.called(list, i, change)
+	}
 	if o.Kind == ops.Product {
 		c := o
 		c.Uses = slices.Clone(o.Uses)
@@ -140,6 +143,27 @@ func (m *maker) items(list []ops.Op, i int) {
 		c.Uses = slices.Clone(o.Uses)
 		c.Uses[n].At.Rank = (u.At.Rank + 1) % oneSize
 		change("shift an index", u.String()+" to "+c.Uses[n].String(), c)
+	}
+}
+
+// called changes what a call of the caller's takes: an operand less, one of another rank's, one in another's place.
+func (m *maker) called(list []ops.Op, i int, change func(kind, what string, o ops.Op)) {
+	o := list[i]
+	for n, u := range o.Uses {
+		if u.Write {
+			continue
+		}
+		c := o
+		c.Uses = slices.Delete(slices.Clone(o.Uses), n, n+1)
+		change("drop an operand", u.String(), c)
+		c.Uses = slices.Clone(o.Uses)
+		c.Uses[n].At.Rank = (oneRank + 1) % oneSize
+		change("an operand of another rank", c.Uses[n].String(), c)
+		if next := o.Uses[n+1]; !next.Write { // the result comes last
+			c.Uses = slices.Clone(o.Uses)
+			c.Uses[n], c.Uses[n+1] = next, u
+			change("swap operands", u.String()+" and "+next.String(), c)
+		}
 	}
 }
 
