@@ -16,15 +16,15 @@ func Call(out, name, index string, in ...string) Op {
 	return Op{Out: out, In: in, Index: index, Call: name}
 }
 
-// CallRows is a Call on the rows that a rank has, in place of all: of the operands with the first letter of Out it takes
-// the rank's rows, of the others what the rank has, and it makes the rank's rows of Out. A Call whose Out is declared
-// with its rows on the ranks is one.
+// CallRows is a Call on the rows that a rank has, in place of all: of the operands with the first letter of Out it
+// takes the rank's rows, of the others what the rank has, and it makes the rank's rows of Out. A Call whose Out is
+// declared with its rows on the ranks is one.
 func CallRows(out, name, index string, in ...string) Op {
 	return Op{Out: out, In: in, Index: index, Call: name, Makes: OwnRows}
 }
 
-// CallPartial is a product of the caller's own, "mk,nk->mn", whose summed letters are spread over the ranks: on each rank
-// the call makes a summand of all of Out, in memory of the plan, and the ranks' summands meet by the way of Out.
+// CallPartial is a product of the caller's own, "mk,nk->mn", whose summed letters are spread over the ranks: on each
+// rank the call makes a summand of all of Out, in memory of the plan, and the ranks' summands meet by the way of Out.
 func CallPartial(out, name, index string, in ...string) Op {
 	return Op{Out: out, In: in, Index: index, Call: name, Makes: Summands}
 }
@@ -68,8 +68,8 @@ func (s Schedule) checkSummands(v *validation) {
 			if at >= 0 {
 				hint = "read " + s.Ops[at].Out + ", their sum"
 			}
-			v.add(fmt.Sprintf("Ops[%d]", i), hint, "each rank has a summand of its own in %s, and %s needs the sum", name,
-				o.Out)
+			v.add(fmt.Sprintf("Ops[%d]", i), hint, "each rank has a summand of its own in %s, and %s needs the sum",
+				name, o.Out)
 		}
 	}
 }

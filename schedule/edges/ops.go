@@ -6,8 +6,8 @@ import (
 )
 
 // call is the answer for the caller's own work: it takes all rows of its operands, or the rank's own, of their other
-// axes what the rank has, and makes as much of its result. A letter of the result's own is spread as it is declared, and
-// an index of ranks always.
+// axes what the rank has, and makes as much of its result. A letter of the result's own is spread as it is declared,
+// and an index of ranks always.
 func (q question) call(own bool) (answer, error) {
 	a := answer{gathered: make([]bool, len(q.have))}
 	out, all := q.Contraction.Out, strings.Join(q.Contraction.In, "")

@@ -131,8 +131,8 @@ func (x *expectation) all(tensor string, rank int, own bool) (list []expr, err e
 	return list, nil
 }
 
-// hidden is the chunks of a tensor of the plan's that no caller sees, as the buffer of its name has them: of all rows, or
-// of the rank's own.
+// hidden is the chunks of a tensor of the plan's that no caller sees, as the buffer of its name has them: of all rows,
+// or of the rank's own.
 func (x *expectation) hidden(tensor string, rank int, own bool) (list []box, err error) {
 	i := x.model.index(tensor)
 	if i < 0 {

@@ -54,8 +54,8 @@ func (p *Problem) held(name string, rank int, own bool) reading.Part {
 	return p.ownColumns(name, rank, own)
 }
 
-// ownColumns is what a rank makes of a tensor: all rows, or its own, of its columns where the ranks share these out, or a
-// summand.
+// ownColumns is what a rank makes of a tensor: all rows, or its own, of its columns where the ranks share these out, or
+// a summand.
 func (p *Problem) ownColumns(name string, rank int, own bool) reading.Part {
 	var t schedule.Tensor
 	for _, n := range p.sized().Sizes(name) {
@@ -80,7 +80,7 @@ func (p *Problem) columnsSpread(name string) bool {
 	return p.columnsMade(name)
 }
 
-// columnsMade reports whether each rank makes columns of its own of a tensor: those of the operand that has their letter.
+// columnsMade reports whether each rank makes columns of its own of a tensor: those of the operand with their letter.
 func (p *Problem) columnsMade(name string) bool {
 	o, _ := p.schedule().Maker(name)
 	x := p.sized().Index(o)

@@ -53,11 +53,12 @@ var calls = []declared{
 		s.Copy("X", "A", s.RMSNorm("Norm")), s.Call("Y", "Route", "mk->mk", "X"), s.Linear("C", "Y", "Wo")),
 		at("Ops[1].In[0]", "each rank has its own rows of X, and Route takes all")},
 	{"a call of own rows, as it says", "nothing gathers them for it", of("A[M/D K] Norm[K] Wo[N/D K] C[M:D N/D]",
-		s.Copy("X", "A", s.RMSNorm("Norm")), s.CallRows("Y", "Route", "mk->mk", "X"), s.Linear("C", "Y", "Wo")), served},
+		s.Copy("X", "A", s.RMSNorm("Norm")), s.CallRows("Y", "Route", "mk->mk", "X"), s.Linear("C", "Y", "Wo")),
+		served},
 	{"a call of own rows between two sums", "the sum of own rows is its operand", of(
 		"A[M K/D] B[N K/D] T[M/D N] B2[F/D N] B3[K F/D] C[M/D K]", s.Linear("H", "A", "B"),
-		s.CallRows("H2", "Route", "mn,mn->mn", "H", "T"), s.Linear("G", "H2", "B2", s.GELU()), s.Linear("C", "G", "B3")),
-		served},
+		s.CallRows("H2", "Route", "mn,mn->mn", "H", "T"), s.Linear("G", "H2", "B2", s.GELU()),
+		s.Linear("C", "G", "B3")), served},
 	{"a result of own rows", "its placement says so", of("Q[M/D N] Key[M/D N] C[M/D N]", s.Copy("All", "Key"),
 		s.Call("C", "Attention", "mq,nq->mq", "Q", "All")), served},
 	{"own rows of what every rank has whole", "each would make the same rows", of("A[M K/D] B[N K/D] T[M/D N] C[M/D N]",
@@ -72,11 +73,14 @@ var calls = []declared{
 		at("Ops[0].Index", "Route makes each rank's rows, and no operand has some")},
 	{"own rows, and a part of their columns", "no rank makes all columns of its rows", of(
 		"T[M/D N] S[N/D K] Wo[F/D N] C[M:D F/D]", s.CallRows("Y", "Scale", "mn,nk->mn", "T", "S"),
-		s.Linear("C", "Y", "Wo")), at("Ops[0].In[1]", "each rank has a part of the rows of S, and Scale makes all of that axis")},
-	{"a product of the caller's own", "each rank makes a summand", of("A[M K/D] B[N K/D] P[M/D N]", ownProduct), served},
+		s.Linear("C", "Y", "Wo")),
+		at("Ops[0].In[1]", "each rank has a part of the rows of S, and Scale makes all of that axis")},
+	{"a product of the caller's own", "each rank makes a summand", of("A[M K/D] B[N K/D] P[M/D N]", ownProduct),
+		served},
 	{"an own product in a layer", "with functions behind its sum", of(
 		"A[M/D K] Up[F/D K] Down[N F/D] R[M/D N] Norm[N] C[M/D N]", s.Linear("H", "A", "Up", s.GELU()),
-		s.CallPartial("P", "MyGEMM", "mk,nk->mn", "H", "Down"), s.Copy("C", "P", s.Add("R"), s.RMSNorm("Norm"))), served},
+		s.CallPartial("P", "MyGEMM", "mk,nk->mn", "H", "Down"), s.Copy("C", "P", s.Add("R"), s.RMSNorm("Norm"))),
+		served},
 	{"an own product for all, and a layer behind it", "a tree stands at its sum", of(
 		"A[M K/D] B[N K/D] R[M N] Norm[N] Up[F/D N] Down[K F/D] C[M K]", summandsOf("P", s.Add("R"), s.RMSNorm("Norm")),
 		s.Linear("H", "P", "Up", s.ReLU()), s.Linear("C", "H", "Down")), served},

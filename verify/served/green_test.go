@@ -25,7 +25,7 @@ var unnamed = []string{"W09CallNames", "W12TensorNames", "W19Abc"}
 
 // TestAcceptedAreGreen takes each schedule that is accepted the whole way of a user: ovgen gen proves it and emits its
 // package in a module of its own, and the package's test runs it in the simulator against the reference. A schedule
-// whose own kernel needs a multiple states it as the refusal says.
+// whose own kernel needs a multiple states it as the refusal says. A product of the caller's own is made by a function.
 func TestAcceptedAreGreen(t *testing.T) {
 	soak := os.Getenv("OVGEN_SOAK") != ""
 	list := "package schedules\n" + declaring
@@ -59,9 +59,14 @@ func TestAcceptedAreGreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.write("schedules/own.cu", string(own))
+	product, err := os.ReadFile("testdata/product/product_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.write("product/product_test.go", string(product))
 	u.run(u.repo, "go", "build", "-o", filepath.Join(u.dir, "ovgen"), "./cmd/ovgen")
 	u.run(u.dir, filepath.Join(u.dir, "ovgen"), "gen", "-o", "generated", "./schedules")
-	u.run(u.dir, "go", "test", "-timeout", "1h", "./generated/programs")
+	u.run(u.dir, "go", "test", "-timeout", "1h", "./generated/programs", "./product")
 }
 
 // declaring reads a schedule as it was written, of the table that the test has.

@@ -20,6 +20,8 @@ by a kernel of a .cu in the folder of the schedules, unless the field is set:
   DEVICE void attention(Out<E> o, In<E> query, In<E> key, In<E> value,
                         i64 rows, i64 columns)
 
+s.CallRows works on the rows that a rank has, in place of all, and s.CallPartial is
+a product of your own, "mk,nk->mn", whose ranks' summands are added up.
 The parameters are the result, the operands and the numbers, in their order.
 query[i] is a float, and o[i] = x rounds once. gen compiles the file to PTX, and
 for the simulator, where an access outside of a tensor is an error. A result that
