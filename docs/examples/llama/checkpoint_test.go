@@ -19,7 +19,7 @@ import (
 func TestConfigRefused(t *testing.T) {
 	for _, x := range []struct{ name, field, value, want string }{
 		{"another model", "model_type", `"phi3"`,
-			"model_type is phi3 (it must be one of gemma2, llama, mistral, qwen2, qwen3)"},
+			"model_type is phi3 (it must be one of gemma2, gemma3_text, llama, mistral, qwen2, qwen3)"},
 		{"quantized", "quantization_config", `{"quant_method": "fp8"}`, "quantization_config is {"},
 		{"a window", "sliding_window", "4096", "sliding_window is 4096 (it must be null)"},
 		{"GELU", "hidden_act", `"gelu"`, `hidden_act is "gelu"`},
@@ -32,7 +32,8 @@ func TestConfigRefused(t *testing.T) {
 		{"a text", "vocab_size", `"many"`, "vocab_size"},
 		{"heads of keys", "num_key_value_heads", "5", "num_key_value_heads is 5 (it must divide the 12"},
 		{"large heads", "head_dim", "256", "head_dim is 256 (it must be a multiple of 8, at most 128)"},
-		{"yarn", "rope_scaling", `{"type": "yarn"}`, "rope_scaling.rope_type is yarn (it must be default or llama3)$"},
+		{"yarn", "rope_scaling", `{"type": "yarn"}`,
+			"rope_scaling.rope_type is yarn (it must be default, linear or llama3)$"},
 		{"newer yarn", "rope_parameters", `{"rope_type": "yarn"}`, `rope_scaling.rope_type is yarn`},
 		{"no factor", "rope_scaling", `{"rope_type": "llama3"}`, "rope_scaling is llama3 (it must have factor, low"},
 	} {
@@ -111,6 +112,10 @@ func TestConfigGemma(t *testing.T) {
 	if err != nil || c.Tied || c.QueryScalar != 144 || c.ScoreCap != nil || *c.LogitCap != 7 {
 		t.Errorf("%+v, %v", c, err)
 	}
+	if c, err = ReadConfig(changed(t, "attn_logit_softcapping", "5", "query_pre_attn_scalar", "7",
+		"final_logit_softcapping", "5")); err != nil || c.ScoreCap != nil || c.LogitCap != nil || c.QueryScalar != 8 {
+		t.Errorf("Llama's have fields of Gemma's: %+v, %v", c, err)
+	}
 	for _, x := range []struct{ field, value, want string }{
 		{"hidden_activation", `"silu"`, `hidden_activation is "silu" (only "gelu_pytorch_tanh" is served)`},
 		{"attn_logit_softcapping", "-1", "attn_logit_softcapping is -1 (it must be null or above 0)"},
@@ -120,6 +125,56 @@ func TestConfigGemma(t *testing.T) {
 	} {
 		_, err := ReadConfig(changed(t, append(gemma, x.field, x.value)...))
 		if !errors.As(err, new(NeverError)) || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%v, want %q", err, x.want)
+		}
+	}
+}
+
+// TestConfigKinds reads the rotary embeddings of Gemma 3's two kinds of layers, in the forms of older and newer files.
+func TestConfigKinds(t *testing.T) {
+	gemma := []string{"model_type", `"gemma3_text"`, "hidden_act", "", "num_hidden_layers", "8", "rope_theta", "",
+		"rope_scaling", ""}
+	kinds := `["full_attention"` + strings.Repeat(`, "sliding_attention"`, 7) + "]"
+	for _, x := range []struct {
+		pairs        []string
+		theta, local float64
+		factor       float64 // 0: there is none
+		locals       int     // so many layers are local
+		first, last  bool    // this one is
+	}{
+		{nil, 1e6, 1e4, 0, 7, true, true},
+		{[]string{"rope_theta", "5", "rope_local_base_freq", "7", "sliding_window_pattern", "4",
+			"rope_scaling", `{"rope_type": "linear", "factor": 8}`}, 5, 7, 8, 6, true, false},
+		{[]string{"layer_types", kinds, "rope_parameters", `{"full_attention":
+			{"rope_type": "linear", "factor": 2, "rope_theta": 9}, "sliding_attention": {"rope_theta": 3}}`},
+			9, 3, 2, 7, false, true},
+	} {
+		c, err := ReadConfig(changed(t, append(gemma, x.pairs...)...))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		locals, factor := 0, 0.0
+		for i := range c.Layers {
+			if c.local(i) {
+				locals++
+			}
+		}
+		if c.Scaling != nil {
+			factor = c.Scaling.Factor
+		}
+		if c.Theta != x.theta || c.LocalTheta != x.local || factor != x.factor || locals != x.locals ||
+			c.local(0) != x.first || c.local(7) != x.last {
+			t.Errorf("%v: %+v, scaling %+v, %d local", x.pairs, c, c.Scaling, locals)
+		}
+	}
+	for _, x := range []struct{ field, value, want string }{
+		{"layer_types", `["full_attention"]`, "layer_types is [full_attention] (it must have one for each layer)"},
+		{"sliding_window_pattern", "-1", "sliding_window_pattern is -1 (it must be above 0)"},
+		{"rope_scaling", `{"rope_type": "linear"}`, "rope_scaling.factor is 0 (it must be above 0)"},
+	} {
+		if _, err := ReadConfig(changed(t, append(gemma, x.field, x.value)...)); err == nil ||
+			!strings.Contains(err.Error(), x.want) {
 			t.Errorf("%v, want %q", err, x.want)
 		}
 	}
@@ -136,6 +191,7 @@ func TestWindow(t *testing.T) {
 		{"qwen2", "1024", "", 32768}, {"qwen2", "1024", "false", 32768}, {"qwen2", "1024", "true", 1024},
 		{"qwen2", "", "true", 4096}, {"qwen3", "null", "true", 32768}, {"qwen3", "1024", "true", 1024},
 		{"gemma2", "null", "", 32768}, {"gemma2", "", "", 4096}, {"gemma2", "1024", "", 1024},
+		{"gemma3_text", "512", "", 512}, {"gemma3_text", "", "", 4096},
 	} {
 		c, err := ReadConfig(changed(t, "model_type", `"`+x.family+`"`, "max_position_embeddings", "32768",
 			"sliding_window", x.window, "use_sliding_window", x.use, "hidden_act", ""))

@@ -38,9 +38,12 @@ type Config struct {
 	QueryScalar  float64  `json:"query_pre_attn_scalar,omitempty"`   // scores are over its root; default: HeadSize
 	ScoreCap     *float64 `json:"attn_logit_softcapping,omitempty"`  // no score is beyond it, nil: or above all
 	LogitCap     *float64 `json:"final_logit_softcapping,omitempty"` // of logits: the greatest stays the greatest
+	LocalTheta   float64  `json:"rope_local_base_freq,omitempty"`    // of local layers, without Scaling; 0: none is
+	Kinds        []string `json:"layer_types,omitempty"`             // of layers; "sliding_attention" is a local one
+	Pattern      int      `json:"sliding_window_pattern,omitempty"`  // without Kinds, all but each so-manieth is local
 }
 
-// Scaling is Llama 3's stretching of the rotary embedding's waves.
+// Scaling is a stretching of the rotary embedding's waves: Llama 3's, or of all alike.
 type Scaling struct {
 	Type     string  `json:"rope_type"`
 	Factor   float64 `json:"factor"`
@@ -49,6 +52,9 @@ type Scaling struct {
 	Original float64 `json:"original_max_position_embeddings"`
 	OldType  string  `json:"type,omitempty"`
 	Theta    float64 `json:"rope_theta,omitempty"` // in newer files
+	// Full and Local are those of layers of two kinds, in newer files.
+	Full  *Scaling `json:"full_attention,omitempty"`
+	Local *Scaling `json:"sliding_attention,omitempty"`
 }
 
 // ids are token ids: a number, a list or null.
@@ -115,8 +121,16 @@ func (c *Config) check() (err error) {
 	c.KeyHeads = cmp.Or(c.KeyHeads, c.Heads)
 	c.HeadSize = cmp.Or(c.HeadSize, c.Hidden/max(c.Heads, 1))
 	s := *cmp.Or(c.Newer, c.Scaling, &Scaling{})
+	if s.Local != nil {
+		c.LocalTheta = cmp.Or(s.Local.Theta, c.LocalTheta)
+	}
+	s = *cmp.Or(s.Full, &s)
 	s.Type = cmp.Or(s.Type, s.OldType, "default")
 	c.Theta, c.Scaling = cmp.Or(s.Theta, c.Theta), &s
+	f, known := families[c.Family]
+	if !f.grown { // others' models don't know these fields
+		c.QueryScalar, c.ScoreCap, c.LogitCap, c.LocalTheta = 0, nil, nil, 0
+	}
 	c.QueryScalar = cmp.Or(c.QueryScalar, float64(c.HeadSize))
 	const above = "be above 0"
 	must := func(good bool, field string, value any, what string) {
@@ -124,7 +138,6 @@ func (c *Config) check() (err error) {
 			err = errors.Join(err, fmt.Errorf("%s is %v (it must %s)", field, value, what))
 		}
 	}
-	f, known := families[c.Family]
 	must(known, "model_type", c.Family, "be one of "+served())
 	switch w := c.Window; {
 	case w == nil || f.windowed != nil && !f.windowed(c): // attention takes all positions
@@ -144,6 +157,8 @@ func (c *Config) check() (err error) {
 	must(c.HeadSize > 0 && c.HeadSize%8 == 0 && c.HeadSize <= kernels.MostSize, "head_dim", c.HeadSize,
 		fmt.Sprintf("be a multiple of 8, at most %d", kernels.MostSize))
 	must(c.Positions > 0, "max_position_embeddings", c.Positions, above)
+	must(len(c.Kinds) == 0 || len(c.Kinds) == c.Layers, "layer_types", c.Kinds, "have one for each layer")
+	must(c.LocalTheta == 0 || len(c.Kinds) > 0 || c.Pattern > 0, "sliding_window_pattern", c.Pattern, above)
 	must(c.QueryScalar > 0, "query_pre_attn_scalar", c.QueryScalar, above)
 	capped := func(field string, most *float64) {
 		must(most == nil || *most > 0, field, *cmp.Or(most, new(float64)), "be null or above 0")
@@ -156,8 +171,12 @@ func (c *Config) check() (err error) {
 		c.Scaling = nil
 		return err
 	}
+	if s.Type == "linear" {
+		must(s.Factor > 0, "rope_scaling.factor", s.Factor, above)
+		return err
+	}
 	if s.Type != "llama3" {
-		must(false, "rope_scaling.rope_type", s.Type, "be default or llama3")
+		must(false, "rope_scaling.rope_type", s.Type, "be default, linear or llama3")
 		return err
 	}
 	must(s.Factor > 0 && s.Low > 0 && s.High > s.Low && s.Original > 0, "rope_scaling", s.Type,
@@ -190,11 +209,22 @@ func readJSON(text []byte, x any, only map[string]any, all bool) error {
 	return err
 }
 
+// local says that a layer has the rotary embedding of local ones.
+func (c *Config) local(layer int) bool {
+	switch {
+	case c.LocalTheta == 0:
+		return false
+	case len(c.Kinds) > 0:
+		return c.Kinds[layer] == "sliding_attention"
+	}
+	return (layer+1)%c.Pattern != 0
+}
+
 // Angles returns cosine and sine for each position and pair of a head: [positions, HeadSize/2, 2].
-func (c *Config) Angles(positions int) (table []float32) {
+func (c *Config) Angles(positions int, local bool) (table []float32) {
 	for p := range positions {
 		for i := range c.HeadSize / 2 {
-			sin, cos := math.Sincos(float64(p) * c.frequency(i))
+			sin, cos := math.Sincos(float64(p) * c.frequency(i, local))
 			table = append(table, float32(cos), float32(sin))
 		}
 	}
@@ -202,10 +232,17 @@ func (c *Config) Angles(positions int) (table []float32) {
 }
 
 // frequency is the angle by which one position turns pair i, in radians.
-func (c *Config) frequency(i int) float64 {
-	f, s := math.Pow(c.Theta, -2*float64(i)/float64(c.HeadSize)), c.Scaling
-	if s == nil {
+func (c *Config) frequency(i int, local bool) float64 {
+	of := -2 * float64(i) / float64(c.HeadSize)
+	if local {
+		return math.Pow(c.LocalTheta, of)
+	}
+	f, s := math.Pow(c.Theta, of), c.Scaling
+	switch {
+	case s == nil:
 		return f
+	case s.Type == "linear":
+		return f / s.Factor
 	}
 	wave := 2 * math.Pi / f
 	smooth := (s.Original/wave - s.Low) / (s.High - s.Low) // 0 for long waves, 1 for short ones

@@ -296,7 +296,8 @@ func TestTokens(t *testing.T) {
 // others are the decodings of other families' models.
 func others() []decoding {
 	var list []decoding
-	for _, c := range []Config{tinies["qwen2"], tinies["qwen3"], tinies["gemma2"]} {
+	for _, c := range []Config{tinies["qwen2"], tinies["qwen3"], tinies["gemma2"],
+		tinies["gemma3_text"]} {
 		list = append(list, decoding{c: c, prompts: []int{21, 5}, n: 4, most: 16, s: small})
 	}
 	return list

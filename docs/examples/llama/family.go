@@ -11,7 +11,7 @@ import (
 
 // families has, by a config's model_type, what its models have of their own.
 var families = map[string]family{"llama": llama, "mistral": mistral, "qwen2": qwen2, "qwen3": qwen3,
-	"gemma2": gemma2}
+	"gemma2": gemma2, "gemma3_text": gemma3}
 
 // family is models with layers of one kind.
 type family struct {

@@ -42,8 +42,9 @@ type Rank struct {
 	other     rows       // as params.X and Normed: a layer reads one and writes the other
 	o, g      device.Ptr // what attention and the gate make
 	head      device.Ptr
-	norm      device.Ptr // the last one
-	workspace device.Ptr // of the head's product
+	norm      device.Ptr    // the last one
+	angles    [2]device.Ptr // of all positions, in layers that are not local and in those that are
+	workspace device.Ptr    // of the head's product
 	memory    []memory
 }
 
@@ -55,6 +56,7 @@ type rows struct{ rows, normed device.Ptr }
 type layer struct {
 	buffers      Buffers // its weights
 	keys, values device.Ptr
+	angles       *device.Ptr // of the rank's
 }
 
 // memory is a piece of a rank's memory: its bytes, the variable that gets its address, and its first contents.
@@ -193,12 +195,16 @@ func (r *Rank) activations() {
 			whole = max(whole, b.Rows)
 		}
 	}
+	locals := 0
 	for i := range r.layers {
+		r.layers[i].angles = &r.angles[0]
+		if r.local(i) {
+			r.layers[i].angles, locals = &r.angles[1], 1
+		}
 		bytes := r.Type.Bytes(p.Places * p.Room * p.Keys * p.Size)
 		r.add("cache", bytes, &r.layers[i].keys, nil)
 		r.add("cache", bytes, &r.layers[i].values, nil)
 	}
-	angles := func() ([]byte, error) { return binary.Append(nil, binary.LittleEndian, r.Angles(r.Room)) }
 	for _, x := range []memory{
 		{bytes: slots * int64(most) * rowBytes, to: &r.rowsAt},
 		{bytes: r.Type.Bytes(most * r.Hidden), to: &p.X},
@@ -213,10 +219,14 @@ func (r *Rank) activations() {
 		{bytes: 4 * int64(few*p.Queries*kernels.Stretches*(4+p.Size)), to: &p.Parts},
 		{bytes: 4 * int64(few*p.Queries), to: &p.Ended, fill: zeros(4 * few * p.Queries)},
 		{bytes: bestBytes * int64(few*kernels.Pieces), to: &p.Found},
-		{bytes: 4 * int64(p.Room*p.Size), to: &p.Angles, fill: angles},
 		{bytes: driver.WorkspaceBytes, to: &r.workspace},
 	} {
 		r.add("activations", x.bytes, x.to, x.fill)
+	}
+	for kind := range 1 + locals {
+		r.add("activations", 4*int64(p.Room*p.Size), &r.angles[kind], func() ([]byte, error) {
+			return binary.Append(nil, binary.LittleEndian, r.Angles(r.Room, kind == 1))
+		})
 	}
 }
 

@@ -37,8 +37,8 @@ func (m *reference) next(token int) []float64 {
 			m.times(at+"self_attn.v_proj.weight", y)
 		m.normHeads(q, at+"self_attn.q_norm.weight")
 		m.normHeads(k, at+"self_attn.k_norm.weight")
-		m.turn(q)
-		m.turn(k)
+		m.turn(q, l)
+		m.turn(k, l)
 		m.keys[l], m.values[l] = append(m.keys[l], k), append(m.values[l], v)
 		made, before := m.times(at+"self_attn.o_proj.weight", m.attend(l, q)), at+"post_attention_layernorm.weight"
 		if m.gemma() {
@@ -128,12 +128,20 @@ func (m *reference) times(weight string, x []float64) []float64 {
 	return y
 }
 
-// turn is the rotary embedding of all heads at the position that is being written, as complex numbers.
-func (m *reference) turn(x []float64) {
-	half := m.c.HeadSize / 2
+// turn is the rotary embedding of all heads at the position that is being written, as complex numbers. Gemma 3's layers
+// have another base, but for every so-manieth, whose waves are longer.
+func (m *reference) turn(x []float64, layer int) {
+	half, theta, scaling := m.c.HeadSize/2, m.c.Theta, m.c.Scaling
+	if n := m.c.Pattern; n > 0 && layer%n != n-1 {
+		theta, scaling = m.c.LocalTheta, nil
+	}
 	for i := range half {
-		f := math.Exp(-math.Log(m.c.Theta) * float64(i) / float64(half))
-		if s := m.c.Scaling; s != nil {
+		f := math.Exp(-math.Log(theta) * float64(i) / float64(half))
+		switch s := scaling; {
+		case s == nil:
+		case s.Type == "linear":
+			f /= s.Factor
+		default:
 			turns := s.Original * f / (2 * math.Pi) // of the wave in the original context
 			mix := math.Max(0, math.Min(1, (turns-s.Low)/(s.High-s.Low)))
 			f = mix*f + (1-mix)*f/s.Factor

@@ -119,7 +119,7 @@ func (r *Rank) enqueue(b *bucket, slot int) error {
 	err := r.kernels.Launch(on, "embed", own)
 	from, to := rows{p.X, p.Normed}, r.other
 	for _, l := range r.layers {
-		p.CacheKeys, p.CacheValues = l.keys, l.values
+		p.CacheKeys, p.CacheValues, p.Angles = l.keys, l.values, *l.angles
 		l.buffers["A"], l.buffers["X"], l.buffers["C"], l.buffers["Z"] = &from.rows, &from.normed, &to.rows, &to.normed
 		err = errors.Join(err, b.bind(r.ctx, l.buffers), b.layer.Enqueue(on))
 		from, to = to, from

@@ -31,7 +31,7 @@ var Tiny = Config{
 // tinies are models by model_type: Tiny, and smaller ones of other families, with an epsilon that tells. These can be
 // cut for 1, 2 and 4 ranks, and four share the heads of keys.
 var tinies = map[string]Config{"llama": Tiny, "qwen2": tinyOf("qwen2"), "qwen3": tinyOf("qwen3"),
-	"gemma2": tinyGemma()}
+	"gemma2": tinyGemma2(), "gemma3_text": tinyGemma3()}
 
 // tinyOf is a model of a family, with heads that are wider than their share.
 func tinyOf(family string) Config {
@@ -39,10 +39,18 @@ func tinyOf(family string) Config {
 		HeadSize: 16, Positions: 64, Epsilon: 1e-3, Theta: 10000}
 }
 
-// tinyGemma has caps that most scores and logits feel, and a tied head.
-func tinyGemma() Config {
+// tinyGemma2 has caps that most scores and logits feel, and a tied head.
+func tinyGemma2() Config {
 	c, scores, logits := tinyOf("gemma2"), 3.5, 2.5
 	c.Tied, c.QueryScalar, c.ScoreCap, c.LogitCap = true, 24, &scores, &logits
+	return c
+}
+
+// tinyGemma3 has a layer of each kind, the second one with waves that are stretched.
+func tinyGemma3() Config {
+	c := tinyOf("gemma3_text")
+	c.Tied, c.QueryScalar, c.Theta, c.LocalTheta, c.Pattern = true, 24, 1e6, 300, 2
+	c.Scaling = &Scaling{Type: "linear", Factor: 2.5}
 	return c
 }
 
@@ -86,12 +94,18 @@ func (c Config) tensors() map[string][]int {
 
 // more are the widths of a layer's further tensors.
 func (c Config) more() map[string]int {
-	return map[string]map[string]int{
-		"qwen2": {"self_attn.q_proj.bias": c.Heads * c.HeadSize, "self_attn.k_proj.bias": c.KeyHeads * c.HeadSize,
-			"self_attn.v_proj.bias": c.KeyHeads * c.HeadSize},
-		"qwen3":  {"self_attn.q_norm.weight": c.HeadSize, "self_attn.k_norm.weight": c.HeadSize},
-		"gemma2": {"pre_feedforward_layernorm.weight": c.Hidden, "post_feedforward_layernorm.weight": c.Hidden},
-	}[c.Family]
+	biases := map[string]int{"self_attn.q_proj.bias": c.Heads * c.HeadSize,
+		"self_attn.k_proj.bias": c.KeyHeads * c.HeadSize, "self_attn.v_proj.bias": c.KeyHeads * c.HeadSize}
+	heads := map[string]int{"self_attn.q_norm.weight": c.HeadSize, "self_attn.k_norm.weight": c.HeadSize}
+	rows := map[string]int{"pre_feedforward_layernorm.weight": c.Hidden,
+		"post_feedforward_layernorm.weight": c.Hidden}
+	all := map[string]int{}
+	for _, some := range map[string][]map[string]int{
+		"qwen2": {biases}, "qwen3": {heads}, "gemma2": {rows}, "gemma3_text": {rows, heads},
+	}[c.Family] {
+		maps.Copy(all, some)
+	}
+	return all
 }
 
 // Array is a tensor in host memory. Less data than the shape asks for is repeated.

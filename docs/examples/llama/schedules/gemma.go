@@ -8,20 +8,25 @@ import (
 
 // Gemma is Decode for Gemma 2: what attention and the MLP make is normed before the residual is added, too, norms
 // multiply by 1 + their weights, and the gate is GELU's.
-var Gemma = func() s.Schedule {
-	attention := []s.Op{s.Linear("QKV", "X", "Wqkv"), together}
-	layer := few([]s.Tensor{
-		wqkv, {Name: "Behind", Axes: []s.Axis{s.Dim(s.K)}}, {Name: "Behind2", Axes: []s.Axis{s.Dim(s.K)}},
+var Gemma = gemma([]s.Tensor{wqkv}, s.Linear("QKV", "X", "Wqkv"), together)
+
+// GemmaNormed is Gemma with a norm of each head of queries and of keys, as Gemma 3 has them.
+var GemmaNormed = gemma(normedHeads, apart(plusOne)...)
+
+// gemma declares a layer of few rows of Gemma's, by its attention.
+func gemma(heads []s.Tensor, attention ...s.Op) s.Schedule {
+	layer := few(slices.Concat(heads, []s.Tensor{
+		{Name: "Behind", Axes: []s.Axis{s.Dim(s.K)}}, {Name: "Behind2", Axes: []s.Axis{s.Dim(s.K)}},
 		{Name: "Gate", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.K)}},
 		{Name: "Up", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.K)}},
-	}, nil, s.Move{Of: "R", Way: s.PushShot{}}, s.Move{Of: "C", Way: s.PushShot{}})
+	}), nil, s.Move{Of: "R", Way: s.PushShot{}}, s.Move{Of: "C", Way: s.PushShot{}})
 	layer.Tensors = slices.DeleteFunc(layer.Tensors, func(t s.Tensor) bool { return t.Name == "GateUp" })
 	layer.Ops = append(attention,
 		s.Linear("Y", "O", "Wo", plusOne("Behind"), s.Add("A"), plusOne("Norm2")).Keeping("R", 2),
 		s.Linear("U", "Y", "Up"), s.Linear("G", "Y", "Gate", s.GeGLU("U")),
 		s.Linear("Z", "G", "Down", plusOne("Behind2"), s.Add("R"), plusOne("Next")).Keeping("C", 2))
 	return layer
-}()
+}
 
 // plusOne is RMSNorm by 1 + the weight.
 func plusOne(weight string) s.Func {

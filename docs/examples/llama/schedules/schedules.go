@@ -45,20 +45,26 @@ var Biased = few([]s.Tensor{wqkv, {Name: "Bqkv", Axes: []s.Axis{s.Dim(s.N2, s.DI
 
 // Normed is Decode with a norm of each head of queries and of keys, W columns wide, as Qwen3 has them. Their products
 // are apart: values have no norm.
-var Normed = few(
-	[]s.Tensor{
-		{Name: "Wq", Axes: []s.Axis{s.Dim(s.N, s.DIDx(s.D)), s.Dim(s.K)}},
-		{Name: "Wk", Axes: []s.Axis{s.Dim(s.N2, s.DIDx(s.D)), s.Dim(s.K)}},
-		{Name: "Wv", Axes: []s.Axis{s.Dim(s.N2, s.DIDx(s.D)), s.Dim(s.K)}},
-		{Name: "NormQ", Axes: []s.Axis{s.Dim(s.W)}},
-		{Name: "NormK", Axes: []s.Axis{s.Dim(s.W)}},
-	},
-	[]s.Op{
-		s.Linear("Query", "X", "Wq", s.RMSNorm("NormQ").PerHead(s.W)),
-		s.Linear("Key", "X", "Wk", s.RMSNorm("NormK").PerHead(s.W)),
+var Normed = few(normedHeads, apart(s.RMSNorm), packets...)
+
+// normedHeads are the weights of such products and norms.
+var normedHeads = []s.Tensor{
+	{Name: "Wq", Axes: []s.Axis{s.Dim(s.N, s.DIDx(s.D)), s.Dim(s.K)}},
+	{Name: "Wk", Axes: []s.Axis{s.Dim(s.N2, s.DIDx(s.D)), s.Dim(s.K)}},
+	{Name: "Wv", Axes: []s.Axis{s.Dim(s.N2, s.DIDx(s.D)), s.Dim(s.K)}},
+	{Name: "NormQ", Axes: []s.Axis{s.Dim(s.W)}},
+	{Name: "NormK", Axes: []s.Axis{s.Dim(s.W)}},
+}
+
+// apart are these products, by the norm of their heads, and attention to what they make.
+func apart(norm func(weight string) s.Func) []s.Op {
+	return []s.Op{
+		s.Linear("Query", "X", "Wq", norm("NormQ").PerHead(s.W)),
+		s.Linear("Key", "X", "Wk", norm("NormK").PerHead(s.W)),
 		s.Linear("Value", "X", "Wv"),
 		s.Call("O", "Attention", "mq,mk,mk->mq", "Query", "Key", "Value"),
-	}, packets...)
+	}
+}
 
 // Candidates brings the best tokens of all ranks to all.
 var Candidates = catalog.AllGatherPackets

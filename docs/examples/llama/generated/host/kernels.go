@@ -14,6 +14,7 @@ const void *biased_kernels(const void *engine);
 const void *candidates_kernels(const void *engine);
 const void *decodenccl_kernels(const void *engine);
 const void *gemma_kernels(const void *engine);
+const void *gemmanormed_kernels(const void *engine);
 const void *normed_kernels(const void *engine);
 const void *prefill_kernels(const void *engine);
 const void *prefillnccl_kernels(const void *engine);
@@ -33,6 +34,8 @@ func init() {
 		unsafe.Pointer(C.decodenccl_kernels))
 	sim.Compiled("gemma", "a0f0e24a93526bb319c8b4926a8ba18cf064b1ab0a1550aaee922ed5562febd4",
 		unsafe.Pointer(C.gemma_kernels))
+	sim.Compiled("gemmanormed", "a7748efb5bb5c366dce00b26de28e72b70b8d71080e11566a526a83031713604",
+		unsafe.Pointer(C.gemmanormed_kernels))
 	sim.Compiled("normed", "776b11c59ebc697d43640a5ee73594d66247edda7384e8f2e5bb75638f602cfd",
 		unsafe.Pointer(C.normed_kernels))
 	sim.Compiled("prefill", "6794614a01ea64cd5f49c01183ca850b8f1880e6f1e0176bcc31b563ba4891ec",

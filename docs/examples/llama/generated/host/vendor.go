@@ -9,6 +9,7 @@ import (
 	_ "ovgen/docs/examples/llama/generated/decodenccl"
 	_ "ovgen/docs/examples/llama/generated/device"
 	_ "ovgen/docs/examples/llama/generated/gemma"
+	_ "ovgen/docs/examples/llama/generated/gemmanormed"
 	_ "ovgen/docs/examples/llama/generated/normed"
 	_ "ovgen/docs/examples/llama/generated/prefill"
 	_ "ovgen/docs/examples/llama/generated/prefillnccl"

@@ -9,6 +9,7 @@ import (
 	"ovgen/docs/examples/llama/generated/decode"
 	"ovgen/docs/examples/llama/generated/decodenccl"
 	"ovgen/docs/examples/llama/generated/gemma"
+	"ovgen/docs/examples/llama/generated/gemmanormed"
 	_ "ovgen/docs/examples/llama/generated/host"
 	"ovgen/docs/examples/llama/generated/normed"
 	"ovgen/docs/examples/llama/generated/prefill"
@@ -24,6 +25,7 @@ var All = []harness.Program{
 	harness.Of(&decode.Program, schedules.Decode, decode.New, (*decode.Plan).Bind),
 	harness.Of(&decodenccl.Program, schedules.DecodeNCCL, decodenccl.New, (*decodenccl.Plan).Bind),
 	harness.Of(&gemma.Program, schedules.Gemma, gemma.New, (*gemma.Plan).Bind),
+	harness.Of(&gemmanormed.Program, schedules.GemmaNormed, gemmanormed.New, (*gemmanormed.Plan).Bind),
 	harness.Of(&normed.Program, schedules.Normed, normed.New, (*normed.Plan).Bind),
 	harness.Of(&prefill.Program, schedules.Prefill, prefill.New, (*prefill.Plan).Bind),
 	harness.Of(&prefillnccl.Program, schedules.PrefillNCCL, prefillnccl.New, (*prefillnccl.Plan).Bind),

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ovgen/docs/examples/llama/generated/gemma"
+	"ovgen/docs/examples/llama/generated/gemmanormed"
 )
 
 // gemma2 is Gemma 2: Llama with a norm behind attention and one behind the MLP too, norms by 1 + their weights, an
@@ -25,5 +26,20 @@ var gemma2 = family{
 	lacks: func(c *Config) {
 		scores, logits := 50.0, 30.0
 		c.Tied, c.Positions, c.QueryScalar, c.ScoreCap, c.LogitCap = true, 8192, 256, &scores, &logits
+	},
+}
+
+// gemma3 is the text models of Gemma 3: Gemma 2 with norms of heads, without caps, and with another rotary embedding in
+// layers whose attention has a window.
+var gemma3 = family{
+	few: layerOf(&gemmanormed.Program, gemmanormed.New, (*gemmanormed.Plan).Bind,
+		func(p *gemmanormed.Plan, own calls) { p.Attention = own.attention }),
+	weights:  slices.Concat(gemma2.weights, headNorms),
+	apart:    true,
+	windowed: gemma2.windowed,
+	acts:     gemma2.acts,
+	grown:    true,
+	lacks: func(c *Config) {
+		c.Tied, c.Positions, c.QueryScalar, c.Theta, c.LocalTheta, c.Pattern = true, 131072, 256, 1e6, 1e4, 6
 	},
 }
