@@ -87,32 +87,27 @@ func checkAlike(all []identity) error {
 		pair := []int{0, r}
 		switch {
 		case id.Protocol != first.Protocol:
-			return &CheckError{"protocol", pair,
-				fmt.Sprintf("rank 0 speaks version %d, rank %d version %d "+
-					"(run the same binary on all ranks)", first.Protocol, r, id.Protocol)}
+			return &CheckError{"protocol", pair, fmt.Sprintf("rank 0 speaks version %d, rank %d version %d "+
+				"(run the same binary on all ranks)", first.Protocol, r, id.Protocol)}
 		case id.Host != first.Host && !id.Spans && (id.Plays == "" || first.Plays == ""):
 			return &CheckError{"host", pair,
 				fmt.Sprintf("rank 0 is on %q, rank %d on %q "+
 					"(start all ranks of a group on one machine, in one container; to play several hosts there, set "+
 					"%s or Config.Host for each rank; for several machines, set %s)", first.Host, r, id.Host,
 					launcher.EnvHost, launcher.EnvAddress)}
-		case id.Local != first.Local:
-			return &CheckError{"process", pair,
-				fmt.Sprintf("Config.Local is %v on rank 0 and %v on rank %d (set it to the same on all ranks)",
-					first.Local, id.Local, r)}
-		case id.Local && id.Process != first.Process:
+		case id.Local && first.Local && id.Process != first.Process:
 			return &CheckError{"process", pair,
 				fmt.Sprintf("rank 0 is in process %d, rank %d in another, %d, and Config.Local is for ranks of one "+
 					"(leave it false)", first.Pid, r, id.Pid)}
 		case id.Driver != first.Driver:
-			return &CheckError{"driver", pair,
-				fmt.Sprintf("rank 0 runs on %s, rank %d on %s (set %s to the same on all ranks)",
-					first.Driver, r, id.Driver, launcher.EnvDriver)}
+			return &CheckError{"driver", pair, fmt.Sprintf("rank 0 runs on %s, rank %d on %s "+
+				"(set %s to the same on all ranks)", first.Driver, r, id.Driver, launcher.EnvDriver)}
 		}
 		for _, x := range []struct {
 			check, field string
 			first, here  any
 		}{
+			{"process", "Local", first.Local, id.Local},
 			{"arena", "Arena", first.Arena, id.Arena}, {"peer access", "Apart", first.Apart, id.Apart},
 			{"symmetric memory", "Symmetric", first.Symmetric, id.Symmetric},
 			{"fall-back", "FallBack", first.FallBack, id.FallBack}, {"operands", "Check", first.Check, id.Check},
@@ -124,10 +119,8 @@ func checkAlike(all []identity) error {
 		}
 		for other := range r {
 			if all[other].UUID == id.UUID && all[other].Host == id.Host {
-				return &CheckError{"device", []int{other, r},
-					fmt.Sprintf("ranks %d and %d both run on %s, %x "+
-						"(give each rank its own: Config.Devices)", other, r, id.Device,
-						id.UUID)}
+				return &CheckError{"device", []int{other, r}, fmt.Sprintf("ranks %d and %d both run on %s, %x "+
+					"(give each rank its own: Config.Devices)", other, r, id.Device, id.UUID)}
 			}
 		}
 	}
@@ -172,11 +165,10 @@ func readFabric(all [][]byte) (f fabric.Fabric, err error) {
 		for to, w := range list {
 			links[to] = w.Link
 			if w.Why != "" && err == nil {
-				err = &CheckError{"peer access", []int{r, to},
-					fmt.Sprintf("rank %d can't map rank %d's memory: %s "+
-						"(choose devices joined by NVLink or PCIe peer access, as nvidia-smi topo -p2p r shows, "+
-						"or set Config.Apart for plans by NCCL, and by rings where neighbours reach each other)",
-						r, to, w.Why)}
+				err = &CheckError{"peer access", []int{r, to}, fmt.Sprintf("rank %d can't map rank %d's memory: %s "+
+					"(choose devices joined by NVLink or PCIe peer access, as nvidia-smi topo -p2p r shows, "+
+					"or set Config.Apart for plans by NCCL, and by rings where neighbours reach each other)",
+					r, to, w.Why)}
 			}
 		}
 		f = append(f, links)

@@ -25,27 +25,14 @@ func (c Config) resolve() (Config, error) {
 		if err != nil {
 			errs = append(errs, err)
 		}
-		c.Rank, c.Size, c.place = p.Rank, p.Size, &p
-		if c.Job == "" {
-			c.Job = p.Job
-		}
+		c.Rank, c.Size, c.place, c.Job = p.Rank, p.Size, &p, cmp.Or(c.Job, p.Job)
 	}
-	if c.Job == "" {
-		c.Job = os.Getenv(launcher.EnvJob)
-	}
-	if c.Job == "" && len(errs) == 0 {
+	if c.Job = cmp.Or(c.Job, os.Getenv(launcher.EnvJob)); c.Job == "" && len(errs) == 0 {
 		errs = append(errs, fmt.Errorf("no job name "+
 			"(set Config.Job or %s to the same on all ranks of one start)", launcher.EnvJob))
 	}
-	if c.Backend == "" {
-		c.Backend = os.Getenv(launcher.EnvDriver)
-	}
-	if c.Backend == "" {
-		c.Backend = "cuda"
-	}
-	if c.Arena == 0 {
-		c.Arena = DefaultArena
-	}
+	c.Backend = cmp.Or(c.Backend, os.Getenv(launcher.EnvDriver), "cuda")
+	c.Arena, c.Graphs = cmp.Or(c.Arena, DefaultArena), cmp.Or(c.Graphs, DefaultGraphs)
 	if least := leastSymmetric(c.Size); c.Symmetric < 0 || c.Symmetric > 0 && c.Symmetric < least {
 		errs = append(errs, fmt.Errorf("symmetric memory of %d bytes (0 for none, or at least %d)", c.Symmetric, least))
 	}
@@ -55,7 +42,6 @@ func (c Config) resolve() (Config, error) {
 	if c.Graphs < 0 {
 		errs = append(errs, fmt.Errorf("Config.Graphs is %d (leave it 0 for the default, %d)", c.Graphs, DefaultGraphs))
 	}
-	c.Graphs = cmp.Or(c.Graphs, DefaultGraphs)
 	var err error
 	c.dump, err = dumpBy(cmp.Or(c.Dump, os.Getenv(launcher.EnvDump)), c.DumpTo)
 	errs = append(errs, err, c.bound())

@@ -37,10 +37,10 @@ func dumpBy(words string, to io.Writer) (func(Tracer) error, error) {
 	return dumper(words, to)
 }
 
-// Checker compares, ahead of a run of a plan on a stream, the operands that all ranks of the group must hold alike.
-type Checker func(ctx context.Context, g *Group, plan Tracer, on driver.Stream) error
+var checker func(ctx context.Context, g *Group, plan Tracer, on driver.Stream) error
 
-var checker Checker
-
-// RegisterChecker has groups whose Config.Check is set compare by a Checker. Package alike registers its own.
-func RegisterChecker(c Checker) { checker = c }
+// RegisterChecker has groups whose Config.Check is set compare, ahead of a run of a plan on a stream, the operands that
+// all ranks must hold alike. Package alike registers its own.
+func RegisterChecker(c func(ctx context.Context, g *Group, plan Tracer, on driver.Stream) error) {
+	checker = c
+}

@@ -309,7 +309,7 @@ func TestJoinRefuses(t *testing.T) {
 		{"one hardware queue", sim.Config{Queues: 1}, func([]group.Config) {},
 			[]string{"CUDA_DEVICE_MAX_CONNECTIONS"}, nil},
 		{"one process for some", sim.Config{}, func(cs []group.Config) { cs[1].Local = !cs[1].Local },
-			[]string{"check process", "Config.Local is", "rank 1"}, new(*group.CheckError)},
+			[]string{"check process", "Config.Local", "rank 1"}, new(*group.CheckError)},
 		{"a rank does not come", sim.Config{}, func(cs []group.Config) { cs[1].Job = "elsewhere" },
 			[]string{"did not come"}, new(*store.RendezvousError)},
 		{"no memory", sim.Config{Memory: 1 << 19}, func([]group.Config) {}, []string{"allocate the arena"},
