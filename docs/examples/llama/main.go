@@ -20,7 +20,6 @@ import (
 	"syscall"
 	"time"
 
-	_ "ovgen/runtime/alike"
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	_ "ovgen/runtime/driver/cuda"
