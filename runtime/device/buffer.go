@@ -11,7 +11,7 @@ type Buffer struct {
 	driver driver.Driver
 	at     Ptr
 	bytes  int64
-	resource
+	Resource
 }
 
 // Alloc allocates device memory. Its contents are undefined.
@@ -21,7 +21,7 @@ func Alloc(d driver.Driver, bytes int64) (*Buffer, error) {
 		return nil, fmt.Errorf("allocate %d bytes of device memory: %w", bytes, err)
 	}
 	b := &Buffer{driver: d, at: p, bytes: bytes}
-	track(b, &b.resource, fmt.Sprintf("buffer of %d bytes at %#x", bytes, p))
+	Track(b, &b.Resource, fmt.Sprintf("buffer of %d bytes at %#x", bytes, p))
 	return b, nil
 }
 
@@ -57,5 +57,5 @@ func (b *Buffer) fits(n int) error {
 // Close frees the memory. A second call does nothing. Nothing enqueued may use it
 // any more, and no plan may be bound to it.
 func (b *Buffer) Close() error {
-	return b.close(func() error { return b.driver.MemFree(b.at) })
+	return b.Done(func() error { return b.driver.MemFree(b.at) })
 }

@@ -11,7 +11,7 @@ import (
 type Graph struct {
 	driver driver.Driver
 	exec   driver.GraphExec
-	resource
+	Resource
 }
 
 // Capture records the operations that work enqueues on s, and on streams that it makes wait for s, into a graph, and
@@ -22,7 +22,7 @@ func Capture(d driver.Driver, s driver.Stream, work func() error) (*Graph, error
 		return nil, fmt.Errorf("capture graph: %w", err)
 	}
 	g := &Graph{driver: d, exec: exec}
-	track(g, &g.resource, "graph")
+	Track(g, &g.Resource, "graph")
 	return g, nil
 }
 
@@ -60,5 +60,5 @@ func (g *Graph) Launch(s driver.Stream) error { return g.driver.GraphLaunch(g.ex
 
 // Close destroys the graph. A second call does nothing.
 func (g *Graph) Close() error {
-	return g.close(func() error { return g.driver.GraphExecDestroy(g.exec) })
+	return g.Done(func() error { return g.driver.GraphExecDestroy(g.exec) })
 }

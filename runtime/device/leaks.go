@@ -26,15 +26,15 @@ type record struct {
 	stack []byte
 }
 
-// resource is the part of an object that Close needs: done once, tracked when asked.
-type resource struct {
+// Resource is the part of an object that Close needs: done once, tracked when asked.
+type Resource struct {
 	mu     sync.Mutex
 	closed bool
 	id     uint64 // zero when not tracked
 }
 
-// track notes where owner, whose resource this is, was made.
-func track[T any](owner *T, r *resource, what string) {
+// Track notes where owner, whose resource this is, was made.
+func Track[T any](owner *T, r *Resource, what string) {
 	if !tracking {
 		return
 	}
@@ -46,8 +46,8 @@ func track[T any](owner *T, r *resource, what string) {
 	runtime.AddCleanup(owner, reportLost, r.id)
 }
 
-// close runs destroy on the first call; one that fails may be tried again.
-func (r *resource) close(destroy func() error) error {
+// Done runs destroy on the first call; one that fails may be tried again.
+func (r *Resource) Done(destroy func() error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {

@@ -10,7 +10,7 @@ import (
 type Stream struct {
 	driver driver.Driver
 	handle driver.Stream
-	resource
+	Resource
 }
 
 // NewStream makes a stream (cuStreamCreateWithPriority).
@@ -20,7 +20,7 @@ func NewStream(d driver.Driver, p Priority) (*Stream, error) {
 		return nil, fmt.Errorf("make stream: %w", err)
 	}
 	s := &Stream{driver: d, handle: h}
-	track(s, &s.resource, "stream")
+	Track(s, &s.Resource, "stream")
 	return s, nil
 }
 
@@ -40,14 +40,14 @@ func (s *Stream) Copy(dst, src Ptr, bytes int64) error {
 
 // Close destroys the stream; work enqueued on it still completes. A second call does nothing.
 func (s *Stream) Close() error {
-	return s.close(func() error { return s.driver.StreamDestroy(s.handle) })
+	return s.Done(func() error { return s.driver.StreamDestroy(s.handle) })
 }
 
 // Event marks a point of a stream.
 type Event struct {
 	driver driver.Driver
 	handle driver.Event
-	resource
+	Resource
 }
 
 // NewEvent makes an event; timing makes Since possible and costs a little.
@@ -57,7 +57,7 @@ func NewEvent(d driver.Driver, timing bool) (*Event, error) {
 		return nil, fmt.Errorf("make event: %w", err)
 	}
 	e := &Event{driver: d, handle: h}
-	track(e, &e.resource, "event")
+	Track(e, &e.Resource, "event")
 	return e, nil
 }
 
@@ -77,5 +77,5 @@ func (e *Event) Since(start *Event) (float32, error) {
 
 // Close destroys the event. A second call does nothing.
 func (e *Event) Close() error {
-	return e.close(func() error { return e.driver.EventDestroy(e.handle) })
+	return e.Done(func() error { return e.driver.EventDestroy(e.handle) })
 }

@@ -25,8 +25,8 @@ type running struct {
 	timeout          time.Duration
 	timed            bool // it was asked for
 	long, oneProcess bool
-	// typed: of a program one type is run, the first if none is asked for. shaped has the shapes of a program where they
-	// are others than verify's.
+	// typed: of a program one type is run, the first if none is asked for. shaped has the shapes of a program where
+	// they are others than verify's.
 	typed  bool
 	shaped func(p *harness.Program, onGPU bool) []harness.Shape
 }

@@ -11,9 +11,9 @@ import (
 	"errors"
 
 	_ "ovgen/generated/device" // the headers of sum.cu
-	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
+	"ovgen/runtime/modules"
 	"ovgen/verify/touch"
 )
 
@@ -40,7 +40,7 @@ type Sum struct {
 	rank    int
 	ranks   int
 	count   int
-	kernels *device.Kernels
+	kernels *modules.Kernels
 }
 
 // New shares a buffer of floats at an address with all ranks. The caller keeps it until Close has returned on all
@@ -51,7 +51,7 @@ func New(ctx context.Context, g *group.Group, at driver.Ptr, count int) (*Sum, e
 		return nil, err
 	}
 	s := &Sum{peers: p, rank: g.Rank(), ranks: g.Size(), count: count}
-	s.kernels, err = device.LoadKernels(g.Driver(), &driver.Code{Name: "peers", PTX: ptx,
+	s.kernels, err = modules.Load(g.Driver(), &driver.Code{Name: "peers", PTX: ptx,
 		Kernels: []driver.Kernel{touch.Describe("sum", s.touches)}})
 	if err != nil {
 		return nil, errors.Join(err, p.Close(ctx))

@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	_ "ovgen/docs/examples/llama/generated/device" // the headers of llama.cu
-	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
+	"ovgen/runtime/modules"
 	"ovgen/verify/touch"
 )
 
@@ -115,7 +115,7 @@ func (p *Params) looks(size int, to touch.Touch) []touch.Touch {
 
 // Set is the kernels for elements of a type, BF16 or FP32, loaded on a device.
 type Set struct {
-	*device.Kernels
+	*modules.Kernels
 	typ driver.Type
 }
 
@@ -127,7 +127,7 @@ func Load(d driver.Driver, typ driver.Type) (Set, error) {
 			return append(of(p, int(typ.Size())).touches, reads(p.Rows, p.Count, 12))
 		}))
 	}
-	k, err := device.LoadKernels(d, &code)
+	k, err := modules.Load(d, &code)
 	return Set{k, typ}, err
 }
 

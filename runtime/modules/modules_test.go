@@ -1,4 +1,4 @@
-package device
+package modules
 
 import (
 	"errors"
@@ -52,7 +52,10 @@ func TestKernels(t *testing.T) {
 	code := &driver.Code{Name: "own", Kernels: []driver.Kernel{{Name: "fill", Params: 16}, {Name: "clear", Params: 16}}}
 	x := pair{64, 3}
 	l := &loads{}
-	k := must(LoadKernels(l, code))
+	k, err := Load(l, code)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := errors.Join(k.Launch(0, "clear", 5, 64, &x), k.Close(), k.Close()); err != nil {
 		t.Error(err)
 	}
@@ -67,9 +70,9 @@ func TestKernels(t *testing.T) {
 		want   string
 	}{
 		{"other", &x, "launch kernel other: it is not in the code that was loaded"},
-		{"fill", x, "launch kernel fill: params is a device.pair (it must point to a struct of 16 bytes)"},
+		{"fill", x, "launch kernel fill: params is a modules.pair (it must point to a struct of 16 bytes)"},
 		{"fill", &x.Count, "params is a *int"},
-		{"fill", (*pair)(nil), "params is a *device.pair"},
+		{"fill", (*pair)(nil), "params is a *modules.pair"},
 	} {
 		if err := k.Launch(0, c.name, 1, 32, c.params); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
@@ -77,7 +80,7 @@ func TestKernels(t *testing.T) {
 	}
 	for _, fail := range []string{"load", "find clear", "launch 5", "synchronize"} {
 		l := &loads{fail: fail}
-		_, err := LoadKernels(l, code)
+		_, err := Load(l, code)
 		unloaded := slices.Contains(l.told, "unload 7")
 		if err == nil || !strings.HasPrefix(err.Error(), "load kernel") || unloaded != (fail != "load") {
 			t.Errorf("%s fails: %v, told %q", fail, err, l.told)

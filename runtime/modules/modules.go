@@ -1,4 +1,5 @@
-package device
+// Package modules loads and launches kernels of the caller's own.
+package modules
 
 import (
 	"errors"
@@ -6,6 +7,7 @@ import (
 	"reflect"
 	"unsafe"
 
+	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 )
 
@@ -14,7 +16,7 @@ type Kernels struct {
 	driver driver.Driver
 	module driver.Module
 	named  map[string]loaded
-	resource
+	device.Resource
 }
 
 type loaded struct {
@@ -22,15 +24,15 @@ type loaded struct {
 	params   int // bytes
 }
 
-// LoadKernels loads the kernels of a Code and launches each with a struct of zeros, by which it must do nothing: a
+// Load loads the kernels of a Code and launches each with a struct of zeros, by which it must do nothing: a
 // kernel is loaded at its first launch, which may wait for all that the device does.
-func LoadKernels(d driver.Driver, code *driver.Code) (*Kernels, error) {
+func Load(d driver.Driver, code *driver.Code) (*Kernels, error) {
 	m, err := d.ModuleLoadData(code)
 	if err != nil {
 		return nil, fmt.Errorf("load kernels of %s: %w", code.Name, err)
 	}
 	k := &Kernels{driver: d, module: m, named: map[string]loaded{}}
-	track(k, &k.resource, "kernels")
+	device.Track(k, &k.Resource, "kernels")
 	for _, x := range code.Kernels {
 		f, err := d.ModuleGetFunction(m, x.Name)
 		if err == nil {
@@ -73,5 +75,5 @@ func (k *Kernels) launch(on driver.Stream, f driver.Function, blocks, threads in
 
 // Close unloads them. Nothing that is enqueued may use them any more. A second call does nothing.
 func (k *Kernels) Close() error {
-	return k.close(func() error { return k.driver.ModuleUnload(k.module) })
+	return k.Done(func() error { return k.driver.ModuleUnload(k.module) })
 }
