@@ -3,21 +3,30 @@ package run
 import (
 	"fmt"
 	"slices"
+
+	"ovgen/verify/harness"
 )
+
+// extents are a shape's, as rows of JSON have them.
+type extents struct {
+	M  int `json:"m"`
+	K  int `json:"k"`
+	N  int `json:"n"`
+	N2 int `json:"n2,omitempty"`
+	N3 int `json:"n3,omitempty"`
+	F  int `json:"f,omitempty"`
+	W  int `json:"w,omitempty"`
+	P  int `json:"p,omitempty"`
+}
+
+func extentsOf(s harness.Shape) extents { return extents{s.M, s.K, s.N, s.N2, s.N3, s.F, s.W, s.P} }
 
 // figure is bench's result for one series.
 type figure struct {
-	Program string  `json:"program"`
-	Driver  string  `json:"driver"`
-	Type    string  `json:"type"`
-	M       int     `json:"m"`
-	K       int     `json:"k"`
-	N       int     `json:"n"`
-	N2      int     `json:"n2,omitempty"`
-	N3      int     `json:"n3,omitempty"`
-	F       int     `json:"f,omitempty"`
-	W       int     `json:"w,omitempty"`
-	P       int     `json:"p,omitempty"`
+	Program string `json:"program"`
+	Driver  string `json:"driver"`
+	Type    string `json:"type"`
+	extents
 	Ranks   int     `json:"ranks"`
 	Hosts   int     `json:"hosts,omitempty"`       // where there are several
 	Network float64 `json:"network_gbs,omitempty"` // the rate of the one that is played
@@ -44,9 +53,8 @@ func (l *lab) figures(all []*series) []figure {
 	var list []figure
 	for _, x := range all {
 		device, host := x.sorted()
-		f := figure{Program: l.Program.Name, Driver: l.r.drv.Name(), Type: l.Shape.Type.String(), M: l.Shape.M,
-			K: l.Shape.K, N: l.Shape.N,
-			N2: l.Shape.N2, N3: l.Shape.N3, F: l.Shape.F, W: l.Shape.W, P: l.Shape.P, Ranks: l.r.Size(),
+		f := figure{Program: l.Program.Name, Driver: l.r.drv.Name(), Type: l.Shape.Type.String(),
+			extents: extentsOf(l.Shape), Ranks: l.r.Size(),
 			Network: l.r.network, Variant: x.variant.name, Gated: x.gated, Median: median(device), Min: device[0],
 			Max:  device[len(device)-1],
 			Host: median(host), Rounds: len(device)}

@@ -15,27 +15,20 @@ import (
 
 // row of the table: a program, a shape and a mode on all ranks.
 type row struct {
-	Program string              `json:"program"`
-	Tiles   string              `json:"tiles,omitempty"` // kernel of tiles that it was told to take
-	Proof   string              `json:"proof"`
-	Driver  string              `json:"driver"`
-	Type    string              `json:"type"`
-	M       int                 `json:"m"`
-	K       int                 `json:"k"`
-	N       int                 `json:"n"`
-	N2      int                 `json:"n2,omitempty"`
-	N3      int                 `json:"n3,omitempty"`
-	F       int                 `json:"f,omitempty"`
-	W       int                 `json:"w,omitempty"`
-	P       int                 `json:"p,omitempty"`
-	Counts  []int               `json:"counts,omitempty"` // of uneven parts
-	Parts   string              `json:"parts,omitempty"`  // of these, where they are not the usual ones
-	Ranks   int                 `json:"ranks"`
-	Mode    string              `json:"mode"`
-	Runs    int                 `json:"runs"`
-	Share   float64             `json:"share"` // of the elements that were compared by ==, of 1
-	Result  string              `json:"result"`
-	Wrong   []*harness.Mismatch `json:"wrong,omitempty"` // a rank each
+	Program string `json:"program"`
+	Tiles   string `json:"tiles,omitempty"` // kernel of tiles that it was told to take
+	Proof   string `json:"proof"`
+	Driver  string `json:"driver"`
+	Type    string `json:"type"`
+	extents
+	Counts []int               `json:"counts,omitempty"` // of uneven parts
+	Parts  string              `json:"parts,omitempty"`  // of these, where they are not the usual ones
+	Ranks  int                 `json:"ranks"`
+	Mode   string              `json:"mode"`
+	Runs   int                 `json:"runs"`
+	Share  float64             `json:"share"` // of the elements that were compared by ==, of 1
+	Result string              `json:"result"`
+	Wrong  []*harness.Mismatch `json:"wrong,omitempty"` // a rank each
 }
 
 // Results of a row.
@@ -58,11 +51,8 @@ func (c *checker) gather(ctx context.Context, mode string, runs int, first *harn
 		return row{}, err
 	}
 	w := row{Program: c.Program.Name, Tiles: c.tiles, Proof: c.Program.Proof, Driver: c.r.drv.Name(),
-		Type: c.Shape.Type.String(),
-		M:    c.Shape.M, K: c.Shape.K, N: c.Shape.N, N2: c.Shape.N2, N3: c.Shape.N3, F: c.Shape.F, W: c.Shape.W,
-		P:      c.Shape.P,
-		Counts: c.Problem.Counts,
-		Ranks:  c.r.Size(), Mode: mode, Runs: runs, Result: bitExact}
+		Type: c.Shape.Type.String(), extents: extentsOf(c.Shape), Counts: c.Problem.Counts, Ranks: c.r.Size(),
+		Mode: mode, Runs: runs, Result: bitExact}
 	if w.Share = c.Share(); w.Share < 1 {
 		w.Result = withinBound
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"ovgen/runtime/driver"
 )
@@ -158,8 +159,18 @@ func TestOddFiles(t *testing.T) {
 		if err := put(x.path()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := read(x.path(), h200); err == nil || !strings.Contains(err.Error(), "it is no regular file") {
-			t.Errorf("%s: %v", name, err)
+		ended := make(chan error, 1)
+		go func() {
+			_, err := read(x.path(), h200)
+			ended <- err
+		}()
+		select {
+		case err := <-ended:
+			if err == nil || !strings.Contains(err.Error(), "it is no regular file") {
+				t.Errorf("%s: %v", name, err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%s: a read waits for 10 seconds, for somebody who writes", name)
 		}
 		wants(t, x, 0, 0)
 		keep(t, x, 2, 9)
