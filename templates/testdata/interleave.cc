@@ -66,7 +66,7 @@ int main(int, char **args)
     if (!named(k, args + 1)) {
       continue;
     }
-    for (u64 order = 1; order <= 100 && failures == 0; order++) {
+    for (u64 order = 1; order <= k.orders && failures == 0; order++) {
       auto w = world(k);
       if (!play(*w, order)) {
         printf("%s: the ranks wait for each other (order %llu)\n", k.name, order);
