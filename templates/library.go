@@ -5,7 +5,6 @@ type Library struct {
 	From      string
 	Schedules []Schedule
 	Elements  map[int]string // the element types by their numbers: BF16
-	LeftOut   bool           // schedules that call functions of the caller's are
 }
 
 // Schedule is one generated package in C.
@@ -21,6 +20,7 @@ type Schedule struct {
 	Buffers []Member
 	Apart   string // which buffers must overlap no other
 	Counts  string // the meaning of the counts of uneven parts; empty without any
+	Calls   []Member
 }
 
 // Member is a field of a struct with its comment.

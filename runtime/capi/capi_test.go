@@ -17,6 +17,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/runtime/group"
 	"ovgen/runtime/group/store"
+	"ovgen/runtime/plan"
 	_ "ovgen/verify/sim"
 )
 
@@ -109,6 +110,8 @@ func TestHandles(t *testing.T) {
 		"peers close": func(h uintptr) error { return ClosePeers(h, 0) },
 		"symmetric":   func(h uintptr) error { _, err := Symmetric(h, 1); return err },
 		"alloc":       func(h uintptr) error { _, err := Alloc(h, 1); return err },
+		"copy":        func(h uintptr) error { return Copy(h, 0, 0, 1, 0) },
+		"call":        func(h uintptr) error { return Call(h, func(*plan.Plan) {}) },
 	} {
 		for _, h := range []uintptr{0, 1 << 40} {
 			if err := call(h); !errors.As(err, new(*HandleError)) {
@@ -221,5 +224,27 @@ func TestArguments(t *testing.T) {
 		if got, err := Counts(x.first, x.n); got != nil || err != nil {
 			t.Errorf("no list is %v, %v", got, err)
 		}
+	}
+}
+
+// TestCalled: a function of C's gets a stream, a range and a list as struct ovgen_range has them, and its number is in
+// the error.
+func TestCalled(t *testing.T) {
+	type ofC struct {
+		at    uint64
+		bytes int64
+	}
+	from := []plan.Range{{At: 1, Bytes: 2}, {At: 3, Bytes: 4}}
+	f := Called("Own", func(stream uintptr, to, list unsafe.Pointer, count int) int {
+		if got := *(*ofC)(to); stream != 5 || got != (ofC{6, 7}) || count != 2 {
+			t.Errorf("stream %d, to %v, %d operands", stream, got, count)
+		}
+		if got := unsafe.Slice((*ofC)(list), count); got[0] != (ofC{1, 2}) || got[1] != (ofC{3, 4}) {
+			t.Errorf("operands %v", got)
+		}
+		return 8
+	})
+	if err := f(5, plan.Range{At: 6, Bytes: 7}, from); err == nil || err.Error() != "the function of Own returned 8" {
+		t.Errorf("error %v", err)
 	}
 }

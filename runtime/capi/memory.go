@@ -54,6 +54,15 @@ func CopyFrom(handle uintptr, dst unsafe.Pointer, src uint64, bytes int64) error
 	return m.Driver().MemcpyDtoH(host, driver.Ptr(src))
 }
 
+// Copy enqueues a copy from device memory to device memory.
+func Copy(handle uintptr, dst, src uint64, bytes int64, stream uintptr) error {
+	m, err := find[*member](handle, "group")
+	if err != nil {
+		return err
+	}
+	return m.Driver().MemcpyDtoDAsync(driver.Ptr(dst), driver.Ptr(src), bytes, driver.Stream(stream))
+}
+
 func hostRange(handle uintptr, at unsafe.Pointer, bytes int64) (*member, []byte, error) {
 	m, err := find[*member](handle, "group")
 	switch {

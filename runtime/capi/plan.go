@@ -41,22 +41,53 @@ func New[P plan.Runner, S any](handle uintptr, ms int64, make func(context.Conte
 	return h, nil
 }
 
-// Bind calls the Bind of a plan of one generated package; a plan of another is refused.
-func Bind[P plan.Runner, B any](handle uintptr, ms int64, bind func(P, context.Context, B) error, buffers B) error {
+// of finds a plan of one generated package; a plan of another is refused.
+func of[P plan.Runner](handle uintptr) (p P, err error) {
 	x, err := find[*made](handle, "plan")
 	if err != nil {
-		return err
+		return p, err
 	}
 	p, ok := x.Runner.(P)
 	if !ok {
-		return fmt.Errorf("bind %s: it is a plan of another schedule than the call's", x.Base())
+		err = fmt.Errorf("use %s: it is a plan of another schedule than the call's", x.Base())
+	}
+	return p, err
+}
+
+// Bind calls the Bind of a plan of one generated package; a plan of another is refused.
+func Bind[P plan.Runner, B any](handle uintptr, ms int64, bind func(P, context.Context, B) error, buffers B) error {
+	p, err := of[P](handle)
+	if err != nil {
+		return err
 	}
 	ctx, cancel, err := within(ms)
 	if err != nil {
-		return fmt.Errorf("bind %s: %w", x.Base(), err)
+		return fmt.Errorf("bind %s: %w", p.Base(), err)
 	}
 	defer cancel()
 	return bind(p, ctx, buffers)
+}
+
+// Call sets a field of a plan of one generated package that is a call of the caller's; a plan of another is refused.
+func Call[P plan.Runner](handle uintptr, set func(P)) error {
+	p, err := of[P](handle)
+	if err == nil {
+		set(p)
+	}
+	return err
+}
+
+// Called is a function of C's, which takes a stream, a range and a list of so many, as a call of that name.
+func Called(name string, f func(stream uintptr, to, from unsafe.Pointer, count int) int) plan.Call {
+	var made plan.Range // no call allocates it
+	return func(on driver.Stream, to plan.Range, from []plan.Range) error {
+		made = to
+		n := f(uintptr(on), unsafe.Pointer(&made), unsafe.Pointer(unsafe.SliceData(from)), len(from))
+		if n != 0 {
+			return fmt.Errorf("the function of %s returned %d", name, n)
+		}
+		return nil
+	}
 }
 
 // Enqueue enqueues a run on a CUstream.

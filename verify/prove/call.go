@@ -79,6 +79,13 @@ func (x *expectation) called(op schedule.Op, rank int, part box) (expr, error) {
 	return x.callOf(op.Call, part[0].lo/rows, all/rows, operands), nil
 }
 
+// ofSummands reports whether a call makes a summand on each rank.
+func (x *expectation) ofSummands(tensor string) bool {
+	op, _ := x.Schedule.Maker(tensor)
+	c, err := x.Schedule.Contraction(op)
+	return err == nil && op.Call != "" && c.OfRanks()
+}
+
 // hasColumns is the rank that has these columns of a call's result, or that makes them where all are gathered: the one
 // that asks, where all do.
 func (x *expectation) hasColumns(op schedule.Op, rank int, columns interval) (int, error) {

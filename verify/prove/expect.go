@@ -407,13 +407,6 @@ func (x *expectation) parts(op schedule.Op, in [][]rune, letter rune, rank int) 
 	return list, true, nil
 }
 
-// ofSummands reports whether a call makes a summand on each rank.
-func (x *expectation) ofSummands(tensor string) bool {
-	op, _ := x.Schedule.Maker(tensor)
-	c, err := x.Schedule.Contraction(op)
-	return err == nil && op.Call != "" && c.OfRanks()
-}
-
 // ordered reports whether the schedule promises to add in the order of ranks.
 func (x *expectation) ordered(tensor string) bool {
 	return x.Schedule.Reduces() && x.Schedule.Ordered() && !x.inOwnOrder(tensor)

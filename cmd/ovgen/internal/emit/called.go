@@ -18,9 +18,6 @@ func calls(s schedule.Schedule) bool {
 	return slices.ContainsFunc(s.Ops, func(o schedule.Op) bool { return o.Call != "" })
 }
 
-// needsFunctions reports whether the schedule has work of the caller's own that no kernel does.
-func (u *unit) needsFunctions() bool { return len(u.calls()) > len(u.kernelCalls()) }
-
 // calls are the work of steps that the caller enqueues himself.
 func (u *unit) calls() (list []hostir.Call) {
 	hostir.Steps(u.program.Body, func(s hostir.Step) {
@@ -37,19 +34,24 @@ func callKernel(call string) string { return "kernel" + call }
 // callFields are the fields of a Plan for the caller's functions.
 func (u *unit) callFields(g *jen.Group) {
 	for _, s := range u.calls() {
-		var from []string
-		for _, v := range s.Operands {
-			from = append(from, u.onRank(v.Buffer))
-		}
-		text := fmt.Sprintf("%s enqueues the caller's own work, %s of %s in this rank's memory. Set it before Bind",
-			s.Name, u.onRank(s.To.Buffer), list(from))
-		if s.Launch.File != "" {
-			text += ", or leave it nil: " + s.Launch.Kernel + " of " + s.Launch.File + " does it then"
-		}
-		g.Add(doc(text + "."))
+		g.Add(doc(u.callText(s, "Bind", "leave it nil")))
 		g.Id(s.Name).Qual(planPath, "Call")
 		g.Line()
 	}
+}
+
+// callText says what a call is and when the caller's function for it is set, or how it is not.
+func (u *unit) callText(s hostir.Call, before, unset string) string {
+	var from []string
+	for _, v := range s.Operands {
+		from = append(from, u.onRank(v.Buffer))
+	}
+	text := fmt.Sprintf("%s enqueues the caller's own work, %s of %s in this rank's memory. Set it before %s",
+		s.Name, u.onRank(s.To.Buffer), list(from), before)
+	if s.Launch.File != "" {
+		text += fmt.Sprintf(", or %s: %s of %s does it then", unset, s.Launch.Kernel, s.Launch.File)
+	}
+	return text + "."
 }
 
 // onRank is a buffer with its shape on a rank: "Query [M, N/D]".

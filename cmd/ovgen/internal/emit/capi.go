@@ -3,7 +3,6 @@ package emit
 import (
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -16,17 +15,12 @@ import (
 const libraryHeader = "ovgen.h"
 
 // emitLibrary adds the C library of all schedules to the folder that Options.Library
-// names: its header, and the main that exports the functions of the header. Schedules with calls that
-// have no kernel are left out: their functions are Go's.
+// names: its header, and the main that exports the functions of the header.
 func emitLibrary(units []*unit, opt Options, files map[string][]byte) error {
 	if err := checkLibrary(opt); err != nil {
 		return err
 	}
-	all := len(units)
-	units = slices.DeleteFunc(slices.Clone(units), func(u *unit) bool { return u.needsFunctions() })
-	data := libraryData(units)
-	data.LeftOut = len(units) < all
-	header, err := templates.Render(templates.Part{Template: "c.h.tmpl", Data: data})
+	header, err := templates.Render(templates.Part{Template: "c.h.tmpl", Data: libraryData(units)})
 	if err != nil {
 		return err
 	}
@@ -81,6 +75,10 @@ func libraryData(units []*unit) templates.Library {
 		if n, remark := u.counts(); n != nil {
 			s.Counts = remark
 		}
+		for _, x := range u.calls() {
+			s.Calls = append(s.Calls, templates.Member{Name: x.Name,
+				Comment: comment(wrap(u.callText(x, "bind", "leave it NULL")))})
+		}
 		data.Schedules = append(data.Schedules, s)
 	}
 	return data
@@ -92,11 +90,12 @@ var libraryNames = []string{"answer", "memory", "text", "g", "p", "s", "m", "b",
 // prefix of the package's names in C.
 func (u *unit) prefix() string { return "ovgen_" + u.name }
 
-// libraryFile starts a file of the library's main.
-func libraryFile() *jen.File {
+// libraryFile starts a file of the library's main, with further C.
+func libraryFile(more ...string) *jen.File {
 	f := newFile("main", runFrom)
 	f.ImportName(capiPath, path.Base(capiPath))
-	f.CgoPreamble("#define OVGEN_TYPES_ONLY\n#include <stdlib.h>\n#include \"" + libraryHeader + "\"")
+	f.CgoPreamble("#define OVGEN_TYPES_ONLY\n#include <stdlib.h>\n#include \"" + libraryHeader + "\"" +
+		strings.Join(more, ""))
 	return f
 }
 
@@ -192,6 +191,12 @@ func (u *unit) exports() *jen.File {
 		[]parameter{planIn, pointer("b", "struct_"+u.prefix()+"_buffers"), timeIn}, []string{"b"},
 		append(bind, jen.Return(capi("Bind", handle("p"), int64Of("ms"),
 			jen.Parens(jen.Op("*").Qual(own, "Plan")).Dot("Bind"), jen.Qual(own, "Buffers").Values(buffers))))...)
+	for _, x := range u.calls() {
+		set := jen.Id("p").Dot(x.Name).Op("=").Id("called").Call(jen.Lit(x.Name), jen.Id("function"), jen.Id("user"))
+		export(f, u.prefix()+"_call_"+x.Name, []parameter{planIn, cin("function", "ovgen_call"),
+			{"user", jen.Qual("unsafe", "Pointer")}}, nil, jen.Return(capi("Call", handle("p"),
+			jen.Func().Params(jen.Id("p").Op("*").Qual(own, "Plan")).Block(set))))
+	}
 	return f
 }
 

@@ -2,9 +2,17 @@ package emit
 
 import "github.com/dave/jennifer/jen"
 
+// callsC calls a function of C's.
+const callsC = `
+
+static inline int ovgen_calls(ovgen_call f, void *user, ovgen_stream s, const struct ovgen_range *to,
+                              const struct ovgen_range *from, int count) {
+  return f(user, s, *to, from, count);
+}`
+
 // libraryMain is the file of the functions that all schedules share.
 func libraryMain() *jen.File {
-	f := libraryFile()
+	f := libraryFile(callsC)
 	f.PackageComment("// Command main is the C library of all schedules: build it with -buildmode=c-shared.\n// " +
 		"ovgen.h says what its functions do, who owns what and which thread may call them.")
 	f.Func().Id("main").Params().Block()
@@ -23,6 +31,7 @@ func libraryMain() *jen.File {
 	f.Func().Id("ovgen_free").Params(jen.Id("text").Op("*").Add(ctype("char"))).Block(
 		ctype("free").Call(jen.Qual("unsafe", "Pointer").Call(jen.Id("text"))))
 	memoryOf(f)
+	calledBy(f)
 	exportGroup(f)
 	exportPlan(f)
 	exportMemory(f)
@@ -46,6 +55,22 @@ func memoryOf(f *jen.File) {
 			jen.Id("workspace_bytes"): bytes(need().Dot("Workspace").Call()),
 			jen.Id("tuning_bytes"):    bytes(need().Dot("Tuning")),
 		})))
+}
+
+// calledBy writes the function that makes one of C's a call of a plan's.
+func calledBy(f *jen.File) {
+	f.Line()
+	f.Add(doc("called is a function of C's for a call of a plan's; nil: there is none."))
+	f.Func().Id("called").Params(jen.Id("name").String(), jen.Id("function").Add(ctype("ovgen_call")),
+		jen.Id("user").Qual("unsafe", "Pointer")).Qual(planPath, "Call").Block(
+		jen.If(jen.Id("function").Op("==").Nil()).Block(jen.Return(jen.Nil())),
+		jen.Return(capi("Called", jen.Id("name"), jen.Func().Params(jen.Id("s").Uintptr(),
+			jen.List(jen.Id("to"), jen.Id("from")).Qual("unsafe", "Pointer"), jen.Id("count").Int()).Int().Block(
+			jen.Return(jen.Int().Call(ctype("ovgen_calls").Call(jen.Id("function"), jen.Id("user"),
+				ctype("ovgen_stream").Call(jen.Id("s")),
+				jen.Parens(jen.Op("*").Add(ctype("struct_ovgen_range"))).Call(jen.Id("to")),
+				jen.Parens(jen.Op("*").Add(ctype("struct_ovgen_range"))).Call(jen.Id("from")),
+				ctype("int").Call(jen.Id("count")))))))))
 }
 
 // exportGroup writes join, place, err, abort, watch and close.
@@ -116,6 +141,9 @@ func exportMemory(f *jen.File) {
 		jen.Return(capi("CopyTo", handle("g"), address("to"), jen.Id("from"), int64Of("bytes"))))
 	export(f, "ovgen_copy_from", []parameter{groupIn, host("to"), cin("from", "ovgen_ptr"), bytes}, nil,
 		jen.Return(capi("CopyFrom", handle("g"), jen.Id("to"), address("from"), int64Of("bytes"))))
+	export(f, "ovgen_copy_device", []parameter{groupIn, cin("to", "ovgen_ptr"), cin("from", "ovgen_ptr"), bytes,
+		streamIn}, nil,
+		jen.Return(capi("Copy", handle("g"), address("to"), address("from"), int64Of("bytes"), handle("s"))))
 }
 
 // exportPeers writes the functions of memory that other ranks' kernels reach.
