@@ -51,6 +51,8 @@ const (
 	DoLog       Do = "log"
 	DoRoot      Do = "root"
 	DoRecipRoot Do = "reciproot" // 1 / root, rounded twice
+	DoFinite    Do = "finite"    // itself, or 0 where it is infinite or no number
+	DoPower     Do = "power"     // the least power of two that is no less than its size, from 2^-126 to 2^126
 	DoBelow     Do = "below"     // the first one in Number columns of a head, the second one in the rest
 )
 
@@ -141,6 +143,12 @@ func Root(e Expr) Expr { return Expr{Do: DoRoot, Of: []Expr{e}} }
 // RecipRoot is 1 over the square root.
 func RecipRoot(e Expr) Expr { return Expr{Do: DoRecipRoot, Of: []Expr{e}} }
 
+// Finite is e, or 0 where e is infinite or no number.
+func Finite(e Expr) Expr { return Expr{Do: DoFinite, Of: []Expr{e}} }
+
+// Power is the least power of two that is no less than the size of e: at least 2^-126, and at most 2^126.
+func Power(e Expr) Expr { return Expr{Do: DoPower, Of: []Expr{e}} }
+
 // Columns are the first columns of each head of a width.
 type Columns struct {
 	Below int
@@ -194,7 +202,8 @@ var does = map[Do]doing{
 	DoPlus: {of: 2, sign: " + ", binds: 1}, DoMinus: {of: 2, sign: " - ", binds: 1},
 	DoTimes: {of: 2, sign: "*", binds: 2}, DoOver: {of: 2, sign: "/", binds: 2},
 	DoGreatest: {of: 2}, DoLeast: {of: 2}, DoNeg: {of: 1}, DoAbs: {of: 1}, DoExp: {of: 1}, DoTanh: {of: 1},
-	DoErf: {of: 1}, DoLog: {of: 1}, DoRoot: {of: 1}, DoRecipRoot: {of: 1}, DoBelow: {of: 2},
+	DoErf: {of: 1}, DoLog: {of: 1}, DoRoot: {of: 1}, DoRecipRoot: {of: 1}, DoFinite: {of: 1}, DoPower: {of: 1},
+	DoBelow: {of: 2},
 
 	DoSum: {of: 1, gathers: true}, DoMean: {of: 1, gathers: true}, DoMost: {of: 1, gathers: true},
 	DoTurn: {of: 1, gathers: true, heads: true}, DoPairs: {of: 1, gathers: true, heads: true},

@@ -71,6 +71,9 @@ var formulas = []struct {
 	{schedule.RotaryOf(32, "128", "T"), "rotary of some(below(32 of 128, x*cos(T) + turn(x)*sin(T), x))",
 		"below(32 of 128, x*cos(T) + turn(x)*sin(T), x)",
 		"x; cos #0; times 0 1; turn 0; sin #0; times 3 4; plus 2 5; below 6 0 32 128"},
+	{schedule.Quantise(), "quantise", "x/power(most(abs(finite(x)))/448)",
+		"x; finite 0; abs 1; most 2; number 43e00000; over 3 4; power 5; over 0 6"},
+	{schedule.Dequantise("S"), "dequantise(S)", "x*S[row]", "x; column #0; times 0 1"},
 	{schedule.Func{Is: schedule.Plus(schedule.X, schedule.Column("S"))}, "(x + S[row])", "x + S[row]",
 		"x; column #0; plus 0 1"},
 }

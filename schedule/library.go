@@ -18,9 +18,11 @@ type Constructor struct {
 var library = []Constructor{
 	{"Add", 1, func(in []string) Func { return Add(in[0]) }},
 	{"Bias", 1, func(in []string) Func { return Bias(in[0]) }},
+	{"Dequantise", 1, func(in []string) Func { return Dequantise(in[0]) }},
 	{"GELU", 0, func([]string) Func { return GELU() }},
 	{"GeGLU", 1, func(in []string) Func { return GeGLU(in[0]) }},
 	{"LayerNorm", 2, func(in []string) Func { return LayerNorm(in[0], in[1]) }},
+	{"Quantise", 0, func([]string) Func { return Quantise() }},
 	{"RMSNorm", 1, func(in []string) Func { return RMSNorm(in[0]) }},
 	{"ReLU", 0, func([]string) Func { return ReLU() }},
 	{"Rotary", 1, func(in []string) Func { return Rotary(in[0]) }},
@@ -122,6 +124,16 @@ func Softmax() Func {
 	e := Exp(Minus(X, Most(X)))
 	return Func{Word: "softmax", Is: Over(e, SumOver(e))}
 }
+
+// Quantise divides each row by its scale, which makes it fit e4m3: the least power of two that is no less than the
+// greatest finite size of the row over 448, the greatest number of e4m3. So a quotient loses nothing before it is
+// rounded, and a code times its scale is exact. The scales are a further result: those of the tensor of eight bits.
+func Quantise() Func {
+	return Func{Word: "quantise", Is: Over(X, Power(Over(Most(Abs(Finite(X))), Num(448))))}
+}
+
+// Dequantise multiplies each row of eight bits by its scale.
+func Dequantise(scales string) Func { return Func{Word: "dequantise", Is: Times(X, Column(scales))} }
 
 // PerHead applies a norm to each head of a width instead of the row; its operands are [W], for the columns of a head.
 func (f Func) PerHead(width Extent) Func {

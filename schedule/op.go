@@ -121,10 +121,11 @@ func (s Schedule) Maker(tensor string) (Op, bool) {
 	return Op{}, false
 }
 
-// Made says that an operation makes the tensor; the others are inputs.
+// Made says that an operation makes the tensor, or what it has the scales of; the others are inputs.
 func (s Schedule) Made(tensor string) bool {
 	_, ok := s.Maker(tensor)
-	return ok
+	of, scales := s.ScaledBy(tensor)
+	return ok || scales && s.Made(of.Name)
 }
 
 // Hidden are the tensors between two operations that the caller does not see, in the order

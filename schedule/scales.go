@@ -35,6 +35,7 @@ func (s Schedule) checkScales(v *validation) {
 	for i, t := range s.Tensors {
 		if t.Type == E4M3 || t.Scale != "" {
 			s.checkScale(v, fmt.Sprintf("Tensors[%d]", i), t)
+			s.checkQuantised(v, fmt.Sprintf("Tensors[%d]", i), t)
 		}
 	}
 	for i, o := range s.Ops {
@@ -50,8 +51,6 @@ func (s Schedule) checkScale(v *validation, path string, t Tensor) {
 	switch {
 	case t.Type != E4M3:
 		v.add(at, "leave it out, or set Type: schedule.E4M3", "only elements of eight bits have scales")
-	case s.Made(t.Name):
-		v.add(path+".Type", "leave it out", "%s is made by an operation, and none makes eight bits", t.Name)
 	case t.Root || t.Within != "" || len(of) != 2:
 		v.add(path+".Type", "let it be a matrix of its own that ranks have a part of, or all",
 			"no pass takes eight bits otherwise")
@@ -78,10 +77,63 @@ func (s Schedule) checkScale(v *validation, path string, t Tensor) {
 	}
 }
 
-// reads says that an operation reads or makes a tensor.
-func (s Schedule) reads(tensor string) bool {
-	return s.Made(tensor) ||
-		slices.ContainsFunc(s.Ops, func(o Op) bool { return slices.Contains(o.operands(), tensor) })
+// reads says that an operation reads or makes a tensor, but for functions that read the scales of what they are of.
+func (s Schedule) reads(scale string) bool {
+	_, made := s.Maker(scale)
+	of, _ := s.ScaledBy(scale)
+	return made || slices.ContainsFunc(s.Ops, func(o Op) bool {
+		beside := slices.Equal(o.In, []string{of.Name})
+		return slices.Contains(o.In, scale) || slices.Contains(o.operands(), scale) && !beside
+	})
+}
+
+// checkQuantised refuses an operation that makes eight bits without their scales.
+func (s Schedule) checkQuantised(v *validation, path string, t Tensor) {
+	o, made := s.Maker(t.Name)
+	if !made {
+		return
+	}
+	var trees []Expr
+	for _, f := range s.Own(o) {
+		trees = append(trees, s.Tree(f))
+	}
+	scale := s.scaleOf(t.Name)
+	switch _, divides := Divisor(trees); {
+	case !divides:
+		v.add(path+".Type", "end its functions with schedule.Quantise()",
+			"%s is made by an operation that divides no row by its scale", t.Name)
+	case !s.Partial(o) && (len(o.In) != 1 || s.MadeFrom(o) > 0):
+		v.add(path+".Type", "give the "+o.Name()+" another name, and make "+t.Name+" of it by a schedule.Copy",
+			"only functions of a tensor, or of a sum of partial results, make eight bits, and %s is a %s", t.Name,
+			o.Name())
+	case scale.Name != "" && !scale.OfRows():
+		v.add(path+".Scale", "let the axis of "+scale.Name+" be that of the rows of "+t.Name,
+			"%s has one scale for all of it, and no kernel reads all of it before it makes some", t.Name)
+	}
+}
+
+// Divisor are formulas that end with what the last of some divides by, if that is the same in the whole row: the scales
+// of a result of eight bits.
+func Divisor(formulas []Expr) (of []Expr, ok bool) {
+	last := len(formulas) - 1
+	if last < 0 || formulas[last].Do != DoOver || len(formulas[last].Of) != 2 || !formulas[last].Of[1].sameInRow() {
+		return nil, false
+	}
+	return append(slices.Clip(formulas[:last]), formulas[last].Of[1]), true
+}
+
+// sameInRow says that the tree is one number for each row.
+func (e Expr) sameInRow() bool {
+	d := does[e.Do]
+	switch {
+	case e.Do == DoNumber, e.Do == DoParam, e.Do == DoColumn:
+		return true
+	case d.gathers && !d.heads:
+		return e.Group == ""
+	case len(e.Of) == 0, d.gathers, e.Do == DoBelow:
+		return false
+	}
+	return !slices.ContainsFunc(e.Of, func(x Expr) bool { return !x.sameInRow() })
 }
 
 // checkEight refuses what no product does of operands of eight bits.
@@ -96,7 +148,11 @@ func (s Schedule) checkEight(v *validation, path string, o Op) {
 	}
 	linear := o
 	linear.Index = Linear("", "", "").Index
-	if o.Call != "" || s.pattern(o) != s.pattern(linear) {
+	c, err := s.Contraction(o)
+	if err == nil && len(c.In) == 1 && c.In[0] == c.Out && wide < 0 && len(o.Then) > 0 {
+		return // functions read it
+	}
+	if o.Call != "" || len(o.In) != 2 || s.pattern(o) != s.pattern(linear) {
 		v.add(path, "use schedule.Linear, with a weight [N, K]", "%s takes no operand of eight bits", o.Name())
 		return
 	}

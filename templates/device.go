@@ -8,6 +8,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/kernels"
+	"ovgen/schedule"
 )
 
 // Device is the device code of one package.
@@ -80,8 +81,11 @@ func (d Device) Headers() (names []string) {
 	for _, t := range d.Table.Types {
 		add(computes, t.String()+".h")
 	}
-	add(makes && !slices.Contains(d.Table.Types, driver.FP32) && d.fp32(), "fp32.h")
+	add(makes && !slices.Contains(d.Table.Types, driver.FP32) && d.reads(driver.FP32), "fp32.h")
+	add(d.reads(driver.E4M3), "eight.h")
 	add(makes, "arith.h", "units.h")
+	add(d.reads(driver.E4M3), "eightunits.h")
+	add(d.any(scales), "scale.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Elements }), "elements.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Groups || k.Makes() && k.Lands() }),
 		"groups.h")
@@ -94,11 +98,19 @@ func (d Device) Headers() (names []string) {
 	return names
 }
 
-// fp32 reports whether a function reads or makes elements of fp32, whatever the plan's are.
-func (d Device) fp32() bool {
+// scales reports whether a function has an operation of scales.
+func scales(k kernels.Kernel) bool {
+	return k.Makes() && slices.ContainsFunc(strings.Split(k.Made.Key, "; "), func(node string) bool {
+		do, _, _ := strings.Cut(node, " ")
+		return schedule.Do(do) == schedule.DoFinite || schedule.Do(do) == schedule.DoPower
+	})
+}
+
+// reads reports whether a function reads or makes elements of a type, whatever the plan's are.
+func (d Device) reads(t driver.Type) bool {
 	return d.any(func(k kernels.Kernel) bool {
-		return k.Makes() && (k.Made.FP32 ||
-			slices.ContainsFunc(k.Made.Operands, func(o kernels.Operand) bool { return o.FP32 }))
+		return k.Makes() && (k.Made.Type == t ||
+			slices.ContainsFunc(k.Made.Operands, func(o kernels.Operand) bool { return o.Type == t }))
 	})
 }
 

@@ -34,6 +34,19 @@ func strided(seed uint32, first uint64, n, run, stride int, limit uint32, unit i
 	return text.String()
 }
 
+// inRows is the result of fill for n integers from an index on, in rows of a length.
+func inRows(seed uint32, first uint64, n, row int, limit uint32) string {
+	var text strings.Builder
+	for i := range uint64(n) {
+		value, times := 0, 1<<(hash(seed+1, (first+i)/uint64(row))%3)
+		if x := hash(seed, first+i); x>>8 < limit {
+			value = (int(x&1)*2 - 1) * times
+		}
+		fmt.Fprintf(&text, "%d ", value)
+	}
+	return text.String()
+}
+
 func hash(seed uint32, index uint64) uint32 {
 	x := index*0x9E3779B97F4A7C15 + uint64(seed)*0xD1B54A32D192ED03
 	x ^= x >> 32

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ovgen/runtime/driver"
 	"ovgen/runtime/kernels"
 	"ovgen/schedule"
 )
@@ -12,11 +13,11 @@ import (
 // Formula is the code of a function in a kernel: trees, each the X of the next one.
 type Formula struct {
 	Trees []schedule.Expr
-	FP32  []string // the tensors that are of fp32, "" is X
+	Types map[string]driver.Type // of tensors, "" is X; 0: that of the plan
 	// Width is how many columns a head has that a tensor knows, a table or a row of a head.
-	Width func(tensor string) schedule.Extent
-	// Result is of fp32.
-	Widens bool
+	Width  func(tensor string) schedule.Extent
+	Result driver.Type // of what it makes; 0: that of the plan
+	Scales bool        // it leaves what the last tree divides each row by
 }
 
 // written is a formula by its nodes, with a name for each operand.
@@ -39,14 +40,14 @@ func (f Formula) Kernel() (kernels.Kernel, *Code, error) {
 		return kernels.Kernel{}, nil, err
 	}
 	k := kernels.Kernel{Kind: kernels.Elements, Made: &kernels.Made{Key: schedule.Key(w.nodes), Heads: len(w.heads),
-		Group: w.group, Turns: w.turns != "", Numbers: len(w.params), FP32: f.Widens}}
+		Group: w.group, Turns: w.turns != "", Numbers: len(w.params), Type: f.Result, Scales: f.Scales}}
 	if w.groups {
 		k.Kind = kernels.Groups
 	}
-	k.Made.Operands = append(k.Made.Operands, kernels.Operand{FP32: w.fp32("")})
+	k.Made.Operands = append(k.Made.Operands, kernels.Operand{Type: w.Types[""]})
 	for _, o := range w.operands {
 		k.Made.Operands = append(k.Made.Operands, kernels.Operand{Lies: lies[o.Lies], Head: w.headOf(o),
-			FP32: w.fp32(o.Tensor)})
+			Type: w.Types[o.Tensor]})
 	}
 	return k, w.code(), nil
 }
@@ -128,8 +129,6 @@ func (f Formula) tableOf(e schedule.Expr) string {
 	}
 	return ""
 }
-
-func (w *written) fp32(tensor string) bool { return slices.Contains(w.FP32, tensor) }
 
 // headOf is the number of an operand's width of heads.
 func (w *written) headOf(o schedule.Operand) int {

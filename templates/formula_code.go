@@ -7,13 +7,14 @@ import (
 	"strings"
 	"unicode"
 
+	"ovgen/runtime/driver"
 	"ovgen/schedule"
 )
 
 // Code is a formula as C++, for the templates of elements and of groups.
 type Code struct {
 	Formulas []string // for a comment
-	Of       string   // what it makes: E, the type of the plan, or fp32
+	Of       string   // what it makes: E, the type of the plan, or one of its own
 	Fields   []Field  // of the parameters: operands beside x, widths of heads, numbers of the Shape
 	Leaves   []Leaf   // that the functions take, x included
 	Widths   []string // fields with widths of heads
@@ -21,6 +22,7 @@ type Code struct {
 	Once     []string // lines before all passes: what is the same in the whole group
 	Passes   []Pass   // over a group, each for some statistics
 	Made     Piece    // the function that makes an element
+	Scales   string   // what it divides the row by, where it leaves that
 	Columns  bool     // the parameters have the elements of a row
 	Wide     string   // the field with the columns of a group
 	Kept     int      // units of a leaf in registers
@@ -80,7 +82,7 @@ type coder struct {
 
 // code writes the formula.
 func (w written) code() *Code {
-	c := &coder{written: &w, names: map[int]string{}, code: &Code{Of: w.typeOf(w.Widens), Kept: 4,
+	c := &coder{written: &w, names: map[int]string{}, code: &Code{Of: typeOf(w.Result), Kept: 4,
 		Turns: w.turns == schedule.DoTurn, Columns: w.groups, Wide: "columns", Heads: w.group > 0}}
 	for i, x := range w.lines(w.letter) {
 		c.code.Formulas = append(c.code.Formulas, strings.Repeat("then ", min(i, 1))+x)
@@ -91,14 +93,18 @@ func (w written) code() *Code {
 	}
 	c.measure()
 	c.passes()
+	if w.Scales {
+		c.code.Scales = c.constant(w.nodes[len(w.nodes)-1].Of[1])
+	}
 	return c.code
 }
 
-func (w *written) typeOf(fp32 bool) string {
-	if fp32 {
-		return "fp32"
+// typeOf is a type as the code names it.
+func typeOf(own driver.Type) string {
+	if own == 0 {
+		return "E"
 	}
-	return "E"
+	return own.String()
 }
 
 // fields are the parameters beside dst, count and x.
@@ -109,6 +115,9 @@ func (c *coder) fields() {
 			schedule.OfTable: "of a row for each row: cosines, and then sines"}[o.Lies]
 		c.code.Fields = append(c.code.Fields, Field{"const char *", c.letter(o.Tensor), comment})
 		c.code.Columns = c.code.Columns || o.Lies != schedule.InPlace
+	}
+	if c.Formula.Scales {
+		c.code.Fields = append(c.code.Fields, Field{"char *", "scales", "what each row is divided by, in fp32"})
 	}
 	if c.code.Columns {
 		c.code.Fields = append(c.code.Fields, Field{"u64 ", "columns", "elements of a row"})
@@ -131,7 +140,8 @@ func (c *coder) fields() {
 func (c *coder) param(name string) string {
 	first := []rune(name)
 	first[0] = unicode.ToLower(first[0])
-	if len(first) == 1 || slices.Contains([]string{"dst", "count", "columns", "width", "width2"}, string(first)) {
+	taken := []string{"dst", "count", "scales", "columns", "width", "width2"}
+	if len(first) == 1 || slices.Contains(taken, string(first)) {
 		return string(first) + "_given"
 	}
 	return string(first)
@@ -268,7 +278,7 @@ func (c *coder) once(depth int) (lines []string) {
 		for _, of := range n.Of {
 			args = append(args, c.constant(of))
 		}
-		lines = append(lines, fmt.Sprintf("const float %s = %s;", c.scalar(i), operation(n.Do, args)))
+		lines = append(lines, fmt.Sprintf("const float %s = %s;", c.scalar(i), c.operation(n, args)))
 	}
 	return lines
 }
@@ -299,6 +309,14 @@ func number(x float64) string {
 	return text + "f"
 }
 
+// operation is that of a node, of what has these names.
+func (w *written) operation(n schedule.Node, args []string) string {
+	if n.Do == schedule.DoOver && w.nodes[n.Of[1]].Do == schedule.DoPower {
+		return "f_over_power(" + strings.Join(args, ", ") + ")"
+	}
+	return operation(n.Do, args)
+}
+
 // operation is an operation of fp32 in C++.
 func operation(do schedule.Do, args []string) string {
 	switch do {
@@ -318,8 +336,8 @@ func negative(x string) string {
 	return "-" + x
 }
 
-// operations are the functions of device/arith.h.
+// operations are the functions of device/arith.h and device/scale.h.
 var operations = map[schedule.Do]string{schedule.DoPlus: "f_add", schedule.DoMinus: "f_sub", schedule.DoTimes: "f_mul",
 	schedule.DoOver: "f_div", schedule.DoGreatest: "f_greatest", schedule.DoLeast: "f_least", schedule.DoAbs: "f_abs",
 	schedule.DoExp: "f_exp", schedule.DoTanh: "f_tanh", schedule.DoErf: "f_erf", schedule.DoLog: "f_log",
-	schedule.DoRoot: "f_root"}
+	schedule.DoRoot: "f_root", schedule.DoFinite: "f_finite", schedule.DoPower: "f_power"}

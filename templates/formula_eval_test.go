@@ -7,8 +7,8 @@ import (
 	s "ovgen/schedule"
 )
 
-// eval is what the nodes make of a job's tensors before its launch, each node of all elements.
-func (w written) eval(j *job) []float32 {
+// eval is what each of the nodes makes of a job's tensors before its launch, of all elements.
+func (w written) eval(j *job) [][]float32 {
 	values := make([][]float32, len(w.nodes))
 	for i, n := range w.nodes {
 		values[i] = make([]float32, j.rows*j.columns)
@@ -29,7 +29,7 @@ func (w written) eval(j *job) []float32 {
 			values[i][at] = w.node(j, n, values, at)
 		}
 	}
-	return values[len(values)-1]
+	return values
 }
 
 // node is what a node makes of element at.
@@ -114,6 +114,17 @@ func operate(do s.Do, a, b float32) float32 {
 		return b
 	case s.DoNeg:
 		return -a
+	case s.DoFinite:
+		if a-a != 0 {
+			return 0
+		}
+		return a
+	case s.DoPower:
+		power := float32(0x1p-126)
+		for power < float32(math.Abs(float64(a))) && power < 0x1p126 {
+			power *= 2
+		}
+		return power
 	case s.DoRecipRoot:
 		return 1 / float32(math.Sqrt(float64(a)))
 	}

@@ -2,6 +2,7 @@ package templates
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -10,6 +11,7 @@ import (
 
 	"ovgen/runtime/driver"
 	"ovgen/runtime/kernels"
+	"ovgen/verify/reference"
 )
 
 // job is a launch on tensors of its own.
@@ -22,7 +24,7 @@ type job struct {
 	heads           []int
 	numbers         []float64
 	blocks, threads int
-	tensors         []tensor // dst, x and the other operands
+	tensors         []tensor // dst, x, the other operands, and scales
 	params          []param
 	left            uint32
 	after           [][]byte
@@ -40,8 +42,12 @@ type tensor struct {
 
 // at is element i.
 func (x tensor) at(i int) float32 {
-	if x.typ == driver.FP32 {
+	switch x.typ {
+	case driver.FP32:
 		return math.Float32frombits(binary.LittleEndian.Uint32(x.data[4*(x.shift+i):]))
+	case driver.E4M3:
+		v, _ := reference.Decode(x.typ, x.data[x.shift+i:][:1])
+		return v[0]
 	}
 	return math.Float32frombits(uint32(binary.LittleEndian.Uint16(x.data[2*(x.shift+i):])) << 16)
 }
@@ -49,8 +55,12 @@ func (x tensor) at(i int) float32 {
 // set sets element i, rounded to nearest, ties to even.
 func (x tensor) set(i int, v float32) {
 	bits := math.Float32bits(v)
-	if x.typ == driver.FP32 {
+	switch x.typ {
+	case driver.FP32:
 		binary.LittleEndian.PutUint32(x.data[4*(x.shift+i):], bits)
+		return
+	case driver.E4M3:
+		copy(x.data[x.shift+i:], reference.Encode(x.typ, []float32{v}))
 		return
 	}
 	if v != v {
@@ -111,20 +121,17 @@ func newJob(f Formula, k kernels.Kernel, typ driver.Type, seed uint32) *job {
 		j.numbers = append(j.numbers, float64(r.below(1000))/1000)
 	}
 	count := j.rows * j.columns
-	of := func(fp32 bool) driver.Type {
-		if fp32 {
-			return driver.FP32
-		}
-		return typ
-	}
 	ordinary := r.below(2) == 0
-	j.tensors = []tensor{r.tensor(of(k.Made.FP32), count, true)}
+	j.tensors = []tensor{r.tensor(cmp.Or(k.Made.Type, typ), count, true)}
 	for _, o := range k.Made.Operands {
 		sizes := map[kernels.Lies]int{kernels.InPlace: count, kernels.ByColumn: j.columns, kernels.ByRow: j.rows}
 		if o.Head > 0 {
 			sizes[kernels.ByHead], sizes[kernels.OfTable] = j.heads[o.Head-1], j.rows*j.heads[o.Head-1]
 		}
-		j.tensors = append(j.tensors, r.tensor(of(o.FP32), sizes[o.Lies], ordinary))
+		j.tensors = append(j.tensors, r.tensor(cmp.Or(o.Type, typ), sizes[o.Lies], ordinary))
+	}
+	if k.Made.Scales {
+		j.tensors = append(j.tensors, r.tensor(driver.FP32, j.rows, true))
 	}
 	j.pass(k, r.below(len(k.Made.Operands)+1), count)
 	j.threads = 4 * (1 + r.below(4))
@@ -158,7 +165,7 @@ func (j *job) pass(k kernels.Kernel, in, count int) {
 		count = j.rows
 	}
 	number(uint64(count))
-	for i := range k.Made.Operands {
+	for i := range j.tensors[1:] {
 		add(i + 1)
 	}
 	if k.Kind == kernels.Groups || slices.ContainsFunc(k.Made.Operands, func(o kernels.Operand) bool {
@@ -236,14 +243,21 @@ func (j *job) wrong(units int) string {
 		return fmt.Sprintf("it has not ended: %d", j.left)
 	}
 	dst := int(j.params[0].tensor) - 1
-	made := j.f.eval(j)
+	values := j.f.eval(j)
 	for i, x := range j.tensors {
 		want := tensor{typ: x.typ, shift: x.shift, count: x.count, data: slices.Clone(x.data)}
 		got := tensor{typ: x.typ, shift: x.shift, count: x.count, data: j.after[i]}
-		for at := range made {
-			if i != dst {
-				break
+		var made []float32
+		switch {
+		case i == dst:
+			made = values[len(values)-1]
+		case j.kernel.Made.Scales && i == len(j.tensors)-1:
+			by := values[j.f.nodes[len(values)-1].Of[1]]
+			for row := range j.rows {
+				made = append(made, by[row*j.columns])
 			}
+		}
+		for at := range made {
 			want.set(at, made[at])
 			if w, g := want.at(at), got.at(at); w != w && g != g || near(w, g, units) {
 				want.set(at, g)

@@ -98,7 +98,7 @@ func (w *writing) operation(n schedule.Node, at place) string {
 		w.param("bool", name, fmt.Sprintf("%s < %g", w.column(n.Group, j), n.Number), "")
 		return name + " ? " + args[0] + " : " + args[1]
 	}
-	return operation(n.Do, args)
+	return w.written.operation(n, args)
 }
 
 // operand is the parameter for a leaf.
@@ -123,7 +123,7 @@ func (w *writing) operand(at place) string {
 // leaf is a leaf of the formula, which is new where nothing has taken it.
 func (c *coder) leaf(node int, turned bool) Leaf {
 	n := c.nodes[node]
-	l := Leaf{Field: c.letter(n.Tensor), Type: c.typeOf(c.fp32(n.Tensor)), Lies: schedule.InPlace}
+	l := Leaf{Field: c.letter(n.Tensor), Type: typeOf(c.Types[n.Tensor]), Lies: schedule.InPlace}
 	for _, o := range c.operands {
 		if o.Tensor == n.Tensor && n.Tensor != "" {
 			l.Lies = o.Lies

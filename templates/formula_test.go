@@ -16,19 +16,31 @@ import (
 // width is how many columns the heads of all formulas here have.
 func width(string) s.Extent { return "W" }
 
+// fp32 are tensors of fp32.
+func fp32(names ...string) map[string]driver.Type {
+	types := map[string]driver.Type{}
+	for _, name := range names {
+		types[name] = driver.FP32
+	}
+	return types
+}
+
+// dequantised are elements of eight bits, with scales S.
+var dequantised = map[string]driver.Type{"": driver.E4M3, "S": driver.FP32}
+
 // norms, rotary embeddings and others, as a library has them.
 var formulas = func() []Formula {
 	norm, turned := s.RMSNorm("N").Tree(), s.Rotary("T").Tree()
 	list := []Formula{
-		{Trees: []s.Expr{s.X}, FP32: []string{""}},
-		{Trees: []s.Expr{s.X}, Widens: true},
+		{Trees: []s.Expr{s.X}, Types: fp32("")},
+		{Trees: []s.Expr{s.X}, Result: driver.FP32},
 		{Trees: []s.Expr{s.ReLU().Tree()}},
 		{Trees: []s.Expr{s.Plus(s.X, s.Row("B")), s.Greatest(s.X, s.Num(0)), s.Plus(s.X, s.Of("R"))}},
-		{Trees: []s.Expr{s.Plus(s.X, s.Of("R"))}, FP32: []string{"R"}},
-		{Trees: []s.Expr{s.Plus(s.X, s.Of("R")), s.Times(s.X, s.Num(.22))}, FP32: []string{""}, Widens: true},
-		{Trees: []s.Expr{s.Times(s.X, s.Column("S")), s.Minus(s.X, s.Row("B"))}, FP32: []string{"S"}},
+		{Trees: []s.Expr{s.Plus(s.X, s.Of("R"))}, Types: fp32("R")},
+		{Trees: []s.Expr{s.Plus(s.X, s.Of("R")), s.Times(s.X, s.Num(.22))}, Types: fp32(""), Result: driver.FP32},
+		{Trees: []s.Expr{s.Times(s.X, s.Column("S")), s.Minus(s.X, s.Row("B"))}, Types: fp32("S")},
 		{Trees: []s.Expr{norm, s.Add("R").Tree()}},
-		{Trees: []s.Expr{s.Add("R").Tree(), norm}, FP32: []string{"R", "N"}},
+		{Trees: []s.Expr{s.Add("R").Tree(), norm}, Types: fp32("R", "N")},
 		{Trees: []s.Expr{s.LayerNorm("N", "B").Tree()}},
 		{Trees: []s.Expr{s.Times(s.Minus(s.X, s.Most(s.X)), s.Column("S"))}},
 		{Trees: []s.Expr{s.SumOver(s.Times(s.X, s.Row("N")))}},
@@ -40,6 +52,14 @@ var formulas = func() []Formula {
 		{Trees: []s.Expr{s.RotaryOf(4, "H", "T").Tree()}},
 		{Trees: []s.Expr{s.If(s.Below(3, "W"), s.Times(s.X, s.HeadRow("Q")), s.Neg(s.X))}},
 		{Trees: []s.Expr{s.Greatest(s.Times(s.X, s.Num(0)), s.Num(0))}}, // zeros of both signs
+		{Trees: []s.Expr{s.Quantise().Tree()}, Result: driver.E4M3, Scales: true},
+		{Trees: []s.Expr{norm, s.Quantise().Tree()}, Types: fp32("N"), Result: driver.E4M3, Scales: true},
+		{Trees: []s.Expr{s.Over(s.X, s.Column("S"))}, Result: driver.E4M3},
+		{Trees: []s.Expr{s.Plus(s.X, s.Mean(s.X)), s.Over(s.X, s.Num(3))}, Result: driver.E4M3, Scales: true},
+		{Trees: []s.Expr{s.Dequantise("S").Tree()}, Types: dequantised},
+		{Trees: []s.Expr{s.Dequantise("S").Tree(), norm}, Types: dequantised},
+		{Trees: []s.Expr{s.Power(s.Finite(s.Times(s.X, s.Of("R"))))}, Result: driver.FP32},
+		{Trees: []s.Expr{s.Power(s.X)}, Result: driver.FP32}, // of powers too
 	}
 	for i := range list {
 		list[i].Width = width
@@ -71,13 +91,16 @@ func anyFormula(t *rapid.T) Formula {
 		}
 		return binary[rapid.IntRange(0, len(binary)-1).Draw(t, "binary")](tree(depth-1), tree(depth-1))
 	}
-	f := Formula{Width: width, Widens: rapid.Bool().Draw(t, "widens")}
+	f := Formula{Width: width, Types: map[string]driver.Type{}}
+	if rapid.Bool().Draw(t, "widens") {
+		f.Result = driver.FP32
+	}
 	for range rapid.IntRange(1, 2).Draw(t, "trees") {
 		f.Trees = append(f.Trees, tree(rapid.IntRange(1, 5).Draw(t, "depth")))
 	}
 	for _, name := range []string{"", "R", "B", "S", "T"} {
 		if rapid.IntRange(0, 3).Draw(t, "fp32") == 0 {
-			f.FP32 = append(f.FP32, name)
+			f.Types[name] = driver.FP32
 		}
 	}
 	return f

@@ -97,7 +97,7 @@ func ofRanks(t *testing.T) code {
 // made are formulas of kernels.
 var made = []Formula{
 	{Trees: []s.Expr{s.SwiGLU("Up").Tree()}}, {Trees: []s.Expr{s.Bias("Bias").Tree()}},
-	{Trees: []s.Expr{s.X}, FP32: []string{""}},
+	{Trees: []s.Expr{s.X}, Types: fp32("")},
 	{Trees: []s.Expr{s.RMSNorm("N").Tree(), s.Add("R").Tree()}}, {Trees: []s.Expr{s.Rotary("T").Tree()}},
 }
 

@@ -269,9 +269,12 @@ func TestCheckKernels(t *testing.T) {
 	if want := strided(3, 5, 12, 2, 5, 1<<23, 4); lines[1] != want {
 		t.Errorf("fill, strided:\n got %s\nwant %s", lines[1], want)
 	}
+	if want := inRows(3, 5, 12, 3, 1<<23); lines[2] != want {
+		t.Errorf("fill, in rows:\n got %s\nwant %s", lines[2], want)
+	}
 	// Of want two in four count. Thread 0 has elements 0, 2, 4 and thread 1 has 1, 3: 1 equals 1, a NaN nothing, -0
 	// equals 0, and 2 is not 3.
-	if diff := cmp.Diff([]string{"-1 0 1", "1 2 3"}, lines[2:4]); diff != "" {
+	if diff := cmp.Diff([]string{"-1 0 1", "1 2 3"}, lines[3:5]); diff != "" {
 		t.Errorf("compare (-want +got):\n%s", diff)
 	}
 }

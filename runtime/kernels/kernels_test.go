@@ -27,9 +27,9 @@ var all = Table{Peers: 2, Types: []driver.Type{driver.BF16, driver.FP32}, Kernel
 	{Kind: PacketSpread, Terms: 2, Varies: true, ByBlocks: true},
 	{Kind: PacketSpread, Number: 2, Terms: 2, Varies: true, Added: true, ByBlocks: true},
 	{Kind: Push, Terms: 2, ByBlocks: true},
-	{Kind: Elements, Made: &Made{Key: "a", Operands: []Operand{{}, {FP32: true}}, FP32: true}},
+	{Kind: Elements, Made: &Made{Key: "a", Operands: []Operand{{}, {Type: driver.FP32}}, Type: driver.FP32}},
 	{Kind: Elements, Number: 2, Made: &Made{Key: "b", Operands: []Operand{{}, {Lies: ByColumn}, {Lies: ByRow}}}},
-	{Kind: Groups, Made: &Made{Key: "c", Operands: []Operand{{}, {Lies: ByColumn, FP32: true}}, Numbers: 2}},
+	{Kind: Groups, Made: &Made{Key: "c", Operands: []Operand{{}, {Lies: ByColumn, Type: driver.FP32}}, Numbers: 2}},
 	{Kind: Groups, Number: 2, Made: &Made{Key: "d", Operands: []Operand{{}, {Lies: OfTable, Head: 2},
 		{Lies: ByHead, Head: 1}}, Heads: 2, Group: 1, Turns: true}},
 }}

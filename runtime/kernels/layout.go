@@ -94,7 +94,7 @@ func (t *Table) layout(k Kernel) Layout {
 	if k.Computes() && !k.Multiplies() || k.Gathers() || k.Lands() {
 		l.At.Dst, l.At.Bytes = next(1), next(1)
 		if k.Makes() && !k.Lands() {
-			l.At.Terms, l.At.Given = next(len(k.Made.Operands)), next(k.numbers())
+			l.At.Terms, l.At.Given = next(k.Made.addresses()), next(k.numbers())
 			return l
 		}
 		if k.Varies {

@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -11,21 +12,22 @@ import (
 
 // Made is the function of a kernel of elements or of groups: what it makes, and of what.
 type Made struct {
-	Word     string    // of the function: "swiglu"; a package has one of each
-	Key      string    // schedule.Key of it
-	Operands []Operand // that it reads; the first is the result so far
-	Heads    int       // widths of heads that it knows
-	Group    int       // the number of the width, from 1, of the columns that go together; 0: a row's
-	Turns    bool      // an element is made of one elsewhere in its group
-	Numbers  int       // of the Shape
-	FP32     bool      // what it makes is of fp32, whatever the plan's elements are
+	Word     string      // of the function: "swiglu"; a package has one of each
+	Key      string      // schedule.Key of it
+	Operands []Operand   // that it reads; the first is the result so far
+	Heads    int         // widths of heads that it knows
+	Group    int         // the number of the width, from 1, of the columns that go together; 0: a row's
+	Turns    bool        // an element is made of one elsewhere in its group
+	Numbers  int         // of the Shape
+	Type     driver.Type // of what it makes; 0: that of the plan
+	Scales   bool        // it leaves what it divides each row by, too: in fp32, behind its operands
 }
 
 // Operand is a tensor that a function reads.
 type Operand struct {
 	Lies Lies
-	Head int  // the number of the width of its heads, from 1; 0: it has none
-	FP32 bool // it is of fp32, whatever the plan's elements are
+	Head int         // the number of the width of its heads, from 1; 0: it has none
+	Type driver.Type // 0: that of the plan
 }
 
 // Lies says which element of an operand goes with an element of the result.
@@ -58,14 +60,6 @@ func (k Kernel) heads() int {
 
 // numbers are how many the function takes: the columns of a row, the widths of heads, and those of the Shape.
 func (k Kernel) numbers() int { return k.heads() + k.Made.Heads + k.Made.Numbers }
-
-// Typed is the type of an operand or a result in a plan.
-func Typed(fp32 bool, plan driver.Type) driver.Type {
-	if fp32 {
-		return driver.FP32
-	}
-	return plan
-}
 
 // Making is a launch of a function: the numbers that it takes.
 type Making struct {
@@ -106,15 +100,23 @@ func (m Making) Number(x float64) Making { return m.Count(int64(math.Float64bits
 // one elsewhere in it: its lanes hold as many.
 const unitColumns, mostTurned = 8, 8 * threads
 
-// Make sets bytes of dst to what the function makes of its operands.
+// addresses are how many the function takes beside that of its result.
+func (m *Made) addresses() int {
+	if m.Scales {
+		return len(m.Operands) + 1
+	}
+	return len(m.Operands)
+}
+
+// Make sets bytes of dst to what the function makes of its operands, and leaves scales behind these.
 func (m Making) Make(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, operands ...driver.Ptr) {
 	k := m.k
-	if k == nil || len(operands) != len(k.Made.Operands) || m.count != k.numbers() {
+	if k == nil || len(operands) != k.Made.addresses() || m.count != k.numbers() {
 		q.Fail(fmt.Errorf("launch %s of %d operands and %d numbers: the package has no such kernel", m.word,
 			len(operands), m.count))
 		return
 	}
-	elements := bytes / Typed(k.Made.FP32, m.set.element).Size()
+	elements := bytes / cmp.Or(k.Made.Type, m.set.element).Size()
 	k.params[k.At.Dst], k.params[k.At.Bytes] = uint64(dst), uint64(elements)
 	for i, x := range operands {
 		k.params[k.At.Terms+i] = uint64(x)

@@ -110,6 +110,8 @@ var all = []Named{
 	{"RotaryAttention", RotaryAttention},
 	{"AllGatherLinearFP8", AllGatherLinearFP8},
 	{"AllGatherQKVFP8", AllGatherQKVFP8},
+	{"AllGatherLinearQuantised", AllGatherLinearQuantised},
+	{"AllGatherQuantised", AllGatherQuantised},
 	{"LinearReduceScatterFP8", LinearReduceScatterFP8},
 	{"LinearAllReduceFP8", LinearAllReduceFP8},
 	{"GatedMLPFP8", GatedMLPFP8},

@@ -40,7 +40,7 @@ func (q question) copy(instances []State) (answer, error) {
 	if a.moved && q.want.known && slices.Contains(instances, q.want.state) {
 		a.made = q.want.state
 	}
-	if !a.moved && q.want.known && !q.want.cut && q.want.state == (State{}) && q.have[0].Rows() {
+	if !a.moved && q.want.known && q.want.state == (State{}) && q.have[0].Rows() {
 		a.gathered[0], a.made = true, State{}
 	}
 	q.want.whole = q.want.whole && a.moved

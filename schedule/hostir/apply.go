@@ -13,6 +13,8 @@ type Apply struct {
 	X        View
 	Operands []View // in the order of schedule.Operands
 	To       View
+	// Scales is where it leaves what the last formula divides each row by: the scales of a result of eight bits.
+	Scales View
 	// Makes are the formulas, each the X of the next one; the first is of X. Word is for texts.
 	Makes []schedule.Expr
 	Word  string
@@ -68,10 +70,12 @@ func (Apply) Kind() Kind { return ApplyKind }
 
 func (Apply) work() {}
 
-func (x Apply) views() (reads, writes []View) { return append(some(x.X), x.Operands...), some(x.To) }
+func (x Apply) views() (reads, writes []View) {
+	return append(some(x.X), x.Operands...), some(x.To, x.Scales)
+}
 
 func (x Apply) with(p Parts) Work {
-	x.To, x.X = p.view("destination", x.To), p.view("source", x.X)
+	x.To, x.X, x.Scales = p.view("destination", x.To), p.view("source", x.X), p.view("scales", x.Scales)
 	x.Operands = p.views("source", x.Operands)
 	x.Columns = p.expr("the columns of a row", x.Columns)
 	return x
@@ -83,6 +87,9 @@ func (x Apply) check(s Step) error {
 		return fmt.Errorf("formulas are made of a view by a kernel, which writes one")
 	case len(x.Operands) != len(schedule.Operands(x.Nodes())):
 		return fmt.Errorf("a formula reads a view for X and one for each operand")
+	}
+	if _, divides := schedule.Divisor(x.Makes); x.Scales.Buffer != "" && (!divides || s.By != GroupsKernel) {
+		return fmt.Errorf("scales are what the last formula divides each row by")
 	}
 	return nil // its operands lie as its formulas say
 }

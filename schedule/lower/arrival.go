@@ -274,5 +274,5 @@ func (w *writer) finer(name, as string, parts int64) {
 	w.fine[name] = parts
 	b, rows := w.buffer(name), w.rowAxis(as, true)
 	rows.Outer = append(rows.Outer, schedule.DIDx(decimal(int(parts))))
-	b.Chunk = elements(schedule.Tensor{Axes: []schedule.Axis{rows, b.Tensor.Axes[1]}})
+	b.Chunk = elements(schedule.Tensor{Axes: append([]schedule.Axis{rows}, b.Tensor.Axes[1:]...)})
 }

@@ -36,7 +36,7 @@ func formulas(d *draft) error {
 		for j, f := range o.Then[from:] {
 			o.Then[from+j] = schedule.Func{Word: f.Name(), Is: d.original.Tree(f)}
 		}
-		if from < len(o.Then) && (partial || d.gathered(o)) {
+		if from < len(o.Then) && (partial || d.gathered(o) && !inSteps(d.tensor(o.Out))) {
 			sum := o
 			for sum.Out += between(partial); d.known(sum.Out); {
 				sum.Out += "s"
@@ -209,7 +209,10 @@ func (c *chain) formula(o schedule.Op, f schedule.Func) string {
 func (c *chain) beside(d *draft, path string, o schedule.Op, x schedule.Operand) error {
 	at := c.at[o.Out]
 	made := d.schedule.Made(x.Tensor)
+	_, scales := d.schedule.ScaledBy(x.Tensor)
 	switch {
+	case scales:
+		return nil // they lie and travel as their rows do
 	case made && x.Lies == schedule.InPlace:
 		return c.besideMade(d, path, o, x.Tensor)
 	case made:

@@ -106,6 +106,10 @@ func (x *scaling) step(s hostir.Step) []hostir.Node {
 		s.Do = w
 		return []hostir.Node{s}
 	}
+	if w, makes := s.Do.(hostir.Apply); makes {
+		s.Do = x.made(w)
+		return []hostir.Node{s}
+	}
 	if slices.Contains(moving, s.Kind()) && !s.Fused() {
 		if !x.ofRows[x.scaleOf[reads[0].Buffer]] || reads[0].Columns || writes[0].Columns {
 			return []hostir.Node{s}
@@ -118,6 +122,20 @@ func (x *scaling) step(s hostir.Step) []hostir.Node {
 	x.wrong = cmp.Or(x.wrong, x.refused(cmp.Or(e.Path, movesField), "use schedule.Pull",
 		"no kernel of its way takes the scales of %s along", cmp.Or(e.Of, s.Result().Buffer)))
 	return []hostir.Node{s}
+}
+
+// made are formulas that leave the scales of what they make, and read those of what they are of.
+func (x *scaling) made(w hostir.Apply) hostir.Apply {
+	if x.scaleOf[w.To.Buffer] != "" {
+		w.Scales = x.of(w.To)
+	}
+	w.Operands = slices.Clone(w.Operands)
+	for i, v := range w.Operands {
+		if _, scales := x.Schedule.ScaledBy(v.Buffer); scales {
+			w.Operands[i] = x.of(w.X)
+		}
+	}
+	return w
 }
 
 // of is where the scales of a view lie: beside its rows, or the one that all have.

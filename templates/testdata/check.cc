@@ -64,7 +64,7 @@ int main()
   const int n = 12;
   float values[n + 1];
   values[n] = 42;
-  struct run_fill p = {(unsigned long long)values, 5, n, n, n, 3, 1u << 23, single, 0, 1.0f, 0};
+  struct run_fill p = {(unsigned long long)values, 5, n, n, n, 3, 1u << 23, single, 0, 1.0f, 0, 0};
   run(0, &p, 2, 4);
   for (int i = 0; i < n; i++) {
     printf("%g ", values[i]);
@@ -76,10 +76,17 @@ int main()
   }
   printf("%g\n", values[n]);
   // Two of every five elements, and again on top of them, in units of 4.
-  p = {(unsigned long long)values, 5, n, 2, 5, 3, 1u << 23, single, 0, 4.0f, 0};
+  p = {(unsigned long long)values, 5, n, 2, 5, 3, 1u << 23, single, 0, 4.0f, 0, 0};
   run(0, &p, 2, 2);
   p.add = 1;
   run(0, &p, 1, 3);
+  for (int i = 0; i < n; i++) {
+    printf("%g ", values[i]);
+  }
+  printf("\n");
+  // Rows of 3, each of its own size.
+  p = {(unsigned long long)values, 5, n, n, n, 3, 1u << 23, single, 0, 1.0f, 0, 3};
+  run(0, &p, 2, 4);
   for (int i = 0; i < n; i++) {
     printf("%g ", values[i]);
   }

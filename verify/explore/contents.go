@@ -128,8 +128,8 @@ func (x *search) made(s *state, st *step) {
 	text := x.describe(s, st)
 	elements := x.compute(s, st)
 	for n, result := range st.results {
-		if n > 0 { // a workspace
-			elements = nil
+		if n > 0 {
+			elements = x.beside(s, st, result)
 		}
 		x.put(s, result, elements, text)
 	}
@@ -143,21 +143,11 @@ func (x *search) made(s *state, st *step) {
 // compute returns the elements of an operation's result; none where its operands do not
 // fit.
 func (x *search) compute(s *state, st *step) []Number {
-	var operands [][]Number
-	for i, atoms := range st.operands {
-		list := x.elements(s, atoms)
-		if c, cut := x.Columns[st.op.Uses[i].At.Buffer]; cut && st.op.Kind == ops.Product {
-			list = c.rowByRow(list)
-		}
-		operands = append(operands, list)
-	}
+	operands := x.operands(s, st)
 	if len(operands) == 0 || len(st.results) == 0 {
 		return nil
 	}
-	size := 0
-	for _, a := range st.results[0] {
-		size += x.atoms.sizes[a]
-	}
+	size := x.size(st.results[0])
 	switch st.op.Kind {
 	case ops.Copy:
 		return operands[0]
@@ -178,6 +168,26 @@ func (x *search) compute(s *state, st *step) []Number {
 		return made
 	}
 	return nil
+}
+
+// operands are the elements of each operand of an operation.
+func (x *search) operands(s *state, st *step) (list [][]Number) {
+	for i, atoms := range st.operands {
+		one := x.elements(s, atoms)
+		if c, cut := x.Columns[st.op.Uses[i].At.Buffer]; cut && st.op.Kind == ops.Product {
+			one = c.rowByRow(one)
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// size is how many elements atoms have.
+func (x *search) size(atoms []int32) (n int) {
+	for _, a := range atoms {
+		n += x.atoms.sizes[a]
+	}
+	return n
 }
 
 // added is the sum of lists of equal size; the last one may be a row, for each row of the result.

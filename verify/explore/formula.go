@@ -115,6 +115,23 @@ func (w *walk) place(do schedule.Do, i, column, j, width int) int {
 
 // formulasOf are what formulas make of the first operand and the others.
 func formulasOf(o *ops.Op, trees []schedule.Expr, operands [][]Number, size int) []Number {
+	w := walkOf(o, trees, operands, size)
+	if w == nil {
+		return nil
+	}
+	return w.all(trees)
+}
+
+// all is what trees make, each the X of the next one.
+func (w *walk) all(trees []schedule.Expr) []Number {
+	for _, e := range trees {
+		w.x = w.of(e)
+	}
+	return w.x
+}
+
+// walkOf reads the operands of formulas; nil where they do not fit.
+func walkOf(o *ops.Op, trees []schedule.Expr, operands [][]Number, size int) *walk {
 	nodes := schedule.Nodes(trees...)
 	heads, all := schedule.Heads(nodes), schedule.Operands(nodes)
 	if len(operands) != 1+len(all) || len(heads) != len(o.Heads) {
@@ -156,10 +173,7 @@ func formulasOf(o *ops.Op, trees []schedule.Expr, operands [][]Number, size int)
 		}
 	}
 	w.operand = func(tensor string, _ schedule.Lies, row, at int) Number { return list[tensor][row*each[tensor]+at] }
-	for _, e := range trees {
-		w.x = w.of(e)
-	}
-	return w.x
+	return w
 }
 
 // widthOf is that of the heads that a tensor knows.
@@ -172,15 +186,19 @@ func widthOf(nodes []schedule.Node, tensor string, widths map[schedule.Extent]in
 	return 0
 }
 
-// formulas is an element of a result that functions make together.
-func (m *meaning) formulas(run int, op schedule.Op, own []schedule.Func, index []int64) Number {
+// trees are what functions make of a result together.
+func (m *meaning) trees(own []schedule.Func) (list []schedule.Expr) {
+	for _, f := range own {
+		list = append(list, m.Schedule.Tree(f))
+	}
+	return list
+}
+
+// formulas is what trees make of an element of an operation's result.
+func (m *meaning) formulas(run int, op schedule.Op, trees []schedule.Expr, index []int64) Number {
 	last := len(index) - 1
 	columns := int(m.sizes(op.Out)[last])
 	before := m.Schedule.With(op)
-	var trees []schedule.Expr
-	for _, f := range own {
-		trees = append(trees, m.Schedule.Tree(f))
-	}
 	x := func(at []int64) Number {
 		if len(op.In) > 1 {
 			return m.plain(run, before, at)
@@ -211,10 +229,7 @@ func (m *meaning) formulas(run int, op schedule.Op, own []schedule.Func, index [
 		}
 		return m.read(tensor, m.element(run, tensor, of))
 	}
-	for _, e := range trees {
-		w.x = w.of(e)
-	}
-	return w.x[int(index[last])-w.first]
+	return w.all(trees)[int(index[last])-w.first]
 }
 
 // read is an element of a tensor as formulas read it.

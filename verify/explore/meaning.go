@@ -107,9 +107,12 @@ func (m *meaning) elementOf(run int, t *tensor, index []int64) Number {
 	}
 	known := t.elements(run)
 	if known[at] == unread {
-		if t.made {
+		switch {
+		case t.made:
 			known[at] = m.made(run, t, index)
-		} else {
+		case m.Schedule.Made(t.name):
+			known[at] = m.scaleMade(run, t.name, index[0])
+		default:
 			known[at] = m.input(run, t.name, at)
 		}
 	}
@@ -122,7 +125,7 @@ func (m *meaning) made(run int, t *tensor, index []int64) Number {
 		return m.call(run, t.op, index)
 	}
 	if len(t.own) > 0 {
-		return m.formulas(run, t.op, t.own, index)
+		return m.formulas(run, t.op, m.trees(t.own), index)
 	}
 	made := m.plain(run, t.op, index)
 	if t.inFP32 {
@@ -242,7 +245,11 @@ func (m *meaning) at(run int, operands []operand, i int, values map[rune]int64) 
 	for _, l := range x.letters {
 		index = append(index, values[l])
 	}
-	return m.scaled(run, m.elementOf(run, x.tensor, index), i, x.tensor, index[0])
+	element := m.elementOf(run, x.tensor, index)
+	if len(operands) == 1 { // functions read the codes
+		return element
+	}
+	return m.scaled(run, element, i, x.tensor, index[0])
 }
 
 // spread is the axis of a letter that all operands which have it spread over the ranks, if

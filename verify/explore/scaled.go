@@ -1,6 +1,9 @@
 package explore
 
-import "ovgen/schedule"
+import (
+	"ovgen/schedule"
+	"ovgen/schedule/hostir"
+)
 
 // Operands of eight bits have scales of fp32, which multiply them: one, or one for each row. In memory a scale is two
 // numbers where the plan's elements have 16 bits.
@@ -46,4 +49,36 @@ func (m *meaning) scaled(run int, x Number, operand int, t *tensor, row int64) N
 		row = 0
 	}
 	return scaledBy(operand, x, m.read(t.scale, m.element(run, t.scale, []int64{row})))
+}
+
+// beside are the scales that formulas leave beside their result; none of a workspace, of which nothing is known.
+func (x *search) beside(s *state, st *step, scales []int32) (made []Number) {
+	step, _ := st.op.Node.(hostir.Step)
+	f, _ := hostir.Applied(step.Do)
+	divisor, divides := schedule.Divisor(f.Makes)
+	if !st.op.Scales || !divides || st.op.Columns < 1 {
+		return nil
+	}
+	w := walkOf(st.op, f.Makes, x.operands(s, st), x.size(st.results[0]))
+	if w == nil {
+		return nil
+	}
+	all, columns := w.all(divisor), int(st.op.Columns)
+	halved := x.size(scales) == 2*(len(all)/columns)
+	for i := 0; i < len(all); i += columns {
+		if halved {
+			made = append(made, halves(all[i])...)
+			continue
+		}
+		made = append(made, all[i])
+	}
+	return made
+}
+
+// scaleMade is the scale of a row of a result of eight bits.
+func (m *meaning) scaleMade(run int, scales string, row int64) Number {
+	of, _ := m.Schedule.ScaledBy(scales)
+	op, _ := m.Schedule.Maker(of.Name)
+	divisor, _ := schedule.Divisor(m.trees(m.Schedule.Own(op))) // Validate has seen that it divides
+	return m.formulas(run, op, divisor, []int64{row, 0})
 }

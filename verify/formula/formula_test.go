@@ -25,6 +25,7 @@ var functions = map[string]schedule.Func{
 	"softcap": schedule.SoftCap(3), "relu2": schedule.SquaredReLU(), "quickgelu": schedule.QuickGELU(),
 	"gelubyerf": schedule.GELUByErf(), "softmax": schedule.Softmax(), "modulate": schedule.Modulate("A", "B"),
 	"head norm": schedule.RMSNorm("A").PerHead("16"), "sigmoid": schedule.Sigmoid(),
+	"quantise": schedule.Quantise(), "dequantise": schedule.Dequantise("A"),
 	"scale": schedule.Scale(.25), "multiply": schedule.Multiply("A"), "reglu": schedule.ReGLU("A"),
 	"rest": {Is: schedule.Minus(schedule.Least(schedule.Root(schedule.Abs(schedule.X)),
 		schedule.Log(schedule.Plus(schedule.Num(1), schedule.Abs(schedule.X)))), schedule.Column("A"))},
@@ -122,6 +123,11 @@ func (d *device) node(n schedule.Node, made [][]float32, j int, a, b float32) fl
 		return float32(math.Sqrt(float64(a)))
 	case schedule.DoRecipRoot:
 		return 1 / float32(math.Sqrt(float64(a)))
+	case schedule.DoFinite:
+		return a // all numbers here are
+	case schedule.DoPower:
+		e := math.Ceil(math.Log2(math.Abs(float64(a))))
+		return float32(math.Ldexp(1, int(min(max(e, -126), 126))))
 	case schedule.DoBelow:
 		if at < int(n.Number) {
 			return a

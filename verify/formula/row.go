@@ -73,6 +73,8 @@ var operations = map[schedule.Do]func(a, b Value) Value{
 	schedule.DoLog:       func(a, _ Value) Value { return about(math.Log, a, 4, math.Inf(-1), math.Inf(1)) },
 	schedule.DoRoot:      func(a, _ Value) Value { return root(a) },
 	schedule.DoRecipRoot: func(a, _ Value) Value { return reciprocal(root(a)) },
+	schedule.DoFinite:    func(a, _ Value) Value { return finite(a) },
+	schedule.DoPower:     func(a, _ Value) Value { return power(a) },
 }
 
 // statistics are of the columns of a group.

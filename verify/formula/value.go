@@ -115,3 +115,30 @@ func LeastBit(x float64) int {
 	}
 	return e - 1075 + bits.TrailingZeros64(m|1<<52)
 }
+
+// finite is a value, or 0 where it is infinite.
+func finite(v Value) Value {
+	switch {
+	case math.IsInf(v.Lo, 0) && v.IsPoint():
+		return Point(0)
+	case math.IsInf(v.Lo, 0) || math.IsInf(v.Hi, 0):
+		return Value{v.Want, min(v.Lo, 0), max(v.Hi, 0)}
+	}
+	return v
+}
+
+// power is the least power of two that is no less than the size of a value, from 2^-126 to 2^126.
+func power(v Value) Value {
+	least := 0.0
+	if v.Lo > 0 || v.Hi < 0 {
+		least = min(math.Abs(v.Lo), math.Abs(v.Hi))
+	}
+	of := func(size float64) float64 {
+		fraction, exponent := math.Frexp(min(size, 0x1p126))
+		if fraction == .5 {
+			exponent--
+		}
+		return math.Ldexp(1, max(exponent, -126))
+	}
+	return Value{of(math.Abs(v.Want)), of(least), of(v.Size())}
+}

@@ -22,6 +22,7 @@ import (
 //	x = hash(Seed, First + placed(i))      // uint32, see reference.Hash
 //	integers: (x >> 8) < Limit ? ((x & 1) ? Unit : -Unit) : 0
 //	Real:     float(x >> 8) / 2^23 - 1     // exact in fp32, rounded to the type
+//	Row:      times 1 << hash(Seed+1, (First + placed(i)) / Row) % 3
 //	Add:      that plus At[i]
 //
 // hash(seed, index), all in uint64:
@@ -41,6 +42,7 @@ type fillParams struct {
 	Real        uint32 // 1: uniform in [-1, 1)
 	Unit        float32
 	Add         uint32 // 1: to the previous content
+	Row         int64  // elements of a row; 0: none is larger than others
 }
 
 // compareParams: Got[i] against Want[placed(i)], value by value as == does (a NaN
@@ -170,7 +172,8 @@ func (l *Kernels) add(at driver.Ptr, t driver.Type, in reference.Input, part rea
 
 func (l *Kernels) launchFill(at driver.Ptr, t driver.Type, in reference.Input, part reading.Part, add uint32,
 	s driver.Stream) error {
-	p := fillParams{Seed: in.Seed, Limit: in.Limit, Format: formatOf(t), Unit: in.Unit, Add: add}
+	p := fillParams{Seed: in.Seed, Limit: in.Limit, Format: formatOf(t), Unit: in.Unit, Add: add,
+		Row: int64(in.Row)}
 	if in.Real {
 		p.Real = 1
 	}

@@ -52,7 +52,7 @@ func (m KernelMutant) tests() []string {
 	case "device/fewrows.h", "fewrows.cu.tmpl":
 		return fewTests
 	case "device/arith.h", "device/units.h", "device/elements.h", "elements.cu.tmpl", "device/groups.h",
-		"groups.cu.tmpl", "pieces.tmpl":
+		"groups.cu.tmpl", "pieces.tmpl", "device/scale.h", "device/eightunits.h":
 		return formulaTests
 	}
 	return transportTests

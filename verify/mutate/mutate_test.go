@@ -76,6 +76,10 @@ func TestSchedule(t *testing.T) {
 			"move", "other stream"}},
 		{"AllGatherLinearFP8", catalog.AllGatherLinearFP8, []string{"drop", "move", "shift an index", "share a word",
 			"drop the scales", "swap the scales", "reuse a buffer early"}},
+		{"AllGatherLinearQuantised", catalog.AllGatherLinearQuantised, []string{"drop", "move", "shift an index",
+			"share a word", "drop the scales", "swap the scales", "reuse a buffer early"}},
+		{"AllGatherQuantised", catalog.AllGatherQuantised, []string{"drop", "move", "shift an index", "share a word",
+			"drop the scales", "drop a function"}},
 		{"LinearReduceScatterFP8", catalog.LinearReduceScatterFP8, []string{"shift an index", "drop the scales"}},
 	} {
 		list, err := mutate.Schedule(c.name, c.s, mutate.Prove)

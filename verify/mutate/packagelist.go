@@ -58,6 +58,13 @@ var Packages = []PackageMutant{
 			"p.chunkScaleA)\n	}\n"}}},
 	{Package: "allgatherlinearfp8", File: "program.go", Text: "one scale for all rows", Edits: []Edit{
 		{"\n		RowScales: true, Bias: true", "\n		Bias: true"}}},
+	{Package: "allgatherlinearquantised", File: "program.go", Text: "scales of the rank behind", Edits: []Edit{
+		{"p.scales.Peer(peer, 0), p.chunkScales)", "p.scales.Peer((peer+1)%d, 0), p.chunkScales)"}}},
+	{Package: "allgatherlinearquantised", File: "program.go", Text: "scales that travel before they are made",
+		Edits: []Edit{{"	q.Post(main, p.ready)\n", ""}, {"	p.kernels.Function(\"quantise\")",
+			"	q.Post(main, p.ready)\n	p.kernels.Function(\"quantise\")"}}},
+	{Package: "allgatherquantised", File: "program.go", Text: "scales of the next row", Edits: []Edit{
+		{"		p.scalesCgathered.At(0))", "		p.scalesCgathered.At(4))"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "one less in depth",
 		Edits: []Edit{{"K: k, N: n", "K: k - 1, N: n"}}},
 	{Package: "linearreducescatter", File: launching, Text: "sums of one element less from 1 MiB on", Edits: []Edit{

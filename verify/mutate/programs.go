@@ -128,6 +128,9 @@ func (m *maker) variants(n hostir.Node) []variant {
 			if x.To.Buffer != x.X.Buffer {
 				add("drop a function", x.Word, hostir.Set(n.Stream, x.To, x.X))
 			}
+			if x.Scales.Buffer != "" {
+				add("drop the scales", "", hostir.Changed(n, func(x *hostir.Apply) { x.Scales = hostir.View{} }))
+			}
 		case hostir.Product:
 			flip(n, add)
 		case hostir.Collective:

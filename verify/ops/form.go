@@ -72,7 +72,7 @@ func (o *Op) malformed() string {
 }
 
 // misused names a mistake in the order of an operation's uses: reads come first, then its one result, and then
-// perhaps a workspace. A Take has results only.
+// perhaps a workspace, or scales. A Take has results only.
 func (o *Op) misused() string {
 	first := slices.IndexFunc(o.Uses, func(u Use) bool { return u.Write })
 	if first < 0 {
@@ -88,8 +88,10 @@ func (o *Op) misused() string {
 		}
 		return ""
 	}
-	if last := len(writes) - 1; last > 0 && IsWorkspace(writes[last].At) {
+	if last := len(writes) - 1; last > 0 && (IsWorkspace(writes[last].At) || o.Scales && o.Kind == Apply) {
 		writes = writes[:last]
+	} else if o.Scales {
+		return "leaves no scales"
 	}
 	switch {
 	case len(writes) != 1 || OfStream(writes[0].At):
@@ -102,7 +104,7 @@ func (o *Op) misused() string {
 	return ""
 }
 
-// Result is the range that an operation writes: its last use but for a workspace.
+// Result is the range that an operation writes: its last use but for a workspace, or scales.
 func (o *Op) Result() Use {
 	return o.Uses[slices.IndexFunc(o.Uses, func(u Use) bool { return u.Write })]
 }

@@ -54,6 +54,8 @@ type Op struct {
 	Lies    []schedule.Lies
 	Columns int64
 	Heads   []int64
+	// Scales: an Apply also writes what its formula divides each row by, behind its result.
+	Scales bool
 	// Launch of a Call by a kernel, as LaunchOf has it.
 	Launch string
 	// Scaled: operands of a Product have scales, which are its third and fourth.

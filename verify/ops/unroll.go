@@ -169,14 +169,14 @@ func (u *unroller) does(at Op, n hostir.Step) {
 	case hostir.Sum:
 		at.Kind = Sum
 		reads, _ := n.Views()
-		u.use(at, x.To, reads...)
+		u.use(at, []hostir.View{x.To}, reads...)
 	case hostir.Product:
 		u.product(at, x)
 	case hostir.Apply:
 		u.apply(at, x)
 	case hostir.Call:
 		at.Kind, at.Form, at.Launch = Call, x.Name, u.launch(x.Launch)
-		u.use(at, x.To, x.Operands...)
+		u.use(at, []hostir.View{x.To}, x.Operands...)
 	default:
 		u.fail(fmt.Errorf("work %q has no operations", n.Kind()))
 	}
@@ -234,7 +234,7 @@ func (u *unroller) collective(op Op, x hostir.Collective) {
 	if x.Does == hostir.Exchange {
 		op.To, op.From = int(u.eval(x.Target)), int(u.eval(x.Source))
 	}
-	u.use(op, x.To, x.From)
+	u.use(op, []hostir.View{x.To}, x.From)
 }
 
 // gather adds a copy for each of its views.
@@ -265,7 +265,11 @@ func (u *unroller) apply(op Op, x hostir.Apply) {
 	for _, width := range schedule.Heads(nodes) {
 		op.Heads = append(op.Heads, u.eval(hostir.Extent(width)))
 	}
-	u.use(op, x.To, append([]hostir.View{x.X}, x.Operands...)...)
+	results := []hostir.View{x.To}
+	if op.Scales = x.Scales.Buffer != ""; op.Scales {
+		results = append(results, x.Scales)
+	}
+	u.use(op, results, append([]hostir.View{x.X}, x.Operands...)...)
 }
 
 // launch is how a kernel of the caller's is launched; empty without one.
@@ -280,10 +284,10 @@ func (u *unroller) launch(l hostir.Launch) string {
 	return LaunchOf(u.eval(l.Blocks), int64(l.Threads), args...)
 }
 
-// use adds an operation that reads views, each as often as it stands for, and writes its result. For a result of no
+// use adds an operation that reads views, each as often as it stands for, and writes its results. For a result of no
 // bytes it reads no row.
-func (u *unroller) use(op Op, result hostir.View, reads ...hostir.View) {
-	to, size := u.view(result)
+func (u *unroller) use(op Op, results []hostir.View, reads ...hostir.View) {
+	_, size := u.view(results[0])
 	for i, v := range reads {
 		forAll := i > 0 && len(op.Lies) > 0 && (op.Lies[i-1] == schedule.ByColumn || op.Lies[i-1] == schedule.ByHead)
 		if (v.Row || forAll) && size == 0 {
@@ -294,7 +298,10 @@ func (u *unroller) use(op Op, result hostir.View, reads ...hostir.View) {
 			op.use(Use{At: at, Bytes: bytes})
 		})
 	}
-	op.use(Use{Write: true, At: to, Bytes: size})
+	for _, v := range results {
+		to, bytes := u.view(v)
+		op.use(Use{Write: true, At: to, Bytes: bytes})
+	}
 	u.add(op)
 }
 

@@ -121,8 +121,8 @@ func (s *symbols) operate(n int32) *Counterexample {
 			reads = append(reads, a)
 		}
 	}
-	if len(writes) != 1 || len(reads) == 0 {
-		return s.wrong(n, "an operation has one result and at least one operand")
+	if results := 1; len(reads) == 0 || len(writes) != results && !(o.Scales && len(writes) == results+1) {
+		return s.wrong(n, "an operation has one result, or another one for its scales, and at least one operand")
 	}
 	to := writes[0]
 	if c := s.resized(n, o, reads, to); c != nil {
@@ -142,6 +142,11 @@ func (s *symbols) operate(n int32) *Counterexample {
 	}
 	if c != nil {
 		return c
+	}
+	if o.Scales {
+		if c := s.leaveScales(n, writes[len(writes)-1], to, made); c != nil {
+			return c
+		}
 	}
 	inPlace := o.Kind == ops.Apply && reads[0].At == to.At && reads[0].Bytes == to.Bytes
 	return s.write(n, o.Accumulate || inPlace, to, made)

@@ -114,6 +114,9 @@ func (x *expectation) cut(p placement, b *Buffer, in *Inner) error {
 // output is the expected expression of a chunk of a result, by the rule above.
 func (x *expectation) output(name string, rank int, part box) (expr, error) {
 	op, made := x.Schedule.Maker(name)
+	if of, scales := x.Schedule.ScaledBy(name); scales && !made {
+		return x.scalesMade(of, rank, part)
+	}
 	if !made {
 		return stale, fmt.Errorf("no operation makes %s", name)
 	}

@@ -64,7 +64,8 @@ func (f finer) operation(o ops.Op) bool {
 			if i < len(o.Lies) && !eachRow(o.Lies[i]) {
 				continue
 			}
-			if i < len(o.Lies) || f.of(u).elements(u.Bytes) == f.of(uses[0]).elements(uses[0].Bytes) {
+			scales := o.Scales && i == len(uses)-2 // cut as their rows are
+			if scales || i < len(o.Lies) || f.of(u).elements(u.Bytes) == f.of(uses[0]).elements(uses[0].Bytes) {
 				changed = f.tie(uses[0], u) || changed
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"ovgen/schedule"
 	"ovgen/verify/ops"
 )
 
@@ -81,8 +82,39 @@ func (x *expectation) times(operand expr, tensor string, rank int, part box) (ex
 	if !scale.OfRows() {
 		rows = box{{0, 1}}
 	}
-	scales, err := x.operand(t.Scale, rank, rows)
+	of := x.operand
+	if x.Schedule.Made(tensor) {
+		of = x.output
+	}
+	scales, err := of(t.Scale, rank, rows)
 	return x.expressions.times(operand, scales), err
+}
+
+// leaveScales stores the scales that a formula leaves beside its result: those of each chunk are a number a row, of
+// which nothing is known but that the formula makes them of what it makes the chunk of.
+func (s *symbols) leaveScales(n int32, scales, to *chunks, made []expr) *Counterexample {
+	if o := s.operation(n); scales.element != bytesOfScale || o.Columns < 1 || !proportional(scales, to) ||
+		scales.Bytes/bytesOfScale*o.Columns != to.Bytes/to.element {
+		return s.wrong(n, fmt.Sprintf("%s has no scale for each row of %s", scales.At, to.At))
+	}
+	var left []expr
+	for _, e := range made {
+		left = append(left, s.scalesOf(e))
+	}
+	return s.write(n, false, scales, left)
+}
+
+// scalesOf are the scales of rows that a formula has made.
+func (e *expressions) scalesOf(made expr) expr { return e.applied("scales of", []expr{made}) }
+
+// scalesMade are the expected scales of some rows of a result.
+func (x *expectation) scalesMade(of schedule.Tensor, rank int, rows box) (expr, error) {
+	columns, err := x.extent(of.Axes[1].Extent)
+	if err != nil {
+		return stale, err
+	}
+	made, err := x.output(of.Name, rank, box{rows[0], {0, columns}})
+	return x.expressions.scalesOf(made), err
 }
 
 // elementsOf is how many bytes an element of read i has, where the result's have so many.

@@ -302,8 +302,11 @@ func (p *phases) take(t touch.Touch) error {
 		return p.names.word(to, t.At, t.Value, t.Kind != touch.Wait)
 	}
 	typ := p.names.Type
-	if p.kind.widens && t.Kind == touch.Write || p.kind.function && t.Type == driver.FP32 {
+	switch own := t.Type == driver.FP32 || t.Type == driver.E4M3; {
+	case p.kind.widens && t.Kind == touch.Write:
 		typ = driver.FP32
+	case p.kind.function && own:
+		typ = t.Type
 	}
 	if (p.kind.sum || p.kind.function || p.kind.product) && t.Type != typ {
 		made := "sum"
@@ -314,6 +317,9 @@ func (p *phases) take(t touch.Touch) error {
 			made = "function"
 		}
 		return fmt.Errorf("a %s of %s in a plan of %s", made, t.Type, p.names.Type)
+	}
+	if last := len(p.work.Uses) - 1; p.kind.function && last >= 0 && p.work.Uses[last].Write {
+		p.work.Scales = true
 	}
 	p.work.Uses = append(p.work.Uses, ops.Use{Write: t.Kind == touch.Write, At: at, Bytes: t.Bytes})
 	p.worked = true

@@ -92,7 +92,7 @@ func (p *Problem) drawAll(units bool) *drawing {
 		if s.Func != "" || s.changed() {
 			d.need(made.unit%d.ownUnit(s) == 0)
 		}
-		for _, f := range s.Made {
+		for _, f := range d.valued(s) {
 			made = d.made(f, made)
 		}
 		d.values[s.C] = made
@@ -154,6 +154,9 @@ func (d *drawing) draw(s Step) drawn {
 		if !known {
 			d.values[s.A] = drawn{1, unit}
 		}
+		if !known && d.quantised(s.A) {
+			d.values[s.A] = drawn{squaresOfRows, unit}
+		}
 		return d.values[s.A]
 	}
 	terms := s.terms()
@@ -182,7 +185,7 @@ func (d *drawing) ownUnit(s Step) int {
 		return unit
 	}
 	unit = max(unit, d.unitOfLibrary(s.Func))
-	for _, f := range s.Made {
+	for _, f := range d.valued(s) {
 		u, whole := d.unitOfFunc(f)
 		unit, d.real = max(unit, u), d.real || !whole
 	}

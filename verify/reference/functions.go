@@ -26,15 +26,25 @@ func (s Step) apply(x Values, v map[string]Values, p *Problem) Values {
 	for _, f := range s.Made {
 		trees = append(trees, p.schedule().Tree(f))
 	}
-	return p.function(s.C, x, v, trees)
+	if scale := p.Tensor(s.C).Scale; scale != "" {
+		divisor, _ := schedule.Divisor(trees) // Validate has seen that it divides
+		v[scale] = p.function(s.C, x, v, divisor, driver.FP32).column(p.columns(s.C))
+	}
+	return p.function(s.C, x, v, trees, p.TypeOf(s.C))
 }
 
-// function is what formulas make of a result, row by row.
-func (p *Problem) function(result string, x Values, v map[string]Values, trees []schedule.Expr) Values {
+// columns is how many a result has.
+func (p *Problem) columns(result string) int {
 	sizes := p.sized().Sizes(result)
-	columns := sizes[len(sizes)-1]
+	return sizes[len(sizes)-1]
+}
+
+// function is what formulas make of a result, row by row, as a type has it.
+func (p *Problem) function(result string, x Values, v map[string]Values, trees []schedule.Expr,
+	typ driver.Type) Values {
+	columns := p.columns(result)
 	rows := len(x.Want) / max(columns, 1)
-	nodes, made, f := schedule.Nodes(trees...), newValues(len(x.Want)), formatOf(p.TypeOf(result))
+	nodes, made, f := schedule.Nodes(trees...), newValues(len(x.Want)), formatOf(typ)
 	of := map[string]operand{}
 	for _, o := range schedule.Operands(nodes) {
 		of[o.Tensor] = p.operand(o, v[o.Tensor], rows, columns)

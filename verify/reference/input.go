@@ -27,10 +27,23 @@ type Input struct {
 	Real  bool
 	// Scales are 1 or 2.
 	Scales bool
+	// Row is how many elements a row has, which are all 1, 2 or 4 times as large; 0: none is larger.
+	Row int
 }
 
 // At is the element with that global index, before rounding to a type.
 func (in Input) At(index int64) float32 {
+	if in.Row == 0 {
+		return in.small(index)
+	}
+	return in.small(index) * float32(int(1)<<(Hash(in.Seed+1, index/int64(in.Row))%3))
+}
+
+// squaresOfRows is the mean of the squares of how much larger rows are.
+const squaresOfRows = (1 + 4 + 16) / 3.
+
+// small is an element as it is where no row is larger.
+func (in Input) small(index int64) float32 {
 	x := Hash(in.Seed, index)
 	unit := in.Unit
 	if unit == 0 {

@@ -283,9 +283,13 @@ func (p *Problem) Input(name string, seed uint32, real bool) Input {
 		return Input{Seed: seed, Scales: true}
 	}
 	in := Input{Seed: seed, Limit: dense, Real: real || !p.Multiplies() && !p.addsUp() && !p.Chained()}
+	if p.quantised(name) {
+		in.Row = p.sized().Sizes(name)[1]
+	}
 	if p.Chained() {
 		d := p.draws().values[name]
 		in.Limit, in.Unit = limit(d.density), float32(d.unit)
+		in.Real = real || in.Row > 0 && !p.Multiplies() // one value of eight bits, whatever it is made of
 		return in
 	}
 	for _, s := range p.steps {
@@ -306,11 +310,6 @@ func (p *Problem) Results(inputs map[string]Input) map[string]Values {
 	for name, in := range inputs {
 		v[name] = in.Values(p.TypeOf(name), p.Elements(name))
 	}
-	for _, t := range p.Tensors {
-		if t.Scale != "" {
-			v[t.Name] = v[t.Name].times(v[t.Scale])
-		}
-	}
 	out := map[string]Values{}
 	for _, s := range p.steps {
 		switch s.Does {
@@ -325,10 +324,13 @@ func (p *Problem) Results(inputs map[string]Input) map[string]Values {
 			for _, t := range p.stepsOf(s.Terms) {
 				terms = append(terms, Term{t.Product, v[t.A], v[t.B]})
 			}
-			v[s.C] = s.apply(s.Of(v[s.A], v[s.B], v[s.Bias], v[s.Added], terms...), v, p)
+			a, b := p.scaled(s.A, v), p.scaled(s.B, v)
+			v[s.C] = s.apply(s.Of(a, b, v[s.Bias], v[s.Added], terms...), v, p)
 		}
-		if p.has(s.C) {
-			out[s.C] = v[s.C]
+		for _, name := range []string{s.C, p.Tensor(s.C).Scale} {
+			if p.has(name) {
+				out[name] = v[name]
+			}
 		}
 	}
 	return out

@@ -1,15 +1,54 @@
 package reference
 
+import (
+	"slices"
+
+	"ovgen/schedule"
+)
+
 // largestScale is that of inputs: scales are 1 or 2.
 const largestScale = 2
 
-// times are elements of rows with their scales, or with the one that all have. Scales are powers of two: the product is
-// exact.
-func (v Values) times(scales Values) Values {
-	made, row := newValues(len(v.Want)), len(v.Want)/len(scales.Want)
+// scaled are the values of a tensor, those of eight bits with the scales of their rows, or with the one that all have.
+// A product of a number of eight bits and one of fp32 is exact in float64.
+func (p *Problem) scaled(name string, v map[string]Values) Values {
+	scale := p.Tensor(name).Scale
+	if scale == "" {
+		return v[name]
+	}
+	x, scales := v[name], v[scale]
+	made, row := newValues(len(x.Want)), len(x.Want)/len(scales.Want)
 	for i := range made.Want {
-		x := v.Want[i] * scales.Want[i/row]
-		made.Want[i], made.Lo[i], made.Hi[i] = x, x, x
+		a, by := x.At(i), scales.At(i/row)
+		made.Want[i] = a.Want * by.Want
+		made.Lo[i], made.Hi[i] = min(a.Lo*by.Lo, a.Lo*by.Hi), max(a.Hi*by.Lo, a.Hi*by.Hi)
 	}
 	return made
+}
+
+// column is the first of so many columns.
+func (v Values) column(columns int) Values {
+	rows := len(v.Want) / max(columns, 1)
+	made := newValues(rows)
+	for i := range rows {
+		made.Want[i], made.Lo[i], made.Hi[i] = v.Want[i*columns], v.Lo[i*columns], v.Hi[i*columns]
+	}
+	return made
+}
+
+// quantised says that eight bits are made of a tensor itself. Its rows are drawn of different sizes: so a scale of
+// another row is seen.
+func (p *Problem) quantised(name string) bool {
+	return slices.ContainsFunc(p.steps, func(s Step) bool {
+		return s.A == name && s.Does == Copies && p.Tensor(s.C).Scale != ""
+	})
+}
+
+// valued are the functions that decide which values a step's result has: the last one of a result of eight bits only
+// divides by its scales.
+func (p *Problem) valued(s Step) []schedule.Func {
+	if p.Tensor(s.C).Scale == "" {
+		return s.Made
+	}
+	return s.Made[:len(s.Made)-1]
 }

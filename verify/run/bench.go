@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,6 +64,7 @@ type benchCommand struct {
 	rounds
 	json    bool
 	nosteps bool // measure also without step words
+	inturn  bool // measure all that is named in one run
 }
 
 func (c *benchCommand) bind(f *flag.FlagSet) {
@@ -79,6 +81,7 @@ func (c *benchCommand) bind(f *flag.FlagSet) {
 	f.UintVar(&c.seed, "seed", 1, "")
 	f.BoolVar(&c.json, "json", false, "")
 	f.BoolVar(&c.nosteps, "nosteps", false, "")
+	f.BoolVar(&c.inturn, "inturn", false, "")
 }
 
 func (c *benchCommand) settle(f *flag.FlagSet, names []string, programs []harness.Program) error {
@@ -98,11 +101,15 @@ func (c *benchCommand) run(code *driver.Code) int {
 }
 
 func (c *benchCommand) bench(ctx context.Context, r *rank) error {
-	for _, programs := range c.arguments {
-		first := programs[0]
+	list := slices.Collect(slices.Chunk(c.arguments, 1))
+	if c.inturn {
+		list = [][][]*harness.Program{c.arguments}
+	}
+	for _, arguments := range list {
+		first := arguments[0][0]
 		for _, typ := range c.typesOf(first) {
 			for _, s := range c.shapesOf(first, typ, r.onGPU()) {
-				if err := c.benchShape(ctx, r, programs, s); err != nil {
+				if err := c.benchShape(ctx, r, arguments, s); err != nil {
 					return fmt.Errorf("bench %s, %s %s: %w", first.Name, s, s.Type, err)
 				}
 			}
@@ -111,30 +118,43 @@ func (c *benchCommand) bench(ctx context.Context, r *rank) error {
 	return nil
 }
 
-func (c *benchCommand) benchShape(ctx context.Context, r *rank, programs []*harness.Program,
+// benchShape measures the programs of some arguments, round by round all of them. Those of one argument share tensors.
+func (c *benchCommand) benchShape(ctx context.Context, r *rank, arguments [][]*harness.Program,
 	s harness.Shape) (err error) {
-	l, err := r.newLab(ctx, programs, s)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, l.free(ctx)) }()
-	variants, err := l.variants(ctx, c.nosteps)
-	if err != nil {
-		return err
-	}
+	var labs []*lab
+	defer func() {
+		for _, l := range labs {
+			err = errors.Join(err, l.free(ctx))
+		}
+	}()
 	var all []*series
-	for _, v := range variants {
-		all = append(all, &series{variant: v}, &series{variant: v, gated: true})
+	ends := []int{0} // of each lab's series
+	for _, programs := range arguments {
+		l, err := r.newLab(ctx, programs, s)
+		if err != nil {
+			return err
+		}
+		labs = append(labs, l)
+		variants, err := l.variants(ctx, c.nosteps)
+		if err != nil {
+			return err
+		}
+		for _, v := range variants {
+			all = append(all, &series{variant: v}, &series{variant: v, gated: true})
+		}
+		ends = append(ends, len(all))
 	}
-	merged, err := l.measure(ctx, all, c.number())
+	merged, err := labs[0].measure(ctx, all, c.number())
 	if err != nil || r.Rank() != 0 {
 		return err
 	}
-	l.print(merged, c.json)
+	for i, l := range labs {
+		l.print(merged[ends[i]:ends[i+1]], c.json)
+	}
 	return nil
 }
 
-// measure makes the rounds of all series in turn and merges the ranks' times.
+// measure makes the rounds of all series in turn, also of other labs, and merges the ranks' times.
 func (l *lab) measure(ctx context.Context, all []*series, rounds int) (merged []*series, err error) {
 	t, err := l.r.newTimer()
 	if err != nil {

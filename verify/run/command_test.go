@@ -282,6 +282,8 @@ var commandCases = []commandCase{
 	{"", 2, []string{"usage: run list"}},
 	{"bench allgatherlinear,allgathermatmul -driver sim -ranks 2 -iters 1 -m 8 -k 8 -n 8", 2,
 		[]string{"allgatherlinear and allgathermatmul are not the same operation"}},
+	{"bench allgatherlinear allgatherlinearquantised -inturn -driver sim -ranks 2 -iters 1 -m 64 -k 64 -n 64", 0,
+		[]string{"allgatherlinear 64,64,64 bf16, 2 ranks", "allgatherlinearquantised 64,64,64 bf16, 2 ranks"}},
 	{"verify nosuch", 2, []string{`run: no program "nosuch"`}},
 }
 

@@ -40,6 +40,8 @@ verify and same:
 bench:
   -iters N       measured rounds after 3 to warm up (16)
   -nosteps       measure also without the step words that an abort reads
+  -inturn        interleave all that is named, also programs of several operations, each with tensors of
+                 its own, at the first one's shapes
 bench and trace:
   -network GB/S  of -hosts: play a network of that rate. Exchanges go as between ranks of one host, each
                  after a delay of 25 us and of its bytes at the rate

@@ -223,7 +223,11 @@ func (l *lab) collective(ranks int) (collective, bool) {
 	if !l.Program.Bare() {
 		return collective{}, false
 	}
-	step := l.Problem.Steps()[0]
+	steps := l.Problem.Steps()
+	step := steps[0]
+	if l.Problem.Tensor(step.C).Scale != "" { // eight bits, of which what arrives is made again
+		step.C = steps[len(steps)-1].C
+	}
 	a, c := l.Parts[step.A], l.Parts[step.C]
 	d := float64(ranks)
 	others := (d - 1) / d

@@ -94,7 +94,8 @@ var eights = []declared{
 	{"E41", "scales of rows and one", linear("A[M/D K] B[N/D K] C[M:D N/D]").eight(true, "A").eight(false, "B"),
 		at("Ops[0]", "SA has one for each row of A, and SB one for all of B")},
 	{"E42", "a result of eight bits", gatheredEight(true).eight(true, "C"),
-		at("Tensors[2].Type", "C is made by an operation, and none makes eight bits")},
+		at("Tensors[2].Type", "C is made by an operation that divides no row by its scale (end its functions with "+
+			"schedule.Quantise())")},
 	{"E43", "a weight [K, N]", matmul("A[M/D K] B[K N/D] C[M:D N/D]").eight(false, "A", "B"),
 		at("Ops[0]", "matmul takes no operand of eight bits (use schedule.Linear, with a weight [N, K])")},
 	{"E44", "results of fp32", gatheredEight(true).types("bf16", "fp32"),

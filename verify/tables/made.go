@@ -1,6 +1,8 @@
 package tables
 
 import (
+	"cmp"
+
 	"ovgen/runtime/driver"
 	"ovgen/runtime/kernels"
 	"ovgen/verify/touch"
@@ -34,13 +36,16 @@ func (x *launched) elementsOf(o kernels.Operand) int64 {
 // makes lists the touches of a function's launch.
 func (x *launched) makes() {
 	use := func(kind touch.Kind, at uint64, o kernels.Operand) {
-		typ := kernels.Typed(o.FP32, x.Type)
+		typ := cmp.Or(o.Type, x.Type)
 		x.add(touch.Touch{Kind: kind, At: driver.Ptr(at), Bytes: x.elementsOf(o) * typ.Size(), Type: typ})
 	}
 	for i, o := range x.Made.Operands {
 		use(touch.Read, x.p[x.At.Terms+i], o)
 	}
-	use(touch.Write, x.p[x.At.Dst], kernels.Operand{FP32: x.Made.FP32})
+	use(touch.Write, x.p[x.At.Dst], kernels.Operand{Type: x.Made.Type})
+	if x.Made.Scales {
+		use(touch.Write, x.p[x.At.Terms+len(x.Made.Operands)], kernels.Operand{Lies: kernels.ByRow, Type: driver.FP32})
+	}
 }
 
 // makesRows adds the touches of a block that makes a function of its rows of the sum.

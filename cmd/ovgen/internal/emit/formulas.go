@@ -6,6 +6,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"ovgen/runtime/driver"
 	"ovgen/runtime/kernels"
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -27,6 +28,9 @@ func (b *body) make(on hostir.StreamRef, n hostir.Apply) []jen.Code {
 		return nil // table has said why
 	}
 	args := []jen.Code{jen.Id("q"), b.stream(on), b.address(n.To), b.bytes(n.To), b.address(n.X)}
+	if n.Scales.Buffer != "" {
+		operands = append(operands, b.address(n.Scales))
+	}
 	return []jen.Code{set.Dot("Make").Call(append(args, operands...)...)}
 }
 
@@ -55,29 +59,27 @@ func (b *body) function(n hostir.Apply) (set *jen.Statement, operands []jen.Code
 	return set, operands
 }
 
-// formula is that of a step, with the tensors of fp32 in a plan of any type.
+// formula is that of a step, with the types that its tensors have in a plan of any.
 func (u *unit) formula(n hostir.Apply) templates.Formula {
-	f := templates.Formula{Trees: n.Makes, Widens: u.fp32(n.To)}
-	if u.fp32(n.X) {
-		f.FP32 = append(f.FP32, "")
-	}
+	f := templates.Formula{Trees: n.Makes, Types: map[string]driver.Type{"": u.typeOf(n.X)}, Result: u.typeOf(n.To),
+		Scales: n.Scales.Buffer != ""}
 	for i, o := range schedule.Operands(n.Nodes()) {
-		if u.fp32(n.Operands[i]) {
-			f.FP32 = append(f.FP32, o.Tensor)
-		}
+		f.Types[o.Tensor] = u.typeOf(n.Operands[i])
 	}
 	return f
 }
 
-// fp32 says that a view is of elements of fp32, whatever the plan's are.
-func (u *unit) fp32(v hostir.View) bool {
+// typeOf is the type of a view's elements, whatever the plan's are; 0: it is that.
+func (u *unit) typeOf(v hostir.View) driver.Type {
 	b, _ := u.program.Buffer(v.Buffer)
-	return b.Tensor.Type == schedule.FP32
+	own, _ := driver.ParseType(string(b.Tensor.Type))
+	return own
 }
 
 // madeAlike says whether two kernels make the same of elements of the same types.
 func madeAlike(a, b *kernels.Made) bool {
-	return a != nil && b != nil && a.Key == b.Key && a.FP32 == b.FP32 && slices.Equal(a.Operands, b.Operands)
+	return a != nil && b != nil && a.Key == b.Key && a.Type == b.Type && a.Scales == b.Scales &&
+		slices.Equal(a.Operands, b.Operands)
 }
 
 // kernelMade is the kernel of formulas, whose word no other formula of the package has.

@@ -50,8 +50,8 @@ func TestCatalog(t *testing.T) {
 		for _, ranks := range []int{2, 3} {
 			for rank := range ranks {
 				text := written(t, p, sized(ranks, rank))
-				for _, bad := range []string{"never", "%!", "Synchronize", "signal", "workspace", "step[",
-					"apply"} {
+				for _, bad := range []string{"never", "%!", " -1 ", "; times", "Synchronize", "signal", "workspace",
+					"step[", "apply"} {
 					if strings.Contains(text, bad) {
 						t.Fatalf("%s on rank %d of %d has %q:\n%s", n.Name, rank, ranks, bad, text)
 					}

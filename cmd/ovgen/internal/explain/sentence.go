@@ -238,15 +238,26 @@ func (t *teller) applied(o ops.Op) string {
 		return "has nothing to apply " + o.Form + " to"
 	}
 	last := len(o.Uses) - 1
+	into := t.place(o.Uses[last])
+	if o.Scales {
+		last--
+		into = t.place(o.Uses[last]) + " and " + into
+	}
 	var others []string
 	for _, u := range o.Uses[1:last] {
 		others = append(others, t.place(u))
 	}
-	text := fmt.Sprintf("applies %s to %s of %s", o.Form, memory.Size(o.Uses[0].Bytes), t.place(o.Uses[0]))
+	word := o.Form
+	if step, ok := o.Node.(hostir.Step); ok {
+		if x, makes := hostir.Applied(step.Do); makes && x.Word != "" {
+			word = x.Word
+		}
+	}
+	text := fmt.Sprintf("applies %s to %s of %s", word, memory.Size(o.Uses[0].Bytes), t.place(o.Uses[0]))
 	if len(others) > 0 {
 		text += " with " + and(others)
 	}
-	return text + ", into " + t.place(o.Uses[last])
+	return text + ", into " + into
 }
 
 // called is a call of one of the caller's functions.
@@ -270,7 +281,8 @@ func (t *teller) place(u ops.Use) string {
 	if !b.Counts.IsZero() {
 		return fmt.Sprintf("%s from %s on", whole, memory.Size(u.At.Offset))
 	}
-	total, chunk := t.bytes(b.Elements, u.At.Rank), t.bytes(b.Chunk, u.At.Rank)
+	size := b.ElementSize(t.c.ElementSize)
+	total, chunk := size*t.count(b.Elements, u.At.Rank), size*t.count(b.Chunk, u.At.Rank)
 	if u.Bytes >= total || chunk == 0 || u.Bytes == 0 {
 		return whole
 	}
@@ -281,14 +293,14 @@ func (t *teller) place(u ops.Use) string {
 	return fmt.Sprintf("parts %d to %d of %s", first, first+count-1, whole)
 }
 
-// bytes of a number of elements on a rank.
-func (t *teller) bytes(elements hostir.Expr, rank int) int64 {
+// count is a number of elements on a rank.
+func (t *teller) count(elements hostir.Expr, rank int) int64 {
 	env := t.env(rank)
 	n, err := elements.Eval(env)
 	if err != nil && t.err == nil {
 		t.err = err
 	}
-	return n * t.c.ElementSize
+	return n
 }
 
 func (t *teller) env(rank int) hostir.Env {

@@ -1,0 +1,32 @@
+package catalog
+
+import s "ovgen/schedule"
+
+// AllGatherLinearQuantised is AllGatherLinearFP8 of an A of 16 bits: each rank makes eight bits of its rows, e4m3 with
+// a scale for each row, before they travel. Codes and Scales are results too. Choose it where what makes A leaves 16
+// bits; where that is a norm, put schedule.Quantise() behind it, and both are one kernel.
+var AllGatherLinearQuantised = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}},
+		{Name: "Codes", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}, Type: s.E4M3, Scale: "Scales"},
+		{Name: "Scales", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D))}, Type: s.FP32},
+		{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K)}, Type: s.E4M3, Scale: "ScaleB"},
+		{Name: "ScaleB", Axes: []s.Axis{s.Dim(s.N)}, Type: s.FP32},
+		{Name: "Bias", Axes: []s.Axis{s.Dim(s.N)}},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.Stream(s.D)), s.Dim(s.N)}},
+	},
+	Ops: []s.Op{s.Copy("Codes", "A", s.Quantise()), s.Linear("C", "Codes", "B", s.Bias("Bias"))},
+}
+
+// AllGatherQuantised is AllGather of which eight bits travel, e4m3 with a scale for each row, half the bytes: C is what
+// they stand for. Choose it where 16 bits are wanted and these do: a code is 1/16 off, at most, of all but the smallest
+// numbers of a row.
+var AllGatherQuantised = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}},
+		{Name: "Codes", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.N)}, Type: s.E4M3, Scale: "Scales"},
+		{Name: "Scales", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D))}, Type: s.FP32},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M, s.Stream(s.D)), s.Dim(s.N)}},
+	},
+	Ops: []s.Op{s.Copy("Codes", "A", s.Quantise()), s.Copy("C", "Codes", s.Dequantise("Scales"))},
+}

@@ -1,0 +1,18 @@
+// Operations of fp32 for the scales of elements of 8 bits.
+
+// f_finite is a, or 0 where that is infinite or no number.
+DEVICE float f_finite(float a) { return (__float_as_uint(a) & 0x7f800000u) == 0x7f800000u ? 0.0f : a; }
+
+// f_power is the least power of two that is no less than the size of a: from 2^-126 to 2^126. A number that is no such
+// power has digits, and is less than the next exponent's.
+DEVICE float f_power(float a)
+{
+  const unsigned exponent = ((__float_as_uint(a) & 0x7fffffffu) + 0x7fffffu) >> 23;
+  return __uint_as_float((exponent < 1 ? 1 : exponent > 253 ? 253 : exponent) << 23);
+}
+
+// f_over_power is a over what f_power makes: a times the power of the opposite exponent, which is exact.
+DEVICE float f_over_power(float a, float power)
+{
+  return __fmul_rn(a, __uint_as_float((254u << 23) - __float_as_uint(power)));
+}

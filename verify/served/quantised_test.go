@@ -1,0 +1,124 @@
+package served
+
+import (
+	"testing"
+
+	s "ovgen/schedule"
+	"ovgen/schedule/lower"
+	"ovgen/verify/explore"
+)
+
+// quantised is a layer whose rows are made of eight bits before they travel, behind other functions.
+func quantised(then ...s.Func) form {
+	return of("A[M/D K] Norm[K] Q[M/D K] B[N/D K] C[M:D N/D]", s.Copy("Q", "A", append(then, s.Quantise())...),
+		s.Linear("C", "Q", "B")).eight(true, "Q", "B")
+}
+
+// plainly is that layer without a norm.
+func plainly() form {
+	return of("A[M/D K] Q[M/D K] B[N/D K] C[M:D N/D]", s.Copy("Q", "A", s.Quantise()),
+		s.Linear("C", "Q", "B")).eight(true, "Q", "B")
+}
+
+// gathered16 gathers eight bits for rows of 16.
+func gathered16() form {
+	return of("A[M/D N] Q[M/D N] C[M N]", s.Copy("Q", "A", s.Quantise()),
+		s.Copy("C", "Q", s.Dequantise("SQ"))).eight(true, "Q")
+}
+
+// inTurn makes rows of 16 bits of each rank's when they are there.
+func inTurn() form {
+	return of("A[M/D N] Q[M/D N] C[M:D N]", s.Copy("Q", "A", s.Quantise()),
+		s.Copy("C", "Q", s.Dequantise("SQ"))).eight(true, "Q")
+}
+
+// quants are schedules that make eight bits of 16.
+var quants = []declared{
+	{"Q01", "rows before they travel", plainly(), served},
+	{"Q02", "behind a norm", quantised(s.RMSNorm("Norm")), served},
+	{"Q03", "in parts", plainly().by("Q", s.Pull{Parts: 2}), served},
+	{"Q04", "pushed", plainly().by("Q", s.Push{}), served},
+	{"Q05", "on a ring", plainly().by("Q", s.Ring{}), served},
+	{"Q06", "by one kernel", plainly().by("Q", s.GatherShot{}), served},
+	{"Q07", "by NCCL", plainly().by("Q", s.NCCL{}), served},
+	{"Q08", "all rows at once", plainly().by("Q", s.Pull{Once: true}), served},
+	{"Q09", "own rows", of("A[M/D K] Q[M/D K] B[N K] C[M/D N]", s.Copy("Q", "A", s.Quantise()),
+		s.Linear("C", "Q", "B")).eight(true, "Q", "B"), served},
+	{"Q10", "behind a sum, a residual and a norm", of(
+		"O[M K/D] Wo[N K/D] A[M/D N] Norm[N] X[M/D N] W[F/D N] C[M:D F/D]", s.Linear("R", "O", "Wo", s.Add("A")),
+		s.Copy("X", "R", s.RMSNorm("Norm"), s.Quantise()), s.Linear("C", "X", "W")).eight(true, "X", "W"), served},
+	{"Q10b", "of a sum", of("O[M K/D] Wo[N K/D] A[M/D N] Norm[N] X[M/D N] W[F/D N] C[M:D F/D]",
+		s.Linear("X", "O", "Wo", s.Add("A"), s.RMSNorm("Norm"), s.Quantise()), s.Linear("C", "X", "W")).
+		eight(true, "X", "W"), served},
+	{"Q11", "behind a product", of("A[M/D K] W[N K] Q[M/D N] V[F/D N] C[M:D F/D]", s.Linear("P", "A", "W", s.SiLU()),
+		s.Copy("Q", "P", s.Quantise()), s.Linear("C", "Q", "V")).eight(true, "Q", "V"), served},
+	{"Q11b", "a product itself", of("A[M/D K] W[N K] Q[M/D N] V[F/D N] C[M:D F/D]",
+		s.Linear("Q", "A", "W", s.SiLU(), s.Quantise()), s.Linear("C", "Q", "V")).eight(true, "Q", "V"),
+		at("Tensors[2].Type", "only functions of a tensor, or of a sum of partial results, make eight bits, and Q "+
+			"is a linear (give the linear another name, and make Q of it by a schedule.Copy)")},
+	{"Q12", "queries, keys and values of one", of("A[M/D K] Q[M/D K] B[N/D K] B2[N2/D K] C[M:D N/D] C2[M:D N2/D]",
+		s.Copy("Q", "A", s.Quantise()), s.Linear("C", "Q", "B"), s.Linear("C2", "Q", "B2")).
+		eight(true, "Q", "B", "B2"), served},
+	{"Q13", "scales that are no powers of two", of("A[M/D K] Q[M/D K] B[N/D K] C[M:D N/D]",
+		s.Copy("Q", "A", s.Func{Is: s.Over(s.X, s.Greatest(s.Over(s.Most(s.Abs(s.X)), s.Num(448)), s.Num(1e-6)))}),
+		s.Linear("C", "Q", "B")).eight(true, "Q", "B"), served},
+
+	{"Q20", "for rows of 16 bits", gathered16(), served},
+	{"Q20b", "each rank's rows when they are there", inTurn(), served},
+	{"Q20c", "in parts", inTurn().by("Q", s.Pull{Parts: 2}), served},
+	{"Q20d", "a norm of each rank's rows", of("A[M/D N] Norm[N] C[M:D N]",
+		s.Copy("C", "A", s.RMSNorm("Norm"))), served},
+	{"Q21", "by one kernel", gathered16().by("Q", s.GatherShot{}), served},
+	{"Q23", "by NCCL", gathered16().by("Q", s.NCCL{}), served},
+	{"Q24", "and a norm", of("A[M/D N] Norm[N] Q[M/D N] C[M N]", s.Copy("Q", "A", s.Quantise()),
+		s.Copy("C", "Q", s.Dequantise("SQ"), s.RMSNorm("Norm"))).eight(true, "Q"), served},
+	{"Q25", "and a product of 16 bits", of("A[M/D K] Q[M/D K] X[M K] B[N/D K] C[M N/D]",
+		s.Copy("Q", "A", s.Quantise()), s.Copy("X", "Q", s.Dequantise("SQ")), s.Linear("C", "X", "B")).
+		eight(true, "Q"), served},
+	{"Q26", "own rows", of("A[M/D N] Q[M/D N] C[M/D N]", s.Copy("Q", "A", s.Quantise()),
+		s.Copy("C", "Q", s.Dequantise("SQ"))).eight(true, "Q"), served},
+	{"Q27", "given, for rows of 16 bits", of("Q[M/D N] C[M N]", s.Copy("C", "Q", s.Dequantise("SQ"))).eight(true, "Q"),
+		served},
+
+	{"Q30", "no scale is divided by", of("A[M/D K] Q[M/D K] B[N/D K] C[M:D N/D]", s.Copy("Q", "A", s.SiLU()),
+		s.Linear("C", "Q", "B")).eight(true, "Q", "B"),
+		at("Tensors[1].Type", "Q is made by an operation that divides no row by its scale (end its functions with "+
+			"schedule.Quantise())")},
+	{"Q31", "something behind the scale", of("A[M/D K] Q[M/D K] B[N/D K] C[M:D N/D]",
+		s.Copy("Q", "A", s.Quantise(), s.ReLU()), s.Linear("C", "Q", "B")).eight(true, "Q", "B"),
+		at("Tensors[1].Type", "Q is made by an operation that divides no row by its scale")},
+	{"Q32", "one scale for all", of("A[M/D K] Q[M/D K] B[N/D K] C[M:D N/D]", s.Copy("Q", "A", s.Quantise()),
+		s.Linear("C", "Q", "B")).eight(false, "Q", "B"),
+		at("Tensors[1].Scale", "Q has one scale for all of it, and no kernel reads all of it before it makes some")},
+	{"Q33", "columns that are spread", of("A[M/D K] Up[F/D K] H[M F/D] W[N F/D] C[M/D N]", s.Linear("G", "A", "Up"),
+		s.Copy("H", "G", s.Quantise()), s.Linear("C", "H", "W")).eight(true, "H", "W"),
+		at("Ops[1].Then[0]", "each rank has a part of each row of H, and quantise takes whole rows")},
+	{"Q34", "a scale for each block", of("A[M/D K] Q[M/D K] B[N/D K] C[M:D N/D]",
+		s.Copy("Q", "A", s.Quantise().PerHead("128")), s.Linear("C", "Q", "B")).eight(true, "Q", "B"),
+		at("Tensors[1].Type", "Q is made by an operation that divides no row by its scale")},
+	{"Q35", "eight bits as they are", of("A[M/D K] Q[M/D K] C[M K]", s.Copy("Q", "A", s.Quantise()),
+		s.Copy("C", "Q")).eight(true, "Q"), at("Ops[1]", "copy takes no operand of eight bits")},
+	{"Q36", "scales of another tensor", of("A[M/D K] B[M/D K] Q[M/D K] P[M/D K] C[M/D K]",
+		s.Copy("Q", "A", s.Quantise()), s.Copy("P", "B", s.Quantise()), s.Copy("C", "Q", s.Dequantise("SP"))).
+		eight(true, "Q", "P"), at("Tensors[3].Scale", "SP is a scale, and operations have it as well")},
+	{"Q37", "by packets", plainly().by("Q", s.PushGather{}),
+		at("Moves[0].Way", "no kernel of its way takes the scales of Q along")},
+	{"Q38", "tiles", plainly().by("Q", s.Tiles{}),
+		at("Moves[0].Way", "no kernel of its way takes the scales of Q along")},
+}
+
+// TestQuantised: the explorer agrees on those that are served.
+func TestQuantised(t *testing.T) {
+	for _, d := range quants {
+		if d.outcome != isServed {
+			continue
+		}
+		p, err := lower.Lower("Quantised", d.Schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if explored, err := explore.Small(p, []int{1, 2}, false); err != nil || len(explored) == 0 {
+			t.Errorf("%s %s: explored on %v ranks: %v", d.id, d.what, explored, err)
+		}
+	}
+}
