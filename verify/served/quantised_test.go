@@ -107,9 +107,13 @@ var quants = []declared{
 		at("Moves[0].Way", "no kernel of its way takes the scales of Q along")},
 }
 
-// TestQuantised: the explorer agrees on those that are served.
+// TestQuantised holds each against its verdict, and the explorer agrees on those that are served.
 func TestQuantised(t *testing.T) {
-	for _, d := range quants {
+	for i := range quants {
+		d := &quants[i]
+		if _, err := d.holds(t); err != nil {
+			t.Errorf("%s %s: %v", d.id, d.what, err)
+		}
 		if d.outcome != isServed {
 			continue
 		}

@@ -90,7 +90,7 @@ func at(path, why string) verdict { return verdict{outcome: isRefused, path: pat
 func owed(path, why string) verdict { return verdict{outcome: isOwed, path: path, why: why} }
 
 // all are the schedules by kind.
-var all = slices.Concat(columns, rows, pipelines, layers, alone, bare, odd, eights, quants)
+var all = slices.Concat(columns, rows, pipelines, layers, alone, bare, odd, eights)
 
 // TestDeclared holds each schedule against its verdict and prints how many there are of each.
 func TestDeclared(t *testing.T) {
