@@ -27,7 +27,7 @@ func (s Schedule) MadeFrom(o Op) int {
 		}
 	case len(o.In) == 2:
 		takes(row)
-		takes(func(f Func) bool { return f.Epilogue() != "" && s.scaleOf(o.In[0]).Name == "" })
+		takes(func(f Func) bool { return f.Epilogue() != "" && s.scaleOf(o.In[1]).Name == "" })
 	}
 	return from
 }

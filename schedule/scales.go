@@ -156,9 +156,9 @@ func (s Schedule) checkEight(v *validation, path string, o Op) {
 		v.add(path, "use schedule.Linear, with a weight [N, K]", "%s takes no operand of eight bits", o.Name())
 		return
 	}
-	if wide >= 0 {
-		v.add(fmt.Sprintf("%s.In[%d]", path, wide), "set Type: schedule.E4M3 for both, or for none",
-			"%s has eight bits, and %s has not", o.In[1-wide], o.In[wide])
+	if wide == 1 {
+		v.add(path+".In[1]", "set Type: schedule.E4M3 for both, or for the weight alone",
+			"%s has eight bits, and %s has not", o.In[0], o.In[1])
 		return
 	}
 	for i, f := range o.Then {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/fewrows"
 	"ovgen/runtime/kernels"
 	"ovgen/schedule"
 )
@@ -18,9 +19,9 @@ type Device struct {
 	Table kernels.Table
 	// Formulas are the functions of kernels of elements and of groups, by their words.
 	Formulas map[string]*Code
-	FewRows  bool   // the kernels of products of few rows are among them
-	Own      []Own  // files of the caller's
-	Calls    []Call // kernels in them
+	FewRows  fewrows.Family // the kernels of products of few rows, and by weights of eight bits
+	Own      []Own          // files of the caller's
+	Calls    []Call         // kernels in them
 }
 
 // Kernel is one kernel of a Device as its template sees it.
@@ -71,8 +72,8 @@ func (d Device) Headers() (names []string) {
 			names = append(names, list...)
 		}
 	}
-	computes := len(d.Calls) > 0 || d.FewRows || d.any(kernels.Kernel.Computes)
-	add(len(d.Calls) > 0 || d.FewRows || len(d.Table.Kernels) > 0, "ptx.h")
+	computes := len(d.Calls) > 0 || len(d.FewRows) > 0 || d.any(kernels.Kernel.Computes)
+	add(len(d.Calls) > 0 || len(d.FewRows) > 0 || len(d.Table.Kernels) > 0, "ptx.h")
 	add(d.any(kernels.Kernel.Waits), "words.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Signals() && (!k.ByBlocks || k.Multiplies()) }), "blocks.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.ByBlocks && !k.Multiplies() }), "byblock.h")
@@ -92,7 +93,8 @@ func (d Device) Headers() (names []string) {
 	add(computes, "sum.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Lands() && k.Kind != kernels.Push }), "packets.h")
 	add(d.any(kernels.Kernel.Multiplies), "tiles.h", "hopper.h", "product.h")
-	add(d.FewRows, "fewrows.h")
+	add(len(d.FewRows) > 0, "fewrows.h")
+	add(len(d.few(true)) > 0, "narrow.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Widen }), "widen.h")
 	add(len(d.Calls) > 0, "blocksum.h", "call.h")
 	return names

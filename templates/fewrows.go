@@ -5,26 +5,38 @@ import (
 	"ovgen/runtime/fewrows"
 )
 
-// FewRows are the kernels of products of few rows, which share their code.
+// FewRows are the kernels of products of few rows, or by weights of eight bits, which share their code.
 type FewRows struct {
-	Kernels []fewrows.Kernel
+	Kernels fewrows.Family
 	Types   []driver.Type
 }
 
-// fewRows is the part of the .cu with them, where the package has them.
+// few are the package's kernels for weights of the rows' type, or of eight bits.
+func (d Device) few(narrow bool) (list fewrows.Family) {
+	for _, k := range d.FewRows {
+		if k.Narrow == narrow {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+// fewRows are the parts of the .cu with them, where the package has them: their code, and the kernels of each kind.
 func (d Device) fewRows() (parts []Part) {
-	if d.FewRows {
-		parts = append(parts, Part{"fewrows.cu.tmpl", FewRows{fewrows.Kernels, fewrows.Types(d.Table.Types)}})
+	for _, narrow := range []bool{false, true} {
+		if list := d.few(narrow); len(list) > 0 {
+			parts = append(parts, Part{"fewkernels.cu.tmpl", FewRows{list, fewrows.Types(d.Table.Types)}})
+		}
+	}
+	if len(parts) > 0 {
+		parts = append([]Part{{"fewrows.cu.tmpl", nil}}, parts...)
 	}
 	return parts
 }
 
 // hostFewRows are the kernels with their struct.
 func (d Device) hostFewRows() (list []HostKernel) {
-	if !d.FewRows {
-		return nil
-	}
-	for _, k := range fewrows.Kernels {
+	for _, k := range d.FewRows {
 		for _, t := range fewrows.Types(d.Table.Types) {
 			list = append(list, HostKernel{k.Name(t), "fewrows"})
 		}

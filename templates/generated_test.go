@@ -161,7 +161,7 @@ func withAttention(t *testing.T, list []kernels.Kernel, types ...driver.Type) co
 	if len(types) > 0 {
 		d.Table.Types = types
 	}
-	d.FewRows = true
+	d.FewRows = allFewRows
 	d.Own, d.Calls = []Own{attention(t)}, []Call{attentionCall}
 	return d.checked()
 }

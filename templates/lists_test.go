@@ -89,7 +89,7 @@ func functionKernels(t *testing.T) code {
 // ofRanks has what ranks run at the same time: kernels of each kind, and of a call.
 func ofRanks(t *testing.T) code {
 	d := device(every()...)
-	d.FewRows = true
+	d.FewRows = allFewRows
 	d.Own, d.Calls = []Own{ownKernels(t)}, []Call{totals}
 	return d.checked()
 }

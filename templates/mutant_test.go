@@ -175,16 +175,17 @@ func (c code) using(header string) (names []string) {
 func (c code) alone() (list []Device) {
 	only := func(k []kernels.Kernel) Device {
 		d := c.device
-		d.FewRows, d.Own, d.Calls, d.Table.Kernels = false, nil, nil, k
+		d.FewRows, d.Own, d.Calls, d.Table.Kernels = nil, nil, nil, k
 		return d
 	}
 	for _, k := range c.device.Table.Kernels {
 		list = append(list, only([]kernels.Kernel{k}))
 	}
-	if c.device.FewRows {
+	for _, narrow := range []bool{false, true} {
 		d := only(nil)
-		d.FewRows = true
-		list = append(list, d)
+		if d.FewRows = c.device.few(narrow); len(d.FewRows) > 0 {
+			list = append(list, d)
+		}
 	}
 	for _, call := range c.device.Calls {
 		d := only(nil)

@@ -91,8 +91,11 @@ func (d Device) hostCalls() (list []HostKernel) {
 // Summary has a line for each kernel, with its work.
 func (d Device) Summary() []string {
 	lines := Summary(d.Table)
-	if d.FewRows {
+	if len(d.few(false)) > 0 {
 		lines = append(lines, "  fewrows  multiplies few rows by a weight")
+	}
+	if len(d.few(true)) > 0 {
+		lines = append(lines, "  narrow  multiplies rows by a weight of eight bits")
 	}
 	for _, c := range d.Calls {
 		lines = append(lines, fmt.Sprintf("  %s  is %s of %s", c.Base(), c.Function, c.File))

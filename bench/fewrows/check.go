@@ -12,13 +12,17 @@ import (
 
 // check holds a variant's kernels against a reference, with numbers of which every sum is exact, and with real ones
 // against themselves: a row has the same bits whatever the number of rows beside it, again and again.
-func (g *gpu) check(variant int, typ driver.Type) error {
-	for _, shape := range [][2]int{{64, 256}, {192, 768}, {512, 2048}, {4096, 4096}, {1024, 14336}} {
-		p, err := g.product(typ, shape[0], shape[1], 1)
+func (g *gpu) check(variant int, typ, of driver.Type) error {
+	shapes := [][2]int{{64, 256}, {192, 768}, {512, 2048}, {4096, 4096}, {1024, 14336}}
+	if of != 0 { // what no kernel of 16 bits takes
+		shapes = append(shapes, [2]int{16, 16}, [2]int{80, 48}, [2]int{1040, 1808})
+	}
+	for _, shape := range shapes {
+		p, err := g.product(typ, of, shape[0], shape[1], 1)
 		if err != nil {
 			return err
 		}
-		if !fewrows.Takes(p.MatmulDesc) {
+		if of == 0 && !fewrows.Takes(p.MatmulDesc) {
 			return fmt.Errorf("%d columns, depth %d: no kernel makes it", p.N, p.K)
 		}
 		if err = g.exact(variant, p); err == nil {
@@ -43,14 +47,29 @@ func numbers(count int, next func() float32) []float32 {
 	return list
 }
 
-// exact compares some columns with sums of -1, 0 and 1.
+// exact compares some columns with sums of -1, 0 and 1. A weight of eight bits with few rows has all numbers.
 func (g *gpu) exact(variant int, p product) error {
 	next := func() float32 { return float32(rand.IntN(3) - 1) }
 	a, b := numbers(most*p.K, next), numbers(p.N*p.K, next)
+	if p.Of != 0 && p.K <= 48 {
+		var of []float32
+		for code := range 256 {
+			if x, err := reference.Decode(p.Of, []byte{byte(code)}); err != nil {
+				return err
+			} else if x[0] == x[0] {
+				of = append(of, x[0])
+			}
+		}
+		b = numbers(p.N*p.K, func() float32 { return of[rand.IntN(len(of))] })
+	}
+	scales := numbers(p.N, func() float32 { return float32(1 + rand.IntN(2)) })
+	if err := g.fill(p.scale, driver.FP32, scales); err != nil {
+		return err
+	}
 	if err := g.fill(p.a, p.Type, a); err != nil {
 		return err
 	}
-	if err := g.fill(p.b, p.Type, b); err != nil {
+	if err := g.fill(p.b, p.Operand(), b); err != nil {
 		return err
 	}
 	columns := rand.Perm(p.N)[:min(p.N, 100)]
@@ -60,6 +79,9 @@ func (g *gpu) exact(variant int, p product) error {
 			var sum float32
 			for k := range p.K {
 				sum += a[row*p.K+k] * b[column*p.K+k]
+			}
+			if p.Of != 0 {
+				sum *= scales[column]
 			}
 			want[row*p.N+column] = reference.Encode(p.Type, []float32{sum})
 		}
@@ -85,7 +107,7 @@ func (g *gpu) invariant(variant int, p product) error {
 	if err := g.fill(p.a, p.Type, numbers(most*p.K, next)); err != nil {
 		return err
 	}
-	if err := g.fill(p.b, p.Type, numbers(p.N*p.K, next)); err != nil {
+	if err := g.fill(p.b, p.Operand(), numbers(p.N*p.K, next)); err != nil {
 		return err
 	}
 	all, err := g.result(variant, p)

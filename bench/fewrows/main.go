@@ -5,11 +5,14 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"ovgen/runtime/driver"
@@ -63,18 +66,21 @@ func run() error {
 	}
 	fmt.Println(d.Properties().Name)
 	for _, typ := range []driver.Type{driver.BF16, driver.FP16} {
-		for i, name := range g.names {
-			if err := g.check(i, typ); err != nil {
-				return fmt.Errorf("check %s in %s: %w", name, typ, err)
+		for _, of := range []driver.Type{0, driver.E4M3} {
+			for i, name := range g.names {
+				what := fmt.Sprintf("%s of %s by %s", name, typ, cmp.Or(of, typ))
+				if err := g.check(i, typ, of); err != nil {
+					return fmt.Errorf("check %s: %w", what, err)
+				}
+				fmt.Printf("%s: exact sums are equal to the bit, and each row has the same bits beside 0 to 63 others\n",
+					what)
 			}
-			fmt.Printf("%s in %s: exact sums are equal to the bit, and each row has the same bits beside 0 to 63 "+
-				"others\n", name, typ)
 		}
 	}
 	if *only {
 		return nil
 	}
-	return g.measure()
+	return errors.Join(g.measure(0), g.measure(driver.E4M3))
 }
 
 // load loads the kernels of a file.
@@ -84,7 +90,8 @@ func (g *gpu) load(file string) error {
 		return err
 	}
 	code := &driver.Code{Name: "fewrows", PTX: ptx, Kernels: append(
-		fewrows.Code([]driver.Type{driver.BF16, driver.FP16}), driver.Kernel{Name: "read", Params: 24})}
+		slices.Concat(fewrows.Kernels, fewrows.Narrow).Code([]driver.Type{driver.BF16, driver.FP16}),
+		driver.Kernel{Name: "read", Params: 24})}
 	m, err := g.ModuleLoadData(code)
 	g.names = append(g.names, strings.TrimSuffix(filepath.Base(file), ".ptx"))
 	g.modules = append(g.modules, m)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -21,10 +22,11 @@ type timed struct {
 // median of the rounds.
 func (t *timed) median() float64 { return t.us[len(t.us)/2] }
 
-// measure prints a line for each weight and number of rows.
-func (g *gpu) measure() error {
-	fmt.Printf("bf16: us a launch in a graph, median of %d rounds (over the read of the weight, over cuBLASLt)\n",
-		*rounds)
+// measure prints a line for each weight and number of rows, of bf16 or of eight bits. Beside a weight of eight bits
+// cuBLASLt has rows of eight too, with one scale each and with scales of rows.
+func (g *gpu) measure(of driver.Type) error {
+	fmt.Printf("bf16 by %s: us a launch in a graph, median of %d rounds (over the read of the weight, over cuBLASLt)\n",
+		cmp.Or(of, driver.BF16), *rounds)
 	workspace, err := g.MemAlloc(driver.WorkspaceBytes)
 	if err != nil {
 		return err
@@ -37,17 +39,20 @@ func (g *gpu) measure() error {
 			return err
 		}
 		const cold = 1 << 30 // bytes of weights, of which a cache keeps few
-		p, err := g.product(driver.BF16, columns, depth, int(max(2, cold/driver.BF16.Bytes(columns*depth))))
+		p, err := g.product(driver.BF16, of, columns, depth, cold)
 		if err != nil {
 			return err
 		}
 		next := func() float32 { return (2*rand.Float32() - 1) / 16 }
+		if err := g.fill(p.scale, driver.FP32, numbers(max(columns, most), func() float32 { return 1 })); err != nil {
+			return err
+		}
 		if err := g.fill(p.a, p.Type, numbers(most*depth, next)); err != nil {
 			return err
 		}
 		one := numbers(columns*depth, next)
 		for turn := range p.weights {
-			if err := g.fill(p.weight(turn), p.Type, one); err != nil {
+			if err := g.fill(p.weight(turn), p.Operand(), one); err != nil {
 				return err
 			}
 		}
@@ -68,18 +73,23 @@ func (g *gpu) measure() error {
 
 // line measures a product by every variant.
 func (g *gpu) line(p product, workspace driver.Ptr) error {
-	m, err := g.MatmulCreate(p.MatmulDesc)
-	if err != nil {
-		return err
+	list := []*timed{{name: "read"}}
+	enqueue := []func(turn int) error{func(turn int) error { return g.read(p, turn) }}
+	var products []driver.Product
+	for _, name := range map[bool][]string{false: {"cuBLASLt"}, true: {"cuBLASLt-one", "cuBLASLt-rows"}}[p.Of != 0] {
+		d := p.MatmulDesc
+		d.RowScales = name == "cuBLASLt-rows"
+		m, err := g.MatmulCreate(d)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		list, products = append(list, &timed{name: name}), append(products, m)
+		enqueue = append(enqueue, func(turn int) error {
+			return g.Matmul(m, driver.Operands{C: p.c, A: p.a, B: p.weight(turn), ScaleA: p.scale, ScaleB: p.scale,
+				Workspace: workspace}, g.stream)
+		})
 	}
-	list := []*timed{{name: "read"}, {name: "cuBLASLt"}}
-	enqueue := []func(turn int) error{
-		func(turn int) error { return g.read(p, turn) },
-		func(turn int) error {
-			x := driver.Operands{C: p.c, A: p.a, B: p.weight(turn), Workspace: workspace}
-			return g.Matmul(m, x, g.stream)
-		},
-	}
+	var err error
 	for i, name := range g.names {
 		list = append(list, &timed{name: name})
 		enqueue = append(enqueue, func(turn int) error { return g.own(i, p, turn) })
@@ -117,7 +127,10 @@ func (g *gpu) line(p product, workspace driver.Ptr) error {
 		}
 	}
 	fmt.Println()
-	return g.MatmulDestroy(m)
+	for _, m := range products {
+		err = errors.Join(err, g.MatmulDestroy(m))
+	}
+	return err
 }
 
 // graph is a graph of launches, one after another.

@@ -9,25 +9,28 @@ import (
 	"ovgen/verify/reference"
 )
 
-// product is a product of few rows with its memory. It reads its weights in turn.
+// product is a product of few rows with its memory. It reads its weights in turn. Their type is Of, with a scale for each
+// row, or that of the rows.
 type product struct {
 	driver.MatmulDesc
-	c, a, b driver.Ptr
-	weights int
+	c, a, b, scale driver.Ptr
+	weights        int
 }
 
 // most rows of a product.
 const most = 64
 
-// product allocates memory for products of up to 64 rows.
-func (g *gpu) product(typ driver.Type, columns, depth, weights int) (p product, err error) {
-	p = product{MatmulDesc: driver.MatmulDesc{M: most, K: depth, N: columns, Type: typ, Transposed: true},
-		weights: weights}
+// product allocates memory for products of up to 64 rows, with weights of so many bytes at least.
+func (g *gpu) product(typ, of driver.Type, columns, depth int, bytes int64) (p product, err error) {
+	p = product{MatmulDesc: driver.MatmulDesc{M: most, K: depth, N: columns, Type: typ, Of: of, Transposed: true,
+		RowScales: of != 0}}
+	p.weights = int(max(1, (bytes+p.bytes()-1)/p.bytes()))
 	for _, x := range []struct {
 		at    *driver.Ptr
-		count int
-	}{{&p.c, most * columns}, {&p.a, most * depth}, {&p.b, columns * depth * weights}} {
-		at, failed := g.MemAlloc(typ.Bytes(x.count))
+		bytes int64
+	}{{&p.c, typ.Bytes(most * columns)}, {&p.a, typ.Bytes(most * depth)}, {&p.b, p.bytes() * int64(p.weights)},
+		{&p.scale, driver.FP32.Bytes(max(columns, most))}} {
+		at, failed := g.MemAlloc(x.bytes)
 		*x.at, err = at, errors.Join(err, failed)
 	}
 	return p, err
@@ -35,7 +38,7 @@ func (g *gpu) product(typ driver.Type, columns, depth, weights int) (p product, 
 
 // free gives the memory back.
 func (g *gpu) free(p product) error {
-	return errors.Join(g.MemFree(p.c), g.MemFree(p.a), g.MemFree(p.b))
+	return errors.Join(g.MemFree(p.c), g.MemFree(p.a), g.MemFree(p.b), g.MemFree(p.scale))
 }
 
 // fill sets memory to numbers.
@@ -44,7 +47,7 @@ func (g *gpu) fill(at driver.Ptr, typ driver.Type, numbers []float32) error {
 }
 
 // bytes of a weight.
-func (p product) bytes() int64 { return p.Type.Bytes(p.N * p.K) }
+func (p product) bytes() int64 { return p.Operand().Bytes(p.N * p.K) }
 
 // weight is the address of one in turn.
 func (p product) weight(turn int) driver.Ptr {
@@ -53,9 +56,14 @@ func (p product) weight(turn int) driver.Ptr {
 
 // own enqueues the product by a variant's kernel.
 func (g *gpu) own(variant int, p product, turn int) error {
-	k := fewrows.Of(p.M)
-	return g.launch(variant, k.Name(p.Type), k.Blocks(p.N, g.Properties().Multiprocessors), fewrows.Threads,
-		uint64(p.c), uint64(p.M), uint64(p.K), uint64(p.N), uint64(p.a), uint64(p.weight(turn)), 0)
+	family := fewrows.Kernels
+	if p.Of != 0 {
+		family = fewrows.Narrow
+	}
+	k := family.Of(p.M)
+	return g.launch(variant, k.Name(p.Type), k.Blocks(p.M, p.N, g.Properties().Multiprocessors), fewrows.Threads,
+		uint64(p.c), uint64(p.M), uint64(p.K), uint64(p.N), uint64(p.a), uint64(p.weight(turn)), 0,
+		uint64(p.scale), uint64(p.N))
 }
 
 // read enqueues a read of the weight.

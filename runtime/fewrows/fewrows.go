@@ -1,5 +1,5 @@
-// Package fewrows launches an emitted kernel for products of few rows by a weight. Packages whose schedule asks for it
-// import it.
+// Package fewrows launches emitted kernels for products of few rows by a weight, and of rows by a weight of eight bits.
+// Packages whose schedule asks for them import it.
 package fewrows
 
 import (
@@ -13,18 +13,31 @@ import (
 
 // Kernel describes one of the kernels. The order of sums does not depend on it: a row has the same bits by each.
 type Kernel struct {
-	Rows   int // at most
-	Parts  int // of 16 columns, which a tile has
-	Ahead  int // steps of the depth whose copies are under way
-	Beside int // blocks that have room on a multiprocessor
+	Rows   int  // at most, or of a tile
+	Parts  int  // of 16 columns, which a tile has
+	Ahead  int  // steps of the depth whose copies are under way
+	Beside int  // blocks that have room on a multiprocessor
+	Narrow bool // the weight has eight bits, e4m3
 }
 
-// Kernels are all of them. A wider tile reads the rows for more columns, and its sums take more registers.
-var Kernels = []Kernel{
+// Family is kernels for one kind of weight, those of fewer rows first. A wider tile reads the rows for more columns, and
+// its sums take more registers.
+type Family []Kernel
+
+// Kernels are for weights of the rows' type.
+var Kernels = Family{
 	{Rows: 8, Parts: 1, Ahead: 8, Beside: 2},
 	{Rows: 16, Parts: 2, Ahead: 4, Beside: 2},
 	{Rows: 32, Parts: 4, Ahead: 4, Beside: 1},
 	{Rows: 64, Parts: 4, Ahead: 3, Beside: 1},
+}
+
+// Narrow are for weights of eight bits.
+var Narrow = Family{
+	{Rows: 8, Parts: 1, Ahead: 6, Beside: 2, Narrow: true},
+	{Rows: 16, Parts: 2, Ahead: 3, Beside: 2, Narrow: true},
+	{Rows: 32, Parts: 2, Ahead: 4, Beside: 1, Narrow: true},
+	{Rows: 64, Parts: 4, Ahead: 2, Beside: 1, Narrow: true},
 }
 
 // Threads of a block.
@@ -48,24 +61,42 @@ func Types(list []driver.Type) []driver.Type {
 	return slices.DeleteFunc(slices.Clone(list), func(typ driver.Type) bool { return !compiled(typ) })
 }
 
-// Of is the kernel for so many rows.
-func Of(rows int) Kernel {
-	return Kernels[slices.IndexFunc(Kernels, func(k Kernel) bool { return rows <= k.Rows })]
+// Of is the kernel for so many rows: the last one makes tiles of more.
+func (f Family) Of(rows int) Kernel {
+	for _, k := range f {
+		if rows <= k.Rows {
+			return k
+		}
+	}
+	return f[len(f)-1]
 }
 
 // Base is the kernel's name in PTX but for the element type, and Name is with it.
-func (k Kernel) Base() string                { return fmt.Sprintf("fewrows%d", k.Rows) }
+func (k Kernel) Base() string {
+	if k.Narrow {
+		return fmt.Sprintf("narrow%d", k.Rows)
+	}
+	return fmt.Sprintf("fewrows%d", k.Rows)
+}
 func (k Kernel) Name(typ driver.Type) string { return k.Base() + "_" + typ.String() }
 
 // Groups of 8 rows that a tile has.
 func (k Kernel) Groups() int { return k.Rows / 8 }
 
-// Shared is the memory of a block: the units of 16 bytes that its threads have in each step.
-func (k Kernel) Shared() int { return k.Ahead * (2*k.Parts + k.Groups()) * Threads * 16 }
+// Shared is the memory of a block: the units of 16 bytes that its threads have in each step. Beside 16 bytes of codes
+// are two units of a row.
+func (k Kernel) Shared() int {
+	rows := k.Groups()
+	if k.Narrow {
+		rows *= 2
+	}
+	return k.Ahead * (2*k.Parts + rows) * Threads * 16
+}
 
-// Blocks of a launch: no more than run at the same time.
-func (k Kernel) Blocks(columns, multiprocessors int) int {
-	return max(1, min(columns/(16*k.Parts), k.Beside*multiprocessors))
+// Blocks of a launch: no more than run at the same time, nor than there are tiles.
+func (k Kernel) Blocks(rows, columns, multiprocessors int) int {
+	tiles := (columns + 16*k.Parts - 1) / (16 * k.Parts) * ((rows + k.Rows - 1) / k.Rows)
+	return max(1, min(tiles, k.Beside*multiprocessors))
 }
 
 // Params are a launch's parameters: addresses and numbers, as the struct in the .cu has them.
@@ -73,33 +104,39 @@ type Params struct {
 	To                   driver.Ptr
 	Rows, Depth, Columns uint64
 	A, B, Bias           driver.Ptr
+	Scale                driver.Ptr // of a weight of eight bits
+	Scales               uint64     // one, or one for each column
 }
 
 // Code lists the kernels as a driver loads them, for a package of these types.
-func Code(types []driver.Type) (list []driver.Kernel) {
+func (f Family) Code(types []driver.Type) (list []driver.Kernel) {
 	for _, typ := range Types(types) {
-		for _, k := range Kernels {
+		for _, k := range f {
 			list = append(list, driver.Kernel{Name: k.Name(typ), Params: int(unsafe.Sizeof(Params{})),
-				Shared: k.Shared(), Row: Row(typ)})
+				Shared: k.Shared(), Row: Row{typ, k.Narrow}})
 		}
 	}
 	return list
 }
 
-// Row is the Row of a driver.Kernel here: the type of its elements.
-type Row driver.Type
+// Row is the Row of a driver.Kernel here: the type of its elements, and whether the weight has eight bits.
+type Row struct {
+	Type   driver.Type
+	Narrow bool
+}
 
-// Set is the kernels that one plan launches.
+// Set is the kernels of a family that one plan launches.
 type Set struct {
-	kernels []*plan.Kernel // as Kernels lists them; none where the plan's type has none
+	family  Family
+	kernels []*plan.Kernel // as the family lists them; none where the plan's type has none
 	params  Params         // of the launch that is being enqueued
 }
 
 // Declare tells a builder of a plan which kernels it launches.
-func Declare(b *plan.Builder, typ driver.Type) *Set {
-	s := &Set{}
+func (f Family) Declare(b *plan.Builder, typ driver.Type) *Set {
+	s := &Set{family: f}
 	if compiled(typ) {
-		for _, k := range Kernels {
+		for _, k := range f {
 			s.kernels = append(s.kernels, b.Kernel(k.Name(typ)))
 		}
 	}
@@ -108,18 +145,33 @@ func Declare(b *plan.Builder, typ driver.Type) *Set {
 
 // Linear sets c to a bᵀ, and a bias or plan.NoBias: by a kernel that takes the product, else by the library.
 func (s *Set) Linear(q *plan.Queue, on *plan.Stream, p *plan.Product, c, a, b, bias driver.Ptr) {
-	d := p.Desc()
-	if !Takes(d) {
+	if d := p.Desc(); Takes(d) {
+		s.launch(q, on, d, Params{To: c, A: a, B: b, Bias: bias})
+	} else {
 		q.Linear(on, p, c, a, b, bias)
+	}
+}
+
+// Narrow sets C to A Bᵀ times the scales of B, and a bias, where B alone has the type that d names beside that of all
+// others: e4m3.
+func (s *Set) Narrow(q *plan.Queue, on *plan.Stream, d driver.MatmulDesc, x driver.Operands) {
+	p := Params{To: x.C, A: x.A, B: x.B, Bias: x.Bias, Scale: x.ScaleB, Scales: 1}
+	if d.RowScales {
+		p.Scales = uint64(d.N)
+	}
+	s.launch(q, on, d, p)
+}
+
+// launch launches the kernel for a product.
+func (s *Set) launch(q *plan.Queue, on *plan.Stream, d driver.MatmulDesc, p Params) {
+	if (p.A|p.B)%16 != 0 {
+		q.Fail(fmt.Errorf("multiply few rows: a and b at %#x and %#x must be aligned to 16 bytes", p.A, p.B))
 		return
 	}
-	if (a|b)%16 != 0 {
-		q.Fail(fmt.Errorf("multiply few rows: a and b at %#x and %#x must be aligned to 16 bytes", a, b))
-		return
-	}
-	k := Of(d.M)
-	s.params = Params{c, uint64(d.M), uint64(d.K), uint64(d.N), a, b, bias}
-	q.Launch(on, s.kernels[slices.Index(Kernels, k)],
-		driver.Dim3{X: uint32(k.Blocks(d.N, q.Multiprocessors())), Y: 1, Z: 1},
+	k := s.family.Of(d.M)
+	s.params = p
+	s.params.Rows, s.params.Depth, s.params.Columns = uint64(d.M), uint64(d.K), uint64(d.N)
+	q.Launch(on, s.kernels[slices.Index(s.family, k)],
+		driver.Dim3{X: uint32(k.Blocks(d.M, d.N, q.Multiprocessors())), Y: 1, Z: 1},
 		driver.Dim3{X: Threads, Y: 1, Z: 1}, unsafe.Pointer(&s.params))
 }

@@ -60,7 +60,8 @@ type Part struct {
 	Name              string
 	Shape             []int
 	Axis, From, Count int
-	Type              device.Type // of the elements that Read makes: BF16, FP16 or FP32
+	Type              device.Type // of the elements that Read makes: BF16, FP16, FP32, or E4M3 of two axes
+	Quantise          bool        // a tensor of more bits may be read as E4M3
 }
 
 // Transposed returns p with rows and columns exchanged: the part of a tensor of transposed shape that has columns where
@@ -95,6 +96,8 @@ func (t Tensors) Check(p Part) error {
 	case p.From < 0 || p.Count < 0 || len(p.Shape) > 2 || p.Axis < 0 || p.Axis >= len(p.Shape):
 		return fmt.Errorf("tensor %s: %d from %d on of axis %d are no part of %v", p.Name, p.Count, p.From, p.Axis,
 			p.Shape)
+	case p.Type == device.E4M3 && len(p.Shape) == 2:
+		return t.checkEight(p, s)
 	case s.Type != names[p.Type] && (forms[s.Type].size == 0 || names[p.Type] == ""):
 		return fmt.Errorf("tensor %s: its type is %s, and %v is wanted (BF16, F16 and F32 are converted to each other)",
 			p.Name, s.Type, p.Type)
@@ -109,6 +112,9 @@ func (t Tensors) Read(p Part) ([]byte, error) {
 		return nil, err
 	}
 	s := t[p.Name]
+	if p.Type == device.E4M3 && s.Type != "F8_E4M3" {
+		return t.codes(p)
+	}
 	f, err := os.Open(s.path)
 	if err != nil {
 		return nil, fmt.Errorf("read tensor %s: %w", p.Name, err)
@@ -124,7 +130,7 @@ func (t Tensors) Read(p Part) ([]byte, error) {
 			return nil, fmt.Errorf("read tensor %s of %s: %w", p.Name, s.path, err)
 		}
 	}
-	if s.Type == names[p.Type] {
+	if s.Type == names[p.Type] || p.Type == device.E4M3 {
 		return raw, nil
 	}
 	made, err := convert(raw, forms[s.Type], forms[names[p.Type]])

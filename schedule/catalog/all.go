@@ -114,6 +114,7 @@ var all = []Named{
 	{"AllGatherQuantised", AllGatherQuantised},
 	{"LinearReduceScatterFP8", LinearReduceScatterFP8},
 	{"LinearAllReduceFP8", LinearAllReduceFP8},
+	{"LinearAllReduceWeightsFP8", LinearAllReduceWeightsFP8},
 	{"GatedMLPFP8", GatedMLPFP8},
 	{"AllGatherLinearNCCL", AllGatherLinearNCCL},
 	{"AllGatherLinearNCCL4", AllGatherLinearNCCL4},

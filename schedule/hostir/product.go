@@ -1,6 +1,7 @@
 package hostir
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -11,7 +12,7 @@ type Product struct {
 	Index string
 	A, B  View
 	// ScaleA and ScaleB multiply the sums: the scales of A's rows and of B's, or one each; none where they have no
-	// buffer.
+	// buffer. A weight of eight bits has scales beside rows of 16 bits that have none.
 	ScaleA, ScaleB View
 	Bias           View // none where it has no buffer
 	To             View
@@ -52,22 +53,33 @@ func (x Product) check(s Step) error {
 	if len(some(x.A, x.B, x.To)) < 3 {
 		return fmt.Errorf("a product reads two operands and perhaps a bias, and writes one view")
 	}
-	if n := len(some(x.ScaleA, x.ScaleB)); n == 1 {
-		return fmt.Errorf("a product has scales of both operands, or none")
+	if x.ScaleA.Buffer != "" && !x.Scaled() {
+		return fmt.Errorf("a product has scales of both operands, of the weight, or none")
 	}
-	if s.By != "" && (s.By != FewRowsKernel || !x.OfFewRows()) {
-		return fmt.Errorf("kernel %s makes no product like %s", s.By, x.text())
+	if s.By != "" && s.By != x.Kernel() || x.Narrow() && s.By == "" {
+		return fmt.Errorf("%s makes no product like %s", cmp.Or(s.By, "the library"), x.text())
 	}
 	return plain(x.A, x.B, x.ScaleA, x.ScaleB, x.Bias, x.To)
 }
 
-// Scaled says that the operands have scales.
-func (x Product) Scaled() bool { return x.ScaleA.Buffer != "" }
+// Scaled says that the second operand has scales, or both have.
+func (x Product) Scaled() bool { return x.ScaleB.Buffer != "" }
 
-// OfFewRows says that a kernel makes the product where it is of few rows: it is of own rows and a weight, none of which
-// has scales, and nothing comes behind it.
-func (x Product) OfFewRows() bool {
-	return x.Index == Linear && !x.Accumulate && x.Func == "" && x.To.Peer.IsZero() && !x.Scaled()
+// Narrow says that the second operand alone has scales: it has eight bits, and the first one has those of the plan.
+func (x Product) Narrow() bool { return x.Scaled() && x.ScaleA.Buffer == "" }
+
+// Kernel is the emitted kernel that makes such products, of few rows or by a weight of eight bits; empty: the library
+// alone does. Kernels take own rows and a weight, and do nothing behind the product.
+func (x Product) Kernel() string {
+	switch {
+	case x.Index != Linear || x.Accumulate || x.Func != "" || !x.To.Peer.IsZero():
+		return ""
+	case x.Narrow():
+		return NarrowKernel
+	case x.Scaled():
+		return ""
+	}
+	return FewRowsKernel
 }
 
 // FewRows says that a product of so many rows and columns, and of that depth, is one of few rows: its elements have 16
@@ -76,7 +88,7 @@ func FewRows(rows, depth, columns, bytes int64) bool {
 	return rows <= 64 && depth%256 == 0 && columns%64 == 0 && bytes == 2
 }
 
-// text is Linear(C += A, B, Bias, gelu), or Linear(C, A * SA, B * SB) with scales.
+// text is Linear(C += A, B, Bias, gelu), or Linear(C, A * SA, B * SB) with scales, which A may lack.
 func (x Product) text() string {
 	name, into := fmt.Sprintf("Product[%s]", x.Index), ", "
 	if f, err := ParseProduct(x.Index); err == nil {
@@ -86,8 +98,10 @@ func (x Product) text() string {
 		into = " += "
 	}
 	operands := texted(some(x.A, x.B, x.Bias))
-	if x.Scaled() {
-		operands[0], operands[1] = operands[0]+" * "+x.ScaleA.String(), operands[1]+" * "+x.ScaleB.String()
+	for i, scale := range []View{x.ScaleA, x.ScaleB} {
+		if scale.Buffer != "" {
+			operands[i] += " * " + scale.String()
+		}
 	}
 	if x.Func != "" {
 		operands = append(operands, x.Func)

@@ -36,6 +36,7 @@ const (
 	ReduceKernel  = "reduce"
 	WidenKernel   = "widen"   // a sum that is kept in fp32
 	FewRowsKernel = "fewrows" // a product of few rows
+	NarrowKernel  = "narrow"  // a product of rows by a weight of eight bits
 	// ElementsKernel makes each element of those at its place.
 	ElementsKernel = "elements"
 )

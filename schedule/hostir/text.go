@@ -87,11 +87,12 @@ func texts(words []Word) (list []string) {
 func (s Step) alone() string {
 	w, signals := s.Signal()
 	x, applies := s.Do.(Apply)
+	product, multiplies := s.Do.(Product)
 	switch {
 	case s.Kind() == SumKind:
 		return ReduceKernel
-	case s.Kind() == ProductKind:
-		return FewRowsKernel
+	case multiplies:
+		return product.Kernel()
 	case applies:
 		return x.kernel()
 	case s.Kind() == CopyKind:

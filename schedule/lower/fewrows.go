@@ -13,7 +13,7 @@ func fewRows(p *hostir.Program) error {
 	}
 	made := false
 	p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
-		if x, multiplies := s.Do.(hostir.Product); multiplies && x.OfFewRows() {
+		if x, multiplies := s.Do.(hostir.Product); multiplies && x.Kernel() == hostir.FewRowsKernel {
 			s.By, made = hostir.FewRowsKernel, true
 		}
 		return []hostir.Node{s}

@@ -13,7 +13,7 @@ func invariant(p *hostir.Program) error {
 	}
 	made := false
 	p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
-		if x, multiplies := s.Do.(hostir.Product); multiplies {
+		if x, multiplies := s.Do.(hostir.Product); multiplies && s.By == "" {
 			x.InOrder, made = true, true
 			s.Do = x
 		}

@@ -103,6 +103,9 @@ func (x *scaling) step(s hostir.Step) []hostir.Node {
 	if w, multiplies := s.Do.(hostir.Product); multiplies {
 		w.ScaleA, w.ScaleB = x.of(w.A), x.of(w.B)
 		x.fits(w)
+		if w.Narrow() {
+			x.narrow(&s, w)
+		}
 		s.Do = w
 		return []hostir.Node{s}
 	}
@@ -119,8 +122,12 @@ func (x *scaling) step(s hostir.Step) []hostir.Node {
 		return []hostir.Node{first, s}
 	}
 	e := x.EdgeOf(s)
+	of := cmp.Or(e.Of, s.Result().Buffer)
+	if w, ok := s.OwnProduct(); ok && x.scaleOf[of] == "" {
+		of = w.Do.(hostir.Product).B.Buffer
+	}
 	x.wrong = cmp.Or(x.wrong, x.refused(cmp.Or(e.Path, movesField), "use schedule.Pull",
-		"no kernel of its way takes the scales of %s along", cmp.Or(e.Of, s.Result().Buffer)))
+		"no kernel of its way takes the scales of %s along", of))
 	return []hostir.Node{s}
 }
 
@@ -138,9 +145,28 @@ func (x *scaling) made(w hostir.Apply) hostir.Apply {
 	return w
 }
 
-// of is where the scales of a view lie: beside its rows, or the one that all have.
+// narrow gives a product by a weight of eight bits its kernel: the library has none.
+func (x *scaling) narrow(s *hostir.Step, w hostir.Product) {
+	if !x.at(w.A.Buffer).Counts.IsZero() || !x.at(w.To.Buffer).Counts.IsZero() {
+		x.wrong = cmp.Or(x.wrong, x.refused("Tensors", "let the ranks have equal parts",
+			"no kernel multiplies uneven rows by %s of eight bits", w.B.Buffer))
+	}
+	if s.By = w.Kernel(); s.By == "" {
+		path := movesField
+		for _, e := range x.Edges { // the sums leave by the last one
+			path = cmp.Or(e.Path, path)
+		}
+		x.wrong = cmp.Or(x.wrong, x.refused(path, "leave Way out, or give both operands eight bits",
+			"the kernel that multiplies by %s of eight bits stores its sums on its own rank, as they are", w.B.Buffer))
+	}
+}
+
+// of is where the scales of a view lie: beside its rows, or the one that all have; none where it has none.
 func (x *scaling) of(v hostir.View) hostir.View {
 	scale := x.scaleOf[v.Buffer]
+	if scale == "" {
+		return hostir.View{}
+	}
 	if !x.ofRows[scale] {
 		return hostir.Whole(scale)
 	}

@@ -1,5 +1,5 @@
-// A test of the kernels of few rows: sums of -1, 0 and 1, of which each is exact, and of other numbers, whose bits do
-// not depend on the rows beside them nor on the kernel.
+// A test of the kernels of few rows, and by weights of eight bits: sums of -1, 0 and 1, and of codes, of which each is
+// exact, and of other numbers, whose bits do not depend on the rows beside them nor on the kernel.
 #include "engine.h"
 
 #include "check_host.cc"
@@ -11,15 +11,16 @@
 #include <string>
 #include <sys/mman.h>
 
-static std::string of(unsigned kernel, unsigned type)
+static std::string of(unsigned kernel, unsigned type, bool narrow)
 {
-  return "fewrows" + std::to_string(4 << kernel) + (type == 1 ? "_bf16" : "_fp16");
+  return (narrow ? "narrow" : "fewrows") + std::to_string(4 << kernel) + (type == 1 ? "_bf16" : "_fp16");
 }
 
 enum { most = 64, sizes = 4 };
 static const unsigned takes[sizes] = {8, 16, 32, 64};
 
 typedef std::vector<unsigned short> Bits;
+typedef std::vector<unsigned char> Codes;
 
 // Guarded is a copy of elements that ends where memory does.
 struct Guarded {
@@ -27,25 +28,30 @@ struct Guarded {
   size_t bytes;
   char *map, *at;
 
-  explicit Guarded(const Bits &of, size_t count)
-      : bytes((count * 2 + page - 1) / page * page),
+  template <typename T>
+  explicit Guarded(const std::vector<T> &of, size_t count)
+      : bytes((count * sizeof(T) + page - 1) / page * page),
         map((char *)mmap(nullptr, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)),
-        at(map + bytes - count * 2)
+        at(map + bytes - count * sizeof(T))
   {
     mprotect(map + bytes, page, PROT_NONE);
-    memcpy(at, of.data(), count * 2);
+    memcpy(at, of.data(), count * sizeof(T));
   }
 
   ~Guarded() { munmap(map, bytes + page); }
 };
 
-// run_few is a product of so many rows by a kernel, and of nothing behind them.
+// run_few is a product of so many rows by a kernel, and of nothing behind them. The weight is codes where it has
+// scales.
+template <typename T>
 static Bits run_few(unsigned kernel, unsigned type, size_t rows, size_t depth, size_t columns, const Bits &a,
-                    const Bits &b, const Bits *bias)
+                    const std::vector<T> &b, const Bits *bias, const std::vector<float> &scales = {})
 {
-  Bits c(most * columns, 0xeeee);
-  const Guarded rows_of_a(a, rows * depth), weight(b, columns * depth);
+  Bits c((rows + most) * columns, 0xeeee);
+  const Guarded rows_of_a(a, rows * depth), weight(b, columns * depth), scale(scales, scales.size());
   struct fewrows p = {};
+  p.scale = (const float *)scale.at;
+  p.scales = scales.size();
   p.dst = (char *)c.data();
   p.a = rows_of_a.at;
   p.b = weight.at;
@@ -53,7 +59,7 @@ static Bits run_few(unsigned kernel, unsigned type, size_t rows, size_t depth, s
   p.rows = rows;
   p.depth = depth;
   p.columns = columns;
-  EXPECT(run(of(kernel, type).c_str(), &p, 3, 256) == 0);
+  EXPECT(run(of(kernel, type, !scales.empty()).c_str(), &p, 3, 256) == 0);
   for (size_t i = rows * columns; i < c.size(); i++) {
     EXPECT(c[i] == 0xeeee);
   }
@@ -115,14 +121,75 @@ static void product(unsigned type, size_t depth, size_t columns)
         for (size_t i = 0; i < c.size(); i++) {
           const double want = exact[i] + (with ? value(type, bias[i % columns]) : 0);
           if (value(type, c[i]) != rounded(type, want) && failures++ < 5) {
-            printf("%s, depth %zu: of %zu rows, element %zu is %g, want %g\n", of(kernel, type).c_str(), depth, rows, i,
+            printf("%s, depth %zu: of %zu rows, element %zu is %g, want %g\n", of(kernel, type, false).c_str(), depth, rows, i,
                    value(type, c[i]), want);
           }
         }
       }
       const Bits c = run_few(kernel, type, rows, depth, columns, x, y, nullptr);
       if (!std::equal(c.begin(), c.end(), all.begin()) && failures++ < 5) {
-        printf("%s, depth %zu: %zu rows have other bits than among 64\n", of(kernel, type).c_str(), depth, rows);
+        printf("%s, depth %zu: %zu rows have other bits than among 64\n", of(kernel, type, false).c_str(), depth, rows);
+      }
+    }
+  }
+}
+
+// code_value is the number of a code, by the definition of e4m3.
+static double code_value(unsigned code)
+{
+  const int exponent = code >> 3 & 15, digits = code & 7;
+  if ((code & 0x7f) == 0x7f) {
+    return __builtin_nan("");
+  }
+  const double x = exponent == 0 ? ldexp(digits, -9) : ldexp(8 + digits, exponent - 10);
+  return code & 0x80 ? -x : x;
+}
+
+// narrow multiplies by codes: by all of them where the depth leaves their sums exact, else by few. A NaN is in one
+// column.
+static void narrow(unsigned type, size_t depth, size_t columns, bool one)
+{
+  enum { rows_most = 130 };
+  const bool all = depth <= 48;
+  const Bits a = numbers(type, rows_most * depth, 1, true), bias = numbers(type, columns, 5, true);
+  const Bits x = numbers(type, rows_most * depth, 9, false);
+  Codes b(columns * depth), y(columns * depth);
+  for (size_t i = 0; i < b.size(); i++) {
+    const unsigned char few[] = {0, 0x38, 0xb8, 0x40, 0x80};
+    y[i] = (unsigned char)(number(type, 77 + (unsigned)i) % 0x7f | (i % 3 == 0 ? 0x80 : 0));
+    b[i] = all ? y[i] : few[y[i] % 5];
+  }
+  const size_t spoiled = columns / 2;
+  b[spoiled * depth + depth - 1] = type == 1 ? 0x7f : 0xff;
+  std::vector<float> scales(one ? 1 : columns);
+  for (size_t i = 0; i < scales.size(); i++) {
+    scales[i] = (float)(1 << i % 3);
+  }
+  const Bits of_all = run_few(sizes, type, rows_most, depth, columns, x, y, nullptr, scales);
+  for (unsigned kernel = 1; kernel <= sizes; kernel++) {
+    for (size_t rows : {1u, 7u, 8u, 33u, 64u, 130u}) {
+      if (rows > takes[kernel - 1] && kernel < sizes) {
+        continue;
+      }
+      for (const Bits *with : {(const Bits *)nullptr, &bias}) {
+        const Bits c = run_few(kernel, type, rows, depth, columns, a, b, with, scales);
+        for (size_t i = 0; i < c.size(); i++) {
+          double want = 0;
+          for (size_t k = 0; k < depth; k++) {
+            want += value(type, a[i / columns * depth + k]) * code_value(b[i % columns * depth + k]);
+          }
+          want = want * scales[one ? 0 : i % columns] + (with ? value(type, bias[i % columns]) : 0);
+          const double got = value(type, c[i]);
+          const bool nan = (c[i] & 0x7fff) > (type == 1 ? 0x7f80 : 0x7c00);
+          if ((i % columns == spoiled ? !nan : got != rounded(type, want)) && failures++ < 5) {
+            printf("%s, depth %zu: of %zu rows, element %zu is %g, want %g\n", of(kernel, type, true).c_str(), depth,
+                   rows, i, got, want);
+          }
+        }
+      }
+      const Bits c = run_few(kernel, type, rows, depth, columns, x, y, nullptr, scales);
+      if (!std::equal(c.begin(), c.end(), of_all.begin()) && failures++ < 5) {
+        printf("%s, depth %zu: %zu rows have other bits than among 130\n", of(kernel, type, true).c_str(), depth, rows);
       }
     }
   }
@@ -130,6 +197,10 @@ static void product(unsigned type, size_t depth, size_t columns)
 
 int main()
 {
+  narrow(1, 48, 80, false);
+  narrow(2, 16, 16, true);
+  narrow(1, 16 * 37, 48, true);
+  narrow(2, 512 + 16, 64, false);
   product(1, 256, 64);
   product(2, 768, 256);
   product(1, 256 * 11, 64);

@@ -1033,8 +1033,8 @@ static void packetspread_round(World &w, unsigned r, unsigned round, const char 
   });
 }
 
-// A product of few rows and a bias on the first rank, of numbers of which every sum is exact. Blocks have 256 threads,
-// which are all made anew for each rank that has such blocks.
+// A product of few rows and a bias on the first rank, of numbers of which every sum is exact, by a weight of their type
+// or of codes with one scale. Blocks have 256 threads, which are all made anew for each rank that has such blocks.
 enum { few_across = 64, few_most = 64 };
 #ifdef ON_THREADS  // one step: in each, what stands in for tensor cores has many barriers
 enum { few_deep = 256 };
@@ -1042,16 +1042,29 @@ enum { few_deep = 256 };
 enum { few_deep = 512 };
 #endif
 
-static void few_round(World &w, unsigned r, unsigned round, const char *kernel, unsigned rows)
+// code_of is the code of a small integer in e4m3.
+static unsigned char code_of(double x)
 {
+  const int exponent = x == 0 ? -7 : std::ilogb(x);
+  const unsigned digits = x == 0 ? 0 : (unsigned)(std::ldexp(std::fabs(x), 3 - exponent)) - 8;
+  return (unsigned char)((x < 0 ? 0x80 : 0) | (unsigned)(exponent + 7) << 3 | digits);
+}
+
+static void few_round(World &w, unsigned r, unsigned round, const char *kernel, unsigned rows, bool narrow)
+{
+  static const float twice = 2;
   const unsigned type = tile_type(round);
   Rank &own_rank = w.of[r];
   if (r != 0) {
     return;
   }
-  host(w, r, [&own_rank, round, type] {
+  host(w, r, [&own_rank, round, type, narrow] {
     number_all(own_rank.shard, type, 7 * round, few_most * few_deep);
     number_all(own_rank.weights, type, 100 + round, few_across * few_deep);
+    unsigned char *const codes = (unsigned char *)own_rank.weights.data();
+    for (unsigned i = 0; narrow && i < few_across * few_deep; i++) {
+      codes[i] = code_of(tile_number(100 + round, i));
+    }
     number_all(own_rank.bias, type, 200 + round, few_across);
     std::fill(own_rank.product.begin(), own_rank.product.end(), 0x7fff);
   });
@@ -1063,14 +1076,17 @@ static void few_round(World &w, unsigned r, unsigned round, const char *kernel, 
   p.a = (const char *)own_rank.shard.data();
   p.b = (const char *)own_rank.weights.data();
   p.bias = (const char *)own_rank.bias.data();
+  p.scale = &twice;
+  p.scales = 1;
   launch(w, r, of(kernel, type), p, blocks, 256);
-  host(w, r, [&w, &own_rank, r, round, type, rows] {
+  host(w, r, [&w, &own_rank, r, round, type, rows, narrow] {
     for (unsigned i = 0; i < rows * few_across; i++) {
       const unsigned row = i / few_across, column = i % few_across;
-      double sum = tile_number(200 + round, column);
+      double sum = 0;
       for (unsigned k = 0; k < few_deep; k++) {
         sum += tile_number(7 * round, row * few_deep + k) * tile_number(100 + round, column * few_deep + k);
       }
+      sum = sum * (narrow ? twice : 1) + tile_number(200 + round, column);
       if (value(type, own_rank.product[i]) != rounded(type, sum)) {
         return wrong(w, r, round, "the product of few rows is wrong");
       }
@@ -1117,11 +1133,15 @@ static const Kind kinds[] = {
        push_round(w, r, i, "push2", adding<struct push2>(w, r, i), true);
      }},
     {"few rows", [](World &w, unsigned r, unsigned i) {
-       few_round(w, r, i, "fewrows8", 7);
-       few_round(w, r, i, "fewrows16", 16);
+       few_round(w, r, i, "fewrows8", 7, false);
+       few_round(w, r, i, "fewrows16", 16, false);
+       few_round(w, r, i, "narrow8", 7, true);
 #ifndef ON_THREADS  // a thread for each of a kernel's threads takes long, and the kernels are one text
-       few_round(w, r, i, "fewrows32", 17);
-       few_round(w, r, i, "fewrows64", few_most);
+       few_round(w, r, i, "fewrows32", 17, false);
+       few_round(w, r, i, "fewrows64", few_most, false);
+       few_round(w, r, i, "narrow16", 16, true);
+       few_round(w, r, i, "narrow32", 17, true);
+       few_round(w, r, i, "narrow64", few_most, true);
 #endif
      }, 5},
     {"tiles", [](World &w, unsigned r, unsigned i) { tiles_round<struct tiles>(w, r, i, "tiles"); }},

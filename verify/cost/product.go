@@ -13,24 +13,24 @@ type product struct {
 	bytes                float64
 	remoteReads          float64 // fraction of the operands' bytes
 	remoteWrite          bool
-	ahead                bool // a kernel of its own makes the next tile while it writes one
-	element              int64
+	ahead                bool  // a kernel of its own makes the next tile while it writes one
+	element, weight      int64 // bytes of an element of the first operand, and of the second
 }
 
 // productOf reads the shape off the sizes of an operation's operands and result: the
 // result's times the first's over the second's is the square of the rows, and so on.
 func productOf(o ops.Op, rank int, element int64) product {
-	p := product{element: o.OperandSize(element), ahead: o.Kernel != ""}
+	p := product{element: o.OperandSize(0, element), weight: o.OperandSize(1, element), ahead: o.Kernel != ""}
 	var sizes []float64 // A, B, ..., C
 	var remote float64
-	for _, u := range o.Uses {
+	for i, u := range o.Uses {
 		if u.Bytes == 0 {
 			continue
 		}
 		p.bytes += float64(u.Bytes)
-		size := p.element
-		if u.Write {
-			size = element
+		size := element
+		if i < 2 {
+			size = o.OperandSize(i, element)
 		}
 		sizes = append(sizes, float64(u.Bytes)/float64(size))
 		switch {
@@ -46,7 +46,7 @@ func productOf(o ops.Op, rank int, element int64) product {
 	}
 	a, b, c := sizes[0], sizes[1], sizes[len(sizes)-1]
 	p.rows, p.inner, p.columns = math.Sqrt(a*c/b), math.Sqrt(a*b/c), math.Sqrt(b*c/a)
-	p.remoteReads = remote / ((a + b) * float64(p.element))
+	p.remoteReads = remote / (a*float64(p.element) + b*float64(p.weight))
 	return p
 }
 
@@ -138,7 +138,8 @@ func whole(list []ops.Op, rank int, element int64) []product {
 		all[i].bytes += p.bytes
 	}
 	for i, p := range all {
-		all[i].bytes = (p.rows*p.inner+p.inner*p.columns)*float64(p.element) + p.rows*p.columns*float64(element)
+		all[i].bytes = p.rows*p.inner*float64(p.element) + p.inner*p.columns*float64(p.weight) +
+			p.rows*p.columns*float64(element)
 	}
 	return all
 }

@@ -235,8 +235,8 @@ func (x *search) multiplied(o *ops.Op, operands [][]Number, size int) []Number {
 	if o.Accumulate {
 		most++
 	}
-	if o.Scaled {
-		operands = x.dequantised(operands, size)
+	if o.Scales > 0 {
+		operands = x.dequantised(o, operands, size)
 	}
 	if len(operands) < 2 || len(operands) > most || o.Accumulate && len(operands[len(operands)-1]) != size {
 		return nil

@@ -3,25 +3,30 @@ package explore
 import (
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
+	"ovgen/verify/ops"
 )
 
 // Operands of eight bits have scales of fp32, which multiply them: one, or one for each row. In memory a scale is two
 // numbers where the plan's elements have 16 bits.
 
-// dequantised are the operands of a product of so many elements, without the scales that are its third and fourth:
-// these have multiplied the first two. It is none where there are not as many scales as rows, or one.
-func (m *machine) dequantised(operands [][]Number, size int) [][]Number {
-	if len(operands) < 4 {
+// dequantised are the operands of a product of so many elements, without the scales behind the first two, which these
+// have multiplied. A weight alone may have scales. It is none where there are not as many scales as rows, or one.
+func (m *machine) dequantised(o *ops.Op, operands [][]Number, size int) [][]Number {
+	behind := 2 + o.Scales
+	if len(operands) < behind {
 		return nil
 	}
 	rowsOfA, _, rowsOfB, ok := extents(len(operands[0]), len(operands[1]), size)
 	if !ok {
 		return nil
 	}
-	made := operands[4:len(operands):len(operands)]
-	var of [2][]Number
+	of, made := [2][]Number{0: operands[0]}, operands[behind:len(operands):len(operands)]
 	for i, rows := range []int{rowsOfA, rowsOfB} {
-		scales := operands[i+2]
+		if o.Scales == 1 && i == 0 {
+			continue
+		}
+		scales := operands[i+o.Scales]
+		of[i] = nil
 		count := len(scales) * int(m.ElementSize) / int(schedule.FP32.Bytes())
 		if count != 1 && count != rows {
 			return nil
@@ -56,7 +61,7 @@ func (x *search) beside(s *state, st *step, scales []int32) (made []Number) {
 	step, _ := st.op.Node.(hostir.Step)
 	f, _ := hostir.Applied(step.Do)
 	divisor, divides := schedule.Divisor(f.Makes)
-	if !st.op.Scales || !divides || st.op.Columns < 1 {
+	if !st.op.LeavesScales || !divides || st.op.Columns < 1 {
 		return nil
 	}
 	w := walkOf(st.op, f.Makes, x.operands(s, st), x.size(st.results[0]))

@@ -88,15 +88,15 @@ func (o *Op) misused() string {
 		}
 		return ""
 	}
-	if last := len(writes) - 1; last > 0 && (IsWorkspace(writes[last].At) || o.Scales && o.Kind == Apply) {
+	if last := len(writes) - 1; last > 0 && (IsWorkspace(writes[last].At) || o.LeavesScales && o.Kind == Apply) {
 		writes = writes[:last]
-	} else if o.Scales {
+	} else if o.LeavesScales {
 		return "leaves no scales"
 	}
 	switch {
 	case len(writes) != 1 || OfStream(writes[0].At):
 		return fmt.Sprintf("has %d results", len(writes))
-	case o.Scaled && (o.Kind != Product || len(reads) < 4):
+	case o.Scales > 0 && (o.Kind != Product || len(reads) < o.Operands()):
 		return fmt.Sprintf("is a %s of %d operands with scales", o.Kind, len(reads))
 	case o.Kind == Product && len(reads) < 2:
 		return fmt.Sprintf("is a product of %d operands", len(reads))

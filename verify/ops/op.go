@@ -54,12 +54,12 @@ type Op struct {
 	Lies    []schedule.Lies
 	Columns int64
 	Heads   []int64
-	// Scales: an Apply also writes what its formula divides each row by, behind its result.
-	Scales bool
+	// LeavesScales: an Apply also writes what its formula divides each row by, behind its result.
+	LeavesScales bool
 	// Launch of a Call by a kernel, as LaunchOf has it.
 	Launch string
-	// Scaled: operands of a Product have scales, which are its third and fourth.
-	Scaled bool
+	// Scales of a Product's operands, which are its third and fourth: 2, or 1 of the second operand alone.
+	Scales int
 	// InOrder: the library gives a row of a Product the same bits whatever the number of rows.
 	InOrder bool
 	// Accumulate: a Product adds to its result, the last operand that it reads. No other
@@ -73,9 +73,15 @@ type Op struct {
 	Node hostir.Node
 }
 
-// OperandSize is the bytes of an element of a product's operands, given those of the plan's elements.
-func (o Op) OperandSize(plan int64) int64 {
-	if o.Scaled {
+// Operands of a product and their scales.
+func (o Op) Operands() int { return 2 + o.Scales }
+
+// ScaleOf is the place of the scales of operand i, of the first two.
+func (o Op) ScaleOf(i int) (at int, scaled bool) { return i + o.Scales, i >= 2-o.Scales }
+
+// OperandSize is the bytes of an element of operand i, of the first two, given those of the plan's elements.
+func (o Op) OperandSize(i int, plan int64) int64 {
+	if _, scaled := o.ScaleOf(i); scaled {
 		return schedule.E4M3.Bytes()
 	}
 	return plan
@@ -203,8 +209,8 @@ func (o Op) append(b []byte) []byte {
 		b = strconv.AppendInt(append(b, " to "...), int64(o.To), 10)
 		b = strconv.AppendInt(append(b, " from "...), int64(o.From), 10)
 	}
-	if o.Scaled {
-		b = append(b, " scaled"...)
+	if o.Scales > 0 {
+		b = append(b, [...]string{1: " scaled by the second", 2: " scaled"}[o.Scales]...)
 	}
 	if o.Accumulate {
 		b = append(b, " accumulate"...)

@@ -266,7 +266,7 @@ func (u *unroller) apply(op Op, x hostir.Apply) {
 		op.Heads = append(op.Heads, u.eval(hostir.Extent(width)))
 	}
 	results := []hostir.View{x.To}
-	if op.Scales = x.Scales.Buffer != ""; op.Scales {
+	if op.LeavesScales = x.Scales.Buffer != ""; op.LeavesScales {
 		results = append(results, x.Scales)
 	}
 	u.use(op, results, append([]hostir.View{x.X}, x.Operands...)...)
@@ -317,19 +317,24 @@ func (o *Op) use(list ...Use) {
 // product adds a product. It reads its operands, and its result where it accumulates. A product of no rows is a step
 // without an operation. One of few rows may be by a kernel, which needs no workspace.
 func (u *unroller) product(op Op, x hostir.Product) {
-	op.Kind, op.Form, op.Accumulate, op.Scaled = Product, form(x.Index, x.Func), x.Accumulate, x.Scaled()
+	op.Kind, op.Form, op.Accumulate = Product, form(x.Index, x.Func), x.Accumulate
 	op.InOrder = x.InOrder
-	for _, v := range []hostir.View{x.A, x.B, x.ScaleA, x.ScaleB, x.Bias} {
-		if v.Buffer != "" {
-			at, bytes := u.view(v)
-			op.Uses = append(op.Uses, Use{At: at, Bytes: bytes})
+	for i, v := range []hostir.View{x.A, x.B, x.ScaleA, x.ScaleB, x.Bias} {
+		if v.Buffer == "" {
+			continue
 		}
+		if i == 2 || i == 3 {
+			op.Scales++
+		}
+		at, bytes := u.view(v)
+		op.Uses = append(op.Uses, Use{At: at, Bytes: bytes})
 	}
 	at, bytes := u.view(x.To)
 	if bytes == 0 {
 		return
 	}
-	if op.Kernel != "" && u.fewRows(op.Uses[0].Bytes, op.Uses[1].Bytes, bytes) {
+	if op.Kernel == hostir.NarrowKernel ||
+		op.Kernel != "" && u.fewRows(op.Uses[0].Bytes, op.Uses[1].Bytes, bytes) {
 		op.Uses = append(op.Uses, Use{Write: true, At: at, Bytes: bytes})
 		u.add(op)
 		return

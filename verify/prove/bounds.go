@@ -59,11 +59,7 @@ func addend(o ops.Op) int {
 
 // accumulated reports whether an operation's use i is the addend, and j the result.
 func accumulated(o ops.Op, i, j int) bool {
-	operands := 2
-	if o.Scaled {
-		operands = 4
-	}
-	return o.Kind == ops.Product && o.Accumulate && i == addend(o) && i >= operands && j == i+1 &&
+	return o.Kind == ops.Product && o.Accumulate && i == addend(o) && i >= o.Operands() && j == i+1 &&
 		o.Uses[i].At == o.Uses[j].At && o.Uses[i].Bytes == o.Uses[j].Bytes
 }
 

@@ -121,7 +121,7 @@ func (s *symbols) operate(n int32) *Counterexample {
 			reads = append(reads, a)
 		}
 	}
-	if results := 1; len(reads) == 0 || len(writes) != results && !(o.Scales && len(writes) == results+1) {
+	if results := 1; len(reads) == 0 || len(writes) != results && !(o.LeavesScales && len(writes) == results+1) {
 		return s.wrong(n, "an operation has one result, or another one for its scales, and at least one operand")
 	}
 	to := writes[0]
@@ -143,7 +143,7 @@ func (s *symbols) operate(n int32) *Counterexample {
 	if c != nil {
 		return c
 	}
-	if o.Scales {
+	if o.LeavesScales {
 		if c := s.leaveScales(n, writes[len(writes)-1], to, made); c != nil {
 			return c
 		}

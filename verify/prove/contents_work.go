@@ -94,9 +94,9 @@ func (s *symbols) multiply(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]e
 	if adds {
 		reads = reads[:len(reads)-1]
 	}
-	if o.Scaled {
+	if o.Scales > 0 {
 		var c *Counterexample
-		if reads, c = s.scaled(n, reads, to); c != nil {
+		if reads, c = s.scaled(n, o, reads, to); c != nil {
 			return nil, c
 		}
 	}
@@ -173,7 +173,7 @@ func (s *symbols) fits(form string, reads []*chunks, to *chunks) bool {
 		return false
 	}
 	of, made := s.size(reads[0]), s.size(to)
-	a, b, c := reads[0].Bytes/of, reads[1].Bytes/of, to.Bytes/made
+	a, b, c := reads[0].Bytes/of, reads[1].Bytes/s.size(reads[1]), to.Bytes/made
 	if form == "gradient" {
 		b, c = c, b // C[n,k] takes the place of B[k,n]
 	}

@@ -50,8 +50,8 @@ func (f finer) operation(o ops.Op) bool {
 		return false
 	case o.Kind == ops.Product:
 		changed := f.tie(uses[0], uses[len(uses)-1])
-		if o.Scaled && uses[2].Bytes > bytesOfScale { // scales of rows are cut as these are
-			changed = f.tie(uses[0], uses[2]) || changed
+		if at, scaled := o.ScaleOf(0); scaled && uses[at].Bytes > bytesOfScale { // scales of rows are cut as these are
+			changed = f.tie(uses[0], uses[at]) || changed
 		}
 		return changed
 	case o.Kind == ops.Collective && len(uses) == 2:
@@ -64,7 +64,7 @@ func (f finer) operation(o ops.Op) bool {
 			if i < len(o.Lies) && !eachRow(o.Lies[i]) {
 				continue
 			}
-			scales := o.Scales && i == len(uses)-2 // cut as their rows are
+			scales := o.LeavesScales && i == len(uses)-2 // cut as their rows are
 			if scales || i < len(o.Lies) || f.of(u).elements(u.Bytes) == f.of(uses[0]).elements(uses[0].Bytes) {
 				changed = f.tie(uses[0], u) || changed
 			}

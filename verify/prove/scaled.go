@@ -9,21 +9,26 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Operands of eight bits are multiplied with their scales. A scale is of the whole operand, or of a row: then the
+// Operands of eight bits are multiplied with their scales: both operands of a product, or the second one alone. A scale is of the whole operand, or of a row: then the
 // chunks of scales are cut as those of the rows are. To the proof an operand with its scales is one operand, a function
 // of both that nothing is known of: so the scales of other rows, or of another run, are another operand.
 
 // bytes of a scale.
 const bytesOfScale = 4
 
-// scaled are the operands of a product, the third and fourth being scales of the first two.
-func (s *symbols) scaled(n int32, reads []*chunks, to *chunks) ([]*chunks, *Counterexample) {
-	if len(reads) < 4 || slices.ContainsFunc(reads[:4], func(a *chunks) bool { return len(a.list) == 0 }) {
-		return nil, s.wrong(n, "a product with scales has scales of both operands")
+// scaled are the operands of a product, without the scales that are behind the first two.
+func (s *symbols) scaled(n int32, o *ops.Op, reads []*chunks, to *chunks) ([]*chunks, *Counterexample) {
+	all := o.Operands()
+	if len(reads) < all || slices.ContainsFunc(reads[:all], func(a *chunks) bool { return len(a.list) == 0 }) {
+		return nil, s.wrong(n, "a product has as many scales as it says")
 	}
-	made := append([]*chunks{}, reads[4:]...)
+	made, was := append([]*chunks{}, reads[all:]...), [2]*chunks{reads[0], reads[1]}
 	for i := range 2 {
-		a, scales := *reads[i], reads[i+2]
+		at, scaled := o.ScaleOf(i)
+		if !scaled {
+			continue
+		}
+		a, scales := *reads[i], reads[at]
 		one := scales.Bytes == bytesOfScale
 		switch list := a.list; {
 		case i > 0 || s.model.Columns[a.At.Buffer] > 1: // it is taken whole
@@ -40,23 +45,27 @@ func (s *symbols) scaled(n int32, reads []*chunks, to *chunks) ([]*chunks, *Coun
 				a.list = append(a.list, &cell{s.times(x.expr, scale.expr), x.by})
 			}
 		}
-		reads[i] = &a
+		was[i] = &a
 	}
-	if c := s.rowsOfScales(n, reads, to); c != nil {
+	if c := s.rowsOfScales(n, o, reads, to); c != nil {
 		return nil, c
 	}
-	return append([]*chunks{reads[0], reads[1]}, made...), nil
+	return append(was[:], made...), nil
 }
 
 // rowsOfScales is the counterexample of scales that are neither one nor one for each row.
-func (s *symbols) rowsOfScales(n int32, reads []*chunks, to *chunks) *Counterexample {
-	a, b, c := reads[0].Bytes, reads[1].Bytes, to.Bytes/s.size(to)
+func (s *symbols) rowsOfScales(n int32, o *ops.Op, reads []*chunks, to *chunks) *Counterexample {
+	a, b, c := reads[0].Bytes/s.size(reads[0]), reads[1].Bytes/s.size(reads[1]), to.Bytes/s.size(to)
 	m := rowsOf(a, b, c)
 	if m == 0 || c%m != 0 {
 		return nil // no product has these sizes
 	}
 	for i, rows := range []int64{m, c / m} {
-		if bytes := reads[i+2].Bytes; bytes != bytesOfScale && bytes != rows*bytesOfScale {
+		at, scaled := o.ScaleOf(i)
+		if !scaled {
+			continue
+		}
+		if bytes := reads[at].Bytes; bytes != bytesOfScale && bytes != rows*bytesOfScale {
 			return s.wrong(n, fmt.Sprintf("%d rows have scales of %d bytes", rows, bytes))
 		}
 	}
@@ -120,10 +129,10 @@ func (x *expectation) scalesMade(of schedule.Tensor, rank int, rows box) (expr, 
 // elementsOf is how many bytes an element of read i has, where the result's have so many.
 func elementsOf(o *ops.Op, i int, result int64) int64 {
 	switch {
-	case !o.Scaled || i > 3:
+	case o.Scales == 0 || i >= o.Operands():
 		return result
 	case i > 1:
 		return bytesOfScale
 	}
-	return 1
+	return o.OperandSize(i, result)
 }

@@ -69,11 +69,12 @@ func (d *Driver) Matmul(m driver.Product, x driver.Operands, s driver.Stream) er
 		if o.Form, err = form(p); err != nil {
 			return nil, err
 		}
-		o.Accumulate, o.Scaled, o.InOrder = p.Accumulate, p.Of != 0, p.InOrder
+		o.Accumulate, o.InOrder = p.Accumulate, p.InOrder
 		size, of := p.Type.Size(), p.Operand()
 		rows, columns := int64(p.M)*size, int64(p.N)
 		list := []use{{x.A, of.Bytes(p.M * p.K), false}, {x.B, of.Bytes(p.K * p.N), false}}
-		if a, b := p.Scales(); o.Scaled {
+		if a, b := p.Scales(); a > 0 {
+			o.Scales = 2
 			list = append(list, use{x.ScaleA, driver.FP32.Bytes(a), false}, use{x.ScaleB, driver.FP32.Bytes(b), false})
 		}
 		if p.Bias {

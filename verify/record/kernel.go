@@ -27,7 +27,8 @@ type kind struct {
 	groups   bool // each part of its launch stands once for each group of tiles, and no two groups share words
 	call     bool // it is the caller's, whose name follows
 	spreads  bool // it sends the sum of its packets to all, and copies the sums that land
-	product  bool // it multiplies few rows by a weight, and may add a bias
+	product  bool // it multiplies rows by a weight, and may add a bias
+	narrow   bool // the weight has eight bits, and scales behind it
 	packets  bool // it sends packets, a copy to each peer, and adds up or copies the packets that land
 }
 
@@ -47,6 +48,7 @@ var kinds = map[string]kind{
 	"scatter": {waits: true, tiles: true, sum: true, once: true, groups: true},
 
 	"fewrows": {product: true},
+	"narrow":  {product: true, narrow: true},
 
 	"packets":      {packets: true},
 	"packetgather": {packets: true, gathers: true},
@@ -265,6 +267,9 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 	if k.product {
 		p.work.Kind, p.work.Form = ops.Product, "linear"
 	}
+	if k.narrow {
+		p.work.Scales = 1
+	}
 	if k.call {
 		p.work.Kind = ops.Call
 	}
@@ -308,6 +313,9 @@ func (p *phases) take(t touch.Touch) error {
 	case p.kind.function && own:
 		typ = t.Type
 	}
+	if at := len(p.work.Uses); p.kind.narrow && (at == 1 || at == 2) { // the weight, and its scales
+		typ = [...]driver.Type{1: driver.E4M3, 2: driver.FP32}[at]
+	}
 	if (p.kind.sum || p.kind.function || p.kind.product) && t.Type != typ {
 		made := "sum"
 		if p.kind.product {
@@ -319,7 +327,7 @@ func (p *phases) take(t touch.Touch) error {
 		return fmt.Errorf("a %s of %s in a plan of %s", made, t.Type, p.names.Type)
 	}
 	if last := len(p.work.Uses) - 1; p.kind.function && last >= 0 && p.work.Uses[last].Write {
-		p.work.Scales = true
+		p.work.LeavesScales = true
 	}
 	p.work.Uses = append(p.work.Uses, ops.Use{Write: t.Kind == touch.Write, At: at, Bytes: t.Bytes})
 	p.worked = true

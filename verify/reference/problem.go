@@ -244,8 +244,8 @@ func (p *Problem) multiply(s *Step, o schedule.Op) error {
 		return none(o)
 	}
 	s.M, s.K, s.N = batches*length(m), length(summed), length(n)
-	if scale := p.Tensor(p.Tensor(s.A).Scale); scale.Name != "" {
-		s.Operand, s.RowScales = p.TypeOf(s.A), scale.OfRows()
+	if scale := p.Tensor(p.Tensor(s.B).Scale); scale.Name != "" {
+		s.Operand, s.RowScales, s.Narrow = p.TypeOf(s.B), scale.OfRows(), p.Tensor(s.A).Scale == ""
 	}
 	if p.spread(o, x, summed) {
 		s.Parts = p.Extents[schedule.D]

@@ -19,9 +19,11 @@ type Product struct {
 	// the sums of some of them are rounded to the type before the last is added, also
 	// where there is one rank. 0 is a product that is rounded once.
 	Parts int
-	// Operand is the type of operands that have scales, which RowScales says are of rows; zero: they have none.
+	// Operand is the type of operands that have scales, which RowScales says are of rows; zero: they have none. Narrow:
+	// B alone has that type and scales, and no library makes the product.
 	Operand   driver.Type
 	RowScales bool
+	Narrow    bool
 	// Sum is the type that the sum of all parts is rounded to; zero is Type.
 	Sum driver.Type
 }
@@ -31,15 +33,18 @@ func (p Product) rounds() driver.Type { return cmp.Or(p.Sum, p.Type) }
 
 // terms are those of a sum, each as often as scales make its square larger.
 func (p Product) terms() float64 {
-	if p.Operand == 0 {
+	switch {
+	case p.Operand == 0:
 		return float64(p.K)
+	case p.Narrow:
+		return float64(p.K) * math.Pow(largestScale, 2)
 	}
 	return float64(p.K) * math.Pow(largestScale, 4)
 }
 
 // digits are those with which a product is summed.
 func (p Product) digits() int {
-	if p.Operand == 0 {
+	if p.Operand == 0 || p.Narrow {
 		return 24
 	}
 	return 14
@@ -62,10 +67,10 @@ func subnormal(t driver.Type) float64 { return math.Ldexp(1, 1-bias(t)-t.Digits(
 // Of computes the product, and what is added to it: a bias and a tensor of the same axes, where there are any.
 //
 // Numbers that are multiples of a power of two, on both sides, have one sum in any order while all their magnitudes
-// have no more digits than fp32, or 14 where they are of eight bits, and no more than the type where partial sums
+// have no more digits than fp32, or 14 where both are of eight bits, and no more than the type where partial sums
 // travel in it. Of others there is a bound, with u the type's unit of rounding and S = sum |a*b| + |bias|:
 //   - sums in fp32, in any order: s = (K + Parts + 1) * 2^-24 * S, and A's error times B, sum |b| * A's;
-//   - sums of eight bits: 4 * 34 * 2^-13 * S beside s;
+//   - sums of eight bits on both sides: 4 * 34 * 2^-13 * S beside s;
 //   - partial sums p of Parts ranks that travel rounded: each is rounded once, and the running sums at most Parts
 //     times. Each of these is at most P = sum |p| plus the errors so far, so all rounding is within
 //     2 * Parts * u * (P + s), (Parts + 1) * u to first order and the rest for the higher ones;
@@ -224,7 +229,7 @@ func fits(size float64, digits, grid int) bool {
 func (r *row) bound(j int, size, travel float64) float64 {
 	n := float64(r.Parts + r.others)
 	off := r.inherited[j] + (float64(r.K+r.terms)+n+1)*single*(size+r.inherited[j])
-	if r.Operand != 0 {
+	if r.digits() < 24 {
 		off += eight * (size + r.inherited[j])
 	}
 	if r.summed {

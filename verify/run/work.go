@@ -34,6 +34,10 @@ func (l *lab) addTasks(in map[string]reference.Input, s driver.Stream) error {
 		if p.Parts > 1 && l.Problem.Reduces() {
 			p.K /= ranks
 		}
+		narrow := p.Narrow
+		if narrow { // which no library makes: a weight of the rows' type is in its place
+			p.Operand, p.RowScales, p.Narrow = 0, false, false
+		}
 		w := task{Product: p, at: driver.Operands{Workspace: l.r.Space}}
 		scaleA, scaleB := 1, 1
 		if p.RowScales {
@@ -56,6 +60,14 @@ func (l *lab) addTasks(in map[string]reference.Input, s driver.Stream) error {
 			*x.to = at
 		}
 		var err, wrong error
+		if narrow {
+			if w.at.B, err = l.AllocOf(step.C, p.K*p.N); err == nil {
+				err = l.r.Kernels.Make(w.at.B, p.Type, in[step.B], reading.Whole(p.K*p.N), s)
+			}
+			if err != nil {
+				return err
+			}
+		}
 		w.whole, err = l.Product(p, w.at.Bias != 0)
 		if p.M%ranks == 0 && !p.TransposedA {
 			p.M /= ranks

@@ -90,7 +90,8 @@ var eights = []declared{
 	{"E39", "one scale for two", gatheredEight(false).changed("B", func(t *s.Tensor) { t.Scale = "SA" }),
 		at("Tensors[1].Scale", "SA is the scale of A already (declare another one)")},
 	{"E40", "eight bits and 16", linear("A[M/D K] B[N/D K] C[M:D N/D]").eight(true, "A"),
-		at("Ops[0].In[1]", "A has eight bits, and B has not (set Type: schedule.E4M3 for both, or for none)")},
+		at("Ops[0].In[1]", "A has eight bits, and B has not (set Type: schedule.E4M3 for both, or for the weight "+
+			"alone)")},
 	{"E41", "scales of rows and one", linear("A[M/D K] B[N/D K] C[M:D N/D]").eight(true, "A").eight(false, "B"),
 		at("Ops[0]", "SA has one for each row of A, and SB one for all of B")},
 	{"E42", "a result of eight bits", gatheredEight(true).eight(true, "C"),
@@ -105,4 +106,32 @@ var eights = []declared{
 	{"E46", "a residual of eight bits", of("A[M/D K] B[N/D K] R[M N/D] C[M:D N/D]",
 		s.Linear("C", "A", "B", s.Add("R"))).eight(true, "A", "B", "R"),
 		at("Ops[0].Then[0]", "add takes no eight bits")},
+
+	{"E47", "a weight alone", linear("A[M/D K] B[N K] Bias[N] C[M/D N]").eight(true, "B"), served},
+	{"E48", "a weight alone, one scale", linear("A[M/D K] B[N K] C[M/D N]").eight(false, "B"), served},
+	{"E49", "rows that travel to it", narrowed().eight(true, "B"), served},
+	{"E50", "by packets", narrowed().eight(true, "B").by("A", s.PushGather{}), served},
+	{"E51", "by a kernel", narrowed().eight(true, "B").by("A", s.Pull{By: s.Kernels}), served},
+	{"E52", "the weight travels", linear("A[M/D K] B[N/D K] C[M/D N]").eight(true, "B"), served},
+	{"E53", "its columns travel", linear("A[M/D K] B[N K/D] C[M/D N]").eight(true, "B"), served},
+	{"E54", "a reduce-scatter", linear("A[M K/D] B[N K/D] C[M/D N]").eight(true, "B"), served},
+	{"E55", "an all-reduce by packets", linear("A[M K/D] B[N K/D] C[M N]").eight(true, "B").
+		by("C", s.PushShot{}), served},
+	{"E56", "a gated MLP", of("A[M/D K] B[F/D K] B2[F/D K] B3[N F/D] C[M/D N]", s.Linear("U", "A", "B2"),
+		s.Linear("H", "A", "B", s.SwiGLU("U")), s.Linear("C", "H", "B3")).eight(true, "B", "B2", "B3"), served},
+	{"E57", "a function behind the product", of("A[M/D K] B[N/D K] Bias[N/D] C[M:D N/D]",
+		s.Linear("C", "A", "B", s.Bias("Bias"), s.GELU())).eight(true, "B"), served},
+	{"E58", "stored into the slots of peers", linear("A[M K/D] B[N K/D] C[M/D N]").eight(true, "B").
+		by("C", s.Stores{}), at("Moves[0].Way", "the kernel that multiplies by B of eight bits stores its sums on its "+
+		"own rank, as they are (leave Way out, or give both operands eight bits)")},
+	{"E59", "added to what a ring brings", linear("A[M K/D] B[N K/D] C[M/D N]").eight(true, "B").
+		by("C", s.RingAccumulate{}), at("Moves[0].Way", "the kernel that multiplies by B of eight bits stores its sums "+
+		"on its own rank, as they are")},
+	{"E60", "tiles", narrowed().eight(true, "B").by("A", s.Tiles{}),
+		at("Moves[0].Way", "no kernel of its way takes the scales of B along")},
+	{"E61", "balanced rows", balanced(linear("A[M/D K] B[N K] C[M N]"), "A").eight(true, "B"),
+		at("Tensors", "no kernel multiplies uneven rows by B of eight bits (let the ranks have equal parts)")},
 }
+
+// narrowed is the layer with rows that travel.
+func narrowed() form { return linear("A[M/D K] B[N/D K] C[M:D N/D]") }

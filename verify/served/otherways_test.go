@@ -32,10 +32,12 @@ var otherWays = map[string]form{
 		s.CallRows("C", "Attention", "mq,nq,nv->mv", "Q", "AllK", "AllV")),
 	"OwnRowsBetween": of("A[M K/D] B[N K/D] T[M/D N] B2[F/D N] C[M:D F/D]", s.Linear("H", "A", "B"),
 		s.CallRows("H2", "Route", "mn,mn->mn", "H", "T"), s.Linear("C", "H2", "B2")),
-	"EightRing":     gatheredEight(true).by("A", s.PushRing{}),
-	"EightKernels":  gatheredEight(true).by("A", s.Pull{By: s.OneKernel}),
-	"EightWeight":   linear("A[M/D K] B[N/D K] C[M/D N]").eight(true, "A", "B"),
-	"EightOneScale": linear("A[M K/D] B[N K/D] C[M/D N]").eight(false, "A", "B"),
+	"EightRing":        gatheredEight(true).by("A", s.PushRing{}),
+	"EightKernels":     gatheredEight(true).by("A", s.Pull{By: s.OneKernel}),
+	"EightWeight":      linear("A[M/D K] B[N/D K] C[M/D N]").eight(true, "A", "B"),
+	"EightOneScale":    linear("A[M K/D] B[N K/D] C[M/D N]").eight(false, "A", "B"),
+	"EightNarrow":      linear("A[M/D K] B[N/D K] Bias[N/D] C[M:D N/D]").eight(true, "B"),
+	"EightNarrowMoves": linear("A[M/D K] B[N/D K] C[M/D N]").eight(true, "B"),
 }
 
 // balanced has the rows of a tensor in balanced parts.

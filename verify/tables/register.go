@@ -28,19 +28,25 @@ func ofCall(c kernels.Call) touch.Func {
 	}
 }
 
-// ofFewRows lists what a product of few rows touches.
+// ofFewRows lists what a product of few rows touches, or one by a weight of eight bits, whose scales are behind it.
 func ofFewRows(row fewrows.Row) touch.Func {
 	return func(params unsafe.Pointer, to []touch.Touch) []touch.Touch {
-		p, typ := (*fewrows.Params)(params), driver.Type(row)
-		use := func(kind touch.Kind, at driver.Ptr, elements uint64) {
+		p, weight := (*fewrows.Params)(params), row.Type
+		use := func(kind touch.Kind, at driver.Ptr, elements uint64, typ driver.Type) {
 			to = append(to, touch.Touch{Kind: kind, At: at, Bytes: int64(elements) * typ.Size(), Type: typ})
 		}
-		use(touch.Read, p.A, p.Rows*p.Depth)
-		use(touch.Read, p.B, p.Columns*p.Depth)
-		if p.Bias != plan.NoBias {
-			use(touch.Read, p.Bias, p.Columns)
+		if row.Narrow {
+			weight = driver.E4M3
 		}
-		use(touch.Write, p.To, p.Rows*p.Columns)
+		use(touch.Read, p.A, p.Rows*p.Depth, row.Type)
+		use(touch.Read, p.B, p.Columns*p.Depth, weight)
+		if row.Narrow {
+			use(touch.Read, p.Scale, p.Scales, driver.FP32)
+		}
+		if p.Bias != plan.NoBias {
+			use(touch.Read, p.Bias, p.Columns, row.Type)
+		}
+		use(touch.Write, p.To, p.Rows*p.Columns, row.Type)
 		return to
 	}
 }

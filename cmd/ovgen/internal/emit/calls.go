@@ -172,10 +172,18 @@ func (b *body) product(n hostir.Step, x hostir.Product) jen.Code {
 
 // scaled is a product of operands that have scales.
 func (b *body) scaled(n hostir.Step, x hostir.Product, name string, product jen.Code) jen.Code {
-	operands := []jen.Code{set("C", b.address(x.To)), set("A", b.address(x.A)), set("B", b.address(x.B)),
-		set("ScaleA", b.address(x.ScaleA)), set("ScaleB", b.address(x.ScaleB))}
-	if x.Bias.Buffer != "" {
-		operands = append(operands, set("Bias", b.address(x.Bias)))
+	operands := []jen.Code{set("C", b.address(x.To)), set("A", b.address(x.A)), set("B", b.address(x.B))}
+	for _, o := range []struct {
+		field string
+		view  hostir.View
+	}{{"ScaleA", x.ScaleA}, {"ScaleB", x.ScaleB}, {"Bias", x.Bias}} {
+		if o.view.Buffer != "" {
+			operands = append(operands, set(o.field, b.address(o.view)))
+		}
+	}
+	if x.Narrow() {
+		return jen.Id("p").Dot("narrow").Dot("Narrow").Call(jen.Id("q"), b.stream(n.Stream), product,
+			jen.Qual(driverPath, "Operands").Values(operands...))
 	}
 	return jen.Id("q").Dot("Product").Call(jen.Lit(name), b.stream(n.Stream), product,
 		jen.Qual(driverPath, "Operands").Values(operands...))

@@ -89,9 +89,9 @@ func (u *unit) declare(expr goExpr) []jen.Code {
 		code = append(code, setField("kernels",
 			jen.Id("table").Dot("Declare").Call(jen.Id("b"), jen.Id("s").Dot("Type"))))
 	}
-	if u.fewRows() {
-		code = append(code, setField("few",
-			jen.Qual(fewRowsPath, "Declare").Call(jen.Id("b"), jen.Id("s").Dot("Type"))))
+	for _, f := range u.fewRows() {
+		code = append(code, setField(f.field,
+			jen.Qual(fewRowsPath, f.name).Dot("Declare").Call(jen.Id("b"), jen.Id("s").Dot("Type"))))
 	}
 	return append(code, u.declareCalls(expr)...)
 }
@@ -208,7 +208,7 @@ func (u *unit) declareProducts(expr goExpr) (code []jen.Code) {
 			declare = "Parts"
 		}
 		value := jen.Qual(driverPath, "MatmulDesc").Values(desc...)
-		if !p.tiles {
+		if !p.tiles && !p.narrow {
 			value = builderCall(declare, value)
 		}
 		code = append(code, setField(p.field, value))

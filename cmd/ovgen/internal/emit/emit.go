@@ -138,7 +138,7 @@ func newUnit(in Input, opt Options) (*unit, error) {
 	if u.kernels.Calls, err = u.ownKernels(); err != nil {
 		return nil, err
 	}
-	if u.device = len(u.kernels.Kernels)+len(u.kernels.Calls) > 0 || u.fewRows(); !u.device {
+	if u.device = len(u.kernels.Kernels)+len(u.kernels.Calls) > 0 || len(u.fewRows()) > 0; !u.device {
 		return u, nil
 	}
 	u.code, err = u.deviceCode()

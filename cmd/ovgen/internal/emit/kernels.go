@@ -15,8 +15,8 @@ func (u *unit) kernelFiles(files map[string][]byte) error {
 		Add(fieldsOf(reflect.ValueOf(u.kernels), lineByLine))
 	f.Line()
 	code := jen.Id("table").Dot("Code").Call()
-	if u.fewRows() {
-		few := jen.Qual(fewRowsPath, "Code").Call(jen.Id("table").Dot("Types"))
+	for _, f := range u.fewRows() {
+		few := jen.Qual(fewRowsPath, f.name).Dot("Code").Call(jen.Id("table").Dot("Types"))
 		code = jen.Append(code, few.Op("..."))
 	}
 	declareCode(f, u.name, u.code, code)

@@ -65,8 +65,8 @@ func (u *unit) planType(f *jen.File) {
 		if u.launches() {
 			g.Id("kernels").Op("*").Qual(kernelsPath, "Set")
 		}
-		if u.fewRows() {
-			g.Id("few").Op("*").Qual(fewRowsPath, "Set").Comment("products of few rows")
+		for _, f := range u.fewRows() {
+			g.Id(f.field).Op("*").Qual(fewRowsPath, "Set").Comment(f.comment)
 		}
 		if u.terms {
 			g.Id("terms").Index().Qual(driverPath, "Ptr").Comment("of the sum that issue enqueues")
@@ -125,8 +125,9 @@ func (u *unit) streamFields(g *jen.Group) {
 func (u *unit) productFields(g *jen.Group) {
 	var single, sets []string
 	for _, p := range u.gemms {
-		if p.tiles {
-			g.Id(p.field).Qual(driverPath, "MatmulDesc").Comment("of a shard")
+		if p.tiles || p.narrow {
+			g.Id(p.field).Qual(driverPath, "MatmulDesc").Comment(map[bool]string{p.tiles: "of a shard",
+				p.narrow: "by a weight of eight bits"}[true])
 			continue
 		}
 		if p.parts {

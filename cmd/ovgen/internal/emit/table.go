@@ -3,9 +3,11 @@ package emit
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"ovgen/runtime/driver"
+	"ovgen/runtime/fewrows"
 	"ovgen/runtime/kernels"
 	"ovgen/schedule/hostir"
 	"ovgen/templates"
@@ -37,7 +39,7 @@ func (u *unit) table() (kernels.Table, error) {
 		o.Terms = max(o.Terms, k.Terms)
 	}
 	hostir.Steps(u.program.Body, func(s hostir.Step) {
-		if s.By == "" || s.By == hostir.NCCL || s.By == hostir.FewRowsKernel {
+		if s.By == "" || s.By == hostir.NCCL || s.Kind() == hostir.ProductKind {
 			return
 		}
 		if !does(kernels.Kind(s.By), s) {
@@ -248,17 +250,37 @@ func (u *unit) limited() bool {
 	})
 }
 
-// fewRows says whether kernels make products of few rows.
-func (u *unit) fewRows() bool {
-	found := false
-	hostir.Steps(u.program.Body, func(s hostir.Step) { found = found || s.By == hostir.FewRowsKernel })
-	return found
+// multipliers is kernels of products: a variable of package fewrows, and the field of a plan that launches them.
+type multipliers struct {
+	name, field, comment string
+	kernels              fewrows.Family
+}
+
+// multiply are all, by the kernels of host programs.
+var multiply = map[string]multipliers{
+	hostir.FewRowsKernel: {"Kernels", "few", "products of few rows", fewrows.Kernels},
+	hostir.NarrowKernel:  {"Narrow", "narrow", "products by weights of eight bits", fewrows.Narrow},
+}
+
+// fewRows are the kernels that make products.
+func (u *unit) fewRows() (list []multipliers) {
+	for _, by := range slices.Sorted(maps.Keys(multiply)) {
+		found := false
+		hostir.Steps(u.program.Body, func(s hostir.Step) { found = found || s.By == by })
+		if found {
+			list = append(list, multiply[by])
+		}
+	}
+	return list
 }
 
 // deviceCode is the device code of a package with kernels.
 func (u *unit) deviceCode() (*device, error) {
 	from := "schedule " + u.program.Name
-	d := templates.Device{From: from, Table: u.kernels, Formulas: u.formulas, FewRows: u.fewRows()}
+	d := templates.Device{From: from, Table: u.kernels, Formulas: u.formulas}
+	for _, f := range u.fewRows() {
+		d.FewRows = append(d.FewRows, f.kernels...)
+	}
 	d.Own, d.Calls = u.ownCode()
 	d.About = append([]string{"The kernels of " + u.program.Name +
 		"'s transport, launched by the host program in program.go:"}, d.Summary()...)

@@ -181,9 +181,10 @@ func (t *teller) product(o ops.Op) string {
 	}
 	text := fmt.Sprintf("multiplies %s by %s", left, right)
 	into, more := "into", reads[2:]
-	if o.Scaled {
-		text, more = text+fmt.Sprintf(", scaled by %s and %s", t.place(more[0]), t.place(more[1])), more[2:]
+	for i, u := range more[:o.Scales] {
+		text += [...]string{", scaled by ", " and "}[i] + t.place(u)
 	}
+	more = more[o.Scales:]
 	if o.Accumulate {
 		into, more = "and adds it to", more[:len(more)-1]
 	}
@@ -203,7 +204,7 @@ func (t *teller) flops(o ops.Op) float64 {
 		if n < 2 && !u.Write || n == 2 && u.Write {
 			size := t.c.ElementSize
 			if n < 2 {
-				size = o.OperandSize(size)
+				size = o.OperandSize(n, size)
 			}
 			product *= float64(u.Bytes) / float64(size)
 			n++

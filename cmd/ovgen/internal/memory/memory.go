@@ -90,7 +90,7 @@ func tuning(o ops.Op, elementSize int64) int64 {
 	for _, u := range o.Uses {
 		switch {
 		case len(sizes) < 2 && !u.Write:
-			sizes = append(sizes, float64(u.Bytes/o.OperandSize(elementSize)))
+			sizes = append(sizes, float64(u.Bytes/o.OperandSize(len(sizes), elementSize)))
 		case len(sizes) == 2 && u.Write:
 			sizes = append(sizes, float64(u.Bytes/elementSize))
 		}

@@ -2,6 +2,7 @@ package nvrtc
 
 import (
 	"os"
+	"slices"
 	"testing"
 
 	"ovgen/runtime/driver"
@@ -10,11 +11,14 @@ import (
 	"ovgen/templates"
 )
 
+// all are the kernels of both kinds of weights.
+var all = slices.Concat(fewrows.Kernels, fewrows.Narrow)
+
 // TestFewRows compiles the kernels of few rows as packages have them: none spills.
 func TestFewRows(t *testing.T) {
 	ptx := compileFewRows(t, nil)
 	lines, err := pinnedAssembler(t).Usage(ptx)
-	if want := 2 * len(fewrows.Kernels); err != nil || len(lines) != want {
+	if want := 2 * len(all); err != nil || len(lines) != want {
 		t.Errorf("got %d lines, %v, want the registers of %d kernels", len(lines), err, want)
 	}
 	for _, l := range lines {
@@ -41,7 +45,7 @@ func TestFewRowsMeasured(t *testing.T) {
 func compileFewRows(t *testing.T, behind []byte) []byte {
 	t.Helper()
 	source, err := templates.Render(templates.Device{From: "a test", About: []string{"Kernels."},
-		FewRows: true, Table: kernels.Table{Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32}}}.Source()...)
+		FewRows: all, Table: kernels.Table{Types: []driver.Type{driver.BF16, driver.FP16, driver.FP32}}}.Source()...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,161 @@
+package safetensors
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"ovgen/runtime/device"
+)
+
+// A weight of eight bits, e4m3, has a scale for each of its rows, which multiplies it. A checkpoint has scales in a
+// tensor beside the weight's, for each row or one for all. Those of a weight of more bits are made as it is read, from
+// whole rows: so ranks that have columns of a row have one scale.
+
+// ScalesOf is the name of the tensor with a weight's scales.
+func ScalesOf(weight string) string { return weight + "_scale" }
+
+// largest is e4m3's greatest number.
+const largest = 448
+
+// checkEight reports what keeps a tensor from being read as e4m3 with scales.
+func (t Tensors) checkEight(p Part, s Tensor) error {
+	scales, ok := t[ScalesOf(p.Name)]
+	_, blocks := t[p.Name+"_scale_inv"]
+	switch n := p.Shape[0]; {
+	case s.Type != "F8_E4M3" && (!p.Quantise || forms[s.Type].size == 0):
+		return fmt.Errorf("tensor %s: its type is %s, and F8_E4M3 is wanted", p.Name, s.Type)
+	case s.Type != "F8_E4M3":
+		return nil
+	case !ok && blocks:
+		return fmt.Errorf("tensor %s_scale_inv: it has scales of blocks, and scales of rows or one are wanted", p.Name)
+	case !ok:
+		return fmt.Errorf("tensor %s: it is not in the checkpoint, and %s is F8_E4M3", ScalesOf(p.Name), p.Name)
+	case !one(scales) && !slices.Equal(scales.Shape, []int{n}) && !slices.Equal(scales.Shape, []int{n, 1}):
+		return fmt.Errorf("tensor %s: its shape is %v, and [%d], [%d 1] or one number is wanted", ScalesOf(p.Name),
+			scales.Shape, n, n)
+	case forms[scales.Type].size == 0:
+		return fmt.Errorf("tensor %s: its type is %s, and F32, BF16 or F16 is wanted", ScalesOf(p.Name), scales.Type)
+	}
+	return nil
+}
+
+// one says that a tensor is one number.
+func one(s Tensor) bool {
+	return !slices.ContainsFunc(s.Shape, func(n int) bool { return n != 1 })
+}
+
+// rows are those of the weight that the part has elements of.
+func (p Part) rows() (from, count int) {
+	if p.Axis == 1 {
+		return 0, p.Shape[0]
+	}
+	return p.From, p.Count
+}
+
+// ScaleBytes is the size of the scales of a part of Type E4M3.
+func (p Part) ScaleBytes() int64 {
+	_, count := p.rows()
+	return device.FP32.Bytes(count)
+}
+
+// Scales reads the scales of a part of Type E4M3, in fp32, one for each row that it has elements of.
+func (t Tensors) Scales(p Part) (made []byte, err error) {
+	if err := t.Check(p); err != nil {
+		return nil, err
+	}
+	add := func(_ []float32, scale float32) {
+		made = binary.LittleEndian.AppendUint32(made, math.Float32bits(scale))
+	}
+	if t[p.Name].Type != "F8_E4M3" {
+		return made, t.quantised(p, add)
+	}
+	name, from, count := ScalesOf(p.Name), 0, 0
+	from, count = p.rows()
+	s := t[name]
+	if s.Shape = append(s.Shape, 1)[:max(1, len(s.Shape))]; one(s) {
+		from, count = 0, 1
+	}
+	list, err := Tensors{name: s}.floats(Part{Name: name, Shape: s.Shape, From: from, Count: count})
+	if err != nil {
+		return nil, err
+	}
+	for i, x := range list {
+		if !(x >= 0) || math.IsInf(float64(x), 1) {
+			return nil, fmt.Errorf("tensor %s: the scale of row %d is %g (a scale is a number, 0 or above)", name, from+i,
+				x)
+		}
+		add(nil, x)
+	}
+	if _, rows := p.rows(); count < rows {
+		made = slices.Repeat(made, rows)
+	}
+	return made, nil
+}
+
+// codes reads a part as e4m3 where the tensor has another type.
+func (t Tensors) codes(p Part) (made []byte, err error) {
+	return made, t.quantised(p, func(row []float32, scale float32) {
+		if p.Axis == 1 {
+			row = row[p.From : p.From+p.Count]
+		}
+		for _, x := range row {
+			made = append(made, e4m3(x/scale))
+		}
+	})
+}
+
+// quantised hands the rows that a part has elements of over, each whole and with its scale: its greatest finite
+// magnitude becomes e4m3's greatest number.
+func (t Tensors) quantised(p Part, each func(row []float32, scale float32)) error {
+	const atOnce = 64
+	from, count := p.rows()
+	for i := 0; i < count; i += atOnce {
+		n := min(atOnce, count-i)
+		list, err := t.floats(Part{Name: p.Name, Shape: p.Shape, From: from + i, Count: n})
+		if err != nil {
+			return err
+		}
+		for row := range slices.Chunk(list, max(len(list)/n, 1)) {
+			scale := float32(0)
+			for _, x := range row {
+				if x = float32(math.Abs(float64(x))); x > scale && !math.IsInf(float64(x), 0) {
+					scale = x
+				}
+			}
+			if scale /= largest; scale == 0 {
+				scale = 1
+			}
+			each(row, scale)
+		}
+	}
+	return nil
+}
+
+// floats reads a part as numbers of fp32.
+func (t Tensors) floats(p Part) ([]float32, error) {
+	p.Type = device.FP32
+	raw, err := t.Read(p)
+	list := make([]float32, len(raw)/4)
+	forms["F32"].widen(list, raw)
+	return list, err
+}
+
+// e4m3 rounds to the nearest number of e4m3, ties to even. What is too large becomes the greatest one, and a NaN stays
+// one.
+func e4m3(x float32) byte {
+	const drop, bias, one = 20, 120, 1 << 23 // digits that an fp32 has beyond, and its exponent
+	b := math.Float32bits(x)
+	sign, b := byte(b>>24&0x80), b&^signBit
+	switch {
+	case b > infinity:
+		return 0x7f
+	case b >= math.Float32bits(largest):
+		return sign | 0x7e
+	case b < (bias+1)*one: // below 2^-6: a subnormal counts in steps of 2^-9, as an fp32 from 2^14 to 2^15 does
+		return sign | byte(math.Float32bits(math.Float32frombits(b)+0x1p14)-math.Float32bits(0x1p14))
+	}
+	b -= bias * one
+	return sign | byte((b+1<<(drop-1)-1+b>>drop&1)>>drop)
+}
