@@ -20,7 +20,8 @@ func TestConfigRefused(t *testing.T) {
 	for _, x := range []struct{ name, field, value, want string }{
 		{"another model", "model_type", `"phi3"`,
 			"model_type is phi3 (it must be one of gemma2, gemma3_text, llama, mistral, qwen2, qwen3)"},
-		{"quantized", "quantization_config", `{"quant_method": "fp8"}`, "quantization_config is {"},
+		{"quantized", "quantization_config", `{"quant_method": "awq"}`,
+			"quantization_config.quant_method is awq (it must be compressed-tensors or fp8)"},
 		{"a window", "sliding_window", "4096", "sliding_window is 4096 (it must be null)"},
 		{"GELU", "hidden_act", `"gelu"`, `hidden_act is "gelu"`},
 		{"a bias", "attention_bias", "true", "attention_bias is true (only false is served)"},

@@ -41,6 +41,8 @@ type Config struct {
 	LocalTheta   float64  `json:"rope_local_base_freq,omitempty"`    // of local layers, without Scaling; 0: none is
 	Kinds        []string `json:"layer_types,omitempty"`             // of layers; "sliding_attention" is a local one
 	Pattern      int      `json:"sliding_window_pattern,omitempty"`  // without Kinds, all but each so-manieth is local
+
+	Quantised *Quantised `json:"quantization_config,omitempty"`
 }
 
 // Scaling is a stretching of the rotary embedding's waves: Llama 3's, or of all alike.
@@ -79,7 +81,7 @@ func (e NeverError) Unwrap() error { return e.error }
 func onlyConfigs(f family) map[string]any {
 	acts := cmp.Or(f.acts, "silu")
 	return map[string]any{"hidden_act": acts, "hidden_activation": acts, "attention_bias": false, "mlp_bias": false,
-		"quantization_config": nil, "use_bidirectional_attention": false}
+		"use_bidirectional_attention": false}
 }
 
 // ReadConfig reads config.json of a folder. Its error names the fields that keep the model from being served, and is a
@@ -165,6 +167,9 @@ func (c *Config) check() (err error) {
 	}
 	capped("attn_logit_softcapping", c.ScoreCap)
 	capped("final_logit_softcapping", c.LogitCap)
+	if c.Quantised != nil {
+		err = errors.Join(err, c.Quantised.check())
+	}
 	epsilon := numbers.Epsilon(c.Epsilon)
 	must(epsilon > 0 && epsilon.Check() == nil, "rms_norm_eps", c.Epsilon, "be a number such as 1e-6")
 	if s.Type == "default" {

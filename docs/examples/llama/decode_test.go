@@ -202,6 +202,11 @@ var long = decoding{c: other, prompts: []int{271, 6}, n: 2, most: 256, s: Spec{S
 func (d decoding) hold(t *testing.T, typ device.Type, numbers []int, b bounds) {
 	d.s.Type = typ
 	dir, weights := tiny(t, d.c)
+	d.holdIn(t, dir, weights, numbers, b)
+}
+
+// holdIn is hold for a checkpoint in a folder, against other weights.
+func (d decoding) holdIn(t *testing.T, dir string, weights map[string]Array, numbers []int, b bounds) {
 	var tokens [][]int
 	var logits [][][]float64
 	for i := range d.prompts {
@@ -209,7 +214,7 @@ func (d decoding) hold(t *testing.T, typ device.Type, numbers []int, b bounds) {
 		tokens, logits = append(tokens, made), append(logits, l)
 	}
 	for _, n := range numbers {
-		name := fmt.Sprint(d.prompts, " ", typ, " on ", n, " ranks")
+		name := fmt.Sprint(d.prompts, " ", d.s.Type, " on ", n, " ranks")
 		if os.Getenv(envNCCL) != "" {
 			name += " by NCCL"
 		}
@@ -318,7 +323,7 @@ func TestFamilies(t *testing.T) {
 // vocabulary up; also for the device, which feeds it to the next step.
 func TestTie(t *testing.T) {
 	weights, dir, c := Random(Tiny, seed), t.TempDir(), Tiny
-	weights["lm_head.weight"] = Array{weights["lm_head.weight"].Shape, []float32{0}}
+	weights["lm_head.weight"] = Array{Shape: weights["lm_head.weight"].Shape, Data: []float32{0}}
 	c.Layers = 1 // which leaves the rows that it reads
 	if err := WriteCheckpoint(dir, c, weights); err != nil {
 		t.Fatal(err)

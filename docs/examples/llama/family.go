@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ovgen/runtime/device"
 	"ovgen/runtime/safetensors"
 )
 
@@ -16,6 +17,7 @@ var families = map[string]family{"llama": llama, "mistral": mistral, "qwen2": qw
 // family is models with layers of one kind.
 type family struct {
 	few     func(calls) program // a layer of rows that all ranks have
+	eight   func(calls) program // the same by weights of eight bits
 	many    func(calls) program // of rows that are spread over the ranks; nil: few takes them too
 	apart   bool                // queries, keys and values are three products in few; else they are one
 	weights []weight            // of a layer
@@ -36,10 +38,18 @@ type weight struct {
 	buffer, tensor string
 	cut            cut
 	joint          string
+	scales         bool // the tensor's scales
 }
 
-// name is the tensor's name in a checkpoint.
-func (w weight) name(layer int) string { return fmt.Sprintf("model.layers.%d.%s", layer, w.tensor) }
+// part is the rank's part of the tensor, of eight bits where those of products have them.
+func (w weight) part(r *Rank, layer int) safetensors.Part {
+	p := w.cut(r)
+	p.Name = fmt.Sprintf("model.layers.%d.%s", layer, w.tensor)
+	if r.ofEight() && w.multiplies(r) {
+		p.Type, p.Quantise = device.E4M3, r.Weights == device.E4M3
+	}
+	return p
+}
 
 // cut is a rank's part of a tensor.
 type cut func(r *Rank) safetensors.Part

@@ -2,6 +2,7 @@ package main
 
 import (
 	"ovgen/docs/examples/llama/generated/decode"
+	"ovgen/docs/examples/llama/generated/decodefp8"
 	"ovgen/docs/examples/llama/generated/prefill"
 )
 
@@ -9,21 +10,23 @@ import (
 var llama = family{
 	few: layerOf(&decode.Program, decode.New, (*decode.Plan).Bind,
 		func(p *decode.Plan, own calls) { p.Attention, p.SwiGLU = own.attention, own.gate }),
+	eight: layerOf(&decodefp8.Program, decodefp8.New, (*decodefp8.Plan).Bind,
+		func(p *decodefp8.Plan, own calls) { p.Attention, p.SwiGLU = own.attention, own.gate }),
 	many: layerOf(&prefill.Program, prefill.New, (*prefill.Plan).Bind,
 		func(p *prefill.Plan, own calls) { p.Attention = own.attention }),
 	weights: []weight{
-		{"Norm", "input_layernorm.weight", wholeRow, ""},
-		{"Wq", "self_attn.q_proj.weight", queryRows, "Wqkv"},
-		{"Wk", "self_attn.k_proj.weight", keyRows, "Wqkv"},
-		{"Wv", "self_attn.v_proj.weight", keyRows, "Wqkv"},
-		{"Wo", "self_attn.o_proj.weight", columns(queryRows), ""},
-		{"Norm2", "post_attention_layernorm.weight", wholeRow, ""},
-		{"Gate", "mlp.gate_proj.weight", gateRows, "GateUp"},
-		{"Up", "mlp.up_proj.weight", gateRows, "GateUp"},
-		{"Down", "mlp.down_proj.weight", columns(gateRows), ""},
+		{buffer: "Norm", tensor: "input_layernorm.weight", cut: wholeRow},
+		{buffer: "Wq", tensor: "self_attn.q_proj.weight", cut: queryRows, joint: "Wqkv"},
+		{buffer: "Wk", tensor: "self_attn.k_proj.weight", cut: keyRows, joint: "Wqkv"},
+		{buffer: "Wv", tensor: "self_attn.v_proj.weight", cut: keyRows, joint: "Wqkv"},
+		{buffer: "Wo", tensor: "self_attn.o_proj.weight", cut: columns(queryRows)},
+		{buffer: "Norm2", tensor: "post_attention_layernorm.weight", cut: wholeRow},
+		{buffer: "Gate", tensor: "mlp.gate_proj.weight", cut: gateRows, joint: "GateUp"},
+		{buffer: "Up", tensor: "mlp.up_proj.weight", cut: gateRows, joint: "GateUp"},
+		{buffer: "Down", tensor: "mlp.down_proj.weight", cut: columns(gateRows)},
 	},
 }
 
 // mistral is Llama with a window of attention, or without.
-var mistral = family{few: llama.few, many: llama.many, weights: llama.weights,
+var mistral = family{few: llama.few, eight: llama.eight, many: llama.many, weights: llama.weights,
 	windowed: func(*Config) bool { return true }}

@@ -4,16 +4,19 @@ import (
 	"slices"
 
 	"ovgen/docs/examples/llama/generated/biased"
+	"ovgen/docs/examples/llama/generated/biasedfp8"
 )
 
 // qwen2 is Qwen 2 and 2.5: Llama with biases of queries, keys and values.
 var qwen2 = family{
 	few: layerOf(&biased.Program, biased.New, (*biased.Plan).Bind,
 		func(p *biased.Plan, own calls) { p.Attention, p.SwiGLU = own.attention, own.gate }),
+	eight: layerOf(&biasedfp8.Program, biasedfp8.New, (*biasedfp8.Plan).Bind,
+		func(p *biasedfp8.Plan, own calls) { p.Attention, p.SwiGLU = own.attention, own.gate }),
 	weights: slices.Concat(llama.weights, []weight{
-		{"Bq", "self_attn.q_proj.bias", bias(queryRows), "Bqkv"},
-		{"Bk", "self_attn.k_proj.bias", bias(keyRows), "Bqkv"},
-		{"Bv", "self_attn.v_proj.bias", bias(keyRows), "Bqkv"},
+		{buffer: "Bq", tensor: "self_attn.q_proj.bias", cut: bias(queryRows), joint: "Bqkv"},
+		{buffer: "Bk", tensor: "self_attn.k_proj.bias", cut: bias(keyRows), joint: "Bqkv"},
+		{buffer: "Bv", tensor: "self_attn.v_proj.bias", cut: bias(keyRows), joint: "Bqkv"},
 	}),
 	windowed: windowedQwen,
 }

@@ -4,12 +4,15 @@ import (
 	"slices"
 
 	"ovgen/docs/examples/llama/generated/normed"
+	"ovgen/docs/examples/llama/generated/normedfp8"
 )
 
 // qwen3 is the dense models of Qwen 3: Llama with norms of each head of queries and of keys.
 var qwen3 = family{
 	few: layerOf(&normed.Program, normed.New, (*normed.Plan).Bind,
 		func(p *normed.Plan, own calls) { p.Attention, p.SwiGLU = own.attention, own.gate }),
+	eight: layerOf(&normedfp8.Program, normedfp8.New, (*normedfp8.Plan).Bind,
+		func(p *normedfp8.Plan, own calls) { p.Attention, p.SwiGLU = own.attention, own.gate }),
 	weights:  slices.Concat(llama.weights, headNorms),
 	apart:    true,
 	windowed: windowedQwen,
@@ -17,6 +20,6 @@ var qwen3 = family{
 
 // headNorms are the weights of norms of each head.
 var headNorms = []weight{
-	{"NormQ", "self_attn.q_norm.weight", wholeHead, ""},
-	{"NormK", "self_attn.k_norm.weight", wholeHead, ""},
+	{buffer: "NormQ", tensor: "self_attn.q_norm.weight", cut: wholeHead},
+	{buffer: "NormK", tensor: "self_attn.k_norm.weight", cut: wholeHead},
 }

@@ -208,7 +208,7 @@ func TestBadCheckpoints(t *testing.T) {
 		{"a missing tensor", lacks(func(w map[string]Array) { delete(w, "model.layers.1.mlp.up_proj.weight") }),
 			"tensor model.layers.1.mlp.up_proj.weight: it is not in the checkpoint"},
 		{"a misshapen tensor", lacks(func(w map[string]Array) {
-			w["model.norm.weight"] = Array{[]int{2}, make([]float32, 2)}
+			w["model.norm.weight"] = Array{Shape: []int{2}, Data: make([]float32, 2)}
 		}), "tensor model.norm.weight: its shape is [2], and [96] is wanted"},
 	} {
 		t.Run(x.name, func(t *testing.T) {

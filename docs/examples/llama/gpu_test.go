@@ -102,7 +102,21 @@ func TestSpeed(t *testing.T) {
 	s.Ranks, s.Buckets = ranks, []Bucket{{Rows: 1}, {Rows: 16}, {Rows: 64}, {Rows: 128, Prompt: true},
 		{2048, true, true}}
 	t.Setenv("OVGEN_DRIVER", "cuda")
-	t.Logf("%d layers on %d GPUs, %v\n%s", large.Layers, ranks, s.Type, compared(t, s.in(dir), 30, []int{15, 2047}))
+	t.Logf("%d layers on %d GPUs, %v\n%s", large.Layers, ranks, s.Type, compared(t, s.in(dir), carriers, 30, []int{15, 2047}))
+}
+
+// TestEightOnGPUs decodes by weights of eight bits on 1 to OVGEN_EXAMPLE_EIGHT GPUs, against the reference, and prints
+// what steps take beside those by weights of bf16, with 8B's sizes and random weights, on as many.
+func TestEightOnGPUs(t *testing.T) {
+	ranks, dir := number(t, "OVGEN_EXAMPLE_EIGHT"), t.TempDir()
+	t.Setenv("OVGEN_DRIVER", "cuda")
+	eights(t, ranks)
+	writeRandom(t, dir, large)
+	s := Usual
+	s.Ranks, s.Buckets = ranks, []Bucket{{Rows: 1}, {Rows: 4}, {Rows: 16}, {Rows: 32}, {Rows: 64},
+		{Rows: 128, Prompt: true}, {Rows: 512, Prompt: true}}
+	t.Logf("%d layers on %d GPUs, %v\n%s", large.Layers, ranks, s.Type,
+		compared(t, s.in(dir), widths, 30, []int{15, 2047}))
 }
 
 // TestWays compares bits in bf16 between starts, with 8B's sizes but fewer layers and tokens, on so many GPUs as
@@ -219,7 +233,7 @@ func follow(t *testing.T, s Spec, fed [][]Best, n int) (made [][]Best, logits []
 func TestCompared(t *testing.T) {
 	dir, _ := tiny(t, Tiny)
 	t.Setenv("OVGEN_DRIVER", "sim")
-	table := compared(t, small.in(dir), 1, []int{15})
+	table := compared(t, small.in(dir), carriers, 1, []int{15})
 	if rows := strings.Count(table, "\n"); rows != 2+len(small.Buckets) {
 		t.Errorf("%d rows:\n%s", rows, table)
 	}
@@ -241,20 +255,34 @@ func ahead(t *testing.T, crew *Crew, b Batch, n int) float64 {
 	return float64(time.Since(began)) / 1e3 / float64(n)
 }
 
-// compared is a table of steps by ovgen's ways and by NCCL's collectives: medians of so many rounds, in each of
-// which both crews step. Rows that decode have a position each.
-func compared(t *testing.T, s Spec, rounds int, positions []int) string {
+// side is one of two crews that are compared.
+type side struct {
+	name, nccl string
+	weights    device.Type
+}
+
+// carriers are ovgen's ways and NCCL's collectives, and widths are weights of 16 bits and of eight.
+var (
+	carriers = [2]side{{name: "ovgen"}, {name: "NCCL", nccl: "1"}}
+	widths   = [2]side{{name: "16 bits"}, {name: "e4m3", weights: device.E4M3}}
+)
+
+// compared is a table of the steps of two crews: medians of so many rounds, in each of which both crews step. Rows that
+// decode have a position each.
+func compared(t *testing.T, s Spec, sides [2]side, rounds int, positions []int) string {
 	var crews [2]*Crew
 	s.Processes = true
-	for i, nccl := range []string{"", "1"} {
-		t.Setenv(envNCCL, nccl)
+	for i, x := range sides {
+		t.Setenv(envNCCL, x.nccl)
+		s.Weights = x.weights
 		var err error
 		if crews[i], err = s.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var table strings.Builder
-	table.WriteString("| step | ovgen, ms | NCCL, ms | ovgen, tokens/s | NCCL, tokens/s |\n|---|---|---|---|---|\n")
+	fmt.Fprintf(&table, "| step | %[1]s, ms | %[2]s, ms | %[1]s, tokens/s | %[2]s, tokens/s |\n|---|---|---|---|---|\n",
+		sides[0].name, sides[1].name)
 	times := func(what string, b Batch) {
 		var ms [2][]float64
 		for round := range rounds {
@@ -300,7 +328,7 @@ func writeRandom(t *testing.T, dir string, c Config) {
 	}
 	weights := map[string]Array{}
 	for name, shape := range c.tensors() {
-		weights[name] = Array{shape, block}
+		weights[name] = Array{Shape: shape, Data: block}
 	}
 	if err := WriteCheckpoint(dir, c, weights); err != nil {
 		t.Fatal(err)

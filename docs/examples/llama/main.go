@@ -49,11 +49,20 @@ func run(ctx context.Context) error {
 	flag.BoolVar(&s.Processes, "processes", false, "start a process a rank, instead of a goroutine a rank in this one")
 	flag.DurationVar(&s.Timeout, "timeout", group.DefaultTimeout, "most that a step takes; then the ranks start again")
 	typ := flag.String("type", "bf16", "element type: bf16 or fp32")
+	weights := flag.String("weights", "", "fp8: layers' weights have eight bits, which are made as they are read; of a "+
+		"checkpoint that has them they always do")
 	addr := flag.String("addr", "localhost:8080", "where to listen")
 	flag.Parse()
 	var known bool
 	if s.Type, known = driver.ParseType(*typ); !known || s.Type != device.BF16 && s.Type != device.FP32 {
 		return fmt.Errorf("-type %s: it is bf16 or fp32", *typ)
+	}
+	switch *weights {
+	case "fp8":
+		s.Weights = device.E4M3
+	case "":
+	default:
+		return fmt.Errorf("-weights %s: it is fp8, or left out", *weights)
 	}
 	if s.Dir == "" || flag.NArg() > 0 {
 		return errors.New("-model is needed, and nothing but flags (-h lists them)")

@@ -17,6 +17,7 @@ type Spec struct {
 	Ranks     int
 	Processes bool          // a process a rank, instead of a goroutine a rank
 	Type      device.Type   // of weights, activations and the cache: BF16 or FP32
+	Weights   device.Type   // of layers' products, where not Type: E4M3, made as they are read
 	Sequences int           // at a time
 	Room      int           // most positions of a sequence
 	Timeout   time.Duration // most that a step takes; 0: group.DefaultTimeout
@@ -48,6 +49,9 @@ func (s Spec) Open() (m Model, err error) {
 	if most := s.most(false); m.Room < 2 || s.Sequences < 1 || s.Sequences > most {
 		return m, NeverError{fmt.Errorf("%d sequences of %d tokens (1 to %d of 2 tokens and more are served)",
 			s.Sequences, m.Room, most)}
+	}
+	if m.ofEight() && m.Type != device.BF16 {
+		return m, NeverError{fmt.Errorf("weights of eight bits are served beside bf16, and not beside %v", m.Type)}
 	}
 	if m.Tensors, err = safetensors.Open(s.Dir); err != nil {
 		return m, err

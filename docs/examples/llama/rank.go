@@ -74,10 +74,16 @@ func NewRank(m Model, rank int) (*Rank, error) {
 			"num_attention_heads, %d, and intermediate_size, %d", m.Ranks, m.Heads, m.Intermediate)}
 	}
 	r := &Rank{Model: m, family: families[m.Family], rank: rank, layers: make([]layer, m.Layers)}
+	r.cut()
+	switch {
+	case m.ofEight() && r.family.eight == nil:
+		return nil, NeverError{fmt.Errorf("weights of eight bits are not served for model_type %s", m.Family)}
+	case m.ofEight():
+		r.few, r.many, r.family.weights = r.family.eight, nil, r.inEight(r.family.weights)
+	}
 	if r.many == nil {
 		r.Buckets = whole(m.Buckets)
 	}
-	r.cut()
 	r.Needs = plan.Memory{}
 	for _, b := range r.Buckets {
 		needs, err := programOf(r.family, b.Spread, calls{}).Memory(r.shape(b), m.Ranks)
@@ -152,7 +158,7 @@ func (r *Rank) add(what string, bytes int64, to *device.Ptr, fill func() ([]byte
 // weights lists the rank's parts of the checkpoint's tensors.
 func (r *Rank) weights() (err error) {
 	add := func(name string, p safetensors.Part, to *device.Ptr) {
-		p.Name, p.Type = name, r.Type
+		p.Name, p.Type = name, cmp.Or(p.Type, r.Type)
 		err = cmp.Or(err, r.Tensors.Check(p))
 		r.add("weights", p.Bytes(), to, func() ([]byte, error) { return r.Tensors.Read(p) })
 	}
@@ -171,7 +177,11 @@ func (r *Rank) weights() (err error) {
 		for _, w := range r.family.weights {
 			to := new(device.Ptr)
 			all[w.buffer] = to
-			add(w.name(i), w.cut(r), to)
+			if p := w.part(r, i); w.scales {
+				r.add("weights", p.ScaleBytes(), to, func() ([]byte, error) { return r.Tensors.Scales(p) })
+			} else {
+				add(p.Name, p, to)
+			}
 			switch piece := &r.memory[len(r.memory)-1]; {
 			case w.joint == "":
 			case all[w.joint] == nil:

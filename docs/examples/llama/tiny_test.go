@@ -112,6 +112,7 @@ func (c Config) more() map[string]int {
 type Array struct {
 	Shape []int
 	Data  []float32 // values that bf16 has
+	Type  string    // in a checkpoint; empty: the type of the others
 }
 
 // size counts the elements.
@@ -175,18 +176,19 @@ var encoders = map[string]func(to []byte, x float32) []byte{
 		}
 		return binary.LittleEndian.AppendUint16(to, uint16(b))
 	},
+	"F8_E4M3": func(to []byte, x float32) []byte { return append(to, nearestCode(float64(x))) },
 }
 
 // writeTensors writes a checkpoint's file in a type.
 func writeTensors(path, typ string, weights map[string]Array) error {
-	encode := encoders[typ]
-	size := int64(len(encode(nil, 0)))
+	encode := func(a Array, to []byte, x float32) []byte { return encoders[cmp.Or(a.Type, typ)](to, x) }
+	size := func(a Array) int64 { return a.size() * int64(len(encode(a, nil, 0))) }
 	header, end, names := map[string]any{}, int64(0), slices.Sorted(maps.Keys(weights))
 	header["__metadata__"] = map[string]string{"format": "pt"}
 	for _, name := range names {
 		start := end
-		end += size * weights[name].size()
-		header[name] = safetensors.Tensor{Type: typ, Shape: weights[name].Shape, Range: [2]int64{start, end}}
+		end += size(weights[name])
+		header[name] = safetensors.Tensor{Type: cmp.Or(weights[name].Type, typ), Shape: weights[name].Shape, Range: [2]int64{start, end}}
 	}
 	text, err := json.Marshal(header)
 	if err != nil {
@@ -201,9 +203,9 @@ func writeTensors(path, typ string, weights map[string]Array) error {
 	for _, name := range names {
 		var data []byte
 		for _, x := range weights[name].Data {
-			data = encode(data, x)
+			data = encode(weights[name], data, x)
 		}
-		for left := size * weights[name].size(); left > 0; left -= int64(len(data)) {
+		for left := size(weights[name]); left > 0; left -= int64(len(data)) {
 			_, _ = w.Write(data[:min(left, int64(len(data)))])
 		}
 	}

@@ -66,6 +66,13 @@ func apart(norm func(weight string) s.Func) []s.Op {
 	}
 }
 
+// DecodeFP8, BiasedFP8 and NormedFP8 are these layers by weights of eight bits.
+var (
+	DecodeFP8 = eight(Decode)
+	BiasedFP8 = eight(Biased)
+	NormedFP8 = eight(Normed)
+)
+
 // Candidates brings the best tokens of all ranks to all.
 var Candidates = catalog.AllGatherPackets
 
@@ -99,4 +106,20 @@ func few(heads []s.Tensor, attention []s.Op, moves ...s.Move) s.Schedule {
 			s.Linear("Z", "G", "Down", s.Add("R"), s.RMSNorm("Next")).Keeping("C", 1)),
 		Moves: moves,
 	}
+}
+
+// eight gives the weights of a layer's products eight bits, and a scale for each of their rows. What the products read
+// and make beside them has 16.
+func eight(layer s.Schedule) s.Schedule {
+	var scales []s.Tensor
+	layer.Tensors = slices.Clone(layer.Tensors)
+	for i, t := range layer.Tensors {
+		if slices.ContainsFunc(layer.Ops, func(o s.Op) bool { return len(o.In) == 2 && o.In[1] == t.Name }) {
+			scale := s.Tensor{Name: "Scale" + t.Name, Axes: t.Axes[:1:1], Type: s.FP32}
+			layer.Tensors[i].Type, layer.Tensors[i].Scale = s.E4M3, scale.Name
+			scales = append(scales, scale)
+		}
+	}
+	layer.Tensors = append(layer.Tensors, scales...)
+	return layer
 }

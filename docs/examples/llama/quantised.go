@@ -1,0 +1,95 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"ovgen/runtime/device"
+)
+
+// Quantised is config.json's quantization_config: how the weights of a checkpoint's layers have eight bits. Served are
+// e4m3 with a scale for each row of a weight, or one. What a file says of activations, whose scales are found as they
+// are made, changes nothing: here they have 16 bits.
+type Quantised struct {
+	Method  string             `json:"quant_method"`
+	Format  string             `json:"format,omitempty"`            // of compressed-tensors
+	Groups  map[string]Grouped `json:"config_groups,omitempty"`     // of layers, which are quantised alike
+	Cache   any                `json:"kv_cache_scheme,omitempty"`   // scales of keys and values
+	Numbers string             `json:"fmt,omitempty"`               // of fp8
+	Scheme  string             `json:"activation_scheme,omitempty"` // of fp8
+	Block   []int              `json:"weight_block_size,omitempty"` // of fp8
+}
+
+// Grouped is how a group's weights and activations are quantised; nil: they are not.
+type Grouped struct {
+	Weights     *Numbers `json:"weights"`
+	Activations *Numbers `json:"input_activations"`
+}
+
+// Numbers are a kind of number, and which of them have a scale.
+type Numbers struct {
+	Bits     int    `json:"num_bits"`
+	Type     string `json:"type"`
+	Strategy string `json:"strategy"`
+	Dynamic  any    `json:"dynamic"` // scales of activations are found as they are made
+}
+
+// check names the fields of what is not served.
+func (q *Quantised) check() (err error) {
+	must := func(good bool, field string, value any, what string) {
+		if !good {
+			err = errors.Join(err, fmt.Errorf("quantization_config.%s is %v (it must %s)", field, value, what))
+		}
+	}
+	const scales = "be channel or tensor"
+	switch q.Method {
+	case "compressed-tensors":
+		must(q.Format == "float-quantized", "format", q.Format, "be float-quantized")
+		must(q.Cache == nil, "kv_cache_scheme", q.Cache, "be null")
+		must(len(q.Groups) > 0, "config_groups", q.Groups, "have a group")
+		for name, g := range q.Groups {
+			at := "config_groups." + name + "."
+			if g.Weights == nil {
+				must(false, at+"weights", nil, "have num_bits, type and strategy")
+				continue
+			}
+			must(g.Weights.Bits == 8, at+"weights.num_bits", g.Weights.Bits, "be 8")
+			must(g.Weights.Type == "float", at+"weights.type", g.Weights.Type, "be float")
+			must(slices.Contains([]string{"channel", "tensor"}, g.Weights.Strategy), at+"weights.strategy",
+				g.Weights.Strategy, scales)
+			if a := g.Activations; a != nil {
+				must(a.Dynamic == true, at+"input_activations.dynamic", a.Dynamic, "be true")
+			}
+		}
+	case "fp8":
+		must(q.Numbers == "" || q.Numbers == "e4m3", "fmt", q.Numbers, "be e4m3")
+		must(q.Scheme == "" || q.Scheme == "dynamic", "activation_scheme", q.Scheme, "be dynamic")
+		must(q.Block == nil, "weight_block_size", q.Block, "be null: scales of blocks are not served")
+	default:
+		must(false, "quant_method", q.Method, "be compressed-tensors or fp8")
+	}
+	return err
+}
+
+// ofEight says that the weights of layers have eight bits: the checkpoint's, or as they are read.
+func (m *Model) ofEight() bool { return m.Quantised != nil || m.Weights == device.E4M3 }
+
+// inEight are the weights of a layer where those of products have eight bits, and behind all the scales of these.
+func (r *Rank) inEight(list []weight) []weight {
+	var scales []weight
+	for _, w := range list {
+		if !w.multiplies(r) {
+			continue
+		}
+		w.scales, w.buffer = true, "Scale"+w.buffer
+		if w.joint != "" {
+			w.joint = "Scale" + w.joint
+		}
+		scales = append(scales, w)
+	}
+	return slices.Concat(list, scales)
+}
+
+// multiplies says that a weight is a product's: it has rows and columns.
+func (w weight) multiplies(r *Rank) bool { return len(w.cut(r).Shape) == 2 }

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ovgen/runtime/device"
+)
+
+// codeValue is the number of a code of e4m3 by its definition; nearestCode looks through all for the nearest one, of two
+// the even one.
+func codeValue(code byte) float64 {
+	exponent, digits := int(code>>3&15), float64(code&7)
+	x := math.Ldexp(8+digits, exponent-10)
+	if exponent == 0 {
+		x = math.Ldexp(digits, -9)
+	}
+	if code>>7 == 1 {
+		return -x
+	}
+	return x
+}
+
+func nearestCode(x float64) (best byte) {
+	sign := byte(0)
+	if math.Signbit(x) {
+		sign, x = 0x80, -x
+	}
+	for code := byte(1); code < 0x7f; code++ {
+		far, least := math.Abs(codeValue(code)-x), math.Abs(codeValue(best)-x)
+		if far < least || far == least && code%2 == 0 {
+			best = code
+		}
+	}
+	return sign | best
+}
+
+// quantised are a model's weights with those of products in e4m3, each with scales of such a shape, and the same
+// dequantised.
+func quantised(weights map[string]Array, shape func(rows int) []int) (stored, of map[string]Array) {
+	stored, of = maps.Clone(weights), maps.Clone(weights)
+	for name, w := range weights {
+		if !strings.Contains(name, "proj.weight") {
+			continue
+		}
+		scales := Array{Shape: shape(w.Shape[0]), Type: "F32"}
+		each := len(w.Data) / int(scales.size())
+		codes, values := Array{w.Shape, nil, "F8_E4M3"}, Array{Shape: w.Shape}
+		for row := range slices.Chunk(w.Data, each) {
+			most := float32(0)
+			for _, x := range row {
+				most = max(most, x, -x)
+			}
+			scales.Data = append(scales.Data, most/448)
+			for _, x := range row {
+				code := codeValue(nearestCode(float64(x / (most / 448))))
+				codes.Data = append(codes.Data, float32(code))
+				values.Data = append(values.Data, float32(code)*(most/448))
+			}
+		}
+		stored[name], stored[name+"_scale"], of[name] = codes, scales, values
+	}
+	return stored, of
+}
+
+// Shapes of scales: of rows, as two kinds of files have them, and one.
+func ofRows(n int) []int    { return []int{n, 1} }
+func ofRowsToo(n int) []int { return []int{n} }
+func oneScale(int) []int    { return []int{} }
+
+// byRows is a model's random weights with rows of other sizes, so that a row with its neighbour's scale shows.
+func byRows(c Config) map[string]Array {
+	weights := Random(c, seed)
+	for name, w := range weights {
+		if !strings.Contains(name, "proj.weight") {
+			continue
+		}
+		each := w.Shape[1]
+		for i := range w.Data {
+			w.Data[i] *= []float32{1, .25, 2}[i/each%3]
+		}
+	}
+	return weights
+}
+
+// dynamic is a config as vLLM's compressor writes it, and plain as others do.
+var (
+	dynamic = &Quantised{Method: "compressed-tensors", Format: "float-quantized", Groups: map[string]Grouped{
+		"group_0": {&Numbers{8, "float", "channel", false}, &Numbers{8, "float", "token", true}}}}
+	plain = &Quantised{Method: "fp8", Scheme: "dynamic"}
+)
+
+// TestEight decodes by weights of eight bits: logits are near those of the dequantised weights.
+func TestEight(t *testing.T) { eights(t, 4) }
+
+// eights is TestEight for so many ranks at most.
+func eights(t *testing.T, most int) {
+	for _, x := range []struct {
+		name   string
+		c      Config
+		as     *Quantised
+		shape  func(int) []int
+		ranks  []int
+		prompt []int
+	}{
+		{"scales of rows", other, dynamic, ofRows, []int{1, 2, 3, 4}, []int{21, 5}},
+		{"one scale", other, plain, oneScale, []int{2}, []int{21}},
+		{"Qwen2", tinies["qwen2"], dynamic, ofRowsToo, []int{2, 4}, []int{21, 5}},
+		{"Qwen3", tinies["qwen3"], plain, ofRows, []int{2}, []int{21, 5}},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			dir := t.TempDir()
+			stored, of := quantised(byRows(x.c), x.shape)
+			x.c.Quantised = x.as
+			if err := WriteCheckpoint(dir, x.c, stored); err != nil {
+				t.Fatal(err)
+			}
+			d := decoding{c: x.c, prompts: x.prompt, n: 3, most: 16, s: small}
+			d.s.Type = device.BF16
+			d.holdIn(t, dir, of, slices.DeleteFunc(x.ranks, func(n int) bool { return n > most }), rough)
+		})
+	}
+}
+
+// TestQuantisedAsRead reads a model of 16 bits as one of eight: its logits are those of the checkpoint that has the
+// same codes and scales, to the bit.
+func TestQuantisedAsRead(t *testing.T) {
+	weights := byRows(other)
+	wide, eight := t.TempDir(), t.TempDir()
+	stored, _ := quantised(weights, ofRows)
+	c := other
+	c.Quantised = dynamic
+	if err := errors.Join(WriteCheckpoint(wide, other, weights), WriteCheckpoint(eight, c, stored)); err != nil {
+		t.Fatal(err)
+	}
+	var all [][]float64
+	for dir, typ := range map[string]device.Type{wide: device.E4M3, eight: 0} {
+		s := small
+		s.Type, s.Weights = device.BF16, typ
+		crew, err := s.in(dir).Start(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		(&sequence{prompt: prompt(9, seed)}).read(t, crew, 16)
+		all = append(all, crew.logits(t, 0))
+		if err := crew.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if !slices.Equal(all[0], all[1]) {
+		t.Errorf("read as e4m3: %v, stored so: %v", all[0][:8], all[1][:8])
+	}
+}
+
+// TestQuantisedRefused has configs and checkpoints of eight bits that are not served.
+func TestQuantisedRefused(t *testing.T) {
+	const group = `{"quant_method": "compressed-tensors", "format": "float-quantized", "config_groups": {"g": `
+	for text, want := range map[string]string{
+		`{"quant_method": "gptq"}`:                               "quantization_config.quant_method is gptq (it must be compressed-tensors or fp8)",
+		`{"quant_method": "fp8", "activation_scheme": "static"}`: "activation_scheme is static (it must be dynamic)",
+		`{"quant_method": "fp8", "weight_block_size": [128, 128]}`: "weight_block_size is [128 128] (it must be null: " +
+			"scales of blocks are not served)",
+		`{"quant_method": "fp8", "fmt": "e5m2"}`: "quantization_config.fmt is e5m2 (it must be e4m3)",
+		`{"quant_method": "compressed-tensors", "format": "pack-quantized"}`: "quantization_config.format is " +
+			"pack-quantized (it must be float-quantized)",
+		group + `{"weights": {"num_bits": 4, "type": "float", "strategy": "channel"}}}}`: "weights.num_bits is 4 (it " +
+			"must be 8)",
+		group + `{"weights": {"num_bits": 8, "type": "int", "strategy": "channel"}}}}`: "weights.type is int (it must " +
+			"be float)",
+		group + `{"weights": {"num_bits": 8, "type": "float", "strategy": "block"}}}}`: "weights.strategy is block (it " +
+			"must be channel or tensor)",
+		group + `{"weights": {"num_bits": 8, "type": "float", "strategy": "tensor"}, "input_activations": ` +
+			`{"num_bits": 8, "type": "float", "strategy": "tensor", "dynamic": false}}}}`: "input_activations.dynamic " +
+			"is false (it must be true)",
+		group + `{"weights": {"num_bits": 8, "type": "float", "strategy": "tensor"}}}, "kv_cache_scheme": {}}`: "" +
+			"kv_cache_scheme is map[] (it must be null)",
+	} {
+		_, err := ReadConfig(changed(t, "quantization_config", text))
+		if !errors.As(err, new(NeverError)) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+
+	const name = "model.layers.1.mlp.down_proj.weight"
+	for what, x := range map[string]struct {
+		change func(w map[string]Array)
+		want   string
+	}{
+		"no scale": {func(w map[string]Array) { delete(w, name+"_scale") },
+			"tensor " + name + "_scale: it is not in the checkpoint, and " + name + " is F8_E4M3"},
+		"scales of another shape": {func(w map[string]Array) { w[name+"_scale"] = Array{[]int{48}, []float32{1}, "F32"} },
+			"_scale: its shape is [48], and [96], [96 1] or one number is wanted"},
+		"scales of blocks": {func(w map[string]Array) {
+			delete(w, name+"_scale")
+			w[name+"_scale_inv"] = Array{[]int{1, 2}, []float32{1}, "F32"}
+		}, "_scale_inv: it has scales of blocks, and scales of rows or one are wanted"},
+		"a weight of 16 bits": {func(w map[string]Array) { w[name] = Array{w[name].Shape, []float32{1}, "BF16"} },
+			name + ": its type is BF16, and F8_E4M3 is wanted"},
+		"no number": {func(w map[string]Array) {
+			nan := slices.Clone(w[name+"_scale"].Data)
+			nan[7] = float32(math.NaN())
+			w[name+"_scale"] = Array{[]int{96}, nan, "F32"}
+		}, "_scale: the scale of row 7 is NaN (a scale is a number, 0 or above)"},
+	} {
+		dir, c := t.TempDir(), other
+		stored, _ := quantised(byRows(c), ofRows)
+		x.change(stored)
+		c.Quantised = dynamic
+		if err := WriteCheckpoint(dir, c, stored); err != nil {
+			t.Fatal(err)
+		}
+		s := small.in(dir)
+		s.Type = device.BF16
+		crew, err := s.Start(t.Context())
+		if err == nil {
+			err = crew.Close(t.Context())
+		}
+		if err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s: %v, want %q", what, err, x.want)
+		}
+	}
+	s := small.in(filepath.Join(t.TempDir(), fmt.Sprint(os.Getpid())))
+	s.Weights = device.E4M3
+	if err := WriteCheckpoint(s.Dir, other, Random(other, seed)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Open(); !errors.As(err, new(NeverError)) || !strings.Contains(err.Error(), "beside fp32") {
+		t.Errorf("beside fp32: %v", err)
+	}
+}
