@@ -105,7 +105,7 @@ if [ "$PART" = fewrows ]; then
   exit $failed
 fi
 
-# eight: the bits of the kernels and their times, and the decoder by weights of eight bits, on as many GPUs as there are.
+# eight: the bits of the kernels and their times, and the decoder by weights of eight bits, on all GPUs.
 if [ "$PART" = eight ]; then
   part eight-fewrows timeout 400 "$BIN/fewrows" -ptx "$BIN/fewrows.ptx" -rounds "${ROUNDS:-11}" \
     ${ROWS:+-rows "$ROWS"} ${WEIGHTS:+-weights "$WEIGHTS"}

@@ -72,8 +72,8 @@ func run() error {
 				if err := g.check(i, typ, of); err != nil {
 					return fmt.Errorf("check %s: %w", what, err)
 				}
-				fmt.Printf("%s: exact sums are equal to the bit, and each row has the same bits beside 0 to 63 others\n",
-					what)
+				fmt.Printf("%s: exact sums are equal to the bit, and each row has the same bits beside 0 to 63 "+
+					"others\n", what)
 			}
 		}
 	}

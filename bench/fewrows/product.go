@@ -9,8 +9,8 @@ import (
 	"ovgen/verify/reference"
 )
 
-// product is a product of few rows with its memory. It reads its weights in turn. Their type is Of, with a scale for each
-// row, or that of the rows.
+// product is a product of few rows with its memory. It reads its weights in turn. Their type is Of, with a scale for
+// each row, or that of the rows.
 type product struct {
 	driver.MatmulDesc
 	c, a, b, scale driver.Ptr

@@ -20,8 +20,8 @@ type Kernel struct {
 	Narrow bool // the weight has eight bits, e4m3
 }
 
-// Family is kernels for one kind of weight, those of fewer rows first. A wider tile reads the rows for more columns, and
-// its sums take more registers.
+// Family is kernels for one kind of weight, those of fewer rows first. A wider tile reads the rows for more columns,
+// and its sums take more registers.
 type Family []Kernel
 
 // Kernels are for weights of the rows' type.

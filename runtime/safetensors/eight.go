@@ -83,8 +83,8 @@ func (t Tensors) Scales(p Part) (made []byte, err error) {
 	}
 	for i, x := range list {
 		if !(x >= 0) || math.IsInf(float64(x), 1) {
-			return nil, fmt.Errorf("tensor %s: the scale of row %d is %g (a scale is a number, 0 or above)", name, from+i,
-				x)
+			return nil, fmt.Errorf("tensor %s: the scale of row %d is %g (a scale is a number, 0 or above)", name,
+				from+i, x)
 		}
 		add(nil, x)
 	}

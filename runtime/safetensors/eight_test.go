@@ -63,8 +63,8 @@ func e4m3(code int) float64 {
 	return math.Ldexp(float64(8+code&7), code>>3-10)
 }
 
-// TestQuantise rounds to e4m3: each of its numbers, the middles between neighbours, and the fp32 numbers beside both, in
-// a row whose greatest number is e4m3's, so that its scale is 1.
+// TestQuantise rounds to e4m3: each of its numbers, the middles between neighbours, and the fp32 numbers beside both,
+// in a row whose greatest number is e4m3's, so that its scale is 1.
 func TestQuantise(t *testing.T) {
 	row, want := []float32{448, float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN())},
 		[]byte{0x7e, 0x7e, 0xfe, 0x7f}
@@ -72,7 +72,8 @@ func TestQuantise(t *testing.T) {
 	for code := range 0x7e {
 		x, y := float32(e4m3(code)), float32(e4m3(code+1))
 		middle := (x + y) / 2
-		row = append(row, x, math.Nextafter32(x, up), middle, math.Nextafter32(middle, down), math.Nextafter32(middle, up))
+		row = append(row, x, math.Nextafter32(x, up), middle, math.Nextafter32(middle, down),
+			math.Nextafter32(middle, up))
 		want = append(want, byte(code), byte(code), byte(code+code%2), byte(code), byte(code+1))
 	}
 	for i := range len(row) - 4 {
@@ -106,11 +107,12 @@ func TestScales(t *testing.T) {
 		scale         given
 		rows, columns []float32
 	}{
-		"of rows":         {given{"F32", "[3]", three}, three[1:], three},
-		"of rows [N 1]":   {given{"F32", "[3, 1]", three}, three[1:], three},
-		"of rows in bf16": {given{"BF16", "[3, 1]", []uint16{0x3f00, 0x4040, 0x3f80}}, []float32{3, 1}, []float32{.5, 3, 1}},
-		"one":             {given{"F32", "[]", three[:1]}, []float32{.5, .5}, []float32{.5, .5, .5}},
-		"one [1]":         {given{"F32", "[1]", three[:1]}, []float32{.5, .5}, []float32{.5, .5, .5}},
+		"of rows":       {given{"F32", "[3]", three}, three[1:], three},
+		"of rows [N 1]": {given{"F32", "[3, 1]", three}, three[1:], three},
+		"of rows in bf16": {given{"BF16", "[3, 1]", []uint16{0x3f00, 0x4040, 0x3f80}}, []float32{3, 1},
+			[]float32{.5, 3, 1}},
+		"one":     {given{"F32", "[]", three[:1]}, []float32{.5, .5}, []float32{.5, .5, .5}},
+		"one [1]": {given{"F32", "[1]", three[:1]}, []float32{.5, .5}, []float32{.5, .5, .5}},
 	} {
 		tensors := opened(t, map[string]given{"w": {"F8_E4M3", "[3, 4]", codes}, "w_scale": x.scale})
 		for _, one := range []struct {
@@ -130,7 +132,8 @@ func TestScales(t *testing.T) {
 		}
 	}
 
-	made := opened(t, map[string]given{"w": {"F32", "[3, 4]", []float32{7, -14, 0, 1, 0, 0, 0, 0, 448, 224, -896, 1.75}}})
+	wide := []float32{7, -14, 0, 1, 0, 0, 0, 0, 448, 224, -896, 1.75}
+	made := opened(t, map[string]given{"w": {"F32", "[3, 4]", wide}})
 	rows.Quantise, columns.Quantise = true, true
 	for _, one := range []struct {
 		p      safetensors.Part

@@ -36,9 +36,9 @@ var LinearAllReduceFP8 = s.Schedule{
 	Moves:   []s.Move{{Of: "C", Way: s.PushShot{}}},
 }
 
-// LinearAllReduceWeightsFP8 is LinearAllReducePackets by a weight of eight bits with a scale for each of its rows; A has
-// 16 bits. Choose it at decoding: the product of few rows takes as long as its weight takes to be read. A kernel of the
-// package widens the weight as it reads it, which takes longer than the library from some hundred rows on.
+// LinearAllReduceWeightsFP8 is LinearAllReducePackets by a weight of eight bits with a scale for each of its rows; A
+// has 16 bits. Choose it at decoding: the product of few rows takes as long as its weight takes to be read. A kernel of
+// the package widens the weight as it reads it, which takes longer than the library from some hundred rows on.
 var LinearAllReduceWeightsFP8 = s.Schedule{
 	Tensors: scaled(true, linearReduced, "B"),
 	Ops:     product,

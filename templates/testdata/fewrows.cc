@@ -121,8 +121,8 @@ static void product(unsigned type, size_t depth, size_t columns)
         for (size_t i = 0; i < c.size(); i++) {
           const double want = exact[i] + (with ? value(type, bias[i % columns]) : 0);
           if (value(type, c[i]) != rounded(type, want) && failures++ < 5) {
-            printf("%s, depth %zu: of %zu rows, element %zu is %g, want %g\n", of(kernel, type, false).c_str(), depth, rows, i,
-                   value(type, c[i]), want);
+            printf("%s, depth %zu: of %zu rows, element %zu is %g, want %g\n", of(kernel, type, false).c_str(), depth,
+                   rows, i, value(type, c[i]), want);
           }
         }
       }

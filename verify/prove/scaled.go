@@ -9,9 +9,10 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Operands of eight bits are multiplied with their scales: both operands of a product, or the second one alone. A scale is of the whole operand, or of a row: then the
-// chunks of scales are cut as those of the rows are. To the proof an operand with its scales is one operand, a function
-// of both that nothing is known of: so the scales of other rows, or of another run, are another operand.
+// Operands of eight bits are multiplied with their scales: both operands of a product, or the second one alone. A scale
+// is of the whole operand, or of a row: then the chunks of scales are cut as those of the rows are. To the proof an
+// operand with its scales is one operand, a function of both that nothing is known of: so the scales of other rows, or
+// of another run, are another operand.
 
 // bytes of a scale.
 const bytesOfScale = 4

@@ -125,8 +125,8 @@ var eights = []declared{
 		by("C", s.Stores{}), at("Moves[0].Way", "the kernel that multiplies by B of eight bits stores its sums on its "+
 		"own rank, as they are (leave Way out, or give both operands eight bits)")},
 	{"E59", "added to what a ring brings", linear("A[M K/D] B[N K/D] C[M/D N]").eight(true, "B").
-		by("C", s.RingAccumulate{}), at("Moves[0].Way", "the kernel that multiplies by B of eight bits stores its sums "+
-		"on its own rank, as they are")},
+		by("C", s.RingAccumulate{}), at("Moves[0].Way", "the kernel that multiplies by B of eight bits stores its "+
+		"sums on its own rank, as they are")},
 	{"E60", "tiles", narrowed().eight(true, "B").by("A", s.Tiles{}),
 		at("Moves[0].Way", "no kernel of its way takes the scales of B along")},
 	{"E61", "balanced rows", balanced(linear("A[M/D K] B[N K] C[M N]"), "A").eight(true, "B"),

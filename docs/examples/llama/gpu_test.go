@@ -102,7 +102,8 @@ func TestSpeed(t *testing.T) {
 	s.Ranks, s.Buckets = ranks, []Bucket{{Rows: 1}, {Rows: 16}, {Rows: 64}, {Rows: 128, Prompt: true},
 		{2048, true, true}}
 	t.Setenv("OVGEN_DRIVER", "cuda")
-	t.Logf("%d layers on %d GPUs, %v\n%s", large.Layers, ranks, s.Type, compared(t, s.in(dir), carriers, 30, []int{15, 2047}))
+	t.Logf("%d layers on %d GPUs, %v\n%s", large.Layers, ranks, s.Type,
+		compared(t, s.in(dir), carriers, 30, []int{15, 2047}))
 }
 
 // TestEightOnGPUs decodes by weights of eight bits on 1 to OVGEN_EXAMPLE_EIGHT GPUs, against the reference, and prints

@@ -49,8 +49,8 @@ func run(ctx context.Context) error {
 	flag.BoolVar(&s.Processes, "processes", false, "start a process a rank, instead of a goroutine a rank in this one")
 	flag.DurationVar(&s.Timeout, "timeout", group.DefaultTimeout, "most that a step takes; then the ranks start again")
 	typ := flag.String("type", "bf16", "element type: bf16 or fp32")
-	weights := flag.String("weights", "", "fp8: layers' weights have eight bits, which are made as they are read; of a "+
-		"checkpoint that has them they always do")
+	weights := flag.String("weights", "", "fp8: layers' weights get eight bits as they are read; in a checkpoint that "+
+		"says so they have them")
 	addr := flag.String("addr", "localhost:8080", "where to listen")
 	flag.Parse()
 	var known bool

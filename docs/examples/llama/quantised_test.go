@@ -14,8 +14,8 @@ import (
 	"ovgen/runtime/device"
 )
 
-// codeValue is the number of a code of e4m3 by its definition; nearestCode looks through all for the nearest one, of two
-// the even one.
+// codeValue is the number of a code of e4m3 by its definition; nearestCode looks through all for the nearest one, of
+// two the even one.
 func codeValue(code byte) float64 {
 	exponent, digits := int(code>>3&15), float64(code&7)
 	x := math.Ldexp(8+digits, exponent-10)
@@ -162,29 +162,30 @@ func TestQuantisedAsRead(t *testing.T) {
 // TestQuantisedRefused has configs and checkpoints of eight bits that are not served.
 func TestQuantisedRefused(t *testing.T) {
 	const group = `{"quant_method": "compressed-tensors", "format": "float-quantized", "config_groups": {"g": `
-	for text, want := range map[string]string{
-		`{"quant_method": "gptq"}`:                               "quantization_config.quant_method is gptq (it must be compressed-tensors or fp8)",
-		`{"quant_method": "fp8", "activation_scheme": "static"}`: "activation_scheme is static (it must be dynamic)",
-		`{"quant_method": "fp8", "weight_block_size": [128, 128]}`: "weight_block_size is [128 128] (it must be null: " +
-			"scales of blocks are not served)",
-		`{"quant_method": "fp8", "fmt": "e5m2"}`: "quantization_config.fmt is e5m2 (it must be e4m3)",
-		`{"quant_method": "compressed-tensors", "format": "pack-quantized"}`: "quantization_config.format is " +
-			"pack-quantized (it must be float-quantized)",
-		group + `{"weights": {"num_bits": 4, "type": "float", "strategy": "channel"}}}}`: "weights.num_bits is 4 (it " +
-			"must be 8)",
-		group + `{"weights": {"num_bits": 8, "type": "int", "strategy": "channel"}}}}`: "weights.type is int (it must " +
-			"be float)",
-		group + `{"weights": {"num_bits": 8, "type": "float", "strategy": "block"}}}}`: "weights.strategy is block (it " +
-			"must be channel or tensor)",
-		group + `{"weights": {"num_bits": 8, "type": "float", "strategy": "tensor"}, "input_activations": ` +
-			`{"num_bits": 8, "type": "float", "strategy": "tensor", "dynamic": false}}}}`: "input_activations.dynamic " +
-			"is false (it must be true)",
-		group + `{"weights": {"num_bits": 8, "type": "float", "strategy": "tensor"}}}, "kv_cache_scheme": {}}`: "" +
-			"kv_cache_scheme is map[] (it must be null)",
+	for _, x := range []struct{ text, want string }{
+		{`{"quant_method": "gptq"}`,
+			"quantization_config.quant_method is gptq (it must be compressed-tensors or fp8)"},
+		{`{"quant_method": "fp8", "activation_scheme": "static"}`, "activation_scheme is static (it must be dynamic)"},
+		{`{"quant_method": "fp8", "weight_block_size": [128, 128]}`,
+			"weight_block_size is [128 128] (it must be null: scales of blocks are not served)"},
+		{`{"quant_method": "fp8", "fmt": "e5m2"}`, "quantization_config.fmt is e5m2 (it must be e4m3)"},
+		{`{"quant_method": "compressed-tensors", "format": "pack-quantized"}`,
+			"quantization_config.format is pack-quantized (it must be float-quantized)"},
+		{group + `{"weights": {"num_bits": 4, "type": "float", "strategy": "channel"}}}}`,
+			"weights.num_bits is 4 (it must be 8)"},
+		{group + `{"weights": {"num_bits": 8, "type": "int", "strategy": "channel"}}}}`,
+			"weights.type is int (it must be float)"},
+		{group + `{"weights": {"num_bits": 8, "type": "float", "strategy": "block"}}}}`,
+			"weights.strategy is block (it must be channel or tensor)"},
+		{group + `{"weights": {"num_bits": 8, "type": "float", "strategy": "tensor"}, "input_activations": ` +
+			`{"num_bits": 8, "type": "float", "strategy": "tensor", "dynamic": false}}}}`,
+			"input_activations.dynamic is false (it must be true)"},
+		{group + `{"weights": {"num_bits": 8, "type": "float", "strategy": "tensor"}}}, "kv_cache_scheme": {}}`,
+			"kv_cache_scheme is map[] (it must be null)"},
 	} {
-		_, err := ReadConfig(changed(t, "quantization_config", text))
-		if !errors.As(err, new(NeverError)) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", text, err, want)
+		_, err := ReadConfig(changed(t, "quantization_config", x.text))
+		if !errors.As(err, new(NeverError)) || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s: %v, want %q", x.text, err, x.want)
 		}
 	}
 
@@ -195,8 +196,9 @@ func TestQuantisedRefused(t *testing.T) {
 	}{
 		"no scale": {func(w map[string]Array) { delete(w, name+"_scale") },
 			"tensor " + name + "_scale: it is not in the checkpoint, and " + name + " is F8_E4M3"},
-		"scales of another shape": {func(w map[string]Array) { w[name+"_scale"] = Array{[]int{48}, []float32{1}, "F32"} },
-			"_scale: its shape is [48], and [96], [96 1] or one number is wanted"},
+		"scales of another shape": {func(w map[string]Array) {
+			w[name+"_scale"] = Array{[]int{48}, []float32{1}, "F32"}
+		}, "_scale: its shape is [48], and [96], [96 1] or one number is wanted"},
 		"scales of blocks": {func(w map[string]Array) {
 			delete(w, name+"_scale")
 			w[name+"_scale_inv"] = Array{[]int{1, 2}, []float32{1}, "F32"}

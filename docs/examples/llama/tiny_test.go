@@ -188,7 +188,8 @@ func writeTensors(path, typ string, weights map[string]Array) error {
 	for _, name := range names {
 		start := end
 		end += size(weights[name])
-		header[name] = safetensors.Tensor{Type: cmp.Or(weights[name].Type, typ), Shape: weights[name].Shape, Range: [2]int64{start, end}}
+		header[name] = safetensors.Tensor{Type: cmp.Or(weights[name].Type, typ),
+			Shape: weights[name].Shape, Range: [2]int64{start, end}}
 	}
 	text, err := json.Marshal(header)
 	if err != nil {

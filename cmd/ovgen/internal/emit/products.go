@@ -20,8 +20,8 @@ type gemm struct {
 // form is a product's transposition, bias and function.
 type form struct {
 	transposed, transposedA, bias, accumulate, inOrder bool
-	scaled, rowScales, narrow                         bool
-	function                                  string // of each element
+	scaled, rowScales, narrow                          bool
+	function                                           string // of each element
 }
 
 // findProducts lists the products of the program, each once, and names them: gemm
