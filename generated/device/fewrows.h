@@ -6,10 +6,20 @@
 // columns line (words 0 and 2) and line + 8 (1 and 3), in a those of row line. Its sums are of the columns line (0 and
 // 1) and line + 8, and of the rows 2 part and 2 part + 1.
 
-// Of the columns that an instruction makes, and of its rows; of the depth, which warps share out, and which a warp
-// multiplies at a time by two instructions.
-enum { few_columns = 16, few_rows = 8, few_slices = 8, few_depth = 32 };
-enum { few_pieces = few_slices * few_depth * 2 };  // bytes from a warp's piece to its next
+// Of the columns that an instruction makes, and of its rows; of the depth, which warps share out. A piece has so many
+// bytes of a row of B, and a warp's next one is behind those of all warps.
+enum { few_columns = 16, few_rows = 8, few_slices = 8, few_piece = 64, few_pieces = few_slices * few_piece };
+
+// plain is the type of a weight's elements where it is the rows' own.
+struct plain {
+  enum { bytes = 2, scaled = 0 };
+
+  template <typename E>
+  DEVICE uint4 of(const uint4 &x, unsigned)
+  {
+    return x;
+  }
+};
 
 #if defined(OVGEN_HOST) || defined(OVGEN_LOOPS)
 
@@ -38,8 +48,8 @@ DEVICE void multiply(E, float (&sums)[4], const unsigned (&b)[4], const unsigned
 // A ring is memory of the block that the launch gives it. A host copies at once.
 #define RING(name, count) SHARED(uint4, name, count)
 
-DEVICE void copy_weight(uint4 *to, const char *from) { *to = *(const uint4 *)from; }
 DEVICE void copy_row(uint4 *to, const char *from, bool there) { *to = there ? *(const uint4 *)from : uint4(); }
+DEVICE void copy_weight(uint4 *to, const char *from, bool there) { copy_row(to, from, there); }
 DEVICE void copies_started() {}
 
 template <int left>
@@ -66,12 +76,14 @@ DEVICE void multiply(struct fp16, float (&sums)[4], const unsigned (&b)[4], cons
 
 DEVICE unsigned in_block(const void *at) { return (unsigned)__cvta_generic_to_shared(at); }
 
-// copy_weight copies 16 bytes of memory that the block reads once, copy_row of memory that others read too, or zeros.
+// copy_weight copies 16 bytes of memory that the block reads once, copy_row of memory that others read too, and both
+// zeros where nothing is there.
 // Each takes its place in the group that copies_started ends; copies_left holds the thread until no more than so many
 // of its groups are under way.
-DEVICE void copy_weight(uint4 *to, const char *from)
+DEVICE void copy_weight(uint4 *to, const char *from, bool there)
 {
-  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" : : "r"(in_block(to)), "l"(from) : "memory");
+  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;"
+               : : "r"(in_block(to)), "l"(from), "r"(there ? 16 : 0) : "memory");
 }
 
 DEVICE void copy_row(uint4 *to, const char *from, bool there)

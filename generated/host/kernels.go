@@ -14,8 +14,10 @@ const void *allgathergateuppackets_kernels(const void *engine);
 const void *allgatherlinearbalancedonce_kernels(const void *engine);
 const void *allgatherlinearkernels_kernels(const void *engine);
 const void *allgatherlinearoneshot_kernels(const void *engine);
+const void *allgatherlinearquantised_kernels(const void *engine);
 const void *allgatherlineartiles_kernels(const void *engine);
 const void *allgathernorm_kernels(const void *engine);
+const void *allgatherquantised_kernels(const void *engine);
 const void *allreducehosts_kernels(const void *engine);
 const void *allreduceinplace_kernels(const void *engine);
 const void *allreducenorm_kernels(const void *engine);
@@ -33,6 +35,7 @@ const void *layernormlinear_kernels(const void *engine);
 const void *linearallreduce_kernels(const void *engine);
 const void *linearallreducefewrows_kernels(const void *engine);
 const void *linearallreducefp8_kernels(const void *engine);
+const void *linearallreduceweightsfp8_kernels(const void *engine);
 const void *linearreducescatterbalancedoneshot_kernels(const void *engine);
 const void *linearreducescatterfp8_kernels(const void *engine);
 const void *linearreducescatterkernels_kernels(const void *engine);
@@ -65,6 +68,8 @@ func init() {
 		unsafe.Pointer(C.allgatherlinearoneshot_kernels))
 	sim.Compiled("allgatherlinearpackets", "c151157c1936e47823e31cd6287cb5fc41498c84745c2b2d157017cbbfc0622a",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
+	sim.Compiled("allgatherlinearquantised", "7f55f46a427f59a8d01aea8747b6293db22d8e73a291173580f6580c37839636",
+		unsafe.Pointer(C.allgatherlinearquantised_kernels))
 	sim.Compiled("allgatherlineartiles", "e2047a1a800f54fce39cb81cf0bbdd4f3f8fdb5b25f12c14438c5d4477172fbc",
 		unsafe.Pointer(C.allgatherlineartiles_kernels))
 	sim.Compiled("allgathernorm", "bed76d56ead302c680c3f3419a07804c64956c318eb2ee5c18fcd09005f1158f",
@@ -75,6 +80,8 @@ func init() {
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherqkvpackets", "3b635e428b14dce77083eca622bb324ff0157600a54035567d02389ba040a729",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
+	sim.Compiled("allgatherquantised", "6e5d709ac6404fe2ca85f300610e782f8a2764107fc0b52e232e17afb4ec13ea",
+		unsafe.Pointer(C.allgatherquantised_kernels))
 	sim.Compiled("allreducehosts", "89cbb901a04fe5d4d8b1d06db774d0238f478610d357fd4c0b698455c5fdc0c8",
 		unsafe.Pointer(C.allreducehosts_kernels))
 	sim.Compiled("allreduceinplace", "3cc20e0b7655c179008d4f3657be50c1310d6c344ee6894e28f9952057064bf7",
@@ -109,7 +116,7 @@ func init() {
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "0911e381180b770233890429ba79262f0b365dc4e891e43da351431ce75988e2",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearallreducefewrows", "c410b1809c96daf09a725d507139f6237792dd305f017e4372f0a98493f0c1ce",
+	sim.Compiled("linearallreducefewrows", "79e04152093bdb4a0baeabae097ea07b5809b4d048b9667a98d29b9011e79bb5",
 		unsafe.Pointer(C.linearallreducefewrows_kernels))
 	sim.Compiled("linearallreducefp8", "97a87605045d06ed0ea991a9f0c3caec7cfb65e307872f7ebf974bedd914519c",
 		unsafe.Pointer(C.linearallreducefp8_kernels))
@@ -125,6 +132,8 @@ func init() {
 		unsafe.Pointer(C.allreduceinplace_kernels))
 	sim.Compiled("linearallreducetwoshotpackets", "b58cd77a900c7fe675c2c8d21b715210c67a6288d03163720e7707acc72a4130",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
+	sim.Compiled("linearallreduceweightsfp8", "7fb9691a768a31f26946e45490afbc96e763fec93ec810d52c3219e99897e6c1",
+		unsafe.Pointer(C.linearallreduceweightsfp8_kernels))
 	sim.Compiled("linearreducescatter", "ba75f2c5f126c037c9be98fceafb27571cb27828376e191777ebc1dd5b78decc",
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("linearreducescatterbalanced", "74a8d97b1f062cb98e228f90d60e4c37da42e7d9960d64d505f75e1b8cefe05a",
@@ -182,7 +191,7 @@ func init() {
 		unsafe.Pointer(C.rotaryattention_kernels))
 	sim.Compiled("rowparallellinear", "9aed9f4a672dc0ab125ee5c17aacfceb5fb69d7ef1e433721571cfab8e8eb909",
 		unsafe.Pointer(C.rowparallellinear_kernels))
-	sim.Compiled("run", "c00db37a738f3e585da7a69574b5a38b529ebc071556d36793e9e6b5e4a2c4cc",
+	sim.Compiled("run", "68206c6d91228ea6ab263edd460dda2334c76293adc729e54e4fb48ce738889f",
 		unsafe.Pointer(C.run_kernels))
 	sim.Compiled("squaredrelumlp", "b7e3e167d249aaf64dd4c3b78192c96a736e1ca073d416051ef0dcd67b7d4872",
 		unsafe.Pointer(C.squaredrelumlp_kernels))

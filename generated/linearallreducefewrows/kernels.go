@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrows",
-	Source:  "c410b1809c96daf09a725d507139f6237792dd305f017e4372f0a98493f0c1ce",
+	Source:  "79e04152093bdb4a0baeabae097ea07b5809b4d048b9667a98d29b9011e79bb5",
 	PTX:     ptx,
-	Kernels: append(table.Code(), fewrows.Code(table.Types)...),
+	Kernels: append(table.Code(), fewrows.Kernels.Code(table.Types)...),
 }

@@ -16,7 +16,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrows",
-	Hash:     "60434c9589e15e114b0160492bd3d5d33dec54b86b17fcdcd9478de76e4f4387",
+	Hash:     "9f63c2f4a611cf96f9617f76c2ccf827dc407dc02ea4df3756e5691ef36acfde",
 	Proof:    "proven for D = 1..8, stamp 0094be95aa42d3d3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},
@@ -91,7 +91,7 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.landed = b.Packets("landed", "arrived", s.Type.Bytes(d*m*n))
 	p.gemm = b.Matmul(driver.MatmulDesc{M: m, K: k / d, N: n, Type: s.Type, Transposed: true})
 	p.kernels = table.Declare(b, s.Type)
-	p.few = fewrows.Declare(b, s.Type)
+	p.few = fewrows.Kernels.Declare(b, s.Type)
 	b.Issue(p.issue)
 	return p
 }

@@ -16,7 +16,7 @@ var table = kernels.Table{
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Widen, Terms: 8, Varies: true, Rows: 1},
 		{Kind: kernels.Elements,
-			Made: &kernels.Made{Word: "rounded", Key: "x", Operands: []kernels.Operand{{FP32: true}}}},
+			Made: &kernels.Made{Word: "rounded", Key: "x", Operands: []kernels.Operand{{Type: driver.FP32}}}},
 	},
 }
 

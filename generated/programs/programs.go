@@ -29,6 +29,7 @@ import (
 	"ovgen/generated/allgatherlinearpackets"
 	"ovgen/generated/allgatherlinearparts"
 	"ovgen/generated/allgatherlinearput"
+	"ovgen/generated/allgatherlinearquantised"
 	"ovgen/generated/allgatherlinearringbackward"
 	"ovgen/generated/allgatherlinearringboth"
 	"ovgen/generated/allgatherlinearringget"
@@ -43,6 +44,7 @@ import (
 	"ovgen/generated/allgatherqkv"
 	"ovgen/generated/allgatherqkvfp8"
 	"ovgen/generated/allgatherqkvpackets"
+	"ovgen/generated/allgatherquantised"
 	"ovgen/generated/allgatherv"
 	"ovgen/generated/allgathervpadded"
 	"ovgen/generated/allgatherweightlinear"
@@ -81,6 +83,7 @@ import (
 	"ovgen/generated/linearallreducepush"
 	"ovgen/generated/linearallreducetwoshot"
 	"ovgen/generated/linearallreducetwoshotpackets"
+	"ovgen/generated/linearallreduceweightsfp8"
 	"ovgen/generated/linearreducescatter"
 	"ovgen/generated/linearreducescatterbalanced"
 	"ovgen/generated/linearreducescatterbalancedoneshot"
@@ -170,6 +173,8 @@ var All = []harness.Program{
 		(*allgatherlinearparts.Plan).Bind),
 	harness.Of(&allgatherlinearput.Program, schedules.AllGatherLinearPut, allgatherlinearput.New,
 		(*allgatherlinearput.Plan).Bind),
+	harness.Of(&allgatherlinearquantised.Program, schedules.AllGatherLinearQuantised, allgatherlinearquantised.New,
+		(*allgatherlinearquantised.Plan).Bind),
 	harness.Of(&allgatherlinearringbackward.Program, schedules.AllGatherLinearRingBackward,
 		allgatherlinearringbackward.New, (*allgatherlinearringbackward.Plan).Bind),
 	harness.Of(&allgatherlinearringboth.Program, schedules.AllGatherLinearRingBoth, allgatherlinearringboth.New,
@@ -193,6 +198,8 @@ var All = []harness.Program{
 	harness.Of(&allgatherqkvfp8.Program, schedules.AllGatherQKVFP8, allgatherqkvfp8.New, (*allgatherqkvfp8.Plan).Bind),
 	harness.Of(&allgatherqkvpackets.Program, schedules.AllGatherQKVPackets, allgatherqkvpackets.New,
 		(*allgatherqkvpackets.Plan).Bind),
+	harness.Of(&allgatherquantised.Program, schedules.AllGatherQuantised, allgatherquantised.New,
+		(*allgatherquantised.Plan).Bind),
 	harness.Of(&allgatherv.Program, schedules.AllGatherV, allgatherv.New, (*allgatherv.Plan).Bind),
 	harness.Of(&allgathervpadded.Program, schedules.AllGatherVPadded, allgathervpadded.New,
 		(*allgathervpadded.Plan).Bind),
@@ -251,6 +258,8 @@ var All = []harness.Program{
 		(*linearallreducetwoshot.Plan).Bind),
 	harness.Of(&linearallreducetwoshotpackets.Program, schedules.LinearAllReduceTwoShotPackets,
 		linearallreducetwoshotpackets.New, (*linearallreducetwoshotpackets.Plan).Bind),
+	harness.Of(&linearallreduceweightsfp8.Program, schedules.LinearAllReduceWeightsFP8, linearallreduceweightsfp8.New,
+		(*linearallreduceweightsfp8.Plan).Bind),
 	harness.Of(&linearreducescatter.Program, schedules.LinearReduceScatter, linearreducescatter.New,
 		(*linearreducescatter.Plan).Bind),
 	harness.Of(&linearreducescatterbalanced.Program, schedules.LinearReduceScatterBalanced,

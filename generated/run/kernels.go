@@ -15,7 +15,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "run",
-	Source:  "c00db37a738f3e585da7a69574b5a38b529ebc071556d36793e9e6b5e4a2c4cc",
+	Source:  "68206c6d91228ea6ab263edd460dda2334c76293adc729e54e4fb48ce738889f",
 	PTX:     ptx,
 	Kernels: harness.CheckKernels(),
 }

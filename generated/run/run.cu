@@ -34,6 +34,7 @@ struct run_fill {
   unsigned real;     // 1: reals in [-1, 1), 0: integers -1, 0, 1 times unit
   float unit;
   unsigned add;  // 1: to what is there
+  long long row;  // elements of a row, which are all 1, 2 or 4 times as large; 0: none is larger
 };
 
 struct run_compare {
@@ -145,7 +146,8 @@ __global__ void fill(const __grid_constant__ struct run_fill p)
 {
   const long long stride = (long long)gridDim.x * blockDim.x;
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < p.count; i += stride) {
-    const unsigned x = hash(p.seed, (unsigned long long)(p.first + placed(i, p.count, p.run, p.stride)));
+    const unsigned long long at = (unsigned long long)(p.first + placed(i, p.count, p.run, p.stride));
+    const unsigned x = hash(p.seed, at);
     float value;
     if (p.real) {
       value = (float)(x >> 8) / 8388608.0f - 1.0f;
@@ -153,6 +155,9 @@ __global__ void fill(const __grid_constant__ struct run_fill p)
       value = (x & 1u) ? p.unit : -p.unit;
     } else {
       value = 0.0f;
+    }
+    if (p.row) {
+      value *= (float)(1u << hash(p.seed + 1, at / (unsigned long long)p.row) % 3);
     }
     if (p.add) {
       value += load_element(p.at, i, p.format);

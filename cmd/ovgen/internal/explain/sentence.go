@@ -240,7 +240,7 @@ func (t *teller) applied(o ops.Op) string {
 	}
 	last := len(o.Uses) - 1
 	into := t.place(o.Uses[last])
-	if o.Scales {
+	if o.LeavesScales {
 		last--
 		into = t.place(o.Uses[last]) + " and " + into
 	}

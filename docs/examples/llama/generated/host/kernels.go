@@ -11,11 +11,13 @@ import (
 /*
 #cgo CXXFLAGS: -std=c++17 -O2 -g0 -fno-strict-aliasing
 const void *biased_kernels(const void *engine);
+const void *biasedfp8_kernels(const void *engine);
 const void *candidates_kernels(const void *engine);
 const void *decodenccl_kernels(const void *engine);
 const void *gemma_kernels(const void *engine);
 const void *gemmanormed_kernels(const void *engine);
 const void *normed_kernels(const void *engine);
+const void *normedfp8_kernels(const void *engine);
 const void *prefill_kernels(const void *engine);
 const void *prefillnccl_kernels(const void *engine);
 const void *run_kernels(const void *engine);
@@ -26,10 +28,14 @@ import "C"
 func init() {
 	sim.Compiled("biased", "35fe75cb0dac56e72b0ccf70a2b0b5ac4e6e9262d99cd95e2d3e7eced4a0f33d",
 		unsafe.Pointer(C.biased_kernels))
+	sim.Compiled("biasedfp8", "76701b310e8097bd5f488bf3e6039fc8afba7140479c51d9c08435a217e9e32a",
+		unsafe.Pointer(C.biasedfp8_kernels))
 	sim.Compiled("candidates", "e1c305a80f00b9788abb623527df88ed5f15750f8e9ae7c1e245dae773101e46",
 		unsafe.Pointer(C.candidates_kernels))
 	sim.Compiled("decode", "607f5a4557f56cec15bd4d75a999c3094e1b85ed1a3f388564e1af85ca60e0c6",
 		unsafe.Pointer(C.biased_kernels))
+	sim.Compiled("decodefp8", "d383fe4b08cb5708297341ffef797575663d65932d6e3b33feabb159d7d43d05",
+		unsafe.Pointer(C.biasedfp8_kernels))
 	sim.Compiled("decodenccl", "ac44ad6a68d180257daa4b55a55379a844d7e907d961aa7c4d511fd011812330",
 		unsafe.Pointer(C.decodenccl_kernels))
 	sim.Compiled("gemma", "a0f0e24a93526bb319c8b4926a8ba18cf064b1ab0a1550aaee922ed5562febd4",
@@ -38,10 +44,12 @@ func init() {
 		unsafe.Pointer(C.gemmanormed_kernels))
 	sim.Compiled("normed", "776b11c59ebc697d43640a5ee73594d66247edda7384e8f2e5bb75638f602cfd",
 		unsafe.Pointer(C.normed_kernels))
+	sim.Compiled("normedfp8", "dd5af19b7e1328cf9b1ed242465df225c2f9c351748ac70ca065fdb486b0af0a",
+		unsafe.Pointer(C.normedfp8_kernels))
 	sim.Compiled("prefill", "6794614a01ea64cd5f49c01183ca850b8f1880e6f1e0176bcc31b563ba4891ec",
 		unsafe.Pointer(C.prefill_kernels))
 	sim.Compiled("prefillnccl", "9f9766ac773907798e01301a12e26bc456533ffeb2513119908a83a65c1311f0",
 		unsafe.Pointer(C.prefillnccl_kernels))
-	sim.Compiled("run", "c00db37a738f3e585da7a69574b5a38b529ebc071556d36793e9e6b5e4a2c4cc",
+	sim.Compiled("run", "68206c6d91228ea6ab263edd460dda2334c76293adc729e54e4fb48ce738889f",
 		unsafe.Pointer(C.run_kernels))
 }

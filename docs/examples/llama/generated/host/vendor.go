@@ -5,12 +5,14 @@ package host
 
 import (
 	_ "ovgen/docs/examples/llama/generated/biased"
+	_ "ovgen/docs/examples/llama/generated/biasedfp8"
 	_ "ovgen/docs/examples/llama/generated/candidates"
 	_ "ovgen/docs/examples/llama/generated/decodenccl"
 	_ "ovgen/docs/examples/llama/generated/device"
 	_ "ovgen/docs/examples/llama/generated/gemma"
 	_ "ovgen/docs/examples/llama/generated/gemmanormed"
 	_ "ovgen/docs/examples/llama/generated/normed"
+	_ "ovgen/docs/examples/llama/generated/normedfp8"
 	_ "ovgen/docs/examples/llama/generated/prefill"
 	_ "ovgen/docs/examples/llama/generated/prefillnccl"
 )
