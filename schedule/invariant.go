@@ -12,11 +12,12 @@ func (s Schedule) checkInvariant(v *validation) {
 		return
 	}
 	if s.FewRows {
-		v.add("FewRows", "leave it out, or Invariant", "the kernels of few rows add in another order than the library of "+
-			"products does for more")
+		v.add("FewRows", "leave it out, or Invariant",
+			"the kernels of few rows add in another order than the library of products does for more")
 	}
 	if len(s.Mesh) > 0 {
-		v.add("Mesh", "leave it out, or Invariant", "partial results of several hosts meet by NCCL, whose order is its own")
+		v.add("Mesh", "leave it out, or Invariant",
+			"partial results of several hosts meet by NCCL, whose order is its own")
 	}
 	for i, m := range s.Moves {
 		path := fmt.Sprintf("Moves[%d].Way", i)
@@ -24,10 +25,11 @@ func (s Schedule) checkInvariant(v *validation) {
 		_, tiles := m.Way.(Tiles)
 		switch sums := slices.ContainsFunc(s.Ops, func(o Op) bool { return o.Out == m.Of && s.Partial(o) }); {
 		case sums && own:
-			v.add(path, "take one that adds in the order of ranks, such as Slots or PushShot",
+			v.add(path, "take one that adds in the order of ranks, such as Slots or PushShot, or leave Invariant out",
 				"%s adds partial results in an order that the place of a row, or NCCL, decides", WayName(m.Way))
 		case tiles && !sums:
-			v.add(path, "use schedule.Pull or schedule.PushGather", "tiles of every second shard are added from the back")
+			v.add(path, "use schedule.Pull or schedule.PushGather, or leave Invariant out",
+				"tiles of every second shard are added from the back")
 		}
 	}
 	for i, o := range s.Ops {

@@ -16,6 +16,8 @@ func TestInvariant(t *testing.T) {
 	few := with(catalog.LinearAllReducePackets)
 	few.FewRows = true
 	gated, reduce := catalog.GatedMLP, catalog.LinearReduceScatter
+	const ordered = " adds partial results in an order that the place of a row, or NCCL, decides (take one that adds " +
+		"in the order of ranks, such as Slots or PushShot, or leave Invariant out)"
 	for _, test := range []struct {
 		s    schedule.Schedule
 		want string // nothing: it is taken
@@ -24,18 +26,15 @@ func TestInvariant(t *testing.T) {
 		{with(gated, schedule.Move{Of: "A", Way: schedule.NCCL{}}), ""},
 		{with(gated, schedule.Move{Of: "C", Way: schedule.PushTwoShot{}}), ""},
 		{with(reduce, schedule.Move{Of: "C", Way: schedule.Tiles{}}), ""},
-		{with(gated, schedule.Move{Of: "C", Way: schedule.NCCL{}}), "Moves[0].Way: NCCL adds partial results in an order " +
-			"that the place of a row, or NCCL, decides (take one that adds in the order of ranks, such as Slots or PushShot)"},
-		{with(reduce, schedule.Move{Of: "C", Way: schedule.RingSum{}}), "Moves[0].Way: RingSum adds partial results in an " +
-			"order that the place of a row, or NCCL, decides (take one that adds in the order of ranks, such as Slots or " +
-			"PushShot)"},
-		{with(gated, schedule.Move{Of: "A", Way: schedule.Tiles{}}), "Moves[0].Way: tiles of every second shard are added " +
-			"from the back (use schedule.Pull or schedule.PushGather)"},
-		{with(catalog.LinearReduceScatterHosts), "Mesh: partial results of several hosts meet by NCCL, whose order is its " +
-			"own (leave it out, or Invariant)"},
+		{with(gated, schedule.Move{Of: "C", Way: schedule.NCCL{}}), "Moves[0].Way: NCCL" + ordered},
+		{with(reduce, schedule.Move{Of: "C", Way: schedule.RingSum{}}), "Moves[0].Way: RingSum" + ordered},
+		{with(gated, schedule.Move{Of: "A", Way: schedule.Tiles{}}), "Moves[0].Way: tiles of every second shard are " +
+			"added from the back (use schedule.Pull or schedule.PushGather, or leave Invariant out)"},
+		{with(catalog.LinearReduceScatterHosts), "Mesh: partial results of several hosts meet by NCCL, whose order " +
+			"is its own (leave it out, or Invariant)"},
 		{with(catalog.ColumnWeightGradient), "Ops[0]: C is a sum over the rows of A (leave Invariant out)"},
-		{few, "FewRows: the kernels of few rows add in another order than the library of products does for more (leave it " +
-			"out, or Invariant)"},
+		{few, "FewRows: the kernels of few rows add in another order than the library of products does for more " +
+			"(leave it out, or Invariant)"},
 	} {
 		got := ""
 		if err := test.s.Validate(); err != nil {

@@ -23,6 +23,9 @@ func (s Schedule) Signature() string {
 	if s.OverHosts() {
 		b.WriteString(" over hosts")
 	}
+	if s.Invariant {
+		b.WriteString(" with equal bits")
+	}
 	return b.String()
 }
 

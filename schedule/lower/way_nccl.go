@@ -46,13 +46,19 @@ func gatheredByNCCL(d *draft, w schedule.NCCL) error {
 		return linkedNCCL(d)
 	}
 	for s := range d.gatherers() {
-		again := d.any(func(x *stage) bool { return x.held > 0 && &d.chain.stages[x.held-1] == s })
+		by := s.into // what else takes all rows
+		d.any(func(x *stage) bool {
+			if x.held > 0 && &d.chain.stages[x.held-1] == s && len(x.ops) > 0 {
+				by = x.ops[0].Out
+			}
+			return by != ""
+		})
 		if s.takesParts() {
 			return d.inOne(w)
 		}
-		if again || s.into != "" {
-			return d.refusal("Parts", "leave it out", "part by part all ranks' rows of %s lie together, and each "+
-				"rank's are taken by another operation", s.input)
+		if by != "" {
+			return d.refusal("Parts", "leave it out", "part by part all ranks' rows of %s lie together, and %s takes "+
+				"each rank's", s.input, by)
 		}
 	}
 	d.arriveBy(func(x *writer, s *stage) arrival { return partsByNCCL(s, int64(w.Parts)) })

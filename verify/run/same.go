@@ -33,8 +33,8 @@ type sames struct {
 	odd      []string
 }
 
-// sameCommand gives all programs the same rows of real numbers, as many as each shape has, and compares the bits of each
-// row of a result with those of its first run: of another program, of another number of rows, eager, replayed, captured.
+// sameCommand gives all programs the same rows of real numbers, as many as each shape has, and compares the bits of
+// each row of a result with those of its first run: of another program, or number of rows, eager, replayed, captured.
 type sameCommand struct {
 	running
 	disturbing
@@ -53,8 +53,8 @@ func (c *sameCommand) settle(f *flag.FlagSet, names []string, programs []harness
 	}
 	for _, p := range c.programs {
 		if first := c.programs[0]; !reflect.DeepEqual(p.Schedule.Tensors, first.Schedule.Tensors) {
-			return fmt.Errorf("%s has other tensors than %s (name programs of one operation and equal placements)", p.Name,
-				first.Name)
+			return fmt.Errorf("%s has other tensors than %s (name programs of one operation and equal placements)",
+				p.Name, first.Name)
 		}
 	}
 	c.filters = c.delays
@@ -180,8 +180,8 @@ func sumOf(row []byte) uint64 {
 	return h.Sum64()
 }
 
-// compare notes rows of a rank whose bits are not those that were seen first. Where ranks have operands of their own, so
-// are the results.
+// compare notes rows of a rank whose bits are not those that were seen first. Where ranks have operands of their own,
+// they have results of their own.
 func (x *sames) compare(t *harness.Tensors, mode string, rank int, sums rowSums) {
 	sizes, whose := t.Shape, -1
 	sizes.M = 0
