@@ -121,7 +121,7 @@ func operate(do s.Do, a, b float32) float32 {
 		return a
 	case s.DoPower:
 		power := float32(0x1p-126)
-		for power < float32(math.Abs(float64(a))) && power < 0x1p126 {
+		for !(power >= float32(math.Abs(float64(a)))) && power < 0x1p126 { // 2^126 of no number
 			power *= 2
 		}
 		return power

@@ -2,6 +2,7 @@ package templates
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -75,7 +76,22 @@ func known(t *testing.T, types ...driver.Type) []section {
 	t.Helper()
 	list := sections(t, withAttention(t, every(), types...))
 	behind := slices.IndexFunc(list, func(s section) bool { return strings.HasPrefix(s.name, string(kernels.Tiles)) })
-	return slices.Insert(list, behind, ofCatalog(t, types...)...)
+	return included(t, slices.Insert(list, behind, ofCatalog(t, types...)...))
+}
+
+// included are sections with the includes of the catalog's formulas among their own, in the order that both have.
+func included(t *testing.T, list []section) (merged []section) {
+	t.Helper()
+	exact, inexact := catalogFormulas(t)
+	d, _ := ofFormulas(t, append(exact, inexact...), driver.BF16, driver.FP16, driver.FP32)
+	more := slices.DeleteFunc(sections(t, d.checked()), func(s section) bool { return !strings.HasPrefix(s.name, "#") })
+	for _, s := range list {
+		if i := slices.Index(more, s); i >= 0 {
+			merged, more = append(merged, more[:i]...), more[i+1:]
+		}
+		merged = append(merged, s)
+	}
+	return merged
 }
 
 // ofCatalog are the kernels of the catalog's formulas, each as the first of its kind and as the second, those of
@@ -124,8 +140,20 @@ func catalogFormulas(t *testing.T) (exact, inexact []Formula) {
 		}
 		hostir.Steps(p.Body, func(step hostir.Step) {
 			x, _ := step.Do.(hostir.Apply)
-			f := Formula{Trees: x.Makes, Width: width}
-			switch alike := func(o Formula) bool { return o.String() == f.String() }; {
+			typeOf := func(v hostir.View) driver.Type {
+				b, _ := p.Buffer(v.Buffer)
+				own, _ := driver.ParseType(string(b.Tensor.Type))
+				return own
+			}
+			f := Formula{Trees: x.Makes, Width: width, Result: typeOf(x.To), Scales: x.Scales.Buffer != "",
+				Types: map[string]driver.Type{"": typeOf(x.X)}}
+			for i, o := range s.Operands(x.Nodes()) {
+				f.Types[o.Tensor] = typeOf(x.Operands[i])
+			}
+			alike := func(o Formula) bool {
+				return o.String() == f.String() && o.Result == f.Result && o.Scales == f.Scales && maps.Equal(o.Types, f.Types)
+			}
+			switch {
 			case x.Makes == nil || slices.ContainsFunc(append(exact, inexact...), alike):
 			case slices.ContainsFunc(x.Nodes(), func(n s.Node) bool {
 				return slices.Contains([]s.Do{s.DoExp, s.DoTanh, s.DoErf, s.DoLog}, n.Do)

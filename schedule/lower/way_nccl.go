@@ -49,7 +49,7 @@ func gatheredByNCCL(d *draft, w schedule.NCCL) error {
 		by := s.into // what else takes all rows
 		d.any(func(x *stage) bool {
 			if x.held > 0 && &d.chain.stages[x.held-1] == s && len(x.ops) > 0 {
-				by = x.ops[0].Out
+				by = x.ops[0].String()
 			}
 			return by != ""
 		})

@@ -127,14 +127,17 @@ func finite(v Value) Value {
 	return v
 }
 
-// power is the least power of two that is no less than the size of a value, from 2^-126 to 2^126.
+// power is the least power of two that is no less than the size of a value, from 2^-126 to 2^126, which no number has.
 func power(v Value) Value {
 	least := 0.0
 	if v.Lo > 0 || v.Hi < 0 {
 		least = min(math.Abs(v.Lo), math.Abs(v.Hi))
 	}
 	of := func(size float64) float64 {
-		fraction, exponent := math.Frexp(min(size, 0x1p126))
+		if !(size < 0x1p126) {
+			size = 0x1p126
+		}
+		fraction, exponent := math.Frexp(size)
 		if fraction == .5 {
 			exponent--
 		}

@@ -251,8 +251,9 @@ func (t *Tensors) Spoil(s driver.Stream) error {
 	if err != nil {
 		return err
 	}
+	// What plans keep is left out: peers that are a run ahead may have sent packets there.
 	errs := []error{t.Member.Driver().MemsetD32Async(arena.Base(t.Member.Rank())+driver.Ptr(start[0]), poison,
-		min(arena.Bytes()-start[0], t.stage+slack)/4, s)}
+		min(arena.Kept()-start[0], t.stage+slack)/4, s)}
 	for name, at := range t.At {
 		if t.Program.Made(name) || t.absent(name) {
 			errs = append(errs, t.Member.Driver().MemsetD32Async(at, poison,

@@ -64,7 +64,8 @@ var Packages = []PackageMutant{
 		Edits: []Edit{{"	q.Post(main, p.ready)\n", ""}, {"	p.kernels.Function(\"quantise\")",
 			"	q.Post(main, p.ready)\n	p.kernels.Function(\"quantise\")"}}},
 	{Package: "allgatherquantised", File: "program.go", Text: "scales of the next row", Edits: []Edit{
-		{"		p.scalesCgathered.At(0))", "		p.scalesCgathered.At(4))"}}},
+		{"p.scalesgathered.At(int64(peer)*p.chunkScales))",
+			"p.scalesgathered.At(int64(peer)*p.chunkScales+4))"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "one less in depth",
 		Edits: []Edit{{"K: k, N: n", "K: k - 1, N: n"}}},
 	{Package: "linearreducescatter", File: launching, Text: "sums of one element less from 1 MiB on", Edits: []Edit{
