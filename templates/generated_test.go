@@ -151,7 +151,8 @@ func catalogFormulas(t *testing.T) (exact, inexact []Formula) {
 				f.Types[o.Tensor] = typeOf(x.Operands[i])
 			}
 			alike := func(o Formula) bool {
-				return o.String() == f.String() && o.Result == f.Result && o.Scales == f.Scales && maps.Equal(o.Types, f.Types)
+				return o.String() == f.String() && o.Result == f.Result && o.Scales == f.Scales &&
+					maps.Equal(o.Types, f.Types)
 			}
 			switch {
 			case x.Makes == nil || slices.ContainsFunc(append(exact, inexact...), alike):

@@ -2,6 +2,8 @@ package lower
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
@@ -46,19 +48,19 @@ func gatheredByNCCL(d *draft, w schedule.NCCL) error {
 		return linkedNCCL(d)
 	}
 	for s := range d.gatherers() {
-		by := s.into // what else takes all rows
-		d.any(func(x *stage) bool {
-			if x.held > 0 && &d.chain.stages[x.held-1] == s && len(x.ops) > 0 {
-				by = x.ops[0].String()
-			}
-			return by != ""
-		})
+		again := d.any(func(x *stage) bool { return x.held > 0 && &d.chain.stages[x.held-1] == s })
 		if s.takesParts() {
 			return d.inOne(w)
 		}
-		if by != "" {
-			return d.refusal("Parts", "leave it out", "part by part all ranks' rows of %s lie together, and %s takes "+
-				"each rank's", s.input, by)
+		if again || s.into != "" {
+			var by []string
+			for _, o := range d.schedule.Ops {
+				if slices.Contains(o.In, s.input) {
+					by = append(by, o.Out)
+				}
+			}
+			return d.refusal("Parts", "leave it out", "part by part all ranks' rows of %s lie together, and one of %s "+
+				"is of each rank's", s.input, strings.Join(by, ", "))
 		}
 	}
 	d.arriveBy(func(x *writer, s *stage) arrival { return partsByNCCL(s, int64(w.Parts)) })
