@@ -138,8 +138,14 @@ func (a *Arena) FreeKept(offset int64) {
 	a.kept = slices.DeleteFunc(a.kept, func(k kept) bool { return k.from == offset })
 }
 
-// Kept is where memory that plans keep begins, or the arena's end.
+// Kept is where memory that plans keep begins, or the arena's end: all before it may be staging.
 func (a *Arena) Kept() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.ends()
+}
+
+func (a *Arena) ends() int64 {
 	if n := len(a.kept); n > 0 {
 		return a.kept[n-1].from
 	}
@@ -161,7 +167,7 @@ func (a *Arena) Stage(sizes ...int64) (offsets []int64, err error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if end := a.Kept(); at > end {
+	if end := a.ends(); at > end {
 		return nil, &ArenaError{Need: ArenaBytes(at-start+a.bytes-end, 0), Have: a.bytes}
 	}
 	a.staged = max(a.staged, at)
@@ -173,7 +179,7 @@ func (a *Arena) Stage(sizes ...int64) (offsets []int64, err error) {
 func (a *Arena) Room(staging, keeps, words int64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	start, end := stagingOf(a.bytes), a.Kept()
+	start, end := stagingOf(a.bytes), a.ends()
 	need := start + staging + keeps
 	if keeps > 0 {
 		need = max(need, a.staged+keeps)

@@ -120,16 +120,16 @@ func (d *Driver) tune(desc driver.MatmulDesc) (m driver.Product, err error) {
 	if err != nil {
 		return 0, err
 	}
-	choices := make([]int, count)
-	for i := range choices {
-		choices[i] = i
+	of := make([]int, count)
+	for i := range of {
+		of[i] = i
 	}
 	if desc.InOrder {
-		choices, err = d.inOrder(desc, m, count, x)
+		of, err = d.inOrder(desc, m, count, x)
 	}
 	best := 0
 	if err == nil {
-		best, err = d.fastest(m, choices, x)
+		best, err = d.fastest(m, of, x)
 	}
 	if err != nil {
 		C.ovgen_product_destroy(C.uintptr_t(m))
@@ -165,13 +165,13 @@ func flag(b bool) C.int {
 	return 0
 }
 
-// fastest returns the choice with the least median time.
-func (d *Driver) fastest(m driver.Product, choices []int, x *scratch) (int, error) {
-	times := make([][]float32, len(choices))
-	repeat := make([]int, len(choices))
+// fastest returns the one of these choices with the least median time.
+func (d *Driver) fastest(m driver.Product, of []int, x *scratch) (int, error) {
+	times := make([][]float32, len(of))
+	repeat := make([]int, len(of))
 	var round float32 // milliseconds that one round takes
 	var failed error
-	for i, choice := range choices {
+	for i, choice := range of {
 		_, err := d.time(m, choice, 1, x) // loads the kernel
 		var ms float32
 		if err == nil {
@@ -189,7 +189,7 @@ func (d *Driver) fastest(m driver.Product, choices []int, x *scratch) (int, erro
 			if n == 0 {
 				continue
 			}
-			ms, err := d.time(m, choices[i], n, x)
+			ms, err := d.time(m, of[i], n, x)
 			if err != nil {
 				return 0, err
 			}
@@ -205,7 +205,7 @@ func (d *Driver) fastest(m driver.Product, choices []int, x *scratch) (int, erro
 	if best < 0 {
 		return 0, failed
 	}
-	return choices[best], nil
+	return of[best], nil
 }
 
 func median(v []float32) float32 {
