@@ -28,16 +28,7 @@ func (c Change) Item() string {
 // Changes are all schedules that differ from one in one field: of the mesh, of its element
 // types, of a tensor, of an operation or of a move.
 func Changes(s schedule.Schedule) (list []Change) {
-	n := 0
-	return EachOf(s, &n, 1)
-}
-
-// EachOf are those of the changes whose number step divides. They are counted in n, over all calls.
-func EachOf(s schedule.Schedule, n *int, step int) (list []Change) {
 	for _, e := range edits(s) {
-		if *n++; *n%step != 0 {
-			continue
-		}
 		if c, ok := e.of(s); ok {
 			list = append(list, c)
 		}
