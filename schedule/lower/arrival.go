@@ -107,46 +107,28 @@ type beyond struct {
 // withStep says that the streams of the products bring the rows.
 func (a arrival) withStep() bool { return a.on.Set == workName }
 
-// arriveBy gives the stages that gather the tensor that is being lowered a way by which the rows come in pieces.
-func (d *draft) arriveBy(way func(w *writer, s *stage) arrival) {
-	for s := range d.gatherers() {
-		s.arriving = way
-	}
-}
-
-// allAtOnce has the operations on the rows that are being lowered begin when all are there.
-func (d *draft) allAtOnce() {
-	for s := range d.gatherers() {
-		s.once = true
-	}
-}
-
 // bySeveral refuses rows that come in pieces of several ranks' where sums leave a rank's at a time.
-func (d *draft) bySeveral() error {
-	for s := range d.gatherers() {
-		if s.sums != "" {
-			return &schedule.FieldError{Path: d.at(), Hint: "use schedule.Pull",
-				Msg: fmt.Sprintf("the sums %s leave one rank's rows after the other, and those of %s come of several "+
-					"ranks", s.sums, s.input)}
-		}
+func (d *draft) bySeveral(s *stage) error {
+	if s.sums == "" {
+		return nil
 	}
-	return nil
+	return &schedule.FieldError{Path: d.at(), Hint: "use schedule.Pull",
+		Msg: fmt.Sprintf("the sums %s leave one rank's rows after the other, and those of %s come of several ranks",
+			s.sums, s.input)}
 }
 
-// inParts has the rows that are being lowered come in parts of a rank's, as an option says.
-func (d *draft) inParts(n int, option string) error {
-	for s := range d.gatherers() {
-		switch {
-		case n < 2:
-		case s.sums != "" && !d.original.OverHosts(): // there they leave when all products are made
-			return d.refusal(option, "leave it out", "the sums %s of a stage leave with all rows of a rank", s.sums)
-		case d.chunks > 0:
-			return d.refusal(option, "leave it out", "the rows of %s come in batches", s.input)
-		case d.uneven(s.input):
-			return d.refusal(option, "leave it out", "no pass cuts balanced parts into more")
-		}
-		s.cut, s.cutAt = n, d.at()+"."+option
+// inParts has the rows of a stage come in parts of a rank's, as an option says.
+func (d *draft) inParts(s *stage, n int, option string) error {
+	switch {
+	case n < 2:
+	case s.sums != "" && !d.original.OverHosts(): // there they leave when all products are made
+		return d.refusal(option, "leave it out", "the sums %s of a stage leave with all rows of a rank", s.sums)
+	case d.chunks > 0:
+		return d.refusal(option, "leave it out", "the rows of %s come in batches", s.input)
+	case d.uneven(s.input):
+		return d.refusal(option, "leave it out", "no pass cuts balanced parts into more")
 	}
+	s.cut, s.cutAt = n, d.at()+"."+option
 	return nil
 }
 
@@ -167,8 +149,7 @@ func (d *draft) pooled(streams int) error {
 // arrivals asks the ways of gathers how rows come.
 func (w *writer) arrivals() {
 	w.comes = map[*stage]arrival{}
-	for i := range w.chain.stages {
-		s := &w.chain.stages[i]
+	for _, s := range w.chain.stages {
 		if !s.inPieces() {
 			continue
 		}
@@ -192,8 +173,7 @@ func (w *writer) roundOfBatch() turns {
 
 // workSets collects the streams of the products of all stages. Those of one name are as many as most stages need.
 func (w *writer) workSets() {
-	for i := range w.chain.stages {
-		s := &w.chain.stages[i]
+	for _, s := range w.chain.stages {
 		if !w.inTurns(s) {
 			continue
 		}
@@ -229,8 +209,7 @@ func withSet(sets []hostir.StreamSet, other hostir.StreamSet) []hostir.StreamSet
 
 // cutPieces cuts the memory of stages whose rows come in parts of a rank's, or leave so.
 func (w *writer) cutPieces() error {
-	for i := range w.chain.stages {
-		s := &w.chain.stages[i]
+	for _, s := range w.chain.stages {
 		come, leave := append(w.eachRows(s), s.input, s.here()), w.leavingRows(s)
 		if len(leave) > 0 { // the parts that come are multiplied one by one, and no more
 			come = slices.DeleteFunc(come, func(name string) bool { return slices.Contains(leave, name) })

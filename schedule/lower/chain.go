@@ -15,7 +15,7 @@ import (
 // multiplied with all rows, and one that is spread along the axis of the sum leaves partial results. So
 // rows are gathered, go through operations and leave as sums, stage after stage.
 type chain struct {
-	stages []stage
+	stages []*stage
 	order  batchOrder // of the rows' batches
 	edges  *edges.Walk
 	op     schedule.Op // that is being added
@@ -32,7 +32,7 @@ type stage struct {
 	into    string        // the caller's tensor that all rows of the input are gathered in; empty: memory of the plan
 	moved   edges.Edge    // of a stage without operations
 	gathers bool          // the rows of the input have to come from their owners
-	held    int           // the number, from 1, of an earlier stage that has gathered them; 0: none
+	held    *stage        // an earlier one that has gathered them; nil: none
 	own     bool          // it works on each rank's own rows only
 	calls   bool          // it is the caller's own work
 	launch  hostir.Launch // of that, where a kernel does it
@@ -86,7 +86,7 @@ func (s *stage) here() string {
 }
 
 // ofAll says that a stage works on rows that are gathered, by itself or by an earlier one.
-func (s *stage) ofAll() bool { return s.gathers || s.held > 0 }
+func (s *stage) ofAll() bool { return s.gathers || s.held != nil }
 
 // makes says that an open stage has a tensor.
 func (s *stage) makes(name string) bool {
@@ -277,7 +277,7 @@ func (d *draft) productsOf(name string) bool {
 // stage is that of an operation on a tensor: the last one or a new one.
 func (c *chain) stage(input string, gathers, own bool) *stage {
 	if last := len(c.stages) - 1; last >= 0 {
-		s := &c.stages[last]
+		s := c.stages[last]
 		if !gathers && s.makes(input) || gathers && s.ofAll() && s.input == input && s.sums == "" {
 			return s
 		}
@@ -287,19 +287,18 @@ func (c *chain) stage(input string, gathers, own bool) *stage {
 
 // begin begins a stage. What an earlier one has gathered is still there.
 func (c *chain) begin(input string, gathers, own bool) *stage {
-	next := stage{input: input, gathers: gathers, own: own}
-	for i := range c.stages {
-		s := &c.stages[i]
+	next := &stage{input: input, gathers: gathers, own: own}
+	for _, s := range c.stages {
 		if gathers && s.gathers && s.input == input {
-			next.gathers, next.held = false, i+1
+			next.gathers, next.held = false, s
 		}
 	}
 	return c.add(next)
 }
 
 // add adds a stage, behind those that end the one before.
-func (c *chain) add(s stage) *stage {
+func (c *chain) add(s *stage) *stage {
 	c.gatherColumns()
 	c.stages = append(c.stages, s)
-	return &c.stages[len(c.stages)-1]
+	return s
 }

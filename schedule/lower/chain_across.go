@@ -22,14 +22,14 @@ type junction struct {
 
 // junctionAt is the one at the end of a stage, if its rows can go on in parts.
 func (c *chain) junctionAt(i int) (j junction, ok bool) {
-	j.sum = &c.stages[i]
+	j.sum = c.stages[i]
 	if !j.sum.puts() || j.sum.toAll || i+1 == len(c.stages) {
 		return j, false
 	}
-	j.next = &c.stages[i+1]
+	j.next = c.stages[i+1]
 	if j.next.own && !j.next.calls && i+2 < len(c.stages) &&
 		!slices.ContainsFunc(j.next.ops, func(o schedule.Op) bool { return kind(o.Name()) != copied }) {
-		j.own, j.next = j.next, &c.stages[i+2]
+		j.own, j.next = j.next, c.stages[i+2]
 	}
 	j.parts = int64(max(j.sum.parts, 1))
 	from := j.sum.sums
@@ -43,8 +43,7 @@ func (c *chain) junctionAt(i int) (j junction, ok bool) {
 func (w *writer) junctions() error {
 	w.across, w.fine, w.through = map[*stage]junction{}, map[string]int64{}, map[*stage]bool{}
 	parts := int64(0)
-	for i := range w.chain.stages {
-		s := &w.chain.stages[i]
+	for i, s := range w.chain.stages {
 		if s.parts < 2 || s.toAll && w.alone(s) {
 			continue
 		}

@@ -2,7 +2,6 @@ package lower
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 
 	"ovgen/schedule"
@@ -24,44 +23,9 @@ func (a atOnce) steps(w *writer, s *stage, of string) []hostir.Node {
 // takes says that the kernel that brings the rows, or adds up the partial results, makes the product of an operation.
 func (s *stage) takes(o schedule.Op) bool { return slices.Contains(s.taken, o.Out) }
 
-// gatherBy gives the stages that gather the tensor that is being lowered a way.
-func (d *draft) gatherBy(way atOnce) {
-	for s := range d.gatherers() {
-		s.gathering = way
-	}
-}
-
-// gathersOnly says that the stage that gathers the tensor that is being lowered does nothing else.
-func (d *draft) gathersOnly() bool {
-	return d.any(func(s *stage) bool { return s.gathers && s.input == d.edge.Of && len(s.ops) == 0 })
-}
-
-// gatherers are the stages that gather the tensor that is being lowered.
-func (d *draft) gatherers() iter.Seq[*stage] {
-	return func(yield func(*stage) bool) {
-		for i := range d.chain.stages {
-			if s := &d.chain.stages[i]; s.gathers && s.of() == d.edge.Of && !yield(s) {
-				return
-			}
-		}
-	}
-}
-
-// sumBy gives the stage that ends with the sums that are being lowered a way.
-func (d *draft) sumBy(way atOnce) {
-	if i := d.summedIn(); i >= 0 {
-		d.chain.stages[i].summing = way
-	}
-}
-
-// summedIn is the number of the stage that ends with the sums that are being lowered; -1: none does.
-func (d *draft) summedIn() int {
-	return slices.IndexFunc(d.chain.stages, func(s stage) bool { return s.sums == d.edge.Of })
-}
-
 // roundsSums refuses a way whose sums no kernel keeps in fp32.
-func (d *draft) roundsSums() error {
-	if !d.widens(&d.chain.stages[d.summedIn()]) {
+func (d *draft) roundsSums(s *stage) error {
+	if !d.widens(s) {
 		return nil
 	}
 	path, hint := d.edge.Path, "use schedule.Slots, or leave it out"

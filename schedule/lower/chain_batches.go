@@ -104,7 +104,7 @@ func (c *chain) batched(d *draft) error {
 		alike := n == d.chunks
 		if alike && n > 0 {
 			steps := t.Axes[0].Outer[0].Kind == schedule.StreamAxis
-			sum := slices.ContainsFunc(c.stages, func(s stage) bool { return s.sums == t.Name })
+			sum := slices.ContainsFunc(c.stages, func(s *stage) bool { return s.sums == t.Name })
 			alike = sum || d.schedule.Made(t.Name) == steps
 		}
 		if !rows || !at.Rows() || alike {

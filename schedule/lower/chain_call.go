@@ -28,7 +28,7 @@ func (c *chain) call(d *draft, i int, path string, o schedule.Op) error {
 	if err = errorsOf(d.callTakes(path, o, at), err); err != nil {
 		return err
 	}
-	c.add(stage{input: o.In[0], own: d.schedule.OfOwnRows(o), calls: true, launch: l, ops: []schedule.Op{o}})
+	c.add(&stage{input: o.In[0], own: d.schedule.OfOwnRows(o), calls: true, launch: l, ops: []schedule.Op{o}})
 	done, err := c.edges.Step(i)
 	if err != nil {
 		return err

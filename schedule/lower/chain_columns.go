@@ -16,7 +16,7 @@ const columnsName = "columns"
 // gatherColumns ends a stage by one for each of its results that the caller wants with all columns.
 func (c *chain) gatherColumns() {
 	for _, e := range c.columns {
-		c.stages = append(c.stages, stage{input: e.Of + columnsName, into: e.Of, gathers: true, moved: e})
+		c.stages = append(c.stages, &stage{input: e.Of + columnsName, into: e.Of, gathers: true, moved: e})
 	}
 	c.columns = nil
 }
@@ -27,7 +27,7 @@ func (s *stage) gathersColumns() bool { return s.moved.Kind == edges.AllGather &
 // widened says that all columns of a tensor are gathered.
 func (c *chain) widened(name string) bool {
 	return slices.ContainsFunc(c.columns, func(e edges.Edge) bool { return e.Of == name }) ||
-		slices.ContainsFunc(c.stages, func(s stage) bool { return s.gathersColumns() && s.into == name })
+		slices.ContainsFunc(c.stages, func(s *stage) bool { return s.gathersColumns() && s.into == name })
 }
 
 // madeIn is the memory in which the rank's own columns of a result are made, if all are gathered; else the name itself.

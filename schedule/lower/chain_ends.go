@@ -42,7 +42,7 @@ func (w *writer) head() {
 	if w.exchanges() {
 		w.add(hostir.After(ncclRef, first)) // peers need these posts before they can exchange
 	}
-	if s := &w.chain.stages[0]; w.n > 1 && w.chain.order == batchByBatch {
+	if s := w.chain.stages[0]; w.n > 1 && w.chain.order == batchByBatch {
 		w.moves(s.here(), w.comes[s].begin...)
 		w.moves(s.sums, hostir.Wait(w.put, w.named(free, s.sums), every))
 	}
@@ -66,8 +66,7 @@ func (w *writer) exchanges() bool {
 
 // beside are the streams that arrivals and departures have of their own.
 func (w *writer) beside() (sets []hostir.StreamSet) {
-	for i := range w.chain.stages {
-		s := &w.chain.stages[i]
+	for _, s := range w.chain.stages {
 		for _, set := range slices.Concat(w.comes[s].beside, w.leaves[s].beside) {
 			sets = withSet(sets, set)
 		}
@@ -88,8 +87,7 @@ func (w *writer) streams() (sets []hostir.StreamSet) {
 
 // open posts on a stream what lets peers write here, and read the caller's memory.
 func (w *writer) open(on hostir.StreamRef) {
-	for i := range w.chain.stages {
-		s := &w.chain.stages[i]
+	for i, s := range w.chain.stages {
 		a, comes := w.comes[s]
 		if comes && a.free != nil {
 			w.moves(s.here(), a.free(on)...)
@@ -98,8 +96,8 @@ func (w *writer) open(on hostir.StreamRef) {
 			w.moves(s.here(), a.ready(on)...)
 		}
 	}
-	for i := range w.chain.stages {
-		if s := &w.chain.stages[i]; w.leaves[s].open != nil {
+	for _, s := range w.chain.stages {
+		if w.leaves[s].open != nil {
 			w.moves(s.sums, w.leaves[s].open(on))
 		}
 	}
@@ -155,8 +153,8 @@ func (w *writer) tail() {
 	if w.reads() {
 		w.moves(of, hostir.Wait(last, read, every))
 	}
-	for i := range w.chain.stages {
-		if s := &w.chain.stages[i]; w.closes(s) {
+	for _, s := range w.chain.stages {
+		if w.closes(s) {
 			w.moves(s.here(), w.comes[s].closed(last)...)
 		}
 	}
@@ -171,8 +169,7 @@ func (w *writer) close(on hostir.StreamRef) {
 	if on != mainRef && w.any(func(s *stage) bool { return w.comes[s].withStep() }) {
 		w.add(hostir.After(on, mainRef))
 	}
-	for i := range w.chain.stages {
-		s := &w.chain.stages[i]
+	for _, s := range w.chain.stages {
 		a, comes := w.comes[s]
 		if comes && s.pulls() && s.into != "" && !a.copied {
 			w.moves(s.here(), hostir.Set(on, w.rowsAt(s.into, hostir.Rank), hostir.Whole(s.input)).
@@ -186,7 +183,7 @@ func (w *writer) close(on hostir.StreamRef) {
 
 // join makes the caller's stream wait for what it does not yet know to be done.
 func (w *writer) join(sets []hostir.StreamSet) {
-	last := &w.chain.stages[len(w.chain.stages)-1]
+	last := w.chain.stages[len(w.chain.stages)-1]
 	switch {
 	case last.puts(): // the sum of this rank's rows waited for all products
 	case !w.joined(last):
@@ -205,8 +202,8 @@ func (w *writer) moves(of string, nodes ...hostir.Node) { w.add(hostir.MovesOf(o
 
 // readAcross is the first memory that peers read, or that they read the sums of, and its move.
 func (w *writer) readAcross() (name, move string) {
-	for i := range w.chain.stages {
-		switch s := &w.chain.stages[i]; {
+	for _, s := range w.chain.stages {
+		switch {
 		case w.comes[s].reads != "":
 			return w.comes[s].reads, s.here()
 		case w.spreads(s):

@@ -13,8 +13,7 @@ const gatheredSuffix = "gathered"
 
 // memories declares the memory that the stages need beside the caller's tensors.
 func (w *writer) memories() {
-	for i := range w.chain.stages {
-		s := &w.chain.stages[i]
+	for _, s := range w.chain.stages {
 		if s.gathers {
 			switch {
 			case s.into != "":
@@ -30,8 +29,8 @@ func (w *writer) memories() {
 			w.results(s, o)
 		}
 	}
-	for i := range w.chain.stages {
-		switch s := &w.chain.stages[i]; {
+	for _, s := range w.chain.stages {
+		switch {
 		case s.ofSummands():
 			w.cut(s.whole(), schedule.D)
 		case w.byRanks(s) && !w.lonely() && !s.takesParts():

@@ -13,7 +13,7 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 	var nodes []hostir.Node
 	switch {
 	case w.through[s]: // peers may read its input already
-	case i > 0 && s.ofSummands() && (s.held > 0 || w.early(s)):
+	case i > 0 && s.ofSummands() && (s.held != nil || w.early(s)):
 	case i > 0 && s.pulls() && !w.early(s):
 		nodes = w.begin(s)
 	case i > 0 || s.gathers && !s.pulls():
@@ -34,7 +34,7 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 // the device, peers need what leaves here before they can.
 func (w *writer) awaited(s *stage, i int) bool {
 	for k := range w.chain.stages[i+1:] {
-		x := &w.chain.stages[i+1+k]
+		x := w.chain.stages[i+1+k]
 		if x.meets() || x.input == s.sums ||
 			slices.ContainsFunc(x.ops, func(o schedule.Op) bool { return reads(o, s.sums) }) {
 			return true

@@ -76,24 +76,29 @@ func TestSumThatIsGathered(t *testing.T) {
 	}
 	const gets, puts = "copy; post; wait", "copy; post; reduce: sum; wait"
 	for _, test := range []struct {
-		way         schedule.Way
+		ways        []schedule.Way
 		sum, gather string
 	}{
-		{nil, puts, gets},
-		{schedule.Shot{}, "shot: sum in blocks", gets},
-		{schedule.PushShot{}, "packets: packets in blocks", gets},
-		{schedule.GatherShot{}, puts, "gather: gather in blocks"},
-		{schedule.Get{By: schedule.Kernels}, puts, "copy: copy; post: post; wait: wait"},
+		{[]schedule.Way{nil}, puts, gets},
+		{[]schedule.Way{schedule.Shot{}}, "shot: sum in blocks", gets},
+		{[]schedule.Way{schedule.PushShot{}}, "packets: packets in blocks", gets},
+		{[]schedule.Way{schedule.GatherShot{}}, puts, "gather: gather in blocks"},
+		{[]schedule.Way{schedule.Get{By: schedule.Kernels}}, puts, "copy: copy; post: post; wait: wait"},
+		{[]schedule.Way{schedule.Pull{}, schedule.NCCL{}}, "nccl: reduce-scatter; reduce: sum", gets},
+		{[]schedule.Way{schedule.Slots{}, schedule.NCCL{}}, puts, "nccl: all-gather"},
 	} {
-		s.Moves = []schedule.Move{{Of: "R", Way: test.way}}
+		s.Moves = nil
+		for _, way := range test.ways {
+			s.Moves = append(s.Moves, schedule.Move{Of: "R", Way: way})
+		}
 		p, err := lower.Lower("X", s)
 		if err != nil {
-			t.Errorf("%v: %v", test.way, err)
+			t.Errorf("%v: %v", test.ways, err)
 			continue
 		}
 		want := map[string]string{"R": test.sum, "Rgathered": test.gather, "C": puts}
 		if diff := cmp.Diff(want, carriers(p)); diff != "" {
-			t.Errorf("%v (-want +got):\n%s", test.way, diff)
+			t.Errorf("%v (-want +got):\n%s", test.ways, diff)
 		}
 	}
 }

@@ -41,13 +41,12 @@ func writeChain(d *draft) error {
 	w.workSets()
 	w.words()
 	if w.lonely() {
-		s := &d.chain.stages[0]
+		s := d.chain.stages[0]
 		w.add(w.leavesAlone(s, w.leaves[s])...)
 		return nil
 	}
 	w.head()
-	for i := range d.chain.stages {
-		s := &d.chain.stages[i]
+	for i, s := range d.chain.stages {
 		if w.through[s] && s.own {
 			continue
 		}
@@ -68,7 +67,7 @@ func writeChain(d *draft) error {
 func (w *writer) inTurns(s *stage) bool { return s.pulls() || s.puts() || w.pulled(s) }
 
 // pulled says that an earlier stage has pulled the rows that a stage works on; this rank's are where they were.
-func (w *writer) pulled(s *stage) bool { return s.held > 0 && w.chain.stages[s.held-1].pulls() }
+func (w *writer) pulled(s *stage) bool { return s.held != nil && s.held.pulls() }
 
 // byRanks says that each rank's rows of a stage are chunks of their own: they go through it, come, or are made so.
 func (w *writer) byRanks(s *stage) bool {
@@ -79,12 +78,12 @@ func (w *writer) byRanks(s *stage) bool {
 func (w *writer) spreads(s *stage) bool { return len(w.leaves[s].toAll) > 0 }
 
 // isLast says that no stage follows.
-func (w *writer) isLast(s *stage) bool { return s == &w.chain.stages[len(w.chain.stages)-1] }
+func (w *writer) isLast(s *stage) bool { return s == w.chain.stages[len(w.chain.stages)-1] }
 
 // any reports whether is holds for some stage.
 func (d *draft) any(is func(*stage) bool) bool {
 	for i := range d.chain.stages {
-		if is(&d.chain.stages[i]) {
+		if is(d.chain.stages[i]) {
 			return true
 		}
 	}
@@ -115,8 +114,7 @@ func (w *writer) named(name, move string) string {
 
 // words declares the semaphores.
 func (w *writer) words() {
-	for i := range w.chain.stages {
-		s := &w.chain.stages[i]
+	for _, s := range w.chain.stages {
 		w.program.Semaphores = append(w.program.Semaphores, w.comes[s].words...)
 		w.program.Semaphores = append(w.program.Semaphores, w.leaves[s].words...)
 	}

@@ -28,7 +28,7 @@ type lowering struct {
 	gathered, inPlace bool
 	lacks             []string // options, or values of theirs, that the way has for other communications
 	lonely            bool     // it serves a stage to which no rows come
-	write             func(d *draft, w schedule.Way) error
+	write             func(d *draft, s *stage, w schedule.Way) error
 }
 
 // lowerings are all lowerings, a file a way. The first of a communication is the fastest known.
@@ -40,9 +40,10 @@ var lowerings = slices.Concat(pulls, pushes, groups, rings, broadcasts, collecti
 func (l *lowering) takes(way schedule.Way) bool { return reflect.TypeOf(l.way) == reflect.TypeOf(way) }
 
 // by is a lowering by a way.
-func by[W schedule.Way](n need, write func(d *draft, w W) error) lowering {
+func by[W schedule.Way](n need, write func(d *draft, s *stage, w W) error) lowering {
 	var zero W
-	return lowering{need: n, way: zero, write: func(d *draft, w schedule.Way) error { return write(d, w.(W)) }}
+	return lowering{need: n, way: zero,
+		write: func(d *draft, s *stage, w schedule.Way) error { return write(d, s, w.(W)) }}
 }
 
 // without is a lowering that serves all of its way's options but some, which the help leaves out.
@@ -83,7 +84,7 @@ func choose(d *draft) error {
 		if err != nil {
 			return err
 		}
-		if err := x.write(d, d.edge.Way); err != nil {
+		if err := x.write(d, l.stage, d.edge.Way); err != nil {
 			return err
 		}
 	}
@@ -153,7 +154,7 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 		}
 		names = append(names, schedule.WayName(l.way))
 		if l.takes(way) {
-			return l, errors.Join(l.gathers(d), l.shares(d))
+			return l, errors.Join(l.gathers(d, of.stage.into), l.shares(d))
 		}
 	}
 	hint := "use " + strings.Join(names, ", ") + ", or leave it out" + d.orOneHost()
@@ -171,11 +172,7 @@ func (d *draft) refusal(field, hint, format string, args ...any) error {
 }
 
 // gathers refuses the caller's buffer for the gathered operand where the lowering has none.
-func (l *lowering) gathers(d *draft) error {
-	into := ""
-	for s := range d.gatherers() {
-		into = s.into
-	}
+func (l *lowering) gathers(d *draft, into string) error {
 	if l.gathered || into == "" || l.Kind != edges.AllGather || l.of != ofRows || l.bare {
 		return nil
 	}
@@ -229,6 +226,7 @@ func signalledBy[S ~string](by, otherwise S) hostir.Carrier {
 // leg is one of the communications that a program does.
 type leg struct {
 	need
+	stage   *stage
 	operand string
 	move    string // that its steps have; a sum that is gathered as it is has two
 	beside  []schedule.Op
@@ -236,15 +234,14 @@ type leg struct {
 
 // legs are the communications of a program, one for each stage that communicates.
 func (d *draft) legs() (list []leg) {
-	for i := range d.chain.stages {
-		s := &d.chain.stages[i]
+	for _, s := range d.chain.stages {
 		add := func(n need, operand, move string) {
 			beside := s.ops
 			if s.gathersColumns() {
 				beside = d.schedule.Ops[s.moved.Maker : s.moved.Maker+1]
 			}
 			n.hosts = d.original.OverHosts()
-			list = append(list, leg{n, operand, move, beside})
+			list = append(list, leg{n, s, operand, move, beside})
 		}
 		if s.gathers {
 			add(d.arrives(s), s.of(), s.here())

@@ -49,19 +49,18 @@ type lone struct {
 // departures asks the ways of sums how partial results leave.
 func (w *writer) departures() {
 	w.leaves = map[*stage]departure{}
-	for i := range w.chain.stages {
-		if s := &w.chain.stages[i]; s.puts() {
+	for _, s := range w.chain.stages {
+		if s.puts() {
 			w.leaves[s] = s.leaving.plan(w, s)
 		}
 	}
 }
 
-// leaveBy gives the stage that ends with the sums that are being lowered a way. What the caller gives leaves at once
+// leaveBy gives a stage that ends with sums a way. What the caller gives leaves at once
 // where other stages follow.
-func (d *draft) leaveBy(way leaving) {
-	s := &d.chain.stages[d.summedIn()]
+func (d *draft) leaveBy(s *stage, way leaving) {
 	if s.given != "" && !d.lonely() {
-		d.sumBy(way.atOnce)
+		s.summing = way.atOnce
 		return
 	}
 	s.leaving = way
@@ -84,7 +83,7 @@ func (l leaving) atOnce(w *writer, s *stage) []hostir.Node {
 // lonely says that the program is one product whose partial results leave, and that nothing comes. Sums in fp32
 // leave as those of several operations do.
 func (d *draft) lonely() bool {
-	s := &d.chain.stages[0]
+	s := d.chain.stages[0]
 	return len(d.chain.stages) == 1 && !s.gathers && len(s.ops) == 1 && len(s.terms) == 0 &&
 		s.puts() && !d.widens(s)
 }

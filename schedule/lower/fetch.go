@@ -49,7 +49,7 @@ func (c *chain) fetch(d *draft, i int, o schedule.Op, done edges.Step) (first bo
 		if !comes || e.User != i {
 			continue
 		}
-		c.add(stage{input: name, gathers: true, moved: e})
+		c.add(&stage{input: name, gathers: true, moved: e})
 		if _, columns, _ := productOf(o); kind(o.Name()) == matmul && e.From.Axis != columns+1 {
 			err = d.misplaced(name, fmt.Sprintf("no proof cuts a matmul by rows of %s that come: %s", name, o),
 				"spread its columns by schedule.DIDx(schedule.D), or nothing")

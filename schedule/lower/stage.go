@@ -116,7 +116,7 @@ func (c *chain) sum(d *draft, i int, path string, o schedule.Op) error {
 	if err := errorsOf(d.plain(o.In[0]), d.plain(o.Out)); err != nil {
 		return err
 	}
-	c.adds(d, path, o, c.add(stage{input: o.In[0], given: o.In[0]}), done)
+	c.adds(d, path, o, c.add(&stage{input: o.In[0], given: o.In[0]}), done)
 	return nil
 }
 
@@ -175,8 +175,7 @@ func (c *chain) intoCallersOwn(d *draft) {
 			continue
 		}
 		found := false
-		for i := range c.stages {
-			s := &c.stages[i]
+		for _, s := range c.stages {
 			if !s.ofAll() || s.input != o.In[0] {
 				continue
 			}

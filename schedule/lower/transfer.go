@@ -38,12 +38,8 @@ func (w *writer) transferred(s *stage) transferred {
 	return x
 }
 
-// transferBy gives the stage that is being lowered a way, by which all comes at once.
-func (d *draft) transferBy(way func(w *writer, s *stage) arrival) error {
-	d.arriveBy(way)
-	d.allAtOnce()
-	return nil
-}
+// transferBy gives a stage a way, by which all comes at once.
+func (s *stage) transferBy(way func(w *writer, s *stage) arrival) { s.arriving, s.once = way, true }
 
 // partOfEach takes this rank's part from every rank, r+1 first, and its own at the same time.
 func partOfEach(w *writer, s *stage) arrival {

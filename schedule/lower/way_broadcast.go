@@ -10,9 +10,9 @@ var broadcasts = []lowering{
 	by(gatherBalanced, broadcastFrom),
 }
 
-func broadcastFrom(d *draft, w schedule.Broadcast) error {
+func broadcastFrom(d *draft, s *stage, w schedule.Broadcast) error {
 	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-	d.arriveBy(broadcastRows)
+	s.arriving = broadcastRows
 	return d.pooled(w.Streams)
 }
 

@@ -6,9 +6,9 @@ import (
 )
 
 var collectives = []lowering{
-	by(gatherSteps, func(d *draft, w schedule.Collective) error {
+	by(gatherSteps, func(d *draft, s *stage, w schedule.Collective) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		d.arriveBy(func(x *writer, s *stage) arrival { return collectedRows(x, s, w.WithStep) })
+		s.arriving = func(x *writer, s *stage) arrival { return collectedRows(x, s, w.WithStep) }
 		return d.pooled(w.Streams)
 	}),
 }

@@ -6,10 +6,10 @@ import (
 )
 
 var groups = []lowering{
-	by(gatherRows, func(d *draft, w schedule.Grouped) error {
+	by(gatherRows, func(d *draft, s *stage, w schedule.Grouped) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		d.arriveBy(groupedRows)
-		return d.bySeveral()
+		s.arriving = groupedRows
+		return d.bySeveral(s)
 	}),
 }
 

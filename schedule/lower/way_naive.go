@@ -9,7 +9,7 @@ import (
 )
 
 var naives = []lowering{
-	intoCallers(by(gatherRows, func(d *draft, w schedule.Naive) error {
+	intoCallers(by(gatherRows, func(d *draft, s *stage, w schedule.Naive) error {
 		const hint = "use schedule.Pull"
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		switch {
@@ -21,7 +21,7 @@ var naives = []lowering{
 		case d.edge.Carrier.Fused && w.SignalsInStep:
 			return d.noKernel("By")
 		}
-		d.arriveBy(mistakes(w).rows)
+		s.arriving = mistakes(w).rows
 		return d.pooled(w.Streams)
 	})),
 }

@@ -35,36 +35,34 @@ var overNCCL = []lowering{
 var ncclSet = hostir.StreamSet{Name: ncclName, High: true}
 
 // gatheredByNCCL does the gathers of chains.
-func gatheredByNCCL(d *draft, w schedule.NCCL) error {
+func gatheredByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 	if d.chain.order == batchInRound {
 		if w.Parts > 1 {
 			return d.refusal("Parts", "leave it out: the stream axis has as many steps as there are collectives",
 				"NCCL does the %s at once", d.edge.Kind)
 		}
-		d.arriveBy(batchesByNCCL)
+		s.arriving = batchesByNCCL
 		return nil
 	}
 	if w.Parts < 2 {
-		return linkedNCCL(d)
+		s.gathering = rowsByNCCL
+		return nil
 	}
-	for s := range d.gatherers() {
-		again := d.any(func(x *stage) bool { return x.held > 0 && &d.chain.stages[x.held-1] == s })
-		if s.takesParts() {
-			return d.inOne(w)
-		}
-		if again || s.into != "" {
-			var by []string
-			for _, o := range d.schedule.Ops {
-				if slices.Contains(o.In, s.input) {
-					by = append(by, o.Out)
-				}
+	if s.takesParts() {
+		return d.inOne(w)
+	}
+	if s.into != "" || d.any(func(x *stage) bool { return x.held == s }) {
+		var by []string
+		for _, o := range d.schedule.Ops {
+			if slices.Contains(o.In, s.input) {
+				by = append(by, o.Out)
 			}
-			return d.refusal("Parts", "leave it out", "part by part all ranks' rows of %s lie together, and one of %s "+
-				"is of each rank's", s.input, strings.Join(by, ", "))
 		}
+		return d.refusal("Parts", "leave it out", "part by part all ranks' rows of %s lie together, and one of %s "+
+			"is of each rank's", s.input, strings.Join(by, ", "))
 	}
-	d.arriveBy(func(x *writer, s *stage) arrival { return partsByNCCL(s, int64(w.Parts)) })
-	return d.inParts(w.Parts, "Parts")
+	s.arriving = func(x *writer, s *stage) arrival { return partsByNCCL(s, int64(w.Parts)) }
+	return d.inParts(s, w.Parts, "Parts")
 }
 
 // partsByNCCL gathers a part of every rank's rows by one collective a round.
@@ -90,17 +88,6 @@ func byNCCLBeside(t turns) arrival {
 	t.work = mainRef
 	return arrival{turns: []turns{t}, on: ncclRef, copied: true, oneLoop: true,
 		beyond: beyond{beside: []hostir.StreamSet{ncclSet}}}
-}
-
-// linkedNCCL serves a communication by one collective.
-func linkedNCCL(d *draft) error {
-	if i := d.summedIn(); i >= 0 && d.widens(&d.chain.stages[i]) {
-		return &schedule.FieldError{Path: d.at(), Hint: "use schedule.Slots, or leave it out",
-			Msg: fmt.Sprintf("NCCL rounds the sums of %s to the type of the plan", d.edge.Of)}
-	}
-	d.gatherBy(rowsByNCCL)
-	d.sumBy(sumsByNCCL)
-	return nil
 }
 
 // rowsByNCCL brings all rows of a stage's input to each rank.
@@ -132,13 +119,13 @@ func sumsByNCCL(w *writer, s *stage) []hostir.Node {
 func adds(o schedule.Op) bool { return o.Added() != "" || o.Bias() != "" }
 
 // exchangedByNCCL is an all-to-all by one collective.
-func exchangedByNCCL(d *draft, w schedule.NCCL) error {
-	d.gatherBy(func(w *writer, s *stage) []hostir.Node {
+func exchangedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
+	s.gathering = func(w *writer, s *stage) []hostir.Node {
 		w.cut(s.input, schedule.D)
 		w.cut(s.here(), schedule.D)
 		return []hostir.Node{
 			hostir.Together(mainRef, hostir.AllToAll, hostir.Whole(s.here()), hostir.Whole(s.input))}
-	})
+	}
 	if w.Parts < 2 && d.uneven(d.edge.Of) {
 		return &schedule.FieldError{Path: d.at(), Msg: "NCCL's collectives have equal parts", Hint: "use another way"}
 	}
@@ -155,13 +142,20 @@ func (d *draft) inOne(w schedule.NCCL) error {
 
 // summedByNCCL adds up partial results by one collective or, where they are of one product to which no rows come, a
 // part of the rows by one while the next part is multiplied.
-func summedByNCCL(d *draft, w schedule.NCCL) error {
-	if s := &d.chain.stages[0]; w.Parts > 1 && s.given == "" && d.lonely() &&
-		kind(s.ops[0].Name()) != gradient {
+func summedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
+	if w.Parts > 1 && s.given == "" && d.lonely() && kind(s.ops[0].Name()) != gradient {
 		x := partsSummed{s, parts{int64(w.Parts), "j"}}
-		return d.passOn(leaving{memory: x.memory, plan: x.plan})
+		return d.passOn(s, leaving{memory: x.memory, plan: x.plan})
 	}
-	return errorsOf(d.inOne(w), linkedNCCL(d))
+	if err := d.inOne(w); err != nil {
+		return err
+	}
+	if d.widens(s) {
+		return &schedule.FieldError{Path: d.at(), Hint: "use schedule.Slots, or leave it out",
+			Msg: fmt.Sprintf("NCCL rounds the sums of %s to the type of the plan", s.sums)}
+	}
+	s.summing = sumsByNCCL
+	return nil
 }
 
 // partsSummed are partial results of a stage that leave in parts of all ranks' rows.

@@ -12,13 +12,14 @@ const paddedSuffix = "padded"
 
 // padded serves parts that travel as chunks of one size, padding and all, between buffers of the plan: so the bytes on
 // the links do not depend on the counts.
-func padded(d *draft, w schedule.Padded) error {
+func padded(d *draft, s *stage, w schedule.Padded) error {
 	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 	if _, ok := d.most(d.edge.Of); !ok {
 		return &schedule.FieldError{Path: d.at(), Msg: "only uneven parts whose most is known can be padded",
 			Hint: "set Uneven and Most of A's split over the ranks"}
 	}
-	return d.transferBy(rowsPadded)
+	s.transferBy(rowsPadded)
+	return nil
 }
 
 // rowsPadded copies the counted rows one after another from there to their places, each part's while the next one

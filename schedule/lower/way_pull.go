@@ -16,19 +16,19 @@ var pulls = []lowering{
 	pullOf(gatherOperand, pullOperand),
 	pullOf(gatherColumns, pullColumns).without("By kernel copies", "By kernels"),
 	pullOf(exchangeColumns, pullColumns).without("By kernel copies", "By kernels"),
-	pullOf(exchange, func(d *draft) error { return errorsOf(d.unbounded(), d.transferBy(partOfEach)) }),
-	pullOf(rotation, func(d *draft) error { return d.transferBy(fromNeighbour) }),
-	pullOf(broadcast, func(d *draft) error { return d.transferBy(fromRoot) }),
+	pullOf(exchange, pullParts),
+	pullOf(rotation, pullFrom(fromNeighbour)),
+	pullOf(broadcast, pullFrom(fromRoot)),
 }
 
 // pull does rows that products take, one rank's after another's.
-func pull(d *draft, w schedule.Pull) error {
+func pull(d *draft, s *stage, w schedule.Pull) error {
 	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 	const hint = "leave it out, or Once"
 	switch {
 	case d.edge.Carrier.Fused && (w.Parts > 1 || d.chunks > 0 || len(d.legs()) > 1):
 		return d.noKernel("By")
-	case w.Once && d.gathersOnly():
+	case w.Once && len(s.ops) == 0:
 		return d.refusal("Once", "leave it out", "no product begins with rows of %s", d.edge.Of)
 	case w.Once && w.Parts > 1:
 		return d.refusal("Parts", hint, "all rows are multiplied at once")
@@ -41,21 +41,21 @@ func pull(d *draft, w schedule.Pull) error {
 			Msg: fmt.Sprintf("one product takes all rows at once, and those of %s are in %d batches", d.edge.Of,
 				d.chunks)}
 	}
-	if d.gathersOnly() && w == (schedule.Pull{By: w.By}) {
-		d.allAtOnce()
+	if len(s.ops) == 0 && w == (schedule.Pull{By: w.By}) {
+		s.once = true
 		return nil
 	}
-	d.arriveBy(pulling{parts: w.Parts, withStep: w.WithStep}.rows)
+	s.arriving = pulling{parts: w.Parts, withStep: w.WithStep}.rows
 	if w.Once {
-		d.allAtOnce()
+		s.once = true
 		return nil
 	}
-	return errorsOf(d.inParts(w.Parts, "Parts"), d.pooled(w.Streams))
+	return errorsOf(d.inParts(s, w.Parts, "Parts"), d.pooled(w.Streams))
 }
 
 // pullOf does what comes whole: no product takes a part of it alone.
-func pullOf(n need, write func(*draft) error) lowering {
-	return by(n, func(d *draft, w schedule.Pull) error {
+func pullOf(n need, write func(*draft, *stage) error) lowering {
+	return by(n, func(d *draft, s *stage, w schedule.Pull) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		for _, o := range schedule.Options(w) {
 			if asked := !o.Zero && o != (schedule.Option{Field: "Parts", Value: "1"}); asked && o.Field != "By" {
@@ -65,33 +65,45 @@ func pullOf(n need, write func(*draft) error) lowering {
 		if d.edge.Carrier.Fused {
 			return d.noKernel("By")
 		}
-		return write(d)
+		return write(d, s)
 	}).without("Parts", "Streams", "WithStep", "Once", "By one kernel")
 }
 
 // pullAlone does rows that no product takes.
-func pullAlone(d *draft) error {
-	d.allAtOnce()
+func pullAlone(_ *draft, s *stage) error {
+	s.once = true
 	return nil
 }
 
-// pullOperand does a weight, or rows whose shares of a gradient are added up.
-func pullOperand(d *draft) error {
-	for s := range d.gatherers() {
-		if s.ofSummands() {
-			d.arriveBy(summandsOfPeers)
-			return nil
-		}
+// pullFrom does what each rank takes from another one, by a way.
+func pullFrom(way func(w *writer, s *stage) arrival) func(*draft, *stage) error {
+	return func(_ *draft, s *stage) error {
+		s.transferBy(way)
+		return nil
 	}
-	return d.transferBy(partOfEach)
+}
+
+// pullParts does parts of an all-to-all.
+func pullParts(d *draft, s *stage) error {
+	s.transferBy(partOfEach)
+	return d.unbounded()
+}
+
+// pullOperand does a weight, or rows whose shares of a gradient are added up.
+func pullOperand(_ *draft, s *stage) error {
+	if s.transferBy(partOfEach); s.ofSummands() {
+		s.arriving, s.once = summandsOfPeers, false
+	}
+	return nil
 }
 
 // pullColumns does parts of columns, of each row one.
-func pullColumns(d *draft) error {
+func pullColumns(d *draft, s *stage) error {
 	if d.edge.Carrier.Copies {
 		return d.refusal("By", "use schedule.CopyEngine or schedule.KernelSignals", "no kernel copies parts of columns")
 	}
-	return d.transferBy(partOfEach)
+	s.transferBy(partOfEach)
+	return nil
 }
 
 // pulling is how a rank copies peers' rows from their owners: those of rank r+i in round i.

@@ -10,13 +10,13 @@ var pushes = []lowering{
 	by(gatherBalanced, push),
 }
 
-func push(d *draft, w schedule.Push) error {
+func push(d *draft, s *stage, w schedule.Push) error {
 	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 	if d.edge.Carrier.Fused && len(d.legs()) > 1 {
 		return d.noKernel("By")
 	}
-	d.arriveBy(func(x *writer, s *stage) arrival { return pushedRows(x, s, parts{n: int64(max(w.Parts, 1))}) })
-	return errorsOf(d.inParts(w.Parts, "Parts"), d.pooled(w.Streams))
+	s.arriving = func(x *writer, s *stage) arrival { return pushedRows(x, s, parts{n: int64(max(w.Parts, 1))}) }
+	return errorsOf(d.inParts(s, w.Parts, "Parts"), d.pooled(w.Streams))
 }
 
 // pushedRows copies own rows into the memory of rank r-i in round i, while those of rank r+i arrive. Each rank says

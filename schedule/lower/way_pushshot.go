@@ -18,17 +18,16 @@ var pushGathers = []lowering{intoCallers(by(gatherRows, pushGather)), by(gatherB
 	by(gatherOperand, pushGather)}
 
 // pushGather serves rows that go to the peers as packets.
-func pushGather(d *draft, _ schedule.PushGather) error {
-	d.gatherBy(landedRows)
+func pushGather(d *draft, s *stage, _ schedule.PushGather) error {
+	s.gathering = landedRows
 	return nil
 }
 
 // pushShot serves partial results that go to their owners, or to all, as packets or plain data.
-func pushShot(d *draft, w schedule.PushShot) error {
-	s := &d.chain.stages[d.summedIn()]
+func pushShot(d *draft, s *stage, w schedule.PushShot) error {
 	d.edge.Carrier.Rows = w.Rows
-	d.sumBy(landedSums(w.Words))
-	return errorsOf(d.noLandedBias(s), d.roundsSums())
+	s.summing = landedSums(w.Words)
+	return errorsOf(d.noLandedBias(s), d.roundsSums(s))
 }
 
 // noLandedBias refuses a bias of the sums.

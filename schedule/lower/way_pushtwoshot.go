@@ -8,10 +8,9 @@ import (
 var pushTwoShots = []lowering{by(allRows, pushTwoShot), by(allBare, pushTwoShot), by(allGradient, pushTwoShot)}
 
 // pushTwoShot serves partial results that go to their owners as packets, and the sums from there to all.
-func pushTwoShot(d *draft, _ schedule.PushTwoShot) error {
-	s := &d.chain.stages[d.summedIn()]
-	d.sumBy(spreadSums)
-	return errorsOf(d.noLandedBias(s), d.roundsSums())
+func pushTwoShot(d *draft, s *stage, _ schedule.PushTwoShot) error {
+	s.summing = spreadSums
+	return errorsOf(d.noLandedBias(s), d.roundsSums(s))
 }
 
 // spreadSums adds up a part of the partial results on each rank, and of the tensor that is added to them, and brings

@@ -22,23 +22,23 @@ var overRails = []lowering{
 }
 
 // gatheredByRails does the gathers of chains over hosts.
-func gatheredByRails(d *draft, w schedule.Rails) error {
+func gatheredByRails(d *draft, s *stage, w schedule.Rails) error {
 	switch {
-	case w.Parts > 1 && d.gathersOnly():
+	case w.Parts > 1 && len(s.ops) == 0:
 		return d.refusal("Parts", "leave it out", "no product runs beside what the %s exchanges", d.edge.Kind)
-	case d.gathersOnly():
-		d.allAtOnce()
+	case len(s.ops) == 0:
+		s.once = true
 	}
 	d.with.falling = d.with.falling || d.schedule.Made(d.edge.Of) // rows that come late are multiplied as they come
-	d.arriveBy(railed{int64(max(w.Parts, 1)), "p"}.rows)
-	return d.inParts(w.Parts, "Parts")
+	s.arriving = railed{int64(max(w.Parts, 1)), "p"}.rows
+	return d.inParts(s, w.Parts, "Parts")
 }
 
 // summedByRails does the sums of chains over hosts.
-func summedByRails(d *draft, w schedule.Rails) error {
+func summedByRails(d *draft, s *stage, w schedule.Rails) error {
 	d.with.falling = true
 	x := railed{int64(max(w.Parts, 1)), "j"}
-	d.leaveBy(leaving{x.memory, x.sums, w.Parts, d.at() + ".Parts"})
+	d.leaveBy(s, leaving{x.memory, x.sums, w.Parts, d.at() + ".Parts"})
 	return nil
 }
 

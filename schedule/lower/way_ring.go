@@ -14,24 +14,24 @@ var rings = []lowering{
 	by(gatherBalanced, pushRing),
 }
 
-func pullRing(d *draft, w schedule.Ring) error {
+func pullRing(d *draft, s *stage, w schedule.Ring) error {
 	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-	return d.passedOn(w.Direction, w.Streams, ring{directed(w.Direction), w.WithStep}.pulled)
+	return d.passedOn(s, w.Direction, w.Streams, ring{directed(w.Direction), w.WithStep}.pulled)
 }
 
-func pushRing(d *draft, w schedule.PushRing) error {
+func pushRing(d *draft, s *stage, w schedule.PushRing) error {
 	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-	return d.passedOn(w.Direction, w.Streams, ring{lanes: directed(w.Direction)}.pushed)
+	return d.passedOn(s, w.Direction, w.Streams, ring{lanes: directed(w.Direction)}.pushed)
 }
 
 // passedOn has the rows that are being lowered go round, half of them each way where both are taken.
-func (d *draft) passedOn(way schedule.Direction, streams int, rows func(w *writer, s *stage) arrival) error {
-	d.arriveBy(rows)
+func (d *draft) passedOn(s *stage, way schedule.Direction, streams int, rows func(w *writer, s *stage) arrival) error {
+	s.arriving = rows
 	halves := 1
 	if way == schedule.Both {
 		halves = 2
 	}
-	return errorsOf(d.inParts(halves, "Direction"), d.pooled(streams))
+	return errorsOf(d.inParts(s, halves, "Direction"), d.pooled(streams))
 }
 
 // ring is rows that go from rank to rank: a rank has those of another one from its neighbour, who had them a round ago.

@@ -16,15 +16,15 @@ var sumRings = []lowering{
 	ofOneProduct(by(reduceColumns, ringAccumulate)),
 }
 
-func ringSum(d *draft, w schedule.RingSum) error {
+func ringSum(d *draft, s *stage, w schedule.RingSum) error {
 	d.with.compute = w.Streams
 	d.edge.Carrier = signalledBy(w.Signals, schedule.MemOps)
-	return d.passOn(leaving{memory: ringMemory(partial), plan: summedInRing})
+	return d.passOn(s, leaving{memory: ringMemory(partial), plan: summedInRing})
 }
 
-func ringAccumulate(d *draft, w schedule.RingAccumulate) error {
+func ringAccumulate(d *draft, s *stage, w schedule.RingAccumulate) error {
 	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-	return d.passOn(leaving{memory: ringMemory(), plan: accumulatedInRing})
+	return d.passOn(s, leaving{memory: ringMemory(), plan: accumulatedInRing})
 }
 
 // ringSums holds the sums that pass through this rank: ring[i] is that of its step i.
@@ -35,9 +35,9 @@ const ringSums = "ring"
 // the sum that rank r-1 made in step i-1 and adds its part of chunk r-1-i.
 
 // passOn refuses functions of sums that no rank has all terms of.
-func (d *draft) passOn(x leaving) error {
-	d.leaveBy(x)
-	for _, f := range d.chain.stages[0].ops[0].Then {
+func (d *draft) passOn(s *stage, x leaving) error {
+	d.leaveBy(s, x)
+	for _, f := range s.ops[0].Then {
 		return &schedule.FieldError{Path: d.at(), Hint: "use another way, or leave it out",
 			Msg: fmt.Sprintf("no kernel makes these sums that could add %s as well", strings.Join(f.Reads(), " and "))}
 	}

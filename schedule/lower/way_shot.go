@@ -26,25 +26,25 @@ var gatherShots = []lowering{intoCallers(by(gatherRows, gatheredInOneShot)), by(
 	by(gatherOperand, gatheredInOneShot)}
 
 // inOneShot serves sums by one kernel, which needs all partial results at once.
-func inOneShot(d *draft, w schedule.Shot) error {
+func inOneShot(d *draft, s *stage, w schedule.Shot) error {
 	d.edge.Carrier = signalledBy(w.Signals, schedule.OneKernel)
 	d.edge.Carrier.ByBlocks = !d.uneven(d.edge.Of) // uneven and balanced parts have other sizes on other ranks
-	d.sumBy(sumsOfPeers)
-	return d.roundsSums()
+	s.summing = sumsOfPeers
+	return d.roundsSums(s)
 }
 
 // inTwoShots serves sums that each rank makes a part of.
-func inTwoShots(d *draft, w schedule.TwoShot) error {
+func inTwoShots(d *draft, s *stage, w schedule.TwoShot) error {
 	d.edge.Carrier = carriedBy(w.By, schedule.OneKernel)
 	d.edge.Carrier.ByBlocks = len(d.legs()) == 1 // kernels of other moves cut the same memory into other parts
-	d.sumBy(sumsOfParts)
-	return d.roundsSums()
+	s.summing = sumsOfParts
+	return d.roundsSums(s)
 }
 
 // gatheredInOneShot serves rows that one kernel reads.
-func gatheredInOneShot(d *draft, _ schedule.GatherShot) error {
+func gatheredInOneShot(d *draft, s *stage, _ schedule.GatherShot) error {
 	d.edge.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: true}
-	d.gatherBy(rowsOfPeers)
+	s.gathering = rowsOfPeers
 	return nil
 }
 

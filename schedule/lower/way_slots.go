@@ -17,11 +17,10 @@ var slotted = []lowering{
 // slottedSums are not the fastest of their communications.
 var slottedSums = []lowering{by(allBare, slotsOf).without("Streams", "Equal", "By one kernel")}
 
-func slotsOf(d *draft, w schedule.Slots) error {
+func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-	s := &d.chain.stages[d.summedIn()]
 	s.parts, s.partsAt = w.Parts, d.at()+".Parts"
-	d.leaveBy(leaving{plan: ownersSlots, memory: func(x *writer, s *stage, columns schedule.Axis) {
+	d.leaveBy(s, leaving{plan: ownersSlots, memory: func(x *writer, s *stage, columns schedule.Axis) {
 		slotMemory(x, s, columns, w.Parts)
 	}})
 	const unmade, leave = "no product makes the terms of %s", "leave it out"

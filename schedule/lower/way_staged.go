@@ -15,11 +15,11 @@ var stagings = []lowering{
 	ofOneProduct(by(reduceColumns, staged)),
 }
 
-func staged(d *draft, w schedule.Staged) error {
+func staged(d *draft, s *stage, w schedule.Staged) error {
 	const buffers = 2 // while one is read the next is written
 	d.with.compute = cmp.Or(w.Buffers, buffers)
 	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-	d.leaveBy(leaving{memory: stagedMemory, plan: stagedLeave})
+	d.leaveBy(s, leaving{memory: stagedMemory, plan: stagedLeave})
 	return nil
 }
 

@@ -12,9 +12,9 @@ var stored = []lowering{
 	by(reduceBatches, stores).without("Signals kernels", "Signals one kernel"),
 }
 
-func stores(d *draft, w schedule.Stores) error {
+func stores(d *draft, s *stage, w schedule.Stores) error {
 	d.edge.Carrier = signalledBy(w.Signals, schedule.OneKernel)
-	d.leaveBy(leaving{memory: storesMemory, plan: storesLeave})
+	d.leaveBy(s, leaving{memory: storesMemory, plan: storesLeave})
 	return errorsOf(besideOthers(d), d.prioritize(w.Streams, w.Equal))
 }
 

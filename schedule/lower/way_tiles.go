@@ -23,28 +23,24 @@ var (
 )
 
 // rowsByTiles has one kernel pull the rows, and make the first product of them.
-func rowsByTiles(d *draft, w schedule.Tiles) error {
+func rowsByTiles(d *draft, s *stage, w schedule.Tiles) error {
 	t := tiling{d, w, "schedule.Pull"}
-	if d.gathersOnly() {
+	if len(s.ops) == 0 {
 		return t.cant("no product is made of %s as its rows come", d.edge.Of)
 	}
-	err := t.check()
-	for s := range d.gatherers() {
-		err = errorsOf(err, t.take(s, s.ops[0]))
-	}
-	d.gatherBy(t.pulledRows)
-	return err
+	s.gathering = t.pulledRows
+	return errorsOf(t.check(), t.take(s, s.ops[0]))
 }
 
 // sumsByTiles has one kernel make the last product of a stage, put it into slots at the owners of its rows, and add up.
-func sumsByTiles(d *draft, w schedule.Tiles) error {
+func sumsByTiles(d *draft, s *stage, w schedule.Tiles) error {
 	t := tiling{d, w, "schedule.Slots"}
-	s, err := &d.chain.stages[d.summedIn()], t.check()
+	err := t.check()
 	if w.Cluster > 1 {
 		err = errorsOf(err, d.refusal("Cluster", "leave it out",
 			"sums wait for all blocks of the peers, and clusters of blocks may not all run at the same time"))
 	}
-	d.sumBy(t.scatteredSums)
+	s.summing = t.scatteredSums
 	return errorsOf(err, t.take(s, s.ops[len(s.ops)-1]))
 }
 
@@ -140,7 +136,7 @@ func (t tiling) pulledRows(w *writer, s *stage) []hostir.Node {
 
 // wantsOwn says that someone takes this rank's rows where all are gathered, beside the kernel that brings them.
 func (w *writer) wantsOwn(s *stage) bool {
-	return s.into != "" || w.any(func(x *stage) bool { return x.held > 0 && &w.chain.stages[x.held-1] == s }) ||
+	return s.into != "" || w.any(func(x *stage) bool { return x.held == s }) ||
 		!w.inTurns(s) && slices.ContainsFunc(s.ops[1:], func(o schedule.Op) bool { return o.In[0] == s.input })
 }
 
