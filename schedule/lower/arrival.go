@@ -2,7 +2,6 @@ package lower
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -112,9 +111,8 @@ func (d *draft) bySeveral(s *stage) error {
 	if s.sums == "" {
 		return nil
 	}
-	return &schedule.FieldError{Path: d.at(), Hint: "use schedule.Pull",
-		Msg: fmt.Sprintf("the sums %s leave one rank's rows after the other, and those of %s come of several ranks",
-			s.sums, s.input)}
+	return refused(d.at(), "use schedule.Pull",
+		"the sums %s leave one rank's rows after the other, and those of %s come of several ranks", s.sums, s.input)
 }
 
 // inParts has the rows of a stage come in parts of a rank's, as an option says.
@@ -240,8 +238,7 @@ func (w *writer) cutMemory(x pieces, names []string) error {
 	w.cutRows(w.rowExtent(x.of), int64(x.parts))
 	for _, name := range names {
 		if n := w.fine[name]; n > 0 && n != int64(x.parts) {
-			return &schedule.FieldError{Path: x.field, Hint: "write the same for both, or leave it out",
-				Msg: fmt.Sprintf(x.problem, x.of, x.parts, n)}
+			return refused(x.field, "write the same for both, or leave it out", x.problem, x.of, x.parts, n)
 		}
 		w.finer(name, x.of, int64(x.parts))
 	}

@@ -46,12 +46,12 @@ func (d *draft) joined(i int) error {
 	batches, rows := t.Axes[0], t.Axes[1]
 	path := fmt.Sprintf("Tensors[%d].Axes[0]", i)
 	if _, err := strconv.Atoi(string(batches.Extent)); err != nil {
-		return &schedule.FieldError{Path: path + ".Extent", Hint: "use a constant",
-			Msg: fmt.Sprintf("no pass lowers %s batches, a number that New would know first", batches.Extent)}
+		return refused(path+".Extent", "use a constant",
+			"no pass lowers %s batches, a number that New would know first", batches.Extent)
 	}
 	if len(batches.Outer) > 0 {
-		return &schedule.FieldError{Path: path + ".Outer", Hint: "spread the rows by schedule.DIDx(schedule.D)",
-			Msg: "no pass spreads batches, of which each rank has some rows"}
+		return refused(path+".Outer", "spread the rows by schedule.DIDx(schedule.D)",
+			"no pass spreads batches, of which each rank has some rows")
 	}
 	var outer []schedule.Split
 	if len(rows.Outer) > 0 {
@@ -85,9 +85,8 @@ func (d *draft) eachTravels() error {
 
 // apartFrom refuses batches of operation i.
 func (d *draft) apartFrom(i int, what string) error {
-	return &schedule.FieldError{Path: fmt.Sprintf("Ops[%d]", i),
-		Msg:  fmt.Sprintf("no pass does the %s of batches that are an axis", what),
-		Hint: "use schedule.Linear of the rows of all batches"}
+	return refused(fmt.Sprintf("Ops[%d]", i), "use schedule.Linear of the rows of all batches",
+		"no pass does the %s of batches that are an axis", what)
 }
 
 // apart gives the buffers of tensors of batches the axes that they are declared with.

@@ -22,9 +22,8 @@ func blocks(p *hostir.Program) error {
 			return err // the call's writer has read it
 		}
 		if at, found := unlaunched(number, p.Checks); found {
-			return &schedule.FieldError{Path: fmt.Sprintf("Ops[%d].Kernel.Blocks", i),
-				Msg:  fmt.Sprintf("%q, of %s, are 0 blocks at %s", o.Kernel.Blocks, o.Out, at),
-				Hint: stated(number, p)}
+			return refused(fmt.Sprintf("Ops[%d].Kernel.Blocks", i), stated(number, p), "%q, of %s, are 0 blocks at %s",
+				o.Kernel.Blocks, o.Out, at)
 		}
 	}
 	return nil

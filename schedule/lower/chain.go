@@ -150,17 +150,16 @@ func (c *chain) weight(d *draft, path string, o schedule.Op, x edges.State) erro
 	summed := overRanks(w, 1-columns)
 	switch {
 	case w.Name == "" || d.schedule.Made(w.Name):
-		return &schedule.FieldError{Path: path + ".In[1]", Hint: "name a tensor that no operation makes",
-			Msg: fmt.Sprintf("no pass multiplies by %s, which an operation makes", o.In[1])}
+		return refused(path+".In[1]", "name a tensor that no operation makes",
+			"no pass multiplies by %s, which an operation makes", o.In[1])
 	case w.Root || slices.ContainsFunc([]int{0, 1}, func(axis int) bool {
 		return len(w.Axes[axis].Outer) > 0 && !overRanks(w, axis)
 	}):
-		return d.misplaced(w.Name, fmt.Sprintf("no pass multiplies by a weight %s", written(w)),
-			"spread one of its axes by schedule.DIDx(schedule.D), or none")
+		return d.misplaced(w.Name, "spread one of its axes by schedule.DIDx(schedule.D), or none",
+			"no pass multiplies by a weight %s", written(w))
 	case summed && !x.Columns():
-		return d.misplaced(o.In[0],
-			fmt.Sprintf("%s is spread along what is summed over, and %s is whole there", w.Name, o.In[0]),
-			"spread both, or none")
+		return d.misplaced(o.In[0], "spread both, or none",
+			"%s is spread along what is summed over, and %s is whole there", w.Name, o.In[0])
 	case x.Columns() && !summed:
 		along := cutAs(w, edges.Along(1-columns)).String()
 		place := "place it " + along
@@ -169,8 +168,7 @@ func (c *chain) weight(d *draft, path string, o schedule.Op, x edges.State) erro
 			rows.Batches = edges.Of(d.tensor(c.stages[0].input)).Batches
 			place = fmt.Sprintf("place %s %s, %s %s", w.Name, along, o.Out, d.written(cutAs(out, rows)))
 		}
-		return d.misplaced(w.Name,
-			fmt.Sprintf("%s is spread along what is summed over, and %s is not", o.In[0], w.Name), place)
+		return d.misplaced(w.Name, place, "%s is spread along what is summed over, and %s is not", o.In[0], w.Name)
 	}
 	return nil
 }
@@ -179,8 +177,7 @@ func (c *chain) weight(d *draft, path string, o schedule.Op, x edges.State) erro
 func (c *chain) follow(d *draft, i int, path string, o schedule.Op, x edges.State) error {
 	done, err := c.edges.Step(i, c.stays(o)...)
 	if err != nil && len(o.In) > 1 && o.In[0] == o.In[1] {
-		return &schedule.FieldError{Path: path + ".In[1]", Hint: "declare a tensor for each",
-			Msg: fmt.Sprintf("no pass lowers %s in two places", o.In[1])}
+		return refused(path+".In[1]", "declare a tensor for each", "no pass lowers %s in two places", o.In[1])
 	}
 	if err != nil {
 		return err
@@ -222,8 +219,8 @@ func (c *chain) adds(d *draft, path string, o schedule.Op, s *stage, done edges.
 	t, _ := d.schedule.Tensor(o.Out)
 	if inSteps(t) && done.Made == (edges.State{}) && !s.ofAll() && d.givesAll(o.In[0]) {
 		x, _ := d.schedule.Tensor(o.In[0])
-		c.blame(d.misplaced(x.Name, fmt.Sprintf("%s is made in steps, and every rank has all of %s", o.Out, x.Name),
-			"place it "+d.written(cutAs(x, edges.Along(0)))))
+		c.blame(d.misplaced(x.Name, "place it "+d.written(cutAs(x, edges.Along(0))),
+			"%s is made in steps, and every rank has all of %s", o.Out, x.Name))
 	}
 	if s.given == "" {
 		steps := s.ofAll() && s.moved == (edges.Edge{}) && s.sums != o.Out && !d.uneven(s.input) && !s.ofSummands()
@@ -248,8 +245,8 @@ func (c *chain) operand(d *draft, name string) (edges.State, error) {
 	}
 	t, _ := d.schedule.Tensor(name)
 	if len(t.Axes) != 2 {
-		why := fmt.Sprintf("%s has %d axes, and a chain's tensors have rows and columns", name, len(t.Axes))
-		return edges.State{}, d.misplaced(name, why, "give it two axes")
+		return edges.State{}, d.misplaced(name, "give it two axes",
+			"%s has %d axes, and a chain's tensors have rows and columns", name, len(t.Axes))
 	}
 	rows := t.Axes[0].Outer
 	n, x := len(rows), edges.Of(t)
@@ -259,7 +256,7 @@ func (c *chain) operand(d *draft, name string) (edges.State, error) {
 		if t.Root {
 			hint = "let every rank have it"
 		}
-		return x, d.misplaced(name, fmt.Sprintf("no pass takes %s %s as an operand", name, d.written(t)), hint)
+		return x, d.misplaced(name, hint, "no pass takes %s %s as an operand", name, d.written(t))
 	}
 	c.at[name] = x
 	return x, nil

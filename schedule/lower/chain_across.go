@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"slices"
 
 	"ovgen/schedule"
@@ -48,16 +47,14 @@ func (w *writer) junctions() error {
 			continue
 		}
 		j, ok := w.chain.junctionAt(i)
-		refuse := func(hint, format string, args ...any) error {
-			return &schedule.FieldError{Path: s.partsAt, Hint: hint, Msg: fmt.Sprintf(format, args...)}
-		}
 		switch {
 		case !ok:
-			return refuse("leave it out", "no stage gathers what the own rows of %s lead to", s.sums)
+			return refused(s.partsAt, "leave it out", "no stage gathers what the own rows of %s lead to", s.sums)
 		case w.chunks > 0:
-			return refuse("leave it out", "the rows of %s come in batches", s.sums)
+			return refused(s.partsAt, "leave it out", "the rows of %s come in batches", s.sums)
 		case parts > 0 && parts != j.parts:
-			return refuse("write the same for each of its sums", "all sums of a chain go on in as many parts")
+			return refused(s.partsAt, "write the same for each of its sums",
+				"all sums of a chain go on in as many parts")
 		}
 		parts = j.parts
 		w.across[s], w.through[j.next] = j, true

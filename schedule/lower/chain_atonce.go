@@ -34,6 +34,5 @@ func (d *draft) roundsSums(s *stage) error {
 		path = fmt.Sprintf("Tensors[%d].Type", at)
 		hint = fmt.Sprintf("leave it out, and the type of %s is the plan's", d.edge.Of)
 	}
-	return &schedule.FieldError{Path: path, Hint: hint,
-		Msg: fmt.Sprintf("no kernel of one shot keeps the sums of %s in fp32", d.edge.Of)}
+	return refused(path, hint, "no kernel of one shot keeps the sums of %s in fp32", d.edge.Of)
 }

@@ -66,9 +66,8 @@ func (d *draft) batchesOfProducts() int {
 func (d *draft) rounds(t schedule.Tensor, n int) ([]schedule.Split, error) {
 	outer, batches := t.Axes[0].Outer, decimal(n)
 	if len(outer) > 0 && constant(outer[0].Count) && outer[0].Count != batches {
-		return nil, &schedule.FieldError{Path: d.pathOf(d.schedule.Ops[0].In[0]) + ".Axes[0].Outer[0].Count",
-			Hint: "write the same in both",
-			Msg:  fmt.Sprintf("%d parts where the stream axis of %s has %s steps", n, t.Name, outer[0].Count)}
+		return nil, refused(d.pathOf(d.schedule.Ops[0].In[0])+".Axes[0].Outer[0].Count", "write the same in both",
+			"%d parts where the stream axis of %s has %s steps", n, t.Name, outer[0].Count)
 	}
 	if len(outer) == 0 || outer[0].Kind != schedule.StreamAxis {
 		return []schedule.Split{{Kind: schedule.Plain, Count: batches}, schedule.Stream(schedule.D)}, nil
@@ -110,16 +109,16 @@ func (c *chain) batched(d *draft) error {
 		if !rows || !at.Rows() || alike {
 			continue
 		}
-		return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Axes[0].Outer", i),
-			Msg:  fmt.Sprintf("%s is in %d batches, and %s in %d", t.Name, max(n, 1), a.Name, max(d.chunks, 1)),
-			Hint: "cut the rows of both alike, those of the result by schedule.Stream"}
+		return refused(fmt.Sprintf("Tensors[%d].Axes[0].Outer", i),
+			"cut the rows of both alike, those of the result by schedule.Stream", "%s is in %d batches, and %s in %d",
+			t.Name, max(n, 1), a.Name, max(d.chunks, 1))
 	}
 	if d.batchesOfProducts() > 0 && first.gathers && first.sums == "" {
 		return c.alikeBatches(d)
 	}
 	if d.chunks > 0 && (len(c.stages) > 1 || !first.gathers || first.sums == "" || first.toAll) {
-		return d.misplaced(a.Name, "no pass takes batches through other chains than a gather, products and a sum",
-			"leave the batches out")
+		return d.misplaced(a.Name, "leave the batches out",
+			"no pass takes batches through other chains than a gather, products and a sum")
 	}
 	return nil
 }
@@ -132,8 +131,7 @@ func (c *chain) alikeBatches(d *draft) error {
 		rounds := declared && t.Axes[0].Outer[0].Kind == schedule.StreamAxis
 		if i > 0 && rounds != (c.order == batchInRound) {
 			first := c.stages[0].ops[0].Out
-			return d.misplaced(o.Out, fmt.Sprintf("%s is made in another order than %s", o.Out, first),
-				"place it as "+first)
+			return d.misplaced(o.Out, "place it as "+first, "%s is made in another order than %s", o.Out, first)
 		}
 		if c.order = batchesInRound; rounds {
 			c.order = batchInRound

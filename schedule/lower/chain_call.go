@@ -53,7 +53,7 @@ func (c *chain) handed(d *draft, name string, first bool) (edges.State, error) {
 		return c.operand(d, name)
 	}
 	if t.Root {
-		return edges.State{}, d.misplaced(name, "no pass calls for a tensor on rank 0", "let every rank have it")
+		return edges.State{}, d.misplaced(name, "let every rank have it", "no pass calls for a tensor on rank 0")
 	}
 	return edges.Of(t), nil
 }
@@ -100,13 +100,12 @@ func (d *draft) launchOf(path string, k schedule.Kernel) (l hostir.Launch, err e
 func (d *draft) number(path, text string) (hostir.Expr, error) {
 	e, err := hostir.ParseExpr(text)
 	if err != nil {
-		return e, &schedule.FieldError{Path: path, Msg: err.Error(), Hint: "write it like M*N/D"}
+		return e, refused(path, "write it like M*N/D", "%s", err.Error())
 	}
 	known := d.symbols()
 	e.Vars(func(name string) {
 		if !slices.Contains(known, name) && err == nil {
-			err = &schedule.FieldError{Path: path, Msg: fmt.Sprintf("%q has %s, which is no extent here", text, name),
-				Hint: "use " + strings.Join(known, ", ")}
+			err = refused(path, "use "+strings.Join(known, ", "), "%q has %s, which is no extent here", text, name)
 		}
 	})
 	return e, err

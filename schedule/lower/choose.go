@@ -61,9 +61,7 @@ func choose(d *draft) error {
 	}
 	for i, m := range d.original.Moves {
 		if !slices.Contains(of, m.Of) {
-			return &schedule.FieldError{Path: fmt.Sprintf("Moves[%d].Of", i),
-				Msg:  fmt.Sprintf("%s does not travel", m.Of),
-				Hint: instead(of) + d.besides(m.Of)}
+			return refused(fmt.Sprintf("Moves[%d].Of", i), instead(of)+d.besides(m.Of), "%s does not travel", m.Of)
 		}
 	}
 	var moves []schedule.Move
@@ -90,8 +88,7 @@ func choose(d *draft) error {
 	}
 	for i, m := range d.original.Moves {
 		if !slices.Contains(used, i) {
-			return &schedule.FieldError{Path: fmt.Sprintf("Moves[%d].Of", i), Hint: "leave one out",
-				Msg: fmt.Sprintf("%s is moved twice in one direction", m.Of)}
+			return refused(fmt.Sprintf("Moves[%d].Of", i), "leave one out", "%s is moved twice in one direction", m.Of)
 		}
 	}
 	d.original.Moves = moves
@@ -161,14 +158,13 @@ func (d *draft) lowering(of leg, way schedule.Way) (*lowering, error) {
 	if o := d.schedule.Ops[0]; copies(o) && len(d.schedule.Ops) == 1 {
 		hint += fmt.Sprintf("; or place %s otherwise", o.Out)
 	}
-	return nil, &schedule.FieldError{Path: d.at(), Hint: hint,
-		Msg: fmt.Sprintf("no pass does the %s of %s by %s: %s", of.need, of.operand, schedule.WayName(way),
-			whyNot(of.need, way))}
+	return nil, refused(d.at(), hint, "no pass does the %s of %s by %s: %s", of.need, of.operand, schedule.WayName(way),
+		whyNot(of.need, way))
 }
 
 // refusal refuses an option of the way that is being lowered.
 func (d *draft) refusal(field, hint, format string, args ...any) error {
-	return &schedule.FieldError{Path: d.at() + "." + field, Msg: fmt.Sprintf(format, args...), Hint: hint}
+	return refused(d.at()+"."+field, hint, format, args...)
 }
 
 // gathers refuses the caller's buffer for the gathered operand where the lowering has none.
@@ -176,8 +172,8 @@ func (l *lowering) gathers(d *draft, into string) error {
 	if l.gathered || into == "" || l.Kind != edges.AllGather || l.of != ofRows || l.bare {
 		return nil
 	}
-	return &schedule.FieldError{Path: d.pathOf(into),
-		Msg: schedule.WayName(l.way) + " gathers into memory of the plan only", Hint: "leave it out" + d.orOneHost()}
+	return refused(d.pathOf(into), "leave it out"+d.orOneHost(), "%s gathers into memory of the plan only",
+		schedule.WayName(l.way))
 }
 
 // shares refuses a tensor within another where the lowering does not work in place.
@@ -188,10 +184,8 @@ func (l *lowering) shares(d *draft) error {
 	if l.inPlace || i < 0 {
 		return nil
 	}
-	return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Within", i),
-		Msg: schedule.WayName(l.way) + " does not work in place",
-		Hint: "leave it out, or take a bare all-gather or reduce-scatter, or a bare all-reduce by schedule.TwoShot" +
-			d.orOneHost()}
+	return refused(fmt.Sprintf("Tensors[%d].Within", i), "leave it out, or take a bare all-gather or reduce-scatter, "+
+		"or a bare all-reduce by schedule.TwoShot"+d.orOneHost(), "%s does not work in place", schedule.WayName(l.way))
 }
 
 // orOneHost is the end of a hint to a schedule over hosts.

@@ -51,8 +51,8 @@ func (c *chain) fetch(d *draft, i int, o schedule.Op, done edges.Step) (first bo
 		}
 		c.add(&stage{input: name, gathers: true, moved: e})
 		if _, columns, _ := productOf(o); kind(o.Name()) == matmul && e.From.Axis != columns+1 {
-			err = d.misplaced(name, fmt.Sprintf("no proof cuts a matmul by rows of %s that come: %s", name, o),
-				"spread its columns by schedule.DIDx(schedule.D), or nothing")
+			err = d.misplaced(name, "spread its columns by schedule.DIDx(schedule.D), or nothing",
+				"no proof cuts a matmul by rows of %s that come: %s", name, o)
 		}
 		err = errorsOf(err, d.plain(name))
 	}
@@ -61,12 +61,11 @@ func (c *chain) fetch(d *draft, i int, o schedule.Op, done edges.Step) (first bo
 	case !first:
 		return false, err
 	case done.Made.Partial:
-		err = &schedule.FieldError{Path: fmt.Sprintf("Ops[%d].In[0]", i), Hint: inTwo(d.schedule, i),
-			Msg: fmt.Sprintf("%s sums over %s where its parts are, and another operation gathers it", o.Out, o.In[0])}
+		err = refused(fmt.Sprintf("Ops[%d].In[0]", i), inTwo(d.schedule, i),
+			"%s sums over %s where its parts are, and another operation gathers it", o.Out, o.In[0])
 	case e.From.Columns() && kind(o.Name()) != linear:
-		err = d.misplaced(o.In[0],
-			fmt.Sprintf("no proof cuts a %s by columns of %s that come: %s", o.Name(), o.In[0], o),
-			"spread its rows by schedule.DIDx(schedule.D), or nothing")
+		err = d.misplaced(o.In[0], "spread its rows by schedule.DIDx(schedule.D), or nothing",
+			"no proof cuts a %s by columns of %s that come: %s", o.Name(), o.In[0], o)
 	}
 	return true, errorsOf(err, d.plain(o.In[0]), d.plain(o.In[1]), d.everywhere(o.In[1]))
 }

@@ -1,9 +1,6 @@
 package lower
 
-import (
-	"ovgen/schedule"
-	"ovgen/schedule/hostir"
-)
+import "ovgen/schedule/hostir"
 
 // fewRows gives the products that a kernel makes, where they are of few rows, that kernel. It refuses a schedule that
 // asks for it and has none.
@@ -19,8 +16,7 @@ func fewRows(p *hostir.Program) error {
 		return []hostir.Node{s}
 	})
 	if !made {
-		return &schedule.FieldError{Path: "FewRows", Hint: "leave it out",
-			Msg: "no product of own rows and a weight has its result stored as it is"}
+		return refused("FewRows", "leave it out", "no product of own rows and a weight has its result stored as it is")
 	}
 	return nil
 }

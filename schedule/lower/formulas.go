@@ -61,8 +61,8 @@ func formulas(d *draft) error {
 func evenParts(d *draft) error {
 	for i, o := range d.schedule.Ops {
 		if o.Call == "" && len(o.In) == 1 && len(o.Then) > 0 && (d.uneven(o.In[0]) || d.uneven(o.Out)) {
-			return &schedule.FieldError{Path: fmt.Sprintf("Ops[%d].Then[0]", i), Hint: d.behind(o, 0),
-				Msg: fmt.Sprintf("no pass makes %s of uneven parts", o.Then[0].Name())}
+			return refused(fmt.Sprintf("Ops[%d].Then[0]", i), d.behind(o, 0), "no pass makes %s of uneven parts",
+				o.Then[0].Name())
 		}
 	}
 	return nil
@@ -162,7 +162,7 @@ func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error 
 	for i, f := range o.Then {
 		at := fmt.Sprintf("%s.Then[%d]", path, i)
 		if why := c.unapplied(o, f, i >= from, s.sums == o.Out); why != "" {
-			return &schedule.FieldError{Path: at, Msg: why, Hint: d.elsewhere(o, i, c.at[o.Out])}
+			return refused(at, d.elsewhere(o, i, c.at[o.Out]), "%s", why)
 		}
 		for _, operand := range f.Operands() {
 			if f.Joins {
@@ -216,8 +216,8 @@ func (c *chain) beside(d *draft, path string, o schedule.Op, x schedule.Operand)
 	case made && x.Lies == schedule.InPlace:
 		return c.besideMade(d, path, o, x.Tensor)
 	case made:
-		return &schedule.FieldError{Path: path, Hint: "name a tensor of the caller's",
-			Msg: fmt.Sprintf("no pass reads %s %s, which an operation makes", x.Tensor, x.Lies)}
+		return refused(path, "name a tensor of the caller's", "no pass reads %s %s, which an operation makes", x.Tensor,
+			x.Lies)
 	case x.Lies == schedule.ByHead:
 		at = edges.State{}
 	case x.Lies == schedule.OfTable:
@@ -243,8 +243,8 @@ func (c *chain) besideMade(d *draft, path string, o schedule.Op, name string) er
 			return err
 		}
 	}
-	return &schedule.FieldError{Path: path, Hint: "declare both with the same placement",
-		Msg: fmt.Sprintf("%s and %s have their %s on different ranks", name, o.Out, which)}
+	return refused(path, "declare both with the same placement", "%s and %s have their %s on different ranks", name,
+		o.Out, which)
 }
 
 // make is what the formulas behind an operation make of x, on a piece of the rows, if there are any.

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"slices"
 
 	"ovgen/schedule"
@@ -15,9 +14,9 @@ import (
 // gradient is a stage of a weight's gradient.
 func (c *chain) gradient(d *draft, i int, path string, o schedule.Op) error {
 	if len(o.Then) > 0 {
-		return &schedule.FieldError{Path: path + ".Then[0]", Hint: d.behind(o, 0),
-			Msg: fmt.Sprintf("no pass applies %s to the gradient %s, which products add up one after another, or one "+
-				"kernel of all ranks", o.Then[0].Name(), o.Out)}
+		return refused(path+".Then[0]", d.behind(o, 0),
+			"no pass applies %s to the gradient %s, which products add up one after another, or one kernel of all "+
+				"ranks", o.Then[0].Name(), o.Out)
 	}
 	done, err := c.edges.Step(i)
 	if err = errorsOf(err, d.plain(o.In[0]), d.plain(o.In[1]), d.everywhere(o.In...)); err != nil {
@@ -28,19 +27,18 @@ func (c *chain) gradient(d *draft, i int, path string, o schedule.Op) error {
 		x, _ := c.edges.At(name)
 		switch {
 		case x.Cut != (edges.Cut{}):
-			return d.misplaced(name,
-				fmt.Sprintf("no pass makes a gradient of rows of %s in other than equal parts: %s", name,
-					o), "place it "+cutAs(d.tensor(name), edges.Along(0)).String())
+			return d.misplaced(name, "place it "+cutAs(d.tensor(name), edges.Along(0)).String(),
+				"no pass makes a gradient of rows of %s in other than equal parts: %s", name, o)
 		case x.Columns() && slices.ContainsFunc(done.Edges, func(e edges.Edge) bool { return e.Of == name }):
-			return d.misplaced(name, fmt.Sprintf("no pass gathers columns of %s for a gradient: %s", name, o),
-				"place it "+cutAs(d.tensor(name), edges.State{}).String())
+			return d.misplaced(name, "place it "+cutAs(d.tensor(name), edges.State{}).String(),
+				"no pass gathers columns of %s for a gradient: %s", name, o)
 		case x.Rows() && !done.Made.Partial:
 			input, gathers = name, true
 		}
 	}
 	if done.Left.Columns() && done.Made.Partial {
-		return d.misplaced(o.Out, fmt.Sprintf("no pass leaves columns of the gradient %s on their ranks", o.Out),
-			"place it "+cutAs(d.tensor(o.Out), edges.Along(0)).String())
+		return d.misplaced(o.Out, "place it "+cutAs(d.tensor(o.Out), edges.Along(0)).String(),
+			"no pass leaves columns of the gradient %s on their ranks", o.Out)
 	}
 	c.adds(d, path, o, c.begin(input, gathers, false), done)
 	return nil

@@ -27,8 +27,7 @@ func (d *draft) spread() error {
 	}
 	legs := d.legs()
 	if len(legs) == 0 {
-		return &schedule.FieldError{Path: "Mesh", Hint: oneHost,
-			Msg: fmt.Sprintf("nothing travels, between hosts or on one: %s", d.schedule.Ops[0])}
+		return refused("Mesh", oneHost, "nothing travels, between hosts or on one: %s", d.schedule.Ops[0])
 	}
 	for _, l := range legs {
 		if !l.need.served() {
@@ -42,8 +41,7 @@ func (d *draft) spread() error {
 func notOverHosts(n need, of string) error {
 	why := whyNot(n, schedule.Rails{})
 	n.hosts = false
-	return &schedule.FieldError{Path: "Mesh", Hint: oneHost,
-		Msg: fmt.Sprintf("no pass does the %s of %s over hosts by Rails: %s", n, of, why)}
+	return refused("Mesh", oneHost, "no pass does the %s of %s over hosts by Rails: %s", n, of, why)
 }
 
 const oneHost = "leave the mesh out, for ranks of one host"
@@ -84,10 +82,9 @@ func (d *draft) chunked(i int, t schedule.Tensor) (schedule.Tensor, error) {
 				continue
 			}
 			if string(split.Count) != strconv.Itoa(d.chunks) {
-				return t, &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d].Count", i, j, k),
-					Msg: fmt.Sprintf("%s parts where the stream axis of %s has %d steps", split.Count,
-						d.schedule.Ops[0].Out, d.chunks),
-					Hint: "write the same in both"}
+				return t, refused(fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d].Count", i, j, k),
+					"write the same in both", "%s parts where the stream axis of %s has %d steps", split.Count,
+					d.schedule.Ops[0].Out, d.chunks)
 			}
 			d.program.Constants[chunksName] = int64(d.chunks)
 			a.Outer[k].Count = chunksName

@@ -1,9 +1,6 @@
 package lower
 
-import (
-	"ovgen/schedule"
-	"ovgen/schedule/hostir"
-)
+import "ovgen/schedule/hostir"
 
 // invariant lets the library of products add in one order, whatever the number of rows. It refuses a schedule that asks
 // for it and has no such product: tiles, sums and functions have one order as they are.
@@ -20,8 +17,8 @@ func invariant(p *hostir.Program) error {
 		return []hostir.Node{s}
 	})
 	if !made {
-		return &schedule.FieldError{Path: "Invariant", Hint: "leave it out",
-			Msg: "the library makes no product here, and all else has one order without being asked"}
+		return refused("Invariant", "leave it out",
+			"the library makes no product here, and all else has one order without being asked")
 	}
 	return nil
 }

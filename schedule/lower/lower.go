@@ -75,8 +75,8 @@ func finish(d *draft) error {
 	for _, b := range d.program.Buffers {
 		i := slices.IndexFunc(d.original.Tensors, func(t schedule.Tensor) bool { return t.Name == b.Name })
 		if seen[b.Name] && i >= 0 {
-			return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Name", i),
-				Msg: "the plan has memory of its own called " + b.Name, Hint: "use another name"}
+			return refused(fmt.Sprintf("Tensors[%d].Name", i), "use another name",
+				"the plan has memory of its own called %s", b.Name)
 		}
 		seen[b.Name] = true
 	}

@@ -72,8 +72,8 @@ func within(p *hostir.Program) error {
 			continue
 		}
 		if err := p.Merge(t.Name, t.Within); err != nil {
-			return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Within", i), Msg: err.Error(),
-				Hint: "leave it out, or sum for all ranks by schedule.Shot, which does not cut the result"}
+			return refused(fmt.Sprintf("Tensors[%d].Within", i),
+				"leave it out, or sum for all ranks by schedule.Shot, which does not cut the result", "%s", err.Error())
 		}
 	}
 	return nil

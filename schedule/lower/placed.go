@@ -44,9 +44,8 @@ func (c *chain) placed(d *draft, name string, at edges.State, steps bool) error 
 		split(0, false, rounds...)
 	}
 	if got := written(t); got != want.String() {
-		return d.misplaced(name, fmt.Sprintf("%s is %s, and the operations leave it otherwise: %s", name,
-			d.written(t), c.op),
-			"place it "+d.written(want))
+		return d.misplaced(name, "place it "+d.written(want), "%s is %s, and the operations leave it otherwise: %s",
+			name, d.written(t), c.op)
 	}
 	return nil
 }
@@ -55,17 +54,16 @@ func (c *chain) placed(d *draft, name string, at edges.State, steps bool) error 
 func (d *draft) cutAlike(t schedule.Tensor, at edges.State, op schedule.Op) error {
 	switch {
 	case inBatchesOf(t) > 0 && t.Axes[0].Outer[0].Kind != schedule.Plain:
-		return d.misplaced(t.Name, fmt.Sprintf("%s is %s, and sums are not made in steps", t.Name, written(t)),
-			"write it "+cutAs(t, at).String())
+		return d.misplaced(t.Name, "write it "+cutAs(t, at).String(), "%s is %s, and sums are not made in steps",
+			t.Name, written(t))
 	case edges.Of(t) != at:
-		return d.misplaced(t.Name,
-			fmt.Sprintf("%s is %s, and the operations leave it otherwise: %s", t.Name, written(t), op),
-			"place it "+cutAs(t, at).String())
+		return d.misplaced(t.Name, "place it "+cutAs(t, at).String(),
+			"%s is %s, and the operations leave it otherwise: %s", t.Name, written(t), op)
 	case inBatchesOf(t) > 0:
 		return nil
 	case at.Size == edges.Counted || at.Columns() || kind(d.schedule.Ops[0].Name()) == gradient:
-		return d.misplaced(t.Name, fmt.Sprintf("%s is %s, and products have equal parts, or balanced rows: %s", t.Name,
-			written(t), op), "place it "+cutAs(t, edges.State{Axis: at.Axis}).String())
+		return d.misplaced(t.Name, "place it "+cutAs(t, edges.State{Axis: at.Axis}).String(),
+			"%s is %s, and products have equal parts, or balanced rows: %s", t.Name, written(t), op)
 	}
 	return d.plain(t.Name)
 }
@@ -88,8 +86,8 @@ func cutAs(t schedule.Tensor, at edges.State) schedule.Tensor {
 }
 
 // misplaced is the refusal of a placement.
-func (d *draft) misplaced(tensor, problem, hint string) error {
-	return &schedule.FieldError{Path: d.pathOf(tensor), Msg: problem, Hint: hint}
+func (d *draft) misplaced(tensor, hint, format string, args ...any) error {
+	return refused(d.pathOf(tensor), hint, format, args...)
 }
 
 // tensor is a declared tensor.

@@ -13,6 +13,11 @@ import (
 // applies at its place can be applied in an operation of its own where a chain has one, else behind the plan of a
 // schedule that ends before it.
 
+// refused is the refusal of a field.
+func refused(path, hint, format string, args ...any) error {
+	return &schedule.FieldError{Path: path, Msg: fmt.Sprintf(format, args...), Hint: hint}
+}
+
 // written is a placement of a tensor of the schedule, with batches that are an axis of their own as that.
 func (d *draft) written(t schedule.Tensor) string {
 	declared, _ := d.original.Tensor(t.Name)
@@ -58,14 +63,12 @@ func (d *draft) shifted() error {
 		switch {
 		case n == 0:
 		case !slices.ContainsFunc(s.Ops, copies):
-			return &schedule.FieldError{Path: path, Hint: "leave it out; a permutation is a Copy",
-				Msg: fmt.Sprintf("no pass lowers a %s of parts that are moved on", s.Ops[0].Name())}
+			return refused(path, "leave it out; a permutation is a Copy",
+				"no pass lowers a %s of parts that are moved on", s.Ops[0].Name())
 		case !d.schedule.Made(t.Name) || n != 1:
 			o := d.schedule.Ops[0]
-			return &schedule.FieldError{Path: path,
-				Hint: fmt.Sprintf("set Shift to 1 in %s, and leave it out in %s", o.Out, o.In[0]),
-				Msg: fmt.Sprintf("a shift by %d of %s: the one that is lowered moves parts on by one rank", n,
-					t.Name)}
+			return refused(path, fmt.Sprintf("set Shift to 1 in %s, and leave it out in %s", o.Out, o.In[0]),
+				"a shift by %d of %s: the one that is lowered moves parts on by one rank", n, t.Name)
 		}
 	}
 	return nil
@@ -73,8 +76,8 @@ func (d *draft) shifted() error {
 
 // behindColumns refuses an operation that reads all columns of a tensor in the schedule that gathers them.
 func (d *draft) behindColumns(path, columns, out string) error {
-	return &schedule.FieldError{Path: path, Msg: fmt.Sprintf("no pass goes on with all columns of %s", columns),
-		Hint: fmt.Sprintf("end the schedule with %s, and make %s behind its plan", columns, out)}
+	return refused(path, fmt.Sprintf("end the schedule with %s, and make %s behind its plan", columns, out),
+		"no pass goes on with all columns of %s", columns)
 }
 
 // rowExtent is the extent of a tensor's rows.

@@ -34,8 +34,8 @@ func (d *draft) callTakes(path string, o schedule.Op, at []edges.State) error {
 	}
 	switch {
 	case own && !slices.Contains(spread, rows):
-		return &schedule.FieldError{Path: path + ".Index", Hint: "use schedule.Call, or spread the rows of an operand",
-			Msg: fmt.Sprintf("%s makes each rank's rows, and no operand has some", o.Call)}
+		return refused(path+".Index", "use schedule.Call, or spread the rows of an operand",
+			"%s makes each rank's rows, and no operand has some", o.Call)
 	case o.Makes == schedule.Summands:
 		return d.callSums(path, o, c, strings.Join(spread, ""), spread)
 	}
@@ -46,8 +46,8 @@ func (d *draft) callTakes(path string, o schedule.Op, at []edges.State) error {
 // are spread along some letters.
 func (d *draft) callSums(path string, o schedule.Op, c schedule.Contraction, along string, spread []string) error {
 	if along == "" {
-		return &schedule.FieldError{Path: path + ".Index", Hint: "use schedule.Call, or spread the operands along it",
-			Msg: fmt.Sprintf("every rank has all of what %s sums over, so that nothing is to be added up", o.Call)}
+		return refused(path+".Index", "use schedule.Call, or spread the operands along it",
+			"every rank has all of what %s sums over, so that nothing is to be added up", o.Call)
 	}
 	for k, in := range c.In {
 		if spread[k] == "" && strings.Contains(in, along[:1]) {
@@ -60,8 +60,7 @@ func (d *draft) callSums(path string, o schedule.Op, c schedule.Contraction, alo
 
 // unfit refuses operand i of a call; the text is of its name and the call's.
 func (d *draft) unfit(path string, o schedule.Op, i int, text, hint string) error {
-	return &schedule.FieldError{Path: fmt.Sprintf("%s.In[%d]", path, i), Msg: fmt.Sprintf(text, o.In[i], o.Call),
-		Hint: hint}
+	return refused(fmt.Sprintf("%s.In[%d]", path, i), hint, text, o.In[i], o.Call)
 }
 
 // takesRows refuses operand i of a call of which each rank has rows of its own.

@@ -1,11 +1,6 @@
 package lower
 
-import (
-	"fmt"
-
-	"ovgen/schedule"
-	"ovgen/schedule/hostir"
-)
+import "ovgen/schedule/hostir"
 
 // rows makes one launch of a sum of packets and of the functions of rows that follow it on its stream, where the way of
 // the sum says so. It refuses a way that says so where none follow.
@@ -14,9 +9,8 @@ func rows(p *hostir.Program) error {
 	p.Body = rowLaunches{p, made}.of(p.Body)
 	for _, e := range p.Edges {
 		if e.Carrier.Rows && !made[e.Steps] {
-			return &schedule.FieldError{Path: e.Path + ".Rows", Hint: "leave it out",
-				Msg: fmt.Sprintf("no function of whole rows of the plan's type stands behind the sums of %s",
-					e.Of)}
+			return refused(e.Path+".Rows", "leave it out",
+				"no function of whole rows of the plan's type stands behind the sums of %s", e.Of)
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package lower
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -60,7 +59,7 @@ func (x *scaling) beside(rows, scales string) {
 	chunk, whole := of.Chunk.Without(columns)
 	all, known := of.Elements.Without(columns)
 	if !whole || !known || !of.Counts.IsZero() {
-		x.wrong = cmp.Or(x.wrong, x.refused("Tensors", "place "+rows+" in equal parts of rows",
+		x.wrong = cmp.Or(x.wrong, refused("Tensors", "place "+rows+" in equal parts of rows",
 			"no pass cuts the scales of %s as its rows are cut", rows))
 		return
 	}
@@ -126,7 +125,7 @@ func (x *scaling) step(s hostir.Step) []hostir.Node {
 	if w, ok := s.OwnProduct(); ok && x.scaleOf[of] == "" {
 		of = w.Do.(hostir.Product).B.Buffer
 	}
-	x.wrong = cmp.Or(x.wrong, x.refused(cmp.Or(e.Path, movesField), "use schedule.Pull",
+	x.wrong = cmp.Or(x.wrong, refused(cmp.Or(e.Path, movesField), "use schedule.Pull",
 		"no kernel of its way takes the scales of %s along", of))
 	return []hostir.Node{s}
 }
@@ -148,7 +147,7 @@ func (x *scaling) made(w hostir.Apply) hostir.Apply {
 // narrow gives a product by a weight of eight bits its kernel: the library has none.
 func (x *scaling) narrow(s *hostir.Step, w hostir.Product) {
 	if !x.at(w.A.Buffer).Counts.IsZero() || !x.at(w.To.Buffer).Counts.IsZero() {
-		x.wrong = cmp.Or(x.wrong, x.refused("Tensors", "let the ranks have equal parts",
+		x.wrong = cmp.Or(x.wrong, refused("Tensors", "let the ranks have equal parts",
 			"no kernel multiplies uneven rows by %s of eight bits", w.B.Buffer))
 	}
 	if s.By = w.Kernel(); s.By == "" {
@@ -156,7 +155,7 @@ func (x *scaling) narrow(s *hostir.Step, w hostir.Product) {
 		for _, e := range x.Edges { // the sums leave by the last one
 			path = cmp.Or(e.Path, path)
 		}
-		x.wrong = cmp.Or(x.wrong, x.refused(path, "leave Way out, or give both operands eight bits",
+		x.wrong = cmp.Or(x.wrong, refused(path, "leave Way out, or give both operands eight bits",
 			"the kernel that multiplies by %s of eight bits stores its sums on its own rank, as they are", w.B.Buffer))
 	}
 }
@@ -198,9 +197,4 @@ func (x *scaling) multiple(a schedule.Axis, n int64) {
 		x.Checks[i].Times = max(x.Checks[i].Times, 1) * n / max(x.asked[a.Extent], 1)
 		x.asked[a.Extent] = n
 	}
-}
-
-// refused is the refusal of a field.
-func (x *scaling) refused(path, hint, format string, args ...any) error {
-	return &schedule.FieldError{Path: path, Msg: fmt.Sprintf(format, args...), Hint: hint}
 }

@@ -72,8 +72,8 @@ func (c *chain) unmoved(d *draft, i int, o schedule.Op, done edges.Step) error {
 	case len(done.Edges) == 0 && done.Left == x:
 		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s is %s as it is: nothing travels", o.Out, o.In[0]))
 	case declared && !columns && ofProducts(d.schedule, o.Out) && written(given) != equal:
-		return d.misplaced(given.Name, fmt.Sprintf("%s is %s, and what is made of %s comes of equal parts of its rows",
-			given.Name, d.written(given), o.Out), "place it "+equal)
+		return d.misplaced(given.Name, "place it "+equal,
+			"%s is %s, and what is made of %s comes of equal parts of its rows", given.Name, d.written(given), o.Out)
 	case columns && (byProduct(d.schedule, o.In[0]) || ofProducts(d.schedule, o.Out)):
 		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s travels in parts of its columns, and no proof cuts those of "+
 			"what a product makes or reads", o.In[0]))
@@ -148,8 +148,8 @@ func (d *draft) nowhere(o schedule.Op) error {
 	case !adds && x.Size != y.Size && y.Spread():
 		blamed, hint = from, fmt.Sprintf("cut the parts of %s and %s alike", from.Name, to.Name)
 	}
-	return d.misplaced(blamed.Name, fmt.Sprintf("no communication leads from %s %s to %s %s", from.Name, written(from),
-		to.Name, written(to)), hint)
+	return d.misplaced(blamed.Name, hint, "no communication leads from %s %s to %s %s", from.Name, written(from),
+		to.Name, written(to))
 }
 
 // summands is the memory in which each rank has its summands of a stage's sums.
@@ -199,8 +199,8 @@ func (d *draft) plain(name string) error {
 		want.Axes[axis].Outer = []schedule.Split{t.Axes[axis].Outer[k]}
 	}
 	if got := t.String(); got != want.String() {
-		return d.misplaced(name, fmt.Sprintf("%s is %s, and each rank has one part of it, or all", name, written(t)),
-			"place it "+want.String())
+		return d.misplaced(name, "place it "+want.String(), "%s is %s, and each rank has one part of it, or all", name,
+			written(t))
 	}
 	return nil
 }
@@ -209,8 +209,7 @@ func (d *draft) plain(name string) error {
 func (d *draft) everywhere(names ...string) error {
 	for _, name := range names {
 		if t, _ := d.schedule.Tensor(name); t.Root {
-			return d.misplaced(name, fmt.Sprintf("no pass multiplies %s %s", name, written(t)),
-				"let every rank have it")
+			return d.misplaced(name, "let every rank have it", "no pass multiplies %s %s", name, written(t))
 		}
 	}
 	return nil

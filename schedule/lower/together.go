@@ -16,8 +16,8 @@ func recognise(d *draft) error {
 			for _, c := range schedule.Contractions() {
 				known = append(known, fmt.Sprintf("%s %q", c.Name(), c.Index))
 			}
-			return &schedule.FieldError{Path: fmt.Sprintf("Ops[%d].Index", i), Hint: "use " + strings.Join(known, ", "),
-				Msg: fmt.Sprintf("no pass lowers the contraction %q", o.Index)}
+			return refused(fmt.Sprintf("Ops[%d].Index", i), "use "+strings.Join(known, ", "),
+				"no pass lowers the contraction %q", o.Index)
 		}
 	}
 	return errorsOf(together(d.schedule), batched(d))
@@ -26,8 +26,8 @@ func recognise(d *draft) error {
 // together refuses an operation that no program does beside the others.
 func together(s schedule.Schedule) error {
 	if !slices.ContainsFunc(s.Ops, func(o schedule.Op) bool { return o.Call == "" }) {
-		return &schedule.FieldError{Path: "Ops[0].Call", Hint: "call it without a plan",
-			Msg: fmt.Sprintf("nothing travels: %s is the caller's own work", s.Ops[0].Call)}
+		return refused("Ops[0].Call", "call it without a plan", "nothing travels: %s is the caller's own work",
+			s.Ops[0].Call)
 	}
 	if len(s.Ops) == 1 {
 		return nil
@@ -68,7 +68,7 @@ func copies(o schedule.Op) bool { return o.Name() == string(copied) && len(o.The
 
 // ofItsOwn refuses operation i, which a schedule of its own does.
 func ofItsOwn(s schedule.Schedule, i int, why string) error {
-	return &schedule.FieldError{Path: fmt.Sprintf("Ops[%d]", i), Msg: why, Hint: inTwo(s, i)}
+	return refused(fmt.Sprintf("Ops[%d]", i), inTwo(s, i), "%s", why)
 }
 
 // inTwo says that a schedule of its own makes the result of operation i, and which tensors join the two schedules.

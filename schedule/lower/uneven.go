@@ -63,8 +63,8 @@ func (d *draft) unbounded() error {
 	for i, t := range d.schedule.Tensors {
 		j, k, ok := t.Sharded()
 		if ok && t.Axes[j].Outer[k].Most != "" {
-			return &schedule.FieldError{Path: fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d].Most", i, j, k),
-				Msg: "an all-to-all makes room for M elements a rank, whatever its parts are", Hint: "leave it out"}
+			return refused(fmt.Sprintf("Tensors[%d].Axes[%d].Outer[%d].Most", i, j, k), "leave it out",
+				"an all-to-all makes room for M elements a rank, whatever its parts are")
 		}
 	}
 	return nil

@@ -14,10 +14,10 @@ var naives = []lowering{
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		switch {
 		case !w.Copied && !w.SignalsInStep && !w.StartInLoop && !w.HandlesInLoop:
-			return &schedule.FieldError{Path: d.at(), Msg: "a Naive without a mistake is a Pull", Hint: hint}
+			return refused(d.at(), hint, "a Naive without a mistake is a Pull")
 		case len(d.chain.stages) > 1 || d.chain.stages[0].sums != "":
-			return &schedule.FieldError{Path: d.at(), Hint: hint,
-				Msg: "a Naive shows the mistakes of one pipeline, and more follows its products here" + d.alsoTravels()}
+			return refused(d.at(), hint,
+				"a Naive shows the mistakes of one pipeline, and more follows its products here%s", d.alsoTravels())
 		case d.edge.Carrier.Fused && w.SignalsInStep:
 			return d.noKernel("By")
 		}

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -127,7 +126,7 @@ func exchangedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 			hostir.Together(mainRef, hostir.AllToAll, hostir.Whole(s.here()), hostir.Whole(s.input))}
 	}
 	if w.Parts < 2 && d.uneven(d.edge.Of) {
-		return &schedule.FieldError{Path: d.at(), Msg: "NCCL's collectives have equal parts", Hint: "use another way"}
+		return refused(d.at(), "use another way", "NCCL's collectives have equal parts")
 	}
 	return d.inOne(w)
 }
@@ -151,8 +150,8 @@ func summedByNCCL(d *draft, s *stage, w schedule.NCCL) error {
 		return err
 	}
 	if d.widens(s) {
-		return &schedule.FieldError{Path: d.at(), Hint: "use schedule.Slots, or leave it out",
-			Msg: fmt.Sprintf("NCCL rounds the sums of %s to the type of the plan", s.sums)}
+		return refused(d.at(), "use schedule.Slots, or leave it out",
+			"NCCL rounds the sums of %s to the type of the plan", s.sums)
 	}
 	s.summing = sumsByNCCL
 	return nil

@@ -15,8 +15,8 @@ const paddedSuffix = "padded"
 func padded(d *draft, s *stage, w schedule.Padded) error {
 	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 	if _, ok := d.most(d.edge.Of); !ok {
-		return &schedule.FieldError{Path: d.at(), Msg: "only uneven parts whose most is known can be padded",
-			Hint: "set Uneven and Most of A's split over the ranks"}
+		return refused(d.at(), "set Uneven and Most of A's split over the ranks",
+			"only uneven parts whose most is known can be padded")
 	}
 	s.transferBy(rowsPadded)
 	return nil

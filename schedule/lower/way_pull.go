@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"fmt"
-
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
@@ -37,9 +35,8 @@ func pull(d *draft, s *stage, w schedule.Pull) error {
 	case w.Once && w.WithStep:
 		return d.refusal("WithStep", hint, "one product of all rows has the caller's stream")
 	case w.Once && d.chunks > 0:
-		return &schedule.FieldError{Path: d.at(), Hint: "leave the batches out, or use another way",
-			Msg: fmt.Sprintf("one product takes all rows at once, and those of %s are in %d batches", d.edge.Of,
-				d.chunks)}
+		return refused(d.at(), "leave the batches out, or use another way",
+			"one product takes all rows at once, and those of %s are in %d batches", d.edge.Of, d.chunks)
 	}
 	if len(s.ops) == 0 && w == (schedule.Pull{By: w.By}) {
 		s.once = true

@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"fmt"
-
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
@@ -36,8 +34,8 @@ func (d *draft) noLandedBias(s *stage) error {
 	if bias == "" {
 		return nil
 	}
-	return &schedule.FieldError{Path: d.at(), Hint: "use schedule.Shot, or leave it out",
-		Msg: fmt.Sprintf("no kernel that takes what lands adds %s to each row of %s", bias, d.edge.Of)}
+	return refused(d.at(), "use schedule.Shot, or leave it out",
+		"no kernel that takes what lands adds %s to each row of %s", bias, d.edge.Of)
 }
 
 // landedRows brings all rows of a stage's input to each rank.

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -38,8 +37,8 @@ const ringSums = "ring"
 func (d *draft) passOn(s *stage, x leaving) error {
 	d.leaveBy(s, x)
 	for _, f := range s.ops[0].Then {
-		return &schedule.FieldError{Path: d.at(), Hint: "use another way, or leave it out",
-			Msg: fmt.Sprintf("no kernel makes these sums that could add %s as well", strings.Join(f.Reads(), " and "))}
+		return refused(d.at(), "use another way, or leave it out",
+			"no kernel makes these sums that could add %s as well", strings.Join(f.Reads(), " and "))
 	}
 	return nil
 }

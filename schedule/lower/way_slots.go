@@ -64,8 +64,8 @@ func (d *draft) inTurn(option string, streams int, falling bool) error {
 	if before.compute == streams {
 		at.option = "Equal"
 	}
-	return &schedule.FieldError{Path: at.way + "." + at.option, Hint: "write the same for each of its sums",
-		Msg: "all stages of a chain have the same streams"}
+	return refused(at.way+"."+at.option, "write the same for each of its sums",
+		"all stages of a chain have the same streams")
 }
 
 // slotMemory is that of partial results, of slots for this rank's rows, and of the sums that all ranks read.

@@ -52,8 +52,8 @@ type tiling struct {
 }
 
 // cant refuses what no kernel of tiles does.
-func (t tiling) cant(format string, args ...any) *schedule.FieldError {
-	return &schedule.FieldError{Path: t.at(), Msg: fmt.Sprintf(format, args...), Hint: "use " + t.instead}
+func (t tiling) cant(format string, args ...any) error {
+	return refused(t.at(), "use "+t.instead, format, args...)
 }
 
 // check refuses tiles that there are no kernels of.
@@ -65,8 +65,7 @@ func (t tiling) check() error {
 	case t.Columns > most && !t.Together:
 		return t.refusal("Columns", "use at most 192, or set Together", "one warpgroup has no registers for as many")
 	case slices.Contains(t.schedule.Types, schedule.FP32):
-		return &schedule.FieldError{Path: t.at(), Msg: "tiles are made of bf16 and fp16",
-			Hint: "set Types to those, or use " + t.instead}
+		return refused(t.at(), "set Types to those, or use "+t.instead, "tiles are made of bf16 and fp16")
 	}
 	return nil
 }
@@ -90,12 +89,11 @@ func (t tiling) take(s *stage, o schedule.Op) error {
 		if f.AddsRow() != "" {
 			continue
 		}
-		err := t.cant("the kernel that makes tiles of %s applies no %s", o.Out, f.Name())
 		if o.Out != s.sums {
-			err.Hint += fmt.Sprintf(", or give it an operation of its own: schedule.Copy(%q, %q, ...)", o.Out,
+			t.instead += fmt.Sprintf(", or give it an operation of its own: schedule.Copy(%q, %q, ...)", o.Out,
 				o.Out+"0")
 		}
-		return err
+		return t.cant("the kernel that makes tiles of %s applies no %s", o.Out, f.Name())
 	}
 	return nil
 }
