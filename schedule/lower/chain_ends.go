@@ -88,18 +88,14 @@ func (w *writer) streams() (sets []hostir.StreamSet) {
 // open posts on a stream what lets peers write here, and read the caller's memory.
 func (w *writer) open(on hostir.StreamRef) {
 	for i, s := range w.chain.stages {
-		a, comes := w.comes[s]
-		if comes && a.free != nil {
-			w.moves(s.here(), a.free(on)...)
-		}
-		if comes && a.ready != nil && (i == 0 || w.early(s)) {
-			w.moves(s.here(), a.ready(on)...)
+		a := w.comes[s]
+		w.moves(s.here(), signal(on, a.free)...)
+		if i == 0 || w.early(s) {
+			w.moves(s.here(), signal(on, a.ready)...)
 		}
 	}
 	for _, s := range w.chain.stages {
-		if w.leaves[s].open != nil {
-			w.moves(s.sums, w.leaves[s].open(on))
-		}
+		w.moves(s.sums, signal(on, w.leaves[s].open)...)
 	}
 }
 
@@ -154,9 +150,7 @@ func (w *writer) tail() {
 		w.moves(of, hostir.Wait(last, read, every))
 	}
 	for _, s := range w.chain.stages {
-		if w.closes(s) {
-			w.moves(s.here(), w.comes[s].closed(last)...)
-		}
+		w.moves(s.here(), signal(last, w.comes[s].closed)...)
 	}
 	w.join(sets)
 }
@@ -175,9 +169,7 @@ func (w *writer) close(on hostir.StreamRef) {
 			w.moves(s.here(), hostir.Set(on, w.rowsAt(s.into, hostir.Rank), hostir.Whole(s.input)).
 				Described("the caller gets all rows").AskedBy("Tensors"))
 		}
-		if comes && a.close != nil {
-			w.moves(s.here(), a.close(on)...)
-		}
+		w.moves(s.here(), signal(on, a.close)...)
 	}
 }
 
@@ -195,6 +187,14 @@ func (w *writer) join(sets []hostir.StreamSet) {
 	if len(sets) > 0 {
 		w.add(join(sets...))
 	}
+}
+
+// signal has posts and waits of a way stand on a stream.
+func signal(on hostir.StreamRef, words []hostir.Node) []hostir.Node {
+	return hostir.MapSteps(words, func(s hostir.Step) []hostir.Node {
+		s.Stream = on
+		return []hostir.Node{s}
+	})
 }
 
 // moves appends steps of a tensor's move to the program.

@@ -46,13 +46,12 @@ func (w *writer) awaited(s *stage, i int) bool {
 // begin lets peers read the rows of a stage that operations have made, and the streams that bring rows begin.
 func (w *writer) begin(s *stage) (nodes []hostir.Node) {
 	a := w.comes[s]
-	if a.ready != nil {
-		nodes = a.ready(mainRef)
+	nodes = hostir.MovesOf(s.here(), a.ready...)
+	if len(nodes) > 0 {
 		if post, ok := nodes[0].(hostir.Step); ok {
 			nodes[0] = post.Described("peers may read " + s.input)
 		}
 	}
-	nodes = hostir.MovesOf(s.here(), nodes...)
 	if a.withStep() {
 		return append(nodes, w.workAfterMain())
 	}

@@ -18,12 +18,12 @@ type leaving struct {
 // departure is what a way does with the partial results of a stage; the writer puts it around the products.
 type departure struct {
 	words []hostir.Semaphore
-	open  func(on hostir.StreamRef) hostir.Node // peers may begin
-	mine  hostir.View                           // where own rows are made
-	take  func(peer hostir.Expr) []hostir.Node  // brings a peer's rows to their owner
-	came  []hostir.Node                         // waits until all peers' parts of own rows are here
-	sum   hostir.Step                           // of own rows
-	toAll []hostir.Node                         // brings all ranks the sums of all
+	open  []hostir.Node                        // peers may begin
+	mine  hostir.View                          // where own rows are made
+	take  func(peer hostir.Expr) []hostir.Node // brings a peer's rows to their owner
+	came  []hostir.Node                        // waits until all peers' parts of own rows are here
+	sum   hostir.Step                          // of own rows
+	toAll []hostir.Node                        // brings all ranks the sums of all
 	// Where a peer's rows are made, and what is around their product; nil: in memory of the plan.
 	slot           func(peer hostir.Expr) hostir.View
 	before, behind func(on hostir.StreamRef, peer hostir.Expr) []hostir.Node
@@ -95,13 +95,11 @@ func ofOneProduct(l lowering) lowering {
 }
 
 // post lets peers begin.
-func (d departure) post(s *stage) []hostir.Node { return hostir.MovesOf(s.sums, d.open(mainRef)) }
+func (d departure) post(s *stage) []hostir.Node { return hostir.MovesOf(s.sums, d.open...) }
 
-// slotsFree posts on a stream that peers may write the slots of a stage.
-func (w *writer) slotsFree(s *stage) func(on hostir.StreamRef) hostir.Node {
-	return func(on hostir.StreamRef) hostir.Node {
-		return hostir.Post(on, w.named(free, s.sums), every).Described("the slots may be written")
-	}
+// slotsFree posts that peers may write the slots of a stage.
+func (w *writer) slotsFree(s *stage) []hostir.Node {
+	return []hostir.Node{hostir.Post(mainRef, w.named(free, s.sums), every).Described("the slots may be written")}
 }
 
 // ownLast puts products on streams of their own, the product of this rank's rows on the last, and returns that. Partial

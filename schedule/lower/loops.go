@@ -13,14 +13,9 @@ var every = hostir.Every
 // steps is the loop over the exchanges, with the names that its body uses.
 func steps(body ...hostir.Node) hostir.For { return hostir.Loop(stepIndex, one, hostir.Size, body...) }
 
-// alone chooses between the steps of a rank without peers and the exchange.
-func alone(only hostir.Node, exchange ...hostir.Node) hostir.If {
-	return hostir.If{X: hostir.Size, Y: hostir.Const(1), Then: []hostir.Node{only}, Else: exchange}
-}
-
-// withPeers are nodes that a rank without peers leaves out.
-func withPeers(nodes ...hostir.Node) hostir.If {
-	return hostir.If{X: hostir.Size, Y: hostir.Const(1), Else: nodes}
+// withPeers are nodes in place of which a rank without peers has others.
+func withPeers(nodes []hostir.Node, only ...hostir.Node) []hostir.Node {
+	return []hostir.Node{hostir.If{X: hostir.Size, Y: one, Then: only, Else: nodes}}
 }
 
 // parts counts the parts of a rank's rows and names their index.
@@ -64,10 +59,10 @@ func (p parts) semaphore(name string) hostir.Semaphore {
 	return hostir.Semaphore{Name: name, Count: p.numbered(hostir.Const(p.n))}
 }
 
-// each is a node for each part.
-func (p parts) each(f func(part hostir.Expr) hostir.Node) (nodes []hostir.Node) {
+// posts tell every peer a word of each part.
+func (p parts) posts(word string) (nodes []hostir.Node) {
 	for i := range p.n {
-		nodes = append(nodes, f(p.numbered(hostir.Const(i))))
+		nodes = append(nodes, hostir.Post(mainRef, word, every).Member(p.numbered(hostir.Const(i))))
 	}
 	return nodes
 }

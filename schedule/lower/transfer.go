@@ -48,7 +48,7 @@ func partOfEach(w *writer, s *stage) arrival {
 	round, a := w.shift(1), arrival{on: copyRef, reads: s.input, words: []hostir.Semaphore{{Name: word}}}
 	peer := round.pieces[0].rank
 	w.lent(s.input)
-	a.ready = func(on hostir.StreamRef) []hostir.Node { return []hostir.Node{hostir.Post(on, word, every)} }
+	a.ready = []hostir.Node{hostir.Post(mainRef, word, every)}
 	round.bring = []hostir.Node{hostir.Wait(copyRef, word, peer), hostir.Set(copyRef, x.place(peer), x.of.At(peer))}
 	a.own = hostir.Set(mainRef, x.place(hostir.Rank), x.of)
 	a.turns = []turns{round}

@@ -32,5 +32,5 @@ func broadcastRows(w *writer, s *stage) arrival {
 		hostir.Post(copyRef, came, every)}
 	t.came = hostir.MovesOf(s.here(), hostir.Wait(t.work, came, step))
 	return arrival{turns: []turns{t}, on: copyRef, words: []hostir.Semaphore{{Name: open}, {Name: came}},
-		free: func(on hostir.StreamRef) []hostir.Node { return []hostir.Node{hostir.Post(on, open, every)} }}
+		free: []hostir.Node{hostir.Post(mainRef, open, every)}}
 }

@@ -23,9 +23,7 @@ func collectedRows(w *writer, s *stage, withStep bool) arrival {
 		a.on, a.oneLoop = t.work, true
 	}
 	w.lent(s.input)
-	a.ready = func(on hostir.StreamRef) []hostir.Node {
-		return []hostir.Node{hostir.Post(on, word, every), hostir.Wait(on, word, every)}
-	}
+	a.ready = []hostir.Node{hostir.Post(mainRef, word, every), hostir.Wait(mainRef, word, every)}
 	own, from := hostir.Chunk(s.input, step), hostir.Ahead(hostir.Var(hostir.RankIndex))
 	of := func(rank hostir.Expr) hostir.View {
 		return hostir.Chunk(s.here(), hostir.Add(hostir.Mul(step, hostir.Size), rank))

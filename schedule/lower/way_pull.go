@@ -119,9 +119,7 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 	w.lent(s.input)
 	p, word := t.pieces[0], w.named(ready, s.here())
 	a.words = []hostir.Semaphore{n.semaphore(word)}
-	a.ready = func(on hostir.StreamRef) []hostir.Node {
-		return n.each(func(part hostir.Expr) hostir.Node { return hostir.Post(on, word, every).Member(part) })
-	}
+	a.ready = n.posts(word)
 	from := hostir.View{Buffer: s.input, Peer: p.rank, Index: p.part}
 	if w.n > 1 {
 		from.Index = w.part()

@@ -30,9 +30,7 @@ func pushedRows(w *writer, s *stage, cut parts) arrival {
 	}
 	open, came := w.named(free, s.here()), w.named(arrived, s.here())
 	a.words = []hostir.Semaphore{cut.semaphore(open), cut.semaphore(came)}
-	a.free = func(on hostir.StreamRef) []hostir.Node {
-		return cut.each(func(part hostir.Expr) hostir.Node { return hostir.Post(on, open, every).Member(part) })
-	}
+	a.free = cut.posts(open)
 	t.bring = []hostir.Node{hostir.Bind("to", hostir.Behind(turn)),
 		hostir.Wait(a.on, open, to).Member(p.part),
 		hostir.Set(a.on, w.at(s.here(), piece{rank: hostir.Rank, part: p.part}).At(to),

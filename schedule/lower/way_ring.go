@@ -92,6 +92,11 @@ func (x ring) each(f func(l lane) []hostir.Node) (nodes []hostir.Node) {
 	return nodes
 }
 
+// signals are a word of every lane, which a rank without peers leaves out.
+func (x ring) signals(of func(l lane) hostir.Node) []hostir.Node {
+	return withPeers(x.each(func(l lane) []hostir.Node { return []hostir.Node{of(l)} }))
+}
+
 // rounds are an arrival round the ring, with a word for each round and one for the whole run.
 func (x ring) rounds(w *writer, hop, once string) arrival {
 	n := parts{n: int64(len(x.lanes))}
@@ -117,11 +122,7 @@ func (x ring) pulled(w *writer, s *stage) arrival {
 		a.on, last = w.work, hostir.StreamAt(workName, poolIndex(w.draft, hostir.Sub(step, one)))
 	}
 	w.lent(s.input)
-	a.ready = func(on hostir.StreamRef) []hostir.Node {
-		return []hostir.Node{withPeers(x.each(func(l lane) []hostir.Node {
-			return []hostir.Node{hostir.Post(on, word, l.next).Member(l.hop(one))}
-		})...)}
-	}
+	a.ready = x.signals(func(l lane) hostir.Node { return hostir.Post(mainRef, word, l.next).Member(l.hop(one)) })
 	get := func(from func(l lane) hostir.View) []hostir.Node {
 		return x.each(func(l lane) []hostir.Node {
 			return []hostir.Node{hostir.Wait(a.on, word, l.from).Member(l.hop(step)),
@@ -137,16 +138,8 @@ func (x ring) pulled(w *writer, s *stage) arrival {
 	a.turns[0].bring = []hostir.Node{inFirst(
 		get(func(l lane) hostir.View { return hostir.Chunk(s.input, l.member()) }),
 		append(others, get(func(l lane) hostir.View { return w.at(s.here(), l.of(l.got)) })...))}
-	a.close = func(on hostir.StreamRef) []hostir.Node {
-		return []hostir.Node{withPeers(x.each(func(l lane) []hostir.Node {
-			return []hostir.Node{hostir.Post(on, done, l.prev).Member(l.member())}
-		})...)}
-	}
-	a.closed = func(on hostir.StreamRef) []hostir.Node {
-		return []hostir.Node{withPeers(x.each(func(l lane) []hostir.Node {
-			return []hostir.Node{hostir.Wait(on, done, l.next).Member(l.member())}
-		})...)}
-	}
+	a.close = x.signals(func(l lane) hostir.Node { return hostir.Post(mainRef, done, l.prev).Member(l.member()) })
+	a.closed = x.signals(func(l lane) hostir.Node { return hostir.Wait(mainRef, done, l.next).Member(l.member()) })
 	return a
 }
 
@@ -154,11 +147,7 @@ func (x ring) pulled(w *writer, s *stage) arrival {
 func (x ring) pushed(w *writer, s *stage) arrival {
 	open, came := w.named(free, s.here()), w.named(arrived, s.here())
 	a := x.rounds(w, came, open)
-	a.free = func(on hostir.StreamRef) []hostir.Node {
-		return []hostir.Node{withPeers(x.each(func(l lane) []hostir.Node {
-			return []hostir.Node{hostir.Post(on, open, l.prev).Member(l.member())}
-		})...)}
-	}
+	a.free = x.signals(func(l lane) hostir.Node { return hostir.Post(mainRef, open, l.prev).Member(l.member()) })
 	push := func(l lane, rank hostir.Expr, rows hostir.View) []hostir.Node {
 		return []hostir.Node{hostir.Set(a.on, w.at(s.here(), l.of(rank)).At(l.to), rows),
 			hostir.Post(a.on, came, l.to).Member(l.hop(step))}

@@ -62,8 +62,8 @@ func inRing(s *stage, exchange func(d *departure) []hostir.Node) (d departure) {
 		body := append(slices.Clone(neighbours),
 			d.product(mainRef, hostir.Chunk(ringSums, hostir.Const(0)), hostir.Behind(one)))
 		first := hostir.MovesOf(s.sums, hostir.Post(mainRef, ready, next).Member(hostir.Const(0)))
-		return []hostir.Node{alone(d.product(mainRef, hostir.Whole(s.sums), hostir.Rank),
-			append(append(body, first...), exchange(&d)...)...)}
+		return withPeers(slices.Concat(body, first, exchange(&d)),
+			d.product(mainRef, hostir.Whole(s.sums), hostir.Rank))
 	}
 	return d
 }

@@ -147,8 +147,7 @@ func (t tiling) scatteredSums(w *writer, s *stage) []hostir.Node {
 	w.semaphores(free, arrived)
 	w.units(w.columnsOf(o.In[0]), w.columnsOfWeight(o))
 	to := hostir.Remote(slots, hostir.Ahead(step), hostir.Rank)
-	return []hostir.Node{
-		w.slotsFree(s)(mainRef),
+	return append(w.slotsFree(s),
 		hostir.Wait(mainRef, free, every),
 		hostir.Do(mainRef, hostir.Scatter{Tiles: t.list(tilesOfScatter), To: hostir.Whole(s.sums),
 			Slots: hostir.Whole(slots), Peers: to.Over(stepIndex, hostir.Const(1), hostir.Size),
@@ -156,8 +155,7 @@ func (t tiling) scatteredSums(w *writer, s *stage) []hostir.Node {
 			Described("own rows last, and once, in the order of ranks").
 			Applying(w.functionsOf(o, false)),
 		hostir.Post(mainRef, arrived, every),
-		hostir.Wait(mainRef, arrived, every),
-	}
+		hostir.Wait(mainRef, arrived, every))
 }
 
 // columnsOfWeight is the axis of a linear's weight that its result has for columns.
