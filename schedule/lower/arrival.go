@@ -106,15 +106,6 @@ type beyond struct {
 // withStep says that the streams of the products bring the rows.
 func (a arrival) withStep() bool { return a.on.Set == workName }
 
-// bySeveral refuses rows that come in pieces of several ranks' where sums leave a rank's at a time.
-func (d *draft) bySeveral(s *stage) error {
-	if s.sums == "" {
-		return nil
-	}
-	return refused(d.at(), "use schedule.Pull",
-		"the sums %s leave one rank's rows after the other, and those of %s come of several ranks", s.sums, s.input)
-}
-
 // inParts has the rows of a stage come in parts of a rank's, as an option says.
 func (d *draft) inParts(s *stage, n int, option string) error {
 	switch {
@@ -151,11 +142,7 @@ func (w *writer) arrivals() {
 		if !s.inPieces() {
 			continue
 		}
-		way := s.arriving
-		if way == nil {
-			way = pulling{}.rows
-		}
-		w.comes[s] = way(w, s)
+		w.comes[s] = s.arriving(w, s)
 	}
 }
 

@@ -48,7 +48,7 @@ type stage struct {
 	gathering, summing atOnce
 	taken              []string                          // results of products that are made in the kernels of these
 	leaving            leaving                           // of partial results that leave one rank's after another's
-	arriving           func(w *writer, s *stage) arrival // how rows come otherwise; nil: peers' are pulled
+	arriving           func(w *writer, s *stage) arrival // how rows come in pieces
 	cut                int                               // how many pieces a rank's rows come in; 0 and 1: one
 	cutAt              string                            // the field that says so
 	once               bool                              // the operations begin when all rows are there

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"slices"
 
 	"ovgen/schedule"
@@ -22,17 +21,3 @@ func (a atOnce) steps(w *writer, s *stage, of string) []hostir.Node {
 
 // takes says that the kernel that brings the rows, or adds up the partial results, makes the product of an operation.
 func (s *stage) takes(o schedule.Op) bool { return slices.Contains(s.taken, o.Out) }
-
-// roundsSums refuses a way whose sums no kernel keeps in fp32.
-func (d *draft) roundsSums(s *stage) error {
-	if !d.widens(s) {
-		return nil
-	}
-	path, hint := d.edge.Path, "use schedule.Slots, or leave it out"
-	if path == "" {
-		at := slices.IndexFunc(d.original.Tensors, func(t schedule.Tensor) bool { return t.Name == d.edge.Of })
-		path = fmt.Sprintf("Tensors[%d].Type", at)
-		hint = fmt.Sprintf("leave it out, and the type of %s is the plan's", d.edge.Of)
-	}
-	return refused(path, hint, "no kernel of one shot keeps the sums of %s in fp32", d.edge.Of)
-}

@@ -40,7 +40,7 @@ func (w *writer) head() {
 			On: []hostir.StreamRef{first}})
 	}
 	if w.exchanges() {
-		w.add(hostir.After(ncclRef, first)) // peers need these posts before they can exchange
+		w.add(hostir.After(collectiveRef, first)) // peers need these posts before they can exchange
 	}
 	if s := w.chain.stages[0]; w.n > 1 && w.chain.order == batchByBatch {
 		w.moves(s.here(), w.comes[s].begin...)
@@ -119,12 +119,12 @@ func (w *writer) tail() {
 	if puts {
 		last, sets = w.put, []hostir.StreamSet{{Name: putName}}
 	}
-	relays := slices.DeleteFunc(w.beside(), func(x hostir.StreamSet) bool { return x.Name == ncclName })
+	others := slices.DeleteFunc(w.beside(), func(x hostir.StreamSet) bool { return x.Name == collectiveName })
 	switch {
-	case len(relays) > 0 && spreads:
-		w.add(hostir.After(last, refs(relays)...))
-	case len(relays) > 0:
-		w.add(hostir.After(reader, refs(relays)...))
+	case len(others) > 0 && spreads:
+		w.add(hostir.After(last, refs(others)...))
+	case len(others) > 0:
+		w.add(hostir.After(reader, refs(others)...))
 	}
 	w.close(reader)
 	name, of := w.readAcross()
@@ -141,7 +141,7 @@ func (w *writer) tail() {
 		w.moves(of, post(w.put))
 	}
 	if w.reads() && w.exchanges() {
-		w.add(hostir.After(last, ncclRef)) // peers' exchanges need this rank's
+		w.add(hostir.After(last, collectiveRef)) // peers' exchanges need this rank's
 	}
 	if (w.reads() || w.any(w.closes)) && w.any((*stage).meets) && last != mainRef {
 		w.add(hostir.After(last, mainRef)) // peers need it before they can post
@@ -182,7 +182,7 @@ func (w *writer) join(sets []hostir.StreamSet) {
 		sets = append(sets, w.sets...)
 	}
 	if w.exchanges() {
-		sets = append(sets, ncclSet)
+		sets = append(sets, collectiveSet)
 	}
 	if len(sets) > 0 {
 		w.add(join(sets...))

@@ -57,7 +57,7 @@ func (w *writer) begin(s *stage) (nodes []hostir.Node) {
 	}
 	nodes = append(nodes, hostir.After(a.on, mainRef))
 	if a.exchanges {
-		nodes = append(nodes, hostir.After(ncclRef, mainRef))
+		nodes = append(nodes, hostir.After(collectiveRef, mainRef))
 	}
 	return nodes
 }

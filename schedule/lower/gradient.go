@@ -66,14 +66,6 @@ func (w *writer) summand(on hostir.StreamRef, s *stage, p piece, rows hostir.Vie
 	return product.Accumulated()
 }
 
-// summandsOfPeers are rows that are pulled and multiplied one rank's after another's: each product adds to the sum of
-// those before, so one stream has them all.
-func summandsOfPeers(w *writer, s *stage) arrival {
-	a := pulling{}.rows(w, s)
-	a.turns[0], a.oneLoop = a.turns[0].onMain(), true
-	return a
-}
-
 // onMain are rounds whose products are on the caller's stream.
 func (t turns) onMain() turns {
 	t.work, t.set = mainRef, hostir.StreamSet{}

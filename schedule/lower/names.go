@@ -25,10 +25,12 @@ const (
 	read       = "read"     // the reader is done with the owner's shard
 	copyName   = "copy"
 	workName   = "work"
-	poolName   = "streams"
-	getKernel  = "get"  // a wait, a copy from a peer, a post
-	putKernel  = "put"  // the same to a peer
-	shotKernel = "shot" // a post, a wait, a sum, a post, a wait
+	// collectiveName is the stream of collectives beside products, and of exchanges with other hosts.
+	collectiveName = "nccl"
+	poolName       = "streams"
+	getKernel      = "get"  // a wait, a copy from a peer, a post
+	putKernel      = "put"  // the same to a peer
+	shotKernel     = "shot" // a post, a wait, a sum, a post, a wait
 	// gatherKernel is the same around a gather.
 	gatherKernel = "gather"
 	// tilesKernel is the same around tiles, and scatterKernel around the tiles of a scatter.

@@ -43,7 +43,7 @@ func (c *chain) placed(d *draft, name string, at edges.State, steps bool) error 
 		}
 		split(0, false, rounds...)
 	}
-	if got := written(t); got != want.String() {
+	if !alike(t, want) {
 		return d.misplaced(name, "place it "+d.written(want), "%s is %s, and the operations leave it otherwise: %s",
 			name, d.written(t), c.op)
 	}
@@ -66,6 +66,18 @@ func (d *draft) cutAlike(t schedule.Tensor, at edges.State, op schedule.Op) erro
 			"%s is %s, and products have equal parts, or balanced rows: %s", t.Name, written(t), op)
 	}
 	return d.plain(t.Name)
+}
+
+// alike says that two tensors have the same parts on the same ranks. An axis in parts of one index is not cut.
+func alike(t, other schedule.Tensor) bool {
+	cuts := func(a schedule.Axis) []schedule.Split {
+		return slices.DeleteFunc(slices.Clone(a.Outer), func(s schedule.Split) bool {
+			return s.Kind == schedule.Plain && s.Count == a.Extent
+		})
+	}
+	return t.Root == other.Root && slices.EqualFunc(t.Axes, other.Axes, func(a, b schedule.Axis) bool {
+		return a.Extent == b.Extent && slices.Equal(cuts(a), cuts(b))
+	})
 }
 
 // cutAs is a tensor in the parts of a state.

@@ -53,9 +53,9 @@ func (x rails) exchanged(own hostir.View) []hostir.Node {
 	from := hostir.HostBehind(phase)
 	return []hostir.Node{
 		hostir.Bind("from", onRail(from)), hostir.Bind("to", onRail(hostir.HostAhead(phase))),
-		hostir.Exchanged(ncclRef, x.landed(hostir.Var("from"), from), own, hostir.Var("to"), hostir.Var("from")),
-		hostir.Post(ncclRef, x.passed, every).Member(x.chunk(phase)),
-		hostir.After(x.relay(phase), ncclRef)}
+		hostir.Exchanged(collectiveRef, x.landed(hostir.Var("from"), from), own, hostir.Var("to"), hostir.Var("from")),
+		hostir.Post(collectiveRef, x.passed, every).Member(x.chunk(phase)),
+		hostir.After(x.relay(phase), collectiveRef)}
 }
 
 // relayed has what the network brings come to its place, and on to this rank.
@@ -90,7 +90,7 @@ func (r railed) rows(w *writer, s *stage) arrival {
 	ahead := phases()
 	ahead.bring = x.inTurn(x.exchanged(hostir.Chunk(s.input, x.part()))...)
 	a.ahead, a.words = ahead.brought(), append(a.words, x.words())
-	a.beside, a.exchanges = []hostir.StreamSet{ncclSet, x.relays(hostir.Const(r.n))}, true
+	a.beside, a.exchanges = []hostir.StreamSet{collectiveSet, x.relays(hostir.Const(r.n))}, true
 	return a
 }
 

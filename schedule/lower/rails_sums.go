@@ -44,7 +44,7 @@ func (r railed) sums(w *writer, s *stage) (d departure) {
 	d.words = []hostir.Semaphore{{Name: x.named(free)},
 		{Name: x.named(arrived), Count: x.all(hostir.Add(hostir.Hosts, one))}}
 	d.open, d.order = w.slotsFree(s), w.byHosts()
-	d.exchanges, d.beside = true, []hostir.StreamSet{ncclSet}
+	d.exchanges, d.beside = true, []hostir.StreamSet{collectiveSet}
 	to, from := hostir.HostBehind(phase), hostir.HostAhead(phase) // as rows come
 	if x.alone {
 		x.put, to, from = copyRef, from, to
@@ -52,8 +52,9 @@ func (r railed) sums(w *writer, s *stage) (d departure) {
 	}
 	others := phases(hostir.Bind("host", to), hostir.Bind("next", from))
 	host, next := hostir.Var("host"), hostir.Var("next")
-	others.then = x.toHost(phase, hostSums, hostir.Exchanged(ncclRef, hostir.Chunk(x.named(railSums), x.chunk(next)),
-		hostir.Chunk(x.named(hostSums), x.chunk(host)), onRail(host), onRail(next)))
+	others.then = x.toHost(phase, hostSums, hostir.Exchanged(collectiveRef,
+		hostir.Chunk(x.named(railSums), x.chunk(next)), hostir.Chunk(x.named(hostSums), x.chunk(host)),
+		onRail(host), onRail(next)))
 	own := turns{names: []hostir.Node{hostir.Bind(phaseIndex, hostir.Hosts), hostir.Bind("host", hostir.Host)}}
 	own.then = x.toHost(hostir.Const(0), railSums, x.ofHosts(&d)...)
 	d.turns = []turns{{leave: []hostir.Node{hostir.Wait(x.put, x.named(free), every)}},
@@ -90,7 +91,8 @@ func (x railSum) toHost(turn hostir.Expr, sums string, behind ...hostir.Node) []
 		hostir.Bind("to", hostir.OnHost(host, hostir.AheadLocal(step))))
 	own := turns{work: last}
 	if x.s.given == "" {
-		peers.leave, own.leave = []hostir.Node{hostir.After(x.put, made)}, []hostir.Node{hostir.After(ncclRef, last)}
+		peers.leave = []hostir.Node{hostir.After(x.put, made)}
+		own.leave = []hostir.Node{hostir.After(collectiveRef, last)}
 	}
 	partial := x.made(to)
 	if peers.work = made; x.alone {
@@ -99,9 +101,9 @@ func (x railSum) toHost(turn hostir.Expr, sums string, behind ...hostir.Node) []
 	}
 	peers.leave = append(peers.leave, hostir.Set(x.put, hostir.Remote(x.named(slots), peer, x.chunk(slot)), partial),
 		hostir.Post(x.put, x.named(arrived), peer).Member(number))
-	own.leave = append(own.leave, hostir.After(ncclRef, x.put),
-		hostir.Wait(ncclRef, x.named(arrived), every).Member(number),
-		hostir.Reduce(ncclRef, hostir.Chunk(x.named(sums), x.chunk(host)), x.terms(host)...).
+	own.leave = append(own.leave, hostir.After(collectiveRef, x.put),
+		hostir.Wait(collectiveRef, x.named(arrived), every).Member(number),
+		hostir.Reduce(collectiveRef, hostir.Chunk(x.named(sums), x.chunk(host)), x.terms(host)...).
 			Described("in the order of the host's ranks"))
 	own.leave = append(own.leave, behind...)
 	return []turns{peers, own}
@@ -134,7 +136,7 @@ func (x railSum) ofHosts(d *departure) []hostir.Node {
 		Over(hostir.RankIndex, hostir.Const(0), hostir.Hosts)
 	rows := hostir.Chunk(x.s.sums, x.part())
 	sum := func(into hostir.View) hostir.Node {
-		return x.sumOf(ncclRef, x.s, into, rows, theirs).
+		return x.sumOf(collectiveRef, x.s, into, rows, theirs).
 			Described("the hosts' sums, in their order, rounded once more")
 	}
 	if !x.s.toAll {
@@ -154,8 +156,8 @@ func (x railSum) ofHosts(d *departure) []hostir.Node {
 	others := phases()
 	others.bring = all.exchanged(own)
 	return slices.Concat([]hostir.Node{sum(own),
-		hostir.Post(ncclRef, word, every).Member(x.part()).Described("peers may read " + own.Buffer),
-		hostir.After(relay, ncclRef)}, others.brought())
+		hostir.Post(collectiveRef, word, every).Member(x.part()).Described("peers may read " + own.Buffer),
+		hostir.After(relay, collectiveRef)}, others.brought())
 }
 
 // around is the beginning and the end of a program of these sums alone.

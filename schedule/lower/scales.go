@@ -66,21 +66,31 @@ func (x *scaling) beside(rows, scales string) {
 	b.Chunk, b.Elements, b.Shared = chunk, all, of.Shared
 }
 
-// moving is work that leaves elements as they are.
-var moving = []hostir.Kind{hostir.CopyKind, hostir.GatherKind, hostir.AllGather, hostir.Exchange}
+// moved is what a step takes of a rank whose work leaves elements as they are, and what it fills; ok: it has such work.
+func moved(s hostir.Step) (from, to hostir.View, ok bool) {
+	switch x := s.Do.(type) {
+	case hostir.Copy:
+		return x.From, x.To, true
+	case hostir.Gather:
+		return x.From[0], x.To, true
+	case hostir.Collective:
+		return x.From, x.To, x.Does == hostir.AllGather || x.Does == hostir.Exchange
+	}
+	return from, to, false
+}
 
 // fills notes the memory that a step fills with elements of eight bits, and declares that of its scales.
 func (x *scaling) fills(s hostir.Step) {
-	reads, _ := s.Views()
-	if !slices.Contains(moving, s.Kind()) || x.wrong != nil {
+	from, view, moves := moved(s)
+	if !moves || x.wrong != nil {
 		return
 	}
-	from, to := reads[0], x.at(s.Result().Buffer)
+	to := x.at(view.Buffer)
 	scale := x.scaleOf[from.Buffer]
 	if scale == "" || x.scaleOf[to.Name] != "" {
 		return
 	}
-	if to.Tensor.Type = schedule.E4M3; x.ofRows[scale] && !from.Columns && !s.Result().Columns {
+	if to.Tensor.Type = schedule.E4M3; x.ofRows[scale] && !from.Columns && !view.Columns {
 		scale += strings.TrimPrefix(to.Name, from.Buffer)
 		b := hostir.Buffer{Name: scale, Owner: hostir.Plan, Tensor: schedule.Tensor{Name: scale,
 			Axes: to.Tensor.Axes[:1:1], Type: schedule.FP32}}
@@ -112,8 +122,8 @@ func (x *scaling) step(s hostir.Step) []hostir.Node {
 		s.Do = x.made(w)
 		return []hostir.Node{s}
 	}
-	if slices.Contains(moving, s.Kind()) && !s.Fused() {
-		if !x.ofRows[x.scaleOf[reads[0].Buffer]] || reads[0].Columns || writes[0].Columns {
+	if from, to, moves := moved(s); moves && !s.Fused() {
+		if !x.ofRows[x.scaleOf[from.Buffer]] || from.Columns || to.Columns {
 			return []hostir.Node{s}
 		}
 		first := s.With(hostir.Parts{View: func(_ string, v hostir.View) hostir.View { return x.of(v) }}).(hostir.Step)
@@ -125,7 +135,11 @@ func (x *scaling) step(s hostir.Step) []hostir.Node {
 	if w, ok := s.OwnProduct(); ok && x.scaleOf[of] == "" {
 		of = w.Do.(hostir.Product).B.Buffer
 	}
-	x.wrong = cmp.Or(x.wrong, refused(cmp.Or(e.Path, movesField), "use schedule.Pull",
+	way := schedule.Way(schedule.Pull{})
+	if e.Kind != "" {
+		way = Default(needOf(e))
+	}
+	x.wrong = cmp.Or(x.wrong, refused(cmp.Or(e.Path, movesField), "use schedule."+schedule.WayName(way),
 		"no kernel of its way takes the scales of %s along", of))
 	return []hostir.Node{s}
 }

@@ -66,13 +66,13 @@ func (c *chain) moved(d *draft, i int, o schedule.Op) error {
 func (c *chain) unmoved(d *draft, i int, o schedule.Op, done edges.Step) error {
 	x, _ := c.edges.At(o.In[0])
 	given, declared := d.schedule.Tensor(o.In[0])
-	equal := cutAs(given, edges.Along(0)).String()
+	equal := cutAs(given, edges.Along(0))
 	columns := slices.ContainsFunc(done.Edges, func(e edges.Edge) bool { return e.From.Columns() || e.To.Columns() })
 	switch {
 	case len(done.Edges) == 0 && done.Left == x:
 		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s is %s as it is: nothing travels", o.Out, o.In[0]))
-	case declared && !columns && ofProducts(d.schedule, o.Out) && written(given) != equal:
-		return d.misplaced(given.Name, "place it "+equal,
+	case declared && !columns && ofProducts(d.schedule, o.Out) && !alike(given, equal):
+		return d.misplaced(given.Name, "place it "+equal.String(),
 			"%s is %s, and what is made of %s comes of equal parts of its rows", given.Name, d.written(given), o.Out)
 	case columns && (byProduct(d.schedule, o.In[0]) || ofProducts(d.schedule, o.Out)):
 		return ofItsOwn(d.schedule, i, fmt.Sprintf("%s travels in parts of its columns, and no proof cuts those of "+
@@ -195,10 +195,11 @@ func (c *chain) intoCallersOwn(d *draft) {
 func (d *draft) plain(name string) error {
 	t, _ := d.schedule.Tensor(name)
 	want := cutAs(t, edges.Of(t))
+	want.Root = t.Root
 	if axis, k, spread := t.Sharded(); spread && !t.Root {
 		want.Axes[axis].Outer = []schedule.Split{t.Axes[axis].Outer[k]}
 	}
-	if got := t.String(); got != want.String() {
+	if !alike(t, want) {
 		return d.misplaced(name, "place it "+want.String(), "%s is %s, and each rank has one part of it, or all", name,
 			written(t))
 	}

@@ -11,6 +11,9 @@ var (
 	mainRef = hostir.Stream(hostir.MainStream)
 	copyRef = hostir.Stream(copyName)
 	copySet = hostir.StreamSet{Name: copyName, High: true}
+	// Collectives beside products start before them: the node after the next one waits for them.
+	collectiveRef = hostir.Stream(collectiveName)
+	collectiveSet = hostir.StreamSet{Name: collectiveName, High: true}
 )
 
 // workStreams are the compute streams: one a step, or a number taken in turn.

@@ -9,7 +9,12 @@ var groups = []lowering{
 	by(gatherRows, func(d *draft, s *stage, w schedule.Grouped) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		s.arriving = groupedRows
-		return d.bySeveral(s)
+		if s.sums != "" {
+			return refused(d.at(), "use schedule.Pull",
+				"the sums %s leave one rank's rows after the other, and those of %s come of several ranks",
+				s.sums, s.input)
+		}
+		return nil
 	}),
 }
 

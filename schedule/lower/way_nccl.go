@@ -11,11 +11,6 @@ import (
 // NCCL gathers rows or adds up partial results at once, on the stream of the products: nothing runs beside it. Or it
 // gathers them in parts, or a batch of them after the other, and each is multiplied while the next one travels.
 
-// ncclName is the stream of collectives beside products.
-const ncclName = "nccl"
-
-var ncclRef = hostir.Stream(ncclName)
-
 var overNCCL = []lowering{
 	intoCallers(by(gatherRows, gatheredByNCCL)),
 	by(gatherSteps, gatheredByNCCL),
@@ -29,9 +24,6 @@ var overNCCL = []lowering{
 	by(allGradient, summedByNCCL).without("Parts"),
 	by(exchange, exchangedByNCCL),
 }
-
-// ncclSet starts collectives before products: the node after the next one waits for them.
-var ncclSet = hostir.StreamSet{Name: ncclName, High: true}
 
 // gatheredByNCCL does the gathers of chains.
 func gatheredByNCCL(d *draft, s *stage, w schedule.NCCL) error {
@@ -69,15 +61,15 @@ func partsByNCCL(s *stage, n int64) arrival {
 	first, q := hostir.Mul(step, hostir.Size), hostir.Var(hostir.RankIndex)
 	part := piece{rank: q, part: step, from: hostir.Chunk(s.here(), hostir.Add(first, q))}
 	return byNCCLBeside(turns{first: hostir.Const(0), end: hostir.Const(n), pieces: []piece{part}, ofAll: true,
-		bring: []hostir.Node{hostir.Together(ncclRef, hostir.AllGather, hostir.Chunks(s.here(), first, hostir.Size),
-			hostir.Chunk(s.input, step))}})
+		bring: []hostir.Node{hostir.Together(collectiveRef, hostir.AllGather,
+			hostir.Chunks(s.here(), first, hostir.Size), hostir.Chunk(s.input, step))}})
 }
 
 // batchesByNCCL gathers a batch of every rank's rows by one collective a round, and has them multiplied as one.
 func batchesByNCCL(w *writer, s *stage) arrival {
 	t := w.roundOfBatch()
 	t.set = hostir.StreamSet{}
-	t.bring = []hostir.Node{hostir.Together(ncclRef, hostir.AllGather, w.at(s.here(), t.pieces[0]),
+	t.bring = []hostir.Node{hostir.Together(collectiveRef, hostir.AllGather, w.at(s.here(), t.pieces[0]),
 		hostir.Chunk(s.input, step))}
 	return byNCCLBeside(t)
 }
@@ -85,8 +77,8 @@ func batchesByNCCL(w *writer, s *stage) arrival {
 // byNCCLBeside is rounds of collectives beside the products, all of which are on the caller's stream.
 func byNCCLBeside(t turns) arrival {
 	t.work = mainRef
-	return arrival{turns: []turns{t}, on: ncclRef, copied: true, oneLoop: true,
-		beyond: beyond{beside: []hostir.StreamSet{ncclSet}}}
+	return arrival{turns: []turns{t}, on: collectiveRef, copied: true, oneLoop: true,
+		beyond: beyond{beside: []hostir.StreamSet{collectiveSet}}}
 }
 
 // rowsByNCCL brings all rows of a stage's input to each rank.
@@ -192,11 +184,11 @@ func (x partsSummed) plan(w *writer, s *stage) departure {
 			d.product(mainRef, hostir.Chunk(partial, hostir.Add(first, q)), q))
 		collective, of = hostir.ReduceScatter, hostir.Chunks(partial, first, hostir.Size)
 	}
-	w.fork(ncclSet) // each collective waits for the products that it adds up
+	w.fork(collectiveSet) // each collective waits for the products that it adds up
 	d.passes = func() []hostir.Node {
-		return x.inTurn(append([]hostir.Node{product}, hostir.MovesOf(s.sums, hostir.After(ncclRef, mainRef),
-			hostir.Together(ncclRef, collective, hostir.Chunk(s.sums, x.part()), of))...)...)
+		return x.inTurn(append([]hostir.Node{product}, hostir.MovesOf(s.sums, hostir.After(collectiveRef, mainRef),
+			hostir.Together(collectiveRef, collective, hostir.Chunk(s.sums, x.part()), of))...)...)
 	}
-	d.tail = []hostir.Node{join(ncclSet)}
+	d.tail = []hostir.Node{join(collectiveSet)}
 	return d
 }

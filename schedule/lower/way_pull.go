@@ -38,13 +38,8 @@ func pull(d *draft, s *stage, w schedule.Pull) error {
 		return refused(d.at(), "leave the batches out, or use another way",
 			"one product takes all rows at once, and those of %s are in %d batches", d.edge.Of, d.chunks)
 	}
-	if len(s.ops) == 0 && w == (schedule.Pull{By: w.By}) {
-		s.once = true
-		return nil
-	}
 	s.arriving = pulling{parts: w.Parts, withStep: w.WithStep}.rows
-	if w.Once {
-		s.once = true
+	if s.once = w.Once || len(s.ops) == 0 && w == (schedule.Pull{By: w.By}); s.once {
 		return nil
 	}
 	return errorsOf(d.inParts(s, w.Parts, "Parts"), d.pooled(w.Streams))
@@ -68,7 +63,7 @@ func pullOf(n need, write func(*draft, *stage) error) lowering {
 
 // pullAlone does rows that no product takes.
 func pullAlone(_ *draft, s *stage) error {
-	s.once = true
+	s.transferBy(pulling{}.rows)
 	return nil
 }
 
@@ -134,6 +129,14 @@ func (x pulling) rows(w *writer, s *stage) arrival {
 	}
 	t.bring = append(t.bring, w.within(hostir.Set(a.on, w.at(s.here(), p), from))...)
 	a.turns = []turns{t}
+	return a
+}
+
+// summandsOfPeers are rows that are pulled and multiplied one rank's after another's: each product adds to the sum of
+// those before, so one stream has them all.
+func summandsOfPeers(w *writer, s *stage) arrival {
+	a := pulling{}.rows(w, s)
+	a.turns[0], a.oneLoop = a.turns[0].onMain(), true
 	return a
 }
 

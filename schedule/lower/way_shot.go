@@ -1,6 +1,9 @@
 package lower
 
 import (
+	"fmt"
+	"slices"
+
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
@@ -46,6 +49,20 @@ func gatheredInOneShot(d *draft, s *stage, _ schedule.GatherShot) error {
 	d.edge.Carrier = hostir.Carrier{Signals: true, Fused: true, ByBlocks: true}
 	s.gathering = rowsOfPeers
 	return nil
+}
+
+// roundsSums refuses a way whose sums no kernel keeps in fp32.
+func (d *draft) roundsSums(s *stage) error {
+	if !d.widens(s) {
+		return nil
+	}
+	path, hint := d.edge.Path, "use schedule.Slots, or leave it out"
+	if path == "" {
+		at := slices.IndexFunc(d.original.Tensors, func(t schedule.Tensor) bool { return t.Name == d.edge.Of })
+		path = fmt.Sprintf("Tensors[%d].Type", at)
+		hint = fmt.Sprintf("leave it out, and the type of %s is the plan's", d.edge.Of)
+	}
+	return refused(path, hint, "no kernel of one shot keeps the sums of %s in fp32", d.edge.Of)
 }
 
 // sumsOfPeers adds up the partial results of all ranks where they are.

@@ -76,6 +76,8 @@ var eights = []declared{
 		at("Moves[0].Way", "no kernel of its way takes the scales of A along")},
 	{"E33", "tiles", gatheredEight(true).by("A", s.Tiles{}),
 		at("Moves[0].Way", "no kernel of its way takes the scales of A along")},
+	{"E33c", "tiles of sums", linear("A[M K/D] B[N K/D] C[M/D N]").eight(true, "A", "B").by("C", s.Tiles{}),
+		at("Moves[0].Way", "no kernel of its way takes the scales of B along (use schedule.Slots)")},
 	{"E34", "no scale", gatheredEight(true).changed("A", func(t *s.Tensor) { t.Scale = "" }),
 		at("Tensors[0].Scale", "A has eight bits, and no scale (declare a tensor of fp32 with one axis, 1, or that of "+
 			"the rows of A, and name it)")},
