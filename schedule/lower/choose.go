@@ -22,13 +22,10 @@ type options struct {
 // lowering writes the programs of a communication by one way, and reads all of its options.
 type lowering struct {
 	need
-	way schedule.Way // the zero value
-	// gathered: the gathered operand may be the caller's. inPlace: an operand may lie within
-	// the result, or the result within an operand.
-	gathered, inPlace bool
-	lacks             []string // options, or values of theirs, that the way has for other communications
-	lonely            bool     // it serves a stage to which no rows come
-	write             func(d *draft, s *stage, w schedule.Way) error
+	way                       schedule.Way // the zero value
+	gathered, inPlace, lonely bool         // as intoCallers, inPlace and ofOneProduct say
+	lacks                     []string     // options, or values of theirs, that the way has for other communications
+	write                     func(d *draft, s *stage, w schedule.Way) error
 }
 
 // lowerings are all lowerings, a file a way. The first of a communication is the fastest known.
@@ -39,17 +36,38 @@ var lowerings = slices.Concat(pulls, pushes, groups, rings, broadcasts, collecti
 // takes says that the lowering is by ways of that type.
 func (l *lowering) takes(way schedule.Way) bool { return reflect.TypeOf(l.way) == reflect.TypeOf(way) }
 
-// by is a lowering by a way.
-func by[W schedule.Way](n need, write func(d *draft, s *stage, w W) error) lowering {
+// rowsOfTable are lowerings by a way.
+type rowsOfTable []lowering
+
+// by are the lowerings of communications by a way.
+func by[W schedule.Way](write func(d *draft, s *stage, w W) error, of ...need) (list rowsOfTable) {
 	var zero W
-	return lowering{need: n, way: zero,
-		write: func(d *draft, s *stage, w schedule.Way) error { return write(d, s, w.(W)) }}
+	for _, n := range of {
+		list = append(list, lowering{need: n, way: zero,
+			write: func(d *draft, s *stage, w schedule.Way) error { return write(d, s, w.(W)) }})
+	}
+	return list
 }
 
-// without is a lowering that serves all of its way's options but some, which the help leaves out.
-func (l lowering) without(options ...string) lowering {
-	l.lacks = append(slices.Clone(l.lacks), options...)
-	return l
+// with gives lowerings further facts.
+func (list rowsOfTable) with(facts ...func(*lowering)) rowsOfTable {
+	for i := range list {
+		for _, fact := range facts {
+			fact(&list[i])
+		}
+	}
+	return list
+}
+
+// Facts of lowerings: the gathered operand may be the caller's; an operand may lie within the result, or the result
+// within an operand; and it serves a stage to which no rows come.
+func intoCallers(l *lowering)  { l.gathered = true }
+func inPlace(l *lowering)      { l.inPlace = true }
+func ofOneProduct(l *lowering) { l.lonely = true }
+
+// lacksOf says that it serves all of its way's options but some, which the help leaves out.
+func lacksOf(options ...string) func(*lowering) {
+	return func(l *lowering) { l.lacks = append(l.lacks, options...) }
 }
 
 // choose writes the program, by the schedule's way for each tensor that travels.

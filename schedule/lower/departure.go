@@ -88,12 +88,6 @@ func (d *draft) lonely() bool {
 		s.puts() && !d.widens(s)
 }
 
-// ofOneProduct marks a lowering that serves a stage alone: nothing comes beside what leaves.
-func ofOneProduct(l lowering) lowering {
-	l.lonely = true
-	return l
-}
-
 // post lets peers begin.
 func (d departure) post(s *stage) []hostir.Node { return hostir.MovesOf(s.sums, d.open...) }
 

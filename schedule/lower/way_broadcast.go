@@ -5,10 +5,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var broadcasts = []lowering{
-	by(gatherRows, broadcastFrom),
-	by(gatherBalanced, broadcastFrom),
-}
+var broadcasts = by(broadcastFrom, gatherRows, gatherBalanced)
 
 func broadcastFrom(d *draft, s *stage, w schedule.Broadcast) error {
 	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)

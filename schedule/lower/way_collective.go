@@ -5,13 +5,11 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var collectives = []lowering{
-	by(gatherSteps, func(d *draft, s *stage, w schedule.Collective) error {
-		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		s.arriving = func(x *writer, s *stage) arrival { return collectedRows(x, s, w.WithStep) }
-		return d.pooled(w.Streams)
-	}),
-}
+var collectives = by(func(d *draft, s *stage, w schedule.Collective) error {
+	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
+	s.arriving = func(x *writer, s *stage) arrival { return collectedRows(x, s, w.WithStep) }
+	return d.pooled(w.Streams)
+}, gatherSteps)
 
 // collectedRows gathers a batch of every rank's rows by one collective a round, and has them multiplied as one:
 // nvFuser's collective pipeline. All ranks meet before the first batch and after the last, so that batches need no

@@ -5,18 +5,15 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var groups = []lowering{
-	by(gatherRows, func(d *draft, s *stage, w schedule.Grouped) error {
-		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		s.arriving = groupedRows
-		if s.sums != "" {
-			return refused(d.at(), "use schedule.Pull",
-				"the sums %s leave one rank's rows after the other, and those of %s come of several ranks",
-				s.sums, s.input)
-		}
-		return nil
-	}),
-}
+var groups = by(func(d *draft, s *stage, w schedule.Grouped) error {
+	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
+	s.arriving = groupedRows
+	if s.sums != "" {
+		return refused(d.at(), "use schedule.Pull",
+			"the sums %s leave one rank's rows after the other, and those of %s come of several ranks", s.sums, s.input)
+	}
+	return nil
+}, gatherRows)
 
 // groupedRows pulls rows in the order r+1, r+2, ..., and has them multiplied as two blocks: those of the ranks after
 // this one, r+1 to D-1, when the last of them are there, and then those of the ranks before it, 0 to r-1.

@@ -8,23 +8,21 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var naives = []lowering{
-	intoCallers(by(gatherRows, func(d *draft, s *stage, w schedule.Naive) error {
-		const hint = "use schedule.Pull"
-		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-		switch {
-		case !w.Copied && !w.SignalsInStep && !w.StartInLoop && !w.HandlesInLoop:
-			return refused(d.at(), hint, "a Naive without a mistake is a Pull")
-		case len(d.chain.stages) > 1 || d.chain.stages[0].sums != "":
-			return refused(d.at(), hint,
-				"a Naive shows the mistakes of one pipeline, and more follows its products here%s", d.alsoTravels())
-		case d.edge.Carrier.Fused && w.SignalsInStep:
-			return d.noKernel("By")
-		}
-		s.arriving = mistakes(w).rows
-		return d.pooled(w.Streams)
-	})),
-}
+var naives = by(func(d *draft, s *stage, w schedule.Naive) error {
+	const hint = "use schedule.Pull"
+	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
+	switch {
+	case !w.Copied && !w.SignalsInStep && !w.StartInLoop && !w.HandlesInLoop:
+		return refused(d.at(), hint, "a Naive without a mistake is a Pull")
+	case len(d.chain.stages) > 1 || s.sums != "":
+		return refused(d.at(), hint,
+			"a Naive shows the mistakes of one pipeline, and more follows its products here%s", d.alsoTravels())
+	case d.edge.Carrier.Fused && w.SignalsInStep:
+		return d.noKernel("By")
+	}
+	s.arriving = mistakes(w).rows
+	return d.pooled(w.Streams)
+}, gatherRows).with(intoCallers)
 
 // alsoTravels names all that travels, if several tensors do.
 func (d *draft) alsoTravels() string {

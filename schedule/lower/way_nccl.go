@@ -11,19 +11,13 @@ import (
 // NCCL gathers rows or adds up partial results at once, on the stream of the products: nothing runs beside it. Or it
 // gathers them in parts, or a batch of them after the other, and each is multiplied while the next one travels.
 
-var overNCCL = []lowering{
-	intoCallers(by(gatherRows, gatheredByNCCL)),
-	by(gatherSteps, gatheredByNCCL),
-	by(gatherBare, gatheredByNCCL),
-	by(gatherOperand, gatheredByNCCL).without("Parts"),
-	by(reduceRows, summedByNCCL),
-	by(reduceBare, summedByNCCL),
-	by(allRows, summedByNCCL),
-	by(allBare, summedByNCCL),
-	by(reduceGradient, summedByNCCL).without("Parts"),
-	by(allGradient, summedByNCCL).without("Parts"),
-	by(exchange, exchangedByNCCL),
-}
+var overNCCL = slices.Concat(
+	by(gatheredByNCCL, gatherRows).with(intoCallers),
+	by(gatheredByNCCL, gatherSteps, gatherBare),
+	by(gatheredByNCCL, gatherOperand).with(lacksOf("Parts")),
+	by(summedByNCCL, reduceRows, reduceBare, allRows, allBare),
+	by(summedByNCCL, reduceGradient, allGradient).with(lacksOf("Parts")),
+	by(exchangedByNCCL, exchange))
 
 // gatheredByNCCL does the gathers of chains.
 func gatheredByNCCL(d *draft, s *stage, w schedule.NCCL) error {

@@ -5,7 +5,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var paddings = []lowering{by(gatherCounted, padded)}
+var paddings = by(padded, gatherCounted)
 
 // paddedSuffix ends the name of the memory in which the parts of all ranks have one size.
 const paddedSuffix = "padded"

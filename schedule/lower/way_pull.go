@@ -1,23 +1,23 @@
 package lower
 
 import (
+	"slices"
+
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
-var pulls = []lowering{
-	intoCallers(by(gatherRows, pull)),
-	by(gatherBalanced, pull),
-	by(gatherBatches, pull).without("Parts", "Once", "By one kernel"),
-	inPlace(pullOf(gatherBare, pullAlone)),
-	pullOf(gatherCounted, pullAlone),
-	pullOf(gatherOperand, pullOperand),
-	pullOf(gatherColumns, pullColumns).without("By kernel copies", "By kernels"),
-	pullOf(exchangeColumns, pullColumns).without("By kernel copies", "By kernels"),
-	pullOf(exchange, pullParts),
-	pullOf(rotation, pullFrom(fromNeighbour)),
-	pullOf(broadcast, pullFrom(fromRoot)),
-}
+var pulls = slices.Concat(
+	by(pull, gatherRows).with(intoCallers),
+	by(pull, gatherBalanced),
+	by(pull, gatherBatches).with(lacksOf("Parts", "Once", "By one kernel")),
+	pullOf(pullAlone, gatherBare).with(inPlace),
+	pullOf(pullAlone, gatherCounted),
+	pullOf(pullOperand, gatherOperand),
+	pullOf(pullColumns, gatherColumns, exchangeColumns).with(lacksOf("By kernel copies", "By kernels")),
+	pullOf(pullParts, exchange),
+	pullOf(pullFrom(fromNeighbour), rotation),
+	pullOf(pullFrom(fromRoot), broadcast))
 
 // pull does rows that products take, one rank's after another's.
 func pull(d *draft, s *stage, w schedule.Pull) error {
@@ -46,8 +46,8 @@ func pull(d *draft, s *stage, w schedule.Pull) error {
 }
 
 // pullOf does what comes whole: no product takes a part of it alone.
-func pullOf(n need, write func(*draft, *stage) error) lowering {
-	return by(n, func(d *draft, s *stage, w schedule.Pull) error {
+func pullOf(write func(*draft, *stage) error, of ...need) rowsOfTable {
+	return by(func(d *draft, s *stage, w schedule.Pull) error {
 		d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
 		for _, o := range schedule.Options(w) {
 			if asked := !o.Zero && o != (schedule.Option{Field: "Parts", Value: "1"}); asked && o.Field != "By" {
@@ -58,7 +58,7 @@ func pullOf(n need, write func(*draft, *stage) error) lowering {
 			return d.noKernel("By")
 		}
 		return write(d, s)
-	}).without("Parts", "Streams", "WithStep", "Once", "By one kernel")
+	}, of...).with(lacksOf("Parts", "Streams", "WithStep", "Once", "By one kernel"))
 }
 
 // pullAlone does rows that no product takes.
@@ -138,16 +138,4 @@ func summandsOfPeers(w *writer, s *stage) arrival {
 	a := pulling{}.rows(w, s)
 	a.turns[0], a.oneLoop = a.turns[0].onMain(), true
 	return a
-}
-
-// intoCallers marks a lowering that may gather into the caller's memory.
-func intoCallers(l lowering) lowering {
-	l.gathered = true
-	return l
-}
-
-// inPlace marks a lowering that works in place.
-func inPlace(l lowering) lowering {
-	l.inPlace = true
-	return l
 }

@@ -5,10 +5,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var pushes = []lowering{
-	by(gatherRows, push),
-	by(gatherBalanced, push),
-}
+var pushes = by(push, gatherRows, gatherBalanced)
 
 func push(d *draft, s *stage, w schedule.Push) error {
 	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)

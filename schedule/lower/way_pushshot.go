@@ -8,12 +8,10 @@ import (
 // One kernel sends this rank's rows, or partial results, to the peers as packets, and takes the packets that land here.
 // Each communication of a chain has a landing of its own, so each kernel runs once a run and its halves take turns.
 
-var pushShots = []lowering{by(reduceRows, pushShot), by(reduceBare, pushShot), by(allRows, pushShot),
-	by(allBare, pushShot), by(reduceGradient, pushShot), by(allGradient, pushShot)}
+var pushShots = by(pushShot, reduceRows, reduceBare, allRows, allBare, reduceGradient, allGradient)
 
 // pushGathers are not the fastest of their communications.
-var pushGathers = []lowering{intoCallers(by(gatherRows, pushGather)), by(gatherBare, pushGather),
-	by(gatherOperand, pushGather)}
+var pushGathers = append(by(pushGather, gatherRows).with(intoCallers), by(pushGather, gatherBare, gatherOperand)...)
 
 // pushGather serves rows that go to the peers as packets.
 func pushGather(d *draft, s *stage, _ schedule.PushGather) error {

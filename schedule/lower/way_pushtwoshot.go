@@ -5,7 +5,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var pushTwoShots = []lowering{by(allRows, pushTwoShot), by(allBare, pushTwoShot), by(allGradient, pushTwoShot)}
+var pushTwoShots = by(pushTwoShot, allRows, allBare, allGradient)
 
 // pushTwoShot serves partial results that go to their owners as packets, and the sums from there to all.
 func pushTwoShot(d *draft, s *stage, _ schedule.PushTwoShot) error {

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
@@ -12,14 +14,12 @@ import (
 // These programs are safe where a device does one thing at a time, for this reason: a wait or an exchange comes
 // behind everything of its own rank that another rank needs before that one reaches the same point.
 
-var overRails = []lowering{
-	intoCallers(by(gatherRows.overHosts(), gatheredByRails)),
-	inPlace(by(gatherBare.overHosts(), gatheredByRails)).without("Parts"),
-	by(reduceRows.overHosts(), summedByRails),
-	inPlace(by(reduceBare.overHosts(), summedByRails)),
-	by(allRows.overHosts(), summedByRails),
-	by(allBare.overHosts(), summedByRails),
-}
+var overRails = slices.Concat(
+	by(gatheredByRails, gatherRows.overHosts()).with(intoCallers),
+	by(gatheredByRails, gatherBare.overHosts()).with(inPlace, lacksOf("Parts")),
+	by(summedByRails, reduceRows.overHosts()),
+	by(summedByRails, reduceBare.overHosts()).with(inPlace),
+	by(summedByRails, allRows.overHosts(), allBare.overHosts()))
 
 // gatheredByRails does the gathers of chains over hosts.
 func gatheredByRails(d *draft, s *stage, w schedule.Rails) error {

@@ -7,12 +7,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var rings = []lowering{
-	by(gatherRows, pullRing),
-	by(gatherBalanced, pullRing),
-	by(gatherRows, pushRing),
-	by(gatherBalanced, pushRing),
-}
+var rings = append(by(pullRing, gatherRows, gatherBalanced), by(pushRing, gatherRows, gatherBalanced)...)
 
 func pullRing(d *draft, s *stage, w schedule.Ring) error {
 	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)

@@ -8,12 +8,8 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var sumRings = []lowering{
-	ofOneProduct(by(reduceRows, ringSum)),
-	ofOneProduct(by(reduceColumns, ringSum)),
-	ofOneProduct(by(reduceRows, ringAccumulate)),
-	ofOneProduct(by(reduceColumns, ringAccumulate)),
-}
+var sumRings = append(by(ringSum, reduceRows, reduceColumns), by(ringAccumulate, reduceRows, reduceColumns)...).
+	with(ofOneProduct)
 
 func ringSum(d *draft, s *stage, w schedule.RingSum) error {
 	d.with.compute = w.Streams

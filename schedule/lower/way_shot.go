@@ -10,23 +10,17 @@ import (
 
 // One kernel reads from the peers all rows, or all partial results. Nobody overwrites them meanwhile.
 
-var shots = []lowering{
-	inPlace(by(allBare, inTwoShots)),
-	by(allGradient, inTwoShots),
-	by(reduceRows, inOneShot),
-	by(reduceBalanced, inOneShot),
-	inPlace(by(reduceBare, inOneShot)),
-	by(reduceCounted, inOneShot),
-	by(reduceGradient, inOneShot),
-	by(allRows, inOneShot),
-	by(allBare, inOneShot),
-	by(allGradient, inOneShot),
-	by(allRows, inTwoShots),
-}
+var shots = slices.Concat(
+	by(inTwoShots, allBare).with(inPlace),
+	by(inTwoShots, allGradient),
+	by(inOneShot, reduceRows, reduceBalanced),
+	by(inOneShot, reduceBare).with(inPlace),
+	by(inOneShot, reduceCounted, reduceGradient, allRows, allBare, allGradient),
+	by(inTwoShots, allRows))
 
 // gatherShots are not the fastest of their communications.
-var gatherShots = []lowering{intoCallers(by(gatherRows, gatheredInOneShot)), by(gatherBare, gatheredInOneShot),
-	by(gatherOperand, gatheredInOneShot)}
+var gatherShots = append(by(gatheredInOneShot, gatherRows).with(intoCallers),
+	by(gatheredInOneShot, gatherBare, gatherOperand)...)
 
 // inOneShot serves sums by one kernel, which needs all partial results at once.
 func inOneShot(d *draft, s *stage, w schedule.Shot) error {

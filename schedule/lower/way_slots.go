@@ -1,21 +1,19 @@
 package lower
 
 import (
+	"slices"
+
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
 
-var slotted = []lowering{
-	by(reduceRows, slotsOf).without("By one kernel"),
-	by(reduceColumns, slotsOf).without("Parts"),
-	by(reduceBalanced, slotsOf).without("Parts"),
-	by(reduceBatches, slotsOf).without("Parts"),
-	inPlace(by(reduceBare, slotsOf)).without("Parts", "Streams", "Equal"),
-	by(allRows, slotsOf).without("By one kernel"),
-}
+var slotted = slices.Concat(
+	by(slotsOf, reduceRows, allRows).with(lacksOf("By one kernel")),
+	by(slotsOf, reduceColumns, reduceBalanced, reduceBatches).with(lacksOf("Parts")),
+	by(slotsOf, reduceBare).with(inPlace, lacksOf("Parts", "Streams", "Equal")))
 
 // slottedSums are not the fastest of their communications.
-var slottedSums = []lowering{by(allBare, slotsOf).without("Streams", "Equal", "By one kernel")}
+var slottedSums = by(slotsOf, allBare).with(lacksOf("Streams", "Equal", "By one kernel"))
 
 func slotsOf(d *draft, s *stage, w schedule.Slots) error {
 	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)

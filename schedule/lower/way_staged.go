@@ -10,10 +10,7 @@ import (
 // staging holds the partial results that peers read.
 const staging = "staging"
 
-var stagings = []lowering{
-	ofOneProduct(by(reduceRows, staged)),
-	ofOneProduct(by(reduceColumns, staged)),
-}
+var stagings = by(staged, reduceRows, reduceColumns).with(ofOneProduct)
 
 func staged(d *draft, s *stage, w schedule.Staged) error {
 	const buffers = 2 // while one is read the next is written

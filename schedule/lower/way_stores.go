@@ -5,12 +5,8 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var stored = []lowering{
-	by(reduceRows, stores).without("Signals kernels", "Signals one kernel"),
-	by(reduceColumns, stores).without("Signals kernels", "Signals one kernel"),
-	by(reduceBalanced, stores).without("Signals kernels", "Signals one kernel"),
-	by(reduceBatches, stores).without("Signals kernels", "Signals one kernel"),
-}
+var stored = by(stores, reduceRows, reduceColumns, reduceBalanced, reduceBatches).
+	with(lacksOf("Signals kernels", "Signals one kernel"))
 
 func stores(d *draft, s *stage, w schedule.Stores) error {
 	d.edge.Carrier = signalledBy(w.Signals, schedule.OneKernel)

@@ -9,10 +9,8 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-var tilings = []lowering{
-	intoCallers(by(gatherRows, rowsByTiles)),
-	by(reduceRows, sumsByTiles).without("Cluster"),
-}
+var tilings = append(by(rowsByTiles, gatherRows).with(intoCallers),
+	by(sumsByTiles, reduceRows).with(lacksOf("Cluster"))...)
 
 // Tiles by shape, measured on H200s: wide ones where they leave no multiprocessor idle.
 var (
