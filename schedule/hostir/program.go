@@ -3,6 +3,7 @@ package hostir
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -131,6 +132,13 @@ func (d Divide) Divisor(ranks, width int64) int64 {
 func (d Divide) Holds(x, with, ranks, width int64) bool {
 	by := d.Divisor(ranks, width)
 	return by > 0 && x%by*(with%by)%by == 0
+}
+
+// Ask has New check the shape for a requirement, once.
+func (p *Program) Ask(d Divide) {
+	if !slices.Contains(p.Checks, d) {
+		p.Checks = append(p.Checks, d)
+	}
 }
 
 // BlockSemaphores names the semaphores that steps signal by blocks: each has a word for each block.

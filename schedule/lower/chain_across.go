@@ -93,12 +93,8 @@ func (w *writer) memoryOf(j junction) (names []string) {
 		if o.Out != j.sum.sums {
 			names = append(names, w.madeIn(o.Out))
 		}
-		for _, f := range o.Then {
-			for _, x := range f.Operands() {
-				if x.Lies != schedule.ByColumn && x.Lies != schedule.ByHead && !f.Joins {
-					names = append(names, w.madeIn(x.Tensor))
-				}
-			}
+		for _, name := range inRows(o.Then) {
+			names = append(names, w.madeIn(name))
 		}
 	}
 	slices.Sort(names)

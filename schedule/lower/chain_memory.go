@@ -189,13 +189,20 @@ func (w *writer) eachRows(s *stage) (names []string) {
 		if o.Out == s.sums && s.toAll {
 			names = append(names, w.named(reduced, s.sums))
 		}
-		for _, f := range w.schedule.Own(o) {
-			for _, x := range f.Operands() {
-				if x.Lies != schedule.ByColumn && x.Lies != schedule.ByHead {
-					names = append(names, x.Tensor)
-				}
+		names = append(names, inRows(w.schedule.Own(o))...)
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return w.buffer(name).Name == "" })
+}
+
+// inRows are the operands of functions that have the rows of what these are of. Partial results are in no memory of
+// their own.
+func inRows(list []schedule.Func) (names []string) {
+	for _, f := range list {
+		for _, x := range f.Operands() {
+			if x.Lies != schedule.ByColumn && x.Lies != schedule.ByHead && !f.Joins {
+				names = append(names, x.Tensor)
 			}
 		}
 	}
-	return slices.DeleteFunc(names, func(name string) bool { return w.buffer(name).Name == "" })
+	return names
 }

@@ -111,8 +111,8 @@ func (d *draft) divisible(a schedule.Axis) {
 			check.Times = d.program.Constants[string(s.Count)]
 		}
 	}
-	if check.By != "" && !slices.Contains(d.program.Checks, check) {
-		d.program.Checks = append(d.program.Checks, check)
+	if check.By != "" {
+		d.program.Ask(check)
 	}
 }
 

@@ -74,9 +74,7 @@ func (d *draft) cutFlat(result string, rows bool, names ...string) {
 		if constant(axes[0].Extent) && !constant(axes[1].Extent) {
 			check.With = "" // a proof for every number of columns has whole rows
 		}
-		if !slices.Contains(d.program.Checks, check) {
-			d.program.Checks = append(d.program.Checks, check)
-		}
+		d.program.Ask(check)
 	}
 	for _, name := range append(names, result) {
 		d.buffer(name).Chunk = hostir.Div(d.buffer(result).Elements, hostir.Size)
@@ -108,3 +106,25 @@ func (d *draft) share(name string) { d.buffer(name).Shared = true }
 
 // decimal is a constant extent.
 func decimal(n int) schedule.Extent { return schedule.Extent(strconv.Itoa(n)) }
+
+// heads asks of the shape that heads are whole on each rank.
+func (w *writer) heads() {
+	for _, o := range w.schedule.Ops {
+		for _, f := range o.Then {
+			nodes := schedule.Nodes(w.schedule.Tree(f))
+			turns := slices.ContainsFunc(nodes, func(n schedule.Node) bool {
+				return n.Do == schedule.DoTurn || n.Do == schedule.DoPairs
+			})
+			for _, width := range schedule.Heads(nodes) {
+				check := hostir.Divide{Extent: w.columnsOf(o.Out).Extent, Heads: width}
+				if w.chain.at[o.Out].Columns() {
+					check.By = schedule.D
+				}
+				if width == schedule.W && turns {
+					w.program.Ask(hostir.Divide{Extent: width, By: "2"})
+				}
+				w.program.Ask(check)
+			}
+		}
+	}
+}

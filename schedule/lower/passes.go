@@ -146,10 +146,7 @@ func simplify(p *hostir.Program) error {
 func multiples(p *hostir.Program) error {
 	for _, e := range slices.Sorted(maps.Keys(p.Schedule.Multiples)) {
 		m, _ := schedule.ParseMultiple(p.Schedule.Multiples[e]) // Validate has read it
-		check := divide(e, m)
-		if !slices.Contains(p.Checks, check) {
-			p.Checks = append(p.Checks, check)
-		}
+		p.Ask(divide(e, m))
 	}
 	return nil
 }

@@ -205,9 +205,9 @@ func (x *scaling) multiple(a schedule.Axis, n int64) {
 	}
 	i := slices.IndexFunc(x.Checks, cut)
 	switch {
-	case i < 0 && !slices.Contains(x.Checks, check):
-		x.Checks = append(x.Checks, check)
-	case i >= 0 && x.asked[a.Extent] < n:
+	case i < 0:
+		x.Ask(check)
+	case x.asked[a.Extent] < n:
 		x.Checks[i].Times = max(x.Checks[i].Times, 1) * n / max(x.asked[a.Extent], 1)
 		x.asked[a.Extent] = n
 	}

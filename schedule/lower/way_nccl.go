@@ -155,7 +155,7 @@ func (x partsSummed) memory(w *writer, s *stage, columns schedule.Axis) {
 	w.cut(s.sums, n)
 	if s.toAll {
 		w.cut(a, n)
-		w.program.Checks = append(w.program.Checks, hostir.Divide{Extent: rows, By: n})
+		w.program.Ask(hostir.Divide{Extent: rows, By: n})
 	} else {
 		w.cut(a, schedule.D, n)
 		w.cutRows(rows, x.n)

@@ -95,18 +95,14 @@ func (w *writer) whileRead(memory, move string, work []hostir.Node, words ...str
 // or other steps take rows of a rank.
 func sumsOfParts(w *writer, s *stage) []hostir.Node {
 	input, own, word := w.lent(w.summands(s)), w.named(reduced, s.sums), w.named(summed, s.sums)
-	o, axes, from := s.ops[len(s.ops)-1], w.buffer(s.sums).Tensor.Axes, hostir.Var("from")
+	o, axes := s.ops[len(s.ops)-1], w.buffer(s.sums).Tensor.Axes
 	w.memory(own, hostir.Expr{}, schedule.Dim(axes[0].Extent+"*"+axes[1].Extent, schedule.DIDx(schedule.D)))
 	w.cutFlat(s.sums, o.Bias() != "" || w.any(w.byRanks), input, own)
 	w.buffer(own).Elements = w.buffer(own).Chunk
 	w.buffer(o.Added()).Chunk = w.buffer(s.sums).Chunk
 	mine := hostir.Chunk(s.sums, hostir.Rank)
-	return w.whileRead(input, s.sums, []hostir.Node{
-		w.sumOf(mainRef, s, hostir.Whole(own), mine, hostir.Remote(input, hostir.Var(hostir.RankIndex),
-			hostir.Rank).EachRank()).Described("own part, in the order of ranks"),
-		hostir.Post(mainRef, word, every),
-		hostir.Set(mainRef, mine, hostir.Whole(own)),
-		steps(hostir.Bind("from", hostir.Ahead(step)),
-			hostir.Wait(mainRef, word, from),
-			hostir.Set(mainRef, hostir.Chunk(s.sums, from), hostir.Whole(own).At(from)))}, word)
+	sum := w.sumOf(mainRef, s, hostir.Whole(own), mine, hostir.Remote(input, hostir.Var(hostir.RankIndex),
+		hostir.Rank).EachRank()).Described("own part, in the order of ranks")
+	spread := slotting{writer: w, s: s, sum: mainRef, parts: parts{n: 1}}.toAll(mine, hostir.Whole(own))
+	return w.whileRead(input, s.sums, append([]hostir.Node{sum}, spread...), word)
 }

@@ -170,7 +170,7 @@ func (w *writer) units(columns ...schedule.Axis) {
 		if len(a.Outer) > 0 {
 			check.By, check.Times = schedule.D, elements
 		}
-		w.asks(check)
+		w.program.Ask(check)
 	}
 }
 

@@ -2,6 +2,25 @@ package lower
 
 import "ovgen/schedule/hostir"
 
+// fewRows gives the products that a kernel makes, where they are of few rows, that kernel. It refuses a schedule that
+// asks for it and has none.
+func fewRows(p *hostir.Program) error {
+	if !p.Schedule.FewRows {
+		return nil
+	}
+	made := false
+	p.Body = hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
+		if x, multiplies := s.Do.(hostir.Product); multiplies && x.Kernel() == hostir.FewRowsKernel {
+			s.By, made = hostir.FewRowsKernel, true
+		}
+		return []hostir.Node{s}
+	})
+	if !made {
+		return refused("FewRows", "leave it out", "no product of own rows and a weight has its result stored as it is")
+	}
+	return nil
+}
+
 // invariant lets the library of products add in one order, whatever the number of rows. It refuses a schedule that asks
 // for it and has no such product: tiles, sums and functions have one order as they are.
 func invariant(p *hostir.Program) error {
