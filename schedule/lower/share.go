@@ -92,6 +92,21 @@ func (c share) callers(w *writer) {
 	}
 }
 
+// stacks declares memory with a part of every rank's: of partial results, of slots for this rank's, or of sums.
+func (w *writer) stacks(s *stage, columns schedule.Axis, n int, names ...string) {
+	c, alone := shareOf(s, n), w.alone(s)
+	if alone {
+		c.callers(w)
+	}
+	for _, name := range names {
+		if of := w.named(name, s.sums); alone {
+			c.stack(w, of, name == slots)
+		} else {
+			w.eachRank(of, s.sums, columns)
+		}
+	}
+}
+
 // stack declares memory for a part of every rank: each as large as that of its rank, or as this rank's.
 func (c share) stack(w *writer, name string, alike bool) {
 	sum := *w.buffer(c.of.sums)

@@ -14,12 +14,12 @@ var sumRings = append(by(ringSum, reduceRows, reduceColumns), by(ringAccumulate,
 func ringSum(d *draft, s *stage, w schedule.RingSum) error {
 	d.with.compute = w.Streams
 	d.edge.Carrier = signalledBy(w.Signals, schedule.MemOps)
-	return d.passOn(s, leaving{memory: ringMemory(partial), plan: summedInRing})
+	return d.passOn(s, leaving{memory: ringMemory(ringSums, partial), plan: summedInRing})
 }
 
 func ringAccumulate(d *draft, s *stage, w schedule.RingAccumulate) error {
 	d.edge.Carrier = carriedBy(w.By, schedule.CopyEngine)
-	return d.passOn(s, leaving{memory: ringMemory(), plan: accumulatedInRing})
+	return d.passOn(s, leaving{memory: ringMemory(ringSums), plan: accumulatedInRing})
 }
 
 // ringSums holds the sums that pass through this rank: ring[i] is that of its step i.
@@ -39,15 +39,9 @@ func (d *draft) passOn(s *stage, x leaving) error {
 	return nil
 }
 
-// ringMemory is that of the sums, and of stacks of other names.
-func ringMemory(stacks ...string) func(w *writer, s *stage, _ schedule.Axis) {
-	return func(w *writer, s *stage, _ schedule.Axis) {
-		c := shareOf(s, 1)
-		c.callers(w)
-		for _, name := range append([]string{ringSums}, stacks...) {
-			c.stack(w, name, false)
-		}
-	}
+// ringMemory is that of stacks of some names.
+func ringMemory(names ...string) func(w *writer, s *stage, columns schedule.Axis) {
+	return func(w *writer, s *stage, columns schedule.Axis) { w.stacks(s, columns, 1, names...) }
 }
 
 // inRing is what rings have in common, of the steps of ranks that have peers.

@@ -68,19 +68,13 @@ func (d *draft) inTurn(option string, streams int, falling bool) error {
 
 // slotMemory is that of partial results, of slots for this rank's rows, and of the sums that all ranks read.
 func slotMemory(w *writer, s *stage, columns schedule.Axis, parts int) {
-	partial, slots, reduced := w.named(partial, s.sums), w.named(slots, s.sums), w.named(reduced, s.sums)
-	if w.alone(s) {
-		c := shareOf(s, parts)
-		c.callers(w)
-		if s.given == "" {
-			c.stack(w, partial, false)
-		}
-		c.stack(w, slots, true)
-	} else {
-		w.eachRank(partial, s.sums, columns)
-		w.eachRank(slots, s.sums, columns)
+	names := []string{partial, slots}
+	if s.given != "" {
+		names = names[1:]
 	}
+	w.stacks(s, columns, parts, names...)
 	if s.toAll {
+		reduced := w.named(reduced, s.sums)
 		w.memory(reduced, w.rowElements(s.sums, true, columns), w.rowAxis(s.sums, true), columns)
 		sum, b := w.buffer(s.sums), w.buffer(reduced)
 		if b.Tensor.Type = sum.Tensor.Type; w.alone(s) {

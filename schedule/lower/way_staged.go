@@ -20,10 +20,8 @@ func staged(d *draft, s *stage, w schedule.Staged) error {
 	return nil
 }
 
-func stagedMemory(w *writer, s *stage, _ schedule.Axis) {
-	c := shareOf(s, 1)
-	c.callers(w)
-	c.stack(w, slots, true)
+func stagedMemory(w *writer, s *stage, columns schedule.Axis) {
+	w.stacks(s, columns, 1, slots)
 	sum := w.buffer(s.sums).Tensor
 	w.memory(staging, part(sum), append([]schedule.Axis{schedule.Dim(decimal(w.with.compute))}, sum.Axes...)...)
 }

@@ -23,15 +23,7 @@ func besideOthers(d *draft) error {
 		"a kernel that waits ahead of a product holds the device, and posts of other stages are behind it")
 }
 
-func storesMemory(w *writer, s *stage, columns schedule.Axis) {
-	if !w.lonely() {
-		w.eachRank(w.named(slots, s.sums), s.sums, columns)
-		return
-	}
-	c := shareOf(s, 1)
-	c.callers(w)
-	c.stack(w, slots, true)
-}
+func storesMemory(w *writer, s *stage, columns schedule.Axis) { w.stacks(s, columns, 1, slots) }
 
 // storesLeave lets the product itself write the owner's slot.
 func storesLeave(w *writer, s *stage) (d departure) {
