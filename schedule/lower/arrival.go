@@ -200,7 +200,7 @@ func (w *writer) cutPieces() error {
 			come = slices.DeleteFunc(come, func(name string) bool { return slices.Contains(leave, name) })
 			come = append(come, leave[0])
 		}
-		if err := errorsOf(
+		if err := cmp.Or(
 			w.cutMemory(pieces{s.input, s.cut, s.cutAt, "%s comes in %d parts, and goes on in %d"}, come),
 			w.cutMemory(pieces{s.sums, s.leaving.cut, s.leaving.cutAt,
 				"%s leaves in %d parts, and other rows of its stage are in %d"}, leave)); err != nil {

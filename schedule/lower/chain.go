@@ -99,7 +99,7 @@ func chained(d *draft) error {
 	c := &chain{edges: edges.New(d.schedule), at: map[string]edges.State{}, fetches: fetches(d.schedule)}
 	for i, o := range d.schedule.Ops {
 		if err := c.step(d, i, o); err != nil {
-			return errorsOf(c.wrong, err)
+			return cmp.Or(c.wrong, err)
 		}
 	}
 	c.gatherColumns()
@@ -236,7 +236,7 @@ func (d *draft) givesAll(name string) bool {
 }
 
 // blame keeps the first error.
-func (c *chain) blame(err error) { c.wrong = errorsOf(c.wrong, err) }
+func (c *chain) blame(err error) { c.wrong = cmp.Or(c.wrong, err) }
 
 // operand is where the rows and columns of an operand are.
 func (c *chain) operand(d *draft, name string) (edges.State, error) {

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -25,7 +26,7 @@ func (c *chain) call(d *draft, i int, path string, o schedule.Op) error {
 		at = append(at, x)
 	}
 	l, err := d.launchOf(path+".Kernel", o.Kernel)
-	if err = errorsOf(d.callTakes(path, o, at), err); err != nil {
+	if err = cmp.Or(d.callTakes(path, o, at), err); err != nil {
 		return err
 	}
 	c.add(&stage{input: o.In[0], own: d.schedule.OfOwnRows(o), calls: true, launch: l, ops: []schedule.Op{o}})
@@ -41,7 +42,7 @@ func (c *chain) call(d *draft, i int, path string, o schedule.Op) error {
 		c.columns = append(c.columns, done.Edges[0])
 		return nil
 	}
-	c.blame(errorsOf(c.placed(d, o.Out, done.Made, false), done.Misfit))
+	c.blame(cmp.Or(c.placed(d, o.Out, done.Made, false), done.Misfit))
 	return nil
 }
 

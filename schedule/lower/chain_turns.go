@@ -33,14 +33,10 @@ func (w *writer) batches(s *stage, i int) []hostir.Node {
 // awaited says that later stages wait for the sums of stage i: one takes them or, where all ranks meet while they hold
 // the device, peers need what leaves here before they can.
 func (w *writer) awaited(s *stage, i int) bool {
-	for k := range w.chain.stages[i+1:] {
-		x := w.chain.stages[i+1+k]
-		if x.meets() || x.input == s.sums ||
-			slices.ContainsFunc(x.ops, func(o schedule.Op) bool { return reads(o, s.sums) }) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.chain.stages[i+1:], func(x *stage) bool {
+		return x.meets() || x.input == s.sums ||
+			slices.ContainsFunc(x.ops, func(o schedule.Op) bool { return reads(o, s.sums) })
+	})
 }
 
 // begin lets peers read the rows of a stage that operations have made, and the streams that bring rows begin.

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"slices"
 
 	"ovgen/schedule/hostir"
@@ -33,7 +34,7 @@ func writeChain(d *draft) error {
 	w := &writer{draft: d, inBatches: d.inBatches(), set: workStreams(d), work: poolRef(d), put: hostir.Stream(putName)}
 	w.heads()
 	w.memories()
-	if err := errorsOf(w.junctions(), w.cutPieces()); err != nil {
+	if err := cmp.Or(w.junctions(), w.cutPieces()); err != nil {
 		return err
 	}
 	w.arrivals()
@@ -82,12 +83,7 @@ func (w *writer) isLast(s *stage) bool { return s == w.chain.stages[len(w.chain.
 
 // any reports whether is holds for some stage.
 func (d *draft) any(is func(*stage) bool) bool {
-	for i := range d.chain.stages {
-		if is(d.chain.stages[i]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.chain.stages, is)
 }
 
 // named is the name of the memory or of a semaphore of a move. In a program of several moves it begins with the tensor

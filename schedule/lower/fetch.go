@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -54,7 +55,7 @@ func (c *chain) fetch(d *draft, i int, o schedule.Op, done edges.Step) (first bo
 			err = d.misplaced(name, "spread its columns by schedule.DIDx(schedule.D), or nothing",
 				"no proof cuts a matmul by rows of %s that come: %s", name, o)
 		}
-		err = errorsOf(err, d.plain(name))
+		err = cmp.Or(err, d.plain(name))
 	}
 	e, first := c.fetches[o.In[0]]
 	switch {
@@ -67,7 +68,7 @@ func (c *chain) fetch(d *draft, i int, o schedule.Op, done edges.Step) (first bo
 		err = d.misplaced(o.In[0], "spread its rows by schedule.DIDx(schedule.D), or nothing",
 			"no proof cuts a %s by columns of %s that come: %s", o.Name(), o.In[0], o)
 	}
-	return true, errorsOf(err, d.plain(o.In[0]), d.plain(o.In[1]), d.everywhere(o.In[1]))
+	return true, cmp.Or(err, d.plain(o.In[0]), d.plain(o.In[1]), d.everywhere(o.In[1]))
 }
 
 // stays are the operands of an operation that do not travel.

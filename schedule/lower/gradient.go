@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"slices"
 
 	"ovgen/schedule"
@@ -19,7 +20,7 @@ func (c *chain) gradient(d *draft, i int, path string, o schedule.Op) error {
 				"ranks", o.Then[0].Name(), o.Out)
 	}
 	done, err := c.edges.Step(i)
-	if err = errorsOf(err, d.plain(o.In[0]), d.plain(o.In[1]), d.everywhere(o.In...)); err != nil {
+	if err = cmp.Or(err, d.plain(o.In[0]), d.plain(o.In[1]), d.everywhere(o.In...)); err != nil {
 		return err
 	}
 	input, gathers := o.In[0], false

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,7 +18,7 @@ func infer(d *draft) error {
 	if err := chained(d); err != nil {
 		return err
 	}
-	return errorsOf(d.eachTravels(), d.spread())
+	return cmp.Or(d.eachTravels(), d.spread())
 }
 
 // spread finds the communications of ranks on several hosts, where the mesh has them.

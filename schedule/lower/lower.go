@@ -50,16 +50,6 @@ func write(name string, s schedule.Schedule) (*hostir.Program, error) {
 	return d.program, nil
 }
 
-// errorsOf is the first error.
-func errorsOf(list ...error) error {
-	for _, err := range list {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // add appends to the program.
 func (d *draft) add(nodes ...hostir.Node) { d.program.Body = append(d.program.Body, nodes...) }
 

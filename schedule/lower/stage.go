@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -38,7 +39,7 @@ func productOf(o schedule.Op) (index string, columns int, is bool) {
 func (c *chain) moved(d *draft, i int, o schedule.Op) error {
 	done, err := c.edges.Step(i)
 	if len(d.schedule.Ops) == 1 {
-		if err = errorsOf(d.plain(o.In[0]), d.plain(o.Out)); err == nil && len(done.Edges) == 0 {
+		if err = cmp.Or(d.plain(o.In[0]), d.plain(o.Out)); err == nil && len(done.Edges) == 0 {
 			err = d.nowhere(o)
 		}
 	} else if err == nil {
@@ -113,7 +114,7 @@ func (c *chain) sum(d *draft, i int, path string, o schedule.Op) error {
 	if err != nil || done.Misfit != nil || moved || !summands {
 		return d.nowhere(o)
 	}
-	if err := errorsOf(d.plain(o.In[0]), d.plain(o.Out)); err != nil {
+	if err := cmp.Or(d.plain(o.In[0]), d.plain(o.Out)); err != nil {
 		return err
 	}
 	c.adds(d, path, o, c.add(&stage{input: o.In[0], given: o.In[0]}), done)

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ func recognise(d *draft) error {
 				"no pass lowers the contraction %q", o.Index)
 		}
 	}
-	return errorsOf(together(d.schedule), batched(d))
+	return cmp.Or(together(d.schedule), batched(d))
 }
 
 // together refuses an operation that no program does beside the others.

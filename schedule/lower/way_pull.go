@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"slices"
 
 	"ovgen/schedule"
@@ -42,7 +43,7 @@ func pull(d *draft, s *stage, w schedule.Pull) error {
 	if s.once = w.Once || len(s.ops) == 0 && w == (schedule.Pull{By: w.By}); s.once {
 		return nil
 	}
-	return errorsOf(d.inParts(s, w.Parts, "Parts"), d.pooled(w.Streams))
+	return cmp.Or(d.inParts(s, w.Parts, "Parts"), d.pooled(w.Streams))
 }
 
 // pullOf does what comes whole: no product takes a part of it alone.

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"cmp"
+
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
@@ -13,7 +15,7 @@ func push(d *draft, s *stage, w schedule.Push) error {
 		return d.noKernel("By")
 	}
 	s.arriving = func(x *writer, s *stage) arrival { return pushedRows(x, s, parts{n: int64(max(w.Parts, 1))}) }
-	return errorsOf(d.inParts(s, w.Parts, "Parts"), d.pooled(w.Streams))
+	return cmp.Or(d.inParts(s, w.Parts, "Parts"), d.pooled(w.Streams))
 }
 
 // pushedRows copies own rows into the memory of rank r-i in round i, while those of rank r+i arrive. Each rank says

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"slices"
 
 	"ovgen/schedule"
@@ -26,7 +27,7 @@ func (d *draft) passedOn(s *stage, way schedule.Direction, streams int, rows fun
 	if way == schedule.Both {
 		halves = 2
 	}
-	return errorsOf(d.inParts(s, halves, "Direction"), d.pooled(streams))
+	return cmp.Or(d.inParts(s, halves, "Direction"), d.pooled(streams))
 }
 
 // ring is rows that go from rank to rank: a rank has those of another one from its neighbour, who had them a round ago.

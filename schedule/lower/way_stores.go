@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"cmp"
+
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 )
@@ -11,7 +13,7 @@ var stored = by(stores, reduceRows, reduceColumns, reduceBalanced, reduceBatches
 func stores(d *draft, s *stage, w schedule.Stores) error {
 	d.edge.Carrier = signalledBy(w.Signals, schedule.OneKernel)
 	d.leaveBy(s, leaving{memory: storesMemory, plan: storesLeave})
-	return errorsOf(besideOthers(d), d.prioritize(w.Streams, w.Equal))
+	return cmp.Or(besideOthers(d), d.prioritize(w.Streams, w.Equal))
 }
 
 // besideOthers refuses kernels that signal in a chain.

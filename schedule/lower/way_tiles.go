@@ -27,7 +27,7 @@ func rowsByTiles(d *draft, s *stage, w schedule.Tiles) error {
 		return t.cant("no product is made of %s as its rows come", d.edge.Of)
 	}
 	s.gathering = t.pulledRows
-	return errorsOf(t.check(), t.take(s, s.ops[0]))
+	return cmp.Or(t.check(), t.take(s, s.ops[0]))
 }
 
 // sumsByTiles has one kernel make the last product of a stage, put it into slots at the owners of its rows, and add up.
@@ -35,11 +35,11 @@ func sumsByTiles(d *draft, s *stage, w schedule.Tiles) error {
 	t := tiling{d, w, "schedule.Slots"}
 	err := t.check()
 	if w.Cluster > 1 {
-		err = errorsOf(err, d.refusal("Cluster", "leave it out",
+		err = cmp.Or(err, d.refusal("Cluster", "leave it out",
 			"sums wait for all blocks of the peers, and clusters of blocks may not all run at the same time"))
 	}
 	s.summing = t.scatteredSums
-	return errorsOf(err, t.take(s, s.ops[len(s.ops)-1]))
+	return cmp.Or(err, t.take(s, s.ops[len(s.ops)-1]))
 }
 
 // tiling is kernels of tiles that a way asks for, and the way that does what they can't.
