@@ -126,8 +126,10 @@ func every() (all []kernels.Kernel) {
 		}
 		all = append(all, of...)
 		switch k := of[0]; kind {
-		case kernels.Scatter: // and one with a bias
+		case kernels.Scatter: // and one with a bias, and one that adds a tensor too
 			k.Number, k.Rows = 4, 1
+			all = append(all, k)
+			k.Number, k.Added = 5, true
 			all = append(all, k)
 		case kernels.Push, kernels.PacketSpread: // and one that adds a tensor
 			k.Number, k.Added = 2, true

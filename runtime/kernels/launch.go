@@ -19,6 +19,7 @@ type rowed struct {
 	n     int
 	at    driver.Ptr
 	bytes int64
+	added bool // a tensor is added too
 }
 
 // WithRow is a set whose sums add a row to each row of their result, behind the terms.
@@ -112,7 +113,7 @@ func (s *Set) Row(at driver.Ptr, bytes int64) WithRow { return WithRow{set: s}.R
 
 // Row is the set with one more row; of two no kernel takes any.
 func (w WithRow) Row(at driver.Ptr, bytes int64) WithRow {
-	w.rows = rowed{w.rows.n + 1, at, bytes}
+	w.rows = rowed{n: w.rows.n + 1, at: at, bytes: bytes}
 	return w
 }
 
@@ -141,10 +142,10 @@ func (s *Set) Gather(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.
 	s.signal(q, on, Gather, x, rowed{}).terms(q, on, 1, dst, bytes, tensors)
 }
 
-// find is the kernel of a kind that signals so and takes a row or none; the run fails where there is none.
+// find is the kernel of a kind that signals so and adds a row or none, and a tensor or none; the run fails where there is none.
 func (s *Set) find(q *plan.Queue, kind Kind, x *plan.Signals, rows rowed) *kernel {
 	for _, k := range s.kernels {
-		if k.Kind == kind && (x == nil || k.fits(x)) && k.Rows == rows.n {
+		if k.Kind == kind && (x == nil || k.fits(x)) && k.Rows == rows.n && k.Added == rows.added {
 			return k
 		}
 	}

@@ -63,7 +63,7 @@ func (s *Set) Push(q *plan.Queue, on *plan.Stream, landing *plan.Packets, dst dr
 	WithAdded{set: s}.Push(q, on, landing, dst, bytes, parts...)
 }
 
-// WithAdded is a set whose sums of packets add a tensor, last, and make what a function of rows says.
+// WithAdded is a set whose sums of packets or of tiles add a tensor, last, and make what a function of rows says.
 type WithAdded struct {
 	set   *Set
 	adds  bool

@@ -13,7 +13,7 @@ import (
 type Operands struct{ C, Staging, A, B, Bias driver.Ptr }
 
 // The maps of a product: the own shard or the own slots, all shards or rows, weights and results; where ranks add up,
-// also this rank's slot at each peer. Drivers that run no kernels on a GPU begin a map with the tensor's address.
+// also what is added, and this rank's slot at each peer. Drivers that run no kernels on a GPU begin a map with the tensor's address.
 const (
 	OwnMap = iota
 	RowsMap
@@ -22,13 +22,24 @@ const (
 	Maps
 )
 
-// SlotsMap is of the slots.
-const SlotsMap = OwnMap
+// SlotsMap is of the slots, and AddedMap of what a kernel that adds a tensor adds.
+const (
+	SlotsMap = OwnMap
+	AddedMap = Maps
+)
+
+// SlotsAtPeers is the first map of this rank's slots at the peers.
+func (k Kernel) SlotsAtPeers() int {
+	if k.Added {
+		return AddedMap + 1
+	}
+	return Maps
+}
 
 // maps are how many the kernel's parameters have.
 func (k Kernel) maps() int {
 	if k.Scatters() {
-		return Maps + k.Terms
+		return k.SlotsAtPeers() + k.Terms
 	}
 	return Maps
 }
@@ -75,7 +86,7 @@ func (t *Table) Padding(k Kernel) int { return t.layout(k).At.Tiled.Padding }
 // product of one shard.
 func (s *Set) Tiles(q *plan.Queue, on *plan.Stream, x plan.Signals, d driver.MatmulDesc, o Operands,
 	shards ...driver.Ptr) {
-	s.product(q, on, Tiles, x, d, o, shards)
+	WithAdded{set: s}.product(q, on, Tiles, x, d, o, shards)
 }
 
 // Scatter posts that the own slots may be written, multiplies the rows of the peers, rank+1's first, into this rank's
@@ -84,14 +95,20 @@ func (s *Set) Tiles(q *plan.Queue, on *plan.Stream, x plan.Signals, d driver.Mat
 // rows.
 func (s *Set) Scatter(q *plan.Queue, on *plan.Stream, x plan.Signals, d driver.MatmulDesc, o Operands,
 	slots ...driver.Ptr) {
-	s.product(q, on, Scatter, x, d, o, slots)
+	WithAdded{set: s}.Scatter(q, on, x, d, o, slots...)
+}
+
+// Scatter is Set.Scatter with the tensor.
+func (w WithAdded) Scatter(q *plan.Queue, on *plan.Stream, x plan.Signals, d driver.MatmulDesc, o Operands,
+	slots ...driver.Ptr) {
+	w.product(q, on, Scatter, x, d, o, slots)
 }
 
 // product launches tiles that read or write the peers' memory at these addresses.
-func (s *Set) product(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals, d driver.MatmulDesc, o Operands,
+func (w WithAdded) product(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals, d driver.MatmulDesc, o Operands,
 	peers []driver.Ptr) {
 	x.From, x.To = plan.EveryPeer, plan.EveryPeer
-	rows := rowed{}
+	s, rows := w.set, rowed{added: w.adds}
 	if d.Bias {
 		rows.n = 1
 	}
@@ -100,7 +117,7 @@ func (s *Set) product(q *plan.Queue, on *plan.Stream, kind Kind, x plan.Signals,
 		return
 	}
 	k = s.best(k, q.Tiles(), q.Multiprocessors(), q.Size(), d).signal(q, on, x)
-	k.describe(q, d, o, peers)
+	k.describe(q, d, o, w.added, peers)
 	at := func(place int, value driver.Ptr) { k.params[place] = uint64(value) }
 	t := k.At.Tiled
 	at(t.Apart, plan.CountApart)
@@ -177,7 +194,7 @@ func (k *kernel) tiles(multiprocessors, ranks int, d driver.MatmulDesc) (blocks 
 }
 
 // describe encodes the maps of a launch.
-func (k *kernel) describe(q *plan.Queue, d driver.MatmulDesc, o Operands, peers []driver.Ptr) {
+func (k *kernel) describe(q *plan.Queue, d driver.MatmulDesc, o Operands, added driver.Ptr, peers []driver.Ptr) {
 	ranks := q.Size()
 	encode := func(i int, at driver.Ptr, shards, rows, columns, box int) {
 		k.encode(q, i, driver.TensorMapDesc{At: at, Type: d.Type, Shards: shards, Rows: rows, Columns: columns,
@@ -188,8 +205,11 @@ func (k *kernel) describe(q *plan.Queue, d driver.MatmulDesc, o Operands, peers 
 		encode(SlotsMap, o.Staging, ranks, d.M, d.N, TileRows)
 		encode(RowsMap, o.A, ranks, d.M, d.K, TileRows)
 		encode(ResultMap, o.C, 1, d.M, d.N, boxRows)
+		if k.Added {
+			encode(AddedMap, added, 1, d.M, d.N, TileRows)
+		}
 		for i, slot := range peers {
-			encode(Maps+i, slot, 1, d.M, d.N, boxRows)
+			encode(k.SlotsAtPeers()+i, slot, 1, d.M, d.N, boxRows)
 		}
 		return
 	}

@@ -101,6 +101,7 @@ var all = []Named{
 	{"MixedMLP", MixedMLP},
 	{"BlockBehindAttention", BlockBehindAttention},
 	{"BlockBehindAttentionPackets", BlockBehindAttentionPackets},
+	{"BlockBehindAttentionTiles", BlockBehindAttentionTiles},
 	{"SquaredReLUMLP", SquaredReLUMLP},
 	{"NormedHeads", NormedHeads},
 	{"CappedLogits", CappedLogits},

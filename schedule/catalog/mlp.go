@@ -119,5 +119,15 @@ var BlockBehindAttentionPackets = s.Schedule{
 		{Of: "C", Way: s.PushShot{}}},
 }
 
+// BlockBehindAttentionTiles is BlockBehindAttention for many rows: a kernel of tiles gathers the normed rows and makes
+// the first product of them, and kernels of tiles make the products before both sums, add up, and add the residual.
+// Choose it from a thousand rows on, on devices of compute capability 9.0.
+var BlockBehindAttentionTiles = s.Schedule{
+	Tensors: BlockBehindAttention.Tensors,
+	Ops:     BlockBehindAttention.Ops,
+	Moves:   []s.Move{{Of: "R", Way: s.Tiles{}}, {Of: "X", Way: s.Tiles{}}, {Of: "C", Way: s.Tiles{}}},
+	Types:   []s.Type{s.BF16, s.FP16},
+}
+
 // twoLayers leave the tensor between them in memory of the plan.
 var twoLayers = []s.Op{s.Linear("H", "A", "B", s.Bias("Bias"), s.GELU()), s.Linear("C", "H", "B2")}

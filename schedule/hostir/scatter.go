@@ -10,6 +10,7 @@ type Scatter struct {
 	A     View   // all rows
 	B     View   // the second operand
 	Bias  View   // none where it has no buffer
+	Added View   // a tensor that is added to the sum, or none
 	Slots View   // of all ranks, here
 	Own   View   // this rank's among them
 	Peers View   // this rank's slots at the peers, in the order of their tiles
@@ -22,20 +23,21 @@ func (Scatter) Kind() Kind { return "scatter" }
 func (Scatter) work() {}
 
 func (x Scatter) views() (reads, writes []View) {
-	return some(x.A, x.B, x.Slots, x.Bias), []View{x.To, x.Peers, x.Own}
+	return some(x.A, x.B, x.Slots, x.Added, x.Bias), []View{x.To, x.Peers, x.Own}
 }
 
 func (x Scatter) with(p Parts) Work {
 	x.To, x.Peers, x.Own = p.view("destination", x.To), p.view("destination", x.Peers), p.view("destination", x.Own)
 	x.A, x.B = p.view("source", x.A), p.view("source", x.B)
 	x.Slots, x.Bias = p.view("source", x.Slots), p.view("source", x.Bias)
+	x.Added = p.view("source", x.Added)
 	return x
 }
 
 func (x Scatter) check(s Step) error {
 	if x.Peers.Each.Index == "" || len(some(x.A, x.B, x.Slots, x.Own, x.To)) < 5 {
-		return fmt.Errorf("a scatter reads all rows, a second operand, slots and perhaps a bias, and writes results, " +
-			"slots at the peers and the own one")
+		return fmt.Errorf("a scatter reads all rows, a second operand, slots, and perhaps a bias and what is added, and writes " +
+			"results, slots at the peers and the own one")
 	}
 	return s.checkLaunched()
 }

@@ -158,9 +158,6 @@ var refusalCases = []refusalCase{
 			"same time (leave it out)"}},
 	{"a sum of tiles of fp32", scheduletest.By(catalog.LinearReduceScatter, "C", schedule.Tiles{}), []string{
 		"Moves[0].Way: tiles are made of bf16 and fp16 (set Types to those, or use schedule.Slots)"}},
-	{"a residual behind tiles", copyWith(scheduletest.By(catalog.RowParallelLinear, "C", schedule.Tiles{}),
-		func(s *schedule.Schedule) { s.Types = catalog.AllGatherLinearTiles.Types }), []string{
-		"Moves[0].Way: tiles add no tensor to their sum (use schedule.Slots)"}},
 	{"parts by NCCL in a chain", scheduletest.By(catalog.TensorParallelMLP, "C", schedule.NCCL{Parts: 2}), []string{
 		"Moves[0].Way.Parts: NCCL does the reduce-scatter at once (leave it out)"}},
 	{"batches by NCCL", scheduletest.By(catalog.TensorParallelMLPBatches, "A", schedule.NCCL{}), []string{

@@ -52,14 +52,10 @@ func landedSums(words bool) atOnce {
 		if !s.toAll {
 			each = hostir.Chunk(each.Buffer, hostir.Var(hostir.RankIndex))
 		}
-		var added hostir.View
 		o := s.ops[len(s.ops)-1]
-		if name := o.Added(); name != "" {
-			added = hostir.Whole(name)
-		}
 		sum := w.buffer(s.sums).Tensor
 		to := w.landing(w.named(landed, s.sums), w.named(arrived, s.sums), words, elements(sum), sum.Axes...)
-		return []hostir.Node{hostir.SumPackets(mainRef, hostir.Whole(s.sums), to, each.EachRank(), added).
+		return []hostir.Node{hostir.SumPackets(mainRef, hostir.Whole(s.sums), to, each.EachRank(), addedTo(o)).
 			Described("q's part to rank q; the order of ranks").Applying(w.functionsOf(o, false))}
 	}
 }

@@ -77,14 +77,11 @@ func (t tiling) take(s *stage, o schedule.Op) error {
 		return t.cant("tiles are those of a linear, whose weight has a row for each column of its result, and %s is "+
 			"a %s", o.Out, o.Name())
 	}
-	if o.Out == s.sums && o.Added() != "" {
-		return t.cant("tiles add no tensor to their sum")
-	}
 	if t.schedule.InFP32(o) {
 		return t.cant("the kernel that makes tiles of %s rounds them", o.Out)
 	}
 	for _, f := range t.schedule.With(o).Then {
-		if f.AddsRow() != "" {
+		if f.AddsRow() != "" || o.Out == s.sums && f.Adds() != "" {
 			continue
 		}
 		if o.Out != s.sums {
@@ -149,7 +146,7 @@ func (t tiling) scatteredSums(w *writer, s *stage) []hostir.Node {
 		hostir.Wait(mainRef, free, every),
 		hostir.Do(mainRef, hostir.Scatter{Tiles: t.list(tilesOfScatter), To: hostir.Whole(s.sums),
 			Slots: hostir.Whole(slots), Peers: to.Over(stepIndex, hostir.Const(1), hostir.Size),
-			Own: hostir.Chunk(slots, hostir.Rank), A: x, B: w.weight(o), Bias: biasOf(o)}).
+			Own: hostir.Chunk(slots, hostir.Rank), A: x, B: w.weight(o), Bias: biasOf(o), Added: addedTo(o)}).
 			Described("own rows last, and once, in the order of ranks").
 			Applying(w.functionsOf(o, false)),
 		hostir.Post(mainRef, arrived, every),
@@ -172,6 +169,14 @@ func (w *writer) units(columns ...schedule.Axis) {
 		}
 		w.program.Ask(check)
 	}
+}
+
+// addedTo is the tensor that is added to the sum of an operation, or no view.
+func addedTo(o schedule.Op) hostir.View {
+	if o.Added() == "" {
+		return hostir.View{}
+	}
+	return hostir.Whole(o.Added())
 }
 
 // biasOf is the bias of a product, or no view.

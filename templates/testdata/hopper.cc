@@ -18,7 +18,7 @@ static float digit(unsigned seed, unsigned i) { return (float)((int)((seed * 31 
 
 // Ranks' own tensors, and the words that peers set.
 struct Rank {
-  unsigned short *a, *b, *c, *bias, *shards, *slots;
+  unsigned short *a, *b, *c, *bias, *added, *shards, *slots;
   unsigned ready[groups][ranks], read[groups][ranks], step, counts[16];
   unsigned round;
   std::shared_ptr<Launch> launch;
@@ -80,6 +80,13 @@ static std::shared_ptr<Launch> gathered(unsigned r, unsigned cluster, unsigned w
   return start(2, cluster, 384, [p] { kernel(p); });
 }
 
+// adds has a kernel that adds a tensor add a rank's.
+template <typename Params>
+static auto adds(Params &p, unsigned r, int) -> decltype((void)p.added) { p.added = map(of[r].added, 1, columns, 128); }
+
+template <typename Params>
+static void adds(Params &, unsigned, long) {}
+
 // A product of which each rank gets the sum of its rows.
 template <typename Params, void (*kernel)(Params)>
 static std::shared_ptr<Launch> scattered(unsigned r, unsigned cluster, unsigned wide)
@@ -90,6 +97,7 @@ static std::shared_ptr<Launch> scattered(unsigned r, unsigned cluster, unsigned 
   p.a = map(of[r].a, ranks, depth, 128);
   p.b = weights(of[r], wide / cluster);
   p.c = map(of[r].c, 1, columns, 64);
+  adds(p, r, 0);
   for (unsigned i = 0; i < ranks - 1; i++) {
     p.to[i] = map(of[(r + 1 + i) % ranks].slots + r * rows * columns, 1, columns, 64);
   }
@@ -147,6 +155,9 @@ static void check(unsigned r, const Kind &k)
       } else {
         want = product(of[r].round, row / rows, row % rows, r, column);
       }
+      if (k.wide == 128 && k.scatters) {  // its kernel adds a tensor
+        want += digit(300 + r, row * columns + column);
+      }
       want = (float)rounded(k.type, want + digit(200 + r, column));
       const float got = (float)value(k.type, of[r].c[row * columns + column]);
       if (!(got == want)) {
@@ -166,9 +177,11 @@ static bool play(const Kind &k)
   for (unsigned r = 0; r < ranks; r++) {
     const auto tensor = [](size_t count) { return (unsigned short *)room(2 * count); };
     of[r] = {tensor(ranks * rows * depth), tensor(columns * depth), tensor(ranks * rows * columns), tensor(columns),
+             tensor(rows * columns),
              tensor(ranks * rows * depth), tensor(ranks * rows * columns), {}, {}, 0, {}, 0, nullptr};
     digits(k.type, of[r].b, 100 + r, columns * depth);
     digits(k.type, of[r].bias, 200 + r, columns);
+    digits(k.type, of[r].added, 300 + r, rows * columns);
     std::fill(of[r].shards, of[r].shards + ranks * rows * depth, 0x7fff);
     std::fill(of[r].slots, of[r].slots + ranks * rows * columns, 0x7fff);
     fill(r, k);

@@ -39,7 +39,7 @@ struct Rank {
     Word words[blocks];
   } pushed[2][ranks];
   std::vector<unsigned char> term, sum, gathered[ranks], all;
-  std::vector<unsigned short> shard, shards, weights, bias, slots, product;
+  std::vector<unsigned short> shard, shards, weights, bias, added, slots, product;
   std::vector<Step> steps;
   unsigned numbered;  // waits
 };
@@ -743,6 +743,17 @@ static float scattered(unsigned type, unsigned round, unsigned by, unsigned of, 
   return (float)rounded(type, sum);
 }
 
+// adds has a kernel that adds a tensor add a rank's.
+template <typename Params>
+static auto adds(Params &p, const Rank &rank, int) -> decltype(p.added, true)
+{
+  p.added.bits[0] = (u64)rank.added.data();
+  return true;
+}
+
+template <typename Params>
+static bool adds(Params &, const Rank &, long) { return false; }
+
 template <typename Params>
 static void scatter_round(World &w, unsigned r, unsigned round, const char *kernel, bool biased)
 {
@@ -754,6 +765,7 @@ static void scatter_round(World &w, unsigned r, unsigned round, const char *kern
     }
     number_all(own_rank.weights, type, 100 + r, scatter_columns * scatter_depth);
     number_all(own_rank.bias, type, 200 + r, scatter_columns);
+    number_all(own_rank.added, type, 300 + round, tile_rows * scatter_columns);
     std::fill(own_rank.product.begin(), own_rank.product.end(), 0x7fff);
     std::fill(own_rank.slots.begin(), own_rank.slots.end(), 0x7fff);
   });
@@ -782,9 +794,10 @@ static void scatter_round(World &w, unsigned r, unsigned round, const char *kern
   p.b.bits[0] = (u64)own_rank.weights.data();
   p.c.bits[0] = (u64)own_rank.product.data();
   p.bias = (const char *)own_rank.bias.data();
+  const bool added = adds(p, own_rank, 0);
   launch(w, r, of(kernel, type), p, 3);
   counted(w, r, round);
-  host(w, r, [&w, &own_rank, r, round, type, biased] {
+  host(w, r, [&w, &own_rank, r, round, type, biased, added] {
     for (const Word &word : own_rank.counts) {
       if (word.value != 0) {
         wrong(w, r, round, "a count of tiles is not 0");
@@ -795,6 +808,9 @@ static void scatter_round(World &w, unsigned r, unsigned round, const char *kern
       float sum = 0;
       for (unsigned by = 0; by < ranks; by++) {
         sum += scattered(type, round, by, r, row, column);
+      }
+      if (added) {
+        sum += (float)tile_number(300 + round, i);
       }
       if (biased) {
         sum += (float)tile_number(200 + r, column);
@@ -1155,6 +1171,9 @@ static const Kind kinds[] = {
     {"scatter with a bias", [](World &w, unsigned r, unsigned i) {
        scatter_round<struct scatter4>(w, r, i, "scatter4", true);
      }},
+    {"scatter with a bias and a tensor", [](World &w, unsigned r, unsigned i) {
+       scatter_round<struct scatter5>(w, r, i, "scatter5", true);
+     }},
 };
 
 static std::unique_ptr<World> world(const Kind &k)
@@ -1169,6 +1188,7 @@ static std::unique_ptr<World> world(const Kind &k)
     r.shards.resize(ranks * tile_rows * tile_depth);
     r.weights.resize(std::max<size_t>(scatter_columns * scatter_depth, few_across * few_deep));
     r.bias.resize(scatter_columns);
+    r.added.resize(tile_rows * scatter_columns);
     r.slots.resize(ranks * tile_rows * scatter_columns);
     r.product.resize(std::max<size_t>(ranks * tile_rows * scatter_columns, few_most * few_across + 1));
     for (auto &g : r.gathered) {

@@ -335,6 +335,8 @@ var ownKernels = []KernelMutant{
 		New: "[(rank > 0) * p.rows * p.columns + at]"},
 	{File: "scatter.cu.tmpl", Text: "the first owner gets every tile", Old: "p.to[tile.ahead - 1].bits[0]",
 		New: "p.to[0].bits[0]"},
+	{File: "scatter.cu.tmpl", Text: "no tensor added",
+		Old: "      sum += E::widen(((const bits *)p.added.bits[0])[at]);", New: ""},
 	{File: "scatter.cu.tmpl", Text: "no bias", Old: "      sum += E::widen(((const bits *)p.bias)[column]);", New: ""},
 	{File: "tiles.cu.tmpl", Text: "every piece is the first", Old: "i % pieces * piece", New: "0 * piece"},
 	{File: "tiles.cu.tmpl", Text: "a last piece that goes on", Old: "bytes - from < piece ? bytes - from : piece",

@@ -54,9 +54,11 @@ func (u *unroller) scatter(n hostir.Step, x hostir.Scatter) {
 	for rank := range u.c.Ranks {
 		part.use(Use{At: slot(rank), Bytes: bytes})
 	}
-	if x.Bias.Buffer != "" {
-		bias, size := u.view(x.Bias)
-		part.use(Use{At: bias, Bytes: size})
+	for _, v := range []hostir.View{x.Added, x.Bias} {
+		if v.Buffer != "" {
+			at, size := u.view(v)
+			part.use(Use{At: at, Bytes: size})
+		}
 	}
 	c, _ := u.view(x.To)
 	part.use(Use{Write: true, At: c, Bytes: bytes})

@@ -44,7 +44,7 @@ func (x *launched) scatter() {
 			at := func(place int) uint64 { return x.groupWord(p[x.At.Lists[place].At+int(ahead)-1], group) }
 			x.word(touch.Wait, at(kernels.PreWait), 1)
 			m.parts(rows((rank+ahead)%ranks), g)
-			m.part(touch.Write, x.mapped(kernels.Maps+int(ahead)-1), g)
+			m.part(touch.Write, x.mapped(x.SlotsAtPeers()+int(ahead)-1), g)
 			x.word(touch.Write, at(kernels.PreWait), 0)
 			x.word(touch.Post, at(kernels.PostPost), 1)
 		}
@@ -60,6 +60,9 @@ func (x *launched) scatter() {
 		}
 		for of := range ranks {
 			m.part(touch.Read, slot(of), g)
+		}
+		if x.Added {
+			m.part(touch.Read, x.mapped(kernels.AddedMap), g)
 		}
 		if x.Rows > 0 {
 			m.use(touch.Read, p[t.Bias]+uint64(g.column*x.Type.Size()), g.columns*x.Type.Size())

@@ -278,6 +278,7 @@ func (b *body) terms(list []hostir.View) (before, args []jen.Code) {
 // one after it, or to every peer.
 func (b *body) launch(n hostir.Step) []jen.Code {
 	var before, work, terms []jen.Code
+	set := b.rowed(n)
 	switch x := n.Do.(type) {
 	case hostir.Tiles:
 		before, terms = b.terms([]hostir.View{x.Shards})
@@ -285,6 +286,7 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 	case hostir.Scatter:
 		before, terms = b.terms([]hostir.View{x.Peers})
 		work = append(b.tiles(n, x.To, x.Slots, x.A, x.B, x.Bias), terms...)
+		set = b.adding(set, x.Added)
 	case hostir.Packets:
 		return b.packets(n, x.Sent, x.To, x.Added, x.Then)
 	case hostir.PacketGather:
@@ -305,7 +307,15 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 		return nil
 	}
 	args := []jen.Code{jen.Id("q"), b.stream(n.Stream), jen.Qual(planPath, "Signals").Values(signals...)}
-	return append(before, b.rowed(n).Dot(exported(n.By)).Call(append(args, work...)...))
+	return append(before, set.Dot(exported(n.By)).Call(append(args, work...)...))
+}
+
+// adding is a set of kernels whose sums add a tensor, if there is one.
+func (b *body) adding(set *jen.Statement, added hostir.View) *jen.Statement {
+	if added.Buffer == "" {
+		return set
+	}
+	return set.Dot("Adding").Call(b.address(added))
 }
 
 // packets calls a kernel of packets. It may add a tensor to the sum, make formulas of that, and spread the sums, which
@@ -313,10 +323,7 @@ func (b *body) launch(n hostir.Step) []jen.Code {
 func (b *body) packets(n hostir.Step, x hostir.Sent, to, added hostir.View, then hostir.Apply,
 	spread ...hostir.View) []jen.Code {
 	before, terms := b.terms([]hostir.View{x.Each})
-	set := jen.Id("p").Dot("kernels")
-	if added.Buffer != "" {
-		set = set.Dot("Adding").Call(b.address(added))
-	}
+	set := b.adding(jen.Id("p").Dot("kernels"), added)
 	if len(then.Makes) > 0 {
 		function, operands := b.function(then)
 		set = set.Dot("Making").Call(append([]jen.Code{function, b.address(then.To)}, operands...)...)

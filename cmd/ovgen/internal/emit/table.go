@@ -152,7 +152,7 @@ func (u *unit) kernelOf(s hostir.Step) kernels.Kernel {
 		k.Rows = biases(x.Bias)
 	case hostir.Scatter:
 		k.Terms, _ = u.termsOf([]hostir.View{x.Peers})
-		k.Rows = biases(x.Bias)
+		k.Rows, k.Added = biases(x.Bias), x.Added.Buffer != ""
 	case hostir.Packets:
 		k.Terms, k.Varies = u.termsOf([]hostir.View{x.Each})
 		k.Added = x.Added.Buffer != ""
