@@ -194,8 +194,9 @@ func (m *meaning) trees(own []schedule.Func) (list []schedule.Expr) {
 	return list
 }
 
-// formulas is what trees make of an element of an operation's result.
-func (m *meaning) formulas(run int, op schedule.Op, trees []schedule.Expr, index []int64) Number {
+// formulas is what trees make of an element of an operation's result, or of all of its row where they see more than the
+// element, and the column of the first of them.
+func (m *meaning) formulas(run int, op schedule.Op, trees []schedule.Expr, index []int64) (made []Number, first int64) {
 	last := len(index) - 1
 	columns := int(m.sizes(op.Out)[last])
 	before := m.Schedule.With(op)
@@ -229,7 +230,7 @@ func (m *meaning) formulas(run int, op schedule.Op, trees []schedule.Expr, index
 		}
 		return m.read(tensor, m.element(run, tensor, of))
 	}
-	return w.all(trees)[int(index[last])-w.first]
+	return w.all(trees), int64(w.first)
 }
 
 // read is an element of a tensor as formulas read it.

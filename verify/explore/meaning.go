@@ -108,6 +108,9 @@ func (m *meaning) elementOf(run int, t *tensor, index []int64) Number {
 	known := t.elements(run)
 	if known[at] == unread {
 		switch {
+		case len(t.own) > 0 && t.op.Call == "":
+			made, first := m.formulas(run, t.op, m.trees(t.own), index)
+			copy(known[at-index[len(index)-1]+first:], made)
 		case t.made:
 			known[at] = m.made(run, t, index)
 		case m.Schedule.Made(t.name):
@@ -119,13 +122,10 @@ func (m *meaning) elementOf(run int, t *tensor, index []int64) Number {
 	return known[at]
 }
 
-// made is an element of an operation's result.
+// made is an element of an operation's result that formulas do not make.
 func (m *meaning) made(run int, t *tensor, index []int64) Number {
 	if t.op.Call != "" {
 		return m.call(run, t.op, index)
-	}
-	if len(t.own) > 0 {
-		return m.formulas(run, t.op, m.trees(t.own), index)
 	}
 	made := m.plain(run, t.op, index)
 	if t.inFP32 {

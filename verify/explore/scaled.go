@@ -85,5 +85,6 @@ func (m *meaning) scaleMade(run int, scales string, row int64) Number {
 	of, _ := m.Schedule.ScaledBy(scales)
 	op, _ := m.Schedule.Maker(of.Name)
 	divisor, _ := schedule.Divisor(m.trees(m.Schedule.Own(op))) // Validate has seen that it divides
-	return m.formulas(run, op, divisor, []int64{row, 0})
+	made, _ := m.formulas(run, op, divisor, []int64{row, 0})
+	return made[0]
 }
