@@ -10,13 +10,17 @@ import (
 
 // The caller's own work makes numbers that nothing else makes, of all numbers of its operands, in their order.
 
-// calledOn is element i of a call's result, from a rank's part of each operand.
-func calledOn(name string, operands [][]Number, i int) Number {
-	of := []uint64{hashed("call " + name), uint64(i)}
-	for _, list := range operands {
-		of = append(of, uint64(digest(list)))
+// calledOn is element i of a call's result, from the digest of a rank's part of each operand.
+func calledOn(name string, operands []uint64, i int) Number {
+	return mixed(append([]uint64{hashed("call " + name), uint64(i)}, operands...)...)
+}
+
+// digests are those of lists.
+func digests(lists [][]Number) (all []uint64) {
+	for _, list := range lists {
+		all = append(all, uint64(digest(list)))
 	}
-	return mixed(of...)
+	return all
 }
 
 // digest stands for a list of numbers.
@@ -53,14 +57,14 @@ func (m *meaning) call(run int, op schedule.Op, index []int64) Number {
 	key := fmt.Sprintf("%s run %d rank %d", op.Out, run, owner)
 	if _, known := m.handed[key]; !known {
 		if m.handed == nil {
-			m.handed = map[string][][]Number{}
+			m.handed = map[string][]uint64{}
 		}
 		var operands [][]Number
 		for i, name := range op.In {
 			x := m.Index(op)
 			operands = append(operands, m.held(run, name, owner, own && x.In[i][0] == x.Out[0]))
 		}
-		m.handed[key] = operands
+		m.handed[key] = digests(operands)
 	}
 	return calledOn(op.Call, m.handed[key], int(at))
 }

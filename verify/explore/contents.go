@@ -161,9 +161,9 @@ func (x *search) compute(s *state, st *step) []Number {
 	case ops.Apply:
 		return functionOf(st.op, operands, size)
 	case ops.Call:
-		made := make([]Number, size)
+		made, of := make([]Number, size), digests(operands)
 		for i := range made {
-			made[i] = calledOn(st.op.Form, operands, i)
+			made[i] = calledOn(st.op.Form, of, i)
 		}
 		return made
 	}

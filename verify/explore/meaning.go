@@ -14,10 +14,10 @@ import (
 type meaning struct {
 	*reading.Sized
 	rank    int
-	plan    int64                 // bytes of an element of its type
-	ordered bool                  // promises says so
-	tensors map[string]*tensor    // those of which elements were read
-	handed  map[string][][]Number // the operands of calls that were read
+	plan    int64               // bytes of an element of its type
+	ordered bool                // promises says so
+	tensors map[string]*tensor  // those of which elements were read
+	handed  map[string][]uint64 // the digests of the operands of calls that were read
 }
 
 // meaningOf is the meaning of a schedule on a rank.
@@ -113,7 +113,7 @@ func (m *meaning) elementOf(run int, t *tensor, index []int64) Number {
 			copy(known[at-index[len(index)-1]+first:], made)
 		case t.made:
 			known[at] = m.made(run, t, index)
-		case m.Schedule.Made(t.name):
+		case t.scales:
 			known[at] = m.scaleMade(run, t.name, index[0])
 		default:
 			known[at] = m.input(run, t.name, at)
@@ -202,17 +202,16 @@ func (m *meaning) total(run int, t *tensor, over []rune, values map[rune]int64) 
 		values[l] = i
 		return plus(sum, m.total(run, t, over[1:], values))
 	}
-	axis, n, spread := m.spread(t.op, l)
-	sum := Number(0)
-	if !spread {
-		for i := range n {
+	sum, letter := Number(0), m.over(t, l)
+	if letter.of == nil {
+		for i := range letter.n {
 			sum = one(sum, i)
 		}
 		return sum
 	}
-	for r := range m.Extents[schedule.D] {
+	for r, list := range letter.of {
 		partial := Number(0)
-		for _, i := range m.on(r).local(axis) {
+		for _, i := range list {
 			partial = one(partial, i)
 		}
 		for _, term := range m.Schedule.Terms(t.op) {

@@ -1,6 +1,10 @@
 package explore
 
-import "ovgen/schedule"
+import (
+	"slices"
+
+	"ovgen/schedule"
+)
 
 // tensor is what a meaning has read of a tensor, or of an operation's result: that is asked for each element.
 type tensor struct {
@@ -8,19 +12,27 @@ type tensor struct {
 	sizes  []int64
 	op     schedule.Op // what makes it, unless it is an input
 	made   bool
+	scales bool            // they are those of another tensor, which is made
 	own    []schedule.Func // those that a kernel of its own makes
 	inFP32 bool
 	wide   bool // its elements have twice the bytes of the plan's
 	scale  string
-	ofRows bool             // there is a scale for each row
-	known  map[int][]Number // the elements in a run
+	ofRows bool       // there is a scale for each row
+	known  [][]Number // the elements in each run
 	of     []operand
+	summed map[rune]summed
 }
 
 // operand is one of what makes a tensor, with the letters of its axes.
 type operand struct {
 	*tensor
 	letters string
+}
+
+// summed is a letter over which a sum is.
+type summed struct {
+	n  int64
+	of [][]int64 // the indices of each rank, where the letter is spread over the ranks
 }
 
 // unread stands for an element that was not read yet: no number is as large.
@@ -32,9 +44,11 @@ func (m *meaning) tensor(name string) *tensor {
 	if known {
 		return t
 	}
-	t = &tensor{name: name, sizes: m.sizes(name), known: map[int][]Number{}}
+	t = &tensor{name: name, sizes: m.sizes(name), summed: map[rune]summed{}}
 	if t.op, t.made = m.Schedule.Maker(name); t.made {
 		t.own, t.inFP32 = m.Schedule.Own(t.op), m.Schedule.InFP32(t.op)
+	} else {
+		t.scales = m.Schedule.Made(name)
 	}
 	if declared, ok := m.Schedule.Tensor(name); ok {
 		t.wide = declared.Type.Bytes() == 2*m.plan
@@ -51,19 +65,31 @@ func (m *meaning) tensor(name string) *tensor {
 
 // elements are those in a run, by their numbers row by row.
 func (t *tensor) elements(run int) []Number {
-	list, known := t.known[run]
-	if !known {
+	for run >= len(t.known) {
+		t.known = append(t.known, nil)
+	}
+	if t.known[run] == nil {
 		n := int64(1)
 		for _, size := range t.sizes {
 			n *= size
 		}
-		list = make([]Number, n)
-		for i := range list {
-			list[i] = unread
-		}
-		t.known[run] = list
+		t.known[run] = slices.Repeat([]Number{unread}, int(n))
 	}
-	return list
+	return t.known[run]
+}
+
+// over reads a letter over which what makes a tensor sums once.
+func (m *meaning) over(t *tensor, l rune) summed {
+	over, known := t.summed[l]
+	if !known {
+		axis, n, spread := m.spread(t.op, l)
+		over.n = n
+		for r := 0; spread && r < m.Extents[schedule.D]; r++ {
+			over.of = append(over.of, m.on(r).local(axis))
+		}
+		t.summed[l] = over
+	}
+	return over
 }
 
 // operands are those of what makes a tensor.
