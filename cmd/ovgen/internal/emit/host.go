@@ -33,7 +33,7 @@ func emitHost(units []*unit, run *device, opt Options, files map[string][]byte) 
 		}
 		return distinct[i]
 	}
-	preamble := "#cgo CXXFLAGS: -std=c++17 -O2 -g0 -fno-strict-aliasing"
+	preamble := "#cgo CXXFLAGS: -std=c++17 -Og -g0 -fno-strict-aliasing"
 	var register []jen.Code
 	for _, d := range codes {
 		first := shares(d)
