@@ -28,4 +28,7 @@ func TestSignature(t *testing.T) {
 			t.Errorf("%s has the signature of a gather: %q", name, other)
 		}
 	}
+	if free, same := (s.Schedule{}), (s.Schedule{Invariant: true}); free.Signature() == same.Signature() {
+		t.Errorf("equal bits are promised or not by one signature, %q", free.Signature())
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"ovgen/schedule"
 	"ovgen/schedule/catalog"
 	"ovgen/schedule/hostir"
 )
@@ -46,6 +47,31 @@ func TestPassesInOrder(t *testing.T) {
 			}
 		}
 		before = append(before, pass.Name)
+	}
+}
+
+// The library adds in one order in all products of an invariant schedule, and in none of another.
+func TestEqualBits(t *testing.T) {
+	for _, of := range []schedule.Schedule{catalog.GatedMLP, catalog.LinearReduceScatter, catalog.LinearAllReducePackets} {
+		for _, of.Invariant = range []bool{false, true} {
+			p, err := Lower("Bits", of)
+			if err != nil {
+				t.Fatal(err)
+			}
+			products := 0
+			hostir.MapSteps(p.Body, func(s hostir.Step) []hostir.Node {
+				if x, ok := s.Do.(hostir.Product); ok {
+					products++
+					if x.InOrder != of.Invariant {
+						t.Errorf("Invariant %t: %+v", of.Invariant, x)
+					}
+				}
+				return []hostir.Node{s}
+			})
+			if products == 0 {
+				t.Errorf("no product in %s", of.Ops)
+			}
+		}
 	}
 }
 

@@ -176,6 +176,7 @@ func badProducts(b *bench) {
 		{M: 8, K: 8, N: 8},
 		{M: 8, K: 8, N: 8, Type: driver.FP32, Func: "gelu", Accumulate: true},
 		{M: 8, K: 8, N: 8, Type: driver.FP32, Func: "sine"},
+		{M: 8, K: 8, N: 8, Type: driver.BF16, InOrder: true, TransposedA: true},
 		{M: 8, K: 8, N: 8, Type: driver.FP32, Of: driver.FP32},
 		{M: 8, K: 8, N: 8, Type: driver.FP32, Of: 255},
 		{M: 8, K: 8, N: 8, Type: driver.BF16, Of: driver.FP32},

@@ -63,6 +63,8 @@ var Packages = []PackageMutant{
 	{Package: "allgatherlinearquantised", File: "program.go", Text: "scales that travel before they are made",
 		Edits: []Edit{{"	q.Post(main, p.ready)\n", ""}, {"	p.kernels.Function(\"quantise\")",
 			"	q.Post(main, p.ready)\n	p.kernels.Function(\"quantise\")"}}},
+	{Package: "invariantmlp", File: "program.go", Text: "rows whose bits change with their number", Edits: []Edit{
+		{"Transposed: true, InOrder: true})", "Transposed: true})"}}},
 	{Package: "allgatherquantised", File: "program.go", Text: "scales of the next row", Edits: []Edit{
 		{"p.scalesgathered.At(int64(peer)*p.chunkScales))",
 			"p.scalesgathered.At(int64(peer)*p.chunkScales+4))"}}},

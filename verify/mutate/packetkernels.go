@@ -19,6 +19,14 @@ var packetKernels = []KernelMutant{
 		New: "return x[0] != 0 || x[1] != 0 || x[2] != 0 || x[3] != 0;"},
 	{File: "device/packets.h", Text: "packets that are there already",
 		Old: "return x[0] != 0 && x[1] != 0 && x[2] != 0 && x[3] != 0;", New: "return true;"},
+	{File: "device/packets.h", Text: "a packet compared as a float, whose two zeros are equal",
+		Old: "return x[0] != 0 && x[1] != 0 && x[2] != 0 && x[3] != 0;",
+		New: "return __uint_as_float(x[0]) != 0.0f && __uint_as_float(x[1]) != 0.0f &&\n" +
+			"         __uint_as_float(x[2]) != 0.0f && __uint_as_float(x[3]) != 0.0f;"},
+	{File: "device/packets.h", Text: "a packet compared as a float without subnormals",
+		Old: "return x[0] != 0 && x[1] != 0 && x[2] != 0 && x[3] != 0;",
+		New: "return (x[0] & 0x7f800000u) != 0 && (x[1] & 0x7f800000u) != 0 && (x[2] & 0x7f800000u) != 0 &&\n" +
+			"         (x[3] & 0x7f800000u) != 0;"},
 	{File: "device/packets.h", Text: "packets that stay", Old: "store_packets((unsigned *)from, nothing);",
 		New: "(void)from, (void)nothing;"},
 	{File: "device/packets.h", Text: "what lies beside is looked at once", Old: "} while (x < flag);",
@@ -65,6 +73,8 @@ var packetKernels = []KernelMutant{
 	{File: "packets.cu.tmpl", Text: "what lies beside is sent elsewhere",
 		Old: "p.to[q] + half + p.beside + 2 * at", New: "p.to[q] + half + p.beside + at"},
 	{File: "packets.cu.tmpl", Text: "packets looked at once", Old: "while (!there[u])", New: "if (!there[u])"},
+	{File: "packets.cu.tmpl", Text: "packets taken back a run late, where a faster peer's may be", Old: takesPart,
+		New: takesLate},
 	{File: "packets.cu.tmpl", Text: "packets taken back before they are there",
 		Old: "        while (!there[u]) {\n          there[u] = look(from + at, &v[u]);\n        }\n" +
 			"        if (q != p.rank && at < end) {\n",
@@ -156,6 +166,8 @@ var spreadKernels = []KernelMutant{
 		New: "if (!there[u]) {\n          there[u] = look(from + at, &v[u]);\n        }\n        if (at"},
 	{File: "packetspread.cu.tmpl", Text: "sums sent to the half of another run",
 		Old: "p.to[q] + p.spread + half;", New: "p.to[q] + p.spread + (p.half - half);"},
+	{File: "packetspread.cu.tmpl", Text: "parts taken back a run late, where a faster peer's may be", Old: takesPart,
+		New: takesLate},
 	{File: "packetspread.cu.tmpl", Text: "sums that landed in the run before",
 		Old: "p.from + p.spread + half + q * p.part", New: "p.from + p.spread + (p.half - half) + q * p.part"},
 	{File: "packetspread.cu.tmpl", Text: "sums land where parts do",
@@ -168,3 +180,13 @@ var spreadKernels = []KernelMutant{
 		Old: "2 * at, v[u]);\n          store_16<E>(p.dst + q * bytes",
 		New: "2 * at, v[u]);\n          store_16<E>(p.dst"},
 }
+
+// The text by which a part's packets are taken, and what takes those of the half of the run before in their place: a
+// peer that is a run ahead sends there already.
+const (
+	takesPart = "          v[u] = take(from + at, from + p.beside + 2 * at, v[u]);\n        }\n        add<E>"
+	takesLate = "          const unsigned nothing[4] = {}, packets[4] = {v[u].x, v[u].y, v[u].z, v[u].w};\n" +
+		"          store_packets((unsigned *)(p.from + (p.half - half) + q * p.part + at), nothing);\n" +
+		"          v[u] = take(from + at, from + p.beside + 2 * at, v[u]);\n" +
+		"          store_packets((unsigned *)(from + at), packets);\n        }\n        add<E>"
+)

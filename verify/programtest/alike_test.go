@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"ovgen/generated/allreducenorm"
 	"ovgen/generated/programs"
@@ -125,7 +126,31 @@ func compared(ctx context.Context, g *group.Group) error {
 		}
 	}
 	own := changed{"A", 4, []int{1}} // a part of each rank's own
-	return errors.Join(own.set(n, 1), once(), stream.Synchronize(), stream.Close(), n.Close(ctx))
+	return errors.Join(own.set(n, 1), once(), behind(n, stream), stream.Synchronize(), stream.Close(), n.Close(ctx))
+}
+
+// behind enqueues a run behind what makes an operand the same on all ranks, and that behind a post that comes later.
+func behind(n norm, s *device.Stream) error {
+	d := n.Group().Driver()
+	word, err := device.Alloc(d, 4)
+	if err != nil {
+		return err
+	}
+	other, err := device.NewStream(d, device.Normal)
+	if err != nil {
+		return err
+	}
+	batch := func(on *device.Stream, kind driver.MemOpKind) error {
+		return d.StreamBatchMemOp(on.Handle(), []driver.MemOp{{Kind: kind, Value: 1, Address: word.Ptr()}})
+	}
+	err = errors.Join(word.Set(make([]byte, 4)), changes[1].set(n, 1), batch(s, driver.WaitEqual),
+		d.MemsetD32Async(n.at["Norm"], 0, 64, s.Handle()))
+	posted := make(chan error)
+	go func() {
+		time.Sleep(10 * time.Millisecond)
+		posted <- batch(other, driver.Write)
+	}()
+	return errors.Join(err, n.Enqueue(s.Handle()), <-posted, s.Synchronize(), other.Close(), word.Close())
 }
 
 // TestDifference has one bit of an operand differ on a rank: no rank runs, each gets an error with the operand, the
@@ -134,6 +159,33 @@ func TestDifference(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := simtest.Config{Config: sim.Config{Devices: 3}, Change: func(c *group.Config) { c.Check = true }}
 		if err := simtest.Run(t.Context(), c, compared); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestUnread frees an operand on one rank, which can't read it then: all ranks get an error at once.
+func TestUnread(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := simtest.Config{Config: sim.Config{Devices: 3}, Change: func(c *group.Config) { c.Check = true }}
+		err := simtest.Run(t.Context(), c, func(ctx context.Context, g *group.Group) error {
+			n, err := newNorm(ctx, g)
+			if err != nil {
+				return err
+			}
+			says := "rank 1 could not read its operands"
+			if n.Rank() == 1 {
+				says, err = "read Norm: ", g.Driver().MemFree(n.at["Norm"])
+			}
+			if err != nil {
+				return err
+			}
+			if err := n.Run(ctx); err == nil || !strings.Contains(err.Error(), says) {
+				return fmt.Errorf("rank %d gets %w, want %q in it", n.Rank(), err, says)
+			}
+			return n.Close(ctx)
+		})
+		if err != nil {
 			t.Error(err)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -219,12 +220,17 @@ func TestFakeSecond(t *testing.T) {
 // that give a row other bits than it has among more rows, were they the fastest; where none is left, nothing is made.
 func TestFakeInOrder(t *testing.T) {
 	dir := buildFakes(t)
-	tuned := func(odd string) string {
-		return inChild(t, dir, "TestFakeOrdered", blasVariable+"="+dir, choices.Variable+"="+choices.Off,
-			"FAKE_ODD="+odd)
+	tuned := func(odd string, more ...string) string {
+		return inChild(t, dir, "TestFakeOrdered", append(more, blasVariable+"="+dir, choices.Variable+"="+choices.Off,
+			"FAKE_ODD="+odd)...)
 	}
-	for _, x := range []struct{ odd, want string }{{"", "42 "}, {"42", "41 "}, {"43", "42 "}, {"41", "42 "}} {
-		out := tuned(x.odd)
+	const many, late = "FAKE_ROWS=300", "FAKE_LATE=1" // many rows are compared at their first and at their last ones
+	for _, x := range []struct {
+		odd, want string
+		more      []string
+	}{{"", "42 ", nil}, {"42", "41 ", nil}, {"43", "42 ", nil}, {"41", "42 ", nil}, {"42", "41 ", []string{late}},
+		{"", "42 ", []string{many}}, {"42", "41 ", []string{many}}, {"42", "41 ", []string{many, late}}} {
+		out := tuned(x.odd, x.more...)
 		runs := strings.Split(out, "algorithm ")
 		last := runs[len(runs)-1]
 		if !strings.HasPrefix(last, x.want+"pieces 1 ") || strings.Contains(out, "pieces 2") {
@@ -241,12 +247,17 @@ func TestFakeOrdered(t *testing.T) {
 	drivertest.OnlyChild(t)
 	d, err := backend{}.Open(1, 0)
 	must(t, err)
-	m, err := d.MatmulCreate(driver.MatmulDesc{M: 8, K: 16, N: 24, Type: driver.BF16, InOrder: true})
+	rows := 8
+	if os.Getenv("FAKE_ROWS") != "" {
+		rows, err = strconv.Atoi(os.Getenv("FAKE_ROWS"))
+		must(t, err)
+	}
+	m, err := d.MatmulCreate(driver.MatmulDesc{M: rows, K: 16, N: 24, Type: driver.BF16, InOrder: true})
 	if os.Getenv("FAKE_ODD") == "all" {
 		os.Stderr.WriteString(err.Error())
 		return
 	}
 	must(t, err)
-	must(t, d.Matmul(m, driver.Operands{C: 0x1000, A: 0x100, B: 0x200, Workspace: 0x2000}, 0x50))
+	must(t, d.Matmul(m, driver.Operands{C: 0x30000, A: 0x10000, B: 0x20000, Workspace: 0x40000}, 0x50))
 	must(t, errors.Join(d.MatmulDestroy(m), d.Close()))
 }

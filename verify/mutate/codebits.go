@@ -1,0 +1,56 @@
+package mutate
+
+import "slices"
+
+// ofAlike lists bugs in the comparison of operands that all ranks must hold alike.
+var ofAlike = slices.Concat(within("verify/programtest", []CodeMutant{
+	{File: "runtime/alike/alike.go", Text: "the first operand stands for all", Tests: "TestDifference$",
+		Old: "at := sumBytes * i;", New: "at := 0 * i;"},
+	{File: "runtime/alike/alike.go", Text: "ranks compare before their stream has ended", Tests: "TestDifference$",
+		Old: "err := d.StreamSynchronize(on); err != nil", New: "err := error(nil); err != nil"},
+	{File: "runtime/alike/alike.go", Text: "operands of which each rank has its own are compared",
+		Tests: "TestDifference$", Old: "if b.Alike {", New: "if b.Alike || b.Name == \"A\" {"},
+	{File: "runtime/group/run.go", Text: "nothing is compared", Tests: "TestDifference$",
+		Old: "g.config.Check && ", New: "false && "},
+	{File: "runtime/group/run.go", Text: "runs that are captured are compared", Tests: "TestDifferenceCaptured",
+		Old: "g.config.Check && !r.capturing", New: "g.config.Check"},
+	{File: "runtime/group/checks.go", Text: "one rank compares alone", Tests: "TestOneCompares",
+		Old: `, {"operands", "Check", first.Check, id.Check}`, New: ""},
+	{File: "runtime/alike/alike.go", Text: "the others wait for a rank that can't read", Tests: "TestUnread",
+		Old: "operands, g.Rank(), on)\n", New: "operands, g.Rank(), on)\n	if failed != nil {\n		return failed\n	}\n"},
+}), within("runtime/alike", []CodeMutant{
+	{File: "runtime/alike/alike.go", Text: "the first piece of an operand alone", Tests: "TestSums",
+		Old: "at += piece {", New: "at += b.Bytes {"},
+	{File: "runtime/alike/alike.go", Text: "each piece is the first one", Tests: "TestSums",
+		Old: "b.At[rank]+driver.Ptr(at)", New: "b.At[rank]"},
+}))
+
+// ofInvariant lists bugs by which a row gets other bits with the rows beside it.
+var ofInvariant = slices.Concat(within("runtime/driver/cuda", []CodeMutant{
+	{File: "runtime/driver/cuda/tune.go", Text: "algorithms in any order", Tests: "TestFakeInOrder",
+		Old: "if desc.InOrder {\n		of, err", New: "if false {\n		of, err"},
+	{File: "runtime/driver/cuda/order.go", Text: "no bits are compared", Tests: "TestFakeInOrder",
+		Old: "err == nil && bytes.Equal(got, want[j])", New: "err == nil && (bytes.Equal(got, want[j]) || j >= 0)"},
+	{File: "runtime/driver/cuda/order.go", Text: "of few rows the first product alone is compared",
+		Tests: "TestFakeInOrder", Old: "from < orderRows; from +=", New: "from < 1; from +="},
+	{File: "runtime/driver/cuda/order.go", Text: "of many rows the first ones alone are compared",
+		Tests: "TestFakeInOrder", Old: ", {0, (m - orderRows) &^ 3}}", New: "}"},
+	{File: "runtime/driver/cuda/blas.c", Text: "algorithms that cut K", Tests: "TestFakeInOrder",
+		Old: "p->shape.in_order ? ask_in_order(p, pref, choices) : ask(", New: "ask("},
+}), within("verify/sim", []CodeMutant{
+	{File: "runtime/driver/func.go", Text: "rows in order of an operand that has none", Tests: "TestConformProcess/bad_products",
+		Old: "case d.InOrder && d.TransposedA:", New: "case false:"},
+}), within("schedule", []CodeMutant{
+	{File: "schedule/way_ringsum.go", Text: "a ring of products has the order of ranks", Tests: "TestInvariant",
+		Old: "func (RingAccumulate) unordered()", New: "func (RingAccumulate) ordered()"},
+	{File: "schedule/invariant.go", Text: "tiles of a gather have the order of rows", Tests: "TestInvariant",
+		Old: "case tiles && !sums:", New: "case tiles && !sums && false:"},
+	{File: "schedule/invariant.go", Text: "sums over rows", Tests: "TestInvariant",
+		Old: "strings.Contains(c.Summed(), c.In[0][:1])",
+		New: "strings.Contains(c.Summed(), \"?\")"},
+	{File: "schedule/signature.go", Text: "tuned takes a schedule without equal bits for one with", Tests: "TestSignature",
+		Old: "if s.Invariant {", New: "if false {"},
+}), within("schedule/lower", []CodeMutant{
+	{File: "schedule/lower/invariant.go", Text: "the library adds in any order", Tests: "TestEqualBits",
+		Old: "x.InOrder, made = true, true", New: "made = true"},
+}))
