@@ -28,7 +28,8 @@ func TestInvariant(t *testing.T) {
 		{with(reduce, schedule.Move{Of: "C", Way: schedule.Tiles{}}), ""},
 		{with(gated, schedule.Move{Of: "C", Way: schedule.NCCL{}}), "Moves[0].Way: NCCL" + ordered},
 		{with(reduce, schedule.Move{Of: "C", Way: schedule.RingSum{}}), "Moves[0].Way: RingSum" + ordered},
-		{with(reduce, schedule.Move{Of: "C", Way: schedule.RingAccumulate{}}), "Moves[0].Way: RingAccumulate" + ordered},
+		{with(reduce, schedule.Move{Of: "C", Way: schedule.RingAccumulate{}}),
+			"Moves[0].Way: RingAccumulate" + ordered},
 		{with(gated, schedule.Move{Of: "A", Way: schedule.Tiles{}}), "Moves[0].Way: tiles of every second shard are " +
 			"added from the back (use schedule.Pull or schedule.PushGather, or leave Invariant out)"},
 		{with(catalog.LinearReduceScatterHosts), "Mesh: partial results of several hosts meet by NCCL, whose order " +

@@ -52,7 +52,8 @@ func TestPassesInOrder(t *testing.T) {
 
 // The library adds in one order in all products of an invariant schedule, and in none of another.
 func TestEqualBits(t *testing.T) {
-	for _, of := range []schedule.Schedule{catalog.GatedMLP, catalog.LinearReduceScatter, catalog.LinearAllReducePackets} {
+	for _, of := range []schedule.Schedule{catalog.GatedMLP, catalog.LinearReduceScatter,
+		catalog.LinearAllReducePackets} {
 		for _, of.Invariant = range []bool{false, true} {
 			p, err := Lower("Bits", of)
 			if err != nil {

@@ -822,11 +822,18 @@ static void scatter_round(World &w, unsigned r, unsigned round, const char *kern
   });
 }
 
-// What is sent: also words that no packet is for, of which all bits are 1, or all but the lowest.
+// What is sent: also words that no packet is for, of which all bits are 1, or all but the lowest, and one whose packet
+// is -0 as a float, of which all bits are 1 but the highest.
 static unsigned moved(unsigned type, unsigned rank, unsigned round, size_t i)
 {
-  const unsigned word = (unsigned)(i * size_of(type) / 4 % 7), ones = size_of(type) == 4 ? ~0u : 0xffffu;
-  return word > 1 ? wanted(type, rank, round, i) : i * size_of(type) % 4 == 0 ? ones - word : ones;
+  const unsigned word = (unsigned)(i * size_of(type) / 4 % 11), ones = size_of(type) == 4 ? ~0u : 0xffffu;
+  const bool low = i * size_of(type) % 4 == 0, high = (i + 1) * size_of(type) % 4 == 0;
+  switch (word) {
+  case 0: return ones;
+  case 1: return low ? ones - 1 : ones;
+  case 2: return high ? ones >> 1 : ones;
+  }
+  return wanted(type, rank, round, i);
 }
 
 // Each rank gets a part of every rank's term, which begins eight elements behind the part of the rank before it.

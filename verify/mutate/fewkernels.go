@@ -30,7 +30,7 @@ var fewKernels = []KernelMutant{
 	{File: "fewrows.cu.tmpl", Text: "a row behind the last one is read", Old: "next.row + g < p.rows",
 		New: "next.row + g <= p.rows"},
 	{File: "fewrows.cu.tmpl", Text: "rows behind the last one are stored", Old: "i < down * few_columns && i < left",
-		New: "i < down * few_columns"},
+		New: "i < down * few_columns && i < left + down * few_columns"},
 	{File: "fewrows.cu.tmpl", Text: "a bias for each row", Old: "(const typename E::bits *)p.bias)[at]",
 		New: "(const typename E::bits *)p.bias)[row]"},
 	{File: "fewrows.cu.tmpl", Text: "the scale of a neighbour", Old: "p.scales == 1 ? 0 : at]",

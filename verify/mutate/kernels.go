@@ -49,7 +49,7 @@ func (m KernelMutant) tests() []string {
 		return blockTests
 	case "device/eight.h":
 		return eightTests
-	case "device/fewrows.h", "fewrows.cu.tmpl":
+	case "device/fewrows.h", "device/narrow.h", "fewrows.cu.tmpl":
 		return fewTests
 	case "device/arith.h", "device/units.h", "device/elements.h", "elements.cu.tmpl", "device/groups.h",
 		"groups.cu.tmpl", "pieces.tmpl", "device/scale.h", "device/eightunits.h":
