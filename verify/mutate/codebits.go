@@ -17,7 +17,8 @@ var ofAlike = slices.Concat(within("verify/programtest", []CodeMutant{
 	{File: "runtime/group/checks.go", Text: "one rank compares alone", Tests: "TestOneCompares",
 		Old: `, {"operands", "Check", first.Check, id.Check}`, New: ""},
 	{File: "runtime/alike/alike.go", Text: "the others wait for a rank that can't read", Tests: "TestUnread",
-		Old: "operands, g.Rank(), on)\n", New: "operands, g.Rank(), on)\n	if failed != nil {\n		return failed\n	}\n"},
+		Old: "operands, g.Rank(), on)\n",
+		New: "operands, g.Rank(), on)\n	if failed != nil {\n		return failed\n	}\n"},
 }), within("runtime/alike", []CodeMutant{
 	{File: "runtime/alike/alike.go", Text: "the first piece of an operand alone", Tests: "TestSums",
 		Old: "at += piece {", New: "at += b.Bytes {"},
@@ -38,8 +39,8 @@ var ofInvariant = slices.Concat(within("runtime/driver/cuda", []CodeMutant{
 	{File: "runtime/driver/cuda/blas.c", Text: "algorithms that cut K", Tests: "TestFakeInOrder",
 		Old: "p->shape.in_order ? ask_in_order(p, pref, choices) : ask(", New: "ask("},
 }), within("verify/sim", []CodeMutant{
-	{File: "runtime/driver/func.go", Text: "rows in order of an operand that has none", Tests: "TestConformProcess/bad_products",
-		Old: "case d.InOrder && d.TransposedA:", New: "case false:"},
+	{File: "runtime/driver/func.go", Text: "rows in order of an operand that has none",
+		Tests: "TestConformProcess/bad_products", Old: "case d.InOrder && d.TransposedA:", New: "case false:"},
 }), within("schedule", []CodeMutant{
 	{File: "schedule/way_ringsum.go", Text: "a ring of products has the order of ranks", Tests: "TestInvariant",
 		Old: "func (RingAccumulate) unordered()", New: "func (RingAccumulate) ordered()"},
@@ -48,8 +49,8 @@ var ofInvariant = slices.Concat(within("runtime/driver/cuda", []CodeMutant{
 	{File: "schedule/invariant.go", Text: "sums over rows", Tests: "TestInvariant",
 		Old: "strings.Contains(c.Summed(), c.In[0][:1])",
 		New: "strings.Contains(c.Summed(), \"?\")"},
-	{File: "schedule/signature.go", Text: "tuned takes a schedule without equal bits for one with", Tests: "TestSignature",
-		Old: "if s.Invariant {", New: "if false {"},
+	{File: "schedule/signature.go", Text: "tuned takes a schedule without equal bits for one with",
+		Tests: "TestSignature", Old: "if s.Invariant {", New: "if false {"},
 }), within("schedule/lower", []CodeMutant{
 	{File: "schedule/lower/invariant.go", Text: "the library adds in any order", Tests: "TestEqualBits",
 		Old: "x.InOrder, made = true, true", New: "made = true"},
