@@ -6,8 +6,8 @@ import (
 )
 
 // Elements of eight bits have few digits, so each tensor of them has scales beside it, which multiply it: a tensor of
-// fp32 with one scale, or with one for each row. A row has one scale on all ranks that have columns of it. Scales of
-// rows travel with the rows, under the same words.
+// fp32 with one scale, or with one for each row. A row has one scale on all ranks that have columns of it, or one for
+// each rank's part. Scales of rows travel with the rows, under the same words.
 
 // OneScale is the extent of the only axis of a scale that a whole tensor has.
 const OneScale Extent = "1"
@@ -26,8 +26,24 @@ func (s Schedule) ScaledBy(scale string) (Tensor, bool) {
 	return s.Tensors[i], true
 }
 
-// OfRows says that scales are one for each row.
-func (t Tensor) OfRows() bool { return len(t.Axes) == 1 && t.Axes[0].Extent != OneScale }
+// OfRows says that scales are one for each row, or for each rank's part of one.
+func (t Tensor) OfRows() bool { return len(t.Axes) > 0 && t.Axes[0].Extent != OneScale }
+
+// OfParts says that scales are one for each rank's part of a row: [M, DIDx(D), 1].
+func (t Tensor) OfParts() bool { return len(t.Axes) == 2 }
+
+// InParts says that a tensor has scales of each rank's part of a row: so to the function that makes them, the last one,
+// a row is such a part.
+func (s Schedule) InParts(tensor string) bool { return s.scaleOf(tensor).OfParts() }
+
+// scalePlaces are the placements that scales of a tensor may have: one, that of the rows, or of each rank's parts.
+func scalePlaces(of []Axis) [][]Axis {
+	list := [][]Axis{{Dim(OneScale)}, of[:1]}
+	if slices.Equal(of[1].Outer, []Split{DIDx(D)}) {
+		list = append(list, []Axis{of[0], Dim(D, DIDx(D))})
+	}
+	return list
+}
 
 // checkScales refuses tensors of eight bits without scales, scales that are placed otherwise than their rows, and
 // operations that no device does on eight bits.
@@ -68,8 +84,8 @@ func (s Schedule) checkScale(v *validation, path string, t Tensor) {
 	case scale.Type != FP32 || scale.Within != "" || scale.Root:
 		v.add(at, "declare "+t.Scale+" with Type: schedule.FP32 and with axes alone",
 			"scales are numbers of fp32, in memory of their own")
-	case !slices.ContainsFunc([]Axis{Dim(OneScale), of[0]}, func(a Axis) bool {
-		return Tensor{Axes: scale.Axes}.String() == Tensor{Axes: []Axis{a}}.String()
+	case !slices.ContainsFunc(scalePlaces(of), func(axes []Axis) bool {
+		return Tensor{Axes: scale.Axes}.String() == Tensor{Axes: axes}.String()
 	}):
 		i := slices.IndexFunc(s.Tensors, func(t Tensor) bool { return t.Name == scale.Name })
 		v.add(fmt.Sprintf("Tensors[%d]", i), "place it "+Tensor{Axes: of[:1]}.String(),
@@ -82,7 +98,7 @@ func (s Schedule) reads(scale string) bool {
 	_, made := s.Maker(scale)
 	of, _ := s.ScaledBy(scale)
 	return made || slices.ContainsFunc(s.Ops, func(o Op) bool {
-		beside := slices.Equal(o.In, []string{of.Name})
+		beside := slices.Equal(o.In, []string{of.Name}) && !s.InParts(of.Name)
 		return slices.Contains(o.In, scale) || slices.Contains(o.operands(), scale) && !beside
 	})
 }
@@ -106,6 +122,9 @@ func (s Schedule) checkQuantised(v *validation, path string, t Tensor) {
 		v.add(path+".Type", "give the "+o.Name()+" another name, and make "+t.Name+" of it by a schedule.Copy",
 			"only functions of a tensor, or of a sum of partial results, make eight bits, and %s is a %s", t.Name,
 			o.Name())
+	case scale.OfParts() && ReachOf(Nodes(trees[:len(trees)-1]...)) == InRow:
+		v.add(path+".Scale", "make "+t.Name+" by a schedule.Copy with schedule.Quantise() alone",
+			"each rank has a part of each row of %s, and a function ahead of its scales takes whole rows", t.Name)
 	case scale.Name != "" && !scale.OfRows():
 		v.add(path+".Scale", "let the axis of "+scale.Name+" be that of the rows of "+t.Name,
 			"%s has one scale for all of it, and no kernel reads all of it before it makes some", t.Name)

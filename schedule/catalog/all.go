@@ -116,6 +116,7 @@ var all = []Named{
 	{"LinearReduceScatterFP8", LinearReduceScatterFP8},
 	{"LinearAllReduceFP8", LinearAllReduceFP8},
 	{"LinearAllReduceWeightsFP8", LinearAllReduceWeightsFP8},
+	{"LinearAllReduceQuantised", LinearAllReduceQuantised},
 	{"GatedMLPFP8", GatedMLPFP8},
 	{"AllGatherLinearNCCL", AllGatherLinearNCCL},
 	{"AllGatherLinearNCCL4", AllGatherLinearNCCL4},

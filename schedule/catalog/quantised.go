@@ -30,3 +30,20 @@ var AllGatherQuantised = s.Schedule{
 	},
 	Ops: []s.Op{s.Copy("Codes", "A", s.Quantise()), s.Copy("C", "Codes", s.Dequantise("Scales"))},
 }
+
+// LinearAllReduceQuantised is LinearAllReducePackets of an A of 16 bits whose columns are spread over the ranks: each
+// rank makes eight bits of its part, with a scale for each of its part's rows, and multiplies them by its part of the
+// weight. So no rank asks another one for the greatest of a row. Partial results travel in 16 bits. Choose it for a
+// weight of eight bits from some ten rows on; below, LinearAllReduceWeightsFP8.
+var LinearAllReduceQuantised = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}},
+		{Name: "Codes", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.K, s.DIDx(s.D))}, Type: s.E4M3, Scale: "Scales"},
+		{Name: "Scales", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.D, s.DIDx(s.D))}, Type: s.FP32},
+		{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K, s.DIDx(s.D))}, Type: s.E4M3, Scale: "ScaleB"},
+		{Name: "ScaleB", Axes: []s.Axis{s.Dim(s.N)}, Type: s.FP32},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+	},
+	Ops:   []s.Op{s.Copy("Codes", "A", s.Quantise()), s.Linear("C", "Codes", "B")},
+	Moves: []s.Move{{Of: "C", Way: s.PushShot{}}},
+}

@@ -161,7 +161,7 @@ func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error 
 	from := d.schedule.MadeFrom(o)
 	for i, f := range o.Then {
 		at := fmt.Sprintf("%s.Then[%d]", path, i)
-		if why := c.unapplied(o, f, i >= from, s.sums == o.Out); why != "" {
+		if why := c.unapplied(o, f, i >= from, s.sums == o.Out, d.schedule.InParts(o.Out)); why != "" {
 			return refused(at, d.elsewhere(o, i, c.at[o.Out]), "%s", why)
 		}
 		for _, operand := range f.Operands() {
@@ -184,10 +184,10 @@ func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error 
 
 // unapplied says why nothing applies a function of an operation, which is made by a kernel of its own, or applied to a
 // sum, or to a product; empty: something does.
-func (c *chain) unapplied(o schedule.Op, f schedule.Func, own, sum bool) string {
+func (c *chain) unapplied(o schedule.Op, f schedule.Func, own, sum, inParts bool) string {
 	switch {
 	case own:
-		return c.formula(o, f)
+		return c.formula(o, f, inParts)
 	case c.fetches[o.In[0]].From.Columns():
 		return fmt.Sprintf("no pass applies %s to the product %s of columns that come", f.Name(), o.Out)
 	case kind(o.Name()) == gradient && !sum:
@@ -196,10 +196,11 @@ func (c *chain) unapplied(o schedule.Op, f schedule.Func, own, sum bool) string 
 	return ""
 }
 
-// formula says why nothing makes a formula of an operation's result; empty: a kernel does.
-func (c *chain) formula(o schedule.Op, f schedule.Func) string {
+// formula says why nothing makes a formula of an operation's result; empty: a kernel does. Of one that is in parts each
+// rank's part of a row is a row.
+func (c *chain) formula(o schedule.Op, f schedule.Func, inParts bool) string {
 	nodes := schedule.Nodes(f.Is)
-	if schedule.ReachOf(nodes) == schedule.InRow && c.at[o.Out].Columns() {
+	if schedule.ReachOf(nodes) == schedule.InRow && c.at[o.Out].Columns() && !inParts {
 		return fmt.Sprintf("each rank has a part of each row of %s, and %s takes whole rows", o.Out, f.Name())
 	}
 	return ""

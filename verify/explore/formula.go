@@ -195,10 +195,11 @@ func (m *meaning) trees(own []schedule.Func) (list []schedule.Expr) {
 }
 
 // formulas is what trees make of an element of an operation's result, or of all of its row where they see more than the
-// element, and the column of the first of them.
+// element, and the column of the first of these.
 func (m *meaning) formulas(run int, op schedule.Op, trees []schedule.Expr, index []int64) (made []Number, first int64) {
 	last := len(index) - 1
-	columns := int(m.sizes(op.Out)[last])
+	columns := int(m.inRow(op.Out))
+	begin := int(index[last]) / columns * columns // of its row
 	before := m.Schedule.With(op)
 	x := func(at []int64) Number {
 		if len(op.In) > 1 {
@@ -206,23 +207,25 @@ func (m *meaning) formulas(run int, op schedule.Op, trees []schedule.Expr, index
 		}
 		return m.read(op.In[0], m.plain(run, before, at))
 	}
-	w := &walk{first: int(index[last]), columns: columns, width: m.extent}
+	w := &walk{first: int(index[last]) - begin, columns: columns, width: m.extent}
 	at := append([]int64{}, index...)
 	if schedule.ReachOf(schedule.Nodes(trees...)) == schedule.Local {
 		w.x = []Number{x(at)}
 	} else {
 		w.first = 0
 		for i := range columns {
-			at[last] = int64(i)
+			at[last] = int64(begin + i)
 			w.x = append(w.x, x(at))
 		}
 	}
 	w.operand = func(tensor string, lies schedule.Lies, _, place int) Number {
 		of := []int64{int64(place)}
 		switch lies {
+		case schedule.ByColumn:
+			of[0] += int64(begin)
 		case schedule.InPlace:
 			of = append([]int64{}, index...)
-			of[last] = int64((w.first + place) % columns)
+			of[last] = int64(begin + (w.first+place)%columns)
 		case schedule.ByRow:
 			of = index[:last]
 		case schedule.OfTable:
@@ -230,7 +233,7 @@ func (m *meaning) formulas(run int, op schedule.Op, trees []schedule.Expr, index
 		}
 		return m.read(tensor, m.element(run, tensor, of))
 	}
-	return w.all(trees), int64(w.first)
+	return w.all(trees), int64(begin + w.first)
 }
 
 // read is an element of a tensor as formulas read it.

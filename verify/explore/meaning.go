@@ -114,7 +114,7 @@ func (m *meaning) elementOf(run int, t *tensor, index []int64) Number {
 		case t.made:
 			known[at] = m.made(run, t, index)
 		case t.scales:
-			known[at] = m.scaleMade(run, t.name, index[0])
+			known[at] = m.scaleMade(run, t.name, index)
 		default:
 			known[at] = m.input(run, t.name, at)
 		}
@@ -248,7 +248,7 @@ func (m *meaning) at(run int, operands []operand, i int, values map[rune]int64) 
 	if len(operands) == 1 { // functions read the codes
 		return element
 	}
-	return m.scaled(run, element, i, x.tensor, index[0])
+	return m.scaled(run, element, i, x.tensor, index)
 }
 
 // spread is the axis of a letter that all operands which have it spread over the ranks, if

@@ -46,14 +46,27 @@ func scaledBy(operand int, x, scale Number) Number {
 }
 
 // scaled is an element of an operation's operand with its scale, where it has scales.
-func (m *meaning) scaled(run int, x Number, operand int, t *tensor, row int64) Number {
+func (m *meaning) scaled(run int, x Number, operand int, t *tensor, at []int64) Number {
+	of := []int64{0}
 	switch {
 	case t.scale == "":
 		return x
-	case !t.ofRows:
-		row = 0
+	case m.Schedule.InParts(t.name):
+		of = []int64{at[0], at[1] / m.inRow(t.name)}
+	case t.ofRows:
+		of = at[:1]
 	}
-	return scaledBy(operand, x, m.read(t.scale, m.element(run, t.scale, []int64{row})))
+	return scaledBy(operand, x, m.read(t.scale, m.element(run, t.scale, of)))
+}
+
+// inRow is how many columns a row of a tensor has: where it has scales of each rank's part, a row is such a part.
+func (m *meaning) inRow(name string) int64 {
+	sizes := m.sizes(name)
+	columns := sizes[len(sizes)-1]
+	if m.Schedule.InParts(name) {
+		columns /= int64(m.Extents[schedule.D])
+	}
+	return columns
 }
 
 // beside are the scales that formulas leave beside their result; none of a workspace, of which nothing is known.
@@ -80,11 +93,15 @@ func (x *search) beside(s *state, st *step, scales []int32) (made []Number) {
 	return made
 }
 
-// scaleMade is the scale of a row of a result of eight bits.
-func (m *meaning) scaleMade(run int, scales string, row int64) Number {
+// scaleMade is the scale of a row of a result of eight bits, or of a rank's part of one.
+func (m *meaning) scaleMade(run int, scales string, at []int64) Number {
 	of, _ := m.Schedule.ScaledBy(scales)
 	op, _ := m.Schedule.Maker(of.Name)
 	divisor, _ := schedule.Divisor(m.trees(m.Schedule.Own(op))) // Validate has seen that it divides
-	made, _ := m.formulas(run, op, divisor, []int64{row, 0})
+	column := int64(0)
+	if len(at) > 1 {
+		column = at[1] * m.inRow(of.Name)
+	}
+	made, _ := m.formulas(run, op, divisor, []int64{at[0], column})
 	return made[0]
 }

@@ -137,11 +137,11 @@ func power(v Value) Value {
 		if !(size < 0x1p126) {
 			size = 0x1p126
 		}
-		fraction, exponent := math.Frexp(size)
+		fraction, exponent := math.Frexp(max(size, 0x1p-126))
 		if fraction == .5 {
 			exponent--
 		}
-		return math.Ldexp(1, max(exponent, -126))
+		return math.Ldexp(1, exponent)
 	}
 	return Value{of(math.Abs(v.Want)), of(least), of(v.Size())}
 }

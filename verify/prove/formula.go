@@ -128,8 +128,11 @@ func (x *expectation) formulas(op schedule.Op, made expr, out []rune, rank int, 
 	if !knows {
 		columns = interval{}
 	}
-	if whole := x.columns(op.Out, x.ranks-1).hi; schedule.ReachOf(nodes) == schedule.InRow &&
-		(whole == 0 || columns != interval{0, whole}) {
+	whole := interval{0, x.columns(op.Out, x.ranks-1).hi}
+	if x.Schedule.InParts(op.Out) {
+		whole = x.columns(op.Out, rank)
+	}
+	if schedule.ReachOf(nodes) == schedule.InRow && (whole.len() == 0 || columns != whole) {
 		return stale, fmt.Errorf("%s takes whole rows, and columns %v are there", list, columns)
 	}
 	return x.formula(schedule.Key(nodes), columns.len(), heads, elements, args), nil

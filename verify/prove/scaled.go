@@ -89,7 +89,14 @@ func (x *expectation) times(operand expr, tensor string, rank int, part box) (ex
 		return operand, nil
 	}
 	rows := box{part[0]}
-	if !scale.OfRows() {
+	switch {
+	case scale.OfParts():
+		of := part[1].lo / max(x.columns(tensor, 0).len(), 1)
+		if part[1] != x.columns(tensor, int(of)) {
+			return stale, fmt.Errorf("columns %v of %s are no rank's part, and it has scales of these", part[1], tensor)
+		}
+		rows[1] = interval{of, of + 1}
+	case !scale.OfRows():
 		rows = box{{0, 1}}
 	}
 	of := x.operand
@@ -123,7 +130,11 @@ func (x *expectation) scalesMade(of schedule.Tensor, rank int, rows box) (expr, 
 	if err != nil {
 		return stale, err
 	}
-	made, err := x.output(of.Name, rank, box{rows[0], {0, columns}})
+	whole := interval{0, columns}
+	if x.Schedule.InParts(of.Name) {
+		whole = x.columns(of.Name, int(rows[1].lo))
+	}
+	made, err := x.output(of.Name, rank, box{rows[0], whole})
 	return x.expressions.scalesOf(made), err
 }
 

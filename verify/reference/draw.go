@@ -154,7 +154,7 @@ func (d *drawing) draw(s Step) drawn {
 		if !known {
 			d.values[s.A] = drawn{1, unit}
 		}
-		if !known && d.quantised(s.A) {
+		if _, quantised := d.quantised(s.A); quantised && !known {
 			d.values[s.A] = drawn{squaresOfRows, unit}
 		}
 		return d.values[s.A]

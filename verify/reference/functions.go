@@ -28,26 +28,32 @@ func (s Step) apply(x Values, v map[string]Values, p *Problem) Values {
 	}
 	if scale := p.Tensor(s.C).Scale; scale != "" {
 		divisor, _ := schedule.Divisor(trees) // Validate has seen that it divides
-		v[scale] = p.function(s.C, x, v, divisor, driver.FP32).column(p.columns(s.C))
+		columns, _ := p.columns(s.C)
+		v[scale] = p.function(s.C, x, v, divisor, driver.FP32).column(columns)
 	}
 	return p.function(s.C, x, v, trees, p.TypeOf(s.C))
 }
 
-// columns is how many a result has.
-func (p *Problem) columns(result string) int {
+// columns is how many a row of a result has, and parts how many rows one of all ranks is: where each rank's part has a
+// scale it is a row.
+func (p *Problem) columns(result string) (columns, parts int) {
 	sizes := p.sized().Sizes(result)
-	return sizes[len(sizes)-1]
+	columns, parts = sizes[len(sizes)-1], 1
+	if p.schedule().InParts(result) {
+		parts = p.Extents[schedule.D]
+	}
+	return columns / parts, parts
 }
 
 // function is what formulas make of a result, row by row, as a type has it.
 func (p *Problem) function(result string, x Values, v map[string]Values, trees []schedule.Expr,
 	typ driver.Type) Values {
-	columns := p.columns(result)
+	columns, parts := p.columns(result)
 	rows := len(x.Want) / max(columns, 1)
 	nodes, made, f := schedule.Nodes(trees...), newValues(len(x.Want)), formatOf(typ)
 	of := map[string]operand{}
 	for _, o := range schedule.Operands(nodes) {
-		of[o.Tensor] = p.operand(o, v[o.Tensor], rows, columns)
+		of[o.Tensor] = p.operand(o, v[o.Tensor], rows, columns, parts)
 	}
 	inRows(rows, columns*len(nodes), func(first, end int) {
 		row := formula.Row{X: make([]formula.Value, columns), Param: p.param, Width: p.width}
@@ -64,28 +70,30 @@ func (p *Problem) function(result string, x Values, v map[string]Values, trees [
 	return made
 }
 
-// operand is a tensor that a function reads: so many elements of it go with each row, and with row 0 again after so
-// many rows.
+// operand is a tensor that a function reads: so many elements of it go with each row, or with so many rows, and with
+// row 0 again after so many.
 type operand struct {
 	Values
-	stride, rows int
+	stride, each, rows int
 }
 
 // at is an element of an operand's part for a row.
-func (o operand) at(row, i int) formula.Value { return o.At(row%o.rows*o.stride + i) }
+func (o operand) at(row, i int) formula.Value { return o.At(row/o.each%o.rows*o.stride + i) }
 
-// operand is how one lies of a result of so many rows and columns.
-func (p *Problem) operand(o schedule.Operand, v Values, rows, columns int) operand {
+// operand is how one lies of a result of so many rows and columns, of which so many rows are one of all ranks.
+func (p *Problem) operand(o schedule.Operand, v Values, rows, columns, parts int) operand {
 	switch o.Lies {
 	case schedule.InPlace:
-		return operand{v, columns, rows}
+		return operand{v, columns, 1, rows}
 	case schedule.ByRow:
-		return operand{v, 1, rows}
+		return operand{v, 1, parts, rows}
 	case schedule.OfTable: // batches share one
 		sizes := p.sized().Sizes(o.Tensor)
-		return operand{v, sizes[1], sizes[0]}
+		return operand{v, sizes[1], parts, sizes[0]}
+	case schedule.ByColumn:
+		return operand{v, columns, 1, parts}
 	}
-	return operand{v, 0, rows}
+	return operand{v, 0, 1, rows}
 }
 
 func (p *Problem) width(e schedule.Extent) int {
@@ -105,14 +113,14 @@ func (p *Problem) Chained() bool {
 }
 
 // HostOnly reports whether only the host makes the results apart from a program: operations apply functions, or call
-// some, that no plain product has, a weight alone has eight bits, or integers are drawn of which products are not
+// some, that no plain product has, a weight alone has eight bits, scales are of ranks' parts of rows, or integers are drawn of which products are not
 // exact.
 func (p *Problem) HostOnly() bool {
 	if !p.draws().exact || slices.ContainsFunc(p.steps, func(s Step) bool { return s.Narrow }) {
 		return true
 	}
 	return slices.ContainsFunc(p.Ops, func(o schedule.Op) bool {
-		return o.Call != "" || len(p.schedule().Own(o)) > 0 || len(o.In) == 1 && len(o.Then) > 0 ||
+		return p.schedule().InParts(o.In[0]) || o.Call != "" || len(p.schedule().Own(o)) > 0 || len(o.In) == 1 && len(o.Then) > 0 ||
 			len(p.schedule().Terms(o)) > 0 || p.schedule().InFP32(o)
 	})
 }

@@ -283,9 +283,7 @@ func (p *Problem) Input(name string, seed uint32, real bool) Input {
 		return Input{Seed: seed, Scales: true}
 	}
 	in := Input{Seed: seed, Limit: dense, Real: real || !p.Multiplies() && !p.addsUp() && !p.Chained()}
-	if p.quantised(name) {
-		in.Row = p.sized().Sizes(name)[1]
-	}
+	in.Row, _ = p.quantised(name)
 	if p.Chained() {
 		d := p.draws().values[name]
 		in.Limit, in.Unit = limit(d.density), float32(d.unit)

@@ -36,12 +36,17 @@ func (v Values) column(columns int) Values {
 	return made
 }
 
-// quantised says that eight bits are made of a tensor itself. Its rows are drawn of different sizes: so a scale of
-// another row is seen.
-func (p *Problem) quantised(name string) bool {
-	return slices.ContainsFunc(p.steps, func(s Step) bool {
+// quantised says that eight bits are made of a tensor itself, and how many columns have a scale. Its rows are drawn of
+// different sizes: so a scale of another row is seen.
+func (p *Problem) quantised(name string) (columns int, ok bool) {
+	i := slices.IndexFunc(p.steps, func(s Step) bool {
 		return s.A == name && s.Does == Copies && p.Tensor(s.C).Scale != ""
 	})
+	if i < 0 {
+		return 0, false
+	}
+	columns, _ = p.columns(p.steps[i].C)
+	return columns, true
 }
 
 // valued are the functions that decide which values a step's result has: the last one of a result of eight bits only

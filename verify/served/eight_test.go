@@ -23,6 +23,17 @@ func (f form) eight(rows bool, tensors ...string) form {
 	return f
 }
 
+// inParts is the form with operands of eight bits that have a scale for each rank's part of a row.
+func (f form) inParts(tensors ...string) form {
+	f = f.eight(true, tensors...)
+	for i, t := range f.Tensors {
+		if of, scales := f.ScaledBy(t.Name); scales && slices.Contains(tensors, of.Name) {
+			f.Tensors[i].Axes = append(t.Axes, s.Dim(s.D, s.DIDx(s.D)))
+		}
+	}
+	return f
+}
+
 // gatheredEight is the layer that most of these change.
 func gatheredEight(rows bool) form {
 	return linear("A[M/D K] B[N/D K] C[M:D N/D]").eight(rows, "A", "B")

@@ -79,7 +79,10 @@ func prompt(n int, seed uint64) (tokens []int) {
 
 // greedy is the reference's tokens behind a prompt, and the logits that they and the one behind them were chosen by.
 func greedy(t *testing.T, c Config, weights map[string]Array, prompt []int, n int) (tokens []int, logits [][]float64) {
-	m := newReference(c, weights)
+	return newReference(c, weights).greedy(t, prompt, n)
+}
+
+func (m *reference) greedy(t *testing.T, prompt []int, n int) (tokens []int, logits [][]float64) {
 	for _, token := range prompt {
 		logits = [][]float64{m.next(token)}
 	}
@@ -214,25 +217,30 @@ func (d decoding) holdIn(t *testing.T, dir string, weights map[string]Array, num
 		tokens, logits = append(tokens, made), append(logits, l)
 	}
 	for _, n := range numbers {
-		name := fmt.Sprint(d.prompts, " ", d.s.Type, " on ", n, " ranks")
-		if os.Getenv(envNCCL) != "" {
-			name += " by NCCL"
-		}
-		if d.s.Processes {
-			name += " by processes"
-		}
-		t.Run(name, func(t *testing.T) {
-			d.s.Ranks = n
-			crew, err := d.s.in(dir).Start(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			d.follow(t, crew, tokens, logits, b)
-			if err := crew.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
-		})
+		d.on(t, n, dir, tokens, logits, b)
 	}
+}
+
+// on is holdIn on a number of ranks, against a reference's tokens and logits.
+func (d decoding) on(t *testing.T, ranks int, dir string, tokens [][]int, logits [][][]float64, b bounds) {
+	name := fmt.Sprint(d.prompts, " ", d.s.Type, " on ", ranks, " ranks")
+	if os.Getenv(envNCCL) != "" {
+		name += " by NCCL"
+	}
+	if d.s.Processes {
+		name += " by processes"
+	}
+	t.Run(name, func(t *testing.T) {
+		d.s.Ranks = ranks
+		crew, err := d.s.in(dir).Start(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.follow(t, crew, tokens, logits, b)
+		if err := crew.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // follow is hold for one crew. Other processes' logits cannot be read: their tokens alone are compared.

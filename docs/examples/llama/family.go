@@ -16,17 +16,23 @@ var families = map[string]family{"llama": llama, "mistral": mistral, "qwen2": qw
 
 // family is models with layers of one kind.
 type family struct {
-	few     func(calls) program // a layer of rows that all ranks have
-	eight   func(calls) program // the same by weights of eight bits
-	many    func(calls) program // of rows that are spread over the ranks; nil: few takes them too
-	apart   bool                // queries, keys and values are three products in few; else they are one
-	weights []weight            // of a layer
+	forms            // by weights of 16 bits
+	eight   forms    // by weights of eight bits; the zero forms: they are not served
+	apart   bool     // queries, keys and values are three products in few; else they are one
+	weights []weight // of a layer
 	// windowed says that layers of a config's model may look at a window of positions alone. Where it is nil, no config
 	// with a window is served.
 	windowed func(c *Config) bool
 	acts     string          // the MLP's activation; empty: silu
 	grown    bool            // norms are by 1 + their weights, and the embedding grows by the root of its width
 	lacks    func(c *Config) // sets what transformers takes for fields that a file lacks, where that is not Llama's
+}
+
+// forms are the packages of a layer.
+type forms struct {
+	few  func(calls) program // of rows that all ranks have
+	more func(calls) program // of more than mostNarrow such rows; nil: few takes them too
+	many func(calls) program // of rows that are spread over the ranks; nil: the others take them too
 }
 
 // served are the model_types, for an error.

@@ -10,8 +10,8 @@ import (
 // gemma2 is Gemma 2: Llama with a norm behind attention and one behind the MLP too, norms by 1 + their weights, an
 // embedding that grows by the root of its width, GELU's gate, and caps of scores and logits.
 var gemma2 = family{
-	few: layerOf(&gemma.Program, gemma.New, (*gemma.Plan).Bind,
-		func(p *gemma.Plan, own calls) { p.Attention = own.attention }),
+	forms: forms{few: layerOf(&gemma.Program, gemma.New, (*gemma.Plan).Bind,
+		func(p *gemma.Plan, own calls) { p.Attention = own.attention })},
 	weights: slices.Concat(llama.weights[:5], []weight{
 		{buffer: "Behind", tensor: "post_attention_layernorm.weight", cut: wholeRow},
 		{buffer: "Norm2", tensor: "pre_feedforward_layernorm.weight", cut: wholeRow},
@@ -32,8 +32,8 @@ var gemma2 = family{
 // gemma3 is the text models of Gemma 3: Gemma 2 with norms of heads, without caps, and with another rotary embedding in
 // layers whose attention has a window.
 var gemma3 = family{
-	few: layerOf(&gemmanormed.Program, gemmanormed.New, (*gemmanormed.Plan).Bind,
-		func(p *gemmanormed.Plan, own calls) { p.Attention = own.attention }),
+	forms: forms{few: layerOf(&gemmanormed.Program, gemmanormed.New, (*gemmanormed.Plan).Bind,
+		func(p *gemmanormed.Plan, own calls) { p.Attention = own.attention })},
 	weights:  slices.Concat(gemma2.weights, headNorms),
 	apart:    true,
 	windowed: gemma2.windowed,

@@ -3,17 +3,27 @@ package main
 import (
 	"ovgen/docs/examples/llama/generated/decode"
 	"ovgen/docs/examples/llama/generated/decodefp8"
+	"ovgen/docs/examples/llama/generated/decodescaled"
 	"ovgen/docs/examples/llama/generated/prefill"
+	"ovgen/docs/examples/llama/generated/prefillscaled"
 )
 
 // llama is Llama 2 and 3.
 var llama = family{
-	few: layerOf(&decode.Program, decode.New, (*decode.Plan).Bind,
-		func(p *decode.Plan, own calls) { p.Attention, p.SwiGLU = own.attention, own.gate }),
-	eight: layerOf(&decodefp8.Program, decodefp8.New, (*decodefp8.Plan).Bind,
-		func(p *decodefp8.Plan, own calls) { p.Attention, p.SwiGLU = own.attention, own.gate }),
-	many: layerOf(&prefill.Program, prefill.New, (*prefill.Plan).Bind,
-		func(p *prefill.Plan, own calls) { p.Attention = own.attention }),
+	forms: forms{
+		few: layerOf(&decode.Program, decode.New, (*decode.Plan).Bind,
+			func(p *decode.Plan, own calls) { p.Attention, p.SwiGLU = own.attention, own.gate }),
+		many: layerOf(&prefill.Program, prefill.New, (*prefill.Plan).Bind,
+			func(p *prefill.Plan, own calls) { p.Attention = own.attention }),
+	},
+	eight: forms{
+		few: layerOf(&decodefp8.Program, decodefp8.New, (*decodefp8.Plan).Bind,
+			func(p *decodefp8.Plan, own calls) { p.Attention, p.SwiGLU = own.attention, own.gate }),
+		more: layerOf(&decodescaled.Program, decodescaled.New, (*decodescaled.Plan).Bind,
+			func(p *decodescaled.Plan, own calls) { p.Attention, p.SwiGLU = own.attention, own.gate }),
+		many: layerOf(&prefillscaled.Program, prefillscaled.New, (*prefillscaled.Plan).Bind,
+			func(p *prefillscaled.Plan, own calls) { p.Attention = own.attention }),
+	},
 	weights: []weight{
 		{buffer: "Norm", tensor: "input_layernorm.weight", cut: wholeRow},
 		{buffer: "Wq", tensor: "self_attn.q_proj.weight", cut: queryRows, joint: "Wqkv"},
@@ -28,5 +38,5 @@ var llama = family{
 }
 
 // mistral is Llama with a window of attention, or without.
-var mistral = family{few: llama.few, eight: llama.eight, many: llama.many, weights: llama.weights,
+var mistral = family{forms: llama.forms, eight: llama.eight, weights: llama.weights,
 	windowed: func(*Config) bool { return true }}

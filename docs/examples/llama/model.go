@@ -70,7 +70,7 @@ func (s Spec) bounds() (step, grace time.Duration) {
 }
 
 // mostRows counts those of the largest bucket, rounded up for all ranks.
-func (s Spec) mostRows() int { return multiple(max(s.most(false), s.most(true)), s.Ranks) }
+func (s Spec) mostRows() int { return multiple(max(s.most(false), s.most(true)), scalesAtOnce*s.Ranks) }
 
 // most counts the rows of the largest bucket, of a prompt or not.
 func (s Spec) most(prompt bool) (rows int) {

@@ -12,22 +12,22 @@ import (
 const envNCCL = "OVGEN_TEST_NCCL"
 
 // byNCCL is llama so.
-var byNCCL = family{
+var byNCCL = family{forms: forms{
 	few: layerOf(&decodenccl.Program, decodenccl.New, (*decodenccl.Plan).Bind,
 		func(p *decodenccl.Plan, own calls) { p.Attention, p.SwiGLU = own.attention, own.gate }),
 	many: layerOf(&prefillnccl.Program, prefillnccl.New, (*prefillnccl.Plan).Bind,
 		func(p *prefillnccl.Plan, own calls) { p.Attention = own.attention }),
-}
+}}
 
 func init() {
 	before := programOf
-	programOf = func(f family, spread bool, own calls) program {
+	programOf = func(f family, b Bucket, own calls) program {
 		if os.Getenv(envNCCL) != "" {
 			if len(f.weights) != len(llama.weights) {
 				panic("only Llama's layers are by NCCL")
 			}
 			f = byNCCL
 		}
-		return before(f, spread, own)
+		return before(f, b, own)
 	}
 }

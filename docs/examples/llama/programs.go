@@ -54,10 +54,13 @@ func named[T any](of func(name string) reflect.Value) (t T) {
 	return t
 }
 
-// programOf chooses the package for a layer: of rows that are spread over the ranks, or of rows that all ranks have.
-var programOf = func(f family, spread bool, own calls) program {
-	if spread {
+// programOf chooses the package for a layer of a bucket's rows.
+var programOf = func(f family, b Bucket, own calls) program {
+	switch {
+	case b.Spread:
 		return f.many(own)
+	case f.more != nil && b.Rows > mostNarrow:
+		return f.more(own)
 	}
 	return f.few(own)
 }

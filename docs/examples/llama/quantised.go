@@ -93,3 +93,37 @@ func (r *Rank) inEight(list []weight) []weight {
 
 // multiplies says that a weight is a product's: it has rows and columns.
 func (w weight) multiplies(r *Rank) bool { return len(w.cut(r).Shape) == 2 }
+
+// mostNarrow is the most rows of a step whose products have weights alone of eight bits, by a kernel of the packages.
+// Rows of larger steps get eight bits too, for the library, which is the way from some 64 rows on: of 4 layers of 8B's
+// sizes on two H100s a step by weights alone takes .61 and .75 ms for 16 and 32 rows, and .70 and .73 by 16 bits, but
+// 1.00 and .75 for 64 (docs/results/2026-11-28-eight-llama-2.txt).
+const mostNarrow = 32
+
+// codes are the memory of what products read in eight bits, and of its scales, and its names in Buffers.
+func (r *Rank) codes() (list []memory, named Buffers) {
+	own, all := 0, 0 // rows of the largest step
+	for _, b := range r.Buckets {
+		if rows := r.padded(b); r.ofEight() && (b.Spread || b.Rows > mostNarrow) {
+			all = max(all, rows)
+			if b.Spread {
+				rows /= r.Ranks
+			}
+			own = max(own, rows)
+		}
+	}
+	named = Buffers{}
+	for _, x := range []struct {
+		name          string
+		rows, columns int
+	}{
+		{"X8", own, r.Hidden}, {"O8", all, r.params.Queries * r.HeadSize},
+		{"Y8", own, r.Hidden}, {"G8", all, r.params.Width},
+	} {
+		codes, scales := new(device.Ptr), new(device.Ptr)
+		named[x.name], named["Scale"+x.name] = codes, scales
+		list = append(list, memory{bytes: int64(x.rows * x.columns), to: codes},
+			memory{bytes: 4 * int64(x.rows), to: scales})
+	}
+	return list, named
+}

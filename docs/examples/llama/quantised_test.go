@@ -237,3 +237,64 @@ func TestQuantisedRefused(t *testing.T) {
 		t.Errorf("beside fp32: %v", err)
 	}
 }
+
+// TestEightRows decodes by rows of eight bits: of steps that decode, of prompts on all ranks, and of those that are
+// spread over them. Logits are near those of a reference that rounds rows as the schedules do.
+//
+// A number whose nearest codes are as near as it is off in bf16 may get the other one, and what comes behind it differs.
+// So at worst codes are rounded as if the device's and the reference's had nothing in common: each is as far from the
+// reference that rounds none as the other, and from each other by the root of two of that, beside what bf16 is off.
+func TestEightRows(t *testing.T) { eightRows(t, 3) }
+
+// eightRows is TestEightRows for so many ranks at most.
+func eightRows(t *testing.T, most int) {
+	s := small
+	s.Type = device.BF16
+	s.Buckets = []Bucket{{Rows: mostNarrow + 8}, {Rows: mostNarrow + 16, Prompt: true}, {64, true, true}}
+	for _, x := range []struct {
+		name  string
+		c     Config
+		ranks []int
+	}{
+		{"Llama", other, []int{1, 2, 3}},
+		{"Qwen2", tinies["qwen2"], []int{2}},
+		{"Qwen3", tinies["qwen3"], []int{2}},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			dir := t.TempDir()
+			stored, of := quantised(byRows(x.c), ofRows)
+			x.c.Quantised = dynamic
+			if err := WriteCheckpoint(dir, x.c, stored); err != nil {
+				t.Fatal(err)
+			}
+			d := decoding{c: x.c, prompts: []int{61, 5}, n: 3, most: 64, s: s}
+			for _, n := range slices.DeleteFunc(x.ranks, func(n int) bool { return n > most }) {
+				tokens, logits, apart := d.rounded(t, of, n)
+				t.Logf("rows of eight bits move logits by %g", apart)
+				apart *= math.Sqrt2
+				d.on(t, n, dir, tokens, logits,
+					bounds{rough.most + 6*apart, rough.row + 2*apart, rough.all + apart})
+			}
+		})
+	}
+}
+
+// rounded is a reference's tokens and logits whose rows have eight bits on so many ranks, and how far they are from those
+// of one that rounds none: the root mean square, in standard deviations.
+func (d decoding) rounded(t *testing.T, w map[string]Array, ranks int) (tokens [][]int, logits [][][]float64,
+	apart float64) {
+	squares := 0.0
+	for i := range d.prompts {
+		m, plain := newReference(d.c, w), newReference(d.c, w)
+		m.parts = ranks
+		made, l := m.greedy(t, d.prompt(i), d.n)
+		tokens, logits = append(tokens, made), append(logits, l)
+		first := len(d.prompt(i)) - 1
+		for at, token := range append(d.prompt(i), made...) {
+			if x := plain.next(token); at >= first {
+				squares += near(t, x, l[at-first], bounds{math.Inf(1), 1, 1})
+			}
+		}
+	}
+	return tokens, logits, math.Sqrt(squares / float64(len(d.prompts)*(d.n+1)))
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -76,17 +77,17 @@ func NewRank(m Model, rank int) (*Rank, error) {
 	r := &Rank{Model: m, family: families[m.Family], rank: rank, layers: make([]layer, m.Layers)}
 	r.cut()
 	switch {
-	case m.ofEight() && r.family.eight == nil:
+	case m.ofEight() && r.family.eight.few == nil:
 		return nil, NeverError{fmt.Errorf("weights of eight bits are not served for model_type %s", m.Family)}
 	case m.ofEight():
-		r.few, r.many, r.family.weights = r.family.eight, nil, r.inEight(r.family.weights)
+		r.family.forms, r.family.weights = r.family.eight, r.inEight(r.family.weights)
 	}
 	if r.many == nil {
 		r.Buckets = whole(m.Buckets)
 	}
 	r.Needs = plan.Memory{}
 	for _, b := range r.Buckets {
-		needs, err := programOf(r.family, b.Spread, calls{}).Memory(r.shape(b), m.Ranks)
+		needs, err := programOf(r.family, b, calls{}).Memory(r.shape(b), m.Ranks)
 		if err != nil {
 			return nil, err
 		}
@@ -206,7 +207,9 @@ func (r *Rank) activations() {
 		}
 	}
 	locals := 0
+	codes, named := r.codes()
 	for i := range r.layers {
+		maps.Copy(r.layers[i].buffers, named)
 		r.layers[i].angles = &r.angles[0]
 		if r.local(i) {
 			r.layers[i].angles, locals = &r.angles[1], 1
@@ -215,7 +218,7 @@ func (r *Rank) activations() {
 		r.add("cache", bytes, &r.layers[i].keys, nil)
 		r.add("cache", bytes, &r.layers[i].values, nil)
 	}
-	for _, x := range []memory{
+	for _, x := range append(codes, []memory{
 		{bytes: slots * int64(most) * rowBytes, to: &r.rowsAt},
 		{bytes: r.Type.Bytes(most * r.Hidden), to: &p.X},
 		{bytes: r.Type.Bytes(most * r.Hidden), to: &p.Normed},
@@ -230,7 +233,7 @@ func (r *Rank) activations() {
 		{bytes: 4 * int64(few*p.Queries), to: &p.Ended, fill: zeros(4 * few * p.Queries)},
 		{bytes: bestBytes * int64(few*kernels.Pieces), to: &p.Found},
 		{bytes: driver.WorkspaceBytes, to: &r.workspace},
-	} {
+	}...) {
 		r.add("activations", x.bytes, x.to, x.fill)
 	}
 	for kind := range 1 + locals {
@@ -297,8 +300,14 @@ func (r *Rank) Close(ctx context.Context) (err error) {
 	for _, l := range r.over {
 		err = errors.Join(err, l.stream.Close(), l.event.Close())
 	}
+	whole := len(r.flight) == 0 && r.group.Err() == nil
+	for _, b := range slices.Backward(r.buckets) { // as they were made
+		if whole {
+			err = errors.Join(err, b.layer.Close(ctx)) // peers have no memory of its any more
+		}
+	}
 	for _, m := range r.memory {
-		if m.whole > 0 && len(r.flight) == 0 && r.group.Err() == nil {
+		if m.whole > 0 && whole && r.group.Err() == nil {
 			err = errors.Join(err, r.driver.MemFree(*m.to))
 		}
 	}

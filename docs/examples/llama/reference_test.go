@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -14,6 +15,7 @@ type reference struct {
 	keys    [][][]float64 // by layer and position
 	values  [][][]float64
 	written int
+	parts   int // of the rows that products of layers read, each with a scale and eight bits; 0: they are not rounded
 }
 
 func newReference(c Config, w map[string]Array) *reference {
@@ -115,6 +117,9 @@ func (m *reference) normHeads(x []float64, weight string) {
 // times multiplies by a weight and adds its bias, where the model has one.
 func (m *reference) times(weight string, x []float64) []float64 {
 	w := m.w[weight]
+	if m.parts > 0 && strings.Contains(weight, "proj") {
+		x = m.rounded(x, strings.Contains(weight, "o_proj") || strings.Contains(weight, "down_proj"))
+	}
 	y := make([]float64, w.Shape[0])
 	bias, biased := m.w[strings.TrimSuffix(weight, "weight")+"bias"]
 	for i := range y {
@@ -123,6 +128,29 @@ func (m *reference) times(weight string, x []float64) []float64 {
 		}
 		for j, v := range x {
 			y[i] += float64(w.Data[i*len(x)+j]) * v
+		}
+	}
+	return y
+}
+
+// rounded is a row of codes with a scale, or of each rank's part with its own: the nearest code of what is left when the
+// least power of two has made all fit.
+func (m *reference) rounded(x []float64, cut bool) (y []float64) {
+	parts := 1
+	if cut {
+		parts = m.parts
+	}
+	for part := range slices.Chunk(x, len(x)/parts) {
+		most := 0.0
+		for _, v := range part {
+			most = max(most, math.Abs(v))
+		}
+		scale := math.Ldexp(1, -126)
+		for scale*448 < most {
+			scale *= 2
+		}
+		for _, v := range part {
+			y = append(y, codeValue(nearestCode(v/scale))*scale)
 		}
 	}
 	return y

@@ -60,10 +60,13 @@ func (r *Rank) shape(b Bucket) Shape {
 		N3: 2 * r.Intermediate, F: r.Intermediate, W: r.HeadSize, Type: r.Type, Epsilon: float32(r.Epsilon)}
 }
 
-// padded counts a bucket's rows. Where they are spread it is rounded up to a multiple of the ranks.
+// scalesAtOnce divides the rows of a rank, as the library of products wants it of their scales.
+const scalesAtOnce = 4
+
+// padded counts a bucket's rows. Where they are spread it is rounded up to a multiple for each rank.
 func (s Spec) padded(b Bucket) int {
 	if b.Spread {
-		return multiple(b.Rows, s.Ranks)
+		return multiple(b.Rows, scalesAtOnce*s.Ranks)
 	}
 	return b.Rows
 }
@@ -75,12 +78,16 @@ func (r *Rank) plan() (err error) {
 	}
 	for _, x := range slices.Backward(r.Buckets) {
 		b := &bucket{Bucket: x}
-		b.layer, b.bind, err = programOf(r.family, b.Spread, calls{r.attend(b), r.gate}).New(r.ctx, r.group, r.shape(x))
+		b.layer, b.bind, err = programOf(r.family, x, calls{r.attend(b), r.gate}).New(r.ctx, r.group, r.shape(x))
 		if err != nil {
 			return err
 		}
 		if !b.Prompt {
 			b.head, err = r.driver.MatmulCreate(r.product(b.Rows))
+		}
+		if err == nil {
+			// Where peers read memory, the first Bind meets them: it is none that can be captured.
+			err = r.layers[0].bind(r.ctx, b, rows{r.params.X, r.params.Normed}, r.other)
 		}
 		if err != nil {
 			return err
@@ -120,8 +127,7 @@ func (r *Rank) enqueue(b *bucket, slot int) error {
 	from, to := rows{p.X, p.Normed}, r.other
 	for _, l := range r.layers {
 		p.CacheKeys, p.CacheValues, p.Angles = l.keys, l.values, *l.angles
-		l.buffers["A"], l.buffers["X"], l.buffers["C"], l.buffers["Z"] = &from.rows, &from.normed, &to.rows, &to.normed
-		err = errors.Join(err, b.bind(r.ctx, l.buffers), b.layer.Enqueue(on))
+		err = errors.Join(err, l.bind(r.ctx, b, from, to), b.layer.Enqueue(on))
 		from, to = to, from
 	}
 	if b.Prompt {
@@ -132,6 +138,12 @@ func (r *Rank) enqueue(b *bucket, slot int) error {
 			driver.Operands{C: p.Logits, A: from.normed, B: r.head, Workspace: r.workspace}, on),
 		r.kernels.Launch(on, "best", *p),
 		r.candidates.Bind(r.ctx, candidates.Buffers{A: p.Best, C: r.allOf(slot)}), r.candidates.Enqueue(on))
+}
+
+// bind gives a bucket's plan a layer, which reads rows and leaves others.
+func (l layer) bind(ctx context.Context, b *bucket, from, to rows) error {
+	l.buffers["A"], l.buffers["X"], l.buffers["C"], l.buffers["Z"] = &from.rows, &from.normed, &to.rows, &to.normed
+	return b.bind(ctx, l.buffers)
 }
 
 // rowsOf is where the rows of a slot's steps are, and allOf where the best tokens of all ranks.
