@@ -122,6 +122,7 @@ gpu-build: tools ## build what bench/gpu.sh runs on a machine with GPUs and with
 	$(GO) test -c -o .gpu/cuda.test ./runtime/driver/cuda
 	$(GO) test -c -o .gpu/scenario.test ./verify/scenario
 	$(GO) test -c -o .gpu/llama.test ./docs/examples/llama
+	$(GO) build -o .gpu/llama-run ./docs/examples/llama/generated/run
 	$(GO) test -c -o .gpu/llama-kernels.test ./docs/examples/llama/kernels
 	$(GO) test -c -o .gpu/peers.test ./docs/examples/peers
 	rm -rf .gpu/lib && $(GO) run ./cmd/ovgen gen -o generated -c .gpu/lib ./schedule/catalog >/dev/null

@@ -13,7 +13,7 @@
 # block    a layer of Llama as a chain, as plans and by torch, and the bits of forms without a package
 # norm     an all-reduce, a residual and a norm, by one kernel and by two, NCCL and torch
 # fewrows  products of few rows on one GPU, checked, beside cuBLASLt and a read of the weight
-# eight    weights of eight bits: their product alone, the decoder's logits by them, and its steps beside 16 bits
+# eight    weights of eight bits, and rows too: bits, the decoder's logits and steps beside 16 bits, the product alone
 # hosts    products over two hosts that the GPUs play, by a network that is played
 # compare  BIN/run and an older binary, OLD, in turn
 # ways     other options of the ways of an MLP's layers, on four GPUs, where a package is slower than a peer or its goal
@@ -105,13 +105,17 @@ if [ "$PART" = fewrows ]; then
   exit $failed
 fi
 
-# eight: the bits of the kernels and their times, and the decoder by weights of eight bits, on all GPUs.
+# eight: the bits of the packages; the decoder by 16 bits, by weights alone of eight and by rows of eight too, on all
+# GPUs; and the kernels of weights alone, by themselves, unless ROWS is none.
 if [ "$PART" = eight ]; then
-  part eight-fewrows timeout 400 "$BIN/fewrows" -ptx "$BIN/fewrows.ptx" -rounds "${ROUNDS:-11}" \
-    ${ROWS:+-rows "$ROWS"} ${WEIGHTS:+-weights "$WEIGHTS"}
-  part "eight-verify-$gpus" "$BIN/run" verify linearallreduceweightsfp8 -ranks "$gpus" -driver cuda
+  part "eight-verify-$gpus" "$BIN/run" verify linearallreduceweightsfp8 linearallreducequantised -ranks "$gpus" \
+    -driver cuda
+  part "eight-layers-$gpus" "$BIN/llama-run" verify decodefp8 decodescaled biasedscaled normedscaled prefillscaled \
+    -ranks "$gpus" -driver cuda
   part "eight-llama-$gpus" env OVGEN_EXAMPLE_EIGHT="$gpus" "$BIN/llama.test" -test.v -test.run TestEightOnGPUs
   grep '^ *|' "$OUT/eight-llama-$gpus.txt"
+  [ "${ROWS:-}" = none ] || part eight-fewrows timeout 400 "$BIN/fewrows" -ptx "$BIN/fewrows.ptx" \
+    -rounds "${ROUNDS:-11}" ${ROWS:+-rows "$ROWS"} ${WEIGHTS:+-weights "$WEIGHTS"}
   exit $failed
 fi
 

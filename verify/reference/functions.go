@@ -113,14 +113,14 @@ func (p *Problem) Chained() bool {
 }
 
 // HostOnly reports whether only the host makes the results apart from a program: operations apply functions, or call
-// some, that no plain product has, a weight alone has eight bits, scales are of ranks' parts of rows, or integers are drawn of which products are not
-// exact.
+// some, that no plain product has, a weight alone has eight bits, scales are of ranks' parts of rows, or integers are
+// drawn of which products are not exact.
 func (p *Problem) HostOnly() bool {
 	if !p.draws().exact || slices.ContainsFunc(p.steps, func(s Step) bool { return s.Narrow }) {
 		return true
 	}
 	return slices.ContainsFunc(p.Ops, func(o schedule.Op) bool {
-		return p.schedule().InParts(o.In[0]) || o.Call != "" || len(p.schedule().Own(o)) > 0 || len(o.In) == 1 && len(o.Then) > 0 ||
-			len(p.schedule().Terms(o)) > 0 || p.schedule().InFP32(o)
+		return p.schedule().InParts(o.In[0]) || o.Call != "" || len(p.schedule().Own(o)) > 0 ||
+			len(o.In) == 1 && len(o.Then) > 0 || len(p.schedule().Terms(o)) > 0 || p.schedule().InFP32(o)
 	})
 }

@@ -107,11 +107,11 @@ var quants = []declared{
 		at("Moves[0].Way", "no kernel of its way takes the scales of Q along")},
 
 	{"Q40", "columns that are spread, a scale for each part", of("A[M/D K] Up[F/D K] H[M:D F/D] W[N F/D] C[M/D N]",
-		s.Linear("G", "A", "Up"), s.Copy("H", "G", s.Quantise()), s.Linear("C", "H", "W")).inParts("H").eight(true, "W"),
-		served},
-	{"Q41", "a gate of parts", of("A[M/D K] Up[F/D K] Gate[F/D K] H[M:D F/D] W[N F/D] C[M/D N]", s.Linear("U", "A", "Up"),
-		s.Linear("G", "A", "Gate"), s.Copy("H", "G", s.SwiGLU("U"), s.Quantise()), s.Linear("C", "H", "W")).
-		inParts("H").eight(true, "W"), served},
+		s.Linear("G", "A", "Up"), s.Copy("H", "G", s.Quantise()), s.Linear("C", "H", "W")).inParts("H").
+		eight(true, "W"), served},
+	{"Q41", "a gate of parts", of("A[M/D K] Up[F/D K] Gate[F/D K] H[M:D F/D] W[N F/D] C[M/D N]",
+		s.Linear("U", "A", "Up"), s.Linear("G", "A", "Gate"), s.Copy("H", "G", s.SwiGLU("U"), s.Quantise()),
+		s.Linear("C", "H", "W")).inParts("H").eight(true, "W"), served},
 	{"Q42", "an all-reduce of parts", of("A[M K/D] Bias[K/D] Q[M K/D] B[N K/D] C[M N]",
 		s.Copy("Q", "A", s.Bias("Bias"), s.Quantise()), s.Linear("C", "Q", "B")).inParts("Q").eight(true, "B").
 		by("C", s.PushShot{}), served},

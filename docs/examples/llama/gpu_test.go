@@ -112,12 +112,16 @@ func TestEightOnGPUs(t *testing.T) {
 	ranks, dir := number(t, "OVGEN_EXAMPLE_EIGHT"), t.TempDir()
 	t.Setenv("OVGEN_DRIVER", "cuda")
 	eights(t, ranks)
+	eightRows(t, ranks)
 	writeRandom(t, dir, large)
 	s := Usual
-	s.Ranks, s.Buckets = ranks, []Bucket{{Rows: 1}, {Rows: 4}, {Rows: 16}, {Rows: 32}, {Rows: 64},
-		{Rows: 128, Prompt: true}, {Rows: 512, Prompt: true}}
+	s.Ranks, s.Buckets = ranks, []Bucket{{Rows: 1}, {Rows: 4}, {Rows: 8}, {Rows: 16}, {Rows: 24}, {Rows: 32},
+		{Rows: 48}, {Rows: 64}, {Rows: 64, Prompt: true}, {Rows: 128, Prompt: true}, {Rows: 256, Prompt: true},
+		{512, true, true}}
 	t.Logf("%d layers on %d GPUs, %v\n%s", large.Layers, ranks, s.Type,
 		compared(t, s.in(dir), widths, 30, []int{15, 2047}))
+	s.Buckets = []Bucket{{Rows: 1}, {1024, true, true}, {2048, true, true}}
+	t.Logf("spread over the ranks\n%s", compared(t, s.in(dir), []side{widths[0], widths[2]}, 30, []int{15}))
 }
 
 // TestWays compares bits in bf16 between starts, with 8B's sizes but fewer layers and tokens, on so many GPUs as
@@ -256,25 +260,45 @@ func ahead(t *testing.T, crew *Crew, b Batch, n int) float64 {
 	return float64(time.Since(began)) / 1e3 / float64(n)
 }
 
-// side is one of two crews that are compared.
+// side is one of the crews that are compared.
 type side struct {
 	name, nccl string
 	weights    device.Type
+	narrow     string // mostNarrow, where it is another
 }
 
-// carriers are ovgen's ways and NCCL's collectives, and widths are weights of 16 bits and of eight.
+// carriers are ovgen's ways and NCCL's collectives, and widths are weights of 16 bits, of eight for rows of 16, and of
+// eight for rows of eight.
 var (
-	carriers = [2]side{{name: "ovgen"}, {name: "NCCL", nccl: "1"}}
-	widths   = [2]side{{name: "16 bits"}, {name: "e4m3", weights: device.E4M3}}
+	carriers = []side{{name: "ovgen"}, {name: "NCCL", nccl: "1"}}
+	widths   = []side{{name: "16 bits"}, {name: "weights of 8", weights: device.E4M3, narrow: "always"},
+		{name: "rows of 8 too", weights: device.E4M3, narrow: "never"}}
 )
 
-// compared is a table of the steps of two crews: medians of so many rounds, in each of which both crews step. Rows that
+// envNarrow changes mostNarrow for ranks that are other processes: always, or never.
+const envNarrow = "OVGEN_TEST_NARROW"
+
+func init() {
+	switch os.Getenv(envNarrow) {
+	case "always":
+		mostNarrow = math.MaxInt
+		for name, f := range families {
+			f.eight.many = nil
+			families[name] = f
+		}
+	case "never":
+		mostNarrow = 0
+	}
+}
+
+// compared is a table of the steps of crews: medians of so many rounds, in each of which all crews step. Rows that
 // decode have a position each.
-func compared(t *testing.T, s Spec, sides [2]side, rounds int, positions []int) string {
-	var crews [2]*Crew
+func compared(t *testing.T, s Spec, sides []side, rounds int, positions []int) string {
+	crews := make([]*Crew, len(sides))
 	s.Processes = true
 	for i, x := range sides {
 		t.Setenv(envNCCL, x.nccl)
+		t.Setenv(envNarrow, x.narrow)
 		s.Weights = x.weights
 		var err error
 		if crews[i], err = s.Start(t.Context()); err != nil {
@@ -282,20 +306,25 @@ func compared(t *testing.T, s Spec, sides [2]side, rounds int, positions []int) 
 		}
 	}
 	var table strings.Builder
-	fmt.Fprintf(&table, "| step | %[1]s, ms | %[2]s, ms | %[1]s, tokens/s | %[2]s, tokens/s |\n|---|---|---|---|---|\n",
-		sides[0].name, sides[1].name)
+	table.WriteString("| step |")
+	for _, x := range sides {
+		fmt.Fprintf(&table, " %s, ms | tokens/s |", x.name)
+	}
+	table.WriteString("\n|---|" + strings.Repeat("---|---|", len(sides)) + "\n")
 	times := func(what string, b Batch) {
-		var ms [2][]float64
+		ms := make([][]float64, len(crews))
 		for round := range rounds {
 			for k := range crews {
-				i := (round + k) % 2
+				i := (round + k) % len(crews)
 				ms[i] = append(ms[i], ahead(t, crews[i], b, 8)/1e3)
 			}
 		}
-		slices.Sort(ms[0])
-		slices.Sort(ms[1])
-		own, nccl, rows := ms[0][rounds/2], ms[1][rounds/2], float64(len(b.Rows))
-		fmt.Fprintf(&table, "| %s | %.2f | %.2f | %.0f | %.0f |\n", what, own, nccl, rows/own*1e3, rows/nccl*1e3)
+		fmt.Fprintf(&table, "| %s |", what)
+		for _, list := range ms {
+			slices.Sort(list)
+			fmt.Fprintf(&table, " %.2f | %.0f |", list[rounds/2], float64(len(b.Rows))/list[rounds/2]*1e3)
+		}
+		table.WriteString("\n")
 	}
 	for _, x := range s.Buckets {
 		for _, position := range positions {

@@ -133,7 +133,7 @@ func (m *reference) times(weight string, x []float64) []float64 {
 	return y
 }
 
-// rounded is a row of codes with a scale, or of each rank's part with its own: the nearest code of what is left when the
+// rounded is a row of codes times its scale, or each rank's part times its own: codes are the nearest ones where the
 // least power of two has made all fit.
 func (m *reference) rounded(x []float64, cut bool) (y []float64) {
 	parts := 1

@@ -32,8 +32,10 @@ var PrefillScaled = s.Schedule{
 // of which each rank has columns. A row of these has a scale on each rank.
 func codesOf(rows, gated s.Axis) (list []s.Tensor) {
 	for _, t := range []s.Tensor{
-		{Name: "X8", Axes: []s.Axis{rows, s.Dim(s.K)}}, {Name: "O8", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N, s.DIDx(s.D))}},
-		{Name: "Y8", Axes: []s.Axis{rows, s.Dim(s.K)}}, {Name: "G8", Axes: []s.Axis{gated, s.Dim(s.F, s.DIDx(s.D))}},
+		{Name: "X8", Axes: []s.Axis{rows, s.Dim(s.K)}},
+		{Name: "O8", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N, s.DIDx(s.D))}},
+		{Name: "Y8", Axes: []s.Axis{rows, s.Dim(s.K)}},
+		{Name: "G8", Axes: []s.Axis{gated, s.Dim(s.F, s.DIDx(s.D))}},
 	} {
 		t.Type, t.Scale = s.E4M3, "Scale"+t.Name
 		scale := s.Tensor{Name: t.Scale, Axes: t.Axes[:1:1], Type: s.FP32}
