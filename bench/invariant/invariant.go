@@ -58,3 +58,19 @@ var (
 	FreePackets = s.Schedule{Tensors: catalog.GatedMLP.Tensors, Ops: catalog.GatedMLP.Ops,
 		Moves: []s.Move{in(s.PushGather{}), out(s.PushShot{})}}
 )
+
+// Products of eight bits and scales of rows: with the reduce-scatter, with the all-gather, quantised ahead of it, and
+// with the all-reduce of what each rank quantises its part of.
+var (
+	EightScatterSlots   = by(catalog.LinearReduceScatterFP8)
+	EightScatterShot    = by(catalog.LinearReduceScatterFP8, out(s.Shot{}))
+	EightScatterPackets = by(catalog.LinearReduceScatterFP8, out(s.PushShot{}))
+	EightGatherPull     = by(catalog.AllGatherLinearFP8)
+	EightGatherRing     = by(catalog.AllGatherLinearFP8, in(s.Ring{}))
+	EightGatherShot     = by(catalog.AllGatherLinearFP8, in(s.GatherShot{}))
+	EightQuantisedPull  = by(catalog.AllGatherLinearQuantised)
+	EightQuantisedRing  = by(catalog.AllGatherLinearQuantised, s.Move{Of: "Codes", Way: s.Ring{}})
+	EightReduceSlots    = by(catalog.LinearAllReduceQuantised)
+	EightReduceTwoShot  = by(catalog.LinearAllReduceQuantised, out(s.TwoShot{}))
+	EightReducePackets  = by(catalog.LinearAllReduceQuantised, out(s.PushShot{}))
+)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -237,7 +238,19 @@ func TestFakeInOrder(t *testing.T) {
 			t.Errorf("algorithm %s is odd: the product runs algorithm %s\n%s", x.odd, last, out)
 		}
 	}
-	out := tuned("all")
+	// Of row scales, each piece of the 128 rows has its own.
+	out := tuned("42", "FAKE_BLAS=120900", "FAKE_SCALES=rows")
+	if last := out[strings.LastIndex(out, "algorithm "):]; !strings.HasPrefix(last, "algorithm 41 ") {
+		t.Errorf("rows of eight bits: %s\n%s", last, out)
+	}
+	places := map[string]bool{}
+	for _, m := range regexp.MustCompile(`b 16x8/16 .* scales \S+ (\S+) at \S+ (\S+)`).FindAllStringSubmatch(out, -1) {
+		places[m[1]+" "+m[2]] = true
+	}
+	if len(places) != orderRows/8+1 { // and those of the product that is made
+		t.Errorf("scales and rows at %v\n%s", places, out)
+	}
+	out = tuned("all")
 	if !strings.Contains(out, "none of 3 algorithms gives a row the bits that it has among 128") {
 		t.Errorf("all algorithms are odd:\n%s", out)
 	}
@@ -252,12 +265,18 @@ func TestFakeOrdered(t *testing.T) {
 		rows, err = strconv.Atoi(os.Getenv("FAKE_ROWS"))
 		must(t, err)
 	}
-	m, err := d.MatmulCreate(driver.MatmulDesc{M: rows, K: 16, N: 24, Type: driver.BF16, InOrder: true})
+	desc := driver.MatmulDesc{M: rows, K: 16, N: 24, Type: driver.BF16, InOrder: true}
+	if os.Getenv("FAKE_SCALES") != "" {
+		d.(*Driver).properties.Major, d.(*Driver).properties.Minor = 9, 0
+		desc.N, desc.Transposed, desc.Of, desc.RowScales = 32, true, driver.E4M3, true
+	}
+	m, err := d.MatmulCreate(desc)
 	if os.Getenv("FAKE_ODD") == "all" {
 		os.Stderr.WriteString(err.Error())
 		return
 	}
 	must(t, err)
-	must(t, d.Matmul(m, driver.Operands{C: 0x30000, A: 0x10000, B: 0x20000, Workspace: 0x40000}, 0x50))
+	must(t, d.Matmul(m, driver.Operands{C: 0x30000, A: 0x10000, B: 0x20000, ScaleA: 0x50000, ScaleB: 0x60000,
+		Workspace: 0x40000}, 0x50))
 	must(t, errors.Join(d.MatmulDestroy(m), d.Close()))
 }

@@ -42,6 +42,7 @@ type scratch struct {
 	before   driver.Ptr // of a product in order: what rows of C hold before each run
 	memory   driver.Ptr
 	bytes    int64 // in all
+	scales   int64 // of both operands' scales, which are numbers of fp32
 	stream   driver.Stream
 	from, to driver.Event
 }
@@ -113,7 +114,11 @@ func (d *Driver) tune(desc driver.MatmulDesc) (m driver.Product, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := d.fill(x.memory, x.bytes, desc.Operand(), x.stream); err != nil {
+	err = d.fill(x.memory, x.bytes, desc.Operand(), x.stream)
+	if err == nil && x.scales > 0 {
+		err = d.fill(x.ScaleA, x.scales, driver.FP32, x.stream)
+	}
+	if err != nil {
 		return 0, err
 	}
 	m, count, err := d.ask(desc, x.Bias)
@@ -258,6 +263,7 @@ func (d *Driver) newScratch(desc driver.MatmulDesc, together bool) (*scratch, er
 	x.C, x.Bias = piece(m*n*size), piece(n*size+16)
 	if a, b := desc.Scales(); a > 0 {
 		x.ScaleA, x.ScaleB = piece(max(int64(a), m)*4), piece(int64(b)*4)
+		x.scales = total - int64(x.ScaleA)
 	}
 	if desc.InOrder {
 		x.before = piece(orderRows * n * size)

@@ -25,6 +25,8 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(struct op *op, int attribute, cons
   case 8: memcpy(&op->bias, value, size); return 0;
   case 17: memcpy(&op->scale_a, value, size); return 0;
   case 18: memcpy(&op->scale_b, value, size); return 0;
+  case 31:
+  case 32: return *(const int *)value == OVGEN_SCALE_OUTER_VEC_32F ? 0 : CUBLAS_STATUS_INVALID_VALUE;
   }
   return CUBLAS_STATUS_INVALID_VALUE;
 }
