@@ -158,12 +158,22 @@ if [ "$PART" = same ]; then
     same mlp mlppackets -shapes "$(rows "8 64 256" 512,512)" -extents F=1024 -type fp32 -oneprocess || wrong=1
     return $wrong
   }
+  eight() {
+    local wrong=0
+    same eightscatterslots eightscattershot eightscatterpackets -shapes "$(rows "16 64 256 1024" 8192,4096)" || wrong=1
+    same eightgatherpull eightgatherring eightgathershot -shapes "$(rows "16 64 256 1024" 4096,7168)" || wrong=1
+    same eightquantisedpull eightquantisedring -shapes "$(rows "16 64 256 1024" 4096,7168)" || wrong=1
+    same eightreduceslots eightreducetwoshot eightreducepackets -oneprocess \
+      -shapes "$(rows "16 64 256 1024" 8192,4096)" || wrong=1
+    return $wrong
+  }
   free() { ! same free freepackets -shapes "$(rows "8 64 128 512 2048" 4096,4096)" -extents F=14336 -oneprocess; }
   cost() {
     "$BIN/invariant-run" bench free,mlp freepackets,mlppackets -ranks "$gpus" -driver cuda -type bf16 \
       -shapes "$(rows "8 64 256 1024 4096" 4096,4096)" -extents F=14336
   }
   part "same-$gpus" forms
+  part "same-eight-$gpus" eight
   part "same-free-$gpus" free
   part "same-cost-$gpus" cost
   exit $failed

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"ovgen/runtime/driver"
+	"ovgen/schedule"
 	"ovgen/verify/harness"
 )
 
@@ -163,7 +164,7 @@ func (x *sames) sums(t *harness.Tensors) (rowSums, error) {
 			return nil, err
 		}
 		elements := t.Parts[name].Count
-		columns := t.Columns(name)
+		columns, _ := inRow(t, name)
 		row := int(bytes) / elements * columns
 		all[name] = map[int]uint64{}
 		for i := 0; i < elements; i += columns {
@@ -171,6 +172,21 @@ func (x *sames) sums(t *harness.Tensors) (rowSums, error) {
 		}
 	}
 	return all, nil
+}
+
+// inRow is how many elements of a row of a result a rank has, and how many ranks have others of it. What has one axis,
+// such as scales, has one for each row.
+func inRow(t *harness.Tensors, name string) (columns, ranks int) {
+	of := t.Problem.Tensor(name)
+	axis, _, spread := of.Sharded()
+	switch last := len(of.Axes) - 1; {
+	case last == 0:
+		return 1, 1
+	case spread && axis == last:
+		ranks = t.Problem.Extents[schedule.D]
+		return t.Columns(name) / ranks, ranks
+	}
+	return t.Columns(name), 1
 }
 
 // sumOf is FNV-1a of the bits, by which processes compare rows.
@@ -191,6 +207,7 @@ func (x *sames) compare(t *harness.Tensors, mode string, rank int, sums rowSums)
 	of := fmt.Sprintf("%s, %s, %s, rank %d", t.Program.Name, t.Shape, mode, rank)
 	for _, name := range slices.Sorted(maps.Keys(sums)) {
 		differ, first := 0, ""
+		_, ranks := inRow(t, name)
 		for _, row := range slices.Sorted(maps.Keys(sums[name])) {
 			x.compared++
 			key := fmt.Sprint(sizes, t.Shape.Type, whose, name, row)
@@ -199,7 +216,7 @@ func (x *sames) compare(t *harness.Tensors, mode string, rank int, sums rowSums)
 				x.seen[key] = firstSum{sums[name][row], of}
 			} else if was.sum != sums[name][row] {
 				if differ++; differ == 1 {
-					first = fmt.Sprintf("row %d of %s has other bits than of %s", row, name, was.of)
+					first = fmt.Sprintf("row %d of %s has other bits than of %s", row/ranks, name, was.of)
 				}
 			}
 		}
