@@ -81,6 +81,8 @@ func TestSchedule(t *testing.T) {
 		{"AllGatherQuantised", catalog.AllGatherQuantised, []string{"drop", "move", "shift an index", "share a word",
 			"drop the scales", "drop a function"}},
 		{"LinearReduceScatterFP8", catalog.LinearReduceScatterFP8, []string{"shift an index", "drop the scales"}},
+		{"LinearAllReduceQuantised", catalog.LinearAllReduceQuantised, []string{"drop", "drop the scales",
+			"swap the scales", "without packets"}},
 	} {
 		list, err := mutate.Schedule(c.name, c.s, mutate.Prove)
 		if err != nil {

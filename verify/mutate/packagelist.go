@@ -68,6 +68,8 @@ var Packages = []PackageMutant{
 	{Package: "allgatherquantised", File: "program.go", Text: "scales of the next row", Edits: []Edit{
 		{"p.scalesgathered.At(int64(peer)*p.chunkScales))",
 			"p.scalesgathered.At(int64(peer)*p.chunkScales+4))"}}},
+	{Package: "linearallreducequantised", File: "program.go", Text: "scales of four rows on", Edits: []Edit{
+		{"ScaleA: p.scales.At(0)", "ScaleA: p.scales.At(16)"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "one less in depth",
 		Edits: []Edit{{"K: k, N: n", "K: k - 1, N: n"}}},
 	{Package: "linearreducescatter", File: launching, Text: "sums of one element less from 1 MiB on", Edits: []Edit{
