@@ -10,7 +10,7 @@ import (
 
 // Quantised is config.json's quantization_config: how the weights of a checkpoint's layers have eight bits. Served are
 // e4m3 with a scale for each row of a weight, or one. What a file says of activations, whose scales are found as they
-// are made, changes nothing: here they have 16 bits.
+// are made, changes nothing: mostNarrow says which of them have eight bits.
 type Quantised struct {
 	Method  string             `json:"quant_method"`
 	Format  string             `json:"format,omitempty"`            // of compressed-tensors

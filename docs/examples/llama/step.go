@@ -85,9 +85,9 @@ func (r *Rank) plan() (err error) {
 		if !b.Prompt {
 			b.head, err = r.driver.MatmulCreate(r.product(b.Rows))
 		}
-		if err == nil {
-			// Where peers read memory, the first Bind meets them: it is none that can be captured.
-			err = r.layers[0].bind(r.ctx, b, rows{r.params.X, r.params.Normed}, r.other)
+		if err == nil { // where peers read memory, the first Bind meets them, and can't be captured
+			r.params.Count, r.params.Rows = r.padded(x), r.rowsOf(0)
+			err = r.bind(b, r.layers[0], rows{r.params.X, r.params.Normed}, r.other)
 		}
 		if err != nil {
 			return err
@@ -126,8 +126,7 @@ func (r *Rank) enqueue(b *bucket, slot int) error {
 	err := r.kernels.Launch(on, "embed", own)
 	from, to := rows{p.X, p.Normed}, r.other
 	for _, l := range r.layers {
-		p.CacheKeys, p.CacheValues, p.Angles = l.keys, l.values, *l.angles
-		err = errors.Join(err, l.bind(r.ctx, b, from, to), b.layer.Enqueue(on))
+		err = errors.Join(err, r.bind(b, l, from, to), b.layer.Enqueue(on))
 		from, to = to, from
 	}
 	if b.Prompt {
@@ -140,10 +139,12 @@ func (r *Rank) enqueue(b *bucket, slot int) error {
 		r.candidates.Bind(r.ctx, candidates.Buffers{A: p.Best, C: r.allOf(slot)}), r.candidates.Enqueue(on))
 }
 
-// bind gives a bucket's plan a layer, which reads rows and leaves others.
-func (l layer) bind(ctx context.Context, b *bucket, from, to rows) error {
+// bind gives a bucket's plan, and the kernels between its products, a layer, which reads rows and leaves others.
+func (r *Rank) bind(b *bucket, l layer, from, to rows) error {
+	p := &r.params
+	p.CacheKeys, p.CacheValues, p.Angles = l.keys, l.values, *l.angles
 	l.buffers["A"], l.buffers["X"], l.buffers["C"], l.buffers["Z"] = &from.rows, &from.normed, &to.rows, &to.normed
-	return b.bind(ctx, l.buffers)
+	return b.bind(r.ctx, l.buffers)
 }
 
 // rowsOf is where the rows of a slot's steps are, and allOf where the best tokens of all ranks.
