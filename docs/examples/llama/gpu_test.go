@@ -120,7 +120,7 @@ func TestEightOnGPUs(t *testing.T) {
 		{512, true, true}}
 	t.Logf("%d layers on %d GPUs, %v\n%s", large.Layers, ranks, s.Type,
 		compared(t, s.in(dir), widths, 30, []int{15, 2047}))
-	s.Buckets = []Bucket{{Rows: 1}, {1024, true, true}, {2048, true, true}}
+	s.Sequences, s.Buckets = 1, []Bucket{{Rows: 1}, {1024, true, true}, {2048, true, true}}
 	t.Logf("spread over the ranks\n%s", compared(t, s.in(dir), []side{widths[0], widths[2]}, 30, []int{15}))
 }
 
@@ -241,6 +241,13 @@ func TestCompared(t *testing.T) {
 	table := compared(t, small.in(dir), carriers, 1, []int{15})
 	if rows := strings.Count(table, "\n"); rows != 2+len(small.Buckets) {
 		t.Errorf("%d rows:\n%s", rows, table)
+	}
+	dir, _ = tiny(t, other)
+	s := small.in(dir)
+	s.Type = device.BF16
+	table = compared(t, s, widths, 1, []int{15})
+	if cells := strings.Count(table, "|"); cells != (2+len(small.Buckets))*(2+2*len(widths)) {
+		t.Errorf("%d cells:\n%s", cells, table)
 	}
 }
 
