@@ -105,6 +105,10 @@ func (d *draft) rowExtent(name string) schedule.Extent {
 // elsewhere says where function i of an operation can be applied; at is where the rows and columns of its result are.
 func (d *draft) elsewhere(o schedule.Op, i int, at edges.State) string {
 	if schedule.ReachOf(schedule.Nodes(o.Then[i].Tree())) == schedule.InRow && at.Columns() {
+		if of, _ := d.schedule.Tensor(o.Out); of.Scale != "" && i == len(o.Then)-1 {
+			parts := schedule.Tensor{Axes: append(of.Axes[:1:1], schedule.Dim(schedule.D, schedule.DIDx(schedule.D)))}
+			return fmt.Sprintf("place %s %s: a scale for each rank's part of a row", of.Scale, parts)
+		}
 		return d.withAllColumns(endsWith(o, i))
 	}
 	return d.behind(o, i)

@@ -92,7 +92,8 @@ var quants = []declared{
 		at("Tensors[1].Scale", "Q has one scale for all of it, and no kernel reads all of it before it makes some")},
 	{"Q33", "columns that are spread", of("A[M/D K] Up[F/D K] H[M F/D] W[N F/D] C[M/D N]", s.Linear("G", "A", "Up"),
 		s.Copy("H", "G", s.Quantise()), s.Linear("C", "H", "W")).eight(true, "H", "W"),
-		at("Ops[1].Then[0]", "each rank has a part of each row of H, and quantise takes whole rows")},
+		at("Ops[1].Then[0]", "each rank has a part of each row of H, and quantise takes whole rows (place SH "+
+			"[M, DIDx(D)]: a scale for each rank's part of a row)")},
 	{"Q34", "a scale for each block", of("A[M/D K] Q[M/D K] B[N/D K] C[M:D N/D]",
 		s.Copy("Q", "A", s.Quantise().PerHead("128")), s.Linear("C", "Q", "B")).eight(true, "Q", "B"),
 		at("Tensors[1].Type", "Q is made by an operation that divides no row by its scale")},
