@@ -32,12 +32,13 @@ type expectation struct {
 	found   map[request]held
 	handed  map[handed][]expr
 	same    map[int32]bool // buffers that the callers of all ranks fill alike
+	then    map[string]*functions
 }
 
 func (s *symbols) expect() (*expectation, error) {
 	x := &expectation{Computation: s.model.Computes, expressions: s.expressions, model: &s.model, ranks: len(s.lists),
 		tensors: map[string]placement{}, boxes: map[string][][]box{}, exact: map[string]map[box]held{},
-		found: map[request]held{}, same: map[int32]bool{},
+		found: map[request]held{}, same: map[int32]bool{}, then: map[string]*functions{},
 		handed: map[handed][]expr{}}
 	for _, t := range x.Schedule.Tensors {
 		p := placement{Tensor: t, Computation: x.Computation, ranks: x.ranks}
@@ -254,7 +255,7 @@ func (x *expectation) term(op schedule.Op, in [][]rune, rank int, bound map[rune
 		return stale, err
 	}
 	form, bias := forms[op.Index], stale
-	then := x.Schedule.With(op).Then
+	then := x.functions(op).with
 	if !whole {
 		then = nil
 	}

@@ -15,7 +15,7 @@ func severalRows(out []rune, bound map[rune]interval) bool {
 // behind are the terms that the functions add to a sum of partial results: tensors, and then rows.
 func (x *expectation) behind(op schedule.Op, out []rune, rank int, bound map[rune]interval) (list []expr, err error) {
 	var rows []expr
-	for _, f := range x.Schedule.With(op).Then {
+	for _, f := range x.functions(op).with {
 		if f.Joins {
 			continue // ahead of the sum
 		}
@@ -48,4 +48,28 @@ func (x *expectation) behind(op schedule.Op, out []rune, rank int, bound map[run
 		rows = append(rows, added)
 	}
 	return append(list, rows...), nil
+}
+
+// functions are those of an operation: its chunks ask for them often, and they are read once.
+type functions struct {
+	with  []schedule.Func // what makes the result applies them
+	own   []schedule.Func // a kernel of its own applies them
+	nodes []schedule.Node // of its own functions together
+	key   string          // of the nodes
+}
+
+func (x *expectation) functions(op schedule.Op) *functions {
+	f, known := x.then[op.Out]
+	if !known {
+		from := x.Schedule.MadeFrom(op)
+		f = &functions{with: op.Then[:from], own: op.Then[from:]}
+		var trees []schedule.Expr
+		for _, own := range f.own {
+			trees = append(trees, x.Schedule.Tree(own))
+		}
+		f.nodes = schedule.Nodes(trees...)
+		f.key = schedule.Key(f.nodes)
+		x.then[op.Out] = f
+	}
+	return f
 }

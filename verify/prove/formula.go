@@ -89,15 +89,11 @@ func (s *symbols) unlike(o *ops.Op, reads []*chunks, to *chunks) string {
 
 // formulas are what an operation's functions make of a chunk together, from the first that a kernel of its own makes.
 func (x *expectation) formulas(op schedule.Op, made expr, out []rune, rank int, bound map[rune]interval) (expr, error) {
-	list := op.Then[x.Schedule.MadeFrom(op):]
-	if len(list) == 0 {
+	f := x.functions(op)
+	if len(f.own) == 0 {
 		return made, nil
 	}
-	var trees []schedule.Expr
-	for _, f := range list {
-		trees = append(trees, x.Schedule.Tree(f))
-	}
-	nodes := schedule.Nodes(trees...)
+	nodes := f.nodes
 	args, columns, elements := []expr{made}, bound[out[len(out)-1]], []int64{x.ElementSize}
 	if len(op.In) == 1 {
 		elements[0] = x.element(op.In[0])
@@ -133,9 +129,9 @@ func (x *expectation) formulas(op schedule.Op, made expr, out []rune, rank int, 
 		whole = x.columns(op.Out, rank)
 	}
 	if schedule.ReachOf(nodes) == schedule.InRow && (whole.len() == 0 || columns != whole) {
-		return stale, fmt.Errorf("%s takes whole rows, and columns %v are there", list, columns)
+		return stale, fmt.Errorf("%s takes whole rows, and columns %v are there", f.own, columns)
 	}
-	return x.formula(schedule.Key(nodes), columns.len(), heads, elements, args), nil
+	return x.formula(f.key, columns.len(), heads, elements, args), nil
 }
 
 // element is how many bytes a tensor's elements have.
