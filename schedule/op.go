@@ -121,7 +121,7 @@ func (s Schedule) Maker(tensor string) (Op, bool) {
 	return Op{}, false
 }
 
-// Made says that an operation makes the tensor, or what it has the scales of; the others are inputs.
+// Made says that an operation makes the tensor, or the tensor whose scales it is; the others are inputs.
 func (s Schedule) Made(tensor string) bool {
 	_, ok := s.Maker(tensor)
 	of, scales := s.ScaledBy(tensor)

@@ -43,7 +43,7 @@ func (s Schedule) checkSizes(v *validation) {
 	}
 }
 
-// checkNode refuses a node of a tree, apart from what it is of.
+// checkNode refuses a node of a tree; its operands are checked by themselves.
 func (s Schedule) checkNode(v *validation, path string, e Expr) {
 	d, known := does[e.Do]
 	if !known {

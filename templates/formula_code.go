@@ -147,7 +147,7 @@ func (c *coder) param(name string) string {
 	return string(first)
 }
 
-// measure finds what depends on statistics, and what on the column.
+// measure finds the nodes that depend on statistics, and those that depend on the column.
 func (c *coder) measure() {
 	for _, n := range c.nodes {
 		depth, varies := 0, false

@@ -39,7 +39,7 @@ func (e *DifferenceError) Error() string {
 	return strings.Join(list, "; ") + " (bind the same values on all ranks)"
 }
 
-// check has the ranks compare what they hold, if all hold something alike. All ranks are at the same run of the plan.
+// check has the ranks compare the operands that all must hold alike, if there are any. All are at the same run.
 func check(ctx context.Context, g *group.Group, t group.Tracer, on driver.Stream) error {
 	p, ok := t.(*plan.Plan)
 	if !ok {

@@ -298,7 +298,7 @@ type MatmulDesc struct {
 // Operand is the type of A and B.
 func (d MatmulDesc) Operand() Type { return cmp.Or(d.Of, d.Type) }
 
-// Scaled says that A and B have scales: what they are of saturates.
+// Scaled says that A and B have scales: their elements are of a type that saturates.
 func (d MatmulDesc) Scaled() bool { return d.Of.Valid() && d.Of.Saturates() }
 
 // Scales is how many A has, and B: none where neither has.

@@ -10,7 +10,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Made is the function of a kernel of elements or of groups: what it makes, and of what.
+// Made is the function of a kernel of elements or of groups, with its result and its operands.
 type Made struct {
 	Word     string      // of the function: "swiglu"; a package has one of each
 	Key      string      // schedule.Key of it

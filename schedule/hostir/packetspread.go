@@ -6,7 +6,7 @@ import (
 )
 
 // PacketSpread is a sum by packets that leaves each rank its part of a result, and a gather by packets that brings it
-// to all, in one kernel: each thread sends what it has summed.
+// to all, in one kernel: each thread sends its sums.
 type PacketSpread struct {
 	Sum    Packets
 	Spread PacketGather

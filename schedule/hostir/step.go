@@ -41,7 +41,7 @@ const (
 	ElementsKernel = "elements"
 )
 
-// GroupsKernel makes what formulas say of the elements of a row, or of what knows the columns of a head.
+// GroupsKernel evaluates formulas over the elements of a row, or formulas that need the column within a head.
 const GroupsKernel = "groups"
 
 // Word is a post to a peer's word or a wait for one's own, which the wait resets.

@@ -37,7 +37,7 @@ func (s Step) text() string {
 	return s.open() + list + s.done()
 }
 
-// phases are the texts of what a step does: what comes before its work, the work and what comes after it.
+// phases are the texts of a step: of its waits and posts before the work, of the work, and of those after it.
 func (s Step) phases() [][]string {
 	if x, ok := s.Do.(PacketSpread); ok {
 		sum, spread := x.Steps(s)

@@ -19,7 +19,7 @@ type Drawn struct {
 // options: a way for a tensor that is spread over the ranks or for partial sums, of all ways
 // for the one or the other, each option set one time in three; over hosts one time in two the way
 // of these. Of a chain of operations NCCL does one move in three, and one time in two there is a second move. Where a
-// move is by tiles the types are mostly those that they are of.
+// move is by tiles the types are mostly the two that tiles have.
 func Random(r *rand.Rand, of []schedule.Schedule) Drawn {
 	d := draw(r, of)
 	if slices.ContainsFunc(d.Moves, byTiles) && r.IntN(10) > 0 {

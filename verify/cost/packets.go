@@ -7,8 +7,8 @@ import (
 	"ovgen/verify/ops"
 )
 
-// packets lists the operations as kernels of packets do them: what is sent to all peers, and what is put where it
-// belongs, moves side by side, and packets are taken as they are read.
+// packets lists the operations as kernels of packets do them: a rank sends to all peers, and stores, at the same time,
+// and packets are taken as they are read.
 func packets(list []ops.Op) (out []ops.Op) {
 	for _, o := range list {
 		switch last := len(out) - 1; {

@@ -222,7 +222,7 @@ func (m *meaning) total(run int, t *tensor, over []rune, values map[rune]int64) 
 	return sum
 }
 
-// ofTerm is what a rank adds to an operation's partial result: what it has of a term's.
+// ofTerm is the rank's partial result of a term, which it adds to its partial result of the operation.
 func (m *meaning) ofTerm(run int, op, term schedule.Op, rank int, of map[rune]int64) (partial Number) {
 	x, values := m.Index(term), map[rune]int64{}
 	for i, l := range m.Index(op).Out {

@@ -193,7 +193,7 @@ func (x *expectation) products(op schedule.Op, in [][]rune, summed rune, rank in
 	return list, partial, nil
 }
 
-// joined adds what each rank has of an operation's partial result, one of the list, to what it has of its terms'.
+// joined adds, on each rank, the operation's partial result, one of the list, to the partial results of its terms.
 func (x *expectation) joined(op schedule.Op, rank int, part box, list []expr) ([]expr, error) {
 	var before []expr
 	for _, t := range x.Schedule.Terms(op) {

@@ -21,7 +21,7 @@ var widthsAt = map[schedule.Do]int{schedule.DoHeadRow: 2, schedule.DoCos: 2, sch
 	schedule.DoPairSin: 2, schedule.DoSum: 2, schedule.DoMean: 2, schedule.DoMost: 2, schedule.DoTurn: 2,
 	schedule.DoPairs: 2, schedule.DoBelow: 4}
 
-// formula notes what a kernel of formulas makes, and what a launch tells it of rows and heads. The key says how many
+// formula notes the function of a kernel of formulas, and a launch's numbers of rows and heads. The key says how many
 // numbers end its parameters: the columns of a row, the widths of heads, and numbers of the Shape.
 func (l *launch) formula(o *ops.Op, kernel string) {
 	o.Form = l.kernel.Form

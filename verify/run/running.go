@@ -42,7 +42,7 @@ func (o *running) bind(f *flag.FlagSet) {
 	f.BoolVar(&o.long, "long", false, "")
 }
 
-// settle takes what all commands have that start ranks. own is what is wrong with the others' flags.
+// settle takes the flags that all commands have that start ranks. own is the error of a command's own flags.
 func (o *running) settle(f *flag.FlagSet, names []string, programs []harness.Program, own error) error {
 	counted := o.count()
 	if o.timed = given(f, "timeout"); o.long && !o.timed {
