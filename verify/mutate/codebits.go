@@ -52,6 +52,6 @@ var ofInvariant = slices.Concat(within("runtime/driver/cuda", []CodeMutant{
 	{File: "schedule/signature.go", Text: "tuned takes a schedule without equal bits for one with",
 		Tests: "TestSignature", Old: "if s.Invariant {", New: "if false {"},
 }), within("schedule/lower", []CodeMutant{
-	{File: "schedule/lower/invariant.go", Text: "the library adds in any order", Tests: "TestEqualBits",
+	{File: "schedule/lower/products.go", Text: "the library adds in any order", Tests: "TestEqualBits",
 		Old: "x.InOrder, made = true, true", New: "made = true"},
 }))
