@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,6 +26,7 @@ type body struct {
 type item struct {
 	code    []jen.Code
 	defines string
+	value   jen.Code // of the name
 	used    map[string]bool
 	apart   bool // a loop, or commented: it starts a paragraph
 }
@@ -64,21 +66,25 @@ func (b *body) nodes(list []hostir.Node) ([]jen.Code, map[string]bool) {
 	}
 	b.used = outer
 	used := map[string]bool{}
-	var kept []block
-	for i := len(items) - 1; i >= 0; i-- {
-		it := items[i]
-		if it.defines != "" {
-			if !used[it.defines] {
-				continue
-			}
-			delete(used, it.defines)
+	for i, it := range slices.Backward(items) {
+		if it.defines != "" && !used[it.defines] {
+			items[i] = item{}
+			continue
 		}
+		delete(used, it.defines)
 		maps.Copy(used, it.used)
+	}
+	var kept []block
+	op := map[string]string{} // "=" for a name that is defined already
+	for _, it := range items {
+		if it.defines != "" {
+			it.code = append(it.code, jen.Id(it.defines).Op(cmp.Or(op[it.defines], ":=")).Add(it.value))
+			op[it.defines] = "="
+		}
 		if len(it.code) > 0 {
 			kept = append(kept, block{it.code, it.apart})
 		}
 	}
-	slices.Reverse(kept)
 	return paragraphs(kept), used
 }
 
@@ -114,8 +120,7 @@ func (b *body) node(n hostir.Node, said bool) item {
 	case hostir.If:
 		it.code = append(it.code, b.branch(n)...)
 	case hostir.Let:
-		it.defines = b.local(n.Name)
-		it.code = append(it.code, jen.Id(it.defines).Op(":=").Add(b.expr(n.Value)))
+		it.defines, it.value = b.local(n.Name), b.expr(n.Value)
 	case hostir.Synchronize:
 		it.code = append(it.code, b.synchronize(n)...)
 	case hostir.Share:

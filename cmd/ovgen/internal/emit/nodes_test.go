@@ -75,6 +75,12 @@ var nodes = []*hostir.Program{
 			hostir.View{Buffer: "A", Peer: hostir.Const(0)}),
 		hostir.Set(mainRef, hostir.View{Buffer: "Agathered", Index: hostir.Const(2), Count: hostir.Var("behind")},
 			hostir.Whole("A"))),
+	small("Again",
+		hostir.Let{Name: "to", Value: hostir.Rank}, // used by none
+		hostir.Let{Name: "to", Value: hostir.Mod(hostir.Add(hostir.Rank, hostir.Const(1)), hostir.Size)},
+		hostir.Post(mainRef, "ready", hostir.Var("to")),
+		hostir.Let{Name: "to", Value: hostir.Sub(hostir.Rank, hostir.Const(1))},
+		hostir.Post(mainRef, "read", hostir.Var("to"))),
 	small("Grouped",
 		hostir.Multiply(mainRef, hostir.Linear, hostir.Chunk("C", hostir.Rank), hostir.Whole("A"), hostir.Whole("B"),
 			hostir.Whole("Bias")),
