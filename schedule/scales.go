@@ -70,8 +70,8 @@ func (s Schedule) checkScale(v *validation, path string, t Tensor) {
 	case t.Root || t.Within != "" || len(of) != 2:
 		v.add(path+".Type", "let it be a matrix of its own that ranks have a part of, or all",
 			"no pass takes eight bits otherwise")
-	case slices.ContainsFunc(of[0].Outer, func(x Split) bool { return x.Uneven }):
-		v.add(path+".Axes[0]", "let the ranks have equal parts", "no pass takes uneven rows of eight bits")
+	case slices.ContainsFunc(of[0].Outer, func(x Split) bool { return x.Balanced }):
+		v.add(path+".Axes[0]", "let the ranks have equal parts", "no pass takes balanced rows of eight bits")
 	case t.Scale == "":
 		v.add(at, fmt.Sprintf("declare a tensor of fp32 with one axis, %s, or that of the rows of %s, and name it",
 			OneScale, t.Name), "%s has eight bits, and no scale", t.Name)

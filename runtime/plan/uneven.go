@@ -92,6 +92,9 @@ func (b *Buffer) PeerSize(rank, chunk int) int64 {
 	return b.uneven.sizes[rank][chunk]
 }
 
+// Total is the bytes of all chunks of this rank's buffer.
+func (b *Buffer) Total() int64 { return b.size(b.rank) }
+
 // Room is the bytes of a chunk with its padding.
 func (b *Buffer) Room() int64 { return b.uneven.room }
 

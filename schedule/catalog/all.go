@@ -113,6 +113,7 @@ var all = []Named{
 	{"AllGatherQKVFP8", AllGatherQKVFP8},
 	{"AllGatherLinearQuantised", AllGatherLinearQuantised},
 	{"AllGatherQuantised", AllGatherQuantised},
+	{"AllGatherVQuantised", AllGatherVQuantised},
 	{"LinearReduceScatterFP8", LinearReduceScatterFP8},
 	{"LinearAllReduceFP8", LinearAllReduceFP8},
 	{"LinearAllReduceWeightsFP8", LinearAllReduceWeightsFP8},

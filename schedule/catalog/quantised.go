@@ -47,3 +47,15 @@ var LinearAllReduceQuantised = s.Schedule{
 	Ops:   []s.Op{s.Copy("Codes", "A", s.Quantise()), s.Linear("C", "Codes", "B")},
 	Moves: []s.Move{{Of: "C", Way: s.PushShot{}}},
 }
+
+// AllGatherVQuantised is AllGatherV of which eight bits travel, as AllGatherQuantised is AllGather. Choose it for the
+// input of experts, which ranks with tokens of their own gather.
+var AllGatherVQuantised = s.Schedule{
+	Tensors: []s.Tensor{
+		{Name: "A", Axes: []s.Axis{s.Dim(s.M, bounded), s.Dim(s.N)}},
+		{Name: "Codes", Axes: []s.Axis{s.Dim(s.M, bounded), s.Dim(s.N)}, Type: s.E4M3, Scale: "Scales"},
+		{Name: "Scales", Axes: []s.Axis{s.Dim(s.M, bounded)}, Type: s.FP32},
+		{Name: "C", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}},
+	},
+	Ops: []s.Op{s.Copy("Codes", "A", s.Quantise()), s.Copy("C", "Codes", s.Dequantise("Scales"))},
+}

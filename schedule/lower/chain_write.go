@@ -34,6 +34,7 @@ func writeChain(d *draft) error {
 	w := &writer{draft: d, inBatches: d.inBatches(), set: workStreams(d), work: poolRef(d), put: hostir.Stream(putName)}
 	w.heads()
 	w.memories()
+	w.countedRows()
 	if err := cmp.Or(w.junctions(), w.cutPieces()); err != nil {
 		return err
 	}

@@ -57,10 +57,13 @@ func formulas(d *draft) error {
 	return nil
 }
 
-// evenParts refuses functions of what a sum or a copy makes in uneven parts, or of them.
+// evenParts refuses functions of what a sum makes in uneven parts, and of balanced ones.
 func evenParts(d *draft) error {
 	for i, o := range d.schedule.Ops {
-		if o.Call == "" && len(o.In) == 1 && len(o.Then) > 0 && (d.uneven(o.In[0]) || d.uneven(o.Out)) {
+		if o.Call != "" || len(o.In) != 1 || len(o.Then) == 0 || !d.uneven(o.In[0]) && !d.uneven(o.Out) {
+			continue
+		}
+		if kind(o.Name()) == summedUp || edges.Of(d.tensor(o.In[0])).Size == edges.Balanced {
 			return refused(fmt.Sprintf("Ops[%d].Then[0]", i), d.behind(o, 0), "no pass makes %s of uneven parts",
 				o.Then[0].Name())
 		}

@@ -15,6 +15,9 @@ func (c *chain) placed(d *draft, name string, at edges.State, steps bool) error 
 	if !declared {
 		return nil
 	}
+	if at.Size == edges.Counted && kind(c.op.Name()) == copied && edges.Of(t) == at {
+		return nil // of any bound
+	}
 	if at.Cut != (edges.Cut{}) && len(d.schedule.Ops) == 1 && len(t.Axes) > 1 {
 		return d.cutAlike(t, at, c.op)
 	}

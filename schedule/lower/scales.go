@@ -55,15 +55,17 @@ func (x *scaling) at(name string) *hostir.Buffer {
 // beside lets memory of scales be indexed as that of their rows is.
 func (x *scaling) beside(rows, scales string) {
 	of, b := x.at(rows), x.at(scales)
-	columns := elements(schedule.Tensor{Axes: of.Tensor.Axes[1:]})
+	columns := elements(schedule.Tensor{Axes: of.Tensor.Axes[len(of.Tensor.Axes)-1:]})
 	chunk, whole := of.Chunk.Without(columns)
 	all, known := of.Elements.Without(columns)
-	if !whole || !known || !of.Counts.IsZero() {
+	room, counted := of.Room.Without(columns)
+	if !whole || !known || !counted && !of.Room.IsZero() {
 		x.wrong = cmp.Or(x.wrong, refused("Tensors", "place "+rows+" in equal parts of rows",
 			"no pass cuts the scales of %s as its rows are cut", rows))
 		return
 	}
 	b.Chunk, b.Elements, b.Shared = chunk, all, of.Shared
+	b.Counts, b.Room = of.Counts, room
 }
 
 // moved is what a step takes of a rank whose work leaves elements as they are, and what it fills; ok: it has such work.
@@ -92,8 +94,9 @@ func (x *scaling) fills(s hostir.Step) {
 	}
 	if to.Tensor.Type = schedule.E4M3; x.ofRows[scale] && !from.Columns && !view.Columns {
 		scale += strings.TrimPrefix(to.Name, from.Buffer)
-		b := hostir.Buffer{Name: scale, Owner: hostir.Plan, Tensor: schedule.Tensor{Name: scale,
-			Axes: to.Tensor.Axes[:1:1], Type: schedule.FP32}}
+		rows := slices.Clone(to.Tensor.Axes[:len(to.Tensor.Axes)-1])
+		b := hostir.Buffer{Name: scale, Owner: hostir.Plan, Tensor: schedule.Tensor{Name: scale, Axes: rows,
+			Type: schedule.FP32}}
 		name := to.Name // appending may move the buffers
 		x.Buffers, x.ofRows[scale] = append(x.Buffers, b), true
 		x.beside(name, scale)

@@ -2,8 +2,10 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 
 	"ovgen/schedule"
+	"ovgen/schedule/edges"
 	"ovgen/schedule/hostir"
 )
 
@@ -18,6 +20,39 @@ func (d *draft) uneven(name string) bool {
 	t, _ := d.schedule.Tensor(name)
 	axis, split, ok := t.Sharded()
 	return ok && t.Axes[axis].Outer[split].Uneven
+}
+
+// ofCounted says that a tensor has the rows of parts as large as Bind is told, its own or all, or is made of them.
+func (d *draft) ofCounted(name string) bool {
+	if t, _ := d.schedule.Tensor(name); edges.Of(t).Size == edges.Counted {
+		return true
+	}
+	o, made := d.schedule.Maker(name)
+	return made && kind(o.Name()) == copied && d.ofCounted(o.In[0])
+}
+
+// counts says that copies and functions alone are made of a tensor whose rows are in parts as large as Bind is told.
+func (d *draft) counts(t schedule.Tensor) bool {
+	return edges.Of(t) == edges.State{Axis: 1, Cut: edges.Cut{Size: edges.Counted}} &&
+		!slices.ContainsFunc(d.schedule.Ops, func(o schedule.Op) bool {
+			return kind(o.Name()) != copied && slices.ContainsFunc(o.In, d.ofCounted)
+		})
+}
+
+// countedRows gives the memory of functions of such rows their counts.
+func (w *writer) countedRows() {
+	for _, s := range w.chain.stages {
+		if !w.ofCounted(s.input) || len(s.ops) == 0 || s.sums != "" {
+			continue
+		}
+		counts := hostir.Var(countChunk)
+		if s.own {
+			counts = hostir.Var(countRank)
+		}
+		for _, name := range append(w.eachRows(s), s.here()) {
+			w.counted(name, counts)
+		}
+	}
 }
 
 // counted gives the chunks of a buffer the counts that Bind is called with, of rows; of

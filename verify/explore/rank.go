@@ -29,8 +29,8 @@ func (b *rankBuilder) whole(mode Mode) {
 	b.write()
 	streams, events := b.streams, b.events
 	if mode == Captured {
-		b.graph = true
 		launch := b.add(hostir.MainStream, &step{name: "launch of the graph"})
+		b.graph = true
 		b.streams, b.events = map[string][]int32{hostir.MainStream: {launch}}, map[int][]int32{}
 	}
 	for i := 0; i < len(b.list); {

@@ -80,6 +80,8 @@ func TestSchedule(t *testing.T) {
 			"share a word", "drop the scales", "swap the scales", "reuse a buffer early"}},
 		{"AllGatherQuantised", catalog.AllGatherQuantised, []string{"drop", "move", "shift an index", "share a word",
 			"drop the scales", "drop a function"}},
+		{"AllGatherVQuantised", catalog.AllGatherVQuantised, []string{"drop", "move", "shift an index", "share a word",
+			"drop the scales", "drop a function"}},
 		{"LinearReduceScatterFP8", catalog.LinearReduceScatterFP8, []string{"shift an index", "drop the scales"}},
 		{"LinearAllReduceQuantised", catalog.LinearAllReduceQuantised, []string{"drop", "drop the scales",
 			"swap the scales", "without packets"}},

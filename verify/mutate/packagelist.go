@@ -70,6 +70,16 @@ var Packages = []PackageMutant{
 			"p.scalesgathered.At(int64(peer)*p.chunkScales+4))"}}},
 	{Package: "linearallreducequantised", File: "program.go", Text: "scales of four rows on", Edits: []Edit{
 		{"ScaleA: p.scales.At(0)", "ScaleA: p.scales.At(16)"}}},
+	{Package: "allgathervquantised", File: "program.go", Text: "as many scales as the rank behind has", Edits: []Edit{
+		{"p.scales.Peer(peer, 0), p.scalesCgathered.Size(peer))",
+			"p.scales.Peer(peer, 0), p.scalesCgathered.Size((peer+1)%d))"}}},
+	{Package: "allgathervquantised", File: "program.go", Text: "scales ahead of the word of their codes", Edits: []Edit{
+		{"		q.Wait(p.copy, p.ready, peer)\n		q.Set(p.copy, p.scalesCgathered.Part(peer), " +
+			"p.scales.Peer(peer, 0), p.scalesCgathered.Size(peer))\n",
+			"		q.Set(p.copy, p.scalesCgathered.Part(peer), " +
+				"p.scales.Peer(peer, 0), p.scalesCgathered.Size(peer))\n		q.Wait(p.copy, p.ready, peer)\n"}}},
+	{Package: "allgathervquantised", File: "program.go", Text: "the rows of one rank alone made", Edits: []Edit{
+		{"p.c.Total()", "p.c.Size(r)"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "one less in depth",
 		Edits: []Edit{{"K: k, N: n", "K: k - 1, N: n"}}},
 	{Package: "linearreducescatter", File: launching, Text: "sums of one element less from 1 MiB on", Edits: []Edit{

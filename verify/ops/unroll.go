@@ -302,6 +302,7 @@ func (u *unroller) use(op Op, results []hostir.View, reads ...hostir.View) {
 		to, bytes := u.view(v)
 		op.use(Use{Write: true, At: to, Bytes: bytes})
 	}
+	op.LeavesScales = op.LeavesScales && len(op.Uses) > 0
 	u.add(op)
 }
 

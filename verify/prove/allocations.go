@@ -2,6 +2,7 @@ package prove
 
 import (
 	"fmt"
+	"slices"
 
 	"ovgen/schedule/hostir"
 )
@@ -26,7 +27,7 @@ func (p *proof) allocations() *Counterexample {
 	}
 	names := append([]string{}, p.model.Semaphores...)
 	for _, b := range p.model.Buffers {
-		if b.Owner == hostir.Plan {
+		if b.Owner == hostir.Plan && !b.empty() {
 			names = append(names, b.Name)
 		}
 	}
@@ -37,4 +38,9 @@ func (p *proof) allocations() *Counterexample {
 		}
 	}
 	return nil
+}
+
+// empty says that the counts leave no rank a byte of the buffer.
+func (x *Buffer) empty() bool {
+	return len(x.Offsets) > 0 && !slices.ContainsFunc(x.Offsets, func(of []int64) bool { return of[len(of)-1] > 0 })
 }

@@ -102,6 +102,26 @@ var quants = []declared{
 	{"Q36", "scales of another tensor", of("A[M/D K] B[M/D K] Q[M/D K] P[M/D K] C[M/D K]",
 		s.Copy("Q", "A", s.Quantise()), s.Copy("P", "B", s.Quantise()), s.Copy("C", "Q", s.Dequantise("SP"))).
 		eight(true, "Q", "P"), at("Tensors[3].Scale", "SP is a scale, and operations have it as well")},
+	{"Q40", "rows of counted parts", counted16(), served},
+	{"Q41", "padded", counted16().by("Q", s.Padded{}), served},
+	{"Q42", "by NCCL", counted16().by("Q", s.NCCL{}), at("Moves[0].Way", "it moves parts of one size")},
+	{"Q43", "by a kernel", counted16().by("Q", s.Pull{By: s.KernelCopies}), served},
+	{"Q44", "behind a norm", of("A[M/D~P N] Norm[N] Q[M/D~P N] C[M N]",
+		s.Copy("Q", "A", s.RMSNorm("Norm"), s.Quantise()), s.Copy("C", "Q", s.Dequantise("SQ"))).eight(true, "Q"),
+		served},
+	{"Q45", "given", of("Q[M/D~P N] C[M N]", s.Copy("C", "Q", s.Dequantise("SQ"))).eight(true, "Q"), served},
+	{"Q46", "own rows of counted parts", of("A[M/D~ N] Q[M/D~ N] C[M/D~ N]", s.Copy("Q", "A", s.Quantise()),
+		s.Copy("C", "Q", s.Dequantise("SQ"))).eight(true, "Q"), served},
+	{"Q47", "a product of counted parts", of("A[M/D~ K] Q[M/D~ K] B[N K] C[M N]", s.Copy("Q", "A", s.Quantise()),
+		s.Linear("C", "Q", "B")).eight(true, "Q", "B"),
+		at("Tensors[0]", "no pass takes A [DIDx(D, uneven), M/D, K] as an operand")},
+	{"Q48", "scales of even parts", counted16().changed("SQ",
+		func(t *s.Tensor) { t.Axes = []s.Axis{s.Dim(s.M, s.DIDx(s.D))} }),
+		at("Tensors[3]", "SQ is [DIDx(D), M/D], and scales of Q are one, or lie as its rows do (place it "+
+			"[DIDx(D, uneven, at most P), M/D])")},
+	{"Q49", "balanced parts", balanced(gathered16(), "Q"),
+		at("Tensors[1].Axes[0]", "no pass takes balanced rows of eight bits")},
+
 	{"Q37", "by packets", plainly().by("Q", s.PushGather{}),
 		at("Moves[0].Way", "no kernel of its way takes the scales of Q along")},
 	{"Q38", "tiles", plainly().by("Q", s.Tiles{}),
@@ -130,6 +150,12 @@ var quants = []declared{
 	{"Q48", "parts of rows that are spread", plainly().changed("SQ", func(t *s.Tensor) {
 		t.Axes = append(t.Axes, s.Dim(s.D, s.DIDx(s.D)))
 	}), at("Tensors[4]", "SQ is [DIDx(D), M/D, DIDx(D)], and scales of Q are one, or lie as its rows do")},
+}
+
+// counted16 is gathered16 of as many rows as Bind is told.
+func counted16() form {
+	return of("A[M/D~P N] Q[M/D~P N] C[M N]", s.Copy("Q", "A", s.Quantise()), s.Copy("C", "Q", s.Dequantise("SQ"))).
+		eight(true, "Q")
 }
 
 // TestQuantised holds each against its verdict, and the explorer agrees on those that are served.

@@ -32,10 +32,13 @@ func (b *body) bytes(v hostir.View) jen.Code {
 	if v.Padded {
 		return jen.Id("p").Dot(unexported(v.Buffer)).Dot("Room").Call()
 	}
-	if b.unit.counted(v) && !b.unit.allParts(v) {
+	_, balanced := b.unit.program.Balanced()
+	switch all := b.unit.allParts(v); {
+	case all && !balanced:
+		return jen.Id("p").Dot(unexported(v.Buffer)).Dot("Total").Call()
+	case b.unit.counted(v) && !all:
 		return b.partOf("Size", v)
-	}
-	if v.Count.IsZero() || b.unit.allParts(v) {
+	case v.Count.IsZero() || all:
 		return b.chunk(v)
 	}
 	return b.times(v.Count, b.chunk(v))

@@ -137,9 +137,9 @@ func (u *unit) declareBuffers(expr goExpr) (code []jen.Code) {
 		if x.Counts.IsZero() {
 			continue
 		}
-		code = append(code, u.uneven(x, planField(x.Name), sizeOf(expr(x.Chunk))))
+		code = append(code, u.uneven(x, planField(x.Name), bytesOf(x.Chunk, x.ElementSize(0), expr)))
 		if !x.Room.IsZero() {
-			code = append(code, builderCall("Padded", planField(x.Name), sizeOf(expr(x.Room))))
+			code = append(code, builderCall("Padded", planField(x.Name), bytesOf(x.Room, x.ElementSize(0), expr)))
 		}
 	}
 	return code
