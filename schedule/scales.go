@@ -38,8 +38,8 @@ func (s Schedule) InParts(tensor string) bool { return s.scaleOf(tensor).OfParts
 
 // scalePlaces are the placements that scales of a tensor may have: one, that of the rows, or of each rank's parts.
 func scalePlaces(of []Axis) [][]Axis {
-	list := [][]Axis{{Dim(OneScale)}, of[:1]}
-	if slices.Equal(of[1].Outer, []Split{DIDx(D)}) {
+	list := [][]Axis{{Dim(OneScale)}, of[:len(of)-1]}
+	if len(of) == 2 && slices.Equal(of[1].Outer, []Split{DIDx(D)}) {
 		list = append(list, []Axis{of[0], Dim(D, DIDx(D))})
 	}
 	return list
@@ -61,13 +61,13 @@ func (s Schedule) checkScales(v *validation) {
 
 // checkScale holds a tensor of eight bits against its scales.
 func (s Schedule) checkScale(v *validation, path string, t Tensor) {
-	of, at := t.Axes, path+".Scale"
+	of, at, last := t.Axes, path+".Scale", max(len(t.Axes)-1, 0)
 	scale, declared := s.Tensor(t.Scale)
 	first, _ := s.ScaledBy(t.Scale)
 	switch {
 	case t.Type != E4M3:
 		v.add(at, "leave it out, or set Type: schedule.E4M3", "only elements of eight bits have scales")
-	case t.Root || t.Within != "" || len(of) != 2:
+	case t.Root || t.Within != "" || len(of) != 2 && !(len(of) == 4 && s.onlyCopied(t.Name)):
 		v.add(path+".Type", "let it be a matrix of its own that ranks have a part of, or all",
 			"no pass takes eight bits otherwise")
 	case slices.ContainsFunc(of[0].Outer, func(x Split) bool { return x.Balanced }):
@@ -88,7 +88,7 @@ func (s Schedule) checkScale(v *validation, path string, t Tensor) {
 		return Tensor{Axes: scale.Axes}.String() == Tensor{Axes: axes}.String()
 	}):
 		i := slices.IndexFunc(s.Tensors, func(t Tensor) bool { return t.Name == scale.Name })
-		v.add(fmt.Sprintf("Tensors[%d]", i), "place it "+Tensor{Axes: of[:1]}.String(),
+		v.add(fmt.Sprintf("Tensors[%d]", i), "place it "+Tensor{Axes: of[:last]}.String(),
 			"%s is %s, and scales of %s are one, or lie as its rows do", t.Scale, Tensor{Axes: scale.Axes}, t.Name)
 	}
 }
@@ -114,6 +114,16 @@ func (s Schedule) checkQuantised(v *validation, path string, t Tensor) {
 		trees = append(trees, s.Tree(f))
 	}
 	scale := s.scaleOf(t.Name)
+	if s.moves(o) {
+		for _, x := range []Tensor{s.scaleOf(o.In[0]), scale} {
+			if x.Name != "" && (!x.OfRows() || x.OfParts()) {
+				v.add(path+".Scale", "give each row of "+o.In[0]+" and of "+t.Name+" a scale",
+					"%s has no scale for each whole row, and no copy takes it along to %s", x.Name, t.Name)
+				return
+			}
+		}
+		return
+	}
 	switch _, divides := Divisor(trees); {
 	case !divides:
 		v.add(path+".Type", "end its functions with schedule.Quantise()",
@@ -129,6 +139,28 @@ func (s Schedule) checkQuantised(v *validation, path string, t Tensor) {
 		v.add(path+".Scale", "let the axis of "+scale.Name+" be that of the rows of "+t.Name,
 			"%s has one scale for all of it, and no kernel reads all of it before it makes some", t.Name)
 	}
+}
+
+// moves says that an operation copies eight bits as they are, with their scales.
+func (s Schedule) moves(o Op) bool {
+	if !s.copies(o) {
+		return false
+	}
+	from, _ := s.Tensor(o.In[0])
+	to, _ := s.Tensor(o.Out)
+	return from.Type == E4M3 && to.Type == E4M3
+}
+
+// copies says that an operation leaves its operand as it is.
+func (s Schedule) copies(o Op) bool {
+	return o.Call == "" && len(o.In) == 1 && len(o.Then) == 0 && !s.Partial(o)
+}
+
+// onlyCopied says that all operations on a tensor leave it as it is.
+func (s Schedule) onlyCopied(tensor string) bool {
+	return !slices.ContainsFunc(s.Ops, func(o Op) bool {
+		return (o.Out == tensor || slices.Contains(o.operands(), tensor)) && !s.copies(o)
+	})
 }
 
 // Divisor are formulas that end with what the last of some divides by, if that is the same in the whole row: the scales
@@ -168,7 +200,7 @@ func (s Schedule) checkEight(v *validation, path string, o Op) {
 	linear := o
 	linear.Index = Linear("", "", "").Index
 	c, err := s.Contraction(o)
-	if err == nil && len(c.In) == 1 && c.In[0] == c.Out && wide < 0 && len(o.Then) > 0 {
+	if s.moves(o) || err == nil && len(c.In) == 1 && c.In[0] == c.Out && wide < 0 && len(o.Then) > 0 {
 		return // functions read it
 	}
 	if o.Call != "" || len(o.In) != 2 || s.pattern(o) != s.pattern(linear) {

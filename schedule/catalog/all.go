@@ -114,6 +114,8 @@ var all = []Named{
 	{"AllGatherLinearQuantised", AllGatherLinearQuantised},
 	{"AllGatherQuantised", AllGatherQuantised},
 	{"AllGatherVQuantised", AllGatherVQuantised},
+	{"AllToAllFP8", AllToAllFP8},
+	{"AllToAllVFP8", AllToAllVFP8},
 	{"LinearReduceScatterFP8", LinearReduceScatterFP8},
 	{"LinearAllReduceFP8", LinearAllReduceFP8},
 	{"LinearAllReduceWeightsFP8", LinearAllReduceWeightsFP8},

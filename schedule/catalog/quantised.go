@@ -59,3 +59,23 @@ var AllGatherVQuantised = s.Schedule{
 	},
 	Ops: []s.Op{s.Copy("Codes", "A", s.Quantise()), s.Copy("C", "Codes", s.Dequantise("Scales"))},
 }
+
+// AllToAllFP8 is AllToAll of rows of eight bits, e4m3 with a scale for each row: rank p gets part p of every rank's
+// rows, and the scales of these. Choose it where what makes the rows leaves eight bits, and what takes them reads them.
+var AllToAllFP8 = s.Schedule{Tensors: exchanged(s.DIDx(s.D)), Ops: []s.Op{s.Copy("C", "A")}}
+
+// AllToAllVFP8 is AllToAllFP8 of parts that differ in rows: count [p, q] is the number of rows that rank p has for
+// rank q.
+var AllToAllVFP8 = s.Schedule{Tensors: exchanged(uneven), Ops: []s.Op{s.Copy("C", "A")}}
+
+// exchanged are rows of eight bits for each rank, with their scales, and those from each.
+func exchanged(spread s.Split) []s.Tensor {
+	from := []s.Axis{s.Dim(s.D, spread), s.Dim(s.D), s.Dim(s.M), s.Dim(s.N)}
+	to := []s.Axis{s.Dim(s.D), s.Dim(s.D, spread), s.Dim(s.M), s.Dim(s.N)}
+	return []s.Tensor{
+		{Name: "A", Axes: from, Type: s.E4M3, Scale: "ScaleA"},
+		{Name: "ScaleA", Axes: from[:3], Type: s.FP32},
+		{Name: "C", Axes: to, Type: s.E4M3, Scale: "ScaleC"},
+		{Name: "ScaleC", Axes: to[:3], Type: s.FP32},
+	}
+}

@@ -62,8 +62,8 @@ func (d *draft) counted(name string, counts hostir.Expr) {
 	b := d.buffer(name)
 	b.Counts = counts
 	rows, columns := b.Tensor.Axes[0], b.Tensor.Axes[1:]
-	if len(columns) == 2 {
-		rows, columns = columns[1], nil
+	if len(columns) > 1 {
+		rows, columns = columns[1], columns[2:]
 	}
 	b.Chunk = hostir.Const(1)
 	if len(columns) > 0 {

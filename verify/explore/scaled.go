@@ -93,10 +93,14 @@ func (x *search) beside(s *state, st *step, scales []int32) (made []Number) {
 	return made
 }
 
-// scaleMade is the scale of a row of a result of eight bits, or of a rank's part of one.
+// scaleMade is the scale of a row of a result of eight bits, or of a rank's part of one: that of the row that it is a
+// copy of, or as it is made.
 func (m *meaning) scaleMade(run int, scales string, at []int64) Number {
 	of, _ := m.Schedule.ScaledBy(scales)
 	op, _ := m.Schedule.Maker(of.Name)
+	if len(op.Then) == 0 {
+		return m.element(run, m.tensor(op.In[0]).scale, at)
+	}
 	divisor, _ := schedule.Divisor(m.trees(m.Schedule.Own(op))) // Validate has seen that it divides
 	column := int64(0)
 	if len(at) > 1 {

@@ -116,7 +116,8 @@ func (t *Tensors) kept(name string) []stretch {
 // Bind knows may give one rank all rows.
 func room(x *reference.Problem, t Tensor, part reading.Part) int {
 	if _, ok := reading.Ragged(t); ok {
-		return x.Extents[schedule.M]
+		ranks := x.Extents[schedule.D]
+		return x.Elements(t.Name) / (ranks * ranks) // those of one pair
 	}
 	if unevenly(t) {
 		return x.Elements(t.Name)

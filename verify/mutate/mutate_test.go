@@ -82,6 +82,8 @@ func TestSchedule(t *testing.T) {
 			"drop the scales", "drop a function"}},
 		{"AllGatherVQuantised", catalog.AllGatherVQuantised, []string{"drop", "move", "shift an index", "share a word",
 			"drop the scales", "drop a function"}},
+		{"AllToAllFP8", catalog.AllToAllFP8, []string{"drop", "move", "shift an index", "share a word",
+			"reuse a buffer early"}},
 		{"LinearReduceScatterFP8", catalog.LinearReduceScatterFP8, []string{"shift an index", "drop the scales"}},
 		{"LinearAllReduceQuantised", catalog.LinearAllReduceQuantised, []string{"drop", "drop the scales",
 			"swap the scales", "without packets"}},

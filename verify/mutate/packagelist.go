@@ -80,6 +80,14 @@ var Packages = []PackageMutant{
 				"p.scales.Peer(peer, 0), p.scalesCgathered.Size(peer))\n		q.Wait(p.copy, p.ready, peer)\n"}}},
 	{Package: "allgathervquantised", File: "program.go", Text: "the rows of one rank alone made", Edits: []Edit{
 		{"p.c.Total()", "p.c.Size(r)"}}},
+	{Package: "alltoallfp8", File: "program.go", Text: "scales for the rank behind", Edits: []Edit{
+		{"p.scaleA.Peer(peer, int64(r)*p.chunkScaleA)", "p.scaleA.Peer(peer, int64((r+1)%d)*p.chunkScaleA)"}}},
+	{Package: "alltoallvfp8", File: "program.go", Text: "scales behind the word that lets them be overwritten",
+		Edits: []Edit{{"		q.Set(p.copy, p.scaleC.Part(peer), p.scaleA.PeerPart(peer, r), " +
+			"p.scaleC.Size(peer))\n", ""},
+			{"	q.Post(p.copy, p.read)\n", "	q.Post(p.copy, p.read)\n	for i := 1; i < d; i++ {\n" +
+				"		peer := (r + i) % d\n		q.Set(p.copy, p.scaleC.Part(peer), " +
+				"p.scaleA.PeerPart(peer, r), p.scaleC.Size(peer))\n	}\n"}}},
 	{Package: "allgatherlinear", File: "program.go", Text: "one less in depth",
 		Edits: []Edit{{"K: k, N: n", "K: k - 1, N: n"}}},
 	{Package: "linearreducescatter", File: launching, Text: "sums of one element less from 1 MiB on", Edits: []Edit{

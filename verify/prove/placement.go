@@ -43,11 +43,11 @@ type axis struct {
 }
 
 // ragged: the tensor is cut to single indices of its first two axes, one of them spread
-// over the ranks, and each such part has its own length.
+// over the ranks, and each such part has its own length: of elements, or of rows.
 func (p placement) ragged() bool {
 	i, j, ok := p.Sharded()
-	return ok && len(p.Axes) == 3 && i < 2 && p.Axes[i].Outer[j].Uneven && p.Axes[0].Extent == schedule.D &&
-		p.Axes[1].Extent == schedule.D
+	return ok && (len(p.Axes) == 3 || len(p.Axes) == 4) && i < 2 && p.Axes[i].Outer[j].Uneven &&
+		p.Axes[0].Extent == schedule.D && p.Axes[1].Extent == schedule.D
 }
 
 // raggedPart is part i of a rank's: its indices of the first two axes, and its length,
@@ -65,18 +65,34 @@ func (p placement) raggedPart(rank, i int) (x, y, n int64, err error) {
 	return x, y, p.Counts[at], nil
 }
 
+// inRow is how many elements of such a part have a count of one.
+func (p placement) inRow() (int64, error) {
+	if len(p.Axes) < 4 {
+		return 1, nil
+	}
+	return p.extent(p.Axes[3].Extent)
+}
+
 // raggedBox is the part that a range of elements is.
 func (p placement) raggedBox(rank int, lo, hi int64) (box, error) {
 	at := int64(0)
+	row, err := p.inRow()
+	if err != nil {
+		return box{}, err
+	}
 	for i := range p.ranks {
 		x, y, n, err := p.raggedPart(rank, i)
 		if err != nil {
 			return box{}, err
 		}
-		if at == lo && at+n == hi && n > 0 {
-			return box{{x, x + 1}, {y, y + 1}, {0, n}}, nil
+		if at == lo && at+n*row == hi && n > 0 {
+			part := box{{x, x + 1}, {y, y + 1}, {0, n}}
+			if len(p.Axes) > 3 {
+				part[3] = interval{0, row}
+			}
+			return part, nil
 		}
-		at += n
+		at += n * row
 	}
 	return box{}, fmt.Errorf("elements %d to %d of %s@%d %s are none of its parts", lo, hi, p.Name, rank, p.Tensor)
 }
@@ -262,7 +278,8 @@ func (p placement) elements(rank int) (int64, error) {
 			}
 			sum += n
 		}
-		return sum, nil
+		row, err := p.inRow()
+		return sum * row, err
 	}
 	axes, err := p.axes(rank)
 	n := int64(1)

@@ -47,6 +47,8 @@ func TestPlacement(t *testing.T) {
 			[]int64{1, 2, 3, 4, 5, 6, 7, 8, 9}, 1, 4, 9, box{{1, 2}, {1, 2}, {0, 5}}},
 		{"ragged, from each", []schedule.Axis{schedule.Dim(schedule.D), schedule.Dim(schedule.D, uneven), m},
 			[]int64{1, 2, 3, 4, 5, 6, 7, 8, 9}, 1, 7, 15, box{{2, 3}, {1, 2}, {0, 8}}},
+		{"ragged, rows to each", []schedule.Axis{schedule.Dim(schedule.D, uneven), schedule.Dim(schedule.D), m, k},
+			[]int64{1, 2, 3, 4, 5, 6, 7, 8, 9}, 1, 8, 18, box{{1, 2}, {1, 2}, {0, 5}, {0, 2}}},
 		{"ragged, across", []schedule.Axis{schedule.Dim(schedule.D, uneven), schedule.Dim(schedule.D), m},
 			[]int64{1, 2, 3, 4, 5, 6, 7, 8, 9}, 1, 4, 10, box{}},
 	} {

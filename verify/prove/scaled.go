@@ -124,8 +124,15 @@ func (s *symbols) leaveScales(n int32, scales, to *chunks, made []expr) *Counter
 // scalesOf are the scales of rows that a formula has made.
 func (e *expressions) scalesOf(made expr) expr { return e.applied("scales of", []expr{made}) }
 
-// scalesMade are the expected scales of some rows of a result.
+// scalesMade are the expected scales of some rows of a result, which its formulas make or its operand has.
 func (x *expectation) scalesMade(of schedule.Tensor, rank int, rows box) (expr, error) {
+	if op, _ := x.Schedule.Maker(of.Name); len(op.Then) == 0 {
+		from, _ := x.Schedule.Tensor(op.In[0])
+		if x.Schedule.Made(from.Name) {
+			return x.output(from.Scale, rank, rows)
+		}
+		return x.operand(from.Scale, rank, rows)
+	}
 	columns, err := x.extent(of.Axes[1].Extent)
 	if err != nil {
 		return stale, err

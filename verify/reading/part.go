@@ -94,11 +94,15 @@ func Ragged(t schedule.Tensor) (axis int, ok bool) {
 
 func ragged(t schedule.Tensor, axis int, e Extents, rank int, counts []int) (Part, error) {
 	ranks := e[schedule.D]
-	if len(t.Axes) != 3 || axis > 1 || t.Axes[1-axis].Extent != schedule.D || len(counts) != ranks*ranks {
+	if len(t.Axes) < 3 || axis > 1 || t.Axes[1-axis].Extent != schedule.D || len(counts) != ranks*ranks {
 		return Part{}, fmt.Errorf("place %s: uneven parts %v of %s over %d ranks (a tensor [D, D, M] with a count "+
-			"for each pair is known)", t.Name, counts, t, ranks)
+			"for each pair is known, or one of rows, [D, D, M, N])", t.Name, counts, t, ranks)
 	}
 	most, err := e.Of(t.Axes[2].Extent)
+	if err != nil {
+		return Part{}, err
+	}
+	row, err := Elements(schedule.Tensor{Name: t.Name, Axes: t.Axes[3:]}, e)
 	if err != nil {
 		return Part{}, err
 	}
@@ -111,7 +115,7 @@ func ragged(t schedule.Tensor, axis int, e Extents, rank int, counts []int) (Par
 		if counts[pair] > most {
 			return Part{}, fmt.Errorf("place %s: count %d is above the most, %d", t.Name, counts[pair], most)
 		}
-		pieces = append(pieces, Stretch(pair*most, counts[pair]).Pieces...)
+		pieces = append(pieces, Stretch(pair*most*row, counts[pair]*row).Pieces...)
 	}
 	return part(pieces...), nil
 }

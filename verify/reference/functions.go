@@ -20,6 +20,9 @@ func (p *Problem) TypeOf(name string) driver.Type {
 // apply is a step's result after the functions that formulas make together, rounded once.
 func (s Step) apply(x Values, v map[string]Values, p *Problem) Values {
 	if len(s.Made) == 0 {
+		if scale := p.Tensor(s.C).Scale; scale != "" {
+			v[scale] = v[p.Tensor(s.A).Scale] // eight bits are copied with their scales
+		}
 		return x
 	}
 	var trees []schedule.Expr

@@ -40,7 +40,7 @@ func (v Values) column(columns int) Values {
 // different sizes: so a scale of another row is seen.
 func (p *Problem) quantised(name string) (columns int, ok bool) {
 	i := slices.IndexFunc(p.steps, func(s Step) bool {
-		return s.A == name && s.Does == Copies && p.Tensor(s.C).Scale != ""
+		return s.A == name && s.Does == Copies && len(s.Made) > 0 && p.Tensor(s.C).Scale != ""
 	})
 	if i < 0 {
 		return 0, false
@@ -52,7 +52,7 @@ func (p *Problem) quantised(name string) (columns int, ok bool) {
 // valued are the functions that decide which values a step's result has: the last one of a result of eight bits only
 // divides by its scales.
 func (p *Problem) valued(s Step) []schedule.Func {
-	if p.Tensor(s.C).Scale == "" {
+	if p.Tensor(s.C).Scale == "" || len(s.Made) == 0 {
 		return s.Made
 	}
 	return s.Made[:len(s.Made)-1]

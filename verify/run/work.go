@@ -245,20 +245,20 @@ func (l *lab) collective(ranks int) (collective, bool) {
 	others := (d - 1) / d
 	axisA, _, sharded := l.Problem.Tensor(step.A).Sharded()
 	axisC, _, scattered := l.Problem.Tensor(step.C).Sharded()
-	whole := l.Bytes(l.Problem.Elements(step.C))
+	whole := l.BytesOf(step.C, l.Problem.Elements(step.C))
 	switch {
 	case step.Does == reference.AddsUp && scattered:
-		return collective{"reduce-scatter", l.Bytes(a.Count), others}, true
+		return collective{"reduce-scatter", l.BytesOf(step.A, a.Count), others}, true
 	case step.Does == reference.AddsUp:
-		return collective{"all-reduce", l.Bytes(a.Count), 2 * others}, true
+		return collective{"all-reduce", l.BytesOf(step.A, a.Count), 2 * others}, true
 	case l.Problem.Tensor(step.A).Root && scattered:
 		return collective{"scatter", whole, others}, true
 	case l.Problem.Tensor(step.A).Root:
 		return collective{"broadcast", whole, 1}, true
 	case sharded && scattered && axisA != axisC:
-		return collective{"all-to-all", l.Bytes(a.Count), others}, true
+		return collective{"all-to-all", l.BytesOf(step.A, a.Count), others}, true
 	case sharded && scattered:
-		return collective{"send and receive", l.Bytes(c.Count), 1}, true
+		return collective{"send and receive", l.BytesOf(step.C, c.Count), 1}, true
 	}
 	return collective{"all-gather", whole, others}, true
 }

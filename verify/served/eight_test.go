@@ -16,7 +16,7 @@ func (f form) eight(rows bool, tensors ...string) form {
 		f.Tensors[i].Type, f.Tensors[i].Scale = s.E4M3, "S"+t.Name
 		scale := s.Tensor{Name: "S" + t.Name, Axes: []s.Axis{s.Dim(s.OneScale)}, Type: s.FP32}
 		if rows {
-			scale.Axes = slices.Clone(t.Axes[:1])
+			scale.Axes = slices.Clone(t.Axes[:len(t.Axes)-1])
 		}
 		f.Tensors = append(f.Tensors, scale)
 	}

@@ -122,6 +122,30 @@ var quants = []declared{
 	{"Q49", "balanced parts", balanced(gathered16(), "Q"),
 		at("Tensors[1].Axes[0]", "no pass takes balanced rows of eight bits")},
 
+	{"Q50", "codes are gathered", moved("A[M/D N] C[M N]").eight(true, "A", "C"), served},
+	{"Q51", "by one kernel", moved("A[M/D N] C[M N]").eight(true, "A", "C").by("A", s.GatherShot{}), served},
+	{"Q52", "with one scale", moved("A[M/D N] C[M N]").eight(false, "A", "C"),
+		at("Tensors[1].Scale", "SA has no scale for each whole row, and no copy takes it along to C (give each row of "+
+			"A and of C a scale)")},
+	{"Q53", "by counts", moved("A[M/D~P N] C[M N]").eight(true, "A", "C"), served},
+	{"Q54", "by counts, padded", moved("A[M/D~P N] C[M N]").eight(true, "A", "C").by("A", s.Padded{}), served},
+	{"Q55", "quantised rows are a result of all", of("A[M/D N] Q[M/D N] C[M N]", s.Copy("Q", "A", s.Quantise()),
+		s.Copy("C", "Q")).eight(true, "Q", "C"), served},
+	{"Q56", "all to all", moved("A[D/D D M N] C[D D/D M N]").eight(true, "A", "C"), served},
+	{"Q56b", "of one scale a rank", moved("A[D/D D M N] C[D D/D M N]").eight(true, "A", "C").
+		changed("SA", func(t *s.Tensor) { t.Axes = t.Axes[:1] }),
+		at("Tensors[2]", "SA is [DIDx(D)], and scales of A are one, or lie as its rows do (place it [DIDx(D), D, M])")},
+	{"Q57", "all to all by counts", moved("A[D/D~ D M N] C[D D/D~ M N]").eight(true, "A", "C"), served},
+	{"Q58", "for 16 bits", moved("A[D/D D M N] C[D D/D M N]").eight(true, "A"),
+		at("Ops[0]", "copy takes no operand of eight bits")},
+	{"Q59", "by columns", moved("A[M/D N] C[M N/D]").eight(true, "A", "C"),
+		at("Tensors", "no pass cuts the scales of A as its rows are cut")},
+	{"Q60", "a permutation", moved("A[M/D N] C[M/D+1 N]").eight(true, "A", "C"), served},
+	{"Q61", "one scale of rows", moved("A[M/D N] C[M N]").eight(true, "A").eight(false, "C"),
+		at("Tensors[1].Scale", "SC has no scale for each whole row, and no copy takes it along to C")},
+	{"Q62", "made of rows for each rank", of("A[D/D D M N] Q[D/D D M N]", s.Copy("Q", "A", s.Quantise())).
+		eight(true, "Q"), at("Tensors[1].Type", "no pass takes eight bits otherwise")},
+
 	{"Q37", "by packets", plainly().by("Q", s.PushGather{}),
 		at("Moves[0].Way", "no kernel of its way takes the scales of Q along")},
 	{"Q38", "tiles", plainly().by("Q", s.Tiles{}),
