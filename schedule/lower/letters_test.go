@@ -28,7 +28,7 @@ func TestLetters(t *testing.T) {
 			if a, declared := s.Tensor(o.In[0]); o.Name() == "copy" || o.Name() == "sum" {
 				letters := "xy" // of a matrix between two operations
 				if declared {
-					letters = "xyz"[:len(a.Axes)]
+					letters = "xyzu"[:len(a.Axes)]
 				}
 				s.Ops[i].Index = letters + "->" + letters
 				if o.Name() == "sum" {
