@@ -99,30 +99,19 @@ func (b *Buffer) Total() int64 { return b.size(b.rank) }
 func (b *Buffer) Room() int64 { return b.uneven.room }
 
 // size is the bytes that a rank has of the buffer.
-func (b *Buffer) size(rank int) int64 {
-	if b.uneven == nil {
-		return b.sizeBy(nil, rank)
-	}
-	return b.sizeBy(b.uneven.table, rank)
-}
+func (b *Buffer) size(rank int) int64 { return (*chunking)(nil).size(b, rank) }
 
-// sizeBy is the bytes that a rank has of the buffer where a table says how large its chunks are.
-func (b *Buffer) sizeBy(t *table, rank int) int64 {
-	switch {
-	case b.root && rank != 0:
-		return 0
-	case b.uneven != nil:
-		return t.offsets[rank][b.uneven.chunks]
-	}
-	return b.bytes
-}
-
-// size is the bytes that a rank has of a buffer by these counts.
+// size is the bytes that a rank has of a buffer by these counts or, without any, by those of the last Bind.
 func (c *chunking) size(f *Buffer, rank int) int64 {
-	if f.uneven == nil {
-		return f.sizeBy(nil, rank)
+	switch {
+	case f.root && rank != 0:
+		return 0
+	case f.uneven == nil:
+		return f.bytes
+	case c == nil:
+		return f.uneven.offsets[rank][f.uneven.chunks]
 	}
-	return f.sizeBy(c.tables[f], rank)
+	return c.tables[f].offsets[rank][f.uneven.chunks]
 }
 
 // adopt makes these the places of the buffers' chunks.
