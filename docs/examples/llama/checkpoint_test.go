@@ -32,7 +32,7 @@ func TestConfigRefused(t *testing.T) {
 		{"no layers", "num_hidden_layers", "null", "num_hidden_layers is 0 (it must be above 0)"},
 		{"a text", "vocab_size", `"many"`, "vocab_size"},
 		{"heads of keys", "num_key_value_heads", "5", "num_key_value_heads is 5 (it must divide the 12"},
-		{"large heads", "head_dim", "256", "head_dim is 256 (it must be a multiple of 8, at most 128)"},
+		{"large heads", "head_dim", "264", "head_dim is 264 (it must be a multiple of 8, at most 256)"},
 		{"yarn", "rope_scaling", `{"type": "yarn"}`,
 			"rope_scaling.rope_type is yarn (it must be default, linear or llama3)$"},
 		{"newer yarn", "rope_parameters", `{"rope_type": "yarn"}`, `rope_scaling.rope_type is yarn`},

@@ -309,8 +309,9 @@ func TestTokens(t *testing.T) {
 // others are the decodings of other families' models.
 func others() []decoding {
 	var list []decoding
-	for _, c := range []Config{tinies["qwen2"], tinies["qwen3"], tinies["gemma2"],
-		tinies["gemma3_text"]} {
+	wide, odd := tinies["gemma2"], tinies["gemma3_text"] // heads of two parts of registers, whole and not
+	wide.HeadSize, odd.HeadSize = 256, 136
+	for _, c := range []Config{tinies["qwen2"], tinies["qwen3"], tinies["gemma2"], tinies["gemma3_text"], wide, odd} {
 		list = append(list, decoding{c: c, prompts: []int{21, 5}, n: 4, most: 16, s: small})
 	}
 	return list
@@ -320,7 +321,7 @@ func others() []decoding {
 // transformers, and in bf16 logits are near its.
 func TestFamilies(t *testing.T) {
 	for _, d := range others() {
-		t.Run(d.c.Family, func(t *testing.T) {
+		t.Run(fmt.Sprint(d.c.Family, " ", d.c.HeadSize), func(t *testing.T) {
 			d.hold(t, device.FP32, []int{1, 2, 4}, exact)
 			d.hold(t, device.BF16, []int{2}, rough)
 		})

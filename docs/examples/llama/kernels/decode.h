@@ -3,13 +3,17 @@
 // that a product wants: in the operands of mma.sync thread 4g+t of a warp has elements 2t, 2t+1, 2t+8 and 2t+9 of what
 // is summed over, but their order is free. So for scores it has 8 elements side by side of a key, for two products, and
 // for results 8 elements side by side of the values of four positions, for eight. What the next tile needs is loaded as
-// soon as its registers are free.
+// soon as its registers are free. They hold 128 elements of a head, and of wider ones a part at a time.
 //
 // The block whose stretch of a row and head ends last joins the stretches.
 
 enum { few_queries = 8, decode_tile = 16, decode_warps = 4, decode_threads = 32 * decode_warps };
 enum { most_stretches = 8, least_stretch = 128 };
-enum { deep_query = head_most + 8, deep_sum = 4 + head_most, deep_weight = decode_tile + 2 };  // from row to row
+enum { deep_weight = decode_tile + 2, part_most = 128 };  // from row to row; elements of a part of a head
+
+// deep are the elements from row to row of queries, and of sums.
+template <unsigned most>
+struct deep { enum { query = most + 8, sum = 4 + most, parts = most / part_most }; };
 
 // stretch_of is the length of a row's stretches. They depend on its position alone: so do the bits of its result.
 DEVICE int stretch_of(int position)
@@ -101,30 +105,33 @@ DEVICE void load_cached(unit<E> (&v)[n], const char *head, unsigned wide, unsign
   }
 }
 
-// load_keys loads the keys of a tile: of positions g and g+8 elements 32c+8t to 32c+8t+7.
+// load_keys loads a part of the keys of a tile: of positions g and g+8 elements 32c+8t to 32c+8t+7.
 template <typename E>
-DEVICE void load_keys(unit<E> (&k)[2][4], const char *head, unsigned wide, unsigned size, int at, int end)
+DEVICE void load_keys(unit<E> (&k)[2][4], const char *head, unsigned wide, unsigned size, unsigned part, int at,
+                      int end)
 {
   const unsigned g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   for (unsigned n = 0; n < 2; n++) {
-    load_cached<E, 4, 32>(k[n], head, wide, size, t * 8, at + (int)(n * 8 + g), end);
+    load_cached<E, 4, 32>(k[n], head, wide, size, part * part_most + t * 8, at + (int)(n * 8 + g), end);
   }
 }
 
-// load_values loads the values of a tile: of positions 2t, 2t+1, 2t+8 and 2t+9 elements 64h+8g to 64h+8g+7.
+// load_values loads a part of the values of a tile: of positions 2t, 2t+1, 2t+8 and 2t+9 elements 64h+8g to 64h+8g+7.
 template <typename E>
-DEVICE void load_values(unit<E> (&v)[4][2], const char *head, unsigned wide, unsigned size, int at, int end)
+DEVICE void load_values(unit<E> (&v)[4][2], const char *head, unsigned wide, unsigned size, unsigned part, int at,
+                        int end)
 {
   const unsigned g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   for (unsigned i = 0; i < 4; i++) {
-    load_cached<E, 2, 64>(v[i], head, wide, size, g * 8, at + (int)(2 * t + i % 2 + i / 2 * 8), end);
+    load_cached<E, 2, 64>(v[i], head, wide, size, part * part_most + g * 8, at + (int)(2 * t + i % 2 + i / 2 * 8),
+                          end);
   }
 }
 
 // look has a warp's queries look at its tiles of a stretch. Of queries 2t and 2t+1 a thread gets the greatest score,
-// the sum of the exponentials, and sums, where element 64h+8g+e of query 2t+j is [e][2h+j].
-template <typename E>
-DEVICE void look(float (&sums)[8][4], float (&most)[2], float (&sum)[2], const typename E::bits *q,
+// the sum of the exponentials, and sums, where element 64h+8g+e of a part of query 2t+j is [part][e][2h+j].
+template <typename E, unsigned head_most>
+DEVICE void look(float (&sums)[head_most / part_most][8][4], float (&most)[2], float (&sum)[2], const typename E::bits *q,
                  const struct params &p, u64 cached, int begin, int end)
 {
   typedef typename E::bits bits;
@@ -135,20 +142,25 @@ DEVICE void look(float (&sums)[8][4], float (&most)[2], float (&sum)[2], const t
   const char *const keys = p.cache_keys + cached * sizeof(bits), *const values = p.cache_values + cached * sizeof(bits);
   const unsigned size = (unsigned)p.size, wide = (unsigned)p.keys * size;
   unit<E> k[2][4], v[4][2];
-  load_keys<E>(k, keys, wide, size, begin + own, end);
-  load_values<E>(v, values, wide, size, begin + own, end);
+  enum { parts = deep<head_most>::parts };
+  load_keys<E>(k, keys, wide, size, 0, begin + own, end);
+  load_values<E>(v, values, wide, size, 0, begin + own, end);
   for (int at = begin + own; at - own < end; at += step) {
     float s[4] = {};  // of positions g and g+8
 #pragma unroll
-    for (unsigned c = 0; c < 4; c++) {
-      const unit<E> x = load_unit<E>((const char *)q, g * deep_query + c * 32 + t * 8);
-      for (unsigned e = 0; e < 8; e += 4) {
-        const two<E> a[4] = {two_of(k[0][c], e), two_of(k[1][c], e), two_of(k[0][c], e + 2), two_of(k[1][c], e + 2)};
-        const two<E> b[2] = {two_of(x, e), two_of(x, e + 2)};
-        multiply(s, a, b);
+    for (unsigned part = 0; part < parts; part++) {
+#pragma unroll
+      for (unsigned c = 0; c < 4; c++) {
+        const unit<E> x = load_unit<E>((const char *)q, g * deep<head_most>::query + part * part_most + c * 32 + t * 8);
+        for (unsigned e = 0; e < 8; e += 4) {
+          const two<E> a[4] = {two_of(k[0][c], e), two_of(k[1][c], e), two_of(k[0][c], e + 2),
+                               two_of(k[1][c], e + 2)};
+          const two<E> b[2] = {two_of(x, e), two_of(x, e + 2)};
+          multiply(s, a, b);
+        }
       }
+      load_keys<E>(k, keys, wide, size, (part + 1) % parts, part + 1 < parts ? at : at + step, end);
     }
-    load_keys<E>(k, keys, wide, size, at + step, end);
     __syncwarp();  // all have read the exponentials before
     for (unsigned j = 0; j < 2; j++) {
       float x[2], greatest = most[j];
@@ -167,23 +179,26 @@ DEVICE void look(float (&sums)[8][4], float (&most)[2], float (&sum)[2], const t
         sum[j] += weight;
         w[(2 * t + j) * deep_weight + 8 * i + g] = (bits)E::narrow(weight);
       }
-      for (unsigned e = 0; e < 8; e++) {
-        sums[e][j] *= shrink;
-        sums[e][2 + j] *= shrink;
+      for (unsigned e = 0; e < 8 * parts; e++) {
+        sums[e / 8][e % 8][j] *= shrink;
+        sums[e / 8][e % 8][2 + j] *= shrink;
       }
     }
     __syncwarp();
     const two<E> b[2] = {*(const two<E> *)(w + g * deep_weight + 2 * t),
                          *(const two<E> *)(w + g * deep_weight + 2 * t + 8)};
 #pragma unroll
-    for (unsigned e = 0; e < 8; e++) {
-      two<E> a[4];
-      for (unsigned i = 0; i < 4; i++) {
-        a[i] = {bits_of(v[i / 2 * 2][i % 2], e), bits_of(v[i / 2 * 2 + 1][i % 2], e)};
+    for (unsigned part = 0; part < parts; part++) {
+#pragma unroll
+      for (unsigned e = 0; e < 8; e++) {
+        two<E> a[4];
+        for (unsigned i = 0; i < 4; i++) {
+          a[i] = {bits_of(v[i / 2 * 2][i % 2], e), bits_of(v[i / 2 * 2 + 1][i % 2], e)};
+        }
+        multiply(sums[part][e], a, b);
       }
-      multiply(sums[e], a, b);
+      load_values<E>(v, values, wide, size, (part + 1) % parts, part + 1 < parts ? at : at + step, end);
     }
-    load_values<E>(v, values, wide, size, at + step, end);
   }
   for (unsigned j = 0; j < 2; j++) {
     for (unsigned bit = 4; bit < 32; bit *= 2) {
@@ -227,7 +242,8 @@ DEVICE void join(const struct params &p, u64 query, unsigned heads, unsigned str
 DEVICE unsigned plus(unsigned bits, float x) { return __float_as_uint(__uint_as_float(bits) + x); }
 
 // add_up adds up what the warps of a block have, in turn: all gets a row for each query head, as parts have it.
-DEVICE void add_up(float *all, const float (&sums)[8][4], const float (&most)[2], const float (&sum)[2])
+template <unsigned parts>
+DEVICE void add_up(float *all, const float (&sums)[parts][8][4], const float (&most)[2], const float (&sum)[2])
 {
   SHARED(float, mosts, decode_warps * few_queries);
   const unsigned warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
@@ -245,15 +261,15 @@ DEVICE void add_up(float *all, const float (&sums)[8][4], const float (&most)[2]
   }
   for (unsigned w = 0; w < decode_warps; w++) {
     for (unsigned j = 0; w == warp && j < 2; j++) {
-      float *const to = all + (2 * t + j) * deep_sum;
+      float *const to = all + (2 * t + j) * deep<parts * part_most>::sum;
       if (g == 0) {
         to[0] = greatest[j];
         to[1] = (w > 0 ? to[1] : 0.0f) + sum[j] * shrink[j];
       }
-      for (unsigned i = 0; i < 4; i++) {  // 16 bytes at a time
+      for (unsigned i = 0; i < 4 * parts; i++) {  // 16 bytes at a time
         uint4 *const four = (uint4 *)(to + 4 + i / 2 * 64 + g * 8 + i % 2 * 4);
-        const float (*const mine)[4] = sums + i % 2 * 4;
-        const unsigned n = i / 2 * 2 + j;
+        const float (*const mine)[4] = sums[i / 4] + i % 2 * 4;
+        const unsigned n = i % 4 / 2 * 2 + j;
         const uint4 x = w > 0 ? *four : uint4{};
         *four = {plus(x.x, mine[0][n] * shrink[j]), plus(x.y, mine[1][n] * shrink[j]),
                  plus(x.z, mine[2][n] * shrink[j]), plus(x.w, mine[3][n] * shrink[j])};
@@ -265,23 +281,25 @@ DEVICE void add_up(float *all, const float (&sums)[8][4], const float (&most)[2]
 
 // put_queries puts so many query heads of a row, rotated, into memory of the block. All are loaded, then all are
 // stored: so the loads are on their way at once.
-template <typename E>
+template <typename E, unsigned head_most>
 DEVICE void put_queries(typename E::bits *q, const struct params &p, u64 from, unsigned heads, int position)
 {
-  const unsigned e = threadIdx.x;
-  typename E::bits x[few_queries];
-  for (unsigned r = 0; r < few_queries; r++) {
-    x[r] = r < heads && e < p.size ? (typename E::bits)E::narrow(rotated<E>(p.query, from + r * p.size, e, position, p))
-                                   : 0;
-  }
-  for (unsigned r = 0; r < few_queries; r++) {
-    q[r * deep_query + e] = x[r];
+  for (unsigned e = threadIdx.x; e < head_most; e += decode_threads) {
+    typename E::bits x[few_queries];
+    for (unsigned r = 0; r < few_queries; r++) {
+      x[r] = r < heads && e < p.size
+        ? (typename E::bits)E::narrow(rotated<E>(p.query, from + r * p.size, e, position, p)) : 0;
+    }
+    for (unsigned r = 0; r < few_queries; r++) {
+      q[r * deep<head_most>::query + e] = x[r];
+    }
   }
 }
 
-template <typename E>
-DEVICE void decode_of(const struct params &p)
+template <typename E, unsigned head_most>
+DEVICE void decode_heads(const struct params &p)
 {
+  enum { deep_query = deep<head_most>::query, deep_sum = deep<head_most>::sum, parts = deep<head_most>::parts };
   SHARED(uint4, queries, few_queries * deep_query * sizeof(typename E::bits) / 16);
   SHARED(uint4, block, few_queries * deep_sum / 4);
   SHARED(unsigned, ends, 1);
@@ -304,11 +322,11 @@ DEVICE void decode_of(const struct params &p)
     if (end > row.position) {
       store<E>(p, of, head);
     }
-    put_queries<E>(q, p, of * p.wide_query + query * size, heads, row.position);
+    put_queries<E, head_most>(q, p, of * p.wide_query + query * size, heads, row.position);
     __syncthreads();
-    float sums[8][4] = {}, most[2] = {MINUS_INFINITY, MINUS_INFINITY}, sum[2] = {};
-    look<E>(sums, most, sum, q, p, cached(row.sequence, 0, head, p), begin, end);
-    add_up(all, sums, most, sum);
+    float sums[parts][8][4] = {}, most[2] = {MINUS_INFINITY, MINUS_INFINITY}, sum[2] = {};
+    look<E, head_most>(sums, most, sum, q, p, cached(row.sequence, 0, head, p), begin, end);
+    add_up<parts>(all, sums, most, sum);
     if (stretches == 1) {
       for (unsigned r = 0; r < heads; r++) {
         each_thread(e, size) {
@@ -332,3 +350,9 @@ DEVICE void decode_of(const struct params &p)
     }
   }
 }
+
+template <typename E>
+DEVICE void decode_of(const struct params &p) { decode_heads<E, 128>(p); }
+
+template <typename E>
+DEVICE void decodewide_of(const struct params &p) { decode_heads<E, 256>(p); }

@@ -30,6 +30,8 @@ func TestDecode(t *testing.T) {
 		{64, 1, 12, 0, []int{3, 200, 130}},
 		{128, 2, 3, 2, []int{140, 63, 64}},
 		{8, 3, 1, 0, []int{2047, 1}},
+		{256, 2, 4, 1, []int{0, 127, 128, 512, 1030}},
+		{136, 1, 9, 0, []int{3, 200, 130}},
 	} {
 		t.Run(fmt.Sprint(a), func(t *testing.T) {
 			for _, typ := range []driver.Type{driver.FP32, driver.BF16} {

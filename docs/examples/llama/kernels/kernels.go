@@ -22,7 +22,7 @@ var ptx []byte
 
 // Limits of the kernels, and sizes of their memory.
 const (
-	MostSize  = 128 // elements of a head
+	MostSize  = 256 // elements of a head
 	MostGroup = 16  // query heads of a head of keys
 	Stretches = 8   // that decode cuts a row's positions into, at most
 	Pieces    = 32  // that best cuts a row's logits into
@@ -83,17 +83,27 @@ var works = map[string]func(p *Params, size int) work{
 	"store": func(p *Params, size int) work {
 		return work{p.Count * p.Keys, 64, append(p.stores(size), reads(p.Angles, p.Room*p.Size, 4))}
 	},
-	"decode": func(p *Params, size int) work {
-		n, fews := p.Count*p.Queries, (p.Group+7)/8 // as many items for the queries of a head of keys
-		return work{p.Count * p.Keys * fews * Stretches, 128, slices.Concat(p.stores(size),
-			p.looks(size, writes(p.To, n*p.Size, size)),
-			[]touch.Touch{writes(p.Parts, n*Stretches*(4+p.Size), 4), writes(p.Ended, n, 4)})}
-	},
-	"prefill": func(p *Params, size int) work {
-		n, tile := p.Count*p.Queries, 128/size
-		return work{(p.Count + tile - 1) / tile * p.Queries, 2 * tile, p.looks(size, writes(p.To, n*p.Size, size))}
-	},
+	"decode": decode, "decode" + wide: decode, "prefill": prefill, "prefill" + wide: prefill,
 }
+
+// wide ends the names of kernels for heads of more than narrowSize elements.
+const wide, narrowSize = "wide", 128
+
+func decode(p *Params, size int) work {
+	n, fews := p.Count*p.Queries, (p.Group+7)/8 // as many items for the queries of a head of keys
+	return work{p.Count * p.Keys * fews * Stretches, 128, slices.Concat(p.stores(size),
+		p.looks(size, writes(p.To, n*p.Size, size)),
+		[]touch.Touch{writes(p.Parts, n*Stretches*(4+p.Size), 4), writes(p.Ended, n, 4)})}
+}
+
+func prefill(p *Params, size int) work {
+	n, tile := p.Count*p.Queries, 128/size
+	return work{(p.Count + tile - 1) / tile * p.Queries, 2 * tile, p.looks(size, writes(p.To, n*p.Size, size))}
+}
+
+// shared is the memory that a launch gives each block: 128 rows of 16 bits, or half as many of 32, each a head and 16
+// bytes.
+var shared = map[string]int{"prefill": 128 * 2 * (narrowSize + 8), "prefill" + wide: 128 * 2 * (MostSize + 8)}
 
 func (p *Params) cache() int { return p.Places * p.Room * p.Keys * p.Size }
 
@@ -123,16 +133,21 @@ type Set struct {
 func Load(d driver.Driver, typ driver.Type) (Set, error) {
 	code := driver.Code{Name: "llama", PTX: ptx}
 	for name, of := range works {
-		code.Kernels = append(code.Kernels, touch.Describe(name+"_"+typ.String(), func(p *Params) []touch.Touch {
+		k := touch.Describe(name+"_"+typ.String(), func(p *Params) []touch.Touch {
 			return append(of(p, int(typ.Size())).touches, reads(p.Rows, p.Count, 12))
-		}))
+		})
+		k.Shared = shared[name]
+		code.Kernels = append(code.Kernels, k)
 	}
 	k, err := modules.Load(d, &code)
 	return Set{k, typ}, err
 }
 
-// Launch enqueues a kernel.
+// Launch enqueues a kernel, for heads as wide as they are.
 func (s Set) Launch(on driver.Stream, name string, p Params) error {
+	if works[name+wide] != nil && p.Size > narrowSize {
+		name += wide
+	}
 	w := works[name](&p, int(s.typ.Size()))
 	return s.Kernels.Launch(on, name+"_"+s.typ.String(), max(1, w.items), w.threads, &p)
 }

@@ -7,6 +7,7 @@
 //   store    rotates keys, and puts keys and values into the cache
 //   decode   stores keys and values, and is attention of rows of any sequences, over stretches of the context
 //   prefill  attention of rows that follow each other in one sequence, by tiles
+//   decodewide, prefillwide  the same of heads of more than 128 elements, and at most 256
 //
 // Every kernel takes one struct by value, and does nothing by a struct of zeros. Grid and blocks have one dimension; a
 // block takes items of work until none is left.
@@ -21,8 +22,6 @@
 #define each_item(i, n) for (u64 i = blockIdx.x; i < (n); i += gridDim.x)
 #define each_thread(i, n) for (u64 i = threadIdx.x; i < (n); i += blockDim.x)
 #define MINUS_INFINITY __uint_as_float(0xff800000u)
-
-enum { head_most = 128 };  // elements of a head
 
 template <typename E>
 DEVICE float load(const char *from, u64 i) { return E::widen(((const typename E::bits *)from)[i]); }
@@ -268,7 +267,7 @@ DEVICE void store_of(const struct params &p)
 
 // Each with the threads of a block, and how many blocks of bf16's a multiprocessor has registers for at the same time.
 #define KERNELS(X) X(embed, 512, 1) X(gate, 256, 1) X(best, 256, 1) X(store, 64, 1) X(decode, 128, 3) \
-  X(prefill, 128, 1)
+  X(prefill, 128, 1) X(decodewide, 128, 2) X(prefillwide, 128, 1)
 
 #define PARAMS const __grid_constant__ struct params p
 #define KERNEL(name, threads, blocks) \

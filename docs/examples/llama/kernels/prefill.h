@@ -36,17 +36,22 @@ DEVICE void multiply(bf16, float *c, const unsigned short *a, unsigned lda, cons
 
 #endif
 
-template <typename E>
-DEVICE void prefill_of(const struct params &p)
+// A block's memory of the launch: its queries, and a tile of keys and of values.
+#ifdef OVGEN_HOST
+#define LAUNCHED(type, name, count) SHARED(type, name, count)
+#else
+#define LAUNCHED(type, name, count) extern __shared__ type name[]
+#endif
+
+template <typename E, unsigned head_most>
+DEVICE void prefill_heads(const struct params &p)
 {
   typedef typename E::bits bits;
   enum { R = 128 / sizeof(bits), tile = 64 / sizeof(bits), threads = 2 * R };  // keys of a tile
   enum { unit = 16 / sizeof(bits), units = head_most / unit, batch = 4 };
   enum { deep_most = head_most + 8, wide = tile + 4, lds = wide * 4 / sizeof(bits) };  // elements from row to row
-  SHARED(uint4, queries, R * deep_most / unit);
-  SHARED(uint4, keys, tile * deep_most / unit);
-  SHARED(uint4, values, tile * deep_most / unit);
-  bits *const q = (bits *)queries, *const k = (bits *)keys, *const v = (bits *)values;
+  LAUNCHED(uint4, rows, (R + 2 * tile) * deep_most / unit);
+  bits *const q = (bits *)rows, *const k = q + R * deep_most, *const v = k + tile * deep_most;
   SHARED(float, s, R * wide);  // scores, then their exponentials in the tensors' type
   SHARED(float, shrink, R);    // factor of a query's sums so far, at the end 1 / sum
   SHARED(int, where, R);       // its position; -1: there is none
@@ -153,3 +158,9 @@ DEVICE void prefill_of(const struct params &p)
     }
   }
 }
+
+template <typename E>
+DEVICE void prefill_of(const struct params &p) { prefill_heads<E, 128>(p); }
+
+template <typename E>
+DEVICE void prefillwide_of(const struct params &p) { prefill_heads<E, 256>(p); }
