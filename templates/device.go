@@ -102,7 +102,7 @@ func (d Device) Headers() (names []string) {
 
 // scales reports whether a function has an operation of scales.
 func scales(k kernels.Kernel) bool {
-	return k.Makes() && slices.ContainsFunc(strings.Split(k.Made.Key, "; "), func(node string) bool {
+	return k.Makes() && slices.ContainsFunc(strings.Split(k.Made.Form(), "; "), func(node string) bool {
 		do, _, _ := strings.Cut(node, " ")
 		return schedule.Do(do) == schedule.DoFinite || schedule.Do(do) == schedule.DoPower
 	})

@@ -2,6 +2,7 @@ package templates
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ type Formula struct {
 	Width  func(tensor string) schedule.Extent
 	Result driver.Type // of what it makes; 0: that of the plan
 	Scales bool        // it leaves what the last tree divides each row by
+	Then   []Formula   // of rows, each of what the one before it makes
 }
 
 // written is a formula by its nodes, with a name for each operand.
@@ -30,6 +32,7 @@ type written struct {
 	turns    schedule.Do // of its nodes, if any
 	group    int         // as kernels.Made has it
 	groups   bool        // it is of rows or of heads
+	behind   *Code       // of what X is made by, in the same kernel
 }
 
 // Kernel is the kernel of a formula, with its code. It is an error where no kernel makes it: an element may need its
@@ -39,17 +42,44 @@ func (f Formula) Kernel() (kernels.Kernel, *Code, error) {
 	if err != nil {
 		return kernels.Kernel{}, nil, err
 	}
-	k := kernels.Kernel{Kind: kernels.Elements, Made: &kernels.Made{Key: schedule.Key(w.nodes), Heads: len(w.heads),
-		Group: w.group, Turns: w.turns != "", Numbers: len(w.params), Type: f.Result, Scales: f.Scales}}
+	k := kernels.Kernel{Kind: kernels.Elements}
 	if w.groups {
 		k.Kind = kernels.Groups
 	}
-	k.Made.Operands = append(k.Made.Operands, kernels.Operand{Type: w.Types[""]})
+	made, code := w.made(), w.code()
+	for last := code; len(f.Then) > 0; f.Then = f.Then[1:] {
+		then, err := f.Then[0].write()
+		if err == nil && !(w.ofRows() && then.ofRows()) {
+			err = fmt.Errorf("write %s, then %s: one is not of rows of the plan's type", w, then)
+		}
+		if err != nil {
+			return kernels.Kernel{}, nil, err
+		}
+		then.behind = last
+		made.Then, last = append(made.Then, then.made()), then.code()
+		code.goOn(last)
+	}
+	made.Numbers = len(code.Numbers)
+	k.Made = &made
+	return k, code, nil
+}
+
+// ofRows says that it is of whole rows, of the plan's type.
+func (w *written) ofRows() bool {
+	return w.groups && len(w.heads) == 0 && !w.Scales && w.Result == 0 &&
+		!slices.ContainsFunc(slices.Collect(maps.Values(w.Types)), func(t driver.Type) bool { return t != 0 })
+}
+
+// made is what it makes, and of what.
+func (w *written) made() kernels.Made {
+	made := kernels.Made{Key: schedule.Key(w.nodes), Heads: len(w.heads), Group: w.group, Turns: w.turns != "",
+		Numbers: len(w.params), Type: w.Result, Scales: w.Scales}
+	made.Operands = append(made.Operands, kernels.Operand{Type: w.Types[""]})
 	for _, o := range w.operands {
-		k.Made.Operands = append(k.Made.Operands, kernels.Operand{Lies: lies[o.Lies], Head: w.headOf(o),
+		made.Operands = append(made.Operands, kernels.Operand{Lies: lies[o.Lies], Head: w.headOf(o),
 			Type: w.Types[o.Tensor]})
 	}
-	return k, w.code(), nil
+	return made
 }
 
 // lies are the ways in which operands lie, as kernels have them.
@@ -139,11 +169,16 @@ func (w *written) headOf(o schedule.Operand) int {
 // letters name operands.
 const letters = "abcdefghijklmnopqrstuvw"
 
-// letter is the name of an operand in a kernel: x, a, b and so on.
+// letter is the name of an operand in a kernel: x, a, b and so on. What the kernel has made is no x.
 func (w *written) letter(tensor string) string {
 	i := slices.IndexFunc(w.operands, func(o schedule.Operand) bool { return o.Tensor == tensor })
-	if i < 0 {
+	switch {
+	case i < 0 && w.behind != nil:
+		return w.behind.Dst
+	case i < 0:
 		return "x"
+	case w.behind != nil:
+		i += w.behind.operands
 	}
 	name := letters[i%len(letters):][:1]
 	if i >= len(letters) {

@@ -28,6 +28,11 @@ type Code struct {
 	Kept     int      // units of a leaf in registers
 	Turns    bool     // an element is made of one half a head away
 	Heads    bool     // groups are heads
+	Dst      string   // the field with the place of what it makes
+	Then     []*Code  // of that, and of what they make
+	stage    int      // how many there are before it
+	operands int      // with letters, here and before
+	scalars  int      // with numbers of their own, here and before
 }
 
 // Field is a field of a struct.
@@ -83,7 +88,14 @@ type coder struct {
 // code writes the formula.
 func (w written) code() *Code {
 	c := &coder{written: &w, names: map[int]string{}, code: &Code{Of: typeOf(w.Result), Kept: 4,
-		Turns: w.turns == schedule.DoTurn, Columns: w.groups, Wide: "columns", Heads: w.group > 0}}
+		Turns: w.turns == schedule.DoTurn, Columns: w.groups, Wide: "columns", Heads: w.group > 0, Dst: "dst",
+		operands: len(w.operands)}}
+	if from := w.behind; from != nil {
+		c.code.operands += from.operands
+		c.code.scalars = from.scalars
+		c.code.stage = from.stage + 1
+		c.code.Dst = fmt.Sprint("dst", c.code.stage+1)
+	}
 	for i, x := range w.lines(w.letter) {
 		c.code.Formulas = append(c.code.Formulas, strings.Repeat("then ", min(i, 1))+x)
 	}
@@ -96,8 +108,30 @@ func (w written) code() *Code {
 	if w.Scales {
 		c.code.Scales = c.constant(w.nodes[len(w.nodes)-1].Of[1])
 	}
+	c.code.scalars += len(c.names)
 	return c.code
 }
+
+// goOn adds code of what it makes: its fields lie behind the operands, and each number is told once.
+func (c *Code) goOn(then *Code) {
+	c.Then, c.Kept = append(c.Then, then), 2 // more would spill
+	at := slices.IndexFunc(c.Fields, func(f Field) bool { return f.Name == "columns" })
+	fields := []Field{{"char *", then.Dst, "may be an operand, too"}}
+	for _, f := range then.Fields {
+		if f.Type == operandField {
+			fields = append(fields, f)
+		}
+	}
+	c.Fields = slices.Insert(c.Fields, at, fields...)
+	for _, n := range then.Numbers {
+		if !slices.Contains(c.Numbers, n) {
+			c.Numbers, c.Fields = append(c.Numbers, n), append(c.Fields, Field{"double ", n, ""})
+		}
+	}
+}
+
+// operandField is the type of the field of an operand.
+const operandField = "const char *"
 
 // typeOf is a type as the code names it.
 func typeOf(own driver.Type) string {
@@ -113,7 +147,7 @@ func (c *coder) fields() {
 		comment := map[schedule.Lies]string{schedule.ByColumn: "an element for each column",
 			schedule.ByRow: "an element for each row", schedule.ByHead: "an element for each column of a head",
 			schedule.OfTable: "of a row for each row: cosines, and then sines"}[o.Lies]
-		c.code.Fields = append(c.code.Fields, Field{"const char *", c.letter(o.Tensor), comment})
+		c.code.Fields = append(c.code.Fields, Field{operandField, c.letter(o.Tensor), comment})
 		c.code.Columns = c.code.Columns || o.Lies != schedule.InPlace
 	}
 	if c.Formula.Scales {
@@ -197,7 +231,7 @@ func (c *coder) passes() {
 		p.Once = c.once(d)
 		c.code.Passes = append(c.code.Passes, p)
 	}
-	c.code.Made = c.piece("made", last)
+	c.code.Made = c.piece(strings.Replace(c.code.Dst, "dst", "made", 1), last)
 	take(c.code.Made)
 	for i := range c.code.Leaves {
 		l := &c.code.Leaves[i]
@@ -261,7 +295,7 @@ func (c *coder) scalar(i int) string {
 	if statistic(c.nodes[i].Do) {
 		word = string(c.nodes[i].Do)
 	}
-	c.names[i] = fmt.Sprintf("%s%d", word, len(c.names)+1)
+	c.names[i] = fmt.Sprintf("%s%d", word, c.code.scalars+len(c.names)+1)
 	return c.names[i]
 }
 

@@ -24,7 +24,7 @@ type job struct {
 	heads           []int
 	numbers         []float64
 	blocks, threads int
-	tensors         []tensor // dst, x, the other operands, and scales
+	tensors         []tensor // dst, x, the other operands, and scales, or further results and their operands
 	params          []param
 	left            uint32
 	after           [][]byte
@@ -117,13 +117,17 @@ func newJob(f Formula, k kernels.Kernel, typ driver.Type, seed uint32) *job {
 	for _, h := range w.heads {
 		j.heads = append(j.heads, map[bool]int{true: 2 * width, false: width}[h == "H"])
 	}
-	for range w.params {
+	for range k.Made.Numbers {
 		j.numbers = append(j.numbers, float64(r.below(1000))/1000)
 	}
 	count := j.rows * j.columns
 	ordinary := r.below(2) == 0
 	j.tensors = []tensor{r.tensor(cmp.Or(k.Made.Type, typ), count, true)}
-	for _, o := range k.Made.Operands {
+	operands := k.Made.Operands
+	for _, then := range k.Made.Then {
+		operands = append(slices.Clip(operands), then.Operands...) // the first stands for the result
+	}
+	for _, o := range operands {
 		sizes := map[kernels.Lies]int{kernels.InPlace: count, kernels.ByColumn: j.columns, kernels.ByRow: j.rows}
 		if o.Head > 0 {
 			sizes[kernels.ByHead], sizes[kernels.OfTable] = j.heads[o.Head-1], j.rows*j.heads[o.Head-1]
@@ -166,6 +170,10 @@ func (j *job) pass(k kernels.Kernel, in, count int) {
 	}
 	number(uint64(count))
 	for i := range j.tensors[1:] {
+		if first := 1 + len(k.Made.Operands); len(k.Made.Then) > 0 && i+1 == first && dst != 1 && in%2 == 0 {
+			add(1) // a further result lies in x
+			continue
+		}
 		add(i + 1)
 	}
 	if k.Kind == kernels.Groups || slices.ContainsFunc(k.Made.Operands, func(o kernels.Operand) bool {
@@ -244,6 +252,7 @@ func (j *job) wrong(units int) string {
 	}
 	dst := int(j.params[0].tensor) - 1
 	values := j.f.eval(j)
+	further := j.further(values[len(values)-1])
 	for i, x := range j.tensors {
 		want := tensor{typ: x.typ, shift: x.shift, count: x.count, data: slices.Clone(x.data)}
 		got := tensor{typ: x.typ, shift: x.shift, count: x.count, data: j.after[i]}
@@ -251,6 +260,8 @@ func (j *job) wrong(units int) string {
 		switch {
 		case i == dst:
 			made = values[len(values)-1]
+		case further[i] != nil:
+			made = further[i]
 		case j.kernel.Made.Scales && i == len(j.tensors)-1:
 			by := values[j.f.nodes[len(values)-1].Of[1]]
 			for row := range j.rows {
@@ -273,6 +284,28 @@ func (j *job) wrong(units int) string {
 		}
 	}
 	return ""
+}
+
+// further are the results of functions of what a launch makes, by their tensors.
+func (j *job) further(made []float32) map[int][]float32 {
+	results, first := map[int][]float32{}, 1+len(j.kernel.Made.Operands)
+	for i, then := range j.kernel.Made.Then {
+		w, err := j.f.Then[i].write()
+		if err != nil {
+			panic(err)
+		}
+		x := tensor{typ: j.tensors[0].typ, count: len(made), data: make([]byte, len(made)*int(j.tensors[0].typ.Size()))}
+		for at, v := range made {
+			x.set(at, v)
+		}
+		of := *j
+		of.tensors = append([]tensor{{}, x}, j.tensors[first+1:]...)
+		values := w.eval(&of)
+		made = values[len(values)-1]
+		results[int(j.params[first+1].tensor)-1] = made
+		first += len(then.Operands)
+	}
+	return results
 }
 
 // near is whether two numbers of one sign are so many units of the last place apart.

@@ -61,6 +61,15 @@ func (k Kernel) Load(l Leaf) string {
 	return fmt.Sprintf("load_unit<%s>(p.%s, at)", l.Type, l.Field)
 }
 
+// Chain is the kernel with the code of each of its formulas.
+func (k Kernel) Chain() (list []Kernel) {
+	for _, c := range append([]*Code{k.Code}, k.Code.Then...) {
+		k.Code = c
+		list = append(list, k)
+	}
+	return list
+}
+
 // Locals are the parameters that count columns.
 func (k Kernel) Locals() []string { return append([]string{"columns"}, k.Code.Widths...) }
 
@@ -77,10 +86,12 @@ func (k Kernel) Whole() string {
 			list = append(list, text)
 		}
 	}
-	at := []string{"(u64)p.dst"}
-	for _, l := range k.Loaded() {
-		if text := "(u64)p." + l.Field; !slices.Contains(at, text) {
-			at = append(at, text)
+	var at []string
+	for _, one := range k.Chain() {
+		for _, l := range append([]Leaf{{Field: one.Code.Dst}}, one.Loaded()...) {
+			if text := "(u64)p." + l.Field; !slices.Contains(at, text) {
+				at = append(at, text)
+			}
 		}
 	}
 	return strings.Join(list, " && ") + " && (" + strings.Join(at, " | ") + ") % 16 == 0"
@@ -97,13 +108,16 @@ func (k Kernel) Column() bool { return k.reads("column") }
 
 // reads reports whether the code has a word.
 func (k Kernel) reads(word string) bool {
-	text := strings.Join(k.Code.Made.Args, " ")
-	for _, l := range k.Code.Leaves {
-		text += " " + l.At
-	}
-	for _, p := range k.Code.Passes {
-		for _, s := range p.Statistics {
-			text += " " + strings.Join(s.Of.Args, " ")
+	text := ""
+	for _, one := range k.Chain() {
+		text += " " + strings.Join(one.Code.Made.Args, " ")
+		for _, l := range one.Code.Leaves {
+			text += " " + l.At
+		}
+		for _, p := range one.Code.Passes {
+			for _, s := range p.Statistics {
+				text += " " + strings.Join(s.Of.Args, " ")
+			}
 		}
 	}
 	return regexp.MustCompile(`\b` + word + `\b`).MatchString(text)

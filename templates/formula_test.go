@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -41,6 +42,9 @@ var formulas = func() []Formula {
 		{Trees: []s.Expr{s.Times(s.X, s.Column("S")), s.Minus(s.X, s.Row("B"))}, Types: fp32("S")},
 		{Trees: []s.Expr{norm, s.Add("R").Tree()}},
 		{Trees: []s.Expr{s.Add("R").Tree(), norm}, Types: fp32("R", "N")},
+		{Trees: []s.Expr{norm, s.Add("R").Tree()}, Then: []Formula{{Trees: []s.Expr{s.RMSNorm("B").Tree()}}}},
+		{Trees: []s.Expr{s.Minus(s.X, s.Mean(s.X))}, Then: []Formula{{Trees: []s.Expr{norm}},
+			{Trees: []s.Expr{s.Plus(s.Minus(s.X, s.Most(s.X)), s.Column("S"), s.Of("R"))}}}},
 		{Trees: []s.Expr{s.LayerNorm("N", "B").Tree()}},
 		{Trees: []s.Expr{s.Times(s.Minus(s.X, s.Most(s.X)), s.Column("S"))}},
 		{Trees: []s.Expr{s.SumOver(s.Times(s.X, s.Row("N")))}},
@@ -189,6 +193,17 @@ func TestRefusedFormulas(t *testing.T) {
 	} {
 		if _, _, err := (Formula{Trees: []s.Expr{c.of}, Width: width}).Kernel(); err == nil || err.Error() != c.want {
 			t.Errorf("got %v, want %s", err, c.want)
+		}
+	}
+	rows, place := Formula{Trees: []s.Expr{s.Softmax().Tree()}}, Formula{Trees: []s.Expr{s.ReLU().Tree()}}
+	for _, f := range []Formula{
+		{Trees: rows.Trees, Then: []Formula{place}}, {Trees: place.Trees, Then: []Formula{rows}},
+		{Trees: rows.Trees, Result: driver.FP32, Then: []Formula{rows}},
+		{Trees: rows.Trees, Then: []Formula{{Trees: rows.Trees, Types: fp32("")}}},
+	} {
+		const want = "one is not of rows of the plan's type"
+		if _, _, err := f.Kernel(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }

@@ -21,6 +21,9 @@ type Made struct {
 	Numbers  int         // of the Shape
 	Type     driver.Type // of what it makes; 0: that of the plan
 	Scales   bool        // it leaves what it divides each row by, too: in fp32, behind its operands
+	// Then are further functions of rows, each of what the one before it makes: their results and what they read beside
+	// it lie behind the operands.
+	Then []Made
 }
 
 // Operand is a tensor that a function reads.
@@ -102,13 +105,30 @@ const unitColumns, mostTurned = 8, 8 * threads
 
 // addresses are how many the function takes beside that of its result.
 func (m *Made) addresses() int {
+	n := len(m.Operands)
 	if m.Scales {
-		return len(m.Operands) + 1
+		n++
 	}
-	return len(m.Operands)
+	for _, then := range m.Then {
+		n += len(then.Operands) // its result, and all but the first
+	}
+	return n
 }
 
-// Make sets bytes of dst to what the function makes of its operands, and leaves scales behind these.
+// Form has the keys of the function and of those of its result.
+func (m *Made) Form() string {
+	form := m.Key
+	for _, then := range m.Then {
+		form += Joint + then.Key
+	}
+	return form
+}
+
+// Joint stands between the keys of functions in a Form.
+const Joint = " | "
+
+// Make sets bytes of dst to what the function makes of its operands, and leaves scales behind these, or what further
+// functions make of that.
 func (m Making) Make(q *plan.Queue, on *plan.Stream, dst driver.Ptr, bytes int64, operands ...driver.Ptr) {
 	k := m.k
 	if k == nil || len(operands) != k.Made.addresses() || m.count != k.numbers() {

@@ -41,7 +41,7 @@ func (l *Layout) land(next func(words int) int) {
 	}
 	if l.Makes() {
 		l.At.Lands.Rows, l.At.Lands.Made = next(1), next(1)
-		l.At.Lands.Beside, l.At.Given = next(len(l.Made.Operands)-1), next(l.numbers())
+		l.At.Lands.Beside, l.At.Given = next(l.Made.addresses()-1), next(l.numbers())
 	}
 }
 
@@ -81,12 +81,12 @@ func (s *Set) Making(m Making, dst driver.Ptr, operands ...driver.Ptr) WithAdded
 	return WithAdded{set: s}.Making(m, dst, operands...)
 }
 
-// Making is the set whose next sum of packets sets dst to what a function makes of it and of operands. Each block has
-// whole rows of the sum.
+// Making is the set whose next sum of packets sets dst to what a function makes of it and of operands, behind which are
+// those of further functions. Each block has whole rows of the sum.
 func (w WithAdded) Making(m Making, dst driver.Ptr, operands ...driver.Ptr) WithAdded {
 	w.word = m.word
 	k := w.find(Packets)
-	if k == nil || len(operands) != len(k.Made.Operands)-1 || m.count != k.numbers() || m.given[0] == 0 {
+	if k == nil || len(operands) != k.Made.addresses()-1 || m.count != k.numbers() || m.given[0] == 0 {
 		w.word += " of other operands" // no kernel has this word
 		return w
 	}

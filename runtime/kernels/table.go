@@ -243,7 +243,7 @@ func (t *Table) Code() []driver.Kernel {
 		for _, typ := range types {
 			code := driver.Kernel{Name: k.Name(typ), Params: 8 * l.At.Size, Row: Row{l, typ}}
 			if k.Makes() {
-				code.Form = k.Made.Key
+				code.Form = k.Made.Form()
 			}
 			if !k.counts() && (k.ByBlocks || k.Lands()) {
 				code.Multiprocessors, code.Threads, code.Blocks = plan.MostBlocks, threads, plan.MostBlocks

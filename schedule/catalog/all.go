@@ -77,6 +77,7 @@ var all = []Named{
 	{"AllReduceTwoShot", AllReduceTwoShot},
 	{"AllReduceTwoShotPackets", AllReduceTwoShotPackets},
 	{"AllReduceNorm", AllReduceNorm},
+	{"AllReduceNorms", AllReduceNorms},
 	{"ReduceScatterNormGather", ReduceScatterNormGather},
 	{"AllGatherNorm", AllGatherNorm},
 	{"AllGatherInPlace", AllGatherInPlace},

@@ -126,6 +126,16 @@ var AllReduceNorm = s.Schedule{
 	Moves: []s.Move{{Of: "R", Way: s.PushShot{Rows: true}}},
 }
 
+// AllReduceNorms is AllReduceNorm of Gemma's layers: the sum is normed, too, before the residual is added. One kernel
+// makes both norms, behind packets or, without Rows, behind a kernel that sums.
+var AllReduceNorms = s.Schedule{
+	Tensors: append([]s.Tensor{{Name: "Behind", Axes: []s.Axis{s.Dim(s.N)}}}, AllReduceNorm.Tensors...),
+	Ops: []s.Op{
+		s.Sum("C", "A", s.RMSNorm("Behind"), s.Add("Residual"), s.RMSNorm("Norm")).Keeping("R", 2),
+	},
+	Moves: []s.Move{{Of: "R", Way: s.PushShot{Rows: true}}},
+}
+
 // ReduceScatterNormGather is the sum between two layers whose rows are spread over the ranks: each rank adds its rows
 // of the residual to those of the sum, which leave as R, norms them, and all get the norms of all rows.
 var ReduceScatterNormGather = s.Schedule{

@@ -20,6 +20,8 @@ type Apply struct {
 	Word  string
 	// Columns are how many a row of the result has; absent where an element is of those at its place alone.
 	Columns Expr
+	// Then is what further formulas of rows make of its result in the same kernel, each of what the one before it makes.
+	Then []Apply
 }
 
 // MakeOf applies formulas, called by a word in texts, to a view and their operands. A row has that many columns.
@@ -62,6 +64,22 @@ func Applied(w Work) (x Apply, ok bool) {
 	return Apply{}, false
 }
 
+// Chain are the formulas, and those that are made of their result, each alone.
+func (x Apply) Chain() []Apply {
+	rest := x.Then
+	x.Then = nil
+	return append([]Apply{x}, rest...)
+}
+
+// OfAnyColumns are the formulas and those of their result without the columns of their rows.
+func (x Apply) OfAnyColumns() Apply {
+	x.Columns, x.Then = Expr{}, slices.Clone(x.Then)
+	for i := range x.Then {
+		x.Then[i].Columns = Expr{}
+	}
+	return x
+}
+
 // Nodes are the formulas, written out.
 func (x Apply) Nodes() []schedule.Node { return schedule.Nodes(x.Makes...) }
 
@@ -71,13 +89,21 @@ func (Apply) Kind() Kind { return ApplyKind }
 func (Apply) work() {}
 
 func (x Apply) views() (reads, writes []View) {
-	return append(some(x.X), x.Operands...), some(x.To, x.Scales)
+	reads, writes = append(some(x.X), x.Operands...), some(x.To, x.Scales)
+	for _, then := range x.Then {
+		reads, writes = append(reads, then.Operands...), append(writes, then.To)
+	}
+	return reads, writes
 }
 
 func (x Apply) with(p Parts) Work {
 	x.To, x.X, x.Scales = p.view("destination", x.To), p.view("source", x.X), p.view("scales", x.Scales)
 	x.Operands = p.views("source", x.Operands)
 	x.Columns = p.expr("the columns of a row", x.Columns)
+	x.Then = slices.Clone(x.Then)
+	for i, then := range x.Then {
+		x.Then[i], _ = then.with(p).(Apply)
+	}
 	return x
 }
 
@@ -91,10 +117,40 @@ func (x Apply) check(s Step) error {
 	if _, divides := schedule.Divisor(x.Makes); x.Scales.Buffer != "" && (!divides || s.By != GroupsKernel) {
 		return fmt.Errorf("scales are what the last formula divides each row by")
 	}
+	for i, then := range x.Then {
+		if _, ok := x.Chain()[i].GoingOn(then); !ok {
+			return fmt.Errorf("a kernel makes formulas of rows of what others of rows as long make, and no scales")
+		}
+		if err := then.check(s); err != nil {
+			return err
+		}
+	}
 	return nil // its operands lie as its formulas say
 }
 
+// GoingOn are formulas of rows with further ones, of their result, in one kernel. ok: there is such a kernel.
+func (x Apply) GoingOn(then Apply) (_ Apply, ok bool) {
+	chain := x.Chain()
+	last := chain[len(chain)-1]
+	ok = last.OfRows() && then.OfRows() && then.X.equal(last.To) && then.Columns.Equal(last.Columns) &&
+		last.Scales.Buffer == "" && then.Scales.Buffer == ""
+	if ok {
+		x.Then = append(slices.Clone(x.Then), then.Chain()...)
+	}
+	return x, ok
+}
+
 func (x Apply) text() string {
+	chain := x.Chain()
+	text := chain[0].alone()
+	for _, then := range chain[1:] {
+		text += ";  " + then.alone()
+	}
+	return text
+}
+
+// alone is the text of the first formulas.
+func (x Apply) alone() string {
 	reads, writes := x.views()
 	operands, rows := texted(append(writes, reads...)), ""
 	if !x.Columns.IsZero() {

@@ -108,7 +108,11 @@ func (Packets) work()      {}
 func (PacketGather) work() {}
 
 func (x Packets) views() (reads, writes []View) {
-	return some(append([]View{x.Each, x.Added}, x.Then.Operands...)...), some(x.To, x.Landing, x.Then.To)
+	reads, writes = x.Then.views()
+	if len(reads) > 0 {
+		reads = reads[1:] // the sum
+	}
+	return some(append([]View{x.Each, x.Added}, reads...)...), append(some(x.To, x.Landing), writes...)
 }
 
 func (x PacketGather) views() (reads, writes []View) { return []View{x.Each}, []View{x.To, x.Landing} }

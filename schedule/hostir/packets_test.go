@@ -22,11 +22,21 @@ func TestPackets(t *testing.T) {
 			hostir.Whole("w"))
 		return of(hostir.SumPackets(main, c, to, each, r), func(p *hostir.Packets) { p.Then = made.Do.(hostir.Apply) })
 	}
+	then := func(x string, e schedule.Expr) hostir.Step {
+		behind := rows(x, e)
+		return of(rows("C", norm), func(p *hostir.Packets) {
+			p.Then.Then = []hostir.Apply{behind.Do.(hostir.Packets).Then}
+			p.Then.Then[0].To = hostir.Whole("Z")
+		})
+	}
 	for _, test := range []struct {
 		name  string
 		step  hostir.Step
 		wrong string
 	}{
+		{"a norm of a norm", then("Y", norm), ""},
+		{"a norm of the sum behind a norm", then("C", norm), "what others of rows as long make"},
+		{"each element of a norm", then("Y", schedule.Modulate("w", "w").Tree()), "what others of rows as long make"},
 		{"a sum", hostir.SumPackets(main, c, to, each, none), ""},
 		{"a sum and a tensor", hostir.SumPackets(main, c, to, each, r), ""},
 		{"a norm of the sum", rows("C", norm), ""},

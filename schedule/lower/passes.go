@@ -33,7 +33,7 @@ var Passes = []Pass{
 		priorities},
 	{"fuse", "steps around a copy or a sum are one launch", []string{"signals", "kernels"}, fuse},
 	{"byblocks", "each block signals for itself where one launch signals another", []string{"fuse"}, byBlocks},
-	{"rows", "a kernel that sums packets makes the functions of rows behind them where its way says so",
+	{"rows", "one kernel makes functions of rows and further ones of these, behind packets where their way says so",
 		[]string{"byblocks"}, rows},
 	{"origins", "each step names the field of the schedule that asks for it", []string{"handles", "fuse"}, origins},
 	{"simplify", "index expressions are as a person writes them", nil, simplify},

@@ -2,8 +2,8 @@ package lower
 
 import "ovgen/schedule/hostir"
 
-// rows makes one launch of a sum of packets and of the functions of rows that follow it on its stream, where the way of
-// the sum says so. It refuses a way that says so where none follow.
+// rows makes one launch of functions of rows and of those that follow them on their stream, and of a sum of packets and
+// those, where the way of the sum says so. It refuses a way that says so where none follow.
 func rows(p *hostir.Program) error {
 	made := map[string]bool{} // edges whose sums go on in their kernel
 	p.Body = rowLaunches{p, made}.of(p.Body)
@@ -16,41 +16,58 @@ func rows(p *hostir.Program) error {
 	return nil
 }
 
-// rowLaunches are the sums of a program with what goes on from them, and the edges of those.
+// rowLaunches are launches of a program with what goes on from them, and the edges of sums among those.
 type rowLaunches struct {
 	*hostir.Program
 	made map[string]bool
 }
 
-// of is a list with its sums joined to what follows them, and so are the lists in it.
+// of is a list with launches joined to what follows them, and so are the lists in it.
 func (j rowLaunches) of(nodes []hostir.Node) (out []hostir.Node) {
 	for i := 0; i < len(nodes); i++ {
 		n := nodes[i].With(hostir.Parts{Body: j.of})
-		if i+1 < len(nodes) {
-			if s, ok := j.one(n, nodes[i+1]); ok {
-				n = s
-				i++
+		for i+1 < len(nodes) {
+			s, ok := j.one(n, nodes[i+1])
+			if !ok {
+				break
 			}
+			n = s
+			i++
 		}
 		out = append(out, n)
 	}
 	return out
 }
 
-// one is the launch of a sum and of what follows it. ok: it is one.
-func (j rowLaunches) one(sum, next hostir.Node) (s hostir.Step, ok bool) {
-	s, _ = sum.(hostir.Step)
+// one is the launch of a sum, or of formulas of rows, and of the formulas that follow. ok: it is one.
+func (j rowLaunches) one(first, next hostir.Node) (s hostir.Step, ok bool) {
+	s, _ = first.(hostir.Step)
 	then, _ := next.(hostir.Step)
-	x, sums := s.Do.(hostir.Packets)
 	f, makes := then.Do.(hostir.Apply)
-	edge := j.EdgeOf(s)
-	if !sums || !makes || !edge.Carrier.Rows || s.By != hostir.PacketsKernel || f.X.String() != x.To.String() ||
-		s.Stream.String() != then.Stream.String() || !f.OfRows() || j.otherTypes(f) {
+	if !makes || s.Stream.String() != then.Stream.String() || j.otherTypes(f) {
 		return s, false
 	}
-	j.made[edge.Steps] = true
-	x.Then = f
-	s.Do = x
+	switch x := s.Do.(type) {
+	case hostir.Packets:
+		edge := j.EdgeOf(s)
+		if !edge.Carrier.Rows || s.By != hostir.PacketsKernel {
+			return s, false
+		}
+		if len(x.Then.Makes) > 0 {
+			x.Then, ok = x.Then.GoingOn(f)
+		} else {
+			x.Then, ok = f, f.OfRows() && f.X.String() == x.To.String()
+		}
+		j.made[edge.Steps] = j.made[edge.Steps] || ok
+		s.Do = x
+	case hostir.Apply:
+		if !j.otherTypes(x) {
+			s.Do, ok = x.GoingOn(f)
+		}
+	}
+	if !ok {
+		return first.(hostir.Step), false
+	}
 	return s.Applying(then.Applies), true
 }
 

@@ -13,9 +13,16 @@ import (
 // A sum of packets makes the norm behind it in its own launch where the way says so, and the way may not say so where
 // no function of whole rows follows.
 func TestRows(t *testing.T) {
-	of := func(way schedule.PushShot, tensors string, then ...schedule.Func) schedule.Schedule {
+	of := func(way schedule.Way, tensors string, then ...schedule.Func) schedule.Schedule {
 		return schedule.Schedule{Tensors: scheduletest.Tensors("A[D/D M N] C[M N] " + tensors),
 			Ops: []schedule.Op{schedule.Sum("C", "A", then...)}, Moves: []schedule.Move{{Of: "C", Way: way}}}
+	}
+	gemma := func(way schedule.Way, then ...schedule.Func) schedule.Schedule {
+		s := of(way, "R[M N] V[N] W[N] Y[M N]", append([]schedule.Func{schedule.RMSNorm("W"), schedule.Add("R")},
+			then...)...)
+		s.Ops[0] = s.Ops[0].Keeping("Y", 2)
+		s.Moves[0].Of = "Y"
+		return s
 	}
 	const both = "R[M N] V[N]"
 	add, norm := schedule.Add("R"), schedule.RMSNorm("V")
@@ -28,6 +35,10 @@ func TestRows(t *testing.T) {
 		{"by two kernels", of(schedule.PushShot{}, both, add, norm), 2, ""},
 		{"by one", of(schedule.PushShot{Rows: true}, both, add, norm), 1, ""},
 		{"without a residual", of(schedule.PushShot{Rows: true}, "V[N]", norm), 1, ""},
+		{"norms behind a sum", gemma(schedule.PushShot{}, norm), 2, ""},
+		{"norms behind one sum of all", gemma(schedule.Shot{}, norm), 2, ""},
+		{"the sum and norms", gemma(schedule.PushShot{Rows: true}, norm), 1, ""},
+		{"and what is of an element", gemma(schedule.PushShot{Rows: true}, schedule.Modulate("V", "V")), 2, ""},
 		{"nothing behind", of(schedule.PushShot{Rows: true}, "R[M N]", add), 0, "Moves[0].Way.Rows"},
 		{"an element's", of(schedule.PushShot{Rows: true}, "R[M N]", add, schedule.Scale(.5)), 0, "Moves[0].Way.Rows"},
 		{"plain data", of(schedule.PushShot{Rows: true, Words: true}, both, add, norm), 0, "Moves[0].Way.Rows"},

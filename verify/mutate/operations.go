@@ -169,14 +169,9 @@ func (m *maker) called(list []ops.Op, i int, change func(kind, what string, o op
 
 // makesMore is an operation of a step that makes formulas, with one formula more behind them.
 func makesMore(o ops.Op, s hostir.Step) ops.Op {
-	x, _ := hostir.Applied(s.Do)
+	x, _ := s.Do.(hostir.Apply)
 	x.Makes = append(slices.Clone(x.Makes), schedule.Abs(schedule.X))
-	if sum, sums := s.Do.(hostir.Packets); sums {
-		sum.Then = x
-		s.Do = sum
-	} else {
-		s.Do = x
-	}
+	s.Do = x
 	o.Node, o.Form = s, schedule.Key(x.Nodes())
 	return o
 }

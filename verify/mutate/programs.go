@@ -128,8 +128,17 @@ func (m *maker) variants(n hostir.Node) []variant {
 			if x.To.Buffer != x.X.Buffer {
 				add("drop a function", x.Word, hostir.Set(n.Stream, x.To, x.X))
 			}
+			if last := len(x.Then) - 1; last >= 0 {
+				add("drop a function", x.Then[last].Word,
+					hostir.Changed(n, func(x *hostir.Apply) { x.Then = x.Then[:last] }))
+			}
 			if x.Scales.Buffer != "" {
 				add("drop the scales", "", hostir.Changed(n, func(x *hostir.Apply) { x.Scales = hostir.View{} }))
+			}
+		case hostir.Packets:
+			if last := len(x.Then.Then) - 1; last >= 0 {
+				add("drop a function", x.Then.Then[last].Word,
+					hostir.Changed(n, func(x *hostir.Packets) { x.Then.Then = x.Then.Then[:last] }))
 			}
 		case hostir.Product:
 			flip(n, add)

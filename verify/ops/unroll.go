@@ -130,7 +130,7 @@ func (u *unroller) enqueue(n hostir.Step) {
 	case hostir.Packets:
 		u.packets(at, n, x.Sent, x.To, x.Added)
 		if len(x.Then.Makes) > 0 {
-			u.apply(at, x.Then)
+			u.applies(at, n, x.Then)
 		}
 		return
 	case hostir.PacketGather:
@@ -173,7 +173,7 @@ func (u *unroller) does(at Op, n hostir.Step) {
 	case hostir.Product:
 		u.product(at, x)
 	case hostir.Apply:
-		u.apply(at, x)
+		u.applies(at, n, x)
 	case hostir.Call:
 		at.Kind, at.Form, at.Launch = Call, x.Name, u.launch(x.Launch)
 		u.use(at, []hostir.View{x.To}, x.Operands...)
@@ -249,6 +249,15 @@ func (u *unroller) gather(op Op, x hostir.Gather) {
 			u.add(one)
 			to.Offset += bytes
 		})
+	}
+}
+
+// applies adds formulas and those of their result, each with a node of its own.
+func (u *unroller) applies(op Op, n hostir.Step, x hostir.Apply) {
+	for _, x := range x.Chain() {
+		n.Do = x
+		op.Node = n
+		u.apply(op, x)
 	}
 }
 

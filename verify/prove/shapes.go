@@ -172,8 +172,8 @@ func dependsOnShape(p *hostir.Program) (wrong string) {
 	hostir.Walk(p.Body, func(n hostir.Node) {
 		if s, ok := n.(hostir.Step); ok {
 			// These change nothing of what the step touches.
-			s = hostir.Changed(s, func(x *hostir.Apply) { x.Columns = hostir.Expr{} })
-			s = hostir.Changed(s, func(x *hostir.Packets) { x.Then.Columns = hostir.Expr{} })
+			s = hostir.Changed(s, func(x *hostir.Apply) { *x = x.OfAnyColumns() })
+			s = hostir.Changed(s, func(x *hostir.Packets) { x.Then = x.Then.OfAnyColumns() })
 			n = hostir.Changed(s, func(x *hostir.Call) { x.Launch = hostir.Launch{} })
 		}
 		hostir.Exprs(n, see)

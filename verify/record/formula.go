@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ovgen/runtime/kernels"
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
@@ -21,13 +22,41 @@ var widthsAt = map[schedule.Do]int{schedule.DoHeadRow: 2, schedule.DoCos: 2, sch
 	schedule.DoPairSin: 2, schedule.DoSum: 2, schedule.DoMean: 2, schedule.DoMost: 2, schedule.DoTurn: 2,
 	schedule.DoPairs: 2, schedule.DoBelow: 4}
 
-// formula notes the function of a kernel of formulas, and a launch's numbers of rows and heads. The key says how many
-// numbers end its parameters: the columns of a row, the widths of heads, and numbers of the Shape.
-func (l *launch) formula(o *ops.Op, kernel string) {
-	o.Form = l.kernel.Form
-	var seen, heads, numbers []string
+// formulas notes what a kernel of formulas makes in uses, one after the other, and what a launch tells it of rows and
+// heads: each ends with what it writes, the scales of the last one behind that.
+func (l *launch) formulas(o ops.Op, kernel string) (list []ops.Op) {
+	keys := strings.Split(l.kernel.Form, kernels.Joint)
+	numbers := numbersOf(l.kernel.Form)
+	uses := o.Uses
+	for i, key := range keys {
+		o.Uses, o.Lies, o.Heads, o.Columns = nil, nil, nil, 0
+		for len(uses) > 0 && (i == len(keys)-1 || len(o.Uses) == 0 || !o.Uses[len(o.Uses)-1].Write) {
+			o.Uses, uses = append(o.Uses, uses[0]), uses[1:]
+		}
+		l.formula(&o, kernel, key, numbers)
+		list = append(list, o)
+	}
+	return list
+}
+
+// numbersOf are the numbers of the Shape that keys have.
+func numbersOf(form string) (numbers []string) {
+	for _, node := range strings.FieldsFunc(form, func(r rune) bool { return r == ';' || r == '|' }) {
+		node = strings.TrimSpace(node)
+		if strings.HasPrefix(node, string(schedule.DoParam)) && !slices.Contains(numbers, node) {
+			numbers = append(numbers, node)
+		}
+	}
+	return numbers
+}
+
+// formula notes what one key says. It says how many numbers end the parameters of its kernel: the columns of a row, the
+// widths of heads, and numbers of the Shape.
+func (l *launch) formula(o *ops.Op, kernel, key string, numbers []string) {
+	o.Form = key
+	var seen, heads []string
 	rowed := kernel != hostir.ElementsKernel
-	for _, node := range strings.Split(o.Form, "; ") {
+	for _, node := range strings.Split(key, "; ") {
 		words := strings.Fields(node)
 		do := schedule.Do(words[0])
 		if lies, ok := operands[do]; ok && !slices.Contains(seen, words[1]) {
@@ -36,9 +65,6 @@ func (l *launch) formula(o *ops.Op, kernel string) {
 		}
 		if at, ok := widthsAt[do]; ok && len(words) > at && !slices.Contains(heads, words[at]) {
 			heads = append(heads, words[at])
-		}
-		if do == schedule.DoParam && !slices.Contains(numbers, node) {
-			numbers = append(numbers, node)
 		}
 	}
 	end := len(l.words) - len(numbers)

@@ -235,9 +235,6 @@ func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 	if err := l.check(k); err != nil {
 		return nil, fmt.Errorf("kernel %s, grid %v, block %v: %w", name, l.grid, l.block, err)
 	}
-	if k.function {
-		l.formula(&o, name)
-	}
 	if o.Kernel = name; k.call {
 		o.Kernel, o.Launch = "", l.called()
 		o.Form, _, _ = strings.Cut(rest, "_")
@@ -278,7 +275,11 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 			return nil, err
 		}
 	}
-	return p.list(o)
+	list, err := p.list(o)
+	if i := slices.IndexFunc(list, func(o ops.Op) bool { return o.Kind == ops.Apply }); i >= 0 {
+		list = slices.Concat(list[:i], l.formulas(list[i], o.Kernel), list[i+1:])
+	}
+	return list, err
 }
 
 // phases are the operations of one launch, filled in the order of its touches.
@@ -326,7 +327,8 @@ func (p *phases) take(t touch.Touch) error {
 		}
 		return fmt.Errorf("a %s of %s in a plan of %s", made, t.Type, p.names.Type)
 	}
-	if last := len(p.work.Uses) - 1; p.kind.function && last >= 0 && p.work.Uses[last].Write {
+	if last := len(p.work.Uses) - 1; t.Kind == touch.Write && p.kind.function && last >= 0 &&
+		p.work.Uses[last].Write {
 		p.work.LeavesScales = true
 	}
 	p.work.Uses = append(p.work.Uses, ops.Use{Write: t.Kind == touch.Write, At: at, Bytes: t.Bytes})

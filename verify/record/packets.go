@@ -12,9 +12,6 @@ import (
 func (l *launch) packets(n *Names, o ops.Op, k kind) (list []ops.Op, err error) {
 	copied, sum, take, signal, made := o, o, o, o, o
 	made.Kind = ops.Apply
-	if l.kernel.Form != "" {
-		l.formula(&made, o.Kernel)
-	}
 	summed := false // what follows is of the function
 	copied.Kind, sum.Kind, take.Kind, signal.Kind = ops.Copy, ops.Sum, ops.Take, ops.Signal
 	posts, waits, resets := signal, wait{}, 0
@@ -69,12 +66,16 @@ func (l *launch) packets(n *Names, o ops.Op, k kind) (list []ops.Op, err error) 
 		sum.Kind = ops.Copy
 		parts = append(parts[:2], copies(sum)...)
 	}
-	for _, part := range append(parts, take, made) {
+	functions := []ops.Op{made}
+	if l.kernel.Form != "" {
+		functions = l.formulas(made, o.Kernel)
+	}
+	for _, part := range append(append(parts, take), functions...) {
 		if len(part.Words)+len(part.Uses) > 0 {
 			list = append(list, part)
 		}
 	}
-	return list, wholeRows(n, made)
+	return list, wholeRows(n, functions[0])
 }
 
 // wholeRows refuses a block that makes a function of parts of rows.

@@ -46,25 +46,34 @@ func (x *launched) makes() {
 	if x.Made.Scales {
 		use(touch.Write, x.p[x.At.Terms+len(x.Made.Operands)], kernels.Operand{Lies: kernels.ByRow, Type: driver.FP32})
 	}
+	x.goesOn(x.At.Terms+len(x.Made.Operands), x.p[x.At.Dst], use)
+}
+
+// goesOn lists the touches of further functions, each of a result that lies at made, from their first address on.
+func (x *launched) goesOn(first int, made uint64, use func(kind touch.Kind, at uint64, o kernels.Operand)) {
+	for _, then := range x.Made.Then {
+		use(touch.Read, made, then.Operands[0])
+		for i, o := range then.Operands[1:] {
+			use(touch.Read, x.p[first+1+i], o)
+		}
+		made = x.p[first]
+		use(touch.Write, made, kernels.Operand{Type: then.Type})
+		first += len(then.Operands)
+	}
 }
 
 // makesRows adds the touches of a block that makes a function of its rows of the sum.
 func (x *launched) makesRows(from, bytes int64) {
 	row := int64(x.p[x.At.Given]) * x.Type.Size()
-	use := func(kind touch.Kind, at uint64, from, bytes int64) {
-		x.add(touch.Touch{Kind: kind, At: driver.Ptr(at) + driver.Ptr(from), Bytes: bytes, Type: x.Type})
+	use := func(kind touch.Kind, at uint64, o kernels.Operand) {
+		part := map[kernels.Lies][2]int64{kernels.InPlace: {from, bytes}, kernels.ByColumn: {0, row},
+			kernels.ByRow: {from / row * x.Type.Size(), bytes / row * x.Type.Size()}}[o.Lies]
+		x.add(touch.Touch{Kind: kind, At: driver.Ptr(at) + driver.Ptr(part[0]), Bytes: part[1], Type: x.Type})
 	}
-	use(touch.Read, x.p[x.At.Dst], from, bytes)
+	use(touch.Read, x.p[x.At.Dst], kernels.Operand{})
 	for i, o := range x.Made.Operands[1:] {
-		at := x.p[x.At.Lands.Beside+i]
-		switch o.Lies {
-		case kernels.InPlace:
-			use(touch.Read, at, from, bytes)
-		case kernels.ByColumn:
-			use(touch.Read, at, 0, row)
-		case kernels.ByRow:
-			use(touch.Read, at, from/row*x.Type.Size(), bytes/row*x.Type.Size())
-		}
+		use(touch.Read, x.p[x.At.Lands.Beside+i], o)
 	}
-	use(touch.Write, x.p[x.At.Lands.Made], from, bytes)
+	use(touch.Write, x.p[x.At.Lands.Made], kernels.Operand{})
+	x.goesOn(x.At.Lands.Beside+len(x.Made.Operands)-1, x.p[x.At.Lands.Made], use)
 }

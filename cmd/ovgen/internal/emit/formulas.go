@@ -50,11 +50,19 @@ func (b *body) function(n hostir.Apply) (set *jen.Statement, operands []jen.Code
 	for _, width := range schedule.Heads(n.Nodes()) {
 		set = set.Dot("Count").Call(b.width(hostir.Extent(width)))
 	}
-	if slices.Contains(schedule.Params(n.Nodes()), schedule.Epsilon) {
+	if slices.ContainsFunc(n.Chain(), func(x hostir.Apply) bool {
+		return slices.Contains(schedule.Params(x.Nodes()), schedule.Epsilon)
+	}) {
 		set = set.Dot("Number").Call(jen.Id("p").Dot(epsilonField))
 	}
 	for _, v := range n.Operands {
 		operands = append(operands, b.address(v))
+	}
+	for _, then := range n.Then {
+		operands = append(operands, b.address(then.To))
+		for _, v := range then.Operands {
+			operands = append(operands, b.address(v))
+		}
 	}
 	return set, operands
 }
@@ -65,6 +73,9 @@ func (u *unit) formula(n hostir.Apply) templates.Formula {
 		Scales: n.Scales.Buffer != ""}
 	for i, o := range schedule.Operands(n.Nodes()) {
 		f.Types[o.Tensor] = u.typeOf(n.Operands[i])
+	}
+	for _, then := range n.Then {
+		f.Then = append(f.Then, u.formula(then))
 	}
 	return f
 }
@@ -78,7 +89,7 @@ func (u *unit) typeOf(v hostir.View) driver.Type {
 
 // madeAlike says whether two kernels make the same of elements of the same types.
 func madeAlike(a, b *kernels.Made) bool {
-	return a != nil && b != nil && a.Key == b.Key && a.Type == b.Type && a.Scales == b.Scales &&
+	return a != nil && b != nil && a.Form() == b.Form() && a.Type == b.Type && a.Scales == b.Scales &&
 		slices.Equal(a.Operands, b.Operands)
 }
 
@@ -88,9 +99,13 @@ func (u *unit) kernelMade(by string, s hostir.Apply, list []kernels.Kernel) (ker
 	if err != nil {
 		return kernels.Kernel{Kind: kernels.Kind(by)}, err
 	}
-	for n, word := 1, s.Word; k.Made.Word == ""; n++ {
+	words := s.Word
+	for _, then := range s.Then {
+		words += ", " + then.Word
+	}
+	for n, word := 1, words; k.Made.Word == ""; n++ {
 		if n > 1 {
-			word = fmt.Sprintf("%s %d", s.Word, n)
+			word = fmt.Sprintf("%s %d", words, n)
 		}
 		taken := func(o kernels.Kernel) bool { return o.Makes() && o.Made.Word == word && !madeAlike(o.Made, k.Made) }
 		if !slices.ContainsFunc(list, taken) {

@@ -19,7 +19,7 @@ func gemma(heads []s.Tensor, attention ...s.Op) s.Schedule {
 		{Name: "Behind", Axes: []s.Axis{s.Dim(s.K)}}, {Name: "Behind2", Axes: []s.Axis{s.Dim(s.K)}},
 		{Name: "Gate", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.K)}},
 		{Name: "Up", Axes: []s.Axis{s.Dim(s.F, s.DIDx(s.D)), s.Dim(s.K)}},
-	}), nil, s.Move{Of: "R", Way: s.PushShot{}}, s.Move{Of: "C", Way: s.PushShot{}})
+	}), nil, packets...)
 	layer.Tensors = slices.DeleteFunc(layer.Tensors, func(t s.Tensor) bool { return t.Name == "GateUp" })
 	layer.Ops = append(attention,
 		s.Linear("Y", "O", "Wo", plusOne("Behind"), s.Add("A"), plusOne("Norm2")).Keeping("R", 2),
