@@ -141,9 +141,10 @@ func every() (all []kernels.Kernel) {
 	return all
 }
 
-// normed is the kernel of packets that adds a tensor and makes a norm of rows of the sum.
+// normed is the kernel of packets that adds a tensor, makes a norm of rows of the sum, and goes on from that.
 func normed(k kernels.Kernel) kernels.Kernel {
-	f := Formula{Trees: []s.Expr{s.RMSNorm("N").Tree()}, Width: width}
+	f := Formula{Trees: []s.Expr{s.RMSNorm("N").Tree()}, Width: width,
+		Then: []Formula{{Trees: []s.Expr{s.Minus(s.X, s.Most(s.X))}}}}
 	of, code, err := f.Kernel()
 	if err != nil {
 		panic(err)

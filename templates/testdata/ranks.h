@@ -939,7 +939,7 @@ static Params adding(World &w, unsigned r, unsigned round)
   return p;
 }
 
-// The sum of packets and a tensor, and its norm by rows of joined elements.
+// The sum of packets and a tensor, its norm by rows of joined elements, and of that how far below the row's greatest.
 static void packets3_round(World &w, unsigned r, unsigned round)
 {
   constexpr unsigned joined = 17;
@@ -955,6 +955,7 @@ static void packets3_round(World &w, unsigned r, unsigned round)
   p.beside = units * 16;
   p.x = (char *)at(w.of[r].sum, r % 2);
   p.dst = (char *)at(w.of[r].all, r % 2);
+  p.dst2 = p.dst + sent * size_of(type);
   p.count = sent;
   p.rows = 8;  // of whole 16 bytes: the second block has fewer
   p.columns = joined;
@@ -983,6 +984,16 @@ static void packets3_round(World &w, unsigned r, unsigned round)
       const double got = value(type, get(type, at(w.of[r].all, r % 2), i));
       if (!near(type, got, want) && std::fabs(got - want) > std::fabs(want) * 0x1p-8) {
         return wrong(w, r, round, "the norm of the sum of packets is wrong");
+      }
+    }
+    const auto made = [&](size_t i) { return value(type, get(type, at(w.of[r].all, r % 2), i)); };
+    for (size_t i = 0; i < sent; i++) {
+      double greatest = -INFINITY;
+      for (size_t k = i - i % joined; k < i - i % joined + joined; k++) {
+        greatest = std::fmax(greatest, made(k));
+      }
+      if (made(sent + i) != rounded(type, (float)made(i) - (float)greatest)) {
+        return wrong(w, r, round, "what is made of the norm is wrong");
       }
     }
   });
