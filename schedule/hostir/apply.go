@@ -20,7 +20,7 @@ type Apply struct {
 	Word  string
 	// Columns are how many a row of the result has; absent where an element is of those at its place alone.
 	Columns Expr
-	// Then is what further formulas of rows make of its result in the same kernel, each of what the one before it makes.
+	// Then is what further formulas of rows make of its result in the same kernel, each of what the one before makes.
 	Then []Apply
 }
 

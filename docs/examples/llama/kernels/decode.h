@@ -131,8 +131,8 @@ DEVICE void load_values(unit<E> (&v)[4][2], const char *head, unsigned wide, uns
 // look has a warp's queries look at its tiles of a stretch. Of queries 2t and 2t+1 a thread gets the greatest score,
 // the sum of the exponentials, and sums, where element 64h+8g+e of a part of query 2t+j is [part][e][2h+j].
 template <typename E, unsigned head_most>
-DEVICE void look(float (&sums)[head_most / part_most][8][4], float (&most)[2], float (&sum)[2], const typename E::bits *q,
-                 const struct params &p, u64 cached, int begin, int end)
+DEVICE void look(float (&sums)[head_most / part_most][8][4], float (&most)[2], float (&sum)[2],
+                 const typename E::bits *q, const struct params &p, u64 cached, int begin, int end)
 {
   typedef typename E::bits bits;
   SHARED(uint4, weights, decode_warps * few_queries * deep_weight * sizeof(bits) / 16);
