@@ -3,8 +3,7 @@
 // The kernels of CappedLogits's transport, launched by the host program in program.go:
 //   reduce    adds up tensors in order and in fp32
 //   elements  softcap: makes each element of those at its place
-//   groups    gemmanorm and add: makes the elements of a row or of a head of all of these
-//   groups2   gemmanorm: makes the elements of a row or of a head of all of these
+//   groups    gemmanorm and add, gemmanorm: makes the elements of a row or of a head of all of these
 //
 // Every kernel takes one struct by value. A struct of zeros makes it do nothing, which is how it
 // is launched once before the first run.
@@ -109,6 +108,8 @@ __global__ void elements_fp32(const __grid_constant__ struct elements p) { eleme
 // groups makes each element y of all elements of its row:
 //   x*reciproot(mean(x*x) + 1e-06)*(1 + a[column])
 //   then x + b
+// and dst2 of that:
+//   x*reciproot(mean(x*x) + 1e-06)*(1 + c[column])
 // Launch: any grid of one dimension; blocks of one dimension, of whole groups of lanes.
 
 struct groups {
@@ -117,6 +118,8 @@ struct groups {
   const char *x;
   const char *a;  // an element for each column
   const char *b;
+  char *dst2;  // may be an operand, too
+  const char *c;  // an element for each column
   u64 columns;  // elements of a row
 };
 
@@ -133,15 +136,28 @@ DEVICE float groups_made(float x, float s3, float a, float b)
   return f_add(t3, b);
 }
 
+DEVICE float groups_of_mean4(float dst)
+{
+  return f_mul(dst, dst);
+}
+
+DEVICE float groups_made2(float dst, float s6, float c)
+{
+  const float t1 = f_mul(dst, s6);
+  const float t2 = f_add(1.0f, c);
+  return f_mul(t1, t2);
+}
+
 template <typename E>
 DEVICE void groups_of(const struct groups &p)
 {
-  enum { kept = 4 };  // units of a lane in registers
+  enum { kept = 2 };  // units of a lane in registers
   SHARED(float, numbers, most_lanes);
   const unsigned columns = (unsigned)p.columns;
   const unsigned groups = columns > 0 ? (unsigned)p.rows : 0;
   const unsigned lanes = lanes_of(columns), lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
-  const bool together = columns % unit_elements == 0 && ((u64)p.dst | (u64)p.x | (u64)p.a | (u64)p.b) % 16 == 0;
+  const bool together = columns % unit_elements == 0 && ((u64)p.dst | (u64)p.x | (u64)p.a | (u64)p.b | (u64)p.dst2 |
+      (u64)p.c) % 16 == 0;
   for (unsigned first = blockIdx.x * beside; first < groups; first += gridDim.x * beside) {
     const unsigned group = first + threadIdx.x / lanes;
     const u64 at = (u64)group * columns;
@@ -188,6 +204,43 @@ DEVICE void groups_of(const struct groups &p)
       }
       store_at(p.dst, together, at, n, columns, y);
     });
+    const auto load_dst = [&](unsigned n) {
+      const auto place = [&](unsigned j) { return at + j; };
+      return unit_at<E>(p.dst, together, n, columns, place);
+    };
+    const auto load_c = [&](unsigned n) {
+      const auto place = [&](unsigned j) { return j; };
+      return unit_at<E>(p.c, together, n, columns, place);
+    };
+    unit<E> dst_kept[kept] = {};
+#pragma unroll
+    for (unsigned u = 0; u < kept; u++) {
+      if (lane + u * lanes < units) {
+        dst_kept[u] = load_dst(lane + u * lanes);
+      }
+    }
+    float mean4_mine = 0.0f;
+    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
+      const unit<E> dst = u < kept ? dst_kept[u] : load_dst(n);
+      for (unsigned k = 0; k < unit_elements; k++) {
+        const unsigned j = n * unit_elements + k;
+        if (j < columns) {
+          mean4_mine = f_add(mean4_mine, groups_of_mean4(element(dst, k)));
+        }
+      }
+    });
+    const float mean4 = f_div(of_lanes<f_add>(numbers, mean4_mine, lanes), (float)columns);
+    const float s5 = f_add(mean4, 0x1.0c6f7ap-20f);
+    const float s6 = f_div(1.0f, f_root(s5));
+    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
+      const unit<E> dst = u < kept ? dst_kept[u] : load_dst(n);
+      const unit<E> c = load_c(n);
+      unit<E> y = {};
+      for (unsigned k = 0; k < unit_elements; k++) {
+        set_element(y, k, E::narrow(groups_made2(element(dst, k), s6, element(c, k))));
+      }
+      store_at(p.dst2, together, at, n, columns, y);
+    });
   }
 }
 
@@ -198,91 +251,4 @@ __global__ void __launch_bounds__(512, 1)
 groups_fp16(const __grid_constant__ struct groups p) { groups_of<fp16>(p); }
 __global__ void __launch_bounds__(512, 1)
 groups_fp32(const __grid_constant__ struct groups p) { groups_of<fp32>(p); }
-}
-
-// ----------------------------------------------------------------------------
-// groups2 makes each element y of all elements of its row:
-//   x*reciproot(mean(x*x) + 1e-06)*(1 + a[column])
-// Launch: any grid of one dimension; blocks of one dimension, of whole groups of lanes.
-
-struct groups2 {
-  char *dst;  // may be x, or another operand of as many elements
-  u64 rows;
-  const char *x;
-  const char *a;  // an element for each column
-  u64 columns;  // elements of a row
-};
-
-DEVICE float groups2_of_mean1(float x)
-{
-  return f_mul(x, x);
-}
-
-DEVICE float groups2_made(float x, float s3, float a)
-{
-  const float t1 = f_mul(x, s3);
-  const float t2 = f_add(1.0f, a);
-  return f_mul(t1, t2);
-}
-
-template <typename E>
-DEVICE void groups2_of(const struct groups2 &p)
-{
-  enum { kept = 4 };  // units of a lane in registers
-  SHARED(float, numbers, most_lanes);
-  const unsigned columns = (unsigned)p.columns;
-  const unsigned groups = columns > 0 ? (unsigned)p.rows : 0;
-  const unsigned lanes = lanes_of(columns), lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
-  const bool together = columns % unit_elements == 0 && ((u64)p.dst | (u64)p.x | (u64)p.a) % 16 == 0;
-  for (unsigned first = blockIdx.x * beside; first < groups; first += gridDim.x * beside) {
-    const unsigned group = first + threadIdx.x / lanes;
-    const u64 at = (u64)group * columns;
-    const unsigned units = group < groups ? (columns + unit_elements - 1) / unit_elements : 0;
-    const auto load_x = [&](unsigned n) {
-      const auto place = [&](unsigned j) { return at + j; };
-      return unit_at<E>(p.x, together, n, columns, place);
-    };
-    const auto load_a = [&](unsigned n) {
-      const auto place = [&](unsigned j) { return j; };
-      return unit_at<E>(p.a, together, n, columns, place);
-    };
-    unit<E> x_kept[kept] = {};
-#pragma unroll
-    for (unsigned u = 0; u < kept; u++) {
-      if (lane + u * lanes < units) {
-        x_kept[u] = load_x(lane + u * lanes);
-      }
-    }
-    float mean1_mine = 0.0f;
-    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
-      const unit<E> x = u < kept ? x_kept[u] : load_x(n);
-      for (unsigned k = 0; k < unit_elements; k++) {
-        const unsigned j = n * unit_elements + k;
-        if (j < columns) {
-          mean1_mine = f_add(mean1_mine, groups2_of_mean1(element(x, k)));
-        }
-      }
-    });
-    const float mean1 = f_div(of_lanes<f_add>(numbers, mean1_mine, lanes), (float)columns);
-    const float s2 = f_add(mean1, 0x1.0c6f7ap-20f);
-    const float s3 = f_div(1.0f, f_root(s2));
-    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
-      const unit<E> x = u < kept ? x_kept[u] : load_x(n);
-      const unit<E> a = load_a(n);
-      unit<E> y = {};
-      for (unsigned k = 0; k < unit_elements; k++) {
-        set_element(y, k, E::narrow(groups2_made(element(x, k), s3, element(a, k))));
-      }
-      store_at(p.dst, together, at, n, columns, y);
-    });
-  }
-}
-
-extern "C" {
-__global__ void __launch_bounds__(512, 1)
-groups2_bf16(const __grid_constant__ struct groups2 p) { groups2_of<bf16>(p); }
-__global__ void __launch_bounds__(512, 1)
-groups2_fp16(const __grid_constant__ struct groups2 p) { groups2_of<fp16>(p); }
-__global__ void __launch_bounds__(512, 1)
-groups2_fp32(const __grid_constant__ struct groups2 p) { groups2_of<fp32>(p); }
 }

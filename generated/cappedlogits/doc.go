@@ -42,8 +42,7 @@
 //	  # once, in the order of ranks
 //	main:   Synchronize(put)
 //	main:   Make [x*reciproot(mean(x*x) + 1e-06)*(1 + Norm[column]), then x + Residual] of rows of N(R, Rsum, Norm,
-//	    Residual) by kernel
-//	main:   Make [x*reciproot(mean(x*x) + 1e-06)*(1 + Norm2[column])] of rows of N(X, R, Norm2) by kernel
+//	    Residual);  Make [x*reciproot(mean(x*x) + 1e-06)*(1 + Norm2[column])] of rows of N(X, R, Norm2) by kernel
 //	main:   Post Xready -> every peer                                          # peers may read X
 //	copy:   Synchronize(main)
 //	main:   Linear(Ccolumns[r], X, Words);  Make [30*tanh(x/30)](Ccolumns[r], Ccolumns[r]) by kernel
@@ -68,5 +67,5 @@
 // add(Residual) of R, gemmanorm(x*reciproot(mean(x*x) + 1e-06)*(1 + Norm2[column])) of X, softcap(30*tanh(x/30)) of
 // C by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp 87143e07585b27f4.
+// Proof: proven for D = 1..8, stamp a421019d02181946.
 package cappedlogits

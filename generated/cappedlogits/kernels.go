@@ -19,15 +19,13 @@ var table = kernels.Table{
 			Made: &kernels.Made{Word: "softcap", Key: "number 41f00000; x; over 1 0; tanh 2; times 0 3",
 				Operands: []kernels.Operand{{}}}},
 		{Kind: kernels.Groups,
-			Made: &kernels.Made{Word: "gemmanorm and add",
+			Made: &kernels.Made{Word: "gemmanorm and add, gemmanorm",
 				Key: "x; times 0 0; mean 1; number 358637bd; plus 2 3; reciproot 4; times 0 5; number 3f800000; row " +
 					"#0; " +
-					"plus 7 8; times 6 9; of #1; plus 10 11", Operands: []kernels.Operand{{}, {Lies: "column"}, {}}}},
-		{Kind: kernels.Groups, Number: 2,
-			Made: &kernels.Made{Word: "gemmanorm",
-				Key: "x; times 0 0; mean 1; number 358637bd; plus 2 3; reciproot 4; times 0 5; number 3f800000; row " +
-					"#0; " +
-					"plus 7 8; times 6 9", Operands: []kernels.Operand{{}, {Lies: "column"}}}},
+					"plus 7 8; times 6 9; of #1; plus 10 11", Operands: []kernels.Operand{{}, {Lies: "column"}, {}},
+				Then: []kernels.Made{{Key: "x; times 0 0; mean 1; number 358637bd; plus 2 3; reciproot 4; times 0 5; " +
+					"number 3f800000; row #0; plus 7 8; times 6 9",
+					Operands: []kernels.Operand{{}, {Lies: "column"}}}}}},
 	},
 }
 
@@ -37,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "cappedlogits",
-	Source:  "e36985e889140fd5eb74e3a6f17dbf5bab3c902589a561a4d859ffb31d630a5f",
+	Source:  "dbec8225ebd149959cfbfda4bbfd8b5cda2bff66965f48505e4ddecfe0d8618b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -9,7 +9,7 @@ import (
 )
 
 /*
-#cgo CXXFLAGS: -std=c++17 -O2 -g0 -fno-strict-aliasing
+#cgo CXXFLAGS: -std=c++17 -Og -g0 -fno-strict-aliasing
 const void *allgathergateuppackets_kernels(const void *engine);
 const void *allgatherlinearbalancedonce_kernels(const void *engine);
 const void *allgatherlinearkernels_kernels(const void *engine);
@@ -21,12 +21,14 @@ const void *allgatherquantised_kernels(const void *engine);
 const void *allreducehosts_kernels(const void *engine);
 const void *allreduceinplace_kernels(const void *engine);
 const void *allreducenorm_kernels(const void *engine);
+const void *allreducenorms_kernels(const void *engine);
 const void *allreduceoneshot_kernels(const void *engine);
 const void *allreducepackets_kernels(const void *engine);
 const void *allreducepush_kernels(const void *engine);
 const void *allreducetwoshotpackets_kernels(const void *engine);
 const void *blockbehindattention_kernels(const void *engine);
 const void *blockbehindattentionpackets_kernels(const void *engine);
+const void *blockbehindattentiontiles_kernels(const void *engine);
 const void *cappedlogits_kernels(const void *engine);
 const void *gatedmlp_kernels(const void *engine);
 const void *gatedmlpfp8_kernels(const void *engine);
@@ -35,6 +37,7 @@ const void *layernormlinear_kernels(const void *engine);
 const void *linearallreduce_kernels(const void *engine);
 const void *linearallreducefewrows_kernels(const void *engine);
 const void *linearallreducefp8_kernels(const void *engine);
+const void *linearallreducequantised_kernels(const void *engine);
 const void *linearallreduceweightsfp8_kernels(const void *engine);
 const void *linearreducescatterbalancedoneshot_kernels(const void *engine);
 const void *linearreducescatterfp8_kernels(const void *engine);
@@ -82,12 +85,16 @@ func init() {
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
 	sim.Compiled("allgatherquantised", "6e5d709ac6404fe2ca85f300610e782f8a2764107fc0b52e232e17afb4ec13ea",
 		unsafe.Pointer(C.allgatherquantised_kernels))
+	sim.Compiled("allgathervquantised", "a9513b1b4dd383e8ca98320a3c824ae7279e455367b57c6b89e0f61f1abd5d76",
+		unsafe.Pointer(C.allgatherquantised_kernels))
 	sim.Compiled("allreducehosts", "89cbb901a04fe5d4d8b1d06db774d0238f478610d357fd4c0b698455c5fdc0c8",
 		unsafe.Pointer(C.allreducehosts_kernels))
 	sim.Compiled("allreduceinplace", "3cc20e0b7655c179008d4f3657be50c1310d6c344ee6894e28f9952057064bf7",
 		unsafe.Pointer(C.allreduceinplace_kernels))
 	sim.Compiled("allreducenorm", "803f98c8bfec2bdc6d967a0d518eeeb331f06647b29e393fa533f61842604198",
 		unsafe.Pointer(C.allreducenorm_kernels))
+	sim.Compiled("allreducenorms", "da10aaa50d9d1cc764e77bf578241c48c546629dee834ece9d329dc6ca2ce22d",
+		unsafe.Pointer(C.allreducenorms_kernels))
 	sim.Compiled("allreduceoneshot", "9e86d3488ef5a623e31bdbde22da4d7dd5ae0b3f841ab4ca1d015e098eb0c03e",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
 	sim.Compiled("allreducepackets", "74795e4d8af79d6739d9216563ef0e102975dcd67cb07ce53979a4c409886c16",
@@ -102,7 +109,9 @@ func init() {
 		unsafe.Pointer(C.blockbehindattention_kernels))
 	sim.Compiled("blockbehindattentionpackets", "eea0aa57a1aa27733b424961d0c1f5a7c975b232f9030b9e9d0697678a735f15",
 		unsafe.Pointer(C.blockbehindattentionpackets_kernels))
-	sim.Compiled("cappedlogits", "e36985e889140fd5eb74e3a6f17dbf5bab3c902589a561a4d859ffb31d630a5f",
+	sim.Compiled("blockbehindattentiontiles", "bec09330400c4e7630bcac323cd853901e0054c3590deeddbf3fd3816e9ddcfe",
+		unsafe.Pointer(C.blockbehindattentiontiles_kernels))
+	sim.Compiled("cappedlogits", "dbec8225ebd149959cfbfda4bbfd8b5cda2bff66965f48505e4ddecfe0d8618b",
 		unsafe.Pointer(C.cappedlogits_kernels))
 	sim.Compiled("gatedmlp", "ea9c0e0e5f34e2d7bb80a1b806cc73a1220e708a9b26f6b6cf9ee0a317d4d98f",
 		unsafe.Pointer(C.gatedmlp_kernels))
@@ -128,6 +137,8 @@ func init() {
 		unsafe.Pointer(C.allreducepackets_kernels))
 	sim.Compiled("linearallreducepush", "31b27752225ca74b746ceaaf8eff78e5c5fb6f395cd53c472b0ace2d2cbc4104",
 		unsafe.Pointer(C.allreducepush_kernels))
+	sim.Compiled("linearallreducequantised", "f745a0ed70bb0a99f7b3330505ae607228e3791e4adb099da68856beec8363a6",
+		unsafe.Pointer(C.linearallreducequantised_kernels))
 	sim.Compiled("linearallreducetwoshot", "4bf4591ec4fa246fb7de63cde3b2e441bf13553a50bdf97352ba21cc6d923334",
 		unsafe.Pointer(C.allreduceinplace_kernels))
 	sim.Compiled("linearallreducetwoshotpackets", "b58cd77a900c7fe675c2c8d21b715210c67a6288d03163720e7707acc72a4130",
@@ -163,7 +174,7 @@ func init() {
 		unsafe.Pointer(C.linearreducescatterputkernels_kernels))
 	sim.Compiled("linearreducescatterringkernel", "ebf5bde1b6e680e45b8c69312bd4d4c52cb79e91e2441e3b7a9d6ea92e7aa7bd",
 		unsafe.Pointer(C.linearreducescatterringkernel_kernels))
-	sim.Compiled("linearreducescattertiles", "d18456d7beb081ddc56beea2fdfab5115fcd36ac3f67323504ebed3159fa20a1",
+	sim.Compiled("linearreducescattertiles", "2604ca4f043038e4c92729483428e28b37f50d73d1c58806646c9679d7e40a82",
 		unsafe.Pointer(C.linearreducescattertiles_kernels))
 	sim.Compiled("llamalayer", "651ece6c1f6deec629d3af1cc7d9235095cd67bcdf96b24e137eea7231305dbb",
 		unsafe.Pointer(C.llamalayer_kernels))

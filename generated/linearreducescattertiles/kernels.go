@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescattertiles",
-	Source:  "d18456d7beb081ddc56beea2fdfab5115fcd36ac3f67323504ebed3159fa20a1",
+	Source:  "2604ca4f043038e4c92729483428e28b37f50d73d1c58806646c9679d7e40a82",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -47,11 +47,13 @@ import (
 	"ovgen/generated/allgatherquantised"
 	"ovgen/generated/allgatherv"
 	"ovgen/generated/allgathervpadded"
+	"ovgen/generated/allgathervquantised"
 	"ovgen/generated/allgatherweightlinear"
 	"ovgen/generated/allreducehosts"
 	"ovgen/generated/allreduceinplace"
 	"ovgen/generated/allreducenccl"
 	"ovgen/generated/allreducenorm"
+	"ovgen/generated/allreducenorms"
 	"ovgen/generated/allreduceoneshot"
 	"ovgen/generated/allreducepackets"
 	"ovgen/generated/allreducepush"
@@ -59,10 +61,13 @@ import (
 	"ovgen/generated/allreducetwoshotpackets"
 	"ovgen/generated/alltoall"
 	"ovgen/generated/alltoallcolumns"
+	"ovgen/generated/alltoallfp8"
 	"ovgen/generated/alltoallnccl"
 	"ovgen/generated/alltoallv"
+	"ovgen/generated/alltoallvfp8"
 	"ovgen/generated/blockbehindattention"
 	"ovgen/generated/blockbehindattentionpackets"
+	"ovgen/generated/blockbehindattentiontiles"
 	"ovgen/generated/broadcast"
 	"ovgen/generated/cappedlogits"
 	"ovgen/generated/columnparallelqkv"
@@ -81,6 +86,7 @@ import (
 	"ovgen/generated/linearallreduceoneshot"
 	"ovgen/generated/linearallreducepackets"
 	"ovgen/generated/linearallreducepush"
+	"ovgen/generated/linearallreducequantised"
 	"ovgen/generated/linearallreducetwoshot"
 	"ovgen/generated/linearallreducetwoshotpackets"
 	"ovgen/generated/linearallreduceweightsfp8"
@@ -203,6 +209,8 @@ var All = []harness.Program{
 	harness.Of(&allgatherv.Program, schedules.AllGatherV, allgatherv.New, (*allgatherv.Plan).Bind),
 	harness.Of(&allgathervpadded.Program, schedules.AllGatherVPadded, allgathervpadded.New,
 		(*allgathervpadded.Plan).Bind),
+	harness.Of(&allgathervquantised.Program, schedules.AllGatherVQuantised, allgathervquantised.New,
+		(*allgathervquantised.Plan).Bind),
 	harness.Of(&allgatherweightlinear.Program, schedules.AllGatherWeightLinear, allgatherweightlinear.New,
 		(*allgatherweightlinear.Plan).Bind),
 	harness.Of(&allreducehosts.Program, schedules.AllReduceHosts, allreducehosts.New, (*allreducehosts.Plan).Bind),
@@ -210,6 +218,7 @@ var All = []harness.Program{
 		(*allreduceinplace.Plan).Bind),
 	harness.Of(&allreducenccl.Program, schedules.AllReduceNCCL, allreducenccl.New, (*allreducenccl.Plan).Bind),
 	harness.Of(&allreducenorm.Program, schedules.AllReduceNorm, allreducenorm.New, (*allreducenorm.Plan).Bind),
+	harness.Of(&allreducenorms.Program, schedules.AllReduceNorms, allreducenorms.New, (*allreducenorms.Plan).Bind),
 	harness.Of(&allreduceoneshot.Program, schedules.AllReduceOneShot, allreduceoneshot.New,
 		(*allreduceoneshot.Plan).Bind),
 	harness.Of(&allreducepackets.Program, schedules.AllReducePackets, allreducepackets.New,
@@ -221,12 +230,16 @@ var All = []harness.Program{
 		(*allreducetwoshotpackets.Plan).Bind),
 	harness.Of(&alltoall.Program, schedules.AllToAll, alltoall.New, (*alltoall.Plan).Bind),
 	harness.Of(&alltoallcolumns.Program, schedules.AllToAllColumns, alltoallcolumns.New, (*alltoallcolumns.Plan).Bind),
+	harness.Of(&alltoallfp8.Program, schedules.AllToAllFP8, alltoallfp8.New, (*alltoallfp8.Plan).Bind),
 	harness.Of(&alltoallnccl.Program, schedules.AllToAllNCCL, alltoallnccl.New, (*alltoallnccl.Plan).Bind),
 	harness.Of(&alltoallv.Program, schedules.AllToAllV, alltoallv.New, (*alltoallv.Plan).Bind),
+	harness.Of(&alltoallvfp8.Program, schedules.AllToAllVFP8, alltoallvfp8.New, (*alltoallvfp8.Plan).Bind),
 	harness.Of(&blockbehindattention.Program, schedules.BlockBehindAttention, blockbehindattention.New,
 		(*blockbehindattention.Plan).Bind),
 	harness.Of(&blockbehindattentionpackets.Program, schedules.BlockBehindAttentionPackets,
 		blockbehindattentionpackets.New, (*blockbehindattentionpackets.Plan).Bind),
+	harness.Of(&blockbehindattentiontiles.Program, schedules.BlockBehindAttentionTiles, blockbehindattentiontiles.New,
+		(*blockbehindattentiontiles.Plan).Bind),
 	harness.Of(&broadcast.Program, schedules.Broadcast, broadcast.New, (*broadcast.Plan).Bind),
 	harness.Of(&cappedlogits.Program, schedules.CappedLogits, cappedlogits.New, (*cappedlogits.Plan).Bind),
 	harness.Of(&columnparallelqkv.Program, schedules.ColumnParallelQKV, columnparallelqkv.New,
@@ -254,6 +267,8 @@ var All = []harness.Program{
 		(*linearallreducepackets.Plan).Bind),
 	harness.Of(&linearallreducepush.Program, schedules.LinearAllReducePush, linearallreducepush.New,
 		(*linearallreducepush.Plan).Bind),
+	harness.Of(&linearallreducequantised.Program, schedules.LinearAllReduceQuantised, linearallreducequantised.New,
+		(*linearallreducequantised.Plan).Bind),
 	harness.Of(&linearallreducetwoshot.Program, schedules.LinearAllReduceTwoShot, linearallreducetwoshot.New,
 		(*linearallreducetwoshot.Plan).Bind),
 	harness.Of(&linearallreducetwoshotpackets.Program, schedules.LinearAllReduceTwoShotPackets,

@@ -7,6 +7,7 @@ import (
 
 	"ovgen/generated/blockbehindattention"
 	"ovgen/generated/blockbehindattentionpackets"
+	"ovgen/generated/blockbehindattentiontiles"
 	"ovgen/runtime/group"
 	"ovgen/runtime/tuning"
 )
@@ -35,6 +36,14 @@ func schedulesOfBlockBehindAttention() []tuning.Candidate[blockbehindattention.S
 			},
 			func(x blockbehindattention.Buffers) blockbehindattentionpackets.Buffers {
 				return blockbehindattentionpackets.Buffers(x)
+			}),
+		tuning.Other(&blockbehindattentiontiles.Program, blockbehindattentiontiles.New,
+			(*blockbehindattentiontiles.Plan).Bind,
+			func(s blockbehindattention.Shape) blockbehindattentiontiles.Shape {
+				return blockbehindattentiontiles.Shape(s)
+			},
+			func(x blockbehindattention.Buffers) blockbehindattentiontiles.Buffers {
+				return blockbehindattentiontiles.Buffers(x)
 			}),
 	}
 }

@@ -28,8 +28,8 @@
 //	  Next    [K]
 //	  C       [M, K]
 //	  Z       [M, K]
-//	R by PushShot: Words no, Rows no
-//	C by PushShot: Words no, Rows no
+//	R by PushShot: Words no, Rows yes
+//	C by PushShot: Words no, Rows yes
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
@@ -44,26 +44,24 @@
 //	main:   Linear(QKV, X, Wqkv);  Call Attention(O, QKV);  Linear(Rsumpartial, O, Wo)
 //	main:   packets by blocks{Send(Rsumlanded, Rsumpartial, q = 0..D-1)
 //	                          Post Rsumarrived -> every peer;  Wait Rsumarrived[every peer]
-//	                          Reduce(Rsum, Rsumlanded and Rsumpartial, q = 0..D-1)}
+//	                          Reduce(Rsum, Rsumlanded and Rsumpartial, q = 0..D-1);  Make [x*reciproot(mean(x*x) +
+//	                              Epsilon)*(1 + Behind[column]), then x + A] of rows of K(R, Rsum, Behind, A);  Make
+//	                              [x*reciproot(mean(x*x) + Epsilon)*(1 + Norm2[column])] of rows of K(Y, R, Norm2)}
 //	                            # q's part to rank q; the order of ranks
-//	main:   Make [x*reciproot(mean(x*x) + Epsilon)*(1 + Behind[column]), then x + A] of rows of K(R, Rsum, Behind, A)
-//	    by kernel
-//	main:   Make [x*reciproot(mean(x*x) + Epsilon)*(1 + Norm2[column])] of rows of K(Y, R, Norm2) by kernel
 //	main:   Linear(U, Y, Up);  Linear(G, Y, Gate);  Apply geglu(G, G, U) by kernel
 //	main:   Linear(Csumpartial, G, Down)
 //	main:   packets by blocks{Send(Csumlanded, Csumpartial, q = 0..D-1)
 //	                          Post Csumarrived -> every peer;  Wait Csumarrived[every peer]
-//	                          Reduce(Csum, Csumlanded and Csumpartial, q = 0..D-1)}
+//	                          Reduce(Csum, Csumlanded and Csumpartial, q = 0..D-1);  Make [x*reciproot(mean(x*x) +
+//	                              Epsilon)*(1 + Behind2[column]), then x + R] of rows of K(C, Csum, Behind2, R);  Make
+//	                              [x*reciproot(mean(x*x) + Epsilon)*(1 + Next[column])] of rows of K(Z, C, Next)}
 //	                            # q's part to rank q; the order of ranks
-//	main:   Make [x*reciproot(mean(x*x) + Epsilon)*(1 + Behind2[column]), then x + R] of rows of K(C, Csum, Behind2,
-//	    R) by kernel
-//	main:   Make [x*reciproot(mean(x*x) + Epsilon)*(1 + Next[column])] of rows of K(Z, C, Next) by kernel
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in gemma.cu. Functions:
 // gemmanorm(x*reciproot(mean(x*x) + Epsilon)*(1 + Behind[column])) of R, add(A) of R,
-// gemmanorm(x*reciproot(mean(x*x) + Epsilon)*(1 + Norm2[column])) of Y, geglu(U) of G,
-// gemmanorm(x*reciproot(mean(x*x) + Epsilon)*(1 + Behind2[column])) of C, add(R) of C,
-// gemmanorm(x*reciproot(mean(x*x) + Epsilon)*(1 + Next[column])) of Z by a kernel of its own.
+// gemmanorm(x*reciproot(mean(x*x) + Epsilon)*(1 + Norm2[column])) of Y, gemmanorm(x*reciproot(mean(x*x) +
+// Epsilon)*(1 + Behind2[column])) of C, add(R) of C, gemmanorm(x*reciproot(mean(x*x) + Epsilon)*(1 + Next[column]))
+// of Z by the kernel that sums; geglu(U) of G by a kernel of its own.
 //
-// Proof: proven for D = 1..8, stamp e9c73b83c16820ae.
+// Proof: proven for D = 1..8, stamp 1d1090f39a8caea8.
 package gemma

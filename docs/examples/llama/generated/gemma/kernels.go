@@ -20,18 +20,16 @@ var table = kernels.Table{
 					"times " +
 					"6 0; plus 0 7; times 3 8; times 2 9; exp 10; plus 1 11; over 0 12; of #0; times 13 14",
 				Operands: []kernels.Operand{{}, {}}}},
-		{Kind: kernels.Groups,
-			Made: &kernels.Made{Word: "gemmanorm and add",
+		{Kind: kernels.Packets, Terms: 8, Varies: true,
+			Made: &kernels.Made{Word: "gemmanorm and add, gemmanorm",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; number 3f800000; " +
 					"row " +
 					"#0; plus 7 8; times 6 9; of #1; plus 10 11", Operands: []kernels.Operand{{}, {Lies: "column"}, {}},
-				Numbers: 1}},
-		{Kind: kernels.Groups, Number: 2,
-			Made: &kernels.Made{Word: "gemmanorm",
-				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; number 3f800000; " +
-					"row " +
-					"#0; plus 7 8; times 6 9", Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}},
-		{Kind: kernels.Packets, Terms: 8, Varies: true, ByBlocks: true},
+				Numbers: 1,
+				Then: []kernels.Made{{Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 " +
+					"5; " +
+					"number 3f800000; row #0; plus 7 8; times 6 9", Operands: []kernels.Operand{{}, {Lies: "column"}},
+					Numbers: 1}}}, ByBlocks: true},
 	},
 }
 
@@ -41,7 +39,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemma",
-	Source:  "a0f0e24a93526bb319c8b4926a8ba18cf064b1ab0a1550aaee922ed5562febd4",
+	Source:  "a0cb86c4cef211da886e5a17af3992baf09770b38c5e99144de986da82709ac7",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

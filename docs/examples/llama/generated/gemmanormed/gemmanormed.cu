@@ -3,9 +3,7 @@
 // The kernels of GemmaNormed's transport, launched by the host program in program.go:
 //   elements  geglu: makes each element of those at its place
 //   groups    gemmanorm per head: makes the elements of a row or of a head of all of these
-//   groups2   gemmanorm and add: makes the elements of a row or of a head of all of these
-//   groups3   gemmanorm: makes the elements of a row or of a head of all of these
-//   packets   sends tensors as packets, and adds up what lands in order and in fp32
+//   packets   gemmanorm and add, gemmanorm: sends tensors as packets, and adds up what lands in order and in fp32
 //
 // Every kernel takes one struct by value. A struct of zeros makes it do nothing, which is how it
 // is launched once before the first run.
@@ -189,193 +187,12 @@ groups_fp32(const __grid_constant__ struct groups p) { groups_of<fp32>(p); }
 }
 
 // ----------------------------------------------------------------------------
-// groups2 makes each element y of all elements of its row:
+// packets sends tensors as packets, and adds up what lands in order and in fp32. x is the sum, and
+// it makes each element y of all elements of its row:
 //   x*reciproot(mean(x*x) + Epsilon)*(1 + a[column])
 //   then x + b
-// Launch: any grid of one dimension; blocks of one dimension, of whole groups of lanes.
-
-struct groups2 {
-  char *dst;  // may be x, or another operand of as many elements
-  u64 rows;
-  const char *x;
-  const char *a;  // an element for each column
-  const char *b;
-  u64 columns;  // elements of a row
-  double epsilon;
-};
-
-DEVICE float groups2_of_mean1(float x)
-{
-  return f_mul(x, x);
-}
-
-DEVICE float groups2_made(float x, float s3, float a, float b)
-{
-  const float t1 = f_mul(x, s3);
-  const float t2 = f_add(1.0f, a);
-  const float t3 = f_mul(t1, t2);
-  return f_add(t3, b);
-}
-
-template <typename E>
-DEVICE void groups2_of(const struct groups2 &p)
-{
-  enum { kept = 4 };  // units of a lane in registers
-  SHARED(float, numbers, most_lanes);
-  const float epsilon = (float)p.epsilon;
-  const unsigned columns = (unsigned)p.columns;
-  const unsigned groups = columns > 0 ? (unsigned)p.rows : 0;
-  const unsigned lanes = lanes_of(columns), lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
-  const bool together = columns % unit_elements == 0 && ((u64)p.dst | (u64)p.x | (u64)p.a | (u64)p.b) % 16 == 0;
-  for (unsigned first = blockIdx.x * beside; first < groups; first += gridDim.x * beside) {
-    const unsigned group = first + threadIdx.x / lanes;
-    const u64 at = (u64)group * columns;
-    const unsigned units = group < groups ? (columns + unit_elements - 1) / unit_elements : 0;
-    const auto load_x = [&](unsigned n) {
-      const auto place = [&](unsigned j) { return at + j; };
-      return unit_at<E>(p.x, together, n, columns, place);
-    };
-    const auto load_a = [&](unsigned n) {
-      const auto place = [&](unsigned j) { return j; };
-      return unit_at<E>(p.a, together, n, columns, place);
-    };
-    const auto load_b = [&](unsigned n) {
-      const auto place = [&](unsigned j) { return at + j; };
-      return unit_at<E>(p.b, together, n, columns, place);
-    };
-    unit<E> x_kept[kept] = {};
-#pragma unroll
-    for (unsigned u = 0; u < kept; u++) {
-      if (lane + u * lanes < units) {
-        x_kept[u] = load_x(lane + u * lanes);
-      }
-    }
-    float mean1_mine = 0.0f;
-    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
-      const unit<E> x = u < kept ? x_kept[u] : load_x(n);
-      for (unsigned k = 0; k < unit_elements; k++) {
-        const unsigned j = n * unit_elements + k;
-        if (j < columns) {
-          mean1_mine = f_add(mean1_mine, groups2_of_mean1(element(x, k)));
-        }
-      }
-    });
-    const float mean1 = f_div(of_lanes<f_add>(numbers, mean1_mine, lanes), (float)columns);
-    const float s2 = f_add(mean1, epsilon);
-    const float s3 = f_div(1.0f, f_root(s2));
-    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
-      const unit<E> x = u < kept ? x_kept[u] : load_x(n);
-      const unit<E> a = load_a(n);
-      const unit<E> b = load_b(n);
-      unit<E> y = {};
-      for (unsigned k = 0; k < unit_elements; k++) {
-        set_element(y, k, E::narrow(groups2_made(element(x, k), s3, element(a, k), element(b, k))));
-      }
-      store_at(p.dst, together, at, n, columns, y);
-    });
-  }
-}
-
-extern "C" {
-__global__ void __launch_bounds__(512, 1)
-groups2_bf16(const __grid_constant__ struct groups2 p) { groups2_of<bf16>(p); }
-__global__ void __launch_bounds__(512, 1)
-groups2_fp16(const __grid_constant__ struct groups2 p) { groups2_of<fp16>(p); }
-__global__ void __launch_bounds__(512, 1)
-groups2_fp32(const __grid_constant__ struct groups2 p) { groups2_of<fp32>(p); }
-}
-
-// ----------------------------------------------------------------------------
-// groups3 makes each element y of all elements of its row:
-//   x*reciproot(mean(x*x) + Epsilon)*(1 + a[column])
-// Launch: any grid of one dimension; blocks of one dimension, of whole groups of lanes.
-
-struct groups3 {
-  char *dst;  // may be x, or another operand of as many elements
-  u64 rows;
-  const char *x;
-  const char *a;  // an element for each column
-  u64 columns;  // elements of a row
-  double epsilon;
-};
-
-DEVICE float groups3_of_mean1(float x)
-{
-  return f_mul(x, x);
-}
-
-DEVICE float groups3_made(float x, float s3, float a)
-{
-  const float t1 = f_mul(x, s3);
-  const float t2 = f_add(1.0f, a);
-  return f_mul(t1, t2);
-}
-
-template <typename E>
-DEVICE void groups3_of(const struct groups3 &p)
-{
-  enum { kept = 4 };  // units of a lane in registers
-  SHARED(float, numbers, most_lanes);
-  const float epsilon = (float)p.epsilon;
-  const unsigned columns = (unsigned)p.columns;
-  const unsigned groups = columns > 0 ? (unsigned)p.rows : 0;
-  const unsigned lanes = lanes_of(columns), lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
-  const bool together = columns % unit_elements == 0 && ((u64)p.dst | (u64)p.x | (u64)p.a) % 16 == 0;
-  for (unsigned first = blockIdx.x * beside; first < groups; first += gridDim.x * beside) {
-    const unsigned group = first + threadIdx.x / lanes;
-    const u64 at = (u64)group * columns;
-    const unsigned units = group < groups ? (columns + unit_elements - 1) / unit_elements : 0;
-    const auto load_x = [&](unsigned n) {
-      const auto place = [&](unsigned j) { return at + j; };
-      return unit_at<E>(p.x, together, n, columns, place);
-    };
-    const auto load_a = [&](unsigned n) {
-      const auto place = [&](unsigned j) { return j; };
-      return unit_at<E>(p.a, together, n, columns, place);
-    };
-    unit<E> x_kept[kept] = {};
-#pragma unroll
-    for (unsigned u = 0; u < kept; u++) {
-      if (lane + u * lanes < units) {
-        x_kept[u] = load_x(lane + u * lanes);
-      }
-    }
-    float mean1_mine = 0.0f;
-    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
-      const unit<E> x = u < kept ? x_kept[u] : load_x(n);
-      for (unsigned k = 0; k < unit_elements; k++) {
-        const unsigned j = n * unit_elements + k;
-        if (j < columns) {
-          mean1_mine = f_add(mean1_mine, groups3_of_mean1(element(x, k)));
-        }
-      }
-    });
-    const float mean1 = f_div(of_lanes<f_add>(numbers, mean1_mine, lanes), (float)columns);
-    const float s2 = f_add(mean1, epsilon);
-    const float s3 = f_div(1.0f, f_root(s2));
-    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
-      const unit<E> x = u < kept ? x_kept[u] : load_x(n);
-      const unit<E> a = load_a(n);
-      unit<E> y = {};
-      for (unsigned k = 0; k < unit_elements; k++) {
-        set_element(y, k, E::narrow(groups3_made(element(x, k), s3, element(a, k))));
-      }
-      store_at(p.dst, together, at, n, columns, y);
-    });
-  }
-}
-
-extern "C" {
-__global__ void __launch_bounds__(512, 1)
-groups3_bf16(const __grid_constant__ struct groups3 p) { groups3_of<bf16>(p); }
-__global__ void __launch_bounds__(512, 1)
-groups3_fp16(const __grid_constant__ struct groups3 p) { groups3_of<fp16>(p); }
-__global__ void __launch_bounds__(512, 1)
-groups3_fp32(const __grid_constant__ struct groups3 p) { groups3_of<fp32>(p); }
-}
-
-// ----------------------------------------------------------------------------
-// packets sends tensors as packets, and adds up what lands in order and in fp32.
+// and dst2 of that:
+//   x*reciproot(mean(x*x) + Epsilon)*(1 + c[column])
 // Launch: as many blocks as its parameters say; blocks of one dimension, of which two have room on a
 // multiprocessor, so that none begins to send when others have ended.
 
@@ -383,7 +200,7 @@ struct packets {
   unsigned *step;  // step word of the stream
   u64 value;  // what that gets
   u64 blocks;  // of the launch; 0: the kernel does nothing
-  char *dst;
+  char *x;
   u64 count;  // elements of each rank's
   u64 n;  // ranks
   const char *terms[8];  // what goes to each rank; the own one stays
@@ -394,18 +211,56 @@ struct packets {
   unsigned *turn;  // the first block's word: which half this launch uses
   u64 rank;
   u64 beside;  // bytes from the first packet of a part to what lies beside it
+  u64 rows;  // of a block: whole 16 bytes
+  char *dst;  // what it makes of the sum; may be x, or another operand of as many elements
+  const char *a;  // an element for each column
+  const char *b;
+  char *dst2;  // may be an operand, too
+  const char *c;  // an element for each column
+  u64 columns;  // elements of a row
+  double epsilon;
 };
+
+DEVICE float packets_of_mean1(float x)
+{
+  return f_mul(x, x);
+}
+
+DEVICE float packets_made(float x, float s3, float a, float b)
+{
+  const float t1 = f_mul(x, s3);
+  const float t2 = f_add(1.0f, a);
+  const float t3 = f_mul(t1, t2);
+  return f_add(t3, b);
+}
+
+DEVICE float packets_of_mean4(float dst)
+{
+  return f_mul(dst, dst);
+}
+
+DEVICE float packets_made2(float dst, float s6, float c)
+{
+  const float t1 = f_mul(dst, s6);
+  const float t2 = f_add(1.0f, c);
+  return f_mul(t1, t2);
+}
 
 template <typename E>
 DEVICE void packets_of(const struct packets &p)
 {
+  enum { kept = 2 };  // units of a lane in registers
+  SHARED(float, numbers, most_lanes);
+  const float epsilon = (float)p.epsilon;
+  const unsigned columns = (unsigned)p.columns;
   if (p.blocks == 0) {
     return;
   }
   const unsigned turn = p.turn[blockIdx.x];
   const u64 half = turn == 0 ? 0 : p.half;
   const u64 bytes = p.count * sizeof(typename E::bits);
-  const struct Part part = part_of_block(bytes, p.blocks);
+  const u64 row_bytes = p.columns * sizeof(typename E::bits);
+  const struct Part part = part_of_rows(bytes, p.rows * row_bytes);
   const u64 end = part.from + part.bytes, stride = 16 * (u64)blockDim.x;
   for (u64 i = part.from + 16 * threadIdx.x; i < end; i += units_at_once * stride) {
     uint4 own[units_at_once], v[units_at_once];
@@ -451,9 +306,98 @@ DEVICE void packets_of(const struct packets &p)
     }
     for (unsigned u = 0; u < units_at_once; u++) {
       if (i + u * stride < end) {
-        store_16<E>(p.dst, i + u * stride, bytes, rounded<E>(x[u]));
+        store_16<E>(p.x, i + u * stride, bytes, rounded<E>(x[u]));
       }
     }
+  }
+  __syncthreads();  // the block's rows of the sum are there
+  const unsigned lanes = lanes_of(columns), lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
+  const bool together = columns % unit_elements == 0 && ((u64)p.dst | (u64)p.x | (u64)p.a | (u64)p.b | (u64)p.dst2 |
+      (u64)p.c) % 16 == 0;
+  const unsigned groups = (unsigned)(end / row_bytes);
+  for (unsigned first = (unsigned)(part.from / row_bytes); first < groups; first += beside) {
+    const unsigned group = first + threadIdx.x / lanes;
+    const u64 at = (u64)group * columns;
+    const unsigned units = group < groups ? (columns + unit_elements - 1) / unit_elements : 0;
+    const auto load_x = [&](unsigned n) {
+      const auto place = [&](unsigned j) { return at + j; };
+      return unit_at<E>(p.x, together, n, columns, place);
+    };
+    const auto load_a = [&](unsigned n) {
+      const auto place = [&](unsigned j) { return j; };
+      return unit_at<E>(p.a, together, n, columns, place);
+    };
+    const auto load_b = [&](unsigned n) {
+      const auto place = [&](unsigned j) { return at + j; };
+      return unit_at<E>(p.b, together, n, columns, place);
+    };
+    unit<E> x_kept[kept] = {};
+#pragma unroll
+    for (unsigned u = 0; u < kept; u++) {
+      if (lane + u * lanes < units) {
+        x_kept[u] = load_x(lane + u * lanes);
+      }
+    }
+    float mean1_mine = 0.0f;
+    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
+      const unit<E> x = u < kept ? x_kept[u] : load_x(n);
+      for (unsigned k = 0; k < unit_elements; k++) {
+        const unsigned j = n * unit_elements + k;
+        if (j < columns) {
+          mean1_mine = f_add(mean1_mine, packets_of_mean1(element(x, k)));
+        }
+      }
+    });
+    const float mean1 = f_div(of_lanes<f_add>(numbers, mean1_mine, lanes), (float)columns);
+    const float s2 = f_add(mean1, epsilon);
+    const float s3 = f_div(1.0f, f_root(s2));
+    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
+      const unit<E> x = u < kept ? x_kept[u] : load_x(n);
+      const unit<E> a = load_a(n);
+      const unit<E> b = load_b(n);
+      unit<E> y = {};
+      for (unsigned k = 0; k < unit_elements; k++) {
+        set_element(y, k, E::narrow(packets_made(element(x, k), s3, element(a, k), element(b, k))));
+      }
+      store_at(p.dst, together, at, n, columns, y);
+    });
+    const auto load_dst = [&](unsigned n) {
+      const auto place = [&](unsigned j) { return at + j; };
+      return unit_at<E>(p.dst, together, n, columns, place);
+    };
+    const auto load_c = [&](unsigned n) {
+      const auto place = [&](unsigned j) { return j; };
+      return unit_at<E>(p.c, together, n, columns, place);
+    };
+    unit<E> dst_kept[kept] = {};
+#pragma unroll
+    for (unsigned u = 0; u < kept; u++) {
+      if (lane + u * lanes < units) {
+        dst_kept[u] = load_dst(lane + u * lanes);
+      }
+    }
+    float mean4_mine = 0.0f;
+    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
+      const unit<E> dst = u < kept ? dst_kept[u] : load_dst(n);
+      for (unsigned k = 0; k < unit_elements; k++) {
+        const unsigned j = n * unit_elements + k;
+        if (j < columns) {
+          mean4_mine = f_add(mean4_mine, packets_of_mean4(element(dst, k)));
+        }
+      }
+    });
+    const float mean4 = f_div(of_lanes<f_add>(numbers, mean4_mine, lanes), (float)columns);
+    const float s5 = f_add(mean4, epsilon);
+    const float s6 = f_div(1.0f, f_root(s5));
+    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
+      const unit<E> dst = u < kept ? dst_kept[u] : load_dst(n);
+      const unit<E> c = load_c(n);
+      unit<E> y = {};
+      for (unsigned k = 0; k < unit_elements; k++) {
+        set_element(y, k, E::narrow(packets_made2(element(dst, k), s6, element(c, k))));
+      }
+      store_at(p.dst2, together, at, n, columns, y);
+    });
   }
   __syncthreads();
   if (threadIdx.x == 0) {

@@ -26,18 +26,16 @@ var table = kernels.Table{
 					"headrow #0 W; plus 7 8; times 6 9", Operands: []kernels.Operand{{},
 					{Lies: "head", Head: 1}}, Heads: 1,
 				Group: 1, Numbers: 1}},
-		{Kind: kernels.Groups, Number: 2,
-			Made: &kernels.Made{Word: "gemmanorm and add",
+		{Kind: kernels.Packets, Terms: 8, Varies: true,
+			Made: &kernels.Made{Word: "gemmanorm and add, gemmanorm",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; number 3f800000; " +
 					"row " +
 					"#0; plus 7 8; times 6 9; of #1; plus 10 11", Operands: []kernels.Operand{{}, {Lies: "column"}, {}},
-				Numbers: 1}},
-		{Kind: kernels.Groups, Number: 3,
-			Made: &kernels.Made{Word: "gemmanorm",
-				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; number 3f800000; " +
-					"row " +
-					"#0; plus 7 8; times 6 9", Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}},
-		{Kind: kernels.Packets, Terms: 8, Varies: true, ByBlocks: true},
+				Numbers: 1,
+				Then: []kernels.Made{{Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 " +
+					"5; " +
+					"number 3f800000; row #0; plus 7 8; times 6 9", Operands: []kernels.Operand{{}, {Lies: "column"}},
+					Numbers: 1}}}, ByBlocks: true},
 	},
 }
 
@@ -47,7 +45,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormed",
-	Source:  "a7748efb5bb5c366dce00b26de28e72b70b8d71080e11566a526a83031713604",
+	Source:  "aebd5b307a0eefaff8d070325c01c69c9c3f78bfadd8a77a8e58735e87e7117f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,8 +17,8 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "gemmanormed",
-	Hash:    "a7644b2d075f2383e9a7bc787670d5ea4a8a9ddd78caf852f315a62e09c28896",
-	Proof:   "proven for D = 1..8, stamp d6acee42595eaaba",
+	Hash:    "95dddba2ee21475d58ee6af1fade77af7c55f1cabd838f2bee2846c7789d87ca",
+	Proof:   "proven for D = 1..8, stamp bc104b63cf0b5a39",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},
 	Divides: []plan.Divide{{Extent: "N", By: "D"}, {Extent: "N2", By: "D"}, {Extent: "F", By: "D"},
@@ -191,11 +191,9 @@ func (p *Plan) issue(q *plan.Queue) {
 	for range d {
 		p.terms = append(p.terms, p.rsumpartial.At(0))
 	}
-	p.kernels.Packets(q, main, p.rsumlanded, p.rsum.At(0), p.bytesRsumpartial, p.terms...)
-	p.kernels.Function("gemmanorm and add").Count(p.columnsR).Number(p.epsilon).Make(q, main, p.r.At(0),
-		p.bytesRsumpartial, p.rsum.At(0), p.behind.At(0), p.a.At(0))
-	p.kernels.Function("gemmanorm").Count(p.columnsR).Number(p.epsilon).Make(q, main, p.y.At(0), p.bytesRsumpartial,
-		p.r.At(0), p.norm2.At(0))
+	p.kernels.Making(p.kernels.Function("gemmanorm and add, gemmanorm").Count(p.columnsR).Number(p.epsilon), p.r.At(0),
+		p.behind.At(0), p.a.At(0), p.y.At(0), p.norm2.At(0)).Packets(q, main, p.rsumlanded, p.rsum.At(0),
+		p.bytesRsumpartial, p.terms...)
 	q.Linear(main, p.gemmU, p.u.At(0), p.y.At(0), p.up.At(0), plan.NoBias)
 	q.Linear(main, p.gemmU, p.g.At(0), p.y.At(0), p.gate.At(0), plan.NoBias)
 	p.kernels.Function("geglu").Make(q, main, p.g.At(0), p.bytesG, p.g.At(0), p.u.At(0))
@@ -206,9 +204,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	for range d {
 		p.terms = append(p.terms, p.csumpartial.At(0))
 	}
-	p.kernels.Packets(q, main, p.csumlanded, p.csum.At(0), p.bytesRsumpartial, p.terms...)
-	p.kernels.Function("gemmanorm and add").Count(p.columnsR).Number(p.epsilon).Make(q, main, p.c.At(0),
-		p.bytesRsumpartial, p.csum.At(0), p.behind2.At(0), p.r.At(0))
-	p.kernels.Function("gemmanorm").Count(p.columnsR).Number(p.epsilon).Make(q, main, p.z.At(0), p.bytesRsumpartial,
-		p.c.At(0), p.next.At(0))
+	p.kernels.Making(p.kernels.Function("gemmanorm and add, gemmanorm").Count(p.columnsR).Number(p.epsilon), p.c.At(0),
+		p.behind2.At(0), p.r.At(0), p.z.At(0), p.next.At(0)).Packets(q, main, p.csumlanded, p.csum.At(0),
+		p.bytesRsumpartial, p.terms...)
 }

@@ -9,17 +9,20 @@ import (
 )
 
 /*
-#cgo CXXFLAGS: -std=c++17 -O2 -g0 -fno-strict-aliasing
+#cgo CXXFLAGS: -std=c++17 -Og -g0 -fno-strict-aliasing
 const void *biased_kernels(const void *engine);
 const void *biasedfp8_kernels(const void *engine);
+const void *biasedscaled_kernels(const void *engine);
 const void *candidates_kernels(const void *engine);
 const void *decodenccl_kernels(const void *engine);
 const void *gemma_kernels(const void *engine);
 const void *gemmanormed_kernels(const void *engine);
 const void *normed_kernels(const void *engine);
 const void *normedfp8_kernels(const void *engine);
+const void *normedscaled_kernels(const void *engine);
 const void *prefill_kernels(const void *engine);
 const void *prefillnccl_kernels(const void *engine);
+const void *prefillscaled_kernels(const void *engine);
 const void *run_kernels(const void *engine);
 */
 import "C"
@@ -30,6 +33,8 @@ func init() {
 		unsafe.Pointer(C.biased_kernels))
 	sim.Compiled("biasedfp8", "76701b310e8097bd5f488bf3e6039fc8afba7140479c51d9c08435a217e9e32a",
 		unsafe.Pointer(C.biasedfp8_kernels))
+	sim.Compiled("biasedscaled", "5ef042bcfbe8fe0f821f2a645d62c0ae72964fca57beb280d69e78d21d26c003",
+		unsafe.Pointer(C.biasedscaled_kernels))
 	sim.Compiled("candidates", "e1c305a80f00b9788abb623527df88ed5f15750f8e9ae7c1e245dae773101e46",
 		unsafe.Pointer(C.candidates_kernels))
 	sim.Compiled("decode", "607f5a4557f56cec15bd4d75a999c3094e1b85ed1a3f388564e1af85ca60e0c6",
@@ -38,18 +43,24 @@ func init() {
 		unsafe.Pointer(C.biasedfp8_kernels))
 	sim.Compiled("decodenccl", "ac44ad6a68d180257daa4b55a55379a844d7e907d961aa7c4d511fd011812330",
 		unsafe.Pointer(C.decodenccl_kernels))
-	sim.Compiled("gemma", "a0f0e24a93526bb319c8b4926a8ba18cf064b1ab0a1550aaee922ed5562febd4",
+	sim.Compiled("decodescaled", "640559f225a943d81a9939f6ddd0c53ff40fb00f890fefb334756fbcce7ca378",
+		unsafe.Pointer(C.biasedscaled_kernels))
+	sim.Compiled("gemma", "a0cb86c4cef211da886e5a17af3992baf09770b38c5e99144de986da82709ac7",
 		unsafe.Pointer(C.gemma_kernels))
-	sim.Compiled("gemmanormed", "a7748efb5bb5c366dce00b26de28e72b70b8d71080e11566a526a83031713604",
+	sim.Compiled("gemmanormed", "aebd5b307a0eefaff8d070325c01c69c9c3f78bfadd8a77a8e58735e87e7117f",
 		unsafe.Pointer(C.gemmanormed_kernels))
 	sim.Compiled("normed", "776b11c59ebc697d43640a5ee73594d66247edda7384e8f2e5bb75638f602cfd",
 		unsafe.Pointer(C.normed_kernels))
 	sim.Compiled("normedfp8", "dd5af19b7e1328cf9b1ed242465df225c2f9c351748ac70ca065fdb486b0af0a",
 		unsafe.Pointer(C.normedfp8_kernels))
+	sim.Compiled("normedscaled", "bbd44abd0ee1848bc6c656fa14f024457804e5fd1cc3c0363480ab4356b6bfdd",
+		unsafe.Pointer(C.normedscaled_kernels))
 	sim.Compiled("prefill", "6794614a01ea64cd5f49c01183ca850b8f1880e6f1e0176bcc31b563ba4891ec",
 		unsafe.Pointer(C.prefill_kernels))
 	sim.Compiled("prefillnccl", "9f9766ac773907798e01301a12e26bc456533ffeb2513119908a83a65c1311f0",
 		unsafe.Pointer(C.prefillnccl_kernels))
+	sim.Compiled("prefillscaled", "af4ffc2d37e45e18b83ba91d296c67200a8d47b56472d6180f2f8e6e49d6cc2f",
+		unsafe.Pointer(C.prefillscaled_kernels))
 	sim.Compiled("run", "68206c6d91228ea6ab263edd460dda2334c76293adc729e54e4fb48ce738889f",
 		unsafe.Pointer(C.run_kernels))
 }

@@ -6,6 +6,7 @@ package host
 import (
 	_ "ovgen/docs/examples/llama/generated/biased"
 	_ "ovgen/docs/examples/llama/generated/biasedfp8"
+	_ "ovgen/docs/examples/llama/generated/biasedscaled"
 	_ "ovgen/docs/examples/llama/generated/candidates"
 	_ "ovgen/docs/examples/llama/generated/decodenccl"
 	_ "ovgen/docs/examples/llama/generated/device"
@@ -13,8 +14,10 @@ import (
 	_ "ovgen/docs/examples/llama/generated/gemmanormed"
 	_ "ovgen/docs/examples/llama/generated/normed"
 	_ "ovgen/docs/examples/llama/generated/normedfp8"
+	_ "ovgen/docs/examples/llama/generated/normedscaled"
 	_ "ovgen/docs/examples/llama/generated/prefill"
 	_ "ovgen/docs/examples/llama/generated/prefillnccl"
+	_ "ovgen/docs/examples/llama/generated/prefillscaled"
 )
 
 // No build has the tag. The imports make go mod vendor copy the .cu files and headers that the C++ includes.

@@ -65,5 +65,6 @@ var GemmaNormed = schedule.Schedule{
 					schedule.RecipRoot(schedule.Plus(schedule.Mean(schedule.Times(schedule.X, schedule.X)),
 						schedule.Param("Epsilon")))), schedule.Plus(schedule.Num(1.0), schedule.Row("Next")))}}},
 	},
-	Moves: []schedule.Move{{Of: "R", Way: schedule.PushShot{}}, {Of: "C", Way: schedule.PushShot{}}},
+	Moves: []schedule.Move{{Of: "R", Way: schedule.PushShot{Rows: true}},
+		{Of: "C", Way: schedule.PushShot{Rows: true}}},
 }
