@@ -52,7 +52,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentiontiles",
-	Source:  "bec09330400c4e7630bcac323cd853901e0054c3590deeddbf3fd3816e9ddcfe",
+	Source:  "c798ca5b6c753e0f801bfecad9989c83d2cf6b090760a33d525d401e0008f429",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

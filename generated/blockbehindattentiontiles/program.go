@@ -17,7 +17,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "blockbehindattentiontiles",
-	Hash:    "b308f8780aa23be70ba2ab519f4828ab87bb4806f52611fd0062b3c02b27c8e3",
+	Hash:    "902586d9af1131594d32ba79e04baadad360e80d050f08024a07810036b4c567",
 	Proof:   "proven for D = 1..8, stamp 6482ef866c576292",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "F"},

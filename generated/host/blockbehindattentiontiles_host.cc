@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattentiontiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 49be0c8637e91bfcb42dd3ef372a0b67b9d34bab147c6de026500f977936ac0b
+// ac74ca940a8fffb2ae4420283b29fd9d808c63101627bfd47e8b548c2e02e255
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

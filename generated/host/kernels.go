@@ -109,7 +109,7 @@ func init() {
 		unsafe.Pointer(C.blockbehindattention_kernels))
 	sim.Compiled("blockbehindattentionpackets", "eea0aa57a1aa27733b424961d0c1f5a7c975b232f9030b9e9d0697678a735f15",
 		unsafe.Pointer(C.blockbehindattentionpackets_kernels))
-	sim.Compiled("blockbehindattentiontiles", "bec09330400c4e7630bcac323cd853901e0054c3590deeddbf3fd3816e9ddcfe",
+	sim.Compiled("blockbehindattentiontiles", "c798ca5b6c753e0f801bfecad9989c83d2cf6b090760a33d525d401e0008f429",
 		unsafe.Pointer(C.blockbehindattentiontiles_kernels))
 	sim.Compiled("cappedlogits", "dbec8225ebd149959cfbfda4bbfd8b5cda2bff66965f48505e4ddecfe0d8618b",
 		unsafe.Pointer(C.cappedlogits_kernels))
@@ -174,7 +174,7 @@ func init() {
 		unsafe.Pointer(C.linearreducescatterputkernels_kernels))
 	sim.Compiled("linearreducescatterringkernel", "ebf5bde1b6e680e45b8c69312bd4d4c52cb79e91e2441e3b7a9d6ea92e7aa7bd",
 		unsafe.Pointer(C.linearreducescatterringkernel_kernels))
-	sim.Compiled("linearreducescattertiles", "2604ca4f043038e4c92729483428e28b37f50d73d1c58806646c9679d7e40a82",
+	sim.Compiled("linearreducescattertiles", "9467a8945cca1b71e87eb4f3dba535d34c487d6362c873fb517ab3217080074d",
 		unsafe.Pointer(C.linearreducescattertiles_kernels))
 	sim.Compiled("llamalayer", "651ece6c1f6deec629d3af1cc7d9235095cd67bcdf96b24e137eea7231305dbb",
 		unsafe.Pointer(C.llamalayer_kernels))

@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescattertiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// c6a27d606248a9928399613ab609fbbae2ea1b7f0b2f08d7a95d96bfc1b150f0
+// 6f3b4ef23b711b48dcdc522359aa72a08e50f11963929a252497b90981bc1534
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

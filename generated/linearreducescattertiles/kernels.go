@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescattertiles",
-	Source:  "2604ca4f043038e4c92729483428e28b37f50d73d1c58806646c9679d7e40a82",
+	Source:  "9467a8945cca1b71e87eb4f3dba535d34c487d6362c873fb517ab3217080074d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

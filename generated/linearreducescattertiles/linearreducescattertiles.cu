@@ -404,8 +404,8 @@ struct scatter_code {
   }
 
   // add_terms makes of the numbers of a tile the sums of what all ranks made of them, each rounded to an element, in
-  // the order of ranks. The peers' follow the operands in the ring; a last box
-  // begins with columns of the one before.
+  // the order of ranks. The peers' follow the operands in the ring; a last
+  // box begins with columns of the one before.
   DEVICE void add_terms(const struct scatter &p, const struct Memory &m, struct Ring<stages> &at,
                         float (&d)[subtiles][wide / 2], unsigned half)
   {

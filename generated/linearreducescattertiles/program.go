@@ -15,7 +15,7 @@ import (
 // Program is what the ranks compare before they run, and what it takes.
 var Program = plan.Program{
 	Name:    "linearreducescattertiles",
-	Hash:    "a1dfb2d46e92821e7673eeb9ff0935f43c1066026125c4f80a5f4eb5dd8f2ea1",
+	Hash:    "4c74ee30ae271243cf00fa3dc579bcd9a95d378623461707de5d01931689d708",
 	Proof:   "proven for D = 1..8, stamp c5125939bc85bdda",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

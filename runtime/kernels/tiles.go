@@ -13,7 +13,8 @@ import (
 type Operands struct{ C, Staging, A, B, Bias driver.Ptr }
 
 // The maps of a product: the own shard or the own slots, all shards or rows, weights and results; where ranks add up,
-// also what is added, and this rank's slot at each peer. Drivers that run no kernels on a GPU begin a map with the tensor's address.
+// also what is added, and this rank's slot at each peer. Drivers that run no kernels on a GPU begin a map with the
+// tensor's address.
 const (
 	OwnMap = iota
 	RowsMap
