@@ -36,8 +36,8 @@ func (x Scatter) with(p Parts) Work {
 
 func (x Scatter) check(s Step) error {
 	if x.Peers.Each.Index == "" || len(some(x.A, x.B, x.Slots, x.Own, x.To)) < 5 {
-		return fmt.Errorf("a scatter reads all rows, a second operand, slots, and perhaps a bias and what is added, and " +
-			"writes results, slots at the peers and the own one")
+		return fmt.Errorf("a scatter reads all rows, a second operand, slots, and perhaps a bias and what is added, " +
+			"and writes results, slots at the peers and the own one")
 	}
 	return s.checkLaunched()
 }

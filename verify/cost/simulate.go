@@ -57,6 +57,7 @@ type launch struct {
 	step   int
 	blocks int
 	held   int         // multiprocessors
+	over   bool        // it has ended, and needs no more of them
 	share  func(n int) // starts the shares of blocks in running transfers
 }
 
@@ -222,7 +223,10 @@ func (st *stream) multiply(i int, o ops.Op) {
 		}
 		s.after(float64(units)*c.each, func() {
 			if left -= blocks; left == 0 {
-				s.after(c.after, func() { st.finish(i, began) })
+				s.after(c.after, func() {
+					st.leave(o)
+					st.finish(i, began)
+				})
 			}
 			st.rank.pool.give(blocks)
 		})
@@ -256,10 +260,7 @@ func (st *stream) launch(i int, o ops.Op) {
 	body := func() {
 		began := st.s.now
 		st.carry(o, func() {
-			if !st.goesOn(o) {
-				st.rank.pool.give(st.running.held)
-				st.running = &launch{}
-			}
+			st.leave(o)
 			st.finish(i, began)
 		})
 	}
@@ -268,6 +269,9 @@ func (st *stream) launch(i int, o ops.Op) {
 		return
 	}
 	blocks := max(1, int(kernels.Kind(o.Kernel).Blocks()))
+	if st.worksAgain(o) {
+		blocks = min(blocks, st.s.m.SMs) // they stay until all have done their shares
+	}
 	l := &launch{kernel: o.Kernel, step: o.Step, blocks: blocks}
 	st.running = l
 	st.s.after(st.latency(), func() {
@@ -275,6 +279,8 @@ func (st *stream) launch(i int, o ops.Op) {
 		st.rank.pool.take(&claim{priority: st.priority, order: i, blocks: l.blocks, start: func(n int) {
 			l.held += n
 			switch {
+			case l.over: // what it has to do was done by fewer
+				st.rank.pool.give(n)
 			case first:
 				first = false
 				body()
@@ -283,6 +289,15 @@ func (st *stream) launch(i int, o ops.Op) {
 			}
 		}})
 	})
+}
+
+// leave gives back the multiprocessors of a launch whose last operation has ended.
+func (st *stream) leave(o ops.Op) {
+	if l := st.running; !st.goesOn(o) {
+		l.over = true
+		st.rank.pool.give(l.held)
+		st.running = &launch{}
+	}
 }
 
 // goesOn reports whether the stream's next operation is of the same launch as this one.
