@@ -74,9 +74,28 @@ func TestGeneratedText(t *testing.T) {
 // known are the sections of every kernel, for elements of these types: of none, of all that the tests run.
 func known(t *testing.T, types ...driver.Type) []section {
 	t.Helper()
-	list := sections(t, withAttention(t, every(), types...))
+	list := append(sections(t, withAttention(t, every(), types...)), tilesAlone(t, types...)...)
 	behind := slices.IndexFunc(list, func(s section) bool { return strings.HasPrefix(s.name, string(kernels.Tiles)) })
 	return included(t, slices.Insert(list, behind, ofCatalog(t, types...)...))
+}
+
+// tilesAlone are kernels of tiles without a bias, and those that add a tensor to their sum, numbered as in a package that
+// has no others: every has them behind others.
+func tilesAlone(t *testing.T, types ...driver.Type) []section {
+	t.Helper()
+	d := device()
+	if len(types) > 0 {
+		d.Table.Types = types
+	}
+	for _, k := range transportList() {
+		if k.Multiplies() {
+			k.Rows, k.Added = 0, k.Scatters()
+			d.Table.Kernels = append(d.Table.Kernels, k)
+		}
+	}
+	return slices.DeleteFunc(sections(t, d.checked()), func(s section) bool {
+		return s.name == "" || strings.HasPrefix(s.name, "#")
+	})
 }
 
 // included are sections with the includes of the catalog's formulas among their own, in the order that both have.
@@ -145,15 +164,25 @@ func catalogFormulas(t *testing.T) (exact, inexact []Formula) {
 				own, _ := driver.ParseType(string(b.Tensor.Type))
 				return own
 			}
-			f := Formula{Trees: x.Makes, Width: width, Result: typeOf(x.To), Scales: x.Scales.Buffer != "",
-				Types: map[string]driver.Type{"": typeOf(x.X)}}
-			for i, o := range s.Operands(x.Nodes()) {
-				f.Types[o.Tensor] = typeOf(x.Operands[i])
+			var formula func(x hostir.Apply) Formula
+			formula = func(x hostir.Apply) Formula {
+				f := Formula{Trees: x.Makes, Width: width, Result: typeOf(x.To), Scales: x.Scales.Buffer != "",
+					Types: map[string]driver.Type{"": typeOf(x.X)}}
+				for i, o := range s.Operands(x.Nodes()) {
+					f.Types[o.Tensor] = typeOf(x.Operands[i])
+				}
+				for _, then := range x.Then {
+					f.Then = append(f.Then, formula(then))
+				}
+				return f
 			}
-			alike := func(o Formula) bool {
-				return o.String() == f.String() && o.Result == f.Result && o.Scales == f.Scales &&
-					maps.Equal(o.Types, f.Types)
+			f := formula(x)
+			var same func(a, b Formula) bool
+			same = func(a, b Formula) bool {
+				return a.String() == b.String() && a.Result == b.Result && a.Scales == b.Scales &&
+					maps.Equal(a.Types, b.Types) && slices.EqualFunc(a.Then, b.Then, same)
 			}
+			alike := func(o Formula) bool { return same(o, f) }
 			switch {
 			case x.Makes == nil || slices.ContainsFunc(append(exact, inexact...), alike):
 			case slices.ContainsFunc(x.Nodes(), func(n s.Node) bool {

@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"testing"
@@ -126,31 +127,41 @@ func every() (all []kernels.Kernel) {
 		}
 		all = append(all, of...)
 		switch k := of[0]; kind {
-		case kernels.Scatter: // and one with a bias, and one that adds a tensor too
+		case kernels.Tiles: // and those without a bias
+			for i, k := range of {
+				k.Number, k.Rows = len(of)+1+i, 0
+				all = append(all, k)
+			}
+		case kernels.Scatter: // and one with a bias, and those that add a tensor
 			k.Number, k.Rows = 4, 1
 			all = append(all, k)
-			k.Number, k.Added = 5, true
-			all = append(all, k)
+			for i, k := range of {
+				k.Number, k.Added = 5+i, true
+				all = append(all, k)
+			}
 		case kernels.Push, kernels.PacketSpread: // and one that adds a tensor
 			k.Number, k.Added = 2, true
 			all = append(all, k)
-		case kernels.Packets: // and one that makes a norm of its sum
-			all = append(all, normed(k))
+		case kernels.Packets: // and one that makes a norm of its sum, and one that goes on from that
+			all = append(all, normed(k, 3), normed(k, 4, Formula{Trees: []s.Expr{s.RMSNorm("N2").Tree()}}))
 		}
 	}
 	return all
 }
 
-// normed is the kernel of packets that adds a tensor, makes a norm of rows of the sum, and goes on from that.
-func normed(k kernels.Kernel) kernels.Kernel {
-	f := Formula{Trees: []s.Expr{s.RMSNorm("N").Tree()}, Width: width,
-		Then: []Formula{{Trees: []s.Expr{s.Minus(s.X, s.Most(s.X))}}}}
+// normed is a kernel of packets that makes a norm of rows of the sum: it adds a tensor to the sum, or to the norm and
+// goes on from that.
+func normed(k kernels.Kernel, number int, then ...Formula) kernels.Kernel {
+	f := Formula{Trees: []s.Expr{s.RMSNorm("N").Tree()}, Width: width, Then: then}
+	if len(then) > 0 {
+		f.Trees = append(f.Trees, s.Add("R").Tree())
+	}
 	of, code, err := f.Kernel()
 	if err != nil {
 		panic(err)
 	}
-	k.Number, k.Added, k.Made = 3, true, of.Made
-	k.Made.Word = f.String()
+	k.Number, k.Added, k.Made = number, len(then) == 0, of.Made
+	k.Made.Word = fmt.Sprint(f, number) // apart from the same formulas behind other work
 	codes[k.Made.Word] = code
 	return k
 }

@@ -142,8 +142,7 @@ func (s *Set) Gather(q *plan.Queue, on *plan.Stream, x plan.Signals, dst driver.
 	s.signal(q, on, Gather, x, rowed{}).terms(q, on, 1, dst, bytes, tensors)
 }
 
-// find is the kernel of a kind that signals so and adds a row or none, and a tensor or none; the run fails where there
-// is none.
+// find is the kernel of a kind that signals so and adds a row, a tensor, both or neither; without one the run fails.
 func (s *Set) find(q *plan.Queue, kind Kind, x *plan.Signals, rows rowed) *kernel {
 	for _, k := range s.kernels {
 		if k.Kind == kind && (x == nil || k.fits(x)) && k.Rows == rows.n && k.Added == rows.added {

@@ -13,8 +13,7 @@ import (
 type Operands struct{ C, Staging, A, B, Bias driver.Ptr }
 
 // The maps of a product: the own shard or the own slots, all shards or rows, weights and results; where ranks add up,
-// also what is added, and this rank's slot at each peer. Drivers that run no kernels on a GPU begin a map with the
-// tensor's address.
+// also what is added, and this rank's slot at each peer. Without a GPU a map begins with the tensor's address.
 const (
 	OwnMap = iota
 	RowsMap
@@ -24,10 +23,7 @@ const (
 )
 
 // SlotsMap is of the slots, and AddedMap of what a kernel that adds a tensor adds.
-const (
-	SlotsMap = OwnMap
-	AddedMap = Maps
-)
+const SlotsMap, AddedMap = OwnMap, Maps
 
 // SlotsAtPeers is the first map of this rank's slots at the peers.
 func (k Kernel) SlotsAtPeers() int {

@@ -673,6 +673,8 @@ static void number_all(std::vector<unsigned short> &v, unsigned type, unsigned s
   }
 }
 
+static const char *const bare_tiles[] = {"tiles5", "tiles6", "tiles7", "tiles8"};
+
 template <typename Params>
 static void tiles_round(World &w, unsigned r, unsigned round, const char *kernel)
 {
@@ -705,9 +707,10 @@ static void tiles_round(World &w, unsigned r, unsigned round, const char *kernel
   p.b.bits[0] = (u64)own_rank.weights.data();
   p.c.bits[0] = (u64)own_rank.product.data();
   p.bias = (const char *)own_rank.bias.data();
+  const bool biased = std::is_same<Params, struct tiles>::value;
   launch(w, r, of(kernel, type), p, 2);
   counted(w, r, round);
-  host(w, r, [&w, &own_rank, r, round, type] {
+  host(w, r, [&w, &own_rank, r, round, type, biased] {
     for (const Word &word : own_rank.counts) {
       if (word.value != 0) {
         wrong(w, r, round, "a count of shards is not 0");
@@ -715,7 +718,7 @@ static void tiles_round(World &w, unsigned r, unsigned round, const char *kernel
     }
     for (unsigned i = 0; i < ranks * tile_rows * tile_columns; i++) {
       const unsigned row = i / tile_columns, column = i % tile_columns, from = row / tile_rows;
-      double sum = tile_number(200 + r, column);
+      double sum = biased ? tile_number(200 + r, column) : 0;
       for (unsigned k = 0; k < tile_depth; k++) {
         sum += tile_number(7 * round + from, row % tile_rows * tile_depth + k) *
                tile_number(100 + r, column * tile_depth + k);
@@ -939,13 +942,32 @@ static Params adding(World &w, unsigned r, unsigned round)
   return p;
 }
 
-// The sum of packets and a tensor, its norm by rows of joined elements, and of that how far below the row's greatest.
-static void packets3_round(World &w, unsigned r, unsigned round)
+// goes_on has a kernel that goes on from a norm add a tensor to that, and make its norm at a place; another adds the
+// tensor to the sum.
+template <typename Params>
+static auto goes_on(Params &p, const char *added, char *to, int) -> decltype(p.dst2, true)
+{
+  p.b = added;
+  p.c = p.a;
+  p.dst2 = to;
+  return true;
+}
+
+template <typename Params>
+static bool goes_on(Params &p, const char *added, char *, long)
+{
+  p.added = added;
+  return false;
+}
+
+// The sum of packets, and its norm by rows of joined elements; or the norm of that and a tensor, too.
+template <typename Params>
+static void normed_round(World &w, unsigned r, unsigned round, const char *kernel)
 {
   constexpr unsigned joined = 17;
   static_assert(sent % joined == 0, "whole rows");
   const unsigned type = type_of(round);
-  struct packets3 p = adding<struct packets3>(w, r, round);
+  Params p = {};
   land(w, r, round, p);
   host(w, r, [&w, r, round, type] {
     for (size_t i = 0; i < all_elements; i++) {
@@ -955,21 +977,23 @@ static void packets3_round(World &w, unsigned r, unsigned round)
   p.beside = units * 16;
   p.x = (char *)at(w.of[r].sum, r % 2);
   p.dst = (char *)at(w.of[r].all, r % 2);
-  p.dst2 = p.dst + sent * size_of(type);
   p.count = sent;
   p.rows = 8;  // of whole 16 bytes: the second block has fewer
   p.columns = joined;
   p.epsilon = 1e-6;
   p.a = term(w, r);
-  launch(w, r, of("packets3", type), p, blocks);
-  host(w, r, [&w, r, round, type, p] {
+  const bool goes = goes_on(p, term(w, r) + added_to(r) * size_of(type), p.dst + sent * size_of(type), 0);
+  launch(w, r, of(kernel, type), p, blocks);
+  host(w, r, [&w, r, round, type, p, goes] {
     double sums[sent];
     for (size_t i = 0; i < sent; i++) {
       float x = -0.0f;
       for (unsigned t = 0; t < ranks; t++) {
         x += (float)number_of(t, round, i + 8 * r);
       }
-      x += (float)number_of(r, round, i + added_to(r));
+      if (!goes) {
+        x += (float)number_of(r, round, i + added_to(r));
+      }
       sums[i] = rounded(type, x);
       if (value(type, get(type, at(w.of[r].sum, r % 2), i)) != sums[i]) {
         return wrong(w, r, round, "the sum of packets behind which a norm stands is wrong");
@@ -980,19 +1004,21 @@ static void packets3_round(World &w, unsigned r, unsigned round)
       for (size_t k = i - i % joined; k < i - i % joined + joined; k++) {
         squares += sums[k] * sums[k] / joined;
       }
-      const double want = sums[i] / std::sqrt(squares + p.epsilon) * number_of(r, round, i % joined);
+      const double want = sums[i] / std::sqrt(squares + p.epsilon) * number_of(r, round, i % joined) +
+                          (goes ? number_of(r, round, i + added_to(r)) : 0);
       const double got = value(type, get(type, at(w.of[r].all, r % 2), i));
       if (!near(type, got, want) && std::fabs(got - want) > std::fabs(want) * 0x1p-8) {
         return wrong(w, r, round, "the norm of the sum of packets is wrong");
       }
     }
     const auto made = [&](size_t i) { return value(type, get(type, at(w.of[r].all, r % 2), i)); };
-    for (size_t i = 0; i < sent; i++) {
-      double greatest = -INFINITY;
+    for (size_t i = 0; goes && i < sent; i++) {
+      double squares = 0;
       for (size_t k = i - i % joined; k < i - i % joined + joined; k++) {
-        greatest = std::fmax(greatest, made(k));
+        squares += made(k) * made(k) / joined;
       }
-      if (made(sent + i) != rounded(type, (float)made(i) - (float)greatest)) {
+      const double want = made(i) / std::sqrt(squares + p.epsilon) * number_of(r, round, i % joined);
+      if (!near(type, made(sent + i), want) && std::fabs(made(sent + i) - want) > std::fabs(want) * 0x1p-8) {
         return wrong(w, r, round, "what is made of the norm is wrong");
       }
     }
@@ -1154,7 +1180,12 @@ static const Kind kinds[] = {
     {"packets and a tensor", [](World &w, unsigned r, unsigned i) {
        packets_round(w, r, i, "packets2", adding<struct packets2>(w, r, i), true);
      }},
-    {"packets and a norm", packets3_round},
+    {"packets and a norm", [](World &w, unsigned r, unsigned i) {
+       normed_round<struct packets3>(w, r, i, "packets3");
+     }},
+    {"packets and what goes on from a norm", [](World &w, unsigned r, unsigned i) {
+       normed_round<struct packets4>(w, r, i, "packets4");
+     }},
     {"packetgather", packetgather_round},
     {"packetspread", [](World &w, unsigned r, unsigned i) {
        packetspread_round(w, r, i, "packetspread", packetspread{}, false);
@@ -1189,8 +1220,14 @@ static const Kind kinds[] = {
     {"scatter with a bias", [](World &w, unsigned r, unsigned i) {
        scatter_round<struct scatter4>(w, r, i, "scatter4", true);
      }},
-    {"scatter with a bias and a tensor", [](World &w, unsigned r, unsigned i) {
-       scatter_round<struct scatter5>(w, r, i, "scatter5", true);
+    {"tiles without a bias, others on each rank", [](World &w, unsigned r, unsigned i) {
+       tiles_round<struct tiles5>(w, r, i, bare_tiles[(r + i) % 4]);
+     }},
+    {"tiles without a bias, the other way round", [](World &w, unsigned r, unsigned i) {
+       tiles_round<struct tiles5>(w, r, i, bare_tiles[(r + i + 2) % 4]);
+     }},
+    {"scatter and a tensor", [](World &w, unsigned r, unsigned i) {
+       scatter_round<struct scatter5>(w, r, i, r == 0 ? "scatter5" : r == 1 ? "scatter6" : "scatter7", false);
      }},
 };
 

@@ -15,8 +15,8 @@ import (
 // Hints that a test can follow: tensors to place, and ways to use.
 var (
 	placing = regexp.MustCompile(`(?:^|: |; )place (.+)$`)
-	placed  = regexp.MustCompile(`(\w+) \[([^\]]*)\]`)
-	split   = regexp.MustCompile(`^(DIDx|Stream)\((\w+)(, balanced)?\), `)
+	placed  = regexp.MustCompile(`(\w+) (e4m3 )?\[([^\]]*)\](?: times (\w+))?`)
+	split   = regexp.MustCompile(`^(DIDx|Stream)\((\w+)(, balanced|, uneven)?\), `)
 	using   = regexp.MustCompile(`^use (\w+(?:, \w+)*), or leave it out`)
 )
 
@@ -36,7 +36,14 @@ func TestHints(t *testing.T) {
 				next := *d
 				next.Schedule = scheduletest.Clone(d.Schedule)
 				place(next.Tensors, e.Path, m[1])
-				if _, err := next.become(t); err != nil {
+				_, err := next.become(t)
+				if more := s.FieldErrors(err); len(more) == 1 { // scales lie as what they scale
+					if m := placing.FindStringSubmatch(more[0].Hint); m != nil {
+						place(next.Tensors, more[0].Path, m[1])
+						_, err = next.become(t)
+					}
+				}
+				if err != nil {
 					t.Errorf("%s, %s: %s: %s leads to %v", d.id, d.what, e.Path, e.Hint, err)
 				}
 			}
@@ -64,7 +71,10 @@ func place(tensors []s.Tensor, path, hint string) {
 		if x[1] == "it" {
 			fmt.Sscanf(path, "Tensors[%d]", &i)
 		}
-		tensors[i].Axes = axesOf(x[2])
+		tensors[i].Axes, tensors[i].Scale = axesOf(x[3]), x[4]
+		if x[2] != "" {
+			tensors[i].Type = s.E4M3
+		}
 	}
 }
 
@@ -95,6 +105,7 @@ func axesOf(text string) (axes []s.Axis) {
 				cut = s.Stream(s.Extent(m[2]))
 			} else if m[3] != "" {
 				cut = s.Balanced(s.Extent(m[2]))
+				cut.Balanced = m[3] == ", balanced"
 			}
 			outer, text = append(outer, cut), text[len(m[0]):]
 			continue
