@@ -79,8 +79,8 @@ func known(t *testing.T, types ...driver.Type) []section {
 	return included(t, slices.Insert(list, behind, ofCatalog(t, types...)...))
 }
 
-// tilesAlone are kernels of tiles without a bias, and those that add a tensor to their sum, numbered as in a package that
-// has no others: every has them behind others.
+// tilesAlone are kernels of tiles without a bias, and those that add a tensor to their sum, numbered as in a package
+// that has no others: every has them behind others.
 func tilesAlone(t *testing.T, types ...driver.Type) []section {
 	t.Helper()
 	d := device()

@@ -37,7 +37,11 @@ func TestHints(t *testing.T) {
 				next.Schedule = scheduletest.Clone(d.Schedule)
 				place(next.Tensors, e.Path, m[1])
 				_, err := next.become(t)
-				if more := s.FieldErrors(err); len(more) == 1 { // scales lie as what they scale
+				for range len(next.Tensors) { // scales and results may have to follow
+					more := s.FieldErrors(err)
+					if len(more) == 0 {
+						break
+					}
 					if m := placing.FindStringSubmatch(more[0].Hint); m != nil {
 						place(next.Tensors, more[0].Path, m[1])
 						_, err = next.become(t)
