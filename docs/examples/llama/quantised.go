@@ -95,10 +95,10 @@ func (r *Rank) inEight(list []weight) []weight {
 func (w weight) multiplies(r *Rank) bool { return len(w.cut(r).Shape) == 2 }
 
 // mostNarrow is the most rows of a step whose products have weights alone of eight bits, by a kernel of the packages.
-// Rows of larger steps get eight bits too, for the library, which is the way from some 64 rows on: of 4 layers of 8B's
-// sizes on two H100s a step by weights alone takes .61 and .75 ms for 16 and 32 rows, and .70 and .73 by 16 bits, but
-// 1.00 and .75 for 64 (docs/results/2026-11-28-eight-llama-2.txt).
-var mostNarrow = 32
+// Rows of larger steps get eight bits too, for the library: of 4 layers of 8B's sizes on two H200s a step takes .55 ms
+// by weights alone and .61 so for 16 rows, .62 and .61 for 24, .69 and .62 for 32, .94 and .64 for 64
+// (docs/results/2026-11-28-eight-llama-rows-2.txt).
+var mostNarrow = 16
 
 // codes are the memory of what products read in eight bits, and of its scales, and its names in Buffers.
 func (r *Rank) codes() (list []memory, named Buffers) {
