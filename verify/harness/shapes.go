@@ -100,7 +100,7 @@ func (s Shape) Fit(p *Program, ranks int) Shape {
 	set(schedule.N, 0)
 	narrow := max(s.N/4/8*8, 8)
 	if !p.Measures(schedule.N3) {
-		narrow = s.N
+		narrow = max(s.N, 8) // also where nothing has N columns
 	}
 	set(schedule.N2, multiple(narrow, p.divisor(schedule.N2, s, ranks)))
 	set(schedule.N3, multiple(narrow, p.divisor(schedule.N3, s, ranks)))
