@@ -52,7 +52,7 @@ type Tuned[S fmt.Stringer, B any] struct {
 // Tune makes a plan of an operation, which has the name of its first candidate. It takes the fastest candidate in t at
 // s, or else the fastest at the nearest shape where that candidate serves s, or else the first candidate that serves s.
 // In the last case rings come before others where NVLink joins neighbours alone, and candidates by NCCL come last,
-// where the group may fall back. A nil t stands for the measurements of ovgen's authors on two H200s. A candidate
+// where the group may fall back. A nil t stands for what ovgen's authors measured on H100s and H200s. A candidate
 // serves where it takes the shape and the ranks, the device runs its kernels, the group's links carry it, and the arena
 // has room for it. Choice returns the candidate that runs and the reason. Tune is collective, as each candidate's New
 // is: ranks that choose differently all get a *DisagreementError, and where no candidate serves all get a

@@ -48,7 +48,7 @@ var LinearAllReduceQuantised = s.Schedule{
 	Moves: []s.Move{{Of: "C", Way: s.PushShot{}}},
 }
 
-// AllGatherVQuantised is AllGatherV of which eight bits travel, as AllGatherQuantised is AllGather. Choose it for the
+// AllGatherVQuantised is AllGatherV in eight bits: each rank quantises its rows before they travel. Choose it for the
 // input of experts, which ranks with tokens of their own gather.
 var AllGatherVQuantised = s.Schedule{
 	Tensors: []s.Tensor{

@@ -83,9 +83,9 @@ func alike(t, other schedule.Tensor) bool {
 	})
 }
 
-// cutAs is a tensor in the parts of a state.
+// cutAs is a tensor in the parts of a state, without its type: hints say how to place it, and no more.
 func cutAs(t schedule.Tensor, at edges.State) schedule.Tensor {
-	t.Axes, t.Root = slices.Clone(t.Axes), false
+	t.Axes, t.Root, t.Type, t.Scale = slices.Clone(t.Axes), false, "", ""
 	for i := range t.Axes {
 		if t.Axes[i].Outer = nil; i != at.Axis-1 {
 			continue

@@ -15,7 +15,7 @@ import (
 // Hints that a test can follow: tensors to place, and ways to use.
 var (
 	placing = regexp.MustCompile(`(?:^|: |; )place (.+)$`)
-	placed  = regexp.MustCompile(`(\w+) (e4m3 )?\[([^\]]*)\](?: times (\w+))?`)
+	placed  = regexp.MustCompile(`(\w+) \[([^\]]*)\]`)
 	split   = regexp.MustCompile(`^(DIDx|Stream)\((\w+)(, balanced|, uneven)?\), `)
 	using   = regexp.MustCompile(`^use (\w+(?:, \w+)*), or leave it out`)
 )
@@ -37,15 +37,13 @@ func TestHints(t *testing.T) {
 				next.Schedule = scheduletest.Clone(d.Schedule)
 				place(next.Tensors, e.Path, m[1])
 				_, err := next.become(t)
-				for range len(next.Tensors) { // scales and results may have to follow
+				for range next.Tensors { // scales and results may have to follow
 					more := s.FieldErrors(err)
-					if len(more) == 0 {
+					if len(more) == 0 || !placing.MatchString(more[0].Hint) {
 						break
 					}
-					if m := placing.FindStringSubmatch(more[0].Hint); m != nil {
-						place(next.Tensors, more[0].Path, m[1])
-						_, err = next.become(t)
-					}
+					place(next.Tensors, more[0].Path, placing.FindStringSubmatch(more[0].Hint)[1])
+					_, err = next.become(t)
 				}
 				if err != nil {
 					t.Errorf("%s, %s: %s: %s leads to %v", d.id, d.what, e.Path, e.Hint, err)
@@ -75,10 +73,7 @@ func place(tensors []s.Tensor, path, hint string) {
 		if x[1] == "it" {
 			fmt.Sscanf(path, "Tensors[%d]", &i)
 		}
-		tensors[i].Axes, tensors[i].Scale = axesOf(x[3]), x[4]
-		if x[2] != "" {
-			tensors[i].Type = s.E4M3
-		}
+		tensors[i].Axes = axesOf(x[2])
 	}
 }
 

@@ -151,27 +151,27 @@ var quants = []declared{
 	{"Q38", "tiles", plainly().by("Q", s.Tiles{}),
 		at("Moves[0].Way", "no kernel of its way takes the scales of Q along")},
 
-	{"Q40", "columns that are spread, a scale for each part", of("A[M/D K] Up[F/D K] H[M:D F/D] W[N F/D] C[M/D N]",
+	{"Q70", "columns that are spread, a scale for each part", of("A[M/D K] Up[F/D K] H[M:D F/D] W[N F/D] C[M/D N]",
 		s.Linear("G", "A", "Up"), s.Copy("H", "G", s.Quantise()), s.Linear("C", "H", "W")).inParts("H").
 		eight(true, "W"), served},
-	{"Q41", "a gate of parts", of("A[M/D K] Up[F/D K] Gate[F/D K] H[M:D F/D] W[N F/D] C[M/D N]",
+	{"Q71", "a gate of parts", of("A[M/D K] Up[F/D K] Gate[F/D K] H[M:D F/D] W[N F/D] C[M/D N]",
 		s.Linear("U", "A", "Up"), s.Linear("G", "A", "Gate"), s.Copy("H", "G", s.SwiGLU("U"), s.Quantise()),
 		s.Linear("C", "H", "W")).inParts("H").eight(true, "W"), served},
-	{"Q42", "an all-reduce of parts", of("A[M K/D] Bias[K/D] Q[M K/D] B[N K/D] C[M N]",
+	{"Q72", "an all-reduce of parts", of("A[M K/D] Bias[K/D] Q[M K/D] B[N K/D] C[M N]",
 		s.Copy("Q", "A", s.Bias("Bias"), s.Quantise()), s.Linear("C", "Q", "B")).inParts("Q").eight(true, "B").
 		by("C", s.PushShot{}), served},
-	{"Q43", "parts that are given", linear("A[M K/D] B[N K/D] C[M/D N]").inParts("A", "B"), served},
-	{"Q44", "a weight's parts alone", linear("A[M K/D] B[N K/D] C[M N]").inParts("B"), served},
-	{"Q45", "a norm of parts", of("A[M K/D] Norm[K/D] Q[M K/D] B[N K/D] C[M/D N]",
+	{"Q73", "parts that are given", linear("A[M K/D] B[N K/D] C[M/D N]").inParts("A", "B"), served},
+	{"Q74", "a weight's parts alone", linear("A[M K/D] B[N K/D] C[M N]").inParts("B"), served},
+	{"Q75", "a norm of parts", of("A[M K/D] Norm[K/D] Q[M K/D] B[N K/D] C[M/D N]",
 		s.Copy("Q", "A", s.RMSNorm("Norm"), s.Quantise()), s.Linear("C", "Q", "B")).inParts("Q").eight(true, "B"),
 		at("Tensors[2].Scale", "each rank has a part of each row of Q, and a function ahead of its scales takes whole "+
 			"rows (make Q by a schedule.Copy with schedule.Quantise() alone)")},
-	{"Q46", "parts for rows of 16 bits", of("A[M N/D] Q[M N/D] C[M N/D]", s.Copy("Q", "A", s.Quantise()),
+	{"Q76", "parts for rows of 16 bits", of("A[M N/D] Q[M N/D] C[M N/D]", s.Copy("Q", "A", s.Quantise()),
 		s.Copy("C", "Q", s.Dequantise("SQ"))).inParts("Q"),
 		at("Tensors[1].Scale", "SQ is a scale, and operations have it as well")},
-	{"Q47", "parts that travel", linear("A[M/D K] B[N K/D] C[M/D N]").eight(true, "A").inParts("B"),
+	{"Q77", "parts that travel", linear("A[M/D K] B[N K/D] C[M/D N]").eight(true, "A").inParts("B"),
 		at("Moves", "no kernel of its way takes the scales of B along")},
-	{"Q48", "parts of rows that are spread", plainly().changed("SQ", func(t *s.Tensor) {
+	{"Q78", "parts of rows that are spread", plainly().changed("SQ", func(t *s.Tensor) {
 		t.Axes = append(t.Axes, s.Dim(s.D, s.DIDx(s.D)))
 	}), at("Tensors[4]", "SQ is [DIDx(D), M/D, DIDx(D)], and scales of Q are one, or lie as its rows do")},
 }

@@ -46,7 +46,8 @@ func (u *unit) identity(f *jen.File) {
 		f.Const().Id(constant(name)).Op("=").Lit(int(u.program.Constants[name]))
 		f.Line()
 	}
-	f.Add(doc("Program is what the ranks compare before they run, and what it takes."))
+	f.Add(doc("Program is the package's name, hash and proof, which ranks compare before they run, and " +
+		"the shapes that it takes."))
 	f.Var().Id("Program").Op("=").Qual(planPath, "Program").Custom(lineByLine, u.programFields()...)
 }
 

@@ -72,10 +72,10 @@ func (u *unit) extents(symbols []string) string {
 		}
 	}
 	if len(own) > 0 {
-		text = fmt.Sprintf("%s %s of each rank's own tensors.", list(own), are(own)) + text
+		text = fmt.Sprintf("%s %s counted on each rank.", list(own), are(own)) + text
 	}
 	if len(spread) > 0 {
-		text = fmt.Sprintf("%s %s counted over all ranks, of which each has a part. ", list(spread), are(spread)) + text
+		text = fmt.Sprintf("%s %s counted over all ranks. ", list(spread), are(spread)) + text
 	}
 	return strings.TrimSpace(text)
 }

@@ -23,8 +23,8 @@ func (u *unit) testFile() ([]byte, error) {
 	f.Add(doc("TestProgram runs the package in the simulator and compares every element."))
 	test(f, "TestProgram", jen.Qual(testPath, "Run").Call(jen.Id("t"), jen.Id(testProgram)))
 	f.Line()
-	f.Add(doc("TestRecorded holds what the package enqueues against the operations of its schedule, which " +
-		"were proven."))
+	f.Add(doc("TestRecorded compares the operations that the package enqueues with those of its schedule, " +
+		"which were proven."))
 	test(f, "TestRecorded", jen.Qual(recordPath, "Test").Call(jen.Id("t"), jen.Id(testProgram)))
 	return render(f, path.Join(u.name, u.name+"_test.go"))
 }

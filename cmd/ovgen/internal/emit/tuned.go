@@ -101,10 +101,8 @@ func (l family) file(opt Options, name string) ([]byte, error) {
 	f.Add(docf("%s is the operation of package %s, by the schedule that a tuning has chosen.", typ, base.name))
 	f.Type().Id(typ).Op("=").Add(of("Tuned"))
 	f.Line()
-	f.Add(docf("New%s makes a plan by the fastest schedule that t has measured at s, or else at the nearest "+
-		"shape whose fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has "+
-		"none, the first schedule below that serves makes it, as tuning.Tune says. New%s is collective, and all ranks "+
-		"need the same tuning.", typ, typ))
+	f.Add(docf("New%s makes a plan by the fastest schedule that t has for s, as tuning.Tune finds it; a nil t is what "+
+		"ovgen's authors measured. It is collective, and all ranks need the same tuning.", typ))
 	f.Func().Id("New"+typ).Params(jen.Id("ctx").Qual("context", "Context"),
 		jen.Id("g").Op("*").Qual(groupPath, "Group"),
 		jen.Id("t").Op("*").Qual(tuningPath, "Table"), jen.Id("s").Qual(base.importPath(opt), "Shape")).

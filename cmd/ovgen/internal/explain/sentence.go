@@ -236,7 +236,7 @@ func (t *teller) sum(o ops.Op) string {
 // applied is a function of its first operand, and perhaps of others.
 func (t *teller) applied(o ops.Op) string {
 	if len(o.Uses) < 2 {
-		return "has no elements of which it makes " + o.Form
+		return "has no elements, and skips " + o.Form
 	}
 	last := len(o.Uses) - 1
 	into := t.place(o.Uses[last])
