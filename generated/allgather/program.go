@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgather",
 	Hash:    "ad50e4fd2ad052202ab358ebef3a0a5210401ee24d7592283f3599111a1ae78e",
@@ -22,8 +22,8 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllGather, the same on all ranks. M is counted over all ranks, of which
-// each has a part. N is of each rank's own tensors.
+// Shape is the size and element type of an AllGather, the same on all ranks. M is counted over all ranks. N is
+// counted on each rank.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32

@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgathergateuppackets",
 	Hash:     "11f15bb82ed898d780194b8526ea43182b2a5d21cb1061032b730b2311ac11fb",
@@ -26,7 +26,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of an AllGatherGateUpPackets, the same on all ranks. M is counted over all
-// ranks, of which each has a part. K, N and N2 are of each rank's own tensors.
+// ranks. K, N and N2 are counted on each rank.
 type Shape struct {
 	M, K, N, N2 int
 	Type        device.Type // BF16, FP16, FP32

@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinear",
 	Hash:    "572572bd3b7e80ff749975954adfb6a90dde5a68452acb356e9a2ab26d968586",
@@ -22,8 +22,8 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllGatherLinear, the same on all ranks. M is counted over all ranks, of
-// which each has a part. K and N are of each rank's own tensors.
+// Shape is the size and element type of an AllGatherLinear, the same on all ranks. M is counted over all ranks. K
+// and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearbalanced",
 	Hash:    "3ab7dde8aef9f6e835b6ec393c70cc26b12a0918ee0a8852560b5758e9aabcec",
@@ -22,7 +22,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of an AllGatherLinearBalanced, the same on all ranks. M is counted over all
-// ranks, of which each has a part. K and N are of each rank's own tensors.
+// ranks. K and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

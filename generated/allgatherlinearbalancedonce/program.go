@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearbalancedonce",
 	Hash:     "69a61606df4929cf17bc41fd96e52eb47ab22eac0bf5683f38a7eeff74521c97",
@@ -25,7 +25,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of an AllGatherLinearBalancedOnce, the same on all ranks. M is counted over
-// all ranks, of which each has a part. K and N are of each rank's own tensors.
+// all ranks. K and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

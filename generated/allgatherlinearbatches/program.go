@@ -14,7 +14,7 @@ import (
 // chunks is S, the number of chunks that the work is cut in.
 const chunks = 4
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearbatches",
 	Hash:    "11c310f2dc244ecdf099cf1cca647a46a58d7f685d449e05b30b3ad47827e3d7",
@@ -26,7 +26,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of an AllGatherLinearBatches, the same on all ranks. M is counted over all
-// ranks, of which each has a part. K and N are of each rank's own tensors.
+// ranks. K and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -17,7 +17,7 @@ const chunks = 1
 // streams is the number of streams that the steps take in turn.
 const streams = 4
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearcollective1",
 	Hash:    "28a9d09302acaae6e588da208a39a79aac92297019f230dd74e33044f796d06d",
@@ -29,7 +29,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of an AllGatherLinearCollective1, the same on all ranks. M is counted over all
-// ranks, of which each has a part. K and N are of each rank's own tensors.
+// ranks. K and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearfp8",
 	Hash:    "21aa81e7e4ed7e7b7feed4871b6c5d70c32de209ad9aa7cd57cab4f6c034f0ba",
@@ -22,8 +22,8 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16},
 }
 
-// Shape is the size and element type of an AllGatherLinearFP8, the same on all ranks. M is counted over all ranks,
-// of which each has a part. K and N are of each rank's own tensors.
+// Shape is the size and element type of an AllGatherLinearFP8, the same on all ranks. M is counted over all ranks.
+// K and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16

@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearhandlesinloop",
 	Hash:    "547efc5073d8de95653da503e7d38276556c0323ea0a8b3b19154771fcf1c7d6",
@@ -24,7 +24,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of an AllGatherLinearHandlesInLoop, the same on all ranks. M is counted over
-// all ranks, of which each has a part. K and N are of each rank's own tensors.
+// all ranks. K and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearhosts",
 	Hash:    "e59b507f0206a190630ffe8b67eb473ae66ee4db42a2985081c36874fe97066a",
@@ -25,7 +25,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of an AllGatherLinearHosts, the same on all ranks. M is counted over all
-// ranks, of which each has a part. K and N are of each rank's own tensors.
+// ranks. K and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

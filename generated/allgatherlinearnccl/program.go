@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearnccl",
 	Hash:    "677f0ed904b5f231ca4b008062be96860102b172f4b3c8f2985d49a1cc9ddcbd",
@@ -23,8 +23,8 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllGatherLinearNCCL, the same on all ranks. M is counted over all ranks,
-// of which each has a part. K and N are of each rank's own tensors.
+// Shape is the size and element type of an AllGatherLinearNCCL, the same on all ranks. M is counted over all ranks.
+// K and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -15,7 +15,7 @@ import (
 // chunks is S, the number of chunks that the work is cut in.
 const chunks = 4
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearnccl4",
 	Hash:    "60b349c1adb0702f04c7c1a9450ada24e2c83d8087e97870c5b5a4d6c3363571",
@@ -27,7 +27,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of an AllGatherLinearNCCL4, the same on all ranks. M is counted over all
-// ranks, of which each has a part. K and N are of each rank's own tensors.
+// ranks. K and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

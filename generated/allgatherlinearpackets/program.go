@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearpackets",
 	Hash:     "448b9373c1f24eb3cae704377fac80d89cb89b562390644d0829cbd3f9bcbfac",
@@ -26,7 +26,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of an AllGatherLinearPackets, the same on all ranks. M is counted over all
-// ranks, of which each has a part. K and N are of each rank's own tensors.
+// ranks. K and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearparts",
 	Hash:    "6e920c8bb3aa5d3fb4222d4648f0c32b356ce8efa3773d73a105390ab8029456",
@@ -23,7 +23,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of an AllGatherLinearParts, the same on all ranks. M is counted over all
-// ranks, of which each has a part. K and N are of each rank's own tensors.
+// ranks. K and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

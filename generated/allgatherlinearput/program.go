@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearput",
 	Hash:    "981787c993d8d9976885155ce8226a8dcf47c5f16e115cd411c798951d7e46d7",
@@ -23,8 +23,8 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllGatherLinearPut, the same on all ranks. M is counted over all ranks,
-// of which each has a part. K and N are of each rank's own tensors.
+// Shape is the size and element type of an AllGatherLinearPut, the same on all ranks. M is counted over all ranks.
+// K and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

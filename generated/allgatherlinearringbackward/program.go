@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringbackward",
 	Hash:    "9017524fdd86f87af2173adc7c3e731337347cddd4cffee6950065e3fb3cdb2f",
@@ -25,7 +25,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of an AllGatherLinearRingBackward, the same on all ranks. M is counted over
-// all ranks, of which each has a part. K and N are of each rank's own tensors.
+// all ranks. K and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearringget",
 	Hash:    "f134c656e31695b7b5a9cbcf28172e033d5f5e5ba254a33f887bb9f5ac49175e",
@@ -24,7 +24,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of an AllGatherLinearRingGet, the same on all ranks. M is counted over all
-// ranks, of which each has a part. K and N are of each rank's own tensors.
+// ranks. K and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

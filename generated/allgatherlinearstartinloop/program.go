@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearstartinloop",
 	Hash:    "1fc29c9ae83c19751c4ecaba348a6b09ff9583363a3ac5fc8712945b9ca7e0b2",
@@ -23,7 +23,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of an AllGatherLinearStartInLoop, the same on all ranks. M is counted over all
-// ranks, of which each has a part. K and N are of each rank's own tensors.
+// ranks. K and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

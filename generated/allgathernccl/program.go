@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathernccl",
 	Hash:    "4dcc4ce2fdaf9170f4fc39442ff0d1b09ff90e7abde7ebfb5ea6776bf56cbf01",
@@ -23,8 +23,8 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllGatherNCCL, the same on all ranks. M is counted over all ranks, of
-// which each has a part. N is of each rank's own tensors.
+// Shape is the size and element type of an AllGatherNCCL, the same on all ranks. M is counted over all ranks. N is
+// counted on each rank.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32

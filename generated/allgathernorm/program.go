@@ -14,7 +14,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathernorm",
 	Hash:    "32661dabd0191c568b640f5ff23d7fd4ba939b9a0e4a26f348f3e7e991788afa",
@@ -26,8 +26,8 @@ var Program = plan.Program{
 	Code:    &code,
 }
 
-// Shape is the size and element type of an AllGatherNorm, the same on all ranks. M is counted over all ranks, of
-// which each has a part. N is of each rank's own tensors.
+// Shape is the size and element type of an AllGatherNorm, the same on all ranks. M is counted over all ranks. N is
+// counted on each rank.
 type Shape struct {
 	M, N    int
 	Type    device.Type // BF16, FP16, FP32

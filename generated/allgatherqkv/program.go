@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherqkv",
 	Hash:    "c3bf398c5459512461279fb7369a948d404bce49ec71fb04ba192af05f342454",
@@ -22,8 +22,8 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllGatherQKV, the same on all ranks. M is counted over all ranks, of
-// which each has a part. K, N, N2 and N3 are of each rank's own tensors.
+// Shape is the size and element type of an AllGatherQKV, the same on all ranks. M is counted over all ranks. K, N,
+// N2 and N3 are counted on each rank.
 type Shape struct {
 	M, K, N, N2, N3 int
 	Type            device.Type // BF16, FP16, FP32

@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherqkvfp8",
 	Hash:    "c264a712b26ede06cd29d478148b44bf118460efb63e2e56779db39a35928d75",
@@ -23,8 +23,8 @@ var Program = plan.Program{
 	Types: []driver.Type{driver.BF16, driver.FP16},
 }
 
-// Shape is the size and element type of an AllGatherQKVFP8, the same on all ranks. M is counted over all ranks, of
-// which each has a part. K, N, N2 and N3 are of each rank's own tensors.
+// Shape is the size and element type of an AllGatherQKVFP8, the same on all ranks. M is counted over all ranks. K,
+// N, N2 and N3 are counted on each rank.
 type Shape struct {
 	M, K, N, N2, N3 int
 	Type            device.Type // BF16, FP16

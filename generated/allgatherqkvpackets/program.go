@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherqkvpackets",
 	Hash:     "d60c3176c20842082ba4226a04e6b3151c14824079466b260df87721a0f34060",
@@ -25,8 +25,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of an AllGatherQKVPackets, the same on all ranks. M is counted over all ranks,
-// of which each has a part. K, N, N2 and N3 are of each rank's own tensors.
+// Shape is the size and element type of an AllGatherQKVPackets, the same on all ranks. M is counted over all ranks.
+// K, N, N2 and N3 are counted on each rank.
 type Shape struct {
 	M, K, N, N2, N3 int
 	Type            device.Type // BF16, FP16, FP32

@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherquantised",
 	Hash:    "b1cf16c5551b49376a786eac3c7dfbd360bb5bbcd83279814d17470bf978031d",
@@ -24,8 +24,8 @@ var Program = plan.Program{
 	Code:    &code,
 }
 
-// Shape is the size and element type of an AllGatherQuantised, the same on all ranks. M is counted over all ranks,
-// of which each has a part. N is of each rank's own tensors.
+// Shape is the size and element type of an AllGatherQuantised, the same on all ranks. M is counted over all ranks.
+// N is counted on each rank.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16

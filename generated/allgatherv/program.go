@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherv",
 	Hash:    "10de01d685b03a4c25c0bccee8c2516e2e399552ff927c3b8632868a20598b1b",
@@ -21,8 +21,8 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllGatherV, the same on all ranks. M is counted over all ranks, of which
-// each has a part. N is of each rank's own tensors. P is the most rows that one rank's part may have.
+// Shape is the size and element type of an AllGatherV, the same on all ranks. M is counted over all ranks. N is
+// counted on each rank. P is the most rows that one rank's part may have.
 type Shape struct {
 	M, N, P int
 	Type    device.Type // BF16, FP16, FP32

@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervquantised",
 	Hash:    "c3e7699ac2a54f24f93895382a8792bcd4f2d2d731497893d5c4d9a4c986e5fa",
@@ -23,8 +23,8 @@ var Program = plan.Program{
 	Code:    &code,
 }
 
-// Shape is the size and element type of an AllGatherVQuantised, the same on all ranks. M is counted over all ranks,
-// of which each has a part. N is of each rank's own tensors. P is the most rows that one rank's part may have.
+// Shape is the size and element type of an AllGatherVQuantised, the same on all ranks. M is counted over all ranks.
+// N is counted on each rank. P is the most rows that one rank's part may have.
 type Shape struct {
 	M, N, P int
 	Type    device.Type // BF16, FP16

@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherweightlinear",
 	Hash:    "ae29d3776e7936b14379def269e65d1e902a0a6acd13ae872dd37edc1b2bae98",
@@ -23,7 +23,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of an AllGatherWeightLinear, the same on all ranks. M and N are counted over
-// all ranks, of which each has a part. K is of each rank's own tensors.
+// all ranks. K is counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

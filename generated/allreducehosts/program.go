@@ -13,7 +13,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducehosts",
 	Hash:     "dc157b890b3574044d397fdd8608fd2a409715561358ccd4cf7ceaf41a02ad5f",
@@ -28,8 +28,7 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of an AllReduceHosts, the same on all ranks. M and N are of each rank's own
-// tensors.
+// Shape is the size and element type of an AllReduceHosts, the same on all ranks. M and N are counted on each rank.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32

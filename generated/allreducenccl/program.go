@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allreducenccl",
 	Hash:    "781f41e55652fb974aeb3a75a2dcf0a5c68d83e4829ec621278f0bc65035a604",
@@ -22,8 +22,7 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllReduceNCCL, the same on all ranks. M and N are of each rank's own
-// tensors.
+// Shape is the size and element type of an AllReduceNCCL, the same on all ranks. M and N are counted on each rank.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32

@@ -14,7 +14,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenorm",
 	Hash:     "1403be449b108d8a6d169b95f667665bb27e91c100f0bc40cbeb77d6063da7dd",
@@ -26,8 +26,7 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of an AllReduceNorm, the same on all ranks. M and N are of each rank's own
-// tensors.
+// Shape is the size and element type of an AllReduceNorm, the same on all ranks. M and N are counted on each rank.
 type Shape struct {
 	M, N    int
 	Type    device.Type // BF16, FP16, FP32

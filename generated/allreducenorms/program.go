@@ -14,7 +14,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenorms",
 	Hash:     "769f61cb2f033ab78bca0cab3a82b30a35087cbd0c0c5f3889dc888da3756d46",
@@ -26,8 +26,7 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of an AllReduceNorms, the same on all ranks. M and N are of each rank's own
-// tensors.
+// Shape is the size and element type of an AllReduceNorms, the same on all ranks. M and N are counted on each rank.
 type Shape struct {
 	M, N    int
 	Type    device.Type // BF16, FP16, FP32

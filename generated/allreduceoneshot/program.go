@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreduceoneshot",
 	Hash:     "fddc63011cebaad03b21cfd87a689e6fdd59474d254a55ebc146874d69953eb7",
@@ -24,8 +24,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of an AllReduceOneShot, the same on all ranks. M and N are of each rank's own
-// tensors.
+// Shape is the size and element type of an AllReduceOneShot, the same on all ranks. M and N are counted on each
+// rank.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32

@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducepackets",
 	Hash:     "f2c27b7577f5a529537601d1cabbd8460a261ea9988bb6fe089a15ffbcce1eea",
@@ -24,8 +24,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of an AllReducePackets, the same on all ranks. M and N are of each rank's own
-// tensors.
+// Shape is the size and element type of an AllReducePackets, the same on all ranks. M and N are counted on each
+// rank.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32

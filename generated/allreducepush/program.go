@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducepush",
 	Hash:     "75fd15320447c033a483c88acb590ee42b2dcaf6bed6abdfc2676855ae975534",
@@ -24,8 +24,7 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of an AllReducePush, the same on all ranks. M and N are of each rank's own
-// tensors.
+// Shape is the size and element type of an AllReducePush, the same on all ranks. M and N are counted on each rank.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32

@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshot",
 	Hash:     "656227f0af24d94d83a3fbf6c20c982b484346f732c5c725c8515dff3208dcd5",
@@ -25,8 +25,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of an AllReduceTwoShot, the same on all ranks. M and N are of each rank's own
-// tensors.
+// Shape is the size and element type of an AllReduceTwoShot, the same on all ranks. M and N are counted on each
+// rank.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32

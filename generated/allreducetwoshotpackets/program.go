@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshotpackets",
 	Hash:     "5c08e1b9d6b129e8781558803869791d80c6adab04ac68cd35e982e104e58cce",
@@ -25,8 +25,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of an AllReduceTwoShotPackets, the same on all ranks. M and N are of each
-// rank's own tensors.
+// Shape is the size and element type of an AllReduceTwoShotPackets, the same on all ranks. M and N are counted on
+// each rank.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32

@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "alltoall",
 	Hash:    "8377ebecab2aa531908c105ca2c499d52a0aff8a6b24d77c246bcedc2e192c66",
@@ -21,7 +21,7 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllToAll, the same on all ranks. M is of each rank's own tensors.
+// Shape is the size and element type of an AllToAll, the same on all ranks. M is counted on each rank.
 type Shape struct {
 	M    int
 	Type device.Type // BF16, FP16, FP32

@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "alltoallcolumns",
 	Hash:    "5cbe031fb6899eafe27b5d5b9a90aa120cff390bcd02b939498676b4e694625e",
@@ -23,7 +23,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of an AllToAllColumns, the same on all ranks. M and N are counted over all
-// ranks, of which each has a part.
+// ranks.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32

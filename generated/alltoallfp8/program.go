@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "alltoallfp8",
 	Hash:    "d3d1328cf2c642781a71b64eafbfb936465cc656a0c6fcbe9352fa5f830194fb",
@@ -21,8 +21,7 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16},
 }
 
-// Shape is the size and element type of an AllToAllFP8, the same on all ranks. M and N are of each rank's own
-// tensors.
+// Shape is the size and element type of an AllToAllFP8, the same on all ranks. M and N are counted on each rank.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16

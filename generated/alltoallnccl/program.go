@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "alltoallnccl",
 	Hash:    "ab2362a64b43f97022fc52bc110d7190ca8acd5a14094850b29062a2199ee85d",
@@ -22,7 +22,7 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllToAllNCCL, the same on all ranks. M is of each rank's own tensors.
+// Shape is the size and element type of an AllToAllNCCL, the same on all ranks. M is counted on each rank.
 type Shape struct {
 	M    int
 	Type device.Type // BF16, FP16, FP32

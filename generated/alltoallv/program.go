@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "alltoallv",
 	Hash:    "20f3ffe776194a1a43d4fdad211ee9debc70098bdeae158e81a626726d846d21",
@@ -21,7 +21,7 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of an AllToAllV, the same on all ranks. M is of each rank's own tensors.
+// Shape is the size and element type of an AllToAllV, the same on all ranks. M is counted on each rank.
 type Shape struct {
 	M    int
 	Type device.Type // BF16, FP16, FP32

@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "alltoallvfp8",
 	Hash:    "adf5c3ab134207c737f4161c4ea4cfad6cd28343736481ca4dc3e694375516b3",
@@ -21,8 +21,7 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16},
 }
 
-// Shape is the size and element type of an AllToAllVFP8, the same on all ranks. M and N are of each rank's own
-// tensors.
+// Shape is the size and element type of an AllToAllVFP8, the same on all ranks. M and N are counted on each rank.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16

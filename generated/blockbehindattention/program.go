@@ -14,7 +14,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
 	Hash:     "399391fb8fc178b9b9ae0c694ff2576d78fd2c3e0af68052ffac79f52200830f",
@@ -29,7 +29,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a BlockBehindAttention, the same on all ranks. M, K and F are counted over
-// all ranks, of which each has a part. N is of each rank's own tensors.
+// all ranks. N is counted on each rank.
 type Shape struct {
 	M, K, N, F int
 	Type       device.Type // BF16, FP16, FP32

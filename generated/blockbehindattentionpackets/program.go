@@ -14,7 +14,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattentionpackets",
 	Hash:     "502b01f43ec29f315c33645118bd57560ddeb998e56cb3a6867249415fddb05f",
@@ -28,7 +28,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a BlockBehindAttentionPackets, the same on all ranks. M, K and F are
-// counted over all ranks, of which each has a part. N is of each rank's own tensors.
+// counted over all ranks. N is counted on each rank.
 type Shape struct {
 	M, K, N, F int
 	Type       device.Type // BF16, FP16, FP32

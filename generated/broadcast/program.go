@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "broadcast",
 	Hash:    "0a1b63ad3dd2d304813ff115a412dc44f3734cddb0bced82a5d902a0f03c2af2",
@@ -21,7 +21,7 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of a Broadcast, the same on all ranks. M and N are of each rank's own tensors.
+// Shape is the size and element type of a Broadcast, the same on all ranks. M and N are counted on each rank.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32

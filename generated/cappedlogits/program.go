@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "cappedlogits",
 	Hash:     "b88e971210bb46c9784c176da592a4632e53fa4bd4843818cafebd358ca0471c",
@@ -27,7 +27,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a CappedLogits, the same on all ranks. M, K and N2 are counted over all
-// ranks, of which each has a part. N is of each rank's own tensors.
+// ranks. N is counted on each rank.
 type Shape struct {
 	M, K, N, N2 int
 	Type        device.Type // BF16, FP16, FP32

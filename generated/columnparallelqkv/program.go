@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "columnparallelqkv",
 	Hash:    "435447625280d4e6aeb13877ccff10194bba96ad2b9d4e897777f1d63bf6daf2",
@@ -24,7 +24,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a ColumnParallelQKV, the same on all ranks. M, N, N2 and N3 are counted
-// over all ranks, of which each has a part. K is of each rank's own tensors.
+// over all ranks. K is counted on each rank.
 type Shape struct {
 	M, K, N, N2, N3 int
 	Type            device.Type // BF16, FP16, FP32

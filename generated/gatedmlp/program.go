@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
 	Hash:     "102baf7c6d85fd4d426cfbb503a18964dc7bfbaedcda105f32b0084048e1853e",
@@ -26,8 +26,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of a GatedMLP, the same on all ranks. M and F are counted over all ranks, of
-// which each has a part. K and N are of each rank's own tensors.
+// Shape is the size and element type of a GatedMLP, the same on all ranks. M and F are counted over all ranks. K
+// and N are counted on each rank.
 type Shape struct {
 	M, K, N, F int
 	Type       device.Type // BF16, FP16, FP32

@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gatedmlpfp8",
 	Hash:    "2f3a98dcc111a20ce4ba17a377905777a8598b9a9046beb1ac0da691bc01d9f4",
@@ -27,8 +27,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of a GatedMLPFP8, the same on all ranks. M and F are counted over all ranks,
-// of which each has a part. K and N are of each rank's own tensors.
+// Shape is the size and element type of a GatedMLPFP8, the same on all ranks. M and F are counted over all ranks. K
+// and N are counted on each rank.
 type Shape struct {
 	M, K, N, F int
 	Type       device.Type // BF16, FP16

@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "invariantmlp",
 	Hash:     "415bc99882a51e4dc18494ae06ee6401f4bbfb1958b6b7af57b5d80ea3340238",
@@ -26,8 +26,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of an InvariantMLP, the same on all ranks. M and F are counted over all ranks,
-// of which each has a part. K and N are of each rank's own tensors.
+// Shape is the size and element type of an InvariantMLP, the same on all ranks. M and F are counted over all ranks.
+// K and N are counted on each rank.
 type Shape struct {
 	M, K, N, F int
 	Type       device.Type // BF16, FP16, FP32

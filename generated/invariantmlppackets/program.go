@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "invariantmlppackets",
 	Hash:     "4be40d329cdf3c4f88219191440f2b4406d47e60bd2b1a1ae2d88a0bbb8eb3d2",
@@ -26,7 +26,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of an InvariantMLPPackets, the same on all ranks. M and F are counted over all
-// ranks, of which each has a part. K and N are of each rank's own tensors.
+// ranks. K and N are counted on each rank.
 type Shape struct {
 	M, K, N, F int
 	Type       device.Type // BF16, FP16, FP32

@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "layernormlinear",
 	Hash:    "a45cc03007fce8adbbc08bdcf1b383679d3b7b852edfde4c8de5e4419bbf3e5d",
@@ -25,7 +25,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a LayerNormLinear, the same on all ranks. M and N are counted over all
-// ranks, of which each has a part. K is of each rank's own tensors.
+// ranks. K is counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduce",
 	Hash:     "05e5a938273a43ab58eef074d2922ebe54924b3885301f1f3f2463acd545db87",
@@ -26,8 +26,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of a LinearAllReduce, the same on all ranks. K is counted over all ranks, of
-// which each has a part. M and N are of each rank's own tensors.
+// Shape is the size and element type of a LinearAllReduce, the same on all ranks. K is counted over all ranks. M
+// and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -13,7 +13,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrows",
 	Hash:     "9f63c2f4a611cf96f9617f76c2ccf827dc407dc02ea4df3756e5691ef36acfde",
@@ -27,7 +27,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a LinearAllReduceFewRows, the same on all ranks. K is counted over all
-// ranks, of which each has a part. M and N are of each rank's own tensors.
+// ranks. M and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:      "linearallreducefp8",
 	Hash:      "8b3eb2439d73cd4c261037820836795866264ef80f6d708d8e07e10aa8203538",
@@ -26,8 +26,8 @@ var Program = plan.Program{
 	Code:      &code,
 }
 
-// Shape is the size and element type of a LinearAllReduceFP8, the same on all ranks. K is counted over all ranks,
-// of which each has a part. M and N are of each rank's own tensors.
+// Shape is the size and element type of a LinearAllReduceFP8, the same on all ranks. K is counted over all ranks. M
+// and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16

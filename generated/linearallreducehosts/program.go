@@ -13,7 +13,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducehosts",
 	Hash:     "1d5d8fef1b2f3cb9d76f288b75c719b6307f861bae3f53793122cb6285162bf1",
@@ -28,8 +28,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of a LinearAllReduceHosts, the same on all ranks. K is counted over all ranks,
-// of which each has a part. M and N are of each rank's own tensors.
+// Shape is the size and element type of a LinearAllReduceHosts, the same on all ranks. K is counted over all ranks.
+// M and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearallreducenccl",
 	Hash:    "0a22a3b12642b8ed7a9a554114d4bd36f6cad1f1d450603f757bb8079396b76c",
@@ -23,8 +23,8 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of a LinearAllReduceNCCL, the same on all ranks. K is counted over all ranks,
-// of which each has a part. M and N are of each rank's own tensors.
+// Shape is the size and element type of a LinearAllReduceNCCL, the same on all ranks. K is counted over all ranks.
+// M and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

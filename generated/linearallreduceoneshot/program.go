@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceoneshot",
 	Hash:     "ef039d6ed51d9fb2cdb7abe530e181e0e1ed9024998dc42bca47dcc7e829b641",
@@ -26,7 +26,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a LinearAllReduceOneShot, the same on all ranks. K is counted over all
-// ranks, of which each has a part. M and N are of each rank's own tensors.
+// ranks. M and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducepush",
 	Hash:     "74bd87eb5877dddf840ebb48a743b25827b7a226feeefea61215322deec8e5f0",
@@ -25,8 +25,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of a LinearAllReducePush, the same on all ranks. K is counted over all ranks,
-// of which each has a part. M and N are of each rank's own tensors.
+// Shape is the size and element type of a LinearAllReducePush, the same on all ranks. K is counted over all ranks.
+// M and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

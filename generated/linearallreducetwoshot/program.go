@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
 	Hash:     "0904a0f36982535ee38a02ba492c1982103e5bc74d92ba02524338433b9ac73e",
@@ -26,7 +26,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a LinearAllReduceTwoShot, the same on all ranks. K is counted over all
-// ranks, of which each has a part. M and N are of each rank's own tensors.
+// ranks. M and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -13,7 +13,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceweightsfp8",
 	Hash:     "60d5ddddf557e69808ace6d881fbef6b9ec9c3caca41e450ba52d684ea3f41e4",
@@ -27,7 +27,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a LinearAllReduceWeightsFP8, the same on all ranks. K is counted over all
-// ranks, of which each has a part. M and N are of each rank's own tensors.
+// ranks. M and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16

@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
 	Hash:     "0d3073c3fe601ab019890f073b6f4c74f01cc9bab0c8366e0fe135f4f755a276",
@@ -27,7 +27,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a LinearReduceScatter, the same on all ranks. M and K are counted over all
-// ranks, of which each has a part. N is of each rank's own tensors.
+// ranks. N is counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalanced",
 	Hash:     "be937ec46363a23113f3d12c784d9bb45c04de621bf6e92e29087b4d09e1a74d",
@@ -27,7 +27,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a LinearReduceScatterBalanced, the same on all ranks. M and K are counted
-// over all ranks, of which each has a part. N is of each rank's own tensors.
+// over all ranks. N is counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

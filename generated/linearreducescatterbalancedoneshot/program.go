@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalancedoneshot",
 	Hash:     "7a1e9cf9f0301de9846bbd01f4f9f304e7717801c565abadd35d0c9d5816292f",
@@ -26,7 +26,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a LinearReduceScatterBalancedOneShot, the same on all ranks. M and K are
-// counted over all ranks, of which each has a part. N is of each rank's own tensors.
+// counted over all ranks. N is counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -20,5 +20,5 @@ var testProgram = harness.Of(&linearreducescatterbatches.Program, schedules.Line
 // TestProgram runs the package in the simulator and compares every element.
 func TestProgram(t *testing.T) { programtest.Run(t, testProgram) }
 
-// TestRecorded holds what the package enqueues against the operations of its schedule, which were proven.
+// TestRecorded compares the operations that the package enqueues with those of its schedule, which were proven.
 func TestRecorded(t *testing.T) { record.Test(t, testProgram) }

@@ -15,7 +15,7 @@ import (
 // chunks is S, the number of chunks that the work is cut in.
 const chunks = 4
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbatches",
 	Hash:     "fb2376daf4f0ee140250d3cd1cfdc458d600d39594adad19e9f2449fdd542feb",
@@ -30,7 +30,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a LinearReduceScatterBatches, the same on all ranks. M and K are counted
-// over all ranks, of which each has a part. N is of each rank's own tensors.
+// over all ranks. N is counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterfp8",
 	Hash:    "6064ae00ab57a3b49ff4b924a481a60d6f1eecabfe14f8a0c5f72bb5ab8a242a",
@@ -28,7 +28,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a LinearReduceScatterFP8, the same on all ranks. M and K are counted over
-// all ranks, of which each has a part. N is of each rank's own tensors.
+// all ranks. N is counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16

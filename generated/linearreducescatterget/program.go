@@ -15,7 +15,7 @@ import (
 // streams is the number of streams that the steps take in turn.
 const streams = 2
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
 	Hash:     "41ea733905acf5dd6f38e31cc5e5dd5f25c79b22c8f24145887d9cc334dedc28",
@@ -29,7 +29,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a LinearReduceScatterGet, the same on all ranks. M and K are counted over
-// all ranks, of which each has a part. N is of each rank's own tensors.
+// all ranks. N is counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

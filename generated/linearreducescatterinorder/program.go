@@ -15,7 +15,7 @@ import (
 // streams is the number of streams that the steps take in turn.
 const streams = 1
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
 	Hash:     "f084b29e3182d4249ba15bdcf7ddf0b21ea01e8f18f0e0dcf40a21c3dba8173f",
@@ -30,7 +30,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a LinearReduceScatterInOrder, the same on all ranks. M and K are counted
-// over all ranks, of which each has a part. N is of each rank's own tensors.
+// over all ranks. N is counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatternccl",
 	Hash:    "552905317112b793d1eccb49241adb54b36a1cf83492ca2eed253b1777f7f2b4",
@@ -24,7 +24,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a LinearReduceScatterNCCL, the same on all ranks. M and K are counted over
-// all ranks, of which each has a part. N is of each rank's own tensors.
+// all ranks. N is counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterputkernels",
 	Hash:     "f5d0127b963b7cf7bc97690fe7873c99ba4ae007d150e0a4f066fab6b7b9d14e",
@@ -26,7 +26,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a LinearReduceScatterPutKernels, the same on all ranks. M and K are counted
-// over all ranks, of which each has a part. N is of each rank's own tensors.
+// over all ranks. N is counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterring",
 	Hash:    "327f2f13f241b0299e89e79cfab9b9e47b42aab2bf186b3f07809df321b2dad2",
@@ -24,7 +24,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a LinearReduceScatterRing, the same on all ranks. M and K are counted over
-// all ranks, of which each has a part. N is of each rank's own tensors.
+// all ranks. N is counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterringkernel",
 	Hash:    "050ad7f25c6de3e5f7f50854c173872eadc32f46eeaa464b0525fb7ceb30a7d6",
@@ -26,7 +26,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a LinearReduceScatterRingKernel, the same on all ranks. M and K are counted
-// over all ranks, of which each has a part. N is of each rank's own tensors.
+// over all ranks. N is counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

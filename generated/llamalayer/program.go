@@ -14,7 +14,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "llamalayer",
 	Hash:    "6f54073360a72b6da6b48d8bfd15795b69c87817d6fa7abd4d50fd236837143f",
@@ -31,7 +31,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a LlamaLayer, the same on all ranks. M, N, N2 and F are counted over all
-// ranks, of which each has a part. K and W are of each rank's own tensors.
+// ranks. K and W are counted on each rank.
 type Shape struct {
 	M, K, N, N2, F, W int
 	Type              device.Type // BF16, FP16, FP32

@@ -15,7 +15,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "llamalayernccl",
 	Hash:    "d04c477ea599040582504359ed9258f20a007a0eda895b890969e947d4ab0f9d",
@@ -30,7 +30,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a LlamaLayerNCCL, the same on all ranks. M, N, N2 and F are counted over
-// all ranks, of which each has a part. K and W are of each rank's own tensors.
+// all ranks. K and W are counted on each rank.
 type Shape struct {
 	M, K, N, N2, F, W int
 	Type              device.Type // BF16, FP16, FP32

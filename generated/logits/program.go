@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "logits",
 	Hash:    "0aad6877fa22307fd86d6f69121dc4efe5614a97eee447d6904cd390fd8418e1",
@@ -22,8 +22,8 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of a Logits, the same on all ranks. N is counted over all ranks, of which each
-// has a part. M and K are of each rank's own tensors.
+// Shape is the size and element type of a Logits, the same on all ranks. N is counted over all ranks. M and K are
+// counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

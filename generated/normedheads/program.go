@@ -14,7 +14,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedheads",
 	Hash:    "c23582ca814242e1cb9ac73d061638cb4711a8738cd57da416ba7444928bce22",
@@ -27,8 +27,8 @@ var Program = plan.Program{
 	Code:  &code,
 }
 
-// Shape is the size and element type of a NormedHeads, the same on all ranks. M and N are counted over all ranks,
-// of which each has a part. K and W are of each rank's own tensors.
+// Shape is the size and element type of a NormedHeads, the same on all ranks. M and N are counted over all ranks. K
+// and W are counted on each rank.
 type Shape struct {
 	M, K, N, W int
 	Type       device.Type // BF16, FP16, FP32

@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "permutation",
 	Hash:    "a4e6692948d637b8d2c31037468092c4fda3424108664d77972f71a3575d046f",
@@ -23,8 +23,8 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of a Permutation, the same on all ranks. M is counted over all ranks, of which
-// each has a part. N is of each rank's own tensors.
+// Shape is the size and element type of a Permutation, the same on all ranks. M is counted over all ranks. N is
+// counted on each rank.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32

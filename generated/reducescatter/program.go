@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatter",
 	Hash:     "135f3ddc8f78b591f38fdd4e2ee487c36f603a3aa04a2d13288f38b4ba7e8c21",
@@ -26,8 +26,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of a ReduceScatter, the same on all ranks. M is counted over all ranks, of
-// which each has a part. N is of each rank's own tensors.
+// Shape is the size and element type of a ReduceScatter, the same on all ranks. M is counted over all ranks. N is
+// counted on each rank.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32

@@ -14,7 +14,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatternormgather",
 	Hash:     "d789aec1bc8c1edc743379cbe3d6b9af12f3a53d82c82007b0047ccc97faa144",
@@ -29,7 +29,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a ReduceScatterNormGather, the same on all ranks. M is counted over all
-// ranks, of which each has a part. N is of each rank's own tensors.
+// ranks. N is counted on each rank.
 type Shape struct {
 	M, N    int
 	Type    device.Type // BF16, FP16, FP32

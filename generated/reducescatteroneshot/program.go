@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatteroneshot",
 	Hash:     "9d55024d4abd7a3f845f73eba89d6f6799fb6217587924d48df550610765b333",
@@ -25,8 +25,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of a ReduceScatterOneShot, the same on all ranks. M is counted over all ranks,
-// of which each has a part. N is of each rank's own tensors.
+// Shape is the size and element type of a ReduceScatterOneShot, the same on all ranks. M is counted over all ranks.
+// N is counted on each rank.
 type Shape struct {
 	M, N int
 	Type device.Type // BF16, FP16, FP32

@@ -14,7 +14,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "rotaryattention",
 	Hash:    "3aac3aeab611078106a0b07f3ea4b40c038d50e76c26942bec5c1c62b6aa47af",
@@ -30,7 +30,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a RotaryAttention, the same on all ranks. M, N and N2 are counted over all
-// ranks, of which each has a part. K and W are of each rank's own tensors.
+// ranks. K and W are counted on each rank.
 type Shape struct {
 	M, K, N, N2, W int
 	Type           device.Type // BF16, FP16, FP32

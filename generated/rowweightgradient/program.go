@@ -11,7 +11,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "rowweightgradient",
 	Hash:    "2c2e8817fda505f55a2da08160eb058c63bd498dc7064f123673d51c17dac2f3",
@@ -22,8 +22,8 @@ var Program = plan.Program{
 	Types:   []driver.Type{driver.BF16, driver.FP16, driver.FP32},
 }
 
-// Shape is the size and element type of a RowWeightGradient, the same on all ranks. M is counted over all ranks, of
-// which each has a part. K and N are of each rank's own tensors.
+// Shape is the size and element type of a RowWeightGradient, the same on all ranks. M is counted over all ranks. K
+// and N are counted on each rank.
 type Shape struct {
 	M, K, N int
 	Type    device.Type // BF16, FP16, FP32

@@ -12,7 +12,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
 	Hash:     "bf89afa12596febd76cd75e439d742d44637f7148b46bdd29f2826c9c5ea818b",
@@ -27,7 +27,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a TensorParallelMLP, the same on all ranks. M and F are counted over all
-// ranks, of which each has a part. K and N are of each rank's own tensors.
+// ranks. K and N are counted on each rank.
 type Shape struct {
 	M, K, N, F int
 	Type       device.Type // BF16, FP16, FP32

@@ -15,7 +15,7 @@ import (
 // chunks is S, the number of chunks that the work is cut in.
 const chunks = 2
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
 	Hash:     "30c215912b7f4d37c4a859128aadfc2e2719666601dd828b0a7b9ad4ebcd5bc1",
@@ -30,7 +30,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a TensorParallelMLPBatches, the same on all ranks. M and F are counted over
-// all ranks, of which each has a part. K and N are of each rank's own tensors.
+// all ranks. K and N are counted on each rank.
 type Shape struct {
 	M, K, N, F int
 	Type       device.Type // BF16, FP16, FP32

@@ -16,10 +16,8 @@ import (
 // AllGather is the operation of package allgather, by the schedule that a tuning has chosen.
 type AllGather = tuning.Tuned[allgather.Shape, allgather.Buffers]
 
-// NewAllGather makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape whose
-// fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has none, the first
-// schedule below that serves makes it, as tuning.Tune says. NewAllGather is collective, and all ranks need the same
-// tuning.
+// NewAllGather makes a plan by the fastest schedule that t has for s, as tuning.Tune finds it; a nil t is what
+// ovgen's authors measured. It is collective, and all ranks need the same tuning.
 func NewAllGather(ctx context.Context, g *group.Group, t *tuning.Table, s allgather.Shape) (*AllGather, error) {
 	return tuning.Tune(ctx, g, t, s, schedulesOfAllGather())
 }

@@ -14,10 +14,8 @@ import (
 // AllGatherGateUp is the operation of package allgathergateup, by the schedule that a tuning has chosen.
 type AllGatherGateUp = tuning.Tuned[allgathergateup.Shape, allgathergateup.Buffers]
 
-// NewAllGatherGateUp makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape
-// whose fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has none, the
-// first schedule below that serves makes it, as tuning.Tune says. NewAllGatherGateUp is collective, and all ranks
-// need the same tuning.
+// NewAllGatherGateUp makes a plan by the fastest schedule that t has for s, as tuning.Tune finds it; a nil t is
+// what ovgen's authors measured. It is collective, and all ranks need the same tuning.
 func NewAllGatherGateUp(ctx context.Context, g *group.Group, t *tuning.Table,
 	s allgathergateup.Shape) (*AllGatherGateUp, error) {
 	return tuning.Tune(ctx, g, t, s, schedulesOfAllGatherGateUp())

@@ -27,10 +27,8 @@ import (
 // AllGatherLinear is the operation of package allgatherlinear, by the schedule that a tuning has chosen.
 type AllGatherLinear = tuning.Tuned[allgatherlinear.Shape, allgatherlinear.Buffers]
 
-// NewAllGatherLinear makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape
-// whose fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has none, the
-// first schedule below that serves makes it, as tuning.Tune says. NewAllGatherLinear is collective, and all ranks
-// need the same tuning.
+// NewAllGatherLinear makes a plan by the fastest schedule that t has for s, as tuning.Tune finds it; a nil t is
+// what ovgen's authors measured. It is collective, and all ranks need the same tuning.
 func NewAllGatherLinear(ctx context.Context, g *group.Group, t *tuning.Table,
 	s allgatherlinear.Shape) (*AllGatherLinear, error) {
 	return tuning.Tune(ctx, g, t, s, schedulesOfAllGatherLinear())

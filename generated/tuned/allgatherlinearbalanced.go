@@ -15,10 +15,8 @@ import (
 // chosen.
 type AllGatherLinearBalanced = tuning.Tuned[allgatherlinearbalanced.Shape, allgatherlinearbalanced.Buffers]
 
-// NewAllGatherLinearBalanced makes a plan by the fastest schedule that t has measured at s, or else at the nearest
-// shape whose fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has none,
-// the first schedule below that serves makes it, as tuning.Tune says. NewAllGatherLinearBalanced is collective, and
-// all ranks need the same tuning.
+// NewAllGatherLinearBalanced makes a plan by the fastest schedule that t has for s, as tuning.Tune finds it; a nil
+// t is what ovgen's authors measured. It is collective, and all ranks need the same tuning.
 func NewAllGatherLinearBalanced(ctx context.Context, g *group.Group, t *tuning.Table,
 	s allgatherlinearbalanced.Shape) (*AllGatherLinearBalanced, error) {
 	return tuning.Tune(ctx, g, t, s, schedulesOfAllGatherLinearBalanced())

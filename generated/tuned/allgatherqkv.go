@@ -14,10 +14,8 @@ import (
 // AllGatherQKV is the operation of package allgatherqkv, by the schedule that a tuning has chosen.
 type AllGatherQKV = tuning.Tuned[allgatherqkv.Shape, allgatherqkv.Buffers]
 
-// NewAllGatherQKV makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape whose
-// fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has none, the first
-// schedule below that serves makes it, as tuning.Tune says. NewAllGatherQKV is collective, and all ranks need the
-// same tuning.
+// NewAllGatherQKV makes a plan by the fastest schedule that t has for s, as tuning.Tune finds it; a nil t is what
+// ovgen's authors measured. It is collective, and all ranks need the same tuning.
 func NewAllGatherQKV(ctx context.Context, g *group.Group, t *tuning.Table, s allgatherqkv.Shape) (*AllGatherQKV,
 	error) {
 	return tuning.Tune(ctx, g, t, s, schedulesOfAllGatherQKV())

@@ -18,10 +18,8 @@ import (
 // AllReduceOneShot is the operation of package allreduceoneshot, by the schedule that a tuning has chosen.
 type AllReduceOneShot = tuning.Tuned[allreduceoneshot.Shape, allreduceoneshot.Buffers]
 
-// NewAllReduceOneShot makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape
-// whose fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has none, the
-// first schedule below that serves makes it, as tuning.Tune says. NewAllReduceOneShot is collective, and all ranks
-// need the same tuning.
+// NewAllReduceOneShot makes a plan by the fastest schedule that t has for s, as tuning.Tune finds it; a nil t is
+// what ovgen's authors measured. It is collective, and all ranks need the same tuning.
 func NewAllReduceOneShot(ctx context.Context, g *group.Group, t *tuning.Table,
 	s allreduceoneshot.Shape) (*AllReduceOneShot, error) {
 	return tuning.Tune(ctx, g, t, s, schedulesOfAllReduceOneShot())

@@ -14,10 +14,8 @@ import (
 // AllToAll is the operation of package alltoall, by the schedule that a tuning has chosen.
 type AllToAll = tuning.Tuned[alltoall.Shape, alltoall.Buffers]
 
-// NewAllToAll makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape whose
-// fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has none, the first
-// schedule below that serves makes it, as tuning.Tune says. NewAllToAll is collective, and all ranks need the same
-// tuning.
+// NewAllToAll makes a plan by the fastest schedule that t has for s, as tuning.Tune finds it; a nil t is what
+// ovgen's authors measured. It is collective, and all ranks need the same tuning.
 func NewAllToAll(ctx context.Context, g *group.Group, t *tuning.Table, s alltoall.Shape) (*AllToAll, error) {
 	return tuning.Tune(ctx, g, t, s, schedulesOfAllToAll())
 }

@@ -14,10 +14,8 @@ import (
 // InvariantMLP is the operation of package invariantmlp, by the schedule that a tuning has chosen.
 type InvariantMLP = tuning.Tuned[invariantmlp.Shape, invariantmlp.Buffers]
 
-// NewInvariantMLP makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape whose
-// fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has none, the first
-// schedule below that serves makes it, as tuning.Tune says. NewInvariantMLP is collective, and all ranks need the
-// same tuning.
+// NewInvariantMLP makes a plan by the fastest schedule that t has for s, as tuning.Tune finds it; a nil t is what
+// ovgen's authors measured. It is collective, and all ranks need the same tuning.
 func NewInvariantMLP(ctx context.Context, g *group.Group, t *tuning.Table, s invariantmlp.Shape) (*InvariantMLP,
 	error) {
 	return tuning.Tune(ctx, g, t, s, schedulesOfInvariantMLP())

@@ -19,10 +19,8 @@ import (
 // LinearAllReduce is the operation of package linearallreduce, by the schedule that a tuning has chosen.
 type LinearAllReduce = tuning.Tuned[linearallreduce.Shape, linearallreduce.Buffers]
 
-// NewLinearAllReduce makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape
-// whose fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has none, the
-// first schedule below that serves makes it, as tuning.Tune says. NewLinearAllReduce is collective, and all ranks
-// need the same tuning.
+// NewLinearAllReduce makes a plan by the fastest schedule that t has for s, as tuning.Tune finds it; a nil t is
+// what ovgen's authors measured. It is collective, and all ranks need the same tuning.
 func NewLinearAllReduce(ctx context.Context, g *group.Group, t *tuning.Table,
 	s linearallreduce.Shape) (*LinearAllReduce, error) {
 	return tuning.Tune(ctx, g, t, s, schedulesOfLinearAllReduce())

@@ -23,10 +23,8 @@ import (
 // LinearReduceScatter is the operation of package linearreducescatter, by the schedule that a tuning has chosen.
 type LinearReduceScatter = tuning.Tuned[linearreducescatter.Shape, linearreducescatter.Buffers]
 
-// NewLinearReduceScatter makes a plan by the fastest schedule that t has measured at s, or else at the nearest
-// shape whose fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has none,
-// the first schedule below that serves makes it, as tuning.Tune says. NewLinearReduceScatter is collective, and all
-// ranks need the same tuning.
+// NewLinearReduceScatter makes a plan by the fastest schedule that t has for s, as tuning.Tune finds it; a nil t is
+// what ovgen's authors measured. It is collective, and all ranks need the same tuning.
 func NewLinearReduceScatter(ctx context.Context, g *group.Group, t *tuning.Table,
 	s linearreducescatter.Shape) (*LinearReduceScatter, error) {
 	return tuning.Tune(ctx, g, t, s, schedulesOfLinearReduceScatter())

@@ -15,10 +15,8 @@ import (
 // tuning has chosen.
 type LinearReduceScatterBalanced = tuning.Tuned[linearreducescatterbalanced.Shape, linearreducescatterbalanced.Buffers]
 
-// NewLinearReduceScatterBalanced makes a plan by the fastest schedule that t has measured at s, or else at the
-// nearest shape whose fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it
-// has none, the first schedule below that serves makes it, as tuning.Tune says. NewLinearReduceScatterBalanced is
-// collective, and all ranks need the same tuning.
+// NewLinearReduceScatterBalanced makes a plan by the fastest schedule that t has for s, as tuning.Tune finds it; a
+// nil t is what ovgen's authors measured. It is collective, and all ranks need the same tuning.
 func NewLinearReduceScatterBalanced(ctx context.Context, g *group.Group, t *tuning.Table,
 	s linearreducescatterbalanced.Shape) (*LinearReduceScatterBalanced, error) {
 	return tuning.Tune(ctx, g, t, s, schedulesOfLinearReduceScatterBalanced())

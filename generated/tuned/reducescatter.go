@@ -15,10 +15,8 @@ import (
 // ReduceScatter is the operation of package reducescatter, by the schedule that a tuning has chosen.
 type ReduceScatter = tuning.Tuned[reducescatter.Shape, reducescatter.Buffers]
 
-// NewReduceScatter makes a plan by the fastest schedule that t has measured at s, or else at the nearest shape
-// whose fastest schedule serves s; a nil t is what ovgen's authors measured on two H200s. Where it has none, the
-// first schedule below that serves makes it, as tuning.Tune says. NewReduceScatter is collective, and all ranks
-// need the same tuning.
+// NewReduceScatter makes a plan by the fastest schedule that t has for s, as tuning.Tune finds it; a nil t is what
+// ovgen's authors measured. It is collective, and all ranks need the same tuning.
 func NewReduceScatter(ctx context.Context, g *group.Group, t *tuning.Table, s reducescatter.Shape) (*ReduceScatter,
 	error) {
 	return tuning.Tune(ctx, g, t, s, schedulesOfReduceScatter())

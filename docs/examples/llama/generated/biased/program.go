@@ -14,7 +14,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biased",
 	Hash:    "d191f37567c51ab530c093c3db5ad4d6886609677ca1c09cea4e28f28cf9919f",
@@ -29,7 +29,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a Biased, the same on all ranks. N, N2, N3 and F are counted over all
-// ranks, of which each has a part. M and K are of each rank's own tensors.
+// ranks. M and K are counted on each rank.
 type Shape struct {
 	M, K, N, N2, N3, F int
 	Type               device.Type // BF16, FP16, FP32

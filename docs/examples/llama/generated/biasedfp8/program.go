@@ -15,7 +15,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedfp8",
 	Hash:    "66833ce1cca277a305b2afbd981e637b98e262e74e60b5f6867d7f1fa322a754",
@@ -30,7 +30,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a BiasedFP8, the same on all ranks. N, N2, N3 and F are counted over all
-// ranks, of which each has a part. M and K are of each rank's own tensors.
+// ranks. M and K are counted on each rank.
 type Shape struct {
 	M, K, N, N2, N3, F int
 	Type               device.Type // BF16, FP16

@@ -14,7 +14,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedscaled",
 	Hash:    "c0f555a0cc9db5296b51c55946a3aaf732f4273badc68d54e4f904867e76dbc2",
@@ -29,7 +29,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a BiasedScaled, the same on all ranks. N, N2, N3 and F are counted over all
-// ranks, of which each has a part. M and K are of each rank's own tensors.
+// ranks. M and K are counted on each rank.
 type Shape struct {
 	M, K, N, N2, N3, F int
 	Type               device.Type // BF16, FP16

@@ -14,7 +14,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodescaled",
 	Hash:    "08f0f722bf1d4359e3294a24e321ccec83d33d61c6727ba85e4f54d37f2cdba3",
@@ -29,7 +29,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a DecodeScaled, the same on all ranks. N, N2, N3 and F are counted over all
-// ranks, of which each has a part. M and K are of each rank's own tensors.
+// ranks. M and K are counted on each rank.
 type Shape struct {
 	M, K, N, N2, N3, F int
 	Type               device.Type // BF16, FP16

@@ -14,7 +14,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gemma",
 	Hash:     "449a01106fc5f5ed9d6ea5527a17d01c0db77d69b75af5ef6d81e96bfea7a011",
@@ -27,8 +27,8 @@ var Program = plan.Program{
 	Code:     &code,
 }
 
-// Shape is the size and element type of a Gemma, the same on all ranks. N, N2 and F are counted over all ranks, of
-// which each has a part. M and K are of each rank's own tensors.
+// Shape is the size and element type of a Gemma, the same on all ranks. N, N2 and F are counted over all ranks. M
+// and K are counted on each rank.
 type Shape struct {
 	M, K, N, N2, F int
 	Type           device.Type // BF16, FP16, FP32

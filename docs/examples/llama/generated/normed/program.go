@@ -14,7 +14,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normed",
 	Hash:    "891d68adef9d361da287199c3851c87e2e4fb0b8fc117823bb663cfac4d746fd",
@@ -29,7 +29,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a Normed, the same on all ranks. N, N2, N3 and F are counted over all
-// ranks, of which each has a part. M, K and W are of each rank's own tensors.
+// ranks. M, K and W are counted on each rank.
 type Shape struct {
 	M, K, N, N2, N3, F, W int
 	Type                  device.Type // BF16, FP16, FP32

@@ -15,7 +15,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedfp8",
 	Hash:    "97195678f4933a76f2bddc8ae6a99b817b734279d2d901b90d8cac0b486835e1",
@@ -31,7 +31,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a NormedFP8, the same on all ranks. N, N2, N3 and F are counted over all
-// ranks, of which each has a part. M, K and W are of each rank's own tensors.
+// ranks. M, K and W are counted on each rank.
 type Shape struct {
 	M, K, N, N2, N3, F, W int
 	Type                  device.Type // BF16, FP16

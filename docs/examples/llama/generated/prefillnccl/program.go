@@ -15,7 +15,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefillnccl",
 	Hash:    "fcdd18f7566d536499ae1794422a848881de39ac1e36ca14cf1d7d47785dc383",
@@ -29,7 +29,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a PrefillNCCL, the same on all ranks. M, N, N2 and F are counted over all
-// ranks, of which each has a part. K is of each rank's own tensors.
+// ranks. K is counted on each rank.
 type Shape struct {
 	M, K, N, N2, F int
 	Type           device.Type // BF16, FP16, FP32

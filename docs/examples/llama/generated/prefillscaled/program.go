@@ -14,7 +14,7 @@ import (
 	"ovgen/runtime/plan"
 )
 
-// Program is what the ranks compare before they run, and what it takes.
+// Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefillscaled",
 	Hash:    "115ca64b86314d33640407be865eb354373d28b5f4bbd3bf38b607886d10bcd4",
@@ -30,7 +30,7 @@ var Program = plan.Program{
 }
 
 // Shape is the size and element type of a PrefillScaled, the same on all ranks. M, N, N2 and F are counted over all
-// ranks, of which each has a part. K is of each rank's own tensors.
+// ranks. K is counted on each rank.
 type Shape struct {
 	M, K, N, N2, F int
 	Type           device.Type // BF16, FP16
