@@ -219,7 +219,7 @@ func (r *Rank) activations() {
 		r.add("cache", bytes, &r.layers[i].values, nil)
 	}
 	for _, x := range append(codes, []memory{
-		{bytes: slots * int64(most) * rowBytes, to: &r.rowsAt},
+		{bytes: slots * int64(most) * kernels.RowBytes, to: &r.rowsAt},
 		{bytes: r.Type.Bytes(most * r.Hidden), to: &p.X},
 		{bytes: r.Type.Bytes(most * r.Hidden), to: &p.Normed},
 		{bytes: r.Type.Bytes(most * r.Hidden), to: &r.other.rows},

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"ovgen/docs/examples/llama/generated/candidates"
+	"ovgen/docs/examples/llama/kernels"
 	"ovgen/runtime/device"
 	"ovgen/runtime/driver"
 	"ovgen/runtime/plan"
@@ -120,7 +121,7 @@ func (r *Rank) enqueue(b *bucket, slot int) error {
 	own := *p
 	if b.Spread {
 		own.Count /= r.Ranks
-		own.Rows += driver.Ptr(r.rank * own.Count * rowBytes)
+		own.Rows += driver.Ptr(r.rank * own.Count * kernels.RowBytes)
 	}
 	own.Norm = *r.layers[0].buffers["Norm"]
 	err := r.kernels.Launch(on, "embed", own)
@@ -149,7 +150,7 @@ func (r *Rank) bind(b *bucket, l layer, from, to rows) error {
 
 // rowsOf is where the rows of a slot's steps are, and allOf where the best tokens of all ranks.
 func (r *Rank) rowsOf(slot int) device.Ptr {
-	return r.rowsAt + device.Ptr(slot*r.mostRows()*rowBytes)
+	return r.rowsAt + device.Ptr(slot*r.mostRows()*kernels.RowBytes)
 }
 func (r *Rank) allOf(slot int) device.Ptr {
 	return r.params.All + device.Ptr(slot*r.Ranks*r.params.Most*bestBytes)
@@ -211,8 +212,25 @@ type Batch struct {
 // the step with that Row is launched. Steps are counted from 0.
 func Choice(step, row int) int32 { return -1 - int32(step%slots<<16|row) }
 
-// rowBytes and bestBytes are the sizes of a Row and a Best.
-const rowBytes, bestBytes = 12, 8
+// bestBytes is the size of a Best.
+const bestBytes = 8
+
+// shared are the rows as kernels read them, each with the number of blocks that share its positions.
+func (r *Rank) shared(rows []Row) ([]byte, error) {
+	positions := make([]int, len(rows))
+	for i, row := range rows {
+		positions[i] = int(row.Position) + 1
+	}
+	type sharedRow struct {
+		Row
+		Blocks int32
+	}
+	list := make([]sharedRow, len(rows))
+	for i, blocks := range r.params.Share(positions, r.driver.Properties().Multiprocessors) {
+		list[i] = sharedRow{rows[i], int32(blocks)}
+	}
+	return binary.Append(nil, binary.LittleEndian, list)
+}
 
 // Launch begins a step that runs the rows through the model. All ranks launch the same steps, the next one at most
 // while one runs. After an error the rank can only be closed. The reply is empty.
@@ -226,7 +244,7 @@ func (r *Rank) Launch(s Batch, _ *bool) error {
 		b := r.buckets[i]
 		none := Row{Sequence: int32(r.Sequences)}
 		rows := append(slices.Clone(s.Rows), slices.Repeat([]Row{none}, r.padded(b.Bucket)-n)...)
-		input, err := binary.Append(nil, binary.LittleEndian, rows)
+		input, err := r.shared(rows)
 		if err != nil {
 			return err
 		}

@@ -5,15 +5,19 @@
 // for results 8 elements side by side of the values of four positions, for eight. What the next tile needs is loaded as
 // soon as its registers are free. They hold 128 elements of a head, and of wider ones a part at a time.
 //
-// The block whose stretch of a row and head ends last joins the stretches.
+// A stretch's length, and so each result's bits, depend on the row's position alone. How many blocks share a row's
+// stretches does not change them: the host says it with the row, by the lengths of all. A block loads the first tile of
+// its next stretch before it adds up what its warps have of one. The block that ends last of a row and head joins the
+// stretches.
 
 enum { few_queries = 8, decode_tile = 16, decode_warps = 4, decode_threads = 32 * decode_warps };
-enum { most_stretches = 8, least_stretch = 128 };
-enum { deep_weight = decode_tile + 2, part_most = 128 };  // from row to row; elements of a part of a head
+enum { most_stretches = 16, least_stretch = 128 };
+enum { part_most = 128 };  // elements of a part of a head
+enum { deep_weight = decode_tile + 2, deep_sum = 4 + part_most };  // from row to row
 
-// deep are the elements from row to row of queries, and of sums.
+// deep are the elements from row to row of queries, and the parts of a head.
 template <unsigned most>
-struct deep { enum { query = most + 8, sum = 4 + most, parts = most / part_most }; };
+struct deep { enum { query = most + 8, parts = most / part_most }; };
 
 // stretch_of is the length of a row's stretches. They depend on its position alone: so do the bits of its result.
 DEVICE int stretch_of(int position)
@@ -93,59 +97,86 @@ DEVICE void multiply(float (&c)[4], const two<bf16> (&a)[4], const two<bf16> (&b
 
 #endif
 
-// load_cached loads n units of 8 elements of a position of a head from an element on, so far apart; zeros where there
-// are none. wide leads from position to position.
+// load_cached loads n units of 8 elements of a position from an element of a head on, so far apart; zeros where there
+// are none.
 template <typename E, unsigned n, unsigned apart>
-DEVICE void load_cached(unit<E> (&v)[n], const char *head, unsigned wide, unsigned size, unsigned first, int position,
-                        int end)
+DEVICE void load_cached(unit<E> (&v)[n], const char *cache, const struct params &p, u64 head, unsigned first,
+                        int position, int end)
 {
-  const u64 from = (unsigned)position * wide + first;
+  const unsigned size = (unsigned)p.size;
+  const char *const from = cache + head * sizeof(typename E::bits);
+  const u64 at = (unsigned)position * (unsigned)p.keys * size + first;
   for (unsigned i = 0; i < n; i++) {
-    v[i] = position < end && first + i * apart < size ? load_unit<E>(head, from + i * apart) : unit<E>{};
+    v[i] = position < end && first + i * apart < size ? load_unit<E>(from, at + i * apart) : unit<E>{};
   }
 }
 
-// load_keys loads a part of the keys of a tile: of positions g and g+8 elements 32c+8t to 32c+8t+7.
+// load_keys loads a part of the keys of a tile of a head: of positions g and g+8 elements 32c+8t to 32c+8t+7.
 template <typename E>
-DEVICE void load_keys(unit<E> (&k)[2][4], const char *head, unsigned wide, unsigned size, unsigned part, int at,
-                      int end)
+DEVICE void load_keys(unit<E> (&k)[2][4], const struct params &p, u64 head, unsigned part, int at, int end)
 {
   const unsigned g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   for (unsigned n = 0; n < 2; n++) {
-    load_cached<E, 4, 32>(k[n], head, wide, size, part * part_most + t * 8, at + (int)(n * 8 + g), end);
+    load_cached<E, 4, 32>(k[n], p.cache_keys, p, head, part * part_most + t * 8, at + (int)(n * 8 + g), end);
   }
 }
 
-// load_values loads a part of the values of a tile: of positions 2t, 2t+1, 2t+8 and 2t+9 elements 64h+8g to 64h+8g+7.
+// load_values loads a part of the values of a tile of a head: of positions 2t, 2t+1, 2t+8 and 2t+9 elements 64h+8g to
+// 64h+8g+7.
 template <typename E>
-DEVICE void load_values(unit<E> (&v)[4][2], const char *head, unsigned wide, unsigned size, unsigned part, int at,
-                        int end)
+DEVICE void load_values(unit<E> (&v)[4][2], const struct params &p, u64 head, unsigned part, int at, int end)
 {
   const unsigned g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   for (unsigned i = 0; i < 4; i++) {
-    load_cached<E, 2, 64>(v[i], head, wide, size, part * part_most + g * 8, at + (int)(2 * t + i % 2 + i / 2 * 8),
-                          end);
+    load_cached<E, 2, 64>(v[i], p.cache_values, p, head, part * part_most + g * 8,
+                          at + (int)(2 * t + i % 2 + i / 2 * 8), end);
   }
 }
 
-// look has a warp's queries look at its tiles of a stretch. Of queries 2t and 2t+1 a thread gets the greatest score,
-// the sum of the exponentials, and sums, where element 64h+8g+e of a part of query 2t+j is [part][e][2h+j].
+// tile is what a thread has of the first part of a tile.
+template <typename E>
+struct tile {
+  enum { ahead = sizeof(typename E::bits) == 2 };  // there are registers for the next one, of 16 bits, beside all else
+  unit<E> k[2][4], v[4][2];
+};
+
+template <typename E>
+DEVICE void load_tile(struct tile<E> &now, const struct params &p, u64 head, int at, int end)
+{
+  load_keys<E>(now.k, p, head, 0, at, end);
+  load_values<E>(now.v, p, head, 0, at, end);
+}
+
+// share is a block's share of a row: every so many of its stretches from first to last, for so many query heads. It is
+// in memory of the block, since registers are for tiles.
+struct share {
+  u64 place, result;  // of the head in the cache, and of the first query head among all results
+  unsigned heads;
+  int first, blocks, last, stretch, positions;
+};
+
+// look has a warp's queries look at its tiles of stretch n, of which it has the first; then it has the first one of the
+// block's next stretch. Stretches end with a tile or with the last position. Of queries 2t and 2t+1 a thread gets the
+// greatest score, the sum of the exponentials, and sums, where element 64h+8g+e of a part of query 2t+j is
+// [part][e][2h+j].
 template <typename E, unsigned head_most>
-DEVICE void look(float (&sums)[head_most / part_most][8][4], float (&most)[2], float (&sum)[2],
-                 const typename E::bits *q, const struct params &p, u64 cached, int begin, int end)
+DEVICE void look(float (&sums)[head_most / part_most][8][4], float (&most)[2], float (&sum)[2], struct tile<E> &now,
+                 const typename E::bits *q, const struct params &p, const struct share &of, int n)
 {
   typedef typename E::bits bits;
   SHARED(uint4, weights, decode_warps * few_queries * deep_weight * sizeof(bits) / 16);
   const unsigned warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   bits *const w = (bits *)weights + warp * few_queries * deep_weight;  // the exponentials by queries
   const int step = decode_warps * decode_tile, own = (int)warp * decode_tile;
-  const char *const keys = p.cache_keys + cached * sizeof(bits), *const values = p.cache_values + cached * sizeof(bits);
-  const unsigned size = (unsigned)p.size, wide = (unsigned)p.keys * size;
-  unit<E> k[2][4], v[4][2];
+  unit<E> (&k)[2][4] = now.k, (&v)[4][2] = now.v;
   enum { parts = deep<head_most>::parts };
-  load_keys<E>(k, keys, wide, size, 0, begin + own, end);
-  load_values<E>(v, values, wide, size, 0, begin + own, end);
-  for (int at = begin + own; at - own < end; at += step) {
+  const int all = of.positions, end = n < of.last ? (n + 1) * of.stretch : all;
+  for (int at = n * of.stretch + own; at - own < end; at += step) {
+    // the tile that is loaded ahead
+    const int then = at - own + step < end ? at + step : (n + of.blocks) * of.stretch + own;
+    if (!tile<E>::ahead) {
+      load_keys<E>(k, p, of.place, 0, at, all);
+    }
     float s[4] = {};  // of positions g and g+8
 #pragma unroll
     for (unsigned part = 0; part < parts; part++) {
@@ -159,13 +190,16 @@ DEVICE void look(float (&sums)[head_most / part_most][8][4], float (&most)[2], f
           multiply(s, a, b);
         }
       }
-      load_keys<E>(k, keys, wide, size, (part + 1) % parts, part + 1 < parts ? at : at + step, end);
+      const bool same = part + 1 < parts;
+      if (same || tile<E>::ahead) {
+        load_keys<E>(k, p, of.place, (part + 1) % parts, same ? at : then, all);
+      }
     }
     __syncwarp();  // all have read the exponentials before
     for (unsigned j = 0; j < 2; j++) {
       float x[2], greatest = most[j];
       for (unsigned i = 0; i < 2; i++) {
-        x[i] = at + (int)(8 * i + g) < end ? score(s[2 * i + j], p) : MINUS_INFINITY;
+        x[i] = at + (int)(8 * i + g) < all ? score(s[2 * i + j], p) : MINUS_INFINITY;
         greatest = greater(x[i], greatest);
       }
       for (unsigned bit = 4; bit < 32; bit *= 2) {
@@ -185,6 +219,9 @@ DEVICE void look(float (&sums)[head_most / part_most][8][4], float (&most)[2], f
       }
     }
     __syncwarp();
+    if (!tile<E>::ahead) {
+      load_values<E>(v, p, of.place, 0, at, all);
+    }
     const two<E> b[2] = {*(const two<E> *)(w + g * deep_weight + 2 * t),
                          *(const two<E> *)(w + g * deep_weight + 2 * t + 8)};
 #pragma unroll
@@ -197,7 +234,10 @@ DEVICE void look(float (&sums)[head_most / part_most][8][4], float (&most)[2], f
         }
         multiply(sums[part][e], a, b);
       }
-      load_values<E>(v, values, wide, size, (part + 1) % parts, part + 1 < parts ? at : at + step, end);
+      const bool same = part + 1 < parts;
+      if (same || tile<E>::ahead) {
+        load_values<E>(v, p, of.place, (part + 1) % parts, same ? at : then, all);
+      }
     }
   }
   for (unsigned j = 0; j < 2; j++) {
@@ -214,21 +254,24 @@ DEVICE void join(const struct params &p, u64 query, unsigned heads, unsigned str
   const unsigned fours = (unsigned)p.size / 4;
   each_thread(e, heads * fours) {
     const unsigned c = (unsigned)e % fours * 4, one = (unsigned)e / fours;
-    uint4 first[most_stretches] = {}, values[most_stretches] = {};
+    float mosts[most_stretches] = {}, parts[most_stretches] = {};
+    uint4 values[most_stretches] = {};
     for (unsigned i = 0; i < most_stretches; i++) {
       if (i < stretches) {
-        first[i] = *(const uint4 *)part_of(p, query + one, i);
-        values[i] = *(const uint4 *)(part_of(p, query + one, i) + 4 + c);
+        const float *const part = part_of(p, query + one, i);
+        mosts[i] = part[0];
+        parts[i] = part[1];
+        values[i] = *(const uint4 *)(part + 4 + c);
       }
     }
     float most = MINUS_INFINITY, sum = 0.0f, x[4] = {};
     for (unsigned i = 0; i < most_stretches; i++) {
-      most = i < stretches ? greater(__uint_as_float(first[i].x), most) : most;
+      most = i < stretches ? greater(mosts[i], most) : most;
     }
     for (unsigned i = 0; i < most_stretches; i++) {
-      const float weight = i < stretches ? exponential(__uint_as_float(first[i].x) - most) : 0.0f;
+      const float weight = i < stretches ? exponential(mosts[i] - most) : 0.0f;
       const unsigned words[4] = {values[i].x, values[i].y, values[i].z, values[i].w};
-      sum += weight * __uint_as_float(first[i].y);
+      sum += weight * parts[i];
       for (unsigned j = 0; j < 4; j++) {
         x[j] += weight * __uint_as_float(words[j]);
       }
@@ -239,59 +282,80 @@ DEVICE void join(const struct params &p, u64 query, unsigned heads, unsigned str
   }
 }
 
-DEVICE unsigned plus(unsigned bits, float x) { return __float_as_uint(__uint_as_float(bits) + x); }
-
-// add_up adds up what the warps of a block have, in turn: all gets a row for each query head, as parts have it.
-template <unsigned parts>
-DEVICE void add_up(float *all, const float (&sums)[parts][8][4], const float (&most)[2], const float (&sum)[2])
+// put_sums puts what a warp has of a stretch and a part of the heads into memory of the block: a row for each query
+// head, as parts have it.
+DEVICE void put_sums(float *warps, const float (&sums)[8][4], const float (&most)[2], const float (&sum)[2])
 {
-  SHARED(float, mosts, decode_warps * few_queries);
   const unsigned warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   for (unsigned j = 0; j < 2; j++) {
-    mosts[warp * few_queries + 2 * t + j] = most[j];
-  }
-  __syncthreads();
-  float shrink[2], greatest[2];
-  for (unsigned j = 0; j < 2; j++) {
-    greatest[j] = MINUS_INFINITY;
-    for (unsigned w = 0; w < decode_warps; w++) {
-      greatest[j] = greater(mosts[w * few_queries + 2 * t + j], greatest[j]);
+    float *const to = warps + (warp * few_queries + 2 * t + j) * deep_sum;
+    if (g == 0) {
+      to[0] = most[j];
+      to[1] = sum[j];
     }
-    shrink[j] = exponential(most[j] - greatest[j]);
-  }
-  for (unsigned w = 0; w < decode_warps; w++) {
-    for (unsigned j = 0; w == warp && j < 2; j++) {
-      float *const to = all + (2 * t + j) * deep<parts * part_most>::sum;
-      if (g == 0) {
-        to[0] = greatest[j];
-        to[1] = (w > 0 ? to[1] : 0.0f) + sum[j] * shrink[j];
-      }
-      for (unsigned i = 0; i < 4 * parts; i++) {  // 16 bytes at a time
-        uint4 *const four = (uint4 *)(to + 4 + i / 2 * 64 + g * 8 + i % 2 * 4);
-        const float (*const mine)[4] = sums[i / 4] + i % 2 * 4;
-        const unsigned n = i % 4 / 2 * 2 + j;
-        const uint4 x = w > 0 ? *four : uint4{};
-        *four = {plus(x.x, mine[0][n] * shrink[j]), plus(x.y, mine[1][n] * shrink[j]),
-                 plus(x.z, mine[2][n] * shrink[j]), plus(x.w, mine[3][n] * shrink[j])};
-      }
+    for (unsigned i = 0; i < 4; i++) {  // 16 bytes at a time
+      const float (*const mine)[4] = sums + i % 2 * 4;
+      const unsigned n = i / 2 * 2 + j;
+      *(uint4 *)(to + 4 + i / 2 * 64 + g * 8 + i % 2 * 4) = {__float_as_uint(mine[0][n]), __float_as_uint(mine[1][n]),
+                                                             __float_as_uint(mine[2][n]), __float_as_uint(mine[3][n])};
     }
-    __syncthreads();
   }
 }
 
-// put_queries puts so many query heads of a row, rotated, into memory of the block. All are loaded, then all are
-// stored: so the loads are on their way at once.
-template <typename E, unsigned head_most>
-DEVICE void put_queries(typename E::bits *q, const struct params &p, u64 from, unsigned heads, int position)
+// added is a query head's result so far: the greatest score, the sum of the exponentials, and four weighted sums.
+struct added { float most, sum, x[4]; };
+
+// add_up adds up what the warps of a block have of a query head, in their order, with four elements from c on.
+DEVICE struct added add_up(const float *warps, unsigned query, unsigned c)
 {
-  for (unsigned e = threadIdx.x; e < head_most; e += decode_threads) {
-    typename E::bits x[few_queries];
+  struct added all = {MINUS_INFINITY, 0.0f, {}};
+  for (unsigned w = 0; w < decode_warps; w++) {
+    all.most = greater(warps[(w * few_queries + query) * deep_sum], all.most);
+  }
+  for (unsigned w = 0; w < decode_warps; w++) {
+    const float *const of = warps + (w * few_queries + query) * deep_sum;
+    const float shrink = exponential(of[0] - all.most);
+    const uint4 four = *(const uint4 *)(of + 4 + c);
+    const unsigned words[4] = {four.x, four.y, four.z, four.w};
+    all.sum += of[1] * shrink;
+    for (unsigned i = 0; i < 4; i++) {
+      all.x[i] += __uint_as_float(words[i]) * shrink;
+    }
+  }
+  return all;
+}
+
+// store_added stores four elements of a part from c on, and with the first of them what leads it.
+DEVICE void store_added(uint4 *part, unsigned c, const struct added &all)
+{
+  if (c == 0) {
+    part[0] = {__float_as_uint(all.most), __float_as_uint(all.sum), 0, 0};
+  }
+  part[1 + c / 4] = {__float_as_uint(all.x[0]), __float_as_uint(all.x[1]), __float_as_uint(all.x[2]),
+                     __float_as_uint(all.x[3])};
+}
+
+// load_queries loads a thread's elements of so many query heads of a row, rotated. All are loaded, then others, then
+// all are stored by put_queries: so the loads are on their way at once.
+template <typename E, unsigned head_most>
+DEVICE void load_queries(typename E::bits (&x)[head_most / decode_threads][few_queries], const struct params &p,
+                         u64 from, unsigned heads, int position)
+{
+  for (unsigned i = 0; i < head_most / decode_threads; i++) {
+    const unsigned e = threadIdx.x + i * decode_threads;
     for (unsigned r = 0; r < few_queries; r++) {
-      x[r] = r < heads && e < p.size
+      x[i][r] = r < heads && e < p.size
         ? (typename E::bits)E::narrow(rotated<E>(p.query, from + r * p.size, e, position, p)) : 0;
     }
+  }
+}
+
+template <typename E, unsigned head_most>
+DEVICE void put_queries(typename E::bits *q, const typename E::bits (&x)[head_most / decode_threads][few_queries])
+{
+  for (unsigned i = 0; i < head_most / decode_threads; i++) {
     for (unsigned r = 0; r < few_queries; r++) {
-      q[r * deep<head_most>::query + e] = x[r];
+      q[r * deep<head_most>::query + threadIdx.x + i * decode_threads] = x[i][r];
     }
   }
 }
@@ -299,55 +363,84 @@ DEVICE void put_queries(typename E::bits *q, const struct params &p, u64 from, u
 template <typename E, unsigned head_most>
 DEVICE void decode_heads(const struct params &p)
 {
-  enum { deep_query = deep<head_most>::query, deep_sum = deep<head_most>::sum, parts = deep<head_most>::parts };
-  SHARED(uint4, queries, few_queries * deep_query * sizeof(typename E::bits) / 16);
-  SHARED(uint4, block, few_queries * deep_sum / 4);
+  typedef typename E::bits bits;
+  enum { deep_query = deep<head_most>::query, parts = deep<head_most>::parts };
+  SHARED(uint4, queries, few_queries * deep_query * sizeof(bits) / 16);
+  SHARED(uint4, block, decode_warps * few_queries * deep_sum / 4);
   SHARED(unsigned, ends, 1);
-  typename E::bits *const q = (typename E::bits *)queries;
-  float *const all = (float *)block;
+  SHARED(struct share, of_block, 1);
+  bits *const q = (bits *)queries;
+  float *const warps = (float *)block;
   const unsigned size = (unsigned)p.size, fews = ((unsigned)p.group + few_queries - 1) / few_queries;
-  const unsigned each = (unsigned)p.keys * fews, most_items = (unsigned)p.count * each;  // of a row, of a stretch
-  each_item(i, most_items * most_stretches) {
-    const unsigned of = (unsigned)i % most_items / each, part = (unsigned)i / most_items;
-    const unsigned head = (unsigned)i % each / fews, few = (unsigned)i % fews * few_queries;
-    const struct row row = p.rows[of];
-    const int stretch = stretch_of(row.position), stretches = row.position / stretch + 1, begin = (int)part * stretch;
-    const int end = begin + stretch > row.position ? row.position + 1 : begin + stretch;
-    const u64 query = first_query(p, head) + few, behind = first_query(p, head + 1), result = of * p.queries + query;
-    if (begin > row.position || query >= behind) {
-      continue;
-    }
-    const unsigned heads = behind - query < few_queries ? (unsigned)(behind - query) : few_queries;
-    __syncthreads();
-    if (end > row.position) {
-      store<E>(p, of, head);
-    }
-    put_queries<E, head_most>(q, p, of * p.wide_query + query * size, heads, row.position);
-    __syncthreads();
-    float sums[parts][8][4] = {}, most[2] = {MINUS_INFINITY, MINUS_INFINITY}, sum[2] = {};
-    look<E, head_most>(sums, most, sum, q, p, cached(row.sequence, 0, head, p), begin, end);
-    add_up<parts>(all, sums, most, sum);
-    if (stretches == 1) {
-      for (unsigned r = 0; r < heads; r++) {
-        each_thread(e, size) {
-          save<E>(p.to, (result + r) * size + e, all[r * deep_sum + 4 + e] / all[r * deep_sum + 1]);
+  const unsigned each = (unsigned)p.keys * fews, items = (unsigned)p.count * each, i = blockIdx.x;
+  if (items == 0) {
+    return;
+  }
+  const unsigned of = i % items / each, first = i / items, most = gridDim.x / items;  // blocks that can share a row
+  const unsigned head = i % each / fews, few = i % fews * few_queries;
+  const struct row row = p.rows[of];
+  const int stretch = stretch_of(row.position), last = row.position / stretch;
+  const unsigned shares = row.blocks < most ? row.blocks : most;
+  const unsigned stretches_each = ((unsigned)last + shares) / shares;  // of a block, at most
+  const unsigned blocks = ((unsigned)last + stretches_each) / stretches_each;
+  const u64 query = first_query(p, head) + few, behind = first_query(p, head + 1), result = of * p.queries + query;
+  if (first >= blocks || query >= behind) {
+    return;
+  }
+  const unsigned heads = behind - query < few_queries ? (unsigned)(behind - query) : few_queries;
+  const u64 place = cached(row.sequence, 0, head, p);
+  const int own = (int)first * stretch + (int)(threadIdx.x / 32) * decode_tile;
+  bits x[head_most / decode_threads][few_queries];
+  struct tile<E> now;
+  load_queries<E, head_most>(x, p, of * p.wide_query + query * size, heads, row.position);
+  if (tile<E>::ahead) {
+    load_tile<E>(now, p, place, own, row.position);  // without the row's own position, which is not stored yet
+  }
+  if ((unsigned)last % blocks == first) {
+    store<E>(p, of, head);
+  }
+  put_queries<E, head_most>(q, x);
+  if (threadIdx.x == 0) {
+    of_block[0] = {place, result, heads, (int)first, (int)blocks, last, stretch, row.position + 1};
+  }
+  __syncthreads();
+  if (tile<E>::ahead && own <= row.position && row.position < own + decode_tile) {
+    load_tile<E>(now, p, place, own, row.position + 1);
+  }
+  const struct share &my = of_block[0];
+#pragma unroll 1
+  for (int n = my.first; n <= my.last; n += my.blocks) {
+    float sums[parts][8][4] = {}, greatest[2] = {MINUS_INFINITY, MINUS_INFINITY}, sum[2] = {};
+    look<E, head_most>(sums, greatest, sum, now, q, p, my, n);
+#pragma unroll
+    for (unsigned from = 0; from < head_most; from += part_most) {
+      __syncthreads();  // all have read what the warps had before
+      put_sums(warps, sums[from / part_most], greatest, sum);
+      __syncthreads();
+      const unsigned fours = greater((int)size - (int)from, 0) < part_most ? (size - from) / 4 : part_most / 4;
+      for (unsigned e = threadIdx.x; e < my.heads * fours; e += decode_threads) {
+        const unsigned r = e / fours, c = e % fours * 4;
+        const struct added all = add_up(warps, r, c);
+        if (my.last > 0) {
+          store_added((uint4 *)part_of(p, my.result + r, n), from + c, all);
+          continue;
+        }
+        for (unsigned k = 0; k < 4; k++) {
+          save<E>(p.to, (my.result + r) * size + from + c + k, all.x[k] / all.sum);
         }
       }
-      continue;
     }
-    for (unsigned r = 0; r < heads; r++) {
-      each_thread(e, 1 + size / 4) {
-        ((uint4 *)part_of(p, result + r, part))[e] = block[r * (deep_sum / 4) + e];
-      }
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      ends[0] = increment(p.ended + result, stretches - 1) == (unsigned)stretches - 1;
-    }
-    __syncthreads();
-    if (ends[0]) {
-      join<E>(p, result, heads, stretches);
-    }
+  }
+  if (my.last == 0) {
+    return;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    ends[0] = increment(p.ended + my.result, (unsigned)my.blocks - 1) == (unsigned)my.blocks - 1;
+  }
+  __syncthreads();
+  if (ends[0]) {
+    join<E>(p, my.result, my.heads, (unsigned)my.last + 1);
   }
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 
 	"ovgen/docs/examples/llama/kernels"
@@ -23,7 +24,8 @@ type attention struct {
 
 // TestDecode holds attention of few rows against float64: heads of all sizes, queries of a head of keys that are one,
 // few, more than an item takes, and cut; positions of one stretch and at both sides of more. It is launched three
-// times, as a graph is, and blocks end in another order by each seed.
+// times, as a graph is, and other numbers of blocks share the rows: all make the same bits. Blocks end in another order
+// by each seed.
 func TestDecode(t *testing.T) {
 	for seed, a := range []attention{
 		{128, 2, 4, 0, []int{0, 15, 127, 128, 511, 512, 1030}},
@@ -72,11 +74,13 @@ func (a attention) hold(t *testing.T, typ driver.Type, seed uint64) {
 		}
 		return list
 	}
-	var list []int32
-	for i, p := range a.positions {
-		list = append(list, 0, int32(i), int32(p))
+	shared := func(most int) (list []int32) { // each row by 1 to so many blocks
+		for i, p := range a.positions {
+			list = append(list, 0, int32(i), int32(p), int32(source.IntN(most)+1))
+		}
+		return list
 	}
-	p := kernels.Params{Count: rows, Rows: put(list), Queries: queries, Keys: a.keys, Group: a.group, Offset: a.offset,
+	p := kernels.Params{Count: rows, Rows: put(shared(1)), Queries: queries, Keys: a.keys, Group: a.group, Offset: a.offset,
 		Size: a.size, Places: rows, Room: room, Angles: put(angles), WideQuery: wide, WideKey: wide,
 		Query: put(elements(qkv)), To: put(elements(make([]float32, rows*queries*a.size))),
 		CacheKeys: put(elements(keys)), CacheValues: put(elements(values)),
@@ -89,7 +93,9 @@ func (a attention) hold(t *testing.T, typ driver.Type, seed uint64) {
 	stream, err := d.StreamCreateWithPriority(driver.Normal)
 	must(t, err)
 	bound := map[driver.Type]float64{driver.FP32: 2e-5, driver.BF16: .02}[typ]
-	for range 3 {
+	var first []byte
+	for _, most := range []int{1, 3, kernels.Stretches} {
+		p.Rows = put(shared(most))
 		must(t, set.Launch(stream, "decode", p))
 		must(t, d.StreamSynchronize(stream))
 		bytes := make([]byte, rows*queries*a.size*int(typ.Size()))
@@ -101,6 +107,12 @@ func (a attention) hold(t *testing.T, typ driver.Type, seed uint64) {
 					t.Fatalf("%v: row %d, query %d, element %d is %g, want %g", typ, i/queries, i%queries, e, got, want)
 				}
 			}
+		}
+		if first == nil {
+			first = bytes
+		}
+		if !slices.Equal(bytes, first) {
+			t.Fatalf("%v: at most %d blocks share a row, and the result has other bits than by one", typ, most)
 		}
 		must(t, d.MemcpyHtoD(p.To, make([]byte, len(bytes))))
 	}

@@ -24,8 +24,9 @@ var ptx []byte
 const (
 	MostSize  = 256 // elements of a head
 	MostGroup = 16  // query heads of a head of keys
-	Stretches = 8   // that decode cuts a row's positions into, at most
+	Stretches = 16  // that decode cuts a row's positions into, at most
 	Pieces    = 32  // that best cuts a row's logits into
+	RowBytes  = 16  // of a struct row
 )
 
 // Params is the argument of every kernel. Query head q of this rank reads head (q+Offset)/Group of its keys.
@@ -90,8 +91,8 @@ var works = map[string]func(p *Params, size int) work{
 const wide, narrowSize = "wide", 128
 
 func decode(p *Params, size int) work {
-	n, fews := p.Count*p.Queries, (p.Group+7)/8 // as many items for the queries of a head of keys
-	return work{p.Count * p.Keys * fews * Stretches, 128, slices.Concat(p.stores(size),
+	n := p.Count * p.Queries
+	return work{p.items(p.Count) * p.shares(p.Count), 128, slices.Concat(p.stores(size),
 		p.looks(size, writes(p.To, n*p.Size, size)),
 		[]touch.Touch{writes(p.Parts, n*Stretches*(4+p.Size), 4), writes(p.Ended, n, 4)})}
 }
@@ -134,7 +135,7 @@ func Load(d driver.Driver, typ driver.Type) (Set, error) {
 	code := driver.Code{Name: "llama", PTX: ptx}
 	for name, of := range works {
 		k := touch.Describe(name+"_"+typ.String(), func(p *Params) []touch.Touch {
-			return append(of(p, int(typ.Size())).touches, reads(p.Rows, p.Count, 12))
+			return append(of(p, int(typ.Size())).touches, reads(p.Rows, p.Count, RowBytes))
 		})
 		k.Shared = shared[name]
 		code.Kernels = append(code.Kernels, k)

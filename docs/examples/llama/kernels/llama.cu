@@ -32,7 +32,9 @@ DEVICE void save(char *to, u64 i, float x) { ((typename E::bits *)to)[i] = (type
 template <typename T>
 DEVICE T greater(T x, T y) { return x > y ? x : y; }
 
-struct row { int token, sequence, position; };  // -1 - n for a token: the choice of row n % 65536 of slot n / 65536
+// row is a token at a position of a sequence; -1 - n for a token is the choice of row n % 65536 of slot n / 65536.
+// blocks, from 1 to most_stretches, share its positions in decode.
+struct row { int token, sequence, position; unsigned blocks; };
 struct pair { float logit; int token; };
 
 // params are sizes and memory of the rank, the rows of a step, and of attention a layer's memory. Query head q of this

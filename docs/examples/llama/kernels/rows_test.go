@@ -22,7 +22,7 @@ func TestBest(t *testing.T) {
 	d := device(t, 1)
 	p := kernels.Params{Count: rows, Columns: columns, First: first, Tokens: tokens, Logits: put(t, d, logits),
 		Best: put(t, d, make([]int64, rows)), Found: put(t, d, make([]int64, rows*kernels.Pieces)),
-		Ended: put(t, d, make([]int32, rows)), Rows: put(t, d, make([]int32, 3*rows))}
+		Ended: put(t, d, make([]int32, rows)), Rows: put(t, d, make([]byte, kernels.RowBytes*rows))}
 	for range 2 { // as a graph is launched
 		bytes := launched(t, d, driver.BF16, "best", p, p.Best, 8*rows)
 		for row, want := range []int{0, tokens - 1, 4999, 1023, 32768, 2048, 31 * 1024} {
@@ -45,7 +45,7 @@ func TestWide(t *testing.T) {
 		d := device(t, 1)
 		p := kernels.Params{Count: rows, Hidden: wide, Width: wide, Embedding: put(t, d, numbers),
 			Norm: put(t, d, numbers[7:][:wide]), Gates: put(t, d, numbers), Gated: put(t, d, numbers),
-			X: put(t, d, numbers), Normed: put(t, d, numbers), Rows: put(t, d, []int32{5, 0, 0, 1, 0, 0, 4, 0, 0}),
+			X: put(t, d, numbers), Normed: put(t, d, numbers), Rows: put(t, d, []int32{5, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0}),
 			Grows: grows, Beyond: beyond}
 		gated := launched(t, d, driver.FP32, "gate", p, p.Gated, 4*rows*wide)
 		normed := launched(t, d, driver.FP32, "embed", p, p.Normed, 4*rows*wide)
