@@ -111,8 +111,11 @@ func scales(k kernels.Kernel) bool {
 // reads reports whether a function reads or makes elements of a type, whatever the plan's are.
 func (d Device) reads(t driver.Type) bool {
 	return d.any(func(k kernels.Kernel) bool {
-		return k.Makes() && (k.Made.Type == t ||
-			slices.ContainsFunc(k.Made.Operands, func(o kernels.Operand) bool { return o.Type == t }))
+		return k.Makes() && slices.ContainsFunc(append([]kernels.Made{*k.Made}, k.Made.Then...),
+			func(m kernels.Made) bool {
+				return m.Type == t ||
+					slices.ContainsFunc(m.Operands, func(o kernels.Operand) bool { return o.Type == t })
+			})
 	})
 }
 

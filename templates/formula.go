@@ -49,13 +49,13 @@ func (f Formula) Kernel() (kernels.Kernel, *Code, error) {
 	made, code := w.made(), w.code()
 	for last := code; len(f.Then) > 0; f.Then = f.Then[1:] {
 		then, err := f.Then[0].write()
-		if err == nil && !(w.ofRows() && then.ofRows()) {
+		if err == nil && !(w.ofRows() && w.Result == 0 && then.ofRows()) {
 			err = fmt.Errorf("write %s, then %s: one is not of rows of the plan's type", w, then)
 		}
 		if err != nil {
 			return kernels.Kernel{}, nil, err
 		}
-		then.behind = last
+		w, then.behind = then, last
 		made.Then, last = append(made.Then, then.made()), then.code()
 		code.goOn(last)
 	}
@@ -64,9 +64,9 @@ func (f Formula) Kernel() (kernels.Kernel, *Code, error) {
 	return k, code, nil
 }
 
-// ofRows says that it is of whole rows, of the plan's type.
+// ofRows says that it is of whole rows of the plan's type.
 func (w *written) ofRows() bool {
-	return w.groups && len(w.heads) == 0 && !w.Scales && w.Result == 0 &&
+	return w.groups && len(w.heads) == 0 &&
 		!slices.ContainsFunc(slices.Collect(maps.Values(w.Types)), func(t driver.Type) bool { return t != 0 })
 }
 

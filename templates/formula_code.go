@@ -114,11 +114,11 @@ func (w written) code() *Code {
 
 // goOn adds code of what it makes: its fields lie behind the operands, and each number is told once.
 func (c *Code) goOn(then *Code) {
-	c.Then, c.Kept = append(c.Then, then), 2 // more would spill
+	c.Then = append(c.Then, then)
 	at := slices.IndexFunc(c.Fields, func(f Field) bool { return f.Name == "columns" })
 	fields := []Field{{"char *", then.Dst, "may be an operand, too"}}
 	for _, f := range then.Fields {
-		if f.Type == operandField {
+		if f.Type == operandField || f.Name == scalesField {
 			fields = append(fields, f)
 		}
 	}
@@ -130,8 +130,8 @@ func (c *Code) goOn(then *Code) {
 	}
 }
 
-// operandField is the type of the field of an operand.
-const operandField = "const char *"
+// operandField is the type of the field of an operand, scalesField the name of that of scales.
+const operandField, scalesField = "const char *", "scales"
 
 // typeOf is a type as the code names it.
 func typeOf(own driver.Type) string {
@@ -151,7 +151,7 @@ func (c *coder) fields() {
 		c.code.Columns = c.code.Columns || o.Lies != schedule.InPlace
 	}
 	if c.Formula.Scales {
-		c.code.Fields = append(c.code.Fields, Field{"char *", "scales", "what each row is divided by, in fp32"})
+		c.code.Fields = append(c.code.Fields, Field{"char *", scalesField, "what each row is divided by, in fp32"})
 	}
 	if c.code.Columns {
 		c.code.Fields = append(c.code.Fields, Field{"u64 ", "columns", "elements of a row"})

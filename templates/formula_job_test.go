@@ -123,9 +123,11 @@ func newJob(f Formula, k kernels.Kernel, typ driver.Type, seed uint32) *job {
 	count := j.rows * j.columns
 	ordinary := r.below(2) == 0
 	j.tensors = []tensor{r.tensor(cmp.Or(k.Made.Type, typ), count, true)}
-	operands := k.Made.Operands
+	operands, scales := slices.Clone(k.Made.Operands), k.Made.Scales
 	for _, then := range k.Made.Then {
-		operands = append(slices.Clip(operands), then.Operands...) // the first stands for the result
+		at := len(operands)
+		operands, scales = append(operands, then.Operands...), then.Scales
+		operands[at].Type = then.Type // the first stands for the result
 	}
 	for _, o := range operands {
 		sizes := map[kernels.Lies]int{kernels.InPlace: count, kernels.ByColumn: j.columns, kernels.ByRow: j.rows}
@@ -134,7 +136,7 @@ func newJob(f Formula, k kernels.Kernel, typ driver.Type, seed uint32) *job {
 		}
 		j.tensors = append(j.tensors, r.tensor(cmp.Or(o.Type, typ), sizes[o.Lies], ordinary))
 	}
-	if k.Made.Scales {
+	if scales {
 		j.tensors = append(j.tensors, r.tensor(driver.FP32, j.rows, true))
 	}
 	j.pass(k, r.below(len(k.Made.Operands)+1), count)
@@ -170,7 +172,8 @@ func (j *job) pass(k kernels.Kernel, in, count int) {
 	}
 	number(uint64(count))
 	for i := range j.tensors[1:] {
-		if first := 1 + len(k.Made.Operands); len(k.Made.Then) > 0 && i+1 == first && dst != 1 && in%2 == 0 {
+		if first := 1 + len(k.Made.Operands); len(k.Made.Then) > 0 && i+1 == first && dst != 1 && in%2 == 0 &&
+			j.tensors[first].typ == j.tensors[1].typ {
 			add(1) // a further result lies in x
 			continue
 		}
@@ -263,10 +266,7 @@ func (j *job) wrong(units int) string {
 		case further[i] != nil:
 			made = further[i]
 		case j.kernel.Made.Scales && i == len(j.tensors)-1:
-			by := values[j.f.nodes[len(values)-1].Of[1]]
-			for row := range j.rows {
-				made = append(made, by[row*j.columns])
-			}
+			made = j.scales(j.f, values)
 		}
 		for at := range made {
 			want.set(at, made[at])
@@ -303,9 +303,20 @@ func (j *job) further(made []float32) map[int][]float32 {
 		values := w.eval(&of)
 		made = values[len(values)-1]
 		results[int(j.params[first+1].tensor)-1] = made
-		first += len(then.Operands)
+		if first += len(then.Operands); then.Scales {
+			results[first] = j.scales(w, values)
+		}
 	}
 	return results
+}
+
+// scales are what a formula divides each row by, of the values of its nodes.
+func (j *job) scales(w written, values [][]float32) (made []float32) {
+	by := values[w.nodes[len(values)-1].Of[1]]
+	for row := range j.rows {
+		made = append(made, by[row*j.columns])
+	}
+	return made
 }
 
 // near is whether two numbers of one sign are so many units of the last place apart.

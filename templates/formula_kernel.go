@@ -70,6 +70,15 @@ func (k Kernel) Chain() (list []Kernel) {
 	return list
 }
 
+// Kept is how many units of a leaf are in registers: few where more would spill, since the kernel makes several formulas,
+// or one of several passes behind a sum.
+func (k Kernel) Kept() int {
+	if len(k.Code.Then) > 0 || k.Lands() && len(k.Code.Passes) > 1 {
+		return min(k.Code.Kept, 2)
+	}
+	return k.Code.Kept
+}
+
 // Locals are the parameters that count columns.
 func (k Kernel) Locals() []string { return append([]string{"columns"}, k.Code.Widths...) }
 

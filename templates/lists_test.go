@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"ovgen/runtime/driver"
 	"ovgen/runtime/kernels"
 	s "ovgen/schedule"
 )
@@ -142,8 +143,9 @@ func every() (all []kernels.Kernel) {
 		case kernels.Push, kernels.PacketSpread: // and one that adds a tensor
 			k.Number, k.Added = 2, true
 			all = append(all, k)
-		case kernels.Packets: // and one that makes a norm of its sum, and one that goes on from that
-			all = append(all, normed(k, 3), normed(k, 4, Formula{Trees: []s.Expr{s.RMSNorm("N2").Tree()}}))
+		case kernels.Packets: // and one that makes a norm of its sum, and ones that go on from that
+			all = append(all, normed(k, 3), normed(k, 4, Formula{Trees: []s.Expr{s.RMSNorm("N2").Tree()}}),
+				normed(k, 5, Formula{Trees: []s.Expr{s.Quantise().Tree()}, Result: driver.E4M3, Scales: true}))
 		}
 	}
 	return all

@@ -21,8 +21,8 @@ type Made struct {
 	Numbers  int         // of the Shape
 	Type     driver.Type // of what it makes; 0: that of the plan
 	Scales   bool        // it leaves what it divides each row by, too: in fp32, behind its operands
-	// Then are further functions of rows, each of what the one before it makes: their results and what they read beside
-	// it lie behind the operands.
+	// Then are further functions of rows, each of what the one before it makes, which leaves no scales: their results
+	// and what they read beside it lie behind the operands, and behind those the scales that the last one leaves.
 	Then []Made
 }
 
@@ -110,7 +110,7 @@ func (m *Made) addresses() int {
 		n++
 	}
 	for _, then := range m.Then {
-		n += len(then.Operands) // its result, and all but the first
+		n += then.addresses() // its result, and all but the first
 	}
 	return n
 }

@@ -121,6 +121,7 @@ var all = []Named{
 	{"LinearAllReduceFP8", LinearAllReduceFP8},
 	{"LinearAllReduceWeightsFP8", LinearAllReduceWeightsFP8},
 	{"LinearAllReduceQuantised", LinearAllReduceQuantised},
+	{"AllReduceNormQuantised", AllReduceNormQuantised},
 	{"GatedMLPFP8", GatedMLPFP8},
 	{"AllGatherLinearNCCL", AllGatherLinearNCCL},
 	{"AllGatherLinearNCCL4", AllGatherLinearNCCL4},

@@ -48,6 +48,19 @@ var LinearAllReduceQuantised = s.Schedule{
 	Moves: []s.Move{{Of: "C", Way: s.PushShot{}}},
 }
 
+// AllReduceNormQuantised is AllReduceNorm with eight bits of the norm, for a product that reads such. One kernel sends,
+// adds up, norms and quantises, each block of it whole rows; without Rows two do, with the same bits.
+var AllReduceNormQuantised = s.Schedule{
+	Tensors: append([]s.Tensor{
+		{Name: "Codes", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N)}, Type: s.E4M3, Scale: "Scales"},
+		{Name: "Scales", Axes: []s.Axis{s.Dim(s.M)}, Type: s.FP32},
+	}, AllReduceNorm.Tensors...),
+	Ops: []s.Op{
+		s.Sum("Codes", "A", s.Add("Residual"), s.RMSNorm("Norm"), s.Quantise()).Keeping("R", 1).Keeping("C", 2),
+	},
+	Moves: AllReduceNorm.Moves,
+}
+
 // AllGatherVQuantised is AllGatherV in eight bits: each rank quantises its rows before they travel. Choose it for the
 // input of experts, which ranks with tokens of their own gather.
 var AllGatherVQuantised = s.Schedule{

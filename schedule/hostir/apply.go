@@ -91,7 +91,7 @@ func (Apply) work() {}
 func (x Apply) views() (reads, writes []View) {
 	reads, writes = append(some(x.X), x.Operands...), some(x.To, x.Scales)
 	for _, then := range x.Then {
-		reads, writes = append(reads, then.Operands...), append(writes, then.To)
+		reads, writes = append(reads, then.Operands...), append(writes, some(then.To, then.Scales)...)
 	}
 	return reads, writes
 }
@@ -114,12 +114,12 @@ func (x Apply) check(s Step) error {
 	case len(x.Operands) != len(schedule.Operands(x.Nodes())):
 		return fmt.Errorf("a formula reads a view for X and one for each operand")
 	}
-	if _, divides := schedule.Divisor(x.Makes); x.Scales.Buffer != "" && (!divides || s.By != GroupsKernel) {
+	if _, divides := schedule.Divisor(x.Makes); x.Scales.Buffer != "" && (!divides || s.By == ElementsKernel) {
 		return fmt.Errorf("scales are what the last formula divides each row by")
 	}
 	for i, then := range x.Then {
 		if _, ok := x.Chain()[i].GoingOn(then); !ok {
-			return fmt.Errorf("a kernel makes formulas of rows of what others of rows as long make, and no scales")
+			return fmt.Errorf("a kernel makes formulas of rows of what others of rows as long make without scales")
 		}
 		if err := then.check(s); err != nil {
 			return err
@@ -133,7 +133,7 @@ func (x Apply) GoingOn(then Apply) (_ Apply, ok bool) {
 	chain := x.Chain()
 	last := chain[len(chain)-1]
 	ok = last.OfRows() && then.OfRows() && then.X.equal(last.To) && then.Columns.Equal(last.Columns) &&
-		last.Scales.Buffer == "" && then.Scales.Buffer == ""
+		last.Scales.Buffer == ""
 	if ok {
 		x.Then = append(slices.Clone(x.Then), then.Chain()...)
 	}

@@ -29,11 +29,24 @@ func TestPackets(t *testing.T) {
 			p.Then.Then[0].To = hostir.Whole("Z")
 		})
 	}
+	quantise := schedule.Quantise().Tree()
+	codes := func(s hostir.Step, first bool) hostir.Step {
+		return of(s, func(p *hostir.Packets) {
+			last := &p.Then.Then[0]
+			last.Scales, last.Operands = hostir.Whole("S"), last.Operands[:len(schedule.Operands(last.Nodes()))]
+			if first {
+				p.Then.Scales, p.Then.Makes = hostir.Whole("S2"), append(p.Then.Makes, quantise)
+			}
+		})
+	}
 	for _, test := range []struct {
 		name  string
 		step  hostir.Step
 		wrong string
 	}{
+		{"eight bits of a norm", codes(then("Y", quantise), false), ""},
+		{"eight bits of eight", codes(then("Y", quantise), true), "without scales"},
+		{"scales of a norm", codes(then("Y", norm), false), "what the last formula divides each row by"},
 		{"a norm of a norm", then("Y", norm), ""},
 		{"a norm of the sum behind a norm", then("C", norm), "what others of rows as long make"},
 		{"each element of a norm", then("Y", schedule.Modulate("w", "w").Tree()), "what others of rows as long make"},

@@ -71,9 +71,14 @@ func (j rowLaunches) one(first, next hostir.Node) (s hostir.Step, ok bool) {
 	return s.Applying(then.Applies), true
 }
 
-// otherTypes says that formulas read or make elements of another type than the plan's.
+// otherTypes says that formulas read or make elements of another type than the plan's, but for codes that they leave the
+// scales of.
 func (j rowLaunches) otherTypes(x hostir.Apply) bool {
-	for _, v := range append([]hostir.View{x.X, x.To}, x.Operands...) {
+	views := append([]hostir.View{x.X}, x.Operands...)
+	if x.Scales.Buffer == "" {
+		views = append(views, x.To)
+	}
+	for _, v := range views {
 		if b, _ := j.Buffer(v.Buffer); b.Tensor.Type != "" {
 			return true
 		}

@@ -26,6 +26,14 @@ func TestRows(t *testing.T) {
 	}
 	const both = "R[M N] V[N]"
 	add, norm := schedule.Add("R"), schedule.RMSNorm("V")
+	eight := func(s schedule.Schedule, keeping int) schedule.Schedule {
+		list := scheduletest.Tensors("Codes[M N] Scales[M]")
+		list[0].Type, list[0].Scale, list[1].Type = schedule.E4M3, "Scales", schedule.FP32
+		s.Tensors = append(s.Tensors, list...)
+		s.Ops[0] = s.Ops[0].Keeping("C", keeping)
+		s.Ops[0].Out, s.Ops[0].Then = "Codes", append(s.Ops[0].Then, schedule.Quantise())
+		return s
+	}
 	for _, test := range []struct {
 		name     string
 		s        schedule.Schedule
@@ -39,6 +47,11 @@ func TestRows(t *testing.T) {
 		{"norms behind one sum of all", gemma(schedule.Shot{}, norm), 2, ""},
 		{"the sum and norms", gemma(schedule.PushShot{Rows: true}, norm), 1, ""},
 		{"and what is of an element", gemma(schedule.PushShot{Rows: true}, schedule.Modulate("V", "V")), 2, ""},
+		{"eight bits of the norm", eight(of(schedule.PushShot{Rows: true}, both, add, norm), 2), 1, ""},
+		{"a norm of eight bits alone", eight(of(schedule.PushShot{Rows: true}, both, add, norm), 1), 1, ""},
+		{"eight bits of the sum", eight(of(schedule.PushShot{Rows: true}, "R[M N]", add), 1), 1, ""},
+		{"eight bits behind packets", eight(of(schedule.PushShot{}, both, add, norm), 2), 2, ""},
+		{"eight bits behind one sum of all", eight(of(schedule.Shot{}, both, add, norm), 2), 2, ""},
 		{"nothing behind", of(schedule.PushShot{Rows: true}, "R[M N]", add), 0, "Moves[0].Way.Rows"},
 		{"an element's", of(schedule.PushShot{Rows: true}, "R[M N]", add, schedule.Scale(.5)), 0, "Moves[0].Way.Rows"},
 		{"plain data", of(schedule.PushShot{Rows: true, Words: true}, both, add, norm), 0, "Moves[0].Way.Rows"},

@@ -942,25 +942,48 @@ static Params adding(World &w, unsigned r, unsigned round)
   return p;
 }
 
-// goes_on has a kernel that goes on from a norm add a tensor to that, and make its norm at a place; another adds the
-// tensor to the sum.
+// What goes on from a norm: nothing, its norm, or eight bits of it.
+enum Goes { nowhere, to_norm, to_codes };
+
+// goes_on has a kernel that goes on from a norm add a tensor to that, and make its norm at a place, or codes and behind
+// them scales; another adds the tensor to the sum.
 template <typename Params>
-static auto goes_on(Params &p, const char *added, char *to, int) -> decltype(p.dst2, true)
+static auto goes_on(Params &p, const char *added, char *to, int) -> decltype(p.dst2, Goes())
 {
   p.b = added;
   p.c = p.a;
   p.dst2 = to;
-  return true;
+  return to_norm;
+}
+
+static const size_t behind_codes = (sent + 3) / 4 * 4;
+
+static Goes goes_on(struct packets5 &p, const char *added, char *to, int)
+{
+  p.b = added;
+  p.dst2 = to;
+  p.scales = to + behind_codes;
+  return to_codes;
 }
 
 template <typename Params>
-static bool goes_on(Params &p, const char *added, char *, long)
+static Goes goes_on(Params &p, const char *added, char *, long)
 {
   p.added = added;
-  return false;
+  return nowhere;
 }
 
-// The sum of packets, and its norm by rows of joined elements; or the norm of that and a tensor, too.
+// quantised is whether a code is a number over a scale, rounded to three digits behind the first.
+static bool quantised(unsigned code, double x, double scale)
+{
+  const int exponent = code >> 3 & 15, low = code & 7;
+  const double size = exponent == 0 ? std::ldexp(low, -9) : std::ldexp(low + 8, exponent - 10);
+  const double of = std::fabs(x / scale);
+  const int unit = std::max(of == 0 ? -6 : std::ilogb(of), -6) - 3;
+  return size == std::ldexp(std::nearbyint(std::ldexp(of, -unit)), unit) && (code >> 7 != 0) == std::signbit(x);
+}
+
+// The sum of packets, and its norm by rows of joined elements; or the norm of that and a tensor, too, or its codes.
 template <typename Params>
 static void normed_round(World &w, unsigned r, unsigned round, const char *kernel)
 {
@@ -982,7 +1005,7 @@ static void normed_round(World &w, unsigned r, unsigned round, const char *kerne
   p.columns = joined;
   p.epsilon = 1e-6;
   p.a = term(w, r);
-  const bool goes = goes_on(p, term(w, r) + added_to(r) * size_of(type), p.dst + sent * size_of(type), 0);
+  const Goes goes = goes_on(p, term(w, r) + added_to(r) * size_of(type), p.dst + sent * size_of(type), 0);
   launch(w, r, of(kernel, type), p, blocks);
   host(w, r, [&w, r, round, type, p, goes] {
     double sums[sent];
@@ -991,7 +1014,7 @@ static void normed_round(World &w, unsigned r, unsigned round, const char *kerne
       for (unsigned t = 0; t < ranks; t++) {
         x += (float)number_of(t, round, i + 8 * r);
       }
-      if (!goes) {
+      if (goes == nowhere) {
         x += (float)number_of(r, round, i + added_to(r));
       }
       sums[i] = rounded(type, x);
@@ -1005,14 +1028,25 @@ static void normed_round(World &w, unsigned r, unsigned round, const char *kerne
         squares += sums[k] * sums[k] / joined;
       }
       const double want = sums[i] / std::sqrt(squares + p.epsilon) * number_of(r, round, i % joined) +
-                          (goes ? number_of(r, round, i + added_to(r)) : 0);
+                          (goes == nowhere ? 0 : number_of(r, round, i + added_to(r)));
       const double got = value(type, get(type, at(w.of[r].all, r % 2), i));
       if (!near(type, got, want) && std::fabs(got - want) > std::fabs(want) * 0x1p-8) {
         return wrong(w, r, round, "the norm of the sum of packets is wrong");
       }
     }
     const auto made = [&](size_t i) { return value(type, get(type, at(w.of[r].all, r % 2), i)); };
-    for (size_t i = 0; goes && i < sent; i++) {
+    const unsigned char *const codes = at(w.of[r].all, r % 2) + sent * size_of(type);
+    for (size_t i = 0; goes == to_codes && i < sent; i++) {
+      float most = 0, scale;
+      for (size_t k = i - i % joined; k < i - i % joined + joined; k++) {
+        most = std::fmax(most, (float)std::fabs(made(k)));
+      }
+      memcpy(&scale, codes + behind_codes + i / joined * 4, 4);
+      if (scale != std::exp2(std::ceil(std::log2(most / 448))) || !quantised(codes[i], made(i), scale)) {
+        return wrong(w, r, round, "eight bits of the norm are wrong");
+      }
+    }
+    for (size_t i = 0; goes == to_norm && i < sent; i++) {
       double squares = 0;
       for (size_t k = i - i % joined; k < i - i % joined + joined; k++) {
         squares += made(k) * made(k) / joined;
@@ -1185,6 +1219,9 @@ static const Kind kinds[] = {
      }},
     {"packets and what goes on from a norm", [](World &w, unsigned r, unsigned i) {
        normed_round<struct packets4>(w, r, i, "packets4");
+     }},
+    {"packets and eight bits of a norm", [](World &w, unsigned r, unsigned i) {
+       normed_round<struct packets5>(w, r, i, "packets5");
      }},
     {"packetgather", packetgather_round},
     {"packetspread", [](World &w, unsigned r, unsigned i) {

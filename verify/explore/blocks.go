@@ -66,11 +66,8 @@ func (b *rankBuilder) part(o ops.Op, block, row int64) ops.Op {
 		o.Words = append(o.Words, w)
 	}
 	for i, u := range uses {
-		switch lies := liesOf(o, i); lies {
-		case schedule.InPlace:
-			u = b.partOf(u, block, row)
-		case schedule.ByRow:
-			u = b.partOf(u, block, 1)
+		if n := b.together(&o, u, i, row); n > 0 {
+			u = b.partOf(u, block, n)
 		}
 		o.Uses = append(o.Uses, u)
 	}
@@ -83,6 +80,21 @@ func liesOf(o ops.Op, use int) schedule.Lies {
 		return o.Lies[use-1]
 	}
 	return schedule.InPlace
+}
+
+// together is how many numbers of a use a block takes together, of an operation in whose launch a row has so many; 0:
+// each block takes all.
+func (m *machine) together(o *ops.Op, u ops.Use, use int, row int64) int64 {
+	lies := liesOf(*o, use)
+	switch {
+	case o.LeavesScales && use > len(o.Lies)+1: // behind the result
+		return schedule.FP32.Bytes() / m.sizeOf(u.At.Buffer)
+	case lies == schedule.InPlace:
+		return row
+	case lies == schedule.ByRow:
+		return 1
+	}
+	return 0
 }
 
 // partOf is a block's part of a use, of whole rows.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"ovgen/schedule"
 	"ovgen/verify/ops"
 )
 
@@ -92,10 +91,7 @@ func (m *machine) taken(o *ops.Op, row int64) []ops.Use {
 	uses := o.Uses
 	for i, u := range o.Uses {
 		if o.ByBlocks && !ops.OfStream(u.At) {
-			if liesOf(*o, i) == schedule.ByRow {
-				row = 1
-			}
-			uses = append(uses[:len(uses):len(uses)], m.partOf(u, 0, row))
+			uses = append(uses[:len(uses):len(uses)], m.partOf(u, 0, max(m.together(o, u, i, row), 1)))
 		}
 	}
 	return uses

@@ -68,6 +68,8 @@ var Packages = []PackageMutant{
 	{Package: "allgatherquantised", File: "program.go", Text: "scales of the next row", Edits: []Edit{
 		{"p.scalesgathered.At(int64(peer)*p.chunkScales))",
 			"p.scalesgathered.At(int64(peer)*p.chunkScales+4))"}}},
+	{Package: "allreducenormquantised", File: "program.go", Text: "scales of the next row", Edits: []Edit{
+		{"		p.scales.At(0)).Packets(", "		p.scales.At(4)).Packets("}}},
 	{Package: "linearallreducequantised", File: "program.go", Text: "scales of four rows on", Edits: []Edit{
 		{"ScaleA: p.scales.At(0)", "ScaleA: p.scales.At(16)"}}},
 	{Package: "allgathervquantised", File: "program.go", Text: "as many scales as the rank behind has", Edits: []Edit{

@@ -139,6 +139,12 @@ func (m *maker) variants(n hostir.Node) []variant {
 			if last := len(x.Then.Then) - 1; last >= 0 {
 				add("drop a function", x.Then.Then[last].Word,
 					hostir.Changed(n, func(x *hostir.Packets) { x.Then.Then = x.Then.Then[:last] }))
+				if x.Then.Then[last].Scales.Buffer != "" {
+					add("drop the scales", "", hostir.Changed(n, func(x *hostir.Packets) {
+						x.Then.Then = slices.Clone(x.Then.Then)
+						x.Then.Then[last].Scales = hostir.View{}
+					}))
+				}
 			}
 		case hostir.Product:
 			flip(n, add)

@@ -7,26 +7,27 @@ import (
 )
 
 // blocks checks words that blocks signal each for itself. The kernels at both sides of such a word write equally many
-// bytes, so that they have equally many blocks, and no other operation posts or awaits it. Where two of these kernels
+// elements, so that they have equally many blocks, and no other operation posts or awaits it. Where two of these kernels
 // use common bytes and one writes them, both use the same range, so that only blocks of one number meet there.
 func (p *proof) blocks() *Counterexample {
 	type signals struct {
 		byBlocks bool
-		bytes    int64 // that the launch writes, by blocks
+		elements int64 // that the launch writes, by blocks
 	}
 	seen := map[ops.Loc]signals{} // of each word
 	for r, list := range p.lists {
 		written := map[int]int64{} // by step
 		for i, o := range list {
-			for _, u := range o.Uses {
+			for j, u := range o.Uses {
 				if !o.ByBlocks || !u.Write {
 					continue
 				}
-				if n, known := written[o.Step]; known && n != u.Bytes {
-					return p.against(Blocks, p.find(r, i), -1, fmt.Sprintf("its blocks share out %d bytes, and %d", n,
-						u.Bytes), "cut the work of all into equal parts")
+				of := p.elements(&o, j)
+				if n, known := written[o.Step]; known && n != of {
+					return p.against(Blocks, p.find(r, i), -1, fmt.Sprintf("its blocks share out %d elements, and %d",
+						n, of), "cut the work of all into equal parts")
 				}
-				written[o.Step] = u.Bytes
+				written[o.Step] = of
 			}
 		}
 		for i, o := range list {
@@ -42,14 +43,24 @@ func (p *proof) blocks() *Counterexample {
 						"let one kind of kernel post and await it")
 				default:
 					return p.against(Blocks, p.find(r, i), -1,
-						fmt.Sprintf("it writes %d bytes, and another kernel by blocks that signals %s writes %d: they "+
-							"have other numbers of blocks", at.bytes, w.At, was.bytes),
+						fmt.Sprintf("it writes %d elements, and another kernel by blocks that signals %s writes %d: "+
+							"they have other numbers of blocks", at.elements, w.At, was.elements),
 						"cut the work of both into equal parts")
 				}
 			}
 		}
 	}
 	return p.crossing()
+}
+
+// elements are those that an operation writes by a use: a scale stands for those of its row.
+func (p *proof) elements(o *ops.Op, use int) int64 {
+	u := o.Uses[use]
+	if o.LeavesScales && use == len(o.Uses)-1 {
+		return u.Bytes / bytesOfScale * o.Columns
+	}
+	b, _ := p.model.buffer(u.At.Buffer)
+	return u.Bytes / max(b.Element, 1)
 }
 
 // crossing finds two uses by blocks of different ranges with common bytes, one of them a write.

@@ -33,6 +33,8 @@ func (l *launch) formulas(o ops.Op, kernel string) (list []ops.Op) {
 		for len(uses) > 0 && (i == len(keys)-1 || len(o.Uses) == 0 || !o.Uses[len(o.Uses)-1].Write) {
 			o.Uses, uses = append(o.Uses, uses[0]), uses[1:]
 		}
+		last := len(o.Uses) - 1
+		o.LeavesScales = last > 0 && o.Uses[last].Write && o.Uses[last-1].Write
 		l.formula(&o, kernel, key, numbers)
 		list = append(list, o)
 	}

@@ -308,10 +308,10 @@ func (p *phases) take(t touch.Touch) error {
 		return p.names.word(to, t.At, t.Value, t.Kind != touch.Wait)
 	}
 	typ := p.names.Type
-	switch own := t.Type == driver.FP32 || t.Type == driver.E4M3; {
+	switch {
 	case p.kind.widens && t.Kind == touch.Write:
 		typ = driver.FP32
-	case p.kind.function && own:
+	case p.kind.function && own(t.Type):
 		typ = t.Type
 	}
 	if at := len(p.work.Uses); p.kind.narrow && (at == 1 || at == 2) { // the weight, and its scales
@@ -327,14 +327,13 @@ func (p *phases) take(t touch.Touch) error {
 		}
 		return fmt.Errorf("a %s of %s in a plan of %s", made, t.Type, p.names.Type)
 	}
-	if last := len(p.work.Uses) - 1; t.Kind == touch.Write && p.kind.function && last >= 0 &&
-		p.work.Uses[last].Write {
-		p.work.LeavesScales = true
-	}
 	p.work.Uses = append(p.work.Uses, ops.Use{Write: t.Kind == touch.Write, At: at, Bytes: t.Bytes})
 	p.worked = true
 	return nil
 }
+
+// own says that functions read or make elements of a type in a plan of any.
+func own(typ driver.Type) bool { return typ == driver.FP32 || typ == driver.E4M3 }
 
 // count takes the word in which the kernel counts its blocks until the work is done.
 func (p *phases) count(t touch.Touch, at ops.Loc) error {

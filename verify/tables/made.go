@@ -44,9 +44,14 @@ func (x *launched) makes() {
 	}
 	use(touch.Write, x.p[x.At.Dst], kernels.Operand{Type: x.Made.Type})
 	if x.Made.Scales {
-		use(touch.Write, x.p[x.At.Terms+len(x.Made.Operands)], kernels.Operand{Lies: kernels.ByRow, Type: driver.FP32})
+		left(x.p[x.At.Terms+len(x.Made.Operands)], use)
 	}
 	x.goesOn(x.At.Terms+len(x.Made.Operands), x.p[x.At.Dst], use)
+}
+
+// left is the touch of the scales of rows, which lie at an address.
+func left(at uint64, use func(kind touch.Kind, at uint64, o kernels.Operand)) {
+	use(touch.Write, at, kernels.Operand{Lies: kernels.ByRow, Type: driver.FP32})
 }
 
 // goesOn lists the touches of further functions, each of a result that lies at made, from their first address on.
@@ -58,22 +63,32 @@ func (x *launched) goesOn(first int, made uint64, use func(kind touch.Kind, at u
 		}
 		made = x.p[first]
 		use(touch.Write, made, kernels.Operand{Type: then.Type})
-		first += len(then.Operands)
+		if first += len(then.Operands); then.Scales {
+			left(x.p[first], use)
+		}
 	}
 }
 
 // makesRows adds the touches of a block that makes a function of its rows of the sum.
 func (x *launched) makesRows(from, bytes int64) {
-	row := int64(x.p[x.At.Given]) * x.Type.Size()
+	columns := int64(x.p[x.At.Given])
+	row := columns * x.Type.Size()
+	begin, rows := from/row, bytes/row
 	use := func(kind touch.Kind, at uint64, o kernels.Operand) {
-		part := map[kernels.Lies][2]int64{kernels.InPlace: {from, bytes}, kernels.ByColumn: {0, row},
-			kernels.ByRow: {from / row * x.Type.Size(), bytes / row * x.Type.Size()}}[o.Lies]
-		x.add(touch.Touch{Kind: kind, At: driver.Ptr(at) + driver.Ptr(part[0]), Bytes: part[1], Type: x.Type})
+		part := map[kernels.Lies][2]int64{kernels.InPlace: {begin * columns, rows * columns},
+			kernels.ByColumn: {0, columns}, kernels.ByRow: {begin, rows}}[o.Lies] // elements
+		typ := cmp.Or(o.Type, x.Type)
+		x.add(touch.Touch{Kind: kind, At: driver.Ptr(at) + driver.Ptr(part[0]*typ.Size()), Bytes: part[1] * typ.Size(),
+			Type: typ})
 	}
 	use(touch.Read, x.p[x.At.Dst], kernels.Operand{})
 	for i, o := range x.Made.Operands[1:] {
 		use(touch.Read, x.p[x.At.Lands.Beside+i], o)
 	}
-	use(touch.Write, x.p[x.At.Lands.Made], kernels.Operand{})
-	x.goesOn(x.At.Lands.Beside+len(x.Made.Operands)-1, x.p[x.At.Lands.Made], use)
+	use(touch.Write, x.p[x.At.Lands.Made], kernels.Operand{Type: x.Made.Type})
+	first := x.At.Lands.Beside + len(x.Made.Operands) - 1
+	if x.Made.Scales {
+		left(x.p[first], use)
+	}
+	x.goesOn(first, x.p[x.At.Lands.Made], use)
 }

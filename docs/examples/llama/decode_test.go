@@ -356,7 +356,7 @@ func TestTie(t *testing.T) {
 	for _, s := range crew.Ranks {
 		r := s.(*Rank)
 		raw := make([]byte, 4*c.Hidden)
-		if err := r.driver.MemcpyDtoH(raw, r.params.X); err != nil {
+		if err := r.driver.MemcpyDtoH(raw, r.first.rows); err != nil {
 			t.Fatal(err)
 		}
 		for i, x := range floats(raw) {

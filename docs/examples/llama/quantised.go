@@ -100,30 +100,35 @@ func (w weight) multiplies(r *Rank) bool { return len(w.cut(r).Shape) == 2 }
 // (docs/results/2026-11-28-eight-llama-rows-2.txt).
 var mostNarrow = 16
 
-// codes are the memory of what products read in eight bits, and of its scales, and its names in Buffers.
+// scaled says that what the products of a bucket of rows that all ranks have read has eight bits.
+func (r *Rank) scaled(b Bucket) bool { return r.ofEight() && !b.Spread && b.Rows > mostNarrow }
+
+// codes are the memory of what products read in eight bits, and of its scales, and its names in Buffers. Those of a
+// layer's rows have none: bind gives each layer those of the one before.
 func (r *Rank) codes() (list []memory, named Buffers) {
-	own, all := 0, 0 // rows of the largest step
+	own, all, whole := 0, 0, 0 // rows of the largest step, and of one whose rows all ranks have
 	for _, b := range r.Buckets {
-		if rows := r.padded(b); r.ofEight() && (b.Spread || b.Rows > mostNarrow) {
-			all = max(all, rows)
-			if b.Spread {
-				rows /= r.Ranks
-			}
-			own = max(own, rows)
+		rows := r.padded(b)
+		switch {
+		case r.scaled(b):
+			own, all, whole = max(own, rows), max(all, rows), max(whole, rows)
+		case r.ofEight() && b.Spread:
+			own, all = max(own, rows/r.Ranks), max(all, rows)
 		}
 	}
 	named = Buffers{}
+	add := func(rows, columns int, codes, scales *device.Ptr) {
+		list = append(list, memory{bytes: int64(rows * columns), to: codes}, memory{bytes: 4 * int64(rows), to: scales})
+	}
+	add(own, r.Hidden, &r.first.codes, &r.first.scales)
+	add(whole, r.Hidden, &r.other.codes, &r.other.scales)
 	for _, x := range []struct {
 		name          string
 		rows, columns int
-	}{
-		{"X8", own, r.Hidden}, {"O8", all, r.params.Queries * r.HeadSize},
-		{"Y8", own, r.Hidden}, {"G8", all, r.params.Width},
-	} {
+	}{{"O8", all, r.params.Queries * r.HeadSize}, {"Y8", own, r.Hidden}, {"G8", all, r.params.Width}} {
 		codes, scales := new(device.Ptr), new(device.Ptr)
 		named[x.name], named["Scale"+x.name] = codes, scales
-		list = append(list, memory{bytes: int64(x.rows * x.columns), to: codes},
-			memory{bytes: 4 * int64(x.rows), to: scales})
+		add(x.rows, x.columns, codes, scales)
 	}
 	return list, named
 }

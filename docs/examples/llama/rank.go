@@ -40,7 +40,8 @@ type Rank struct {
 	params    kernels.Params // the fields that are the same in all launches
 	firstKey  int            // of the model's heads of keys, the first one here
 	layers    []layer
-	other     rows       // as params.X and Normed: a layer reads one and writes the other
+	first     rows // what embed makes: a layer reads one and writes the other
+	other     rows
 	o, g      device.Ptr // what attention and the gate make
 	head      device.Ptr
 	norm      device.Ptr    // the last one
@@ -49,8 +50,8 @@ type Rank struct {
 	memory    []memory
 }
 
-// rows are rows and their norm.
-type rows struct{ rows, normed device.Ptr }
+// rows are rows and their norm, and this in eight bits with a scale for each row.
+type rows struct{ rows, normed, codes, scales device.Ptr }
 
 // layer is a layer's weights, and its part of the cache: [sequences+1, room, keys, size]. Rows that only fill a bucket
 // belong to the last sequence.
@@ -220,8 +221,8 @@ func (r *Rank) activations() {
 	}
 	for _, x := range append(codes, []memory{
 		{bytes: slots * int64(most) * kernels.RowBytes, to: &r.rowsAt},
-		{bytes: r.Type.Bytes(most * r.Hidden), to: &p.X},
-		{bytes: r.Type.Bytes(most * r.Hidden), to: &p.Normed},
+		{bytes: r.Type.Bytes(most * r.Hidden), to: &r.first.rows},
+		{bytes: r.Type.Bytes(most * r.Hidden), to: &r.first.normed},
 		{bytes: r.Type.Bytes(most * r.Hidden), to: &r.other.rows},
 		{bytes: r.Type.Bytes(whole * r.Hidden), to: &r.other.normed},
 		{bytes: r.Type.Bytes(whole * p.Queries * p.Size), to: &r.o},

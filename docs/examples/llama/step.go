@@ -88,7 +88,7 @@ func (r *Rank) plan() (err error) {
 		}
 		if err == nil { // where peers read memory, the first Bind meets them, and can't be captured
 			r.params.Count, r.params.Rows = r.padded(x), r.rowsOf(0)
-			err = r.bind(b, r.layers[0], rows{r.params.X, r.params.Normed}, r.other)
+			err = r.bind(b, r.layers[0], r.first, r.other)
 		}
 		if err != nil {
 			return err
@@ -123,9 +123,12 @@ func (r *Rank) enqueue(b *bucket, slot int) error {
 		own.Count /= r.Ranks
 		own.Rows += driver.Ptr(r.rank * own.Count * kernels.RowBytes)
 	}
-	own.Norm = *r.layers[0].buffers["Norm"]
+	from, to := r.first, r.other
+	own.Norm, own.X, own.Normed = *r.layers[0].buffers["Norm"], from.rows, from.normed
+	if r.scaled(b.Bucket) {
+		own.Codes, own.Scales = from.codes, from.scales
+	}
 	err := r.kernels.Launch(on, "embed", own)
-	from, to := rows{p.X, p.Normed}, r.other
 	for _, l := range r.layers {
 		err = errors.Join(err, r.bind(b, l, from, to), b.layer.Enqueue(on))
 		from, to = to, from
@@ -144,7 +147,14 @@ func (r *Rank) enqueue(b *bucket, slot int) error {
 func (r *Rank) bind(b *bucket, l layer, from, to rows) error {
 	p := &r.params
 	p.CacheKeys, p.CacheValues, p.Angles = l.keys, l.values, *l.angles
-	l.buffers["A"], l.buffers["X"], l.buffers["C"], l.buffers["Z"] = &from.rows, &from.normed, &to.rows, &to.normed
+	x8 := from
+	if b.Spread { // peers read it: it is the same memory in all layers
+		x8 = r.first
+	}
+	for name, at := range map[string]*device.Ptr{"A": &from.rows, "X": &from.normed, "C": &to.rows, "Z": &to.normed,
+		"X8": &x8.codes, "ScaleX8": &x8.scales, "Z8": &to.codes, "ScaleZ8": &to.scales} {
+		l.buffers[name] = at
+	}
 	return b.bind(r.ctx, l.buffers)
 }
 

@@ -28,14 +28,11 @@ func (b *body) make(on hostir.StreamRef, n hostir.Apply) []jen.Code {
 		return nil // table has said why
 	}
 	args := []jen.Code{jen.Id("q"), b.stream(on), b.address(n.To), b.bytes(n.To), b.address(n.X)}
-	if n.Scales.Buffer != "" {
-		operands = append(operands, b.address(n.Scales))
-	}
 	return []jen.Code{set.Dot("Make").Call(append(args, operands...)...)}
 }
 
 // function is the call that chooses the kernel of formulas and gives it their widths and numbers. operands are the
-// addresses of what they read beside X. set is nil where the package has no such kernel.
+// addresses of what they read beside X, and of scales that they leave. set is nil where the package has no such kernel.
 func (b *body) function(n hostir.Apply) (set *jen.Statement, operands []jen.Code) {
 	of, _, err := b.unit.formula(n).Kernel()
 	i := slices.IndexFunc(b.unit.kernels.Kernels, func(k kernels.Kernel) bool { return madeAlike(k.Made, of.Made) })
@@ -55,13 +52,15 @@ func (b *body) function(n hostir.Apply) (set *jen.Statement, operands []jen.Code
 	}) {
 		set = set.Dot("Number").Call(jen.Id("p").Dot(epsilonField))
 	}
-	for _, v := range n.Operands {
-		operands = append(operands, b.address(v))
-	}
-	for _, then := range n.Then {
-		operands = append(operands, b.address(then.To))
-		for _, v := range then.Operands {
+	for i, x := range n.Chain() {
+		if i > 0 {
+			operands = append(operands, b.address(x.To))
+		}
+		for _, v := range x.Operands {
 			operands = append(operands, b.address(v))
+		}
+		if x.Scales.Buffer != "" {
+			operands = append(operands, b.address(x.Scales))
 		}
 	}
 	return set, operands
@@ -90,7 +89,9 @@ func (u *unit) typeOf(v hostir.View) driver.Type {
 // madeAlike says whether two kernels make the same of elements of the same types.
 func madeAlike(a, b *kernels.Made) bool {
 	return a != nil && b != nil && a.Form() == b.Form() && a.Type == b.Type && a.Scales == b.Scales &&
-		slices.Equal(a.Operands, b.Operands)
+		slices.Equal(a.Operands, b.Operands) && slices.EqualFunc(a.Then, b.Then, func(a, b kernels.Made) bool {
+		return madeAlike(&a, &b)
+	})
 }
 
 // kernelMade is the kernel of formulas, whose word no other formula of the package has.

@@ -36,6 +36,7 @@ type Params struct {
 	Hidden                       int
 	Embedding, Norm              driver.Ptr // [vocabulary, Hidden], [Hidden]
 	X, Normed                    driver.Ptr // [Count, Hidden]
+	Codes, Scales                driver.Ptr // Normed in eight bits, and fp32 [Count]; 0: it has none
 	Columns, First, Tokens       int        // of the logits, the first one's token, and how many are tokens
 	Logits, Best                 driver.Ptr // fp32 [Count, Columns], struct pair [Count]
 	All                          driver.Ptr // struct pair [2, Ranks, Most]: Best of all ranks, of two steps
@@ -70,8 +71,8 @@ func writes(at driver.Ptr, n, size int) touch.Touch { return touch.Writes(at, in
 // rows of the embedding that embed reads depend on the tokens, so they are missing here.
 var works = map[string]func(p *Params, size int) work{
 	"embed": func(p *Params, size int) work {
-		return work{p.Count, 512, []touch.Touch{reads(p.Norm, p.Hidden, size), reads(p.All, 2*p.Ranks*p.Most, 8),
-			writes(p.X, p.Count*p.Hidden, size), writes(p.Normed, p.Count*p.Hidden, size)}}
+		return work{p.Count, 512, append([]touch.Touch{reads(p.Norm, p.Hidden, size), reads(p.All, 2*p.Ranks*p.Most, 8),
+			writes(p.X, p.Count*p.Hidden, size), writes(p.Normed, p.Count*p.Hidden, size)}, p.codes(p.Hidden)...)}
 	},
 	"gate": func(p *Params, size int) work {
 		n := p.Count * p.Width
@@ -85,6 +86,14 @@ var works = map[string]func(p *Params, size int) work{
 		return work{p.Count * p.Keys, 64, append(p.stores(size), reads(p.Angles, p.Room*p.Size, 4))}
 	},
 	"decode": decode, "decode" + wide: decode, "prefill": prefill, "prefill" + wide: prefill,
+}
+
+// codes are the touches of a kernel that makes eight bits of rows of so many elements, if it does.
+func (p *Params) codes(columns int) []touch.Touch {
+	if p.Codes == 0 {
+		return nil
+	}
+	return []touch.Touch{writes(p.Codes, p.Count*columns, 1), writes(p.Scales, p.Count, 4)}
 }
 
 // wide ends the names of kernels for heads of more than narrowSize elements.

@@ -17,7 +17,10 @@
 #include "../generated/device/bf16.h"
 #include "../generated/device/fp32.h"
 #include "../generated/device/blocksum.h"
+#include "../generated/device/eight.h"
 #include "../generated/device/units.h"
+#include "../generated/device/eightunits.h"
+#include "../generated/device/scale.h"
 
 #define each_item(i, n) for (u64 i = blockIdx.x; i < (n); i += gridDim.x)
 #define each_thread(i, n) for (u64 i = threadIdx.x; i < (n); i += blockDim.x)
@@ -45,6 +48,8 @@ struct params {
   u64 hidden;
   const char *embedding, *norm;
   char *x, *normed;
+  char *codes;    // normed in eight bits, or none
+  float *scales;  // [count]: of these
   u64 columns, first, tokens;  // of the logits, the first one's token, and how many are tokens
   const float *logits;
   struct pair *best;
@@ -128,6 +133,48 @@ DEVICE unit<E> embedding(const struct params &p, u64 at, unsigned n)
   return grown;
 }
 
+// most_of_block is the greatest number of a block's threads, a power of two of them.
+DEVICE float most_of_block(float *numbers, float mine)
+{
+  __syncthreads();  // all have read the number before
+  numbers[threadIdx.x] = mine;
+  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) {
+      numbers[threadIdx.x] = greater(numbers[threadIdx.x], numbers[threadIdx.x + half]);
+    }
+  }
+  __syncthreads();
+  return numbers[0];
+}
+
+// codes_of_row makes eight bits of a row of so many elements, and their scale, as schedule.Quantise does. row(at) are
+// the elements from at on, which their thread has made.
+template <typename F>
+DEVICE void codes_of_row(float *sums, const struct params &p, u64 i, u64 wide, F row)
+{
+  const unsigned n = together(wide);
+  float most = 0.0f;
+  each_thread(at, wide / n) {
+    const auto v = row(at * n);
+    for (unsigned k = 0; k < n; k++) {
+      most = greater(most, f_abs(f_finite(element(v, k))));
+    }
+  }
+  const float scale = f_power(f_div(most_of_block(sums, most), 448.0f));
+  if (threadIdx.x == 0) {
+    p.scales[i] = scale;
+  }
+  each_thread(at, wide / n) {
+    const auto v = row(at * n);
+    unit<e4m3> codes = {};
+    for (unsigned k = 0; k < n; k++) {
+      set_element(codes, k, e4m3::narrow(f_over_power(element(v, k), scale)));
+    }
+    save_some(p.codes, i * wide + at * n, n, codes);
+  }
+}
+
 template <typename E>
 DEVICE void embed_of(const struct params &p)
 {
@@ -151,6 +198,9 @@ DEVICE void embed_of(const struct params &p)
         set_element(y, k, E::narrow(element(v, k) * scale * (p.beyond + element(w, k))));
       }
       save_some(p.normed, to + at * n, n, y);
+    }
+    if (p.codes != nullptr) {
+      codes_of_row(sums, p, i, p.hidden, [&](u64 at) { return load_some<E>(p.normed, to + at, n); });
     }
   }
 }

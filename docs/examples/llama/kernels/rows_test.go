@@ -49,8 +49,7 @@ func TestWide(t *testing.T) {
 			Grows: grows, Beyond: beyond}
 		gated := launched(t, d, driver.FP32, "gate", p, p.Gated, 4*rows*wide)
 		normed := launched(t, d, driver.FP32, "embed", p, p.Normed, 4*rows*wide)
-		x := make([]byte, len(normed))
-		must(t, d.MemcpyDtoH(x, p.X))
+		x := read(t, d, p.X, len(normed))
 		for i := range rows * wide {
 			row, e := i/wide, i%wide
 			own, squares := numbers[[]int{5, 1, 4}[row]*wide:][:wide], 0.0
@@ -64,6 +63,69 @@ func TestWide(t *testing.T) {
 			near(t, "embedded", wide, i, number(x, driver.FP32, i), grows*float64(own[e]))
 		}
 	}
+}
+
+// TestCodes holds the eight bits that embed makes of its norms against their definition, of rows that 16 bytes divide,
+// and of others. The kernel that makes none leaves their memory as it is.
+func TestCodes(t *testing.T) {
+	for _, wide := range []int{24, 21, 4096 + 8} {
+		const rows = 3
+		numbers := make([]float32, rows*wide)
+		for i := range numbers {
+			numbers[i] = float32(math.Sin(float64(i)) * math.Exp2(float64(i%23-11)))
+		}
+		clear(numbers[wide:][:wide]) // its scale is the least
+		d := device(t, 1)
+		p := kernels.Params{Count: rows, Hidden: wide, Embedding: put(t, d, numbers), Norm: put(t, d, numbers[:wide]),
+			X: put(t, d, numbers), Normed: put(t, d, numbers), Rows: put(t, d, []int32{2, 0, 0, 1, 0, 0, 0, 0, 0}),
+			Grows: 1, Epsilon: 1e-6}
+		codes, scales := put(t, d, make([]byte, rows*wide)), put(t, d, make([]float32, rows))
+		launched(t, d, driver.FP32, "embed", p, p.Normed, 0)
+		for _, x := range read(t, d, codes, rows*wide) {
+			if x != 0 {
+				t.Fatal("codes that nobody asks for are made")
+			}
+		}
+		p.Codes, p.Scales = codes, scales
+		normed := launched(t, d, driver.FP32, "embed", p, p.Normed, 4*rows*wide)
+		made, by := read(t, d, codes, rows*wide), read(t, d, scales, 4*rows)
+		for row := range rows {
+			most := 0.0
+			for i := range wide {
+				most = max(most, math.Abs(number(normed, driver.FP32, row*wide+i)))
+			}
+			scale := math.Exp2(math.Max(math.Ceil(math.Log2(most/448)), -126))
+			if got := number(by, driver.FP32, row); got != scale {
+				t.Fatalf("%d wide: the scale of row %d is %g, want %g", wide, row, got, scale)
+			}
+			for i := range wide {
+				x := number(normed, driver.FP32, row*wide+i) / scale
+				got := made[row*wide+i]
+				for c := range 0x7f { // none is nearer, or as near and even
+					apart, own := math.Abs(math.Abs(x)-code(byte(c))), math.Abs(math.Abs(x)-code(got&0x7f))
+					if apart < own || apart == own && got%2 == 1 && c%2 == 0 || x != 0 && (x < 0) != (got > 0x7f) {
+						t.Fatalf("%d wide: code %d of row %d is %#x, of %g", wide, i, row, got, x)
+					}
+				}
+			}
+		}
+	}
+}
+
+// code is the number of a code of e4m3 above 0: three digits, behind an exponent whose bias is 7.
+func code(c byte) float64 {
+	if c < 8 {
+		return math.Ldexp(float64(c), -9)
+	}
+	return math.Ldexp(float64(8+c%8), int(c>>3)-10)
+}
+
+// read are bytes of a device.
+func read(t *testing.T, d driver.Driver, at driver.Ptr, bytes int) []byte {
+	t.Helper()
+	list := make([]byte, bytes)
+	must(t, d.MemcpyDtoH(list, at))
+	return list
 }
 
 // near fails where an element is far from what it should be.
@@ -84,7 +146,5 @@ func launched(t *testing.T, d driver.Driver, typ driver.Type, name string, p ker
 	must(t, err)
 	must(t, set.Launch(stream, name, p))
 	must(t, d.StreamSynchronize(stream))
-	list := make([]byte, bytes)
-	must(t, d.MemcpyDtoH(list, at))
-	return list
+	return read(t, d, at, bytes)
 }

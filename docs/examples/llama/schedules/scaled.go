@@ -30,39 +30,43 @@ var PrefillScaled = s.Schedule{
 
 // codesOf are the tensors of eight bits that products read: norms of such rows, and what attention and the gate make,
 // of which each rank has columns. A row of these has a scale on each rank.
-func codesOf(rows, gated s.Axis) (list []s.Tensor) {
-	for _, t := range []s.Tensor{
-		{Name: "X8", Axes: []s.Axis{rows, s.Dim(s.K)}},
-		{Name: "O8", Axes: []s.Axis{s.Dim(s.M), s.Dim(s.N, s.DIDx(s.D))}},
-		{Name: "Y8", Axes: []s.Axis{rows, s.Dim(s.K)}},
-		{Name: "G8", Axes: []s.Axis{gated, s.Dim(s.F, s.DIDx(s.D))}},
-	} {
-		t.Type, t.Scale = s.E4M3, "Scale"+t.Name
-		scale := s.Tensor{Name: t.Scale, Axes: t.Axes[:1:1], Type: s.FP32}
-		if len(t.Axes[1].Outer) > 0 {
-			scale.Axes = append(scale.Axes, s.Dim(s.D, s.DIDx(s.D)))
-		}
-		list = append(list, t, scale)
-	}
-	return list
+func codesOf(rows, gated s.Axis) []s.Tensor {
+	return slices.Concat(
+		eightBits("X8", rows, s.Dim(s.K)), eightBits("O8", s.Dim(s.M), s.Dim(s.N, s.DIDx(s.D))),
+		eightBits("Y8", rows, s.Dim(s.K)), eightBits("G8", gated, s.Dim(s.F, s.DIDx(s.D))),
+	)
 }
 
-// scaled is a layer of few rows whose products read codes: of X, of what calls make, and of the norm between the two
-// sums, which becomes one of eight bits.
+// eightBits is a tensor of eight bits, and its scales.
+func eightBits(name string, rows, columns s.Axis) []s.Tensor {
+	scale := s.Tensor{Name: "Scale" + name, Axes: []s.Axis{rows}, Type: s.FP32}
+	if len(columns.Outer) > 0 {
+		scale.Axes = append(scale.Axes, s.Dim(s.D, s.DIDx(s.D)))
+	}
+	return []s.Tensor{{Name: name, Axes: []s.Axis{rows, columns}, Type: s.E4M3, Scale: scale.Name}, scale}
+}
+
+// scaled is a layer of few rows whose products read codes: of what calls make, and of the norms, which the kernels of
+// the sums quantise. It takes those of X, and makes those of Z, which are the next layer's.
 func scaled(layer s.Schedule) s.Schedule {
-	layer.Tensors = slices.Concat(layer.Tensors, codesOf(s.Dim(s.M), s.Dim(s.M)))
-	ops := []s.Op{s.Copy("X8", "X", s.Quantise())}
+	layer.Tensors = slices.Concat(slices.DeleteFunc(slices.Clone(layer.Tensors), func(t s.Tensor) bool {
+		return t.Name == "X"
+	}), codesOf(s.Dim(s.M), s.Dim(s.M)), eightBits("Z8", s.Dim(s.M), s.Dim(s.K)))
+	var ops []s.Op
 	for _, o := range layer.Ops {
 		if o.Call != "" {
 			ops = append(ops, o, s.Copy(o.Out+"8", o.Out, s.Quantise()))
 			continue
 		}
-		if o.In = []string{o.In[0] + "8", o.In[1]}; o.Out == "Y" {
-			o.Out, o.Then = "Y8", append(slices.Clip(o.Then), s.Quantise())
+		switch o.In = []string{o.In[0] + "8", o.In[1]}; o.Out {
+		case "Z":
+			o = o.Keeping("Z", len(o.Then))
+			fallthrough
+		case "Y":
+			o.Out, o.Then = o.Out+"8", append(slices.Clip(o.Then), s.Quantise())
 		}
 		ops = append(ops, o)
 	}
 	layer.Ops = ops
-	layer.Moves = []s.Move{{Of: "R", Way: s.PushShot{}}, {Of: "C", Way: s.PushShot{Rows: true}}}
 	return layer
 }
