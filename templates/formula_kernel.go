@@ -70,8 +70,8 @@ func (k Kernel) Chain() (list []Kernel) {
 	return list
 }
 
-// Kept is how many units of a leaf are in registers: few where more would spill, since the kernel makes several formulas,
-// or one of several passes behind a sum.
+// Kept is how many units of a leaf are in registers: few where more would spill, since the kernel makes several
+// formulas, or one of several passes behind a sum.
 func (k Kernel) Kept() int {
 	if len(k.Code.Then) > 0 || k.Lands() && len(k.Code.Passes) > 1 {
 		return min(k.Code.Kept, 2)

@@ -84,8 +84,8 @@ func TestSchedule(t *testing.T) {
 			"drop the scales", "drop a function"}},
 		{"AllToAllFP8", catalog.AllToAllFP8, []string{"drop", "move", "shift an index", "share a word"}},
 		{"LinearReduceScatterFP8", catalog.LinearReduceScatterFP8, []string{"shift an index", "drop the scales"}},
-		{"AllReduceNormQuantised", catalog.AllReduceNormQuantised, []string{"drop", "drop the scales", "drop a function",
-			"without packets"}},
+		{"AllReduceNormQuantised", catalog.AllReduceNormQuantised, []string{"drop", "drop the scales",
+			"drop a function", "without packets"}},
 		{"LinearAllReduceQuantised", catalog.LinearAllReduceQuantised, []string{"drop", "drop the scales",
 			"swap the scales", "without packets"}},
 	} {

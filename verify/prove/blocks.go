@@ -7,8 +7,8 @@ import (
 )
 
 // blocks checks words that blocks signal each for itself. The kernels at both sides of such a word write equally many
-// elements, so that they have equally many blocks, and no other operation posts or awaits it. Where two of these kernels
-// use common bytes and one writes them, both use the same range, so that only blocks of one number meet there.
+// elements, so that they have equally many blocks, and no other operation posts or awaits it. Where two of these use
+// common bytes and one writes them, both use the same range, so that only blocks of one number meet there.
 func (p *proof) blocks() *Counterexample {
 	type signals struct {
 		byBlocks bool
