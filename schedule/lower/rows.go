@@ -71,8 +71,8 @@ func (j rowLaunches) one(first, next hostir.Node) (s hostir.Step, ok bool) {
 	return s.Applying(then.Applies), true
 }
 
-// otherTypes says that formulas read or make elements of another type than the plan's, but for codes that they leave the
-// scales of.
+// otherTypes says that formulas read or make elements of another type than the plan's, but for codes that they leave
+// the scales of.
 func (j rowLaunches) otherTypes(x hostir.Apply) bool {
 	views := append([]hostir.View{x.X}, x.Operands...)
 	if x.Scales.Buffer == "" {
