@@ -33,6 +33,9 @@ func (t Tensor) String() string {
 	if t.Within != "" {
 		text += " within " + t.Within
 	}
+	if t.Constant {
+		text += " constant"
+	}
 	return text
 }
 

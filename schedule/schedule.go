@@ -42,6 +42,10 @@ type Tensor struct {
 	Within string
 	// Scale names the tensor with the scales of one of eight bits.
 	Scale string `json:",omitempty"`
+	// Constant: nobody writes this weight from Bind until the runs have ended, and what wrote it before has ended when
+	// Enqueue is called. So the package's kernels of products read it ahead of the end of the launch before them. They
+	// need GPUs of compute capability 9.0 or later.
+	Constant bool `json:",omitempty"`
 }
 
 // Axis is one dimension of a tensor, cut from the outside.

@@ -82,6 +82,7 @@ func (s Schedule) checkTensors(v *validation) {
 		seen[t.Name] = true
 		s.checkName(v, path, t)
 		t.check(v, path)
+		s.checkConstant(v, path, t)
 	}
 	s.checkPlaces(v)
 	s.checkMissing(v)

@@ -35,6 +35,8 @@ type Kernel struct {
 	// Padding words end the parameters of a product.
 	Padding int
 	Code    *Code // of a function
+	// Early: the launch behind may start as soon as all blocks are there, since it reads a weight ahead.
+	Early bool
 }
 
 // Host is the data of the file that compiles kernels for the host.
@@ -50,7 +52,7 @@ type HostKernel struct{ Name, Params string }
 // Kernels are the kernels of the table.
 func (d Device) Kernels() (list []Kernel) {
 	for _, k := range d.Table.Kernels {
-		one := Kernel{k, k.Base(), d.Table.Peers, d.Table.TypesOf(k), tilings(d.Table, k), d.Table.Padding(k), nil}
+		one := Kernel{k, k.Base(), d.Table.Peers, d.Table.TypesOf(k), tilings(d.Table, k), d.Table.Padding(k), nil, d.Early()}
 		if k.Makes() {
 			one.Code = d.Formulas[k.Made.Word]
 		}
@@ -93,7 +95,7 @@ func (d Device) Headers() (names []string) {
 	add(computes, "sum.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Lands() && k.Kind != kernels.Push }), "packets.h")
 	add(d.any(kernels.Kernel.Multiplies), "tiles.h", "hopper.h", "product.h")
-	add(len(d.FewRows) > 0, "fewrows.h")
+	add(len(d.FewRows) > 0, "early.h", "fewrows.h")
 	add(len(d.few(true)) > 0, "narrow.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Widen }), "widen.h")
 	add(len(d.Calls) > 0, "blocksum.h", "call.h")

@@ -1,6 +1,8 @@
 package templates
 
 import (
+	"slices"
+
 	"ovgen/runtime/driver"
 	"ovgen/runtime/fewrows"
 )
@@ -19,6 +21,11 @@ func (d Device) few(narrow bool) (list fewrows.Family) {
 		}
 	}
 	return list
+}
+
+// Early says that launches of the package's kernels may start ahead of the end of the launch before them.
+func (d Device) Early() bool {
+	return slices.ContainsFunc(d.FewRows, func(k fewrows.Kernel) bool { return k.Early })
 }
 
 // fewRows are the parts of the .cu with them, where the package has them: their code, and the kernels of each kind.

@@ -2,6 +2,7 @@ package templates
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"ovgen/runtime/driver"
@@ -18,5 +19,37 @@ func TestFewRows(t *testing.T) {
 	d.Table.Types = []driver.Type{driver.BF16, driver.FP16}
 	if out := build(t, d.checked(), "fewrows", append([]string{"-O2"}, aligned...)...); out != "" {
 		t.Errorf("the kernels do wrong:\n%s", out)
+	}
+}
+
+// TestEarly runs products in a row, each of which may start before the one before it has ended, with a thread for each
+// of the kernels' threads, under ThreadSanitizer, which has to see a weight that a launch reads ahead while the launch
+// before makes it.
+func TestEarly(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs thousands of threads")
+	}
+	d := device()
+	d.FewRows = fewrows.Family{fewrows.Kernels[0], fewrows.Narrow[0]}.Early()
+	d.Table.Types = []driver.Type{driver.BF16}
+	c := d.checked()
+	var program string
+	m, ok := judged(t, c)
+	if ok {
+		c.onThreads(t, m.right)
+		c.onThreads(t, m.dir)
+		program = m.link(t, "early", onThreads)
+	} else {
+		dir := c.write(t)
+		c.onThreads(t, dir)
+		needSanitizer(t, dir)
+		program = compile(t, dir, "early", onThreads.flags...)
+	}
+	if out, err := run(t, program, append([]string{"1"}, m.kernels...)...); err != nil || len(out) > 0 {
+		t.Fatalf("the kernels do wrong: %v\n%s", err, out)
+	}
+	if out, err := run(t, program, "spoiled", "1", d.few(false)[0].Name(driver.BF16)); err == nil ||
+		!strings.Contains(out, "WARNING: ThreadSanitizer: data race") {
+		t.Errorf("a weight that the launch before makes was read ahead, and nobody saw it: %v\n%s", err, out)
 	}
 }

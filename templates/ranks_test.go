@@ -123,7 +123,7 @@ func needSanitizer(t *testing.T, dir string) {
 
 var (
 	// One line of inline PTX: mnemonic, operands, outputs, inputs, clobbers.
-	inline = regexp.MustCompile(`asm( volatile)?\("([\w.]+) ([^"]*);" : ([^:]*?) ?: ([^:]*?)( : "memory")?\);`)
+	inline = regexp.MustCompile(`asm( volatile)?\("([\w.]+) ?([^";]*);" : ([^:]*?) ?: ?([^:]*?)( ?: "memory")?\);`)
 	// An operand of it.
 	operand = regexp.MustCompile(`"=?[a-z]"\((.*?)\)(?:, |$)`)
 )
@@ -134,7 +134,7 @@ func hostCalls(source string) (string, error) {
 	var wrong error
 	out := inline.ReplaceAllStringFunc(source, func(line string) string {
 		m := inline.FindStringSubmatch(line)
-		touches := regexp.MustCompile(`^(ld|st|atom|red|membar|fence)\.`).MatchString(m[2])
+		touches := regexp.MustCompile(`^(ld|st|atom|red|membar|fence|griddepcontrol)\.`).MatchString(m[2])
 		if touches && (m[1] == "" || m[6] == "") {
 			wrong = fmt.Errorf("the compiler may move %s", line)
 		}
@@ -164,6 +164,7 @@ func TestHostCalls(t *testing.T) {
 		{`asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"((float)x));`, "ptx_cvt_rn_f16_f32(bits, (float)x);", ""},
 		{`asm volatile("st.release.sys.u32 [%0], %1;" : : "l"(word), "r"(value) : "memory");`,
 			"ptx_st_release_sys_u32(word, value);", ""},
+		{`asm volatile("griddepcontrol.wait;" : : : "memory");`, "ptx_griddepcontrol_wait();", ""},
 		{strings.Replace(load, " volatile", "", 1), "", "may move"},
 		{strings.Replace(load, ` : "memory"`, "", 1), "", "may move"},
 		{strings.Replace(load, "%1", "%0", 1), "", "not used"},

@@ -1,6 +1,7 @@
 // Command fewrows checks the kernels of few rows on one GPU, and then times them beside cuBLASLt's best of eight and a
 // read of the weight. The kernels are in files of PTX, which cmd/ovgen/internal/nvrtc's test of few rows writes where
-// OVGEN_FEWROWS_PTX names one; of several files each is a variant. A figure is the median of rounds, in each of which
+// OVGEN_FEWROWS_PTX names one; of several files each is a variant, and what starts before the launch before it has ended
+// is in a file that begins with early. A figure is the median of rounds, in each of which
 // the variants' graphs run in an order of its own. A graph reads so many weights that none is left in the cache.
 package main
 
@@ -26,6 +27,7 @@ var (
 	weights = flag.String("weights", "14336x4096,4096x14336,6144x4096,4096x4096,28672x8192", "columns x depth of each")
 	counts  = flag.String("rows", "1,4,16,32,64", "how many")
 	only    = flag.Bool("check", false, "check, and time nothing")
+	sure    = flag.Bool("timed", false, "time, and check nothing")
 )
 
 func main() {
@@ -65,22 +67,33 @@ func run() error {
 		}
 	}
 	fmt.Println(d.Properties().Name)
-	for _, typ := range []driver.Type{driver.BF16, driver.FP16} {
-		for _, of := range []driver.Type{0, driver.E4M3} {
-			for i, name := range g.names {
-				what := fmt.Sprintf("%s of %s by %s", name, typ, cmp.Or(of, typ))
-				if err := g.check(i, typ, of); err != nil {
-					return fmt.Errorf("check %s: %w", what, err)
-				}
-				fmt.Printf("%s: exact sums are equal to the bit, and each row has the same bits beside 0 to 63 "+
-					"others\n", what)
-			}
-		}
+	if err := g.checks(); err != nil {
+		return err
 	}
 	if *only {
 		return nil
 	}
 	return errors.Join(g.measure(0), g.measure(driver.E4M3))
+}
+
+// checks checks all variants in all types.
+func (g *gpu) checks() error {
+	if *sure {
+		return nil
+	}
+	for _, typ := range []driver.Type{driver.BF16, driver.FP16} {
+		for _, of := range []driver.Type{0, driver.E4M3} {
+			for i, name := range g.names {
+				what := fmt.Sprintf("%s of %s by %s", name, typ, cmp.Or(of, typ))
+				if err := errors.Join(g.check(i, typ, of), g.chain(i, typ, of)); err != nil {
+					return fmt.Errorf("check %s: %w", what, err)
+				}
+				fmt.Printf("%s: exact sums are equal to the bit, each row has the same bits beside 0 to 63 others, "+
+					"and products of products in a graph\n", what)
+			}
+		}
+	}
+	return nil
 }
 
 // load loads the kernels of a file.
@@ -89,9 +102,12 @@ func (g *gpu) load(file string) error {
 	if err != nil {
 		return err
 	}
-	code := &driver.Code{Name: "fewrows", PTX: ptx, Kernels: append(
-		slices.Concat(fewrows.Kernels, fewrows.Narrow).Code([]driver.Type{driver.BF16, driver.FP16}),
-		driver.Kernel{Name: "read", Params: 24})}
+	list, early := slices.Concat(fewrows.Kernels, fewrows.Narrow), strings.HasPrefix(filepath.Base(file), "early")
+	if early {
+		list = list.Early()
+	}
+	code := &driver.Code{Name: "fewrows", PTX: ptx, Kernels: append(list.Code([]driver.Type{driver.BF16, driver.FP16}),
+		driver.Kernel{Name: "read", Params: 24, Early: early})}
 	m, err := g.ModuleLoadData(code)
 	g.names = append(g.names, strings.TrimSuffix(filepath.Base(file), ".ptx"))
 	g.modules = append(g.modules, m)

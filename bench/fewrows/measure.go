@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ovgen/runtime/driver"
+	"ovgen/verify/reference"
 )
 
 // timed is something that takes a place in the table: its graph, and the time of a launch in each round, in us.
@@ -50,9 +51,9 @@ func (g *gpu) measure(of driver.Type) error {
 		if err := g.fill(p.a, p.Type, numbers(most*depth, next)); err != nil {
 			return err
 		}
-		one := numbers(columns*depth, next)
+		one := reference.Encode(p.Operand(), numbers(columns*depth, next))
 		for turn := range p.weights {
-			if err := g.fill(p.weight(turn), p.Operand(), one); err != nil {
+			if err := g.MemcpyHtoD(p.weight(turn), one); err != nil {
 				return err
 			}
 		}
@@ -74,7 +75,7 @@ func (g *gpu) measure(of driver.Type) error {
 // line measures a product by every variant.
 func (g *gpu) line(p product, workspace driver.Ptr) error {
 	list := []*timed{{name: "read"}}
-	enqueue := []func(turn int) error{func(turn int) error { return g.read(p, turn) }}
+	enqueue := []func(turn int) error{func(turn int) error { return g.read(0, p, turn) }}
 	var products []driver.Product
 	for _, name := range map[bool][]string{false: {"cuBLASLt"}, true: {"cuBLASLt-one", "cuBLASLt-rows"}}[p.Of != 0] {
 		d := p.MatmulDesc
@@ -91,6 +92,10 @@ func (g *gpu) line(p product, workspace driver.Ptr) error {
 	}
 	var err error
 	for i, name := range g.names {
+		if i > 0 {
+			list = append(list, &timed{name: "read-" + name})
+			enqueue = append(enqueue, func(turn int) error { return g.read(i, p, turn) })
+		}
 		list = append(list, &timed{name: name})
 		enqueue = append(enqueue, func(turn int) error { return g.own(i, p, turn) })
 	}

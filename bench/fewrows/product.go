@@ -66,9 +66,9 @@ func (g *gpu) own(variant int, p product, turn int) error {
 		uint64(p.scale), uint64(p.N))
 }
 
-// read enqueues a read of the weight.
-func (g *gpu) read(p product, turn int) error {
-	return g.launch(0, "read", 2*g.Properties().Multiprocessors, 512, uint64(p.weight(turn)), uint64(p.bytes()/16),
+// read enqueues a variant's read of the weight.
+func (g *gpu) read(variant int, p product, turn int) error {
+	return g.launch(variant, "read", 2*g.Properties().Multiprocessors, 512, uint64(p.weight(turn)), uint64(p.bytes()/16),
 		uint64(p.c))
 }
 

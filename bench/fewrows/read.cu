@@ -1,6 +1,7 @@
 
 // ----------------------------------------------------------------------------
-// read reads 16 bytes so many times, with as many of a thread under way as kernels of few rows have.
+// read reads 16 bytes so many times, with as many of a thread under way as kernels of few rows have. It may start before
+// the launch before has ended.
 // Launch: any grid of one dimension; blocks of 512 threads.
 
 struct read {
@@ -21,6 +22,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) read(const __grid_constant_
 {
   enum { at_once = 8 };
   const struct Threads thread = all_threads();
+#if __CUDA_ARCH__ >= 900
+  next_may_start();
+#endif
   unsigned all = 0;
   for (u64 i = thread.first; i < p.units; i += at_once * thread.stride) {
     uint4 v[at_once] = {};
@@ -35,6 +39,9 @@ extern "C" __global__ void __launch_bounds__(512, 2) read(const __grid_constant_
       all += v[u].x ^ v[u].y ^ v[u].z ^ v[u].w;
     }
   }
+#if __CUDA_ARCH__ >= 900
+  last_has_ended();
+#endif
   if (all == 0x12345678) {
     *p.to = all;  // or the compiler leaves out the loads
   }

@@ -18,6 +18,7 @@ type Kernel struct {
 	Ahead  int  // steps of the depth whose copies are under way
 	Beside int  // blocks that have room on a multiprocessor
 	Narrow bool // the weight has eight bits, e4m3
+	Early  bool // it may start, and read the weight, before the launch before it has ended
 }
 
 // Family is kernels for one kind of weight, those of fewer rows first. A wider tile reads the rows for more columns,
@@ -38,6 +39,15 @@ var Narrow = Family{
 	{Rows: 16, Parts: 2, Ahead: 3, Beside: 2, Narrow: true},
 	{Rows: 32, Parts: 2, Ahead: 4, Beside: 1, Narrow: true},
 	{Rows: 64, Parts: 4, Ahead: 2, Beside: 1, Narrow: true},
+}
+
+// Early are the same kernels, which read their weight ahead of the end of the launch before.
+func (f Family) Early() Family {
+	early := slices.Clone(f)
+	for i := range early {
+		early[i].Early = true
+	}
+	return early
 }
 
 // Threads of a block.
@@ -113,7 +123,7 @@ func (f Family) Code(types []driver.Type) (list []driver.Kernel) {
 	for _, typ := range Types(types) {
 		for _, k := range f {
 			list = append(list, driver.Kernel{Name: k.Name(typ), Params: int(unsafe.Sizeof(Params{})),
-				Shared: k.Shared(), Row: Row{typ, k.Narrow}})
+				Shared: k.Shared(), Early: k.Early, Row: Row{typ, k.Narrow}})
 		}
 	}
 	return list

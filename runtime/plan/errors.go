@@ -115,6 +115,18 @@ func (e *CapabilityError) Error() string {
 		e.Have%10)
 }
 
+// EarlyError says that a kernel of a program reads weights ahead on a GPU where no launch starts early.
+type EarlyError struct {
+	Program, Kernel string
+	Have            int // as in CapabilityError
+}
+
+// Error names what to leave out.
+func (e *EarlyError) Error() string {
+	return fmt.Sprintf("kernel %s of %s reads weights ahead on GPUs of compute capability 9.0 or later, and this one has "+
+		"%d.%d (leave Constant out of the schedule)", e.Kernel, e.Program, e.Have/10, e.Have%10)
+}
+
 // RanksError says that a program was not proven for the size of the group.
 type RanksError struct {
 	Program string

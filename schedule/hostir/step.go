@@ -23,6 +23,9 @@ type Step struct {
 	// and awaits words of its own, from the blocks of its number at the peers. Of a scatter, so does
 	// each group of tiles.
 	ByBlocks bool
+	// Ahead: the kernel of a product may start before the launch before it on its stream has ended, and then reads its
+	// weight. It does everything else behind that end.
+	Ahead bool
 }
 
 // NCCL carries collectives.
@@ -111,6 +114,8 @@ func (s Step) check() error {
 		return fmt.Errorf("NCCL does collectives only")
 	case s.Fused() && s.By == "":
 		return fmt.Errorf("only a kernel signals around its work")
+	case s.Ahead && (s.By == "" || s.Kind() != ProductKind):
+		return fmt.Errorf("only a kernel of products reads ahead")
 	case s.ByBlocks && !s.Fused():
 		return fmt.Errorf("only blocks of a kernel that signals around its work have words of their own")
 	}

@@ -31,6 +31,8 @@ func (s Step) text() string {
 	switch {
 	case s.By == "" || s.Kind() == SumKind && !s.Fused() && s.By == ReduceKernel:
 		return list
+	case s.Ahead:
+		return list + " by kernel, weight ahead"
 	case !s.Fused() && s.By == s.alone():
 		return list + " by kernel"
 	}

@@ -25,6 +25,8 @@ var Passes = []Pass{
 	{"handles", "ranks exchange the handles of shared memory once, before the first run", []string{"within", "scales"},
 		handles},
 	{"fewrows", "a kernel makes products of few rows where the schedule says so", []string{"scales"}, fewRows},
+	{"ahead", "kernels of products read constant weights ahead of the end of the launch before", []string{"fewrows"},
+		ahead},
 	{"invariant", "the library of products adds in one order where the schedule says so", []string{"scales"},
 		invariant},
 	{"signals", "posts and waits stand where one launch can take them", nil, signals},

@@ -190,9 +190,9 @@ void store(unsigned *word, unsigned value, Order order, Scope s)
 static thread_local unsigned before_launch;
 static thread_local std::vector<unsigned> passed;
 
-static void begins() { before_launch = publish(sys); }
+[[maybe_unused]] static void begins() { before_launch = publish(sys); }
 
-static void ends()
+[[maybe_unused]] static void ends()
 {
   for (unsigned id : passed) {
     see(id, sys);

@@ -22,6 +22,8 @@ extern __thread Place here;
 enum Order { relaxed, acquire, release, acq_rel };
 enum Scope { cta, gpu, sys };
 
+void ptx_griddepcontrol_wait();
+void ptx_griddepcontrol_launch_dependents();
 void sync_threads();
 void sync_warp();
 void fence(Scope s);

@@ -62,6 +62,9 @@ func (m *meaning) local(axis schedule.Axis) []int64 {
 // input is an element of an input tensor in a run. Ranks that share a tensor out, or must agree on it, have the same
 // elements; of another tensor that each rank has whole, each has elements of its own.
 func (m *meaning) input(run int, name string, at int64) Number {
+	if t, _ := m.Schedule.Tensor(name); t.Constant {
+		run = 0
+	}
 	if m.Own(name) {
 		return mixed(hashed(name), uint64(run), uint64(at), uint64(m.rank))
 	}

@@ -204,7 +204,8 @@ func (s *System) buffer(p *hostir.Program, shape ops.Case, b hostir.Buffer, rank
 		s.Narrow[b.Name] = element
 	}
 	use := ops.Use{At: ops.Loc{Rank: rank, Buffer: b.Name}, Bytes: n * element}
-	memory := Buffer{Use: use, Plan: b.Owner == hostir.Plan, Private: b.Owner == hostir.Caller && !b.Shared}
+	memory := Buffer{Use: use, Plan: b.Owner == hostir.Plan, Private: b.Owner == hostir.Caller && !b.Shared,
+		Constant: b.Owner == hostir.Caller && b.Tensor.Constant}
 	t, declared := p.Schedule.Tensor(b.Name)
 	if !memory.Plan && declared && !(t.Root && rank > 0) {
 		places, err := m.places(t)

@@ -17,10 +17,11 @@ type rankBuilder struct {
 	streams   map[string][]int32 // last steps of each stream
 	events    map[int][]int32    // the steps that each event's last record marks
 	graph     bool
-	one       bool  // all streams are one
-	waits     bool  // the next step begins a launch that waits
-	met       int   // collectives of the run so far
-	block     int64 // of the launch that is being added, where blocks signal each for itself
+	one       bool    // all streams are one
+	waits     bool    // the next step begins a launch that waits
+	met       int     // collectives of the run so far
+	bound     []int32 // the caller's writes before the first run
+	block     int64   // of the launch that is being added, where blocks signal each for itself
 }
 
 // whole adds a run, with the caller's writes before and reads after it.
@@ -240,7 +241,27 @@ func (b *rankBuilder) access(o *ops.Op) {
 	if b.spoils(o, s) {
 		b.report(NoRace, "rank %d: an operation writes memory that other parts of it still read: %s", b.rank, o)
 	}
+	ahead := b.ahead(o)
 	b.add(o.Stream, s)
+	s.before = append(s.before, ahead...)
+}
+
+// ahead adds a step that reads what an operation reads ahead: of all steps, only the caller's writes before the first
+// run come before it.
+func (b *rankBuilder) ahead(o *ops.Op) []int32 {
+	s := &step{kind: access, op: o, name: "ahead: " + named(o), rank: b.rank, run: b.run, before: b.bound}
+	for _, u := range o.Uses {
+		if u.Ahead {
+			s.reads = append(s.reads, b.atoms.of(u)...)
+		}
+	}
+	if len(s.reads) == 0 {
+		return nil
+	}
+	s.group = b.group
+	b.group++
+	b.steps = append(b.steps, s)
+	return []int32{int32(len(b.steps) - 1)}
 }
 
 // spoils reports whether an operation writes memory that it reads, except the result that a
@@ -282,9 +303,12 @@ func (m *machine) foreign(u ops.Use) bool {
 // write adds the writes between runs, on main.
 func (b *rankBuilder) write() {
 	for i := range b.Memory {
-		if c := &b.Memory[i]; c.At.Rank == b.rank {
-			b.add(hostir.MainStream, &step{kind: access, name: fmt.Sprintf("write %s %dB", c.At, c.Bytes),
+		if c := &b.Memory[i]; c.At.Rank == b.rank && !(c.Constant && b.run > 0) {
+			n := b.add(hostir.MainStream, &step{kind: access, name: fmt.Sprintf("write %s %dB", c.At, c.Bytes),
 				writes: b.atoms.of(c.Use), wrote: c})
+			if b.run == 0 {
+				b.bound = append(b.bound, n)
+			}
 		}
 	}
 }

@@ -45,6 +45,8 @@ type Buffer struct {
 	Plan bool
 	// Private: peers may not read it either.
 	Private bool
+	// Constant: it is written before the first run alone.
+	Constant bool
 	// Input: it has fresh contents, from which results are made; other memory has none.
 	Input bool
 	// Values of an input in each run; nil gives each element a number of its own.

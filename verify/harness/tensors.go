@@ -25,7 +25,9 @@ type Tensors struct {
 	Parts   map[string]reading.Part
 	rooms   map[string]int // elements that there is room for
 	stage   int64          // bytes that a plan may stage
-	close   []func() error
+	// constant is what inputs that are Constant hold, by their place.
+	constant map[driver.Ptr]reference.Input
+	close    []func() error
 }
 
 // Tensors allocates for a shape; free them.
@@ -36,7 +38,7 @@ func (m *Member) Tensors(p *Program, s Shape) (*Tensors, error) {
 	}
 	t := &Tensors{Member: m, Program: p, Shape: s.Fit(p, m.Size()), Problem: x, At: map[string]driver.Ptr{},
 		Parts: map[string]reading.Part{},
-		rooms: map[string]int{}, stage: staged(x)}
+		rooms: map[string]int{}, stage: staged(x), constant: map[driver.Ptr]reference.Input{}}
 	for _, tensor := range p.Schedule.Tensors {
 		part, err := x.Part(tensor.Name, m.Rank())
 		if err == nil {
@@ -208,7 +210,7 @@ func (t *Tensors) Recount(ctx context.Context, plan Plan, counts []int) error {
 
 // Inputs are the operands of one run as this rank knows them. An operand that is
 // spread over the ranks, or from which several ranks make results, has one
-// seed everywhere; of others each rank has its own.
+// seed everywhere; of others each rank has its own. One that is Constant is the same in all runs.
 func (t *Tensors) Inputs(run uint32, real bool) map[string]reference.Input {
 	in := map[string]reference.Input{}
 	for i, tensor := range t.Program.Schedule.Tensors {
@@ -219,7 +221,11 @@ func (t *Tensors) Inputs(run uint32, real bool) map[string]reference.Input {
 		if t.Problem.Own(tensor.Name) {
 			seed += uint32(t.Member.Rank()) << 16
 		}
-		in[tensor.Name] = t.Problem.Input(tensor.Name, reference.Hash(seed, int64(run)), real)
+		of := int64(run)
+		if tensor.Constant {
+			of = 0
+		}
+		in[tensor.Name] = t.Problem.Input(tensor.Name, reference.Hash(seed, of), real)
 	}
 	return in
 }
@@ -229,13 +235,22 @@ func (t *Tensors) absent(name string) bool {
 	return t.Problem.Tensor(name).Root && t.Member.Rank() != 0
 }
 
-// Fill enqueues fresh inputs.
+// Fill enqueues fresh inputs. It waits for those that are Constant, which it writes where they are others than before.
 func (t *Tensors) Fill(in map[string]reference.Input, s driver.Stream) error {
 	var errs []error
+	wrote := false
 	for name, x := range in {
-		if !t.absent(name) {
-			errs = append(errs, t.Member.Kernels.Make(t.At[name], t.typeOf(name), x, t.Parts[name], s))
+		at, constant := t.At[name], t.Problem.Tensor(name).Constant
+		if held, same := t.constant[at]; t.absent(name) || constant && same && held == x {
+			continue
 		}
+		errs = append(errs, t.Member.Kernels.Make(at, t.typeOf(name), x, t.Parts[name], s))
+		if constant {
+			t.constant[at], wrote = x, true
+		}
+	}
+	if wrote {
+		errs = append(errs, t.Member.Driver().StreamSynchronize(s))
 	}
 	return errors.Join(errs...)
 }

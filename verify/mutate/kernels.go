@@ -34,7 +34,7 @@ var (
 	formulaTests   = []string{"TestFormulas", "TestInexact", "TestThreads"}
 	coreTests      = []string{"TestHopper"}
 	eightTests     = []string{"TestEight"}
-	fewTests       = []string{"TestFewRows", "TestTurns", "TestThreads"}
+	fewTests       = []string{"TestFewRows", "TestEarly", "TestTurns", "TestThreads"}
 )
 
 // tests are the tests that run the kernels made of the file.

@@ -61,6 +61,10 @@ func (o *Op) malformed() string {
 		return fmt.Sprintf("is a %s of %d words and %d uses of memory", o.Kind, len(o.Words), len(o.Uses))
 	case o.Kernel == "" && (o.ByBlocks || o.AtOnce || o.Part != 0 || o.Count.Buffer != ""):
 		return "has blocks or parts, and is of no kernel"
+	case o.Early && o.Kernel == "":
+		return "starts early, and is of no kernel"
+	case slices.ContainsFunc(o.Uses, func(u Use) bool { return u.Ahead && (u.Write || !o.Early) }):
+		return "writes ahead of the launch before, or reads ahead and does not start early"
 	case o.Kernel != "" && o.Step == 0:
 		return "is of a kernel, and of no step"
 	case o.Part < 0:
@@ -135,7 +139,7 @@ func misfit(list []Op) (at int, problem string) {
 	last, ended, count := 0, false, Loc{}
 	for i, o := range list {
 		switch {
-		case o.Kernel != first.Kernel, o.ByBlocks != first.ByBlocks, o.AtOnce != first.AtOnce:
+		case o.Kernel != first.Kernel, o.ByBlocks != first.ByBlocks, o.AtOnce != first.AtOnce, o.Early != first.Early:
 			return i, "is not of one launch with the others of its step"
 		case o.Part > 0 && (ended || o.Part != last && o.Part != last+1):
 			return i, fmt.Sprintf("is of part %d behind part %d", o.Part, last)

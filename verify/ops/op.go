@@ -67,6 +67,9 @@ type Op struct {
 	Accumulate bool
 	// To and From are the ranks that an exchange sends to and gets from.
 	To, From int
+	// Early: the launch may start when the launch before it on its stream lets it. What it reads ahead it may read at any
+	// time then; all else it does behind that launch's end, which it awaits in any case.
+	Early bool
 	// Step is the number of the node in issue order, from 1; zero for After and Done.
 	Step int
 	// Node of the host program; absent in a recorded operation.
@@ -147,6 +150,8 @@ type Use struct {
 	// Columns: it is a part of the columns of a buffer, a stretch of each of its rows. Offset and Bytes count as if the
 	// parts lay one after another, each row by row.
 	Columns bool
+	// Ahead: a launch that is early may read it before the launches before have ended.
+	Ahead bool
 }
 
 // String is ready@2+4: the buffer, its rank and the offset in bytes.
@@ -185,6 +190,9 @@ func (u Use) append(b []byte) []byte {
 	if u.Columns {
 		b = append(b, " of columns"...)
 	}
+	if u.Ahead {
+		b = append(b, " ahead"...)
+	}
 	return b
 }
 
@@ -220,6 +228,9 @@ func (o Op) append(b []byte) []byte {
 	}
 	if o.Kernel != "" {
 		b = append(append(b, " by kernel "...), o.Kernel...)
+	}
+	if o.Early {
+		b = append(b, " early"...)
 	}
 	if o.ByBlocks && o.AtOnce {
 		b = append(b, " by groups"...)

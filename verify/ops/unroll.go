@@ -119,7 +119,7 @@ func (u *unroller) synchronize(n hostir.Synchronize) {
 // is done.
 func (u *unroller) enqueue(n hostir.Step) {
 	u.step++
-	at := Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By, ByBlocks: n.ByBlocks}
+	at := Op{Node: n, Step: u.step, Stream: u.stream(n.Stream), Kernel: n.By, ByBlocks: n.ByBlocks, Early: n.Ahead}
 	switch x := n.Do.(type) {
 	case hostir.Tiles:
 		u.tiles(n, x)
@@ -345,11 +345,12 @@ func (u *unroller) product(op Op, x hostir.Product) {
 	}
 	if op.Kernel == hostir.NarrowKernel ||
 		op.Kernel != "" && u.fewRows(op.Uses[0].Bytes, op.Uses[1].Bytes, bytes) {
+		op.Uses[1].Ahead = op.Early
 		op.Uses = append(op.Uses, Use{Write: true, At: at, Bytes: bytes})
 		u.add(op)
 		return
 	}
-	op.Kernel = ""
+	op.Kernel, op.Early = "", false
 	if x.Accumulate {
 		op.Uses = append(op.Uses, Use{At: at, Bytes: bytes})
 	}

@@ -1,7 +1,7 @@
 package prove
 
 // bracket: by the rank's own streams and events, every operation comes after the start of
-// its run and before its end. A capture would not include it otherwise. Every statement
+// its run, but for what it reads ahead, and before its end. A capture would not include it otherwise. Every statement
 // about several runs and several plans rests on it.
 func (p *proof) bracket() *Counterexample {
 	started, ended := make([]bool, len(p.nodes)), make([]bool, len(p.nodes))
@@ -23,7 +23,7 @@ func (p *proof) bracket() *Counterexample {
 	for n, x := range p.nodes {
 		switch {
 		case x.kind >= caller:
-		case !started[n]:
+		case !started[n] && x.kind != ahead:
 			return p.against(Bracket, p.start[x.run][x.rank], int32(n),
 				"the stream does not wait for the start of the run: nothing orders this after the caller's earlier "+
 					"work, and no capture would include it",

@@ -1,6 +1,10 @@
 package prove
 
-import "ovgen/verify/ops"
+import (
+	"slices"
+
+	"ovgen/verify/ops"
+)
 
 // node is one event: an operation from its start to its end, one word of a Signal, the start or
 // the end of a collective, or an action of the caller, of New or of Close.
@@ -20,6 +24,7 @@ const (
 	finish                 // a signalling kernel has ended
 	enter                  // a rank has begun a collective
 	leave                  // and has ended it
+	ahead                  // an operation reads what it may read ahead of the end of the launch before
 	caller                 // the caller and the group's other plans, before run `run`
 	opened                 // New and Bind on all ranks
 	closed                 // Close, or the next Bind, on all ranks
@@ -92,6 +97,7 @@ type builder struct {
 	number   map[turned]int32
 	tails    map[string]*tail // of each stream of the rank in the run
 	events   map[int]int32
+	open     int32 // New and Bind
 	// meetings are the nodes of each collective of the run, by communicator.
 	meetings [][]meeting
 }
@@ -107,10 +113,10 @@ type turned struct {
 // a replay keeps none (see the package comment).
 func build(m Model, lists [][]ops.Op, runs int, both bool) *graph {
 	b := &builder{graph: &graph{model: m, lists: lists, runs: runs, both: both}, number: map[turned]int32{}}
-	open := b.add(node{kind: opened})
+	b.open = b.add(node{kind: opened})
 	last := make([]int32, len(lists))
 	for r := range last {
-		last[r] = open
+		last[r] = b.open
 	}
 	for run := range runs {
 		b.meetings = make([][]meeting, b.rails())
@@ -183,7 +189,7 @@ func (b *builder) rank(r, run int, free int32) int32 {
 			last = b.collective(n, collectives, after)
 			collectives++
 		default:
-			last = b.add(n, after...)
+			last = b.add(n, append(after, b.ahead(n, o)...)...)
 		}
 		b.tails[o.Stream].add(&o, last)
 		switch o.Kind {
@@ -196,6 +202,16 @@ func (b *builder) rank(r, run int, free int32) int32 {
 		}
 	}
 	return b.end[run][r]
+}
+
+// ahead adds what an operation reads ahead, which nothing but New and Bind comes before: a launch that lets the next one
+// start at once may itself have started so, and that one lets a further one start.
+func (b *builder) ahead(n node, o ops.Op) []int32 {
+	if !slices.ContainsFunc(o.Uses, func(u ops.Use) bool { return u.Ahead }) {
+		return nil
+	}
+	n.kind = ahead
+	return []int32{b.add(n, b.open)}
 }
 
 // batch adds the items of a batch of stream memory operations, one after the other.

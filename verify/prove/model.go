@@ -25,6 +25,8 @@ type Model struct {
 	Lands map[string]Landing
 	// Columns of a buffer are cut into so many parts, each a chunk or more; of others chunks are no parts of columns.
 	Columns map[string]int64
+	// Constant are the caller's buffers that it writes before the first run alone.
+	Constant []string
 	// Hosts that the ranks are on, of a program over hosts, each as many; zero is one.
 	Hosts int
 	// Computes defines the expected outputs; nil: contents are not checked.
@@ -116,6 +118,9 @@ func Of(p *hostir.Program, c ops.Case) (Model, error) {
 		}
 		x.hold(b.Inner, p.Schedule.Made(b.Inner.Tensor.Name), c.Ranks)
 		m.Buffers = append(m.Buffers, x)
+		if b.Owner == hostir.Caller && b.Tensor.Constant {
+			m.Constant = append(m.Constant, b.Name)
+		}
 	}
 	return m, nil
 }
@@ -306,6 +311,9 @@ func (m *Model) holder(tensor string) (int, *Inner) {
 	}
 	return m.index(tensor), nil
 }
+
+// constant says that the caller leaves a buffer as it is.
+func (m *Model) constant(name string) bool { return slices.Contains(m.Constant, name) }
 
 func (m *Model) index(name string) int {
 	return slices.IndexFunc(m.Buffers, func(b Buffer) bool { return b.Name == name })

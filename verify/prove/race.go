@@ -24,8 +24,8 @@ type memory struct {
 }
 
 // races: two uses of common bytes, one of them a write, are ordered. The caller and the
-// group's other plans write all of a rank's memory before and after each run, landings
-// apart; New and Close, of all ranks. Uses on one stream are ordered, and so, by bracket, are operations
+// group's other plans write all of a rank's memory before and after each run, landings and
+// what the schedule calls Constant apart; New and Close, of all ranks. Uses on one stream are ordered, and so, by bracket, are operations
 // of one rank in different runs.
 func (p *proof) races() *Counterexample {
 	var pairs []pair
@@ -54,6 +54,8 @@ func (g *graph) used(n int32) (list []ops.Use) {
 			list = append(slices.Clone(list), ops.Use{Write: true, At: o.Count, Bytes: 4})
 		}
 		return list
+	case ahead:
+		return slices.DeleteFunc(slices.Clone(g.operation(n).Uses), func(u ops.Use) bool { return !u.Ahead })
 	case enter, leave: // the memory is in use from the one to the other
 		return g.operation(n).Uses
 	case word:
@@ -93,7 +95,7 @@ func (p *proof) memories() []region {
 			continue
 		}
 		for i := range all {
-			own := int(x.rank) == all[i].rank && !p.model.landing(all[i].buffer)
+			own := int(x.rank) == all[i].rank && !p.model.landing(all[i].buffer) && !p.model.constant(all[i].buffer)
 			if x.kind != caller || own {
 				all[i].list = append(all[i].list, access{int32(n), 0, math.MaxInt64, true})
 			}
@@ -129,7 +131,7 @@ func (p *proof) trivial(a, b int32) bool {
 	if x.kind > caller || y.kind > caller {
 		return x.kind >= caller && y.kind >= caller
 	}
-	if x.rank != y.rank {
+	if x.rank != y.rank || x.kind == ahead || y.kind == ahead {
 		return false
 	}
 	if x.kind == caller || y.kind == caller || x.run != y.run {
@@ -165,6 +167,9 @@ func (p *proof) common(w pair) (at memory, text string) {
 
 func (p *proof) orderHint(w pair) string {
 	x, y := p.nodes[w.from], p.nodes[w.to]
+	if x.kind == ahead || y.kind == ahead {
+		return "read ahead only what the schedule calls Constant and no operation writes"
+	}
 	if x.rank == y.rank {
 		return "make the later one's stream wait for the earlier one's (Synchronize), or give the " +
 			"two memory of their own"

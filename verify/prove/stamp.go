@@ -34,6 +34,9 @@ func (s stamp) add(m Model, lists [][]ops.Op) {
 	if m.Columns != nil {
 		fmt.Fprintf(s, "%v\n", m.Columns)
 	}
+	if m.Constant != nil {
+		fmt.Fprintf(s, "%v\n", m.Constant)
+	}
 	if m.Hosts > 0 {
 		fmt.Fprintf(s, "H=%d\n", m.Hosts)
 	}

@@ -29,6 +29,8 @@ func (g *graph) text(n int32) string {
 		return "kernel " + o.Kernel + " starts"
 	case x.kind == finish:
 		return "kernel " + o.Kernel + " ends"
+	case x.kind == ahead:
+		return "ahead of the launch before: " + opText(o)
 	case x.kind == enter:
 		return "begin " + opText(o)
 	case x.kind == leave:

@@ -235,6 +235,7 @@ func (l *launch) operations(n *Names, o ops.Op) ([]ops.Op, error) {
 	if err := l.check(k); err != nil {
 		return nil, fmt.Errorf("kernel %s, grid %v, block %v: %w", name, l.grid, l.block, err)
 	}
+	o.Early = l.kernel.Early
 	if o.Kernel = name; k.call {
 		o.Kernel, o.Launch = "", l.called()
 		o.Form, _, _ = strings.Cut(rest, "_")
@@ -274,6 +275,9 @@ func (l *launch) split(n *Names, o ops.Op, k kind) ([]ops.Op, error) {
 		if err := p.take(t); err != nil {
 			return nil, err
 		}
+	}
+	if k.product && o.Early && len(p.work.Uses) > 1 {
+		p.work.Uses[1].Ahead = true // the weight
 	}
 	list, err := p.list(o)
 	if i := slices.IndexFunc(list, func(o ops.Op) bool { return o.Kind == ops.Apply }); i >= 0 {

@@ -90,6 +90,22 @@ typedef struct CUmemAccessDesc_st {
   int flags;
 } CUmemAccessDesc;
 
+typedef struct CUlaunchAttribute_st {
+  int id;
+  char pad[8 - sizeof(int)];
+  union {
+    char pad[64];
+    int programmaticStreamSerializationAllowed;
+  } value;
+} CUlaunchAttribute;
+
+typedef struct CUlaunchConfig_st {
+  unsigned int gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+  CUstream hStream;
+  CUlaunchAttribute *attrs;
+  unsigned int numAttrs;
+} CUlaunchConfig;
+
 enum {
   CUDA_SUCCESS = 0,
   CUDA_ERROR_INVALID_VALUE = 1,
@@ -139,6 +155,8 @@ enum {
   CU_MEM_ALLOC_GRANULARITY_MINIMUM = 0,
   CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1,
   CU_MEM_HANDLE_TYPE_FABRIC = 8,
+
+  CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6,
 };
 #endif
 
@@ -151,6 +169,8 @@ _Static_assert(sizeof(CUipcMemHandle) == 64 && sizeof(CUuuid) == 16, "opaque blo
 _Static_assert(sizeof(CUmemAllocationProp) == 32, "a kind of allocation");
 _Static_assert(offsetof(CUmemAllocationProp, location) == 8, "its location");
 _Static_assert(sizeof(CUmemAccessDesc) == 12, "an access right");
+_Static_assert(sizeof(CUlaunchAttribute) == 72 && offsetof(CUlaunchAttribute, value) == 8, "a launch's attribute");
+_Static_assert(offsetof(CUlaunchConfig, attrs) == 40 && offsetof(CUlaunchConfig, numAttrs) == 48, "a launch");
 
 typedef uint32_t cuuint32_t;
 typedef enum { CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 } CUfunction_attribute;
@@ -237,6 +257,7 @@ typedef enum { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0 } CUtensorMapFloatOOBfill;
 /* Functions that few programs or only tests use: a null entry makes the call answer "not supported". */
 #define OVGEN_CUDA_OPTIONAL(X)                                                                     \
   X(FuncSetAttribute, 9000, "", (CUfunction, CUfunction_attribute, int))                           \
+  X(LaunchKernelEx, 11060, "", (const CUlaunchConfig *, CUfunction, void **, void **))             \
   X(TensorMapEncodeTiled, 12000, "",                                                               \
     (void *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *, const cuuint64_t *,      \
      const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,            \

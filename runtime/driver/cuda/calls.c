@@ -187,6 +187,16 @@ CUresult ovgen_launch(uintptr_t ctx, uintptr_t f, const uint32_t grid[3], const 
                           (CUstream)s, list, NULL));
 }
 
+CUresult ovgen_launch_early(uintptr_t ctx, uintptr_t f, const uint32_t grid[3], const uint32_t block[3],
+                            uint32_t shared, uintptr_t s, char *params) {
+  if (!cu.LaunchKernelEx) return ovgen_launch(ctx, f, grid, block, shared, s, params);
+  void *list[] = {params};
+  CUlaunchAttribute early = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION};
+  early.value.programmaticStreamSerializationAllowed = 1;
+  const CUlaunchConfig launch = {grid[0], grid[1], grid[2], block[0], block[1], block[2], shared, (CUstream)s, &early, 1};
+  IN(ctx, cu.LaunchKernelEx(&launch, (CUfunction)f, list, NULL));
+}
+
 CUresult ovgen_capture_begin(uintptr_t ctx, uintptr_t s, int mode) {
   IN(ctx, cu.StreamBeginCapture((CUstream)s, (CUstreamCaptureMode)mode));
 }

@@ -33,9 +33,9 @@ type Driver struct {
 	folder   string         // of their file, where the caller has named one
 	products map[driver.MatmulDesc]*product
 	modules  map[*driver.Code]*module
-	// shared is the bytes of dynamic shared memory of functions that need any. It is replaced, never changed, so that
-	// launches take no lock.
-	shared atomic.Pointer[map[driver.Function]int]
+	// launches is how functions are launched that need shared memory, or may start early. It is replaced, never changed,
+	// so that launches take no lock.
+	launches atomic.Pointer[map[driver.Function]launched]
 }
 
 var (

@@ -5,6 +5,8 @@ package cuda
 /*
 #cgo noescape ovgen_launch
 #cgo nocallback ovgen_launch
+#cgo noescape ovgen_launch_early
+#cgo nocallback ovgen_launch_early
 #cgo nocallback ovgen_graph_launch
 #cgo noescape ovgen_tensor_map
 #cgo nocallback ovgen_tensor_map
@@ -73,32 +75,40 @@ func (d *Driver) ModuleGetFunction(m driver.Module, name string) (driver.Functio
 	if r := C.ovgen_module_function(d.ctx, C.uintptr_t(m), c, &f); r != 0 {
 		return 0, fmt.Errorf("find kernel %s: %w", name, status("cuModuleGetFunction", r))
 	}
-	return driver.Function(f), d.share(m, name, driver.Function(f))
+	return driver.Function(f), d.note(m, name, driver.Function(f))
 }
 
-// share lets blocks of a kernel have the shared memory that they need, and notes it for launches. The handle may have
-// been that of a kernel which was unloaded.
-func (d *Driver) share(m driver.Module, name string, f driver.Function) error {
+// launched is how a function is launched: with so many bytes of dynamic shared memory, or early.
+type launched struct {
+	shared int
+	early  bool
+}
+
+// note lets blocks of a kernel have the shared memory that they need, and keeps for launches what it needs. The handle
+// may have been that of a kernel which was unloaded.
+func (d *Driver) note(m driver.Module, name string, f driver.Function) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	all := map[driver.Function]int{}
-	if before := d.shared.Load(); before != nil {
+	all := map[driver.Function]launched{}
+	if before := d.launches.Load(); before != nil {
 		maps.Copy(all, *before)
 	}
 	delete(all, f)
 	for code, x := range d.modules {
 		for _, k := range code.Kernels {
-			if x.handle != m || k.Name != name || k.Shared == 0 {
+			if x.handle != m || k.Name != name || k.Shared == 0 && !k.Early {
 				continue
 			}
-			if r := C.ovgen_function_shared(d.ctx, C.uintptr_t(f), C.int(k.Shared)); r != 0 {
-				return fmt.Errorf("give kernel %s %d bytes of shared memory: %w", name, k.Shared,
-					status("cuFuncSetAttribute", r))
+			if k.Shared > 0 {
+				if r := C.ovgen_function_shared(d.ctx, C.uintptr_t(f), C.int(k.Shared)); r != 0 {
+					return fmt.Errorf("give kernel %s %d bytes of shared memory: %w", name, k.Shared,
+						status("cuFuncSetAttribute", r))
+				}
 			}
-			all[f] = k.Shared
+			all[f] = launched{k.Shared, k.Early}
 		}
 	}
-	d.shared.Store(&all)
+	d.launches.Store(&all)
 	return nil
 }
 
@@ -122,12 +132,17 @@ func (d *Driver) ModuleUnload(m driver.Module) error {
 // parameter. The struct is read before the call returns.
 func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver.Stream,
 	params unsafe.Pointer) error {
-	shared := 0
-	if all := d.shared.Load(); all != nil {
-		shared = (*all)[f]
+	var how launched
+	if all := d.launches.Load(); all != nil {
+		how = (*all)[f]
 	}
-	return check("cuLaunchKernel", C.ovgen_launch(d.ctx, C.uintptr_t(f), (*C.uint32_t)(unsafe.Pointer(&grid)),
-		(*C.uint32_t)(unsafe.Pointer(&block)), C.uint32_t(shared), C.uintptr_t(s), (*C.char)(params)))
+	dims, threads := (*C.uint32_t)(unsafe.Pointer(&grid)), (*C.uint32_t)(unsafe.Pointer(&block))
+	if how.early {
+		return check("cuLaunchKernelEx", C.ovgen_launch_early(d.ctx, C.uintptr_t(f), dims, threads,
+			C.uint32_t(how.shared), C.uintptr_t(s), (*C.char)(params)))
+	}
+	return check("cuLaunchKernel", C.ovgen_launch(d.ctx, C.uintptr_t(f), dims, threads, C.uint32_t(how.shared),
+		C.uintptr_t(s), (*C.char)(params)))
 }
 
 // OccupancyMaxActiveBlocksPerMultiprocessor asks how many blocks have room at the same time.

@@ -91,7 +91,7 @@ func (u *unit) declare(expr goExpr) []jen.Code {
 	}
 	for _, f := range u.fewRows() {
 		code = append(code, setField(f.field,
-			jen.Qual(fewRowsPath, f.name).Dot("Declare").Call(jen.Id("b"), jen.Id("s").Dot("Type"))))
+			f.family().Dot("Declare").Call(jen.Id("b"), jen.Id("s").Dot("Type"))))
 	}
 	return append(code, u.declareCalls(expr)...)
 }

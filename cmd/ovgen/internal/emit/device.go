@@ -83,16 +83,21 @@ func (d *device) emit(opt Options, files map[string][]byte) error {
 // arch is the GPUs that PTX is for.
 type arch struct{ suffix, option string }
 
-// Compute capability 8.0 and later, and 9.0 alone, whose tensor cores tiles use.
+// Compute capability 8.0 and later, 9.0 and later, where launches may start early, and 9.0 alone, whose tensor cores
+// tiles use.
 var (
 	sm80  = arch{"_sm80.ptx", "--gpu-architecture=compute_80"}
+	sm90  = arch{"_sm90.ptx", "--gpu-architecture=compute_90"}
 	sm90a = arch{"_sm90a.ptx", "--gpu-architecture=compute_90a"}
 )
 
-// archOf is the architecture that the kernels of a table need.
-func archOf(t kernels.Table) arch {
-	if slices.ContainsFunc(t.Kernels, kernels.Kernel.Multiplies) {
+// archOf is the architecture that the kernels of a package need.
+func archOf(d templates.Device) arch {
+	switch {
+	case slices.ContainsFunc(d.Table.Kernels, kernels.Kernel.Multiplies):
 		return sm90a
+	case d.Early():
+		return sm90
 	}
 	return sm80
 }

@@ -16,7 +16,7 @@ func (u *unit) kernelFiles(files map[string][]byte) error {
 	f.Line()
 	code := jen.Id("table").Dot("Code").Call()
 	for _, f := range u.fewRows() {
-		few := jen.Qual(fewRowsPath, f.name).Dot("Code").Call(jen.Id("table").Dot("Types"))
+		few := f.family().Dot("Code").Call(jen.Id("table").Dot("Types"))
 		code = jen.Append(code, few.Op("..."))
 	}
 	declareCode(f, u.name, u.code, code)

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/dave/jennifer/jen"
+
 	"ovgen/runtime/driver"
 	"ovgen/runtime/fewrows"
 	"ovgen/runtime/kernels"
@@ -254,21 +256,35 @@ func (u *unit) limited() bool {
 type multipliers struct {
 	name, field, comment string
 	kernels              fewrows.Family
+	early                bool
+}
+
+// family is the Go of the kernels: those that read their weight ahead are Early.
+func (m multipliers) family() *jen.Statement {
+	if m.early {
+		return jen.Qual(fewRowsPath, m.name).Dot("Early").Call()
+	}
+	return jen.Qual(fewRowsPath, m.name)
 }
 
 // multiply are all, by the kernels of host programs.
 var multiply = map[string]multipliers{
-	hostir.FewRowsKernel: {"Kernels", "few", "products of few rows", fewrows.Kernels},
-	hostir.NarrowKernel:  {"Narrow", "narrow", "products by weights of eight bits", fewrows.Narrow},
+	hostir.FewRowsKernel: {"Kernels", "few", "products of few rows", fewrows.Kernels, false},
+	hostir.NarrowKernel:  {"Narrow", "narrow", "products by weights of eight bits", fewrows.Narrow, false},
 }
 
 // fewRows are the kernels that make products.
 func (u *unit) fewRows() (list []multipliers) {
 	for _, by := range slices.Sorted(maps.Keys(multiply)) {
-		found := false
-		hostir.Steps(u.program.Body, func(s hostir.Step) { found = found || s.By == by })
+		found, of := false, multiply[by]
+		hostir.Steps(u.program.Body, func(s hostir.Step) {
+			found, of.early = found || s.By == by, of.early || s.By == by && s.Ahead
+		})
+		if of.early {
+			of.kernels = of.kernels.Early()
+		}
 		if found {
-			list = append(list, multiply[by])
+			list = append(list, of)
 		}
 	}
 	return list
@@ -285,5 +301,5 @@ func (u *unit) deviceCode() (*device, error) {
 	d.About = append([]string{"The kernels of " + u.program.Name +
 		"'s transport, launched by the host program in program.go:"}, d.Summary()...)
 	return device{name: u.name, from: from, includes: d.Headers(), host: d.Host(), own: u.Own,
-		arch: archOf(u.kernels)}.render(d.Source())
+		arch: archOf(d)}.render(d.Source())
 }
