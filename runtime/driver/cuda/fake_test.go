@@ -78,6 +78,7 @@ func TestFake(t *testing.T) {
 		"pin 4096 flags 3",
 		"load 0x70", "load 0x71", "unload 0x71", "unload 0x70", "load 0x72",
 		"launch 0x99 (1,2,3) (4,5,6) shared 0 on 0x50: 77 extra (nil)",
+		"launch early 0x65 (1,2,3) (4,5,6) shared 0 on 0x50: 77 extra (nil), 1 attributes: 6 = 1",
 		"release 1",
 	} {
 		i := strings.Index(out[at:], want)
@@ -335,6 +336,11 @@ func fakeKernels(t *testing.T, d *Driver) {
 	if err := d.LaunchKernel(0x99, grid, block, 0x50, unsafe.Pointer(&launch)); err != nil {
 		t.Error(err)
 	}
+	m, err := d.ModuleLoadData(&driver.Code{Name: "early", PTX: []byte("good"),
+		Kernels: []driver.Kernel{{Name: "early", Early: true}}})
+	must(t, err)
+	early, err := d.ModuleGetFunction(m, "early")
+	must(t, errors.Join(err, d.LaunchKernel(early, grid, block, 0x50, unsafe.Pointer(&launch))))
 	n := testing.AllocsPerRun(10, func() { d.EventRecordWithFlags(0x60, 0x50, 0) })
 	if n != 0 {
 		t.Errorf("recording an event makes %v allocations", n)

@@ -213,6 +213,20 @@ CUresult cuModuleUnload(CUmodule m) {
   return 0;
 }
 
+CUresult cuModuleGetFunction(CUfunction *f, CUmodule m, const char *name) {
+  (void)m;
+  *f = (CUfunction)(uintptr_t)name[0];
+  return 0;
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig *l, CUfunction f, void **params, void **extra) {
+  dprintf(2, "launch early %p (%u,%u,%u) (%u,%u,%u) shared %u on %p: %u extra %p, %u attributes: %d = %d\n", (void *)f,
+          l->gridDimX, l->gridDimY, l->gridDimZ, l->blockDimX, l->blockDimY, l->blockDimZ, l->sharedMemBytes,
+          (void *)l->hStream, *(unsigned *)params[0], (void *)extra, l->numAttrs, l->attrs[0].id,
+          l->attrs[0].value.programmaticStreamSerializationAllowed);
+  return 0;
+}
+
 CUresult cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
                         unsigned int by, unsigned int bz, unsigned int shared, CUstream s, void **params,
                         void **extra) {
