@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -32,6 +31,12 @@ func digest(list []Number) Number {
 	return mixed(of...)
 }
 
+// madeBy names what a rank makes in a run by a call.
+type madeBy struct {
+	result    string
+	run, rank int
+}
+
 // call is the element of a call's result. The rank made it that has the index of ranks, or its row where each makes its
 // own, or else the column of the result or of an operand.
 func (m *meaning) call(run int, op schedule.Op, index []int64) Number {
@@ -54,10 +59,10 @@ func (m *meaning) call(run int, op schedule.Op, index []int64) Number {
 	}
 	columns := m.columnsMade(op, owner)
 	at := row*int64(len(columns)) + int64(slices.Index(columns, mine))
-	key := fmt.Sprintf("%s run %d rank %d", op.Out, run, owner)
+	key := madeBy{op.Out, run, owner}
 	if _, known := m.handed[key]; !known {
 		if m.handed == nil {
-			m.handed = map[string][]uint64{}
+			m.handed = map[madeBy][]uint64{}
 		}
 		var operands [][]Number
 		for i, name := range op.In {
@@ -99,9 +104,19 @@ func (m *meaning) columnsOf(name string, rank int) []int64 {
 	return m.columnsMade(op, rank)
 }
 
-// columnsMade lists a rank's indices of the last axis of what it makes: those of the operand whose axis it is, or of
-// the result where it is an axis of that alone.
+// columnsMade lists a rank's indices of the last axis of what it makes. They are asked for each element.
 func (m *meaning) columnsMade(op schedule.Op, rank int) []int64 {
+	t := m.tensor(op.Out)
+	list, known := t.columns[rank]
+	if !known {
+		list = m.lastAxis(op, rank)
+		t.columns[rank] = list
+	}
+	return list
+}
+
+// lastAxis are those of the operand whose axis it is, or of the result where it is an axis of that alone.
+func (m *meaning) lastAxis(op schedule.Op, rank int) []int64 {
 	x := m.Index(op)
 	for i, in := range x.In {
 		at := strings.Index(in, x.Out[len(x.Out)-1:])

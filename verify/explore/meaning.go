@@ -17,7 +17,7 @@ type meaning struct {
 	plan    int64               // bytes of an element of its type
 	ordered bool                // promises says so
 	tensors map[string]*tensor  // those of which elements were read
-	handed  map[string][]uint64 // the digests of the operands of calls that were read
+	handed  map[madeBy][]uint64 // the digests of the operands of calls that were read
 }
 
 // meaningOf is the meaning of a schedule on a rank.
@@ -90,12 +90,7 @@ func (m *meaning) outputs(run int, name string, places []int64) []Number {
 
 // output is an element of a result, numbered row by row.
 func (m *meaning) output(run int, name string, at int64) Number {
-	sizes := m.tensor(name).sizes
-	index := make([]int64, len(sizes))
-	for i := len(sizes) - 1; i >= 0; i-- {
-		index[i], at = at%sizes[i], at/sizes[i]
-	}
-	return m.element(run, name, index)
+	return m.element(run, name, m.tensor(name).index(at))
 }
 
 // element is an element of an input, or of an operation's result.
@@ -108,7 +103,7 @@ func (m *meaning) elementOf(run int, t *tensor, index []int64) Number {
 	for i, n := range t.sizes {
 		at = at*n + index[i]
 	}
-	known := t.elements(run)
+	known := t.known.in(run, t.sizes)
 	if known[at] == unread {
 		switch {
 		case len(t.own) > 0 && t.op.Call == "":
@@ -141,7 +136,7 @@ func (m *meaning) made(run int, t *tensor, index []int64) Number {
 // and as if it were rounded.
 func (m *meaning) plain(run int, op schedule.Op, index []int64) Number {
 	x := m.Index(op)
-	values := map[rune]int64{}
+	values := &letters{}
 	for i, l := range x.Out {
 		values[l] = index[i]
 	}
@@ -191,7 +186,7 @@ func (m *meaning) behind(run int, op schedule.Op, index []int64, sum Number) Num
 // total is the sum over letters of the product of the operands' elements: over the indices
 // of each rank, and then, where the letter is spread over ranks, over the ranks in their
 // order.
-func (m *meaning) total(run int, t *tensor, over []rune, values map[rune]int64) Number {
+func (m *meaning) total(run int, t *tensor, over []rune, values *letters) Number {
 	if len(over) == 0 {
 		operands := m.operands(t)
 		product := m.at(run, operands, 0, values)
@@ -226,8 +221,8 @@ func (m *meaning) total(run int, t *tensor, over []rune, values map[rune]int64) 
 }
 
 // ofTerm is the rank's partial result of a term, which it adds to its partial result of the operation.
-func (m *meaning) ofTerm(run int, op, term schedule.Op, rank int, of map[rune]int64) (partial Number) {
-	x, values := m.Index(term), map[rune]int64{}
+func (m *meaning) ofTerm(run int, op, term schedule.Op, rank int, of *letters) (partial Number) {
+	x, values := m.Index(term), &letters{}
 	for i, l := range m.Index(op).Out {
 		values[rune(x.Out[i])] = of[l]
 	}
@@ -240,18 +235,27 @@ func (m *meaning) ofTerm(run int, op, term schedule.Op, rank int, of map[rune]in
 	return partial
 }
 
-// at is the element of operand i that letters name.
-func (m *meaning) at(run int, operands []operand, i int, values map[rune]int64) Number {
-	x := operands[i]
-	index := make([]int64, 0, len(x.letters))
-	for _, l := range x.letters {
-		index = append(index, values[l])
+// at is the element of operand i that letters name, with its scale unless functions read the codes.
+func (m *meaning) at(run int, operands []operand, i int, values *letters) Number {
+	x, at := &operands[i], int64(0)
+	for j, l := range x.letters {
+		at = at*x.sizes[j] + values[l]
 	}
-	element := m.elementOf(run, x.tensor, index)
-	if len(operands) == 1 { // functions read the codes
-		return element
+	scales := x.scale != "" && len(operands) > 1
+	known := &x.known
+	if scales {
+		known = &x.scaled
 	}
-	return m.scaled(run, element, i, x.tensor, index)
+	all := known.in(run, x.sizes)
+	if all[at] == unread {
+		index := x.index(at)
+		element := m.elementOf(run, x.tensor, index)
+		if scales {
+			element = m.scaled(run, element, i, x.tensor, index)
+		}
+		all[at] = element
+	}
+	return all[at]
 }
 
 // spread is the axis of a letter that all operands which have it spread over the ranks, if

@@ -13,7 +13,15 @@ type Number uint64
 // prime is 2^61 - 1.
 const prime = 1<<61 - 1
 
-func plus(x, y Number) Number { return (x + y) % prime }
+func plus(x, y Number) Number { return reduced(x + y) }
+
+// reduced is the residue of a number below twice the prime.
+func reduced(x Number) Number {
+	if x >= prime {
+		return x - prime
+	}
+	return x
+}
 
 // add is a sum with one more term. Rounded sums depend on the order of their terms: an
 // ordered one is a polynomial that has them as coefficients.
@@ -26,8 +34,7 @@ func add(sum, term Number, ordered bool) Number {
 
 func times(x, y Number) Number {
 	hi, lo := bits.Mul64(uint64(x), uint64(y))
-	_, rest := bits.Div64(hi, lo, prime)
-	return Number(rest)
+	return reduced(Number(lo&prime + (hi<<3 | lo>>61))) // 2^61 is 1
 }
 
 // mixed is a pseudo-random number, the same each time.

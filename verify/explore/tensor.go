@@ -8,26 +8,31 @@ import (
 
 // tensor is what a meaning has read of a tensor, or of an operation's result: that is asked for each element.
 type tensor struct {
-	name   string
-	sizes  []int64
-	op     schedule.Op // what makes it, unless it is an input
-	made   bool
-	scales bool            // they are those of another tensor, which is made
-	own    []schedule.Func // those that a kernel of its own makes
-	inFP32 bool
-	wide   bool // its elements have twice the bytes of the plan's
-	scale  string
-	ofRows bool       // there is a scale for each row
-	known  [][]Number // the elements in each run
-	of     []operand
-	summed map[rune]summed
+	name    string
+	sizes   []int64
+	op      schedule.Op // what makes it, unless it is an input
+	made    bool
+	scales  bool            // they are those of another tensor, which is made
+	own     []schedule.Func // those that a kernel of its own makes
+	inFP32  bool
+	wide    bool // its elements have twice the bytes of the plan's
+	scale   string
+	ofRows  bool // there is a scale for each row
+	known   elements
+	of      []operand
+	summed  map[rune]summed
+	columns map[int][]int64 // of each rank, of the last axis, where the caller's own work makes it
 }
 
 // operand is one of what makes a tensor, with the letters of its axes.
 type operand struct {
 	*tensor
 	letters string
+	scaled  elements // with their scales
 }
+
+// letters are the indices that letters of axes stand for.
+type letters ['z' + 1]int64
 
 // summed is a letter over which a sum is.
 type summed struct {
@@ -44,7 +49,7 @@ func (m *meaning) tensor(name string) *tensor {
 	if known {
 		return t
 	}
-	t = &tensor{name: name, sizes: m.sizes(name), summed: map[rune]summed{}}
+	t = &tensor{name: name, sizes: m.sizes(name), summed: map[rune]summed{}, columns: map[int][]int64{}}
 	if t.op, t.made = m.Schedule.Maker(name); t.made {
 		t.own, t.inFP32 = m.Schedule.Own(t.op), m.Schedule.InFP32(t.op)
 	} else {
@@ -63,19 +68,31 @@ func (m *meaning) tensor(name string) *tensor {
 	return t
 }
 
-// elements are those in a run, by their numbers row by row.
-func (t *tensor) elements(run int) []Number {
-	for run >= len(t.known) {
-		t.known = append(t.known, nil)
+// index is that of an element by its number row by row.
+func (t *tensor) index(at int64) []int64 {
+	index := make([]int64, len(t.sizes))
+	for i := len(t.sizes) - 1; i >= 0; i-- {
+		index[i], at = at%t.sizes[i], at/t.sizes[i]
 	}
-	if t.known[run] == nil {
+	return index
+}
+
+// elements are those of a tensor in each run, by their numbers row by row.
+type elements [][]Number
+
+// in are the elements in a run of a tensor of some sizes.
+func (e *elements) in(run int, sizes []int64) []Number {
+	for run >= len(*e) {
+		*e = append(*e, nil)
+	}
+	if (*e)[run] == nil {
 		n := int64(1)
-		for _, size := range t.sizes {
+		for _, size := range sizes {
 			n *= size
 		}
-		t.known[run] = slices.Repeat([]Number{unread}, int(n))
+		(*e)[run] = slices.Repeat([]Number{unread}, int(n))
 	}
-	return t.known[run]
+	return (*e)[run]
 }
 
 // over reads a letter over which what makes a tensor sums once.
@@ -96,7 +113,7 @@ func (m *meaning) over(t *tensor, l rune) summed {
 func (m *meaning) operands(t *tensor) []operand {
 	if t.of == nil {
 		for i, letters := range m.Index(t.op).In {
-			t.of = append(t.of, operand{m.tensor(t.op.In[i]), letters})
+			t.of = append(t.of, operand{tensor: m.tensor(t.op.In[i]), letters: letters})
 		}
 	}
 	return t.of
