@@ -6,8 +6,6 @@
 
 #include "engine.h"
 
-#undef _FORTIFY_SOURCE  // its longjmp refuses to go from stack to stack
-#include <setjmp.h>
 #include <time.h>
 #include <ucontext.h>
 
@@ -37,19 +35,31 @@ extern ovgen_engine engine;
 struct Launch;
 struct Block;
 
+// Where a stack goes on. The compiler's own jumps keep as little as that takes, and go from stack to stack.
+typedef void *Place[5];
+
+__attribute__((noipa, noreturn)) void go(Place &to) { __builtin_longjmp(to, 1); }
+
+// What a fiber waits for. Those of a launch lie side by side: they are looked at most.
+struct Wait {
+  enum { idle, spinning, at_barrier, paused, failed } state;
+  unsigned barrier;      // that the fiber has come to
+  const unsigned *word;  // on which it spins, or the block's count of barriers
+};
+
 // A stack on which threads run, one after another.
 struct Fiber {
   Launch *launch;
-  ucontext_t first;  // where it starts
-  jmp_buf here;      // where it goes on
-  bool begun;
-  char *stack;
+  size_t number;              // in the launch
   unsigned long long thread;  // that it runs
+  unsigned long long index;   // of the thread in its block
   Block *block;               // of that thread
   Dim in, of;                 // where the thread is in its block, and the block in the grid
   const unsigned *seen;       // the word that the thread looked at last and that was not 1
-  enum { idle, spinning, at_barrier, paused, failed } state;
-  unsigned barrier;  // that it waits for
+  bool begun;
+  Place here;        // where it goes on
+  ucontext_t first;  // where it starts
+  char *stack;
 };
 
 struct Block {
@@ -72,11 +82,12 @@ struct Launch {
   unsigned there;            // blocks that have started and not finished
   std::vector<Block> blocks;
   std::vector<Fiber *> fibers, idle;
+  std::vector<Wait> waits;  // of the fibers
   Fiber *current;
   unsigned *written;  // the word after which the launch pauses; null: it does not
   unsigned long long sent;  // packets so far, four at a time
   std::string fault;  // of a call; empty: none
-  jmp_buf host;
+  Place host;
 };
 
 const size_t stack_bytes = 64 << 10;
@@ -93,25 +104,24 @@ unsigned pick(Launch *l, unsigned n)
 void take(Launch *l, Fiber *f, unsigned long long thread)
 {
   const auto at = [](unsigned long long i, Dim n) -> Dim {
+    if (i < n.x) {
+      return {unsigned(i), 0, 0};
+    }
     return {unsigned(i % n.x), unsigned(i / n.x % n.y), unsigned(i / n.x / n.y)};
   };
   f->thread = thread;
   f->block = &l->blocks[thread / l->threads];
-  f->in = at((thread + l->first) % l->threads, l->block);
+  f->index = (thread + l->first) % l->threads;
+  f->in = at(f->index, l->block);
   f->of = at(thread / l->threads, l->grid);
 }
 
 // Sets the built-in variables of the thread of fiber f.
-void place(Launch *l, const Fiber *f)
+void place(const Fiber *f)
 {
-  engine.gridDim = l->grid;
-  engine.blockDim = l->block;
   engine.threadIdx = f->in;
   engine.blockIdx = f->of;
 }
-
-// Index of a fiber's thread in its block.
-unsigned long long index(const Fiber *f) { return (f->thread + f->launch->first) % f->launch->threads; }
 
 // Opens the block's barrier when every thread that has not returned is there.
 void open_barrier(Launch *l, Block *b)
@@ -127,24 +137,25 @@ bool room(Launch *l) { return l->next < l->total && (l->next % l->threads != 0 |
 
 // Lets fiber f run until it leaves. Its first steps apart, no switch asks the kernel of the
 // host for anything, as swapcontext does for the mask of signals.
-void enter(Launch *l, Fiber *f)
+__attribute__((noipa)) void enter(Launch *l, Fiber *f)
 {
   l->current = f;
-  if (_setjmp(l->host) != 0) {
+  if (__builtin_setjmp(l->host) != 0) {
     return;
   }
   if (f->begun) {
-    _longjmp(f->here, 1);
+    go(f->here);
   }
   f->begun = true;
   setcontext(&f->first);
 }
 
 // Goes from fiber f back to who entered it, until f is entered again.
-void leave(Fiber *f)
+__attribute__((noipa)) void leave(Fiber *f, Wait until)
 {
-  if (_setjmp(f->here) == 0) {
-    _longjmp(f->launch->host, 1);
+  f->launch->waits[f->number] = until;
+  if (__builtin_setjmp(f->here) == 0) {
+    go(f->launch->host);
   }
 }
 
@@ -157,7 +168,7 @@ void run_threads()
     take(l, f, l->next++);
     f->seen = nullptr;
     l->there += f->thread % l->threads == 0;
-    place(l, f);
+    place(f);
     l->thread(l->params.data());
     Block *b = f->block;
     b->finished++;
@@ -167,9 +178,8 @@ void run_threads()
     }
     open_barrier(l, b);
   } while (l->next % l->threads != 0);
-  f->state = Fiber::idle;
   l->idle.push_back(f);
-  leave(f);
+  leave(f, {Wait::idle, 0, nullptr});
 }
 
 // A fiber that has run out of threads ends here, and starts here when there are more.
@@ -200,13 +210,15 @@ Fiber *new_fiber(Launch *l)
     spare.pop_back();
   }
   f->launch = l;
+  f->number = l->fibers.size();
   l->fibers.push_back(f);
+  l->waits.push_back({});
   return f;
 }
 
 void free_fiber(Fiber *f)
 {
-  if (f->state == Fiber::idle && spare.size() < most_spare) {
+  if (f->launch->waits[f->number].state == Wait::idle && spare.size() < most_spare) {
     spare.push_back(f);
     return;
   }
@@ -214,15 +226,15 @@ void free_fiber(Fiber *f)
   delete f;
 }
 
-bool ready(Fiber *f)
+bool ready(const Wait &w)
 {
-  switch (f->state) {
-  case Fiber::spinning:
-    return __atomic_load_n(f->seen, __ATOMIC_ACQUIRE) != 0;
-  case Fiber::at_barrier:
-    return f->block->barrier != f->barrier;
+  switch (w.state) {
+  case Wait::spinning:
+    return __atomic_load_n(w.word, __ATOMIC_ACQUIRE) != 0;
+  case Wait::at_barrier:
+    return *w.word != w.barrier;
   default:
-    return f->state == Fiber::paused;
+    return w.state == Wait::paused;
   }
 }
 
@@ -234,8 +246,7 @@ unsigned load_acquire(const unsigned *word)
 {
   Fiber *f = current->current;
   if (f->seen == word) {
-    f->state = Fiber::spinning;
-    leave(f);
+    leave(f, {Wait::spinning, 0, word});
   }
   const unsigned value = __atomic_load_n(word, __ATOMIC_ACQUIRE);
   f->seen = value == 1 ? nullptr : word;
@@ -247,11 +258,9 @@ unsigned load_acquire(const unsigned *word)
 void written(unsigned *word, unsigned value)
 {
   Launch *l = current;
-  Fiber *f = l->current;
   if (value != 0 || pick(l, 2) == 0) {
-    f->state = Fiber::paused;
     l->written = word;
-    leave(f);
+    leave(l->current, {Wait::paused, 0, nullptr});
   }
 }
 
@@ -276,7 +285,7 @@ void store_packets(unsigned *to, const unsigned *x)
   }
   Launch *l = current;
   l->sent += x[0] != 0;
-  if (index(l->current) == 0 || pick(l, 32) == 0) {
+  if (l->current->index == 0 || pick(l, 32) == 0) {
     written(to, x[0]);
   }
 }
@@ -295,8 +304,7 @@ void load_packets(const unsigned *from, unsigned *x)
   };
   const unsigned *packet = missing();
   if (packet != nullptr && f->seen == packet) {
-    f->state = Fiber::spinning;
-    leave(f);
+    leave(f, {Wait::spinning, 0, packet});
     packet = missing();
   }
   f->seen = packet;
@@ -320,8 +328,7 @@ unsigned long long load_beside(const unsigned long long *from)
   Fiber *f = current->current;
   const unsigned *const flag = flag_of(from);
   if (f->seen == flag) {
-    f->state = Fiber::spinning;
-    leave(f);
+    leave(f, {Wait::spinning, 0, flag});
   }
   const unsigned long long x = __atomic_load_n(from, __ATOMIC_ACQUIRE);
   f->seen = x >> 32 != 0 ? nullptr : flag;
@@ -340,12 +347,11 @@ void sync_threads()
   Launch *l = current;
   Fiber *f = l->current;
   Block *b = f->block;
-  f->barrier = b->barrier;
+  const unsigned barrier = b->barrier;
   b->arrived++;
   open_barrier(l, b);
-  if (b->barrier == f->barrier) {
-    f->state = Fiber::at_barrier;
-    leave(f);
+  if (b->barrier == barrier) {
+    leave(f, {Wait::at_barrier, barrier, &b->barrier});
   }
 }
 
@@ -358,11 +364,9 @@ void *shared(const void *name, unsigned long long bytes)
 
 void outside(const char *call, const char *tensor, int writes, long long offset, unsigned long long bytes)
 {
-  Fiber *f = current->current;
   current->fault = std::string("call ") + call + (writes ? " writes " : " reads ") + tensor + " at byte " +
                    std::to_string(offset) + " of " + std::to_string(bytes);
-  f->state = Fiber::failed;
-  leave(f);
+  leave(current->current, {Wait::failed, 0, nullptr});
 }
 
 unsigned long long globaltimer()
@@ -427,9 +431,10 @@ bool let_go_on(Launch *l)
   bool moved = false;
   const size_t n = l->fibers.size(), from = n > 0 ? pick(l, n) : 0;
   for (size_t i = 0; i < n && l->written == nullptr && l->fault.empty(); i++) {
-    Fiber *f = l->fibers[from + i < n ? from + i : from + i - n];
-    if (ready(f) && pick(l, 8) != 0) {
-      place(l, f);
+    const size_t at = from + i < n ? from + i : from + i - n;
+    if (ready(l->waits[at]) && pick(l, 8) != 0) {
+      Fiber *f = l->fibers[at];
+      place(f);
       enter(l, f);
       moved = true;
     }
@@ -496,6 +501,8 @@ int engine_resume(void *launch, unsigned long long *addr, unsigned *value)
   std::lock_guard<std::mutex> lock(running);
   Launch *l = static_cast<Launch *>(launch);
   current = l;
+  engine.gridDim = l->grid;
+  engine.blockDim = l->block;
   *addr = 0;
   *value = 1;
   for (bool more = true; more;) {
@@ -511,17 +518,18 @@ int engine_resume(void *launch, unsigned long long *addr, unsigned *value)
       l->written = nullptr;
       return 2;
     }
-    more = more || room(l) || std::any_of(l->fibers.begin(), l->fibers.end(), ready);
+    more = more || room(l) || std::any_of(l->waits.begin(), l->waits.end(), ready);
   }
   const Fiber *first = nullptr;
   int waiting = 0;
   for (const Fiber *f : l->fibers) {
-    waiting |= f->state != Fiber::idle;
-    if (f->state == Fiber::spinning && (first == nullptr || index(f) < index(first))) {
+    const Wait &w = l->waits[f->number];
+    waiting |= w.state != Wait::idle;
+    if (w.state == Wait::spinning && (first == nullptr || f->index < first->index)) {
       first = f;
     }
   }
-  *addr = first != nullptr ? reinterpret_cast<unsigned long long>(first->seen) : 0;
+  *addr = first != nullptr ? reinterpret_cast<unsigned long long>(l->waits[first->number].word) : 0;
   return waiting;
 }
 
