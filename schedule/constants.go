@@ -69,7 +69,7 @@ func (s Schedule) called(d *dimension, taken []Extent) Extent {
 	if d.letter >= 'a' {
 		likely = append([]Extent{Extent(strings.ToUpper(string(d.letter))), N2, N3}, likely...)
 	}
-	if d.letter == headsLetter {
+	if d.letter == headsLetter || d.letter < 0 {
 		likely = append([]Extent{W}, likely...)
 	}
 	if d.between {

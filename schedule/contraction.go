@@ -27,7 +27,8 @@ func (c Contraction) Rows() byte {
 	return out[0]
 }
 
-// headsLetter is the letter of the columns of a head, which no operation names.
+// headsLetter is the letter of the columns of a head, which no operation names. A constant width is its own letter,
+// below zero: a norm's heads may be wider than what is turned of them.
 const headsLetter = 'W'
 
 // Summed are the letters that are summed over, in the order in which the operands have them.
@@ -195,6 +196,9 @@ func (s Schedule) named(o Op, f func(letter rune, at axisAt)) {
 	}
 	each := func(tensor, index string) {
 		for i, l := range []rune(index) {
+			if n, constant := s.extent(axisAt{tensor, i}).value(); constant && l == headsLetter {
+				l = -rune(n) // at most MaxExtent
+			}
 			f(l, axisAt{tensor, i})
 		}
 	}

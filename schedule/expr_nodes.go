@@ -196,6 +196,38 @@ func ReachOf(list []Node) (r Reach) {
 	return r
 }
 
+// Group is which columns an element of a result depends on, beside its own.
+type Group struct {
+	Row   bool   // all
+	Head  Extent // those of a head of a width
+	Turns Do     // DoTurn or DoPairs: a partner
+}
+
+// GroupOf is that of a result. Wrong says why no kernel makes it, if none does: a kernel takes groups of one size.
+func GroupOf(list []Node) (g Group, wrong string) {
+	for _, n := range list {
+		turns := n.Do == DoTurn || n.Do == DoPairs
+		switch {
+		case !does[n.Do].gathers:
+			continue
+		case turns && g.Turns != "" && g.Turns != n.Do:
+			return g, "it turns columns in two ways"
+		case n.Group != "" && g.Head != "" && g.Head != n.Group:
+			return g, fmt.Sprintf("it is of heads of %s and of %s columns", g.Head, n.Group)
+		}
+		if g.Row = g.Row || n.Group == ""; n.Group != "" {
+			g.Head = n.Group
+		}
+		if turns {
+			g.Turns = n.Do
+		}
+	}
+	if g.Row && g.Head != "" {
+		wrong = "it is of rows and of heads"
+	}
+	return g, wrong
+}
+
 // Heads are the widths of all heads that nodes know, each once, in the order in which they come.
 func Heads(list []Node) (widths []Extent) {
 	for _, n := range list {

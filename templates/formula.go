@@ -94,30 +94,15 @@ func (f Formula) write() (w written, err error) {
 	}
 	w.nodes = schedule.Nodes(w.Trees...)
 	w.operands, w.heads, w.params = schedule.Operands(w.nodes), schedule.Heads(w.nodes), schedule.Params(w.nodes)
-	w.groups = len(w.heads) > 0
-	row, head := false, schedule.Extent("")
-	for _, n := range w.nodes {
-		switch n.Do {
-		case schedule.DoTurn, schedule.DoPairs:
-			if w.turns != "" && w.turns != n.Do || head != "" && head != n.Group {
-				return w, fmt.Errorf("write %s: it turns columns in two ways", w)
-			}
-			w.turns, head = n.Do, n.Group
-		case schedule.DoSum, schedule.DoMean, schedule.DoMost:
-			w.groups = true
-			if row = row || n.Group == ""; n.Group != "" && head != "" && head != n.Group {
-				return w, fmt.Errorf("write %s: it is of heads of %s and of %s columns", w, head, n.Group)
-			} else if n.Group != "" {
-				head = n.Group
-			}
-		}
+	group, wrong := schedule.GroupOf(w.nodes)
+	if wrong != "" {
+		return w, fmt.Errorf("write %s: %s", w, wrong)
 	}
+	w.turns, w.groups = group.Turns, group.Row || len(w.heads) > 0
 	switch {
-	case row && head != "":
-		return w, fmt.Errorf("write %s: it is of rows and of heads", w)
-	case head != "":
-		w.group = 1 + slices.Index(w.heads, head)
-	case !row && len(w.heads) > 0:
+	case group.Head != "":
+		w.group = 1 + slices.Index(w.heads, group.Head)
+	case !group.Row && len(w.heads) > 0:
 		w.group = 1
 	}
 	if n := 1 + len(w.params) + len(w.heads); n > kernels.MostNumbers {

@@ -167,6 +167,9 @@ func (c *chain) functions(d *draft, path string, o schedule.Op, s *stage) error 
 		if why := c.unapplied(o, f, i >= from, s.sums == o.Out, d.schedule.InParts(o.Out)); why != "" {
 			return refused(at, d.elsewhere(o, i, c.at[o.Out]), "%s", why)
 		}
+		if err := oneKernel(at, o, from, i); err != nil {
+			return err
+		}
 		for _, operand := range f.Operands() {
 			if f.Joins {
 				continue // each rank has it
@@ -207,6 +210,25 @@ func (c *chain) formula(o schedule.Op, f schedule.Func, inParts bool) string {
 		return fmt.Sprintf("each rank has a part of each row of %s, and %s takes whole rows", o.Out, f.Name())
 	}
 	return ""
+}
+
+// oneKernel refuses a function that no kernel makes together with those before it, which are not rounded.
+func oneKernel(path string, o schedule.Op, from, last int) error {
+	var trees []schedule.Expr
+	var names []string
+	for i := from; i <= last; i++ {
+		trees, names = append(trees, o.Then[i].Is), append(names, o.Then[i].Name())
+	}
+	_, wrong := schedule.GroupOf(schedule.Nodes(trees...))
+	switch {
+	case wrong == "":
+		return nil
+	case last == from:
+		return refused(path, "write it as several functions, and apply each in a schedule.Copy of its own",
+			"no kernel makes %s: %s", names[0], wrong)
+	}
+	return refused(path, fmt.Sprintf("apply %s in a schedule.Copy of what comes before it, which is rounded",
+		names[len(names)-1]), "no kernel makes %s: %s", strings.Join(names, " and then "), wrong)
 }
 
 // beside checks that an operand of a function lies where the result's elements are.
