@@ -81,10 +81,11 @@ func (d Device) Headers() (names []string) {
 	add(d.any(func(k kernels.Kernel) bool { return k.ByBlocks && !k.Multiplies() }), "byblock.h")
 	add(d.any(func(k kernels.Kernel) bool { return k.Copies() || k.Gathers() || k.Kind == kernels.Push }), "bytes.h")
 	makes := d.any(kernels.Kernel.Makes)
+	widens := d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Widen })
 	for _, t := range d.Table.Types {
 		add(computes, t.String()+".h")
 	}
-	add(makes && !slices.Contains(d.Table.Types, driver.FP32) && d.reads(driver.FP32), "fp32.h")
+	add(!slices.Contains(d.Table.Types, driver.FP32) && (widens || d.reads(driver.FP32)), "fp32.h")
 	add(d.reads(driver.E4M3), "eight.h")
 	add(makes, "arith.h", "units.h")
 	add(d.reads(driver.E4M3), "eightunits.h")
@@ -97,7 +98,6 @@ func (d Device) Headers() (names []string) {
 	add(d.any(kernels.Kernel.Multiplies), "tiles.h", "hopper.h", "product.h")
 	add(len(d.FewRows) > 0, "early.h", "fewrows.h")
 	add(len(d.few(true)) > 0, "narrow.h")
-	add(d.any(func(k kernels.Kernel) bool { return k.Kind == kernels.Widen }), "widen.h")
 	add(len(d.Calls) > 0, "blocksum.h", "call.h")
 	return names
 }
@@ -171,6 +171,9 @@ func (k Kernel) SumField() string {
 	}
 	return "dst"
 }
+
+// SumsTo is the type of what a sum makes, as the code names it.
+func (k Kernel) SumsTo() string { return typeOf(k.To(0)) }
 
 // List is the bound of a field of words: none for one word.
 func (k Kernel) List(n kernels.Words) string {

@@ -53,30 +53,31 @@ struct each_row {
   }
 };
 
-// sum is a thread's part in a sum of n terms and of a row, from a number of bytes into dst and each of
-// the terms on: by units of 16 bytes where dst and all terms are aligned alike, and the elements
-// before the first unit and after the last one by one.
-template <typename E, typename Row = no_row>
+// sum is a thread's part in a sum of n terms and of a row, of elements from one on in dst and in each of the terms. It
+// goes by units of 16 bytes of the terms where these are aligned alike and what they make is aligned too, and by one
+// before the first unit and after the last. Elements of dst may be larger.
+template <typename E, typename To = E, typename Row = no_row>
 DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 from, u64 count, struct Threads thread,
                 Row row = Row())
 {
   typedef typename E::bits bits;
+  enum { unit = 16 / sizeof(bits), of_16 = 16 / sizeof(typename To::bits) };
   const u64 stride = thread.stride;
   u64 apart = 0;
-  for (unsigned t = 0; t < n; t++) {
-    apart |= (u64)terms[t] ^ (u64)dst;
+  for (unsigned t = 1; t < n; t++) {
+    apart |= (u64)terms[t] ^ (u64)terms[0];
   }
-  u64 head = count, units = 0;  // elements, 16 bytes
-  if (apart % 16 == 0) {
-    head = (0 - (u64)dst - from) % 16 / sizeof(bits);
-    head = head < count ? head : count;
-    units = (count - head) * sizeof(bits) / 16;
+  u64 head = (0 - (u64)terms[0] - from * sizeof(bits)) % 16 / sizeof(bits), units = 0;  // elements, 16 bytes
+  if (apart % 16 == 0 && head < count && ((u64)dst + (from + head) * sizeof(typename To::bits)) % 16 == 0) {
+    units = (count - head) / unit;
+  } else {
+    head = count;
   }
-  const u64 start = from + head * sizeof(bits);
+  const u64 start = from + head;
   for (u64 i = thread.first; i < units; i += at_once * stride) {
-    float x[at_once][16 / sizeof(bits)];
+    float x[at_once][unit];
     for (unsigned u = 0; u < at_once; u++) {
-      for (unsigned k = 0; k < 16 / sizeof(bits); k++) {
+      for (unsigned k = 0; k < unit; k++) {
         x[u][k] = -0.0f;  // whatever is added to -0 stays as it is
       }
     }
@@ -85,7 +86,7 @@ DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 from, u64 c
       for (unsigned j = 0; j < in_flight; j++) {
         for (unsigned u = 0; u < at_once; u++) {
           if (t + j < n && i + u * stride < units) {
-            v[j][u] = *(const uint4 *)(terms[t + j] + start + (i + u * stride) * 16);
+            v[j][u] = *(const uint4 *)(terms[t + j] + (start + (i + u * stride) * unit) * sizeof(bits));
           }
         }
       }
@@ -98,22 +99,25 @@ DEVICE void sum(char *dst, const char *const *terms, unsigned n, u64 from, u64 c
       }
     }
     for (unsigned u = 0; u < at_once; u++) {
-      row.add(x[u], (start + (i + u * stride) * 16) / sizeof(bits), 16 / sizeof(bits));
+      row.add(x[u], start + (i + u * stride) * unit, unit);
     }
     for (unsigned u = 0; u < at_once; u++) {
       if (i + u * stride < units) {
-        *(uint4 *)(dst + start + (i + u * stride) * 16) = rounded<E>(x[u]);
+        for (unsigned k = 0; k < unit; k += of_16) {
+          const u64 at = start + (i + u * stride) * unit + k;
+          *(uint4 *)(dst + at * sizeof(typename To::bits)) = rounded<To>(x[u] + k);
+        }
       }
     }
   }
-  const u64 middle = units * 16 / sizeof(bits);
+  const u64 middle = units * unit;
   for (u64 i = thread.first; i < count - middle; i += stride) {
-    const u64 at = from / sizeof(bits) + (i < head ? i : i + middle);
+    const u64 at = from + (i < head ? i : i + middle);
     float x = E::widen(((const bits *)terms[0])[at]);
     for (unsigned t = 1; t < n; t++) {
       x += E::widen(((const bits *)terms[t])[at]);
     }
     row.add(&x, at, 1);
-    ((bits *)dst)[at] = (bits)E::narrow(x);
+    ((typename To::bits *)dst)[at] = (typename To::bits)To::narrow(x);
   }
 }

@@ -1,24 +1,22 @@
 package mutate
 
-// fp32Kernels are mistakes in sums that are kept in fp32, whose kernel is one of its own: its result has another size
-// than its terms.
+// fp32Kernels are mistakes in sums that are kept in fp32, whose result has larger elements than their terms.
 var fp32Kernels = []KernelMutant{
-	{File: "device/widen.h", Text: "terms that are aligned otherwise", Old: "head < count && apart % 16 == 0 &&",
-		New: "head < count &&"},
-	{File: "device/widen.h", Text: "units of a result that is not aligned",
-		Old: " && ((u64)dst + head * 4) % 16 == 0 ? head", New: " ? head"},
-	{File: "device/widen.h", Text: "a unit without its last term",
-		Old: "for (unsigned t = 0; t < n; t++) {\n      add<E>",
-		New: "for (unsigned t = 0; t + 1 < n; t++) {\n      add<E>"},
-	{File: "device/widen.h", Text: "one by one without the last term",
-		Old: "for (unsigned t = 1; t < n; t++) {\n      x +=",
-		New: "for (unsigned t = 1; t + 1 < n; t++) {\n      x +="},
-	{File: "device/widen.h", Text: "a unit without the row", Old: "    row.add(x, at, unit);\n", New: ""},
-	{File: "device/widen.h", Text: "one by one without the row", Old: "    row.add(&x, at, 1);\n", New: ""},
-	{File: "device/widen.h", Text: "the row of the first unit", Old: "row.add(x, at, unit)",
-		New: "row.add(x, 0, unit)"},
-	{File: "device/widen.h", Text: "a sum that is rounded", Old: "((float *)dst)[at] = x;",
-		New: "((float *)dst)[at] = E::widen(E::narrow(x));"},
-	{File: "device/widen.h", Text: "a unit that is rounded", Old: "v.x = __float_as_uint(x[k]);",
-		New: "v.x = __float_as_uint(E::widen(E::narrow(x[k])));"},
+	{File: "device/sum.h", Text: "terms that are aligned otherwise", Old: "apart % 16 == 0 && head < count",
+		New: "head < count"},
+	{File: "device/sum.h", Text: "units of a result that is not aligned",
+		Old: " && ((u64)dst + (from + head) * sizeof(typename To::bits)) % 16 == 0) {", New: ") {"},
+	{File: "device/sum.h", Text: "a unit without its last term", Old: "if (t + j < n) {", New: "if (t + j + 1 < n) {"},
+	{File: "device/sum.h", Text: "a unit without the row",
+		Old: "      row.add(x[u], start + (i + u * stride) * unit, unit);\n", New: ""},
+	{File: "device/sum.h", Text: "the row of the first unit",
+		Old: "row.add(x[u], start + (i + u * stride) * unit, unit)", New: "row.add(x[u], start, unit)"},
+	{File: "device/sum.h", Text: "a sum that is rounded", Old: "To::narrow(x);",
+		New: "To::narrow(E::widen(E::narrow(x)));"},
+	{File: "device/sum.h", Text: "the first part of a unit stored twice", Old: "rounded<To>(x[u] + k)",
+		New: "rounded<To>(x[u])"},
+	{File: "device/sum.h", Text: "units as far apart as those of the terms",
+		Old: "dst + at * sizeof(typename To::bits)", New: "dst + at * sizeof(bits)"},
+	{File: "sums.cu.tmpl", Text: "a sum that is kept in the plan's type", Old: `{{if ne .SumsTo "E"}}, {{.SumsTo}}{{end}}`,
+		New: ""},
 }
