@@ -13,19 +13,21 @@ import (
 )
 
 // TestRaces runs steps of every kind under the simulator's seeded scheduler, which finds accesses that nothing orders:
-// also in the decoder's kernels, which declare the memory that they read and write.
+// also in the decoder's kernels, which declare the memory that they read and write. Those of wide heads are others.
 func TestRaces(t *testing.T) {
-	dir, _ := tiny(t, Tiny)
-	for seed := range uint64(3) {
-		if seed == 2 {
+	wide := tinyOf("qwen3")
+	wide.HeadSize = 136
+	for seed, c := range []Config{Tiny, Tiny, wide, Tiny} {
+		if seed == 3 {
 			t.Setenv(envNCCL, "1")
 		}
+		dir, _ := tiny(t, c)
 		m, err := small.in(dir).Open()
 		if err != nil {
 			t.Fatal(err)
 		}
 		synctest.Test(t, func(t *testing.T) {
-			world := simtest.Config{Config: sim.Config{Devices: 2, Seed: seed},
+			world := simtest.Config{Config: sim.Config{Devices: 2, Seed: uint64(seed)},
 				Change: func(c *group.Config) { c.Arena = m.Needs.Arena() }}
 			if err := simtest.Run(t.Context(), world, func(ctx context.Context, g *group.Group) error {
 				return steps(ctx, g, m)

@@ -1,0 +1,196 @@
+// The decoder's kernels with a thread of the host for each of theirs, under ThreadSanitizer: barriers and the counter
+// of ended parts order them, and nothing else does. The arguments are a seed for delays and the name of a kernel.
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+enum { most_blocks = 4 };  // two for each row of decode, so one of them has several stretches
+
+// A block, or a warp, with its barrier.
+struct Team {
+  std::mutex lock;
+  std::condition_variable open;
+  unsigned all, arrived = 0, turn = 0;
+
+  void sync()
+  {
+    std::unique_lock<std::mutex> held(lock);
+    const unsigned now = turn;
+    if (++arrived == all) {
+      arrived = 0;
+      turn++;
+      open.notify_all();
+    }
+    open.wait(held, [&] { return turn != now; });
+  }
+};
+
+static thread_local Team *own_block, *own_warp;  // of the thread, and of its warp
+static thread_local unsigned long long chance = 1;
+
+static void delay()
+{
+  chance = chance * 6364136223846793005ull + 1442695040888963407ull;
+  if (chance >> 62 == 0) {
+    usleep((unsigned)(chance >> 40) % 200);
+  }
+}
+
+static void sync_block()
+{
+  delay();
+  own_block->sync();
+}
+
+static void sync_warp()
+{
+  delay();
+  own_warp->sync();
+}
+
+static unsigned add(unsigned *word, unsigned last)
+{
+  delay();
+  unsigned x = __atomic_load_n(word, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(word, &x, x >= last ? 0 : x + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+  }
+  return x;
+}
+
+static unsigned nearest(float x)
+{
+  const unsigned bits = __builtin_bit_cast(unsigned, x);
+  return x != x ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
+namespace {
+
+// Each thread has an engine of its own, and each block its memory.
+thread_local
+#include "../../generated/device/host.h"
+#undef __syncwarp
+#define __syncwarp sync_warp
+#undef SHARED
+#define SHARED(type, name, count) alignas(16) static char name##_of[most_blocks][sizeof(type) * (count)]; \
+  type *const name = (type *)name##_of[blockIdx.x]
+#include "../llama.cu"
+#undef threadIdx
+#undef blockIdx
+#undef blockDim
+#undef gridDim
+#undef increment
+
+struct Launch { const char *name; unsigned threads; void (*thread)(const void *params); };
+#define ROW(name, threads, blocks) {#name, threads, thread<struct params, name##_bf16>},
+const Launch launches[] = {KERNELS(ROW)};
+
+}  // namespace
+
+template <typename T>
+static T *memory(size_t n)
+{
+  return (T *)calloc(n, sizeof(T));
+}
+
+// What all kernels work on: rows of sequences, in one stretch and in three, or of one that follow each other.
+static struct params work(const std::string &name)
+{
+  const bool wide = name.find("wide") != std::string::npos, prefill = name.find("prefill") == 0;
+  const bool decode = name.find("decode") == 0;
+  enum { room = 300, queries = 3, ranks = 2 };
+  const unsigned keys = decode ? 1 : 2;
+  struct params p = {};
+  p.count = prefill ? 70 : name == "best" ? 1 : decode ? 2 : 3;
+  row *const rows = memory<row>(p.count);
+  for (int i = 0; i < (int)p.count; i++) {
+    rows[i] = prefill ? row{i, 0, i, 1} : row{i == 0 ? -1 : i, i, i == 0 ? 5 : 270 + i, 2};
+  }
+  p.rows = rows;
+  p.hidden = 24;
+  p.columns = p.tokens = p.width = 64;
+  p.ranks = ranks;
+  p.most = p.group = queries;
+  p.queries = queries;
+  p.keys = keys;
+  p.size = wide ? 136 : 16;
+  p.places = 3;
+  p.room = room;
+  p.wide_query = queries * p.size;
+  p.wide_key = keys * p.size;
+  p.embedding = memory<char>(2 * 70 * p.hidden);
+  p.norm = memory<char>(2 * p.hidden);
+  p.x = memory<char>(2 * p.count * p.hidden);
+  p.normed = memory<char>(2 * p.count * p.hidden);
+  p.logits = memory<float>(p.count * p.columns);
+  p.best = memory<pair>(p.count);
+  p.all = memory<pair>(2 * ranks * p.most);
+  p.angles = memory<float>(room * p.size);
+  p.query = memory<char>(2 * p.count * p.wide_query);
+  p.key = memory<char>(2 * p.count * p.wide_key);
+  p.value = memory<char>(2 * p.count * p.wide_key);
+  p.to = memory<char>(2 * p.count * p.wide_query);
+  p.cache_keys = memory<char>(2 * p.places * room * p.wide_key);
+  p.cache_values = memory<char>(2 * p.places * room * p.wide_key);
+  p.parts = memory<float>(p.count * queries * most_stretches * (4 + p.size));
+  p.ended = memory<unsigned>(p.count * queries);
+  p.found = memory<pair>(p.count * 32);
+  p.gates = memory<char>(2 * p.count * 2 * p.width);
+  p.gated = memory<char>(2 * p.count * p.width);
+  p.scale = p.epsilon = p.grows = 1;
+  return p;
+}
+
+int main(int, char **args)
+{
+  const unsigned seed = (unsigned)atoi(args[1]);
+  for (const Launch &launch : launches) {
+    if (strcmp(launch.name, args[2]) != 0) {
+      continue;
+    }
+    const struct params p = work(launch.name);
+    const bool any = strcmp(launch.name, "embed") == 0 || strcmp(launch.name, "gate") == 0;
+    const unsigned threads = any ? 64 : launch.threads;  // where any number does
+    static Team blocks[most_blocks], warps[most_blocks * 16];
+    std::atomic<unsigned> ended{0};
+    std::vector<std::thread> all;
+    for (unsigned i = 0; i < most_blocks * threads; i++) {
+      blocks[i / threads].all = threads;
+      warps[i / 32].all = 32;
+    }
+    for (unsigned i = 0; i < most_blocks * threads; i++) {
+      all.emplace_back([&, i] {
+        Engine e = {};
+        e.threadIdx = {i % threads, 0, 0};
+        e.blockIdx = {i / threads, 0, 0};
+        e.blockDim = {threads, 1, 1};
+        e.gridDim = {most_blocks, 1, 1};
+        e.sync_threads = sync_block;
+        e.increment = add;
+        e.float_to_bfloat = nearest;
+        engine = &e;
+        own_block = &blocks[i / threads];
+        own_warp = &warps[i / 32];
+        chance = seed * 1000003ull + i;
+        launch.thread(&p);
+        ended.fetch_add(1, std::memory_order_relaxed);
+        while (ended.load(std::memory_order_relaxed) < most_blocks * threads) {
+          usleep(20000);  // ThreadSanitizer gives the number of a thread that is gone to another
+        }
+      });
+    }
+    for (std::thread &t : all) {
+      t.join();
+    }
+    return 0;
+  }
+  printf("there is no kernel %s\n", args[2]);
+  return 1;
+}

@@ -1,0 +1,78 @@
+package kernels_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestThreads runs each kernel with a thread of the host for each of its own, under ThreadSanitizer.
+func TestThreads(t *testing.T) {
+	program := onThreads(t, "", "", "")
+	for _, name := range []string{"embed", "gate", "best", "store", "decode", "prefill", "decodewide", "prefillwide"} {
+		if out, err := exec.Command(program, "1", name).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+}
+
+// TestThreadsSee takes order away, and sees that it is missed.
+func TestThreadsSee(t *testing.T) {
+	for _, x := range []struct{ kernel, file, order, without string }{
+		{"decode", "decode.h", "  __syncthreads();\n  if (threadIdx.x == 0) {\n", "  if (threadIdx.x == 0) {\n"},
+		{"decodewide", "decode.h", "blocks - 1;\n  }\n  __syncthreads();\n", "blocks - 1;\n  }\n"},
+		{"decode", "decode.h", "      __syncthreads();  // all have read what the warps had before\n", ""},
+		{"decode", "decode.h", "greatest, sum);\n      __syncthreads();\n", "greatest, sum);\n"},
+	} {
+		run := exec.Command(onThreads(t, x.file, x.order, x.without), "1", x.kernel)
+		run.Env = append(os.Environ(), "TSAN_OPTIONS=halt_on_error=1")
+		out, err := run.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "WARNING: ThreadSanitizer: data race") {
+			t.Errorf("%s without %q: %v\n%s", x.kernel, x.order, err, out)
+		}
+	}
+}
+
+// onThreads compiles the kernels with other words in a file.
+func onThreads(t *testing.T, file, before, after string) (program string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs thousands of threads")
+	}
+	dir := t.TempDir()
+	here, err := filepath.Abs("..")
+	must(t, err)
+	must(t, os.Symlink(filepath.Join(here, "generated"), filepath.Join(dir, "generated")))
+	must(t, os.MkdirAll(filepath.Join(dir, "kernels", "testdata"), 0o755))
+	for _, name := range []string{"llama.cu", "decode.h", "prefill.h", "testdata/threads.cc"} {
+		text, err := os.ReadFile(name)
+		must(t, err)
+		source := string(text)
+		if name == file {
+			if strings.Count(source, before) != 1 {
+				t.Fatalf("%s has %q %d times", name, before, strings.Count(source, before))
+			}
+			source = strings.Replace(source, before, after, 1)
+		}
+		must(t, os.WriteFile(filepath.Join(dir, "kernels", name), []byte(source), 0o644))
+	}
+	program = filepath.Join(dir, "threads")
+	compile := func(source ...string) error {
+		out, err := exec.Command("g++", append([]string{"-std=c++17", "-O1", "-g1", "-fsanitize=thread", "-w",
+			"-ffp-contract=off", "-o", program}, source...)...).CombinedOutput()
+		if err != nil {
+			t.Logf("%s", out)
+		}
+		return err
+	}
+	nothing := filepath.Join(dir, "nothing.cc")
+	must(t, os.WriteFile(nothing, []byte("int main() {}\n"), 0o644))
+	if err := compile(nothing); err != nil || exec.Command(program).Run() != nil {
+		t.Skipf("NOT TESTED: the order of the decoder's kernels, since g++ -fsanitize=thread does not work here "+
+			"(install libtsan): %v", err)
+	}
+	must(t, compile(filepath.Join(dir, "kernels", "testdata", "threads.cc")))
+	return program
+}
