@@ -34,6 +34,8 @@ func runHelp(w io.Writer, args []string) error {
 		return printWays(w)
 	case schedulesTopic:
 		return printSchedules(w)
+	case functionsTopic:
+		return printFunctions(w)
 	case callsTopic:
 		fmt.Fprint(w, callsHelp)
 		return nil
@@ -53,7 +55,7 @@ func help(w io.Writer) {
 	for _, v := range verbs {
 		fmt.Fprintf(table, "  %s\t%s\n", v.name, v.short)
 	}
-	fmt.Fprintf(table, "  help\tsay more: ovgen help VERB, help ways (what is lowered), help calls\n")
+	fmt.Fprintf(table, "  help\tsay more: ovgen help VERB, help ways, help functions, help calls\n")
 	table.Flush()
 	fmt.Fprint(w, packages)
 	for _, v := range verbs {

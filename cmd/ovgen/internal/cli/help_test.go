@@ -2,9 +2,14 @@ package cli
 
 import (
 	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"ovgen/schedule"
 )
 
 // The help is one screen, and every verb has its own with examples that it can parse.
@@ -40,5 +45,33 @@ func TestHelp(t *testing.T) {
 				t.Errorf("%s: %v", e, err)
 			}
 		}
+	}
+}
+
+// TestFunctions: help functions has each constructor of package schedule.
+func TestFunctions(t *testing.T) {
+	var b bytes.Buffer
+	if err := printFunctions(&b); err != nil {
+		t.Fatal(err)
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), "../../../../schedule/library.go", nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || !f.Name.IsExported() || f.Type.Results == nil {
+			continue
+		}
+		if of, ok := f.Type.Results.List[0].Type.(*ast.Ident); ok && of.Name == "Func" && f.Name.Name != "Of" {
+			found++
+			if !strings.Contains(b.String(), f.Name.Name+"(") {
+				t.Errorf("it lacks %s", f.Name.Name)
+			}
+		}
+	}
+	if want := len(schedule.Library()) + len(numbered); found != want {
+		t.Errorf("%d constructors, want %d", found, want)
 	}
 }
