@@ -1,6 +1,10 @@
 package schedule
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Epsilon is the name of the number that norms add to the mean of squares.
 const Epsilon = "Epsilon"
@@ -14,17 +18,36 @@ func (f Func) WithEpsilon(epsilon float64) Func {
 	return f
 }
 
+// mostNumbers is how many numbers of the Shape a kernel takes beside the widths of its heads, and a schedule has.
+const mostNumbers = 4
+
+// checkNumbers refuses more numbers of the Shape than a kernel takes.
+func (s Schedule) checkNumbers(v *validation) {
+	if names := s.Numbers(); len(names) > mostNumbers {
+		v.add("Ops", fmt.Sprintf("use at most %d, and schedule.Num", mostNumbers),
+			"formulas read %d numbers of the Shape: %s", len(names), strings.Join(names, ", "))
+	}
+}
+
 // norm says that a function has an epsilon.
 func (f Func) norm() bool { return slices.Contains(Params(Nodes(f.Is)), Epsilon) }
 
-// HasEpsilon says that the Shape has an epsilon: a formula of the schedule reads it.
-func (s Schedule) HasEpsilon() bool {
-	return slices.ContainsFunc(s.Ops, func(o Op) bool {
-		return slices.ContainsFunc(o.Then, func(f Func) bool {
-			return slices.Contains(Params(Nodes(s.Tree(f))), Epsilon)
-		})
-	})
+// Numbers are the numbers that the Shape has beside its extents: those that formulas of the schedule read.
+func (s Schedule) Numbers() (names []string) {
+	for _, o := range s.Ops {
+		for _, f := range o.Then {
+			for _, name := range Params(Nodes(s.Tree(f))) {
+				if !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	return names
 }
+
+// HasEpsilon says that the Shape has an epsilon.
+func (s Schedule) HasEpsilon() bool { return slices.Contains(s.Numbers(), Epsilon) }
 
 // Numbers of fp32 between which an epsilon lies: the least normal one, and one that no norm comes near.
 const leastEpsilon, mostEpsilon = 0x1p-126, 1

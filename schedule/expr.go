@@ -89,7 +89,7 @@ func Sin(table string) Expr { return Expr{Do: DoSin, Tensor: table} }
 // Num is a constant, the nearest of fp32.
 func Num(x float64) Expr { return Expr{Do: DoNumber, Number: x} }
 
-// Param is a number of the Shape. The only one is Epsilon, which is DefaultEpsilon where a Shape has none.
+// Param is a number of the Shape, a field of that name. Epsilon is DefaultEpsilon where it is 0.
 func Param(name string) Expr { return Expr{Do: DoParam, Name: name} }
 
 // Plus is a + b, and so on from the left.

@@ -203,6 +203,9 @@ type Group struct {
 	Turns Do     // DoTurn or DoPairs: a partner
 }
 
+// mostHeads is how many widths of heads a kernel takes.
+const mostHeads = 3
+
 // GroupOf is that of a result. Wrong says why no kernel makes it, if none does: a kernel takes groups of one size.
 func GroupOf(list []Node) (g Group, wrong string) {
 	for _, n := range list {
@@ -222,8 +225,11 @@ func GroupOf(list []Node) (g Group, wrong string) {
 			g.Turns = n.Do
 		}
 	}
-	if g.Row && g.Head != "" {
+	switch heads := Heads(list); {
+	case g.Row && g.Head != "":
 		wrong = "it is of rows and of heads"
+	case len(heads) > mostHeads:
+		wrong = fmt.Sprintf("it knows heads of %d widths, and a kernel of %d", len(heads), mostHeads)
 	}
 	return g, wrong
 }

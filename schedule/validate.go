@@ -62,6 +62,7 @@ func (s Schedule) Validate() error {
 	s.checkMoves(v)
 	s.checkTypes(v)
 	s.checkScales(v)
+	s.checkNumbers(v)
 	s.checkInvariant(v)
 	return declared.AsDeclared(errors.Join(v.errs...))
 }

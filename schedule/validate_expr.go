@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// A tree has at most so many nodes on a path, so many that differ, and so many as it is written.
+// A tree has at most mostDepth nodes on a path, mostNodes different ones, and mostWritten as it is written.
 const mostDepth, mostNodes, mostWritten = 64, 256, 4096
 
 // checkFunc refuses a function whose tree can't be computed.
@@ -65,13 +65,21 @@ func (s Schedule) checkNode(v *validation, path string, e Expr) {
 	s.checkGroup(v, path+".Group", e)
 }
 
+// ofShapes are the names that each Shape has for something else, beside those of extents.
+var ofShapes = []string{"Type", "Check", "String", "Memory"}
+
 // checkParam refuses a name of what has none, and of a number that no Shape has.
 func (s Schedule) checkParam(v *validation, path string, e Expr) {
+	_, tensor := s.Tensor(e.Name)
 	switch {
-	case e.Do != DoParam && e.Name != "":
-		v.add(path, "leave it out", "%s has no name", e.title())
-	case e.Do == DoParam && e.Name != Epsilon:
-		v.add(path, "use schedule.Num, or schedule.Param(schedule.Epsilon)", "no Shape has a number %q", e.Name)
+	case e.Do != DoParam:
+		if e.Name != "" {
+			v.add(path, "leave it out", "%s has no name", e.title())
+		}
+	case tensor || s.Made(e.Name):
+		v.add(path, "use another name", "%s is a tensor", e.Name)
+	case !named.MatchString(e.Name) || slices.Contains(ofShapes, e.Name) || Extent(e.Name).valid():
+		v.add(path, "use a capital, then letters and digits", "no Shape has a number %q", e.Name)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"ovgen/runtime/group"
 	"ovgen/runtime/plan"
 	"ovgen/schedule"
+	"ovgen/verify/reading"
 )
 
 // Of is a generated package as the harness drives it: its exported names.
@@ -47,12 +48,17 @@ type sized interface {
 // memoryOf is a Program's Memory by the Shape of a generated package.
 func memoryOf[S sized](ranks int, s Shape) (plan.Memory, error) { return shapeAs[S](s).Memory(ranks) }
 
-// shapeAs is a shape as a package has it: with the fields that it has.
+// shapeAs is a shape as a package has it: with the fields that it has. Numbers beside the epsilon are what tests take.
 func shapeAs[S any](s Shape) S {
 	var to S
 	from, v := reflect.ValueOf(s), reflect.ValueOf(&to).Elem()
 	for i := range v.NumField() {
-		v.Field(i).Set(from.FieldByName(v.Type().Field(i).Name))
+		name := v.Type().Field(i).Name
+		if is := from.FieldByName(name); is.IsValid() {
+			v.Field(i).Set(is)
+		} else {
+			v.Field(i).SetFloat(reading.Number(name))
+		}
 	}
 	return to
 }

@@ -10,6 +10,7 @@ import (
 	"ovgen/schedule"
 	"ovgen/schedule/hostir"
 	"ovgen/verify/ops"
+	"ovgen/verify/reading"
 )
 
 // operands are the ways in which they lie, by the words of a key.
@@ -77,8 +78,13 @@ func (l *launch) formula(o *ops.Op, kernel, key string, numbers []string) {
 		o.Columns = int64(l.words[end-len(heads)-1])
 	}
 	for i, word := range l.words[end:] {
-		if x := math.Float64frombits(word); float32(x) != epsilon || x != float64(float32(x)) {
-			o.Form += fmt.Sprintf(", where %s is %g and the shape's is %g", numbers[i], x, epsilon)
+		_, name, _ := strings.Cut(numbers[i], " ")
+		want := reading.Number(name)
+		if name == schedule.Epsilon {
+			want = float64(epsilon)
+		}
+		if x := math.Float64frombits(word); x != want {
+			o.Form += fmt.Sprintf(", where %s is %g and the shape's is %g", numbers[i], x, want)
 		}
 	}
 }

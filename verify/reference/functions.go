@@ -7,6 +7,7 @@ import (
 	"ovgen/runtime/driver"
 	"ovgen/schedule"
 	"ovgen/verify/formula"
+	"ovgen/verify/reading"
 )
 
 // TypeOf is the type of a tensor's elements: its own, or the problem's.
@@ -73,8 +74,7 @@ func (p *Problem) function(result string, x Values, v map[string]Values, trees [
 	return made
 }
 
-// operand is a tensor that a function reads: so many elements of it go with each row, or with so many rows, and with
-// row 0 again after so many.
+// operand is a tensor that a function reads. Stride elements go with each rows, and after rows of these it begins again.
 type operand struct {
 	Values
 	stride, each, rows int
@@ -83,7 +83,8 @@ type operand struct {
 // at is an element of an operand's part for a row.
 func (o operand) at(row, i int) formula.Value { return o.At(row/o.each%o.rows*o.stride + i) }
 
-// operand is how one lies of a result of so many rows and columns, of which so many rows are one of all ranks.
+// operand is how an operand lies beside a result. Each rank makes a part of a row where parts is above 1: then that
+// many rows of the result are one row of all ranks.
 func (p *Problem) operand(o schedule.Operand, v Values, rows, columns, parts int) operand {
 	switch o.Lies {
 	case schedule.InPlace:
@@ -104,8 +105,13 @@ func (p *Problem) width(e schedule.Extent) int {
 	return n
 }
 
-// param is a number of the Shape: its epsilon.
-func (p *Problem) param(string) float64 { return cmp.Or(p.Epsilon, schedule.DefaultEpsilon) }
+// param is a number of the Shape.
+func (p *Problem) param(name string) float64 {
+	if name != schedule.Epsilon {
+		return reading.Number(name)
+	}
+	return cmp.Or(p.Epsilon, schedule.DefaultEpsilon)
+}
 
 // changed reports whether kernels of their own apply functions to a step's result.
 func (s Step) changed() bool { return len(s.Made) > 0 }

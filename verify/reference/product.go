@@ -78,7 +78,7 @@ func subnormal(t driver.Type) float64 { return math.Ldexp(1, 1-bias(t)-t.Digits(
 //   - each rounding may be half of the least number off near zero.
 //
 // A function of the product's takes both ends, and the result is rounded once. Terms are products whose partial results
-// are added to the product's before these travel: one product of all, of which each part is rounded once more a term.
+// are added to the product's before these travel: one product of all, and each part of it is rounded once more a term.
 func (p Product) Of(a, b, bias, added Values, terms ...Term) Values {
 	c, w := newValues(p.M*p.N), p.newWeight(b)
 	inRows(p.M, p.K*p.N, func(first, end int) {
@@ -220,7 +220,7 @@ func (r *row) finish(j int, bias, added Values, at int) formula.Value {
 	return byLibrary(r.Func, sum)
 }
 
-// fits says that multiples of a power of two, of at most a size, have so many digits.
+// fits says that digits are enough for multiples of a power of two up to a size.
 func fits(size float64, digits, grid int) bool {
 	return size == 0 || size <= math.Ldexp(1, digits+grid)
 }

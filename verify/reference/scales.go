@@ -26,7 +26,7 @@ func (p *Problem) scaled(name string, v map[string]Values) Values {
 	return made
 }
 
-// column is the first of so many columns.
+// column is the first column of rows that have columns of them.
 func (v Values) column(columns int) Values {
 	rows := len(v.Want) / max(columns, 1)
 	made := newValues(rows)

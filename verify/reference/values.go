@@ -13,7 +13,7 @@ type Values struct{ Want, Lo, Hi []float64 }
 // points are values that every device has.
 func points(x []float64) Values { return Values{x, x, x} }
 
-// newValues is room for so many.
+// newValues has room for n values.
 func newValues(n int) Values {
 	return Values{make([]float64, n), make([]float64, n), make([]float64, n)}
 }
@@ -48,8 +48,8 @@ func (v Values) Points() (n int) {
 // off is how far from its middle an element may be.
 func (v Values) off(i int) float64 { return max(v.Hi[i]-v.Want[i], v.Want[i]-v.Lo[i]) }
 
-// grid is the greatest exponent of a power of two of which some elements are multiples, all of them numbers that every
-// device has; none: others are among them.
+// grid is an exponent: all of some elements are multiples of that power of two, and of no greater one. It is none where
+// an element is no number that every device has.
 func (v Values) grid(first, step, n int) (exponent int, ok bool) {
 	exponent = math.MaxInt
 	for i := first; n > 0; i, n = i+step, n-1 {

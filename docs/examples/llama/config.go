@@ -170,8 +170,8 @@ func (c *Config) check() (err error) {
 	if c.Quantised != nil {
 		err = errors.Join(err, c.Quantised.check())
 	}
-	epsilon := numbers.Epsilon(c.Epsilon)
-	must(epsilon > 0 && epsilon.Check() == nil, "rms_norm_eps", c.Epsilon, "be a number such as 1e-6")
+	epsilon := numbers.Epsilon(float32(c.Epsilon))
+	must(c.Epsilon > 0 && epsilon.Check() == nil, "rms_norm_eps", c.Epsilon, "be a number such as 1e-6")
 	if s.Type == "default" {
 		c.Scaling = nil
 		return err

@@ -54,7 +54,8 @@ func TestFunctions(t *testing.T) {
 	if err := printFunctions(&b); err != nil {
 		t.Fatal(err)
 	}
-	file, err := parser.ParseFile(token.NewFileSet(), "../../../../schedule/library.go", nil, parser.SkipObjectResolution)
+	const library = "../../../../schedule/library.go"
+	file, err := parser.ParseFile(token.NewFileSet(), library, nil, parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}

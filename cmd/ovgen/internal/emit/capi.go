@@ -58,8 +58,8 @@ func libraryData(units []*unit) templates.Library {
 	for _, u := range units {
 		s := templates.Schedule{C: u.prefix(), Title: u.program.Name, Op: u.program.Schedule.Operation(),
 			Proof: u.proof(), Symbols: u.symbols()}
-		if u.program.Schedule.HasEpsilon() {
-			s.Numbers = append(s.Numbers, templates.Member{Name: schedule.Epsilon, Comment: epsilonIs})
+		for _, name := range u.program.Schedule.Numbers() {
+			s.Numbers = append(s.Numbers, templates.Member{Name: name, Comment: numberIs(name)})
 		}
 		if u.eager() {
 			s.Remarks = append(s.Remarks, "Its stream must not be captured, and ovgen_replay refuses it.")
@@ -160,8 +160,8 @@ func (u *unit) exports() *jen.File {
 	for _, s := range u.symbols() {
 		shape[jen.Id(s)] = jen.Int().Call(member("s", s))
 	}
-	if u.program.Schedule.HasEpsilon() {
-		shape[jen.Id(schedule.Epsilon)] = jen.Float32().Call(member("s", schedule.Epsilon))
+	for _, name := range u.program.Schedule.Numbers() {
+		shape[jen.Id(name)] = jen.Float32().Call(member("s", name))
 	}
 	export(f, u.prefix()+"_new",
 		[]parameter{groupIn, pointer("s", "struct_"+u.prefix()+"_shape"), timeIn, pointer("p", "ovgen_plan")},

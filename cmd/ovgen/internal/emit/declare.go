@@ -70,8 +70,8 @@ func (u *unit) declare(expr goExpr) []jen.Code {
 	for _, c := range u.widths {
 		code = append(code, setField(c.field, jen.Int64().Call(expr(c.elements))))
 	}
-	if u.program.Schedule.HasEpsilon() {
-		code = append(code, setField(epsilonField, epsilon("Value")))
+	for _, name := range u.program.Schedule.Numbers() {
+		code = append(code, setField(unexported(name), number(name, "Value")))
 	}
 	code = append(code, jen.Line())
 	if n, _ := u.counts(); n != nil {

@@ -36,7 +36,7 @@ func TestEpsilon(t *testing.T) {
 	s.Tensors = append([]schedule.Tensor{{Name: "Epsilon", Axes: s.Tensors[0].Axes}}, s.Tensors[1:]...)
 	s.Ops = append([]schedule.Op{}, s.Ops...)
 	s.Ops[0].In = []string{"Epsilon", "B"}
-	const want = "buffer Epsilon and the epsilon of its shape would both be field epsilon of its Plan (rename one)"
+	const want = "buffer Epsilon and number Epsilon of its shape would both be field epsilon of its Plan (rename one)"
 	if err := CheckNames(program(t, "Heads", s)); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %s", err, want)
 	}

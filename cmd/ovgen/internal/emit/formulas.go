@@ -13,12 +13,21 @@ import (
 	"ovgen/templates"
 )
 
-// epsilonField is the field of a plan for the epsilon of its Shape.
-const epsilonField = "epsilon"
+// number is a call, in emitted code, of a method of package numbers on a number of a Shape.
+func number(name, method string) *jen.Statement {
+	is := jen.Id("s").Dot(name)
+	if name == schedule.Epsilon {
+		return jen.Qual(numbersPath, "Epsilon").Call(is).Dot(method).Call()
+	}
+	return jen.Qual(numbersPath, "Named").Call(jen.Lit(name), is).Dot(method).Call()
+}
 
-// epsilon is a call, in emitted code, of a method of numbers.Epsilon on the epsilon of a Shape.
-func epsilon(method string) *jen.Statement {
-	return jen.Qual(numbersPath, "Epsilon").Call(jen.Id("s").Dot(schedule.Epsilon)).Dot(method).Call()
+// numberIs says what a number of a Shape is.
+func numberIs(name string) string {
+	if name == schedule.Epsilon {
+		return "what norms add to the mean of squares; 0 stands for 1e-5"
+	}
+	return "of formulas"
 }
 
 // make launches the kernel of formulas, with what it is told of rows and heads.
@@ -47,10 +56,13 @@ func (b *body) function(n hostir.Apply) (set *jen.Statement, operands []jen.Code
 	for _, width := range schedule.Heads(n.Nodes()) {
 		set = set.Dot("Count").Call(b.width(hostir.Extent(width)))
 	}
-	if slices.ContainsFunc(n.Chain(), func(x hostir.Apply) bool {
-		return slices.Contains(schedule.Params(x.Nodes()), schedule.Epsilon)
-	}) {
-		set = set.Dot("Number").Call(jen.Id("p").Dot(epsilonField))
+	var told []string
+	for _, x := range n.Chain() {
+		for _, name := range schedule.Params(x.Nodes()) {
+			if !slices.Contains(told, name) {
+				told, set = append(told, name), set.Dot("Number").Call(jen.Id("p").Dot(unexported(name)))
+			}
+		}
 	}
 	for i, x := range n.Chain() {
 		if i > 0 {

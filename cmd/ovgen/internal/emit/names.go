@@ -87,9 +87,6 @@ func (u *unit) checkNames() error {
 	for _, f := range fixed {
 		taken[f] = "a field that every plan has"
 	}
-	if u.program.Schedule.HasEpsilon() {
-		taken[epsilonField] = "the epsilon of its shape"
-	}
 	var errs []error
 	take := func(name, what string) {
 		field := unexported(name)
@@ -101,6 +98,9 @@ func (u *unit) checkNames() error {
 				field))
 		}
 		taken[field] = what
+	}
+	for _, name := range u.program.Schedule.Numbers() {
+		take(name, "number "+name+" of its shape")
 	}
 	for _, b := range u.program.Buffers {
 		take(b.Name, "buffer "+b.Name)

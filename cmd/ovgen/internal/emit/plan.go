@@ -49,8 +49,8 @@ func (u *unit) planType(f *jen.File) {
 		for _, c := range u.widths {
 			g.Id(c.field).Int64().Comment("columns " + c.of)
 		}
-		if u.program.Schedule.HasEpsilon() {
-			g.Id(epsilonField).Float64()
+		for _, name := range u.program.Schedule.Numbers() {
+			g.Id(unexported(name)).Float64()
 		}
 		if len(u.chunks)+len(u.widths) > 0 {
 			g.Line()

@@ -25,8 +25,8 @@ func (u *unit) shape(f *jen.File) {
 		}
 		g.List(ids...).Int()
 		g.Id("Type").Qual(devicePath, "Type").Comment(strings.Join(u.typeWords(), ", "))
-		if u.program.Schedule.HasEpsilon() {
-			g.Id(schedule.Epsilon).Float32().Comment(epsilonIs)
+		for _, name := range u.program.Schedule.Numbers() {
+			g.Id(name).Float32().Comment(numberIs(name))
 		}
 	})
 	extents := []jen.Code{jen.Id("s").Dot("Type")}
@@ -35,9 +35,13 @@ func (u *unit) shape(f *jen.File) {
 	}
 	check := jen.Id("Program").Dot("Check").Call(append([]jen.Code{jen.Id("ranks")}, extents...)...)
 	text := jen.Id("Program").Dot("Shape").Call(extents...)
-	if u.program.Schedule.HasEpsilon() {
-		check = jen.Qual("errors", "Join").Call(check, epsilon("Check"))
-		text = text.Op("+").Add(epsilon("String"))
+	if names := u.program.Schedule.Numbers(); len(names) > 0 {
+		checks := []jen.Code{check}
+		for _, name := range names {
+			checks = append(checks, number(name, "Check"))
+			text = text.Op("+").Add(number(name, "String"))
+		}
+		check = jen.Qual("errors", "Join").Call(checks...)
 	}
 	f.Line()
 	f.Add(doc("Check reports everything that keeps this many ranks from running the shape."))
@@ -47,9 +51,6 @@ func (u *unit) shape(f *jen.File) {
 	f.Add(doc("String is the shape as errors print it."))
 	f.Add(oneLine(jen.Func().Params(jen.Id("s").Id("Shape")).Id("String").Params().String(), jen.Return(text)))
 }
-
-// epsilonIs says what the epsilon of a shape is.
-const epsilonIs = "what norms add to the mean of squares; 0 stands for 1e-5"
 
 // extents lists the symbols that are spread over the ranks, and the symbols that are whole on each.
 func (u *unit) extents(symbols []string) string {
