@@ -34,7 +34,7 @@ var library = []Constructor{
 // Library has the constructors, sorted by their names.
 func Library() []Constructor { return slices.Clone(library) }
 
-// Of is the function of so many tensors as the constructor has operands.
+// Of is the function of the tensors, one for each operand.
 func (c Constructor) Of(tensors ...string) Func { return c.make(tensors) }
 
 // Word is that of its functions.

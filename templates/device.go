@@ -172,8 +172,13 @@ func (k Kernel) SumField() string {
 	return "dst"
 }
 
-// SumsTo is the type of what a sum makes, as the code names it.
-func (k Kernel) SumsTo() string { return typeOf(k.To(0)) }
+// SumOf are the types of a sum's terms and, where that is another one, of what it makes, as the code names them.
+func (k Kernel) SumOf() string {
+	if to := typeOf(k.To(0)); to != "E" {
+		return "E, " + to
+	}
+	return "E"
+}
 
 // List is the bound of a field of words: none for one word.
 func (k Kernel) List(n kernels.Words) string {

@@ -299,7 +299,7 @@ func (c *coder) scalar(i int) string {
 	return c.names[i]
 }
 
-// once are lines for what is the same in the whole group and depends on so many nested statistics.
+// once has the lines of values that are the same in the whole group and depend on statistics nested to a depth.
 func (c *coder) once(depth int) (lines []string) {
 	if !c.groups {
 		return nil

@@ -12,8 +12,8 @@ type PacketSpread struct {
 	Spread PacketGather
 }
 
-// SpreadPackets sums and spreads packets, which land in two buffers: each is this rank's part for every rank, dst the
-// whole result, of which this rank sums its own part. added is as large as that, or has no buffer.
+// SpreadPackets sums and spreads packets, which land in two buffers: each is this rank's part for every rank, and
+// dst the whole result. This rank sums its own part of it. added is as large as that part, or has no buffer.
 func SpreadPackets(s StreamRef, dst string, sums, spread Buffer, each, added View) Step {
 	own := Chunk(dst, Rank)
 	w := PacketSpread{Packets{Sent: Sent{each, Whole(sums.Name)}, Added: added, To: own},

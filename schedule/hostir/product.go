@@ -82,8 +82,7 @@ func (x Product) Kernel() string {
 	return FewRowsKernel
 }
 
-// FewRows says that a product of so many rows and columns, and of that depth, is one of few rows: its elements have 16
-// bits, and whole blocks of a kernel make it.
+// FewRows says that a product is one of few rows: its elements have 16 bits, and whole blocks of a kernel make it.
 func FewRows(rows, depth, columns, bytes int64) bool {
 	return rows <= 64 && depth%256 == 0 && columns%64 == 0 && bytes == 2
 }

@@ -9,7 +9,7 @@ import (
 	"ovgen/schedule/hostir"
 )
 
-// batchOrder says how rounds, in each of which pieces of the rows of all ranks come, take the rows' batches.
+// batchOrder says how rounds take the batches of rows. A round brings a piece of the rows of each rank.
 type batchOrder int
 
 // Orders of batches.

@@ -177,7 +177,7 @@ func (w *writer) leavingRows(s *stage) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return w.buffer(name).Name == "" })
 }
 
-// eachRows is the memory, but for that of its input, of which a stage takes or makes the rows of a rank at a time.
+// eachRows are the tensors of a stage, but for its input, that it reads or makes by the rows of one rank at a time.
 func (w *writer) eachRows(s *stage) (names []string) {
 	for _, t := range s.terms {
 		names = append(names, t.In[0])

@@ -154,7 +154,7 @@ func (d departure) round(s *stage, t turns) (nodes []hostir.Node) {
 	return t.over(nil, nodes...)
 }
 
-// piecesLeave are the products of the peers' rows, each of which leaves, that of own rows, and the sum.
+// piecesLeave makes the peers' rows, sends each product, makes the own rows, and sums.
 func (w *writer) piecesLeave(s *stage, d departure) []hostir.Node {
 	to := hostir.Var("to")
 	piece := []hostir.Node{hostir.Bind("to", hostir.Ahead(step))}

@@ -13,7 +13,7 @@ var every = hostir.Every
 // steps is the loop over the exchanges, with the names that its body uses.
 func steps(body ...hostir.Node) hostir.For { return hostir.Loop(stepIndex, one, hostir.Size, body...) }
 
-// withPeers are nodes in place of which a rank without peers has others.
+// withPeers are nodes of ranks that have peers; a rank without peers has other nodes instead.
 func withPeers(nodes []hostir.Node, only ...hostir.Node) []hostir.Node {
 	return []hostir.Node{hostir.If{X: hostir.Size, Y: one, Then: only, Else: nodes}}
 }
@@ -67,7 +67,7 @@ func (p parts) posts(word string) (nodes []hostir.Node) {
 	return nodes
 }
 
-// partByPart are rounds in each of which the parts take their turns.
+// partByPart are rounds in which the parts take their turns.
 func (p parts) partByPart(t turns) turns {
 	if p.n == 1 {
 		return t

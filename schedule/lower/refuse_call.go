@@ -42,7 +42,7 @@ func (d *draft) callTakes(path string, o schedule.Op, at []edges.State) error {
 	return nil
 }
 
-// callSums refuses a call of summands of which each rank makes the same, or a part that others have too. Its operands
+// callSums refuses a call of summands where ranks make the same summand, or parts that others have too. Its operands
 // are spread along some letters.
 func (d *draft) callSums(path string, o schedule.Op, c schedule.Contraction, along string, spread []string) error {
 	if along == "" {
@@ -63,7 +63,7 @@ func (d *draft) unfit(path string, o schedule.Op, i int, text, hint string) erro
 	return refused(fmt.Sprintf("%s.In[%d]", path, i), hint, text, o.In[i], o.Call)
 }
 
-// takesRows refuses operand i of a call of which each rank has rows of its own.
+// takesRows refuses operand i of a call where each rank has rows of its own of it.
 func (d *draft) takesRows(path string, o schedule.Op, i int) error {
 	c, _ := d.schedule.Contraction(o)
 	const text = "each rank has its own rows of %s, and %s takes all"

@@ -13,7 +13,7 @@ type share struct {
 	of *stage
 }
 
-// shareOf is the share of a stage, a rank's rows in so many parts.
+// shareOf is the share of a stage: a rank's rows in n parts.
 func shareOf(s *stage, n int) share { return share{parts{int64(max(n, 1)), "j"}, s} }
 
 var batches = hostir.Var(chunksName)

@@ -68,7 +68,7 @@ func batchesByNCCL(w *writer, s *stage) arrival {
 	return byNCCLBeside(t)
 }
 
-// byNCCLBeside is rounds of collectives beside the products, all of which are on the caller's stream.
+// byNCCLBeside is rounds of collectives beside the products. The products are all on the caller's stream.
 func byNCCLBeside(t turns) arrival {
 	t.work = mainRef
 	return arrival{turns: []turns{t}, on: collectiveRef, copied: true, oneLoop: true,

@@ -1,8 +1,8 @@
 // Sums of tensors: element i is the terms' elements i, added in fp32 in the order of the terms and
-// rounded once to nearest, ties to even. So every rank gets the same bits. Who reads an element of
-// a term that is dst as well writes it later, and no one else does either.
+// rounded once to nearest, ties to even. So every rank gets the same bits. Where a term is dst as well,
+// the thread that reads an element writes it later, and no other thread touches it.
 
-// A thread loads so many units of so many terms before it adds them: a load of a peer's memory takes
+// A thread loads at_once units of in_flight terms before it adds them: a load of a peer's memory takes
 // a microsecond.
 enum { in_flight = 2, at_once = 4 };
 

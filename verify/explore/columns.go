@@ -11,7 +11,7 @@ import (
 // row.
 type Columns struct{ Rows, Parts int }
 
-// order are the elements of so many, numbered row by row, in the order in which operations count them.
+// order has the numbers of n elements, row by row, in the order in which operations count them.
 func (c Columns) order(n int) []int {
 	list := make([]int, 0, n)
 	row := n / c.Rows
@@ -35,7 +35,7 @@ func (c Columns) rowByRow(list []Number) []Number {
 	return rows
 }
 
-// cutColumns notes the parts of a buffer of so many elements, if its columns are cut.
+// cutColumns notes the parts of a buffer of n elements, if its columns are cut.
 func (s *System) cutColumns(b hostir.Buffer, n int64, env hostir.Env) error {
 	if b.Rows.IsZero() {
 		return nil

@@ -204,7 +204,7 @@ func (x *search) added(operands [][]Number, size int) []Number {
 	return sum
 }
 
-// isRow reports whether operand n is one row, for each row of a result of so many elements, and so are all behind it.
+// isRow reports whether operand n is one row, for each row of a result, and so are all behind it.
 func isRow(n int, operands [][]Number, size int) bool {
 	row := len(operands[n])
 	return n > 0 && 0 < row && row < size && size%row == 0 &&

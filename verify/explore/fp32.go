@@ -42,7 +42,7 @@ func joined(halves []Number) Number {
 	return mixed(hashed("fp32"), uint64(halves[0]), uint64(halves[1]))
 }
 
-// elementsOf are so many elements of memory where each of them is two halves; else each number is one.
+// elementsOf are n elements of memory: two numbers make one where there are twice as many, else each number is one.
 func elementsOf(memory []Number, n int) []Number {
 	if len(memory) != 2*n {
 		return memory
@@ -60,7 +60,7 @@ func kept(sum Number) Number { return applied("in fp32", sum) }
 // widens reports whether an operation keeps a sum in fp32.
 func widens(o *ops.Op) bool { return o.Kind == ops.Sum && o.Kernel == hostir.WidenKernel }
 
-// widened is a sum that is kept in fp32, of so many numbers: two for each of its terms', or one in a plan of fp32.
+// widened is a sum that is kept in fp32. It has two numbers for each of a term's, or one in a plan of fp32.
 func (x *search) widened(operands [][]Number, size int) []Number {
 	var made []Number
 	if len(operands[0]) == size {

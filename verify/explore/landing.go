@@ -7,7 +7,7 @@ import (
 	"ovgen/verify/ops"
 )
 
-// Turn is memory that runs use in turn: run n has place n modulo Halves of as many places, each of so many bytes. It
+// Turn is memory that runs use in turn: it has Halves places of Bytes bytes, and run n has place n modulo Halves. It
 // belongs to the plan alone: nothing is written there between runs, and peers may write there outside of the owner's.
 type Turn struct {
 	Halves int
@@ -57,8 +57,8 @@ func (s *System) turned(o *ops.Op, run int) *ops.Op {
 	return &c
 }
 
-// checkPackets reports launches that send packets and use memory of which no packet tells. At a peer such a launch may
-// touch the place of its own packets alone. Of each place where packets land here it has one wait, one read and one
+// checkPackets reports launches that send packets and use memory that no packet tells about. At a peer such a launch
+// may touch the place of its own packets alone. Of each place where packets land here it has one wait, one read and one
 // take, or none.
 func (m *machine) checkPackets() {
 	for r, list := range m.Ranks {

@@ -49,7 +49,7 @@ func Small(p *hostir.Program, ranks []int, replay bool) (explored []int, err err
 	return explored, nil
 }
 
-// smallOn explores a program on so many ranks; small is false where it is too large.
+// smallOn explores a program on a number of ranks; small is false where it is too large.
 func smallOn(p *hostir.Program, ranks int, replay bool) (small bool, err error) {
 	hosts := []int{0}
 	if p.OverHosts() {

@@ -9,8 +9,8 @@ import (
 // Operands of eight bits have scales of fp32, which multiply them: one, or one for each row. In memory a scale is two
 // numbers where the plan's elements have 16 bits.
 
-// dequantised are the operands of a product of so many elements, without the scales behind the first two, which these
-// have multiplied. A weight alone may have scales. It is none where there are not as many scales as rows, or one.
+// dequantised are the operands of a product, multiplied by their scales, which stand behind the first two. A weight
+// alone may have scales. It is none where there are neither as many scales as rows nor one.
 func (m *machine) dequantised(o *ops.Op, operands [][]Number, size int) [][]Number {
 	behind := 2 + o.Scales
 	if len(operands) < behind {
@@ -69,7 +69,7 @@ func (m *meaning) inRow(name string) int64 {
 	return columns
 }
 
-// beside are the scales that formulas leave beside their result; none of a workspace, of which nothing is known.
+// beside are the scales that formulas leave beside their result. Nothing is known of a workspace, so it has none.
 func (x *search) beside(s *state, st *step, scales []int32) (made []Number) {
 	step, _ := st.op.Node.(hostir.Step)
 	f, _ := hostir.Applied(step.Do)

@@ -17,7 +17,7 @@ func (v Value) IsPoint() bool { return v.Lo == v.Hi }
 // Size is the greatest magnitude.
 func (v Value) Size() float64 { return max(math.Abs(v.Lo), math.Abs(v.Hi)) }
 
-// any is a value of which nothing is known.
+// anything is a value that may be any number.
 func anything(want float64) Value { return Value{want, math.Inf(-1), math.Inf(1)} }
 
 // fp32 is the nearest number of fp32: where x lies between two values of a device, so does that.

@@ -14,7 +14,7 @@ var inexact = map[string]bool{"BlockBehindAttention": true, "BlockBehindAttentio
 	"BlockBehindAttentionTiles": true, "AllReduceNorms": true, "LlamaLayer": true,
 	"LlamaLayerNCCL": true, "LayerNormLinear": true, "RotaryAttention": true, "CappedLogits": true}
 
-// TestShare: of the catalogue's results at the shapes of the tests, so many are compared by ==.
+// TestShare counts the elements of the catalogue's results that are compared by ==, at the shapes of the tests.
 func TestShare(t *testing.T) {
 	const leastShare = .92
 	points, of := 0, 0

@@ -17,6 +17,5 @@ var fp32Kernels = []KernelMutant{
 		New: "rounded<To>(x[u])"},
 	{File: "device/sum.h", Text: "units as far apart as those of the terms",
 		Old: "dst + at * sizeof(typename To::bits)", New: "dst + at * sizeof(bits)"},
-	{File: "sums.cu.tmpl", Text: "a sum that is kept in the plan's type", Old: `{{if ne .SumsTo "E"}}, {{.SumsTo}}{{end}}`,
-		New: ""},
+	{File: "sums.cu.tmpl", Text: "a sum that is kept in the plan's type", Old: "sum<{{.SumOf}}>", New: "sum<E>"},
 }

@@ -116,7 +116,7 @@ var ownKernels = []KernelMutant{
 		Old: "i < p.peers; i++) {\n      await_word(p.post_wait[i]);",
 		New: "i < p.peers && i < 1; i++) {\n      await_word(p.post_wait[i]);"},
 	{File: "sums.cu.tmpl", Text: "the work before the wait",
-		Old: "{{else}}  sum<E{{if", New: "{{else}}{{template \"before\" .}}  sum<E{{if"},
+		Old: "{{else}}  const struct", New: "{{else}}{{template \"before\" .}}  const struct"},
 	{File: "copies.cu.tmpl", Text: "the post before the work",
 		Old: "{{else}}  copy_bytes<rest_one_by_one>(p.dst, p.src, p.bytes, all_threads());\n" +
 			"{{end}}{{template \"after\" .}}",
@@ -181,7 +181,8 @@ var ownKernels = []KernelMutant{
 		New: "add<E>(x[u], v[in_flight - 1 - j][u]);"},
 	{File: "device/sum.h", Text: "terms of an element in reverse order",
 		Old: "x += E::widen(((const bits *)terms[t])[at]);", New: "x += E::widen(((const bits *)terms[n - t])[at]);"},
-	{File: "device/sum.h", Text: "one term of an element too few", Old: "for (unsigned t = 1; t < n; t++) {\n      x +=",
+	{File: "device/sum.h", Text: "one term of an element too few",
+		Old: "for (unsigned t = 1; t < n; t++) {\n      x +=",
 		New: "for (unsigned t = 1; t + 1 < n; t++) {\n      x +="},
 	{File: "device/sum.h", Text: "one element too few at the ends", Old: "i < count - middle",
 		New: "i + 1 < count - middle"},

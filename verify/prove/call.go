@@ -12,7 +12,7 @@ import (
 // A call is work of the caller. Each chunk of its result is an unknown function of the call's name, the chunk's place,
 // and every chunk of each operand on the rank.
 
-// callOf is a chunk of a call's result, one of so many.
+// callOf is one chunk of a call's result.
 func (e *expressions) callOf(name string, chunk, of int64, operands []expr) expr {
 	return e.applied(fmt.Sprintf("%s part %d of %d", name, chunk, of), operands)
 }

@@ -73,7 +73,7 @@ func (s *symbols) rowToAll(n int32, a, to *chunks) (expr, *Counterexample) {
 	return s.tuple(a.exprs()), nil
 }
 
-// toEach is a row of so many bytes for each row of a chunk, which may be one row.
+// toEach is a row, repeated for each row of a chunk. The chunk may be one row.
 func (s *symbols) toEach(row expr, bytes, chunk int64) expr {
 	if chunk == bytes {
 		return row

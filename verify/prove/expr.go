@@ -88,7 +88,7 @@ func (e *expressions) applied(function string, args []expr) expr {
 	return e.make(appliedTo, function, list...)
 }
 
-// columnsOf is a part of so many of the columns of a chunk, or all.
+// columnsOf is one part of the columns of a chunk, or the chunk where it is not cut.
 func (e *expressions) columnsOf(x expr, part, of int) expr {
 	if of == 1 {
 		return x

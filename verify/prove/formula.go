@@ -16,9 +16,9 @@ import (
 // copies is the key of a formula that makes x and nothing of it.
 var copies = schedule.Key(schedule.Nodes(schedule.X))
 
-// formula is what one of a key makes of its operands, of such rows and heads, of and into elements of so many bytes.
-// Rows count where an element depends on its column. The type of the plan and fp32 are one where they have as many
-// bytes: between them a cast is a copy.
+// formula is the result of a formula by its key, of operands. Columns of a row, widths of heads and bytes of elements
+// belong to what it does. Columns count where an element depends on its own. The type of the plan and fp32 are one
+// where they have as many bytes: between them a cast is a copy.
 func (e *expressions) formula(key string, columns int64, heads, elements []int64, args []expr) expr {
 	if key == copies && elements[0] == elements[1] {
 		return args[0]

@@ -83,8 +83,8 @@ func (p *proof) lands(o ops.Op) (at ops.Loc, wrong bool) {
 	return ops.Loc{}, false
 }
 
-// strays finds an operation of a rank's launch of packets that uses memory of which no packet tells, and says why it is
-// wrong. It notes the parts that the launch reads.
+// strays finds an operation of a rank's launch of packets whose memory no packet tells about, and says why it is wrong.
+// It notes the parts that the launch reads.
 func (p *proof) strays(rank int, launch []ops.Op, read map[ops.Loc]bool) (at int, wrong string) {
 	told, held := map[ops.Loc]bool{}, map[ops.Loc]bool{} // parts that have landed, and that are not taken back yet
 	for i, o := range launch {

@@ -23,7 +23,8 @@ type Model struct {
 	Halves map[string]int
 	// Lands has the form of the buffers in which data land.
 	Lands map[string]Landing
-	// Columns of a buffer are cut into so many parts, each a chunk or more; of others chunks are no parts of columns.
+	// Columns says into how many parts the columns of a buffer are cut. A part is a chunk or more. A buffer that is not
+	// in it has chunks of whole rows.
 	Columns map[string]int64
 	// Constant are the caller's buffers that it writes before the first run alone.
 	Constant []string

@@ -225,8 +225,8 @@ func (p placement) box(rank int, lo, hi int64) (box, error) {
 	return b, nil
 }
 
-// boxIn is box, of a range in the order of a buffer whose columns are cut into so many parts, if they are: one part's
-// rows after another's.
+// boxIn is box, of a range of a buffer whose columns may be cut into parts: the buffer then has one part's rows after
+// another's.
 func (p placement) boxIn(parts int64, rank int, lo, hi int64) (box, error) {
 	if parts <= 1 {
 		return p.box(rank, lo, hi)

@@ -127,7 +127,7 @@ func Schedule(ctx context.Context, p *hostir.Program, o Options) (*Report, error
 	return report, nil
 }
 
-// mesh proves a program for one mesh size: for each number of hosts that so many ranks may be on.
+// mesh proves a program for one number of ranks, on each number of hosts that they may be on.
 func mesh(ctx context.Context, p *hostir.Program, d, runs int, stamp stamp) (size *Size, err error) {
 	for _, hosts := range p.HostsOf(d) {
 		one, err := meshOn(ctx, p, d, hosts, runs, stamp)

@@ -145,7 +145,7 @@ func (x *expectation) scalesMade(of schedule.Tensor, rank int, rows box) (expr, 
 	return x.expressions.scalesOf(made), err
 }
 
-// elementsOf is how many bytes an element of read i has, where the result's have so many.
+// elementsOf is how many bytes an element of read i has, by the bytes of the result's.
 func elementsOf(o *ops.Op, i int, result int64) int64 {
 	switch {
 	case o.Scales == 0 || i >= o.Operands():

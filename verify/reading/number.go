@@ -2,8 +2,8 @@ package reading
 
 import "hash/fnv"
 
-// Number is what tests take for a number of the Shape, other than its epsilon. Another name is most often another number,
-// and few digits are as exact in all types.
+// Number is what tests take for a number of the Shape, other than its epsilon. Another name most often has another
+// number. Few digits are exact in all types.
 func Number(name string) float64 {
 	h := fnv.New32()
 	h.Write([]byte(name)) // never an error

@@ -74,7 +74,8 @@ func (p *Problem) function(result string, x Values, v map[string]Values, trees [
 	return made
 }
 
-// operand is a tensor that a function reads. Stride elements go with each rows, and after rows of these it begins again.
+// operand is a tensor that a function reads: stride elements for each rows of the result. It begins again behind rows
+// of these.
 type operand struct {
 	Values
 	stride, each, rows int
