@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathergateuppackets",
-	Source:  "c6759bb080371209e6868d81449eb3e3e75c4f28600b88903b2375a8997bbad0",
+	Source:  "0c7c1192151076633b47d9b3aabe605eee0037744581d5c611835ce48b34d036",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

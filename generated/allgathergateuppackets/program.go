@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgathergateuppackets",
-	Hash:     "11f15bb82ed898d780194b8526ea43182b2a5d21cb1061032b730b2311ac11fb",
+	Hash:     "e4f77dfd98ce6c155ddd92b83281e4871a08f1914ed08bd2d8f66eec186d4782",
 	Proof:    "proven for D = 1..8, stamp 03ce078be22beb59",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2"},

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearbalancedonce",
-	Source:  "9b3069d6a22c38ded8d11ec403a08920413386bbf8c37339bb2d1ca10b776bbe",
+	Source:  "d78bdfa540db6874d09b65972518f9c770bc0a3ab8c2e39f0dbd7fcd46d7fad3",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

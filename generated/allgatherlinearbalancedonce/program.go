@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearbalancedonce",
-	Hash:     "69a61606df4929cf17bc41fd96e52eb47ab22eac0bf5683f38a7eeff74521c97",
+	Hash:     "d4dd1b035ad5aa21f8e83fbabf17cee2213a61d6270bed9d5ef17564d520b5ae",
 	Proof:    "proven for D = 1..8, stamp f22b98d815dc1904",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

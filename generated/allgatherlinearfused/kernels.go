@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearfused",
-	Source:  "7918525e3de0eb522fa88bc8e85b965e0350cb8b5a4a40067f62f8d8735f74cd",
+	Source:  "9ab24a3114fd4c245fd615efed56bac678cd5d9e7bf4178b70b7370e5b2c0af8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

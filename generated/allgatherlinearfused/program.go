@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearfused",
-	Hash:     "d01fafde17695598af432df9bcc9b3bd63234d3ecd40bf3a2b27789ef3e7dbd8",
+	Hash:     "1a14c28a09082ab725ca8acef32fb66b59d4bbbbfbf310050d594d5e3be65251",
 	Proof:    "proven for D = 1..8, stamp a93ac389a667d70a",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

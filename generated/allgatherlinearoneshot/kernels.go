@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearoneshot",
-	Source:  "22c9712d8096d1174ce7fef0ac2b40f179d8e79074dbecc5c3b8418d9d582c27",
+	Source:  "b9468b992fecf83745711ac3dd74525ef15a28fdde9dbe25f78eaeb77b28e60f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

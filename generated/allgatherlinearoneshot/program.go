@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearoneshot",
-	Hash:     "dac9ece3e2e7d7ac226e8d372b93796898eca64b0064b3174b2168b6b1405b25",
+	Hash:     "042aaa279c6931d7920165b4a65201c76be0784e5e5a0af1ba65f2f422c6046b",
 	Proof:    "proven for D = 1..8, stamp d92c99876c33d710",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -13,8 +13,8 @@
 
 // ----------------------------------------------------------------------------
 // packetgather sends tensors as packets, and puts what lands one after another.
-// Launch: as many blocks as its parameters say; blocks of one dimension, of which two have room on a
-// multiprocessor, so that none begins to send when others have ended.
+// Launch: as many blocks as its parameters say; blocks of one dimension. A multiprocessor has
+// room for two, so that none begins to send when others have ended.
 
 struct packetgather {
   unsigned *step;  // step word of the stream

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearpackets",
-	Source:  "c151157c1936e47823e31cd6287cb5fc41498c84745c2b2d157017cbbfc0622a",
+	Source:  "9fdb21e02141e2aaf1a77f267b467520dcfb8243104303eaae55195912d57339",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherlinearpackets",
-	Hash:     "448b9373c1f24eb3cae704377fac80d89cb89b562390644d0829cbd3f9bcbfac",
+	Hash:     "86b73c77bf17b509a7f3236afa88f1984947f7c6e0432c9e5887f6b388f73094",
 	Proof:    "proven for D = 1..8, stamp 10006b7dcabe38c4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

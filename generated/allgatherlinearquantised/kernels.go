@@ -27,7 +27,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlinearquantised",
-	Source:  "7f55f46a427f59a8d01aea8747b6293db22d8e73a291173580f6580c37839636",
+	Source:  "97c9bf07c7e0bff9f4a144e1e3fd238e9b6d01b9e69ebf5c124d1bad8f67dbf6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

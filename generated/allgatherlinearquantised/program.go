@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherlinearquantised",
-	Hash:    "ed5746c38f038daba9b8df9c2cf82664ba59aa7bacd497192420c247993a93ba",
+	Hash:    "4d3a0bec0a0b674bdfb3d144c477f07a47a37ad8b796a09f0a08a67513f7e0b6",
 	Proof:   "proven for D = 1..8, stamp fe67931ff7a7e8e0",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

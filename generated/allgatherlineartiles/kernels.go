@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherlineartiles",
-	Source:  "e2047a1a800f54fce39cb81cf0bbdd4f3f8fdb5b25f12c14438c5d4477172fbc",
+	Source:  "0edf126ad215c7b0c69682b51e4d3b50f95935b5237019078777a0b7f5e5e5fc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherlineartiles",
-	Hash:     "389e2a14fea8287887010f2620be4b8774a96dbf64d3999d356fb7872c263779",
+	Hash:     "a0e23fdaef573c4429a8286a4e79bd941720322296229103326f31c3a0024556",
 	Proof:    "proven for D = 1..8, stamp f7515584a4be03cc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

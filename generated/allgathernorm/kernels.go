@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathernorm",
-	Source:  "bed76d56ead302c680c3f3419a07804c64956c318eb2ee5c18fcd09005f1158f",
+	Source:  "c2934c5fd0525403c898c9efb63cb807ea94edfb59f104fff5edba0fafbbfebf",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

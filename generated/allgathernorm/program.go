@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathernorm",
-	Hash:    "32661dabd0191c568b640f5ff23d7fd4ba939b9a0e4a26f348f3e7e991788afa",
+	Hash:    "ff1959a8cd1f8c61dd98b0996095a05636af39c5bfd61c90f1574e76543d7898",
 	Proof:   "proven for D = 1..8, stamp b0f2e7fe876ee107",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

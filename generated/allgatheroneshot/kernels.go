@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatheroneshot",
-	Source:  "878406bdb0eee6ddce3ea0fcdb2ef9e64b112df8862667bc5a338642d0184b2f",
+	Source:  "82ca5cf20b87b78bfd4038c6ded108812e2be02e7480e7c17383f8201bf4b9f5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatheroneshot",
-	Hash:     "ce17f571a32b4031c3d483cb0dfb69b43f165ed6c3a83a1dd33e5962edd89014",
+	Hash:     "c2cf04a0cf0fe4e70ee902c49cb9356408873c60c98ef7605a6f1779e4eda08d",
 	Proof:    "proven for D = 1..8, stamp d97865ad1a1b0be5",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

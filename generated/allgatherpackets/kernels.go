@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherpackets",
-	Source:  "df0a5e36ea346ee53744e3b7e4c9ba7aaa2eeacf0a049ba34ac843f22fe6486d",
+	Source:  "3135cffaf354b786875f3e94cf0244b756c91ad98887d2cfdfb1a2eb2124007f",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

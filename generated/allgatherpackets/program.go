@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherpackets",
-	Hash:     "3e175706c09695885841fcaa2be1c646ccaaa5984e16a5016146fb573fd09886",
+	Hash:     "a6620c0918d2c05c98e7df7c5ebd1b6a0f33c35b1ed99ab640935ac39d17bb6c",
 	Proof:    "proven for D = 1..8, stamp e22cac24a2162be8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

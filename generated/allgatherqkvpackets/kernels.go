@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherqkvpackets",
-	Source:  "3b635e428b14dce77083eca622bb324ff0157600a54035567d02389ba040a729",
+	Source:  "0f13a4ddd8001bcbbc712accb675983e339a9181ef9c50eb180c80b860abf980",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

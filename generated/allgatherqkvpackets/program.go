@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allgatherqkvpackets",
-	Hash:     "d60c3176c20842082ba4226a04e6b3151c14824079466b260df87721a0f34060",
+	Hash:     "c07670267c7ffe03de83ac607fa5d499525a9bd77ecb79a1bc9dc3e7bbb4e5a0",
 	Proof:    "proven for D = 1..8, stamp eb54dc4983b98dd9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "N3"},

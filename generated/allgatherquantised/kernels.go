@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgatherquantised",
-	Source:  "6e5d709ac6404fe2ca85f300610e782f8a2764107fc0b52e232e17afb4ec13ea",
+	Source:  "db4a2b79f93ffc51ad66405b0c275a7cc8fedf97921f7c4e5fea418d7c214c50",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

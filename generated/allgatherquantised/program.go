@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgatherquantised",
-	Hash:    "b1cf16c5551b49376a786eac3c7dfbd360bb5bbcd83279814d17470bf978031d",
+	Hash:    "5c85cbb56ef0d067ac5665c22a57fe48ba40912aaf1fc134897dc1838be92f53",
 	Proof:   "proven for D = 1..8, stamp 36e69f4548cd6a34",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N"},

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allgathervquantised",
-	Source:  "a9513b1b4dd383e8ca98320a3c824ae7279e455367b57c6b89e0f61f1abd5d76",
+	Source:  "d67976a7f18ea731d8e7abbabaa4a11bf470139ecc4a19d1231b0ca2734a0ab4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "allgathervquantised",
-	Hash:    "c3e7699ac2a54f24f93895382a8792bcd4f2d2d731497893d5c4d9a4c986e5fa",
+	Hash:    "29e4a6f58a8d5cda750ce0df8d89b0b0b4fa1adadcfdc6bfa1b48994c4cd0dc8",
 	Proof:   "proven for D = 1..8, stamp c9f9fe2b67d2cea7",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "N", "P"},

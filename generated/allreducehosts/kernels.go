@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducehosts",
-	Source:  "89cbb901a04fe5d4d8b1d06db774d0238f478610d357fd4c0b698455c5fdc0c8",
+	Source:  "270158bc3ff6010fddabe9baa38d821fb7beeac3d371cb9cde0cec88575e56dd",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

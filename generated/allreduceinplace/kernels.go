@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreduceinplace",
-	Source:  "3cc20e0b7655c179008d4f3657be50c1310d6c344ee6894e28f9952057064bf7",
+	Source:  "fdae9866f6db2a45ec1f95983418ba32d5107d66933ecec312de4d753e88e193",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

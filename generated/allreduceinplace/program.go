@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreduceinplace",
-	Hash:     "f4aa74603fcbb828f79f42ebae53b29032c8e2a1fa4cce946dabec1299dc0bde",
+	Hash:     "ed0f7f3346970a5313e1953c3cc9c81e36b74a4605302a971348c6c210685b80",
 	Proof:    "proven for D = 1..8, stamp 85e1758b1fbfd0d1",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -22,8 +22,8 @@
 // packets sends tensors as packets, and adds up what lands in order and in fp32. x is the sum, and
 // it makes each element y of all elements of its row:
 //   x*reciproot(mean(x*x) + Epsilon)*a[column]
-// Launch: as many blocks as its parameters say; blocks of one dimension, of which two have room on a
-// multiprocessor, so that none begins to send when others have ended.
+// Launch: as many blocks as its parameters say; blocks of one dimension. A multiprocessor has
+// room for two, so that none begins to send when others have ended.
 
 struct packets {
   unsigned *step;  // step word of the stream

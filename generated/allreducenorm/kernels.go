@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenorm",
-	Source:  "803f98c8bfec2bdc6d967a0d518eeeb331f06647b29e393fa533f61842604198",
+	Source:  "6895c281e6805212fe64975e9827fd010ece6d5047e174877cc78e666454976e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

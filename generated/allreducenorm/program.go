@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenorm",
-	Hash:     "1403be449b108d8a6d169b95f667665bb27e91c100f0bc40cbeb77d6063da7dd",
+	Hash:     "e36511b8df6695a0709802563868335d6d0fe02e80b9813d526edf2323029351",
 	Proof:    "proven for D = 1..8, stamp bd5040228ea3be84",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -25,8 +25,8 @@
 //   then x + b
 // and dst2 of that:
 //   x*reciproot(mean(x*x) + Epsilon)*c[column]
-// Launch: as many blocks as its parameters say; blocks of one dimension, of which two have room on a
-// multiprocessor, so that none begins to send when others have ended.
+// Launch: as many blocks as its parameters say; blocks of one dimension. A multiprocessor has
+// room for two, so that none begins to send when others have ended.
 
 struct packets {
   unsigned *step;  // step word of the stream

@@ -32,7 +32,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducenorms",
-	Source:  "da10aaa50d9d1cc764e77bf578241c48c546629dee834ece9d329dc6ca2ce22d",
+	Source:  "2755fbe1422a5804bd8c0f56dd2a438439f11b00bf678ecb27432662e11a2c9d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducenorms",
-	Hash:     "769f61cb2f033ab78bca0cab3a82b30a35087cbd0c0c5f3889dc888da3756d46",
+	Hash:     "be4cd64b1a1dee87ea939aece60987179163610d3fff0c32a3455b44ef21beee",
 	Proof:    "proven for D = 1..8, stamp 9893e548532cc0d7",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -46,7 +46,7 @@ DEVICE void shot_of(const struct shot &p)
   const unsigned n = (unsigned)p.n;
   const u64 size = sizeof(typename E::bits);
   const struct Part part = part_of_block(p.count * size, p.blocks);
-  sum<E>(p.dst, p.terms, n, part.from, part.bytes / size, threads_of_block());
+  sum<E>(p.dst, p.terms, n, part.from / size, part.bytes / size, threads_of_block());
   block_post(p.post_post, p.peers, p.stride);
   block_take(p.post_wait, p.peers, p.stride, p.step, p.value);
 }

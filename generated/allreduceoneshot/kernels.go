@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreduceoneshot",
-	Source:  "9e86d3488ef5a623e31bdbde22da4d7dd5ae0b3f841ab4ca1d015e098eb0c03e",
+	Source:  "bb22213a75b27b7da3f7c1c86ca3e1213732ddb440fb2472fe6996e30b321b87",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducepackets",
-	Source:  "74795e4d8af79d6739d9216563ef0e102975dcd67cb07ce53979a4c409886c16",
+	Source:  "729e4a710ff8a8ce073956fe9aa9800acd8c18838c3359a0d0bb2b9b7936b7b0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

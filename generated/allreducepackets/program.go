@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducepackets",
-	Hash:     "f2c27b7577f5a529537601d1cabbd8460a261ea9988bb6fe089a15ffbcce1eea",
+	Hash:     "f6834a074c6e4d7a3901eab87ab955f1414221037b10a7d3975d26a4f720eff9",
 	Proof:    "proven for D = 1..8, stamp 3325bdfab5bbe199",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

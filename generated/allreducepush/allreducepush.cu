@@ -68,7 +68,8 @@ DEVICE void push_of(const struct push &p)
   for (unsigned q = 0; q < p.n; q++) {
     terms[q] = q == p.rank ? p.terms[q] : p.from + half + q * p.part;
   }
-  sum<E>(p.dst, terms, (unsigned)p.n, part.from, part.bytes / size, threads_of_block());
+  sum<E>(p.dst, terms, (unsigned)p.n, part.from / size, part.bytes / size,
+    threads_of_block());
   __syncthreads();
   if (threadIdx.x == 0) {
     p.turn[blockIdx.x] = 1 - turn;

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducepush",
-	Source:  "b6fc1c31afeb57262208080a0c8cc7b099bd6305a26a984cd92a51a4ebe4fce9",
+	Source:  "e8d08e3959ac638cc1406e6a8457970c2a07c1e05353e92d7d57961465d5f059",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

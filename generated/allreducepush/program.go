@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducepush",
-	Hash:     "75fd15320447c033a483c88acb590ee42b2dcaf6bed6abdfc2676855ae975534",
+	Hash:     "354ac116157643632c1bfce929fcec06ea2cb9dc748630f8c2e58d5d8bccf5d9",
 	Proof:    "proven for D = 1..8, stamp 8f9e8d3adef09d02",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducetwoshot",
-	Source:  "309d61607130508c95ccf85ef6f5d0786f9fdf7f6c460158477491fd72e92676",
+	Source:  "14951491b3b41f72d3d7b5f9eb6fd859a32e09d9402afc083e3d032dd6db1329",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

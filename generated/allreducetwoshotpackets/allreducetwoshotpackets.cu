@@ -18,8 +18,8 @@
 // ----------------------------------------------------------------------------
 // packetspread sends tensors as packets, adds up what lands in order and in fp32, and sends that to all.
 // Each thread sends and sums the same elements of every part, so no thread waits for others of its launch.
-// Launch: as many blocks as its parameters say; blocks of one dimension, of which two have room on a
-// multiprocessor, so that none begins to send when others have ended.
+// Launch: as many blocks as its parameters say; blocks of one dimension. A multiprocessor has
+// room for two, so that none begins to send when others have ended.
 
 struct packetspread {
   unsigned *step;  // step word of the stream

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "allreducetwoshotpackets",
-	Source:  "1b3492727c327f586b422f37246df7c0482425c84ef64be99e31ff4c01ecfa56",
+	Source:  "904a166e28854b76093aefbeec198fa70d770c372dc55ceae5be15733ad0e402",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

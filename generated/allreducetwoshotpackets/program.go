@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "allreducetwoshotpackets",
-	Hash:     "5c08e1b9d6b129e8781558803869791d80c6adab04ac68cd35e982e104e58cce",
+	Hash:     "06216a86e78f9dd978baedc586031d7aea859a65a6d74355da2acbe513b965cd",
 	Proof:    "proven for D = 1..8, stamp 08183e3f64b44919",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattention",
-	Source:  "2b904fe8b251cc56196c98c232864a9305b61426fdb13139c711fa5772372afd",
+	Source:  "fd112292c4206764785a359b7845bb738e2610e33f72ed84aad40fe196c39559",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattention",
-	Hash:     "399391fb8fc178b9b9ae0c694ff2576d78fd2c3e0af68052ffac79f52200830f",
+	Hash:     "fb2f4d2f48cd371dc63deb84e5156fbe4197ee091e3a09939ecd7f5201c13324",
 	Proof:    "proven for D = 1..8, stamp bf505919d4764865",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -180,8 +180,8 @@ groups_fp32(const __grid_constant__ struct groups p) { groups_of<fp32>(p); }
 
 // ----------------------------------------------------------------------------
 // packets sends tensors as packets, and adds up what lands in order and in fp32.
-// Launch: as many blocks as its parameters say; blocks of one dimension, of which two have room on a
-// multiprocessor, so that none begins to send when others have ended.
+// Launch: as many blocks as its parameters say; blocks of one dimension. A multiprocessor has
+// room for two, so that none begins to send when others have ended.
 
 struct packets {
   unsigned *step;  // step word of the stream
@@ -293,8 +293,8 @@ __global__ void __launch_bounds__(512, 2) packets_fp32(const __grid_constant__ s
 
 // ----------------------------------------------------------------------------
 // packetgather sends tensors as packets, and puts what lands one after another.
-// Launch: as many blocks as its parameters say; blocks of one dimension, of which two have room on a
-// multiprocessor, so that none begins to send when others have ended.
+// Launch: as many blocks as its parameters say; blocks of one dimension. A multiprocessor has
+// room for two, so that none begins to send when others have ended.
 
 struct packetgather {
   unsigned *step;  // step word of the stream

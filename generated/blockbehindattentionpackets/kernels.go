@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentionpackets",
-	Source:  "eea0aa57a1aa27733b424961d0c1f5a7c975b232f9030b9e9d0697678a735f15",
+	Source:  "a791dfaf4f61727b1de9e2d4cda0929e43a677fb0578e37a196a3ba9883c763b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "blockbehindattentionpackets",
-	Hash:     "502b01f43ec29f315c33645118bd57560ddeb998e56cb3a6867249415fddb05f",
+	Hash:     "70e981fd07debfc1c1c55ef65c8b6d432de1ba24de6b7410462f7254f8fd17f5",
 	Proof:    "proven for D = 1..8, stamp 803220ebd794c82b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},

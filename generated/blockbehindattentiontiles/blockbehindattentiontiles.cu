@@ -761,7 +761,7 @@ DEVICE void begin(const struct scatter &p)
   }
 }
 
-// groups_of are a tile's, which has so many columns.
+// groups_of are the groups of a tile that is wide columns wide.
 DEVICE struct Groups groups_of(const struct scatter &p, struct Tile tile, unsigned wide)
 {
   const unsigned columns = (unsigned)p.columns, broad = (unsigned)p.broad, left = tile.column / broad;
@@ -770,7 +770,7 @@ DEVICE struct Groups groups_of(const struct scatter &p, struct Tile tile, unsign
   return {above + left, left * broad, (end - 1) / broad - left + 1};
 }
 
-// await_slot holds the thread until the rank that is so many ahead lets the tile's part of its slot be written.
+// await_slot holds the thread until the rank whose rows the tile has lets the tile's part of its slot be written.
 DEVICE void await_slot(const struct scatter &p, struct Tile tile, unsigned wide)
 {
   const struct Groups of = groups_of(p, tile, wide);
@@ -780,8 +780,8 @@ DEVICE void await_slot(const struct scatter &p, struct Tile tile, unsigned wide)
   copies_see();
 }
 
-// leave counts a tile that has arrived, or one of so many parts of it, in its groups. Behind the last of a group it
-// posts that. Beside the count of blocks the stream has a count word for each group of each peer.
+// leave counts a tile that has arrived, or a part of it, in the tile's groups. Behind the last part of a group it posts
+// the group. Beside the count of blocks the stream has a count word for each group of each peer.
 DEVICE void leave(const struct scatter &p, struct Tile tile, unsigned wide, unsigned parts)
 {
   const struct Groups of = groups_of(p, tile, wide);

@@ -52,7 +52,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "blockbehindattentiontiles",
-	Source:  "c798ca5b6c753e0f801bfecad9989c83d2cf6b090760a33d525d401e0008f429",
+	Source:  "b73773e8216d977b2348af01799ae64be0c9f0469499deba25c2599245bd5b25",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

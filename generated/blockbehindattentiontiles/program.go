@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "blockbehindattentiontiles",
-	Hash:    "902586d9af1131594d32ba79e04baadad360e80d050f08024a07810036b4c567",
+	Hash:    "d72f9b1e3fa63208891bab31ae1a7a34ea7e3ec328e23abbb2716714e9a41e8b",
 	Proof:   "proven for D = 1..8, stamp 6482ef866c576292",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "F"},

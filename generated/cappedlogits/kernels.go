@@ -35,7 +35,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "cappedlogits",
-	Source:  "dbec8225ebd149959cfbfda4bbfd8b5cda2bff66965f48505e4ddecfe0d8618b",
+	Source:  "e99ec5d7180c17d83c41eb37c4dc1412ec6feda949aede13f15664886fe3b4c4",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "cappedlogits",
-	Hash:     "b88e971210bb46c9784c176da592a4632e53fa4bd4843818cafebd358ca0471c",
+	Hash:     "c53b0b76f8f36dc208079325733091bfea42cb6c98d87933c5756473decfd2ed",
 	Proof:    "proven for D = 1..8, stamp a421019d02181946",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

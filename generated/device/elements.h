@@ -2,11 +2,11 @@
 
 // What functions of each element read beside the elements themselves: an element for each column, or for each row.
 
-// A thread loads so many units of each operand before it uses them.
+// A thread loads this many units of each operand before it uses them.
 enum { units_ahead = 2 };
 
-// Cell is where an element lies in rows, of which a launch has no more than fit 32 bits: a division of 64 bits takes as
-// long as a load.
+// Cell is where an element lies in rows. 32 bits hold the elements of a launch, and a division of 64 bits takes as long
+// as a load.
 struct Cell { unsigned row, column; };
 
 DEVICE struct Cell cell_of(u64 at, u64 columns)

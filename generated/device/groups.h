@@ -80,8 +80,8 @@ DEVICE void each_unit(unsigned lane, unsigned lanes, unsigned units, F f)
 // turned is the column that goes with column j of a head: half a head on, or back.
 DEVICE unsigned turned(unsigned j, unsigned width) { return j < width / 2 ? j + width / 2 : j - width / 2; }
 
-// unit_at is unit n of a group of so many columns, of which column j lies at(j). Together: all of them lie together,
-// and are aligned.
+// unit_at is unit n of a group that is width columns wide. Column j lies at(j). Together says that the columns of a
+// unit lie side by side, and are aligned.
 template <typename E, typename At>
 DEVICE unit<E> unit_at(const char *from, bool together, unsigned n, unsigned width, At at)
 {

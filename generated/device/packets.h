@@ -37,7 +37,7 @@ DEVICE u64 load_beside(const u64 *from)
 
 #endif
 
-// A thread has so many units of 16 bytes in flight of each rank.
+// A thread has this many units of 16 bytes of each rank in flight.
 enum { units_at_once = 2 };
 
 static const u64 flag = 1ull << 32;
@@ -90,10 +90,10 @@ DEVICE uint4 take(char *from, char *beside, uint4 v)
   return {x[0], x[1], x[2], x[3]};
 }
 
-// Elements of 16 bits, of which every tensor that is only moved consists.
+// A tensor that is only moved counts as elements of 16 bits.
 struct halves { typedef unsigned short bits; };
 
-// load_16 is 16 bytes of a tensor of so many bytes, with zeros behind its end.
+// load_16 loads 16 bytes of a tensor. Behind the tensor's end, at bytes, they are zeros.
 template <typename E>
 DEVICE uint4 load_16(const char *tensor, u64 at, u64 bytes)
 {
@@ -127,7 +127,7 @@ DEVICE void store_16(char *tensor, u64 at, u64 bytes, uint4 v)
   }
 }
 
-// part_of_rows is a block's part of some bytes, each block having so many of them.
+// part_of_rows is a block's part of the bytes: each block has as many as each says.
 DEVICE struct Part part_of_rows(u64 bytes, u64 each)
 {
   const u64 from = blockIdx.x * each < bytes ? blockIdx.x * each : bytes;

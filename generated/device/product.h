@@ -8,7 +8,8 @@
 // Results leave by boxes of 64 rows and columns.
 enum { box_bytes = 64 * 64 * 2 };
 
-// boxes_of is how many have so many columns, first_of the first column of one: the last may overlap the one before.
+// boxes_of counts the boxes of a tile, wide columns together. first_of is the first column of a box: the last box may
+// overlap the one before.
 DEVICE constexpr unsigned boxes_of(unsigned wide) { return (wide + 63) / 64; }
 DEVICE constexpr unsigned first_of(unsigned wide, unsigned box)
 {
@@ -25,7 +26,7 @@ DEVICE struct Memory memory_of_block(unsigned stages, unsigned stage_bytes, unsi
   return {ring, box, full, full + 8 * stages};
 }
 
-// init readies the barriers: one thread fills a stage, and so many arrive when it is empty.
+// init readies the barriers: one thread fills a stage, and as many as arrivals says arrive when it is empty.
 DEVICE void init(const struct Memory &m, unsigned stages, unsigned arrivals)
 {
   for (unsigned i = 0; i < stages; i++) {
@@ -92,7 +93,7 @@ DEVICE void add_pair(float *d, unsigned both)
 }
 
 // store brings a warpgroup's 64 rows to a shard of a tensor, by boxes. Behind the last tile of a block each box has a
-// place of its own in the ring, which is idle then; else so many take turns, with nanoseconds between them where it
+// place of its own in the ring, which is idle then; else the boxes take turns, with nanoseconds between them where it
 // pauses: boxes on their way to a peer hold up the loads of operands behind them, and so leave one by one while the
 // other warpgroup multiplies.
 template <typename E, unsigned boxes, bool pauses, unsigned numbers>

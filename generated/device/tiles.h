@@ -9,7 +9,7 @@
 // Of a tile: its rows, and how deep a stage of operands is.
 enum { tall = 128, deep = 64 };
 
-// Tile is a place in C: rows of a shard, of the rank that is so many after this one.
+// Tile is a place in C: rows of a shard. Its rank is ahead ranks after this one.
 struct Tile { unsigned ahead, shard, row, column; };
 
 // Groups are those that a tile has parts of, one beside the other: the number and the column of the first, how many.
@@ -19,7 +19,7 @@ struct Groups { unsigned first, column, count; };
 // it is the one of its block that begins.
 struct Puller { unsigned lane, lanes, of_block; bool begins; };
 
-// piece_of is the bytes that a warp pulls at a time: a part for each of so many, but neither few nor many.
+// piece_of is the bytes that a warp pulls at a time: its share, but not too few and not too many.
 DEVICE u64 piece_of(u64 bytes, unsigned warps)
 {
   const u64 least = 2048, most = 8192, part = (bytes / warps + least - 1) / least * least;
@@ -28,7 +28,8 @@ DEVICE u64 piece_of(u64 bytes, unsigned warps)
 
 #ifdef OVGEN_LOOPS
 
-// Of structs; of kernels with clusters of blocks, and with blocks of so many threads that have a multiprocessor each.
+// Attributes of structs, and of kernels: clusters of blocks, and the threads of a block that is alone on a
+// multiprocessor.
 #define ALIGNED(bytes)
 #define CLUSTER(blocks)
 #define BLOCK(threads)
@@ -63,7 +64,7 @@ DEVICE void warp_meet() { __syncwarp(); }
 
 #endif
 
-// copy_units is a warp's copy of so many times 16 bytes, four loads of a thread at once.
+// copy_units copies units of 16 bytes by a warp, four loads of a thread at once.
 DEVICE void copy_units(uint4 *to, const uint4 *from, unsigned units, struct Puller warp)
 {
   enum { at_once = 4 };

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlp",
-	Source:  "ea9c0e0e5f34e2d7bb80a1b806cc73a1220e708a9b26f6b6cf9ee0a317d4d98f",
+	Source:  "f052b32ebe4af6b4d0d02de78a6da34411aa81688c1e7ab22aa9ac5fe35ff162",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

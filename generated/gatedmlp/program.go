@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gatedmlp",
-	Hash:     "102baf7c6d85fd4d426cfbb503a18964dc7bfbaedcda105f32b0084048e1853e",
+	Hash:     "09ef945b81246b102ae4efb912ea9dd68a8fdd6c324bb5fe85fb09b26bdb5a4f",
 	Proof:    "proven for D = 1..8, stamp 10cb0206a845a39d",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gatedmlpfp8",
-	Source:  "c2e07560d6727ca3071b99674a5048d96357eba87e34437b46203c8a6c259892",
+	Source:  "465e4a3ac301feb1dee7f8c2f4d766758f6a591aa064c54f804af3845f6c14e6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gatedmlpfp8",
-	Hash:    "2f3a98dcc111a20ce4ba17a377905777a8598b9a9046beb1ac0da691bc01d9f4",
+	Hash:    "e65d2f6fcc00f1b2d4b51a1261293858855faedbdad506da8db362c1ab578479",
 	Proof:   "proven for D = 1..8, stamp 4b11f940b04a6926",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

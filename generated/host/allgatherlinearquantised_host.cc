@@ -2,7 +2,7 @@
 
 // The kernels of allgatherlinearquantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// fb09541ad2353e8b1a330638697842f18e034fcc010710ed15b529662ec5231e
+// 692c9f0fb79551b76d73563958509baea56d2c99094dec09a78e87bb0d562430
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of allgathernorm.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 98b695d41b4cf38e6933d141420e933d236465562c3e133158a97dc6181f9fbd
+// ba9afa9b57241912f2a7580d9d55df7c0276a225affb4212a0b80910623a5216
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 56eb47276c70012e170e4f9a2312d6fffeadaa5eb4d6b8a1beee3c68da6cbda0
+// 758596d3a9e8f278b4f467a2338910e83a5cbc903469eab1c14a9d8865b4485b
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of blockbehindattentionpackets.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// e9203b3b636c973ff13da16bec083d784df9bf053318bf80a3a8bb71786c4d07
+// e146ee519865123e9840dd7f1f72afbc00f20da510cd9d5df2b1b992677e60a2
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

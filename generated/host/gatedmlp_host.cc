@@ -2,7 +2,7 @@
 
 // The kernels of gatedmlp.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 5396a6e88f603dc0072d3d1661adac8261782965c02b6e0cfc45222ca824238a
+// f81398c8dc5599e9fad5b335f9a76a3bb578d53842963781d290be9ab080b0ce
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

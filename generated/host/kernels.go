@@ -21,6 +21,7 @@ const void *allgatherquantised_kernels(const void *engine);
 const void *allreducehosts_kernels(const void *engine);
 const void *allreduceinplace_kernels(const void *engine);
 const void *allreducenorm_kernels(const void *engine);
+const void *allreducenormquantised_kernels(const void *engine);
 const void *allreducenorms_kernels(const void *engine);
 const void *allreduceoneshot_kernels(const void *engine);
 const void *allreducepackets_kernels(const void *engine);
@@ -59,155 +60,157 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("allgathergateuppackets", "c6759bb080371209e6868d81449eb3e3e75c4f28600b88903b2375a8997bbad0",
+	sim.Compiled("allgathergateuppackets", "0c7c1192151076633b47d9b3aabe605eee0037744581d5c611835ce48b34d036",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherlinearbalancedonce", "9b3069d6a22c38ded8d11ec403a08920413386bbf8c37339bb2d1ca10b776bbe",
+	sim.Compiled("allgatherlinearbalancedonce", "d78bdfa540db6874d09b65972518f9c770bc0a3ab8c2e39f0dbd7fcd46d7fad3",
 		unsafe.Pointer(C.allgatherlinearbalancedonce_kernels))
-	sim.Compiled("allgatherlinearfused", "7918525e3de0eb522fa88bc8e85b965e0350cb8b5a4a40067f62f8d8735f74cd",
+	sim.Compiled("allgatherlinearfused", "9ab24a3114fd4c245fd615efed56bac678cd5d9e7bf4178b70b7370e5b2c0af8",
 		unsafe.Pointer(C.allgatherlinearbalancedonce_kernels))
 	sim.Compiled("allgatherlinearkernels", "cd8cd0b2f9adc86ff57ec90ee6a608cbd3d8eee3a050de96054afdde3b71cf4a",
 		unsafe.Pointer(C.allgatherlinearkernels_kernels))
-	sim.Compiled("allgatherlinearoneshot", "22c9712d8096d1174ce7fef0ac2b40f179d8e79074dbecc5c3b8418d9d582c27",
+	sim.Compiled("allgatherlinearoneshot", "b9468b992fecf83745711ac3dd74525ef15a28fdde9dbe25f78eaeb77b28e60f",
 		unsafe.Pointer(C.allgatherlinearoneshot_kernels))
-	sim.Compiled("allgatherlinearpackets", "c151157c1936e47823e31cd6287cb5fc41498c84745c2b2d157017cbbfc0622a",
+	sim.Compiled("allgatherlinearpackets", "9fdb21e02141e2aaf1a77f267b467520dcfb8243104303eaae55195912d57339",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherlinearquantised", "7f55f46a427f59a8d01aea8747b6293db22d8e73a291173580f6580c37839636",
+	sim.Compiled("allgatherlinearquantised", "97c9bf07c7e0bff9f4a144e1e3fd238e9b6d01b9e69ebf5c124d1bad8f67dbf6",
 		unsafe.Pointer(C.allgatherlinearquantised_kernels))
-	sim.Compiled("allgatherlineartiles", "e2047a1a800f54fce39cb81cf0bbdd4f3f8fdb5b25f12c14438c5d4477172fbc",
+	sim.Compiled("allgatherlineartiles", "0edf126ad215c7b0c69682b51e4d3b50f95935b5237019078777a0b7f5e5e5fc",
 		unsafe.Pointer(C.allgatherlineartiles_kernels))
-	sim.Compiled("allgathernorm", "bed76d56ead302c680c3f3419a07804c64956c318eb2ee5c18fcd09005f1158f",
+	sim.Compiled("allgathernorm", "c2934c5fd0525403c898c9efb63cb807ea94edfb59f104fff5edba0fafbbfebf",
 		unsafe.Pointer(C.allgathernorm_kernels))
-	sim.Compiled("allgatheroneshot", "878406bdb0eee6ddce3ea0fcdb2ef9e64b112df8862667bc5a338642d0184b2f",
+	sim.Compiled("allgatheroneshot", "82ca5cf20b87b78bfd4038c6ded108812e2be02e7480e7c17383f8201bf4b9f5",
 		unsafe.Pointer(C.allgatherlinearoneshot_kernels))
-	sim.Compiled("allgatherpackets", "df0a5e36ea346ee53744e3b7e4c9ba7aaa2eeacf0a049ba34ac843f22fe6486d",
+	sim.Compiled("allgatherpackets", "3135cffaf354b786875f3e94cf0244b756c91ad98887d2cfdfb1a2eb2124007f",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherqkvpackets", "3b635e428b14dce77083eca622bb324ff0157600a54035567d02389ba040a729",
+	sim.Compiled("allgatherqkvpackets", "0f13a4ddd8001bcbbc712accb675983e339a9181ef9c50eb180c80b860abf980",
 		unsafe.Pointer(C.allgathergateuppackets_kernels))
-	sim.Compiled("allgatherquantised", "6e5d709ac6404fe2ca85f300610e782f8a2764107fc0b52e232e17afb4ec13ea",
+	sim.Compiled("allgatherquantised", "db4a2b79f93ffc51ad66405b0c275a7cc8fedf97921f7c4e5fea418d7c214c50",
 		unsafe.Pointer(C.allgatherquantised_kernels))
-	sim.Compiled("allgathervquantised", "a9513b1b4dd383e8ca98320a3c824ae7279e455367b57c6b89e0f61f1abd5d76",
+	sim.Compiled("allgathervquantised", "d67976a7f18ea731d8e7abbabaa4a11bf470139ecc4a19d1231b0ca2734a0ab4",
 		unsafe.Pointer(C.allgatherquantised_kernels))
-	sim.Compiled("allreducehosts", "89cbb901a04fe5d4d8b1d06db774d0238f478610d357fd4c0b698455c5fdc0c8",
+	sim.Compiled("allreducehosts", "270158bc3ff6010fddabe9baa38d821fb7beeac3d371cb9cde0cec88575e56dd",
 		unsafe.Pointer(C.allreducehosts_kernels))
-	sim.Compiled("allreduceinplace", "3cc20e0b7655c179008d4f3657be50c1310d6c344ee6894e28f9952057064bf7",
+	sim.Compiled("allreduceinplace", "fdae9866f6db2a45ec1f95983418ba32d5107d66933ecec312de4d753e88e193",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("allreducenorm", "803f98c8bfec2bdc6d967a0d518eeeb331f06647b29e393fa533f61842604198",
+	sim.Compiled("allreducenorm", "6895c281e6805212fe64975e9827fd010ece6d5047e174877cc78e666454976e",
 		unsafe.Pointer(C.allreducenorm_kernels))
-	sim.Compiled("allreducenorms", "da10aaa50d9d1cc764e77bf578241c48c546629dee834ece9d329dc6ca2ce22d",
+	sim.Compiled("allreducenormquantised", "79c7f8bdcf11f0a6f6451ba9b34e77c234699905f30b63ece88826e56677e592",
+		unsafe.Pointer(C.allreducenormquantised_kernels))
+	sim.Compiled("allreducenorms", "2755fbe1422a5804bd8c0f56dd2a438439f11b00bf678ecb27432662e11a2c9d",
 		unsafe.Pointer(C.allreducenorms_kernels))
-	sim.Compiled("allreduceoneshot", "9e86d3488ef5a623e31bdbde22da4d7dd5ae0b3f841ab4ca1d015e098eb0c03e",
+	sim.Compiled("allreduceoneshot", "bb22213a75b27b7da3f7c1c86ca3e1213732ddb440fb2472fe6996e30b321b87",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
-	sim.Compiled("allreducepackets", "74795e4d8af79d6739d9216563ef0e102975dcd67cb07ce53979a4c409886c16",
+	sim.Compiled("allreducepackets", "729e4a710ff8a8ce073956fe9aa9800acd8c18838c3359a0d0bb2b9b7936b7b0",
 		unsafe.Pointer(C.allreducepackets_kernels))
-	sim.Compiled("allreducepush", "b6fc1c31afeb57262208080a0c8cc7b099bd6305a26a984cd92a51a4ebe4fce9",
+	sim.Compiled("allreducepush", "e8d08e3959ac638cc1406e6a8457970c2a07c1e05353e92d7d57961465d5f059",
 		unsafe.Pointer(C.allreducepush_kernels))
-	sim.Compiled("allreducetwoshot", "309d61607130508c95ccf85ef6f5d0786f9fdf7f6c460158477491fd72e92676",
+	sim.Compiled("allreducetwoshot", "14951491b3b41f72d3d7b5f9eb6fd859a32e09d9402afc083e3d032dd6db1329",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("allreducetwoshotpackets", "1b3492727c327f586b422f37246df7c0482425c84ef64be99e31ff4c01ecfa56",
+	sim.Compiled("allreducetwoshotpackets", "904a166e28854b76093aefbeec198fa70d770c372dc55ceae5be15733ad0e402",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
-	sim.Compiled("blockbehindattention", "2b904fe8b251cc56196c98c232864a9305b61426fdb13139c711fa5772372afd",
+	sim.Compiled("blockbehindattention", "fd112292c4206764785a359b7845bb738e2610e33f72ed84aad40fe196c39559",
 		unsafe.Pointer(C.blockbehindattention_kernels))
-	sim.Compiled("blockbehindattentionpackets", "eea0aa57a1aa27733b424961d0c1f5a7c975b232f9030b9e9d0697678a735f15",
+	sim.Compiled("blockbehindattentionpackets", "a791dfaf4f61727b1de9e2d4cda0929e43a677fb0578e37a196a3ba9883c763b",
 		unsafe.Pointer(C.blockbehindattentionpackets_kernels))
-	sim.Compiled("blockbehindattentiontiles", "c798ca5b6c753e0f801bfecad9989c83d2cf6b090760a33d525d401e0008f429",
+	sim.Compiled("blockbehindattentiontiles", "b73773e8216d977b2348af01799ae64be0c9f0469499deba25c2599245bd5b25",
 		unsafe.Pointer(C.blockbehindattentiontiles_kernels))
-	sim.Compiled("cappedlogits", "dbec8225ebd149959cfbfda4bbfd8b5cda2bff66965f48505e4ddecfe0d8618b",
+	sim.Compiled("cappedlogits", "e99ec5d7180c17d83c41eb37c4dc1412ec6feda949aede13f15664886fe3b4c4",
 		unsafe.Pointer(C.cappedlogits_kernels))
-	sim.Compiled("gatedmlp", "ea9c0e0e5f34e2d7bb80a1b806cc73a1220e708a9b26f6b6cf9ee0a317d4d98f",
+	sim.Compiled("gatedmlp", "f052b32ebe4af6b4d0d02de78a6da34411aa81688c1e7ab22aa9ac5fe35ff162",
 		unsafe.Pointer(C.gatedmlp_kernels))
-	sim.Compiled("gatedmlpfp8", "c2e07560d6727ca3071b99674a5048d96357eba87e34437b46203c8a6c259892",
+	sim.Compiled("gatedmlpfp8", "465e4a3ac301feb1dee7f8c2f4d766758f6a591aa064c54f804af3845f6c14e6",
 		unsafe.Pointer(C.gatedmlpfp8_kernels))
-	sim.Compiled("invariantmlp", "d20e016953fba98280588fa027410c66f29c9801be626fb437fc1b5ccf97ff84",
+	sim.Compiled("invariantmlp", "17e0ea6c71e230a074356e684b5d50eb28038aa0af3431477e63bcd7fdb04a63",
 		unsafe.Pointer(C.gatedmlp_kernels))
-	sim.Compiled("invariantmlppackets", "5f2ffa95925c9c215c33068d99d40237c6dd6f504a2ad4b10643cab66be89702",
+	sim.Compiled("invariantmlppackets", "2dcfcac0bd2792b6fa585492e888f530fbec9c87e2c15407f4dd346654ac3925",
 		unsafe.Pointer(C.invariantmlppackets_kernels))
-	sim.Compiled("layernormlinear", "72198e343045a7ef6dbfffaefa57edf576509588b883f0fc7ab0b02b2b0d1ca0",
+	sim.Compiled("layernormlinear", "57159fcea32fc84f81be54da13ba8e7be36748c3569e4d5abddffc9a61846f70",
 		unsafe.Pointer(C.layernormlinear_kernels))
-	sim.Compiled("linearallreduce", "0911e381180b770233890429ba79262f0b365dc4e891e43da351431ce75988e2",
+	sim.Compiled("linearallreduce", "00d7a4c59c5236eaa575468d6add9def54ba3d45ec02b8b07b408551f4c891bc",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearallreducefewrows", "79e04152093bdb4a0baeabae097ea07b5809b4d048b9667a98d29b9011e79bb5",
+	sim.Compiled("linearallreducefewrows", "4b21f675a5d10083161c97944911866c33d659ec51b2057e1ee5819255b78518",
 		unsafe.Pointer(C.linearallreducefewrows_kernels))
-	sim.Compiled("linearallreducefp8", "97a87605045d06ed0ea991a9f0c3caec7cfb65e307872f7ebf974bedd914519c",
+	sim.Compiled("linearallreducefp8", "e14a1cd599960430e5572f4290ad8aab5b49fc6780eacc1b57ecade66f8c874c",
 		unsafe.Pointer(C.linearallreducefp8_kernels))
-	sim.Compiled("linearallreducehosts", "fd27b41bc5be961d8d20fafb588ca8a563d6ee2e18bc91b64081a1e92ea703c0",
+	sim.Compiled("linearallreducehosts", "c98b8389e65229f1607dbbf74d69d646ab6d3806ec85f4846d5596ff5ad818fa",
 		unsafe.Pointer(C.allreducehosts_kernels))
-	sim.Compiled("linearallreduceoneshot", "3238fe02024b7ebca551a457bcc85dd371e741ab79268d26576d32a45519f1be",
+	sim.Compiled("linearallreduceoneshot", "d8e30dda09543bd4ea31fa31dcb9086beba984bcd4682b33a815b60805652058",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
-	sim.Compiled("linearallreducepackets", "d49ec05c0142c5a1285d96dccc9ef9071d0c1ba80b8ba26f2a649cd9ee2b4459",
+	sim.Compiled("linearallreducepackets", "aeac6af62dd262cfcd4895ecda3e4e2f2624a434e7d83258d6c1607425dd8c15",
 		unsafe.Pointer(C.allreducepackets_kernels))
-	sim.Compiled("linearallreducepush", "31b27752225ca74b746ceaaf8eff78e5c5fb6f395cd53c472b0ace2d2cbc4104",
+	sim.Compiled("linearallreducepush", "2d67c1c9504abb2cf99edbd1d228836ebeecb11e85dc61b71aa413c9ec013148",
 		unsafe.Pointer(C.allreducepush_kernels))
-	sim.Compiled("linearallreducequantised", "f745a0ed70bb0a99f7b3330505ae607228e3791e4adb099da68856beec8363a6",
+	sim.Compiled("linearallreducequantised", "73830ecfc3fb8d6bc0ef458eac30f42a4e720044129b5aa98650fb268a38fd23",
 		unsafe.Pointer(C.linearallreducequantised_kernels))
-	sim.Compiled("linearallreducetwoshot", "4bf4591ec4fa246fb7de63cde3b2e441bf13553a50bdf97352ba21cc6d923334",
+	sim.Compiled("linearallreducetwoshot", "429afe58b7099089ffc17e7ca1035c1e70a9daa17ed60c644fcd94b3cdd93ed0",
 		unsafe.Pointer(C.allreduceinplace_kernels))
-	sim.Compiled("linearallreducetwoshotpackets", "b58cd77a900c7fe675c2c8d21b715210c67a6288d03163720e7707acc72a4130",
+	sim.Compiled("linearallreducetwoshotpackets", "a2ec7f1bd7db99a0ade5a72b96d9d37ffdc721997d6b9ef9b897fd7c5ec482bf",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
-	sim.Compiled("linearallreduceweightsfp8", "7fb9691a768a31f26946e45490afbc96e763fec93ec810d52c3219e99897e6c1",
+	sim.Compiled("linearallreduceweightsfp8", "e27db9d680b921a12ac6dc16f43881860f49d822c2255b6f8705e68beeb04364",
 		unsafe.Pointer(C.linearallreduceweightsfp8_kernels))
-	sim.Compiled("linearreducescatter", "ba75f2c5f126c037c9be98fceafb27571cb27828376e191777ebc1dd5b78decc",
+	sim.Compiled("linearreducescatter", "255222edbc4aa21f65b50036812d51a2088381d9b889f7b1e9584194adfceb12",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearreducescatterbalanced", "74a8d97b1f062cb98e228f90d60e4c37da42e7d9960d64d505f75e1b8cefe05a",
+	sim.Compiled("linearreducescatterbalanced", "70e5d6bd637f5e8411002b4896c181e55e3f75f15b065ac2dcd0a35543e44e62",
 		unsafe.Pointer(C.linearallreduce_kernels))
 	sim.Compiled("linearreducescatterbalancedoneshot",
-		"82df7f51a7231e4610af6dc6b627cc454a4cd92cf7deea03cf55ade7e5236361",
+		"69928af9bef778d26d68948288c723f697f18995bfdb951318459d6768fa4583",
 		unsafe.Pointer(C.linearreducescatterbalancedoneshot_kernels))
-	sim.Compiled("linearreducescatterbatches", "c493bf9751e4bc461b46eb2c79ebcb9b433e0f6cd54de36ce8b422e046ebd92d",
+	sim.Compiled("linearreducescatterbatches", "452d2c8962857d5f3343c891aee83153702851e900380b3fb1cc675de093722b",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearreducescatterfp8", "d921258b54d27fcb518a5a0c1f0a9640e1e1e1f42d1648e80836aeb561dafba3",
+	sim.Compiled("linearreducescatterfp8", "44cfc6408ad978e3de4e3ddef64bb6dc16559e096302eddb81582a3c0b6bb64d",
 		unsafe.Pointer(C.linearreducescatterfp8_kernels))
-	sim.Compiled("linearreducescatterget", "3ed1973d02aa11e669414b27685772cdc6073592737e999607370fbf3e7d2099",
+	sim.Compiled("linearreducescatterget", "3a99b1b4ca4c9d5a109d24eb09d718a728d7616b789fdc1b1bca3d7aa6d1ff9d",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearreducescatterhosts", "fc58fc5ef27b56a17bb4247023a10266738b2f928098b2d555ef2a82adaca92d",
+	sim.Compiled("linearreducescatterhosts", "f9edb59371c6559444ffa0d400afd1abfba61142ca58e5b5b831e4244e976c69",
 		unsafe.Pointer(C.allreducehosts_kernels))
-	sim.Compiled("linearreducescatterinorder", "a8d7125d985a3114eb8793adccc05eaa88887fd2a5e5be1f36a9cb00ceb8df1e",
+	sim.Compiled("linearreducescatterinorder", "ce74f52d8237bbdc29aaecccbfe3f5a00f60c98321057f22f7e05f4833b61656",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearreducescatterinslot", "6aa89cb47576df54d9ed9d64fcdcbd45976d285e99e08c5c4d72031178177a69",
+	sim.Compiled("linearreducescatterinslot", "bd996819873a6888014b0ab50b021ce1529baafe88de46f54ee4baa55c0bcae6",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearreducescatterkernels", "7492ed78927c509618a6e85db9d56f1763bcc6877cced4692d3509746f87a098",
+	sim.Compiled("linearreducescatterkernels", "6354c7a40e11e6a506a53134d3b984bdccf3ebe6c8ecf96c37bbd66bff2dce38",
 		unsafe.Pointer(C.linearreducescatterkernels_kernels))
-	sim.Compiled("linearreducescatteroneshot", "df156bcc79b7c35ba2ab7dc1d853892d5b6e8ad57517ec935b3772506303582b",
+	sim.Compiled("linearreducescatteroneshot", "d152b2f07d64f50f775b34751c8c60c947728b92052012515f43b4a9ecc2d0cd",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
-	sim.Compiled("linearreducescatterpackets", "5e35d5578059071e6b4007ea081cc7244db4137c7c4267658ca17942a1e5cdd3",
+	sim.Compiled("linearreducescatterpackets", "747f2dab1ea1d971fb7dae3912f342a13d707b5556c94644dbd31d7ee2350d88",
 		unsafe.Pointer(C.allreducepackets_kernels))
-	sim.Compiled("linearreducescatterputkernels", "3080be8cc1c0ef19636dbcbb4cd218cb7b91423063acb9af8687c914892381b5",
+	sim.Compiled("linearreducescatterputkernels", "a68d129e6c4b77abf22595c3ec9299d93367e29db933425a8d86406f47935fe5",
 		unsafe.Pointer(C.linearreducescatterputkernels_kernels))
-	sim.Compiled("linearreducescatterringkernel", "ebf5bde1b6e680e45b8c69312bd4d4c52cb79e91e2441e3b7a9d6ea92e7aa7bd",
+	sim.Compiled("linearreducescatterringkernel", "67911643cfadb7c67e99dcf65721ae24e23a84ba553a35c72a1706394ad0ac8b",
 		unsafe.Pointer(C.linearreducescatterringkernel_kernels))
-	sim.Compiled("linearreducescattertiles", "9467a8945cca1b71e87eb4f3dba535d34c487d6362c873fb517ab3217080074d",
+	sim.Compiled("linearreducescattertiles", "5a408dc9b71b6e89804be6faf6782fbc810e772042f6d17035a8ef6d4d7ec53c",
 		unsafe.Pointer(C.linearreducescattertiles_kernels))
-	sim.Compiled("llamalayer", "651ece6c1f6deec629d3af1cc7d9235095cd67bcdf96b24e137eea7231305dbb",
+	sim.Compiled("llamalayer", "2f940866aebc2c78e01f13a054d2324b66755252447a9ec59fc7d6bb7bf2d69e",
 		unsafe.Pointer(C.llamalayer_kernels))
-	sim.Compiled("llamalayernccl", "c9814a722ea049e4345c346f60b77af8123f8360889bcabbdda518bfef936442",
+	sim.Compiled("llamalayernccl", "40c7c0a3d70c923368fdc3f029bae1abb5c548904ce1a1a1b41d23739cd5b6c5",
 		unsafe.Pointer(C.llamalayernccl_kernels))
-	sim.Compiled("matmulreducescatter", "5583161eaf6dfbd7352770e12ddd2cff54b7757fcb0417c5d1f891c93ae1f5c5",
+	sim.Compiled("matmulreducescatter", "0aab851b3e7cd0a52aebd77609bd09e426ab3dd57142f0795282422a8d3258b8",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("mixedmlp", "dcecdfe3193c25d1d065c2896ea43dd455268bb5221c59a9c81b59a5c60183b9",
+	sim.Compiled("mixedmlp", "b47dbf8d26cba679d9bce6ce65519da5d79bb83bd19bc159c93297acc5a17253",
 		unsafe.Pointer(C.mixedmlp_kernels))
-	sim.Compiled("normedheads", "5005252496f3cc968d12a85c95562491b1214b131d01a512f1ed33ffdfc98e0a",
+	sim.Compiled("normedheads", "084edee72243be24bddd2d0a2f37c586984e1483d66c677c0afef5549ae41d53",
 		unsafe.Pointer(C.normedheads_kernels))
-	sim.Compiled("reducescatter", "348b8df96b09ffe33f8bd94b412c909a82eaa5b393bc13277db39251bbace376",
+	sim.Compiled("reducescatter", "0d2894a8aec6079f6f42c520c1230e670aa5e73a4d50b64c6fe7322603f34727",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("reducescatterinplace", "d1b28d733d997c8774f8b48423e52f10ff9e90857c454700e69cd5b75237c705",
+	sim.Compiled("reducescatterinplace", "d5194748cd768ce437883bd1e0de1e4caf93e6a7dfb5b9c0424a5e777ebd9381",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("reducescatternormgather", "d031752768823965685a3363670c2c81a1f433b77d64c2ddfab5f7481099bcc6",
+	sim.Compiled("reducescatternormgather", "2c6f4e0c32a1b492124625803c013e3bf33175044b088d751cfc17e12ac3403c",
 		unsafe.Pointer(C.reducescatternormgather_kernels))
-	sim.Compiled("reducescatteroneshot", "d5277953126031dd618fcedc9e2e3c66063c6c9c174e10b9d435efcee91c1638",
+	sim.Compiled("reducescatteroneshot", "3c257e64dd45d1b51f24e7261d1da22a2b0da6ce4c17ce6713472896621ab6ad",
 		unsafe.Pointer(C.allreduceoneshot_kernels))
-	sim.Compiled("reducescatterpackets", "a16cb08126870f306bd611369dea29d0e39fac1e348d6516ee8fa11d4ae35eb6",
+	sim.Compiled("reducescatterpackets", "dfa0405b15a7227a3ba975ce867ff84e8475718dba02cdca993e9f23df609ae9",
 		unsafe.Pointer(C.allreducepackets_kernels))
-	sim.Compiled("reducescatterv", "f85338975e303959e2967eee45fb44a66610770c9bca8d308ff1102fea635311",
+	sim.Compiled("reducescatterv", "4e77386affea355cdf21a35466b5932df897483bc311178ba9dc6242955c1342",
 		unsafe.Pointer(C.linearreducescatterbalancedoneshot_kernels))
-	sim.Compiled("rotaryattention", "397574fbf5f3bc09e4a8f79009b4947d8632cf64500527d62b29687c764ab57f",
+	sim.Compiled("rotaryattention", "5c39f1d0194e89c24b11cc5086dcb0f822a584f07701ee56c45dc7a3aaff0197",
 		unsafe.Pointer(C.rotaryattention_kernels))
-	sim.Compiled("rowparallellinear", "9aed9f4a672dc0ab125ee5c17aacfceb5fb69d7ef1e433721571cfab8e8eb909",
+	sim.Compiled("rowparallellinear", "f007985583d65422904d6f0ae449db2e866b2178927b3d88a6c9d1cdc3fea6a5",
 		unsafe.Pointer(C.rowparallellinear_kernels))
 	sim.Compiled("run", "68206c6d91228ea6ab263edd460dda2334c76293adc729e54e4fb48ce738889f",
 		unsafe.Pointer(C.run_kernels))
-	sim.Compiled("squaredrelumlp", "b7e3e167d249aaf64dd4c3b78192c96a736e1ca073d416051ef0dcd67b7d4872",
+	sim.Compiled("squaredrelumlp", "6e4b9b90231393162d515cbad8b95ea4acede34141c39cad28ed56e2ccbeae2c",
 		unsafe.Pointer(C.squaredrelumlp_kernels))
-	sim.Compiled("tensorparallelmlp", "dd7e11aa2b750c6ff5a5722ac2724f2a80c924c3a22ee133ba9409dea92d7d53",
+	sim.Compiled("tensorparallelmlp", "a8a528143938aaad0b2025deb2065887075718fc9e8c1803e27d5fccaf458a01",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("tensorparallelmlpbatches", "be60885a70a803d05b7b5290bf6a9052a79aa0795a42439bb6a63b07e95c8650",
+	sim.Compiled("tensorparallelmlpbatches", "adcb68ee8e4a084472f893d0a7873a82fa1de0892ecd4ce465c02a1da1f7ae19",
 		unsafe.Pointer(C.linearallreduce_kernels))
 }

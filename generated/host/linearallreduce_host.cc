@@ -2,7 +2,7 @@
 
 // The kernels of linearallreduce.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// db034424c85d859563865b78c270de1b43ce45e623f849bd07830770e46ea7fa
+// 82917d121b2b9a0abdc4a05048ff570a48de289c74d72877e2820226a29e5eed
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of linearallreducequantised.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 03fd988fc6a6f549bc6ebc775be33442abf1ca7c3d6b3ac280f00bcbf02c19b3
+// 0d956b2a598b0a429b910af2286dcaba4d0126d4a2430736e14c5818294a0f55
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of linearallreduceweightsfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// e79ab2483ffc50aaea7e5bcfbddd41b2ddb66a21ff0798c53d7d9cafe3814e7a
+// 86cf0e57e60b1e21e9b96027efcc02d13b3ef2e49b97f9b17ee0dd60a1a915bd
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescatterkernels.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 47546b46ad261a04df5fe6300d4e5a6e04d5b460c32c2c7d92011754549f1a57
+// 341c2542d83bd09eb4fde4b67cc722dd9a019b09730b51ed8069c33fb9ff682e
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

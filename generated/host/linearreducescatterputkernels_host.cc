@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescatterputkernels.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 1bc132c8dbea5b7f8f65b039b29cd0fbab2ce38b9bce14a2bd532e44097b4a1c
+// e2b42e45db590c8ec0c49e717c4a5a3069dd426c76f6bd41b131632d787e416f
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of linearreducescattertiles.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 6f3b4ef23b711b48dcdc522359aa72a08e50f11963929a252497b90981bc1534
+// 72b2eafb401989e2679d4f24b768d1fc102c8dc16337589fe561a46e511fdba5
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of llamalayernccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 559b0f2d26587666e620a49c744ff5bfacfe535922f782ed40862c58b3e7b37d
+// dd5736e03015a371c9d25e3e176cab82882a8445ee4579a12ff1c89d0a7968ec
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of mixedmlp.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b9838f680c91c6bb8341a3776d90f9fffc2d74be5b397ca2d997a554de827182
+// fcd5ccb485fea5c1fd3664621d184d30405436ae8b206f64afb25691e2c8f86b
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

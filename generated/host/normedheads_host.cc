@@ -2,7 +2,7 @@
 
 // The kernels of normedheads.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 04224de918575a4fe0ed6df84dfbf7f4e2f26d8f902694164a7a3a46538e0845
+// 670d37efa9b72612134d758d4c06c0d62bca1bcd87ad708ea4352167ebb88502
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of reducescatternormgather.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// b9fd4c9c4e96ae142434749c0fdffc798a17a9a6cca46b5bed02a839dcd4416a
+// fcaba6c130575f3478ae943d87b9f941e9e866acf73257a27b4fc68aabea10b4
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

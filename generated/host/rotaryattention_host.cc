@@ -2,7 +2,7 @@
 
 // The kernels of rotaryattention.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 212bc887961c11cb654e1cd76b2119df4ca9d954dc7d9461dba501de6ccf53c1
+// 324211dc361ece4f2e234a24a6d4763d8dc0e02a43e2147f970ca7673291c0f9
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -15,6 +15,7 @@ import (
 	_ "ovgen/generated/allreducehosts"
 	_ "ovgen/generated/allreduceinplace"
 	_ "ovgen/generated/allreducenorm"
+	_ "ovgen/generated/allreducenormquantised"
 	_ "ovgen/generated/allreducenorms"
 	_ "ovgen/generated/allreduceoneshot"
 	_ "ovgen/generated/allreducepackets"

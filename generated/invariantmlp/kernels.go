@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "invariantmlp",
-	Source:  "d20e016953fba98280588fa027410c66f29c9801be626fb437fc1b5ccf97ff84",
+	Source:  "17e0ea6c71e230a074356e684b5d50eb28038aa0af3431477e63bcd7fdb04a63",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "invariantmlp",
-	Hash:     "415bc99882a51e4dc18494ae06ee6401f4bbfb1958b6b7af57b5d80ea3340238",
+	Hash:     "1b64f10a0e05ce1b397cef31b94b1bd49f6ff3f988a36c2f901c007f84be183a",
 	Proof:    "proven for D = 1..8, stamp bd1fc2741ea8776f",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

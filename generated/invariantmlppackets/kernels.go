@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "invariantmlppackets",
-	Source:  "5f2ffa95925c9c215c33068d99d40237c6dd6f504a2ad4b10643cab66be89702",
+	Source:  "2dcfcac0bd2792b6fa585492e888f530fbec9c87e2c15407f4dd346654ac3925",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

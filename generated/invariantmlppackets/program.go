@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "invariantmlppackets",
-	Hash:     "4be40d329cdf3c4f88219191440f2b4406d47e60bd2b1a1ae2d88a0bbb8eb3d2",
+	Hash:     "563ddbda841444c2213be877f5b3835d4afcb00037d33eacadd8154b16182d77",
 	Proof:    "proven for D = 1..8, stamp b593eafb2ec84cbc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "F"},

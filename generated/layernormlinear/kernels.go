@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "layernormlinear",
-	Source:  "72198e343045a7ef6dbfffaefa57edf576509588b883f0fc7ab0b02b2b0d1ca0",
+	Source:  "57159fcea32fc84f81be54da13ba8e7be36748c3569e4d5abddffc9a61846f70",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreduce",
-	Source:  "0911e381180b770233890429ba79262f0b365dc4e891e43da351431ce75988e2",
+	Source:  "00d7a4c59c5236eaa575468d6add9def54ba3d45ec02b8b07b408551f4c891bc",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

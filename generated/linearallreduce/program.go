@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduce",
-	Hash:     "05e5a938273a43ab58eef074d2922ebe54924b3885301f1f3f2463acd545db87",
+	Hash:     "25007f2ecc4515c1ef50328166cad3df0e66894677e92aae82c87049a0272624",
 	Proof:    "proven for D = 1..8, stamp 23a0c6e38ccaef8f",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

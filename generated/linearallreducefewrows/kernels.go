@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrows",
-	Source:  "79e04152093bdb4a0baeabae097ea07b5809b4d048b9667a98d29b9011e79bb5",
+	Source:  "4b21f675a5d10083161c97944911866c33d659ec51b2057e1ee5819255b78518",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.Code(table.Types)...),
 }

@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrows",
-	Hash:     "9f63c2f4a611cf96f9617f76c2ccf827dc407dc02ea4df3756e5691ef36acfde",
+	Hash:     "be59e9afda99da477ce5ed4ad3220dd06da3928c57ddfbdae760ee64d0fd879a",
 	Proof:    "proven for D = 1..8, stamp 0094be95aa42d3d3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefp8",
-	Source:  "97a87605045d06ed0ea991a9f0c3caec7cfb65e307872f7ebf974bedd914519c",
+	Source:  "e14a1cd599960430e5572f4290ad8aab5b49fc6780eacc1b57ecade66f8c874c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

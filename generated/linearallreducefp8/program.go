@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:      "linearallreducefp8",
-	Hash:      "8b3eb2439d73cd4c261037820836795866264ef80f6d708d8e07e10aa8203538",
+	Hash:      "db87fd803074c51b1abbcdc89c7e4306e2b5e4d82da60a71ac3c7f892bc37855",
 	Proof:     "proven for D = 1..8, stamp 5c77c6c22d953fcf",
 	Ranks:     []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:   []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducehosts",
-	Source:  "fd27b41bc5be961d8d20fafb588ca8a563d6ee2e18bc91b64081a1e92ea703c0",
+	Source:  "c98b8389e65229f1607dbbf74d69d646ab6d3806ec85f4846d5596ff5ad818fa",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducehosts",
-	Hash:     "1d5d8fef1b2f3cb9d76f288b75c719b6307f861bae3f53793122cb6285162bf1",
+	Hash:     "2fdadb1f031367dd1adbf64c732459b1c4f5449286c2cdb886343aa43430d934",
 	Proof:    "proven for D = 1..8, stamp a7acc9fb19f72765",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreduceoneshot",
-	Source:  "3238fe02024b7ebca551a457bcc85dd371e741ab79268d26576d32a45519f1be",
+	Source:  "d8e30dda09543bd4ea31fa31dcb9086beba984bcd4682b33a815b60805652058",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceoneshot",
-	Hash:     "ef039d6ed51d9fb2cdb7abe530e181e0e1ed9024998dc42bca47dcc7e829b641",
+	Hash:     "dd3448b67d8a4af958490250a51825963167e0bc43bcb9798be721abd53f7b47",
 	Proof:    "proven for D = 1..8, stamp 4eb76561126ef6b4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducepackets",
-	Source:  "d49ec05c0142c5a1285d96dccc9ef9071d0c1ba80b8ba26f2a649cd9ee2b4459",
+	Source:  "aeac6af62dd262cfcd4895ecda3e4e2f2624a434e7d83258d6c1607425dd8c15",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

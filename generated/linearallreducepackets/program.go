@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducepackets",
-	Hash:     "97c5883a03d5d1f5c678b2642eebf2e40ac6bcda3e27bc57ca6091bd72bf4af8",
+	Hash:     "444009b040be1036ac84226b09ccb0b9cfa49a7af98ccb47ba6a05d8ccd4f15d",
 	Proof:    "proven for D = 1..8, stamp ef273103dc7a2b7c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

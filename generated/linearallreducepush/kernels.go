@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducepush",
-	Source:  "31b27752225ca74b746ceaaf8eff78e5c5fb6f395cd53c472b0ace2d2cbc4104",
+	Source:  "2d67c1c9504abb2cf99edbd1d228836ebeecb11e85dc61b71aa413c9ec013148",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

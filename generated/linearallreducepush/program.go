@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducepush",
-	Hash:     "74bd87eb5877dddf840ebb48a743b25827b7a226feeefea61215322deec8e5f0",
+	Hash:     "8418bc622f4658e0cd833b42fee938628bff2b05070382259360c88891f9dbc4",
 	Proof:    "proven for D = 1..8, stamp 11b63e150c897f37",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

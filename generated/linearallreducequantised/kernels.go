@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducequantised",
-	Source:  "f745a0ed70bb0a99f7b3330505ae607228e3791e4adb099da68856beec8363a6",
+	Source:  "73830ecfc3fb8d6bc0ef458eac30f42a4e720044129b5aa98650fb268a38fd23",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducequantised",
-	Hash:     "6407695dfa910e056e660ebb936e14dc952bec96fb0c5041f704098527282133",
+	Hash:     "92ae736749dda0410461714efa36193f8670ba26090c889ea6c5322cb1b3178d",
 	Proof:    "proven for D = 1..8, stamp 4a12ed6264013722",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

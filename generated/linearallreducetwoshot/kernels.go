@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducetwoshot",
-	Source:  "4bf4591ec4fa246fb7de63cde3b2e441bf13553a50bdf97352ba21cc6d923334",
+	Source:  "429afe58b7099089ffc17e7ca1035c1e70a9daa17ed60c644fcd94b3cdd93ed0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

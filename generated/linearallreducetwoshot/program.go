@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshot",
-	Hash:     "0904a0f36982535ee38a02ba492c1982103e5bc74d92ba02524338433b9ac73e",
+	Hash:     "ae03ae3e9ce17c51a32c8dd64381849d9c45845994a1df7b1ea65b8a41151756",
 	Proof:    "proven for D = 1..8, stamp a34fe42406ab3c69",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducetwoshotpackets",
-	Source:  "b58cd77a900c7fe675c2c8d21b715210c67a6288d03163720e7707acc72a4130",
+	Source:  "a2ec7f1bd7db99a0ade5a72b96d9d37ffdc721997d6b9ef9b897fd7c5ec482bf",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

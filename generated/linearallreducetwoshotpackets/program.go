@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducetwoshotpackets",
-	Hash:     "34f61d7c80173fcf69f047ce5971e712135fa1661bcb31d63a0e97023626c7f2",
+	Hash:     "02a5073d67eb28d2795f08d0d46c8a83a7a131e203f848a5f01d507e3a13ea00",
 	Proof:    "proven for D = 1..8, stamp 85f7590f373e5399",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreduceweightsfp8",
-	Source:  "7fb9691a768a31f26946e45490afbc96e763fec93ec810d52c3219e99897e6c1",
+	Source:  "e27db9d680b921a12ac6dc16f43881860f49d822c2255b6f8705e68beeb04364",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Code(table.Types)...),
 }

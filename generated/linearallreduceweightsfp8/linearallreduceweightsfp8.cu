@@ -14,13 +14,14 @@
 #include "../device/fp16.h"
 #include "../device/sum.h"
 #include "../device/packets.h"
+#include "../device/early.h"
 #include "../device/fewrows.h"
 #include "../device/narrow.h"
 
 // ----------------------------------------------------------------------------
 // packets sends tensors as packets, and adds up what lands in order and in fp32.
-// Launch: as many blocks as its parameters say; blocks of one dimension, of which two have room on a
-// multiprocessor, so that none begins to send when others have ended.
+// Launch: as many blocks as its parameters say; blocks of one dimension. A multiprocessor has
+// room for two, so that none begins to send when others have ended.
 
 struct packets {
   unsigned *step;  // step word of the stream
@@ -142,9 +143,10 @@ struct fewrows {
   u64 scales;          // columns, or 1
 };
 
-// The elements of a weight have a type W: their own, or codes. parts of 16 columns and groups of 8 rows are what a tile
-// has. Copies go so many steps of the depth ahead.
-template <typename E, typename W, unsigned parts, unsigned groups, unsigned ahead>
+// The elements of a weight have a type W: their own, or codes. A tile has parts of 16 columns and groups of 8 rows.
+// Copies go ahead steps of the depth ahead of the products. A launch that is early may start before the one before it
+// has ended: until then it reads the weight alone, and what comes of it waits in the ring.
+template <typename E, typename W, unsigned parts, unsigned groups, unsigned ahead, bool early>
 struct fewrows_code {
   enum { wide = 2 / W::bytes, units = 2 * parts + groups * wide, block = few_slices * 32 };
   enum { across = parts * few_columns, down = groups * few_rows };
@@ -165,8 +167,9 @@ struct fewrows_code {
   DEVICE unsigned tall(const struct fewrows &p) { return ((unsigned)p.rows + down - 1) / down; }
   DEVICE unsigned tiles(const struct fewrows &p) { return ((unsigned)p.columns + across - 1) / across * tall(p); }
 
-  // start starts the copies of a lane's next step, of its block's next tile behind the last step of one. What a lane
-  // copies it reads itself. Rows, columns and depth that are not there are zeros.
+  // start starts the copies of a lane's next step, of its block's next tile behind the last step of one: of the weight,
+  // of the rows, or of both. What a lane copies it reads itself. Rows, columns and depth that are not there are zeros.
+  template <bool weight, bool rows>
   DEVICE void start(const struct fewrows &p, struct Next &next, uint4 *to)
   {
     const unsigned line = threadIdx.x % 32 / 4, lane = threadIdx.x / 32 * few_piece + threadIdx.x % 4 * 16;
@@ -180,11 +183,11 @@ struct fewrows_code {
       }
       const bool there = next.step * few_pieces + lane < row;
 #pragma unroll
-      for (unsigned i = 0; i < 2 * parts; i++) {
+      for (unsigned i = 0; weight && i < 2 * parts; i++) {
         copy_weight(to + i * block, next.b + i * 8 * row, there && next.column + i * 8 < p.columns);
       }
 #pragma unroll
-      for (unsigned i = 0; i < groups * wide; i++) {
+      for (unsigned i = 0; rows && i < groups * wide; i++) {
         const unsigned g = i / wide * few_rows;
         copy_row(to + (2 * parts + i) * block, next.a + wide * g * row + i % wide * 16, there && next.row + g < p.rows);
       }
@@ -195,7 +198,20 @@ struct fewrows_code {
         next.tile += gridDim.x;
       }
     }
-    copies_started();
+    if (rows) {
+      copies_started();
+    }
+  }
+
+  // fill starts the first copies of every place in the ring. It returns what comes next.
+  template <bool weight, bool rows>
+  DEVICE struct Next fill(const struct fewrows &p, uint4 *ring)
+  {
+    struct Next next = {p.a, p.b, blockIdx.x, 0, 0, 0};
+    for (unsigned stage = 0; stage < ahead; stage++) {
+      start<weight, rows>(p, next, ring + stage * units * block + threadIdx.x);
+    }
+    return next;
   }
 
   // add adds the products of a step. A lane's 16 bytes of a row are 8 elements of the depth. An instruction takes them
@@ -260,10 +276,12 @@ struct fewrows_code {
   DEVICE void run(const struct fewrows &p)
   {
     RING(ring, ahead * units * block);
-    struct Next next = {p.a, p.b, blockIdx.x, 0, 0, 0};
-    for (unsigned stage = 0; stage < ahead; stage++) {
-      start(p, next, ring + stage * units * block + threadIdx.x);
+    if constexpr (early) {
+      next_may_start();
+      fill<true, false>(p, ring);
+      last_has_ended();
     }
+    struct Next next = fill<!early, true>(p, ring);
     unsigned stage = 0;
     for (unsigned tile = blockIdx.x; tile < tiles(p); tile += gridDim.x) {
       const unsigned row = tile % tall(p) * down, column = tile / tall(p) * across;
@@ -272,7 +290,7 @@ struct fewrows_code {
         uint4 *const mine = ring + stage * units * block + threadIdx.x;
         copies_left<ahead - 1>();
         add(sums, mine);
-        start(p, next, mine);
+        start<true, true>(p, next, mine);
         stage = stage + 1 == ahead ? 0 : stage + 1;
       }
 #pragma unroll
@@ -288,34 +306,34 @@ struct fewrows_code {
 extern "C" {
 __global__ void __launch_bounds__(256, 2) narrow8_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, coded, 1, 1, 6>::run(p);
+  fewrows_code<bf16, coded, 1, 1, 6, false>::run(p);
 }
 __global__ void __launch_bounds__(256, 2) narrow8_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, coded, 1, 1, 6>::run(p);
+  fewrows_code<fp16, coded, 1, 1, 6, false>::run(p);
 }
 __global__ void __launch_bounds__(256, 2) narrow16_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, coded, 2, 2, 3>::run(p);
+  fewrows_code<bf16, coded, 2, 2, 3, false>::run(p);
 }
 __global__ void __launch_bounds__(256, 2) narrow16_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, coded, 2, 2, 3>::run(p);
+  fewrows_code<fp16, coded, 2, 2, 3, false>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) narrow32_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, coded, 2, 4, 4>::run(p);
+  fewrows_code<bf16, coded, 2, 4, 4, false>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) narrow32_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, coded, 2, 4, 4>::run(p);
+  fewrows_code<fp16, coded, 2, 4, 4, false>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) narrow64_bf16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<bf16, coded, 4, 8, 2>::run(p);
+  fewrows_code<bf16, coded, 4, 8, 2, false>::run(p);
 }
 __global__ void __launch_bounds__(256, 1) narrow64_fp16(const __grid_constant__ struct fewrows p)
 {
-  fewrows_code<fp16, coded, 4, 8, 2>::run(p);
+  fewrows_code<fp16, coded, 4, 8, 2, false>::run(p);
 }
 }

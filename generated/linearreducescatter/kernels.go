@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatter",
-	Source:  "ba75f2c5f126c037c9be98fceafb27571cb27828376e191777ebc1dd5b78decc",
+	Source:  "255222edbc4aa21f65b50036812d51a2088381d9b889f7b1e9584194adfceb12",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

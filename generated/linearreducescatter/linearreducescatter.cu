@@ -27,7 +27,8 @@ template <typename E>
 DEVICE void reduce_of(const struct reduce &p)
 {
   const unsigned n = (unsigned)p.n;
-  sum<E>(p.dst, p.terms, n, 0, p.count, all_threads());
+  const struct Threads all = all_threads();
+  sum<E>(p.dst, p.terms, n, 0, p.count, all);
 }
 
 extern "C" {

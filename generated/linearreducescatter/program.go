@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatter",
-	Hash:     "0d3073c3fe601ab019890f073b6f4c74f01cc9bab0c8366e0fe135f4f755a276",
+	Hash:     "cbd2e6c25e5c20569a9f0e0052755c08e6e3aa2687eb920e2be735334fc4df21",
 	Proof:    "proven for D = 1..8, stamp 70cf1b8d09377e03",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterbalanced",
-	Source:  "74a8d97b1f062cb98e228f90d60e4c37da42e7d9960d64d505f75e1b8cefe05a",
+	Source:  "70e5d6bd637f5e8411002b4896c181e55e3f75f15b065ac2dcd0a35543e44e62",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

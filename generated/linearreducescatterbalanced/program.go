@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalanced",
-	Hash:     "be937ec46363a23113f3d12c784d9bb45c04de621bf6e92e29087b4d09e1a74d",
+	Hash:     "6173927b5633b13eb7452137754637b3de35fa451c1e8b61a93b9a0761216046",
 	Proof:    "proven for D = 1..8, stamp 52d463bb2eb12665",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

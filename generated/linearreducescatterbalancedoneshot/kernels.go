@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterbalancedoneshot",
-	Source:  "82df7f51a7231e4610af6dc6b627cc454a4cd92cf7deea03cf55ade7e5236361",
+	Source:  "69928af9bef778d26d68948288c723f697f18995bfdb951318459d6768fa4583",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

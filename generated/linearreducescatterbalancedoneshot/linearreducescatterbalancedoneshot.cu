@@ -45,7 +45,8 @@ DEVICE void shot_of(const struct shot &p)
   }
   block_await(p.pre_wait, p.peers);
   const unsigned n = (unsigned)p.n;
-  sum<E>(p.dst, p.terms, n, 0, p.count, all_threads());
+  const struct Threads all = all_threads();
+  sum<E>(p.dst, p.terms, n, 0, p.count, all);
   if (last_block(p.blocks, 2)) {
     reset_words(p.pre_wait, p.peers, p.step, p.value);
     post_words(p.post_post, p.peers);

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbalancedoneshot",
-	Hash:     "7a1e9cf9f0301de9846bbd01f4f9f304e7717801c565abadd35d0c9d5816292f",
+	Hash:     "9183a92cf61fa98b7b27d83baa6653acc32bdebac405621d8ffc7b63d10ca8fc",
 	Proof:    "proven for D = 1..8, stamp 1609341dd414814b",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterbatches",
-	Source:  "c493bf9751e4bc461b46eb2c79ebcb9b433e0f6cd54de36ce8b422e046ebd92d",
+	Source:  "452d2c8962857d5f3343c891aee83153702851e900380b3fb1cc675de093722b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

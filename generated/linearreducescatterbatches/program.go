@@ -18,7 +18,7 @@ const chunks = 4
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterbatches",
-	Hash:     "fb2376daf4f0ee140250d3cd1cfdc458d600d39594adad19e9f2449fdd542feb",
+	Hash:     "b1eefaec2dde4a2087a6807517f6c2844e7b2242215671f932ee81e01e8cca7d",
 	Proof:    "proven for D = 1..8, stamp b9fa0333d5b72742",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

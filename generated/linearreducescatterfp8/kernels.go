@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterfp8",
-	Source:  "d921258b54d27fcb518a5a0c1f0a9640e1e1e1f42d1648e80836aeb561dafba3",
+	Source:  "44cfc6408ad978e3de4e3ddef64bb6dc16559e096302eddb81582a3c0b6bb64d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterfp8",
-	Hash:    "6064ae00ab57a3b49ff4b924a481a60d6f1eecabfe14f8a0c5f72bb5ab8a242a",
+	Hash:    "d7a3224e975c798707213dfac2417d71af1d48901ef30bebeb3de56054ea166b",
 	Proof:   "proven for D = 1..8, stamp b0f88528ab5100df",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

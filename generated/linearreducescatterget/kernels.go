@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterget",
-	Source:  "3ed1973d02aa11e669414b27685772cdc6073592737e999607370fbf3e7d2099",
+	Source:  "3a99b1b4ca4c9d5a109d24eb09d718a728d7616b789fdc1b1bca3d7aa6d1ff9d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -18,7 +18,7 @@ const streams = 2
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterget",
-	Hash:     "41ea733905acf5dd6f38e31cc5e5dd5f25c79b22c8f24145887d9cc334dedc28",
+	Hash:     "ae47852644d5a2aa71856ab860f42520c54f901f51e4285a02bc0161559ff532",
 	Proof:    "proven for D = 1..8, stamp 2e55c66a29f401cd",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterhosts",
-	Source:  "fc58fc5ef27b56a17bb4247023a10266738b2f928098b2d555ef2a82adaca92d",
+	Source:  "f9edb59371c6559444ffa0d400afd1abfba61142ca58e5b5b831e4244e976c69",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

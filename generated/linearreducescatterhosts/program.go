@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterhosts",
-	Hash:     "26f93ada80c1ff53f599cdca4a063bec3c8ce578ac624c43838fb434f3298b61",
+	Hash:     "1f3e232ca0f87c2b2f88efff7f5de1195488c1767c5068a9b00f32e76e0f3572",
 	Proof:    "proven for D = 1..8, stamp f07166d4a5f9e54c",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

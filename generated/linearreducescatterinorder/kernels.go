@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterinorder",
-	Source:  "a8d7125d985a3114eb8793adccc05eaa88887fd2a5e5be1f36a9cb00ceb8df1e",
+	Source:  "ce74f52d8237bbdc29aaecccbfe3f5a00f60c98321057f22f7e05f4833b61656",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

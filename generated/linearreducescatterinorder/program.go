@@ -18,7 +18,7 @@ const streams = 1
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinorder",
-	Hash:     "f084b29e3182d4249ba15bdcf7ddf0b21ea01e8f18f0e0dcf40a21c3dba8173f",
+	Hash:     "fdeaf3212508b8a1ea3541e3aad4dc4ae15284ce79edea22bea39e33caf6d721",
 	Proof:    "proven for D = 1..8, stamp 535583b40ff61820",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterinslot",
-	Source:  "6aa89cb47576df54d9ed9d64fcdcbd45976d285e99e08c5c4d72031178177a69",
+	Source:  "bd996819873a6888014b0ab50b021ce1529baafe88de46f54ee4baa55c0bcae6",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

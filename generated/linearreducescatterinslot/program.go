@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterinslot",
-	Hash:     "7a298d76e9851b1627f3667a7eb7e45565a99d844d7b98406ccd23fcde83219d",
+	Hash:     "b7662883bacdde22232bad012d6ceb80df7687ed53751bbfc70957717bc56318",
 	Proof:    "proven for D = 1..8, stamp 6a83b4e2952f43cd",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

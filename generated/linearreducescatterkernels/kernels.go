@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterkernels",
-	Source:  "7492ed78927c509618a6e85db9d56f1763bcc6877cced4692d3509746f87a098",
+	Source:  "6354c7a40e11e6a506a53134d3b984bdccf3ebe6c8ecf96c37bbd66bff2dce38",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterkernels",
-	Hash:     "c7087db325fdaddcaeb184c74d3fffa1c463f2cb491fd8874817e8ef24b52de6",
+	Hash:     "72889602d462c04cf2fe47fa477a4a110a31823d7278558145457b1b635f7f95",
 	Proof:    "proven for D = 1..8, stamp a4a448cd74b1d707",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

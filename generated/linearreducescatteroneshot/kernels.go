@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatteroneshot",
-	Source:  "df156bcc79b7c35ba2ab7dc1d853892d5b6e8ad57517ec935b3772506303582b",
+	Source:  "d152b2f07d64f50f775b34751c8c60c947728b92052012515f43b4a9ecc2d0cd",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatteroneshot",
-	Hash:     "ac1c1c143cca79e21b9939903e705b4cbdd6014e772ed3f37d1a7a0a9c6e0dff",
+	Hash:     "387b20f06307deb34396d1760ba3236fea0b89463987bf9138f0e49abe1b28e5",
 	Proof:    "proven for D = 1..8, stamp 1c39b37c3df66ea1",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterpackets",
-	Source:  "5e35d5578059071e6b4007ea081cc7244db4137c7c4267658ca17942a1e5cdd3",
+	Source:  "747f2dab1ea1d971fb7dae3912f342a13d707b5556c94644dbd31d7ee2350d88",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

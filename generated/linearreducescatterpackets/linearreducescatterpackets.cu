@@ -17,8 +17,8 @@
 
 // ----------------------------------------------------------------------------
 // packets sends tensors as packets, and adds up what lands in order and in fp32.
-// Launch: as many blocks as its parameters say; blocks of one dimension, of which two have room on a
-// multiprocessor, so that none begins to send when others have ended.
+// Launch: as many blocks as its parameters say; blocks of one dimension. A multiprocessor has
+// room for two, so that none begins to send when others have ended.
 
 struct packets {
   unsigned *step;  // step word of the stream

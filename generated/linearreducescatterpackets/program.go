@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterpackets",
-	Hash:     "c2107dcb0f63aeb01d547f9fac9248af01076a067f6162c4cfccfb9a8ec23cd5",
+	Hash:     "7735b41d759ee8972c990ec202b23349c1f0ef7c1920237987c9e42b8ef7b51a",
 	Proof:    "proven for D = 1..8, stamp 11e6908003ffd094",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

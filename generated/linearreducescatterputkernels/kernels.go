@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterputkernels",
-	Source:  "3080be8cc1c0ef19636dbcbb4cd218cb7b91423063acb9af8687c914892381b5",
+	Source:  "a68d129e6c4b77abf22595c3ec9299d93367e29db933425a8d86406f47935fe5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearreducescatterputkernels",
-	Hash:     "f5d0127b963b7cf7bc97690fe7873c99ba4ae007d150e0a4f066fab6b7b9d14e",
+	Hash:     "72a46aa7ee2a1ca75cc083cb0be8838c621ac5c7755c13856ec150cceb42e5e4",
 	Proof:    "proven for D = 1..8, stamp fe65ff36cb7ad7de",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescatterringkernel",
-	Source:  "ebf5bde1b6e680e45b8c69312bd4d4c52cb79e91e2441e3b7a9d6ea92e7aa7bd",
+	Source:  "67911643cfadb7c67e99dcf65721ae24e23a84ba553a35c72a1706394ad0ac8b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescatterringkernel",
-	Hash:    "050ad7f25c6de3e5f7f50854c173872eadc32f46eeaa464b0525fb7ceb30a7d6",
+	Hash:    "53e0fa266ce02ef4245ca93bd7e6bcd10b7f2958b08ab93197d6bc63f421fb1e",
 	Proof:   "proven for D = 1..8, stamp aec4da937adfdc07",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Ring:    true,

@@ -31,7 +31,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearreducescattertiles",
-	Source:  "9467a8945cca1b71e87eb4f3dba535d34c487d6362c873fb517ab3217080074d",
+	Source:  "5a408dc9b71b6e89804be6faf6782fbc810e772042f6d17035a8ef6d4d7ec53c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

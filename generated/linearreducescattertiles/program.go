@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "linearreducescattertiles",
-	Hash:    "4c74ee30ae271243cf00fa3dc579bcd9a95d378623461707de5d01931689d708",
+	Hash:    "3327b0e2f973f18622088fc78b3c16be043e3f6047968ba5f072435ebeeb8df5",
 	Proof:   "proven for D = 1..8, stamp c5125939bc85bdda",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N"},

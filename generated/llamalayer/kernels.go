@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayer",
-	Source:  "651ece6c1f6deec629d3af1cc7d9235095cd67bcdf96b24e137eea7231305dbb",
+	Source:  "2f940866aebc2c78e01f13a054d2324b66755252447a9ec59fc7d6bb7bf2d69e",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

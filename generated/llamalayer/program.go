@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "llamalayer",
-	Hash:    "6f54073360a72b6da6b48d8bfd15795b69c87817d6fa7abd4d50fd236837143f",
+	Hash:    "07f25a6fa526784f8ac45e4f9227d183bb6bb835ab7f6093c00c13cd37bb556e",
 	Proof:   "proven for D = 1..8, stamp ff306e85166be4fc",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

@@ -36,7 +36,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "llamalayernccl",
-	Source:  "c9814a722ea049e4345c346f60b77af8123f8360889bcabbdda518bfef936442",
+	Source:  "40c7c0a3d70c923368fdc3f029bae1abb5c548904ce1a1a1b41d23739cd5b6c5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

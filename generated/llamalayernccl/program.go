@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "llamalayernccl",
-	Hash:    "d04c477ea599040582504359ed9258f20a007a0eda895b890969e947d4ab0f9d",
+	Hash:    "fc6ab1a174d33251e1590cf48164f5e3f5e017af0bfb7e445bb31734d10bc862",
 	Proof:   "proven for D = 1..8, stamp 6ec49d97d274f5fc",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "matmulreducescatter",
-	Source:  "5583161eaf6dfbd7352770e12ddd2cff54b7757fcb0417c5d1f891c93ae1f5c5",
+	Source:  "0aab851b3e7cd0a52aebd77609bd09e426ab3dd57142f0795282422a8d3258b8",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

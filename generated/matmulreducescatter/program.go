@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "matmulreducescatter",
-	Hash:     "74014e0abc84bb46e7f4288e9b66e0004254ab5cad923a68c790cd31fe50d993",
+	Hash:     "1a0a03971b366afdf0a65bd67aeaec8db36ba5f198b269f80381f8f2a41fca01",
 	Proof:    "proven for D = 1..8, stamp e6d41ae2028533c9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -26,7 +26,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "mixedmlp",
-	Source:  "dcecdfe3193c25d1d065c2896ea43dd455268bb5221c59a9c81b59a5c60183b9",
+	Source:  "b47dbf8d26cba679d9bce6ce65519da5d79bb83bd19bc159c93297acc5a17253",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,11 +15,10 @@
 #include "../device/units.h"
 #include "../device/elements.h"
 #include "../device/sum.h"
-#include "../device/widen.h"
 
 // ----------------------------------------------------------------------------
 // widen adds up tensors in order and in fp32, and keeps that.
-// Launch: any grid and blocks of one dimension.
+// Launch: any grid of one dimension; blocks of one dimension.
 
 struct widen {
   char *dst;  // of fp32
@@ -34,7 +33,8 @@ template <typename E>
 DEVICE void widen_of(const struct widen &p)
 {
   const unsigned n = (unsigned)p.n;
-  sum_in_fp32<E>(p.dst, p.terms, n, p.count, all_threads(), each_row<E>{p.row, p.columns});
+  const struct Threads all = all_threads();
+  sum<E, fp32>(p.dst, p.terms, n, 0, p.count, all, each_row<E>{p.row, p.columns});
 }
 
 extern "C" {

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "mixedmlp",
-	Hash:     "6f9a416871b230cbaa354ae430df4221bbb64791f0e11d1a598c39c064f430d8",
+	Hash:     "50c60dffff512cb57c8bf4071e681fa060c4090c15d7c6ce04d4bf6e95adf7ab",
 	Proof:    "proven for D = 1..8, stamp d44a46b5853d3620",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

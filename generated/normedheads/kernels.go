@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedheads",
-	Source:  "5005252496f3cc968d12a85c95562491b1214b131d01a512f1ed33ffdfc98e0a",
+	Source:  "084edee72243be24bddd2d0a2f37c586984e1483d66c677c0afef5549ae41d53",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedheads",
-	Hash:    "c23582ca814242e1cb9ac73d061638cb4711a8738cd57da416ba7444928bce22",
+	Hash:    "f4226a247909fc33284b4ac84dd319d32dbbcd8148e22f6fc434ad6737580fd0",
 	Proof:   "proven for D = 1..8, stamp 9c06ee486f7eeae7",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "W"},

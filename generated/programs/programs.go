@@ -53,6 +53,7 @@ import (
 	"ovgen/generated/allreduceinplace"
 	"ovgen/generated/allreducenccl"
 	"ovgen/generated/allreducenorm"
+	"ovgen/generated/allreducenormquantised"
 	"ovgen/generated/allreducenorms"
 	"ovgen/generated/allreduceoneshot"
 	"ovgen/generated/allreducepackets"
@@ -218,6 +219,8 @@ var All = []harness.Program{
 		(*allreduceinplace.Plan).Bind),
 	harness.Of(&allreducenccl.Program, schedules.AllReduceNCCL, allreducenccl.New, (*allreducenccl.Plan).Bind),
 	harness.Of(&allreducenorm.Program, schedules.AllReduceNorm, allreducenorm.New, (*allreducenorm.Plan).Bind),
+	harness.Of(&allreducenormquantised.Program, schedules.AllReduceNormQuantised, allreducenormquantised.New,
+		(*allreducenormquantised.Plan).Bind),
 	harness.Of(&allreducenorms.Program, schedules.AllReduceNorms, allreducenorms.New, (*allreducenorms.Plan).Bind),
 	harness.Of(&allreduceoneshot.Program, schedules.AllReduceOneShot, allreduceoneshot.New,
 		(*allreduceoneshot.Plan).Bind),

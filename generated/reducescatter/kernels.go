@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatter",
-	Source:  "348b8df96b09ffe33f8bd94b412c909a82eaa5b393bc13277db39251bbace376",
+	Source:  "0d2894a8aec6079f6f42c520c1230e670aa5e73a4d50b64c6fe7322603f34727",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatter",
-	Hash:     "135f3ddc8f78b591f38fdd4e2ee487c36f603a3aa04a2d13288f38b4ba7e8c21",
+	Hash:     "81f92a1f7169ee49487733062b9ca6f63cccdf3c7937a809d047e8171279dff5",
 	Proof:    "proven for D = 1..8, stamp a4a2875a14535305",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

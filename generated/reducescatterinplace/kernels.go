@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatterinplace",
-	Source:  "d1b28d733d997c8774f8b48423e52f10ff9e90857c454700e69cd5b75237c705",
+	Source:  "d5194748cd768ce437883bd1e0de1e4caf93e6a7dfb5b9c0424a5e777ebd9381",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

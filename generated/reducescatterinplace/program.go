@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatterinplace",
-	Hash:     "cd88897d09d45e6bc815f5d6b8fe8682c20bf2dfe6f50075ad0f9d6467845301",
+	Hash:     "503f5c67acf1685a5e5194a47cf81f832bd60eef18b8f63f06a4dfe70063a1a2",
 	Proof:    "proven for D = 1..8, stamp e6a74fc0fea21acc",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatternormgather",
-	Source:  "d031752768823965685a3363670c2c81a1f433b77d64c2ddfab5f7481099bcc6",
+	Source:  "2c6f4e0c32a1b492124625803c013e3bf33175044b088d751cfc17e12ac3403c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatternormgather",
-	Hash:     "d789aec1bc8c1edc743379cbe3d6b9af12f3a53d82c82007b0047ccc97faa144",
+	Hash:     "2ebafaab61f94223ce9a1ae591b14badfceb697b73eb992c91131c0dfe645969",
 	Proof:    "proven for D = 1..8, stamp 8512fee5dd04eae4",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatteroneshot",
-	Source:  "d5277953126031dd618fcedc9e2e3c66063c6c9c174e10b9d435efcee91c1638",
+	Source:  "3c257e64dd45d1b51f24e7261d1da22a2b0da6ce4c17ce6713472896621ab6ad",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatteroneshot",
-	Hash:     "9d55024d4abd7a3f845f73eba89d6f6799fb6217587924d48df550610765b333",
+	Hash:     "1340f751ee9871b38b3c09adb30d87a393054192cf5195671344c6dbd97f2a92",
 	Proof:    "proven for D = 1..8, stamp 91fa5240137c53ff",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatterpackets",
-	Source:  "a16cb08126870f306bd611369dea29d0e39fac1e348d6516ee8fa11d4ae35eb6",
+	Source:  "dfa0405b15a7227a3ba975ce867ff84e8475718dba02cdca993e9f23df609ae9",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

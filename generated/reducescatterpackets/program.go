@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatterpackets",
-	Hash:     "c75abd3868c4d4ca4562c032cbba111819ff730d6ec7b483939b14f48d51608f",
+	Hash:     "b478216aa190bb9d8eaa576b0f036fddade7b6d8ab40d409d48319903cfdaed4",
 	Proof:    "proven for D = 1..8, stamp fab69365a9495850",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

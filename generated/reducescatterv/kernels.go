@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "reducescatterv",
-	Source:  "f85338975e303959e2967eee45fb44a66610770c9bca8d308ff1102fea635311",
+	Source:  "4e77386affea355cdf21a35466b5932df897483bc311178ba9dc6242955c1342",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

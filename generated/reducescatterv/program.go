@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "reducescatterv",
-	Hash:     "918eda7b6ab38b97db596384983813bc8148255608a142115292a7aea50884b6",
+	Hash:     "d6ce71cd855fd8d2c4cde59c51883d9711c6634f002756cef94c3144eff78d05",
 	Proof:    "proven for D = 1..8, stamp 9fc421746e53a1a9",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "N"},

@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "rotaryattention",
-	Source:  "397574fbf5f3bc09e4a8f79009b4947d8632cf64500527d62b29687c764ab57f",
+	Source:  "5c39f1d0194e89c24b11cc5086dcb0f822a584f07701ee56c45dc7a3aaff0197",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "rotaryattention",
-	Hash:    "3aac3aeab611078106a0b07f3ea4b40c038d50e76c26942bec5c1c62b6aa47af",
+	Hash:    "2f8db034a037ece57f631276b8cd31f034914f5bb1bac5d9ce378ae8e57d8f34",
 	Proof:   "proven for D = 1..8, stamp 3378de62a0386801",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

@@ -35,7 +35,8 @@ template <typename E>
 DEVICE void reduce_of(const struct reduce &p)
 {
   const unsigned n = (unsigned)p.n;
-  sum<E>(p.dst, p.terms, n, 0, p.count, all_threads());
+  const struct Threads all = all_threads();
+  sum<E>(p.dst, p.terms, n, 0, p.count, all);
 }
 
 extern "C" {
@@ -271,7 +272,7 @@ DEVICE void causal(Out<E> o, In<E> query, In<E> key, In<E> value, i64 rows, i64 
     }
   }
 }
-#line 275 "rotaryattention.cu"
+#line 276 "rotaryattention.cu"
 }
 
 // ----------------------------------------------------------------------------

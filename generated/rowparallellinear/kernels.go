@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "rowparallellinear",
-	Source:  "9aed9f4a672dc0ab125ee5c17aacfceb5fb69d7ef1e433721571cfab8e8eb909",
+	Source:  "f007985583d65422904d6f0ae449db2e866b2178927b3d88a6c9d1cdc3fea6a5",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "rowparallellinear",
-	Hash:     "37bc3e25bb716ed2a07aa40e7284c79773f5e01f3d1f4570a2be27454c386414",
+	Hash:     "e743fca4f9900fbdf126cee285bcfa55b66f29809d473ef1fa8a8402aa4fdf79",
 	Proof:    "proven for D = 1..8, stamp ab97b468741a28f1",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

@@ -30,7 +30,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "squaredrelumlp",
-	Source:  "b7e3e167d249aaf64dd4c3b78192c96a736e1ca073d416051ef0dcd67b7d4872",
+	Source:  "6e4b9b90231393162d515cbad8b95ea4acede34141c39cad28ed56e2ccbeae2c",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "squaredrelumlp",
-	Hash:     "2684a3aeba8b741ee7f189adf598e4ea2ddeeeed74d31ba30174283df94c4fe2",
+	Hash:     "aadd986215dd380bd25de6cdb9c9114a2b0edd589bf9fecee9e4ce87175aaed9",
 	Proof:    "proven for D = 1..8, stamp 7d9d38a2d47e3d24",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

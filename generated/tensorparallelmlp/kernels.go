@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "tensorparallelmlp",
-	Source:  "dd7e11aa2b750c6ff5a5722ac2724f2a80c924c3a22ee133ba9409dea92d7d53",
+	Source:  "a8a528143938aaad0b2025deb2065887075718fc9e8c1803e27d5fccaf458a01",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

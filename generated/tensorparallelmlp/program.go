@@ -15,7 +15,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlp",
-	Hash:     "bf89afa12596febd76cd75e439d742d44637f7148b46bdd29f2826c9c5ea818b",
+	Hash:     "085a16895c8ebf2531c96772a8888dc357bc80cbde217eb4509fa6d684e4f82c",
 	Proof:    "proven for D = 1..8, stamp d6a54b1fb2916c81",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

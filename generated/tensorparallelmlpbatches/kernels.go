@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "tensorparallelmlpbatches",
-	Source:  "be60885a70a803d05b7b5290bf6a9052a79aa0795a42439bb6a63b07e95c8650",
+	Source:  "adcb68ee8e4a084472f893d0a7873a82fa1de0892ecd4ce465c02a1da1f7ae19",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -18,7 +18,7 @@ const chunks = 2
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "tensorparallelmlpbatches",
-	Hash:     "30c215912b7f4d37c4a859128aadfc2e2719666601dd828b0a7b9ad4ebcd5bc1",
+	Hash:     "0e7de4d43d176925aaf1048778955663a8bcdaf592bf607e9a461acbce0a58d8",
 	Proof:    "proven for D = 1..8, stamp 03d5e7c38d78cb91",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:     true,

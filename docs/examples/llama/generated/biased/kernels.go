@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biased",
-	Source:  "35fe75cb0dac56e72b0ccf70a2b0b5ac4e6e9262d99cd95e2d3e7eced4a0f33d",
+	Source:  "6c22b3428f5bc1df19f121b86a2ff07f86fc49a073dbeb41b38521320c8f1667",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

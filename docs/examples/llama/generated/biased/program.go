@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biased",
-	Hash:    "d191f37567c51ab530c093c3db5ad4d6886609677ca1c09cea4e28f28cf9919f",
+	Hash:    "99cc3755eb8d7a13fe6ee5e8d11838061ff1b2c9281a68e78ed8844ebd8e6a5f",
 	Proof:   "proven for D = 1..8, stamp 00bdce7a7021b68e",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

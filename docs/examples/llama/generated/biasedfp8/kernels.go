@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedfp8",
-	Source:  "76701b310e8097bd5f488bf3e6039fc8afba7140479c51d9c08435a217e9e32a",
+	Source:  "f02494d9e748ef63689f44dfed897e7248afd6b32ea8a2fd9c587676c70574cb",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Code(table.Types)...),
 }

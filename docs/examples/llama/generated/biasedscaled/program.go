@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedscaled",
-	Hash:    "c0f555a0cc9db5296b51c55946a3aaf732f4273badc68d54e4f904867e76dbc2",
-	Proof:   "proven for D = 1..8, stamp 884f1bb5f740b2c8",
+	Hash:    "c9c5b7e3e92d5f15ab0c935d6f5205a5e02cc7683aa7e1dbe0b530aba846f032",
+	Proof:   "proven for D = 1..8, stamp e2289d948513fe88",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},
 	Divides: []plan.Divide{{Extent: "N2", By: "D", Times: 16}, {Extent: "N", By: "D", Times: 16},
@@ -48,10 +48,9 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16), or of the
 // type that a field names; Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it.
-// Runs write O, G, C, Z, X8, ScaleX8, O8, ScaleO8, Y8, ScaleY8, G8 and ScaleG8, which must overlap no other.
+// Runs write O, G, C, Z, O8, ScaleO8, Y8, ScaleY8, G8, ScaleG8, Z8 and ScaleZ8, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, K]: the same on all ranks; M*K elements
-	X device.Ptr // [M, K]: the same on all ranks; M*K elements
 	// Wqkv is e4m3 [DIDx(D), N2/D, K] times ScaleWqkv: this rank's part; [N2/D, K] in memory, N2/D*K elements of a
 	// byte.
 	Wqkv device.Ptr
@@ -75,8 +74,8 @@ type Buffers struct {
 	// ScaleGateUp is fp32 [DIDx(D), N3/D]: this rank's part; [N3/D] in memory, N3/D elements of 4 bytes.
 	ScaleGateUp device.Ptr
 	ScaleDown   device.Ptr // fp32 [K]: the same on all ranks; K elements of 4 bytes
-	X8          device.Ptr // e4m3 [M, K] times ScaleX8; M*K elements of a byte
-	ScaleX8     device.Ptr // fp32 [M]; M elements of 4 bytes
+	X8          device.Ptr // e4m3 [M, K] times ScaleX8: the same on all ranks; M*K elements of a byte
+	ScaleX8     device.Ptr // fp32 [M]: the same on all ranks; M elements of 4 bytes
 	// O8 is e4m3 [M, DIDx(D), N/D] times ScaleO8: this rank's part; [M, N/D] in memory, M*(N/D) elements of a byte.
 	O8      device.Ptr
 	ScaleO8 device.Ptr // fp32 [M, DIDx(D)]: this rank's part; [M] in memory, M elements of 4 bytes
@@ -85,6 +84,8 @@ type Buffers struct {
 	// G8 is e4m3 [M, DIDx(D), F/D] times ScaleG8: this rank's part; [M, F/D] in memory, M*(F/D) elements of a byte.
 	G8      device.Ptr
 	ScaleG8 device.Ptr // fp32 [M, DIDx(D)]: this rank's part; [M] in memory, M elements of 4 bytes
+	Z8      device.Ptr // e4m3 [M, K] times ScaleZ8; M*K elements of a byte
+	ScaleZ8 device.Ptr // fp32 [M]; M elements of 4 bytes
 }
 
 // Plan is a BiasedScaled of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not
@@ -101,21 +102,21 @@ type Plan struct {
 	bytesG8       int64 // bytes of M*(F/D) elements of a byte
 	bytesO8       int64 // bytes of M*(N/D) elements of a byte
 	bytesRpartial int64 // bytes of M*K elements
-	bytesX8       int64 // bytes of M*K elements of a byte
-	columnsX8     int64 // columns of a row
 	columnsO8     int64 // columns of a row
+	columnsY8     int64 // columns of a row
 	columnsG8     int64 // columns of a row
 	epsilon       float64
 
-	a, x, wqkv, bqkv, o, wo                           *plan.Buffer
-	norm2, gateUp, g, down, next, c                   *plan.Buffer
-	z, scaleWqkv, scaleWo, scaleGateUp, scaleDown, x8 *plan.Buffer
-	scaleX8, o8, scaleO8, y8, scaleY8, g8             *plan.Buffer
-	scaleG8, qKV, rpartial, r, u, cpartial            *plan.Buffer
-	rlanded, clanded                                  *plan.Packets
-	gemmQKV, gemmRpartial, gemmU, gemmCpartial        *plan.Product
-	kernels                                           *kernels.Set
-	terms                                             []driver.Ptr // of the sum that issue enqueues
+	a, wqkv, bqkv, o, wo, norm2                             *plan.Buffer
+	gateUp, g, down, next, c, z                             *plan.Buffer
+	scaleWqkv, scaleWo, scaleGateUp, scaleDown, x8, scaleX8 *plan.Buffer
+	o8, scaleO8, y8, scaleY8, g8, scaleG8                   *plan.Buffer
+	z8, scaleZ8, qKV, rpartial, r, u                        *plan.Buffer
+	cpartial                                                *plan.Buffer
+	rlanded, clanded                                        *plan.Packets
+	gemmQKV, gemmRpartial, gemmU, gemmCpartial              *plan.Product
+	kernels                                                 *kernels.Set
+	terms                                                   []driver.Ptr // of the sum that issue enqueues
 }
 
 // New makes a plan for a shape. It is collective, as plan.Make says.
@@ -130,9 +131,9 @@ func (s Shape) Memory(ranks int) (plan.Memory, error) {
 
 // Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
-	return p.Plan.Bind(ctx, x.A, x.X, x.Wqkv, x.Bqkv, x.O, x.Wo, x.Norm2, x.GateUp, x.G, x.Down, x.Next, x.C, x.Z,
+	return p.Plan.Bind(ctx, x.A, x.Wqkv, x.Bqkv, x.O, x.Wo, x.Norm2, x.GateUp, x.G, x.Down, x.Next, x.C, x.Z,
 		x.ScaleWqkv, x.ScaleWo, x.ScaleGateUp, x.ScaleDown, x.X8, x.ScaleX8, x.O8, x.ScaleO8, x.Y8, x.ScaleY8, x.G8,
-		x.ScaleG8)
+		x.ScaleG8, x.Z8, x.ScaleZ8)
 }
 
 // declare tells a builder what a plan of the shape consists of.
@@ -142,14 +143,12 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.bytesG8 = int64(m * (f / d))
 	p.bytesO8 = int64(m * (n / d))
 	p.bytesRpartial = s.Type.Bytes(m * k)
-	p.bytesX8 = int64(m * k)
-	p.columnsX8 = int64(k)
 	p.columnsO8 = int64(n / d)
+	p.columnsY8 = int64(k)
 	p.columnsG8 = int64(f / d)
 	p.epsilon = numbers.Epsilon(s.Epsilon).Value()
 
 	p.a = b.Alike(b.Caller("A", s.Type.Bytes(m*k)))
-	p.x = b.Alike(b.Caller("X", s.Type.Bytes(m*k)))
 	p.wqkv = b.Caller("Wqkv", int64(n2/d*k))
 	p.bqkv = b.Caller("Bqkv", s.Type.Bytes(n2/d))
 	p.o = b.Written(b.Caller("O", s.Type.Bytes(m*(n/d))))
@@ -165,14 +164,16 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.scaleWo = b.Alike(b.Caller("ScaleWo", int64(4*k)))
 	p.scaleGateUp = b.Caller("ScaleGateUp", int64(4*(n3/d)))
 	p.scaleDown = b.Alike(b.Caller("ScaleDown", int64(4*k)))
-	p.x8 = b.Written(b.Caller("X8", int64(m*k)))
-	p.scaleX8 = b.Written(b.Caller("ScaleX8", int64(4*m)))
+	p.x8 = b.Alike(b.Caller("X8", int64(m*k)))
+	p.scaleX8 = b.Alike(b.Caller("ScaleX8", int64(4*m)))
 	p.o8 = b.Written(b.Caller("O8", int64(m*(n/d))))
 	p.scaleO8 = b.Written(b.Caller("ScaleO8", int64(4*m)))
 	p.y8 = b.Written(b.Caller("Y8", int64(m*k)))
 	p.scaleY8 = b.Written(b.Caller("ScaleY8", int64(4*m)))
 	p.g8 = b.Written(b.Caller("G8", int64(m*(f/d))))
 	p.scaleG8 = b.Written(b.Caller("ScaleG8", int64(4*m)))
+	p.z8 = b.Written(b.Caller("Z8", int64(m*k)))
+	p.scaleZ8 = b.Written(b.Caller("ScaleZ8", int64(4*m)))
 	p.qKV = b.Allocate("QKV", s.Type.Bytes(m*(n2/d)))
 	p.rpartial = b.Allocate("Rpartial", s.Type.Bytes(m*k))
 	p.r = b.Allocate("R", s.Type.Bytes(m*k))
@@ -197,7 +198,6 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	d := q.Size()
 	main := q.Main()
-	p.kernels.Function("quantise").Count(p.columnsX8).Make(q, main, p.x8.At(0), p.bytesX8, p.x.At(0), p.scaleX8.At(0))
 	q.Product("Linear", main, p.gemmQKV,
 		driver.Operands{C: p.qKV.At(0), A: p.x8.At(0), B: p.wqkv.At(0), ScaleA: p.scaleX8.At(0),
 			ScaleB: p.scaleWqkv.At(0), Bias: p.bqkv.At(0)})
@@ -212,9 +212,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	for range d {
 		p.terms = append(p.terms, p.rpartial.At(0))
 	}
-	p.kernels.Adding(p.a.At(0)).Packets(q, main, p.rlanded, p.r.At(0), p.bytesRpartial, p.terms...)
-	p.kernels.Function("rmsnorm and quantise").Count(p.columnsX8).Number(p.epsilon).Make(q, main, p.y8.At(0), p.bytesX8,
-		p.r.At(0), p.norm2.At(0), p.scaleY8.At(0))
+	p.kernels.Adding(p.a.At(0)).Making(p.kernels.Function("rmsnorm and quantise").Count(p.columnsY8).Number(p.epsilon),
+		p.y8.At(0), p.norm2.At(0), p.scaleY8.At(0)).Packets(q, main, p.rlanded, p.r.At(0), p.bytesRpartial, p.terms...)
 	q.Product("Linear", main, p.gemmU,
 		driver.Operands{C: p.u.At(0), A: p.y8.At(0), B: p.gateUp.At(0), ScaleA: p.scaleY8.At(0),
 			ScaleB: p.scaleGateUp.At(0)})
@@ -229,6 +228,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	for range d {
 		p.terms = append(p.terms, p.cpartial.At(0))
 	}
-	p.kernels.Adding(p.r.At(0)).Making(p.kernels.Function("rmsnorm").Count(p.columnsX8).Number(p.epsilon), p.z.At(0),
-		p.next.At(0)).Packets(q, main, p.clanded, p.c.At(0), p.bytesRpartial, p.terms...)
+	p.kernels.Adding(p.r.At(0)).Making(p.kernels.Function("rmsnorm, quantise").Count(p.columnsY8).Number(p.epsilon),
+		p.z.At(0), p.next.At(0), p.z8.At(0), p.scaleZ8.At(0)).Packets(q, main, p.clanded, p.c.At(0), p.bytesRpartial,
+		p.terms...)
 }

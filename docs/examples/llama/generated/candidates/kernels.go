@@ -24,7 +24,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "candidates",
-	Source:  "e1c305a80f00b9788abb623527df88ed5f15750f8e9ae7c1e245dae773101e46",
+	Source:  "6c09a3289d501b4009870af29db68bc3e494c51c3091b8162256b3067ad7bfce",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

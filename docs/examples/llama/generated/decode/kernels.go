@@ -28,7 +28,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decode",
-	Source:  "607f5a4557f56cec15bd4d75a999c3094e1b85ed1a3f388564e1af85ca60e0c6",
+	Source:  "255bd468e6b5ec7a8b5aaa38bebfa883c3fa7b94fdc7e1f58e4c88a47f016bbd",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decode",
-	Hash:    "2d6e98127451a51d4caa3ec1858e1e47b574d8cd077b5cabd97b9ce458841286",
+	Hash:    "42a7321d860c322908000d0a0601b30116ca445996097e6ad7893ec857be04f6",
 	Proof:   "proven for D = 1..8, stamp 628e51d3bd485ea6",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

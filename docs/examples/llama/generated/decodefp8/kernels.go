@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodefp8",
-	Source:  "d383fe4b08cb5708297341ffef797575663d65932d6e3b33feabb159d7d43d05",
+	Source:  "2a3aa9c48775aa1f61b8ea8a2e4213312680ea7e870144f140a9a61eb1d16e45",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodefp8",
-	Hash:    "d84e9e64c0a14b696416d768b3de4afb1acbdbb332d6dcf4f9314d9b613738c1",
+	Hash:    "95a88165e982b47d903f7a600001961717769f2748be6df2bafa5453e4a79783",
 	Proof:   "proven for D = 1..8, stamp af3f3709d540458e",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

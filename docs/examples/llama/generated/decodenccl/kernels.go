@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodenccl",
-	Source:  "ac44ad6a68d180257daa4b55a55379a844d7e907d961aa7c4d511fd011812330",
+	Source:  "dd0dd12f29573a46d2e2ada8c0b9996f4c8d3a97f3f02d130d44176f918e867d",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodenccl",
-	Hash:    "8bb9bab6b1f37202012a9ffc22f2a9d1b0b5387720d5d86890ebe2a959e14c12",
+	Hash:    "6082d8efb77e786401ea55b2e552587bad2d4d658c7a041b10ad0c7127313449",
 	Proof:   "proven for D = 1..8, stamp c1a0997a024eefaa",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

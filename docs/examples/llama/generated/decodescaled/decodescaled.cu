@@ -2,9 +2,8 @@
 //
 // The kernels of DecodeScaled's transport, launched by the host program in program.go:
 //   groups    quantise: makes the elements of a row or of a head of all of these
-//   groups2   rmsnorm and quantise: makes the elements of a row or of a head of all of these
-//   packets   sends tensors as packets, and adds up what lands in order and in fp32
-//   packets2  rmsnorm: sends tensors as packets, and adds up what lands in order and in fp32
+//   packets   rmsnorm and quantise: sends tensors as packets, and adds up what lands in order and in fp32
+//   packets2  rmsnorm, quantise: sends tensors as packets, and adds up what lands in order and in fp32
 //
 // Every kernel takes one struct by value. A struct of zeros makes it do nothing, which is how it
 // is launched once before the first run.
@@ -106,238 +105,14 @@ groups_fp16(const __grid_constant__ struct groups p) { groups_of<fp16>(p); }
 }
 
 // ----------------------------------------------------------------------------
-// groups2 makes each element y of all elements of its row:
-//   x*reciproot(mean(x*x) + Epsilon)*a[column]
-//   then x/power(most(abs(finite(x)))/448)
-// Launch: any grid of one dimension; blocks of one dimension, of whole groups of lanes.
-
-struct groups2 {
-  char *dst;  // may be x, or another operand of as many elements
-  u64 rows;
-  const char *x;
-  const char *a;  // an element for each column
-  char *scales;  // what each row is divided by, in fp32
-  u64 columns;  // elements of a row
-  double epsilon;
-};
-
-DEVICE float groups2_of_mean1(float x)
-{
-  return f_mul(x, x);
-}
-
-DEVICE float groups2_of_most4(float x, float s3, float a)
-{
-  const float t1 = f_mul(x, s3);
-  const float t2 = f_mul(t1, a);
-  const float t3 = f_finite(t2);
-  return f_abs(t3);
-}
-
-DEVICE float groups2_made(float x, float s3, float a, float s6)
-{
-  const float t1 = f_mul(x, s3);
-  const float t2 = f_mul(t1, a);
-  return f_over_power(t2, s6);
-}
-
-template <typename E>
-DEVICE void groups2_of(const struct groups2 &p)
-{
-  enum { kept = 4 };  // units of a lane in registers
-  SHARED(float, numbers, most_lanes);
-  const float epsilon = (float)p.epsilon;
-  const unsigned columns = (unsigned)p.columns;
-  const unsigned groups = columns > 0 ? (unsigned)p.rows : 0;
-  const unsigned lanes = lanes_of(columns), lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
-  const bool together = columns % unit_elements == 0 && ((u64)p.dst | (u64)p.x | (u64)p.a) % 16 == 0;
-  for (unsigned first = blockIdx.x * beside; first < groups; first += gridDim.x * beside) {
-    const unsigned group = first + threadIdx.x / lanes;
-    const u64 at = (u64)group * columns;
-    const unsigned units = group < groups ? (columns + unit_elements - 1) / unit_elements : 0;
-    const auto load_x = [&](unsigned n) {
-      const auto place = [&](unsigned j) { return at + j; };
-      return unit_at<E>(p.x, together, n, columns, place);
-    };
-    const auto load_a = [&](unsigned n) {
-      const auto place = [&](unsigned j) { return j; };
-      return unit_at<E>(p.a, together, n, columns, place);
-    };
-    unit<E> x_kept[kept] = {};
-    unit<E> a_kept[kept] = {};
-#pragma unroll
-    for (unsigned u = 0; u < kept; u++) {
-      if (lane + u * lanes < units) {
-        x_kept[u] = load_x(lane + u * lanes);
-        a_kept[u] = load_a(lane + u * lanes);
-      }
-    }
-    float mean1_mine = 0.0f;
-    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
-      const unit<E> x = u < kept ? x_kept[u] : load_x(n);
-      for (unsigned k = 0; k < unit_elements; k++) {
-        const unsigned j = n * unit_elements + k;
-        if (j < columns) {
-          mean1_mine = f_add(mean1_mine, groups2_of_mean1(element(x, k)));
-        }
-      }
-    });
-    const float mean1 = f_div(of_lanes<f_add>(numbers, mean1_mine, lanes), (float)columns);
-    const float s2 = f_add(mean1, epsilon);
-    const float s3 = f_div(1.0f, f_root(s2));
-    float most4_mine = __uint_as_float(0xff800000u);
-    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
-      const unit<E> x = u < kept ? x_kept[u] : load_x(n);
-      const unit<E> a = u < kept ? a_kept[u] : load_a(n);
-      for (unsigned k = 0; k < unit_elements; k++) {
-        const unsigned j = n * unit_elements + k;
-        if (j < columns) {
-          most4_mine = f_greatest(most4_mine, groups2_of_most4(element(x, k), s3, element(a, k)));
-        }
-      }
-    });
-    const float most4 = of_lanes<f_greatest>(numbers, most4_mine, lanes);
-    const float s5 = f_div(most4, 448.0f);
-    const float s6 = f_power(s5);
-    if (lane == 0 && units > 0) {
-      ((float *)p.scales)[group] = s6;
-    }
-    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
-      const unit<E> x = u < kept ? x_kept[u] : load_x(n);
-      const unit<E> a = u < kept ? a_kept[u] : load_a(n);
-      unit<e4m3> y = {};
-      for (unsigned k = 0; k < unit_elements; k++) {
-        set_element(y, k, e4m3::narrow(groups2_made(element(x, k), s3, element(a, k), s6)));
-      }
-      store_at(p.dst, together, at, n, columns, y);
-    });
-  }
-}
-
-extern "C" {
-__global__ void __launch_bounds__(512, 1)
-groups2_bf16(const __grid_constant__ struct groups2 p) { groups2_of<bf16>(p); }
-__global__ void __launch_bounds__(512, 1)
-groups2_fp16(const __grid_constant__ struct groups2 p) { groups2_of<fp16>(p); }
-}
-
-// ----------------------------------------------------------------------------
-// packets sends tensors as packets, and adds up what lands in order and in fp32.
-// Launch: as many blocks as its parameters say; blocks of one dimension, of which two have room on a
-// multiprocessor, so that none begins to send when others have ended.
-
-struct packets {
-  unsigned *step;  // step word of the stream
-  u64 value;  // what that gets
-  u64 blocks;  // of the launch; 0: the kernel does nothing
-  char *dst;
-  u64 count;  // elements of each rank's
-  u64 n;  // ranks
-  const char *terms[8];  // what goes to each rank; the own one stays
-  char *to[8];  // this rank's part of each rank's landing, in the first half
-  char *from;  // the own landing
-  u64 part;  // bytes of a part of it, a rank's
-  u64 half;  // bytes from one half to the other
-  unsigned *turn;  // the first block's word: which half this launch uses
-  u64 rank;
-  u64 beside;  // bytes from the first packet of a part to what lies beside it
-  const char *added;  // to the sum of what lands
-};
-
-template <typename E>
-DEVICE void packets_of(const struct packets &p)
-{
-  if (p.blocks == 0) {
-    return;
-  }
-  const unsigned turn = p.turn[blockIdx.x];
-  const u64 half = turn == 0 ? 0 : p.half;
-  const u64 bytes = p.count * sizeof(typename E::bits);
-  const struct Part part = part_of_block(bytes, p.blocks);
-  const u64 end = part.from + part.bytes, stride = 16 * (u64)blockDim.x;
-  for (u64 i = part.from + 16 * threadIdx.x; i < end; i += units_at_once * stride) {
-    uint4 own[units_at_once], v[units_at_once];
-    float x[units_at_once][16 / sizeof(typename E::bits)];
-    for (unsigned ahead = 1; ahead <= p.n; ahead++) {  // the own one last
-      const u64 q = (p.rank + ahead) % p.n;
-      for (unsigned u = 0; u < units_at_once; u++) {
-        const u64 at = i + u * stride;
-        v[u] = at < end ? load_16<E>(p.terms[q], at, bytes) : uint4();
-      }
-      for (unsigned u = 0; u < units_at_once; u++) {
-        const u64 at = i + u * stride;
-        if (q == p.rank) {
-          own[u] = v[u];
-        } else if (at < end) {
-          send(p.to[q] + half + at, p.to[q] + half + p.beside + 2 * at, v[u]);
-        }
-      }
-    }
-    for (unsigned u = 0; u < units_at_once; u++) {
-      for (unsigned k = 0; k < 16 / sizeof(typename E::bits); k++) {
-        x[u][k] = -0.0f;  // whatever is added to -0 stays as it is
-      }
-    }
-    for (unsigned q = 0; q < p.n; q++) {
-      char *const from = p.from + half + q * p.part;
-      bool there[units_at_once];
-      for (unsigned u = 0; u < units_at_once; u++) {
-        const u64 at = i + u * stride;
-        v[u] = own[u];
-        there[u] = q == p.rank || at >= end || look(from + at, &v[u]);
-      }
-      for (unsigned u = 0; u < units_at_once; u++) {
-        const u64 at = i + u * stride;
-        while (!there[u]) {
-          there[u] = look(from + at, &v[u]);
-        }
-        if (q != p.rank && at < end) {
-          v[u] = take(from + at, from + p.beside + 2 * at, v[u]);
-        }
-        add<E>(x[u], v[u]);
-      }
-    }
-    for (unsigned u = 0; u < units_at_once; u++) {
-      const u64 at = i + u * stride;
-      v[u] = at < end ? load_16<E>(p.added, at, bytes) : uint4();
-    }
-    for (unsigned u = 0; u < units_at_once; u++) {
-      add<E>(x[u], v[u]);
-    }
-    for (unsigned u = 0; u < units_at_once; u++) {
-      if (i + u * stride < end) {
-        store_16<E>(p.dst, i + u * stride, bytes, rounded<E>(x[u]));
-      }
-    }
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    p.turn[blockIdx.x] = 1 - turn;
-    if (blockIdx.x == 0 && p.n > 1) {
-      store_relaxed(p.step, (unsigned)p.value);
-    }
-  }
-}
-
-extern "C" {
-__global__ void __launch_bounds__(512, 2) packets_bf16(const __grid_constant__ struct packets p)
-{
-  packets_of<bf16>(p);
-}
-__global__ void __launch_bounds__(512, 2) packets_fp16(const __grid_constant__ struct packets p)
-{
-  packets_of<fp16>(p);
-}
-}
-
-// ----------------------------------------------------------------------------
-// packets2 sends tensors as packets, and adds up what lands in order and in fp32. x is the sum, and
+// packets sends tensors as packets, and adds up what lands in order and in fp32. x is the sum, and
 // it makes each element y of all elements of its row:
 //   x*reciproot(mean(x*x) + Epsilon)*a[column]
-// Launch: as many blocks as its parameters say; blocks of one dimension, of which two have room on a
-// multiprocessor, so that none begins to send when others have ended.
+//   then x/power(most(abs(finite(x)))/448)
+// Launch: as many blocks as its parameters say; blocks of one dimension. A multiprocessor has
+// room for two, so that none begins to send when others have ended.
 
-struct packets2 {
+struct packets {
   unsigned *step;  // step word of the stream
   u64 value;  // what that gets
   u64 blocks;  // of the launch; 0: the kernel does nothing
@@ -356,25 +131,35 @@ struct packets2 {
   u64 rows;  // of a block: whole 16 bytes
   char *dst;  // what it makes of the sum; may be x, or another operand of as many elements
   const char *a;  // an element for each column
+  char *scales;  // what each row is divided by, in fp32
   u64 columns;  // elements of a row
   double epsilon;
 };
 
-DEVICE float packets2_of_mean1(float x)
+DEVICE float packets_of_mean1(float x)
 {
   return f_mul(x, x);
 }
 
-DEVICE float packets2_made(float x, float s3, float a)
+DEVICE float packets_of_most4(float x, float s3, float a)
 {
   const float t1 = f_mul(x, s3);
-  return f_mul(t1, a);
+  const float t2 = f_mul(t1, a);
+  const float t3 = f_finite(t2);
+  return f_abs(t3);
+}
+
+DEVICE float packets_made(float x, float s3, float a, float s6)
+{
+  const float t1 = f_mul(x, s3);
+  const float t2 = f_mul(t1, a);
+  return f_over_power(t2, s6);
 }
 
 template <typename E>
-DEVICE void packets2_of(const struct packets2 &p)
+DEVICE void packets_of(const struct packets &p)
 {
-  enum { kept = 4 };  // units of a lane in registers
+  enum { kept = 2 };  // units of a lane in registers
   SHARED(float, numbers, most_lanes);
   const float epsilon = (float)p.epsilon;
   const unsigned columns = (unsigned)p.columns;
@@ -459,6 +244,218 @@ DEVICE void packets2_of(const struct packets2 &p)
       return unit_at<E>(p.a, together, n, columns, place);
     };
     unit<E> x_kept[kept] = {};
+    unit<E> a_kept[kept] = {};
+#pragma unroll
+    for (unsigned u = 0; u < kept; u++) {
+      if (lane + u * lanes < units) {
+        x_kept[u] = load_x(lane + u * lanes);
+        a_kept[u] = load_a(lane + u * lanes);
+      }
+    }
+    float mean1_mine = 0.0f;
+    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
+      const unit<E> x = u < kept ? x_kept[u] : load_x(n);
+      for (unsigned k = 0; k < unit_elements; k++) {
+        const unsigned j = n * unit_elements + k;
+        if (j < columns) {
+          mean1_mine = f_add(mean1_mine, packets_of_mean1(element(x, k)));
+        }
+      }
+    });
+    const float mean1 = f_div(of_lanes<f_add>(numbers, mean1_mine, lanes), (float)columns);
+    const float s2 = f_add(mean1, epsilon);
+    const float s3 = f_div(1.0f, f_root(s2));
+    float most4_mine = __uint_as_float(0xff800000u);
+    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
+      const unit<E> x = u < kept ? x_kept[u] : load_x(n);
+      const unit<E> a = u < kept ? a_kept[u] : load_a(n);
+      for (unsigned k = 0; k < unit_elements; k++) {
+        const unsigned j = n * unit_elements + k;
+        if (j < columns) {
+          most4_mine = f_greatest(most4_mine, packets_of_most4(element(x, k), s3, element(a, k)));
+        }
+      }
+    });
+    const float most4 = of_lanes<f_greatest>(numbers, most4_mine, lanes);
+    const float s5 = f_div(most4, 448.0f);
+    const float s6 = f_power(s5);
+    if (lane == 0 && units > 0) {
+      ((float *)p.scales)[group] = s6;
+    }
+    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
+      const unit<E> x = u < kept ? x_kept[u] : load_x(n);
+      const unit<E> a = u < kept ? a_kept[u] : load_a(n);
+      unit<e4m3> y = {};
+      for (unsigned k = 0; k < unit_elements; k++) {
+        set_element(y, k, e4m3::narrow(packets_made(element(x, k), s3, element(a, k), s6)));
+      }
+      store_at(p.dst, together, at, n, columns, y);
+    });
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    p.turn[blockIdx.x] = 1 - turn;
+    if (blockIdx.x == 0 && p.n > 1) {
+      store_relaxed(p.step, (unsigned)p.value);
+    }
+  }
+}
+
+extern "C" {
+__global__ void __launch_bounds__(512, 2) packets_bf16(const __grid_constant__ struct packets p)
+{
+  packets_of<bf16>(p);
+}
+__global__ void __launch_bounds__(512, 2) packets_fp16(const __grid_constant__ struct packets p)
+{
+  packets_of<fp16>(p);
+}
+}
+
+// ----------------------------------------------------------------------------
+// packets2 sends tensors as packets, and adds up what lands in order and in fp32. x is the sum, and
+// it makes each element y of all elements of its row:
+//   x*reciproot(mean(x*x) + Epsilon)*a[column]
+// and dst2 of that:
+//   x/power(most(abs(finite(x)))/448)
+// Launch: as many blocks as its parameters say; blocks of one dimension. A multiprocessor has
+// room for two, so that none begins to send when others have ended.
+
+struct packets2 {
+  unsigned *step;  // step word of the stream
+  u64 value;  // what that gets
+  u64 blocks;  // of the launch; 0: the kernel does nothing
+  char *x;
+  u64 count;  // elements of each rank's
+  u64 n;  // ranks
+  const char *terms[8];  // what goes to each rank; the own one stays
+  char *to[8];  // this rank's part of each rank's landing, in the first half
+  char *from;  // the own landing
+  u64 part;  // bytes of a part of it, a rank's
+  u64 half;  // bytes from one half to the other
+  unsigned *turn;  // the first block's word: which half this launch uses
+  u64 rank;
+  u64 beside;  // bytes from the first packet of a part to what lies beside it
+  const char *added;  // to the sum of what lands
+  u64 rows;  // of a block: whole 16 bytes
+  char *dst;  // what it makes of the sum; may be x, or another operand of as many elements
+  const char *a;  // an element for each column
+  char *dst2;  // may be an operand, too
+  char *scales;  // what each row is divided by, in fp32
+  u64 columns;  // elements of a row
+  double epsilon;
+};
+
+DEVICE float packets2_of_mean1(float x)
+{
+  return f_mul(x, x);
+}
+
+DEVICE float packets2_made(float x, float s3, float a)
+{
+  const float t1 = f_mul(x, s3);
+  return f_mul(t1, a);
+}
+
+DEVICE float packets2_of_most4(float dst)
+{
+  const float t1 = f_finite(dst);
+  return f_abs(t1);
+}
+
+DEVICE float packets2_made2(float dst, float s6)
+{
+  return f_over_power(dst, s6);
+}
+
+template <typename E>
+DEVICE void packets2_of(const struct packets2 &p)
+{
+  enum { kept = 2 };  // units of a lane in registers
+  SHARED(float, numbers, most_lanes);
+  const float epsilon = (float)p.epsilon;
+  const unsigned columns = (unsigned)p.columns;
+  if (p.blocks == 0) {
+    return;
+  }
+  const unsigned turn = p.turn[blockIdx.x];
+  const u64 half = turn == 0 ? 0 : p.half;
+  const u64 bytes = p.count * sizeof(typename E::bits);
+  const u64 row_bytes = p.columns * sizeof(typename E::bits);
+  const struct Part part = part_of_rows(bytes, p.rows * row_bytes);
+  const u64 end = part.from + part.bytes, stride = 16 * (u64)blockDim.x;
+  for (u64 i = part.from + 16 * threadIdx.x; i < end; i += units_at_once * stride) {
+    uint4 own[units_at_once], v[units_at_once];
+    float x[units_at_once][16 / sizeof(typename E::bits)];
+    for (unsigned ahead = 1; ahead <= p.n; ahead++) {  // the own one last
+      const u64 q = (p.rank + ahead) % p.n;
+      for (unsigned u = 0; u < units_at_once; u++) {
+        const u64 at = i + u * stride;
+        v[u] = at < end ? load_16<E>(p.terms[q], at, bytes) : uint4();
+      }
+      for (unsigned u = 0; u < units_at_once; u++) {
+        const u64 at = i + u * stride;
+        if (q == p.rank) {
+          own[u] = v[u];
+        } else if (at < end) {
+          send(p.to[q] + half + at, p.to[q] + half + p.beside + 2 * at, v[u]);
+        }
+      }
+    }
+    for (unsigned u = 0; u < units_at_once; u++) {
+      for (unsigned k = 0; k < 16 / sizeof(typename E::bits); k++) {
+        x[u][k] = -0.0f;  // whatever is added to -0 stays as it is
+      }
+    }
+    for (unsigned q = 0; q < p.n; q++) {
+      char *const from = p.from + half + q * p.part;
+      bool there[units_at_once];
+      for (unsigned u = 0; u < units_at_once; u++) {
+        const u64 at = i + u * stride;
+        v[u] = own[u];
+        there[u] = q == p.rank || at >= end || look(from + at, &v[u]);
+      }
+      for (unsigned u = 0; u < units_at_once; u++) {
+        const u64 at = i + u * stride;
+        while (!there[u]) {
+          there[u] = look(from + at, &v[u]);
+        }
+        if (q != p.rank && at < end) {
+          v[u] = take(from + at, from + p.beside + 2 * at, v[u]);
+        }
+        add<E>(x[u], v[u]);
+      }
+    }
+    for (unsigned u = 0; u < units_at_once; u++) {
+      const u64 at = i + u * stride;
+      v[u] = at < end ? load_16<E>(p.added, at, bytes) : uint4();
+    }
+    for (unsigned u = 0; u < units_at_once; u++) {
+      add<E>(x[u], v[u]);
+    }
+    for (unsigned u = 0; u < units_at_once; u++) {
+      if (i + u * stride < end) {
+        store_16<E>(p.x, i + u * stride, bytes, rounded<E>(x[u]));
+      }
+    }
+  }
+  __syncthreads();  // the block's rows of the sum are there
+  const unsigned lanes = lanes_of(columns), lane = threadIdx.x % lanes, beside = blockDim.x / lanes;
+  const bool together = columns % unit_elements == 0 && ((u64)p.dst | (u64)p.x | (u64)p.a | (u64)p.dst2) % 16 == 0;
+  const unsigned groups = (unsigned)(end / row_bytes);
+  for (unsigned first = (unsigned)(part.from / row_bytes); first < groups; first += beside) {
+    const unsigned group = first + threadIdx.x / lanes;
+    const u64 at = (u64)group * columns;
+    const unsigned units = group < groups ? (columns + unit_elements - 1) / unit_elements : 0;
+    const auto load_x = [&](unsigned n) {
+      const auto place = [&](unsigned j) { return at + j; };
+      return unit_at<E>(p.x, together, n, columns, place);
+    };
+    const auto load_a = [&](unsigned n) {
+      const auto place = [&](unsigned j) { return j; };
+      return unit_at<E>(p.a, together, n, columns, place);
+    };
+    unit<E> x_kept[kept] = {};
 #pragma unroll
     for (unsigned u = 0; u < kept; u++) {
       if (lane + u * lanes < units) {
@@ -486,6 +483,41 @@ DEVICE void packets2_of(const struct packets2 &p)
         set_element(y, k, E::narrow(packets2_made(element(x, k), s3, element(a, k))));
       }
       store_at(p.dst, together, at, n, columns, y);
+    });
+    const auto load_dst = [&](unsigned n) {
+      const auto place = [&](unsigned j) { return at + j; };
+      return unit_at<E>(p.dst, together, n, columns, place);
+    };
+    unit<E> dst_kept[kept] = {};
+#pragma unroll
+    for (unsigned u = 0; u < kept; u++) {
+      if (lane + u * lanes < units) {
+        dst_kept[u] = load_dst(lane + u * lanes);
+      }
+    }
+    float most4_mine = __uint_as_float(0xff800000u);
+    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
+      const unit<E> dst = u < kept ? dst_kept[u] : load_dst(n);
+      for (unsigned k = 0; k < unit_elements; k++) {
+        const unsigned j = n * unit_elements + k;
+        if (j < columns) {
+          most4_mine = f_greatest(most4_mine, packets2_of_most4(element(dst, k)));
+        }
+      }
+    });
+    const float most4 = of_lanes<f_greatest>(numbers, most4_mine, lanes);
+    const float s5 = f_div(most4, 448.0f);
+    const float s6 = f_power(s5);
+    if (lane == 0 && units > 0) {
+      ((float *)p.scales)[group] = s6;
+    }
+    each_unit<kept>(lane, lanes, units, [&](unsigned u, unsigned n) {
+      const unit<E> dst = u < kept ? dst_kept[u] : load_dst(n);
+      unit<e4m3> y = {};
+      for (unsigned k = 0; k < unit_elements; k++) {
+        set_element(y, k, e4m3::narrow(packets2_made2(element(dst, k), s6)));
+      }
+      store_at(p.dst2, together, at, n, columns, y);
     });
   }
   __syncthreads();

@@ -4,7 +4,6 @@
 //
 // The schedule:
 //
-//	X8 = copy(X), quantise
 //	QKV = linear(X8, Wqkv)
 //	O = call Attention(QKV)
 //	O8 = copy(O), quantise
@@ -15,8 +14,8 @@
 //	G8 = copy(G), quantise
 //	C = linear(G8, Down), add(R)
 //	Z = copy(C), rmsnorm(Next)
+//	Z8 = copy(Z), quantise
 //	  A           [M, K]
-//	  X           [M, K]
 //	  Wqkv        e4m3 [DIDx(D), N2/D, K] times ScaleWqkv
 //	  O           [M, DIDx(D), N/D]
 //	  Wo          e4m3 [K, DIDx(D), N/D] times ScaleWo
@@ -39,12 +38,14 @@
 //	  ScaleY8     fp32 [M]
 //	  G8          e4m3 [M, DIDx(D), F/D] times ScaleG8
 //	  ScaleG8     fp32 [M, DIDx(D)]
-//	R by PushShot: Words no, Rows no
+//	  Z8          e4m3 [M, K] times ScaleZ8
+//	  ScaleZ8     fp32 [M]
+//	R by PushShot: Words no, Rows yes
 //	C by PushShot: Words no, Rows yes
 //
 // The host program, the same text for every rank; r is the rank, D the number of ranks:
 //
-//	caller: A [M, K];  X [M, K];  Wqkv e4m3 [DIDx(D), N2/D, K] times ScaleWqkv;  O [M, DIDx(D), N/D]
+//	caller: A [M, K];  Wqkv e4m3 [DIDx(D), N2/D, K] times ScaleWqkv;  O [M, DIDx(D), N/D]
 //	        Wo e4m3 [K, DIDx(D), N/D] times ScaleWo;  Norm2 [K]
 //	        GateUp e4m3 [DIDx(D), N3/D, K] times ScaleGateUp;  G [M, DIDx(D), F/D]
 //	        Down e4m3 [K, DIDx(D), F/D] times ScaleDown;  Next [K];  C [M, K];  Z [M, K]
@@ -52,31 +53,32 @@
 //	        ScaleDown fp32 [K];  X8 e4m3 [M, K] times ScaleX8;  ScaleX8 fp32 [M]
 //	        O8 e4m3 [M, DIDx(D), N/D] times ScaleO8;  ScaleO8 fp32 [M, DIDx(D)];  Y8 e4m3 [M, K] times ScaleY8
 //	        ScaleY8 fp32 [M];  G8 e4m3 [M, DIDx(D), F/D] times ScaleG8;  ScaleG8 fp32 [M, DIDx(D)]
+//	        Z8 e4m3 [M, K] times ScaleZ8;  ScaleZ8 fp32 [M]
 //	plan:   QKV [M, DIDx(D), N2/D];  Rpartial [M, K];  R [M, K];  U [M, DIDx(D), N3/D];  Cpartial [M, K]
 //	        Rlanded [D, M, K] by M*K in 2 halves, of packets with flags Rarrived
 //	        Clanded [D, M, K] by M*K in 2 halves, of packets with flags Carrived
 //	New:    ShareMemHandles(arena)                                             # once
-//	main:   Apply quantise(X8, ScaleX8, X) of rows of K by kernel
 //	main:   Linear(QKV, X8 * ScaleX8, Wqkv * ScaleWqkv);  Call Attention(O, QKV)
 //	main:   Apply quantise(O8, ScaleO8, O) of rows of N/D by kernel
 //	main:   Linear(Rpartial, O8 * ScaleO8, Wo * ScaleWo)
 //	main:   packets by blocks{Send(Rlanded, Rpartial, q = 0..D-1)
 //	                          Post Rarrived -> every peer;  Wait Rarrived[every peer]
-//	                          Reduce(R, Rlanded and Rpartial, q = 0..D-1, A)}
+//	                          Reduce(R, Rlanded and Rpartial, q = 0..D-1, A);  Make [x*reciproot(mean(x*x) +
+//	                              Epsilon)*Norm2[column], then x/power(most(abs(finite(x)))/448)] of rows of K(Y8,
+//	                              ScaleY8, R, Norm2)}
 //	                            # q's part to rank q; the order of ranks
-//	main:   Make [x*reciproot(mean(x*x) + Epsilon)*Norm2[column], then x/power(most(abs(finite(x)))/448)] of rows of
-//	    K(Y8, ScaleY8, R, Norm2) by kernel
 //	main:   Linear(U, Y8 * ScaleY8, GateUp * ScaleGateUp);  Call SwiGLU(G, U)
 //	main:   Apply quantise(G8, ScaleG8, G) of rows of F/D by kernel
 //	main:   Linear(Cpartial, G8 * ScaleG8, Down * ScaleDown)
 //	main:   packets by blocks{Send(Clanded, Cpartial, q = 0..D-1)
 //	                          Post Carrived -> every peer;  Wait Carrived[every peer]
-//	                          Reduce(C, Clanded and Cpartial, q = 0..D-1, R);  Apply rmsnorm(Z, C, Next) of rows of K}
+//	                          Reduce(C, Clanded and Cpartial, q = 0..D-1, R);  Apply rmsnorm(Z, C, Next) of rows of K;
+//	                               Apply quantise(Z8, ScaleZ8, Z) of rows of K}
 //	                            # q's part to rank q; the order of ranks
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in decodescaled.cu. Functions:
-// quantise of X8, quantise of O8, rmsnorm(Norm2) of Y8, quantise of Y8, quantise of G8 by a kernel of its own;
-// add(A) of R, add(R) of C, rmsnorm(Next) of Z by the kernel that sums.
+// quantise of O8, quantise of G8 by a kernel of its own; add(A) of R, rmsnorm(Norm2) of Y8, quantise of Y8, add(R)
+// of C, rmsnorm(Next) of Z, quantise of Z8 by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 7e36eb84a3b08917.
+// Proof: proven for D = 1..8, stamp 6476f3f61a4dd386.
 package decodescaled

@@ -13,7 +13,7 @@ DEVICE bool first_block(unsigned *count)
 }
 
 // last_block is true in one thread, of the last block to finish, once all of that block's threads
-// are here. Blocks have counted themselves so many times each; the count goes back to 0.
+// are here. Each block has counted itself as often as times says; the count goes back to 0.
 DEVICE bool last_block(unsigned *count, unsigned times)
 {
   const unsigned last = times * gridDim.x - 1;

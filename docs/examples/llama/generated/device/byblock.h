@@ -4,7 +4,7 @@
 // at the peers, and works at its own part of everything. So it waits for no other of its launch,
 // whose blocks start in the order of their numbers, and it takes its words back to 0 itself.
 
-// Part is a block's own part of so many bytes.
+// Part is a block's own part of some bytes.
 struct Part { u64 from, bytes; };
 
 // part_of_block cuts bytes in lines of 128, as many a block.

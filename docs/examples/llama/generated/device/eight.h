@@ -3,8 +3,8 @@
 // Elements of 8 bits as they lie in memory, and the fp32 that they are computed in: what OCP and NVIDIA define, by
 // operations that every GPU has. Instructions that convert them begin with compute capability 8.9.
 
-// eight is a type whose significand has so many digits behind the first one, whose exponent has this bias, and whose
-// greatest number has these bits; behind it come infinity, if it has one, and NaN.
+// eight is a type by the digits of its significand behind the first one, the bias of its exponent, and the bits of its
+// greatest number. Behind that come infinity, if the type has one, and NaN.
 template <unsigned digits, unsigned bias, unsigned greatest, bool infinite>
 struct eight {
   typedef unsigned char bits;

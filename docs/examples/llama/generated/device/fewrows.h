@@ -6,8 +6,8 @@
 // columns line (words 0 and 2) and line + 8 (1 and 3), in a those of row line. Its sums are of the columns line (0 and
 // 1) and line + 8, and of the rows 2 part and 2 part + 1.
 
-// Of the columns that an instruction makes, and of its rows; of the depth, which warps share out. A piece has so many
-// bytes of a row of B, and a warp's next one is behind those of all warps.
+// An instruction makes few_columns columns and few_rows rows, and few_slices warps share out the depth. A piece is
+// few_piece bytes of a row of B. A warp's next piece lies behind those of all warps.
 enum { few_columns = 16, few_rows = 8, few_slices = 8, few_piece = 64, few_pieces = few_slices * few_piece };
 
 // plain is the type of a weight's elements where it is the rows' own.
@@ -78,8 +78,8 @@ DEVICE unsigned in_block(const void *at) { return (unsigned)__cvta_generic_to_sh
 
 // copy_weight copies 16 bytes of memory that the block reads once, copy_row of memory that others read too, and both
 // zeros where nothing is there.
-// Each takes its place in the group that copies_started ends; copies_left holds the thread until no more than so many
-// of its groups are under way.
+// Each takes its place in the group that copies_started ends; copies_left holds the thread until few enough of its
+// groups are under way.
 DEVICE void copy_weight(uint4 *to, const char *from, bool there)
 {
   asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;"

@@ -35,7 +35,7 @@ DEVICE void barriers_ready()
   asm volatile("fence.mbarrier_init.release.cluster;\n\tfence.proxy.async.shared::cta;" : : : "memory");
 }
 
-// barrier_expect arrives, and has the barrier's phase last until so many bytes more have been copied.
+// barrier_expect arrives. The barrier's phase then lasts until these bytes, too, have been copied.
 DEVICE void barrier_expect(unsigned barrier, unsigned bytes)
 {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" : : "r"(barrier), "r"(bytes) : "memory");
@@ -80,8 +80,8 @@ DEVICE void load_box_to_all(unsigned to, const struct Map *from, unsigned barrie
       : "memory");
 }
 
-// store_box copies a box from shared memory. boxes_left holds the thread until no more than so many of its
-// copies still read shared memory, boxes_written until all have written memory.
+// store_box copies a box from shared memory. boxes_left holds the thread until few enough of its copies still read
+// shared memory, boxes_written until all have written memory.
 DEVICE void store_box(const struct Map *to, unsigned from, unsigned column, unsigned row, unsigned shard)
 {
   asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];\n\t"
@@ -100,7 +100,7 @@ DEVICE void boxes_written() { asm volatile("cp.async.bulk.wait_group 0;" : : : "
 // shared_written shows what the thread stored in shared memory to copies.
 DEVICE void shared_written() { asm volatile("fence.proxy.async.shared::cta;" : : : "memory"); }
 
-// meet holds so many threads until all of them are here; arrive counts as one that is, and goes on.
+// meet holds the thread until as many as threads says are here. arrive counts the thread as here, and lets it go on.
 DEVICE void meet(unsigned number, unsigned threads)
 {
   asm volatile("bar.sync %0, %1;" : : "r"(number), "r"(threads) : "memory");
@@ -111,7 +111,7 @@ DEVICE void arrive(unsigned number, unsigned threads)
   asm volatile("bar.arrive %0, %1;" : : "r"(number), "r"(threads) : "memory");
 }
 
-// rest holds the thread for about so many nanoseconds.
+// rest holds the thread for about these nanoseconds.
 DEVICE void rest(unsigned nanoseconds) { __nanosleep(nanoseconds); }
 
 // A warpgroup gives registers back, or takes more.
@@ -128,8 +128,8 @@ DEVICE u64 operand(unsigned at)
   return (u64)((at & 0x3ffff) >> 4) | (u64)1 << 16 | (u64)(1024 >> 4) << 32 | (u64)1 << 62;
 }
 
-// multiply_begin and multiply_end enclose multiplications, which run behind the thread; multiplied holds it
-// until no more than so many groups of them do.
+// multiply_begin and multiply_end enclose multiplications, which run behind the thread. multiplied holds the thread
+// until few enough groups of them run.
 DEVICE void multiply_begin() { asm volatile("wgmma.fence.sync.aligned;" : : : "memory"); }
 DEVICE void multiply_end() { asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory"); }
 

@@ -100,8 +100,8 @@ __global__ void elements_fp32(const __grid_constant__ struct elements p) { eleme
 //   then x + b
 // and dst2 of that:
 //   x*reciproot(mean(x*x) + Epsilon)*(1 + c[column])
-// Launch: as many blocks as its parameters say; blocks of one dimension, of which two have room on a
-// multiprocessor, so that none begins to send when others have ended.
+// Launch: as many blocks as its parameters say; blocks of one dimension. A multiprocessor has
+// room for two, so that none begins to send when others have ended.
 
 struct packets {
   unsigned *step;  // step word of the stream

@@ -39,7 +39,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemma",
-	Source:  "a0cb86c4cef211da886e5a17af3992baf09770b38c5e99144de986da82709ac7",
+	Source:  "560bae7b3a9b62e861e16c6f3cfb0b096be96478fe9ac651d68080ea3408df56",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

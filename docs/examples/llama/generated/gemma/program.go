@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "gemma",
-	Hash:     "449a01106fc5f5ed9d6ea5527a17d01c0db77d69b75af5ef6d81e96bfea7a011",
+	Hash:     "f6189be3b52f5d6bc5afe4476f98a4005e71b19cee1e6f94409ef9a4ee0476d4",
 	Proof:    "proven for D = 1..8, stamp 1d1090f39a8caea8",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N", "N2", "F"},

@@ -45,7 +45,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "gemmanormed",
-	Source:  "aebd5b307a0eefaff8d070325c01c69c9c3f78bfadd8a77a8e58735e87e7117f",
+	Source:  "2110e55d3527095fa09b4355757b112f578b16f5c7af95d8915120bb22d52243",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "gemmanormed",
-	Hash:    "95dddba2ee21475d58ee6af1fade77af7c55f1cabd838f2bee2846c7789d87ca",
+	Hash:    "65096bd079c40f06c058140009ec956334ae7f9735e09e6b5f023f049de1c493",
 	Proof:   "proven for D = 1..8, stamp bc104b63cf0b5a39",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F", "W"},

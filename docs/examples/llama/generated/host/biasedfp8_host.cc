@@ -2,7 +2,7 @@
 
 // The kernels of biasedfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 99767ce6f350425d0e7495995b412da1409bd45ebf9ab3175a9b83baca232921
+// cfd1b1b85e8981f2ae4a43ef9c628a132f1ef110d85e0a80cc14a6554dfa5bc1
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of candidates.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 1f60997d21ae2b7b79d76c9e1955ccdfcf28d04dc729add6e8309adad5fa86fa
+// d18193625519037eedb110d347ee3d90d596dc9051f44a9195c834dd225ae5f5
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

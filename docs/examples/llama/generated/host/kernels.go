@@ -29,37 +29,37 @@ import "C"
 
 // The kernels are in NAME_host.cc. A package with the same kernels as another has none.
 func init() {
-	sim.Compiled("biased", "35fe75cb0dac56e72b0ccf70a2b0b5ac4e6e9262d99cd95e2d3e7eced4a0f33d",
+	sim.Compiled("biased", "6c22b3428f5bc1df19f121b86a2ff07f86fc49a073dbeb41b38521320c8f1667",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("biasedfp8", "76701b310e8097bd5f488bf3e6039fc8afba7140479c51d9c08435a217e9e32a",
+	sim.Compiled("biasedfp8", "f02494d9e748ef63689f44dfed897e7248afd6b32ea8a2fd9c587676c70574cb",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("biasedscaled", "5ef042bcfbe8fe0f821f2a645d62c0ae72964fca57beb280d69e78d21d26c003",
+	sim.Compiled("biasedscaled", "ceba9d44e55f6b6c43a6a5795e57b5ecfd81f888c2db9243dfd852c9b8dbd7ba",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("candidates", "e1c305a80f00b9788abb623527df88ed5f15750f8e9ae7c1e245dae773101e46",
+	sim.Compiled("candidates", "6c09a3289d501b4009870af29db68bc3e494c51c3091b8162256b3067ad7bfce",
 		unsafe.Pointer(C.candidates_kernels))
-	sim.Compiled("decode", "607f5a4557f56cec15bd4d75a999c3094e1b85ed1a3f388564e1af85ca60e0c6",
+	sim.Compiled("decode", "255bd468e6b5ec7a8b5aaa38bebfa883c3fa7b94fdc7e1f58e4c88a47f016bbd",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("decodefp8", "d383fe4b08cb5708297341ffef797575663d65932d6e3b33feabb159d7d43d05",
+	sim.Compiled("decodefp8", "2a3aa9c48775aa1f61b8ea8a2e4213312680ea7e870144f140a9a61eb1d16e45",
 		unsafe.Pointer(C.biasedfp8_kernels))
-	sim.Compiled("decodenccl", "ac44ad6a68d180257daa4b55a55379a844d7e907d961aa7c4d511fd011812330",
+	sim.Compiled("decodenccl", "dd0dd12f29573a46d2e2ada8c0b9996f4c8d3a97f3f02d130d44176f918e867d",
 		unsafe.Pointer(C.decodenccl_kernels))
-	sim.Compiled("decodescaled", "640559f225a943d81a9939f6ddd0c53ff40fb00f890fefb334756fbcce7ca378",
+	sim.Compiled("decodescaled", "98f601708491d66fcc697677cff93e74d9a284ec4d90004ffbf2634fad8bd9d0",
 		unsafe.Pointer(C.biasedscaled_kernels))
-	sim.Compiled("gemma", "a0cb86c4cef211da886e5a17af3992baf09770b38c5e99144de986da82709ac7",
+	sim.Compiled("gemma", "560bae7b3a9b62e861e16c6f3cfb0b096be96478fe9ac651d68080ea3408df56",
 		unsafe.Pointer(C.gemma_kernels))
-	sim.Compiled("gemmanormed", "aebd5b307a0eefaff8d070325c01c69c9c3f78bfadd8a77a8e58735e87e7117f",
+	sim.Compiled("gemmanormed", "2110e55d3527095fa09b4355757b112f578b16f5c7af95d8915120bb22d52243",
 		unsafe.Pointer(C.gemmanormed_kernels))
-	sim.Compiled("normed", "776b11c59ebc697d43640a5ee73594d66247edda7384e8f2e5bb75638f602cfd",
+	sim.Compiled("normed", "9929af0470b433116b4fbe71330610d052fc586299534e21f4b5789ae8c98b1b",
 		unsafe.Pointer(C.normed_kernels))
-	sim.Compiled("normedfp8", "dd5af19b7e1328cf9b1ed242465df225c2f9c351748ac70ca065fdb486b0af0a",
+	sim.Compiled("normedfp8", "9b0b9240b9e8aa1b7c02a2f82eaa529ef4c67339758fdf0f4864e33244c905ca",
 		unsafe.Pointer(C.normedfp8_kernels))
-	sim.Compiled("normedscaled", "bbd44abd0ee1848bc6c656fa14f024457804e5fd1cc3c0363480ab4356b6bfdd",
+	sim.Compiled("normedscaled", "1924c9e9d17fe688a96b2090be3d8b08cd18dc5139459abe2186ea3fa8594fcd",
 		unsafe.Pointer(C.normedscaled_kernels))
-	sim.Compiled("prefill", "6794614a01ea64cd5f49c01183ca850b8f1880e6f1e0176bcc31b563ba4891ec",
+	sim.Compiled("prefill", "e40820954959414d0bbcc5e7e3d9b88c61b2caef5e469fcfbba40ed0f6b649b1",
 		unsafe.Pointer(C.prefill_kernels))
-	sim.Compiled("prefillnccl", "9f9766ac773907798e01301a12e26bc456533ffeb2513119908a83a65c1311f0",
+	sim.Compiled("prefillnccl", "ebf016ac0e6480c7d6031455f8d362a4405604c53437b56f05e7d61144831f31",
 		unsafe.Pointer(C.prefillnccl_kernels))
-	sim.Compiled("prefillscaled", "af4ffc2d37e45e18b83ba91d296c67200a8d47b56472d6180f2f8e6e49d6cc2f",
+	sim.Compiled("prefillscaled", "f36fe87f17b528574ffac0e29b6419711f8da79ff562a7f363fea231fda7b2f0",
 		unsafe.Pointer(C.prefillscaled_kernels))
 	sim.Compiled("run", "68206c6d91228ea6ab263edd460dda2334c76293adc729e54e4fb48ce738889f",
 		unsafe.Pointer(C.run_kernels))

@@ -2,7 +2,7 @@
 
 // The kernels of normed.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// cbde54637ebcc338776e719e30a84726498644c7b59458bc78f1869956716b71
+// 0aef62fe4df7e2830702311f1c72a1cec17493b8c9ea6aacd81db90be1f68c30
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of normedfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// f69b297b584a334266e8007e15f4cb9f5a88aaecceb71374af3e76494e2781d8
+// 3765775c76abd82efb07f2d62a5fa5af160a953426f632fbc2f74faf3fd5d2e0
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of prefill.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 97c096f1299d3bb1461b0af5b9647607966d3bcc19f0a9757d14160221a19789
+// dc30dc2770d6d497ac1faded4814b3576f9598d6b5859aaf4d851441d2b6f056
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of prefillnccl.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 1253ce788cdc85ff948c690573d5d02623943fdab6a5aa94d8763e44d0617c56
+// 8e821bea44c140ec762858af229bde4cf90bb6ae71b7bf1f7b43f0e60d02f269
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

@@ -2,7 +2,7 @@
 
 // The kernels of prefillscaled.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 1f660aa486cf51b65910d1babaf71951d90efff41593b7d2ddce9f98f66edbd9
+// 18beae6745760817e0bddb224a4d8c7c549b75877aa23180b94621e159a6b0ca
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

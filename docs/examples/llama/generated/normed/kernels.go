@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normed",
-	Source:  "776b11c59ebc697d43640a5ee73594d66247edda7384e8f2e5bb75638f602cfd",
+	Source:  "9929af0470b433116b4fbe71330610d052fc586299534e21f4b5789ae8c98b1b",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normed",
-	Hash:    "891d68adef9d361da287199c3851c87e2e4fb0b8fc117823bb663cfac4d746fd",
+	Hash:    "18adc1b20c956d51742de1b37df6f5f34a39290518449af6552ecda5a436b236",
 	Proof:   "proven for D = 1..8, stamp 6d5d6880e8457f89",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedfp8",
-	Source:  "dd5af19b7e1328cf9b1ed242465df225c2f9c351748ac70ca065fdb486b0af0a",
+	Source:  "9b0b9240b9e8aa1b7c02a2f82eaa529ef4c67339758fdf0f4864e33244c905ca",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Code(table.Types)...),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedfp8",
-	Hash:    "97195678f4933a76f2bddc8ae6a99b817b734279d2d901b90d8cac0b486835e1",
+	Hash:    "6921e670b79a595fce98a1b561dd403324f4d36ce8adf7d5e6fd18e6aba56bd6",
 	Proof:   "proven for D = 1..8, stamp fb71b2a2126df682",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

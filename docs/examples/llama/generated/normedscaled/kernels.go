@@ -15,25 +15,27 @@ var table = kernels.Table{
 	Peers: 7,
 	Kernels: []kernels.Kernel{
 		{Kind: kernels.Groups,
-			Made: &kernels.Made{Word: "quantise",
-				Key:      "x; finite 0; abs 1; most 2; number 43e00000; over 3 4; power 5; over 0 6",
-				Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: true}},
-		{Kind: kernels.Groups, Number: 2,
 			Made: &kernels.Made{Word: "rmsnorm per head",
 				Key: "x; times 0 0; mean 1 W; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; headrow #0 " +
 					"W; times 6 7",
 				Operands: []kernels.Operand{{}, {Lies: "head", Head: 1}}, Heads: 1, Group: 1, Numbers: 1}},
-		{Kind: kernels.Groups, Number: 3,
+		{Kind: kernels.Groups, Number: 2,
+			Made: &kernels.Made{Word: "quantise",
+				Key:      "x; finite 0; abs 1; most 2; number 43e00000; over 3 4; power 5; over 0 6",
+				Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: true}},
+		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: true,
 			Made: &kernels.Made{Word: "rmsnorm and quantise",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times 6 7; " +
 					"finite 8; abs 9; most 10; number 43e00000; over 11 12; power 13; over 8 14",
-				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1, Type: driver.E4M3, Scales: true}},
-		{Kind: kernels.Packets, Terms: 8, Varies: true, Added: true, ByBlocks: true},
+				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1, Type: driver.E4M3, Scales: true},
+			ByBlocks: true},
 		{Kind: kernels.Packets, Number: 2, Terms: 8, Varies: true, Added: true,
-			Made: &kernels.Made{Word: "rmsnorm",
+			Made: &kernels.Made{Word: "rmsnorm, quantise",
 				Key: "x; times 0 0; mean 1; parameter Epsilon; plus 2 3; reciproot 4; times 0 5; row #0; times " +
 					"6 7",
-				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1}, ByBlocks: true},
+				Operands: []kernels.Operand{{}, {Lies: "column"}}, Numbers: 1,
+				Then: []kernels.Made{{Key: "x; finite 0; abs 1; most 2; number 43e00000; over 3 4; power 5; over 0 6",
+					Operands: []kernels.Operand{{}}, Type: driver.E4M3, Scales: true}}}, ByBlocks: true},
 	},
 }
 
@@ -43,7 +45,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedscaled",
-	Source:  "bbd44abd0ee1848bc6c656fa14f024457804e5fd1cc3c0363480ab4356b6bfdd",
+	Source:  "1924c9e9d17fe688a96b2090be3d8b08cd18dc5139459abe2186ea3fa8594fcd",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedscaled",
-	Hash:    "a06bb3c0609655746f31c3aebf2252481c0dc8fca95f29d8b17f8aa979aad21a",
-	Proof:   "proven for D = 1..8, stamp 6a639c6b9458351b",
+	Hash:    "48554530721795c08706c25e3c4b16c90e7a24460c29067b8cf76946dad30544",
+	Proof:   "proven for D = 1..8, stamp 32f83bf7b53b5a25",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},
 	Divides: []plan.Divide{{Extent: "N", By: "D", Times: 16}, {Extent: "N2", By: "D", Times: 16},
@@ -50,10 +50,9 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16), or of the
 // type that a field names; Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it.
-// Runs write O, G, C, Z, X8, ScaleX8, O8, ScaleO8, Y8, ScaleY8, G8 and ScaleG8, which must overlap no other.
+// Runs write O, G, C, Z, O8, ScaleO8, Y8, ScaleY8, G8, ScaleG8, Z8 and ScaleZ8, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, K]: the same on all ranks; M*K elements
-	X device.Ptr // [M, K]: the same on all ranks; M*K elements
 	// Wq is e4m3 [DIDx(D), N/D, K] times ScaleWq: this rank's part; [N/D, K] in memory, N/D*K elements of a byte.
 	Wq device.Ptr
 	// Wk is e4m3 [DIDx(D), N2/D, K] times ScaleWk: this rank's part; [N2/D, K] in memory, N2/D*K elements of a byte.
@@ -82,8 +81,8 @@ type Buffers struct {
 	// ScaleGateUp is fp32 [DIDx(D), N3/D]: this rank's part; [N3/D] in memory, N3/D elements of 4 bytes.
 	ScaleGateUp device.Ptr
 	ScaleDown   device.Ptr // fp32 [K]: the same on all ranks; K elements of 4 bytes
-	X8          device.Ptr // e4m3 [M, K] times ScaleX8; M*K elements of a byte
-	ScaleX8     device.Ptr // fp32 [M]; M elements of 4 bytes
+	X8          device.Ptr // e4m3 [M, K] times ScaleX8: the same on all ranks; M*K elements of a byte
+	ScaleX8     device.Ptr // fp32 [M]: the same on all ranks; M elements of 4 bytes
 	// O8 is e4m3 [M, DIDx(D), N/D] times ScaleO8: this rank's part; [M, N/D] in memory, M*(N/D) elements of a byte.
 	O8      device.Ptr
 	ScaleO8 device.Ptr // fp32 [M, DIDx(D)]: this rank's part; [M] in memory, M elements of 4 bytes
@@ -92,6 +91,8 @@ type Buffers struct {
 	// G8 is e4m3 [M, DIDx(D), F/D] times ScaleG8: this rank's part; [M, F/D] in memory, M*(F/D) elements of a byte.
 	G8      device.Ptr
 	ScaleG8 device.Ptr // fp32 [M, DIDx(D)]: this rank's part; [M] in memory, M elements of 4 bytes
+	Z8      device.Ptr // e4m3 [M, K] times ScaleZ8; M*K elements of a byte
+	ScaleZ8 device.Ptr // fp32 [M]; M elements of 4 bytes
 }
 
 // Plan is a NormedScaled of one shape on this rank. Its methods, which are those of plan.Plan but for Bind, are not
@@ -111,21 +112,20 @@ type Plan struct {
 	bytesO8       int64 // bytes of M*(N/D) elements of a byte
 	bytesQuery    int64 // bytes of M*(N/D) elements
 	bytesRpartial int64 // bytes of M*K elements
-	bytesX8       int64 // bytes of M*K elements of a byte
-	columnsX8     int64 // columns of a row
 	columnsQuery  int64 // columns of a row
 	width         int64 // columns of a head
 	columnsKey    int64 // columns of a row
+	columnsY8     int64 // columns of a row
 	columnsG8     int64 // columns of a row
 	epsilon       float64
 
-	a, x, wq, wk, wv, normQ                               *plan.Buffer
-	normK, o, wo, norm2, gateUp, g                        *plan.Buffer
-	down, next, c, z, scaleWq, scaleWk                    *plan.Buffer
-	scaleWv, scaleWo, scaleGateUp, scaleDown, x8, scaleX8 *plan.Buffer
-	o8, scaleO8, y8, scaleY8, g8, scaleG8                 *plan.Buffer
-	query, key, value, rpartial, r, u                     *plan.Buffer
-	cpartial                                              *plan.Buffer
+	a, wq, wk, wv, normQ, normK                           *plan.Buffer
+	o, wo, norm2, gateUp, g, down                         *plan.Buffer
+	next, c, z, scaleWq, scaleWk, scaleWv                 *plan.Buffer
+	scaleWo, scaleGateUp, scaleDown, x8, scaleX8, o8      *plan.Buffer
+	scaleO8, y8, scaleY8, g8, scaleG8, z8                 *plan.Buffer
+	scaleZ8, query, key, value, rpartial, r               *plan.Buffer
+	u, cpartial                                           *plan.Buffer
 	rlanded, clanded                                      *plan.Packets
 	gemmQuery, gemmKey, gemmRpartial, gemmU, gemmCpartial *plan.Product
 	kernels                                               *kernels.Set
@@ -144,9 +144,9 @@ func (s Shape) Memory(ranks int) (plan.Memory, error) {
 
 // Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
-	return p.Plan.Bind(ctx, x.A, x.X, x.Wq, x.Wk, x.Wv, x.NormQ, x.NormK, x.O, x.Wo, x.Norm2, x.GateUp, x.G, x.Down,
-		x.Next, x.C, x.Z, x.ScaleWq, x.ScaleWk, x.ScaleWv, x.ScaleWo, x.ScaleGateUp, x.ScaleDown, x.X8, x.ScaleX8, x.O8,
-		x.ScaleO8, x.Y8, x.ScaleY8, x.G8, x.ScaleG8)
+	return p.Plan.Bind(ctx, x.A, x.Wq, x.Wk, x.Wv, x.NormQ, x.NormK, x.O, x.Wo, x.Norm2, x.GateUp, x.G, x.Down, x.Next,
+		x.C, x.Z, x.ScaleWq, x.ScaleWk, x.ScaleWv, x.ScaleWo, x.ScaleGateUp, x.ScaleDown, x.X8, x.ScaleX8, x.O8,
+		x.ScaleO8, x.Y8, x.ScaleY8, x.G8, x.ScaleG8, x.Z8, x.ScaleZ8)
 }
 
 // declare tells a builder what a plan of the shape consists of.
@@ -158,16 +158,14 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.bytesO8 = int64(m * (n / d))
 	p.bytesQuery = s.Type.Bytes(m * (n / d))
 	p.bytesRpartial = s.Type.Bytes(m * k)
-	p.bytesX8 = int64(m * k)
-	p.columnsX8 = int64(k)
 	p.columnsQuery = int64(n / d)
 	p.width = int64(w)
 	p.columnsKey = int64(n2 / d)
+	p.columnsY8 = int64(k)
 	p.columnsG8 = int64(f / d)
 	p.epsilon = numbers.Epsilon(s.Epsilon).Value()
 
 	p.a = b.Alike(b.Caller("A", s.Type.Bytes(m*k)))
-	p.x = b.Alike(b.Caller("X", s.Type.Bytes(m*k)))
 	p.wq = b.Caller("Wq", int64(n/d*k))
 	p.wk = b.Caller("Wk", int64(n2/d*k))
 	p.wv = b.Caller("Wv", int64(n2/d*k))
@@ -188,14 +186,16 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.scaleWo = b.Alike(b.Caller("ScaleWo", int64(4*k)))
 	p.scaleGateUp = b.Caller("ScaleGateUp", int64(4*(n3/d)))
 	p.scaleDown = b.Alike(b.Caller("ScaleDown", int64(4*k)))
-	p.x8 = b.Written(b.Caller("X8", int64(m*k)))
-	p.scaleX8 = b.Written(b.Caller("ScaleX8", int64(4*m)))
+	p.x8 = b.Alike(b.Caller("X8", int64(m*k)))
+	p.scaleX8 = b.Alike(b.Caller("ScaleX8", int64(4*m)))
 	p.o8 = b.Written(b.Caller("O8", int64(m*(n/d))))
 	p.scaleO8 = b.Written(b.Caller("ScaleO8", int64(4*m)))
 	p.y8 = b.Written(b.Caller("Y8", int64(m*k)))
 	p.scaleY8 = b.Written(b.Caller("ScaleY8", int64(4*m)))
 	p.g8 = b.Written(b.Caller("G8", int64(m*(f/d))))
 	p.scaleG8 = b.Written(b.Caller("ScaleG8", int64(4*m)))
+	p.z8 = b.Written(b.Caller("Z8", int64(m*k)))
+	p.scaleZ8 = b.Written(b.Caller("ScaleZ8", int64(4*m)))
 	p.query = b.Allocate("Query", s.Type.Bytes(m*(n/d)))
 	p.key = b.Allocate("Key", s.Type.Bytes(m*(n2/d)))
 	p.value = b.Allocate("Value", s.Type.Bytes(m*(n2/d)))
@@ -224,7 +224,6 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 func (p *Plan) issue(q *plan.Queue) {
 	d := q.Size()
 	main := q.Main()
-	p.kernels.Function("quantise").Count(p.columnsX8).Make(q, main, p.x8.At(0), p.bytesX8, p.x.At(0), p.scaleX8.At(0))
 	q.Product("Linear", main, p.gemmQuery,
 		driver.Operands{C: p.query.At(0), A: p.x8.At(0), B: p.wq.At(0), ScaleA: p.scaleX8.At(0),
 			ScaleB: p.scaleWq.At(0)})
@@ -249,9 +248,8 @@ func (p *Plan) issue(q *plan.Queue) {
 	for range d {
 		p.terms = append(p.terms, p.rpartial.At(0))
 	}
-	p.kernels.Adding(p.a.At(0)).Packets(q, main, p.rlanded, p.r.At(0), p.bytesRpartial, p.terms...)
-	p.kernels.Function("rmsnorm and quantise").Count(p.columnsX8).Number(p.epsilon).Make(q, main, p.y8.At(0), p.bytesX8,
-		p.r.At(0), p.norm2.At(0), p.scaleY8.At(0))
+	p.kernels.Adding(p.a.At(0)).Making(p.kernels.Function("rmsnorm and quantise").Count(p.columnsY8).Number(p.epsilon),
+		p.y8.At(0), p.norm2.At(0), p.scaleY8.At(0)).Packets(q, main, p.rlanded, p.r.At(0), p.bytesRpartial, p.terms...)
 	q.Product("Linear", main, p.gemmU,
 		driver.Operands{C: p.u.At(0), A: p.y8.At(0), B: p.gateUp.At(0), ScaleA: p.scaleY8.At(0),
 			ScaleB: p.scaleGateUp.At(0)})
@@ -266,6 +264,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	for range d {
 		p.terms = append(p.terms, p.cpartial.At(0))
 	}
-	p.kernels.Adding(p.r.At(0)).Making(p.kernels.Function("rmsnorm").Count(p.columnsX8).Number(p.epsilon), p.z.At(0),
-		p.next.At(0)).Packets(q, main, p.clanded, p.c.At(0), p.bytesRpartial, p.terms...)
+	p.kernels.Adding(p.r.At(0)).Making(p.kernels.Function("rmsnorm, quantise").Count(p.columnsY8).Number(p.epsilon),
+		p.z.At(0), p.next.At(0), p.z8.At(0), p.scaleZ8.At(0)).Packets(q, main, p.clanded, p.c.At(0), p.bytesRpartial,
+		p.terms...)
 }

@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefill",
-	Source:  "6794614a01ea64cd5f49c01183ca850b8f1880e6f1e0176bcc31b563ba4891ec",
+	Source:  "e40820954959414d0bbcc5e7e3d9b88c61b2caef5e469fcfbba40ed0f6b649b1",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefill",
-	Hash:    "9d088acd1c1df8af599cccff43b1499ce05009d974c995ac17a7ab80efb47692",
+	Hash:    "368dad8971a2e02747c89b7a454d704b9fdbe543198af8685f9377cb764a5ead",
 	Proof:   "proven for D = 1..8, stamp d902e859f102b937",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

@@ -33,7 +33,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillnccl",
-	Source:  "9f9766ac773907798e01301a12e26bc456533ffeb2513119908a83a65c1311f0",
+	Source:  "ebf016ac0e6480c7d6031455f8d362a4405604c53437b56f05e7d61144831f31",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefillnccl",
-	Hash:    "fcdd18f7566d536499ae1794422a848881de39ac1e36ca14cf1d7d47785dc383",
+	Hash:    "9b5921d19e8cf6687cfa36092924e76d10b41b86245ed9c0d1250df78f1f8996",
 	Proof:   "proven for D = 1..8, stamp f885802b3d56a899",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "F"},

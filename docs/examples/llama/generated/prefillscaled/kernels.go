@@ -40,7 +40,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "prefillscaled",
-	Source:  "af4ffc2d37e45e18b83ba91d296c67200a8d47b56472d6180f2f8e6e49d6cc2f",
+	Source:  "f36fe87f17b528574ffac0e29b6419711f8da79ff562a7f363fea231fda7b2f0",
 	PTX:     ptx,
 	Kernels: table.Code(),
 }

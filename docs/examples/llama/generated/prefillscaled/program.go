@@ -17,7 +17,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "prefillscaled",
-	Hash:    "115ca64b86314d33640407be865eb354373d28b5f4bbd3bf38b607886d10bcd4",
+	Hash:    "a6712224d812b2fdfc16e2b0c79bb1f2eb3b0339f18b35257588854f4ef8a72c",
 	Proof:   "proven for D = 1..8, stamp 7d405cf51be0a33e",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Puts:    true,

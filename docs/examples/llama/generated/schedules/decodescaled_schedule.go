@@ -8,7 +8,6 @@ import "ovgen/schedule"
 var DecodeScaled = schedule.Schedule{
 	Tensors: []schedule.Tensor{
 		{Name: "A", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("K")}},
-		{Name: "X", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("K")}},
 		{Name: "Wqkv", Axes: []schedule.Axis{schedule.Dim("N2", schedule.DIDx("D")), schedule.Dim("K")}, Type: "e4m3",
 			Scale: "ScaleWqkv"},
 		{Name: "O", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("N", schedule.DIDx("D"))}},
@@ -39,9 +38,10 @@ var DecodeScaled = schedule.Schedule{
 			Scale: "ScaleG8"},
 		{Name: "ScaleG8", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("D", schedule.DIDx("D"))},
 			Type: "fp32"},
+		{Name: "Z8", Axes: []schedule.Axis{schedule.Dim("M"), schedule.Dim("K")}, Type: "e4m3", Scale: "ScaleZ8"},
+		{Name: "ScaleZ8", Axes: []schedule.Axis{schedule.Dim("M")}, Type: "fp32"},
 	},
 	Ops: []schedule.Op{
-		{Out: "X8", In: []string{"X"}, Index: "...->...", Then: []schedule.Func{schedule.Quantise()}},
 		{Out: "QKV", In: []string{"X8", "Wqkv"}, Index: "mk,nk->mn"},
 		{Out: "O", In: []string{"QKV"}, Index: "mn->mo", Call: "Attention"},
 		{Out: "O8", In: []string{"O"}, Index: "...->...", Then: []schedule.Func{schedule.Quantise()}},
@@ -53,6 +53,8 @@ var DecodeScaled = schedule.Schedule{
 		{Out: "G8", In: []string{"G"}, Index: "...->...", Then: []schedule.Func{schedule.Quantise()}},
 		{Out: "C", In: []string{"G8", "Down"}, Index: "mk,nk->mn", Then: []schedule.Func{schedule.Add("R")}},
 		{Out: "Z", In: []string{"C"}, Index: "...->...", Then: []schedule.Func{schedule.RMSNorm("Next")}},
+		{Out: "Z8", In: []string{"Z"}, Index: "...->...", Then: []schedule.Func{schedule.Quantise()}},
 	},
-	Moves: []schedule.Move{{Of: "R", Way: schedule.PushShot{}}, {Of: "C", Way: schedule.PushShot{Rows: true}}},
+	Moves: []schedule.Move{{Of: "R", Way: schedule.PushShot{Rows: true}},
+		{Of: "C", Way: schedule.PushShot{Rows: true}}},
 }
