@@ -114,6 +114,10 @@ func (s Schedule) checkQuantised(v *validation, path string, t Tensor) {
 		trees = append(trees, s.Tree(f))
 	}
 	scale := s.scaleOf(t.Name)
+	if o.Call != "" {
+		s.checkCalled(v, path, t, o)
+		return
+	}
 	if s.moves(o) {
 		for _, x := range []Tensor{s.scaleOf(o.In[0]), scale} {
 			if x.Name != "" && (!x.OfRows() || x.OfParts()) {
@@ -138,6 +142,21 @@ func (s Schedule) checkQuantised(v *validation, path string, t Tensor) {
 	case scale.Name != "" && !scale.OfRows():
 		v.add(path+".Scale", "let the axis of "+scale.Name+" be that of the rows of "+t.Name,
 			"%s has one scale for all of it, and no kernel reads all of it before it makes some", t.Name)
+	}
+}
+
+// checkCalled refuses a call that makes eight bits whose scales nothing hands it, or no rank's call knows.
+func (s Schedule) checkCalled(v *validation, path string, t Tensor, o Op) {
+	switch scale := s.scaleOf(t.Name); {
+	case o.Kernel.File != "":
+		v.add(path+".Type", "let a function make it: schedule.Call",
+			"no kernel of a .cu is handed the scales of %s", o.Out)
+	case scale.Name != "" && !scale.OfRows():
+		v.add(path+".Scale", "let the axis of "+scale.Name+" be that of the rows of "+o.Out,
+			"a call makes a scale for each row, and %s is one for all of %s", scale.Name, o.Out)
+	case len(t.Axes) == 2 && len(t.Axes[1].Outer) > 0 && !scale.OfParts():
+		v.add(path+".Scale", "place "+scale.Name+" "+Tensor{Axes: []Axis{t.Axes[0], Dim(D, DIDx(D))}}.String(),
+			"each rank's call makes a part of each row of %s, and knows the scale of that part alone", o.Out)
 	}
 }
 

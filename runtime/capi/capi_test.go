@@ -231,20 +231,23 @@ func TestArguments(t *testing.T) {
 // the error.
 func TestCalled(t *testing.T) {
 	type ofC struct {
-		at    uint64
-		bytes int64
+		at     uint64
+		bytes  int64
+		scales uint64
+		rows   int64
 	}
 	from := []plan.Range{{At: 1, Bytes: 2}, {At: 3, Bytes: 4}}
+	result := plan.Range{At: 6, Bytes: 7, Scales: 8, Rows: 9}
 	f := Called("Own", func(stream uintptr, to, list unsafe.Pointer, count int) int {
-		if got := *(*ofC)(to); stream != 5 || got != (ofC{6, 7}) || count != 2 {
+		if got := *(*ofC)(to); stream != 5 || got != (ofC{6, 7, 8, 9}) || count != 2 {
 			t.Errorf("stream %d, to %v, %d operands", stream, got, count)
 		}
-		if got := unsafe.Slice((*ofC)(list), count); got[0] != (ofC{1, 2}) || got[1] != (ofC{3, 4}) {
+		if got := unsafe.Slice((*ofC)(list), count); got[0] != (ofC{1, 2, 0, 0}) || got[1] != (ofC{3, 4, 0, 0}) {
 			t.Errorf("operands %v", got)
 		}
 		return 8
 	})
-	if err := f(5, plan.Range{At: 6, Bytes: 7}, from); err == nil || err.Error() != "the function of Own returned 8" {
+	if err := f(5, result, from); err == nil || err.Error() != "the function of Own returned 8" {
 		t.Errorf("error %v", err)
 	}
 }

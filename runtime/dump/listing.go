@@ -177,5 +177,8 @@ func (l *listing) Function(s driver.Stream, name string, to plan.Range, from []p
 	for _, r := range from {
 		uses = append(uses, l.use("read", r.At, r.Bytes))
 	}
-	return l.add(s, "call "+name, append(uses, l.use("write", to.At, to.Bytes))...)
+	if uses = append(uses, l.use("write", to.At, to.Bytes)); to.Rows > 0 {
+		uses = append(uses, l.use("write", to.Scales, to.Rows*driver.FP32.Size()))
+	}
+	return l.add(s, "call "+name, uses...)
 }

@@ -17,10 +17,13 @@ import (
 // be given garbage, and must come to an end all the same.
 type Call func(on driver.Stream, to Range, from []Range) error
 
-// Range is memory of this rank.
+// Range is memory of this rank. What a call makes in eight bits has a scale of fp32 for each of its Rows, which the
+// call makes too.
 type Range struct {
-	At    driver.Ptr
-	Bytes int64
+	At     driver.Ptr
+	Bytes  int64
+	Scales driver.Ptr
+	Rows   int64
 }
 
 // CallError says that a function of the caller's is missing.
@@ -34,6 +37,13 @@ func (e *CallError) Error() string {
 
 // All is this rank's buffer.
 func (b *Buffer) All() Range { return Range{At: b.At(0), Bytes: b.bytes} }
+
+// With is this rank's buffer of eight bits, with the one of its scales.
+func (b *Buffer) With(scales *Buffer) Range {
+	r := b.All()
+	r.Scales, r.Rows = scales.At(0), scales.bytes/driver.FP32.Size()
+	return r
+}
 
 // Call has a function of the caller's enqueue its work.
 func (q *Queue) Call(s *Stream, name string, f Call, to Range, from ...Range) {

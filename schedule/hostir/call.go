@@ -7,7 +7,9 @@ type Call struct {
 	Name     string
 	Operands []View
 	To       View
-	Launch   Launch
+	// Scales is where it leaves those of a result of eight bits.
+	Scales View
+	Launch Launch
 }
 
 // CallOf is work of the caller's own, by a kernel where the launch has a file.
@@ -20,10 +22,10 @@ func (Call) Kind() Kind { return CallKind }
 
 func (Call) work() {}
 
-func (x Call) views() (reads, writes []View) { return x.Operands, some(x.To) }
+func (x Call) views() (reads, writes []View) { return x.Operands, some(x.To, x.Scales) }
 
 func (x Call) with(p Parts) Work {
-	x.To = p.view("destination", x.To)
+	x.To, x.Scales = p.view("destination", x.To), p.view("scales", x.Scales)
 	x.Operands = p.views("source", x.Operands)
 	x.Launch = x.Launch.with(p)
 	return x
@@ -33,9 +35,9 @@ func (x Call) check(s Step) error {
 	if x.To.Buffer == "" || len(x.Operands) == 0 || x.Name == "" || s.By != "" {
 		return fmt.Errorf("a call has a name, reads views and writes one, and nothing else carries it")
 	}
-	return plain(append(some(x.To), x.Operands...)...)
+	return plain(append(some(x.To, x.Scales), x.Operands...)...)
 }
 
 func (x Call) text() string {
-	return called("Call "+x.Name, some(x.To), x.Operands) + x.Launch.String()
+	return called("Call "+x.Name, some(x.To, x.Scales), x.Operands) + x.Launch.String()
 }

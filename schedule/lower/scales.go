@@ -125,6 +125,11 @@ func (x *scaling) step(s hostir.Step) []hostir.Node {
 		s.Do = x.made(w)
 		return []hostir.Node{s}
 	}
+	if w, calls := s.Do.(hostir.Call); calls {
+		w.Scales = x.of(w.To)
+		s.Do = w
+		return []hostir.Node{s}
+	}
 	if from, to, moves := moved(s); moves && !s.Fused() && !x.Schedule.InParts(from.Buffer) {
 		if !x.ofRows[x.scaleOf[from.Buffer]] || from.Columns || to.Columns {
 			return []hostir.Node{s}

@@ -59,6 +59,24 @@ func (m *meaning) call(run int, op schedule.Op, index []int64) Number {
 	}
 	columns := m.columnsMade(op, owner)
 	at := row*int64(len(columns)) + int64(slices.Index(columns, mine))
+	return calledOn(op.Call, m.operandsOf(run, op, owner), int(at))
+}
+
+// callScale is the scale of a row of a call's result, or of a rank's part of one.
+func (m *meaning) callScale(run int, op schedule.Op, at []int64) Number {
+	owner, row := m.rank, at[0]
+	switch {
+	case len(at) > 1:
+		owner = int(at[1])
+	case m.OfOwnRows(op):
+		share := m.sizes(op.Out)[0] / int64(m.Extents[schedule.D])
+		owner, row = int(row/share), row%share
+	}
+	return scaleCalled(op.Call, m.operandsOf(run, op, owner), int(row))
+}
+
+// operandsOf are the digests of what a rank's call takes.
+func (m *meaning) operandsOf(run int, op schedule.Op, owner int) []uint64 {
 	key := madeBy{op.Out, run, owner}
 	if _, known := m.handed[key]; !known {
 		if m.handed == nil {
@@ -67,11 +85,11 @@ func (m *meaning) call(run int, op schedule.Op, index []int64) Number {
 		var operands [][]Number
 		for i, name := range op.In {
 			x := m.Index(op)
-			operands = append(operands, m.held(run, name, owner, own && x.In[i][0] == x.Out[0]))
+			operands = append(operands, m.held(run, name, owner, m.OfOwnRows(op) && x.In[i][0] == x.Out[0]))
 		}
 		m.handed[key] = digests(operands)
 	}
-	return calledOn(op.Call, m.handed[key], int(at))
+	return m.handed[key]
 }
 
 // held is a rank's part of a tensor for a call: all rows of its columns, or its own rows, or its part of the caller's

@@ -69,8 +69,17 @@ func (m *meaning) inRow(name string) int64 {
 	return columns
 }
 
-// beside are the scales that formulas leave beside their result. Nothing is known of a workspace, so it has none.
+// beside are the scales that formulas or a call leave beside their result; none of a workspace, of which nothing is
+// known.
 func (x *search) beside(s *state, st *step, scales []int32) (made []Number) {
+	if st.op.Kind == ops.Call && st.op.LeavesScales {
+		count := x.size(scales) * int(x.ElementSize) / int(schedule.FP32.Bytes())
+		operands := digests(x.operands(s, st))
+		for i := range count {
+			made = append(made, asStored(scaleCalled(st.op.Form, operands, i), x.size(scales) > count)...)
+		}
+		return made
+	}
 	step, _ := st.op.Node.(hostir.Step)
 	f, _ := hostir.Applied(step.Do)
 	divisor, divides := schedule.Divisor(f.Makes)
@@ -84,13 +93,22 @@ func (x *search) beside(s *state, st *step, scales []int32) (made []Number) {
 	all, columns := w.all(divisor), int(st.op.Columns)
 	halved := x.size(scales) == 2*(len(all)/columns)
 	for i := 0; i < len(all); i += columns {
-		if halved {
-			made = append(made, halves(all[i])...)
-			continue
-		}
-		made = append(made, all[i])
+		made = append(made, asStored(all[i], halved)...)
 	}
 	return made
+}
+
+// asStored is a number of fp32, in two halves where the plan's elements have 16 bits.
+func asStored(n Number, halved bool) []Number {
+	if halved {
+		return halves(n)
+	}
+	return []Number{n}
+}
+
+// scaleCalled is scale i that a call makes, from the digest of a rank's part of each operand.
+func scaleCalled(name string, operands []uint64, i int) Number {
+	return calledOn(name+" scales", operands, i)
 }
 
 // scaleMade is the scale of a row of a result of eight bits, or of a rank's part of one: that of the row that it is a
@@ -98,6 +116,9 @@ func (x *search) beside(s *state, st *step, scales []int32) (made []Number) {
 func (m *meaning) scaleMade(run int, scales string, at []int64) Number {
 	of, _ := m.Schedule.ScaledBy(scales)
 	op, _ := m.Schedule.Maker(of.Name)
+	if op.Call != "" {
+		return m.callScale(run, op, at)
+	}
 	if len(op.Then) == 0 {
 		return m.element(run, m.tensor(op.In[0]).scale, at)
 	}

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"math"
 	"reflect"
 	"slices"
 
@@ -37,9 +38,12 @@ func calling(of schedule.Schedule, make func(context.Context, *group.Group, Shap
 	}
 }
 
-// standIn stands for a call, as work does, of the operands that have the type of the plan.
+// standIn stands for a call, as work does, or codes, of the operands that have the type of the plan.
 func standIn(d driver.Driver, s Shape, p schedule.Schedule, o Op) plan.Call {
 	enqueue := work(d, s.Type.Size())
+	if t, _ := p.Tensor(o.Out); t.Scale != "" {
+		enqueue = codes(d, s.Type.Size())
+	}
 	return func(on driver.Stream, to plan.Range, from []plan.Range) error {
 		var of []plan.Range
 		for i, name := range o.In {
@@ -57,17 +61,8 @@ func standIn(d driver.Driver, s Shape, p schedule.Schedule, o Op) plan.Call {
 // there: no block is written before the end of that operand is read.
 func work(d driver.Driver, element int64) plan.Call {
 	return func(on driver.Stream, to plan.Range, from []plan.Range) error {
-		scratch := from
-		if slices.ContainsFunc(from, func(x plan.Range) bool { return x.At == to.At }) {
-			scratch = nil
-		}
-		for _, x := range scratch {
-			for at := int64(0); at < x.Bytes; at += to.Bytes {
-				n := min(to.Bytes, x.Bytes-at)
-				if err := d.MemcpyDtoDAsync(to.At, x.At+driver.Ptr(at), n, on); err != nil {
-					return err
-				}
-			}
+		if err := read(d, on, to, from); err != nil {
+			return err
 		}
 		all, blocks := to.Bytes/element, int64(len(from))
 		for i, x := range from {
@@ -85,5 +80,48 @@ func work(d driver.Driver, element int64) plan.Call {
 			}
 		}
 		return nil
+	}
+}
+
+// read reads all operands into a result, unless one lies there.
+func read(d driver.Driver, on driver.Stream, to plan.Range, from []plan.Range) error {
+	if slices.ContainsFunc(from, func(x plan.Range) bool { return x.At == to.At }) {
+		return nil
+	}
+	for _, x := range from {
+		for at := int64(0); at < x.Bytes; at += to.Bytes {
+			n := min(to.Bytes, x.Bytes-at)
+			if err := d.MemcpyDtoDAsync(to.At, x.At+driver.Ptr(at), n, on); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// codes is work for a result of eight bits: a code is the last byte of an element, which has its sign and most of its
+// exponent. The rows of the first half have the scale 1, the others 2.
+func codes(d driver.Driver, element int64) plan.Call {
+	return func(on driver.Stream, to plan.Range, from []plan.Range) error {
+		if err := read(d, on, to, from); err != nil {
+			return err
+		}
+		for i, x := range from {
+			at, end := to.Bytes*int64(i)/int64(len(from)), to.Bytes*(int64(i)+1)/int64(len(from))
+			for at < end {
+				n := min(end-at, x.Bytes/element)
+				err := d.Memcpy2DAsync(driver.Memcpy2D{Dst: to.At + driver.Ptr(at), DstPitch: 1,
+					Src: x.At + driver.Ptr(x.Bytes-(n-1)*element-1), SrcPitch: element, Width: 1, Height: n}, on)
+				if err != nil {
+					return err
+				}
+				at += n
+			}
+		}
+		err := d.MemsetD32Async(to.Scales, math.Float32bits(2), to.Rows, on)
+		if first := to.Rows / 2; err == nil && first > 0 {
+			err = d.MemsetD32Async(to.Scales, math.Float32bits(1), first, on)
+		}
+		return err
 	}
 }

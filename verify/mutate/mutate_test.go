@@ -41,6 +41,17 @@ var (
 		Ops: []schedule.Op{schedule.CallPartial("C", "MyGEMM", "mk,nk->mn", "A", "B")}}
 	ownRows = schedule.Schedule{Tensors: scheduletest.Tensors("Q[M/D N] Key[M/D N] C[M/D N]"),
 		Ops: []schedule.Op{schedule.Copy("All", "Key"), schedule.CallRows("C", "Attention", "mq,nq->mq", "Q", "All")}}
+	// eightCalled has a call that makes eight bits of each rank's part of rows.
+	eightCalled = func() schedule.Schedule {
+		s := schedule.Schedule{Tensors: scheduletest.Tensors("X[M F/D] Q[M F/D] SQ[M D/D] B[N F/D] SB[N] C[M N]"),
+			Ops: []schedule.Op{schedule.Call("Q", "Gate", "mf->mf", "X"), schedule.Linear("C", "Q", "B")}}
+		for i := range 2 {
+			q := &s.Tensors[1+2*i]
+			scale := &s.Tensors[2+2*i]
+			q.Type, q.Scale, scale.Type = schedule.E4M3, scale.Name, schedule.FP32
+		}
+		return s
+	}()
 )
 
 // No mutant of a schedule survives; each is judged once, and for a reason. The command
@@ -84,6 +95,7 @@ func TestSchedule(t *testing.T) {
 			"drop the scales", "drop a function"}},
 		{"AllToAllFP8", catalog.AllToAllFP8, []string{"drop", "move", "shift an index", "share a word"}},
 		{"LinearReduceScatterFP8", catalog.LinearReduceScatterFP8, []string{"shift an index", "drop the scales"}},
+		{"EightCalled", eightCalled, []string{"drop", "drop the scales", "swap the scales"}},
 		{"AllReduceNormQuantised", catalog.AllReduceNormQuantised, []string{"drop", "drop the scales",
 			"drop a function", "without packets"}},
 		{"LinearAllReduceQuantised", catalog.LinearAllReduceQuantised, []string{"drop", "drop the scales",

@@ -146,6 +146,10 @@ func (m *maker) variants(n hostir.Node) []variant {
 					}))
 				}
 			}
+		case hostir.Call:
+			if x.Scales.Buffer != "" {
+				add("drop the scales", "", hostir.Changed(n, func(x *hostir.Call) { x.Scales = hostir.View{} }))
+			}
 		case hostir.Product:
 			flip(n, add)
 		case hostir.Collective:

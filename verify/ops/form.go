@@ -92,7 +92,7 @@ func (o *Op) misused() string {
 		}
 		return ""
 	}
-	if last := len(writes) - 1; last > 0 && (IsWorkspace(writes[last].At) || o.LeavesScales && o.Kind == Apply) {
+	if last := len(writes) - 1; last > 0 && (IsWorkspace(writes[last].At) || o.LeavesScales && (o.Kind == Apply || o.Kind == Call)) {
 		writes = writes[:last]
 	} else if o.LeavesScales {
 		return "leaves no scales"

@@ -176,7 +176,7 @@ func (u *unroller) does(at Op, n hostir.Step) {
 		u.applies(at, n, x)
 	case hostir.Call:
 		at.Kind, at.Form, at.Launch = Call, x.Name, u.launch(x.Launch)
-		u.use(at, []hostir.View{x.To}, x.Operands...)
+		u.use(at, at.results(x.To, x.Scales), x.Operands...)
 	default:
 		u.fail(fmt.Errorf("work %q has no operations", n.Kind()))
 	}
@@ -274,11 +274,15 @@ func (u *unroller) apply(op Op, x hostir.Apply) {
 	for _, width := range schedule.Heads(nodes) {
 		op.Heads = append(op.Heads, u.eval(hostir.Extent(width)))
 	}
-	results := []hostir.View{x.To}
-	if op.LeavesScales = x.Scales.Buffer != ""; op.LeavesScales {
-		results = append(results, x.Scales)
+	u.use(op, op.results(x.To, x.Scales), append([]hostir.View{x.X}, x.Operands...)...)
+}
+
+// results are what an operation writes, and notes whether scales are among them.
+func (o *Op) results(to, scales hostir.View) []hostir.View {
+	if o.LeavesScales = scales.Buffer != ""; o.LeavesScales {
+		return []hostir.View{to, scales}
 	}
-	u.use(op, results, append([]hostir.View{x.X}, x.Operands...)...)
+	return []hostir.View{to}
 }
 
 // launch is how a kernel of the caller's is launched; empty without one.

@@ -107,11 +107,12 @@ func (x *expectation) times(operand expr, tensor string, rank int, part box) (ex
 	return x.expressions.times(operand, scales), err
 }
 
-// leaveScales stores the scales that a formula leaves beside its result: those of each chunk are a number a row, of
-// which nothing is known but that the formula makes them of what it makes the chunk of.
+// leaveScales stores the scales that a formula or a call leaves beside its result: those of each chunk are a number a
+// row, of which nothing is known but that it makes them of what it makes the chunk of.
 func (s *symbols) leaveScales(n int32, scales, to *chunks, made []expr) *Counterexample {
-	if o := s.operation(n); scales.element != bytesOfScale || o.Columns < 1 || !proportional(scales, to) ||
-		scales.Bytes/bytesOfScale*o.Columns != to.Bytes/to.element {
+	count, elements := scales.Bytes/bytesOfScale, to.Bytes/to.element
+	if o := s.operation(n); scales.element != bytesOfScale || !proportional(scales, to) || elements%count != 0 ||
+		o.Kind == ops.Apply && count*o.Columns != elements {
 		return s.wrong(n, fmt.Sprintf("%s has no scale for each row of %s", scales.At, to.At))
 	}
 	var left []expr
@@ -121,12 +122,12 @@ func (s *symbols) leaveScales(n int32, scales, to *chunks, made []expr) *Counter
 	return s.write(n, false, scales, left)
 }
 
-// scalesOf are the scales of rows that a formula has made.
+// scalesOf are the scales of rows that have been made.
 func (e *expressions) scalesOf(made expr) expr { return e.applied("scales of", []expr{made}) }
 
-// scalesMade are the expected scales of some rows of a result, which its formulas make or its operand has.
+// scalesMade are the expected scales of some rows of a result, which its formulas or its call make or its operand has.
 func (x *expectation) scalesMade(of schedule.Tensor, rank int, rows box) (expr, error) {
-	if op, _ := x.Schedule.Maker(of.Name); len(op.Then) == 0 {
+	if op, _ := x.Schedule.Maker(of.Name); len(op.Then) == 0 && op.Call == "" {
 		from, _ := x.Schedule.Tensor(op.In[0])
 		if x.Schedule.Made(from.Name) {
 			return x.output(from.Scale, rank, rows)

@@ -28,7 +28,11 @@ func (d *Driver) called(name string) plan.Call {
 			for _, x := range from {
 				list = append(list, use{x.At, x.Bytes, false})
 			}
-			err := n.uses(&o, append(list, use{to.At, to.Bytes, true})...)
+			list = append(list, use{to.At, to.Bytes, true})
+			if o.LeavesScales = to.Rows > 0; o.LeavesScales {
+				list = append(list, use{to.Scales, to.Rows * driver.FP32.Size(), true})
+			}
+			err := n.uses(&o, list...)
 			return []ops.Op{o}, err
 		}})
 	}

@@ -5,7 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"ovgen/runtime/driver"
 	"ovgen/schedule"
+	"ovgen/verify/formula"
 	"ovgen/verify/reading"
 )
 
@@ -30,8 +32,40 @@ func (p *Problem) called(s Step, v map[string]Values) Values {
 				if end-at <= last {
 					x = from.At(from.Count - (end - at))
 				}
-				made.set(to.At(at), v[name].At(x), f)
+				made.set(to.At(at), p.coded(s.C, v[name].At(x)), f)
 			}
+		}
+	}
+	if scale := p.Tensor(s.C).Scale; scale != "" {
+		v[scale] = p.scalesCalled(s)
+	}
+	return made
+}
+
+// coded is an element as a call makes it of one: of a result of eight bits the code that the last byte of an element
+// is, which grows with it.
+func (p *Problem) coded(result string, x formula.Value) formula.Value {
+	if p.Tensor(result).Scale == "" {
+		return x
+	}
+	code := func(x float64) float64 {
+		return float64(decode(driver.E4M3, encode(p.Type, float32(x))>>(p.Type.Bits()-8)))
+	}
+	return formula.Value{Want: code(x.Want), Lo: code(x.Lo), Hi: code(x.Hi)}
+}
+
+// scalesCalled are those of a call's result: of a rank's rows the first half has 1, the others have 2.
+func (p *Problem) scalesCalled(s Step) Values {
+	scale := p.Tensor(s.C).Scale
+	made, f := newValues(p.Elements(scale)), formatOf(driver.FP32)
+	for rank := range p.Extents[schedule.D] {
+		to := p.held(scale, rank, s.Own)
+		for at := range to.Count {
+			x := 1.0
+			if at >= to.Count/2 {
+				x = 2
+			}
+			made.set(to.At(at), formula.Value{Want: x, Lo: x, Hi: x}, f)
 		}
 	}
 	return made

@@ -174,6 +174,34 @@ var quants = []declared{
 	{"Q78", "parts of rows that are spread", plainly().changed("SQ", func(t *s.Tensor) {
 		t.Axes = append(t.Axes, s.Dim(s.D, s.DIDx(s.D)))
 	}), at("Tensors[4]", "SQ is [DIDx(D), M/D, DIDx(D)], and scales of Q are one, or lie as its rows do")},
+
+	{"Q80", "a call makes rows", calledEight("A[M K] Q[M K] B[N/D K] C[M N/D]", s.Call), served},
+	{"Q81", "of a rank's own, which travel", calledEight("A[M/D K] Q[M/D K] B[N/D K] C[M:D N/D]", s.CallRows), served},
+	{"Q82", "parts of rows", partsCalled().inParts("Q"), served},
+	{"Q83", "parts of rows of one scale", partsCalled().eight(true, "Q"),
+		at("Tensors[2].Scale", "each rank's call makes a part of each row of Q, and knows the scale of that part alone "+
+			"(place SQ [M, DIDx(D)])")},
+	{"Q84", "one scale for all", of("A[M K] Q[M K] B[N/D K] C[M N/D]", s.Call("Q", "Own", "mk->mk", "A"),
+		s.Linear("C", "Q", "B")).eight(false, "Q", "B"),
+		at("Tensors[1].Scale", "a call makes a scale for each row, and SQ is one for all of Q (let the axis of SQ be "+
+			"that of the rows of Q)")},
+	{"Q85", "by a kernel of the caller's", of("A[M K] Q[M K] B[N/D K] C[M N/D]", s.CallKernel("Q", "Own", "mk->mk",
+		s.Kernel{File: "own.cu", Name: "own", Blocks: "M"}, "A"), s.Linear("C", "Q", "B")).eight(true, "Q", "B"),
+		at("Tensors[1].Type", "no kernel of a .cu is handed the scales of Q (let a function make it: schedule.Call)")},
+	{"Q86", "summands", of("A[M K/D] Q[M N] B[F/D N] C[M F/D]", s.CallPartial("Q", "Own", "mk->mn", "A"),
+		s.Linear("C", "Q", "B")).eight(true, "Q", "B"),
+		at("Tensors[1].Type", "Q is made by an operation that divides no row by its scale")},
+}
+
+// calledEight is a product of what a call makes in eight bits.
+func calledEight(tensors string, call func(out, name, index string, in ...string) s.Op) form {
+	return of(tensors, call("Q", "Own", "mk->mk", "A"), s.Linear("C", "Q", "B")).eight(true, "Q", "B")
+}
+
+// partsCalled is such a product whose call makes each rank's part of rows.
+func partsCalled() form {
+	return of("X[M K] Up[F/D K] Q[M F/D] B[N F/D] C[M N]", s.Linear("U", "X", "Up"),
+		s.Call("Q", "Gate", "mf->mf", "U"), s.Linear("C", "Q", "B")).eight(true, "B")
 }
 
 // counted16 is gathered16 of as many rows as Bind is told.

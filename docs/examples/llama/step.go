@@ -194,7 +194,11 @@ func (r *Rank) attend(b *bucket) plan.Call {
 // gate is the call between the products of the MLP.
 func (r *Rank) gate(on driver.Stream, to plan.Range, from []plan.Range) error {
 	p := r.params
-	p.Gates, p.Gated = from[0].At, to.At
+	if p.Gates = from[0].At; to.Rows > 0 {
+		p.Codes, p.Scales = to.At, to.Scales
+		return r.kernels.Launch(on, "gatecodes", p)
+	}
+	p.Gated = to.At
 	return r.kernels.Launch(on, "gate", p)
 }
 

@@ -79,7 +79,11 @@ func (b *body) called(on hostir.StreamRef, x hostir.Call) jen.Code {
 	if x.Launch.File != "" {
 		call, args = jen.Id("p").Dot(callKernel(x.Name)).Dot("Launch"), []jen.Code{jen.Id("q"), b.stream(on)}
 	}
-	args = append(args, jen.Id("p").Dot(x.Name), all(x.To))
+	to := all(x.To)
+	if x.Scales.Buffer != "" {
+		to = jen.Id("p").Dot(unexported(x.To.Buffer)).Dot("With").Call(jen.Id("p").Dot(unexported(x.Scales.Buffer)))
+	}
+	args = append(args, jen.Id("p").Dot(x.Name), to)
 	for _, v := range x.Operands {
 		args = append(args, all(v))
 	}

@@ -36,7 +36,7 @@ type Params struct {
 	Hidden                       int
 	Embedding, Norm              driver.Ptr // [vocabulary, Hidden], [Hidden]
 	X, Normed                    driver.Ptr // [Count, Hidden]
-	Codes, Scales                driver.Ptr // Normed in eight bits, and fp32 [Count]; 0: it has none
+	Codes, Scales                driver.Ptr // Normed or Gated in eight bits, and fp32 [Count]; 0: embed makes none
 	Columns, First, Tokens       int        // of the logits, the first one's token, and how many are tokens
 	Logits, Best                 driver.Ptr // fp32 [Count, Columns], struct pair [Count]
 	All                          driver.Ptr // struct pair [2, Ranks, Most]: Best of all ranks, of two steps
@@ -77,6 +77,9 @@ var works = map[string]func(p *Params, size int) work{
 	"gate": func(p *Params, size int) work {
 		n := p.Count * p.Width
 		return work{(n/8 + 255) / 256, 256, []touch.Touch{reads(p.Gates, 2*n, size), writes(p.Gated, n, size)}}
+	},
+	"gatecodes": func(p *Params, size int) work {
+		return work{p.Count, 512, append(p.codes(p.Width), reads(p.Gates, 2*p.Count*p.Width, size))}
 	},
 	"best": func(p *Params, _ int) work {
 		return work{p.Count * Pieces, 256, []touch.Touch{reads(p.Logits, p.Count*p.Columns, 4),

@@ -3,6 +3,7 @@
 //
 //   embed    rows of the embedding, and their norm by the first layer's
 //   gate     SwiGLU of a product that makes gates and what they let through
+//   gatecodes  the same in eight bits, with a scale for each row
 //   best     the greatest logit of each row on this rank, and of equal ones the lowest token
 //   store    rotates keys, and puts keys and values into the cache
 //   decode   stores keys and values, and is attention of rows of any sequences, over stretches of the context
@@ -48,7 +49,7 @@ struct params {
   u64 hidden;
   const char *embedding, *norm;
   char *x, *normed;
-  char *codes;    // normed in eight bits, or none
+  char *codes;    // normed in eight bits, or none; or what is gated
   float *scales;  // [count]: of these
   u64 columns, first, tokens;  // of the logits, the first one's token, and how many are tokens
   const float *logits;
@@ -149,7 +150,7 @@ DEVICE float most_of_block(float *numbers, float mine)
 }
 
 // codes_of_row makes eight bits of a row of so many elements, and their scale, as schedule.Quantise does. row(at) are
-// the elements from at on, which their thread has made.
+// the elements from at on: what their thread has made, or makes.
 template <typename F>
 DEVICE void codes_of_row(float *sums, const struct params &p, u64 i, u64 wide, F row)
 {
@@ -205,18 +206,34 @@ DEVICE void embed_of(const struct params &p)
   }
 }
 
+// gated is some elements of a row behind the gate.
+template <typename E>
+DEVICE unit<E> gated(const struct params &p, u64 row, u64 at, unsigned n)
+{
+  const u64 from = row * 2 * p.width + at;
+  const unit<E> x = load_some<E>(p.gates, from, n), y = load_some<E>(p.gates, from + p.width, n);
+  unit<E> z = {};
+  for (unsigned k = 0; k < 8; k++) {
+    set_element(z, k, E::narrow(element(x, k) / (1.0f + exponential(-element(x, k))) * element(y, k)));
+  }
+  return z;
+}
+
 template <typename E>
 DEVICE void gate_of(const struct params &p)
 {
   const unsigned n = together(p.width), units = (unsigned)p.width / n;
   for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < p.count * units; i += gridDim.x * (u64)blockDim.x) {
-    const u64 from = (unsigned)i / units * 2 * p.width + (unsigned)i % units * n;
-    const unit<E> x = load_some<E>(p.gates, from, n), y = load_some<E>(p.gates, from + p.width, n);
-    unit<E> z = {};
-    for (unsigned k = 0; k < 8; k++) {
-      set_element(z, k, E::narrow(element(x, k) / (1.0f + exponential(-element(x, k))) * element(y, k)));
-    }
-    save_some(p.gated, i * n, n, z);
+    save_some(p.gated, i * n, n, gated<E>(p, (unsigned)i / units, (unsigned)i % units * n, n));
+  }
+}
+
+template <typename E>
+DEVICE void gatecodes_of(const struct params &p)
+{
+  SHARED(float, most, most_threads);
+  each_item(i, p.count) {
+    codes_of_row(most, p, i, p.width, [&](u64 at) { return gated<E>(p, i, at, together(p.width)); });
   }
 }
 
@@ -318,8 +335,8 @@ DEVICE void store_of(const struct params &p)
 // ----------------------------------------------------------------------------
 
 // Each with the threads of a block, and how many blocks of bf16's a multiprocessor has registers for at the same time.
-#define KERNELS(X) X(embed, 512, 1) X(gate, 256, 1) X(best, 256, 1) X(store, 64, 1) X(decode, 128, 3) \
-  X(prefill, 128, 1) X(decodewide, 128, 2) X(prefillwide, 128, 1)
+#define KERNELS(X) X(embed, 512, 1) X(gate, 256, 1) X(gatecodes, 512, 1) X(best, 256, 1) X(store, 64, 1) \
+  X(decode, 128, 3) X(prefill, 128, 1) X(decodewide, 128, 2) X(prefillwide, 128, 1)
 
 #define PARAMS const __grid_constant__ struct params p
 #define KERNEL(name, threads, blocks) \

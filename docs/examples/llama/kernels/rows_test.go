@@ -65,20 +65,20 @@ func TestWide(t *testing.T) {
 	}
 }
 
-// TestCodes holds the eight bits that embed makes of its norms against their definition, of rows that 16 bytes divide,
-// and of others. The kernel that makes none leaves their memory as it is.
+// TestCodes holds the eight bits that embed makes of its norms, and the gate's, against the definition, of rows that 16
+// bytes divide, and of others. An embed that makes none leaves their memory as it is.
 func TestCodes(t *testing.T) {
 	for _, wide := range []int{24, 21, 4096 + 8} {
 		const rows = 3
-		numbers := make([]float32, rows*wide)
+		numbers := make([]float32, rows*2*wide)
 		for i := range numbers {
 			numbers[i] = float32(math.Sin(float64(i)) * math.Exp2(float64(i%23-11)))
 		}
-		clear(numbers[wide:][:wide]) // its scale is the least
+		clear(numbers[2*wide:][:2*wide]) // scales of zeros are the least
 		d := device(t, 1)
 		p := kernels.Params{Count: rows, Hidden: wide, Embedding: put(t, d, numbers), Norm: put(t, d, numbers[:wide]),
-			X: put(t, d, numbers), Normed: put(t, d, numbers), Rows: put(t, d, []int32{2, 0, 0, 1, 0, 0, 0, 0, 0}),
-			Grows: 1, Epsilon: 1e-6}
+			X: put(t, d, numbers), Normed: put(t, d, numbers), Rows: put(t, d, []int32{4, 0, 0, 2, 0, 0, 0, 0, 0}),
+			Grows: 1, Epsilon: 1e-6, Width: wide, Gates: put(t, d, numbers), Gated: put(t, d, numbers)}
 		codes, scales := put(t, d, make([]byte, rows*wide)), put(t, d, make([]float32, rows))
 		launched(t, d, driver.FP32, "embed", p, p.Normed, 0)
 		for _, x := range read(t, d, codes, rows*wide) {
@@ -86,26 +86,33 @@ func TestCodes(t *testing.T) {
 				t.Fatal("codes that nobody asks for are made")
 			}
 		}
+		gated := launched(t, d, driver.FP32, "gate", p, p.Gated, 4*rows*wide)
 		p.Codes, p.Scales = codes, scales
 		normed := launched(t, d, driver.FP32, "embed", p, p.Normed, 4*rows*wide)
-		made, by := read(t, d, codes, rows*wide), read(t, d, scales, 4*rows)
-		for row := range rows {
-			most := 0.0
-			for i := range wide {
-				most = max(most, math.Abs(number(normed, driver.FP32, row*wide+i)))
-			}
-			scale := math.Exp2(math.Max(math.Ceil(math.Log2(most/448)), -126))
-			if got := number(by, driver.FP32, row); got != scale {
-				t.Fatalf("%d wide: the scale of row %d is %g, want %g", wide, row, got, scale)
-			}
-			for i := range wide {
-				x := number(normed, driver.FP32, row*wide+i) / scale
-				got := made[row*wide+i]
-				for c := range 0x7f { // none is nearer, or as near and even
-					apart, own := math.Abs(math.Abs(x)-code(byte(c))), math.Abs(math.Abs(x)-code(got&0x7f))
-					if apart < own || apart == own && got%2 == 1 && c%2 == 0 || x != 0 && (x < 0) != (got > 0x7f) {
-						t.Fatalf("%d wide: code %d of row %d is %#x, of %g", wide, i, row, got, x)
-					}
+		quantised(t, "normed", wide, normed, read(t, d, codes, rows*wide), read(t, d, scales, 4*rows))
+		launched(t, d, driver.FP32, "gatecodes", p, p.Codes, 0)
+		quantised(t, "gated", wide, gated, read(t, d, codes, rows*wide), read(t, d, scales, 4*rows))
+	}
+}
+
+// quantised fails where codes and scales are not those of rows of fp32.
+func quantised(t *testing.T, what string, wide int, of, codes, scales []byte) {
+	t.Helper()
+	for row := range len(codes) / wide {
+		most := 0.0
+		for i := range wide {
+			most = max(most, math.Abs(number(of, driver.FP32, row*wide+i)))
+		}
+		scale := math.Exp2(math.Max(math.Ceil(math.Log2(most/448)), -126))
+		if got := number(scales, driver.FP32, row); got != scale {
+			t.Fatalf("%s, %d wide: the scale of row %d is %g, want %g", what, wide, row, got, scale)
+		}
+		for i := range wide {
+			x, got := number(of, driver.FP32, row*wide+i)/scale, codes[row*wide+i]
+			for c := range byte(0x7f) { // none is nearer, or as near and even
+				apart, own := math.Abs(math.Abs(x)-code(c)), math.Abs(math.Abs(x)-code(got&0x7f))
+				if apart < own || apart == own && got%2 == 1 && c%2 == 0 || x != 0 && (x < 0) != (got > 0x7f) {
+					t.Fatalf("%s, %d wide: code %d of row %d is %#x, of %g", what, wide, i, row, got, x)
 				}
 			}
 		}
