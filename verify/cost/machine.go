@@ -20,9 +20,8 @@ type Machine struct {
 	Tiles []Tile
 	// Split is the time of adding the partial results of a split k.
 	Split float64
-	// Power is the cap on the FLOP of all multiprocessors, by the FLOP of a run's
-	// products of 2-byte elements.
-	Power Curve
+	// Power is the cap on the FLOP of all multiprocessors, by the bytes of an element and the FLOP of a run's products.
+	Power map[int64]Curve
 	// Memory is the bytes that a kernel reads and writes, LocalCopy the bytes that a copy
 	// within a GPU moves.
 	Memory, LocalCopy float64
@@ -77,8 +76,9 @@ var h200 = Machine{
 	Tiles: []Tile{
 		{128, 256, 1, 2}, {128, 128, 0.95, 1.5}, {128, 64, 0.8, 1.2}, {64, 64, 0.55, 1},
 	},
-	Split:     2,
-	Power:     Curve{{150e9, 900e6}, {275e9, 775e6}, {480e9, 690e6}, {1100e9, 687e6}, {8800e9, 676e6}},
+	Split: 2,
+	Power: map[int64]Curve{1: {{60e9, 1270e6}, {480e9, 1220e6}, {8800e9, 1240e6}}, // by scales of rows
+		2: {{150e9, 900e6}, {275e9, 775e6}, {480e9, 690e6}, {1100e9, 687e6}, {8800e9, 676e6}}},
 	Memory:    3.7e6,
 	LocalCopy: 1e6, // an estimate
 	Link:      390e3, KernelLink: 325e3,

@@ -157,18 +157,22 @@ func result(o ops.Op) ops.Use {
 // slowdown is how much the power limit stretches arithmetic in a run of these
 // products.
 func (m *Machine) slowdown(all []product) float64 {
-	var flop, time float64
+	var flop, time, capped float64
 	for _, p := range all {
-		if p.element != 2 {
-			return 1
-		}
 		flop += p.flop()
 		time += m.cut(p, 1).time()
+	}
+	for _, p := range all {
+		power := m.Power[p.element]
+		if power == nil {
+			return 1
+		}
+		capped += p.flop() / power.At(flop)
 	}
 	if time == 0 {
 		return 1
 	}
-	return max(1, flop/time/m.Power.At(flop))
+	return max(1, capped/time)
 }
 
 // pure is the time of products one after the other on one stream.

@@ -92,7 +92,8 @@ func (o *Op) misused() string {
 		}
 		return ""
 	}
-	if last := len(writes) - 1; last > 0 && (IsWorkspace(writes[last].At) || o.LeavesScales && (o.Kind == Apply || o.Kind == Call)) {
+	scales := o.LeavesScales && (o.Kind == Apply || o.Kind == Call)
+	if last := len(writes) - 1; last > 0 && (IsWorkspace(writes[last].At) || scales) {
 		writes = writes[:last]
 	} else if o.LeavesScales {
 		return "leaves no scales"

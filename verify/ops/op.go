@@ -54,8 +54,8 @@ type Op struct {
 	Lies    []schedule.Lies
 	Columns int64
 	Heads   []int64
-	// LeavesScales: an Apply also writes what its formula divides each row by, behind its result, or a Call the scales of
-	// the rows that it makes.
+	// LeavesScales: an Apply also writes what its formula divides each row by, behind its result, or a Call the scales
+	// of the rows that it makes.
 	LeavesScales bool
 	// Launch of a Call by a kernel, as LaunchOf has it.
 	Launch string

@@ -179,8 +179,8 @@ var quants = []declared{
 	{"Q81", "of a rank's own, which travel", calledEight("A[M/D K] Q[M/D K] B[N/D K] C[M:D N/D]", s.CallRows), served},
 	{"Q82", "parts of rows", partsCalled().inParts("Q"), served},
 	{"Q83", "parts of rows of one scale", partsCalled().eight(true, "Q"),
-		at("Tensors[2].Scale", "each rank's call makes a part of each row of Q, and knows the scale of that part alone "+
-			"(place SQ [M, DIDx(D)])")},
+		at("Tensors[2].Scale", "each rank's call makes a part of each row of Q, and knows the scale of that part "+
+			"alone (place SQ [M, DIDx(D)])")},
 	{"Q84", "one scale for all", of("A[M K] Q[M K] B[N/D K] C[M N/D]", s.Call("Q", "Own", "mk->mk", "A"),
 		s.Linear("C", "Q", "B")).eight(false, "Q", "B"),
 		at("Tensors[1].Scale", "a call makes a scale for each row, and SQ is one for all of Q (let the axis of SQ be "+

@@ -47,8 +47,8 @@ func eightBits(name string, rows, columns s.Axis) []s.Tensor {
 }
 
 // scaled is a layer of few rows whose products read codes: of what attention makes, of the gate, which makes them
-// itself, and of the norms, which the kernels of the sums quantise. It takes those of X, and makes those of Z, which are
-// the next layer's.
+// itself, and of the norms, which the kernels of the sums quantise. It takes those of X, and makes those of Z, which
+// are the next layer's.
 func scaled(layer s.Schedule) s.Schedule {
 	layer.Tensors = slices.Concat(slices.DeleteFunc(slices.Clone(layer.Tensors), func(t s.Tensor) bool {
 		return t.Name == "X" || t.Name == "G"
