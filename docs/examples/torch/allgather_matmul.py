@@ -5,7 +5,8 @@
 
 A rank has M/D rows of A, and B [K, N]; it gets all of C = A B. Checked bit for bit against torch's
 all_gather and matmul, on small integers: on the default stream, on one of the caller's, by ovgen's
-own graph, and in a torch.cuda.graph that is replayed while A changes. Then the times are taken,
+own graph, and in a torch.cuda.graph that is replayed while A changes. Type e4m3 is AllGatherLinearFP8
+of float8_e4m3fn with a scale for each row of A and of B [N, K], against torch._scaled_mm. Then the times are taken,
 beside torch.ops.symm_mem.fused_all_gather_matmul and NCCL, in turn in each round; a time is the
 device's, of the slowest rank, and its median over the rounds is given. --out appends them as JSON.
 """
@@ -48,6 +49,13 @@ class AllGatherMatmul:
         torch.cuda.synchronize()  # what made the tensors is over
         self.plan.bind(Buffers(a.data_ptr(), b.data_ptr(), self.c.data_ptr()))
 
+    def fill(self, seed):
+        """New numbers of A."""
+        self.a.copy_(integers(self.a.shape, self.a.dtype, self.a.device, seed))
+
+    def reference(self, ranks):
+        return torch.matmul(gathered(self.a, ranks), self.b)
+
     def __call__(self):
         """Enqueues a run on the current stream; in torch.cuda.graph it becomes part of the graph."""
         self.plan.enqueue(torch.cuda.current_stream().cuda_stream)
@@ -68,6 +76,35 @@ class AllGatherMatmul:
         """Collective. Graphs that hold a run are dead afterwards."""
         torch.cuda.synchronize()
         self.plan.close()
+
+
+class ScaledBuffers(ctypes.Structure):
+    """struct ovgen_allgatherlinearfp8_buffers"""
+    _fields_ = [(n, ctypes.c_uint64) for n in ("A", "ScaleA", "B", "ScaleB", "Bias", "C")]
+
+
+class AllGatherLinearFP8(AllGatherMatmul):
+    """C = all_gather(A) B^T in bf16, of float8_e4m3fn with float32 scales of rows; B is [N, K]."""
+
+    def __init__(self, group, a, b):
+        (rows, k), n, on = a.shape, b.shape[0], a.device
+        assert a.dtype == b.dtype == torch.float8_e4m3fn and a.is_contiguous() and b.is_contiguous() and b.shape[1] == k
+        self.a, self.b = a, b
+        self.scale_a, self.scale_b = (powers(x, on) for x in (rows, n))
+        self.bias = torch.zeros(n, dtype=torch.bfloat16, device=on)
+        self.c = torch.empty(group.size * rows, n, dtype=torch.bfloat16, device=on)
+        self.plan = ovgen.Plan(group, "allgatherlinearfp8", ovgen.Shape(group.size * rows, k, n, ovgen.BF16))
+        torch.cuda.synchronize()
+        self.plan.bind(ScaledBuffers(*(x.data_ptr() for x in (a, self.scale_a, b, self.scale_b, self.bias, self.c))))
+
+    def fill(self, seed):
+        super().fill(seed)
+        self.scale_a.copy_(powers(len(self.scale_a), self.a.device, seed))
+
+    def reference(self, ranks):
+        whole, scales = (gathered(x, ranks) for x in (self.a.view(torch.uint8), self.scale_a))
+        return torch._scaled_mm(whole.view(torch.float8_e4m3fn), self.b.t(), scales[:, None], self.scale_b[None],
+            out_dtype=torch.bfloat16)
 
 
 class Job:
@@ -116,10 +153,15 @@ def integers(shape, dtype, device, seed):
     return (x * (torch.rand(shape, generator=g, device=device) < 0.3)).to(dtype).contiguous()
 
 
-def reference(a, b, ranks):
-    whole = torch.empty(ranks * a.shape[0], a.shape[1], dtype=a.dtype, device=a.device)
+def powers(n, device, seed=0):
+    """Scales that lose nothing: 1, 2 and 4."""
+    return 2.0 ** ((torch.arange(n, device=device) + seed) % 3)
+
+
+def gathered(a, ranks):
+    whole = torch.empty(ranks * a.shape[0], *a.shape[1:], dtype=a.dtype, device=a.device)
     dist.all_gather_into_tensor(whole, a)
-    return torch.matmul(whole, b)
+    return whole
 
 
 def check(job, layer, seed):
@@ -127,8 +169,8 @@ def check(job, layer, seed):
     wrong = []
 
     def holds(way, run, fill):
-        layer.a.copy_(integers(layer.a.shape, layer.a.dtype, job.device, fill * job.ranks + job.rank))
-        want = reference(layer.a, layer.b, job.ranks)
+        layer.fill(fill * job.ranks + job.rank)
+        want = layer.reference(job.ranks)
         layer.c.fill_(float("nan"))
         run()
         torch.cuda.current_stream().synchronize()
@@ -204,7 +246,8 @@ def main():
         help="the libovgen.so of a package of schedules that has AllGatherMatmul")
     f.add_argument("--shapes", default="1024,4096,3584;4096,4096,3584;8192,8192,7168",
         help="M,K,N of the whole operation, with semicolons")
-    f.add_argument("--types", default="bf16,fp16,fp32", help="to check, with commas; the first is timed")
+    f.add_argument("--types", default="bf16,fp16,fp32",
+        help="to check, with commas, e4m3 too; the first is timed, unless it is e4m3")
     f.add_argument("--rounds", type=int, default=20, help="measured rounds (20); 0 only checks")
     f.add_argument("--out", default="", help="file that lines of JSON are appended to")
     o = f.parse_args()
@@ -216,7 +259,7 @@ def main():
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
     torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
-    dtypes = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}
+    dtypes = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32, "e4m3": torch.float8_e4m3fn}
     shapes = [tuple(int(x) for x in s.split(",")) for s in o.shapes.split(";")]
     arena = max(m * k for m, k, _ in shapes) * 4 + (64 << 20)  # what is gathered lies in it, at most 4 bytes an element
     job, bad = Job(o.library, arena), 0
@@ -224,13 +267,13 @@ def main():
     for m, k, n in shapes:
         for i, t in enumerate(o.types.split(",")):
             a = integers((m // job.ranks, k), dtypes[t], job.device, job.rank)
-            b = integers((k, n), dtypes[t], job.device, 1000)
-            layer = AllGatherMatmul(job.group, a, b)
+            b = integers((n, k) if t == "e4m3" else (k, n), dtypes[t], job.device, 1000)
+            layer = (AllGatherLinearFP8 if t == "e4m3" else AllGatherMatmul)(job.group, a, b)
             wrong, graph = check(job, layer, 1)
             bad += len(wrong)
             job.say(f"{m},{k},{n} {t}: " +
                     (f"WRONG: {'; '.join(wrong)}" if wrong else "bit-exact, in torch.cuda.graph too"))
-            if i == 0 and o.rounds > 0:
+            if i == 0 and o.rounds > 0 and t != "e4m3":
                 ms, failed = times(job, layer, graph, o.rounds)
                 for name, x in ms.items():
                     row = dict(program=name, ms=round(x, 5), m=m, k=k, n=n, type=t, ranks=job.ranks, rounds=o.rounds,

@@ -1,7 +1,9 @@
 package emit
 
 import (
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -62,6 +64,38 @@ func TestLibraryExports(t *testing.T) {
 	}
 	if diff := cmp.Diff(declared, exported); diff != "" || len(declared) < 17 {
 		t.Errorf("%d declared (-declared +exported):\n%s", len(declared), diff)
+	}
+}
+
+// The structs of the example for PyTorch have the fields of the header, those of eight bits with their scales.
+func TestTorchStructs(t *testing.T) {
+	files, err := Packages([]Input{program(t, "AllGatherMatmul", catalog.AllGatherMatmul),
+		program(t, "AllGatherLinearFP8", catalog.AllGatherLinearFP8)},
+		Options{ImportPath: "example.com/user/made", Compiler: fake{}, Library: "../c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := os.ReadFile("../../../../docs/examples/torch/allgather_matmul.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := func(pattern, text string) (list []string) {
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+			list = append(list, m[1])
+		}
+		return list
+	}
+	structs := regexp.MustCompile(`struct (\w+)"""\s+_fields_ = (.*)`).FindAllStringSubmatch(string(code), -1)
+	for _, s := range structs {
+		_, body, found := strings.Cut(string(files["../c/ovgen.h"]), "struct "+s[1]+" {\n")
+		body, _, _ = strings.Cut(body, "\n};")
+		got, want := names(`"(\w+)"`, s[2]), names(`ovgen_ptr (\w+);`, body)
+		if !found || !slices.Equal(got, want) {
+			t.Errorf("%s has %q, want %q", s[1], got, want)
+		}
+	}
+	if len(structs) != 2 {
+		t.Errorf("%d structs", len(structs))
 	}
 }
 

@@ -238,12 +238,7 @@ func (t *teller) applied(o ops.Op) string {
 	if len(o.Uses) < 2 {
 		return "has no elements, and skips " + o.Form
 	}
-	last := len(o.Uses) - 1
-	into := t.place(o.Uses[last])
-	if o.LeavesScales {
-		last--
-		into = t.place(o.Uses[last]) + " and " + into
-	}
+	last, into := t.into(o)
 	var others []string
 	for _, u := range o.Uses[1:last] {
 		others = append(others, t.place(u))
@@ -263,12 +258,23 @@ func (t *teller) applied(o ops.Op) string {
 
 // called is a call of one of the caller's functions.
 func (t *teller) called(o ops.Op) string {
-	last := len(o.Uses) - 1
+	last, into := t.into(o)
 	var reads []string
 	for _, u := range o.Uses[:last] {
 		reads = append(reads, t.place(u))
 	}
-	return fmt.Sprintf("calls the caller's %s with %s, into %s", o.Form, and(reads), t.place(o.Uses[last]))
+	return fmt.Sprintf("calls the caller's %s with %s, into %s", o.Form, and(reads), into)
+}
+
+// into is where the result of functions or of a call goes, with its scales, and which use it is.
+func (t *teller) into(o ops.Op) (last int, text string) {
+	last = len(o.Uses) - 1
+	text = t.place(o.Uses[last])
+	if o.LeavesScales {
+		last--
+		text = t.place(o.Uses[last]) + " and " + text
+	}
+	return last, text
 }
 
 // place is "its A", "part 2 of its Agathered" or "part 0 of rank 3's slots".

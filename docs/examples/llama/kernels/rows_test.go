@@ -77,7 +77,8 @@ func TestCodes(t *testing.T) {
 		clear(numbers[2*wide:][:2*wide]) // scales of zeros are the least
 		d := device(t, 1)
 		p := kernels.Params{Count: rows, Hidden: wide, Embedding: put(t, d, numbers), Norm: put(t, d, numbers[:wide]),
-			X: put(t, d, numbers), Normed: put(t, d, numbers), Rows: put(t, d, []int32{4, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0}),
+			X: put(t, d, numbers), Normed: put(t, d, numbers),
+			Rows:  put(t, d, []int32{4, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0}),
 			Grows: 1, Epsilon: 1e-6, Width: wide, Gates: put(t, d, numbers), Gated: put(t, d, numbers)}
 		codes, scales := put(t, d, make([]byte, rows*wide)), put(t, d, make([]float32, rows))
 		launched(t, d, driver.FP32, "embed", p, p.Normed, 0)
