@@ -59,7 +59,7 @@ func Last(a, b Schedule) int {
 // held is the tensor without the splits that leave each rank's part as it is: steps,
 // and whatever lies within a rank's part.
 func (t Tensor) held() Tensor {
-	h := Tensor{Name: t.Name, Type: t.Type, Within: t.Within, Constant: t.Constant}
+	h := Tensor{Name: t.Name, Type: t.Type, Scale: t.Scale, Within: t.Within, Constant: t.Constant}
 	for _, a := range t.Axes {
 		last := -1
 		for j, s := range a.Outer {

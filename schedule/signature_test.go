@@ -28,6 +28,23 @@ func TestSignature(t *testing.T) {
 			t.Errorf("%s has the signature of a gather: %q", name, other)
 		}
 	}
+	eight := func(scaleA, scaleB string, rows s.Extent, moves ...s.Move) string {
+		return s.Schedule{Ops: []s.Op{s.Linear("C", "A", "B")}, Moves: moves, Tensors: []s.Tensor{
+			{Name: "A", Axes: []s.Axis{s.Dim(s.M, s.DIDx(s.D)), s.Dim(s.K)}, Type: s.E4M3, Scale: scaleA},
+			{Name: "B", Axes: []s.Axis{s.Dim(s.N), s.Dim(s.K)}, Type: s.E4M3, Scale: scaleB},
+			{Name: "S", Axes: []s.Axis{s.Dim(rows)}, Type: s.FP32},
+			{Name: "T", Axes: []s.Axis{s.Dim(rows)}, Type: s.FP32}}}.Signature()
+	}
+	bytes := eight("S", "T", s.M)
+	if got := eight("S", "T", s.M, s.Move{Of: "A", Way: s.Ring{}}); got != bytes {
+		t.Errorf("rows of eight bits by another way are %q, want %q", got, bytes)
+	}
+	for name, other := range map[string]string{"scales of the other": eight("T", "S", s.M),
+		"one scale": eight("S", "T", s.OneScale), "16 bits": gathered} {
+		if other == bytes {
+			t.Errorf("%s has the signature of eight bits: %q", name, other)
+		}
+	}
 	if free, same := (s.Schedule{}), (s.Schedule{Invariant: true}); free.Signature() == same.Signature() {
 		t.Errorf("equal bits are promised or not by one signature, %q", free.Signature())
 	}
