@@ -52,7 +52,8 @@ type HostKernel struct{ Name, Params string }
 // Kernels are the kernels of the table.
 func (d Device) Kernels() (list []Kernel) {
 	for _, k := range d.Table.Kernels {
-		one := Kernel{k, k.Base(), d.Table.Peers, d.Table.TypesOf(k), tilings(d.Table, k), d.Table.Padding(k), nil, d.Early()}
+		one := Kernel{k, k.Base(), d.Table.Peers, d.Table.TypesOf(k), tilings(d.Table, k), d.Table.Padding(k), nil,
+			d.Early()}
 		if k.Makes() {
 			one.Code = d.Formulas[k.Made.Word]
 		}

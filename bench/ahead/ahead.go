@@ -1,5 +1,5 @@
 // Package ahead declares a layer of Llama behind attention for few rows: by the library of products, by kernels of few
-// rows or by weights of eight bits, and by the same kernels that read weights ahead of the end of the launch before them.
+// rows, by weights of eight bits, and by the same kernels that read weights ahead of the end of the launch before.
 // bench/gpu.sh ahead compares them. Only make gpu-build generates their packages.
 package ahead
 

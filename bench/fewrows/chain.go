@@ -54,8 +54,8 @@ func (g *gpu) chain(variant int, typ, of driver.Type) error {
 				want = got
 			}
 			if !bytes.Equal(got, want) {
-				return fmt.Errorf("%d rows: %d products one behind the other have other bits than a launch at a time", p.M,
-					links)
+				return fmt.Errorf("%d rows: %d products one behind the other have other bits than a launch at a time",
+					p.M, links)
 			}
 		}
 		if err := g.GraphExecDestroy(graph); err != nil {

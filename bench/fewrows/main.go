@@ -1,7 +1,7 @@
 // Command fewrows checks the kernels of few rows on one GPU, and then times them beside cuBLASLt's best of eight and a
 // read of the weight. The kernels are in files of PTX, which cmd/ovgen/internal/nvrtc's test of few rows writes where
-// OVGEN_FEWROWS_PTX names one; of several files each is a variant, and what starts before the launch before it has ended
-// is in a file that begins with early. A figure is the median of rounds, in each of which
+// OVGEN_FEWROWS_PTX names one; of several files each is a variant, and of one whose name begins with early launches may
+// start before the launch before them has ended. A figure is the median of rounds, in each of which
 // the variants' graphs run in an order of its own. A graph reads so many weights that none is left in the cache.
 package main
 

@@ -68,8 +68,8 @@ func (g *gpu) own(variant int, p product, turn int) error {
 
 // read enqueues a variant's read of the weight.
 func (g *gpu) read(variant int, p product, turn int) error {
-	return g.launch(variant, "read", 2*g.Properties().Multiprocessors, 512, uint64(p.weight(turn)), uint64(p.bytes()/16),
-		uint64(p.c))
+	return g.launch(variant, "read", 2*g.Properties().Multiprocessors, 512, uint64(p.weight(turn)),
+		uint64(p.bytes()/16), uint64(p.c))
 }
 
 func (g *gpu) launch(variant int, kernel string, grid, block int, params ...uint64) error {

@@ -1,7 +1,7 @@
 
 // ----------------------------------------------------------------------------
-// read reads 16 bytes so many times, with as many of a thread under way as kernels of few rows have. It may start before
-// the launch before has ended.
+// read reads 16 bytes so many times, with as many of a thread under way as kernels of few rows have. It may start
+// before the launch before has ended.
 // Launch: any grid of one dimension; blocks of 512 threads.
 
 struct read {

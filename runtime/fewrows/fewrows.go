@@ -90,6 +90,14 @@ func (k Kernel) Base() string {
 }
 func (k Kernel) Name(typ driver.Type) string { return k.Base() + "_" + typ.String() }
 
+// Weight is what device code calls the elements of the weight.
+func (k Kernel) Weight() string {
+	if k.Narrow {
+		return "coded"
+	}
+	return "plain"
+}
+
 // Groups of 8 rows that a tile has.
 func (k Kernel) Groups() int { return k.Rows / 8 }
 

@@ -105,26 +105,18 @@ func (e *RoomError) Error() string {
 // CapabilityError says that a kernel of a program was made for other GPUs.
 type CapabilityError struct {
 	Program, Kernel string
-	Needs, Have     int // compute capabilities: 90 for 9.0
+	Needs, Have     int  // compute capabilities: 90 for 9.0
+	Later           bool // later ones do as well
 }
 
 // Error names the values to use instead.
 func (e *CapabilityError) Error() string {
-	return fmt.Sprintf("kernel %s of %s runs on GPUs of compute capability %d.%d alone, and this one has %d.%d (use a "+
-		"schedule without tiles, such as one by schedule.Pull)", e.Kernel, e.Program, e.Needs/10, e.Needs%10, e.Have/10,
-		e.Have%10)
-}
-
-// EarlyError says that a kernel of a program reads weights ahead on a GPU where no launch starts early.
-type EarlyError struct {
-	Program, Kernel string
-	Have            int // as in CapabilityError
-}
-
-// Error names what to leave out.
-func (e *EarlyError) Error() string {
-	return fmt.Sprintf("kernel %s of %s reads weights ahead on GPUs of compute capability 9.0 or later, and this one has "+
-		"%d.%d (leave Constant out of the schedule)", e.Kernel, e.Program, e.Have/10, e.Have%10)
+	which, instead := "alone", "use a schedule without tiles, such as one by schedule.Pull"
+	if e.Later {
+		which, instead = "or later", "leave Constant out of the schedule"
+	}
+	return fmt.Sprintf("kernel %s of %s runs on GPUs of compute capability %d.%d %s, and this one has %d.%d (%s)",
+		e.Kernel, e.Program, e.Needs/10, e.Needs%10, which, e.Have/10, e.Have%10, instead)
 }
 
 // RanksError says that a program was not proven for the size of the group.

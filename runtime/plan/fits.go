@@ -9,9 +9,6 @@ import (
 	"ovgen/runtime/group"
 )
 
-// earliest is the compute capability, 9.0, from which on launches may start early.
-const earliest = 90
-
 // runs returns the reason why a program's kernels can't run on a device, or nil.
 func (p *Program) runs(on driver.Properties) error {
 	if p.Code == nil {
@@ -22,8 +19,8 @@ func (p *Program) runs(on driver.Properties) error {
 		switch {
 		case k.Only != 0 && k.Only != have:
 			return &CapabilityError{Program: p.Name, Kernel: k.Name, Needs: k.Only, Have: have}
-		case k.Early && have < earliest:
-			return &EarlyError{Program: p.Name, Kernel: k.Name, Have: have}
+		case k.Early && have < 90:
+			return &CapabilityError{Program: p.Name, Kernel: k.Name, Needs: 90, Have: have, Later: true}
 		case on.Multiprocessors < k.Multiprocessors:
 			return &BlocksError{Program: p.Name, Blocks: k.Multiprocessors, Have: on.Multiprocessors}
 		}

@@ -62,6 +62,7 @@ var all = []Named{
 	{"LinearAllReduceOneShot", LinearAllReduceOneShot},
 	{"LinearAllReducePackets", LinearAllReducePackets},
 	{"LinearAllReduceFewRows", LinearAllReduceFewRows},
+	{"LinearAllReduceFewRowsAhead", LinearAllReduceFewRowsAhead},
 	{"LinearAllReducePush", LinearAllReducePush},
 	{"LinearAllReduceTwoShot", LinearAllReduceTwoShot},
 	{"LinearAllReduceTwoShotPackets", LinearAllReduceTwoShotPackets},

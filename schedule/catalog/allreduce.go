@@ -1,6 +1,10 @@
 package catalog
 
-import s "ovgen/schedule"
+import (
+	"slices"
+
+	s "ovgen/schedule"
+)
 
 // LinearAllReduce multiplies A and a weight [N, K] that are both cut along K, and
 // leaves every rank the whole sum: a row-parallel layer without sequence parallelism.
@@ -45,6 +49,25 @@ var LinearAllReduceFewRows = s.Schedule{
 	Moves:   []s.Move{{Of: "C", Way: s.PushShot{}}},
 	FewRows: true,
 	Teaches: true,
+}
+
+// LinearAllReduceFewRowsAhead is LinearAllReduceFewRows whose kernels read the weight ahead of the end of the launch
+// before them, on GPUs of compute capability 9.0 or later: nobody may write it while runs are under way.
+var LinearAllReduceFewRowsAhead = s.Schedule{
+	Tensors: constant("B", linearReduced),
+	Ops:     product,
+	Moves:   []s.Move{{Of: "C", Way: s.PushShot{}}},
+	FewRows: true,
+	Teaches: true,
+}
+
+// constant lets a weight be read ahead.
+func constant(weight string, tensors []s.Tensor) []s.Tensor {
+	tensors = slices.Clone(tensors)
+	for i := range tensors {
+		tensors[i].Constant = tensors[i].Name == weight
+	}
+	return tensors
 }
 
 // LinearAllReducePush is LinearAllReducePackets for larger outputs, whose partial results are sent as they are, as

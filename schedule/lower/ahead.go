@@ -29,11 +29,11 @@ func ahead(p *hostir.Program) error {
 		switch beside, also := other[by]; {
 		case !t.Constant:
 		case !reads:
-			return refused(at, "leave it out", "no kernel of products has %s as its weight, as those of FewRows and by "+
-				"weights of eight bits have", t.Name)
+			return refused(at, "leave it out", "no kernel of products has %s as its weight, as those of FewRows and "+
+				"by weights of eight bits have", t.Name)
 		case also:
-			return refused(at, "leave it out, or let both be Constant", "the kernels that read %s ahead also multiply by "+
-				"%s, which is not", t.Name, beside)
+			return refused(at, "leave it out, or let both be Constant", "the kernels that read %s ahead also "+
+				"multiply by %s, which is not", t.Name, beside)
 		}
 	}
 	if len(read) == 0 {

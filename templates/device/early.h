@@ -1,5 +1,6 @@
-// A launch that may start ahead of the end of the launch before it on its stream. Behind last_has_ended it sees all that
-// launches before it have done. Before, it may read what none of them writes; it writes nothing, and does not end.
+// A launch that may start ahead of the end of the launch before it on its stream. Behind last_has_ended it sees all
+// that launches before it have done. Until then it may read what none of them writes; it writes nothing, and does not
+// end.
 
 #ifdef OVGEN_HOST
 

@@ -100,7 +100,8 @@ static Bits made(unsigned type, const Bits &a, const std::vector<unsigned char> 
     double sum = 0;
     for (size_t k = 0, at = i % side * side; k < side; k++, at++) {
       const double code = b[at] == 0 ? 0 : b[at] == 0xa8 ? -.25 : .25;
-      sum += value(type, a[i / side * side + k]) * (narrow ? code : value(type, ((const unsigned short *)b.data())[at]));
+      const double of = narrow ? code : value(type, ((const unsigned short *)b.data())[at]);
+      sum += value(type, a[i / side * side + k]) * of;
     }
     c[i] = (unsigned short)bits_of(type, rounded(type, sum));
   }

@@ -68,8 +68,8 @@ type Op struct {
 	Accumulate bool
 	// To and From are the ranks that an exchange sends to and gets from.
 	To, From int
-	// Early: the launch may start when the launch before it on its stream lets it. What it reads ahead it may read at any
-	// time then; all else it does behind that launch's end, which it awaits in any case.
+	// Early: the launch may start when the launch before it on its stream lets it. What it reads ahead it may read
+	// then; all else it does behind that launch's end, which it awaits in any case.
 	Early bool
 	// Step is the number of the node in issue order, from 1; zero for After and Done.
 	Step int

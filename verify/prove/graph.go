@@ -204,8 +204,8 @@ func (b *builder) rank(r, run int, free int32) int32 {
 	return b.end[run][r]
 }
 
-// ahead adds what an operation reads ahead, which nothing but New and Bind comes before: a launch that lets the next one
-// start at once may itself have started so, and that one lets a further one start.
+// ahead adds what an operation reads ahead, which nothing but New and Bind comes before: a launch that lets the next
+// one start at once may itself have started so.
 func (b *builder) ahead(n node, o ops.Op) []int32 {
 	if !slices.ContainsFunc(o.Uses, func(u ops.Use) bool { return u.Ahead }) {
 		return nil

@@ -25,8 +25,8 @@ type memory struct {
 
 // races: two uses of common bytes, one of them a write, are ordered. The caller and the
 // group's other plans write all of a rank's memory before and after each run, landings and
-// what the schedule calls Constant apart; New and Close, of all ranks. Uses on one stream are ordered, and so, by bracket, are operations
-// of one rank in different runs.
+// what the schedule calls Constant apart; New and Close, of all ranks. Uses on one stream are
+// ordered, and so, by bracket, are operations of one rank in different runs, but for what is read ahead.
 func (p *proof) races() *Counterexample {
 	var pairs []pair
 	for _, m := range p.memories() {

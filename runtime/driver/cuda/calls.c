@@ -181,20 +181,17 @@ CUresult ovgen_tensor_map(uint64_t map[16], int type, uint64_t at, uint64_t shar
 }
 
 CUresult ovgen_launch(uintptr_t ctx, uintptr_t f, const uint32_t grid[3], const uint32_t block[3], uint32_t shared,
-                      uintptr_t s, char *params) {
+                      int early, uintptr_t s, char *params) {
   void *list[] = {params};
+  CUlaunchAttribute how = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION};
+  how.value.programmaticStreamSerializationAllowed = 1;
+  const CUlaunchConfig launch = {grid[0],  grid[1], grid[2],     block[0], block[1],
+                                 block[2], shared,  (CUstream)s, &how,     1};
+  if (early && cu.LaunchKernelEx) {
+    IN(ctx, cu.LaunchKernelEx(&launch, (CUfunction)f, list, NULL));
+  }
   IN(ctx, cu.LaunchKernel((CUfunction)f, grid[0], grid[1], grid[2], block[0], block[1], block[2], shared,
                           (CUstream)s, list, NULL));
-}
-
-CUresult ovgen_launch_early(uintptr_t ctx, uintptr_t f, const uint32_t grid[3], const uint32_t block[3],
-                            uint32_t shared, uintptr_t s, char *params) {
-  if (!cu.LaunchKernelEx) return ovgen_launch(ctx, f, grid, block, shared, s, params);
-  void *list[] = {params};
-  CUlaunchAttribute early = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION};
-  early.value.programmaticStreamSerializationAllowed = 1;
-  const CUlaunchConfig launch = {grid[0], grid[1], grid[2], block[0], block[1], block[2], shared, (CUstream)s, &early, 1};
-  IN(ctx, cu.LaunchKernelEx(&launch, (CUfunction)f, list, NULL));
 }
 
 CUresult ovgen_capture_begin(uintptr_t ctx, uintptr_t s, int mode) {

@@ -93,11 +93,9 @@ CUresult ovgen_occupancy(uintptr_t ctx, uintptr_t f, int threads, size_t shared,
 CUresult ovgen_tensor_map(uint64_t map[16], int type, uint64_t at, uint64_t shards, uint64_t rows, uint64_t columns,
                           uint32_t box_rows);
 CUresult ovgen_module_unload(uintptr_t ctx, uintptr_t m);
+/* An early launch may start when the one before it on its stream lets it, ahead of that one's end. */
 CUresult ovgen_launch(uintptr_t ctx, uintptr_t f, const uint32_t grid[3], const uint32_t block[3], uint32_t shared,
-                      uintptr_t s, char *params);
-/* Lets the launch start when the one before it on its stream lets it, ahead of that one's end. */
-CUresult ovgen_launch_early(uintptr_t ctx, uintptr_t f, const uint32_t grid[3], const uint32_t block[3],
-                            uint32_t shared, uintptr_t s, char *params);
+                      int early, uintptr_t s, char *params);
 CUresult ovgen_capture_begin(uintptr_t ctx, uintptr_t s, int mode);
 CUresult ovgen_capture_end(uintptr_t ctx, uintptr_t s, uintptr_t *graph);
 CUresult ovgen_graph_instantiate(uintptr_t ctx, uintptr_t graph, uintptr_t *exec);

@@ -33,9 +33,9 @@ type Driver struct {
 	folder   string         // of their file, where the caller has named one
 	products map[driver.MatmulDesc]*product
 	modules  map[*driver.Code]*module
-	// launches is how functions are launched that need shared memory, or may start early. It is replaced, never changed,
-	// so that launches take no lock.
-	launches atomic.Pointer[map[driver.Function]launched]
+	// kernels are those whose launches need shared memory, or may start early. The map is replaced, never changed, so
+	// that launches take no lock.
+	kernels atomic.Pointer[map[driver.Function]driver.Kernel]
 }
 
 var (

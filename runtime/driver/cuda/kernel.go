@@ -5,8 +5,6 @@ package cuda
 /*
 #cgo noescape ovgen_launch
 #cgo nocallback ovgen_launch
-#cgo noescape ovgen_launch_early
-#cgo nocallback ovgen_launch_early
 #cgo nocallback ovgen_graph_launch
 #cgo noescape ovgen_tensor_map
 #cgo nocallback ovgen_tensor_map
@@ -78,19 +76,13 @@ func (d *Driver) ModuleGetFunction(m driver.Module, name string) (driver.Functio
 	return driver.Function(f), d.note(m, name, driver.Function(f))
 }
 
-// launched is how a function is launched: with so many bytes of dynamic shared memory, or early.
-type launched struct {
-	shared int
-	early  bool
-}
-
-// note lets blocks of a kernel have the shared memory that they need, and keeps for launches what it needs. The handle
-// may have been that of a kernel which was unloaded.
+// note lets blocks of a kernel have the shared memory that they need, and keeps what launches need. The handle may have
+// been that of a kernel which was unloaded.
 func (d *Driver) note(m driver.Module, name string, f driver.Function) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	all := map[driver.Function]launched{}
-	if before := d.launches.Load(); before != nil {
+	all := map[driver.Function]driver.Kernel{}
+	if before := d.kernels.Load(); before != nil {
 		maps.Copy(all, *before)
 	}
 	delete(all, f)
@@ -99,16 +91,15 @@ func (d *Driver) note(m driver.Module, name string, f driver.Function) error {
 			if x.handle != m || k.Name != name || k.Shared == 0 && !k.Early {
 				continue
 			}
-			if k.Shared > 0 {
-				if r := C.ovgen_function_shared(d.ctx, C.uintptr_t(f), C.int(k.Shared)); r != 0 {
-					return fmt.Errorf("give kernel %s %d bytes of shared memory: %w", name, k.Shared,
-						status("cuFuncSetAttribute", r))
-				}
+			r := C.ovgen_function_shared(d.ctx, C.uintptr_t(f), C.int(k.Shared))
+			if r != 0 && k.Shared > 0 {
+				return fmt.Errorf("give kernel %s %d bytes of shared memory: %w", name, k.Shared,
+					status("cuFuncSetAttribute", r))
 			}
-			all[f] = launched{k.Shared, k.Early}
+			all[f] = k
 		}
 	}
-	d.launches.Store(&all)
+	d.kernels.Store(&all)
 	return nil
 }
 
@@ -132,17 +123,15 @@ func (d *Driver) ModuleUnload(m driver.Module) error {
 // parameter. The struct is read before the call returns.
 func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver.Stream,
 	params unsafe.Pointer) error {
-	var how launched
-	if all := d.launches.Load(); all != nil {
-		how = (*all)[f]
+	shared, early := 0, 0
+	if all := d.kernels.Load(); all != nil {
+		k := (*all)[f]
+		if shared = k.Shared; k.Early {
+			early = 1
+		}
 	}
-	dims, threads := (*C.uint32_t)(unsafe.Pointer(&grid)), (*C.uint32_t)(unsafe.Pointer(&block))
-	if how.early {
-		return check("cuLaunchKernelEx", C.ovgen_launch_early(d.ctx, C.uintptr_t(f), dims, threads,
-			C.uint32_t(how.shared), C.uintptr_t(s), (*C.char)(params)))
-	}
-	return check("cuLaunchKernel", C.ovgen_launch(d.ctx, C.uintptr_t(f), dims, threads, C.uint32_t(how.shared),
-		C.uintptr_t(s), (*C.char)(params)))
+	return check("cuLaunchKernel", C.ovgen_launch(d.ctx, C.uintptr_t(f), (*C.uint32_t)(unsafe.Pointer(&grid)),
+		(*C.uint32_t)(unsafe.Pointer(&block)), C.uint32_t(shared), C.int(early), C.uintptr_t(s), (*C.char)(params)))
 }
 
 // OccupancyMaxActiveBlocksPerMultiprocessor asks how many blocks have room at the same time.
