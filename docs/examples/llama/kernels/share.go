@@ -6,8 +6,10 @@ package kernels
 const decodeBlocks, leastShare, mostBlocks = 3, 3, 2048
 
 // items is how many pieces of work the heads of so many rows are, and shares by how many blocks each can be shared.
-func (p *Params) items(rows int) int  { return rows * p.Keys * ((p.Group + 7) / 8) }
-func (p *Params) shares(rows int) int { return min(max(leastShare, mostBlocks/max(1, p.items(rows))), Stretches) }
+func (p *Params) items(rows int) int { return rows * p.Keys * ((p.Group + 7) / 8) }
+func (p *Params) shares(rows int) int {
+	return min(max(leastShare, mostBlocks/max(1, p.items(rows))), Stretches)
+}
 
 // Share returns how many blocks of decode share each row, of rows of so many positions, on a device of so many
 // multiprocessors: by the rows' lengths, and together as many as run at the same time, or some times as many. The
