@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,10 +34,10 @@ func TestEpsilon(t *testing.T) {
 		}
 	}
 	s := catalog.NormedHeads
-	s.Tensors = append([]schedule.Tensor{{Name: "Epsilon", Axes: s.Tensors[0].Axes}}, s.Tensors[1:]...)
-	s.Ops = append([]schedule.Op{}, s.Ops...)
-	s.Ops[0].In = []string{"Epsilon", "B"}
-	const want = "buffer Epsilon and number Epsilon of its shape would both be field epsilon of its Plan (rename one)"
+	s.Ops = slices.Clone(s.Ops)
+	s.Ops[0].Then = append(slices.Clone(s.Ops[0].Then),
+		schedule.Func{Is: schedule.Times(schedule.X, schedule.Param("Agathered"))})
+	const want = "buffer Agathered and number Agathered of its shape would both be field agathered of its Plan (rename one)"
 	if err := CheckNames(program(t, "Heads", s)); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %s", err, want)
 	}
