@@ -1,7 +1,9 @@
 // Ranks that use the kernels as programs do, round after round, each in its own order: a
 // list of steps a rank, for whoever has a way of running kernels.
 #pragma once
+#include <array>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -665,12 +667,24 @@ static unsigned tile_type(unsigned round) { return type_of(round) == 3 ? 1 : typ
 // Integers, so that every sum is exact.
 static double tile_number(unsigned seed, unsigned i) { return (int)((seed * 31 + i * 2654435761u) >> 28) % 3; }
 
-static void number_all(std::vector<unsigned short> &v, unsigned type, unsigned seed, size_t count)
+// What is made of each index below n, the same for one key: every order asks for it again. Each thread has its own, so
+// that no rank waits for another's.
+template <typename T, typename Make>
+static const std::vector<T> &once(std::array<unsigned, 5> key, unsigned n, Make make)
 {
-  v.resize(count);
-  for (unsigned i = 0; i < count; i++) {
-    put_bits(type, (unsigned char *)v.data(), i, bits_of(type, tile_number(seed, i)));
+  static thread_local std::map<std::array<unsigned, 5>, std::vector<T>> all;
+  std::vector<T> &made = all[key];
+  for (unsigned i = (unsigned)made.size(); i < n; i++) {
+    made.push_back(make(i));
   }
+  return made;
+}
+
+static const std::vector<unsigned short> &numbers_of(unsigned type, unsigned seed, unsigned count, unsigned times = 1)
+{
+  return once<unsigned short>({type, seed, count, times}, count, [type, seed, times](unsigned i) {
+    return (unsigned short)bits_of(type, times * tile_number(seed, i));
+  });
 }
 
 static const char *const bare_tiles[] = {"tiles5", "tiles6", "tiles7", "tiles8"};
@@ -681,9 +695,9 @@ static void tiles_round(World &w, unsigned r, unsigned round, const char *kernel
   const unsigned type = tile_type(round);
   Rank &own_rank = w.of[r];
   host(w, r, [&own_rank, r, round, type] {
-    number_all(own_rank.shard, type, 7 * round + r, tile_rows * tile_depth);
-    number_all(own_rank.weights, type, 100 + r, tile_columns * tile_depth);
-    number_all(own_rank.bias, type, 200 + r, tile_columns);
+    own_rank.shard = numbers_of(type, 7 * round + r, tile_rows * tile_depth);
+    own_rank.weights = numbers_of(type, 100 + r, tile_columns * tile_depth);
+    own_rank.bias = numbers_of(type, 200 + r, tile_columns);
     std::fill(own_rank.product.begin(), own_rank.product.end(), 0x7fff);
     std::fill(own_rank.shards.begin(), own_rank.shards.end(), 0x7fff);
   });
@@ -716,14 +730,18 @@ static void tiles_round(World &w, unsigned r, unsigned round, const char *kernel
         wrong(w, r, round, "a count of shards is not 0");
       }
     }
-    for (unsigned i = 0; i < ranks * tile_rows * tile_columns; i++) {
+    const unsigned n = ranks * tile_rows * tile_columns;
+    const auto &want = once<double>({type, round, r, biased}, n, [r, round, type, biased](unsigned i) {
       const unsigned row = i / tile_columns, column = i % tile_columns, from = row / tile_rows;
       double sum = biased ? tile_number(200 + r, column) : 0;
       for (unsigned k = 0; k < tile_depth; k++) {
         sum += tile_number(7 * round + from, row % tile_rows * tile_depth + k) *
                tile_number(100 + r, column * tile_depth + k);
       }
-      if (value(type, own_rank.product[i]) != rounded(type, sum)) {
+      return rounded(type, sum);
+    });
+    for (unsigned i = 0; i < n; i++) {
+      if (value(type, own_rank.product[i]) != want[i]) {
         return wrong(w, r, round, "the product is wrong");
       }
     }
@@ -732,15 +750,14 @@ static void tiles_round(World &w, unsigned r, unsigned round, const char *kernel
 
 enum { scatter_depth = 72, scatter_columns = 264, broad = 96 };  // of three tiles of 128 and of three groups
 
-// Five times the numbers of tiles, so that sums have more digits than an element.
-static double scatter_number(unsigned seed, unsigned i) { return 5 * tile_number(seed, i); }
+enum { scatter_times = 5 };  // the numbers of tiles, so that sums have more digits than an element
 
 // The element that rank `by` makes of row i of rank `of`.
 static float scattered(unsigned type, unsigned round, unsigned by, unsigned of, unsigned i, unsigned column)
 {
   double sum = 0;
   for (unsigned k = 0; k < scatter_depth; k++) {
-    sum += scatter_number(7 * round + by, (of * tile_rows + i) * scatter_depth + k) *
+    sum += scatter_times * tile_number(7 * round + by, (of * tile_rows + i) * scatter_depth + k) *
            tile_number(100 + by, column * scatter_depth + k);
   }
   return (float)rounded(type, sum);
@@ -763,12 +780,11 @@ static void scatter_round(World &w, unsigned r, unsigned round, const char *kern
   const unsigned type = tile_type(round);
   Rank &own_rank = w.of[r];
   host(w, r, [&own_rank, r, round, type] {
-    for (unsigned i = 0; i < ranks * tile_rows * scatter_depth; i++) {
-      put_bits(type, (unsigned char *)own_rank.shards.data(), i, bits_of(type, scatter_number(7 * round + r, i)));
-    }
-    number_all(own_rank.weights, type, 100 + r, scatter_columns * scatter_depth);
-    number_all(own_rank.bias, type, 200 + r, scatter_columns);
-    number_all(own_rank.added, type, 300 + round, tile_rows * scatter_columns);
+    const auto &rows = numbers_of(type, 7 * round + r, ranks * tile_rows * scatter_depth, scatter_times);
+    std::copy(rows.begin(), rows.end(), own_rank.shards.begin());
+    own_rank.weights = numbers_of(type, 100 + r, scatter_columns * scatter_depth);
+    own_rank.bias = numbers_of(type, 200 + r, scatter_columns);
+    own_rank.added = numbers_of(type, 300 + round, tile_rows * scatter_columns);
     std::fill(own_rank.product.begin(), own_rank.product.end(), 0x7fff);
     std::fill(own_rank.slots.begin(), own_rank.slots.end(), 0x7fff);
   });
@@ -806,7 +822,8 @@ static void scatter_round(World &w, unsigned r, unsigned round, const char *kern
         wrong(w, r, round, "a count of tiles is not 0");
       }
     }
-    for (unsigned i = 0; i < tile_rows * scatter_columns; i++) {
+    const unsigned n = tile_rows * scatter_columns;
+    const auto &want = once<double>({type, round, r, biased, added}, n, [r, round, type, biased, added](unsigned i) {
       const unsigned row = i / scatter_columns, column = i % scatter_columns;
       float sum = 0;
       for (unsigned by = 0; by < ranks; by++) {
@@ -818,7 +835,10 @@ static void scatter_round(World &w, unsigned r, unsigned round, const char *kern
       if (biased) {
         sum += (float)tile_number(200 + r, column);
       }
-      if (value(type, own_rank.product[i]) != rounded(type, sum)) {
+      return rounded(type, sum);
+    });
+    for (unsigned i = 0; i < n; i++) {
+      if (value(type, own_rank.product[i]) != want[i]) {
         return wrong(w, r, round, "the sum is wrong");
       }
     }
@@ -1153,13 +1173,13 @@ static void few_round(World &w, unsigned r, unsigned round, const char *kernel, 
     return;
   }
   host(w, r, [&own_rank, round, type, narrow] {
-    number_all(own_rank.shard, type, 7 * round, few_most * few_deep);
-    number_all(own_rank.weights, type, 100 + round, few_across * few_deep);
+    own_rank.shard = numbers_of(type, 7 * round, few_most * few_deep);
+    own_rank.weights = numbers_of(type, 100 + round, few_across * few_deep);
     unsigned char *const codes = (unsigned char *)own_rank.weights.data();
     for (unsigned i = 0; narrow && i < few_across * few_deep; i++) {
       codes[i] = code_of(tile_number(100 + round, i));
     }
-    number_all(own_rank.bias, type, 200 + round, few_across);
+    own_rank.bias = numbers_of(type, 200 + round, few_across);
     std::fill(own_rank.product.begin(), own_rank.product.end(), 0x7fff);
   });
   struct fewrows p = {};
@@ -1174,14 +1194,16 @@ static void few_round(World &w, unsigned r, unsigned round, const char *kernel, 
   p.scales = 1;
   launch(w, r, of(kernel, type), p, blocks, 256);
   host(w, r, [&w, &own_rank, r, round, type, rows, narrow] {
-    for (unsigned i = 0; i < rows * few_across; i++) {
+    const auto &want = once<double>({type, round, narrow}, rows * few_across, [round, type, narrow](unsigned i) {
       const unsigned row = i / few_across, column = i % few_across;
       double sum = 0;
       for (unsigned k = 0; k < few_deep; k++) {
         sum += tile_number(7 * round, row * few_deep + k) * tile_number(100 + round, column * few_deep + k);
       }
-      sum = sum * (narrow ? twice : 1) + tile_number(200 + round, column);
-      if (value(type, own_rank.product[i]) != rounded(type, sum)) {
+      return rounded(type, sum * (narrow ? twice : 1) + tile_number(200 + round, column));
+    });
+    for (unsigned i = 0; i < rows * few_across; i++) {
+      if (value(type, own_rank.product[i]) != want[i]) {
         return wrong(w, r, round, "the product of few rows is wrong");
       }
     }
