@@ -199,7 +199,7 @@ func runJobs(t *testing.T, c code, jobs []*job) {
 	if m, ok := judged(t, c); ok {
 		program = m.link(t, "formulas", onEngine)
 	} else {
-		program = compile(t, c.write(t), "formulas", append([]string{"-O1"}, aligned...)...)
+		program = compile(t, c.write(t), "formulas", aligned...)
 	}
 	var in, errs bytes.Buffer
 	put := func(list ...uint64) { in.Write(binary.LittleEndian.AppendUint64(nil, list[0])) }

@@ -79,10 +79,17 @@ func (f format) narrow(x float32) (uint32, bool) {
 	return bits>>31<<(f.width-1) | size, size>>(f.digits-1) < f.all
 }
 
+// round is what narrow and widen make together.
 func (f format) round(x float32) float32 {
-	if bits, ok := f.narrow(x); ok {
-		if y, ok := f.widen(bits); ok {
-			return y
+	bits := math.Float32bits(x)
+	size := bits &^ (1 << 31)
+	if size == 0 || f.drop == 0 {
+		return x
+	}
+	if size >= f.rebias+1<<23 {
+		size = (size + 1<<(f.drop-1) - 1 + size>>f.drop&1) >> f.drop << f.drop
+		if size < f.rebias+f.all<<23 {
+			return math.Float32frombits(bits&(1<<31) | size)
 		}
 	}
 	return decode(f.of, encode(f.of, x))
