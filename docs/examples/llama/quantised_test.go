@@ -28,15 +28,23 @@ func codeValue(code byte) float64 {
 	return x
 }
 
+// positive are the numbers of the codes without a sign.
+var positive = func() (all [0x7f]float64) {
+	for code := range all {
+		all[code] = codeValue(byte(code))
+	}
+	return all
+}()
+
 func nearestCode(x float64) (best byte) {
 	sign := byte(0)
 	if math.Signbit(x) {
 		sign, x = 0x80, -x
 	}
-	for code := byte(1); code < 0x7f; code++ {
-		far, least := math.Abs(codeValue(code)-x), math.Abs(codeValue(best)-x)
-		if far < least || far == least && code%2 == 0 {
-			best = code
+	least := x
+	for code := 1; code < len(positive); code++ {
+		if far := math.Abs(positive[code] - x); far < least || far == least && code%2 == 0 {
+			best, least = byte(code), far
 		}
 	}
 	return sign | best
