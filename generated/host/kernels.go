@@ -37,6 +37,7 @@ const void *invariantmlppackets_kernels(const void *engine);
 const void *layernormlinear_kernels(const void *engine);
 const void *linearallreduce_kernels(const void *engine);
 const void *linearallreducefewrows_kernels(const void *engine);
+const void *linearallreducefewrowsahead_kernels(const void *engine);
 const void *linearallreducefp8_kernels(const void *engine);
 const void *linearallreducequantised_kernels(const void *engine);
 const void *linearallreduceweightsfp8_kernels(const void *engine);
@@ -128,8 +129,10 @@ func init() {
 		unsafe.Pointer(C.layernormlinear_kernels))
 	sim.Compiled("linearallreduce", "00d7a4c59c5236eaa575468d6add9def54ba3d45ec02b8b07b408551f4c891bc",
 		unsafe.Pointer(C.linearallreduce_kernels))
-	sim.Compiled("linearallreducefewrows", "4b21f675a5d10083161c97944911866c33d659ec51b2057e1ee5819255b78518",
+	sim.Compiled("linearallreducefewrows", "dba05e51da3a0368a8b332ced0408b1acdc71e0c3b80ee22520308c4b867fb54",
 		unsafe.Pointer(C.linearallreducefewrows_kernels))
+	sim.Compiled("linearallreducefewrowsahead", "da3e86ff7ced2e6f36439f05cb7249c552c6512531e4273af8a263e07f3b39d3",
+		unsafe.Pointer(C.linearallreducefewrowsahead_kernels))
 	sim.Compiled("linearallreducefp8", "e14a1cd599960430e5572f4290ad8aab5b49fc6780eacc1b57ecade66f8c874c",
 		unsafe.Pointer(C.linearallreducefp8_kernels))
 	sim.Compiled("linearallreducehosts", "c98b8389e65229f1607dbbf74d69d646ab6d3806ec85f4846d5596ff5ad818fa",
@@ -146,7 +149,7 @@ func init() {
 		unsafe.Pointer(C.allreduceinplace_kernels))
 	sim.Compiled("linearallreducetwoshotpackets", "a2ec7f1bd7db99a0ade5a72b96d9d37ffdc721997d6b9ef9b897fd7c5ec482bf",
 		unsafe.Pointer(C.allreducetwoshotpackets_kernels))
-	sim.Compiled("linearallreduceweightsfp8", "e27db9d680b921a12ac6dc16f43881860f49d822c2255b6f8705e68beeb04364",
+	sim.Compiled("linearallreduceweightsfp8", "15838f00123c5d4112fb584cb134abf6e8dd517f412bbb8218fcafd93af5c3ea",
 		unsafe.Pointer(C.linearallreduceweightsfp8_kernels))
 	sim.Compiled("linearreducescatter", "255222edbc4aa21f65b50036812d51a2088381d9b889f7b1e9584194adfceb12",
 		unsafe.Pointer(C.linearallreduce_kernels))

@@ -2,7 +2,7 @@
 
 // The kernels of linearallreduceweightsfp8.cu compiled for the host. The Go tool compiles this file again when it
 // changes, and not when only what it includes does, so it names the sha256 of that:
-// 86cf0e57e60b1e21e9b96027efcc02d13b3ef2e49b97f9b17ee0dd60a1a915bd
+// 644740e78861a8fa420ff1c68cf6fc10bf339c86644cff50f45d9b35cae05a76
 
 // No compiler makes one operation with a single rounding of two.
 #ifdef __clang__

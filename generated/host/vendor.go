@@ -32,6 +32,7 @@ import (
 	_ "ovgen/generated/layernormlinear"
 	_ "ovgen/generated/linearallreduce"
 	_ "ovgen/generated/linearallreducefewrows"
+	_ "ovgen/generated/linearallreducefewrowsahead"
 	_ "ovgen/generated/linearallreducefp8"
 	_ "ovgen/generated/linearallreducequantised"
 	_ "ovgen/generated/linearallreduceweightsfp8"

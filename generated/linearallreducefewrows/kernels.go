@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreducefewrows",
-	Source:  "4b21f675a5d10083161c97944911866c33d659ec51b2057e1ee5819255b78518",
+	Source:  "dba05e51da3a0368a8b332ced0408b1acdc71e0c3b80ee22520308c4b867fb54",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Kernels.Code(table.Types)...),
 }

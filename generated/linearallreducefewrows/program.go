@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreducefewrows",
-	Hash:     "be59e9afda99da477ce5ed4ad3220dd06da3928c57ddfbdae760ee64d0fd879a",
+	Hash:     "629c98d05203f05343574b1f9d4bd5c455536d2211a9c589016efecf72460a08",
 	Proof:    "proven for D = 1..8, stamp 0094be95aa42d3d3",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

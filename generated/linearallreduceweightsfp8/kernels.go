@@ -25,7 +25,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "linearallreduceweightsfp8",
-	Source:  "e27db9d680b921a12ac6dc16f43881860f49d822c2255b6f8705e68beeb04364",
+	Source:  "15838f00123c5d4112fb584cb134abf6e8dd517f412bbb8218fcafd93af5c3ea",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Code(table.Types)...),
 }

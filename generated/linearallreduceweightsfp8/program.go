@@ -16,7 +16,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:     "linearallreduceweightsfp8",
-	Hash:     "75ce15af4d6435f397f4d68e86b432bc4d344e5550ca21a034d0f3e92eba6fdc",
+	Hash:     "c4cc8bbec5e54c7b9bcccb932a5684656441594f9a0f1cb0f446e7bb295e795c",
 	Proof:    "proven for D = 1..8, stamp f415d86c8b50f2fd",
 	Ranks:    []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents:  []string{"M", "K", "N"},

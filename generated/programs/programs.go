@@ -81,6 +81,7 @@ import (
 	"ovgen/generated/layernormlinear"
 	"ovgen/generated/linearallreduce"
 	"ovgen/generated/linearallreducefewrows"
+	"ovgen/generated/linearallreducefewrowsahead"
 	"ovgen/generated/linearallreducefp8"
 	"ovgen/generated/linearallreducehosts"
 	"ovgen/generated/linearallreducenccl"
@@ -260,6 +261,8 @@ var All = []harness.Program{
 		(*linearallreducefp8.Plan).Bind),
 	harness.Of(&linearallreducefewrows.Program, schedules.LinearAllReduceFewRows, linearallreducefewrows.New,
 		(*linearallreducefewrows.Plan).Bind),
+	harness.Of(&linearallreducefewrowsahead.Program, schedules.LinearAllReduceFewRowsAhead,
+		linearallreducefewrowsahead.New, (*linearallreducefewrowsahead.Plan).Bind),
 	harness.Of(&linearallreducehosts.Program, schedules.LinearAllReduceHosts, linearallreducehosts.New,
 		(*linearallreducehosts.Plan).Bind),
 	harness.Of(&linearallreducenccl.Program, schedules.LinearAllReduceNCCL, linearallreducenccl.New,

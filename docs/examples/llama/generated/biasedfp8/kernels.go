@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "biasedfp8",
-	Source:  "f02494d9e748ef63689f44dfed897e7248afd6b32ea8a2fd9c587676c70574cb",
+	Source:  "4cdbe8d8bf42c70fb9a00b4d4e4c074b465555217fe8ff97e3b682ce78773a37",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Code(table.Types)...),
 }

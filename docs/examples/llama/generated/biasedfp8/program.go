@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "biasedfp8",
-	Hash:    "72f726d9c9fd517f586d540bdae7e50c0b69a6649d17c988a19ad09414cb8514",
+	Hash:    "1ec74bb08f5a2f912909b285890767897c8936f3d48baef335b30a3aa988e1f2",
 	Proof:   "proven for D = 1..8, stamp 36c321b02fc93d3c",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -29,7 +29,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "decodefp8",
-	Source:  "2a3aa9c48775aa1f61b8ea8a2e4213312680ea7e870144f140a9a61eb1d16e45",
+	Source:  "d43cd85486379ed5524d2c080920d3ef501c551d2b2f497695c442231338a96c",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Code(table.Types)...),
 }

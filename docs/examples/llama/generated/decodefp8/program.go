@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "decodefp8",
-	Hash:    "95a88165e982b47d903f7a600001961717769f2748be6df2bafa5453e4a79783",
+	Hash:    "c0bc69dfb43cd911a35b7e4d6e3423609e320b8fba8dea1171f03e9dbb09cd6b",
 	Proof:   "proven for D = 1..8, stamp af3f3709d540458e",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F"},

@@ -10,8 +10,7 @@
 //	R = linear(O8, Wo), add(A)
 //	Y8 = copy(R), rmsnorm(Norm2), quantise
 //	U = linear(Y8, GateUp)
-//	G = call SwiGLU(U)
-//	G8 = copy(G), quantise
+//	G8 = call SwiGLU(U)
 //	C = linear(G8, Down), add(R)
 //	Z = copy(C), rmsnorm(Next)
 //	Z8 = copy(Z), quantise
@@ -21,7 +20,6 @@
 //	  Wo          e4m3 [K, DIDx(D), N/D] times ScaleWo
 //	  Norm2       [K]
 //	  GateUp      e4m3 [DIDx(D), N3/D, K] times ScaleGateUp
-//	  G           [M, DIDx(D), F/D]
 //	  Down        e4m3 [K, DIDx(D), F/D] times ScaleDown
 //	  Next        [K]
 //	  C           [M, K]
@@ -47,13 +45,12 @@
 //
 //	caller: A [M, K];  Wqkv e4m3 [DIDx(D), N2/D, K] times ScaleWqkv;  O [M, DIDx(D), N/D]
 //	        Wo e4m3 [K, DIDx(D), N/D] times ScaleWo;  Norm2 [K]
-//	        GateUp e4m3 [DIDx(D), N3/D, K] times ScaleGateUp;  G [M, DIDx(D), F/D]
-//	        Down e4m3 [K, DIDx(D), F/D] times ScaleDown;  Next [K];  C [M, K];  Z [M, K]
-//	        ScaleWqkv fp32 [DIDx(D), N2/D];  ScaleWo fp32 [K];  ScaleGateUp fp32 [DIDx(D), N3/D]
-//	        ScaleDown fp32 [K];  X8 e4m3 [M, K] times ScaleX8;  ScaleX8 fp32 [M]
-//	        O8 e4m3 [M, DIDx(D), N/D] times ScaleO8;  ScaleO8 fp32 [M, DIDx(D)];  Y8 e4m3 [M, K] times ScaleY8
-//	        ScaleY8 fp32 [M];  G8 e4m3 [M, DIDx(D), F/D] times ScaleG8;  ScaleG8 fp32 [M, DIDx(D)]
-//	        Z8 e4m3 [M, K] times ScaleZ8;  ScaleZ8 fp32 [M]
+//	        GateUp e4m3 [DIDx(D), N3/D, K] times ScaleGateUp;  Down e4m3 [K, DIDx(D), F/D] times ScaleDown
+//	        Next [K];  C [M, K];  Z [M, K];  ScaleWqkv fp32 [DIDx(D), N2/D];  ScaleWo fp32 [K]
+//	        ScaleGateUp fp32 [DIDx(D), N3/D];  ScaleDown fp32 [K];  X8 e4m3 [M, K] times ScaleX8
+//	        ScaleX8 fp32 [M];  O8 e4m3 [M, DIDx(D), N/D] times ScaleO8;  ScaleO8 fp32 [M, DIDx(D)]
+//	        Y8 e4m3 [M, K] times ScaleY8;  ScaleY8 fp32 [M];  G8 e4m3 [M, DIDx(D), F/D] times ScaleG8
+//	        ScaleG8 fp32 [M, DIDx(D)];  Z8 e4m3 [M, K] times ScaleZ8;  ScaleZ8 fp32 [M]
 //	plan:   QKV [M, DIDx(D), N2/D];  Rpartial [M, K];  R [M, K];  U [M, DIDx(D), N3/D];  Cpartial [M, K]
 //	        Rlanded [D, M, K] by M*K in 2 halves, of packets with flags Rarrived
 //	        Clanded [D, M, K] by M*K in 2 halves, of packets with flags Carrived
@@ -67,8 +64,7 @@
 //	                              Epsilon)*Norm2[column], then x/power(most(abs(finite(x)))/448)] of rows of K(Y8,
 //	                              ScaleY8, R, Norm2)}
 //	                            # q's part to rank q; the order of ranks
-//	main:   Linear(U, Y8 * ScaleY8, GateUp * ScaleGateUp);  Call SwiGLU(G, U)
-//	main:   Apply quantise(G8, ScaleG8, G) of rows of F/D by kernel
+//	main:   Linear(U, Y8 * ScaleY8, GateUp * ScaleGateUp);  Call SwiGLU(G8, ScaleG8, U)
 //	main:   Linear(Cpartial, G8 * ScaleG8, Down * ScaleDown)
 //	main:   packets by blocks{Send(Clanded, Cpartial, q = 0..D-1)
 //	                          Post Carrived -> every peer;  Wait Carrived[every peer]
@@ -77,8 +73,8 @@
 //	                            # q's part to rank q; the order of ranks
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in decodescaled.cu. Functions:
-// quantise of O8, quantise of G8 by a kernel of its own; add(A) of R, rmsnorm(Norm2) of Y8, quantise of Y8, add(R)
-// of C, rmsnorm(Next) of Z, quantise of Z8 by the kernel that sums.
+// quantise of O8 by a kernel of its own; add(A) of R, rmsnorm(Norm2) of Y8, quantise of Y8, add(R) of C,
+// rmsnorm(Next) of Z, quantise of Z8 by the kernel that sums.
 //
-// Proof: proven for D = 1..8, stamp 6476f3f61a4dd386.
+// Proof: proven for D = 1..8, stamp fa2a17f7f8b0247a.
 package decodescaled

@@ -31,7 +31,7 @@ import "C"
 func init() {
 	sim.Compiled("biased", "6c22b3428f5bc1df19f121b86a2ff07f86fc49a073dbeb41b38521320c8f1667",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("biasedfp8", "f02494d9e748ef63689f44dfed897e7248afd6b32ea8a2fd9c587676c70574cb",
+	sim.Compiled("biasedfp8", "4cdbe8d8bf42c70fb9a00b4d4e4c074b465555217fe8ff97e3b682ce78773a37",
 		unsafe.Pointer(C.biasedfp8_kernels))
 	sim.Compiled("biasedscaled", "ceba9d44e55f6b6c43a6a5795e57b5ecfd81f888c2db9243dfd852c9b8dbd7ba",
 		unsafe.Pointer(C.biasedscaled_kernels))
@@ -39,7 +39,7 @@ func init() {
 		unsafe.Pointer(C.candidates_kernels))
 	sim.Compiled("decode", "255bd468e6b5ec7a8b5aaa38bebfa883c3fa7b94fdc7e1f58e4c88a47f016bbd",
 		unsafe.Pointer(C.biased_kernels))
-	sim.Compiled("decodefp8", "2a3aa9c48775aa1f61b8ea8a2e4213312680ea7e870144f140a9a61eb1d16e45",
+	sim.Compiled("decodefp8", "d43cd85486379ed5524d2c080920d3ef501c551d2b2f497695c442231338a96c",
 		unsafe.Pointer(C.biasedfp8_kernels))
 	sim.Compiled("decodenccl", "dd0dd12f29573a46d2e2ada8c0b9996f4c8d3a97f3f02d130d44176f918e867d",
 		unsafe.Pointer(C.decodenccl_kernels))
@@ -51,7 +51,7 @@ func init() {
 		unsafe.Pointer(C.gemmanormed_kernels))
 	sim.Compiled("normed", "9929af0470b433116b4fbe71330610d052fc586299534e21f4b5789ae8c98b1b",
 		unsafe.Pointer(C.normed_kernels))
-	sim.Compiled("normedfp8", "9b0b9240b9e8aa1b7c02a2f82eaa529ef4c67339758fdf0f4864e33244c905ca",
+	sim.Compiled("normedfp8", "0055eabb4028044ce8d6ec7a6abca899e5f040a80bb7c21f00f80e658a5bdb3c",
 		unsafe.Pointer(C.normedfp8_kernels))
 	sim.Compiled("normedscaled", "1924c9e9d17fe688a96b2090be3d8b08cd18dc5139459abe2186ea3fa8594fcd",
 		unsafe.Pointer(C.normedscaled_kernels))

@@ -34,7 +34,7 @@ var ptx []byte
 // code is the device code of this package.
 var code = driver.Code{
 	Name:    "normedfp8",
-	Source:  "9b0b9240b9e8aa1b7c02a2f82eaa529ef4c67339758fdf0f4864e33244c905ca",
+	Source:  "0055eabb4028044ce8d6ec7a6abca899e5f040a80bb7c21f00f80e658a5bdb3c",
 	PTX:     ptx,
 	Kernels: append(table.Code(), fewrows.Narrow.Code(table.Types)...),
 }

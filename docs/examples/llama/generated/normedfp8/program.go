@@ -18,7 +18,7 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedfp8",
-	Hash:    "6921e670b79a595fce98a1b561dd403324f4d36ce8adf7d5e6fd18e6aba56bd6",
+	Hash:    "3caba8285e482512c6f537e97a0d7ad7430a9632ceca5e5d5cfd0bfca6d8fabb",
 	Proof:   "proven for D = 1..8, stamp fb71b2a2126df682",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},

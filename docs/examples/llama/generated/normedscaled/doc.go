@@ -12,8 +12,7 @@
 //	R = linear(O8, Wo), add(A)
 //	Y8 = copy(R), rmsnorm(Norm2), quantise
 //	U = linear(Y8, GateUp)
-//	G = call SwiGLU(U)
-//	G8 = copy(G), quantise
+//	G8 = call SwiGLU(U)
 //	C = linear(G8, Down), add(R)
 //	Z = copy(C), rmsnorm(Next)
 //	Z8 = copy(Z), quantise
@@ -27,7 +26,6 @@
 //	  Wo          e4m3 [K, DIDx(D), N/D] times ScaleWo
 //	  Norm2       [K]
 //	  GateUp      e4m3 [DIDx(D), N3/D, K] times ScaleGateUp
-//	  G           [M, DIDx(D), F/D]
 //	  Down        e4m3 [K, DIDx(D), F/D] times ScaleDown
 //	  Next        [K]
 //	  C           [M, K]
@@ -56,14 +54,13 @@
 //	caller: A [M, K];  Wq e4m3 [DIDx(D), N/D, K] times ScaleWq;  Wk e4m3 [DIDx(D), N2/D, K] times ScaleWk
 //	        Wv e4m3 [DIDx(D), N2/D, K] times ScaleWv;  NormQ [W];  NormK [W];  O [M, DIDx(D), N/D]
 //	        Wo e4m3 [K, DIDx(D), N/D] times ScaleWo;  Norm2 [K]
-//	        GateUp e4m3 [DIDx(D), N3/D, K] times ScaleGateUp;  G [M, DIDx(D), F/D]
-//	        Down e4m3 [K, DIDx(D), F/D] times ScaleDown;  Next [K];  C [M, K];  Z [M, K]
-//	        ScaleWq fp32 [DIDx(D), N/D];  ScaleWk fp32 [DIDx(D), N2/D];  ScaleWv fp32 [DIDx(D), N2/D]
-//	        ScaleWo fp32 [K];  ScaleGateUp fp32 [DIDx(D), N3/D];  ScaleDown fp32 [K]
-//	        X8 e4m3 [M, K] times ScaleX8;  ScaleX8 fp32 [M];  O8 e4m3 [M, DIDx(D), N/D] times ScaleO8
-//	        ScaleO8 fp32 [M, DIDx(D)];  Y8 e4m3 [M, K] times ScaleY8;  ScaleY8 fp32 [M]
-//	        G8 e4m3 [M, DIDx(D), F/D] times ScaleG8;  ScaleG8 fp32 [M, DIDx(D)];  Z8 e4m3 [M, K] times ScaleZ8
-//	        ScaleZ8 fp32 [M]
+//	        GateUp e4m3 [DIDx(D), N3/D, K] times ScaleGateUp;  Down e4m3 [K, DIDx(D), F/D] times ScaleDown
+//	        Next [K];  C [M, K];  Z [M, K];  ScaleWq fp32 [DIDx(D), N/D];  ScaleWk fp32 [DIDx(D), N2/D]
+//	        ScaleWv fp32 [DIDx(D), N2/D];  ScaleWo fp32 [K];  ScaleGateUp fp32 [DIDx(D), N3/D]
+//	        ScaleDown fp32 [K];  X8 e4m3 [M, K] times ScaleX8;  ScaleX8 fp32 [M]
+//	        O8 e4m3 [M, DIDx(D), N/D] times ScaleO8;  ScaleO8 fp32 [M, DIDx(D)];  Y8 e4m3 [M, K] times ScaleY8
+//	        ScaleY8 fp32 [M];  G8 e4m3 [M, DIDx(D), F/D] times ScaleG8;  ScaleG8 fp32 [M, DIDx(D)]
+//	        Z8 e4m3 [M, K] times ScaleZ8;  ScaleZ8 fp32 [M]
 //	plan:   Query [M, DIDx(D), N/D];  Key [M, DIDx(D), N2/D];  Value [M, DIDx(D), N2/D];  Rpartial [M, K]
 //	        R [M, K];  U [M, DIDx(D), N3/D];  Cpartial [M, K]
 //	        Rlanded [D, M, K] by M*K in 2 halves, of packets with flags Rarrived
@@ -84,8 +81,7 @@
 //	                              Epsilon)*Norm2[column], then x/power(most(abs(finite(x)))/448)] of rows of K(Y8,
 //	                              ScaleY8, R, Norm2)}
 //	                            # q's part to rank q; the order of ranks
-//	main:   Linear(U, Y8 * ScaleY8, GateUp * ScaleGateUp);  Call SwiGLU(G, U)
-//	main:   Apply quantise(G8, ScaleG8, G) of rows of F/D by kernel
+//	main:   Linear(U, Y8 * ScaleY8, GateUp * ScaleGateUp);  Call SwiGLU(G8, ScaleG8, U)
 //	main:   Linear(Cpartial, G8 * ScaleG8, Down * ScaleDown)
 //	main:   packets by blocks{Send(Clanded, Cpartial, q = 0..D-1)
 //	                          Post Carrived -> every peer;  Wait Carrived[every peer]
@@ -95,9 +91,9 @@
 //
 // Copies between ranks go by kernels and signals by kernels. The kernels are in normedscaled.cu. Functions: rmsnorm
 // per head(x*reciproot(mean(x*x, W) + Epsilon)*NormQ[column of a head]) of Query, rmsnorm per
-// head(x*reciproot(mean(x*x, W) + Epsilon)*NormK[column of a head]) of Key, quantise of O8, quantise of G8 by a
-// kernel of its own; add(A) of R, rmsnorm(Norm2) of Y8, quantise of Y8, add(R) of C, rmsnorm(Next) of Z, quantise
-// of Z8 by the kernel that sums.
+// head(x*reciproot(mean(x*x, W) + Epsilon)*NormK[column of a head]) of Key, quantise of O8 by a kernel of its own;
+// add(A) of R, rmsnorm(Norm2) of Y8, quantise of Y8, add(R) of C, rmsnorm(Next) of Z, quantise of Z8 by the kernel
+// that sums.
 //
-// Proof: proven for D = 1..8, stamp 32f83bf7b53b5a25.
+// Proof: proven for D = 1..8, stamp 3b8f0cc7e767d8a3.
 package normedscaled

@@ -17,8 +17,8 @@ import (
 // Program is the package's name, hash and proof, which ranks compare before they run, and the shapes that it takes.
 var Program = plan.Program{
 	Name:    "normedscaled",
-	Hash:    "48554530721795c08706c25e3c4b16c90e7a24460c29067b8cf76946dad30544",
-	Proof:   "proven for D = 1..8, stamp 32f83bf7b53b5a25",
+	Hash:    "35dea9196e4349b1cf382fc9dc9f57124de347985b287669191be54af3eb408f",
+	Proof:   "proven for D = 1..8, stamp 3b8f0cc7e767d8a3",
 	Ranks:   []int{1, 2, 3, 4, 5, 6, 7, 8},
 	Extents: []string{"M", "K", "N", "N2", "N3", "F", "W"},
 	Divides: []plan.Divide{{Extent: "N", By: "D", Times: 16}, {Extent: "N2", By: "D", Times: 16},
@@ -50,7 +50,7 @@ func (s Shape) String() string {
 
 // Buffers are the caller's device memory, row-major, of elements of Shape.Type, 2 bytes (BF16, FP16), or of the
 // type that a field names; Shape.Memory says how many bytes each takes, and plan.Plan.Bind what must hold of it.
-// Runs write O, G, C, Z, O8, ScaleO8, Y8, ScaleY8, G8, ScaleG8, Z8 and ScaleZ8, which must overlap no other.
+// Runs write O, C, Z, O8, ScaleO8, Y8, ScaleY8, G8, ScaleG8, Z8 and ScaleZ8, which must overlap no other.
 type Buffers struct {
 	A device.Ptr // [M, K]: the same on all ranks; M*K elements
 	// Wq is e4m3 [DIDx(D), N/D, K] times ScaleWq: this rank's part; [N/D, K] in memory, N/D*K elements of a byte.
@@ -68,7 +68,6 @@ type Buffers struct {
 	// GateUp is e4m3 [DIDx(D), N3/D, K] times ScaleGateUp: this rank's part; [N3/D, K] in memory, N3/D*K elements of a
 	// byte.
 	GateUp device.Ptr
-	G      device.Ptr // [M, DIDx(D), F/D]: this rank's part; [M, F/D] in memory, M*(F/D) elements
 	// Down is e4m3 [K, DIDx(D), F/D] times ScaleDown: this rank's part; [K, F/D] in memory, K*(F/D) elements of a byte.
 	Down    device.Ptr
 	Next    device.Ptr // [K]: the same on all ranks; K elements
@@ -104,10 +103,9 @@ type Plan struct {
 	// rank's memory. Set it before Bind.
 	Attention plan.Call
 
-	// SwiGLU enqueues the caller's own work, G [M, F/D] of U [M, N3/D] in this rank's memory. Set it before Bind.
+	// SwiGLU enqueues the caller's own work, G8 [M, F/D] of U [M, N3/D] in this rank's memory. Set it before Bind.
 	SwiGLU plan.Call
 
-	bytesG8       int64 // bytes of M*(F/D) elements of a byte
 	bytesKey      int64 // bytes of M*(N2/D) elements
 	bytesO8       int64 // bytes of M*(N/D) elements of a byte
 	bytesQuery    int64 // bytes of M*(N/D) elements
@@ -116,16 +114,15 @@ type Plan struct {
 	width         int64 // columns of a head
 	columnsKey    int64 // columns of a row
 	columnsY8     int64 // columns of a row
-	columnsG8     int64 // columns of a row
 	epsilon       float64
 
 	a, wq, wk, wv, normQ, normK                           *plan.Buffer
-	o, wo, norm2, gateUp, g, down                         *plan.Buffer
-	next, c, z, scaleWq, scaleWk, scaleWv                 *plan.Buffer
-	scaleWo, scaleGateUp, scaleDown, x8, scaleX8, o8      *plan.Buffer
-	scaleO8, y8, scaleY8, g8, scaleG8, z8                 *plan.Buffer
-	scaleZ8, query, key, value, rpartial, r               *plan.Buffer
-	u, cpartial                                           *plan.Buffer
+	o, wo, norm2, gateUp, down, next                      *plan.Buffer
+	c, z, scaleWq, scaleWk, scaleWv, scaleWo              *plan.Buffer
+	scaleGateUp, scaleDown, x8, scaleX8, o8, scaleO8      *plan.Buffer
+	y8, scaleY8, g8, scaleG8, z8, scaleZ8                 *plan.Buffer
+	query, key, value, rpartial, r, u                     *plan.Buffer
+	cpartial                                              *plan.Buffer
 	rlanded, clanded                                      *plan.Packets
 	gemmQuery, gemmKey, gemmRpartial, gemmU, gemmCpartial *plan.Product
 	kernels                                               *kernels.Set
@@ -144,16 +141,15 @@ func (s Shape) Memory(ranks int) (plan.Memory, error) {
 
 // Bind sets the memory that runs work on; plan.Plan.Bind says when it is collective.
 func (p *Plan) Bind(ctx context.Context, x Buffers) error {
-	return p.Plan.Bind(ctx, x.A, x.Wq, x.Wk, x.Wv, x.NormQ, x.NormK, x.O, x.Wo, x.Norm2, x.GateUp, x.G, x.Down, x.Next,
-		x.C, x.Z, x.ScaleWq, x.ScaleWk, x.ScaleWv, x.ScaleWo, x.ScaleGateUp, x.ScaleDown, x.X8, x.ScaleX8, x.O8,
-		x.ScaleO8, x.Y8, x.ScaleY8, x.G8, x.ScaleG8, x.Z8, x.ScaleZ8)
+	return p.Plan.Bind(ctx, x.A, x.Wq, x.Wk, x.Wv, x.NormQ, x.NormK, x.O, x.Wo, x.Norm2, x.GateUp, x.Down, x.Next, x.C,
+		x.Z, x.ScaleWq, x.ScaleWk, x.ScaleWv, x.ScaleWo, x.ScaleGateUp, x.ScaleDown, x.X8, x.ScaleX8, x.O8, x.ScaleO8,
+		x.Y8, x.ScaleY8, x.G8, x.ScaleG8, x.Z8, x.ScaleZ8)
 }
 
 // declare tells a builder what a plan of the shape consists of.
 func (s Shape) declare(b *plan.Builder) *Plan {
 	d, m, k, n, n2, n3, f, w := b.Size(), s.M, s.K, s.N, s.N2, s.N3, s.F, s.W
 	p := &Plan{Plan: b.Plan()}
-	p.bytesG8 = int64(m * (f / d))
 	p.bytesKey = s.Type.Bytes(m * (n2 / d))
 	p.bytesO8 = int64(m * (n / d))
 	p.bytesQuery = s.Type.Bytes(m * (n / d))
@@ -162,7 +158,6 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.width = int64(w)
 	p.columnsKey = int64(n2 / d)
 	p.columnsY8 = int64(k)
-	p.columnsG8 = int64(f / d)
 	p.epsilon = numbers.Epsilon(s.Epsilon).Value()
 
 	p.a = b.Alike(b.Caller("A", s.Type.Bytes(m*k)))
@@ -175,7 +170,6 @@ func (s Shape) declare(b *plan.Builder) *Plan {
 	p.wo = b.Caller("Wo", int64(k*(n/d)))
 	p.norm2 = b.Alike(b.Caller("Norm2", s.Type.Bytes(k)))
 	p.gateUp = b.Caller("GateUp", int64(n3/d*k))
-	p.g = b.Written(b.Caller("G", s.Type.Bytes(m*(f/d))))
 	p.down = b.Caller("Down", int64(k*(f/d)))
 	p.next = b.Alike(b.Caller("Next", s.Type.Bytes(k)))
 	p.c = b.Written(b.Caller("C", s.Type.Bytes(m*k)))
@@ -253,8 +247,7 @@ func (p *Plan) issue(q *plan.Queue) {
 	q.Product("Linear", main, p.gemmU,
 		driver.Operands{C: p.u.At(0), A: p.y8.At(0), B: p.gateUp.At(0), ScaleA: p.scaleY8.At(0),
 			ScaleB: p.scaleGateUp.At(0)})
-	q.Call(main, "SwiGLU", p.SwiGLU, p.g.All(), p.u.All())
-	p.kernels.Function("quantise").Count(p.columnsG8).Make(q, main, p.g8.At(0), p.bytesG8, p.g.At(0), p.scaleG8.At(0))
+	q.Call(main, "SwiGLU", p.SwiGLU, p.g8.With(p.scaleG8), p.u.All())
 	q.Product("Linear", main, p.gemmCpartial,
 		driver.Operands{C: p.cpartial.At(0), A: p.g8.At(0), B: p.down.At(0), ScaleA: p.scaleG8.At(0),
 			ScaleB: p.scaleDown.At(0)})
