@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"strings"
 )
 
 // Number is a number of a Shape that formulas read by its name: zero stands for it where it is 0.
@@ -18,9 +17,8 @@ func Named(name string, is float32) Number {
 	return Number{name, is, 0, -math.MaxFloat32, math.MaxFloat32}
 }
 
-// Epsilon is what norms add to the mean of squares, 1e-5 by default, as in Llama 3 and PyTorch. It is a normal number
-// of fp32, and no norm comes near 1.
-func Epsilon(is float32) Number { return Number{"Epsilon", is, 1e-5, 0x1p-126, 1} }
+// Epsilon is what norms add to the mean of squares, 1e-5 by default: a normal number of fp32, and no more than 1.
+func Epsilon(is float32) Number { return Number{"epsilon", is, 1e-5, 0x1p-126, 1} }
 
 // Value is the number that kernels take.
 func (n Number) Value() float64 { return float64(cmp.Or(n.is, n.zero)) }
@@ -34,6 +32,4 @@ func (n Number) Check() error {
 }
 
 // String is the end of a shape's text: ", epsilon 1e-06".
-func (n Number) String() string {
-	return fmt.Sprintf(", %s %g", strings.ToLower(n.name), float32(n.Value()))
-}
+func (n Number) String() string { return fmt.Sprintf(", %s %g", n.name, float32(n.Value())) }

@@ -33,7 +33,7 @@ func TestNamed(t *testing.T) {
 			t.Errorf("%g is %g, %v", x, n.Value(), n.Check())
 		}
 	}
-	if got, want := Named("Alpha", .5).String(), ", alpha 0.5"; got != want {
+	if got, want := Named("Alpha", .5).String(), ", Alpha 0.5"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
