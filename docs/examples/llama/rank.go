@@ -231,7 +231,7 @@ func (r *Rank) activations() {
 		{bytes: bestBytes * int64(p.Most), to: &p.Best},
 		{bytes: slots * bestBytes * int64(r.Ranks*p.Most), to: &p.All},
 		{bytes: 4 * int64(few*p.Queries*kernels.Stretches*(4+p.Size)), to: &p.Parts},
-		{bytes: 4 * int64(few*p.Queries), to: &p.Ended, fill: zeros(4 * few * p.Queries)},
+		{bytes: 4 * int64(few*(p.Queries+1)), to: &p.Ended, fill: zeros(4 * few * (p.Queries + 1))},
 		{bytes: bestBytes * int64(few*kernels.Pieces), to: &p.Found},
 		{bytes: driver.WorkspaceBytes, to: &r.workspace},
 	}...) {

@@ -184,6 +184,12 @@ func (r *Rank) attend(b *bucket) plan.Call {
 		if b.Prompt {
 			looks = []string{"store", "prefill"}
 		}
+		if to.Rows > 0 {
+			p.To, p.Codes, p.Scales = r.o, to.At, to.Scales
+			if b.Prompt {
+				looks = append(looks, "codes")
+			}
+		}
 		for _, name := range looks {
 			err = errors.Join(err, r.kernels.Launch(on, name, p))
 		}

@@ -18,7 +18,8 @@ func TestEight(t *testing.T) {
 		s    schedule.Schedule
 		want []string
 	}{
-		{"LinearAllReduceQuantised", catalog.LinearAllReduceQuantised, []string{"of its A, into its Codes and its Scales",
+		{"LinearAllReduceQuantised", catalog.LinearAllReduceQuantised, []string{
+			"of its A, into its Codes and its Scales",
 			"multiplies its Codes by its B transposed, scaled by its Scales and its ScaleB, into"}},
 		{"AllReduceNormQuantised", catalog.AllReduceNormQuantised, []string{
 			"applies quantise to 32.0 KiB of its C, into its Codes and its Scales"}},

@@ -360,6 +360,38 @@ DEVICE void put_queries(typename E::bits *q, const typename E::bits (&x)[head_mo
   }
 }
 
+// last_of_row is whether a block ends the last of a row's groups of query heads, whose results are all there then.
+DEVICE bool last_of_row(unsigned *ends, const struct params &p, u64 row)
+{
+  __syncthreads();  // the block's own are
+  if (threadIdx.x == 0) {
+    unsigned groups = 0;
+    for (u64 head = 0; head < p.keys; head++) {
+      groups += (unsigned)(first_query(p, head + 1) - first_query(p, head) + few_queries - 1) / few_queries;
+    }
+    ends[0] = increment(p.ended + p.count * p.queries + row, groups - 1) == groups - 1;
+  }
+  __syncthreads();
+  return ends[0];
+}
+
+// codes_of_heads makes eight bits of what attention makes of a row.
+template <typename E>
+DEVICE void codes_of_heads(float *numbers, const struct params &p, u64 row)
+{
+  const u64 wide = p.queries * p.size;
+  codes_of_row(numbers, p, row, wide, [&](u64 at) { return load_some<E>(p.to, row * wide + at, together(wide)); });
+}
+
+template <typename E>
+DEVICE void codes_of(const struct params &p)
+{
+  SHARED(float, numbers, most_threads);
+  each_item(i, p.count) {
+    codes_of_heads<E>(numbers, p, i);
+  }
+}
+
 template <typename E, unsigned head_most>
 DEVICE void decode_heads(const struct params &p)
 {
@@ -431,16 +463,19 @@ DEVICE void decode_heads(const struct params &p)
       }
     }
   }
-  if (my.last == 0) {
-    return;
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    ends[0] = increment(p.ended + my.result, (unsigned)my.blocks - 1) == (unsigned)my.blocks - 1;
-  }
-  __syncthreads();
-  if (ends[0]) {
+  if (my.last > 0) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      ends[0] = increment(p.ended + my.result, (unsigned)my.blocks - 1) == (unsigned)my.blocks - 1;
+    }
+    __syncthreads();
+    if (!ends[0]) {
+      return;
+    }
     join<E>(p, my.result, my.heads, (unsigned)my.last + 1);
+  }
+  if (p.codes != nullptr && last_of_row(ends, p, my.result / p.queries)) {
+    codes_of_heads<E>(warps, p, my.result / p.queries);
   }
 }
 

@@ -84,7 +84,8 @@ func (a attention) hold(t *testing.T, typ driver.Type, seed uint64) {
 		Size: a.size, Places: rows, Room: room, Angles: put(angles), WideQuery: wide, WideKey: wide,
 		Query: put(elements(qkv)), To: put(elements(make([]float32, rows*queries*a.size))),
 		CacheKeys: put(elements(keys)), CacheValues: put(elements(values)),
-		Parts: put(make([]float32, rows*queries*kernels.Stretches*(4+a.size))), Ended: put(make([]int32, rows*queries)),
+		Parts: put(make([]float32, rows*queries*kernels.Stretches*(4+a.size))),
+		Ended: put(make([]int32, rows*(queries+1))),
 		Scale: float32(1 / math.Sqrt(float64(a.size)))}
 	p.Key = p.Query + driver.Ptr(queries*a.size)*driver.Ptr(typ.Size())
 	p.Value = p.Key + driver.Ptr(a.keys*a.size)*driver.Ptr(typ.Size())
@@ -98,8 +99,16 @@ func (a attention) hold(t *testing.T, typ driver.Type, seed uint64) {
 		p.Rows = put(shared(most))
 		must(t, set.Launch(stream, "decode", p))
 		must(t, d.StreamSynchronize(stream))
-		bytes := make([]byte, rows*queries*a.size*int(typ.Size()))
-		must(t, d.MemcpyDtoH(bytes, p.To))
+		bytes := read(t, d, p.To, rows*queries*a.size*int(typ.Size()))
+		eight := p
+		eight.Codes, eight.Scales = put(make([]byte, rows*queries*a.size)), put(make([]float32, rows))
+		for _, name := range []string{"decode", "decode", "codes"} { // the last one of what is there
+			must(t, set.Launch(stream, name, eight))
+			must(t, d.StreamSynchronize(stream))
+			quantised(t, name, typ, queries*a.size, bytes, read(t, d, eight.Codes, rows*queries*a.size),
+				read(t, d, eight.Scales, 4*rows))
+			must(t, d.MemcpyHtoD(eight.Codes, make([]byte, rows*queries*a.size)))
+		}
 		for i := range rows * queries {
 			want := a.reference(qkv[i/queries*wide:], keys, values, angles, i/queries, i%queries, room)
 			for e, want := range want {

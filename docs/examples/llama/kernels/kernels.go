@@ -36,7 +36,7 @@ type Params struct {
 	Hidden                       int
 	Embedding, Norm              driver.Ptr // [vocabulary, Hidden], [Hidden]
 	X, Normed                    driver.Ptr // [Count, Hidden]
-	Codes, Scales                driver.Ptr // Normed or Gated in eight bits, and fp32 [Count]; 0: embed makes none
+	Codes, Scales                driver.Ptr // Normed, Gated or To in eight bits, and fp32 [Count]; 0: there are none
 	Columns, First, Tokens       int        // of the logits, the first one's token, and how many are tokens
 	Logits, Best                 driver.Ptr // fp32 [Count, Columns], struct pair [Count]
 	All                          driver.Ptr // struct pair [2, Ranks, Most]: Best of all ranks, of two steps
@@ -49,7 +49,7 @@ type Params struct {
 	Query, Key, Value, To        driver.Ptr // [Count, heads, Size]
 	CacheKeys, CacheValues       driver.Ptr // [Places, Room, Keys, Size]
 	Parts                        driver.Ptr // decode's: fp32 [Count, Queries, Stretches, 4+Size]
-	Ended                        driver.Ptr // zeros [Count, Queries], by which decode and best find the last block
+	Ended                        driver.Ptr // zeros [Count, Queries+1], by which decode and best find the last block
 	Found                        driver.Ptr // best's: struct pair [Count, Pieces]
 	Width                        int        // of the MLP
 	Gates, Gated                 driver.Ptr // [Count, 2, Width], [Count, Width]
@@ -78,6 +78,10 @@ var works = map[string]func(p *Params, size int) work{
 		n := p.Count * p.Width
 		return work{(n/8 + 255) / 256, 256, []touch.Touch{reads(p.Gates, 2*n, size), writes(p.Gated, n, size)}}
 	},
+	"codes": func(p *Params, size int) work {
+		n := p.Queries * p.Size
+		return work{p.Count, 512, append(p.codes(n), reads(p.To, p.Count*n, size))}
+	},
 	"gatecodes": func(p *Params, size int) work {
 		return work{p.Count, 512, append(p.codes(p.Width), reads(p.Gates, 2*p.Count*p.Width, size))}
 	},
@@ -103,10 +107,13 @@ func (p *Params) codes(columns int) []touch.Touch {
 const wide, narrowSize = "wide", 128
 
 func decode(p *Params, size int) work {
-	n := p.Count * p.Queries
+	n, ends := p.Count*p.Queries, p.Count*p.Queries
+	if p.Codes != 0 {
+		ends += p.Count
+	}
 	return work{p.items(p.Count) * p.shares(p.Count), 128, slices.Concat(p.stores(size),
-		p.looks(size, writes(p.To, n*p.Size, size)),
-		[]touch.Touch{writes(p.Parts, n*Stretches*(4+p.Size), 4), writes(p.Ended, n, 4)})}
+		p.looks(size, writes(p.To, n*p.Size, size)), p.codes(p.Queries*p.Size),
+		[]touch.Touch{writes(p.Parts, n*Stretches*(4+p.Size), 4), writes(p.Ended, ends, 4)})}
 }
 
 func prefill(p *Params, size int) work {

@@ -6,7 +6,8 @@
 //   gatecodes  the same in eight bits, with a scale for each row
 //   best     the greatest logit of each row on this rank, and of equal ones the lowest token
 //   store    rotates keys, and puts keys and values into the cache
-//   decode   stores keys and values, and is attention of rows of any sequences, over stretches of the context
+//   decode   stores keys and values, and is attention of rows of any sequences, over stretches of the context; it also
+//            makes eight bits of its rows where it is told to
 //   prefill  attention of rows that follow each other in one sequence, by tiles
 //   decodewide, prefillwide  the same of heads of more than 128 elements, and at most 256
 //
@@ -49,7 +50,7 @@ struct params {
   u64 hidden;
   const char *embedding, *norm;
   char *x, *normed;
-  char *codes;    // normed in eight bits, or none; or what is gated
+  char *codes;    // normed in eight bits, or none; or what is gated, or what attention makes, or none
   float *scales;  // [count]: of these
   u64 columns, first, tokens;  // of the logits, the first one's token, and how many are tokens
   const float *logits;
@@ -64,7 +65,7 @@ struct params {
   const char *query, *key, *value;
   char *to, *cache_keys, *cache_values;
   float *parts;     // [count, queries, most_stretches, 4 + size]
-  unsigned *ended;  // [count, queries]: parts of a row's work that have ended; 0 between launches
+  unsigned *ended;  // [count, queries], and [count] of rows: parts of a row's work that have ended; 0 between launches
   struct pair *found;  // [count, pieces]: the best of each piece of a row's logits
   u64 width;     // of the MLP
   const char *gates;  // [count, 2, width]
@@ -336,7 +337,7 @@ DEVICE void store_of(const struct params &p)
 
 // Each with the threads of a block, and how many blocks of bf16's a multiprocessor has registers for at the same time.
 #define KERNELS(X) X(embed, 512, 1) X(gate, 256, 1) X(gatecodes, 512, 1) X(best, 256, 1) X(store, 64, 1) \
-  X(decode, 128, 3) X(prefill, 128, 1) X(decodewide, 128, 2) X(prefillwide, 128, 1)
+  X(codes, 512, 1) X(decode, 128, 3) X(prefill, 128, 1) X(decodewide, 128, 2) X(prefillwide, 128, 1)
 
 #define PARAMS const __grid_constant__ struct params p
 #define KERNEL(name, threads, blocks) \

@@ -90,26 +90,26 @@ func TestCodes(t *testing.T) {
 		gated := launched(t, d, driver.FP32, "gate", p, p.Gated, 4*rows*wide)
 		p.Codes, p.Scales = codes, scales
 		normed := launched(t, d, driver.FP32, "embed", p, p.Normed, 4*rows*wide)
-		quantised(t, "normed", wide, normed, read(t, d, codes, rows*wide), read(t, d, scales, 4*rows))
+		quantised(t, "normed", driver.FP32, wide, normed, read(t, d, codes, rows*wide), read(t, d, scales, 4*rows))
 		launched(t, d, driver.FP32, "gatecodes", p, p.Codes, 0)
-		quantised(t, "gated", wide, gated, read(t, d, codes, rows*wide), read(t, d, scales, 4*rows))
+		quantised(t, "gated", driver.FP32, wide, gated, read(t, d, codes, rows*wide), read(t, d, scales, 4*rows))
 	}
 }
 
-// quantised fails where codes and scales are not those of rows of fp32.
-func quantised(t *testing.T, what string, wide int, of, codes, scales []byte) {
+// quantised fails where codes and scales are not those of rows of a type.
+func quantised(t *testing.T, what string, typ driver.Type, wide int, of, codes, scales []byte) {
 	t.Helper()
 	for row := range len(codes) / wide {
 		most := 0.0
 		for i := range wide {
-			most = max(most, math.Abs(number(of, driver.FP32, row*wide+i)))
+			most = max(most, math.Abs(number(of, typ, row*wide+i)))
 		}
 		scale := math.Exp2(math.Max(math.Ceil(math.Log2(most/448)), -126))
 		if got := number(scales, driver.FP32, row); got != scale {
 			t.Fatalf("%s, %d wide: the scale of row %d is %g, want %g", what, wide, row, got, scale)
 		}
 		for i := range wide {
-			x, got := number(of, driver.FP32, row*wide+i)/scale, codes[row*wide+i]
+			x, got := number(of, typ, row*wide+i)/scale, codes[row*wide+i]
 			for c := range byte(0x7f) { // none is nearer, or as near and even
 				apart, own := math.Abs(math.Abs(x)-code(c)), math.Abs(math.Abs(x)-code(got&0x7f))
 				if apart < own || apart == own && got%2 == 1 && c%2 == 0 || x != 0 && (x < 0) != (got > 0x7f) {

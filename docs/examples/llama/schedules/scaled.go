@@ -46,12 +46,12 @@ func eightBits(name string, rows, columns s.Axis) []s.Tensor {
 	return []s.Tensor{{Name: name, Axes: []s.Axis{rows, columns}, Type: s.E4M3, Scale: scale.Name}, scale}
 }
 
-// scaled is a layer of few rows whose products read codes: of what attention makes, of the gate, which makes them
-// itself, and of the norms, which the kernels of the sums quantise. It takes those of X, and makes those of Z, which
-// are the next layer's.
+// scaled is a layer of few rows whose products read codes: of attention and the gate, which make them themselves, and
+// of the norms, which the kernels of the sums quantise. It takes those of X, and makes those of Z, which are the next
+// layer's.
 func scaled(layer s.Schedule) s.Schedule {
 	layer.Tensors = slices.Concat(slices.DeleteFunc(slices.Clone(layer.Tensors), func(t s.Tensor) bool {
-		return t.Name == "X" || t.Name == "G"
+		return t.Name == "X" || t.Name == "O" || t.Name == "G"
 	}), codesOf(s.Dim(s.M), s.Dim(s.M)), eightBits("Z8", s.Dim(s.M), s.Dim(s.K)))
 	var ops []s.Op
 	for _, o := range layer.Ops {
@@ -59,11 +59,8 @@ func scaled(layer s.Schedule) s.Schedule {
 			o.In = []string{o.In[0] + "8", o.In[1]}
 		}
 		switch o.Out {
-		case "O":
-			ops = append(ops, o)
-			o = s.Copy("O8", "O", s.Quantise())
-		case "G":
-			o.Out = "G8"
+		case "O", "G":
+			o.Out += "8"
 		case "Z":
 			o = o.Keeping("Z", len(o.Then))
 			fallthrough
