@@ -79,10 +79,10 @@ const MostNumbers = 8
 // Function is the launch of a function by its word.
 func (s *Set) Function(word string) Making {
 	m := Making{set: s, word: word}
-	if i := slices.IndexFunc(s.kernels, func(k *kernel) bool {
-		return k.Kind.Work() == Applies && k.Made.Word == word
-	}); i >= 0 {
-		m.k = s.kernels[i]
+	for _, k := range s.kernels {
+		if k.Kind.Work() == Applies && k.Made.Word == word {
+			m.k = k
+		}
 	}
 	return m
 }

@@ -85,7 +85,7 @@ func (s *Set) Making(m Making, dst driver.Ptr, operands ...driver.Ptr) WithAdded
 // those of further functions. Each block has whole rows of the sum.
 func (w WithAdded) Making(m Making, dst driver.Ptr, operands ...driver.Ptr) WithAdded {
 	w.word = m.word
-	k := w.find(Packets)
+	k := w.set.landing(Packets, w.adds, w.word)
 	if k == nil || len(operands) != k.Made.addresses()-1 || m.count != k.numbers() || m.given[0] == 0 {
 		w.word += " of other operands" // no kernel has this word
 		return w
@@ -96,11 +96,6 @@ func (w WithAdded) Making(m Making, dst driver.Ptr, operands ...driver.Ptr) With
 	}
 	copy(k.params[k.At.Given:], m.given[:m.count])
 	return w
-}
-
-// find is the kernel of a kind that adds as many tensors and makes the function; nil: the package has none.
-func (w WithAdded) find(kind Kind) *kernel {
-	return w.set.landing(kind, w.adds, w.word)
 }
 
 // Packets is Set.Packets with the tensor.
@@ -118,7 +113,7 @@ func (w WithAdded) Push(q *plan.Queue, on *plan.Stream, landing *plan.Packets, d
 // sum launches the kernel.
 func (w WithAdded) sum(q *plan.Queue, on *plan.Stream, kind Kind, dst driver.Ptr, bytes int64, parts []driver.Ptr,
 	landings ...*plan.Packets) {
-	k := w.set.send(q, on, w.find(kind), landings...)
+	k := w.set.send(q, on, w.set.landing(kind, w.adds, w.word), landings...)
 	if k == nil {
 		return
 	}

@@ -40,9 +40,7 @@ func (b *Buffer) All() Range { return Range{At: b.At(0), Bytes: b.bytes} }
 
 // With is this rank's buffer of eight bits, with the one of its scales.
 func (b *Buffer) With(scales *Buffer) Range {
-	r := b.All()
-	r.Scales, r.Rows = scales.At(0), scales.bytes/driver.FP32.Size()
-	return r
+	return Range{b.At(0), b.bytes, scales.At(0), scales.bytes / driver.FP32.Size()}
 }
 
 // Call has a function of the caller's enqueue its work.
