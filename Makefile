@@ -134,6 +134,8 @@ gpu-build: tools ## build what bench/gpu.sh runs on a machine with GPUs and with
 	$(GO) build -o .gpu/norm-run ./.gpu/norm/run
 	$(GO) build -buildmode=c-shared -o .gpu/libnorm.so ./.gpu/lib && rm -rf .gpu/lib .gpu/norm
 	$(GO) build -o .gpu/fewrows ./bench/fewrows
+	rm -rf .gpu/ahead && $(GO) run ./cmd/ovgen gen -o .gpu/ahead ./bench/ahead >/dev/null
+	$(GO) build -o .gpu/ahead-run ./.gpu/ahead/run && rm -rf .gpu/ahead
 	OVGEN_FEWROWS_PTX=$(CURDIR)/.gpu/fewrows.ptx $(GO) test -count=1 -run TestFewRowsMeasured ./cmd/ovgen/internal/nvrtc
 	rm -rf .gpu/hosts && $(GO) run ./cmd/ovgen gen -o .gpu/hosts ./bench/hosts >/dev/null
 	$(GO) build -o .gpu/hosts-run ./.gpu/hosts/run && rm -rf .gpu/hosts

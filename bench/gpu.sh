@@ -13,6 +13,7 @@
 # block    a layer of Llama as a chain, as plans and by torch, and the bits of forms without a package
 # norm     an all-reduce, a residual and a norm, by one kernel and by two, NCCL and torch
 # fewrows  products of few rows on one GPU, checked, beside cuBLASLt and a read of the weight
+# ahead    products that read their weight ahead of the end of the launch before: bits, alone and in a layer, and times
 # eight    weights of eight bits, and rows too: bits, the decoder's logits and steps beside 16 bits, the product alone
 # hosts    products over two hosts that the GPUs play, by a network that is played
 # compare  BIN/run and an older binary, OLD, in turn
@@ -102,6 +103,17 @@ fi
 if [ "$PART" = fewrows ]; then
   part fewrows timeout 300 "$BIN/fewrows" -ptx "$BIN/fewrows.ptx" -rounds "${ROUNDS:-15}" \
     ${ROWS:+-rows "$ROWS"} ${WEIGHTS:+-weights "$WEIGHTS"}
+  exit $failed
+fi
+
+# ahead: the same of kernels that start early, beside those that don't, and of a layer behind attention on all GPUs.
+if [ "$PART" = ahead ]; then
+  part ahead-fewrows timeout 400 "$BIN/fewrows" -ptx "$BIN/fewrows.ptx,$BIN/early-fewrows.ptx" -rounds "${ROUNDS:-11}" \
+    ${ROWS:+-rows "$ROWS"} ${WEIGHTS:+-weights "$WEIGHTS"}
+  part "ahead-verify-$gpus" "$BIN/ahead-run" verify all -ranks "$gpus" -driver cuda -type bf16
+  part "ahead-layer-$gpus" "$BIN/ahead-run" bench -inturn library,fewrows,fewrowsahead,narrow,narrowahead \
+    -ranks "$gpus" -driver cuda -type bf16 -extents F=14336 \
+    -shapes "$gpus,4096,4096;16,4096,4096;32,4096,4096;64,4096,4096"
   exit $failed
 fi
 

@@ -263,8 +263,7 @@ type Kernel struct {
 	// Threads of a block at most, and Blocks of a launch, of a kernel whose blocks must run at the same time: New asks
 	// the device whether the blocks of the plan's launches have room. AtOnce, one for each multiprocessor must have.
 	Threads, Blocks int
-	// Early: a launch may start when the launch before it on its stream lets it, ahead of that one's end, which the
-	// kernel awaits itself. It needs a compute capability of 9.0 or later.
+	// Early: a launch may start when the one before it lets it, and awaits that one's end itself; from 9.0 on.
 	Early bool
 	// Function is the word of the function that a kernel of elements or of groups makes.
 	Function string

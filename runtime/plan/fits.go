@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -17,10 +18,8 @@ func (p *Program) runs(on driver.Properties) error {
 	have := 10*on.Major + on.Minor
 	for _, k := range p.Code.Kernels {
 		switch {
-		case k.Only != 0 && k.Only != have:
-			return &CapabilityError{Program: p.Name, Kernel: k.Name, Needs: k.Only, Have: have}
-		case k.Early && have < 90:
-			return &CapabilityError{Program: p.Name, Kernel: k.Name, Needs: 90, Have: have, Later: true}
+		case k.Only != 0 && k.Only != have, k.Early && have < 90:
+			return &CapabilityError{p.Name, k.Name, cmp.Or(k.Only, 90), have, k.Early}
 		case on.Multiprocessors < k.Multiprocessors:
 			return &BlocksError{Program: p.Name, Blocks: k.Multiprocessors, Have: on.Multiprocessors}
 		}

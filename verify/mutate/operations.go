@@ -104,6 +104,12 @@ func (m *maker) items(list []ops.Op, i int) {
 		c.Uses[0], c.Uses[1] = o.Uses[1], o.Uses[0]
 		change("swap operands", o.Form+" of "+o.Uses[0].String()+" and "+o.Uses[1].String(), c)
 	}
+	if o.Early {
+		c := o
+		c.Uses = slices.Clone(o.Uses)
+		c.Uses[0].Ahead = true
+		change("read rows ahead", o.String(), c)
+	}
 	if o.Kind == ops.Collective {
 		m.collective(list, i, change)
 	}

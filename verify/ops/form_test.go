@@ -62,6 +62,12 @@ var malformed = []struct {
 	{"the last wait between parts", tiles, func(l []ops.Op) []ops.Op { return moved(len(l)-2, 3)(l) }},
 	{"the first post swapped with the wait of part 1", scatter, moved(1, 2)},
 	{"a part that is left out", tiles, set(2, func(o *ops.Op) { o.Part = 7 })},
+	{"an early start of no kernel", catalog.AllGatherLinear, set(2, func(o *ops.Op) { o.Early = true })},
+	{"an early start beside another of its launch", packets, set(2, func(o *ops.Op) { o.Early = true })},
+	{"what is read ahead without an early start", packets, set(1, func(o *ops.Op) {
+		o.Uses = slices.Clone(o.Uses)
+		o.Uses[0].Ahead = true
+	})},
 	{"a part below 0", tiles, set(2, func(o *ops.Op) { o.Part = -1 })},
 	{"parts without a product", packets, func(l []ops.Op) []ops.Op {
 		for i := range l[1 : len(l)-1] {

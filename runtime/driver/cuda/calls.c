@@ -181,7 +181,7 @@ CUresult ovgen_tensor_map(uint64_t map[16], int type, uint64_t at, uint64_t shar
 }
 
 CUresult ovgen_launch(uintptr_t ctx, uintptr_t f, const uint32_t grid[3], const uint32_t block[3], uint32_t shared,
-                      int early, uintptr_t s, char *params) {
+                      bool early, uintptr_t s, char *params) {
   void *list[] = {params};
   CUlaunchAttribute how = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION};
   how.value.programmaticStreamSerializationAllowed = 1;

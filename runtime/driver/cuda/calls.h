@@ -4,6 +4,8 @@
 #ifndef OVGEN_CUDA_CALLS_H
 #define OVGEN_CUDA_CALLS_H
 
+#include <stdbool.h>
+
 #include "api.h"
 
 /* One item of a batch as Go lays it out (driver.MemOp). */
@@ -95,7 +97,7 @@ CUresult ovgen_tensor_map(uint64_t map[16], int type, uint64_t at, uint64_t shar
 CUresult ovgen_module_unload(uintptr_t ctx, uintptr_t m);
 /* An early launch may start when the one before it on its stream lets it, ahead of that one's end. */
 CUresult ovgen_launch(uintptr_t ctx, uintptr_t f, const uint32_t grid[3], const uint32_t block[3], uint32_t shared,
-                      int early, uintptr_t s, char *params);
+                      bool early, uintptr_t s, char *params);
 CUresult ovgen_capture_begin(uintptr_t ctx, uintptr_t s, int mode);
 CUresult ovgen_capture_end(uintptr_t ctx, uintptr_t s, uintptr_t *graph);
 CUresult ovgen_graph_instantiate(uintptr_t ctx, uintptr_t graph, uintptr_t *exec);

@@ -33,8 +33,7 @@ type Driver struct {
 	folder   string         // of their file, where the caller has named one
 	products map[driver.MatmulDesc]*product
 	modules  map[*driver.Code]*module
-	// kernels are those whose launches need shared memory, or may start early. The map is replaced, never changed, so
-	// that launches take no lock.
+	// kernels are what launches need to know. The map is replaced, never changed, so that they take no lock.
 	kernels atomic.Pointer[map[driver.Function]driver.Kernel]
 }
 
@@ -56,6 +55,7 @@ func open(ordinal int, context uintptr) (*Driver, error) {
 		products:   map[driver.MatmulDesc]*product{},
 		modules:    map[*driver.Code]*module{},
 	}
+	d.kernels.Store(&map[driver.Function]driver.Kernel{})
 	if err := guarded(d.enter); err != nil {
 		return nil, err
 	}

@@ -76,19 +76,14 @@ func (d *Driver) ModuleGetFunction(m driver.Module, name string) (driver.Functio
 	return driver.Function(f), d.note(m, name, driver.Function(f))
 }
 
-// note lets blocks of a kernel have the shared memory that they need, and keeps what launches need. The handle may have
-// been that of a kernel which was unloaded.
+// note lets blocks of a kernel have the shared memory that they need, and keeps what launches need.
 func (d *Driver) note(m driver.Module, name string, f driver.Function) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	all := map[driver.Function]driver.Kernel{}
-	if before := d.kernels.Load(); before != nil {
-		maps.Copy(all, *before)
-	}
-	delete(all, f)
+	all := maps.Clone(*d.kernels.Load())
 	for code, x := range d.modules {
 		for _, k := range code.Kernels {
-			if x.handle != m || k.Name != name || k.Shared == 0 && !k.Early {
+			if x.handle != m || k.Name != name {
 				continue
 			}
 			r := C.ovgen_function_shared(d.ctx, C.uintptr_t(f), C.int(k.Shared))
@@ -123,15 +118,10 @@ func (d *Driver) ModuleUnload(m driver.Module) error {
 // parameter. The struct is read before the call returns.
 func (d *Driver) LaunchKernel(f driver.Function, grid, block driver.Dim3, s driver.Stream,
 	params unsafe.Pointer) error {
-	shared, early := 0, 0
-	if all := d.kernels.Load(); all != nil {
-		k := (*all)[f]
-		if shared = k.Shared; k.Early {
-			early = 1
-		}
-	}
+	k := (*d.kernels.Load())[f]
 	return check("cuLaunchKernel", C.ovgen_launch(d.ctx, C.uintptr_t(f), (*C.uint32_t)(unsafe.Pointer(&grid)),
-		(*C.uint32_t)(unsafe.Pointer(&block)), C.uint32_t(shared), C.int(early), C.uintptr_t(s), (*C.char)(params)))
+		(*C.uint32_t)(unsafe.Pointer(&block)), C.uint32_t(k.Shared), C.bool(k.Early), C.uintptr_t(s),
+		(*C.char)(params)))
 }
 
 // OccupancyMaxActiveBlocksPerMultiprocessor asks how many blocks have room at the same time.
